@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that is freed all at once. Blocks are zeroed. NULL only when memory is out. */
+#ifndef D_ARENA_H
+#define D_ARENA_H
+
+#include <stddef.h>
+
+struct arena;
+
+struct arena *arena_new(void);
+void arena_free(struct arena *a);
+void *arena_alloc(struct arena *a, size_t size);
+char *arena_strdup(struct arena *a, const char *s, size_t len); /* adds a NUL */
+char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#define arena_new_of(a, type) ((type *)arena_alloc(a, sizeof(type)))
+
+#endif

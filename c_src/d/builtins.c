@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of built-in names; see builtins.def. */
+#include "builtins.h"
+
+#include <stddef.h>
+
+#include "ast.h"
+
+const struct d_builtin d_builtins[] = {
+#define D_BVAR(name, ID, type) {name, ID_BUILTIN, BI_##ID, type, 0},
+#define D_BFUNC(name, ID, proto) {name, ID_FUNC, FN_##ID, proto, 0},
+#define D_BACT(name, ID, proto, flags) {name, ID_ACTION, ACT_##ID, proto, flags},
+#define D_BAGG(name, ID, proto) {name, ID_AGGFUNC, AGG_##ID, proto, 0},
+#include "builtins.def"
+	{NULL, 0, 0, NULL, 0},
+};

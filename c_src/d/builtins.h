@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The built-in names of D as enums and one table; see builtins.def. */
+#ifndef D_BUILTINS_H
+#define D_BUILTINS_H
+
+#include <stdint.h>
+
+enum d_bvar {
+	BI_NONE,
+#define D_BVAR(name, ID, type) BI_##ID,
+#include "builtins.def"
+	BI_COUNT_
+};
+enum d_bfunc {
+	FN_NONE,
+#define D_BFUNC(name, ID, proto) FN_##ID,
+#include "builtins.def"
+	FN_COUNT_
+};
+enum d_bact {
+	ACT_NONE,
+#define D_BACT(name, ID, proto, flags) ACT_##ID,
+#include "builtins.def"
+	ACT_COUNT_
+};
+enum d_bagg {
+	AGG_NONE,
+#define D_BAGG(name, ID, proto) AGG_##ID,
+#include "builtins.def"
+	AGG_COUNT_
+};
+
+enum { AF_DATA = 1, AF_DESTR = 2, AF_AGG = 4, AF_EXPR = 8 };
+
+struct d_builtin {
+	const char *name;
+	uint8_t kind;	   /* enum d_idkind */
+	uint16_t id;	   /* BI_*, FN_*, ACT_*, AGG_* */
+	const char *proto; /* prototype, or the type of a variable */
+	uint8_t flags;	   /* AF_* */
+};
+
+extern const struct d_builtin d_builtins[]; /* ends with a NULL name; in builtins.c */
+
+#endif

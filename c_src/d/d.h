@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The D compiler. A clause's way through this folder:
+ *
+ *   cpp.c      -C: the C preprocessor
+ *   lex.c      text -> tokens; macros ($1, $target), control lines (#pragma, #line)
+ *   pragma.c   #pragma D option, attributes, binding, depends_on
+ *   parse.c    tokens -> tree (ast.h), one top-level item at a time
+ *   decl.c     declarations: C's declarators, struct, union, enum, typedef
+ *   type.c     types (type.h)
+ *   ident.c    tables of names
+ *   check*.c   names resolved, types computed, every rule of the language (D_* errors)
+ *   fmt.c      printf formats, parsed and checked against their arguments
+ *   cg*.c      tree -> eBPF bytecode and the tables of prog.h
+ *   lib.c      D libraries, in the order of depends_on; lib/ *.d are built in
+ *   compile.c  the driver: all of the above, for one script
+ *   tags.def   every error tag
+ *
+ * One struct d_comp is the compiler's state of one handle. Its names, types and program live as
+ * long as the handle; a failed compile takes back what it added. Not thread-safe.
+ */
+#ifndef D_H
+#define D_H
+
+#include <stdio.h>
+
+#include "../error.h"
+#include "../options.h"
+#include "arena.h"
+#include "ast.h"
+#include "prog.h"
+#include "type.h"
+
+/* ---- limits that give an error, never a crash ----------------------------------------- */
+#define D_MAX_SOURCE	(16u << 20) /* bytes of a script */
+#define D_MAX_DEPTH	200	    /* nesting of expressions, statements, declarators */
+#define D_MAX_IDENT	1024	    /* bytes of a name */
+#define D_MAX_STRING	(64u << 10) /* bytes of a string constant */
+#define D_MAX_MACROARGS 256
+#define D_MAX_VARS	4096
+#define D_MAX_AGGS	1024
+#define D_MAX_CLAUSES	65536
+
+/* ---- what the compiler asks of the probe registry ------------------------------------- */
+
+struct d_probeinfo {
+	uint32_t id;
+	const char *prov, *mod, *func, *name;
+	int nargs;		   /* typed arguments; -1: not known */
+	const char *const *argtypes; /* as in C; "string" for text without copyinstr */
+	const char *const *xargtypes; /* translated: what args[n] is, if not NULL */
+	const uint8_t *argmap;	   /* args[n] comes from arg argmap[n], if not NULL */
+};
+
+struct d_registry {
+	/* Make and find the probes a description names; calls cb for each, in order of id.
+	 * Returns how many, or -1 with the error filled. */
+	int (*match)(void *data, const struct d_pdesc *desc,
+		void (*cb)(void *arg, const struct d_probeinfo *p), void *arg, struct et_error *e);
+	void *data;
+};
+
+/* ---- state ---------------------------------------------------------------------------- */
+
+struct d_idtab; /* ident.c: a hash table of idents with undo */
+
+struct d_comp {
+	struct arena *arena;
+	struct et_options *opts;
+	struct et_error error; /* of the compile under way */
+	struct d_basic t;
+	struct prog prog;
+	struct d_registry reg;
+	struct d_idtab *globals; /* variables, inlines, built-ins, enumerators */
+	struct d_idtab *selfs, *thises, *aggs;
+	struct d_typetab *types; /* type.c: typedefs and tags */
+	struct d_xlator *xlators;
+	struct d_provdecl *provdecls;
+	/* macros: $0.. are args[0..]; $target and such */
+	int argc;
+	const char *const *argv;
+	uint8_t argused[D_MAX_MACROARGS];
+	int64_t target; /* $target; 0: none */
+	/* the script being compiled */
+	struct d_lexer *lex;
+	const char *file;   /* "" for a string */
+	const char *source; /* whole text */
+	size_t source_len;
+	bool in_library;
+	bool probe_ok; /* a description without body is the default action */
+	unsigned depth;
+	/* the clause being checked */
+	struct d_clause *clause;
+	struct d_probeinfo *probe; /* the first one matched; NULL: none */
+	bool args_differ;	   /* the probes matched do not agree on their arguments */
+	FILE *trace;		   /* -xtree goes here, or NULL */
+};
+
+/* Error at a place of the current source; fills c->error (first one wins). Returns -1. */
+int d_error(struct d_comp *c, const char *tag, int line, int col, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+#define d_nerror(c, tag, node, ...) d_error(c, tag, (node)->line, (node)->col, __VA_ARGS__)
+
+/* lex.c */
+enum d_token {
+	/* single characters are themselves */
+	TOK_EOF = 256, TOK_INT, TOK_STR, TOK_IDENT, TOK_TYPENAME, TOK_AGG, TOK_PSPEC,
+	TOK_INC, TOK_DEC, TOK_ARROW, TOK_SHL, TOK_SHR, TOK_LE, TOK_GE, TOK_EQ, TOK_NE,
+	TOK_LAND, TOK_LOR, TOK_LXOR, TOK_ELLIPSIS,
+	TOK_ASG_ADD, TOK_ASG_SUB, TOK_ASG_MUL, TOK_ASG_DIV, TOK_ASG_MOD, TOK_ASG_AND, TOK_ASG_XOR,
+	TOK_ASG_OR, TOK_ASG_SHL, TOK_ASG_SHR,
+	TOK_KEYWORD, /* and more as lex.c needs, after this */
+};
+
+/* parse.c: the next item of c's source. Returns 0, or -1 with c->error filled. */
+int d_parse_item(struct d_comp *c, struct d_item *item);
+int d_parse_pdesc(struct d_comp *c, const char *text, struct d_pdesc **out); /* one description */
+
+/* ident.c */
+struct d_idtab *d_idtab_new(struct d_comp *c);
+struct d_ident *d_ident_find(const struct d_idtab *t, const char *name);
+struct d_ident *d_ident_add(struct d_comp *c, struct d_idtab *t, const char *name,
+	enum d_idkind kind);
+size_t d_idtab_mark(const struct d_idtab *t);
+void d_idtab_undo(struct d_idtab *t, size_t mark); /* forget what was added since */
+void d_idtab_each(const struct d_idtab *t, void (*cb)(void *, struct d_ident *), void *arg);
+
+/* type.c, decl.c: tables of typedefs and tags, with undo */
+const struct d_type *d_typedef_find(struct d_comp *c, const char *name);
+size_t d_types_mark(struct d_comp *c);
+void d_types_undo(struct d_comp *c, size_t mark);
+
+/* pragma.c: the text behind "#" of a control line */
+int d_pragma(struct d_comp *c, const char *text, int line);
+
+/* check*.c */
+int d_builtins_init(struct d_comp *c);			      /* names of builtins.def */
+int d_check_var(struct d_comp *c, const struct d_item *item); /* enter a declared variable */
+int d_check_inline(struct d_comp *c, const struct d_item *item);
+int d_check_xlator(struct d_comp *c, const struct d_item *item);
+int d_check_provider(struct d_comp *c, const struct d_item *item);
+int d_check_clause(struct d_comp *c, struct d_clause *clause); /* predicate and statements */
+/* Usual arithmetic conversions. */
+const struct d_type *d_arith_type(struct d_comp *c, const struct d_type *a, const struct d_type *b);
+
+/* fmt.c: parse and check; vals: the arguments (list of expressions); keys for printa. */
+struct d_fmt *d_fmt_parse(struct d_comp *c, const struct d_node *str);
+int d_fmt_check_printf(struct d_comp *c, const struct d_fmt *f, const struct d_node *call,
+	const struct d_node *args);
+int d_fmt_check_printa(struct d_comp *c, const struct d_fmt *f, const struct d_node *call,
+	const struct d_ident *const *aggs, unsigned naggs);
+
+/* cg*.c: bytecode of a checked clause; appends to c->prog */
+int d_cg_clause(struct d_comp *c, struct d_clause *clause);
+/* Disassembly with source lines (-S). */
+void d_prog_dump(const struct prog *p, unsigned first_clause, FILE *f);
+
+/* lib.c */
+int d_libs_load(struct d_comp *c);
+/* cpp.c: the preprocessed text of a file, malloc'd. */
+int d_cpp(struct d_comp *c, const char *file, const char *text, size_t len, char **out,
+	size_t *out_len);
+
+/* compile.c: the driver */
+struct d_comp *d_comp_new(struct et_options *opts, const struct d_registry *reg,
+	struct et_error *e);
+void d_comp_free(struct d_comp *c);
+enum {
+	D_C_ZDEFS = 1,	/* accept zero matches */
+	D_C_PSPEC = 2,	/* a description without body is the default action */
+	D_C_EMPTY = 4,	/* accept an empty script */
+	D_C_CPP = 8,
+};
+/*
+ * Compile text (file: its name for messages, or ""). On success clauses are appended to the
+ * program, and *first_clause is the index of the first. On an error everything is as before.
+ */
+int d_compile(struct d_comp *c, const char *text, size_t len, const char *file, int argc,
+	const char *const *argv, unsigned flags, unsigned *first_clause, struct et_error *e);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A compiled program: all clauses that a handle has compiled, in eBPF bytecode, and the tables
+ * that engine and consumer need to run them and to read what they leave. One per handle; each
+ * compile adds to it, a failed one takes back what it added. Memory is the compilation's arena.
+ */
+#ifndef D_PROG_H
+#define D_PROG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../bpf/ebpf.h"
+#include "ast.h"
+#include "builtins.h"
+
+#define PROG_MAX_KEYS 30
+
+/* ---- values in records and keys ------------------------------------------------------- */
+
+enum prog_vkind {
+	V_INT,	 /* size 1, 2, 4, 8, sign; enums and pointers too */
+	V_STR,	 /* in a record: struct rec_str; in a key: text */
+	V_FLOAT, /* size 4, 8, 16: the bytes */
+	V_BYTES, /* struct, union, array: the bytes; type says how to print them */
+	V_STACK, /* size / 8 addresses, 0 after the last; sub: STACK_* */
+	V_SYM,	 /* an address of 8 bytes; sub: ACT_SYM, ACT_USYM, ACT_UMOD... */
+};
+
+struct prog_val {
+	uint8_t kind;
+	uint8_t sub;
+	bool is_signed;
+	uint32_t size; /* bytes in the record; of V_STR: sizeof(struct rec_str) */
+	uint32_t off;  /* in the fixed part of the record; of keys: unused */
+	const struct d_type *type;
+};
+
+enum { STACK_KERNEL, STACK_USER, STACK_JAVA };
+
+/* ---- records -------------------------------------------------------------------------- */
+
+/*
+ * What one firing of a clause leaves in the trace buffer: struct rec_head (engine/record.h), a
+ * fixed part laid out here, then the strings. The consumer performs the actions in order.
+ */
+struct prog_action {
+	uint16_t act; /* ACT_*; AGG actions are not here: they leave no record */
+	uint16_t nvals;
+	struct prog_val *vals;	    /* arguments evaluated when firing */
+	const struct d_fmt *fmt;    /* printf, printa, system, freopen: parsed format, or NULL */
+	uint16_t naggs;
+	uint16_t *aggs;		    /* printa, clear, trunc, normalize ...: indices in prog->aggs */
+	uint64_t param;		    /* tracemem: its size */
+	int line;
+};
+
+/* ---- formats -------------------------------------------------------------------------- */
+
+/* A printf format, parsed when compiling; parts in order (d/fmt.c makes it). */
+struct d_fmtpart {
+	const char *text; /* literal text before the conversion, escapes done */
+	uint32_t len;
+	char conv;	  /* 'd', 's' ...; 0: none (text only); '%' is text */
+	char mod[3];	  /* "", "h", "l", "ll", "L", "w" */
+	bool left, plus, space, zero, alt, group; /* flags - + space 0 # ' */
+	bool agg;	  /* %@d: takes the aggregation's value */
+	bool dynwidth, dynprec; /* '*': taken from the arguments before */
+	int width, prec;  /* -1: none */
+	struct d_fmtpart *next;
+};
+struct d_fmt {
+	const char *source;
+	struct d_fmtpart *parts;
+	unsigned nargs; /* arguments taken, '*' included, %@ excluded */
+};
+
+/* ---- variables ------------------------------------------------------------------------ */
+
+struct prog_var {
+	const char *name;
+	uint8_t scope;	/* enum d_scope */
+	bool assoc;	/* in the table of dynamic variables: associative arrays and all of self-> */
+	const struct d_type *type;
+	uint32_t size;	/* bytes of a value; strings: strsize */
+	uint32_t off;	/* of a static one: in globals, or in scratch for this-> */
+	uint8_t nkeys;
+	struct prog_val *keys;
+	bool has_blob;	/* a key part is V_BYTES, V_STACK: not all parts are words */
+	uint32_t strmask; /* which key parts are strings */
+};
+
+struct prog_agg {
+	const char *name; /* without @; "_" for bare @ */
+	uint16_t fn;	  /* AGG_* */
+	uint8_t nkeys;
+	struct prog_val *keys;
+	bool has_blob;
+	uint32_t strmask;
+	bool is_signed;	   /* of the value: how min, max, sum print */
+	uint64_t param[5]; /* lquantize: base, limit, step; llquantize: factor, low, high, steps */
+	uint32_t nbuckets; /* distributions */
+	uint32_t size;	   /* bytes of data: see engine/agg.h */
+	int line;
+};
+
+/* ---- clauses -------------------------------------------------------------------------- */
+
+struct prog_clause {
+	struct d_pdesc *descs;
+	struct ebpf_insn *insns;
+	unsigned ninsns;
+	int *lines;	      /* source line of each instruction */
+	const char *file;     /* "" for a string */
+	const char *source;   /* the whole source text, for -S */
+	int line, col;
+	uint16_t argmask;     /* which of arg0..arg9 it reads */
+	bool reads_ts, reads_vts, reads_ustack; /* timestamp, vtimestamp, ustack() */
+	bool default_action;  /* no statement: the record is all there is */
+	bool has_record;      /* leaves a record in the buffer */
+	bool speculates;      /* its record goes where speculate() said */
+	bool destructive;
+	uint32_t rec_size;    /* fixed part */
+	uint16_t nactions;
+	struct prog_action *actions;
+	unsigned program;     /* which compile it came from, 0.. */
+	/* Fault places: the source of instruction pc (index in insns), for messages. */
+};
+
+struct prog {
+	struct prog_clause **clauses;
+	unsigned nclauses;
+	struct prog_var **vars;
+	unsigned nvars;
+	struct prog_agg **aggs;
+	unsigned naggs;
+	struct { const char *s; uint32_t len; } *strs; /* constant strings: lddw STR i */
+	unsigned nstrs;
+	uint32_t globals_size; /* bytes of static globals */
+	uint32_t scratch_size; /* this-> variables and temporary strings, most of any clause */
+	uint32_t rec_size;     /* largest fixed part */
+	uint32_t strsize;
+	unsigned nprograms;
+};
+
+/* What programs may call and touch; in engine/env.c. Valid until the program grows. */
+void prog_env(const struct prog *p, struct ebpf_env *env);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The options of a handle: one value each, by the table options.def. Options that may be given
+ * several times (libdir, incdir, define, undef, cppargs) keep all their values.
+ */
+#ifndef ET_OPTIONS_H
+#define ET_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "error.h"
+
+enum et_opt {
+#define OPT(name, ID, kind, phase, def, min, max, help) OPT_##ID,
+#include "options.def"
+	OPT_MAX
+};
+enum et_optkind { OK_BOOL, OK_INT, OK_SIZE, OK_RATE, OK_STR, OK_POLICY };
+enum et_optphase { PH_COMPILE, PH_GO, PH_RUN };
+enum { BUFPOLICY_SWITCH, BUFPOLICY_RING, BUFPOLICY_FILL };
+
+struct et_optdef {
+	const char *name;
+	uint8_t kind, phase;
+	uint64_t def, min, max;
+	const char *help;
+};
+extern const struct et_optdef et_optdefs[OPT_MAX];
+
+struct et_options {
+	uint64_t val[OPT_MAX]; /* numbers, sizes, ns, 0/1; of OK_STR: number of values given */
+	bool set[OPT_MAX];     /* by the user */
+	char **str[OPT_MAX];   /* OK_STR: all values given */
+	bool running;	       /* after go: only PH_RUN options may change */
+};
+
+void et_options_init(struct et_options *o); /* defaults, then DTRACE_OPT_* of the environment */
+void et_options_free(struct et_options *o);
+/* value NULL: as if given without one (a boolean turns on). Tag ET_OPTION on an error. */
+int et_setopt(struct et_options *o, const char *name, const char *value, struct et_error *e);
+/* The value as text, as setopt takes it. */
+int et_getopt(const struct et_options *o, const char *name, char *buf, size_t size,
+	struct et_error *e);
+
+#endif
