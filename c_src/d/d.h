@@ -121,6 +121,8 @@ struct d_idtab *d_idtab_new(struct d_comp *c);
 struct d_ident *d_ident_find(const struct d_idtab *t, const char *name);
 struct d_ident *d_ident_add(struct d_comp *c, struct d_idtab *t, const char *name,
 	enum d_idkind kind);
+/* Enter an ident made elsewhere (the parser's); -1: memory is out. It is in one table at most. */
+int d_ident_enter(struct d_idtab *t, struct d_ident *id);
 size_t d_idtab_mark(const struct d_idtab *t);
 void d_idtab_undo(struct d_idtab *t, size_t mark); /* forget what was added since */
 void d_idtab_each(const struct d_idtab *t, void (*cb)(void *, struct d_ident *), void *arg);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The aggregating functions' data: how they begin, take a value and merge. Shared by the engine
+ * (update) and the consumer (merge). All data are 64-bit words:
+ *
+ *   count, sum    one word
+ *   min, max      one word, beginning at INT64_MAX, INT64_MIN
+ *   avg           count, sum
+ *   stddev        count, sum, sum of squares (low word, high word)
+ *   quantize      127 buckets, bucket 63 is 0, 63 + k is [2^(k-1), 2^k), 63 - k its mirror
+ *   lquantize     below base, (limit - base) / step buckets, at or above limit
+ *   llquantize    mirrored: see aggfn_ll*; the middle bucket is abs() < factor^low
+ */
+#ifndef EN_AGGFN_H
+#define EN_AGGFN_H
+
+#include <stdint.h>
+
+#include "../d/prog.h"
+
+#define QUANTIZE_BUCKETS 127
+#define QUANTIZE_ZERO	 63
+
+/* Number of buckets and words of data of an aggregation (fn and param set). 0: bad parameters. */
+uint32_t aggfn_nbuckets(const struct prog_agg *a);
+uint32_t aggfn_words(const struct prog_agg *a);
+void aggfn_init(const struct prog_agg *a, uint64_t *data);
+void aggfn_merge(const struct prog_agg *a, uint64_t *into, const uint64_t *from);
+/* Which bucket a value belongs to (probe path). */
+unsigned aggfn_quantize(int64_t v);
+unsigned aggfn_lquantize(const struct prog_agg *a, int64_t v);
+unsigned aggfn_llquantize(const struct prog_agg *a, int64_t v);
+/* The least value of bucket i (inclusive) and the least of the next; ends saturate. */
+void aggfn_bounds(const struct prog_agg *a, unsigned i, int64_t *lo, int64_t *hi);
+
+#endif

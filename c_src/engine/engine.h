@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The engine: probes, and the running of clauses when they fire. Made to be fired from many
+ * threads at once inside another program.
+ *
+ *   probe.c   the registry of probes, globs, what is enabled
+ *   env.c     what bytecode may call and touch (prog_env), the table of rt.def
+ *   engine.c  life: load (verify, JIT), go, stop, free; the threads' slots
+ *   fire.c    THE PROBE PATH: fire a probe, run its clauses
+ *   ring.c    trace buffers: one writer, one reader (probe path: the writing half)
+ *   agg.c     aggregation tables of a thread; aggfn.c: update, merge (probe path)
+ *   dyn.c     dynamic variables (probe path), cleaned by the consumer
+ *   spec.c    speculations
+ *   str.c     strings: interned and not (probe path)
+ *   safe.c    reading memory that may not be there (probe path)
+ *   rt_*.c    the runtime functions of rt.def (probe path)
+ *   clock.c   the time stamp counter, calibrated
+ *
+ * Rules of the probe path: no lock, no malloc, no system call, no unbounded loop. A thread that
+ * fires owns a slot (struct en_thread): its ring, its aggregation tables, its scratch. A slot's
+ * seq is odd while it fires; whoever takes something away from the firing threads (tables to
+ * merge, variables to reuse) changes the pointer, makes all threads see it (en_barrier) and waits
+ * until each slot has been seen even or changed: then nobody looks at the old one any more.
+ */
+#ifndef EN_ENGINE_H
+#define EN_ENGINE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../d/d.h"
+#include "record.h"
+
+struct en;	  /* the engine of one handle */
+struct en_thread; /* a slot: the state of one firing thread */
+
+/* ---- strings -------------------------------------------------------------------------- */
+
+/*
+ * A string that a provider hands over, or a constant of the program: made once, then passed by
+ * reference. Ids are never used twice, so tables keep the id and compare it first.
+ */
+struct et_str {
+	uint64_t id;
+	uint64_t hash; /* of the text */
+	uint32_t len;
+	char text[];   /* NUL-terminated */
+};
+struct et_str *et_str_new(const char *text, size_t len); /* not on the probe path */
+void et_str_free(struct et_str *s);
+uint64_t et_hash(const char *text, size_t len);
+
+/* ---- firing --------------------------------------------------------------------------- */
+
+/* Who fires: what self->, tid, vtimestamp mean. NULL: the operating system's thread. */
+struct en_who {
+	uint64_t key; /* of self-> variables; not 0 */
+	uint64_t tid;
+	uint64_t (*vtimestamp)(const struct en_who *who); /* NULL: thread CPU time */
+	unsigned (*ustack)(const struct en_who *who, uint64_t *pcs, unsigned max); /* NULL: native */
+};
+
+/*
+ * The state of one firing, as bytecode sees it (the context, r1). The offsets are its ABI.
+ */
+struct fire {
+	uint64_t arg[10];
+	uint64_t scratch; /* region: this->, temporary strings */
+	uint64_t globals; /* region */
+	uint64_t rec;	  /* region: fixed part of the record being made */
+	uint32_t id;	  /* of the probe */
+	uint32_t epid;
+	uint32_t fault;	  /* FAULT_*, set by runtime functions */
+	uint32_t pad;
+	/* ---- up to here programs may read: FIRE_CTX_SIZE ---- */
+	uint32_t strmask; /* which arguments are the texts of struct et_str */
+	uint32_t spec;	  /* speculate()d into, or 0 */
+	uint64_t fault_addr;
+	uint64_t ts, vts, wts; /* read once a firing; 0: not yet */
+	struct en *en;
+	struct en_thread *thread;
+	struct en_probe *probe;
+	const struct prog_clause *clause;
+	const struct en_who *who;
+	uint32_t rec_tail;    /* strings behind the fixed part so far */
+	uint32_t alloca_used;
+};
+#define FIRE_CTX_SIZE offsetof(struct fire, strmask)
+
+/* An enabled clause at a probe. */
+struct en_ecb {
+	uint32_t epid;
+	ebpf_entry entry; /* machine code; NULL: interpret */
+	const struct prog_clause *clause;
+	struct en_probe *probe;
+};
+
+struct en_probe {
+	uint32_t id;
+	const struct et_str *prov, *mod, *func, *name;
+	const struct provider *pv;
+	void *pvdata;	  /* the provider's own */
+	struct en *en;
+	uint16_t argmask; /* arguments that enabled clauses read: build no others */
+	bool reads_vts;
+	/* Enabled clauses in program order; NULL: none. Replaced as a whole (see above). */
+	_Atomic(struct en_ecblist *) ecbs;
+	int nargs;
+	const char *const *argtypes;
+	const char *const *xargtypes;
+	const uint8_t *argmap;
+};
+struct en_ecblist {
+	unsigned n;
+	struct en_ecb ecb[];
+};
+
+/*
+ * Fire: run the probe's clauses. arg: 10 values, of which those in p->argmask are set; strmask:
+ * which of them are the text member of a struct et_str. Any thread; nothing enabled: returns
+ * at once. Never fails; what goes wrong is counted or becomes an ERROR record.
+ */
+void en_fire(struct en_probe *p, const uint64_t *arg, unsigned strmask, const struct en_who *who);
+static inline bool en_enabled(struct en_probe *p)
+{
+	return atomic_load_explicit(&p->ecbs, memory_order_acquire) != NULL;
+}
+
+/* ---- providers ------------------------------------------------------------------------ */
+
+struct provider {
+	const char *name; /* "profile"; for messages and -l */
+	/* Make the probes that always exist. *data is the provider's state in this engine. */
+	int (*init)(struct en *en, void **data, struct et_error *e);
+	/* Make probes that exist on demand, as the description asks (tick-1s). May be NULL. */
+	int (*provide)(struct en *en, void *data, const struct d_pdesc *desc, struct et_error *e);
+	/* A probe is wanted; called before start, for each enabled probe. May be NULL. */
+	int (*enable)(struct en *en, void *data, struct en_probe *p, struct et_error *e);
+	int (*start)(struct en *en, void *data, struct et_error *e); /* tracing begins */
+	void (*stop)(struct en *en, void *data); /* nothing fires any more when it returns */
+	void (*fini)(struct en *en, void *data);
+};
+extern const struct provider *const et_providers[]; /* NULL-terminated; provider/providers.c */
+
+/* Add a probe; strings are copied. Returns NULL when memory is out. An equal one: that one. */
+struct en_probe *en_probe_add(struct en *en, const struct provider *pv, void *pvdata,
+	const char *prov, const char *mod, const char *func, const char *name);
+struct en_probe *en_probe_find(struct en *en, const char *prov, const char *mod,
+	const char *func, const char *name); /* exact */
+/* Probes matching a description, in order of id. */
+typedef void (*en_probe_cb)(void *arg, struct en_probe *p);
+int en_probe_match(struct en *en, const struct d_pdesc *desc, en_probe_cb cb, void *arg,
+	struct et_error *e);
+bool en_glob(const char *pattern, const char *text); /* "" matches anything; D.md's globs */
+struct en_probe *en_probe_by_id(struct en *en, uint32_t id);
+unsigned en_nprobes(struct en *en);
+void en_registry(struct en *en, struct d_registry *reg); /* for the compiler */
+
+/* ---- life ----------------------------------------------------------------------------- */
+
+struct en *en_new(struct et_options *opts, struct et_error *e); /* runs the providers' init */
+/* Enable clauses first.. of the program at the probes they match (called after each compile). */
+int en_go(struct en *en, const struct prog *prog, struct et_error *e); /* load, enable, BEGIN */
+int en_stop(struct en *en); /* providers off, END fired; buffers remain to be read */
+void en_free(struct en *en);
+enum en_state { EN_IDLE, EN_RUNNING, EN_STOPPED };
+enum en_state en_state(const struct en *en);
+/* exit() was called (the status in *code), or a fill buffer is full. */
+bool en_exited(const struct en *en, int *code);
+bool en_filled(const struct en *en);
+const struct en_ecb *en_ecb(const struct en *en, uint32_t epid); /* epids start at 1 */
+unsigned en_necbs(const struct en *en);
+uint64_t en_now(void);			   /* ns, monotonic (probe path) */
+uint64_t en_wall(uint64_t mono);	   /* the same moment since 1970 */
+bool en_jitted(const struct en *en);
+
+/* ---- the consumer's side -------------------------------------------------------------- */
+
+/*
+ * Records of all threads since the last call, in order of time unless temporal is off; committed
+ * speculations in their place (as REC_DATA). The record is valid during the call. cb returning
+ * != 0 stops there (that record counts as read).
+ */
+typedef int (*en_rec_cb)(void *arg, unsigned thread, const struct rec_head *rec);
+int en_consume(struct en *en, en_rec_cb cb, void *arg);
+
+/*
+ * Take what the threads' aggregation tables have gathered since the last call (they go on with
+ * empty ones). key: the parts one after the other: V_INT 8 bytes; V_STR u32 length and text;
+ * V_SYM 8 bytes; V_BYTES and V_STACK their size. data: as aggfn.h lays out for the function.
+ */
+typedef int (*en_agg_cb)(void *arg, unsigned thread, unsigned agg, const void *key,
+	size_t keylen, const void *data);
+int en_agg_take(struct en *en, en_agg_cb cb, void *arg);
+
+/* Clean deleted dynamic variables, finish speculations. Called at cleanrate. */
+void en_clean(struct en *en);
+
+/* Losses since the start, by kind; threads: of each slot for the first two. */
+enum en_drop {
+	DROP_PRINCIPAL,	   /* trace buffer full */
+	DROP_AGGREGATION,  /* aggregation table full */
+	DROP_DYNAMIC,	   /* no room for a dynamic variable */
+	DROP_DYNRINSE, DROP_DYNDIRTY, /* the same, with deleted ones not yet cleaned */
+	DROP_SPEC,	   /* speculation buffer full */
+	DROP_SPECBUSY,	   /* no speculation free: all are being committed or discarded */
+	DROP_SPECUNAVAIL,  /* no speculation free: all are in use */
+	DROP_DBLERROR,	   /* a fault in an ERROR clause */
+	DROP_STKSTROVERFLOW,
+	DROP_THREADS,	   /* more threads than maxthreads fired */
+	DROP_KINDS
+};
+uint64_t en_drops(const struct en *en, unsigned thread, enum en_drop kind);
+unsigned en_nthreads(const struct en *en); /* slots in use so far */
+/* Firings of enabled probes and clauses run, over all threads: for tests and -v. */
+uint64_t en_fired(const struct en *en);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a firing leaves in a thread's trace buffer, as the engine writes and the consumer reads
+ * it. Records are 8-byte aligned; a record is its head, the fixed part that prog_clause.rec_size
+ * bytes lay out, then the texts of its strings.
+ */
+#ifndef EN_RECORD_H
+#define EN_RECORD_H
+
+#include <stdint.h>
+
+enum rec_kind {
+	REC_PAD,    /* nothing: up to the end of the buffer */
+	REC_DATA,   /* a clause's record */
+	REC_ERROR,  /* a fault: struct rec_error follows the head */
+	REC_COMMIT, /* commit(spec): the records of that speculation belong here */
+};
+
+struct rec_head {
+	uint32_t size; /* of the whole record, head included, multiple of 8 */
+	uint8_t kind;
+	uint8_t flags;
+	uint16_t cpu;
+	uint32_t epid;	 /* enabled probe: a clause at a probe; index into en's table */
+	uint32_t spec;	 /* REC_COMMIT: which; REC_DATA in a speculation buffer: which */
+	uint64_t ts;	 /* ns, monotonic */
+};
+
+/* A string in the fixed part: where its text is, from the start of the record; not terminated. */
+struct rec_str {
+	uint32_t off;
+	uint32_t len; /* UINT32_MAX: no string (NULL) */
+};
+
+struct rec_error {
+	uint32_t fault; /* FAULT_* */
+	uint32_t pc;	/* index of the instruction in the clause */
+	uint64_t addr;	/* the bad address, or 0 */
+};
+
+/* Faults: DTrace's numbers and words. */
+#define FAULTS(X)                                                                                  \
+	X(NONE, 0, "unknown")                                                                      \
+	X(BADADDR, 1, "invalid address")                                                           \
+	X(BADALIGN, 2, "invalid alignment")                                                        \
+	X(ILLOP, 3, "illegal operation")                                                           \
+	X(DIVZERO, 4, "divide-by-zero")                                                            \
+	X(NOSCRATCH, 5, "out of scratch space")                                                    \
+	X(KPRIV, 6, "invalid kernel access")                                                       \
+	X(UPRIV, 7, "invalid user access")                                                         \
+	X(TUPOFLOW, 8, "tuple stack overflow")                                                     \
+	X(BADSTACK, 9, "bad stack")                                                                \
+	X(BADSIZE, 10, "invalid size")                                                             \
+	X(BADINDEX, 11, "index out of bounds")
+enum fault {
+#define X(id, n, text) FAULT_##id = n,
+	FAULTS(X)
+#undef X
+};
+
+#endif

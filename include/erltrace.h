@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * liberltrace: run D scripts in a program, read what they gather.
+ *
+ *	erltrace_t *h = erltrace_open(&err);
+ *	erltrace_compile(h, "tick-1s { @[\"ticks\"] = count(); }", NULL, &err);
+ *	erltrace_go(h, &err);
+ *	while (erltrace_work(h, &handlers, &err) == ERLTRACE_OK)
+ *		erltrace_sleep(h);
+ *	erltrace_close(h);
+ *
+ * Threads: a handle may be used by one thread at a time (hold a lock of your own, or keep it to
+ * one thread); different handles are independent. erltrace_fire() and erltrace_enabled() are
+ * the exception: any thread may call them at any time between go and close.
+ *
+ * Errors: functions that can fail return a negative number (or NULL) and fill *err where err is
+ * not NULL. Nothing is printed and nothing exits.
+ *
+ * Ownership: strings and structs passed to callbacks are valid during the call. What a function
+ * returns belongs to the handle, unless it says otherwise.
+ */
+#ifndef ERLTRACE_H
+#define ERLTRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ERLTRACE_VERSION "0.1.0"
+
+typedef struct erltrace erltrace_t;
+typedef struct erltrace_probe erltrace_probe_t;
+typedef struct erltrace_string erltrace_string_t;
+
+typedef struct {
+	char tag[32];	 /* "D_SYNTAX", "ET_OPTION"; empty: no error */
+	char file[256];	 /* empty: a string, or no file concerned */
+	int line, column; /* from 1; 0: no place */
+	char text[1024];
+	char source[256]; /* the source line, or empty */
+} erltrace_error_t;
+
+/* One line (and, with caret != 0, the source line and a caret under it); returns its length. */
+int erltrace_error_format(const erltrace_error_t *err, int caret, char *buf, size_t size);
+
+/* ---- life ----------------------------------------------------------------------------- */
+
+erltrace_t *erltrace_open(erltrace_error_t *err);
+void erltrace_close(erltrace_t *h); /* stops first if need be; NULL is fine */
+
+/* An option of -x; value NULL: as if given without one. */
+int erltrace_setopt(erltrace_t *h, const char *name, const char *value, erltrace_error_t *err);
+int erltrace_getopt(erltrace_t *h, const char *name, char *buf, size_t size,
+	erltrace_error_t *err);
+/* $target. */
+void erltrace_set_target(erltrace_t *h, int64_t pid);
+
+typedef struct {
+	size_t size;	   /* sizeof(erltrace_compile_opts_t) */
+	const char *file;  /* name for messages; also what $0 is */
+	int argc;	   /* script arguments $1... */
+	const char *const *argv;
+	int zero_matches;  /* accept descriptions that match no probe */
+	int default_action; /* a description without body traces */
+	int preprocess;	   /* run cpp on it */
+	int empty;	   /* accept an empty script */
+} erltrace_compile_opts_t;
+
+/* Compile a script and add it to what go starts. Several scripts share their variables. */
+int erltrace_compile(erltrace_t *h, const char *text, const erltrace_compile_opts_t *opts,
+	erltrace_error_t *err);
+int erltrace_compile_n(erltrace_t *h, const char *text, size_t len,
+	const erltrace_compile_opts_t *opts, erltrace_error_t *err);
+int erltrace_compile_file(erltrace_t *h, const char *path, const erltrace_compile_opts_t *opts,
+	erltrace_error_t *err);
+
+typedef struct {
+	size_t size;	   /* set by the caller */
+	unsigned clauses;  /* in all scripts compiled so far */
+	unsigned matches;  /* probes matched by the last script */
+	unsigned aggregations, variables, instructions;
+} erltrace_info_t;
+int erltrace_info(erltrace_t *h, erltrace_info_t *info);
+/* The last script's bytecode with source lines, as text for -S. The caller frees it. */
+char *erltrace_disassemble(erltrace_t *h);
+
+int erltrace_go(erltrace_t *h, erltrace_error_t *err);
+int erltrace_stop(erltrace_t *h, erltrace_error_t *err);
+
+/* ---- probes --------------------------------------------------------------------------- */
+
+typedef struct {
+	uint32_t id;
+	const char *provider, *module, *function, *name;
+	int nargs; /* typed arguments; -1: not known */
+	const char *const *argtypes;
+} erltrace_probe_info_t;
+
+typedef int erltrace_probe_cb(void *arg, const erltrace_probe_info_t *p);
+/* Probes that a description ("profile:::", "tick-1s", NULL: all) names; returns how many. */
+int erltrace_probes(erltrace_t *h, const char *desc, erltrace_probe_cb *cb, void *arg,
+	erltrace_error_t *err);
+
+/*
+ * Probes of the program's own. Add before compiling what names them. argtypes: nargs C types
+ * ("int", "char *", or "string" for arguments passed as erltrace_string_t), or NULL.
+ */
+erltrace_probe_t *erltrace_probe_add(erltrace_t *h, const char *provider, const char *module,
+	const char *function, const char *name, int nargs, const char *const *argtypes,
+	erltrace_error_t *err);
+/* Strings to fire with: made once, not while firing. As aggregation keys they cost no copy. */
+erltrace_string_t *erltrace_string_new(const char *text);
+void erltrace_string_free(erltrace_string_t *s);
+/* Is it enabled; and which arguments do scripts read (bit n: argn). Cheap, any thread. */
+int erltrace_enabled(const erltrace_probe_t *p);
+unsigned erltrace_wanted(const erltrace_probe_t *p);
+/* An argument that is a string. */
+uint64_t erltrace_string_arg(const erltrace_string_t *s);
+/*
+ * Fire it. args: n values (at most 10); bit i of strings: args[i] is an erltrace_string_arg().
+ * self_key: whose self-> variables these are; 0: the calling thread's. Any thread; does not
+ * lock, allocate or call the system.
+ */
+void erltrace_fire(erltrace_probe_t *p, const uint64_t *args, unsigned n, unsigned strings,
+	uint64_t self_key);
+
+/* ---- results -------------------------------------------------------------------------- */
+
+typedef enum {
+	ERLTRACE_INT,	 /* i: as its type says, see is_signed */
+	ERLTRACE_STRING, /* bytes, len (may hold any bytes) */
+	ERLTRACE_FLOAT,	 /* f */
+	ERLTRACE_BYTES,	 /* bytes, len */
+	ERLTRACE_STACK,	 /* frames, nframes; text: one frame a line */
+	ERLTRACE_SYMBOL, /* i: address; bytes, len: its text */
+} erltrace_kind_t;
+
+typedef struct {
+	erltrace_kind_t kind;
+	int is_signed;
+	int64_t i;
+	double f;
+	const void *bytes;
+	size_t len;
+	const uint64_t *frames;
+	unsigned nframes;
+} erltrace_value_t;
+
+typedef struct {
+	erltrace_probe_info_t probe;
+	uint32_t epid;
+	unsigned cpu;
+	uint64_t timestamp;	/* ns, monotonic */
+	uint64_t walltimestamp; /* ns since 1970 */
+	int flow;		/* -F: 1 entry, -1 return, 0 neither */
+} erltrace_event_t;
+
+typedef struct {
+	const char *action;	       /* "trace", "printf", "exit" ... */
+	const erltrace_value_t *values;
+	unsigned nvalues;
+	const char *text;	       /* as it prints; may be empty */
+	size_t len;
+} erltrace_record_t;
+
+typedef struct {
+	const char *kind;    /* "DTRACEDROP_PRINCIPAL" without its prefix: "PRINCIPAL" ... */
+	int cpu;	     /* -1: of no thread */
+	uint64_t drops;	     /* since the last report */
+	uint64_t total;
+	const char *message; /* as DTrace words it */
+} erltrace_drop_t;
+
+typedef struct {
+	erltrace_event_t event; /* which probe */
+	const char *fault;	/* "invalid address" */
+	uint64_t address;
+	unsigned pc;
+	const char *file;	/* the clause */
+	int line;
+	const char *message;	/* as DTrace words it */
+} erltrace_fault_t;
+
+typedef struct {
+	size_t size; /* sizeof(erltrace_handlers_t) */
+	void *arg;
+	/* Each may be NULL; returning != 0 ends erltrace_work() at once. */
+	int (*text)(void *arg, const char *text, size_t len); /* the output as dtrace prints it */
+	int (*event)(void *arg, const erltrace_event_t *ev);  /* a probe fired; records follow */
+	int (*record)(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec);
+	int (*drop)(void *arg, const erltrace_drop_t *d);
+	int (*fault)(void *arg, const erltrace_fault_t *f);
+} erltrace_handlers_t;
+
+#define ERLTRACE_OK   0 /* work(): go on */
+#define ERLTRACE_DONE 1 /* work(): the script has ended (exit(), fill, stop) and is read out */
+
+/*
+ * Gather and print what there is. After exit(), a full fill buffer or erltrace_stop() it runs
+ * END, prints aggregations not yet printed, and gives ERLTRACE_DONE.
+ */
+int erltrace_work(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_t *err);
+/* Wait until the next call of work is due (by the rates), a record waits, or a signal comes. */
+void erltrace_sleep(erltrace_t *h);
+
+typedef enum {
+	ERLTRACE_IDLE,	  /* not started */
+	ERLTRACE_RUNNING,
+	ERLTRACE_EXITED,  /* the script called exit() */
+	ERLTRACE_FILLED,
+	ERLTRACE_STOPPED,
+} erltrace_status_t;
+erltrace_status_t erltrace_status(erltrace_t *h, int *exit_code);
+
+/* ---- aggregations --------------------------------------------------------------------- */
+
+typedef struct {
+	int64_t lo, hi; /* from lo up to but not including hi; the ends of 64 bits: no bound */
+	int64_t count;
+} erltrace_bucket_t;
+
+typedef struct {
+	const char *name;     /* without @ */
+	const char *function; /* "count", "quantize" ... */
+	const erltrace_value_t *keys;
+	unsigned nkeys;
+	int64_t value;	      /* count, sum, min, max; normalized */
+	double avg;	      /* avg; stddev: the deviation */
+	const erltrace_bucket_t *buckets; /* distributions: all that are not empty, ascending */
+	unsigned nbuckets;
+	uint64_t normal;      /* divisor of normalize(); 1: none */
+} erltrace_agg_t;
+
+typedef int erltrace_agg_cb(void *arg, const erltrace_agg_t *agg);
+/* Gather now what the threads have; walk and the next printa see it. */
+int erltrace_snapshot(erltrace_t *h, erltrace_error_t *err);
+/* Every key of every aggregation (name NULL) or of one, sorted as the options say. */
+int erltrace_walk(erltrace_t *h, const char *name, erltrace_agg_cb *cb, void *arg,
+	erltrace_error_t *err);
+/* Zero the values, keep the keys. name NULL: all. */
+int erltrace_clear(erltrace_t *h, const char *name, erltrace_error_t *err);
+/* Forget the keys too. */
+int erltrace_trunc(erltrace_t *h, const char *name, erltrace_error_t *err);
+
+/* ---- names ---------------------------------------------------------------------------- */
+
+const char *erltrace_version(void);
+/* Tables for help, completion and manuals: i from 0 until NULL. */
+const char *erltrace_option_name(unsigned i, const char **help);
+const char *erltrace_error_tag(unsigned i, const char **meaning);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
