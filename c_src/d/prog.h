@@ -53,6 +53,8 @@ struct prog_action {
 	uint16_t naggs;
 	uint16_t *aggs;		    /* printa, clear, trunc, normalize ...: indices in prog->aggs */
 	uint64_t param;		    /* tracemem: its size */
+	int32_t present;	    /* inside an if: offset of a byte of the fixed part that is 1
+				       where the action was reached; -1: always */
 	int line;
 };
 
