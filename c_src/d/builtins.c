@@ -14,3 +14,11 @@ const struct d_builtin d_builtins[] = {
 #include "builtins.def"
 	{NULL, 0, 0, NULL, 0},
 };
+
+const char *d_aggfn_name(unsigned fn)
+{
+	for (const struct d_builtin *b = d_builtins; b->name != NULL; b++)
+		if (b->kind == ID_AGGFUNC && b->id == fn)
+			return b->name;
+	return "?";
+}

@@ -40,6 +40,8 @@ struct d_builtin {
 	uint8_t flags;	   /* AF_* */
 };
 
+const char *d_aggfn_name(unsigned fn); /* "count" for AGG_COUNT */
+
 extern const struct d_builtin d_builtins[]; /* ends with a NULL name; in builtins.c */
 
 #endif

@@ -93,6 +93,9 @@ struct d_comp {
 	struct d_clause *clause;
 	struct d_probeinfo *probe; /* the first one matched; NULL: none */
 	bool args_differ;	   /* the probes matched do not agree on their arguments */
+	unsigned matches;	   /* probes matched by the script so far */
+	bool libs_loaded;
+	unsigned chk_depth, chk_copies; /* the checker's nesting; nodes its expansions made */
 	FILE *trace;		   /* -xtree goes here, or NULL */
 };
 
@@ -142,6 +145,11 @@ int d_check_inline(struct d_comp *c, const struct d_item *item);
 int d_check_xlator(struct d_comp *c, const struct d_item *item);
 int d_check_provider(struct d_comp *c, const struct d_item *item);
 int d_check_clause(struct d_comp *c, struct d_clause *clause); /* predicate and statements */
+/* An expression on its own (a constant in a declaration, say): checked, typed, folded in place.
+ * An integer constant is an N_INT afterwards. */
+int d_check_expr(struct d_comp *c, struct d_node *n);
+/* "Stable/Stable/Common" to attr[3]: 1 Internal .. 8 Standard; class 1 Unknown .. 6 Common. */
+int d_attr_parse(const char *text, uint8_t attr[3]);
 /* Usual arithmetic conversions. */
 const struct d_type *d_arith_type(struct d_comp *c, const struct d_type *a, const struct d_type *b);
 
@@ -154,6 +162,8 @@ int d_fmt_check_printa(struct d_comp *c, const struct d_fmt *f, const struct d_n
 
 /* cg*.c: bytecode of a checked clause; appends to c->prog */
 int d_cg_clause(struct d_comp *c, struct d_clause *clause);
+/* Enter a constant string into the program; its number. In cg_func.c. */
+unsigned d_prog_str(struct d_comp *c, const char *s, uint32_t len);
 /* Disassembly with source lines (-S). */
 void d_prog_dump(const struct prog *p, unsigned first_clause, FILE *f);
 
@@ -164,6 +174,7 @@ int d_cpp(struct d_comp *c, const char *file, const char *text, size_t len, char
 	size_t *out_len);
 
 /* compile.c: the driver */
+int d_compile_source(struct d_comp *c, unsigned flags); /* c->source; also for libraries */
 struct d_comp *d_comp_new(struct et_options *opts, const struct d_registry *reg,
 	struct et_error *e);
 void d_comp_free(struct d_comp *c);

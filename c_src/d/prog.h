@@ -141,6 +141,7 @@ struct prog {
 	unsigned nstrs;
 	uint32_t globals_size; /* bytes of static globals */
 	uint32_t scratch_size; /* this-> variables and temporary strings, most of any clause */
+	uint32_t this_end;     /* where this-> variables end, and a clause's temporaries begin */
 	uint32_t rec_size;     /* largest fixed part */
 	uint32_t strsize;
 	unsigned nprograms;

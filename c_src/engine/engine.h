@@ -110,6 +110,7 @@ struct en_probe {
 	const char *const *argtypes;
 	const char *const *xargtypes;
 	const uint8_t *argmap;
+	bool own_types; /* argtypes and its texts are freed with the probe */
 };
 struct en_ecblist {
 	unsigned n;

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of a handle; see include/erltrace.h for what each call promises. */
+#include "handle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How often to look for records where switchrate does not say: soon enough for a person. */
+#define POLL_NS 10000000ULL
+
+int api_error(erltrace_error_t *to, const struct et_error *from)
+{
+	if (to != NULL) {
+		memset(to, 0, sizeof(*to));
+		memcpy(to->tag, from->tag, sizeof(to->tag));
+		memcpy(to->file, from->file, sizeof(to->file));
+		to->line = from->line;
+		to->column = from->col;
+		memcpy(to->text, from->text, sizeof(to->text));
+		memcpy(to->source, from->src, sizeof(to->source));
+	}
+	return -1;
+}
+
+erltrace_t *erltrace_open(erltrace_error_t *err)
+{
+	struct et_error e = {.tag = ""};
+	erltrace_t *h = calloc(1, sizeof(*h));
+	struct d_registry reg;
+
+	if (h == NULL) {
+		et_err(&e, "ET_NOMEM", "out of memory");
+		api_error(err, &e);
+		return NULL;
+	}
+	et_options_init(&h->opts);
+	h->en = en_new(&h->opts, &e);
+	if (h->en != NULL) {
+		en_registry(h->en, &reg);
+		h->comp = d_comp_new(&h->opts, &reg, &e);
+	}
+	if (h->comp == NULL) {
+		api_error(err, &e);
+		erltrace_close(h);
+		return NULL;
+	}
+	return h;
+}
+
+void erltrace_close(erltrace_t *h)
+{
+	if (h == NULL)
+		return;
+	if (h->en != NULL && en_state(h->en) == EN_RUNNING)
+		en_stop(h->en);
+	co_free(h->co);
+	en_free(h->en);
+	d_comp_free(h->comp);
+	et_options_free(&h->opts);
+	free(h);
+}
+
+int erltrace_setopt(erltrace_t *h, const char *name, const char *value, erltrace_error_t *err)
+{
+	struct et_error e = {.tag = ""};
+
+	return et_setopt(&h->opts, name, value, &e) < 0 ? api_error(err, &e) : 0;
+}
+
+int erltrace_getopt(erltrace_t *h, const char *name, char *buf, size_t size,
+	erltrace_error_t *err)
+{
+	struct et_error e = {.tag = ""};
+
+	return et_getopt(&h->opts, name, buf, size, &e) < 0 ? api_error(err, &e) : 0;
+}
+
+void erltrace_set_target(erltrace_t *h, int64_t pid)
+{
+	h->comp->target = pid;
+}
+
+/* ---- compile --------------------------------------------------------------------------- */
+
+static unsigned flags_of(const erltrace_compile_opts_t *o)
+{
+	return (o->zero_matches ? D_C_ZDEFS : 0) | (o->default_action ? D_C_PSPEC : 0) |
+		(o->preprocess ? D_C_CPP : 0) | (o->empty ? D_C_EMPTY : 0);
+}
+
+int erltrace_compile_n(erltrace_t *h, const char *text, size_t len,
+	const erltrace_compile_opts_t *opts, erltrace_error_t *err)
+{
+	static const erltrace_compile_opts_t none;
+	erltrace_compile_opts_t o = none;
+	struct et_error e = {.tag = ""};
+	const char **argv;
+	int rc;
+
+	if (opts != NULL)
+		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
+	if (en_state(h->en) != EN_IDLE) {
+		et_err(&e, "ET_RUNNING", "tracing has begun: compile before go");
+		return api_error(err, &e);
+	}
+	/* $0 is the script's name, $1.. its arguments */
+	argv = calloc(o.argc + 1, sizeof(*argv));
+	if (argv == NULL) {
+		et_err(&e, "ET_NOMEM", "out of memory");
+		return api_error(err, &e);
+	}
+	argv[0] = o.file != NULL ? o.file : "";
+	for (int i = 0; i < o.argc; i++)
+		argv[i + 1] = o.argv[i];
+	rc = d_compile(h->comp, text, len, argv[0], o.argc + 1, argv, flags_of(&o),
+		&h->first_clause, &e);
+	free(argv);
+	h->matches = h->comp->matches;
+	return rc < 0 ? api_error(err, &e) : 0;
+}
+
+int erltrace_compile(erltrace_t *h, const char *text, const erltrace_compile_opts_t *opts,
+	erltrace_error_t *err)
+{
+	return erltrace_compile_n(h, text, strlen(text), opts, err);
+}
+
+/* The whole of a file, malloc'd; refuses what is no script before it fills memory. */
+static char *read_file(const char *path, size_t *len, struct et_error *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t cap = 65536, n = 0;
+	char *buf = NULL;
+	struct stat st;
+	ssize_t got;
+
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		et_err(e, "ET_FILE", "cannot open %s: %s", path, strerror(errno));
+		goto fail;
+	}
+	if (S_ISDIR(st.st_mode)) {
+		et_err(e, "ET_FILE", "%s is a directory, not a script", path);
+		goto fail;
+	}
+	buf = malloc(cap);
+	while (buf != NULL && (got = read(fd, buf + n, cap - n)) != 0) {
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			et_err(e, "ET_FILE", "cannot read %s: %s", path, strerror(errno));
+			goto fail;
+		}
+		n += got;
+		if (n > D_MAX_SOURCE) {
+			et_err(e, "D_SYNTAX", "%s is too large for a script: %u bytes are the limit",
+				path, D_MAX_SOURCE);
+			goto fail;
+		}
+		if (n == cap) {
+			char *grown = realloc(buf, cap *= 2);
+
+			if (grown == NULL)
+				break;
+			buf = grown;
+		}
+	}
+	if (buf == NULL || n == cap) {
+		et_err(e, "ET_NOMEM", "out of memory reading %s", path);
+		goto fail;
+	}
+	close(fd);
+	*len = n;
+	return buf;
+fail:
+	if (fd >= 0)
+		close(fd);
+	free(buf);
+	return NULL;
+}
+
+int erltrace_compile_file(erltrace_t *h, const char *path, const erltrace_compile_opts_t *opts,
+	erltrace_error_t *err)
+{
+	erltrace_compile_opts_t o = {.size = sizeof(o)};
+	struct et_error e = {.tag = ""};
+	size_t len;
+	char *text = read_file(path, &len, &e);
+	int rc;
+
+	if (text == NULL)
+		return api_error(err, &e);
+	if (opts != NULL)
+		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
+	o.size = sizeof(o);
+	if (o.file == NULL)
+		o.file = path;
+	rc = erltrace_compile_n(h, text, len, &o, err);
+	free(text);
+	return rc;
+}
+
+int erltrace_info(erltrace_t *h, erltrace_info_t *info)
+{
+	const struct prog *p = &h->comp->prog;
+	erltrace_info_t i = {.size = info->size, .clauses = p->nclauses, .matches = h->matches,
+		.aggregations = p->naggs, .variables = p->nvars};
+
+	for (unsigned c = h->first_clause; c < p->nclauses; c++)
+		i.instructions += p->clauses[c]->ninsns;
+	memcpy(info, &i, info->size < sizeof(i) ? info->size : sizeof(i));
+	return 0;
+}
+
+char *erltrace_disassemble(erltrace_t *h)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (f == NULL)
+		return NULL;
+	d_prog_dump(&h->comp->prog, h->first_clause, f);
+	fclose(f);
+	return text;
+}
+
+/* ---- run ------------------------------------------------------------------------------- */
+
+int erltrace_go(erltrace_t *h, erltrace_error_t *err)
+{
+	struct et_error e = {.tag = ""};
+
+	if (en_state(h->en) != EN_IDLE) {
+		et_err(&e, "ET_RUNNING", "go was called before");
+		return api_error(err, &e);
+	}
+	if (h->comp->prog.strsize == 0)
+		h->comp->prog.strsize = h->opts.val[OPT_STRSIZE];
+	h->co = co_new(h->en, &h->comp->prog, &h->opts, &e);
+	if (h->co == NULL || en_go(h->en, &h->comp->prog, &e) < 0) {
+		co_free(h->co);
+		h->co = NULL;
+		return api_error(err, &e);
+	}
+	h->opts.running = true;
+	return 0;
+}
+
+int erltrace_stop(erltrace_t *h, erltrace_error_t *err)
+{
+	struct et_error e = {.tag = ""};
+
+	if (en_state(h->en) == EN_IDLE) {
+		et_err(&e, "ET_IDLE", "nothing has been started");
+		return api_error(err, &e);
+	}
+	if (en_state(h->en) == EN_RUNNING)
+		en_stop(h->en);
+	return 0;
+}
+
+static bool ended(erltrace_t *h)
+{
+	return en_state(h->en) == EN_STOPPED || en_exited(h->en, NULL) || en_filled(h->en);
+}
+
+/* The last round: END has run, everything is read out, aggregations are printed. */
+static int finish(erltrace_t *h, const erltrace_handlers_t *handlers)
+{
+	int rc;
+
+	if (en_state(h->en) == EN_RUNNING)
+		en_stop(h->en);
+	rc = co_work(h->co, handlers, true);
+	h->done = true;
+	return rc != 0 ? rc : ERLTRACE_DONE;
+}
+
+int erltrace_work(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_t *err)
+{
+	struct et_error e = {.tag = ""};
+	uint64_t now = en_now();
+	int rc;
+
+	if (h->co == NULL) {
+		et_err(&e, "ET_IDLE", "nothing to do: go has not been called");
+		return api_error(err, &e);
+	}
+	if (h->done)
+		return ERLTRACE_DONE;
+	if (!h->begun) {
+		h->begun = true;
+		rc = co_begin(h->co, handlers);
+		if (rc != 0)
+			return rc;
+	}
+	if (ended(h))
+		return finish(h, handlers);
+	if (now >= h->next_clean) {
+		en_clean(h->en);
+		h->next_clean = now + h->opts.val[OPT_CLEANRATE];
+	}
+	if (now < h->next_switch)
+		return ERLTRACE_OK;
+	rc = co_work(h->co, handlers, false);
+	if (rc != 0)
+		return rc;
+	if (h->opts.val[OPT_SWITCHRATE] != 0)
+		h->next_switch = now + h->opts.val[OPT_SWITCHRATE];
+	return ended(h) ? finish(h, handlers) : ERLTRACE_OK;
+}
+
+void erltrace_sleep(erltrace_t *h)
+{
+	uint64_t now = en_now(), until = now + POLL_NS;
+	struct timespec ts;
+
+	if (h->done || (h->co != NULL && ended(h)))
+		return;
+	if (h->next_switch > now && h->next_switch < until)
+		until = h->next_switch;
+	ts.tv_sec = (until - now) / 1000000000;
+	ts.tv_nsec = (until - now) % 1000000000;
+	nanosleep(&ts, NULL); /* a signal ends it early, as promised */
+}
+
+erltrace_status_t erltrace_status(erltrace_t *h, int *exit_code)
+{
+	int code = 0;
+
+	if (exit_code != NULL)
+		*exit_code = 0;
+	if (en_exited(h->en, &code)) {
+		if (exit_code != NULL)
+			*exit_code = code;
+		return ERLTRACE_EXITED;
+	}
+	if (en_filled(h->en))
+		return ERLTRACE_FILLED;
+	switch (en_state(h->en)) {
+	case EN_IDLE: return ERLTRACE_IDLE;
+	case EN_RUNNING: return ERLTRACE_RUNNING;
+	default: return ERLTRACE_STOPPED;
+	}
+}
+
+/* ---- aggregations ---------------------------------------------------------------------- */
+
+static int need_consumer(erltrace_t *h, erltrace_error_t *err)
+{
+	struct et_error e = {.tag = ""};
+
+	if (h->co != NULL)
+		return 0;
+	et_err(&e, "ET_IDLE", "no aggregations yet: go has not been called");
+	return api_error(err, &e);
+}
+
+int erltrace_snapshot(erltrace_t *h, erltrace_error_t *err)
+{
+	return need_consumer(h, err) < 0 ? -1 : co_snapshot(h->co);
+}
+
+int erltrace_walk(erltrace_t *h, const char *name, erltrace_agg_cb *cb, void *arg,
+	erltrace_error_t *err)
+{
+	return need_consumer(h, err) < 0 ? -1 : co_walk(h->co, name, cb, arg);
+}
+
+int erltrace_clear(erltrace_t *h, const char *name, erltrace_error_t *err)
+{
+	return need_consumer(h, err) < 0 ? -1 : co_clear(h->co, name);
+}
+
+int erltrace_trunc(erltrace_t *h, const char *name, erltrace_error_t *err)
+{
+	return need_consumer(h, err) < 0 ? -1 : co_trunc(h->co, name);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A handle: options, probes and engine, compiler, consumer.
+ *
+ *   handle.c  open, options, compile, go, work, stop, close
+ *   probes.c  listing probes; probes of the program's own
+ *   names.c   errors as text; tables for help and manuals
+ */
+#ifndef API_HANDLE_H
+#define API_HANDLE_H
+
+#include "../../include/erltrace.h"
+#include "../consume/consume.h"
+#include "../d/d.h"
+#include "../engine/engine.h"
+
+struct erltrace {
+	struct et_options opts;
+	struct en *en;
+	struct d_comp *comp;
+	struct co *co;	       /* from go on */
+	unsigned first_clause; /* of the last script */
+	unsigned matches;
+	bool begun; /* the header has been printed */
+	bool done;  /* work() has given ERLTRACE_DONE */
+	uint64_t next_switch, next_status, next_clean; /* ns, when they are due */
+};
+
+/* Copy an internal error out; returns -1. */
+int api_error(erltrace_error_t *to, const struct et_error *from);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Listing probes, and probes that a program fires itself. */
+#include "handle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- listing --------------------------------------------------------------------------- */
+
+struct listing {
+	erltrace_probe_cb *cb;
+	void *arg;
+	int rc;
+};
+
+static void on_probe(void *arg, struct en_probe *p)
+{
+	struct listing *l = arg;
+	erltrace_probe_info_t info = {
+		.id = p->id,
+		.provider = p->prov->text,
+		.module = p->mod->text,
+		.function = p->func->text,
+		.name = p->name->text,
+		.nargs = p->nargs,
+		.argtypes = p->argtypes,
+	};
+
+	if (l->rc == 0 && l->cb != NULL)
+		l->rc = l->cb(l->arg, &info);
+}
+
+int erltrace_probes(erltrace_t *h, const char *desc, erltrace_probe_cb *cb, void *arg,
+	erltrace_error_t *err)
+{
+	static const struct d_pdesc all = {.prov = "", .mod = "", .func = "", .name = ""};
+	struct listing l = {.cb = cb, .arg = arg};
+	struct et_error e = {.tag = ""};
+	struct d_pdesc *d = NULL;
+	int n;
+
+	if (desc != NULL && desc[0] != '\0') {
+		et_err_clear(&h->comp->error);
+		if (d_parse_pdesc(h->comp, desc, &d) < 0)
+			return api_error(err, &h->comp->error);
+	}
+	n = en_probe_match(h->en, d != NULL ? d : &all, on_probe, &l, &e);
+	return n < 0 ? api_error(err, &e) : n;
+}
+
+/* ---- the program's own probes ---------------------------------------------------------- */
+
+static const struct provider program_provider = {.name = "program"};
+
+static const char **copy_types(int n, const char *const *types)
+{
+	const char **copy = calloc(n ? n : 1, sizeof(*copy));
+
+	for (int i = 0; copy != NULL && i < n; i++)
+		copy[i] = strdup(types[i]);
+	return copy;
+}
+
+erltrace_probe_t *erltrace_probe_add(erltrace_t *h, const char *provider, const char *module,
+	const char *function, const char *name, int nargs, const char *const *argtypes,
+	erltrace_error_t *err)
+{
+	struct et_error e = {.tag = ""};
+	struct en_probe *p;
+
+	if (nargs > 10) {
+		et_err(&e, "ET_PROBE", "a probe has at most 10 arguments, not %d", nargs);
+		api_error(err, &e);
+		return NULL;
+	}
+	p = en_probe_add(h->en, &program_provider, NULL, provider, module, function, name);
+	if (p == NULL) {
+		et_err(&e, "ET_NOMEM", "out of memory");
+		api_error(err, &e);
+		return NULL;
+	}
+	if (argtypes != NULL && p->argtypes == NULL) {
+		p->argtypes = copy_types(nargs, argtypes);
+		p->nargs = nargs;
+		p->own_types = true;
+	}
+	return (erltrace_probe_t *)p;
+}
+
+erltrace_string_t *erltrace_string_new(const char *text)
+{
+	return (erltrace_string_t *)et_str_new(text, strlen(text));
+}
+
+void erltrace_string_free(erltrace_string_t *s)
+{
+	et_str_free((struct et_str *)s);
+}
+
+uint64_t erltrace_string_arg(const erltrace_string_t *s)
+{
+	return (uint64_t)(uintptr_t)((const struct et_str *)s)->text;
+}
+
+int erltrace_enabled(const erltrace_probe_t *p)
+{
+	return en_enabled((struct en_probe *)p);
+}
+
+unsigned erltrace_wanted(const erltrace_probe_t *p)
+{
+	return ((const struct en_probe *)p)->argmask;
+}
+
+void erltrace_fire(erltrace_probe_t *probe, const uint64_t *args, unsigned n, unsigned strings,
+	uint64_t self_key)
+{
+	struct en_probe *p = (struct en_probe *)probe;
+	struct en_who who = {.key = self_key, .tid = self_key};
+	uint64_t all[10];
+
+	if (!en_enabled(p))
+		return;
+	if (n < 10) { /* the engine reads what scripts want, given or not */
+		for (unsigned i = 0; i < 10; i++)
+			all[i] = i < n ? args[i] : 0;
+		args = all;
+	}
+	en_fire(p, args, strings, self_key != 0 ? &who : NULL);
+}

@@ -1,0 +1,744 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Expressions of numbers, pointers and strings. cg_expr() gives a value that the caller frees;
+ * conditions become jumps without a value in between where nobody wants one.
+ */
+#include "cg.h"
+
+#include <string.h>
+
+/* The register in which a new value for a temporary is best made. */
+static int dst_of(struct cg_val tmp)
+{
+	return tmp.kind == VAL_REG ? tmp.reg : R0;
+}
+
+/* ---- conversions ----------------------------------------------------------------------- */
+
+static uint64_t const_norm(uint64_t v, const struct d_type *t)
+{
+	unsigned bits = d_base(t)->size * 8;
+
+	if (bits == 0 || bits >= 64)
+		return v;
+	v &= (1ULL << bits) - 1;
+	if (d_is_signed(t) && (v >> (bits - 1)))
+		v |= ~0ULL << bits;
+	return v;
+}
+
+/* Does a number of type from, extended by its sign, read the same as one of type to? */
+static bool same_bits(const struct d_type *from, const struct d_type *to)
+{
+	uint64_t f = d_base(from)->size, t = d_base(to)->size;
+	bool fs = d_is_signed(from), ts = d_is_signed(to);
+
+	if (t == 8 || t == 0)
+		return true;
+	if (t == f)
+		return fs == ts;
+	return t > f && (!fs || ts);
+}
+
+/* v != 0 as 0 or 1, in a temporary. */
+static struct cg_val truth(struct cg *g, struct cg_val v, const struct d_node *n)
+{
+	int done = ebpf_label(g->a);
+	int r;
+	struct cg_val t;
+
+	r = cg_reg(g, v, R1);
+	ebpf_emit(g->a, EBPF_MOV64_IMM, R0, 0, 0, 0);
+	ebpf_jump(g->a, EBPF_JEQ_IMM, r, 0, 0, done);
+	ebpf_emit(g->a, EBPF_MOV64_IMM, R0, 0, 0, 1);
+	ebpf_place(g->a, done);
+	cg_free(g, v);
+	t = cg_keep(g, n, R0);
+	return t;
+}
+
+struct cg_val cg_convert(struct cg *g, struct cg_val v, const struct d_type *from,
+	const struct d_type *to, const struct d_node *n)
+{
+	if (!d_is_scalar(to) || d_base(to)->kind == T_FUNC)
+		return v;
+	if (d_base(to)->is_bool) {
+		if (v.kind == VAL_CONST)
+			return cg_const(v.imm != 0);
+		return truth(g, v, n);
+	}
+	if (v.kind == VAL_CONST)
+		return cg_const(const_norm(v.imm, to));
+	if (d_is_scalar(from) && same_bits(from, to))
+		return v;
+	if (v.kind == VAL_REG) {
+		cg_norm(g, v.reg, to);
+		return v;
+	}
+	cg_load(g, R0, v);
+	cg_norm(g, R0, to);
+	if (v.kind == VAL_SLOT) {
+		cg_store(g, v, R0);
+		return v;
+	}
+	return cg_keep(g, n, R0);
+}
+
+static unsigned string_number(struct cg *g, const char *s, uint32_t len)
+{
+	struct prog *p = &g->c->prog;
+
+	for (unsigned i = 0; i < p->nstrs; i++)
+		if (p->strs[i].len == len && memcmp(p->strs[i].s, s, len) == 0)
+			return i;
+	return d_prog_str(g->c, s, len);
+}
+
+/* An address as text; an argument of the probe that is a string already is not copied. */
+static struct cg_val address_to_string(struct cg *g, struct d_node *a, const struct d_node *n)
+{
+	struct cg_val v;
+
+	if (a->kind == N_ASSOC && a->ident->kind == ID_BUILTIN && a->ident->id == BI_ARGS)
+		return cg_argstr(g, n, a->value);
+	if (a->kind == N_VAR && a->ident->kind == ID_BUILTIN && a->ident->id >= BI_ARG0 &&
+		a->ident->id <= BI_ARG9)
+		return cg_argstr(g, n, a->ident->id - BI_ARG0);
+	v = cg_expr(g, a);
+	cg_load(g, R3, v);
+	cg_free(g, v);
+	ebpf_const(g->a, R4, g->c->prog.strsize - 1);
+	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
+	cg_call(g, RT_copyinstr);
+	return cg_keep(g, n, R0);
+}
+
+/* The bytes of an array as text, up to a NUL. */
+static struct cg_val bytes_to_string(struct cg *g, struct d_node *a, const struct d_node *n)
+{
+	struct cg_place p = cg_place(g, a, false);
+	uint64_t size = d_base(a->type)->size;
+	struct cg_val v;
+
+	if (p.kind == PL_RAW) {
+		v = cg_place_addr(g, &p, n);
+		cg_load(g, R3, v);
+		cg_free(g, v);
+		ebpf_const(g->a, R4, size < g->c->prog.strsize ? size : g->c->prog.strsize - 1);
+		ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
+		cg_call(g, RT_copyinstr);
+	} else {
+		v = cg_place_mem(g, &p, size, n);
+		cg_load(g, R3, v);
+		cg_free(g, v);
+		ebpf_const(g->a, R4, size);
+		ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
+		cg_call(g, RT_memstr);
+	}
+	cg_place_free(g, &p);
+	return cg_keep(g, n, R0);
+}
+
+/* Any expression as a string. */
+static struct cg_val to_string(struct cg *g, struct d_node *a, const struct d_node *n)
+{
+	if (d_is_string(a->type))
+		return cg_expr(g, a);
+	if (d_is_kind(a->type, T_ARRAY))
+		return bytes_to_string(g, a, n);
+	if (a->kind == N_INT && a->value == 0)
+		return cg_const(0);
+	return address_to_string(g, a, n);
+}
+
+/* ---- binary operators ------------------------------------------------------------------ */
+
+static uint8_t alu_code(int op, bool sign)
+{
+	switch (op) {
+	case OP_ADD: return EBPF_ADD64_REG;
+	case OP_SUB: return EBPF_SUB64_REG;
+	case OP_MUL: return EBPF_MUL64_REG;
+	case OP_DIV: return EBPF_DIV64_REG;
+	case OP_MOD: return EBPF_MOD64_REG;
+	case OP_SHL: return EBPF_LSH64_REG;
+	case OP_SHR: return sign ? EBPF_ARSH64_REG : EBPF_RSH64_REG;
+	case OP_BAND: return EBPF_AND64_REG;
+	case OP_BXOR: return EBPF_XOR64_REG;
+	default: return EBPF_OR64_REG;
+	}
+}
+
+#define REG_TO_IMM(code) ((code) & ~0x08)
+
+static bool fits_imm(struct cg_val v)
+{
+	return v.kind == VAL_CONST && (int64_t)v.imm == (int32_t)v.imm;
+}
+
+struct cg_val cg_binary(struct cg *g, const struct d_node *n, int op, struct cg_val a,
+	struct cg_val b, const struct d_type *t)
+{
+	bool sign = d_is_signed(t), divides = op == OP_DIV || op == OP_MOD;
+	uint8_t code = alu_code(op, sign);
+	int off = divides && sign ? EBPF_SIGNED : 0;
+	int d, rb;
+
+	if ((op == OP_SHL || op == OP_SHR) && b.kind == VAL_CONST)
+		b.imm &= 63;
+	if (divides && !fits_imm(b)) { /* test before r0 is in use */
+		rb = cg_reg(g, b, R1);
+		cg_fault_if(g, EBPF_JEQ_IMM, rb, 0, FAULT_DIVZERO);
+	}
+	d = cg_reg(g, a, R0);
+	if (fits_imm(b)) {
+		ebpf_emit(g->a, REG_TO_IMM(code), d, 0, off, (int32_t)b.imm);
+	} else {
+		rb = cg_reg(g, b, R1);
+		ebpf_emit(g->a, code, d, rb, off, 0);
+	}
+	cg_norm(g, d, t);
+	cg_free(g, b);
+	if (a.kind == VAL_REG)
+		return a;
+	if (a.kind == VAL_SLOT) {
+		cg_store(g, a, d);
+		return a;
+	}
+	return cg_keep(g, n, d);
+}
+
+/* Pointer arithmetic counts in elements. */
+static struct cg_val scaled(struct cg *g, struct cg_val v, const struct d_type *ptr,
+	const struct d_node *n)
+{
+	uint64_t size = d_base(ptr)->ref ? d_base(ptr)->ref->size : 1;
+
+	if (d_is_kind(ptr, T_PTR) || d_is_kind(ptr, T_ARRAY))
+		size = d_base(d_base(ptr)->ref)->size;
+	if (size <= 1)
+		return v;
+	if (v.kind == VAL_CONST)
+		return cg_const(v.imm * size);
+	return cg_binary(g, n, OP_MUL, v, cg_const(size), g->c->t.u64);
+}
+
+static bool points(const struct d_type *t)
+{
+	return d_is_ptr(t) || d_is_kind(t, T_ARRAY);
+}
+
+static struct cg_val gen_arith(struct cg *g, struct d_node *n)
+{
+	const struct d_type *ta = n->a->type, *tb = n->b->type;
+	struct cg_val a = cg_expr(g, n->a), b = cg_expr(g, n->b);
+
+	if (n->op == OP_SUB && points(ta) && points(tb)) {
+		uint64_t size = d_base(d_base(ta)->ref)->size;
+
+		a = cg_binary(g, n, OP_SUB, a, b, g->c->t.i64);
+		return size > 1 ? cg_binary(g, n, OP_DIV, a, cg_const(size), g->c->t.i64) : a;
+	}
+	if (points(ta) && (n->op == OP_ADD || n->op == OP_SUB))
+		b = scaled(g, b, ta, n);
+	else if (points(tb) && n->op == OP_ADD)
+		a = scaled(g, a, tb, n);
+	else if (n->op == OP_DIV || n->op == OP_MOD || n->op == OP_SHR) {
+		a = cg_convert(g, a, ta, n->type, n->a);
+		if (n->op != OP_SHR)
+			b = cg_convert(g, b, tb, n->type, n->b);
+	}
+	return cg_binary(g, n, n->op, a, b, n->type);
+}
+
+/* ---- conditions ------------------------------------------------------------------------ */
+
+static bool is_compare(const struct d_node *n)
+{
+	return n->kind == N_OP2 && n->op >= OP_LT && n->op <= OP_NE;
+}
+
+static uint8_t jump_code(int op, bool sign)
+{
+	switch (op) {
+	case OP_LT: return sign ? EBPF_JSLT_REG : EBPF_JLT_REG;
+	case OP_LE: return sign ? EBPF_JSLE_REG : EBPF_JLE_REG;
+	case OP_GT: return sign ? EBPF_JSGT_REG : EBPF_JGT_REG;
+	case OP_GE: return sign ? EBPF_JSGE_REG : EBPF_JGE_REG;
+	case OP_EQ: return EBPF_JEQ_REG;
+	default: return EBPF_JNE_REG;
+	}
+}
+
+static int inverse(int op)
+{
+	static const uint8_t inv[] = {
+		[OP_LT] = OP_GE, [OP_LE] = OP_GT, [OP_GT] = OP_LE,
+		[OP_GE] = OP_LT, [OP_EQ] = OP_NE, [OP_NE] = OP_EQ,
+	};
+
+	return inv[op];
+}
+
+static bool is_null(const struct d_node *n)
+{
+	while (n->kind == N_CAST)
+		n = n->a;
+	return n->kind == N_INT && n->value == 0;
+}
+
+/*
+ * Jump if a op b of strings. A string compared with NULL asks whether it has any text: variables
+ * never set have none.
+ */
+static void jump_strings(struct cg *g, struct d_node *n, int op, int label)
+{
+	bool null_a = is_null(n->a), null_b = is_null(n->b);
+	struct cg_val a, b;
+
+	if (null_a || null_b) {
+		a = to_string(g, null_a ? n->b : n->a, n);
+		cg_load(g, R2, a);
+		cg_free(g, a);
+		ebpf_const(g->a, R3, 0);
+		cg_call(g, RT_strat);
+		ebpf_jump(g->a, REG_TO_IMM(jump_code(op, true)), R0, 0, 0, label);
+		return;
+	}
+	a = to_string(g, n->a, n);
+	b = to_string(g, n->b, n);
+	cg_load(g, R2, a);
+	cg_load(g, R3, b);
+	cg_free(g, a);
+	cg_free(g, b);
+	if (op == OP_EQ || op == OP_NE) {
+		cg_call(g, RT_streq);
+		ebpf_jump(g->a, op == OP_EQ ? EBPF_JNE_IMM : EBPF_JEQ_IMM, R0, 0, 0, label);
+	} else {
+		cg_call(g, RT_strcmp);
+		ebpf_jump(g->a, REG_TO_IMM(jump_code(op, true)), R0, 0, 0, label);
+	}
+}
+
+static void jump_compare(struct cg *g, struct d_node *n, int op, int label)
+{
+	const struct d_type *t;
+	struct cg_val a, b;
+	uint8_t code;
+	int ra;
+
+	if (d_is_string(n->a->type) || d_is_string(n->b->type)) {
+		jump_strings(g, n, op, label);
+		return;
+	}
+	a = cg_expr(g, n->a);
+	b = cg_expr(g, n->b);
+	t = d_is_int(n->a->type) && d_is_int(n->b->type)
+		? d_arith_type(g->c, n->a->type, n->b->type)
+		: g->c->t.u64;
+	a = cg_convert(g, a, n->a->type, t, n);
+	b = cg_convert(g, b, n->b->type, t, n);
+	code = jump_code(op, d_is_signed(t));
+	ra = cg_reg(g, a, R0);
+	if (fits_imm(b))
+		ebpf_jump(g->a, REG_TO_IMM(code), ra, 0, (int32_t)b.imm, label);
+	else
+		ebpf_jump(g->a, code, ra, cg_reg(g, b, R1), 0, label);
+	cg_free(g, a);
+	cg_free(g, b);
+}
+
+static void jump_value(struct cg *g, struct d_node *n, bool when, int label)
+{
+	struct cg_val v;
+	int r;
+
+	if (d_is_string(n->type)) { /* true if it has text */
+		v = cg_expr(g, n);
+		cg_load(g, R2, v);
+		cg_free(g, v);
+		ebpf_const(g->a, R3, 0);
+		cg_call(g, RT_strat);
+		r = R0;
+	} else {
+		v = cg_expr(g, n);
+		r = cg_reg(g, v, R0);
+		cg_free(g, v);
+	}
+	ebpf_jump(g->a, when ? EBPF_JNE_IMM : EBPF_JEQ_IMM, r, 0, 0, label);
+}
+
+void cg_jump_true(struct cg *g, struct d_node *n, int label)
+{
+	if (is_compare(n)) {
+		jump_compare(g, n, n->op, label);
+	} else if (n->kind == N_OP1 && n->op == OP_LNOT) {
+		cg_jump_false(g, n->a, label);
+	} else if (n->kind == N_OP2 && n->op == OP_LOR) {
+		cg_jump_true(g, n->a, label);
+		cg_jump_true(g, n->b, label);
+	} else if (n->kind == N_OP2 && n->op == OP_LAND) {
+		int no = ebpf_label(g->a);
+
+		cg_jump_false(g, n->a, no);
+		cg_jump_true(g, n->b, label);
+		ebpf_place(g->a, no);
+	} else {
+		jump_value(g, n, true, label);
+	}
+}
+
+void cg_jump_false(struct cg *g, struct d_node *n, int label)
+{
+	if (is_compare(n)) {
+		jump_compare(g, n, inverse(n->op), label);
+	} else if (n->kind == N_OP1 && n->op == OP_LNOT) {
+		cg_jump_true(g, n->a, label);
+	} else if (n->kind == N_OP2 && n->op == OP_LAND) {
+		cg_jump_false(g, n->a, label);
+		cg_jump_false(g, n->b, label);
+	} else if (n->kind == N_OP2 && n->op == OP_LOR) {
+		int yes = ebpf_label(g->a);
+
+		cg_jump_true(g, n->a, yes);
+		cg_jump_false(g, n->b, label);
+		ebpf_place(g->a, yes);
+	} else {
+		jump_value(g, n, false, label);
+	}
+}
+
+/* A condition as 0 or 1. */
+static struct cg_val gen_truth(struct cg *g, struct d_node *n)
+{
+	int yes = ebpf_label(g->a), end = ebpf_label(g->a);
+	struct cg_val t;
+
+	cg_jump_true(g, n, yes);
+	t = cg_tmp(g, n);
+	ebpf_emit(g->a, EBPF_MOV64_IMM, dst_of(t), 0, 0, 0);
+	ebpf_jump(g->a, EBPF_JA, 0, 0, 0, end);
+	ebpf_place(g->a, yes);
+	ebpf_emit(g->a, EBPF_MOV64_IMM, dst_of(t), 0, 0, 1);
+	ebpf_place(g->a, end);
+	cg_store(g, t, dst_of(t));
+	return t;
+}
+
+static struct cg_val gen_lxor(struct cg *g, struct d_node *n)
+{
+	struct cg_val a = truth(g, cg_expr(g, n->a), n), b = truth(g, cg_expr(g, n->b), n);
+
+	return cg_binary(g, n, OP_BXOR, a, b, g->c->t.int_);
+}
+
+/* One side of ?: into the temporary that both share. */
+static void gen_branch(struct cg *g, struct d_node *side, const struct d_node *n,
+	struct cg_val out)
+{
+	struct cg_val v;
+
+	if (d_is_string(n->type)) {
+		v = to_string(g, side, n);
+		cg_load(g, R2, v);
+		cg_free(g, v);
+		cg_call(g, RT_str);
+		cg_store(g, out, R0);
+		return;
+	}
+	v = cg_convert(g, cg_expr(g, side), side->type, n->type, n);
+	if (out.kind == VAL_REG)
+		cg_load(g, out.reg, v);
+	else
+		cg_store(g, out, cg_reg(g, v, R0));
+	cg_free(g, v);
+}
+
+static struct cg_val gen_ternary(struct cg *g, struct d_node *n)
+{
+	int otherwise = ebpf_label(g->a), end = ebpf_label(g->a);
+	struct cg_val t;
+
+	cg_jump_false(g, n->a, otherwise);
+	if (d_is_kind(n->type, T_VOID)) {
+		cg_discard(g, n->b);
+		ebpf_jump(g->a, EBPF_JA, 0, 0, 0, end);
+		ebpf_place(g->a, otherwise);
+		cg_discard(g, n->c);
+		ebpf_place(g->a, end);
+		return cg_const(0);
+	}
+	t = cg_tmp(g, n);
+	gen_branch(g, n->b, n, t);
+	ebpf_jump(g->a, EBPF_JA, 0, 0, 0, end);
+	ebpf_place(g->a, otherwise);
+	gen_branch(g, n->c, n, t);
+	ebpf_place(g->a, end);
+	return t;
+}
+
+/* ---- assignment ------------------------------------------------------------------------ */
+
+static const uint8_t asg_op[] = {
+	[OP_ASG_MUL] = OP_MUL, [OP_ASG_DIV] = OP_DIV, [OP_ASG_MOD] = OP_MOD,
+	[OP_ASG_ADD] = OP_ADD, [OP_ASG_SUB] = OP_SUB, [OP_ASG_SHL] = OP_SHL,
+	[OP_ASG_SHR] = OP_SHR, [OP_ASG_BAND] = OP_BAND, [OP_ASG_BXOR] = OP_BXOR,
+	[OP_ASG_BOR] = OP_BOR,
+};
+
+static struct cg_val gen_assign(struct cg *g, struct d_node *n, bool want)
+{
+	const struct d_type *t = n->a->type;
+	struct cg_place p;
+	struct cg_val v;
+
+	if (!d_is_scalar(t) && !d_is_string(t)) {
+		p = cg_place(g, n->a, true);
+		cg_assign_bytes(g, &p, n->b, d_base(t)->size);
+		cg_place_free(g, &p);
+		return cg_const(0);
+	}
+	v = d_is_string(t) ? to_string(g, n->b, n)
+			   : cg_convert(g, cg_expr(g, n->b), n->b->type, t, n);
+	p = cg_place(g, n->a, true);
+	cg_place_store(g, &p, t, v, n);
+	cg_place_free(g, &p);
+	if (want)
+		return v;
+	cg_free(g, v);
+	return cg_const(0);
+}
+
+/* x op= b; and ++, -- with b a constant. post: the value is the old one. */
+static struct cg_val gen_update(struct cg *g, struct d_node *n, struct d_node *lv, int op,
+	struct cg_val b, const struct d_type *tb, bool want, bool post)
+{
+	const struct d_type *t = lv->type;
+	struct cg_place p = cg_place(g, lv, true);
+	struct cg_val v, old = cg_const(0);
+
+	if (points(t))
+		b = scaled(g, b, t, n);
+	if ((op == OP_ADD || op == OP_SUB) && p.bits == NULL &&
+		(p.kind == PL_DYN || (p.kind == PL_MEM && p.shared))) {
+		if (op == OP_SUB) { /* add the negative: one atomic operation */
+			if (b.kind == VAL_CONST)
+				b = cg_const(-b.imm);
+			else
+				b = cg_binary(g, n, OP_SUB, cg_const(0), b, g->c->t.i64);
+		}
+		v = cg_place_add(g, &p, t, b, n);
+		if (want && !post)
+			v = cg_binary(g, n, OP_ADD, v, b, t);
+		else
+			cg_free(g, b);
+		cg_place_free(g, &p);
+		return v;
+	}
+	v = cg_place_load(g, &p, t, n);
+	if (want && post) {
+		old = cg_tmp(g, n);
+		cg_store(g, old, cg_reg(g, v, R0));
+	}
+	if (op == OP_DIV || op == OP_MOD || op == OP_SHR) { /* in the common type */
+		const struct d_type *common = op == OP_SHR ? t : d_arith_type(g->c, t, tb);
+
+		v = cg_convert(g, v, t, common, n);
+		if (op != OP_SHR)
+			b = cg_convert(g, b, tb, common, n);
+		v = cg_binary(g, n, op, v, b, common);
+		v = cg_convert(g, v, common, t, n);
+	} else {
+		v = cg_binary(g, n, op, v, b, t);
+	}
+	cg_place_store(g, &p, t, v, n);
+	cg_place_free(g, &p);
+	if (want && post) {
+		cg_free(g, v);
+		return old;
+	}
+	return v;
+}
+
+static struct cg_val gen_op2(struct cg *g, struct d_node *n, bool want)
+{
+	switch (n->op) {
+	case OP_COMMA:
+		cg_discard(g, n->a);
+		return cg_expr(g, n->b);
+	case OP_ASG: return gen_assign(g, n, want);
+	case OP_ASG_MUL ... OP_ASG_BOR:
+		return gen_update(g, n, n->a, asg_op[n->op], cg_expr(g, n->b), n->b->type, want,
+			false);
+	case OP_LT ... OP_NE:
+	case OP_LAND:
+	case OP_LOR: return gen_truth(g, n);
+	case OP_LXOR: return gen_lxor(g, n);
+	default: return gen_arith(g, n);
+	}
+}
+
+/* ---- unary ----------------------------------------------------------------------------- */
+
+static struct cg_val gen_op1(struct cg *g, struct d_node *n, bool want)
+{
+	struct cg_place p;
+	struct cg_val v;
+
+	switch (n->op) {
+	case OP_LNOT: return gen_truth(g, n);
+	case OP_PLUS: return cg_convert(g, cg_expr(g, n->a), n->a->type, n->type, n);
+	case OP_NEG:
+		v = cg_convert(g, cg_expr(g, n->a), n->a->type, n->type, n);
+		return cg_binary(g, n, OP_SUB, cg_const(0), v, n->type);
+	case OP_BNOT:
+		v = cg_convert(g, cg_expr(g, n->a), n->a->type, n->type, n);
+		return cg_binary(g, n, OP_BXOR, v, cg_const(UINT64_MAX), n->type);
+	case OP_ADDROF:
+		p = cg_place(g, n->a, false);
+		v = cg_place_addr(g, &p, n);
+		cg_place_free(g, &p);
+		return v;
+	case OP_PREINC:
+	case OP_POSTINC:
+		return gen_update(g, n, n->a, OP_ADD, cg_const(1), g->c->t.int_, want,
+			n->op == OP_POSTINC);
+	case OP_PREDEC:
+	case OP_POSTDEC:
+		return gen_update(g, n, n->a, OP_SUB, cg_const(1), g->c->t.int_, want,
+			n->op == OP_POSTDEC);
+	default: break;
+	}
+	cg_fail(g, n, "D_CG_EXPR", "operator has no value here");
+	return cg_const(0);
+}
+
+/* ---- all of them ----------------------------------------------------------------------- */
+
+/* What lives in a place: loaded, or its address if it is an array or function. */
+static struct cg_val gen_place(struct cg *g, struct d_node *n)
+{
+	struct cg_place p = cg_place(g, n, false);
+	struct cg_val v;
+
+	if (d_is_scalar(n->type) || d_is_string(n->type))
+		v = cg_place_load(g, &p, n->type, n);
+	else
+		v = cg_place_addr(g, &p, n);
+	cg_place_free(g, &p);
+	return v;
+}
+
+static struct cg_val gen_builtin(struct cg *g, struct d_node *n)
+{
+	unsigned id = n->ident->id;
+
+	if (id >= BI_ARG0 && id <= BI_ARG9) {
+		g->clause->argmask |= 1 << (id - BI_ARG0);
+		return cg_field(FIELD(arg) + 8 * (id - BI_ARG0), 8);
+	}
+	if (id == BI_ID)
+		return cg_field(FIELD(id), 4);
+	if (id == BI_EPID)
+		return cg_field(FIELD(epid), 4);
+	if (id == BI_TIMESTAMP)
+		g->clause->reads_ts = true;
+	if (id == BI_VTIMESTAMP)
+		g->clause->reads_vts = true;
+	ebpf_const(g->a, R2, id);
+	cg_call(g, d_is_string(n->type) ? RT_strvar : RT_var);
+	if (d_is_scalar(n->type))
+		cg_norm(g, R0, n->type);
+	return cg_keep(g, n, R0);
+}
+
+/* args[n] and uregs[n]. */
+static struct cg_val gen_builtin_array(struct cg *g, struct d_node *n)
+{
+	struct cg_val v;
+
+	if (n->ident->id == BI_ARGS) {
+		if (d_is_string(n->type))
+			return cg_argstr(g, n, n->value);
+		g->clause->argmask |= 1 << n->value;
+		v = cg_field(FIELD(arg) + 8 * n->value, 8);
+		return cg_convert(g, v, g->c->t.i64, n->type, n);
+	}
+	v = cg_expr(g, n->list);
+	cg_load(g, R2, v);
+	cg_free(g, v);
+	cg_call(g, RT_ureg);
+	return cg_keep(g, n, R0);
+}
+
+/* s[i] of a string. */
+static struct cg_val gen_char_at(struct cg *g, struct d_node *n)
+{
+	struct cg_val s = cg_expr(g, n->a), i = cg_expr(g, n->b);
+
+	cg_load(g, R2, s);
+	cg_load(g, R3, i);
+	cg_free(g, s);
+	cg_free(g, i);
+	cg_call(g, RT_strat);
+	cg_norm(g, R0, n->type);
+	return cg_keep(g, n, R0);
+}
+
+static struct cg_val gen(struct cg *g, struct d_node *n, bool want)
+{
+	switch (n->kind) {
+	case N_INT: return cg_const(const_norm(n->value, n->type));
+	case N_STR:
+		return (struct cg_val){
+			.kind = VAL_STRING, .imm = string_number(g, n->text, n->len)};
+	case N_VAR: return n->ident->kind == ID_BUILTIN ? gen_builtin(g, n) : gen_place(g, n);
+	case N_ASSOC:
+		return n->ident->kind == ID_BUILTIN ? gen_builtin_array(g, n) : gen_place(g, n);
+	case N_MEMBER: return gen_place(g, n);
+	case N_OP1: return n->op == OP_DEREF ? gen_place(g, n) : gen_op1(g, n, want);
+	case N_OP2:
+		if (n->op == OP_INDEX)
+			return d_is_string(n->a->type) ? gen_char_at(g, n) : gen_place(g, n);
+		return gen_op2(g, n, want);
+	case N_OP3: return gen_ternary(g, n);
+	case N_FUNC: return cg_func(g, n);
+	case N_STRINGOF: return to_string(g, n->a, n);
+	case N_CAST:
+		if (d_is_string(n->type))
+			return to_string(g, n->a, n);
+		if (d_is_kind(n->type, T_VOID)) {
+			cg_discard(g, n->a);
+			return cg_const(0);
+		}
+		if (d_is_string(n->a->type)) { /* a string as an address */
+			struct cg_val v = cg_expr(g, n->a);
+
+			cg_load(g, R2, v);
+			cg_free(g, v);
+			cg_call(g, RT_stradr);
+			return cg_keep(g, n, R0);
+		}
+		return cg_convert(g, cg_expr(g, n->a), n->a->type, n->type, n);
+	default: break;
+	}
+	cg_fail(g, n, "D_CG_EXPR", "expression has no value that can be computed here");
+	return cg_const(0);
+}
+
+struct cg_val cg_expr(struct cg *g, struct d_node *n)
+{
+	if (g->failed)
+		return cg_const(0);
+	return gen(g, n, true);
+}
+
+void cg_discard(struct cg *g, struct d_node *n)
+{
+	if (g->failed)
+		return;
+	if (!d_is_scalar(n->type) && !d_is_string(n->type) && !d_is_kind(n->type, T_VOID) &&
+		!(n->kind == N_OP2 && n->op == OP_ASG))
+		return; /* a struct, a float: nothing happens by naming it */
+	cg_free(g, gen(g, n, false));
+}

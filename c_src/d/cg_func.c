@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Subroutines, aggregations and keys. A key is built in consecutive stack slots, where the
+ * verifier can see what each part is: numbers, strings, or pointers to bytes.
+ */
+#include "cg.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../engine/aggfn.h"
+
+unsigned d_prog_str(struct d_comp *c, const char *s, uint32_t len)
+{
+	struct prog *p = &c->prog;
+
+	if ((p->nstrs & (p->nstrs - 1)) == 0) {
+		void *grown = realloc(p->strs, (p->nstrs ? p->nstrs * 2 : 1) * sizeof(*p->strs));
+
+		if (grown == NULL)
+			return 0;
+		p->strs = grown;
+	}
+	p->strs[p->nstrs].s = s;
+	p->strs[p->nstrs].len = len;
+	return p->nstrs++;
+}
+
+/* ---- keys ------------------------------------------------------------------------------ */
+
+/*
+ * What the parts of a key are. Where the types come from a declaration only they are known; the
+ * first use (list) tells stack() and sym() apart from plain bytes and addresses.
+ */
+struct prog_val *cg_keys_of(struct cg *g, const struct d_type **types, unsigned n,
+	struct d_node *list, bool *blob, uint32_t *strmask)
+{
+	struct prog_val *v = arena_alloc(g->c->arena, (n ? n : 1) * sizeof(*v));
+
+	for (unsigned i = 0; i < n; i++) {
+		if (list != NULL) {
+			cg_val_type(g, list, &v[i]);
+			list = list->next;
+		} else {
+			struct d_node fake = {.kind = N_VAR, .type = types[i]};
+
+			cg_val_type(g, &fake, &v[i]);
+		}
+		if (v[i].kind == V_STR)
+			*strmask |= 1u << i;
+		else if (v[i].kind == V_INT)
+			v[i].size = d_base(types[i])->size;
+		else if (v[i].kind != V_SYM)
+			*blob = true;
+	}
+	return v;
+}
+
+static void key_stack(struct cg *g, struct d_node *n, uint32_t size, int off)
+{
+	int kind;
+	uint32_t at = cg_scratch(g, n, size);
+
+	cg_stack_size(g, n, &kind);
+	ebpf_emit(g->a, EBPF_LDXDW, R2, CTX, FIELD(scratch), 0);
+	ebpf_emit(g->a, EBPF_ADD64_IMM, R2, 0, 0, at);
+	ebpf_const(g->a, R3, size);
+	ebpf_const(g->a, R4, kind);
+	cg_call(g, RT_stack);
+	ebpf_emit(g->a, EBPF_LDXDW, R0, CTX, FIELD(scratch), 0);
+	ebpf_emit(g->a, EBPF_ADD64_IMM, R0, 0, 0, at);
+	ebpf_emit(g->a, EBPF_STXDW, R10, R0, off, 0);
+}
+
+static void key_part(struct cg *g, struct d_node *n, const struct prog_val *k, int off)
+{
+	struct cg_place p;
+	struct cg_val v;
+
+	switch (k->kind) {
+	case V_STACK: key_stack(g, n, k->size, off); return;
+	case V_BYTES:
+	case V_FLOAT:
+		p = cg_place(g, n, false);
+		v = cg_place_mem(g, &p, k->size, n);
+		cg_place_free(g, &p);
+		break;
+	case V_SYM:
+		if (n->kind == N_FUNC && n->ident->kind == ID_ACTION)
+			n = n->list;
+		v = cg_expr(g, n);
+		break;
+	case V_INT: v = cg_convert(g, cg_expr(g, n), n->type, k->type, n); break;
+	default: {
+		struct d_node cast = {.kind = N_CAST, .type = g->c->t.string, .a = n,
+			.line = n->line, .col = n->col};
+
+		v = cg_expr(g, d_is_string(n->type) ? n : &cast);
+		break;
+	}
+	}
+	ebpf_emit(g->a, EBPF_STXDW, R10, cg_reg(g, v, R0), off, 0);
+	cg_free(g, v);
+}
+
+int cg_key(struct cg *g, const struct d_node *n, struct d_node *list, const struct prog_val *keys,
+	unsigned nkeys)
+{
+	int first;
+
+	if (nkeys == 0 || g->failed)
+		return -1;
+	first = cg_slots(g, n, nkeys);
+	for (unsigned i = 0; i < nkeys && list != NULL && !g->failed; i++, list = list->next)
+		key_part(g, list, &keys[i], cg_slot_off(first, nkeys, i));
+	return first;
+}
+
+void cg_key_load(struct cg *g, int reg, int key, unsigned nkeys)
+{
+	if (key < 0) {
+		ebpf_const(g->a, reg, 0);
+		return;
+	}
+	ebpf_emit(g->a, EBPF_MOV64_REG, reg, R10, 0, 0);
+	ebpf_emit(g->a, EBPF_ADD64_IMM, reg, 0, 0, cg_slot_off(key, nkeys, 0));
+}
+
+/* ---- aggregations ---------------------------------------------------------------------- */
+
+static int append_agg(struct cg *g, struct prog_agg *a, const struct d_node *n)
+{
+	struct prog *p = &g->c->prog;
+
+	if (p->naggs >= D_MAX_AGGS)
+		return cg_fail(g, n, "D_ID_OFLOW", "more than %d aggregations", D_MAX_AGGS);
+	if ((p->naggs & (p->naggs - 1)) == 0) {
+		void *grown = realloc(p->aggs, (p->naggs ? p->naggs * 2 : 1) * sizeof(*p->aggs));
+
+		if (grown == NULL)
+			return cg_fail(g, n, "ET_NOMEM", "out of memory");
+		p->aggs = grown;
+	}
+	p->aggs[p->naggs] = a;
+	return p->naggs++;
+}
+
+/* Make the program's aggregation of an ident; list: the key's parts as first used. */
+static int make_agg(struct cg *g, struct d_ident *id, struct d_node *list, const struct d_node *n)
+{
+	struct prog_agg *a = arena_new_of(g->c->arena, struct prog_agg);
+	int i;
+
+	a->name = id->name;
+	a->fn = id->aggfn;
+	a->nkeys = id->nkeys;
+	a->keys = cg_keys_of(g, id->keys, id->nkeys, list, &a->has_blob, &a->strmask);
+	memcpy(a->param, id->aggparam, sizeof(a->param));
+	a->nbuckets = aggfn_nbuckets(a);
+	a->size = aggfn_words(a) * 8;
+	a->is_signed = true;
+	a->line = id->line;
+	i = append_agg(g, a, n);
+	if (i >= 0)
+		id->id = i;
+	return i < 0 ? 0 : i;
+}
+
+int cg_agg(struct cg *g, struct d_ident *id, const struct d_node *n)
+{
+	if (id->id != UINT16_MAX)
+		return id->id;
+	return make_agg(g, id, NULL, n);
+}
+
+static enum rt_fn agg_rt(unsigned fn)
+{
+	switch (fn) {
+	case AGG_COUNT: return RT_agg_count;
+	case AGG_SUM: return RT_agg_sum;
+	case AGG_MIN: return RT_agg_min;
+	case AGG_MAX: return RT_agg_max;
+	case AGG_AVG: return RT_agg_avg;
+	case AGG_STDDEV: return RT_agg_stddev;
+	case AGG_QUANTIZE: return RT_agg_quantize;
+	case AGG_LQUANTIZE: return RT_agg_lquantize;
+	default: return RT_agg_llquantize;
+	}
+}
+
+/* The argument that says by how much a bucket grows: the one after the constants. */
+static struct d_node *increment_of(struct d_node *call)
+{
+	static const uint8_t at[AGG_COUNT_] = {
+		[AGG_QUANTIZE] = 1, [AGG_LQUANTIZE] = 4, [AGG_LLQUANTIZE] = 5};
+	struct d_node *n = call->list;
+	unsigned i = at[call->ident->id];
+
+	if (i == 0)
+		return NULL;
+	while (n != NULL && i-- > 0)
+		n = n->next;
+	return n;
+}
+
+void cg_aggregate(struct cg *g, struct d_node *n)
+{
+	struct d_ident *id = n->a->ident;
+	struct d_node *call = n->b, *incr = increment_of(call);
+	struct cg_val value = cg_const(0), by = cg_const(1);
+	int agg, key;
+	struct prog_agg *pa;
+
+	agg = id->id != UINT16_MAX ? id->id : make_agg(g, id, n->a->list, n);
+	if (g->failed)
+		return;
+	pa = g->c->prog.aggs[agg];
+	if (call->list != NULL) {
+		value = cg_expr(g, call->list);
+		if (!d_is_signed(call->list->type) && d_base(call->list->type)->size == 8)
+			pa->is_signed = d_is_ptr(call->list->type) ? false : pa->is_signed;
+	}
+	if (incr != NULL)
+		by = cg_expr(g, incr);
+	key = cg_key(g, n, n->a->list, pa->keys, pa->nkeys);
+	if (g->failed)
+		return;
+	ebpf_const(g->a, R2, agg);
+	cg_key_load(g, R3, key, pa->nkeys);
+	cg_load(g, R4, value);
+	cg_load(g, R5, by);
+	cg_call(g, agg_rt(pa->fn));
+	if (key >= 0)
+		cg_slots_free(g, key, pa->nkeys);
+	cg_free(g, value);
+	cg_free(g, by);
+}
+
+/* ---- subroutines ----------------------------------------------------------------------- */
+
+/* How a subroutine is called: its runtime function, and whether a slot for text comes first. */
+struct fn_rt {
+	uint8_t rt;
+	bool slot;
+	bool known;
+	int64_t missing; /* for an optional last argument */
+	bool has_missing;
+};
+
+#define SLOT(name)	{RT_##name, true, true, 0, false}
+#define SLOT_OPT(name, d) {RT_##name, true, true, d, true}
+#define PLAIN(name)	{RT_##name, false, true, 0, false}
+#define PLAIN_OPT(name, d) {RT_##name, false, true, d, true}
+
+static const struct fn_rt fn_rts[FN_COUNT_] = {
+	[FN_ALLOCA] = PLAIN(alloca),
+	[FN_BASENAME] = SLOT(basename),
+	[FN_BCOPY] = PLAIN(bcopy),
+	[FN_CLEANPATH] = SLOT(cleanpath),
+	[FN_COPYIN] = PLAIN(copyin),
+	[FN_COPYINSTR] = SLOT_OPT(copyinstr, INT64_MAX),
+	[FN_COPYINTO] = PLAIN(copyinto),
+	[FN_COPYOUT] = PLAIN(copyout),
+	[FN_COPYOUTSTR] = PLAIN(copyoutstr),
+	[FN_DIRNAME] = SLOT(dirname),
+	[FN_INDEX] = PLAIN_OPT(index, 0),
+	[FN_INET_NTOA] = SLOT(inet_ntoa),
+	[FN_INET_NTOA6] = SLOT(inet_ntoa6),
+	[FN_INET_NTOP] = SLOT(inet_ntop),
+	[FN_JSON] = SLOT(json),
+	[FN_LINK_NTOP] = SLOT(link_ntop),
+	[FN_LLTOSTR] = SLOT_OPT(lltostr, 10),
+	[FN_PROGENYOF] = PLAIN(progenyof),
+	[FN_RAND] = PLAIN(rand),
+	[FN_RINDEX] = PLAIN_OPT(rindex, INT64_MAX),
+	[FN_SPECULATION] = PLAIN(speculation),
+	[FN_STRCHR] = SLOT(strchr),
+	[FN_STRJOIN] = SLOT(strjoin),
+	[FN_STRLEN] = PLAIN(strlen),
+	[FN_STRRCHR] = SLOT(strrchr),
+	[FN_STRSTR] = SLOT(strstr),
+	[FN_STRTOK] = SLOT(strtok),
+	[FN_STRTOLL] = PLAIN_OPT(strtoll, 10),
+	[FN_SUBSTR] = SLOT_OPT(substr, INT64_MAX),
+	[FN_TOLOWER] = SLOT(tolower),
+	[FN_TOUPPER] = SLOT(toupper),
+};
+
+struct cg_val cg_argstr(struct cg *g, const struct d_node *n, unsigned arg)
+{
+	g->clause->argmask |= 1 << arg;
+	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
+	ebpf_const(g->a, R3, arg);
+	cg_call(g, RT_argstr);
+	return cg_keep(g, n, R0);
+}
+
+/* Byte order and device numbers need no call. */
+static struct cg_val gen_inline(struct cg *g, struct d_node *n)
+{
+	struct cg_val v = cg_expr(g, n->list);
+
+	cg_load(g, R0, v);
+	cg_free(g, v);
+	switch (n->ident->id) {
+	case FN_HTONS:
+	case FN_NTOHS: ebpf_emit(g->a, EBPF_BE, R0, 0, 0, 16); break;
+	case FN_HTONL:
+	case FN_NTOHL: ebpf_emit(g->a, EBPF_BE, R0, 0, 0, 32); break;
+	case FN_HTONLL:
+	case FN_NTOHLL: ebpf_emit(g->a, EBPF_BE, R0, 0, 0, 64); break;
+	case FN_GETMAJOR: /* as Linux keeps dev_t inside: 12 bits over 20 */
+		ebpf_emit(g->a, EBPF_RSH64_IMM, R0, 0, 0, 20);
+		break;
+	case FN_GETMINOR: ebpf_emit(g->a, EBPF_AND64_IMM, R0, 0, 0, 0xfffff); break;
+	}
+	if (d_is_scalar(n->type))
+		cg_norm(g, R0, n->type);
+	return cg_keep(g, n, R0);
+}
+
+/* The address of something that is given as a string. */
+static struct cg_val gen_arg(struct cg *g, struct d_node *arg, char letter)
+{
+	struct d_node cast = {.kind = N_CAST, .a = arg, .line = arg->line, .col = arg->col};
+
+	if (letter == 'p' && d_is_string(arg->type))
+		cast.type = g->c->t.void_ptr;
+	else if (letter == 's' && !d_is_string(arg->type))
+		cast.type = g->c->t.string;
+	else
+		return cg_expr(g, arg);
+	return cg_expr(g, &cast);
+}
+
+static struct cg_val gen_call(struct cg *g, struct d_node *n, const struct fn_rt *f)
+{
+	const char *proto = strchr(n->ident->builtin->proto, ':') + 1;
+	struct cg_val v[4];
+	unsigned nv = 0, first = f->slot ? R3 : R2;
+	uint32_t slot = f->slot ? cg_scratch(g, n, g->c->prog.strsize) : 0;
+	bool missing = f->has_missing;
+
+	for (struct d_node *a = n->list; a != NULL && nv < 4; a = a->next, proto++) {
+		if (*proto == '[') {
+			proto++;
+			missing = false;
+		}
+		v[nv++] = gen_arg(g, a, *proto);
+	}
+	if (missing)
+		v[nv++] = cg_const(f->missing);
+	for (unsigned i = 0; i < nv; i++)
+		cg_load(g, first + i, v[i]);
+	for (unsigned i = 0; i < nv; i++)
+		cg_free(g, v[i]);
+	if (f->slot)
+		ebpf_const(g->a, R2, slot);
+	cg_call(g, f->rt);
+	if (d_is_kind(n->type, T_VOID))
+		return cg_const(0);
+	if (d_is_scalar(n->type))
+		cg_norm(g, R0, n->type);
+	return cg_keep(g, n, R0);
+}
+
+static struct cg_val gen_lock(struct cg *g, struct d_node *n)
+{
+	struct cg_val v = gen_arg(g, n->list, 'p');
+
+	cg_load(g, R3, v);
+	cg_free(g, v);
+	ebpf_const(g->a, R2, n->ident->id);
+	cg_call(g, RT_lock_state);
+	return cg_keep(g, n, R0);
+}
+
+/* copyinstr(argn) of a probe whose argument is text already costs no copy. */
+static bool is_plain_arg(const struct d_node *n, unsigned *arg)
+{
+	if (n == NULL || n->next != NULL)
+		return false;
+	while (n->kind == N_CAST && d_is_scalar(n->type) && d_base(n->type)->size == 8)
+		n = n->a;
+	if (n->kind == N_VAR && n->ident->kind == ID_BUILTIN && n->ident->id >= BI_ARG0 &&
+		n->ident->id <= BI_ARG9) {
+		*arg = n->ident->id - BI_ARG0;
+		return true;
+	}
+	if (n->kind == N_ASSOC && n->ident->kind == ID_BUILTIN && n->ident->id == BI_ARGS) {
+		*arg = n->value;
+		return true;
+	}
+	return false;
+}
+
+struct cg_val cg_func(struct cg *g, struct d_node *n)
+{
+	unsigned id = n->ident->id, arg;
+
+	if (n->ident->kind != ID_FUNC) {
+		cg_fail(g, n, "D_OP_ACT", "%s( ) is an action: it has no value", n->ident->name);
+		return cg_const(0);
+	}
+	switch (id) {
+	case FN_COPYINSTR:
+		if (is_plain_arg(n->list, &arg))
+			return cg_argstr(g, n, arg);
+		break;
+	case FN_COPYOUT:
+	case FN_COPYOUTSTR: g->clause->destructive = true; break;
+	case FN_HTONS:
+	case FN_NTOHS:
+	case FN_HTONL:
+	case FN_NTOHL:
+	case FN_HTONLL:
+	case FN_NTOHLL:
+	case FN_GETMAJOR:
+	case FN_GETMINOR: return gen_inline(g, n);
+	case FN_MUTEX_OWNED:
+	case FN_MUTEX_OWNER:
+	case FN_MUTEX_TYPE_ADAPTIVE:
+	case FN_MUTEX_TYPE_SPIN:
+	case FN_RW_ISWRITER:
+	case FN_RW_READ_HELD:
+	case FN_RW_WRITE_HELD: return gen_lock(g, n);
+	default: break;
+	}
+	if (!fn_rts[id].known) {
+		cg_fail(g, n, "D_FUNC_UNDEF", "%s( ) is not supported here", n->ident->name);
+		return cg_const(0);
+	}
+	return gen_call(g, n, &fn_rts[id]);
+}

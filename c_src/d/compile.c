@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The driver: one script through lexer, parser, checker and code generator, item by item, so that
+ * declarations hold for what follows them. A script that fails leaves nothing behind.
+ */
+#include "d.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lex.h"
+
+struct d_comp *d_comp_new(struct et_options *opts, const struct d_registry *reg,
+	struct et_error *e)
+{
+	struct d_comp *c = calloc(1, sizeof(*c));
+
+	if (c == NULL || (c->arena = arena_new()) == NULL) {
+		free(c);
+		et_err(e, "ET_NOMEM", "out of memory");
+		return NULL;
+	}
+	c->opts = opts;
+	c->reg = *reg;
+	c->file = "";
+	c->globals = d_idtab_new(c);
+	c->selfs = d_idtab_new(c);
+	c->thises = d_idtab_new(c);
+	c->aggs = d_idtab_new(c);
+	if (d_types_init(c) < 0 || d_builtins_init(c) < 0) {
+		*e = c->error;
+		d_comp_free(c);
+		return NULL;
+	}
+	return c;
+}
+
+void d_comp_free(struct d_comp *c)
+{
+	if (c == NULL)
+		return;
+	free(c->prog.clauses);
+	free(c->prog.vars);
+	free(c->prog.aggs);
+	free(c->prog.strs);
+	arena_free(c->arena);
+	free(c);
+}
+
+/* ---- undo ------------------------------------------------------------------------------ */
+
+struct mark {
+	size_t globals, selfs, thises, aggs, types;
+	unsigned nclauses, nvars, naggs, nstrs;
+	uint32_t globals_size, scratch_size, this_end, rec_size, strsize;
+	struct d_xlator *xlators;
+	struct d_provdecl *provdecls;
+};
+
+static struct mark mark(struct d_comp *c)
+{
+	const struct prog *p = &c->prog;
+
+	return (struct mark){
+		.globals = d_idtab_mark(c->globals),
+		.selfs = d_idtab_mark(c->selfs),
+		.thises = d_idtab_mark(c->thises),
+		.aggs = d_idtab_mark(c->aggs),
+		.types = d_types_mark(c),
+		.nclauses = p->nclauses,
+		.nvars = p->nvars,
+		.naggs = p->naggs,
+		.nstrs = p->nstrs,
+		.globals_size = p->globals_size,
+		.scratch_size = p->scratch_size,
+		.this_end = p->this_end,
+		.rec_size = p->rec_size,
+		.strsize = p->strsize,
+		.xlators = c->xlators,
+		.provdecls = c->provdecls,
+	};
+}
+
+/* An ident declared before but first used in the script that failed has lost its variable. */
+static void forget_index(void *arg, struct d_ident *id)
+{
+	const struct prog *p = arg;
+
+	if ((id->kind == ID_SCALAR || id->kind == ID_ASSOC) && id->id != UINT16_MAX &&
+		id->id >= p->nvars)
+		id->id = UINT16_MAX;
+	if (id->kind == ID_AGG && id->id != UINT16_MAX && id->id >= p->naggs)
+		id->id = UINT16_MAX;
+}
+
+static void undo(struct d_comp *c, const struct mark *m)
+{
+	struct prog *p = &c->prog;
+
+	d_idtab_undo(c->globals, m->globals);
+	d_idtab_undo(c->selfs, m->selfs);
+	d_idtab_undo(c->thises, m->thises);
+	d_idtab_undo(c->aggs, m->aggs);
+	d_types_undo(c, m->types);
+	p->nclauses = m->nclauses;
+	p->nvars = m->nvars;
+	p->naggs = m->naggs;
+	p->nstrs = m->nstrs;
+	p->globals_size = m->globals_size;
+	p->scratch_size = m->scratch_size;
+	p->this_end = m->this_end;
+	p->rec_size = m->rec_size;
+	p->strsize = m->strsize;
+	c->xlators = m->xlators;
+	c->provdecls = m->provdecls;
+	d_idtab_each(c->globals, forget_index, p);
+	d_idtab_each(c->selfs, forget_index, p);
+	d_idtab_each(c->thises, forget_index, p);
+	d_idtab_each(c->aggs, forget_index, p);
+}
+
+/* ---- clauses --------------------------------------------------------------------------- */
+
+struct matching {
+	struct d_comp *c;
+	struct d_probeinfo *first;
+	bool differ;
+};
+
+static bool same_types(const struct d_probeinfo *a, const struct d_probeinfo *b)
+{
+	if (a->nargs != b->nargs)
+		return false;
+	if (a->argtypes == b->argtypes && a->xargtypes == b->xargtypes)
+		return true;
+	for (int i = 0; i < a->nargs; i++)
+		if (a->argtypes != NULL && b->argtypes != NULL &&
+			strcmp(a->argtypes[i], b->argtypes[i]) != 0)
+			return false;
+	return true;
+}
+
+static void on_match(void *arg, const struct d_probeinfo *p)
+{
+	struct matching *m = arg;
+
+	if (m->first == NULL) {
+		m->first = arena_new_of(m->c->arena, struct d_probeinfo);
+		*m->first = *p;
+	} else if (!m->differ && !same_types(m->first, p)) {
+		m->differ = true;
+	}
+}
+
+static const char *desc_text(struct d_comp *c, const struct d_pdesc *d)
+{
+	if (d->id != 0)
+		return arena_printf(c->arena, "%u", d->id);
+	return arena_printf(c->arena, "%s:%s:%s:%s", d->prov, d->mod, d->func, d->name);
+}
+
+/* Find the probes of every description, so that the checker knows their arguments. */
+static int match_clause(struct d_comp *c, struct d_clause *cl, unsigned flags)
+{
+	struct matching m = {.c = c};
+
+	for (struct d_pdesc *d = cl->descs; d != NULL; d = d->next) {
+		struct et_error e = {.tag = ""};
+		int n = c->reg.match(c->reg.data, d, on_match, &m, &e);
+
+		if (n < 0)
+			return d_error(c, e.tag, d->line, d->col, "%s", e.text);
+		if (n == 0 && !(flags & D_C_ZDEFS) && !c->opts->val[OPT_ZDEFS])
+			return d_error(c, "D_PDESC_ZERO", d->line, d->col,
+				"probe description %s does not match any probes",
+				desc_text(c, d));
+		c->matches += n;
+	}
+	c->probe = m.first;
+	c->args_differ = m.differ;
+	return 0;
+}
+
+static int compile_clause(struct d_comp *c, struct d_clause *cl, unsigned flags)
+{
+	int err;
+
+	c->clause = cl;
+	err = match_clause(c, cl, flags);
+	if (err == 0)
+		err = d_check_clause(c, cl);
+	if (err == 0)
+		err = d_cg_clause(c, cl);
+	c->clause = NULL;
+	c->probe = NULL;
+	return err;
+}
+
+static int compile_item(struct d_comp *c, const struct d_item *item, unsigned flags)
+{
+	switch (item->kind) {
+	case IT_CLAUSE: return compile_clause(c, item->clause, flags);
+	case IT_VAR: return d_check_var(c, item);
+	case IT_INLINE: return d_check_inline(c, item);
+	case IT_XLATOR: return d_check_xlator(c, item);
+	case IT_PROVIDER: return d_check_provider(c, item);
+	default: return 0;
+	}
+}
+
+/* ---- scripts --------------------------------------------------------------------------- */
+
+/* All items of the source that c has been given. */
+int d_compile_source(struct d_comp *c, unsigned flags)
+{
+	struct d_item item;
+	unsigned items = 0;
+
+	if (d_lex_begin(c) < 0)
+		return -1;
+	for (;;) {
+		memset(&item, 0, sizeof(item));
+		c->depth = 0;
+		if (d_parse_item(c, &item) < 0)
+			return -1;
+		if (item.kind == IT_END)
+			break;
+		items++;
+		if (compile_item(c, &item, flags) < 0)
+			return -1;
+	}
+	d_lex_end(c);
+	if (items == 0 && !c->in_library && !(flags & D_C_EMPTY) && !c->opts->val[OPT_EMPTY])
+		return d_error(c, "D_EMPTY", 1, 1,
+			"empty script: there is no clause or declaration in it");
+	return 0;
+}
+
+static int check_arguments_used(struct d_comp *c)
+{
+	if (c->opts->val[OPT_ARGREF])
+		return 0;
+	for (int i = 1; i < c->argc && i < D_MAX_MACROARGS; i++)
+		if (!c->argused[i])
+			return d_error(c, "D_MACRO_UNUSED", 0, 0,
+				"extraneous argument '%s' ($%d is not referenced)", c->argv[i], i);
+	return 0;
+}
+
+static int compile_text(struct d_comp *c, const char *text, size_t len, unsigned flags)
+{
+	char *cpp = NULL;
+
+	if (len > D_MAX_SOURCE)
+		return d_error(c, "D_SYNTAX", 0, 0,
+			"script of %zu bytes is too large: %u bytes are the limit", len,
+			D_MAX_SOURCE);
+	if ((flags & D_C_CPP) || (c->opts->val[OPT_CPP] && c->file[0] != '\0')) {
+		if (d_cpp(c, c->file, text, len, &cpp, &len) < 0)
+			return -1;
+		text = cpp;
+	}
+	/* errors, -S and names point into it as long as the handle lives */
+	c->source = arena_strdup(c->arena, text, len);
+	c->source_len = len;
+	free(cpp);
+	if (c->source == NULL)
+		return d_error(c, "ET_NOMEM", 0, 0, "out of memory");
+	if (d_compile_source(c, flags) < 0)
+		return -1;
+	return check_arguments_used(c);
+}
+
+static int load_libs_once(struct d_comp *c)
+{
+	if (c->libs_loaded)
+		return 0;
+	c->libs_loaded = true;
+	if (d_libs_load(c) == 0)
+		return 0;
+	c->libs_loaded = false;
+	return -1;
+}
+
+int d_compile(struct d_comp *c, const char *text, size_t len, const char *file, int argc,
+	const char *const *argv, unsigned flags, unsigned *first_clause, struct et_error *e)
+{
+	struct mark m = mark(c);
+	int err;
+
+	et_err_clear(&c->error);
+	err = load_libs_once(c);
+	if (err == 0) {
+		m = mark(c);
+		c->argc = argc;
+		c->argv = argv;
+		memset(c->argused, 0, sizeof(c->argused));
+		c->file = arena_strdup(c->arena, file, strlen(file));
+		c->probe_ok = (flags & D_C_PSPEC) || c->opts->val[OPT_PSPEC];
+		c->matches = 0;
+		c->in_library = false;
+		err = compile_text(c, text, len, flags);
+	}
+	*first_clause = m.nclauses;
+	if (err < 0) {
+		undo(c, &m);
+		*e = c->error;
+		return -1;
+	}
+	c->prog.nprograms++;
+	return 0;
+}

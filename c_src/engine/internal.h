@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside of the engine: the state of an engine and of its slots, and what its files share.
+ *
+ * What is marked PROBE_PATH runs while a probe fires. It lands in a section of its own, so that
+ * test/probe_path.sh can list everything that is called from there.
+ *
+ * Who writes what: a slot's fields belong to the thread that owns the slot, unless they stand
+ * under "the consumer's". Fields that both sides touch are atomic. The padding keeps what two
+ * threads write apart.
+ */
+#ifndef EN_INTERNAL_H
+#define EN_INTERNAL_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "aggfn.h"
+#include "engine.h"
+#include "rt.h"
+
+#define PROBE_PATH  __attribute__((section(".text.probe")))
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define LINE	    128 /* bytes: two cache lines, which are fetched together */
+
+/* A runtime function: not every one uses all of its words. */
+#define RTFN(name)                                                                                 \
+	PROBE_PATH uint64_t rt_##name(__attribute__((unused)) uint64_t ctx,                        \
+		__attribute__((unused)) uint64_t a, __attribute__((unused)) uint64_t b,            \
+		__attribute__((unused)) uint64_t c, __attribute__((unused)) uint64_t d)
+#define RT(name, ret, a2, a3, a4, a5, flags)                                                       \
+	uint64_t rt_##name(uint64_t ctx, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+#include "rt.def"
+#define FIRE(ctx) ((struct fire *)(uintptr_t)(ctx))
+
+static inline uint64_t align_up(uint64_t n, uint64_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+/* Counters with one writer and any reader: no locked instruction needed. */
+typedef _Atomic uint64_t counter;
+static inline void count_add(counter *c, uint64_t n)
+{
+	uint64_t v = atomic_load_explicit(c, memory_order_relaxed);
+
+	atomic_store_explicit(c, v + n, memory_order_relaxed);
+}
+static inline uint64_t count_get(const counter *c)
+{
+	return atomic_load_explicit((counter *)c, memory_order_relaxed);
+}
+
+/* ---- keys (key.h) --------------------------------------------------------------------- */
+
+/* The parts of a key, of an aggregation or of a dynamic variable. */
+struct en_key {
+	uint8_t n, nstr;
+	bool self;	/* a part more in front: whose self-> it is */
+	uint32_t fixed; /* bytes of all parts, strings counted as their length field */
+	uint8_t kind[PROG_MAX_KEYS]; /* EBPF_SCALAR, EBPF_STR, EBPF_MEM */
+	uint32_t size[PROG_MAX_KEYS];
+};
+
+/* ---- aggregations (agg.c) ------------------------------------------------------------- */
+
+struct agg_tab;
+
+struct en_aggdef {
+	const struct prog_agg *prog;
+	uint32_t id, words;
+	struct en_key key;
+};
+
+/* ---- dynamic variables (dyn.c) -------------------------------------------------------- */
+
+struct dyn_node;
+#define DYN_CLASSES 40
+
+struct dyn_var {
+	uint32_t id;
+	uint32_t data; /* bytes behind the head: 0 for numbers */
+	bool is_str;
+	struct en_key key;
+};
+
+struct dyn {
+	_Atomic(struct dyn_node *) *heads; /* chains by hash */
+	_Atomic(struct dyn_node *) *selfs; /* chains of self-> variables by whose they are */
+	uint64_t mask, self_mask;
+	char *map, *pool;
+	size_t map_size, pool_size;
+	struct dyn_var *vars;
+	_Alignas(LINE) counter bump; /* bytes of the pool handed out so far: never back */
+	_Alignas(LINE) _Atomic uint64_t free[DYN_CLASSES]; /* clean nodes: tag and unit */
+	/* the cleaner's */
+	_Alignas(LINE) struct dyn_node *dirty, *rinse, *gone;
+	counter ndirty, nrinse; /* for the kind of a drop */
+};
+
+/* ---- speculations (spec.c) ------------------------------------------------------------ */
+
+/* The buffer of one speculation in one slot: a list of blocks. */
+struct spec_buf {
+	_Atomic uint32_t first; /* block number + 1; 0: none */
+	uint32_t last;
+	uint32_t rblock, roff; /* the consumer's: where reading stands; rblock 0: not begun */
+};
+
+struct spec {
+	_Atomic uint32_t state; /* SPEC_* */
+	char pad[60];
+};
+
+/* ---- slots ---------------------------------------------------------------------------- */
+
+struct ring {
+	char *mem;
+	uint64_t size;
+	/* the writer's */
+	_Atomic uint64_t head; /* bytes written since the start */
+	uint64_t wpos;	       /* head's place in mem */
+	uint64_t tail_seen;    /* tail when last looked at */
+	char pad[LINE];
+	/* the reader's (policy ring: the writer's until the stop) */
+	_Atomic uint64_t tail;
+	uint64_t rpos;
+};
+
+struct en_thread {
+	_Atomic uint64_t seq; /* odd while it fires */
+	counter fired;
+	struct en *en;
+	_Atomic(struct agg_tab *) agg; /* the one that is being filled */
+	void *frame;		       /* of en_fire: where stacks begin */
+	uint64_t rnd;
+	bool fence;		       /* no membarrier: fence on the probe path */
+	bool in_error;		       /* running ERROR's clauses */
+	bool faulted;		       /* rt_fault was called: ERROR is to fire */
+	uint32_t fault_pc;
+	struct fire fire;
+	struct fire error;	       /* of the ERROR probe */
+	char *rec;		       /* head, fixed part and strings of the record being made */
+	char *alloca;
+	char *tok;		       /* strtok: what is left to split */
+	uint32_t tok_pos, tok_len;
+	bool tok_set;
+	uint64_t chill_from, chilled;  /* chill(): in the second that began then */
+	uint64_t self_key;	       /* of the thread itself */
+	uint32_t tid;
+	counter drops[DROP_KINDS];
+	struct dyn_node *dyn_free[DYN_CLASSES];
+	_Atomic(struct dyn_node *) dyn_dirty; /* deleted here, taken by the cleaner */
+	/* speculations: blocks free for use here, and those that the cleaner gave back */
+	struct spec_buf *spec;
+	char *spec_mem;
+	uint32_t spec_used, spec_free;
+	_Atomic uint32_t spec_back;
+	_Alignas(LINE) struct ring ring;
+	/* the consumer's */
+	_Alignas(LINE) struct agg_tab *agg_tab[2];
+	struct agg_tab *agg_taken; /* taken away, maybe still in use by one firing */
+	uint64_t agg_seq;	   /* seq then */
+	uint64_t clean_seq;	   /* seq at the end of the last cleaning */
+	uint64_t wait_seq;	   /* en_grace */
+	/* whose it is */
+	_Alignas(LINE) _Atomic uint64_t owner; /* 0: free; else a thread's number */
+	_Atomic bool ready;		       /* initialised: the consumer may look at it */
+	_Atomic uint32_t owner_tid;
+};
+
+/* Where tracing stands; probes fire in PHASE_RUN only, BEGIN and END in theirs. */
+enum { PHASE_IDLE, PHASE_BEGIN, PHASE_RUN, PHASE_DRAIN, PHASE_END, PHASE_STOPPED };
+
+struct en {
+	/* read on the probe path, written rarely */
+	uint64_t id; /* never used twice in a process */
+	_Atomic uint32_t phase;
+	uint32_t nspec, spec_block, spec_blocks;
+	char *slots;
+	size_t stride;
+	unsigned maxslots;
+	uint32_t strsize, scratch_size, alloca_size, rec_cap;
+	uint64_t only_cpu; /* UINT64_MAX: any */
+	int policy;
+	bool fence;
+	struct en_aggdef *aggs;
+	struct dyn dyn;
+	struct spec *specs;
+	char *globals;
+	struct en_probe *error_probe;
+	const struct prog *prog;
+	struct ebpf_env env;
+	uint64_t *strs; /* references of the constant strings */
+	uint32_t pid, ppid, uid, gid;
+	struct et_str *execname;
+	uint32_t ancestors[64];
+	unsigned nancestors, maxframes;
+	/* where things are in a slot */
+	size_t off_rec, off_scratch, off_error_scratch, off_alloca, off_tok, off_spec,
+		off_ring, off_agg[2], off_spec_mem, ring_size, agg_size, agg_direct;
+	/* written by firing threads, each seldom */
+	_Alignas(LINE) _Atomic uint32_t nslots;
+	_Atomic uint32_t releases; /* slots given back so far */
+	_Alignas(LINE) counter no_slot; /* DROP_THREADS */
+	_Atomic int exit_code;
+	_Atomic bool exited, filled;
+	/* the rest: life, registry, consumer */
+	_Alignas(LINE) struct et_options *opts;
+	enum en_state state;
+	size_t slots_size;
+	uint32_t globals_size;
+	struct en_probe **probes;
+	unsigned nprobes, probe_room;
+	struct en_probe **probe_hash;
+	unsigned probe_hash_size;
+	struct en_ecb **ecbs; /* by epid - 1 */
+	unsigned necbs;
+	struct ebpf_code *code; /* by clause */
+	unsigned ncode;
+	bool jitted, safe_on, clock_checked;
+	void **pvdata;
+	bool *pvstarted;
+	unsigned npv;
+	uint64_t clean_count;
+	unsigned spec_reading; /* the speculation that en_consume is delivering; 0: none */
+	struct en *next; /* of all engines: slot.c */
+};
+
+static inline struct en_thread *en_slot(const struct en *en, unsigned i)
+{
+	return (struct en_thread *)(void *)(en->slots + (size_t)i * en->stride);
+}
+static inline void drop(struct en_thread *t, enum en_drop kind)
+{
+	count_add(&t->drops[kind], 1);
+}
+
+/* ---- shared functions ----------------------------------------------------------------- */
+
+/* probe.c */
+void en_probes_free(struct en *en);
+
+/* slot.c */
+struct en_thread *en_slot_get(struct en *en); /* the calling thread's; NULL: none left */
+void en_slots_register(struct en *en);
+void en_slots_unregister(struct en *en);
+void en_slots_reap(struct en *en);     /* give back those of threads that are no more */
+bool en_barrier_init(void);	       /* false: no membarrier here */
+void en_barrier(const struct en *en);  /* every firing thread sees what was written before */
+bool en_grace(struct en *en, unsigned ms); /* firings of now are over; false: not in time */
+/* Mark a slot as firing; false: it already is. */
+static inline bool slot_enter(struct en_thread *t)
+{
+	uint64_t seq = atomic_load_explicit(&t->seq, memory_order_relaxed);
+
+	if (unlikely(seq & 1))
+		return false;
+#ifdef __SANITIZE_THREAD__
+	atomic_exchange(&t->seq, seq + 1);
+#else
+	atomic_store_explicit(&t->seq, seq + 1, memory_order_relaxed);
+	if (unlikely(t->fence))
+		atomic_thread_fence(memory_order_seq_cst);
+	atomic_signal_fence(memory_order_seq_cst);
+#endif
+	return true;
+}
+static inline void slot_leave(struct en_thread *t)
+{
+	uint64_t seq = atomic_load_explicit(&t->seq, memory_order_relaxed);
+
+	atomic_store_explicit(&t->seq, seq + 1, memory_order_release);
+}
+
+/* fire.c */
+void en_fire_in(struct en_probe *p, const uint64_t *arg, unsigned phase);
+void en_fire_error(struct fire *f);
+
+/* ring.c */
+bool ring_put(struct en_thread *t, const void *rec, uint32_t size);
+const struct rec_head *ring_peek(struct ring *r, uint64_t head); /* NULL: nothing before head */
+void ring_next(struct ring *r, const struct rec_head *rec);
+
+/* agg.c */
+int agg_init(struct en *en, struct et_error *e);
+void agg_free(struct en *en);
+void agg_slot_init(struct en *en, struct en_thread *t);
+
+/* dyn.c, dyn_clean.c */
+int dyn_init(struct en *en, struct et_error *e);
+void dyn_free(struct en *en);
+bool dyn_pending(const struct en *en);
+void dyn_clean(struct en *en); /* after a grace period since the last call */
+
+/* spec.c */
+enum { SPEC_FREE, SPEC_ACTIVE, SPEC_COMMITTING, SPEC_DISCARDING, SPEC_RINSING };
+#define SPEC_NOWHERE UINT32_MAX /* speculate() of what is no speculation: the record is lost */
+int spec_init(struct en *en, struct et_error *e);
+void spec_free(struct en *en);
+bool spec_put(struct en_thread *t, uint32_t id, const void *rec, uint32_t size);
+bool spec_pending(const struct en *en);
+bool spec_committing(const struct en *en);
+void spec_clean(struct en *en); /* after a grace period since the last call */
+int spec_deliver(struct en *en, uint32_t id, en_rec_cb cb, void *arg);
+
+/* str.c */
+#define STR_TAG (1ULL << 63)
+static inline uint64_t str_ref(const struct et_str *s)
+{
+	return (uint64_t)(uintptr_t)s | STR_TAG;
+}
+static inline const struct et_str *str_interned(uint64_t ref)
+{
+	return ref & STR_TAG ? (const struct et_str *)(uintptr_t)(ref & ~STR_TAG) : NULL;
+}
+/* The text of a reference, cut at strsize - 1 bytes; NULL for no string (length 0). */
+const char *str_text(const struct fire *f, uint64_t ref, uint32_t *len);
+/* Where a result of strsize bytes goes; NULL with a fault: no such place. */
+char *str_slot(struct fire *f, uint64_t slot);
+uint64_t str_put(struct fire *f, uint64_t slot, const char *text, size_t len);
+
+/* safe.c */
+int safe_init(void); /* counted; -1: no handler could be installed */
+void safe_fini(void);
+size_t safe_copy(void *dst, const void *src, size_t n); /* how many bytes were not copied */
+bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n); /* false: a fault is set */
+/* A string of at most room - 1 bytes, terminated. Returns its length, or -1 with a fault. */
+int64_t safe_str(struct fire *f, char *dst, uint64_t addr, size_t room);
+static inline void set_fault(struct fire *f, uint32_t fault, uint64_t addr)
+{
+	if (f->fault == 0) {
+		f->fault = fault;
+		f->fault_addr = addr;
+	}
+}
+
+/* rt_mem.c */
+uint64_t mem_alloca(struct fire *f, uint64_t size); /* 0 with a fault: no room */
+
+/* clock.c */
+void clock_init(bool fast); /* fast: time stamps will be read often */
+void clock_check(void);	    /* correct it against the system's */
+uint64_t clock_thread(void); /* CPU time of the calling thread */
+static inline uint64_t fire_ts(struct fire *f)
+{
+	if (f->ts == 0)
+		f->ts = en_now();
+	return f->ts;
+}
+unsigned en_cpu(void);
+
+/* stack.c */
+unsigned stack_user(struct fire *f, uint64_t *pcs, unsigned max);
+
+/* env.c */
+void en_key_init(struct en_key *k, const struct prog_val *keys, unsigned n, bool self);
+bool en_reads_memory(const struct prog *p); /* may fault */
+
+#endif
