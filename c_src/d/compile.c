@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lex.h"
-
 struct d_comp *d_comp_new(struct et_options *opts, const struct d_registry *reg,
 	struct et_error *e)
 {
@@ -216,11 +214,8 @@ int d_compile_source(struct d_comp *c, unsigned flags)
 	struct d_item item;
 	unsigned items = 0;
 
-	if (d_lex_begin(c) < 0)
-		return -1;
+	c->lex = NULL; /* the parser begins anew */
 	for (;;) {
-		memset(&item, 0, sizeof(item));
-		c->depth = 0;
 		if (d_parse_item(c, &item) < 0)
 			return -1;
 		if (item.kind == IT_END)
@@ -229,7 +224,6 @@ int d_compile_source(struct d_comp *c, unsigned flags)
 		if (compile_item(c, &item, flags) < 0)
 			return -1;
 	}
-	d_lex_end(c);
 	if (items == 0 && !c->in_library && !(flags & D_C_EMPTY) && !c->opts->val[OPT_EMPTY])
 		return d_error(c, "D_EMPTY", 1, 1,
 			"empty script: there is no clause or declaration in it");

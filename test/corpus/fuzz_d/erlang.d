@@ -1,0 +1,1 @@
+erlang*:lists:seq/2:function-entry, e:'Elixir.A':f:n /arg0/ { @[$1, $$2] = count(); }
