@@ -184,6 +184,8 @@ typedef struct {
 	const char *message;	/* as DTrace words it */
 } erltrace_fault_t;
 
+struct erltrace_agg;
+
 typedef struct {
 	size_t size; /* sizeof(erltrace_handlers_t) */
 	void *arg;
@@ -193,6 +195,14 @@ typedef struct {
 	int (*record)(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec);
 	int (*drop)(void *arg, const erltrace_drop_t *d);
 	int (*fault)(void *arg, const erltrace_fault_t *f);
+	/* printa() and the end: each key, instead of its text; see erltrace_agg_t below. */
+	int (*aggregation)(void *arg, const struct erltrace_agg *agg);
+	/* A child of system() writes next: write out what text() was given. */
+	int (*flush)(void *arg);
+	/* ftruncate(): empty the file that text() writes. */
+	int (*truncate)(void *arg);
+	/* != 0: text() writes to a terminal; control characters in traced values become \xNN. */
+	int terminal;
 } erltrace_handlers_t;
 
 #define ERLTRACE_OK   0 /* work(): go on */
@@ -222,7 +232,7 @@ typedef struct {
 	int64_t count;
 } erltrace_bucket_t;
 
-typedef struct {
+typedef struct erltrace_agg {
 	const char *name;     /* without @ */
 	const char *function; /* "count", "quantize" ... */
 	const erltrace_value_t *keys;
@@ -232,6 +242,7 @@ typedef struct {
 	const erltrace_bucket_t *buckets; /* distributions: all that are not empty, ascending */
 	unsigned nbuckets;
 	uint64_t normal;      /* divisor of normalize(); 1: none */
+	int is_signed;	      /* of value */
 } erltrace_agg_t;
 
 typedef int erltrace_agg_cb(void *arg, const erltrace_agg_t *agg);

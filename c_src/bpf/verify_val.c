@@ -53,24 +53,25 @@ static struct val low_bits(struct val a, unsigned bits)
 	return vf_unknown(bits);
 }
 
-static struct val mod_range(struct val a, struct val b, struct val all)
+static struct val mod_range(struct val a, struct val b)
 {
 	if (b.min == 0) /* the remainder by 0 is the dividend */
 		return vf_range(0, a.max);
 	if (a.max < b.min)
 		return a;
-	return vf_range(0, b.max - 1 < all.max ? b.max - 1 : all.max);
+	return vf_range(0, b.max - 1 < a.max ? b.max - 1 : a.max);
 }
 
-static struct val shift_range(unsigned op, struct val a, struct val b, struct val all)
+static struct val shift_range(unsigned op, unsigned bits, struct val a, struct val b)
 {
-	if (b.min != b.max || b.max > 63)
+	struct val all = vf_unknown(bits);
+	unsigned by = b.min & (bits - 1);
+
+	if (b.min != b.max)
 		return op == EBPF_O_RSH ? vf_range(0, a.max) : all;
 	if (op == EBPF_O_RSH)
-		return vf_range(a.min >> b.min, a.max >> b.min);
-	if (a.max <= all.max >> b.min)
-		return vf_range(a.min << b.min, a.max << b.min);
-	return all;
+		return vf_range(a.min >> by, a.max >> by);
+	return a.max <= all.max >> by ? vf_range(a.min << by, a.max << by) : all;
 }
 
 /* Operands are within bits already. */
@@ -108,12 +109,12 @@ static struct val alu_range(unsigned op, unsigned bits, struct val a, struct val
 		if (b.min == 0)
 			return vf_range(0, a.max);
 		return vf_range(a.min / b.max, a.max / b.min);
-	case EBPF_O_MOD: return mod_range(a, b, all);
+	case EBPF_O_MOD: return mod_range(a, b);
 	case EBPF_O_OR: return vf_range(a.min > b.min ? a.min : b.min, fill(a.max | b.max));
 	case EBPF_O_AND: return vf_range(0, a.max < b.max ? a.max : b.max);
 	case EBPF_O_XOR: return vf_range(0, fill(a.max | b.max));
 	case EBPF_O_LSH:
-	case EBPF_O_RSH: return shift_range(op, a, b, all);
+	case EBPF_O_RSH: return shift_range(op, bits, a, b);
 	case EBPF_O_MOV: return b;
 	case EBPF_O_MOVSX8: return b.max <= INT8_MAX ? b : all;
 	case EBPF_O_MOVSX16: return b.max <= INT16_MAX ? b : all;

@@ -2,12 +2,19 @@
 /*
  * The consumer: what the engine gathered -> what people read.
  *
- *   consume.c  records in order, each action performed; drops and faults told
- *   format.c   printf and printa by a parsed format (d_fmt), trace(), symbols, stacks
- *   aggs.c     merged aggregations: bounded, sorted, cleared, truncated, normalized
- *   dist.c     distributions: bars, aggpack, agghist, aggzoom
+ *   consume.c  records in order; rows of the default output; where text goes
+ *   act.c      a record's actions performed
+ *   tell.c     faults, errors and drops in DTrace's words
+ *   value.c    values out of records and keys, into the structs of handlers
+ *   datum.c    values in the default layouts: trace(), keys, stacks, raw bytes
+ *   format.c   printf and printa by a parsed format (d_fmt)
  *   print.c    print(): values by their type
+ *   aggs.c     merged aggregations: bounded, sorted, cleared, truncated, normalized
+ *   printa.c   aggregations printed: printa(), and what is left at the end
+ *   dist.c     distributions: bars, aggpack, agghist, aggzoom
  *   symbols.c  address -> module`symbol+offset, from /proc/PID/maps and ELF tables
+ *   text.c     text that grows; the filter for terminals
+ *   json.c     handlers that write JSON lines
  *
  * It depends on the program's tables (d/prog.h) and on the engine's consumer calls only; it makes
  * text and public structs (include/erltrace.h), and hands them to the handlers.
@@ -26,15 +33,22 @@ struct co *co_new(struct en *en, const struct prog *prog, struct et_options *opt
 void co_free(struct co *co);
 /*
  * One round: aggregations merged, records performed and printed, drops told. final: also print
- * aggregations that no printa printed, and nothing more will come. Returns 0, or what a handler
- * returned.
+ * aggregations that no printa printed, and nothing more will come; the blank line with which
+ * dtrace ends is printed then too. Drops are looked for at statusrate and at the end. Returns 0, or
+ * what a handler returned.
  */
 int co_work(struct co *co, const erltrace_handlers_t *h, bool final);
 int co_snapshot(struct co *co);
 int co_walk(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg);
 int co_clear(struct co *co, const char *name);
 int co_trunc(struct co *co, const char *name);
-/* The row that -l prints is the command's; this is the header of the default output. */
+/* Whose addresses symbols are of: 0 this process (the default). */
+int co_set_pid(struct co *co, int pid);
+/*
+ * A new run: the header of the default output is due again. co_work prints it before the first
+ * record, as dtrace does: a script that only aggregates has none. (The row that -l prints is the
+ * command's.)
+ */
 int co_begin(struct co *co, const erltrace_handlers_t *h);
 
 #endif

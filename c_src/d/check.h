@@ -7,7 +7,8 @@
  *   check_util.c  trees: copying, replacing, constants; words for messages, near names
  *   check_expr.c  operators
  *   check_conv.c  conversions, casts, sizeof and its like; folding
- *   check_name.c  variables, associative arrays, args[], inlines, members, translators
+ *   check_name.c  variables, associative arrays, inlines, members
+ *   check_xlate.c translators, args[]
  *   check_func.c  calls of subroutines and actions
  *   check_agg.c   aggregations, their functions, and the actions that take them
  *   check_decl.c  declared variables, inlines, translators, providers; the built-in names
@@ -20,20 +21,20 @@
 
 #include "d.h"
 
-#define CHK_DEPTH  400	     /* of a tree, expansions of inlines and translators included */
-#define CHK_COPIES (1u << 20) /* nodes that one clause's expansions may make */
-#define CHK_KEYSIZE 4096     /* bytes of one key */
+#define CHK_DEPTH    400	/* of a tree, expansions of inlines and translators included */
+#define CHK_COPIES   (1u << 20) /* nodes that one clause's expansions may make */
+#define CHK_KEYSIZE  4096	/* bytes of one key */
 #define CHK_TRACEMEM (1u << 16)
 #define CHK_FRAMES   1024
 
 /* What an expression may be in its place. */
 enum {
 	CX_VALUE = 0,
-	CX_STMT = 1,   /* a statement: actions are welcome */
+	CX_STMT = 1,	/* a statement: actions are welcome */
 	CX_ACTEXPR = 2, /* an action with a value is: sym(), stack() */
-	CX_DYN = 4,    /* a translated object is */
-	CX_TOP = 8,    /* of a predicate, an inline, a translator's member: no statement around */
-	CX_VOID = 16,  /* need not have a value */
+	CX_DYN = 4,	/* a translated object is */
+	CX_TOP = 8,	/* of a predicate, an inline, a translator's member: no statement around */
+	CX_VOID = 16,	/* need not have a value */
 };
 
 /* check_expr.c */
@@ -48,7 +49,7 @@ bool chk_convertible(struct d_comp *c, const struct d_node *n, const struct d_ty
 int chk_convert(struct d_comp *c, struct d_node *n, const struct d_type *t); /* as if assigned */
 int chk_to_string(struct d_comp *c, struct d_node *n);
 bool chk_strcompat(const struct d_type *t);
-bool chk_is_zero(const struct d_node *n); /* the constant 0: NULL */
+bool chk_is_zero(const struct d_node *n);	   /* the constant 0: NULL */
 int chk_decay(struct d_comp *c, struct d_node *n); /* array to pointer */
 int chk_fold1(struct d_comp *c, struct d_node *n);
 int chk_fold2(struct d_comp *c, struct d_node *n);
@@ -61,28 +62,29 @@ int chk_stringof(struct d_comp *c, struct d_node *n);
 int chk_ident(struct d_comp *c, struct d_node *n, unsigned cx);
 int chk_assoc(struct d_comp *c, struct d_node *n, unsigned cx);
 int chk_member(struct d_comp *c, struct d_node *n, unsigned cx);
+int chk_body(struct d_comp *c, struct d_node *e); /* of an inline or translator, in use */
 /* The left side of an assignment; type: of a variable that is not there yet. */
-int chk_lval(struct d_comp *c, struct d_node *n, const struct d_node *rhs,
-	const struct d_type *type);
+int chk_lval(
+	struct d_comp *c, struct d_node *n, const struct d_node *rhs, const struct d_type *type);
 bool chk_undefined(struct d_comp *c, const struct d_node *n); /* a variable not seen before */
 int chk_keys(struct d_comp *c, struct d_node *n, struct d_ident *id, bool agg);
 
 /* check_xlate.c */
 int chk_xlate(struct d_comp *c, struct d_node *n, unsigned cx);
 int chk_xlate_member(struct d_comp *c, struct d_node *n, unsigned cx);
-struct d_xlator *chk_xlator_find(struct d_comp *c, const struct d_type *out,
-	const struct d_type *in);
+struct d_xlator *chk_xlator_find(
+	struct d_comp *c, const struct d_type *out, const struct d_type *in);
 int chk_dyn_type(struct d_comp *c, struct d_node *n, const struct d_type *dest);
 int chk_args(struct d_comp *c, struct d_node *n, unsigned cx); /* args[n] */
 
 /* check_func.c, check_agg.c */
 int chk_func(struct d_comp *c, struct d_node *n, unsigned cx);
-int chk_aggregate(struct d_comp *c, struct d_node *n); /* @a[k] = f(..) */
+int chk_aggregate(struct d_comp *c, struct d_node *n);	/* @a[k] = f(..) */
 int chk_agg_action(struct d_comp *c, struct d_node *n); /* clear() and its like */
 
 /* check_util.c */
 struct d_node *chk_new(struct d_comp *c, enum d_nkind kind, const struct d_node *place);
-void chk_replace(struct d_node *n, const struct d_node *by); /* keeps n->next */
+void chk_replace(struct d_node *n, const struct d_node *by);	    /* keeps n->next */
 void chk_int(struct d_node *n, const struct d_type *t, uint64_t v); /* make it a constant */
 /* Push n down under a new node of kind k: n becomes that node, its a the old n. */
 int chk_wrap(struct d_comp *c, struct d_node *n, enum d_nkind k, const struct d_type *t);
@@ -93,6 +95,7 @@ struct d_node *chk_copy(struct d_comp *c, const struct d_node *n, const struct d
 unsigned chk_count(const struct d_node *list);
 int chk_nomem(struct d_comp *c);
 int chk_deep(struct d_comp *c, const struct d_node *n);
+const struct d_type *chk_unqual(const struct d_type *t);
 const char *chk_tname(struct d_comp *c, const struct d_type *t); /* in the arena */
 const char *chk_kindname(const struct d_ident *id);
 /* ": did you mean 'x'?" for the name nearest to it among idents of the kinds (bits), or "". */

@@ -76,6 +76,8 @@ struct d_comp {
 	struct d_typetab *types; /* type.c: typedefs and tags */
 	struct d_xlator *xlators;
 	struct d_provdecl *provdecls;
+	struct d_depend *libs; /* names of the D libraries read; NULL: depends_on library is not
+				  checked */
 	/* macros: $0.. are args[0..]; $target and such */
 	int argc;
 	const char *const *argv;
@@ -137,6 +139,14 @@ void d_types_undo(struct d_comp *c, size_t mark);
 
 /* pragma.c: the text behind "#" of a control line */
 int d_pragma(struct d_comp *c, const char *text, int line);
+/* What a text says it depends on (#pragma D depends_on), without compiling it. */
+enum d_depkind { D_DEP_PROVIDER, D_DEP_MODULE, D_DEP_LIBRARY };
+struct d_depend {
+	enum d_depkind kind;
+	const char *name;
+	struct d_depend *next;
+};
+int d_depends(struct d_comp *c, const char *text, size_t len, struct d_depend **out);
 
 /* check*.c */
 int d_builtins_init(struct d_comp *c);			      /* names of builtins.def */

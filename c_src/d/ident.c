@@ -74,8 +74,8 @@ static int grow(struct d_idtab *t)
 	return 0;
 }
 
-struct d_ident *d_ident_add(struct d_comp *c, struct d_idtab *t, const char *name,
-	enum d_idkind kind)
+struct d_ident *d_ident_add(
+	struct d_comp *c, struct d_idtab *t, const char *name, enum d_idkind kind)
 {
 	struct d_ident *id = arena_new_of(c->arena, struct d_ident);
 

@@ -216,5 +216,7 @@ uint64_t en_drops(const struct en *en, unsigned thread, enum en_drop kind);
 unsigned en_nthreads(const struct en *en); /* slots in use so far */
 /* Firings of enabled probes and clauses run, over all threads: for tests and -v. */
 uint64_t en_fired(const struct en *en);
+/* Delete all self-> variables of a key (probe path): whose they were is no more. */
+void en_self_free(struct en *en, uint64_t key);
 
 #endif

@@ -35,6 +35,12 @@
 #include "rt.def"
 #define FIRE(ctx) ((struct fire *)(uintptr_t)(ctx))
 
+#ifdef __x86_64__
+#define cpu_relax() __builtin_ia32_pause()
+#else
+#define cpu_relax() atomic_signal_fence(memory_order_seq_cst)
+#endif
+
 static inline uint64_t align_up(uint64_t n, uint64_t to)
 {
 	return (n + to - 1) / to * to;
@@ -239,6 +245,10 @@ static inline void drop(struct en_thread *t, enum en_drop kind)
 }
 
 /* ---- shared functions ----------------------------------------------------------------- */
+
+/* load.c */
+int en_load(struct en *en, const struct prog *prog, struct et_error *e);
+void en_unload(struct en *en); /* also after a load that failed */
 
 /* probe.c */
 void en_probes_free(struct en *en);

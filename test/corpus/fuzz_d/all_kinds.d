@@ -2,7 +2,7 @@
 typedef struct point { int x, y; unsigned f : 3, g : 5; char name[8]; } point_t;
 enum colour { RED, GREEN = 5, BLUE };
 union u { long l; char c[8]; };
-struct point *pp; string s; self int depth; this uint64_t d; int grid[3][4]; long by[string, int];
+int x, c; struct point *pp; string s; self int depth; self uint64_t ts; this uint64_t d; int grid[3][4]; long by[string, int];
 inline int TWICE[int v] = v * 2;
 translator struct point < union u *p > { x = p->l; y = 2; };
 BEGIN, END, tick-1s, profile-97hz, dtrace:::ERROR

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# One Makefile for all of erltrace.
+#
+#   make            bin/erltrace, lib/liberltrace.a, lib/liberltrace.so; needs a C compiler only
+#   make demo       D scripts at work, in a quarter of a minute
+#   make test       every test; the last line is "N passed, N failed"
+#   make bench      what an event costs; writes bench/results.json
+#   make fuzz       FUZZ_SECONDS=60 a target
+#   make asan       every test on a build with AddressSanitizer and UBSan
+#   make install    PREFIX=/usr/local, DESTDIR=
+#   make clean
+#
+# demo and test install what they miss from Debian's packages, and say what (NO_DEPS=1: do not).
+# Variables: CC (gcc, clang), WERROR=1, O=DIR (put build/, bin/ and lib/ there), V=1 (show
+# commands).
+#
+# Sources are found by folder: c_src/*.c and those of the folders in LIB_DIRS make the library,
+# c_src/cli the command, every test/*.c a program of its own, every test/fuzz_*.c a libFuzzer
+# target, every bench/*.c a program. Objects are built twice at most: under build/ as shipped,
+# under build/san/ by clang with the sanitizers and the fuzzer's coverage in them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+
+ifeq ($(origin CC),default)
+CC := $(if $(shell command -v gcc),gcc,cc)
+endif
+CLANG ?= clang
+AR ?= ar
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+FUZZ_SECONDS ?= 60
+O ?= .
+
+BUILD := $(patsubst ./%,%,$(O)/build)
+BIN := $(patsubst ./%,%,$(O)/bin)
+LIB := $(patsubst ./%,%,$(O)/lib)
+SAN := $(BUILD)/san
+
+VERSION := $(shell sed -n 's/^.define ERLTRACE_VERSION "\(.*\)"/\1/p' include/erltrace.h)
+SOMAJOR := $(firstword $(subst ., ,$(VERSION)))
+SONAME := liberltrace.so.$(SOMAJOR)
+
+# ---- flags --------------------------------------------------------------------------------
+
+# _GNU_SOURCE is empty so that a file that defines it too does not redefine it. Frame pointers
+# stay: ustack() walks them. Objects are position-independent, for the .so as for the command.
+CPPFLAGS += -D_GNU_SOURCE= -Iinclude -I$(BUILD)
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+ifeq ($(WERROR),1)
+WARNINGS += -Werror
+endif
+CFLAGS ?= -O2 -g
+BASEFLAGS := -std=gnu11 -fno-omit-frame-pointer -fPIC -pthread $(WARNINGS)
+HARDEN := -fstack-protector-strong $(if $(findstring -O0,$(CFLAGS)),,-D_FORTIFY_SOURCE=2)
+ALL_CFLAGS = $(BASEFLAGS) $(HARDEN) $(CPPFLAGS) $(CFLAGS)
+ALL_LDFLAGS = -pthread -Wl,-z,relro,-z,now -Wl,--as-needed $(LDFLAGS)
+
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+SAN_CFLAGS = $(BASEFLAGS) $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@echo '  $(1)  $(2)')
+
+# ---- sources ------------------------------------------------------------------------------
+
+LIB_DIRS := c_src $(addprefix c_src/,d bpf engine provider consume api)
+LIB_SRC := $(sort $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c)))
+CLI_SRC := $(sort $(wildcard c_src/cli/*.c))
+TEST_SRC := $(filter-out test/fuzz_%,$(sort $(wildcard test/*.c)))
+FUZZ_SRC := $(sort $(wildcard test/fuzz_*.c))
+BENCH_SRC := $(sort $(wildcard bench/*.c))
+D_LIBS := $(sort $(wildcard c_src/d/lib/*.d))
+
+LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
+CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
+SAN_LIB_OBJ := $(LIB_SRC:%.c=$(SAN)/%.o)
+SAN_CLI_OBJ := $(CLI_SRC:%.c=$(SAN)/%.o)
+TESTS := $(TEST_SRC:%.c=$(BUILD)/%)
+SAN_TESTS := $(TEST_SRC:%.c=$(SAN)/%)
+FUZZERS := $(FUZZ_SRC:%.c=$(SAN)/%)
+BENCHES := $(BENCH_SRC:%.c=$(BUILD)/%)
+
+STATIC := $(LIB)/liberltrace.a
+SHARED := $(LIB)/liberltrace.so.$(VERSION)
+COMMAND := $(BIN)/erltrace
+
+.PHONY: all demo test bench fuzz asan install clean deps deps-demo tests san-tests san-cli \
+	fuzzers print-version
+
+all: $(COMMAND) $(STATIC) $(LIB)/liberltrace.so $(BUILD)/erltrace.pc
+
+# ---- building -----------------------------------------------------------------------------
+
+# D libraries are built in: each a {name, text} of C.
+$(BUILD)/d_libs.inc: $(D_LIBS) tools/d-libs.awk
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)awk -f tools/d-libs.awk $(D_LIBS) </dev/null >$@
+
+$(BUILD)/%.o: %.c Makefile | $(BUILD)/d_libs.inc
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(SAN)/%.o: %.c Makefile | $(BUILD)/d_libs.inc
+	$(call say,SAN,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(SAN_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/c_src/d/lib.o $(SAN)/c_src/d/lib.o: $(BUILD)/d_libs.inc
+
+$(STATIC): $(LIB_OBJ)
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D) && rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(SHARED): $(LIB_OBJ) c_src/api/liberltrace.map
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(SONAME) -Wl,-z,defs \
+		-Wl,--version-script=c_src/api/liberltrace.map -o $@ $(LIB_OBJ)
+
+$(LIB)/liberltrace.so: $(SHARED)
+	$(Q)ln -sf $(<F) $(LIB)/$(SONAME)
+	$(Q)ln -sf $(SONAME) $@
+
+$(COMMAND): $(CLI_OBJ) $(STATIC)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^
+
+$(BUILD)/erltrace.pc: erltrace.pc.in include/erltrace.h Makefile
+	$(Q)mkdir -p $(@D)
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+		-e 's|@VERSION@|$(VERSION)|' $< >$@
+
+# Programs of test/ and bench/ use the library's inside, so they link with the archive.
+$(TESTS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(STATIC)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^
+
+$(SAN)/liberltrace.a: $(SAN_LIB_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(SAN)/bin/erltrace: $(SAN_CLI_OBJ) $(SAN)/liberltrace.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(SANITIZE) -pthread -o $@ $^
+
+$(SAN_TESTS): $(SAN)/%: $(SAN)/%.o $(SAN)/liberltrace.a
+	$(call say,LINK,$@)
+	$(Q)$(CLANG) $(SANITIZE) -pthread -o $@ $^
+
+$(FUZZERS): $(SAN)/%: $(SAN)/%.o $(SAN)/liberltrace.a
+	$(call say,LINK,$@)
+	$(Q)$(CLANG) $(SANITIZE) -fsanitize=fuzzer -pthread -o $@ $^
+
+# The example program of the manual, as the manual has it.
+$(BUILD)/example.c: man/liberltrace.3 tools/man-example.sed
+	$(Q)mkdir -p $(@D)
+	$(Q)sed -n -f tools/man-example.sed $< >$@
+
+$(BUILD)/example: $(BUILD)/example.c $(LIB)/liberltrace.so include/erltrace.h
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASEFLAGS) -O2 -Iinclude -o $@ $< -L$(LIB) -lerltrace \
+		-Wl,-rpath,$(abspath $(LIB))
+
+$(SAN)/example: $(BUILD)/example.c $(SAN)/liberltrace.a
+	$(call say,LINK,$@)
+	$(Q)$(CLANG) $(BASEFLAGS) $(SANITIZE) -g -Iinclude -o $@ $^
+
+tests: all $(TESTS) $(BUILD)/example
+san-cli: $(SAN)/bin/erltrace
+san-tests: $(SAN_TESTS)
+fuzzers: $(FUZZERS)
+
+# ---- running ------------------------------------------------------------------------------
+
+deps:
+	$(if $(NO_DEPS),@:,@tools/install-deps.sh test)
+
+deps-demo:
+	$(if $(NO_DEPS),@:,@tools/install-deps.sh demo)
+
+demo: deps-demo
+	@$(MAKE) --no-print-directory -j"$$(nproc)" all
+	@PATH="$(abspath $(BIN)):$$PATH" tools/demo.sh
+
+test: deps
+	@$(MAKE) --no-print-directory -j"$$(nproc)" tests san-tests fuzzers
+	@BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) CC="$(CC)" tools/run-tests.sh all
+
+asan: deps
+	@$(MAKE) --no-print-directory -j"$$(nproc)" all san-cli san-tests fuzzers $(SAN)/example
+	@BUILD=$(BUILD) BIN=$(SAN)/bin LIB=$(LIB) CC="$(CC)" tools/run-tests.sh asan
+
+bench: all $(BENCHES)
+	@for b in $(BENCHES); do "$$b"; done
+
+fuzz: deps
+	@$(MAKE) --no-print-directory -j"$$(nproc)" fuzzers
+	@BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) FUZZ_SECONDS=$(FUZZ_SECONDS) tools/run-tests.sh fuzz
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig \
+		$(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/man/man1 \
+		$(DESTDIR)$(PREFIX)/share/man/man3
+	install -m 755 $(COMMAND) $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 $(STATIC) $(DESTDIR)$(LIBDIR)/
+	install -m 755 $(SHARED) $(DESTDIR)$(LIBDIR)/
+	ln -sf liberltrace.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/liberltrace.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+		erltrace.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/erltrace.pc
+	install -m 644 include/erltrace.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 man/erltrace.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 man/liberltrace.3 $(DESTDIR)$(PREFIX)/share/man/man3/
+
+print-version:
+	@echo $(VERSION)
+
+clean:
+	rm -rf $(BUILD) $(BIN) $(LIB)
+
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(SAN_LIB_OBJ:.o=.d) $(SAN_CLI_OBJ:.o=.d)
+-include $(TESTS:=.d) $(SAN_TESTS:=.d) $(FUZZERS:=.d) $(BENCHES:=.d)

@@ -1,0 +1,744 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The JIT for x86-64. BPF's registers are machine registers for the whole of a program, chosen so
+ * that the arguments of a call already are where C wants them; rsp, r12 and the frame aside, r9,
+ * r10 and r11 are left for sequences. A program is measured with long jumps first, then jumps are
+ * shortened where what they jump over allows it, then it is written: see compile().
+ *
+ * Assumes a verified program: jumps forward and in range, functions and strings that exist.
+ */
+#ifdef __x86_64__
+
+#include <string.h>
+
+#include "jit.h"
+#include "ops.h"
+
+enum {
+	RAX,
+	RCX,
+	RDX,
+	RBX,
+	RSP,
+	RBP,
+	RSI,
+	RDI,
+	XR8,
+	XR9,
+	XR10,
+	XR11,
+	XR12,
+	XR13,
+	XR14,
+	XR15
+};
+
+static const uint8_t map[R10 + 1] = {
+	[R0] = RAX,
+	[R1] = RDI,
+	[R2] = RSI,
+	[R3] = RDX,
+	[R4] = RCX,
+	[R5] = XR8,
+	[R6] = RBX,
+	[R7] = XR13,
+	[R8] = XR14,
+	[R9] = XR15,
+	[R10] = RBP,
+};
+
+/* Condition codes of jcc. */
+enum { CC_B = 2, CC_AE, CC_E, CC_NE, CC_BE, CC_A, CC_L = 0xc, CC_GE, CC_LE, CC_G };
+
+/* The /n of the arithmetic with immediates; times 8, plus 1, the opcode between registers. */
+enum { N_ADD = 0, N_OR = 1, N_AND = 4, N_SUB = 5, N_XOR = 6, N_CMP = 7 };
+
+/* What a jump's note tells: it was found to reach with 8 bits. */
+enum { NOTE_SHORT = 1 };
+
+struct gen {
+	const struct ebpf_job *job;
+	uint8_t *base; /* where the code will run; NULL: not known yet */
+	uint8_t *out;  /* NULL: only measuring */
+	size_t n;
+	bool bmi2;
+	unsigned reserve;   /* bytes of stack taken below rbp */
+	uint8_t saved[4];   /* pushed */
+	unsigned nsaved;
+	bool frame, dummy; /* rbp is r10; a push for alignment only */
+};
+
+/* ---- bytes ---------------------------------------------------------------------------- */
+
+static inline void put1(struct gen *g, unsigned b)
+{
+	if (g->out != NULL)
+		g->out[g->n] = (uint8_t)b;
+	g->n++;
+}
+
+static inline void put2(struct gen *g, unsigned a, unsigned b)
+{
+	put1(g, a);
+	put1(g, b);
+}
+
+static void put_le(struct gen *g, uint64_t v, unsigned bytes)
+{
+	if (g->out != NULL)
+		memcpy(g->out + g->n, &v, bytes);
+	g->n += bytes;
+}
+
+static bool fits8(int64_t v)
+{
+	return v == (int8_t)v;
+}
+
+static void rex(struct gen *g, bool w, int reg, int rm, bool always)
+{
+	unsigned b = 0x40u | (unsigned)w << 3 | (unsigned)(reg >> 3) << 2 | (unsigned)(rm >> 3);
+
+	if (b != 0x40 || always)
+		put1(g, b);
+}
+
+/* An opcode of one byte, or of two with 0x0f before it as 0x0f00 | byte. */
+static void opcode(struct gen *g, unsigned op)
+{
+	if (op > 0xff)
+		put1(g, op >> 8);
+	put1(g, op & 0xff);
+}
+
+/* op between registers; reg may be a /n */
+static void rr(struct gen *g, bool w, unsigned op, int reg, int rm)
+{
+	rex(g, w, reg, rm, false);
+	opcode(g, op);
+	put1(g, 0xc0u | (unsigned)(reg & 7) << 3 | (unsigned)(rm & 7));
+}
+
+/* The same where an operand is a byte: without a rex, 4-7 would mean other registers. */
+static void rr_byte(struct gen *g, bool w, unsigned op, int reg, int rm)
+{
+	rex(g, w, reg, rm, rm >= 4);
+	opcode(g, op);
+	put1(g, 0xc0u | (unsigned)(reg & 7) << 3 | (unsigned)(rm & 7));
+}
+
+/* op with memory at base + off; no base here needs a SIB byte. prefix: 0 or one byte */
+static void rm(struct gen *g, unsigned prefix, bool w, unsigned op, int reg, int base, int off,
+	bool byte)
+{
+	unsigned mod = off == 0 && (base & 7) != RBP ? 0 : fits8(off) ? 1 : 2;
+
+	if (prefix)
+		put1(g, prefix);
+	rex(g, w, reg, base, byte && reg >= 4);
+	opcode(g, op);
+	put1(g, mod << 6 | (unsigned)(reg & 7) << 3 | (unsigned)(base & 7));
+	if (mod != 0)
+		put_le(g, (uint64_t)(int64_t)off, mod == 1 ? 1 : 4);
+}
+
+static void mov(struct gen *g, bool w, int dst, int src)
+{
+	if (dst != src || !w)
+		rr(g, w, 0x89, src, dst);
+}
+
+static void zero(struct gen *g, int dst)
+{
+	rr(g, false, 0x31, dst, dst);
+}
+
+static void mov_imm(struct gen *g, int dst, uint64_t v)
+{
+	if (v == 0) {
+		zero(g, dst);
+	} else if (v <= UINT32_MAX) {
+		rex(g, false, 0, dst, false);
+		put1(g, 0xb8u | (unsigned)(dst & 7));
+		put_le(g, v, 4);
+	} else if (v == (uint64_t)(int64_t)(int32_t)v) {
+		rr(g, true, 0xc7, 0, dst);
+		put_le(g, v, 4);
+	} else {
+		rex(g, true, 0, dst, false);
+		put1(g, 0xb8u | (unsigned)(dst & 7));
+		put_le(g, v, 8);
+	}
+}
+
+/* add, or, and, sub, xor, cmp with an immediate */
+static void arith_imm(struct gen *g, bool w, int n, int dst, int32_t imm)
+{
+	rr(g, w, fits8(imm) ? 0x83 : 0x81, n, dst);
+	put_le(g, (uint64_t)(int64_t)imm, fits8(imm) ? 1 : 4);
+}
+
+static void shift_imm(struct gen *g, bool w, int n, int dst, unsigned by)
+{
+	rr(g, w, by == 1 ? 0xd1 : 0xc1, n, dst);
+	if (by != 1)
+		put1(g, by);
+}
+
+/* A jump within a sequence; land() makes it come out here. */
+static size_t hop(struct gen *g, int cc)
+{
+	put2(g, cc < 0 ? 0xeb : 0x70u | (unsigned)cc, 0);
+	return g->n;
+}
+
+static void land(struct gen *g, size_t from)
+{
+	if (g->out != NULL)
+		g->out[from - 1] = (uint8_t)(g->n - from);
+}
+
+/* ---- division ------------------------------------------------------------------------- */
+
+/*
+ * dst = dst / r11, or the remainder; r11 is neither 0 nor, if signed, -1. The machine wants rdx
+ * and rax: the one that is not dst is put by meanwhile.
+ */
+static void divide_by_r11(struct gen *g, bool w, bool is_signed, bool mod, int dst)
+{
+	if (dst != RAX)
+		mov(g, true, XR10, RAX);
+	if (dst != RDX)
+		mov(g, true, XR9, RDX);
+	if (dst != RAX)
+		mov(g, w, RAX, dst);
+	if (is_signed) {
+		rex(g, w, 0, 0, false);
+		put1(g, 0x99); /* cdq, cqo */
+	} else {
+		zero(g, RDX);
+	}
+	rr(g, w, 0xf7, is_signed ? 7 : 6, XR11);
+	if (dst != (mod ? RDX : RAX))
+		mov(g, w, dst, mod ? RDX : RAX);
+	if (dst != RAX)
+		mov(g, true, RAX, XR10);
+	if (dst != RDX)
+		mov(g, true, RDX, XR9);
+}
+
+static void div_reg(struct gen *g, bool w, bool is_signed, bool mod, int dst, int src)
+{
+	size_t by_zero, by_minus_1 = 0, done, done_too = 0;
+
+	mov(g, w, XR11, src);
+	rr(g, w, 0x85, XR11, XR11);
+	by_zero = hop(g, CC_E);
+	if (is_signed) { /* the most negative / -1 would trap */
+		arith_imm(g, w, N_CMP, XR11, -1);
+		by_minus_1 = hop(g, CC_E);
+	}
+	divide_by_r11(g, w, is_signed, mod, dst);
+	done = hop(g, -1);
+	if (is_signed) {
+		land(g, by_minus_1);
+		if (mod)
+			zero(g, dst);
+		else
+			rr(g, w, 0xf7, 3, dst);
+		done_too = hop(g, -1);
+	}
+	land(g, by_zero);
+	if (mod)
+		mov(g, w, dst, dst);
+	else
+		zero(g, dst);
+	if (is_signed)
+		land(g, done_too);
+	land(g, done);
+}
+
+static void div_imm(struct gen *g, bool w, bool is_signed, bool mod, int dst, int32_t imm)
+{
+	uint64_t by = w ? (uint64_t)(int64_t)imm : (uint32_t)imm;
+
+	if (imm == 1 || imm == 0 || (is_signed && imm == -1)) {
+		if (mod ? imm != 0 : imm == 0)
+			zero(g, dst);
+		else if (imm == -1)
+			rr(g, w, 0xf7, 3, dst);
+		else
+			mov(g, w, dst, dst);
+	} else if (!is_signed && (by & (by - 1)) == 0) {
+		if (!mod)
+			shift_imm(g, w, 5, dst, (unsigned)__builtin_ctzll(by));
+		else /* 2^31 at most, and the mask clears the upper half */
+			arith_imm(g, false, N_AND, dst, (int32_t)(by - 1));
+	} else {
+		mov_imm(g, XR11, by);
+		divide_by_r11(g, w, is_signed, mod, dst);
+	}
+}
+
+/* ---- arithmetic ----------------------------------------------------------------------- */
+
+/* shlx, shrx, sarx: any registers, flags left alone */
+static void shift_bmi2(struct gen *g, bool w, int n, int dst, int src)
+{
+	unsigned pp = n == 4 ? 1 : n == 5 ? 3 : 2;
+
+	put1(g, 0xc4);
+	put1(g, (dst < 8 ? 0x80u : 0) | 0x40 | (dst < 8 ? 0x20u : 0) | 2);
+	put1(g, (unsigned)w << 7 | (unsigned)(~src & 15) << 3 | pp);
+	put1(g, 0xf7);
+	put1(g, 0xc0u | (unsigned)(dst & 7) << 3 | (unsigned)(dst & 7));
+}
+
+/* The count must be in cl, which is r4. */
+static void shift_reg(struct gen *g, bool w, int n, int dst, int src)
+{
+	if (g->bmi2) {
+		shift_bmi2(g, w, n, dst, src);
+	} else if (src == RCX && dst != RCX) {
+		rr(g, w, 0xd3, n, dst);
+	} else if (dst == RCX) {
+		mov(g, true, XR11, RCX);
+		mov(g, true, RCX, src);
+		rr(g, w, 0xd3, n, XR11);
+		mov(g, true, RCX, XR11);
+	} else {
+		mov(g, true, XR11, RCX);
+		mov(g, true, RCX, src);
+		rr(g, w, 0xd3, n, dst);
+		mov(g, true, RCX, XR11);
+	}
+}
+
+static void mul_imm(struct gen *g, bool w, int dst, int32_t imm)
+{
+	if (imm == 0) {
+		zero(g, dst);
+	} else if (imm > 0 && (imm & (imm - 1)) == 0) {
+		if (imm > 1)
+			shift_imm(g, w, 4, dst, (unsigned)__builtin_ctz((unsigned)imm));
+		else
+			mov(g, w, dst, dst);
+	} else {
+		rr(g, w, fits8(imm) ? 0x6b : 0x69, dst, dst);
+		put_le(g, (uint64_t)(int64_t)imm, fits8(imm) ? 1 : 4);
+	}
+}
+
+static int shift_n(unsigned op)
+{
+	return op == EBPF_O_LSH ? 4 : op == EBPF_O_RSH ? 5 : 7;
+}
+
+static void alu_imm(struct gen *g, const struct ebpf_info *info, int dst, int32_t imm)
+{
+	bool w = info->bits == 64;
+
+	switch (info->op) {
+	case EBPF_O_ADD: arith_imm(g, w, N_ADD, dst, imm); break;
+	case EBPF_O_SUB: arith_imm(g, w, N_SUB, dst, imm); break;
+	case EBPF_O_OR: arith_imm(g, w, N_OR, dst, imm); break;
+	case EBPF_O_AND: /* a mask without its upper half clears it anyway */
+		arith_imm(g, w && imm < 0, N_AND, dst, imm);
+		break;
+	case EBPF_O_XOR: arith_imm(g, w, N_XOR, dst, imm); break;
+	case EBPF_O_MUL: mul_imm(g, w, dst, imm); break;
+	case EBPF_O_DIV: div_imm(g, w, false, false, dst, imm); break;
+	case EBPF_O_MOD: div_imm(g, w, false, true, dst, imm); break;
+	case EBPF_O_SDIV: div_imm(g, w, true, false, dst, imm); break;
+	case EBPF_O_SMOD: div_imm(g, w, true, true, dst, imm); break;
+	case EBPF_O_LSH:
+	case EBPF_O_RSH:
+	case EBPF_O_ARSH:
+		if (imm != 0)
+			shift_imm(g, w, shift_n(info->op), dst, (unsigned)imm);
+		else
+			mov(g, w, dst, dst);
+		break;
+	}
+}
+
+static void alu_reg(struct gen *g, const struct ebpf_info *info, int dst, int src)
+{
+	bool w = info->bits == 64;
+
+	switch (info->op) {
+	case EBPF_O_ADD: rr(g, w, 0x01, src, dst); break;
+	case EBPF_O_SUB: rr(g, w, 0x29, src, dst); break;
+	case EBPF_O_OR: rr(g, w, 0x09, src, dst); break;
+	case EBPF_O_AND: rr(g, w, 0x21, src, dst); break;
+	case EBPF_O_XOR: rr(g, w, 0x31, src, dst); break;
+	case EBPF_O_MUL: rr(g, w, 0x0faf, dst, src); break;
+	case EBPF_O_DIV: div_reg(g, w, false, false, dst, src); break;
+	case EBPF_O_MOD: div_reg(g, w, false, true, dst, src); break;
+	case EBPF_O_SDIV: div_reg(g, w, true, false, dst, src); break;
+	case EBPF_O_SMOD: div_reg(g, w, true, true, dst, src); break;
+	case EBPF_O_LSH:
+	case EBPF_O_RSH:
+	case EBPF_O_ARSH: shift_reg(g, w, shift_n(info->op), dst, src); break;
+	case EBPF_O_MOV: mov(g, w, dst, src); break;
+	case EBPF_O_MOVSX8: rr_byte(g, w, 0x0fbe, dst, src); break;
+	case EBPF_O_MOVSX16: rr(g, w, 0x0fbf, dst, src); break;
+	case EBPF_O_MOVSX32: rr(g, w, 0x63, dst, src); break;
+	}
+}
+
+static void swap(struct gen *g, const struct ebpf_info *info, int dst)
+{
+	bool turn = info->op != EBPF_O_LE;
+
+	if (info->bits == 16) {
+		if (turn) { /* ror dst16, 8 */
+			put1(g, 0x66);
+			shift_imm(g, false, 1, dst, 8);
+		}
+		rr(g, false, 0x0fb7, dst, dst);
+	} else if (turn) { /* bswap */
+		rex(g, info->bits == 64, 0, dst, false);
+		put2(g, 0x0f, 0xc8u | (unsigned)(dst & 7));
+	} else {
+		mov(g, info->bits == 64, dst, dst);
+	}
+}
+
+/* ---- memory --------------------------------------------------------------------------- */
+
+static void load(struct gen *g, const struct ebpf_info *info, int dst, int base, int off)
+{
+	bool sx = info->op == EBPF_O_LOADSX;
+
+	switch (info->bits) {
+	case 8: rm(g, 0, sx, sx ? 0x0fbe : 0x0fb6, dst, base, off, false); break;
+	case 16: rm(g, 0, sx, sx ? 0x0fbf : 0x0fb7, dst, base, off, false); break;
+	case 32: rm(g, 0, sx, sx ? 0x63 : 0x8b, dst, base, off, false); break;
+	default: rm(g, 0, true, 0x8b, dst, base, off, false);
+	}
+}
+
+static void store(struct gen *g, unsigned bits, int base, int off, int src)
+{
+	rm(g, bits == 16 ? 0x66 : 0, bits == 64, bits == 8 ? 0x88 : 0x89, src, base, off,
+		bits == 8);
+}
+
+static void store_imm(struct gen *g, unsigned bits, int base, int off, int32_t imm)
+{
+	rm(g, bits == 16 ? 0x66 : 0, bits == 64, bits == 8 ? 0xc6 : 0xc7, 0, base, off, false);
+	put_le(g, (uint64_t)(int64_t)imm, bits == 64 ? 4 : bits / 8);
+}
+
+/* and, or, xor that fetch: by trying. src ends as the old value, so it can hold the new one. */
+static void fetch_loop(struct gen *g, bool w, unsigned op, int base, int off, int src)
+{
+	int new = src == RAX ? XR9 : src;
+	size_t loop;
+
+	rm(g, 0, true, 0x8d, XR10, base, off, false); /* lea */
+	mov(g, true, XR11, src);
+	if (src != RAX)
+		mov(g, true, XR9, RAX);
+	rm(g, 0, w, 0x8b, RAX, XR10, 0, false);
+	loop = g->n;
+	mov(g, true, new, RAX);
+	rr(g, w, op, XR11, new);
+	rm(g, 0xf0, w, 0x0fb1, new, XR10, 0, false);
+	put2(g, 0x70 | CC_NE, (unsigned)(loop - (g->n + 2)) & 0xff);
+	if (src != RAX) {
+		mov(g, true, src, RAX);
+		mov(g, true, RAX, XR9);
+	}
+}
+
+static void atomic(struct gen *g, const struct ebpf_info *info, int base, int off, int src)
+{
+	static const uint8_t plain[] = {
+		[EBPF_O_ADD] = 0x01, [EBPF_O_OR] = 0x09, [EBPF_O_AND] = 0x21, [EBPF_O_XOR] = 0x31};
+	bool w = info->bits == 64;
+
+	if (info->op == EBPF_O_XCHG) { /* locks by itself */
+		rm(g, 0, w, 0x87, src, base, off, false);
+	} else if (info->op == EBPF_O_CMPXCHG) {
+		rm(g, 0xf0, w, 0x0fb1, src, base, off, false);
+		if (!w)
+			mov(g, false, RAX, RAX); /* left as it was where they were equal */
+	} else if (!(info->sub & EBPF_ATOMIC_FETCH)) {
+		rm(g, 0xf0, w, plain[info->op], src, base, off, false);
+	} else if (info->op == EBPF_O_ADD) {
+		rm(g, 0xf0, w, 0x0fc1, src, base, off, false);
+	} else {
+		fetch_loop(g, w, plain[info->op], base, off, src);
+	}
+}
+
+/* ---- jumps, calls, the ends ----------------------------------------------------------- */
+
+/* A jump of instruction i by distance instructions; cc < 0: always. */
+static void jump(struct gen *g, unsigned i, int cc, unsigned distance)
+{
+	uint64_t to = 0;
+	bool is_short = g->job->note[i] & NOTE_SHORT;
+	unsigned size = is_short ? 1 : 4;
+
+	if (distance == 0)
+		return;
+	if (is_short)
+		put1(g, cc < 0 ? 0xeb : 0x70u | (unsigned)cc);
+	else if (cc < 0)
+		put1(g, 0xe9);
+	else
+		put2(g, 0x0f, 0x80u | (unsigned)cc);
+	if (g->out != NULL)
+		to = g->job->pos[i + 1 + distance] - (g->n + size);
+	put_le(g, to, size);
+}
+
+static void test_imm(struct gen *g, bool w, int dst, int32_t imm)
+{
+	if (imm >= 0 && imm <= INT8_MAX) {
+		rr_byte(g, false, 0xf6, 0, dst);
+		put1(g, (unsigned)imm);
+	} else {
+		rr(g, w && imm < 0, 0xf7, 0, dst);
+		put_le(g, (uint64_t)(int64_t)imm, 4);
+	}
+}
+
+static void branch(struct gen *g, unsigned i, const struct ebpf_info *info)
+{
+	static const uint8_t ccs[] = {
+		[EBPF_O_JEQ] = CC_E,
+		[EBPF_O_JNE] = CC_NE,
+		[EBPF_O_JGT] = CC_A,
+		[EBPF_O_JLE] = CC_BE,
+		[EBPF_O_JGE] = CC_AE,
+		[EBPF_O_JLT] = CC_B,
+		[EBPF_O_JSGT] = CC_G,
+		[EBPF_O_JSLE] = CC_LE,
+		[EBPF_O_JSGE] = CC_GE,
+		[EBPF_O_JSLT] = CC_L,
+		[EBPF_O_JSET] = CC_NE,
+	};
+	const struct ebpf_insn *insn = &g->job->insns[i];
+	bool w = info->bits == 64, set = info->op == EBPF_O_JSET;
+	int dst = map[insn->dst];
+
+	if (insn->off == 0)
+		return;
+	if (info->form == EBPF_F_JMP_REG)
+		rr(g, w, set ? 0x85 : 0x39, map[insn->src], dst);
+	else if (set)
+		test_imm(g, w, dst, insn->imm);
+	else if (insn->imm == 0)
+		rr(g, w, 0x85, dst, dst);
+	else
+		arith_imm(g, w, N_CMP, dst, insn->imm);
+	jump(g, i, ccs[info->op], (unsigned)insn->off);
+}
+
+/* The code is shorter than this, so that being far from its start by less is reachable. */
+#define NEAR ((int64_t)0x70000000)
+
+static void call(struct gen *g, unsigned fn)
+{
+	uint64_t to = (uintptr_t)g->job->env->fns[fn].fn;
+	int64_t away = (int64_t)(to - (uintptr_t)g->base);
+
+	if (g->base != NULL && away < NEAR && away > -NEAR) {
+		put1(g, 0xe8);
+		put_le(g, to - ((uintptr_t)g->base + g->n + 4), 4);
+	} else {
+		rex(g, true, 0, RAX, false);
+		put1(g, 0xb8);
+		put_le(g, to, 8);
+		put2(g, 0xff, 0xd0);
+	}
+}
+
+static void push(struct gen *g, int reg)
+{
+	rex(g, false, 0, reg, false);
+	put1(g, 0x50u | (unsigned)(reg & 7));
+}
+
+static void pop(struct gen *g, int reg)
+{
+	rex(g, false, 0, reg, false);
+	put1(g, 0x58u | (unsigned)(reg & 7));
+}
+
+/* Which registers are saved, and how much stack is taken. */
+static void plan_frame(struct gen *g)
+{
+	const struct ebpf_job *job = g->job;
+	unsigned bytes = 8; /* since the caller's stack was aligned */
+
+	for (int i = R6; i <= R9; i++)
+		if (job->regs & 1 << i)
+			g->saved[g->nsaved++] = map[i];
+	g->frame = job->regs & 1 << R10;
+	bytes += 8 * (g->nsaved + g->frame);
+	if (g->frame && (job->calls || job->stack > 128)) /* else the red zone does */
+		g->reserve = (job->stack + 7) & ~7u;
+	if (job->calls && (bytes + g->reserve) % 16 != 0) {
+		if (g->frame)
+			g->reserve += 8;
+		else
+			g->dummy = true;
+	}
+}
+
+static void prologue(struct gen *g)
+{
+	put_le(g, 0xfa1e0ff3, 4); /* endbr64 */
+	for (unsigned i = 0; i < g->nsaved; i++)
+		push(g, g->saved[i]);
+	if (g->frame) {
+		push(g, RBP);
+		mov(g, true, RBP, RSP);
+	}
+	if (g->reserve)
+		arith_imm(g, true, N_SUB, RSP, (int32_t)g->reserve);
+	if (g->dummy)
+		push(g, RAX);
+}
+
+static void epilogue(struct gen *g)
+{
+	if (g->dummy)
+		pop(g, RCX);
+	if (g->frame && g->reserve)
+		put1(g, 0xc9); /* leave */
+	else if (g->frame)
+		pop(g, RBP);
+	for (unsigned i = g->nsaved; i-- > 0;)
+		pop(g, g->saved[i]);
+	put1(g, 0xc3);
+}
+
+/* ---- the whole ------------------------------------------------------------------------ */
+
+static uint64_t constant(const struct gen *g, const struct ebpf_insn *insn)
+{
+	uint64_t v = ebpf_imm64(insn);
+
+	return insn->src == EBPF_LDDW_STR ? g->job->strs[v] : v;
+}
+
+static void emit(struct gen *g, unsigned i)
+{
+	const struct ebpf_insn *insn = &g->job->insns[i];
+	const struct ebpf_info *info = ebpf_decode(insn);
+	int dst = map[insn->dst], src = insn->src <= R10 ? map[insn->src] : 0;
+
+	switch ((enum ebpf_form)info->form) {
+	case EBPF_F_ALU_IMM: alu_imm(g, info, dst, insn->imm); break;
+	case EBPF_F_ALU_REG:
+	case EBPF_F_MOV_REG: alu_reg(g, info, dst, src); break;
+	case EBPF_F_MOV_IMM:
+		mov_imm(g, dst, info->bits == 64 ? ebpf_imm(insn) : (uint32_t)insn->imm);
+		break;
+	case EBPF_F_UNARY: rr(g, info->bits == 64, 0xf7, 3, dst); break;
+	case EBPF_F_END: swap(g, info, dst); break;
+	case EBPF_F_LDDW: mov_imm(g, dst, constant(g, insn)); break;
+	case EBPF_F_LDX: load(g, info, dst, src, insn->off); break;
+	case EBPF_F_ST: store_imm(g, info->bits, dst, insn->off, insn->imm); break;
+	case EBPF_F_STX: store(g, info->bits, dst, insn->off, src); break;
+	case EBPF_F_ATOMIC: atomic(g, info, dst, insn->off, src); break;
+	case EBPF_F_JA: jump(g, i, -1, (unsigned)insn->off); break;
+	case EBPF_F_JA32: jump(g, i, -1, (unsigned)insn->imm); break;
+	case EBPF_F_JMP_IMM:
+	case EBPF_F_JMP_REG: branch(g, i, info); break;
+	case EBPF_F_CALL: call(g, (unsigned)insn->imm); break;
+	case EBPF_F_EXIT: epilogue(g); break;
+	case EBPF_NFORMS: break;
+	}
+}
+
+/* All of it in order; with pos, says there where each instruction starts. */
+static void pass(struct gen *g, uint32_t *pos)
+{
+	const struct ebpf_job *job = g->job;
+
+	g->n = 0;
+	prologue(g);
+	for (unsigned i = 0; i < job->n; i++) {
+		if (pos != NULL)
+			pos[i] = (uint32_t)g->n;
+		emit(g, i);
+		if (job->insns[i].code == EBPF_LDDW) {
+			i++;
+			if (pos != NULL)
+				pos[i] = (uint32_t)g->n;
+		}
+	}
+	if (pos != NULL)
+		pos[job->n] = (uint32_t)g->n;
+}
+
+/*
+ * Shorten the jumps that reach with 8 bits. Jumps go forward and code only shrinks, so what
+ * reaches once keeps reaching. Returns whether any was found.
+ */
+static bool shorten(const struct ebpf_job *job)
+{
+	uint32_t shift = 0; /* everything up to here has moved down by so much */
+	bool found = false;
+
+	for (unsigned i = 0; i < job->n; i++) {
+		const struct ebpf_insn *insn = &job->insns[i];
+		const struct ebpf_info *info = ebpf_decode(insn);
+		unsigned distance = (unsigned)(info->form == EBPF_F_JA32 ? insn->imm : insn->off);
+		uint32_t end = job->pos[i + 1];
+
+		job->pos[i] -= shift;
+		if (info->form == EBPF_F_LDDW) {
+			job->pos[++i] -= shift;
+			continue;
+		}
+		if (!(info->flags & EBPF_JUMPS) || distance == 0 || (job->note[i] & NOTE_SHORT) ||
+			job->pos[i + 1 + distance] - end > INT8_MAX)
+			continue;
+		job->note[i] |= NOTE_SHORT;
+		shift += info->flags & EBPF_CONDITIONAL ? 4 : 3;
+		found = true;
+	}
+	job->pos[job->n] -= shift;
+	return found;
+}
+
+static struct gen start(const struct ebpf_job *job, uint8_t *base)
+{
+	struct gen g = {.job = job, .base = base};
+
+	g.bmi2 = !ebpf_jit_plain && __builtin_cpu_supports("bmi2");
+	plan_frame(&g);
+	return g;
+}
+
+static size_t bound(const struct ebpf_job *job)
+{
+	struct gen g = start(job, NULL);
+
+	pass(&g, NULL);
+	return g.n;
+}
+
+static size_t compile(const struct ebpf_job *job, uint8_t *out)
+{
+	struct gen g = start(job, out);
+
+	pass(&g, job->pos);
+	for (int round = 0; round < 4 && shorten(job); round++)
+		;
+	g.out = out;
+	pass(&g, NULL);
+	return g.n;
+}
+
+const struct ebpf_arch ebpf_x86 = {.name = "x86-64", .bound = bound, .compile = compile};
+
+#endif

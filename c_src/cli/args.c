@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command line. dtrace(1)'s order: options and script arguments may be mixed; what is no
+ * option and no option's argument is $1, $2 ...; every option holds for all scripts wherever it
+ * stands; scripts are compiled in the order given. After "--" everything is a script argument.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON };
+
+static const char letters[] = "+3:6:aAb:c:CD:ef:FGhHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
+static const struct option longs[] = {
+	{"help", no_argument, NULL, OPT_HELP},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+static const char usage[] =
+	"Usage: erltrace [-64] [-CeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
+	"	[-L path] [-o output] [-p pid] [-s script] [-U name] [-x opt[=val]]\n"
+	"	[-X a|c|s|t] [--json] [--help] [--version]\n"
+	"\n"
+	"	[-P provider [[ predicate ] action ]]\n"
+	"	[-m [ provider: ] module [[ predicate ] action ]]\n"
+	"	[-f [[ provider: ] module: ] func [[ predicate ] action ]]\n"
+	"	[-n [[[ provider: ] module: ] func: ] name [[ predicate ] action ]]\n"
+	"	[-i probe-id [[ predicate ] action ]] [ args ... ]\n";
+
+static const char help[] =
+	"\n"
+	"	predicate -> '/' D-expression '/'\n"
+	"	   action -> '{' D-statements '}'\n"
+	"\n"
+	"	-64  trace 64-bit programs (the default; -32 is not there)\n"
+	"	-b   set trace buffer size\n"
+	"	-c   run a command, trace until it ends; $target is its process\n"
+	"	-C   run cpp(1) on script files\n"
+	"	-D   define symbol when preprocessing\n"
+	"	-e   exit after compiling\n"
+	"	-f   enable or list probes matching the function name\n"
+	"	-F   indent output by entry and return\n"
+	"	-H   print included files when preprocessing\n"
+	"	-i   enable or list the probe with this number\n"
+	"	-I   add a folder for #include when preprocessing\n"
+	"	-l   list probes (-lv: with their argument types)\n"
+	"	-L   add a folder of D libraries\n"
+	"	-m   enable or list probes matching the module name\n"
+	"	-n   enable or list probes matching the probe name\n"
+	"	-o   append the output to a file\n"
+	"	-p   trace until this process ends; it is $target\n"
+	"	-P   enable or list probes matching the provider name\n"
+	"	-q   quiet: only what the script prints\n"
+	"	-s   enable the probes of a D script\n"
+	"	-S   print the bytecode the compiler made\n"
+	"	-U   undefine symbol when preprocessing\n"
+	"	-v   tell what was compiled and, at the end, what it cost\n"
+	"	-V   print the version\n"
+	"	-w   permit destructive actions\n"
+	"	-x   set or change an option\n"
+	"	-X   ISO C conformance when preprocessing\n"
+	"	-Z   accept probe descriptions that match nothing\n"
+	"	--json     results as JSON, one object a line\n"
+	"	--help     this text\n"
+	"	--version  print the version\n"
+	"\n"
+	"Options of -x, also as '#pragma D option name=value' and DTRACE_OPT_NAME=value:\n"
+	"\n";
+
+void cli_help(FILE *f)
+{
+	const char *name, *about;
+
+	fputs(usage, f);
+	fputs(help, f);
+	for (unsigned i = 0; (name = erltrace_option_name(i, &about)) != NULL; i++)
+		fprintf(f, "	%-14s %s\n", name, about);
+}
+
+static int bad_usage(void)
+{
+	fputs(usage, stderr);
+	fputs("\nerltrace --help says more.\n", stderr);
+	return CLI_USAGE;
+}
+
+/* What this platform cannot do: said, not ignored. */
+static int cannot(const char *flag, const char *why)
+{
+	cli_say("%s: %s", flag, why);
+	return CLI_USAGE;
+}
+
+/* One more element; the array grows by doubling, so that its size needs no field. */
+static void *grow(void *array, int n, size_t size)
+{
+	if ((n & (n - 1)) == 0)
+		array = realloc(array, (n == 0 ? 1 : 2 * (size_t)n) * size);
+	if (array == NULL) {
+		cli_say("out of memory");
+		exit(CLI_ERROR);
+	}
+	return array;
+}
+
+static void add_setting(struct cli *c, char flag, const char *name, const char *value)
+{
+	struct cli_setting *s;
+
+	c->settings = grow(c->settings, c->nsettings, sizeof(*c->settings));
+	s = &c->settings[c->nsettings++];
+	s->flag = flag;
+	s->name = strdup(name);
+	s->value = value;
+	if (flag == 'x' && s->name != NULL && strchr(s->name, '=') != NULL) {
+		*strchr(s->name, '=') = '\0';
+		s->value = strchr(name, '=') + 1;
+	}
+}
+
+static void add_script(struct cli *c, char flag, const char *arg)
+{
+	c->scripts = grow(c->scripts, c->nscripts, sizeof(*c->scripts));
+	c->scripts[c->nscripts++] = (struct cli_script){.flag = flag, .arg = arg};
+}
+
+static void add_arg(struct cli *c, const char *arg)
+{
+	c->args = grow(c->args, c->nargs, sizeof(*c->args));
+	c->args[c->nargs++] = arg;
+}
+
+static int add_process(struct cli *c, char flag, const char *arg)
+{
+	struct cli_process p = {.go = -1, .failed = -1, .pidfd = -1};
+	char *end;
+	long pid;
+
+	if (flag == 'c') {
+		p.command = arg;
+	} else {
+		errno = 0;
+		pid = strtol(arg, &end, 10);
+		if (errno != 0 || end == arg || *end != '\0' || pid <= 0 || pid != (pid_t)pid) {
+			cli_say("invalid process ID: %s", arg);
+			return CLI_USAGE;
+		}
+		p.pid = (pid_t)pid;
+	}
+	c->procs = grow(c->procs, c->nprocs, sizeof(*c->procs));
+	c->procs[c->nprocs++] = p;
+	return -1;
+}
+
+static int set_mode(struct cli *c, enum cli_mode mode)
+{
+	if (c->mode != MODE_RUN && c->mode != mode) {
+		cli_say("only one of -l, -V and --help can be given");
+		return CLI_USAGE;
+	}
+	c->mode = mode;
+	return -1;
+}
+
+/* Flags that only set an option of the handle. */
+static bool is_setting(struct cli *c, int flag, const char *arg)
+{
+	static const struct {
+		char flag;
+		const char *name;
+	} table[] = {
+		{'b', "bufsize"},
+		{'D', "define"},
+		{'F', "flowindent"},
+		{'H', "cpphdrs"},
+		{'I', "incdir"},
+		{'L', "libdir"},
+		{'q', "quiet"},
+		{'U', "undef"},
+		{'w', "destructive"},
+		{'X', "stdc"},
+	};
+
+	if (flag == 'x') {
+		add_setting(c, 'x', arg, NULL);
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (table[i].flag == flag) {
+			add_setting(c, (char)flag, table[i].name, arg);
+			return true;
+		}
+	return false;
+}
+
+static int one_option(struct cli *c, int flag, const char *arg)
+{
+	if (is_setting(c, flag, arg))
+		return -1;
+	switch (flag) {
+	case '3':
+		if (strcmp(arg, "2") != 0)
+			return bad_usage();
+		return cannot("-32", "only 64-bit programs can be traced here");
+	case '6': return strcmp(arg, "4") == 0 ? -1 : bad_usage();
+	case 'a':
+	case 'A':
+		return cannot(
+			flag == 'a' ? "-a" : "-A", "there is no anonymous tracing at boot here");
+	case 'G': return cannot("-G", "probes cannot be linked into object files here");
+	case 'h': return cannot("-h", "header files for user probes cannot be made here");
+	case 'c':
+	case 'p': return add_process(c, (char)flag, arg);
+	case 'C': c->preprocess = true; return -1;
+	case 'e': c->compile_only = true; return -1;
+	case 'l': return set_mode(c, MODE_LIST);
+	case 'f':
+	case 'i':
+	case 'm':
+	case 'n':
+	case 'P':
+	case 's': add_script(c, (char)flag, arg); return -1;
+	case 'o': c->output = arg; return -1;
+	case 'S': c->show_code = true; return -1;
+	case 'v': c->verbose++; return -1;
+	case 'V':
+	case OPT_VERSION: return set_mode(c, MODE_VERSION);
+	case 'Z': c->zero_matches = true; return -1;
+	case OPT_HELP: return set_mode(c, MODE_HELP);
+	case OPT_JSON: c->json = true; return -1;
+	default: return bad_usage(); /* getopt has said why */
+	}
+}
+
+int cli_args(struct cli *c, int argc, char **argv)
+{
+	static char name[] = "erltrace"; /* getopt's messages start with argv[0] */
+	char *own = argv[0];
+	int flag, status = -1;
+
+	if (argc <= 1)
+		return bad_usage();
+	argv[0] = name;
+	while (status == -1 && optind < argc) {
+		flag = getopt_long(argc, argv, letters, longs, NULL);
+		if (flag != -1) {
+			status = one_option(c, flag, optarg);
+			continue;
+		}
+		if (strcmp(argv[optind - 1], "--") == 0)
+			while (optind < argc)
+				add_arg(c, argv[optind++]);
+		else
+			add_arg(c, argv[optind++]);
+	}
+	argv[0] = own;
+	return status;
+}
+
+void cli_args_free(struct cli *c)
+{
+	for (int i = 0; i < c->nsettings; i++)
+		free(c->settings[i].name);
+	free(c->settings);
+	free(c->scripts);
+	free(c->procs);
+	free(c->args);
+}

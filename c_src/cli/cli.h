@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The erltrace command: dtrace(1)'s letters and manners on top of liberltrace.
+ *
+ *   main.c     the order of things: arguments, handle, scripts, then run or list
+ *   args.c     the command line -> struct cli; usage, help
+ *   message.c  what is said on stderr
+ *   output.c   where the results go: stdout or -o, text or JSON; EPIPE and ENOSPC
+ *   script.c   -n -s -P -m -f -i: compiled, and told about
+ *   run.c      go, work, sleep; signals; the end
+ *   list.c     -l
+ *   child.c    -c and -p
+ *
+ * Uses include/erltrace.h, and the JSON writer of consume/json.h; nothing else of the library.
+ */
+#ifndef CLI_H
+#define CLI_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "../../include/erltrace.h"
+
+enum { CLI_OK = 0, CLI_ERROR = 1, CLI_USAGE = 2 };
+enum cli_mode { MODE_RUN, MODE_LIST, MODE_VERSION, MODE_HELP };
+
+/* An option for the handle, and how the command line spelled it. */
+struct cli_setting {
+	char flag; /* 'x', 'b' ... */
+	char *name;
+	const char *value; /* or NULL */
+};
+
+/* One of -n -s -P -m -f -i. */
+struct cli_script {
+	char flag;
+	const char *arg;      /* as given */
+	erltrace_info_t info; /* once compiled */
+};
+
+/* One of -c -p. */
+struct cli_process {
+	const char *command; /* of -c; NULL: -p */
+	pid_t pid;
+	int go;	    /* -c: a byte written here starts it; -1: it runs */
+	int failed; /* -c: if exec fails, errno is read from here */
+	int pidfd;  /* -p; -1: none */
+	bool live;
+};
+
+struct cli {
+	enum cli_mode mode;
+	bool compile_only;  /* -e */
+	bool preprocess;    /* -C */
+	bool show_code;	    /* -S */
+	bool zero_matches;  /* -Z */
+	bool json;	    /* --json */
+	int verbose;	    /* -v */
+	const char *output; /* -o */
+	struct cli_setting *settings;
+	struct cli_script *scripts;
+	struct cli_process *procs;
+	const char **args; /* $1... */
+	int nsettings, nscripts, nprocs, nargs;
+
+	erltrace_t *h;
+	bool quiet; /* after compiling: scripts can set it too */
+	bool errtags;
+	FILE *out;
+	void *json_state;
+	int write_error;  /* errno of the first failed write; 0: none */
+	unsigned matches; /* probes, over all scripts */
+};
+
+/* args.c: -1: go on; else the exit code. */
+int cli_args(struct cli *c, int argc, char **argv);
+void cli_args_free(struct cli *c);
+void cli_help(FILE *f);
+
+/* message.c; all end with a newline of their own */
+void cli_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void cli_notice(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* What failed, then the error; with a caret where a person looks at it. Returns CLI_ERROR. */
+int cli_fail(struct cli *c, const erltrace_error_t *err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+bool cli_option_on(struct cli *c, const char *name);
+
+/* output.c */
+int cli_output_open(struct cli *c);
+void cli_handlers(struct cli *c, erltrace_handlers_t *h);
+void cli_write(struct cli *c, const char *text, size_t len);
+void cli_printf(struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void cli_flush(struct cli *c);
+void cli_json_error(struct cli *c, const erltrace_error_t *err, const char *what);
+/* Flush and close; CLI_ERROR and a message if something was not written. */
+int cli_output_close(struct cli *c, int status);
+
+/* script.c */
+int cli_scripts(struct cli *c);
+/* The descriptions of a -n -P -m -f -i argument, each whole ("p:m::"); caller frees. */
+char *cli_clause_text(const struct cli_script *s);
+char *cli_description(const struct cli_script *s); /* the clause's text up to its body */
+
+int cli_list(struct cli *c); /* list.c */
+int cli_run(struct cli *c);  /* run.c */
+
+/* child.c */
+int cli_procs_start(struct cli *c); /* fork and hold, or find; sets $target */
+void cli_procs_go(struct cli *c);
+bool cli_procs_ended(struct cli *c); /* there were some, and the last has ended */
+int cli_procs_failed(struct cli *c); /* CLI_ERROR: a command could not be run */
+/* Ends what -c started; async-signal-safe. */
+void cli_procs_kill(const struct cli *c);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * -l: the probes there are, or those that -n -P -m -f -i name, in dtrace's columns; with -v the
+ * types of their arguments. Nothing is compiled or enabled.
+ */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int print_probe(void *arg, const erltrace_probe_info_t *p)
+{
+	struct cli *c = arg;
+
+	cli_printf(
+		c, "%5u %10s %17s %33s %s\n", p->id, p->provider, p->module, p->function, p->name);
+	if (c->verbose == 0)
+		return c->write_error != 0;
+	cli_printf(c, "\n\tArgument Types\n");
+	for (int i = 0; i < p->nargs; i++)
+		cli_printf(c, "\t\targs[%d]: %s\n", i,
+			p->argtypes != NULL && p->argtypes[i] != NULL ? p->argtypes[i] : "int64_t");
+	if (p->nargs <= 0)
+		cli_printf(c, "\t\t%s\n", p->nargs == 0 ? "None" : "Unknown");
+	cli_printf(c, "\n");
+	return c->write_error != 0;
+}
+
+static int list_description(struct cli *c, const char *desc)
+{
+	erltrace_error_t err = {0};
+	int n = erltrace_probes(c->h, desc, print_probe, c, &err);
+
+	if (n < 0 && c->write_error == 0)
+		return cli_fail(c, &err, "failed to match %s", desc);
+	if (n == 0 && !c->zero_matches) {
+		cli_say("failed to match %s: no probe matches the description", desc);
+		return CLI_ERROR;
+	}
+	return CLI_OK;
+}
+
+/* A comma list: each of its descriptions in turn. */
+static int list_script(struct cli *c, const struct cli_script *s)
+{
+	char *text = cli_description(s), *save, *desc;
+	int status = CLI_OK;
+
+	if (text == NULL) {
+		cli_say("out of memory");
+		return CLI_ERROR;
+	}
+	for (desc = strtok_r(text, ", \t\n", &save); desc != NULL;
+		desc = strtok_r(NULL, ", \t\n", &save))
+		if (list_description(c, desc) != CLI_OK)
+			status = CLI_ERROR;
+	free(text);
+	return status;
+}
+
+int cli_list(struct cli *c)
+{
+	erltrace_error_t err = {0};
+	int status = CLI_OK;
+
+	for (int i = 0; i < c->nscripts; i++)
+		if (c->scripts[i].flag == 's') {
+			cli_say("-l lists by -n, -P, -m, -f and -i; not the probes of a script");
+			return CLI_USAGE;
+		}
+	cli_printf(c, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
+	if (c->nscripts == 0 && erltrace_probes(c->h, NULL, print_probe, c, &err) < 0 &&
+		c->write_error == 0)
+		return cli_fail(c, &err, "failed to list probes");
+	for (int i = 0; i < c->nscripts; i++)
+		if (list_script(c, &c->scripts[i]) != CLI_OK)
+			status = CLI_ERROR;
+	return status;
+}

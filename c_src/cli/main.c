@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The order of things: the command line, a handle and its options, the processes of -c and -p
+ * (for $target), the scripts; then -e ends, -l lists, or the scripts run. Every way out goes
+ * through main(), so that the output is flushed and the handle closed once.
+ */
+#include "cli.h"
+
+#include <string.h>
+
+static int settings(struct cli *c)
+{
+	erltrace_error_t err;
+
+	for (int i = 0; i < c->nsettings; i++) {
+		const struct cli_setting *s = &c->settings[i];
+
+		memset(&err, 0, sizeof(err));
+		if (erltrace_setopt(c->h, s->name, s->value, &err) == 0)
+			continue;
+		c->errtags = cli_option_on(c, "errtags");
+		if (s->flag == 'x')
+			return cli_fail(c, &err, "failed to set -x %s", s->name);
+		if (s->value != NULL)
+			return cli_fail(c, &err, "failed to set -%c %s", s->flag, s->value);
+		return cli_fail(c, &err, "failed to set -%c", s->flag);
+	}
+	c->quiet = cli_option_on(c, "quiet");
+	c->errtags = cli_option_on(c, "errtags");
+	return CLI_OK;
+}
+
+static int with_handle(struct cli *c)
+{
+	int status = settings(c);
+
+	if (status == CLI_OK)
+		status = cli_procs_start(c);
+	if (status != CLI_OK)
+		return status;
+	if (c->mode == MODE_LIST)
+		return cli_list(c);
+	if (c->nscripts == 0) {
+		cli_say("no probes specified");
+		return CLI_ERROR;
+	}
+	status = cli_scripts(c);
+	if (status != CLI_OK || c->compile_only)
+		return status;
+	if (c->matches == 0) {
+		cli_say("no probes matched");
+		return CLI_ERROR;
+	}
+	return cli_run(c);
+}
+
+static int run(struct cli *c)
+{
+	erltrace_error_t err = {0};
+	int status;
+
+	status = cli_output_open(c);
+	if (status != CLI_OK)
+		return status;
+	if (c->mode == MODE_HELP) {
+		cli_help(c->out);
+	} else if (c->mode == MODE_VERSION) {
+		cli_printf(c, "erltrace %s\n", erltrace_version());
+	} else {
+		c->h = erltrace_open(&err);
+		status = c->h == NULL ? cli_fail(c, &err, "failed to initialize") : with_handle(c);
+		cli_procs_kill(c);
+		erltrace_close(c->h);
+	}
+	return cli_output_close(c, status);
+}
+
+int main(int argc, char **argv)
+{
+	struct cli c = {0};
+	int status;
+
+	status = cli_args(&c, argc, argv);
+	if (status == -1)
+		status = run(&c);
+	cli_args_free(&c);
+	return status;
+}

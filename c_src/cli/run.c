@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Running: go, then work and sleep by turns until the script exits, a signal comes, the
+ * processes of -c and -p have ended, or nobody reads any more. Each of these stops tracing;
+ * work goes on until everything is read out, END has run and the aggregations are printed.
+ *
+ * The first SIGINT, SIGTERM or SIGHUP stops; the second one ends the command at once, by that
+ * signal.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupts;
+static const struct cli *running; /* for the second signal */
+static pid_t main_tid;
+
+static void on_signal(int sig)
+{
+	int saved = errno;
+
+	/* The engine has threads; it is the main one that sleeps and must wake. */
+	if ((pid_t)syscall(SYS_gettid) != main_tid) {
+		syscall(SYS_tgkill, getpid(), main_tid, sig);
+	} else if (interrupts++ > 0) {
+		cli_procs_kill(running);
+		signal(sig, SIG_DFL);
+		raise(sig);
+	}
+	errno = saved;
+}
+
+static void on_child(int sig)
+{
+	int saved = errno;
+
+	if ((pid_t)syscall(SYS_gettid) != main_tid)
+		syscall(SYS_tgkill, getpid(), main_tid, sig);
+	errno = saved;
+}
+
+static void catch_signals(const struct cli *c)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction sa = {.sa_handler = on_signal}, old;
+
+	running = c;
+	main_tid = (pid_t)syscall(SYS_gettid);
+	sigemptyset(&sa.sa_mask);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		/* Who started us (nohup, a shell's &) may want it ignored. */
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &sa, NULL);
+	}
+	sa.sa_handler = on_child;
+	sa.sa_flags = SA_NOCLDSTOP;
+	sigaction(SIGCHLD, &sa, NULL);
+}
+
+/* Is it time to stop? */
+static bool ended(struct cli *c)
+{
+	return interrupts > 0 || c->write_error != 0 || cli_procs_ended(c);
+}
+
+/* 0, or -1 with the error told. */
+static int loop(struct cli *c, const erltrace_handlers_t *handlers)
+{
+	erltrace_error_t err = {0};
+	bool stopped = false;
+	int r;
+
+	do {
+		if (!stopped && ended(c)) {
+			stopped = true;
+			if (interrupts > 0 && !c->json)
+				cli_write(c, "\n", 1); /* away from the terminal's ^C */
+			if (erltrace_stop(c->h, &err) < 0)
+				return -cli_fail(c, &err, "couldn't stop tracing");
+		}
+		r = erltrace_work(c->h, handlers, &err);
+		cli_flush(c);
+		if (r < 0)
+			return -cli_fail(c, &err, "processing aborted");
+		if (r == ERLTRACE_OK && !stopped && !ended(c))
+			erltrace_sleep(c->h);
+	} while (r != ERLTRACE_DONE);
+	return 0;
+}
+
+/* -v: what it cost, the time this process used of the time it ran. */
+static void tell_cost(const struct timespec *from)
+{
+	struct timespec now;
+	struct rusage ru;
+	double ran, used;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	getrusage(RUSAGE_SELF, &ru);
+	ran = (double)(now.tv_sec - from->tv_sec) + (double)(now.tv_nsec - from->tv_nsec) / 1e9;
+	used = (double)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) +
+	       (double)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) / 1e6;
+	cli_say("ran %.3f s, used %.3f s of processor time and %ld KiB of memory", ran, used,
+		ru.ru_maxrss);
+}
+
+int cli_run(struct cli *c)
+{
+	erltrace_handlers_t handlers;
+	erltrace_error_t err = {0};
+	struct timespec from;
+	int code = 0, failed;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	cli_handlers(c, &handlers);
+	cli_flush(c);
+	catch_signals(c);
+	if (erltrace_go(c->h, &err) < 0)
+		return cli_fail(c, &err, "could not enable tracing");
+	cli_procs_go(c);
+	if (loop(c, &handlers) < 0)
+		return CLI_ERROR;
+	if (c->verbose)
+		tell_cost(&from);
+	failed = cli_procs_failed(c);
+	if (erltrace_status(c->h, &code) == ERLTRACE_EXITED)
+		return code;
+	return failed;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scripts of the command line: clauses given by -n -P -m -f -i, files given by -s. Each is
+ * compiled in its turn, and what it matched is told.
+ */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* -P names a provider: three colons are missing behind it; -m two, -f one. */
+static int missing_colons(char flag)
+{
+	return flag == 'P' ? 3 : flag == 'm' ? 2 : flag == 'f' ? 1 : 0;
+}
+
+/* Where the list of descriptions ends and the predicate or the body begins. */
+static size_t body_at(const char *text)
+{
+	return strcspn(text, "{/;");
+}
+
+char *cli_clause_text(const struct cli_script *s)
+{
+	int colons = missing_colons(s->flag);
+	size_t body = body_at(s->arg), i = 0;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (f == NULL)
+		return NULL;
+	while (i < body) { /* one description of the comma list a round */
+		size_t start = i + strspn(s->arg + i, " \t\n,");
+		size_t end = start + strcspn(s->arg + start, " \t\n,{/;");
+
+		if (start >= body)
+			break;
+		fwrite(s->arg + i, 1, end - i, f);
+		for (int n = 0; n < colons; n++)
+			fputc(':', f);
+		i = end;
+	}
+	fputs(s->arg + i, f);
+	fclose(f);
+	return text;
+}
+
+char *cli_description(const struct cli_script *s)
+{
+	char *text = cli_clause_text(s);
+
+	if (text != NULL)
+		text[body_at(text)] = '\0';
+	return text;
+}
+
+static int compile_clause(struct cli *c, const struct cli_script *s, erltrace_compile_opts_t *opts)
+{
+	char *text = cli_clause_text(s);
+	erltrace_error_t err = {0};
+	int r;
+
+	if (text == NULL) {
+		cli_say("out of memory");
+		return -1;
+	}
+	opts->default_action = 1;
+	r = erltrace_compile(c->h, text, opts, &err);
+	if (r < 0) {
+		/* As dtrace: no line number, unless there are several lines. */
+		if (strchr(text, '\n') == NULL && err.file[0] == '\0')
+			err.line = 0;
+		c->errtags = cli_option_on(c, "errtags");
+		cli_fail(c, &err, "invalid probe specifier %s", s->arg);
+	}
+	free(text);
+	return r;
+}
+
+static int compile_file(struct cli *c, const struct cli_script *s, erltrace_compile_opts_t *opts)
+{
+	const char *path = strcmp(s->arg, "-") == 0 ? "/dev/stdin" : s->arg;
+	erltrace_error_t err = {0};
+	int r;
+
+	opts->file = path;
+	opts->preprocess = c->preprocess;
+	r = erltrace_compile_file(c->h, path, opts, &err);
+	if (r < 0) {
+		/* The script's own name has been said; that of an included file has not. */
+		if (strcmp(err.file, path) == 0)
+			err.file[0] = '\0';
+		c->errtags = cli_option_on(c, "errtags");
+		cli_fail(c, &err, "failed to compile script %s", s->arg);
+	}
+	return r;
+}
+
+/* -v: what the program is made of. */
+static void tell_program(struct cli *c, const char *kind, int len, const struct cli_script *s)
+{
+	cli_printf(c, "\nProgram of %s %.*s:\n\n", kind, len, s->arg);
+	cli_printf(c, "\tProbes matched       %u\n", s->info.matches);
+	cli_printf(c, "\tClauses so far       %u\n", s->info.clauses);
+	cli_printf(c, "\tVariables so far     %u\n", s->info.variables);
+	cli_printf(c, "\tAggregations so far  %u\n", s->info.aggregations);
+	cli_printf(c, "\tInstructions so far  %u\n\n", s->info.instructions);
+}
+
+static void tell(struct cli *c, const struct cli_script *s)
+{
+	const char *kind = s->flag == 's' ? "script" : "description";
+	/* As dtrace: the description as it was typed, spaces and all. */
+	int len = s->flag == 's' ? (int)strlen(s->arg) : (int)body_at(s->arg);
+
+	c->matches += s->info.matches;
+	cli_notice(c, "%s '%.*s' matched %u probe%s", kind, len, s->arg, s->info.matches,
+		s->info.matches == 1 ? "" : "s");
+	if (c->verbose)
+		tell_program(c, kind, len, s);
+}
+
+static int compile(struct cli *c, struct cli_script *s)
+{
+	erltrace_compile_opts_t opts = {.size = sizeof(opts),
+		.argc = c->nargs,
+		.argv = c->args,
+		.zero_matches = c->zero_matches};
+	char *code;
+	int r;
+
+	r = s->flag == 's' ? compile_file(c, s, &opts) : compile_clause(c, s, &opts);
+	if (r < 0)
+		return CLI_ERROR;
+	s->info.size = sizeof(s->info);
+	erltrace_info(c->h, &s->info);
+	if (c->show_code || cli_option_on(c, "verbose")) {
+		code = erltrace_disassemble(c->h);
+		if (code != NULL)
+			fputs(code, stderr);
+		free(code);
+	}
+	return CLI_OK;
+}
+
+/* All are compiled before anything is told: any of them may turn quiet on. */
+int cli_scripts(struct cli *c)
+{
+	for (int i = 0; i < c->nscripts; i++)
+		if (compile(c, &c->scripts[i]) != CLI_OK)
+			return CLI_ERROR;
+	c->quiet = cli_option_on(c, "quiet");
+	for (int i = 0; i < c->nscripts; i++)
+		tell(c, &c->scripts[i]);
+	return CLI_OK;
+}

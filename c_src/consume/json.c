@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Results as JSON lines: the handlers of json.h. Strings of the traced world may hold any bytes:
+ * controls are escaped, what is not UTF-8 becomes U+FFFD, so that every line is JSON. Integers
+ * are numbers, all 64 bits of them.
+ */
+#include "json.h"
+#include "co.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The length of a well-formed UTF-8 sequence at p; 0: there is none. */
+static size_t utf8_length(const uint8_t *p, size_t len)
+{
+	uint32_t c;
+	size_t n, i;
+
+	if (p[0] < 0x80)
+		return 1;
+	n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+	if (p[0] < 0xc2 || p[0] > 0xf4 || n > len)
+		return 0;
+	c = p[0] & (0x7f >> n);
+	for (i = 1; i < n; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (p[i] & 0x3f);
+	}
+	if ((n == 3 && c < 0x800) || (n == 4 && (c < 0x10000 || c > 0x10ffff)) ||
+		(c >= 0xd800 && c < 0xe000))
+		return 0;
+	return n;
+}
+
+static void js_string(struct co_buf *b, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+	size_t i = 0, n;
+
+	cb_str(b, "\"");
+	while (i < len) {
+		n = utf8_length(p + i, len - i);
+		if (n == 0) {
+			cb_utf8(b, 0xfffd);
+			i++;
+			continue;
+		}
+		if (p[i] == '"' || p[i] == '\\')
+			cb_fmt(b, "\\%c", p[i]);
+		else if (p[i] == '\n')
+			cb_str(b, "\\n");
+		else if (p[i] == '\t')
+			cb_str(b, "\\t");
+		else if (p[i] < ' ' || p[i] == 0x7f)
+			cb_fmt(b, "\\u%04x", p[i]);
+		else
+			cb_put(b, p + i, n);
+		i += n;
+	}
+	cb_str(b, "\"");
+}
+
+static void js_text(struct co_buf *b, const char *key, const char *s)
+{
+	cb_fmt(b, ",\"%s\":", key);
+	js_string(b, s ? s : "", s ? strlen(s) : 0);
+}
+
+static void js_float(struct co_buf *b, double f)
+{
+	if (f - f != 0) /* JSON has no infinities */
+		cb_str(b, "null");
+	else
+		cb_fmt(b, "%.17g", f);
+}
+
+/* Frames as an array of their texts, one a line in the value. */
+static void js_stack(struct co_buf *b, const erltrace_value_t *v)
+{
+	const char *p = v->bytes, *end = p + v->len, *nl;
+	bool first = true;
+
+	cb_str(b, "[");
+	while (p < end && (nl = memchr(p, '\n', (size_t)(end - p))) != NULL) {
+		if (!first)
+			cb_str(b, ",");
+		first = false;
+		js_string(b, p, (size_t)(nl - p));
+		p = nl + 1;
+	}
+	cb_str(b, "]");
+}
+
+static void js_value(struct co_buf *b, const erltrace_value_t *v)
+{
+	size_t i;
+
+	switch (v->kind) {
+	case ERLTRACE_INT:
+		if (v->is_signed)
+			cb_fmt(b, "%lld", (long long)v->i);
+		else
+			cb_fmt(b, "%llu", (unsigned long long)v->i);
+		break;
+	case ERLTRACE_FLOAT: js_float(b, v->f); break;
+	case ERLTRACE_STACK: js_stack(b, v); break;
+	case ERLTRACE_BYTES:
+		cb_str(b, "\"");
+		for (i = 0; i < v->len; i++)
+			cb_fmt(b, "%02x", ((const uint8_t *)v->bytes)[i]);
+		cb_str(b, "\"");
+		break;
+	default:
+		if (v->bytes == NULL)
+			cb_str(b, "null");
+		else
+			js_string(b, v->bytes, v->len);
+	}
+}
+
+static void js_values(struct co_buf *b, const char *key, const erltrace_value_t *v, unsigned n)
+{
+	unsigned i;
+
+	cb_fmt(b, ",\"%s\":[", key);
+	for (i = 0; i < n; i++) {
+		if (i)
+			cb_str(b, ",");
+		js_value(b, &v[i]);
+	}
+	cb_str(b, "]");
+}
+
+static void js_begin(struct co_buf *b, const char *type)
+{
+	b->len = 0;
+	cb_fmt(b, "{\"type\":\"%s\"", type);
+}
+
+static int js_end(struct co_json *j)
+{
+	struct co_buf *b = j->buf;
+
+	cb_str(b, "}\n");
+	if (b->nomem) {
+		b->nomem = false;
+		return -1;
+	}
+	return j->text ? j->text(j->arg, b->p, b->len) : 0;
+}
+
+static void js_event(struct co_buf *b, const erltrace_event_t *ev)
+{
+	js_text(b, "provider", ev->probe.provider);
+	js_text(b, "module", ev->probe.module);
+	js_text(b, "function", ev->probe.function);
+	js_text(b, "name", ev->probe.name);
+	cb_fmt(b, ",\"id\":%u,\"cpu\":%u,\"timestamp\":%llu,\"walltimestamp\":%llu", ev->probe.id,
+		ev->cpu, (unsigned long long)ev->timestamp, (unsigned long long)ev->walltimestamp);
+}
+
+static int js_on_event(void *arg, const erltrace_event_t *ev)
+{
+	struct co_json *j = arg;
+
+	if (j->quiet)
+		return 0;
+	js_begin(j->buf, "probe");
+	js_event(j->buf, ev);
+	cb_fmt(j->buf, ",\"epid\":%u", ev->epid);
+	if (ev->flow)
+		js_text(j->buf, "flow", ev->flow > 0 ? "entry" : "return");
+	return js_end(j);
+}
+
+/* What gives nothing of its own: aggregations come through js_on_aggregation. */
+static bool js_is_silent(const char *action)
+{
+	static const char *const silent[] = {"printa", "clear", "trunc", "normalize", "denormalize",
+		"commit", "discard", "speculate", "ftruncate", ""};
+	unsigned i;
+
+	for (i = 0; i < sizeof(silent) / sizeof(silent[0]); i++)
+		if (strcmp(action, silent[i]) == 0)
+			return true;
+	return false;
+}
+
+static int js_on_record(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
+{
+	struct co_json *j = arg;
+
+	if (js_is_silent(rec->action))
+		return 0;
+	js_begin(j->buf, rec->action);
+	js_event(j->buf, ev);
+	js_values(j->buf, "values", rec->values, rec->nvalues);
+	if (strcmp(rec->action, "printf") == 0 || strcmp(rec->action, "print") == 0) {
+		cb_str(j->buf, ",\"text\":");
+		js_string(j->buf, rec->text, rec->len);
+	}
+	return js_end(j);
+}
+
+static int js_on_drop(void *arg, const erltrace_drop_t *d)
+{
+	struct co_json *j = arg;
+
+	js_begin(j->buf, "drop");
+	js_text(j->buf, "kind", d->kind);
+	if (d->cpu >= 0)
+		cb_fmt(j->buf, ",\"cpu\":%d", d->cpu);
+	else
+		cb_str(j->buf, ",\"cpu\":null");
+	cb_fmt(j->buf, ",\"drops\":%llu,\"total\":%llu", (unsigned long long)d->drops,
+		(unsigned long long)d->total);
+	js_text(j->buf, "message", d->message);
+	return js_end(j);
+}
+
+static int js_on_fault(void *arg, const erltrace_fault_t *f)
+{
+	struct co_json *j = arg;
+
+	js_begin(j->buf, "error");
+	js_event(j->buf, &f->event);
+	js_text(j->buf, "fault", f->fault);
+	cb_fmt(j->buf, ",\"address\":%llu,\"pc\":%u", (unsigned long long)f->address, f->pc);
+	js_text(j->buf, "file", f->file);
+	cb_fmt(j->buf, ",\"line\":%d", f->line);
+	js_text(j->buf, "message", f->message);
+	return js_end(j);
+}
+
+static void js_bound(struct co_buf *b, const char *key, int64_t v, int64_t none)
+{
+	if (v == none)
+		cb_fmt(b, "\"%s\":null,", key);
+	else
+		cb_fmt(b, "\"%s\":%lld,", key, (long long)v);
+}
+
+static void js_buckets(struct co_buf *b, const erltrace_agg_t *a)
+{
+	unsigned i;
+
+	cb_str(b, ",\"buckets\":[");
+	for (i = 0; i < a->nbuckets; i++) {
+		cb_str(b, i ? ",{" : "{");
+		js_bound(b, "lo", a->buckets[i].lo, INT64_MIN);
+		js_bound(b, "hi", a->buckets[i].hi, INT64_MAX);
+		cb_fmt(b, "\"count\":%lld}", (long long)a->buckets[i].count);
+	}
+	cb_str(b, "]");
+}
+
+static int js_on_aggregation(void *arg, const erltrace_agg_t *a)
+{
+	struct co_json *j = arg;
+
+	js_begin(j->buf, "aggregation");
+	js_text(j->buf, "aggregation", a->name);
+	js_text(j->buf, "function", a->function);
+	js_values(j->buf, "keys", a->keys, a->nkeys);
+	if (strstr(a->function, "quantize") != NULL) {
+		js_buckets(j->buf, a);
+	} else if (strcmp(a->function, "avg") == 0 || strcmp(a->function, "stddev") == 0) {
+		cb_str(j->buf, ",\"value\":");
+		js_float(j->buf, a->avg);
+	} else if (a->is_signed) {
+		cb_fmt(j->buf, ",\"value\":%lld", (long long)a->value);
+	} else {
+		cb_fmt(j->buf, ",\"value\":%llu", (unsigned long long)a->value);
+	}
+	cb_fmt(j->buf, ",\"normal\":%llu", (unsigned long long)a->normal);
+	return js_end(j);
+}
+
+int co_json_handlers(struct co_json *j, erltrace_handlers_t *h)
+{
+	if (j->buf == NULL && (j->buf = calloc(1, sizeof(*j->buf))) == NULL)
+		return -1;
+	h->size = sizeof(*h);
+	h->arg = j;
+	h->text = NULL;
+	h->event = js_on_event;
+	h->record = js_on_record;
+	h->drop = js_on_drop;
+	h->fault = js_on_fault;
+	h->aggregation = js_on_aggregation;
+	h->terminal = 0;
+	return 0;
+}
+
+void co_json_free(struct co_json *j)
+{
+	if (j->buf != NULL)
+		cb_free(j->buf);
+	free(j->buf);
+	j->buf = NULL;
+}

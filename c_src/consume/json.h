@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * --json: handlers that write one JSON object a line (doc/json.md has the schema). Set text and
+ * arg, call co_json_handlers(), give the handlers to erltrace_work(); co_json_free() at the end.
+ */
+#ifndef CO_JSON_H
+#define CO_JSON_H
+
+#include <stdbool.h>
+
+#include "../../include/erltrace.h"
+
+struct co_buf;
+struct co_json {
+	int (*text)(void *arg, const char *text, size_t len); /* gets whole lines */
+	void *arg;
+	bool quiet;	    /* no "probe" objects */
+	struct co_buf *buf; /* its own */
+};
+
+/* Fill the handlers; flush and truncate stay the caller's. 0, or -1: memory is out. */
+int co_json_handlers(struct co_json *j, erltrace_handlers_t *h);
+void co_json_free(struct co_json *j);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * printa(), and what is left unprinted at the end. Without a format a row is its keys (datum.c),
+ * then " %16lld" or a distribution for each value, then a newline. Where a handler wants
+ * aggregations as structs it gets them, and no text is made.
+ */
+#include "co.h"
+
+#include <stdlib.h>
+
+/* How the rows of one printa() look. */
+struct layout {
+	const uint16_t *aggs;
+	unsigned n;
+	const struct d_fmt *fmt;
+	bool hist, pack; /* a line a key */
+	struct di_scale scale;
+};
+
+static void put_value(struct co *co, const struct ag_val *v)
+{
+	long long i;
+
+	if (ag_is_dist(v->a)) {
+		di_print(co, &co->out, v);
+		return;
+	}
+	i = ag_number(v);
+	if (v->a->fn == AGG_STDDEV || (v->a->fn != AGG_AVG && !v->a->is_signed))
+		cb_fmt(&co->out, " %16llu", (unsigned long long)i);
+	else
+		cb_fmt(&co->out, " %16lld", i);
+}
+
+/* -xaggpercpu: the shares of the threads under the whole. */
+static void put_parts(struct co *co, const struct ag_ent *e)
+{
+	const struct ag_part *p;
+	struct ag_val v;
+
+	for (p = e ? e->parts : NULL; p != NULL; p = p->next) {
+		v = ag_value(co, e->agg, e);
+		if (v.data != NULL)
+			v.data = p->data;
+		cb_fmt(&co->out, "\n    [CPU %u]", p->thread);
+		put_value(co, &v);
+	}
+}
+
+static void pack_start(struct co *co, struct layout *l, const struct ag_row *rows, size_t n)
+{
+	const struct prog_agg *a = co->prog->aggs[l->aggs[0]];
+	unsigned i, width = 0;
+	size_t r;
+
+	if (l->fmt != NULL || l->n != 1 || n == 0)
+		return;
+	for (i = 0; i < a->nkeys; i++)
+		width += da_key_width(&a->keys[i]);
+	l->hist = co_opt(co, OPT_AGGHIST) && (a->fn == AGG_COUNT || a->fn == AGG_SUM);
+	l->pack = co_opt(co, OPT_AGGPACK) && ag_is_dist(a);
+	if (l->hist) {
+		for (r = 0; r < n; r++) {
+			struct ag_val v = ag_value(co, l->aggs[0], rows[r].ent);
+
+			di_scale_add(co, &l->scale, v.data ? (int64_t)v.data[0] : 0);
+		}
+		di_hist_header(&co->out, width);
+	} else if (l->pack) {
+		di_pack_scale(co, a, rows, n, &l->scale);
+		di_pack_header(&co->out, a, &l->scale, width);
+	}
+}
+
+static void put_row(struct co *co, const struct layout *l, const struct ag_row *r,
+	const struct co_val *keys, unsigned nkeys, struct ag_val *vals)
+{
+	unsigned i;
+
+	for (i = 0; i < l->n; i++)
+		vals[i] = ag_value(co, l->aggs[i], r->cols[i]);
+	if (l->fmt != NULL) {
+		fm_printa(co, &co->out, l->fmt, keys, nkeys, vals, l->n);
+		return;
+	}
+	for (i = 0; i < nkeys; i++)
+		da_key(co, &co->out, &keys[i], l->hist || l->pack);
+	if (l->hist) {
+		cb_str(&co->out, " ");
+		di_bar(&co->out, &l->scale, vals[0].data ? (int64_t)vals[0].data[0] : 0,
+			vals[0].normal);
+		return;
+	}
+	if (l->pack) {
+		di_pack(co, &co->out, &vals[0], &l->scale);
+		return;
+	}
+	for (i = 0; i < l->n; i++) {
+		put_value(co, &vals[i]);
+		put_parts(co, r->cols[i]);
+	}
+	cb_str(&co->out, "\n");
+}
+
+static int tell_row(struct co *co, const struct layout *l, const struct ag_row *r)
+{
+	erltrace_agg_t agg;
+	unsigned i;
+
+	for (i = 0; co->rv == 0 && i < l->n; i++)
+		if (r->cols[i] != NULL && ag_public(co, r->cols[i], &agg) == 0)
+			co->rv = co->h.aggregation(co->h.arg, &agg);
+	co_tmp_free(co);
+	return co->rv;
+}
+
+static int put_rows(struct co *co, struct layout *l, bool mark)
+{
+	struct ag_val *vals = calloc(l->n, sizeof(*vals));
+	struct co_val keys[PROG_MAX_KEYS];
+	struct ag_row *rows;
+	size_t n, i;
+	unsigned c;
+
+	if (vals == NULL || ag_rows(co, l->aggs, l->n, &rows, &n) != 0) {
+		free(vals);
+		co->out.nomem = true;
+		return -1;
+	}
+	if (co->h.aggregation == NULL)
+		pack_start(co, l, rows, n);
+	for (i = 0; co->rv == 0 && i < n; i++) {
+		const struct prog_agg *a = co->prog->aggs[rows[i].ent->agg];
+
+		if (co->h.aggregation != NULL) {
+			tell_row(co, l, &rows[i]);
+		} else if (cv_keys(a, rows[i].ent->key, rows[i].ent->keylen, keys) == 0) {
+			put_row(co, l, &rows[i], keys, a->nkeys, vals);
+			co_tmp_free(co);
+			co_room(co);
+		}
+		for (c = 0; mark && c < l->n; c++)
+			if (rows[i].cols[c] != NULL)
+				ag_set_printed(co, l->aggs[c]);
+	}
+	free(rows);
+	free(vals);
+	return co->rv;
+}
+
+int pa_printa(struct co *co, const struct prog_action *act)
+{
+	struct layout l = {.aggs = act->aggs, .n = act->naggs, .fmt = act->fmt};
+	unsigned i;
+
+	for (i = 0; i < act->naggs; i++)
+		if (act->aggs[i] >= co->prog->naggs)
+			return 0;
+	if (act->naggs == 0)
+		return 0;
+	if (act->fmt == NULL && co->h.aggregation == NULL)
+		cb_str(&co->out, "\n");
+	return put_rows(co, &l, true);
+}
+
+/* The blank line before them is always there, as dtrace ends with it. */
+int pa_final(struct co *co)
+{
+	unsigned i, n = co->prog->naggs;
+	uint16_t agg;
+	struct layout l;
+
+	if (co->h.aggregation == NULL)
+		cb_str(&co->out, "\n");
+	for (i = 0; co->rv == 0 && i < n; i++) {
+		agg = (uint16_t)(co_opt(co, OPT_AGGSORTREV) ? n - 1 - i : i);
+		l = (struct layout){.aggs = &agg, .n = 1};
+		if (!ag_printed(co, agg))
+			put_rows(co, &l, false);
+	}
+	return co->rv;
+}

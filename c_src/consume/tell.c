@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Faults, errors and drops told in DTrace's words. Messages have no prefix and no newline: the
+ * command adds them.
+ */
+#include "co.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned clause_index(const struct co *co, const struct prog_clause *c)
+{
+	unsigned i;
+
+	for (i = 0; i < co->prog->nclauses; i++)
+		if (co->prog->clauses[i] == c)
+			return i;
+	return 0;
+}
+
+/* "error in dt_clause_N for probe ID P (a:b:c:d): ..." to the fault handler. */
+static int tell_fault(struct co_rec *r, erltrace_fault_t *f, const char *what)
+{
+	struct co *co = r->co;
+	const erltrace_probe_info_t *p = &r->ev.probe;
+	struct co_buf msg = {.terminal = co->h.terminal != 0};
+
+	if (co->h.fault == NULL || co->rv != 0)
+		return co->rv;
+	cb_fmt(&msg, "error in dt_clause_%u for probe ID %u (", clause_index(co, r->ecb->clause),
+		p->id);
+	cb_data(&msg, p->provider, strlen(p->provider));
+	cb_str(&msg, ":");
+	cb_data(&msg, p->module, strlen(p->module));
+	cb_str(&msg, ":");
+	cb_data(&msg, p->function, strlen(p->function));
+	cb_str(&msg, ":");
+	cb_data(&msg, p->name, strlen(p->name));
+	cb_fmt(&msg, "): %s", what);
+	cb_put(&msg, "", 1);
+	f->event = r->ev;
+	f->file = r->ecb->clause->file;
+	f->message = msg.nomem ? what : msg.p;
+	co_flush(co); /* text before it comes first */
+	if (co->rv == 0)
+		co->rv = co->h.fault(co->h.arg, f);
+	cb_free(&msg);
+	return co->rv;
+}
+
+int te_error(struct co_rec *r, const char *fmt, ...)
+{
+	erltrace_fault_t f = {.fault = "library-level fault", .line = r->ecb->clause->line};
+	char what[1400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	return tell_fault(r, &f, what);
+}
+
+int te_fault(struct co_rec *r)
+{
+	static const char *const words[] = {
+#define X(id, n, text) [n] = text,
+		FAULTS(X)
+#undef X
+	};
+	const struct prog_clause *c = r->ecb->clause;
+	struct rec_error err;
+	erltrace_fault_t f = {0};
+	char what[160], addr[32] = "";
+
+	if (r->head->size < sizeof(*r->head) + sizeof(err))
+		return 0;
+	memcpy(&err, r->head + 1, sizeof(err));
+	f.fault = err.fault < sizeof(words) / sizeof(words[0]) ? words[err.fault] : words[0];
+	f.address = err.addr;
+	f.pc = err.pc;
+	f.line = c->lines != NULL && err.pc < c->ninsns ? c->lines[err.pc] : c->line;
+	if (err.fault == FAULT_BADADDR || err.fault == FAULT_BADALIGN ||
+		err.fault == FAULT_BADSTACK)
+		snprintf(addr, sizeof(addr), " (0x%llx)", (unsigned long long)err.addr);
+	snprintf(what, sizeof(what), "%s%s at BPF pc %u", f.fault, addr, err.pc);
+	return tell_fault(r, &f, what);
+}
+
+/* ---- drops ---------------------------------------------------------------------------- */
+
+static const struct {
+	const char *kind, *one, *more; /* "N " one "s"; what follows */
+} drop_words[DROP_KINDS] = {
+	[DROP_PRINCIPAL] = {"PRINCIPAL", "drop", ""},
+	[DROP_AGGREGATION] = {"AGGREGATION", "aggregation drop", ""},
+	[DROP_DYNAMIC] = {"DYNAMIC", "dynamic variable drop", ""},
+	[DROP_DYNRINSE] = {"DYNRINSE", "dynamic variable drop", " with non-empty rinsing list"},
+	[DROP_DYNDIRTY] = {"DYNDIRTY", "dynamic variable drop", " with non-empty dirty list"},
+	[DROP_SPEC] = {"SPEC", "speculative drop", ""},
+	[DROP_SPECBUSY] = {"SPECBUSY", "failed speculation", " (available buffer(s) still busy)"},
+	[DROP_SPECUNAVAIL] = {"SPECUNAVAIL", "failed speculation",
+		" (no speculative buffer available)"},
+	[DROP_DBLERROR] = {"DBLERROR", "error", " in ERROR probe enabling"},
+	[DROP_STKSTROVERFLOW] = {"STKSTROVERFLOW", "jstack()/ustack() string table overflow", ""},
+	[DROP_THREADS] = {"THREADS", "drop", " of threads beyond maxthreads"},
+};
+
+static int tell_drop(
+	struct co *co, enum en_drop kind, int cpu, uint64_t total, uint64_t *told, const char *more)
+{
+	char msg[160], where[32] = "";
+	erltrace_drop_t d = {.kind = drop_words[kind].kind, .cpu = cpu, .total = total};
+
+	d.drops = total - *told;
+	if (d.drops == 0 || co->rv != 0)
+		return co->rv;
+	*told = total;
+	if (co->h.drop == NULL)
+		return 0;
+	if (cpu >= 0)
+		snprintf(where, sizeof(where), " on CPU %d", cpu);
+	snprintf(msg, sizeof(msg), "%llu %s%s%s%s", (unsigned long long)d.drops,
+		drop_words[kind].one, d.drops > 1 ? "s" : "", where, more);
+	d.message = msg;
+	if (co_flush(co) == 0)
+		co->rv = co->h.drop(co->h.arg, &d);
+	return co->rv;
+}
+
+int te_drops(struct co *co, bool final)
+{
+	uint64_t now = en_now();
+	unsigned i, n = en_nthreads(co->en), kind;
+
+	if (!final && co->last_status != 0 && now - co->last_status < co_opt(co, OPT_STATUSRATE))
+		return co->rv;
+	co->last_status = now;
+	for (i = 0; i < n && co->rv == 0; i++) {
+		struct co_thread *t = co_thread_of(co, i);
+
+		for (kind = DROP_PRINCIPAL; t != NULL && kind <= DROP_AGGREGATION; kind++)
+			tell_drop(co, kind, (int)i, en_drops(co->en, i, kind), &t->told[kind], "");
+	}
+	for (kind = DROP_DYNAMIC; kind < DROP_KINDS; kind++)
+		tell_drop(co, kind, -1, en_drops(co->en, 0, kind), &co->told[kind],
+			drop_words[kind].more);
+	return tell_drop(co, DROP_AGGREGATION, -1, ag_drops(co->ag), &co->agg_told,
+		" of the merged table (aggmax)");
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Values: out of records and aggregation keys, checked against the lengths that are really
+ * there, and into the structs that handlers see.
+ */
+#include "co.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An integer of size bytes, extended by its sign. */
+static int64_t extend(uint64_t raw, const struct prog_val *v)
+{
+	switch (v->size) {
+	case 1: return v->is_signed ? (int64_t)(int8_t)raw : (int64_t)(uint8_t)raw;
+	case 2: return v->is_signed ? (int64_t)(int16_t)raw : (int64_t)(uint16_t)raw;
+	case 4: return v->is_signed ? (int64_t)(int32_t)raw : (int64_t)(uint32_t)raw;
+	default: return (int64_t)raw;
+	}
+}
+
+static int record_str(const struct rec_head *rec, const uint8_t *p, struct co_val *out)
+{
+	struct rec_str s;
+
+	memcpy(&s, p, sizeof(s));
+	if (s.len == UINT32_MAX) {
+		out->null = true;
+		return 0;
+	}
+	if (s.off > rec->size || s.len > rec->size - s.off)
+		return -1;
+	out->p = (const uint8_t *)rec + s.off;
+	out->len = s.len;
+	return 0;
+}
+
+int cv_record(const struct rec_head *rec, const struct prog_val *v, struct co_val *out)
+{
+	size_t room = rec->size < sizeof(*rec) ? 0 : rec->size - sizeof(*rec);
+	size_t size = v->kind == V_SYM ? 8 : v->kind == V_STR ? sizeof(struct rec_str) : v->size;
+	const uint8_t *p = (const uint8_t *)(rec + 1) + v->off;
+	uint64_t raw = 0;
+
+	memset(out, 0, sizeof(*out));
+	out->v = v;
+	if (v->off > room || size > room - v->off)
+		return -1;
+	switch (v->kind) {
+	case V_INT:
+	case V_SYM:
+		memcpy(&raw, p, size < 8 ? size : 8); /* little endian, as bytecode is */
+		out->i = v->kind == V_SYM ? (int64_t)raw : extend(raw, v);
+		return 0;
+	case V_STR: return record_str(rec, p, out);
+	default:
+		out->p = p;
+		out->len = v->size;
+		return 0;
+	}
+}
+
+int cv_keys(const struct prog_agg *a, const void *key, size_t keylen, struct co_val *out)
+{
+	const uint8_t *p = key, *end = p + keylen;
+	uint64_t raw;
+	uint32_t len;
+	unsigned i;
+
+	if (a->nkeys > PROG_MAX_KEYS)
+		return -1;
+	for (i = 0; i < a->nkeys; i++) {
+		const struct prog_val *v = &a->keys[i];
+
+		memset(&out[i], 0, sizeof(out[i]));
+		out[i].v = v;
+		if (v->kind == V_INT || v->kind == V_SYM) {
+			if (end - p < 8)
+				return -1;
+			memcpy(&raw, p, 8);
+			out[i].i = v->kind == V_SYM ? (int64_t)raw : extend(raw, v);
+			p += 8;
+			continue;
+		}
+		len = v->size;
+		if (v->kind == V_STR) {
+			if (end - p < 4)
+				return -1;
+			memcpy(&len, p, 4);
+			p += 4;
+		}
+		if ((size_t)(end - p) < len)
+			return -1;
+		out[i].p = p;
+		out[i].len = len;
+		p += len;
+	}
+	return 0;
+}
+
+/* Integers by their sign, texts and bytes as memory; < 0, 0, > 0. */
+int cv_cmp(const struct co_val *a, const struct co_val *b)
+{
+	size_t n = a->len < b->len ? a->len : b->len;
+	int c;
+
+	if (a->v->kind == V_INT && a->v->is_signed)
+		return (a->i > b->i) - (a->i < b->i);
+	if (a->v->kind == V_INT || a->v->kind == V_SYM)
+		return ((uint64_t)a->i > (uint64_t)b->i) - ((uint64_t)a->i < (uint64_t)b->i);
+	c = n ? memcmp(a->p, b->p, n) : 0;
+	return c ? c : (a->len > b->len) - (a->len < b->len);
+}
+
+uint64_t cv_frame(const struct co_val *v, unsigned i)
+{
+	uint64_t pc;
+
+	memcpy(&pc, v->p + (size_t)i * 8, 8);
+	return pc;
+}
+
+unsigned cv_nframes(const struct co_val *v)
+{
+	unsigned n = 0;
+
+	while (((size_t)n + 1) * 8 <= v->len && cv_frame(v, n) != 0)
+		n++;
+	return n;
+}
+
+long double cv_float(const struct co_val *v)
+{
+	long double ld = 0;
+	double d;
+	float f;
+
+	switch (v->len) {
+	case sizeof(float): memcpy(&f, v->p, sizeof(f)); return f;
+	case sizeof(double): memcpy(&d, v->p, sizeof(d)); return d;
+	case sizeof(long double): memcpy(&ld, v->p, sizeof(ld)); return ld;
+	default: return 0;
+	}
+}
+
+/* ---- for handlers --------------------------------------------------------------------- */
+
+struct co_tmp {
+	struct co_tmp *next;
+	uint64_t mem[];
+};
+
+void *co_tmp(struct co *co, size_t size)
+{
+	struct co_tmp *t = calloc(1, sizeof(*t) + (size ? size : 1));
+
+	if (t == NULL)
+		return NULL;
+	t->next = co->tmp;
+	co->tmp = t;
+	return t->mem;
+}
+
+void co_tmp_free(struct co *co)
+{
+	struct co_tmp *t;
+
+	while ((t = co->tmp) != NULL) {
+		co->tmp = t->next;
+		free(t);
+	}
+}
+
+/* Frames in memory of our own (the record's need not be aligned), and their text. */
+static int public_stack(struct co *co, const struct co_val *v, erltrace_value_t *out)
+{
+	struct co_buf text = {0};
+	uint64_t *frames;
+	char sym[512], *copy;
+	unsigned i;
+
+	out->nframes = cv_nframes(v);
+	frames = co_tmp(co, (size_t)out->nframes * 8);
+	if (frames == NULL)
+		return -1;
+	for (i = 0; i < out->nframes; i++) {
+		frames[i] = cv_frame(v, i);
+		sy_format(co->sy, frames[i], SY_ADDR, sym, sizeof(sym));
+		cb_fmt(&text, "%s\n", sym);
+	}
+	out->frames = frames;
+	out->len = text.len;
+	copy = co_tmp(co, text.len);
+	if (copy != NULL && text.len)
+		memcpy(copy, text.p, text.len);
+	out->bytes = copy;
+	cb_free(&text);
+	return copy == NULL ? -1 : 0;
+}
+
+static int public_symbol(struct co *co, const struct co_val *v, erltrace_value_t *out)
+{
+	char *sym = co_tmp(co, 512);
+
+	if (sym == NULL)
+		return -1;
+	sy_format(co->sy, (uint64_t)v->i, sy_form_of(v->v->sub), sym, 512);
+	out->i = v->i;
+	out->bytes = sym;
+	out->len = strlen(sym);
+	return 0;
+}
+
+static int public_value(struct co *co, const struct co_val *v, erltrace_value_t *out)
+{
+	switch (v->v->kind) {
+	case V_INT:
+		out->kind = ERLTRACE_INT;
+		out->is_signed = v->v->is_signed;
+		out->i = v->i;
+		return 0;
+	case V_STR:
+		out->kind = ERLTRACE_STRING;
+		out->bytes = v->p;
+		out->len = v->len;
+		return 0;
+	case V_FLOAT:
+		out->kind = ERLTRACE_FLOAT;
+		out->f = (double)cv_float(v);
+		return 0;
+	case V_STACK: out->kind = ERLTRACE_STACK; return public_stack(co, v, out);
+	case V_SYM: out->kind = ERLTRACE_SYMBOL; return public_symbol(co, v, out);
+	default:
+		out->kind = ERLTRACE_BYTES;
+		out->bytes = v->p;
+		out->len = v->len;
+		return 0;
+	}
+}
+
+erltrace_value_t *cv_public(struct co *co, const struct co_val *vals, unsigned n)
+{
+	erltrace_value_t *out = co_tmp(co, n * sizeof(*out));
+	unsigned i;
+
+	for (i = 0; out != NULL && i < n; i++)
+		if (public_value(co, &vals[i], &out[i]) != 0)
+			return NULL;
+	return out;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The checker of clauses: predicate, statements, the rules of speculation, and the least
+ * stability that -x amin asks for. check.h maps the rest of it.
+ */
+#include "check.h"
+
+/* ---- stability --------------------------------------------------------------------------------
+ */
+
+enum { ST_PRIVATE = 2, ST_STABLE = 7, CL_COMMON = 6 };
+
+static const char *const stabilities[] = {"Internal", "Private", "Obsolete", "External", "Unstable",
+	"Evolving", "Stable", "Standard"};
+static const char *const classes[] = {"Unknown", "CPU", "Platform", "Group", "ISA", "Common"};
+
+static uint8_t word_index(const char *s, size_t len, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strlen(words[i]) == len && !strncasecmp(words[i], s, len))
+			return i + 1;
+	return 0;
+}
+
+int d_attr_parse(const char *text, uint8_t attr[3])
+{
+	for (int i = 0; i < 3; i++) {
+		size_t len = strcspn(text, "/");
+
+		if (i == 2)
+			attr[i] = word_index(text, len, classes, 6);
+		else
+			attr[i] = word_index(text, len, stabilities, 8);
+		text += len;
+		if (!attr[i] || (*text == '/') != (i < 2))
+			return -1;
+		text++;
+	}
+	return 0;
+}
+
+int chk_attr(struct d_comp *c, const struct d_node *n, const struct d_ident *id)
+{
+	uint8_t have[3] = {ST_STABLE, ST_STABLE, CL_COMMON}, want[3];
+	const char *amin;
+
+	if (!c->opts->val[OPT_AMIN] || !c->opts->str[OPT_AMIN] || c->in_library)
+		return 0;
+	amin = c->opts->str[OPT_AMIN][c->opts->val[OPT_AMIN] - 1];
+	if (d_attr_parse(amin, want))
+		return CHK_ERR(c, D_ATTR_MIN, n,
+			"option amin is '%s', not name/data/class as in Stable/Stable/Common",
+			amin);
+	if (id->attr[0])
+		memcpy(have, id->attr, sizeof(have));
+	else if (id->kind == ID_BUILTIN && id->id == BI_CURTHREAD)
+		have[1] = ST_PRIVATE;
+	if (have[0] >= want[0] && have[1] >= want[1] && have[2] >= want[2])
+		return 0;
+	return CHK_ERR(c, D_ATTR_MIN, n,
+		"%s '%s' is %s/%s/%s, less stable than option amin asks for (%s)", chk_kindname(id),
+		id->name, stabilities[have[0] - 1], stabilities[have[1] - 1], classes[have[2] - 1],
+		amin);
+}
+
+/* ---- statements ---------------------------------------------------------------------------------
+ */
+
+static int scalar_condition(struct d_comp *c, struct d_node *n, const char *what, unsigned cx)
+{
+	if (chk_expr(c, n, cx))
+		return -1;
+	if (!d_is_scalar(n->type))
+		return CHK_ERR(c, D_PRED_SCALAR, n,
+			"%s must be an integer or a pointer, not '%s'%s", what,
+			chk_tname(c, n->type),
+			d_is_string(n->type) ? ": compare it, as in s != \"\"" : "");
+	return 0;
+}
+
+/* `a, b;` is `a; b;`, so that actions may be in such a list. */
+static int split_commas(struct d_comp *c, struct d_node *s)
+{
+	while (s->a->kind == N_OP2 && s->a->op == OP_COMMA && !(s->a->flags & NF_CHECKED)) {
+		struct d_node *tail = chk_new(c, N_EXPR, s->a->b);
+
+		if (!tail)
+			return -1;
+		tail->a = s->a->b;
+		tail->next = s->next;
+		s->next = tail;
+		s->a = s->a->a;
+	}
+	return 0;
+}
+
+static int check_statement(struct d_comp *c, struct d_node *s)
+{
+	struct d_node *e;
+
+	if (split_commas(c, s))
+		return -1;
+	e = s->a;
+	if (e->kind == N_AGG)
+		return CHK_ERR(c, D_AGG_NULL, e,
+			"@%s alone does nothing: assign it an aggregating "
+			"function, as in @%s = count()",
+			e->text, e->text);
+	if (chk_expr(c, e, CX_STMT | CX_DYN | CX_VOID))
+		return -1;
+	if (d_is_kind(e->type, T_DYN) && e->kind != N_OP2)
+		return CHK_ERR(c, D_CG_DYN, e,
+			"a translated object alone is no statement: only its members have a value");
+	return 0;
+}
+
+static int check_list(struct d_comp *c, struct d_node *s)
+{
+	int rc = 0;
+
+	for (; s && !rc; s = s->next) {
+		switch (s->kind) {
+		case N_EXPR: rc = check_statement(c, s); break;
+		case N_BLOCK: rc = check_list(c, s->list); break;
+		case N_IF:
+			rc = scalar_condition(c, s->a, "the condition of if", CX_TOP);
+			if (!rc)
+				rc = check_list(c, s->list);
+			if (!rc && s->b)
+				rc = s->b->kind == N_BLOCK ? check_list(c, s->b->list)
+							   : check_list(c, s->b);
+			break;
+		default: rc = CHK_ERR(c, D_SYNTAX, s, "an expression is no statement");
+		}
+	}
+	return rc;
+}
+
+/* ---- speculation
+ * --------------------------------------------------------------------------------- */
+
+/*
+ * A clause's record goes either to the buffer or to a speculation, decided by its first
+ * speculate(). What has been done on any way to a statement is kept as bits.
+ */
+enum { DID_SPEC = 1, DID_COMMIT = 2, DID_DATA = 4 };
+
+static int spec_action(struct d_comp *c, const struct d_node *n, unsigned *did)
+{
+	uint8_t flags = n->ident->builtin->flags;
+
+	switch (n->ident->id) {
+	case ACT_COMMIT:
+		if (*did & DID_DATA)
+			return CHK_ERR(c, D_COMM_DREC, n,
+				"commit() cannot come after an action that "
+				"records data");
+		*did |= DID_COMMIT;
+		return 0;
+	case ACT_SPECULATE:
+		if (*did & DID_SPEC)
+			return CHK_ERR(
+				c, D_SPEC_SPEC, n, "speculate() cannot come after speculate()");
+		if (*did & DID_COMMIT)
+			return CHK_ERR(c, D_SPEC_COMM, n, "speculate() cannot come after commit()");
+		if (*did & DID_DATA)
+			return CHK_ERR(c, D_SPEC_DREC, n,
+				"speculate() cannot come after an action "
+				"that records data");
+		*did |= DID_SPEC;
+		return 0;
+	case ACT_DISCARD: return 0;
+	default: break;
+	}
+	if ((*did & DID_SPEC) && (flags & AF_DESTR))
+		return CHK_ERR(c, D_ACT_SPEC, n,
+			"destructive action %s() cannot come after "
+			"speculate()",
+			n->text);
+	if ((*did & DID_SPEC) && n->ident->id == ACT_EXIT)
+		return CHK_ERR(c, D_EXIT_SPEC, n, "exit() cannot come after speculate()");
+	if ((flags & AF_DESTR) || !(flags & AF_DATA))
+		return 0;
+	if (*did & DID_COMMIT)
+		return CHK_ERR(c, D_DREC_COMM, n,
+			"%s() records data and cannot come after "
+			"commit()",
+			n->text);
+	if (!(*did & DID_SPEC))
+		*did |= DID_DATA;
+	return 0;
+}
+
+static int spec_aggregation(struct d_comp *c, const struct d_node *n, unsigned *did)
+{
+	if (*did & DID_COMMIT)
+		return CHK_ERR(c, D_AGG_COMM, n, "an aggregation cannot come after commit()");
+	if (*did & DID_SPEC)
+		return CHK_ERR(c, D_AGG_SPEC, n, "an aggregation cannot come after speculate()");
+	*did |= DID_DATA;
+	return 0;
+}
+
+static int spec_list(struct d_comp *c, const struct d_node *s, unsigned *did)
+{
+	int rc = 0;
+
+	for (; s && !rc; s = s->next) {
+		const struct d_node *e = s->a;
+
+		if (s->kind == N_BLOCK) {
+			rc = spec_list(c, s->list, did);
+		} else if (s->kind == N_IF) {
+			unsigned yes = *did, no = *did;
+
+			rc = spec_list(c, s->list, &yes);
+			if (!rc && s->b)
+				rc = spec_list(c, s->b->kind == N_BLOCK ? s->b->list : s->b, &no);
+			*did = yes | no;
+		} else if (e->kind == N_FUNC && e->ident->kind == ID_ACTION) {
+			rc = spec_action(c, e, did);
+		} else if (e->kind == N_OP2 && e->op == OP_ASG && e->a->kind == N_AGG) {
+			rc = spec_aggregation(c, e, did);
+		}
+	}
+	return rc;
+}
+
+/* ---- clauses
+ * --------------------------------------------------------------------------------------- */
+
+int d_check_clause(struct d_comp *c, struct d_clause *clause)
+{
+	unsigned did = 0;
+
+	c->clause = clause;
+	c->chk_depth = 0;
+	c->chk_copies = 0;
+	if (clause->pred && scalar_condition(c, clause->pred, "a predicate", CX_TOP))
+		return -1;
+	if (check_list(c, clause->stmts))
+		return -1;
+	return spec_list(c, clause->stmts, &did);
+}

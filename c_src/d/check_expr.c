@@ -1,0 +1,708 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Expressions: what each operator takes and gives. Operands of arithmetic are brought to their
+ * common type; a pointer stands left of the integer added to it; comparisons and logic are int.
+ * In `a op= b`, b has been brought to the type in which the operation is done.
+ */
+#include "check.h"
+
+const char *chk_opname(int op)
+{
+	static const char *const names[] = {
+		[OP_LNOT] = "!",
+		[OP_BNOT] = "~",
+		[OP_PLUS] = "+",
+		[OP_NEG] = "-",
+		[OP_DEREF] = "*",
+		[OP_ADDROF] = "&",
+		[OP_PREINC] = "++",
+		[OP_PREDEC] = "--",
+		[OP_POSTINC] = "++",
+		[OP_POSTDEC] = "--",
+		[OP_MUL] = "*",
+		[OP_DIV] = "/",
+		[OP_MOD] = "%",
+		[OP_ADD] = "+",
+		[OP_SUB] = "-",
+		[OP_SHL] = "<<",
+		[OP_SHR] = ">>",
+		[OP_LT] = "<",
+		[OP_LE] = "<=",
+		[OP_GT] = ">",
+		[OP_GE] = ">=",
+		[OP_EQ] = "==",
+		[OP_NE] = "!=",
+		[OP_BAND] = "&",
+		[OP_BXOR] = "^",
+		[OP_BOR] = "|",
+		[OP_LAND] = "&&",
+		[OP_LXOR] = "^^",
+		[OP_LOR] = "||",
+		[OP_COMMA] = ",",
+		[OP_INDEX] = "[]",
+		[OP_ASG] = "=",
+		[OP_ASG_MUL] = "*=",
+		[OP_ASG_DIV] = "/=",
+		[OP_ASG_MOD] = "%=",
+		[OP_ASG_ADD] = "+=",
+		[OP_ASG_SUB] = "-=",
+		[OP_ASG_SHL] = "<<=",
+		[OP_ASG_SHR] = ">>=",
+		[OP_ASG_BAND] = "&=",
+		[OP_ASG_BXOR] = "^=",
+		[OP_ASG_BOR] = "|=",
+		[OP_DOT] = ".",
+		[OP_ARROW] = "->",
+	};
+	const char *s = op >= 0 && op < (int)(sizeof(names) / sizeof(*names)) ? names[op] : NULL;
+
+	return s ? s : "?";
+}
+
+static int bad_operand(struct d_comp *c, const char *tag, const struct d_node *n, int op,
+	const char *needs, const struct d_type *t)
+{
+	const char *why =
+		d_is_kind(t, T_FLOAT)
+			? ": D has no floating point arithmetic, values can only be printed"
+			: "";
+
+	return d_nerror(c, tag, n, "operator %s needs %s, not '%s'%s", chk_opname(op), needs,
+		chk_tname(c, t), why);
+}
+
+static int incompatible(struct d_comp *c, const struct d_node *n, int op, const struct d_type *a,
+	const struct d_type *b)
+{
+	const char *hint = "";
+
+	if (op == OP_ASG && d_is_ptr(a) && d_is_int(b))
+		hint = ": cast the value to the pointer's type";
+	else if (d_is_string(a) && d_is_scalar(b))
+		hint = ": copyinstr() and stringof() read text at an address, lltostr() makes text "
+		       "of a number";
+	else if (d_is_int(a) && d_is_string(b))
+		hint = ": strtoll() makes a number of text";
+	return CHK_ERR(c, D_OP_INCOMPAT, n, "'%s' %s '%s': these types do not go together%s",
+		chk_tname(c, a), chk_opname(op), chk_tname(c, b), hint);
+}
+
+/* A bit-field narrower than int is one. */
+static const struct d_type *promoted(struct d_comp *c, const struct d_node *n)
+{
+	if ((n->flags & NF_BITFIELD) && n->member && n->member->bit_width < 32)
+		return c->t.int_;
+	return chk_promote(c, n->type);
+}
+
+static const struct d_type *common_type(
+	struct d_comp *c, const struct d_node *a, const struct d_node *b)
+{
+	return d_arith_type(c, promoted(c, a), promoted(c, b));
+}
+
+/* Both operands to their common type, which is the result's. */
+static int arith(struct d_comp *c, struct d_node *n)
+{
+	n->type = common_type(c, n->a, n->b);
+	return chk_int_cast(c, n->a, n->type) || chk_int_cast(c, n->b, n->type) ? -1 : 0;
+}
+
+/* ---- one operand ------------------------------------------------------------------------ */
+
+/* The variable a place is part of, or NULL: it is memory reached by a pointer. */
+static const struct d_node *root_var(const struct d_node *n)
+{
+	for (;;) {
+		if (n->kind == N_VAR || n->kind == N_ASSOC)
+			return n;
+		if (n->kind == N_MEMBER && n->op == OP_DOT)
+			n = n->a;
+		else if (n->kind == N_OP2 && n->op == OP_INDEX && d_is_kind(n->a->type, T_ARRAY))
+			n = n->a;
+		else
+			return NULL;
+	}
+}
+
+static int addrof(struct d_comp *c, struct d_node *n)
+{
+	const struct d_node *v = root_var(n->a);
+
+	if (n->a->flags & NF_BITFIELD)
+		return CHK_ERR(
+			c, D_ADDROF_BITFIELD, n, "the bit-field '%s' has no address", n->a->text);
+	if (v)
+		return CHK_ERR(c, D_ADDROF_VAR, n,
+			"the address of %s '%s%s' cannot be taken: only memory reached by a "
+			"pointer has one",
+			chk_kindname(v->ident), chk_scope(v->ident->scope), v->ident->name);
+	if (!(n->a->flags & NF_LVAL))
+		return CHK_ERR(c, D_ADDROF_LVAL, n, "operator & needs a place in memory");
+	n->type = d_ptr_to(c, n->a->type);
+	return 0;
+}
+
+/* *p of a translated pointer is the translated object itself. */
+static int deref_dyn(struct d_comp *c, struct d_node *n)
+{
+	const struct d_type *dest = d_base(n->a->type)->ref;
+
+	if (n->a->kind != N_XLATE || !dest || !d_is_ptr(dest))
+		return CHK_ERR(c, D_OP_DYN, n, "operator * cannot be applied to %s",
+			chk_tname(c, n->a->type));
+	chk_replace(n, n->a);
+	return chk_dyn_type(c, n, d_base(dest)->ref);
+}
+
+static int deref(struct d_comp *c, struct d_node *n)
+{
+	const struct d_type *t;
+
+	if (d_is_kind(n->a->type, T_DYN))
+		return deref_dyn(c, n);
+	if (chk_decay(c, n->a))
+		return -1;
+	t = d_base(n->a->type);
+	if (t->kind != T_PTR)
+		return CHK_ERR(c, D_DEREF_NONPTR, n,
+			"operator * needs a pointer, not '%s': cast "
+			"it, as in *(int *)arg0",
+			chk_tname(c, n->a->type));
+	t = d_base(t->ref);
+	if (t->kind == T_VOID)
+		return CHK_ERR(c, D_DEREF_VOID, n,
+			"a pointer to void cannot be followed: cast it "
+			"to a pointer to what it points to");
+	if (t->kind == T_FUNC)
+		return CHK_ERR(c, D_DEREF_FUNC, n, "a pointer to a function cannot be followed");
+	n->type = d_base(n->a->type)->ref;
+	n->flags |= NF_LVAL;
+	return 0;
+}
+
+/* Pointer arithmetic needs to know the size of what is pointed to. */
+static int steppable(struct d_comp *c, const struct d_node *n, int op, const struct d_type *ptr)
+{
+	const struct d_type *t = d_base(d_base(ptr)->ref);
+
+	if (t->kind == T_VOID || t->kind == T_FUNC)
+		return CHK_ERR(c, D_OP_VFPTR, n,
+			"operator %s cannot be applied to '%s': cast it to a pointer to what it "
+			"points to",
+			chk_opname(op), chk_tname(c, ptr));
+	if (t->size == 0 && t->kind != T_STRING)
+		return CHK_ERR(c, D_OP_INCOMPLETE, n,
+			"operator %s cannot be applied to '%s': the size of what it points to is "
+			"not known",
+			chk_opname(op), chk_tname(c, ptr));
+	return 0;
+}
+
+static int need_lval(struct d_comp *c, const struct d_node *n, const struct d_node *a)
+{
+	if (a->flags & NF_LVAL)
+		return 0;
+	if ((a->kind == N_VAR || a->kind == N_ASSOC) && a->ident->kind == ID_BUILTIN)
+		return CHK_ERR(c, D_OP_WRITE, n,
+			"operator %s cannot change the built-in variable "
+			"'%s'",
+			chk_opname(n->op), a->ident->name);
+	return CHK_ERR(c, D_OP_LVAL, n, "operator %s needs a variable or memory to change",
+		chk_opname(n->op));
+}
+
+static int incdec(struct d_comp *c, struct d_node *n)
+{
+	if (n->a->kind == N_AGG)
+		return CHK_ERR(c, D_OP_DYN, n,
+			"operator %s cannot be applied to an aggregation: "
+			"use @%s = count()",
+			chk_opname(n->op), n->a->text);
+	if (chk_lval(c, n->a, NULL, c->t.i64) || need_lval(c, n, n->a))
+		return -1;
+	n->type = n->a->type;
+	if (d_is_ptr(n->type))
+		return steppable(c, n, n->op, n->type);
+	if (!d_is_int(n->type))
+		return bad_operand(c, "D_OP_SCALAR", n, n->op, "an integer or a pointer", n->type);
+	return 0;
+}
+
+static int check_op1(struct d_comp *c, struct d_node *n, unsigned cx)
+{
+	struct d_node *a = n->a;
+
+	if (n->op >= OP_PREINC && n->op <= OP_POSTDEC)
+		return incdec(c, n);
+	if (chk_expr(c, a, n->op == OP_DEREF ? CX_DYN : CX_VALUE))
+		return -1;
+	switch (n->op) {
+	case OP_DEREF:
+		if (deref(c, n))
+			return -1;
+		if (d_is_kind(n->type, T_DYN) && !(cx & CX_DYN))
+			return CHK_ERR(c, D_OP_DYN, n,
+				"only members of a translated object have "
+				"a value");
+		return 0;
+	case OP_ADDROF: return addrof(c, n);
+	case OP_LNOT:
+		if (!d_is_scalar(a->type))
+			return bad_operand(
+				c, "D_OP_SCALAR", n, n->op, "an integer or a pointer", a->type);
+		n->type = c->t.int_;
+		break;
+	case OP_BNOT:
+		if (!d_is_int(a->type))
+			return bad_operand(c, "D_OP_INT", n, n->op, "an integer", a->type);
+		goto promote;
+	default:
+		if (!d_is_int(a->type))
+			return bad_operand(c, "D_OP_ARITH", n, n->op, "a number", a->type);
+	promote:
+		n->type = promoted(c, a);
+		if (chk_int_cast(c, a, n->type))
+			return -1;
+		if (n->op == OP_PLUS) {
+			chk_replace(n, a);
+			n->flags &= ~NF_LVAL;
+		}
+	}
+	return n->kind == N_OP1 ? chk_fold1(c, n) : 0;
+}
+
+/* ---- two operands ------------------------------------------------------------------------ */
+
+static void swap_operands(struct d_node *n)
+{
+	struct d_node *a = n->a;
+
+	n->a = n->b;
+	n->b = a;
+}
+
+static int ptr_minus_ptr(struct d_comp *c, struct d_node *n)
+{
+	const struct d_type *a = d_base(n->a->type), *b = d_base(n->b->type);
+
+	if (!d_same(d_base(a->ref), d_base(b->ref)))
+		return incompatible(c, n, n->op, a, b);
+	n->type = c->t.long_;
+	return steppable(c, n, n->op, a);
+}
+
+static int check_add(struct d_comp *c, struct d_node *n)
+{
+	if (d_is_kind(n->a->type, T_FLOAT) || d_is_kind(n->b->type, T_FLOAT))
+		return bad_operand(c, "D_OP_ARITH", n, n->op, "integers or pointers",
+			d_is_kind(n->a->type, T_FLOAT) ? n->a->type : n->b->type);
+	if (chk_decay(c, n->a) || chk_decay(c, n->b))
+		return -1;
+	if (d_is_int(n->a->type) && d_is_int(n->b->type))
+		return arith(c, n) ? -1 : chk_fold2(c, n);
+	if (n->op == OP_SUB && d_is_ptr(n->a->type) && d_is_ptr(n->b->type))
+		return ptr_minus_ptr(c, n);
+	if (n->op == OP_ADD && d_is_int(n->a->type) && d_is_ptr(n->b->type))
+		swap_operands(n);
+	if (!d_is_ptr(n->a->type) || !d_is_int(n->b->type))
+		return incompatible(c, n, n->op, n->a->type, n->b->type);
+	n->type = n->a->type;
+	if (steppable(c, n, n->op, n->type))
+		return -1;
+	return chk_int_cast(c, n->b, c->t.i64);
+}
+
+static int check_arith(struct d_comp *c, struct d_node *n)
+{
+	bool ints = n->op != OP_MUL && n->op != OP_DIV;
+	const struct d_type *a = n->a->type, *b = n->b->type;
+
+	if (!d_is_int(a) || !d_is_int(b))
+		return bad_operand(c, ints ? "D_OP_INT" : "D_OP_ARITH", n, n->op,
+			ints ? "integers" : "numbers", d_is_int(a) ? b : a);
+	if (n->op == OP_SHL || n->op == OP_SHR) {
+		n->type = promoted(c, n->a);
+		if (chk_int_cast(c, n->a, n->type) || chk_int_cast(c, n->b, promoted(c, n->b)))
+			return -1;
+	} else if (arith(c, n)) {
+		return -1;
+	}
+	return chk_fold2(c, n);
+}
+
+static int compare_ptrs(struct d_comp *c, struct d_node *n)
+{
+	for (struct d_node *x = n->a;; x = n->b) {
+		if (chk_decay(c, x))
+			return -1;
+		if (d_is_int(x->type) && chk_int_cast(c, x, c->t.uintptr))
+			return -1;
+		if (x == n->b)
+			return 0;
+	}
+}
+
+static bool is_address(const struct d_type *t)
+{
+	return d_is_ptr(t) || d_is_kind(t, T_ARRAY);
+}
+
+static int check_compare(struct d_comp *c, struct d_node *n)
+{
+	const struct d_type *a = n->a->type, *b = n->b->type;
+	bool eq = n->op == OP_EQ || n->op == OP_NE;
+
+	n->type = c->t.int_;
+	if (d_is_int(a) && d_is_int(b)) {
+		if (arith(c, n))
+			return -1;
+		n->type = c->t.int_;
+		return chk_fold2(c, n);
+	}
+	if (d_is_kind(a, T_FLOAT) || d_is_kind(b, T_FLOAT))
+		return bad_operand(c, "D_OP_ARITH", n, n->op, "integers, pointers or strings",
+			d_is_kind(a, T_FLOAT) ? a : b);
+	if ((d_is_string(a) && chk_strcompat(b)) || (d_is_string(b) && chk_strcompat(a)))
+		return chk_to_string(c, n->a) || chk_to_string(c, n->b) ? -1 : 0;
+	if (eq && d_is_string(b) && chk_is_zero(n->a))
+		swap_operands(n);
+	if (eq && d_is_string(n->a->type) && chk_is_zero(n->b))
+		return 0; /* a string that is NULL */
+	if ((is_address(a) && (is_address(b) || d_is_int(b))) || (is_address(b) && d_is_int(a)))
+		return compare_ptrs(c, n) ? -1 : chk_fold2(c, n);
+	return incompatible(c, n, n->op, a, b);
+}
+
+static int check_logic(struct d_comp *c, struct d_node *n)
+{
+	if (!d_is_scalar(n->a->type) || !d_is_scalar(n->b->type)) {
+		const struct d_type *t = d_is_scalar(n->a->type) ? n->b->type : n->a->type;
+
+		return bad_operand(c, "D_OP_SCALAR", n, n->op,
+			d_is_string(t) ? "integers or pointers (compare a string with NULL or "
+					 "\"\" first)"
+				       : "integers or pointers",
+			t);
+	}
+	n->type = c->t.int_;
+	return chk_fold2(c, n);
+}
+
+static int check_index(struct d_comp *c, struct d_node *n)
+{
+	const struct d_type *t;
+	uint64_t bound = 0;
+
+	if (n->a->kind == N_AGG)
+		return CHK_ERR(c, D_AGG_MDIM, n,
+			"an aggregation has one list of keys: write "
+			"@%s[k1, k2], not @%s[k1][k2]",
+			n->a->text, n->a->text);
+	if (chk_expr(c, n->a, CX_VALUE) || chk_expr(c, n->b, CX_VALUE))
+		return -1;
+	if (!d_is_int(n->b->type))
+		return bad_operand(c, "D_OP_INT", n, n->op, "an integer index", n->b->type);
+	t = d_base(n->a->type);
+	if (t->kind == T_STRING) {
+		n->type = c->t.char_;
+		bound = c->opts->val[OPT_STRSIZE];
+	} else if (t->kind == T_PTR || t->kind == T_ARRAY) {
+		const struct d_type *ptr = t->kind == T_PTR ? t : d_ptr_to(c, t->ref);
+
+		n->type = t->ref;
+		n->flags |= NF_LVAL;
+		bound = t->kind == T_ARRAY ? t->nelems : 0;
+		if (steppable(c, n, n->op, ptr))
+			return -1;
+	} else {
+		return CHK_ERR(c, D_ARR_BADREF, n, "a value of type '%s' cannot be indexed",
+			chk_tname(c, n->a->type));
+	}
+	if (bound && n->b->kind == N_INT && n->b->value >= bound)
+		return CHK_ERR(c, D_ARR_BOUNDS, n, "index %" PRId64 " is outside of '%s'",
+			(int64_t)n->b->value, chk_tname(c, n->a->type));
+	return chk_int_cast(c, n->b, c->t.i64);
+}
+
+/* ---- assignment -------------------------------------------------------------------------- */
+
+/* The pointer by which a place in memory is reached, or NULL: it is part of a variable. */
+static const struct d_node *place_ptr(const struct d_node *n)
+{
+	for (;;) {
+		bool direct = (n->kind == N_MEMBER && n->op == OP_ARROW) ||
+			      (n->kind == N_OP1 && n->op == OP_DEREF) ||
+			      (n->kind == N_OP2 && n->op == OP_INDEX && d_is_ptr(n->a->type));
+
+		if (direct)
+			return n->a;
+		if (n->kind != N_MEMBER && (n->kind != N_OP2 || n->op != OP_INDEX))
+			return NULL;
+		n = n->a;
+	}
+}
+
+/* Whether a pointer leads into scratch memory (alloca(), copyin()), which ends with the clause. */
+static bool is_scratch(const struct d_node *n)
+{
+	switch (n->kind) {
+	case N_FUNC:
+		return n->ident->kind == ID_FUNC &&
+		       (n->ident->id == FN_ALLOCA || n->ident->id == FN_COPYIN);
+	case N_VAR:
+	case N_ASSOC: return n->ident->taint == 1;
+	case N_CAST: return is_scratch(n->a);
+	case N_OP1:
+		if (n->op == OP_ADDROF)
+			n = place_ptr(n->a);
+		else
+			n = n->op == OP_DEREF ? NULL : n->a;
+		return n && is_scratch(n);
+	case N_OP2: return n->op != OP_INDEX && is_scratch(n->op == OP_COMMA ? n->b : n->a);
+	case N_OP3: return is_scratch(n->b) || is_scratch(n->c);
+	default: return false;
+	}
+}
+
+static int check_scratch(struct d_comp *c, const struct d_node *n)
+{
+	struct d_ident *id = n->a->ident;
+	uint8_t taint;
+
+	if ((n->a->kind != N_VAR && n->a->kind != N_ASSOC) || !d_is_ptr(n->a->type) ||
+		n->b->kind == N_INT)
+		return 0;
+	taint = is_scratch(n->b) ? 1 : 2;
+	if (!id->taint)
+		id->taint = taint;
+	if (id->taint != taint)
+		return CHK_ERR(c, D_ALLOCA_INCOMPAT, n,
+			"'%s%s' holds pointers from alloca() or copyin() in one place and other "
+			"pointers in another: use two variables",
+			chk_scope(id->scope), id->name);
+	return 0;
+}
+
+static int check_assign(struct d_comp *c, struct d_node *n)
+{
+	const struct d_type *t;
+
+	if (chk_expr(c, n->b, CX_VALUE))
+		return -1;
+	t = n->b->type;
+	if (chk_undefined(c, n->a) &&
+		(d_is_kind(t, T_ARRAY) || d_is_kind(t, T_FUNC) || d_is_kind(t, T_STACK)))
+		return CHK_ERR(c, D_OP_ARRFUN, n, "a value of type '%s' cannot be assigned%s",
+			chk_tname(c, t),
+			chk_strcompat(t) ? ": use stringof() to keep the text" : "");
+	if (chk_lval(c, n->a, n->b, t) || need_lval(c, n, n->a))
+		return -1;
+	n->type = n->a->type;
+	if (d_is_kind(n->type, T_ARRAY) || d_is_kind(n->type, T_FUNC))
+		return CHK_ERR(c, D_OP_ARRFUN, n, "operator %s cannot be applied to type '%s'",
+			chk_opname(n->op), chk_tname(c, n->type));
+	if (d_is_string(n->type) && chk_is_zero(n->b))
+		return 0; /* empties or deletes it */
+	if (!chk_convertible(c, n->b, n->type))
+		return incompatible(c, n, n->op, n->type, t);
+	return chk_convert(c, n->b, n->type) ? -1 : check_scratch(c, n);
+}
+
+static int check_opassign(struct d_comp *c, struct d_node *n)
+{
+	int op = n->op <= OP_ASG_SHR ? n->op - OP_ASG_MUL + OP_MUL : n->op - OP_ASG_BAND + OP_BAND;
+	bool add = op == OP_ADD || op == OP_SUB;
+	bool ints = !add && op != OP_MUL && op != OP_DIV;
+
+	if (n->a->kind == N_AGG)
+		return CHK_ERR(c, D_OP_DYN, n,
+			"operator %s cannot be applied to an aggregation: "
+			"use @%s = sum(x)",
+			chk_opname(n->op), n->a->text);
+	if (chk_expr(c, n->b, CX_VALUE) || chk_lval(c, n->a, NULL, c->t.i64) ||
+		need_lval(c, n, n->a))
+		return -1;
+	n->type = n->a->type;
+	if (add && d_is_ptr(n->type) && d_is_int(n->b->type)) {
+		if (steppable(c, n, n->op, n->type))
+			return -1;
+		return chk_int_cast(c, n->b, c->t.i64);
+	}
+	if (!d_is_int(n->type) || !d_is_int(n->b->type))
+		return bad_operand(c, ints ? "D_OP_INT" : "D_OP_ARITH", n, n->op,
+			ints ? "integers" : "numbers", d_is_int(n->type) ? n->b->type : n->type);
+	if ((op == OP_DIV || op == OP_MOD) && chk_is_zero(n->b))
+		return CHK_ERR(c, D_DIV_ZERO, n, "division by the constant 0");
+	if (op == OP_SHL || op == OP_SHR)
+		return chk_int_cast(c, n->b, promoted(c, n->b));
+	/* b's type is that of the operation, even where its value would not need the cast. */
+	if (n->b->kind != N_INT && !d_same(n->b->type, common_type(c, n->a, n->b)))
+		return chk_wrap(c, n->b, N_CAST, common_type(c, n->a, n->b));
+	return chk_int_cast(c, n->b, common_type(c, n->a, n->b));
+}
+
+static int check_op2(struct d_comp *c, struct d_node *n, unsigned cx)
+{
+	if (n->op == OP_ASG) {
+		if (n->a->kind == N_OP2 && n->a->op == OP_INDEX && n->a->a->kind == N_AGG)
+			return check_index(c, n->a);
+		if (n->a->kind != N_AGG)
+			return check_assign(c, n);
+		if (!(cx & CX_STMT))
+			return CHK_ERR(c, D_OP_DYN, n,
+				"an aggregation is assigned by a statement "
+				"of its own");
+		return chk_aggregate(c, n);
+	}
+	if (n->op > OP_ASG && n->op <= OP_ASG_BOR)
+		return check_opassign(c, n);
+	if (n->op == OP_INDEX)
+		return check_index(c, n);
+	if (chk_expr(c, n->a, n->op == OP_COMMA ? CX_VOID : CX_VALUE) ||
+		chk_expr(c, n->b, n->op == OP_COMMA ? cx & CX_VOID : CX_VALUE))
+		return -1;
+	switch (n->op) {
+	case OP_ADD:
+	case OP_SUB: return check_add(c, n);
+	case OP_LT:
+	case OP_LE:
+	case OP_GT:
+	case OP_GE:
+	case OP_EQ:
+	case OP_NE: return check_compare(c, n);
+	case OP_LAND:
+	case OP_LXOR:
+	case OP_LOR: return check_logic(c, n);
+	case OP_COMMA:
+		if (chk_decay(c, n->b))
+			return -1;
+		n->type = n->b->type;
+		return 0;
+	default: return check_arith(c, n);
+	}
+}
+
+/* ---- a ? b : c --------------------------------------------------------------------------- */
+
+static int choose_ptr(struct d_comp *c, struct d_node *n)
+{
+	struct d_node *x = n->b, *y = n->c;
+
+	if (chk_decay(c, x) || chk_decay(c, y))
+		return -1;
+	if (d_is_ptr(x->type) && chk_convertible(c, y, x->type))
+		n->type = chk_is_zero(x) || d_is_kind(d_base(x->type)->ref, T_VOID) ? y->type
+										    : x->type;
+	else if (d_is_ptr(y->type) && chk_convertible(c, x, y->type))
+		n->type = y->type;
+	else
+		return CHK_ERR(c, D_OP_INCOMPAT, n,
+			"both branches of ?: must have one type, not '%s' and '%s'",
+			chk_tname(c, x->type), chk_tname(c, y->type));
+	if (!d_is_ptr(n->type))
+		n->type = x->type;
+	if (x->kind != N_INT && y->kind != N_INT && is_scratch(x) != is_scratch(y))
+		return CHK_ERR(c, D_ALLOCA_INCOMPAT, n,
+			"one branch of ?: is memory from alloca() or copyin(), the other is not");
+	return chk_convert(c, x, n->type) || chk_convert(c, y, n->type) ? -1 : 0;
+}
+
+static int check_op3(struct d_comp *c, struct d_node *n, unsigned cx)
+{
+	const struct d_type *x, *y;
+
+	if (chk_expr(c, n->a, CX_VALUE) || chk_expr(c, n->b, cx & CX_VOID) ||
+		chk_expr(c, n->c, cx & CX_VOID))
+		return -1;
+	if (!d_is_scalar(n->a->type))
+		return CHK_ERR(c, D_OP_SCALAR, n->a,
+			"the condition of ?: must be an integer or a pointer, not '%s'",
+			chk_tname(c, n->a->type));
+	x = n->b->type;
+	y = n->c->type;
+	if (d_is_int(x) && d_is_int(y)) {
+		n->type = common_type(c, n->b, n->c);
+		if (chk_int_cast(c, n->b, n->type) || chk_int_cast(c, n->c, n->type))
+			return -1;
+	} else if ((d_is_string(x) && chk_strcompat(y)) || (d_is_string(y) && chk_strcompat(x))) {
+		n->type = c->t.string;
+		if (chk_to_string(c, n->b) || chk_to_string(c, n->c))
+			return -1;
+	} else if (d_is_kind(x, T_VOID) && d_is_kind(y, T_VOID)) {
+		n->type = x;
+	} else if ((d_is_kind(x, T_STRUCT) || d_is_kind(x, T_UNION) || d_is_kind(x, T_FLOAT)) &&
+		   d_same(x, y)) {
+		n->type = x;
+	} else if (choose_ptr(c, n)) {
+		return -1;
+	}
+	if (n->a->kind == N_INT) { /* its branch, of the type both have together */
+		const struct d_type *t = n->type;
+
+		chk_replace(n, n->a->value ? n->b : n->c);
+		n->flags &= ~NF_LVAL;
+		if (n->kind == N_INT)
+			n->type = t;
+	}
+	return 0;
+}
+
+/* ---- any expression ---------------------------------------------------------------------- */
+
+static int dispatch(struct d_comp *c, struct d_node *n, unsigned cx)
+{
+	switch (n->kind) {
+	case N_INT: return 0;
+	case N_STR: n->type = c->t.string; return 0;
+	case N_IDENT: return chk_ident(c, n, cx);
+	case N_ASSOC: return chk_assoc(c, n, cx);
+	case N_AGG:
+		return CHK_ERR(c, D_OP_DYN, n,
+			"aggregation '@%s' has no value in an expression: it can be assigned by an "
+			"aggregating function and given to actions such as printa()",
+			n->text);
+	case N_FUNC: return chk_func(c, n, cx);
+	case N_OP1: return check_op1(c, n, cx);
+	case N_OP2: return check_op2(c, n, cx);
+	case N_OP3: return check_op3(c, n, cx);
+	case N_MEMBER: return chk_member(c, n, cx);
+	case N_CAST: return chk_cast(c, n);
+	case N_SIZEOF: return chk_sizeof(c, n);
+	case N_OFFSETOF: return chk_offsetof(c, n);
+	case N_STRINGOF: return chk_stringof(c, n);
+	case N_XLATE: return chk_xlate(c, n, cx);
+	default: return CHK_ERR(c, D_SYNTAX, n, "a statement stands where a value is needed");
+	}
+}
+
+int chk_expr(struct d_comp *c, struct d_node *n, unsigned cx)
+{
+	int rc;
+
+	if (n->flags & NF_CHECKED) {
+		if (n->type && d_is_kind(n->type, T_DYN) && !(cx & CX_DYN))
+			return CHK_ERR(c, D_OP_DYN, n,
+				"only members of a translated object have "
+				"a value");
+		return 0;
+	}
+	if (c->chk_depth >= CHK_DEPTH)
+		return chk_deep(c, n);
+	c->chk_depth++;
+	rc = dispatch(c, n, cx);
+	c->chk_depth--;
+	if (rc)
+		return -1;
+	if (!n->type)
+		return chk_nomem(c);
+	n->flags |= NF_CHECKED;
+	if (d_is_kind(n->type, T_VOID) && !(cx & (CX_VOID | CX_STMT)))
+		return CHK_ERR(c, D_OP_INCOMPAT, n, "an expression of type void has no value");
+	return 0;
+}
+
+int d_check_expr(struct d_comp *c, struct d_node *n)
+{
+	return chk_expr(c, n, CX_TOP);
+}

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names: variables and how they come to be (by the first assignment), associative arrays and
+ * their keys, inlines, members of structs.
+ */
+#include "check.h"
+
+static struct d_idtab *table_of(struct d_comp *c, int scope)
+{
+	return scope == SC_SELF ? c->selfs : scope == SC_THIS ? c->thises : c->globals;
+}
+
+static struct d_ident *find(struct d_comp *c, const struct d_node *n)
+{
+	return n->op == SC_SYMBOL ? NULL : d_ident_find(table_of(c, n->op), n->text);
+}
+
+/* ---- names that are not there ------------------------------------------------------------ */
+
+/* Variables of other DTraces that scripts name; what to use here. */
+static const struct {
+	const char *name, *hint;
+} elsewhere[] = {
+	{"cwd", "the working directory cannot be read where probes fire"},
+	{"root", "the root directory cannot be read where probes fire"},
+	{"fds", "open files cannot be read where probes fire: use the probe's arguments"},
+	{"regs", "kernel registers are not there: use uregs[]"},
+	{"vmregs", "there is no virtual machine monitor here"},
+	{"curproc", "kernel structures are not there: use pid, execname and curpsinfo"},
+	{"curcpu_info", "use cpu"},
+	{"lbolt", "use timestamp"},
+	{"zonename", "there are no zones on Linux"},
+	{"jailname", "there are no jails on Linux"},
+	{"jid", "there are no jails on Linux"},
+	{"gpid", "use pid"},
+};
+
+static int undefined(struct d_comp *c, const struct d_node *n)
+{
+	if (n->op == SC_SELF || n->op == SC_THIS)
+		return CHK_ERR(c, D_VAR_UNDEF, n, "%s%s has not been declared or assigned before%s",
+			chk_scope(n->op), n->text, chk_near(c, table_of(c, n->op), n->text, ~0u));
+	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(*elsewhere); i++)
+		if (!strcmp(elsewhere[i].name, n->text))
+			return CHK_ERR(c, D_VAR_UNSUP, n, "'%s' is not available: %s", n->text,
+				elsewhere[i].hint);
+	return CHK_ERR(c, D_IDENT_UNDEF, n, "'%s' is not declared or assigned before%s", n->text,
+		chk_near(c, c->globals, n->text,
+			1u << ID_SCALAR | 1u << ID_ASSOC | 1u << ID_BUILTIN | 1u << ID_INLINE |
+				1u << ID_ENUM));
+}
+
+static int symbol(struct d_comp *c, const struct d_node *n)
+{
+	const char *tick = strrchr(n->text, '`');
+	bool user = !strncmp(n->text, "lib", 3) || (tick && tick > n->text && tick[-1] == '`');
+
+	if (user)
+		return CHK_ERR(c, D_SYM_BADREF, n,
+			"'%s' cannot be referenced: symbols of a process have no type here; read "
+			"memory with copyin() and a cast",
+			n->text);
+	return CHK_ERR(c, D_SYM_NOTYPES, n,
+		"'%s' cannot be referenced: there is no type information for symbols here; cast an "
+		"address, as in *(int *)0x1000",
+		n->text);
+}
+
+/* ---- new variables ----------------------------------------------------------------------- */
+
+struct tally {
+	unsigned n;
+};
+
+static void tally(void *arg, struct d_ident *id)
+{
+	struct tally *t = arg;
+
+	t->n += id->kind == ID_SCALAR || id->kind == ID_ASSOC;
+}
+
+static int room_for_var(struct d_comp *c, const struct d_node *n)
+{
+	struct tally t = {0};
+
+	d_idtab_each(c->globals, tally, &t);
+	d_idtab_each(c->selfs, tally, &t);
+	d_idtab_each(c->thises, tally, &t);
+	if (t.n >= D_MAX_VARS)
+		return CHK_ERR(c, D_ID_OFLOW, n, "more than %d variables: use an associative array",
+			D_MAX_VARS);
+	return 0;
+}
+
+static struct d_ident *make_var(
+	struct d_comp *c, const struct d_node *n, enum d_idkind kind, const struct d_type *type)
+{
+	struct d_ident *id;
+
+	if (room_for_var(c, n))
+		return NULL;
+	id = d_ident_add(c, table_of(c, n->op), n->text, kind);
+	if (!id) {
+		chk_nomem(c);
+		return NULL;
+	}
+	id->scope = n->op;
+	id->type = chk_unqual(type);
+	id->line = n->line;
+	return id;
+}
+
+bool chk_undefined(struct d_comp *c, const struct d_node *n)
+{
+	const struct d_ident *id;
+
+	if ((n->kind != N_IDENT && n->kind != N_ASSOC) || (n->flags & NF_CHECKED) ||
+		n->op == SC_SYMBOL)
+		return false;
+	id = find(c, n);
+	return !id || ((id->kind == ID_SCALAR || id->kind == ID_ASSOC) && !id->type);
+}
+
+/* The type a variable gets from the value assigned first. */
+static const struct d_type *inferred(struct d_comp *c, const struct d_node *n,
+	const struct d_node *rhs, const struct d_type *type)
+{
+	enum d_tkind k = d_base(type)->kind;
+
+	if (k == T_VOID || k == T_DYN || k == T_SYMADDR || k == T_FUNC) {
+		CHK_ERR(c, D_OP_INCOMPAT, n, "'%s%s' cannot get its type from a value of type '%s'",
+			chk_scope(n->op), n->text, chk_tname(c, type));
+		return NULL;
+	}
+	if (rhs && (rhs->flags & NF_BITFIELD))
+		return chk_promote(c, type);
+	return type;
+}
+
+int chk_lval(
+	struct d_comp *c, struct d_node *n, const struct d_node *rhs, const struct d_type *type)
+{
+	struct d_ident *id;
+
+	if (!chk_undefined(c, n)) {
+		id = n->kind == N_IDENT && !(n->flags & NF_CHECKED) ? find(c, n) : NULL;
+		if (id && id->kind == ID_ENUM)
+			return CHK_ERR(c, D_IDENT_AMBIG, n,
+				"'%s' is an enumerator and cannot be a variable as well: rename "
+				"one",
+				id->name);
+		return chk_expr(c, n, CX_VALUE);
+	}
+	if (n->op == SC_THIS && n->kind == N_ASSOC)
+		return CHK_ERR(c, D_ARR_LOCAL, n,
+			"this->%s cannot be an associative array: use self->%s[..] or %s[..]",
+			n->text, n->text, n->text);
+	type = inferred(c, n, rhs, type);
+	if (!type)
+		return -1;
+	id = find(c, n);
+	if (id) /* known by name only */
+		id->type = chk_unqual(type);
+	else
+		id = make_var(c, n, n->kind == N_ASSOC ? ID_ASSOC : ID_SCALAR, type);
+	return id ? chk_expr(c, n, CX_VALUE) : -1;
+}
+
+/* ---- keys -------------------------------------------------------------------------------- */
+
+static int valid_key(struct d_comp *c, const struct d_node *k, const struct d_ident *id, bool agg)
+{
+	const struct d_type *t = d_base(k->type);
+	const char *at = agg ? "@" : chk_scope(id->scope);
+
+	switch (t->kind) {
+	case T_INT:
+	case T_ENUM:
+	case T_PTR:
+	case T_STRING: return 0;
+	case T_STACK:
+	case T_SYMADDR:
+		if (agg)
+			return 0;
+		break;
+	case T_STRUCT:
+	case T_UNION:
+	case T_ARRAY:
+		if (t->size > CHK_KEYSIZE)
+			return CHK_ERR(c, D_KEY_TYPE, k,
+				"a key of %" PRIu64 " bytes is too large for '%s%s': at most %d",
+				t->size, at, id->name, CHK_KEYSIZE);
+		if (t->size)
+			return 0;
+		break;
+	default: break;
+	}
+	return CHK_ERR(c, D_KEY_TYPE, k, "a value of type '%s' cannot be a key of '%s%s'",
+		chk_tname(c, k->type), at, id->name);
+}
+
+/*
+ * The type that a name's first key gives it. Integers of an associative array are all kept as 64
+ * bits, so that a[1] and a[arg0] are one array; those of an aggregation print by their type.
+ */
+static const struct d_type *key_type(struct d_comp *c, const struct d_node *k, bool agg)
+{
+	if (!agg && d_is_int(k->type))
+		return c->t.i64;
+	return chk_unqual(k->type);
+}
+
+static int sign_keys(struct d_comp *c, struct d_node *n, struct d_ident *id, bool agg)
+{
+	unsigned nkeys = chk_count(n->list), i = 0;
+
+	id->keys = arena_alloc(c->arena, (nkeys + 1) * sizeof(*id->keys));
+	if (!id->keys)
+		return chk_nomem(c);
+	for (struct d_node *k = n->list; k; k = k->next)
+		id->keys[i++] = key_type(c, k, agg);
+	id->nkeys = nkeys;
+	return 0;
+}
+
+static int match_key(
+	struct d_comp *c, struct d_node *k, const struct d_ident *id, unsigned i, bool agg)
+{
+	const struct d_type *t = id->keys[i];
+	enum d_tkind kind = d_base(t)->kind;
+
+	if (kind == T_STACK || kind == T_SYMADDR) {
+		if (d_is_kind(k->type, kind))
+			return 0;
+	} else if (chk_convertible(c, k, t)) {
+		return chk_convert(c, k, t);
+	}
+	return d_nerror(c, agg ? "D_KEY_TYPE" : "D_PROTO_ARG", k,
+		"key %u of '%s%s' is of type '%s', not '%s'", i + 1,
+		agg ? "@" : chk_scope(id->scope), id->name, chk_tname(c, t), chk_tname(c, k->type));
+}
+
+int chk_keys(struct d_comp *c, struct d_node *n, struct d_ident *id, bool agg)
+{
+	unsigned nkeys = chk_count(n->list), i = 0;
+	const char *at = agg ? "@" : chk_scope(id->scope);
+
+	if (nkeys > PROG_MAX_KEYS)
+		return CHK_ERR(c, D_PROTO_LEN, n, "'%s%s' has %u keys: at most %d", at, id->name,
+			nkeys, PROG_MAX_KEYS);
+	for (struct d_node *k = n->list; k; k = k->next)
+		if (chk_expr(c, k, agg ? CX_ACTEXPR : CX_VALUE) || valid_key(c, k, id, agg))
+			return -1;
+	if (!id->keys && sign_keys(c, n, id, agg))
+		return -1;
+	if (nkeys != id->nkeys)
+		return CHK_ERR(c, D_PROTO_LEN, n, "'%s%s' takes %u key%s, not %u", at, id->name,
+			id->nkeys, id->nkeys == 1 ? "" : "s", nkeys);
+	for (struct d_node *k = n->list; k; k = k->next)
+		if (match_key(c, k, id, i++, agg))
+			return -1;
+	return 0;
+}
+
+/* ---- inlines ----------------------------------------------------------------------------- */
+
+static int inline_args(struct d_comp *c, struct d_node *n, struct d_ident *id)
+{
+	unsigned nargs = chk_count(n->list), i = 0;
+
+	if (nargs != id->nkeys)
+		return CHK_ERR(c, D_PROTO_LEN, n, "inline '%s' takes %u parameter%s, not %u",
+			id->name, id->nkeys, id->nkeys == 1 ? "" : "s", nargs);
+	for (struct d_node *a = n->list; a; a = a->next, i++) {
+		const struct d_type *t = id->params[i]->type;
+
+		if (chk_expr(c, a, CX_VALUE))
+			return -1;
+		if (!chk_convertible(c, a, t))
+			return CHK_ERR(c, D_PROTO_ARG, a,
+				"parameter %u of inline '%s' is of type '%s', not '%s'", i + 1,
+				id->name, chk_tname(c, t), chk_tname(c, a->type));
+		if (chk_convert(c, a, t))
+			return -1;
+	}
+	i = 0;
+	for (struct d_node *a = n->list; a;
+		a = a->next) /* all are expanded: none sets these again */
+		id->params[i++]->expr = a;
+	return 0;
+}
+
+/* What an inline or translator is made of does not count for the script's stability. */
+int chk_body(struct d_comp *c, struct d_node *e)
+{
+	bool was = c->in_library;
+	int rc;
+
+	c->in_library = true;
+	rc = chk_expr(c, e, CX_DYN);
+	c->in_library = was;
+	return rc;
+}
+
+static int expand(struct d_comp *c, struct d_node *n, struct d_ident *id, unsigned cx)
+{
+	struct d_node *e;
+
+	if (inline_args(c, n, id))
+		return -1;
+	e = chk_copy(c, id->expr, n, id->params, id->nkeys);
+	if (!e || chk_body(c, e))
+		return -1;
+	if (d_is_kind(e->type, T_DYN)) {
+		if (!(cx & CX_DYN))
+			return CHK_ERR(c, D_OP_DYN, n,
+				"'%s' is a translated object: only its members have a value, as in "
+				"%s->member",
+				id->name, id->name);
+	} else if (!chk_convertible(c, e, id->type)) {
+		return CHK_ERR(c, D_OP_INCOMPAT, n,
+			"inline '%s' of type '%s' has a value of type "
+			"'%s' here",
+			id->name, chk_tname(c, id->type), chk_tname(c, e->type));
+	} else if (chk_convert(c, e, id->type)) {
+		return -1;
+	}
+	chk_replace(n, e);
+	n->flags &= ~NF_LVAL;
+	return 0;
+}
+
+/* ---- identifiers ------------------------------------------------------------------------- */
+
+static int variable(struct d_comp *c, struct d_node *n, struct d_ident *id)
+{
+	if (!id->type)
+		return CHK_ERR(c, D_VAR_UNDEF, n, "%s%s has not been declared or assigned before",
+			chk_scope(id->scope), id->name);
+	n->kind = N_VAR;
+	n->op = OP_NONE;
+	n->ident = id;
+	n->type = id->type;
+	if (id->kind == ID_SCALAR)
+		n->flags |= NF_LVAL;
+	return 0;
+}
+
+static int bad_ref(struct d_comp *c, const struct d_node *n, const struct d_ident *id)
+{
+	const char *how = id->kind == ID_FUNC || id->kind == ID_ACTION ? "call it, as in"
+			  : id->kind == ID_AGGFUNC		       ? "assign it, as in"
+								       : "give its keys, as in";
+	const char *form = id->kind == ID_FUNC || id->kind == ID_ACTION ? "(..)"
+			   : id->kind == ID_AGGFUNC			? "(..)"
+									: "[..]";
+
+	return CHK_ERR(c, D_IDENT_BADREF, n, "%s '%s%s' is no variable with one value: %s %s%s%s",
+		chk_kindname(id), chk_scope(id->scope), id->name, how,
+		id->kind == ID_AGGFUNC ? "@a = " : chk_scope(id->scope), id->name, form);
+}
+
+int chk_ident(struct d_comp *c, struct d_node *n, unsigned cx)
+{
+	struct d_ident *id = find(c, n);
+
+	if (n->op == SC_SYMBOL)
+		return symbol(c, n);
+	if (!id)
+		return undefined(c, n);
+	if (chk_attr(c, n, id))
+		return -1;
+	switch (id->kind) {
+	case ID_SCALAR: return variable(c, n, id);
+	case ID_BUILTIN:
+		if (id->id == BI_ARGS || id->id == BI_UREGS)
+			return bad_ref(c, n, id);
+		return variable(c, n, id);
+	case ID_INLINE:
+		if (id->nkeys)
+			return bad_ref(c, n, id);
+		return expand(c, n, id, cx);
+	case ID_ENUM: chk_int(n, id->type ? id->type : c->t.int_, id->value); return 0;
+	default: return bad_ref(c, n, id);
+	}
+}
+
+/* x[i] where x is one value: C's index of an array, a pointer or a string. */
+static int index_scalar(struct d_comp *c, struct d_node *n, const struct d_ident *id)
+{
+	struct d_node *a = chk_new(c, N_IDENT, n);
+
+	if (!a)
+		return -1;
+	a->op = n->op;
+	a->text = n->text;
+	if (chk_expr(c, a, CX_VALUE))
+		return -1;
+	if (!n->list || n->list->next ||
+		!(d_is_ptr(a->type) || d_is_kind(a->type, T_ARRAY) || d_is_string(a->type)))
+		return CHK_ERR(c, D_ARR_BADREF, n,
+			"%s '%s%s' of type '%s' is no associative array: it takes no [%s]",
+			chk_kindname(id), chk_scope(id->scope), id->name, chk_tname(c, a->type),
+			n->list && n->list->next ? "k1, k2" : "key");
+	n->kind = N_OP2;
+	n->op = OP_INDEX;
+	n->a = a;
+	n->b = n->list;
+	n->list = NULL;
+	n->text = NULL;
+	return chk_expr(c, n, CX_VALUE);
+}
+
+static int uregs(struct d_comp *c, struct d_node *n, struct d_ident *id)
+{
+	enum { NREGS = 27 }; /* lib/regs.d names them */
+
+	if (!n->list || n->list->next || chk_expr(c, n->list, CX_VALUE) || n->list->kind != N_INT ||
+		n->list->value >= NREGS)
+		return CHK_ERR(c, D_REGS_IDX, n,
+			"uregs[] takes a constant from 0 to %d: use the R_* names, as in "
+			"uregs[R_SP]",
+			NREGS - 1);
+	n->op = OP_NONE;
+	n->ident = id;
+	n->type = c->t.u64;
+	n->value = n->list->value;
+	return 0;
+}
+
+int chk_assoc(struct d_comp *c, struct d_node *n, unsigned cx)
+{
+	struct d_ident *id = find(c, n);
+
+	if (n->op == SC_SYMBOL)
+		return symbol(c, n);
+	if (!id)
+		return undefined(c, n);
+	if (chk_attr(c, n, id))
+		return -1;
+	if (id->kind == ID_BUILTIN && id->id == BI_ARGS)
+		return chk_args(c, n, cx);
+	if (id->kind == ID_BUILTIN && id->id == BI_UREGS)
+		return uregs(c, n, id);
+	if (id->kind == ID_INLINE && id->nkeys)
+		return expand(c, n, id, cx);
+	if (id->kind == ID_FUNC || id->kind == ID_ACTION || id->kind == ID_AGGFUNC)
+		return bad_ref(c, n, id);
+	if (id->kind != ID_ASSOC)
+		return index_scalar(c, n, id);
+	if (!id->type)
+		return undefined(c, n);
+	if (!n->list)
+		return CHK_ERR(
+			c, D_PROTO_LEN, n, "'%s%s' needs keys", chk_scope(id->scope), id->name);
+	if (chk_keys(c, n, id, false))
+		return -1;
+	n->op = OP_NONE;
+	n->ident = id;
+	n->type = id->type;
+	n->flags |= NF_LVAL;
+	return 0;
+}
+
+/* ---- members ------------------------------------------------------------------------------ */
+
+static int member_owner(struct d_comp *c, struct d_node *n, const struct d_type **owner)
+{
+	const struct d_type *t = d_base(n->a->type);
+
+	if (n->op == OP_ARROW) {
+		if (t->kind == T_ARRAY && chk_decay(c, n->a))
+			return -1;
+		t = d_base(n->a->type);
+		if (t->kind != T_PTR)
+			return CHK_ERR(c, D_OP_PTR, n, "operator -> needs a pointer, not '%s'%s",
+				chk_tname(c, n->a->type),
+				t->kind == T_STRUCT || t->kind == T_UNION ? ": use ." : "");
+		t = d_base(t->ref);
+	}
+	if (t->kind != T_STRUCT && t->kind != T_UNION)
+		return CHK_ERR(c, D_OP_SOU, n, "operator %s needs a struct or union, not '%s'%s",
+			chk_opname(n->op), chk_tname(c, n->a->type),
+			n->op == OP_DOT && t->kind == T_PTR ? ": use ->" : "");
+	if (!t->complete)
+		return CHK_ERR(c, D_OP_INCOMPLETE, n,
+			"the members of '%s' are not known: declare it", chk_tname(c, t));
+	*owner = t;
+	return 0;
+}
+
+int chk_member(struct d_comp *c, struct d_node *n, unsigned cx)
+{
+	const struct d_type *t = NULL;
+	uint64_t off = 0;
+
+	if (chk_expr(c, n->a, CX_DYN))
+		return -1;
+	if (d_is_kind(n->a->type, T_DYN))
+		return chk_xlate_member(c, n, cx);
+	if (member_owner(c, n, &t))
+		return -1;
+	n->member = d_member(t, n->text, &off);
+	if (!n->member)
+		return CHK_ERR(
+			c, D_TYPE_MEMBER, n, "'%s' has no member '%s'", chk_tname(c, t), n->text);
+	n->value = off;
+	n->type = n->member->type;
+	n->flags |= NF_LVAL;
+	if (n->member->bit_width)
+		n->flags |= NF_BITFIELD;
+	return 0;
+}

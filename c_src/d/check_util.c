@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Small tools of the checker: making, copying and replacing nodes, and words for its messages.
+ */
+#include <stdlib.h>
+
+#include "check.h"
+
+int chk_nomem(struct d_comp *c)
+{
+	return et_err(&c->error, "ET_NOMEM", "out of memory");
+}
+
+int chk_deep(struct d_comp *c, const struct d_node *n)
+{
+	return CHK_ERR(c, D_SYNTAX, n,
+		"expression is nested too deeply (more than %d levels): use this-> variables for "
+		"parts of it",
+		CHK_DEPTH);
+}
+
+struct d_node *chk_new(struct d_comp *c, enum d_nkind kind, const struct d_node *place)
+{
+	struct d_node *n = arena_new_of(c->arena, struct d_node);
+
+	if (!n) {
+		chk_nomem(c);
+		return NULL;
+	}
+	n->kind = kind;
+	n->line = place->line;
+	n->col = place->col;
+	return n;
+}
+
+void chk_replace(struct d_node *n, const struct d_node *by)
+{
+	struct d_node *next = n->next;
+
+	*n = *by;
+	n->next = next;
+}
+
+void chk_int(struct d_node *n, const struct d_type *t, uint64_t v)
+{
+	struct d_node by = {.kind = N_INT, .flags = NF_CHECKED, .line = n->line, .col = n->col};
+
+	by.type = t;
+	by.value = chk_norm(t, v);
+	chk_replace(n, &by);
+}
+
+int chk_wrap(struct d_comp *c, struct d_node *n, enum d_nkind k, const struct d_type *t)
+{
+	struct d_node *in = chk_new(c, k, n), *next = n->next;
+
+	if (!in)
+		return -1;
+	*in = *n;
+	in->next = NULL;
+	*n = (struct d_node){.kind = k,
+		.flags = NF_CHECKED,
+		.line = in->line,
+		.col = in->col,
+		.type = t,
+		.a = in,
+		.next = next};
+	return 0;
+}
+
+static struct d_node *copy_list(struct d_comp *c, const struct d_node *n,
+	const struct d_node *place, struct d_ident *const *params, unsigned nparams)
+{
+	struct d_node *head = NULL, **tail = &head;
+
+	for (; n; n = n->next) {
+		*tail = chk_copy(c, n, place, params, nparams);
+		if (!*tail)
+			return NULL;
+		tail = &(*tail)->next;
+	}
+	return head;
+}
+
+/* p[i] where p is a parameter: its expression, indexed. */
+static struct d_node *copy_index(struct d_comp *c, const struct d_node *n, struct d_node *base,
+	const struct d_node *place, struct d_ident *const *params, unsigned nparams)
+{
+	struct d_node *at = chk_new(c, N_OP2, place);
+
+	if (!at || !base)
+		return NULL;
+	at->op = OP_INDEX;
+	at->a = base;
+	at->b = copy_list(c, n->list, place, params, nparams);
+	if (n->list && !at->b)
+		return NULL;
+	if (!at->b || at->b->next) {
+		CHK_ERR(c, D_ARR_BADREF, n, "parameter '%s' is no associative array", n->text);
+		return NULL;
+	}
+	return at;
+}
+
+static const struct d_ident *param_of(
+	const struct d_node *n, struct d_ident *const *params, unsigned nparams)
+{
+	if ((n->kind != N_IDENT && n->kind != N_ASSOC) || n->op != SC_GLOBAL || !n->text ||
+		(n->flags & NF_CHECKED))
+		return NULL;
+	for (unsigned i = 0; i < nparams; i++)
+		if (!strcmp(params[i]->name, n->text))
+			return params[i];
+	return NULL;
+}
+
+static struct d_node *copy_node(struct d_comp *c, const struct d_node *n,
+	const struct d_node *place, struct d_ident *const *params, unsigned nparams)
+{
+	struct d_node *d = chk_new(c, n->kind, n);
+
+	if (!d)
+		return NULL;
+	*d = *n;
+	d->line = place->line;
+	d->col = place->col;
+	d->next = NULL;
+	if ((n->a && !(d->a = chk_copy(c, n->a, place, params, nparams))) ||
+		(n->b && !(d->b = chk_copy(c, n->b, place, params, nparams))) ||
+		(n->c && !(d->c = chk_copy(c, n->c, place, params, nparams))) ||
+		(n->list && !(d->list = copy_list(c, n->list, place, params, nparams))))
+		return NULL;
+	return d;
+}
+
+struct d_node *chk_copy(struct d_comp *c, const struct d_node *n, const struct d_node *place,
+	struct d_ident *const *params, unsigned nparams)
+{
+	const struct d_ident *p = param_of(n, params, nparams);
+	struct d_node *d;
+
+	if (c->chk_depth >= CHK_DEPTH) {
+		chk_deep(c, n);
+		return NULL;
+	}
+	if (++c->chk_copies > CHK_COPIES) {
+		CHK_ERR(c, D_ID_OFLOW, n,
+			"inlines and translators grow this clause to more than %u expressions: "
+			"keep their results in this-> variables",
+			CHK_COPIES);
+		return NULL;
+	}
+	c->chk_depth++;
+	if (!p) {
+		d = copy_node(c, n, place, params, nparams);
+	} else {
+		d = chk_copy(c, p->expr, place, NULL, 0);
+		if (n->kind == N_ASSOC)
+			d = copy_index(c, n, d, place, params, nparams);
+	}
+	c->chk_depth--;
+	return d;
+}
+
+unsigned chk_count(const struct d_node *list)
+{
+	unsigned n = 0;
+
+	for (; list; list = list->next)
+		n++;
+	return n;
+}
+
+/* A value has no qualifiers, and a variable does not inherit them from its first value. */
+const struct d_type *chk_unqual(const struct d_type *t)
+{
+	while (t->kind == T_TYPEDEF && !t->name)
+		t = t->ref;
+	return t;
+}
+
+const char *chk_tname(struct d_comp *c, const struct d_type *t)
+{
+	char buf[128];
+	const struct d_type *b = d_base(t);
+
+	if (b->kind == T_DYN)
+		return "a translated object or an array";
+	d_type_name(t, buf, sizeof(buf));
+	return arena_printf(c->arena, "%s", buf) ?: "?";
+}
+
+const char *chk_kindname(const struct d_ident *id)
+{
+	switch (id->kind) {
+	case ID_SCALAR: return "variable";
+	case ID_ASSOC: return "associative array";
+	case ID_AGG: return "aggregation";
+	case ID_BUILTIN:
+		return id->id == BI_ARGS || id->id == BI_UREGS ? "built-in array"
+							       : "built-in variable";
+	case ID_FUNC: return "subroutine";
+	case ID_ACTION: return "action";
+	case ID_AGGFUNC: return "aggregating function";
+	case ID_INLINE: return "inline";
+	case ID_XLPARAM: return "parameter";
+	case ID_ENUM: return "enumerator";
+	}
+	return "name";
+}
+
+const char *chk_scope(enum d_scope s)
+{
+	return s == SC_SELF ? "self->" : s == SC_THIS ? "this->" : "";
+}
+
+/* How many letters to add, drop, change or swap with their neighbour; far: NEAR_MAX. */
+#define NEAR_MAX 40
+
+static unsigned distance(const char *a, const char *b)
+{
+	unsigned rows[3][NEAR_MAX + 1], *r0 = rows[0], *r1 = rows[1], *r2 = rows[2];
+	size_t la = strlen(a), lb = strlen(b);
+
+	if (la > NEAR_MAX || lb > NEAR_MAX)
+		return NEAR_MAX;
+	for (unsigned j = 0; j <= lb; j++)
+		r1[j] = j;
+	for (unsigned i = 1; i <= la; i++) {
+		unsigned *old = r0;
+
+		r2[0] = i;
+		for (unsigned j = 1; j <= lb; j++) {
+			unsigned d = r1[j - 1] + (a[i - 1] != b[j - 1]);
+
+			d = r1[j] + 1 < d ? r1[j] + 1 : d;
+			d = r2[j - 1] + 1 < d ? r2[j - 1] + 1 : d;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+				r0[j - 2] + 1 < d)
+				d = r0[j - 2] + 1;
+			r2[j] = d;
+		}
+		r0 = r1;
+		r1 = r2;
+		r2 = old;
+	}
+	return r1[lb];
+}
+
+struct nearest {
+	const char *name, *best;
+	unsigned kinds, dist;
+};
+
+static void nearer(void *arg, struct d_ident *id)
+{
+	struct nearest *s = arg;
+	unsigned d;
+
+	if (!(s->kinds & (1u << id->kind)))
+		return;
+	d = distance(s->name, id->name);
+	if (d < s->dist) {
+		s->dist = d;
+		s->best = id->name;
+	}
+}
+
+const char *chk_near(struct d_comp *c, const struct d_idtab *t, const char *name, unsigned kinds)
+{
+	size_t len = strlen(name);
+	struct nearest s = {.name = name, .kinds = kinds};
+
+	s.dist = len < 3 ? 2 : len < 6 ? 2 : 3; /* one letter wrong, or two in a longer name */
+	if (len < 2)
+		return "";
+	d_idtab_each(t, nearer, &s);
+	return s.best ? (arena_printf(c->arena, ": did you mean '%s'?", s.best) ?: "") : "";
+}

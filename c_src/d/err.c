@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Errors with a place. Source text and names reach terminals and web pages through them, so that
+ * control characters and bytes that are no UTF-8 are replaced here, once.
+ */
+#include "lex.h"
+
+#include <string.h>
+
+/* Length of the UTF-8 character at s, 0: none or a control character. */
+static size_t utf8_len(const unsigned char *s, size_t n)
+{
+	if (s[0] < 0x80)
+		return s[0] == '\t' || (s[0] >= 0x20 && s[0] != 0x7f);
+	if (s[0] >= 0xc2 && s[0] <= 0xdf && n >= 2 && (s[1] & 0xc0) == 0x80)
+		return s[0] == 0xc2 && s[1] < 0xa0 ? 0 : 2;
+	if ((s[0] & 0xf0) == 0xe0 && n >= 3 && (s[1] & 0xc0) == 0x80 && (s[2] & 0xc0) == 0x80)
+		return (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ? 0 : 3;
+	if (s[0] >= 0xf0 && s[0] <= 0xf4 && n >= 4 && (s[1] & 0xc0) == 0x80 &&
+		(s[2] & 0xc0) == 0x80 && (s[3] & 0xc0) == 0x80)
+		return (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90) ? 0 : 4;
+	return 0;
+}
+
+/* Byte for byte, so that columns stay what they were. */
+static void clean(char *s, bool tabs)
+{
+	size_t n = strlen(s), i = 0, k;
+
+	while (i < n) {
+		k = utf8_len((unsigned char *)s + i, n - i);
+		if (k == 0 || (s[i] == '\t' && !tabs))
+			s[i] = '?', k = 1;
+		i += k;
+	}
+}
+
+/* The source line phys, for the caret below it; left empty where it is too long for that. */
+static void copy_line(struct et_error *e, const char *s, const char *end, int phys, int col)
+{
+	const char *nl;
+	size_t n;
+
+	for (; phys > 1; phys--) {
+		s = memchr(s, '\n', (size_t)(end - s));
+		if (s == NULL)
+			return;
+		s++;
+	}
+	nl = memchr(s, '\n', (size_t)(end - s));
+	n = (size_t)((nl != NULL ? nl : end) - s);
+	if (n > 0 && s[n - 1] == '\r')
+		n--;
+	if (n >= sizeof(e->src))
+		n = sizeof(e->src) - 1;
+	if (col > 0 && (size_t)col > n + 1)
+		return;
+	for (size_t i = 0; i < n; i++)
+		e->src[i] = s[i] != '\0' ? s[i] : '?';
+	e->src[n] = '\0';
+	clean(e->src, true);
+}
+
+static void set_place(struct d_comp *c, int line, int col)
+{
+	const struct d_lexer *lx = c->lex;
+	struct et_error *e = &c->error;
+	const struct d_linemap *m, *next = NULL;
+	const char *file = c->file;
+	int phys = line;
+
+	if (lx != NULL && lx->in_type)
+		return;
+	if (lx != NULL && lx->src == c->source) {
+		/* The newest stretch of lines that has this number: names are told near their use. */
+		for (m = lx->map; m != NULL; next = m, m = m->prev) {
+			int last = next != NULL ? next->phys - 1 : lx->phys;
+
+			if (line >= m->line && line - m->line <= last - m->phys)
+				break;
+		}
+		if (m != NULL) {
+			file = m->file;
+			phys = m->phys + (line - m->line);
+		}
+	}
+	snprintf(e->file, sizeof(e->file), "%s", file != NULL ? file : "");
+	clean(e->file, false);
+	e->line = line;
+	e->col = col;
+	if (c->source != NULL && phys > 0)
+		copy_line(e, c->source, c->source + c->source_len, phys, col);
+}
+
+int d_error(struct d_comp *c, const char *tag, int line, int col, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (c->error.tag[0] != '\0')
+		return -1;
+	va_start(ap, fmt);
+	et_verr(&c->error, tag, fmt, ap);
+	va_end(ap);
+	clean(c->error.text, false);
+	set_place(c, line, col);
+	return -1;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names of types as C writes them, and the types every compilation begins with: the basic ones and
+ * the usual typedefs.
+ */
+#include "lex.h"
+
+#include <string.h>
+
+/* ---- a type as text ------------------------------------------------------------------- */
+
+/* The declarator grows at both ends, from the name outwards. */
+struct decltext {
+	char s[512];
+	size_t from, to;
+};
+
+static void before(struct decltext *d, const char *s)
+{
+	size_t n = strlen(s);
+
+	if (n > d->from)
+		return;
+	d->from -= n;
+	memcpy(d->s + d->from, s, n);
+}
+
+static void after(struct decltext *d, const char *s)
+{
+	size_t n = strlen(s);
+
+	if (n > sizeof(d->s) - d->to)
+		return;
+	memcpy(d->s + d->to, s, n);
+	d->to += n;
+}
+
+static void name_of(const struct d_type *t, char *buf, size_t size, unsigned depth);
+
+static void params_of(const struct d_type *t, struct decltext *d, unsigned depth)
+{
+	const struct d_member *m;
+	char buf[128];
+
+	after(d, "(");
+	for (m = t->members; m != NULL; m = m->next) {
+		name_of(m->type, buf, sizeof(buf), depth + 1);
+		after(d, buf);
+		if (m->next != NULL || t->varargs)
+			after(d, ", ");
+	}
+	after(d, t->varargs ? "...)" : t->members == NULL ? "void)" : ")");
+}
+
+static const char *quals_of(unsigned q)
+{
+	static const char *const names[] = {"", "const", "volatile", "const volatile", "restrict",
+		"const restrict", "volatile restrict", "const volatile restrict"};
+
+	return names[q & 7];
+}
+
+static const char *base_name(const struct d_type *t, const char **tag)
+{
+	*tag = t->name != NULL ? t->name : "<anonymous>";
+	switch (t->kind) {
+	case T_STRUCT: return "struct ";
+	case T_UNION: return "union ";
+	case T_ENUM: return "enum ";
+	case T_VOID: *tag = "void"; return "";
+	default: return "";
+	}
+}
+
+static void name_of(const struct d_type *t, char *buf, size_t size, unsigned depth)
+{
+	struct decltext d = {.from = 128, .to = 128};
+	const char *tag, *kind, *q;
+	unsigned quals = 0;
+	char num[32];
+
+	if (depth > 4) {
+		snprintf(buf, size, "...");
+		return;
+	}
+	for (;; t = t->ref) {
+		if (t->kind == T_TYPEDEF && t->name == NULL) {
+			quals |= t->quals;
+			continue;
+		}
+		if (t->kind == T_PTR) {
+			if (quals != 0) {
+				if (d.to > d.from && d.s[d.from] != '[' && d.s[d.from] != '(')
+					before(&d, " ");
+				before(&d, quals_of(quals));
+			}
+			before(&d, "*");
+			quals = 0;
+			continue;
+		}
+		if (t->kind != T_ARRAY && t->kind != T_FUNC)
+			break;
+		if (d.to > d.from && d.s[d.from] == '*') {
+			before(&d, "(");
+			after(&d, ")");
+		}
+		if (t->kind == T_ARRAY) {
+			snprintf(num, sizeof(num), "[%llu]", (unsigned long long)t->nelems);
+			after(&d, t->nelems > 0 ? num : "[]");
+		} else {
+			params_of(t, &d, depth);
+		}
+	}
+	kind = base_name(t, &tag);
+	q = quals_of(quals);
+	snprintf(buf, size, "%s%s%s%s%s%.*s", q, *q != '\0' ? " " : "", kind, tag,
+		d.to > d.from ? " " : "", (int)(d.to - d.from), d.s + d.from);
+}
+
+char *d_type_name(const struct d_type *t, char *buf, size_t size)
+{
+	if (size > 0)
+		name_of(t, buf, size, 0);
+	return buf;
+}
+
+/* ---- the types there are from the start ----------------------------------------------- */
+
+static const struct d_type *basic(struct d_comp *c, enum d_tkind kind, const char *name,
+	unsigned size, bool is_signed)
+{
+	struct d_type *t = d_type_new(c, kind);
+
+	if (t == NULL)
+		return NULL;
+	t->name = name;
+	t->size = size;
+	t->align = size > 0 ? size : 1;
+	t->is_signed = is_signed;
+	return t;
+}
+
+static const struct d_type *basic_char(struct d_comp *c, const char *name, bool is_signed)
+{
+	struct d_type *t = (struct d_type *)basic(c, T_INT, name, 1, is_signed);
+
+	if (t != NULL)
+		t->is_char = true;
+	return t;
+}
+
+static void basics(struct d_comp *c, struct d_basic *b)
+{
+	struct d_type *t;
+
+	b->void_ = basic(c, T_VOID, "void", 0, false);
+	b->char_ = basic_char(c, "char", true);
+	b->schar = basic_char(c, "signed char", true);
+	b->uchar = basic_char(c, "unsigned char", false);
+	b->short_ = basic(c, T_INT, "short", 2, true);
+	b->ushort = basic(c, T_INT, "unsigned short", 2, false);
+	b->int_ = basic(c, T_INT, "int", 4, true);
+	b->uint = basic(c, T_INT, "unsigned int", 4, false);
+	b->long_ = basic(c, T_INT, "long", 8, true);
+	b->ulong = basic(c, T_INT, "unsigned long", 8, false);
+	b->llong = basic(c, T_INT, "long long", 8, true);
+	b->ullong = basic(c, T_INT, "unsigned long long", 8, false);
+	b->bool_ = basic(c, T_INT, "_Bool", 1, false);
+	if (b->bool_ != NULL)
+		((struct d_type *)b->bool_)->is_bool = true;
+	b->float_ = basic(c, T_FLOAT, "float", 4, true);
+	b->double_ = basic(c, T_FLOAT, "double", 8, true);
+	b->ldouble = basic(c, T_FLOAT, "long double", 16, true);
+	t = (struct d_type *)basic(c, T_STRING, "string",
+		c->opts != NULL ? (unsigned)c->opts->val[OPT_STRSIZE] : 256, false);
+	if (t != NULL)
+		t->align = 1;
+	b->string = t;
+	b->stack = basic(c, T_STACK, "stack", 0, false);
+	b->symaddr = basic(c, T_SYMADDR, "_symaddr", 8, false);
+	b->usymaddr = basic(c, T_SYMADDR, "_usymaddr", 8, false);
+	b->dyn = basic(c, T_DYN, "<dynamic>", 0, false);
+	if (c->error.tag[0] != '\0')
+		return;
+	b->void_ptr = d_ptr_to(c, b->void_);
+	b->char_ptr = d_ptr_to(c, b->char_);
+}
+
+static int typedefs(struct d_comp *c)
+{
+	const struct d_basic *b = &c->t;
+	const struct {
+		const char *name;
+		const struct d_type *t;
+	} list[] = {
+		{"int8_t", b->schar}, {"int16_t", b->short_}, {"int32_t", b->int_},
+		{"int64_t", b->long_}, {"uint8_t", b->uchar}, {"uint16_t", b->ushort},
+		{"uint32_t", b->uint}, {"uint64_t", b->ulong}, {"intptr_t", b->long_},
+		{"uintptr_t", b->ulong}, {"size_t", b->ulong}, {"ssize_t", b->long_},
+		{"ptrdiff_t", b->long_}, {"uchar_t", b->uchar}, {"ushort_t", b->ushort},
+		{"uint_t", b->uint}, {"ulong_t", b->ulong}, {"longlong_t", b->llong},
+		{"u_longlong_t", b->ullong}, {"id_t", b->int_}, {"pid_t", b->int_},
+		{"uid_t", b->uint}, {"gid_t", b->uint}, {"stack", b->stack},
+		{"_symaddr", b->symaddr}, {"_usymaddr", b->usymaddr},
+		{"__builtin_va_list", b->char_ptr}, /* in every header of the C library */
+	};
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		if (d_typedef_add(c, list[i].name, list[i].t) != 0)
+			return -1;
+	return 0;
+}
+
+int d_types_init(struct d_comp *c)
+{
+	struct d_basic *b = &c->t;
+
+	if (d_typetab_new(c) != 0)
+		return -1;
+	basics(c, b);
+	if (c->error.tag[0] != '\0' || typedefs(c) != 0)
+		return -1;
+	b->i8 = d_typedef_find(c, "int8_t");
+	b->i16 = d_typedef_find(c, "int16_t");
+	b->i32 = d_typedef_find(c, "int32_t");
+	b->i64 = d_typedef_find(c, "int64_t");
+	b->u8 = d_typedef_find(c, "uint8_t");
+	b->u16 = d_typedef_find(c, "uint16_t");
+	b->u32 = d_typedef_find(c, "uint32_t");
+	b->u64 = d_typedef_find(c, "uint64_t");
+	b->uintptr = d_typedef_find(c, "uintptr_t");
+	return 0;
+}

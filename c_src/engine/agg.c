@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Aggregations of a slot: two tables of aggsize bytes, of which one is being filled and the other
+ * is empty or with the consumer. A table is an index (open addressing, the hash's upper half and
+ * the place of the entry) and entries one behind the other. An aggregation without key has its
+ * entry noted beside the index. The slot's thread is the only writer: no atomics inside.
+ */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "key.h"
+
+struct agg_entry {
+	uint64_t hash;
+	uint32_t agg;
+	uint32_t size;	 /* of the whole entry */
+	uint32_t keylen; /* of the key without ids */
+	uint32_t at;	 /* its place in the index; of a keyless one: UINT32_MAX */
+	uint64_t data[]; /* words of data, then the key */
+};
+
+struct agg_tab {
+	uint64_t *index;  /* 0: empty; else hash >> 32 << 32 | entry */
+	uint32_t *direct; /* by aggregation: the entry of one without key */
+	char *mem;	  /* entries, by offset / 8; 0 is none */
+	uint32_t mask;
+	uint32_t n, most; /* entries in the index */
+	uint64_t used, size;
+	uint64_t given; /* the consumer's: how far it has been read */
+};
+
+/* ---- the probe path ------------------------------------------------------------------- */
+
+PROBE_PATH static struct agg_entry *entry_new(struct agg_tab *tab, const struct en_aggdef *def,
+	uint64_t bytes)
+{
+	struct agg_entry *e;
+	uint64_t size = sizeof(*e) + 8ULL * def->words + align_up(bytes, 8);
+
+	if (tab->size - tab->used < size)
+		return NULL;
+	e = (struct agg_entry *)(void *)(tab->mem + tab->used);
+	tab->used += size;
+	e->agg = def->id;
+	e->size = (uint32_t)size;
+	for (uint32_t i = 0; i < def->words; i++)
+		e->data[i] = 0;
+	if (def->prog->fn == AGG_MIN)
+		e->data[0] = INT64_MAX;
+	else if (def->prog->fn == AGG_MAX)
+		e->data[0] = (uint64_t)INT64_MIN;
+	return e;
+}
+
+static inline uint32_t entry_ref(const struct agg_tab *tab, const struct agg_entry *e)
+{
+	return (uint32_t)(((const char *)e - tab->mem) / 8);
+}
+
+PROBE_PATH static __attribute__((noinline)) uint64_t *add_keyless(
+	struct fire *f, struct agg_tab *tab, const struct en_aggdef *def)
+{
+	struct agg_entry *e = entry_new(tab, def, 0);
+
+	if (e == NULL) {
+		drop(f->thread, DROP_AGGREGATION);
+		return NULL;
+	}
+	e->hash = 0;
+	e->keylen = 0;
+	e->at = UINT32_MAX;
+	tab->direct[def->id] = entry_ref(tab, e);
+	return e->data;
+}
+
+PROBE_PATH static __attribute__((noinline)) uint64_t *add_keyed(struct fire *f,
+	struct agg_tab *tab, const struct en_aggdef *def, const uint64_t *word,
+	const struct key_view *v, uint32_t at)
+{
+	struct agg_entry *e = NULL;
+
+	if (tab->n < tab->most)
+		e = entry_new(tab, def, v->bytes);
+	if (e == NULL) {
+		drop(f->thread, DROP_AGGREGATION);
+		return NULL;
+	}
+	e->hash = v->hash;
+	e->keylen = v->bytes - 8u * def->key.nstr;
+	e->at = at;
+	key_store(&def->key, word, v, e->data + def->words);
+	tab->index[at] = (v->hash >> 32 << 32) | entry_ref(tab, e);
+	tab->n++;
+	return e->data;
+}
+
+/* The data of this key; NULL: dropped. The index is never full, so that searching ends. */
+PROBE_PATH static inline uint64_t *data_of(struct fire *f, uint64_t id, uint64_t key)
+{
+	const struct en_aggdef *def = &f->en->aggs[id];
+	struct agg_tab *tab = atomic_load_explicit(&f->thread->agg, memory_order_acquire);
+	const uint64_t *word = (const uint64_t *)(uintptr_t)key;
+	struct key_view v;
+	uint32_t at;
+
+	if (def->key.n == 0) {
+		uint64_t ref = tab->direct[id];
+
+		if (likely(ref != 0))
+			return ((struct agg_entry *)(void *)(tab->mem + 8 * ref))->data;
+		return add_keyless(f, tab, def);
+	}
+	key_look(f, &def->key, id, word, &v);
+	for (at = (uint32_t)v.hash & tab->mask; tab->index[at] != 0; at = (at + 1) & tab->mask) {
+		struct agg_entry *e;
+
+		if (tab->index[at] >> 32 != v.hash >> 32)
+			continue;
+		e = (struct agg_entry *)(void *)(tab->mem + 8 * (uint64_t)(uint32_t)tab->index[at]);
+		if (e->hash == v.hash && e->agg == id &&
+			key_equal(&def->key, word, &v, e->data + def->words))
+			return e->data;
+	}
+	return add_keyed(f, tab, def, word, &v, at);
+}
+
+RTFN(agg_count)
+{
+	uint64_t *data = data_of(FIRE(ctx), a, b);
+
+	if (likely(data != NULL))
+		*data += d;
+	return 0;
+}
+
+RTFN(agg_sum)
+{
+	uint64_t *data = data_of(FIRE(ctx), a, b);
+
+	if (likely(data != NULL))
+		*data += c;
+	return 0;
+}
+
+RTFN(agg_min)
+{
+	uint64_t *data = data_of(FIRE(ctx), a, b);
+
+	if (likely(data != NULL) && (int64_t)c < (int64_t)*data)
+		*data = c;
+	return 0;
+}
+
+RTFN(agg_max)
+{
+	uint64_t *data = data_of(FIRE(ctx), a, b);
+
+	if (likely(data != NULL) && (int64_t)c > (int64_t)*data)
+		*data = c;
+	return 0;
+}
+
+RTFN(agg_avg)
+{
+	uint64_t *data = data_of(FIRE(ctx), a, b);
+
+	if (likely(data != NULL)) {
+		data[0]++;
+		data[1] += c;
+	}
+	return 0;
+}
+
+RTFN(agg_stddev)
+{
+	uint64_t *data = data_of(FIRE(ctx), a, b);
+	uint64_t m = (int64_t)c < 0 ? 0 - c : c;
+	unsigned __int128 square = (unsigned __int128)m * m;
+
+	if (unlikely(data == NULL))
+		return 0;
+	data[0]++;
+	data[1] += c;
+	square += (unsigned __int128)data[3] << 64 | data[2];
+	data[2] = (uint64_t)square;
+	data[3] = (uint64_t)(square >> 64);
+	return 0;
+}
+
+RTFN(agg_quantize)
+{
+	uint64_t *data = data_of(FIRE(ctx), a, b);
+
+	if (likely(data != NULL))
+		data[aggfn_quantize((int64_t)c)] += d;
+	return 0;
+}
+
+RTFN(agg_lquantize)
+{
+	struct fire *f = FIRE(ctx);
+	uint64_t *data = data_of(f, a, b);
+
+	if (likely(data != NULL))
+		data[aggfn_lquantize(f->en->aggs[a].prog, (int64_t)c)] += d;
+	return 0;
+}
+
+RTFN(agg_llquantize)
+{
+	struct fire *f = FIRE(ctx);
+	uint64_t *data = data_of(f, a, b);
+
+	if (likely(data != NULL))
+		data[aggfn_llquantize(f->en->aggs[a].prog, (int64_t)c)] += d;
+	return 0;
+}
+
+/* ---- making --------------------------------------------------------------------------- */
+
+int agg_init(struct en *en, struct et_error *e)
+{
+	const struct prog *p = en->prog;
+
+	if (p->naggs == 0)
+		return 0;
+	en->aggs = calloc(p->naggs, sizeof(*en->aggs));
+	if (en->aggs == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for %u aggregations", p->naggs);
+	for (unsigned i = 0; i < p->naggs; i++) {
+		struct en_aggdef *d = &en->aggs[i];
+
+		d->prog = p->aggs[i];
+		d->id = i;
+		d->words = aggfn_words(p->aggs[i]);
+		en_key_init(&d->key, p->aggs[i]->keys, p->aggs[i]->nkeys, false);
+		/* the code generator and consumer have the same numbers from aggfn.h */
+		if (d->words == 0 || (p->aggs[i]->nbuckets != aggfn_nbuckets(p->aggs[i])))
+			return et_err(e, "ET_PROGRAM", "aggregation @%s has bad parameters",
+				p->aggs[i]->name);
+	}
+	en->agg_size = align_up(en->opts->val[OPT_AGGSIZE], 8);
+	en->agg_direct = align_up(sizeof(struct agg_tab) + 4 * (size_t)p->naggs, 8);
+	return 0;
+}
+
+void agg_free(struct en *en)
+{
+	free(en->aggs);
+	en->aggs = NULL;
+}
+
+PROBE_PATH void agg_slot_init(struct en *en, struct en_thread *t)
+{
+	if (en->aggs == NULL)
+		return;
+	for (int i = 0; i < 2; i++) {
+		char *base = (char *)t + en->off_agg[i];
+		struct agg_tab *tab = (struct agg_tab *)(void *)base;
+		uint32_t n = 16; /* an eighth of it is the index */
+
+		while (16ULL * n <= en->agg_size / 8 && n < 1u << 30)
+			n *= 2;
+		tab->direct = (uint32_t *)(void *)(base + sizeof(*tab));
+		tab->index = (uint64_t *)(void *)(base + en->agg_direct);
+		tab->mem = (char *)(tab->index + n) - 8; /* so that no entry is at 0 */
+		tab->mask = n - 1;
+		tab->most = n / 4 * 3;
+		tab->used = 8;
+		tab->size = en->agg_size - 8ULL * n + 8;
+		t->agg_tab[i] = tab;
+	}
+	atomic_store_explicit(&t->agg, t->agg_tab[0], memory_order_release);
+}
+
+/* ---- taking --------------------------------------------------------------------------- */
+
+/* Empty a table again: what was used of it, or by giving its pages back when that was much. */
+static void reset(struct agg_tab *tab)
+{
+	uint64_t at = 8;
+
+	while (at < tab->used) {
+		const struct agg_entry *e = (const struct agg_entry *)(void *)(tab->mem + at);
+
+		if (e->at == UINT32_MAX)
+			tab->direct[e->agg] = 0;
+		else
+			tab->index[e->at] = 0;
+		at += e->size;
+	}
+	if (tab->used > 256 * 1024) {
+		uintptr_t from = align_up((uintptr_t)tab->mem + 8, 4096);
+		uintptr_t to = ((uintptr_t)tab->mem + tab->used) & ~(uintptr_t)4095;
+
+		if (to > from)
+			madvise((void *)from, to - from, MADV_DONTNEED);
+	}
+	tab->n = 0;
+	tab->used = 8;
+	tab->given = 0;
+}
+
+/* Hand over the entries; one that stopped half way goes on there the next time. */
+static int give(struct en *en, unsigned thread, struct agg_tab *tab, en_agg_cb cb, void *arg)
+{
+	if (tab->given < 8)
+		tab->given = 8;
+	while (tab->given < tab->used) {
+		const struct agg_entry *e =
+			(const struct agg_entry *)(void *)(tab->mem + tab->given);
+		const struct en_aggdef *def = &en->aggs[e->agg];
+		int rc;
+
+		tab->given += e->size;
+		rc = cb(arg, thread, e->agg, e->data + def->words + def->key.nstr, e->keylen,
+			e->data);
+		if (rc != 0)
+			return rc;
+	}
+	reset(tab);
+	return 0;
+}
+
+/* Put the other table in place, unless the last one taken is still being waited for. */
+static bool flip(struct en_thread *t)
+{
+	struct agg_tab *now = atomic_load_explicit(&t->agg, memory_order_relaxed);
+
+	if (t->agg_taken != NULL)
+		return false;
+	t->agg_taken = now;
+	t->agg_seq = UINT64_MAX;
+	atomic_store_explicit(&t->agg, t->agg_tab[now == t->agg_tab[0]], memory_order_release);
+	return true;
+}
+
+/* Is nobody any more in the table that was taken? Waits a little for a firing to end. */
+static bool is_free(struct en_thread *t)
+{
+	if (t->agg_seq == UINT64_MAX)
+		t->agg_seq = atomic_load_explicit(&t->seq, memory_order_acquire);
+	if ((t->agg_seq & 1) == 0)
+		return true;
+	for (int i = 0; i < 2000; i++) {
+		if (atomic_load_explicit(&t->seq, memory_order_acquire) != t->agg_seq)
+			return true;
+		cpu_relax();
+	}
+	return false;
+}
+
+static struct en_thread *ready_slot(const struct en *en, unsigned i)
+{
+	struct en_thread *t = en_slot(en, i);
+
+	return atomic_load_explicit(&t->ready, memory_order_acquire) ? t : NULL;
+}
+
+/* One round; *again: some slot gave what an earlier round had taken, and has more. */
+static int take(struct en *en, en_agg_cb cb, void *arg, bool *again)
+{
+	uint32_t n = atomic_load(&en->nslots);
+	struct en_thread *t;
+	int rc = 0;
+
+	*again = false;
+	for (unsigned i = 0; i < n; i++)
+		if ((t = ready_slot(en, i)) != NULL && !flip(t))
+			*again = true;
+	en_barrier(en);
+	for (unsigned i = 0; i < n && rc == 0; i++) {
+		t = ready_slot(en, i);
+		if (t == NULL || t->agg_taken == NULL || !is_free(t))
+			continue; /* the next call finds it */
+		rc = give(en, i, t->agg_taken, cb, arg);
+		if (rc == 0)
+			t->agg_taken = NULL;
+	}
+	return rc;
+}
+
+int en_agg_take(struct en *en, en_agg_cb cb, void *arg)
+{
+	bool again;
+	int rc;
+
+	if (en->aggs == NULL || en->slots == NULL)
+		return 0;
+	rc = take(en, cb, arg, &again);
+	return rc == 0 && again ? take(en, cb, arg, &again) : rc;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The mathematics of aggregating functions: sizes, beginnings, merging, and which bucket of a
+ * distribution a value belongs to. Nothing here knows of tables or threads.
+ *
+ * llquantize: of the positive values, those below factor^low are in the middle bucket; each power
+ * of the factor from low to high is cut into steps of equal width; the last bucket has all from
+ * factor^(high + 1) on. Negative values mirror that around the middle.
+ */
+#include "internal.h"
+
+/* ---- llquantize ----------------------------------------------------------------------- */
+
+/* The powers of the factor, one after the other: [from, to) in n steps of this width. */
+struct magnitude {
+	uint64_t from, to, width;
+	unsigned n;	/* buckets of this magnitude */
+	unsigned first; /* its first bucket, counted from the middle one */
+	uint64_t order;
+};
+
+static inline void ll_shape(const struct prog_agg *a, struct magnitude *m)
+{
+	uint64_t factor = a->param[0], steps = a->param[3], in = m->to;
+
+	/* A magnitude has as many steps from 0 to its end as asked for, where it has so many
+	 * numbers; what is below its beginning belongs to the one before. */
+	if (in > steps)
+		in = steps;
+	m->width = in ? m->to / in : 1;
+	m->n = (unsigned)(in - in / factor);
+}
+
+static inline bool ll_begin(const struct prog_agg *a, struct magnitude *m)
+{
+	*m = (struct magnitude){.from = 1, .first = 1, .order = a->param[1]};
+	for (uint64_t i = 0; i < a->param[1]; i++)
+		if (__builtin_mul_overflow(m->from, a->param[0], &m->from))
+			return false;
+	if (__builtin_mul_overflow(m->from, a->param[0], &m->to))
+		return false;
+	ll_shape(a, m);
+	return true;
+}
+
+static inline bool ll_next(const struct prog_agg *a, struct magnitude *m)
+{
+	m->first += m->n;
+	m->from = m->to;
+	if (m->order++ == a->param[2] || __builtin_mul_overflow(m->to, a->param[0], &m->to))
+		return false;
+	ll_shape(a, m);
+	return true;
+}
+
+/* Buckets on each side of the middle one; 0: bad parameters. */
+static unsigned ll_side(const struct prog_agg *a)
+{
+	struct magnitude m;
+
+	if (a->param[0] < 2 || a->param[3] < a->param[0] || a->param[1] > a->param[2] ||
+		a->param[3] > UINT16_MAX || a->param[2] > 64 || !ll_begin(a, &m))
+		return 0;
+	while (ll_next(a, &m))
+		;
+	return m.first; /* the bucket of what is above */
+}
+
+PROBE_PATH static unsigned ll_of(const struct prog_agg *a, uint64_t v)
+{
+	struct magnitude m;
+
+	if (!ll_begin(a, &m) || v < m.from)
+		return 0;
+	do {
+		if (v < m.to)
+			return m.first + (unsigned)((v - m.from) / m.width);
+	} while (ll_next(a, &m));
+	return m.first;
+}
+
+/* Bucket i > 0 of the positive side. */
+static void ll_bounds(const struct prog_agg *a, unsigned i, uint64_t *lo, uint64_t *hi)
+{
+	struct magnitude m;
+
+	*lo = 0;
+	*hi = UINT64_MAX;
+	if (!ll_begin(a, &m))
+		return;
+	if (i == 0) {
+		*hi = m.from;
+		return;
+	}
+	do {
+		if (i < m.first + m.n) {
+			*lo = m.from + (i - m.first) * m.width;
+			*hi = *lo + m.width;
+			return;
+		}
+	} while (ll_next(a, &m));
+	*lo = m.from;
+}
+
+/* ---- which bucket --------------------------------------------------------------------- */
+
+static inline uint64_t magnitude_of(int64_t v)
+{
+	return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+}
+
+PROBE_PATH unsigned aggfn_quantize(int64_t v)
+{
+	unsigned k;
+
+	if (v == 0)
+		return QUANTIZE_ZERO;
+	k = 64 - (unsigned)__builtin_clzll(magnitude_of(v));
+	if (k > QUANTIZE_ZERO) /* INT64_MIN */
+		k = QUANTIZE_ZERO;
+	return v < 0 ? QUANTIZE_ZERO - k : QUANTIZE_ZERO + k;
+}
+
+static uint64_t lq_levels(const struct prog_agg *a)
+{
+	int64_t base = (int64_t)a->param[0], limit = (int64_t)a->param[1];
+
+	if (a->param[2] == 0 || limit <= base)
+		return 0;
+	return ((uint64_t)limit - (uint64_t)base) / a->param[2];
+}
+
+PROBE_PATH unsigned aggfn_lquantize(const struct prog_agg *a, int64_t v)
+{
+	int64_t base = (int64_t)a->param[0], limit = (int64_t)a->param[1];
+	uint64_t level, levels;
+
+	if (v < base)
+		return 0;
+	levels = ((uint64_t)limit - (uint64_t)base) / a->param[2];
+	level = ((uint64_t)v - (uint64_t)base) / a->param[2];
+	return (unsigned)(level < levels ? level : levels) + 1;
+}
+
+PROBE_PATH unsigned aggfn_llquantize(const struct prog_agg *a, int64_t v)
+{
+	unsigned middle = a->nbuckets / 2, i = ll_of(a, magnitude_of(v));
+
+	return v < 0 ? middle - i : middle + i;
+}
+
+/* ---- sizes, beginnings, merging ------------------------------------------------------- */
+
+uint32_t aggfn_nbuckets(const struct prog_agg *a)
+{
+	uint64_t n;
+
+	switch (a->fn) {
+	case AGG_QUANTIZE: return QUANTIZE_BUCKETS;
+	case AGG_LQUANTIZE:
+		n = lq_levels(a);
+		return n == 0 || n > UINT16_MAX ? 0 : (uint32_t)n + 2;
+	case AGG_LLQUANTIZE:
+		n = ll_side(a);
+		return n == 0 || n > UINT16_MAX ? 0 : 2 * (uint32_t)n + 1;
+	default: return 0;
+	}
+}
+
+uint32_t aggfn_words(const struct prog_agg *a)
+{
+	switch (a->fn) {
+	case AGG_COUNT:
+	case AGG_SUM:
+	case AGG_MIN:
+	case AGG_MAX: return 1;
+	case AGG_AVG: return 2;
+	case AGG_STDDEV: return 4;
+	default: return aggfn_nbuckets(a);
+	}
+}
+
+void aggfn_init(const struct prog_agg *a, uint64_t *data)
+{
+	memset(data, 0, 8 * (size_t)aggfn_words(a));
+	if (a->fn == AGG_MIN)
+		*data = INT64_MAX;
+	else if (a->fn == AGG_MAX)
+		*data = (uint64_t)INT64_MIN;
+}
+
+static void merge_squares(uint64_t *into, const uint64_t *from)
+{
+	unsigned __int128 x = (unsigned __int128)into[1] << 64 | into[0];
+	unsigned __int128 y = (unsigned __int128)from[1] << 64 | from[0];
+
+	x += y;
+	into[0] = (uint64_t)x;
+	into[1] = (uint64_t)(x >> 64);
+}
+
+void aggfn_merge(const struct prog_agg *a, uint64_t *into, const uint64_t *from)
+{
+	uint32_t words = aggfn_words(a);
+
+	switch (a->fn) {
+	case AGG_MIN:
+		if ((int64_t)*from < (int64_t)*into)
+			*into = *from;
+		return;
+	case AGG_MAX:
+		if ((int64_t)*from > (int64_t)*into)
+			*into = *from;
+		return;
+	case AGG_STDDEV:
+		into[0] += from[0];
+		into[1] += from[1];
+		merge_squares(into + 2, from + 2);
+		return;
+	}
+	for (uint32_t i = 0; i < words; i++)
+		into[i] += from[i];
+}
+
+/* ---- bounds --------------------------------------------------------------------------- */
+
+static int64_t saturate(uint64_t v)
+{
+	return v > INT64_MAX ? INT64_MAX : (int64_t)v;
+}
+
+/* The bucket [lo, hi) of positive values as it is, or mirrored: (-hi, -lo]. */
+static void place(bool negative, uint64_t from, uint64_t to, bool last, int64_t *lo, int64_t *hi)
+{
+	if (!negative) {
+		*lo = saturate(from);
+		*hi = last ? INT64_MAX : saturate(to);
+		return;
+	}
+	*hi = from > INT64_MAX ? INT64_MIN + 1 : 1 - (int64_t)from;
+	*lo = last || to > INT64_MAX ? INT64_MIN : 1 - (int64_t)to;
+}
+
+void aggfn_bounds(const struct prog_agg *a, unsigned i, int64_t *lo, int64_t *hi)
+{
+	uint64_t from = 0, to = 1;
+	unsigned n, k;
+
+	if (a->fn == AGG_LQUANTIZE) {
+		int64_t base = (int64_t)a->param[0], step = (int64_t)a->param[2];
+		int64_t levels = (int64_t)lq_levels(a);
+
+		*lo = i == 0 ? INT64_MIN : base + ((int64_t)i - 1) * step;
+		*hi = i == 0 ? base : (int64_t)i > levels ? INT64_MAX : *lo + step;
+		return;
+	}
+	n = aggfn_nbuckets(a);
+	k = i > n / 2 ? i - n / 2 : n / 2 - i;
+	if (a->fn == AGG_LLQUANTIZE)
+		ll_bounds(a, k, &from, &to);
+	else if (k > 0) {
+		from = 1ULL << (k - 1);
+		to = 2 * from;
+	}
+	if (k == 0) { /* the middle one lies around 0 */
+		*lo = a->fn == AGG_LLQUANTIZE ? 1 - saturate(to) : 0;
+		*hi = saturate(to);
+		return;
+	}
+	place(i < n / 2, from, to, k == n / 2, lo, hi);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Time stamps: the processor's counter where it can be trusted, turned into CLOCK_MONOTONIC's
+ * nanoseconds by a rate that is measured at the start and corrected from then on, never by a
+ * step back: the correction goes into the rate. Elsewhere the system's clock (vDSO). One clock for
+ * all engines of a process.
+ */
+#include <stdio.h>
+#include <sched.h>
+#include <time.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#include <x86intrin.h>
+#endif
+
+#include "internal.h"
+
+#define SETTLE 1000000ULL	 /* ns between two looks, at least, to know the rate */
+#define EVERY  100000000ULL	 /* ns between corrections */
+#define LOST   (20 * 1000000LL)	 /* ns off: this counter is not to be trusted */
+
+/* ns = base + (counter - start) * rate / 2^32; version is odd while it is being changed. */
+static _Atomic uint64_t version, start, base, rate;
+static _Atomic bool counting;
+static _Atomic int64_t wall; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct moment {
+	uint64_t tsc, ns;
+};
+static struct moment first;
+static uint64_t last_check;
+static int usable = -1; /* not looked yet */
+
+static uint64_t ns_of(const struct timespec *ts)
+{
+	return (uint64_t)ts->tv_sec * 1000000000 + (uint64_t)ts->tv_nsec;
+}
+
+PROBE_PATH static uint64_t system_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+#ifdef __x86_64__
+static inline uint64_t counter_now(void)
+{
+	return __rdtsc();
+}
+
+/* It counts at one rate in all states of the processor, and the kernel relies on it too. */
+static bool is_usable(void)
+{
+	unsigned a, b, c, d;
+	char name[64] = "";
+	FILE *f;
+
+	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1 << 8))
+		return false;
+	f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+	if (f == NULL)
+		return true;
+	if (fscanf(f, "%63s", name) != 1)
+		name[0] = '\0';
+	fclose(f);
+	return strcmp(name, "tsc") == 0 || strcmp(name, "kvm-clock") == 0 || name[0] == '\0';
+}
+#else
+static inline uint64_t counter_now(void)
+{
+	return 0;
+}
+static bool is_usable(void)
+{
+	return false;
+}
+#endif
+
+/* Counter and clock at one moment: of several looks the quickest. */
+static struct moment look(void)
+{
+	struct moment m = {0};
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < 8; i++) {
+		uint64_t a = counter_now(), ns = system_now(), b = counter_now();
+
+		if (b - a < best) {
+			best = b - a;
+			m = (struct moment){.tsc = a + (b - a) / 2, .ns = ns};
+		}
+	}
+	return m;
+}
+
+static void look_at_wall(void)
+{
+	struct timespec mono, real;
+
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_REALTIME, &real);
+	atomic_store(&wall, (int64_t)(ns_of(&real) - ns_of(&mono)));
+}
+
+static void publish(uint64_t tsc, uint64_t ns, uint64_t per)
+{
+	atomic_fetch_add(&version, 1);
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&start, tsc, memory_order_relaxed);
+	atomic_store_explicit(&base, ns, memory_order_relaxed);
+	atomic_store_explicit(&rate, per, memory_order_relaxed);
+	atomic_fetch_add_explicit(&version, 1, memory_order_release);
+}
+
+static uint64_t rate_between(const struct moment *a, const struct moment *b)
+{
+	return (uint64_t)(((unsigned __int128)(b->ns - a->ns) << 32) / (b->tsc - a->tsc));
+}
+
+/* The first look is at the making of an engine; compiling takes up most of the wait. */
+void clock_init(bool fast)
+{
+	struct moment m;
+
+	pthread_mutex_lock(&lock);
+	look_at_wall();
+	if (usable < 0)
+		usable = is_usable();
+	if (!usable || atomic_load(&counting))
+		goto out;
+	if (first.ns == 0)
+		first = look();
+	if (!fast)
+		goto out;
+	do {
+		m = look();
+	} while (m.ns - first.ns < SETTLE);
+	publish(m.tsc, m.ns, rate_between(&first, &m));
+	last_check = m.ns;
+	atomic_store(&counting, true);
+out:
+	pthread_mutex_unlock(&lock);
+}
+
+PROBE_PATH static inline uint64_t convert(uint64_t tsc, uint64_t from, uint64_t ns, uint64_t per)
+{
+	if (tsc < from) /* another processor's, a moment behind */
+		return ns;
+	return ns + (uint64_t)((unsigned __int128)(tsc - from) * per >> 32);
+}
+
+void clock_check(void)
+{
+	struct moment m;
+	uint64_t now, per;
+	int64_t off, slew;
+
+	if (system_now() - last_check < EVERY || pthread_mutex_trylock(&lock) != 0)
+		return;
+	look_at_wall();
+	m = look();
+	last_check = m.ns;
+	if (!atomic_load(&counting))
+		goto out;
+	now = convert(m.tsc, atomic_load(&start), atomic_load(&base), atomic_load(&rate));
+	off = (int64_t)(m.ns - now);
+	if (m.tsc <= first.tsc || off > LOST || off < -LOST) { /* asleep, or moved elsewhere */
+		usable = 0;
+		atomic_store(&counting, false);
+		goto out;
+	}
+	/* The rate over all the time there was, and what makes up for the error in a second. */
+	per = rate_between(&first, &m);
+	slew = (int64_t)((__int128)per * off / 1000000000);
+	publish(m.tsc, now, (uint64_t)((int64_t)per + slew));
+out:
+	pthread_mutex_unlock(&lock);
+}
+
+PROBE_PATH uint64_t en_now(void)
+{
+	if (unlikely(!atomic_load_explicit(&counting, memory_order_relaxed)))
+		return system_now();
+	for (int i = 0; i < 4; i++) {
+		uint64_t v = atomic_load_explicit(&version, memory_order_acquire);
+		uint64_t from = atomic_load_explicit(&start, memory_order_relaxed);
+		uint64_t ns = atomic_load_explicit(&base, memory_order_relaxed);
+		uint64_t per = atomic_load_explicit(&rate, memory_order_relaxed);
+
+		atomic_thread_fence(memory_order_acquire);
+		if (likely(!(v & 1) && atomic_load_explicit(&version, memory_order_relaxed) == v))
+			return convert(counter_now(), from, ns, per);
+	}
+	return system_now();
+}
+
+PROBE_PATH uint64_t en_wall(uint64_t mono)
+{
+	return mono + (uint64_t)atomic_load_explicit(&wall, memory_order_relaxed);
+}
+
+/* The one clock that costs a system call; only scripts that read vtimestamp pay for it. */
+PROBE_PATH uint64_t clock_thread(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* From the thread's rseq area (glibc 2.35 and later) or the vDSO: no system call. */
+PROBE_PATH unsigned en_cpu(void)
+{
+	int cpu = sched_getcpu();
+
+	return cpu < 0 ? 0 : (unsigned)cpu;
+}

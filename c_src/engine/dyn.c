@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dynamic variables: associative arrays and self->, in one table for all threads (probe path).
+ * Chains by hash; a node is put in at the head by compare-and-swap, and only after a search that
+ * started at that very head, so that no key is there twice. Deleting is storing 0: the node stays
+ * where it is, to be used again at once or to be cleaned away (dyn_clean.c). All nodes that a
+ * firing can reach remain what they are until it has ended.
+ *
+ * Memory: a pool of dynvarsize bytes. Clean nodes are in lists by size, common ones and a few of
+ * each slot's own; the pool itself is handed out once, from its start to its end.
+ */
+#include "dyn.h"
+#include "key.h"
+
+#define TRIES 64 /* to insert against others, before it counts as a drop */
+
+/* ---- memory --------------------------------------------------------------------------- */
+
+static inline struct dyn_node *node_at(const struct dyn *d, uint64_t unit)
+{
+	return (struct dyn_node *)(void *)(d->pool + (unit - 1) * DYN_UNIT);
+}
+
+/* Take one from the common list; the upper half of the head is a tag against ABA. */
+PROBE_PATH static struct dyn_node *pop_clean(struct dyn *d, unsigned cls)
+{
+	uint64_t head = atomic_load_explicit(&d->free[cls], memory_order_acquire);
+
+	for (int i = 0; i < TRIES && (uint32_t)head != 0; i++) {
+		struct dyn_node *n = node_at(d, (uint32_t)head), *next;
+		uint64_t to;
+
+		next = atomic_load_explicit(&n->link, memory_order_relaxed);
+		to = next ? (uint64_t)((char *)next - d->pool) / DYN_UNIT + 1 : 0;
+		to |= ((head >> 32) + 1) << 32;
+		if (atomic_compare_exchange_weak_explicit(&d->free[cls], &head, to,
+			    memory_order_acquire, memory_order_acquire))
+			return n;
+	}
+	return NULL;
+}
+
+/* A fresh piece of the pool; a few at once while there is plenty, for this slot's use. */
+PROBE_PATH static struct dyn_node *fresh(struct dyn *d, struct en_thread *t, unsigned cls)
+{
+	uint64_t size = dyn_class_size(cls), used = count_get(&d->bump), n;
+	char *at;
+
+	if (used >= d->pool_size || d->pool_size - used < size)
+		return NULL;
+	n = (d->pool_size - used) / size > 256 ? 8 : 1;
+	used = atomic_fetch_add_explicit(&d->bump, n * size, memory_order_relaxed);
+	if (used >= d->pool_size || d->pool_size - used < n * size)
+		return NULL; /* others were quicker: at the very end a little may be lost */
+	at = d->pool + used;
+	for (uint64_t i = n - 1; i > 0; i--) {
+		struct dyn_node *more = (struct dyn_node *)(void *)(at + i * size);
+
+		atomic_store_explicit(&more->link, t->dyn_free[cls], memory_order_relaxed);
+		t->dyn_free[cls] = more;
+	}
+	return (struct dyn_node *)(void *)at;
+}
+
+PROBE_PATH static struct dyn_node *node_alloc(struct en_thread *t, uint64_t size)
+{
+	struct dyn *d = &t->en->dyn;
+	unsigned cls = dyn_class(size);
+	struct dyn_node *n;
+
+	if (cls >= DYN_CLASSES)
+		return NULL;
+	n = t->dyn_free[cls];
+	if (n != NULL)
+		t->dyn_free[cls] = atomic_load_explicit(&n->link, memory_order_relaxed);
+	if (n == NULL)
+		n = pop_clean(d, cls);
+	if (n == NULL)
+		n = fresh(d, t, cls);
+	if (n != NULL)
+		n->cls = (uint8_t)cls;
+	return n;
+}
+
+PROBE_PATH static void node_unalloc(struct en_thread *t, struct dyn_node *n)
+{
+	atomic_store_explicit(&n->link, t->dyn_free[n->cls], memory_order_relaxed);
+	t->dyn_free[n->cls] = n;
+}
+
+/* No room: the kind of drop tells whether cleaning would have helped. */
+PROBE_PATH static __attribute__((noinline)) void no_room(struct en_thread *t)
+{
+	struct en *en = t->en;
+	uint32_t n = atomic_load_explicit(&en->nslots, memory_order_relaxed);
+	bool dirty = count_get(&en->dyn.ndirty) != 0;
+
+	for (unsigned i = 0; i < n && !dirty; i++)
+		dirty = atomic_load_explicit(&en_slot(en, i)->dyn_dirty, memory_order_relaxed) !=
+			NULL;
+	drop(t, dirty ? DROP_DYNDIRTY
+		      : count_get(&en->dyn.nrinse) ? DROP_DYNRINSE : DROP_DYNAMIC);
+}
+
+/* ---- finding and inserting ------------------------------------------------------------ */
+
+/* A variable's key as this firing gives it. */
+struct place {
+	struct fire *f;
+	const struct dyn_var *var;
+	const uint64_t *word;
+	_Atomic(struct dyn_node *) *head;
+	struct key_view key;
+};
+
+PROBE_PATH static inline void look(struct fire *f, uint64_t id, uint64_t key, struct place *p)
+{
+	struct dyn *d = &f->en->dyn;
+
+	p->f = f;
+	p->var = &d->vars[id];
+	p->word = (const uint64_t *)(uintptr_t)key;
+	key_look(f, &p->var->key, id, p->word, &p->key);
+	p->head = &d->heads[p->key.hash & d->mask];
+}
+
+/* Search the chain from n up to (not including) end. */
+PROBE_PATH static inline struct dyn_node *find_from(
+	const struct place *p, struct dyn_node *n, const struct dyn_node *end)
+{
+	for (; n != end; n = atomic_load_explicit(&n->next, memory_order_acquire))
+		if (n->hash == p->key.hash && n->var == p->var->id &&
+			atomic_load_explicit(&n->state, memory_order_relaxed) != NODE_GONE &&
+			key_equal(&p->var->key, p->word, &p->key, dyn_key(p->var, n)))
+			return n;
+	return NULL;
+}
+
+PROBE_PATH static inline struct dyn_node *find(const struct place *p)
+{
+	return find_from(p, atomic_load_explicit(p->head, memory_order_acquire), NULL);
+}
+
+/* Before writing: take a node back from the cleaner. false: too late, make a new one. */
+PROBE_PATH static inline bool hold(struct dyn_node *n)
+{
+	uint8_t s = atomic_load_explicit(&n->state, memory_order_relaxed);
+
+	if (likely(s == NODE_LIVE))
+		return true;
+	return s == NODE_DYING &&
+		(atomic_compare_exchange_strong(&n->state, &s, NODE_LIVE) || s == NODE_LIVE);
+}
+
+/* Into the chain of its self key, for en_self_free. */
+PROBE_PATH static void link_self(struct dyn *d, const struct dyn_var *v, struct dyn_node *n)
+{
+	_Atomic(struct dyn_node *) *head = dyn_self_head(d, dyn_self_key(v, n));
+	struct dyn_node *old = atomic_load_explicit(head, memory_order_acquire);
+
+	do {
+		atomic_store_explicit(&n->snext, old, memory_order_relaxed);
+	} while (!atomic_compare_exchange_weak_explicit(
+		head, &old, n, memory_order_release, memory_order_acquire));
+}
+
+/*
+ * The node of this key, made with that value if there is none; *made tells. NULL: no room, which
+ * is counted. The search is repeated for what others have put in front meanwhile.
+ */
+PROBE_PATH static struct dyn_node *insert(const struct place *p, uint64_t value, bool *made)
+{
+	struct en_thread *t = p->f->thread;
+	const struct dyn_var *v = p->var;
+	struct dyn_node *head = atomic_load_explicit(p->head, memory_order_acquire), *n, *found;
+
+	*made = false;
+	n = node_alloc(t, sizeof(*n) + v->data + p->key.bytes);
+	if (n == NULL) {
+		no_room(t);
+		return NULL;
+	}
+	n->hash = p->key.hash;
+	n->var = (uint16_t)v->id;
+	atomic_store_explicit(&n->state, NODE_LIVE, memory_order_relaxed);
+	atomic_store_explicit(&n->queued, NODE_FREE, memory_order_relaxed);
+	atomic_store_explicit(&n->value, value, memory_order_relaxed);
+	key_store(&v->key, p->word, &p->key, dyn_key(v, n));
+	if (v->data != 0)
+		memset(n->body, 0, v->data);
+	for (int i = 0; i < TRIES; i++) {
+		found = find_from(p, head, NULL);
+		if (found != NULL && hold(found)) {
+			node_unalloc(t, n);
+			return found;
+		}
+		atomic_store_explicit(&n->next, head, memory_order_relaxed);
+		if (atomic_compare_exchange_strong_explicit(
+			    p->head, &head, n, memory_order_release, memory_order_acquire)) {
+			if (v->key.self)
+				link_self(&t->en->dyn, v, n);
+			*made = true;
+			return n;
+		}
+	}
+	node_unalloc(t, n);
+	no_room(t);
+	return NULL;
+}
+
+/* The node to write to; made with that value if there is none. */
+PROBE_PATH static inline struct dyn_node *get(const struct place *p, uint64_t value, bool *made)
+{
+	struct dyn_node *n = find(p);
+
+	*made = false;
+	return likely(n != NULL && hold(n)) ? n : insert(p, value, made);
+}
+
+/* Deleted: tell the cleaner, unless it knows. */
+PROBE_PATH static inline void deleted(struct en_thread *t, struct dyn_node *n)
+{
+	struct dyn_node *head;
+
+	if (unlikely(t->fence))
+		atomic_thread_fence(memory_order_seq_cst);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&n->queued, memory_order_relaxed) == NODE_QUEUED ||
+		atomic_exchange(&n->queued, NODE_QUEUED) != NODE_FREE)
+		return;
+	head = atomic_load_explicit(&t->dyn_dirty, memory_order_relaxed);
+	do { /* again only when the cleaner has just taken the list */
+		atomic_store_explicit(&n->link, head, memory_order_relaxed);
+	} while (!atomic_compare_exchange_weak_explicit(
+		&t->dyn_dirty, &head, n, memory_order_release, memory_order_relaxed));
+}
+
+/* ---- runtime functions ---------------------------------------------------------------- */
+
+RTFN(dyn_load)
+{
+	struct place p;
+	struct dyn_node *n;
+
+	look(FIRE(ctx), a, b, &p);
+	n = find(&p);
+	return n != NULL ? atomic_load_explicit(&n->value, memory_order_relaxed) : 0;
+}
+
+RTFN(dyn_store)
+{
+	struct place p;
+	struct dyn_node *n;
+	bool made;
+
+	look(FIRE(ctx), a, b, &p);
+	if (c == 0) {
+		n = find(&p);
+		if (n != NULL) {
+			atomic_store_explicit(&n->value, 0, memory_order_relaxed);
+			deleted(p.f->thread, n);
+		}
+		return 0;
+	}
+	n = get(&p, c, &made);
+	if (n != NULL && !made)
+		atomic_store_explicit(&n->value, c, memory_order_relaxed);
+	return 0;
+}
+
+RTFN(dyn_add)
+{
+	struct place p;
+	struct dyn_node *n;
+	uint64_t old;
+	bool made;
+
+	look(FIRE(ctx), a, b, &p);
+	if (c == 0) {
+		n = find(&p);
+		return n != NULL ? atomic_load_explicit(&n->value, memory_order_relaxed) : 0;
+	}
+	n = get(&p, c, &made);
+	if (n == NULL || made)
+		return 0;
+	old = atomic_fetch_add_explicit(&n->value, c, memory_order_relaxed);
+	if (old + c == 0)
+		deleted(p.f->thread, n);
+	return old;
+}
+
+RTFN(dyn_del)
+{
+	return rt_dyn_store(ctx, a, b, 0, 0);
+}
+
+/* By-reference values: the bytes of one that is there. */
+RTFN(dyn_ref)
+{
+	struct place p;
+	struct dyn_node *n;
+
+	look(FIRE(ctx), a, b, &p);
+	n = find(&p);
+	if (n == NULL || atomic_load_explicit(&n->value, memory_order_acquire) == 0)
+		return 0;
+	return (uint64_t)(uintptr_t)n->body;
+}
+
+/* The same, made if missing: of those who find it deleted one empties it. */
+RTFN(dyn_new)
+{
+	struct place p;
+	struct dyn_node *n;
+	uint64_t none = 0;
+	bool made;
+
+	look(FIRE(ctx), a, b, &p);
+	n = get(&p, 1, &made);
+	if (n == NULL)
+		return 0;
+	if (atomic_load_explicit(&n->value, memory_order_acquire) == 0 &&
+		atomic_compare_exchange_strong(&n->value, &none, 2)) {
+		memset(n->body, 0, p.var->data);
+		atomic_store_explicit(&n->value, 1, memory_order_release);
+	}
+	return (uint64_t)(uintptr_t)n->body;
+}
+
+RTFN(dyn_str)
+{
+	return rt_dyn_ref(ctx, a, b, 0, 0);
+}
+
+RTFN(dyn_setstr)
+{
+	struct fire *f = FIRE(ctx);
+	const struct dyn_var *v = &f->en->dyn.vars[a];
+	uint32_t len;
+	const char *text = str_text(f, c, &len);
+	char *to;
+
+	if (text == NULL)
+		return rt_dyn_store(ctx, a, b, 0, 0);
+	to = (char *)(uintptr_t)rt_dyn_new(ctx, a, b, 0, 0);
+	if (to == NULL)
+		return 0;
+	if (len > v->data - 1)
+		len = v->data - 1;
+	memmove(to, text, len); /* it may be its own value */
+	to[len] = '\0';
+	return 0;
+}
+
+/* ---- all of one self-> ---------------------------------------------------------------- */
+
+PROBE_PATH static void free_self(struct en *en, struct en_thread *t, uint64_t key)
+{
+	struct dyn *d = &en->dyn;
+	struct dyn_node *n = atomic_load_explicit(dyn_self_head(d, key), memory_order_acquire);
+
+	for (; n != NULL; n = atomic_load_explicit(&n->snext, memory_order_acquire)) {
+		if (dyn_self_key(&d->vars[n->var], n) != key ||
+			atomic_load_explicit(&n->state, memory_order_relaxed) == NODE_GONE)
+			continue;
+		atomic_store_explicit(&n->value, 0, memory_order_relaxed);
+		deleted(t, n);
+	}
+}
+
+PROBE_PATH void en_self_free(struct en *en, uint64_t key)
+{
+	struct en_thread *t;
+	bool entered;
+
+	if (en->dyn.selfs == NULL || (t = en_slot_get(en)) == NULL)
+		return;
+	entered = slot_enter(t);
+	free_self(en, t, key);
+	if (entered)
+		slot_leave(t);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dynamic variables, the consumer's side: the table made and freed, and deleted variables cleaned
+ * away: dirty (deleted) -> rinsing (dying) -> gone (out of the chains) -> free, a grace period
+ * between the steps. See dyn.h for what a node's states promise.
+ */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "dyn.h"
+
+/* ---- making --------------------------------------------------------------------------- */
+
+static uint64_t power_below(uint64_t n)
+{
+	uint64_t p = 1;
+
+	while (2 * p <= n)
+		p *= 2;
+	return p;
+}
+
+static void var_init(struct dyn_var *v, const struct prog_var *pv, uint32_t id, uint32_t strsize)
+{
+	bool byref = pv->type != NULL && d_is_byref(pv->type);
+
+	v->id = id;
+	v->is_str = pv->type != NULL && d_is_string(pv->type);
+	v->data = v->is_str ? strsize : byref ? pv->size : 0;
+	v->data = (uint32_t)align_up(v->data, 8);
+	en_key_init(&v->key, pv->keys, pv->nkeys, pv->scope == SC_SELF);
+}
+
+int dyn_init(struct en *en, struct et_error *e)
+{
+	const struct prog *p = en->prog;
+	uint64_t size = en->opts->val[OPT_DYNVARSIZE], heads, selfs = 0;
+	struct dyn *d = &en->dyn;
+	bool any = false, self = false;
+
+	d->vars = calloc(p->nvars + 1, sizeof(*d->vars));
+	if (d->vars == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for %u variables", p->nvars);
+	for (unsigned i = 0; i < p->nvars; i++) {
+		if (!p->vars[i]->assoc)
+			continue;
+		var_init(&d->vars[i], p->vars[i], i, p->strsize);
+		any = true;
+		self |= d->vars[i].key.self;
+	}
+	if (!any)
+		return 0;
+	heads = power_below(size / 128);
+	if (self)
+		selfs = heads > 4 ? heads / 4 : 1;
+	d->map_size = align_up(size, 4096);
+	d->map = mmap(NULL, d->map_size, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (d->map == MAP_FAILED) {
+		d->map = NULL;
+		return et_err(e, "ET_MEMORY", "no memory for dynvarsize=%llu",
+			(unsigned long long)size);
+	}
+	d->heads = (_Atomic(struct dyn_node *) *)(void *)d->map;
+	d->selfs = self ? d->heads + heads : NULL;
+	d->mask = heads - 1;
+	d->self_mask = selfs ? selfs - 1 : 0;
+	d->pool = d->map + align_up((heads + selfs) * sizeof(*d->heads), DYN_UNIT);
+	d->pool_size = (size_t)(d->map + size - d->pool) / DYN_UNIT * DYN_UNIT;
+	return 0;
+}
+
+void dyn_free(struct en *en)
+{
+	struct dyn *d = &en->dyn;
+
+	if (d->map != NULL)
+		munmap(d->map, d->map_size);
+	free(d->vars);
+	memset(d, 0, sizeof(*d));
+}
+
+/* ---- cleaning ------------------------------------------------------------------------- */
+
+static struct dyn_node *next_of(struct dyn_node *n)
+{
+	return atomic_load_explicit(&n->link, memory_order_relaxed);
+}
+
+static void push(struct dyn_node **list, struct dyn_node *n)
+{
+	atomic_store_explicit(&n->link, *list, memory_order_relaxed);
+	*list = n;
+}
+
+bool dyn_pending(const struct en *en)
+{
+	const struct dyn *d = &en->dyn;
+
+	if (d->map == NULL)
+		return false;
+	if (d->dirty != NULL || d->rinse != NULL || d->gone != NULL)
+		return true;
+	for (unsigned i = 0; i < en_nthreads(en); i++)
+		if (atomic_load(&en_slot(en, i)->dyn_dirty) != NULL)
+			return true;
+	return false;
+}
+
+/*
+ * Out of a chain. Firings only add at the head and the cleaner alone takes out, so what comes
+ * before a node is found by walking, and stays there.
+ */
+static void unlink_from(_Atomic(struct dyn_node *) *head, struct dyn_node *n, size_t link)
+{
+#define NEXT(x) ((_Atomic(struct dyn_node *) *)(void *)((char *)(x) + link))
+	struct dyn_node *after = atomic_load(NEXT(n)), *p = n;
+
+	if (atomic_compare_exchange_strong(head, &p, after))
+		return;
+	while (p != NULL && atomic_load(NEXT(p)) != n)
+		p = atomic_load(NEXT(p));
+	if (p != NULL)
+		atomic_store_explicit(NEXT(p), after, memory_order_release);
+#undef NEXT
+}
+
+static void unlink_node(struct dyn *d, struct dyn_node *n)
+{
+	const struct dyn_var *v = &d->vars[n->var];
+
+	unlink_from(&d->heads[n->hash & d->mask], n, offsetof(struct dyn_node, next));
+	if (v->key.self)
+		unlink_from(dyn_self_head(d, dyn_self_key(v, n)), n,
+			offsetof(struct dyn_node, snext));
+}
+
+static void push_clean(struct dyn *d, struct dyn_node *n)
+{
+	uint64_t head = atomic_load(&d->free[n->cls]), to;
+
+	do {
+		struct dyn_node *next = (uint32_t)head
+			? (struct dyn_node *)(void *)(d->pool + ((uint32_t)head - 1ULL) * DYN_UNIT)
+			: NULL;
+
+		atomic_store_explicit(&n->link, next, memory_order_relaxed);
+		to = ((head >> 32) + 1) << 32 | ((uint64_t)((char *)n - d->pool) / DYN_UNIT + 1);
+	} while (!atomic_compare_exchange_weak(&d->free[n->cls], &head, to));
+}
+
+/* One that was seen deleted: let it die, or, if it is in use again, let it go (to alive). */
+static void take_dirty(struct dyn_node *n, struct dyn_node **rinse, struct dyn_node **alive)
+{
+	uint8_t live = NODE_LIVE;
+
+	if (atomic_load(&n->value) == 0) {
+		atomic_compare_exchange_strong(&n->state, &live, NODE_DYING);
+		push(rinse, n);
+	} else {
+		atomic_store(&n->queued, NODE_LEAVING);
+		push(alive, n);
+	}
+}
+
+/* One that has been dying for a grace period: whoever wanted it back has made it live. */
+static void take_rinsed(struct dyn *d, struct dyn_node *n, struct dyn_node **gone,
+	struct dyn_node **rinse, struct dyn_node **alive)
+{
+	uint8_t dying = NODE_DYING;
+
+	if (atomic_load(&n->value) == 0 &&
+		atomic_compare_exchange_strong(&n->state, &dying, NODE_GONE)) {
+		unlink_node(d, n);
+		push(gone, n);
+		return;
+	}
+	dying = NODE_DYING;
+	atomic_compare_exchange_strong(&n->state, &dying, NODE_LIVE);
+	take_dirty(n, rinse, alive);
+}
+
+/*
+ * Those found alive are let go. One may be deleted meanwhile: behind the barrier, who deleted it
+ * before has made its value 0, and who deletes it now says so in queued.
+ */
+static void let_go(struct en *en, struct dyn_node *alive)
+{
+	struct dyn *d = &en->dyn;
+
+	if (alive == NULL)
+		return;
+	en_barrier(en);
+	for (struct dyn_node *n = alive, *next; n != NULL; n = next) {
+		uint8_t leaving = NODE_LEAVING;
+
+		next = next_of(n);
+		if (atomic_load(&n->value) == 0) {
+			atomic_store(&n->queued, NODE_QUEUED);
+			push(&d->dirty, n);
+		} else if (!atomic_compare_exchange_strong(&n->queued, &leaving, NODE_FREE)) {
+			push(&d->dirty, n);
+		}
+	}
+}
+
+static uint64_t length(struct dyn_node *n)
+{
+	uint64_t len = 0;
+
+	for (; n != NULL; n = next_of(n))
+		len++;
+	return len;
+}
+
+void dyn_clean(struct en *en)
+{
+	struct dyn *d = &en->dyn;
+	struct dyn_node *gone = NULL, *rinse = NULL, *alive = NULL, *next, *dirty = d->dirty;
+
+	if (d->map == NULL)
+		return;
+	for (struct dyn_node *n = d->gone; n != NULL; n = next) {
+		next = next_of(n);
+		push_clean(d, n);
+	}
+	for (struct dyn_node *n = d->rinse; n != NULL; n = next) {
+		next = next_of(n);
+		take_rinsed(d, n, &gone, &rinse, &alive);
+	}
+	d->dirty = NULL;
+	for (unsigned i = 0; i <= en_nthreads(en); i++) {
+		for (struct dyn_node *n = dirty; n != NULL; n = next) {
+			next = next_of(n);
+			take_dirty(n, &rinse, &alive);
+		}
+		dirty = i < en_nthreads(en) ? atomic_exchange(&en_slot(en, i)->dyn_dirty, NULL)
+					    : NULL;
+	}
+	let_go(en, alive);
+	d->gone = gone;
+	d->rinse = rinse;
+	atomic_store(&d->nrinse, length(rinse) + length(gone));
+	atomic_store(&d->ndirty, length(d->dirty));
+}

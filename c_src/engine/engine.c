@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The life of an engine: made with its providers, loaded with a program at go, stopped, freed.
+ * load.c does the loading; here is the order of things.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+/* ---- new, free ------------------------------------------------------------------------ */
+
+static int init_providers(struct en *en, struct et_error *e)
+{
+	unsigned n = 0;
+
+	while (et_providers[n] != NULL)
+		n++;
+	en->pvdata = calloc(n + 1, sizeof(*en->pvdata));
+	en->pvstarted = calloc(n + 1, sizeof(*en->pvstarted));
+	if (en->pvdata == NULL || en->pvstarted == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory");
+	for (; en->npv < n; en->npv++)
+		if (et_providers[en->npv]->init != NULL &&
+			et_providers[en->npv]->init(en, &en->pvdata[en->npv], e) < 0)
+			return -1;
+	return 0;
+}
+
+struct en *en_new(struct et_options *opts, struct et_error *e)
+{
+	void *mem = NULL;
+	struct en *en;
+
+	if (posix_memalign(&mem, LINE, sizeof(*en)) != 0) {
+		et_err(e, "ET_MEMORY", "out of memory");
+		return NULL;
+	}
+	en = memset(mem, 0, sizeof(*en));
+	en->opts = opts;
+	en->only_cpu = UINT64_MAX;
+	clock_init(false);
+	en_slots_register(en);
+	if (init_providers(en, e) < 0) {
+		en_free(en);
+		return NULL;
+	}
+	return en;
+}
+
+void en_free(struct en *en)
+{
+	if (en == NULL)
+		return;
+	if (en->state == EN_RUNNING)
+		en_stop(en);
+	for (unsigned i = 0; i < en->npv; i++)
+		if (et_providers[i]->fini != NULL)
+			et_providers[i]->fini(en, en->pvdata[i]);
+	en_slots_unregister(en);
+	en_unload(en);
+	en_probes_free(en);
+	free(en->pvdata);
+	free(en->pvstarted);
+	free(en);
+}
+
+/* ---- go, stop ------------------------------------------------------------------------- */
+
+static int enable_providers(struct en *en, struct et_error *e)
+{
+	for (unsigned i = 0; i < en->nprobes; i++) {
+		struct en_probe *p = en->probes[i];
+		void *data = NULL;
+
+		if (atomic_load(&p->ecbs) == NULL || p->pv == NULL || p->pv->enable == NULL)
+			continue;
+		for (unsigned k = 0; k < en->npv; k++)
+			if (et_providers[k] == p->pv)
+				data = en->pvdata[k];
+		if (p->pv->enable(en, data, p, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int start_providers(struct en *en, struct et_error *e)
+{
+	for (unsigned i = 0; i < en->npv; i++) {
+		en->pvstarted[i] = true; /* one that fails half way is stopped too */
+		if (et_providers[i]->start != NULL &&
+			et_providers[i]->start(en, en->pvdata[i], e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void stop_providers(struct en *en)
+{
+	for (unsigned i = en->npv; i-- > 0;) {
+		if (en->pvstarted[i] && et_providers[i]->stop != NULL)
+			et_providers[i]->stop(en, en->pvdata[i]);
+		en->pvstarted[i] = false;
+	}
+}
+
+static void fire_own(struct en *en, const char *name, unsigned phase)
+{
+	static const uint64_t none[10];
+	struct en_probe *p = en_probe_find(en, "dtrace", "", "", name);
+
+	if (p != NULL)
+		en_fire_in(p, none, phase);
+}
+
+int en_go(struct en *en, const struct prog *prog, struct et_error *e)
+{
+	uint32_t phase = PHASE_BEGIN;
+
+	if (en->state != EN_IDLE)
+		return et_err(e, "ET_STATE", "tracing has already been started");
+	if (en_load(en, prog, e) < 0 || enable_providers(en, e) < 0) {
+		en_unload(en);
+		return -1;
+	}
+	en->error_probe = en_probe_find(en, "dtrace", "", "", "ERROR");
+	en->state = EN_RUNNING;
+	atomic_store(&en->phase, PHASE_BEGIN);
+	fire_own(en, "BEGIN", PHASE_BEGIN);
+	/* BEGIN is over before anything else fires; if it called exit(), nothing else will. */
+	if (!atomic_compare_exchange_strong(&en->phase, &phase, PHASE_RUN))
+		return 0;
+	if (start_providers(en, e) < 0) {
+		atomic_store(&en->phase, PHASE_STOPPED);
+		stop_providers(en);
+		en_grace(en, 5000);
+		en->state = EN_STOPPED;
+		return -1;
+	}
+	return 0;
+}
+
+int en_stop(struct en *en)
+{
+	if (en->state != EN_RUNNING)
+		return 0;
+	atomic_store(&en->phase, PHASE_DRAIN);
+	stop_providers(en);
+	en_grace(en, 5000);
+	atomic_store(&en->phase, PHASE_END);
+	fire_own(en, "END", PHASE_END);
+	atomic_store(&en->phase, PHASE_STOPPED);
+	en->state = EN_STOPPED;
+	return 0;
+}
+
+/* ---- what is the matter --------------------------------------------------------------- */
+
+enum en_state en_state(const struct en *en)
+{
+	return en->state;
+}
+
+bool en_exited(const struct en *en, int *code)
+{
+	if (!atomic_load((_Atomic bool *)&en->exited))
+		return false;
+	if (code != NULL)
+		*code = atomic_load((_Atomic int *)&en->exit_code);
+	return true;
+}
+
+bool en_filled(const struct en *en)
+{
+	return atomic_load((_Atomic bool *)&en->filled);
+}
+
+const struct en_ecb *en_ecb(const struct en *en, uint32_t epid)
+{
+	return epid >= 1 && epid <= en->necbs ? en->ecbs[epid - 1] : NULL;
+}
+
+unsigned en_necbs(const struct en *en)
+{
+	return en->necbs;
+}
+
+bool en_jitted(const struct en *en)
+{
+	return en->jitted;
+}
+
+unsigned en_nthreads(const struct en *en)
+{
+	return atomic_load((_Atomic uint32_t *)&en->nslots);
+}
+
+uint64_t en_fired(const struct en *en)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < en_nthreads(en); i++)
+		n += count_get(&en_slot(en, i)->fired);
+	return n;
+}
+
+uint64_t en_drops(const struct en *en, unsigned thread, enum en_drop kind)
+{
+	uint64_t n = 0;
+
+	if (kind >= DROP_KINDS || en->slots == NULL)
+		return 0;
+	if (kind == DROP_THREADS)
+		return count_get(&en->no_slot);
+	if (kind == DROP_PRINCIPAL || kind == DROP_AGGREGATION)
+		return thread < en_nthreads(en) ? count_get(&en_slot(en, thread)->drops[kind]) : 0;
+	for (unsigned i = 0; i < en_nthreads(en); i++)
+		n += count_get(&en_slot(en, i)->drops[kind]);
+	return n;
+}
+
+/* ---- cleaning ------------------------------------------------------------------------- */
+
+/* Has every slot been out of its firing since the last cleaning? */
+static bool all_moved(struct en *en)
+{
+	for (unsigned i = 0; i < en_nthreads(en); i++) {
+		struct en_thread *t = en_slot(en, i);
+
+		if ((t->clean_seq & 1) && atomic_load(&t->seq) == t->clean_seq)
+			return false;
+	}
+	return true;
+}
+
+void en_clean(struct en *en)
+{
+	if (en->slots == NULL)
+		return;
+	clock_check();
+	if (en->clean_count++ % 16 == 0)
+		en_slots_reap(en);
+	if (!dyn_pending(en) && !spec_pending(en))
+		return;
+	if (!all_moved(en))
+		return; /* someone has been in a firing all the time: the next call */
+	dyn_clean(en);
+	spec_clean(en);
+	en_barrier(en);
+	for (unsigned i = 0; i < en_nthreads(en); i++)
+		en_slot(en, i)->clean_seq = atomic_load(&en_slot(en, i)->seq);
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loading a program: its clauses verified and compiled to machine code, its tables made, the
+ * memory of all slots reserved, its clauses joined with the probes that they match.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+/* ---- code ----------------------------------------------------------------------------- */
+
+static int load_strings(struct en *en, struct et_error *e)
+{
+	const struct prog *p = en->prog;
+
+	en->strs = calloc(p->nstrs + 1, sizeof(*en->strs));
+	if (en->strs == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for the strings of the program");
+	for (unsigned i = 0; i < p->nstrs; i++) {
+		struct et_str *s = et_str_new(p->strs[i].s, p->strs[i].len);
+
+		if (s == NULL)
+			return et_err(
+				e, "ET_MEMORY", "out of memory for the strings of the program");
+		en->strs[i] = str_ref(s);
+	}
+	return 0;
+}
+
+/* Machine code where it is wanted and can be had; else the program is interpreted. */
+static int load_code(struct en *en, struct et_error *e)
+{
+	const struct prog *p = en->prog;
+
+	prog_env(p, &en->env);
+	en->code = calloc(p->nclauses + 1, sizeof(*en->code));
+	if (en->code == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for %u clauses", p->nclauses);
+	en->ncode = p->nclauses;
+	en->jitted = en->opts->val[OPT_JIT] && ebpf_jit_available();
+	for (unsigned i = 0; i < p->nclauses; i++) {
+		const struct prog_clause *c = p->clauses[i];
+		struct et_error ignored = {0};
+
+		if (c->destructive && !en->opts->val[OPT_DESTRUCTIVE])
+			return et_err(e, "ET_DESTRUCTIVE",
+				"line %d: destructive actions are not permitted: "
+				"allow them with -w or -xdestructive",
+				c->line);
+		if (ebpf_verify(c->insns, c->ninsns, &en->env, e) < 0)
+			return -1;
+		if (en->jitted && ebpf_jit(c->insns, c->ninsns, &en->env, en->strs, &en->code[i],
+					  &ignored) < 0)
+			en->jitted = false;
+	}
+	for (unsigned i = 0; i < p->nclauses && !en->jitted; i++)
+		ebpf_jit_free(&en->code[i]);
+	return 0;
+}
+
+/* ---- memory --------------------------------------------------------------------------- */
+
+/* The longest record: the fixed part and all its strings at full length. */
+static uint32_t longest_record(const struct prog *p)
+{
+	uint64_t most = p->rec_size;
+
+	for (unsigned i = 0; i < p->nclauses; i++) {
+		const struct prog_clause *c = p->clauses[i];
+		uint64_t n = c->rec_size;
+
+		for (unsigned a = 0; a < c->nactions; a++)
+			for (unsigned v = 0; v < c->actions[a].nvals; v++)
+				if (c->actions[a].vals[v].kind == V_STR)
+					n += p->strsize;
+		if (n > most)
+			most = n;
+	}
+	most = align_up(most + sizeof(struct rec_head), 8);
+	return most > 1u << 28 ? 1u << 28 : (uint32_t)most;
+}
+
+static bool has_records(const struct prog *p)
+{
+	for (unsigned i = 0; i < p->nclauses; i++)
+		if (p->clauses[i]->has_record || p->clauses[i]->default_action)
+			return true;
+	return false;
+}
+
+static size_t take(size_t *at, size_t size, size_t align)
+{
+	size_t off = align_up(*at, align);
+
+	*at = off + size;
+	return off;
+}
+
+/* What only a program that uses it has: records (errors need a little), tables, speculations. */
+static void lay_out(struct en *en)
+{
+	const struct prog *p = en->prog;
+	uint64_t bufsize = en->opts->val[OPT_BUFSIZE] & ~7ULL;
+	size_t at = sizeof(struct en_thread);
+
+	if (!has_records(p) && en->nspec == 0 && bufsize > 64 * 1024)
+		bufsize = 64 * 1024;
+	en->ring_size = bufsize;
+	en->off_rec = take(&at, en->rec_cap, 64);
+	en->off_scratch = take(&at, en->scratch_size, 64);
+	en->off_error_scratch = take(&at, en->scratch_size, 64);
+	en->off_alloca = take(&at, en->alloca_size, 64);
+	en->off_tok = take(&at, en->strsize, 64);
+	en->off_spec = take(&at, en->nspec * sizeof(struct spec_buf), 64);
+	en->off_ring = take(&at, en->ring_size, 4096);
+	for (int i = 0; i < 2 && p->naggs > 0; i++)
+		en->off_agg[i] = take(&at, en->agg_direct + en->agg_size, 4096);
+	en->off_spec_mem = take(&at, (size_t)en->spec_blocks * en->spec_block, 4096);
+	en->stride = align_up(at, 4096);
+}
+
+/*
+ * One mapping for all slots, of which only what is used will ever be touched. Where even the
+ * addresses are refused, fewer slots have to do.
+ */
+static int map_slots(struct en *en, struct et_error *e)
+{
+	void *map;
+
+	en->maxslots = (unsigned)en->opts->val[OPT_MAXTHREADS];
+	for (;; en->maxslots /= 2) {
+		en->slots_size = en->stride * en->maxslots;
+		map = mmap(NULL, en->slots_size, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (map != MAP_FAILED)
+			break;
+		if (en->maxslots <= 1)
+			return et_err(e, "ET_MEMORY",
+				"no memory for buffers of %zu bytes a thread: make bufsize, "
+				"aggsize or specsize smaller",
+				en->stride);
+	}
+	madvise(map, en->slots_size, MADV_NOHUGEPAGE); /* or a touched byte takes 2 MB */
+	en->slots = map;
+	return 0;
+}
+
+static int load_memory(struct en *en, struct et_error *e)
+{
+	const struct prog *p = en->prog;
+	const uint64_t *val = en->opts->val;
+	void *globals = NULL;
+
+	en->strsize = p->strsize;
+	en->scratch_size = p->scratch_size < 8 ? 8 : p->scratch_size;
+	en->alloca_size = (uint32_t)val[OPT_SCRATCHSIZE];
+	en->rec_cap = longest_record(p);
+	en->policy = (int)val[OPT_BUFPOLICY];
+	en->only_cpu = val[OPT_CPU];
+	en->maxframes = (unsigned)val[OPT_MAXFRAMES];
+	en->globals_size = p->globals_size;
+	if (posix_memalign(&globals, 64, align_up(p->globals_size + 64, 64)) != 0)
+		return et_err(e, "ET_MEMORY", "out of memory for variables");
+	en->globals = memset(globals, 0, align_up(p->globals_size + 64, 64));
+	if (agg_init(en, e) < 0 || dyn_init(en, e) < 0 || spec_init(en, e) < 0)
+		return -1;
+	lay_out(en);
+	return map_slots(en, e);
+}
+
+/* ---- probes --------------------------------------------------------------------------- */
+
+struct pairs {
+	struct en *en;
+	const struct prog_clause *clause;
+	ebpf_entry entry;
+	struct en_ecb *at; /* in the order of clauses: by epid - 1 */
+	unsigned n, room;
+	bool failed;
+};
+
+static void add_pair(void *arg, struct en_probe *p)
+{
+	struct pairs *all = arg;
+
+	if (all->n == all->room) {
+		unsigned room = all->room ? 2 * all->room : 64;
+		struct en_ecb *at = realloc(all->at, room * sizeof(*at));
+
+		if (at == NULL) {
+			all->failed = true;
+			return;
+		}
+		all->at = at;
+		all->room = room;
+	}
+	all->at[all->n] = (struct en_ecb){
+		.epid = all->n + 1, .entry = all->entry, .clause = all->clause, .probe = p};
+	all->n++;
+}
+
+/* The lists of clauses, probe by probe. */
+static int make_lists(struct en *en, const struct pairs *all, struct et_error *e)
+{
+	unsigned *count = calloc(en->nprobes + 1, sizeof(*count));
+	struct en_ecblist **list = calloc(en->nprobes + 1, sizeof(*list));
+
+	en->ecbs = calloc(all->n + 1, sizeof(*en->ecbs));
+	en->necbs = all->n;
+	if (count == NULL || list == NULL || en->ecbs == NULL)
+		goto failed;
+	for (unsigned i = 0; i < all->n; i++)
+		count[all->at[i].probe->id]++;
+	for (unsigned i = 0; i < all->n; i++) {
+		const struct en_ecb *ecb = &all->at[i];
+		struct en_ecblist **l = &list[ecb->probe->id];
+
+		if (*l == NULL) {
+			*l = calloc(1, sizeof(**l) + count[ecb->probe->id] * sizeof(*ecb));
+			if (*l == NULL)
+				goto failed;
+			atomic_store(&ecb->probe->ecbs, *l); /* nothing fires before go */
+		}
+		(*l)->ecb[(*l)->n] = *ecb;
+		en->ecbs[i] = &(*l)->ecb[(*l)->n++];
+		ecb->probe->argmask |= ecb->clause->argmask;
+		ecb->probe->reads_vts |= ecb->clause->reads_vts;
+	}
+	free(count);
+	free(list);
+	return 0;
+failed:
+	free(count);
+	free(list);
+	return et_err(e, "ET_MEMORY", "out of memory for %u enabled probes", all->n);
+}
+
+static int load_probes(struct en *en, struct et_error *e)
+{
+	struct pairs all = {.en = en};
+	int rc = -1;
+
+	for (unsigned i = 0; i < en->prog->nclauses; i++) {
+		all.clause = en->prog->clauses[i];
+		all.entry = en->code[i].entry;
+		for (const struct d_pdesc *d = all.clause->descs; d != NULL; d = d->next)
+			if (en_probe_match(en, d, add_pair, &all, e) < 0)
+				goto out;
+	}
+	if (all.failed)
+		et_err(e, "ET_MEMORY", "out of memory for enabled probes");
+	else
+		rc = make_lists(en, &all, e);
+out:
+	free(all.at);
+	return rc;
+}
+
+/* ---- who we are ----------------------------------------------------------------------- */
+
+static uint32_t parent_of(uint32_t pid)
+{
+	char path[64], line[512];
+	unsigned parent = 0;
+	char *end;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return 0;
+	if (fgets(line, sizeof(line), f) != NULL && (end = strrchr(line, ')')) != NULL)
+		if (sscanf(end + 1, " %*c %u", &parent) != 1)
+			parent = 0;
+	fclose(f);
+	return parent;
+}
+
+static int look_around(struct en *en, struct et_error *e)
+{
+	char name[64] = "";
+	FILE *f = fopen("/proc/self/comm", "re");
+
+	if (f != NULL) {
+		if (fgets(name, sizeof(name), f) == NULL)
+			name[0] = '\0';
+		fclose(f);
+	}
+	name[strcspn(name, "\n")] = '\0';
+	en->execname = et_str_new(name, strlen(name));
+	if (en->execname == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory");
+	en->pid = (uint32_t)getpid();
+	en->ppid = (uint32_t)getppid();
+	en->uid = getuid();
+	en->gid = getgid();
+	for (uint32_t pid = en->pid; pid != 0 && en->nancestors < 64; pid = parent_of(pid))
+		en->ancestors[en->nancestors++] = pid;
+	return 0;
+}
+
+/* ---- all of it ------------------------------------------------------------------------ */
+
+static bool wants_time(const struct prog *p)
+{
+	for (unsigned i = 0; i < p->nclauses; i++)
+		if (p->clauses[i]->reads_ts)
+			return true;
+	return has_records(p);
+}
+
+int en_load(struct en *en, const struct prog *prog, struct et_error *e)
+{
+	en->prog = prog;
+	en->fence = !en_barrier_init();
+	if (look_around(en, e) < 0 || load_strings(en, e) < 0 || load_code(en, e) < 0 ||
+		load_memory(en, e) < 0 || load_probes(en, e) < 0)
+		return -1;
+	if (en_reads_memory(prog)) {
+		if (safe_init() < 0)
+			return et_err(e, "ET_SIGNAL",
+				"cannot install the handler that makes bad addresses harmless");
+		en->safe_on = true;
+	}
+	clock_init(wants_time(prog));
+	return 0;
+}
+
+void en_unload(struct en *en)
+{
+	for (unsigned i = 0; i < en->nprobes; i++) {
+		free(atomic_exchange(&en->probes[i]->ecbs, NULL));
+		en->probes[i]->argmask = 0;
+		en->probes[i]->reads_vts = false;
+	}
+	for (unsigned i = 0; i < en->ncode; i++)
+		ebpf_jit_free(&en->code[i]);
+	for (unsigned i = 0; en->strs != NULL && i < en->prog->nstrs; i++)
+		et_str_free((struct et_str *)(uintptr_t)(en->strs[i] & ~STR_TAG));
+	if (en->slots != NULL)
+		munmap(en->slots, en->slots_size);
+	if (en->safe_on)
+		safe_fini();
+	agg_free(en);
+	dyn_free(en);
+	spec_free(en);
+	et_str_free(en->execname);
+	free(en->code);
+	free(en->strs);
+	free(en->ecbs);
+	free(en->globals);
+	en->slots = NULL;
+	en->code = NULL;
+	en->strs = NULL;
+	en->ecbs = NULL;
+	en->globals = NULL;
+	en->execname = NULL;
+	en->safe_on = false;
+	en->ncode = en->necbs = en->nspec = en->nancestors = 0;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The registry of probes: a growing table by id, a hash table by name, and matching by globs.
+ * Used by one thread at a time, before tracing and between; never on the probe path.
+ */
+#include <stdlib.h>
+
+#include "internal.h"
+
+/* ---- globs ---------------------------------------------------------------------------- */
+
+/* A set "[a-z]" or "[!a-z]" at p (behind the bracket); *end is behind its end. NULL: none. */
+static bool in_set(const char *p, char c, const char **end)
+{
+	bool negated = *p == '!', found = false;
+	const char *first;
+
+	p += negated;
+	for (first = p; *p != '\0' && (*p != ']' || p == first);) {
+		unsigned char lo, hi;
+
+		p += *p == '\\' && p[1] != '\0';
+		lo = hi = (unsigned char)*p++;
+		if (*p == '-' && p[1] != ']' && p[1] != '\0') {
+			p++;
+			p += *p == '\\' && p[1] != '\0';
+			hi = (unsigned char)*p++;
+		}
+		found |= (unsigned char)c >= lo && (unsigned char)c <= hi;
+	}
+	if (*p != ']') {
+		*end = NULL;
+		return false;
+	}
+	*end = p + 1;
+	return found != negated;
+}
+
+/* One element of the pattern against one character; the next element, or NULL: no match. */
+static const char *match_one(const char *p, char c)
+{
+	const char *end;
+
+	switch (*p) {
+	case '?': return p + 1;
+	case '[': {
+		bool in = in_set(p + 1, c, &end);
+
+		if (end != NULL)
+			return in ? end : NULL;
+		break; /* no closing bracket: itself */
+	}
+	case '\\':
+		if (p[1] != '\0')
+			p++;
+		break;
+	}
+	return *p == c ? p + 1 : NULL;
+}
+
+bool en_glob(const char *pattern, const char *text)
+{
+	const char *p = pattern, *star = NULL, *again = NULL;
+
+	if (pattern == NULL || *pattern == '\0')
+		return true;
+	while (*text != '\0') {
+		const char *next;
+
+		if (*p == '*') {
+			star = ++p;
+			again = text;
+		} else if (*p != '\0' && (next = match_one(p, *text)) != NULL) {
+			p = next;
+			text++;
+		} else if (star != NULL) { /* let the star take one character more */
+			p = star;
+			text = ++again;
+		} else {
+			return false;
+		}
+	}
+	while (*p == '*')
+		p++;
+	return *p == '\0';
+}
+
+/* ---- table ---------------------------------------------------------------------------- */
+
+static uint64_t name_hash(const char *prov, const char *mod, const char *func, const char *name)
+{
+	return et_hash(prov, strlen(prov)) * 3 + et_hash(mod, strlen(mod)) * 5 +
+		et_hash(func, strlen(func)) * 7 + et_hash(name, strlen(name));
+}
+
+static bool is_named(const struct en_probe *p, const char *prov, const char *mod,
+	const char *func, const char *name)
+{
+	return strcmp(p->name->text, name) == 0 && strcmp(p->func->text, func) == 0 &&
+		strcmp(p->mod->text, mod) == 0 && strcmp(p->prov->text, prov) == 0;
+}
+
+/* The place of a name in the hash table: its own, or the empty one where it belongs. */
+static struct en_probe **place_of(
+	struct en *en, const char *prov, const char *mod, const char *func, const char *name)
+{
+	unsigned mask = en->probe_hash_size - 1;
+	unsigned i = (unsigned)name_hash(prov, mod, func, name) & mask;
+
+	while (en->probe_hash[i] != NULL && !is_named(en->probe_hash[i], prov, mod, func, name))
+		i = (i + 1) & mask;
+	return &en->probe_hash[i];
+}
+
+static bool grow(struct en *en)
+{
+	unsigned room = en->probe_room ? 2 * en->probe_room : 64;
+	struct en_probe **hash, **probes;
+
+	if (en->nprobes < en->probe_room)
+		return true;
+	probes = realloc(en->probes, room * sizeof(struct en_probe *));
+	if (probes == NULL)
+		return false;
+	en->probes = probes;
+	hash = calloc(2 * (size_t)room, sizeof(struct en_probe *));
+	if (hash == NULL)
+		return false;
+	free(en->probe_hash);
+	en->probe_hash = hash;
+	en->probe_hash_size = 2 * room;
+	en->probe_room = room;
+	for (unsigned i = 0; i < en->nprobes; i++) {
+		struct en_probe *p = probes[i];
+
+		*place_of(en, p->prov->text, p->mod->text, p->func->text, p->name->text) = p;
+	}
+	return true;
+}
+
+static void probe_free(struct en_probe *p)
+{
+	et_str_free((struct et_str *)p->prov);
+	et_str_free((struct et_str *)p->mod);
+	et_str_free((struct et_str *)p->func);
+	et_str_free((struct et_str *)p->name);
+	free(p);
+}
+
+void en_probes_free(struct en *en)
+{
+	for (unsigned i = 0; i < en->nprobes; i++)
+		probe_free(en->probes[i]);
+	free(en->probes);
+	free(en->probe_hash);
+}
+
+struct en_probe *en_probe_add(struct en *en, const struct provider *pv, void *pvdata,
+	const char *prov, const char *mod, const char *func, const char *name)
+{
+	struct en_probe *p = en_probe_find(en, prov, mod, func, name);
+
+	if (p != NULL)
+		return p;
+	if (!grow(en) || (p = calloc(1, sizeof(*p))) == NULL)
+		return NULL;
+	p->prov = et_str_new(prov, strlen(prov));
+	p->mod = et_str_new(mod, strlen(mod));
+	p->func = et_str_new(func, strlen(func));
+	p->name = et_str_new(name, strlen(name));
+	if (p->prov == NULL || p->mod == NULL || p->func == NULL || p->name == NULL) {
+		probe_free(p);
+		return NULL;
+	}
+	p->pv = pv;
+	p->pvdata = pvdata;
+	p->en = en;
+	p->nargs = -1;
+	en->probes[en->nprobes++] = p;
+	p->id = en->nprobes;
+	*place_of(en, prov, mod, func, name) = p;
+	return p;
+}
+
+struct en_probe *en_probe_find(
+	struct en *en, const char *prov, const char *mod, const char *func, const char *name)
+{
+	return en->probe_hash_size ? *place_of(en, prov, mod, func, name) : NULL;
+}
+
+struct en_probe *en_probe_by_id(struct en *en, uint32_t id)
+{
+	return id >= 1 && id <= en->nprobes ? en->probes[id - 1] : NULL;
+}
+
+unsigned en_nprobes(struct en *en)
+{
+	return en->nprobes;
+}
+
+/* ---- matching ------------------------------------------------------------------------- */
+
+static bool matches(const struct en_probe *p, const struct d_pdesc *d)
+{
+	if (d->id != 0)
+		return p->id == d->id;
+	return en_glob(d->name, p->name->text) && en_glob(d->func, p->func->text) &&
+		en_glob(d->mod, p->mod->text) && en_glob(d->prov, p->prov->text);
+}
+
+int en_probe_match(struct en *en, const struct d_pdesc *desc, en_probe_cb cb, void *arg,
+	struct et_error *e)
+{
+	int n = 0;
+
+	for (unsigned i = 0; i < en->npv && desc->id == 0; i++)
+		if (et_providers[i]->provide != NULL &&
+			et_providers[i]->provide(en, en->pvdata[i], desc, e) < 0)
+			return -1;
+	for (unsigned i = 0; i < en->nprobes; i++) {
+		struct en_probe *p = en->probes[i];
+
+		if (!matches(p, desc))
+			continue;
+		n++;
+		if (cb != NULL)
+			cb(arg, p);
+	}
+	return n;
+}
+
+/* ---- for the compiler ----------------------------------------------------------------- */
+
+struct info_cb {
+	void (*cb)(void *arg, const struct d_probeinfo *p);
+	void *arg;
+};
+
+static void give_info(void *arg, struct en_probe *p)
+{
+	const struct info_cb *to = arg;
+	struct d_probeinfo info = {
+		.id = p->id,
+		.prov = p->prov->text,
+		.mod = p->mod->text,
+		.func = p->func->text,
+		.name = p->name->text,
+		.nargs = p->nargs,
+		.argtypes = p->argtypes,
+		.xargtypes = p->xargtypes,
+		.argmap = p->argmap,
+	};
+
+	if (to->cb != NULL)
+		to->cb(to->arg, &info);
+}
+
+static int match_info(void *data, const struct d_pdesc *desc,
+	void (*cb)(void *arg, const struct d_probeinfo *p), void *arg, struct et_error *e)
+{
+	struct info_cb to = {cb, arg};
+
+	return en_probe_match(data, desc, give_info, &to, e);
+}
+
+void en_registry(struct en *en, struct d_registry *reg)
+{
+	reg->match = match_info;
+	reg->data = en;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trace buffers: a ring of bytes with one writer, the slot's thread, and one reader. head and
+ * tail count bytes since the start; records do not wrap: what is left at the end is a REC_PAD (or
+ * too short for a head). Policies: switch drops what finds no room; ring lets the writer throw
+ * the oldest away (the reader keeps off until the stop); fill drops too and says so.
+ */
+#include "internal.h"
+
+/* The bytes that end the ring at pos, if no head fits: passed over by both sides. */
+static inline uint64_t left_at(const struct ring *r, uint64_t pos)
+{
+	return r->size - pos;
+}
+
+/* Policy ring: forget the oldest record. */
+PROBE_PATH static void forget(struct ring *r)
+{
+	const struct rec_head *rec = ring_peek(r, atomic_load_explicit(&r->head, memory_order_relaxed));
+
+	if (rec != NULL)
+		ring_next(r, rec);
+}
+
+PROBE_PATH static bool make_room(struct en_thread *t, uint64_t need)
+{
+	struct ring *r = &t->ring;
+	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+
+	if (likely(r->size - (head - r->tail_seen) >= need))
+		return true;
+	if (need > r->size)
+		return false;
+	if (t->en->policy == BUFPOLICY_RING) /* bounded: each one is at least a head long */
+		while (r->size - (head - atomic_load_explicit(&r->tail, memory_order_relaxed)) <
+			need)
+			forget(r);
+	r->tail_seen = atomic_load_explicit(&r->tail, memory_order_acquire);
+	return r->size - (head - r->tail_seen) >= need;
+}
+
+/* Pass over the pad bytes that end the ring; returns 0, what is then left to pass over. */
+PROBE_PATH static __attribute__((noinline)) uint64_t put_pad(struct ring *r, uint64_t pad)
+{
+	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+
+	if (pad >= sizeof(struct rec_head)) {
+		struct rec_head *h = (struct rec_head *)(void *)(r->mem + r->wpos);
+
+		h->size = (uint32_t)pad;
+		h->kind = REC_PAD;
+	}
+	r->wpos = 0;
+	atomic_store_explicit(&r->head, head + pad, memory_order_release);
+	return 0;
+}
+
+PROBE_PATH bool ring_put(struct en_thread *t, const void *rec, uint32_t size)
+{
+	struct ring *r = &t->ring;
+	uint64_t head, pad = 0;
+	struct en *en = t->en;
+
+	if (en->policy == BUFPOLICY_FILL &&
+		atomic_load_explicit(&en->filled, memory_order_relaxed))
+		goto full;
+	if (left_at(r, r->wpos) < size)
+		pad = left_at(r, r->wpos);
+	/* Together they would never fit: the pad goes first, or no record would ever again. */
+	if (unlikely(pad + size > r->size && size <= r->size && make_room(t, pad)))
+		pad = put_pad(r, pad);
+	if (size > r->size || !make_room(t, pad + size)) {
+		if (en->policy == BUFPOLICY_FILL)
+			atomic_store_explicit(&en->filled, true, memory_order_relaxed);
+		goto full;
+	}
+	if (unlikely(pad != 0))
+		put_pad(r, pad);
+	head = atomic_load_explicit(&r->head, memory_order_relaxed);
+	memcpy(r->mem + r->wpos, rec, size);
+	r->wpos += size;
+	if (r->wpos == r->size)
+		r->wpos = 0;
+	atomic_store_explicit(&r->head, head + size, memory_order_release);
+	return true;
+full:
+	drop(t, DROP_PRINCIPAL);
+	return false;
+}
+
+static inline void advance(struct ring *r, uint64_t n)
+{
+	r->rpos += n;
+	if (r->rpos == r->size)
+		r->rpos = 0;
+	atomic_store_explicit(&r->tail,
+		atomic_load_explicit(&r->tail, memory_order_relaxed) + n, memory_order_release);
+}
+
+/* The oldest record, if it was written before head. */
+PROBE_PATH const struct rec_head *ring_peek(struct ring *r, uint64_t head)
+{
+	const struct rec_head *rec;
+
+	for (int i = 0; i < 2; i++) { /* at most one pad is in the way */
+		if (atomic_load_explicit(&r->tail, memory_order_relaxed) == head)
+			return NULL;
+		rec = (const struct rec_head *)(const void *)(r->mem + r->rpos);
+		if (left_at(r, r->rpos) < sizeof(*rec))
+			advance(r, left_at(r, r->rpos));
+		else if (rec->kind == REC_PAD)
+			advance(r, rec->size);
+		else
+			return rec;
+	}
+	return NULL;
+}
+
+PROBE_PATH void ring_next(struct ring *r, const struct rec_head *rec)
+{
+	advance(r, rec->size);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json(text, path) (probe path): the value at a path like a.b[0].c as a string: of a string its
+ * text, of anything else its source. No value: no string. One pass for each part of the path,
+ * no recursion: what lies deeper is skipped by counting brackets.
+ */
+#include "internal.h"
+
+struct text {
+	const char *at, *end;
+};
+
+PROBE_PATH static void skip_space(struct text *t)
+{
+	while (t->at < t->end && (*t->at == ' ' || (*t->at >= '\t' && *t->at <= '\r')))
+		t->at++;
+}
+
+/* Over a string, with its quotes; *body is what stands between them. */
+PROBE_PATH static bool skip_string(struct text *t, struct text *body)
+{
+	if (t->at >= t->end || *t->at != '"')
+		return false;
+	body->at = ++t->at;
+	for (; t->at < t->end && *t->at != '"'; t->at++)
+		if (*t->at == '\\' && ++t->at >= t->end)
+			return false;
+	if (t->at >= t->end)
+		return false;
+	body->end = t->at++;
+	return true;
+}
+
+/* Over a whole value, which is then between v->at and v->end. */
+PROBE_PATH static bool skip_value(struct text *t, struct text *v)
+{
+	unsigned depth = 0;
+	struct text ignored;
+
+	skip_space(t);
+	v->at = t->at;
+	while (t->at < t->end) {
+		char c = *t->at;
+
+		if (c == '"') {
+			if (!skip_string(t, &ignored))
+				return false;
+			if (depth == 0)
+				break;
+			continue;
+		}
+		if (c == '{' || c == '[') {
+			depth++;
+		} else if (c == '}' || c == ']') {
+			if (depth == 0)
+				break; /* of what is around */
+			if (--depth == 0) {
+				t->at++;
+				break;
+			}
+		} else if (depth == 0 && (c == ',' || c == ' ' || (c >= '\t' && c <= '\r'))) {
+			break;
+		}
+		t->at++;
+	}
+	v->end = t->at;
+	return v->end > v->at && depth == 0;
+}
+
+PROBE_PATH static bool eat(struct text *t, char c)
+{
+	skip_space(t);
+	if (t->at >= t->end || *t->at != c)
+		return false;
+	t->at++;
+	return true;
+}
+
+PROBE_PATH static bool is_name(const struct text *name, const char *part, size_t len)
+{
+	return (size_t)(name->end - name->at) == len && memcmp(name->at, part, len) == 0;
+}
+
+/* The member of an object; v becomes its value. */
+PROBE_PATH static bool member(struct text *v, const char *part, size_t len)
+{
+	struct text t = *v, name, value;
+
+	if (!eat(&t, '{'))
+		return false;
+	for (;;) {
+		skip_space(&t);
+		if (!skip_string(&t, &name) || !eat(&t, ':') || !skip_value(&t, &value))
+			return false;
+		if (is_name(&name, part, len)) {
+			*v = value;
+			return true;
+		}
+		if (!eat(&t, ','))
+			return false;
+	}
+}
+
+PROBE_PATH static bool element(struct text *v, uint64_t n)
+{
+	struct text t = *v, value;
+
+	if (!eat(&t, '['))
+		return false;
+	for (;; n--) {
+		if (!skip_value(&t, &value))
+			return false;
+		if (n == 0) {
+			*v = value;
+			return true;
+		}
+		if (!eat(&t, ','))
+			return false;
+	}
+}
+
+/* The next part of a path: ".name", "name" or "[number]". */
+PROBE_PATH static bool step(struct text *path, struct text *v)
+{
+	const char *from;
+	uint64_t n = 0;
+
+	if (*path->at == '[') {
+		from = ++path->at;
+		for (; path->at < path->end && *path->at >= '0' && *path->at <= '9'; path->at++)
+			n = n < 1u << 30 ? n * 10 + (uint64_t)(*path->at - '0') : n;
+		if (path->at == from || path->at >= path->end || *path->at != ']')
+			return false;
+		path->at++;
+		return element(v, n);
+	}
+	if (*path->at == '.')
+		path->at++;
+	for (from = path->at; path->at < path->end && *path->at != '.' && *path->at != '[';)
+		path->at++;
+	return path->at > from && member(v, from, (size_t)(path->at - from));
+}
+
+PROBE_PATH static int hex(const char *p)
+{
+	int v = 0;
+
+	for (int i = 0; i < 4; i++) {
+		char c = p[i];
+		int digit = c >= '0' && c <= '9' ? c - '0'
+			: (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
+
+		if (digit < 0)
+			return -1;
+		v = v * 16 + digit;
+	}
+	return v;
+}
+
+PROBE_PATH static char plain_escape(char c)
+{
+	switch (c) {
+	case 'n': return '\n';
+	case 't': return '\t';
+	case 'r': return '\r';
+	case 'b': return '\b';
+	case 'f': return '\f';
+	default: return c; /* itself: quote, backslash, slash */
+	}
+}
+
+/* A string's text with its escapes done; \u of one byte only, others stay as they are. */
+PROBE_PATH static uint64_t unescape(struct fire *f, uint64_t slot, const struct text *s)
+{
+	uint32_t n = 0, most = f->en->strsize - 1;
+	char *to = str_slot(f, slot);
+	int v;
+
+	if (to == NULL)
+		return 0;
+	for (const char *p = s->at; p < s->end && n < most; p++) {
+		if (*p != '\\' || p + 1 >= s->end) {
+			to[n++] = *p;
+		} else if (*++p != 'u') {
+			to[n++] = plain_escape(*p);
+		} else if (s->end - p > 4 && (v = hex(p + 1)) > 0 && v < 0x80) {
+			to[n++] = (char)v;
+			p += 4;
+		} else {
+			to[n++] = '\\';
+			if (n < most)
+				to[n++] = 'u';
+		}
+	}
+	to[n] = '\0';
+	return (uint64_t)(uintptr_t)to;
+}
+
+RTFN(json)
+{
+	struct fire *f = FIRE(ctx);
+	uint32_t n, m;
+	const char *s = str_text(f, b, &n), *p = str_text(f, c, &m);
+	struct text v = {s, s + n}, path = {p, p + m}, body, t;
+
+	if (n == 0 || m == 0)
+		return 0;
+	while (path.at < path.end)
+		if (!step(&path, &v))
+			return 0;
+	t = v;
+	skip_space(&t);
+	if (skip_string(&t, &body))
+		return unescape(f, a, &body);
+	return str_put(f, a, v.at, (size_t)(v.end - v.at));
+}

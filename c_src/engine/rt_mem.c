@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory (probe path). Anything may be read, through safe.c. Written is only what alloca() and
+ * copyin() have given in this clause, and by copyout(), which is destructive.
+ */
+#include <pthread.h>
+
+#include "internal.h"
+
+/* Is [addr, addr + n) memory that this clause was given? Else a fault. */
+PROBE_PATH static bool may_write(struct fire *f, uint64_t addr, uint64_t n)
+{
+	uint64_t from = (uint64_t)(uintptr_t)f->thread->alloca, off = addr - from;
+
+	if (addr >= from && off <= f->alloca_used && n <= f->alloca_used - off)
+		return true;
+	set_fault(f, FAULT_BADADDR, addr);
+	return false;
+}
+
+PROBE_PATH uint64_t mem_alloca(struct fire *f, uint64_t size)
+{
+	uint64_t left = f->en->alloca_size - f->alloca_used, need = align_up(size, 8);
+	char *at = f->thread->alloca + f->alloca_used;
+
+	if (size > left || need > left) {
+		set_fault(f, FAULT_NOSCRATCH, 0);
+		return 0;
+	}
+	f->alloca_used += (uint32_t)need;
+	return (uint64_t)(uintptr_t)at;
+}
+
+RTFN(alloca)
+{
+	struct fire *f = FIRE(ctx);
+	uint64_t at = mem_alloca(f, a);
+
+	if (at != 0)
+		memset((void *)(uintptr_t)at, 0, a);
+	return at;
+}
+
+RTFN(store)
+{
+	struct fire *f = FIRE(ctx);
+
+	if (b != 1 && b != 2 && b != 4 && b != 8) {
+		set_fault(f, FAULT_BADSIZE, a);
+		return 0;
+	}
+	if (!may_write(f, a, b))
+		return 0;
+	if (a % b != 0)
+		set_fault(f, FAULT_BADALIGN, a);
+	else
+		memcpy((void *)(uintptr_t)a, &c, b);
+	return 0;
+}
+
+RTFN(read)
+{
+	safe_read(FIRE(ctx), (void *)(uintptr_t)a, c, b);
+	return 0;
+}
+
+RTFN(write)
+{
+	if (may_write(FIRE(ctx), c, b))
+		memcpy((void *)(uintptr_t)c, (const void *)(uintptr_t)a, b);
+	return 0;
+}
+
+RTFN(copy)
+{
+	memmove((void *)(uintptr_t)a, (const void *)(uintptr_t)c, b);
+	return 0;
+}
+
+RTFN(zero)
+{
+	memset((void *)(uintptr_t)a, 0, b);
+	return 0;
+}
+
+RTFN(bcopy)
+{
+	struct fire *f = FIRE(ctx);
+
+	if (may_write(f, b, c))
+		safe_read(f, (void *)(uintptr_t)b, a, c);
+	return 0;
+}
+
+RTFN(copyin)
+{
+	struct fire *f = FIRE(ctx);
+	uint32_t used = f->alloca_used;
+	uint64_t at = mem_alloca(f, b);
+
+	if (at != 0 && !safe_read(f, (void *)(uintptr_t)at, a, b)) {
+		f->alloca_used = used;
+		return 0;
+	}
+	return at;
+}
+
+RTFN(copyinto)
+{
+	struct fire *f = FIRE(ctx);
+
+	if (may_write(f, c, b))
+		safe_read(f, (void *)(uintptr_t)c, a, b);
+	return 0;
+}
+
+/* Into the program's memory: what is written to may fault as well as what is read. */
+PROBE_PATH static void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t n)
+{
+	size_t left;
+
+	if (!f->en->opts->val[OPT_DESTRUCTIVE]) {
+		set_fault(f, FAULT_ILLOP, 0);
+		return;
+	}
+	left = safe_copy((void *)(uintptr_t)to, from, n);
+	if (left != 0)
+		set_fault(f, FAULT_BADADDR, to + (n - left));
+}
+
+RTFN(copyout)
+{
+	copy_out(FIRE(ctx), b, (const void *)(uintptr_t)a, c);
+	return 0;
+}
+
+RTFN(copyoutstr)
+{
+	struct fire *f = FIRE(ctx);
+	uint32_t len;
+	const char *text = str_text(f, a, &len);
+
+	if (c == 0)
+		return 0;
+	if (len > c - 1)
+		len = (uint32_t)(c - 1);
+	if (len > 0)
+		copy_out(f, b, text, len);
+	if (f->fault == 0)
+		copy_out(f, b + len, "", 1);
+	return 0;
+}
+
+/* Add to a static of 1 or 2 bytes; gives the old value. */
+RTFN(add_narrow)
+{
+	if (b == 1)
+		return atomic_fetch_add((_Atomic uint8_t *)(uintptr_t)a, (uint8_t)c);
+	if (b == 2 && a % 2 == 0)
+		return atomic_fetch_add((_Atomic uint16_t *)(uintptr_t)a, (uint16_t)c);
+	return 0;
+}
+
+/* ---- locks of the program: pthread's ------------------------------------------------- */
+
+PROBE_PATH static uint64_t mutex_state(struct fire *f, uint64_t what, uint64_t addr)
+{
+	pthread_mutex_t m;
+	uint32_t owner;
+
+	if (!safe_read(f, &m, addr, sizeof(m)))
+		return 0;
+	owner = m.__data.__lock != 0 ? (uint32_t)m.__data.__owner : 0;
+	switch (what) {
+	case FN_MUTEX_OWNED: return owner != 0 && owner == f->thread->tid;
+	case FN_MUTEX_OWNER: return owner;
+	case FN_MUTEX_TYPE_ADAPTIVE: return (m.__data.__kind & 3) == PTHREAD_MUTEX_ADAPTIVE_NP;
+	default: return 0; /* none of pthread's mutexes spins for good */
+	}
+}
+
+RTFN(lock_state)
+{
+	struct fire *f = FIRE(ctx);
+	pthread_rwlock_t rw;
+
+	switch (a) {
+	case FN_RW_READ_HELD:
+	case FN_RW_WRITE_HELD:
+	case FN_RW_ISWRITER: break;
+	default: return mutex_state(f, a, b);
+	}
+	if (!safe_read(f, &rw, b, sizeof(rw)))
+		return 0;
+	if (a == FN_RW_READ_HELD)
+		return rw.__data.__readers >> 3 != 0 && rw.__data.__cur_writer == 0;
+	if (a == FN_RW_ISWRITER)
+		return (uint32_t)rw.__data.__cur_writer == f->thread->tid;
+	return rw.__data.__cur_writer != 0;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Addresses of networks as text (probe path): inet_ntoa, inet_ntoa6, inet_ntop, link_ntop. */
+#include <sys/socket.h>
+
+#include "internal.h"
+
+#define HW_ETHERNET   1
+#define HW_INFINIBAND 32
+
+PROBE_PATH static char *put_number(char *to, unsigned v, unsigned base)
+{
+	char buf[12], *p = buf + sizeof(buf);
+
+	do
+		*--p = "0123456789abcdef"[v % base];
+	while (v /= base);
+	while (p < buf + sizeof(buf))
+		*to++ = *p++;
+	return to;
+}
+
+PROBE_PATH static char *put_v4(char *to, const uint8_t *addr)
+{
+	for (int i = 0; i < 4; i++) {
+		if (i > 0)
+			*to++ = '.';
+		to = put_number(to, addr[i], 10);
+	}
+	return to;
+}
+
+/* The longest run of zero words, of two at least: where "::" stands. */
+PROBE_PATH static void longest_zeros(const uint8_t *addr, int words, int *from, int *len)
+{
+	*from = -1;
+	*len = 1;
+	for (int i = 0; i < words; i++) {
+		int k = i;
+
+		while (k < words && addr[2 * k] == 0 && addr[2 * k + 1] == 0)
+			k++;
+		if (k - i > *len) {
+			*from = i;
+			*len = k - i;
+		}
+	}
+}
+
+/* RFC 5952; an IPv4 address inside is written as one. */
+PROBE_PATH static char *put_v6(char *to, const uint8_t *addr)
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+	bool has_v4 = memcmp(addr, mapped, 12) == 0;
+	int words = has_v4 ? 6 : 8, from, len;
+
+	longest_zeros(addr, words, &from, &len);
+	for (int i = 0; i < words; i++) {
+		if (i == from) {
+			*to++ = ':';
+			i += len - 1;
+			if (i == words - 1)
+				*to++ = ':';
+			continue;
+		}
+		if (i > 0)
+			*to++ = ':';
+		to = put_number(to, (unsigned)addr[2 * i] << 8 | addr[2 * i + 1], 16);
+	}
+	if (!has_v4)
+		return to;
+	*to++ = ':';
+	return put_v4(to, addr + 12);
+}
+
+PROBE_PATH static uint64_t inet(struct fire *f, uint64_t slot, uint64_t family, uint64_t from)
+{
+	uint8_t addr[16];
+	char buf[64], *end;
+
+	if (family != AF_INET && family != AF_INET6) {
+		set_fault(f, FAULT_ILLOP, 0);
+		return 0;
+	}
+	if (!safe_read(f, addr, from, family == AF_INET ? 4 : 16))
+		return 0;
+	end = family == AF_INET ? put_v4(buf, addr) : put_v6(buf, addr);
+	return str_put(f, slot, buf, (size_t)(end - buf));
+}
+
+RTFN(inet_ntoa)
+{
+	return inet(FIRE(ctx), a, AF_INET, b);
+}
+
+RTFN(inet_ntoa6)
+{
+	return inet(FIRE(ctx), a, AF_INET6, b);
+}
+
+RTFN(inet_ntop)
+{
+	return inet(FIRE(ctx), a, b, c);
+}
+
+RTFN(link_ntop)
+{
+	struct fire *f = FIRE(ctx);
+	uint8_t addr[20];
+	char buf[64];
+	unsigned n = b == HW_ETHERNET ? 6 : 20, at = 0;
+
+	if (b != HW_ETHERNET && b != HW_INFINIBAND) {
+		set_fault(f, FAULT_ILLOP, 0);
+		return 0;
+	}
+	if (!safe_read(f, addr, c, n))
+		return 0;
+	for (unsigned i = 0; i < n; i++) {
+		if (i > 0)
+			buf[at++] = ':';
+		buf[at++] = "0123456789ABCDEF"[addr[i] >> 4];
+		buf[at++] = "0123456789ABCDEF"[addr[i] & 15];
+	}
+	return str_put(f, a, buf, at);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Paths (probe path): basename, dirname, cleanpath, by DTrace's rules. */
+#include "internal.h"
+
+/* The text without the slashes that end it; of "/" one stays. */
+PROBE_PATH static uint32_t without_slashes(const char *s, uint32_t n)
+{
+	while (n > 1 && s[n - 1] == '/')
+		n--;
+	return n;
+}
+
+RTFN(basename)
+{
+	struct fire *f = FIRE(ctx);
+	uint32_t n, from;
+	const char *s = str_text(f, b, &n);
+
+	if (n == 0)
+		return str_put(f, a, ".", 1);
+	n = without_slashes(s, n);
+	for (from = n; from > 0 && s[from - 1] != '/'; from--)
+		;
+	if (from == n) /* nothing but slashes */
+		from = n - 1;
+	return str_put(f, a, s + from, n - from);
+}
+
+RTFN(dirname)
+{
+	struct fire *f = FIRE(ctx);
+	uint32_t n;
+	const char *s = str_text(f, b, &n);
+
+	if (n == 0)
+		return str_put(f, a, ".", 1);
+	n = without_slashes(s, n);
+	while (n > 0 && s[n - 1] != '/')
+		n--;
+	if (n == 0)
+		return str_put(f, a, ".", 1);
+	return str_put(f, a, s, without_slashes(s, n));
+}
+
+/*
+ * Without empty parts, "/./" and "/../". As in DTrace, "." and ".." count only between slashes:
+ * at the end they stay.
+ */
+RTFN(cleanpath)
+{
+	struct fire *f = FIRE(ctx);
+	uint32_t n, to = 0, i = 0;
+	const char *s = str_text(f, b, &n);
+	char *out = str_slot(f, a);
+
+	if (out == NULL)
+		return 0;
+	while (i < n) {
+		if (s[i] != '/') {
+			out[to++] = s[i++];
+		} else if (i + 1 < n && s[i + 1] == '/') {
+			i++;
+		} else if (i + 2 < n && s[i + 1] == '.' && s[i + 2] == '/') {
+			i += 2;
+		} else if (i + 3 < n && s[i + 1] == '.' && s[i + 2] == '.' && s[i + 3] == '/') {
+			i += 3; /* back to the slash before */
+			while (to > 0 && out[--to] != '/')
+				;
+		} else {
+			out[to++] = s[i++];
+		}
+	}
+	out[to] = '\0';
+	return (uint64_t)(uintptr_t)out;
+}

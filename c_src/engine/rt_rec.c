@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records and actions (probe path). The program has stored numbers into the fixed part; strings
+ * are put behind it; rt_rec_end copies the whole into the ring or the speculation. Actions that
+ * harm are bounded here; that they are permitted was checked when loading.
+ */
+#include <signal.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+
+#include "internal.h"
+
+#define CHILL_MOST   500000000ULL  /* ns that may be spent chilling ... */
+#define CHILL_WITHIN 1000000000ULL /* ... in this time */
+
+RTFN(rec_str)
+{
+	struct fire *f = FIRE(ctx);
+	const struct en *en = f->en;
+	char *rec = f->thread->rec;
+	uint32_t at = (uint32_t)sizeof(struct rec_head) + f->clause->rec_size + f->rec_tail, len;
+	struct rec_str s = {.off = at, .len = UINT32_MAX};
+	const char *text;
+
+	if (a > f->clause->rec_size || f->clause->rec_size - a < sizeof(s))
+		return 0;
+	text = str_text(f, b, &len);
+	if (text != NULL) {
+		if (len > en->rec_cap - at)
+			len = en->rec_cap - at;
+		memcpy(rec + at, text, len);
+		s.len = len;
+		f->rec_tail += len;
+	}
+	memcpy(rec + sizeof(struct rec_head) + a, &s, sizeof(s));
+	return 0;
+}
+
+/* tracemem(): of size bytes the first used ones are read, the rest is 0. */
+RTFN(rec_mem)
+{
+	struct fire *f = FIRE(ctx);
+	char *to = f->thread->rec + sizeof(struct rec_head) + a;
+	size_t n = d < b ? d : b;
+
+	if (a > f->clause->rec_size || f->clause->rec_size - a < b) {
+		set_fault(f, FAULT_BADSIZE, 0);
+		return 0;
+	}
+	memset(to + n, 0, b - n);
+	safe_read(f, to, c, n);
+	return 0;
+}
+
+RTFN(rec_end)
+{
+	struct fire *f = FIRE(ctx);
+	struct en_thread *t = f->thread;
+	uint64_t size = sizeof(struct rec_head) + f->clause->rec_size + f->rec_tail;
+	struct rec_head *head = (struct rec_head *)(void *)t->rec;
+
+	size = (size + 7) & ~7ULL;
+	*head = (struct rec_head){.size = (uint32_t)size,
+		.kind = REC_DATA,
+		.cpu = (uint16_t)en_cpu(),
+		.epid = f->epid,
+		.spec = f->spec,
+		.ts = fire_ts(f)};
+	if (likely(f->spec == 0))
+		ring_put(t, head, (uint32_t)size);
+	else if (f->spec != SPEC_NOWHERE)
+		spec_put(t, f->spec, head, (uint32_t)size);
+	return 0;
+}
+
+/* From here on only END fires. */
+RTFN(exit)
+{
+	struct en *en = FIRE(ctx)->en;
+	uint32_t phase = atomic_load(&en->phase);
+
+	if (!atomic_exchange(&en->exited, true) || phase == PHASE_END)
+		atomic_store(&en->exit_code, (int)a);
+	if (phase == PHASE_BEGIN || phase == PHASE_RUN)
+		atomic_compare_exchange_strong(&en->phase, &phase, PHASE_DRAIN);
+	return 0;
+}
+
+/* Busy for so many ns, within bounds that leave the program half of its time. */
+PROBE_PATH static void chill(struct fire *f, uint64_t ns)
+{
+	struct en_thread *t = f->thread;
+	uint64_t now = en_now(), end;
+
+	if (now - t->chill_from > CHILL_WITHIN) {
+		t->chill_from = now;
+		t->chilled = 0;
+	}
+	if (ns > CHILL_MOST || t->chilled + ns > CHILL_MOST) {
+		set_fault(f, FAULT_ILLOP, 0);
+		return;
+	}
+	t->chilled += ns;
+	for (end = now + ns; now < end; now = en_now())
+		cpu_relax();
+}
+
+RTFN(destroy)
+{
+	struct fire *f = FIRE(ctx);
+	struct en *en = f->en;
+
+	if (!en->opts->val[OPT_DESTRUCTIVE]) {
+		set_fault(f, FAULT_ILLOP, 0);
+		return 0;
+	}
+	switch (a) {
+	case ACT_CHILL: chill(f, b); break;
+	case ACT_RAISE: syscall(SYS_tgkill, en->pid, f->thread->tid, (int)b); break;
+	case ACT_STOP: syscall(SYS_kill, en->pid, SIGSTOP); break;
+	default: set_fault(f, FAULT_ILLOP, 0); /* panic, breakpoint: not inside other programs */
+	}
+	return 0;
+}

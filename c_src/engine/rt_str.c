@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * String functions (probe path): comparing, searching, cutting and joining. Results go to a slot
+ * of the scratch region and are cut at strsize - 1 bytes. Positions count as in Perl, whose rules
+ * D has taken over with all their corners.
+ */
+#include "internal.h"
+
+/* ---- where strings come from ---------------------------------------------------------- */
+
+RTFN(copyinstr)
+{
+	struct fire *f = FIRE(ctx);
+	uint32_t room = f->en->strsize;
+	char *to = str_slot(f, a);
+
+	if (to == NULL) {
+		set_fault(f, FAULT_NOSCRATCH, 0);
+		return 0;
+	}
+	if (c < room)
+		room = c == 0 ? 1 : (uint32_t)c + 1 < room ? (uint32_t)c + 1 : room;
+	return safe_str(f, to, b, room) < 0 ? 0 : (uint64_t)(uintptr_t)to;
+}
+
+/* An argument that a provider interned is passed on as it is. */
+RTFN(argstr)
+{
+	struct fire *f = FIRE(ctx);
+
+	if (b >= 10) {
+		set_fault(f, FAULT_BADINDEX, 0);
+		return 0;
+	}
+	if (likely(f->strmask >> b & 1)) {
+		const char *text = (const char *)(uintptr_t)f->arg[b];
+
+		return str_ref((const struct et_str *)(const void *)(text -
+			offsetof(struct et_str, text)));
+	}
+	return rt_copyinstr(ctx, a, f->arg[b], UINT64_MAX, 0);
+}
+
+RTFN(memstr)
+{
+	const char *from = (const char *)(uintptr_t)b;
+
+	return str_put(FIRE(ctx), a, from, strnlen(from, c));
+}
+
+RTFN(str)
+{
+	return a;
+}
+
+RTFN(setstr)
+{
+	char *to = (char *)(uintptr_t)a;
+	uint32_t len;
+	const char *text = str_text(FIRE(ctx), c, &len);
+
+	if (b == 0)
+		return 0;
+	if (len > b - 1)
+		len = (uint32_t)(b - 1);
+	if (len > 0)
+		memmove(to, text, len);
+	to[len] = '\0';
+	return 0;
+}
+
+RTFN(stradr)
+{
+	const struct et_str *s = str_interned(a);
+
+	return s != NULL ? (uint64_t)(uintptr_t)s->text : a;
+}
+
+/* ---- comparing, reading --------------------------------------------------------------- */
+
+PROBE_PATH static int64_t compare(const struct fire *f, uint64_t x, uint64_t y)
+{
+	uint32_t n, m;
+	const char *s, *t;
+	int c;
+
+	if (x == y)
+		return 0;
+	s = str_text(f, x, &n);
+	t = str_text(f, y, &m);
+	c = n == 0 || m == 0 ? 0 : memcmp(s, t, n < m ? n : m);
+	return c != 0 ? c : (int64_t)n - m;
+}
+
+RTFN(streq)
+{
+	if (a == 0 || b == 0)
+		return a == b;
+	return compare(FIRE(ctx), a, b) == 0;
+}
+
+RTFN(strcmp)
+{
+	return (uint64_t)compare(FIRE(ctx), a, b);
+}
+
+RTFN(strlen)
+{
+	uint32_t len;
+
+	str_text(FIRE(ctx), a, &len);
+	return len;
+}
+
+RTFN(strat)
+{
+	uint32_t len;
+	const char *s = str_text(FIRE(ctx), a, &len);
+
+	return b < len ? (uint64_t)(int64_t)s[b] : 0;
+}
+
+static inline int digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'z')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'Z')
+		return c - 'A' + 10;
+	return 99;
+}
+
+RTFN(strtoll)
+{
+	uint32_t len, i = 0;
+	const char *s = str_text(FIRE(ctx), a, &len);
+	bool negative = false;
+	uint64_t v = 0;
+
+	if (b < 2 || b > 36)
+		return 0;
+	while (i < len && (s[i] == ' ' || (s[i] >= '\t' && s[i] <= '\r')))
+		i++;
+	if (i < len && (s[i] == '-' || s[i] == '+'))
+		negative = s[i++] == '-';
+	if (b == 16 && i + 1 < len && s[i] == '0' && (s[i + 1] | 0x20) == 'x')
+		i += 2;
+	for (; i < len && digit_of(s[i]) < (int)b; i++)
+		v = v * b + (unsigned)digit_of(s[i]);
+	return negative ? 0 - v : v;
+}
+
+/* ---- searching ------------------------------------------------------------------------ */
+
+/* The place of t in s at or behind from; -1: none. */
+PROBE_PATH static int64_t search(
+	const char *s, uint32_t n, const char *t, uint32_t m, uint32_t from)
+{
+	for (uint32_t i = from; i + (uint64_t)m <= n; i++)
+		if (m == 0 || memcmp(s + i, t, m) == 0)
+			return i;
+	return -1;
+}
+
+RTFN(index)
+{
+	struct fire *f = FIRE(ctx);
+	uint32_t n, m;
+	const char *s = str_text(f, a, &n), *t = str_text(f, b, &m);
+	int64_t from = (int64_t)c < 0 ? 0 : (int64_t)c;
+
+	if (n == 0 && m == 0)
+		return 0;
+	if (from >= n)
+		return m == 0 ? n : (uint64_t)-1;
+	return (uint64_t)search(s, n, t, m, (uint32_t)from);
+}
+
+RTFN(rindex)
+{
+	struct fire *f = FIRE(ctx);
+	uint32_t n, m;
+	const char *s = str_text(f, a, &n), *t = str_text(f, b, &m);
+	int64_t from = (int64_t)c;
+
+	if (n == 0 && m == 0)
+		return 0;
+	if (from < 0)
+		return m == 0 ? 0 : (uint64_t)-1;
+	if (from > n)
+		from = n;
+	for (; from >= 0; from--)
+		if (from + (int64_t)m <= n && (m == 0 || memcmp(s + from, t, m) == 0))
+			return (uint64_t)from;
+	return (uint64_t)-1;
+}
+
+RTFN(strstr)
+{
+	struct fire *f = FIRE(ctx);
+	uint32_t n, m;
+	const char *s = str_text(f, b, &n), *t = str_text(f, c, &m);
+	int64_t at = search(s, n, t, m, 0);
+
+	return at < 0 ? 0 : str_put(f, a, n ? s + at : "", n - (uint32_t)at);
+}
+
+PROBE_PATH static uint64_t find_char(
+	struct fire *f, uint64_t slot, uint64_t ref, uint64_t ch, bool last)
+{
+	uint32_t n, at = UINT32_MAX;
+	const char *s = str_text(f, ref, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (s[i] == (char)ch) {
+			at = i;
+			if (!last)
+				break;
+		}
+	if (at != UINT32_MAX)
+		return str_put(f, slot, s + at, n - at);
+	return (char)ch == '\0' && s != NULL ? str_put(f, slot, "", 0) : 0;
+}
+
+RTFN(strchr)
+{
+	return find_char(FIRE(ctx), a, b, c, false);
+}
+
+RTFN(strrchr)
+{
+	return find_char(FIRE(ctx), a, b, c, true);
+}
+
+/* ---- making new ones ------------------------------------------------------------------ */
+
+RTFN(strjoin)
+{
+	struct fire *f = FIRE(ctx);
+	uint32_t n, m, most = f->en->strsize - 1;
+	const char *s = str_text(f, b, &n), *t = str_text(f, c, &m);
+	char *to = str_slot(f, a);
+
+	if (to == NULL)
+		return 0;
+	if (m > most - n)
+		m = most - n;
+	if (m > 0)
+		memmove(to + n, t, m);
+	if (n > 0)
+		memmove(to, s, n);
+	to[n + m] = '\0';
+	return (uint64_t)(uintptr_t)to;
+}
+
+RTFN(substr)
+{
+	struct fire *f = FIRE(ctx);
+	uint32_t n;
+	const char *s = str_text(f, b, &n);
+	int64_t from = (int64_t)c, len = (int64_t)d, size = f->en->strsize;
+
+	if (len > size)
+		len = size;
+	if (from < -size || from > size || len < -size)
+		return str_put(f, a, "", 0);
+	if (from < 0) {
+		from += n;
+		if (from < 0 && from + len > 0) { /* it reaches into the string */
+			len += from;
+			from = 0;
+		}
+	}
+	if (from >= n || from < 0)
+		len = 0;
+	else if (len < 0)
+		len += n - from; /* leave so many off at the end */
+	if (len < 0)
+		len = 0;
+	if (len > 0 && from + len > n)
+		len = n - from;
+	return str_put(f, a, len > 0 ? s + from : "", (size_t)len);
+}
+
+/* The next piece; what is left is kept in the slot of the thread until the next call. */
+RTFN(strtok)
+{
+	struct fire *f = FIRE(ctx);
+	struct en_thread *t = f->thread;
+	uint32_t n, m, from, to;
+	const char *s = str_text(f, b, &n), *sep = str_text(f, c, &m);
+
+	if (s != NULL) {
+		memcpy(t->tok, s, n);
+		t->tok[n] = '\0';
+		t->tok_len = n;
+		t->tok_pos = 0;
+		t->tok_set = true;
+	}
+	if (!t->tok_set)
+		return 0;
+	for (from = t->tok_pos; from < t->tok_len; from++)
+		if (m == 0 || memchr(sep, t->tok[from], m) == NULL)
+			break;
+	for (to = from; to < t->tok_len; to++)
+		if (m != 0 && memchr(sep, t->tok[to], m) != NULL)
+			break;
+	if (from == t->tok_len) {
+		t->tok_set = false;
+		return 0;
+	}
+	t->tok_pos = to < t->tok_len ? to + 1 : to;
+	return str_put(f, a, t->tok + from, to - from);
+}
+
+PROBE_PATH static uint64_t change_case(
+	struct fire *f, uint64_t slot, uint64_t ref, char first, int by)
+{
+	uint32_t n;
+	const char *s = str_text(f, ref, &n);
+	char *to = str_slot(f, slot);
+
+	if (to == NULL)
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		to[i] = (char)(s[i] >= first && s[i] < first + 26 ? s[i] + by : s[i]);
+	to[n] = '\0';
+	return (uint64_t)(uintptr_t)to;
+}
+
+RTFN(tolower)
+{
+	return change_case(FIRE(ctx), a, b, 'A', 'a' - 'A');
+}
+
+RTFN(toupper)
+{
+	return change_case(FIRE(ctx), a, b, 'a', 'A' - 'a');
+}
+
+/* As illumos writes them: hexadecimal with 0x, octal with 0, a sign in base ten only. */
+RTFN(lltostr)
+{
+	struct fire *f = FIRE(ctx);
+	char buf[72], *p = buf + sizeof(buf);
+	bool negative = c == 10 && (int64_t)b < 0;
+	uint64_t v = negative ? 0 - b : b;
+
+	if (c < 2 || c > 36) {
+		set_fault(f, FAULT_ILLOP, 0);
+		return 0;
+	}
+	for (; v != 0; v /= c)
+		*--p = "0123456789abcdefghijklmnopqrstuvwxyz"[v % c];
+	if (b == 0 && c == 16)
+		*--p = '0';
+	if (c == 16)
+		*--p = 'x';
+	if (b == 0 || c == 8 || c == 16)
+		*--p = '0';
+	if (negative)
+		*--p = '-';
+	return str_put(f, a, p, (size_t)(buf + sizeof(buf) - p));
+}

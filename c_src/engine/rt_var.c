@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Built-in variables (probe path): read once a firing where they could change, else noted at go.
+ */
+#include <errno.h>
+
+#include "internal.h"
+
+PROBE_PATH static uint64_t vtimestamp(struct fire *f)
+{
+	if (f->vts == 0)
+		f->vts = f->who != NULL && f->who->vtimestamp != NULL ? f->who->vtimestamp(f->who)
+								       : clock_thread();
+	return f->vts;
+}
+
+PROBE_PATH static uint64_t walltimestamp(struct fire *f)
+{
+	if (f->wts == 0)
+		f->wts = en_wall(fire_ts(f));
+	return f->wts;
+}
+
+/* The frame above the one where the probe is. */
+PROBE_PATH static uint64_t caller(struct fire *f)
+{
+	uint64_t pcs[2] = {0, 0};
+
+	stack_user(f, pcs, 2);
+	return pcs[1];
+}
+
+PROBE_PATH static uint64_t depth(struct fire *f)
+{
+	uint64_t pcs[1024];
+	unsigned max = f->en->maxframes;
+
+	return stack_user(f, pcs, max < 1024 ? max : 1024);
+}
+
+PROBE_PATH static uint64_t rare_var(struct fire *f, uint64_t bi)
+{
+	const struct en *en = f->en;
+
+	switch (bi) {
+	case BI_PID: return en->pid;
+	case BI_PPID: return en->ppid;
+	case BI_UID: return en->uid;
+	case BI_GID: return en->gid;
+	case BI_ERRNO: return (uint64_t)errno;
+	case BI_ID: return f->id;
+	case BI_EPID: return f->epid;
+	case BI_CALLER:
+	case BI_UCALLER: return caller(f);
+	case BI_USTACKDEPTH: return depth(f);
+	case BI_CURTHREAD: return (uint64_t)(uintptr_t)__builtin_thread_pointer();
+	}
+	if (bi >= BI_ARG0 && bi <= BI_ARG9)
+		return f->arg[bi - BI_ARG0];
+	return 0; /* ipl, stackdepth: nothing of the kind here */
+}
+
+RTFN(var)
+{
+	struct fire *f = FIRE(ctx);
+
+	switch (a) {
+	case BI_TIMESTAMP: return fire_ts(f);
+	case BI_VTIMESTAMP: return vtimestamp(f);
+	case BI_WALLTIMESTAMP: return walltimestamp(f);
+	case BI_CPU:
+	case BI_CURCPU: return en_cpu();
+	case BI_TID: return f->who != NULL ? f->who->tid : f->thread->tid;
+	default: return rare_var(f, a);
+	}
+}
+
+RTFN(strvar)
+{
+	struct fire *f = FIRE(ctx);
+
+	switch (a) {
+	case BI_PROBEPROV: return str_ref(f->probe->prov);
+	case BI_PROBEMOD: return str_ref(f->probe->mod);
+	case BI_PROBEFUNC: return str_ref(f->probe->func);
+	case BI_PROBENAME: return str_ref(f->probe->name);
+	case BI_EXECNAME: return str_ref(f->en->execname);
+	default: return 0;
+	}
+}
+
+/* Probes here are calls, not traps: there are no saved registers to show. */
+RTFN(ureg)
+{
+	set_fault(FIRE(ctx), FAULT_ILLOP, 0);
+	return 0;
+}
+
+RTFN(rand)
+{
+	struct en_thread *t = FIRE(ctx)->thread;
+	uint64_t x = t->rnd;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	t->rnd = x;
+	return x * 0x2545f4914f6cdd1d;
+}
+
+RTFN(progenyof)
+{
+	const struct en *en = FIRE(ctx)->en;
+
+	for (unsigned i = 0; i < en->nancestors; i++)
+		if (en->ancestors[i] == a)
+			return 1;
+	return 0;
+}

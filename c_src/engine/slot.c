@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Slots: each thread that fires owns one, found through a thread-local cache. A slot outlives its
+ * thread: when that ends, the slot is free, and the next thread goes on with its buffers as they
+ * are. The barrier and the grace period, by which the consumer takes things away from firing
+ * threads, are here too.
+ */
+#include <linux/membarrier.h>
+#include <signal.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#define CACHE 8 /* engines that a thread remembers its slot in */
+
+struct tls {
+	uint64_t number; /* of the thread: counted up, never used twice */
+	uint32_t tid;
+	struct {
+		uint64_t en; /* id of the engine */
+		struct en_thread *slot;
+		uint32_t releases; /* slot NULL: no use to look again until this changes */
+	} cache[CACHE];
+};
+static __thread struct tls tls __attribute__((tls_model("initial-exec")));
+
+static _Atomic uint64_t threads;
+static pthread_mutex_t engines_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct en *engines;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t exit_key;
+static bool have_key;
+
+/* ---- claiming ------------------------------------------------------------------------- */
+
+/*
+ * Once in a thread's life: its numbers. The destructor makes its slots free at once when it ends;
+ * a thread-specific value within the first block costs glibc no malloc, and where that is used up
+ * the consumer finds ended threads by looking (en_slots_reap).
+ */
+static __attribute__((noinline)) void thread_init(void)
+{
+	tls.tid = (uint32_t)syscall(SYS_gettid);
+	tls.number = atomic_fetch_add(&threads, 1) + 1;
+	if (have_key && exit_key < 32)
+		pthread_setspecific(exit_key, &tls);
+}
+
+PROBE_PATH static void slot_init(struct en *en, struct en_thread *t)
+{
+	char *base = (char *)t;
+
+	t->en = en;
+	t->fence = en->fence;
+	t->rec = base + en->off_rec;
+	t->alloca = base + en->off_alloca;
+	t->tok = base + en->off_tok;
+	t->spec = (struct spec_buf *)(void *)(base + en->off_spec);
+	t->spec_mem = base + en->off_spec_mem;
+	t->ring.mem = base + en->off_ring;
+	t->ring.size = en->ring_size;
+	t->fire.en = t->error.en = en;
+	t->fire.thread = t->error.thread = t;
+	t->fire.globals = t->error.globals = (uint64_t)(uintptr_t)en->globals;
+	t->fire.rec = t->error.rec = (uint64_t)(uintptr_t)(t->rec + sizeof(struct rec_head));
+	t->fire.scratch = (uint64_t)(uintptr_t)(base + en->off_scratch);
+	t->error.scratch = (uint64_t)(uintptr_t)(base + en->off_error_scratch);
+	agg_slot_init(en, t);
+	atomic_store_explicit(&t->ready, true, memory_order_release);
+}
+
+PROBE_PATH static void took(struct en *en, struct en_thread *t, unsigned i)
+{
+	uint32_t n = atomic_load(&en->nslots);
+
+	if (!atomic_load_explicit(&t->ready, memory_order_relaxed))
+		slot_init(en, t);
+	t->tid = tls.tid;
+	t->self_key = tls.number | 1ULL << 63;
+	t->rnd = tls.number * 0x9e3779b97f4a7c15 ^ en_now();
+	t->rnd |= 1;
+	atomic_store(&t->owner_tid, tls.tid);
+	while (n < i + 1 && !atomic_compare_exchange_weak(&en->nslots, &n, i + 1))
+		;
+}
+
+/* Not in the cache: the slot it has, or a free one. Bounded by maxthreads. */
+PROBE_PATH static __attribute__((noinline)) struct en_thread *claim(struct en *en)
+{
+	unsigned c = en->id % CACHE;
+	uint32_t releases = atomic_load(&en->releases);
+	struct en_thread *found = NULL;
+	uint32_t n;
+
+	if (tls.number == 0)
+		thread_init();
+	if (tls.cache[c].en == en->id && tls.cache[c].releases == releases)
+		return NULL;
+	n = atomic_load(&en->nslots);
+	for (unsigned i = 0; i < n && found == NULL; i++)
+		if (atomic_load(&en_slot(en, i)->owner) == tls.number)
+			found = en_slot(en, i);
+	for (unsigned i = 0; i < en->maxslots && found == NULL; i++) {
+		struct en_thread *t = en_slot(en, i);
+		uint64_t none = 0;
+
+		if (atomic_load(&t->owner) == 0 &&
+			atomic_compare_exchange_strong(&t->owner, &none, tls.number)) {
+			took(en, t, i);
+			found = t;
+		}
+	}
+	tls.cache[c].en = en->id;
+	tls.cache[c].slot = found;
+	tls.cache[c].releases = releases;
+	return found;
+}
+
+PROBE_PATH struct en_thread *en_slot_get(struct en *en)
+{
+	unsigned c = en->id % CACHE;
+	struct en_thread *t = tls.cache[c].slot;
+
+	if (likely(tls.cache[c].en == en->id && t != NULL))
+		return t;
+	t = claim(en);
+	if (t == NULL) /* shared, but there is nothing to be quick about any more */
+		atomic_fetch_add_explicit(&en->no_slot, 1, memory_order_relaxed);
+	return t;
+}
+
+/* ---- giving back ---------------------------------------------------------------------- */
+
+static void release(struct en *en, struct en_thread *t)
+{
+	atomic_store(&t->owner_tid, 0);
+	atomic_store(&t->owner, 0);
+	atomic_fetch_add(&en->releases, 1);
+}
+
+static void thread_ends(void *arg)
+{
+	struct tls *me = arg;
+
+	pthread_mutex_lock(&engines_lock);
+	for (struct en *en = engines; en != NULL; en = en->next) {
+		uint32_t n = atomic_load(&en->nslots);
+
+		for (unsigned i = 0; i < n; i++)
+			if (atomic_load(&en_slot(en, i)->owner) == me->number)
+				release(en, en_slot(en, i));
+	}
+	pthread_mutex_unlock(&engines_lock);
+	memset(me, 0, sizeof(*me)); /* should it fire once more, it begins anew */
+}
+
+static void make_key(void)
+{
+	have_key = pthread_key_create(&exit_key, thread_ends) == 0;
+}
+
+void en_slots_register(struct en *en)
+{
+	static _Atomic uint64_t next_id;
+
+	pthread_once(&once, make_key);
+	en->id = atomic_fetch_add(&next_id, 1) + 1;
+	pthread_mutex_lock(&engines_lock);
+	en->next = engines;
+	engines = en;
+	pthread_mutex_unlock(&engines_lock);
+}
+
+void en_slots_unregister(struct en *en)
+{
+	struct en **at;
+
+	pthread_mutex_lock(&engines_lock);
+	for (at = &engines; *at != NULL && *at != en; at = &(*at)->next)
+		;
+	if (*at != NULL)
+		*at = en->next;
+	pthread_mutex_unlock(&engines_lock);
+}
+
+/* Threads whose end the destructor did not tell. A slot that fires has a living owner. */
+void en_slots_reap(struct en *en)
+{
+	uint32_t n = atomic_load(&en->nslots);
+
+	for (unsigned i = 0; i < n; i++) {
+		struct en_thread *t = en_slot(en, i);
+		uint64_t owner = atomic_load(&t->owner);
+		uint32_t tid = atomic_load(&t->owner_tid);
+
+		if (owner == 0 || tid == 0 || atomic_load(&t->seq) & 1)
+			continue;
+		if (syscall(SYS_tgkill, en->pid, tid, 0) < 0 &&
+			atomic_load(&t->owner) == owner) {
+			pthread_mutex_lock(&engines_lock);
+			if (atomic_load(&t->owner) == owner)
+				release(en, t);
+			pthread_mutex_unlock(&engines_lock);
+		}
+	}
+}
+
+/* ---- barrier, grace ------------------------------------------------------------------- */
+
+bool en_barrier_init(void)
+{
+#ifdef __SANITIZE_THREAD__
+	return false; /* it does not understand membarrier */
+#else
+	return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+#endif
+}
+
+void en_barrier(const struct en *en)
+{
+	if (!en->fence)
+		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
+static bool wait_slot(struct en_thread *t, uint64_t seq, uint64_t until)
+{
+	while ((seq & 1) && atomic_load_explicit(&t->seq, memory_order_acquire) == seq) {
+		struct timespec nap = {.tv_nsec = 20000};
+
+		if (en_now() > until)
+			return false;
+		nanosleep(&nap, NULL);
+	}
+	return true;
+}
+
+bool en_grace(struct en *en, unsigned ms)
+{
+	uint32_t n = atomic_load(&en->nslots);
+	uint64_t until;
+	bool all = true;
+
+	en_barrier(en);
+	until = en_now() + (uint64_t)ms * 1000000;
+	for (unsigned i = 0; i < n; i++) {
+		struct en_thread *t = en_slot(en, i);
+
+		all &= wait_slot(t, atomic_load(&t->seq), until);
+	}
+	return all;
+}

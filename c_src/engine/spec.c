@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Speculations. An id is free, active, being committed or discarded, then rinsing until no firing
+ * can still be writing into it, then free again. Each slot has one piece of memory of specsize
+ * bytes in blocks; a speculation's records in a slot are a list of blocks. Only the slot's thread
+ * takes blocks; the cleaner gives them back through a list of its own.
+ */
+#include <stdlib.h>
+
+#include "internal.h"
+
+struct block {
+	_Atomic uint32_t next; /* block number + 1; 0: the last */
+	_Atomic uint32_t used; /* bytes of records */
+	char rec[];
+};
+
+static inline struct block *block_at(const struct en_thread *t, uint32_t number)
+{
+	return (struct block *)(void *)(t->spec_mem + (size_t)(number - 1) * t->en->spec_block);
+}
+
+/* ---- the probe path ------------------------------------------------------------------- */
+
+/* A free block; 0: none. */
+PROBE_PATH static uint32_t block_new(struct en_thread *t)
+{
+	uint32_t b = t->spec_free;
+
+	if (b == 0)
+		b = atomic_exchange_explicit(&t->spec_back, 0, memory_order_acquire);
+	if (b != 0)
+		t->spec_free = atomic_load_explicit(&block_at(t, b)->next, memory_order_relaxed);
+	else if (t->spec_used < t->en->spec_blocks)
+		b = ++t->spec_used;
+	else
+		return 0;
+	atomic_store_explicit(&block_at(t, b)->next, 0, memory_order_relaxed);
+	atomic_store_explicit(&block_at(t, b)->used, 0, memory_order_relaxed);
+	return b;
+}
+
+PROBE_PATH bool spec_put(struct en_thread *t, uint32_t id, const void *rec, uint32_t size)
+{
+	uint32_t room = t->en->spec_block - (uint32_t)sizeof(struct block), b, used = 0;
+	struct spec_buf *buf = &t->spec[id - 1];
+	bool empty = atomic_load_explicit(&buf->first, memory_order_relaxed) == 0;
+
+	b = empty ? 0 : buf->last;
+	if (b != 0)
+		used = atomic_load_explicit(&block_at(t, b)->used, memory_order_relaxed);
+	if (size > room)
+		goto full;
+	if (b == 0 || room - used < size) {
+		b = block_new(t);
+		if (b == 0)
+			goto full;
+		if (empty)
+			atomic_store_explicit(&buf->first, b, memory_order_release);
+		else
+			atomic_store_explicit(
+				&block_at(t, buf->last)->next, b, memory_order_release);
+		buf->last = b;
+		used = 0;
+	}
+	memcpy(block_at(t, b)->rec + used, rec, size);
+	atomic_store_explicit(&block_at(t, b)->used, used + size, memory_order_release);
+	return true;
+full:
+	drop(t, DROP_SPEC);
+	return false;
+}
+
+RTFN(speculation)
+{
+	struct fire *f = FIRE(ctx);
+	struct en *en = f->en;
+	bool busy = false;
+
+	for (uint32_t i = 0; i < en->nspec; i++) {
+		uint32_t s = atomic_load_explicit(&en->specs[i].state, memory_order_relaxed);
+
+		if (s == SPEC_FREE &&
+			atomic_compare_exchange_strong(&en->specs[i].state, &s, SPEC_ACTIVE))
+			return i + 1;
+		busy |= s != SPEC_ACTIVE;
+	}
+	drop(f->thread, busy ? DROP_SPECBUSY : DROP_SPECUNAVAIL);
+	return 0;
+}
+
+RTFN(speculate)
+{
+	struct fire *f = FIRE(ctx);
+	struct en *en = f->en;
+
+	f->spec = SPEC_NOWHERE;
+	if (a >= 1 && a <= en->nspec &&
+		atomic_load_explicit(&en->specs[a - 1].state, memory_order_acquire) == SPEC_ACTIVE)
+		f->spec = (uint32_t)a;
+	return 0;
+}
+
+/* End an active speculation; false: it is none, or another firing has ended it. */
+PROBE_PATH static bool end(struct en *en, uint64_t id, uint32_t how)
+{
+	uint32_t active = SPEC_ACTIVE;
+
+	return id >= 1 && id <= en->nspec &&
+		atomic_compare_exchange_strong(&en->specs[id - 1].state, &active, how);
+}
+
+RTFN(commit)
+{
+	struct fire *f = FIRE(ctx);
+	struct en *en = f->en;
+	struct rec_head rec;
+
+	if (!end(en, a, SPEC_COMMITTING))
+		return 0;
+	rec = (struct rec_head){.size = sizeof(rec),
+		.kind = REC_COMMIT,
+		.cpu = (uint16_t)en_cpu(),
+		.epid = f->epid,
+		.spec = (uint32_t)a,
+		.ts = fire_ts(f)};
+	if (!ring_put(f->thread, &rec, sizeof(rec))) /* counted there: its records are lost */
+		atomic_store(&en->specs[a - 1].state, SPEC_DISCARDING);
+	return 0;
+}
+
+RTFN(discard)
+{
+	end(FIRE(ctx)->en, a, SPEC_DISCARDING);
+	return 0;
+}
+
+/* ---- making --------------------------------------------------------------------------- */
+
+static bool speculates(const struct prog *p)
+{
+	for (unsigned c = 0; c < p->nclauses; c++) {
+		const struct prog_clause *cl = p->clauses[c];
+
+		for (unsigned i = 0; i < cl->ninsns; i++) {
+			if (cl->insns[i].code == EBPF_LDDW)
+				i++;
+			else if (cl->insns[i].code == EBPF_CALL &&
+				cl->insns[i].imm == RT_speculation)
+				return true;
+		}
+	}
+	return false;
+}
+
+int spec_init(struct en *en, struct et_error *e)
+{
+	uint64_t size = en->opts->val[OPT_SPECSIZE];
+	uint64_t block = 4096, most = sizeof(struct block) + en->rec_cap;
+
+	if (!speculates(en->prog) || en->opts->val[OPT_NSPEC] == 0)
+		return 0;
+	while (block < most && block < 1u << 30)
+		block *= 2;
+	if (block > size)
+		block = size;
+	en->nspec = (uint32_t)en->opts->val[OPT_NSPEC];
+	en->spec_block = (uint32_t)(block & ~7ULL);
+	en->spec_blocks = (uint32_t)(size / en->spec_block);
+	en->specs = calloc(en->nspec, sizeof(*en->specs));
+	if (en->specs == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for %u speculations", en->nspec);
+	return 0;
+}
+
+void spec_free(struct en *en)
+{
+	free(en->specs);
+	en->specs = NULL;
+}
+
+/* ---- the consumer's side -------------------------------------------------------------- */
+
+static bool any_in(const struct en *en, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = 0; i < en->nspec; i++) {
+		uint32_t s = atomic_load(&en->specs[i].state);
+
+		if (s >= from && s <= to)
+			return true;
+	}
+	return false;
+}
+
+bool spec_pending(const struct en *en)
+{
+	return any_in(en, SPEC_DISCARDING, SPEC_RINSING);
+}
+
+bool spec_committing(const struct en *en)
+{
+	return any_in(en, SPEC_COMMITTING, SPEC_COMMITTING);
+}
+
+/* The next record to be delivered of a slot; NULL: none. */
+static const struct rec_head *spec_peek(struct en_thread *t, uint32_t id)
+{
+	struct spec_buf *buf = &t->spec[id - 1];
+	struct block *b;
+
+	if (buf->rblock == 0) {
+		buf->rblock = atomic_load_explicit(&buf->first, memory_order_acquire);
+		buf->roff = 0;
+		if (buf->rblock == 0)
+			return NULL;
+	}
+	b = block_at(t, buf->rblock);
+	if (buf->roff >= atomic_load_explicit(&b->used, memory_order_acquire)) {
+		uint32_t next = atomic_load_explicit(&b->next, memory_order_acquire);
+
+		if (next == 0)
+			return NULL;
+		buf->rblock = next;
+		buf->roff = 0;
+		b = block_at(t, next);
+		if (atomic_load_explicit(&b->used, memory_order_acquire) == 0)
+			return NULL;
+	}
+	return (const struct rec_head *)(const void *)(b->rec + buf->roff);
+}
+
+/* All records of a committed speculation in order of time. Then it is as if discarded. */
+int spec_deliver(struct en *en, uint32_t id, en_rec_cb cb, void *arg)
+{
+	uint32_t n = atomic_load(&en->nslots);
+	int rc = 0;
+
+	if (id < 1 || id > en->nspec) {
+		en->spec_reading = 0;
+		return 0;
+	}
+	while (rc == 0) {
+		const struct rec_head *first = NULL;
+		unsigned thread = 0;
+
+		for (unsigned i = 0; i < n; i++) {
+			struct en_thread *t = en_slot(en, i);
+			const struct rec_head *rec;
+
+			if (!atomic_load_explicit(&t->ready, memory_order_acquire))
+				continue;
+			rec = spec_peek(t, id);
+			if (rec != NULL && (first == NULL || rec->ts < first->ts)) {
+				first = rec;
+				thread = i;
+			}
+		}
+		if (first == NULL)
+			break;
+		rc = cb(arg, thread, first);
+		en_slot(en, thread)->spec[id - 1].roff += first->size;
+	}
+	if (rc == 0) {
+		en->spec_reading = 0;
+		atomic_store(&en->specs[id - 1].state, SPEC_DISCARDING);
+	}
+	return rc;
+}
+
+/* Give a speculation's blocks of a slot back. */
+static void give_back(struct en_thread *t, uint32_t id)
+{
+	struct spec_buf *buf = &t->spec[id - 1];
+	uint32_t first = atomic_load(&buf->first), back;
+
+	buf->rblock = buf->roff = 0;
+	if (first == 0)
+		return;
+	/* the slot's thread only ever takes all of the list: no ABA */
+	back = atomic_load(&t->spec_back);
+	do {
+		atomic_store(&block_at(t, buf->last)->next, back);
+	} while (!atomic_compare_exchange_weak(&t->spec_back, &back, first));
+	atomic_store(&buf->first, 0);
+}
+
+void spec_clean(struct en *en)
+{
+	uint32_t n = atomic_load(&en->nslots);
+
+	for (uint32_t i = 0; i < en->nspec; i++) {
+		uint32_t s = atomic_load(&en->specs[i].state);
+
+		if (s == SPEC_DISCARDING) {
+			atomic_store(&en->specs[i].state, SPEC_RINSING);
+		} else if (s == SPEC_RINSING) { /* a grace period after that */
+			for (unsigned k = 0; k < n; k++)
+				if (atomic_load(&en_slot(en, k)->ready))
+					give_back(en_slot(en, k), i + 1);
+			atomic_store(&en->specs[i].state, SPEC_FREE);
+		}
+	}
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stacks of the firing thread (probe path): the provider's own, or the chain of frame pointers
+ * from where the probe fired. Every frame is read safely, the chain must go up, and it ends after
+ * so many frames as were asked for.
+ */
+#include "internal.h"
+
+PROBE_PATH unsigned stack_user(struct fire *f, uint64_t *pcs, unsigned max)
+{
+	uint64_t frame[2], at = (uint64_t)(uintptr_t)f->thread->frame;
+	unsigned n = 0;
+
+	if (f->who != NULL && f->who->ustack != NULL)
+		return f->who->ustack(f->who, pcs, max);
+	while (n < max && at != 0 && at % 8 == 0) {
+		if (safe_copy(frame, (const void *)(uintptr_t)at, sizeof(frame)) != 0 ||
+			frame[1] == 0)
+			break;
+		pcs[n++] = frame[1];
+		if (frame[0] <= at)
+			break;
+		at = frame[0];
+	}
+	return n;
+}
+
+/* stack() and its like: there is no kernel below, so a kernel stack has no frames. */
+RTFN(stack)
+{
+	struct fire *f = FIRE(ctx);
+	uint64_t *pcs = (uint64_t *)(uintptr_t)a;
+	unsigned max = (unsigned)(b / 8), n = 0;
+
+	if (c != STACK_KERNEL)
+		n = stack_user(f, pcs, max);
+	for (; n < max; n++)
+		pcs[n] = 0;
+	return 0;
+}

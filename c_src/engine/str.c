@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Strings. To bytecode a string is an opaque reference of 64 bits: with bit 63 the address of a
+ * struct et_str, which was made once and is passed around as it is; without it the address of at
+ * most strsize bytes of the engine's own memory; 0 is no string (NULL), which reads as "".
+ */
+#include <stdlib.h>
+
+#include "internal.h"
+
+static _Atomic uint64_t next_id = 1;
+
+static inline uint64_t fold(uint64_t x, uint64_t y)
+{
+	unsigned __int128 m = (unsigned __int128)x * y;
+
+	return (uint64_t)m ^ (uint64_t)(m >> 64);
+}
+
+static inline uint64_t load_tail(const char *p, size_t n)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < n; i++)
+		v |= (uint64_t)(unsigned char)p[i] << 8 * i;
+	return v;
+}
+
+PROBE_PATH uint64_t et_hash(const char *text, size_t len)
+{
+	uint64_t h = 0x9e3779b97f4a7c15 ^ len, w;
+
+	for (; len >= 8; text += 8, len -= 8) {
+		memcpy(&w, text, 8);
+		h = fold(h ^ w, 0xd6e8feb86659fd93);
+	}
+	return fold(h ^ load_tail(text, len), 0xa0761d6478bd642f);
+}
+
+struct et_str *et_str_new(const char *text, size_t len)
+{
+	struct et_str *s;
+
+	if (len >= UINT32_MAX || (s = malloc(sizeof(*s) + len + 1)) == NULL)
+		return NULL;
+	memcpy(s->text, text, len);
+	s->text[len] = '\0';
+	s->len = (uint32_t)strlen(s->text); /* D's strings end at the first NUL */
+	s->hash = et_hash(s->text, s->len);
+	s->id = atomic_fetch_add(&next_id, 1);
+	return s;
+}
+
+void et_str_free(struct et_str *s)
+{
+	free(s);
+}
+
+/* ---- references ----------------------------------------------------------------------- */
+
+PROBE_PATH const char *str_text(const struct fire *f, uint64_t ref, uint32_t *len)
+{
+	uint32_t most = f->en->strsize - 1;
+	const struct et_str *s = str_interned(ref);
+	const char *text;
+
+	if (s != NULL) {
+		*len = s->len < most ? s->len : most;
+		return s->text;
+	}
+	if (ref == 0) {
+		*len = 0;
+		return NULL;
+	}
+	text = (const char *)(uintptr_t)ref;
+	*len = (uint32_t)strnlen(text, most);
+	return text;
+}
+
+PROBE_PATH char *str_slot(struct fire *f, uint64_t slot)
+{
+	const struct en *en = f->en;
+
+	if (slot > en->scratch_size || en->scratch_size - slot < en->strsize)
+		return NULL;
+	return (char *)(uintptr_t)f->scratch + slot;
+}
+
+PROBE_PATH uint64_t str_put(struct fire *f, uint64_t slot, const char *text, size_t len)
+{
+	char *to = str_slot(f, slot);
+
+	if (to == NULL)
+		return 0;
+	if (len > f->en->strsize - 1)
+		len = f->en->strsize - 1;
+	memmove(to, text, len);
+	to[len] = '\0';
+	return (uint64_t)(uintptr_t)to;
+}

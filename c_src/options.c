@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Options: the table, and text to values and back. Values come from -x, #pragma D option, setopt()
+ * and the environment (DTRACE_OPT_BUFSIZE=8m), all through et_setopt().
+ */
+#include "options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+const struct et_optdef et_optdefs[OPT_MAX] = {
+#define OPT(name, ID, kind, phase, def, min, max, help)                                            \
+	{name, OK_##kind, PH_##phase, def, min, max, help},
+#include "options.def"
+};
+
+extern char **environ;
+
+/* ---- units ---------------------------------------------------------------------------- */
+
+/* In nanoseconds; of several with one factor the first is the one shown. */
+static const struct {
+	const char *name;
+	uint64_t ns;
+} units[] = {
+	{"d", 86400000000000ULL}, {"day", 86400000000000ULL}, {"h", 3600000000000ULL},
+	{"hour", 3600000000000ULL}, {"m", 60000000000ULL}, {"min", 60000000000ULL},
+	{"s", 1000000000ULL}, {"sec", 1000000000ULL}, {"ms", 1000000ULL}, {"msec", 1000000ULL},
+	{"us", 1000ULL}, {"usec", 1000ULL}, {"ns", 1ULL}, {"nsec", 1ULL},
+};
+#define NUNITS (sizeof(units) / sizeof(units[0]))
+
+static const char *const policies[] = {"switch", "ring", "fill"};
+
+/* Digits (or 0x...) at the start of s; *end is behind them. -1: none, or too many. */
+static int number(const char *s, uint64_t *v, const char **end)
+{
+	unsigned base = 10;
+	const char *p = s;
+
+	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
+		base = 16;
+		p += 2;
+	}
+	s = p;
+	for (*v = 0;; p++) {
+		unsigned d = 99;
+
+		if (*p >= '0' && *p <= '9')
+			d = (unsigned)(*p - '0');
+		else if (base == 16 && ((*p | 32) >= 'a' && (*p | 32) <= 'f'))
+			d = (unsigned)((*p | 32) - 'a' + 10);
+		if (d >= base)
+			break;
+		if (__builtin_mul_overflow(*v, base, v) || __builtin_add_overflow(*v, d, v))
+			return -1;
+	}
+	*end = p;
+	return p == s ? -1 : 0;
+}
+
+static int parse_size(const char *s, uint64_t *v)
+{
+	static const char suffix[] = "kmgt";
+	const char *end, *f;
+
+	if (number(s, v, &end) != 0)
+		return -1;
+	if (*end == '\0')
+		return 0;
+	f = strchr(suffix, *end | 32);
+	if (f == NULL || end[1] != '\0')
+		return -1;
+	return __builtin_mul_overflow(*v, 1ULL << (10 * (f - suffix + 1)), v) ? -1 : 0;
+}
+
+/* A number alone is a rate a second, as with hz. */
+static int parse_rate(const char *s, uint64_t *v)
+{
+	const char *end;
+
+	if (number(s, v, &end) != 0)
+		return -1;
+	if (*end == '\0' || strcasecmp(end, "hz") == 0) {
+		if (*v > 1000000000ULL)
+			return -1;
+		*v = *v > 0 ? 1000000000ULL / *v : 0;
+		return 0;
+	}
+	for (size_t i = 0; i < NUNITS; i++)
+		if (strcasecmp(end, units[i].name) == 0)
+			return __builtin_mul_overflow(*v, units[i].ns, v) ? -1 : 0;
+	return -1;
+}
+
+static int parse_bool(const char *s, uint64_t *v)
+{
+	static const char *const words[][2] = {{"0", "1"}, {"off", "on"}, {"no", "yes"},
+		{"false", "true"}, {"disable", "enable"}, {"disabled", "enabled"}, {"unset", "set"}};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		for (*v = 0; *v < 2; ++*v)
+			if (strcasecmp(s, words[i][*v]) == 0)
+				return 0;
+	return -1;
+}
+
+static void show_size(uint64_t v, char *buf, size_t size)
+{
+	static const char suffix[] = {'\0', 'k', 'm', 'g', 't'};
+	unsigned i = 0;
+
+	for (; i < 4 && v > 0 && v % 1024 == 0; i++)
+		v /= 1024;
+	snprintf(buf, size, "%llu%.1s", (unsigned long long)v, i > 0 ? &suffix[i] : "");
+}
+
+static void show_rate(uint64_t v, char *buf, size_t size)
+{
+	size_t i = 0;
+
+	while (i + 1 < NUNITS && (v == 0 || v % units[i].ns != 0))
+		i++;
+	if (v == 0)
+		snprintf(buf, size, "0");
+	else
+		snprintf(buf, size, "%llu%s", (unsigned long long)(v / units[i].ns),
+			i + 1 < NUNITS ? units[i].name : "ns");
+}
+
+static void show(const struct et_optdef *d, uint64_t v, char *buf, size_t size)
+{
+	switch (d->kind) {
+	case OK_SIZE: show_size(v, buf, size); break;
+	case OK_RATE: show_rate(v, buf, size); break;
+	case OK_BOOL: snprintf(buf, size, "%s", v ? "on" : "off"); break;
+	case OK_POLICY: snprintf(buf, size, "%s", v < 3 ? policies[v] : "?"); break;
+	default: snprintf(buf, size, "%llu", (unsigned long long)v);
+	}
+}
+
+/* ---- names ---------------------------------------------------------------------------- */
+
+/* How many letters must change to make b of a; names are short. */
+static unsigned distance(const char *a, const char *b)
+{
+	unsigned row[33], prev, cur;
+	size_t n = strlen(b);
+
+	if (n > 32 || strlen(a) > 32)
+		return 99;
+	for (size_t j = 0; j <= n; j++)
+		row[j] = (unsigned)j;
+	for (size_t i = 1; a[i - 1] != '\0'; i++) {
+		prev = row[0];
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= n; j++) {
+			cur = row[j];
+			row[j] = prev + (a[i - 1] != b[j - 1]);
+			if (row[j] > cur + 1)
+				row[j] = cur + 1;
+			if (row[j] > row[j - 1] + 1)
+				row[j] = row[j - 1] + 1;
+			prev = cur;
+		}
+	}
+	return row[n];
+}
+
+static int unknown(const char *name, struct et_error *e)
+{
+	const char *best = NULL;
+	unsigned least = 4;
+
+	for (int i = 0; i < OPT_MAX; i++) {
+		unsigned d = distance(name, et_optdefs[i].name);
+
+		/* "buf" is meant to be the start of a name, not three letters off another. */
+		if (strlen(name) > 2 && strncmp(et_optdefs[i].name, name, strlen(name)) == 0)
+			d = 1;
+		if (d < least && d < strlen(name)) {
+			least = d;
+			best = et_optdefs[i].name;
+		}
+	}
+	if (best != NULL)
+		return et_err(e, "ET_OPTION", "there is no option '%.64s': did you mean '%s'?", name,
+			best);
+	return et_err(e, "ET_OPTION", "there is no option '%.64s'", name);
+}
+
+static int lookup(const char *name)
+{
+	for (int i = 0; i < OPT_MAX; i++)
+		if (strcmp(et_optdefs[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+/* ---- setting -------------------------------------------------------------------------- */
+
+static int bad_value(const struct et_optdef *d, const char *value, struct et_error *e)
+{
+	static const char *const form[] = {
+		[OK_BOOL] = "on or off",
+		[OK_INT] = "a number",
+		[OK_SIZE] = "a size such as 512, 64k or 4m",
+		[OK_RATE] = "a rate such as 10hz or a time such as 100ms",
+		[OK_STR] = "a text",
+		[OK_POLICY] = "switch, ring or fill",
+	};
+
+	if (value == NULL)
+		return et_err(e, "ET_OPTION", "option %s needs a value: %s", d->name, form[d->kind]);
+	return et_err(e, "ET_OPTION", "option %s: '%.64s' is no value for it: it takes %s", d->name,
+		value, form[d->kind]);
+}
+
+/* Texts of which only some mean anything. */
+static const char *choices(int i)
+{
+	switch (i) {
+	case OPT_BUFRESIZE: return "auto manual";
+	case OPT_EVALTIME: return "exec main preinit postinit";
+	case OPT_STDC: return "a c s t";
+	default: return NULL;
+	}
+}
+
+static bool is_choice(const char *list, const char *value)
+{
+	size_t n = strlen(value);
+
+	for (const char *p = list; n > 0 && (p = strstr(p, value)) != NULL; p++)
+		if ((p == list || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\0'))
+			return true;
+	return false;
+}
+
+static int set_text(struct et_options *o, int i, const char *value, struct et_error *e)
+{
+	const char *list = choices(i);
+	uint64_t n = o->val[i];
+	char **p;
+
+	if (list != NULL && !is_choice(list, value))
+		return et_err(e, "ET_OPTION", "option %s: '%.64s' is none of: %s", et_optdefs[i].name,
+			value, list);
+	p = realloc(o->str[i], (n + 1) * sizeof(*p));
+	if (p == NULL)
+		return et_err(e, "ET_NOMEM", "out of memory");
+	o->str[i] = p;
+	p[n] = strdup(value);
+	if (p[n] == NULL)
+		return et_err(e, "ET_NOMEM", "out of memory");
+	o->val[i] = n + 1;
+	o->set[i] = true;
+	return 0;
+}
+
+static int parse_value(const struct et_optdef *d, const char *value, uint64_t *v)
+{
+	const char *end;
+
+	switch (d->kind) {
+	case OK_BOOL: return parse_bool(value, v);
+	case OK_INT: return number(value, v, &end) != 0 || *end != '\0' ? -1 : 0;
+	case OK_SIZE: return parse_size(value, v);
+	case OK_RATE: return parse_rate(value, v);
+	default:
+		for (*v = 0; *v < 3; ++*v)
+			if (strcmp(value, policies[*v]) == 0)
+				return 0;
+		return -1;
+	}
+}
+
+int et_setopt(struct et_options *o, const char *name, const char *value, struct et_error *e)
+{
+	int i = lookup(name);
+	const struct et_optdef *d;
+	char lo[32], hi[32];
+	uint64_t v;
+
+	if (i < 0)
+		return unknown(name, e);
+	d = &et_optdefs[i];
+	if (o->running && d->phase != PH_RUN)
+		return et_err(e, "ET_OPTION", "option %s cannot change once tracing has begun", name);
+	if (value == NULL && d->kind == OK_BOOL)
+		value = "1";
+	if (value == NULL)
+		return bad_value(d, NULL, e);
+	if (d->kind == OK_STR)
+		return set_text(o, i, value, e);
+	if (strcmp(value, "unset") == 0) {
+		o->val[i] = d->def;
+		o->set[i] = false;
+		return 0;
+	}
+	if (parse_value(d, value, &v) != 0)
+		return bad_value(d, value, e);
+	/* A rate of 0 is none; a default may lie outside of what can be set. */
+	if (v < d->min || v > d->max) {
+		show(d, d->min, lo, sizeof(lo));
+		show(d, d->max, hi, sizeof(hi));
+		return et_err(e, "ET_OPTION", "option %s: %.64s is not between %s and %s", name, value,
+			lo, hi);
+	}
+	o->val[i] = v;
+	o->set[i] = true;
+	return 0;
+}
+
+int et_getopt(const struct et_options *o, const char *name, char *buf, size_t size,
+	struct et_error *e)
+{
+	int i = lookup(name);
+	const struct et_optdef *d;
+
+	if (i < 0)
+		return unknown(name, e);
+	d = &et_optdefs[i];
+	if (d->kind == OK_STR)
+		snprintf(buf, size, "%s", o->val[i] > 0 ? o->str[i][o->val[i] - 1] : "");
+	else if (!o->set[i] && (o->val[i] < d->min || o->val[i] > d->max))
+		snprintf(buf, size, "unset");
+	else
+		show(d, o->val[i], buf, size);
+	return 0;
+}
+
+/* ---- a handle's options --------------------------------------------------------------- */
+
+void et_options_init(struct et_options *o)
+{
+	static const char prefix[] = "DTRACE_OPT_";
+	struct et_error ignored;
+	char name[32];
+
+	memset(o, 0, sizeof(*o));
+	for (int i = 0; i < OPT_MAX; i++)
+		o->val[i] = et_optdefs[i].def;
+	for (char **p = environ; p != NULL && *p != NULL; p++) {
+		const char *s = *p, *eq = strchr(s, '=');
+		size_t n;
+
+		if (eq == NULL || strncmp(s, prefix, strlen(prefix)) != 0)
+			continue;
+		s += strlen(prefix);
+		n = (size_t)(eq - s);
+		if (n == 0 || n >= sizeof(name))
+			continue;
+		for (size_t k = 0; k < n; k++)
+			name[k] = s[k] >= 'A' && s[k] <= 'Z' ? (char)(s[k] | 32) : s[k];
+		name[n] = '\0';
+		/* What the environment says may be meant for another version: no error. */
+		et_err_clear(&ignored);
+		et_setopt(o, name, eq[1] != '\0' ? eq + 1 : NULL, &ignored);
+	}
+}
+
+void et_options_free(struct et_options *o)
+{
+	for (int i = 0; i < OPT_MAX; i++) {
+		if (et_optdefs[i].kind != OK_STR)
+			continue;
+		for (uint64_t k = 0; o->str[i] != NULL && k < o->val[i]; k++)
+			free(o->str[i][k]);
+		free(o->str[i]);
+		o->str[i] = NULL;
+		o->val[i] = 0;
+	}
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The provider dtrace: BEGIN, END and ERROR, which the engine itself fires. As the first provider
+ * its probes have the numbers 1, 2 and 3.
+ */
+#include "../engine/engine.h"
+
+extern const struct provider dtrace_provider;
+
+/* arg0 nothing, then: enabled probe, action, offset in the clause, fault, address */
+static const char *const error_args[] = {"int64_t", "int64_t", "int64_t", "int64_t", "int64_t",
+	"int64_t"};
+
+static int init(struct en *en, void **data, struct et_error *e)
+{
+	static const char *const names[] = {"BEGIN", "END", "ERROR"};
+	struct en_probe *p = NULL;
+
+	*data = NULL;
+	for (unsigned i = 0; i < 3; i++) {
+		p = en_probe_add(en, &dtrace_provider, NULL, "dtrace", "", "", names[i]);
+		if (p == NULL)
+			return et_err(e, "ET_MEMORY", "out of memory for probes");
+		p->nargs = 0;
+	}
+	p->nargs = 6;
+	p->argtypes = error_args;
+	return 0;
+}
+
+const struct provider dtrace_provider = {
+	.name = "dtrace",
+	.init = init,
+};

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The provider profile: tick-N fires on one thread at a time, profile-N on every CPU. Probes are
+ * made as scripts name them. One thread serves all ticks; each CPU has a thread of its own,
+ * pinned, if any profile-N is enabled. Deadlines are absolute, so nothing drifts; one that was
+ * missed fires once, not as often as it was missed.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../engine/engine.h"
+
+#define LEAST 200000ULL /* ns: more often than that a machine has little else to do */
+#define SEC   1000000000ULL
+
+extern const struct provider profile_provider;
+
+struct timer {
+	struct en_probe *probe;
+	uint64_t period;
+	bool tick, enabled;
+	struct timer *next;
+};
+
+struct due {
+	struct timer *timer;
+	uint64_t at;
+};
+
+/* A thread and the timers it serves. */
+struct server {
+	pthread_t thread;
+	struct profile *of;
+	int cpu; /* < 0: any */
+	struct due *due;
+	unsigned n;
+	bool running;
+};
+
+struct profile {
+	struct timer *timers;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool stop;
+	struct server *servers;
+	unsigned nservers;
+};
+
+/* ---- names ---------------------------------------------------------------------------- */
+
+static const struct unit {
+	const char *name;
+	uint64_t ns; /* 0: a frequency */
+} units[] = {{"", 0}, {"hz", 0}, {"ns", 1}, {"nsec", 1}, {"us", 1000}, {"usec", 1000},
+	{"ms", 1000000}, {"msec", 1000000}, {"s", SEC}, {"sec", SEC}, {"m", 60 * SEC},
+	{"min", 60 * SEC}, {"h", 3600 * SEC}, {"hour", 3600 * SEC}, {"d", 86400 * SEC},
+	{"day", 86400 * SEC}};
+
+/* The period that a name asks for in ns; 0: it is no such name, or asks for nothing. */
+static uint64_t period_of(const char *name, bool *tick)
+{
+	const char *p;
+	uint64_t n = 0;
+
+	*tick = strncmp(name, "tick-", 5) == 0;
+	if (!*tick && strncmp(name, "profile-", 8) != 0)
+		return 0;
+	p = strchr(name, '-') + 1;
+	if (*p < '0' || *p > '9')
+		return 0;
+	for (; *p >= '0' && *p <= '9'; p++)
+		if (__builtin_mul_overflow(n, 10, &n) ||
+			__builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
+			return 0;
+	for (unsigned i = 0; i < sizeof(units) / sizeof(*units) && n != 0; i++) {
+		if (strcmp(units[i].name, p) != 0)
+			continue;
+		if (units[i].ns == 0)
+			return n > SEC ? 1 : SEC / n;
+		return __builtin_mul_overflow(n, units[i].ns, &n) ? 0 : n;
+	}
+	return 0;
+}
+
+static int add(struct en *en, struct profile *pr, const char *name, struct et_error *e)
+{
+	static const char *const args[] = {"uintptr_t", "uintptr_t"}; /* kernel's and user's pc */
+	struct timer *t;
+	bool tick;
+	uint64_t period = period_of(name, &tick);
+
+	if (period == 0 || en_probe_find(en, "profile", "", "", name) != NULL)
+		return 0;
+	if (period < LEAST)
+		return et_err(e, "D_PDESC_INVAL",
+			"%s fires too often: the shortest interval is 200 microseconds (5000 hz)",
+			name);
+	t = calloc(1, sizeof(*t));
+	if (t == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for probe %s", name);
+	t->probe = en_probe_add(en, &profile_provider, t, "profile", "", "", name);
+	if (t->probe == NULL) {
+		free(t);
+		return et_err(e, "ET_MEMORY", "out of memory for probe %s", name);
+	}
+	t->period = period;
+	t->tick = tick;
+	t->next = pr->timers;
+	pr->timers = t;
+	t->probe->nargs = tick ? 0 : 2;
+	t->probe->argtypes = tick ? NULL : args;
+	return 0;
+}
+
+static int provide(struct en *en, void *data, const struct d_pdesc *desc, struct et_error *e)
+{
+	const char *mod = desc->mod ? desc->mod : "", *func = desc->func ? desc->func : "";
+
+	if (desc->name == NULL || !en_glob(desc->prov, "profile") || *mod != '\0' || *func != '\0')
+		return 0;
+	return add(en, data, desc->name, e);
+}
+
+static int init(struct en *en, void **data, struct et_error *e)
+{
+	static const char *const usual[] = {"profile-97", "profile-199", "profile-499",
+		"profile-997", "profile-1999", "profile-4001", "profile-4999", "tick-1", "tick-10",
+		"tick-100", "tick-500", "tick-1000", "tick-5000"};
+	struct profile *pr = calloc(1, sizeof(*pr));
+	pthread_condattr_t attr;
+
+	*data = pr;
+	if (pr == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory");
+	pthread_mutex_init(&pr->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&pr->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	for (unsigned i = 0; i < sizeof(usual) / sizeof(*usual); i++)
+		if (add(en, pr, usual[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- the threads ---------------------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * SEC + (uint64_t)ts.tv_nsec;
+}
+
+/* Sleep until then; true: it is time to stop. */
+static bool sleep_until(struct profile *pr, uint64_t at)
+{
+	struct timespec ts = {.tv_sec = (time_t)(at / SEC), .tv_nsec = (long)(at % SEC)};
+	bool stop;
+	int rc = 0;
+
+	pthread_mutex_lock(&pr->lock);
+	while (!pr->stop && rc != ETIMEDOUT)
+		rc = pthread_cond_timedwait(&pr->wake, &pr->lock, &ts);
+	stop = pr->stop;
+	pthread_mutex_unlock(&pr->lock);
+	return stop;
+}
+
+static void fire_due(struct due *d, uint64_t now)
+{
+	static const uint64_t args[10]; /* no program was interrupted: both pcs are 0 */
+
+	en_fire(d->timer->probe, args, 0, NULL);
+	d->at += d->timer->period;
+	if (d->at <= now) /* late by more than a period: go on from the next one to come */
+		d->at += (now - d->at) / d->timer->period * d->timer->period + d->timer->period;
+}
+
+static void *serve(void *arg)
+{
+	struct server *s = arg;
+	uint64_t start = now_ns();
+
+	for (unsigned i = 0; i < s->n; i++)
+		s->due[i].at = start + s->due[i].timer->period;
+	for (;;) {
+		uint64_t first = UINT64_MAX, now;
+
+		for (unsigned i = 0; i < s->n; i++)
+			if (s->due[i].at < first)
+				first = s->due[i].at;
+		if (sleep_until(s->of, first))
+			return NULL;
+		now = now_ns();
+		for (unsigned i = 0; i < s->n; i++)
+			if (s->due[i].at <= now)
+				fire_due(&s->due[i], now);
+	}
+}
+
+/* All signals are for the program's own threads, but a fault is the faulting thread's. */
+static int run(struct server *s)
+{
+	sigset_t all, old;
+	pthread_attr_t attr;
+	cpu_set_t set;
+	int rc;
+
+	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
+	pthread_attr_init(&attr);
+	if (s->cpu >= 0) {
+		CPU_ZERO(&set);
+		CPU_SET((unsigned)s->cpu, &set);
+		pthread_attr_setaffinity_np(&attr, sizeof(set), &set);
+	}
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&s->thread, &attr, serve, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	s->running = rc == 0;
+	return rc;
+}
+
+/* ---- enable, start, stop -------------------------------------------------------------- */
+
+static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
+{
+	struct timer *t = p->pvdata;
+
+	(void)en, (void)data, (void)e;
+	t->enabled = true;
+	return 0;
+}
+
+static unsigned enabled(const struct profile *pr, bool tick)
+{
+	unsigned n = 0;
+
+	for (const struct timer *t = pr->timers; t != NULL; t = t->next)
+		n += t->enabled && t->tick == tick;
+	return n;
+}
+
+static int add_server(struct profile *pr, bool tick, int cpu, struct et_error *e)
+{
+	struct server *s = &pr->servers[pr->nservers];
+	int rc;
+
+	*s = (struct server){.of = pr, .cpu = cpu};
+	s->due = calloc(enabled(pr, tick), sizeof(*s->due));
+	if (s->due == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for timers");
+	pr->nservers++;
+	for (struct timer *t = pr->timers; t != NULL; t = t->next)
+		if (t->enabled && t->tick == tick)
+			s->due[s->n++].timer = t;
+	rc = run(s);
+	if (rc != 0)
+		return et_err(e, "ET_THREAD", "cannot start a timer thread: %s", strerror(rc));
+	return 0;
+}
+
+static int start(struct en *en, void *data, struct et_error *e)
+{
+	struct profile *pr = data;
+	cpu_set_t allowed;
+
+	(void)en;
+	if (enabled(pr, true) + enabled(pr, false) == 0)
+		return 0;
+	pr->stop = false;
+	pr->servers = calloc(CPU_SETSIZE + 1, sizeof(*pr->servers));
+	if (pr->servers == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for timers");
+	if (enabled(pr, true) > 0 && add_server(pr, true, -1, e) < 0)
+		return -1;
+	if (enabled(pr, false) == 0)
+		return 0;
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
+		return add_server(pr, false, -1, e);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET((unsigned)cpu, &allowed) && add_server(pr, false, cpu, e) < 0)
+			return -1;
+	return 0;
+}
+
+static void stop(struct en *en, void *data)
+{
+	struct profile *pr = data;
+
+	(void)en;
+	pthread_mutex_lock(&pr->lock);
+	pr->stop = true;
+	pthread_cond_broadcast(&pr->wake);
+	pthread_mutex_unlock(&pr->lock);
+	for (unsigned i = 0; i < pr->nservers; i++) {
+		if (pr->servers[i].running)
+			pthread_join(pr->servers[i].thread, NULL);
+		free(pr->servers[i].due);
+	}
+	free(pr->servers);
+	pr->servers = NULL;
+	pr->nservers = 0;
+}
+
+static void fini(struct en *en, void *data)
+{
+	struct profile *pr = data;
+
+	(void)en;
+	if (pr == NULL)
+		return;
+	for (struct timer *t = pr->timers, *next; t != NULL; t = next) {
+		next = t->next;
+		free(t);
+	}
+	pthread_cond_destroy(&pr->wake);
+	pthread_mutex_destroy(&pr->lock);
+	free(pr);
+}
+
+const struct provider profile_provider = {
+	.name = "profile",
+	.init = init,
+	.provide = provide,
+	.enable = enable,
+	.start = start,
+	.stop = stop,
+	.fini = fini,
+};

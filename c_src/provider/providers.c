@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The list of providers, in the order in which their probes are made and started. Adding one
+ * touches its own file and this list.
+ */
+#include "../engine/engine.h"
+
+extern const struct provider dtrace_provider;  /* dtrace.c */
+extern const struct provider profile_provider; /* profile.c */
+
+const struct provider *const et_providers[] = {
+	&dtrace_provider,
+	&profile_provider,
+	NULL,
+};

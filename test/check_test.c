@@ -1,0 +1,960 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The checker: scripts and the error tag that each must get, or none; the types and constants that
+ * expressions get; what becomes of inlines and translators; D libraries. No code is generated.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../c_src/d/d.h"
+
+static int passed, failed;
+
+static void verdict(bool ok, const char *what, const char *got)
+{
+	if (ok) {
+		passed++;
+		return;
+	}
+	failed++;
+	printf("FAIL %s\n     got %s\n", what, got);
+}
+
+/* ---- a registry of a few probes ------------------------------------------------------------- */
+
+static const char *const p_args[] = {
+	"int", "char *", "string", "struct native *", "nosuch_t", "void"};
+static const char *const x_args[] = {NULL, NULL, NULL, "struct seen *", NULL, NULL};
+static const char *const y_args[] = {"struct other *"};
+static const uint8_t swap[] = {1, 0};
+
+static const struct d_probeinfo probes[] = {
+	{.id = 1, .prov = "dtrace", .mod = "", .func = "", .name = "BEGIN", .nargs = 0},
+	{.id = 2, .prov = "dtrace", .mod = "", .func = "", .name = "END", .nargs = 0},
+	{.id = 3, .prov = "dtrace", .mod = "", .func = "", .name = "ERROR", .nargs = -1},
+	{.id = 4, .prov = "profile", .mod = "", .func = "", .name = "tick-1s", .nargs = 0},
+	{.id = 5,
+		.prov = "t",
+		.mod = "",
+		.func = "",
+		.name = "p",
+		.nargs = 6,
+		.argtypes = p_args,
+		.xargtypes = x_args},
+	{.id = 6,
+		.prov = "t",
+		.mod = "",
+		.func = "",
+		.name = "q",
+		.nargs = 1,
+		.argtypes = y_args,
+		.xargtypes = (const char *const[]){"struct seen *"}},
+	{.id = 7,
+		.prov = "t",
+		.mod = "",
+		.func = "",
+		.name = "swap",
+		.nargs = 2,
+		.argtypes = p_args,
+		.argmap = swap},
+	{.id = 8, .prov = "app77", .mod = "", .func = "", .name = "work-done", .nargs = -1},
+};
+
+static bool fits(const char *want, const char *have)
+{
+	return !*want || !strcmp(want, have) || !strcmp(want, "*");
+}
+
+static int match(void *data, const struct d_pdesc *d,
+	void (*cb)(void *, const struct d_probeinfo *), void *arg, struct et_error *e)
+{
+	int n = 0;
+
+	(void)data;
+	(void)e;
+	for (size_t i = 0; i < sizeof(probes) / sizeof(*probes); i++) {
+		const struct d_probeinfo *p = &probes[i];
+
+		if (d->id ? d->id == p->id
+			  : fits(d->prov, p->prov) && fits(d->mod, p->mod) &&
+					fits(d->func, p->func) && fits(d->name, p->name)) {
+			cb(arg, p);
+			n++;
+		}
+	}
+	return n;
+}
+
+/* ---- a compiler without code generator --------------------------------------------------------
+ */
+
+struct world {
+	struct et_options opts;
+	struct d_comp c;
+	struct d_clause *last; /* the last clause checked */
+};
+
+static void first_match(void *arg, const struct d_probeinfo *p)
+{
+	struct d_comp *c = arg;
+
+	if (c->probe && (c->probe->nargs != p->nargs || c->probe->argtypes != p->argtypes))
+		c->args_differ = true;
+	if (!c->probe)
+		c->probe = (struct d_probeinfo *)p;
+}
+
+static int check_clause(struct world *w, struct d_clause *cl)
+{
+	struct d_comp *c = &w->c;
+	int rc;
+
+	c->probe = NULL;
+	c->args_differ = false;
+	for (struct d_pdesc *d = cl->descs; d; d = d->next)
+		c->reg.match(NULL, d, first_match, c, NULL);
+	rc = d_check_clause(c, cl);
+	w->last = cl;
+	c->probe = NULL;
+	c->clause = NULL;
+	return rc;
+}
+
+static int check(struct world *w, const char *text)
+{
+	struct d_comp *c = &w->c;
+	struct d_item item;
+	int rc = 0;
+
+	c->lex = NULL;
+	c->file = "";
+	c->source = text;
+	c->source_len = strlen(text);
+	for (;;) {
+		rc = d_parse_item(c, &item);
+		if (rc || item.kind == IT_END)
+			return rc;
+		switch (item.kind) {
+		case IT_CLAUSE: rc = check_clause(w, item.clause); break;
+		case IT_VAR: rc = d_check_var(c, &item); break;
+		case IT_INLINE: rc = d_check_inline(c, &item); break;
+		case IT_XLATOR: rc = d_check_xlator(c, &item); break;
+		case IT_PROVIDER: rc = d_check_provider(c, &item); break;
+		default: break;
+		}
+		if (rc)
+			return rc;
+	}
+}
+
+static void open_world(struct world *w)
+{
+	struct d_comp *c = &w->c;
+
+	memset(w, 0, sizeof(*w));
+	et_options_init(&w->opts);
+	c->arena = arena_new();
+	c->opts = &w->opts;
+	c->file = "";
+	c->reg.match = match;
+	c->globals = d_idtab_new(c);
+	c->selfs = d_idtab_new(c);
+	c->thises = d_idtab_new(c);
+	c->aggs = d_idtab_new(c);
+	if (d_types_init(c) || d_builtins_init(c)) {
+		printf("cannot begin: %s %s\n", c->error.tag, c->error.text);
+		exit(1);
+	}
+}
+
+static void close_world(struct world *w)
+{
+	arena_free(w->c.arena);
+	et_options_free(&w->opts);
+}
+
+/* ---- scripts and their errors ------------------------------------------------------------------
+ */
+
+static const char prelude[] =
+	"struct in { int i; char c[8]; struct in *next; int f : 3; unsigned g : 5; double d;\n"
+	"  int (*fn)(int); int a[4]; union { int u1; long u2; }; };\n"
+	"struct other { int o; }; struct later;\n"
+	"struct native { int n; char *name; };\n"
+	"struct seen { int s; string text; int none; char chars[8]; };\n"
+	"translator struct seen < struct native *N > { s = N->n + 1; text = stringof(N->name); };\n"
+	"enum color { RED, GREEN = 5 };\n"
+	"int gi; long gl; string gs; struct in gst; struct in *gp; int garr[10]; void *gv;\n"
+	"unsigned int gu; self int si; this int ti; int gas[int, string]; double gd; char gc;\n"
+	"struct later *glater; unsigned char gb; _Bool gbool; struct other got; char gtext[16];\n";
+
+struct row {
+	const char *tag; /* NULL: none */
+	const char *text;
+};
+
+#define B(body) "BEGIN { " body " }"
+#define P(body) "t:::p { " body " }"
+
+static const struct row rows[] = {
+	/* what must pass */
+	{NULL, B("x = 1; x++; y = \"s\"; z = y; trace(x);")},
+	{NULL, B("self->a[1, \"x\"] = timestamp; trace(self->a[2, execname]);")},
+	{NULL, B("n++; m += 3; trace(n + m);")},
+	{NULL, B("@a[pid, execname] = count(); @ = sum(arg0); printa(@a); printa(@);")},
+	{NULL, B("this->s = strjoin(execname, \"x\"); trace(this->s);")},
+	{NULL, B("gs = 0; self->s = execname; self->s = 0; self->s = NULL;")},
+	{NULL, "BEGIN / gs != NULL && strstr(execname, \"a\") != NULL / { trace(1); }"},
+	{NULL, "BEGIN / gp / { trace(gp->i); trace(gp->next->c[1]); trace(&gp->i); }"},
+	{NULL, B("printf(\"%d %s %x %p %Y %*d %-10s|%c%%\\n\", 1, execname, 2, gp, walltimestamp, "
+		 "5, 6, "
+		 "gp->c, 'x');")},
+	{NULL, B("printf(\"%k %a %A\", stack(), arg0, uaddr(arg0));")},
+	{NULL, B("@q[ustack(5), sym(arg0)] = quantize(arg1, 2); @l = lquantize(arg0, 0, 100, "
+		 "10);")},
+	{NULL, B("@x = llquantize(arg0, 10, 0, 6, 20); @x = llquantize(arg1, 10, 0, 6, 20, -1);")},
+	{NULL, B("if (pid == 1) { trace(1); } else if (pid) trace(2); else { trace(3); }")},
+	{NULL, B("gst = *gp; got.o = 3; garr[3] = 1; gp->a[2]++; *(int *)arg0 = 1;")},
+	{NULL, B("trace(pid ? \"a\" : execname); trace(pid ? gp : 0); trace(pid ? 1 : 2L);")},
+	{NULL, B("trace(gp + 1); trace(1 + gp); trace(gp - gp); gp++; gp += 2; trace(gp == 0);")},
+	{NULL, B("trace(sizeof (struct in)); trace(sizeof gst); trace(offsetof(struct in, c));")},
+	{NULL, B("trace(RED | GREEN); trace(gs[1]); trace(gp->u2);")},
+	{NULL, B("self->spec = speculation(); speculate(self->spec); trace(1);")},
+	{NULL, B("commit(self->spec = 1); discard(2);")},
+	{NULL, "BEGIN { @z = count(); clear(@z); trunc(@z, 3); "
+	       "normalize(@z, 1000); denormalize(@z); }"},
+	{NULL, P("trace(args[0]); trace(args[1]); trace(args[2]); trace(args[3]->s); "
+		 "trace(args[3]->text);")},
+	{NULL, "t:::swap { this->p = args[0]; trace(*this->p); trace(args[1] + 1); }"},
+	{NULL, B("trace(xlate <struct seen *> ((struct native *)arg0)->s);")},
+	{NULL, B("trace(xlate <struct seen> ((struct native *)arg0).text);")},
+	{NULL, "inline int twice[int x] = x + x; inline int four = twice[2]; BEGIN { "
+	       "trace(twice[four] + "
+	       "twice[twice[1]]); }"},
+	{NULL, "inline struct seen *cur = xlate <struct seen *> ((struct native *)arg0); BEGIN { "
+	       "trace(cur->s + 1); trace(cur->text); }"},
+	{NULL, "inline int second[int *p] = p[1]; BEGIN { trace(second[garr]); }"},
+	{NULL, "BEGIN { @k[1, execname] = count(); @j[2, gs] = sum(1); printa(\"%d %s %@d "
+	       "%@d\\n\", @k, "
+	       "@j); printa(\"%@d\\n\", @k); }"},
+	{NULL, B("strtok(gs, \",\"); trace(strtok(NULL, \",\")); trace(substr(gs, 1)); "
+		 "trace(index(gs, \"a\", 3));")},
+	{NULL, B("trace(1), x = 2, trace(x);")},
+	{NULL, B("trace((string)gp->c); trace((char *)arg0 == gp->c); trace((uint8_t)300);")},
+	{NULL, B("this->p = alloca(16); this->q = (char *)this->p; *this->q = 'a'; this->p = 0;")},
+	{NULL, B("freopen(\"/tmp/%d\", pid); freopen(\"\"); system(\"date\"); setopt(\"quiet\");")},
+	{NULL, B("print(gst); print(*gp); tracemem(arg0, 16); tracemem(gp, 16, arg1); "
+		 "trace(gst);")},
+	{NULL, B("bcopy(gp, alloca(4), 4); copyout(\"x\", arg0, 2); raise(9); stop(); chill(5);")},
+	{NULL, B("a[gst] = 1; @[gst, garr] = count();")},
+	{NULL, B("gd = gp->d; trace(gp->d); printf(\"%f\", gd); gbool = 5; gp->f = 3; gp->g++;")},
+	{NULL, "provider app { probe work__done(int a, char *b); }; app*:::work-done, "
+	       "app77:::work-done { "
+	       "trace(args[0]); trace(stringof(args[1])); }"},
+	{NULL, "string declared[int]; BEGIN { declared[1] = \"x\"; declared[pid] = execname; }"},
+	{NULL, "int again; int again; BEGIN { again = 1; }"},
+	{NULL, B("gi; 1; execname; gs == \"x\";")},
+	{NULL, B("trace(uregs[3]); trace(NULL); trace(curthread);")},
+	{NULL, B("trace(inet_ntop(2, gp)); trace(lltostr(-1)); trace(strtoll(\"12\", 16));")},
+
+	/* names */
+	{"D_IDENT_UNDEF", B("trace(nosuch);")},
+	{"D_IDENT_UNDEF", B("trace(nosuch[1]);")},
+	{"D_IDENT_UNDEF", B("x = x + 1;")},
+	{"D_IDENT_BADREF", B("trace(strlen);")},
+	{"D_IDENT_BADREF", B("trace(gas);")},
+	{"D_IDENT_BADREF", B("trace(args);")},
+	{"D_IDENT_BADREF", B("trace(printf + 1);")},
+	{"D_IDENT_AMBIG", B("RED = 1;")},
+	{"D_VAR_UNDEF", B("trace(self->nosuch);")},
+	{"D_VAR_UNDEF", B("trace(this->nosuch[1]);")},
+	{"D_VAR_UNSUP", B("trace(cwd);")},
+	{"D_VAR_UNSUP", B("trace(fds[0]);")},
+	{"D_SYM_NOTYPES", B("trace(`max_pfn);")},
+	{"D_SYM_NOTYPES", B("trace(vmlinux`max_pfn);")},
+	{"D_SYM_BADREF", "BEGIN { trace(libc`environ); }"},
+	{"D_FUNC_UNDEF", B("strlne(\"x\");")},
+	{"D_FUNC_IDKIND", B("pid();")},
+	{"D_FUNC_IDKIND", B("gas(1);")},
+	{"D_FUNC_IDENT", B("(pid)(1);")},
+	{"D_ARR_BADREF", B("trace(gi[1]);")},
+	{"D_ARR_BADREF", B("trace(arg0[1, 2]);")},
+	{"D_ARR_BADREF", B("x[1] = 2; trace(x[1][2]);")},
+	{"D_ARR_LOCAL", B("this->a[1] = 2;")},
+	{"D_ARR_BOUNDS", B("trace(garr[10]);")},
+	{"D_ARR_BOUNDS", B("trace(gp->a[-1]);")},
+	{"D_ARR_BOUNDS", B("trace(gs[100000]);")},
+	{"D_PROTO_LEN", B("a[1] = 1; a[1, 2] = 1;")},
+	{"D_PROTO_ARG", B("a[1] = 1; a[\"x\"] = 1;")},
+	{"D_PROTO_ARG", B("gas[\"x\", \"x\"] = 1;")},
+	{"D_KEY_TYPE", B("a[gd] = 1;")},
+	{"D_KEY_TYPE", B("@[gd] = count();")},
+	{"D_KEY_TYPE", B("@a[1] = count(); @a[\"x\"] = count();")},
+	{"D_PROTO_LEN", B("@a[1] = count(); @a = count();")},
+	{"D_OP_ACT", B("a[stack()] = 1;")},
+
+	/* args[] and uregs[] */
+	{"D_ARGS_NONE", "ERROR { trace(args[0]); }"},
+	{"D_ARGS_NONE", "nothing:::here { trace(args[0]); }"},
+	{"D_ARGS_MULTI", "t:::p, BEGIN { trace(args[0]); }"},
+	{"D_ARGS_IDX", P("trace(args[6]);")},
+	{"D_ARGS_IDX", P("trace(args[pid]);")},
+	{"D_ARGS_IDX", B("trace(args[0]);")},
+	{"D_ARGS_TYPE", P("trace(args[4]);")},
+	{"D_ARGS_TYPE", P("trace(args[5]);")},
+	{"D_ARGS_XLATOR", "t:::q { trace(args[0]->s); }"},
+	{"D_OP_DYN", P("x = args[3];")},
+	{"D_REGS_IDX", B("trace(uregs[27]);")},
+	{"D_REGS_IDX", B("trace(uregs[pid]);")},
+
+	/* operators */
+	{"D_OP_INT", B("trace(~execname);")},
+	{"D_OP_INT", B("trace(gp % 2);")},
+	{"D_OP_INT", B("trace(1 << gs);")},
+	{"D_OP_INT", B("trace(garr[gs]);")},
+	{"D_OP_INT", B("gi <<= gs;")},
+	{"D_OP_SCALAR", B("trace(!execname);")},
+	{"D_OP_SCALAR", B("trace(gs && 1);")},
+	{"D_OP_SCALAR", B("trace(gs ? 1 : 2);")},
+	{"D_OP_SCALAR", B("gs++;")},
+	{"D_OP_ARITH", B("trace(-execname);")},
+	{"D_OP_ARITH", B("trace(gp * 2);")},
+	{"D_OP_ARITH", B("trace(gd + 1);")},
+	{"D_OP_ARITH", B("trace(gd < 1);")},
+	{"D_OP_ARITH", B("gs += 1;")},
+	{"D_OP_WRITE", B("pid = 1;")},
+	{"D_OP_WRITE", B("timestamp++;")},
+	{"D_OP_WRITE", P("args[0] = 1;")},
+	{"D_OP_LVAL", B("1 = 2;")},
+	{"D_OP_LVAL", B("(gi + 1) += 2;")},
+	{"D_OP_LVAL", "inline int k = 1; BEGIN { k = 2; }"},
+	{"D_OP_INCOMPAT", B("trace(gs + 1);")},
+	{"D_OP_INCOMPAT", B("trace(gs == 1);")},
+	{"D_OP_INCOMPAT", B("gs = 1;")},
+	{"D_OP_INCOMPAT", B("gi = execname;")},
+	{"D_OP_INCOMPAT", B("gp = arg0;")},
+	{"D_OP_INCOMPAT", B("gst = got;")},
+	{"D_OP_INCOMPAT", B("trace(1 ? 2 : \"x\");")},
+	{"D_OP_INCOMPAT", B("x = bcopy(gp, gp, 1);")},
+	{"D_OP_INCOMPAT", "inline int bad = \"x\";"},
+	{"D_OP_VFPTR", B("trace(gv + 1);")},
+	{"D_OP_VFPTR", B("gv++;")},
+	{"D_OP_VFPTR", B("trace(gp->fn + 1);")},
+	{"D_OP_ARRFUN", B("x = gp->c;")},
+	{"D_OP_ARRFUN", B("garr = garr;")},
+	{"D_OP_PTR", B("trace(gst->i);")},
+	{"D_OP_PTR", B("trace(pid->i);")},
+	{"D_OP_SOU", B("trace(gp.i);")},
+	{"D_OP_SOU", B("trace(((char *)arg0)->i);")},
+	{"D_OP_INCOMPLETE", B("trace(glater->x);")},
+	{"D_OP_INCOMPLETE", B("trace(glater + 1);")},
+	{"D_OP_DYN", B("x = xlate <struct seen *> ((struct native *)arg0);")},
+	{"D_OP_DYN", B("@a = count(); x = @a;")},
+	{"D_OP_DYN", B("@a++;")},
+	{"D_OP_DYN", B("@a += 1;")},
+	{"D_OP_ACT", B("x = trace(1);")},
+	{"D_OP_ACT", B("x = stack();")},
+	{"D_OP_ACT", B("trace(printf(\"x\"));")},
+	{"D_CG_EXPR", "BEGIN / stack() / { trace(1); }"},
+	{"D_CG_EXPR", "inline int bad = trace(1);"},
+	{"D_CG_DYN", B("xlate <struct seen *> ((struct native *)arg0);")},
+	{"D_DIV_ZERO", B("trace(gi / 0);")},
+	{"D_DIV_ZERO", B("trace(1 % (2 - 2));")},
+	{"D_DIV_ZERO", B("gi /= 0;")},
+	{"D_DEREF_NONPTR", B("trace(*gi);")},
+	{"D_DEREF_NONPTR", B("trace(*arg0);")},
+	{"D_DEREF_VOID", B("trace(*gv);")},
+	{"D_DEREF_FUNC", B("trace(*gp->fn);")},
+	{"D_ADDROF_LVAL", B("trace(&1);")},
+	{"D_ADDROF_LVAL", B("trace(&(gi + 1));")},
+	{"D_ADDROF_VAR", B("trace(&gi);")},
+	{"D_ADDROF_VAR", B("trace(&gst.i);")},
+	{"D_ADDROF_VAR", B("trace(&pid);")},
+	{"D_ADDROF_BITFIELD", B("trace(&gp->f);")},
+	{"D_CAST_INVAL", B("trace((int)gst);")},
+	{"D_CAST_INVAL", B("trace((struct in)gi);")},
+	{"D_CAST_INVAL", B("trace((int)execname);")},
+	{"D_CAST_INVAL", B("trace((string)gst);")},
+	{"D_SIZEOF_TYPE", B("trace(sizeof (void));")},
+	{"D_SIZEOF_TYPE", B("trace(sizeof (struct later));")},
+	{"D_SIZEOF_BITFIELD", B("trace(sizeof (gp->f));")},
+	{"D_OFFSETOF_TYPE", B("trace(offsetof(int, x));")},
+	{"D_OFFSETOF_BITFIELD", B("trace(offsetof(struct in, f));")},
+	{"D_STRINGOF_TYPE", B("trace(stringof(gst));")},
+	{"D_TYPE_MEMBER", B("trace(gp->nosuch);")},
+	{"D_TYPE_MEMBER", B("trace(offsetof(struct in, nosuch));")},
+	{"D_PRED_SCALAR", "BEGIN / execname / { trace(1); }"},
+	{"D_PRED_SCALAR", B("if (gst) trace(1);")},
+	{"D_ALLOCA_SIZE", B("x = alloca(100000);")},
+	{"D_ALLOCA_INCOMPAT", B("x = (int *)alloca(8); x = &gp->i;")},
+	{"D_ALLOCA_INCOMPAT", B("trace(pid ? (int *)alloca(8) : &gp->i);")},
+
+	/* calls */
+	{"D_PROTO_LEN", B("trace(strlen());")},
+	{"D_PROTO_LEN", B("exit(1, 2);")},
+	{"D_PROTO_LEN", "inline int one[int x] = x; BEGIN { trace(one[1, 2]); }"},
+	{"D_PROTO_ARG", B("trace(strlen(arg0));")},
+	{"D_PROTO_ARG", B("exit(\"x\");")},
+	{"D_PROTO_ARG", B("trace(copyinstr(gs));")},
+	{"D_PROTO_ARG", "inline int one[int x] = x; BEGIN { trace(one[\"x\"]); }"},
+	{"D_TRACE_VOID", B("trace(bcopy(gp, gp, 1));")},
+	{"D_TRACE_DYN", B("@a = count(); trace(@a);")},
+	{"D_TRACE_DYN", B("trace(xlate <struct seen *> ((struct native *)arg0));")},
+	{"D_PRINT_SIZE", B("print(*glater);")},
+	{"D_TRACEMEM_ADDR", B("tracemem(gs, 16);")},
+	{"D_TRACEMEM_SIZE", B("tracemem(arg0, pid);")},
+	{"D_TRACEMEM_SIZE", B("tracemem(arg0, 0);")},
+	{"D_TRACEMEM_SIZE", B("tracemem(arg0, 16, gs);")},
+	{"D_STACK_PROTO", B("stack(1, 2);")},
+	{"D_STACK_SIZE", B("stack(pid);")},
+	{"D_USTACK_PROTO", B("ustack(1, 2, 3);")},
+	{"D_USTACK_FRAMES", B("ustack(pid);")},
+	{"D_USTACK_STRSIZE", B("jstack(1, pid);")},
+	{"D_FREOPEN_INVALID", B("freopen(\".\");")},
+	{"D_PCAP_PROTO", B("pcap(arg0);")},
+	{"D_PCAP_PROTO", B("pcap(arg0, 1);")},
+	{"D_PCAP_ADDR", B("pcap(gst, 1);")},
+	{"D_PCAP_SIZE", B("pcap(arg0, gs);")},
+
+	/* formats */
+	{"D_PRINTF_ARG_FMT", B("printf(gs);")},
+	{"D_PRINTF_ARG_FMT", B("printf(\"%q\", 1);")},
+	{"D_PRINTF_ARG_FMT", B("printf(\"%\");")},
+	{"D_PRINTF_ARG_FMT", B("printf(\"%zd\", 1);")},
+	{"D_PRINTF_ARG_FMT", B("printf(\"%99999d\", 1);")},
+	{NULL, B("printf(\"%lld %hhx %-8.3s %+05i %'u %?p %S %ws %lc %C %T\", 1, 2, gs, 3, 4, 5, "
+		 "gs, "
+		 "gs, 6, 7, 8);")},
+	{"D_PRINTF_FMT_EMPTY", B("printf(\"\");")},
+	{"D_PRINTF_ARG_PROTO", B("printf(\"%d %d\", 1);")},
+	{"D_PRINTF_ARG_EXTRA", B("printf(\"%d\", 1, 2);")},
+	{"D_PRINTF_ARG_TYPE", B("printf(\"%s\", 1);")},
+	{"D_PRINTF_ARG_TYPE", B("printf(\"%d\", execname);")},
+	{"D_PRINTF_ARG_TYPE", B("printf(\"%f\", 1);")},
+	{"D_PRINTF_ARG_TYPE", B("@a = count(); printf(\"%d\", @a);")},
+	{"D_PRINTF_DYN_PROTO", B("printf(\"%*d\");")},
+	{"D_PRINTF_DYN_TYPE", B("printf(\"%*d\", execname, 1);")},
+	{"D_PRINTF_AGG_CONV", B("printf(\"%@d\", 1);")},
+	{"D_PRINTF_AGG_CONV", B("@a = count(); printa(\"%@s\", @a);")},
+	{"D_PRINTF_ARG_PROTO", B("@a[1] = count(); printa(\"%d %d %@d\", @a);")},
+	{"D_PRINTF_ARG_TYPE", B("@a[1] = count(); printa(\"%s %@d\", @a);")},
+
+	/* aggregations */
+	{"D_AGG_FUNC", B("@a = 1;")},
+	{"D_AGG_FUNC", B("@a = strlen(gs);")},
+	{"D_AGG_FUNC", B("count();")},
+	{"D_AGG_FUNC", B("x = sum(1);")},
+	{"D_AGG_NULL", B("@a;")},
+	{"D_AGG_MDIM", B("@a[1][2] = count();")},
+	{"D_AGG_MDIM", B("trace(@a[1][2]);")},
+	{"D_AGG_REDEF", B("@a = count(); @a = sum(1);")},
+	{"D_AGG_SCALAR", B("@a = sum(gs);")},
+	{"D_PROTO_LEN", B("@a = count(1);")},
+	{"D_FUNC_UNDEF", B("@a = cuont();")},
+	{"D_QUANT_PROTO", B("@a = quantize(1, 2, 3);")},
+	{"D_QUANT_PROTO", B("@a = quantize(1, gs);")},
+	{"D_LQUANT_BASETYPE", B("@a = lquantize(1, pid, 10);")},
+	{"D_LQUANT_BASEVAL", B("@a = lquantize(1, 5000000000, 10);")},
+	{"D_LQUANT_LIMTYPE", B("@a = lquantize(1, 0, pid);")},
+	{"D_LQUANT_LIMVAL", B("@a = lquantize(1, 0, 5000000000);")},
+	{"D_LQUANT_STEPTYPE", B("@a = lquantize(1, 0, 10, pid);")},
+	{"D_LQUANT_STEPVAL", B("@a = lquantize(1, 0, 10, 0);")},
+	{"D_LQUANT_MISMATCH", B("@a = lquantize(1, 10, 5);")},
+	{"D_LQUANT_STEPLARGE", B("@a = lquantize(1, 0, 5, 10);")},
+	{"D_LQUANT_STEPSMALL", B("@a = lquantize(1, 0, 1000000);")},
+	{"D_LQUANT_MATCHBASE", B("@a = lquantize(1, 0, 10); @a = lquantize(1, 1, 10);")},
+	{"D_LQUANT_MATCHLIM", B("@a = lquantize(1, 0, 10); @a = lquantize(1, 0, 11);")},
+	{"D_LQUANT_MATCHSTEP", B("@a = lquantize(1, 0, 10); @a = lquantize(1, 0, 10, 2);")},
+	{"D_LLQUANT_FACTORTYPE", B("@a = llquantize(1, pid, 0, 6, 20);")},
+	{"D_LLQUANT_FACTORVAL", B("@a = llquantize(1, 1, 0, 6, 20);")},
+	{"D_LLQUANT_LMAGTYPE", B("@a = llquantize(1, 10, pid, 6, 20);")},
+	{"D_LLQUANT_LMAGVAL", B("@a = llquantize(1, 10, -1, 6, 20);")},
+	{"D_LLQUANT_HMAGTYPE", B("@a = llquantize(1, 10, 0, pid, 20);")},
+	{"D_LLQUANT_HMAGVAL", B("@a = llquantize(1, 10, 0, 18, 20);")},
+	{"D_LLQUANT_HMAGVAL", B("@a = llquantize(1, 10, 6, 6, 20);")},
+	{"D_LLQUANT_STEPTYPE", B("@a = llquantize(1, 10, 0, 6, pid);")},
+	{"D_LLQUANT_STEPVAL", B("@a = llquantize(1, 10, 0, 6, 5);")},
+	{"D_LLQUANT_STEPVAL", B("@a = llquantize(1, 10, 0, 6, 30);")},
+	{"D_LLQUANT_MATCHFACTOR",
+		B("@a = llquantize(1, 10, 0, 6, 20); @a = llquantize(1, 2, 0, 6, 4);")},
+	{"D_LLQUANT_MATCHLMAG",
+		B("@a = llquantize(1, 10, 0, 6, 20); @a = llquantize(1, 10, 1, 6, 20);")},
+	{"D_LLQUANT_MATCHHMAG",
+		B("@a = llquantize(1, 10, 0, 6, 20); @a = llquantize(1, 10, 0, 7, 20);")},
+	{"D_LLQUANT_MATCHSTEPS",
+		B("@a = llquantize(1, 10, 0, 6, 20); @a = llquantize(1, 10, 0, 6, 10);")},
+	{"D_CLEAR_PROTO", B("clear();")},
+	{"D_CLEAR_AGGARG", B("clear(1);")},
+	{"D_CLEAR_AGGBAD", B("clear(@nosuch);")},
+	{"D_TRUNC_AGGARG", B("trunc(1);")},
+	{"D_TRUNC_AGGBAD", B("trunc(@nosuch);")},
+	{"D_PROTO_ARG", B("@a = count(); trunc(@a, gs);")},
+	{"D_NORMALIZE_PROTO", B("@a = count(); normalize(@a);")},
+	{"D_NORMALIZE_SCALAR", B("@a = count(); normalize(@a, gs);")},
+	{"D_NORMALIZE_AGGARG", B("normalize(1, 2);")},
+	{"D_NORMALIZE_AGGBAD", B("denormalize(@nosuch);")},
+	{"D_PRINTA_PROTO", B("printa();")},
+	{"D_PRINTA_PROTO", B("printa(\"x\");")},
+	{"D_PRINTA_AGGARG", B("printa(1);")},
+	{"D_PRINTA_AGGARG", B("@a = count(); printa(\"%@d\", @a, 1);")},
+	{"D_PRINTA_AGGBAD", B("printa(@nosuch);")},
+	{"D_PRINTA_AGGKEY", B("@a[1] = count(); @b[\"x\"] = count(); printa(@a, @b);")},
+	{"D_PRINTA_AGGPROTO", B("@a[1] = count(); @b = count(); printa(@a, @b);")},
+
+	/* the order of speculation */
+	{"D_SPEC_SPEC", B("speculate(1); speculate(1);")},
+	{"D_SPEC_COMM", B("commit(1); speculate(1);")},
+	{"D_SPEC_DREC", B("trace(1); speculate(1);")},
+	{"D_COMM_DREC", B("trace(1); commit(1);")},
+	{"D_DREC_COMM", B("commit(1); trace(1);")},
+	{"D_AGG_COMM", B("commit(1); @a = count();")},
+	{"D_AGG_SPEC", B("speculate(1); @a = count();")},
+	{"D_ACT_SPEC", B("speculate(1); stop();")},
+	{"D_EXIT_SPEC", B("speculate(1); exit(0);")},
+	{"D_DREC_COMM", B("if (pid) { commit(1); } trace(1);")},
+	{NULL, B("if (pid) { commit(1); } else { trace(1); }")},
+	{"D_SPEC_DREC", B("if (pid) { x = 1; } else { @a = count(); } speculate(1);")},
+
+	/* declarations */
+	{"D_DECL_IDRED", "string gi;"},
+	{"D_DECL_IDRED", "int pid;"},
+	{"D_DECL_IDRED", "inline int gi = 1;"},
+	{"D_DECL_IDRED", B("x = 1;") " string x;"},
+	{"D_DECL_VOIDOBJ", "void x;"},
+	{"D_DECL_INCOMPLETE", "struct later x;"},
+	{"D_DECL_LOCASSC", "this int x[int];"},
+	{"D_XLATE_REDECL", "translator struct seen < struct native *n > { s = n->n; };"},
+	{"D_XLATE_SOU", "translator int < long x > { };"},
+	{"D_XLATE_SOU", B("trace(xlate <int> (1));")},
+	{"D_XLATE_MEMB", "translator struct seen < long x > { nosuch = x; };"},
+	{"D_XLATE_MEMB", "translator struct seen < long x > { s = x; s = x; };"},
+	{"D_XLATE_INCOMPAT", "translator struct seen < long x > { s = execname; };"},
+	{"D_XLATE_NONE", B("trace(xlate <struct seen> (gp).s);")},
+	{"D_XLATE_NOCONV", B("trace(xlate <struct seen *> ((struct native *)arg0)->none);")},
+	{"D_TYPE_MEMBER", B("trace(xlate <struct seen *> ((struct native *)arg0)->nosuch);")},
+	{"D_OP_SOU", B("trace(xlate <struct seen *> ((struct native *)arg0).s);")},
+	{"D_IDENT_UNDEF", "inline int bad = nosuch;"},
+	{"D_PROV_BADNAME", "provider app1 { probe a(int); };"},
+	{"D_PROV_PRDUP", "provider app { probe a(int); probe a(int); };"},
+	{"D_PROV_PRARGLEN", "provider app { probe a(int, int, int, int, int, int, int, int, int, "
+			    "int, int); };"},
+	{"D_PROV_PRXLATOR", "provider app { probe a(struct in *x) : (struct seen *x); };"},
+	{"D_PROV_INCOMPAT", "provider app { probe a(int); }; provider app { probe a(string); };"},
+};
+
+static const char *run_row(struct world *w, const char *text)
+{
+	open_world(w);
+	if (check(w, prelude))
+		return w->c.error.tag;
+	return check(w, text) ? w->c.error.tag : NULL;
+}
+
+static void test_rows(void)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct world w;
+		const char *tag = run_row(&w, rows[i].text);
+		bool ok = tag && rows[i].tag ? !strcmp(tag, rows[i].tag) : tag == rows[i].tag;
+		char what[400], got[1200];
+
+		snprintf(what, sizeof(what), "%s: %s", rows[i].tag ? rows[i].tag : "OK",
+			rows[i].text);
+		snprintf(got, sizeof(got), "%s: %s", tag ? tag : "no error", w.c.error.text);
+		verdict(ok, what, got);
+		if (getenv("SHOW_ERRORS") && tag)
+			printf("%-22s %s\n", tag, w.c.error.text);
+		close_world(&w);
+	}
+}
+
+/* ---- types and constants of expressions
+ * ----------------------------------------------------------- */
+
+static const struct {
+	const char *expr, *type;
+	bool constant;
+	int64_t value;
+} exprs[] = {
+	{"1 + 2", "int", true, 3},
+	{"-7 / 2", "int", true, -3},
+	{"-7 % 3", "int", true, -1},
+	{"2147483647 + 1", "int", true, -2147483647 - 1},
+	{"0xffffffff + 1", "unsigned int", true, 0},
+	{"1 - 2U", "unsigned int", true, 4294967295},
+	{"-1 < 1U", "int", true, 0},
+	{"-1 < 1L", "int", true, 1},
+	{"1L << 40", "long", true, 1L << 40},
+	{"-8 >> 1", "int", true, -4},
+	{"(unsigned)-8 >> 1", "unsigned int", true, 2147483644},
+	{"~0", "int", true, -1},
+	{"!5", "int", true, 0},
+	{"3 && 0 || 2 ^^ 0", "int", true, 1},
+	{"(char)300", "char", true, 44},
+	{"(uint8_t)-1", "uint8_t", true, 255},
+	{"(_Bool)7", "_Bool", true, 1},
+	{"-9223372036854775807 - 1", "long", true, INT64_MIN},
+	{"(-9223372036854775807 - 1) / -1", "long", true, INT64_MIN},
+	{"1 ? 2 : 3L", "long", true, 2},
+	{"0 ? 2U : -1", "unsigned int", true, 4294967295},
+	{"GREEN", "enum color", true, 5},
+	{"GREEN + 1", "int", true, 6},
+	{"sizeof (int)", "unsigned long", true, 4},
+	{"sizeof (gst.c)", "unsigned long", true, 8},
+	{"sizeof \"abc\"", "unsigned long", true, 4},
+	{"offsetof(struct in, u2)", "unsigned long", true, 64},
+	{"NULL", "long", true, 0},
+	{"'a'", "int", true, 97},
+	{"execname", "string", false, 0},
+	{"arg0", "int64_t", false, 0},
+	{"arg0 + 1", "long", false, 0},
+	{"pid + 1U", "unsigned int", false, 0},
+	{"gc + gc", "int", false, 0},
+	{"gp->f + 1", "int", false, 0},
+	{"gp->g + 0", "int", false, 0},
+	{"gp->c", "char [8]", false, 0},
+	{"gp->c + 1", "char *", false, 0},
+	{"&gp->i", "int *", false, 0},
+	{"*gp->a", "int", false, 0},
+	{"gp - gp", "long", false, 0},
+	{"gs == NULL", "int", false, 0},
+	{"gs[0]", "char", false, 0},
+	{"gi ? gs : \"x\"", "string", false, 0},
+	{"gi ? gp : 0", "struct in *", false, 0},
+	{"gi ? 0 : gp", "struct in *", false, 0},
+	{"strlen(gs)", "uint64_t", false, 0},
+	{"htons(1)", "uint16_t", false, 0},
+	{"copyin(arg0, 4)", "void *", false, 0},
+	{"gi = 5", "int", false, 0},
+	{"gi++", "int", false, 0},
+	{"(gi, gl)", "long", false, 0},
+	{"gp->u2", "long", false, 0},
+	{"stringof(gp->c)", "string", false, 0},
+	{"gas[1, \"x\"]", "int", false, 0},
+	{"timestamp / 1000", "unsigned long", false, 0},
+	{"garr[gi]", "int", false, 0},
+	{"1 << 33", "int", true, 2},
+	{"pid == 1 ? 1 : 2", "int", false, 0},
+	{"gb << 1", "int", false, 0},
+	{"(long)1 == 1", "int", true, 1},
+};
+
+static void test_exprs(void)
+{
+	for (size_t i = 0; i < sizeof(exprs) / sizeof(*exprs); i++) {
+		struct world w;
+		char text[300], what[400], got[1200], name[128];
+		const struct d_node *n = NULL;
+		const char *tag;
+
+		snprintf(text, sizeof(text), "BEGIN { %s; }", exprs[i].expr);
+		tag = run_row(&w, text);
+		if (tag) {
+			snprintf(got, sizeof(got), "%s: %s", tag, w.c.error.text);
+		} else {
+			while (w.last->stmts->next) /* (a, b) is split */
+				w.last->stmts = w.last->stmts->next;
+			n = w.last->stmts->a;
+			snprintf(got, sizeof(got), "%s %s%lld",
+				d_type_name(n->type, name, sizeof(name)),
+				n->kind == N_INT ? "= " : "no constant ", (long long)n->value);
+		}
+		snprintf(what, sizeof(what), "%s is %s", exprs[i].expr, exprs[i].type);
+		verdict(n && !strcmp(name, exprs[i].type) &&
+				(n->kind == N_INT) == exprs[i].constant &&
+				(!exprs[i].constant || (int64_t)n->value == exprs[i].value),
+			what, got);
+		close_world(&w);
+	}
+}
+
+/* ---- variables get their types
+ * ---------------------------------------------------------------------- */
+
+static void type_is(struct world *w, struct d_idtab *t, const char *name, const char *type)
+{
+	struct d_ident *id = d_ident_find(t, name);
+	char got[128] = "no such name", what[200];
+
+	(void)w;
+	if (id && id->type)
+		d_type_name(id->type, got, sizeof(got));
+	snprintf(what, sizeof(what), "variable %s is of type %s", name, type);
+	verdict(!strcmp(got, type), what, got);
+	if (id)
+		verdict(id->id == UINT16_MAX, "its number is left to the code generator", name);
+}
+
+static void test_vars(void)
+{
+	struct world w;
+	const char *tag = run_row(&w,
+		"BEGIN { a = 1; b = timestamp; c = execname; d = &gp->i; e = gp->g; self->f = 1L; "
+		"this->g "
+		"= 'x'; h++; j += 1; k[1, gs] = gst; l = (const char *)0; @m[1, \"x\", gp] = "
+		"lquantize(1, 0, 10); }");
+
+	verdict(!tag, "variables by assignment", tag ? w.c.error.text : "");
+	if (!tag) {
+		struct d_ident *k = d_ident_find(w.c.globals, "k"),
+			       *m = d_ident_find(w.c.aggs, "m");
+
+		type_is(&w, w.c.globals, "a", "int");
+		type_is(&w, w.c.globals, "b", "uint64_t");
+		type_is(&w, w.c.globals, "c", "string");
+		type_is(&w, w.c.globals, "d", "int *");
+		type_is(&w, w.c.globals, "e", "unsigned int");
+		type_is(&w, w.c.selfs, "f", "long");
+		type_is(&w, w.c.thises, "g", "int");
+		type_is(&w, w.c.globals, "h", "int64_t");
+		type_is(&w, w.c.globals, "j", "int64_t");
+		verdict(k && k->kind == ID_ASSOC && k->nkeys == 2 && d_is_string(k->keys[1]),
+			"keys of k", "");
+		verdict(m && m->aggfn == AGG_LQUANTIZE && m->nkeys == 3 && m->aggparam[1] == 10 &&
+				m->aggparam[2] == 1,
+			"@m", "");
+	}
+	close_world(&w);
+}
+
+/* ---- what the code generator reads
+ * --------------------------------------------------------------------- */
+
+static const struct d_node *statement(struct world *w, const char *text)
+{
+	const char *tag = run_row(w, text);
+
+	if (!tag)
+		return w->last->stmts->a;
+	verdict(false, text, w->c.error.text);
+	return NULL;
+}
+
+static void test_trees(void)
+{
+	struct world w;
+	const struct d_node *n;
+
+	n = statement(&w, "BEGIN { gi = timestamp; }");
+	verdict(n && n->b->kind == N_CAST && n->b->type == n->a->type, "an assignment casts", "");
+	close_world(&w);
+	n = statement(&w, "BEGIN { gs = gp->c; }");
+	verdict(n && n->b->kind == N_STRINGOF, "characters become a string", "");
+	close_world(&w);
+	n = statement(&w, "BEGIN { trace(1 + gp); }");
+	verdict(n && d_is_ptr(n->list->a->type) && n->list->b->kind == N_INT, "pointers stand left",
+		"");
+	close_world(&w);
+	n = statement(&w, P("trace(args[3]->s);"));
+	verdict(n && n->list->kind == N_OP2 && n->list->a->kind == N_MEMBER &&
+			n->list->a->a->kind == N_ASSOC && n->list->a->a->value == 3,
+		"args[3]->s is the translator's expression", "");
+	close_world(&w);
+	n = statement(&w, "t:::swap { trace(args[0]); }");
+	verdict(n && n->list->kind == N_ASSOC && n->list->value == 1 &&
+			n->list->ident->id == BI_ARGS,
+		"args[0] comes from arg1", "");
+	close_world(&w);
+	n = statement(&w, "inline int sq[int x] = x * x; BEGIN { trace(sq[gi + 1]); }");
+	verdict(n && n->list->op == OP_MUL && n->list->a->op == OP_ADD && n->list->a != n->list->b,
+		"an inline's argument is copied", "");
+	close_world(&w);
+	n = statement(&w, "BEGIN { gc /= gl; }");
+	verdict(n && n->op == OP_ASG_DIV && d_base(n->b->type)->size == 8 &&
+			d_base(n->type)->size == 1,
+		"op= has the type of the operation right, that of the place itself", "");
+	close_world(&w);
+	n = statement(&w, "BEGIN { gp->next->i = 1; }");
+	verdict(n && n->a->kind == N_MEMBER && n->a->value == 0 && n->a->a->value == 16, "offsets",
+		"");
+	close_world(&w);
+}
+
+/* ---- stability, limits, words
+ * --------------------------------------------------------------------------- */
+
+static void test_amin(void)
+{
+	static const struct {
+		const char *amin, *text, *tag;
+	} list[] = {
+		{"Stable/Stable/Common", "BEGIN { trace(pid); }", ""},
+		{"Evolving/Evolving/Common", "BEGIN { trace(curthread); }", "D_ATTR_MIN"},
+		{"Standard/Stable/Common", "BEGIN { trace(pid); }", "D_ATTR_MIN"},
+		{"Standard/Stable/Common", "BEGIN { trace(1); }", "D_ATTR_MIN"},
+		{"nonsense", "BEGIN { trace(pid); }", "D_ATTR_MIN"},
+	};
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) {
+		struct world w;
+
+		open_world(&w);
+		et_setopt(&w.opts, "amin", list[i].amin, &w.c.error);
+		check(&w, list[i].text);
+		verdict(!strcmp(w.c.error.tag, list[i].tag), list[i].amin, w.c.error.tag);
+		close_world(&w);
+	}
+}
+
+static void expect(const char *what, const char *text, const char *tag, const char *words)
+{
+	struct world w;
+	const char *got = run_row(&w, text);
+
+	verdict(got && !strcmp(got, tag) && strstr(w.c.error.text, words), what,
+		got ? w.c.error.text : "no error");
+	close_world(&w);
+}
+
+static void test_limits(void)
+{
+	size_t size = 1 << 20, n = 0;
+	char *s = malloc(size);
+
+	n = (size_t)snprintf(s, size, "BEGIN { ");
+	for (int i = 0; i <= D_MAX_VARS; i++)
+		n += (size_t)snprintf(s + n, size - n, "v%d = 1; ", i);
+	snprintf(s + n, size - n, "}");
+	expect("D_ID_OFLOW", s, "D_ID_OFLOW", "variables");
+	n = (size_t)snprintf(s, size, "BEGIN { ");
+	for (int i = 0; i <= D_MAX_AGGS; i++)
+		n += (size_t)snprintf(s + n, size - n, "@v%d = count(); ", i);
+	snprintf(s + n, size - n, "}");
+	expect("D_ID_OFLOW", s, "D_ID_OFLOW", "aggregations");
+	/* inlines that double at every step */
+	n = (size_t)snprintf(s, size, "inline int i0[int x] = x + x; ");
+	for (int i = 1; i < 40; i++)
+		n += (size_t)snprintf(s + n, size - n, "inline int i%d[int x] = i%d[x] + i%d[x]; ",
+			i, i - 1, i - 1);
+	expect("expansion", s, "D_ID_OFLOW", "grow");
+	n = (size_t)snprintf(s, size, "inline int i0[int x] = x + 1; ");
+	for (int i = 1; i < 1000; i++)
+		n += (size_t)snprintf(
+			s + n, size - n, "inline int i%d[int x] = i%d[x] + 1; ", i, i - 1);
+	expect("depth", s, "D_SYNTAX", "deeply");
+	free(s);
+}
+
+static void test_words(void)
+{
+	expect("near function", "BEGIN { strlne(gs); }", "D_FUNC_UNDEF", "did you mean 'strlen'?");
+	expect("near variable", "BEGIN { trace(timestmap); }", "D_IDENT_UNDEF", "'timestamp'");
+	expect("near self", "BEGIN { self->start = 1; trace(self->strat); }", "D_VAR_UNDEF",
+		"'start'");
+	expect("near aggregation", "BEGIN { @bytes = count(); printa(@byets); }", "D_PRINTA_AGGBAD",
+		"'bytes'");
+	expect("copyinstr", "BEGIN { printf(\"%s\", arg0); }", "D_PRINTF_ARG_TYPE", "copyinstr()");
+}
+
+/* ---- libraries
+ * --------------------------------------------------------------------------------------------- */
+
+static void test_libs(void)
+{
+	struct world w;
+	struct timespec a, b;
+	char got[80];
+	double ms;
+
+	open_world(&w);
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	verdict(d_libs_load(&w.c) == 0, "the built-in libraries", w.c.error.text);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	ms = (double)(b.tv_sec - a.tv_sec) * 1e3 + (double)(b.tv_nsec - a.tv_nsec) / 1e6;
+	snprintf(got, sizeof(got), "%.2f ms", ms);
+	verdict(ms < 60, "they load quickly",
+		got); /* 3 ms; room for sanitizers and a busy machine */
+	verdict(check(&w, "BEGIN / errno == ENOENT && curpsinfo->pr_pid == pid / { "
+			  "trace(curpsinfo->pr_psargs); trace(uregs[R_SP]); raise(SIGTERM); "
+			  "trace(inet_ntop(AF_INET6, curthread)); trace(O_CREAT | O_WRONLY); "
+			  "trace(curlwpsinfo->pr_lwpid); }") == 0,
+		"a script that uses them", w.c.error.text);
+	verdict(check(&w, "BEGIN { trace(curpsinfo->pr_sid); }") &&
+			!strcmp(w.c.error.tag, "D_XLATE_NOCONV"),
+		"a member that is not known", w.c.error.tag);
+	et_err_clear(&w.c.error);
+	verdict(check(&w, "BEGIN { x = curpsinfo; }") && !strcmp(w.c.error.tag, "D_OP_DYN"),
+		"curpsinfo as a whole", w.c.error.tag);
+	et_err_clear(&w.c.error);
+	verdict(check(&w, "BEGIN { curpsinfo; }") && !strcmp(w.c.error.tag, "D_CG_DYN"),
+		"curpsinfo as a statement", w.c.error.tag);
+	close_world(&w);
+}
+
+static void put(const char *dir, const char *name, const char *text)
+{
+	char path[200];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "w");
+	if (!f)
+		exit(1);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void libdir(
+	const char *what, const char *a, const char *b, const char *script, const char *tag)
+{
+	char dir[] = "/tmp/check_test.XXXXXX", cmd[300];
+	struct world w;
+	int rc;
+
+	if (!mkdtemp(dir))
+		exit(1);
+	put(dir, "a.d", a);
+	put(dir, "b.d", b);
+	put(dir, "ignored.txt", "nonsense");
+	open_world(&w);
+	et_setopt(&w.opts, "libdir", dir, &w.c.error);
+	rc = d_libs_load(&w.c);
+	if (!rc)
+		rc = check(&w, script);
+	verdict(!strcmp(w.c.error.tag, tag) && !rc == !*tag, what, w.c.error.text);
+	snprintf(cmd, sizeof(cmd), "%s/a.d", dir);
+	unlink(cmd);
+	snprintf(cmd, sizeof(cmd), "%s/b.d", dir);
+	unlink(cmd);
+	snprintf(cmd, sizeof(cmd), "%s/ignored.txt", dir);
+	unlink(cmd);
+	rmdir(dir);
+	close_world(&w);
+}
+
+static void test_libdirs(void)
+{
+	libdir("order of libraries",
+		"#pragma D depends_on library b.d\ninline int two = one + 1;\n",
+		"inline int one = 1;\n", "BEGIN { trace(two); }", "");
+	libdir("a cycle", "#pragma D depends_on library b.d\n",
+		"#pragma D depends_on library a.d\n", "", "D_PRAGMA_DEPEND");
+	libdir("a library that is not there", "#pragma D depends_on library nosuch.d\n", "", "",
+		"D_PRAGMA_DEPEND");
+	libdir("a library for another system", "#pragma D depends_on provider nosuch\nnonsense(",
+		"inline int one = 1;\n", "BEGIN { trace(one); }", "");
+	libdir("a mistake in a library", "inline int one = nosuch;\n", "", "", "D_IDENT_UNDEF");
+	libdir("a script's own dependency", "", "",
+		"#pragma D depends_on library a.d\nBEGIN { trace(1); }", "");
+	libdir("and one that is not there", "", "",
+		"#pragma D depends_on library c.d\nBEGIN { trace(1); }", "D_PRAGMA_DEPEND");
+}
+
+int main(void)
+{
+	test_rows();
+	test_exprs();
+	test_vars();
+	test_trees();
+	test_amin();
+	test_limits();
+	test_words();
+	test_libs();
+	test_libdirs();
+	printf("%d passed, %d failed\n", passed, failed);
+	return failed != 0;
+}

@@ -1,0 +1,53 @@
+# aggpercpu: the share of each thread below the sum
+$ erltrace -q -xaggpercpu -n 'BEGIN { @["k"] = count(); exit(0); }' | sed 's/CPU [0-9]*/CPU N/'
+>
+>   k                                                                 1
+>     [CPU N]                1
+# bufpolicy=fill: full is the end; what came first is kept
+< fill.sh
+| for i in $(seq 200); do echo "BEGIN { printf(\"%s %d\\n\", \"a string that takes some room\", $i); }"; done
+$ sh fill.sh > f.d; erltrace -q -xbufpolicy=fill -xbufsize=2k -s f.d > out 2>err; echo $?; head -1 out; test $(wc -l < out) -lt 200 && echo fewer
+> 0
+> a string that takes some room 1
+> fewer
+# ring: the newest are kept, nothing is called a drop
+$ erltrace -q -xbufpolicy=ring -xbufsize=2k -s f.d -n 'BEGIN { exit(0); }' > out; grep -c ' 1$' out; grep ' ' out | tail -1
+> 0
+> a string that takes some room 200
+# nspec: how many speculations at once
+$ erltrace -q -xnspec=2 -n 'BEGIN { printf("%d %d %d\n", speculation() != 0, speculation() != 0, speculation()); exit(0); }'
+> 1 1 0
+>
+!~ ^erltrace: 1 failed speculation \(no speculative buffer available\)
+$ erltrace -q -xnspec=0 -n 'BEGIN { printf("%d\n", speculation()); exit(0); }'
+> 0
+>
+!~ ^erltrace: 1 failed speculation
+# scratchsize: what alloca() may take
+$ erltrace -q -xscratchsize=1k -n 'BEGIN { this->p = (char *)alloca(1000); printf("ok\n"); exit(0); }'
+> ok
+>
+$ erltrace -e -xerrtags -n 'BEGIN { alloca(1000); }'
+!~ \[D_ALLOCA_SIZE\]
+? 1
+$ erltrace -q -n 'BEGIN { n = 1000; this->p = (char *)alloca(n); printf("no\n"); } BEGIN { exit(0); }'
+>
+!~ ^erltrace: .*out of scratch space
+# maxframes bounds every stack
+$ erltrace -q -xmaxframes=1 -n 'BEGIN { ustack(3); exit(0); }' | grep -cE '^ {14}[^ ]'
+> 1
+$ erltrace -q -xjstackframes=2 -n 'BEGIN { jstack(); exit(0); }' | grep -cE '^ {14}[^ ]'
+> 2
+# cpu: tracing on one that is not there gives nothing
+$ erltrace -q -xcpu=99999 -n 'BEGIN { printf("no\n"); exit(0); }' >/dev/null 2>&1; echo $?
+~ ^[01]$
+# switchrate and aggrate may be anything: all is there at the end
+$ erltrace -q -xswitchrate=1h -xaggrate=1h -xstatusrate=1h -n 'BEGIN { printf("now\n"); @ = count(); exit(0); }'
+> now
+>
+>                 1
+# the phase: what is fixed after go cannot be changed by setopt()
+$ erltrace -qn 'BEGIN { setopt("nspec", "4"); setopt("jit", "off"); exit(0); }'
+>
+!~ couldn't set option "nspec" to "4": .*cannot change once tracing has begun
+!~ couldn't set option "jit" to "off": .*cannot change once tracing has begun
