@@ -19,6 +19,8 @@ const struct et_optdef et_optdefs[OPT_MAX] = {
 
 extern char **environ;
 
+#define D_VERSION_MAJOR 2 /* of the D language: as __SUNW_D_VERSION says in d/cpp.c */
+
 /* ---- units ---------------------------------------------------------------------------- */
 
 /* In nanoseconds; of several with one factor the first is the one shown. */
@@ -26,10 +28,20 @@ static const struct {
 	const char *name;
 	uint64_t ns;
 } units[] = {
-	{"d", 86400000000000ULL}, {"day", 86400000000000ULL}, {"h", 3600000000000ULL},
-	{"hour", 3600000000000ULL}, {"m", 60000000000ULL}, {"min", 60000000000ULL},
-	{"s", 1000000000ULL}, {"sec", 1000000000ULL}, {"ms", 1000000ULL}, {"msec", 1000000ULL},
-	{"us", 1000ULL}, {"usec", 1000ULL}, {"ns", 1ULL}, {"nsec", 1ULL},
+	{"d", 86400000000000ULL},
+	{"day", 86400000000000ULL},
+	{"h", 3600000000000ULL},
+	{"hour", 3600000000000ULL},
+	{"m", 60000000000ULL},
+	{"min", 60000000000ULL},
+	{"s", 1000000000ULL},
+	{"sec", 1000000000ULL},
+	{"ms", 1000000ULL},
+	{"msec", 1000000ULL},
+	{"us", 1000ULL},
+	{"usec", 1000ULL},
+	{"ns", 1ULL},
+	{"nsec", 1ULL},
 };
 #define NUNITS (sizeof(units) / sizeof(units[0]))
 
@@ -99,7 +111,8 @@ static int parse_rate(const char *s, uint64_t *v)
 static int parse_bool(const char *s, uint64_t *v)
 {
 	static const char *const words[][2] = {{"0", "1"}, {"off", "on"}, {"no", "yes"},
-		{"false", "true"}, {"disable", "enable"}, {"disabled", "enabled"}, {"unset", "set"}};
+		{"false", "true"}, {"disable", "enable"}, {"disabled", "enabled"},
+		{"unset", "set"}};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		for (*v = 0; *v < 2; ++*v)
@@ -187,8 +200,8 @@ static int unknown(const char *name, struct et_error *e)
 		}
 	}
 	if (best != NULL)
-		return et_err(e, "ET_OPTION", "there is no option '%.64s': did you mean '%s'?", name,
-			best);
+		return et_err(e, "ET_OPTION", "there is no option '%.64s': did you mean '%s'?",
+			name, best);
 	return et_err(e, "ET_OPTION", "there is no option '%.64s'", name);
 }
 
@@ -214,7 +227,8 @@ static int bad_value(const struct et_optdef *d, const char *value, struct et_err
 	};
 
 	if (value == NULL)
-		return et_err(e, "ET_OPTION", "option %s needs a value: %s", d->name, form[d->kind]);
+		return et_err(
+			e, "ET_OPTION", "option %s needs a value: %s", d->name, form[d->kind]);
 	return et_err(e, "ET_OPTION", "option %s: '%.64s' is no value for it: it takes %s", d->name,
 		value, form[d->kind]);
 }
@@ -240,15 +254,35 @@ static bool is_choice(const char *list, const char *value)
 	return false;
 }
 
+/* "1", "1.2" or "1.2.3" of the language, no later than the one that is here. */
+static int check_version(const char *value, struct et_error *e)
+{
+	unsigned v[3] = {0};
+	int end = 0;
+
+	if (strspn(value, "0123456789.") != strlen(value) ||
+		sscanf(value, "%4u%n.%4u%n.%4u%n", &v[0], &end, &v[1], &end, &v[2], &end) < 1 ||
+		value[end] != '\0')
+		return et_err(e, "ET_OPTION",
+			"option version: '%.64s' is no version: it takes one such as 1.2.3", value);
+	if (v[0] > D_VERSION_MAJOR || (v[0] == D_VERSION_MAJOR && (v[1] > 0 || v[2] > 0)))
+		return et_err(e, "ET_OPTION",
+			"option version: D %.64s is not known here: %d.0 is the latest", value,
+			D_VERSION_MAJOR);
+	return 0;
+}
+
 static int set_text(struct et_options *o, int i, const char *value, struct et_error *e)
 {
 	const char *list = choices(i);
 	uint64_t n = o->val[i];
 	char **p;
 
+	if (i == OPT_VERSION && check_version(value, e) != 0)
+		return -1;
 	if (list != NULL && !is_choice(list, value))
-		return et_err(e, "ET_OPTION", "option %s: '%.64s' is none of: %s", et_optdefs[i].name,
-			value, list);
+		return et_err(e, "ET_OPTION", "option %s: '%.64s' is none of: %s",
+			et_optdefs[i].name, value, list);
 	p = realloc(o->str[i], (n + 1) * sizeof(*p));
 	if (p == NULL)
 		return et_err(e, "ET_NOMEM", "out of memory");
@@ -289,7 +323,8 @@ int et_setopt(struct et_options *o, const char *name, const char *value, struct 
 		return unknown(name, e);
 	d = &et_optdefs[i];
 	if (o->running && d->phase != PH_RUN)
-		return et_err(e, "ET_OPTION", "option %s cannot change once tracing has begun", name);
+		return et_err(
+			e, "ET_OPTION", "option %s cannot change once tracing has begun", name);
 	if (value == NULL && d->kind == OK_BOOL)
 		value = "1";
 	if (value == NULL)
@@ -307,16 +342,16 @@ int et_setopt(struct et_options *o, const char *name, const char *value, struct 
 	if (v < d->min || v > d->max) {
 		show(d, d->min, lo, sizeof(lo));
 		show(d, d->max, hi, sizeof(hi));
-		return et_err(e, "ET_OPTION", "option %s: %.64s is not between %s and %s", name, value,
-			lo, hi);
+		return et_err(e, "ET_OPTION", "option %s: %.64s is not between %s and %s", name,
+			value, lo, hi);
 	}
 	o->val[i] = v;
 	o->set[i] = true;
 	return 0;
 }
 
-int et_getopt(const struct et_options *o, const char *name, char *buf, size_t size,
-	struct et_error *e)
+int et_getopt(
+	const struct et_options *o, const char *name, char *buf, size_t size, struct et_error *e)
 {
 	int i = lookup(name);
 	const struct et_optdef *d;

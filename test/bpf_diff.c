@@ -766,6 +766,26 @@ static void make_call(struct maker *m)
 	}
 }
 
+/* A number kept deep in the stack over a call, reached through a pointer moved in steps only. */
+static void make_deep(struct maker *m)
+{
+	unsigned p = R6 + below(4), r = a_number(m);
+	int a = 8 * (int)(14 + below(20)), b = 8 * (int)below(16), c = 8 * (int)below(8);
+
+	if (p == m->home || p == r || full(m))
+		return;
+	put(m, EBPF_MOV64_REG, p, R10, 0, 0);
+	put(m, EBPF_ADD64_IMM, p, 0, 0, -a);
+	put(m, EBPF_ADD64_IMM, p, 0, 0, -b);
+	put(m, EBPF_STXDW, p, r, -c, 0);
+	put(m, EBPF_CALL, 0, 0, 0, F_NONE);
+	put(m, EBPF_LDXDW, R0, p, -c, 0);
+	m->t.reg[p] = (struct val){.kind = STACK};
+	for (unsigned i = R1; i <= R5; i++)
+		m->t.reg[i].kind = NONE;
+	m->t.reg[R0] = num(UINT64_MAX);
+}
+
 /* ---- programs ------------------------------------------------------------------------- */
 
 static void piece(struct maker *m)
@@ -784,8 +804,10 @@ static void piece(struct maker *m)
 	case 2:
 		if (chance(60))
 			make_index(m);
-		else
+		else if (chance(70))
 			make_stack_pointer(m);
+		else
+			make_deep(m);
 		return;
 	}
 	info = row_info[below(EBPF_NROWS)];
@@ -834,6 +856,106 @@ static void make_program(struct maker *m)
 	put(m, EBPF_EXIT, 0, 0, 0, 0);
 }
 
+/*
+ * Programs that tell how well the verifier knows numbers: from small ones by a few operations and
+ * conditions an index into buf is made. Where it is used is then moved out as far as the verifier
+ * accepts it: if a value can be beyond what it believes, that access is out of bounds.
+ */
+static void small_number(struct maker *m, unsigned r)
+{
+	static const uint8_t at[] = {CTX_NUM, CTX_W, CTX_H, CTX_B};
+	static const uint8_t load[] = {EBPF_LDXDW, EBPF_LDXW, EBPF_LDXH, EBPF_LDXB};
+	unsigned i = below(4);
+
+	put(m, load[i], r, R6, at[i], 0);
+	if (chance(30))
+		put(m, EBPF_RSH64_IMM, r, 0, 0, below(64));
+	switch (below(4)) {
+	case 0: put(m, EBPF_AND64_IMM, r, 0, 0, below(12)); break;
+	case 1: put(m, EBPF_MOD64_IMM, r, 0, 0, 1 + below(12)); break;
+	case 2: put(m, EBPF_RSH64_IMM, r, 0, 0, 60 + below(4)); break;
+	default: put(m, EBPF_MOV64_IMM, r, 0, 0, (int)below(24) - 8); break;
+	}
+}
+
+static void make_probe(struct maker *m)
+{
+	unsigned out[8], nout = 0;
+
+	m->n = 0;
+	put(m, EBPF_MOV64_REG, R6, R1, 0, 0);
+	put(m, EBPF_LDXDW, R7, R6, CTX_BUF, 0);
+	small_number(m, R2);
+	small_number(m, R3);
+	for (unsigned i = 1 + below(5); i > 0; i--) {
+		const struct ebpf_info *info = row_info[below(EBPF_NROWS)];
+		unsigned dst = R2 + below(2), src = R2 + below(2);
+		bool shift = info->op >= EBPF_O_LSH && info->op <= EBPF_O_ARSH;
+		int imm = chance(80) ? (int)below(16) : (int)below(32) - 16;
+
+		switch (info->form) {
+		case EBPF_F_ALU_IMM:
+			put(m, info->code, dst, 0, info->sub, shift ? (int)below(4) : imm);
+			break;
+		case EBPF_F_ALU_REG:
+		case EBPF_F_MOV_REG: put(m, info->code, dst, src, info->sub, 0); break;
+		case EBPF_F_UNARY: put(m, info->code, dst, 0, 0, 0); break;
+		case EBPF_F_JMP_IMM:
+		case EBPF_F_JMP_REG:
+			out[nout++] = m->n;
+			if (info->form == EBPF_F_JMP_IMM)
+				put(m, info->code, dst, 0, 0, imm);
+			else
+				put(m, info->code, dst, src, 0, 0);
+			if (chance(30)) { /* over something, not out */
+				put(m, EBPF_ADD64_IMM, dst, 0, 0, imm);
+				aim(m, out[--nout]);
+			}
+			break;
+		default: i++;
+		}
+	}
+	if (chance(50)) {
+		put(m, EBPF_ADD64_REG, R7, R2, 0, 0);
+	} else {
+		put(m, EBPF_ADD64_IMM, R7, 0, 0, BUF_SIZE);
+		put(m, EBPF_SUB64_REG, R7, R2, 0, 0);
+	}
+	put(m, EBPF_LDXB, R0, R7, 0, 0);
+	m->depth = m->n - 1; /* where the access is */
+	while (nout > 0)
+		aim(m, out[--nout]);
+	put(m, EBPF_MOV64_IMM, R0, 0, 0, 0);
+	put(m, EBPF_EXIT, 0, 0, 0, 0);
+}
+
+/* Moves the access of a probe as far up (or down) as is accepted; false: nowhere is. */
+static bool stretch(struct maker *m, int step)
+{
+	struct ebpf_insn *access = &m->insn[m->depth];
+	int best = 4000;
+
+	for (int off = -2 * BUF_SIZE; off < 2 * BUF_SIZE; off += 16) { /* where it is at all */
+		access->off = (int16_t)off;
+		if (ebpf_verify(m->insn, m->n, &world_env, NULL) == 0) {
+			best = off;
+			break;
+		}
+	}
+	if (best == 4000)
+		return false;
+	for (int jump = 256 * step; jump != 0; jump /= 2)
+		for (;;) {
+			access->off = (int16_t)(best + jump);
+			if (best + jump > 2000 || best + jump < -2000 ||
+				ebpf_verify(m->insn, m->n, &world_env, NULL) < 0)
+				break;
+			best += jump;
+		}
+	access->off = (int16_t)best;
+	return true;
+}
+
 /* Flip bits here and there. */
 static void mutate(struct ebpf_insn *insns, unsigned n)
 {
@@ -856,7 +978,7 @@ struct program {
 };
 
 static struct {
-	unsigned long made, mutants, verified, mutants_verified, insns, calls, code;
+	unsigned long made, mutants, verified, mutants_verified, probes, insns, calls, code;
 } count;
 
 static struct program batch[BATCH];
@@ -975,6 +1097,12 @@ int main(int argc, char **argv)
 	while (count.verified < want) {
 		struct et_error e = {.tag = ""};
 
+		if (chance(5)) {
+			make_probe(&m);
+			if (stretch(&m, chance(50) ? 1 : -1))
+				count.probes += try_program(m.insn, m.n, false, &e);
+			continue;
+		}
 		make_program(&m);
 		count.made++;
 		if (!try_program(m.insn, m.n, false, &e) && show != NULL) {
@@ -993,10 +1121,10 @@ int main(int argc, char **argv)
 	}
 	flush();
 	fprintf(stderr,
-		"made %lu programs and %lu mutants; verified %lu, %lu of them mutants; "
+		"made %lu programs and %lu mutants; verified %lu, %lu of them mutants, %lu probes; "
 		"%lu instructions, %lu bytes of code, %lu calls\n",
-		count.made, count.mutants, count.verified, count.mutants_verified, count.insns,
-		count.code, count.calls);
+		count.made, count.mutants, count.verified, count.mutants_verified, count.probes,
+		count.insns, count.code, count.calls);
 	printf("%lu passed, 0 failed\n", count.verified);
 	return 0;
 }

@@ -237,7 +237,7 @@ static const struct row rows[] = {
 	       "twice[twice[1]]); }"},
 	{NULL, "inline struct seen *cur = xlate <struct seen *> ((struct native *)arg0); BEGIN { "
 	       "trace(cur->s + 1); trace(cur->text); }"},
-	{NULL, "inline int second[int *p] = p[1]; BEGIN { trace(second[garr]); }"},
+	{NULL, "inline int second[int *p] = p[1]; BEGIN { trace(second[gp->a]); }"},
 	{NULL, "BEGIN { @k[1, execname] = count(); @j[2, gs] = sum(1); printa(\"%d %s %@d "
 	       "%@d\\n\", @k, "
 	       "@j); printa(\"%@d\\n\", @k); }"},
@@ -374,6 +374,7 @@ static const struct row rows[] = {
 	{"D_ADDROF_VAR", B("trace(&gi);")},
 	{"D_ADDROF_VAR", B("trace(&gst.i);")},
 	{"D_ADDROF_VAR", B("trace(&pid);")},
+	{"D_ADDROF_VAR", B("trace(garr + 1);")},
 	{"D_ADDROF_BITFIELD", B("trace(&gp->f);")},
 	{"D_CAST_INVAL", B("trace((int)gst);")},
 	{"D_CAST_INVAL", B("trace((struct in)gi);")},
@@ -527,6 +528,8 @@ static const struct row rows[] = {
 	{"D_DECL_VOIDOBJ", "void x;"},
 	{"D_DECL_INCOMPLETE", "struct later x;"},
 	{"D_DECL_LOCASSC", "this int x[int];"},
+	{"D_DECL_DYNOBJ", "_symaddr x;"},
+	{"D_DECL_PROTO_FORM", "provider app { probe a(int x) : (int); };"},
 	{"D_XLATE_REDECL", "translator struct seen < struct native *n > { s = n->n; };"},
 	{"D_XLATE_SOU", "translator int < long x > { };"},
 	{"D_XLATE_SOU", B("trace(xlate <int> (1));")},

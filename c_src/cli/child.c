@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- a command's words ------------------------------------------------------------------ */
@@ -250,4 +251,22 @@ void cli_procs_kill(const struct cli *c)
 	for (int i = 0; i < c->nprocs; i++)
 		if (c->procs[i].live && c->procs[i].command != NULL)
 			kill(c->procs[i].pid, c->procs[i].go >= 0 ? SIGKILL : SIGTERM);
+}
+
+void cli_procs_end(struct cli *c)
+{
+	const struct timespec pause = {.tv_nsec = 2000000};
+
+	cli_procs_kill(c);
+	for (int i = 0; i < c->nprocs; i++) {
+		struct cli_process *p = &c->procs[i];
+
+		/* A second for it to end, so that no zombie is left; who takes longer may. */
+		for (int n = 0; p->live && p->command != NULL && n < 500; n++) {
+			if (waitpid(p->pid, NULL, WNOHANG) != 0)
+				p->live = false;
+			else
+				nanosleep(&pause, NULL);
+		}
+	}
 }

@@ -22,6 +22,7 @@
 #include <sys/types.h>
 
 #include "../../include/erltrace.h"
+#include "../consume/json.h"
 
 enum { CLI_OK = 0, CLI_ERROR = 1, CLI_USAGE = 2 };
 enum cli_mode { MODE_RUN, MODE_LIST, MODE_VERSION, MODE_HELP };
@@ -67,9 +68,9 @@ struct cli {
 
 	erltrace_t *h;
 	bool quiet; /* after compiling: scripts can set it too */
-	bool errtags;
+	bool errtags, droptags;
 	FILE *out;
-	void *json_state;
+	struct co_json json_state;
 	int write_error;  /* errno of the first failed write; 0: none */
 	unsigned matches; /* probes, over all scripts */
 };
@@ -89,7 +90,7 @@ bool cli_option_on(struct cli *c, const char *name);
 
 /* output.c */
 int cli_output_open(struct cli *c);
-void cli_handlers(struct cli *c, erltrace_handlers_t *h);
+int cli_handlers(struct cli *c, erltrace_handlers_t *h);
 void cli_write(struct cli *c, const char *text, size_t len);
 void cli_printf(struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cli_flush(struct cli *c);
@@ -111,7 +112,8 @@ int cli_procs_start(struct cli *c); /* fork and hold, or find; sets $target */
 void cli_procs_go(struct cli *c);
 bool cli_procs_ended(struct cli *c); /* there were some, and the last has ended */
 int cli_procs_failed(struct cli *c); /* CLI_ERROR: a command could not be run */
-/* Ends what -c started; async-signal-safe. */
-void cli_procs_kill(const struct cli *c);
+/* Ends what -c started and still runs. */
+void cli_procs_end(struct cli *c);
+void cli_procs_kill(const struct cli *c); /* the same, without waiting; async-signal-safe */
 
 #endif

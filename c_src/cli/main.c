@@ -69,7 +69,7 @@ static int run(struct cli *c)
 	} else {
 		c->h = erltrace_open(&err);
 		status = c->h == NULL ? cli_fail(c, &err, "failed to initialize") : with_handle(c);
-		cli_procs_kill(c);
+		cli_procs_end(c);
 		erltrace_close(c->h);
 	}
 	return cli_output_close(c, status);

@@ -7,9 +7,10 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
+#include <uchar.h>
 #include <unistd.h>
 
 int cli_output_open(struct cli *c)
@@ -64,6 +65,7 @@ int cli_output_close(struct cli *c, int status)
 
 	if (c->out == NULL)
 		return status;
+	co_json_free(&c->json_state);
 	cli_flush(c);
 	bad = c->out == stdout ? false : fclose(c->out) != 0;
 	check(c, !bad);
@@ -87,7 +89,10 @@ static int on_drop(void *arg, const erltrace_drop_t *d)
 	struct cli *c = arg;
 
 	cli_flush(c);
-	cli_say("%s", d->message);
+	if (c->droptags)
+		cli_say("[DTRACEDROP_%s] %s", d->kind, d->message);
+	else
+		cli_say("%s", d->message);
 	return 0;
 }
 
@@ -100,13 +105,95 @@ static int on_fault(void *arg, const erltrace_fault_t *f)
 	return 0;
 }
 
-void cli_handlers(struct cli *c, erltrace_handlers_t *h)
+static int on_flush(void *arg)
 {
-	*h = (erltrace_handlers_t){
-		.size = sizeof(*h), .arg = c, .text = on_text, .drop = on_drop, .fault = on_fault};
+	cli_flush(arg);
+	return 0;
+}
+
+/* A pipe or a terminal cannot be truncated, and need not. */
+static int on_truncate(void *arg)
+{
+	struct cli *c = arg;
+
+	cli_flush(c);
+	if (ftruncate(fileno(c->out), 0) == 0)
+		fseeko(c->out, 0, SEEK_SET);
+	return 0;
+}
+
+/* The handlers of JSON have a state of their own in h->arg; these two need the command's. */
+static int on_json_flush(void *arg)
+{
+	return on_flush(((struct co_json *)arg)->arg);
+}
+
+static int on_json_truncate(void *arg)
+{
+	return on_truncate(((struct co_json *)arg)->arg);
+}
+
+int cli_handlers(struct cli *c, erltrace_handlers_t *h)
+{
+	*h = (erltrace_handlers_t){.size = sizeof(*h),
+		.arg = c,
+		.text = on_text,
+		.drop = on_drop,
+		.fault = on_fault,
+		.flush = on_flush,
+		.truncate = on_truncate,
+		.terminal = isatty(fileno(c->out))};
+	c->droptags = cli_option_on(c, "droptags");
+	if (!c->json)
+		return CLI_OK;
+	c->json_state = (struct co_json){.text = on_text, .arg = c, .quiet = c->quiet};
+	if (co_json_handlers(&c->json_state, h) < 0) {
+		cli_say("out of memory");
+		return CLI_ERROR;
+	}
+	h->flush = on_json_flush;
+	h->truncate = on_json_truncate;
+	return CLI_OK;
+}
+
+/* ---- an error as JSON ------------------------------------------------------------------- */
+
+/* Text of a script may hold any bytes: what is not plain ASCII is escaped, bad UTF-8 replaced. */
+static void json_string(struct cli *c, const char *key, const char *text)
+{
+	mbstate_t state = {0};
+	const char *end = text + strlen(text);
+	char32_t ch;
+	size_t n;
+
+	cli_printf(c, ",\"%s\":\"", key);
+	while (text < end) {
+		n = mbrtoc32(&ch, text, (size_t)(end - text), &state);
+		if (n == 0 || n > (size_t)(end - text)) {
+			ch = 0xfffd;
+			n = 1;
+			memset(&state, 0, sizeof(state));
+		}
+		if (ch >= 0x10000)
+			cli_printf(c, "\\u%04x\\u%04x", 0xd7c0 + (unsigned)(ch >> 10),
+				0xdc00 + (unsigned)(ch & 0x3ff));
+		else if (ch < ' ' || ch >= 0x7f)
+			cli_printf(c, "\\u%04x", (unsigned)ch);
+		else
+			cli_printf(c, ch == '"' || ch == '\\' ? "\\%c" : "%c", (char)ch);
+		text += n;
+	}
+	cli_printf(c, "\"");
 }
 
 void cli_json_error(struct cli *c, const erltrace_error_t *err, const char *what)
 {
-	(void)c, (void)err, (void)what;
+	setlocale(LC_CTYPE, "C.UTF-8"); /* for the decoding; nothing else looks at it */
+	cli_printf(c, "{\"type\":\"error\"");
+	json_string(c, "tag", err->tag);
+	json_string(c, "file", err->file);
+	cli_printf(c, ",\"line\":%d,\"column\":%d", err->line, err->column);
+	json_string(c, "message", err->text);
+	json_string(c, "doing", what);
+	cli_printf(c, "}\n");
 }

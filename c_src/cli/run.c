@@ -117,7 +117,8 @@ int cli_run(struct cli *c)
 	int code = 0, failed;
 
 	clock_gettime(CLOCK_MONOTONIC, &from);
-	cli_handlers(c, &handlers);
+	if (cli_handlers(c, &handlers) != CLI_OK)
+		return CLI_ERROR;
 	cli_flush(c);
 	catch_signals(c);
 	if (erltrace_go(c->h, &err) < 0)

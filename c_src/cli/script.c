@@ -105,7 +105,7 @@ static void tell_program(struct cli *c, const char *kind, int len, const struct 
 	cli_printf(c, "\tClauses so far       %u\n", s->info.clauses);
 	cli_printf(c, "\tVariables so far     %u\n", s->info.variables);
 	cli_printf(c, "\tAggregations so far  %u\n", s->info.aggregations);
-	cli_printf(c, "\tInstructions so far  %u\n\n", s->info.instructions);
+	cli_printf(c, "\tInstructions         %u\n\n", s->info.instructions);
 }
 
 static void tell(struct cli *c, const struct cli_script *s)
@@ -117,7 +117,7 @@ static void tell(struct cli *c, const struct cli_script *s)
 	c->matches += s->info.matches;
 	cli_notice(c, "%s '%.*s' matched %u probe%s", kind, len, s->arg, s->info.matches,
 		s->info.matches == 1 ? "" : "s");
-	if (c->verbose)
+	if (c->verbose && !c->json)
 		tell_program(c, kind, len, s);
 }
 

@@ -249,7 +249,10 @@ static uint64_t root128(unsigned __int128 x)
 	return (uint64_t)r;
 }
 
-/* The root of (the average of the squares - the square of the average), whole numbers as dtrace. */
+/*
+ * The root of (the average of the squares - the square of the average), whole numbers as dtrace.
+ * Normalized, values are divided by normal, so their squares by its square.
+ */
 uint64_t ag_stddev(const uint64_t *data, uint64_t normal)
 {
 	unsigned __int128 squares = (unsigned __int128)data[3] << 64 | data[2];
@@ -257,7 +260,7 @@ uint64_t ag_stddev(const uint64_t *data, uint64_t normal)
 
 	if (data[0] == 0 || normal == 0)
 		return 0;
-	squares = squares / normal / data[0];
+	squares = squares / normal / normal / data[0];
 	avg = (__int128)(int64_t)data[1] / (__int128)normal / (__int128)data[0];
 	if ((unsigned __int128)(avg * avg) > squares)
 		return 0;

@@ -6,7 +6,7 @@
  *   check.c       clauses, statements, the order of speculation, stability
  *   check_util.c  trees: copying, replacing, constants; words for messages, near names
  *   check_expr.c  operators
- *   check_conv.c  conversions, casts, sizeof and its like; folding
+ *   check_conv.c  conversions, casts, sizeof and its like; folding of constants
  *   check_name.c  variables, associative arrays, inlines, members
  *   check_xlate.c translators, args[]
  *   check_func.c  calls of subroutines and actions
@@ -51,6 +51,8 @@ int chk_to_string(struct d_comp *c, struct d_node *n);
 bool chk_strcompat(const struct d_type *t);
 bool chk_is_zero(const struct d_node *n);	   /* the constant 0: NULL */
 int chk_decay(struct d_comp *c, struct d_node *n); /* array to pointer */
+/* The variable a place is part of, or NULL: it is memory reached by a pointer. */
+const struct d_node *chk_root_var(const struct d_node *n);
 int chk_fold1(struct d_comp *c, struct d_node *n);
 int chk_fold2(struct d_comp *c, struct d_node *n);
 int chk_cast(struct d_comp *c, struct d_node *n);

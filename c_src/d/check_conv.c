@@ -87,12 +87,35 @@ int chk_to_string(struct d_comp *c, struct d_node *n)
 	return d_is_string(n->type) ? 0 : chk_wrap(c, n, N_STRINGOF, c->t.string);
 }
 
+/* The variable a place is part of, or NULL: it is memory reached by a pointer. */
+const struct d_node *chk_root_var(const struct d_node *n)
+{
+	for (;;) {
+		if (n->kind == N_VAR || n->kind == N_ASSOC)
+			return n;
+		if (n->kind == N_MEMBER && n->op == OP_DOT)
+			n = n->a;
+		else if (n->kind == N_OP2 && n->op == OP_INDEX && d_is_kind(n->a->type, T_ARRAY))
+			n = n->a;
+		else
+			return NULL;
+	}
+}
+
 int chk_decay(struct d_comp *c, struct d_node *n)
 {
 	const struct d_type *b = d_base(n->type);
+	const struct d_node *v;
 
 	if (b->kind != T_ARRAY)
 		return 0;
+	v = chk_root_var(n);
+	if (v)
+		return CHK_ERR(c, D_ADDROF_VAR, n,
+			"the array in %s '%s%s' cannot become a pointer, for variables of D have "
+			"no "
+			"address: use its elements",
+			chk_kindname(v->ident), chk_scope(v->ident->scope), v->ident->name);
 	if (chk_wrap(c, n, N_OP1, d_ptr_to(c, b->ref)))
 		return -1;
 	n->op = OP_ADDROF;

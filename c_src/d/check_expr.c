@@ -110,24 +110,9 @@ static int arith(struct d_comp *c, struct d_node *n)
 
 /* ---- one operand ------------------------------------------------------------------------ */
 
-/* The variable a place is part of, or NULL: it is memory reached by a pointer. */
-static const struct d_node *root_var(const struct d_node *n)
-{
-	for (;;) {
-		if (n->kind == N_VAR || n->kind == N_ASSOC)
-			return n;
-		if (n->kind == N_MEMBER && n->op == OP_DOT)
-			n = n->a;
-		else if (n->kind == N_OP2 && n->op == OP_INDEX && d_is_kind(n->a->type, T_ARRAY))
-			n = n->a;
-		else
-			return NULL;
-	}
-}
-
 static int addrof(struct d_comp *c, struct d_node *n)
 {
-	const struct d_node *v = root_var(n->a);
+	const struct d_node *v = chk_root_var(n->a);
 
 	if (n->a->flags & NF_BITFIELD)
 		return CHK_ERR(

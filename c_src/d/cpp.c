@@ -21,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TAG	    "ET_CPP"
-#define MAX_SECONDS 30
+#define TAG	     "ET_CPP"
+#define MAX_SECONDS  30
 #define MAX_MESSAGES (64u << 10)
 
 extern char **environ;
@@ -32,7 +32,10 @@ static const char *const predefined[] = {"-D__linux", "-D__unix", "-D__SVR4", "-
 #ifdef __x86_64__
 	"-D__amd64",
 #endif
-	"-U__GNUC__", NULL};
+	"-U__GNUC__",
+	/* what headers of the system use without asking for GNU C */
+	"-D__signed__=signed", "-D__inline__=inline",
+	"-D__extension__=", "-D__attribute__(x)=", NULL};
 
 /* ---- arguments ------------------------------------------------------------------------ */
 
@@ -86,7 +89,8 @@ static void make_args(struct d_comp *c, struct args *a, const char *cpp, const c
 	/* #include "x" looks beside the script, which cpp does not see. */
 	if (slash != NULL) {
 		arg(c, a, "-iquote");
-		arg(c, a, slash == file ? "/" : arena_strdup(c->arena, file, (size_t)(slash - file)));
+		arg(c, a,
+			slash == file ? "/" : arena_strdup(c->arena, file, (size_t)(slash - file)));
 	}
 	args_of(c, a, OPT_INCDIR, "-I");
 	if (c->opts->val[OPT_CPPHDRS])
@@ -144,10 +148,11 @@ static int input(struct d_comp *c, const char *file, const char *text, size_t le
 		line = 2;
 	}
 	mark = arena_printf(c->arena, "# %d \"%s\"\n", line, quoted(c, file));
-	if (mark == NULL || write_all(fd, mark, strlen(mark)) != 0 || write_all(fd, text, len) != 0 ||
-		lseek(fd, 0, SEEK_SET) < 0) {
+	if (mark == NULL || write_all(fd, mark, strlen(mark)) != 0 ||
+		write_all(fd, text, len) != 0 || lseek(fd, 0, SEEK_SET) < 0) {
 		close(fd);
-		return et_err(&c->error, TAG, "cannot write for the preprocessor: %s", strerror(errno));
+		return et_err(
+			&c->error, TAG, "cannot write for the preprocessor: %s", strerror(errno));
 	}
 	return fd;
 }
@@ -204,7 +209,8 @@ static int drain(struct capture *out, struct capture *err)
 	int open = 2;
 
 	while (open > 0) {
-		struct pollfd fds[2] = {{.fd = out->fd, .events = POLLIN}, {.fd = err->fd, .events = POLLIN}};
+		struct pollfd fds[2] = {
+			{.fd = out->fd, .events = POLLIN}, {.fd = err->fd, .events = POLLIN}};
 
 		left = end - now_ms();
 		if (left <= 0 || out->full)
@@ -250,10 +256,12 @@ static int spawn(struct d_comp *c, struct args *a, int in, int out, int err, pid
 		return 0;
 	if (rc == ENOENT)
 		return et_err(&c->error, TAG,
-			"cannot find the preprocessor '%s': install the package cpp, or name another "
+			"cannot find the preprocessor '%s': install the package cpp, or name "
+			"another "
 			"with -x cpppath",
 			a->v[0]);
-	return et_err(&c->error, TAG, "cannot run the preprocessor '%s': %s", a->v[0], strerror(rc));
+	return et_err(
+		&c->error, TAG, "cannot run the preprocessor '%s': %s", a->v[0], strerror(rc));
 }
 
 /* ---- what it said --------------------------------------------------------------------- */
@@ -272,7 +280,8 @@ static int complain(struct d_comp *c, const char *cpp, char *msg, const char *fi
 		et_err(&c->error, TAG, "preprocessor: %s", err);
 		p = strchr(line, ':');
 		if (p != NULL && p < err) {
-			snprintf(c->error.file, sizeof(c->error.file), "%.*s", (int)(p - line), line);
+			snprintf(c->error.file, sizeof(c->error.file), "%.*s", (int)(p - line),
+				line);
 			c->error.line = (int)strtol(p + 1, &p, 10);
 			c->error.col = *p == ':' ? (int)strtol(p + 1, NULL, 10) : 0;
 		}

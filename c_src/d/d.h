@@ -3,11 +3,13 @@
  * The D compiler. A clause's way through this folder:
  *
  *   cpp.c      -C: the C preprocessor
- *   lex.c      text -> tokens; macros ($1, $target), control lines (#pragma, #line)
- *   pragma.c   #pragma D option, attributes, binding, depends_on
- *   parse.c    tokens -> tree (ast.h), one top-level item at a time
- *   decl.c     declarations: C's declarators, struct, union, enum, typedef
- *   type.c     types (type.h)
+ *   lex.c      text -> tokens; literal.c constants, macro.c $1 and $target, pdesc.c probe
+ *              descriptions; lex.h is what lexer and parser share
+ *   pragma.c   control lines: #pragma D option, attributes, binding, depends_on; #line
+ *   parse.c    tokens -> tree (ast.h), one top-level item at a time; parse_expr.c expressions
+ *   decl.c     declarations: C's declarators; struct.c struct, union, enum and their layout
+ *   type.c     types (type.h); typename.c their names, and the types there are from the start
+ *   err.c      errors with a place
  *   ident.c    tables of names
  *   check*.c   names resolved, types computed, every rule of the language (D_* errors)
  *   fmt.c      printf formats, parsed and checked against their arguments

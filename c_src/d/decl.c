@@ -62,7 +62,7 @@ bool d_starts_type(const struct d_tok *t)
 bool d_starts_decl(const struct d_tok *t)
 {
 	return d_starts_type(t) || is_class(t->kind) || t->kind == KW_INLINE ||
-		t->kind == KW_TRANSLATOR || t->kind == KW_PROVIDER;
+	       t->kind == KW_TRANSLATOR || t->kind == KW_PROVIDER;
 }
 
 /* What the words of a type add up to. */
@@ -77,7 +77,7 @@ struct words {
 static bool has_type(const struct words *w)
 {
 	return w->base != 0 || w->type != NULL || w->nlong > 0 || w->is_short || w->is_signed ||
-		w->is_unsigned;
+	       w->is_unsigned;
 }
 
 static const struct d_type *int_words(struct d_comp *c, const struct words *w)
@@ -119,18 +119,20 @@ static int sum_up(struct d_comp *c, const struct words *w, struct d_decl *d)
 		if (t->kind == TOK_IDENT)
 			return d_error(c, "D_DECL_IDENT", t->line, t->col,
 				"\"%.64s\" is no type: a type is missing or not declared", t->text);
-		return d_error(c, "D_SYNTAX", t->line, t->col, "syntax error near %s: expected a type",
-			d_lex_near(c, near, sizeof(near)));
+		return d_error(c, "D_SYNTAX", t->line, t->col,
+			"syntax error near %s: expected a type", d_lex_near(c, near, sizeof(near)));
 	}
 	if ((w->is_signed && w->is_unsigned) || (w->is_short && w->nlong > 0) || w->nlong > 2)
 		return d_error(c, "D_DECL_COMBO", d->line, d->col,
-			"signed and unsigned, short and long exclude each other, and long counts twice "
+			"signed and unsigned, short and long exclude each other, and long counts "
+			"twice "
 			"at most");
 	if (w->base == KW_VOID && (sign || len))
 		return d_error(c, "D_DECL_VOIDATTR", d->line, d->col,
 			"void is neither signed nor unsigned, short nor long");
 	if (w->base == KW_CHAR && len)
-		return d_error(c, "D_DECL_CHARATTR", d->line, d->col, "char is neither short nor long");
+		return d_error(
+			c, "D_DECL_CHARATTR", d->line, d->col, "char is neither short nor long");
 	if (w->base == 0 && w->type == NULL) {
 		d->type = int_words(c, w);
 	} else if (w->base == KW_INT || w->base == KW_CHAR) {
@@ -209,9 +211,16 @@ int d_decl_specs(struct d_comp *c, struct d_decl *base)
 
 		if (is_class(kind)) {
 			if (base->cls != 0)
-				return derror(c, "D_DECL_CLASS", "two storage classes in one "
-								 "declaration");
+				return derror(c, "D_DECL_CLASS",
+					"two storage classes in one "
+					"declaration");
 			base->cls = kind;
+			d_lex(c);
+			continue;
+		}
+		/* Behind a storage class, inline is C's. */
+		if (kind == KW_INLINE && (base->cls == KW_STATIC || base->cls == KW_EXTERN)) {
+			base->is_inline = true;
 			d_lex(c);
 			continue;
 		}
@@ -492,7 +501,8 @@ static int brackets(struct d_comp *c, struct declarator *d)
 		return -1;
 	if (d_const_eval(c, n, &v) != 0 || v < 0)
 		return d_nerror(c, "D_DECL_ARRSUB", n,
-			"expected a positive integer constant (an array of C) or types (an associative "
+			"expected a positive integer constant (an array of C) or types (an "
+			"associative "
 			"array) between the brackets");
 	if (v == 0)
 		return d_nerror(c, "D_DECL_ARRNULL", n, "an array of no elements");
@@ -504,7 +514,8 @@ static int direct(struct d_comp *c, int name, struct declarator *d);
 
 static int pointers(struct d_comp *c, int name, struct declarator *d)
 {
-	unsigned quals[D_MAX_DEPTH], n = 0;
+	uint8_t quals[D_MAX_DEPTH];
+	unsigned n = 0;
 	struct step *s;
 	int rc;
 
@@ -616,7 +627,8 @@ static int check_element(struct d_comp *c, const struct d_type *t, const struct 
 	if (b->kind == T_VOID)
 		return d_error(c, "D_DECL_VOIDOBJ", s->line, s->col, "an array of void");
 	if (b->kind == T_DYN)
-		return d_error(c, "D_DECL_DYNOBJ", s->line, s->col, "an array of translated objects");
+		return d_error(
+			c, "D_DECL_DYNOBJ", s->line, s->col, "an array of translated objects");
 	if (b->kind == T_FUNC)
 		return d_error(c, "D_DECL_COMBO", s->line, s->col, "an array of functions");
 	if (!b->complete)
@@ -649,7 +661,8 @@ static int apply(struct d_comp *c, const struct step *s, struct d_decl *out)
 	case S_ASSOC:
 		if (s->inner != NULL)
 			return d_error(c, "D_DECL_ARRSUB", s->line, s->col,
-				"types stand in the first brackets behind the name of a variable only");
+				"types stand in the first brackets behind the name of a variable "
+				"only");
 		out->assoc = true;
 		out->keys = s->params;
 		return 0;
@@ -700,15 +713,18 @@ int d_decl_object(struct d_comp *c, const struct d_decl *d)
 		return d_error(c, "D_DECL_DYNOBJ", d->line, d->col,
 			"%s cannot be a translated object", d->name);
 	if (b->kind == T_FUNC)
-		return d_error(c, "D_DECL_COMBO", d->line, d->col, "%s cannot be a function", d->name);
+		return d_error(
+			c, "D_DECL_COMBO", d->line, d->col, "%s cannot be a function", d->name);
 	if (!b->complete)
 		return d_error(c, "D_DECL_INCOMPLETE", d->line, d->col,
 			"%s is of type %s %s, which is declared but not defined", d->name,
-			b->kind == T_UNION ? "union" : b->kind == T_ENUM ? "enum" : "struct",
+			b->kind == T_UNION  ? "union"
+			: b->kind == T_ENUM ? "enum"
+					    : "struct",
 			b->name != NULL ? b->name : "");
 	if (d->open && d->cls != KW_EXTERN)
-		return d_error(c, "D_DECL_ARRNULL", d->line, d->col, "the size of array %s is missing",
-			d->name);
+		return d_error(c, "D_DECL_ARRNULL", d->line, d->col,
+			"the size of array %s is missing", d->name);
 	return 0;
 }
 
@@ -724,7 +740,8 @@ const struct d_type *d_parse_typename(struct d_comp *c)
 	if (d_decl_specs(c, &base) != 0)
 		return NULL;
 	if (base.cls != 0) {
-		d_error(c, "D_DECL_BADCLASS", base.line, base.col, "a storage class in a type's name");
+		d_error(c, "D_DECL_BADCLASS", base.line, base.col,
+			"a storage class in a type's name");
 		return NULL;
 	}
 	if (d_declarator(c, &base, NAME_NONE, &d) != 0)

@@ -72,7 +72,8 @@ static void set_place(struct d_comp *c, int line, int col)
 	if (lx != NULL && lx->in_type)
 		return;
 	if (lx != NULL && lx->src == c->source) {
-		/* The newest stretch of lines that has this number: names are told near their use. */
+		/* The newest stretch of lines that has this number: names are told near their use.
+		 */
 		for (m = lx->map; m != NULL; next = m, m = m->prev) {
 			int last = next != NULL ? next->phys - 1 : lx->phys;
 

@@ -142,7 +142,8 @@ static int comment(struct d_comp *c)
 			at_line = lx->line;
 			at_col = column(lx);
 			return d_error(c, "D_SYNTAX", at_line, at_col,
-				"/* inside the comment that starts at line %d: comments do not nest",
+				"/* inside the comment that starts at line %d: comments do not "
+				"nest",
 				line);
 		}
 	}
@@ -195,9 +196,7 @@ int d_lex_space(struct d_comp *c)
 		case '\t':
 		case '\r':
 		case '\f':
-		case '\v':
-			lx->p++;
-			break;
+		case '\v': lx->p++; break;
 		case '\\':
 			if (peek(lx, 1) == '\n')
 				lx->p += 2;
@@ -253,8 +252,8 @@ static const char *const keywords[] = {"_Bool", "auto", "break", "case", "char",
 	"continue", "counter", "default", "do", "double", "else", "enum", "extern", "float", "for",
 	"goto", "if", "import", "inline", "int", "long", "offsetof", "provider", "register",
 	"restrict", "return", "self", "short", "signed", "sizeof", "static", "string", "stringof",
-	"struct", "switch", "this", "translator", "typedef", "union", "unsigned", "void", "volatile",
-	"while", "xlate"};
+	"struct", "switch", "this", "translator", "typedef", "union", "unsigned", "void",
+	"volatile", "while", "xlate"};
 _Static_assert(sizeof(keywords) / sizeof(keywords[0]) == KW_END - KW_FIRST, "keyword table");
 
 static int keyword(const char *s, size_t len)
@@ -307,7 +306,8 @@ static void word(struct d_comp *c)
 	while (d_lex_isword(peek(lx, n)))
 		n++;
 	if (n > D_MAX_IDENT) {
-		d_error(c, "D_SYNTAX", t->line, t->col, "a name of more than %d bytes", D_MAX_IDENT);
+		d_error(c, "D_SYNTAX", t->line, t->col, "a name of more than %d bytes",
+			D_MAX_IDENT);
 		t->kind = TOK_ERR;
 		return;
 	}
@@ -330,11 +330,28 @@ static const struct {
 	int kind;
 } puncts[] = {
 	/* longer ones first */
-	{"...", TOK_ELLIPSIS}, {"<<=", TOK_ASG_SHL}, {">>=", TOK_ASG_SHR}, {"++", TOK_INC},
-	{"--", TOK_DEC}, {"->", TOK_ARROW}, {"<<", TOK_SHL}, {">>", TOK_SHR}, {"<=", TOK_LE},
-	{">=", TOK_GE}, {"==", TOK_EQ}, {"!=", TOK_NE}, {"&&", TOK_LAND}, {"||", TOK_LOR},
-	{"^^", TOK_LXOR}, {"+=", TOK_ASG_ADD}, {"-=", TOK_ASG_SUB}, {"*=", TOK_ASG_MUL},
-	{"/=", TOK_ASG_DIV}, {"%=", TOK_ASG_MOD}, {"&=", TOK_ASG_AND}, {"^=", TOK_ASG_XOR},
+	{"...", TOK_ELLIPSIS},
+	{"<<=", TOK_ASG_SHL},
+	{">>=", TOK_ASG_SHR},
+	{"++", TOK_INC},
+	{"--", TOK_DEC},
+	{"->", TOK_ARROW},
+	{"<<", TOK_SHL},
+	{">>", TOK_SHR},
+	{"<=", TOK_LE},
+	{">=", TOK_GE},
+	{"==", TOK_EQ},
+	{"!=", TOK_NE},
+	{"&&", TOK_LAND},
+	{"||", TOK_LOR},
+	{"^^", TOK_LXOR},
+	{"+=", TOK_ASG_ADD},
+	{"-=", TOK_ASG_SUB},
+	{"*=", TOK_ASG_MUL},
+	{"/=", TOK_ASG_DIV},
+	{"%=", TOK_ASG_MOD},
+	{"&=", TOK_ASG_AND},
+	{"^=", TOK_ASG_XOR},
 	{"|=", TOK_ASG_OR},
 };
 
@@ -424,7 +441,8 @@ void d_lex(struct d_comp *c)
 		lx->tok.kind = TOK_EOF;
 	else if (is_alpha(ch))
 		word(c);
-	else if ((ch >= '0' && ch <= '9') || (ch == '.' && peek(lx, 1) >= '0' && peek(lx, 1) <= '9'))
+	else if ((ch >= '0' && ch <= '9') ||
+		 (ch == '.' && peek(lx, 1) >= '0' && peek(lx, 1) <= '9'))
 		d_lex_number(c);
 	else if (ch == '"')
 		d_lex_string(c);
@@ -493,14 +511,16 @@ void d_lex_top(struct d_comp *c)
 	} else if (ch == '/' && peek(lx, 1) == '/') {
 		slash(c);
 	} else if (ch == '}') {
-		d_error(c, "D_SYNTAX", lx->line, column(lx), "syntax error near \"}\": nothing is "
+		d_error(c, "D_SYNTAX", lx->line, column(lx),
+			"syntax error near \"}\": nothing is "
 			"open here");
 		lx->tok.kind = TOK_ERR;
 	} else if (ch < 0x20 || ch >= 0x7f || ch == '#') {
 		d_lex_badchar(c);
 	} else {
 		d_error(c, "D_SYNTAX", lx->line, column(lx),
-			"syntax error near \"%c\": expected a probe description or a declaration", ch);
+			"syntax error near \"%c\": expected a probe description or a declaration",
+			ch);
 		lx->tok.kind = TOK_ERR;
 	}
 	lx->tok.stop = lx->p;

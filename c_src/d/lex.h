@@ -2,8 +2,8 @@
 /*
  * What lexer, parser and declarations share; nobody outside of these files needs it.
  *
- * The lexer holds one token, c->lex->tok, and goes on with d_lex(). A bad token has kind TOK_ERR and
- * c->error filled: it fits no rule, so that the parser stops at it without asking every time.
+ * The lexer holds one token, c->lex->tok, and goes on with d_lex(). A bad token has kind TOK_ERR
+ * and c->error filled: it fits no rule, so that the parser stops at it without asking every time.
  * Functions of the parser return NULL or -1 once c->error is filled.
  *
  * Three things in D are read by other rules than the rest, and the parser says when:
@@ -21,12 +21,51 @@ enum {
 	TOK_EPRED, /* the slash that ends a predicate */
 	/* keywords in the order of the alphabet: lex.c searches them */
 	KW_FIRST,
-	KW_BOOL = KW_FIRST, KW_AUTO, KW_BREAK, KW_CASE, KW_CHAR, KW_CONST, KW_CONTINUE, KW_COUNTER,
-	KW_DEFAULT, KW_DO, KW_DOUBLE, KW_ELSE, KW_ENUM, KW_EXTERN, KW_FLOAT, KW_FOR, KW_GOTO, KW_IF,
-	KW_IMPORT, KW_INLINE, KW_INT, KW_LONG, KW_OFFSETOF, KW_PROVIDER, KW_REGISTER, KW_RESTRICT,
-	KW_RETURN, KW_SELF, KW_SHORT, KW_SIGNED, KW_SIZEOF, KW_STATIC, KW_STRING, KW_STRINGOF,
-	KW_STRUCT, KW_SWITCH, KW_THIS, KW_TRANSLATOR, KW_TYPEDEF, KW_UNION, KW_UNSIGNED, KW_VOID,
-	KW_VOLATILE, KW_WHILE, KW_XLATE,
+	KW_BOOL = KW_FIRST,
+	KW_AUTO,
+	KW_BREAK,
+	KW_CASE,
+	KW_CHAR,
+	KW_CONST,
+	KW_CONTINUE,
+	KW_COUNTER,
+	KW_DEFAULT,
+	KW_DO,
+	KW_DOUBLE,
+	KW_ELSE,
+	KW_ENUM,
+	KW_EXTERN,
+	KW_FLOAT,
+	KW_FOR,
+	KW_GOTO,
+	KW_IF,
+	KW_IMPORT,
+	KW_INLINE,
+	KW_INT,
+	KW_LONG,
+	KW_OFFSETOF,
+	KW_PROVIDER,
+	KW_REGISTER,
+	KW_RESTRICT,
+	KW_RETURN,
+	KW_SELF,
+	KW_SHORT,
+	KW_SIGNED,
+	KW_SIZEOF,
+	KW_STATIC,
+	KW_STRING,
+	KW_STRINGOF,
+	KW_STRUCT,
+	KW_SWITCH,
+	KW_THIS,
+	KW_TRANSLATOR,
+	KW_TYPEDEF,
+	KW_UNION,
+	KW_UNSIGNED,
+	KW_VOID,
+	KW_VOLATILE,
+	KW_WHILE,
+	KW_XLATE,
 	KW_END
 };
 
@@ -67,13 +106,13 @@ struct d_lexer {
 	int line, phys;
 	struct d_linemap *map; /* the newest first */
 	struct d_tok tok;
-	bool at_bol;   /* only space so far on this line: '#' begins a control line */
+	bool at_bol; /* only space so far on this line: '#' begins a control line */
 	bool in_pred;
-	bool in_type;  /* the text of d_type_parse(): errors have no place */
-	bool done;     /* IT_END was given */
-	unsigned height; /* of the expression parsed last */
+	bool in_type;		       /* the text of d_type_parse(): errors have no place */
+	bool done;		       /* IT_END was given */
+	unsigned height;	       /* of the expression parsed last */
 	const struct d_clause *clause; /* being parsed, for hints */
-	struct d_ident *more; /* declared but not yet given, by next */
+	struct d_ident *more;	       /* declared but not yet given, by next */
 	struct d_latename *late;
 };
 
@@ -83,9 +122,9 @@ void d_lex(struct d_comp *c);
 void d_lex_top(struct d_comp *c);
 int d_lex_space(struct d_comp *c); /* to the next character that counts; -1: error */
 int d_lex_line(struct d_comp *c, int line, const char *file); /* #line: of the next line */
-void d_lex_punct(struct d_comp *c, int kind, size_t len); /* a token of len bytes, now */
+void d_lex_punct(struct d_comp *c, int kind, size_t len);     /* a token of len bytes, now */
 void d_lex_badchar(struct d_comp *c);
-bool d_lex_isword(int ch); /* may stand inside a name */
+bool d_lex_isword(int ch);					  /* may stand inside a name */
 const char *d_lex_near(struct d_comp *c, char *buf, size_t size); /* the token, for messages */
 
 /* literal.c: constants */
@@ -93,8 +132,8 @@ void d_lex_number(struct d_comp *c);
 void d_lex_string(struct d_comp *c);
 void d_lex_char(struct d_comp *c);
 /* An integer's text to value and type. Returns 0, 'd' bad digit, 'o' overflow. */
-int d_int_parse(struct d_comp *c, const char *s, size_t len, uint64_t *value,
-	const struct d_type **type);
+int d_int_parse(
+	struct d_comp *c, const char *s, size_t len, uint64_t *value, const struct d_type **type);
 
 /* macro.c: $1, $target. The text of one at p (behind the '$'), or NULL with c->error filled.
  * *used: bytes of the name. An empty text and *missing: undefined, defaultargs makes it 0 or "". */
@@ -130,20 +169,21 @@ enum { NAME_NEEDED, NAME_MAYBE, NAME_NONE };
 struct d_decl {
 	const char *name; /* or NULL */
 	const struct d_type *type;
-	int cls;	  /* KW_TYPEDEF, KW_SELF ..., 0: none */
+	int cls; /* KW_TYPEDEF, KW_SELF ..., 0: none */
 	int line, col;
-	bool assoc;	      /* T a[K1, K2] */
+	bool assoc;	       /* T a[K1, K2] */
 	struct d_member *keys; /* of assoc */
-	bool open;	      /* an array without size: int a[] */
+	bool open;	       /* an array without size: int a[] */
+	bool is_inline;	       /* static inline of C, as headers have it */
 };
 bool d_starts_type(const struct d_tok *t);
 bool d_starts_decl(const struct d_tok *t);
 int d_decl_specs(struct d_comp *c, struct d_decl *base);
 int d_declarator(struct d_comp *c, const struct d_decl *base, int name, struct d_decl *out);
-const struct d_type *d_parse_typename(struct d_comp *c); /* as in sizeof (T) */
+const struct d_type *d_parse_typename(struct d_comp *c);     /* as in sizeof (T) */
 int d_decl_object(struct d_comp *c, const struct d_decl *d); /* may there be a variable of it? */
-int d_decl_params(struct d_comp *c, int close, const char *kind, struct d_member **out,
-	bool *varargs);
+int d_decl_params(
+	struct d_comp *c, int close, const char *kind, struct d_member **out, bool *varargs);
 int d_const_eval(struct d_comp *c, const struct d_node *n, int64_t *v); /* -1: no constant */
 
 /* struct.c: the part behind struct, union, enum */

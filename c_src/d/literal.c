@@ -152,8 +152,9 @@ static size_t escape(const char **s, const char *end, char quote, char *out)
 		for (; n < 3 && p < end && *p >= '0' && *p <= '7'; n++)
 			v = v * 8 + (unsigned)(*p++ - '0');
 	} else if (*p == 'x' && p + 1 < end && digit_of(p[1]) < 16) {
-		for (p++; p < end && digit_of(*p) < 16; p++)
-			v = v * 16 + (unsigned)digit_of(*p);
+		/* Two digits are a byte: "\x42C" is "BC". */
+		for (p++; n < 2 && p < end && digit_of(*p) < 16; n++)
+			v = v * 16 + (unsigned)digit_of(*p++);
 	} else if (*p != '\0' && (f = strchr(names, *p)) != NULL) {
 		v = (unsigned char)values[f - names];
 		p++;

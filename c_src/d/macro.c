@@ -17,8 +17,8 @@ static const char *number(struct d_comp *c, long long v)
 /* $pid and the like; NULL: there is no such name. */
 static const char *named(struct d_comp *c, const char *name, size_t len)
 {
-	static const char *const names[] = {"egid", "euid", "gid", "pid", "pgid", "ppid", "projid",
-		"sid", "target", "uid"};
+	static const char *const names[] = {
+		"egid", "euid", "gid", "pid", "pgid", "ppid", "projid", "sid", "target", "uid"};
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -53,7 +53,8 @@ static const char *missing_arg(
 			(int)n, p, c->argc > 0 ? c->argc - 1 : 0, c->argc == 2 ? "" : "s");
 	else
 		d_error(c, "D_MACRO_UNDEF", line, col,
-			"macro variable $%.*s is not defined: name a process with -p or -c", (int)n, p);
+			"macro variable $%.*s is not defined: name a process with -p or -c", (int)n,
+			p);
 	return NULL;
 }
 
@@ -118,6 +119,17 @@ static bool is_name(const char *s)
 	return true;
 }
 
+/* "text" in quotes, to its last character. */
+static bool is_string(const char *s)
+{
+	if (*s++ != '"')
+		return false;
+	for (; *s != '\0' && *s != '"'; s++)
+		if (*s == '\\' && s[1] != '\0')
+			s++;
+	return s[0] == '"' && s[1] == '\0';
+}
+
 /* "-5" becomes a constant of its own, so that the smallest integer has a way in. */
 static int integer(struct d_comp *c, const char *s, struct d_tok *t)
 {
@@ -177,10 +189,10 @@ void d_lex_macro(struct d_comp *c)
 		d_error(c, "D_MACRO_OFLOW", t->line, t->col,
 			"macro argument %.*s is too large an integer: %.64s", (int)(skip + used),
 			t->start, s);
-	} else if (s[0] != '\0' && is_name(s) && strlen(s) <= D_MAX_IDENT) {
+	} else if (is_string(s) || (s[0] != '\0' && is_name(s) && strlen(s) <= D_MAX_IDENT)) {
 		struct d_lexer saved = *lx;
 
-		/* A keyword or a type by its text, as if it stood in the script. */
+		/* A keyword, a type or a string by its text, as if it stood in the script. */
 		lx->p = s;
 		lx->end = s + strlen(s);
 		t->kind = 0;
@@ -191,7 +203,8 @@ void d_lex_macro(struct d_comp *c)
 		*lx = saved;
 	} else {
 		d_error(c, "D_SYNTAX", t->line, t->col,
-			"macro argument %.*s is \"%.64s\", neither an integer nor a name: write $%.*s "
+			"macro argument %.*s is \"%.64s\", neither an integer nor a name: write "
+			"$%.*s "
 			"for its text",
 			(int)(skip + used), t->start, s, (int)(skip + used), t->start);
 	}

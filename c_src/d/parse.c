@@ -24,7 +24,8 @@ int d_syntax(struct d_comp *c, const char *expected)
 			"not closed by '}'",
 			expected, lx->clause->line);
 	if (lx->clause != NULL && (t->kind == ':' || t->kind == '{'))
-		snprintf(hint, sizeof(hint), "; is a '}' missing in the clause that starts at line %d?",
+		snprintf(hint, sizeof(hint),
+			"; is a '}' missing in the clause that starts at line %d?",
 			lx->clause->line);
 	return d_error(c, "D_SYNTAX", t->line, t->col, "syntax error near %s: %s%s",
 		d_lex_near(c, near, sizeof(near)), expected, hint);
@@ -226,7 +227,8 @@ static int no_body(struct d_comp *c, const struct d_clause *cl)
 	if (d->next == NULL && d->prov[0] == '\0' && d->func[0] == '\0' && d->mod[0] == '\0' &&
 		(d_lex_isword(ch) || ch == '*') && lx->tok.line == cl->line)
 		return d_error(c, "D_SYNTAX", cl->line, cl->col,
-			"expected a predicate or { actions } behind probe description \"%.64s\"; if it "
+			"expected a predicate or { actions } behind probe description \"%.64s\"; "
+			"if it "
 			"is meant as a type, it is not declared",
 			d->name);
 	if (ch == '=' || ch == '(')
@@ -510,7 +512,8 @@ static int bad_class(struct d_comp *c, const struct d_decl *d)
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
 		if (d->cls == list[i].cls)
 			return d_error(c, "D_DECL_BADCLASS", d->line, d->col,
-				"storage class %s means nothing in D: variables are global, self or this",
+				"storage class %s means nothing in D: variables are global, self "
+				"or this",
 				list[i].name);
 	return 0;
 }
@@ -534,7 +537,8 @@ static int declared(struct d_comp *c, const struct d_decl *d, struct d_ident ***
 	}
 	if (d->assoc && d->cls == KW_THIS)
 		return d_error(c, "D_DECL_LOCASSC", d->line, d->col,
-			"this->%s cannot be an associative array: use self or a global one", d->name);
+			"this->%s cannot be an associative array: use self or a global one",
+			d->name);
 	/* extern says that a name is declared elsewhere: fine if it is. */
 	if (d->cls == KW_EXTERN && c->globals != NULL && d_ident_find(c->globals, d->name) != NULL)
 		return 0;
@@ -548,6 +552,30 @@ static int declared(struct d_comp *c, const struct d_decl *d, struct d_ident ***
 	return 0;
 }
 
+/* The body of a C function. Headers have small ones, which D has no use for; its own are none. */
+static int skip_body(struct d_comp *c, const struct d_decl *d)
+{
+	unsigned open = 0;
+
+	if (!d->is_inline)
+		return d_error(c, "D_SYNTAX", d->line, d->col,
+			"D has no functions of one's own: use inline %s[T a] = expression",
+			d->name);
+	do {
+		int kind = c->lex->tok.kind;
+
+		if (kind == TOK_EOF || kind == TOK_ERR)
+			return d_syntax(c, "expected '}' at the end of the function");
+		if (kind == '{')
+			open++;
+		if (kind == '}')
+			open--;
+		if (open > 0)
+			d_lex(c);
+	} while (open > 0);
+	return 0;
+}
+
 static int parse_decl(struct d_comp *c, struct d_item *item)
 {
 	struct d_lexer *lx = c->lex;
@@ -555,7 +583,7 @@ static int parse_decl(struct d_comp *c, struct d_item *item)
 	struct d_decl base, d;
 
 	item->kind = IT_TYPE;
-	if (d_decl_specs(c, &base) != 0 || bad_class(c, &base) != 0)
+	if (d_decl_specs(c, &base) != 0 || (!base.is_inline && bad_class(c, &base) != 0))
 		return -1;
 	if (lx->tok.kind == ';') {
 		enum d_tkind k = base.type->kind;
@@ -566,8 +594,14 @@ static int parse_decl(struct d_comp *c, struct d_item *item)
 			"useless declaration: it declares no name");
 	}
 	do {
-		if (d_declarator(c, &base, NAME_NEEDED, &d) != 0 || declared(c, &d, &next) != 0)
+		if (d_declarator(c, &base, NAME_NEEDED, &d) != 0)
 			return -1;
+		if (!d_is_kind(d.type, T_FUNC) && bad_class(c, &base) != 0)
+			return -1;
+		if (declared(c, &d, &next) != 0)
+			return -1;
+		if (lx->tok.kind == '{' && d_is_kind(d.type, T_FUNC))
+			return skip_body(c, &d);
 	} while (d_accept(c, ','));
 	if (lx->tok.kind == '=')
 		return d_syntax(c, "a declaration has no initialiser in D: assign in BEGIN");
@@ -586,7 +620,8 @@ static int check_late(struct d_comp *c)
 	for (l = c->lex->late; l != NULL; l = l->next)
 		if (c->globals == NULL || d_ident_find(c->globals, l->name) == NULL)
 			return d_error(c, "D_PRAGMA_UNUSED", l->line, 0,
-				"#pragma D %s names \"%s\", which is not declared", l->what, l->name);
+				"#pragma D %s names \"%s\", which is not declared", l->what,
+				l->name);
 	return 0;
 }
 

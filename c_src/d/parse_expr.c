@@ -33,8 +33,8 @@ static struct d_node *grown(struct d_comp *c, struct d_node *n, unsigned h)
 {
 	c->lex->height = h + 1;
 	if (n != NULL && h + 1 > D_MAX_DEPTH) {
-		d_nerror(c, "D_SYNTAX", n, "nested too deeply: an expression of more than %d levels",
-			D_MAX_DEPTH);
+		d_nerror(c, "D_SYNTAX", n,
+			"nested too deeply: an expression of more than %d levels", D_MAX_DEPTH);
 		return NULL;
 	}
 	return n;
@@ -165,8 +165,9 @@ static struct d_node *parse_name(struct d_comp *c)
 		d_lex(c);
 		n->op = k == KW_SELF ? SC_SELF : SC_THIS;
 		if (d_expect(c, TOK_ARROW,
-			    k == KW_SELF ? "expected '->': self->name is a variable of the thread"
-					 : "expected '->': this->name is a variable of the clause") != 0)
+			    k == KW_SELF
+				    ? "expected '->': self->name is a variable of the thread"
+				    : "expected '->': this->name is a variable of the clause") != 0)
 			return NULL;
 		n->text = parse_member(c);
 		if (n->text == NULL)
@@ -317,7 +318,8 @@ static struct d_node *parse_postfix(struct d_comp *c, struct d_node *n)
 			break;
 		case '(':
 			d_error(c, "D_FUNC_IDENT", at.line, at.col,
-				"only a function's name can be called, not the value of an expression");
+				"only a function's name can be called, not the value of an "
+				"expression");
 			return NULL;
 		default: return n;
 		}
@@ -370,7 +372,8 @@ static struct d_node *parse_word_op(struct d_comp *c)
 	} else {
 		a = parse_unary(c);
 	}
-	if (a == NULL || (n = d_node_new(c, at.kind == KW_SIZEOF ? N_SIZEOF : N_STRINGOF, at)) == NULL)
+	if (a == NULL ||
+		(n = d_node_new(c, at.kind == KW_SIZEOF ? N_SIZEOF : N_STRINGOF, at)) == NULL)
 		return NULL;
 	n->a = a;
 	return grown(c, n, c->lex->height);
@@ -558,12 +561,12 @@ struct d_node *d_parse_cond(struct d_comp *c)
 		h = c->lex->height;
 		d_lex(c);
 		n->a = a;
+		if (d_enter(c) != 0)
+			return NULL;
 		n->b = d_parse_expr(c);
 		if (c->lex->height > h)
 			h = c->lex->height;
 		if (n->b == NULL || d_expect(c, ':', "expected ':' of the '?' before") != 0)
-			return NULL;
-		if (d_enter(c) != 0)
 			return NULL;
 		n->c = d_parse_cond(c);
 		c->depth--;

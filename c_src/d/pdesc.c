@@ -215,8 +215,8 @@ static int by_id(struct d_comp *c, struct d_pdesc *d, const char *text, size_t l
 			v = v * 10 + (uint64_t)(text[i] - '0');
 	}
 	if (v == 0 || v > UINT32_MAX)
-		return d_error(c, "D_PDESC_INVAL", d->line, d->col, "there is no probe with number %.*s",
-			len > 32 ? 32 : (int)len, text);
+		return d_error(c, "D_PDESC_INVAL", d->line, d->col,
+			"there is no probe with number %.*s", len > 32 ? 32 : (int)len, text);
 	d->id = (uint32_t)v;
 	return 0;
 }
@@ -245,7 +245,8 @@ struct d_pdesc *d_pdesc_make(struct d_comp *c, const char *text, size_t len, int
 		if (*p == '\'') {
 			if (quoted_len(p, end) <= 2) {
 				d_error(c, "D_PDESC_INVAL", line, col,
-					"the quoted atom in \"%.128s\" is empty or has no end", text);
+					"the quoted atom in \"%.128s\" is empty or has no end",
+					text);
 				return NULL;
 			}
 			unquote(&p, end, buf, &n);
@@ -255,7 +256,8 @@ struct d_pdesc *d_pdesc_make(struct d_comp *c, const char *text, size_t len, int
 		} else if (*p == ':') {
 			if (parts == 4) {
 				d_error(c, "D_PDESC_INVAL", line, col,
-					"probe description \"%.128s\" has more than four parts: it is "
+					"probe description \"%.128s\" has more than four parts: it "
+					"is "
 					"provider:module:function:name",
 					text);
 				return NULL;
@@ -281,8 +283,8 @@ int d_parse_pdesc(struct d_comp *c, const char *text, struct d_pdesc **out)
 	struct text t = {0};
 
 	if ((size_t)(end - text) > D_MAX_IDENT * 4)
-		return d_error(c, "D_PDESC_INVAL", 0, 0, "a probe description of more than %d bytes",
-			D_MAX_IDENT * 4);
+		return d_error(c, "D_PDESC_INVAL", 0, 0,
+			"a probe description of more than %d bytes", D_MAX_IDENT * 4);
 	while (p < end) {
 		size_t n = *p == '\'' ? quoted_len(p, end) : 1;
 
@@ -294,8 +296,8 @@ int d_parse_pdesc(struct d_comp *c, const char *text, struct d_pdesc **out)
 		}
 		if (n == 0 || (*p != '\'' && *p != '/' && !d_pspec_char((unsigned char)*p)))
 			return d_error(c, "D_PDESC_INVAL", 0, 0,
-				"invalid probe description \"%.128s\": '%c' cannot stand in it", text,
-				*p);
+				"invalid probe description \"%.128s\": '%c' cannot stand in it",
+				text, *p);
 		if (add(c, &t, p, n) != 0)
 			return -1;
 		p += n;

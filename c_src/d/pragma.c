@@ -54,7 +54,8 @@ static int split(struct d_comp *c, const char *text, struct words *out)
 
 static int malformed(struct d_comp *c, int line, const char *form)
 {
-	return d_error(c, "D_PRAGMA_MALFORM", line, 0, "malformed control line: expected #%s", form);
+	return d_error(
+		c, "D_PRAGMA_MALFORM", line, 0, "malformed control line: expected #%s", form);
 }
 
 /* ---- option --------------------------------------------------------------------------- */
@@ -70,10 +71,12 @@ static int p_option(struct d_comp *c, const struct words *w, int line)
 	eq = strchr(w->w[2], '=');
 	if (eq != NULL)
 		value = eq + 1;
-	name = arena_strdup(c->arena, w->w[2], eq != NULL ? (size_t)(eq - w->w[2]) : strlen(w->w[2]));
+	name = arena_strdup(
+		c->arena, w->w[2], eq != NULL ? (size_t)(eq - w->w[2]) : strlen(w->w[2]));
 	if (name == NULL)
 		return et_err(&c->error, "ET_NOMEM", "out of memory");
-	if (value != NULL && value[0] == '"' && strlen(value) > 1 && value[strlen(value) - 1] == '"')
+	if (value != NULL && value[0] == '"' && strlen(value) > 1 &&
+		value[strlen(value) - 1] == '"')
 		value = arena_strdup(c->arena, value + 1, strlen(value) - 2);
 	if (c->opts != NULL && et_setopt(c->opts, name, value, &e) != 0)
 		return d_error(c, "D_PRAGMA_OPTSET", line, 0, "%s", e.text);
@@ -95,14 +98,14 @@ static bool is_one_of(const char *s, size_t len, const char *const *list)
 /* Name/Data/Class */
 static bool is_attributes(const char *s)
 {
-	static const char *const stab[] = {"Internal", "Private", "Obsolete", "External", "Unstable",
-		"Evolving", "Stable", "Standard", NULL};
+	static const char *const stab[] = {"Internal", "Private", "Obsolete", "External",
+		"Unstable", "Evolving", "Stable", "Standard", NULL};
 	static const char *const cls[] = {
 		"Unknown", "CPU", "Platform", "Group", "ISA", "Common", NULL};
 	const char *a = strchr(s, '/'), *b = a != NULL ? strchr(a + 1, '/') : NULL;
 
 	return b != NULL && is_one_of(s, (size_t)(a - s), stab) &&
-		is_one_of(a + 1, (size_t)(b - a - 1), stab) && is_one_of(b + 1, strlen(b + 1), cls);
+	       is_one_of(a + 1, (size_t)(b - a - 1), stab) && is_one_of(b + 1, strlen(b + 1), cls);
 }
 
 static bool is_name(const char *s)
@@ -123,8 +126,8 @@ static int about_name(struct d_comp *c, const char *what, const char *name, int 
 
 	if (id != NULL) {
 		bool ours = id->builtin == NULL &&
-			(id->file == NULL || strcmp(id->file, c->lex->file) == 0 ||
-				(c->file != NULL && strcmp(id->file, c->file) == 0));
+			    (id->file == NULL || strcmp(id->file, c->lex->file) == 0 ||
+				    (c->file != NULL && strcmp(id->file, c->file) == 0));
 
 		if (ours)
 			return 0;
@@ -144,12 +147,12 @@ static int about_name(struct d_comp *c, const char *what, const char *name, int 
 
 static int p_attributes(struct d_comp *c, const struct words *w, int line)
 {
-	static const char *const parts[] = {
-		"provider", "module", "function", "name", "args", NULL};
+	static const char *const parts[] = {"provider", "module", "function", "name", "args", NULL};
 
 	if (w->n < 4 || !is_attributes(w->w[2]))
 		return malformed(c, line,
-			"pragma D attributes Name/Data/Class and an identifier, or provider P part");
+			"pragma D attributes Name/Data/Class and an identifier, or provider P "
+			"part");
 	if (w->n == 6 && strcmp(w->w[3], "provider") == 0) {
 		if (is_one_of(w->w[5], strlen(w->w[5]), parts))
 			return 0;
@@ -158,7 +161,8 @@ static int p_attributes(struct d_comp *c, const struct words *w, int line)
 	}
 	if (w->n != 4 || !is_name(w->w[3]))
 		return malformed(c, line,
-			"pragma D attributes Name/Data/Class and an identifier, or provider P part");
+			"pragma D attributes Name/Data/Class and an identifier, or provider P "
+			"part");
 	return about_name(c, "attributes", w->w[3], line);
 }
 
@@ -193,9 +197,9 @@ static void count_one(void *arg, const struct d_probeinfo *p)
 static int depend_kind(const char *s)
 {
 	return strcmp(s, "provider") == 0  ? D_DEP_PROVIDER
-		: strcmp(s, "module") == 0 ? D_DEP_MODULE
-		: strcmp(s, "library") == 0 ? D_DEP_LIBRARY
-					    : -1;
+	       : strcmp(s, "module") == 0  ? D_DEP_MODULE
+	       : strcmp(s, "library") == 0 ? D_DEP_LIBRARY
+					   : -1;
 }
 
 static int p_depends(struct d_comp *c, const struct words *w, int line)
@@ -210,12 +214,13 @@ static int p_depends(struct d_comp *c, const struct words *w, int line)
 	switch (depend_kind(w->w[2])) {
 	case D_DEP_PROVIDER:
 		desc.prov = w->w[3];
-		if (c->reg.match != NULL && c->reg.match(c->reg.data, &desc, count_one, &n, &e) <= 0 &&
-			n == 0)
+		if (c->reg.match != NULL &&
+			c->reg.match(c->reg.data, &desc, count_one, &n, &e) <= 0 && n == 0)
 			return d_error(c, "D_PRAGMA_DEPEND", line, 0,
 				"the program depends on provider %s, which is not there", w->w[3]);
 		return 0;
-	case D_DEP_MODULE: return 0; /* modules come and go; names in them are looked up when used */
+	case D_DEP_MODULE:
+		return 0; /* modules come and go; names in them are looked up when used */
 	case D_DEP_LIBRARY:
 		if (c->libs == NULL)
 			return 0; /* being ordered right now, or not read at all */
@@ -223,11 +228,13 @@ static int p_depends(struct d_comp *c, const struct words *w, int line)
 			if (strcmp(l->name, w->w[3]) == 0)
 				return 0;
 		return d_error(c, "D_PRAGMA_DEPEND", line, 0,
-			"the program depends on library %s, which is not among the D libraries read",
+			"the program depends on library %s, which is not among the D libraries "
+			"read",
 			w->w[3]);
 	default:
 		return d_error(c, "D_PRAGMA_INVAL", line, 0,
-			"#pragma D depends_on %s: one can depend on a provider, a module or a library",
+			"#pragma D depends_on %s: one can depend on a provider, a module or a "
+			"library",
 			w->w[2]);
 	}
 }
@@ -310,7 +317,8 @@ static int p_d(struct d_comp *c, const struct words *all, int line)
 		if (strcmp(w.w[1], list[i].name) == 0)
 			return list[i].run(c, &w, line);
 	return d_error(c, "D_PRAGMA_INVAL", line, 0,
-		"unknown #pragma D %.64s: there are option, attributes, binding and depends_on", w.w[1]);
+		"unknown #pragma D %.64s: there are option, attributes, binding and depends_on",
+		w.w[1]);
 }
 
 int d_pragma(struct d_comp *c, const char *text, int line)
@@ -341,10 +349,10 @@ int d_pragma(struct d_comp *c, const char *text, int line)
 			return 0;
 		return p_d(c, &w, line);
 	}
-	return d_error(c, "D_PRAGCTL_INVAL", line, 0,
-		"invalid control line #%.64s%s", k,
-		strcmp(k, "include") == 0 || strncmp(k, "def", 3) == 0 || strncmp(k, "if", 2) == 0 ||
-				strcmp(k, "undef") == 0 || strcmp(k, "endif") == 0
+	return d_error(c, "D_PRAGCTL_INVAL", line, 0, "invalid control line #%.64s%s", k,
+		strcmp(k, "include") == 0 || strncmp(k, "def", 3) == 0 ||
+				strncmp(k, "if", 2) == 0 || strcmp(k, "undef") == 0 ||
+				strcmp(k, "endif") == 0
 			? ": run with -C to preprocess the script"
 			: "");
 }

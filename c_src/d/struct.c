@@ -79,7 +79,8 @@ static int names_add(struct d_comp *c, struct names *n, const struct d_member *m
 	switch (name_add(c, n, m->name)) {
 	case 0: return 0;
 	case 1:
-		return d_error(c, "D_DECL_MNAME", line, col, "member %s is declared twice", m->name);
+		return d_error(
+			c, "D_DECL_MNAME", line, col, "member %s is declared twice", m->name);
 	default: return -1;
 	}
 }
@@ -217,8 +218,8 @@ static int parse_members(struct d_comp *c, struct layout *l)
 	if (d_decl_specs(c, &base) != 0)
 		return -1;
 	if (base.cls != 0)
-		return d_error(c, "D_DECL_BADCLASS", base.line, base.col,
-			"a member has no storage class");
+		return d_error(
+			c, "D_DECL_BADCLASS", base.line, base.col, "a member has no storage class");
 	if (c->lex->tok.kind == ';') {
 		const struct d_type *b = base.type;
 
@@ -270,14 +271,16 @@ static int redefined(struct d_comp *c, const char *kind, const struct d_type *t,
 	return d_error(c, "D_DECL_TYPERED", line, col, "%s %s is already defined", kind, t->name);
 }
 
-static struct d_type *find_tag(struct d_comp *c, enum d_tkind kind, const char *name, int line, int col)
+static struct d_type *find_tag(
+	struct d_comp *c, enum d_tkind kind, const char *name, int line, int col)
 {
 	struct d_type *t = d_tag_find(c, name);
 
 	if (t == NULL)
 		return d_tag_add(c, kind, name);
 	if (t->kind != kind) {
-		d_error(c, "D_DECL_TYPERED", line, col, "%s is the tag of another kind of type", name);
+		d_error(c, "D_DECL_TYPERED", line, col, "%s is the tag of another kind of type",
+			name);
 		return NULL;
 	}
 	return t;
@@ -339,7 +342,8 @@ const struct d_type *d_parse_sou(struct d_comp *c)
 	if (parse_body(c, &l) != 0)
 		return NULL;
 	if (t->complete) {
-		if (d_type_same_text(c, t) || t->size != l.size || !same_members(t->members, l.members)) {
+		if (d_type_same_text(c, t) || t->size != l.size ||
+			!same_members(t->members, l.members)) {
 			redefined(c, word, t, at.line, at.col);
 			return NULL;
 		}
@@ -351,10 +355,11 @@ const struct d_type *d_parse_sou(struct d_comp *c)
 /* ---- enum ----------------------------------------------------------------------------- */
 
 /* The enumerator as a name of the program. */
-static int enter_name(struct d_comp *c, const struct d_type *t, const struct d_member *m, int line,
-	int col)
+static int enter_name(
+	struct d_comp *c, const struct d_type *t, const struct d_member *m, int line, int col)
 {
 	struct d_ident *id;
+	int64_t v;
 
 	if (c->globals == NULL)
 		return 0;
@@ -362,6 +367,10 @@ static int enter_name(struct d_comp *c, const struct d_type *t, const struct d_m
 	if (id != NULL && id->kind == ID_ENUM && t->complete && d_base(id->type) == t &&
 		(int64_t)id->value == m->value)
 		return 0; /* the same enum from another text */
+	/* D libraries have some names of headers as inlines: the same value is no conflict. */
+	if (id != NULL && id->kind == ID_INLINE && id->nkeys == 0 && id->expr != NULL &&
+		d_const_eval(c, id->expr, &v) == 0 && v == m->value)
+		return 0;
 	if (id != NULL || d_typedef_find(c, m->name) != NULL)
 		return d_error(c, "D_DECL_IDRED", line, col, "%s is already declared", m->name);
 	id = d_ident_add(c, c->globals, m->name, ID_ENUM);
@@ -394,8 +403,10 @@ static int enum_value(struct d_comp *c, const struct d_member *before, struct d_
 		return d_nerror(c, "D_DECL_ENCONST", n,
 			"the value of enumerator %s must be an integer constant", m->name);
 	if (m->value < INT32_MIN || m->value > (int64_t)UINT32_MAX)
-		return d_nerror(c, "D_DECL_ENOFLOW", n, "the value of enumerator %s needs more than 32 "
-			"bits", m->name);
+		return d_nerror(c, "D_DECL_ENOFLOW", n,
+			"the value of enumerator %s needs more than 32 "
+			"bits",
+			m->name);
 	return 0;
 }
 

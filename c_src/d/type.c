@@ -18,6 +18,7 @@ struct entry {
 	const char *name;
 	uint32_t hash;
 	enum entry_kind kind;
+	bool basic; /* there from the start */
 	struct d_type *type;
 	struct entry *next; /* in the bucket, the newest first */
 };
@@ -29,7 +30,7 @@ struct sou {
 	struct dep {
 		struct d_type *t;
 		struct dep *next;
-	} *deps;
+	} * deps;
 };
 
 /* What was done, for d_types_undo(). */
@@ -127,6 +128,7 @@ static int enter(struct d_comp *c, enum entry_kind kind, const char *name, struc
 	e->hash = hash_of(name, kind);
 	e->kind = kind;
 	e->type = type;
+	e->basic = c->lex == NULL;
 	e->next = tab->buckets[e->hash & (tab->nbuckets - 1)];
 	tab->buckets[e->hash & (tab->nbuckets - 1)] = e;
 	tab->nentries++;
@@ -265,8 +267,8 @@ const struct d_type *d_qualified(struct d_comp *c, const struct d_type *t, unsig
 	return q;
 }
 
-int d_type_complete(struct d_comp *c, struct d_type *t, struct d_member *members, uint64_t size,
-	uint32_t align)
+int d_type_complete(
+	struct d_comp *c, struct d_type *t, struct d_member *members, uint64_t size, uint32_t align)
 {
 	t->members = members;
 	t->size = size;
@@ -299,23 +301,26 @@ const struct d_type *d_typedef_find(struct d_comp *c, const char *name)
 	return e != NULL ? e->type : NULL;
 }
 
-/* The same integer under another name, as headers declare int64_t and its like. */
-static bool same_int(const struct d_type *a, const struct d_type *b)
+/* The same again, as far as it matters: headers declare int64_t and pid_t in their own ways. */
+static bool same_again(const struct entry *old, const struct d_type *t)
 {
-	a = d_base(a);
-	b = d_base(b);
+	const struct d_type *a = d_base(old->type), *b = d_base(t);
+
+	if (d_same(a, b))
+		return true;
 	return a->kind == T_INT && b->kind == T_INT && a->size == b->size &&
-		a->is_signed == b->is_signed && a->is_bool == b->is_bool;
+	       a->is_bool == b->is_bool && (old->basic || a->is_signed == b->is_signed);
 }
 
 int d_typedef_add(struct d_comp *c, const char *name, const struct d_type *t)
 {
-	const struct d_type *old = d_typedef_find(c, name);
+	const struct entry *old = find(c->types, E_TYPEDEF, name);
 	struct d_type *td;
-	int line = c->lex != NULL ? c->lex->tok.line : 0, col = c->lex != NULL ? c->lex->tok.col : 0;
+	int line = c->lex != NULL ? c->lex->tok.line : 0,
+	    col = c->lex != NULL ? c->lex->tok.col : 0;
 
 	if (old != NULL) {
-		if (d_same(old, t) || same_int(old, t))
+		if (same_again(old, t))
 			return 0;
 		return d_error(c, "D_DECL_TYPERED", line, col,
 			"type %s is already declared, and not as this type", name);
@@ -413,7 +418,8 @@ static bool same(const struct d_type *a, const struct d_type *b, unsigned depth)
 			break;
 		case T_SYMADDR:
 		case T_INT:
-		case T_FLOAT: return a->name != NULL && b->name != NULL && strcmp(a->name, b->name) == 0;
+		case T_FLOAT:
+			return a->name != NULL && b->name != NULL && strcmp(a->name, b->name) == 0;
 		case T_STRUCT:
 		case T_UNION:
 		case T_ENUM: return false; /* each is its own */
@@ -461,7 +467,7 @@ bool d_compatible(const struct d_type *a, const struct d_type *b)
 		const struct d_type *y = b->kind == T_FUNC ? b : d_base(b->ref);
 
 		return x->kind == T_VOID || y->kind == T_VOID || d_same(x, y) ||
-			(d_is_int(x) && d_is_int(y) && x->size == y->size);
+		       (d_is_int(x) && d_is_int(y) && x->size == y->size);
 	}
 	return false;
 }

@@ -22,7 +22,7 @@ enum d_tkind {
 	T_UNION,
 	T_ENUM,
 	T_FUNC,	   /* ref: the result; members: parameters */
-	T_TYPEDEF, /* ref */
+	T_TYPEDEF, /* ref; without a name: the type ref with qualifiers */
 	T_STRING,  /* D's string: char[strsize] by value */
 	T_STACK,   /* result of stack(), ustack(), jstack() */
 	T_SYMADDR, /* _symaddr, _usymaddr: results of sym() and its like */

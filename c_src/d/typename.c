@@ -126,8 +126,8 @@ char *d_type_name(const struct d_type *t, char *buf, size_t size)
 
 /* ---- the types there are from the start ----------------------------------------------- */
 
-static const struct d_type *basic(struct d_comp *c, enum d_tkind kind, const char *name,
-	unsigned size, bool is_signed)
+static const struct d_type *basic(
+	struct d_comp *c, enum d_tkind kind, const char *name, unsigned size, bool is_signed)
 {
 	struct d_type *t = d_type_new(c, kind);
 

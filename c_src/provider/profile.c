@@ -45,7 +45,7 @@ struct server {
 };
 
 struct profile {
-	struct timer *timers;
+	struct timer *timers, **last;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool stop;
@@ -112,8 +112,8 @@ static int add(struct en *en, struct profile *pr, const char *name, struct et_er
 	}
 	t->period = period;
 	t->tick = tick;
-	t->next = pr->timers;
-	pr->timers = t;
+	*pr->last = t; /* those due at one moment fire in the order in which they were named */
+	pr->last = &t->next;
 	t->probe->nargs = tick ? 0 : 2;
 	t->probe->argtypes = tick ? NULL : args;
 	return 0;
@@ -139,6 +139,7 @@ static int init(struct en *en, void **data, struct et_error *e)
 	*data = pr;
 	if (pr == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory");
+	pr->last = &pr->timers;
 	pthread_mutex_init(&pr->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

@@ -1,7 +1,7 @@
 # print(): the type, then the value; integers in hexadecimal
-$ erltrace -qn 'BEGIN { print(10); print((uint8_t)255); print(-1ll); exit(0); }'
+$ erltrace -qn 'BEGIN { print(10); print((uint16_t)65535); print(-1ll); exit(0); }'
 > int 0xa
-> uint8_t 0xff
+> uint16_t 0xffff
 > long long 0xffffffffffffffff
 >
 # strings and characters

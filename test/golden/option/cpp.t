@@ -29,10 +29,15 @@ $ erltrace -qC -Iinc -s i.d
 > 7
 >
 # cpphdrs, as -H: which headers
-$ erltrace -e -qC -Iinc -H -s i.d 2>&1 | grep -c 'inc/x.h'
+$ erltrace -e -qC -Iinc -H -s i.d 2>&1 | grep -c '^\. inc/x.h'
 > 1
 # cpppath: another preprocessor
-$ printf '#!/bin/sh\necho '\''BEGIN { printf("other\\n"); exit(0); }'\''\n' > mycpp; chmod +x mycpp; erltrace -qC -xcpppath=./mycpp -s c.d
+< mycpp
+| #!/bin/sh
+| cat <<'E'
+| BEGIN { printf("other\n"); exit(0); }
+| E
+$ chmod +x mycpp; erltrace -qC -xcpppath=./mycpp -s c.d
 > other
 >
 $ erltrace -qC -xcpppath=./nosuchcpp -s c.d

@@ -5,7 +5,7 @@ $ erltrace -q -xaggpercpu -n 'BEGIN { @["k"] = count(); exit(0); }' | sed 's/CPU
 >     [CPU N]                1
 # bufpolicy=fill: full is the end; what came first is kept
 < fill.sh
-| for i in $(seq 200); do echo "BEGIN { printf(\"%s %d\\n\", \"a string that takes some room\", $i); }"; done
+| for i in $(seq 200); do printf '%s\n' "BEGIN { printf(\"%s %d\\n\", \"a string that takes some room\", $i); }"; done
 $ sh fill.sh > f.d; erltrace -q -xbufpolicy=fill -xbufsize=2k -s f.d > out 2>err; echo $?; head -1 out; test $(wc -l < out) -lt 200 && echo fewer
 > 0
 > a string that takes some room 1

@@ -2,10 +2,10 @@
 $ erltrace -qn 'BEGIN { printf("[%c] [%4c] [%-4c]\n", 65, 65, 65); exit(0); }'
 > [A] [   A] [A   ]
 >
-$ erltrace -qn 'BEGIN { printf("[%C] [%C] [%C] [%C] [%C] [%C] [%C]\n", 65, '\n', '\t', 0, 7, 200, '\\'); exit(0); }'
+$ erltrace -qn 'BEGIN { printf("[%C] [%C] [%C] [%C] [%C] [%C] [%C]\n", 65, 10, 9, 0, 7, 200, 92); exit(0); }'
 > [A] [\n] [\t] [\0] [\a] [\310] [\\]
 >
-$ erltrace -qn 'BEGIN { printf("[%c] [%c]\n", 'x', (char)0x79); exit(0); }'
+$ erltrace -qn 'BEGIN { printf("[%c] [%c]\n", (short)0x78, (char)0x79); exit(0); }'
 > [x] [y]
 >
 # wide characters become UTF-8

@@ -2,7 +2,7 @@
 $ erltrace -qn 'BEGIN { printf("[%*d] [%-*d] [%*d] [%0*d]\n", 5, 42, 5, 42, -5, 42, 5, 42); exit(0); }'
 > [   42] [42   ] [42   ] [00042]
 >
-$ erltrace -qn 'BEGIN { printf("[%*s] [%-*s] [%*s] [%*c]\n", 4, "ab", 4, "ab", -4, "ab", 3, 'x'); exit(0); }'
+$ erltrace -qn 'BEGIN { printf("[%*s] [%-*s] [%*s] [%*c]\n", 4, "ab", 4, "ab", -4, "ab", 3, 120); exit(0); }'
 > [  ab] [ab  ] [ab  ] [  x]
 >
 # and the precision; below zero it is none

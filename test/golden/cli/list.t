@@ -1,0 +1,35 @@
+# -l: every probe; the first three are dtrace's
+$ erltrace -l | sed -n 1,4p
+>    ID   PROVIDER            MODULE                          FUNCTION NAME
+>     1     dtrace                                                     BEGIN
+>     2     dtrace                                                     END
+>     3     dtrace                                                     ERROR
+# by description, provider, number
+$ erltrace -l -n BEGIN | tr -s ' '
+>  ID PROVIDER MODULE FUNCTION NAME
+>  1 dtrace BEGIN
+$ erltrace -l -n 'BEGIN,END' | tail -n +2 | tr -s ' '
+>  1 dtrace BEGIN
+>  2 dtrace END
+$ erltrace -l -P dtrace | wc -l
+> 4
+$ erltrace -l -i 2 | tail -1 | tr -s ' '
+>  2 dtrace END
+$ erltrace -l -n 'E*' | tail -n +2 | tr -s ' '
+>  2 dtrace END
+>  3 dtrace ERROR
+# probes that come to be when they are named
+$ erltrace -l -n 'tick-5ms' | tail -1 | tr -s ' ' | sed 's/^ [0-9]* //'
+> profile tick-5ms
+# none: an error, but not with -Z
+$ erltrace -l -n nosuch:::
+>    ID   PROVIDER            MODULE                          FUNCTION NAME
+!~ ^erltrace: failed to match nosuch:::: 
+? 1
+$ erltrace -l -Z -n nosuch::: | wc -l
+> 1
+# -lv: the types of their arguments
+$ erltrace -lv -n BEGIN | grep -A2 Argument
+> 	Argument Types
+> 		None
+>

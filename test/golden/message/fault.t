@@ -1,0 +1,21 @@
+# faults: which clause, which probe, what, where
+$ erltrace -qn 'BEGIN { trace(*(int *)0); } BEGIN { exit(0); }'
+>
+!~ ^erltrace: error in dt_clause_0 for probe ID 1 \(dtrace:::BEGIN\): invalid address \(0x0\) at BPF pc [0-9]+$
+$ erltrace -qn 'BEGIN { x = 0; } BEGIN { trace(1 / x); } BEGIN { exit(0); }'
+>
+!~ ^erltrace: error in dt_clause_1 for probe ID 1 \(dtrace:::BEGIN\): divide-by-zero at BPF pc [0-9]+$
+# nothing of its record is printed, the others run
+$ erltrace -qn 'BEGIN { printf("before\n"); } BEGIN { printf("half "); trace(*(int *)1); } BEGIN { printf("after\n"); exit(0); }'
+> before
+> after
+>
+!~ invalid address \(0x1\)
+# exit code 0: tracing went on
+$ erltrace -qn 'BEGIN { trace(*(char *)-1); } BEGIN { exit(0); }' 2>/dev/null
+>
+# the ERROR probe is told first
+$ erltrace -qn 'BEGIN { trace(*(int *)16); } ERROR { printf("fault %d at 0x%x\n", arg4, arg5); exit(0); }'
+> fault 1 at 0x10
+>
+!~ invalid address \(0x10\)

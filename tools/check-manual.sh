@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The manual is whole: its pages have no faults that groff sees, and every flag, option, error
+# tag, built-in and library call is in it.
+
+set -u
+shopt -s nullglob
+
+passed=0 failed=0
+ok() { passed=$((passed + 1)); }
+bad() {
+	failed=$((failed + 1))
+	echo "$*"
+}
+
+# Each name of a list must be found, as a word, in one of the files.
+covered() { # what, names (one a line), files...
+	local what=$1 names=$2 words name
+	shift 2
+	words=$(sed -e 's/\\-/-/g' -e 's/\\f.//g' "$@" 2>/dev/null | grep -oE '[A-Za-z_$][A-Za-z0-9_]*' |
+		sort -u)
+	while IFS= read -r name; do
+		[[ -n $name ]] || continue
+		if grep -qxF -- "$name" <<<"$words"; then ok; else bad "$what $name is not in: $*"; fi
+	done <<<"$names"
+}
+
+for page in man/*.[1-9]; do
+	faults=$(groff -man -Tutf8 -ww -z "$page" 2>&1)
+	if [[ -z $faults ]]; then ok; else bad "$page: $faults"; fi
+	if grep -nE '.{121,}' "$page"; then bad "$page: long lines"; else ok; fi
+done
+
+docs=(man/*.[1-9] doc/*.md)
+covered option "$(sed -n 's/^OPT("\([a-z]*\)".*/\1/p' c_src/options.def)" man/erltrace.1
+covered tag "$(sed -n 's/^D_TAG(\(D_[A-Z0-9_]*\),.*/\1/p' c_src/d/tags.def)" "${docs[@]}"
+covered built-in "$(sed -n 's/^D_B[A-Z]*("\([a-z0-9_]*\)".*/\1/p' c_src/d/builtins.def)" "${docs[@]}"
+covered call "$(grep -oE '\berltrace_[a-z_]+\(' include/erltrace.h | tr -d '(' | sort -u)" \
+	man/liberltrace.3
+
+# Every flag that the command's own help tells.
+for flag in $("${BIN:-bin}/erltrace" --help | sed -n 's/^	\(-[-a-zA-Z0-9]*\) .*/\1/p'); do
+	if sed 's/\\-/-/g' man/erltrace.1 | grep -qE "^\.(B|BI|BR|IP|TP) \"?$flag\b|^\.B $flag\$"; then
+		ok
+	else
+		bad "flag $flag is not in man/erltrace.1"
+	fi
+done
+
+echo "$passed passed, $failed failed"
+((failed == 0))

@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Runs the tests that the Makefile has built, one after the other, and sums them up. Every test
+# ends with a line "N passed, N failed"; so does this. Called by make, which sets BUILD, BIN, LIB.
+#
+#	tools/run-tests.sh all    every test, with those of the sanitized build
+#	tools/run-tests.sh asan   every test on the sanitized build
+#	tools/run-tests.sh fuzz   the fuzz targets only, FUZZ_SECONDS each
+
+set -u
+shopt -s nullglob
+
+BUILD=${BUILD:-build} BIN=${BIN:-bin} LIB=${LIB:-lib}
+san=$BUILD/san
+log=$BUILD/log
+export BUILD BIN LIB
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allow_user_segv_handler=1:abort_on_error=0}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+passed=0 failed=0
+mkdir -p "$log"
+
+# Takes over the counts of a finished test; what failed is shown.
+count() { # name, its log, its exit code, seconds
+	local name=$1 file=$2 status=$3 seconds=$4 last p=0 f=0
+
+	last=$(tail -n 1 "$file")
+	if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+		p=${BASH_REMATCH[1]} f=${BASH_REMATCH[2]}
+		((status != 0 && f == 0)) && f=1
+	else
+		f=1
+		last="no result, exit code $status"
+	fi
+	printf '%-28s %s (%s s)\n' "$name" "$last" "$seconds"
+	((f == 0)) || sed 's/^/    /' "$file" | tail -n "${SHOW_LINES:-200}"
+	passed=$((passed + p)) failed=$((failed + f))
+}
+
+run() { # name, command...
+	local name=$1 file=$log/${1//\//_}.log start=$SECONDS status
+	shift
+	timeout -k 10 "${TEST_TIMEOUT:-600}" "$@" >"$file" 2>&1 </dev/null
+	status=$?
+	count "$name" "$file" "$status" $((SECONDS - start))
+}
+
+# Started now, counted by finish(): for what takes long and disturbs nobody.
+declare -A background=()
+start() { # name, command...
+	local name=$1 file=$log/${1//\//_}.log
+	shift
+	timeout -k 10 "${TEST_TIMEOUT:-600}" "$@" >"$file" 2>&1 </dev/null &
+	background[$name]="$! $SECONDS $file"
+}
+
+finish() { # name
+	local pid began file status
+	[[ -n ${background[$1]-} ]] || return 0
+	read -r pid began file <<<"${background[$1]}"
+	wait "$pid"
+	status=$?
+	count "$1" "$file" "$status" $((SECONDS - began))
+	unset "background[$1]"
+}
+
+# A fuzz target over its corpus, then for some seconds; a crash is kept and shown.
+fuzz() { # target, seconds
+	local target=$1 seconds=$2 name corpus work
+	name=$(basename "$target")
+	corpus=test/corpus/$name
+	work=$san/corpus/$name
+	mkdir -p "$work" "$corpus"
+	if "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+		-artifact_prefix="$san/" "$work" "$corpus" 2>&1; then
+		echo "1 passed, 0 failed"
+	else
+		echo "0 passed, 1 failed"
+	fi
+}
+
+# Every test/*.c but the fuzz targets, below a folder of programs.
+programs() { # folder, prefix of the names, how many random programs
+	local source name
+	for source in test/*.c; do
+		name=$(basename "$source" .c)
+		case $name in
+		fuzz_*) ;;
+		bpf_diff) start "$2$name" "$1/test/$name" "$3" ;;
+		*) run "$2$name" "$1/test/$name" ;;
+		esac
+	done
+}
+
+scripts() {
+	local t
+	run golden test/run.sh
+	for t in test/*_test.sh test/probe_path.sh; do
+		[[ -x $t ]] && run "$(basename "$t" .sh)" "$t"
+	done
+	run manual tools/check-manual.sh
+}
+
+fuzzers() { # seconds
+	local source name
+	export -f fuzz
+	export san
+	for source in test/fuzz_*.c; do
+		name=$(basename "$source" .c)
+		TEST_TIMEOUT=$(($1 + 120)) run "$name" bash -c 'fuzz "$@"' fuzz "$san/test/$name" "$1"
+		[[ ${SHOW_FUZZ-} ]] && grep -E '^stat::|^#[0-9]+.*DONE' "$log/$name.log"
+	done
+}
+
+case ${1:-all} in
+all)
+	programs "$BUILD" '' 1000000
+	run example tools/check-example.sh "$BUILD/example"
+	scripts
+	finish bpf_diff
+	programs "$san" 'asan/' 20000
+	finish asan/bpf_diff
+	fuzzers "${FUZZ_SECONDS:-10}"
+	;;
+asan)
+	programs "$san" 'asan/' 200000
+	run example tools/check-example.sh "$san/example"
+	scripts
+	finish asan/bpf_diff
+	fuzzers "${FUZZ_SECONDS:-10}"
+	;;
+fuzz)
+	SHOW_FUZZ=1 fuzzers "${FUZZ_SECONDS:-60}"
+	;;
+esac
+
+echo "$passed passed, $failed failed"
+((failed == 0))
