@@ -373,7 +373,6 @@ int et_getopt(
 void et_options_init(struct et_options *o)
 {
 	static const char prefix[] = "DTRACE_OPT_";
-	struct et_error ignored;
 	char name[32];
 
 	memset(o, 0, sizeof(*o));
@@ -392,9 +391,7 @@ void et_options_init(struct et_options *o)
 		for (size_t k = 0; k < n; k++)
 			name[k] = s[k] >= 'A' && s[k] <= 'Z' ? (char)(s[k] | 32) : s[k];
 		name[n] = '\0';
-		/* What the environment says may be meant for another version: no error. */
-		et_err_clear(&ignored);
-		et_setopt(o, name, eq[1] != '\0' ? eq + 1 : NULL, &ignored);
+		et_setopt(o, name, eq[1] != '\0' ? eq + 1 : NULL, &o->env);
 	}
 }
 

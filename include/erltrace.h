@@ -86,6 +86,8 @@ typedef struct {
 int erltrace_info(erltrace_t *h, erltrace_info_t *info);
 /* The last script's bytecode with source lines, as text for -S. The caller frees it. */
 char *erltrace_disassemble(erltrace_t *h);
+/* Option tree: the checked syntax trees of the last script, or NULL. The caller frees it. */
+char *erltrace_tree(erltrace_t *h);
 
 int erltrace_go(erltrace_t *h, erltrace_error_t *err);
 int erltrace_stop(erltrace_t *h, erltrace_error_t *err);

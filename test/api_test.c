@@ -142,7 +142,7 @@ static void test_hello(void)
 	CHECK(erltrace_status(h, NULL) == ERLTRACE_IDLE);
 	CHECK(erltrace_go(h, &err) == 0, "%s", err.text);
 	drain(h, &o);
-	CHECK(strcmp(o.text, "hello 3\n") == 0, "%s", o.text);
+	CHECK(strcmp(o.text, "hello 3\n\n") == 0, "%s", o.text);
 	CHECK(erltrace_status(h, &code) == ERLTRACE_EXITED && code == 7, "%d", code);
 	CHECK(o.last_int == 7);
 	erltrace_close(h);
@@ -195,7 +195,7 @@ static void test_two_scripts_share(void)
 	CHECK(erltrace_compile(h, "END { printf(\"%d\", x + 1); }", NULL, &err) == 0, "%s", err.text);
 	CHECK(erltrace_go(h, &err) == 0);
 	drain(h, &o);
-	CHECK(strcmp(o.text, "42") == 0, "%s", o.text);
+	CHECK(strcmp(o.text, "42\n") == 0, "%s", o.text);
 	erltrace_close(h);
 }
 
@@ -212,7 +212,7 @@ static void test_arguments(void)
 		      &err) == 0, "%s", err.text);
 	CHECK(erltrace_go(h, &err) == 0);
 	drain(h, &o);
-	CHECK(strcmp(o.text, "12 abc 77") == 0, "%s", o.text);
+	CHECK(strcmp(o.text, "12 abc 77\n") == 0, "%s", o.text);
 	erltrace_close(h);
 }
 
@@ -246,7 +246,7 @@ static void test_own_probe(void)
 	erltrace_fire(p, args, 2, 1, 0);
 	erltrace_fire(p, args, 2, 1, 9);
 	drain(h, &o);
-	CHECK(strcmp(o.text, "lists:seq/2 lists:seq/2 -5 mod:fn|lists:seq/2 lists:seq/2 -5 mod:fn|")
+	CHECK(strcmp(o.text, "lists:seq/2 lists:seq/2 -5 mod:fn|lists:seq/2 lists:seq/2 -5 mod:fn|\n")
 		== 0, "%s", o.text);
 	CHECK(o.events == 2 && o.records == 2);
 	erltrace_fire(p, args, 2, 1, 0); /* stopped: nothing happens */
@@ -272,7 +272,7 @@ static void test_self_key(void)
 	erltrace_fire(p, args, 2, 0, 200);
 	erltrace_fire(p, args, 2, 0, 100);
 	drain(h, &o);
-	CHECK(strcmp(o.text, "1 2 1 3 ") == 0, "%s", o.text);
+	CHECK(strcmp(o.text, "1 2 1 3 \n") == 0, "%s", o.text);
 	erltrace_close(h);
 }
 

@@ -96,8 +96,8 @@ static uint64_t hash_str(uint64_t s)
 
 #define NKEYS 6
 
-static int world_key(
-	const struct ebpf_env *env, unsigned fn, uint64_t id, struct ebpf_keypart part[EBPF_MAX_KEYS])
+static int world_key(const struct ebpf_env *env, unsigned fn, uint64_t id,
+	struct ebpf_keypart part[EBPF_MAX_KEYS])
 {
 	static const struct {
 		int n;
@@ -162,9 +162,9 @@ static inline __attribute__((always_inline)) void spoil(int fn)
 	__asm__ volatile("mov $0x11, %%edi; mov $0x22, %%esi; mov $0x33, %%edx; mov $0x44, %%ecx;"
 			 "mov $0x55, %%r8d; mov $0x66, %%r9d; mov $0x77, %%r10d; mov $0x88, %%r11d;"
 			 "mov $0x99, %%eax"
-		:
-		:
-		: "rdi", "rsi", "rdx", "rcx", "r8", "r9", "r10", "r11", "rax", "cc");
+			 :
+			 :
+			 : "rdi", "rsi", "rdx", "rcx", "r8", "r9", "r10", "r11", "rax", "cc");
 	if ((uintptr_t)__builtin_frame_address(0) % 16 != 0)
 		world_broken = "the stack is not aligned";
 #endif
@@ -318,8 +318,8 @@ FN(f_readk)
 }
 
 static const struct ebpf_fn world_fns[NFNS] = {
-	[F_MIX] = {"mix", f_mix,
-		{EBPF_SCALAR, EBPF_SCALAR, EBPF_SCALAR, EBPF_SCALAR, EBPF_SCALAR}, EBPF_SCALAR},
+	[F_MIX] = {"mix", f_mix, {EBPF_SCALAR, EBPF_SCALAR, EBPF_SCALAR, EBPF_SCALAR, EBPF_SCALAR},
+		EBPF_SCALAR},
 	[F_CONST] = {"const", f_const, {EBPF_CONST, EBPF_SCALAR}, EBPF_SCALAR},
 	[F_CTX] = {"ctx", f_ctx, {EBPF_CTX, EBPF_SCALAR}, EBPF_SCALAR},
 	[F_STR] = {"str", f_str, {EBPF_STR}, EBPF_SCALAR},

@@ -21,8 +21,8 @@ static const struct {
 };
 
 static const uint64_t edge[] = {0, 1, 2, 3, 7, 8, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 1000,
-	0x7fff, 0x8000, 0xffff, 0x10000, 0x12345678, 0x7fffffff, 0x80000000, 0x80000001,
-	0xfffffffe, 0xffffffff, 0x100000000, 0x123456789abcdef0, INT64_MAX, (uint64_t)INT64_MIN,
+	0x7fff, 0x8000, 0xffff, 0x10000, 0x12345678, 0x7fffffff, 0x80000000, 0x80000001, 0xfffffffe,
+	0xffffffff, 0x100000000, 0x123456789abcdef0, INT64_MAX, (uint64_t)INT64_MIN,
 	(uint64_t)INT64_MIN + 1, -1ull, -2ull, -3ull, -128ull, -129ull, -32768ull, -32769ull,
 	0xffffffff80000000, 0xffffffff7fffffff, 0xffffffff00000000, 0xdeadbeefcafebabe};
 
@@ -61,34 +61,62 @@ static bool expect_alu(unsigned row, uint64_t a, uint64_t b, uint64_t *r)
 	int32_t swa = (int32_t)wa, swb = (int32_t)wb;
 
 	switch (row) {
-	BOTH(ADD64): *r = a + b; break;
-	BOTH(ADD32): *r = (uint32_t)(wa + wb); break;
-	BOTH(SUB64): *r = a - b; break;
-	BOTH(SUB32): *r = (uint32_t)(wa - wb); break;
-	BOTH(MUL64): *r = a * b; break;
-	BOTH(MUL32): *r = (uint32_t)((uint64_t)wa * wb); break;
-	BOTH(DIV64): *r = b ? a / b : 0; break;
-	BOTH(DIV32): *r = wb ? wa / wb : 0; break;
-	BOTH(MOD64): *r = b ? a % b : a; break;
-	BOTH(MOD32): *r = wb ? wa % wb : wa; break;
-	BOTH(SDIV64): *r = (uint64_t)quotient(sa, sb); break;
-	BOTH(SDIV32): *r = (uint32_t)quotient(swa, swb); break;
-	BOTH(SMOD64): *r = (uint64_t)rest(sa, sb); break;
-	BOTH(SMOD32): *r = (uint32_t)rest(swa, swb); break;
-	BOTH(OR64): *r = a | b; break;
-	BOTH(OR32): *r = wa | wb; break;
-	BOTH(AND64): *r = a & b; break;
-	BOTH(AND32): *r = wa & wb; break;
-	BOTH(XOR64): *r = a ^ b; break;
-	BOTH(XOR32): *r = wa ^ wb; break;
-	BOTH(LSH64): *r = a << (b % 64); break;
-	BOTH(LSH32): *r = (uint32_t)(wa << (b % 32)); break;
-	BOTH(RSH64): *r = a >> (b % 64); break;
-	BOTH(RSH32): *r = wa >> (b % 32); break;
-	BOTH(ARSH64): *r = (uint64_t)(sa >> (b % 64)); break;
-	BOTH(ARSH32): *r = (uint32_t)(swa >> (b % 32)); break;
-	BOTH(MOV64): *r = b; break;
-	BOTH(MOV32): *r = wb; break;
+		BOTH(ADD64) : *r = a + b;
+		break;
+		BOTH(ADD32) : *r = (uint32_t)(wa + wb);
+		break;
+		BOTH(SUB64) : *r = a - b;
+		break;
+		BOTH(SUB32) : *r = (uint32_t)(wa - wb);
+		break;
+		BOTH(MUL64) : *r = a * b;
+		break;
+		BOTH(MUL32) : *r = (uint32_t)((uint64_t)wa * wb);
+		break;
+		BOTH(DIV64) : *r = b ? a / b : 0;
+		break;
+		BOTH(DIV32) : *r = wb ? wa / wb : 0;
+		break;
+		BOTH(MOD64) : *r = b ? a % b : a;
+		break;
+		BOTH(MOD32) : *r = wb ? wa % wb : wa;
+		break;
+		BOTH(SDIV64) : *r = (uint64_t)quotient(sa, sb);
+		break;
+		BOTH(SDIV32) : *r = (uint32_t)quotient(swa, swb);
+		break;
+		BOTH(SMOD64) : *r = (uint64_t)rest(sa, sb);
+		break;
+		BOTH(SMOD32) : *r = (uint32_t)rest(swa, swb);
+		break;
+		BOTH(OR64) : *r = a | b;
+		break;
+		BOTH(OR32) : *r = wa | wb;
+		break;
+		BOTH(AND64) : *r = a & b;
+		break;
+		BOTH(AND32) : *r = wa & wb;
+		break;
+		BOTH(XOR64) : *r = a ^ b;
+		break;
+		BOTH(XOR32) : *r = wa ^ wb;
+		break;
+		BOTH(LSH64) : *r = a << (b % 64);
+		break;
+		BOTH(LSH32) : *r = (uint32_t)(wa << (b % 32));
+		break;
+		BOTH(RSH64) : *r = a >> (b % 64);
+		break;
+		BOTH(RSH32) : *r = wa >> (b % 32);
+		break;
+		BOTH(ARSH64) : *r = (uint64_t)(sa >> (b % 64));
+		break;
+		BOTH(ARSH32) : *r = (uint32_t)(swa >> (b % 32));
+		break;
+		BOTH(MOV64) : *r = b;
+		break;
+		BOTH(MOV32) : *r = wb;
+		break;
 	case EBPF_I_MOV64_SX8: *r = (uint64_t)(int64_t)(int8_t)b; break;
 	case EBPF_I_MOV64_SX16: *r = (uint64_t)(int64_t)(int16_t)b; break;
 	case EBPF_I_MOV64_SX32: *r = (uint64_t)(int64_t)(int32_t)b; break;
@@ -111,8 +139,10 @@ static bool expect_alu(unsigned row, uint64_t a, uint64_t b, uint64_t *r)
 }
 
 #define COND(name, cond64, cond32)                                                                 \
-	BOTH(name): *r = cond64; break;                                                            \
-	BOTH(name##32): *r = cond32; break
+	BOTH(name) : *r = cond64;                                                                  \
+	break;                                                                                     \
+	BOTH(name##32) : *r = cond32;                                                              \
+	break
 
 static bool expect_jump(unsigned row, uint64_t a, uint64_t b, uint64_t *r)
 {
@@ -121,17 +151,17 @@ static bool expect_jump(unsigned row, uint64_t a, uint64_t b, uint64_t *r)
 	int32_t swa = (int32_t)wa, swb = (int32_t)wb;
 
 	switch (row) {
-	COND(JEQ, a == b, wa == wb);
-	COND(JNE, a != b, wa != wb);
-	COND(JGT, a > b, wa > wb);
-	COND(JGE, a >= b, wa >= wb);
-	COND(JLT, a < b, wa < wb);
-	COND(JLE, a <= b, wa <= wb);
-	COND(JSGT, sa > sb, swa > swb);
-	COND(JSGE, sa >= sb, swa >= swb);
-	COND(JSLT, sa < sb, swa < swb);
-	COND(JSLE, sa <= sb, swa <= swb);
-	COND(JSET, (a & b) != 0, (wa & wb) != 0);
+		COND(JEQ, a == b, wa == wb);
+		COND(JNE, a != b, wa != wb);
+		COND(JGT, a > b, wa > wb);
+		COND(JGE, a >= b, wa >= wb);
+		COND(JLT, a < b, wa < wb);
+		COND(JLE, a <= b, wa <= wb);
+		COND(JSGT, sa > sb, swa > swb);
+		COND(JSGE, sa >= sb, swa >= swb);
+		COND(JSLT, sa < sb, swa < swb);
+		COND(JSLE, sa <= sb, swa <= swb);
+		COND(JSET, (a & b) != 0, (wa & wb) != 0);
 	default: return false;
 	}
 	return true;
@@ -156,7 +186,7 @@ static bool expect_atomic(
 	case EBPF_I_ATOMIC64_AND:
 	case EBPF_I_ATOMIC32_AND:
 	case EBPF_I_ATOMIC64_FETCH_AND:
-	case EBPF_I_ATOMIC32_FETCH_AND: new = old & v; break;
+	case EBPF_I_ATOMIC32_FETCH_AND: new = old &v; break;
 	case EBPF_I_ATOMIC64_XOR:
 	case EBPF_I_ATOMIC32_XOR:
 	case EBPF_I_ATOMIC64_FETCH_XOR:
@@ -167,7 +197,7 @@ static bool expect_atomic(
 	case EBPF_I_ATOMIC32_CMPXCHG: new = (old & mask) == (r0 & mask) ? v : old; break;
 	default: return false;
 	}
-	*mem = (old & ~mask) | (new & mask); /* little-endian: the low half is the first */
+	*mem = (old & ~mask) | (new &mask); /* little-endian: the low half is the first */
 	*got = old & mask;
 	return true;
 }
@@ -178,10 +208,10 @@ static bool expect_atomic(
  * Programs find their operands in the first slots of buf, do one thing, and put r0-r9 into buf
  * from slot 8 on. r<p> points to buf all the time.
  */
-#define IN0   0
-#define IN1   8
-#define IN2   16
-#define OUT(r) (64 + 8 * (r))
+#define IN0	0
+#define IN1	8
+#define IN2	16
+#define OUT(r)	(64 + 8 * (r))
 #define KEEP(r) (0x1000 + (r))
 
 struct prog {
@@ -308,8 +338,8 @@ static bool kept(const struct prog *g, unsigned a, unsigned b)
 
 /* ---- by form -------------------------------------------------------------------------- */
 
-static void values_alu(const struct prog *g, unsigned row, unsigned dst, unsigned src, bool by_imm,
-	uint64_t imm)
+static void values_alu(
+	const struct prog *g, unsigned row, unsigned dst, unsigned src, bool by_imm, uint64_t imm)
 {
 	ebpf_entry entry[2];
 	uint64_t want = 0;
@@ -318,7 +348,8 @@ static void values_alu(const struct prog *g, unsigned row, unsigned dst, unsigne
 		return;
 	for (size_t i = 0; i < NEDGE; i++)
 		for (size_t j = 0; j < (by_imm ? 1 : NEDGE); j++) {
-			uint64_t b = by_imm ? imm : edge[j], a = dst == src && !by_imm ? b : edge[i];
+			uint64_t b = by_imm ? imm : edge[j],
+				 a = dst == src && !by_imm ? b : edge[i];
 
 			expect_alu(row, a, b, &want);
 			for (int how = 0; how < 3; how++) {
@@ -359,12 +390,13 @@ static void test_alu(unsigned row)
 			else
 				put(&g, rows[row].code, dst, src, rows[row].sub, imm);
 			close_prog(&g);
-			values_alu(&g, row, dst, by_reg ? src : dst, !by_reg, (uint64_t)(int64_t)imm);
+			values_alu(
+				&g, row, dst, by_reg ? src : dst, !by_reg, (uint64_t)(int64_t)imm);
 		}
 }
 
-static void values_jump(const struct prog *g, unsigned row, unsigned dst, unsigned src, unsigned flag,
-	bool by_imm, uint64_t imm)
+static void values_jump(const struct prog *g, unsigned row, unsigned dst, unsigned src,
+	unsigned flag, bool by_imm, uint64_t imm)
 {
 	ebpf_entry entry[2];
 	uint64_t want = 0;
@@ -373,7 +405,8 @@ static void values_jump(const struct prog *g, unsigned row, unsigned dst, unsign
 		return;
 	for (size_t i = 0; i < NEDGE; i++)
 		for (size_t j = 0; j < (by_imm ? 1 : NEDGE); j++) {
-			uint64_t b = by_imm ? imm : edge[j], a = dst == src && !by_imm ? b : edge[i];
+			uint64_t b = by_imm ? imm : edge[j],
+				 a = dst == src && !by_imm ? b : edge[i];
 
 			expect_jump(row, a, b, &want);
 			for (int how = 0; how < 3; how++) {
@@ -442,12 +475,15 @@ static void test_load(unsigned row)
 					if (!moved && off)
 						v |= edge[i] << (64 - 8 * off);
 					v = v << (64 - bits);
-					v = sx ? (uint64_t)((int64_t)v >> (64 - bits)) : v >> (64 - bits);
+					v = sx ? (uint64_t)((int64_t)v >> (64 - bits))
+					       : v >> (64 - bits);
 					for (int how = 0; how < 3; how++) {
 						poke(IN0, edge[i]);
 						poke(IN1, edge[i]);
 						if (run(&g, entry, how))
-							ran(&g, row, peek(OUT(dst)) == v && kept(&g, dst, dst),
+							ran(&g, row,
+								peek(OUT(dst)) == v &&
+									kept(&g, dst, dst),
 								how);
 					}
 				}
@@ -487,7 +523,8 @@ static void test_store(unsigned row)
 					poke(IN1, 0x1111111111111111);
 					poke(IN2, 0x2222222222222222);
 					lo = (0x1111111111111111 & ~(mask << 8)) | (v & mask) << 8;
-					hi = bits == 64 ? 0x2222222222222200 | v >> 56 : 0x2222222222222222;
+					hi = bits == 64 ? 0x2222222222222200 | v >> 56
+							: 0x2222222222222222;
 					if (run(&g, entry, how))
 						ran(&g, row,
 							peek(IN1) == lo && peek(IN2) == hi &&
@@ -529,7 +566,8 @@ static void values_atomic(const struct prog *g, unsigned row, unsigned base, uns
 			ran(g, row,
 				peek(IN0) == mem && (src == R0 || peek(OUT(src)) == in_src) &&
 					(g->p == R0 || base == R0 ||
-						peek(OUT(R0)) == (src == R0 && !cmp ? in_src : in_r0)) &&
+						peek(OUT(R0)) ==
+							(src == R0 && !cmp ? in_src : in_r0)) &&
 					(cmp ? kept(g, src, R0) : kept(g, src, src)),
 				how);
 		}
@@ -572,7 +610,9 @@ static void test_lddw(unsigned row)
 				return;
 			for (int how = 0; how < 3; how++)
 				if (run(&g, entry, how))
-					ran(&g, row, peek(OUT(dst)) == edge[i] && kept(&g, dst, dst), how);
+					ran(&g, row,
+						peek(OUT(dst)) == edge[i] && kept(&g, dst, dst),
+						how);
 		}
 }
 
@@ -605,6 +645,48 @@ static void test_control(unsigned row)
 	for (int how = 0; how < 3; how++)
 		if (run(&g, entry, how))
 			ran(&g, row, peek(OUT(R0)) == 11 && kept(&g, R0, R0) && !world_broken, how);
+}
+
+/* Division by constants is not done by dividing: many of them, near multiples and at the ends. */
+static void test_divisors(void)
+{
+	static const unsigned op[] = {
+		EBPF_I_DIV64_IMM, EBPF_I_MOD64_IMM, EBPF_I_SDIV64_IMM, EBPF_I_SMOD64_IMM};
+	unsigned long bad_before = wrong;
+	ebpf_entry entry[2];
+	struct prog g;
+
+	for (unsigned i = 1; i < 4000; i++) {
+		uint32_t random = (uint32_t)mix(i, 5) >> 1;
+		int32_t by = (int32_t)(i < 1000	  ? i
+				       : i < 1010 ? INT32_MAX - (i - 1000)
+						  : random >> i % 31);
+		unsigned row = op[i % 4], dst = i % 10;
+
+		open_prog(&g, dst, dst);
+		put(&g, EBPF_LDXDW, dst, g.p, IN0, 0);
+		put(&g, rows[row].code, dst, 0, rows[row].sub, by);
+		close_prog(&g);
+		if (!compile(&g, entry))
+			return;
+		for (uint64_t k = 0; k < 64; k++) {
+			uint64_t at[] = {0, (uint64_t)INT64_MIN, (uint64_t)by * (mix(i, k) >> 40),
+				mix(i, k), mix(i, k) >> (k & 63)};
+			uint64_t a = at[k % 5] + k / 5 - 6, want = 0;
+
+			expect_alu(row, a, (uint64_t)by, &want);
+			for (int how = 0; how < 3; how++) {
+				poke(IN0, a);
+				if (run(&g, entry, how))
+					ran(&g, row, peek(OUT(dst)) == want && kept(&g, dst, dst),
+						how);
+			}
+		}
+	}
+	if (wrong == bad_before)
+		passed++;
+	else
+		failed++;
 }
 
 int main(void)
@@ -643,6 +725,7 @@ int main(void)
 			failed++;
 		}
 	}
+	test_divisors();
 	fprintf(stderr, "%lu runs of %d instructions\n", right + wrong, EBPF_NROWS);
 	printf("%u passed, %u failed\n", passed, failed);
 	return failed != 0;

@@ -129,8 +129,9 @@ static inline struct prog_val *add_keys(struct world *w, const char *keys)
 	struct prog_val *k = w->keys[w->nkeys++];
 
 	for (unsigned i = 0; keys[i] != '\0'; i++)
-		k[i] = (struct prog_val){
-			.kind = keys[i] == 'i' ? V_INT : keys[i] == 's' ? V_STR : V_BYTES,
+		k[i] = (struct prog_val){.kind = keys[i] == 'i'	  ? V_INT
+						 : keys[i] == 's' ? V_STR
+								  : V_BYTES,
 			.size = keys[i] == 'b' ? 16 : 8};
 	return k;
 }

@@ -370,7 +370,7 @@ static void test_switch(void)
 	uint64_t i = 1;
 
 	world_new(&w);
-	world_opt(&w, "bufsize", "1000");
+	world_opt(&w, "bufsize", "1080");
 	add_recorder(&w, "p");
 	if (world_go(&w)) {
 		for (; i <= 100; i++)
@@ -379,7 +379,7 @@ static void test_switch(void)
 		en_consume(w.en, see, &s);
 		CHECK(s.n + en_drops(w.en, 0, DROP_PRINCIPAL) == 100 && s.first == 1);
 		CHECK(s.last == s.n && s.disorder == 0); /* the oldest are kept */
-		for (int k = 0; k < 10000; k++) { /* round and round */
+		for (int k = 0; k < 10000; k++) {	 /* round and round */
 			fire1(&w, i++);
 			en_consume(w.en, see, &s);
 		}
@@ -400,7 +400,7 @@ static void test_ring(void)
 	struct world w;
 
 	world_new(&w);
-	world_opt(&w, "bufsize", "1000");
+	world_opt(&w, "bufsize", "1080");
 	world_opt(&w, "bufpolicy", "ring");
 	add_recorder(&w, "p");
 	if (world_go(&w)) {
@@ -410,7 +410,7 @@ static void test_ring(void)
 		CHECK(s.n == 0); /* not while it runs */
 		en_stop(w.en);
 		en_consume(w.en, see, &s);
-		CHECK(s.n >= 1000 / 40 && s.n <= 1000 / 32 && s.last == 1000 && s.disorder == 0);
+		CHECK(s.n >= 1080 / 40 && s.n <= 1080 / 32 && s.last == 1000 && s.disorder == 0);
 		CHECK(s.first == 1001 - s.n && en_drops(w.en, 0, DROP_PRINCIPAL) == 0);
 	}
 	world_free(&w);
@@ -422,7 +422,7 @@ static void test_fill(void)
 	struct world w;
 
 	world_new(&w);
-	world_opt(&w, "bufsize", "1000");
+	world_opt(&w, "bufsize", "1080");
 	world_opt(&w, "bufpolicy", "fill");
 	add_recorder(&w, "p");
 	if (world_go(&w)) {
@@ -433,7 +433,7 @@ static void test_fill(void)
 		CHECK(en_filled(w.en));
 		en_stop(w.en);
 		en_consume(w.en, see, &s);
-		CHECK(s.n == 1000 / 32 && s.first == 1 && s.last == s.n);
+		CHECK(s.n == 1080 / 32 && s.first == 1 && s.last == s.n);
 		CHECK(s.n + en_drops(w.en, 0, DROP_PRINCIPAL) == 1000);
 	}
 	world_free(&w);
@@ -788,8 +788,7 @@ static void test_clock(void)
 	}
 	CHECK(worst < 1000000, "ahead by %llu ns", (unsigned long long)worst);
 	clock_gettime(CLOCK_REALTIME, &ts);
-	CHECK(llabs((int64_t)(en_wall(en_now()) - (uint64_t)ts.tv_sec * 1000000000)) <
-		2000000000);
+	CHECK(llabs((int64_t)(en_wall(en_now()) - (uint64_t)ts.tv_sec * 1000000000)) < 2000000000);
 	world_free(&w);
 }
 

@@ -29,7 +29,8 @@ static unsigned bend(struct ebpf_insn *insn, unsigned left)
 	int16_t off = insn->off;
 	int32_t imm = insn->imm;
 
-	*insn = (struct ebpf_insn){.code = rows[row].code, .dst = insn->dst % 11, .src = insn->src % 11};
+	*insn = (struct ebpf_insn){
+		.code = rows[row].code, .dst = insn->dst % 11, .src = insn->src % 11};
 	switch ((enum ebpf_form)rows[row].form) {
 	case EBPF_F_ALU_IMM:
 		insn->src = 0;
@@ -57,7 +58,8 @@ static unsigned bend(struct ebpf_insn *insn, unsigned left)
 			.code = EBPF_JA32, .imm = (int32_t)((uint32_t)imm % left)};
 		break;
 	case EBPF_F_CALL:
-		*insn = (struct ebpf_insn){.code = EBPF_CALL, .imm = (int32_t)((uint32_t)imm % NFNS)};
+		*insn = (struct ebpf_insn){
+			.code = EBPF_CALL, .imm = (int32_t)((uint32_t)imm % NFNS)};
 		break;
 	case EBPF_F_EXIT: *insn = (struct ebpf_insn){.code = EBPF_EXIT}; break;
 	case EBPF_F_LDDW:
@@ -77,7 +79,8 @@ static ebpf_entry compile(const struct ebpf_insn *insn, unsigned n)
 	if (!ebpf_jit_available())
 		return NULL;
 	if (arena == NULL)
-		arena = mmap(NULL, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		arena = mmap(
+			NULL, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	else
 		mprotect(arena, ARENA, PROT_READ | PROT_WRITE);
 	if (ebpf_jit_into(insn, n, &world_env, world_strs, arena, ARENA, NULL) <= 0)

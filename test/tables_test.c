@@ -119,8 +119,8 @@ static void update_all(struct world *w, struct fire *f, void *arg)
 	(void)w;
 }
 
-static int take_all(void *arg, unsigned thread, unsigned agg, const void *key, size_t keylen,
-	const void *data)
+static int take_all(
+	void *arg, unsigned thread, unsigned agg, const void *key, size_t keylen, const void *data)
 {
 	struct model *m = arg;
 	uint32_t len;
@@ -243,16 +243,16 @@ static void add_many(struct world *w, struct fire *f, void *arg)
 	}
 }
 
-static int sum_counts(void *arg, unsigned thread, unsigned agg, const void *key, size_t keylen,
-	const void *data)
+static int sum_counts(
+	void *arg, unsigned thread, unsigned agg, const void *key, size_t keylen, const void *data)
 {
 	(void)arg, (void)thread, (void)agg, (void)key, (void)keylen;
 	counted += *(const uint64_t *)data;
 	return 0;
 }
 
-static int stop_early(void *arg, unsigned thread, unsigned agg, const void *key, size_t keylen,
-	const void *data)
+static int stop_early(
+	void *arg, unsigned thread, unsigned agg, const void *key, size_t keylen, const void *data)
 {
 	sum_counts(arg, thread, agg, key, keylen, data);
 	return 1;
@@ -315,11 +315,11 @@ static void dyn_check(struct fire *f, struct dyn_model *m, unsigned var, unsigne
 	}
 }
 
-static void dyn_set(struct fire *f, struct dyn_model *m, unsigned var, unsigned k, uint64_t key,
-	uint64_t v)
+static void dyn_set(
+	struct fire *f, struct dyn_model *m, unsigned var, unsigned k, uint64_t key, uint64_t v)
 {
 	uint64_t drops = en_drops(f->en, 0, DROP_DYNAMIC) + en_drops(f->en, 0, DROP_DYNDIRTY) +
-		en_drops(f->en, 0, DROP_DYNRINSE);
+			 en_drops(f->en, 0, DROP_DYNRINSE);
 	char text[32];
 	uint64_t *ref;
 
@@ -339,7 +339,7 @@ static void dyn_set(struct fire *f, struct dyn_model *m, unsigned var, unsigned 
 		rt_dyn_store(word(f), var, key, v, 0);
 	}
 	if (drops != en_drops(f->en, 0, DROP_DYNAMIC) + en_drops(f->en, 0, DROP_DYNDIRTY) +
-			    en_drops(f->en, 0, DROP_DYNRINSE)) {
+			     en_drops(f->en, 0, DROP_DYNRINSE)) {
 		m->drops++;
 		CHECK(!m->there[var][k]); /* only what is not there yet can find no room */
 		return;
@@ -480,8 +480,7 @@ static void self_check(struct world *w, struct fire *f, void *arg)
 {
 	(void)w;
 	for (uint64_t key = 0; key < 10; key++)
-		CHECK(rt_dyn_load(word(f), 0, word(&key), 0, 0) ==
-			(arg ? word(arg) + key : 0));
+		CHECK(rt_dyn_load(word(f), 0, word(&key), 0, 0) == (arg ? word(arg) + key : 0));
 }
 
 static void test_self(void)

@@ -39,7 +39,11 @@ erltrace_t *erltrace_open(erltrace_error_t *err)
 		return NULL;
 	}
 	et_options_init(&h->opts);
-	h->en = en_new(&h->opts, &e);
+	if (h->opts.env.tag[0] != '\0')
+		et_err(&e, h->opts.env.tag, "in the environment (DTRACE_OPT_*): %s",
+			h->opts.env.text);
+	else
+		h->en = en_new(&h->opts, &e);
 	if (h->en != NULL) {
 		en_registry(h->en, &reg);
 		h->comp = d_comp_new(&h->opts, &reg, &e);
@@ -62,6 +66,7 @@ void erltrace_close(erltrace_t *h)
 	en_free(h->en);
 	d_comp_free(h->comp);
 	et_options_free(&h->opts);
+	free(h->tree);
 	free(h);
 }
 
@@ -100,6 +105,7 @@ int erltrace_compile_n(erltrace_t *h, const char *text, size_t len,
 	erltrace_compile_opts_t o = none;
 	struct et_error e = {.tag = ""};
 	const char **argv;
+	size_t tree_len;
 	int rc;
 
 	if (opts != NULL)
@@ -117,8 +123,15 @@ int erltrace_compile_n(erltrace_t *h, const char *text, size_t len,
 	argv[0] = o.file != NULL ? o.file : "";
 	for (int i = 0; i < o.argc; i++)
 		argv[i + 1] = o.argv[i];
+	free(h->tree);
+	h->tree = NULL;
+	if (h->opts.val[OPT_TREE] != 0)
+		h->comp->trace = open_memstream(&h->tree, &tree_len);
 	rc = d_compile(h->comp, text, len, argv[0], o.argc + 1, argv, flags_of(&o),
 		&h->first_clause, &e);
+	if (h->comp->trace != NULL)
+		fclose(h->comp->trace);
+	h->comp->trace = NULL;
 	free(argv);
 	h->matches = h->comp->matches;
 	return rc < 0 ? api_error(err, &e) : 0;
@@ -227,6 +240,11 @@ char *erltrace_disassemble(erltrace_t *h)
 	d_prog_dump(&h->comp->prog, h->first_clause, f);
 	fclose(f);
 	return text;
+}
+
+char *erltrace_tree(erltrace_t *h)
+{
+	return h->tree != NULL ? strdup(h->tree) : NULL;
 }
 
 /* ---- run ------------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@ struct erltrace {
 	struct co *co;	       /* from go on */
 	unsigned first_clause; /* of the last script */
 	unsigned matches;
+	char *tree; /* -xtree: of the last script */
 	bool begun; /* the header has been printed */
 	bool done;  /* work() has given ERLTRACE_DONE */
 	uint64_t next_switch, next_status, next_clean; /* ns, when they are due */

@@ -302,8 +302,8 @@ static void check_labels(struct ebpf_asm *a)
 	}
 }
 
-int ebpf_finish(struct ebpf_asm *a, struct ebpf_insn **insns, unsigned *n, int **lines,
-	struct et_error *e)
+int ebpf_finish(
+	struct ebpf_asm *a, struct ebpf_insn **insns, unsigned *n, int **lines, struct et_error *e)
 {
 	unsigned total;
 

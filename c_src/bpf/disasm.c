@@ -47,7 +47,8 @@ static const char *sign(unsigned op)
 	}
 }
 
-static int atomic(const struct ebpf_insn *insn, const struct ebpf_info *info, char *buf, size_t size)
+static int atomic(
+	const struct ebpf_insn *insn, const struct ebpf_info *info, char *buf, size_t size)
 {
 	char place[32];
 	char w = info->bits == 64 ? 'r' : 'w';
@@ -56,24 +57,24 @@ static int atomic(const struct ebpf_insn *insn, const struct ebpf_info *info, ch
 		insn->off < 0 ? '-' : '+', insn->off < 0 ? -insn->off : insn->off);
 	switch (info->op) {
 	case EBPF_O_XCHG:
-		return snprintf(buf, size, "%c%d = xchg(%s, %c%d)", w, insn->src, place, w,
-			insn->src);
+		return snprintf(
+			buf, size, "%c%d = xchg(%s, %c%d)", w, insn->src, place, w, insn->src);
 	case EBPF_O_CMPXCHG:
-		return snprintf(buf, size, "%c0 = cmpxchg(%s, %c0, %c%d)", w, place, w, w,
-			insn->src);
+		return snprintf(
+			buf, size, "%c0 = cmpxchg(%s, %c0, %c%d)", w, place, w, w, insn->src);
 	}
 	if (!(info->sub & EBPF_ATOMIC_FETCH))
-		return snprintf(
-			buf, size, "lock *%s %s %c%d", place, sign(info->op), w, insn->src);
+		return snprintf(buf, size, "lock *%s %s %c%d", place, sign(info->op), w, insn->src);
 	return snprintf(buf, size, "%c%d = fetch_%s(%s, %c%d)", w, insn->src,
-		info->op == EBPF_O_ADD	      ? "add"
-			: info->op == EBPF_O_OR	 ? "or"
-			: info->op == EBPF_O_AND ? "and"
-						 : "xor",
+		info->op == EBPF_O_ADD	 ? "add"
+		: info->op == EBPF_O_OR	 ? "or"
+		: info->op == EBPF_O_AND ? "and"
+					 : "xor",
 		place, w, insn->src);
 }
 
-static int memory(const struct ebpf_insn *insn, const struct ebpf_info *info, char *buf, size_t size)
+static int memory(
+	const struct ebpf_insn *insn, const struct ebpf_info *info, char *buf, size_t size)
 {
 	int base = info->form == EBPF_F_LDX ? insn->src : insn->dst;
 	char place[40];

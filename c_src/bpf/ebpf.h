@@ -2,8 +2,9 @@
 /*
  * eBPF as in RFC 9669: the instruction set as one table (insns.def), and what reads it:
  *
+ *   insns.h/.c  the table as codes and as data; ops.h: what its operations compute
  *   asm.c       emitting instructions, labels, jumps of any length
- *   verify.c    accepts only programs that cannot harm
+ *   verify*.c   accepts only programs that cannot harm
  *   interp.c    runs a program anywhere; trusts nothing, checks every access
  *   jit.c       the interface of the JITs, mapping memory write-then-execute
  *   jit_x86.c   x86-64

@@ -122,7 +122,7 @@ enum {
 	EBPF_READS_DST = 1,
 	EBPF_WRITES_DST = 2,
 	EBPF_READS_SRC = 4,
-	EBPF_JUMPS = 8,	     /* has a target */
+	EBPF_JUMPS = 8,	       /* has a target */
 	EBPF_CONDITIONAL = 16, /* may also fall through */
 };
 

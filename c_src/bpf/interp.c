@@ -142,7 +142,7 @@ static bool arg_ok(const struct machine *m, unsigned fn, int i)
 		if (i + 1 == EBPF_MAX_ARGS)
 			return false;
 		return m->reg[R2 + i] == 0 ||
-			may(m, arg, m->reg[R2 + i], f->arg[i] == EBPF_MEM_WR ? WRITE : READ);
+		       may(m, arg, m->reg[R2 + i], f->arg[i] == EBPF_MEM_WR ? WRITE : READ);
 	default: return false;
 	}
 }
@@ -301,7 +301,7 @@ static bool atomic(struct machine *m, const struct ebpf_insn *insn, const struct
 		if (!atomic(&m, insn, info))                                                       \
 			goto violation;                                                            \
 	} while (0)
-#define GO(distance)                                                                             \
+#define GO(distance)                                                                               \
 	do {                                                                                       \
 		if ((distance) < 0)                                                                \
 			goto violation;                                                            \
@@ -312,12 +312,12 @@ static bool atomic(struct machine *m, const struct ebpf_insn *insn, const struct
 #define DO_JMP_IMM(op, bits)                                                                       \
 	do {                                                                                       \
 		if (ebpf_cond(op, bits, DST, ebpf_imm(insn)))                                      \
-			GO(insn->off);                                                           \
+			GO(insn->off);                                                             \
 	} while (0)
 #define DO_JMP_REG(op, bits)                                                                       \
 	do {                                                                                       \
 		if (ebpf_cond(op, bits, DST, SRC))                                                 \
-			GO(insn->off);                                                           \
+			GO(insn->off);                                                             \
 	} while (0)
 #define DO_CALL(op, bits)                                                                          \
 	do {                                                                                       \
@@ -350,7 +350,9 @@ uint64_t ebpf_run(const struct ebpf_insn *insns, unsigned n, const struct ebpf_e
 			goto violation;
 		switch ((enum ebpf_row)info->row) {
 #define INSN(name, code, sub, form, op, bits)                                                      \
-	case EBPF_I_##name: DO_##form(EBPF_O_##op, bits); break;
+	case EBPF_I_##name:                                                                        \
+		DO_##form(EBPF_O_##op, bits);                                                      \
+		break;
 #include "insns.def"
 		case EBPF_NROWS: goto violation;
 		}

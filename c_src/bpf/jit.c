@@ -186,8 +186,8 @@ static void *map_near(const struct ebpf_env *env, size_t size)
 	for (uintptr_t i = 1; i <= 4; i++) {
 		uintptr_t hint = fn > i * step ? (fn - i * step) & ~(uintptr_t)0xffff : 0;
 
-		map = mmap((void *)hint, size, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		map = mmap((void *)hint, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			-1, 0);
 		if (hint == 0 || map == MAP_FAILED || i == 4 ||
 			(uintptr_t)map - fn + ((uintptr_t)1 << 30) < (uintptr_t)1 << 31)
 			break;

@@ -14,24 +14,7 @@
 #include "jit.h"
 #include "ops.h"
 
-enum {
-	RAX,
-	RCX,
-	RDX,
-	RBX,
-	RSP,
-	RBP,
-	RSI,
-	RDI,
-	XR8,
-	XR9,
-	XR10,
-	XR11,
-	XR12,
-	XR13,
-	XR14,
-	XR15
-};
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, XR8, XR9, XR10, XR11, XR12, XR13, XR14, XR15 };
 
 static const uint8_t map[R10 + 1] = {
 	[R0] = RAX,
@@ -62,8 +45,8 @@ struct gen {
 	uint8_t *out;  /* NULL: only measuring */
 	size_t n;
 	bool bmi2;
-	unsigned reserve;   /* bytes of stack taken below rbp */
-	uint8_t saved[4];   /* pushed */
+	unsigned reserve; /* bytes of stack taken below rbp */
+	uint8_t saved[4]; /* pushed */
 	unsigned nsaved;
 	bool frame, dummy; /* rbp is r10; a push for alignment only */
 };
@@ -128,8 +111,8 @@ static void rr_byte(struct gen *g, bool w, unsigned op, int reg, int rm)
 }
 
 /* op with memory at base + off; no base here needs a SIB byte. prefix: 0 or one byte */
-static void rm(struct gen *g, unsigned prefix, bool w, unsigned op, int reg, int base, int off,
-	bool byte)
+static void rm(
+	struct gen *g, unsigned prefix, bool w, unsigned op, int reg, int base, int off, bool byte)
 {
 	unsigned mod = off == 0 && (base & 7) != RBP ? 0 : fits8(off) ? 1 : 2;
 
@@ -258,6 +241,55 @@ static void div_reg(struct gen *g, bool w, bool is_signed, bool mod, int dst, in
 	land(g, done);
 }
 
+/*
+ * dst / by or its remainder by multiplication, 64 bits: the high half of n times m is close to
+ * the quotient, the rest is correction (Granlund, Montgomery: Division by Invariant Integers using
+ * Multiplication, 1994, figures 4.1 and 5.2). A division takes several times as long.
+ */
+static void div_by_mul(struct gen *g, bool is_signed, bool mod, int dst, int32_t by)
+{
+	unsigned l = 32 - (unsigned)__builtin_clz((unsigned)by - 1); /* by <= 2^l */
+	unsigned __int128 one = 1;
+	uint64_t m;
+
+	if (is_signed) /* less 2^64, which is n itself */
+		m = (uint64_t)((one << (63 + l)) / (unsigned)by + 1);
+	else
+		m = (uint64_t)((one << 64) * ((one << l) - (unsigned)by) / (unsigned)by + 1);
+	mov(g, true, XR11, dst);
+	if (dst != RAX)
+		mov(g, true, XR10, RAX);
+	if (dst != RDX)
+		mov(g, true, XR9, RDX);
+	mov_imm(g, RAX, m);
+	rr(g, true, 0xf7, is_signed ? 5 : 4, XR11); /* rdx = the high half */
+	if (is_signed) {			    /* ((n + rdx) >> (l - 1)) + (n < 0) */
+		rr(g, true, 0x01, XR11, RDX);
+		if (l > 1)
+			shift_imm(g, true, 7, RDX, l - 1);
+		mov(g, true, RAX, XR11);
+		shift_imm(g, true, 5, RAX, 63);
+		rr(g, true, 0x01, RDX, RAX);
+	} else { /* (((n - rdx) >> 1) + rdx) >> (l - 1) */
+		mov(g, true, RAX, XR11);
+		rr(g, true, 0x29, RDX, RAX);
+		shift_imm(g, true, 5, RAX, 1);
+		rr(g, true, 0x01, RDX, RAX);
+		if (l > 1)
+			shift_imm(g, true, 5, RAX, l - 1);
+	}
+	if (mod) {
+		rr(g, true, fits8(by) ? 0x6b : 0x69, RAX, RAX);
+		put_le(g, (uint64_t)by, fits8(by) ? 1 : 4);
+		rr(g, true, 0x29, RAX, XR11);
+	}
+	if (dst != RDX)
+		mov(g, true, RDX, XR9);
+	mov(g, true, dst, mod ? XR11 : RAX);
+	if (dst != RAX)
+		mov(g, true, RAX, XR10);
+}
+
 static void div_imm(struct gen *g, bool w, bool is_signed, bool mod, int dst, int32_t imm)
 {
 	uint64_t by = w ? (uint64_t)(int64_t)imm : (uint32_t)imm;
@@ -274,6 +306,8 @@ static void div_imm(struct gen *g, bool w, bool is_signed, bool mod, int dst, in
 			shift_imm(g, w, 5, dst, (unsigned)__builtin_ctzll(by));
 		else /* 2^31 at most, and the mask clears the upper half */
 			arith_imm(g, false, N_AND, dst, (int32_t)(by - 1));
+	} else if (w && imm > 0) {
+		div_by_mul(g, is_signed, mod, dst, imm);
 	} else {
 		mov_imm(g, XR11, by);
 		divide_by_r11(g, w, is_signed, mod, dst);

@@ -36,8 +36,7 @@ static inline uint64_t ebpf_smod(int64_t a, int64_t b)
 
 static inline uint64_t ebpf_swap(unsigned op, unsigned bits, uint64_t v)
 {
-	if (op == EBPF_O_BSWAP ||
-		(op == EBPF_O_BE) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__))
+	if (op == EBPF_O_BSWAP || (op == EBPF_O_BE) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__))
 		v = __builtin_bswap64(v) >> (64 - bits);
 	return ebpf_zext(v, bits);
 }

@@ -193,17 +193,17 @@ static int check_operands(
 		info->bits == 64 && (info->op == EBPF_O_JEQ || info->op == EBPF_O_JNE))
 		return 0;
 	if (vf_is_pointer(a))
-		return vf_refuse(v, "r%d is %s, which can be compared with 0 only", insn->dst,
-			vf_kind(a));
+		return vf_refuse(
+			v, "r%d is %s, which can be compared with 0 only", insn->dst, vf_kind(a));
 	if (info->form == EBPF_F_JMP_REG && vf_is_pointer(b))
-		return vf_refuse(v, "r%d is %s, which can be compared with 0 only", insn->src,
-			vf_kind(b));
+		return vf_refuse(
+			v, "r%d is %s, which can be compared with 0 only", insn->src, vf_kind(b));
 	return 0;
 }
 
 /* Sets *on to whether the next instruction can be reached from here. */
-static int jump(struct verifier *v, const struct ebpf_insn *insn, const struct ebpf_info *info,
-	bool *on)
+static int jump(
+	struct verifier *v, const struct ebpf_insn *insn, const struct ebpf_info *info, bool *on)
 {
 	struct state *s;
 
@@ -365,8 +365,8 @@ static void clean_up(struct verifier *v)
 	free(v->pending);
 }
 
-int ebpf_verify(const struct ebpf_insn *insns, unsigned n, const struct ebpf_env *env,
-	struct et_error *e)
+int ebpf_verify(
+	const struct ebpf_insn *insns, unsigned n, const struct ebpf_env *env, struct et_error *e)
 {
 	struct state first = {.depth = 0};
 	struct verifier v = {.insns = insns, .n = n, .env = env, .err = e, .cur = &first};

@@ -112,8 +112,7 @@ void vf_copy_state(struct state *to, const struct state *from);
 enum access { READ = 1, WRITE = 2 };
 
 /* May size bytes at a + off be accessed? Also the stack's bytes must be data if they are read. */
-int vf_access(
-	struct verifier *v, const struct val *a, int off, uint64_t size, enum access how);
+int vf_access(struct verifier *v, const struct val *a, int off, uint64_t size, enum access how);
 /* size bytes at a may have been written with numbers, at least sure bytes were. */
 void vf_wrote(struct verifier *v, const struct val *a, int off, uint64_t sure, uint64_t size);
 int vf_memory(struct verifier *v, const struct ebpf_insn *insn, const struct ebpf_info *info);

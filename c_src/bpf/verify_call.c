@@ -16,8 +16,8 @@ struct arg {
 
 static int wrong(struct verifier *v, const struct arg *a, const char *wanted)
 {
-	return vf_refuse(v, "argument %d of %s must be %s, r%d is %s", a->i + 1, a->f->name,
-		wanted, a->i + 1, vf_kind(a->val));
+	return vf_refuse(v, "argument %d of %s must be %s, r%d is %s", a->i + 1, a->f->name, wanted,
+		a->i + 1, vf_kind(a->val));
 }
 
 static int check_part(struct verifier *v, const struct arg *a, unsigned n, int64_t off,
@@ -53,8 +53,8 @@ static int check_key(struct verifier *v, const struct arg *a)
 		return vf_refuse(v, "no object tells the key of %s", a->f->name);
 	n = v->env->key(v->env, a->fn, id->min, part);
 	if (n < 0 || n > EBPF_MAX_KEYS)
-		return vf_refuse(v, "%s has no object %llu", a->f->name,
-			(unsigned long long)id->min);
+		return vf_refuse(
+			v, "%s has no object %llu", a->f->name, (unsigned long long)id->min);
 	if (n == 0)
 		return a->val->kind != EBPF_NONE ? 0 : wrong(v, a, "initialised");
 	if (a->val->kind != EBPF_MEM || a->val->in != IN_STACK || a->val->max != 0 ||
@@ -117,8 +117,8 @@ static int set_result(struct verifier *v, unsigned fn, uint64_t id)
 	case EBPF_MEM_OR_NULL:
 		size = v->env->ret_size ? v->env->ret_size(v->env, fn, id) : -1;
 		if (size < 0 || size > OFF_LIMIT)
-			return vf_refuse(v, "%s has no object %llu", f->name,
-				(unsigned long long)id);
+			return vf_refuse(
+				v, "%s has no object %llu", f->name, (unsigned long long)id);
 		*r0 = (struct val){.kind = EBPF_MEM_OR_NULL,
 			.in = IN_VALUE,
 			.size = (uint32_t)size,

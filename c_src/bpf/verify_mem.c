@@ -54,8 +54,8 @@ static int stack_readable(struct verifier *v, int64_t lo, int64_t hi)
 		unsigned slot = slot_of(off);
 
 		if (slot >= s->depth || !(s->init[slot] & bit_of(off)))
-			return vf_refuse(v, "reads r10%+d of the stack, which is not initialised",
-				(int)off);
+			return vf_refuse(
+				v, "reads r10%+d of the stack, which is not initialised", (int)off);
 		if (vf_is_pointer(&s->slot[slot]))
 			return vf_refuse(v, "reads bytes of %s kept at r10%+d of the stack",
 				vf_kind(&s->slot[slot]), (int)off);
@@ -73,13 +73,12 @@ static int in_bounds(struct verifier *v, const struct val *a, int off, uint64_t 
 	if (size <= (uint64_t)total && lo >= start &&
 		lo + (int64_t)a->max + (int64_t)size <= start + total)
 		return 0;
-	return vf_refuse(v,
-		"%llu bytes at offset %lld%s%.0llu are not within %s of %lld bytes",
+	return vf_refuse(v, "%llu bytes at offset %lld%s%.0llu are not within %s of %lld bytes",
 		(unsigned long long)size, (long long)lo, a->max ? " to +" : "",
 		(unsigned long long)a->max,
-		a->in == IN_STACK	  ? "the stack"
-			: a->in == IN_VALUE ? "the value"
-					    : v->env->region[a->in].name,
+		a->in == IN_STACK   ? "the stack"
+		: a->in == IN_VALUE ? "the value"
+				    : v->env->region[a->in].name,
 		(long long)total);
 }
 
@@ -92,8 +91,8 @@ int vf_access(struct verifier *v, const struct val *a, int off, uint64_t size, e
 	if ((how & WRITE) && a->in < EBPF_MAX_REGION && !v->env->region[a->in].writable)
 		return vf_refuse(v, "%s is read only", v->env->region[a->in].name);
 	if ((how & READ) && a->in == IN_STACK)
-		return stack_readable(v, a->off + off,
-			a->off + off + (int64_t)a->max + (int64_t)size);
+		return stack_readable(
+			v, a->off + off, a->off + off + (int64_t)a->max + (int64_t)size);
 	return 0;
 }
 
@@ -122,16 +121,16 @@ static int load_ctx(struct verifier *v, const struct ebpf_insn *insn, unsigned s
 	uint32_t off = (uint32_t)insn->off;
 
 	if (insn->off < 0 || off + size > env->ctx_size || off % size != 0)
-		return vf_refuse(v, "no field of %u bytes at offset %d of the context", size,
-			insn->off);
+		return vf_refuse(
+			v, "no field of %u bytes at offset %d of the context", size, insn->off);
 	for (unsigned i = 0; i < env->nregions; i++) {
 		uint32_t field = env->region[i].ctx_off;
 
 		if (off + size <= field || off >= field + 8)
 			continue;
 		if (off != field || size != 8)
-			return vf_refuse(v, "reads a part of the pointer to %s",
-				env->region[i].name);
+			return vf_refuse(
+				v, "reads a part of the pointer to %s", env->region[i].name);
 		*dst = (struct val){.kind = EBPF_MEM, .in = (uint8_t)i};
 		return 0;
 	}
@@ -150,7 +149,7 @@ static int load(struct verifier *v, const struct ebpf_insn *insn, const struct e
 	} else {
 		int64_t off = (int64_t)src->off + insn->off;
 		bool whole = src->kind == EBPF_MEM && src->in == IN_STACK && src->max == 0 &&
-			size == 8 && off >= -EBPF_STACK && off <= -8;
+			     size == 8 && off >= -EBPF_STACK && off <= -8;
 		struct val kept = {.kind = EBPF_NONE};
 
 		if (whole)

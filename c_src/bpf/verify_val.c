@@ -30,7 +30,7 @@ bool vf_passes_as_str(const struct verifier *v, const struct val *a)
 	case EBPF_MEM_OR_NULL: return v->env->strsize > 0 && a->size >= v->env->strsize;
 	case EBPF_MEM:
 		return v->env->strsize > 0 && a->in != IN_STACK && a->off >= 0 &&
-			(uint64_t)a->off + a->max + v->env->strsize <= (uint64_t)vf_size(v, a);
+		       (uint64_t)a->off + a->max + v->env->strsize <= (uint64_t)vf_size(v, a);
 	default: return false;
 	}
 }
@@ -99,8 +99,7 @@ static struct val alu_range(unsigned op, unsigned bits, struct val a, struct val
 		if (!__builtin_add_overflow(a.max, b.max, &r) && r <= all.max)
 			return vf_range(a.min + b.min, r);
 		return all;
-	case EBPF_O_SUB:
-		return a.min >= b.max ? vf_range(a.min - b.max, a.max - b.min) : all;
+	case EBPF_O_SUB: return a.min >= b.max ? vf_range(a.min - b.max, a.max - b.min) : all;
 	case EBPF_O_MUL:
 		if (!__builtin_mul_overflow(a.max, b.max, &r) && r <= all.max)
 			return vf_range(a.min * b.min, r);
@@ -304,7 +303,7 @@ struct val vf_join(struct verifier *v, const struct val *a, const struct val *b)
 static bool same(const struct val *a, const struct val *b)
 {
 	return a->kind == b->kind && a->in == b->in && a->id == b->id && a->size == b->size &&
-		a->off == b->off && a->min == b->min && a->max == b->max;
+	       a->off == b->off && a->min == b->min && a->max == b->max;
 }
 
 void vf_join_state(struct verifier *v, struct state *to, const struct state *from)

@@ -135,6 +135,10 @@ static int compile(struct cli *c, struct cli_script *s)
 		return CLI_ERROR;
 	s->info.size = sizeof(s->info);
 	erltrace_info(c->h, &s->info);
+	code = erltrace_tree(c->h);
+	if (code != NULL)
+		fputs(code, stderr);
+	free(code);
 	if (c->show_code || cli_option_on(c, "verbose")) {
 		code = erltrace_disassemble(c->h);
 		if (code != NULL)

@@ -187,6 +187,8 @@ static int compile_clause(struct d_comp *c, struct d_clause *cl, unsigned flags)
 	err = match_clause(c, cl, flags);
 	if (err == 0)
 		err = d_check_clause(c, cl);
+	if (err == 0 && c->trace != NULL && !c->in_library)
+		d_tree(cl, c->trace);
 	if (err == 0)
 		err = d_cg_clause(c, cl);
 	c->clause = NULL;
@@ -241,6 +243,19 @@ static int check_arguments_used(struct d_comp *c)
 	return 0;
 }
 
+/* -xctypes=file, -xdtypes=file: the last one given counts. */
+static int write_types(struct d_comp *c)
+{
+	const struct et_options *o = c->opts;
+
+	if (o->val[OPT_CTYPES] != 0 &&
+		d_types_write(c, o->str[OPT_CTYPES][o->val[OPT_CTYPES] - 1], true) < 0)
+		return -1;
+	if (o->val[OPT_DTYPES] != 0)
+		return d_types_write(c, o->str[OPT_DTYPES][o->val[OPT_DTYPES] - 1], false);
+	return 0;
+}
+
 static int compile_text(struct d_comp *c, const char *text, size_t len, unsigned flags)
 {
 	char *cpp = NULL;
@@ -260,9 +275,9 @@ static int compile_text(struct d_comp *c, const char *text, size_t len, unsigned
 	free(cpp);
 	if (c->source == NULL)
 		return d_error(c, "ET_NOMEM", 0, 0, "out of memory");
-	if (d_compile_source(c, flags) < 0)
+	if (d_compile_source(c, flags) < 0 || check_arguments_used(c) < 0)
 		return -1;
-	return check_arguments_used(c);
+	return write_types(c);
 }
 
 static int load_libs_once(struct d_comp *c)

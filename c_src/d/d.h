@@ -14,6 +14,7 @@
  *   check*.c   names resolved, types computed, every rule of the language (D_* errors)
  *   fmt.c      printf formats, parsed and checked against their arguments
  *   cg*.c      tree -> eBPF bytecode and the tables of prog.h
+ *   tree.c     -xtree, -xctypes, -xdtypes: what the compiler knows, as text
  *   lib.c      D libraries, in the order of depends_on; lib/ *.d are built in
  *   compile.c  the driver: all of the above, for one script
  *   tags.def   every error tag
@@ -139,6 +140,10 @@ const struct d_type *d_typedef_find(struct d_comp *c, const char *name);
 size_t d_types_mark(struct d_comp *c);
 void d_types_undo(struct d_comp *c, size_t mark);
 
+/* Every typedef and tag in the order they came: those there from the start, or the scripts'. */
+void d_types_each(struct d_comp *c, bool basic,
+	void (*cb)(void *arg, const char *name, const struct d_type *t, bool tag), void *arg);
+
 /* pragma.c: the text behind "#" of a control line */
 int d_pragma(struct d_comp *c, const char *text, int line);
 /* What a text says it depends on (#pragma D depends_on), without compiling it. */
@@ -178,6 +183,10 @@ int d_cg_clause(struct d_comp *c, struct d_clause *clause);
 unsigned d_prog_str(struct d_comp *c, const char *s, uint32_t len);
 /* Disassembly with source lines (-S). */
 void d_prog_dump(const struct prog *p, unsigned first_clause, FILE *f);
+
+/* tree.c */
+void d_tree(const struct d_clause *cl, FILE *f);
+int d_types_write(struct d_comp *c, const char *path, bool basic);
 
 /* lib.c */
 int d_libs_load(struct d_comp *c);

@@ -103,7 +103,12 @@ static const char *parse_member(struct d_comp *c)
 	int k = c->lex->tok.kind;
 
 	if (k != TOK_IDENT && k != TOK_TYPENAME && (k < KW_FIRST || k >= KW_END)) {
-		d_syntax(c, "expected the name of a member");
+		char near[64];
+
+		if (c->error.tag[0] == '\0')
+			d_error(c, "D_OP_IDENT", c->lex->tok.line, c->lex->tok.col,
+				"a name must follow -> and . , not \"%s\"",
+				d_lex_near(c, near, sizeof(near)));
 		return NULL;
 	}
 	d_lex(c);

@@ -148,6 +148,7 @@ static int about_name(struct d_comp *c, const char *what, const char *name, int 
 static int p_attributes(struct d_comp *c, const struct words *w, int line)
 {
 	static const char *const parts[] = {"provider", "module", "function", "name", "args", NULL};
+	struct d_ident *id;
 
 	if (w->n < 4 || !is_attributes(w->w[2]))
 		return malformed(c, line,
@@ -163,7 +164,12 @@ static int p_attributes(struct d_comp *c, const struct words *w, int line)
 		return malformed(c, line,
 			"pragma D attributes Name/Data/Class and an identifier, or provider P "
 			"part");
-	return about_name(c, "attributes", w->w[3], line);
+	if (about_name(c, "attributes", w->w[3], line) != 0)
+		return -1;
+	id = c->globals != NULL ? d_ident_find(c->globals, w->w[3]) : NULL;
+	if (id != NULL)
+		d_attr_parse(w->w[2], id->attr);
+	return 0;
 }
 
 static bool is_version(const char *s)

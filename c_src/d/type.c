@@ -489,3 +489,16 @@ bool d_is_signed(const struct d_type *t)
 {
 	return d_is_int(t) && d_base(t)->is_signed;
 }
+
+void d_types_each(struct d_comp *c, bool basic,
+	void (*cb)(void *arg, const char *name, const struct d_type *t, bool tag), void *arg)
+{
+	const struct d_typetab *tab = c->types;
+
+	for (size_t i = 0; i < tab->nlog; i++) {
+		const struct entry *e = tab->log[i].added;
+
+		if (e != NULL && e->basic == basic)
+			cb(arg, e->name, e->type, e->kind == E_TAG);
+	}
+}

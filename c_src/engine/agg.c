@@ -31,8 +31,8 @@ struct agg_tab {
 
 /* ---- the probe path ------------------------------------------------------------------- */
 
-PROBE_PATH static struct agg_entry *entry_new(struct agg_tab *tab, const struct en_aggdef *def,
-	uint64_t bytes)
+PROBE_PATH static struct agg_entry *entry_new(
+	struct agg_tab *tab, const struct en_aggdef *def, uint64_t bytes)
 {
 	struct agg_entry *e;
 	uint64_t size = sizeof(*e) + 8ULL * def->words + align_up(bytes, 8);
@@ -73,9 +73,8 @@ PROBE_PATH static __attribute__((noinline)) uint64_t *add_keyless(
 	return e->data;
 }
 
-PROBE_PATH static __attribute__((noinline)) uint64_t *add_keyed(struct fire *f,
-	struct agg_tab *tab, const struct en_aggdef *def, const uint64_t *word,
-	const struct key_view *v, uint32_t at)
+PROBE_PATH static __attribute__((noinline)) uint64_t *add_keyed(struct fire *f, struct agg_tab *tab,
+	const struct en_aggdef *def, const uint64_t *word, const struct key_view *v, uint32_t at)
 {
 	struct agg_entry *e = NULL;
 

@@ -157,9 +157,7 @@ uint32_t aggfn_nbuckets(const struct prog_agg *a)
 
 	switch (a->fn) {
 	case AGG_QUANTIZE: return QUANTIZE_BUCKETS;
-	case AGG_LQUANTIZE:
-		n = lq_levels(a);
-		return n == 0 || n > UINT16_MAX ? 0 : (uint32_t)n + 2;
+	case AGG_LQUANTIZE: n = lq_levels(a); return n == 0 || n > UINT16_MAX ? 0 : (uint32_t)n + 2;
 	case AGG_LLQUANTIZE:
 		n = ll_side(a);
 		return n == 0 || n > UINT16_MAX ? 0 : 2 * (uint32_t)n + 1;

@@ -15,9 +15,9 @@
 
 #include "internal.h"
 
-#define SETTLE 1000000ULL	 /* ns between two looks, at least, to know the rate */
-#define EVERY  100000000ULL	 /* ns between corrections */
-#define LOST   (20 * 1000000LL)	 /* ns off: this counter is not to be trusted */
+#define SETTLE 1000000ULL	/* ns between two looks, at least, to know the rate */
+#define EVERY  100000000ULL	/* ns between corrections */
+#define LOST   (20 * 1000000LL) /* ns off: this counter is not to be trusted */
 
 /* ns = base + (counter - start) * rate / 2^32; version is odd while it is being changed. */
 static _Atomic uint64_t version, start, base, rate;

@@ -33,8 +33,8 @@ PROBE_PATH static struct dyn_node *pop_clean(struct dyn *d, unsigned cls)
 		next = atomic_load_explicit(&n->link, memory_order_relaxed);
 		to = next ? (uint64_t)((char *)next - d->pool) / DYN_UNIT + 1 : 0;
 		to |= ((head >> 32) + 1) << 32;
-		if (atomic_compare_exchange_weak_explicit(&d->free[cls], &head, to,
-			    memory_order_acquire, memory_order_acquire))
+		if (atomic_compare_exchange_weak_explicit(
+			    &d->free[cls], &head, to, memory_order_acquire, memory_order_acquire))
 			return n;
 	}
 	return NULL;
@@ -98,8 +98,7 @@ PROBE_PATH static __attribute__((noinline)) void no_room(struct en_thread *t)
 	for (unsigned i = 0; i < n && !dirty; i++)
 		dirty = atomic_load_explicit(&en_slot(en, i)->dyn_dirty, memory_order_relaxed) !=
 			NULL;
-	drop(t, dirty ? DROP_DYNDIRTY
-		      : count_get(&en->dyn.nrinse) ? DROP_DYNRINSE : DROP_DYNAMIC);
+	drop(t, dirty ? DROP_DYNDIRTY : count_get(&en->dyn.nrinse) ? DROP_DYNRINSE : DROP_DYNAMIC);
 }
 
 /* ---- finding and inserting ------------------------------------------------------------ */
@@ -149,7 +148,7 @@ PROBE_PATH static inline bool hold(struct dyn_node *n)
 	if (likely(s == NODE_LIVE))
 		return true;
 	return s == NODE_DYING &&
-		(atomic_compare_exchange_strong(&n->state, &s, NODE_LIVE) || s == NODE_LIVE);
+	       (atomic_compare_exchange_strong(&n->state, &s, NODE_LIVE) || s == NODE_LIVE);
 }
 
 /* Into the chain of its self key, for en_self_free. */

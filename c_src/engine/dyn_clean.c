@@ -58,8 +58,8 @@ int dyn_init(struct en *en, struct et_error *e)
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (d->map == MAP_FAILED) {
 		d->map = NULL;
-		return et_err(e, "ET_MEMORY", "no memory for dynvarsize=%llu",
-			(unsigned long long)size);
+		return et_err(
+			e, "ET_MEMORY", "no memory for dynvarsize=%llu", (unsigned long long)size);
 	}
 	d->heads = (_Atomic(struct dyn_node *) *)(void *)d->map;
 	d->selfs = self ? d->heads + heads : NULL;
@@ -131,8 +131,8 @@ static void unlink_node(struct dyn *d, struct dyn_node *n)
 
 	unlink_from(&d->heads[n->hash & d->mask], n, offsetof(struct dyn_node, next));
 	if (v->key.self)
-		unlink_from(dyn_self_head(d, dyn_self_key(v, n)), n,
-			offsetof(struct dyn_node, snext));
+		unlink_from(
+			dyn_self_head(d, dyn_self_key(v, n)), n, offsetof(struct dyn_node, snext));
 }
 
 static void push_clean(struct dyn *d, struct dyn_node *n)
@@ -140,9 +140,11 @@ static void push_clean(struct dyn *d, struct dyn_node *n)
 	uint64_t head = atomic_load(&d->free[n->cls]), to;
 
 	do {
-		struct dyn_node *next = (uint32_t)head
-			? (struct dyn_node *)(void *)(d->pool + ((uint32_t)head - 1ULL) * DYN_UNIT)
-			: NULL;
+		struct dyn_node *next =
+			(uint32_t)head
+				? (struct dyn_node *)(void *)(d->pool +
+							      ((uint32_t)head - 1ULL) * DYN_UNIT)
+				: NULL;
 
 		atomic_store_explicit(&n->link, next, memory_order_relaxed);
 		to = ((head >> 32) + 1) << 32 | ((uint64_t)((char *)n - d->pool) / DYN_UNIT + 1);

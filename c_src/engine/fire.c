@@ -23,8 +23,7 @@ PROBE_PATH static inline void run(
 	for (unsigned i = 0; i < l->n; i++) {
 		const struct en_ecb *ecb = &l->ecb[i];
 
-		if (i > 0 &&
-			atomic_load_explicit(&t->en->phase, memory_order_relaxed) != phase)
+		if (i > 0 && atomic_load_explicit(&t->en->phase, memory_order_relaxed) != phase)
 			break;
 		f->epid = ecb->epid;
 		f->clause = ecb->clause;
@@ -118,8 +117,7 @@ RTFN(fault)
 		.cpu = (uint16_t)en_cpu(),
 		.epid = f->epid,
 		.ts = fire_ts(f)};
-	rec.error = (struct rec_error){
-		.fault = f->fault, .pc = (uint32_t)b, .addr = f->fault_addr};
+	rec.error = (struct rec_error){.fault = f->fault, .pc = (uint32_t)b, .addr = f->fault_addr};
 	ring_put(t, &rec, sizeof(rec));
 	t->fault_pc = (uint32_t)b;
 	t->faulted = true;

@@ -35,6 +35,15 @@
 #include "rt.def"
 #define FIRE(ctx) ((struct fire *)(uintptr_t)(ctx))
 
+/* ThreadSanitizer knows neither membarrier nor fences: plain atomics for it. */
+#if defined(__SANITIZE_THREAD__)
+#define EN_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define EN_TSAN 1
+#endif
+#endif
+
 #ifdef __x86_64__
 #define cpu_relax() __builtin_ia32_pause()
 #else
@@ -64,8 +73,8 @@ static inline uint64_t count_get(const counter *c)
 /* The parts of a key, of an aggregation or of a dynamic variable. */
 struct en_key {
 	uint8_t n, nstr;
-	bool self;	/* a part more in front: whose self-> it is */
-	uint32_t fixed; /* bytes of all parts, strings counted as their length field */
+	bool self;		     /* a part more in front: whose self-> it is */
+	uint32_t fixed;		     /* bytes of all parts, strings counted as their length field */
 	uint8_t kind[PROG_MAX_KEYS]; /* EBPF_SCALAR, EBPF_STR, EBPF_MEM */
 	uint32_t size[PROG_MAX_KEYS];
 };
@@ -142,19 +151,19 @@ struct en_thread {
 	_Atomic(struct agg_tab *) agg; /* the one that is being filled */
 	void *frame;		       /* of en_fire: where stacks begin */
 	uint64_t rnd;
-	bool fence;		       /* no membarrier: fence on the probe path */
-	bool in_error;		       /* running ERROR's clauses */
-	bool faulted;		       /* rt_fault was called: ERROR is to fire */
+	bool fence;    /* no membarrier: fence on the probe path */
+	bool in_error; /* running ERROR's clauses */
+	bool faulted;  /* rt_fault was called: ERROR is to fire */
 	uint32_t fault_pc;
 	struct fire fire;
-	struct fire error;	       /* of the ERROR probe */
-	char *rec;		       /* head, fixed part and strings of the record being made */
+	struct fire error; /* of the ERROR probe */
+	char *rec;	   /* head, fixed part and strings of the record being made */
 	char *alloca;
-	char *tok;		       /* strtok: what is left to split */
+	char *tok; /* strtok: what is left to split */
 	uint32_t tok_pos, tok_len;
 	bool tok_set;
-	uint64_t chill_from, chilled;  /* chill(): in the second that began then */
-	uint64_t self_key;	       /* of the thread itself */
+	uint64_t chill_from, chilled; /* chill(): in the second that began then */
+	uint64_t self_key;	      /* of the thread itself */
 	uint32_t tid;
 	counter drops[DROP_KINDS];
 	struct dyn_node *dyn_free[DYN_CLASSES];
@@ -205,11 +214,11 @@ struct en {
 	uint32_t ancestors[64];
 	unsigned nancestors, maxframes;
 	/* where things are in a slot */
-	size_t off_rec, off_scratch, off_error_scratch, off_alloca, off_tok, off_spec,
-		off_ring, off_agg[2], off_spec_mem, ring_size, agg_size, agg_direct;
+	size_t off_rec, off_scratch, off_error_scratch, off_alloca, off_tok, off_spec, off_ring,
+		off_agg[2], off_spec_mem, ring_size, agg_size, agg_direct;
 	/* written by firing threads, each seldom */
 	_Alignas(LINE) _Atomic uint32_t nslots;
-	_Atomic uint32_t releases; /* slots given back so far */
+	_Atomic uint32_t releases;	/* slots given back so far */
 	_Alignas(LINE) counter no_slot; /* DROP_THREADS */
 	_Atomic int exit_code;
 	_Atomic bool exited, filled;
@@ -232,7 +241,7 @@ struct en {
 	unsigned npv;
 	uint64_t clean_count;
 	unsigned spec_reading; /* the speculation that en_consume is delivering; 0: none */
-	struct en *next; /* of all engines: slot.c */
+	struct en *next;       /* of all engines: slot.c */
 };
 
 static inline struct en_thread *en_slot(const struct en *en, unsigned i)
@@ -254,12 +263,13 @@ void en_unload(struct en *en); /* also after a load that failed */
 void en_probes_free(struct en *en);
 
 /* slot.c */
+void en_thread_init(void);
 struct en_thread *en_slot_get(struct en *en); /* the calling thread's; NULL: none left */
 void en_slots_register(struct en *en);
 void en_slots_unregister(struct en *en);
-void en_slots_reap(struct en *en);     /* give back those of threads that are no more */
-bool en_barrier_init(void);	       /* false: no membarrier here */
-void en_barrier(const struct en *en);  /* every firing thread sees what was written before */
+void en_slots_reap(struct en *en);	   /* give back those of threads that are no more */
+bool en_barrier_init(void);		   /* false: no membarrier here */
+void en_barrier(const struct en *en);	   /* every firing thread sees what was written before */
 bool en_grace(struct en *en, unsigned ms); /* firings of now are over; false: not in time */
 /* Mark a slot as firing; false: it already is. */
 static inline bool slot_enter(struct en_thread *t)
@@ -268,7 +278,7 @@ static inline bool slot_enter(struct en_thread *t)
 
 	if (unlikely(seq & 1))
 		return false;
-#ifdef __SANITIZE_THREAD__
+#ifdef EN_TSAN
 	atomic_exchange(&t->seq, seq + 1);
 #else
 	atomic_store_explicit(&t->seq, seq + 1, memory_order_relaxed);
@@ -351,8 +361,8 @@ static inline void set_fault(struct fire *f, uint32_t fault, uint64_t addr)
 uint64_t mem_alloca(struct fire *f, uint64_t size); /* 0 with a fault: no room */
 
 /* clock.c */
-void clock_init(bool fast); /* fast: time stamps will be read often */
-void clock_check(void);	    /* correct it against the system's */
+void clock_init(bool fast);  /* fast: time stamps will be read often */
+void clock_check(void);	     /* correct it against the system's */
 uint64_t clock_thread(void); /* CPU time of the calling thread */
 static inline uint64_t fire_ts(struct fire *f)
 {

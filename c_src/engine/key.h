@@ -27,14 +27,15 @@ struct key_view {
 	} str[PROG_MAX_KEYS];
 };
 
-static inline uint64_t key_mix(uint64_t h, uint64_t v)
+PROBE_PATH static inline uint64_t key_mix(uint64_t h, uint64_t v)
 {
 	unsigned __int128 m = (unsigned __int128)(h ^ v) * 0x9fb21c651e98df25;
 
 	return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
-static inline uint64_t key_str_view(const struct fire *f, uint64_t ref, struct key_str *s)
+PROBE_PATH static inline uint64_t key_str_view(
+	const struct fire *f, uint64_t ref, struct key_str *s)
 {
 	const struct et_str *in = str_interned(ref);
 
@@ -49,7 +50,7 @@ static inline uint64_t key_str_view(const struct fire *f, uint64_t ref, struct k
 	return et_hash(s->text, s->len);
 }
 
-static inline void key_look(const struct fire *f, const struct en_key *k, uint64_t seed,
+PROBE_PATH static inline void key_look(const struct fire *f, const struct en_key *k, uint64_t seed,
 	const uint64_t *word, struct key_view *v)
 {
 	uint64_t h = (seed + 1) * 0x9e3779b97f4a7c15;
@@ -74,13 +75,13 @@ static inline void key_look(const struct fire *f, const struct en_key *k, uint64
 	v->hash = h;
 }
 
-static inline bool key_bytes_equal(const char *a, const char *b, uint32_t n)
+PROBE_PATH static inline bool key_bytes_equal(const char *a, const char *b, uint32_t n)
 {
 	return n == 0 || memcmp(a, b, n) == 0;
 }
 
 /* Is it the stored key? The hashes are equal already. */
-static inline bool key_equal(
+PROBE_PATH static inline bool key_equal(
 	const struct en_key *k, const uint64_t *word, const struct key_view *v, const void *stored)
 {
 	const uint64_t *id = stored;
@@ -119,7 +120,7 @@ static inline bool key_equal(
 	return true;
 }
 
-static inline void key_store(
+PROBE_PATH static inline void key_store(
 	const struct en_key *k, const uint64_t *word, const struct key_view *v, void *stored)
 {
 	uint64_t *id = stored;

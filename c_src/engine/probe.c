@@ -90,14 +90,14 @@ bool en_glob(const char *pattern, const char *text)
 static uint64_t name_hash(const char *prov, const char *mod, const char *func, const char *name)
 {
 	return et_hash(prov, strlen(prov)) * 3 + et_hash(mod, strlen(mod)) * 5 +
-		et_hash(func, strlen(func)) * 7 + et_hash(name, strlen(name));
+	       et_hash(func, strlen(func)) * 7 + et_hash(name, strlen(name));
 }
 
-static bool is_named(const struct en_probe *p, const char *prov, const char *mod,
-	const char *func, const char *name)
+static bool is_named(const struct en_probe *p, const char *prov, const char *mod, const char *func,
+	const char *name)
 {
 	return strcmp(p->name->text, name) == 0 && strcmp(p->func->text, func) == 0 &&
-		strcmp(p->mod->text, mod) == 0 && strcmp(p->prov->text, prov) == 0;
+	       strcmp(p->mod->text, mod) == 0 && strcmp(p->prov->text, prov) == 0;
 }
 
 /* The place of a name in the hash table: its own, or the empty one where it belongs. */
@@ -205,11 +205,11 @@ static bool matches(const struct en_probe *p, const struct d_pdesc *d)
 	if (d->id != 0)
 		return p->id == d->id;
 	return en_glob(d->name, p->name->text) && en_glob(d->func, p->func->text) &&
-		en_glob(d->mod, p->mod->text) && en_glob(d->prov, p->prov->text);
+	       en_glob(d->mod, p->mod->text) && en_glob(d->prov, p->prov->text);
 }
 
-int en_probe_match(struct en *en, const struct d_pdesc *desc, en_probe_cb cb, void *arg,
-	struct et_error *e)
+int en_probe_match(
+	struct en *en, const struct d_pdesc *desc, en_probe_cb cb, void *arg, struct et_error *e)
 {
 	int n = 0;
 

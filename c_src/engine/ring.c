@@ -16,7 +16,8 @@ static inline uint64_t left_at(const struct ring *r, uint64_t pos)
 /* Policy ring: forget the oldest record. */
 PROBE_PATH static void forget(struct ring *r)
 {
-	const struct rec_head *rec = ring_peek(r, atomic_load_explicit(&r->head, memory_order_relaxed));
+	const struct rec_head *rec =
+		ring_peek(r, atomic_load_explicit(&r->head, memory_order_relaxed));
 
 	if (rec != NULL)
 		ring_next(r, rec);
@@ -61,8 +62,7 @@ PROBE_PATH bool ring_put(struct en_thread *t, const void *rec, uint32_t size)
 	uint64_t head, pad = 0;
 	struct en *en = t->en;
 
-	if (en->policy == BUFPOLICY_FILL &&
-		atomic_load_explicit(&en->filled, memory_order_relaxed))
+	if (en->policy == BUFPOLICY_FILL && atomic_load_explicit(&en->filled, memory_order_relaxed))
 		goto full;
 	if (left_at(r, r->wpos) < size)
 		pad = left_at(r, r->wpos);
@@ -93,8 +93,8 @@ static inline void advance(struct ring *r, uint64_t n)
 	r->rpos += n;
 	if (r->rpos == r->size)
 		r->rpos = 0;
-	atomic_store_explicit(&r->tail,
-		atomic_load_explicit(&r->tail, memory_order_relaxed) + n, memory_order_release);
+	atomic_store_explicit(&r->tail, atomic_load_explicit(&r->tail, memory_order_relaxed) + n,
+		memory_order_release);
 }
 
 /* The oldest record, if it was written before head. */

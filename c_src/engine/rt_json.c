@@ -147,8 +147,9 @@ PROBE_PATH static int hex(const char *p)
 
 	for (int i = 0; i < 4; i++) {
 		char c = p[i];
-		int digit = c >= '0' && c <= '9' ? c - '0'
-			: (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
+		int digit = c >= '0' && c <= '9'		     ? c - '0'
+			    : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
+								     : -1;
 
 		if (digit < 0)
 			return -1;

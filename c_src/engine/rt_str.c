@@ -35,8 +35,8 @@ RTFN(argstr)
 	if (likely(f->strmask >> b & 1)) {
 		const char *text = (const char *)(uintptr_t)f->arg[b];
 
-		return str_ref((const struct et_str *)(const void *)(text -
-			offsetof(struct et_str, text)));
+		return str_ref((
+			const struct et_str *)(const void *)(text - offsetof(struct et_str, text)));
 	}
 	return rt_copyinstr(ctx, a, f->arg[b], UINT64_MAX, 0);
 }

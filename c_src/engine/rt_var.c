@@ -10,7 +10,7 @@ PROBE_PATH static uint64_t vtimestamp(struct fire *f)
 {
 	if (f->vts == 0)
 		f->vts = f->who != NULL && f->who->vtimestamp != NULL ? f->who->vtimestamp(f->who)
-								       : clock_thread();
+								      : clock_thread();
 	return f->vts;
 }
 

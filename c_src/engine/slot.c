@@ -41,7 +41,7 @@ static bool have_key;
  * a thread-specific value within the first block costs glibc no malloc, and where that is used up
  * the consumer finds ended threads by looking (en_slots_reap).
  */
-static __attribute__((noinline)) void thread_init(void)
+__attribute__((noinline)) void en_thread_init(void)
 {
 	tls.tid = (uint32_t)syscall(SYS_gettid);
 	tls.number = atomic_fetch_add(&threads, 1) + 1;
@@ -96,7 +96,7 @@ PROBE_PATH static __attribute__((noinline)) struct en_thread *claim(struct en *e
 	uint32_t n;
 
 	if (tls.number == 0)
-		thread_init();
+		en_thread_init();
 	if (tls.cache[c].en == en->id && tls.cache[c].releases == releases)
 		return NULL;
 	n = atomic_load(&en->nslots);
@@ -198,8 +198,7 @@ void en_slots_reap(struct en *en)
 
 		if (owner == 0 || tid == 0 || atomic_load(&t->seq) & 1)
 			continue;
-		if (syscall(SYS_tgkill, en->pid, tid, 0) < 0 &&
-			atomic_load(&t->owner) == owner) {
+		if (syscall(SYS_tgkill, en->pid, tid, 0) < 0 && atomic_load(&t->owner) == owner) {
 			pthread_mutex_lock(&engines_lock);
 			if (atomic_load(&t->owner) == owner)
 				release(en, t);
@@ -212,7 +211,7 @@ void en_slots_reap(struct en *en)
 
 bool en_barrier_init(void)
 {
-#ifdef __SANITIZE_THREAD__
+#ifdef EN_TSAN
 	return false; /* it does not understand membarrier */
 #else
 	return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;

@@ -107,7 +107,7 @@ PROBE_PATH static bool end(struct en *en, uint64_t id, uint32_t how)
 	uint32_t active = SPEC_ACTIVE;
 
 	return id >= 1 && id <= en->nspec &&
-		atomic_compare_exchange_strong(&en->specs[id - 1].state, &active, how);
+	       atomic_compare_exchange_strong(&en->specs[id - 1].state, &active, how);
 }
 
 RTFN(commit)
@@ -146,7 +146,7 @@ static bool speculates(const struct prog *p)
 			if (cl->insns[i].code == EBPF_LDDW)
 				i++;
 			else if (cl->insns[i].code == EBPF_CALL &&
-				cl->insns[i].imm == RT_speculation)
+				 cl->insns[i].imm == RT_speculation)
 				return true;
 		}
 	}

@@ -8,8 +8,8 @@
 extern const struct provider dtrace_provider;
 
 /* arg0 nothing, then: enabled probe, action, offset in the clause, fault, address */
-static const char *const error_args[] = {"int64_t", "int64_t", "int64_t", "int64_t", "int64_t",
-	"int64_t"};
+static const char *const error_args[] = {
+	"int64_t", "int64_t", "int64_t", "int64_t", "int64_t", "int64_t"};
 
 static int init(struct en *en, void **data, struct et_error *e)
 {
