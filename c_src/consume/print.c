@@ -29,6 +29,12 @@ struct pr {
 
 static void pr_type(struct pr *pr, const struct d_type *t, uint64_t off, unsigned depth);
 
+/* char itself: uint8_t and its like are numbers. */
+static bool is_text(const struct d_type *t)
+{
+	return t->is_char && t->size == 1 && t->name != NULL && strcmp(t->name, "char") == 0;
+}
+
 static bool is_composite(const struct d_type *t)
 {
 	return t->kind == T_STRUCT || t->kind == T_UNION;
@@ -69,7 +75,7 @@ static void pr_int(struct pr *pr, const struct d_type *t, uint64_t v)
 				return;
 			}
 		cb_fmt(pr->b, "%lld", (long long)n);
-	} else if (t->is_char) {
+	} else if (is_text(t)) {
 		cb_str(pr->b, "'");
 		if (c == '"')
 			cb_str(pr->b, "\"");
@@ -106,7 +112,7 @@ static void pr_array(struct pr *pr, const struct d_type *t, uint64_t off, unsign
 	bool lines = is_composite(el) || el->kind == T_ARRAY;
 	uint64_t i;
 
-	if (el->is_char && el->size == 1) {
+	if (is_text(el)) {
 		cb_str(pr->b, "[ ");
 		pr_text(pr, off, t->nelems);
 		cb_str(pr->b, " ]");

@@ -25,7 +25,7 @@ static int tell_fault(struct co_rec *r, erltrace_fault_t *f, const char *what)
 {
 	struct co *co = r->co;
 	const erltrace_probe_info_t *p = &r->ev.probe;
-	struct co_buf msg = {.terminal = co->h.terminal != 0};
+	struct co_buf msg = {.terminal = true}; /* people read it on one, mostly */
 
 	if (co->h.fault == NULL || co->rv != 0)
 		return co->rv;
@@ -38,7 +38,8 @@ static int tell_fault(struct co_rec *r, erltrace_fault_t *f, const char *what)
 	cb_data(&msg, p->function, strlen(p->function));
 	cb_str(&msg, ":");
 	cb_data(&msg, p->name, strlen(p->name));
-	cb_fmt(&msg, "): %s", what);
+	cb_str(&msg, "): ");
+	cb_data(&msg, what, strlen(what));
 	cb_put(&msg, "", 1);
 	f->event = r->ev;
 	f->file = r->ecb->clause->file;

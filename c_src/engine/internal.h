@@ -263,8 +263,29 @@ void en_unload(struct en *en); /* also after a load that failed */
 void en_probes_free(struct en *en);
 
 /* slot.c */
+#define EN_TLS_CACHE 8 /* engines that a thread remembers its slot in */
+struct en_tls {
+	uint64_t number; /* of the thread: counted up, never used twice */
+	uint32_t tid;
+	struct {
+		uint64_t en; /* id of the engine */
+		struct en_thread *slot;
+		uint32_t releases; /* slot NULL: no use to look again until this changes */
+		uint32_t pad[3];
+	} cache[EN_TLS_CACHE];
+};
+extern __thread struct en_tls en_tls __attribute__((tls_model("initial-exec")));
 void en_thread_init(void);
-struct en_thread *en_slot_get(struct en *en); /* the calling thread's; NULL: none left */
+struct en_thread *en_slot_find(struct en *en); /* not in the cache */
+/* The calling thread's slot; NULL: none left, which is counted. */
+static inline struct en_thread *en_slot_get(struct en *en)
+{
+	unsigned c = en->id % EN_TLS_CACHE;
+
+	if (likely(en_tls.cache[c].en == en->id && en_tls.cache[c].slot != NULL))
+		return en_tls.cache[c].slot;
+	return en_slot_find(en);
+}
 void en_slots_register(struct en *en);
 void en_slots_unregister(struct en *en);
 void en_slots_reap(struct en *en);	   /* give back those of threads that are no more */

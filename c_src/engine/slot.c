@@ -14,18 +14,7 @@
 
 #include "internal.h"
 
-#define CACHE 8 /* engines that a thread remembers its slot in */
-
-struct tls {
-	uint64_t number; /* of the thread: counted up, never used twice */
-	uint32_t tid;
-	struct {
-		uint64_t en; /* id of the engine */
-		struct en_thread *slot;
-		uint32_t releases; /* slot NULL: no use to look again until this changes */
-	} cache[CACHE];
-};
-static __thread struct tls tls __attribute__((tls_model("initial-exec")));
+__thread struct en_tls en_tls __attribute__((tls_model("initial-exec")));
 
 static _Atomic uint64_t threads;
 static pthread_mutex_t engines_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -43,10 +32,10 @@ static bool have_key;
  */
 __attribute__((noinline)) void en_thread_init(void)
 {
-	tls.tid = (uint32_t)syscall(SYS_gettid);
-	tls.number = atomic_fetch_add(&threads, 1) + 1;
+	en_tls.tid = (uint32_t)syscall(SYS_gettid);
+	en_tls.number = atomic_fetch_add(&threads, 1) + 1;
 	if (have_key && exit_key < 32)
-		pthread_setspecific(exit_key, &tls);
+		pthread_setspecific(exit_key, &en_tls);
 }
 
 PROBE_PATH static void slot_init(struct en *en, struct en_thread *t)
@@ -78,55 +67,51 @@ PROBE_PATH static void took(struct en *en, struct en_thread *t, unsigned i)
 
 	if (!atomic_load_explicit(&t->ready, memory_order_relaxed))
 		slot_init(en, t);
-	t->tid = tls.tid;
-	t->self_key = tls.number | 1ULL << 63;
-	t->rnd = tls.number * 0x9e3779b97f4a7c15 ^ en_now();
+	t->tid = en_tls.tid;
+	t->self_key = en_tls.number | 1ULL << 63;
+	t->rnd = en_tls.number * 0x9e3779b97f4a7c15 ^ en_now();
 	t->rnd |= 1;
-	atomic_store(&t->owner_tid, tls.tid);
+	atomic_store(&t->owner_tid, en_tls.tid);
 	while (n < i + 1 && !atomic_compare_exchange_weak(&en->nslots, &n, i + 1))
 		;
 }
 
 /* Not in the cache: the slot it has, or a free one. Bounded by maxthreads. */
-PROBE_PATH static __attribute__((noinline)) struct en_thread *claim(struct en *en)
+PROBE_PATH static struct en_thread *claim(struct en *en)
 {
-	unsigned c = en->id % CACHE;
+	unsigned c = en->id % EN_TLS_CACHE;
 	uint32_t releases = atomic_load(&en->releases);
 	struct en_thread *found = NULL;
 	uint32_t n;
 
-	if (tls.number == 0)
+	if (en_tls.number == 0)
 		en_thread_init();
-	if (tls.cache[c].en == en->id && tls.cache[c].releases == releases)
+	if (en_tls.cache[c].en == en->id && en_tls.cache[c].releases == releases)
 		return NULL;
 	n = atomic_load(&en->nslots);
 	for (unsigned i = 0; i < n && found == NULL; i++)
-		if (atomic_load(&en_slot(en, i)->owner) == tls.number)
+		if (atomic_load(&en_slot(en, i)->owner) == en_tls.number)
 			found = en_slot(en, i);
 	for (unsigned i = 0; i < en->maxslots && found == NULL; i++) {
 		struct en_thread *t = en_slot(en, i);
 		uint64_t none = 0;
 
 		if (atomic_load(&t->owner) == 0 &&
-			atomic_compare_exchange_strong(&t->owner, &none, tls.number)) {
+			atomic_compare_exchange_strong(&t->owner, &none, en_tls.number)) {
 			took(en, t, i);
 			found = t;
 		}
 	}
-	tls.cache[c].en = en->id;
-	tls.cache[c].slot = found;
-	tls.cache[c].releases = releases;
+	en_tls.cache[c].en = en->id;
+	en_tls.cache[c].slot = found;
+	en_tls.cache[c].releases = releases;
 	return found;
 }
 
-PROBE_PATH struct en_thread *en_slot_get(struct en *en)
+PROBE_PATH struct en_thread *en_slot_find(struct en *en)
 {
-	unsigned c = en->id % CACHE;
-	struct en_thread *t = tls.cache[c].slot;
+	struct en_thread *t = claim(en);
 
-	if (likely(tls.cache[c].en == en->id && t != NULL))
-		return t;
-	t = claim(en);
 	if (t == NULL) /* shared, but there is nothing to be quick about any more */
 		atomic_fetch_add_explicit(&en->no_slot, 1, memory_order_relaxed);
 	return t;
@@ -143,7 +128,7 @@ static void release(struct en *en, struct en_thread *t)
 
 static void thread_ends(void *arg)
 {
-	struct tls *me = arg;
+	struct en_tls *me = arg;
 
 	pthread_mutex_lock(&engines_lock);
 	for (struct en *en = engines; en != NULL; en = en->next) {
