@@ -56,7 +56,7 @@ WARNINGS += -Werror
 endif
 CFLAGS ?= -O2 -g
 BASEFLAGS := -std=gnu11 -fno-omit-frame-pointer -fPIC -pthread $(WARNINGS)
-HARDEN := -fstack-protector-strong $(if $(findstring -O0,$(CFLAGS)),,-D_FORTIFY_SOURCE=2)
+HARDEN := -fstack-protector-strong $(if $(findstring -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 ALL_CFLAGS = $(BASEFLAGS) $(HARDEN) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS = -pthread -Wl,-z,relro,-z,now -Wl,--as-needed $(LDFLAGS)
 

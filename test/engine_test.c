@@ -576,6 +576,93 @@ static void test_speculation(void)
 	world_free(&w);
 }
 
+/* Many threads speculate at once: of a committed one all records come, of others none. */
+#define GROUPS 3000
+static uint8_t group_ended[GROUPS], group_seen[GROUPS]; /* 1: committed, 2: discarded */
+static _Atomic unsigned next_group, speculators;
+
+static void speculate_once(struct world *w, struct fire *f, void *arg)
+{
+	struct prog_clause c = {.rec_size = 8};
+	const struct prog_clause *was = f->clause;
+	uint64_t group = word(arg), id = rt_speculation(word(f), 0, 0, 0, 0);
+
+	(void)w;
+	if (id == 0)
+		return;
+	f->clause = &c;
+	for (int i = 0; i < 3; i++) {
+		f->spec = 0;
+		f->rec_tail = 0;
+		rt_speculate(word(f), id, 0, 0, 0);
+		memcpy((void *)(uintptr_t)f->rec, &group, 8);
+		rt_rec_end(word(f), 0, 0, 0, 0);
+	}
+	f->spec = 0;
+	f->clause = was;
+	group_ended[group] = group % 3 ? 1 : 2;
+	if (group % 3)
+		rt_commit(word(f), id, 0, 0, 0);
+	else
+		rt_discard(word(f), id, 0, 0, 0);
+}
+
+static void *speculate_often(void *arg)
+{
+	unsigned group;
+
+	while ((group = atomic_fetch_add(&next_group, 1)) < GROUPS)
+		do {
+			inside(arg, speculate_once, (void *)(uintptr_t)group);
+			usleep(10); /* until there is one free */
+		} while (group_ended[group] == 0);
+	atomic_fetch_sub(&speculators, 1);
+	return NULL;
+}
+
+static int see_group(void *arg, unsigned thread, const struct rec_head *rec)
+{
+	uint64_t group;
+
+	(void)arg, (void)thread;
+	memcpy(&group, rec + 1, 8);
+	if (CHECK(group < GROUPS && rec->kind == REC_DATA))
+		group_seen[group]++;
+	return 0;
+}
+
+static void test_speculation_threads(void)
+{
+	unsigned committed = 0, wrong = 0;
+	pthread_t t[4];
+	struct world w;
+
+	world_new(&w);
+	world_opt(&w, "nspec", "8");
+	world_opt(&w, "specsize", "64k");
+	add_call(&w, "nothing", RT_speculation, 0);
+	if (world_go(&w)) {
+		atomic_store(&speculators, 4);
+		for (int i = 0; i < 4; i++)
+			pthread_create(&t[i], NULL, speculate_often, &w);
+		while (atomic_load(&speculators) > 0) {
+			en_consume(w.en, see_group, NULL);
+			en_clean(w.en);
+		}
+		for (int i = 0; i < 4; i++)
+			pthread_join(t[i], NULL);
+		en_stop(w.en);
+		en_consume(w.en, see_group, NULL);
+		for (unsigned i = 0; i < GROUPS; i++) {
+			committed += group_ended[i] == 1;
+			wrong += group_seen[i] != (group_ended[i] == 1 ? 3 : 0);
+		}
+		CHECK(wrong == 0 && committed == GROUPS / 3 * 2, "%u wrong of %u", wrong, committed);
+		CHECK(en_drops(w.en, 0, DROP_SPEC) == 0);
+	}
+	world_free(&w);
+}
+
 /* ---- faults --------------------------------------------------------------------------- */
 
 /* *(int *)arg0, and rt_fault as the code generator calls it. */
@@ -852,6 +939,7 @@ int main(void)
 	test_fill();
 	test_long_records();
 	test_speculation();
+	test_speculation_threads();
 	test_faults(true);
 	test_faults(false);
 	test_slots();

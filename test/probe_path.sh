@@ -20,7 +20,7 @@ if [ -z "$objs" ]; then
 fi
 
 # plain computing of libc's
-allowed='memcpy memmove memset memcmp bcmp memchr strnlen __memcpy_chk __memmove_chk __memset_chk'
+allowed='memcpy memmove memset memcmp bcmp memchr memmem strnlen __memcpy_chk __memmove_chk __memset_chk'
 allowed="$allowed __stack_chk_fail __errno_location __tls_get_addr"
 # the vDSO and the thread's rseq area. CLOCK_THREAD_CPUTIME_ID, for vtimestamp, is a system call:
 # only scripts that read it outside of Erlang processes have it

@@ -96,7 +96,7 @@ scripts() {
 	local t
 	run golden test/run.sh
 	for t in test/*_test.sh test/probe_path.sh; do
-		[[ -x $t ]] && run "$(basename "$t" .sh)" "$t"
+		[[ -e $t ]] && run "$(basename "$t" .sh)" bash "$t" "$BUILD"
 	done
 	run manual tools/check-manual.sh
 }

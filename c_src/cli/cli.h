@@ -69,6 +69,8 @@ struct cli {
 	erltrace_t *h;
 	bool quiet; /* after compiling: scripts can set it too */
 	bool errtags, droptags;
+	const char *said; /* the file that a message names anyway, or NULL */
+	bool one_line;	  /* the script is one line: no need to say which */
 	FILE *out;
 	struct co_json json_state;
 	int write_error;  /* errno of the first failed write; 0: none */
@@ -99,7 +101,8 @@ void cli_json_error(struct cli *c, const erltrace_error_t *err, const char *what
 int cli_output_close(struct cli *c, int status);
 
 /* script.c */
-int cli_scripts(struct cli *c);
+int cli_scripts(struct cli *c); /* all compiled, and what they matched told */
+int cli_compile(struct cli *c, struct cli_script *s);
 /* The descriptions of a -n -P -m -f -i argument, each whole ("p:m::"); caller frees. */
 char *cli_clause_text(const struct cli_script *s);
 char *cli_description(const struct cli_script *s); /* the clause's text up to its body */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * -l: the probes there are, or those that -n -P -m -f -i name, in dtrace's columns; with -v the
- * types of their arguments. Nothing is compiled or enabled.
+ * -l: the probes there are, or those that -n -P -m -f -i and the clauses of -s name, in dtrace's
+ * columns; with -v the types of their arguments. Nothing is enabled.
  */
 #include "cli.h"
 
@@ -41,19 +41,58 @@ static int list_description(struct cli *c, const char *desc)
 }
 
 /* A comma list: each of its descriptions in turn. */
-static int list_script(struct cli *c, const struct cli_script *s)
+static int list_descriptions(struct cli *c, char *text)
 {
-	char *text = cli_description(s), *save, *desc;
+	char *save, *desc;
 	int status = CLI_OK;
 
-	if (text == NULL) {
-		cli_say("out of memory");
-		return CLI_ERROR;
-	}
 	for (desc = strtok_r(text, ", \t\n", &save); desc != NULL;
 		desc = strtok_r(NULL, ", \t\n", &save))
 		if (list_description(c, desc) != CLI_OK)
 			status = CLI_ERROR;
+	return status;
+}
+
+/*
+ * A script file must be compiled to know its clauses; the listing of -S begins each with
+ * "clause N: descriptions (".
+ */
+static int list_file(struct cli *c, struct cli_script *s)
+{
+	char *code, *line, *save, *from, *to;
+	int status = cli_compile(c, s);
+
+	if (status != CLI_OK)
+		return status;
+	code = erltrace_disassemble(c->h);
+	if (code == NULL)
+		return CLI_OK;
+	for (line = strtok_r(code, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
+		from = strncmp(line, "clause ", 7) == 0 ? strstr(line, ": ") : NULL;
+		to = from != NULL ? strstr(from, " (") : NULL;
+		if (to == NULL)
+			continue;
+		*to = '\0';
+		if (list_descriptions(c, from + 2) != CLI_OK)
+			status = CLI_ERROR;
+	}
+	free(code);
+	return status;
+}
+
+static int list_script(struct cli *c, struct cli_script *s)
+{
+	char *text;
+	int status;
+
+	if (s->flag == 's')
+		return list_file(c, s);
+	text = cli_description(s);
+	if (text == NULL) {
+		cli_say("out of memory");
+		return CLI_ERROR;
+	}
+	status = list_descriptions(c, text);
 	free(text);
 	return status;
 }
@@ -63,11 +102,6 @@ int cli_list(struct cli *c)
 	erltrace_error_t err = {0};
 	int status = CLI_OK;
 
-	for (int i = 0; i < c->nscripts; i++)
-		if (c->scripts[i].flag == 's') {
-			cli_say("-l lists by -n, -P, -m, -f and -i; not the probes of a script");
-			return CLI_USAGE;
-		}
 	cli_printf(c, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
 	if (c->nscripts == 0 && erltrace_probes(c->h, NULL, print_probe, c, &err) < 0 &&
 		c->write_error == 0)

@@ -59,9 +59,10 @@ int cli_fail(struct cli *c, const erltrace_error_t *err, const char *fmt, ...)
 	fprintf(stderr, "erltrace: %s: ", what);
 	if (c->errtags && err->tag[0] != '\0')
 		fprintf(stderr, "[%s] ", err->tag);
-	if (err->file[0] != '\0' && err->line > 0)
+	if (err->file[0] != '\0' && err->line > 0 &&
+		(c->said == NULL || strcmp(err->file, c->said) != 0))
 		fprintf(stderr, "\"%s\", line %d: ", err->file, err->line);
-	else if (err->line > 0)
+	else if (err->line > 0 && !c->one_line)
 		fprintf(stderr, "line %d: ", err->line);
 	fprintf(stderr, "%s\n", err->text);
 	if (err->source[0] != '\0' && err->column > 0 && isatty(STDERR_FILENO))

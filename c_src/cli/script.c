@@ -69,8 +69,7 @@ static int compile_clause(struct cli *c, const struct cli_script *s, erltrace_co
 	r = erltrace_compile(c->h, text, opts, &err);
 	if (r < 0) {
 		/* As dtrace: no line number, unless there are several lines. */
-		if (strchr(text, '\n') == NULL && err.file[0] == '\0')
-			err.line = 0;
+		c->one_line = strchr(text, '\n') == NULL && err.file[0] == '\0';
 		c->errtags = cli_option_on(c, "errtags");
 		cli_fail(c, &err, "invalid probe specifier %s", s->arg);
 	}
@@ -89,8 +88,7 @@ static int compile_file(struct cli *c, const struct cli_script *s, erltrace_comp
 	r = erltrace_compile_file(c->h, path, opts, &err);
 	if (r < 0) {
 		/* The script's own name has been said; that of an included file has not. */
-		if (strcmp(err.file, path) == 0)
-			err.file[0] = '\0';
+		c->said = path;
 		c->errtags = cli_option_on(c, "errtags");
 		cli_fail(c, &err, "failed to compile script %s", s->arg);
 	}
@@ -121,13 +119,19 @@ static void tell(struct cli *c, const struct cli_script *s)
 		tell_program(c, kind, len, s);
 }
 
-static int compile(struct cli *c, struct cli_script *s)
+static void say_and_free(char *text)
+{
+	if (text != NULL)
+		fputs(text, stderr);
+	free(text);
+}
+
+int cli_compile(struct cli *c, struct cli_script *s)
 {
 	erltrace_compile_opts_t opts = {.size = sizeof(opts),
 		.argc = c->nargs,
 		.argv = c->args,
-		.zero_matches = c->zero_matches};
-	char *code;
+		.zero_matches = c->zero_matches || c->mode == MODE_LIST};
 	int r;
 
 	r = s->flag == 's' ? compile_file(c, s, &opts) : compile_clause(c, s, &opts);
@@ -135,16 +139,9 @@ static int compile(struct cli *c, struct cli_script *s)
 		return CLI_ERROR;
 	s->info.size = sizeof(s->info);
 	erltrace_info(c->h, &s->info);
-	code = erltrace_tree(c->h);
-	if (code != NULL)
-		fputs(code, stderr);
-	free(code);
-	if (c->show_code || cli_option_on(c, "verbose")) {
-		code = erltrace_disassemble(c->h);
-		if (code != NULL)
-			fputs(code, stderr);
-		free(code);
-	}
+	say_and_free(erltrace_tree(c->h));
+	if (c->show_code || cli_option_on(c, "verbose"))
+		say_and_free(erltrace_disassemble(c->h));
 	return CLI_OK;
 }
 
@@ -152,7 +149,7 @@ static int compile(struct cli *c, struct cli_script *s)
 int cli_scripts(struct cli *c)
 {
 	for (int i = 0; i < c->nscripts; i++)
-		if (compile(c, &c->scripts[i]) != CLI_OK)
+		if (cli_compile(c, &c->scripts[i]) != CLI_OK)
 			return CLI_ERROR;
 	c->quiet = cli_option_on(c, "quiet");
 	for (int i = 0; i < c->nscripts; i++)

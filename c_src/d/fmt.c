@@ -279,9 +279,9 @@ static int printa_key(struct d_comp *c, const struct d_fmtpart *p, const struct 
 		return 0;
 	if (*key >= agg->nkeys)
 		return CHK_ERR(c, D_PRINTF_ARG_PROTO, call,
-			"the format of printa() prints more keys than the %u of @%s: use %%@%c for "
+			"the format of printa() prints more keys than the %u of @%s: use %%@d for "
 			"its value",
-			agg->nkeys, agg->name, p->conv);
+			agg->nkeys, agg->name);
 	want = mismatch(p, agg->keys[*key]);
 	if (p->conv == 's' && d_is_kind(agg->keys[*key], T_SYMADDR))
 		want = NULL;

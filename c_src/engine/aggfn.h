@@ -26,7 +26,7 @@ uint32_t aggfn_nbuckets(const struct prog_agg *a);
 uint32_t aggfn_words(const struct prog_agg *a);
 void aggfn_init(const struct prog_agg *a, uint64_t *data);
 void aggfn_merge(const struct prog_agg *a, uint64_t *into, const uint64_t *from);
-/* Which bucket a value belongs to (probe path). */
+/* Which bucket a value belongs to (probe path); nbuckets is set. */
 unsigned aggfn_quantize(int64_t v);
 unsigned aggfn_lquantize(const struct prog_agg *a, int64_t v);
 unsigned aggfn_llquantize(const struct prog_agg *a, int64_t v);

@@ -5,15 +5,19 @@
  *
  *   probe.c   the registry of probes, globs, what is enabled
  *   env.c     what bytecode may call and touch (prog_env), the table of rt.def
- *   engine.c  life: load (verify, JIT), go, stop, free; the threads' slots
- *   fire.c    THE PROBE PATH: fire a probe, run its clauses
+ *   engine.c  life: new, go, stop, free; load.c: verify, JIT, memory, probes and their clauses
+ *   slot.c    the threads' slots; barrier and grace period
+ *   fire.c    THE PROBE PATH: fire a probe, run its clauses; faults and ERROR
  *   ring.c    trace buffers: one writer, one reader (probe path: the writing half)
- *   agg.c     aggregation tables of a thread; aggfn.c: update, merge (probe path)
- *   dyn.c     dynamic variables (probe path), cleaned by the consumer
+ *   read.c    the records of all slots in order of time
+ *   key.h     keys of tables: hashed, compared, stored (probe path)
+ *   agg.c     aggregation tables of a thread; aggfn.c: buckets, bounds, merging (probe path)
+ *   dyn.c     dynamic variables (probe path); dyn_clean.c: cleaned by the consumer
  *   spec.c    speculations
  *   str.c     strings: interned and not (probe path)
  *   safe.c    reading memory that may not be there (probe path)
- *   rt_*.c    the runtime functions of rt.def (probe path)
+ *   stack.c   user stacks
+ *   rt_*.c    the other runtime functions of rt.def (probe path)
  *   clock.c   the time stamp counter, calibrated
  *
  * Rules of the probe path: no lock, no malloc, no system call, no unbounded loop. A thread that

@@ -48,6 +48,24 @@ static unsigned agg_of(unsigned fn)
 	}
 }
 
+/* Does a function fit a dynamic variable: number, string, or bytes handled by address? */
+static bool fits(unsigned fn, const struct prog_var *v)
+{
+	bool is_str = v->type != NULL && d_is_string(v->type);
+	bool bytes = is_str || (v->type != NULL && d_is_byref(v->type));
+
+	switch (fn) {
+	case RT_dyn_load:
+	case RT_dyn_store:
+	case RT_dyn_add: return !bytes;
+	case RT_dyn_str:
+	case RT_dyn_setstr: return is_str;
+	case RT_dyn_ref:
+	case RT_dyn_new: return bytes;
+	default: return true;
+	}
+}
+
 static int key(const struct ebpf_env *env, unsigned fn, uint64_t id,
 	struct ebpf_keypart part[EBPF_MAX_KEYS])
 {
@@ -59,7 +77,8 @@ static int key(const struct ebpf_env *env, unsigned fn, uint64_t id,
 			return -1;
 		return key_parts(p->aggs[id]->keys, p->aggs[id]->nkeys, part);
 	}
-	if (id >= p->nvars || !p->vars[id]->assoc || p->vars[id]->nkeys > PROG_MAX_KEYS)
+	if (id >= p->nvars || !p->vars[id]->assoc || p->vars[id]->nkeys > PROG_MAX_KEYS ||
+		!fits(fn, p->vars[id]))
 		return -1;
 	return key_parts(p->vars[id]->keys, p->vars[id]->nkeys, part);
 }
@@ -68,7 +87,8 @@ static int64_t ret_size(const struct ebpf_env *env, unsigned fn, uint64_t id)
 {
 	const struct prog *p = env->data;
 
-	if ((fn != RT_dyn_ref && fn != RT_dyn_new) || id >= p->nvars || !p->vars[id]->assoc)
+	if ((fn != RT_dyn_ref && fn != RT_dyn_new) || id >= p->nvars || !p->vars[id]->assoc ||
+		!fits(fn, p->vars[id]))
 		return -1;
 	return p->vars[id]->size;
 }

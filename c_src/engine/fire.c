@@ -50,8 +50,8 @@ PROBE_PATH static inline void set_up(
 	f->ts = f->vts = f->wts = 0;
 }
 
-PROBE_PATH static inline void fire(struct en_probe *p, const uint64_t *arg, unsigned strmask,
-	const struct en_who *who, unsigned phase)
+PROBE_PATH static inline __attribute__((always_inline)) void fire(struct en_probe *p,
+	const uint64_t *arg, unsigned strmask, const struct en_who *who, unsigned phase)
 {
 	struct en *en = p->en;
 	struct en_thread *t = en_slot_get(en);

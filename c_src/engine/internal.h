@@ -343,7 +343,6 @@ int spec_init(struct en *en, struct et_error *e);
 void spec_free(struct en *en);
 bool spec_put(struct en_thread *t, uint32_t id, const void *rec, uint32_t size);
 bool spec_pending(const struct en *en);
-bool spec_committing(const struct en *en);
 void spec_clean(struct en *en); /* after a grace period since the last call */
 int spec_deliver(struct en *en, uint32_t id, en_rec_cb cb, void *arg);
 

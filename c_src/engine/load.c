@@ -160,6 +160,9 @@ static int load_memory(struct en *en, struct et_error *e)
 	en->rec_cap = longest_record(p);
 	en->policy = (int)val[OPT_BUFPOLICY];
 	en->only_cpu = val[OPT_CPU];
+	if (en->only_cpu != UINT64_MAX && en->only_cpu >= (uint64_t)sysconf(_SC_NPROCESSORS_CONF))
+		return et_err(e, "ET_OPTION", "option cpu: there is no CPU %llu: nothing would fire",
+			(unsigned long long)en->only_cpu);
 	en->maxframes = (unsigned)val[OPT_MAXFRAMES];
 	en->globals_size = p->globals_size;
 	if (posix_memalign(&globals, 64, align_up(p->globals_size + 64, 64)) != 0)

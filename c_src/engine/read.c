@@ -85,14 +85,14 @@ static int merge(struct en *en, struct heap *h, uint64_t cutoff, en_rec_cb cb, v
 }
 
 /* Slot by slot: temporal is off. */
-static int one_by_one(struct en *en, struct heap *h, en_rec_cb cb, void *arg)
+static int one_by_one(struct en *en, struct heap *h, uint64_t cutoff, en_rec_cb cb, void *arg)
 {
 	int rc = 0;
 
 	for (unsigned i = 0; i < h->n && rc == 0; i++)
 		do {
 			rc = deliver(en, &h->at[i], cb, arg);
-		} while (rc == 0 && advance(en, &h->at[i], UINT64_MAX));
+		} while (rc == 0 && advance(en, &h->at[i], cutoff));
 	return rc;
 }
 
@@ -111,7 +111,8 @@ static bool anything(const struct en *en, uint32_t n)
 int en_consume(struct en *en, en_rec_cb cb, void *arg)
 {
 	bool over = en->state == EN_STOPPED, temporal = en->opts->val[OPT_TEMPORAL];
-	uint64_t cutoff = over || !temporal ? UINT64_MAX : en_now();
+	bool wait = !over && (temporal || en->nspec > 0); /* a commit waits for the others too */
+	uint64_t cutoff = wait ? en_now() : UINT64_MAX;
 	uint32_t n = atomic_load(&en->nslots);
 	struct heap h = {0};
 	int rc = 0;
@@ -122,7 +123,7 @@ int en_consume(struct en *en, en_rec_cb cb, void *arg)
 		return rc;
 	if (!anything(en, n))
 		return 0;
-	if (!over && (temporal || spec_committing(en)))
+	if (wait)
 		en_grace(en, 20);
 	h.at = malloc(n * sizeof(*h.at));
 	if (h.at == NULL)
@@ -137,7 +138,7 @@ int en_consume(struct en *en, en_rec_cb cb, void *arg)
 		f->head = atomic_load_explicit(&t->ring.head, memory_order_acquire);
 		h.n += advance(en, f, cutoff);
 	}
-	rc = temporal ? merge(en, &h, cutoff, cb, arg) : one_by_one(en, &h, cb, arg);
+	rc = temporal ? merge(en, &h, cutoff, cb, arg) : one_by_one(en, &h, cutoff, cb, arg);
 	free(h.at);
 	return rc;
 }

@@ -26,8 +26,8 @@ RTFN(rec_str)
 		return 0;
 	text = str_text(f, b, &len);
 	if (text != NULL) {
-		if (len > en->rec_cap - at)
-			len = en->rec_cap - at;
+		if (at > en->rec_cap || len > en->rec_cap - at)
+			len = at > en->rec_cap ? 0 : en->rec_cap - at;
 		memcpy(rec + at, text, len);
 		s.len = len;
 		f->rec_tail += len;

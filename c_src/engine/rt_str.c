@@ -157,10 +157,14 @@ RTFN(strtoll)
 PROBE_PATH static int64_t search(
 	const char *s, uint32_t n, const char *t, uint32_t m, uint32_t from)
 {
-	for (uint32_t i = from; i + (uint64_t)m <= n; i++)
-		if (m == 0 || memcmp(s + i, t, m) == 0)
-			return i;
-	return -1;
+	const char *at;
+
+	if (from > n || m > n - from)
+		return -1;
+	if (m == 0)
+		return from;
+	at = memmem(s + from, n - from, t, m);
+	return at != NULL ? at - s : -1;
 }
 
 RTFN(index)

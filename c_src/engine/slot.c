@@ -212,9 +212,14 @@ void en_barrier(const struct en *en)
 
 static bool wait_slot(struct en_thread *t, uint64_t seq, uint64_t until)
 {
-	while ((seq & 1) && atomic_load_explicit(&t->seq, memory_order_acquire) == seq) {
+	for (int i = 0; (seq & 1) && atomic_load_explicit(&t->seq, memory_order_acquire) == seq;
+		i++) {
 		struct timespec nap = {.tv_nsec = 20000};
 
+		if (i < 1000) { /* most firings end at once */
+			cpu_relax();
+			continue;
+		}
 		if (en_now() > until)
 			return false;
 		nanosleep(&nap, NULL);

@@ -181,25 +181,12 @@ void spec_free(struct en *en)
 
 /* ---- the consumer's side -------------------------------------------------------------- */
 
-static bool any_in(const struct en *en, uint32_t from, uint32_t to)
-{
-	for (uint32_t i = 0; i < en->nspec; i++) {
-		uint32_t s = atomic_load(&en->specs[i].state);
-
-		if (s >= from && s <= to)
-			return true;
-	}
-	return false;
-}
-
 bool spec_pending(const struct en *en)
 {
-	return any_in(en, SPEC_DISCARDING, SPEC_RINSING);
-}
-
-bool spec_committing(const struct en *en)
-{
-	return any_in(en, SPEC_COMMITTING, SPEC_COMMITTING);
+	for (uint32_t i = 0; i < en->nspec; i++)
+		if (atomic_load(&en->specs[i].state) >= SPEC_DISCARDING)
+			return true;
+	return false;
 }
 
 /* The next record to be delivered of a slot; NULL: none. */

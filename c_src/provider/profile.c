@@ -84,7 +84,9 @@ static uint64_t period_of(const char *name, bool *tick)
 			continue;
 		if (units[i].ns == 0)
 			return n > SEC ? 1 : SEC / n;
-		return __builtin_mul_overflow(n, units[i].ns, &n) ? 0 : n;
+		if (__builtin_mul_overflow(n, units[i].ns, &n) || n > INT64_MAX / 2)
+			return 0;
+		return n;
 	}
 	return 0;
 }

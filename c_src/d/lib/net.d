@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Address families and protocols, for inet_ntop() and the arguments of probes. */
+typedef uint32_t ipaddr_t;
+typedef struct in6_addr in6_addr_t; /* headers say what is in it */
 inline int AF_UNSPEC = 0;
 inline int AF_UNIX = 1;
 inline int AF_INET = 2;

@@ -12,6 +12,7 @@
 | /* the end */
 $ erltrace -qs t.d
 > 3
+>
 # they do not nest
 $ erltrace -e -xerrtags -n 'BEGIN { /* a /* b */ exit(0); }'
 !~ \[D_SYNTAX\] .*nest

@@ -10,3 +10,4 @@
 | }
 $ erltrace -s t.d
 > 3
+>

@@ -9,6 +9,7 @@
 | BEGIN { printf("ok\n"); exit(0); }
 $ erltrace -qs t.d
 > ok
+>
 # #line and "# N" say where errors are
 < bad.d
 | # 41 "other.d"

@@ -16,7 +16,10 @@ $ DTRACE_OPT_STRSIZE=8 erltrace -q -xstrsize=10 -n 'BEGIN { printf("%s\n", "0123
 $ DTRACE_OPT_STRSIZE=8 erltrace -q -xstrsize=10 -s p.d
 > 01234567
 >
-# what is no option there is somebody else's
-$ DTRACE_OPT_NOSUCH=1 DTRACE_OPT_=1 erltrace -qn 'BEGIN { printf("ok\n"); exit(0); }'
-> ok
->
+# what is no option, or no value for it, is told
+$ DTRACE_OPT_NOSUCH=1 erltrace -qn 'BEGIN { exit(0); }'
+! erltrace: failed to initialize: in the environment (DTRACE_OPT_*): there is no option 'nosuch'
+? 1
+$ DTRACE_OPT_BUFSIZE=big erltrace -qn 'BEGIN { exit(0); }'
+!~ ^erltrace: failed to initialize: in the environment \(DTRACE_OPT_\*\): option bufsize: 'big' is no value for it
+? 1

@@ -38,9 +38,13 @@ $ erltrace -q -xmaxframes=1 -n 'BEGIN { ustack(3); exit(0); }' | grep -cE '^ {14
 > 1
 $ erltrace -q -xjstackframes=2 -n 'BEGIN { jstack(); exit(0); }' | grep -cE '^ {14}[^ ]'
 > 2
-# cpu: tracing on one that is not there gives nothing
-$ erltrace -q -xcpu=99999 -n 'BEGIN { printf("no\n"); exit(0); }' >/dev/null 2>&1; echo $?
-~ ^[01]$
+# cpu: one that is not there
+$ erltrace -q -xcpu=99999 -n 'tick-1ms { exit(0); }'
+!~ ^erltrace: could not enable tracing: option cpu: there is no CPU 99999
+? 1
+$ erltrace -q -xcpu=0 -n 'BEGIN { printf("on\n"); exit(0); }'
+> on
+>
 # switchrate and aggrate may be anything: all is there at the end
 $ erltrace -q -xswitchrate=1h -xaggrate=1h -xstatusrate=1h -n 'BEGIN { printf("now\n"); @ = count(); exit(0); }'
 > now

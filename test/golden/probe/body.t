@@ -5,7 +5,9 @@ $ erltrace -n BEGIN -n 'BEGIN { exit(0); }' | tr -s ' ' | sed 's/^ [0-9]* /cpu /
 > CPU ID FUNCTION:NAME
 > cpu 1 :BEGIN 
 > cpu 1 :BEGIN 
+>
 $ erltrace -qn 'BEGIN {} BEGIN { ; ; } BEGIN { exit(0) }'
+>
 # in a file a body is needed
 < t.d
 | BEGIN
@@ -23,3 +25,4 @@ $ erltrace -e -xerrtags -n 'BEGIN /1/'
 | BEGIN { exit(0); }
 $ erltrace -q -xpspec -s p.d
 > end
+>

@@ -8,15 +8,18 @@ $ for p in tick-200000ns tick-200000nsec tick-200us tick-200usec tick-1ms tick-1
 # the same probe by two units is two probes; names are kept as written
 $ erltrace -qn 'tick-1ms { printf("%s:%s:%s:%s\n", probeprov, probemod, probefunc, probename); exit(0); }'
 > profile:::tick-1ms
-$ erltrace -qn 'profile:::profile-1000us /!seen/ { seen = 1; printf("%s\n", probename); exit(0); }'
+>
+$ erltrace -qn 'int seen; profile:::profile-1000us /!seen/ { seen = 1; printf("%s\n", probename); exit(0); }'
 > profile-1000us
-# faster than every 200 microseconds, or by an unknown unit: no such probe
+>
+# not faster than every 200 microseconds
 $ erltrace -e -xerrtags -n 'tick-199us { exit(0); }'
-!~ \[D_PDESC_ZERO\]
+!~ \[D_PDESC_INVAL\] .*200 microseconds
 ? 1
 $ erltrace -e -xerrtags -n 'tick-5001hz { exit(0); }'
-!~ \[D_PDESC_ZERO\]
+!~ \[D_PDESC_INVAL\] .*200 microseconds
 ? 1
+# an unknown unit, no interval: no such probe
 $ erltrace -e -xerrtags -n 'tick-1fortnight { exit(0); }'
 !~ \[D_PDESC_ZERO\]
 ? 1
@@ -26,3 +29,4 @@ $ erltrace -e -xerrtags -n 'tick-0s { exit(0); }'
 # it counts
 $ erltrace -qn 'tick-1ms { n++; } tick-1ms /n == 5/ { printf("%d\n", n); exit(0); }'
 > 5
+>

@@ -12,6 +12,8 @@
 $ erltrace -qs t.d
 > 0 0 0 0
 > -1 ffff
+>
 # scratchsize says how much there is in all
 $ erltrace -xscratchsize=4096 -qn 'BEGIN { this->p = (int *)alloca(4000); this->p[999] = 5; printf("%d\n", this->p[999]); exit(0); }'
 > 5
+>

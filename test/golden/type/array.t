@@ -22,6 +22,7 @@ $ erltrace -qs t.d
 > 1 0 30 4
 > 12 -1 -1 0 12
 > 65 8 4
+>
 # arrays in structs, pointers to arrays, arrays of pointers
 < s.d
 | struct s { int n; int v[2][3]; char *names[2]; };
@@ -36,7 +37,8 @@ $ erltrace -qs t.d
 | 	exit(0);
 | }
 $ erltrace -qs s.d
-> 48 6 6 6 0x2000
+> 48 6 6 6 2000
+>
 # in this-> and self-> by declaration, and as the value of an associative array
 < d.d
 | this int t[3];
@@ -50,3 +52,4 @@ $ erltrace -qs s.d
 | }
 $ erltrace -qs d.d
 > 5 6
+>

@@ -30,6 +30,7 @@ $ erltrace -qs t.d
 > abcded8d 1
 > 2 18 -2 abcde
 > 789abcdef0 123456
+>
 # a signed field of one bit is 0 or -1; bit-fields promote to int
 < s.d
 | struct s { int b : 1; unsigned u : 3; } g;
@@ -42,3 +43,4 @@ $ erltrace -qs t.d
 | }
 $ erltrace -qs s.d
 > -1 7 1
+>

@@ -10,7 +10,7 @@
 | 	this->p->t[2] = 0;
 | 	this->q = (struct s *)copyin((uintptr_t)this->p, sizeof (struct s));
 | 	printf("%d %s %d\n", this->q->a, this->q->t, this->p != this->q);
-| 	printf("%s %s\n", copyinstr((uintptr_t)this->p->t), copyinstr((uintptr_t)this->p->t, 2));
+| 	printf("%s %s\n", copyinstr((uintptr_t)this->p->t), copyinstr((uintptr_t)this->p->t, 1));
 | 	this->r = (struct s *)alloca(sizeof (struct s));
 | 	copyinto((uintptr_t)this->p, sizeof (struct s), this->r);
 | 	printf("%d %s\n", this->r->a, stringof(this->r->t));
@@ -26,3 +26,4 @@ $ erltrace -qs t.d
 > 1234 hi
 > 7 1234
 > 7
+>

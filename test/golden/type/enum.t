@@ -16,6 +16,7 @@ $ erltrace -qs t.d
 > 0 5 6 -3 -2 16 17
 > 4 4
 > 6 1 18
+>
 # as array sizes and in predicates
 < p.d
 | enum { N = 3 };
@@ -23,3 +24,4 @@ $ erltrace -qs t.d
 | BEGIN /N == 3/ { a[N - 1] = 9; printf("%d %d\n", sizeof (a), a[2]); exit(0); }
 $ erltrace -qs p.d
 > 12 9
+>

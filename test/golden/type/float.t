@@ -11,6 +11,7 @@
 | }
 $ erltrace -qs t.d
 > 1.500000 -2.50 1.500000e+00
+>
 # no arithmetic with them
 $ erltrace -e -xerrtags -n 'BEGIN { this->d = (double *)alloca(8); trace(*this->d + 1); }'
 !~ \[D_OP_ARITH\]

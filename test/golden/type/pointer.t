@@ -20,7 +20,9 @@
 | }
 $ erltrace -qs t.d
 > 42 42
-> 0x10 0x20 16 1 0
+> 10 20 16 1 0
+>
 # void * goes both ways
 $ erltrace -qn 'int *p; void *v; BEGIN { v = (int *)16; p = v; printf("%p %d\n", p, v == p); exit(0); }'
-> 0x10 1
+> 10 1
+>

@@ -26,12 +26,16 @@ $ erltrace -C -qs t.d
 > 8 8 8 8 8 
 > 1 2 4 8 8 4 4 
 > 8 8 8 12 96 40 8 256 
+>
 # sizeof an expression does not evaluate it; of a string constant it is its length and the NUL
 $ erltrace -qn 'BEGIN { x = 1; printf("%d %d %d %d ", sizeof (x++), sizeof x, sizeof (probename), sizeof ("abc")); printf("%d\n", x); exit(0); }'
 > 4 4 256 4 1
+>
 # sizeof (string) is strsize
 $ erltrace -xstrsize=64 -qn 'BEGIN { printf("%d\n", sizeof (string)); exit(0); }'
 > 64
+>
 # its type is size_t: unsigned, 64 bits
 $ erltrace -qn 'BEGIN { printf("%d %d\n", sizeof (sizeof (int)), -1 < sizeof (int)); exit(0); }'
 > 8 0
+>

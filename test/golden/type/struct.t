@@ -18,6 +18,7 @@ $ erltrace -qs t.d
 > 32 16 80 16
 > 0 4 8 16 24
 > 0 4 8 16
+>
 # written and read through alloca()
 < rw.d
 | struct p { char c; int i; short s; long l; unsigned char uc; };
@@ -38,6 +39,7 @@ $ erltrace -qs t.d
 $ erltrace -qs rw.d
 > -1 -2 4464 123456789abcdef0 44 9
 > -2 -2
+>
 # by value in D variables: members are set one by one, the whole is assigned
 < val.d
 | struct pt { int x; int y; char name[8]; };
@@ -59,6 +61,7 @@ $ erltrace -qs rw.d
 | }
 $ erltrace -qs val.d
 > 1 2 1 20 20 7 2
+>
 # members of members, pointers to structs, a list
 < list.d
 | struct node { struct node *next; int v; };
@@ -75,3 +78,4 @@ $ erltrace -qs val.d
 | }
 $ erltrace -qs list.d
 > 1 2 1
+>

@@ -22,10 +22,12 @@
 | 	exit(0);
 | }
 $ erltrace -qs t.d
-> 4294967295 4294967295 4 3 16 8 0x1000
+> 4294967295 4294967295 4 3 16 8 1000
+>
 # a name that is a type may be a member
 < m.d
 | struct s { int size_t; int string_len; } g;
 | BEGIN { g.size_t = 5; printf("%d\n", g.size_t); exit(0); }
 $ erltrace -qs m.d
 > 5
+>
