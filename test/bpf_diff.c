@@ -120,8 +120,9 @@ static bool stretch(struct maker *m, int step)
 static void mutate(struct ebpf_insn *insns, unsigned n)
 {
 	for (unsigned i = 1 + below(3); i > 0; i--) {
-		uint8_t *byte = (uint8_t *)&insns[below(n)] + below(8);
+		uint8_t *byte = (uint8_t *)&insns[below(n)];
 
+		byte += below(8);
 		if (chance(50))
 			*byte ^= (uint8_t)(1 << below(8));
 		else

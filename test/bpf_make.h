@@ -81,10 +81,11 @@ static uint64_t number(void)
 		0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, INT64_MAX,
 		(uint64_t)INT64_MIN, UINT64_MAX, -2ull, -128ull, -32768ull, 0xffffffff80000000ull,
 		0xffffffff7fffffffull};
+	unsigned shift = below(64);
 
 	switch (below(4)) {
 	case 0: return edge[below(sizeof(edge) / sizeof(edge[0]))];
-	case 1: return rng() >> below(64);
+	case 1: return rng() >> shift;
 	case 2: return (uint64_t)(int64_t)(int8_t)rng();
 	default: return below(100);
 	}
@@ -320,7 +321,8 @@ static void make_atomic(struct maker *m, const struct ebpf_info *info)
 	unsigned size = info->bits / 8, dst = R10, src, off;
 
 	if (chance(50)) {
-		off = (unsigned)slot_off(a_slot(m)) + (chance(50) ? 8 - size : 0);
+		off = (unsigned)slot_off(a_slot(m));
+		off += chance(50) ? 8 - size : 0;
 	} else {
 		dst = a_pointer(m, true);
 		if (m->t.reg[dst].slack)
