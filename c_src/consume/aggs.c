@@ -10,8 +10,13 @@
 #endif
 #include "co.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
+
+#define TRIM_ABOVE (1u << 20)
 
 struct ag_state {
 	uint64_t normal;
@@ -61,6 +66,11 @@ void ag_free(struct ag *ag)
 		}
 	free(ag->tab);
 	free(ag->st);
+#ifdef __GLIBC__
+	/* Millions of small blocks: glibc keeps them for itself unless asked. */
+	if (ag->mem > TRIM_ABOVE)
+		malloc_trim(0);
+#endif
 	free(ag);
 }
 

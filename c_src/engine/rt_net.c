@@ -118,8 +118,8 @@ RTFN(link_ntop)
 	for (unsigned i = 0; i < n; i++) {
 		if (i > 0)
 			buf[at++] = ':';
-		buf[at++] = "0123456789ABCDEF"[addr[i] >> 4];
-		buf[at++] = "0123456789ABCDEF"[addr[i] & 15];
+		buf[at++] = "0123456789abcdef"[addr[i] >> 4];
+		buf[at++] = "0123456789abcdef"[addr[i] & 15];
 	}
 	return str_put(f, a, buf, at);
 }

@@ -1,0 +1,13 @@
+# the address of a D variable
+$ erltrace -e -xerrtags -n 'BEGIN { x = 1; y = &x; }'
+!~ \[D_ADDROF_VAR\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { self->x = 1; y = &self->x; }'
+!~ \[D_ADDROF_VAR\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { a[1] = 1; y = &a[1]; }'
+!~ \[D_ADDROF_VAR\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { y = &pid; }'
+!~ \[D_ADDROF_VAR\]
+? 1

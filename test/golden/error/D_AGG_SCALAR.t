@@ -1,0 +1,13 @@
+# an argument that is no scalar
+$ erltrace -e -xerrtags -n 'BEGIN { @a = sum("x"); }'
+!~ \[D_AGG_SCALAR\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { @a = quantize(probename); }'
+!~ \[D_AGG_SCALAR\]
+? 1
+$ erltrace -e -xerrtags -n 'struct s { int a; } g; BEGIN { @a = max(g); }'
+!~ \[D_AGG_SCALAR\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { @ = lquantize("a", 0, 10); }'
+!~ \[D_AGG_SCALAR\]
+? 1

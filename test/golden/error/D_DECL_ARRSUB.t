@@ -1,0 +1,10 @@
+# a bad size
+$ erltrace -e -xerrtags -n 'int a[-1]; BEGIN { exit(0); }'
+!~ \[D_DECL_ARRSUB\]
+? 1
+$ erltrace -e -xerrtags -n 'int a["x"]; BEGIN { exit(0); }'
+!~ \[D_DECL_ARRSUB\]
+? 1
+$ erltrace -e -xerrtags -n 'int x; int a[x]; BEGIN { exit(0); }'
+!~ \[D_DECL_ARRSUB\]
+? 1

@@ -1,0 +1,13 @@
+# a variable of a type whose members are not known
+$ erltrace -e -xerrtags -n 'struct s x; BEGIN { exit(0); }'
+!~ \[D_DECL_INCOMPLETE\]
+? 1
+$ erltrace -e -xerrtags -n 'union u x; BEGIN { exit(0); }'
+!~ \[D_DECL_INCOMPLETE\]
+? 1
+$ erltrace -e -xerrtags -n 'struct s { struct s inner; }; BEGIN { exit(0); }'
+!~ \[D_DECL_INCOMPLETE\]
+? 1
+$ erltrace -e -xerrtags -n 'struct s a[3]; BEGIN { exit(0); }'
+!~ \[D_DECL_INCOMPLETE\]
+? 1

@@ -1,0 +1,4 @@
+# a step larger than the range
+$ erltrace -e -xerrtags -n 'BEGIN { @ = lquantize(1, 0, 10, 11); }'
+!~ \[D_LQUANT_STEPLARGE\]
+? 1

@@ -1,0 +1,10 @@
+# offsetof() of what has no members
+$ erltrace -e -xerrtags -n 'BEGIN { trace(offsetof(int, a)); }'
+!~ \[D_OFFSETOF_TYPE\]
+? 1
+$ erltrace -e -xerrtags -n 'struct s; BEGIN { trace(offsetof(struct s, a)); }'
+!~ \[D_OFFSETOF_TYPE\]
+? 1
+$ erltrace -e -xerrtags -n 'struct s { int a; }; BEGIN { trace(offsetof(struct s *, a)); }'
+!~ \[D_OFFSETOF_TYPE\]
+? 1

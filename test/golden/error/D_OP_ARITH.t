@@ -1,0 +1,19 @@
+# arithmetic with what is no number
+$ erltrace -e -xerrtags -n 'BEGIN { x = "a" * 2; }'
+!~ \[D_OP_ARITH\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { x = -"a"; }'
+!~ \[D_OP_ARITH\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { x = 3 / "a"; }'
+!~ \[D_OP_ARITH\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { p = (int *)8; x = p * 2; }'
+!~ \[D_OP_ARITH\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { x = 1; x *= "a"; }'
+!~ \[D_OP_ARITH\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { this->d = (double *)alloca(8); trace(*this->d + 1); }'
+!~ \[D_OP_ARITH\]
+? 1

@@ -1,0 +1,4 @@
+# aggregations with different numbers of keys
+$ erltrace -e -xerrtags -n 'BEGIN { @a[1] = count(); @b[1, 2] = count(); printa("%d %@d %@d", @a, @b); }'
+!~ \[D_PRINTA_AGGPROTO\]
+? 1

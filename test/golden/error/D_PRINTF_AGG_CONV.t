@@ -1,0 +1,7 @@
+# %@ where there is no aggregation
+$ erltrace -e -xerrtags -n 'BEGIN { printf("%@d", 1); }'
+!~ \[D_PRINTF_AGG_CONV\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { @a = count(); printa("%@s", @a); }'
+!~ \[D_PRINTF_AGG_CONV\]
+? 1

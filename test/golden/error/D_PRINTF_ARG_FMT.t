@@ -1,0 +1,10 @@
+# a format that is no constant
+$ erltrace -e -xerrtags -n 'BEGIN { s = "a"; printf(s); }'
+!~ \[D_PRINTF_ARG_FMT\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { printf(1); }'
+!~ \[D_PRINTF_ARG_FMT\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { @a = count(); printa(probename, @a); }'
+!~ \[D_PRINTF_ARG_FMT\]
+? 1

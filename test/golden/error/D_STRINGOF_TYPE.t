@@ -1,0 +1,7 @@
+# stringof() of what is no text
+$ erltrace -e -xerrtags -n 'struct s { int a; } g; BEGIN { x = stringof(g); }'
+!~ \[D_STRINGOF_TYPE\]
+? 1
+$ erltrace -e -xerrtags -n 'int a[3]; BEGIN { x = stringof(a); }'
+!~ \[D_STRINGOF_TYPE\]
+? 1

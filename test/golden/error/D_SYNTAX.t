@@ -1,0 +1,31 @@
+# what is no D
+$ erltrace -e -xerrtags -n 'BEGIN { x = ; }'
+!~ \[D_SYNTAX\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { x = 1'
+!~ \[D_SYNTAX\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { (1 + 2; }'
+!~ \[D_SYNTAX\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN exit(0);'
+!~ \[D_SYNTAX\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { trace(1) trace(2); }'
+!~ \[D_SYNTAX\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { while (1) ; }'
+!~ \[D_SYNTAX\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { x = 1 @ 2; }'
+!~ \[D_SYNTAX\]
+? 1
+$ erltrace -e -xerrtags -n '{ exit(0); }'
+!~ \[D_SYNTAX\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { else x = 1; }'
+!~ \[D_SYNTAX\]
+? 1
+$ erltrace -e -xerrtags -n 'int x = 5; BEGIN { exit(0); }'
+!~ \[D_SYNTAX\]
+? 1

@@ -1,0 +1,13 @@
+# self-> and this-> that are not there
+$ erltrace -e -xerrtags -n 'BEGIN { trace(self->x); }'
+!~ \[D_VAR_UNDEF\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { trace(this->x); }'
+!~ \[D_VAR_UNDEF\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN /self->x/ { exit(0); }'
+!~ \[D_VAR_UNDEF\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { trace(self->a[1]); }'
+!~ \[D_VAR_UNDEF\]
+? 1

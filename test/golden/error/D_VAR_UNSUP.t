@@ -1,0 +1,10 @@
+# variables of other systems
+$ erltrace -e -xerrtags -n 'BEGIN { trace(zonename); }'
+!~ \[D_VAR_UNSUP\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { trace(curproc); }'
+!~ \[D_VAR_UNSUP\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { trace(cwd); }'
+!~ \[D_VAR_UNSUP\]
+? 1
