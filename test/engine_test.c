@@ -202,7 +202,7 @@ static void strings2(struct world *w, struct fire *f, void *arg)
 	STR("::ffff:10.0.0.1", inet_ntoa6, 0, S(mapped));
 	STR("::", inet_ntoa6, 0, S(all0));
 	STR("1:0:2::", inet_ntoa6, 0, S(gap));
-	STR("20:01:0D:B8:00:00", link_ntop, 0, 1, S(v6));
+	STR("20:01:0d:b8:00:00", link_ntop, 0, 1, S(v6));
 	CHECK(f->fault == 0);
 	rt_inet_ntop(word(f), 0, 77, S(v6), 0);
 	CHECK(f->fault == FAULT_ILLOP);

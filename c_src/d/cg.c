@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_PADS 256 /* landing pads not yet placed */
+
 int cg_fail(struct cg *g, const struct d_node *n, const char *tag, const char *fmt, ...)
 {
 	char text[512];
@@ -164,6 +166,7 @@ static struct cg_pad *new_pad(struct cg *g, int fault)
 	p->at = ebpf_here(g->a);
 	p->next = g->pads;
 	g->pads = p;
+	g->npads++;
 	return p;
 }
 
@@ -188,29 +191,48 @@ void cg_fault_if(struct cg *g, uint8_t jump, int reg, int32_t imm, int fault)
 	ebpf_jump(g->a, jump, reg, 0, imm, p->label);
 }
 
-/* The pads: tell rt_fault what and where. They stand after the end of the clause. */
+/* The pads: tell rt_fault what and where, and leave. They stand after the end of the clause. */
 static void emit_pads(struct cg *g)
 {
+	int tell = ebpf_label(g->a);
+
 	if (g->pads == NULL)
 		return;
-	for (struct cg_pad *p = g->pads; p != NULL; p = p->next) {
+	for (struct cg_pad *p = g->pads, *next; p != NULL; p = next) {
 		ebpf_place(g->a, p->label);
 		ebpf_emit(g->a, EBPF_MOV64_IMM, R2, 0, 0, p->fault);
 		p->mov_pc = ebpf_here(g->a);
 		ebpf_emit(g->a, EBPF_MOV64_IMM, R3, 0, 0, 0);
-		if (p->next != NULL)
-			ebpf_jump(g->a, EBPF_JA, 0, 0, 0, g->fault_label);
+		next = p->next;
+		if (next != NULL)
+			ebpf_jump(g->a, EBPF_JA, 0, 0, 0, tell);
+		p->next = g->placed;
+		g->placed = p;
 	}
-	ebpf_place(g->a, g->fault_label);
+	ebpf_place(g->a, tell);
 	cg_call(g, RT_fault);
 	ebpf_emit(g->a, EBPF_MOV64_IMM, R0, 0, 0, 0);
 	ebpf_emit(g->a, EBPF_EXIT, 0, 0, 0, 0);
+	g->pads = NULL;
+	g->npads = 0;
+}
+
+/* In a long clause they also stand between statements: a verifier keeps every open jump in mind. */
+static void flush_pads(struct cg *g)
+{
+	int over = ebpf_label(g->a);
+
+	if (g->npads < MAX_PADS)
+		return;
+	ebpf_jump(g->a, EBPF_JA, 0, 0, 0, over);
+	emit_pads(g);
+	ebpf_place(g->a, over);
 }
 
 /* Jumps may have grown: only now is it known where the failing instructions ended up. */
 static void patch_pads(struct cg *g, struct ebpf_insn *insns)
 {
-	for (struct cg_pad *p = g->pads; p != NULL; p = p->next)
+	for (struct cg_pad *p = g->placed; p != NULL; p = p->next)
 		insns[ebpf_final(g->a, p->mov_pc)].imm = ebpf_final(g->a, p->at);
 }
 
@@ -264,6 +286,7 @@ static void gen_expr_stmt(struct cg *g, struct d_node *e)
 int cg_stmts(struct cg *g, struct d_node *list)
 {
 	for (struct d_node *n = list; n != NULL && !g->failed; n = n->next) {
+		flush_pads(g);
 		ebpf_line(g->a, n->line);
 		switch (n->kind) {
 		case N_IF: gen_if(g, n); break;
@@ -433,7 +456,6 @@ int d_cg_clause(struct d_comp *c, struct d_clause *cl)
 	g.acts_tail = &g.acts;
 	g.scratch = p->this_end;
 	g.exit_label = ebpf_label(g.a);
-	g.fault_label = ebpf_label(g.a);
 	ebpf_line(g.a, cl->line);
 	ebpf_emit(g.a, EBPF_MOV64_REG, CTX, R1, 0, 0);
 	if (gen_body(&g, cl) == 0 && finish(&g) == 0) {

@@ -68,14 +68,15 @@ struct cg {
 	int conditional; /* depth of ifs around the action being made */
 	int32_t any_off; /* byte that says whether the record has anything; -1: always */
 	int32_t present; /* next byte that says whether an action inside an if was reached */
-	int exit_label, fault_label;
+	int exit_label;
 	struct cg_pad {
 		int label;
 		int fault;	 /* FAULT_*; 0: what the runtime function set */
 		unsigned at;	 /* the instruction that failed, as emitted */
 		unsigned mov_pc; /* the mov to patch */
 		struct cg_pad *next;
-	} *pads;
+	} *pads, *placed;
+	unsigned npads;
 	struct cg_act *acts, **acts_tail; /* actions so far */
 	unsigned nacts;
 	bool failed;

@@ -179,7 +179,7 @@ static int type_word(struct d_comp *c, struct words *w)
 	case KW_STRUCT:
 	case KW_UNION:
 	case KW_ENUM:
-		if (has_type(w))
+		if (w->base != 0 || w->type != NULL)
 			return derror(c, "D_DECL_COMBO", "two types in one declaration");
 		w->type = t->kind == KW_ENUM ? d_parse_enum(c) : d_parse_sou(c);
 		return w->type != NULL ? 1 : -1;

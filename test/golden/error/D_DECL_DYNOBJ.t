@@ -1,7 +1,4 @@
 # a variable of a type that only exists while printing
-$ erltrace -e -xerrtags -n 'stack x; BEGIN { exit(0); }'
-!~ \[D_DECL_DYNOBJ\]
-? 1
 $ erltrace -e -xerrtags -n 'self stack s; BEGIN { exit(0); }'
 !~ \[D_DECL_DYNOBJ\]
 ? 1

@@ -8,9 +8,6 @@ $ erltrace -e -xerrtags -n 'long long double x; BEGIN { exit(0); }'
 $ erltrace -e -xerrtags -n 'long struct s x; BEGIN { exit(0); }'
 !~ \[D_DECL_LONGINT\]
 ? 1
-$ erltrace -e -xerrtags -n 'typedef int t; long t x; BEGIN { exit(0); }'
-!~ \[D_DECL_LONGINT\]
-? 1
 $ erltrace -e -xerrtags -n 'long string x; BEGIN { exit(0); }'
 !~ \[D_DECL_LONGINT\]
 ? 1

@@ -14,6 +14,3 @@ $ erltrace -e -xerrtags -n 'BEGIN { a[1] = 2; x = a; }'
 $ erltrace -e -xerrtags -n 'inline int f[int a] = a; BEGIN { x = f; }'
 !~ \[D_IDENT_BADREF\]
 ? 1
-$ erltrace -e -xerrtags -n 'BEGIN { @a = count; }'
-!~ \[D_IDENT_BADREF\]
-? 1

@@ -8,9 +8,6 @@ $ erltrace -e -xerrtags -n 'BEGIN { x = 1'
 $ erltrace -e -xerrtags -n 'BEGIN { (1 + 2; }'
 !~ \[D_SYNTAX\]
 ? 1
-$ erltrace -e -xerrtags -n 'BEGIN exit(0);'
-!~ \[D_SYNTAX\]
-? 1
 $ erltrace -e -xerrtags -n 'BEGIN { trace(1) trace(2); }'
 !~ \[D_SYNTAX\]
 ? 1
@@ -28,4 +25,13 @@ $ erltrace -e -xerrtags -n 'BEGIN { else x = 1; }'
 ? 1
 $ erltrace -e -xerrtags -n 'int x = 5; BEGIN { exit(0); }'
 !~ \[D_SYNTAX\]
+? 1
+# statements without braces
+< t.d
+| END
+| {
+| }
+| BEGIN exit(0);
+$ erltrace -e -xerrtags -s t.d
+!~ \[D_SYNTAX\] line 4: 
 ? 1

@@ -1,8 +1,8 @@
 # no such type
-$ erltrace -e -xerrtags -n 'BEGIN { x = (nosuch_t)1; }'
+$ erltrace -e -xerrtags -n 'BEGIN { trace(offsetof(nosuch_t, a)); }'
 !~ \[D_TYPE_ERR\]
 ? 1
-$ erltrace -e -xerrtags -n 'BEGIN { trace(sizeof (nosuch_t)); }'
+$ erltrace -e -xerrtags -n 'BEGIN { trace(xlate <nosuch_t>(1).a); }'
 !~ \[D_TYPE_ERR\]
 ? 1
 $ erltrace -e -xerrtags -n 'translator nosuch_t < int I > { a = I; }; BEGIN { exit(0); }'
