@@ -140,6 +140,10 @@ static bool grow(struct en *en)
 
 static void probe_free(struct en_probe *p)
 {
+	for (int i = 0; p->own_types && i < p->nargs; i++)
+		free((char *)p->argtypes[i]);
+	if (p->own_types)
+		free((char **)p->argtypes);
 	et_str_free((struct et_str *)p->prov);
 	et_str_free((struct et_str *)p->mod);
 	et_str_free((struct et_str *)p->func);
