@@ -9,6 +9,7 @@
 #   make fuzz       FUZZ_SECONDS=60 a target
 #   make asan       every test on a build with AddressSanitizer and UBSan
 #   make install    PREFIX=/usr/local, DESTDIR=
+#   make manual     the tables of man/erltrace.1 made anew, after a change of options or tags
 #   make clean
 #
 # demo and test install what they miss from Debian's packages, and say what (NO_DEPS=1: do not).
@@ -90,7 +91,7 @@ SHARED := $(LIB)/liberltrace.so.$(VERSION)
 COMMAND := $(BIN)/erltrace
 
 .PHONY: all demo test bench fuzz asan install clean deps deps-demo tests san-tests san-cli \
-	fuzzers print-version
+	fuzzers manual print-version
 
 all: $(COMMAND) $(STATIC) $(LIB)/liberltrace.so $(BUILD)/erltrace.pc
 
@@ -222,6 +223,11 @@ install: all
 	install -m 644 include/erltrace.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 man/erltrace.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 man/liberltrace.3 $(DESTDIR)$(PREFIX)/share/man/man3/
+
+# The tables of the manual, from those of the source.
+manual:
+	tools/manual-tables.sh >$(BUILD)/erltrace.1
+	cat $(BUILD)/erltrace.1 >man/erltrace.1
 
 print-version:
 	@echo $(VERSION)

@@ -32,6 +32,12 @@ for page in man/*.[1-9]; do
 	if grep -nE '.{121,}' "$page"; then bad "$page: long lines"; else ok; fi
 done
 
+if tools/manual-tables.sh | diff man/erltrace.1 -; then
+	ok
+else
+	bad "man/erltrace.1: its tables are old; run make manual"
+fi
+
 docs=(man/*.[1-9] doc/*.md)
 covered option "$(sed -n 's/^OPT("\([a-z]*\)".*/\1/p' c_src/options.def)" man/erltrace.1
 covered tag "$(sed -n 's/^D_TAG(\(D_[A-Z0-9_]*\),.*/\1/p' c_src/d/tags.def)" "${docs[@]}"
