@@ -105,6 +105,8 @@ typedef int erltrace_probe_cb(void *arg, const erltrace_probe_info_t *p);
 /* Probes that a description ("profile:::", "tick-1s", NULL: all) names; returns how many. */
 int erltrace_probes(erltrace_t *h, const char *desc, erltrace_probe_cb *cb, void *arg,
 	erltrace_error_t *err);
+/* Probes that the clauses of the last script name, clause by clause; returns how many. */
+int erltrace_script_probes(erltrace_t *h, erltrace_probe_cb *cb, void *arg, erltrace_error_t *err);
 
 /*
  * Probes of the program's own. Add before compiling what names them. argtypes: nargs C types

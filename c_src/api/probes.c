@@ -48,6 +48,23 @@ int erltrace_probes(erltrace_t *h, const char *desc, erltrace_probe_cb *cb, void
 	return n < 0 ? api_error(err, &e) : n;
 }
 
+int erltrace_script_probes(erltrace_t *h, erltrace_probe_cb *cb, void *arg, erltrace_error_t *err)
+{
+	const struct prog *prog = &h->comp->prog;
+	struct listing l = {.cb = cb, .arg = arg};
+	struct et_error e = {.tag = ""};
+	int n, total = 0;
+
+	for (unsigned i = h->first_clause; i < prog->nclauses; i++)
+		for (const struct d_pdesc *d = prog->clauses[i]->descs; d != NULL; d = d->next) {
+			n = en_probe_match(h->en, d, on_probe, &l, &e);
+			if (n < 0)
+				return api_error(err, &e);
+			total += n;
+		}
+	return total;
+}
+
 /* ---- the program's own probes ---------------------------------------------------------- */
 
 static const struct provider program_provider = {.name = "program"};

@@ -53,30 +53,15 @@ static int list_descriptions(struct cli *c, char *text)
 	return status;
 }
 
-/*
- * A script file must be compiled to know its clauses; the listing of -S begins each with
- * "clause N: descriptions (".
- */
+/* A script file must be compiled to know its clauses. */
 static int list_file(struct cli *c, struct cli_script *s)
 {
-	char *code, *line, *save, *from, *to;
+	erltrace_error_t err = {0};
 	int status = cli_compile(c, s);
 
-	if (status != CLI_OK)
-		return status;
-	code = erltrace_disassemble(c->h);
-	if (code == NULL)
-		return CLI_OK;
-	for (line = strtok_r(code, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
-		from = strncmp(line, "clause ", 7) == 0 ? strstr(line, ": ") : NULL;
-		to = from != NULL ? strstr(from, " (") : NULL;
-		if (to == NULL)
-			continue;
-		*to = '\0';
-		if (list_descriptions(c, from + 2) != CLI_OK)
-			status = CLI_ERROR;
-	}
-	free(code);
+	if (status == CLI_OK && erltrace_script_probes(c->h, print_probe, c, &err) < 0 &&
+		c->write_error == 0)
+		return cli_fail(c, &err, "failed to list the probes of %s", s->arg);
 	return status;
 }
 

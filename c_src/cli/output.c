@@ -7,10 +7,8 @@
 #include "cli.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <stdarg.h>
 #include <string.h>
-#include <uchar.h>
 #include <unistd.h>
 
 int cli_output_open(struct cli *c)
@@ -146,7 +144,9 @@ int cli_handlers(struct cli *c, erltrace_handlers_t *h)
 	c->droptags = cli_option_on(c, "droptags");
 	if (!c->json)
 		return CLI_OK;
-	c->json_state = (struct co_json){.text = on_text, .arg = c, .quiet = c->quiet};
+	c->json_state.text = on_text;
+	c->json_state.arg = c;
+	c->json_state.quiet = c->quiet;
 	if (co_json_handlers(&c->json_state, h) < 0) {
 		cli_say("out of memory");
 		return CLI_ERROR;
@@ -156,44 +156,9 @@ int cli_handlers(struct cli *c, erltrace_handlers_t *h)
 	return CLI_OK;
 }
 
-/* ---- an error as JSON ------------------------------------------------------------------- */
-
-/* Text of a script may hold any bytes: what is not plain ASCII is escaped, bad UTF-8 replaced. */
-static void json_string(struct cli *c, const char *key, const char *text)
-{
-	mbstate_t state = {0};
-	const char *end = text + strlen(text);
-	char32_t ch;
-	size_t n;
-
-	cli_printf(c, ",\"%s\":\"", key);
-	while (text < end) {
-		n = mbrtoc32(&ch, text, (size_t)(end - text), &state);
-		if (n == 0 || n > (size_t)(end - text)) {
-			ch = 0xfffd;
-			n = 1;
-			memset(&state, 0, sizeof(state));
-		}
-		if (ch >= 0x10000)
-			cli_printf(c, "\\u%04x\\u%04x", 0xd7c0 + (unsigned)(ch >> 10),
-				0xdc00 + (unsigned)(ch & 0x3ff));
-		else if (ch < ' ' || ch >= 0x7f)
-			cli_printf(c, "\\u%04x", (unsigned)ch);
-		else
-			cli_printf(c, ch == '"' || ch == '\\' ? "\\%c" : "%c", (char)ch);
-		text += n;
-	}
-	cli_printf(c, "\"");
-}
-
 void cli_json_error(struct cli *c, const erltrace_error_t *err, const char *what)
 {
-	setlocale(LC_CTYPE, "C.UTF-8"); /* for the decoding; nothing else looks at it */
-	cli_printf(c, "{\"type\":\"error\"");
-	json_string(c, "tag", err->tag);
-	json_string(c, "file", err->file);
-	cli_printf(c, ",\"line\":%d,\"column\":%d", err->line, err->column);
-	json_string(c, "message", err->text);
-	json_string(c, "doing", what);
-	cli_printf(c, "}\n");
+	c->json_state.text = on_text;
+	c->json_state.arg = c;
+	co_json_error(&c->json_state, err, what);
 }

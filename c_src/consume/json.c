@@ -293,6 +293,19 @@ int co_json_handlers(struct co_json *j, erltrace_handlers_t *h)
 	return 0;
 }
 
+int co_json_error(struct co_json *j, const erltrace_error_t *err, const char *doing)
+{
+	if (j->buf == NULL && (j->buf = calloc(1, sizeof(*j->buf))) == NULL)
+		return -1;
+	js_begin(j->buf, "error");
+	js_text(j->buf, "tag", err->tag);
+	js_text(j->buf, "file", err->file);
+	cb_fmt(j->buf, ",\"line\":%d,\"column\":%d", err->line, err->column);
+	js_text(j->buf, "message", err->text);
+	js_text(j->buf, "doing", doing);
+	return js_end(j);
+}
+
 void co_json_free(struct co_json *j)
 {
 	if (j->buf != NULL)

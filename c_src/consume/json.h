@@ -20,6 +20,8 @@ struct co_json {
 
 /* Fill the handlers; flush and truncate stay the caller's. 0, or -1: memory is out. */
 int co_json_handlers(struct co_json *j, erltrace_handlers_t *h);
+/* What failed before there were results: a script that does not compile. */
+int co_json_error(struct co_json *j, const erltrace_error_t *err, const char *doing);
 void co_json_free(struct co_json *j);
 
 #endif

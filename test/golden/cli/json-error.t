@@ -4,7 +4,7 @@ $ erltrace --json -n 'BEGIN { trace("\q", nosuch); }' 2>/dev/null
 ? 1
 # any bytes of the script: still JSON
 $ erltrace --json -n $'BEGIN { \xff\xc3\xa4 }' 2>/dev/null | grep -oE 'BEGIN [^"]*'
-> BEGIN { \ufffd\u00e4 }
+> BEGIN { �ä }
 # an option that is not there
 $ erltrace --json -x nosuch=1 -n BEGIN 2>/dev/null
 ~ ^\{"type":"error","tag":"ET_OPTION",.*"doing":"failed to set -x nosuch"\}$
