@@ -51,7 +51,7 @@ gone() { ! kill -0 "$1" 2>/dev/null; }
 
 # ---- signals ---------------------------------------------------------------------------------
 
-script='BEGIN { printf("begun\n"); } tick-10ms { @n["ticks"] = count(); } END { printf("end\n"); }'
+script='BEGIN { printf("begun\n"); @n["ticks"] = count(); } tick-10ms { @n["ticks"] = count(); } END { printf("end\n"); }'
 for sig in INT TERM HUP; do
 	background "$tmp/sig" -qn "$script"
 	ok "SIG$sig: begun" holds "$tmp/sig" begun
@@ -64,10 +64,10 @@ for sig in INT TERM HUP; do
 done
 
 # The second one leaves at once: here END waits for a command that takes long.
-background "$tmp/second" -wqn 'BEGIN { printf("begun\n"); } END { system("sleep 30"); }'
+background "$tmp/second" -wqn 'BEGIN { printf("begun\n"); } END { printf("ending\n"); system("sleep 30"); }'
 ok 'second SIGTERM: begun' holds "$tmp/second" begun
 kill -TERM "$pid"
-sleep 0.3
+ok 'second SIGTERM: in END' holds "$tmp/second" ending
 kill -TERM "$pid"
 start=$SECONDS
 wait "$pid"
