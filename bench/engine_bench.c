@@ -277,8 +277,8 @@ int main(int argc, char **argv)
 		bench_clause(&clauses[i]);
 	bench_add((struct bench_row){"erltrace -qn 'BEGIN { exit(0); }', exec to exit", "ms",
 		time_command(hello), 0, 30, false});
-	bench_add((struct bench_row){"compile, verify and JIT a 64 KiB script", "ms",
-		time_compile(), 0, 50, false});
+	bench_add((struct bench_row){
+		"compile, verify and JIT a 64 KiB script", "ms", time_compile(), 0, 50, false});
 	for (int i = 0; i < 16; i++)
 		erltrace_string_free(names[i]);
 	for (unsigned i = 0; i < bench_nrows; i++)

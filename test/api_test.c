@@ -182,8 +182,9 @@ static void test_compile_error(void)
 	CHECK(strstr(text, "\n  \ttrace(nosuch);\n  \t      ^") != NULL, "%s", text);
 	/* nothing of the failed script is left: its names can be used anew, with other types */
 	CHECK(erltrace_compile(h, "BEGIN { a = 1; b[1] = 2; @c = count(); d(); }", NULL, &err) < 0);
-	CHECK(erltrace_compile(h, "BEGIN { a = \"s\"; b = 3; @c[1] = sum(2); exit(0); }", NULL,
-		      &err) == 0, "%s", err.text);
+	CHECK(erltrace_compile(
+		      h, "BEGIN { a = \"s\"; b = 3; @c[1] = sum(2); exit(0); }", NULL, &err) == 0,
+		"%s", err.text);
 	erltrace_close(h);
 }
 
@@ -192,7 +193,8 @@ static void test_two_scripts_share(void)
 	erltrace_t *h = compiled("BEGIN { x = 41; }");
 	struct out o;
 
-	CHECK(erltrace_compile(h, "END { printf(\"%d\", x + 1); }", NULL, &err) == 0, "%s", err.text);
+	CHECK(erltrace_compile(h, "END { printf(\"%d\", x + 1); }", NULL, &err) == 0, "%s",
+		err.text);
 	CHECK(erltrace_go(h, &err) == 0);
 	drain(h, &o);
 	CHECK(strcmp(o.text, "42\n") == 0, "%s", o.text);
@@ -209,7 +211,8 @@ static void test_arguments(void)
 	erltrace_setopt(h, "quiet", NULL, &err);
 	erltrace_set_target(h, 77);
 	CHECK(erltrace_compile(h, "BEGIN { printf(\"%d %s %d\", $1, $$2, $target); exit(0); }", &co,
-		      &err) == 0, "%s", err.text);
+		      &err) == 0,
+		"%s", err.text);
 	CHECK(erltrace_go(h, &err) == 0);
 	drain(h, &o);
 	CHECK(strcmp(o.text, "12 abc 77\n") == 0, "%s", o.text);
@@ -240,14 +243,18 @@ static void test_own_probe(void)
 	erltrace_setopt(h, "quiet", NULL, &err);
 	CHECK(erltrace_compile(h,
 		      "app:mod:fn:call { printf(\"%s %s %d %s:%s|\", args[0], copyinstr(arg0), "
-		      "args[1], probemod, probefunc); }", NULL, &err) == 0, "%s", err.text);
+		      "args[1], probemod, probefunc); }",
+		      NULL, &err) == 0,
+		"%s", err.text);
 	CHECK(erltrace_go(h, &err) == 0, "%s", err.text);
 	CHECK(erltrace_enabled(p) && erltrace_wanted(p) == 3, "%u", erltrace_wanted(p));
 	erltrace_fire(p, args, 2, 1, 0);
 	erltrace_fire(p, args, 2, 1, 9);
 	drain(h, &o);
-	CHECK(strcmp(o.text, "lists:seq/2 lists:seq/2 -5 mod:fn|lists:seq/2 lists:seq/2 -5 mod:fn|\n")
-		== 0, "%s", o.text);
+	CHECK(strcmp(o.text,
+		      "lists:seq/2 lists:seq/2 -5 mod:fn|lists:seq/2 lists:seq/2 -5 mod:fn|\n") ==
+			0,
+		"%s", o.text);
 	CHECK(o.events == 2 && o.records == 2);
 	erltrace_fire(p, args, 2, 1, 0); /* stopped: nothing happens */
 	erltrace_close(h);
@@ -263,8 +270,9 @@ static void test_self_key(void)
 	uint64_t args[2] = {0, 0};
 
 	erltrace_setopt(h, "quiet", NULL, &err);
-	CHECK(erltrace_compile(h, "app:::call { self->n++; printf(\"%d \", self->n); }", NULL,
-		      &err) == 0, "%s", err.text);
+	CHECK(erltrace_compile(
+		      h, "app:::call { self->n++; printf(\"%d \", self->n); }", NULL, &err) == 0,
+		"%s", err.text);
 	CHECK(erltrace_wanted(p) == 0);
 	CHECK(erltrace_go(h, &err) == 0);
 	erltrace_fire(p, args, 2, 0, 100);
@@ -317,7 +325,8 @@ static void test_threads_lose_nothing(void)
 		      "int total; short narrow; long by[int];\n"
 		      "app:::call { total++; narrow += 2; by[args[1]]++; n += args[1];\n"
 		      "	@c[args[1]] = count(); @s = sum(args[1]); }\n"
-		      "END { printf(\"%d %d %d %d\", total, narrow, by[3], n); }", NULL, &err) == 0,
+		      "END { printf(\"%d %d %d %d\", total, narrow, by[3], n); }",
+		      NULL, &err) == 0,
 		"%s", err.text);
 	CHECK(erltrace_go(h, &err) == 0, "%s", err.text);
 	for (int i = 0; i < THREADS; i++)
@@ -462,7 +471,8 @@ static void test_listing(void)
 	CHECK(erltrace_probes(h, NULL, count_probe, &n, &err) > 3 && n > 3);
 	CHECK(erltrace_probes(h, "nosuch:::", count_probe, &n, &err) == 0);
 	CHECK(erltrace_probes(h, "a:b:c:d:e", count_probe, &n, &err) < 0 &&
-		strcmp(err.tag, "D_PDESC_INVAL") == 0, "%s", err.tag);
+			strcmp(err.tag, "D_PDESC_INVAL") == 0,
+		"%s", err.tag);
 	erltrace_close(h);
 }
 

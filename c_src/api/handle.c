@@ -77,8 +77,7 @@ int erltrace_setopt(erltrace_t *h, const char *name, const char *value, erltrace
 	return et_setopt(&h->opts, name, value, &e) < 0 ? api_error(err, &e) : 0;
 }
 
-int erltrace_getopt(erltrace_t *h, const char *name, char *buf, size_t size,
-	erltrace_error_t *err)
+int erltrace_getopt(erltrace_t *h, const char *name, char *buf, size_t size, erltrace_error_t *err)
 {
 	struct et_error e = {.tag = ""};
 
@@ -95,7 +94,7 @@ void erltrace_set_target(erltrace_t *h, int64_t pid)
 static unsigned flags_of(const erltrace_compile_opts_t *o)
 {
 	return (o->zero_matches ? D_C_ZDEFS : 0) | (o->default_action ? D_C_PSPEC : 0) |
-		(o->preprocess ? D_C_CPP : 0) | (o->empty ? D_C_EMPTY : 0);
+	       (o->preprocess ? D_C_CPP : 0) | (o->empty ? D_C_EMPTY : 0);
 }
 
 int erltrace_compile_n(erltrace_t *h, const char *text, size_t len,
@@ -127,8 +126,8 @@ int erltrace_compile_n(erltrace_t *h, const char *text, size_t len,
 	h->tree = NULL;
 	if (h->opts.val[OPT_TREE] != 0)
 		h->comp->trace = open_memstream(&h->tree, &tree_len);
-	rc = d_compile(h->comp, text, len, argv[0], o.argc + 1, argv, flags_of(&o),
-		&h->first_clause, &e);
+	rc = d_compile(
+		h->comp, text, len, argv[0], o.argc + 1, argv, flags_of(&o), &h->first_clause, &e);
 	if (h->comp->trace != NULL)
 		fclose(h->comp->trace);
 	h->comp->trace = NULL;
@@ -137,8 +136,8 @@ int erltrace_compile_n(erltrace_t *h, const char *text, size_t len,
 	return rc < 0 ? api_error(err, &e) : 0;
 }
 
-int erltrace_compile(erltrace_t *h, const char *text, const erltrace_compile_opts_t *opts,
-	erltrace_error_t *err)
+int erltrace_compile(
+	erltrace_t *h, const char *text, const erltrace_compile_opts_t *opts, erltrace_error_t *err)
 {
 	return erltrace_compile_n(h, text, strlen(text), opts, err);
 }
@@ -170,8 +169,9 @@ static char *read_file(const char *path, size_t *len, struct et_error *e)
 		}
 		n += got;
 		if (n > D_MAX_SOURCE) {
-			et_err(e, "D_SYNTAX", "%s is too large for a script: %u bytes are the limit",
-				path, D_MAX_SOURCE);
+			et_err(e, "D_SYNTAX",
+				"%s is too large for a script: %u bytes are the limit", path,
+				D_MAX_SOURCE);
 			goto fail;
 		}
 		if (n == cap) {
@@ -196,8 +196,8 @@ fail:
 	return NULL;
 }
 
-int erltrace_compile_file(erltrace_t *h, const char *path, const erltrace_compile_opts_t *opts,
-	erltrace_error_t *err)
+int erltrace_compile_file(
+	erltrace_t *h, const char *path, const erltrace_compile_opts_t *opts, erltrace_error_t *err)
 {
 	erltrace_compile_opts_t o = {.size = sizeof(o)};
 	struct et_error e = {.tag = ""};
@@ -220,8 +220,11 @@ int erltrace_compile_file(erltrace_t *h, const char *path, const erltrace_compil
 int erltrace_info(erltrace_t *h, erltrace_info_t *info)
 {
 	const struct prog *p = &h->comp->prog;
-	erltrace_info_t i = {.size = info->size, .clauses = p->nclauses, .matches = h->matches,
-		.aggregations = p->naggs, .variables = p->nvars};
+	erltrace_info_t i = {.size = info->size,
+		.clauses = p->nclauses,
+		.matches = h->matches,
+		.aggregations = p->naggs,
+		.variables = p->nvars};
 
 	for (unsigned c = h->first_clause; c < p->nclauses; c++)
 		i.instructions += p->clauses[c]->ninsns;
@@ -384,8 +387,8 @@ int erltrace_snapshot(erltrace_t *h, erltrace_error_t *err)
 	return need_consumer(h, err) < 0 ? -1 : co_snapshot(h->co);
 }
 
-int erltrace_walk(erltrace_t *h, const char *name, erltrace_agg_cb *cb, void *arg,
-	erltrace_error_t *err)
+int erltrace_walk(
+	erltrace_t *h, const char *name, erltrace_agg_cb *cb, void *arg, erltrace_error_t *err)
 {
 	return need_consumer(h, err) < 0 ? -1 : co_walk(h->co, name, cb, arg);
 }

@@ -30,8 +30,8 @@ static void on_probe(void *arg, struct en_probe *p)
 		l->rc = l->cb(l->arg, &info);
 }
 
-int erltrace_probes(erltrace_t *h, const char *desc, erltrace_probe_cb *cb, void *arg,
-	erltrace_error_t *err)
+int erltrace_probes(
+	erltrace_t *h, const char *desc, erltrace_probe_cb *cb, void *arg, erltrace_error_t *err)
 {
 	static const struct d_pdesc all = {.prov = "", .mod = "", .func = "", .name = ""};
 	struct listing l = {.cb = cb, .arg = arg};

@@ -20,8 +20,8 @@ int cg_fail(struct cg *g, const struct d_node *n, const char *tag, const char *f
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	g->failed = true;
-	return d_error(g->c, tag, n ? n->line : g->clause->line, n ? n->col : g->clause->col, "%s",
-		text);
+	return d_error(
+		g->c, tag, n ? n->line : g->clause->line, n ? n->col : g->clause->col, "%s", text);
 }
 
 /* ---- values and temporaries ------------------------------------------------------------ */
@@ -99,9 +99,7 @@ void cg_load(struct cg *g, int reg, struct cg_val v)
 		if (v.reg != reg)
 			ebpf_emit(g->a, EBPF_MOV64_REG, reg, v.reg, 0, 0);
 		break;
-	case VAL_SLOT:
-		ebpf_emit(g->a, EBPF_LDXDW, reg, R10, cg_slot_off(v.reg, 1, 0), 0);
-		break;
+	case VAL_SLOT: ebpf_emit(g->a, EBPF_LDXDW, reg, R10, cg_slot_off(v.reg, 1, 0), 0); break;
 	}
 }
 
@@ -303,7 +301,7 @@ int cg_stmts(struct cg *g, struct d_node *list)
 static bool is_data_action(const struct d_node *n)
 {
 	return n->kind == N_EXPR && n->a->kind == N_FUNC && n->a->ident->kind == ID_ACTION &&
-		(n->a->ident->builtin->flags & AF_DATA);
+	       (n->a->ident->builtin->flags & AF_DATA);
 }
 
 /* Actions that leave data: those outside of every if, those inside. */
@@ -394,6 +392,21 @@ static void take_actions(struct cg *g)
 	}
 }
 
+/* Room for one more in an array of the program: it doubles at powers of two. */
+int d_prog_grow(void *array, unsigned n, size_t size)
+{
+	void *old, *grown;
+
+	if ((n & (n - 1)) != 0)
+		return 0;
+	memcpy(&old, array, sizeof(old)); /* a pointer of any type */
+	grown = realloc(old, (n ? n * 2 : 1) * size);
+	if (grown == NULL)
+		return -1;
+	memcpy(array, &grown, sizeof(grown));
+	return 0;
+}
+
 static int append_clause(struct d_comp *c, struct prog_clause *pc)
 {
 	struct prog *p = &c->prog;
@@ -401,14 +414,8 @@ static int append_clause(struct d_comp *c, struct prog_clause *pc)
 	if (p->nclauses >= D_MAX_CLAUSES)
 		return d_error(c, "D_ID_OFLOW", pc->line, pc->col,
 			"more than %d clauses in all scripts", D_MAX_CLAUSES);
-	if ((p->nclauses & (p->nclauses - 1)) == 0) { /* grow at powers of two */
-		struct prog_clause **n =
-			realloc(p->clauses, (p->nclauses ? p->nclauses * 2 : 1) * sizeof(*n));
-
-		if (n == NULL)
-			return d_error(c, "ET_NOMEM", pc->line, pc->col, "out of memory");
-		p->clauses = n;
-	}
+	if (d_prog_grow(&p->clauses, p->nclauses, sizeof(*p->clauses)) < 0)
+		return d_error(c, "ET_NOMEM", pc->line, pc->col, "out of memory");
 	p->clauses[p->nclauses++] = pc;
 	return 0;
 }

@@ -135,10 +135,10 @@ static void rec_pointer(struct cg *g, int reg, uint32_t off)
 
 static void put_number(struct cg *g, uint32_t off, uint32_t size, struct cg_val v)
 {
-	uint8_t code = size == 1 ? EBPF_STXB
-		: size == 2	 ? EBPF_STXH
-		: size == 4	 ? EBPF_STXW
-				 : EBPF_STXDW;
+	uint8_t code = size == 1   ? EBPF_STXB
+		       : size == 2 ? EBPF_STXH
+		       : size == 4 ? EBPF_STXW
+				   : EBPF_STXDW;
 	int r = cg_reg(g, v, R0);
 
 	if (off <= INT16_MAX) {
@@ -275,8 +275,8 @@ static void act_self(struct cg *g, struct d_node *n)
 
 static struct cg_val address_of(struct cg *g, struct d_node *n)
 {
-	struct d_node cast = {.kind = N_CAST, .type = g->c->t.void_ptr, .a = n, .line = n->line,
-		.col = n->col};
+	struct d_node cast = {
+		.kind = N_CAST, .type = g->c->t.void_ptr, .a = n, .line = n->line, .col = n->col};
 
 	return cg_expr(g, d_is_string(n->type) ? &cast : n);
 }
@@ -296,8 +296,8 @@ static void act_tracemem(struct cg *g, struct d_node *n)
 	addr = address_of(g, n->list);
 	if (dyn != NULL) { /* how much of it: recorded too, as the consumer prints only that */
 		len = cg_expr(g, dyn);
-		*used = (struct prog_val){.kind = V_INT, .size = 8, .is_signed = true,
-			.type = g->c->t.i64};
+		*used = (struct prog_val){
+			.kind = V_INT, .size = 8, .is_signed = true, .type = g->c->t.i64};
 		used->off = rec_room(g, n, 8);
 		a->act.nvals = 2;
 		if (len.kind == VAL_REG || len.kind == VAL_SLOT) {

@@ -20,8 +20,8 @@ static void put_line(const char *text, int n, FILE *f)
 	fwrite(text, 1, end ? (size_t)(end - text) : strlen(text), f);
 }
 
-static void dump_clause(const struct prog_clause *c, unsigned n, const struct ebpf_env *env,
-	FILE *f)
+static void dump_clause(
+	const struct prog_clause *c, unsigned n, const struct ebpf_env *env, FILE *f)
 {
 	char text[128];
 	int line = -1;
@@ -61,9 +61,9 @@ void d_prog_dump(const struct prog *p, unsigned first_clause, FILE *f)
 		char type[128];
 
 		fprintf(f, "variable %u: %s%s%s, %s, %u bytes\n", i,
-			v->scope == SC_SELF	  ? "self->"
-				: v->scope == SC_THIS ? "this->"
-						      : "",
+			v->scope == SC_SELF   ? "self->"
+			: v->scope == SC_THIS ? "this->"
+					      : "",
 			v->name, v->nkeys ? "[]" : "", d_type_name(v->type, type, sizeof(type)),
 			v->size);
 	}

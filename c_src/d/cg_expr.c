@@ -209,14 +209,12 @@ struct cg_val cg_binary(struct cg *g, const struct d_node *n, int op, struct cg_
 }
 
 /* Pointer arithmetic counts in elements. */
-static struct cg_val scaled(struct cg *g, struct cg_val v, const struct d_type *ptr,
-	const struct d_node *n)
+static struct cg_val scaled(
+	struct cg *g, struct cg_val v, const struct d_type *ptr, const struct d_node *n)
 {
-	uint64_t size = d_base(ptr)->ref ? d_base(ptr)->ref->size : 1;
+	uint64_t size = d_base(d_base(ptr)->ref)->size;
 
-	if (d_is_kind(ptr, T_PTR) || d_is_kind(ptr, T_ARRAY))
-		size = d_base(d_base(ptr)->ref)->size;
-	if (size <= 1)
+	if (size <= 1) /* void counts as 1 */
 		return v;
 	if (v.kind == VAL_CONST)
 		return cg_const(v.imm * size);
@@ -273,8 +271,12 @@ static uint8_t jump_code(int op, bool sign)
 static int inverse(int op)
 {
 	static const uint8_t inv[] = {
-		[OP_LT] = OP_GE, [OP_LE] = OP_GT, [OP_GT] = OP_LE,
-		[OP_GE] = OP_LT, [OP_EQ] = OP_NE, [OP_NE] = OP_EQ,
+		[OP_LT] = OP_GE,
+		[OP_LE] = OP_GT,
+		[OP_GT] = OP_LE,
+		[OP_GE] = OP_LT,
+		[OP_EQ] = OP_NE,
+		[OP_NE] = OP_EQ,
 	};
 
 	return inv[op];
@@ -334,8 +336,8 @@ static void jump_compare(struct cg *g, struct d_node *n, int op, int label)
 	a = cg_expr(g, n->a);
 	b = cg_expr(g, n->b);
 	t = d_is_int(n->a->type) && d_is_int(n->b->type)
-		? d_arith_type(g->c, n->a->type, n->b->type)
-		: g->c->t.u64;
+		    ? d_arith_type(g->c, n->a->type, n->b->type)
+		    : g->c->t.u64;
 	a = cg_convert(g, a, n->a->type, t, n);
 	b = cg_convert(g, b, n->b->type, t, n);
 	code = jump_code(op, d_is_signed(t));
@@ -433,8 +435,7 @@ static struct cg_val gen_lxor(struct cg *g, struct d_node *n)
 }
 
 /* One side of ?: into the temporary that both share. */
-static void gen_branch(struct cg *g, struct d_node *side, const struct d_node *n,
-	struct cg_val out)
+static void gen_branch(struct cg *g, struct d_node *side, const struct d_node *n, struct cg_val out)
 {
 	struct cg_val v;
 
@@ -480,9 +481,15 @@ static struct cg_val gen_ternary(struct cg *g, struct d_node *n)
 /* ---- assignment ------------------------------------------------------------------------ */
 
 static const uint8_t asg_op[] = {
-	[OP_ASG_MUL] = OP_MUL, [OP_ASG_DIV] = OP_DIV, [OP_ASG_MOD] = OP_MOD,
-	[OP_ASG_ADD] = OP_ADD, [OP_ASG_SUB] = OP_SUB, [OP_ASG_SHL] = OP_SHL,
-	[OP_ASG_SHR] = OP_SHR, [OP_ASG_BAND] = OP_BAND, [OP_ASG_BXOR] = OP_BXOR,
+	[OP_ASG_MUL] = OP_MUL,
+	[OP_ASG_DIV] = OP_DIV,
+	[OP_ASG_MOD] = OP_MOD,
+	[OP_ASG_ADD] = OP_ADD,
+	[OP_ASG_SUB] = OP_SUB,
+	[OP_ASG_SHL] = OP_SHL,
+	[OP_ASG_SHR] = OP_SHR,
+	[OP_ASG_BAND] = OP_BAND,
+	[OP_ASG_BXOR] = OP_BXOR,
 	[OP_ASG_BOR] = OP_BOR,
 };
 
@@ -563,13 +570,11 @@ static struct cg_val gen_update(struct cg *g, struct d_node *n, struct d_node *l
 static struct cg_val gen_op2(struct cg *g, struct d_node *n, bool want)
 {
 	switch (n->op) {
-	case OP_COMMA:
-		cg_discard(g, n->a);
-		return cg_expr(g, n->b);
+	case OP_COMMA: cg_discard(g, n->a); return cg_expr(g, n->b);
 	case OP_ASG: return gen_assign(g, n, want);
 	case OP_ASG_MUL ... OP_ASG_BOR:
-		return gen_update(g, n, n->a, asg_op[n->op], cg_expr(g, n->b), n->b->type, want,
-			false);
+		return gen_update(
+			g, n, n->a, asg_op[n->op], cg_expr(g, n->b), n->b->type, want, false);
 	case OP_LT ... OP_NE:
 	case OP_LAND:
 	case OP_LOR: return gen_truth(g, n);
@@ -601,12 +606,12 @@ static struct cg_val gen_op1(struct cg *g, struct d_node *n, bool want)
 		return v;
 	case OP_PREINC:
 	case OP_POSTINC:
-		return gen_update(g, n, n->a, OP_ADD, cg_const(1), g->c->t.int_, want,
-			n->op == OP_POSTINC);
+		return gen_update(
+			g, n, n->a, OP_ADD, cg_const(1), g->c->t.int_, want, n->op == OP_POSTINC);
 	case OP_PREDEC:
 	case OP_POSTDEC:
-		return gen_update(g, n, n->a, OP_SUB, cg_const(1), g->c->t.int_, want,
-			n->op == OP_POSTDEC);
+		return gen_update(
+			g, n, n->a, OP_SUB, cg_const(1), g->c->t.int_, want, n->op == OP_POSTDEC);
 	default: break;
 	}
 	cg_fail(g, n, "D_CG_EXPR", "operator has no value here");

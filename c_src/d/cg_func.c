@@ -14,12 +14,9 @@ unsigned d_prog_str(struct d_comp *c, const char *s, uint32_t len)
 {
 	struct prog *p = &c->prog;
 
-	if ((p->nstrs & (p->nstrs - 1)) == 0) {
-		void *grown = realloc(p->strs, (p->nstrs ? p->nstrs * 2 : 1) * sizeof(*p->strs));
-
-		if (grown == NULL)
-			return 0;
-		p->strs = grown;
+	if (d_prog_grow(&p->strs, p->nstrs, sizeof(*p->strs)) < 0) {
+		et_err(&c->error, "ET_NOMEM", "out of memory");
+		return 0;
 	}
 	p->strs[p->nstrs].s = s;
 	p->strs[p->nstrs].len = len;
@@ -92,8 +89,11 @@ static void key_part(struct cg *g, struct d_node *n, const struct prog_val *k, i
 		break;
 	case V_INT: v = cg_convert(g, cg_expr(g, n), n->type, k->type, n); break;
 	default: {
-		struct d_node cast = {.kind = N_CAST, .type = g->c->t.string, .a = n,
-			.line = n->line, .col = n->col};
+		struct d_node cast = {.kind = N_CAST,
+			.type = g->c->t.string,
+			.a = n,
+			.line = n->line,
+			.col = n->col};
 
 		v = cg_expr(g, d_is_string(n->type) ? n : &cast);
 		break;
@@ -134,13 +134,8 @@ static int append_agg(struct cg *g, struct prog_agg *a, const struct d_node *n)
 
 	if (p->naggs >= D_MAX_AGGS)
 		return cg_fail(g, n, "D_ID_OFLOW", "more than %d aggregations", D_MAX_AGGS);
-	if ((p->naggs & (p->naggs - 1)) == 0) {
-		void *grown = realloc(p->aggs, (p->naggs ? p->naggs * 2 : 1) * sizeof(*p->aggs));
-
-		if (grown == NULL)
-			return cg_fail(g, n, "ET_NOMEM", "out of memory");
-		p->aggs = grown;
-	}
+	if (d_prog_grow(&p->aggs, p->naggs, sizeof(*p->aggs)) < 0)
+		return cg_fail(g, n, "ET_NOMEM", "out of memory");
 	p->aggs[p->naggs] = a;
 	return p->naggs++;
 }
@@ -247,10 +242,22 @@ struct fn_rt {
 	bool has_missing;
 };
 
-#define SLOT(name)	{RT_##name, true, true, 0, false}
-#define SLOT_OPT(name, d) {RT_##name, true, true, d, true}
-#define PLAIN(name)	{RT_##name, false, true, 0, false}
-#define PLAIN_OPT(name, d) {RT_##name, false, true, d, true}
+#define SLOT(name)                                                                                 \
+	{                                                                                          \
+		RT_##name, true, true, 0, false                                                    \
+	}
+#define SLOT_OPT(name, d)                                                                          \
+	{                                                                                          \
+		RT_##name, true, true, d, true                                                     \
+	}
+#define PLAIN(name)                                                                                \
+	{                                                                                          \
+		RT_##name, false, true, 0, false                                                   \
+	}
+#define PLAIN_OPT(name, d)                                                                         \
+	{                                                                                          \
+		RT_##name, false, true, d, true                                                    \
+	}
 
 static const struct fn_rt fn_rts[FN_COUNT_] = {
 	[FN_ALLOCA] = PLAIN(alloca),

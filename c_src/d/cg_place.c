@@ -7,7 +7,6 @@
  */
 #include "cg.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- variables of the program ---------------------------------------------------------- */
@@ -23,13 +22,8 @@ static int append_var(struct cg *g, struct prog_var *v, const struct d_node *n)
 
 	if (p->nvars >= D_MAX_VARS)
 		return cg_fail(g, n, "D_ID_OFLOW", "more than %d variables", D_MAX_VARS);
-	if ((p->nvars & (p->nvars - 1)) == 0) {
-		void *grown = realloc(p->vars, (p->nvars ? p->nvars * 2 : 1) * sizeof(*p->vars));
-
-		if (grown == NULL)
-			return cg_fail(g, n, "ET_NOMEM", "out of memory");
-		p->vars = grown;
-	}
+	if (d_prog_grow(&p->vars, p->nvars, sizeof(*p->vars)) < 0)
+		return cg_fail(g, n, "ET_NOMEM", "out of memory");
 	p->vars[p->nvars] = v;
 	return p->nvars++;
 }
@@ -148,13 +142,12 @@ static struct cg_place var_place(struct cg *g, struct d_node *n)
 
 static struct cg_place raw_place(struct cg_val addr, int64_t off)
 {
-	return (struct cg_place){
-		.kind = PL_RAW, .base = addr, .off = off, .key = -1, .copy = -1};
+	return (struct cg_place){.kind = PL_RAW, .base = addr, .off = off, .key = -1, .copy = -1};
 }
 
 /* base + index * size, in a new temporary; the index is known to be in range for PL_MEM. */
-static void add_index(struct cg *g, struct cg_place *p, struct cg_val i, uint64_t size,
-	const struct d_node *n)
+static void add_index(
+	struct cg *g, struct cg_place *p, struct cg_val i, uint64_t size, const struct d_node *n)
 {
 	struct cg_val t;
 
@@ -298,8 +291,7 @@ struct cg_val cg_place_addr(struct cg *g, struct cg_place *p, const struct d_nod
 	return cg_keep(g, n, R0);
 }
 
-struct cg_val cg_place_mem(struct cg *g, struct cg_place *p, uint32_t size,
-	const struct d_node *n)
+struct cg_val cg_place_mem(struct cg *g, struct cg_place *p, uint32_t size, const struct d_node *n)
 {
 	uint32_t off;
 
@@ -362,8 +354,8 @@ static void extract_bits(struct cg *g, int reg, const struct d_member *m)
 			down);
 }
 
-static struct cg_val load_dyn(struct cg *g, struct cg_place *p, const struct d_type *t,
-	const struct d_node *n)
+static struct cg_val load_dyn(
+	struct cg *g, struct cg_place *p, const struct d_type *t, const struct d_node *n)
 {
 	ebpf_const(g->a, R2, p->varid);
 	cg_key_load(g, R3, p->key, p->var->nkeys);
@@ -389,8 +381,8 @@ static struct cg_val load_string(struct cg *g, struct cg_place *p, const struct 
 	return cg_keep(g, n, R0);
 }
 
-struct cg_val cg_place_load(struct cg *g, struct cg_place *p, const struct d_type *t,
-	const struct d_node *n)
+struct cg_val cg_place_load(
+	struct cg *g, struct cg_place *p, const struct d_type *t, const struct d_node *n)
 {
 	struct cg_val v;
 	int d;
@@ -430,8 +422,8 @@ static void store_number(struct cg *g, const struct cg_place *p, uint64_t size, 
 	cg_call(g, RT_store);
 }
 
-static void store_bits(struct cg *g, const struct cg_place *p, struct cg_val v,
-	const struct d_node *n)
+static void store_bits(
+	struct cg *g, const struct cg_place *p, struct cg_val v, const struct d_node *n)
 {
 	const struct d_member *m = p->bits;
 	uint64_t size = d_base(m->type)->size;

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct d_comp *d_comp_new(struct et_options *opts, const struct d_registry *reg,
-	struct et_error *e)
+struct d_comp *d_comp_new(struct et_options *opts, const struct d_registry *reg, struct et_error *e)
 {
 	struct d_comp *c = calloc(1, sizeof(*c));
 
@@ -170,8 +169,7 @@ static int match_clause(struct d_comp *c, struct d_clause *cl, unsigned flags)
 			return d_error(c, e.tag, d->line, d->col, "%s", e.text);
 		if (n == 0 && !(flags & D_C_ZDEFS) && !c->opts->val[OPT_ZDEFS])
 			return d_error(c, "D_PDESC_ZERO", d->line, d->col,
-				"probe description %s does not match any probes",
-				desc_text(c, d));
+				"probe description %s does not match any probes", desc_text(c, d));
 		c->matches += n;
 	}
 	c->probe = m.first;

@@ -11,24 +11,72 @@
 /* ---- trees ----------------------------------------------------------------------------- */
 
 static const char *const kinds[] = {
-	[N_INT] = "integer", [N_STR] = "string", [N_IDENT] = "name", [N_VAR] = "variable",
-	[N_ASSOC] = "array", [N_AGG] = "aggregation", [N_FUNC] = "call", [N_OP1] = "unary",
-	[N_OP2] = "binary", [N_OP3] = "conditional", [N_MEMBER] = "member", [N_CAST] = "cast",
-	[N_SIZEOF] = "sizeof", [N_OFFSETOF] = "offsetof", [N_STRINGOF] = "stringof",
-	[N_XLATE] = "xlate", [N_EXPR] = "expression", [N_IF] = "if", [N_BLOCK] = "block",
+	[N_INT] = "integer",
+	[N_STR] = "string",
+	[N_IDENT] = "name",
+	[N_VAR] = "variable",
+	[N_ASSOC] = "array",
+	[N_AGG] = "aggregation",
+	[N_FUNC] = "call",
+	[N_OP1] = "unary",
+	[N_OP2] = "binary",
+	[N_OP3] = "conditional",
+	[N_MEMBER] = "member",
+	[N_CAST] = "cast",
+	[N_SIZEOF] = "sizeof",
+	[N_OFFSETOF] = "offsetof",
+	[N_STRINGOF] = "stringof",
+	[N_XLATE] = "xlate",
+	[N_EXPR] = "expression",
+	[N_IF] = "if",
+	[N_BLOCK] = "block",
 };
 
 static const char *const ops[] = {
-	[OP_NONE] = "", [OP_LNOT] = "!", [OP_BNOT] = "~", [OP_PLUS] = "+", [OP_NEG] = "-",
-	[OP_DEREF] = "*", [OP_ADDROF] = "&", [OP_PREINC] = "++x", [OP_PREDEC] = "--x",
-	[OP_POSTINC] = "x++", [OP_POSTDEC] = "x--", [OP_MUL] = "*", [OP_DIV] = "/",
-	[OP_MOD] = "%", [OP_ADD] = "+", [OP_SUB] = "-", [OP_SHL] = "<<", [OP_SHR] = ">>",
-	[OP_LT] = "<", [OP_LE] = "<=", [OP_GT] = ">", [OP_GE] = ">=", [OP_EQ] = "==",
-	[OP_NE] = "!=", [OP_BAND] = "&", [OP_BXOR] = "^", [OP_BOR] = "|", [OP_LAND] = "&&",
-	[OP_LXOR] = "^^", [OP_LOR] = "||", [OP_COMMA] = ",", [OP_INDEX] = "[]",
-	[OP_ASG] = "=", [OP_ASG_MUL] = "*=", [OP_ASG_DIV] = "/=", [OP_ASG_MOD] = "%=",
-	[OP_ASG_ADD] = "+=", [OP_ASG_SUB] = "-=", [OP_ASG_SHL] = "<<=", [OP_ASG_SHR] = ">>=",
-	[OP_ASG_BAND] = "&=", [OP_ASG_BXOR] = "^=", [OP_ASG_BOR] = "|=", [OP_DOT] = ".",
+	[OP_NONE] = "",
+	[OP_LNOT] = "!",
+	[OP_BNOT] = "~",
+	[OP_PLUS] = "+",
+	[OP_NEG] = "-",
+	[OP_DEREF] = "*",
+	[OP_ADDROF] = "&",
+	[OP_PREINC] = "++x",
+	[OP_PREDEC] = "--x",
+	[OP_POSTINC] = "x++",
+	[OP_POSTDEC] = "x--",
+	[OP_MUL] = "*",
+	[OP_DIV] = "/",
+	[OP_MOD] = "%",
+	[OP_ADD] = "+",
+	[OP_SUB] = "-",
+	[OP_SHL] = "<<",
+	[OP_SHR] = ">>",
+	[OP_LT] = "<",
+	[OP_LE] = "<=",
+	[OP_GT] = ">",
+	[OP_GE] = ">=",
+	[OP_EQ] = "==",
+	[OP_NE] = "!=",
+	[OP_BAND] = "&",
+	[OP_BXOR] = "^",
+	[OP_BOR] = "|",
+	[OP_LAND] = "&&",
+	[OP_LXOR] = "^^",
+	[OP_LOR] = "||",
+	[OP_COMMA] = ",",
+	[OP_INDEX] = "[]",
+	[OP_ASG] = "=",
+	[OP_ASG_MUL] = "*=",
+	[OP_ASG_DIV] = "/=",
+	[OP_ASG_MOD] = "%=",
+	[OP_ASG_ADD] = "+=",
+	[OP_ASG_SUB] = "-=",
+	[OP_ASG_SHL] = "<<=",
+	[OP_ASG_SHR] = ">>=",
+	[OP_ASG_BAND] = "&=",
+	[OP_ASG_BXOR] = "^=",
+	[OP_ASG_BOR] = "|=",
+	[OP_DOT] = ".",
 	[OP_ARROW] = "->",
 };
 
@@ -134,11 +182,11 @@ int d_types_write(struct d_comp *c, const char *path, bool basic)
 	FILE *f = fopen(path, "we");
 
 	if (f == NULL)
-		return d_error(c, "ET_FILE", 0, 0, "cannot write types to %s: %s", path,
-			strerror(errno));
+		return d_error(
+			c, "ET_FILE", 0, 0, "cannot write types to %s: %s", path, strerror(errno));
 	d_types_each(c, basic, put_type, f);
 	if (fclose(f) != 0)
-		return d_error(c, "ET_FILE", 0, 0, "cannot write types to %s: %s", path,
-			strerror(errno));
+		return d_error(
+			c, "ET_FILE", 0, 0, "cannot write types to %s: %s", path, strerror(errno));
 	return 0;
 }
