@@ -621,7 +621,7 @@ static void test_decl_errors(void)
 	expect_error("long char x;", "D_DECL_CHARATTR", "char");
 	expect_error("unsigned void x;", "D_DECL_VOIDATTR", "void");
 	expect_error("signed float x;", "D_DECL_SIGNINT", "integer");
-	expect_error("unsigned struct s x;", "D_DECL_COMBO", "two types");
+	expect_error("unsigned struct s x;", "D_DECL_SIGNINT", "integer");
 	expect_error("long float x;", "D_DECL_LONGINT", "long");
 	expect_error("short double x;", "D_DECL_LONGINT", "short");
 	expect_error("long long long x;", "D_DECL_COMBO", "long");

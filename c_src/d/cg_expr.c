@@ -493,6 +493,22 @@ static const uint8_t asg_op[] = {
 	[OP_ASG_BOR] = OP_BOR,
 };
 
+/* The value of an assignment to a bit-field is what the field holds afterwards. */
+static struct cg_val cut(
+	struct cg *g, struct cg_val v, const struct d_member *m, const struct d_node *n)
+{
+	int by = 64 - m->bit_width;
+
+	cg_load(g, R0, v);
+	cg_free(g, v);
+	if (by != 0) {
+		ebpf_emit(g->a, EBPF_LSH64_IMM, R0, 0, 0, by);
+		ebpf_emit(g->a, d_is_signed(m->type) ? EBPF_ARSH64_IMM : EBPF_RSH64_IMM, R0, 0, 0,
+			by);
+	}
+	return cg_keep(g, n, R0);
+}
+
 static struct cg_val gen_assign(struct cg *g, struct d_node *n, bool want)
 {
 	const struct d_type *t = n->a->type;
@@ -511,7 +527,7 @@ static struct cg_val gen_assign(struct cg *g, struct d_node *n, bool want)
 	cg_place_store(g, &p, t, v, n);
 	cg_place_free(g, &p);
 	if (want)
-		return v;
+		return p.bits != NULL ? cut(g, v, p.bits, n) : v;
 	cg_free(g, v);
 	return cg_const(0);
 }
@@ -523,10 +539,11 @@ static struct cg_val gen_update(struct cg *g, struct d_node *n, struct d_node *l
 	const struct d_type *t = lv->type;
 	struct cg_place p = cg_place(g, lv, true);
 	struct cg_val v, old = cg_const(0);
+	bool shift = op == OP_SHL || op == OP_SHR, is_bool = d_base(t)->is_bool;
 
 	if (points(t))
 		b = scaled(g, b, t, n);
-	if ((op == OP_ADD || op == OP_SUB) && p.bits == NULL &&
+	if ((op == OP_ADD || op == OP_SUB) && p.bits == NULL && !is_bool &&
 		(p.kind == PL_DYN || (p.kind == PL_MEM && p.shared))) {
 		if (op == OP_SUB) { /* add the negative: one atomic operation */
 			if (b.kind == VAL_CONST)
@@ -547,11 +564,12 @@ static struct cg_val gen_update(struct cg *g, struct d_node *n, struct d_node *l
 		old = cg_tmp(g, n);
 		cg_store(g, old, cg_reg(g, v, R0));
 	}
-	if (op == OP_DIV || op == OP_MOD || op == OP_SHR) { /* in the common type */
-		const struct d_type *common = op == OP_SHR ? t : d_arith_type(g->c, t, tb);
+	/* In the common type, where the bits that the place keeps are not all that counts. */
+	if (op == OP_DIV || op == OP_MOD || op == OP_SHR || is_bool) {
+		const struct d_type *common = d_arith_type(g->c, t, shift ? t : tb);
 
 		v = cg_convert(g, v, t, common, n);
-		if (op != OP_SHR)
+		if (!shift)
 			b = cg_convert(g, b, tb, common, n);
 		v = cg_binary(g, n, op, v, b, common);
 		v = cg_convert(g, v, common, t, n);
@@ -564,7 +582,7 @@ static struct cg_val gen_update(struct cg *g, struct d_node *n, struct d_node *l
 		cg_free(g, v);
 		return old;
 	}
-	return v;
+	return want && p.bits != NULL ? cut(g, v, p.bits, n) : v;
 }
 
 static struct cg_val gen_op2(struct cg *g, struct d_node *n, bool want)

@@ -206,10 +206,10 @@ static uint64_t divide(const struct d_type *t, int op, uint64_t a, uint64_t b)
 			    : (uint64_t)((int64_t)a % (int64_t)b);
 }
 
-/* By more than the width: as the machine does, by the low bits. */
+/* As bytecode does it: in 64 bits, by the low six bits of b; chk_int() cuts the result. */
 static uint64_t shift(const struct d_type *t, int op, uint64_t a, uint64_t b)
 {
-	unsigned by = b & (t->size * 8 - 1);
+	unsigned by = b & 63;
 
 	if (op == OP_SHL)
 		return a << by;

@@ -231,127 +231,20 @@ int d_decl_specs(struct d_comp *c, struct d_decl *base)
 
 /* ---- constants ------------------------------------------------------------------------ */
 
-static int eval2(enum d_op op, int64_t a, int64_t b, int64_t *v)
+/* The checker knows types, and so whether -1 < 1u; the expression becomes its value. */
+int d_const_eval(struct d_comp *c, struct d_node *n, int64_t *v)
 {
-	uint64_t x = (uint64_t)a, y = (uint64_t)b;
-
-	switch (op) {
-	case OP_MUL: *v = (int64_t)(x * y); break;
-	case OP_DIV:
-	case OP_MOD:
-		if (b == 0 || (a == INT64_MIN && b == -1))
+	if (n->kind != N_INT) {
+		if (c->globals == NULL)
 			return -1;
-		*v = op == OP_DIV ? a / b : a % b;
-		break;
-	case OP_ADD: *v = (int64_t)(x + y); break;
-	case OP_SUB: *v = (int64_t)(x - y); break;
-	case OP_SHL: *v = (int64_t)(x << (y & 63)); break;
-	case OP_SHR: *v = a >> (y & 63); break;
-	case OP_LT: *v = a < b; break;
-	case OP_LE: *v = a <= b; break;
-	case OP_GT: *v = a > b; break;
-	case OP_GE: *v = a >= b; break;
-	case OP_EQ: *v = a == b; break;
-	case OP_NE: *v = a != b; break;
-	case OP_BAND: *v = a & b; break;
-	case OP_BXOR: *v = a ^ b; break;
-	case OP_BOR: *v = a | b; break;
-	case OP_LAND: *v = a && b; break;
-	case OP_LXOR: *v = !a != !b; break;
-	case OP_LOR: *v = a || b; break;
-	default: return -1;
+		c->chk_copies = 0;
+		if (d_check_expr(c, n) != 0)
+			et_err_clear(&c->error); /* the caller says what is wrong here */
 	}
-	return 0;
-}
-
-static int eval1(enum d_op op, int64_t a, int64_t *v)
-{
-	switch (op) {
-	case OP_LNOT: *v = !a; break;
-	case OP_BNOT: *v = ~a; break;
-	case OP_PLUS: *v = a; break;
-	case OP_NEG: *v = (int64_t)(0 - (uint64_t)a); break;
-	default: return -1;
-	}
-	return 0;
-}
-
-static int64_t convert(const struct d_type *t, int64_t v)
-{
-	t = d_base(t);
-	if (t->is_bool)
-		return v != 0;
-	switch (t->size) {
-	case 1: return t->is_signed ? (int8_t)v : (uint8_t)v;
-	case 2: return t->is_signed ? (int16_t)v : (uint16_t)v;
-	case 4: return t->is_signed ? (int32_t)v : (int64_t)(uint32_t)v;
-	default: return v;
-	}
-}
-
-static int eval_name(struct d_comp *c, const struct d_node *n, int64_t *v, unsigned depth);
-
-/* Enumerators and inlines are the names that constants may use. */
-static int eval(struct d_comp *c, const struct d_node *n, int64_t *v, unsigned depth)
-{
-	const struct d_member *m;
-	int64_t a, b;
-	uint64_t off;
-
-	switch (n->kind) {
-	case N_INT: *v = (int64_t)n->value; return 0;
-	case N_IDENT: return eval_name(c, n, v, depth);
-	case N_OP1: return eval(c, n->a, &a, depth) != 0 ? -1 : eval1(n->op, a, v);
-	case N_OP2:
-		if (eval(c, n->a, &a, depth) != 0 || eval(c, n->b, &b, depth) != 0)
-			return -1;
-		return eval2(n->op, a, b, v);
-	case N_OP3:
-		if (eval(c, n->a, &a, depth) != 0)
-			return -1;
-		return eval(c, a != 0 ? n->b : n->c, v, depth);
-	case N_CAST:
-		if (!d_is_int(n->type) || eval(c, n->a, &a, depth) != 0)
-			return -1;
-		*v = convert(n->type, a);
-		return 0;
-	case N_SIZEOF:
-		if (n->a != NULL || d_base(n->type)->size == 0)
-			return -1;
-		*v = (int64_t)d_base(n->type)->size;
-		return 0;
-	case N_OFFSETOF:
-		m = d_member(n->type, n->text, &off);
-		if (m == NULL || m->bit_width != 0)
-			return -1;
-		*v = (int64_t)off;
-		return 0;
-	default: return -1;
-	}
-}
-
-static int eval_name(struct d_comp *c, const struct d_node *n, int64_t *v, unsigned depth)
-{
-	const struct d_ident *id;
-
-	if (n->op != SC_GLOBAL || c->globals == NULL || depth >= 16)
+	if (n->kind != N_INT || !d_is_int(n->type))
 		return -1;
-	id = d_ident_find(c->globals, n->text);
-	if (id == NULL)
-		return -1;
-	if (id->kind == ID_ENUM) {
-		*v = (int64_t)id->value;
-		return 0;
-	}
-	/* The checker may have replaced the expression by its value already. */
-	if (id->kind == ID_INLINE && id->nkeys == 0 && id->expr != NULL)
-		return eval(c, id->expr, v, depth + 1);
-	return -1;
-}
-
-int d_const_eval(struct d_comp *c, const struct d_node *n, int64_t *v)
-{
-	return eval(c, n, v, 0);
+	*v = (int64_t)n->value;
+	return 0;
 }
 
 /* ---- declarators ---------------------------------------------------------------------- */

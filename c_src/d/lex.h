@@ -184,7 +184,7 @@ const struct d_type *d_parse_typename(struct d_comp *c);     /* as in sizeof (T)
 int d_decl_object(struct d_comp *c, const struct d_decl *d); /* may there be a variable of it? */
 int d_decl_params(
 	struct d_comp *c, int close, const char *kind, struct d_member **out, bool *varargs);
-int d_const_eval(struct d_comp *c, const struct d_node *n, int64_t *v); /* -1: no constant */
+int d_const_eval(struct d_comp *c, struct d_node *n, int64_t *v); /* -1: no constant */
 
 /* struct.c: the part behind struct, union, enum */
 const struct d_type *d_parse_sou(struct d_comp *c);
