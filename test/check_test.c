@@ -640,7 +640,7 @@ static const struct {
 	{"gas[1, \"x\"]", "int", false, 0},
 	{"timestamp / 1000", "unsigned long", false, 0},
 	{"garr[gi]", "int", false, 0},
-	{"1 << 33", "int", true, 2},
+	{"1 << 33", "int", true, 0},
 	{"pid == 1 ? 1 : 2", "int", false, 0},
 	{"gb << 1", "int", false, 0},
 	{"(long)1 == 1", "int", true, 1},

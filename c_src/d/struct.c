@@ -359,7 +359,6 @@ static int enter_name(
 	struct d_comp *c, const struct d_type *t, const struct d_member *m, int line, int col)
 {
 	struct d_ident *id;
-	int64_t v;
 
 	if (c->globals == NULL)
 		return 0;
@@ -368,8 +367,8 @@ static int enter_name(
 		(int64_t)id->value == m->value)
 		return 0; /* the same enum from another text */
 	/* D libraries have some names of headers as inlines: the same value is no conflict. */
-	if (id != NULL && id->kind == ID_INLINE && id->nkeys == 0 && id->expr != NULL &&
-		d_const_eval(c, id->expr, &v) == 0 && v == m->value)
+	if (id != NULL && id->kind == ID_INLINE && id->nkeys == 0 && id->expr->kind == N_INT &&
+		(int64_t)id->expr->value == m->value)
 		return 0;
 	if (id != NULL || d_typedef_find(c, m->name) != NULL)
 		return d_error(c, "D_DECL_IDRED", line, col, "%s is already declared", m->name);

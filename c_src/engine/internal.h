@@ -161,6 +161,7 @@ struct en_thread {
 	char *alloca;
 	char *tok; /* strtok: what is left to split */
 	uint32_t tok_pos, tok_len;
+	uint64_t tok_fired; /* in which firing: it is no other's */
 	bool tok_set;
 	uint64_t chill_from, chilled; /* chill(): in the second that began then */
 	uint64_t self_key;	      /* of the thread itself */

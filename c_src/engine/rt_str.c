@@ -287,7 +287,7 @@ RTFN(substr)
 	return str_put(f, a, len > 0 ? s + from : "", (size_t)len);
 }
 
-/* The next piece; what is left is kept in the slot of the thread until the next call. */
+/* The next piece; what is left is kept in the slot of the thread until the firing ends. */
 RTFN(strtok)
 {
 	struct fire *f = FIRE(ctx);
@@ -301,8 +301,9 @@ RTFN(strtok)
 		t->tok_len = n;
 		t->tok_pos = 0;
 		t->tok_set = true;
+		t->tok_fired = count_get(&t->fired);
 	}
-	if (!t->tok_set)
+	if (!t->tok_set || t->tok_fired != count_get(&t->fired))
 		return 0;
 	for (from = t->tok_pos; from < t->tok_len; from++)
 		if (m == 0 || memchr(sep, t->tok[from], m) == NULL)

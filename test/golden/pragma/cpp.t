@@ -1,6 +1,8 @@
 # -C: cpp on files, with -D, -U, -I and its predefined names
 < inc/one.h
+| #ifndef ONE
 | #define ONE 1
+| #endif
 < t.d
 | #include "one.h"
 | #ifdef WANT
@@ -46,3 +48,27 @@ $ erltrace -e -xerrtags -s t.d
 $ erltrace -xcpp -I inc -qs t.d
 > -1 1
 >
+# not on text given by -n
+$ erltrace -C -D X=1 -e -xerrtags -n 'BEGIN { trace(X); }'
+!~ \[D_IDENT_UNDEF\]
+? 1
+# names that say what runs here; the compiler's own is not there
+< names.d
+| #if defined(__GNUC__) || !defined(__amd64) || __SUNW_D_VERSION < 0x1000000
+| #error wrong names
+| #endif
+| BEGIN { printf("%d\n", __SUNW_D_VERSION > 0); exit(0); }
+$ erltrace -C -qs names.d
+> 1
+>
+# -H tells what was included
+$ erltrace -C -H -I inc -qs t.d
+> -1 1
+>
+!~ one\.h
+# a failing preprocessor is an error
+< fail.d
+| #error stop here
+| BEGIN { exit(0); }
+$ erltrace -C -e -s fail.d 2>&1 | grep -c 'stop here'
+> 1

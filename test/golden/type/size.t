@@ -39,3 +39,7 @@ $ erltrace -xstrsize=64 -qn 'BEGIN { printf("%d\n", sizeof (string)); exit(0); }
 $ erltrace -qn 'BEGIN { printf("%d %d\n", sizeof (sizeof (int)), -1 < sizeof (int)); exit(0); }'
 > 8 0
 >
+# addresses that print as symbols
+$ erltrace -qn 'BEGIN { printf("%d %d\n", sizeof (_symaddr), sizeof (_usymaddr)); exit(0); }'
+> 8 8
+>

@@ -57,3 +57,11 @@ $ erltrace -qs p.d
 $ erltrace -qs h.d
 > 6 100
 >
+# an inline does not know itself: there is no recursion
+$ erltrace -e -xerrtags -n 'inline int f[int a] = a > 0 ? f[a - 1] : 0; BEGIN { trace(f[3]); }'
+!~ \[D_IDENT_UNDEF\]
+? 1
+# what it does, it does at every use
+$ erltrace -qn 'int x; inline int next = x++; BEGIN { printf("%d ", next); printf("%d %d\n", next, x); exit(0); }'
+> 0 1 2
+>
