@@ -229,11 +229,47 @@ manual:
 	tools/manual-tables.sh >$(BUILD)/erltrace.1
 	cat $(BUILD)/erltrace.1 >man/erltrace.1
 
+# ---- inside Erlang ------------------------------------------------------------------------
+#
+# The NIF library and its modules; in the making, so neither "all" nor "test" asks for it yet.
+
+ERL ?= erl
+ERL_INCLUDE = $(shell $(ERL) -noshell -eval \
+	'io:format("~s/usr/include", [code:root_dir()]), halt().' 2>/dev/null)
+BEAM_SRC := $(sort $(wildcard c_src/beam/*.c))
+BEAM_OBJ := $(BEAM_SRC:%.c=$(BUILD)/%.o)
+ERL_SRC := $(sort $(wildcard src/*.erl))
+PRIV := $(patsubst ./%,%,$(O)/priv)
+EBIN := $(patsubst ./%,%,$(O)/ebin)
+
+.PHONY: erlang test-erlang
+erlang: $(PRIV)/erltrace.so $(EBIN)/erltrace.app
+
+$(BEAM_OBJ): CPPFLAGS += -I$(ERL_INCLUDE)
+
+# beam/erlang.c has the list of providers that holds in a node.
+$(PRIV)/erltrace.so: $(filter-out %/provider/providers.o,$(LIB_OBJ)) $(BEAM_OBJ)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared $(ALL_LDFLAGS) -o $@ $^
+
+$(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC)
+	$(call say,ERLC,$(EBIN))
+	$(Q)mkdir -p $(@D)
+	$(Q)erlc +debug_info -Werror -o $(EBIN) $(ERL_SRC)
+	$(Q)cp $< $@
+
+test-erlang: erlang
+	$(Q)mkdir -p $(BUILD)/erl
+	$(Q)erlc -o $(BUILD)/erl test/erltrace_tests.erl
+	$(Q)$(ERL) -noshell -pa $(EBIN) $(BUILD)/erl -eval \
+		'halt(case eunit:test(erltrace_tests, [verbose]) of ok -> 0; _ -> 1 end).'
+
 print-version:
 	@echo $(VERSION)
 
 clean:
-	rm -rf $(BUILD) $(BIN) $(LIB)
+	rm -rf $(BUILD) $(BIN) $(LIB) $(PRIV) $(EBIN)
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(SAN_LIB_OBJ:.o=.d) $(SAN_CLI_OBJ:.o=.d)
 -include $(TESTS:=.d) $(SAN_TESTS:=.d) $(FUZZERS:=.d) $(BENCHES:=.d)

@@ -219,6 +219,25 @@ static void test_arguments(void)
 	erltrace_close(h);
 }
 
+/* The caller's text and arguments may be gone after compiling. */
+static void test_arguments_are_copied(void)
+{
+	char arg[] = "first", text[] = "BEGIN { printf(\"%s\", $$1); exit(0); }";
+	const char *const argv[] = {arg};
+	erltrace_compile_opts_t co = {.size = sizeof(co), .argc = 1, .argv = argv};
+	erltrace_t *h = erltrace_open(&err);
+	struct out o;
+
+	erltrace_setopt(h, "quiet", NULL, &err);
+	CHECK(erltrace_compile(h, text, &co, &err) == 0, "%s", err.text);
+	memset(arg, 'X', sizeof(arg) - 1);
+	memset(text, 'X', sizeof(text) - 1);
+	CHECK(erltrace_go(h, &err) == 0);
+	drain(h, &o);
+	CHECK(strcmp(o.text, "first\n") == 0, "%s", o.text);
+	erltrace_close(h);
+}
+
 /* ---- own probes ------------------------------------------------------------------------ */
 
 static erltrace_probe_t *own_probe(erltrace_t *h)
@@ -597,6 +616,7 @@ int main(void)
 	test_compile_error();
 	test_two_scripts_share();
 	test_arguments();
+	test_arguments_are_copied();
 	test_own_probe();
 	test_self_key();
 	test_threads_lose_nothing();

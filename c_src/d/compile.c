@@ -278,6 +278,21 @@ static int compile_text(struct d_comp *c, const char *text, size_t len, unsigned
 	return write_types(c);
 }
 
+/* Strings of the script point to them as long as the handle lives; the caller's may not. */
+static int keep_arguments(struct d_comp *c, int argc, const char *const *argv)
+{
+	const char **copy = arena_alloc(c->arena, ((size_t)argc + 1) * sizeof(*copy));
+
+	for (int i = 0; copy != NULL && i < argc; i++)
+		if ((copy[i] = arena_strdup(c->arena, argv[i], strlen(argv[i]))) == NULL)
+			copy = NULL;
+	if (copy == NULL)
+		return et_err(&c->error, "ET_NOMEM", "out of memory");
+	c->argc = argc;
+	c->argv = copy;
+	return 0;
+}
+
 static int load_libs_once(struct d_comp *c)
 {
 	if (c->libs_loaded)
@@ -299,14 +314,14 @@ int d_compile(struct d_comp *c, const char *text, size_t len, const char *file, 
 	err = load_libs_once(c);
 	if (err == 0) {
 		m = mark(c);
-		c->argc = argc;
-		c->argv = argv;
+		err = keep_arguments(c, argc, argv);
 		memset(c->argused, 0, sizeof(c->argused));
 		c->file = arena_strdup(c->arena, file, strlen(file));
 		c->probe_ok = (flags & D_C_PSPEC) || c->opts->val[OPT_PSPEC];
 		c->matches = 0;
 		c->in_library = false;
-		err = compile_text(c, text, len, flags);
+		if (err == 0)
+			err = compile_text(c, text, len, flags);
 	}
 	*first_clause = m.nclauses;
 	if (err < 0) {

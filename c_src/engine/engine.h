@@ -115,6 +115,7 @@ struct en_probe {
 	const char *const *xargtypes;
 	const uint8_t *argmap;
 	bool own_types; /* argtypes and its texts are freed with the probe */
+	const char *func_alias; /* descriptions may say this for the function too, or NULL */
 };
 struct en_ecblist {
 	unsigned n;

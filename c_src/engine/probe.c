@@ -208,7 +208,9 @@ static bool matches(const struct en_probe *p, const struct d_pdesc *d)
 {
 	if (d->id != 0)
 		return p->id == d->id;
-	return en_glob(d->name, p->name->text) && en_glob(d->func, p->func->text) &&
+	return en_glob(d->name, p->name->text) &&
+	       (en_glob(d->func, p->func->text) ||
+		       (p->func_alias != NULL && en_glob(d->func, p->func_alias))) &&
 	       en_glob(d->mod, p->mod->text) && en_glob(d->prov, p->prov->text);
 }
 
