@@ -202,7 +202,7 @@ static int unknown(const char *name, struct et_error *e)
 	if (best != NULL)
 		return et_err(e, "ET_OPTION", "there is no option '%.64s': did you mean '%s'?",
 			name, best);
-	return et_err(e, "ET_OPTION", "there is no option '%.64s'", name);
+	return et_err(e, "ET_OPTION", "there is no option '%.64s': --help lists them", name);
 }
 
 static int lookup(const char *name)

@@ -12,7 +12,7 @@
 %% off and nothing is left.
 -module(erltrace).
 -export([open/0, script/1, setopt/3, compile/2, compile/3, go/1, walk/1, aggregations/1, consume/1,
-         output/1, stop/1, close/1, format_error/1]).
+         output/1, status/1, stop/1, close/1, format_error/1]).
 -export_type([handle/0, reason/0]).
 
 -opaque handle() :: pid().
@@ -96,6 +96,15 @@ output(H) ->
         {error, _} = Error -> Error;
         {Status, Items} -> {Status, [T || {text, T} <- Items]}
     end.
+
+%% @doc How it stands: `fired' probes so far; `lost' returns for want of room; `skipped' processes
+%% that another tracer has (before OTP 27); `returns_by' the `stack' pointer, or by `names' where
+%% the VM's layout is not known, `undefined' where nothing needs it.
+-spec status(handle()) -> {ok, #{running := boolean(), fired := non_neg_integer(),
+                                 lost := non_neg_integer(), skipped := non_neg_integer(),
+                                 returns_by := stack | names | undefined}} | {error, reason()}.
+status(H) ->
+    erltrace_handle:call(H, status).
 
 -spec stop(handle()) -> ok | {error, reason()}.
 stop(H) ->

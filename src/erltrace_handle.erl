@@ -1,16 +1,13 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% The process behind a handle: it arms what a script needs, watches the owner, and takes
-%% everything back at the end.
-%%
-%% Before OTP 27 a process has one tracer and a function one pattern in the whole node: processes
-%% that somebody else traces are left alone. Processes are armed one by one: tracing all of them
-%% in one call can crash a node of OTP 25 whose dirty schedulers are at work.
+%% The process behind a handle: it arms what a script needs (erltrace_vm), watches the owner, and
+%% takes everything back at the end.
 -module(erltrace_handle).
 -export([start/1, call/2, close/1]).
 
--record(st, {nif, number, owner, flags = [], patterns = [], running = false}).
+-record(st, {nif, number, owner, armed, layout = undefined, running = false}).
 
+-spec start(pid()) -> {ok, pid()} | {error, term()}.
 start(Owner) ->
     Ref = make_ref(),
     Self = self(),
@@ -21,6 +18,7 @@ start(Owner) ->
         {'DOWN', Mon, process, Pid, Reason} -> {error, Reason}
     end.
 
+-spec call(pid(), term()) -> term().
 call(Pid, Request) ->
     Mon = erlang:monitor(process, Pid),
     Pid ! {call, self(), Mon, Request},
@@ -29,11 +27,14 @@ call(Pid, Request) ->
         {'DOWN', Mon, process, Pid, _} -> {error, closed}
     end.
 
+-spec close(pid()) -> ok.
 close(Pid) ->
     _ = call(Pid, close),
     ok.
 
+%% Sensitive: no script traces the process that works for it, or for another.
 init(Parent, Ref, Owner) ->
+    process_flag(sensitive, true),
     process_flag(priority, high),
     case erltrace_nif:open() of
         {ok, Nif, Number} ->
@@ -41,7 +42,7 @@ init(Parent, Ref, Owner) ->
             Parent ! {Ref, ok},
             loop(#st{nif = Nif, number = Number, owner = Owner});
         Error ->
-            Parent ! {Ref, Error}
+            Parent ! {Ref, reply(Error)}
     end.
 
 loop(#st{owner = Owner} = St) ->
@@ -54,7 +55,9 @@ loop(#st{owner = Owner} = St) ->
             From ! {Tag, Reply},
             loop(St1);
         {'DOWN', _, process, Owner, _} ->
-            finish(St)
+            finish(St);
+        _ ->
+            loop(St)
     end.
 
 finish(St) ->
@@ -71,9 +74,11 @@ handle(go, #st{running = true} = St) ->
     {{error, already_running}, St};
 handle(go, St) ->
     case reply(erltrace_nif:go(St#st.nif)) of
-        ok -> {ok, arm(St#st{running = true})};
+        ok -> arm(St#st{running = true});
         Error -> {Error, St}
     end;
+handle(status, St) ->
+    {{ok, status(St)}, St};
 handle(_, #st{running = false} = St) ->
     {{error, no_prog}, St};
 handle({walk, Clear}, St) ->
@@ -88,47 +93,85 @@ handle(stop, St) ->
     St1 = disarm(St),
     {reply(erltrace_nif:stop(St#st.nif)), St1}.
 
+status(#st{nif = Nif, running = Running, armed = Armed, layout = Layout}) ->
+    {Fired, Lost} = erltrace_nif:counts(Nif),
+    #{running => Running, fired => Fired, lost => Lost,
+      skipped => case Armed of undefined -> 0; _ -> erltrace_vm:skipped(Armed) end,
+      returns_by => case Layout of ok -> stack; Other -> Other end}.
+
+%% ---- compiling -------------------------------------------------------------------------------
+
 compile(Source, Args, #st{nif = Nif} = St) ->
     case erltrace_nif:compile(Nif, Source, Args) of
         functions ->
-            [ok = erltrace_nif:add_functions(Nif, M, functions(M)) || {M, _} <- code:all_loaded()],
+            add_functions(Nif),
             compile(Source, Args, St);
+        {ok, functions} ->
+            add_functions(Nif);
         Result ->
             reply(Result)
     end.
 
+add_functions(Nif) ->
+    [ok = erltrace_nif:add_functions(Nif, M, functions(M)) ||
+        {M, _} <- code:all_loaded(), M =/= erltrace_nif, erltrace_nif:wants(Nif, M)],
+    ok.
+
 functions(Module) ->
-    try Module:module_info(functions)
+    try
+        Nifs = maps:from_keys(nifs(Module), true),
+        [{F, A, kind(Module, F, A, Nifs)} || {F, A} <- Module:module_info(functions)]
+    catch _:_ -> [] % it has been deleted meanwhile
+    end.
+
+nifs(Module) ->
+    try Module:module_info(nifs)
     catch _:_ -> []
+    end.
+
+kind(M, F, A, Nifs) ->
+    case erlang:is_builtin(M, F, A) of
+        true -> bif;
+        false when is_map_key({F, A}, Nifs) -> nif;
+        false -> erlang
     end.
 
 reply({error, {Tag, Line, Column, Text}}) -> {error, {dtrace, Tag, Line, Column, Text}};
 reply(Other) -> Other.
 
-%% ---- arming ---------------------------------------------------------------------------------
+%% ---- arming ----------------------------------------------------------------------------------
 
 arm(#st{nif = Nif, number = Number} = St) ->
-    Needs = erltrace_nif:needs(Nif),
-    Patterns = lists:usort([{{M, F, A}, [Kind]} || {Kind, M, F, A} <- Needs]),
-    Flags = lists:usort([N || N <- Needs, is_atom(N)] ++
-                            [call || Patterns =/= []] ++ [arity || Patterns =/= []]),
-    [erlang:trace_pattern(MFA, true, Kind) || {MFA, Kind} <- Patterns],
-    Tracer = {tracer, erltrace_nif, Number},
-    case Flags of
-        [] -> ok;
-        _ ->
-            erlang:trace(new_processes, true, [Tracer | Flags]),
-            [catch erlang:trace(P, true, [Tracer | Flags]) || P <- processes(), P =/= self()]
-    end,
-    St#st{flags = Flags, patterns = Patterns}.
+    Needs = erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit)),
+    case is_list(Needs) andalso prepare(Needs, St) of
+        false ->
+            failed(<<"ET_NOMEM">>, <<"out of memory">>, St);
+        Layout ->
+            case erltrace_vm:arm(Number, Needs) of
+                {ok, Armed} -> {ok, St#st{armed = Armed, layout = Layout}};
+                {error, Tag, Text} -> failed(Tag, Text, St)
+            end
+    end.
 
-disarm(#st{flags = Flags, patterns = Patterns, number = Number} = St) ->
-    case Flags of
-        [] -> ok;
-        _ ->
-            erlang:trace(new_processes, false, Flags),
-            [catch erlang:trace(P, false, Flags) ||
-                P <- processes(), erlang:trace_info(P, tracer) =:= {tracer, {erltrace_nif, Number}}]
-    end,
-    [catch erlang:trace_pattern(MFA, false, Kind) || {MFA, Kind} <- Patterns],
-    St#st{flags = [], patterns = []}.
+failed(Tag, Text, St) ->
+    _ = erltrace_nif:stop(St#st.nif),
+    {{error, {dtrace, Tag, 0, 0, Text}}, St}.
+
+prepare(Needs, #st{nif = Nif, number = Number}) ->
+    lists:member(dyntrace, Needs) andalso code:ensure_loaded(dyntrace),
+    lists:member(ports, Needs) andalso erltrace_nif:add_ports(Nif, ports()),
+    case lists:member(layout, Needs) orelse lists:member('receive', Needs) of
+        true -> erltrace_vm:layout(Nif, Number);
+        false -> undefined
+    end.
+
+ports() ->
+    [{P, Owner, Name} || P <- erlang:ports(),
+                         {connected, Owner} <- [erlang:port_info(P, connected)],
+                         {name, Name} <- [erlang:port_info(P, name)]].
+
+disarm(#st{armed = undefined} = St) ->
+    St;
+disarm(#st{armed = Armed} = St) ->
+    erltrace_vm:disarm(Armed),
+    St#st{armed = undefined}.

@@ -2,11 +2,13 @@
 %% @private
 %% The NIF library (c_src/beam). enabled/3 and trace/5 are the tracer that the VM calls.
 -module(erltrace_nif).
--export([open/0, close/1, setopt/3, add_functions/3, compile/3, needs/1, go/1, stop/1, work/2,
-         walk/2, enabled/3, trace/5]).
+-export([open/0, close/1, setopt/3, wants/2, add_functions/3, add_ports/2, compile/3, needs/3,
+         go/1, stop/1, work/2, walk/2, layout/1, layout_events/2, counts/1, user_enabled/0,
+         user_trace/1, enabled/3, trace/5]).
 -on_load(init/0).
--nifs([open/0, close/1, setopt/3, add_functions/3, compile/3, needs/1, go/1, stop/1, work/2,
-       walk/2, enabled/3, trace/5]).
+-nifs([open/0, close/1, setopt/3, wants/2, add_functions/3, add_ports/2, compile/3, needs/3,
+       go/1, stop/1, work/2, walk/2, layout/1, layout_events/2, counts/1, user_enabled/0,
+       user_trace/1, enabled/3, trace/5]).
 
 init() ->
     Path = case code:priv_dir(erltrace) of
@@ -17,15 +19,63 @@ init() ->
            end,
     erlang:load_nif(filename:join(Path, "erltrace"), 0).
 
+-type nif() :: reference().
+-type failure() :: {error, closed | enomem | {binary(), integer(), integer(), binary()}}.
+
+-spec open() -> {ok, nif(), non_neg_integer()} | failure().
 open() -> erlang:nif_error(not_loaded).
+
+-spec close(nif()) -> ok.
 close(_) -> erlang:nif_error(not_loaded).
+
+-spec setopt(nif(), iodata(), iodata()) -> ok | failure().
 setopt(_, _, _) -> erlang:nif_error(not_loaded).
+
+-spec wants(nif(), module()) -> boolean() | failure().
+wants(_, _) -> erlang:nif_error(not_loaded).
+
+-spec add_functions(nif(), module(), [{atom(), arity(), erlang | bif | nif}]) -> ok | failure().
 add_functions(_, _, _) -> erlang:nif_error(not_loaded).
+
+-spec add_ports(nif(), [{port(), pid(), string()}]) -> ok | failure().
+add_ports(_, _) -> erlang:nif_error(not_loaded).
+
+-spec compile(nif(), iodata(), [iodata()]) -> ok | {ok, functions} | functions | failure().
 compile(_, _, _) -> erlang:nif_error(not_loaded).
-needs(_) -> erlang:nif_error(not_loaded).
+
+-spec needs(nif(), node(), pos_integer()) ->
+          [atom() | {local | global, module(), atom(), arity()}] | failure().
+needs(_, _, _) -> erlang:nif_error(not_loaded).
+
+-spec go(nif()) -> ok | failure().
 go(_) -> erlang:nif_error(not_loaded).
+
+-spec stop(nif()) -> ok | failure().
 stop(_) -> erlang:nif_error(not_loaded).
+
+-spec work(nif(), text | records) -> {ok | done, [tuple()]} | failure().
 work(_, _) -> erlang:nif_error(not_loaded).
+
+-spec walk(nif(), boolean()) -> {ok, [tuple()]} | failure().
 walk(_, _) -> erlang:nif_error(not_loaded).
+
+-spec layout(atom() | {non_neg_integer(), non_neg_integer()}) -> term().
+layout(_) -> erlang:nif_error(not_loaded).
+
+-spec layout_events(nif(), boolean()) -> ok | failure().
+layout_events(_, _) -> erlang:nif_error(not_loaded).
+
+-spec counts(nif()) -> {non_neg_integer(), non_neg_integer()} | failure().
+counts(_) -> erlang:nif_error(not_loaded).
+
+-spec user_enabled() -> boolean().
+user_enabled() -> erlang:nif_error(not_loaded).
+
+-spec user_trace([term()]) -> true | false | badarg.
+user_trace(_) -> erlang:nif_error(not_loaded).
+
+-spec enabled(atom(), term(), pid() | port()) -> trace | discard | remove.
 enabled(_, _, _) -> erlang:nif_error(not_loaded).
+
+-spec trace(atom(), term(), pid() | port(), term(), map()) -> term().
 trace(_, _, _, _, _) -> erlang:nif_error(not_loaded).

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../include/erltrace.h"
 
@@ -609,6 +611,28 @@ static void test_memory_is_bounded(void)
 	free(o);
 }
 
+/* A child of fork() has no timer threads to wait for. */
+static void test_close_after_fork(void)
+{
+	erltrace_t *h = compiled("tick-1ms { @ = count(); }");
+	struct out o;
+	int status = -1;
+	pid_t child;
+
+	CHECK(erltrace_go(h, &err) == 0, "%s", err.text);
+	erltrace_sleep(h);
+	child = fork();
+	if (child == 0) {
+		alarm(10);
+		erltrace_close(h);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	CHECK(status == 0, "status %x", status);
+	drain(h, &o);
+	erltrace_close(h);
+}
+
 int main(void)
 {
 	test_hello();
@@ -626,6 +650,7 @@ int main(void)
 	test_destructive_refused();
 	test_listing();
 	test_tables();
+	test_close_after_fork();
 	test_cycles();
 	test_memory_is_bounded();
 	printf("%d passed, %d failed\n", passed, failed);

@@ -5,9 +5,16 @@
  * Aggregations and dynamic variables are in tables_test.c, the accounting of losses in
  * drops_test.c.
  */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -343,6 +350,102 @@ static void test_memory(void)
 	munmap(page, 4096);
 }
 
+static void *read_blocked(void *arg)
+{
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	sigset_t all;
+
+	munmap(page + 4096, 4096);
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	inside(arg, bad_addresses, page);
+	munmap(page, 4096);
+	return NULL;
+}
+
+/* A blocked SIGSEGV kills whatever handler there is. */
+static void test_faults_blocked(void)
+{
+	struct world w;
+	pthread_t t;
+
+	world_new(&w);
+	add_call(&w, "nothing", RT_alloca, 8);
+	if (world_go(&w)) {
+		pthread_create(&t, NULL, read_blocked, &w);
+		pthread_join(t, NULL);
+	}
+	world_free(&w);
+}
+
+static struct sigaction below;
+
+/* Of somebody who takes all faults for crashes; but one that was sent is passed on. */
+static void crash_handler(int sig, siginfo_t *info, void *context)
+{
+	if (info->si_code > 0)
+		_exit(3);
+	below.sa_sigaction(sig, info, context);
+}
+
+/* A handler that came on top of ours: the next engine is on top again, and nothing goes round. */
+static void test_handler_on_top(void)
+{
+	struct sigaction mine = {.sa_handler = my_handler}, old;
+	struct sigaction crash = {.sa_sigaction = crash_handler, .sa_flags = SA_SIGINFO};
+	struct world w;
+
+	sigaction(SIGSEGV, &mine, &old);
+	for (int i = 0; i < 8; i++) {
+		char *page = mmap(
+			NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		munmap(page + 4096, 4096);
+		world_new(&w);
+		add_call(&w, "nothing", RT_alloca, 8);
+		if (world_go(&w)) {
+			if (i == 0)
+				sigaction(SIGSEGV, &crash, &below);
+			else
+				inside(&w, bad_addresses, page);
+			passed_on = 0;
+			raise(SIGSEGV);
+			CHECK(passed_on == SIGSEGV);
+		}
+		world_free(&w);
+		munmap(page, 4096);
+	}
+	sigaction(SIGSEGV, &below, NULL); /* it goes, and so do we with the next one */
+	world_new(&w);
+	add_call(&w, "nothing", RT_alloca, 8);
+	world_go(&w);
+	world_free(&w);
+	sigaction(SIGSEGV, &old, &mine);
+	CHECK(mine.sa_handler == my_handler);
+}
+
+static void copy_sizes(struct world *w, struct fire *f, void *arg)
+{
+	char to[8] = "abcdefg", from[8] = "ABCDEFG";
+
+	(void)w, (void)arg;
+	rt_copy(word(f), word(to), 8, word(from), 3);
+	CHECK(memcmp(to, "ABCdefg", 8) == 0);
+	rt_copy(word(f), word(to), 1, word("xyz"), 3);
+	CHECK(memcmp(to, "xBCdefg", 8) == 0);
+}
+
+/* The verifier looks at both sizes of rt_copy, each by itself. */
+static void test_copy_sizes(void)
+{
+	struct world w;
+
+	world_new(&w);
+	if (world_go(&w))
+		inside(&w, copy_sizes, NULL);
+	world_free(&w);
+}
+
 /* ---- rings ---------------------------------------------------------------------------- */
 
 struct seen {
@@ -579,6 +682,31 @@ static void test_speculation(void)
 	world_free(&w);
 }
 
+/* Policy ring: who writes over a commit frees the speculation. */
+static void test_ring_forgets_commit(void)
+{
+	struct world w;
+
+	world_new(&w);
+	world_opt(&w, "bufsize", "1k");
+	world_opt(&w, "bufpolicy", "ring");
+	add_recorder(&w, "p");
+	add_call(&w, "nothing", RT_speculation, 0);
+	if (world_go(&w)) {
+		for (int round = 0; round < 20; round++) {
+			inside(&w, do_speculation, NULL);
+			CHECK(spec_id == 1, "round %d", round);
+			inside(&w, do_record, (void *)7);
+			inside(&w, do_commit, (void *)1);
+			for (int i = 0; i < 100; i++)
+				fire1(&w, 1);
+			for (int i = 0; i < 3; i++)
+				en_clean(w.en);
+		}
+	}
+	world_free(&w);
+}
+
 /* Many threads speculate at once: of a committed one all records come, of others none. */
 #define GROUPS 3000
 static uint8_t group_ended[GROUPS], group_seen[GROUPS]; /* 1: committed, 2: discarded */
@@ -777,6 +905,161 @@ static void test_slots(void)
 	world_free(&w);
 }
 
+static sigjmp_buf away;
+
+static void jump_out(struct world *w, struct fire *f, void *arg)
+{
+	(void)w, (void)f, (void)arg;
+	siglongjmp(away, 1);
+}
+
+static void *leave_half_way(void *arg)
+{
+	if (sigsetjmp(away, 0) == 0)
+		inside(arg, jump_out, NULL);
+	return NULL;
+}
+
+/* A thread that ended inside of a firing leaves a slot that others can use. */
+static void test_slot_left_firing(void)
+{
+	struct seen s = {0};
+	pthread_t t;
+	struct world w;
+
+	world_new(&w);
+	world_opt(&w, "maxthreads", "1");
+	add_recorder(&w, "p");
+	if (world_go(&w)) {
+		pthread_create(&t, NULL, leave_half_way, &w);
+		pthread_join(t, NULL);
+		fire1(&w, 1);
+		en_stop(w.en);
+		en_consume(w.en, see, &s);
+		CHECK(s.n == 1);
+	}
+	world_free(&w);
+}
+
+static struct en_thread *first_slot;
+
+static void *keep_slot(void *arg)
+{
+	struct world *w = arg;
+
+	fire1(w, 1);
+	first_slot = en_slot_get(w->en);
+	pthread_barrier_wait(&together);
+	pthread_barrier_wait(&together);
+	return NULL;
+}
+
+/* END comes even when others have all slots. */
+static void test_end_without_slot(void)
+{
+	struct seen s = {0};
+	pthread_t t;
+	struct world w;
+
+	world_new(&w);
+	world_opt(&w, "maxthreads", "1");
+	add_recorder(&w, "p");
+	add_recorder(&w, "END");
+	if (world_go(&w)) {
+		pthread_barrier_init(&together, NULL, 2);
+		pthread_create(&t, NULL, keep_slot, &w);
+		pthread_barrier_wait(&together);
+		fire1(&w, 8);
+		en_stop(w.en);
+		pthread_barrier_wait(&together);
+		pthread_join(t, NULL);
+		pthread_barrier_destroy(&together);
+		en_consume(w.en, see, &s);
+		CHECK(s.n == 2 && s.first == 1, "%d records", (int)s.n);
+		CHECK(en_drops(w.en, 0, DROP_THREADS) == 1);
+	}
+	world_free(&w);
+}
+
+/* In a child of its own: whether a living thread keeps its slot where tgkill is refused. */
+static bool keeps_slot(void)
+{
+	struct sock_filter refuse[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {4, refuse};
+	static struct world w;
+	pthread_t t;
+	bool kept;
+
+	world_new(&w);
+	add_recorder(&w, "p");
+	if (!world_go(&w))
+		return false;
+	pthread_barrier_init(&together, NULL, 2);
+	pthread_create(&t, NULL, keep_slot, &w);
+	pthread_barrier_wait(&together);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
+		return true; /* cannot be tried here */
+	for (int i = 0; i < 20; i++)
+		en_clean(w.en);
+	fire1(&w, 1);
+	kept = en_slot_get(w.en) != first_slot;
+	pthread_barrier_wait(&together);
+	pthread_join(t, NULL);
+	return kept;
+}
+
+static void test_slot_in_a_sandbox(void)
+{
+	pid_t child = fork();
+	int status = -1;
+
+	if (child == 0)
+		_exit(keeps_slot() ? 0 : 1);
+	waitpid(child, &status, 0);
+	CHECK(status == 0, "status %x", status);
+}
+
+static _Atomic int held_up;
+
+static void hold_up(struct world *w, struct fire *f, void *arg)
+{
+	(void)w, (void)arg;
+	held_up = 1;
+	while (held_up == 1)
+		usleep(1000);
+	rt_rand(word(f), 0, 0, 0, 0); /* its slot is still there */
+}
+
+static void *hold_up_firing(void *arg)
+{
+	inside(arg, hold_up, NULL);
+	return NULL;
+}
+
+/* What a firing that does not end looks at is not freed. */
+static void test_free_while_held_up(void)
+{
+	static struct world w; /* stays */
+	pthread_t t;
+
+	world_new(&w);
+	add_recorder(&w, "p");
+	if (!world_go(&w))
+		return;
+	pthread_create(&t, NULL, hold_up_firing, &w);
+	while (held_up == 0)
+		usleep(1000);
+	CHECK(!en_free(w.en));
+	held_up = 2;
+	pthread_join(t, NULL);
+}
+
 static void fire_again(struct world *w, struct fire *f, void *arg)
 {
 	(void)f, (void)arg;
@@ -936,15 +1219,23 @@ int main(void)
 	test_probes();
 	test_strings();
 	test_memory();
+	test_faults_blocked();
+	test_handler_on_top();
+	test_copy_sizes();
 	test_switch();
 	test_ring();
 	test_fill();
 	test_long_records();
 	test_speculation();
+	test_ring_forgets_commit();
 	test_speculation_threads();
 	test_faults(true);
 	test_faults(false);
 	test_slots();
+	test_end_without_slot();
+	test_slot_left_firing();
+	test_slot_in_a_sandbox();
+	test_free_while_held_up();
 	test_recursion();
 	test_exit(true);
 	test_exit(false);

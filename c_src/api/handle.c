@@ -63,7 +63,8 @@ void erltrace_close(erltrace_t *h)
 	if (h->en != NULL && en_state(h->en) == EN_RUNNING)
 		en_stop(h->en);
 	co_free(h->co);
-	en_free(h->en);
+	if (!en_free(h->en))
+		return;
 	d_comp_free(h->comp);
 	et_options_free(&h->opts);
 	free(h->tree);

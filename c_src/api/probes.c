@@ -69,12 +69,24 @@ int erltrace_script_probes(erltrace_t *h, erltrace_probe_cb *cb, void *arg, erlt
 
 static const struct provider program_provider = {.name = "program"};
 
+static void free_types(int n, const char **types)
+{
+	for (int i = 0; types != NULL && i < n; i++)
+		free((char *)types[i]);
+	free(types);
+}
+
 static const char **copy_types(int n, const char *const *types)
 {
-	const char **copy = calloc(n ? n : 1, sizeof(*copy));
+	const char **copy = calloc(n > 0 ? n : 1, sizeof(*copy));
 
-	for (int i = 0; copy != NULL && i < n; i++)
+	for (int i = 0; copy != NULL && i < n; i++) {
 		copy[i] = strdup(types[i]);
+		if (copy[i] != NULL)
+			continue;
+		free_types(i, copy);
+		return NULL;
+	}
 	return copy;
 }
 
@@ -83,6 +95,7 @@ erltrace_probe_t *erltrace_probe_add(erltrace_t *h, const char *provider, const 
 	erltrace_error_t *err)
 {
 	struct et_error e = {.tag = ""};
+	const char **types = NULL;
 	struct en_probe *p;
 
 	if (nargs > 10) {
@@ -90,16 +103,23 @@ erltrace_probe_t *erltrace_probe_add(erltrace_t *h, const char *provider, const 
 		api_error(err, &e);
 		return NULL;
 	}
-	p = en_probe_add(h->en, &program_provider, NULL, provider, module, function, name);
+	if (argtypes != NULL)
+		types = copy_types(nargs, argtypes);
+	p = argtypes == NULL || types != NULL
+		    ? en_probe_add(h->en, &program_provider, NULL, provider, module, function, name)
+		    : NULL;
 	if (p == NULL) {
+		free_types(nargs, types);
 		et_err(&e, "ET_NOMEM", "out of memory");
 		api_error(err, &e);
 		return NULL;
 	}
-	if (argtypes != NULL && p->argtypes == NULL) {
-		p->argtypes = copy_types(nargs, argtypes);
+	if (types != NULL && p->argtypes == NULL) {
+		p->argtypes = types;
 		p->nargs = nargs;
 		p->own_types = true;
+	} else {
+		free_types(nargs, types); /* it was there already, with types */
 	}
 	return (erltrace_probe_t *)p;
 }

@@ -3,11 +3,16 @@
  * erltrace inside an Erlang node: a NIF library. It is thin: terms in, the library's calls, terms
  * out.
  *
- *   nif.c      the functions of erltrace_nif.erl: open, compile, go, work, walk, stop, close
- *   erlang.c   the provider erlang<OS pid>: its probes, and what must be armed for them
- *   tracer.c   THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5 here
- *   pids.c     texts of pids, made once and cached by thread (probe path)
- *   terms.c    results as Erlang terms
+ *   nif.c       the functions of erltrace_nif.erl: open, compile, go, work, walk, stop, close
+ *   handles.c   open handles by number; which threads are inside one (probe path)
+ *   erlang.c    the provider erlang<OS pid>: its probes, and what must be armed for them
+ *   functions.c the Erlang functions that have probes, found by their three words (probe path)
+ *   tracer.c    THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5 here
+ *   ports.c     its half for ports and drivers
+ *   procs.c     what is kept of a process: shadow stack, running time (probe path)
+ *   layout.c    where the VM keeps the stack pointer of a process; found out, not assumed
+ *   texts.c     pids, functions, atoms as texts; sizes of terms (probe path)
+ *   user.c      probes that Erlang code fires itself (probe path)
  *
  * A handle has a number; it is the state of the tracer that the VM hands back with every event.
  * Numbers are never used twice, so an event of a closed handle finds nothing and removes itself.
@@ -21,6 +26,8 @@
 #include "../api/handle.h"
 
 #define BEAM_HANDLES 64 /* open at once in a node */
+#define likely(x)    __builtin_expect(!!(x), 1)
+#define unlikely(x)  __builtin_expect(!!(x), 0)
 
 /* ---- the probes ------------------------------------------------------------------------ */
 
@@ -29,22 +36,30 @@ enum beam_probe {
 #include "probes.def"
 	BP_COUNT_
 };
+#define BP_FUNCTIONS  BP_FUNCTION_ENTRY /* from here on: once for each function */
+#define BP_NFUNCTIONS (BP_COUNT_ - BP_FUNCTIONS)
+#define BP_NUSER      951 /* user_trace-n0..n950 */
 
 /* How a probe's events come about; what is armed for it. */
 enum beam_route {
-	ROUTE_PROCS,   /* trace flag procs */
-	ROUTE_SEND,    /* send */
-	ROUTE_RECEIVE, /* 'receive' */
-	ROUTE_RUNNING, /* running_procs */
+	ROUTE_PROCS,	    /* trace flag procs */
+	ROUTE_SEND,	    /* send */
+	ROUTE_RECEIVE,	    /* 'receive' */
+	ROUTE_RUNNING,	    /* running_procs */
 	ROUTE_GC,	    /* garbage_collection */
-	ROUTE_LOCAL,   /* call, pattern [local] */
-	ROUTE_GLOBAL,  /* call, pattern [global] */
-	ROUTE_NONE,    /* cannot be given here: why says what would */
+	ROUTE_PORTS,	    /* ports, on ports */
+	ROUTE_PORT_RECEIVE, /* 'receive', on ports */
+	ROUTE_USER,	    /* calls of our own NIF, and of dyntrace's */
+	ROUTE_LOCAL,	    /* call, pattern [local] */
+	ROUTE_GLOBAL,	    /* call, pattern [global] */
+	ROUTE_RETURN,	    /* call, pattern [local], and return_to */
+	ROUTE_NONE,	    /* cannot be given here: why says what would */
 };
 
 struct beam_probedef {
 	const char *name;
 	enum beam_route route;
+	const char *why; /* ROUTE_NONE */
 	int nargs;
 	const char *const *argtypes;
 };
@@ -52,14 +67,20 @@ extern const struct beam_probedef beam_probedefs[BP_COUNT_];
 
 /* ---- functions ------------------------------------------------------------------------- */
 
+enum beam_fnkind { FN_ERLANG, FN_BIF, FN_NIF };
+
 /* An Erlang function that probes exist for: found by its three words when it is called. */
 struct beam_fn {
-	ERL_NIF_TERM mod, fun;
+	ERL_NIF_TERM mod, fun, arity_term;
+	struct beam_fn *next;	/* in the bucket */
+	uint8_t nentry, nret;	/* enabled probes, from arm on: what an event fires */
+	bool local;		/* armed by a [local] pattern: return_to tells of its end */
+	uint8_t user;		/* 1 + enum beam_user: a function of dyntrace's */
 	uint32_t arity;
-	struct et_str *mfa; /* "lists:seq/2" */
-	char *name;	    /* "seq" */
-	struct en_probe *probe[BP_COUNT_ - BP_FUNCTION_ENTRY]; /* by name */
-	struct beam_fn *next; /* in the bucket */
+	struct et_str *mfa;	/* "lists:seq/2" */
+	struct en_probe *entry[4], *ret[4];
+	struct en_probe *probe[BP_NFUNCTIONS]; /* by name; NULL: no description names it */
+	char *name;		/* "seq" */
 };
 
 struct beam_functions {
@@ -67,43 +88,207 @@ struct beam_functions {
 	unsigned n, nbuckets;
 };
 
+/* ---- what is kept of a process --------------------------------------------------------- */
+
+struct beam_frame {
+	const struct beam_fn *fn;
+	uint32_t level; /* words on the stack at entry */
+	uint32_t local; /* a return_to frame lies above it */
+};
+
+#define BEAM_INLINE_FRAMES 4
+#define BEAM_CHUNK_FRAMES  15
+struct beam_chunk {
+	struct beam_chunk *below;
+	_Atomic uint32_t next; /* in the list of free ones: index + 1 */
+	uint32_t pad;
+	struct beam_frame frame[BEAM_CHUNK_FRAMES];
+};
+
+/*
+ * One a process of the VM's table; belongs to whoever runs the process. Frames beyond the inline
+ * ones are in chunks of a common pool.
+ */
+struct beam_proc {
+	_Atomic uint64_t pid;	  /* the term; 0: free */
+	uint32_t n;		  /* frames */
+	uint32_t heap_size;	  /* at the start of a gc */
+	struct beam_chunk *chunk; /* with the newest frame */
+	uint64_t ran, in_at, spent, last; /* ns: run so far, since when, in probes; last told */
+	struct beam_frame frame[BEAM_INLINE_FRAMES];
+	uint64_t pad;
+};
+
+struct beam_procs {
+	struct beam_proc *tab;
+	uint64_t mask;
+	bool exact; /* no two living processes share a place */
+	struct beam_chunk *chunks;
+	unsigned nchunks;
+	char pad[64];
+	_Atomic uint64_t free; /* chunks: tag and index + 1 */
+	_Atomic uint32_t used; /* chunks handed out for the first time */
+	_Atomic uint64_t lost; /* frames and processes without room */
+	char pad2[64];
+};
+
+int beam_procs_init(struct beam_procs *t, uint64_t process_limit);
+void beam_procs_fini(struct beam_procs *t);
+struct beam_proc *beam_proc_get(struct beam_procs *t, ERL_NIF_TERM pid); /* NULL: no room */
+void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid);
+/* A call with so many words on the stack; returns its depth, 1 for the outermost. */
+unsigned beam_stack_enter(
+	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn, unsigned level);
+/* Control returned at this level: the frame that ended, or one with fn NULL; its depth. */
+struct beam_frame beam_stack_return(
+	struct beam_procs *t, struct beam_proc *p, unsigned level, unsigned *depth);
+/* The same where levels are not known: by the name of the function returned to. */
+unsigned beam_names_enter(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn);
+struct beam_frame beam_names_return(struct beam_procs *t, struct beam_proc *p,
+	const struct beam_fn *to, unsigned *depth);
+
+/* ---- the VM's insides (layout.c) ------------------------------------------------------- */
+
+enum { LAYOUT_UNKNOWN, LAYOUT_KNOWN, LAYOUT_NAMES };
+extern _Atomic int beam_layout; /* LAYOUT_NAMES: the check failed, returns go by names */
+int beam_stack_level(ErlNifEnv *env); /* words on the traced process's stack */
+int beam_return_level(ErlNifEnv *env); /* the same at return_to, as it was at the entry */
+unsigned beam_queue_len(ErlNifEnv *env); /* messages of the traced process; 0: not known */
+void beam_layout_sample(ErlNifEnv *env, bool ret); /* an event of the check's own process */
+ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+
 /* ---- handles --------------------------------------------------------------------------- */
 
+struct beam_want { /* a description that may name functions */
+	char *mod, *fun, *name;
+};
+
 struct beam_handle {
+	/* read on the probe path */
 	erltrace_t *h;
-	ErlNifMutex *lock; /* one caller at a time */
 	unsigned number;   /* the tracer's state */
-	struct beam_functions fns;
-	struct en_probe *probe[BP_COUNT_]; /* those without a function; NULL: not asked for */
 	_Atomic bool live; /* events may fire: between go and stop */
-	bool wants_functions; /* a description named functions that are not known yet */
-	ErlNifPid owner;
-	ErlNifMonitor monitor;
+	bool returns;	   /* shadow stacks are kept */
+	bool depth;	   /* the same, for depth alone: without return_to */
+	bool vts;	   /* running times are kept */
+	bool heaps;	   /* heap sizes at the start of a gc are kept */
+	bool self;	   /* a script has self-> variables */
+	bool layout;	   /* its events are those of the layout check */
+	ERL_NIF_TERM node;
+	struct beam_functions fns;
+	struct en_probe *probe[BP_COUNT_]; /* those without a function */
+	struct en_probe **user;		   /* user_trace-n*; NULL: none asked for */
+	struct beam_procs procs;
+	struct beam_ports *ports; /* names and owners; NULL: no port probe is enabled */
+	/* the rest */
+	ErlNifMutex *lock; /* one caller at a time */
+	struct beam_want *wants;
+	unsigned nwants;
+	bool counted;	/* in beam_nuser */
+	bool new_wants; /* a description has named functions that were not looked for yet */
 };
 
 /* The handle of a number, for events; NULL: gone. Between enter and leave it stays. */
 struct beam_handle *beam_enter(unsigned number);
+struct beam_handle *beam_enter_slot(unsigned slot); /* whatever is in this place of the table */
 void beam_leave(void);
+bool beam_live(unsigned number, bool *gone); /* without entering */
+void beam_set_live(struct beam_handle *b, bool live);
 int beam_register(struct beam_handle *b);
 void beam_unregister(struct beam_handle *b); /* waits until no event is inside */
 
 /* The handle that is being opened by this thread, for the provider's init. */
 void beam_set_opening(struct beam_handle *b);
 
-int beam_function_add(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, ERL_NIF_TERM fun,
-	unsigned arity);
-struct beam_fn *beam_function_find(const struct beam_functions *f, ERL_NIF_TERM mod,
-	ERL_NIF_TERM fun, unsigned arity);
+/* What a thread of the VM has of its own. One pointer: static TLS of a loaded library is scarce. */
+struct beam_texts;
+struct beam_thread {
+	_Atomic uint64_t seq; /* odd: inside a handle */
+	struct beam_thread *next;
+	struct beam_texts *texts;
+};
+extern __thread struct beam_thread *beam_self __attribute__((tls_model("initial-exec")));
+struct beam_thread *beam_thread_new(void);
 
-const struct et_str *beam_pid_text(ErlNifEnv *env, ERL_NIF_TERM pid);
+/* functions.c, erlang.c */
+bool beam_is_function(enum beam_probe id);
+struct en_probe *beam_probe_add(
+	struct en *en, enum beam_probe id, const char *mod, const char *fun, const char *name);
+bool beam_wants_module(const struct beam_handle *b, const char *mod);
+int beam_function_add(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, ERL_NIF_TERM fun,
+	unsigned arity, enum beam_fnkind kind);
+/* A function that probes of others need, made if it is not there. */
+struct beam_fn *beam_function_need(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod,
+	ERL_NIF_TERM fun, unsigned arity);
+void beam_functions_free(struct beam_functions *f);
+static inline unsigned beam_hash_fn(ERL_NIF_TERM mod, ERL_NIF_TERM fun, ERL_NIF_TERM arity)
+{
+	uint64_t h = (mod * 0x9e3779b97f4a7c15ULL) ^ ((fun + arity) * 0xc2b2ae3d27d4eb4fULL);
+
+	return (unsigned)(h >> 32);
+}
+static inline struct beam_fn *beam_function_find(
+	const struct beam_functions *f, ERL_NIF_TERM mod, ERL_NIF_TERM fun, ERL_NIF_TERM arity)
+{
+	struct beam_fn *fn;
+
+	if (unlikely(f->nbuckets == 0))
+		return NULL;
+	fn = f->buckets[beam_hash_fn(mod, fun, arity) & (f->nbuckets - 1)];
+	while (fn != NULL && (fn->fun != fun || fn->mod != mod || fn->arity_term != arity))
+		fn = fn->next;
+	return fn;
+}
+
+/* What the enabled probes need: a list of flags and patterns (erltrace_nif:needs/1). */
+ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limit);
+
+/* texts.c: valid until the event is over */
+const struct et_str *beam_term_text(ERL_NIF_TERM t); /* a pid, port or atom */
+const struct et_str *beam_mfa_text(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity);
+unsigned beam_term_size(ErlNifEnv *env, ERL_NIF_TERM t); /* words */
+static inline uint64_t beam_str(const struct et_str *s)
+{
+	return (uint64_t)(uintptr_t)s->text;
+}
+
+/* tracer.c */
+struct beam_event {
+	struct en_who who;
+	struct beam_handle *b;
+	ErlNifEnv *env;
+	ERL_NIF_TERM pid;
+	struct beam_proc *proc; /* NULL: nothing is kept of it */
+	uint64_t began;		/* ns, if running times are kept */
+};
+void beam_fire(struct beam_event *ev, struct en_probe *p, const uint64_t *arg, unsigned strings);
+ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts);
+
+/* ports.c */
+void beam_port_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM term, ERL_NIF_TERM opts);
+int beam_ports_init(struct beam_handle *b);
+void beam_port_note(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM port, ERL_NIF_TERM owner,
+	ERL_NIF_TERM name);
+
+/* user.c */
+enum beam_user { USER_S1, USER_I4S4, USER_N };
+extern _Atomic unsigned beam_nuser; /* handles with a user probe enabled */
+/* args: as dyntrace's functions take them; returns true, false or badarg. */
+ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM pid,
+	enum beam_user kind, const ERL_NIF_TERM *args, unsigned n);
+bool beam_user_enabled(const struct beam_handle *b);
+ERL_NIF_TERM nif_user_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_user_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* Atoms, made at load. */
 #define ATOMS(X)                                                                                   \
 	X(ok) X(error) X(true) X(false) X(trace) X(discard) X(remove) X(call) X(spawn) X(spawned)  \
-	X(exit) X(send) X(receive) X(in) X(out) X(extra) X(probe) X(printf) X(count) X(sum)        \
-	X(min) X(max) X(avg) X(stddev) X(quantize) X(lquantize) X(llquantize) X(done)              \
+	X(exit) X(send) X(receive) X(in) X(out) X(extra) X(probe) X(printf) X(done)                \
 	X(send_to_non_existing_process) X(trace_status) X(gc_minor_start) X(gc_minor_end)          \
-	X(gc_major_start) X(gc_major_end) X(undefined) X(text) X(drop) X(fault) X(wordsize)
+	X(gc_major_start) X(gc_major_end) X(undefined) X(text) X(drop) X(fault) X(wordsize)        \
+	X(return_to) X(erlang) X(hibernate) X(heap_block_size) X(in_exiting) X(out_exiting)        \
+	X(out_exited) X(functions) X(closed) X(open) X(command) X(control) X(connect) X(bif)       \
+	X(nif) X(badarg) X(proc_lib) X(close) X(flush) X(output) X(outputv)
 #define X(a) extern ERL_NIF_TERM atom_##a;
 ATOMS(X)
 #undef X

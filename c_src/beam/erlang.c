@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The provider erlang<OS pid>. Probes of processes and messages always exist; probes of functions
- * are made for the functions that a description names, as the Erlang side finds them loaded: the
- * first compile tells it that functions are wanted, it adds them, and compiles again.
+ * are made for the functions that a description names, as the Erlang side finds them loaded: a
+ * compile tells that functions are wanted, the Erlang side adds them, and compiles again. Probes
+ * that tracing inside the node cannot give exist too, so that they can be listed; to enable one by
+ * its name is an error that says what would give it.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../d/ast.h"
 #include "beam.h"
 
 #define TYPES(...) ((const char *const[]){__VA_ARGS__})
 const struct beam_probedef beam_probedefs[BP_COUNT_] = {
-#define PROBE(ID, name, route, nargs, ...) {name, ROUTE_##route, nargs, TYPES(__VA_ARGS__)},
+#define PROBE(ID, name, route, nargs, ...) {name, ROUTE_##route, NULL, nargs, TYPES(__VA_ARGS__)},
+#define ABSENT(ID, name, why, nargs, ...)  {name, ROUTE_NONE, why, nargs, TYPES(__VA_ARGS__)},
 #include "probes.def"
 };
 
@@ -28,11 +32,13 @@ static const char *provider_name(void)
 	return name;
 }
 
-static struct en_probe *add(struct en *en, enum beam_probe id, const char *mod, const char *fun)
+/* name: NULL for the one of the table. */
+struct en_probe *beam_probe_add(
+	struct en *en, enum beam_probe id, const char *mod, const char *fun, const char *name)
 {
 	const struct beam_probedef *d = &beam_probedefs[id];
-	struct en_probe *p =
-		en_probe_add(en, &erlang_provider, NULL, provider_name(), mod, fun, d->name);
+	struct en_probe *p = en_probe_add(en, &erlang_provider, (void *)(uintptr_t)d,
+		provider_name(), mod, fun, name != NULL ? name : d->name);
 
 	if (p != NULL) {
 		p->nargs = d->nargs;
@@ -41,9 +47,9 @@ static struct en_probe *add(struct en *en, enum beam_probe id, const char *mod, 
 	return p;
 }
 
-static bool is_function(enum beam_probe id)
+bool beam_is_function(enum beam_probe id)
 {
-	return beam_probedefs[id].route == ROUTE_LOCAL || beam_probedefs[id].route == ROUTE_GLOBAL;
+	return id >= BP_FUNCTIONS;
 }
 
 static int erlang_init(struct en *en, void **data, struct et_error *e)
@@ -51,125 +57,241 @@ static int erlang_init(struct en *en, void **data, struct et_error *e)
 	struct beam_handle *b = opening;
 
 	*data = b;
-	for (int i = 0; i < BP_COUNT_; i++) {
-		if (is_function(i))
-			continue;
-		b->probe[i] = add(en, i, "", "");
+	for (int i = 0; i < BP_FUNCTIONS; i++) {
+		b->probe[i] = beam_probe_add(en, i, "", "", NULL);
 		if (b->probe[i] == NULL)
 			return et_err(e, "ET_NOMEM", "out of memory");
 	}
 	return 0;
 }
 
+/* ---- probes on demand ------------------------------------------------------------------ */
+
+static bool is_known(const struct beam_handle *b, const struct d_pdesc *d)
+{
+	for (unsigned i = 0; i < b->nwants; i++)
+		if (strcmp(b->wants[i].mod, d->mod) == 0 && strcmp(b->wants[i].fun, d->func) == 0 &&
+			strcmp(b->wants[i].name, d->name) == 0)
+			return true;
+	return false;
+}
+
+static int want(struct beam_handle *b, const struct d_pdesc *d, struct et_error *e)
+{
+	struct beam_want *w = realloc(b->wants, (b->nwants + 1) * sizeof(*w));
+
+	if (w == NULL)
+		return et_err(e, "ET_NOMEM", "out of memory");
+	b->wants = w;
+	w += b->nwants;
+	w->mod = strdup(d->mod);
+	w->fun = strdup(d->func);
+	w->name = strdup(d->name);
+	if (w->mod == NULL || w->fun == NULL || w->name == NULL)
+		return et_err(e, "ET_NOMEM", "out of memory");
+	b->nwants++;
+	b->new_wants = true;
+	return 0;
+}
+
+static int provide_user(struct en *en, struct beam_handle *b, const struct d_pdesc *d,
+	struct et_error *e)
+{
+	char name[32];
+
+	if (!en_glob(d->mod, "") || !en_glob(d->func, ""))
+		return 0;
+	for (unsigned i = 0; i < BP_NUSER; i++) {
+		snprintf(name, sizeof(name), "user_trace-n%u", i);
+		if (!en_glob(d->name, name))
+			continue;
+		if (b->user == NULL)
+			b->user = calloc(BP_NUSER, sizeof(struct en_probe *));
+		if (b->user != NULL && b->user[i] == NULL)
+			b->user[i] = beam_probe_add(en, BP_USER_TRACE_I4S4, "", "", name);
+		if (b->user == NULL || b->user[i] == NULL)
+			return et_err(e, "ET_NOMEM", "out of memory");
+	}
+	return 0;
+}
+
 /* Does the description ask for functions? Then the Erlang side must say which there are. */
-static int erlang_provide(struct en *en, void *data, const struct d_pdesc *desc, struct et_error *e)
+static int erlang_provide(struct en *en, void *data, const struct d_pdesc *d, struct et_error *e)
 {
 	struct beam_handle *b = data;
 
-	(void)en, (void)e;
-	if (desc->id != 0 || !en_glob(desc->prov, provider_name()))
+	if (d->id != 0 || !en_glob(d->prov, provider_name()))
 		return 0;
-	for (int i = 0; i < BP_COUNT_; i++)
-		if (is_function(i) && en_glob(desc->name, beam_probedefs[i].name))
-			b->wants_functions = true;
-	return 0;
+	for (int i = BP_FUNCTIONS; i < BP_COUNT_; i++)
+		if (en_glob(d->name, beam_probedefs[i].name)) {
+			if (!is_known(b, d) && want(b, d, e) < 0)
+				return -1;
+			break;
+		}
+	return provide_user(en, b, d, e);
+}
+
+/* ---- enabling -------------------------------------------------------------------------- */
+
+/* Was this probe asked for by its name, not by a pattern that matches it among others? */
+static bool is_named(const struct beam_handle *b, const struct en_probe *p)
+{
+	const struct prog *prog = &b->h->comp->prog;
+
+	for (unsigned i = 0; i < prog->nclauses; i++)
+		for (const struct d_pdesc *d = prog->clauses[i]->descs; d != NULL; d = d->next)
+			if (d->id == p->id || strcmp(d->name, p->name->text) == 0)
+				return true;
+	return false;
+}
+
+static int erlang_enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
+{
+	const struct beam_probedef *d = p->pvdata;
+
+	(void)en;
+	if (d->route != ROUTE_NONE || !is_named(data, p))
+		return 0;
+	return et_err(e, "D_PDESC_INVAL", "%s cannot be traced inside this node: %s", p->name->text,
+		d->why);
 }
 
 static const struct provider erlang_provider = {
 	.name = "erlang",
 	.init = erlang_init,
 	.provide = erlang_provide,
+	.enable = erlang_enable,
 };
 
 extern const struct provider dtrace_provider, profile_provider;
 const struct provider *const et_providers[] = {
 	&dtrace_provider, &profile_provider, &erlang_provider, NULL};
 
-/* ---- functions ------------------------------------------------------------------------- */
-
-static unsigned hash_fn(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity)
-{
-	uint64_t h = (mod * 0x9e3779b97f4a7c15ULL) ^ (fun + arity) * 0xc2b2ae3d27d4eb4fULL;
-
-	return (unsigned)(h >> 32);
-}
-
-struct beam_fn *beam_function_find(
-	const struct beam_functions *f, ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity)
-{
-	struct beam_fn *fn;
-
-	if (f->nbuckets == 0)
-		return NULL;
-	for (fn = f->buckets[hash_fn(mod, fun, arity) & (f->nbuckets - 1)]; fn != NULL;
-		fn = fn->next)
-		if (fn->mod == mod && fn->fun == fun && fn->arity == arity)
-			return fn;
-	return NULL;
-}
-
-static int rehash(struct beam_functions *f)
-{
-	unsigned n = f->nbuckets ? f->nbuckets * 2 : 1024;
-	struct beam_fn **buckets = calloc(n, sizeof(*buckets));
-
-	if (buckets == NULL)
-		return -1;
-	for (unsigned i = 0; i < f->nbuckets; i++)
-		for (struct beam_fn *fn = f->buckets[i], *next; fn != NULL; fn = next) {
-			unsigned k = hash_fn(fn->mod, fn->fun, fn->arity) & (n - 1);
-
-			next = fn->next;
-			fn->next = buckets[k];
-			buckets[k] = fn;
-		}
-	free(f->buckets);
-	f->buckets = buckets;
-	f->nbuckets = n;
-	return 0;
-}
-
-int beam_function_add(
-	struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity)
-{
-	struct beam_functions *f = &b->fns;
-	char m[256], fname[256], func[272], mfa[544];
-	struct beam_fn *fn;
-	unsigned k;
-
-	if (beam_function_find(f, mod, fun, arity) != NULL)
-		return 0;
-	if (enif_get_atom(env, mod, m, sizeof(m), ERL_NIF_LATIN1) <= 0 ||
-		enif_get_atom(env, fun, fname, sizeof(fname), ERL_NIF_LATIN1) <= 0)
-		return 0; /* a name that no description can hold */
-	if (f->n >= f->nbuckets && rehash(f) < 0)
-		return -1;
-	fn = calloc(1, sizeof(*fn));
-	if (fn == NULL)
-		return -1;
-	fn->mod = mod;
-	fn->fun = fun;
-	fn->arity = arity;
-	snprintf(func, sizeof(func), "%s/%u", fname, arity);
-	enif_snprintf(mfa, sizeof(mfa), "%T:%T/%u", mod, fun, arity);
-	fn->mfa = et_str_new(mfa, strlen(mfa));
-	fn->name = strdup(fname);
-	for (int i = 0; i < BP_COUNT_; i++)
-		if (is_function(i)) {
-			struct en_probe *p = add(b->h->en, i, m, func);
-
-			if (p != NULL) /* lists:seq as well as lists:seq/2 */
-				p->func_alias = fn->name;
-			fn->probe[i - BP_FUNCTION_ENTRY] = p;
-		}
-	k = hash_fn(mod, fun, arity) & (f->nbuckets - 1);
-	fn->next = f->buckets[k];
-	f->buckets[k] = fn;
-	f->n++;
-	return 0;
-}
-
 void beam_set_opening(struct beam_handle *b)
 {
 	opening = b;
+}
+
+/* ---- what to arm ----------------------------------------------------------------------- */
+
+struct needs {
+	ErlNifEnv *env;
+	ERL_NIF_TERM list;
+	bool route[ROUTE_NONE + 1];
+	bool args; /* of calls, not just their number */
+};
+
+static void need(struct needs *n, const char *flag)
+{
+	n->list = enif_make_list_cell(n->env, enif_make_atom(n->env, flag), n->list);
+}
+
+static void need_pattern(struct needs *n, const struct beam_fn *fn)
+{
+	n->list = enif_make_list_cell(n->env,
+		enif_make_tuple4(n->env, enif_make_atom(n->env, fn->local ? "local" : "global"),
+			fn->mod, fn->fun, enif_make_uint(n->env, fn->arity)),
+		n->list);
+}
+
+/* Note what a function's events fire. */
+static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
+{
+	fn->nentry = fn->nret = 0;
+	fn->local = fn->user != 0;
+	for (int i = 0; i < BP_NFUNCTIONS; i++) {
+		struct en_probe *p = fn->probe[i];
+		enum beam_route route = beam_probedefs[BP_FUNCTIONS + i].route;
+
+		if (p == NULL || !en_enabled(p))
+			continue;
+		b->vts |= p->reads_vts;
+		b->depth |= beam_probedefs[BP_FUNCTIONS + i].nargs > 2 && (p->argmask & 4);
+		b->returns |= route == ROUTE_RETURN;
+		fn->local |= route != ROUTE_GLOBAL;
+		if (route == ROUTE_RETURN)
+			fn->ret[fn->nret++] = p;
+		else
+			fn->entry[fn->nentry++] = p;
+	}
+	if (fn->nentry + fn->nret > 0 || fn->user != 0) {
+		n->route[ROUTE_LOCAL] = true;
+		need_pattern(n, fn);
+	}
+}
+
+static void look_at_user(struct beam_handle *b, struct needs *n)
+{
+	static const struct {
+		const char *name;
+		unsigned arity;
+	} fns[] = {{"user_trace_s1", 1}, {"user_trace_i4s4", 9}, {"user_trace_n", 10}};
+
+	if (!beam_user_enabled(b))
+		return;
+	for (unsigned i = 0; i < 3; i++) {
+		struct beam_fn *fn = beam_function_need(b, n->env, enif_make_atom(n->env, "dyntrace"),
+			enif_make_atom(n->env, fns[i].name), fns[i].arity);
+
+		if (fn != NULL)
+			fn->user = (uint8_t)(1 + i);
+	}
+	n->args = true;
+	need(n, "dyntrace");
+}
+
+static void look_at_program(struct beam_handle *b)
+{
+	const struct prog *prog = &b->h->comp->prog;
+
+	for (unsigned i = 0; i < prog->nvars; i++)
+		b->self |= prog->vars[i]->scope == SC_SELF;
+}
+
+ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limit)
+{
+	struct needs n = {.env = env, .list = enif_make_list(env, 0)};
+	bool table, any;
+
+	look_at_program(b);
+	for (int i = 0; i < BP_FUNCTIONS; i++)
+		if (en_enabled(b->probe[i])) {
+			n.route[beam_probedefs[i].route] = true;
+			b->vts |= b->probe[i]->reads_vts && beam_probedefs[i].route != ROUTE_NONE;
+		}
+	b->heaps = en_enabled(b->probe[BP_PROCESS_HEAP_GROW]) ||
+		   en_enabled(b->probe[BP_PROCESS_HEAP_SHRINK]);
+	look_at_user(b, &n);
+	for (unsigned i = 0; i < b->fns.nbuckets; i++)
+		for (struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next)
+			look_at(b, &n, fn);
+	table = b->returns || b->depth || b->vts || b->heaps;
+	if (n.route[ROUTE_LOCAL])
+		need(&n, "call");
+	if (n.route[ROUTE_LOCAL] && !n.args)
+		need(&n, "arity");
+	if (b->returns)
+		need(&n, "return_to");
+	if (b->returns || b->depth)
+		need(&n, "layout");
+	if (table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0)
+		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
+	any = n.route[ROUTE_SEND] || n.route[ROUTE_RECEIVE] || n.route[ROUTE_RUNNING] ||
+	      n.route[ROUTE_GC] || n.route[ROUTE_LOCAL];
+	/* What is kept of a process, in our table or as self->, is freed at its exit. */
+	if (n.route[ROUTE_PROCS] || table || (b->self && any))
+		need(&n, "procs");
+	if (n.route[ROUTE_RUNNING] || b->vts)
+		need(&n, "running_procs");
+	if (n.route[ROUTE_SEND])
+		need(&n, "send");
+	if (n.route[ROUTE_RECEIVE])
+		need(&n, "receive");
+	if (n.route[ROUTE_GC])
+		need(&n, "garbage_collection");
+	if (n.route[ROUTE_PORTS] || n.route[ROUTE_PORT_RECEIVE])
+		need(&n, "ports");
+	if (n.route[ROUTE_PORT_RECEIVE])
+		need(&n, "port_receive");
+	return n.list;
 }

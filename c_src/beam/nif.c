@@ -18,89 +18,6 @@ ATOMS(X)
 
 static ErlNifResourceType *handle_type;
 
-/* ---- handles by number ----------------------------------------------------------------- */
-
-/*
- * An event looks its handle up without a lock. Each thread says in its own word that it is inside;
- * who takes a handle out of the table waits until every thread has been seen outside.
- */
-struct inside {
-	_Atomic uint64_t seq; /* odd: inside */
-	struct inside *next;
-	char pad[112];
-};
-
-static _Atomic(struct beam_handle *) table[BEAM_HANDLES];
-static _Atomic unsigned numbers;
-static _Atomic(struct inside *) threads;
-static __thread struct inside *mine;
-
-static struct inside *new_inside(void)
-{
-	struct inside *i = calloc(1, sizeof(*i)); /* once in a thread's life */
-
-	if (i == NULL)
-		abort();
-	i->next = atomic_load(&threads);
-	while (!atomic_compare_exchange_weak(&threads, &i->next, i))
-		;
-	return i;
-}
-
-struct beam_handle *beam_enter(unsigned number)
-{
-	struct beam_handle *b;
-
-	if (mine == NULL)
-		mine = new_inside();
-	atomic_store_explicit(&mine->seq, atomic_load_explicit(&mine->seq, memory_order_relaxed) + 1,
-		memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst); /* the other side has membarrier */
-	b = atomic_load_explicit(&table[number % BEAM_HANDLES], memory_order_acquire);
-	return b != NULL && b->number == number ? b : NULL;
-}
-
-void beam_leave(void)
-{
-	if (mine != NULL)
-		atomic_store_explicit(&mine->seq,
-			(atomic_load_explicit(&mine->seq, memory_order_relaxed) | 1) + 1,
-			memory_order_release);
-}
-
-static void wait_outside(void)
-{
-	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-	for (struct inside *i = atomic_load(&threads); i != NULL; i = i->next) {
-		uint64_t seq = atomic_load_explicit(&i->seq, memory_order_acquire);
-
-		while ((seq & 1) && atomic_load_explicit(&i->seq, memory_order_acquire) == seq)
-			usleep(50);
-	}
-}
-
-int beam_register(struct beam_handle *b)
-{
-	for (int tries = 0; tries < BEAM_HANDLES; tries++) {
-		unsigned n = atomic_fetch_add(&numbers, 1) & 0x7ffffff;
-		struct beam_handle *none = NULL;
-
-		b->number = n;
-		if (atomic_compare_exchange_strong(&table[n % BEAM_HANDLES], &none, b))
-			return 0;
-	}
-	return -1;
-}
-
-void beam_unregister(struct beam_handle *b)
-{
-	struct beam_handle *expected = b;
-
-	atomic_store(&b->live, false);
-	if (atomic_compare_exchange_strong(&table[b->number % BEAM_HANDLES], &expected, NULL))
-		wait_outside();
-}
-
 /* ---- terms ----------------------------------------------------------------------------- */
 
 static ERL_NIF_TERM binary(ErlNifEnv *env, const void *bytes, size_t len)
@@ -162,22 +79,37 @@ static char *get_text(ErlNifEnv *env, ERL_NIF_TERM t, size_t *len)
 
 /* ---- life ------------------------------------------------------------------------------ */
 
+/* User probes are asked for on every call of dtrace:p: how many handles have one is counted. */
+static void count_user(struct beam_handle *b, bool on)
+{
+	if (on == b->counted)
+		return;
+	b->counted = on;
+	atomic_fetch_add(&beam_nuser, on ? 1 : -1u);
+}
+
 static void close_handle(struct beam_handle *b)
 {
 	if (b->h == NULL)
 		return;
+	count_user(b, false);
 	beam_unregister(b);
 	erltrace_close(b->h);
 	b->h = NULL;
-	for (unsigned i = 0; i < b->fns.nbuckets; i++)
-		for (struct beam_fn *fn = b->fns.buckets[i], *next; fn != NULL; fn = next) {
-			next = fn->next;
-			et_str_free(fn->mfa);
-			free(fn->name);
-			free(fn);
-		}
-	free(b->fns.buckets);
-	memset(&b->fns, 0, sizeof(b->fns));
+	beam_functions_free(&b->fns);
+	beam_procs_fini(&b->procs);
+	for (unsigned i = 0; i < b->nwants; i++) {
+		free(b->wants[i].mod);
+		free(b->wants[i].fun);
+		free(b->wants[i].name);
+	}
+	free(b->wants);
+	free(b->user);
+	free(b->ports);
+	b->wants = NULL;
+	b->user = NULL;
+	b->ports = NULL;
+	b->nwants = 0;
 }
 
 static void handle_dtor(ErlNifEnv *env, void *obj)
@@ -198,6 +130,7 @@ static ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 
 	(void)argc, (void)argv;
 	memset(b, 0, sizeof(*b));
+	b->node = atom_undefined;
 	b->lock = enif_mutex_create("erltrace_handle");
 	beam_set_opening(b);
 	b->h = erltrace_open(&e);
@@ -260,7 +193,20 @@ static ERL_NIF_TERM nif_setopt(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 	return ret;
 }
 
-/* add_functions(Handle, Module, [{Function, Arity}]) */
+/* wants(Handle, Module) -> boolean(): may a description name functions of this module? */
+static ERL_NIF_TERM nif_wants(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	char mod[256];
+	bool wanted;
+
+	WITH_HANDLE(b)
+	wanted = enif_get_atom(env, argv[1], mod, sizeof(mod), ERL_NIF_LATIN1) > 0 &&
+		 beam_wants_module(b, mod);
+	enif_mutex_unlock(b->lock);
+	return wanted ? atom_true : atom_false;
+}
+
+/* add_functions(Handle, Module, [{Function, Arity, erlang | bif | nif}]) */
 static ERL_NIF_TERM nif_add_functions(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	ERL_NIF_TERM head, tail = argv[2];
@@ -270,13 +216,35 @@ static ERL_NIF_TERM nif_add_functions(ErlNifEnv *env, int argc, const ERL_NIF_TE
 
 	WITH_HANDLE(b)
 	while (enif_get_list_cell(env, tail, &head, &tail))
-		if (enif_get_tuple(env, head, &n, &t) && n == 2 && enif_get_uint(env, t[1], &arity))
-			beam_function_add(b, env, argv[1], t[0], arity);
+		if (enif_get_tuple(env, head, &n, &t) && n == 3 && enif_get_uint(env, t[1], &arity))
+			beam_function_add(b, env, argv[1], t[0], arity,
+				t[2] == atom_bif   ? FN_BIF
+				: t[2] == atom_nif ? FN_NIF
+						   : FN_ERLANG);
 	enif_mutex_unlock(b->lock);
 	return atom_ok;
 }
 
-/* compile(Handle, Source, [Argument]) -> ok | functions | {error, ..} */
+/* add_ports(Handle, [{Port, Owner, Name}]) */
+static ERL_NIF_TERM nif_add_ports(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	ERL_NIF_TERM head, tail = argv[1];
+	const ERL_NIF_TERM *t;
+	int n;
+
+	WITH_HANDLE(b)
+	if (beam_ports_init(b) == 0)
+		while (enif_get_list_cell(env, tail, &head, &tail))
+			if (enif_get_tuple(env, head, &n, &t) && n == 3)
+				beam_port_note(b, env, t[0], t[1], t[2]);
+	enif_mutex_unlock(b->lock);
+	return atom_ok;
+}
+
+/*
+ * compile(Handle, Source, [Argument]) -> ok | {ok, functions} | functions | {error, ..}: functions
+ * says that some are wanted which are not known yet; without ok, that it is to be done again.
+ */
 static ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	erltrace_compile_opts_t o = {.size = sizeof(o)};
@@ -295,10 +263,11 @@ static ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
 	if (src == NULL) {
 		ret = enif_make_badarg(env);
 	} else {
-		b->wants_functions = false;
+		b->new_wants = false;
 		rc = erltrace_compile_n(b->h, src, len, &o, &e);
-		if (rc < 0 && b->wants_functions && b->fns.n == 0)
-			ret = enif_make_atom(env, "functions");
+		if (b->new_wants)
+			ret = rc < 0 ? atom_functions
+				     : enif_make_tuple2(env, atom_ok, atom_functions);
 		else if (rc < 0)
 			ret = error_term(env, &e);
 	}
@@ -309,31 +278,44 @@ static ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
 	return ret;
 }
 
-/* needs(Handle) -> [{route, Name} | {local | global, M, F, A}]: what the enabled probes need. */
+/*
+ * needs(Handle, Node, ProcessLimit) -> [Flag | {local | global, M, F, A}] | {error, enomem}: what the
+ * enabled probes need.
+ */
 static ERL_NIF_TERM nif_needs(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	static const char *const routes[] = {"procs", "send", "receive", "running_procs",
-		"garbage_collection", "local", "global"};
-	ERL_NIF_TERM list = enif_make_list(env, 0);
+	ErlNifUInt64 limit;
+	ERL_NIF_TERM list;
 
 	WITH_HANDLE(b)
-	for (int i = 0; i < BP_FUNCTION_ENTRY; i++)
-		if (en_enabled(b->probe[i]))
-			list = enif_make_list_cell(
-				env, enif_make_atom(env, routes[beam_probedefs[i].route]), list);
-	for (unsigned i = 0; i < b->fns.nbuckets; i++)
-		for (struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next)
-			for (int k = BP_FUNCTION_ENTRY; k < BP_COUNT_; k++)
-				if (en_enabled(fn->probe[k - BP_FUNCTION_ENTRY]))
-					list = enif_make_list_cell(env,
-						enif_make_tuple4(env,
-							enif_make_atom(env,
-								routes[beam_probedefs[k].route]),
-							fn->mod, fn->fun,
-							enif_make_uint(env, fn->arity)),
-						list);
+	b->node = argv[1];
+	if (!enif_get_uint64(env, argv[2], &limit))
+		limit = 0;
+	list = beam_needs(b, env, limit);
+	count_user(b, beam_user_enabled(b));
 	enif_mutex_unlock(b->lock);
 	return list;
+}
+
+/* layout_events(Handle, On): the handle's events are those of the layout check. */
+static ERL_NIF_TERM nif_layout_events(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	WITH_HANDLE(b)
+	b->layout = argv[1] == atom_true;
+	enif_mutex_unlock(b->lock);
+	return atom_ok;
+}
+
+/* counts(Handle) -> {Fired, Lost}: firings; frames and processes that found no room. */
+static ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	uint64_t fired, lost;
+
+	WITH_HANDLE(b)
+	fired = en_fired(b->h->en);
+	lost = atomic_load(&b->procs.lost);
+	enif_mutex_unlock(b->lock);
+	return enif_make_tuple2(env, enif_make_uint64(env, fired), enif_make_uint64(env, lost));
 }
 
 static ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -345,7 +327,7 @@ static ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (erltrace_go(b->h, &e) < 0)
 		ret = error_term(env, &e);
 	else
-		atomic_store(&b->live, true);
+		beam_set_live(b, true);
 	enif_mutex_unlock(b->lock);
 	return ret;
 }
@@ -356,7 +338,8 @@ static ERL_NIF_TERM nif_stop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 	ERL_NIF_TERM ret = atom_ok;
 
 	WITH_HANDLE(b)
-	atomic_store(&b->live, false);
+	beam_set_live(b, false);
+	count_user(b, false);
 	if (erltrace_stop(b->h, &e) < 0)
 		ret = error_term(env, &e);
 	enif_mutex_unlock(b->lock);
@@ -502,7 +485,14 @@ static ErlNifFunc functions[] = {
 	{"setopt", 3, nif_setopt, 0},
 	{"add_functions", 3, nif_add_functions, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"compile", 3, nif_compile, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"needs", 1, nif_needs, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"wants", 2, nif_wants, 0},
+	{"add_ports", 2, nif_add_ports, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"needs", 3, nif_needs, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"layout", 1, nif_layout, 0},
+	{"layout_events", 2, nif_layout_events, 0},
+	{"counts", 1, nif_counts, 0},
+	{"user_enabled", 0, nif_user_enabled, 0},
+	{"user_trace", 1, nif_user_trace, 0},
 	{"go", 1, nif_go, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"stop", 1, nif_stop, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"work", 2, nif_work, ERL_NIF_DIRTY_JOB_CPU_BOUND},

@@ -1,231 +1,509 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * THE PROBE PATH inside the node: the VM calls these on the scheduler that runs the traced
- * process. An event is matched to its probe, the arguments that scripts read are built, the probe
- * fires. Nothing here locks, allocates, sends or calls the system.
+ * process, or, for messages that arrive, registrations and exits, on another and without a
+ * process's environment (enif_self gives NULL then; nothing here needs it). An event is matched to
+ * its probe, the arguments that scripts read are built, the probe fires. Nothing here locks,
+ * allocates, sends or calls the system.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "beam.h"
 
-/* Which handle: a number that the VM hands back. */
-static struct beam_handle *handle_of(ErlNifEnv *env, ERL_NIF_TERM state)
-{
-	unsigned number;
-
-	return enif_get_uint(env, state, &number) ? beam_enter(number) : NULL;
-}
-
 ERL_NIF_TERM beam_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	struct beam_handle *b = handle_of(env, argv[1]);
-	bool live = b != NULL && atomic_load_explicit(&b->live, memory_order_relaxed);
+	unsigned number;
+	bool gone;
 
 	(void)argc;
-	beam_leave();
-	if (b == NULL)
+	if (unlikely(!enif_get_uint(env, argv[1], &number)))
 		return atom_remove;
-	return live ? atom_trace : atom_discard;
+	if (likely(beam_live(number, &gone)))
+		return atom_trace;
+	return gone ? atom_remove : atom_discard;
 }
 
-static void fire(struct en_probe *p, ERL_NIF_TERM pid, const uint64_t *arg, unsigned strings)
+/* The running time of the event's process, without what its probes took. */
+static uint64_t vtimestamp(const struct en_who *who)
 {
-	struct en_who who = {.key = pid, .tid = pid};
+	struct beam_proc *p = ((const struct beam_event *)(const void *)who)->proc;
+	uint64_t now;
 
-	en_fire(p, arg, strings, &who);
+	if (p == NULL)
+		return 0;
+	now = p->ran;
+	if (p->in_at != 0)
+		now += en_now() - p->in_at - p->spent;
+	if (now > p->last)
+		p->last = now;
+	return p->last;
 }
 
-static uint64_t text_arg(const struct et_str *s)
+void beam_fire(struct beam_event *ev, struct en_probe *p, const uint64_t *arg, unsigned strings)
 {
-	return (uint64_t)(uintptr_t)s->text;
+	ev->who.key = ev->who.tid = ev->pid;
+	ev->who.vtimestamp = ev->b->vts ? vtimestamp : NULL;
+	ev->who.ustack = NULL;
+	en_fire(p, arg, strings, &ev->who);
 }
 
-/* A term as text in a buffer of the caller's. */
-static uint64_t term_arg(char *buf, size_t size, ERL_NIF_TERM term)
+static inline uint64_t pid_arg(struct beam_event *ev)
 {
+	return beam_str(beam_term_text(ev->pid));
+}
+
+/* Atoms are cached, anything else is written into a buffer of the caller's. */
+static uint64_t term_arg(ErlNifEnv *env, char *buf, size_t size, ERL_NIF_TERM term, bool *cached)
+{
+	*cached = enif_is_atom(env, term);
+	if (*cached)
+		return beam_str(beam_term_text(term));
 	enif_snprintf(buf, size, "%T", term);
 	return (uint64_t)(uintptr_t)buf;
 }
 
-/* ---- calls ----------------------------------------------------------------------------- */
-
-static void on_call(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM pid, ERL_NIF_TERM mfa)
-{
-	const ERL_NIF_TERM *t;
-	uint64_t arg[10];
-	struct beam_fn *fn;
-	unsigned arity;
-	int n;
-
-	if (!enif_get_tuple(env, mfa, &n, &t) || n != 3 || !enif_get_uint(env, t[2], &arity))
-		return;
-	fn = beam_function_find(&b->fns, t[0], t[1], arity);
-	if (fn == NULL)
-		return;
-	for (unsigned i = 0; i < BP_COUNT_ - BP_FUNCTION_ENTRY; i++) {
-		struct en_probe *p = fn->probe[i];
-
-		if (p == NULL || !en_enabled(p))
-			continue;
-		if (p->argmask & 1)
-			arg[0] = text_arg(beam_pid_text(env, pid));
-		arg[1] = text_arg(fn->mfa);
-		arg[2] = 0;
-		fire(p, pid, arg, 3);
-	}
-}
-
-/* ---- processes and messages ------------------------------------------------------------ */
-
-static ERL_NIF_TERM extra_of(ErlNifEnv *env, ERL_NIF_TERM opts)
+ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts)
 {
 	ERL_NIF_TERM v;
 
 	return enif_get_map_value(env, opts, atom_extra, &v) ? v : atom_undefined;
 }
 
-/* "lists:seq/2" of {M, F, Args or Arity}. */
-static void mfa_text(ErlNifEnv *env, ERL_NIF_TERM mfa, char *buf, size_t size)
+/* ---- calls ----------------------------------------------------------------------------- */
+
+static void fire_fn(struct beam_event *ev, struct en_probe *const *p, unsigned n,
+	const struct beam_fn *fn, unsigned depth)
+{
+	uint64_t arg[3];
+
+	arg[1] = beam_str(fn->mfa);
+	arg[2] = depth;
+	for (unsigned i = 0; i < n; i++) {
+		if (p[i]->argmask & 1)
+			arg[0] = pid_arg(ev);
+		beam_fire(ev, p[i], arg, 3);
+	}
+}
+
+/* {M, F, Arity}, or {M, F, Arguments} if a script needs those of some function. */
+static inline struct beam_fn *called(
+	struct beam_event *ev, ERL_NIF_TERM mfa, const ERL_NIF_TERM **tuple)
+{
+	const ERL_NIF_TERM *t;
+	struct beam_fn *fn;
+	unsigned arity;
+	int n;
+
+	if (unlikely(!enif_get_tuple(ev->env, mfa, &n, &t) || n != 3))
+		return NULL;
+	*tuple = t;
+	fn = beam_function_find(&ev->b->fns, t[0], t[1], t[2]);
+	if (likely(fn != NULL) || !enif_get_list_length(ev->env, t[2], &arity))
+		return fn;
+	return beam_function_find(&ev->b->fns, t[0], t[1], enif_make_uint(ev->env, arity));
+}
+
+/* A call of dyntrace's functions: what OTP's own provider would have fired. */
+static void user_call(struct beam_event *ev, const struct beam_fn *fn, ERL_NIF_TERM list)
+{
+	ERL_NIF_TERM args[10];
+	unsigned n = 0;
+
+	while (n < 10 && enif_get_list_cell(ev->env, list, &args[n], &list))
+		n++;
+	if (n == fn->arity)
+		beam_user_fire(ev->b, ev->env, ev->pid, (enum beam_user)(fn->user - 1), args, n);
+}
+
+static inline void on_call(struct beam_event *ev, ERL_NIF_TERM mfa)
+{
+	struct beam_handle *b = ev->b;
+	const ERL_NIF_TERM *t;
+	struct beam_fn *fn = called(ev, mfa, &t);
+	unsigned depth = 0;
+
+	if (unlikely(b->layout)) {
+		beam_layout_sample(ev->env, false);
+		return;
+	}
+	if (unlikely(fn == NULL))
+		return;
+	if ((b->returns || b->depth) && ev->proc != NULL) {
+		if (atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN)
+			depth = beam_stack_enter(&b->procs, ev->proc, fn,
+				(unsigned)beam_stack_level(ev->env));
+		else if (fn->local)
+			depth = beam_names_enter(&b->procs, ev->proc, fn);
+	}
+	if (unlikely(fn->user != 0))
+		user_call(ev, fn, t[2]);
+	fire_fn(ev, fn->entry, fn->nentry, fn, depth);
+}
+
+static inline void on_return_to(struct beam_event *ev, ERL_NIF_TERM mfa)
+{
+	struct beam_handle *b = ev->b;
+	const ERL_NIF_TERM *t;
+	struct beam_frame f;
+	unsigned depth = 0;
+
+	if (unlikely(b->layout)) {
+		beam_layout_sample(ev->env, true);
+		return;
+	}
+	if (ev->proc == NULL)
+		return;
+	if (likely(atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN))
+		f = beam_stack_return(&b->procs, ev->proc, (unsigned)beam_return_level(ev->env),
+			&depth);
+	else
+		f = beam_names_return(&b->procs, ev->proc, called(ev, mfa, &t), &depth);
+	if (f.fn != NULL)
+		fire_fn(ev, f.fn->ret, f.fn->nret, f.fn, depth);
+}
+
+/* ---- processes ------------------------------------------------------------------------- */
+
+/* "lists:seq/2" of {M, F, Arguments or Arity}; NULL: it is none. */
+static const struct et_str *mfa_text(ErlNifEnv *env, ERL_NIF_TERM mfa)
 {
 	const ERL_NIF_TERM *t;
 	unsigned arity = 0;
 	int n;
 
-	buf[0] = '\0';
-	if (!enif_get_tuple(env, mfa, &n, &t) || n != 3)
-		return;
+	if (!enif_get_tuple(env, mfa, &n, &t) || n != 3 || !enif_is_atom(env, t[0]) ||
+		!enif_is_atom(env, t[1]))
+		return NULL;
 	if (!enif_get_uint(env, t[2], &arity))
 		enif_get_list_length(env, t[2], &arity);
-	enif_snprintf(buf, size, "%T:%T/%u", t[0], t[1], arity);
+	return beam_mfa_text(t[0], t[1], arity);
 }
 
-static void on_spawn(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM pid, ERL_NIF_TERM mfa)
+static uint64_t mfa_arg(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned *strings)
 {
-	struct en_probe *p = b->probe[BP_PROCESS_SPAWN];
-	char text[512];
-	uint64_t arg[10];
+	const struct et_str *s = mfa_text(env, mfa);
+
+	if (s == NULL)
+		return (uint64_t)(uintptr_t)"";
+	*strings |= 2;
+	return beam_str(s);
+}
+
+static void on_pid_mfa(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM mfa)
+{
+	struct en_probe *p = ev->b->probe[id];
+	unsigned strings = 1;
+	uint64_t arg[2];
 
 	if (!en_enabled(p))
 		return;
 	if (p->argmask & 1)
-		arg[0] = text_arg(beam_pid_text(env, pid));
+		arg[0] = pid_arg(ev);
 	if (p->argmask & 2)
-		mfa_text(env, mfa, text, sizeof(text));
-	arg[1] = (uint64_t)(uintptr_t)text;
-	fire(p, pid, arg, 1);
+		arg[1] = mfa_arg(ev->env, mfa, &strings);
+	beam_fire(ev, p, arg, strings);
 }
 
-static void on_exit_(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM pid, ERL_NIF_TERM reason)
+static void on_exit_(struct beam_event *ev, ERL_NIF_TERM reason)
 {
+	struct beam_handle *b = ev->b;
 	struct en_probe *p = b->probe[BP_PROCESS_EXIT];
 	char text[256];
-	uint64_t arg[10];
+	uint64_t arg[2];
+	bool cached = false;
 
 	if (en_enabled(p)) {
 		if (p->argmask & 1)
-			arg[0] = text_arg(beam_pid_text(env, pid));
+			arg[0] = pid_arg(ev);
 		if (p->argmask & 2)
-			arg[1] = term_arg(text, sizeof(text), reason);
-		fire(p, pid, arg, 1);
+			arg[1] = term_arg(ev->env, text, sizeof(text), reason, &cached);
+		beam_fire(ev, p, arg, cached ? 3 : 1);
 	}
-	en_self_free(b->h->en, pid);
+	if (b->self)
+		en_self_free(b->h->en, ev->pid);
+	if (b->procs.tab != NULL)
+		beam_proc_exit(&b->procs, ev->pid);
+	ev->proc = NULL;
 }
 
-static void on_send(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM pid, ERL_NIF_TERM opts)
+static bool is_hibernation(ErlNifEnv *env, ERL_NIF_TERM mfa)
 {
-	struct en_probe *p = b->probe[BP_MESSAGE_SEND];
-	ERL_NIF_TERM to = extra_of(env, opts);
-	char text[256];
-	unsigned strings = 1;
-	uint64_t arg[10] = {0};
+	const ERL_NIF_TERM *t;
+	int n;
+
+	return enif_get_tuple(env, mfa, &n, &t) && n == 3 && t[0] == atom_erlang &&
+	       t[1] == atom_hibernate;
+}
+
+static void on_in(struct beam_event *ev, ERL_NIF_TERM mfa)
+{
+	if (ev->proc != NULL && ev->b->vts) {
+		ev->proc->in_at = ev->began;
+		ev->proc->spent = 0;
+	}
+	on_pid_mfa(ev, BP_PROCESS_SCHEDULED, mfa);
+}
+
+static void on_out(struct beam_event *ev, ERL_NIF_TERM mfa)
+{
+	struct beam_proc *p = ev->proc;
+	struct en_probe *h = ev->b->probe[BP_PROCESS_HIBERNATE];
+
+	if (en_enabled(h) && is_hibernation(ev->env, mfa))
+		on_pid_mfa(ev, BP_PROCESS_HIBERNATE, mfa);
+	on_pid_mfa(ev, BP_PROCESS_UNSCHEDULED, mfa);
+	if (p != NULL && ev->b->vts) {
+		if (p->in_at != 0 && ev->began > p->in_at + p->spent)
+			p->ran += ev->began - p->in_at - p->spent;
+		if (p->ran < p->last) /* what was told while it ran holds */
+			p->ran = p->last;
+		p->in_at = p->spent = 0;
+	}
+}
+
+/* ---- messages -------------------------------------------------------------------------- */
+
+static void send_local(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to)
+{
+	struct en_probe *p = ev->b->probe[BP_MESSAGE_SEND];
+	uint64_t arg[6] = {0};
 
 	if (!en_enabled(p))
 		return;
 	if (p->argmask & 1)
-		arg[0] = text_arg(beam_pid_text(env, pid));
-	if (p->argmask & 2) {
-		if (enif_is_pid(env, to)) {
-			arg[1] = text_arg(beam_pid_text(env, to));
-			strings |= 2;
-		} else {
-			arg[1] = term_arg(text, sizeof(text), to);
+		arg[0] = pid_arg(ev);
+	if (p->argmask & 2)
+		arg[1] = beam_str(beam_term_text(to));
+	if (p->argmask & 4)
+		arg[2] = beam_term_size(ev->env, msg);
+	beam_fire(ev, p, arg, 3);
+}
+
+/* The node of a pid of another node: its external form is the only place that names it. */
+static void node_of(ErlNifEnv *env, ERL_NIF_TERM pid, char *buf, size_t size)
+{
+	ErlNifBinary bin;
+	size_t len;
+
+	buf[0] = '\0';
+	if (!enif_term_to_binary(env, pid, &bin))
+		return;
+	if (bin.size > 5 && bin.data[1] == 88) { /* NEW_PID_EXT, then an atom */
+		size_t at = bin.data[2] == 118 || bin.data[2] == 100 ? 5 : 4; /* two bytes or one */
+
+		len = at == 5 ? (size_t)bin.data[3] << 8 | bin.data[4] : bin.data[3];
+		if (at + len <= bin.size && len < size) {
+			memcpy(buf, bin.data + at, len);
+			buf[len] = '\0';
 		}
 	}
-	fire(p, pid, arg, strings);
+	enif_release_binary(&bin);
 }
 
-static void on_schedule(struct beam_handle *b, ErlNifEnv *env, enum beam_probe id,
-	ERL_NIF_TERM pid, ERL_NIF_TERM mfa)
+static void send_remote(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to, ERL_NIF_TERM node)
 {
-	struct en_probe *p = b->probe[id];
-	char text[512];
-	uint64_t arg[10];
+	struct en_probe *p = ev->b->probe[BP_MESSAGE_SEND_REMOTE];
+	char node_text[256], to_text[256];
+	uint64_t arg[7] = {0};
+	unsigned strings = 1;
+	bool cached;
 
 	if (!en_enabled(p))
 		return;
 	if (p->argmask & 1)
-		arg[0] = text_arg(beam_pid_text(env, pid));
+		arg[0] = pid_arg(ev);
+	if (p->argmask & 2) {
+		if (node == 0) {
+			node_of(ev->env, to, node_text, sizeof(node_text));
+			arg[1] = (uint64_t)(uintptr_t)node_text;
+		} else {
+			arg[1] = beam_str(beam_term_text(node));
+			strings |= 2;
+		}
+	}
+	if (p->argmask & 4) {
+		arg[2] = term_arg(ev->env, to_text, sizeof(to_text), to, &cached);
+		strings |= cached ? 4 : 0;
+	}
+	if (p->argmask & 8)
+		arg[3] = beam_term_size(ev->env, msg);
+	beam_fire(ev, p, arg, strings);
+}
+
+/* To a pid, a name, {Name, Node}; a port is sent no message, but a command. */
+static void on_send(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM opts)
+{
+	ERL_NIF_TERM to = beam_extra(ev->env, opts);
+	const ERL_NIF_TERM *t;
+	ErlNifPid pid;
+	int n;
+
+	if (enif_get_local_pid(ev->env, to, &pid) || enif_is_atom(ev->env, to))
+		send_local(ev, msg, to);
+	else if (enif_is_pid(ev->env, to))
+		send_remote(ev, msg, to, 0);
+	else if (!enif_get_tuple(ev->env, to, &n, &t) || n != 2)
+		return;
+	else if (t[1] == ev->b->node)
+		send_local(ev, msg, t[0]);
+	else
+		send_remote(ev, msg, t[0], t[1]);
+}
+
+static void on_receive(struct beam_event *ev, ERL_NIF_TERM msg)
+{
+	struct en_probe *p = ev->b->probe[BP_MESSAGE_QUEUED];
+	uint64_t arg[6] = {0};
+
+	if (!en_enabled(p))
+		return;
+	if (p->argmask & 1)
+		arg[0] = pid_arg(ev);
 	if (p->argmask & 2)
-		mfa_text(env, mfa, text, sizeof(text));
-	arg[1] = (uint64_t)(uintptr_t)text;
-	fire(p, pid, arg, 1);
+		arg[1] = beam_term_size(ev->env, msg);
+	if (p->argmask & 4)
+		arg[2] = beam_queue_len(ev->env);
+	beam_fire(ev, p, arg, 1);
 }
 
-static void on_gc(struct beam_handle *b, ErlNifEnv *env, enum beam_probe id, ERL_NIF_TERM pid)
-{
-	struct en_probe *p = b->probe[id];
-	uint64_t arg[10] = {0};
+/* ---- garbage collections --------------------------------------------------------------- */
 
-	if (!en_enabled(p))
-		return;
-	if (p->argmask & 1)
-		arg[0] = text_arg(beam_pid_text(env, pid));
-	fire(p, pid, arg, 1);
+/* A number of the list [{Key, Value}]; 0: not there. */
+static uint64_t value_of(ErlNifEnv *env, ERL_NIF_TERM list, ERL_NIF_TERM key)
+{
+	const ERL_NIF_TERM *t;
+	ERL_NIF_TERM head;
+	ErlNifUInt64 v;
+	int n;
+
+	for (int i = 0; i < 32 && enif_get_list_cell(env, list, &head, &list); i++)
+		if (enif_get_tuple(env, head, &n, &t) && n == 2 && t[0] == key)
+			return enif_get_uint64(env, t[1], &v) ? v : 0;
+	return 0;
 }
 
-static void on_receive(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM pid)
+static void heap_changed(struct beam_event *ev, uint64_t from, uint64_t to)
 {
-	struct en_probe *p = b->probe[BP_MESSAGE_QUEUED];
-	uint64_t arg[10] = {0};
+	struct en_probe *p =
+		ev->b->probe[to > from ? BP_PROCESS_HEAP_GROW : BP_PROCESS_HEAP_SHRINK];
+	uint64_t arg[3] = {0, from, to};
 
-	if (!en_enabled(p))
+	if (from == 0 || from == to || !en_enabled(p))
 		return;
 	if (p->argmask & 1)
-		arg[0] = text_arg(beam_pid_text(env, pid));
-	fire(p, pid, arg, 1);
+		arg[0] = pid_arg(ev);
+	beam_fire(ev, p, arg, 1);
+}
+
+static void on_gc(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM info)
+{
+	struct en_probe *p = ev->b->probe[id];
+	bool start = id == BP_GC_MINOR_START || id == BP_GC_MAJOR_START;
+	uint64_t arg[2] = {0};
+
+	if (ev->b->heaps && ev->proc != NULL && start)
+		ev->proc->heap_size = (uint32_t)value_of(ev->env, info, atom_heap_block_size);
+	if (en_enabled(p)) {
+		if (p->argmask & 1)
+			arg[0] = pid_arg(ev);
+		if (p->argmask & 2)
+			arg[1] = value_of(ev->env, info, atom_wordsize);
+		beam_fire(ev, p, arg, 1);
+	}
+	if (ev->b->heaps && ev->proc != NULL && !start)
+		heap_changed(ev, ev->proc->heap_size,
+			value_of(ev->env, info, atom_heap_block_size));
+}
+
+/* ---- dispatch -------------------------------------------------------------------------- */
+
+static void rare(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM term, ERL_NIF_TERM opts)
+{
+	if (tag == atom_spawned)
+		on_pid_mfa(ev, BP_PROCESS_SPAWN, beam_extra(ev->env, opts));
+	else if (tag == atom_exit)
+		on_exit_(ev, term);
+	else if (tag == atom_gc_minor_start)
+		on_gc(ev, BP_GC_MINOR_START, term);
+	else if (tag == atom_gc_minor_end)
+		on_gc(ev, BP_GC_MINOR_END, term);
+	else if (tag == atom_gc_major_start)
+		on_gc(ev, BP_GC_MAJOR_START, term);
+	else if (tag == atom_gc_major_end)
+		on_gc(ev, BP_GC_MAJOR_END, term);
+}
+
+/* Events in the process's own context: what is kept of it may be touched. */
+static inline void begin(struct beam_event *ev)
+{
+	struct beam_handle *b = ev->b;
+
+	ev->proc = NULL;
+	if (b->procs.tab == NULL)
+		return;
+	ev->proc = beam_proc_get(&b->procs, ev->pid);
+	if (b->vts && ev->proc != NULL) {
+		ev->began = en_now();
+		if (ev->proc->in_at == 0)
+			ev->proc->in_at = ev->began;
+	}
+}
+
+static inline void end(struct beam_event *ev)
+{
+	if (ev->proc != NULL && ev->b->vts && ev->proc->in_at != 0)
+		ev->proc->spent += en_now() - ev->began;
 }
 
 /* trace(Tag, State, Tracee, Term, Opts) */
 ERL_NIF_TERM beam_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	ERL_NIF_TERM tag = argv[0], pid = argv[2], term = argv[3];
-	struct beam_handle *b = handle_of(env, argv[1]);
+	ERL_NIF_TERM tag = argv[0];
+	struct beam_event ev;
+	unsigned number;
 
 	(void)argc;
-	if (b == NULL || !atomic_load_explicit(&b->live, memory_order_acquire))
-		;
-	else if (tag == atom_call)
-		on_call(b, env, pid, term);
-	else if (tag == atom_send || tag == atom_send_to_non_existing_process)
-		on_send(b, env, pid, argv[4]);
-	else if (tag == atom_receive)
-		on_receive(b, env, pid);
-	else if (tag == atom_in)
-		on_schedule(b, env, BP_PROCESS_SCHEDULED, pid, term);
-	else if (tag == atom_out)
-		on_schedule(b, env, BP_PROCESS_UNSCHEDULED, pid, term);
-	else if (tag == atom_spawned)
-		on_spawn(b, env, pid, extra_of(env, argv[4]));
-	else if (tag == atom_exit)
-		on_exit_(b, env, pid, term);
-	else if (tag == atom_gc_minor_start)
-		on_gc(b, env, BP_GC_MINOR_START, pid);
-	else if (tag == atom_gc_minor_end)
-		on_gc(b, env, BP_GC_MINOR_END, pid);
-	else if (tag == atom_gc_major_start)
-		on_gc(b, env, BP_GC_MAJOR_START, pid);
-	else if (tag == atom_gc_major_end)
-		on_gc(b, env, BP_GC_MAJOR_END, pid);
+	if (unlikely(!enif_get_uint(env, argv[1], &number)))
+		return atom_ok;
+	ev.b = beam_enter(number);
+	ev.env = env;
+	ev.pid = argv[2];
+	if (unlikely(ev.b == NULL ||
+		     !atomic_load_explicit(&ev.b->live, memory_order_acquire))) {
+		beam_leave();
+		return atom_ok;
+	}
+	if (likely(tag == atom_call)) {
+		begin(&ev);
+		on_call(&ev, argv[3]);
+		end(&ev);
+	} else if (tag == atom_return_to) {
+		begin(&ev);
+		on_return_to(&ev, argv[3]);
+		end(&ev);
+	} else if (enif_is_port(env, ev.pid)) {
+		ev.proc = NULL;
+		beam_port_event(&ev, tag, argv[3], argv[4]);
+	} else if (tag == atom_send) {
+		begin(&ev);
+		on_send(&ev, argv[3], argv[4]);
+		end(&ev);
+	} else if (tag == atom_receive) {
+		ev.proc = NULL;
+		on_receive(&ev, argv[3]);
+	} else if (tag == atom_in) {
+		begin(&ev);
+		on_in(&ev, argv[3]);
+		end(&ev);
+	} else if (tag == atom_out) {
+		begin(&ev);
+		on_out(&ev, argv[3]);
+	} else {
+		begin(&ev);
+		rare(&ev, tag, argv[3], argv[4]);
+		end(&ev);
+	}
 	beam_leave();
 	return atom_ok;
 }

@@ -515,12 +515,6 @@ static struct cg_val gen_assign(struct cg *g, struct d_node *n, bool want)
 	struct cg_place p;
 	struct cg_val v;
 
-	if (!d_is_scalar(t) && !d_is_string(t)) {
-		p = cg_place(g, n->a, true);
-		cg_assign_bytes(g, &p, n->b, d_base(t)->size);
-		cg_place_free(g, &p);
-		return cg_const(0);
-	}
 	v = d_is_string(t) ? to_string(g, n->b, n)
 			   : cg_convert(g, cg_expr(g, n->b), n->b->type, t, n);
 	p = cg_place(g, n->a, true);
@@ -756,12 +750,23 @@ struct cg_val cg_expr(struct cg *g, struct d_node *n)
 	return gen(g, n, true);
 }
 
+/* A struct, an array or a float: naming it does nothing, what stands around it may. */
+static void discard_bytes(struct cg *g, struct d_node *n)
+{
+	struct cg_place p;
+
+	if (n->kind == N_OP2 || n->kind == N_OP3) {
+		p = cg_place(g, n, false);
+		cg_place_free(g, &p);
+	}
+}
+
 void cg_discard(struct cg *g, struct d_node *n)
 {
 	if (g->failed)
 		return;
-	if (!d_is_scalar(n->type) && !d_is_string(n->type) && !d_is_kind(n->type, T_VOID) &&
-		!(n->kind == N_OP2 && n->op == OP_ASG))
-		return; /* a struct, a float: nothing happens by naming it */
-	cg_free(g, gen(g, n, false));
+	if (!d_is_scalar(n->type) && !d_is_string(n->type) && !d_is_kind(n->type, T_VOID))
+		discard_bytes(g, n);
+	else
+		cg_free(g, gen(g, n, false));
 }

@@ -196,6 +196,33 @@ static struct cg_place index_place(struct cg *g, struct d_node *n, bool write)
 	return p;
 }
 
+/* c ? x : y of structs: a copy of one of them in scratch memory. */
+static struct cg_place choice_place(struct cg *g, struct d_node *n)
+{
+	uint32_t size = d_base(n->type)->size;
+	int otherwise = ebpf_label(g->a), end = ebpf_label(g->a);
+	struct cg_place p = {.kind = PL_MEM, .key = -1, .copy = -1};
+
+	p.base = cg_field(FIELD(scratch), 8);
+	p.off = cg_scratch(g, n, size);
+	cg_jump_false(g, n->a, otherwise);
+	cg_assign_bytes(g, &p, n->b, size);
+	ebpf_jump(g->a, EBPF_JA, 0, 0, 0, end);
+	ebpf_place(g->a, otherwise);
+	cg_assign_bytes(g, &p, n->c, size);
+	ebpf_place(g->a, end);
+	return p;
+}
+
+/* x = y of structs, as something that has members: x, after the assignment. */
+static struct cg_place assigned_place(struct cg *g, struct d_node *n)
+{
+	struct cg_place p = cg_place(g, n->a, true);
+
+	cg_assign_bytes(g, &p, n->b, d_base(n->type)->size);
+	return p;
+}
+
 struct cg_place cg_place(struct cg *g, struct d_node *n, bool write)
 {
 	struct cg_place p = raw_place(cg_const(0), 0);
@@ -228,7 +255,14 @@ struct cg_place cg_place(struct cg *g, struct d_node *n, bool write)
 	case N_OP2:
 		if (n->op == OP_INDEX)
 			return index_place(g, n, write);
+		if (n->op == OP_ASG)
+			return assigned_place(g, n);
+		if (n->op == OP_COMMA) {
+			cg_discard(g, n->a);
+			return cg_place(g, n->b, write);
+		}
 		break;
+	case N_OP3: return choice_place(g, n);
 	case N_CAST: return cg_place(g, n->a, write);
 	default: break;
 	}

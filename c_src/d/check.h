@@ -74,6 +74,7 @@ int chk_keys(struct d_comp *c, struct d_node *n, struct d_ident *id, bool agg);
 /* check_xlate.c */
 int chk_xlate(struct d_comp *c, struct d_node *n, unsigned cx);
 int chk_xlate_member(struct d_comp *c, struct d_node *n, unsigned cx);
+int chk_xlate_assign(struct d_comp *c, struct d_node *n); /* v = xlate <T>(e) */
 struct d_xlator *chk_xlator_find(
 	struct d_comp *c, const struct d_type *out, const struct d_type *in);
 int chk_dyn_type(struct d_comp *c, struct d_node *n, const struct d_type *dest);

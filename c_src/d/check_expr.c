@@ -82,7 +82,9 @@ static int incompatible(struct d_comp *c, const struct d_node *n, int op, const 
 		hint = ": copyinstr() and stringof() read text at an address, lltostr() makes text "
 		       "of a number";
 	else if (d_is_int(a) && d_is_string(b))
-		hint = ": strtoll() makes a number of text";
+		hint = op == OP_ASG ? ": strtoll() makes a number of text"
+				    : ": copyinstr() and stringof() read text at an address, "
+				      "strtoll() makes a number of text";
 	return CHK_ERR(c, D_OP_INCOMPAT, n, "'%s' %s '%s': these types do not go together%s",
 		chk_tname(c, a), chk_opname(op), chk_tname(c, b), hint);
 }
@@ -191,8 +193,8 @@ static int need_lval(struct d_comp *c, const struct d_node *n, const struct d_no
 	if ((a->kind == N_VAR || a->kind == N_ASSOC) && a->ident->kind == ID_BUILTIN)
 		return CHK_ERR(c, D_OP_WRITE, n,
 			"operator %s cannot change the built-in variable "
-			"'%s'",
-			chk_opname(n->op), a->ident->name);
+			"'%s'%s",
+			chk_opname(n->op), a->ident->name, n->op == OP_ASG ? ": == compares" : "");
 	return CHK_ERR(c, D_OP_LVAL, n, "operator %s needs a variable or memory to change",
 		chk_opname(n->op));
 }
@@ -472,10 +474,14 @@ static int check_scratch(struct d_comp *c, const struct d_node *n)
 static int check_assign(struct d_comp *c, struct d_node *n)
 {
 	const struct d_type *t;
+	bool dyn;
 
-	if (chk_expr(c, n->b, CX_VALUE))
+	if (chk_expr(c, n->b, CX_DYN))
 		return -1;
 	t = n->b->type;
+	dyn = d_is_kind(t, T_DYN);
+	if (dyn && !(t = d_base(t)->ref))
+		return CHK_ERR(c, D_OP_DYN, n, "only members of a translated object have a value");
 	if (chk_undefined(c, n->a) &&
 		(d_is_kind(t, T_ARRAY) || d_is_kind(t, T_FUNC) || d_is_kind(t, T_STACK)))
 		return CHK_ERR(c, D_OP_ARRFUN, n, "a value of type '%s' cannot be assigned%s",
@@ -483,6 +489,8 @@ static int check_assign(struct d_comp *c, struct d_node *n)
 			chk_strcompat(t) ? ": use stringof() to keep the text" : "");
 	if (chk_lval(c, n->a, n->b, t) || need_lval(c, n, n->a))
 		return -1;
+	if (dyn)
+		return chk_xlate_assign(c, n);
 	n->type = n->a->type;
 	if (d_is_kind(n->type, T_ARRAY) || d_is_kind(n->type, T_FUNC))
 		return CHK_ERR(c, D_OP_ARRFUN, n, "operator %s cannot be applied to type '%s'",

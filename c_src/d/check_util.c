@@ -260,7 +260,8 @@ static void nearer(void *arg, struct d_ident *id)
 	if (!(s->kinds & (1u << id->kind)))
 		return;
 	d = distance(s->name, id->name);
-	if (d < s->dist) {
+	/* Of two as near, the longer one: letters are left out more often than put in. */
+	if (d < s->dist || (d == s->dist && s->best && strlen(id->name) > strlen(s->best))) {
 		s->dist = d;
 		s->best = id->name;
 	}

@@ -63,8 +63,9 @@ int chk_xlate(struct d_comp *c, struct d_node *n, unsigned cx)
 			chk_tname(c, n->a->type), chk_tname(c, dest));
 	if (!(cx & CX_DYN))
 		return CHK_ERR(c, D_OP_DYN, n,
-			"a translated object has no value as a whole: only "
-			"its members do, as in xlate <T *>(x)->member");
+			"a translated object has no value as a whole: use "
+			"its members, as in xlate <T *>(x)->member, or assign a translated struct "
+			"to a variable");
 	return chk_dyn_type(c, n, dest);
 }
 
@@ -139,6 +140,102 @@ int chk_xlate_member(struct d_comp *c, struct d_node *n, unsigned cx)
 			n->text);
 	chk_replace(n, e);
 	n->flags &= ~NF_LVAL;
+	return 0;
+}
+
+/* ---- v = xlate <T>(e) ---------------------------------------------------------------------- */
+
+/* Whether evaluating it more than once could be told from once. */
+static bool has_effect(const struct d_node *n)
+{
+	if (!n)
+		return false;
+	if (n->kind == N_FUNC || (n->kind == N_OP1 && n->op >= OP_PREINC && n->op <= OP_POSTDEC) ||
+		(n->kind == N_OP2 && n->op >= OP_ASG && n->op <= OP_ASG_BOR))
+		return true;
+	for (const struct d_node *k = n->list; k; k = k->next)
+		if (has_effect(k))
+			return true;
+	return has_effect(n->a) || has_effect(n->b) || has_effect(n->c);
+}
+
+static struct d_node *member_of(struct d_comp *c, const struct d_node *of, const char *name)
+{
+	struct d_node *m = chk_new(c, N_MEMBER, of);
+
+	if (!m)
+		return NULL;
+	m->op = OP_DOT;
+	m->text = name;
+	m->a = chk_copy(c, of, of, NULL, 0);
+	return m->a ? m : NULL;
+}
+
+static struct d_node *pair(struct d_comp *c, const struct d_node *place, enum d_op op,
+	struct d_node *a, struct d_node *b)
+{
+	struct d_node *n = a && b ? chk_new(c, N_OP2, place) : NULL;
+
+	if (!n)
+		return NULL;
+	n->op = op;
+	n->a = a;
+	n->b = b;
+	return n;
+}
+
+static struct d_node *zero(struct d_comp *c, const struct d_node *place)
+{
+	struct d_node *n = chk_new(c, N_INT, place);
+
+	if (n)
+		chk_int(n, c->t.int_, 0);
+	return n;
+}
+
+/* The assignments of members, one after the other. */
+static struct d_node *member_by_member(struct d_comp *c, const struct d_node *n,
+	const struct d_xlator *x, const struct d_type *out)
+{
+	struct d_node *all = zero(c, n), *set;
+
+	for (const struct d_node *m = x->members; m && all; m = m->next) {
+		set = pair(c, n, OP_ASG, member_of(c, n->a, m->text), member_of(c, n->b, m->text));
+		all = pair(c, n, OP_COMMA, set, all);
+	}
+	for (const struct d_member *m = out->members; m && all; m = m->next) {
+		if (!m->name || translation(x, m->name) ||
+			!(d_is_scalar(m->type) || d_is_string(m->type)))
+			continue;
+		set = pair(c, n, OP_ASG, member_of(c, n->a, m->name), zero(c, n));
+		all = pair(c, n, OP_COMMA, set, all);
+	}
+	return all;
+}
+
+/* n: v = e with v a place and e a translated object, both checked. */
+int chk_xlate_assign(struct d_comp *c, struct d_node *n)
+{
+	const struct d_type *dest = d_base(n->b->type)->ref, *out;
+	struct d_node *all;
+
+	out = d_base(dest);
+	if (d_is_ptr(dest) || n->b->kind != N_XLATE)
+		return CHK_ERR(c, D_OP_DYN, n,
+			"a translated pointer cannot be kept: assign the struct, as in "
+			"v = xlate <T>(x), or use a member, as in xlate <T *>(x)->member");
+	if (!d_same(d_base(n->a->type), out))
+		return CHK_ERR(c, D_OP_INCOMPAT, n, "'%s' = '%s': these types do not go together",
+			chk_tname(c, n->a->type), chk_tname(c, dest));
+	if (has_effect(n->a) || has_effect(n->b->a))
+		return CHK_ERR(c, D_OP_DYN, n,
+			"each member is translated by itself: keep what changes something or "
+			"calls a function in a this-> variable first");
+	all = member_by_member(c, n, chk_xlator_find(c, out, n->b->a->type), out);
+	if (!all || chk_expr(c, all, CX_VALUE))
+		return -1;
+	chk_replace(n, all);
+	n->type = c->t.void_; /* the copy is a statement, it has no value */
 	return 0;
 }
 

@@ -24,7 +24,9 @@ struct d_comp *d_comp_new(struct et_options *opts, const struct d_registry *reg,
 	c->selfs = d_idtab_new(c);
 	c->thises = d_idtab_new(c);
 	c->aggs = d_idtab_new(c);
-	if (d_types_init(c) < 0 || d_builtins_init(c) < 0) {
+	if (c->globals == NULL || c->selfs == NULL || c->thises == NULL || c->aggs == NULL)
+		et_err(&c->error, "ET_NOMEM", "out of memory");
+	if (c->error.tag[0] != '\0' || d_types_init(c) < 0 || d_builtins_init(c) < 0) {
 		*e = c->error;
 		d_comp_free(c);
 		return NULL;
@@ -143,7 +145,10 @@ static void on_match(void *arg, const struct d_probeinfo *p)
 
 	if (m->first == NULL) {
 		m->first = arena_new_of(m->c->arena, struct d_probeinfo);
-		*m->first = *p;
+		if (m->first != NULL)
+			*m->first = *p;
+		else
+			et_err(&m->c->error, "ET_NOMEM", "out of memory");
 	} else if (!m->differ && !same_types(m->first, p)) {
 		m->differ = true;
 	}
@@ -165,11 +170,15 @@ static int match_clause(struct d_comp *c, struct d_clause *cl, unsigned flags)
 		struct et_error e = {.tag = ""};
 		int n = c->reg.match(c->reg.data, d, on_match, &m, &e);
 
+		if (c->error.tag[0] != '\0')
+			return -1;
 		if (n < 0)
 			return d_error(c, e.tag, d->line, d->col, "%s", e.text);
 		if (n == 0 && !(flags & D_C_ZDEFS) && !c->opts->val[OPT_ZDEFS])
 			return d_error(c, "D_PDESC_ZERO", d->line, d->col,
-				"probe description %s does not match any probes", desc_text(c, d));
+				"probe description %s does not match any probes: -l lists those "
+				"there are, -Z goes on without",
+				desc_text(c, d));
 		c->matches += n;
 	}
 	c->probe = m.first;

@@ -17,7 +17,10 @@
 
 static int bad_format(struct d_comp *c, const struct d_node *str, const char *at, const char *why)
 {
-	size_t len = strcspn(at + 1, " \n\t") + 1;
+	size_t len = strspn(at + 1, "-+#'@*.?0123456789hlLw") + 1;
+
+	if (at[len] != '\0' && at[len] != ' ' && at[len] != '\n' && at[len] != '\t')
+		len++; /* the letter itself */
 
 	return CHK_ERR(c, D_PRINTF_ARG_FMT, str, "conversion '%.*s' of the format %s",
 		(int)(len > 12 ? 12 : len), at, why);

@@ -106,6 +106,7 @@ void d_lex_number(struct d_comp *c)
 	struct d_lexer *lx = c->lex;
 	struct d_tok *t = &lx->tok;
 	size_t n = 0, rest = (size_t)(lx->end - lx->p);
+	char hint[96] = "";
 	int shown;
 
 	if (is_float(lx->p, rest)) {
@@ -119,10 +120,14 @@ void d_lex_number(struct d_comp *c)
 	shown = n > 64 ? 64 : (int)n;
 	switch (d_int_parse(c, lx->p, n, &t->value, &t->type)) {
 	case 'd':
+		if (lx->clause != NULL) /* tick-1s behind a clause that was not closed */
+			snprintf(hint, sizeof(hint),
+				"; is a '}' missing in the clause that starts at line %d?",
+				lx->clause->line);
 		d_error(c, "D_INT_DIGIT", t->line, t->col,
 			"'%.*s' is no integer: a digit or suffix is wrong (decimal, 0x hex or "
-			"0 octal digits, then u, l, ll, ul or ull)",
-			shown, lx->p);
+			"0 octal digits, then u, l, ll, ul or ull)%s",
+			shown, lx->p, hint);
 		t->kind = TOK_ERR;
 		return;
 	case 'o':

@@ -50,21 +50,25 @@ struct en *en_new(struct et_options *opts, struct et_error *e)
 	return en;
 }
 
-void en_free(struct en *en)
+bool en_free(struct en *en)
 {
 	if (en == NULL)
-		return;
+		return true;
 	if (en->state == EN_RUNNING)
 		en_stop(en);
 	for (unsigned i = 0; i < en->npv; i++)
 		if (et_providers[i]->fini != NULL)
 			et_providers[i]->fini(en, en->pvdata[i]);
 	en_slots_unregister(en);
+	/* By a debugger, say, or a signal handler: better its memory is never given back. */
+	if (en->slots != NULL && !en_grace(en, 1000))
+		return false;
 	en_unload(en);
 	en_probes_free(en);
 	free(en->pvdata);
 	free(en->pvstarted);
 	free(en);
+	return true;
 }
 
 /* ---- go, stop ------------------------------------------------------------------------- */

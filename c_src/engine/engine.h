@@ -169,7 +169,8 @@ struct en *en_new(struct et_options *opts, struct et_error *e); /* runs the prov
 /* Enable clauses first.. of the program at the probes they match (called after each compile). */
 int en_go(struct en *en, const struct prog *prog, struct et_error *e); /* load, enable, BEGIN */
 int en_stop(struct en *en); /* providers off, END fired; buffers remain to be read */
-void en_free(struct en *en);
+/* false: a firing is still held up, and goes on one day: its program and options must stay. */
+bool en_free(struct en *en);
 enum en_state { EN_IDLE, EN_RUNNING, EN_STOPPED };
 enum en_state en_state(const struct en *en);
 /* exit() was called (the status in *code), or a fill buffer is full. */

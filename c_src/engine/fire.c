@@ -51,10 +51,10 @@ PROBE_PATH static inline void set_up(
 }
 
 PROBE_PATH static inline __attribute__((always_inline)) void fire(struct en_probe *p,
-	const uint64_t *arg, unsigned strmask, const struct en_who *who, unsigned phase)
+	struct en_thread *t, const uint64_t *arg, unsigned strmask, const struct en_who *who,
+	unsigned phase)
 {
 	struct en *en = p->en;
-	struct en_thread *t = en_slot_get(en);
 	const struct en_ecblist *l;
 	struct fire *f;
 
@@ -83,14 +83,14 @@ PROBE_PATH void en_fire(
 	struct en_probe *p, const uint64_t *arg, unsigned strmask, const struct en_who *who)
 {
 	if (en_enabled(p))
-		fire(p, arg, strmask, who, PHASE_RUN);
+		fire(p, en_slot_get(p->en), arg, strmask, who, PHASE_RUN);
 }
 
 /* BEGIN and END: by the engine itself, in a phase of their own. */
-PROBE_PATH void en_fire_in(struct en_probe *p, const uint64_t *arg, unsigned phase)
+void en_fire_in(struct en_probe *p, const uint64_t *arg, unsigned phase)
 {
 	if (en_enabled(p))
-		fire(p, arg, 0, NULL, phase);
+		fire(p, en_slot_own(p->en), arg, 0, NULL, phase);
 }
 
 /* ---- faults --------------------------------------------------------------------------- */

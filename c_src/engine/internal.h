@@ -268,6 +268,7 @@ void en_probes_free(struct en *en);
 struct en_tls {
 	uint64_t number; /* of the thread: counted up, never used twice */
 	uint32_t tid;
+	bool blocked; /* SIGSEGV or SIGBUS, when it first fired */
 	struct {
 		uint64_t en; /* id of the engine */
 		struct en_thread *slot;
@@ -278,14 +279,19 @@ struct en_tls {
 extern __thread struct en_tls en_tls __attribute__((tls_model("initial-exec")));
 void en_thread_init(void);
 struct en_thread *en_slot_find(struct en *en); /* not in the cache */
-/* The calling thread's slot; NULL: none left, which is counted. */
-static inline struct en_thread *en_slot_get(struct en *en)
+struct en_thread *en_slot_own(struct en *en);  /* for BEGIN and END: there always is one */
+static inline struct en_thread *en_slot_cached(const struct en *en)
 {
 	unsigned c = en->id % EN_TLS_CACHE;
 
-	if (likely(en_tls.cache[c].en == en->id && en_tls.cache[c].slot != NULL))
-		return en_tls.cache[c].slot;
-	return en_slot_find(en);
+	return likely(en_tls.cache[c].en == en->id) ? en_tls.cache[c].slot : NULL;
+}
+/* The calling thread's slot; NULL: none left, which is counted. */
+static inline struct en_thread *en_slot_get(struct en *en)
+{
+	struct en_thread *t = en_slot_cached(en);
+
+	return likely(t != NULL) ? t : en_slot_find(en);
 }
 void en_slots_register(struct en *en);
 void en_slots_unregister(struct en *en);

@@ -123,8 +123,8 @@ static void lay_out(struct en *en)
 }
 
 /*
- * One mapping for all slots, of which only what is used will ever be touched. Where even the
- * addresses are refused, fewer slots have to do.
+ * One mapping for all slots, of which only what is used will ever be touched; the one behind
+ * them is for en_slot_own. Where even the addresses are refused, fewer slots have to do.
  */
 static int map_slots(struct en *en, struct et_error *e)
 {
@@ -132,7 +132,7 @@ static int map_slots(struct en *en, struct et_error *e)
 
 	en->maxslots = (unsigned)en->opts->val[OPT_MAXTHREADS];
 	for (;; en->maxslots /= 2) {
-		en->slots_size = en->stride * en->maxslots;
+		en->slots_size = en->stride * (en->maxslots + 1);
 		map = mmap(NULL, en->slots_size, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (map != MAP_FAILED)

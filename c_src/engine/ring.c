@@ -13,14 +13,18 @@ static inline uint64_t left_at(const struct ring *r, uint64_t pos)
 	return r->size - pos;
 }
 
-/* Policy ring: forget the oldest record. */
-PROBE_PATH static void forget(struct ring *r)
+/* Policy ring: forget the oldest record; a forgotten commit frees its speculation. */
+PROBE_PATH static void forget(struct en_thread *t)
 {
+	struct ring *r = &t->ring;
 	const struct rec_head *rec =
 		ring_peek(r, atomic_load_explicit(&r->head, memory_order_relaxed));
 
-	if (rec != NULL)
-		ring_next(r, rec);
+	if (rec == NULL)
+		return;
+	if (rec->kind == REC_COMMIT)
+		atomic_store(&t->en->specs[rec->spec - 1].state, SPEC_DISCARDING);
+	ring_next(r, rec);
 }
 
 PROBE_PATH static bool make_room(struct en_thread *t, uint64_t need)
@@ -35,7 +39,7 @@ PROBE_PATH static bool make_room(struct en_thread *t, uint64_t need)
 	if (t->en->policy == BUFPOLICY_RING) /* bounded: each one is at least a head long */
 		while (r->size - (head - atomic_load_explicit(&r->tail, memory_order_relaxed)) <
 			need)
-			forget(r);
+			forget(t);
 	r->tail_seen = atomic_load_explicit(&r->tail, memory_order_acquire);
 	return r->size - (head - r->tail_seen) >= need;
 }

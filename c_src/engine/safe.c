@@ -4,8 +4,9 @@
  * handler of SIGSEGV and SIGBUS makes a fault at one of them go on behind it, where the reader
  * finds out. Faults anywhere else go to the handler that was there before, or kill as ever.
  * Addresses that are no addresses at all (not canonical) fault like others, but do not tell which:
- * the place of the instruction decides, not the address. On other processors than x86-64 the
- * kernel does the copying (process_vm_readv).
+ * the place of the instruction decides, not the address. On other processors than x86-64, and in
+ * threads that block these signals (the fault would kill), the kernel does the copying
+ * (process_vm_readv).
  */
 #include <errno.h>
 #include <signal.h>
@@ -14,6 +15,16 @@
 #include <unistd.h>
 
 #include "internal.h"
+
+PROBE_PATH static __attribute__((noinline)) size_t kernel_copy(void *dst, const void *src, size_t n)
+{
+	struct iovec to = {dst, n}, from = {(void *)(uintptr_t)src, n};
+	int saved = errno;
+	ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+
+	errno = saved;
+	return got < 0 ? n : n - (size_t)got;
+}
 
 #ifdef __x86_64__
 
@@ -67,16 +78,31 @@ __asm__(".pushsection .text.probe,\"ax\",@progbits\n"
 
 /* ---- the handler ---------------------------------------------------------------------- */
 
+/*
+ * Somebody's handler may come on top of ours, to stay there when we are done; whether it passes
+ * on to us is not known. Then the next use goes on top of it once more, with a handler of its own
+ * that passes on to it: were it the same one, the two could pass a fault to each other for ever.
+ */
+#define LEVELS 4
+static void on_fault_0(int sig, siginfo_t *info, void *context);
+static void on_fault_1(int sig, siginfo_t *info, void *context);
+static void on_fault_2(int sig, siginfo_t *info, void *context);
+static void on_fault_3(int sig, siginfo_t *info, void *context);
+static void (*const handlers[LEVELS])(int, siginfo_t *, void *) = {
+	on_fault_0, on_fault_1, on_fault_2, on_fault_3};
+
 static const int sigs[2] = {SIGSEGV, SIGBUS};
-static struct sigaction old[2];
+static struct {
+	struct sigaction old[LEVELS]; /* below each handler of ours */
+	unsigned levels;	      /* installed */
+} chain[2];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned users;
-static bool installed;
 
 /* Not ours. What was there before decides; the default action is had by faulting once more. */
-static void pass_on(int sig, siginfo_t *info, void *context)
+static void pass_on(unsigned level, int sig, siginfo_t *info, void *context)
 {
-	const struct sigaction *to = &old[sig == SIGBUS];
+	const struct sigaction *to = &chain[sig == SIGBUS].old[level];
 	bool sent = info->si_code <= 0; /* by kill() or its like: no instruction would repeat it */
 
 	if (to->sa_flags & SA_SIGINFO) {
@@ -94,7 +120,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 	}
 }
 
-static void on_fault(int sig, siginfo_t *info, void *context)
+static void on_fault(unsigned level, int sig, siginfo_t *info, void *context)
 {
 	greg_t *rip = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
 	const char *at = (const char *)(uintptr_t)*rip;
@@ -104,20 +130,45 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 	else if (at >= en_safe_load_from && at < en_safe_load_to)
 		*rip = (greg_t)(uintptr_t)en_safe_load_bad;
 	else
-		pass_on(sig, info, context);
+		pass_on(level, sig, info, context);
+}
+
+#define HANDLER(level)                                                                             \
+	static void on_fault_##level(int sig, siginfo_t *info, void *context)                      \
+	{                                                                                          \
+		on_fault(level, sig, info, context);                                               \
+	}
+HANDLER(0)
+HANDLER(1)
+HANDLER(2)
+HANDLER(3)
+
+/* Is our last handler of a signal the one that is called first? */
+static bool on_top(unsigned i)
+{
+	struct sigaction now;
+
+	return chain[i].levels > 0 && sigaction(sigs[i], NULL, &now) == 0 &&
+	       (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handlers[chain[i].levels - 1];
 }
 
 int safe_init(void)
 {
-	struct sigaction sa = {
-		.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
 	int rc = 0;
 
 	pthread_mutex_lock(&lock);
-	if (!installed) {
-		for (int i = 0; i < 2 && rc == 0; i++)
-			rc = sigaction(sigs[i], &sa, &old[i]);
-		installed = rc == 0;
+	for (unsigned i = 0; i < 2 && rc == 0; i++) {
+		unsigned level = chain[i].levels;
+		struct sigaction sa = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+
+		if (on_top(i) || level == LEVELS) /* four deep we rely on being passed to */
+			continue;
+		sa.sa_sigaction = handlers[level];
+		/* known before the handler can be called */
+		rc = sigaction(sigs[i], NULL, &chain[i].old[level]);
+		if (rc == 0)
+			rc = sigaction(sigs[i], &sa, &chain[i].old[level]);
+		chain[i].levels += rc == 0;
 	}
 	users += rc == 0;
 	pthread_mutex_unlock(&lock);
@@ -128,28 +179,24 @@ int safe_init(void)
 void safe_fini(void)
 {
 	pthread_mutex_lock(&lock);
-	if (--users == 0) {
-		struct sigaction now[2];
-		bool ours = true;
-
-		for (int i = 0; i < 2; i++)
-			ours &= sigaction(sigs[i], NULL, &now[i]) == 0 &&
-				(now[i].sa_flags & SA_SIGINFO) && now[i].sa_sigaction == on_fault;
-		for (int i = 0; i < 2 && ours; i++)
-			sigaction(sigs[i], &old[i], NULL);
-		installed = !ours;
-	}
+	users--;
+	for (unsigned i = 0; i < 2 && users == 0; i++)
+		while (on_top(i))
+			sigaction(sigs[i], &chain[i].old[--chain[i].levels], NULL);
 	pthread_mutex_unlock(&lock);
 }
 
 PROBE_PATH size_t safe_copy(void *dst, const void *src, size_t n)
 {
-	return en_safe_copy(dst, src, n);
+	return likely(!en_tls.blocked) ? en_safe_copy(dst, src, n) : kernel_copy(dst, src, n);
 }
 
 PROBE_PATH static bool load_word(uint64_t addr, unsigned size, uint64_t *out)
 {
-	return en_safe_load((const void *)(uintptr_t)addr, size, out) == 0;
+	if (likely(!en_tls.blocked))
+		return en_safe_load((const void *)(uintptr_t)addr, size, out) == 0;
+	*out = 0;
+	return kernel_copy(out, (const void *)(uintptr_t)addr, size) == 0;
 }
 
 #else
@@ -165,18 +212,13 @@ void safe_fini(void)
 
 PROBE_PATH size_t safe_copy(void *dst, const void *src, size_t n)
 {
-	struct iovec to = {dst, n}, from = {(void *)(uintptr_t)src, n};
-	int saved = errno;
-	ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
-
-	errno = saved;
-	return got < 0 ? n : n - (size_t)got;
+	return kernel_copy(dst, src, n);
 }
 
 PROBE_PATH static bool load_word(uint64_t addr, unsigned size, uint64_t *out)
 {
 	*out = 0;
-	return safe_copy(out, (const void *)(uintptr_t)addr, size) == 0;
+	return kernel_copy(out, (const void *)(uintptr_t)addr, size) == 0;
 }
 
 #endif

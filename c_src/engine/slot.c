@@ -5,6 +5,7 @@
  * are. The barrier and the grace period, by which the consumer takes things away from firing
  * threads, are here too.
  */
+#include <errno.h>
 #include <linux/membarrier.h>
 #include <signal.h>
 #include <sched.h>
@@ -25,6 +26,15 @@ static bool have_key;
 
 /* ---- claiming ------------------------------------------------------------------------- */
 
+/* A fault that is blocked kills the process: such a thread reads memory another way (safe.c). */
+static bool faults_blocked(void)
+{
+	sigset_t mask;
+
+	return pthread_sigmask(SIG_SETMASK, NULL, &mask) != 0 || sigismember(&mask, SIGSEGV) ||
+	       sigismember(&mask, SIGBUS);
+}
+
 /*
  * Once in a thread's life: its numbers. The destructor makes its slots free at once when it ends;
  * a thread-specific value within the first block costs glibc no malloc, and where that is used up
@@ -34,6 +44,7 @@ __attribute__((noinline)) void en_thread_init(void)
 {
 	en_tls.tid = (uint32_t)syscall(SYS_gettid);
 	en_tls.number = atomic_fetch_add(&threads, 1) + 1;
+	en_tls.blocked = faults_blocked();
 	if (have_key && exit_key < 32)
 		pthread_setspecific(exit_key, &en_tls);
 }
@@ -67,6 +78,11 @@ PROBE_PATH static void took(struct en *en, struct en_thread *t, unsigned i)
 
 	if (!atomic_load_explicit(&t->ready, memory_order_relaxed))
 		slot_init(en, t);
+	if (atomic_load_explicit(&t->seq, memory_order_relaxed) & 1) {
+		/* its last owner ended inside of a firing, or jumped out of it */
+		t->in_error = t->faulted = false;
+		slot_leave(t);
+	}
 	t->tid = en_tls.tid;
 	t->self_key = en_tls.number | 1ULL << 63;
 	t->rnd = en_tls.number * 0x9e3779b97f4a7c15 ^ en_now();
@@ -117,6 +133,23 @@ PROBE_PATH struct en_thread *en_slot_find(struct en *en)
 	return t;
 }
 
+/*
+ * For the engine's own firings: BEGIN and END are not lost when threads have taken all slots.
+ * Behind those is one more, which no thread owns: the two never fire at the same time.
+ */
+struct en_thread *en_slot_own(struct en *en)
+{
+	struct en_thread *t = en_slot_cached(en);
+
+	if (t == NULL)
+		t = claim(en);
+	if (t == NULL) {
+		t = en_slot(en, en->maxslots);
+		took(en, t, en->maxslots);
+	}
+	return t;
+}
+
 /* ---- giving back ---------------------------------------------------------------------- */
 
 static void release(struct en *en, struct en_thread *t)
@@ -142,9 +175,21 @@ static void thread_ends(void *arg)
 	memset(me, 0, sizeof(*me)); /* should it fire once more, it begins anew */
 }
 
+static void lock_engines(void)
+{
+	pthread_mutex_lock(&engines_lock);
+}
+
+static void unlock_engines(void)
+{
+	pthread_mutex_unlock(&engines_lock);
+}
+
 static void make_key(void)
 {
 	have_key = pthread_key_create(&exit_key, thread_ends) == 0;
+	/* or a child might be born with the lock held by a thread that it does not have */
+	pthread_atfork(lock_engines, unlock_engines, unlock_engines);
 }
 
 void en_slots_register(struct en *en)
@@ -183,7 +228,9 @@ void en_slots_reap(struct en *en)
 
 		if (owner == 0 || tid == 0 || atomic_load(&t->seq) & 1)
 			continue;
-		if (syscall(SYS_tgkill, en->pid, tid, 0) < 0 && atomic_load(&t->owner) == owner) {
+		/* any other error, of a sandbox say, tells nothing of the thread */
+		if (syscall(SYS_tgkill, en->pid, tid, 0) < 0 && errno == ESRCH &&
+			atomic_load(&t->owner) == owner) {
 			pthread_mutex_lock(&engines_lock);
 			if (atomic_load(&t->owner) == owner)
 				release(en, t);

@@ -49,6 +49,7 @@ struct profile {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool stop;
+	pid_t pid; /* whose threads they are */
 	struct server *servers;
 	unsigned nservers;
 };
@@ -283,6 +284,7 @@ static int start(struct en *en, void *data, struct et_error *e)
 	if (enabled(pr, true) + enabled(pr, false) == 0)
 		return 0;
 	pr->stop = false;
+	pr->pid = getpid();
 	pr->servers = calloc(CPU_SETSIZE + 1, sizeof(*pr->servers));
 	if (pr->servers == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for timers");
@@ -298,17 +300,26 @@ static int start(struct en *en, void *data, struct et_error *e)
 	return 0;
 }
 
+/* A child of fork() has none of the threads, and they may have left anything locked. */
+static bool forked(const struct profile *pr)
+{
+	return pr->pid != 0 && pr->pid != getpid();
+}
+
 static void stop(struct en *en, void *data)
 {
 	struct profile *pr = data;
+	bool gone = forked(pr);
 
 	(void)en;
-	pthread_mutex_lock(&pr->lock);
-	pr->stop = true;
-	pthread_cond_broadcast(&pr->wake);
-	pthread_mutex_unlock(&pr->lock);
+	if (!gone) {
+		pthread_mutex_lock(&pr->lock);
+		pr->stop = true;
+		pthread_cond_broadcast(&pr->wake);
+		pthread_mutex_unlock(&pr->lock);
+	}
 	for (unsigned i = 0; i < pr->nservers; i++) {
-		if (pr->servers[i].running)
+		if (pr->servers[i].running && !gone)
 			pthread_join(pr->servers[i].thread, NULL);
 		free(pr->servers[i].due);
 	}
@@ -328,8 +339,10 @@ static void fini(struct en *en, void *data)
 		next = t->next;
 		free(t);
 	}
-	pthread_cond_destroy(&pr->wake);
-	pthread_mutex_destroy(&pr->lock);
+	if (!forked(pr)) {
+		pthread_cond_destroy(&pr->wake);
+		pthread_mutex_destroy(&pr->lock);
+	}
 	free(pr);
 }
 

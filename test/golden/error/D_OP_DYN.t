@@ -1,5 +1,5 @@
 # a translated object where a value is needed
-$ erltrace -e -xerrtags -n 'struct o { int m; }; translator struct o < int I > { m = I; }; BEGIN { x = xlate <struct o>(1); }'
+$ erltrace -e -xerrtags -n 'struct o { int m; }; translator struct o < int I > { m = I; }; BEGIN { x = xlate <struct o *>(1); }'
 !~ \[D_OP_DYN\]
 ? 1
 $ erltrace -e -xerrtags -n 'struct o { int m; }; translator struct o < int I > { m = I; }; BEGIN { trace(1 + xlate <struct o>(1)); }'

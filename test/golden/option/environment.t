@@ -18,7 +18,7 @@ $ DTRACE_OPT_STRSIZE=8 erltrace -q -xstrsize=10 -s p.d
 >
 # what is no option, or no value for it, is told
 $ DTRACE_OPT_NOSUCH=1 erltrace -qn 'BEGIN { exit(0); }'
-! erltrace: failed to initialize: in the environment (DTRACE_OPT_*): there is no option 'nosuch'
+! erltrace: failed to initialize: in the environment (DTRACE_OPT_*): there is no option 'nosuch': --help lists them
 ? 1
 $ DTRACE_OPT_BUFSIZE=big erltrace -qn 'BEGIN { exit(0); }'
 !~ ^erltrace: failed to initialize: in the environment \(DTRACE_OPT_\*\): option bufsize: 'big' is no value for it

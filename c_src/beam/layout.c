@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How many words there are on a process's stack: the VM tells a tracer neither that nor where its
+ * process is. The environment of a callback holds the process, and in it lie the stack's end and
+ * its top; which words these are is found out, and checked, before it is relied on:
+ *
+ *   1. samples: a process says its stack_size at several depths; a pair of words must be that far
+ *      apart each time;
+ *   2. events of a traced process: calls must go up by equal steps, tail calls stay, and each
+ *      return must be at the level of its entry, but for a constant.
+ *
+ * Where this fails, returns go by the names of functions (LAYOUT_NAMES).
+ */
+#include <string.h>
+
+#include "beam.h"
+
+#define PROC	1  /* word of a NIF's environment: the process */
+#define TRACEE	7  /* of a tracer's: the traced one */
+#define FIRST	8  /* words of a process that are looked at */
+#define LAST	80
+#define SAMPLES 8
+#define EVENTS	64
+
+_Atomic int beam_layout;
+static int word_stop = 11, word_end = 16, ret_delta;
+static _Atomic int word_queue; /* the length of the message queue; 0: not found */
+
+static struct sample {
+	int64_t size, queue;
+	uintptr_t word[LAST];
+} samples[SAMPLES];
+static int nsamples;
+
+static struct {
+	bool ret;
+	int level;
+} events[EVENTS];
+static int nevents;
+static _Atomic bool busy; /* one check at a time */
+
+static inline int level_of(const uintptr_t *proc)
+{
+	return (int)((proc[word_end] - proc[word_stop]) / sizeof(uintptr_t));
+}
+
+static inline const uintptr_t *tracee(ErlNifEnv *env)
+{
+	const uintptr_t *const *words = (const uintptr_t *const *)(const void *)env;
+
+	return words[TRACEE] != NULL ? words[TRACEE] : words[PROC];
+}
+
+int beam_stack_level(ErlNifEnv *env)
+{
+	return level_of(tracee(env));
+}
+
+int beam_return_level(ErlNifEnv *env)
+{
+	return level_of(tracee(env)) - ret_delta;
+}
+
+void beam_layout_sample(ErlNifEnv *env, bool ret)
+{
+	if (nevents < EVENTS) {
+		events[nevents].ret = ret;
+		events[nevents++].level = level_of(tracee(env));
+	}
+}
+
+unsigned beam_queue_len(ErlNifEnv *env)
+{
+	int w = atomic_load_explicit(&word_queue, memory_order_relaxed);
+	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[TRACEE];
+
+	return w != 0 && proc != NULL ? (unsigned)proc[w] : 0;
+}
+
+static void take_sample(ErlNifEnv *env, int64_t size, int64_t queue)
+{
+	if (nsamples < SAMPLES) {
+		samples[nsamples].size = size;
+		samples[nsamples].queue = queue;
+		memcpy(samples[nsamples++].word, ((void **)(void *)env)[PROC],
+			sizeof(samples[0].word));
+	}
+}
+
+/* Are these two words as far apart as the stack was large, in every sample? */
+static bool is_pair(int stop, int end)
+{
+	for (int i = 0; i < nsamples; i++) {
+		const struct sample *s = &samples[i];
+		int64_t d = (int64_t)(s->word[end] - s->word[stop]);
+
+		if (d % 8 != 0 || d / 8 < s->size - 2 || d / 8 > s->size + 2 ||
+			d / 8 - s->size !=
+				(int64_t)(samples[0].word[end] - samples[0].word[stop]) / 8 -
+					samples[0].size)
+			return false;
+	}
+	return nsamples >= 3 && samples[0].size != samples[nsamples - 1].size;
+}
+
+/* The one word that was the length of the message queue each time; 0: there is none such. */
+static int find_queue(void)
+{
+	int found = 0;
+
+	for (int w = FIRST; w < LAST; w++) {
+		int i = 0;
+
+		while (i < nsamples && (int64_t)samples[i].word[w] == samples[i].queue)
+			i++;
+		if (i == nsamples)
+			found = found == 0 ? w : -1;
+	}
+	return found > 0 && samples[0].queue != samples[nsamples - 1].queue ? found : 0;
+}
+
+static bool find_words(void)
+{
+	atomic_store(&word_queue, find_queue());
+	for (int stop = FIRST; stop < LAST; stop++)
+		for (int end = FIRST; end < LAST; end++)
+			if (stop != end && is_pair(stop, end)) {
+				word_stop = stop;
+				word_end = end;
+				return true;
+			}
+	return false;
+}
+
+/*
+ * The check's process called layout_body(3), four calls nested, then layout_tail(3), four calls in
+ * a chain: c0 c1 c2 c3 r3 r2 r1 r0, t0 t1 t2 t3 r.
+ */
+static bool check_events(void)
+{
+	int step = events[1].level - events[0].level, delta = events[4].level - events[3].level;
+	int frame = events[9].level - events[8].level;
+
+	if (nevents != 13 || step < 2 || delta < -2 || delta > 2 || frame < 0 || frame > 1)
+		return false;
+	for (int i = 0; i < 4; i++)
+		if (events[i].ret || events[i].level != events[0].level + i * step ||
+			!events[4 + i].ret ||
+			events[4 + i].level != events[3 - i].level + delta)
+			return false;
+	for (int i = 9; i < 12; i++)
+		if (events[i].ret || events[i].level != events[9].level)
+			return false;
+	if (!events[12].ret || events[12].level != events[8].level + delta)
+		return false;
+	ret_delta = delta;
+	return true;
+}
+
+/* layout({Size, Queue} | start | words | check | names | events | done | get): its steps. */
+ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	char step[16] = "";
+	ErlNifSInt64 size, queue;
+	const ERL_NIF_TERM *t;
+	int n;
+
+	(void)argc;
+	if (enif_get_tuple(env, argv[0], &n, &t) && n == 2 && enif_get_int64(env, t[0], &size) &&
+		enif_get_int64(env, t[1], &queue)) {
+		take_sample(env, size, queue);
+		return atom_ok;
+	}
+	enif_get_atom(env, argv[0], step, sizeof(step), ERL_NIF_LATIN1);
+	if (strcmp(step, "start") == 0) {
+		if (atomic_exchange(&busy, true))
+			return atom_false;
+		nsamples = nevents = 0;
+		return atom_true;
+	}
+	if (strcmp(step, "done") == 0) {
+		atomic_store(&busy, false);
+		return atom_ok;
+	}
+	if (strcmp(step, "words") == 0)
+		return find_words() ? atom_true : atom_false;
+	if (strcmp(step, "names") == 0) {
+		atomic_store(&beam_layout, LAYOUT_NAMES);
+	} else if (strcmp(step, "check") == 0) {
+		atomic_store(&beam_layout, check_events() ? LAYOUT_KNOWN : LAYOUT_NAMES);
+	} else if (strcmp(step, "events") == 0) {
+		ERL_NIF_TERM list = enif_make_list(env, 0);
+
+		for (int i = nevents; i-- > 0;)
+			list = enif_make_list_cell(env,
+				enif_make_tuple2(env, events[i].ret ? atom_return_to : atom_call,
+					enif_make_int(env, events[i].level)),
+				list);
+		return list;
+	}
+	switch (atomic_load(&beam_layout)) {
+	case LAYOUT_KNOWN: return atom_ok;
+	case LAYOUT_NAMES: return enif_make_atom(env, "names");
+	default: return atom_undefined;
+	}
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is kept of a process (probe path): a shadow stack of the traced functions it is in, and its
+ * running time. A pid's upper half is its place in the VM's table of processes, which no two
+ * living processes share: it is the place in this table too. Where the VM's table is larger than
+ * ours, a place belongs to whoever came first, until it exits.
+ *
+ * The shadow stack goes by the number of words on the process's own stack. A call of a function
+ * that lies no deeper than the newest frame is a tail call, or the frame has ended unseen: it takes
+ * its place, so nothing grows where the process's stack does not. Memory: mapped once, touched as
+ * it is used, handed out without locks.
+ */
+#include <sys/mman.h>
+
+#include "beam.h"
+
+#define MOST_PLACES (1u << 20)
+#define CHUNKS	    65536 /* 16 MiB: a million frames */
+
+static void *map(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+int beam_procs_init(struct beam_procs *t, uint64_t process_limit)
+{
+	uint64_t n = 1024;
+
+	_Static_assert(sizeof(struct beam_proc) == 128, "two cache lines");
+	_Static_assert(sizeof(struct beam_chunk) == 256, "a power of two");
+	while (n < process_limit && n < MOST_PLACES)
+		n *= 2;
+	t->mask = n - 1;
+	t->exact = n >= process_limit;
+	t->nchunks = CHUNKS;
+	t->tab = map(n * sizeof(*t->tab));
+	t->chunks = map(CHUNKS * sizeof(*t->chunks));
+	if (t->tab == NULL || t->chunks == NULL) {
+		beam_procs_fini(t);
+		return -1;
+	}
+	return 0;
+}
+
+void beam_procs_fini(struct beam_procs *t)
+{
+	if (t->tab != NULL)
+		munmap(t->tab, (t->mask + 1) * sizeof(*t->tab));
+	if (t->chunks != NULL)
+		munmap(t->chunks, CHUNKS * sizeof(*t->chunks));
+	t->tab = NULL;
+	t->chunks = NULL;
+}
+
+static __attribute__((noinline)) void lose(struct beam_procs *t)
+{
+	atomic_fetch_add_explicit(&t->lost, 1, memory_order_relaxed);
+}
+
+/* ---- chunks ---------------------------------------------------------------------------- */
+
+static struct beam_chunk *chunk_get(struct beam_procs *t)
+{
+	uint64_t head = atomic_load_explicit(&t->free, memory_order_acquire);
+	uint32_t i;
+
+	while ((uint32_t)head != 0) {
+		struct beam_chunk *c = &t->chunks[(uint32_t)head - 1];
+		uint64_t to = atomic_load_explicit(&c->next, memory_order_relaxed) |
+			      ((head >> 32) + 1) << 32;
+
+		if (atomic_compare_exchange_weak_explicit(
+			    &t->free, &head, to, memory_order_acquire, memory_order_acquire))
+			return c;
+	}
+	if (atomic_load_explicit(&t->used, memory_order_relaxed) >= t->nchunks)
+		return NULL;
+	i = atomic_fetch_add_explicit(&t->used, 1, memory_order_relaxed);
+	return i < t->nchunks ? &t->chunks[i] : NULL;
+}
+
+static void chunk_put(struct beam_procs *t, struct beam_chunk *c)
+{
+	uint64_t head = atomic_load_explicit(&t->free, memory_order_relaxed), to;
+
+	do {
+		atomic_store_explicit(&c->next, (uint32_t)head, memory_order_relaxed);
+		to = (uint64_t)(c - t->chunks + 1) | ((head >> 32) + 1) << 32;
+	} while (!atomic_compare_exchange_weak_explicit(
+		&t->free, &head, to, memory_order_release, memory_order_relaxed));
+}
+
+/* ---- processes ------------------------------------------------------------------------- */
+
+static void pop(struct beam_procs *t, struct beam_proc *p);
+
+static void reset(struct beam_procs *t, struct beam_proc *p)
+{
+	while (p->n > BEAM_INLINE_FRAMES)
+		pop(t, p);
+	p->n = 0;
+	p->heap_size = 0;
+	p->chunk = NULL;
+	p->ran = p->in_at = p->spent = p->last = 0;
+}
+
+static __attribute__((noinline)) struct beam_proc *claim(
+	struct beam_procs *t, struct beam_proc *p, uint64_t old, ERL_NIF_TERM pid)
+{
+	if ((old != 0 && !t->exact) || !atomic_compare_exchange_strong(&p->pid, &old, pid)) {
+		lose(t);
+		return NULL;
+	}
+	reset(t, p);
+	return p;
+}
+
+struct beam_proc *beam_proc_get(struct beam_procs *t, ERL_NIF_TERM pid)
+{
+	struct beam_proc *p = &t->tab[(pid >> 32) & t->mask];
+	uint64_t have = atomic_load_explicit(&p->pid, memory_order_relaxed);
+
+	return likely(have == pid) ? p : claim(t, p, have, pid);
+}
+
+void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid)
+{
+	struct beam_proc *p = &t->tab[(pid >> 32) & t->mask];
+
+	if (atomic_load_explicit(&p->pid, memory_order_relaxed) != pid)
+		return;
+	reset(t, p);
+	atomic_store_explicit(&p->pid, 0, memory_order_release);
+}
+
+/* ---- frames ---------------------------------------------------------------------------- */
+
+static inline struct beam_frame *top(struct beam_proc *p)
+{
+	if (p->n <= BEAM_INLINE_FRAMES)
+		return &p->frame[p->n - 1];
+	return &p->chunk->frame[(p->n - 1 - BEAM_INLINE_FRAMES) % BEAM_CHUNK_FRAMES];
+}
+
+static void pop(struct beam_procs *t, struct beam_proc *p)
+{
+	p->n--;
+	if (p->n >= BEAM_INLINE_FRAMES && (p->n - BEAM_INLINE_FRAMES) % BEAM_CHUNK_FRAMES == 0) {
+		struct beam_chunk *c = p->chunk;
+
+		p->chunk = c->below;
+		chunk_put(t, c);
+	}
+}
+
+/* Room for one frame more; false: none, which is counted. */
+static inline bool push(struct beam_procs *t, struct beam_proc *p)
+{
+	struct beam_chunk *c;
+
+	if (p->n >= BEAM_INLINE_FRAMES && (p->n - BEAM_INLINE_FRAMES) % BEAM_CHUNK_FRAMES == 0) {
+		c = chunk_get(t);
+		if (c == NULL) {
+			lose(t);
+			return false;
+		}
+		c->below = p->chunk;
+		p->chunk = c;
+	}
+	p->n++;
+	return true;
+}
+
+unsigned beam_stack_enter(
+	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn, unsigned level)
+{
+	while (p->n > 0 && top(p)->level > level) /* ended unseen */
+		pop(t, p);
+	if (p->n > 0) {
+		struct beam_frame *f = top(p);
+
+		if (level <= f->level + f->local) { /* a tail call */
+			f->fn = fn;
+			f->local |= fn->local;
+			return p->n;
+		}
+	}
+	if (!push(t, p))
+		return p->n + 1;
+	*top(p) = (struct beam_frame){.fn = fn, .level = level, .local = fn->local};
+	return p->n;
+}
+
+struct beam_frame beam_stack_return(
+	struct beam_procs *t, struct beam_proc *p, unsigned level, unsigned *depth)
+{
+	struct beam_frame f = {.fn = NULL};
+
+	while (p->n > 0 && top(p)->level > level) /* thrown past */
+		pop(t, p);
+	if (p->n > 0 && top(p)->level == level) {
+		f = *top(p);
+		*depth = p->n;
+		pop(t, p);
+	}
+	return f;
+}
+
+/* ---- by names -------------------------------------------------------------------------- */
+
+#define MOST_NAMES 1024 /* without levels a tail call cannot be told from a call */
+
+unsigned beam_names_enter(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn)
+{
+	if (p->n > 0 && top(p)->fn == fn && p->n >= MOST_NAMES / 2)
+		return p->n; /* a loop, most likely */
+	if (p->n >= MOST_NAMES || !push(t, p)) {
+		lose(t);
+		return p->n + 1;
+	}
+	*top(p) = (struct beam_frame){.fn = fn};
+	return p->n;
+}
+
+struct beam_frame beam_names_return(
+	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *to, unsigned *depth)
+{
+	struct beam_frame f = {.fn = NULL};
+
+	if (p->n == 0)
+		return f;
+	f = *top(p);
+	*depth = p->n;
+	pop(t, p);
+	while (to != NULL && p->n > 0 && top(p)->fn != to) /* its chain of tail calls */
+		pop(t, p);
+	return f;
+}

@@ -1,0 +1,458 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Each probe of the erlang provider: a known number of events, exactly that number, with the right
+%% arguments. Tests wait for events, they do not sleep.
+-module(erltrace_probe_tests).
+-include_lib("eunit/include/eunit.hrl").
+-export([body/1, tail/1, even/1, odd/1, outer/1, inner/1, thrower/1, catcher/1, idle/0, loop/1,
+         two/1, one/1, untraced/1]).
+
+%% ---- helpers ---------------------------------------------------------------------------------
+
+%% Run a script around Fun; its aggregations, by name and key.
+run(Script, Fun) ->
+    {ok, H} = erltrace:script(Script),
+    try
+        Fun(),
+        {ok, Aggs} = erltrace:aggregations(H),
+        maps:from_list([{{binary_to_list(N), [text(K) || K <- Ks]}, V} || {N, _, Ks, V} <- Aggs])
+    after
+        erltrace:close(H)
+    end.
+
+text(B) when is_binary(B) -> binary_to_list(B);
+text(X) -> X.
+
+%% In a process of its own, which has ended when this returns.
+in_process(Fun) ->
+    {P, M} = spawn_monitor(Fun),
+    receive {'DOWN', M, process, P, Reason} -> {P, Reason} end.
+
+quoted(Term) when is_pid(Term) -> ["\"", pid_to_list(Term), "\""].
+
+%% ---- what is traced --------------------------------------------------------------------------
+
+body(0) -> 0;
+body(N) -> 1 + body(N - 1).
+
+tail(0) -> done;
+tail(N) -> tail(N - 1).
+
+even(0) -> true;
+even(N) -> odd(N - 1).
+
+odd(0) -> false;
+odd(N) -> even(N - 1).
+
+outer(X) -> {outer, inner(X)}.
+inner(X) -> untraced(X) + 1.
+untraced(X) -> {ok, Y} = {ok, X}, Y.
+
+%% A tail call after a nested one.
+two(X) -> _ = one(X), one(X).
+one(X) -> X.
+
+thrower(-1) -> never;
+thrower(0) -> throw(up);
+thrower(N) -> [thrower(N - 1)].
+
+catcher(N) ->
+    try thrower(N) catch throw:up -> caught end.
+
+idle() -> receive stop -> ok end.
+
+loop(State) ->
+    receive
+        {add, N} -> ?MODULE:loop(State + N);
+        {get, From} -> From ! {sum, State}, ?MODULE:loop(State);
+        stop -> ok
+    end.
+
+%% ---- messages --------------------------------------------------------------------------------
+
+send_size_test() ->
+    Terms = [a, 1, [], {}, {a}, [1, 2, 3], {[1], {2}}, 1.5, 1 bsl 62, #{}, #{a => 1},
+             #{a => {1}, b => [2], c => 3}, <<"abc">>, <<0:1024>>, "text", self(),
+             {deep, [{list, [with, {tuples}]}]}],
+    Self = self(),
+    Sizes = lists:sort([erts_debug:flat_size(T) || T <- Terms]),
+    Got = run(["erlang*:::message-send /copyinstr(arg0) == ", quoted(Self),
+               " && copyinstr(arg1) == copyinstr(arg0)/ { @[arg2] = count(); @t = sum(arg3); }"],
+              fun() -> [Self ! T || T <- Terms] end),
+    [receive T -> ok end || T <- Terms],
+    ?assertEqual(Sizes, lists:append([lists:duplicate(N, S) || {{"_", [S]}, N} <- lists:sort(maps:to_list(Got))])),
+    ?assertEqual(0, maps:get({"t", []}, Got)).
+
+send_to_name_test() ->
+    {P, M} = spawn_monitor(fun idle/0),
+    register(erltrace_idle, P),
+    Self = self(),
+    Got = run(["erlang*:::message-send /copyinstr(arg0) == ", quoted(Self),
+               " && (copyinstr(arg1) == \"erltrace_idle\")/ { @ = count(); }"],
+              fun() ->
+                      [erltrace_idle ! x || _ <- lists:seq(1, 10)],
+                      [{erltrace_idle, node()} ! x || _ <- lists:seq(1, 5)]
+              end),
+    P ! stop,
+    receive {'DOWN', M, process, P, _} -> ok end,
+    ?assertEqual(#{{"_", []} => 15}, Got).
+
+queued_test() ->
+    {P, M} = spawn_monitor(fun() -> loop(0) end),
+    Self = self(),
+    Got = run(["erlang*:::message-queued /copyinstr(arg0) == ", quoted(P),
+               "/ { @[arg1] = count(); @least = min(arg2); }"],
+              fun() ->
+                      [P ! {add, I} || I <- lists:seq(1, 100)],
+                      P ! {get, Self},
+                      receive {sum, 5050} -> ok end
+              end),
+    P ! stop,
+    receive {'DOWN', M, process, P, _} -> ok end,
+    ?assertEqual(101, maps:get({"_", [3]}, Got)),
+    ?assert(maps:get({"least", []}, Got) >= 1).
+
+%% ---- processes -------------------------------------------------------------------------------
+
+spawn_exit_arguments_test() ->
+    Got = run("erlang*:::process-spawn { @s[copyinstr(arg0), copyinstr(arg1)] = count(); }"
+              "erlang*:::process-exit { @e[copyinstr(arg0), copyinstr(arg1)] = count(); }",
+              fun() ->
+                      P = spawn(?MODULE, idle, []),
+                      M = erlang:monitor(process, P),
+                      exit(P, {because, 7}),
+                      receive {'DOWN', M, process, P, _} -> ok end,
+                      put(pid, pid_to_list(P))
+              end),
+    ?assertEqual(1, maps:get({"s", [get(pid), "erltrace_probe_tests:idle/0"]}, Got)),
+    ?assertEqual(1, maps:get({"e", [get(pid), "{because,7}"]}, Got)).
+
+%% Ten rounds: out at the receive, in again for the message.
+scheduled_test() ->
+    {P, M} = spawn_monitor(fun() -> loop(0) end),
+    Wait = fun Wait() ->
+                   case process_info(P, status) of
+                       {status, waiting} -> ok;
+                       _ -> erlang:yield(), Wait()
+                   end
+           end,
+    Wait(),
+    Self = self(),
+    Got = run(["erlang*:::process-scheduled /copyinstr(arg0) == ", quoted(P),
+               "/ { @i[copyinstr(arg1)] = count(); }"
+               "erlang*:::process-unscheduled /copyinstr(arg0) == ", quoted(P),
+               "/ { @o = count(); }"],
+              fun() ->
+                      [begin
+                           P ! {get, Self},
+                           receive {sum, 0} -> ok end,
+                           Wait()
+                       end || _ <- lists:seq(1, 10)]
+              end),
+    P ! stop,
+    receive {'DOWN', M, process, P, _} -> ok end,
+    ?assertEqual(10, maps:get({"i", ["erltrace_probe_tests:loop/1"]}, Got)),
+    ?assertEqual(10, maps:get({"o", []}, Got)).
+
+hibernate_test() ->
+    Got = run("erlang*:::process-hibernate { @[copyinstr(arg0)] = count(); }",
+              fun() ->
+                      P = spawn(fun() -> erlang:hibernate(?MODULE, idle, []) end),
+                      M = erlang:monitor(process, P),
+                      Wait = fun Wait() ->
+                                     case process_info(P, current_function) of
+                                         {current_function, {erlang, hibernate, 3}} -> ok;
+                                         _ -> erlang:yield(), Wait()
+                                     end
+                             end,
+                      Wait(),
+                      P ! stop,
+                      receive {'DOWN', M, process, P, _} -> ok end,
+                      put(pid, pid_to_list(P))
+              end),
+    ?assertEqual(#{{"_", [get(pid)]} => 1}, Got).
+
+%% A major collection that is asked for; a heap that must grow.
+gc_test() ->
+    Self = self(),
+    Got = run(["erlang*:::gc_major-start /copyinstr(arg0) == ", quoted(Self),
+               "/ { @s = count(); @need = sum(arg1); }"
+               "erlang*:::gc_major-end /copyinstr(arg0) == ", quoted(Self),
+               "/ { @e = count(); }"],
+              fun() -> [erlang:garbage_collect() || _ <- lists:seq(1, 20)] end),
+    ?assertEqual(20, maps:get({"s", []}, Got)),
+    ?assertEqual(20, maps:get({"e", []}, Got)).
+
+heap_test() ->
+    Got = run("erlang*:::process-heap_grow { @g[copyinstr(arg0)] = max(arg2); "
+              "@bad = sum(arg2 <= arg1); }"
+              "erlang*:::process-heap_shrink { @s[copyinstr(arg0)] = count(); }",
+              fun() ->
+                      {P, _} = in_process(fun() ->
+                                                  L = lists:seq(1, 100000),
+                                                  put(n, length(L)),
+                                                  erlang:garbage_collect()
+                                          end),
+                      put(pid, pid_to_list(P))
+              end),
+    ?assert(maps:get({"g", [get(pid)]}, Got) > 10000),
+    ?assertEqual(0, maps:get({"bad", []}, Got)),
+    ?assertEqual(1, maps:get({"s", [get(pid)]}, Got)).
+
+%% ---- functions -------------------------------------------------------------------------------
+
+-define(FN(F), "erlang*:erltrace_probe_tests:" F).
+-define(CLAUSES, ":function-entry { @e[copyinstr(arg1), arg2] = count(); self->n++; }").
+
+returns(Functions, Fun) ->
+    Descs = fun(Name) ->
+                    lists:join(",", [["erlang*:erltrace_probe_tests:", F, ":", Name]
+                                     || F <- Functions])
+            end,
+    Got = run([Descs("function-entry"), "{ @e[probefunc, arg2] = count(); }",
+               Descs("function-return"), "{ @r[probefunc, arg2] = count(); }"],
+              fun() -> in_process(Fun) end),
+    {[{F, D, N} || {{"e", [F, D]}, N} <- lists:sort(maps:to_list(Got))],
+     [{F, D, N} || {{"r", [F, D]}, N} <- lists:sort(maps:to_list(Got))]}.
+
+return_body_test() ->
+    {E, R} = returns(["body"], fun() -> 9 = body(9) end),
+    Want = [{"body/1", D, 1} || D <- lists:seq(1, 10)],
+    ?assertEqual(Want, E),
+    ?assertEqual(Want, R).
+
+%% Deeper than any chunk of the shadow stack, and through garbage collections, which move the stack.
+return_deep_test() ->
+    {E, R} = returns(["body"], fun() -> 20000 = body(20000) end),
+    ?assertEqual(20001, length(E)),
+    ?assertEqual(E, R).
+
+%% One return for a chain of tail calls: of the last function, at the depth of the first.
+return_tail_test() ->
+    {E, R} = returns(["tail"], fun() -> done = tail(1000) end),
+    ?assertEqual([{"tail/1", 1, 1001}], E),
+    ?assertEqual([{"tail/1", 1, 1}], R).
+
+return_mutual_test() ->
+    {E, R} = returns(["even", "odd"], fun() -> true = even(10), false = even(11) end),
+    ?assertEqual([{"even/1", 1, 12}, {"odd/1", 1, 11}], E),
+    ?assertEqual([{"even/1", 1, 1}, {"odd/1", 1, 1}], R).
+
+return_nested_test() ->
+    {E, R} = returns(["outer", "inner"],
+                     fun() -> [{outer, _} = outer(I) || I <- lists:seq(1, 100)] end),
+    ?assertEqual([{"inner/1", 2, 100}, {"outer/1", 1, 100}], E),
+    ?assertEqual(E, R).
+
+return_nested_then_tail_test() ->
+    {E, R} = returns(["one", "two"], fun() -> [two(I) || I <- lists:seq(1, 100)] end),
+    ?assertEqual([{"one/1", 1, 100}, {"one/1", 2, 100}, {"two/1", 1, 100}], E),
+    ?assertEqual([{"one/1", 1, 100}, {"one/1", 2, 100}], R).
+
+%% Thrown past three frames: these do not return, what comes after is right.
+return_throw_test() ->
+    {E, R} = returns(["thrower", "catcher", "one"],
+                     fun() ->
+                             [begin caught = catcher(2), 1 = id(one(1)) end
+                              || _ <- lists:seq(1, 50)]
+                     end),
+    ?assertEqual([{"catcher/1", 1, 50}, {"one/1", 1, 50}] ++
+                     [{"thrower/1", D, 50} || D <- [2, 3, 4]], E),
+    ?assertMatch([{"catcher/1", 1, 50}, {"one/1", 1, 50} | _], R).
+
+id(X) -> X.
+
+%% A server loop under function-return has the heap it had before, and nothing is kept of it.
+return_loop_test() ->
+    {P, M} = spawn_monitor(?MODULE, loop, [0]),
+    Self = self(),
+    {ok, H} = erltrace:script("erlang*:erltrace_probe_tests:loop:function-entry,"
+                              "erlang*:erltrace_probe_tests:loop:function-return"
+                              "{ @[probename, arg2] = count(); }"),
+    Ask = fun() -> P ! {get, Self}, receive {sum, _} -> ok end end,
+    Ask(),
+    {_, Stack} = process_info(P, stack_size),
+    [P ! {add, 1} || _ <- lists:seq(1, 10000)],
+    Ask(),
+    ?assertEqual({stack_size, Stack}, process_info(P, stack_size)),
+    P ! stop,
+    receive {'DOWN', M, process, P, _} -> ok end,
+    {ok, Aggs} = erltrace:aggregations(H),
+    {ok, #{lost := 0, returns_by := stack}} = erltrace:status(H),
+    erltrace:close(H),
+    ?assertEqual([10002], [N || {_, _, [<<"function-entry">>, 1], N} <- Aggs]),
+    ?assertEqual([], [N || {_, _, [<<"function-entry">>, D], N} <- Aggs, D =/= 1]).
+
+%% Times by self-> around a call that does a known piece of work.
+return_time_test() ->
+    Got = run("erlang*:erltrace_probe_tests:body:function-entry /arg2 == 1/ { self->t = timestamp; }"
+              "erlang*:erltrace_probe_tests:body:function-return /self->t && arg2 == 1/"
+              "{ @ = max(timestamp - self->t); @n = count(); self->t = 0; }",
+              fun() -> in_process(fun() -> [body(100) || _ <- lists:seq(1, 30)] end) end),
+    ?assertEqual(30, maps:get({"n", []}, Got)),
+    ?assert(maps:get({"_", []}, Got) > 0).
+
+%% External calls only; local ones are not counted.
+global_test() ->
+    Got = run("erlang*:erltrace_probe_tests:one*:global-function-entry { @[copyinstr(arg1)] = count(); }",
+              fun() -> [begin ?MODULE:one(I), one(I) end || I <- lists:seq(1, 100)] end),
+    ?assertEqual(#{{"_", ["erltrace_probe_tests:one/1"]} => 100}, Got).
+
+local_test() ->
+    Got = run("erlang*:erltrace_probe_tests:one*:local-function-entry { @[copyinstr(arg1)] = count(); }",
+              fun() -> [begin ?MODULE:one(I), one(I) end || I <- lists:seq(1, 100)] end),
+    ?assertEqual(#{{"_", ["erltrace_probe_tests:one/1"]} => 200}, Got).
+
+bif_test() ->
+    Got = run("erlang*:lists:reverse/2:bif-entry { @e[copyinstr(arg1)] = count(); }"
+              "erlang*:lists:reverse/2:bif-return { @r[copyinstr(arg1)] = count(); }",
+              fun() ->
+                      in_process(fun() ->
+                                         [lists:reverse([I], [x]) || I <- lists:seq(1, 100)]
+                                 end)
+              end),
+    ?assertEqual(#{{"e", ["lists:reverse/2"]} => 100, {"r", ["lists:reverse/2"]} => 100}, Got).
+
+%% ---- running time ----------------------------------------------------------------------------
+
+vtimestamp_test() ->
+    Got = run("self uint64_t v; erlang*:erltrace_probe_tests:one:function-entry"
+              "{ this->v = vtimestamp; @back = sum(self->v > this->v); self->v = this->v;"
+              "  @n = count(); @v[copyinstr(arg0)] = max(this->v); }",
+              fun() ->
+                      Ps = [spawn_monitor(fun() ->
+                                                  [begin one(I), erlang:yield() end
+                                                   || I <- lists:seq(1, 1000)]
+                                          end) || _ <- [1, 2, 3]],
+                      [receive {'DOWN', M, process, P, _} -> ok end || {P, M} <- Ps]
+              end),
+    ?assertEqual(3000, maps:get({"n", []}, Got)),
+    ?assertEqual(0, maps:get({"back", []}, Got)),
+    [?assert(V > 0 andalso V < 10000000000) || {{"v", _}, V} <- maps:to_list(Got)].
+
+%% Waiting is not running.
+vtimestamp_waits_test() ->
+    Got = run("erlang*:erltrace_probe_tests:one:function-entry"
+              "{ @v[probefunc] = max(vtimestamp); }",
+              fun() ->
+                      in_process(fun() -> one(1), receive after 200 -> ok end, one(2) end)
+              end),
+    ?assert(maps:get({"v", ["one/1"]}, Got) < 100000000).
+
+%% ---- self-> ends with its process ------------------------------------------------------------
+
+%% More processes than there is room for variables: those of the dead are used again.
+self_freed_test() ->
+    {ok, H} = erltrace:open(),
+    ok = erltrace:setopt(H, "dynvarsize", "64k"),
+    ok = erltrace:setopt(H, "cleanrate", "1ms"),
+    ok = erltrace:compile(H, "erlang*:erltrace_probe_tests:one:function-entry"
+                          "{ self->a = 1; self->b = 2; @ = count(); }"),
+    ok = erltrace:go(H),
+    [begin
+         [in_process(fun() -> one(1) end) || _ <- lists:seq(1, 50)],
+         erltrace:consume(H)
+     end || _ <- lists:seq(1, 100)],
+    {ok, [{_, count, [], N}]} = erltrace:aggregations(H),
+    {ok, Items} = case erltrace:consume(H) of ok -> {ok, []}; R -> R end,
+    erltrace:close(H),
+    ?assertEqual(5000, N),
+    ?assertEqual([], [I || I <- Items, element(1, I) =:= drop]).
+
+%% ---- ports -----------------------------------------------------------------------------------
+
+port_test() ->
+    Got = run("erlang*:::port-open { @o[copyinstr(arg0)] = count(); }"
+              "erlang*:::port-exit { @x[copyinstr(arg1), copyinstr(arg3)] = count(); }"
+              "erlang*:::port-command { @c[copyinstr(arg1), copyinstr(arg3)] = count(); }"
+              "erlang*:::driver-output, erlang*:::driver-outputv { @b[copyinstr(arg1)] = sum(arg3); }",
+              fun() ->
+                      P = open_port({spawn, "cat"}, [binary]),
+                      [begin
+                           port_command(P, <<"hello">>),
+                           receive {P, {data, _}} -> ok end
+                       end || _ <- lists:seq(1, 5)],
+                      port_close(P),
+                      put(port, erlang:port_to_list(P))
+              end),
+    Port = get(port),
+    ?assertEqual(1, maps:get({"o", [pid_to_list(self())]}, Got)),
+    ?assertEqual(1, maps:get({"x", [Port, "normal"]}, Got)),
+    ?assertEqual(5, maps:get({"c", [Port, "command"]}, Got)),
+    ?assertEqual(25, maps:get({"b", [Port]}, Got)).
+
+%% ---- what cannot be given --------------------------------------------------------------------
+
+absent_test() ->
+    {error, {dtrace, <<"D_PDESC_INVAL">>, _, _, Text}} =
+        erltrace:script("erlang*:::message-receive { @ = count(); }"),
+    ?assertNotEqual(nomatch, string:find(Text, "beam_jit_remove_message")),
+    %% among others by a pattern: the others work
+    {ok, H} = erltrace:script("erlang*:::message-* { @ = count(); }"),
+    erltrace:close(H).
+
+%% ---- other tracers ---------------------------------------------------------------------------
+
+other_tracer_test() ->
+    {P, M} = spawn_monitor(fun() -> loop(0) end),
+    Self = self(),
+    1 = erlang:trace(P, true, [send]),
+    {ok, H} = erltrace:script("erlang*:::message-send { @[copyinstr(arg0)] = count(); }"),
+    {ok, #{skipped := Skipped}} = erltrace:status(H),
+    P ! {get, Self},
+    receive {sum, 0} -> ok end,
+    receive {trace, P, send, {sum, 0}, Self} -> ok end,
+    {ok, Aggs} = erltrace:aggregations(H),
+    erltrace:close(H),
+    ?assertEqual({flags, [send]}, erlang:trace_info(P, flags)),
+    P ! stop,
+    receive {'DOWN', M, process, P, _} -> ok end,
+    ?assertEqual([], [A || {_, _, [K], _} = A <- Aggs, K =:= list_to_binary(pid_to_list(P))]),
+    ?assertEqual(case erlang:function_exported(trace, session_create, 3) of
+                     true -> 0;
+                     false -> 1
+                 end, Skipped).
+
+%% ---- user probes -----------------------------------------------------------------------------
+
+user_test() ->
+    ?assertEqual(false, dtrace:p(7, "x")),
+    Got = run("erlang*:::user_trace-i4s4"
+              "{ @i[arg2, arg3, arg4, arg5] = count();"
+              "  @s[copyinstr(arg0), copyinstr(arg6), copyinstr(arg7), copyinstr(arg8),"
+              "     copyinstr(arg9)] = count(); @t[copyinstr(arg1)] = count(); }"
+              "erlang*:::user_trace-n7 { @n[arg2, copyinstr(arg6)] = count(); }"
+              "erlang*:::user_trace-s1 { @one[copyinstr(arg0)] = count(); }",
+              fun() ->
+                      true = dtrace:p(),
+                      true = dtrace:p(1),
+                      true = dtrace:p(1, -2, 3, 4, "a", <<"b">>, [$c, ["d"]], []),
+                      true = dtrace:p("only", "texts"),
+                      badarg = dtrace:p(1, {no}),
+                      undefined = dtrace:put_tag("tagged"),
+                      true = dtrace:p(5),
+                      <<"tagged">> = dtrace:put_tag(undefined),
+                      true = dtrace:pn(7, 8, "nine"),
+                      false = dtrace:pn(8, 8, "nine"),
+                      badarg = dtrace:pn(951, 8, "nine"),
+                      true = dtrace:s("message")
+              end),
+    Pid = pid_to_list(self()),
+    ?assertEqual(2, maps:get({"i", [0, 0, 0, 0]}, Got)),
+    ?assertEqual(1, maps:get({"i", [1, 0, 0, 0]}, Got)),
+    ?assertEqual(1, maps:get({"i", [1, -2, 3, 4]}, Got)),
+    ?assertEqual(1, maps:get({"s", [Pid, "a", "b", "cd", ""]}, Got)),
+    ?assertEqual(1, maps:get({"s", [Pid, "only", "texts", "", ""]}, Got)),
+    ?assertEqual(1, maps:get({"t", ["tagged"]}, Got)),
+    ?assertEqual(1, maps:get({"n", [8, "nine"]}, Got)),
+    ?assertEqual(1, maps:get({"one", ["message"]}, Got)),
+    ?assertEqual(false, dtrace:p(7, "x")).
+
+%% Code that was written for OTP's own probes.
+dyntrace_test() ->
+    Got = run("erlang*:::user_trace-i4s4 { @[arg2, copyinstr(arg6)] = count(); }"
+              "erlang*:::user_trace-n3 { @n[arg2, copyinstr(arg6)] = count(); }",
+              fun() ->
+                      [dyntrace:p(7, "text") || _ <- lists:seq(1, 10)],
+                      dyntrace:pn(3, 1, "x")
+              end),
+    ?assertEqual(#{{"_", [7, "text"]} => 10, {"n", [1, "x"]} => 1}, Got).

@@ -1,0 +1,10 @@
+# a clause that is not closed, found out at the number in the next probe's name
+< t.d
+| BEGIN
+| {
+| 	x = 5;
+|
+| tick-1s { exit(0); }
+$ erltrace -e -xerrtags -s t.d
+!~ \[D_INT_DIGIT\] line 5: '1s' is no integer: .*; is a '}' missing in the clause that starts at line 1\?$
+? 1
