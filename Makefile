@@ -71,10 +71,10 @@ say = $(if $(V),,@echo '  $(1)  $(2)')
 
 LIB_DIRS := c_src $(addprefix c_src/,d bpf engine provider consume api)
 LIB_SRC := $(sort $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c)))
-CLI_SRC := $(sort $(wildcard c_src/cli/*.c))
+CLI_SRC := $(sort $(wildcard c_src/cli/*.c c_src/node/*.c))
 TEST_SRC := $(filter-out test/fuzz_%,$(sort $(wildcard test/*.c)))
 FUZZ_SRC := $(sort $(wildcard test/fuzz_*.c))
-BENCH_SRC := $(sort $(wildcard bench/*.c))
+BENCH_SRC := $(filter-out bench/null_%,$(sort $(wildcard bench/*.c)))
 D_LIBS := $(sort $(wildcard c_src/d/lib/*.d))
 
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
@@ -120,10 +120,11 @@ $(STATIC): $(LIB_OBJ)
 	$(Q)mkdir -p $(@D) && rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
+# nodelete: threads that fired call it at their end, whoever has closed the library meanwhile
 $(SHARED): $(LIB_OBJ) c_src/api/liberltrace.map
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(SONAME) -Wl,-z,defs \
+	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(SONAME) -Wl,-z,defs -Wl,-z,nodelete \
 		-Wl,--version-script=c_src/api/liberltrace.map -o $@ $(LIB_OBJ)
 
 $(LIB)/liberltrace.so: $(SHARED)
@@ -133,7 +134,7 @@ $(LIB)/liberltrace.so: $(SHARED)
 $(COMMAND): $(CLI_OBJ) $(STATIC)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^
+	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(EI_LIB)
 
 $(BUILD)/erltrace.pc: erltrace.pc.in include/erltrace.h Makefile
 	$(Q)mkdir -p $(@D)
@@ -153,7 +154,7 @@ $(SAN)/liberltrace.a: $(SAN_LIB_OBJ)
 $(SAN)/bin/erltrace: $(SAN_CLI_OBJ) $(SAN)/liberltrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(SANITIZE) -pthread -o $@ $^
+	$(Q)$(CLANG) $(SANITIZE) -pthread -o $@ $^ $(EI_LIB)
 
 $(SAN_TESTS): $(SAN)/%: $(SAN)/%.o $(SAN)/liberltrace.a
 	$(call say,LINK,$@)
@@ -246,12 +247,25 @@ EBIN := $(patsubst ./%,%,$(O)/ebin)
 erlang: $(PRIV)/erltrace.so $(EBIN)/erltrace.app
 
 $(BEAM_OBJ): CPPFLAGS += -I$(ERL_INCLUDE)
+-include $(BEAM_OBJ:.o=.d)
+
+# The command reaches nodes where OTP's C library ei is there to link with (EI=: without).
+ERL_ROOT := $(patsubst %/bin/,%,$(dir $(realpath $(shell command -v $(ERL)))))
+EI ?= $(firstword $(foreach d,$(addsuffix /usr,$(ERL_ROOT) /usr/lib/erlang), \
+	$(if $(wildcard $(d)/include/ei.h),$(if $(wildcard $(d)/lib/libei.a),$(d)))))
+ifneq ($(EI),)
+EI_LIB := $(EI)/lib/libei.a
+NODE_OBJ := $(filter %/cli/node.o $(BUILD)/c_src/node/% $(SAN)/c_src/node/%, \
+	$(CLI_OBJ) $(SAN_CLI_OBJ))
+$(NODE_OBJ): CPPFLAGS += -DHAVE_EI -D_REENTRANT -I$(EI)/include \
+	-DERLTRACE_LIBDIR='"$(LIBDIR)/erltrace"'
+endif
 
 # beam/erlang.c has the list of providers that holds in a node.
 $(PRIV)/erltrace.so: $(filter-out %/provider/providers.o,$(LIB_OBJ)) $(BEAM_OBJ)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -shared $(ALL_LDFLAGS) -o $@ $^
+	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,-z,nodelete -Wl,-Bsymbolic -o $@ $^
 
 $(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC)
 	$(call say,ERLC,$(EBIN))
@@ -259,11 +273,23 @@ $(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC)
 	$(Q)erlc +debug_info -Werror -o $(EBIN) $(ERL_SRC)
 	$(Q)cp $< $@
 
-test-erlang: erlang
+test-erlang: erlang $(COMMAND)
 	$(Q)mkdir -p $(BUILD)/erl
-	$(Q)erlc -o $(BUILD)/erl test/erltrace_tests.erl
+	$(Q)erlc -o $(BUILD)/erl test/erltrace_tests.erl test/erltrace_probe_tests.erl
 	$(Q)$(ERL) -noshell -pa $(EBIN) $(BUILD)/erl -eval \
-		'halt(case eunit:test(erltrace_tests, [verbose]) of ok -> 0; _ -> 1 end).'
+		'halt(case eunit:test([erltrace_tests, erltrace_probe_tests], [verbose]) of ok -> 0; _ -> 1 end).'
+	$(Q)BIN=$(BIN) test/node_test.sh
+
+# Costs inside a node, against a tracer that does nothing.
+.PHONY: bench-erlang
+bench-erlang: erlang $(BUILD)/erl/null_tracer.so
+	$(Q)erlc -o $(BUILD)/erl bench/null_tracer.erl bench/erl_bench.erl
+	$(Q)$(ERL) +S 1 -noshell -pa $(EBIN) $(BUILD)/erl -eval 'erl_bench:main(), halt().'
+
+$(BUILD)/erl/null_tracer.so: bench/null_tracer.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -shared -fPIC -I$(ERL_INCLUDE) -o $@ $<
 
 print-version:
 	@echo $(VERSION)

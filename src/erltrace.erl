@@ -16,7 +16,7 @@
 -export_type([handle/0, reason/0]).
 
 -opaque handle() :: pid().
--type reason() :: no_prog | already_running | stopped | exited | closed
+-type reason() :: no_prog | already_running | stopped | exited | filled | closed
                 | {dtrace, Tag :: binary(), Line :: integer(), Column :: integer(),
                    Text :: binary()}.
 -type key() :: integer() | string() | undefined.
@@ -84,10 +84,14 @@ consume(H) ->
     case erltrace_handle:call(H, {work, records}) of
         {ok, []} -> ok;
         {ok, Items} -> {ok, Items};
-        {done, []} -> {error, stopped};
+        {done, []} -> {error, ended(erltrace_handle:call(H, status))};
         {done, Items} -> {ok, Items};
         Error -> Error
     end.
+
+ended({exited, _}) -> exited;
+ended(filled) -> filled;
+ended(_) -> stopped.
 
 %% @doc What the script prints, as the command would print it.
 -spec output(handle()) -> {ok | done, iodata()} | {error, reason()}.
@@ -104,7 +108,7 @@ output(H) ->
                                  lost := non_neg_integer(), skipped := non_neg_integer(),
                                  returns_by := stack | names | undefined}} | {error, reason()}.
 status(H) ->
-    erltrace_handle:call(H, status).
+    erltrace_handle:call(H, counts).
 
 -spec stop(handle()) -> ok | {error, reason()}.
 stop(H) ->
@@ -123,6 +127,7 @@ format_error(no_prog) -> "nothing has been started";
 format_error(already_running) -> "the script runs already";
 format_error(stopped) -> "the script has been stopped";
 format_error(exited) -> "the script has ended by itself";
+format_error(filled) -> "a buffer of bufpolicy fill is full";
 format_error(closed) -> "the handle is closed".
 
 key(K) when is_binary(K) -> binary_to_list(K);

@@ -66,10 +66,18 @@ finish(St) ->
 
 handle({setopt, Name, Value}, St) ->
     {reply(erltrace_nif:setopt(St#st.nif, Name, Value)), St};
-handle({compile, _, _}, #st{running = true} = St) ->
-    {{error, already_running}, St};
+handle({target, OsPid}, St) ->
+    {erltrace_nif:set_target(St#st.nif, OsPid), St};
 handle({compile, Source, Args}, St) ->
-    {compile(Source, Args, St), St};
+    handle({compile, Source, Args, []}, St);
+handle({compile, _, _, _}, #st{running = true} = St) ->
+    {{error, already_running}, St};
+handle({compile, Source, Args, Opts}, St) ->
+    {compile(Source, Args, Opts, St), St};
+handle(info, St) ->
+    {erltrace_nif:info(St#st.nif), St};
+handle({probes, What}, St) ->
+    {probes(What, St), St};
 handle(go, #st{running = true} = St) ->
     {{error, already_running}, St};
 handle(go, St) ->
@@ -78,7 +86,9 @@ handle(go, St) ->
         Error -> {Error, St}
     end;
 handle(status, St) ->
-    {{ok, status(St)}, St};
+    {erltrace_nif:status(St#st.nif), St};
+handle(counts, St) ->
+    {{ok, counts(St)}, St};
 handle(_, #st{running = false} = St) ->
     {{error, no_prog}, St};
 handle({walk, Clear}, St) ->
@@ -93,7 +103,7 @@ handle(stop, St) ->
     St1 = disarm(St),
     {reply(erltrace_nif:stop(St#st.nif)), St1}.
 
-status(#st{nif = Nif, running = Running, armed = Armed, layout = Layout}) ->
+counts(#st{nif = Nif, running = Running, armed = Armed, layout = Layout}) ->
     {Fired, Lost} = erltrace_nif:counts(Nif),
     #{running => Running, fired => Fired, lost => Lost,
       skipped => case Armed of undefined -> 0; _ -> erltrace_vm:skipped(Armed) end,
@@ -101,13 +111,26 @@ status(#st{nif = Nif, running = Running, armed = Armed, layout = Layout}) ->
 
 %% ---- compiling -------------------------------------------------------------------------------
 
-compile(Source, Args, #st{nif = Nif} = St) ->
-    case erltrace_nif:compile(Nif, Source, Args) of
+compile(Source, Args, Opts, #st{nif = Nif} = St) ->
+    case erltrace_nif:compile(Nif, Source, Args, Opts) of
         functions ->
             add_functions(Nif),
-            compile(Source, Args, St);
+            compile(Source, Args, Opts, St);
         {ok, functions} ->
             add_functions(Nif);
+        Result ->
+            reply(Result)
+    end.
+
+probes(What, #st{nif = Nif} = St) ->
+    case erltrace_nif:probes(Nif, What) of
+        functions ->
+            add_functions(Nif),
+            probes(What, St);
+        {ok, []} when What =/= script, What =/= <<>>, What =/= "" ->
+            {error, {dtrace, <<"D_PDESC_ZERO">>, 0, 0,
+                     iolist_to_binary(["failed to match ", What,
+                                       ": no probe matches the description"])}};
         Result ->
             reply(Result)
     end.
@@ -157,11 +180,11 @@ failed(Tag, Text, St) ->
     _ = erltrace_nif:stop(St#st.nif),
     {{error, {dtrace, Tag, 0, 0, Text}}, St}.
 
-prepare(Needs, #st{nif = Nif, number = Number}) ->
+prepare(Needs, #st{nif = Nif}) ->
     lists:member(dyntrace, Needs) andalso code:ensure_loaded(dyntrace),
     lists:member(ports, Needs) andalso erltrace_nif:add_ports(Nif, ports()),
     case lists:member(layout, Needs) orelse lists:member('receive', Needs) of
-        true -> erltrace_vm:layout(Nif, Number);
+        true -> erltrace_vm:layout();
         false -> undefined
     end.
 

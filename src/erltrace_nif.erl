@@ -2,22 +2,29 @@
 %% @private
 %% The NIF library (c_src/beam). enabled/3 and trace/5 are the tracer that the VM calls.
 -module(erltrace_nif).
--export([open/0, close/1, setopt/3, wants/2, add_functions/3, add_ports/2, compile/3, needs/3,
-         go/1, stop/1, work/2, walk/2, layout/1, layout_events/2, counts/1, user_enabled/0,
+-export([open/0, close/1, setopt/3, wants/2, add_functions/3, add_ports/2, compile/4, needs/3,
+         go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1, probes/2,
+         set_target/2, user_enabled/0,
          user_trace/1, enabled/3, trace/5]).
 -on_load(init/0).
--nifs([open/0, close/1, setopt/3, wants/2, add_functions/3, add_ports/2, compile/3, needs/3,
-       go/1, stop/1, work/2, walk/2, layout/1, layout_events/2, counts/1, user_enabled/0,
+-nifs([open/0, close/1, setopt/3, wants/2, add_functions/3, add_ports/2, compile/4, needs/3,
+       go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1, probes/2,
+       set_target/2, user_enabled/0,
        user_trace/1, enabled/3, trace/5]).
 
 init() ->
-    Path = case code:priv_dir(erltrace) of
-               {error, _} ->
-                   filename:join([filename:dirname(code:which(?MODULE)), "..", "priv"]);
-               Dir ->
-                   Dir
+    %% The environment tells where the command has brought this module.
+    Path = case application:get_env(erltrace, library) of
+               {ok, Library} -> Library;
+               undefined -> filename:join(priv_dir(), "erltrace")
            end,
-    erlang:load_nif(filename:join(Path, "erltrace"), 0).
+    erlang:load_nif(Path, 0).
+
+priv_dir() ->
+    case code:priv_dir(erltrace) of
+        {error, _} -> filename:join([filename:dirname(code:which(?MODULE)), "..", "priv"]);
+        Dir -> Dir
+    end.
 
 -type nif() :: reference().
 -type failure() :: {error, closed | enomem | {binary(), integer(), integer(), binary()}}.
@@ -40,8 +47,9 @@ add_functions(_, _, _) -> erlang:nif_error(not_loaded).
 -spec add_ports(nif(), [{port(), pid(), string()}]) -> ok | failure().
 add_ports(_, _) -> erlang:nif_error(not_loaded).
 
--spec compile(nif(), iodata(), [iodata()]) -> ok | {ok, functions} | functions | failure().
-compile(_, _, _) -> erlang:nif_error(not_loaded).
+-spec compile(nif(), iodata(), [iodata()], [atom() | {file, iodata()}]) ->
+          ok | {ok, functions} | functions | failure().
+compile(_, _, _, _) -> erlang:nif_error(not_loaded).
 
 -spec needs(nif(), node(), pos_integer()) ->
           [atom() | {local | global, module(), atom(), arity()}] | failure().
@@ -53,7 +61,7 @@ go(_) -> erlang:nif_error(not_loaded).
 -spec stop(nif()) -> ok | failure().
 stop(_) -> erlang:nif_error(not_loaded).
 
--spec work(nif(), text | records) -> {ok | done, [tuple()]} | failure().
+-spec work(nif(), text | terminal | json | records) -> {ok | done, [tuple()]} | failure().
 work(_, _) -> erlang:nif_error(not_loaded).
 
 -spec walk(nif(), boolean()) -> {ok, [tuple()]} | failure().
@@ -62,11 +70,23 @@ walk(_, _) -> erlang:nif_error(not_loaded).
 -spec layout(atom() | {non_neg_integer(), non_neg_integer()}) -> term().
 layout(_) -> erlang:nif_error(not_loaded).
 
--spec layout_events(nif(), boolean()) -> ok | failure().
-layout_events(_, _) -> erlang:nif_error(not_loaded).
+-spec alive(non_neg_integer()) -> boolean().
+alive(_) -> erlang:nif_error(not_loaded).
 
 -spec counts(nif()) -> {non_neg_integer(), non_neg_integer()} | failure().
 counts(_) -> erlang:nif_error(not_loaded).
+
+-spec status(nif()) -> idle | running | filled | stopped | {exited, integer()} | failure().
+status(_) -> erlang:nif_error(not_loaded).
+
+-spec info(nif()) -> non_neg_integer() | failure().
+info(_) -> erlang:nif_error(not_loaded).
+
+-spec probes(nif(), iodata() | script) -> {ok, [tuple()]} | functions | failure().
+probes(_, _) -> erlang:nif_error(not_loaded).
+
+-spec set_target(nif(), integer()) -> ok | failure().
+set_target(_, _) -> erlang:nif_error(not_loaded).
 
 -spec user_enabled() -> boolean().
 user_enabled() -> erlang:nif_error(not_loaded).

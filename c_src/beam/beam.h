@@ -4,6 +4,7 @@
  * out.
  *
  *   nif.c       the functions of erltrace_nif.erl: open, compile, go, work, walk, stop, close
+ *   results.c   what was gathered, probes and errors as terms
  *   handles.c   open handles by number; which threads are inside one (probe path)
  *   erlang.c    the provider erlang<OS pid>: its probes, and what must be armed for them
  *   functions.c the Erlang functions that have probes, found by their three words (probe path)
@@ -14,8 +15,10 @@
  *   texts.c     pids, functions, atoms as texts; sizes of terms (probe path)
  *   user.c      probes that Erlang code fires itself (probe path)
  *
- * A handle has a number; it is the state of the tracer that the VM hands back with every event.
- * Numbers are never used twice, so an event of a closed handle finds nothing and removes itself.
+ * A handle has a number, never used twice. In a trace session (OTP 27 and later) it is the state of
+ * the tracer that the VM hands back with every event. Before that a process has one tracer for all
+ * handles: its state is BEAM_ALL, and an event is given to each handle that runs. An event that
+ * finds no handle removes its tracer.
  */
 #ifndef BEAM_BEAM_H
 #define BEAM_BEAM_H
@@ -25,7 +28,8 @@
 
 #include "../api/handle.h"
 
-#define BEAM_HANDLES 64 /* open at once in a node */
+#define BEAM_HANDLES 64 /* open at once in a node: the bits of a word */
+#define BEAM_ALL     0  /* no handle's number */
 #define likely(x)    __builtin_expect(!!(x), 1)
 #define unlikely(x)  __builtin_expect(!!(x), 0)
 
@@ -75,6 +79,7 @@ struct beam_fn {
 	struct beam_fn *next;	/* in the bucket */
 	uint8_t nentry, nret;	/* enabled probes, from arm on: what an event fires */
 	bool local;		/* armed by a [local] pattern: return_to tells of its end */
+	bool hibernate;		/* proc_lib:hibernate/3 */
 	uint8_t user;		/* 1 + enum beam_user: a function of dyntrace's */
 	uint32_t arity;
 	struct et_str *mfa;	/* "lists:seq/2" */
@@ -93,10 +98,10 @@ struct beam_functions {
 struct beam_frame {
 	const struct beam_fn *fn;
 	uint32_t level; /* words on the stack at entry */
-	uint32_t local; /* a return_to frame lies above it */
+	uint32_t local; /* words of the return_to frame above it; 0: there is none */
 };
 
-#define BEAM_INLINE_FRAMES 4
+#define BEAM_INLINE_FRAMES 3
 #define BEAM_CHUNK_FRAMES  15
 struct beam_chunk {
 	struct beam_chunk *below;
@@ -116,7 +121,9 @@ struct beam_proc {
 	struct beam_chunk *chunk; /* with the newest frame */
 	uint64_t ran, in_at, spent, last; /* ns: run so far, since when, in probes; last told */
 	struct beam_frame frame[BEAM_INLINE_FRAMES];
-	uint64_t pad;
+	ERL_NIF_TERM hib_mod, hib_fun;	/* what proc_lib:hibernate was told to wake up in; or 0 */
+	uint32_t hib_arity;
+	_Atomic uint32_t hibernating;	/* since then no message has come */
 };
 
 struct beam_procs {
@@ -135,6 +142,7 @@ struct beam_procs {
 int beam_procs_init(struct beam_procs *t, uint64_t process_limit);
 void beam_procs_fini(struct beam_procs *t);
 struct beam_proc *beam_proc_get(struct beam_procs *t, ERL_NIF_TERM pid); /* NULL: no room */
+struct beam_proc *beam_proc_find(struct beam_procs *t, ERL_NIF_TERM pid); /* from anywhere */
 void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid);
 /* A call with so many words on the stack; returns its depth, 1 for the outermost. */
 unsigned beam_stack_enter(
@@ -154,6 +162,7 @@ extern _Atomic int beam_layout; /* LAYOUT_NAMES: the check failed, returns go by
 int beam_stack_level(ErlNifEnv *env); /* words on the traced process's stack */
 int beam_return_level(ErlNifEnv *env); /* the same at return_to, as it was at the entry */
 unsigned beam_queue_len(ErlNifEnv *env); /* messages of the traced process; 0: not known */
+extern unsigned beam_frame_words;	 /* of a return_to frame */
 void beam_layout_sample(ErlNifEnv *env, bool ret); /* an event of the check's own process */
 ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
@@ -171,9 +180,9 @@ struct beam_handle {
 	bool returns;	   /* shadow stacks are kept */
 	bool depth;	   /* the same, for depth alone: without return_to */
 	bool vts;	   /* running times are kept */
+	bool hibernate;	   /* which processes hibernate is kept */
 	bool heaps;	   /* heap sizes at the start of a gc are kept */
 	bool self;	   /* a script has self-> variables */
-	bool layout;	   /* its events are those of the layout check */
 	ERL_NIF_TERM node;
 	struct beam_functions fns;
 	struct en_probe *probe[BP_COUNT_]; /* those without a function */
@@ -188,11 +197,6 @@ struct beam_handle {
 	bool new_wants; /* a description has named functions that were not looked for yet */
 };
 
-/* The handle of a number, for events; NULL: gone. Between enter and leave it stays. */
-struct beam_handle *beam_enter(unsigned number);
-struct beam_handle *beam_enter_slot(unsigned slot); /* whatever is in this place of the table */
-void beam_leave(void);
-bool beam_live(unsigned number, bool *gone); /* without entering */
 void beam_set_live(struct beam_handle *b, bool live);
 int beam_register(struct beam_handle *b);
 void beam_unregister(struct beam_handle *b); /* waits until no event is inside */
@@ -209,6 +213,60 @@ struct beam_thread {
 };
 extern __thread struct beam_thread *beam_self __attribute__((tls_model("initial-exec")));
 struct beam_thread *beam_thread_new(void);
+
+/* Numbers in use, with the lowest bit while events may fire: all that enabled/3 looks at. */
+extern _Atomic uint64_t beam_states[BEAM_HANDLES];
+extern _Atomic(struct beam_handle *) beam_table[BEAM_HANDLES];
+extern _Atomic uint64_t beam_running; /* bit n: the handle in place n has events fire */
+
+/*
+ * The tracer's state of an event is a number: beam_small says that it lies in its term as it has
+ * since the first 64-bit release, which load() finds out.
+ */
+extern bool beam_small;
+static inline bool beam_number(ErlNifEnv *env, ERL_NIF_TERM state, unsigned *number)
+{
+	if (likely(beam_small && (state & 15) == 15)) {
+		*number = (unsigned)(state >> 4);
+		return true;
+	}
+	return enif_get_uint(env, state, number);
+}
+
+/* May events of this number fire? Without entering. */
+static inline bool beam_live(unsigned number, bool *gone)
+{
+	uint64_t s;
+
+	if (number == BEAM_ALL) {
+		*gone = atomic_load_explicit(&beam_running, memory_order_relaxed) == 0;
+		return !*gone;
+	}
+	s = atomic_load_explicit(&beam_states[number % BEAM_HANDLES], memory_order_relaxed);
+	*gone = s >> 1 != (uint64_t)number + 1;
+	return !*gone && (s & 1);
+}
+
+/* Whatever handle is in this place of the table. Between enter and leave it stays. */
+static inline struct beam_handle *beam_enter_slot(unsigned slot)
+{
+	struct beam_thread *t = beam_self;
+
+	if (unlikely(t == NULL))
+		t = beam_thread_new();
+	atomic_store_explicit(&t->seq, atomic_load_explicit(&t->seq, memory_order_relaxed) + 1,
+		memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst); /* the other side has membarrier */
+	return atomic_load_explicit(&beam_table[slot], memory_order_acquire);
+}
+
+static inline void beam_leave(void)
+{
+	struct beam_thread *t = beam_self;
+
+	atomic_store_explicit(&t->seq, atomic_load_explicit(&t->seq, memory_order_relaxed) + 1,
+		memory_order_release);
+}
 
 /* functions.c, erlang.c */
 bool beam_is_function(enum beam_probe id);
@@ -280,6 +338,27 @@ bool beam_user_enabled(const struct beam_handle *b);
 ERL_NIF_TERM nif_user_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_user_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
+/* nif.c, results.c */
+struct beam_handle *beam_get(ErlNifEnv *env, ERL_NIF_TERM t);
+char *beam_get_text(ErlNifEnv *env, ERL_NIF_TERM t, size_t *len); /* to be freed; NULL: no text */
+ERL_NIF_TERM beam_error(ErlNifEnv *env, const erltrace_error_t *e);
+ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_walk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_status(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_probes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+
+/* In a NIF whose first argument is a handle: the handle, locked; it is open. */
+#define WITH_HANDLE(b)                                                                             \
+	struct beam_handle *b = beam_get(env, argv[0]);                                            \
+	(void)argc;                                                                                \
+	if (b == NULL)                                                                             \
+		return enif_make_badarg(env);                                                      \
+	enif_mutex_lock(b->lock);                                                                  \
+	if (b->h == NULL) {                                                                        \
+		enif_mutex_unlock(b->lock);                                                        \
+		return enif_make_tuple2(env, atom_error, atom_closed);                             \
+	}
+
 /* Atoms, made at load. */
 #define ATOMS(X)                                                                                   \
 	X(ok) X(error) X(true) X(false) X(trace) X(discard) X(remove) X(call) X(spawn) X(spawned)  \
@@ -288,7 +367,7 @@ ERL_NIF_TERM nif_user_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	X(gc_major_start) X(gc_major_end) X(undefined) X(text) X(drop) X(fault) X(wordsize)        \
 	X(return_to) X(erlang) X(hibernate) X(heap_block_size) X(in_exiting) X(out_exiting)        \
 	X(out_exited) X(functions) X(closed) X(open) X(command) X(control) X(connect) X(bif)       \
-	X(nif) X(badarg) X(proc_lib) X(close) X(flush) X(output) X(outputv)
+	X(nif) X(badarg) X(proc_lib) X(layout) X(close) X(flush) X(output) X(outputv)
 #define X(a) extern ERL_NIF_TERM atom_##a;
 ATOMS(X)
 #undef X

@@ -214,7 +214,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		else
 			fn->entry[fn->nentry++] = p;
 	}
-	if (fn->nentry + fn->nret > 0 || fn->user != 0) {
+	if (fn->nentry + fn->nret > 0 || fn->user != 0 || fn->hibernate) {
 		n->route[ROUTE_LOCAL] = true;
 		need_pattern(n, fn);
 	}
@@ -240,6 +240,24 @@ static void look_at_user(struct beam_handle *b, struct needs *n)
 	need(n, "dyntrace");
 }
 
+/*
+ * A process that goes out in erlang:hibernate/3 hibernates, or a signal woke it for a moment: only
+ * a message ends it. Whom it wakes up in is known where proc_lib was used.
+ */
+static void look_at_hibernate(struct beam_handle *b, struct needs *n)
+{
+	struct en_probe *p = b->probe[BP_PROCESS_HIBERNATE];
+	struct beam_fn *fn;
+
+	b->hibernate = en_enabled(p);
+	if (!b->hibernate || !(p->argmask & 2))
+		return;
+	fn = beam_function_need(b, n->env, atom_proc_lib, atom_hibernate, 3);
+	if (fn != NULL)
+		fn->hibernate = true;
+	n->args = true;
+}
+
 static void look_at_program(struct beam_handle *b)
 {
 	const struct prog *prog = &b->h->comp->prog;
@@ -262,10 +280,11 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	b->heaps = en_enabled(b->probe[BP_PROCESS_HEAP_GROW]) ||
 		   en_enabled(b->probe[BP_PROCESS_HEAP_SHRINK]);
 	look_at_user(b, &n);
+	look_at_hibernate(b, &n);
 	for (unsigned i = 0; i < b->fns.nbuckets; i++)
 		for (struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next)
 			look_at(b, &n, fn);
-	table = b->returns || b->depth || b->vts || b->heaps;
+	table = b->returns || b->depth || b->vts || b->heaps || b->hibernate;
 	if (n.route[ROUTE_LOCAL])
 		need(&n, "call");
 	if (n.route[ROUTE_LOCAL] && !n.args)
@@ -285,7 +304,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 		need(&n, "running_procs");
 	if (n.route[ROUTE_SEND])
 		need(&n, "send");
-	if (n.route[ROUTE_RECEIVE])
+	if (n.route[ROUTE_RECEIVE] || b->hibernate)
 		need(&n, "receive");
 	if (n.route[ROUTE_GC])
 		need(&n, "garbage_collection");

@@ -11,9 +11,10 @@
 
 #include "beam.h"
 
-/* Numbers in use, with the lowest bit while events may fire: all that enabled/3 looks at. */
-static _Atomic uint64_t state[BEAM_HANDLES];
-static _Atomic(struct beam_handle *) table[BEAM_HANDLES];
+_Atomic uint64_t beam_states[BEAM_HANDLES];
+_Atomic(struct beam_handle *) beam_table[BEAM_HANDLES];
+_Atomic uint64_t beam_running;
+bool beam_small;
 static _Atomic unsigned numbers;
 static _Atomic(struct beam_thread *) threads;
 __thread struct beam_thread *beam_self __attribute__((tls_model("initial-exec")));
@@ -32,50 +33,16 @@ struct beam_thread *beam_thread_new(void)
 	return t;
 }
 
-static inline struct beam_handle *enter(unsigned slot)
-{
-	struct beam_thread *t = beam_self;
-
-	if (unlikely(t == NULL))
-		t = beam_thread_new();
-	atomic_store_explicit(&t->seq, atomic_load_explicit(&t->seq, memory_order_relaxed) + 1,
-		memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst); /* the other side has membarrier */
-	return atomic_load_explicit(&table[slot], memory_order_acquire);
-}
-
-struct beam_handle *beam_enter(unsigned number)
-{
-	struct beam_handle *b = enter(number % BEAM_HANDLES);
-
-	return b != NULL && b->number == number ? b : NULL;
-}
-
-struct beam_handle *beam_enter_slot(unsigned slot)
-{
-	return enter(slot);
-}
-
-void beam_leave(void)
-{
-	struct beam_thread *t = beam_self;
-
-	atomic_store_explicit(&t->seq, atomic_load_explicit(&t->seq, memory_order_relaxed) + 1,
-		memory_order_release);
-}
-
-bool beam_live(unsigned number, bool *gone)
-{
-	uint64_t s = atomic_load_explicit(&state[number % BEAM_HANDLES], memory_order_relaxed);
-
-	*gone = s >> 1 != (uint64_t)number + 1;
-	return !*gone && (s & 1);
-}
-
 void beam_set_live(struct beam_handle *b, bool live)
 {
+	uint64_t bit = 1ULL << b->number % BEAM_HANDLES;
+
 	atomic_store(&b->live, live);
-	atomic_store(&state[b->number % BEAM_HANDLES], ((uint64_t)b->number + 1) << 1 | live);
+	if (live)
+		atomic_fetch_or(&beam_running, bit);
+	else
+		atomic_fetch_and(&beam_running, ~bit);
+	atomic_store(&beam_states[b->number % BEAM_HANDLES], ((uint64_t)b->number + 1) << 1 | live);
 }
 
 static void wait_outside(void)
@@ -92,11 +59,11 @@ static void wait_outside(void)
 int beam_register(struct beam_handle *b)
 {
 	for (int tries = 0; tries < BEAM_HANDLES; tries++) {
-		unsigned n = atomic_fetch_add(&numbers, 1) & 0x7ffffff;
+		unsigned n = (atomic_fetch_add(&numbers, 1) & 0x7ffffff) + 1;
 		struct beam_handle *none = NULL;
 
 		b->number = n;
-		if (atomic_compare_exchange_strong(&table[n % BEAM_HANDLES], &none, b)) {
+		if (atomic_compare_exchange_strong(&beam_table[n % BEAM_HANDLES], &none, b)) {
 			beam_set_live(b, false);
 			return 0;
 		}
@@ -108,10 +75,10 @@ void beam_unregister(struct beam_handle *b)
 {
 	struct beam_handle *expected = b;
 
-	if (atomic_load(&table[b->number % BEAM_HANDLES]) != b)
+	if (atomic_load(&beam_table[b->number % BEAM_HANDLES]) != b)
 		return;
 	beam_set_live(b, false);
-	atomic_store(&state[b->number % BEAM_HANDLES], 0);
-	if (atomic_compare_exchange_strong(&table[b->number % BEAM_HANDLES], &expected, NULL))
+	atomic_store(&beam_states[b->number % BEAM_HANDLES], 0);
+	if (atomic_compare_exchange_strong(&beam_table[b->number % BEAM_HANDLES], &expected, NULL))
 		wait_outside();
 }

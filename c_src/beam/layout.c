@@ -23,6 +23,7 @@
 #define EVENTS	64
 
 _Atomic int beam_layout;
+unsigned beam_frame_words = 1;
 static int word_stop = 11, word_end = 16, ret_delta;
 static _Atomic int word_queue; /* the length of the message queue; 0: not found */
 
@@ -141,7 +142,7 @@ static bool check_events(void)
 	int step = events[1].level - events[0].level, delta = events[4].level - events[3].level;
 	int frame = events[9].level - events[8].level;
 
-	if (nevents != 13 || step < 2 || delta < -2 || delta > 2 || frame < 0 || frame > 1)
+	if (nevents != 13 || delta < -2 || delta > 2 || frame < 0 || frame > 2 || step <= frame)
 		return false;
 	for (int i = 0; i < 4; i++)
 		if (events[i].ret || events[i].level != events[0].level + i * step ||
@@ -154,6 +155,7 @@ static bool check_events(void)
 	if (!events[12].ret || events[12].level != events[8].level + delta)
 		return false;
 	ret_delta = delta;
+	beam_frame_words = (unsigned)frame;
 	return true;
 }
 

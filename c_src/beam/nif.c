@@ -18,49 +18,16 @@ ATOMS(X)
 
 static ErlNifResourceType *handle_type;
 
-/* ---- terms ----------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------- */
 
-static ERL_NIF_TERM binary(ErlNifEnv *env, const void *bytes, size_t len)
-{
-	ERL_NIF_TERM t;
-	unsigned char *p = enif_make_new_binary(env, len, &t);
-
-	memcpy(p, bytes, len);
-	return t;
-}
-
-static ERL_NIF_TERM text(ErlNifEnv *env, const char *s)
-{
-	return binary(env, s, strlen(s));
-}
-
-/* {error, {Tag, Line, Column, Text}} */
-static ERL_NIF_TERM error_term(ErlNifEnv *env, const erltrace_error_t *e)
-{
-	return enif_make_tuple2(env, atom_error,
-		enif_make_tuple4(env, text(env, e->tag), enif_make_int(env, e->line),
-			enif_make_int(env, e->column), text(env, e->text)));
-}
-
-static ERL_NIF_TERM value_term(ErlNifEnv *env, const erltrace_value_t *v)
-{
-	switch (v->kind) {
-	case ERLTRACE_INT:
-		return v->is_signed ? enif_make_int64(env, v->i)
-				    : enif_make_uint64(env, (uint64_t)v->i);
-	case ERLTRACE_FLOAT: return enif_make_double(env, v->f);
-	default: return v->bytes ? binary(env, v->bytes, v->len) : atom_undefined;
-	}
-}
-
-static struct beam_handle *get(ErlNifEnv *env, ERL_NIF_TERM t)
+struct beam_handle *beam_get(ErlNifEnv *env, ERL_NIF_TERM t)
 {
 	void *p;
 
 	return enif_get_resource(env, t, handle_type, &p) ? p : NULL;
 }
 
-static char *get_text(ErlNifEnv *env, ERL_NIF_TERM t, size_t *len)
+char *beam_get_text(ErlNifEnv *env, ERL_NIF_TERM t, size_t *len)
 {
 	ErlNifBinary bin;
 	char *s;
@@ -137,13 +104,13 @@ static ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 	beam_set_opening(NULL);
 	if (b->h == NULL) {
 		enif_release_resource(b);
-		return error_term(env, &e);
+		return beam_error(env, &e);
 	}
 	if (beam_register(b) < 0) {
 		enif_release_resource(b);
 		snprintf(e.tag, sizeof(e.tag), "ET_HANDLES");
 		snprintf(e.text, sizeof(e.text), "more than %d handles are open", BEAM_HANDLES);
-		return error_term(env, &e);
+		return beam_error(env, &e);
 	}
 	t = enif_make_resource(env, b);
 	enif_release_resource(b);
@@ -152,7 +119,7 @@ static ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 
 static ERL_NIF_TERM nif_close(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	struct beam_handle *b = get(env, argv[0]);
+	struct beam_handle *b = beam_get(env, argv[0]);
 
 	(void)argc;
 	if (b == NULL)
@@ -163,17 +130,6 @@ static ERL_NIF_TERM nif_close(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 	return atom_ok;
 }
 
-#define WITH_HANDLE(b)                                                                             \
-	struct beam_handle *b = get(env, argv[0]);                                                 \
-	(void)argc;                                                                                \
-	if (b == NULL)                                                                             \
-		return enif_make_badarg(env);                                                      \
-	enif_mutex_lock(b->lock);                                                                  \
-	if (b->h == NULL) {                                                                        \
-		enif_mutex_unlock(b->lock);                                                        \
-		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "closed"));           \
-	}
-
 static ERL_NIF_TERM nif_setopt(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	erltrace_error_t e = {.tag = ""};
@@ -181,12 +137,12 @@ static ERL_NIF_TERM nif_setopt(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 	char *name, *value;
 
 	WITH_HANDLE(b)
-	name = get_text(env, argv[1], NULL);
-	value = get_text(env, argv[2], NULL);
+	name = beam_get_text(env, argv[1], NULL);
+	value = beam_get_text(env, argv[2], NULL);
 	if (name == NULL || value == NULL)
 		ret = enif_make_badarg(env);
 	else if (erltrace_setopt(b->h, name, value[0] ? value : NULL, &e) < 0)
-		ret = error_term(env, &e);
+		ret = beam_error(env, &e);
 	free(name);
 	free(value);
 	enif_mutex_unlock(b->lock);
@@ -241,25 +197,46 @@ static ERL_NIF_TERM nif_add_ports(ErlNifEnv *env, int argc, const ERL_NIF_TERM a
 	return atom_ok;
 }
 
+/* [default_action | zero_matches | empty | {file, Name}]; the name, to be freed. */
+static char *compile_opts(ErlNifEnv *env, ERL_NIF_TERM list, erltrace_compile_opts_t *o)
+{
+	ERL_NIF_TERM head;
+	const ERL_NIF_TERM *t;
+	char name[32], *file = NULL;
+	int n;
+
+	while (enif_get_list_cell(env, list, &head, &list))
+		if (enif_get_tuple(env, head, &n, &t) && n == 2 && file == NULL)
+			o->file = file = beam_get_text(env, t[1], NULL);
+		else if (enif_get_atom(env, head, name, sizeof(name), ERL_NIF_LATIN1) > 0) {
+			o->default_action |= strcmp(name, "default_action") == 0;
+			o->zero_matches |= strcmp(name, "zero_matches") == 0;
+			o->empty |= strcmp(name, "empty") == 0;
+		}
+	return file;
+}
+
 /*
- * compile(Handle, Source, [Argument]) -> ok | {ok, functions} | functions | {error, ..}: functions
- * says that some are wanted which are not known yet; without ok, that it is to be done again.
+ * compile(Handle, Source, [Argument], [Option]) -> ok | {ok, functions} | functions | {error, ..}:
+ * functions says that some are wanted which are not known yet; without ok, that it is to be done
+ * again.
  */
 static ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	erltrace_compile_opts_t o = {.size = sizeof(o)};
 	erltrace_error_t e = {.tag = ""};
 	ERL_NIF_TERM head, tail = argv[2], ret = atom_ok;
-	char *args[64], *src;
+	char *args[64], *src, *file;
 	size_t len;
 	int rc;
 
 	WITH_HANDLE(b)
+	file = compile_opts(env, argv[3], &o);
 	while (o.argc < 64 && enif_get_list_cell(env, tail, &head, &tail) &&
-		(args[o.argc] = get_text(env, head, NULL)) != NULL)
+		(args[o.argc] = beam_get_text(env, head, NULL)) != NULL)
 		o.argc++;
 	o.argv = (const char *const *)args;
-	src = get_text(env, argv[1], &len);
+	src = beam_get_text(env, argv[1], &len);
 	if (src == NULL) {
 		ret = enif_make_badarg(env);
 	} else {
@@ -269,9 +246,10 @@ static ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
 			ret = rc < 0 ? atom_functions
 				     : enif_make_tuple2(env, atom_ok, atom_functions);
 		else if (rc < 0)
-			ret = error_term(env, &e);
+			ret = beam_error(env, &e);
 	}
 	free(src);
+	free(file);
 	for (int i = 0; i < o.argc; i++)
 		free(args[i]);
 	enif_mutex_unlock(b->lock);
@@ -279,8 +257,8 @@ static ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
 }
 
 /*
- * needs(Handle, Node, ProcessLimit) -> [Flag | {local | global, M, F, A}] | {error, enomem}: what the
- * enabled probes need.
+ * needs(Handle, Node, ProcessLimit) -> [Flag | {local | global, M, F, A}] | {error, enomem}: what
+ * the enabled probes need.
  */
 static ERL_NIF_TERM nif_needs(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -297,13 +275,16 @@ static ERL_NIF_TERM nif_needs(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 	return list;
 }
 
-/* layout_events(Handle, On): the handle's events are those of the layout check. */
-static ERL_NIF_TERM nif_layout_events(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+/* alive(Number) -> boolean(): is there a handle of this number? */
+static ERL_NIF_TERM nif_alive(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	WITH_HANDLE(b)
-	b->layout = argv[1] == atom_true;
-	enif_mutex_unlock(b->lock);
-	return atom_ok;
+	unsigned number;
+	bool gone = true;
+
+	(void)argc;
+	if (enif_get_uint(env, argv[0], &number))
+		beam_live(number, &gone);
+	return gone ? atom_false : atom_true;
 }
 
 /* counts(Handle) -> {Fired, Lost}: firings; frames and processes that found no room. */
@@ -318,6 +299,29 @@ static ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 	return enif_make_tuple2(env, enif_make_uint64(env, fired), enif_make_uint64(env, lost));
 }
 
+/* set_target(Handle, OsPid): what $target is. */
+static ERL_NIF_TERM nif_set_target(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	int pid;
+
+	WITH_HANDLE(b)
+	if (enif_get_int(env, argv[1], &pid))
+		erltrace_set_target(b->h, pid);
+	enif_mutex_unlock(b->lock);
+	return atom_ok;
+}
+
+/* info(Handle) -> how many probes the last script matched */
+static ERL_NIF_TERM nif_info(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	erltrace_info_t info = {.size = sizeof(info)};
+
+	WITH_HANDLE(b)
+	erltrace_info(b->h, &info);
+	enif_mutex_unlock(b->lock);
+	return enif_make_uint(env, info.matches);
+}
+
 static ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	erltrace_error_t e = {.tag = ""};
@@ -325,7 +329,7 @@ static ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	WITH_HANDLE(b)
 	if (erltrace_go(b->h, &e) < 0)
-		ret = error_term(env, &e);
+		ret = beam_error(env, &e);
 	else
 		beam_set_live(b, true);
 	enif_mutex_unlock(b->lock);
@@ -341,138 +345,9 @@ static ERL_NIF_TERM nif_stop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 	beam_set_live(b, false);
 	count_user(b, false);
 	if (erltrace_stop(b->h, &e) < 0)
-		ret = error_term(env, &e);
+		ret = beam_error(env, &e);
 	enif_mutex_unlock(b->lock);
 	return ret;
-}
-
-/* ---- results --------------------------------------------------------------------------- */
-
-struct results {
-	ErlNifEnv *env;
-	ERL_NIF_TERM list;
-};
-
-static void push(struct results *r, ERL_NIF_TERM t)
-{
-	r->list = enif_make_list_cell(r->env, t, r->list);
-}
-
-static int on_text(void *arg, const char *s, size_t len)
-{
-	struct results *r = arg;
-
-	push(r, enif_make_tuple2(r->env, atom_text, binary(r->env, s, len)));
-	return 0;
-}
-
-static ERL_NIF_TERM probe_term(ErlNifEnv *env, const erltrace_probe_info_t *p)
-{
-	return enif_make_tuple4(env, text(env, p->provider), text(env, p->module),
-		text(env, p->function), text(env, p->name));
-}
-
-static int on_record(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
-{
-	struct results *r = arg;
-	ERL_NIF_TERM value;
-
-	if (strcmp(rec->action, "printf") == 0)
-		value = binary(r->env, rec->text, rec->len);
-	else if (rec->nvalues > 0)
-		value = value_term(r->env, &rec->values[0]);
-	else
-		return 0;
-	push(r, enif_make_tuple3(r->env,
-			strcmp(rec->action, "printf") == 0 ? atom_printf : atom_probe,
-			probe_term(r->env, &ev->probe), value));
-	return 0;
-}
-
-static int on_drop(void *arg, const erltrace_drop_t *d)
-{
-	struct results *r = arg;
-
-	push(r, enif_make_tuple3(r->env, atom_drop, text(r->env, d->kind),
-			enif_make_uint64(r->env, d->drops)));
-	return 0;
-}
-
-static int on_fault(void *arg, const erltrace_fault_t *f)
-{
-	struct results *r = arg;
-
-	push(r, enif_make_tuple2(r->env, atom_fault, text(r->env, f->message)));
-	return 0;
-}
-
-/* work(Handle, text | records) -> {ok | done, [Item]} */
-static ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	struct results r = {.env = env, .list = enif_make_list(env, 0)};
-	erltrace_handlers_t hs = {.size = sizeof(hs), .arg = &r, .drop = on_drop, .fault = on_fault};
-	erltrace_error_t e = {.tag = ""};
-	ERL_NIF_TERM items;
-	int rc;
-
-	WITH_HANDLE(b)
-	if (argv[1] == atom_text)
-		hs.text = on_text;
-	else
-		hs.record = on_record;
-	rc = erltrace_work(b->h, &hs, &e);
-	enif_mutex_unlock(b->lock);
-	if (rc < 0)
-		return error_term(env, &e);
-	enif_make_reverse_list(env, r.list, &items);
-	return enif_make_tuple2(env, rc == ERLTRACE_DONE ? atom_done : atom_ok, items);
-}
-
-static int on_agg(void *arg, const erltrace_agg_t *a)
-{
-	struct results *r = arg;
-	ErlNifEnv *env = r->env;
-	ERL_NIF_TERM keys = enif_make_list(env, 0), value = enif_make_int64(env, a->value);
-
-	for (unsigned i = a->nkeys; i-- > 0;)
-		keys = enif_make_list_cell(env, value_term(env, &a->keys[i]), keys);
-	if (strcmp(a->function, "avg") == 0 || strcmp(a->function, "stddev") == 0) {
-		value = enif_make_double(env, a->avg);
-	} else if (strstr(a->function, "quantize") != NULL) {
-		value = enif_make_list(env, 0);
-		for (unsigned i = a->nbuckets; i-- > 0;)
-			value = enif_make_list_cell(env,
-				enif_make_tuple2(env,
-					enif_make_tuple2(env,
-						enif_make_int64(env, a->buckets[i].lo),
-						enif_make_int64(env, a->buckets[i].hi - 1)),
-					enif_make_int64(env, a->buckets[i].count)),
-				value);
-	}
-	push(r, enif_make_tuple4(env, text(env, a->name), enif_make_atom(env, a->function), keys,
-			value));
-	return 0;
-}
-
-/* walk(Handle, Clear) -> {ok, [{Name, Function, Keys, Value}]} */
-static ERL_NIF_TERM nif_walk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	struct results r = {.env = env, .list = enif_make_list(env, 0)};
-	erltrace_error_t e = {.tag = ""};
-	ERL_NIF_TERM items;
-	int rc;
-
-	WITH_HANDLE(b)
-	rc = erltrace_snapshot(b->h, &e);
-	if (rc == 0)
-		rc = erltrace_walk(b->h, NULL, on_agg, &r, &e);
-	if (rc == 0 && argv[1] == atom_true)
-		erltrace_trunc(b->h, NULL, &e);
-	enif_mutex_unlock(b->lock);
-	if (rc < 0)
-		return error_term(env, &e);
-	enif_make_reverse_list(env, r.list, &items);
-	return enif_make_tuple2(env, atom_ok, items);
 }
 
 /* ---- the library ----------------------------------------------------------------------- */
@@ -484,12 +359,16 @@ static ErlNifFunc functions[] = {
 	{"close", 1, nif_close, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"setopt", 3, nif_setopt, 0},
 	{"add_functions", 3, nif_add_functions, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"compile", 3, nif_compile, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"compile", 4, nif_compile, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"set_target", 2, nif_set_target, 0},
+	{"info", 1, nif_info, 0},
+	{"status", 1, nif_status, 0},
+	{"probes", 2, nif_probes, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"wants", 2, nif_wants, 0},
 	{"add_ports", 2, nif_add_ports, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"needs", 3, nif_needs, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"layout", 1, nif_layout, 0},
-	{"layout_events", 2, nif_layout_events, 0},
+	{"alive", 1, nif_alive, 0},
 	{"counts", 1, nif_counts, 0},
 	{"user_enabled", 0, nif_user_enabled, 0},
 	{"user_trace", 1, nif_user_trace, 0},
@@ -499,12 +378,23 @@ static ErlNifFunc functions[] = {
 	{"walk", 2, nif_walk, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 };
 
+/* Atoms that are made by their names: they exist from the start, so that no call adds one. */
+static const char *const names[] = {"arity", "return_to", "procs", "running_procs",
+	"garbage_collection", "ports", "port_receive", "local", "global", "dyntrace", "user_trace_s1",
+	"user_trace_i4s4", "user_trace_n", "enomem", "names", "unknown", "idle", "running", "exited",
+	"filled", "stopped", "count", "sum", "min", "max", "avg", "stddev", "quantize", "lquantize",
+	"llquantize"};
+
 static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 {
 	(void)priv, (void)info;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		enif_make_atom(env, names[i]);
 #define X(a) atom_##a = enif_make_atom(env, #a);
 	ATOMS(X)
 #undef X
+	beam_small = enif_make_uint(env, 5) == (5 << 4 | 15) &&
+		     enif_make_uint(env, 0x7ffffff) == ((uint64_t)0x7ffffff << 4 | 15);
 	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
 	handle_type = enif_open_resource_type(
 		env, NULL, "erltrace_handle", handle_dtor, ERL_NIF_RT_CREATE, NULL);

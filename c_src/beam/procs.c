@@ -105,6 +105,8 @@ static void reset(struct beam_procs *t, struct beam_proc *p)
 	p->heap_size = 0;
 	p->chunk = NULL;
 	p->ran = p->in_at = p->spent = p->last = 0;
+	p->hib_mod = 0;
+	atomic_store_explicit(&p->hibernating, 0, memory_order_relaxed);
 }
 
 static __attribute__((noinline)) struct beam_proc *claim(
@@ -124,6 +126,13 @@ struct beam_proc *beam_proc_get(struct beam_procs *t, ERL_NIF_TERM pid)
 	uint64_t have = atomic_load_explicit(&p->pid, memory_order_relaxed);
 
 	return likely(have == pid) ? p : claim(t, p, have, pid);
+}
+
+struct beam_proc *beam_proc_find(struct beam_procs *t, ERL_NIF_TERM pid)
+{
+	struct beam_proc *p = &t->tab[(pid >> 32) & t->mask];
+
+	return atomic_load_explicit(&p->pid, memory_order_relaxed) == pid ? p : NULL;
 }
 
 void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid)
@@ -184,13 +193,14 @@ unsigned beam_stack_enter(
 
 		if (level <= f->level + f->local) { /* a tail call */
 			f->fn = fn;
-			f->local |= fn->local;
+			f->local |= fn->local ? beam_frame_words : 0;
 			return p->n;
 		}
 	}
 	if (!push(t, p))
 		return p->n + 1;
-	*top(p) = (struct beam_frame){.fn = fn, .level = level, .local = fn->local};
+	*top(p) = (struct beam_frame){.fn = fn, .level = level,
+		.local = fn->local ? beam_frame_words : 0};
 	return p->n;
 }
 

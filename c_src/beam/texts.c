@@ -18,22 +18,20 @@
 
 struct short_text {
 	ERL_NIF_TERM term;
-	struct et_str str;
-	char text[SHORT]; /* str.text begins here */
+	struct et_str *str; /* with room for SHORT bytes */
 };
 
 struct long_text {
 	ERL_NIF_TERM mod, fun;
 	uint64_t arity;
-	struct et_str str;
-	char text[LONG];
+	struct et_str *str; /* LONG */
 };
 
 struct beam_texts {
 	uint64_t next_id;
 	struct short_text terms[CACHED];
 	struct long_text mfas[CACHED];
-	struct long_text other; /* an atom with a long name */
+	struct et_str *other; /* an atom with a long name */
 };
 
 static _Atomic uint64_t nthreads;
@@ -41,10 +39,17 @@ static _Atomic uint64_t nthreads;
 /* Once in a thread's life. Ids of a thread lie above all that et_str_new gives. */
 static __attribute__((noinline)) struct beam_texts *new_texts(struct beam_thread *t)
 {
+	const size_t small = sizeof(struct et_str) + SHORT, large = sizeof(struct et_str) + LONG;
 	struct beam_texts *x = calloc(1, sizeof(*x));
+	char *room = calloc(1, CACHED * (small + large) + large);
 
-	if (x == NULL)
+	if (x == NULL || room == NULL)
 		abort();
+	for (unsigned i = 0; i < CACHED; i++) {
+		x->terms[i].str = (struct et_str *)(void *)(room + i * small);
+		x->mfas[i].str = (struct et_str *)(void *)(room + CACHED * small + i * large);
+	}
+	x->other = (struct et_str *)(void *)(room + CACHED * (small + large));
 	x->next_id = (1ULL << 62) | (atomic_fetch_add(&nthreads, 1) << 40);
 	t->texts = x;
 	return x;
@@ -70,15 +75,15 @@ static void finish(struct beam_texts *x, struct et_str *s, size_t room)
 static __attribute__((noinline)) const struct et_str *make_term(
 	struct beam_texts *x, struct short_text *c, ERL_NIF_TERM t)
 {
-	if (enif_snprintf(c->str.text, SHORT, "%T", t) < SHORT - 1) {
+	if (enif_snprintf(c->str->text, SHORT, "%T", t) < SHORT - 1) {
 		c->term = t;
-		finish(x, &c->str, SHORT);
-		return &c->str;
+		finish(x, c->str, SHORT);
+		return c->str;
 	}
 	c->term = 0;
-	enif_snprintf(x->other.str.text, LONG, "%T", t);
-	finish(x, &x->other.str, LONG);
-	return &x->other.str;
+	enif_snprintf(x->other->text, LONG, "%T", t);
+	finish(x, x->other, LONG);
+	return x->other;
 }
 
 const struct et_str *beam_term_text(ERL_NIF_TERM t)
@@ -87,7 +92,7 @@ const struct et_str *beam_term_text(ERL_NIF_TERM t)
 	uint64_t h = t * 0x9e3779b97f4a7c15ULL;
 	struct short_text *c = &x->terms[(h >> 40) % CACHED];
 
-	return likely(c->term == t) ? &c->str : make_term(x, c, t);
+	return likely(c->term == t) ? c->str : make_term(x, c, t);
 }
 
 const struct et_str *beam_mfa_text(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity)
@@ -96,13 +101,13 @@ const struct et_str *beam_mfa_text(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned 
 	struct long_text *c = &x->mfas[beam_hash_fn(mod, fun, arity) % CACHED];
 
 	if (likely(c->mod == mod && c->fun == fun && c->arity == arity))
-		return &c->str;
-	enif_snprintf(c->str.text, LONG, "%T:%T/%u", mod, fun, arity);
-	finish(x, &c->str, LONG);
+		return c->str;
+	enif_snprintf(c->str->text, LONG, "%T:%T/%u", mod, fun, arity);
+	finish(x, c->str, LONG);
 	c->mod = mod;
 	c->fun = fun;
 	c->arity = arity;
-	return &c->str;
+	return c->str;
 }
 
 /* ---- sizes ----------------------------------------------------------------------------- */

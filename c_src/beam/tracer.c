@@ -17,8 +17,8 @@ ERL_NIF_TERM beam_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	bool gone;
 
 	(void)argc;
-	if (unlikely(!enif_get_uint(env, argv[1], &number)))
-		return atom_remove;
+	if (unlikely(!beam_number(env, argv[1], &number)))
+		return argv[1] == atom_layout ? atom_trace : atom_remove;
 	if (likely(beam_live(number, &gone)))
 		return atom_trace;
 	return gone ? atom_remove : atom_discard;
@@ -70,6 +70,46 @@ ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts)
 	return enif_get_map_value(env, opts, atom_extra, &v) ? v : atom_undefined;
 }
 
+/* "lists:seq/2" of {M, F, Arguments or Arity}; NULL: it is none. */
+static const struct et_str *mfa_text(ErlNifEnv *env, ERL_NIF_TERM mfa)
+{
+	const ERL_NIF_TERM *t;
+	unsigned arity = 0;
+	int n;
+
+	if (!enif_get_tuple(env, mfa, &n, &t) || n != 3 || !enif_is_atom(env, t[0]) ||
+		!enif_is_atom(env, t[1]))
+		return NULL;
+	if (!enif_get_uint(env, t[2], &arity))
+		enif_get_list_length(env, t[2], &arity);
+	return beam_mfa_text(t[0], t[1], arity);
+}
+
+static uint64_t mfa_arg(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned *strings)
+{
+	const struct et_str *s = mfa_text(env, mfa);
+
+	if (s == NULL)
+		return (uint64_t)(uintptr_t)"";
+	*strings |= 2;
+	return beam_str(s);
+}
+
+static void on_pid_mfa(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM mfa)
+{
+	struct en_probe *p = ev->b->probe[id];
+	unsigned strings = 1;
+	uint64_t arg[2];
+
+	if (!en_enabled(p))
+		return;
+	if (p->argmask & 1)
+		arg[0] = pid_arg(ev);
+	if (p->argmask & 2)
+		arg[1] = mfa_arg(ev->env, mfa, &strings);
+	beam_fire(ev, p, arg, strings);
+}
+
 /* ---- calls ----------------------------------------------------------------------------- */
 
 static void fire_fn(struct beam_event *ev, struct en_probe *const *p, unsigned n,
@@ -116,6 +156,21 @@ static void user_call(struct beam_event *ev, const struct beam_fn *fn, ERL_NIF_T
 		beam_user_fire(ev->b, ev->env, ev->pid, (enum beam_user)(fn->user - 1), args, n);
 }
 
+/* proc_lib:hibernate(M, F, Args): noted for when it goes out. */
+static void note_hibernate(struct beam_event *ev, ERL_NIF_TERM list)
+{
+	ERL_NIF_TERM m, f, args;
+
+	if (ev->proc == NULL || !enif_get_list_cell(ev->env, list, &m, &list) ||
+		!enif_get_list_cell(ev->env, list, &f, &list) ||
+		!enif_get_list_cell(ev->env, list, &args, &list) || !enif_is_atom(ev->env, m) ||
+		!enif_is_atom(ev->env, f) ||
+		!enif_get_list_length(ev->env, args, &ev->proc->hib_arity))
+		return;
+	ev->proc->hib_mod = m;
+	ev->proc->hib_fun = f;
+}
+
 static inline void on_call(struct beam_event *ev, ERL_NIF_TERM mfa)
 {
 	struct beam_handle *b = ev->b;
@@ -123,10 +178,6 @@ static inline void on_call(struct beam_event *ev, ERL_NIF_TERM mfa)
 	struct beam_fn *fn = called(ev, mfa, &t);
 	unsigned depth = 0;
 
-	if (unlikely(b->layout)) {
-		beam_layout_sample(ev->env, false);
-		return;
-	}
 	if (unlikely(fn == NULL))
 		return;
 	if ((b->returns || b->depth) && ev->proc != NULL) {
@@ -138,6 +189,8 @@ static inline void on_call(struct beam_event *ev, ERL_NIF_TERM mfa)
 	}
 	if (unlikely(fn->user != 0))
 		user_call(ev, fn, t[2]);
+	if (unlikely(fn->hibernate))
+		note_hibernate(ev, t[2]);
 	fire_fn(ev, fn->entry, fn->nentry, fn, depth);
 }
 
@@ -148,11 +201,7 @@ static inline void on_return_to(struct beam_event *ev, ERL_NIF_TERM mfa)
 	struct beam_frame f;
 	unsigned depth = 0;
 
-	if (unlikely(b->layout)) {
-		beam_layout_sample(ev->env, true);
-		return;
-	}
-	if (ev->proc == NULL)
+	if (ev->proc == NULL || !b->returns)
 		return;
 	if (likely(atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN))
 		f = beam_stack_return(&b->procs, ev->proc, (unsigned)beam_return_level(ev->env),
@@ -164,46 +213,6 @@ static inline void on_return_to(struct beam_event *ev, ERL_NIF_TERM mfa)
 }
 
 /* ---- processes ------------------------------------------------------------------------- */
-
-/* "lists:seq/2" of {M, F, Arguments or Arity}; NULL: it is none. */
-static const struct et_str *mfa_text(ErlNifEnv *env, ERL_NIF_TERM mfa)
-{
-	const ERL_NIF_TERM *t;
-	unsigned arity = 0;
-	int n;
-
-	if (!enif_get_tuple(env, mfa, &n, &t) || n != 3 || !enif_is_atom(env, t[0]) ||
-		!enif_is_atom(env, t[1]))
-		return NULL;
-	if (!enif_get_uint(env, t[2], &arity))
-		enif_get_list_length(env, t[2], &arity);
-	return beam_mfa_text(t[0], t[1], arity);
-}
-
-static uint64_t mfa_arg(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned *strings)
-{
-	const struct et_str *s = mfa_text(env, mfa);
-
-	if (s == NULL)
-		return (uint64_t)(uintptr_t)"";
-	*strings |= 2;
-	return beam_str(s);
-}
-
-static void on_pid_mfa(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM mfa)
-{
-	struct en_probe *p = ev->b->probe[id];
-	unsigned strings = 1;
-	uint64_t arg[2];
-
-	if (!en_enabled(p))
-		return;
-	if (p->argmask & 1)
-		arg[0] = pid_arg(ev);
-	if (p->argmask & 2)
-		arg[1] = mfa_arg(ev->env, mfa, &strings);
-	beam_fire(ev, p, arg, strings);
-}
 
 static void on_exit_(struct beam_event *ev, ERL_NIF_TERM reason)
 {
@@ -227,15 +236,6 @@ static void on_exit_(struct beam_event *ev, ERL_NIF_TERM reason)
 	ev->proc = NULL;
 }
 
-static bool is_hibernation(ErlNifEnv *env, ERL_NIF_TERM mfa)
-{
-	const ERL_NIF_TERM *t;
-	int n;
-
-	return enif_get_tuple(env, mfa, &n, &t) && n == 3 && t[0] == atom_erlang &&
-	       t[1] == atom_hibernate;
-}
-
 static void on_in(struct beam_event *ev, ERL_NIF_TERM mfa)
 {
 	if (ev->proc != NULL && ev->b->vts) {
@@ -245,13 +245,33 @@ static void on_in(struct beam_event *ev, ERL_NIF_TERM mfa)
 	on_pid_mfa(ev, BP_PROCESS_SCHEDULED, mfa);
 }
 
+static void on_hibernate(struct beam_event *ev, ERL_NIF_TERM mfa)
+{
+	struct en_probe *p = ev->b->probe[BP_PROCESS_HIBERNATE];
+	struct beam_proc *proc = ev->proc;
+	const ERL_NIF_TERM *t;
+	uint64_t arg[2];
+	int n;
+
+	if (!enif_get_tuple(ev->env, mfa, &n, &t) || n != 3 || t[0] != atom_erlang ||
+		t[1] != atom_hibernate ||
+		atomic_exchange_explicit(&proc->hibernating, 1, memory_order_relaxed))
+		return;
+	arg[0] = pid_arg(ev);
+	arg[1] = beam_str(proc->hib_mod != 0
+				  ? beam_mfa_text(proc->hib_mod, proc->hib_fun, proc->hib_arity)
+				  : beam_mfa_text(t[0], t[1], 3));
+	beam_fire(ev, p, arg, 3);
+	proc->hib_mod = 0;
+}
+
 static void on_out(struct beam_event *ev, ERL_NIF_TERM mfa)
 {
 	struct beam_proc *p = ev->proc;
-	struct en_probe *h = ev->b->probe[BP_PROCESS_HIBERNATE];
 
-	if (en_enabled(h) && is_hibernation(ev->env, mfa))
-		on_pid_mfa(ev, BP_PROCESS_HIBERNATE, mfa);
+	if (ev->b->hibernate && p != NULL)
+		on_hibernate(ev, mfa);
+
 	on_pid_mfa(ev, BP_PROCESS_UNSCHEDULED, mfa);
 	if (p != NULL && ev->b->vts) {
 		if (p->in_at != 0 && ev->began > p->in_at + p->spent)
@@ -354,8 +374,11 @@ static void on_send(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM opts)
 static void on_receive(struct beam_event *ev, ERL_NIF_TERM msg)
 {
 	struct en_probe *p = ev->b->probe[BP_MESSAGE_QUEUED];
+	struct beam_proc *proc;
 	uint64_t arg[6] = {0};
 
+	if (ev->b->hibernate && (proc = beam_proc_find(&ev->b->procs, ev->pid)) != NULL)
+		atomic_store_explicit(&proc->hibernating, 0, memory_order_relaxed);
 	if (!en_enabled(p))
 		return;
 	if (p->argmask & 1)
@@ -456,54 +479,65 @@ static inline void end(struct beam_event *ev)
 		ev->proc->spent += en_now() - ev->began;
 }
 
+static inline void dispatch(struct beam_event *ev, const ERL_NIF_TERM argv[])
+{
+	ERL_NIF_TERM tag = argv[0];
+
+	if (likely(tag == atom_call)) {
+		begin(ev);
+		on_call(ev, argv[3]);
+		end(ev);
+	} else if (tag == atom_return_to) {
+		begin(ev);
+		on_return_to(ev, argv[3]);
+		end(ev);
+	} else if (enif_is_port(ev->env, ev->pid)) {
+		ev->proc = NULL;
+		beam_port_event(ev, tag, argv[3], argv[4]);
+	} else if (tag == atom_send) {
+		begin(ev);
+		on_send(ev, argv[3], argv[4]);
+		end(ev);
+	} else if (tag == atom_receive) {
+		ev->proc = NULL;
+		on_receive(ev, argv[3]);
+	} else if (tag == atom_in) {
+		begin(ev);
+		on_in(ev, argv[3]);
+		end(ev);
+	} else if (tag == atom_out) {
+		begin(ev);
+		on_out(ev, argv[3]);
+	} else {
+		begin(ev);
+		rare(ev, tag, argv[3], argv[4]);
+		end(ev);
+	}
+}
+
 /* trace(Tag, State, Tracee, Term, Opts) */
 ERL_NIF_TERM beam_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	ERL_NIF_TERM tag = argv[0];
 	struct beam_event ev;
 	unsigned number;
+	uint64_t in;
 
 	(void)argc;
-	if (unlikely(!enif_get_uint(env, argv[1], &number)))
+	if (unlikely(!beam_number(env, argv[1], &number))) {
+		if (argv[1] == atom_layout && (argv[0] == atom_call || argv[0] == atom_return_to))
+			beam_layout_sample(env, argv[0] == atom_return_to);
 		return atom_ok;
-	ev.b = beam_enter(number);
+	}
 	ev.env = env;
 	ev.pid = argv[2];
-	if (unlikely(ev.b == NULL ||
-		     !atomic_load_explicit(&ev.b->live, memory_order_acquire))) {
+	in = number == BEAM_ALL ? atomic_load_explicit(&beam_running, memory_order_relaxed)
+				: 1ULL << number % BEAM_HANDLES;
+	for (; in != 0; in &= in - 1) {
+		ev.b = beam_enter_slot((unsigned)__builtin_ctzll(in));
+		if (likely(ev.b != NULL && (number == BEAM_ALL || ev.b->number == number) &&
+			   atomic_load_explicit(&ev.b->live, memory_order_acquire)))
+			dispatch(&ev, argv);
 		beam_leave();
-		return atom_ok;
 	}
-	if (likely(tag == atom_call)) {
-		begin(&ev);
-		on_call(&ev, argv[3]);
-		end(&ev);
-	} else if (tag == atom_return_to) {
-		begin(&ev);
-		on_return_to(&ev, argv[3]);
-		end(&ev);
-	} else if (enif_is_port(env, ev.pid)) {
-		ev.proc = NULL;
-		beam_port_event(&ev, tag, argv[3], argv[4]);
-	} else if (tag == atom_send) {
-		begin(&ev);
-		on_send(&ev, argv[3], argv[4]);
-		end(&ev);
-	} else if (tag == atom_receive) {
-		ev.proc = NULL;
-		on_receive(&ev, argv[3]);
-	} else if (tag == atom_in) {
-		begin(&ev);
-		on_in(&ev, argv[3]);
-		end(&ev);
-	} else if (tag == atom_out) {
-		begin(&ev);
-		on_out(&ev, argv[3]);
-	} else {
-		begin(&ev);
-		rare(&ev, tag, argv[3], argv[4]);
-		end(&ev);
-	}
-	beam_leave();
 	return atom_ok;
 }

@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON };
+enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON, OPT_COOKIE_FILE };
 
-static const char letters[] = "+3:6:aAb:c:CD:ef:FGhHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
+static const char letters[] = "+3:6:aAb:c:CD:ef:FGhHi:I:lL:m:n:N:o:p:P:qs:SU:vVwx:X:Z";
 static const struct option longs[] = {
+	{"cookie-file", required_argument, NULL, OPT_COOKIE_FILE},
 	{"help", no_argument, NULL, OPT_HELP},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"version", no_argument, NULL, OPT_VERSION},
@@ -23,7 +24,7 @@ static const struct option longs[] = {
 
 static const char usage[] =
 	"Usage: erltrace [-64] [-CeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
-	"	[-L path] [-o output] [-p pid] [-s script] [-U name] [-x opt[=val]]\n"
+	"	[-L path] [-N node] [-o output] [-p pid] [-s script] [-U name] [-x opt[=val]]\n"
 	"	[-X a|c|s|t] [--json] [--help] [--version]\n"
 	"\n"
 	"	[-P provider [[ predicate ] action ]]\n"
@@ -52,6 +53,7 @@ static const char help[] =
 	"	-L   add a folder of D libraries\n"
 	"	-m   enable or list probes matching the module name\n"
 	"	-n   enable or list probes matching the probe name\n"
+	"	-N   trace an Erlang node, name or name@host; may be given several times\n"
 	"	-o   append the output to a file\n"
 	"	-p   trace until this process ends; it is $target\n"
 	"	-P   enable or list probes matching the provider name\n"
@@ -65,6 +67,7 @@ static const char help[] =
 	"	-x   set or change an option\n"
 	"	-X   ISO C conformance when preprocessing\n"
 	"	-Z   accept probe descriptions that match nothing\n"
+	"	--cookie-file F  the cookie for nodes (else $ERL_COOKIE_FILE, ~/.erlang.cookie)\n"
 	"	--json     results as JSON, one object a line\n"
 	"	--help     this text\n"
 	"	--version  print the version\n"
@@ -117,7 +120,11 @@ static void add_setting(struct cli *c, char flag, const char *name, const char *
 	s->flag = flag;
 	s->name = strdup(name);
 	s->value = value;
-	if (flag == 'x' && s->name != NULL && strchr(s->name, '=') != NULL) {
+	if (s->name == NULL) {
+		cli_say("out of memory");
+		exit(CLI_ERROR);
+	}
+	if (flag == 'x' && strchr(s->name, '=') != NULL) {
 		*strchr(s->name, '=') = '\0';
 		s->value = strchr(name, '=') + 1;
 	}
@@ -133,6 +140,12 @@ static void add_arg(struct cli *c, const char *arg)
 {
 	c->args = grow(c->args, c->nargs, sizeof(*c->args));
 	c->args[c->nargs++] = arg;
+}
+
+static void add_node(struct cli *c, const char *arg)
+{
+	c->nodes = grow(c->nodes, c->nnodes, sizeof(*c->nodes));
+	c->nodes[c->nnodes++] = arg;
 }
 
 static int add_process(struct cli *c, char flag, const char *arg)
@@ -225,6 +238,7 @@ static int one_option(struct cli *c, int flag, const char *arg)
 	case 'n':
 	case 'P':
 	case 's': add_script(c, (char)flag, arg); return -1;
+	case 'N': add_node(c, arg); return -1;
 	case 'o': c->output = arg; return -1;
 	case 'S': c->show_code = true; return -1;
 	case 'v': c->verbose++; return -1;
@@ -233,6 +247,7 @@ static int one_option(struct cli *c, int flag, const char *arg)
 	case 'Z': c->zero_matches = true; return -1;
 	case OPT_HELP: return set_mode(c, MODE_HELP);
 	case OPT_JSON: c->json = true; return -1;
+	case OPT_COOKIE_FILE: c->cookie_file = arg; return -1;
 	default: return bad_usage(); /* getopt has said why */
 	}
 }
@@ -270,4 +285,5 @@ void cli_args_free(struct cli *c)
 	free(c->scripts);
 	free(c->procs);
 	free(c->args);
+	free(c->nodes);
 }

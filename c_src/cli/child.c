@@ -133,8 +133,9 @@ static int start_command(struct cli_process *p)
 	if (error == 0)
 		error = fork_command(p, argv);
 	if (error != 0)
-		cli_say("failed to execute %s: %s", argv != NULL && argv[0] != NULL ? argv[0] : "",
-			strerror(error));
+		cli_say("failed to execute %s: %s",
+			argv != NULL && argv[0] != NULL ? argv[0] : "-c",
+			argv != NULL && argv[0] == NULL ? "the command is empty" : strerror(error));
 	free(argv);
 	free(text);
 	return error == 0 ? CLI_OK : CLI_ERROR;

@@ -10,6 +10,7 @@
  *   run.c      go, work, sleep; signals; the end
  *   list.c     -l
  *   child.c    -c and -p
+ *   node.c     -N: the same on Erlang nodes
  *
  * Uses include/erltrace.h, and the JSON writer of consume/json.h; nothing else of the library.
  */
@@ -65,6 +66,9 @@ struct cli {
 	struct cli_process *procs;
 	const char **args; /* $1... */
 	int nsettings, nscripts, nprocs, nargs;
+	const char **nodes; /* -N */
+	int nnodes;
+	const char *cookie_file; /* or NULL */
 
 	erltrace_t *h;
 	bool quiet; /* after compiling: scripts can set it too */
@@ -107,8 +111,20 @@ int cli_compile(struct cli *c, struct cli_script *s);
 char *cli_clause_text(const struct cli_script *s);
 char *cli_description(const struct cli_script *s); /* the clause's text up to its body */
 
-int cli_list(struct cli *c); /* list.c */
-int cli_run(struct cli *c);  /* run.c */
+/* list.c */
+int cli_list(struct cli *c);
+void cli_list_head(struct cli *c);
+int cli_list_probe(void *c, const erltrace_probe_info_t *p);
+
+/* run.c */
+int cli_run(struct cli *c);
+void cli_catch_signals(const struct cli *c);
+int cli_interrupts(void);      /* how many have come */
+bool cli_ended(struct cli *c); /* is it time to stop? */
+
+/* node.c */
+bool cli_nodes_wanted(struct cli *c); /* -N, or a script names an erlang provider */
+int cli_nodes(struct cli *c);	      /* run, compile or list there */
 
 /* child.c */
 int cli_procs_start(struct cli *c); /* fork and hold, or find; sets $target */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int print_probe(void *arg, const erltrace_probe_info_t *p)
+int cli_list_probe(void *arg, const erltrace_probe_info_t *p)
 {
 	struct cli *c = arg;
 
@@ -29,7 +29,7 @@ static int print_probe(void *arg, const erltrace_probe_info_t *p)
 static int list_description(struct cli *c, const char *desc)
 {
 	erltrace_error_t err = {0};
-	int n = erltrace_probes(c->h, desc, print_probe, c, &err);
+	int n = erltrace_probes(c->h, desc, cli_list_probe, c, &err);
 
 	if (n < 0 && c->write_error == 0)
 		return cli_fail(c, &err, "failed to match %s", desc);
@@ -59,7 +59,7 @@ static int list_file(struct cli *c, struct cli_script *s)
 	erltrace_error_t err = {0};
 	int status = cli_compile(c, s);
 
-	if (status == CLI_OK && erltrace_script_probes(c->h, print_probe, c, &err) < 0 &&
+	if (status == CLI_OK && erltrace_script_probes(c->h, cli_list_probe, c, &err) < 0 &&
 		c->write_error == 0)
 		return cli_fail(c, &err, "failed to list the probes of %s", s->arg);
 	return status;
@@ -82,13 +82,18 @@ static int list_script(struct cli *c, struct cli_script *s)
 	return status;
 }
 
+void cli_list_head(struct cli *c)
+{
+	cli_printf(c, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
+}
+
 int cli_list(struct cli *c)
 {
 	erltrace_error_t err = {0};
 	int status = CLI_OK;
 
-	cli_printf(c, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
-	if (c->nscripts == 0 && erltrace_probes(c->h, NULL, print_probe, c, &err) < 0 &&
+	cli_list_head(c);
+	if (c->nscripts == 0 && erltrace_probes(c->h, NULL, cli_list_probe, c, &err) < 0 &&
 		c->write_error == 0)
 		return cli_fail(c, &err, "failed to list probes");
 	for (int i = 0; i < c->nscripts; i++)

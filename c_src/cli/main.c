@@ -38,6 +38,8 @@ static int with_handle(struct cli *c)
 		status = cli_procs_start(c);
 	if (status != CLI_OK)
 		return status;
+	if (cli_nodes_wanted(c))
+		return cli_nodes(c);
 	if (c->mode == MODE_LIST)
 		return cli_list(c);
 	if (c->nscripts == 0) {

@@ -44,7 +44,7 @@ static void on_child(int sig)
 	errno = saved;
 }
 
-static void catch_signals(const struct cli *c)
+void cli_catch_signals(const struct cli *c)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 	struct sigaction sa = {.sa_handler = on_signal}, old;
@@ -62,8 +62,12 @@ static void catch_signals(const struct cli *c)
 	sigaction(SIGCHLD, &sa, NULL);
 }
 
-/* Is it time to stop? */
-static bool ended(struct cli *c)
+int cli_interrupts(void)
+{
+	return interrupts;
+}
+
+bool cli_ended(struct cli *c)
 {
 	return interrupts > 0 || c->write_error != 0 || cli_procs_ended(c);
 }
@@ -76,7 +80,7 @@ static int loop(struct cli *c, const erltrace_handlers_t *handlers)
 	int r;
 
 	do {
-		if (!stopped && ended(c)) {
+		if (!stopped && cli_ended(c)) {
 			stopped = true;
 			if (interrupts > 0 && !c->json)
 				cli_write(c, "\n", 1); /* away from the terminal's ^C */
@@ -87,7 +91,7 @@ static int loop(struct cli *c, const erltrace_handlers_t *handlers)
 		cli_flush(c);
 		if (r < 0)
 			return -cli_fail(c, &err, "processing aborted");
-		if (r == ERLTRACE_OK && !stopped && !ended(c))
+		if (r == ERLTRACE_OK && !stopped && !cli_ended(c))
 			erltrace_sleep(c->h);
 	} while (r != ERLTRACE_DONE);
 	return 0;
@@ -120,7 +124,7 @@ int cli_run(struct cli *c)
 	if (cli_handlers(c, &handlers) != CLI_OK)
 		return CLI_ERROR;
 	cli_flush(c);
-	catch_signals(c);
+	cli_catch_signals(c);
 	if (erltrace_go(c->h, &err) < 0)
 		return cli_fail(c, &err, "could not enable tracing");
 	cli_procs_go(c);

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Results, probes and errors as Erlang terms. No atom is made of what was traced.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../consume/json.h"
+#include "beam.h"
+
+/* ---- terms ----------------------------------------------------------------------------- */
+
+static ERL_NIF_TERM binary(ErlNifEnv *env, const void *bytes, size_t len)
+{
+	ERL_NIF_TERM t;
+	unsigned char *p = enif_make_new_binary(env, len, &t);
+
+	memcpy(p, bytes, len);
+	return t;
+}
+
+static ERL_NIF_TERM text(ErlNifEnv *env, const char *s)
+{
+	return binary(env, s, strlen(s));
+}
+
+/* {error, {Tag, Line, Column, Text}} */
+ERL_NIF_TERM beam_error(ErlNifEnv *env, const erltrace_error_t *e)
+{
+	return enif_make_tuple2(env, atom_error,
+		enif_make_tuple4(env, text(env, e->tag), enif_make_int(env, e->line),
+			enif_make_int(env, e->column), text(env, e->text)));
+}
+
+static ERL_NIF_TERM value_term(ErlNifEnv *env, const erltrace_value_t *v)
+{
+	switch (v->kind) {
+	case ERLTRACE_INT:
+		return v->is_signed ? enif_make_int64(env, v->i)
+				    : enif_make_uint64(env, (uint64_t)v->i);
+	case ERLTRACE_FLOAT: return enif_make_double(env, v->f);
+	default: return v->bytes ? binary(env, v->bytes, v->len) : atom_undefined;
+	}
+}
+
+/* ---- results --------------------------------------------------------------------------- */
+
+struct results {
+	ErlNifEnv *env;
+	ERL_NIF_TERM list;
+};
+
+static void push(struct results *r, ERL_NIF_TERM t)
+{
+	r->list = enif_make_list_cell(r->env, t, r->list);
+}
+
+static int on_text(void *arg, const char *s, size_t len)
+{
+	struct results *r = arg;
+
+	push(r, enif_make_tuple2(r->env, atom_text, binary(r->env, s, len)));
+	return 0;
+}
+
+static ERL_NIF_TERM probe_term(ErlNifEnv *env, const erltrace_probe_info_t *p)
+{
+	return enif_make_tuple4(env, text(env, p->provider), text(env, p->module),
+		text(env, p->function), text(env, p->name));
+}
+
+static int on_record(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
+{
+	struct results *r = arg;
+	ERL_NIF_TERM value;
+
+	if (strcmp(rec->action, "printf") == 0)
+		value = binary(r->env, rec->text, rec->len);
+	else if (rec->nvalues > 0)
+		value = value_term(r->env, &rec->values[0]);
+	else
+		return 0;
+	push(r, enif_make_tuple3(r->env,
+			strcmp(rec->action, "printf") == 0 ? atom_printf : atom_probe,
+			probe_term(r->env, &ev->probe), value));
+	return 0;
+}
+
+static int on_drop(void *arg, const erltrace_drop_t *d)
+{
+	struct results *r = arg;
+
+	push(r, enif_make_tuple4(r->env, atom_drop, text(r->env, d->kind),
+			enif_make_uint64(r->env, d->drops), text(r->env, d->message)));
+	return 0;
+}
+
+static int on_fault(void *arg, const erltrace_fault_t *f)
+{
+	struct results *r = arg;
+
+	push(r, enif_make_tuple2(r->env, atom_fault, text(r->env, f->message)));
+	return 0;
+}
+
+/* work(Handle, text | terminal | json | records) -> {ok | done, [Item]} */
+ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct results r = {.env = env, .list = enif_make_list(env, 0)};
+	erltrace_handlers_t hs = {.size = sizeof(hs), .arg = &r, .drop = on_drop, .fault = on_fault};
+	struct co_json json = {.text = on_text, .arg = &r};
+	erltrace_error_t e = {.tag = ""};
+	char form[16] = "";
+	ERL_NIF_TERM items;
+	int rc = 0;
+
+	WITH_HANDLE(b)
+	enif_get_atom(env, argv[1], form, sizeof(form), ERL_NIF_LATIN1);
+	if (strcmp(form, "records") == 0)
+		hs.record = on_record;
+	else
+		hs.text = on_text;
+	hs.terminal = strcmp(form, "terminal") == 0;
+	if (strcmp(form, "json") == 0)
+		rc = co_json_handlers(&json, &hs);
+	if (rc == 0)
+		rc = erltrace_work(b->h, &hs, &e);
+	co_json_free(&json);
+	enif_mutex_unlock(b->lock);
+	if (rc < 0)
+		return beam_error(env, &e);
+	enif_make_reverse_list(env, r.list, &items);
+	return enif_make_tuple2(env, rc == ERLTRACE_DONE ? atom_done : atom_ok, items);
+}
+
+/* status(Handle) -> idle | running | filled | stopped | {exited, Code} */
+ERL_NIF_TERM nif_status(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	static const char *const names[] = {"idle", "running", "exited", "filled", "stopped"};
+	erltrace_status_t status;
+	ERL_NIF_TERM name;
+	int code = 0;
+
+	WITH_HANDLE(b)
+	status = erltrace_status(b->h, &code);
+	enif_mutex_unlock(b->lock);
+	name = enif_make_atom(env, names[status]);
+	return status == ERLTRACE_EXITED ? enif_make_tuple2(env, name, enif_make_int(env, code))
+					 : name;
+}
+
+/* ---- probes ---------------------------------------------------------------------------- */
+
+/* {Id, Provider, Module, Function, Name, [Type] | unknown} */
+static int on_probe(void *arg, const erltrace_probe_info_t *p)
+{
+	struct results *r = arg;
+	ErlNifEnv *env = r->env;
+	ERL_NIF_TERM types = enif_make_atom(env, "unknown");
+
+	if (p->nargs >= 0)
+		types = enif_make_list(env, 0);
+	for (int i = p->nargs; i-- > 0;)
+		types = enif_make_list_cell(env,
+			text(env, p->argtypes != NULL && p->argtypes[i] != NULL ? p->argtypes[i]
+										: "int64_t"),
+			types);
+	push(r, enif_make_tuple6(env, enif_make_uint(env, p->id), text(env, p->provider),
+			text(env, p->module), text(env, p->function), text(env, p->name), types));
+	return 0;
+}
+
+/*
+ * probes(Handle, Description | script) -> {ok, [Probe]} | functions | {error, ..}: <<>> is all
+ * there are, script those of the last script; functions as for compile.
+ */
+ERL_NIF_TERM nif_probes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct results r = {.env = env, .list = enif_make_list(env, 0)};
+	erltrace_error_t e = {.tag = ""};
+	ERL_NIF_TERM items;
+	char *desc;
+	bool more;
+	int rc;
+
+	WITH_HANDLE(b)
+	b->new_wants = false;
+	desc = beam_get_text(env, argv[1], NULL);
+	if (desc == NULL)
+		rc = erltrace_script_probes(b->h, on_probe, &r, &e);
+	else
+		rc = erltrace_probes(b->h, desc[0] ? desc : NULL, on_probe, &r, &e);
+	more = b->new_wants;
+	free(desc);
+	enif_mutex_unlock(b->lock);
+	if (more)
+		return atom_functions;
+	if (rc < 0)
+		return beam_error(env, &e);
+	enif_make_reverse_list(env, r.list, &items);
+	return enif_make_tuple2(env, atom_ok, items);
+}
+
+/* ---- aggregations ---------------------------------------------------------------------- */
+
+static int on_agg(void *arg, const erltrace_agg_t *a)
+{
+	struct results *r = arg;
+	ErlNifEnv *env = r->env;
+	ERL_NIF_TERM keys = enif_make_list(env, 0), value = enif_make_int64(env, a->value);
+
+	for (unsigned i = a->nkeys; i-- > 0;)
+		keys = enif_make_list_cell(env, value_term(env, &a->keys[i]), keys);
+	if (strcmp(a->function, "avg") == 0 || strcmp(a->function, "stddev") == 0) {
+		value = enif_make_double(env, a->avg);
+	} else if (strstr(a->function, "quantize") != NULL) {
+		value = enif_make_list(env, 0);
+		for (unsigned i = a->nbuckets; i-- > 0;)
+			value = enif_make_list_cell(env,
+				enif_make_tuple2(env,
+					enif_make_tuple2(env,
+						enif_make_int64(env, a->buckets[i].lo),
+						enif_make_int64(env, a->buckets[i].hi - 1)),
+					enif_make_int64(env, a->buckets[i].count)),
+				value);
+	}
+	push(r, enif_make_tuple4(env, text(env, a->name), enif_make_atom(env, a->function), keys,
+			value));
+	return 0;
+}
+
+/* walk(Handle, Clear) -> {ok, [{Name, Function, Keys, Value}]} */
+ERL_NIF_TERM nif_walk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct results r = {.env = env, .list = enif_make_list(env, 0)};
+	erltrace_error_t e = {.tag = ""};
+	ERL_NIF_TERM items;
+	int rc;
+
+	WITH_HANDLE(b)
+	rc = erltrace_snapshot(b->h, &e);
+	if (rc == 0)
+		rc = erltrace_walk(b->h, NULL, on_agg, &r, &e);
+	if (rc == 0 && argv[1] == atom_true)
+		erltrace_trunc(b->h, NULL, &e);
+	enif_mutex_unlock(b->lock);
+	if (rc < 0)
+		return beam_error(env, &e);
+	enif_make_reverse_list(env, r.list, &items);
+	return enif_make_tuple2(env, atom_ok, items);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A connection to a node, as a hidden C node whose name the node itself gives (a dynamic name,
+ * OTP 23 and later: no name of ours in epmd, and the node uses its pool of names again). Ticks
+ * are answered by ei whenever we receive, so somebody must; nd_receive() waits in poll(), where a
+ * signal ends the wait and not the connection.
+ */
+#include "node.h"
+
+#ifdef HAVE_EI
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CONNECT_MS = 5000, RPC_MS = 30000, READ_MS = 10000, WRITE_MS = 10000 };
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static int gone(struct nd *n, struct et_error *e)
+{
+	if (n->fd >= 0)
+		ei_close_connection(n->fd);
+	n->fd = -1;
+	return et_err(e, "ET_GONE", "the node %s has gone away", n->name);
+}
+
+/* ---- connecting ------------------------------------------------------------------------ */
+
+/* "demo@host" or "demo", with epmd's port for it. */
+static int find_port(const char *alive, const char *host, struct et_error *e)
+{
+	struct nd_names names;
+	char known[512] = "";
+	size_t len = 0;
+	int port = -1;
+
+	if (nd_names(host, &names, e) < 0)
+		return -1;
+	for (int i = 0; i < names.n; i++) {
+		if (strcmp(names.v[i].name, alive) == 0)
+			port = names.v[i].port;
+		if (len < sizeof(known) - 1)
+			len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s",
+				i > 0 ? ", " : "", names.v[i].name);
+	}
+	if (port < 0 && names.n == 0)
+		et_err(e, "ET_NODE", "no node %s: epmd knows no node at all", alive);
+	else if (port < 0)
+		et_err(e, "ET_NODE", "no node %s: epmd knows %s", alive, known);
+	nd_names_free(&names);
+	return port;
+}
+
+static int handshake(struct nd *n, const char *host, int port, const struct nd_cookie *cookie,
+	struct et_error *e)
+{
+	char own[256] = "localhost";
+	struct in_addr addr;
+
+	if (nd_address(host, &addr, e) < 0)
+		return -1;
+	gethostname(own, sizeof(own) - 1);
+	own[strcspn(own, ".")] = '\0';
+	if (ei_connect_xinit(&n->ec, own, NULL, NULL, NULL, cookie->text, 0) < 0)
+		return et_err(e, "ET_EI", "the cookie of %s is too long", cookie->file);
+	n->fd = ei_xconnect_host_port_tmo(&n->ec, &addr, port, CONNECT_MS);
+	if (n->fd >= 0)
+		return 0;
+	if (n->fd == ERL_CONNECT_FAIL || erl_errno == ETIMEDOUT)
+		return et_err(e, "ET_NODE", "the node %s does not answer on port %d: %s", n->name,
+			port, strerror(erl_errno));
+	return et_err(e, "ET_COOKIE", "the node %s does not take the cookie of %s", n->name,
+		cookie->file);
+}
+
+/* erlang:system_info(What), as text. */
+static int system_info(struct nd *n, const char *what, char *text, size_t size, struct et_error *e)
+{
+	ei_x_buff args = {0}, res = {0};
+	int type, len, rc;
+
+	ei_x_new(&args);
+	ei_x_new(&res);
+	ei_x_encode_list_header(&args, 1);
+	ei_x_encode_atom(&args, what);
+	ei_x_encode_empty_list(&args);
+	rc = nd_rpc(n, "erlang", "system_info", &args, &res, e);
+	if (rc == 0 && (ei_get_type(res.buff, &res.index, &type, &len) < 0 || (size_t)len >= size ||
+			       ei_decode_string(res.buff, &res.index, text) < 0))
+		rc = et_err(e, "ET_RPC", "the node %s does not tell its %s", n->name, what);
+	ei_x_free(&args);
+	ei_x_free(&res);
+	return rc;
+}
+
+/* What a node says of itself. */
+static int ask_who(struct nd *n, struct et_error *e)
+{
+	ei_x_buff args = {0}, res = {0};
+	char pid[32] = "";
+	int type, len, rc;
+
+	ei_x_new(&args);
+	ei_x_new(&res);
+	ei_x_encode_empty_list(&args);
+	rc = nd_rpc(n, "os", "getpid", &args, &res, e);
+	if (rc == 0 && ei_get_type(res.buff, &res.index, &type, &len) == 0 &&
+		(size_t)len < sizeof(pid) && ei_decode_string(res.buff, &res.index, pid) == 0)
+		n->ospid = atoll(pid);
+	if (rc == 0)
+		rc = nd_rpc(n, "erlang", "node", &args, &res, e);
+	if (rc == 0)
+		nd_get_atom(&res, &res.index, n->name, sizeof(n->name));
+	ei_x_free(&args);
+	ei_x_free(&res);
+	if (rc == 0)
+		rc = system_info(n, "otp_release", n->otp, sizeof(n->otp), e);
+	if (rc == 0)
+		rc = system_info(n, "system_architecture", n->arch, sizeof(n->arch), e);
+	return rc;
+}
+
+struct nd *nd_connect(
+	const char *name, int port, const struct nd_cookie *cookie, struct et_error *e)
+{
+	struct nd *n = calloc(1, sizeof(*n));
+	char alive[ND_NAME], *host;
+
+	if (n == NULL || ei_init() != 0) {
+		et_err(e, "ET_NOMEM", "out of memory");
+		free(n);
+		return NULL;
+	}
+	n->fd = -1;
+	snprintf(n->name, sizeof(n->name), "%s", name);
+	snprintf(alive, sizeof(alive), "%s", name);
+	host = strchr(alive, '@');
+	if (host != NULL)
+		*host++ = '\0';
+	if (port == 0)
+		port = find_port(alive, host, e);
+	if (port < 0 || handshake(n, host, port, cookie, e) < 0 || ask_who(n, e) < 0) {
+		nd_close(n);
+		return NULL;
+	}
+	return n;
+}
+
+void nd_close(struct nd *n)
+{
+	if (n == NULL)
+		return;
+	if (n->fd >= 0)
+		ei_close_connection(n->fd);
+	free(n);
+}
+
+/* ---- messages -------------------------------------------------------------------------- */
+
+int nd_receive(struct nd *n, ei_x_buff *msg, int ms, struct et_error *e)
+{
+	struct pollfd fd = {.fd = n->fd, .events = POLLIN};
+	erlang_msg head;
+	int version, rc;
+
+	if (n->fd < 0)
+		return gone(n, e);
+	rc = poll(&fd, 1, ms);
+	if (rc <= 0)
+		return rc == 0 || errno == EINTR ? 0 : gone(n, e);
+	rc = ei_xreceive_msg_tmo(n->fd, &head, msg, READ_MS);
+	if (rc == ERL_TICK)
+		return 0;
+	if (rc != ERL_MSG)
+		return gone(n, e);
+	if (head.msgtype != ERL_SEND && head.msgtype != ERL_REG_SEND)
+		return 0;
+	msg->index = 0;
+	return ei_decode_version(msg->buff, &msg->index, &version) < 0 ? 0 : 1;
+}
+
+int nd_send(struct nd *n, const erlang_pid *to, const ei_x_buff *msg, struct et_error *e)
+{
+	erlang_pid pid = *to;
+
+	if (n->fd < 0 || ei_send_tmo(n->fd, &pid, msg->buff, msg->index, WRITE_MS) < 0)
+		return gone(n, e);
+	return 0;
+}
+
+int nd_send_atom(struct nd *n, const erlang_pid *to, const char *atom, struct et_error *e)
+{
+	ei_x_buff x;
+	int rc;
+
+	ei_x_new_with_version(&x);
+	ei_x_encode_atom(&x, atom);
+	rc = nd_send(n, to, &x, e);
+	ei_x_free(&x);
+	return rc;
+}
+
+/* {badrpc, Reason} in a few words; the term itself is not printed, it is not ours to trust. */
+static int bad_rpc(struct nd *n, const char *mod, const char *fun, ei_x_buff *x, struct et_error *e)
+{
+	char atom[MAXATOMLEN] = "";
+	int at = x->index;
+
+	if (nd_get_tuple(x, &at, 2) < 0 || nd_get_atom(x, &at, atom, sizeof(atom)) < 0 ||
+		strcmp(atom, "badrpc") != 0)
+		return 0;
+	/* {'EXIT', {undef, ..}} */
+	if (nd_get_tuple(x, &at, 2) == 0 && nd_get_atom(x, &at, atom, sizeof(atom)) == 0 &&
+		nd_get_tuple(x, &at, 2) == 0)
+		nd_get_atom(x, &at, atom, sizeof(atom));
+	return et_err(e, strcmp(atom, "undef") == 0 ? "ET_UNDEF" : "ET_RPC",
+		"the node %s failed in %s:%s: %s", n->name, mod, fun, atom);
+}
+
+int nd_rpc(struct nd *n, const char *mod, const char *fun, const ei_x_buff *args, ei_x_buff *result,
+	struct et_error *e)
+{
+	char m[MAXATOMLEN], f[MAXATOMLEN], atom[MAXATOMLEN];
+	int64_t until = now_ms() + RPC_MS;
+	int at, rc;
+
+	snprintf(m, sizeof(m), "%s", mod);
+	snprintf(f, sizeof(f), "%s", fun);
+	if (n->fd < 0 || ei_rpc_to(&n->ec, n->fd, m, f, args->buff, args->index) < 0)
+		return gone(n, e);
+	while (now_ms() < until) {
+		rc = nd_receive(n, result, (int)(until - now_ms()), e);
+		if (rc < 0)
+			return rc;
+		if (rc == 0)
+			continue;
+		at = result->index;
+		if (nd_get_tuple(result, &at, 2) < 0 ||
+			nd_get_atom(result, &at, atom, sizeof(atom)) < 0 ||
+			strcmp(atom, "rex") != 0)
+			continue;
+		result->index = at;
+		return bad_rpc(n, mod, fun, result, e);
+	}
+	return et_err(e, "ET_RPC", "the node %s does not answer %s:%s", n->name, mod, fun);
+}
+
+/* ---- terms ----------------------------------------------------------------------------- */
+
+int nd_get_tuple(const ei_x_buff *x, int *at, int arity)
+{
+	int type, n;
+
+	/* Looked at first: a decoder must not run over something else. */
+	if (ei_get_type(x->buff, at, &type, &n) < 0 ||
+		(type != ERL_SMALL_TUPLE_EXT && type != ERL_LARGE_TUPLE_EXT) || n != arity)
+		return -1;
+	return ei_decode_tuple_header(x->buff, at, &n);
+}
+
+int nd_get_text(const ei_x_buff *x, int *at, const char **text, long *len)
+{
+	int type, n;
+
+	if (ei_get_type(x->buff, at, &type, &n) < 0 || type != ERL_BINARY_EXT)
+		return -1;
+	*text = x->buff + *at + 5; /* tag and length come first */
+	*len = n;
+	return ei_skip_term(x->buff, at);
+}
+
+int nd_get_atom(const ei_x_buff *x, int *at, char *atom, size_t size)
+{
+	return ei_decode_atom_as(x->buff, at, atom, (int)size, ERLANG_UTF8, NULL, NULL);
+}
+
+int nd_put_text(ei_x_buff *x, const char *text)
+{
+	return ei_x_encode_binary(x, text, (int)strlen(text));
+}
+
+#else
+typedef int node_needs_ei; /* an empty file is no C */
+#endif

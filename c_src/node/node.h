@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reaching Erlang nodes from outside, as a hidden C node (OTP's ei).
+ *
+ *   find.c    who is there: epmd's names; the cookie
+ *   node.c    a connection: rpc, messages, ticks
+ *   agent.c   erltrace's modules and library into a node that does not have them
+ *
+ * Nothing here prints or exits: 0 or a negative number, and a filled struct et_error. A
+ * connection belongs to one thread. ei has no use for signals; a call that a signal interrupts
+ * says so where the caller wants to know.
+ */
+#ifndef NODE_H
+#define NODE_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../error.h"
+
+#ifdef HAVE_EI
+#include <ei.h>
+#endif
+
+enum { ND_NAME = 256, ND_COOKIE = 512, ND_PATH = 4096 };
+
+/* ---- find.c ---------------------------------------------------------------------------- */
+
+struct nd_name {
+	char name[ND_NAME]; /* without the host */
+	int port;
+};
+
+struct nd_names {
+	struct nd_name *v;
+	int n;
+};
+
+/* The nodes that the epmd of a host names; NULL: this machine's. */
+int nd_names(const char *host, struct nd_names *names, struct et_error *e);
+void nd_names_free(struct nd_names *names);
+/* IPv4, in network order; NULL and this machine's own names: loopback. */
+int nd_address(const char *host, struct in_addr *addr, struct et_error *e);
+
+struct nd_cookie {
+	char text[ND_COOKIE];
+	char file[ND_PATH]; /* where it was read */
+};
+
+/* From a file; NULL: $ERL_COOKIE_FILE, then the files that erl reads. */
+int nd_cookie(const char *file, struct nd_cookie *cookie, struct et_error *e);
+
+/* ---- node.c ---------------------------------------------------------------------------- */
+
+#ifdef HAVE_EI
+
+struct nd {
+	ei_cnode ec;
+	int fd;		    /* -1: gone */
+	char name[ND_NAME]; /* "demo@host", as it calls itself */
+	int64_t ospid;
+	char otp[16], arch[128]; /* "25", "x86_64-pc-linux-gnu" */
+};
+
+/* name: alive name, or name@host; port 0: ask epmd. Free with nd_close(). */
+struct nd *nd_connect(
+	const char *name, int port, const struct nd_cookie *cookie, struct et_error *e);
+void nd_close(struct nd *n);
+
+/*
+ * Apply mod:fun to args, a list without version byte. The result, at result->index, is valid
+ * until the buffer is used again. Messages that are no answer are thrown away: use it before the
+ * agent runs, or after.
+ */
+int nd_rpc(struct nd *n, const char *mod, const char *fun, const ei_x_buff *args, ei_x_buff *result,
+	struct et_error *e);
+int nd_send(struct nd *n, const erlang_pid *to, const ei_x_buff *msg, struct et_error *e);
+int nd_send_atom(struct nd *n, const erlang_pid *to, const char *atom, struct et_error *e);
+/* The next message, its term at msg->index: 1; 0: none within ms, or a signal; -1: the node is
+ * gone. */
+int nd_receive(struct nd *n, ei_x_buff *msg, int ms, struct et_error *e);
+
+/* Decoding, for terms that an agent sent: -1 where the term is something else. */
+int nd_get_tuple(const ei_x_buff *x, int *at, int arity);
+int nd_get_text(const ei_x_buff *x, int *at, const char **text, long *len); /* a binary */
+int nd_get_atom(const ei_x_buff *x, int *at, char *atom, size_t size);
+int nd_put_text(ei_x_buff *x, const char *text);
+
+/* ---- agent.c --------------------------------------------------------------------------- */
+
+/* Has the node erltrace's agent, of its own or brought by another command? Else bring it. */
+int nd_agent(struct nd *n, struct et_error *e);
+/* Wait until what was brought has been taken out again. */
+void nd_agent_gone(struct nd *n);
+
+#endif
+#endif

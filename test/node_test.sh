@@ -1,0 +1,306 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The command and running nodes: what it counts there, what it leaves there (nothing), what it
+# says when there is no node to be had. The nodes are the test's own, with an epmd and a cookie of
+# their own. The last line is "N passed, N failed".
+
+# shellcheck disable=SC2016 # $target is D's
+
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+PATH=$(cd "$root" && cd "${BIN:-bin}" && pwd):$PATH
+tmp=$(mktemp -d)
+cd "$tmp" || exit 1
+passed=0 failed=0
+declare -A in out pid # of the nodes
+export HOME=$tmp ERL_EPMD_PORT=$((20000 + $$ % 20000))
+unset ERL_COOKIE_FILE ERL_LIBS XDG_CONFIG_HOME
+
+cleanup() {
+	for n in "${!pid[@]}"; do
+		kill -9 "${pid[$n]}" 2>/dev/null
+	done
+	[ -n "${epmd:-}" ] && kill "$epmd" 2>/dev/null
+	kill "$watchdog" 2>/dev/null
+	wait 2>/dev/null
+	rm -rf "$tmp"
+}
+trap cleanup EXIT
+trap 'echo "FAILED: took too long"; exit 1' TERM
+(
+	trap - EXIT TERM
+	for ((i = 0; i < 120 && $(ps -o pid= -p $$ | wc -l) == 1; i++)); do sleep 1; done
+	kill $$ 2>/dev/null
+) </dev/null >/dev/null 2>&1 &
+watchdog=$!
+
+ok() { # name, then a command that must succeed
+	local name=$1
+	shift
+	if "$@"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED $name: $*"
+	fi
+}
+
+is() { # name, wanted, got
+	if [ "$2" = "$3" ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'FAILED %s\n  wanted: %s\n  got:    %s\n' "$1" "$2" "$3"
+	fi
+}
+
+# Waits until a file holds a text, 10 s at most.
+holds() { # file, extended regular expression
+	for ((i = 0; i < 400; i++)); do
+		grep -qE -- "$2" "$1" 2>/dev/null && return 0
+		sleep 0.025
+	done
+	echo "$1 holds:"
+	cat "$1"
+	return 1
+}
+
+# ---- nodes --------------------------------------------------------------------------------
+
+# A node that evaluates the lines it reads.
+loop='F = fun F() ->
+	case io:get_line("") of
+		eof -> halt();
+		L ->
+			{ok, T, _} = erl_scan:string(L),
+			{ok, E} = erl_parse:parse_exprs(T),
+			{value, V, _} = erl_eval:exprs(E, []),
+			io:format("@@~0p~n", [V]),
+			F()
+	end
+end, F().'
+
+start() { # name, more arguments of erl
+	local name=$1 i o
+	shift
+	mkfifo "$name.in" "$name.out"
+	exec {i}<>"$name.in" {o}<>"$name.out"
+	erl -noshell -start_epmd false "$@" -eval "$loop" <&"$i" >&"$o" 2>"$name.log" &
+	pid[$name]=$! in[$name]=$i out[$name]=$o
+	disown # the shell says nothing when it is killed
+	at "$name" 'ready.' >/dev/null
+}
+
+at() { # name, expressions: prints the value of the last
+	local line
+	echo "$2" >&"${in[$1]}"
+	while read -r -t 20 line <&"${out[$1]}"; do
+		[ "${line:0:2}" = @@ ] && echo "${line:2}" && return 0
+	done
+	return 1
+}
+
+workload() { # name, how many processes
+	at "$1" "[begin {P, M} = spawn_monitor(fun() -> ok end), receive {'DOWN', M, _, P, _} -> ok end end || _ <- lists:seq(1, $2)], done." >/dev/null
+}
+
+# What a node is made of.
+modules='lists:sort([M || {M, _} <- code:all_loaded()]).'
+flags='lists:usort([erlang:trace_info(P, flags) || P <- processes()] ++ [erlang:trace_info(new_processes, flags), erlang:trace_info(new_ports, flags)] ++ [erlang:trace_info({lists, seq, 2}, traced)]).'
+state='{length(processes()), length(erlang:ports()), application:get_all_env(erltrace), [M || {M, _} <- code:all_loaded(), string:find(atom_to_list(M), "erltrace") =/= nomatch], nodes(hidden)}.'
+atoms='erlang:system_info(atom_count).'
+agents='length([P || P <- processes(), {_, {erltrace_agent, _, _}} <- [erlang:process_info(P, initial_call)]]).'
+
+umask 077
+echo -n right >.erlang.cookie
+echo -n wrong >wrong
+echo -n open >open
+chmod 644 open
+spawns='erlang*:::process-spawn /copyinstr(arg1) == "erlang:apply/2"/ { @ = count(); }'
+
+# ---- nobody there -------------------------------------------------------------------------
+
+erltrace -N demo -n BEGIN >o 2>&1
+status=$?
+if grep -q 'without Erlang' o; then
+	is 'built without ei: exit' 2 $status
+	echo "$passed passed, $failed failed"
+	exit
+fi
+is 'no epmd: exit' 1 $status
+ok 'no epmd' grep -q "no epmd answers on port $ERL_EPMD_PORT" o
+epmd -port "$ERL_EPMD_PORT" -address 127.0.0.1 >/dev/null 2>&1 &
+epmd=$!
+for ((i = 0; i < 100; i++)); do
+	erltrace -N demo -n BEGIN >o 2>&1
+	grep -q 'no epmd' o || break
+	sleep 0.02
+done
+ok 'no node at all' grep -q 'epmd knows no node' o
+erltrace -n 'erlang*:::process-spawn' >o 2>&1
+is 'no node for erlang: exit' 1 $?
+ok 'no node for erlang' grep -q 'epmd knows no node' o
+is 'no erlang probe, no node' hi "$(erltrace -qn 'BEGIN { printf("hi"); exit(0); }' | tr -d '\n')"
+start demo -sname demo
+erltrace -N nosuch -n BEGIN >o 2>&1
+is 'no such node: exit' 1 $?
+ok 'no such node' grep -q 'no node nosuch: epmd knows demo' o
+erltrace -N demo --cookie-file wrong -n BEGIN >o 2>&1
+is 'wrong cookie: exit' 1 $?
+ok 'wrong cookie' grep -q 'demo does not take the cookie of wrong' o
+erltrace -N demo --cookie-file open -n BEGIN >o 2>&1
+ok 'open cookie' grep -q 'can be read by others' o
+ERL_COOKIE_FILE=wrong erltrace -N demo -n BEGIN >o 2>&1
+ok 'wrong cookie of the environment' grep -q 'cookie of wrong' o
+
+# ---- a node that does not have erltrace ---------------------------------------------------
+
+is 'output' "42 x ${pid[demo]}" "$(erltrace -N demo -qn \
+	'BEGIN { printf("%d %s %d", $1, $$2, $pid); exit(0); }' 42 x | tr -d '\n')"
+erltrace -N demo -qn 'BEGIN { exit(7); }' >/dev/null
+is 'exit code' 7 $?
+
+# Atoms of the test's own, and modules that the first command makes the node load.
+workload demo 1
+for e in "$state" "$flags" "$agents" "$atoms"; do
+	at demo "$e" >/dev/null
+done
+before=$(at demo "$modules")
+atoms_before=$(at demo "$atoms")
+state_before=$(at demo "$state")
+flags_before=$(at demo "$flags")
+files_before=$(find "/proc/${pid[demo]}/fd" | wc -l)
+erltrace -N demo -qn "BEGIN { printf(\"go\\n\"); } $spawns erlang*:lists:seq:function-entry {}" >o 2>e &
+command=$!
+ok 'armed' holds o go
+is 'the agent is there' 2 "$(at demo "$agents")"
+workload demo 1000
+kill -TERM $command
+wait $command
+is 'stopped: exit' 0 $?
+is 'exactly the spawns' 1000 "$(grep -oE '[0-9]+' o)"
+is 'modules as before' "$before" "$(at demo "$modules")"
+is 'atoms as before' "$atoms_before" "$(at demo "$atoms")"
+is 'processes, ports, environment as before' "$state_before" "$(at demo "$state")"
+is 'flags as before' "$flags_before" "$(at demo "$flags")"
+is 'files as before' "$files_before" "$(find "/proc/${pid[demo]}/fd" | wc -l)"
+
+# ---- flags --------------------------------------------------------------------------------
+
+erltrace -N demo -n 'erlang*:::process-spawn' -n 'tick-50ms { exit(0); }' >o 2>&1
+ok 'matched' grep -q "description 'erlang\*:::process-spawn' matched 1 probe" o
+ok 'columns' grep -q '^CPU     ID                    FUNCTION:NAME' o
+erltrace -N demo -ln 'erlang*:::process-spawn' >o 2>&1
+is 'list: exit' 0 $?
+ok 'list' grep -qE "^ +[0-9]+ +erlang${pid[demo]} +process-spawn" o
+erltrace -N demo -lvn 'erlang*:::process-spawn' >o 2>&1
+ok 'list with types' grep -qE 'args\[1\]: string' o
+erltrace -N demo -l -n 'erlang*:::nosuch' >o 2>&1
+is 'list nothing: exit' 1 $?
+erltrace -N demo -n 'erlang*:::nosuch' >o 2>&1
+is 'matches nothing: exit' 1 $?
+ok 'matches nothing' grep -q 'does not match any probes' o
+erltrace -N demo -Zqn 'erlang*:::nosuch,BEGIN { exit(0); }' >o 2>&1
+is '-Z: exit' 0 $?
+erltrace -N demo -xerrtags -n 'BEGIN { trace(nosuch); }' >o 2>&1
+ok 'compile error' grep -q "invalid probe specifier BEGIN.*\[D_IDENT_UNDEF\]" o
+printf '#pragma D option quiet\nBEGIN\n{\n\ttrace(nosuch);\n}\n' >bad.d
+erltrace -N demo -s bad.d >o 2>&1
+ok 'compile error of a file' grep -q 'failed to compile script bad.d: line 4: ' o
+printf '#pragma D option quiet\nBEGIN { printf("quiet"); exit(0); }\n' >quiet.d
+is 'a script turns quiet on' quiet "$(erltrace -N demo -s quiet.d 2>&1 | tr -d '\n')"
+rm -f file
+erltrace -N demo -o file -qn 'BEGIN { printf("to a file"); exit(0); }'
+ok '-o' grep -q 'to a file' file
+erltrace -N demo --json -qn 'BEGIN { @["k"] = count(); exit(0); }' >o 2>&1
+ok 'json' grep -q '"type":"aggregation".*"keys":\["k"\],"value":1' o
+erltrace -N demo -e -qn "$spawns" >o 2>&1
+is '-e: exit' 0 $?
+erltrace -N demo -qn 'BEGIN { system("echo no"); exit(0); }' >o 2>&1
+is 'destructive without -w: exit' 1 $?
+erltrace -p "${pid[demo]}" -qn 'erlang$target:::process-spawn { @ = count(); } tick-50ms { exit(0); }' >o 2>&1
+is '-p: exit' 0 $?
+erltrace -p $$ -qn 'erlang*:::process-spawn { @ = count(); }' >o 2>&1
+ok '-p of another process' grep -q 'such a process' o
+
+# ---- several ------------------------------------------------------------------------------
+
+start other -sname other
+is 'all local nodes' "$(printf '%s\n' "${pid[demo]}" "${pid[other]}" | sort)" \
+	"$(erltrace -qn 'erlang*:::process-spawn,BEGIN { printf("%d\n", $pid); exit(0); }' | grep . | sort)"
+is 'one of them' "${pid[other]}" "$(erltrace -qn \
+	"erlang${pid[other]}:::process-spawn,BEGIN { printf(\"%d\", \$pid); exit(0); }" | tr -d '\n')"
+erltrace -N demo -qn "BEGIN { printf(\"go\\n\"); } $spawns" >o1 2>&1 &
+one=$!
+ok 'one command' holds o1 go
+erltrace -N demo -N other -qn "BEGIN { printf(\"go\\n\"); } $spawns" >o2 2>&1 &
+two=$!
+ok 'a second command' holds o2 'go'
+sleep 0.2
+kill -TERM $one
+wait $one
+is 'the first ends' 0 $?
+is 'the agent stays for the second' 2 "$(at demo "$agents")"
+workload other 20
+kill -TERM $two
+wait $two
+is 'the second ends' 0 $?
+ok 'the other counted' grep -qE '^ +20$' o2
+is 'both gone' "$state_before" "$(at demo "$state")"
+
+# ---- deaths -------------------------------------------------------------------------------
+
+erltrace -N demo -qn "BEGIN { printf(\"go\\n\"); } $spawns erlang*:lists:seq:function-entry {}" >o 2>&1 &
+command=$!
+ok 'armed again' holds o go
+ok 'flags are set' [ "$flags_before" != "$(at demo "$flags")" ]
+kill -9 $command
+wait $command 2>/dev/null
+began=$(date +%s%N)
+while [ "$flags_before" != "$(at demo "$flags")" ] || [ "$state_before" != "$(at demo "$state")" ]; do
+	[ $(($(date +%s%N) - began)) -gt 5000000000 ] && break
+done
+ms=$((($(date +%s%N) - began) / 1000000))
+echo "info: killed -9: clean after $ms ms"
+ok 'kill -9: clean within a second' [ $ms -le 1000 ]
+is 'kill -9: modules as before' "$before" "$(at demo "$modules")"
+
+erltrace -N other -qn "BEGIN { printf(\"go\\n\"); } $spawns tick-20ms { printf(\"tick\\n\"); }" >o 2>e &
+command=$!
+ok 'ticks' holds o tick
+kill -9 "${pid[other]}"
+wait $command
+is 'node killed: exit' 1 $?
+ok 'node killed: said' grep -qE 'the node other@.* has gone away' e
+unset 'pid[other]'
+
+# ---- time ---------------------------------------------------------------------------------
+
+best=999999
+for ((i = 0; i < 5; i++)); do
+	rm -f o
+	began=$(date +%s%N)
+	erltrace -N demo -qn 'BEGIN { printf("first\n"); } ' >o 2>&1 &
+	command=$!
+	while ! grep -q first o 2>/dev/null; do :; done
+	ms=$((($(date +%s%N) - began) / 1000000))
+	kill -TERM $command
+	wait $command
+	[ $ms -lt $best ] && best=$ms
+done
+echo "info: from the command to the first event: $best ms"
+ok 'first event' [ $best -le 250 ]
+
+# ---- a node that has erltrace -------------------------------------------------------------
+
+ebin=$(dirname "$(command -v erltrace)")/../ebin
+start own -name own@127.0.0.1 -pa "$ebin"
+is 'own erltrace' hi "$(erltrace -N own -qn 'BEGIN { printf("hi"); exit(0); }' | tr -d '\n')"
+ok 'it stays' grep -q erltrace_agent <<<"$(at own "$modules")"
+is 'no environment' '[]' "$(at own 'application:get_all_env(erltrace).')"
+is 'by its full name' hi "$(erltrace -N own@127.0.0.1 -qn 'BEGIN { printf("hi"); exit(0); }' |
+	tr -d '\n')"
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
