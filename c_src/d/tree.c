@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "d.h"
+#include "check.h"
 
 /* ---- trees ----------------------------------------------------------------------------- */
 
@@ -32,54 +32,6 @@ static const char *const kinds[] = {
 	[N_BLOCK] = "block",
 };
 
-static const char *const ops[] = {
-	[OP_NONE] = "",
-	[OP_LNOT] = "!",
-	[OP_BNOT] = "~",
-	[OP_PLUS] = "+",
-	[OP_NEG] = "-",
-	[OP_DEREF] = "*",
-	[OP_ADDROF] = "&",
-	[OP_PREINC] = "++x",
-	[OP_PREDEC] = "--x",
-	[OP_POSTINC] = "x++",
-	[OP_POSTDEC] = "x--",
-	[OP_MUL] = "*",
-	[OP_DIV] = "/",
-	[OP_MOD] = "%",
-	[OP_ADD] = "+",
-	[OP_SUB] = "-",
-	[OP_SHL] = "<<",
-	[OP_SHR] = ">>",
-	[OP_LT] = "<",
-	[OP_LE] = "<=",
-	[OP_GT] = ">",
-	[OP_GE] = ">=",
-	[OP_EQ] = "==",
-	[OP_NE] = "!=",
-	[OP_BAND] = "&",
-	[OP_BXOR] = "^",
-	[OP_BOR] = "|",
-	[OP_LAND] = "&&",
-	[OP_LXOR] = "^^",
-	[OP_LOR] = "||",
-	[OP_COMMA] = ",",
-	[OP_INDEX] = "[]",
-	[OP_ASG] = "=",
-	[OP_ASG_MUL] = "*=",
-	[OP_ASG_DIV] = "/=",
-	[OP_ASG_MOD] = "%=",
-	[OP_ASG_ADD] = "+=",
-	[OP_ASG_SUB] = "-=",
-	[OP_ASG_SHL] = "<<=",
-	[OP_ASG_SHR] = ">>=",
-	[OP_ASG_BAND] = "&=",
-	[OP_ASG_BXOR] = "^=",
-	[OP_ASG_BOR] = "|=",
-	[OP_DOT] = ".",
-	[OP_ARROW] = "->",
-};
-
 static const char *name_of(const struct d_node *n)
 {
 	if (n->ident != NULL)
@@ -96,7 +48,7 @@ static void put_node(const struct d_node *n, int depth, FILE *f)
 	case N_INT: fprintf(f, " %lld", (long long)n->value); break;
 	case N_STR: fprintf(f, " \"%.*s\"", (int)n->len, n->text); break;
 	case N_OP1:
-	case N_OP2: fprintf(f, " %s", ops[n->op]); break;
+	case N_OP2: fprintf(f, " %s", chk_opname(n->op)); break;
 	case N_VAR:
 	case N_ASSOC:
 		fprintf(f, " %s%s",
