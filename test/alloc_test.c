@@ -18,7 +18,7 @@
 #if __has_feature(address_sanitizer) || defined(__SANITIZE_ADDRESS__)
 int main(void)
 {
-	printf("1 passed, 0 failed\n"); /* the sanitizer has its own allocator */
+	printf("0 passed, 0 failed\n"); /* nothing to test: the sanitizer has its own allocator */
 	return 0;
 }
 #else
