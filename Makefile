@@ -273,12 +273,17 @@ $(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC)
 	$(Q)erlc +debug_info -Werror -o $(EBIN) $(ERL_SRC)
 	$(Q)cp $< $@
 
+# Every test/*_tests.erl is an EUnit module, every test/node_*.sh runs the command against nodes.
+ERL_TESTS := $(sort $(wildcard test/*_tests.erl))
+comma := ,
+empty :=
+space := $(empty) $(empty)
 test-erlang: erlang $(COMMAND)
 	$(Q)mkdir -p $(BUILD)/erl
-	$(Q)erlc -o $(BUILD)/erl test/erltrace_tests.erl test/erltrace_probe_tests.erl
+	$(Q)erlc +debug_info -o $(BUILD)/erl $(ERL_TESTS)
 	$(Q)$(ERL) -noshell -pa $(EBIN) $(BUILD)/erl -eval \
-		'halt(case eunit:test([erltrace_tests, erltrace_probe_tests], [verbose]) of ok -> 0; _ -> 1 end).'
-	$(Q)BIN=$(BIN) test/node_test.sh
+		'halt(case eunit:test([$(subst $(space),$(comma),$(notdir $(ERL_TESTS:.erl=)))], [verbose]) of ok -> 0; _ -> 1 end).'
+	$(Q)for t in test/node_*.sh; do BIN=$(BIN) $$t; done
 
 # Costs inside a node, against a tracer that does nothing.
 .PHONY: bench-erlang
