@@ -2,9 +2,12 @@
 #
 # One Makefile for all of erltrace.
 #
-#   make            bin/erltrace, lib/liberltrace.a, lib/liberltrace.so; needs a C compiler only
+#   make            bin/erltrace, lib/liberltrace.a, lib/liberltrace.so; needs a C compiler only.
+#                   Where Erlang is: ebin/ and priv/ too, what runs inside a node
 #   make demo       D scripts at work, in a quarter of a minute
 #   make test       every test; the last line is "N passed, N failed"
+#   make test-erlang  those of the Erlang side alone (ONLY=name: those whose names hold it)
+#   make dialyzer   types of the Erlang modules; make edoc: their documentation in build/edoc
 #   make bench      what an event costs; writes bench/results.json
 #   make fuzz       FUZZ_SECONDS=60 a target
 #   make asan       every test on a build with AddressSanitizer and UBSan
@@ -95,6 +98,30 @@ COMMAND := $(BIN)/erltrace
 
 all: $(COMMAND) $(STATIC) $(LIB)/liberltrace.so $(BUILD)/erltrace.pc
 
+# ---- Erlang, if it is there ---------------------------------------------------------------
+
+# Where erl says its files are, without asking it if its place in PATH tells.
+ERL ?= erl
+ERLC ?= erlc
+ERL_PATH := $(realpath $(shell command -v $(ERL)))
+ERL_ROOT := $(patsubst %/bin/,%,$(dir $(ERL_PATH)))
+ifneq ($(ERL_PATH),)
+ifeq ($(wildcard $(ERL_ROOT)/usr/include/erl_nif.h),)
+ERL_ROOT := $(shell $(ERL) -noshell -eval 'io:format("~s", [code:root_dir()]), halt().' 2>/dev/null)
+endif
+ERL_INCLUDE := $(patsubst %/erl_nif.h,%,$(wildcard $(ERL_ROOT)/usr/include/erl_nif.h))
+endif
+HAVE_ERLANG := $(and $(ERL_INCLUDE),$(shell command -v $(ERLC)))
+
+ifneq ($(HAVE_ERLANG),)
+all: erlang
+else
+all: no-erlang
+.PHONY: no-erlang
+no-erlang:
+	@echo 'erltrace: no Erlang here (erl, erlc, erl_nif.h): built without what runs in nodes'
+endif
+
 # ---- building -----------------------------------------------------------------------------
 
 # D libraries are built in: each a {name, text} of C.
@@ -103,12 +130,12 @@ $(BUILD)/d_libs.inc: $(D_LIBS) tools/d-libs.awk
 	$(Q)mkdir -p $(@D)
 	$(Q)awk -f tools/d-libs.awk $(D_LIBS) </dev/null >$@
 
-$(BUILD)/%.o: %.c Makefile | $(BUILD)/d_libs.inc
+$(BUILD)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(SAN)/%.o: %.c Makefile | $(BUILD)/d_libs.inc
+$(SAN)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
 	$(call say,SAN,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(SAN_CFLAGS) -MMD -MP -c -o $@ $<
@@ -196,8 +223,8 @@ demo: deps-demo
 	@PATH="$(abspath $(BIN)):$$PATH" tools/demo.sh
 
 test: deps
-	@$(MAKE) --no-print-directory -j"$$(nproc)" tests san-tests fuzzers
-	@BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) CC="$(CC)" tools/run-tests.sh all
+	@$(MAKE) --no-print-directory -j"$$(nproc)" tests erl-tests san-tests fuzzers
+	@BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) EBIN=$(EBIN) CC="$(CC)" tools/run-tests.sh all
 
 asan: deps
 	@$(MAKE) --no-print-directory -j"$$(nproc)" all san-cli san-tests fuzzers $(SAN)/example
@@ -232,25 +259,23 @@ manual:
 
 # ---- inside Erlang ------------------------------------------------------------------------
 #
-# The NIF library and its modules; in the making, so neither "all" nor "test" asks for it yet.
+# The NIF library, its modules and their tests.
 
-ERL ?= erl
-ERL_INCLUDE = $(shell $(ERL) -noshell -eval \
-	'io:format("~s/usr/include", [code:root_dir()]), halt().' 2>/dev/null)
 BEAM_SRC := $(sort $(wildcard c_src/beam/*.c))
 BEAM_OBJ := $(BEAM_SRC:%.c=$(BUILD)/%.o)
 ERL_SRC := $(sort $(wildcard src/*.erl))
 PRIV := $(patsubst ./%,%,$(O)/priv)
 EBIN := $(patsubst ./%,%,$(O)/ebin)
 
-.PHONY: erlang test-erlang
-erlang: $(PRIV)/erltrace.so $(EBIN)/erltrace.app
+.PHONY: erlang nif test-erlang erl-tests
+erlang: nif $(EBIN)/erltrace.app
+nif: $(PRIV)/erltrace.so
 
-$(BEAM_OBJ): CPPFLAGS += -I$(ERL_INCLUDE)
+$(BEAM_OBJ): CPPFLAGS += $(if $(ERL_INCLUDE),-I$(ERL_INCLUDE),$(error no erl_nif.h: \
+	install Erlang (Debian: erlang-base erlang-dev), or name it with ERL=))
 -include $(BEAM_OBJ:.o=.d)
 
 # The command reaches nodes where OTP's C library ei is there to link with (EI=: without).
-ERL_ROOT := $(patsubst %/bin/,%,$(dir $(realpath $(shell command -v $(ERL)))))
 EI ?= $(firstword $(foreach d,$(addsuffix /usr,$(ERL_ROOT) /usr/lib/erlang), \
 	$(if $(wildcard $(d)/include/ei.h),$(if $(wildcard $(d)/lib/libei.a),$(d)))))
 ifneq ($(EI),)
@@ -267,34 +292,53 @@ $(PRIV)/erltrace.so: $(filter-out %/provider/providers.o,$(LIB_OBJ)) $(BEAM_OBJ)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,-z,nodelete -Wl,-Bsymbolic -o $@ $^
 
-$(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC)
+$(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC) include/erltrace.h
 	$(call say,ERLC,$(EBIN))
 	$(Q)mkdir -p $(@D)
-	$(Q)erlc +debug_info -Werror -o $(EBIN) $(ERL_SRC)
-	$(Q)cp $< $@
+	$(Q)$(ERLC) +debug_info -Werror -o $(EBIN) $(ERL_SRC)
+	$(Q)sed 's|{cmd, .make -s print-version.}|"$(VERSION)"|' $< >$@
 
-# Every test/*_tests.erl is an EUnit module, every test/node_*.sh runs the command against nodes.
-ERL_TESTS := $(sort $(wildcard test/*_tests.erl))
-comma := ,
-empty :=
-space := $(empty) $(empty)
-test-erlang: erlang $(COMMAND)
-	$(Q)mkdir -p $(BUILD)/erl
-	$(Q)erlc +debug_info -o $(BUILD)/erl $(ERL_TESTS)
-	$(Q)$(ERL) -noshell -pa $(EBIN) $(BUILD)/erl -eval \
-		'halt(case eunit:test([$(subst $(space),$(comma),$(notdir $(ERL_TESTS:.erl=)))], [verbose]) of ok -> 0; _ -> 1 end).'
-	$(Q)for t in test/node_*.sh; do BIN=$(BIN) $$t; done
+# Every test/*_tests.erl is an EUnit module, test/*_SUITE.erl one of Common Test, test/prop_*.erl
+# one of PropEr's, if that is here; every test/node_*.sh runs the command against nodes.
+PROPER := $(firstword $(wildcard $(addsuffix /proper-*/include/proper.hrl,$(ERL_ROOT)/lib \
+	/usr/lib/erlang/lib)))
+ERL_TESTS := $(sort $(filter-out $(if $(PROPER),,test/prop_%),$(wildcard test/*.erl)))
+$(BUILD)/erl/.built: $(ERL_TESTS) tools/erl_run.erl | $(EBIN)/erltrace.app
+	$(call say,ERLC,$(@D))
+	$(Q)mkdir -p $(@D)
+	$(Q)$(ERLC) +debug_info -pa $(EBIN) -o $(@D) $^
+	$(Q)touch $@
+
+ifneq ($(HAVE_ERLANG),)
+erl-tests: erlang $(COMMAND) $(BUILD)/erl/.built
+else
+erl-tests:
+endif
+
+test-erlang: erl-tests
+	@BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) EBIN=$(EBIN) CC="$(CC)" tools/run-tests.sh erlang
 
 # Costs inside a node, against a tracer that does nothing.
 .PHONY: bench-erlang
 bench-erlang: erlang $(BUILD)/erl/null_tracer.so
-	$(Q)erlc -o $(BUILD)/erl bench/null_tracer.erl bench/erl_bench.erl
+	$(Q)$(ERLC) -o $(BUILD)/erl bench/null_tracer.erl bench/erl_bench.erl
 	$(Q)$(ERL) +S 1 -noshell -pa $(EBIN) $(BUILD)/erl -eval 'erl_bench:main(), halt().'
 
 $(BUILD)/erl/null_tracer.so: bench/null_tracer.c
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -shared -fPIC -I$(ERL_INCLUDE) -o $@ $<
+
+# What objects are built with: when that changes, they are built anew.
+FLAGS := $(strip $(CC) $(CLANG) $(filter-out -Werror,$(ALL_CFLAGS) $(SAN_CFLAGS)) $(ERL_INCLUDE) \
+	$(EI) $(LIBDIR))
+$(BUILD)/.flags: ;
+ifeq ($(filter clean print-version,$(MAKECMDGOALS)),)
+ifneq ($(strip $(file <$(BUILD)/.flags)),$(FLAGS))
+$(shell mkdir -p $(BUILD))
+$(file >$(BUILD)/.flags,$(FLAGS))
+endif
+endif
 
 print-version:
 	@echo $(VERSION)

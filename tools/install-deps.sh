@@ -20,9 +20,28 @@ has_fuzzer() { # clang's run-time libraries: the sanitizers and libFuzzer
 	lib=$(clang -print-file-name="libclang_rt.fuzzer-$(uname -m).a") && [[ -e $lib ]]
 }
 
+# Erlang's packages: where erl is another's than Debian's, those are not mixed in.
+erlang=1
+command -v erl >/dev/null && [[ $(realpath "$(command -v erl)") != /usr/lib/erlang/* ]] && erlang=0
+want_otp() { # package, a file that it brings, below /usr/lib/erlang (a pattern)
+	((erlang)) && want "$1" compgen -G "/usr/lib/erlang/$2"
+}
+
 want gcc command -v "${CC:-gcc}"
 want libc6-dev test -e /usr/include/stdio.h
+want_otp erlang-base bin/erl
+want_otp erlang-dev usr/include/erl_nif.h
+want_otp erlang-runtime-tools 'lib/runtime_tools-*/ebin/dyntrace.beam'
 if [[ ${1-} == test ]]; then
+	want_otp erlang-eunit 'lib/eunit-*/ebin/eunit.beam'
+	want_otp erlang-common-test 'lib/common_test-*/ebin/ct.beam'
+	want_otp erlang-tools 'lib/tools-*/ebin/tools.app'
+	want_otp erlang-edoc 'lib/edoc-*/ebin/edoc.beam'
+	want_otp erlang-dialyzer 'lib/dialyzer-*/ebin/dialyzer.beam'
+	want_otp erlang-proper 'lib/proper-*/ebin/proper.beam'
+	want_otp erlang-proper-dev 'lib/proper-*/include/proper.hrl'
+	((erlang)) && want rebar3 command -v rebar3
+	((erlang)) && want elixir command -v mix
 	want cpp command -v cpp
 	want clang command -v clang
 	want libclang-rt-dev has_fuzzer

@@ -6,6 +6,7 @@
 #
 #	tools/run-tests.sh all    every test, with those of the sanitized build
 #	tools/run-tests.sh asan   every test on the sanitized build
+#	tools/run-tests.sh erlang those of the Erlang side; ONLY=TEXT: whose names hold TEXT
 #	tools/run-tests.sh fuzz   the fuzz targets only, FUZZ_SECONDS each
 
 set -u
@@ -103,10 +104,36 @@ scripts() {
 	local t
 	run golden test/run.sh
 	for t in test/*_test.sh test/probe_path.sh; do
-		[[ $t == */node_* ]] && continue # needs Erlang: make test-erlang
+		[[ $t == */node_* ]] && continue # erlang() has them
 		[[ -e $t ]] && run "$(basename "$t" .sh)" bash "$t" "$BUILD"
 	done
 	run manual tools/check-manual.sh
+}
+
+# Erlang modules (EUnit, Common Test, PropEr), each in a node of its own; then the command against
+# nodes.
+erlang() {
+	local t name
+	if ! [[ -e ${EBIN:-ebin}/erltrace.app && -e $BUILD/erl/erl_run.beam ]]; then
+		echo 'erlang: not built (no Erlang here): left out'
+		return
+	fi
+	for t in test/*_tests.erl test/*_SUITE.erl test/prop_*.erl; do
+		name=$(basename "$t" .erl)
+		[[ $name == *${ONLY-}* ]] || continue
+		if [[ $name == prop_* && ! -e $BUILD/erl/$name.beam ]]; then
+			echo "$name: no PropEr here: left out"
+			continue
+		fi
+		run "$name" "${ERL:-erl}" -noshell -pa "${EBIN:-ebin}" "$BUILD/erl" \
+			-s erl_run main "$name" "$log"
+	done
+	for t in test/node_*.sh; do
+		name=$(basename "$t" .sh)
+		[[ $name == *${ONLY-}* ]] || continue
+		run "$name" bash "$t"
+		grep '^info: ' "$log/$name.log"
+	done
 }
 
 fuzzers() { # seconds
@@ -125,6 +152,7 @@ all)
 	programs "$BUILD" '' 1000000
 	run example tools/check-example.sh "$BUILD/example"
 	scripts
+	erlang
 	finish bpf_diff
 	programs "$san" 'asan/' 20000
 	finish asan/bpf_diff
@@ -136,6 +164,9 @@ asan)
 	scripts
 	finish asan/bpf_diff
 	fuzzers "${FUZZ_SECONDS:-10}"
+	;;
+erlang)
+	erlang
 	;;
 fuzz)
 	SHOW_FUZZ=1 fuzzers "${FUZZ_SECONDS:-60}"

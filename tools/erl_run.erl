@@ -1,0 +1,73 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Runs one Erlang test module and ends with a line "N passed, N failed": an EUnit module
+%% (*_tests), a Common Test suite (*_SUITE) or a module of PropEr properties (prop_*). Called by
+%% tools/run-tests.sh: erl -s erl_run main MODULE LOGDIR.
+-module(erl_run).
+-export([main/1]).
+-export([start/1, terminate/2, init/1, handle_begin/3, handle_end/3, handle_cancel/3]).
+
+-spec main([atom()]) -> no_return().
+main([Module, Dir]) ->
+    {Passed, Failed} = try run(kind(atom_to_list(Module)), Module, atom_to_list(Dir)) of
+                           {0, 0} -> io:format("no tests in ~s~n", [Module]), {0, 1};
+                           Counts -> Counts
+                       catch
+                           C:R:St -> io:format("~p~n", [{C, R, St}]), {0, 1}
+                       end,
+    io:format("~b passed, ~b failed~n", [Passed, Failed]),
+    halt(case Failed of 0 -> 0; _ -> 1 end).
+
+kind("prop_" ++ _) -> proper;
+kind(Name) ->
+    case lists:suffix("_SUITE", Name) of
+        true -> common_test;
+        false -> eunit
+    end.
+
+run(eunit, Module, _) ->
+    _ = eunit:test(Module, [verbose, {report, {?MODULE, self()}}]),
+    receive {eunit, Passed, Failed} -> {Passed, Failed} after 5000 -> {0, 1} end;
+run(common_test, Suite, Dir) ->
+    Logs = filename:join(Dir, "ct"),
+    ok = filelib:ensure_dir(filename:join(Logs, "x")),
+    case ct:run_test([{dir, filename:dirname(code:which(Suite))}, {suite, Suite}, {logdir, Logs},
+                      {auto_compile, false}, {abort_if_missing_suites, true}]) of
+        {Passed, Failed, {Skipped, NotRun}} ->
+            Skipped > 0 andalso io:format("~b skipped~n", [Skipped]),
+            Failed + NotRun > 0 andalso io:format("see ~s/index.html~n", [Logs]),
+            {Passed, Failed + NotRun};
+        Other ->
+            io:format("~p~n", [Other]),
+            {0, 1}
+    end;
+run(proper, Module, _) ->
+    Results = [property(Module, F) || {F, 0} <- Module:module_info(exports),
+                                      lists:prefix("prop_", atom_to_list(F))],
+    {length([x || true <- Results]), length([x || false <- Results])}.
+
+%% A counterexample is printed by PropEr: it is the seed to begin with.
+property(Module, F) ->
+    io:format("~s:~s~n", [Module, F]),
+    apply(proper, quickcheck, [Module:F(), [{numtests, tests()}, {to_file, user}]]) =:= true.
+
+tests() ->
+    case os:getenv("PROP_TESTS") of
+        false -> 100;
+        N -> list_to_integer(N)
+    end.
+
+%% ---- a listener of EUnit's, for the counts ---------------------------------------------------
+
+start(To) -> eunit_listener:start(?MODULE, [{to, To}]).
+init(Options) -> proplists:get_value(to, Options).
+handle_begin(_, _, St) -> St.
+handle_end(_, _, St) -> St.
+handle_cancel(_, _, St) -> St.
+
+%% What is cancelled (a setup that failed, a test that took too long) has failed.
+terminate({ok, Data}, To) ->
+    Count = fun(K) -> proplists:get_value(K, Data, 0) end,
+    To ! {eunit, Count(pass), Count(fail) + Count(cancel)};
+terminate({error, Reason}, To) ->
+    io:format("~p~n", [Reason]),
+    To ! {eunit, 0, 1}.
