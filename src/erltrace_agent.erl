@@ -221,6 +221,7 @@ give(Command, Message) ->
 
 item({text, _} = Text) -> Text;
 item({drop, _Kind, _N, Message}) -> {err, Message};
+item({warning, Message}) -> {err, Message};
 item({fault, Message}) -> {err, Message}.
 
 %% Never connects anew: a command that has gone is not looked for.

@@ -58,12 +58,13 @@ enum beam_route {
 	ROUTE_GLOBAL,	    /* call, pattern [global] */
 	ROUTE_RETURN,	    /* call, pattern [local], and return_to */
 	ROUTE_NONE,	    /* cannot be given here: why says what would */
+	ROUTE_GONE,	    /* no VM has it any more */
 };
 
 struct beam_probedef {
 	const char *name;
 	enum beam_route route;
-	const char *why; /* ROUTE_NONE */
+	const char *why; /* ROUTE_NONE, ROUTE_GONE */
 	int nargs;
 	const char *const *argtypes;
 };
@@ -194,6 +195,7 @@ struct beam_handle {
 	struct beam_want *wants;
 	unsigned nwants;
 	bool counted;	/* in beam_nuser */
+	char *warnings; /* lines not told yet; or NULL */
 	bool new_wants; /* a description has named functions that were not looked for yet */
 };
 
@@ -364,7 +366,7 @@ ERL_NIF_TERM nif_probes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 	X(ok) X(error) X(true) X(false) X(trace) X(discard) X(remove) X(call) X(spawn) X(spawned)  \
 	X(exit) X(send) X(receive) X(in) X(out) X(extra) X(probe) X(printf) X(done)                \
 	X(send_to_non_existing_process) X(trace_status) X(gc_minor_start) X(gc_minor_end)          \
-	X(gc_major_start) X(gc_major_end) X(undefined) X(text) X(drop) X(fault) X(wordsize)        \
+	X(gc_major_start) X(gc_major_end) X(undefined) X(text) X(drop) X(fault) X(warning) X(wordsize) \
 	X(return_to) X(erlang) X(hibernate) X(heap_block_size) X(in_exiting) X(out_exiting)        \
 	X(out_exited) X(functions) X(closed) X(open) X(command) X(control) X(connect) X(bif)       \
 	X(nif) X(badarg) X(proc_lib) X(layout) X(close) X(flush) X(output) X(outputv)

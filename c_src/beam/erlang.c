@@ -17,6 +17,7 @@
 const struct beam_probedef beam_probedefs[BP_COUNT_] = {
 #define PROBE(ID, name, route, nargs, ...) {name, ROUTE_##route, NULL, nargs, TYPES(__VA_ARGS__)},
 #define ABSENT(ID, name, why, nargs, ...)  {name, ROUTE_NONE, why, nargs, TYPES(__VA_ARGS__)},
+#define GONE(ID, name, why, nargs, ...)	   {name, ROUTE_GONE, why, nargs, TYPES(__VA_ARGS__)},
 #include "probes.def"
 };
 
@@ -145,13 +146,50 @@ static bool is_named(const struct beam_handle *b, const struct en_probe *p)
 	return false;
 }
 
+/* Has the program clauses for other probes of ours, which do fire? */
+static bool is_one_of_several(const struct beam_handle *b)
+{
+	for (int i = 0; i < BP_FUNCTIONS; i++)
+		if (en_enabled(b->probe[i]) && beam_probedefs[i].route < ROUTE_NONE)
+			return true;
+	for (unsigned i = 0; i < b->fns.nbuckets; i++)
+		for (const struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next)
+			for (int k = 0; k < BP_NFUNCTIONS; k++)
+				if (fn->probe[k] != NULL && en_enabled(fn->probe[k]))
+					return true;
+	return beam_user_enabled(b);
+}
+
+/* Kept for the next nif_work: a line each. */
+static int warn(struct beam_handle *b, const char *name, const char *why, struct et_error *e)
+{
+	size_t old = b->warnings != NULL ? strlen(b->warnings) : 0;
+	size_t size = old + strlen(name) + strlen(why) + 40;
+	char *text = realloc(b->warnings, size);
+
+	if (text == NULL)
+		return et_err(e, "ET_NOMEM", "out of memory");
+	b->warnings = text;
+	snprintf(text + old, size - old, "%s never fires in this node: %s\n", name, why);
+	return 0;
+}
+
+/*
+ * A probe that cannot be given, asked for by name: a script that asks for nothing else would wait
+ * for ever, that is an error. One that has clauses for other probes too, as scripts for every VM
+ * do, or that was told to go on (-Z), runs without it and is warned. What no VM has any more has
+ * happened zero times: never an error.
+ */
 static int erlang_enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
 {
 	const struct beam_probedef *d = p->pvdata;
+	struct beam_handle *b = data;
 
 	(void)en;
-	if (d->route != ROUTE_NONE || !is_named(data, p))
+	if (d->route < ROUTE_NONE || !is_named(b, p))
 		return 0;
+	if (d->route == ROUTE_GONE || is_one_of_several(b) || b->h->comp->opts->val[OPT_ZDEFS])
+		return warn(b, p->name->text, d->why, e);
 	return et_err(e, "D_PDESC_INVAL", "%s cannot be traced inside this node: %s", p->name->text,
 		d->why);
 }
@@ -177,7 +215,7 @@ void beam_set_opening(struct beam_handle *b)
 struct needs {
 	ErlNifEnv *env;
 	ERL_NIF_TERM list;
-	bool route[ROUTE_NONE + 1];
+	bool route[ROUTE_GONE + 1];
 	bool args; /* of calls, not just their number */
 };
 
@@ -275,7 +313,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	for (int i = 0; i < BP_FUNCTIONS; i++)
 		if (en_enabled(b->probe[i])) {
 			n.route[beam_probedefs[i].route] = true;
-			b->vts |= b->probe[i]->reads_vts && beam_probedefs[i].route != ROUTE_NONE;
+			b->vts |= b->probe[i]->reads_vts && beam_probedefs[i].route < ROUTE_NONE;
 		}
 	b->heaps = en_enabled(b->probe[BP_PROCESS_HEAP_GROW]) ||
 		   en_enabled(b->probe[BP_PROCESS_HEAP_SHRINK]);

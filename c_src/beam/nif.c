@@ -72,6 +72,7 @@ static void close_handle(struct beam_handle *b)
 	}
 	free(b->wants);
 	free(b->user);
+	free(b->warnings);
 	free(b->ports);
 	b->wants = NULL;
 	b->user = NULL;

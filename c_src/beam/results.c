@@ -103,6 +103,18 @@ static int on_fault(void *arg, const erltrace_fault_t *f)
 	return 0;
 }
 
+/* What starting found, said once. */
+static void push_warnings(struct results *r, struct beam_handle *b)
+{
+	char *end, *line = b->warnings;
+
+	for (; line != NULL && (end = strchr(line, '\n')) != NULL; line = end + 1)
+		push(r, enif_make_tuple2(r->env, atom_warning,
+				binary(r->env, line, (size_t)(end - line))));
+	free(b->warnings);
+	b->warnings = NULL;
+}
+
 /* work(Handle, text | terminal | json | records) -> {ok | done, [Item]} */
 ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -121,6 +133,7 @@ ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	else
 		hs.text = on_text;
 	hs.terminal = strcmp(form, "terminal") == 0;
+	push_warnings(&r, b);
 	if (strcmp(form, "json") == 0)
 		rc = co_json_handlers(&json, &hs);
 	if (rc == 0)

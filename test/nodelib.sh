@@ -1,0 +1,192 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# For tests that run the command against nodes: sourced, not run. The nodes are the test's own,
+# with an epmd, a home and a cookie of their own, and have the demo application's modules in their
+# path. After it: $root, and a scratch folder as the working directory. finish() ends a test.
+#
+#	start NAME [arguments of erl]    a node
+#	at NAME 'EXPRESSIONS.'           evaluated there; prints the value of the last
+#	trace NAME arguments...          erltrace -N NAME, until it is armed: output in o, e
+#	untrace                          as ^C does it; the exit code is in status
+#	ok, is, has                      one test each
+
+set -u
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+PATH=$(cd "$root" && cd "${BIN:-bin}" && pwd):$PATH
+tmp=$(mktemp -d)
+passed=0 failed=0 status=0 command='' epmd='' watchdog=''
+declare -A in out pid # of the nodes
+demo_ebin=$tmp/ebin
+ebin=$(dirname "$(command -v erltrace)")/../ebin
+
+nodes_end() {
+	local n
+	[ -n "$command" ] && kill -9 "$command" 2>/dev/null
+	for n in "${!pid[@]}"; do
+		kill -9 "${pid[$n]}" 2>/dev/null
+	done
+	[ -n "$epmd" ] && kill "$epmd" 2>/dev/null
+	[ -n "$watchdog" ] && kill "$watchdog" 2>/dev/null
+	wait 2>/dev/null
+	cd / && rm -rf "$tmp"
+}
+
+skip() { # why
+	echo "skipped: $1"
+	echo "0 passed, 0 failed"
+	exit 0
+}
+
+nodes_begin() { # seconds that the whole test may take
+	command -v erl >/dev/null || skip 'no Erlang here'
+	cd "$tmp" || exit 1
+	export HOME=$tmp ERL_EPMD_PORT=$((20000 + $$ % 20000))
+	unset ERL_COOKIE_FILE ERL_LIBS XDG_CONFIG_HOME
+	trap nodes_end EXIT
+	trap 'echo "FAILED: took too long"; echo "$passed passed, $((failed + 1)) failed"; exit 1' TERM
+	(
+		trap - EXIT TERM
+		for ((i = 0; i < $1 && $(ps -o pid= -p $$ | wc -l) == 1; i++)); do sleep 1; done
+		kill $$ 2>/dev/null
+	) </dev/null >/dev/null 2>&1 &
+	watchdog=$!
+	umask 077
+	echo -n "cookie$RANDOM$$" >.erlang.cookie
+	mkdir -p "$demo_ebin"
+	erlc +debug_info -Werror -o "$demo_ebin" "$root"/demo/*.erl || exit 1
+	epmd -port "$ERL_EPMD_PORT" -address 127.0.0.1 >/dev/null 2>&1 &
+	epmd=$!
+	for ((i = 0; i < 400; i++)); do
+		epmd -names >/dev/null 2>&1 && break
+		sleep 0.025
+	done
+}
+
+# ---- tests --------------------------------------------------------------------------------
+
+ok() { # name, then a command that must succeed
+	local name=$1
+	shift
+	if "$@"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED $name: $*"
+	fi
+}
+
+is() { # name, wanted, got
+	if [ "$2" = "$3" ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'FAILED %s\n  wanted: %s\n  got:    %s\n' "$1" "$2" "$3"
+	fi
+}
+
+has() { # name, an extended regular expression that a line of o must match
+	if grep -qE -- "$2" o; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'FAILED %s: no line like %s\n' "$1" "$2"
+		head -n 60 o e | sed 's/^/    /'
+	fi
+}
+
+hasnt() { # name, an extended regular expression that no line of o may match
+	if grep -E -m 5 -- "$2" o; then
+		failed=$((failed + 1))
+		printf 'FAILED %s: lines like %s\n' "$1" "$2"
+	else
+		passed=$((passed + 1))
+	fi
+}
+
+finish() {
+	echo "$passed passed, $failed failed"
+	[ "$failed" -eq 0 ]
+	exit
+}
+
+# Waits until a file holds a text, 20 s at most.
+holds() { # file, extended regular expression
+	local i
+	for ((i = 0; i < 800; i++)); do
+		grep -qE -- "$2" "$1" 2>/dev/null && return 0
+		sleep 0.025
+	done
+	echo "$1 holds:"
+	cat "$1"
+	return 1
+}
+
+# ---- nodes --------------------------------------------------------------------------------
+
+# A node that evaluates the lines it reads.
+loop='F = fun F() ->
+	case io:get_line("") of
+		eof -> halt();
+		L ->
+			{ok, T, _} = erl_scan:string(L),
+			{ok, E} = erl_parse:parse_exprs(T),
+			V = try erl_eval:exprs(E, []) of {value, V0, _} -> V0 catch C:R -> {C, R} end,
+			io:format("@@~0p~n", [V]),
+			F()
+	end
+end, F().'
+
+start() { # name, more arguments of erl
+	local name=$1 i o
+	shift
+	mkfifo "$name.in" "$name.out"
+	exec {i}<>"$name.in" {o}<>"$name.out"
+	erl -noshell -start_epmd false -sname "$name" -pa "$demo_ebin" "$@" -eval "$loop" \
+		<&"$i" >&"$o" 2>"$name.log" &
+	pid[$name]=$! in[$name]=$i out[$name]=$o
+	disown # the shell says nothing when it is killed
+	at "$name" 'ready.' >/dev/null
+}
+
+at() { # name, expressions: prints the value of the last, without a text's quotes
+	local line
+	echo "$2" >&"${in[$1]}"
+	while read -r -t 60 line <&"${out[$1]}"; do
+		if [ "${line:0:2}" = @@ ]; then
+			line=${line:2}
+			[[ $line == '"'*'"' ]] && line=${line:1:-1}
+			echo "$line"
+			return 0
+		fi
+	done
+	echo "no answer from $1"
+	return 1
+}
+
+# ---- the command --------------------------------------------------------------------------
+
+trace() { # node, then arguments of erltrace; it is armed on return
+	local node=$1
+	shift
+	rm -f o e
+	erltrace -N "$node" -n 'BEGIN { printf("armed\n"); }' "$@" >o 2>e &
+	command=$!
+	for ((i = 0; i < 2400; i++)); do
+		grep -q '^armed' o 2>/dev/null && return 0
+		kill -0 $command 2>/dev/null || break
+		sleep 0.025
+	done
+	echo "FAILED not armed: erltrace $*"
+	cat o e
+	failed=$((failed + 1))
+	return 1
+}
+
+untrace() {
+	kill -TERM "$command" 2>/dev/null
+	wait "$command"
+	# shellcheck disable=SC2034 # for the tests
+	status=$?
+	command=''
+}
