@@ -58,13 +58,12 @@ enum beam_route {
 	ROUTE_GLOBAL,	    /* call, pattern [global] */
 	ROUTE_RETURN,	    /* call, pattern [local], and return_to */
 	ROUTE_NONE,	    /* cannot be given here: why says what would */
-	ROUTE_GONE,	    /* no VM has it any more */
 };
 
 struct beam_probedef {
 	const char *name;
 	enum beam_route route;
-	const char *why; /* ROUTE_NONE, ROUTE_GONE */
+	const char *why; /* ROUTE_NONE */
 	int nargs;
 	const char *const *argtypes;
 };

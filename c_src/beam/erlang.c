@@ -17,7 +17,6 @@
 const struct beam_probedef beam_probedefs[BP_COUNT_] = {
 #define PROBE(ID, name, route, nargs, ...) {name, ROUTE_##route, NULL, nargs, TYPES(__VA_ARGS__)},
 #define ABSENT(ID, name, why, nargs, ...)  {name, ROUTE_NONE, why, nargs, TYPES(__VA_ARGS__)},
-#define GONE(ID, name, why, nargs, ...)	   {name, ROUTE_GONE, why, nargs, TYPES(__VA_ARGS__)},
 #include "probes.def"
 };
 
@@ -150,7 +149,7 @@ static bool is_named(const struct beam_handle *b, const struct en_probe *p)
 static bool is_one_of_several(const struct beam_handle *b)
 {
 	for (int i = 0; i < BP_FUNCTIONS; i++)
-		if (en_enabled(b->probe[i]) && beam_probedefs[i].route < ROUTE_NONE)
+		if (en_enabled(b->probe[i]) && beam_probedefs[i].route != ROUTE_NONE)
 			return true;
 	for (unsigned i = 0; i < b->fns.nbuckets; i++)
 		for (const struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next)
@@ -158,6 +157,12 @@ static bool is_one_of_several(const struct beam_handle *b)
 				if (fn->probe[k] != NULL && en_enabled(fn->probe[k]))
 					return true;
 	return beam_user_enabled(b);
+}
+
+/* From every VM, as probes.def says, not from this one only. */
+static bool is_gone(const struct beam_probedef *d)
+{
+	return strncmp(d->why, "gone from OTP", 13) == 0;
 }
 
 /* Kept for the next nif_work: a line each. */
@@ -186,9 +191,9 @@ static int erlang_enable(struct en *en, void *data, struct en_probe *p, struct e
 	struct beam_handle *b = data;
 
 	(void)en;
-	if (d->route < ROUTE_NONE || !is_named(b, p))
+	if (d->route != ROUTE_NONE || !is_named(b, p))
 		return 0;
-	if (d->route == ROUTE_GONE || is_one_of_several(b) || b->h->comp->opts->val[OPT_ZDEFS])
+	if (is_gone(d) || is_one_of_several(b) || b->h->comp->opts->val[OPT_ZDEFS])
 		return warn(b, p->name->text, d->why, e);
 	return et_err(e, "D_PDESC_INVAL", "%s cannot be traced inside this node: %s", p->name->text,
 		d->why);
@@ -215,7 +220,7 @@ void beam_set_opening(struct beam_handle *b)
 struct needs {
 	ErlNifEnv *env;
 	ERL_NIF_TERM list;
-	bool route[ROUTE_GONE + 1];
+	bool route[ROUTE_NONE + 1];
 	bool args; /* of calls, not just their number */
 };
 
@@ -313,7 +318,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	for (int i = 0; i < BP_FUNCTIONS; i++)
 		if (en_enabled(b->probe[i])) {
 			n.route[beam_probedefs[i].route] = true;
-			b->vts |= b->probe[i]->reads_vts && beam_probedefs[i].route < ROUTE_NONE;
+			b->vts |= b->probe[i]->reads_vts && beam_probedefs[i].route != ROUTE_NONE;
 		}
 	b->heaps = en_enabled(b->probe[BP_PROCESS_HEAP_GROW]) ||
 		   en_enabled(b->probe[BP_PROCESS_HEAP_SHRINK]);
