@@ -1,30 +1,32 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% What a probe costs inside a node, against the floor: a tracer that does nothing, with the same
-%% flags. Rounds of each take turns, the best of each counts, what the work itself costs is taken
-%% off both sides for the nanoseconds, not for the ratio.
+%% flags. Rounds of each take turns, each of several short samples, the best sample of each counts:
+%% what else the machine does falls between them. What the work itself costs is taken off both sides
+%% for the nanoseconds, not for the ratio.
 -module(erl_bench).
 -export([main/0, f/1, work/1]).
 
--define(ROUNDS, 9).
+-define(ROUNDS, 12).
+-define(SAMPLES, 25).
 
 main() ->
     io:format("~-34s ~9s ~9s ~9s ~7s ~6s~n",
               ["probe", "bare ns", "floor ns", "ours ns", "ratio", "goal"]),
     M = "erlang*:erl_bench:f:",
-    bench("function-entry, count by function", 200000, fun calls/1,
+    bench("function-entry, count by function", 10000, fun calls/1,
           {[call, arity], [local]}, M ++ "function-entry { @[copyinstr(arg1)] = count(); }", 1.20),
-    bench("entry and return, heat map", 200000, fun calls/1, {[call, arity, return_to], [local]},
+    bench("entry and return, heat map", 10000, fun calls/1, {[call, arity, return_to], [local]},
           M ++ "function-entry { self->_t[copyinstr(arg1)] = timestamp; }" ++
               M ++ "function-return /self->_t[copyinstr(arg1)] != 0/"
           "{ @t[copyinstr(arg1)] = lquantize((timestamp - self->_t[copyinstr(arg1)]) / 1000,"
           " 0, 63, 2); self->_t[copyinstr(arg1)] = 0; }", 1.35),
-    bench("message-send, count by sender", 100000, fun sends/1, {[send], none},
+    bench("message-send, count by sender", 5000, fun sends/1, {[send], none},
           "erlang*:::message-send { @[copyinstr(arg0)] = count(); }", 1.25),
-    bench("process-spawn, count by function", 20000, fun spawns/1, {[procs], none},
+    bench("process-spawn, count by function", 1000, fun spawns/1, {[procs], none},
           "erlang*:::process-spawn { @[copyinstr(arg1)] = count(); }", 1.25),
-    bench("process-scheduled, count", 100000, fun yields/1, {[running_procs], none},
+    bench("process-scheduled, count", 5000, fun yields/1, {[running_procs], none},
           "erlang*:::process-scheduled { @[copyinstr(arg0)] = count(); }", 1.25),
-    bench("gc_major-start, sum", 5000, fun collections/1, {[garbage_collection], none},
+    bench("gc_major-start, sum", 300, fun collections/1, {[garbage_collection], none},
           "erlang*:::gc_major-start { @ = sum(arg1); }", 1.25),
     process_tracer(),
     user_probe().
@@ -48,11 +50,12 @@ time(N, Work) ->
     end.
 
 work({N, Work, Parent}) ->
-    Work(N div 10),
+    Parent ! {self(), lists:min([sample(N, Work) || _ <- lists:seq(0, ?SAMPLES)])}.
+
+sample(N, Work) ->
     T0 = erlang:monotonic_time(nanosecond),
     Work(N),
-    T1 = erlang:monotonic_time(nanosecond),
-    Parent ! {self(), T1 - T0}.
+    erlang:monotonic_time(nanosecond) - T0.
 
 with_null(Flags, Pattern, Fun) ->
     [erlang:trace_pattern({?MODULE, f, 1}, true, Pattern) || Pattern =/= none],
@@ -98,7 +101,7 @@ collections(N) -> erlang:garbage_collect(), collections(N - 1).
 
 %% What dbg, recon and redbug do: a message for each event.
 process_tracer() ->
-    N = 50000,
+    N = 5000,
     Bare = lists:min([time(N, fun calls/1) || _ <- [1, 2, 3]]),
     Tracer = spawn(fun Loop() -> receive _ -> Loop() end end),
     erlang:trace_pattern({?MODULE, f, 1}, [{'_', [], [{return_trace}]}], [local]),
@@ -111,7 +114,7 @@ process_tracer() ->
                                           (T - Bare) / N]).
 
 user_probe() ->
-    N = 1000000,
+    N = 20000,
     Loop = fun L(0) -> ok; L(K) -> dtrace:p(1, "x"), L(K - 1) end,
     T = lists:min([time(N, Loop) || _ <- [1, 2, 3]]),
     io:format("~-34s ~9s ~9s ~9.1f~n", ["dtrace:p/2, not enabled", "-", "-", T / N]).

@@ -225,6 +225,10 @@ extern _Atomic uint64_t beam_running; /* bit n: the handle in place n has events
  * since the first 64-bit release, which load() finds out.
  */
 extern bool beam_small;
+/* And a tuple of three: its term's lowest bits and its first word; a tag of 8: not as expected. */
+extern struct beam_tuple {
+	ERL_NIF_TERM tag, header;
+} beam_tuple3;
 static inline bool beam_number(ErlNifEnv *env, ERL_NIF_TERM state, unsigned *number)
 {
 	if (likely(beam_small && (state & 15) == 15)) {

@@ -15,6 +15,7 @@ _Atomic uint64_t beam_states[BEAM_HANDLES];
 _Atomic(struct beam_handle *) beam_table[BEAM_HANDLES];
 _Atomic uint64_t beam_running;
 bool beam_small;
+struct beam_tuple beam_tuple3 = {.tag = 8};
 static _Atomic unsigned numbers;
 static _Atomic(struct beam_thread *) threads;
 __thread struct beam_thread *beam_self __attribute__((tls_model("initial-exec")));

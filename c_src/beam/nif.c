@@ -386,6 +386,24 @@ static const char *const names[] = {"arity", "return_to", "procs", "running_proc
 	"filled", "stopped", "count", "sum", "min", "max", "avg", "stddev", "quantize", "lquantize",
 	"llquantize"};
 
+/* Where do the elements of a tuple lie? Behind a word that all tuples of three begin with. */
+static void look_at_tuples(ErlNifEnv *env)
+{
+	const ERL_NIF_TERM a = atom_ok, b = atom_error, c = atom_true;
+	const ERL_NIF_TERM t[] = {enif_make_tuple3(env, a, b, c), enif_make_tuple3(env, c, a, b)};
+	const ERL_NIF_TERM *e, *at[2];
+	int n;
+
+	for (int i = 0; i < 2; i++) {
+		at[i] = (const ERL_NIF_TERM *)(uintptr_t)(t[i] & ~(ERL_NIF_TERM)7);
+		if (!enif_get_tuple(env, t[i], &n, &e) || n != 3 || e != at[i] + 1)
+			return;
+	}
+	if (at[0][0] != at[1][0] || (t[0] & 7) != (t[1] & 7))
+		return;
+	beam_tuple3 = (struct beam_tuple){.tag = t[0] & 7, .header = at[0][0]};
+}
+
 static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 {
 	(void)priv, (void)info;
@@ -396,6 +414,7 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 #undef X
 	beam_small = enif_make_uint(env, 5) == (5 << 4 | 15) &&
 		     enif_make_uint(env, 0x7ffffff) == ((uint64_t)0x7ffffff << 4 | 15);
+	look_at_tuples(env);
 	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
 	handle_type = enif_open_resource_type(
 		env, NULL, "erltrace_handle", handle_dtor, ERL_NIF_RT_CREATE, NULL);

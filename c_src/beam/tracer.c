@@ -135,8 +135,14 @@ static inline struct beam_fn *called(
 	unsigned arity;
 	int n;
 
-	if (unlikely(!enif_get_tuple(ev->env, mfa, &n, &t) || n != 3))
+	if (likely((mfa & 7) == beam_tuple3.tag)) { /* a tuple, without asking */
+		t = (const ERL_NIF_TERM *)(uintptr_t)(mfa - beam_tuple3.tag);
+		if (likely(*t++ == beam_tuple3.header))
+			goto find;
+	}
+	if (!enif_get_tuple(ev->env, mfa, &n, &t) || n != 3)
 		return NULL;
+find:
 	*tuple = t;
 	fn = beam_function_find(&ev->b->fns, t[0], t[1], t[2]);
 	if (likely(fn != NULL) || !enif_get_list_length(ev->env, t[2], &arity))
@@ -214,7 +220,7 @@ static inline void on_return_to(struct beam_event *ev, ERL_NIF_TERM mfa)
 
 /* ---- processes ------------------------------------------------------------------------- */
 
-static void on_exit_(struct beam_event *ev, ERL_NIF_TERM reason)
+static __attribute__((noinline)) void on_exit_(struct beam_event *ev, ERL_NIF_TERM reason)
 {
 	struct beam_handle *b = ev->b;
 	struct en_probe *p = b->probe[BP_PROCESS_EXIT];
@@ -321,7 +327,7 @@ static void node_of(ErlNifEnv *env, ERL_NIF_TERM pid, char *buf, size_t size)
 	enif_release_binary(&bin);
 }
 
-static void send_remote(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to, ERL_NIF_TERM node)
+static __attribute__((noinline)) void send_remote(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to, ERL_NIF_TERM node)
 {
 	struct en_probe *p = ev->b->probe[BP_MESSAGE_SEND_REMOTE];
 	char node_text[256], to_text[256];
@@ -441,7 +447,7 @@ static void on_gc(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM info)
 
 /* ---- dispatch -------------------------------------------------------------------------- */
 
-static void rare(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM term, ERL_NIF_TERM opts)
+static __attribute__((noinline)) void rare(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM term, ERL_NIF_TERM opts)
 {
 	if (tag == atom_spawned)
 		on_pid_mfa(ev, BP_PROCESS_SPAWN, beam_extra(ev->env, opts));
@@ -479,19 +485,11 @@ static inline void end(struct beam_event *ev)
 		ev->proc->spent += en_now() - ev->began;
 }
 
-static inline void dispatch(struct beam_event *ev, const ERL_NIF_TERM argv[])
+static __attribute__((noinline)) void others(struct beam_event *ev, const ERL_NIF_TERM argv[])
 {
 	ERL_NIF_TERM tag = argv[0];
 
-	if (likely(tag == atom_call)) {
-		begin(ev);
-		on_call(ev, argv[3]);
-		end(ev);
-	} else if (tag == atom_return_to) {
-		begin(ev);
-		on_return_to(ev, argv[3]);
-		end(ev);
-	} else if (enif_is_port(ev->env, ev->pid)) {
+	if (enif_is_port(ev->env, ev->pid)) {
 		ev->proc = NULL;
 		beam_port_event(ev, tag, argv[3], argv[4]);
 	} else if (tag == atom_send) {
@@ -512,6 +510,22 @@ static inline void dispatch(struct beam_event *ev, const ERL_NIF_TERM argv[])
 		begin(ev);
 		rare(ev, tag, argv[3], argv[4]);
 		end(ev);
+	}
+}
+
+/* Calls and returns come by the million: they have a short way of their own. */
+static inline void dispatch(struct beam_event *ev, const ERL_NIF_TERM argv[])
+{
+	if (likely(argv[0] == atom_call)) {
+		begin(ev);
+		on_call(ev, argv[3]);
+		end(ev);
+	} else if (likely(argv[0] == atom_return_to)) {
+		begin(ev);
+		on_return_to(ev, argv[3]);
+		end(ev);
+	} else {
+		others(ev, argv);
 	}
 }
 
