@@ -49,7 +49,7 @@ static uint64_t hand_quantize(void *ctx)
 static uint64_t hand_self(void *ctx)
 {
 	uint64_t f = (uint64_t)(uintptr_t)ctx, key[1];
-	uint64_t now = rt_var(f, BI_TIMESTAMP, 0, 0, 0);
+	uint64_t now = rt_timestamp(f, 0, 0, 0, 0);
 
 	key[0] = rt_argstr(f, 0, 0, 0, 0);
 	return rt_dyn_store(f, 0, (uint64_t)(uintptr_t)key, now, 0);

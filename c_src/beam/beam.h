@@ -28,7 +28,7 @@
 
 #include "../api/handle.h"
 
-#define BEAM_HANDLES 64 /* open at once in a node: the bits of a word */
+#define BEAM_HANDLES 64 /* places: the bits of a word; the first belongs to BEAM_ALL */
 #define BEAM_ALL     0  /* no handle's number */
 #define likely(x)    __builtin_expect(!!(x), 1)
 #define unlikely(x)  __builtin_expect(!!(x), 0)
@@ -145,14 +145,14 @@ struct beam_proc *beam_proc_get(struct beam_procs *t, ERL_NIF_TERM pid); /* NULL
 struct beam_proc *beam_proc_find(struct beam_procs *t, ERL_NIF_TERM pid); /* from anywhere */
 void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid);
 /* A call with so many words on the stack; returns its depth, 1 for the outermost. */
-unsigned beam_stack_enter(
+unsigned beam_stack_enter_far(
 	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn, unsigned level);
-/* Control returned at this level: the frame that ended, or one with fn NULL; its depth. */
-struct beam_frame beam_stack_return(
+/* Control returned at this level: the function that ended, or NULL; its depth. */
+const struct beam_fn *beam_stack_return_far(
 	struct beam_procs *t, struct beam_proc *p, unsigned level, unsigned *depth);
 /* The same where levels are not known: by the name of the function returned to. */
 unsigned beam_names_enter(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn);
-struct beam_frame beam_names_return(struct beam_procs *t, struct beam_proc *p,
+const struct beam_fn *beam_names_return(struct beam_procs *t, struct beam_proc *p,
 	const struct beam_fn *to, unsigned *depth);
 
 /* ---- the VM's insides (layout.c) ------------------------------------------------------- */
@@ -163,6 +163,33 @@ int beam_stack_level(ErlNifEnv *env); /* words on the traced process's stack */
 int beam_return_level(ErlNifEnv *env); /* the same at return_to, as it was at the entry */
 unsigned beam_queue_len(ErlNifEnv *env); /* messages of the traced process; 0: not known */
 extern unsigned beam_frame_words;	 /* of a return_to frame */
+
+/* Few frames deep, and one that lies deeper than the last: nothing to look after. */
+static inline unsigned beam_stack_enter(
+	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn, unsigned level)
+{
+	unsigned n = p->n;
+
+	if (unlikely(n >= BEAM_INLINE_FRAMES ||
+		     (n > 0 && p->frame[n - 1].level + p->frame[n - 1].local >= level)))
+		return beam_stack_enter_far(t, p, fn, level);
+	p->frame[n].fn = fn;
+	p->frame[n].level = level;
+	p->frame[n].local = fn->local ? beam_frame_words : 0;
+	return p->n = n + 1;
+}
+
+static inline const struct beam_fn *beam_stack_return(
+	struct beam_procs *t, struct beam_proc *p, unsigned level, unsigned *depth)
+{
+	unsigned n = p->n;
+
+	if (unlikely(n - 1 >= BEAM_INLINE_FRAMES || p->frame[n - 1].level != level))
+		return beam_stack_return_far(t, p, level, depth);
+	*depth = n;
+	p->n = n - 1;
+	return p->frame[n - 1].fn;
+}
 void beam_layout_sample(ErlNifEnv *env, bool ret); /* an event of the check's own process */
 ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
@@ -176,9 +203,12 @@ struct beam_handle {
 	/* read on the probe path */
 	erltrace_t *h;
 	unsigned number;   /* the tracer's state */
+	ERL_NIF_TERM state; /* the same as a term */
+	uint64_t (*vtimestamp)(const struct en_who *who); /* NULL: no running times are kept */
 	_Atomic bool live; /* events may fire: between go and stop */
-	bool returns;	   /* shadow stacks are kept */
-	bool depth;	   /* the same, for depth alone: without return_to */
+	bool stacks;	   /* shadow stacks are kept, for one of these two */
+	bool returns;	   /* function-return and the like */
+	bool depth;	   /* the depth of entries, without return_to */
 	bool vts;	   /* running times are kept */
 	bool hibernate;	   /* which processes hibernate is kept */
 	bool heaps;	   /* heap sizes at the start of a gc are kept */
@@ -219,6 +249,13 @@ struct beam_thread *beam_thread_new(void);
 extern _Atomic uint64_t beam_states[BEAM_HANDLES];
 extern _Atomic(struct beam_handle *) beam_table[BEAM_HANDLES];
 extern _Atomic uint64_t beam_running; /* bit n: the handle in place n has events fire */
+/* The states of tracers whose events may fire, as terms, by place. */
+extern _Atomic ERL_NIF_TERM beam_firing[BEAM_HANDLES];
+static inline bool beam_fires(ERL_NIF_TERM state)
+{
+	return atomic_load_explicit(&beam_firing[(state >> 4) % BEAM_HANDLES],
+		       memory_order_relaxed) == state;
+}
 
 /*
  * The tracer's state of an event is a number: beam_small says that it lies in its term as it has
@@ -324,7 +361,7 @@ struct beam_event {
 	struct beam_proc *proc; /* NULL: nothing is kept of it */
 	uint64_t began;		/* ns, if running times are kept */
 };
-void beam_fire(struct beam_event *ev, struct en_probe *p, const uint64_t *arg, unsigned strings);
+uint64_t beam_vtimestamp(const struct en_who *who);
 ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts);
 
 /* ports.c */

@@ -327,7 +327,9 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	for (unsigned i = 0; i < b->fns.nbuckets; i++)
 		for (struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next)
 			look_at(b, &n, fn);
-	table = b->returns || b->depth || b->vts || b->heaps || b->hibernate;
+	b->stacks = b->returns || b->depth;
+	b->vtimestamp = b->vts ? beam_vtimestamp : NULL;
+	table = b->stacks || b->vts || b->heaps || b->hibernate;
 	if (n.route[ROUTE_LOCAL])
 		need(&n, "call");
 	if (n.route[ROUTE_LOCAL] && !n.args)

@@ -14,6 +14,7 @@
 _Atomic uint64_t beam_states[BEAM_HANDLES];
 _Atomic(struct beam_handle *) beam_table[BEAM_HANDLES];
 _Atomic uint64_t beam_running;
+_Atomic ERL_NIF_TERM beam_firing[BEAM_HANDLES];
 bool beam_small;
 struct beam_tuple beam_tuple3 = {.tag = 8};
 static _Atomic unsigned numbers;
@@ -36,14 +37,20 @@ struct beam_thread *beam_thread_new(void)
 
 void beam_set_live(struct beam_handle *b, bool live)
 {
-	uint64_t bit = 1ULL << b->number % BEAM_HANDLES;
+	unsigned place = b->number % BEAM_HANDLES;
+	uint64_t bit = 1ULL << place;
 
 	atomic_store(&b->live, live);
 	if (live)
 		atomic_fetch_or(&beam_running, bit);
 	else
 		atomic_fetch_and(&beam_running, ~bit);
-	atomic_store(&beam_states[b->number % BEAM_HANDLES], ((uint64_t)b->number + 1) << 1 | live);
+	atomic_store(&beam_states[place], ((uint64_t)b->number + 1) << 1 | live);
+	if (beam_small) {
+		atomic_store(&beam_firing[place], live ? b->state : 0);
+		atomic_store(&beam_firing[BEAM_ALL],
+			atomic_load(&beam_running) ? (ERL_NIF_TERM)BEAM_ALL << 4 | 15 : 0);
+	}
 }
 
 static void wait_outside(void)
@@ -63,6 +70,8 @@ int beam_register(struct beam_handle *b)
 		unsigned n = (atomic_fetch_add(&numbers, 1) & 0x7ffffff) + 1;
 		struct beam_handle *none = NULL;
 
+		if (n % BEAM_HANDLES == BEAM_ALL)
+			continue;
 		b->number = n;
 		if (atomic_compare_exchange_strong(&beam_table[n % BEAM_HANDLES], &none, b)) {
 			beam_set_live(b, false);

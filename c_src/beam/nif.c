@@ -113,9 +113,10 @@ static ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 		snprintf(e.text, sizeof(e.text), "more than %d handles are open", BEAM_HANDLES);
 		return beam_error(env, &e);
 	}
+	b->state = enif_make_uint(env, b->number);
 	t = enif_make_resource(env, b);
 	enif_release_resource(b);
-	return enif_make_tuple3(env, atom_ok, t, enif_make_uint(env, b->number));
+	return enif_make_tuple3(env, atom_ok, t, b->state);
 }
 
 static ERL_NIF_TERM nif_close(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])

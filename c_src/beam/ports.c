@@ -91,7 +91,7 @@ static void on_open(struct beam_event *ev, ERL_NIF_TERM process, ERL_NIF_TERM na
 	port = arg[1];
 	arg[1] = arg[2];
 	arg[2] = port;
-	beam_fire(ev, p, arg, (strings & 1) | 4);
+	en_fire(p, arg, (strings & 1) | 4, &ev->who);
 }
 
 static void on_closed(struct beam_event *ev, ERL_NIF_TERM reason)
@@ -106,7 +106,7 @@ static void on_closed(struct beam_event *ev, ERL_NIF_TERM reason)
 		strings = start(ev, known_port != NULL ? known_port->owner : atom_undefined, arg);
 		enif_snprintf(why, sizeof(why), "%T", reason);
 		arg[3] = text(why);
-		beam_fire(ev, p, arg, strings);
+		en_fire(p, arg, strings, &ev->who);
 	}
 	if (known_port != NULL)
 		atomic_store_explicit(&place(ev->b, ev->pid)->port, 0, memory_order_release);
@@ -138,7 +138,7 @@ static void fire_port(
 	strings = start(ev, process, arg);
 	arg[3] = a3;
 	arg[4] = a4;
-	beam_fire(ev, p, arg, strings);
+	en_fire(p, arg, strings, &ev->who);
 }
 
 static void on_control(struct beam_event *ev, ERL_NIF_TERM process, ERL_NIF_TERM arg, bool call)

@@ -183,7 +183,7 @@ static inline bool push(struct beam_procs *t, struct beam_proc *p)
 	return true;
 }
 
-unsigned beam_stack_enter(
+unsigned beam_stack_enter_far(
 	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn, unsigned level)
 {
 	while (p->n > 0 && top(p)->level > level) /* ended unseen */
@@ -204,19 +204,19 @@ unsigned beam_stack_enter(
 	return p->n;
 }
 
-struct beam_frame beam_stack_return(
+const struct beam_fn *beam_stack_return_far(
 	struct beam_procs *t, struct beam_proc *p, unsigned level, unsigned *depth)
 {
-	struct beam_frame f = {.fn = NULL};
+	const struct beam_fn *fn;
 
 	while (p->n > 0 && top(p)->level > level) /* thrown past */
 		pop(t, p);
-	if (p->n > 0 && top(p)->level == level) {
-		f = *top(p);
-		*depth = p->n;
-		pop(t, p);
-	}
-	return f;
+	if (p->n == 0 || top(p)->level != level)
+		return NULL;
+	fn = top(p)->fn;
+	*depth = p->n;
+	pop(t, p);
+	return fn;
 }
 
 /* ---- by names -------------------------------------------------------------------------- */
@@ -235,17 +235,17 @@ unsigned beam_names_enter(struct beam_procs *t, struct beam_proc *p, const struc
 	return p->n;
 }
 
-struct beam_frame beam_names_return(
+const struct beam_fn *beam_names_return(
 	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *to, unsigned *depth)
 {
-	struct beam_frame f = {.fn = NULL};
+	const struct beam_fn *fn;
 
 	if (p->n == 0)
-		return f;
-	f = *top(p);
+		return NULL;
+	fn = top(p)->fn;
 	*depth = p->n;
 	pop(t, p);
 	while (to != NULL && p->n > 0 && top(p)->fn != to) /* its chain of tail calls */
 		pop(t, p);
-	return f;
+	return fn;
 }

@@ -11,41 +11,39 @@
 
 #include "beam.h"
 
-ERL_NIF_TERM beam_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+static __attribute__((noinline)) ERL_NIF_TERM enabled_far(ErlNifEnv *env, ERL_NIF_TERM state)
 {
 	unsigned number;
 	bool gone;
 
-	(void)argc;
-	if (unlikely(!beam_number(env, argv[1], &number)))
-		return argv[1] == atom_layout ? atom_trace : atom_remove;
-	if (likely(beam_live(number, &gone)))
+	if (!beam_number(env, state, &number))
+		return state == atom_layout ? atom_trace : atom_remove;
+	if (beam_live(number, &gone))
 		return atom_trace;
 	return gone ? atom_remove : atom_discard;
 }
 
-/* The running time of the event's process, without what its probes took. */
-static uint64_t vtimestamp(const struct en_who *who)
+ERL_NIF_TERM beam_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	struct beam_proc *p = ((const struct beam_event *)(const void *)who)->proc;
+	(void)argc;
+	return likely(beam_fires(argv[1])) ? atom_trace : enabled_far(env, argv[1]);
+}
+
+/* The running time of the event's process when the event began, without what its probes took. */
+uint64_t beam_vtimestamp(const struct en_who *who)
+{
+	const struct beam_event *ev = (const struct beam_event *)(const void *)who;
+	struct beam_proc *p = ev->proc;
 	uint64_t now;
 
 	if (p == NULL)
 		return 0;
 	now = p->ran;
 	if (p->in_at != 0)
-		now += en_now() - p->in_at - p->spent;
+		now += ev->began - p->in_at - p->spent;
 	if (now > p->last)
 		p->last = now;
 	return p->last;
-}
-
-void beam_fire(struct beam_event *ev, struct en_probe *p, const uint64_t *arg, unsigned strings)
-{
-	ev->who.key = ev->who.tid = ev->pid;
-	ev->who.vtimestamp = ev->b->vts ? vtimestamp : NULL;
-	ev->who.ustack = NULL;
-	en_fire(p, arg, strings, &ev->who);
 }
 
 static inline uint64_t pid_arg(struct beam_event *ev)
@@ -107,12 +105,12 @@ static void on_pid_mfa(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM m
 		arg[0] = pid_arg(ev);
 	if (p->argmask & 2)
 		arg[1] = mfa_arg(ev->env, mfa, &strings);
-	beam_fire(ev, p, arg, strings);
+	en_fire(p, arg, strings, &ev->who);
 }
 
 /* ---- calls ----------------------------------------------------------------------------- */
 
-static void fire_fn(struct beam_event *ev, struct en_probe *const *p, unsigned n,
+static inline __attribute__((always_inline)) void fire_fn(struct beam_event *ev, struct en_probe *const *p, unsigned n,
 	const struct beam_fn *fn, unsigned depth)
 {
 	uint64_t arg[3];
@@ -122,12 +120,12 @@ static void fire_fn(struct beam_event *ev, struct en_probe *const *p, unsigned n
 	for (unsigned i = 0; i < n; i++) {
 		if (p[i]->argmask & 1)
 			arg[0] = pid_arg(ev);
-		beam_fire(ev, p[i], arg, 3);
+		en_fire(p[i], arg, 3, &ev->who);
 	}
 }
 
-/* {M, F, Arity}, or {M, F, Arguments} if a script needs those of some function. */
-static inline struct beam_fn *called(
+/* {M, F, Arguments}, if a script needs those of some function; or no function of ours. */
+static __attribute__((noinline)) struct beam_fn *called_far(
 	struct beam_event *ev, ERL_NIF_TERM mfa, const ERL_NIF_TERM **tuple)
 {
 	const ERL_NIF_TERM *t;
@@ -135,23 +133,34 @@ static inline struct beam_fn *called(
 	unsigned arity;
 	int n;
 
-	if (likely((mfa & 7) == beam_tuple3.tag)) { /* a tuple, without asking */
-		t = (const ERL_NIF_TERM *)(uintptr_t)(mfa - beam_tuple3.tag);
-		if (likely(*t++ == beam_tuple3.header))
-			goto find;
-	}
 	if (!enif_get_tuple(ev->env, mfa, &n, &t) || n != 3)
 		return NULL;
-find:
 	*tuple = t;
 	fn = beam_function_find(&ev->b->fns, t[0], t[1], t[2]);
-	if (likely(fn != NULL) || !enif_get_list_length(ev->env, t[2], &arity))
+	if (fn != NULL || !enif_get_list_length(ev->env, t[2], &arity))
 		return fn;
 	return beam_function_find(&ev->b->fns, t[0], t[1], enif_make_uint(ev->env, arity));
 }
 
+/* {M, F, Arity}: a tuple, and not asked for its elements. */
+static inline struct beam_fn *called(
+	struct beam_event *ev, ERL_NIF_TERM mfa, const ERL_NIF_TERM **tuple)
+{
+	const ERL_NIF_TERM *t = (const ERL_NIF_TERM *)(uintptr_t)(mfa & ~(ERL_NIF_TERM)7);
+	struct beam_fn *fn;
+
+	if (likely((mfa & 7) == beam_tuple3.tag && t[0] == beam_tuple3.header)) {
+		fn = beam_function_find(&ev->b->fns, t[1], t[2], t[3]);
+		if (likely(fn != NULL)) {
+			*tuple = t + 1;
+			return fn;
+		}
+	}
+	return called_far(ev, mfa, tuple);
+}
+
 /* A call of dyntrace's functions: what OTP's own provider would have fired. */
-static void user_call(struct beam_event *ev, const struct beam_fn *fn, ERL_NIF_TERM list)
+static __attribute__((noinline)) void user_call(struct beam_event *ev, const struct beam_fn *fn, ERL_NIF_TERM list)
 {
 	ERL_NIF_TERM args[10];
 	unsigned n = 0;
@@ -163,7 +172,7 @@ static void user_call(struct beam_event *ev, const struct beam_fn *fn, ERL_NIF_T
 }
 
 /* proc_lib:hibernate(M, F, Args): noted for when it goes out. */
-static void note_hibernate(struct beam_event *ev, ERL_NIF_TERM list)
+static __attribute__((noinline)) void note_hibernate(struct beam_event *ev, ERL_NIF_TERM list)
 {
 	ERL_NIF_TERM m, f, args;
 
@@ -177,22 +186,26 @@ static void note_hibernate(struct beam_event *ev, ERL_NIF_TERM list)
 	ev->proc->hib_fun = f;
 }
 
+static inline unsigned enter(struct beam_event *ev, const struct beam_fn *fn)
+{
+	struct beam_procs *t = &ev->b->procs;
+
+	if (unlikely(ev->proc == NULL))
+		return 0;
+	if (likely(atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN))
+		return beam_stack_enter(t, ev->proc, fn, (unsigned)beam_stack_level(ev->env));
+	return fn->local ? beam_names_enter(t, ev->proc, fn) : 0;
+}
+
 static inline void on_call(struct beam_event *ev, ERL_NIF_TERM mfa)
 {
-	struct beam_handle *b = ev->b;
 	const ERL_NIF_TERM *t;
 	struct beam_fn *fn = called(ev, mfa, &t);
-	unsigned depth = 0;
+	unsigned depth;
 
 	if (unlikely(fn == NULL))
 		return;
-	if ((b->returns || b->depth) && ev->proc != NULL) {
-		if (atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN)
-			depth = beam_stack_enter(&b->procs, ev->proc, fn,
-				(unsigned)beam_stack_level(ev->env));
-		else if (fn->local)
-			depth = beam_names_enter(&b->procs, ev->proc, fn);
-	}
+	depth = ev->b->stacks ? enter(ev, fn) : 0;
 	if (unlikely(fn->user != 0))
 		user_call(ev, fn, t[2]);
 	if (unlikely(fn->hibernate))
@@ -202,20 +215,20 @@ static inline void on_call(struct beam_event *ev, ERL_NIF_TERM mfa)
 
 static inline void on_return_to(struct beam_event *ev, ERL_NIF_TERM mfa)
 {
-	struct beam_handle *b = ev->b;
+	struct beam_procs *procs = &ev->b->procs;
+	const struct beam_fn *fn;
 	const ERL_NIF_TERM *t;
-	struct beam_frame f;
 	unsigned depth = 0;
 
-	if (ev->proc == NULL || !b->returns)
+	if (unlikely(ev->proc == NULL || !ev->b->returns))
 		return;
 	if (likely(atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN))
-		f = beam_stack_return(&b->procs, ev->proc, (unsigned)beam_return_level(ev->env),
-			&depth);
+		fn = beam_stack_return(
+			procs, ev->proc, (unsigned)beam_return_level(ev->env), &depth);
 	else
-		f = beam_names_return(&b->procs, ev->proc, called(ev, mfa, &t), &depth);
-	if (f.fn != NULL)
-		fire_fn(ev, f.fn->ret, f.fn->nret, f.fn, depth);
+		fn = beam_names_return(procs, ev->proc, called(ev, mfa, &t), &depth);
+	if (fn != NULL)
+		fire_fn(ev, fn->ret, fn->nret, fn, depth);
 }
 
 /* ---- processes ------------------------------------------------------------------------- */
@@ -233,7 +246,7 @@ static __attribute__((noinline)) void on_exit_(struct beam_event *ev, ERL_NIF_TE
 			arg[0] = pid_arg(ev);
 		if (p->argmask & 2)
 			arg[1] = term_arg(ev->env, text, sizeof(text), reason, &cached);
-		beam_fire(ev, p, arg, cached ? 3 : 1);
+		en_fire(p, arg, cached ? 3 : 1, &ev->who);
 	}
 	if (b->self)
 		en_self_free(b->h->en, ev->pid);
@@ -267,7 +280,7 @@ static void on_hibernate(struct beam_event *ev, ERL_NIF_TERM mfa)
 	arg[1] = beam_str(proc->hib_mod != 0
 				  ? beam_mfa_text(proc->hib_mod, proc->hib_fun, proc->hib_arity)
 				  : beam_mfa_text(t[0], t[1], 3));
-	beam_fire(ev, p, arg, 3);
+	en_fire(p, arg, 3, &ev->who);
 	proc->hib_mod = 0;
 }
 
@@ -303,7 +316,7 @@ static void send_local(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to)
 		arg[1] = beam_str(beam_term_text(to));
 	if (p->argmask & 4)
 		arg[2] = beam_term_size(ev->env, msg);
-	beam_fire(ev, p, arg, 3);
+	en_fire(p, arg, 3, &ev->who);
 }
 
 /* The node of a pid of another node: its external form is the only place that names it. */
@@ -354,7 +367,7 @@ static __attribute__((noinline)) void send_remote(struct beam_event *ev, ERL_NIF
 	}
 	if (p->argmask & 8)
 		arg[3] = beam_term_size(ev->env, msg);
-	beam_fire(ev, p, arg, strings);
+	en_fire(p, arg, strings, &ev->who);
 }
 
 /* To a pid, a name, {Name, Node}; a port is sent no message, but a command. */
@@ -393,7 +406,7 @@ static void on_receive(struct beam_event *ev, ERL_NIF_TERM msg)
 		arg[1] = beam_term_size(ev->env, msg);
 	if (p->argmask & 4)
 		arg[2] = beam_queue_len(ev->env);
-	beam_fire(ev, p, arg, 1);
+	en_fire(p, arg, 1, &ev->who);
 }
 
 /* ---- garbage collections --------------------------------------------------------------- */
@@ -422,7 +435,7 @@ static void heap_changed(struct beam_event *ev, uint64_t from, uint64_t to)
 		return;
 	if (p->argmask & 1)
 		arg[0] = pid_arg(ev);
-	beam_fire(ev, p, arg, 1);
+	en_fire(p, arg, 1, &ev->who);
 }
 
 static void on_gc(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM info)
@@ -438,7 +451,7 @@ static void on_gc(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM info)
 			arg[0] = pid_arg(ev);
 		if (p->argmask & 2)
 			arg[1] = value_of(ev->env, info, atom_wordsize);
-		beam_fire(ev, p, arg, 1);
+		en_fire(p, arg, 1, &ev->who);
 	}
 	if (ev->b->heaps && ev->proc != NULL && !start)
 		heap_changed(ev, ev->proc->heap_size,
@@ -529,28 +542,38 @@ static inline void dispatch(struct beam_event *ev, const ERL_NIF_TERM argv[])
 	}
 }
 
-/* trace(Tag, State, Tracee, Term, Opts) */
-ERL_NIF_TERM beam_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+static __attribute__((noinline)) ERL_NIF_TERM trace_far(ErlNifEnv *env, const ERL_NIF_TERM argv[])
+{
+	if (argv[1] == atom_layout && (argv[0] == atom_call || argv[0] == atom_return_to))
+		beam_layout_sample(env, argv[0] == atom_return_to);
+	return atom_ok;
+}
+
+/* trace(Tag, State, Tracee, Term, Opts). No buffer here that a stack protector would guard. */
+__attribute__((no_stack_protector)) ERL_NIF_TERM beam_trace(
+	ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct beam_event ev;
 	unsigned number;
 	uint64_t in;
 
 	(void)argc;
-	if (unlikely(!beam_number(env, argv[1], &number))) {
-		if (argv[1] == atom_layout && (argv[0] == atom_call || argv[0] == atom_return_to))
-			beam_layout_sample(env, argv[0] == atom_return_to);
-		return atom_ok;
-	}
+	if (unlikely(!beam_number(env, argv[1], &number)))
+		return trace_far(env, argv);
 	ev.env = env;
-	ev.pid = argv[2];
+	ev.pid = ev.who.key = ev.who.tid = argv[2];
+	ev.who.ustack = NULL;
 	in = number == BEAM_ALL ? atomic_load_explicit(&beam_running, memory_order_relaxed)
 				: 1ULL << number % BEAM_HANDLES;
 	for (; in != 0; in &= in - 1) {
-		ev.b = beam_enter_slot((unsigned)__builtin_ctzll(in));
-		if (likely(ev.b != NULL && (number == BEAM_ALL || ev.b->number == number) &&
-			   atomic_load_explicit(&ev.b->live, memory_order_acquire)))
+		struct beam_handle *b = beam_enter_slot((unsigned)__builtin_ctzll(in));
+
+		if (likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire) &&
+			   (number == BEAM_ALL || b->number == number))) {
+			ev.b = b;
+			ev.who.vtimestamp = b->vtimestamp;
 			dispatch(&ev, argv);
+		}
 		beam_leave();
 	}
 	return atom_ok;

@@ -90,7 +90,9 @@ static struct en_probe *probe_of(struct beam_handle *b, ErlNifEnv *env, enum bea
 ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM pid,
 	enum beam_user kind, const ERL_NIF_TERM *args, unsigned n)
 {
-	struct beam_event ev = {.b = b, .env = env, .pid = pid};
+	struct beam_event ev = {.b = b, .env = env, .pid = pid,
+		.who = {.key = pid, .tid = pid, .vtimestamp = b->vtimestamp},
+		.proc = b->procs.tab != NULL ? beam_proc_find(&b->procs, pid) : NULL};
 	char texts[5][MOST_TEXT];
 	uint64_t arg[10];
 	bool bad = false;
@@ -101,11 +103,13 @@ ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM 
 	if (p == NULL || !en_enabled(p) ||
 		!atomic_load_explicit(&b->live, memory_order_acquire))
 		return atom_false;
+	if (ev.proc != NULL && b->vts)
+		ev.began = en_now();
 	if (kind == USER_S1) {
 		if (!get_text(env, args[0], texts[0]))
 			return atom_badarg;
 		arg[0] = (uint64_t)(uintptr_t)texts[0];
-		beam_fire(&ev, p, arg, 0);
+		en_fire(p, arg, 0, &ev.who);
 		return atom_true;
 	}
 	if (kind == USER_N)
@@ -121,7 +125,7 @@ ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM 
 	}
 	if (bad)
 		return atom_badarg;
-	beam_fire(&ev, p, arg, 1);
+	en_fire(p, arg, 1, &ev.who);
 	return atom_true;
 }
 

@@ -658,8 +658,11 @@ static struct cg_val gen_builtin(struct cg *g, struct d_node *n)
 		return cg_field(FIELD(id), 4);
 	if (id == BI_EPID)
 		return cg_field(FIELD(epid), 4);
-	if (id == BI_TIMESTAMP)
+	if (id == BI_TIMESTAMP) {
 		g->clause->reads_ts = true;
+		cg_call(g, RT_timestamp);
+		return cg_keep(g, n, R0);
+	}
 	if (id == BI_VTIMESTAMP)
 		g->clause->reads_vts = true;
 	ebpf_const(g->a, R2, id);

@@ -19,9 +19,12 @@ struct agg_entry {
 	uint64_t data[]; /* words of data, then the key */
 };
 
+#define RECENT 64 /* a power of two */
+
 struct agg_tab {
 	uint64_t *index;  /* 0: empty; else hash >> 32 << 32 | entry */
 	uint32_t *direct; /* by aggregation: the entry of one without key */
+	uint32_t recent[RECENT]; /* by string: entries whose whole key it is, found without hashing */
 	char *mem;	  /* entries, by offset / 8; 0 is none */
 	uint32_t mask;
 	uint32_t n, most; /* entries in the index */
@@ -93,34 +96,67 @@ PROBE_PATH static __attribute__((noinline)) uint64_t *add_keyed(struct fire *f, 
 	return e->data;
 }
 
-/* The data of this key; NULL: dropped. The index is never full, so that searching ends. */
-PROBE_PATH static inline uint64_t *data_of(struct fire *f, uint64_t id, uint64_t key)
+static inline uint32_t *recent_of(struct agg_tab *tab, uint64_t agg, const struct et_str *s)
 {
-	const struct en_aggdef *def = &f->en->aggs[id];
-	struct agg_tab *tab = atomic_load_explicit(&f->thread->agg, memory_order_acquire);
-	const uint64_t *word = (const uint64_t *)(uintptr_t)key;
+	return &tab->recent[(s->id + 7 * agg) % RECENT];
+}
+
+/* The index is never full, so that searching ends. */
+PROBE_PATH NO_GUARD static __attribute__((noinline)) uint64_t *data_far(
+	struct fire *f, struct agg_tab *tab, const struct en_aggdef *def, const uint64_t *word)
+{
+	struct agg_entry *e;
+	uint64_t *data;
 	struct key_view v;
 	uint32_t at;
 
 	if (def->key.n == 0) {
-		uint64_t ref = tab->direct[id];
+		uint64_t ref = tab->direct[def->id];
 
 		if (likely(ref != 0))
 			return ((struct agg_entry *)(void *)(tab->mem + 8 * ref))->data;
 		return add_keyless(f, tab, def);
 	}
-	key_look(f, &def->key, id, word, &v);
+	key_look(f, &def->key, def->id, word, &v);
 	for (at = (uint32_t)v.hash & tab->mask; tab->index[at] != 0; at = (at + 1) & tab->mask) {
-		struct agg_entry *e;
-
 		if (tab->index[at] >> 32 != v.hash >> 32)
 			continue;
 		e = (struct agg_entry *)(void *)(tab->mem + 8 * (uint64_t)(uint32_t)tab->index[at]);
-		if (e->hash == v.hash && e->agg == id &&
-			key_equal(&def->key, word, &v, e->data + def->words))
+		if (e->hash == v.hash && e->agg == def->id &&
+			key_equal(&def->key, word, &v, e->data + def->words)) {
+			data = e->data;
+			goto found;
+		}
+	}
+	data = add_keyed(f, tab, def, word, &v, at);
+	if (data == NULL)
+		return NULL;
+found:
+	if (def->one_str && v.str[0].id != 0) {
+		data[def->words] = v.str[0].id; /* of those that have this text, the newest */
+		*recent_of(tab, def->id, str_interned(word[0])) =
+			entry_ref(tab, (const struct agg_entry *)(const void *)((char *)data -
+				offsetof(struct agg_entry, data)));
+	}
+	return data;
+}
+
+/* The data of this key; NULL: dropped. */
+PROBE_PATH static inline uint64_t *data_of(struct fire *f, uint64_t id, uint64_t key)
+{
+	const struct en_aggdef *def = &f->en->aggs[id];
+	struct agg_tab *tab = atomic_load_explicit(&f->thread->agg, memory_order_acquire);
+	const uint64_t *word = (const uint64_t *)(uintptr_t)key;
+	const struct et_str *s;
+
+	if (def->one_str && (s = str_interned(word[0])) != NULL) {
+		uint64_t ref = *recent_of(tab, id, s);
+		struct agg_entry *e = (struct agg_entry *)(void *)(tab->mem + 8 * ref);
+
+		if (likely(ref != 0 && e->agg == id && e->data[def->words] == s->id))
 			return e->data;
 	}
-	return add_keyed(f, tab, def, word, &v, at);
+	return data_far(f, tab, def, word);
 }
 
 RTFN(agg_count)
@@ -233,6 +269,7 @@ int agg_init(struct en *en, struct et_error *e)
 		d->id = i;
 		d->words = aggfn_words(p->aggs[i]);
 		en_key_init(&d->key, p->aggs[i]->keys, p->aggs[i]->nkeys, false);
+		d->one_str = d->key.n == 1 && d->key.kind[0] == EBPF_STR;
 		/* the code generator and consumer have the same numbers from aggfn.h */
 		if (d->words == 0 || (p->aggs[i]->nbuckets != aggfn_nbuckets(p->aggs[i])))
 			return et_err(e, "ET_PROGRAM", "aggregation @%s has bad parameters",
@@ -295,6 +332,7 @@ static void reset(struct agg_tab *tab)
 		if (to > from)
 			madvise((void *)from, to - from, MADV_DONTNEED);
 	}
+	memset(tab->recent, 0, sizeof(tab->recent));
 	tab->n = 0;
 	tab->used = 8;
 	tab->given = 0;

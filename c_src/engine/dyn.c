@@ -84,6 +84,7 @@ PROBE_PATH static struct dyn_node *node_alloc(struct en_thread *t, uint64_t size
 
 PROBE_PATH static void node_unalloc(struct en_thread *t, struct dyn_node *n)
 {
+	atomic_store_explicit(&n->state, NODE_GONE, memory_order_relaxed);
 	atomic_store_explicit(&n->link, t->dyn_free[n->cls], memory_order_relaxed);
 	t->dyn_free[n->cls] = n;
 }
@@ -140,6 +141,88 @@ PROBE_PATH static inline struct dyn_node *find(const struct place *p)
 	return find_from(p, atomic_load_explicit(p->head, memory_order_acquire), NULL);
 }
 
+/*
+ * Clauses look the same variables up again and again: each slot remembers where they were, if the
+ * key is one number or one interned string. A node that was given up and became another's is told
+ * by its key, which is written before its state is LIVE again.
+ */
+struct short_key {
+	struct dyn_node **recent; /* NULL: no such key */
+	uint64_t self, word;	  /* the string's id, or the number */
+};
+
+PROBE_PATH static inline struct short_key short_key(const struct fire *f, uint64_t id, uint64_t key)
+{
+	const struct dyn_var *v = &f->en->dyn.vars[id];
+	struct short_key s = {NULL, 0, 0};
+	uint64_t h = id;
+
+	if (!v->one)
+		return s;
+	if (v->key.n != 0)
+		s.word = *(const uint64_t *)(uintptr_t)key;
+	if (v->key.nstr != 0) {
+		const struct et_str *in = str_interned(s.word);
+
+		if (unlikely(in == NULL || in->len >= f->en->strsize))
+			return s;
+		s.word = in->id;
+	}
+	if (v->key.self) {
+		s.self = f->who != NULL ? f->who->key : f->thread->self_key;
+		h ^= s.self;
+	}
+	h = (h ^ s.word << 20) * 0x9e3779b97f4a7c15;
+	s.recent = &f->thread->dyn_recent[h >> 58];
+	return s;
+}
+
+PROBE_PATH static inline bool is_short_key(
+	const struct dyn_var *v, struct dyn_node *n, const struct short_key *s)
+{
+	const uint64_t *k = dyn_key(v, n);
+
+	if (v->key.nstr != 0 && *k++ != s->word)
+		return false;
+	if (v->key.self && *k++ != s->self)
+		return false;
+	return v->key.nstr != 0 || v->key.n == 0 || *k == s->word;
+}
+
+/* The node of this key if it was seen of late and is in use, or NULL. */
+PROBE_PATH static inline struct dyn_node *recall(
+	const struct fire *f, uint64_t id, const struct short_key *s)
+{
+	struct dyn_node *n = s->recent != NULL ? *s->recent : NULL;
+
+	if (n != NULL && atomic_load_explicit(&n->state, memory_order_acquire) == NODE_LIVE &&
+		n->var == id && is_short_key(&f->en->dyn.vars[id], n, s))
+		return n;
+	return NULL;
+}
+
+PROBE_PATH NO_GUARD static __attribute__((noinline)) struct dyn_node *seek(
+	struct fire *f, uint64_t id, uint64_t key, struct dyn_node **recent)
+{
+	struct place p;
+	struct dyn_node *n;
+
+	look(f, id, key, &p);
+	n = find(&p);
+	if (n != NULL && recent != NULL)
+		*recent = n;
+	return n;
+}
+
+/* The variable's node, or NULL. */
+PROBE_PATH static inline struct dyn_node *lookup(struct fire *f, uint64_t id, uint64_t key)
+{
+	struct short_key s = short_key(f, id, key);
+	struct dyn_node *n = recall(f, id, &s);
+
+	return likely(n != NULL) ? n : seek(f, id, key, s.recent);
+}
+
 /* Before writing: take a node back from the cleaner. false: too late, make a new one. */
 PROBE_PATH static inline bool hold(struct dyn_node *n)
 {
@@ -181,12 +264,12 @@ PROBE_PATH static struct dyn_node *insert(const struct place *p, uint64_t value,
 	}
 	n->hash = p->key.hash;
 	n->var = (uint16_t)v->id;
-	atomic_store_explicit(&n->state, NODE_LIVE, memory_order_relaxed);
 	atomic_store_explicit(&n->queued, NODE_FREE, memory_order_relaxed);
 	atomic_store_explicit(&n->value, value, memory_order_relaxed);
 	key_store(&v->key, p->word, &p->key, dyn_key(v, n));
 	if (v->data != 0)
 		memset(n->body, 0, v->data);
+	atomic_store_explicit(&n->state, NODE_LIVE, memory_order_release);
 	for (int i = 0; i < TRIES; i++) {
 		found = find_from(p, head, NULL);
 		if (found != NULL && hold(found)) {
@@ -207,13 +290,31 @@ PROBE_PATH static struct dyn_node *insert(const struct place *p, uint64_t value,
 	return NULL;
 }
 
-/* The node to write to; made with that value if there is none. */
-PROBE_PATH static inline struct dyn_node *get(const struct place *p, uint64_t value, bool *made)
+PROBE_PATH NO_GUARD static __attribute__((noinline)) struct dyn_node *get_far(
+	struct fire *f, uint64_t id, uint64_t key, uint64_t value, struct dyn_node **recent,
+	bool *made)
 {
-	struct dyn_node *n = find(p);
+	struct place p;
+	struct dyn_node *n;
+
+	look(f, id, key, &p);
+	n = find(&p);
+	if (n == NULL || !hold(n))
+		n = insert(&p, value, made);
+	if (n != NULL && recent != NULL)
+		*recent = n;
+	return n;
+}
+
+/* The node to write to; made with that value if there is none. */
+PROBE_PATH static inline struct dyn_node *get(
+	struct fire *f, uint64_t id, uint64_t key, uint64_t value, bool *made)
+{
+	struct short_key s = short_key(f, id, key);
+	struct dyn_node *n = recall(f, id, &s);
 
 	*made = false;
-	return likely(n != NULL && hold(n)) ? n : insert(p, value, made);
+	return likely(n != NULL) ? n : get_far(f, id, key, value, s.recent, made);
 }
 
 /* Deleted: tell the cleaner, unless it knows. */
@@ -236,32 +337,31 @@ PROBE_PATH static inline void deleted(struct en_thread *t, struct dyn_node *n)
 
 /* ---- runtime functions ---------------------------------------------------------------- */
 
+static inline uint64_t value_of(const struct dyn_node *n)
+{
+	return n != NULL ? atomic_load_explicit(&n->value, memory_order_relaxed) : 0;
+}
+
 RTFN(dyn_load)
 {
-	struct place p;
-	struct dyn_node *n;
-
-	look(FIRE(ctx), a, b, &p);
-	n = find(&p);
-	return n != NULL ? atomic_load_explicit(&n->value, memory_order_relaxed) : 0;
+	return value_of(lookup(FIRE(ctx), a, b));
 }
 
 RTFN(dyn_store)
 {
-	struct place p;
+	struct fire *f = FIRE(ctx);
 	struct dyn_node *n;
 	bool made;
 
-	look(FIRE(ctx), a, b, &p);
 	if (c == 0) {
-		n = find(&p);
+		n = lookup(f, a, b);
 		if (n != NULL) {
 			atomic_store_explicit(&n->value, 0, memory_order_relaxed);
-			deleted(p.f->thread, n);
+			deleted(f->thread, n);
 		}
 		return 0;
 	}
-	n = get(&p, c, &made);
+	n = get(f, a, b, c, &made);
 	if (n != NULL && !made)
 		atomic_store_explicit(&n->value, c, memory_order_relaxed);
 	return 0;
@@ -269,22 +369,19 @@ RTFN(dyn_store)
 
 RTFN(dyn_add)
 {
-	struct place p;
+	struct fire *f = FIRE(ctx);
 	struct dyn_node *n;
 	uint64_t old;
 	bool made;
 
-	look(FIRE(ctx), a, b, &p);
-	if (c == 0) {
-		n = find(&p);
-		return n != NULL ? atomic_load_explicit(&n->value, memory_order_relaxed) : 0;
-	}
-	n = get(&p, c, &made);
+	if (c == 0)
+		return value_of(lookup(f, a, b));
+	n = get(f, a, b, c, &made);
 	if (n == NULL || made)
 		return 0;
 	old = atomic_fetch_add_explicit(&n->value, c, memory_order_relaxed);
 	if (old + c == 0)
-		deleted(p.f->thread, n);
+		deleted(f->thread, n);
 	return old;
 }
 
@@ -296,11 +393,8 @@ RTFN(dyn_del)
 /* By-reference values: the bytes of one that is there. */
 RTFN(dyn_ref)
 {
-	struct place p;
-	struct dyn_node *n;
+	struct dyn_node *n = lookup(FIRE(ctx), a, b);
 
-	look(FIRE(ctx), a, b, &p);
-	n = find(&p);
 	if (n == NULL || atomic_load_explicit(&n->value, memory_order_acquire) == 0)
 		return 0;
 	return (uint64_t)(uintptr_t)n->body;
@@ -309,18 +403,17 @@ RTFN(dyn_ref)
 /* The same, made if missing: of those who find it deleted one empties it. */
 RTFN(dyn_new)
 {
-	struct place p;
+	struct fire *f = FIRE(ctx);
 	struct dyn_node *n;
 	uint64_t none = 0;
 	bool made;
 
-	look(FIRE(ctx), a, b, &p);
-	n = get(&p, 1, &made);
+	n = get(f, a, b, 1, &made);
 	if (n == NULL)
 		return 0;
 	if (atomic_load_explicit(&n->value, memory_order_acquire) == 0 &&
 		atomic_compare_exchange_strong(&n->value, &none, 2)) {
-		memset(n->body, 0, p.var->data);
+		memset(n->body, 0, f->en->dyn.vars[a].data);
 		atomic_store_explicit(&n->value, 1, memory_order_release);
 	}
 	return (uint64_t)(uintptr_t)n->body;

@@ -21,6 +21,7 @@
 #include "rt.h"
 
 #define PROBE_PATH  __attribute__((section(".text.probe")))
+#define NO_GUARD    __attribute__((no_stack_protector)) /* no buffer there to be overrun */
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define LINE	    128 /* bytes: two cache lines, which are fetched together */
@@ -86,6 +87,7 @@ struct agg_tab;
 struct en_aggdef {
 	const struct prog_agg *prog;
 	uint32_t id, words;
+	bool one_str; /* its key is one string */
 	struct en_key key;
 };
 
@@ -98,6 +100,7 @@ struct dyn_var {
 	uint32_t id;
 	uint32_t data; /* bytes behind the head: 0 for numbers */
 	bool is_str;
+	bool one; /* its key is one number, one string or nothing at all */
 	struct en_key key;
 };
 
@@ -168,6 +171,7 @@ struct en_thread {
 	uint32_t tid;
 	counter drops[DROP_KINDS];
 	struct dyn_node *dyn_free[DYN_CLASSES];
+	struct dyn_node *dyn_recent[64]; /* seen last, by a hash: dyn.c */
 	_Atomic(struct dyn_node *) dyn_dirty; /* deleted here, taken by the cleaner */
 	/* speculations: blocks free for use here, and those that the cleaner gave back */
 	struct spec_buf *spec;

@@ -65,7 +65,6 @@ RTFN(var)
 	struct fire *f = FIRE(ctx);
 
 	switch (a) {
-	case BI_TIMESTAMP: return fire_ts(f);
 	case BI_VTIMESTAMP: return vtimestamp(f);
 	case BI_WALLTIMESTAMP: return walltimestamp(f);
 	case BI_CPU:
@@ -73,6 +72,11 @@ RTFN(var)
 	case BI_TID: return f->who != NULL ? f->who->tid : f->thread->tid;
 	default: return rare_var(f, a);
 	}
+}
+
+RTFN(timestamp)
+{
+	return fire_ts(FIRE(ctx));
 }
 
 RTFN(strvar)
