@@ -30,8 +30,10 @@
 
 #define BEAM_HANDLES 64 /* places: the bits of a word; the first belongs to BEAM_ALL */
 #define BEAM_ALL     0  /* no handle's number */
-#define likely(x)    __builtin_expect(!!(x), 1)
-#define unlikely(x)  __builtin_expect(!!(x), 0)
+#ifndef likely
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#endif
 
 /* ---- the probes ------------------------------------------------------------------------ */
 

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "../engine/fire.h"
 #include "beam.h"
 
 static __attribute__((noinline)) ERL_NIF_TERM enabled_far(ErlNifEnv *env, ERL_NIF_TERM state)
@@ -120,7 +121,7 @@ static inline __attribute__((always_inline)) void fire_fn(struct beam_event *ev,
 	for (unsigned i = 0; i < n; i++) {
 		if (p[i]->argmask & 1)
 			arg[0] = pid_arg(ev);
-		en_fire(p[i], arg, 3, &ev->who);
+		en_fire_inline(p[i], arg, 3, &ev->who);
 	}
 }
 

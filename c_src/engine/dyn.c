@@ -141,86 +141,83 @@ PROBE_PATH static inline struct dyn_node *find(const struct place *p)
 	return find_from(p, atomic_load_explicit(p->head, memory_order_acquire), NULL);
 }
 
+/* ---- the short way -------------------------------------------------------------------- */
+
 /*
  * Clauses look the same variables up again and again: each slot remembers where they were, if the
- * key is one number or one interned string. A node that was given up and became another's is told
- * by its key, which is written before its state is LIVE again.
+ * key is one number or one interned string (and whose self-> it is). A node that was given up and
+ * became another's is told by its key, which is written before its state is LIVE again.
  */
-struct short_key {
-	struct dyn_node **recent; /* NULL: no such key */
-	uint64_t self, word;	  /* the string's id, or the number */
-};
-
-PROBE_PATH static inline struct short_key short_key(const struct fire *f, uint64_t id, uint64_t key)
+static inline struct dyn_node **recent_of(const struct fire *f, uint64_t id, uint64_t a, uint64_t b)
 {
-	const struct dyn_var *v = &f->en->dyn.vars[id];
-	struct short_key s = {NULL, 0, 0};
-	uint64_t h = id;
-
-	if (!v->one)
-		return s;
-	if (v->key.n != 0)
-		s.word = *(const uint64_t *)(uintptr_t)key;
-	if (v->key.nstr != 0) {
-		const struct et_str *in = str_interned(s.word);
-
-		if (unlikely(in == NULL || in->len >= f->en->strsize))
-			return s;
-		s.word = in->id;
-	}
-	if (v->key.self) {
-		s.self = f->who != NULL ? f->who->key : f->thread->self_key;
-		h ^= s.self;
-	}
-	h = (h ^ s.word << 20) * 0x9e3779b97f4a7c15;
-	s.recent = &f->thread->dyn_recent[h >> 58];
-	return s;
+	return &f->thread->dyn_recent[((a ^ b << 20 ^ id) * 0x9e3779b97f4a7c15) >> 58];
 }
 
-PROBE_PATH static inline bool is_short_key(
-	const struct dyn_var *v, struct dyn_node *n, const struct short_key *s)
+/* What tells it from others: whose it is, the string's id or the number. false: a longer key. */
+PROBE_PATH static inline bool short_key(
+	const struct fire *f, const struct dyn_var *v, uint64_t key, uint64_t *self, uint64_t *word)
 {
-	const uint64_t *k = dyn_key(v, n);
+	*self = *word = 0;
+	if (v->shape & KEY_SELF)
+		*self = f->who != NULL ? f->who->key : f->thread->self_key;
+	if (v->shape & (KEY_NUMBER | KEY_STRING))
+		*word = *(const uint64_t *)(uintptr_t)key;
+	if (v->shape & KEY_STRING) {
+		const struct et_str *in = str_interned(*word);
 
-	if (v->key.nstr != 0 && *k++ != s->word)
-		return false;
-	if (v->key.self && *k++ != s->self)
-		return false;
-	return v->key.nstr != 0 || v->key.n == 0 || *k == s->word;
+		if (unlikely(in == NULL))
+			return false;
+		*word = in->id;
+	}
+	return !(v->shape & KEY_LONG);
+}
+
+/* The last one, if it is the same again: as long as a firing lasts, the same word is the same key. */
+PROBE_PATH static inline struct dyn_node *memo(const struct fire *f, uint64_t id, uint64_t key)
+{
+	return f->memo != NULL && f->memo_var == id &&
+			       f->memo_word == *(const uint64_t *)(uintptr_t)key
+		       ? f->memo
+		       : NULL;
 }
 
 /* The node of this key if it was seen of late and is in use, or NULL. */
-PROBE_PATH static inline struct dyn_node *recall(
-	const struct fire *f, uint64_t id, const struct short_key *s)
+PROBE_PATH static inline struct dyn_node *near(struct fire *f, uint64_t id, uint64_t key)
 {
-	struct dyn_node *n = s->recent != NULL ? *s->recent : NULL;
-
-	if (n != NULL && atomic_load_explicit(&n->state, memory_order_acquire) == NODE_LIVE &&
-		n->var == id && is_short_key(&f->en->dyn.vars[id], n, s))
-		return n;
-	return NULL;
-}
-
-PROBE_PATH NO_GUARD static __attribute__((noinline)) struct dyn_node *seek(
-	struct fire *f, uint64_t id, uint64_t key, struct dyn_node **recent)
-{
-	struct place p;
+	const struct dyn_var *v = &f->en->dyn.vars[id];
+	uint64_t self, word;
+	const uint64_t *k;
 	struct dyn_node *n;
 
-	look(f, id, key, &p);
-	n = find(&p);
-	if (n != NULL && recent != NULL)
-		*recent = n;
+	if (unlikely(!short_key(f, v, key, &self, &word)))
+		return NULL;
+	n = *recent_of(f, id, self, word);
+	if (n == NULL || atomic_load_explicit(&n->state, memory_order_acquire) != NODE_LIVE ||
+		n->var != id)
+		return NULL;
+	k = dyn_key(v, n);
+	if ((v->shape & KEY_STRING) && *k++ != word)
+		return NULL;
+	if ((v->shape & KEY_SELF) && *k++ != self)
+		return NULL;
+	if ((v->shape & KEY_NUMBER) && *k != word)
+		return NULL;
+	if (v->shape & (KEY_NUMBER | KEY_STRING)) {
+		f->memo = n;
+		f->memo_var = id;
+		f->memo_word = *(const uint64_t *)(uintptr_t)key;
+	}
 	return n;
 }
 
-/* The variable's node, or NULL. */
-PROBE_PATH static inline struct dyn_node *lookup(struct fire *f, uint64_t id, uint64_t key)
+static inline struct dyn_node *remember(
+	const struct fire *f, const struct place *p, uint64_t key, struct dyn_node *n)
 {
-	struct short_key s = short_key(f, id, key);
-	struct dyn_node *n = recall(f, id, &s);
+	uint64_t self, word;
 
-	return likely(n != NULL) ? n : seek(f, id, key, s.recent);
+	if (n != NULL && short_key(f, p->var, key, &self, &word))
+		*recent_of(f, p->var->id, self, word) = n;
+	return n;
 }
 
 /* Before writing: take a node back from the cleaner. false: too late, make a new one. */
@@ -290,49 +287,52 @@ PROBE_PATH static struct dyn_node *insert(const struct place *p, uint64_t value,
 	return NULL;
 }
 
+/* The node of this key, wherever it is, or NULL. */
+PROBE_PATH NO_GUARD static __attribute__((noinline)) struct dyn_node *seek(
+	struct fire *f, uint64_t id, uint64_t key)
+{
+	struct place p;
+
+	look(f, id, key, &p);
+	return remember(f, &p, key, find(&p));
+}
+
+/* The node to write to; made with that value if there is none. */
 PROBE_PATH NO_GUARD static __attribute__((noinline)) struct dyn_node *get_far(
-	struct fire *f, uint64_t id, uint64_t key, uint64_t value, struct dyn_node **recent,
-	bool *made)
+	struct fire *f, uint64_t id, uint64_t key, uint64_t value, bool *made)
 {
 	struct place p;
 	struct dyn_node *n;
 
 	look(f, id, key, &p);
 	n = find(&p);
+	*made = false;
 	if (n == NULL || !hold(n))
 		n = insert(&p, value, made);
-	if (n != NULL && recent != NULL)
-		*recent = n;
-	return n;
+	return remember(f, &p, key, n);
 }
 
-/* The node to write to; made with that value if there is none. */
-PROBE_PATH static inline struct dyn_node *get(
-	struct fire *f, uint64_t id, uint64_t key, uint64_t value, bool *made)
-{
-	struct short_key s = short_key(f, id, key);
-	struct dyn_node *n = recall(f, id, &s);
-
-	*made = false;
-	return likely(n != NULL) ? n : get_far(f, id, key, value, s.recent, made);
-}
-
-/* Deleted: tell the cleaner, unless it knows. */
-PROBE_PATH static inline void deleted(struct en_thread *t, struct dyn_node *n)
+PROBE_PATH static __attribute__((noinline)) void queue(struct en_thread *t, struct dyn_node *n)
 {
 	struct dyn_node *head;
 
-	if (unlikely(t->fence))
-		atomic_thread_fence(memory_order_seq_cst);
-	atomic_signal_fence(memory_order_seq_cst);
-	if (atomic_load_explicit(&n->queued, memory_order_relaxed) == NODE_QUEUED ||
-		atomic_exchange(&n->queued, NODE_QUEUED) != NODE_FREE)
+	if (atomic_exchange(&n->queued, NODE_QUEUED) != NODE_FREE)
 		return;
 	head = atomic_load_explicit(&t->dyn_dirty, memory_order_relaxed);
 	do { /* again only when the cleaner has just taken the list */
 		atomic_store_explicit(&n->link, head, memory_order_relaxed);
 	} while (!atomic_compare_exchange_weak_explicit(
 		&t->dyn_dirty, &head, n, memory_order_release, memory_order_relaxed));
+}
+
+/* Deleted: tell the cleaner, unless it knows. */
+PROBE_PATH static inline void deleted(struct en_thread *t, struct dyn_node *n)
+{
+	if (unlikely(t->fence))
+		atomic_thread_fence(memory_order_seq_cst);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (unlikely(atomic_load_explicit(&n->queued, memory_order_relaxed) != NODE_QUEUED))
+		queue(t, n);
 }
 
 /* ---- runtime functions ---------------------------------------------------------------- */
@@ -342,41 +342,60 @@ static inline uint64_t value_of(const struct dyn_node *n)
 	return n != NULL ? atomic_load_explicit(&n->value, memory_order_relaxed) : 0;
 }
 
+PROBE_PATH static __attribute__((noinline)) uint64_t load(
+	struct fire *f, uint64_t id, uint64_t key)
+{
+	struct dyn_node *n = near(f, id, key);
+
+	return value_of(likely(n != NULL) ? n : seek(f, id, key));
+}
+
 RTFN(dyn_load)
 {
-	return value_of(lookup(FIRE(ctx), a, b));
+	struct dyn_node *n = memo(FIRE(ctx), a, b);
+
+	return n != NULL ? value_of(n) : load(FIRE(ctx), a, b);
+}
+
+PROBE_PATH static __attribute__((noinline)) uint64_t store_far(
+	struct fire *f, uint64_t id, uint64_t key, uint64_t value)
+{
+	struct dyn_node *n;
+	bool made = false;
+
+	n = value != 0 ? get_far(f, id, key, value, &made) : seek(f, id, key);
+	if (n == NULL || made)
+		return 0;
+	atomic_store_explicit(&n->value, value, memory_order_relaxed);
+	if (value == 0)
+		deleted(f->thread, n);
+	return 0;
 }
 
 RTFN(dyn_store)
 {
 	struct fire *f = FIRE(ctx);
-	struct dyn_node *n;
-	bool made;
+	struct dyn_node *n = memo(f, a, b);
 
-	if (c == 0) {
-		n = lookup(f, a, b);
-		if (n != NULL) {
-			atomic_store_explicit(&n->value, 0, memory_order_relaxed);
-			deleted(f->thread, n);
-		}
-		return 0;
-	}
-	n = get(f, a, b, c, &made);
-	if (n != NULL && !made)
-		atomic_store_explicit(&n->value, c, memory_order_relaxed);
+	if (n == NULL && (n = near(f, a, b)) == NULL)
+		return store_far(f, a, b, c);
+	atomic_store_explicit(&n->value, c, memory_order_relaxed);
+	if (c == 0)
+		deleted(f->thread, n);
 	return 0;
 }
 
 RTFN(dyn_add)
 {
 	struct fire *f = FIRE(ctx);
-	struct dyn_node *n;
+	struct dyn_node *n = near(f, a, b);
+	bool made = false;
 	uint64_t old;
-	bool made;
 
 	if (c == 0)
-		return value_of(lookup(f, a, b));
-	n = get(f, a, b, c, &made);
+		return value_of(n != NULL ? n : seek(f, a, b));
+	if (n == NULL)
+		n = get_far(f, a, b, c, &made);
 	if (n == NULL || made)
 		return 0;
 	old = atomic_fetch_add_explicit(&n->value, c, memory_order_relaxed);
@@ -393,8 +412,11 @@ RTFN(dyn_del)
 /* By-reference values: the bytes of one that is there. */
 RTFN(dyn_ref)
 {
-	struct dyn_node *n = lookup(FIRE(ctx), a, b);
+	struct fire *f = FIRE(ctx);
+	struct dyn_node *n = near(f, a, b);
 
+	if (n == NULL)
+		n = seek(f, a, b);
 	if (n == NULL || atomic_load_explicit(&n->value, memory_order_acquire) == 0)
 		return 0;
 	return (uint64_t)(uintptr_t)n->body;
@@ -404,11 +426,12 @@ RTFN(dyn_ref)
 RTFN(dyn_new)
 {
 	struct fire *f = FIRE(ctx);
-	struct dyn_node *n;
+	struct dyn_node *n = near(f, a, b);
 	uint64_t none = 0;
 	bool made;
 
-	n = get(f, a, b, 1, &made);
+	if (n == NULL)
+		n = get_far(f, a, b, 1, &made);
 	if (n == NULL)
 		return 0;
 	if (atomic_load_explicit(&n->value, memory_order_acquire) == 0 &&

@@ -29,8 +29,13 @@ static void var_init(struct dyn_var *v, const struct prog_var *pv, uint32_t id, 
 	v->data = v->is_str ? strsize : byref ? pv->size : 0;
 	v->data = (uint32_t)align_up(v->data, 8);
 	en_key_init(&v->key, pv->keys, pv->nkeys, pv->scope == SC_SELF);
-	v->one = v->key.n == 0 || (v->key.n == 1 && (v->key.kind[0] == EBPF_SCALAR ||
-							   v->key.kind[0] == EBPF_STR));
+	v->shape = v->key.self ? KEY_SELF : 0;
+	if (v->key.n == 1 && v->key.kind[0] == EBPF_SCALAR)
+		v->shape |= KEY_NUMBER;
+	else if (v->key.n == 1 && v->key.kind[0] == EBPF_STR)
+		v->shape |= KEY_STRING;
+	else if (v->key.n != 0)
+		v->shape = KEY_LONG;
 }
 
 int dyn_init(struct en *en, struct et_error *e)

@@ -89,6 +89,8 @@ struct fire {
 	const struct en_who *who;
 	uint32_t rec_tail;    /* strings behind the fixed part so far */
 	uint32_t alloca_used;
+	struct dyn_node *memo; /* the dynamic variable looked up last, or NULL: dyn.c */
+	uint64_t memo_var, memo_word;
 };
 #define FIRE_CTX_SIZE offsetof(struct fire, strmask)
 

@@ -96,11 +96,13 @@ struct en_aggdef {
 struct dyn_node;
 #define DYN_CLASSES 40
 
+enum { KEY_SELF = 1, KEY_NUMBER = 2, KEY_STRING = 4, KEY_LONG = 8 /* more than one part */ };
+
 struct dyn_var {
 	uint32_t id;
 	uint32_t data; /* bytes behind the head: 0 for numbers */
 	bool is_str;
-	bool one; /* its key is one number, one string or nothing at all */
+	uint8_t shape; /* KEY_*, of its key */
 	struct en_key key;
 };
 
