@@ -243,6 +243,7 @@ struct beam_thread {
 	_Atomic uint64_t seq; /* odd: inside a handle */
 	struct beam_thread *next;
 	struct beam_texts *texts;
+	uint64_t events, cost; /* ns that an event takes, of those measured */
 };
 extern __thread struct beam_thread *beam_self __attribute__((tls_model("initial-exec")));
 struct beam_thread *beam_thread_new(void);
@@ -267,7 +268,8 @@ extern bool beam_small;
 /* And a tuple of three: its term's lowest bits and its first word; a tag of 8: not as expected. */
 extern struct beam_tuple {
 	ERL_NIF_TERM tag, header;
-} beam_tuple3;
+} beam_tuple3, beam_map1; /* and a map of one key: its size, its keys (a tuple), its values */
+extern ERL_NIF_TERM beam_pid_tag; /* the lowest four bits of a pid of this node; 16: unknown */
 static inline bool beam_number(ErlNifEnv *env, ERL_NIF_TERM state, unsigned *number)
 {
 	if (likely(beam_small && (state & 15) == 15)) {

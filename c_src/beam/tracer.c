@@ -62,10 +62,16 @@ static uint64_t term_arg(ErlNifEnv *env, char *buf, size_t size, ERL_NIF_TERM te
 	return (uint64_t)(uintptr_t)buf;
 }
 
+/* Opts is a map, mostly with this one key: found without a search. */
 ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts)
 {
+	const ERL_NIF_TERM *m = (const ERL_NIF_TERM *)(uintptr_t)(opts & ~(ERL_NIF_TERM)7);
 	ERL_NIF_TERM v;
 
+	if (likely((opts & 7) == beam_tuple3.tag && m[0] == beam_map1.header && m[1] == 1 &&
+		   *(const ERL_NIF_TERM *)(uintptr_t)((m[2] & ~(ERL_NIF_TERM)7) + 8) ==
+			   atom_extra))
+		return m[3];
 	return enif_get_map_value(env, opts, atom_extra, &v) ? v : atom_undefined;
 }
 
@@ -379,7 +385,8 @@ static void on_send(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM opts)
 	ErlNifPid pid;
 	int n;
 
-	if (enif_get_local_pid(ev->env, to, &pid) || enif_is_atom(ev->env, to))
+	if (likely((to & 15) == beam_pid_tag) || enif_get_local_pid(ev->env, to, &pid) ||
+		enif_is_atom(ev->env, to))
 		send_local(ev, msg, to);
 	else if (enif_is_pid(ev->env, to))
 		send_remote(ev, msg, to, 0);
@@ -493,23 +500,33 @@ static inline void begin(struct beam_event *ev)
 	}
 }
 
+/* What an event takes is measured now and then; the others are taken to be as dear. */
 static inline void end(struct beam_event *ev)
 {
-	if (ev->proc != NULL && ev->b->vts && ev->proc->in_at != 0)
-		ev->proc->spent += en_now() - ev->began;
+	struct beam_thread *t;
+
+	if (ev->proc == NULL || !ev->b->vts || ev->proc->in_at == 0)
+		return;
+	t = beam_self;
+	if (unlikely(t->events++ % 32 == 0)) {
+		uint64_t took = en_now() - ev->began;
+
+		t->cost = t->cost == 0 ? took : took < 8 * t->cost ? (7 * t->cost + took) / 8 : t->cost;
+	}
+	ev->proc->spent += t->cost;
 }
 
 static __attribute__((noinline)) void others(struct beam_event *ev, const ERL_NIF_TERM argv[])
 {
 	ERL_NIF_TERM tag = argv[0];
 
-	if (enif_is_port(ev->env, ev->pid)) {
-		ev->proc = NULL;
-		beam_port_event(ev, tag, argv[3], argv[4]);
-	} else if (tag == atom_send) {
+	if (tag == atom_send) { /* ports are not traced for what they send */
 		begin(ev);
 		on_send(ev, argv[3], argv[4]);
 		end(ev);
+	} else if (enif_is_port(ev->env, ev->pid)) {
+		ev->proc = NULL;
+		beam_port_event(ev, tag, argv[3], argv[4]);
 	} else if (tag == atom_receive) {
 		ev->proc = NULL;
 		on_receive(ev, argv[3]);
