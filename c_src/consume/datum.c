@@ -170,10 +170,10 @@ void da_trace(struct co *co, struct co_buf *b, const struct co_val *v, bool quie
 
 unsigned da_key_width(const struct prog_val *v)
 {
-	return (v->kind == V_INT ? key_width(v) : 16) + 1;
+	return (v->kind == V_INT ? key_width(v) : PACKED_TEXT) + 1;
 }
 
-void da_key(struct co *co, struct co_buf *b, const struct co_val *v, bool packed)
+void da_key(struct co *co, struct co_buf *b, const struct co_val *v, unsigned packed)
 {
 	char sym[512];
 
@@ -181,11 +181,11 @@ void da_key(struct co *co, struct co_buf *b, const struct co_val *v, bool packed
 		put_int(b, v, " ", key_width(v->v));
 	} else if (packed && v->v->kind == V_STR) {
 		cb_str(b, " ");
-		cb_padded(b, v->p, v->len, 16);
+		cb_padded(b, v->p, v->len, (int)packed);
 	} else if (packed && v->v->kind == V_SYM) {
 		sy_format(co->sy, (uint64_t)v->i, sy_form_of(v->v->sub), sym, sizeof(sym));
 		cb_str(b, " ");
-		cb_padded(b, sym, strlen(sym), 16);
+		cb_padded(b, sym, strlen(sym), (int)packed);
 	} else if (v->v->kind == V_STR) {
 		put_text(b, v->p, v->len, KEY_TEXT, false);
 	} else if (v->v->kind == V_BYTES) {

@@ -14,6 +14,7 @@ struct layout {
 	unsigned n;
 	const struct d_fmt *fmt;
 	bool hist, pack; /* a line a key */
+	unsigned packed; /* width of its texts */
 	struct di_scale scale;
 };
 
@@ -47,6 +48,22 @@ static void put_parts(struct co *co, const struct ag_ent *e)
 	}
 }
 
+/* As wide as the longest text, so that rows stand under each other. */
+static unsigned text_width(
+	const struct prog_agg *a, const struct ag_row *rows, size_t n, unsigned least)
+{
+	struct co_val keys[PROG_MAX_KEYS];
+
+	for (size_t r = 0; r < n; r++) {
+		if (cv_keys(a, rows[r].ent->key, rows[r].ent->keylen, keys) != 0)
+			continue;
+		for (unsigned i = 0; i < a->nkeys; i++)
+			if (keys[i].v->kind == V_STR && keys[i].len > least)
+				least = (unsigned)keys[i].len;
+	}
+	return least;
+}
+
 static void pack_start(struct co *co, struct layout *l, const struct ag_row *rows, size_t n)
 {
 	const struct prog_agg *a = co->prog->aggs[l->aggs[0]];
@@ -55,8 +72,10 @@ static void pack_start(struct co *co, struct layout *l, const struct ag_row *row
 
 	if (l->fmt != NULL || l->n != 1 || n == 0)
 		return;
+	l->packed = text_width(a, rows, n, PACKED_TEXT);
 	for (i = 0; i < a->nkeys; i++)
-		width += da_key_width(&a->keys[i]);
+		width += da_key_width(&a->keys[i]) +
+			 (a->keys[i].kind != V_INT ? l->packed - PACKED_TEXT : 0);
 	l->hist = co_opt(co, OPT_AGGHIST) && (a->fn == AGG_COUNT || a->fn == AGG_SUM);
 	l->pack = co_opt(co, OPT_AGGPACK) && ag_is_dist(a);
 	if (l->hist) {
@@ -84,7 +103,7 @@ static void put_row(struct co *co, const struct layout *l, const struct ag_row *
 		return;
 	}
 	for (i = 0; i < nkeys; i++)
-		da_key(co, &co->out, &keys[i], l->hist || l->pack);
+		da_key(co, &co->out, &keys[i], l->hist || l->pack ? l->packed : 0);
 	if (l->hist) {
 		cb_str(&co->out, " ");
 		di_bar(&co->out, &l->scale, vals[0].data ? (int64_t)vals[0].data[0] : 0,

@@ -27,3 +27,10 @@ $ LC_ALL=C.UTF-8 TERM=xterm erltrace -q -xaggpack -n 'BEGIN { @["k"] = lquantize
 $ erltrace -q -xaggpack -n 'BEGIN { @["k"] = count(); exit(0); }'
 >
 >   k                                                                 1
+# texts as wide as the longest, so that rows stand under each other
+$ LC_ALL=C.UTF-8 TERM=xterm erltrace -q -xaggpack -n 'BEGIN { @["a"] = quantize(1); @["a_longer_name:than/16"] = quantize(1, 2); exit(0); }'
+>
+>
+>                    key min .---. max | count
+>                      a 0 : █ : 2 | 1
+>  a_longer_name:than/16 0 : █ : 2 | 2

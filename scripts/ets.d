@@ -1,0 +1,41 @@
+#!/usr/bin/env -S erltrace -qs
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ets.d: what is done with ETS tables: how often each function of ets is called, and by whom.
+ *
+ *	erltrace -N NODE -qs ets.d [SECONDS] [HOW MANY]
+ *
+ * Arguments: for how many seconds (until ^C); the busiest so many callers (20).
+ * Cost: calls of ets' built-in functions are traced (flag call), some 0.5 us each.
+ * Sample:
+ *	FUNCTION                          CALLS
+ *	ets:lookup/2                        121
+ *	ets:update_counter/3                121
+ *
+ *	PROCESS              FUNCTION                          CALLS
+ *	<0.89.0>             ets:update_counter/3                121
+ */
+#pragma D option quiet
+#pragma D option defaultargs
+
+inline int most = $2 ? $2 : 20;
+
+BEGIN { seconds = $1; }
+
+erlang*:ets::bif-entry
+{
+	@f[copyinstr(arg1)] = count();
+	@p[copyinstr(arg0), copyinstr(arg1)] = count();
+}
+
+tick-1s /--seconds == 0/ { exit(0); }
+
+END
+{
+	printf("%-28s %10s\n", "FUNCTION", "CALLS");
+	printa("%-28s %@10d\n", @f);
+	trunc(@p, most);
+	printf("\n%-20s %-28s %10s\n", "PROCESS", "FUNCTION", "CALLS");
+	printa("%-20s %-28s %@10d\n", @p);
+	trunc(@f); trunc(@p);
+}

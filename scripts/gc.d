@@ -1,0 +1,61 @@
+#!/usr/bin/env -S erltrace -qs
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gc.d: garbage collection pauses: how long, how many, what they gave back, and whose they were.
+ *
+ *	erltrace -N NODE -qs gc.d [SECONDS] [HOW MANY]
+ *
+ * Arguments: for how many seconds (until ^C); the processes with the longest pauses, so many (10).
+ * Cost: flag garbage_collection; some 0.7 us for each collection.
+ * Sample:
+ *	  minor
+ *	           value  ------------- Distribution ------------- count
+ *	            1024 |                                         0
+ *	            2048 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ 26
+ *	            4096 |                                         0
+ *
+ *	KIND        TIMES     WORDS BACK
+ *	minor          26          12130
+ *
+ *	PROCESS                   TIMES      US  LONGEST US
+ *	<0.89.0>                     26      70           4
+ */
+#pragma D option quiet
+#pragma D option defaultargs
+
+inline int most = $2 ? $2 : 10;
+self uint64_t at;
+
+BEGIN { seconds = $1; }
+
+erlang*:::gc_minor-start, erlang*:::gc_major-start { self->at = timestamp; }
+
+erlang*:::gc_minor-end, erlang*:::gc_major-end
+/self->at/
+{
+	this->kind = probename == "gc_minor-end" ? "minor" : "major";
+	this->ns = timestamp - self->at;
+	@ns[this->kind] = quantize(this->ns);
+	@count[this->kind] = count();
+	@words[this->kind] = sum(arg1);
+	@times[copyinstr(arg0)] = count();
+	@us[copyinstr(arg0)] = sum(this->ns);
+	@longest[copyinstr(arg0)] = max(this->ns);
+	self->at = 0;
+}
+
+tick-1s /--seconds == 0/ { exit(0); }
+
+END
+{
+	printa(@ns);
+	printf("\n%-6s %10s %14s\n", "KIND", "TIMES", "WORDS BACK");
+	printa("%-6s %@10d %@14d\n", @count, @words);
+	trunc(@longest, most);
+	normalize(@us, 1000);
+	normalize(@longest, 1000);
+	printf("\n%-20s %10s %7s %11s\n", "PROCESS", "TIMES", "US", "LONGEST US");
+	setopt("aggsortpos", "2");
+	printa("%-20s %@10d %@7d %@11d\n", @times, @us, @longest);
+	trunc(@ns); trunc(@count); trunc(@words); trunc(@times); trunc(@us); trunc(@longest);
+}

@@ -1,0 +1,35 @@
+#!/usr/bin/env -S erltrace -qs
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * heat.d: a heat map of calls: for each function how long its calls took, in powers of two of
+ * nanoseconds of running time, a line a function, every second anew.
+ *
+ *	erltrace -N NODE -qs heat.d [MODULE] [SECONDS]
+ *
+ * Arguments: functions of these modules, a name or a pattern (all: dear); for how many seconds
+ * (until ^C).
+ * Cost: every call of the functions named is traced (flags call, return_to, running_procs), some
+ * 0.8 us each.
+ * Sample (columns are the times, the higher the bar the more calls; their number at the end):
+ *	  demo_store:price/1       256 :    ▃▆▂     : 65536 | 121
+ *	  demo_store:reserve/2     256 :       ▁▅▇▂ : 65536 | 121
+ */
+#pragma D option quiet
+#pragma D option defaultargs
+#pragma D option aggpack
+
+self uint64_t at[int];
+
+BEGIN { seconds = $2; }
+
+erlang*:$$1::function-entry { self->at[arg2] = vtimestamp; }
+
+erlang*:$$1::function-return
+/self->at[arg2]/
+{
+	@ns[copyinstr(arg1)] = quantize(vtimestamp - self->at[arg2]);
+	self->at[arg2] = 0;
+}
+
+tick-1s { printf("%Y\n", walltimestamp); printa(@ns); trunc(@ns); }
+tick-1s /--seconds == 0/ { exit(0); }

@@ -1,0 +1,58 @@
+#!/usr/bin/env -S erltrace -qs
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile.d: where the time goes, by function. Time is the process's running time, in
+ * microseconds: OWN without, ALL with that of the traced functions it calls (a recursive function
+ * has the inner calls in ALL again). CALLS are returns: a chain of tail calls is one, of its last
+ * function, and its time counts from that one's entry.
+ *
+ *	erltrace -N NODE -qs profile.d [MODULE] [SECONDS] [HOW MANY]
+ *
+ * Arguments: functions of these modules, a name or a pattern (all: dear); for how many seconds
+ * (until ^C); the busiest so many (30).
+ * Cost: every call of the functions named is traced (flags call, return_to, running_procs), some
+ * 1 us each; it is not counted as the function's.
+ * Sample:
+ *	FUNCTION                                          CALLS     ALL US     OWN US
+ *	demo_store:price/1                                  121         77         77
+ *	demo_store:handle_call/3                            123      14211        502
+ *	demo_store:interest/2                               402      13621      13621
+ */
+#pragma D option quiet
+#pragma D option defaultargs
+
+inline int most = $3 ? $3 : 30;
+self uint64_t at[int];
+self uint64_t inner[int];
+
+BEGIN { seconds = $2; }
+
+erlang*:$$1::function-entry { self->at[arg2] = vtimestamp; self->inner[arg2] = 0; }
+
+erlang*:$$1::function-return
+/self->at[arg2]/
+{
+	this->all = vtimestamp - self->at[arg2];
+	@calls[copyinstr(arg1)] = count();
+	@all[copyinstr(arg1)] = sum(this->all);
+	@own[copyinstr(arg1)] = sum(this->all - self->inner[arg2]);
+	self->at[arg2] = 0;
+	self->inner[arg2] = 0;
+	if (self->at[arg2 - 1]) {
+		/* not its caller's own */
+		self->inner[arg2 - 1] += this->all;
+	}
+}
+
+tick-1s /--seconds == 0/ { exit(0); }
+
+END
+{
+	trunc(@own, most);
+	normalize(@all, 1000);
+	normalize(@own, 1000);
+	printf("%-44s %10s %10s %10s\n", "FUNCTION", "CALLS", "ALL US", "OWN US");
+	setopt("aggsortpos", "2");
+	printa("%-44s %@10d %@10d %@10d\n", @calls, @all, @own);
+	trunc(@calls); trunc(@all); trunc(@own);
+}

@@ -1,0 +1,36 @@
+#!/usr/bin/env -S erltrace -qs
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slow.d: calls that take longer than so many microseconds, as they return. Time is that of the
+ * clock: waiting counts. Of a chain of tail calls the last function is shown, from its own entry.
+ *
+ *	erltrace -N NODE -qs slow.d [MODULE] [MICROSECONDS] [FUNCTION]
+ *
+ * Arguments: functions of these modules, a name or a pattern like 'my_*' (all: dear); how long is
+ * slow (1000); of these functions only, as name, name/arity or pattern (all).
+ * Cost: every call of the functions named is traced (flags call, return_to), some 0.5 us each.
+ * Sample:
+ *	      US PROCESS              FUNCTION
+ *	    2105 <0.91.0>             demo_store:count/0
+ */
+#pragma D option quiet
+#pragma D option defaultargs
+
+inline uint64_t limit = $2 ? $2 : 1000;
+self uint64_t at[int];
+
+BEGIN { printf("%8s %-20s %s\n", "US", "PROCESS", "FUNCTION"); }
+
+erlang*:$$1:$$3:function-entry { self->at[arg2] = timestamp; }
+
+erlang*:$$1:$$3:function-return
+/self->at[arg2] && timestamp - self->at[arg2] >= limit * 1000/
+{
+	printf("%8d %-20s %s\n", (timestamp - self->at[arg2]) / 1000, copyinstr(arg0),
+	    copyinstr(arg1));
+	@n = count();
+}
+
+erlang*:$$1:$$3:function-return { self->at[arg2] = 0; }
+
+END { printa("%@d calls\n", @n); trunc(@n); }
