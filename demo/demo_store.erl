@@ -42,7 +42,10 @@ handle_cast(_, State) -> {noreply, State}.
 -spec handle_info(term(), []) -> {noreply, []}.
 handle_info(_, State) -> {noreply, State}.
 
-worth(Items) -> lists:sum([interest(Price * N, 300) || {_, Price, N} <- Items]).
+worth(Items) -> worth(Items, 0).
+
+worth([], Sum) -> Sum;
+worth([{_, Price, N} | Items], Sum) -> worth(Items, Sum + interest(Price * N, 50)).
 
 %% Work for the sake of it.
 interest(Sum, 0) -> Sum;

@@ -10,11 +10,11 @@
  * Cost: flag send; some 0.5 us for a message. Keeps a word for each pair of processes: with more
  * than some ten thousand pairs raise dynvarsize, else there are drops.
  * Sample:
- *	RECEIVER              SENDERS   MESSAGES
- *	<0.89.0>                   41        121
+ *	RECEIVER                SENDERS
+ *	<0.89.0>                     41
  *
- *	SENDER              RECEIVERS   MESSAGES
- *	<0.89.0>                   41        121
+ *	SENDER                RECEIVERS
+ *	<0.89.0>                     41
  */
 #pragma D option quiet
 #pragma D option defaultargs
@@ -26,15 +26,11 @@ int seen[string, string];
 BEGIN { seconds = $1; }
 
 erlang*:::message-send
+/!seen[copyinstr(arg0), copyinstr(arg1)]/
 {
-	this->new = !seen[copyinstr(arg0), copyinstr(arg1)];
-	@in[copyinstr(arg1)] = sum(this->new);
-	@out[copyinstr(arg0)] = sum(this->new);
-	@got[copyinstr(arg1)] = count();
-	@sent[copyinstr(arg0)] = count();
-	if (this->new) {
-		seen[copyinstr(arg0), copyinstr(arg1)] = 1;
-	}
+	seen[copyinstr(arg0), copyinstr(arg1)] = 1;
+	@in[copyinstr(arg1)] = count();
+	@out[copyinstr(arg0)] = count();
 }
 
 tick-1s /--seconds == 0/ { exit(0); }
@@ -42,10 +38,10 @@ tick-1s /--seconds == 0/ { exit(0); }
 END
 {
 	trunc(@in, most);
-	printf("%-20s %8s %10s\n", "RECEIVER", "SENDERS", "MESSAGES");
-	printa("%-20s %@8d %@10d\n", @in, @got);
+	printf("%-20s %10s\n", "RECEIVER", "SENDERS");
+	printa("%-20s %@10d\n", @in);
 	trunc(@out, most);
-	printf("\n%-18s %10s %10s\n", "SENDER", "RECEIVERS", "MESSAGES");
-	printa("%-18s %@10d %@10d\n", @out, @sent);
-	trunc(@in); trunc(@out); trunc(@got); trunc(@sent);
+	printf("\n%-20s %10s\n", "SENDER", "RECEIVERS");
+	printa("%-20s %@10d\n", @out);
+	trunc(@in); trunc(@out);
 }

@@ -5,7 +5,7 @@
  *
  *	erltrace -N NODE -qs gc.d [SECONDS] [HOW MANY]
  *
- * Arguments: for how many seconds (until ^C); the processes with the longest pauses, so many (10).
+ * Arguments: for how many seconds (until ^C); so many processes (10).
  * Cost: flag garbage_collection; some 0.7 us for each collection.
  * Sample:
  *	  minor
@@ -17,8 +17,11 @@
  *	KIND        TIMES     WORDS BACK
  *	minor          26          12130
  *
- *	PROCESS                   TIMES      US  LONGEST US
- *	<0.89.0>                     26      70           4
+ *	PROCESS                   TIMES
+ *	<0.89.0>                     26
+ *
+ *	PROCESS              LONGEST US
+ *	<0.89.0>                      4
  */
 #pragma D option quiet
 #pragma D option defaultargs
@@ -39,7 +42,6 @@ erlang*:::gc_minor-end, erlang*:::gc_major-end
 	@count[this->kind] = count();
 	@words[this->kind] = sum(arg1);
 	@times[copyinstr(arg0)] = count();
-	@us[copyinstr(arg0)] = sum(this->ns);
 	@longest[copyinstr(arg0)] = max(this->ns);
 	self->at = 0;
 }
@@ -51,11 +53,12 @@ END
 	printa(@ns);
 	printf("\n%-6s %10s %14s\n", "KIND", "TIMES", "WORDS BACK");
 	printa("%-6s %@10d %@14d\n", @count, @words);
+	trunc(@times, most);
+	printf("\n%-20s %10s\n", "PROCESS", "TIMES");
+	printa("%-20s %@10d\n", @times);
 	trunc(@longest, most);
-	normalize(@us, 1000);
 	normalize(@longest, 1000);
-	printf("\n%-20s %10s %7s %11s\n", "PROCESS", "TIMES", "US", "LONGEST US");
-	setopt("aggsortpos", "2");
-	printa("%-20s %@10d %@7d %@11d\n", @times, @us, @longest);
-	trunc(@ns); trunc(@count); trunc(@words); trunc(@times); trunc(@us); trunc(@longest);
+	printf("\n%-20s %10s\n", "PROCESS", "LONGEST US");
+	printa("%-20s %@10d\n", @longest);
+	trunc(@ns); trunc(@count); trunc(@words); trunc(@times); trunc(@longest);
 }

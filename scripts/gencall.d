@@ -18,6 +18,12 @@
  *	              16 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@             118
  *	              32 |@@@@@@@@@@@@                             41
  *	              64 |                                         0
+ *
+ *	CALLER                    CALLS
+ *	<0.91.0>                      2
+ *
+ *	CALLER                 WORST US
+ *	<0.91.0>                  13012
  */
 #pragma D option quiet
 #pragma D option defaultargs
@@ -51,9 +57,11 @@ tick-1s /--seconds == 0/ { exit(0); }
 END
 {
 	printa(@us);
+	trunc(@n, 20);
+	printf("\n%-20s %11s\n", "CALLER", "CALLS");
+	printa("%-20s %@11d\n", @n);
 	trunc(@worst, 20);
-	printf("\n%-20s %10s %11s\n", "CALLER", "CALLS", "WORST US");
-	setopt("aggsortpos", "1");
-	printa("%-20s %@10d %@11d\n", @n, @worst);
+	printf("\n%-20s %11s\n", "CALLER", "WORST US");
+	printa("%-20s %@11d\n", @worst);
 	trunc(@us); trunc(@n); trunc(@worst);
 }

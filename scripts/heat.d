@@ -22,7 +22,10 @@ self uint64_t at[int];
 
 BEGIN { seconds = $2; }
 
-erlang*:$$1::function-entry { self->at[arg2] = vtimestamp; }
+erlang*:$$1::function-entry /!self->at[arg2]/ { self->at[arg2] = vtimestamp; }
+
+/* What an exception left deeper than this is over. */
+erlang*:$$1::function-entry { self->at[arg2 + 1] = 0; }
 
 erlang*:$$1::function-return
 /self->at[arg2]/

@@ -16,8 +16,8 @@
  *	            4096 |@@@@                                     19
  *	            8192 |                                         0
  *
- *	PROCESS                   TIMES    WORST US
- *	<0.89.0>                    118          16
+ *	PROCESS                 WORST US
+ *	<0.89.0>                      16
  */
 #pragma D option quiet
 #pragma D option defaultargs
@@ -37,7 +37,6 @@ erlang*:::process-scheduled
 {
 	this->ns = timestamp - sent[copyinstr(arg0)];
 	@all["nanoseconds"] = quantize(this->ns);
-	@times[copyinstr(arg0)] = count();
 	@worst[copyinstr(arg0)] = max(this->ns / 1000);
 }
 
@@ -54,7 +53,7 @@ END
 {
 	printa(@all);
 	trunc(@worst, 20);
-	printf("\n%-20s %10s %11s\n", "PROCESS", "TIMES", "WORST US");
-	printa("%-20s %@10d %@11d\n", @times, @worst);
-	trunc(@all); trunc(@times); trunc(@worst);
+	printf("\n%-20s %11s\n", "PROCESS", "WORST US");
+	printa("%-20s %@11d\n", @worst);
+	trunc(@all); trunc(@worst);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * msgs.d: messages: how large, and who sends how many to whom.
+ * msgs.d: messages: how large, and who sends how many, and how much, to whom.
  *
  *	erltrace -N NODE -qs msgs.d [SECONDS] [HOW MANY]
  *
@@ -16,8 +16,11 @@
  *	               8 |@@@@@@@@@@@                              92
  *	              16 |                                         0
  *
- *	FROM                 TO                     MESSAGES      WORDS   LARGEST
- *	<0.89.0>             <0.312.0>                    12         48         4
+ *	FROM                 TO                     MESSAGES
+ *	<0.89.0>             <0.312.0>                    12
+ *
+ *	FROM                 TO                        WORDS
+ *	<0.89.0>             <0.312.0>                    48
  */
 #pragma D option quiet
 #pragma D option defaultargs
@@ -31,7 +34,6 @@ erlang*:::message-send
 	@size["words"] = quantize(arg2);
 	@n[copyinstr(arg0), copyinstr(arg1)] = count();
 	@words[copyinstr(arg0), copyinstr(arg1)] = sum(arg2);
-	@largest[copyinstr(arg0), copyinstr(arg1)] = max(arg2);
 }
 
 tick-1s /--seconds == 0/ { exit(0); }
@@ -40,7 +42,10 @@ END
 {
 	printa(@size);
 	trunc(@n, most);
-	printf("\n%-20s %-20s %10s %10s %9s\n", "FROM", "TO", "MESSAGES", "WORDS", "LARGEST");
-	printa("%-20s %-20s %@10d %@10d %@9d\n", @n, @words, @largest);
-	trunc(@size); trunc(@n); trunc(@words); trunc(@largest);
+	printf("\n%-20s %-20s %10s\n", "FROM", "TO", "MESSAGES");
+	printa("%-20s %-20s %@10d\n", @n);
+	trunc(@words, most);
+	printf("\n%-20s %-20s %10s\n", "FROM", "TO", "WORDS");
+	printa("%-20s %-20s %@10d\n", @words);
+	trunc(@size); trunc(@n); trunc(@words);
 }

@@ -13,6 +13,7 @@
  *	- #Port<0.12>          cat                  normal
  *
  *	NAME                 WHAT              TIMES      BYTES
+ *	cat                  close                 1
  *	cat                  command               5
  *	cat                  output                5         50
  */
@@ -31,12 +32,9 @@ erlang*:::port-exit
 	printf("- %-20s %-20s %s\n", copyinstr(arg1), copyinstr(arg2), copyinstr(arg3));
 }
 
-erlang*:::port-command, erlang*:::port-connect
-{
-	@n[copyinstr(arg2), substr(probename, 5)] = count();
-}
-
+erlang*:::port-command { @n[copyinstr(arg2), copyinstr(arg3)] = count(); }
 erlang*:::port-control { @n[copyinstr(arg2), "control"] = count(); }
+erlang*:::port-connect { @n[copyinstr(arg2), "connect"] = count(); }
 
 erlang*:::driver-output, erlang*:::driver-outputv
 {

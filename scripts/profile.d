@@ -3,16 +3,16 @@
 /*
  * profile.d: where the time goes, by function. Time is the process's running time, in
  * microseconds: OWN without, ALL with that of the traced functions it calls (a recursive function
- * has the inner calls in ALL again). CALLS are returns: a chain of tail calls is one, of its last
- * function, and its time counts from that one's entry.
+ * has the inner calls in ALL again). CALLS are returns: a chain of tail calls, as a loop is, counts
+ * as one call of its last function.
  *
- *	erltrace -N NODE -qs profile.d [MODULE] [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs profile.d [MODULE] [SECONDS]
  *
  * Arguments: functions of these modules, a name or a pattern (all: dear); for how many seconds
- * (until ^C); the busiest so many (30).
+ * (until ^C).
  * Cost: every call of the functions named is traced (flags call, return_to, running_procs), some
  * 1 us each; it is not counted as the function's.
- * Sample:
+ * Sample (the busiest last):
  *	FUNCTION                                          CALLS     ALL US     OWN US
  *	demo_store:price/1                                  121         77         77
  *	demo_store:handle_call/3                            123      14211        502
@@ -21,13 +21,20 @@
 #pragma D option quiet
 #pragma D option defaultargs
 
-inline int most = $3 ? $3 : 30;
 self uint64_t at[int];
 self uint64_t inner[int];
 
 BEGIN { seconds = $2; }
 
-erlang*:$$1::function-entry { self->at[arg2] = vtimestamp; self->inner[arg2] = 0; }
+erlang*:$$1::function-entry
+/!self->at[arg2]/
+{
+	self->at[arg2] = vtimestamp;
+	self->inner[arg2] = 0;
+}
+
+/* What an exception left deeper than this is over. */
+erlang*:$$1::function-entry { self->at[arg2 + 1] = 0; }
 
 erlang*:$$1::function-return
 /self->at[arg2]/
@@ -48,7 +55,6 @@ tick-1s /--seconds == 0/ { exit(0); }
 
 END
 {
-	trunc(@own, most);
 	normalize(@all, 1000);
 	normalize(@own, 1000);
 	printf("%-44s %10s %10s %10s\n", "FUNCTION", "CALLS", "ALL US", "OWN US");

@@ -11,9 +11,13 @@
  * Cost: every call of the functions named is traced (flags call, return_to, running_procs), some
  * 1 us each.
  * Sample:
- *	PROCESS              FUNCTION                                     CALLS         US
- *	<0.91.0>             demo_report:handle_info/2                        2         61
- *	<0.89.0>             demo_store:handle_call/3                       123      14180
+ *	PROCESS              FUNCTION                                      CALLS
+ *	<0.91.0>             demo_report:handle_info/2                         2
+ *	<0.89.0>             demo_store:handle_call/3                        123
+ *
+ *	PROCESS              FUNCTION                                         US
+ *	<0.91.0>             demo_report:handle_info/2                        61
+ *	<0.89.0>             demo_store:handle_call/3                      14180
  */
 #pragma D option quiet
 #pragma D option defaultargs
@@ -23,7 +27,10 @@ self uint64_t at[int];
 
 BEGIN { seconds = $2; }
 
-erlang*:$$1::function-entry { self->at[arg2] = vtimestamp; }
+erlang*:$$1::function-entry /!self->at[arg2]/ { self->at[arg2] = vtimestamp; }
+
+/* What an exception left deeper than this is over. */
+erlang*:$$1::function-entry { self->at[arg2 + 1] = 0; }
 
 erlang*:$$1::function-return
 /self->at[arg2]/
@@ -37,10 +44,12 @@ tick-1s /--seconds == 0/ { exit(0); }
 
 END
 {
+	trunc(@calls, most);
+	printf("%-20s %-40s %10s\n", "PROCESS", "FUNCTION", "CALLS");
+	printa("%-20s %-40s %@10d\n", @calls);
 	trunc(@us, most);
 	normalize(@us, 1000);
-	printf("%-20s %-40s %9s %10s\n", "PROCESS", "FUNCTION", "CALLS", "US");
-	setopt("aggsortpos", "1");
-	printa("%-20s %-40s %@9d %@10d\n", @calls, @us);
+	printf("\n%-20s %-40s %10s\n", "PROCESS", "FUNCTION", "US");
+	printa("%-20s %-40s %@10d\n", @us);
 	trunc(@calls); trunc(@us);
 }

@@ -15,8 +15,11 @@
  *	               1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ 381
  *	               2 |                                         0
  *
- *	PROCESS                MESSAGES      WORDS   LONGEST
- *	<0.89.0>                    118       1888         2
+ *	PROCESS                MESSAGES
+ *	<0.89.0>                    118
+ *
+ *	PROCESS                 LONGEST
+ *	<0.89.0>                      2
  */
 #pragma D option quiet
 #pragma D option defaultargs
@@ -28,8 +31,8 @@ BEGIN { seconds = $1; }
 erlang*:::message-queued
 {
 	@len["queue length"] = quantize(arg2);
+	@size["words"] = quantize(arg1);
 	@n[copyinstr(arg0)] = count();
-	@words[copyinstr(arg0)] = sum(arg1);
 	@longest[copyinstr(arg0)] = max(arg2);
 }
 
@@ -38,9 +41,12 @@ tick-1s /--seconds == 0/ { exit(0); }
 END
 {
 	printa(@len);
+	printa(@size);
+	trunc(@n, most);
+	printf("\n%-20s %10s\n", "PROCESS", "MESSAGES");
+	printa("%-20s %@10d\n", @n);
 	trunc(@longest, most);
-	printf("\n%-20s %10s %10s %9s\n", "PROCESS", "MESSAGES", "WORDS", "LONGEST");
-	setopt("aggsortpos", "2");
-	printa("%-20s %@10d %@10d %@9d\n", @n, @words, @longest);
-	trunc(@len); trunc(@n); trunc(@words); trunc(@longest);
+	printf("\n%-20s %10s\n", "PROCESS", "LONGEST");
+	printa("%-20s %@10d\n", @longest);
+	trunc(@len); trunc(@size); trunc(@n); trunc(@longest);
 }

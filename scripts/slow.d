@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slow.d: calls that take longer than so many microseconds, as they return. Time is that of the
- * clock: waiting counts. Of a chain of tail calls the last function is shown, from its own entry.
+ * clock: waiting counts. A chain of tail calls, as a loop is, is one call, of its last function.
  *
  *	erltrace -N NODE -qs slow.d [MODULE] [MICROSECONDS] [FUNCTION]
  *
@@ -21,7 +21,10 @@ self uint64_t at[int];
 
 BEGIN { printf("%8s %-20s %s\n", "US", "PROCESS", "FUNCTION"); }
 
-erlang*:$$1:$$3:function-entry { self->at[arg2] = timestamp; }
+erlang*:$$1:$$3:function-entry /!self->at[arg2]/ { self->at[arg2] = timestamp; }
+
+/* What an exception left deeper than this is over. */
+erlang*:$$1:$$3:function-entry { self->at[arg2 + 1] = 0; }
 
 erlang*:$$1:$$3:function-return
 /self->at[arg2] && timestamp - self->at[arg2] >= limit * 1000/

@@ -170,7 +170,7 @@ trace() { # node, then arguments of erltrace; it is armed on return
 	local node=$1
 	shift
 	rm -f o e
-	erltrace -N "$node" -n 'BEGIN { printf("armed\n"); }' "$@" >o 2>e &
+	erltrace -N "$node" -x argref -n 'BEGIN { printf("armed\n"); }' "$@" >o 2>e &
 	command=$!
 	for ((i = 0; i < 2400; i++)); do
 		grep -q '^armed' o 2>/dev/null && return 0

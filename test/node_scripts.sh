@@ -1,0 +1,190 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Every script of scripts/, on exact workloads (demo/demo_exact.erl): the numbers it prints are the
+# numbers that happened. A script without a test here fails the test.
+
+# shellcheck source=test/nodelib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/nodelib.sh"
+nodes_begin 300
+start scripts_a -pa "$ebin"
+start scripts_b
+host=$(at scripts_b 'node().')
+host=${host//\'/}
+lib=$root/scripts
+declare -A done_
+
+# The script with its arguments, one expression at the node while it runs; sets $value.
+run() { # script, expression, arguments of the script
+	local script=$1 expression=$2
+	shift 2
+	done_[$script]=1
+	trace scripts_a -qs "$lib/$script.d" "$@" || return 1
+	value=$(at scripts_a "$expression")
+	untrace
+	is "$script: exit" 0 "$status"
+	is "$script: nothing on stderr" '' "$(grep -v 'never fires' e)"
+}
+
+# A line of o, with its spaces squeezed.
+row() { # name, the row
+	local line
+	while read -r line; do
+		# shellcheck disable=SC2086 # squeezed
+		[ "$(echo $line)" = "$2" ] && passed=$((passed + 1)) && return
+	done <o
+	failed=$((failed + 1))
+	printf 'FAILED %s: no row "%s"\n' "$1" "$2"
+	head -n 60 o e | sed 's/^/    /'
+}
+
+# The counts of a distribution, summed up.
+sum() { # its title
+	awk -v title="$1" '$0 ~ "^ *" title " *$" { on = 1; next } on && /\|/ { n += $NF }
+		on && NF == 0 && n > 0 { exit } END { print n + 0 }' o
+}
+
+# ---- processes ----------------------------------------------------------------------------
+
+run births '{demo_exact:spawns(100), demo_exact:exits(7, {bad, thing})}.'
+row 'births: what' 'demo_exact:child/1 107'
+row 'births: why' '{bad,thing} 7'
+row 'births: a normal end' 'normal 100'
+
+run spawns 'demo_exact:exits(25, {bad, thing}).'
+is 'spawns: born' 25 "$(grep -c ' + .*demo_exact:child/1' o)"
+is 'spawns: died' 25 "$(grep -c ' - .*{bad,thing} *[0-9]*$' o)"
+run spawns '{demo_exact:spawns(5), demo_exact:calls(1)}.' 'demo_exact:child/1'
+is 'spawns: one function' 10 "$(grep -c '^ *[0-9]* [-+] ' o)"
+
+run sched 'demo_exact:wakes(50).'
+row 'sched: times' "$(grep -oE 'demo_exact:sink/1 .*' o | tr -s ' ' | sed -E 's/sink\/1 [0-9]+/sink\/1 51/')"
+
+run busy '{demo_exact:naps(1, 1100), demo_exact:wakes(10)}.'
+has 'busy: header' '^PROCESS +RUN US$'
+has 'busy: rows' '^<0\.[0-9]+\.0> +[0-9]+$'
+
+run hibernate 'demo_exact:hibernates(6).'
+row 'hibernate: times' "$value demo_exact:sleeper/1 6"
+is 'hibernate: awake again' 6 "$(sum 'ms asleep')"
+
+# ---- messages -----------------------------------------------------------------------------
+
+run latency 'demo_exact:wakes(200).'
+has 'latency: worst' '^<0\.[0-9]+\.0> +[0-9]+$'
+ok 'latency: at least the wakes' [ "$(sum nanoseconds)" -ge 200 ]
+sink=$(at scripts_a 'register(demo_sink, spawn(demo_exact, sink, [self()])), pid_to_list(whereis(demo_sink)).')
+trace scripts_a -qs "$lib/latency.d" 0 "$sink"
+at scripts_a 'P = whereis(demo_sink), [begin P ! x, (fun F() -> case process_info(P, [status, message_queue_len]) of [{_, waiting}, {_, 0}] -> ok; _ -> erlang:yield(), F() end end)() end || _ <- lists:seq(1, 300)].' >/dev/null
+untrace
+is 'latency: of one process, exactly' 300 "$(sum nanoseconds)"
+
+run msgs 'demo_exact:sends(120, 10).'
+[[ $value =~ \"(.*)\",\"(.*)\" ]]
+row 'msgs: messages' "${BASH_REMATCH[1]} ${BASH_REMATCH[2]} 120"
+row 'msgs: words' "${BASH_REMATCH[1]} ${BASH_REMATCH[2]} 1200"
+
+run queues 'demo_exact:queue(500).'
+row 'queues: messages' "$value 501"
+row 'queues: longest' "$value 501"
+
+run mailbox 'demo_exact:queue(500).' 200
+has 'mailbox: growth' "^$value +[0-9]+ +[0-9]+ +501\$"
+ok 'mailbox: from the limit on' [ "$(awk -v p="$value" '$1 == p { print $3 }' o)" -ge 200 ]
+
+run fan 'demo_exact:fan_in(40, 3).'
+row 'fan: senders' "$value 41" # and the one that asks whether it is done
+run fan 'demo_exact:sends(4, 0, 30).'
+[[ $value =~ \"(.*)\",\"(.*)\" ]]
+row 'fan: receivers' "${BASH_REMATCH[1]} 30"
+
+run dist "demo_exact:remote('$host', 25)."
+has 'dist: by process' "^$value +'?$host'? +25\$"
+has 'dist: by node' "^'?$host'? +[0-9]+ +[0-9]+ +[0-9]+\$"
+
+run gencall 'demo_exact:slow_server(9, 3).' 2000
+row 'gencall: calls' "$value 9"
+is 'gencall: slow ones' 9 "$(grep -cE "^ +[0-9]+ $value$" o)"
+run gencall 'demo_exact:server(50).' 60000000
+row 'gencall: more calls' "$value 50"
+hasnt 'gencall: none slow' "^ +[0-9]+ <"
+
+# ---- functions ----------------------------------------------------------------------------
+
+run calls '{demo_exact:calls(1000), demo_exact:nested(50), demo_exact:tail(99)}.' demo_exact
+row 'calls: leaf' 'demo_exact:leaf/1 1000'
+row 'calls: outer' 'demo_exact:outer/1 50'
+row 'calls: inner' 'demo_exact:inner/1 100'
+row 'calls: tail calls' 'demo_exact:round/1 100'
+
+run slow 'demo_exact:naps(12, 2).' demo_exact 2000 nap
+is 'slow: naps' 12 "$(grep -cE "^ +[0-9]+ $value +demo_exact:nap/1$" o)"
+row 'slow: number' '12 calls'
+run slow 'demo_exact:calls(1000).' demo_exact 60000000
+hasnt 'slow: none' '<'
+
+run profile '{demo_exact:nested(300), demo_exact:body(20), demo_exact:tail(500), demo_exact:throws(10), demo_exact:calls(100)}.' demo_exact
+has 'profile: outer' '^demo_exact:outer/1 +300 '
+has 'profile: inner' '^demo_exact:inner/1 +600 '
+has 'profile: recursion' '^demo_exact:down/1 +21 '
+has 'profile: a loop' '^demo_exact:round/1 +1 '
+has 'profile: after exceptions' '^demo_exact:leaf/1 +100 '
+is 'profile: own is part of all' '' "$(awk '$1 ~ /^demo_exact:/ && $4 > $3 { print }' o)"
+
+run profproc 'demo_exact:nested(200).' demo_exact
+row 'profproc: outer' "$value demo_exact:outer/1 200"
+row 'profproc: inner' "$value demo_exact:inner/1 400"
+
+run heat '{demo_exact:calls(700), demo_exact:nested(80)}.' demo_exact
+is 'heat: leaf' 700 "$(awk '$1 == "demo_exact:leaf/1" { n += $NF } END { print n + 0 }' o)"
+is 'heat: inner' 160 "$(awk '$1 == "demo_exact:inner/1" { n += $NF } END { print n + 0 }' o)"
+
+run ets 'demo_exact:ets(60).'
+row 'ets: insert' "$value ets:insert/2 60"
+row 'ets: lookup' "$value ets:lookup/2 60"
+
+# ---- memory and ports ---------------------------------------------------------------------
+
+run gc 'demo_exact:gcs(40).'
+row 'gc: by process' "$value 40"
+is 'gc: the table and the distributions' "$(awk '/^KIND/ { on = 1; next } on && NF == 3 { n += $2 }
+	on && NF == 0 { exit } END { print n }' o)" "$(($(sum major) + $(sum minor)))"
+
+run heap 'demo_exact:grow(100000).'
+ok 'heap: largest' [ "$(awk -v p="$value" '$1 == p { print $2; exit }' o)" -ge 100000 ]
+
+run ports 'demo_exact:port(8, 100).'
+has 'ports: open' "^\+ #Port<[0-9.]+> +cat +by $value$"
+has 'ports: close' '^- #Port<[0-9.]+> +cat +normal$'
+row 'ports: commands' 'cat command 8'
+row 'ports: the end' 'cat close 1'
+row 'ports: bytes' 'cat output 8 800'
+
+# ---- user probes --------------------------------------------------------------------------
+
+run user '{demo_exact:user(15), demo_exact:dyntrace(4)}.'
+row 'user: i4s4' 'i4s4 19'
+row 'user: n7' 'n7 19'
+row 'user: s1' 's1 15'
+has 'user: arguments' "^i4s4 +<0\.[0-9]+\.0> +15 2 0 0 'text' 'more' '' ''$"
+is 'user: fired; dyntrace has no library of its own here' '{[true],[error]}' "$value"
+is 'user: not enabled' '[false]' "$(at scripts_a 'demo_exact:user(3).')"
+run user '[dtrace:pn(7, 1), dtrace:pn(8, 1)].' 8
+row 'user: one number' 'n8 1'
+hasnt 'user: not the other' '^n7'
+
+# ---- all of them --------------------------------------------------------------------------
+
+for f in "$lib"/*.d; do
+	name=$(basename "$f" .d)
+	is "$name has a test" 1 "${done_[$name]:-0}"
+	for word in "^ \* $name\.d: " '^ \* Arguments: ' '^ \* Cost: ' '^ \* Sample' 'erltrace -N NODE -qs'; do
+		ok "$name says $word" grep -q -- "$word" "$f"
+	done
+	ok "$name can be run" [ -x "$f" ]
+done
+PATH=$PATH "$lib/births.d" -N scripts_a 1 >o 2>e
+is 'as a command: exit' 0 $?
+has 'as a command' '^ +BORN +DIED$'
+
+finish
