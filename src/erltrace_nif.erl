@@ -18,7 +18,16 @@ init() ->
                {ok, Library} -> Library;
                undefined -> filename:join(priv_dir(), "erltrace")
            end,
-    erlang:load_nif(Path, 0).
+    erlang:load_nif(Path, about_the_vm()).
+
+%% What the library checks its assumptions by (c_src/beam/assume.c). Set `{erltrace, [{vm_insides,
+%% false}]}' and none is relied on: slower, and returns go by the names of functions.
+about_the_vm() ->
+    Sizes = {erts_debug:flat_size(list_to_binary(lists:duplicate(100, 0))),
+             erts_debug:flat_size(fun about_the_vm/0),
+             erts_debug:flat_size(make_ref())},
+    {application:get_env(erltrace, vm_insides, true), erlang:processes(),
+     erlang:system_info(process_limit), Sizes}.
 
 priv_dir() ->
     case code:priv_dir(erltrace) of

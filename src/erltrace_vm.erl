@@ -3,7 +3,12 @@
 %% What the VM is asked for: trace flags of processes and ports, patterns of functions.
 %%
 %% From OTP 27 on each handle has a trace session of its own, and other tracers are not touched at
-%% all. Before that a process has one tracer and a function one pattern in the whole node: all our
+%% all. Garbage collections are the exception: two sessions that trace them in one process crash
+%% OTP 27 to 29 (erlang/otp#11624). All our handles have them from one session more, which a process
+%% keeps (gc_keeper), and where another session traces them already, arming is refused. If another
+%% one begins to trace them after us, nothing here can tell or help.
+%%
+%% Before OTP 27 a process has one tracer and a function one pattern in the whole node: all our
 %% handles share one tracer, whose flags and patterns are what any of them needs, and processes that
 %% somebody else traces are left alone, and counted. What each handle needs is in the environment of
 %% the application, changed under a lock.
@@ -19,7 +24,7 @@
 -define(ALL, 0). % the tracer's state that stands for every handle: BEAM_ALL
 
 -record(want, {number, flags = [], port_flags = [], patterns = #{}}).
--record(armed, {want, session, skipped = 0}).
+-record(armed, {want, session, gc, skipped = 0}). % gc: the keeper
 -opaque armed() :: #armed{}.
 -type need() :: atom() | {local | global, module(), atom(), arity()}.
 
@@ -45,7 +50,8 @@ disarm(#armed{want = #want{flags = [], port_flags = []}}) ->
 disarm(#armed{session = undefined, want = #want{number = Number}}) ->
     _ = share(Number, []),
     ok;
-disarm(#armed{session = Session}) ->
+disarm(#armed{session = Session, gc = Keeper}) ->
+    gc_leave(Keeper),
     _ = apply(trace, session_destroy, [Session]),
     ok.
 
@@ -91,10 +97,10 @@ add_pattern(MFA, Kind, Ps) ->
     end.
 
 change(#want{patterns = P0} = Old, #want{patterns = P1} = New) ->
-    [catch erlang:trace_pattern(MFA, false, [K]) || {MFA, K} <- maps:to_list(P0),
-                                                    maps:get(MFA, P1, none) =/= K],
-    [catch erlang:trace_pattern(MFA, true, [K]) || {MFA, K} <- maps:to_list(P1),
-                                                   maps:get(MFA, P0, none) =/= K],
+    [attempt(erlang, trace_pattern, [MFA, false, [K]]) || {MFA, K} <- maps:to_list(P0),
+                                                          maps:get(MFA, P1, none) =/= K],
+    [attempt(erlang, trace_pattern, [MFA, true, [K]]) || {MFA, K} <- maps:to_list(P1),
+                                                         maps:get(MFA, P0, none) =/= K],
     N = change(new_processes, fun erlang:processes/0, Old#want.flags, New#want.flags),
     _ = change(new_ports, fun erlang:ports/0, Old#want.port_flags, New#want.port_flags),
     N.
@@ -126,35 +132,132 @@ has_sessions() ->
     _ = code:ensure_loaded(trace),
     erlang:function_exported(trace, session_create, 3).
 
-arm_session(#want{number = Number, flags = Flags, port_flags = PortFlags} = Want) ->
-    case lists:member(garbage_collection, Flags) andalso gc_is_traced() of
+arm_session(#want{flags = Flags} = Want) ->
+    case lists:member(garbage_collection, Flags) andalso gc_join() of
+        {error, Tag, Text} -> {error, Tag, Text};
+        Keeper ->
+            S = session(Want#want.number, Want#want.patterns, Flags -- [garbage_collection],
+                        Want#want.port_flags),
+            {ok, #armed{want = Want, session = S, gc = Keeper}}
+    end.
+
+%% The session lives as long as somebody has this term.
+session(State, Patterns, Flags, PortFlags) ->
+    S = apply(trace, session_create, [?APP, {erltrace_nif, State}, []]),
+    [attempt(trace, function, [S, MFA, true, [Kind]]) || {MFA, Kind} <- maps:to_list(Patterns)],
+    trace_processes(S, Flags),
+    [attempt(trace, port, [S, P, true, PortFlags]) || PortFlags =/= [],
+                                                      P <- [new | erlang:ports()]],
+    S.
+
+trace_processes(Session, Flags) ->
+    [attempt(trace, process, [Session, P, true, Flags]) || Flags =/= [],
+                                                           P <- [new | processes()], P =/= self()],
+    ok.
+
+%% What is to be traced may have gone meanwhile.
+attempt(M, F, Args) ->
+    try apply(M, F, Args)
+    catch error:badarg -> 0
+    end.
+
+%% ---- garbage collections: one session for all ------------------------------------------------
+
+%% The keeper's pid; its session serves this process until it leaves or ends.
+gc_join() ->
+    locked(fun() ->
+                   Keeper = case application:get_env(?APP, gc_keeper) of
+                                {ok, Pid} -> Pid;
+                                undefined -> undefined
+                            end,
+                   case keeper_call(Keeper, join) of
+                       gone -> gc_start();
+                       joined -> Keeper
+                   end
+           end).
+
+gc_start() ->
+    case gc_traced() of
         true ->
             {error, <<"ET_GC_SESSION">>,
-             <<"another trace session traces garbage_collection: two of them crash this release">>};
+             <<"another trace session traces garbage_collection, and two of them in one process "
+               "crash this release of OTP: end the other one first">>};
         false ->
-            S = apply(trace, session_create, [erltrace, {erltrace_nif, Number}, []]),
-            [catch apply(trace, function, [S, MFA, true, [Kind]]) ||
-                {MFA, Kind} <- maps:to_list(Want#want.patterns)],
-            lists:member(send, Flags) andalso apply(trace, send, [S, true, []]),
-            lists:member('receive', Flags ++ PortFlags) andalso
-                apply(trace, recv, [S, true, []]),
-            [catch apply(trace, process, [S, P, true, Flags]) ||
-                Flags =/= [], P <- [new_processes | processes()], P =/= self()],
-            [catch apply(trace, port, [S, P, true, PortFlags]) ||
-                PortFlags =/= [], P <- [new_ports | erlang:ports()]],
-            {ok, #armed{want = Want, session = S}}
+            Keeper = spawn(fun gc_keeper/0),
+            application:set_env(?APP, gc_keeper, Keeper),
+            joined = keeper_call(Keeper, join),
+            Keeper
     end.
 
-%% Two sessions that trace the garbage collections of one process crash OTP 27 to 29.
-gc_is_traced() ->
-    lists:any(fun(S) -> lists:any(fun(P) -> traces_gc(S, P) end, [new_processes | processes()]) end,
-              apply(trace, session_info, [all])).
+%% When the last one has left, session and keeper have ended.
+gc_leave(false) -> ok;
+gc_leave(Keeper) ->
+    _ = keeper_call(Keeper, leave),
+    ok.
 
-traces_gc(Session, Pid) ->
-    case catch apply(trace, info, [Session, Pid, flags]) of
-        {flags, Fs} when is_list(Fs) -> lists:member(garbage_collection, Fs);
+keeper_call(undefined, _) ->
+    gone;
+keeper_call(Keeper, What) ->
+    Mon = erlang:monitor(process, Keeper),
+    Keeper ! {What, self(), Mon},
+    receive
+        {Mon, Reply} -> erlang:demonitor(Mon, [flush]), Reply;
+        {'DOWN', Mon, process, Keeper, _} -> gone
+    end.
+
+gc_keeper() ->
+    process_flag(sensitive, true),
+    process_flag(priority, high),
+    receive
+        {join, Pid, Tag} ->
+            S = session(?ALL, #{}, [garbage_collection], []),
+            Pid ! {Tag, joined},
+            gc_keeper(S, #{Pid => erlang:monitor(process, Pid)})
+    after 10000 -> ok % who started it has been killed
+    end.
+
+%% The session first: who finds no keeper in the environment starts another one.
+gc_keeper(S, Users) when map_size(Users) =:= 0 ->
+    _ = apply(trace, session_destroy, [S]),
+    application:unset_env(?APP, gc_keeper);
+gc_keeper(S, Users) ->
+    receive
+        {join, Pid, Tag} ->
+            trace_processes(S, [garbage_collection]), % some may be off: no handle was alive
+            Pid ! {Tag, joined},
+            gc_keeper(S, Users#{Pid => erlang:monitor(process, Pid)});
+        {leave, Pid, Tag} when is_map_key(Pid, Users), map_size(Users) > 1 ->
+            {Mon, Rest} = maps:take(Pid, Users),
+            erlang:demonitor(Mon, [flush]),
+            Pid ! {Tag, left},
+            gc_keeper(S, Rest);
+        {leave, Pid, _} ->
+            gc_keeper(S, maps:remove(Pid, Users));
+        {'DOWN', _, process, Pid, _} ->
+            gc_keeper(S, maps:remove(Pid, Users));
+        _ ->
+            gc_keeper(S, Users)
+    end.
+
+%% Does anybody trace garbage collections? Asked while no session of ours does.
+gc_traced() ->
+    lists:any(fun(Who) ->
+                      case attempt(trace, session_info, [Who]) of
+                          Sessions when is_list(Sessions) ->
+                              lists:any(fun(S) -> gc_traced(S, Who) end, Sessions);
+                          _ -> false % it has ended
+                      end
+              end, [new_processes | processes()]).
+
+gc_traced(Session, Who) ->
+    case session_flags(Session, Who) of
+        {flags, Flags} when is_list(Flags) -> lists:member(garbage_collection, Flags);
         _ -> false
     end.
+
+%% That of erlang:trace/3 is among the sessions, but is asked in its own way.
+session_flags({legacy, default}, Who) -> attempt(erlang, trace_info, [Who, flags]);
+session_flags(Session, Who) -> attempt(trace, info, [Session, Who, flags]).
 
 %% ---- the layout check ------------------------------------------------------------------------
 
@@ -176,6 +279,11 @@ layout() ->
     end.
 
 check() ->
+    check(application:get_env(?APP, vm_insides, true)).
+
+check(false) ->
+    erltrace_nif:layout(names);
+check(_) ->
     {P, M} = spawn_monitor(fun() -> samples(3) end),
     receive {'DOWN', M, process, P, _} -> ok end,
     case erltrace_nif:layout(words) of
@@ -199,18 +307,17 @@ events() ->
                                    0 = id(?MODULE:layout_tail(3)),
                                    ok
                            end),
-    Flags = [call, arity, return_to],
+    Flags = [call, arity, return_to, 'receive'],
     Fns = [{?MODULE, F, 1} || F <- [layout_body, layout_tail]],
     Off = case has_sessions() of
               true ->
-                  S = apply(trace, session_create, [erltrace, {erltrace_nif, layout}, []]),
-                  [apply(trace, function, [S, Fn, true, [local]]) || Fn <- Fns],
+                  S = session(layout, maps:from_keys(Fns, local), [], []),
                   apply(trace, process, [S, P, true, Flags]),
                   fun() -> apply(trace, session_destroy, [S]) end;
               false ->
                   [erlang:trace_pattern(Fn, true, [local]) || Fn <- Fns],
-                  catch erlang:trace(P, false, [all]), % as a new process, by somebody else
-                  catch erlang:trace(P, true, [{tracer, erltrace_nif, layout} | Flags]),
+                  attempt(erlang, trace, [P, false, [all]]), % as a new one, by somebody else
+                  attempt(erlang, trace, [P, true, [{tracer, erltrace_nif, layout} | Flags]]),
                   fun() -> [erlang:trace_pattern(Fn, false, [local]) || Fn <- Fns] end
           end,
     P ! go,

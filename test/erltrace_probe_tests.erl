@@ -433,8 +433,8 @@ dirty_test_() ->
              ok = erltrace:close(H)
          end || _ <- lists:seq(1, 40)],
         [begin exit(P, kill), receive {'DOWN', M, process, P, _} -> ok end end || {P, M} <- Busy],
-        ?assertEqual({flags, []}, erlang:trace_info(self(), flags)),
-        ?assertEqual({traced, false}, erlang:trace_info({file, read_file, 1}, traced))
+        ?assertEqual([], session_tests:flags(self())),
+        ?assertEqual([], session_tests:pattern({file, read_file, 1}))
     end}.
 
 %% ---- other tracers ---------------------------------------------------------------------------
@@ -453,11 +453,12 @@ other_tracer_test() ->
     ?assertEqual({flags, [send]}, erlang:trace_info(P, flags)),
     P ! stop,
     receive {'DOWN', M, process, P, _} -> ok end,
-    ?assertEqual([], [A || {_, _, [K], _} = A <- Aggs, K =:= list_to_binary(pid_to_list(P))]),
+    %% From OTP 27 on both see it.
     ?assertEqual(case erlang:function_exported(trace, session_create, 3) of
-                     true -> 0;
-                     false -> 1
-                 end, Skipped).
+                     true -> {0, [1]};
+                     false -> {1, []}
+                 end,
+                 {Skipped, [N || {_, _, [K], N} <- Aggs, K =:= list_to_binary(pid_to_list(P))]}).
 
 %% Two scripts at once: each counts its own, and the end of one leaves the other.
 two_handles_test() ->
@@ -474,9 +475,9 @@ two_handles_test() ->
     erltrace:close(B),
     ?assertEqual([40], [N || {<<"_">>, _, _, N} <- Aggs]),
     ?assertEqual([2], [N || {<<"x">>, _, _, N} <- Aggs]),
-    ?assertEqual({flags, []}, erlang:trace_info(self(), flags)),
-    ?assertEqual({tracer, []}, erlang:trace_info(new_processes, tracer)),
-    ?assertEqual({traced, false}, erlang:trace_info({?MODULE, one, 1}, traced)),
+    ?assertEqual([], session_tests:flags(self())),
+    ?assertEqual([], session_tests:flags(new_processes)),
+    ?assertEqual([], session_tests:pattern({?MODULE, one, 1})),
     ?assertEqual(undefined, application:get_env(erltrace, armed)).
 
 %% ---- user probes -----------------------------------------------------------------------------

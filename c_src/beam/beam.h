@@ -130,8 +130,10 @@ struct beam_proc {
 
 struct beam_procs {
 	struct beam_proc *tab;
-	uint64_t mask;
-	bool exact; /* no two living processes share a place */
+	uint64_t mask, mul; /* a pid's place: (pid * mul >> shift) & mask */
+	unsigned shift;
+	bool exact;  /* no two living processes share a place */
+	bool hashed; /* a process may have one of the next places too */
 	struct beam_chunk *chunks;
 	unsigned nchunks;
 	char pad[64];
@@ -193,7 +195,21 @@ static inline const struct beam_fn *beam_stack_return(
 	return p->frame[n - 1].fn;
 }
 void beam_layout_sample(ErlNifEnv *env, bool ret); /* an event of the check's own process */
+void beam_layout_message(ErlNifEnv *env);	   /* a message to it */
 ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+
+/* ---- what is assumed of its terms (assume.c) -------------------------------------------- */
+
+extern bool beam_small;	     /* a small integer lies in its term above four ones */
+extern bool beam_immediates; /* the two lowest bits tell terms without memory of their own */
+/* A tuple of three: its term's lowest bits and its first word; a tag of 8: not as expected. */
+extern struct beam_tuple {
+	ERL_NIF_TERM tag, header;
+} beam_tuple3, beam_map1; /* and a map of one key: its size, its keys (a tuple), its values */
+extern ERL_NIF_TERM beam_pid_tag; /* the lowest four bits of a pid of this node; 16: unknown */
+extern unsigned beam_pid_shift; /* above it a pid has its place in the VM's table; 0: not known */
+extern unsigned beam_size_binary, beam_size_fun, beam_size_ref; /* words */
+void beam_assume(ErlNifEnv *env, ERL_NIF_TERM info); /* at load, when the atoms are made */
 
 /* ---- handles --------------------------------------------------------------------------- */
 
@@ -260,16 +276,7 @@ static inline bool beam_fires(ERL_NIF_TERM state)
 		       memory_order_relaxed) == state;
 }
 
-/*
- * The tracer's state of an event is a number: beam_small says that it lies in its term as it has
- * since the first 64-bit release, which load() finds out.
- */
-extern bool beam_small;
-/* And a tuple of three: its term's lowest bits and its first word; a tag of 8: not as expected. */
-extern struct beam_tuple {
-	ERL_NIF_TERM tag, header;
-} beam_tuple3, beam_map1; /* and a map of one key: its size, its keys (a tuple), its values */
-extern ERL_NIF_TERM beam_pid_tag; /* the lowest four bits of a pid of this node; 16: unknown */
+/* The tracer's state of an event is a number. */
 static inline bool beam_number(ErlNifEnv *env, ERL_NIF_TERM state, unsigned *number)
 {
 	if (likely(beam_small && (state & 15) == 15)) {

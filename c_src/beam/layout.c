@@ -7,7 +7,8 @@
  *   1. samples: a process says its stack_size at several depths; a pair of words must be that far
  *      apart each time;
  *   2. events of a traced process: calls must go up by equal steps, tail calls stay, and each
- *      return must be at the level of its entry, but for a constant.
+ *      return must be at the level of its entry, but for a constant; a message to an empty queue
+ *      is the first one there, or will be (OTP 27 counts it after the event).
  *
  * Where this fails, returns go by the names of functions (LAYOUT_NAMES).
  */
@@ -25,7 +26,7 @@
 _Atomic int beam_layout;
 unsigned beam_frame_words = 1;
 static int word_stop = 11, word_end = 16, ret_delta;
-static _Atomic int word_queue; /* the length of the message queue; 0: not found */
+static int word_queue, queue_delta; /* the length of the message queue; 0: not known */
 
 static struct sample {
 	int64_t size, queue;
@@ -38,6 +39,7 @@ static struct {
 	int level;
 } events[EVENTS];
 static int nevents;
+static int first_message; /* the queue's length at its event; -1: none came */
 static _Atomic bool busy; /* one check at a time */
 
 static inline int level_of(const uintptr_t *proc)
@@ -70,12 +72,22 @@ void beam_layout_sample(ErlNifEnv *env, bool ret)
 	}
 }
 
-unsigned beam_queue_len(ErlNifEnv *env)
+void beam_layout_message(ErlNifEnv *env)
 {
-	int w = atomic_load_explicit(&word_queue, memory_order_relaxed);
 	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[TRACEE];
 
-	return w != 0 && proc != NULL ? (unsigned)proc[w] : 0;
+	if (first_message < 0 && word_queue != 0 && proc != NULL)
+		first_message = (int)proc[word_queue];
+}
+
+unsigned beam_queue_len(ErlNifEnv *env)
+{
+	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[TRACEE];
+
+	if (atomic_load_explicit(&beam_layout, memory_order_relaxed) != LAYOUT_KNOWN ||
+		word_queue == 0 || proc == NULL)
+		return 0;
+	return (unsigned)(proc[word_queue] + (unsigned)queue_delta);
 }
 
 static void take_sample(ErlNifEnv *env, int64_t size, int64_t queue)
@@ -122,7 +134,7 @@ static int find_queue(void)
 
 static bool find_words(void)
 {
-	atomic_store(&word_queue, find_queue());
+	word_queue = find_queue();
 	for (int stop = FIRST; stop < LAST; stop++)
 		for (int end = FIRST; end < LAST; end++)
 			if (stop != end && is_pair(stop, end)) {
@@ -154,6 +166,9 @@ static bool check_events(void)
 			return false;
 	if (!events[12].ret || events[12].level != events[8].level + delta)
 		return false;
+	if (first_message != 0 && first_message != 1)
+		word_queue = 0;
+	queue_delta = 1 - first_message;
 	ret_delta = delta;
 	beam_frame_words = (unsigned)frame;
 	return true;
@@ -178,6 +193,7 @@ ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		if (atomic_exchange(&busy, true))
 			return atom_false;
 		nsamples = nevents = 0;
+		first_message = -1;
 		return atom_true;
 	}
 	if (strcmp(step, "done") == 0) {

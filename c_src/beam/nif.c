@@ -387,71 +387,15 @@ static const char *const names[] = {"arity", "return_to", "procs", "running_proc
 	"filled", "stopped", "count", "sum", "min", "max", "avg", "stddev", "quantize", "lquantize",
 	"llquantize"};
 
-/* Where do the elements of a tuple lie? Behind a word that all tuples of three begin with. */
-static void look_at_tuples(ErlNifEnv *env)
-{
-	const ERL_NIF_TERM a = atom_ok, b = atom_error, c = atom_true;
-	const ERL_NIF_TERM t[] = {enif_make_tuple3(env, a, b, c), enif_make_tuple3(env, c, a, b)};
-	const ERL_NIF_TERM *e, *at[2];
-	int n;
-
-	for (int i = 0; i < 2; i++) {
-		at[i] = (const ERL_NIF_TERM *)(uintptr_t)(t[i] & ~(ERL_NIF_TERM)7);
-		if (!enif_get_tuple(env, t[i], &n, &e) || n != 3 || e != at[i] + 1)
-			return;
-	}
-	if (at[0][0] != at[1][0] || (t[0] & 7) != (t[1] & 7))
-		return;
-	beam_tuple3 = (struct beam_tuple){.tag = t[0] & 7, .header = at[0][0]};
-}
-
-/* And the value of a map's one key? */
-static void look_at_maps(ErlNifEnv *env)
-{
-	const ERL_NIF_TERM value[] = {atom_ok, enif_make_uint(env, 77)};
-	const ERL_NIF_TERM *at, *keys;
-	ERL_NIF_TERM header = 0;
-
-	for (int i = 0; i < 2; i++) {
-		ERL_NIF_TERM m;
-
-		if (!enif_make_map_put(env, enif_make_new_map(env), atom_extra, value[i], &m) ||
-			(m & 7) != beam_tuple3.tag)
-			return;
-		at = (const ERL_NIF_TERM *)(uintptr_t)(m & ~(ERL_NIF_TERM)7);
-		if (at[1] != 1 || (at[2] & 7) != beam_tuple3.tag || at[3] != value[i] ||
-			(i == 1 && at[0] != header))
-			return;
-		keys = (const ERL_NIF_TERM *)(uintptr_t)(at[2] & ~(ERL_NIF_TERM)7);
-		if (keys[1] != atom_extra)
-			return;
-		header = at[0];
-	}
-	beam_map1 = (struct beam_tuple){.tag = beam_tuple3.tag, .header = header};
-}
-
-static void look_at_pids(ErlNifEnv *env)
-{
-	ErlNifPid self;
-
-	if (enif_self(env, &self) != NULL && (self.pid & 3) == 3 &&
-		(self.pid & 15) != (atom_ok & 15) && (self.pid & 15) != 15)
-		beam_pid_tag = self.pid & 15; /* ports have another, numbers 15, pids of others a box */
-}
-
 static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 {
-	(void)priv, (void)info;
+	(void)priv;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		enif_make_atom(env, names[i]);
 #define X(a) atom_##a = enif_make_atom(env, #a);
 	ATOMS(X)
 #undef X
-	beam_small = enif_make_uint(env, 5) == (5 << 4 | 15) &&
-		     enif_make_uint(env, 0x7ffffff) == ((uint64_t)0x7ffffff << 4 | 15);
-	look_at_tuples(env);
-	look_at_maps(env);
-	look_at_pids(env);
+	beam_assume(env, info);
 	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
 	handle_type = enif_open_resource_type(
 		env, NULL, "erltrace_handle", handle_dtor, ERL_NIF_RT_CREATE, NULL);

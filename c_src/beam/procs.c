@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is kept of a process (probe path): a shadow stack of the traced functions it is in, and its
- * running time. A pid's upper half is its place in the VM's table of processes, which no two
- * living processes share: it is the place in this table too. Where the VM's table is larger than
- * ours, a place belongs to whoever came first, until it exits.
+ * running time. A pid holds its place in the VM's table of processes, which no two living
+ * processes share: it is the place in this table too. Where the VM's table is larger than ours, a
+ * place belongs to whoever came first, until it exits. Where it is not known how pids hold their
+ * places (assume.c), these go by a hash of the pid, and the next ones are tried too.
  *
  * The shadow stack goes by the number of words on the process's own stack. A call of a function
  * that lies no deeper than the newest frame is a tail call, or the frame has ended unseen: it takes
@@ -16,6 +17,7 @@
 
 #define MOST_PLACES (1u << 20)
 #define CHUNKS	    65536 /* 16 MiB: a million frames */
+#define TRIES	    8	  /* places, where they go by a hash */
 
 static void *map(size_t size)
 {
@@ -28,13 +30,17 @@ static void *map(size_t size)
 int beam_procs_init(struct beam_procs *t, uint64_t process_limit)
 {
 	uint64_t n = 1024;
+	unsigned bits = 10;
 
 	_Static_assert(sizeof(struct beam_proc) == 128, "two cache lines");
 	_Static_assert(sizeof(struct beam_chunk) == 256, "a power of two");
-	while (n < process_limit && n < MOST_PLACES)
-		n *= 2;
+	for (; n < process_limit && n < MOST_PLACES; n *= 2)
+		bits++;
 	t->mask = n - 1;
-	t->exact = n >= process_limit;
+	t->hashed = beam_pid_shift == 0;
+	t->exact = n >= process_limit && !t->hashed;
+	t->mul = t->hashed ? 0x9e3779b97f4a7c15ULL : 1;
+	t->shift = t->hashed ? 64 - bits : beam_pid_shift;
 	t->nchunks = CHUNKS;
 	t->tab = map(n * sizeof(*t->tab));
 	t->chunks = map(CHUNKS * sizeof(*t->chunks));
@@ -109,37 +115,59 @@ static void reset(struct beam_procs *t, struct beam_proc *p)
 	atomic_store_explicit(&p->hibernating, 0, memory_order_relaxed);
 }
 
-static __attribute__((noinline)) struct beam_proc *claim(
-	struct beam_procs *t, struct beam_proc *p, uint64_t old, ERL_NIF_TERM pid)
+static inline struct beam_proc *place(const struct beam_procs *t, ERL_NIF_TERM pid, unsigned next)
 {
-	if ((old != 0 && !t->exact) || !atomic_compare_exchange_strong(&p->pid, &old, pid)) {
-		lose(t);
-		return NULL;
-	}
-	reset(t, p);
-	return p;
-}
-
-struct beam_proc *beam_proc_get(struct beam_procs *t, ERL_NIF_TERM pid)
-{
-	struct beam_proc *p = &t->tab[(pid >> 32) & t->mask];
-	uint64_t have = atomic_load_explicit(&p->pid, memory_order_relaxed);
-
-	return likely(have == pid) ? p : claim(t, p, have, pid);
+	return &t->tab[((pid * t->mul >> t->shift) + next) & t->mask];
 }
 
 struct beam_proc *beam_proc_find(struct beam_procs *t, ERL_NIF_TERM pid)
 {
-	struct beam_proc *p = &t->tab[(pid >> 32) & t->mask];
+	unsigned n = t->hashed ? TRIES : 1;
 
-	return atomic_load_explicit(&p->pid, memory_order_relaxed) == pid ? p : NULL;
+	for (unsigned i = 0; i < n; i++) {
+		struct beam_proc *p = place(t, pid, i);
+
+		if (atomic_load_explicit(&p->pid, memory_order_relaxed) == pid)
+			return p;
+	}
+	return NULL;
+}
+
+/* A process claims its place itself: not twice at once. */
+static __attribute__((noinline)) struct beam_proc *claim(struct beam_procs *t, ERL_NIF_TERM pid)
+{
+	struct beam_proc *p = t->hashed ? beam_proc_find(t, pid) : NULL;
+	unsigned n = t->hashed ? TRIES : 1;
+
+	if (p != NULL)
+		return p;
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t old;
+
+		p = place(t, pid, i);
+		old = atomic_load_explicit(&p->pid, memory_order_relaxed);
+		if ((old == 0 || t->exact) && atomic_compare_exchange_strong(&p->pid, &old, pid)) {
+			reset(t, p);
+			return p;
+		}
+	}
+	lose(t);
+	return NULL;
+}
+
+struct beam_proc *beam_proc_get(struct beam_procs *t, ERL_NIF_TERM pid)
+{
+	struct beam_proc *p = place(t, pid, 0);
+
+	return likely(atomic_load_explicit(&p->pid, memory_order_relaxed) == pid) ? p
+										  : claim(t, pid);
 }
 
 void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid)
 {
-	struct beam_proc *p = &t->tab[(pid >> 32) & t->mask];
+	struct beam_proc *p = beam_proc_find(t, pid);
 
-	if (atomic_load_explicit(&p->pid, memory_order_relaxed) != pid)
+	if (p == NULL)
 		return;
 	reset(t, p);
 	atomic_store_explicit(&p->pid, 0, memory_order_release);

@@ -118,14 +118,27 @@ struct walk {
 	ERL_NIF_TERM wait[WAITING];
 };
 
-static inline bool is_immediate(ERL_NIF_TERM t)
+/* Where the tag is not as it has always been, the VM is asked. */
+static __attribute__((noinline)) bool ask_immediate(ErlNifEnv *env, ERL_NIF_TERM t)
 {
-	return (t & 3) == 3; /* the primary tag, the same since the first 64-bit release */
+	ErlNifSInt64 i;
+	ErlNifPid pid;
+	ErlNifPort port;
+
+	if (enif_is_number(env, t))
+		return enif_get_int64(env, t, &i) && i < 1LL << 59 && i >= -(1LL << 59);
+	return enif_is_atom(env, t) || enif_is_empty_list(env, t) ||
+	       enif_get_local_pid(env, t, &pid) || enif_get_local_port(env, t, &port);
+}
+
+static inline bool is_immediate(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+	return likely(beam_immediates) ? (t & 3) == 3 : ask_immediate(env, t);
 }
 
 static inline void later(struct walk *w, ERL_NIF_TERM t)
 {
-	if (!is_immediate(t) && w->n < WAITING)
+	if (!is_immediate(w->env, t) && w->n < WAITING)
 		w->wait[w->n++] = t;
 }
 
@@ -167,9 +180,10 @@ static void walk_binary(struct walk *w, ERL_NIF_TERM t)
 	ErlNifBinary bin;
 
 	if (enif_inspect_binary(w->env, t, &bin))
-		w->words += bin.size <= 64 ? 2 + (unsigned)(bin.size + 7) / 8 : 6;
+		w->words += bin.size <= 64 ? 2 + (unsigned)(bin.size + 7) / 8
+					  : beam_size_binary;
 	else
-		w->words += 8; /* bits */
+		w->words += 2 + beam_size_binary; /* bits */
 }
 
 static void walk_one(struct walk *w, ERL_NIF_TERM t)
@@ -184,7 +198,7 @@ static void walk_one(struct walk *w, ERL_NIF_TERM t)
 		if (++w->steps > STEPS)
 			return;
 	}
-	if (is_immediate(t))
+	if (is_immediate(w->env, t))
 		return;
 	switch (enif_term_type(w->env, t)) {
 	case ERL_NIF_TERM_TYPE_TUPLE:
@@ -198,8 +212,8 @@ static void walk_one(struct walk *w, ERL_NIF_TERM t)
 	case ERL_NIF_TERM_TYPE_BITSTRING: walk_binary(w, t); break;
 	case ERL_NIF_TERM_TYPE_FLOAT: w->words += 2; break;
 	case ERL_NIF_TERM_TYPE_INTEGER: w->words += number_size(w->env, t); break;
-	case ERL_NIF_TERM_TYPE_FUN: w->words += 5; break;
-	default: w->words += 3; /* references, pids of other nodes */
+	case ERL_NIF_TERM_TYPE_FUN: w->words += beam_size_fun; break;
+	default: w->words += beam_size_ref; /* references, pids of other nodes */
 	}
 }
 

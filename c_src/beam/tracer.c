@@ -564,6 +564,8 @@ static __attribute__((noinline)) ERL_NIF_TERM trace_far(ErlNifEnv *env, const ER
 {
 	if (argv[1] == atom_layout && (argv[0] == atom_call || argv[0] == atom_return_to))
 		beam_layout_sample(env, argv[0] == atom_return_to);
+	else if (argv[1] == atom_layout && argv[0] == atom_receive)
+		beam_layout_message(env);
 	return atom_ok;
 }
 

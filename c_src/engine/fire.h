@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * THE PROBE PATH: a probe fires, its clauses run. A firing inside a firing of the same thread (a
+ * signal handler, a callback of the provider) returns at once. What a clause's fault leaves for
+ * the ERROR probe is fired here, after the clause.
+ *
+ * All of it is inline, for fire.c and for providers whose events come by the million.
+ */
+#ifndef EN_FIRE_H
+#define EN_FIRE_H
+
+#include "internal.h"
+
+void en_interpret(struct fire *f); /* a clause without machine code */
+
+/* The clauses of l. They run on as long as tracing is in this phase: exit() ends it. */
+static inline void fire_run(
+	struct en_thread *t, struct fire *f, const struct en_ecblist *l, unsigned phase)
+{
+	for (unsigned i = 0; i < l->n; i++) {
+		const struct en_ecb *ecb = &l->ecb[i];
+
+		if (i > 0 && atomic_load_explicit(&t->en->phase, memory_order_relaxed) != phase)
+			break;
+		f->epid = ecb->epid;
+		f->clause = ecb->clause;
+		f->spec = 0;
+		f->rec_tail = 0;
+		f->alloca_used = 0;
+		f->fault = 0;
+		if (likely(ecb->entry != NULL))
+			ecb->entry(f);
+		else
+			en_interpret(f);
+		if (unlikely(t->faulted))
+			en_fire_error(f);
+	}
+}
+
+static inline void fire_set_up(
+	struct fire *f, struct en_probe *p, unsigned strmask, const struct en_who *who)
+{
+	f->id = p->id;
+	f->probe = p;
+	f->strmask = strmask;
+	f->who = who;
+	f->ts = f->vts = f->wts = 0;
+	f->memo = NULL;
+}
+
+static inline __attribute__((always_inline)) void fire_probe(struct en_probe *p,
+	struct en_thread *t, const uint64_t *arg, unsigned strmask, const struct en_who *who,
+	unsigned phase)
+{
+	struct en *en = p->en;
+	const struct en_ecblist *l;
+	struct fire *f;
+
+	if (unlikely(t == NULL || !slot_enter(t)))
+		return;
+	f = &t->fire;
+	l = atomic_load_explicit(&p->ecbs, memory_order_acquire);
+	if (unlikely(atomic_load_explicit(&en->phase, memory_order_acquire) != phase || l == NULL))
+		goto out;
+	if (unlikely(en->only_cpu != UINT64_MAX) && en_cpu() != en->only_cpu && phase == PHASE_RUN)
+		goto out;
+	count_add(&t->fired, 1);
+	t->frame = __builtin_frame_address(0);
+	fire_set_up(f, p, strmask, who);
+	for (unsigned m = p->argmask; m != 0; m &= m - 1) {
+		unsigned i = (unsigned)__builtin_ctz(m);
+
+		f->arg[i] = arg[i];
+	}
+	fire_run(t, f, l, phase);
+out:
+	slot_leave(t);
+}
+
+static inline __attribute__((always_inline)) void en_fire_inline(
+	struct en_probe *p, const uint64_t *arg, unsigned strmask, const struct en_who *who)
+{
+	if (likely(en_enabled(p)))
+		fire_probe(p, en_slot_get(p->en), arg, strmask, who, PHASE_RUN);
+}
+
+#endif
