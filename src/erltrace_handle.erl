@@ -81,6 +81,7 @@ handle({probes, What}, St) ->
 handle(go, #st{running = true} = St) ->
     {{error, already_running}, St};
 handle(go, St) ->
+    _ = erltrace_nif:set_node(St#st.nif, node()),
     case reply(erltrace_nif:go(St#st.nif)) of
         ok -> arm(St#st{running = true});
         Error -> {Error, St}
@@ -171,9 +172,24 @@ arm(#st{nif = Nif, number = Number} = St) ->
             failed(<<"ET_NOMEM">>, <<"out of memory">>, St);
         Layout ->
             case erltrace_vm:arm(Number, Needs) of
-                {ok, Armed} -> {ok, St#st{armed = Armed, layout = Layout}};
+                {ok, Armed} ->
+                    [add_name(Nif, N) || lists:member(names, Needs), N <- registered()],
+                    {ok, St#st{armed = Armed, layout = Layout}};
                 {error, Tag, Text} -> failed(Tag, Text, St)
             end
+    end.
+
+%% Events tell of names from now on. One that changes while it is noted is noted again.
+add_name(Nif, Name) ->
+    case whereis(Name) of
+        Pid when is_pid(Pid) ->
+            _ = erltrace_nif:set_name(Nif, Pid, Name, true),
+            case whereis(Name) of
+                Pid -> ok;
+                _ -> _ = erltrace_nif:set_name(Nif, Pid, Name, false), add_name(Nif, Name)
+            end;
+        _ ->
+            ok
     end.
 
 failed(Tag, Text, St) ->

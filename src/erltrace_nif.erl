@@ -4,12 +4,12 @@
 -module(erltrace_nif).
 -export([open/0, close/1, setopt/3, wants/2, add_functions/3, add_ports/2, compile/4, needs/3,
          go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1, probes/2,
-         set_target/2, user_enabled/0,
+         set_target/2, set_node/2, set_name/4, print/3, user_enabled/0,
          user_trace/1, enabled/3, trace/5]).
 -on_load(init/0).
 -nifs([open/0, close/1, setopt/3, wants/2, add_functions/3, add_ports/2, compile/4, needs/3,
        go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1, probes/2,
-       set_target/2, user_enabled/0,
+       set_target/2, set_node/2, set_name/4, print/3, user_enabled/0,
        user_trace/1, enabled/3, trace/5]).
 
 init() ->
@@ -27,7 +27,7 @@ about_the_vm() ->
              erts_debug:flat_size(fun about_the_vm/0),
              erts_debug:flat_size(make_ref())},
     {application:get_env(erltrace, vm_insides, true), erlang:processes(),
-     erlang:system_info(process_limit), Sizes}.
+     erlang:system_info(process_limit), Sizes, erlang:system_info(dirty_cpu_schedulers)}.
 
 priv_dir() ->
     case code:priv_dir(erltrace) of
@@ -61,7 +61,7 @@ add_ports(_, _) -> erlang:nif_error(not_loaded).
 compile(_, _, _, _) -> erlang:nif_error(not_loaded).
 
 -spec needs(nif(), node(), pos_integer()) ->
-          [atom() | {local | global, module(), atom(), arity()}] | failure().
+          [atom() | {local | global | return, module(), atom(), arity()}] | failure().
 needs(_, _, _) -> erlang:nif_error(not_loaded).
 
 -spec go(nif()) -> ok | failure().
@@ -96,6 +96,16 @@ probes(_, _) -> erlang:nif_error(not_loaded).
 
 -spec set_target(nif(), integer()) -> ok | failure().
 set_target(_, _) -> erlang:nif_error(not_loaded).
+
+-spec set_node(nif(), node()) -> ok | failure().
+set_node(_, _) -> erlang:nif_error(not_loaded).
+
+-spec set_name(nif(), pid(), atom(), boolean()) -> ok | failure().
+set_name(_, _, _, _) -> erlang:nif_error(not_loaded).
+
+%% For tests: the text of a term as a script sees it, and how many steps it took.
+-spec print(term(), pos_integer(), boolean()) -> {binary(), non_neg_integer()}.
+print(_, _, _) -> erlang:nif_error(not_loaded).
 
 -spec user_enabled() -> boolean().
 user_enabled() -> erlang:nif_error(not_loaded).

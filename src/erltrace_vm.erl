@@ -26,7 +26,7 @@
 -record(want, {number, flags = [], port_flags = [], patterns = #{}}).
 -record(armed, {want, session, gc, skipped = 0}). % gc: the keeper
 -opaque armed() :: #armed{}.
--type need() :: atom() | {local | global, module(), atom(), arity()}.
+-type need() :: atom() | {local | global | return, module(), atom(), arity()}.
 
 %% @doc Arm what the enabled probes need.
 -spec arm(pos_integer(), [need()]) -> {ok, armed()} | {error, Tag :: binary(), Text :: binary()}.
@@ -89,18 +89,27 @@ union(Wants) ->
                                          maps:fold(fun add_pattern/3, Ps, New)
                                  end, #{}, Wants)}.
 
-%% A function has one pattern; [local] sees external calls too.
+%% A function has one pattern; [local] sees external calls too, and with a match specification it
+%% tells what was returned.
 add_pattern(MFA, Kind, Ps) ->
     case Ps of
-        #{MFA := local} -> Ps;
+        #{MFA := return} -> Ps;
+        #{MFA := local} when Kind =:= global -> Ps;
         _ -> Ps#{MFA => Kind}
     end.
 
+pattern(return) -> [{'_', [], [{return_trace}]}];
+pattern(_) -> true.
+
+scope(none) -> none;
+scope(return) -> local;
+scope(Kind) -> Kind.
+
 change(#want{patterns = P0} = Old, #want{patterns = P1} = New) ->
-    [attempt(erlang, trace_pattern, [MFA, false, [K]]) || {MFA, K} <- maps:to_list(P0),
-                                                          maps:get(MFA, P1, none) =/= K],
-    [attempt(erlang, trace_pattern, [MFA, true, [K]]) || {MFA, K} <- maps:to_list(P1),
-                                                         maps:get(MFA, P0, none) =/= K],
+    [attempt(erlang, trace_pattern, [MFA, false, [scope(K)]]) ||
+        {MFA, K} <- maps:to_list(P0), scope(maps:get(MFA, P1, none)) =/= scope(K)],
+    [attempt(erlang, trace_pattern, [MFA, pattern(K), [scope(K)]]) ||
+        {MFA, K} <- maps:to_list(P1), maps:get(MFA, P0, none) =/= K],
     N = change(new_processes, fun erlang:processes/0, Old#want.flags, New#want.flags),
     _ = change(new_ports, fun erlang:ports/0, Old#want.port_flags, New#want.port_flags),
     N.
@@ -144,7 +153,8 @@ arm_session(#want{flags = Flags} = Want) ->
 %% The session lives as long as somebody has this term.
 session(State, Patterns, Flags, PortFlags) ->
     S = apply(trace, session_create, [?APP, {erltrace_nif, State}, []]),
-    [attempt(trace, function, [S, MFA, true, [Kind]]) || {MFA, Kind} <- maps:to_list(Patterns)],
+    [attempt(trace, function, [S, MFA, pattern(Kind), [scope(Kind)]]) ||
+        {MFA, Kind} <- maps:to_list(Patterns)],
     trace_processes(S, Flags),
     [attempt(trace, port, [S, P, true, PortFlags]) || PortFlags =/= [],
                                                       P <- [new | erlang:ports()]],

@@ -63,7 +63,7 @@ tags() {
 
 # The names of one kind, as one paragraph.
 builtins() { # macro, what follows a name
-	sed -n "s/^$1(\"\\([a-z0-9_]*\\)\".*/\\1/p" c_src/d/builtins.def | awk -v after="$2" '
+	sed -En "s/^($1)\(\"([a-z0-9_]*)\".*/\\2/p" c_src/d/builtins.def | awk -v after="$2" '
 		NR > 1 { printf ".BR %s \"%s,\"\n", name, after }
 		{ name = $0 }
 		END { printf ".BR %s \"%s\"\n", name, after }'
@@ -75,8 +75,8 @@ table() {
 	options-go) options GO ;;
 	options-run) options RUN ;;
 	tags) tags ;;
-	variables) builtins D_BVAR '' ;;
-	subroutines) builtins D_BFUNC '()' ;;
+	variables) builtins 'D_[AB]VAR' '' ;;
+	subroutines) builtins 'D_[AB]FUNC' '()' ;;
 	actions) builtins D_BACT '()' ;;
 	aggregations) builtins D_BAGG '()' ;;
 	*) echo ".\\\" no such table: $1" ;;

@@ -142,7 +142,7 @@ static unsigned find_shift(ErlNifEnv *env, ERL_NIF_TERM pids, ERL_NIF_TERM limit
 
 /* ---- all of it ------------------------------------------------------------------------- */
 
-/* info: {Assume, Pids, ProcessLimit, {Binary, Fun, Reference}}; see erltrace_nif.erl */
+/* info: {Assume, Pids, ProcessLimit, {Binary, Fun, Reference}, DirtyCpus}; see erltrace_nif.erl */
 void beam_assume(ErlNifEnv *env, ERL_NIF_TERM info)
 {
 	const ERL_NIF_TERM *t, *s;
@@ -153,8 +153,9 @@ void beam_assume(ErlNifEnv *env, ERL_NIF_TERM info)
 	beam_tuple3 = beam_map1 = (struct beam_tuple){.tag = 8};
 	beam_pid_tag = 16;
 	beam_pid_shift = 0;
-	if (!enif_get_tuple(env, info, &n, &t) || n != 4)
+	if (!enif_get_tuple(env, info, &n, &t) || n != 5)
 		return;
+	enif_get_uint(env, t[4], &beam_dirty_cpus);
 	if (enif_get_tuple(env, t[3], &ns, &s) && ns == 3) {
 		enif_get_uint(env, s[0], &beam_size_binary);
 		enif_get_uint(env, s[1], &beam_size_fun);

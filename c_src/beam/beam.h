@@ -83,11 +83,13 @@ struct beam_fn {
 	bool local;		/* armed by a [local] pattern: return_to tells of its end */
 	bool hibernate;		/* proc_lib:hibernate/3 */
 	uint8_t user;		/* 1 + enum beam_user: a function of dyntrace's */
+	uint8_t nval;		/* enabled probes that read what it returns: return_trace */
 	uint32_t arity;
 	struct et_str *mfa;	/* "lists:seq/2" */
 	struct en_probe *entry[4], *ret[4];
 	struct en_probe *probe[BP_NFUNCTIONS]; /* by name; NULL: no description names it */
 	char *name;		/* "seq" */
+	struct en_probe *val[4];
 };
 
 struct beam_functions {
@@ -158,6 +160,22 @@ const struct beam_fn *beam_stack_return_far(
 unsigned beam_names_enter(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn);
 const struct beam_fn *beam_names_return(struct beam_procs *t, struct beam_proc *p,
 	const struct beam_fn *to, unsigned *depth);
+
+/* A function that is in the stack returned: its frame, and what lies above, end. Its depth. */
+unsigned beam_stack_leave(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn);
+
+/* ---- registered names (builtins.c) ----------------------------------------------------- */
+
+struct beam_name;
+struct beam_names {
+	struct beam_name *tab; /* NULL: no script reads erlname */
+	uint64_t mask;
+};
+
+int beam_names_init(struct beam_names *t, uint64_t process_limit);
+void beam_names_fini(struct beam_names *t);
+void beam_name_set(struct beam_names *t, ERL_NIF_TERM pid, ERL_NIF_TERM name);
+void beam_name_clear(struct beam_names *t, ERL_NIF_TERM pid, ERL_NIF_TERM name);
 
 /* ---- the VM's insides (layout.c) ------------------------------------------------------- */
 
@@ -237,6 +255,9 @@ struct beam_handle {
 	struct en_probe **user;		   /* user_trace-n*; NULL: none asked for */
 	struct beam_procs procs;
 	struct beam_ports *ports; /* names and owners; NULL: no port probe is enabled */
+	struct beam_names names;
+	struct et_str *node_text;
+	struct beam_event *host;  /* asked by BEGIN, tick and the like */
 	/* the rest */
 	ErlNifMutex *lock; /* one caller at a time */
 	struct beam_want *wants;
@@ -260,6 +281,7 @@ struct beam_thread {
 	struct beam_thread *next;
 	struct beam_texts *texts;
 	uint64_t events, cost; /* ns that an event takes, of those measured */
+	int sched; /* number of the scheduler; 0: not looked for yet; -1: none */
 };
 extern __thread struct beam_thread *beam_self __attribute__((tls_model("initial-exec")));
 struct beam_thread *beam_thread_new(void);
@@ -371,9 +393,18 @@ struct beam_event {
 	ERL_NIF_TERM pid;
 	struct beam_proc *proc; /* NULL: nothing is kept of it */
 	uint64_t began;		/* ns, if running times are kept */
+	const ERL_NIF_TERM *argv; /* tag, state, tracee, term, options; NULL: no trace event */
 };
 uint64_t beam_vtimestamp(const struct en_who *who);
 ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts);
+
+/* builtins.c: what scripts ask of an event */
+extern const struct en_who_ops beam_ops;
+extern unsigned beam_dirty_cpus;
+void beam_name_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM name);
+ERL_NIF_TERM nif_set_node(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_set_name(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_print(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* ports.c */
 void beam_port_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM term, ERL_NIF_TERM opts);
@@ -420,7 +451,8 @@ ERL_NIF_TERM nif_probes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 	X(gc_major_start) X(gc_major_end) X(undefined) X(text) X(drop) X(fault) X(warning) X(wordsize) \
 	X(return_to) X(erlang) X(hibernate) X(heap_block_size) X(in_exiting) X(out_exiting)        \
 	X(out_exited) X(functions) X(closed) X(open) X(command) X(control) X(connect) X(bif)       \
-	X(nif) X(badarg) X(proc_lib) X(layout) X(close) X(flush) X(output) X(outputv)
+	X(nif) X(badarg) X(proc_lib) X(layout) X(close) X(flush) X(output) X(outputv)    \
+	X(register) X(unregister) X(return_from)
 #define X(a) extern ERL_NIF_TERM atom_##a;
 ATOMS(X)
 #undef X

@@ -57,6 +57,12 @@ static int erlang_init(struct en *en, void **data, struct et_error *e)
 	struct beam_handle *b = opening;
 
 	*data = b;
+	b->host = calloc(1, sizeof(*b->host));
+	if (b->host == NULL)
+		return et_err(e, "ET_NOMEM", "out of memory");
+	b->host->b = b;
+	b->host->who.ops = &beam_ops;
+	en_set_host(en, &b->host->who);
 	for (int i = 0; i < BP_FUNCTIONS; i++) {
 		b->probe[i] = beam_probe_add(en, i, "", "", NULL);
 		if (b->probe[i] == NULL)
@@ -222,7 +228,10 @@ struct needs {
 	ERL_NIF_TERM list;
 	bool route[ROUTE_NONE + 1];
 	bool args; /* of calls, not just their number */
+	uint32_t asks; /* of any enabled probe: bits ASK_* */
 };
+
+#define ASKS(n, ask) ((n) >> ASK_##ask & 1)
 
 static void need(struct needs *n, const char *flag)
 {
@@ -232,7 +241,10 @@ static void need(struct needs *n, const char *flag)
 static void need_pattern(struct needs *n, const struct beam_fn *fn)
 {
 	n->list = enif_make_list_cell(n->env,
-		enif_make_tuple4(n->env, enif_make_atom(n->env, fn->local ? "local" : "global"),
+		enif_make_tuple4(n->env,
+			enif_make_atom(n->env, fn->nval > 0 ? "return"
+					       : fn->local  ? "local"
+							    : "global"),
 			fn->mod, fn->fun, enif_make_uint(n->env, fn->arity)),
 		n->list);
 }
@@ -240,7 +252,7 @@ static void need_pattern(struct needs *n, const struct beam_fn *fn)
 /* Note what a function's events fire. */
 static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 {
-	fn->nentry = fn->nret = 0;
+	fn->nentry = fn->nret = fn->nval = 0;
 	fn->local = fn->user != 0;
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
 		struct en_probe *p = fn->probe[i];
@@ -249,15 +261,21 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		if (p == NULL || !en_enabled(p))
 			continue;
 		b->vts |= p->reads_vts;
+		n->asks |= p->asks;
+		n->args |= ASKS(p->asks, ERLARGS) || ASKS(p->asks, ERLARG) || ASKS(p->asks, ERLINT);
 		b->depth |= beam_probedefs[BP_FUNCTIONS + i].nargs > 2 && (p->argmask & 4);
-		b->returns |= route == ROUTE_RETURN;
 		fn->local |= route != ROUTE_GLOBAL;
+		if (route == ROUTE_RETURN && ASKS(p->asks, ERLRET)) {
+			fn->val[fn->nval++] = p;
+			continue;
+		}
+		b->returns |= route == ROUTE_RETURN;
 		if (route == ROUTE_RETURN)
 			fn->ret[fn->nret++] = p;
 		else
 			fn->entry[fn->nentry++] = p;
 	}
-	if (fn->nentry + fn->nret > 0 || fn->user != 0 || fn->hibernate) {
+	if (fn->nentry + fn->nret + fn->nval > 0 || fn->user != 0 || fn->hibernate) {
 		n->route[ROUTE_LOCAL] = true;
 		need_pattern(n, fn);
 	}
@@ -319,9 +337,12 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 		if (en_enabled(b->probe[i])) {
 			n.route[beam_probedefs[i].route] = true;
 			b->vts |= b->probe[i]->reads_vts && beam_probedefs[i].route != ROUTE_NONE;
+			n.asks |= b->probe[i]->asks;
 		}
 	b->heaps = en_enabled(b->probe[BP_PROCESS_HEAP_GROW]) ||
 		   en_enabled(b->probe[BP_PROCESS_HEAP_SHRINK]);
+	for (unsigned i = 0; b->user != NULL && i < BP_NUSER; i++)
+		n.asks |= b->user[i] != NULL ? b->user[i]->asks : 0;
 	look_at_user(b, &n);
 	look_at_hibernate(b, &n);
 	for (unsigned i = 0; i < b->fns.nbuckets; i++)
@@ -340,10 +361,15 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 		need(&n, "layout");
 	if (table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
+	if (ASKS(n.asks, ERLNAME) && b->names.tab == NULL &&
+		beam_names_init(&b->names, process_limit) < 0)
+		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
+	if (b->names.tab != NULL)
+		need(&n, "names");
 	any = n.route[ROUTE_SEND] || n.route[ROUTE_RECEIVE] || n.route[ROUTE_RUNNING] ||
 	      n.route[ROUTE_GC] || n.route[ROUTE_LOCAL];
 	/* What is kept of a process, in our table or as self->, is freed at its exit. */
-	if (n.route[ROUTE_PROCS] || table || (b->self && any))
+	if (n.route[ROUTE_PROCS] || table || b->names.tab != NULL || (b->self && any))
 		need(&n, "procs");
 	if (n.route[ROUTE_RUNNING] || b->vts)
 		need(&n, "running_procs");

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "beam.h"
+#include "peek.h"
 
 #define X(a) ERL_NIF_TERM atom_##a;
 ATOMS(X)
@@ -65,6 +66,11 @@ static void close_handle(struct beam_handle *b)
 	b->h = NULL;
 	beam_functions_free(&b->fns);
 	beam_procs_fini(&b->procs);
+	beam_names_fini(&b->names);
+	et_str_free(b->node_text);
+	free(b->host);
+	b->node_text = NULL;
+	b->host = NULL;
 	for (unsigned i = 0; i < b->nwants; i++) {
 		free(b->wants[i].mod);
 		free(b->wants[i].fun);
@@ -115,6 +121,7 @@ static ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 	}
 	b->state = enif_make_uint(env, b->number);
 	t = enif_make_resource(env, b);
+	beam_peek_init(env, t);
 	enif_release_resource(b);
 	return enif_make_tuple3(env, atom_ok, t, b->state);
 }
@@ -374,6 +381,9 @@ static ErlNifFunc functions[] = {
 	{"counts", 1, nif_counts, 0},
 	{"user_enabled", 0, nif_user_enabled, 0},
 	{"user_trace", 1, nif_user_trace, 0},
+	{"set_node", 2, nif_set_node, 0},
+	{"set_name", 4, nif_set_name, 0},
+	{"print", 3, nif_print, 0},
 	{"go", 1, nif_go, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"stop", 1, nif_stop, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"work", 2, nif_work, ERL_NIF_DIRTY_JOB_CPU_BOUND},
@@ -385,7 +395,7 @@ static const char *const names[] = {"arity", "return_to", "procs", "running_proc
 	"garbage_collection", "ports", "port_receive", "local", "global", "dyntrace", "user_trace_s1",
 	"user_trace_i4s4", "user_trace_n", "enomem", "names", "unknown", "idle", "running", "exited",
 	"filled", "stopped", "count", "sum", "min", "max", "avg", "stddev", "quantize", "lquantize",
-	"llquantize"};
+	"llquantize", "return", "names"};
 
 static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 {

@@ -247,6 +247,18 @@ const struct beam_fn *beam_stack_return_far(
 	return fn;
 }
 
+unsigned beam_stack_leave(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn)
+{
+	unsigned depth;
+
+	while (p->n > 1 && top(p)->fn != fn) /* ended unseen */
+		pop(t, p);
+	depth = p->n > 0 ? p->n : 1;
+	if (p->n > 0)
+		pop(t, p);
+	return depth;
+}
+
 /* ---- by names -------------------------------------------------------------------------- */
 
 #define MOST_NAMES 1024 /* without levels a tail call cannot be told from a call */

@@ -238,6 +238,21 @@ static inline void on_return_to(struct beam_event *ev, ERL_NIF_TERM mfa)
 		fire_fn(ev, fn->ret, fn->nret, fn, depth);
 }
 
+/* By return_trace, where a script reads what is returned: every function tells of its own end. */
+static void on_return_from(struct beam_event *ev, ERL_NIF_TERM mfa)
+{
+	struct beam_handle *b = ev->b;
+	const ERL_NIF_TERM *t;
+	struct beam_fn *fn = called(ev, mfa, &t);
+	unsigned depth = 0;
+
+	if (fn == NULL || fn->nval == 0)
+		return;
+	if ((b->returns || b->depth) && ev->proc != NULL)
+		depth = beam_stack_leave(&b->procs, ev->proc, fn);
+	fire_fn(ev, fn->val, fn->nval, fn, depth);
+}
+
 /* ---- processes ------------------------------------------------------------------------- */
 
 static __attribute__((noinline)) void on_exit_(struct beam_event *ev, ERL_NIF_TERM reason)
@@ -474,6 +489,8 @@ static __attribute__((noinline)) void rare(struct beam_event *ev, ERL_NIF_TERM t
 		on_pid_mfa(ev, BP_PROCESS_SPAWN, beam_extra(ev->env, opts));
 	else if (tag == atom_exit)
 		on_exit_(ev, term);
+	else if (tag == atom_return_from)
+		on_return_from(ev, term);
 	else if (tag == atom_gc_minor_start)
 		on_gc(ev, BP_GC_MINOR_START, term);
 	else if (tag == atom_gc_minor_end)
@@ -537,6 +554,8 @@ static __attribute__((noinline)) void others(struct beam_event *ev, const ERL_NI
 	} else if (tag == atom_out) {
 		begin(ev);
 		on_out(ev, argv[3]);
+	} else if (tag == atom_register || tag == atom_unregister) {
+		beam_name_event(ev, tag, argv[3]);
 	} else {
 		begin(ev);
 		rare(ev, tag, argv[3], argv[4]);
@@ -583,6 +602,8 @@ __attribute__((no_stack_protector)) ERL_NIF_TERM beam_trace(
 	ev.env = env;
 	ev.pid = ev.who.key = ev.who.tid = argv[2];
 	ev.who.ustack = NULL;
+	ev.who.ops = &beam_ops;
+	ev.argv = argv;
 	in = number == BEAM_ALL ? atomic_load_explicit(&beam_running, memory_order_relaxed)
 				: 1ULL << number % BEAM_HANDLES;
 	for (; in != 0; in &= in - 1) {

@@ -30,6 +30,14 @@ enum d_bagg {
 	AGG_COUNT_
 };
 
+/* What whoever fires is asked for: bits of prog_clause.asks. */
+enum d_ask {
+#define D_AVAR(name, ID, type) ASK_##ID,
+#define D_AFUNC(name, ID, proto) ASK_##ID,
+#include "builtins.def"
+	ASK_COUNT_
+};
+
 enum { AF_DATA = 1, AF_DESTR = 2, AF_AGG = 4, AF_EXPR = 8 };
 
 struct d_builtin {
@@ -38,6 +46,7 @@ struct d_builtin {
 	uint16_t id;	   /* BI_*, FN_*, ACT_*, AGG_* */
 	const char *proto; /* prototype, or the type of a variable */
 	uint8_t flags;	   /* AF_* */
+	uint8_t ask;	   /* 1 + ASK_*; 0: it is the engine's own */
 };
 
 const char *d_aggfn_name(unsigned fn); /* "count" for AGG_COUNT */

@@ -143,6 +143,8 @@ struct prog_var *cg_var(struct cg *g, struct d_ident *id, const struct d_node *n
 /* cg_func.c */
 struct cg_val cg_func(struct cg *g, struct d_node *n);
 struct cg_val cg_argstr(struct cg *g, const struct d_node *n, unsigned arg);
+/* A built-in that whoever fires is asked for, with its argument. */
+struct cg_val cg_ask(struct cg *g, const struct d_node *n, struct cg_val arg);
 /* Evaluate a key into stack slots; returns the first, -1 for no key. */
 int cg_key(struct cg *g, const struct d_node *n, struct d_node *list, const struct prog_val *keys,
 	unsigned nkeys);

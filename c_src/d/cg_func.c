@@ -302,6 +302,23 @@ struct cg_val cg_argstr(struct cg *g, const struct d_node *n, unsigned arg)
 	return cg_keep(g, n, R0);
 }
 
+struct cg_val cg_ask(struct cg *g, const struct d_node *n, struct cg_val arg)
+{
+	unsigned ask = n->ident->builtin->ask - 1u;
+	bool str = d_is_string(n->type);
+
+	g->clause->asks |= 1u << ask;
+	cg_load(g, str ? R4 : R3, arg);
+	cg_free(g, arg);
+	if (str)
+		ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
+	ebpf_const(g->a, str ? R3 : R2, ask);
+	cg_call(g, str ? RT_askstr : RT_asknum);
+	if (!str)
+		cg_norm(g, R0, n->type);
+	return cg_keep(g, n, R0);
+}
+
 /* Byte order and device numbers need no call. */
 static struct cg_val gen_inline(struct cg *g, struct d_node *n)
 {
@@ -401,6 +418,24 @@ static bool is_plain_arg(const struct d_node *n, unsigned *arg)
 	return false;
 }
 
+/* copyinstr() of what is a string already: that string, or as much of it as is asked for. */
+static struct cg_val gen_copy_string(struct cg *g, struct d_node *n)
+{
+	struct cg_val s = cg_expr(g, n->list), len;
+
+	if (n->list->next == NULL)
+		return s;
+	len = cg_expr(g, n->list->next);
+	cg_load(g, R3, s);
+	cg_load(g, R5, len);
+	cg_free(g, s);
+	cg_free(g, len);
+	ebpf_const(g->a, R4, 0);
+	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
+	cg_call(g, RT_substr);
+	return cg_keep(g, n, R0);
+}
+
 struct cg_val cg_func(struct cg *g, struct d_node *n)
 {
 	unsigned id = n->ident->id, arg;
@@ -409,10 +444,14 @@ struct cg_val cg_func(struct cg *g, struct d_node *n)
 		cg_fail(g, n, "D_OP_ACT", "%s( ) is an action: it has no value", n->ident->name);
 		return cg_const(0);
 	}
+	if (n->ident->builtin->ask != 0)
+		return cg_ask(g, n, cg_expr(g, n->list));
 	switch (id) {
 	case FN_COPYINSTR:
 		if (is_plain_arg(n->list, &arg))
 			return cg_argstr(g, n, arg);
+		if (d_is_string(n->list->type))
+			return gen_copy_string(g, n);
 		break;
 	case FN_COPYOUT:
 	case FN_COPYOUTSTR: g->clause->destructive = true; break;

@@ -83,6 +83,9 @@ static int check_arg(struct d_comp *c, const struct d_node *n, struct d_node *a,
 		if (d_is_string(a->type) && i == 1 && n->ident->kind == ID_FUNC &&
 			(n->ident->id == FN_BCOPY || n->ident->id == FN_COPYOUT))
 			return chk_wrap(c, a, N_CAST, c->t.void_ptr); /* where its text is */
+		if (d_is_string(a->type) && n->ident->kind == ID_FUNC &&
+			n->ident->id == FN_COPYINSTR)
+			return 0; /* args[0] of a probe that gives text */
 		return d_is_scalar(a->type) ? 0 : bad_arg(c, n, a, i, "an address");
 	case 'x':
 	case '*': return value_arg(c, n, a, i);

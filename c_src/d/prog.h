@@ -118,6 +118,7 @@ struct prog_clause {
 	const char *source;   /* the whole source text, for -S */
 	int line, col;
 	uint16_t argmask;     /* which of arg0..arg9 it reads */
+	uint32_t asks;	      /* bit ASK_*: what it asks of whoever fires */
 	bool reads_ts, reads_vts, reads_ustack; /* timestamp, vtimestamp, ustack() */
 	bool default_action;  /* no statement: the record is all there is */
 	bool has_record;      /* leaves a record in the buffer */

@@ -50,6 +50,11 @@ struct en *en_new(struct et_options *opts, struct et_error *e)
 	return en;
 }
 
+void en_set_host(struct en *en, const struct en_who *who)
+{
+	en->host = who;
+}
+
 bool en_free(struct en *en)
 {
 	if (en == NULL)

@@ -57,12 +57,25 @@ uint64_t et_hash(const char *text, size_t len);
 
 /* ---- firing --------------------------------------------------------------------------- */
 
+/*
+ * What only the provider knows of an event: the built-ins that whoever fires is asked for (ASK_* of
+ * d/builtins.h; the engine does not know what they mean). n is the argument of a subroutine.
+ */
+struct en_who;
+struct en_who_ops {
+	uint64_t (*num)(const struct en_who *who, unsigned ask, uint64_t n);
+	/* The text: one that was made before, or NULL and it is in buf, cut to fit, with its NUL. */
+	const struct et_str *(*str)(
+		const struct en_who *who, unsigned ask, uint64_t n, char *buf, size_t size);
+};
+
 /* Who fires: what self->, tid, vtimestamp mean. NULL: the operating system's thread. */
 struct en_who {
 	uint64_t key; /* of self-> variables; not 0 */
 	uint64_t tid;
 	uint64_t (*vtimestamp)(const struct en_who *who); /* NULL: thread CPU time */
 	unsigned (*ustack)(const struct en_who *who, uint64_t *pcs, unsigned max); /* NULL: native */
+	const struct en_who_ops *ops; /* NULL: there is nothing to ask for */
 };
 
 /*
@@ -109,6 +122,7 @@ struct en_probe {
 	void *pvdata;	  /* the provider's own */
 	struct en *en;
 	uint16_t argmask; /* arguments that enabled clauses read: build no others */
+	uint32_t asks;	  /* the same for what whoever fires is asked for: bits ASK_* */
 	bool reads_vts;
 	/* Enabled clauses in program order; NULL: none. Replaced as a whole (see above). */
 	_Atomic(struct en_ecblist *) ecbs;
@@ -167,6 +181,8 @@ void en_registry(struct en *en, struct d_registry *reg); /* for the compiler */
 
 /* ---- life ----------------------------------------------------------------------------- */
 
+/* Whom probes that fire without an en_who of their own (BEGIN, tick) ask. It must stay. */
+void en_set_host(struct en *en, const struct en_who *who);
 struct en *en_new(struct et_options *opts, struct et_error *e); /* runs the providers' init */
 /* Enable clauses first.. of the program at the probes they match (called after each compile). */
 int en_go(struct en *en, const struct prog *prog, struct et_error *e); /* load, enable, BEGIN */

@@ -218,6 +218,7 @@ struct en {
 	uint64_t *strs; /* references of the constant strings */
 	uint32_t pid, ppid, uid, gid;
 	struct et_str *execname;
+	const struct en_who *host; /* asked where nobody says who fires; or NULL */
 	uint32_t ancestors[64];
 	unsigned nancestors, maxframes;
 	/* where things are in a slot */

@@ -230,6 +230,7 @@ static int make_lists(struct en *en, const struct pairs *all, struct et_error *e
 		(*l)->ecb[(*l)->n] = *ecb;
 		en->ecbs[i] = &(*l)->ecb[(*l)->n++];
 		ecb->probe->argmask |= ecb->clause->argmask;
+		ecb->probe->asks |= ecb->clause->asks;
 		ecb->probe->reads_vts |= ecb->clause->reads_vts;
 	}
 	free(count);
@@ -337,6 +338,7 @@ void en_unload(struct en *en)
 	for (unsigned i = 0; i < en->nprobes; i++) {
 		free(atomic_exchange(&en->probes[i]->ecbs, NULL));
 		en->probes[i]->argmask = 0;
+		en->probes[i]->asks = 0;
 		en->probes[i]->reads_vts = false;
 	}
 	for (unsigned i = 0; i < en->ncode; i++)

@@ -93,6 +93,36 @@ RTFN(strvar)
 	}
 }
 
+/* Who answers: whoever fires, or the program that the engine is in. */
+PROBE_PATH static inline const struct en_who *asked(const struct fire *f)
+{
+	const struct en_who *who = f->who != NULL ? f->who : f->en->host;
+
+	return who != NULL && who->ops != NULL ? who : NULL;
+}
+
+RTFN(asknum)
+{
+	const struct en_who *who = asked(FIRE(ctx));
+
+	return who != NULL ? who->ops->num(who, (unsigned)a, b) : 0;
+}
+
+RTFN(askstr)
+{
+	struct fire *f = FIRE(ctx);
+	const struct en_who *who = asked(f);
+	const struct et_str *s = NULL;
+	char *to = str_slot(f, a);
+
+	if (to == NULL)
+		return 0;
+	to[0] = '\0';
+	if (who != NULL)
+		s = who->ops->str(who, (unsigned)b, c, to, f->en->strsize);
+	return s != NULL ? str_ref(s) : (uint64_t)(uintptr_t)to;
+}
+
 /* Probes here are calls, not traps: there are no saved registers to show. */
 RTFN(ureg)
 {

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The built-ins that a D script asks an Erlang event for (probe path): erlpid, erlname, erlnode,
+ * erlsched, erlmsg, erlargs, erlarg(), erlint(), erlret. Answered when they are read, from the
+ * event as the VM handed it over; an event that has nothing of the kind gives "" or 0.
+ *
+ * Names are not looked up in the VM's registry, which locks: each handle whose script reads
+ * erlname has a table of its own by the process's place, filled when it is armed (nif_add_name)
+ * and kept up by the events of registering.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "../d/builtins.h"
+#include "beam.h"
+#include "peek.h"
+
+#define MOST_NAMES (1u << 20)
+
+unsigned beam_dirty_cpus; /* dirty CPU schedulers, told at load */
+
+static const struct beam_event *event_of(const struct en_who *who)
+{
+	return (const struct beam_event *)(const void *)who;
+}
+
+/* ---- schedulers ------------------------------------------------------------------------ */
+
+/*
+ * The number that erlang:system_info(scheduler_id) gives: normal schedulers, then dirty CPU, then
+ * dirty I/O ones. Threads have it in their names: "2_scheduler", "2_dirty_cpu_sch" (cut by the
+ * system), "2_dirty_io_sche" in OTP 25, "erts_sched_2", "erts_dcpus_2", "erts_dios_2" later.
+ */
+static int scheduler_of_name(const char *name)
+{
+	ErlNifSysInfo sys;
+	const char *digits = strpbrk(name, "0123456789");
+	int n = digits != NULL ? atoi(digits) : 0;
+
+	if (n <= 0)
+		return -1;
+	enif_system_info(&sys, sizeof(sys));
+	if (strstr(name, "_dirty_cpu") != NULL || strstr(name, "_dcpus_") != NULL)
+		return sys.scheduler_threads + n;
+	if (strstr(name, "_dirty_io") != NULL || strstr(name, "_dios_") != NULL)
+		return sys.scheduler_threads + (int)beam_dirty_cpus + n;
+	return strstr(name, "_sched") != NULL ? n : -1;
+}
+
+/* Once in a thread's life. */
+static __attribute__((noinline)) int find_scheduler(void)
+{
+	char name[16] = "";
+
+	pthread_getname_np(pthread_self(), name, sizeof(name));
+	return scheduler_of_name(name);
+}
+
+static unsigned scheduler(void)
+{
+	struct beam_thread *t = beam_self;
+
+	if (t == NULL)
+		return 0;
+	if (unlikely(t->sched == 0))
+		t->sched = find_scheduler();
+	return t->sched > 0 ? (unsigned)t->sched : 0;
+}
+
+/* ---- names ----------------------------------------------------------------------------- */
+
+struct beam_name {
+	_Atomic uint64_t pid, name;
+};
+
+int beam_names_init(struct beam_names *t, uint64_t process_limit)
+{
+	uint64_t n = 1024;
+	void *p;
+
+	while (n < process_limit && n < MOST_NAMES)
+		n *= 2;
+	p = mmap(NULL, n * sizeof(*t->tab), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return -1;
+	t->tab = p;
+	t->mask = n - 1;
+	return 0;
+}
+
+void beam_names_fini(struct beam_names *t)
+{
+	if (t->tab != NULL)
+		munmap(t->tab, (t->mask + 1) * sizeof(*t->tab));
+	t->tab = NULL;
+}
+
+static inline struct beam_name *place_of(const struct beam_names *t, ERL_NIF_TERM pid)
+{
+	return &t->tab[(pid >> 32) & t->mask];
+}
+
+/* A process has one name. Nobody reads the name of another process in between. */
+void beam_name_set(struct beam_names *t, ERL_NIF_TERM pid, ERL_NIF_TERM name)
+{
+	struct beam_name *n = place_of(t, pid);
+
+	if (atomic_load_explicit(&n->pid, memory_order_relaxed) != pid) {
+		atomic_store_explicit(&n->name, 0, memory_order_release);
+		atomic_store_explicit(&n->pid, pid, memory_order_release);
+	}
+	atomic_store_explicit(&n->name, name, memory_order_release);
+}
+
+void beam_name_clear(struct beam_names *t, ERL_NIF_TERM pid, ERL_NIF_TERM name)
+{
+	struct beam_name *n = place_of(t, pid);
+	uint64_t have = name;
+
+	if (atomic_load_explicit(&n->pid, memory_order_acquire) == pid)
+		atomic_compare_exchange_strong(&n->name, &have, 0);
+}
+
+static ERL_NIF_TERM name_of(const struct beam_names *t, ERL_NIF_TERM pid)
+{
+	struct beam_name *n;
+
+	if (t->tab == NULL)
+		return 0;
+	n = place_of(t, pid);
+	return atomic_load_explicit(&n->pid, memory_order_acquire) == pid
+		       ? atomic_load_explicit(&n->name, memory_order_acquire)
+		       : 0;
+}
+
+/* Under the registry's lock, on the scheduler of whoever registers. */
+void beam_name_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM name)
+{
+	if (ev->b->names.tab == NULL || !enif_is_atom(ev->env, name))
+		return;
+	if (tag == atom_register)
+		beam_name_set(&ev->b->names, ev->pid, name);
+	else
+		beam_name_clear(&ev->b->names, ev->pid, name);
+}
+
+/* ---- terms of the event ---------------------------------------------------------------- */
+
+static bool has_message(const struct beam_event *ev, ERL_NIF_TERM *msg)
+{
+	ERL_NIF_TERM tag = ev->argv != NULL ? ev->argv[0] : 0;
+
+	if (tag != atom_send && tag != atom_receive)
+		return false;
+	*msg = ev->argv[3];
+	return true;
+}
+
+static bool has_arguments(const struct beam_event *ev, ERL_NIF_TERM *list)
+{
+	const ERL_NIF_TERM *t;
+	int n;
+
+	if (ev->argv == NULL || ev->argv[0] != atom_call ||
+		!enif_get_tuple(ev->env, ev->argv[3], &n, &t) || n != 3)
+		return false;
+	*list = t[2];
+	return enif_is_list(ev->env, t[2]);
+}
+
+static bool has_argument(const struct beam_event *ev, uint64_t n, ERL_NIF_TERM *arg)
+{
+	ERL_NIF_TERM list;
+
+	if (n > 255 || !has_arguments(ev, &list))
+		return false;
+	do
+		if (!enif_get_list_cell(ev->env, list, arg, &list))
+			return false;
+	while (n-- > 0);
+	return true;
+}
+
+static bool has_result(const struct beam_event *ev, ERL_NIF_TERM *result)
+{
+	return ev->argv != NULL && ev->argv[0] == atom_return_from &&
+	       enif_get_map_value(ev->env, ev->argv[4], atom_extra, result);
+}
+
+/* ---- answers --------------------------------------------------------------------------- */
+
+static uint64_t answer_num(const struct en_who *who, unsigned ask, uint64_t n)
+{
+	const struct beam_event *ev = event_of(who);
+	ERL_NIF_TERM arg;
+	ErlNifSInt64 v;
+
+	switch (ask) {
+	case ASK_ERLSCHED: return scheduler();
+	case ASK_ERLINT:
+		if (has_argument(ev, n, &arg) && enif_get_int64(ev->env, arg, &v))
+			return (uint64_t)v;
+		return 0;
+	default: return 0;
+	}
+}
+
+static const struct et_str *answer_str(
+	const struct en_who *who, unsigned ask, uint64_t n, char *buf, size_t size)
+{
+	const struct beam_event *ev = event_of(who);
+	ERL_NIF_TERM t;
+	bool has = false;
+
+	switch (ask) {
+	case ASK_ERLPID:
+		return ev->env != NULL && enif_is_pid(ev->env, ev->pid) ? beam_term_text(ev->pid)
+									: NULL;
+	case ASK_ERLNAME:
+		t = ev->env != NULL && enif_is_pid(ev->env, ev->pid)
+			    ? name_of(&ev->b->names, ev->pid)
+			    : 0;
+		return t != 0 ? beam_term_text(t) : NULL;
+	case ASK_ERLNODE: return ev->b->node_text;
+	case ASK_ERLMSG: has = has_message(ev, &t); break;
+	case ASK_ERLARGS: has = has_arguments(ev, &t); break;
+	case ASK_ERLARG: has = has_argument(ev, n, &t); break;
+	case ASK_ERLRET: has = has_result(ev, &t); break;
+	}
+	if (has)
+		beam_print(ev->env, t, ask == ASK_ERLARGS, buf, size);
+	return NULL;
+}
+
+const struct en_who_ops beam_ops = {.num = answer_num, .str = answer_str};
+
+/* ---- what the Erlang side tells -------------------------------------------------------- */
+
+/* set_node(Handle, Node) */
+ERL_NIF_TERM nif_set_node(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	char name[256];
+	int n;
+
+	WITH_HANDLE(b)
+	n = enif_get_atom(env, argv[1], name, sizeof(name), ERL_NIF_LATIN1);
+	if (n > 0 && (b->node_text == NULL || strcmp(b->node_text->text, name) != 0) &&
+		!atomic_load(&b->live)) {
+		et_str_free(b->node_text);
+		b->node_text = et_str_new(name, (size_t)n - 1);
+	}
+	enif_mutex_unlock(b->lock);
+	return atom_ok;
+}
+
+/* set_name(Handle, Pid, Name, IsRegistered) */
+ERL_NIF_TERM nif_set_name(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	WITH_HANDLE(b)
+	if (b->names.tab != NULL && enif_is_pid(env, argv[1]) && enif_is_atom(env, argv[2])) {
+		if (argv[3] == atom_true)
+			beam_name_set(&b->names, argv[1], argv[2]);
+		else
+			beam_name_clear(&b->names, argv[1], argv[2]);
+	}
+	enif_mutex_unlock(b->lock);
+	return atom_ok;
+}
+
+/* print(Term, Size, IsArgs) -> {Text, Steps}: what a script would see of it. For tests. */
+ERL_NIF_TERM nif_print(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	char buf[4096];
+	unsigned size, steps;
+	ERL_NIF_TERM text;
+
+	(void)argc;
+	if (!enif_get_uint(env, argv[1], &size) || size == 0 || size > sizeof(buf))
+		return enif_make_badarg(env);
+	steps = beam_print(env, argv[0], argv[2] == atom_true, buf, size);
+	memcpy(enif_make_new_binary(env, strlen(buf), &text), buf, strlen(buf));
+	return enif_make_tuple2(env, text, enif_make_uint(env, steps));
+}

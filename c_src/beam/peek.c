@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Binaries, large integers and references read in place (probe path). enif_inspect_binary copies a
+ * binary that does not start at a byte, and makes one that is being appended to lose its spare
+ * room, so that code which appends in a loop copies all of it each time; the VM's own printing
+ * allocates for large integers, and locks for references of resources. So the words of these terms
+ * are read here. Where things lie is found out with the first handle, on terms whose contents are
+ * known: two layouts of binaries are tried (OTP 25 and 26, OTP 27 and later). What is not found is
+ * not read.
+ */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "peek.h"
+
+static struct layout {
+	enum { BITS_UNKNOWN, BITS_BYTES, BITS_BITS } bits; /* what the size of a binary counts */
+	uint64_t sub, refc;		 /* first words */
+	uint64_t heap, positive, negative; /* their lowest bits, without the size */
+	bool bigs;
+	bool refs;
+	uint64_t ref, ref_mark, magic;
+} at;
+static _Atomic int state; /* 1: being found, 2: found; before that nothing is read */
+
+static bool is_known(void)
+{
+	return atomic_load_explicit(&state, memory_order_acquire) == 2;
+}
+
+#define KIND(w) ((w) & 0x3f)
+
+static const uint64_t *words(ERL_NIF_TERM t)
+{
+	return (t & 3) == 2 ? (const uint64_t *)(uintptr_t)(t & ~7ULL) : NULL;
+}
+
+/* ---- binaries -------------------------------------------------------------------------- */
+
+/* Where the bytes of a whole binary are: OTP 25, 26. */
+static const uint8_t *base_of(const uint64_t *w)
+{
+	if (w == NULL)
+		return NULL;
+	if (w[0] == at.refc)
+		return (const uint8_t *)(uintptr_t)w[4];
+	return KIND(w[0]) == at.heap ? (const uint8_t *)(w + 2) : NULL;
+}
+
+static bool peek_bytes(const uint64_t *w, struct beam_bits *b)
+{
+	const uint8_t *extra = (const uint8_t *)(w + 3), *base;
+
+	b->off = 0;
+	b->n = w[1] * 8;
+	if (w[0] != at.sub) {
+		b->data = base_of(w);
+		return b->data != NULL;
+	}
+	base = base_of(words(w[4]));
+	if (base == NULL)
+		return false;
+	b->data = base + w[2];
+	b->off = extra[1];
+	b->n += extra[0];
+	return true;
+}
+
+static bool peek_bits(const uint64_t *w, struct beam_bits *b)
+{
+	b->off = 0;
+	if (w[0] == at.sub) {
+		b->data = (const uint8_t *)(uintptr_t)(w[1] & ~3ULL) + w[2] / 8;
+		b->off = w[2] % 8;
+		b->n = w[3] - w[2];
+		return true;
+	}
+	b->data = (const uint8_t *)(w + 2);
+	b->n = w[1];
+	return KIND(w[0]) == at.heap;
+}
+
+static bool peek(ERL_NIF_TERM t, struct beam_bits *b)
+{
+	const uint64_t *w = words(t);
+
+	if (w == NULL || at.bits == BITS_UNKNOWN)
+		return false;
+	return at.bits == BITS_BYTES ? peek_bytes(w, b) : peek_bits(w, b);
+}
+
+bool beam_peek_bits(ERL_NIF_TERM t, struct beam_bits *b)
+{
+	return is_known() && peek(t, b);
+}
+
+static bool is_right(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+	struct beam_bits b;
+	ErlNifBinary bin;
+
+	return enif_inspect_binary(env, t, &bin) && peek(t, &b) && b.off == 0 &&
+	       b.data == bin.data && b.n == bin.size * 8;
+}
+
+/* Small, large, a part of the large: addresses are compared, nothing is followed before. */
+static void find_bits(ErlNifEnv *env)
+{
+	ERL_NIF_TERM small, large, part;
+	const uint64_t *s, *l, *p;
+	ErlNifBinary bin;
+
+	memset(enif_make_new_binary(env, 10, &small), 1, 10);
+	memset(enif_make_new_binary(env, 300, &large), 2, 300);
+	part = enif_make_sub_binary(env, large, 7, 100);
+	s = words(small);
+	l = words(large);
+	p = words(part);
+	if (s == NULL || l == NULL || p == NULL || !enif_inspect_binary(env, large, &bin))
+		return;
+	at.heap = KIND(s[0]);
+	at.sub = p[0];
+	at.refc = l[0];
+	if (s[1] == 10 && l[1] == 300 && p[1] == 100 && p[2] == 7 && p[4] == large &&
+		l[4] == (uint64_t)(uintptr_t)bin.data && l[0] != p[0])
+		at.bits = BITS_BYTES;
+	else if (s[1] == 80 && l[0] == p[0] && p[2] == 7 * 8 && p[3] == 107 * 8 &&
+		 (p[1] & ~3ULL) == (uint64_t)(uintptr_t)bin.data)
+		at.bits = BITS_BITS;
+	if (at.bits != BITS_UNKNOWN &&
+		!(is_right(env, small) && is_right(env, large) && is_right(env, part)))
+		at.bits = BITS_UNKNOWN;
+}
+
+/* ---- large integers -------------------------------------------------------------------- */
+
+unsigned beam_peek_big(ERL_NIF_TERM t, const uint64_t **digits, bool *negative)
+{
+	const uint64_t *w = words(t);
+
+	if (w == NULL || !is_known() || !at.bigs || (KIND(w[0]) != at.positive && KIND(w[0]) != at.negative))
+		return 0;
+	*negative = KIND(w[0]) == at.negative;
+	*digits = w + 1;
+	return w[0] >> 6 > 1u << 30 ? 0 : (unsigned)(w[0] >> 6);
+}
+
+static void find_bigs(ErlNifEnv *env)
+{
+	const uint64_t *p = words(enif_make_uint64(env, 0xfedcba9876543210));
+	const uint64_t *n = words(enif_make_int64(env, -0x7edcba9876543210));
+
+	if (p == NULL || n == NULL)
+		return;
+	at.positive = KIND(p[0]);
+	at.negative = KIND(n[0]);
+	at.bigs = at.positive != at.negative && p[0] >> 6 == 1 && n[0] >> 6 == 1 &&
+		  p[1] == 0xfedcba9876543210 && n[1] == 0x7edcba9876543210;
+}
+
+/* ---- references ------------------------------------------------------------------------ */
+
+static uint64_t mark_of(const uint64_t *w)
+{
+	return (uint32_t)w[1];
+}
+
+bool beam_plain_ref(ERL_NIF_TERM t)
+{
+	const uint64_t *w = words(t);
+
+	if (w == NULL || !is_known() || !at.refs)
+		return false;
+	if (w[0] == at.ref)
+		return mark_of(w) == at.ref_mark;
+	return w[0] != at.magic; /* with a process in it, or of another node */
+}
+
+static void find_refs(ErlNifEnv *env, ERL_NIF_TERM resource)
+{
+	const uint64_t *r = words(enif_make_ref(env)), *m = words(resource);
+
+	if (r == NULL || m == NULL)
+		return;
+	at.ref = r[0];
+	at.ref_mark = mark_of(r);
+	at.magic = m[0];
+	at.refs = r[0] != m[0] || mark_of(r) != mark_of(m);
+}
+
+void beam_peek_init(ErlNifEnv *env, ERL_NIF_TERM resource)
+{
+	int none = 0;
+
+	if (!atomic_compare_exchange_strong(&state, &none, 1))
+		return;
+	find_bits(env);
+	find_bigs(env);
+	find_refs(env, resource);
+	atomic_store(&state, 2);
+}
