@@ -171,26 +171,28 @@ arm(#st{nif = Nif, number = Number} = St) ->
         false ->
             failed(<<"ET_NOMEM">>, <<"out of memory">>, St);
         Layout ->
+            Names = [add_name(Nif, N) || lists:member(names, Needs), N <- registered()],
             case erltrace_vm:arm(Number, Needs) of
                 {ok, Armed} ->
-                    [add_name(Nif, N) || lists:member(names, Needs), N <- registered()],
+                    renew_names(Nif, Names),
                     {ok, St#st{armed = Armed, layout = Layout}};
                 {error, Tag, Text} -> failed(Tag, Text, St)
             end
     end.
 
-%% Events tell of names from now on. One that changes while it is noted is noted again.
 add_name(Nif, Name) ->
-    case whereis(Name) of
-        Pid when is_pid(Pid) ->
-            _ = erltrace_nif:set_name(Nif, Pid, Name, true),
-            case whereis(Name) of
-                Pid -> ok;
-                _ -> _ = erltrace_nif:set_name(Nif, Pid, Name, false), add_name(Nif, Name)
-            end;
-        _ ->
-            ok
-    end.
+    Pid = whereis(Name),
+    is_pid(Pid) andalso erltrace_nif:set_name(Nif, Pid, Name, true),
+    {Name, Pid}.
+
+%% From now on events tell of names: what has changed since they were noted.
+renew_names(_, []) ->
+    ok;
+renew_names(Nif, Names) ->
+    [erltrace_nif:set_name(Nif, Pid, Name, false) ||
+        {Name, Pid} <- Names, is_pid(Pid), whereis(Name) =/= Pid],
+    [add_name(Nif, Name) || Name <- registered()],
+    ok.
 
 failed(Tag, Text, St) ->
     _ = erltrace_nif:stop(St#st.nif),

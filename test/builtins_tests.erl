@@ -81,7 +81,7 @@ print_text_test() ->
                       {<<"x\r\n">>, "<<\"x\\r\\n\">>"},
                       {<<"x", 0>>, "<<120,0>>"},
                       {#{}, "#{}"},
-                      {#{a => 1, b => #{c => "d"}}, "#{a=>1,b=>#{c=>\"d\"}}"},
+                      {#{a => #{c => "d"}}, "#{a=>#{c=>\"d\"}}"},
                       {maps:from_list([{I, I} || I <- lists:seq(1, 33)]), "#{33 keys}"},
                       {atomics:new(1, []), "#Ref<...>"},
                       {1 bsl 1100, "16#1000" ++ lists:duplicate(272, $0)}]].
@@ -396,13 +396,17 @@ every_probe_has_types_test() ->
     {ok, Nif, _} = erltrace_nif:open(),
     functions = erltrace_nif:probes(Nif, "erlang*:::"), % none are added
     {ok, Probes} = erltrace_nif:probes(Nif, "erlang*:::"),
-    Names = [N || {_, _, _, _, N, _} <- Probes],
+    Names = [N || {_, _, _, _, N, _} <- Probes, not is_numbered(N)],
     ?assert(length(Names) > 40),
     [begin
          N = count_args(Nif, Name, 0),
          ?assertMatch({_, N} when N >= 1, {Name, N})
      end || Name <- Names],
     erltrace_nif:close(Nif).
+
+%% user_trace-n1 to n950 are as n0.
+is_numbered(<<"user_trace-n", I/binary>>) -> I =/= <<"0">>;
+is_numbered(_) -> false.
 
 count_args(Nif, Name, N) ->
     Nth = integer_to_list(N),

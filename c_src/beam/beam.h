@@ -169,13 +169,10 @@ unsigned beam_stack_leave(struct beam_procs *t, struct beam_proc *p, const struc
 struct beam_name;
 struct beam_names {
 	struct beam_name *tab; /* NULL: no script reads erlname */
-	uint64_t mask;
 };
 
-int beam_names_init(struct beam_names *t, uint64_t process_limit);
+int beam_names_init(struct beam_names *t);
 void beam_names_fini(struct beam_names *t);
-void beam_name_set(struct beam_names *t, ERL_NIF_TERM pid, ERL_NIF_TERM name);
-void beam_name_clear(struct beam_names *t, ERL_NIF_TERM pid, ERL_NIF_TERM name);
 
 /* ---- the VM's insides (layout.c) ------------------------------------------------------- */
 

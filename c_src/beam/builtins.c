@@ -5,8 +5,8 @@
  * event as the VM handed it over; an event that has nothing of the kind gives "" or 0.
  *
  * Names are not looked up in the VM's registry, which locks: each handle whose script reads
- * erlname has a table of its own by the process's place, filled when it is armed (nif_add_name)
- * and kept up by the events of registering.
+ * erlname has a table of its own, filled when it is armed (nif_set_name) and kept up by the events
+ * of registering.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,8 +16,6 @@
 #include "../d/builtins.h"
 #include "beam.h"
 #include "peek.h"
-
-#define MOST_NAMES (1u << 20)
 
 unsigned beam_dirty_cpus; /* dirty CPU schedulers, told at load */
 
@@ -71,69 +69,90 @@ static unsigned scheduler(void)
 
 /* ---- names ----------------------------------------------------------------------------- */
 
+#define PLACES 65536 /* a power of two */
+#define WINDOW 16    /* places that a process may have, from the one its pid says */
+
 struct beam_name {
-	_Atomic uint64_t pid, name;
+	_Atomic uint64_t pid, name; /* no name: free, or free again */
 };
 
-int beam_names_init(struct beam_names *t, uint64_t process_limit)
+int beam_names_init(struct beam_names *t)
 {
-	uint64_t n = 1024;
-	void *p;
-
-	while (n < process_limit && n < MOST_NAMES)
-		n *= 2;
-	p = mmap(NULL, n * sizeof(*t->tab), PROT_READ | PROT_WRITE,
+	void *p = mmap(NULL, (PLACES + WINDOW) * sizeof(*t->tab), PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
 	if (p == MAP_FAILED)
 		return -1;
 	t->tab = p;
-	t->mask = n - 1;
 	return 0;
 }
 
 void beam_names_fini(struct beam_names *t)
 {
 	if (t->tab != NULL)
-		munmap(t->tab, (t->mask + 1) * sizeof(*t->tab));
+		munmap(t->tab, (PLACES + WINDOW) * sizeof(*t->tab));
 	t->tab = NULL;
 }
 
-static inline struct beam_name *place_of(const struct beam_names *t, ERL_NIF_TERM pid)
+static inline struct beam_name *window_of(const struct beam_names *t, ERL_NIF_TERM pid)
 {
-	return &t->tab[(pid >> 32) & t->mask];
+	return &t->tab[pid * 0x9e3779b97f4a7c15ULL >> 48];
 }
 
-/* A process has one name. Nobody reads the name of another process in between. */
-void beam_name_set(struct beam_names *t, ERL_NIF_TERM pid, ERL_NIF_TERM name)
+static inline uint64_t get(_Atomic uint64_t *w)
 {
-	struct beam_name *n = place_of(t, pid);
+	return atomic_load_explicit(w, memory_order_acquire);
+}
 
-	if (atomic_load_explicit(&n->pid, memory_order_relaxed) != pid) {
-		atomic_store_explicit(&n->name, 0, memory_order_release);
-		atomic_store_explicit(&n->pid, pid, memory_order_release);
+/* The process's place; with claim one that is free, if it has none. */
+static struct beam_name *place_of(const struct beam_names *t, ERL_NIF_TERM pid, bool claim)
+{
+	struct beam_name *n = window_of(t, pid), *end = n + WINDOW, *unused = NULL;
+
+	for (; n < end; n++) {
+		uint64_t is = get(&n->pid);
+
+		if (is == pid)
+			return n;
+		if (unused == NULL && get(&n->name) == 0)
+			unused = n;
+		if (is == 0)
+			break;
 	}
-	atomic_store_explicit(&n->name, name, memory_order_release);
+	if (unused == NULL || !claim)
+		return NULL;
+	atomic_store_explicit(&unused->pid, pid, memory_order_release);
+	return unused;
 }
 
-void beam_name_clear(struct beam_names *t, ERL_NIF_TERM pid, ERL_NIF_TERM name)
+/*
+ * Writers: events, one at a time under the registry's lock, and nif_set_name, which writes before
+ * they are armed and afterwards only what has changed meanwhile.
+ */
+static void name_set(struct beam_handle *b, ERL_NIF_TERM pid, ERL_NIF_TERM name)
 {
-	struct beam_name *n = place_of(t, pid);
+	struct beam_name *n = place_of(&b->names, pid, true);
+
+	if (n == NULL)
+		atomic_fetch_add_explicit(&b->procs.lost, 1, memory_order_relaxed);
+	else if (get(&n->name) != name)
+		atomic_store_explicit(&n->name, name, memory_order_release);
+}
+
+static void name_clear(struct beam_handle *b, ERL_NIF_TERM pid, ERL_NIF_TERM name)
+{
+	struct beam_name *n = place_of(&b->names, pid, false);
 	uint64_t have = name;
 
-	if (atomic_load_explicit(&n->pid, memory_order_acquire) == pid)
+	if (n != NULL)
 		atomic_compare_exchange_strong(&n->name, &have, 0);
 }
 
 static ERL_NIF_TERM name_of(const struct beam_names *t, ERL_NIF_TERM pid)
 {
-	struct beam_name *n;
+	struct beam_name *n = t->tab != NULL ? place_of(t, pid, false) : NULL;
 
-	if (t->tab == NULL)
-		return 0;
-	n = place_of(t, pid);
-	return atomic_load_explicit(&n->pid, memory_order_acquire) == pid
-		       ? atomic_load_explicit(&n->name, memory_order_acquire)
-		       : 0;
+	return n != NULL ? get(&n->name) : 0;
 }
 
 /* Under the registry's lock, on the scheduler of whoever registers. */
@@ -142,9 +161,9 @@ void beam_name_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM name)
 	if (ev->b->names.tab == NULL || !enif_is_atom(ev->env, name))
 		return;
 	if (tag == atom_register)
-		beam_name_set(&ev->b->names, ev->pid, name);
+		name_set(ev->b, ev->pid, name);
 	else
-		beam_name_clear(&ev->b->names, ev->pid, name);
+		name_clear(ev->b, ev->pid, name);
 }
 
 /* ---- terms of the event ---------------------------------------------------------------- */
@@ -262,9 +281,9 @@ ERL_NIF_TERM nif_set_name(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	WITH_HANDLE(b)
 	if (b->names.tab != NULL && enif_is_pid(env, argv[1]) && enif_is_atom(env, argv[2])) {
 		if (argv[3] == atom_true)
-			beam_name_set(&b->names, argv[1], argv[2]);
+			name_set(b, argv[1], argv[2]);
 		else
-			beam_name_clear(&b->names, argv[1], argv[2]);
+			name_clear(b, argv[1], argv[2]);
 	}
 	enif_mutex_unlock(b->lock);
 	return atom_ok;

@@ -362,7 +362,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	if (table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	if (ASKS(n.asks, ERLNAME) && b->names.tab == NULL &&
-		beam_names_init(&b->names, process_limit) < 0)
+		beam_names_init(&b->names) < 0)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	if (b->names.tab != NULL)
 		need(&n, "names");
