@@ -78,7 +78,7 @@ CLI_SRC := $(sort $(wildcard c_src/cli/*.c c_src/node/*.c))
 TEST_SRC := $(filter-out test/fuzz_%,$(sort $(wildcard test/*.c)))
 FUZZ_SRC := $(sort $(wildcard test/fuzz_*.c))
 BENCH_SRC := $(filter-out bench/null_%,$(sort $(wildcard bench/*.c)))
-D_LIBS := $(sort $(wildcard c_src/d/lib/*.d))
+D_LIBS := $(BUILD)/erlang.d $(sort $(wildcard c_src/d/lib/*.d))
 
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
@@ -125,6 +125,10 @@ endif
 # ---- building -----------------------------------------------------------------------------
 
 # D libraries are built in: each a {name, text} of C.
+$(BUILD)/erlang.d: c_src/beam/probes.def tools/erlang-probes.awk
+	$(Q)mkdir -p $(@D)
+	$(Q)awk -f tools/erlang-probes.awk $< >$@
+
 $(BUILD)/d_libs.inc: $(D_LIBS) tools/d-libs.awk
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)

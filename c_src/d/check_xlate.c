@@ -266,14 +266,42 @@ static bool is_provider(const char *decl, const char *prov)
 	return prov[n] == '\0';
 }
 
-static const struct d_probedecl *declared_probe(struct d_comp *c)
+static const struct d_probedecl *declared_probe(
+	struct d_comp *c, const char *prov, const char *name)
 {
 	for (const struct d_provdecl *p = c->provdecls; p; p = p->next)
-		if (is_provider(p->name, c->probe->prov))
+		if (is_provider(p->name, prov))
 			for (const struct d_probedecl *d = p->probes; d; d = d->next)
-				if (!strcmp(d->name, c->probe->name))
+				if (!strcmp(d->name, name))
 					return d;
 	return NULL;
+}
+
+static bool same_args(const struct d_probedecl *d, const struct d_probedecl *o)
+{
+	const struct d_member *m = d->args, *n = o->args;
+
+	for (; m && n; m = m->next, n = n->next)
+		if (!d_same(m->type, n->type))
+			return false;
+	return m == n && !d->xargs && !o->xargs;
+}
+
+/* No probe matches, which was allowed: what is declared for the names that the clause gives. */
+static const struct d_probedecl *declared_desc(struct d_comp *c, bool *differ)
+{
+	const struct d_probedecl *first = NULL, *d;
+	char prov[D_MAX_IDENT];
+
+	for (const struct d_pdesc *p = c->clause ? c->clause->descs : NULL; p; p = p->next) {
+		snprintf(prov, sizeof(prov), "%.*s", (int)strcspn(p->prov, "*?["), p->prov);
+		d = declared_probe(c, prov, p->name);
+		if (!d)
+			return NULL;
+		*differ |= first && first != d && !same_args(first, d);
+		first = first ? first : d;
+	}
+	return first;
 }
 
 /* Which native parameter a translated one stands for: the one of its name, else of its place. */
@@ -340,19 +368,21 @@ static int arg_of_probe(struct d_comp *c, const struct d_node *n, unsigned i, st
 
 static int find_arg(struct d_comp *c, const struct d_node *n, unsigned i, struct arg *a)
 {
-	const struct d_probedecl *d;
+	bool differ = c->args_differ;
+	const struct d_probedecl *d = c->probe ? NULL : declared_desc(c, &differ);
 
-	if (!c->probe)
+	if (!c->probe && !d)
 		return CHK_ERR(c, D_ARGS_NONE, n, "args[] has no types here: %s",
 			c->clause ? "no probe matches this clause"
 				  : "it can only be used in a clause");
-	if (c->args_differ)
+	if (differ)
 		return CHK_ERR(c, D_ARGS_MULTI, n,
 			"the probes of this clause have different arguments, so args[] has no "
 			"types: use arg0 to arg9, or a clause for each");
-	if (c->probe->nargs >= 0)
+	if (c->probe && c->probe->nargs >= 0)
 		return arg_of_probe(c, n, i, a);
-	d = declared_probe(c);
+	if (!d)
+		d = declared_probe(c, c->probe->prov, c->probe->name);
 	if (d)
 		return arg_declared(c, n, d, i, a);
 	return CHK_ERR(c, D_ARGS_NONE, n,
