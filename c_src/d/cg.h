@@ -66,6 +66,8 @@ struct cg {
 	uint32_t scratch; /* next free byte of the scratch region */
 	uint32_t rec;	/* next free byte of the record's fixed part */
 	int conditional; /* depth of ifs around the action being made */
+	int maybe;	 /* the same of && || ?: around an expression */
+	int argstr[10];	 /* stack slot + 1 that has copyinstr(argn), on every way from there on */
 	int32_t any_off; /* byte that says whether the record has anything; -1: always */
 	int32_t present; /* next byte that says whether an action inside an if was reached */
 	int exit_label;

@@ -378,12 +378,16 @@ void cg_jump_true(struct cg *g, struct d_node *n, int label)
 		cg_jump_false(g, n->a, label);
 	} else if (n->kind == N_OP2 && n->op == OP_LOR) {
 		cg_jump_true(g, n->a, label);
+		g->maybe++;
 		cg_jump_true(g, n->b, label);
+		g->maybe--;
 	} else if (n->kind == N_OP2 && n->op == OP_LAND) {
 		int no = ebpf_label(g->a);
 
 		cg_jump_false(g, n->a, no);
+		g->maybe++;
 		cg_jump_true(g, n->b, label);
+		g->maybe--;
 		ebpf_place(g->a, no);
 	} else {
 		jump_value(g, n, true, label);
@@ -398,12 +402,16 @@ void cg_jump_false(struct cg *g, struct d_node *n, int label)
 		cg_jump_true(g, n->a, label);
 	} else if (n->kind == N_OP2 && n->op == OP_LAND) {
 		cg_jump_false(g, n->a, label);
+		g->maybe++;
 		cg_jump_false(g, n->b, label);
+		g->maybe--;
 	} else if (n->kind == N_OP2 && n->op == OP_LOR) {
 		int yes = ebpf_label(g->a);
 
 		cg_jump_true(g, n->a, yes);
+		g->maybe++;
 		cg_jump_false(g, n->b, label);
+		g->maybe--;
 		ebpf_place(g->a, yes);
 	} else {
 		jump_value(g, n, false, label);
@@ -461,12 +469,14 @@ static struct cg_val gen_ternary(struct cg *g, struct d_node *n)
 	struct cg_val t;
 
 	cg_jump_false(g, n->a, otherwise);
+	g->maybe++;
 	if (d_is_kind(n->type, T_VOID)) {
 		cg_discard(g, n->b);
 		ebpf_jump(g->a, EBPF_JA, 0, 0, 0, end);
 		ebpf_place(g->a, otherwise);
 		cg_discard(g, n->c);
 		ebpf_place(g->a, end);
+		g->maybe--;
 		return cg_const(0);
 	}
 	t = cg_tmp(g, n);
@@ -475,6 +485,7 @@ static struct cg_val gen_ternary(struct cg *g, struct d_node *n)
 	ebpf_place(g->a, otherwise);
 	gen_branch(g, n->c, n, t);
 	ebpf_place(g->a, end);
+	g->maybe--;
 	return t;
 }
 

@@ -293,12 +293,24 @@ static const struct fn_rt fn_rts[FN_COUNT_] = {
 	[FN_TOUPPER] = SLOT(toupper),
 };
 
+/* What a clause reads on all its ways is read once: the arguments do not change. */
 struct cg_val cg_argstr(struct cg *g, const struct d_node *n, unsigned arg)
 {
 	g->clause->argmask |= 1 << arg;
+	if (g->argstr[arg] != 0) {
+		cg_load(g, R0, (struct cg_val){.kind = VAL_SLOT, .reg = g->argstr[arg] - 1});
+		return cg_keep(g, n, R0);
+	}
 	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
 	ebpf_const(g->a, R3, arg);
 	cg_call(g, RT_argstr);
+	if (g->conditional == 0 && g->maybe == 0 &&
+		__builtin_popcountll(g->slots) < CG_SLOTS / 2) {
+		int slot = cg_slots(g, n, 1);
+
+		cg_store(g, (struct cg_val){.kind = VAL_SLOT, .reg = slot}, R0);
+		g->argstr[arg] = slot + 1;
+	}
 	return cg_keep(g, n, R0);
 }
 

@@ -206,11 +206,13 @@ static struct cg_place choice_place(struct cg *g, struct d_node *n)
 	p.base = cg_field(FIELD(scratch), 8);
 	p.off = cg_scratch(g, n, size);
 	cg_jump_false(g, n->a, otherwise);
+	g->maybe++;
 	cg_assign_bytes(g, &p, n->b, size);
 	ebpf_jump(g->a, EBPF_JA, 0, 0, 0, end);
 	ebpf_place(g->a, otherwise);
 	cg_assign_bytes(g, &p, n->c, size);
 	ebpf_place(g->a, end);
+	g->maybe--;
 	return p;
 }
 

@@ -157,18 +157,20 @@ static inline struct dyn_node **recent_of(const struct fire *f, uint64_t id, uin
 PROBE_PATH static inline bool short_key(
 	const struct fire *f, const struct dyn_var *v, uint64_t key, uint64_t *self, uint64_t *word)
 {
-	*self = *word = 0;
-	if (v->shape & KEY_SELF)
-		*self = f->who != NULL ? f->who->key : f->thread->self_key;
-	if (v->shape & (KEY_NUMBER | KEY_STRING))
-		*word = *(const uint64_t *)(uintptr_t)key;
-	if (v->shape & KEY_STRING) {
-		const struct et_str *in = str_interned(*word);
+	const struct et_str *in;
 
+	*self = *word = 0;
+	if (likely(v->shape & KEY_SELF))
+		*self = likely(f->who != NULL) ? f->who->key : f->thread->self_key;
+	if (likely(v->shape & KEY_STRING)) {
+		in = str_interned(*(const uint64_t *)(uintptr_t)key);
 		if (unlikely(in == NULL))
 			return false;
 		*word = in->id;
+		return true;
 	}
+	if (v->shape & KEY_NUMBER)
+		*word = *(const uint64_t *)(uintptr_t)key;
 	return !(v->shape & KEY_LONG);
 }
 
@@ -181,28 +183,37 @@ PROBE_PATH static inline struct dyn_node *memo(const struct fire *f, uint64_t id
 		       : NULL;
 }
 
+/* Is this the node of that key, and in use? */
+static inline bool is_near(const struct dyn_var *v, struct dyn_node *n, uint64_t self, uint64_t word)
+{
+	const uint64_t *k;
+
+	if (n == NULL || atomic_load_explicit(&n->state, memory_order_acquire) != NODE_LIVE ||
+		n->var != v->id)
+		return false;
+	k = dyn_key(v, n);
+	if (likely(v->shape == (KEY_SELF | KEY_STRING)))
+		return k[0] == word && k[1] == self;
+	if ((v->shape & KEY_STRING) && *k++ != word)
+		return false;
+	if ((v->shape & KEY_SELF) && *k++ != self)
+		return false;
+	return !(v->shape & KEY_NUMBER) || *k == word;
+}
+
 /* The node of this key if it was seen of late and is in use, or NULL. */
 PROBE_PATH static inline struct dyn_node *near(struct fire *f, uint64_t id, uint64_t key)
 {
 	const struct dyn_var *v = &f->en->dyn.vars[id];
 	uint64_t self, word;
-	const uint64_t *k;
 	struct dyn_node *n;
 
 	if (unlikely(!short_key(f, v, key, &self, &word)))
 		return NULL;
 	n = *recent_of(f, id, self, word);
-	if (n == NULL || atomic_load_explicit(&n->state, memory_order_acquire) != NODE_LIVE ||
-		n->var != id)
+	if (unlikely(!is_near(v, n, self, word)))
 		return NULL;
-	k = dyn_key(v, n);
-	if ((v->shape & KEY_STRING) && *k++ != word)
-		return NULL;
-	if ((v->shape & KEY_SELF) && *k++ != self)
-		return NULL;
-	if ((v->shape & KEY_NUMBER) && *k != word)
-		return NULL;
-	if (v->shape & (KEY_NUMBER | KEY_STRING)) {
+	if (likely(v->shape & (KEY_NUMBER | KEY_STRING))) {
 		f->memo = n;
 		f->memo_var = id;
 		f->memo_word = *(const uint64_t *)(uintptr_t)key;
