@@ -131,6 +131,12 @@ static inline __attribute__((always_inline)) void fire_fn(struct beam_event *ev,
 	}
 }
 
+static __attribute__((noinline)) void fire_far(struct beam_event *ev, struct en_probe *const *p,
+	unsigned n, const struct beam_fn *fn, unsigned depth)
+{
+	fire_fn(ev, p, n, fn, depth);
+}
+
 /* {M, F, Arguments}, if a script needs those of some function; or no function of ours. */
 static __attribute__((noinline)) struct beam_fn *called_far(
 	struct beam_event *ev, ERL_NIF_TERM mfa, const ERL_NIF_TERM **tuple)
@@ -204,38 +210,48 @@ static inline unsigned enter(struct beam_event *ev, const struct beam_fn *fn)
 	return fn->local ? beam_names_enter(t, ev->proc, fn) : 0;
 }
 
-static inline void on_call(struct beam_event *ev, ERL_NIF_TERM mfa)
+/* What a call or a return fires: one place for both, as code that is not there needs no cache. */
+struct firing {
+	const struct beam_fn *fn;
+	struct en_probe *const *probe;
+	unsigned n, depth;
+};
+
+static inline void on_call(struct beam_event *ev, ERL_NIF_TERM mfa, struct firing *f)
 {
 	const ERL_NIF_TERM *t;
 	struct beam_fn *fn = called(ev, mfa, &t);
-	unsigned depth;
 
 	if (unlikely(fn == NULL))
 		return;
-	depth = ev->b->stacks ? enter(ev, fn) : 0;
+	f->depth = ev->b->stacks ? enter(ev, fn) : 0;
 	if (unlikely(fn->user != 0))
 		user_call(ev, fn, t[2]);
 	if (unlikely(fn->hibernate))
 		note_hibernate(ev, t[2]);
-	fire_fn(ev, fn->entry, fn->nentry, fn, depth);
+	f->fn = fn;
+	f->probe = fn->entry;
+	f->n = fn->nentry;
 }
 
-static inline void on_return_to(struct beam_event *ev, ERL_NIF_TERM mfa)
+static inline void on_return_to(struct beam_event *ev, ERL_NIF_TERM mfa, struct firing *f)
 {
 	struct beam_procs *procs = &ev->b->procs;
 	const struct beam_fn *fn;
 	const ERL_NIF_TERM *t;
-	unsigned depth = 0;
 
 	if (unlikely(ev->proc == NULL || !ev->b->returns))
 		return;
 	if (likely(atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN))
 		fn = beam_stack_return(
-			procs, ev->proc, (unsigned)beam_return_level(ev->env), &depth);
+			procs, ev->proc, (unsigned)beam_return_level(ev->env), &f->depth);
 	else
-		fn = beam_names_return(procs, ev->proc, called(ev, mfa, &t), &depth);
-	if (fn != NULL)
-		fire_fn(ev, fn->ret, fn->nret, fn, depth);
+		fn = beam_names_return(procs, ev->proc, called(ev, mfa, &t), &f->depth);
+	if (unlikely(fn == NULL))
+		return;
+	f->fn = fn;
+	f->probe = fn->ret;
+	f->n = fn->nret;
 }
 
 /* By return_trace, where a script reads what is returned: every function tells of its own end. */
@@ -250,7 +266,7 @@ static void on_return_from(struct beam_event *ev, ERL_NIF_TERM mfa)
 		return;
 	if ((b->returns || b->depth) && ev->proc != NULL)
 		depth = beam_stack_leave(&b->procs, ev->proc, fn);
-	fire_fn(ev, fn->val, fn->nval, fn, depth);
+	fire_far(ev, fn->val, fn->nval, fn, depth);
 }
 
 /* ---- processes ------------------------------------------------------------------------- */
@@ -566,17 +582,21 @@ static __attribute__((noinline)) void others(struct beam_event *ev, const ERL_NI
 /* Calls and returns come by the million: they have a short way of their own. */
 static inline void dispatch(struct beam_event *ev, const ERL_NIF_TERM argv[])
 {
-	if (likely(argv[0] == atom_call)) {
-		begin(ev);
-		on_call(ev, argv[3]);
-		end(ev);
-	} else if (likely(argv[0] == atom_return_to)) {
-		begin(ev);
-		on_return_to(ev, argv[3]);
-		end(ev);
-	} else {
+	struct firing f = {.n = 0, .depth = 0};
+	bool call = argv[0] == atom_call;
+
+	if (unlikely(!call && argv[0] != atom_return_to)) {
 		others(ev, argv);
+		return;
 	}
+	begin(ev);
+	if (call)
+		on_call(ev, argv[3], &f);
+	else
+		on_return_to(ev, argv[3], &f);
+	if (f.n != 0)
+		fire_fn(ev, f.probe, f.n, f.fn, f.depth);
+	end(ev);
 }
 
 static __attribute__((noinline)) ERL_NIF_TERM trace_far(ErlNifEnv *env, const ERL_NIF_TERM argv[])
