@@ -7,6 +7,7 @@
 #   make demo       D scripts at work, in a quarter of a minute
 #   make test       every test; the last line is "N passed, N failed"
 #   make test-erlang  those of the Erlang side alone (ONLY=name: those whose names hold it)
+#   make test-otp   the same on Debian's packages of OTP 27 and 29, in chroots; needs root
 #   make dialyzer   types of the Erlang modules; make edoc: their documentation in build/edoc
 #   make bench      what an event costs; writes bench/results.json
 #   make fuzz       FUZZ_SECONDS=60 a target
@@ -321,6 +322,11 @@ endif
 
 test-erlang: erl-tests
 	@BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) EBIN=$(EBIN) CC="$(CC)" tools/run-tests.sh erlang
+
+# On other releases: OTP=27 one of them; tools/test-otp.sh says what else can be set.
+.PHONY: test-otp
+test-otp:
+	@tools/test-otp.sh $(OTP)
 
 # Costs inside a node, against a tracer that does nothing.
 .PHONY: bench-erlang
