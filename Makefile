@@ -237,6 +237,8 @@ asan: deps
 
 bench: all $(BENCHES)
 	@for b in $(BENCHES); do "$$b"; done
+	$(if $(HAVE_ERLANG),@BENCH_RESULTS=bench/results.json \
+		$(MAKE) --no-print-directory bench-erlang)
 
 fuzz: deps
 	@$(MAKE) --no-print-directory -j"$$(nproc)" fuzzers

@@ -9,27 +9,40 @@
 -define(ROUNDS, 12).
 -define(SAMPLES, 25).
 
+%% The results are added to the file that BENCH_RESULTS names, if it does.
 main() ->
-    io:format("~-34s ~9s ~9s ~9s ~7s ~6s~n",
-              ["probe", "bare ns", "floor ns", "ours ns", "ratio", "goal"]),
+    Never = best(10000, fun calls/1),
+    io:format("~-38s ~9s ~9s ~9s ~7s ~7s~n",
+              ["in a node", "bare ns", "floor ns", "ours ns", "ratio", "goal"]),
     M = "erlang*:erl_bench:f:",
-    bench("function-entry, count by function", 10000, fun calls/1,
-          {[call, arity], [local]}, M ++ "function-entry { @[copyinstr(arg1)] = count(); }", 1.20),
-    bench("entry and return, heat map", 10000, fun calls/1, {[call, arity, return_to], [local]},
-          M ++ "function-entry { self->_t[copyinstr(arg1)] = timestamp; }" ++
-              M ++ "function-return /self->_t[copyinstr(arg1)] != 0/"
-          "{ @t[copyinstr(arg1)] = lquantize((timestamp - self->_t[copyinstr(arg1)]) / 1000,"
-          " 0, 63, 2); self->_t[copyinstr(arg1)] = 0; }", 1.35),
-    bench("message-send, count by sender", 5000, fun sends/1, {[send], none},
-          "erlang*:::message-send { @[copyinstr(arg0)] = count(); }", 1.25),
-    bench("process-spawn, count by function", 1000, fun spawns/1, {[procs], none},
-          "erlang*:::process-spawn { @[copyinstr(arg1)] = count(); }", 1.25),
-    bench("process-scheduled, count", 5000, fun yields/1, {[running_procs], none},
-          "erlang*:::process-scheduled { @[copyinstr(arg0)] = count(); }", 1.25),
-    bench("gc_major-start, sum", 300, fun collections/1, {[garbage_collection], none},
-          "erlang*:::gc_major-start { @ = sum(arg1); }", 1.25),
-    process_tracer(),
-    user_probe().
+    Heat = heat_map("timestamp"),
+    Entry = [bench("function-entry, count by function", 10000, fun calls/1, {[call, arity], [local]},
+                   M ++ "function-entry { @[copyinstr(arg1)] = count(); }", 1.20)],
+    HeatRow = bench("entry and return, heat map", 10000, fun calls/1,
+                    {[call, arity, return_to], [local]}, Heat, 1.35),
+    Rows = [bench("the same by running time", 10000, fun calls/1,
+                  {[call, arity, return_to], [local]}, heat_map("vtimestamp"), 1.35),
+            bench("message-send, count by sender", 5000, fun sends/1, {[send], none},
+                  "erlang*:::message-send { @[copyinstr(arg0)] = count(); }", 1.25),
+            bench("process-spawn, count by function", 1000, fun spawns/1, {[procs], none},
+                  "erlang*:::process-spawn { @[copyinstr(arg1)] = count(); }", 1.25),
+            bench("process-scheduled, count", 5000, fun yields/1, {[running_procs], none},
+                  "erlang*:::process-scheduled { @[copyinstr(arg0)] = count(); }", 1.25),
+            bench("gc_major-start, sum", 300, fun collections/1, {[garbage_collection], none},
+                  "erlang*:::gc_major-start { @ = sum(arg1); }", 1.25),
+            process_tracer(HeatRow),
+            user_probe(),
+            armed(),
+            snapshot(),
+            off(Never)],
+    save(os:getenv("BENCH_RESULTS"), Entry ++ [HeatRow | Rows]).
+
+heat_map(Clock) ->
+    M = "erlang*:erl_bench:f:",
+    M ++ "function-entry { self->_t[copyinstr(arg1)] = " ++ Clock ++ "; }" ++
+        M ++ "function-return /self->_t[copyinstr(arg1)] != 0/"
+        "{ @t[copyinstr(arg1)] = lquantize((" ++ Clock ++ " - self->_t[copyinstr(arg1)]) / 1000,"
+        " 0, 63, 2); self->_t[copyinstr(arg1)] = 0; }".
 
 bench(Name, N, Work, {Flags, Pattern}, Script, Goal) ->
     {Bare, Floor, Ours} =
@@ -38,8 +51,13 @@ bench(Name, N, Work, {Flags, Pattern}, Script, Goal) ->
                              min(B, with_null(Flags, Pattern, fun() -> time(N, Work) end)),
                              min(C, with_script(Script, fun() -> time(N, Work) end))}
                     end, {infinity, infinity, infinity}, lists:seq(1, ?ROUNDS)),
-    io:format("~-34s ~9.1f ~9.1f ~9.1f ~7.2f ~6.2f~n",
-              [Name, Bare / N, (Floor - Bare) / N, (Ours - Bare) / N, Ours / Floor, Goal]).
+    io:format("~-38s ~9.1f ~9.1f ~9.1f ~7.2f ~7s~n",
+              [Name, Bare / N, (Floor - Bare) / N, (Ours - Bare) / N, Ours / Floor,
+               "<=" ++ float_to_list(Goal, [{decimals, 2}])]),
+    {Name, Ours / N, "ns", Floor / N, Ours / Floor, '<=', Goal, (Ours - Bare) / N}.
+
+best(N, Work) ->
+    lists:min([time(N, Work) || _ <- lists:seq(1, ?ROUNDS)]).
 
 %% In a process of its own, as new ones are traced too.
 time(N, Work) ->
@@ -72,6 +90,8 @@ with_script(Script, Fun) ->
     after erltrace:close(H)
     end.
 
+%% ---- the work --------------------------------------------------------------------------------
+
 f(X) -> X.
 
 calls(0) -> ok;
@@ -99,22 +119,77 @@ yields(N) -> erlang:yield(), yields(N - 1).
 collections(0) -> ok;
 collections(N) -> erlang:garbage_collect(), collections(N - 1).
 
-%% What dbg, recon and redbug do: a message for each event.
-process_tracer() ->
-    N = 5000,
-    Bare = lists:min([time(N, fun calls/1) || _ <- [1, 2, 3]]),
-    Tracer = spawn(fun Loop() -> receive _ -> Loop() end end),
+%% ---- other figures ---------------------------------------------------------------------------
+
+row(Name, Value, Unit, Base, Ratio, Op, Goal) ->
+    io:format("~-38s ~29.1f ~7.2f ~7s  ~s~n", [Name, Value * 1.0, Ratio * 1.0,
+                                               io_lib:format("~s~p", [Op, Goal]), Unit]),
+    {Name, Value, Unit, Base, Ratio, Op, Goal, Value}.
+
+%% What dbg, recon and redbug do: a message for each event, and a process that reads them. It is
+%% done when that has read the last one.
+process_tracer({_, _, _, _, _, _, _, Ours}) ->
+    N = 10000,
+    Tracer = spawn(fun reader/0),
+    Work = fun(K) -> calls(K), Tracer ! {sync, self()}, receive Tracer -> ok end end,
+    Bare = best(N, fun calls/1),
     erlang:trace_pattern({?MODULE, f, 1}, [{'_', [], [{return_trace}]}], [local]),
     erlang:trace(new_processes, true, [call, {tracer, Tracer}]),
-    T = lists:min([time(N, fun calls/1) || _ <- [1, 2, 3]]),
+    T = lists:min([time(N, Work) || _ <- lists:seq(1, 5)]),
     erlang:trace(new_processes, false, [call]),
     erlang:trace_pattern({?MODULE, f, 1}, false, [local]),
     exit(Tracer, kill),
-    io:format("~-34s ~9.1f ~9s ~9.1f~n", ["a process tracer, entry and return", Bare / N, "-",
-                                          (T - Bare) / N]).
+    Theirs = (T - Bare) / N,
+    row("a process tracer, entry and return", Theirs, "ns", Ours, Theirs / Ours, '>=', 8).
+
+reader() ->
+    receive
+        {sync, From} -> From ! self();
+        _ -> ok
+    end,
+    reader().
 
 user_probe() ->
     N = 20000,
     Loop = fun L(0) -> ok; L(K) -> dtrace:p(1, "x"), L(K - 1) end,
-    T = lists:min([time(N, Loop) || _ <- [1, 2, 3]]),
-    io:format("~-34s ~9s ~9s ~9.1f~n", ["dtrace:p/2, not enabled", "-", "-", T / N]).
+    row("dtrace:p/2, not enabled", best(N, Loop) / N, "ns", 0, 0, '<=', 50).
+
+armed() ->
+    {ok, H0} = erltrace:open(),
+    ok = erltrace:close(H0),
+    Ns = lists:min([begin
+                        T0 = erlang:monotonic_time(nanosecond),
+                        {ok, H} = erltrace:script(heat_map("timestamp")),
+                        T = erlang:monotonic_time(nanosecond) - T0,
+                        ok = erltrace:close(H),
+                        T
+                    end || _ <- lists:seq(1, 10)]),
+    row("open, compile, go: armed", Ns / 1.0e6, "ms", 0, 0, '<=', 20).
+
+snapshot() ->
+    {ok, H} = erltrace:script("erlang*:::user_trace-i4s4 { @[arg2] = count(); }"),
+    [dtrace:p(K) || K <- lists:seq(1, 10000)],
+    T0 = erlang:monotonic_time(nanosecond),
+    {ok, Keys} = erltrace:aggregations(H),
+    Ns = erlang:monotonic_time(nanosecond) - T0,
+    ok = erltrace:close(H),
+    10000 = length(Keys),
+    row("snapshot of 10,000 keys, as terms", Ns / 1.0e6, "ms", 0, 0, '<=', 5).
+
+off(Never) ->
+    After = best(10000, fun calls/1),
+    row("off, against never loaded", After / 10000, "ns", Never / 10000, After / Never, '<=', 1.01).
+
+save(false, _) ->
+    ok;
+save(File, Rows) ->
+    {ok, Text} = file:read_file(File),
+    Open = string:trim(string:trim(binary_to_list(Text)), trailing, "]\n"),
+    ok = file:write_file(File, [Open, [[",\n", json(R)] || R <- Rows], "\n]\n"]).
+
+json({Name, Value, Unit, Base, Ratio, Op, Goal, _}) ->
+    Against = case Ratio == 0 of true -> Value; false -> Ratio end,
+    Ok = case Op of '<=' -> Against =< Goal; '>=' -> Against >= Goal end,
+    io_lib:format("  {\"name\": \"~s\", \"value\": ~.3f, \"unit\": \"~s\", \"baseline\": ~.3f, "
+                  "\"ratio\": ~.3f, \"goal\": \"~s~p\", \"ok\": ~s}",
+                  [Name, Value * 1.0, Unit, Base * 1.0, Ratio * 1.0, Op, Goal, Ok]).
