@@ -255,6 +255,9 @@ int erltrace_snapshot(erltrace_t *h, erltrace_error_t *err);
 /* Every key of every aggregation (name NULL) or of one, sorted as the options say. */
 int erltrace_walk(erltrace_t *h, const char *name, erltrace_agg_cb *cb, void *arg,
 	erltrace_error_t *err);
+/* The same in no order, which is quicker where there are many keys. */
+int erltrace_each(erltrace_t *h, const char *name, erltrace_agg_cb *cb, void *arg,
+	erltrace_error_t *err);
 /* Zero the values, keep the keys. name NULL: all. */
 int erltrace_clear(erltrace_t *h, const char *name, erltrace_error_t *err);
 /* Forget the keys too. */

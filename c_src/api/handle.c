@@ -394,6 +394,12 @@ int erltrace_walk(
 	return need_consumer(h, err) < 0 ? -1 : co_walk(h->co, name, cb, arg);
 }
 
+int erltrace_each(
+	erltrace_t *h, const char *name, erltrace_agg_cb *cb, void *arg, erltrace_error_t *err)
+{
+	return need_consumer(h, err) < 0 ? -1 : co_each(h->co, name, cb, arg);
+}
+
 int erltrace_clear(erltrace_t *h, const char *name, erltrace_error_t *err)
 {
 	return need_consumer(h, err) < 0 ? -1 : co_clear(h->co, name);

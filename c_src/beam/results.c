@@ -48,6 +48,8 @@ static ERL_NIF_TERM value_term(ErlNifEnv *env, const erltrace_value_t *v)
 struct results {
 	ErlNifEnv *env;
 	ERL_NIF_TERM list;
+	const char *name; /* of the last aggregation, and as terms */
+	ERL_NIF_TERM name_term, function;
 };
 
 static void push(struct results *r, ERL_NIF_TERM t)
@@ -237,8 +239,12 @@ static int on_agg(void *arg, const erltrace_agg_t *a)
 					enif_make_int64(env, a->buckets[i].count)),
 				value);
 	}
-	push(r, enif_make_tuple4(env, text(env, a->name), enif_make_atom(env, a->function), keys,
-			value));
+	if (a->name != r->name) { /* the same terms for all keys of one */
+		r->name = a->name;
+		r->name_term = text(env, a->name);
+		r->function = enif_make_atom(env, a->function);
+	}
+	push(r, enif_make_tuple4(env, r->name_term, r->function, keys, value));
 	return 0;
 }
 
@@ -253,7 +259,7 @@ ERL_NIF_TERM nif_walk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	WITH_HANDLE(b)
 	rc = erltrace_snapshot(b->h, &e);
 	if (rc == 0)
-		rc = erltrace_walk(b->h, NULL, on_agg, &r, &e);
+		rc = erltrace_each(b->h, NULL, on_agg, &r, &e);
 	if (rc == 0 && argv[1] == atom_true)
 		erltrace_trunc(b->h, NULL, &e);
 	enif_mutex_unlock(b->lock);

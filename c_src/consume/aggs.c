@@ -517,22 +517,51 @@ void ag_clear(struct co *co, unsigned agg)
 		}
 }
 
-static void drop_entry(struct co *co, const struct ag_ent *gone)
+/* Take out what *pp points to, in its chain. */
+static void drop_at(struct co *co, struct ag_ent **pp)
 {
 	struct ag *ag = co->ag;
-	const struct prog_agg *a = co->prog->aggs[gone->agg];
-	struct ag_ent **pp = &ag->tab[gone->hash & (ag->ntab - 1)], *e;
+	struct ag_ent *e = *pp;
+	const struct prog_agg *a = co->prog->aggs[e->agg];
 	struct ag_part *p;
 
-	while (*pp != gone)
-		pp = &(*pp)->next;
-	e = *pp;
 	*pp = e->next;
 	ag->n--;
 	ag->mem -= ent_size(a, e->keylen);
 	for (p = e->parts; p != NULL; p = p->next)
 		ag->mem -= sizeof(*p) + (size_t)aggfn_words(a) * 8;
 	ent_free(e);
+}
+
+static void drop_entry(struct co *co, const struct ag_ent *gone)
+{
+	struct ag_ent **pp = &co->ag->tab[gone->hash & (co->ag->ntab - 1)];
+
+	while (*pp != gone)
+		pp = &(*pp)->next;
+	drop_at(co, pp);
+}
+
+static void drop_all(struct co *co, unsigned agg)
+{
+	for (size_t i = 0; i < co->ag->ntab; i++)
+		for (struct ag_ent **pp = &co->ag->tab[i]; *pp != NULL;)
+			if ((*pp)->agg == agg)
+				drop_at(co, pp);
+			else
+				pp = &(*pp)->next;
+}
+
+int ag_each(struct co *co, int agg, int (*fn)(struct co *co, const struct ag_ent *e, void *arg),
+	void *arg)
+{
+	int rv = 0;
+
+	for (size_t i = 0; i < co->ag->ntab && rv == 0; i++)
+		for (const struct ag_ent *e = co->ag->tab[i]; e != NULL && rv == 0; e = e->next)
+			if (agg < 0 || e->agg == (unsigned)agg)
+				rv = fn(co, e, arg);
+	return rv;
 }
 
 /* Keep the n largest, or the -n smallest. */
@@ -544,7 +573,13 @@ void ag_trunc(struct co *co, unsigned agg, bool all, int64_t n)
 	struct ag_row *rows;
 	size_t nrows, i;
 
-	if (agg >= co->prog->naggs || sorted_rows(co, &which, &o, &rows, &nrows) != 0)
+	if (agg >= co->prog->naggs)
+		return;
+	if (keep == 0) {
+		drop_all(co, agg);
+		return;
+	}
+	if (sorted_rows(co, &which, &o, &rows, &nrows) != 0)
 		return;
 	for (i = keep < nrows ? (size_t)keep : nrows; i < nrows; i++)
 		drop_entry(co, rows[i].ent);

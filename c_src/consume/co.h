@@ -134,6 +134,9 @@ bool ag_printed(struct co *co, unsigned agg);
 void ag_set_printed(struct co *co, unsigned agg);
 /* Rows of n aggregations joined by key, sorted as the options say. The caller frees *rows. */
 int ag_rows(struct co *co, const uint16_t *aggs, unsigned n, struct ag_row **rows, size_t *nrows);
+/* Every entry of one aggregation, or of all (-1), in no order; until fn returns something else than 0. */
+int ag_each(struct co *co, int agg, int (*fn)(struct co *co, const struct ag_ent *e, void *arg),
+	void *arg);
 struct ag_val ag_value(struct co *co, unsigned agg, const struct ag_ent *e);
 /* count, sum, min, max, avg, stddev as the number that prints. */
 int64_t ag_number(const struct ag_val *v);

@@ -372,6 +372,29 @@ int co_walk(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg)
 	return rv;
 }
 
+struct each {
+	erltrace_agg_cb *cb;
+	void *arg;
+};
+
+static int each_one(struct co *co, const struct ag_ent *e, void *arg)
+{
+	const struct each *to = arg;
+	erltrace_agg_t out;
+	int rv = ag_public(co, e, &out) == 0 ? to->cb(to->arg, &out) : 0;
+
+	co_tmp_free(co);
+	return rv;
+}
+
+int co_each(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg)
+{
+	struct each to = {cb, arg};
+	int which = agg_by_name(co, name);
+
+	return which == -1 ? -ENOENT : ag_each(co, which, each_one, &to);
+}
+
 int co_clear(struct co *co, const char *name)
 {
 	int which = agg_by_name(co, name);

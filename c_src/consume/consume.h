@@ -40,6 +40,7 @@ void co_free(struct co *co);
 int co_work(struct co *co, const erltrace_handlers_t *h, bool final);
 int co_snapshot(struct co *co);
 int co_walk(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg);
+int co_each(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg); /* unsorted */
 int co_clear(struct co *co, const char *name);
 int co_trunc(struct co *co, const char *name);
 /* Whose addresses symbols are of: 0 this process (the default). */
