@@ -317,7 +317,7 @@ $(BUILD)/erl/.built: $(ERL_TESTS) tools/erl_run.erl | $(EBIN)/erltrace.app
 	$(Q)touch $@
 
 ifneq ($(HAVE_ERLANG),)
-erl-tests: erlang $(COMMAND) $(BUILD)/erl/.built
+erl-tests: erlang $(COMMAND) $(BUILD)/erl/.built $(BUILD)/erl/probe_drv.so
 else
 erl-tests:
 endif
@@ -335,6 +335,11 @@ test-otp:
 bench-erlang: erlang $(BUILD)/erl/null_tracer.so
 	$(Q)$(ERLC) -o $(BUILD)/erl bench/null_tracer.erl bench/erl_bench.erl
 	$(Q)$(ERL) +S 1 -noshell -pa $(EBIN) $(BUILD)/erl -eval 'erl_bench:main(), halt().'
+
+$(BUILD)/erl/probe_drv.so: test/probe_drv.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -shared -fPIC -I$(ERL_INCLUDE) -o $@ $<
 
 $(BUILD)/erl/null_tracer.so: bench/null_tracer.c
 	$(call say,LINK,$@)

@@ -3,9 +3,9 @@
 %% The process behind a handle: it arms what a script needs (erltrace_vm), watches the owner, and
 %% takes everything back at the end.
 -module(erltrace_handle).
--export([start/1, call/2, close/1]).
+-export([start/1, call/2, close/1, functions/1]).
 
--record(st, {nif, number, owner, armed, layout = undefined, running = false}).
+-record(st, {nif, number, owner, armed, watch, late, seen = [], layout = undefined, running = false}).
 
 -spec start(pid()) -> {ok, pid()} | {error, term()}.
 start(Owner) ->
@@ -56,6 +56,8 @@ loop(#st{owner = Owner} = St) ->
             loop(St1);
         {'DOWN', _, process, Owner, _} ->
             finish(St);
+        look ->
+            loop(look_again(St));
         _ ->
             loop(St)
     end.
@@ -73,7 +75,11 @@ handle({compile, Source, Args}, St) ->
 handle({compile, _, _, _}, #st{running = true} = St) ->
     {{error, already_running}, St};
 handle({compile, Source, Args, Opts}, St) ->
-    {compile(Source, Args, Opts, St), St};
+    Seen = case St#st.seen of
+               [] -> erlang:loaded();
+               First -> First
+           end,
+    {compile(Source, Args, Opts, St), St#st{seen = Seen}};
 handle(info, St) ->
     {erltrace_nif:info(St#st.nif), St};
 handle({probes, What}, St) ->
@@ -86,6 +92,8 @@ handle(go, St) ->
         ok -> arm(St#st{running = true});
         Error -> {Error, St}
     end;
+handle(look, St) -> % at once: modules loaded by now are armed when it returns
+    {ok, look(St)};
 handle(status, St) ->
     {erltrace_nif:status(St#st.nif), St};
 handle(counts, St) ->
@@ -119,8 +127,24 @@ compile(Source, Args, Opts, #st{nif = Nif} = St) ->
             compile(Source, Args, Opts, St);
         {ok, functions} ->
             add_functions(Nif);
+        {error, {<<"D_PDESC_ZERO">> = Tag, Line, Column, Text}} ->
+            {error, {dtrace, Tag, Line, Column, iolist_to_binary([Text, not_loaded(Text)])}};
         Result ->
             reply(Result)
+    end.
+
+%% A description that names a module which is not loaded: what to do.
+not_loaded(Text) ->
+    case re:run(Text, "description [^:]*:([^:*?\\[\\\\]+):[^:]*:[^:]*-(entry|return) ",
+                [{capture, [1], list}]) of
+        {match, [Name]} ->
+            case lists:member(Name, [atom_to_list(M) || M <- erlang:loaded()]) of
+                true -> [];
+                false -> ["; module ", Name, " is not loaded: load it first, or with -Z (option "
+                          "zdefs) its functions are traced as soon as it is"]
+            end;
+        nomatch ->
+            []
     end.
 
 probes(What, #st{nif = Nif} = St) ->
@@ -141,15 +165,17 @@ add_functions(Nif) ->
         {M, _} <- code:all_loaded(), M =/= erltrace_nif, erltrace_nif:wants(Nif, M)],
     ok.
 
+%% @doc All functions of a loaded module, and what they are.
+-spec functions(module()) -> [{atom(), arity(), erlang | bif | nif}].
 functions(Module) ->
     try
         Nifs = maps:from_keys(nifs(Module), true),
-        [{F, A, kind(Module, F, A, Nifs)} || {F, A} <- Module:module_info(functions)]
-    catch _:_ -> [] % it has been deleted meanwhile
+        [{F, A, kind(Module, F, A, Nifs)} || {F, A} <- erlang:get_module_info(Module, functions)]
+    catch _:_ -> [] % it is not loaded, or not any more
     end.
 
 nifs(Module) ->
-    try Module:module_info(nifs)
+    try erlang:get_module_info(Module, nifs)
     catch _:_ -> []
     end.
 
@@ -175,7 +201,7 @@ arm(#st{nif = Nif, number = Number} = St) ->
             case erltrace_vm:arm(Number, Needs) of
                 {ok, Armed} ->
                     renew_names(Nif, Names),
-                    {ok, St#st{armed = Armed, layout = Layout}};
+                    watch(Needs, St#st{armed = Armed, layout = Layout});
                 {error, Tag, Text} -> failed(Tag, Text, St)
             end
     end.
@@ -194,13 +220,41 @@ renew_names(Nif, Names) ->
     [add_name(Nif, Name) || Name <- registered()],
     ok.
 
+watch(Needs, #st{number = Number} = St) ->
+    case erltrace_watch:start(Number, self(), Needs) of
+        {ok, Watch} -> {ok, late(Needs, St#st{watch = Watch})};
+        {error, Tag, Text} -> failed(Tag, Text, disarm(St))
+    end.
+
+%% Modules that come while it runs.
+late(Needs, St) ->
+    case lists:member(modules, Needs) of
+        true ->
+            Patterns = [N || {_, _, _, _} = N <- Needs],
+            look_again(St#st{late = erltrace_late:new(St#st.seen, Patterns, St#st.armed)});
+        false ->
+            St
+    end.
+
+look_again(#st{late = undefined} = St) ->
+    St;
+look_again(St) ->
+    _ = erlang:send_after(erltrace_late:every(), self(), look),
+    look(St).
+
+look(#st{late = undefined} = St) ->
+    St;
+look(#st{nif = Nif, late = Late, armed = Armed} = St) ->
+    {Late1, Armed1} = erltrace_late:look(Nif, Late, Armed),
+    St#st{late = Late1, armed = Armed1}.
+
 failed(Tag, Text, St) ->
     _ = erltrace_nif:stop(St#st.nif),
     {{error, {dtrace, Tag, 0, 0, Text}}, St}.
 
 prepare(Needs, #st{nif = Nif}) ->
-    lists:member(dyntrace, Needs) andalso code:ensure_loaded(dyntrace),
-    lists:member(ports, Needs) andalso erltrace_nif:add_ports(Nif, ports()),
+    [code:ensure_loaded(M) || M <- [dyntrace, erl_ddll], lists:member(M, Needs)],
+    lists:member(ports, Needs) andalso erltrace_nif:add_ports(Nif, ports(), drivers()),
     case lists:member(layout, Needs) orelse lists:member('receive', Needs) of
         true -> erltrace_vm:layout();
         false -> undefined
@@ -211,8 +265,13 @@ ports() ->
                          {connected, Owner} <- [erlang:port_info(P, connected)],
                          {name, Name} <- [erlang:port_info(P, name)]].
 
+drivers() ->
+    {ok, Names} = erl_ddll:loaded_drivers(),
+    Names.
+
 disarm(#st{armed = undefined} = St) ->
     St;
 disarm(#st{armed = Armed} = St) ->
+    erltrace_watch:stop(St#st.watch),
     erltrace_vm:disarm(Armed),
-    St#st{armed = undefined}.
+    St#st{armed = undefined, watch = undefined, late = undefined}.

@@ -2,14 +2,14 @@
 %% @private
 %% The NIF library (c_src/beam). enabled/3 and trace/5 are the tracer that the VM calls.
 -module(erltrace_nif).
--export([open/0, close/1, setopt/3, wants/2, add_functions/3, add_ports/2, compile/4, needs/3,
+-export([open/0, close/1, setopt/3, wants/2, add_functions/3, extend/3, add_ports/3, compile/4, needs/3,
          go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1, probes/2,
-         set_target/2, set_node/2, set_name/4, print/3, user_enabled/0,
+         set_target/2, set_node/2, set_name/4, print/3, fire/4, user_enabled/0,
          user_trace/1, enabled/3, trace/5]).
 -on_load(init/0).
--nifs([open/0, close/1, setopt/3, wants/2, add_functions/3, add_ports/2, compile/4, needs/3,
+-nifs([open/0, close/1, setopt/3, wants/2, add_functions/3, extend/3, add_ports/3, compile/4, needs/3,
        go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1, probes/2,
-       set_target/2, set_node/2, set_name/4, print/3, user_enabled/0,
+       set_target/2, set_node/2, set_name/4, print/3, fire/4, user_enabled/0,
        user_trace/1, enabled/3, trace/5]).
 
 init() ->
@@ -27,7 +27,31 @@ about_the_vm() ->
              erts_debug:flat_size(fun about_the_vm/0),
              erts_debug:flat_size(make_ref())},
     {application:get_env(erltrace, vm_insides, true), erlang:processes(),
-     erlang:system_info(process_limit), Sizes, erlang:system_info(dirty_cpu_schedulers)}.
+     erlang:system_info(process_limit), Sizes, erlang:system_info(dirty_cpu_schedulers), samples()}.
+
+%% Terms with their sizes (c_src/beam/sizes.c): of most kinds; funs; bits. Those of the last two are
+%% looked at by their words in the one release that is known to have them so.
+samples() ->
+    Seq = lists:seq(1, 40),
+    Words = [{a, [1, {b}], 1.5}, 1 bsl 64, 1 bsl 1000, -(1 bsl 300), make_ref(), #{}, #{a => {b}},
+             maps:from_list([{I, {I}} || I <- Seq]),
+             maps:from_list([{I, I} || I <- lists:seq(1, 600)]),
+             [{I, [I]} || I <- Seq], binary_to_term(<<131, 88, 119, 1, $a, 1:32, 2:32, 3:32>>)],
+    Large = binary:copy(<<1>>, 100),
+    Small = binary:copy(<<1>>, 10),
+    Funs = [fun samples/0, fun lists:seq/2, fun() -> {Words, Seq} end, fun(X) -> {X, Seq} end],
+    Bits = [Large, Small, [Small | Large], binary:part(Large, 2, 90), binary:part(Large, 2, 9),
+            binary:part(Small, 1, 3) | [bits(B, N) || B <- [Large, Small], N <- lists:seq(1, 17)]],
+    case erlang:system_info(otp_release) of
+        "25" -> {sizes(Words), sizes(Funs), sizes(Bits)};
+        _ -> {sizes(Words), none, none}
+    end.
+
+sizes(Terms) -> [{T, erts_debug:flat_size(T)} || T <- Terms].
+
+bits(Binary, N) ->
+    <<_:N, Bits:(N * 3)/bits, _/bits>> = Binary,
+    Bits.
 
 priv_dir() ->
     case code:priv_dir(erltrace) of
@@ -53,8 +77,12 @@ wants(_, _) -> erlang:nif_error(not_loaded).
 -spec add_functions(nif(), module(), [{atom(), arity(), erlang | bif | nif}]) -> ok | failure().
 add_functions(_, _, _) -> erlang:nif_error(not_loaded).
 
--spec add_ports(nif(), [{port(), pid(), string()}]) -> ok | failure().
-add_ports(_, _) -> erlang:nif_error(not_loaded).
+-spec extend(nif(), module(), [{atom(), arity(), erlang | bif | nif}]) ->
+          [{local | global, module(), atom(), arity()}] | failure().
+extend(_, _, _) -> erlang:nif_error(not_loaded).
+
+-spec add_ports(nif(), [{port(), pid(), string()}], [string()]) -> ok | failure().
+add_ports(_, _, _) -> erlang:nif_error(not_loaded).
 
 -spec compile(nif(), iodata(), [iodata()], [atom() | {file, iodata()}]) ->
           ok | {ok, functions} | functions | failure().
@@ -106,6 +134,9 @@ set_name(_, _, _, _) -> erlang:nif_error(not_loaded).
 %% For tests: the text of a term as a script sees it, and how many steps it took.
 -spec print(term(), pos_integer(), boolean()) -> {binary(), non_neg_integer()}.
 print(_, _, _) -> erlang:nif_error(not_loaded).
+
+-spec fire(non_neg_integer(), atom(), pid(), [atom() | pid() | port() | binary()]) -> boolean().
+fire(_, _, _, _) -> erlang:nif_error(not_loaded).
 
 -spec user_enabled() -> boolean().
 user_enabled() -> erlang:nif_error(not_loaded).

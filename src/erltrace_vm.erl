@@ -16,14 +16,17 @@
 %% Processes and ports are armed one by one, never by `all' or `existing': tracing all of them in
 %% one call can crash a node of OTP 25 whose dirty schedulers are at work.
 -module(erltrace_vm).
--export([arm/2, disarm/1, skipped/1, layout/0]).
+-export([arm/2, disarm/1, rearm/2, is_traced/2, skipped/1, layout/0]).
 -export([layout_body/1, layout_tail/1]). % traced by the layout check
 -export_type([armed/0]).
 
 -define(APP, erltrace).
 -define(ALL, 0). % the tracer's state that stands for every handle: BEAM_ALL
 
--record(want, {number, flags = [], port_flags = [], patterns = #{}}).
+%% With every send event comes the sender's sequential trace token.
+-define(TOKEN, [{'_', [], [{message, {get_seq_token}}]}]).
+
+-record(want, {number, flags = [], port_flags = [], patterns = #{}, token = false}).
 -record(armed, {want, session, gc, skipped = 0}). % gc: the keeper
 -opaque armed() :: #armed{}.
 -type need() :: atom() | {local | global | return, module(), atom(), arity()}.
@@ -35,13 +38,26 @@ arm(Number, Needs) ->
                  flags = [N || N <- [call, arity, return_to, procs, running_procs, send, 'receive',
                                      garbage_collection], lists:member(N, Needs)],
                  port_flags = [ports || lists:member(ports, Needs)] ++
-                     ['receive' || lists:member(port_receive, Needs)],
-                 patterns = maps:from_list([{{M, F, A}, Kind} || {Kind, M, F, A} <- Needs])},
+                     ['receive' || lists:member(port_receive, Needs)] ++
+                     [running_ports || lists:member(port_running, Needs)],
+                 token = lists:member(seq_token, Needs),
+                 patterns = patterns(Needs)},
     case {Want, has_sessions()} of
         {#want{flags = [], port_flags = []}, _} -> {ok, #armed{want = Want}};
         {_, true} -> arm_session(Want);
-        {_, false} -> {ok, #armed{want = Want, skipped = share(Number, [Want])}}
+        {#want{token = true}, false} ->
+            case erlang:trace_info(send, match_spec) of
+                {match_spec, Ours} when Ours =:= true; Ours =:= ?TOKEN -> arm_shared(Want);
+                _ -> {error, <<"ET_SEND_PATTERN">>,
+                      <<"somebody has set a match specification for send, and this release has one "
+                        "only: leave out the arguments of message-send that show the sequential "
+                        "trace token">>}
+            end;
+        {_, false} -> arm_shared(Want)
     end.
+
+arm_shared(#want{number = Number} = Want) ->
+    {ok, #armed{want = Want, skipped = share(Number, [Want])}}.
 
 %% @doc Take everything back.
 -spec disarm(armed()) -> ok.
@@ -54,6 +70,43 @@ disarm(#armed{session = Session, gc = Keeper}) ->
     gc_leave(Keeper),
     _ = apply(trace, session_destroy, [Session]),
     ok.
+
+%% @doc Arm functions besides, or once more: their code is new.
+-spec rearm(armed(), [need()]) -> armed().
+rearm(#armed{session = undefined, want = Want} = Armed, Needs) ->
+    #want{number = Number, patterns = Ps} = Want,
+    Want1 = Want#want{patterns = maps:merge(Ps, patterns(Needs))},
+    locked(fun() ->
+                   Old = application:get_env(?APP, armed, []),
+                   New = lists:keyreplace(Number, #want.number, Old, Want1),
+                   application:set_env(?APP, armed, New),
+                   #want{patterns = Had} = union(Old),
+                   #want{patterns = Have} = union(New),
+                   [rearm(MFA, maps:get(MFA, Had, none), maps:get(MFA, Have, Kind)) ||
+                       {MFA, Kind} <- maps:to_list(patterns(Needs))]
+           end),
+    Armed#armed{want = Want1};
+rearm(#armed{session = Session} = Armed, Needs) ->
+    [attempt(trace, function, [Session, MFA, pattern(Kind), [scope(Kind)]]) ||
+        {MFA, Kind} <- maps:to_list(patterns(Needs))],
+    Armed.
+
+rearm(MFA, Old, New) ->
+    Old =:= none orelse scope(Old) =:= scope(New) orelse
+        attempt(erlang, trace_pattern, [MFA, false, [scope(Old)]]),
+    attempt(erlang, trace_pattern, [MFA, pattern(New), [scope(New)]]).
+
+patterns(Needs) ->
+    maps:from_list([{{M, F, A}, Kind} || {Kind, M, F, A} <- Needs]).
+
+%% @doc Is this function armed, in the code that is loaded now?
+-spec is_traced(armed(), mfa()) -> boolean().
+is_traced(#armed{session = undefined}, MFA) ->
+    is_traced(erlang:trace_info(MFA, traced));
+is_traced(#armed{session = Session}, MFA) ->
+    is_traced(apply(trace, info, [Session, MFA, traced])).
+
+is_traced({traced, Kind}) -> Kind =:= local orelse Kind =:= global.
 
 %% @doc How many processes were left to the tracer that they have.
 -spec skipped(armed()) -> non_neg_integer().
@@ -83,7 +136,8 @@ union(Wants) ->
     Args = lists:any(fun(#want{flags = Fs}) ->
                              lists:member(call, Fs) andalso not lists:member(arity, Fs)
                      end, Wants),
-    #want{flags = case Args of true -> Flags -- [arity]; false -> Flags end,
+    #want{token = lists:any(fun(W) -> W#want.token end, Wants),
+          flags = case Args of true -> Flags -- [arity]; false -> Flags end,
           port_flags = lists:usort(lists:append([W#want.port_flags || W <- Wants])),
           patterns = lists:foldl(fun(#want{patterns = New}, Ps) ->
                                          maps:fold(fun add_pattern/3, Ps, New)
@@ -110,6 +164,11 @@ change(#want{patterns = P0} = Old, #want{patterns = P1} = New) ->
         {MFA, K} <- maps:to_list(P0), scope(maps:get(MFA, P1, none)) =/= scope(K)],
     [attempt(erlang, trace_pattern, [MFA, pattern(K), [scope(K)]]) ||
         {MFA, K} <- maps:to_list(P1), maps:get(MFA, P0, none) =/= K],
+    case {Old#want.token, New#want.token} of
+        {Same, Same} -> ok;
+        {_, true} -> erlang:trace_pattern(send, ?TOKEN, []);
+        {_, false} -> erlang:trace_pattern(send, true, [])
+    end,
     N = change(new_processes, fun erlang:processes/0, Old#want.flags, New#want.flags),
     _ = change(new_ports, fun erlang:ports/0, Old#want.port_flags, New#want.port_flags),
     N.
@@ -147,6 +206,7 @@ arm_session(#want{flags = Flags} = Want) ->
         Keeper ->
             S = session(Want#want.number, Want#want.patterns, Flags -- [garbage_collection],
                         Want#want.port_flags),
+            Want#want.token andalso apply(trace, send, [S, ?TOKEN, []]),
             {ok, #armed{want = Want, session = S, gc = Keeper}}
     end.
 

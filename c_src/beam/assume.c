@@ -142,7 +142,10 @@ static unsigned find_shift(ErlNifEnv *env, ERL_NIF_TERM pids, ERL_NIF_TERM limit
 
 /* ---- all of it ------------------------------------------------------------------------- */
 
-/* info: {Assume, Pids, ProcessLimit, {Binary, Fun, Reference}, DirtyCpus}; see erltrace_nif.erl */
+/*
+ * info: {Assume, Pids, ProcessLimit, {Binary, Fun, Reference}, DirtyCpus, Samples}; see
+ * erltrace_nif.erl
+ */
 void beam_assume(ErlNifEnv *env, ERL_NIF_TERM info)
 {
 	const ERL_NIF_TERM *t, *s;
@@ -153,7 +156,8 @@ void beam_assume(ErlNifEnv *env, ERL_NIF_TERM info)
 	beam_tuple3 = beam_map1 = (struct beam_tuple){.tag = 8};
 	beam_pid_tag = 16;
 	beam_pid_shift = 0;
-	if (!enif_get_tuple(env, info, &n, &t) || n != 5)
+	beam_sizes_check(env, atom_undefined);
+	if (!enif_get_tuple(env, info, &n, &t) || n != 6)
 		return;
 	enif_get_uint(env, t[4], &beam_dirty_cpus);
 	if (enif_get_tuple(env, t[3], &ns, &s) && ns == 3) {
@@ -171,4 +175,5 @@ void beam_assume(ErlNifEnv *env, ERL_NIF_TERM info)
 	if ((pid & 15) != (atom_ok & 15) && (pid & 15) != 15)
 		beam_pid_tag = pid & 15;
 	beam_pid_shift = find_shift(env, t[1], t[2]);
+	beam_sizes_check(env, t[5]);
 }

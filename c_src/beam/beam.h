@@ -12,8 +12,11 @@
  *   ports.c     its half for ports and drivers
  *   procs.c     what is kept of a process: shadow stack, running time (probe path)
  *   layout.c    where the VM keeps the stack pointer of a process; found out, not assumed
- *   texts.c     pids, functions, atoms as texts; sizes of terms (probe path)
+ *   nodes.c     the node of a pid of another node (probe path)
+ *   texts.c     pids, functions, atoms as texts (probe path)
+ *   sizes.c     how large terms are (probe path)
  *   user.c      probes that Erlang code fires itself (probe path)
+ *   watch.c     probes that a process of ours fires (erltrace_watch)
  *
  * A handle has a number, never used twice. In a trace session (OTP 27 and later) it is the state of
  * the tracer that the VM hands back with every event. Before that a process has one tracer for all
@@ -55,6 +58,11 @@ enum beam_route {
 	ROUTE_GC,	    /* garbage_collection */
 	ROUTE_PORTS,	    /* ports, on ports */
 	ROUTE_PORT_RECEIVE, /* 'receive', on ports */
+	ROUTE_PORT_RUNNING, /* running_ports */
+	ROUTE_DRIVERS,	    /* calls of erl_ddll:try_load and try_unload */
+	ROUTE_BUSY_PORT,    /* the system monitor's messages: erltrace_watch */
+	ROUTE_BUSY_DIST_PORT,
+	ROUTE_NODES,	    /* net_kernel's messages: erltrace_watch */
 	ROUTE_USER,	    /* calls of our own NIF, and of dyntrace's */
 	ROUTE_LOCAL,	    /* call, pattern [local] */
 	ROUTE_GLOBAL,	    /* call, pattern [global] */
@@ -82,7 +90,8 @@ struct beam_fn {
 	uint8_t nentry, nret;	/* enabled probes, from arm on: what an event fires */
 	bool local;		/* armed by a [local] pattern: return_to tells of its end */
 	bool hibernate;		/* proc_lib:hibernate/3 */
-	uint8_t user;		/* 1 + enum beam_user: a function of dyntrace's */
+	bool ready;		/* nentry and the rest are as they will be */
+	uint8_t user;		/* 1 + enum beam_user: a function of dyntrace's or erl_ddll's */
 	uint8_t nval;		/* enabled probes that read what it returns: return_trace */
 	uint32_t arity;
 	struct et_str *mfa;	/* "lists:seq/2" */
@@ -350,6 +359,7 @@ int beam_function_add(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, E
 /* A function that probes of others need, made if it is not there. */
 struct beam_fn *beam_function_need(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod,
 	ERL_NIF_TERM fun, unsigned arity);
+int beam_functions_room(struct beam_functions *f, unsigned n); /* before events look there */
 void beam_functions_free(struct beam_functions *f);
 static inline unsigned beam_hash_fn(ERL_NIF_TERM mod, ERL_NIF_TERM fun, ERL_NIF_TERM arity)
 {
@@ -372,15 +382,23 @@ static inline struct beam_fn *beam_function_find(
 
 /* What the enabled probes need: a list of flags and patterns (erltrace_nif:needs/1). */
 ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limit);
+/* The patterns of a module's functions; those added since are made ready to fire. */
+ERL_NIF_TERM beam_module_needs(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod);
 
 /* texts.c: valid until the event is over */
 const struct et_str *beam_term_text(ERL_NIF_TERM t); /* a pid, port or atom */
 const struct et_str *beam_mfa_text(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity);
-unsigned beam_term_size(ErlNifEnv *env, ERL_NIF_TERM t); /* words */
+unsigned beam_term_size(ErlNifEnv *env, ERL_NIF_TERM t); /* words (sizes.c) */
+void beam_sizes_check(ErlNifEnv *env, ERL_NIF_TERM samples);
 static inline uint64_t beam_str(const struct et_str *s)
 {
 	return (uint64_t)(uintptr_t)s->text;
 }
+
+/* nodes.c: text is that of a pid or reference, by %T */
+ERL_NIF_TERM beam_node_atom(const char *text); /* 0: of this node, or not known */
+bool beam_is_remote(const char *text);
+void beam_nodes_check(ErlNifEnv *env);
 
 /* tracer.c */
 struct beam_event {
@@ -409,8 +427,11 @@ int beam_ports_init(struct beam_handle *b);
 void beam_port_note(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM port, ERL_NIF_TERM owner,
 	ERL_NIF_TERM name);
 
-/* user.c */
-enum beam_user { USER_S1, USER_I4S4, USER_N };
+void beam_driver_note(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM name);
+void beam_driver_call(struct beam_event *ev, bool load, const ERL_NIF_TERM *args);
+
+/* user.c; the last two: calls of erl_ddll */
+enum beam_user { USER_S1, USER_I4S4, USER_N, USER_LOAD, USER_UNLOAD };
 extern _Atomic unsigned beam_nuser; /* handles with a user probe enabled */
 /* args: as dyntrace's functions take them; returns true, false or badarg. */
 ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM pid,
@@ -418,6 +439,9 @@ ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM 
 bool beam_user_enabled(const struct beam_handle *b);
 ERL_NIF_TERM nif_user_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_user_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+
+/* watch.c */
+ERL_NIF_TERM nif_fire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* nif.c, results.c */
 struct beam_handle *beam_get(ErlNifEnv *env, ERL_NIF_TERM t);
@@ -449,7 +473,8 @@ ERL_NIF_TERM nif_probes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 	X(return_to) X(erlang) X(hibernate) X(heap_block_size) X(in_exiting) X(out_exiting)        \
 	X(out_exited) X(functions) X(closed) X(open) X(command) X(control) X(connect) X(bif)       \
 	X(nif) X(badarg) X(proc_lib) X(layout) X(close) X(flush) X(output) X(outputv)    \
-	X(register) X(unregister) X(return_from)
+	X(register) X(unregister) X(return_from) X(match_spec_result) X(erl_ddll) X(try_load)     \
+	X(try_unload)
 #define X(a) extern ERL_NIF_TERM atom_##a;
 ATOMS(X)
 #undef X

@@ -249,10 +249,17 @@ static void need_pattern(struct needs *n, const struct beam_fn *fn)
 		n->list);
 }
 
+static void look_at_asks(struct needs *n, uint32_t asks)
+{
+	n->asks |= asks;
+	n->args |= ASKS(asks, ERLARGS) || ASKS(asks, ERLARG) || ASKS(asks, ERLINT);
+}
+
 /* Note what a function's events fire. */
 static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 {
-	fn->nentry = fn->nret = fn->nval = 0;
+	unsigned nentry = 0, nret = 0, nval = 0;
+
 	fn->local = fn->user != 0;
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
 		struct en_probe *p = fn->probe[i];
@@ -261,24 +268,58 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		if (p == NULL || !en_enabled(p))
 			continue;
 		b->vts |= p->reads_vts;
-		n->asks |= p->asks;
-		n->args |= ASKS(p->asks, ERLARGS) || ASKS(p->asks, ERLARG) || ASKS(p->asks, ERLINT);
+		look_at_asks(n, p->asks);
 		b->depth |= beam_probedefs[BP_FUNCTIONS + i].nargs > 2 && (p->argmask & 4);
 		fn->local |= route != ROUTE_GLOBAL;
 		if (route == ROUTE_RETURN && ASKS(p->asks, ERLRET)) {
-			fn->val[fn->nval++] = p;
+			fn->val[nval++] = p;
 			continue;
 		}
 		b->returns |= route == ROUTE_RETURN;
 		if (route == ROUTE_RETURN)
-			fn->ret[fn->nret++] = p;
+			fn->ret[nret++] = p;
 		else
-			fn->entry[fn->nentry++] = p;
+			fn->entry[nentry++] = p;
 	}
-	if (fn->nentry + fn->nret + fn->nval > 0 || fn->user != 0 || fn->hibernate) {
-		n->route[ROUTE_LOCAL] = true;
-		need_pattern(n, fn);
-	}
+	/* events may look at it: what they count is there before the count */
+	__atomic_store_n(&fn->nval, (uint8_t)nval, __ATOMIC_RELEASE);
+	__atomic_store_n(&fn->nret, (uint8_t)nret, __ATOMIC_RELEASE);
+	__atomic_store_n(&fn->nentry, (uint8_t)nentry, __ATOMIC_RELEASE);
+	fn->ready = true;
+}
+
+static bool is_armed(const struct beam_fn *fn)
+{
+	return fn->nentry + fn->nret + fn->nval > 0 || fn->user != 0 || fn->hibernate;
+}
+
+/*
+ * What functions need that may be loaded later: it is there before tracing begins, since events
+ * look at it.
+ */
+static void look_at_later(struct beam_handle *b, struct needs *n)
+{
+	const struct prog *prog = &b->h->comp->prog;
+	bool any = false;
+
+	for (unsigned i = 0; i < prog->nclauses; i++)
+		for (const struct d_pdesc *d = prog->clauses[i]->descs; d != NULL; d = d->next)
+			for (int k = BP_FUNCTIONS; k < BP_COUNT_ && d->id == 0; k++) {
+				if (!en_glob(d->prov, provider_name()) ||
+					!en_glob(d->name, beam_probedefs[k].name))
+					continue;
+				any = true;
+				b->vts |= prog->clauses[i]->reads_vts;
+				b->depth |= beam_probedefs[k].nargs > 2 &&
+					    (prog->clauses[i]->argmask & 4);
+				b->returns |= beam_probedefs[k].route == ROUTE_RETURN &&
+					      !ASKS(prog->clauses[i]->asks, ERLRET);
+				look_at_asks(n, prog->clauses[i]->asks);
+			}
+	if (!any)
+		return;
+	n->route[ROUTE_LOCAL] = true;
+	need(n, "modules");
 }
 
 static void look_at_user(struct beam_handle *b, struct needs *n)
@@ -319,6 +360,35 @@ static void look_at_hibernate(struct beam_handle *b, struct needs *n)
 	n->args = true;
 }
 
+/* Drivers come and go by two calls. Who opens a port is known by its driver's name too. */
+static void look_at_drivers(struct beam_handle *b, struct needs *n)
+{
+	static const enum beam_probe named[] = {BP_DRIVER_START, BP_DRIVER_STOP};
+	bool load = en_enabled(b->probe[BP_DRIVER_INIT]);
+	struct beam_fn *fn;
+
+	for (unsigned i = 0; i < 2; i++)
+		load |= en_enabled(b->probe[named[i]]) && (b->probe[named[i]]->argmask & 2);
+	fn = load ? beam_function_need(b, n->env, atom_erl_ddll, atom_try_load, 3) : NULL;
+	if (fn != NULL)
+		fn->user = 1 + USER_LOAD;
+	fn = en_enabled(b->probe[BP_DRIVER_FINISH])
+		     ? beam_function_need(b, n->env, atom_erl_ddll, atom_try_unload, 2)
+		     : NULL;
+	if (fn != NULL)
+		fn->user = 1 + USER_UNLOAD;
+	if (!load && fn == NULL)
+		return;
+	n->args = true;
+	need(n, "erl_ddll");
+}
+
+/* Do scripts read these arguments of an enabled probe? */
+static bool reads(const struct beam_handle *b, enum beam_probe id, unsigned mask)
+{
+	return en_enabled(b->probe[id]) && (b->probe[id]->argmask & mask);
+}
+
 static void look_at_program(struct beam_handle *b)
 {
 	const struct prog *prog = &b->h->comp->prog;
@@ -327,12 +397,27 @@ static void look_at_program(struct beam_handle *b)
 		b->self |= prog->vars[i]->scope == SC_SELF;
 }
 
+/* Signals tell the runs for a file descriptor from the others. */
+static void need_ports(struct beam_handle *b, struct needs *n)
+{
+	bool ready = en_enabled(b->probe[BP_DRIVER_READY_INPUT]) ||
+		     en_enabled(b->probe[BP_DRIVER_READY_OUTPUT]);
+
+	if (n->route[ROUTE_PORTS] || n->route[ROUTE_PORT_RECEIVE] || n->route[ROUTE_PORT_RUNNING])
+		need(n, "ports");
+	if (n->route[ROUTE_PORT_RECEIVE] || ready)
+		need(n, "port_receive");
+	if (n->route[ROUTE_PORT_RUNNING])
+		need(n, "port_running");
+}
+
 ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limit)
 {
 	struct needs n = {.env = env, .list = enif_make_list(env, 0)};
 	bool table, any;
 
 	look_at_program(b);
+	look_at_later(b, &n);
 	for (int i = 0; i < BP_FUNCTIONS; i++)
 		if (en_enabled(b->probe[i])) {
 			n.route[beam_probedefs[i].route] = true;
@@ -345,9 +430,15 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 		n.asks |= b->user[i] != NULL ? b->user[i]->asks : 0;
 	look_at_user(b, &n);
 	look_at_hibernate(b, &n);
+	look_at_drivers(b, &n);
 	for (unsigned i = 0; i < b->fns.nbuckets; i++)
-		for (struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next)
+		for (struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next) {
 			look_at(b, &n, fn);
+			if (is_armed(fn)) {
+				n.route[ROUTE_LOCAL] = true;
+				need_pattern(&n, fn);
+			}
+		}
 	b->stacks = b->returns || b->depth;
 	b->vtimestamp = b->vts ? beam_vtimestamp : NULL;
 	table = b->stacks || b->vts || b->heaps || b->hibernate;
@@ -379,9 +470,30 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 		need(&n, "receive");
 	if (n.route[ROUTE_GC])
 		need(&n, "garbage_collection");
-	if (n.route[ROUTE_PORTS] || n.route[ROUTE_PORT_RECEIVE])
-		need(&n, "ports");
-	if (n.route[ROUTE_PORT_RECEIVE])
-		need(&n, "port_receive");
+	need_ports(b, &n);
+	if (n.route[ROUTE_BUSY_PORT])
+		need(&n, "busy_port");
+	if (n.route[ROUTE_BUSY_DIST_PORT])
+		need(&n, "busy_dist_port");
+	if (n.route[ROUTE_NODES])
+		need(&n, "monitor_nodes");
+	if (reads(b, BP_MESSAGE_SEND, 0x38) || reads(b, BP_MESSAGE_SEND_REMOTE, 0x70))
+		need(&n, "seq_token");
+	return n.list;
+}
+
+ERL_NIF_TERM beam_module_needs(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod)
+{
+	struct needs n = {.env = env, .list = enif_make_list(env, 0)};
+
+	for (unsigned i = 0; i < b->fns.nbuckets; i++)
+		for (struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next) {
+			if (fn->mod != mod)
+				continue;
+			if (!fn->ready)
+				look_at(b, &n, fn);
+			if (is_armed(fn))
+				need_pattern(&n, fn);
+		}
 	return n.list;
 }

@@ -91,7 +91,9 @@ struct beam_fn *beam_function_need(
 
 	if (fn != NULL)
 		return fn;
-	if ((f->n >= f->nbuckets && rehash(f) < 0) || (fn = calloc(1, sizeof(*fn))) == NULL)
+	/* While events look functions up, the table stays as large as it is. */
+	if ((f->n >= f->nbuckets && !atomic_load(&b->live) && rehash(f) < 0) ||
+		f->nbuckets == 0 || (fn = calloc(1, sizeof(*fn))) == NULL)
 		return NULL;
 	fn->mod = mod;
 	fn->fun = fun;
@@ -109,9 +111,17 @@ struct beam_fn *beam_function_need(
 	}
 	k = beam_hash_fn(mod, fun, arity_term) & (f->nbuckets - 1);
 	fn->next = f->buckets[k];
-	f->buckets[k] = fn;
+	__atomic_store_n(&f->buckets[k], fn, __ATOMIC_RELEASE);
 	f->n++;
 	return fn;
+}
+
+int beam_functions_room(struct beam_functions *f, unsigned n)
+{
+	while (f->nbuckets < n)
+		if (rehash(f) < 0)
+			return -1;
+	return 0;
 }
 
 int beam_function_add(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, ERL_NIF_TERM fun,

@@ -171,37 +171,70 @@ static ERL_NIF_TERM nif_wants(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 	return wanted ? atom_true : atom_false;
 }
 
-/* add_functions(Handle, Module, [{Function, Arity, erlang | bif | nif}]) */
-static ERL_NIF_TERM nif_add_functions(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+static void add_functions(
+	struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, ERL_NIF_TERM tail)
 {
-	ERL_NIF_TERM head, tail = argv[2];
 	const ERL_NIF_TERM *t;
+	ERL_NIF_TERM head;
 	unsigned arity;
 	int n;
 
-	WITH_HANDLE(b)
 	while (enif_get_list_cell(env, tail, &head, &tail))
 		if (enif_get_tuple(env, head, &n, &t) && n == 3 && enif_get_uint(env, t[1], &arity))
-			beam_function_add(b, env, argv[1], t[0], arity,
+			beam_function_add(b, env, mod, t[0], arity,
 				t[2] == atom_bif   ? FN_BIF
 				: t[2] == atom_nif ? FN_NIF
 						   : FN_ERLANG);
+}
+
+/* add_functions(Handle, Module, [{Function, Arity, erlang | bif | nif}]) */
+static ERL_NIF_TERM nif_add_functions(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	WITH_HANDLE(b)
+	add_functions(b, env, argv[1], argv[2]);
 	enif_mutex_unlock(b->lock);
 	return atom_ok;
 }
 
-/* add_ports(Handle, [{Port, Owner, Name}]) */
+/*
+ * extend(Handle, Module, Functions) -> [Pattern] | {error, ..}: while the script runs, a module has
+ * been loaded, or loaded again; what is to be armed in it.
+ */
+static ERL_NIF_TERM nif_extend(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct et_error e = {.tag = ""};
+	erltrace_error_t out = {.tag = ""};
+	ERL_NIF_TERM ret;
+	unsigned first;
+
+	WITH_HANDLE(b)
+	first = en_nprobes(b->h->en);
+	add_functions(b, env, argv[1], argv[2]);
+	if (en_extend(b->h->en, first, &e) < 0) {
+		api_error(&out, &e);
+		ret = beam_error(env, &out);
+	} else {
+		ret = beam_module_needs(b, env, argv[1]);
+	}
+	enif_mutex_unlock(b->lock);
+	return ret;
+}
+
+/* add_ports(Handle, [{Port, Owner, Name}], [Driver]) */
 static ERL_NIF_TERM nif_add_ports(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	ERL_NIF_TERM head, tail = argv[1];
+	ERL_NIF_TERM head, tail = argv[1], drivers = argv[2];
 	const ERL_NIF_TERM *t;
 	int n;
 
 	WITH_HANDLE(b)
-	if (beam_ports_init(b) == 0)
+	if (beam_ports_init(b) == 0) {
+		while (enif_get_list_cell(env, drivers, &head, &drivers))
+			beam_driver_note(b, env, head);
 		while (enif_get_list_cell(env, tail, &head, &tail))
 			if (enif_get_tuple(env, head, &n, &t) && n == 3)
 				beam_port_note(b, env, t[0], t[1], t[2]);
+	}
 	enif_mutex_unlock(b->lock);
 	return atom_ok;
 }
@@ -337,7 +370,9 @@ static ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	ERL_NIF_TERM ret = atom_ok;
 
 	WITH_HANDLE(b)
-	if (erltrace_go(b->h, &e) < 0)
+	if (beam_functions_room(&b->fns, b->nwants > 0 ? 2048 : 256) < 0)
+		ret = enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
+	else if (erltrace_go(b->h, &e) < 0)
 		ret = beam_error(env, &e);
 	else
 		beam_set_live(b, true);
@@ -368,17 +403,19 @@ static ErlNifFunc functions[] = {
 	{"close", 1, nif_close, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"setopt", 3, nif_setopt, 0},
 	{"add_functions", 3, nif_add_functions, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"extend", 3, nif_extend, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"compile", 4, nif_compile, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"set_target", 2, nif_set_target, 0},
 	{"info", 1, nif_info, 0},
 	{"status", 1, nif_status, 0},
 	{"probes", 2, nif_probes, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"wants", 2, nif_wants, 0},
-	{"add_ports", 2, nif_add_ports, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"add_ports", 3, nif_add_ports, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"needs", 3, nif_needs, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"layout", 1, nif_layout, 0},
 	{"alive", 1, nif_alive, 0},
 	{"counts", 1, nif_counts, 0},
+	{"fire", 4, nif_fire, 0},
 	{"user_enabled", 0, nif_user_enabled, 0},
 	{"user_trace", 1, nif_user_trace, 0},
 	{"set_node", 2, nif_set_node, 0},
@@ -392,7 +429,8 @@ static ErlNifFunc functions[] = {
 
 /* Atoms that are made by their names: they exist from the start, so that no call adds one. */
 static const char *const names[] = {"arity", "return_to", "procs", "running_procs",
-	"garbage_collection", "ports", "port_receive", "local", "global", "dyntrace", "user_trace_s1",
+	"garbage_collection", "ports", "port_receive", "port_running", "busy_port", "busy_dist_port",
+	"monitor_nodes", "seq_token", "modules", "erl_ddll", "local", "global", "dyntrace", "user_trace_s1",
 	"user_trace_i4s4", "user_trace_n", "enomem", "names", "unknown", "idle", "running", "exited",
 	"filled", "stopped", "count", "sum", "min", "max", "avg", "stddev", "quantize", "lquantize",
 	"llquantize", "return", "names"};
@@ -406,6 +444,7 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 	ATOMS(X)
 #undef X
 	beam_assume(env, info);
+	beam_nodes_check(env);
 	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
 	handle_type = enif_open_resource_type(
 		env, NULL, "erltrace_handle", handle_dtor, ERL_NIF_RT_CREATE, NULL);

@@ -9,15 +9,26 @@
 
 #include "beam.h"
 
-#define PORTS 4096 /* a power of two; of two ports in one place the first is known */
-#define BUSY  1	   /* no port's term */
+#define PORTS	4096 /* a power of two */
+#define NEAR	8    /* places for a port from its own on: without one it has no name */
+#define BUSY	1    /* no port's term */
+#define DRIVERS 64
+
+/* What a run of a port by the VM's scheduler has been so far. */
+enum { RUN_NONE, RUN_IO, RUN_CLOSED };
+
+struct port {
+	_Atomic uint64_t port;
+	ERL_NIF_TERM owner;
+	uint8_t run;
+	char driver[31];
+	char name[256];
+};
 
 struct beam_ports {
-	struct port {
-		_Atomic uint64_t port;
-		ERL_NIF_TERM owner;
-		char name[48];
-	} port[PORTS];
+	struct port port[PORTS + NEAR];
+	_Atomic unsigned ndrivers;
+	char driver[DRIVERS][32];
 };
 
 static struct port *place(struct beam_handle *b, ERL_NIF_TERM port)
@@ -32,34 +43,92 @@ int beam_ports_init(struct beam_handle *b)
 	return b->ports == NULL ? -1 : 0;
 }
 
+/* An atom or a string, as it is: no quotes. */
+static void get_name(ErlNifEnv *env, ERL_NIF_TERM t, char *buf, unsigned size)
+{
+	if (enif_get_atom(env, t, buf, size, ERL_NIF_LATIN1) <= 0 &&
+		enif_get_string(env, t, buf, size, ERL_NIF_LATIN1) == 0)
+		enif_snprintf(buf, size, "%T", t);
+	buf[size - 1] = '\0';
+}
+
+void beam_driver_note(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM name)
+{
+	unsigned n;
+
+	if (b->ports == NULL)
+		return;
+	n = atomic_fetch_add(&b->ports->ndrivers, 1);
+	if (n < DRIVERS)
+		get_name(env, name, b->ports->driver[n], sizeof(b->ports->driver[n]));
+	else
+		atomic_fetch_sub(&b->ports->ndrivers, 1);
+}
+
+/*
+ * Which driver a port of this name has: the one that its first word names; "0/1" and the like are
+ * files; anything else is a program.
+ */
+static void find_driver(struct beam_ports *ports, struct port *p)
+{
+	unsigned n = atomic_load_explicit(&ports->ndrivers, memory_order_acquire);
+	size_t len = strcspn(p->name, " ");
+
+	for (unsigned i = 0; i < n && i < DRIVERS; i++)
+		if (strlen(ports->driver[i]) == len && memcmp(ports->driver[i], p->name, len) == 0) {
+			memcpy(p->driver, ports->driver[i], sizeof(p->driver));
+			p->driver[sizeof(p->driver) - 1] = '\0';
+			return;
+		}
+	strcpy(p->driver, p->name[strspn(p->name, "0123456789/")] == '\0' ? "fd" : "spawn");
+}
+
 void beam_port_note(
 	struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM port, ERL_NIF_TERM owner, ERL_NIF_TERM name)
 {
 	struct port *p;
-	uint64_t none = 0;
 
 	if (b->ports == NULL)
 		return;
 	p = place(b, port);
-	if (!atomic_compare_exchange_strong(&p->port, &none, BUSY))
+	for (struct port *end = p + NEAR; p < end; p++) {
+		uint64_t old = atomic_load_explicit(&p->port, memory_order_acquire);
+
+		if (old == port)
+			return;
+		/* a closed one may be flushed still: it is known until its place is needed */
+		if (old == BUSY || (old != 0 && p->run != RUN_CLOSED) ||
+			!atomic_compare_exchange_strong(&p->port, &old, BUSY))
+			continue;
+		p->owner = owner;
+		p->run = RUN_NONE;
+		get_name(env, name, p->name, sizeof(p->name));
+		find_driver(b->ports, p);
+		atomic_store_explicit(&p->port, port, memory_order_release);
 		return;
-	p->owner = owner;
-	if (enif_get_string(env, name, p->name, sizeof(p->name), ERL_NIF_LATIN1) == 0)
-		enif_snprintf(p->name, sizeof(p->name), "%T", name);
-	p->name[sizeof(p->name) - 1] = '\0';
-	atomic_store_explicit(&p->port, port, memory_order_release);
+	}
 }
 
-static const struct port *known(struct beam_handle *b, ERL_NIF_TERM port)
+static struct port *known(struct beam_handle *b, ERL_NIF_TERM port)
 {
 	struct port *p = b->ports != NULL ? place(b, port) : NULL;
 
-	return p != NULL && atomic_load_explicit(&p->port, memory_order_acquire) == port ? p : NULL;
+	for (int i = 0; p != NULL && i < NEAR; i++, p++)
+		if (atomic_load_explicit(&p->port, memory_order_acquire) == port)
+			return p;
+	return NULL;
 }
 
 static uint64_t text(const char *s)
 {
 	return (uint64_t)(uintptr_t)s;
+}
+
+static ERL_NIF_TERM owner_of(struct beam_event *ev)
+{
+	const struct port *p = known(ev->b, ev->pid);
+
+	return p != NULL ? p->owner : atom_undefined;
 }
 
 /* Process, port and name, which most of these probes begin with. */
@@ -78,54 +147,6 @@ static unsigned start(struct beam_event *ev, ERL_NIF_TERM process, uint64_t *arg
 	return strings;
 }
 
-static void on_open(struct beam_event *ev, ERL_NIF_TERM process, ERL_NIF_TERM name)
-{
-	struct en_probe *p = ev->b->probe[BP_PORT_OPEN];
-	uint64_t arg[3], port;
-	unsigned strings;
-
-	beam_port_note(ev->b, ev->env, ev->pid, process, name);
-	if (!en_enabled(p))
-		return;
-	strings = start(ev, process, arg); /* here the name stands before the port */
-	port = arg[1];
-	arg[1] = arg[2];
-	arg[2] = port;
-	en_fire(p, arg, (strings & 1) | 4, &ev->who);
-}
-
-static void on_closed(struct beam_event *ev, ERL_NIF_TERM reason)
-{
-	const struct port *known_port = known(ev->b, ev->pid);
-	struct en_probe *p = ev->b->probe[BP_PORT_EXIT];
-	char why[256];
-	uint64_t arg[4];
-	unsigned strings;
-
-	if (en_enabled(p)) {
-		strings = start(ev, known_port != NULL ? known_port->owner : atom_undefined, arg);
-		enif_snprintf(why, sizeof(why), "%T", reason);
-		arg[3] = text(why);
-		en_fire(p, arg, strings, &ev->who);
-	}
-	if (known_port != NULL)
-		atomic_store_explicit(&place(ev->b, ev->pid)->port, 0, memory_order_release);
-}
-
-static uint64_t bytes_of(ErlNifEnv *env, ERL_NIF_TERM data)
-{
-	ERL_NIF_TERM head;
-	ErlNifBinary bin;
-	uint64_t n = 0;
-
-	if (enif_is_binary(env, data))
-		return enif_inspect_binary(env, data, &bin) ? bin.size : 0;
-	for (int i = 0; i < 10000 && enif_get_list_cell(env, data, &head, &data); i++)
-		if (enif_inspect_binary(env, head, &bin))
-			n += bin.size;
-	return n;
-}
-
 static void fire_port(
 	struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM process, uint64_t a3, uint64_t a4)
 {
@@ -139,6 +160,91 @@ static void fire_port(
 	arg[3] = a3;
 	arg[4] = a4;
 	en_fire(p, arg, strings, &ev->who);
+}
+
+/* The same with a name before the port: port-open, and of the driver in its start and stop. */
+static void fire_named(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM process)
+{
+	struct en_probe *p = ev->b->probe[id];
+	const struct port *port;
+	uint64_t arg[3];
+	unsigned strings;
+
+	if (!en_enabled(p))
+		return;
+	port = known(ev->b, ev->pid);
+	strings = start(ev, process, arg);
+	arg[2] = arg[1];
+	arg[1] = text(port == NULL ? "" : id == BP_PORT_OPEN ? port->name : port->driver);
+	en_fire(p, arg, (strings & 1) | 4, &ev->who);
+}
+
+/* ---- runs by the scheduler ------------------------------------------------------------- */
+
+/*
+ * A run without a signal in it was for a file descriptor or a timer; which of them, and in which
+ * direction, is not told.
+ */
+static void end_run(struct beam_event *ev)
+{
+	struct port *p = known(ev->b, ev->pid);
+
+	if (p == NULL || p->run != RUN_IO)
+		return;
+	p->run = RUN_NONE;
+	fire_port(ev, BP_DRIVER_READY_INPUT, p->owner, 0, 0);
+	fire_port(ev, BP_DRIVER_READY_OUTPUT, p->owner, 0, 0);
+}
+
+static void on_in(struct beam_event *ev, ERL_NIF_TERM what)
+{
+	struct port *p = known(ev->b, ev->pid);
+
+	if (what == atom_open)
+		fire_named(ev, BP_DRIVER_START, owner_of(ev));
+	else if (what == atom_flush)
+		fire_port(ev, BP_DRIVER_FLUSH, owner_of(ev), 0, 0);
+	else if (p != NULL && p->run != RUN_CLOSED)
+		p->run = enif_is_atom(ev->env, what) ? RUN_NONE : RUN_IO;
+}
+
+/* ---- open and closed ------------------------------------------------------------------- */
+
+static void on_open(struct beam_event *ev, ERL_NIF_TERM process, ERL_NIF_TERM name)
+{
+	beam_port_note(ev->b, ev->env, ev->pid, process, name);
+	fire_named(ev, BP_PORT_OPEN, process);
+}
+
+static void on_closed(struct beam_event *ev, ERL_NIF_TERM reason)
+{
+	struct port *port = known(ev->b, ev->pid);
+	char why[256];
+
+	end_run(ev);
+	if (en_enabled(ev->b->probe[BP_PORT_EXIT])) {
+		enif_snprintf(why, sizeof(why), "%T", reason);
+		fire_port(ev, BP_PORT_EXIT, owner_of(ev), text(why), 0);
+	}
+	fire_named(ev, BP_DRIVER_STOP, owner_of(ev));
+	if (port != NULL)
+		port->run = RUN_CLOSED;
+}
+
+/* ---- signals --------------------------------------------------------------------------- */
+
+static uint64_t bytes_of(ErlNifEnv *env, ERL_NIF_TERM data)
+{
+	ERL_NIF_TERM head;
+	ErlNifBinary bin;
+	uint64_t n = 0;
+
+	if (enif_is_binary(env, data))
+		return enif_inspect_binary(env, data, &bin) ? bin.size : 0;
+	for (int i = 0; i < 10000 && enif_get_list_cell(env, data, &head, &data); i++)
+		if (enif_inspect_binary(env, head, &bin))
+			n += bin.size;
+	return n;
 }
 
 static void on_control(struct beam_event *ev, ERL_NIF_TERM process, ERL_NIF_TERM arg, bool call)
@@ -155,13 +261,26 @@ static void on_control(struct beam_event *ev, ERL_NIF_TERM process, ERL_NIF_TERM
 		bytes_of(ev->env, t[1]));
 }
 
+static void on_connect(struct beam_event *ev, ERL_NIF_TERM to)
+{
+	struct port *p = known(ev->b, ev->pid);
+	char owner[64];
+
+	enif_snprintf(owner, sizeof(owner), "%T", to);
+	fire_port(ev, BP_PORT_CONNECT, owner_of(ev), text(owner), 0);
+	if (p != NULL)
+		p->owner = to;
+}
+
 /* {Process, {command | control | call | connect, Data} | close} */
 static void on_port_receive(struct beam_event *ev, ERL_NIF_TERM term)
 {
+	struct port *p = known(ev->b, ev->pid);
 	const ERL_NIF_TERM *t, *d;
-	char owner[64];
 	int n;
 
+	if (p != NULL && p->run != RUN_CLOSED)
+		p->run = RUN_NONE;
 	if (!enif_get_tuple(ev->env, term, &n, &t) || n != 2)
 		return;
 	if (t[1] == atom_close)
@@ -177,8 +296,7 @@ static void on_port_receive(struct beam_event *ev, ERL_NIF_TERM term)
 	} else if (d[0] == atom_call) {
 		on_control(ev, t[0], d[1], true);
 	} else if (d[0] == atom_connect) {
-		enif_snprintf(owner, sizeof(owner), "%T", d[1]);
-		fire_port(ev, BP_PORT_CONNECT, t[0], text(owner), 0);
+		on_connect(ev, d[1]);
 	}
 }
 
@@ -191,4 +309,30 @@ void beam_port_event(
 		on_closed(ev, term);
 	else if (tag == atom_receive)
 		on_port_receive(ev, term);
+	else if (tag == atom_in)
+		on_in(ev, term);
+	else if (tag == atom_out)
+		end_run(ev);
+}
+
+/* erl_ddll:try_load(Path, Name, Options), try_unload(Name, Options) */
+void beam_driver_call(struct beam_event *ev, bool load, const ERL_NIF_TERM *args)
+{
+	struct en_probe *p = ev->b->probe[load ? BP_DRIVER_INIT : BP_DRIVER_FINISH];
+	uint64_t arg[4] = {0};
+	ErlNifSysInfo info;
+	char name[256];
+
+	if (load)
+		beam_driver_note(ev->b, ev->env, args[1]);
+	if (!en_enabled(p))
+		return;
+	get_name(ev->env, args[load], name, sizeof(name));
+	arg[0] = text(name);
+	if (load) {
+		enif_system_info(&info, sizeof(info)); /* the VM's own: a driver's is not told */
+		arg[1] = (uint64_t)info.driver_major_version;
+		arg[2] = (uint64_t)info.driver_minor_version;
+	}
+	en_fire(p, arg, 0, &ev->who);
 }

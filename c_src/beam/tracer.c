@@ -172,15 +172,20 @@ static inline struct beam_fn *called(
 	return called_far(ev, mfa, tuple);
 }
 
-/* A call of dyntrace's functions: what OTP's own provider would have fired. */
-static __attribute__((noinline)) void user_call(struct beam_event *ev, const struct beam_fn *fn, ERL_NIF_TERM list)
+/* A call of dyntrace's functions, or erl_ddll's: what OTP's own provider would have fired. */
+static __attribute__((noinline)) void user_call(struct beam_event *ev,
+	const struct beam_fn *fn, ERL_NIF_TERM list)
 {
 	ERL_NIF_TERM args[10];
 	unsigned n = 0;
 
 	while (n < 10 && enif_get_list_cell(ev->env, list, &args[n], &list))
 		n++;
-	if (n == fn->arity)
+	if (n != fn->arity)
+		return;
+	if (fn->user > 1 + USER_N)
+		beam_driver_call(ev, fn->user == 1 + USER_LOAD, args);
+	else
 		beam_user_fire(ev->b, ev->env, ev->pid, (enum beam_user)(fn->user - 1), args, n);
 }
 
@@ -341,7 +346,32 @@ static void on_out(struct beam_event *ev, ERL_NIF_TERM mfa)
 
 /* ---- messages -------------------------------------------------------------------------- */
 
-static void send_local(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to)
+/*
+ * The token that the message carries, {Flags, Label, Serial, From, Previous} of the sender, or []:
+ * the event comes before the VM has counted it up, but for messages to other nodes after that.
+ */
+static void token_args(struct beam_event *ev, ERL_NIF_TERM opts, bool counted, uint64_t *arg)
+{
+	const ERL_NIF_TERM *t;
+	ErlNifSInt64 label, serial, last;
+	ERL_NIF_TERM token;
+	int n;
+
+	arg[0] = arg[1] = arg[2] = 0;
+	if (!enif_get_map_value(ev->env, opts, atom_match_spec_result, &token) ||
+		!enif_get_tuple(ev->env, token, &n, &t) || n != 5 ||
+		!enif_get_int64(ev->env, t[2], &serial) || !enif_get_int64(ev->env, t[4], &last))
+		return;
+	if (!enif_get_int64(ev->env, t[1], &label) || label < INT32_MIN || label > INT32_MAX)
+		label = INT32_MIN; /* as OTP's own */
+	arg[0] = (uint64_t)label;
+	arg[1] = (uint64_t)(t[3] == ev->pid ? last : serial);
+	arg[2] = (uint64_t)serial + !counted;
+}
+
+/* to_text: of a receiver whose text is not kept, or NULL. */
+static void send_any(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to,
+	const char *to_text, bool remote, ERL_NIF_TERM opts)
 {
 	struct en_probe *p = ev->b->probe[BP_MESSAGE_SEND];
 	uint64_t arg[6] = {0};
@@ -351,82 +381,77 @@ static void send_local(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to)
 	if (p->argmask & 1)
 		arg[0] = pid_arg(ev);
 	if (p->argmask & 2)
-		arg[1] = beam_str(beam_term_text(to));
+		arg[1] = to_text == NULL ? beam_str(beam_term_text(to))
+					 : (uint64_t)(uintptr_t)to_text;
 	if (p->argmask & 4)
 		arg[2] = beam_term_size(ev->env, msg);
-	en_fire(p, arg, 3, &ev->who);
+	if (unlikely(p->argmask & 0x38))
+		token_args(ev, opts, remote, arg + 3);
+	en_fire(p, arg, to_text == NULL ? 3 : 1, &ev->who);
 }
 
-/* The node of a pid of another node: its external form is the only place that names it. */
-static void node_of(ErlNifEnv *env, ERL_NIF_TERM pid, char *buf, size_t size)
-{
-	ErlNifBinary bin;
-	size_t len;
-
-	buf[0] = '\0';
-	if (!enif_term_to_binary(env, pid, &bin))
-		return;
-	if (bin.size > 5 && bin.data[1] == 88) { /* NEW_PID_EXT, then an atom */
-		size_t at = bin.data[2] == 118 || bin.data[2] == 100 ? 5 : 4; /* two bytes or one */
-
-		len = at == 5 ? (size_t)bin.data[3] << 8 | bin.data[4] : bin.data[3];
-		if (at + len <= bin.size && len < size) {
-			memcpy(buf, bin.data + at, len);
-			buf[len] = '\0';
-		}
-	}
-	enif_release_binary(&bin);
-}
-
-static __attribute__((noinline)) void send_remote(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to, ERL_NIF_TERM node)
+static void send_remote(struct beam_event *ev, ERL_NIF_TERM msg, const char *to_text,
+	ERL_NIF_TERM node, ERL_NIF_TERM opts)
 {
 	struct en_probe *p = ev->b->probe[BP_MESSAGE_SEND_REMOTE];
-	char node_text[256], to_text[256];
-	uint64_t arg[7] = {0};
+	uint64_t arg[7] = {0, (uint64_t)(uintptr_t)""};
 	unsigned strings = 1;
-	bool cached;
 
 	if (!en_enabled(p))
 		return;
 	if (p->argmask & 1)
 		arg[0] = pid_arg(ev);
-	if (p->argmask & 2) {
-		if (node == 0) {
-			node_of(ev->env, to, node_text, sizeof(node_text));
-			arg[1] = (uint64_t)(uintptr_t)node_text;
-		} else {
-			arg[1] = beam_str(beam_term_text(node));
-			strings |= 2;
-		}
+	node = node != 0 ? node : beam_node_atom(to_text);
+	if ((p->argmask & 2) && node != 0) {
+		arg[1] = beam_str(beam_term_text(node));
+		strings |= 2;
 	}
-	if (p->argmask & 4) {
-		arg[2] = term_arg(ev->env, to_text, sizeof(to_text), to, &cached);
-		strings |= cached ? 4 : 0;
-	}
+	arg[2] = (uint64_t)(uintptr_t)to_text;
 	if (p->argmask & 8)
 		arg[3] = beam_term_size(ev->env, msg);
+	if (p->argmask & 0x70)
+		token_args(ev, opts, true, arg + 4);
 	en_fire(p, arg, strings, &ev->who);
 }
 
-/* To a pid, a name, {Name, Node}; a port is sent no message, but a command. */
-static void on_send(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM opts)
+/* To a name, an alias, a pid of another node, {Name, Node}. */
+static __attribute__((noinline)) void send_far(
+	struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to, ERL_NIF_TERM opts)
 {
-	ERL_NIF_TERM to = beam_extra(ev->env, opts);
 	const ERL_NIF_TERM *t;
+	ERL_NIF_TERM node = 0;
+	bool remote;
+	char text[256];
 	ErlNifPid pid;
 	int n;
 
-	if (likely((to & 15) == beam_pid_tag) || enif_get_local_pid(ev->env, to, &pid) ||
-		enif_is_atom(ev->env, to))
-		send_local(ev, msg, to);
-	else if (enif_is_pid(ev->env, to))
-		send_remote(ev, msg, to, 0);
-	else if (!enif_get_tuple(ev->env, to, &n, &t) || n != 2)
+	if (enif_get_tuple(ev->env, to, &n, &t) && n == 2) {
+		node = t[1];
+		if (node == ev->b->node)
+			to = t[0];
+	}
+	if (enif_is_atom(ev->env, to) || enif_get_local_pid(ev->env, to, &pid)) {
+		send_any(ev, msg, to, NULL, false, opts);
 		return;
-	else if (t[1] == ev->b->node)
-		send_local(ev, msg, t[0]);
+	}
+	if (enif_is_port(ev->env, to))
+		return; /* that is sent no message, but a command */
+	enif_snprintf(text, sizeof(text), "%T", to);
+	remote = node != 0 || beam_is_remote(text);
+	send_any(ev, msg, to, text, remote, opts);
+	if (remote)
+		send_remote(ev, msg, text, node, opts);
+}
+
+/* What goes to another node is message-send too, as OTP has it. */
+static void on_send(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM opts)
+{
+	ERL_NIF_TERM to = beam_extra(ev->env, opts);
+
+	if (likely((to & 15) == beam_pid_tag))
+		send_any(ev, msg, to, NULL, false, opts);
 	else
-		send_remote(ev, msg, t[0], t[1]);
+		send_far(ev, msg, to, opts);
 }
 
 static void on_receive(struct beam_event *ev, ERL_NIF_TERM msg)

@@ -186,6 +186,11 @@ void en_set_host(struct en *en, const struct en_who *who);
 struct en *en_new(struct et_options *opts, struct et_error *e); /* runs the providers' init */
 /* Enable clauses first.. of the program at the probes they match (called after each compile). */
 int en_go(struct en *en, const struct prog *prog, struct et_error *e); /* load, enable, BEGIN */
+/*
+ * While tracing runs: enable the program at probes that were added since (ids above first). They
+ * must not fire before this returns. Not at the same time as anything of the consumer's.
+ */
+int en_extend(struct en *en, unsigned first, struct et_error *e);
 int en_stop(struct en *en); /* providers off, END fired; buffers remain to be read */
 /* false: a firing is still held up, and goes on one day: its program and options must stay. */
 bool en_free(struct en *en);

@@ -263,6 +263,10 @@ static inline void drop(struct en_thread *t, enum en_drop kind)
 
 /* ---- shared functions ----------------------------------------------------------------- */
 
+/* probe.c: among the probes with ids above first, as they are */
+int en_probe_match_from(
+	struct en *en, unsigned first, const struct d_pdesc *desc, en_probe_cb cb, void *arg);
+
 /* load.c */
 int en_load(struct en *en, const struct prog *prog, struct et_error *e);
 void en_unload(struct en *en); /* also after a load that failed */

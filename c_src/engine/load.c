@@ -180,7 +180,7 @@ struct pairs {
 	struct en *en;
 	const struct prog_clause *clause;
 	ebpf_entry entry;
-	struct en_ecb *at; /* in the order of clauses: by epid - 1 */
+	struct en_ecb *at; /* in the order of clauses: of epids from necbs + 1 on */
 	unsigned n, room;
 	bool failed;
 };
@@ -201,8 +201,17 @@ static void add_pair(void *arg, struct en_probe *p)
 		all->room = room;
 	}
 	all->at[all->n] = (struct en_ecb){
-		.epid = all->n + 1, .entry = all->entry, .clause = all->clause, .probe = p};
+		.epid = all->en->necbs + all->n + 1, .entry = all->entry, .clause = all->clause, .probe = p};
 	all->n++;
+}
+
+static void add_ecb(struct en *en, const struct en_ecb *ecb, struct en_ecblist *l)
+{
+	l->ecb[l->n] = *ecb;
+	en->ecbs[en->necbs++] = &l->ecb[l->n++];
+	ecb->probe->argmask |= ecb->clause->argmask;
+	ecb->probe->asks |= ecb->clause->asks;
+	ecb->probe->reads_vts |= ecb->clause->reads_vts;
 }
 
 /* The lists of clauses, probe by probe. */
@@ -210,10 +219,11 @@ static int make_lists(struct en *en, const struct pairs *all, struct et_error *e
 {
 	unsigned *count = calloc(en->nprobes + 1, sizeof(*count));
 	struct en_ecblist **list = calloc(en->nprobes + 1, sizeof(*list));
+	struct en_ecb **ecbs = realloc(en->ecbs, (en->necbs + all->n + 1) * sizeof(*ecbs));
 
-	en->ecbs = calloc(all->n + 1, sizeof(*en->ecbs));
-	en->necbs = all->n;
-	if (count == NULL || list == NULL || en->ecbs == NULL)
+	if (ecbs != NULL)
+		en->ecbs = ecbs;
+	if (count == NULL || list == NULL || ecbs == NULL)
 		goto failed;
 	for (unsigned i = 0; i < all->n; i++)
 		count[all->at[i].probe->id]++;
@@ -225,13 +235,9 @@ static int make_lists(struct en *en, const struct pairs *all, struct et_error *e
 			*l = calloc(1, sizeof(**l) + count[ecb->probe->id] * sizeof(*ecb));
 			if (*l == NULL)
 				goto failed;
-			atomic_store(&ecb->probe->ecbs, *l); /* nothing fires before go */
+			atomic_store(&ecb->probe->ecbs, *l); /* nothing fires it yet */
 		}
-		(*l)->ecb[(*l)->n] = *ecb;
-		en->ecbs[i] = &(*l)->ecb[(*l)->n++];
-		ecb->probe->argmask |= ecb->clause->argmask;
-		ecb->probe->asks |= ecb->clause->asks;
-		ecb->probe->reads_vts |= ecb->clause->reads_vts;
+		add_ecb(en, ecb, *l);
 	}
 	free(count);
 	free(list);
@@ -242,7 +248,8 @@ failed:
 	return et_err(e, "ET_MEMORY", "out of memory for %u enabled probes", all->n);
 }
 
-static int load_probes(struct en *en, struct et_error *e)
+/* Clauses and the probes that they match; first > 0: of those added since tracing began. */
+static int enable(struct en *en, unsigned first, struct et_error *e)
 {
 	struct pairs all = {.en = en};
 	int rc = -1;
@@ -251,7 +258,9 @@ static int load_probes(struct en *en, struct et_error *e)
 		all.clause = en->prog->clauses[i];
 		all.entry = en->code[i].entry;
 		for (const struct d_pdesc *d = all.clause->descs; d != NULL; d = d->next)
-			if (en_probe_match(en, d, add_pair, &all, e) < 0)
+			if (first > 0)
+				en_probe_match_from(en, first, d, add_pair, &all);
+			else if (en_probe_match(en, d, add_pair, &all, e) < 0)
 				goto out;
 	}
 	if (all.failed)
@@ -261,6 +270,18 @@ static int load_probes(struct en *en, struct et_error *e)
 out:
 	free(all.at);
 	return rc;
+}
+
+static int load_probes(struct en *en, struct et_error *e)
+{
+	return enable(en, 0, e);
+}
+
+int en_extend(struct en *en, unsigned first, struct et_error *e)
+{
+	if (en->state != EN_RUNNING || first == 0 || first >= en->nprobes)
+		return 0;
+	return enable(en, first, e);
 }
 
 /* ---- who we are ----------------------------------------------------------------------- */

@@ -217,13 +217,19 @@ static bool matches(const struct en_probe *p, const struct d_pdesc *d)
 int en_probe_match(
 	struct en *en, const struct d_pdesc *desc, en_probe_cb cb, void *arg, struct et_error *e)
 {
-	int n = 0;
-
 	for (unsigned i = 0; i < en->npv && desc->id == 0; i++)
 		if (et_providers[i]->provide != NULL &&
 			et_providers[i]->provide(en, en->pvdata[i], desc, e) < 0)
 			return -1;
-	for (unsigned i = 0; i < en->nprobes; i++) {
+	return en_probe_match_from(en, 0, desc, cb, arg);
+}
+
+int en_probe_match_from(
+	struct en *en, unsigned first, const struct d_pdesc *desc, en_probe_cb cb, void *arg)
+{
+	int n = 0;
+
+	for (unsigned i = first; i < en->nprobes; i++) {
 		struct en_probe *p = en->probes[i];
 
 		if (!matches(p, desc))

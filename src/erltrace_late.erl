@@ -1,0 +1,65 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% Modules that are loaded while a script runs: their functions get the probes that the script's
+%% descriptions name. And modules that are loaded again: the VM sets no breakpoint in new code.
+%%
+%% Nothing tells of that without tracing the code server, which may be traced by others. So every
+%% ?EVERY ms the handle's process looks which modules there are that it has not seen, and asks of
+%% one armed function in each armed module whether it is armed still.
+-module(erltrace_late).
+-export([new/3, look/3, every/0]).
+-export_type([late/0]).
+
+-define(EVERY, 100).
+
+-record(late, {seen = #{}, armed = #{}}).
+-opaque late() :: #late{}.
+
+%% @doc ms between two looks.
+-spec every() -> pos_integer().
+every() -> ?EVERY.
+
+%% @doc Seen: the modules that were there when the script was compiled; Patterns: what is armed.
+-spec new([module()], [term()], erltrace_vm:armed()) -> late().
+new(Seen, Patterns, Armed) ->
+    #late{seen = maps:from_keys(Seen, true), armed = samples(Armed, Patterns)}.
+
+%% One function of each module that can be seen to be armed: not every one is ([global] arms what
+%% is exported).
+samples(Armed, Patterns) ->
+    lists:foldl(fun({_, M, F, A}, Samples) ->
+                        case not is_map_key(M, Samples) andalso
+                            erltrace_vm:is_traced(Armed, {M, F, A}) of
+                            true -> Samples#{M => {M, F, A}};
+                            false -> Samples
+                        end
+                end, #{}, Patterns).
+
+%% @doc Arm what has come since the last look.
+-spec look(reference(), late(), erltrace_vm:armed()) -> {late(), erltrace_vm:armed()}.
+look(Nif, #late{seen = Seen, armed = Mine} = Late, Armed) ->
+    Loaded = erlang:loaded(),
+    New = [M || M <- Loaded, not is_map_key(M, Seen), M =/= erltrace_nif,
+                erltrace_nif:wants(Nif, M)],
+    Again = [M || {M, MFA} <- maps:to_list(Mine), not erltrace_vm:is_traced(Armed, MFA)],
+    Late1 = Late#late{seen = maps:from_keys(Loaded, true), armed = maps:without(Again, Mine)},
+    case lists:append([extend(Nif, M) || M <- New ++ Again]) of
+        [] ->
+            {Late1, Armed};
+        Patterns ->
+            Armed1 = erltrace_vm:rearm(Armed, Patterns),
+            {Late1#late{armed = maps:merge(Late1#late.armed, samples(Armed1, Patterns))}, Armed1}
+    end.
+
+%% Without a function it has been deleted: it is new when it comes again.
+extend(Nif, Module) ->
+    case erltrace_handle:functions(Module) of
+        [] -> [];
+        Functions ->
+            case erltrace_nif:extend(Nif, Module, Functions) of
+                Patterns when is_list(Patterns) ->
+                    [P || {_, _, F, A} = P <- Patterns,
+                          lists:any(fun({F1, A1, _}) -> F1 =:= F andalso A1 =:= A end, Functions)];
+                {error, _} -> []
+            end
+    end.

@@ -1,0 +1,186 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% Probes whose events the VM tells by messages: nodes that come and go (net_kernel), processes that
+%% wait for a busy port (the system monitor). A process of its own for each handle that has such a
+%% probe takes them and fires; it ends with its handle.
+%%
+%% A node has one system monitor. If somebody else has set one, it is left alone, and tracing does
+%% not start: to stand between it and the VM would lose it, should this process be killed. Handles
+%% share ours: the process that holds it fires the probes of all of them, and when it ends, another
+%% that needs it takes its place.
+-module(erltrace_watch).
+-export([start/3, stop/1]).
+-export([init/4]).
+
+-define(APP, erltrace).
+-define(BLOCKED, 1). % ms between two looks whether a process waits still
+
+-record(st, {number, handle, busy = [], holder, blocked = #{}, looking = false}).
+
+%% @doc Watch what the handle of this number needs; Handle is its process.
+-spec start(pos_integer(), pid(), [term()]) ->
+          {ok, pid() | undefined} | {error, Tag :: binary(), Text :: binary()}.
+start(Number, Handle, Needs) ->
+    case [N || N <- [busy_port, busy_dist_port, monitor_nodes], lists:member(N, Needs)] of
+        [] ->
+            {ok, undefined};
+        What ->
+            {Pid, Mon} = spawn_monitor(?MODULE, init, [self(), Number, Handle, What]),
+            receive
+                {Pid, ok} -> erlang:demonitor(Mon, [flush]), {ok, Pid};
+                {'DOWN', Mon, process, Pid, {taken, By}} ->
+                    {error, <<"ET_SYSTEM_MONITOR">>,
+                     unicode:characters_to_binary(
+                       io_lib:format("~0p is this node's system monitor, and there can be one "
+                                     "only: port-busy, process-port_unblocked and dist-port_busy "
+                                     "need it; end it, or leave these probes out", [By]))};
+                {'DOWN', Mon, process, Pid, Reason} ->
+                    {error, <<"ET_WATCH">>,
+                     unicode:characters_to_binary(io_lib:format("~0P", [Reason, 30]))}
+            end
+    end.
+
+%% @doc It has ended, and nothing of it is left, when this returns.
+-spec stop(pid() | undefined) -> ok.
+stop(undefined) ->
+    ok;
+stop(Pid) ->
+    Mon = erlang:monitor(process, Pid),
+    Pid ! stop,
+    receive {'DOWN', Mon, process, Pid, _} -> ok end.
+
+%% @private
+-spec init(pid(), pos_integer(), pid(), [atom()]) -> ok.
+init(Parent, Number, Handle, What) ->
+    process_flag(sensitive, true),
+    process_flag(priority, high),
+    _ = erlang:monitor(process, Handle),
+    lists:member(monitor_nodes, What) andalso
+        net_kernel:monitor_nodes(true, [{node_type, all}, nodedown_reason]),
+    St = take(#st{number = Number, handle = Handle, busy = What -- [monitor_nodes]}),
+    Parent ! {self(), ok},
+    loop(St).
+
+loop(#st{handle = Handle, holder = Holder} = St) ->
+    receive
+        {monitor, Pid, busy_port, Port} ->
+            loop(busy_port(Pid, Port, St));
+        {monitor, Pid, busy_dist_port, Port} ->
+            fire('dist-port_busy', Pid, [node(), Port, remote(Port), Pid]),
+            loop(St);
+        {nodeup, Node, Info} ->
+            node_event(nodeup, Node, Info, undefined, St),
+            loop(St);
+        {nodedown, Node, Info} ->
+            node_event(nodedown, Node, Info, proplists:get_value(nodedown_reason, Info), St),
+            loop(St);
+        look ->
+            loop(look(St#st{looking = false}));
+        {'DOWN', _, process, Handle, _} ->
+            leave(St);
+        {'DOWN', _, process, Holder, _} ->
+            loop(take(St));
+        stop ->
+            leave(St);
+        _ ->
+            loop(St)
+    end.
+
+node_event(What, Node, Info, Reason, #st{number = Number}) ->
+    Type = proplists:get_value(node_type, Info),
+    erltrace_nif:fire(Number, 'dist-monitor', self(), [node(), What, Node, Type, Reason]).
+
+%% Of all handles: who has not asked for this probe has it not enabled.
+fire(Probe, Pid, Args) ->
+    [erltrace_nif:fire(N, Probe, Pid, Args) || N <- numbers()].
+
+remote(Port) ->
+    case lists:keyfind(Port, 2, erlang:system_info(dist_ctrl)) of
+        {Node, _} -> Node;
+        false -> <<>>
+    end.
+
+%% ---- busy ports ------------------------------------------------------------------------------
+
+%% A port becomes busy when the first process waits for it. Who waits again has been let go before.
+busy_port(Pid, Port, #st{blocked = Blocked} = St) ->
+    case Blocked of
+        #{Pid := Before} -> unblocked(Pid, Before);
+        _ -> ok
+    end,
+    lists:member(Port, maps:values(maps:remove(Pid, Blocked))) orelse
+        fire('port-busy', Pid, [Port]),
+    again(St#st{blocked = Blocked#{Pid => Port}}).
+
+%% The VM tells nobody that a process may go on.
+look(#st{blocked = Blocked} = St) ->
+    again(St#st{blocked = maps:filter(fun waits/2, Blocked)}).
+
+waits(Pid, Port) ->
+    case process_info(Pid, status) of
+        {status, suspended} -> true;
+        _ -> unblocked(Pid, Port), false
+    end.
+
+unblocked(Pid, Port) ->
+    fire('process-port_unblocked', Pid, [Pid, Port]).
+
+again(#st{blocked = Blocked, looking = false} = St) when map_size(Blocked) > 0 ->
+    _ = erlang:send_after(?BLOCKED, self(), look),
+    St#st{looking = true};
+again(St) ->
+    St.
+
+%% ---- the system monitor ----------------------------------------------------------------------
+
+%% Be it, or have the one of ours that is know what is needed here.
+take(#st{busy = []} = St) ->
+    St;
+take(#st{busy = Busy, number = Number} = St) ->
+    Holder = locked(fun() ->
+                            set_numbers([Number | numbers() -- [Number]]),
+                            case {erlang:system_monitor(), holder()} of
+                                {undefined, _} -> hold(self(), Busy);
+                                {{Pid, Options}, Pid} -> hold(Pid, lists:usort(Busy ++ Options));
+                                {{Other, _}, _} -> set_numbers(numbers() -- [Number]),
+                                                   {taken, Other}
+                            end
+                    end),
+    case Holder of
+        {taken, By} -> exit({taken, By});
+        _ when Holder =:= self() -> ok;
+        _ -> erlang:monitor(process, Holder)
+    end,
+    St#st{holder = Holder}.
+
+hold(Pid, Options) ->
+    _ = erlang:system_monitor(Pid, Options),
+    application:set_env(?APP, system_monitor, Pid),
+    Pid.
+
+leave(#st{busy = []}) ->
+    ok;
+leave(#st{number = Number}) ->
+    locked(fun() ->
+                   set_numbers(numbers() -- [Number]),
+                   case erlang:system_monitor() of
+                       {Pid, _} when Pid =:= self() ->
+                           _ = erlang:system_monitor(undefined),
+                           application:unset_env(?APP, system_monitor);
+                       _ ->
+                           ok
+                   end
+           end),
+    ok.
+
+holder() ->
+    application:get_env(?APP, system_monitor, undefined).
+
+numbers() ->
+    [N || N <- application:get_env(?APP, watched, []), erltrace_nif:alive(N)].
+
+set_numbers([]) -> application:unset_env(?APP, watched);
+set_numbers(Numbers) -> application:set_env(?APP, watched, Numbers).
+
+locked(Fun) ->
+    global:trans({?MODULE, self()}, Fun, [node()]).
