@@ -122,6 +122,7 @@ struct en_probe {
 	void *pvdata;	  /* the provider's own */
 	struct en *en;
 	uint16_t argmask; /* arguments that enabled clauses read: build no others */
+	uint16_t nomask;  /* those they read that the probe does not have: 0 */
 	uint32_t asks;	  /* the same for what whoever fires is asked for: bits ASK_* */
 	bool reads_vts;
 	/* Enabled clauses in program order; NULL: none. Replaced as a whole (see above). */

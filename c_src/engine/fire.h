@@ -72,6 +72,8 @@ static inline __attribute__((always_inline)) void fire_probe(struct en_probe *p,
 
 		f->arg[i] = arg[i];
 	}
+	for (unsigned m = p->nomask; unlikely(m != 0); m &= m - 1)
+		f->arg[__builtin_ctz(m)] = 0;
 	fire_run(t, f, l, phase);
 out:
 	slot_leave(t);

@@ -207,11 +207,15 @@ static void add_pair(void *arg, struct en_probe *p)
 
 static void add_ecb(struct en *en, const struct en_ecb *ecb, struct en_ecblist *l)
 {
+	struct en_probe *p = ecb->probe;
+	unsigned has = p->nargs >= 0 && p->argmap == NULL ? (1u << p->nargs) - 1 : ~0u;
+
 	l->ecb[l->n] = *ecb;
 	en->ecbs[en->necbs++] = &l->ecb[l->n++];
-	ecb->probe->argmask |= ecb->clause->argmask;
-	ecb->probe->asks |= ecb->clause->asks;
-	ecb->probe->reads_vts |= ecb->clause->reads_vts;
+	p->argmask |= ecb->clause->argmask & has;
+	p->nomask |= ecb->clause->argmask & ~has;
+	p->asks |= ecb->clause->asks;
+	p->reads_vts |= ecb->clause->reads_vts;
 }
 
 /* The lists of clauses, probe by probe. */
@@ -358,7 +362,7 @@ void en_unload(struct en *en)
 {
 	for (unsigned i = 0; i < en->nprobes; i++) {
 		free(atomic_exchange(&en->probes[i]->ecbs, NULL));
-		en->probes[i]->argmask = 0;
+		en->probes[i]->argmask = en->probes[i]->nomask = 0;
 		en->probes[i]->asks = 0;
 		en->probes[i]->reads_vts = false;
 	}
