@@ -55,6 +55,17 @@ is() { # name, wanted, got
 	fi
 }
 
+# The same of a node's state, which it takes a moment to come to: 10 s at most.
+becomes() { # name, wanted, node, expressions
+	local got i
+	for ((i = 0; i < 400; i++)); do
+		got=$(at "$3" "$4")
+		[ "$2" = "$got" ] && break
+		sleep 0.025
+	done
+	is "$1" "$2" "$got"
+}
+
 # Waits until a file holds a text, 10 s at most.
 holds() { # file, extended regular expression
 	for ((i = 0; i < 400; i++)); do
@@ -182,7 +193,7 @@ is 'stopped: exit' 0 $?
 is 'exactly the spawns' 1000 "$(grep -oE '[0-9]+' o)"
 is 'modules as before' "$before" "$(at demo "$modules")"
 is 'atoms as before' "$atoms_before" "$(at demo "$atoms")"
-is 'processes, ports, environment as before' "$state_before" "$(at demo "$state")"
+becomes 'processes, ports, environment as before' "$state_before" demo "$state"
 is 'flags as before' "$flags_before" "$(at demo "$flags")"
 is 'files as before' "$files_before" "$(find "/proc/${pid[demo]}/fd" | wc -l)"
 
@@ -247,7 +258,7 @@ kill -TERM $two
 wait $two
 is 'the second ends' 0 $?
 ok 'the other counted' grep -qE '^ +20$' o2
-is 'both gone' "$state_before" "$(at demo "$state")"
+becomes 'both gone' "$state_before" demo "$state"
 
 # ---- deaths -------------------------------------------------------------------------------
 
