@@ -327,8 +327,8 @@ test-erlang: erl-tests
 
 # On other releases: OTP=27 one of them; tools/test-otp.sh says what else can be set.
 .PHONY: test-otp
-test-otp:
-	@tools/test-otp.sh $(OTP)
+test-otp: all
+	@BIN=$(BIN) tools/test-otp.sh $(OTP)
 
 # Costs inside a node, against a tracer that does nothing.
 .PHONY: bench-erlang

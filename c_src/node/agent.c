@@ -251,10 +251,9 @@ static int not_loaded(struct nd *n, const struct files *f, const char *module, c
 	snprintf(path, sizeof(path), "%s/priv/erltrace.so", f->dir);
 	if (strcmp(what, "on_load_failure") != 0)
 		return et_err(e, "ET_AGENT",
-			"the node %s (OTP %s) does not load the module %s: %s; was it compiled by "
-			"a "
-			"newer release?",
-			n->name, n->otp, module, what);
+			"the node %s (OTP %s) does not load the module %s: %s; %s was compiled by "
+			"a newer release, most likely: build erltrace with OTP %s or an older one",
+			n->name, n->otp, module, what, f->dir, n->otp);
 	if (!is_true(n, "filelib", "is_regular", path, false))
 		return et_err(e, "ET_AGENT",
 			"the node %s cannot read %s: it must lie on the node's machine, readable "
@@ -288,8 +287,10 @@ static int load_module(struct nd *n, const struct files *f, const char *module, 
 	ei_x_encode_empty_list(&args);
 	rc = nd_rpc(n, "code", "load_binary", &args, &res, e);
 	if (rc == 0 && nd_get_tuple(&res, &res.index, 2) == 0 &&
-		nd_get_atom(&res, &res.index, word, sizeof(word)) == 0)
+		nd_get_atom(&res, &res.index, word, sizeof(word)) == 0) {
+		nd_get_tuple(&res, &res.index, 2); /* {features_not_allowed, ..} as well as badfile */
 		nd_get_atom(&res, &res.index, what, sizeof(what));
+	}
 	if (rc == 0 && strcmp(word, "module") != 0)
 		rc = not_loaded(n, f, module, what, e);
 	free(bytes);
