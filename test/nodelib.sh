@@ -177,13 +177,18 @@ trace() { # node, then arguments of erltrace; it is armed on return
 		kill -0 $command 2>/dev/null || break
 		sleep 0.025
 	done
-	echo "FAILED not armed: erltrace $*"
+	kill -0 $command 2>/dev/null && echo "after $i rounds"
+	kill $command 2>/dev/null
+	wait $command
+	echo "FAILED not armed: erltrace $*: exit code $?"
 	cat o e
+	command=''
 	failed=$((failed + 1))
 	return 1
 }
 
 untrace() {
+	[ -n "$command" ] || return
 	kill -TERM "$command" 2>/dev/null
 	wait "$command"
 	# shellcheck disable=SC2034 # for the tests
