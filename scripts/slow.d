@@ -4,10 +4,11 @@
  * slow.d: calls that take longer than so many microseconds, as they return. Time is that of the
  * clock: waiting counts. A chain of tail calls, as a loop is, is one call, of its last function.
  *
- *	erltrace -N NODE -qs slow.d [MODULE] [MICROSECONDS] [FUNCTION]
+ *	erltrace -N NODE -qs slow.d [MODULE] [MICROSECONDS] [SECONDS] [FUNCTION]
  *
  * Arguments: functions of these modules, a name or a pattern like 'my_*' (all: dear); how long is
- * slow (1000); of these functions only, as name, name/arity or pattern (all).
+ * slow (1000); for how many seconds (until ^C); only of these functions, as name, name/arity or
+ * pattern (all).
  * Cost: every call of the functions named is traced (flags call, return_to), some 0.5 us each.
  * Sample:
  *	      US PROCESS              FUNCTION
@@ -19,14 +20,14 @@
 inline uint64_t limit = $2 ? $2 : 1000;
 self uint64_t at[int];
 
-BEGIN { printf("%8s %-20s %s\n", "US", "PROCESS", "FUNCTION"); }
+BEGIN { seconds = $3; printf("%8s %-20s %s\n", "US", "PROCESS", "FUNCTION"); }
 
-erlang*:$$1:$$3:function-entry /!self->at[arg2]/ { self->at[arg2] = timestamp; }
+erlang*:$$1:$$4:function-entry /!self->at[arg2]/ { self->at[arg2] = timestamp; }
 
 /* What an exception left deeper than this is over. */
-erlang*:$$1:$$3:function-entry { self->at[arg2 + 1] = 0; }
+erlang*:$$1:$$4:function-entry { self->at[arg2 + 1] = 0; }
 
-erlang*:$$1:$$3:function-return
+erlang*:$$1:$$4:function-return
 /self->at[arg2] && timestamp - self->at[arg2] >= limit * 1000/
 {
 	printf("%8d %-20s %s\n", (timestamp - self->at[arg2]) / 1000, copyinstr(arg0),
@@ -34,6 +35,8 @@ erlang*:$$1:$$3:function-return
 	@n = count();
 }
 
-erlang*:$$1:$$3:function-return { self->at[arg2] = 0; }
+erlang*:$$1:$$4:function-return { self->at[arg2] = 0; }
+
+tick-1s /--seconds == 0/ { exit(0); }
 
 END { printa("%@d calls\n", @n); trunc(@n); }

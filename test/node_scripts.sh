@@ -117,7 +117,7 @@ row 'calls: outer' 'demo_exact:outer/1 50'
 row 'calls: inner' 'demo_exact:inner/1 100'
 row 'calls: tail calls' 'demo_exact:round/1 100'
 
-run slow 'demo_exact:naps(12, 2).' demo_exact 2000 nap
+run slow 'demo_exact:naps(12, 2).' demo_exact 2000 0 nap
 is 'slow: naps' 12 "$(grep -cE "^ +[0-9]+ $value +demo_exact:nap/1$" o)"
 row 'slow: number' '12 calls'
 run slow 'demo_exact:calls(1000).' demo_exact 60000000

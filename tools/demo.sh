@@ -1,10 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# make demo: D scripts at work on the dtrace and profile providers, in some ten seconds. Each
-# command is shown, then run. erltrace is in PATH.
+# make demo: a node of Erlang's own, unprepared, with a small application that is at work
+# (demo/demo_app.erl), and scripts of scripts/ run on it; half a minute at most. Each command is
+# shown, then run. erltrace is in PATH. Node, epmd and files are the demo's own, and gone at its end.
 
 set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+tmp=$(mktemp -d)
+node='' epmd=''
+
+cleanup() {
+	[[ -n $node ]] && kill "$node" 2>/dev/null
+	[[ -n $epmd ]] && kill "$epmd" 2>/dev/null
+	wait 2>/dev/null
+	rm -rf "$tmp"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
 
 if [[ -t 1 ]]; then
 	bold=$'\e[1m' dim=$'\e[2m' off=$'\e[0m'
@@ -12,51 +25,75 @@ else
 	bold='' dim='' off=''
 fi
 
-show() { # what it shows, then the erltrace command
+say() {
 	printf '\n%s%s%s\n' "$bold" "$1" "$off"
-	shift
-	printf '%s$' "$dim"
-	printf ' %s' erltrace
+}
+
+show() { # what it shows, then the erltrace command
 	local a
+	say "$1"
+	shift
+	printf '%s$ erltrace' "$dim"
 	for a in "$@"; do
 		case $a in
-		*[\ \{\"\$\;]*) printf " '%s'" "$a" ;;
-		*) printf ' %s' "$a" ;;
+		*[\ \{\"\$\;\*]*) printf " '%s'" "$a" ;;
+		*) printf ' %s' "${a#"$root"/}" ;;
 		esac
 	done
 	printf '%s\n' "$off"
 	erltrace "$@" 2>&1
 }
 
-show '1. A clause fires once, prints, and leaves; the distribution comes at the end.' \
-	-n 'BEGIN { @["bytes", 1] = quantize(10); @["bytes", 1] = quantize(100);
-    printf("hello from %s, process %d\n", execname, pid); exit(0); }'
+# ---- the node -----------------------------------------------------------------------------
 
-show '2. How late do timers fire? 100 a second for two seconds, in steps of 50 microseconds.' \
-	-qn 'uint64_t last;
-  tick-10ms /last/ { @["microseconds off"] =
-    lquantize((int64_t)(timestamp - last - 10000000) / 1000, -200, 200, 50); }
-  tick-10ms { last = timestamp; n++; }
-  tick-2s { printf("%d ticks\n", n); exit(0); }'
+say '0. A stock Erlang node with a small application: orders come in, each a process that asks
+   gen_servers, reads a table and writes through a port. erltrace is not in it.'
+umask 077
+export HOME=$tmp ERL_EPMD_PORT=$((20000 + $$ % 20000))
+unset ERL_COOKIE_FILE ERL_LIBS
+printf 'demo%s' "$RANDOM$RANDOM" >"$tmp/.erlang.cookie"
+erlc -o "$tmp" "$root"/demo/*.erl || exit 1
+epmd -port "$ERL_EPMD_PORT" -address 127.0.0.1 >/dev/null 2>&1 &
+epmd=$!
+printf '%s$ erl -noshell -sname demo -s demo_app%s\n' "$dim" "$off"
+mkfifo "$tmp/up"
+for ((i = 0; i < 200; i++)); do
+	epmd -names >/dev/null 2>&1 && break
+	sleep 0.05
+done
+erl -noshell -start_epmd false -sname demo -pa "$tmp" -s demo_app \
+	-eval 'file:write_file(os:getenv("HOME") ++ "/up", "up\n").' >/dev/null 2>"$tmp/log" </dev/null &
+node=$!
+if ! read -r -t 20 up <"$tmp/up" || [[ $up != up ]]; then
+	cat "$tmp/log"
+	exit 1
+fi
+disown "$epmd" "$node"
 
-show '3. Several aggregations in one table, sorted by the first; a fault is told, not suffered.' \
-	-qn 'BEGIN { x = 7; }
-  tick-5ms { this->k = x % 3 == 0 ? "fizz" : x % 5 == 0 ? "buzz" : "other"; x++;
-    @n[this->k] = count(); @sum[this->k] = sum(x); @avg[this->k] = avg(x); }
-  tick-1s { printf("%-10s %8s %8s %8s\n", "word", "count", "sum", "avg");
-    printa("%-10s %@8d %@8d %@8d\n", @n, @sum, @avg); trunc(@n); trunc(@sum); trunc(@avg); }
-  tick-1s { trace(*(int *)0); }
-  tick-1s { exit(0); }'
+# ---- scripts ------------------------------------------------------------------------------
 
-show '4. A mistake, and where it is (on a terminal with a caret below).' \
-	-n 'BEGIN { @a = quantize("text"); }'
+show '1. One line: what does the node spawn? Two seconds, then the counts. Nothing was prepared
+   for it: the command reaches the node, traces inside it, and leaves nothing there.' \
+	-N demo -qn 'erlang*:::process-spawn { @[copyinstr(arg1)] = count(); } tick-2s { exit(0); }'
 
-# shellcheck disable=SC2016 # $1 is the script's
-show '5. What the compiler makes of a clause: eBPF.' \
-	-e -S -n 'tick-1s /pid == $1/ { @[execname] = count(); }' 1
+show '2. births.d: processes born and died, a line a second; at the end of what they died.' \
+	-N demo -qs "$root/scripts/births.d" 3
+
+show '3. heat.d: how long do the calls of the application take? Running time in powers of two
+   of nanoseconds, left short, right long, the number of calls at the end.' \
+	-N demo -qs "$root/scripts/heat.d" 'demo_*' 2
+
+show '4. latency.d: how long does a message wait until its receiver runs, and whose wait is worst?' \
+	-N demo -qs "$root/scripts/latency.d" 3
+
+show '5. slow.d: which calls of the application take more than 1 ms?' \
+	-N demo -qs "$root/scripts/slow.d" 'demo_*' 1000 2
 
 show '6. The same results for programs: JSON, one object a line.' \
-	--json -qn 'BEGIN { @["a", 1] = quantize(10); printf("%d\n", 42); exit(0); }'
+	-N demo --json -qn 'erlang*:::gc_* { @[probename] = count(); } tick-1s { exit(0); }'
 
-printf '\n%sMore: README.md, man/erltrace.1, and make test.%s\n' "$bold" "$off"
+show '7. A mistake, and where it is (on a terminal with a caret below).' \
+	-n 'BEGIN { @a = quantize("text"); }'
+
+say 'More: scripts/, README.md, man/erltrace.1, and make test.'
 exit 0
