@@ -5,6 +5,7 @@
 #   make            bin/erltrace, lib/liberltrace.a, lib/liberltrace.so; needs a C compiler only.
 #                   Where Erlang is: ebin/ and priv/ too, what runs inside a node
 #   make demo       D scripts at work, in a quarter of a minute
+#   make test-rabbit  RabbitMQ under load, traced, if it is installed
 #   make test       every test; the last line is "N passed, N failed"
 #   make test-erlang  those of the Erlang side alone (ONLY=name: those whose names hold it)
 #   make test-otp   the same on Debian's packages of OTP 27 and 29, in chroots; needs root
@@ -94,7 +95,7 @@ STATIC := $(LIB)/liberltrace.a
 SHARED := $(LIB)/liberltrace.so.$(VERSION)
 COMMAND := $(BIN)/erltrace
 
-.PHONY: all demo test bench fuzz asan install clean deps deps-demo tests san-tests san-cli \
+.PHONY: all demo test test-rabbit bench fuzz asan install clean deps deps-demo tests san-tests san-cli \
 	fuzzers manual print-version
 
 all: $(COMMAND) $(STATIC) $(LIB)/liberltrace.so $(BUILD)/erltrace.pc
@@ -230,6 +231,10 @@ demo: deps-demo
 test: deps
 	@$(MAKE) --no-print-directory -j"$$(nproc)" tests erl-tests san-tests fuzzers
 	@BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) EBIN=$(EBIN) CC="$(CC)" tools/run-tests.sh all
+
+# A real application under load, traced; where rabbitmq-server is installed.
+test-rabbit: all
+	@BIN=$(BIN) tools/test-rabbit.sh
 
 asan: deps
 	@$(MAKE) --no-print-directory -j"$$(nproc)" all san-cli san-tests fuzzers $(SAN)/example
