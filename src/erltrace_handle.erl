@@ -256,8 +256,12 @@ prepare(Needs, #st{nif = Nif}) ->
     [code:ensure_loaded(M) || M <- [dyntrace, erl_ddll], lists:member(M, Needs)],
     lists:member(ports, Needs) andalso erltrace_nif:add_ports(Nif, ports(), drivers()),
     case lists:member(layout, Needs) orelse lists:member('receive', Needs) of
-        true -> erltrace_vm:layout();
-        false -> undefined
+        true ->
+            Layout = erltrace_vm:layout(),
+            lists:member(stacks, Needs) andalso erltrace_nif:has_stacks(Nif),
+            Layout;
+        false ->
+            undefined
     end.
 
 ports() ->

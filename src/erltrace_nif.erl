@@ -4,12 +4,12 @@
 -module(erltrace_nif).
 -export([open/0, close/1, setopt/3, wants/2, add_functions/3, extend/3, add_ports/3, compile/4, needs/3,
          go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1, probes/2,
-         set_target/2, set_node/2, set_name/4, print/3, fire/4, user_enabled/0,
+         set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4, user_enabled/0,
          user_trace/1, enabled/3, trace/5]).
 -on_load(init/0).
 -nifs([open/0, close/1, setopt/3, wants/2, add_functions/3, extend/3, add_ports/3, compile/4, needs/3,
        go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1, probes/2,
-       set_target/2, set_node/2, set_name/4, print/3, fire/4, user_enabled/0,
+       set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4, user_enabled/0,
        user_trace/1, enabled/3, trace/5]).
 
 init() ->
@@ -130,6 +130,9 @@ set_node(_, _) -> erlang:nif_error(not_loaded).
 
 -spec set_name(nif(), pid(), atom(), boolean()) -> ok | failure().
 set_name(_, _, _, _) -> erlang:nif_error(not_loaded).
+
+-spec has_stacks(nif()) -> boolean() | failure().
+has_stacks(_) -> erlang:nif_error(not_loaded).
 
 %% For tests: the text of a term as a script sees it, and how many steps it took.
 -spec print(term(), pos_integer(), boolean()) -> {binary(), non_neg_integer()}.

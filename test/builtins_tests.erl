@@ -36,6 +36,7 @@ return(F) -> ["erlang*:builtins_tests:", F, ":function-return"].
 
 %% ---- what is traced --------------------------------------------------------------------------
 
+add(A, B) when is_atom(A) -> B;
 add(A, B) -> A + B.
 take(X) -> {took, X}.
 none() -> [].
@@ -58,8 +59,13 @@ print(T, Size) ->
     {Text, _} = erltrace_nif:print(T, Size, false),
     binary_to_list(Text).
 
+%% Without knowledge of the VM's insides some terms are not read: three dots.
+insides() -> application:get_env(erltrace, vm_insides, true).
+
 %% As ~w.
-print_plain_test() ->
+print_plain_test_() -> [fun print_plain/0 || insides()].
+
+print_plain() ->
     ok = erltrace:close(element(2, {ok, _} = erltrace:open())), % finds the layout of terms
     [?assertEqual(lists:flatten(io_lib:format("~w", [T])), print(T)) ||
         T <- [a, 'A b', 'it\'s', nonode@nohost, 'Elixir.Foo', '', 0, 1, -1, 1 bsl 59, -(1 bsl 59),
@@ -70,7 +76,9 @@ print_plain_test() ->
               0.1, 1.0, 1.0e20, -2.5e-7, 1.7976931348623157e308, self(), make_ref(), alias(),
               fun lists:seq/2, fun print/1, hd(erlang:ports())]].
 
-print_text_test() ->
+print_text_test_() -> [fun print_text/0 || insides()].
+
+print_text() ->
     [?assertEqual(Want, print(T)) ||
         {T, Want} <- [{"hello", "\"hello\""},
                       {"a\"\\\n\t", "\"a\\\"\\\\\\n\\t\""},
@@ -87,7 +95,9 @@ print_text_test() ->
                       {1 bsl 1100, "16#1000" ++ lists:duplicate(272, $0)}]].
 
 %% Parts of binaries, from any bit on; short and long ones.
-print_part_test() ->
+print_part_test_() -> [fun print_part/0 || insides()].
+
+print_part() ->
     Long = binary:copy(<<"0123456789">>, 50),
     [begin
          <<_:Skip, Part:Size/bits, _/bits>> = Whole,
@@ -163,6 +173,33 @@ name_test() ->
                   {["builtins_q"], 3}], keys("_", Got)),
     ?assertEqual([{["builtins_again", "normal"], 1}], keys("exit", Got)).
 
+%% Names come and go in many processes at once, while handles open and close.
+many_names_test_() ->
+    {timeout, 60, fun many_names/0}.
+
+many_names() ->
+    Script = [entry("add"), "/erlname != erlarg(0)/ { @bad[erlname, erlarg(0)] = count(); }",
+              entry("add"), "{ @n = count(); }"],
+    Self = self(),
+    Ps = [spawn_monitor(fun() ->
+                                Name = list_to_atom("builtins_" ++ integer_to_list(I)),
+                                Self ! {ready, self()},
+                                receive go -> ok end,
+                                [begin
+                                     register(Name, self()),
+                                     add(Name, 1),
+                                     unregister(Name),
+                                     add('', 1)
+                                 end || _ <- lists:seq(1, 200)]
+                        end) || I <- lists:seq(1, 50)],
+    [receive {ready, P} -> ok end || {P, _} <- Ps],
+    Got = run(Script,
+              fun() ->
+                      [P ! go || {P, _} <- Ps],
+                      [receive {'DOWN', M, process, P, _} -> ok end || {P, M} <- Ps]
+              end),
+    ?assertEqual(#{{"n", []} => 20000}, maps:without([{"bad", ["", "''"]}], Got)).
+
 %% The receiver of a message is not who sends it.
 name_of_receiver_test() ->
     P = spawn(fun() -> receive stop -> ok end end),
@@ -199,20 +236,22 @@ scheduler_test() ->
     ?assertEqual([], [X || {{_, [Want, Is]}, _} = X <- maps:to_list(Got), Want =/= Is]),
     ?assert(map_size(Got) >= erlang:system_info(schedulers_online)).
 
-%% A collection of a process that is in a dirty NIF runs on that scheduler.
+%% File operations run on dirty I/O schedulers, which are numbered behind all others.
 dirty_scheduler_test() ->
-    Normal = erlang:system_info(schedulers),
-    Most = Normal + erlang:system_info(dirty_cpu_schedulers) +
-        erlang:system_info(dirty_io_schedulers),
-    Got = run(["erlang*:::gc_*-start { @[erlsched] = count(); }"],
+    Others = erlang:system_info(schedulers) + erlang:system_info(dirty_cpu_schedulers),
+    Most = Others + erlang:system_info(dirty_io_schedulers),
+    Got = run("erlang*:::process-scheduled { @[erlpid, erlsched] = count(); }",
               fun() ->
-                      in_process(fun() ->
-                                         L = lists:seq(1, 2000000),
-                                         [garbage_collect() || _ <- [1, 2, 3]],
-                                         put(l, length(L))
-                                 end)
+                      {P, normal} =
+                          in_process(fun() ->
+                                             [{ok, _} = prim_file:read_file_info(".")
+                                              || _ <- lists:seq(1, 50)]
+                                     end),
+                      put(pid, pid_to_list(P))
               end),
-    ?assertEqual([], [X || {{_, [N]}, _} = X <- maps:to_list(Got), N < 1 orelse N > Most]).
+    Scheds = [{N, Count} || {{_, [Pid, N]}, Count} <- maps:to_list(Got), Pid =:= get(pid)],
+    ?assertEqual([], [N || {N, _} <- Scheds, N < 1 orelse N > Most]),
+    ?assertEqual(50, lists:sum([Count || {N, Count} <- Scheds, N > Others])).
 
 %% ---- messages --------------------------------------------------------------------------------
 
@@ -253,11 +292,11 @@ arguments_test() ->
                entry("take"), "{ @t[erlarg(0), erlint(0), erlarg(1), erlarg(-1)] = count(); }",
                entry("none"), "{ @n[erlargs, erlarg(0)] = count(); }"],
               fun() ->
-                      add(65, 66), add(1, -7), take(orders), take("x"), take(1 bsl 70), none()
+                      add(65, 66), add(1, -7), take(orders), take("x"), take(1 bsl 63), none()
               end),
     ?assertEqual([{["[1,-7]"], 1}, {["[65,66]"], 1}], keys("a", Got)),
     ?assertEqual([{[1, -7], 1}, {[65, 66], 1}], keys("i", Got)),
-    ?assertEqual([{["\"x\"", 0, "", ""], 1}, {["1180591620717411303424", 0, "", ""], 1},
+    ?assertEqual([{["\"x\"", 0, "", ""], 1}, {["9223372036854775808", 0, "", ""], 1},
                   {["orders", 0, "", ""], 1}], keys("t", Got)),
     ?assertEqual([{["[]", ""], 1}], keys("n", Got)).
 
@@ -289,7 +328,9 @@ two_handles_test() ->
 
 %% A binary that is being appended to keeps its spare room: looking at it must not cost that. The
 %% same memory is written to all the time, so it is allocated a few times only.
-appended_binary_keeps_room_test() ->
+appended_binary_keeps_room_test_() -> [fun appended_binary_keeps_room/0 || insides()].
+
+appended_binary_keeps_room() ->
     Got = run([entry("append"), "{ @[strlen(erlargs) > 0] = count(); }"],
               fun() -> in_process(fun() -> 20000 = append(20000, <<>>), exit(ok) end) end),
     ?assertEqual(#{{"_", [1]} => 20001}, Got),
@@ -326,7 +367,7 @@ return_value_tail_test() ->
               fun() -> in_process(fun() -> done = tail(9) end) end),
     ?assertEqual(#{{"_", ["done"]} => 10}, Got).
 
-%% Functions whose value is read and others beside each other: one by return_trace, one by return_to.
+%% Functions whose value is read and others beside each other: by return_trace and by return_to.
 return_value_beside_test() ->
     Got = run([return("inner"), "{ @i[erlret, args[2]] = count(); }",
                return("outer"), "{ @o[args[2]] = count(); }",
@@ -335,6 +376,22 @@ return_value_beside_test() ->
     ?assertEqual([{["2", 2], 1}, {["4", 2], 1}, {["6", 2], 2}], keys("i", Got)),
     ?assertEqual([{["inner/1", 2], 4}, {["outer/1", 1], 4}], keys("e", Got)),
     ?assertEqual([{[1], 4}], keys("o", Got)).
+
+%% Functions in C, and one whose external calls alone are counted elsewhere.
+return_value_bif_test() ->
+    Got = run("erlang*:lists:reverse/2:bif-entry { @e[erlargs] = count(); }"
+              "erlang*:lists:reverse/2:bif-return { @r[erlret, args[1]] = count(); }"
+              "erlang*:builtins_tests:add:global-function-entry { @g[erlarg(1)] = count(); }",
+              fun() ->
+                      in_process(fun() ->
+                                         [lists:reverse([I], [x]) || I <- [1, 2, 2]],
+                                         ?MODULE:add(1, 2), add(1, 3)
+                                 end)
+              end),
+    F = "lists:reverse/2",
+    ?assertEqual([{["[[1],[x]]"], 1}, {["[[2],[x]]"], 2}], keys("e", Got)),
+    ?assertEqual([{["[1,x]", F], 1}, {["[2,x]", F], 2}], keys("r", Got)),
+    ?assertEqual([{["2"], 1}], keys("g", Got)).
 
 %% One that fails returns nothing, and what comes after it is right.
 return_value_error_test() ->
@@ -353,15 +410,80 @@ return_value_error_test() ->
 no_return_trace_test() ->
     {ok, H} = erltrace:script([return("add"), "{ @[erlret] = count(); }",
                                return("take"), "{ @t = count(); }"]),
-    Specs = [erlang:trace_info({?MODULE, F, A}, match_spec) || F <- [add, take, none],
-                                                                A <- [0, 1, 2],
-                                                                erlang:function_exported(?MODULE, F, A)],
+    Specs = [erlang:trace_info({?MODULE, F, A}, match_spec)
+             || {F, A} <- [{add, 2}, {take, 1}, {none, 0}]],
     erltrace:close(H),
     case erlang:function_exported(trace, session_create, 3) of
         true -> ok; % in a session of its own, which this does not show
         false -> ?assertEqual([{match_spec, [{'_', [], [{return_trace}]}]}, {match_spec, []},
                                {match_spec, false}], Specs)
     end.
+
+%% ---- stacks ----------------------------------------------------------------------------------
+
+%% Innermost first, as printed: each call of count/1 returns into the one before.
+stack_test() ->
+    Got = run([entry("count"), "/erlint(0) == 0/ { @[ustack()] = count(); }",
+               entry("take"), "{ @t[ustack(2)] = count(); }"],
+              fun() -> in_process(fun() -> 3 = count(3), {deep, _} = deep(1) end) end),
+    [{[Count], 1}] = keys("_", Got),
+    [{[Take], 1}] = keys("t", Got),
+    case has_stacks() of
+        true ->
+            ?assertEqual(lists:duplicate(4, "builtins_tests:count/1"),
+                         lists:sublist(lines(Count), 4)),
+            ?assertMatch("builtins_tests:'-stack_test/0-fun-" ++ _, lists:nth(5, lines(Count))),
+            ?assertEqual(["builtins_tests:take/1", "builtins_tests:deep/1"], lines(Take));
+        false ->
+            ?assertEqual(["builtins_tests:count/1"], lines(Count)),
+            ?assertEqual(["builtins_tests:take/1"], lines(Take))
+    end.
+
+%% By return_trace frames of the VM's own lie between: they are no frames of the program.
+stack_of_values_test() ->
+    Got = run([entry("count"), "/erlint(0) == 0/ { @[ustack(4)] = count(); }",
+               return("count"), "{ @r[erlret] = count(); }"],
+              fun() -> in_process(fun() -> 3 = count(3) end) end),
+    [{[Count], 1}] = keys("_", Got),
+    has_stacks() andalso
+        ?assertEqual(lists:duplicate(4, "builtins_tests:count/1"), lines(Count)).
+
+%% A message is sent in a function that will return to these.
+stack_of_send_test() ->
+    Self = self(),
+    Got = run(["erlang*:::message-send /args[1] == ", quoted(Self), " && erlmsg == \"hello\"/"
+               "{ @[ustack()] = count(); }"],
+              fun() -> in_process(fun() -> ok = id(sends(Self)) end) end),
+    receive hello -> ok end,
+    [{[Text], 1}] = keys("_", Got),
+    has_stacks() andalso
+        ?assertMatch(["builtins_tests:sends/1",
+                      "builtins_tests:'-stack_of_send_test/0-" ++ _ | _], lines(Text)).
+
+sends(To) -> To ! hello, ok.
+
+id(X) -> X.
+
+%% A stack deeper than option maxframes, and some in the midst of collections.
+stack_deep_test() ->
+    Got = run([entry("count"), "/erlint(0) == 0/ { @[ustack(1000)] = count(); }",
+               "erlang*:::gc_minor-start { @gc[ustack(3)] = count(); }"],
+              fun() -> in_process(fun() -> 100000 = count(100000) end) end),
+    has_stacks() andalso
+        begin
+            [{[Text], 1}] = keys("_", Got),
+            ?assertEqual({127, ["builtins_tests:count/1"]},
+                         {length(lines(Text)), lists:usort(lines(Text))})
+        end.
+
+has_stacks() ->
+    {ok, Nif, _} = erltrace_nif:open(),
+    Has = erltrace_nif:has_stacks(Nif),
+    erltrace_nif:close(Nif),
+    ?assertEqual(insides() andalso list_to_integer(erlang:system_info(otp_release)) < 29, Has),
+    Has.
+
+lines(Text) -> string:lexemes(Text, "\n ").
 
 %% ---- where there is none ---------------------------------------------------------------------
 

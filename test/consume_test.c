@@ -1526,7 +1526,7 @@ static void test_json(void)
 static void test_symbols(void)
 {
 	char text[512], want[64], path[] = "/tmp/consume_elf.XXXXXX";
-	struct sy *sy = sy_new(0);
+	struct sy *sy = sy_new(0, NULL);
 	struct sy_file f;
 	struct stat st;
 	uint8_t *elf, *copy;

@@ -17,6 +17,9 @@
  *   sizes.c     how large terms are (probe path)
  *   user.c      probes that Erlang code fires itself (probe path)
  *   watch.c     probes that a process of ours fires (erltrace_watch)
+ *   builtins.c  what scripts ask of an event: erlpid, erlmsg, erlargs ... (probe path)
+ *   print.c     terms as text; peek.c: binaries, large integers read in place (probe path)
+ *   stacks.c    Erlang stacks for ustack() (probe path)
  *
  * A handle has a number, never used twice. In a trace session (OTP 27 and later) it is the state of
  * the tracer that the VM hands back with every event. Before that a process has one tracer for all
@@ -218,8 +221,11 @@ static inline const struct beam_fn *beam_stack_return(
 	p->n = n - 1;
 	return p->frame[n - 1].fn;
 }
-void beam_layout_sample(ErlNifEnv *env, bool ret); /* an event of the check's own process */
-void beam_layout_message(ErlNifEnv *env);	   /* a message to it */
+/* The traced process's stack: its newest word; how many there are. */
+int beam_stack_words(ErlNifEnv *env, const uintptr_t **stack);
+/* An event of the check's own process; a message to it. */
+void beam_layout_sample(ErlNifEnv *env, bool ret, ERL_NIF_TERM mfa);
+void beam_layout_message(ErlNifEnv *env);
 ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* ---- what is assumed of its terms (assume.c) -------------------------------------------- */
@@ -419,7 +425,14 @@ extern unsigned beam_dirty_cpus;
 void beam_name_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM name);
 ERL_NIF_TERM nif_set_node(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_set_name(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_has_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_print(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+
+/* stacks.c: what ustack() is in an Erlang process */
+unsigned beam_ustack(const struct en_who *who, uint64_t *pcs, unsigned max);
+bool beam_frame_text(uint64_t frame, char *buf, size_t size); /* false: no frame of ours */
+void beam_stacks_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth);
+bool beam_stacks_known(void);
 
 /* ports.c */
 void beam_port_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM term, ERL_NIF_TERM opts);

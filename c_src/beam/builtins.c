@@ -254,7 +254,13 @@ static const struct et_str *answer_str(
 	return NULL;
 }
 
-const struct en_who_ops beam_ops = {.num = answer_num, .str = answer_str};
+static bool name_frame(const struct en_who *who, uint64_t pc, char *buf, size_t size)
+{
+	(void)who;
+	return beam_frame_text(pc, buf, size);
+}
+
+const struct en_who_ops beam_ops = {.num = answer_num, .str = answer_str, .frame = name_frame};
 
 /* ---- what the Erlang side tells -------------------------------------------------------- */
 
@@ -287,6 +293,26 @@ ERL_NIF_TERM nif_set_name(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	}
 	enif_mutex_unlock(b->lock);
 	return atom_ok;
+}
+
+/* has_stacks(Handle) -> boolean(), after the check of the layout; else the script is warned. */
+ERL_NIF_TERM nif_has_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	static const char text[] =
+		"ustack() has one frame here, the function of the event: the VM does not show "
+		"where its functions are (up to OTP 28 it does)\n";
+	bool known = beam_stacks_known();
+	size_t old;
+	char *all;
+
+	WITH_HANDLE(b)
+	old = b->warnings != NULL ? strlen(b->warnings) : 0;
+	if (!known && (all = realloc(b->warnings, old + sizeof(text))) != NULL) {
+		memcpy(all + old, text, sizeof(text));
+		b->warnings = all;
+	}
+	enif_mutex_unlock(b->lock);
+	return known ? atom_true : atom_false;
 }
 
 /* print(Term, Size, IsArgs) -> {Text, Steps}: what a script would see of it. For tests. */

@@ -229,6 +229,7 @@ struct needs {
 	bool route[ROUTE_NONE + 1];
 	bool args; /* of calls, not just their number */
 	uint32_t asks; /* of any enabled probe: bits ASK_* */
+	bool stacks;   /* a clause has ustack() */
 };
 
 #define ASKS(n, ask) ((n) >> ASK_##ask & 1)
@@ -269,6 +270,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 			continue;
 		b->vts |= p->reads_vts;
 		look_at_asks(n, p->asks);
+		n->stacks |= p->reads_ustack;
 		b->depth |= beam_probedefs[BP_FUNCTIONS + i].nargs > 2 && (p->argmask & 4);
 		fn->local |= route != ROUTE_GLOBAL;
 		if (route == ROUTE_RETURN && ASKS(p->asks, ERLRET)) {
@@ -422,12 +424,16 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 		if (en_enabled(b->probe[i])) {
 			n.route[beam_probedefs[i].route] = true;
 			b->vts |= b->probe[i]->reads_vts && beam_probedefs[i].route != ROUTE_NONE;
+			n.stacks |= b->probe[i]->reads_ustack;
 			n.asks |= b->probe[i]->asks;
 		}
 	b->heaps = en_enabled(b->probe[BP_PROCESS_HEAP_GROW]) ||
 		   en_enabled(b->probe[BP_PROCESS_HEAP_SHRINK]);
 	for (unsigned i = 0; b->user != NULL && i < BP_NUSER; i++)
-		n.asks |= b->user[i] != NULL ? b->user[i]->asks : 0;
+		if (b->user[i] != NULL) {
+			n.stacks |= b->user[i]->reads_ustack;
+			n.asks |= b->user[i]->asks;
+		}
 	look_at_user(b, &n);
 	look_at_hibernate(b, &n);
 	look_at_drivers(b, &n);
@@ -448,8 +454,10 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 		need(&n, "arity");
 	if (b->returns)
 		need(&n, "return_to");
-	if (b->returns || b->depth)
+	if (b->returns || b->depth || n.stacks)
 		need(&n, "layout");
+	if (n.stacks)
+		need(&n, "stacks");
 	if (table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	if (ASKS(n.asks, ERLNAME) && b->names.tab == NULL &&

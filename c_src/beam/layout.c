@@ -64,8 +64,18 @@ int beam_return_level(ErlNifEnv *env)
 	return level_of(tracee(env)) - ret_delta;
 }
 
-void beam_layout_sample(ErlNifEnv *env, bool ret)
+int beam_stack_words(ErlNifEnv *env, const uintptr_t **stack)
 {
+	const uintptr_t *proc = tracee(env);
+
+	*stack = (const uintptr_t *)proc[word_stop];
+	return level_of(proc);
+}
+
+void beam_layout_sample(ErlNifEnv *env, bool ret, ERL_NIF_TERM mfa)
+{
+	if (nevents == 3 && !ret) /* the innermost of four calls */
+		beam_stacks_check(env, mfa, 3);
 	if (nevents < EVENTS) {
 		events[nevents].ret = ret;
 		events[nevents++].level = level_of(tracee(env));

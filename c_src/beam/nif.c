@@ -121,7 +121,8 @@ static ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 	}
 	b->state = enif_make_uint(env, b->number);
 	t = enif_make_resource(env, b);
-	beam_peek_init(env, t);
+	if (beam_immediates)
+		beam_peek_init(env, t);
 	enif_release_resource(b);
 	return enif_make_tuple3(env, atom_ok, t, b->state);
 }
@@ -420,6 +421,7 @@ static ErlNifFunc functions[] = {
 	{"user_trace", 1, nif_user_trace, 0},
 	{"set_node", 2, nif_set_node, 0},
 	{"set_name", 4, nif_set_name, 0},
+	{"has_stacks", 1, nif_has_stacks, 0},
 	{"print", 3, nif_print, 0},
 	{"go", 1, nif_go, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"stop", 1, nif_stop, ERL_NIF_DIRTY_JOB_CPU_BOUND},
@@ -433,7 +435,7 @@ static const char *const names[] = {"arity", "return_to", "procs", "running_proc
 	"monitor_nodes", "seq_token", "modules", "erl_ddll", "local", "global", "dyntrace", "user_trace_s1",
 	"user_trace_i4s4", "user_trace_n", "enomem", "names", "unknown", "idle", "running", "exited",
 	"filled", "stopped", "count", "sum", "min", "max", "avg", "stddev", "quantize", "lquantize",
-	"llquantize", "return", "names"};
+	"llquantize", "return", "stacks"};
 
 static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 {

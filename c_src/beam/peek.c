@@ -15,8 +15,8 @@
 
 static struct layout {
 	enum { BITS_UNKNOWN, BITS_BYTES, BITS_BITS } bits; /* what the size of a binary counts */
-	uint64_t sub, refc;		 /* first words */
-	uint64_t heap, positive, negative; /* their lowest bits, without the size */
+	uint64_t sub, refc;				   /* first words */
+	uint64_t heap, positive, negative;		   /* their lowest bits, without the size */
 	bool bigs;
 	bool refs;
 	uint64_t ref, ref_mark, magic;
@@ -28,7 +28,7 @@ static bool is_known(void)
 	return atomic_load_explicit(&state, memory_order_acquire) == 2;
 }
 
-#define KIND(w) ((w) & 0x3f)
+#define KIND(w) ((w)&0x3f)
 
 static const uint64_t *words(ERL_NIF_TERM t)
 {
@@ -138,7 +138,8 @@ unsigned beam_peek_big(ERL_NIF_TERM t, const uint64_t **digits, bool *negative)
 {
 	const uint64_t *w = words(t);
 
-	if (w == NULL || !is_known() || !at.bigs || (KIND(w[0]) != at.positive && KIND(w[0]) != at.negative))
+	if (w == NULL || !is_known() || !at.bigs ||
+		(KIND(w[0]) != at.positive && KIND(w[0]) != at.negative))
 		return 0;
 	*negative = KIND(w[0]) == at.negative;
 	*digits = w + 1;

@@ -207,13 +207,26 @@ static void character(struct out *o, unsigned c)
 	put(o, text, 2);
 }
 
+/* Where its words are not known, the VM is asked, which may copy it. */
+static bool bits_of(struct out *o, ERL_NIF_TERM t, struct beam_bits *b)
+{
+	ErlNifBinary bin;
+
+	if (beam_peek_bits(t, b))
+		return true;
+	if (!enif_inspect_binary(o->env, t, &bin))
+		return false;
+	*b = (struct beam_bits){.data = bin.data, .n = bin.size * 8};
+	return true;
+}
+
 static void binary(struct out *o, ERL_NIF_TERM t)
 {
 	struct beam_bits b;
 	uint64_t n, i = 0, most;
 	unsigned rest;
 
-	if (!beam_peek_bits(t, &b)) {
+	if (!bits_of(o, t, &b)) {
 		puts_(o, "<<...>>");
 		return;
 	}
@@ -237,8 +250,8 @@ static void binary(struct out *o, ERL_NIF_TERM t)
 		decimal(o, beam_octet(&b, i), false);
 	}
 	if (rest != 0 && !full(o)) {
-		uint64_t last = b.off + rest <= 8 ? (uint8_t)(b.data[n] << b.off)
-						  : beam_octet(&b, n);
+		uint64_t last =
+			b.off + rest <= 8 ? (uint8_t)(b.data[n] << b.off) : beam_octet(&b, n);
 
 		if (n > 0)
 			puts_(o, ",");

@@ -627,7 +627,7 @@ static inline void dispatch(struct beam_event *ev, const ERL_NIF_TERM argv[])
 static __attribute__((noinline)) ERL_NIF_TERM trace_far(ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
 	if (argv[1] == atom_layout && (argv[0] == atom_call || argv[0] == atom_return_to))
-		beam_layout_sample(env, argv[0] == atom_return_to);
+		beam_layout_sample(env, argv[0] == atom_return_to, argv[3]);
 	else if (argv[1] == atom_layout && argv[0] == atom_receive)
 		beam_layout_message(env);
 	return atom_ok;
@@ -646,7 +646,7 @@ __attribute__((no_stack_protector)) ERL_NIF_TERM beam_trace(
 		return trace_far(env, argv);
 	ev.env = env;
 	ev.pid = ev.who.key = ev.who.tid = argv[2];
-	ev.who.ustack = NULL;
+	ev.who.ustack = beam_ustack;
 	ev.who.ops = &beam_ops;
 	ev.argv = argv;
 	in = number == BEAM_ALL ? atomic_load_explicit(&beam_running, memory_order_relaxed)

@@ -91,7 +91,8 @@ ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM 
 	enum beam_user kind, const ERL_NIF_TERM *args, unsigned n)
 {
 	struct beam_event ev = {.b = b, .env = env, .pid = pid,
-		.who = {.key = pid, .tid = pid, .vtimestamp = b->vtimestamp, .ops = &beam_ops},
+		.who = {.key = pid, .tid = pid, .vtimestamp = b->vtimestamp, .ops = &beam_ops,
+			.ustack = beam_ustack},
 		.proc = b->procs.tab != NULL ? beam_proc_find(&b->procs, pid) : NULL};
 	char texts[5][MOST_TEXT];
 	uint64_t arg[10];

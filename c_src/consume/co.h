@@ -71,7 +71,7 @@ enum sy_form {
 	SY_SYM,	 /* module`symbol */
 	SY_MOD,	 /* module */
 };
-struct sy *sy_new(int pid); /* 0: this process */
+struct sy *sy_new(int pid, const struct en *en); /* 0: this process */
 void sy_free(struct sy *sy);
 /* The text of an address; not known: 0xADDR. */
 void sy_format(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_t size);

@@ -31,7 +31,7 @@ struct co *co_new(
 	co->opts = opts;
 	co->fd = -1;
 	co->ag = ag_new();
-	co->sy = sy_new(0);
+	co->sy = sy_new(0, en);
 	if (co->ag == NULL || co->sy == NULL) {
 		et_err(e, "ET_NOMEM", "out of memory");
 		co_free(co);
@@ -57,7 +57,7 @@ void co_free(struct co *co)
 
 int co_set_pid(struct co *co, int pid)
 {
-	struct sy *sy = sy_new(pid);
+	struct sy *sy = sy_new(pid, co->en);
 
 	if (sy == NULL)
 		return -1;

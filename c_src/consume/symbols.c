@@ -53,14 +53,17 @@ struct sy {
 	struct sy_file *files;
 	time_t read_at;
 	bool read;
+	const struct en *en; /* asked first: a frame may be none of C's */
 };
 
-struct sy *sy_new(int pid)
+struct sy *sy_new(int pid, const struct en *en)
 {
 	struct sy *sy = calloc(1, sizeof(*sy));
 
-	if (sy != NULL)
+	if (sy != NULL) {
 		sy->pid = pid;
+		sy->en = en;
+	}
 	return sy;
 }
 
@@ -368,6 +371,8 @@ void sy_format(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_
 	const char *mod;
 	uint64_t at = 0;
 
+	if (sy != NULL && sy->en != NULL && en_frame(sy->en, addr, buf, size))
+		return;
 	m = sy ? find_map(sy, addr) : NULL;
 	if (m == NULL && sy != NULL && addr != 0) {
 		read_maps(sy);

@@ -678,6 +678,8 @@ static struct cg_val gen_builtin(struct cg *g, struct d_node *n)
 	}
 	if (id == BI_VTIMESTAMP)
 		g->clause->reads_vts = true;
+	if (id == BI_UCALLER || id == BI_CALLER || id == BI_USTACKDEPTH)
+		g->clause->reads_ustack = true;
 	ebpf_const(g->a, R2, id);
 	cg_call(g, d_is_string(n->type) ? RT_strvar : RT_var);
 	if (d_is_scalar(n->type))

@@ -55,6 +55,13 @@ void en_set_host(struct en *en, const struct en_who *who)
 	en->host = who;
 }
 
+bool en_frame(const struct en *en, uint64_t pc, char *buf, size_t size)
+{
+	const struct en_who *who = en->host;
+
+	return who != NULL && who->ops->frame != NULL && who->ops->frame(who, pc, buf, size);
+}
+
 bool en_free(struct en *en)
 {
 	if (en == NULL)

@@ -67,6 +67,8 @@ struct en_who_ops {
 	/* The text: one that was made before, or NULL and it is in buf, cut to fit, with its NUL. */
 	const struct et_str *(*str)(
 		const struct en_who *who, unsigned ask, uint64_t n, char *buf, size_t size);
+	/* Not when firing: the name of a frame that ustack() gave; false: it is an address. */
+	bool (*frame)(const struct en_who *who, uint64_t pc, char *buf, size_t size);
 };
 
 /* Who fires: what self->, tid, vtimestamp mean. NULL: the operating system's thread. */
@@ -124,7 +126,7 @@ struct en_probe {
 	uint16_t argmask; /* arguments that enabled clauses read: build no others */
 	uint16_t nomask;  /* those they read that the probe does not have: 0 */
 	uint32_t asks;	  /* the same for what whoever fires is asked for: bits ASK_* */
-	bool reads_vts;
+	bool reads_vts, reads_ustack;
 	/* Enabled clauses in program order; NULL: none. Replaced as a whole (see above). */
 	_Atomic(struct en_ecblist *) ecbs;
 	int nargs;
@@ -184,6 +186,7 @@ void en_registry(struct en *en, struct d_registry *reg); /* for the compiler */
 
 /* Whom probes that fire without an en_who of their own (BEGIN, tick) ask. It must stay. */
 void en_set_host(struct en *en, const struct en_who *who);
+bool en_frame(const struct en *en, uint64_t pc, char *buf, size_t size); /* its name by them */
 struct en *en_new(struct et_options *opts, struct et_error *e); /* runs the providers' init */
 /* Enable clauses first.. of the program at the probes they match (called after each compile). */
 int en_go(struct en *en, const struct prog *prog, struct et_error *e); /* load, enable, BEGIN */

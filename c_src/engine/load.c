@@ -364,7 +364,7 @@ void en_unload(struct en *en)
 		free(atomic_exchange(&en->probes[i]->ecbs, NULL));
 		en->probes[i]->argmask = en->probes[i]->nomask = 0;
 		en->probes[i]->asks = 0;
-		en->probes[i]->reads_vts = false;
+		en->probes[i]->reads_vts = en->probes[i]->reads_ustack = false;
 	}
 	for (unsigned i = 0; i < en->ncode; i++)
 		ebpf_jit_free(&en->code[i]);
