@@ -317,6 +317,7 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 				b->returns |= beam_probedefs[k].route == ROUTE_RETURN &&
 					      !ASKS(prog->clauses[i]->asks, ERLRET);
 				look_at_asks(n, prog->clauses[i]->asks);
+				n->stacks |= prog->clauses[i]->reads_ustack;
 			}
 	if (!any)
 		return;

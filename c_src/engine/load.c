@@ -216,6 +216,7 @@ static void add_ecb(struct en *en, const struct en_ecb *ecb, struct en_ecblist *
 	p->nomask |= ecb->clause->argmask & ~has;
 	p->asks |= ecb->clause->asks;
 	p->reads_vts |= ecb->clause->reads_vts;
+	p->reads_ustack |= ecb->clause->reads_ustack;
 }
 
 /* The lists of clauses, probe by probe. */
