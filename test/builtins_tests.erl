@@ -476,6 +476,20 @@ stack_deep_test() ->
                          {length(lines(Text)), lists:usort(lines(Text))})
         end.
 
+%% Ports run and are sent commands too, but have no stack.
+stack_of_port_test() ->
+    Got = run("erlang*:::port-*, erlang*:::driver-*"
+              "{ @[strlen(erlpid), strlen(erlname), ustack()] = count(); }",
+              fun() ->
+                      [begin
+                           Port = open_port({spawn, "cat"}, [binary]),
+                           port_command(Port, <<"x">>),
+                           receive {Port, {data, <<"x">>}} -> ok end,
+                           port_close(Port)
+                       end || _ <- lists:seq(1, 5)]
+              end),
+    ?assertEqual([[0, 0, ""]], [Ks || {Ks, _} <- keys("_", Got)]).
+
 has_stacks() ->
     {ok, Nif, _} = erltrace_nif:open(),
     Has = erltrace_nif:has_stacks(Nif),
