@@ -99,6 +99,8 @@ typedef struct {
 	const char *provider, *module, *function, *name;
 	int nargs; /* typed arguments; -1: not known */
 	const char *const *argtypes;
+	int absent;	  /* it is known, but cannot be enabled here: note says why */
+	const char *note; /* what is to be known of it, or NULL */
 } erltrace_probe_info_t;
 
 typedef int erltrace_probe_cb(void *arg, const erltrace_probe_info_t *p);

@@ -24,6 +24,8 @@ static void on_probe(void *arg, struct en_probe *p)
 		.name = p->name->text,
 		.nargs = p->nargs,
 		.argtypes = p->argtypes,
+		.absent = p->absent,
+		.note = p->note,
 	};
 
 	if (l->rc == 0 && l->cb != NULL)

@@ -20,6 +20,14 @@ const struct beam_probedef beam_probedefs[BP_COUNT_] = {
 #include "probes.def"
 };
 
+/* What is to be known of a probe. */
+static const char *const notes[BP_COUNT_] = {
+#define PROBE(...)
+#define ABSENT(...)
+#define NOTE(ID, text) [BP_##ID] = text,
+#include "probes.def"
+};
+
 static const struct provider erlang_provider;
 static __thread struct beam_handle *opening; /* by nif_open, while it makes the engine */
 
@@ -41,6 +49,8 @@ struct en_probe *beam_probe_add(
 		provider_name(), mod, fun, name != NULL ? name : d->name);
 
 	if (p != NULL) {
+		p->absent = d->route == ROUTE_NONE;
+		p->note = p->absent ? d->why : notes[id];
 		p->nargs = d->nargs;
 		p->argtypes = d->argtypes;
 	}

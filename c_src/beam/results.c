@@ -166,7 +166,7 @@ ERL_NIF_TERM nif_status(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 /* ---- probes ---------------------------------------------------------------------------- */
 
-/* {Id, Provider, Module, Function, Name, [Type] | unknown} */
+/* {Id, Provider, Module, Function, Name, [Type] | unknown, Absent, Note} */
 static int on_probe(void *arg, const erltrace_probe_info_t *p)
 {
 	struct results *r = arg;
@@ -180,8 +180,10 @@ static int on_probe(void *arg, const erltrace_probe_info_t *p)
 			text(env, p->argtypes != NULL && p->argtypes[i] != NULL ? p->argtypes[i]
 										: "int64_t"),
 			types);
-	push(r, enif_make_tuple6(env, enif_make_uint(env, p->id), text(env, p->provider),
-			text(env, p->module), text(env, p->function), text(env, p->name), types));
+	push(r, enif_make_tuple8(env, enif_make_uint(env, p->id), text(env, p->provider),
+			text(env, p->module), text(env, p->function), text(env, p->name), types,
+			p->absent ? atom_true : atom_false,
+			text(env, p->note != NULL ? p->note : "")));
 	return 0;
 }
 

@@ -12,8 +12,8 @@ int cli_list_probe(void *arg, const erltrace_probe_info_t *p)
 {
 	struct cli *c = arg;
 
-	cli_printf(
-		c, "%5u %10s %17s %33s %s\n", p->id, p->provider, p->module, p->function, p->name);
+	cli_printf(c, "%5u %10s %17s %33s %s%s\n", p->id, p->provider, p->module, p->function,
+		p->name, p->absent ? " (not here)" : "");
 	if (c->verbose == 0)
 		return c->write_error != 0;
 	cli_printf(c, "\n\tArgument Types\n");
@@ -22,6 +22,8 @@ int cli_list_probe(void *arg, const erltrace_probe_info_t *p)
 			p->argtypes != NULL && p->argtypes[i] != NULL ? p->argtypes[i] : "int64_t");
 	if (p->nargs <= 0)
 		cli_printf(c, "\t\t%s\n", p->nargs == 0 ? "None" : "Unknown");
+	if (p->note != NULL && p->note[0] != '\0')
+		cli_printf(c, "\n\tNote\n\t\t%s\n", p->note);
 	cli_printf(c, "\n");
 	return c->write_error != 0;
 }

@@ -481,10 +481,10 @@ static void on_batch(struct nodes *ns, struct target *t, const ei_x_buff *x, int
 	nd_send_atom(t->nd, &t->agent, "more", &e);
 }
 
-/* {Id, Provider, Module, Function, Name, unknown | [Type]} */
+/* {Id, Provider, Module, Function, Name, unknown | [Type], Absent, Note} */
 static int list_row(struct cli *c, const ei_x_buff *x, int *at)
 {
-	char part[4][512], types[10][128], atom[16];
+	char part[4][512], types[10][128], atom[16], note[512];
 	const char *type[10];
 	erltrace_probe_info_t p = {.provider = part[0],
 		.module = part[1],
@@ -495,7 +495,7 @@ static int list_row(struct cli *c, const ei_x_buff *x, int *at)
 	long id;
 	int n;
 
-	if (nd_get_tuple(x, at, 6) < 0 || ei_decode_long(x->buff, at, &id) < 0)
+	if (nd_get_tuple(x, at, 8) < 0 || ei_decode_long(x->buff, at, &id) < 0)
 		return -1;
 	p.id = (uint32_t)id;
 	for (int i = 0; i < 4; i++)
@@ -510,6 +510,11 @@ static int list_row(struct cli *c, const ei_x_buff *x, int *at)
 		if (n > 0)
 			ei_skip_term(x->buff, at); /* the list's end */
 	}
+	if (nd_get_atom(x, at, atom, sizeof(atom)) < 0)
+		return -1;
+	p.absent = strcmp(atom, "true") == 0;
+	get_string(x, at, note, sizeof(note));
+	p.note = note;
 	cli_list_probe(c, &p);
 	return 1;
 }

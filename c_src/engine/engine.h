@@ -134,6 +134,8 @@ struct en_probe {
 	const char *const *xargtypes;
 	const uint8_t *argmap;
 	bool own_types; /* argtypes and its texts are freed with the probe */
+	bool absent;	  /* cannot be enabled: note says why */
+	const char *note; /* what is to be known of it, or NULL */
 	const char *func_alias; /* descriptions may say this for the function too, or NULL */
 };
 struct en_ecblist {
