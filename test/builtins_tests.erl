@@ -535,7 +535,7 @@ every_probe_has_types_test() ->
     {ok, Nif, _} = erltrace_nif:open(),
     functions = erltrace_nif:probes(Nif, "erlang*:::"), % none are added
     {ok, Probes} = erltrace_nif:probes(Nif, "erlang*:::"),
-    Names = [N || {_, _, _, _, N, _} <- Probes, not is_numbered(N)],
+    Names = [N || {_, _, _, _, N, _, _, _} <- Probes, not is_numbered(N)],
     ?assert(length(Names) > 40),
     [begin
          N = count_args(Nif, Name, 0),
