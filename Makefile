@@ -13,6 +13,7 @@
 #   make bench      what an event costs; writes bench/results.json
 #   make fuzz       FUZZ_SECONDS=60 a target
 #   make asan       every test on a build with AddressSanitizer and UBSan
+#   make asan-erlang  those of the Erlang side, with such a library in the node
 #   make install    PREFIX=/usr/local, DESTDIR=
 #   make manual     the tables of man/erltrace.1 made anew, after a change of options or tags
 #   make clean
@@ -334,6 +335,32 @@ test-erlang: erl-tests
 .PHONY: test-otp
 test-otp: all
 	@BIN=$(BIN) tools/test-otp.sh $(OTP)
+
+# The same tests with the NIF library built by clang with AddressSanitizer, in a VM that has its
+# runtime loaded. A fault that a script makes is ours to handle, not the sanitizer's.
+NIFSAN := $(BUILD)/nifsan
+NIFSAN_OBJ := $(patsubst $(BUILD)/%,$(NIFSAN)/%,$(filter-out %/provider/providers.o,$(LIB_OBJ)) \
+	$(BEAM_OBJ))
+$(NIFSAN)/%.o: %.c Makefile | $(BUILD)/d_libs.inc
+	$(call say,SAN,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BASEFLAGS) $(CPPFLAGS) -I$(ERL_INCLUDE) -O1 -g $(NIFSANITIZE) -MMD -MP -c -o $@ $<
+$(NIFSAN)/c_src/d/lib.o: $(BUILD)/d_libs.inc
+-include $(NIFSAN_OBJ:.o=.d)
+NIFSANITIZE := -fsanitize=address,undefined -fno-sanitize=alignment,vptr -shared-libsan
+
+$(NIFSAN)/priv/erltrace.so: $(NIFSAN_OBJ)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) -shared $(NIFSANITIZE) -pthread -Wl,-z,nodelete -Wl,-Bsymbolic -o $@ $^
+
+.PHONY: asan-erlang
+asan-erlang: erl-tests $(NIFSAN)/priv/erltrace.so
+	$(Q)mkdir -p $(NIFSAN)/ebin && cp $(EBIN)/* $(NIFSAN)/ebin/
+	@LD_PRELOAD=$$($(CLANG) -print-file-name=libclang_rt.asan-x86_64.so) \
+	ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_sigbus=0:allow_user_segv_handler=1:use_sigaltstack=0:abort_on_error=1 \
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) EBIN=$(NIFSAN)/ebin CC="$(CC)" tools/run-tests.sh erlang
 
 # Costs inside a node, against a tracer that does nothing.
 .PHONY: bench-erlang

@@ -33,6 +33,7 @@ struct et_options {
 	bool set[OPT_MAX];     /* by the user */
 	char **str[OPT_MAX];   /* OK_STR: all values given */
 	bool running;	       /* after go: only PH_RUN options may change */
+	bool inside;	       /* the traced program is this one: an Erlang node */
 	struct et_error env;   /* the first bad DTRACE_OPT_* of the environment, if any */
 };
 

@@ -16,7 +16,7 @@
 -export_type([handle/0, reason/0]).
 
 -opaque handle() :: pid().
--type reason() :: no_prog | already_running | stopped | exited | filled | closed
+-type reason() :: no_prog | already_running | stopped | exited | filled | closed | badarg
                 | {dtrace, Tag :: binary(), Line :: integer(), Column :: integer(),
                    Text :: binary()}.
 -type key() :: integer() | string() | undefined.
@@ -102,10 +102,15 @@ output(H) ->
     end.
 
 %% @doc How it stands: `fired' probes so far; `lost' returns for want of room; `skipped' processes
-%% that another tracer has (before OTP 27); `returns_by' the `stack' pointer, or by `names' where
-%% the VM's layout is not known, `undefined' where nothing needs it.
+%% that another tracer has (before OTP 27); `left' functions with a pattern of another's, whose
+%% calls may not all be seen (before OTP 27); `returns_by' the `stack' pointer, or by `names' where
+%% the VM's layout is not known, `undefined' where nothing needs it; `cost', percent of the
+%% schedulers' time that events take; `aborted', why the watchdog ended the script; then what was
+%% gathered can be read once more, after that the calls for results give the same as an error.
 -spec status(handle()) -> {ok, #{running := boolean(), fired := non_neg_integer(),
                                  lost := non_neg_integer(), skipped := non_neg_integer(),
+                                 left := non_neg_integer(),
+                                 cost := float(), aborted := binary() | undefined,
                                  returns_by := stack | names | undefined}} | {error, reason()}.
 status(H) ->
     erltrace_handle:call(H, counts).
@@ -128,6 +133,7 @@ format_error(already_running) -> "the script runs already";
 format_error(stopped) -> "the script has been stopped";
 format_error(exited) -> "the script has ended by itself";
 format_error(filled) -> "a buffer of bufpolicy fill is full";
+format_error(badarg) -> "an argument is neither text nor a list of texts";
 format_error(closed) -> "the handle is closed".
 
 key(K) when is_binary(K) -> binary_to_list(K);

@@ -5,7 +5,8 @@
 -module(erltrace_handle).
 -export([start/1, call/2, close/1, functions/1]).
 
--record(st, {nif, number, owner, armed, watch, late, seen = [], layout = undefined, running = false}).
+-record(st, {nif, number, owner, armed, watch, late, seen = [], layout = undefined,
+             running = false, watchdog, aborted = undefined}).
 
 -spec start(pid()) -> {ok, pid()} | {error, term()}.
 start(Owner) ->
@@ -40,31 +41,82 @@ init(Parent, Ref, Owner) ->
         {ok, Nif, Number} ->
             erlang:monitor(process, Owner),
             Parent ! {Ref, ok},
-            loop(#st{nif = Nif, number = Number, owner = Owner});
+            erltrace_watchdog:is_harmless() andalso erltrace_nif:forbid(Nif),
+            loop(#st{nif = Nif, number = Number, owner = Owner,
+                     watchdog = erltrace_watchdog:start(self(), Owner, Nif, Number)});
         Error ->
             Parent ! {Ref, reply(Error)}
     end.
 
-loop(#st{owner = Owner} = St) ->
+loop(#st{owner = Owner, watchdog = {Dog, DogMon}} = St) ->
     receive
         {call, From, Tag, close} ->
             finish(St),
             From ! {Tag, ok};
         {call, From, Tag, Request} ->
-            {Reply, St1} = handle(Request, St),
+            {Reply, St1} = attempt(Request, St),
             From ! {Tag, Reply},
             loop(St1);
         {'DOWN', _, process, Owner, _} ->
             finish(St);
         look ->
             loop(look_again(St));
+        {watchdog, Dog, What} ->
+            loop(ended(What, St));
+        clean ->
+            loop(clean(St));
+        {'DOWN', DogMon, process, Dog, _} -> % killed: another one
+            New = erltrace_watchdog:start(self(), Owner, St#st.nif, St#st.number),
+            St#st.armed =/= undefined andalso erltrace_watchdog:watch(New),
+            loop(St#st{watchdog = New});
         _ ->
             loop(St)
     end.
 
+%% Another library has taken the place of ours: this handle is none of its own, and ends. The
+%% watchdog takes back what it armed.
+attempt(Request, #st{nif = Nif} = St) ->
+    try handle(Request, St)
+    catch error:badarg ->
+            case is_ours(Nif) of
+                true -> {{error, badarg}, St};
+                false -> exit(normal)
+            end
+    end.
+
+is_ours(Nif) ->
+    try is_tuple(erltrace_nif:watch(Nif, 1))
+    catch error:badarg -> false
+    end.
+
 finish(St) ->
     disarm(St),
-    erltrace_nif:close(St#st.nif).
+    _ = is_ours(St#st.nif) andalso erltrace_nif:close(St#st.nif),
+    erltrace_watchdog:stop(St#st.watchdog).
+
+%% The script has ended by itself, or the watchdog ends it: what was gathered can still be read.
+ended(done, St) ->
+    disarm(St);
+ended({aborted, Text}, St) ->
+    St1 = disarm(St),
+    _ = is_ours(St#st.nif) orelse exit(normal),
+    _ = erltrace_nif:stop(St#st.nif),
+    St1#st{aborted = {error, {dtrace, <<"ET_WATCHDOG">>, 0, 0, Text}}}.
+
+%% Deleted variables give their room back, whether somebody reads records or not.
+clean(#st{armed = undefined} = St) ->
+    St;
+clean(St) ->
+    erlang:send_after(erltrace_nif:clean(St#st.nif), self(), clean),
+    St.
+
+%% After an abort: first what there is, then why there is no more.
+aborted({Status, []}, #st{aborted = {error, _} = Error}) when Status =:= ok; Status =:= done ->
+    Error;
+aborted({done, Items}, #st{aborted = {error, _}}) ->
+    {ok, Items};
+aborted(Reply, _) ->
+    Reply.
 
 handle({setopt, Name, Value}, St) ->
     {reply(erltrace_nif:setopt(St#st.nif, Name, Value)), St};
@@ -101,9 +153,9 @@ handle(counts, St) ->
 handle(_, #st{running = false} = St) ->
     {{error, no_prog}, St};
 handle({walk, Clear}, St) ->
-    {reply(erltrace_nif:walk(St#st.nif, Clear)), St};
+    {aborted(reply(erltrace_nif:walk(St#st.nif, Clear)), St), St};
 handle({work, Form}, St) ->
-    Reply = reply(erltrace_nif:work(St#st.nif, Form)),
+    Reply = aborted(reply(erltrace_nif:work(St#st.nif, Form)), St),
     case Reply of
         {done, _} -> {Reply, disarm(St)};
         _ -> {Reply, St}
@@ -114,8 +166,11 @@ handle(stop, St) ->
 
 counts(#st{nif = Nif, running = Running, armed = Armed, layout = Layout}) ->
     {Fired, Lost} = erltrace_nif:counts(Nif),
-    #{running => Running, fired => Fired, lost => Lost,
+    {State, Permille, Why} = erltrace_nif:watch(Nif, erlang:system_info(schedulers_online)),
+    #{running => Running, fired => Fired, lost => Lost, cost => Permille / 10,
+      aborted => case State of aborted -> Why; _ -> undefined end,
       skipped => case Armed of undefined -> 0; _ -> erltrace_vm:skipped(Armed) end,
+      left => case Armed of undefined -> 0; _ -> erltrace_vm:left(Armed) end,
       returns_by => case Layout of ok -> stack; Other -> Other end}.
 
 %% ---- compiling -------------------------------------------------------------------------------
@@ -123,8 +178,10 @@ counts(#st{nif = Nif, running = Running, armed = Armed, layout = Layout}) ->
 compile(Source, Args, Opts, #st{nif = Nif} = St) ->
     case erltrace_nif:compile(Nif, Source, Args, Opts) of
         functions ->
-            add_functions(Nif),
-            compile(Source, Args, Opts, St);
+            case add_functions(Nif) of
+                ok -> compile(Source, Args, Opts, St);
+                Error -> Error
+            end;
         {ok, functions} ->
             add_functions(Nif);
         {error, {<<"D_PDESC_ZERO">> = Tag, Line, Column, Text}} ->
@@ -150,8 +207,10 @@ not_loaded(Text) ->
 probes(What, #st{nif = Nif} = St) ->
     case erltrace_nif:probes(Nif, What) of
         functions ->
-            add_functions(Nif),
-            probes(What, St);
+            case add_functions(Nif) of
+                ok -> probes(What, St);
+                Error -> Error
+            end;
         {ok, []} when What =/= script, What =/= <<>>, What =/= "" ->
             {error, {dtrace, <<"D_PDESC_ZERO">>, 0, 0,
                      iolist_to_binary(["failed to match ", What,
@@ -161,9 +220,12 @@ probes(What, #st{nif = Nif} = St) ->
     end.
 
 add_functions(Nif) ->
-    [ok = erltrace_nif:add_functions(Nif, M, functions(M)) ||
-        {M, _} <- code:all_loaded(), M =/= erltrace_nif, erltrace_nif:wants(Nif, M)],
-    ok.
+    Results = [erltrace_nif:add_functions(Nif, M, functions(M)) ||
+                  {M, _} <- code:all_loaded(), M =/= erltrace_nif, erltrace_nif:wants(Nif, M)],
+    case [E || E <- Results, E =/= ok] of
+        [] -> ok;
+        [Error | _] -> reply(Error)
+    end.
 
 %% @doc All functions of a loaded module, and what they are.
 -spec functions(module()) -> [{atom(), arity(), erlang | bif | nif}].
@@ -187,6 +249,7 @@ kind(M, F, A, Nifs) ->
     end.
 
 reply({error, {Tag, Line, Column, Text}}) -> {error, {dtrace, Tag, Line, Column, Text}};
+reply({error, enomem}) -> {error, {dtrace, <<"ET_NOMEM">>, 0, 0, <<"out of memory">>}};
 reply(Other) -> Other.
 
 %% ---- arming ----------------------------------------------------------------------------------
@@ -201,7 +264,13 @@ arm(#st{nif = Nif, number = Number} = St) ->
             case erltrace_vm:arm(Number, Needs) of
                 {ok, Armed} ->
                     renew_names(Nif, Names),
-                    watch(Needs, St#st{armed = Armed, layout = Layout});
+                    case watch(Needs, St#st{armed = Armed, layout = Layout}) of
+                        {ok, St1} ->
+                            erltrace_watchdog:watch(St1#st.watchdog),
+                            {ok, clean(St1)};
+                        Failed ->
+                            Failed
+                    end;
                 {error, Tag, Text} -> failed(Tag, Text, St)
             end
     end.

@@ -5,12 +5,12 @@
 -export([open/0, close/1, setopt/3, wants/2, add_functions/3, extend/3, add_ports/3, compile/4, needs/3,
          go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1, probes/2,
          set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4, user_enabled/0,
-         user_trace/1, enabled/3, trace/5]).
+         user_trace/1, watch/2, forbid/1, halt/1, clean/1, enabled/3, trace/5]).
 -on_load(init/0).
 -nifs([open/0, close/1, setopt/3, wants/2, add_functions/3, extend/3, add_ports/3, compile/4, needs/3,
        go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1, probes/2,
        set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4, user_enabled/0,
-       user_trace/1, enabled/3, trace/5]).
+       user_trace/1, watch/2, forbid/1, halt/1, clean/1, enabled/3, trace/5]).
 
 init() ->
     %% The environment tells where the command has brought this module.
@@ -27,7 +27,13 @@ about_the_vm() ->
              erts_debug:flat_size(fun about_the_vm/0),
              erts_debug:flat_size(make_ref())},
     {application:get_env(erltrace, vm_insides, true), erlang:processes(),
-     erlang:system_info(process_limit), Sizes, erlang:system_info(dirty_cpu_schedulers), samples()}.
+     erlang:system_info(process_limit), Sizes, erlang:system_info(dirty_cpu_schedulers), samples(),
+     threads()}.
+
+%% Room for every thread that may come with an event, and some that OTP may add.
+threads() ->
+    32 + lists:sum([erlang:system_info(T) || T <- [schedulers, dirty_cpu_schedulers,
+                                                   dirty_io_schedulers]]).
 
 %% Terms with their sizes (c_src/beam/sizes.c): of most kinds; funs; bits. Those of the last two are
 %% looked at by their words in the one release that is known to have them so.
@@ -103,6 +109,19 @@ work(_, _) -> erlang:nif_error(not_loaded).
 
 -spec walk(nif(), boolean()) -> {ok, [tuple()]} | failure().
 walk(_, _) -> erlang:nif_error(not_loaded).
+
+-spec watch(nif(), pos_integer()) ->
+          {running | done | aborted, CostPermille :: non_neg_integer(), binary()} | failure().
+watch(_, _) -> erlang:nif_error(not_loaded).
+
+-spec forbid(nif()) -> ok | failure().
+forbid(_) -> erlang:nif_error(not_loaded).
+
+-spec halt(nif()) -> ok.
+halt(_) -> erlang:nif_error(not_loaded).
+
+-spec clean(nif()) -> pos_integer() | failure().
+clean(_) -> erlang:nif_error(not_loaded).
 
 -spec layout(atom() | {non_neg_integer(), non_neg_integer()}) -> term().
 layout(_) -> erlang:nif_error(not_loaded).

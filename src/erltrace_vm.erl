@@ -16,7 +16,7 @@
 %% Processes and ports are armed one by one, never by `all' or `existing': tracing all of them in
 %% one call can crash a node of OTP 25 whose dirty schedulers are at work.
 -module(erltrace_vm).
--export([arm/2, disarm/1, rearm/2, is_traced/2, skipped/1, layout/0]).
+-export([arm/2, disarm/1, forget/1, rearm/2, is_traced/2, skipped/1, left/1, layout/0]).
 -export([layout_body/1, layout_tail/1]). % traced by the layout check
 -export_type([armed/0]).
 
@@ -27,7 +27,7 @@
 -define(TOKEN, [{'_', [], [{message, {get_seq_token}}]}]).
 
 -record(want, {number, flags = [], port_flags = [], patterns = #{}, token = false}).
--record(armed, {want, session, gc, skipped = 0}). % gc: the keeper
+-record(armed, {want, session, gc, skipped = 0, left = 0}). % gc: the keeper
 -opaque armed() :: #armed{}.
 -type need() :: atom() | {local | global | return, module(), atom(), arity()}.
 
@@ -57,7 +57,8 @@ arm(Number, Needs) ->
     end.
 
 arm_shared(#want{number = Number} = Want) ->
-    {ok, #armed{want = Want, skipped = share(Number, [Want])}}.
+    {Skipped, Left} = share(Number, [Want]),
+    {ok, #armed{want = Want, skipped = Skipped, left = Left}}.
 
 %% @doc Take everything back.
 -spec disarm(armed()) -> ok.
@@ -80,21 +81,14 @@ rearm(#armed{session = undefined, want = Want} = Armed, Needs) ->
                    Old = application:get_env(?APP, armed, []),
                    New = lists:keyreplace(Number, #want.number, Old, Want1),
                    application:set_env(?APP, armed, New),
-                   #want{patterns = Had} = union(Old),
-                   #want{patterns = Have} = union(New),
-                   [rearm(MFA, maps:get(MFA, Had, none), maps:get(MFA, Have, Kind)) ||
-                       {MFA, Kind} <- maps:to_list(patterns(Needs))]
+                   #want{patterns = Wanted} = union(New),
+                   change_patterns(Wanted)
            end),
     Armed#armed{want = Want1};
 rearm(#armed{session = Session} = Armed, Needs) ->
     [attempt(trace, function, [Session, MFA, pattern(Kind), [scope(Kind)]]) ||
         {MFA, Kind} <- maps:to_list(patterns(Needs))],
     Armed.
-
-rearm(MFA, Old, New) ->
-    Old =:= none orelse scope(Old) =:= scope(New) orelse
-        attempt(erlang, trace_pattern, [MFA, false, [scope(Old)]]),
-    attempt(erlang, trace_pattern, [MFA, pattern(New), [scope(New)]]).
 
 patterns(Needs) ->
     maps:from_list([{{M, F, A}, Kind} || {Kind, M, F, A} <- Needs]).
@@ -108,27 +102,68 @@ is_traced(#armed{session = Session}, MFA) ->
 
 is_traced({traced, Kind}) -> Kind =:= local orelse Kind =:= global.
 
+%% @doc Take back whatever handle Number has armed; its process could not, or cannot now.
+-spec forget(pos_integer()) -> ok.
+forget(Number) ->
+    case has_sessions() of
+        true -> ok; % a session ends with the process that has it
+        false ->
+            _ = share(Number, []),
+            ok
+    end.
+
 %% @doc How many processes were left to the tracer that they have.
 -spec skipped(armed()) -> non_neg_integer().
 skipped(#armed{skipped = N}) -> N.
 
+%% @doc How many functions were left with the pattern that somebody else has set.
+-spec left(armed()) -> non_neg_integer().
+left(#armed{left = N}) -> N.
+
 %% ---- one tracer for all handles: before OTP 27 -----------------------------------------------
 
-%% Replace what handle Number needs; returns how many processes are somebody else's.
+%% Replace what handle Number needs; returns how many processes and functions are somebody else's.
+%% While it changes, both what was and what will be stands written: should this process be killed,
+%% the next one that comes takes back all that may have been armed.
 share(Number, Wants) ->
     locked(fun() ->
                    Old = application:get_env(?APP, armed, []),
-                   New = Wants ++ [W || #want{number = N} = W <- Old, N =/= Number,
-                                        erltrace_nif:alive(N)],
-                   case New of
-                       [] -> application:unset_env(?APP, armed);
-                       _ -> application:set_env(?APP, armed, New)
-                   end,
-                   change(union(Old), union(New))
+                   New = Wants ++ [W || #want{number = N} = W <- Old, N =/= Number, alive(N)],
+                   case Old =:= New of
+                       true -> {0, 0};
+                       false -> share_changed(Old, New, Wants ++ Old)
+                   end
            end).
 
+share_changed(Old, New, Both) ->
+    application:set_env(?APP, armed, Both),
+    N = change(union(Old), union(New)),
+    case New of
+        [] ->
+            application:unset_env(?APP, armed),
+            application:unset_env(?APP, patterns);
+        _ ->
+            application:set_env(?APP, armed, New)
+    end,
+    N.
+
+alive(Number) ->
+    try erltrace_nif:alive(Number)
+    catch error:_ -> false % the library is not there
+    end.
+
+%% One process at a time. The name is free again when its holder ends, by any death.
 locked(Fun) ->
-    global:trans({?MODULE, self()}, Fun, [node()]).
+    try register(erltrace_vm_lock, self()) of
+        true ->
+            try Fun()
+            after unregister(erltrace_vm_lock)
+            end
+    catch
+        error:badarg ->
+            receive after 2 -> ok end,
+            locked(Fun)
+    end.
 
 union(Wants) ->
     Flags = lists:usort(lists:append([W#want.flags || W <- Wants])),
@@ -155,15 +190,11 @@ add_pattern(MFA, Kind, Ps) ->
 pattern(return) -> [{'_', [], [{return_trace}]}];
 pattern(_) -> true.
 
-scope(none) -> none;
 scope(return) -> local;
 scope(Kind) -> Kind.
 
-change(#want{patterns = P0} = Old, #want{patterns = P1} = New) ->
-    [attempt(erlang, trace_pattern, [MFA, false, [scope(K)]]) ||
-        {MFA, K} <- maps:to_list(P0), scope(maps:get(MFA, P1, none)) =/= scope(K)],
-    [attempt(erlang, trace_pattern, [MFA, pattern(K), [scope(K)]]) ||
-        {MFA, K} <- maps:to_list(P1), maps:get(MFA, P0, none) =/= K],
+change(Old, New) ->
+    Left = change_patterns(New#want.patterns),
     case {Old#want.token, New#want.token} of
         {Same, Same} -> ok;
         {_, true} -> erlang:trace_pattern(send, ?TOKEN, []);
@@ -171,7 +202,65 @@ change(#want{patterns = P0} = Old, #want{patterns = P1} = New) ->
     end,
     N = change(new_processes, fun erlang:processes/0, Old#want.flags, New#want.flags),
     _ = change(new_ports, fun erlang:ports/0, Old#want.port_flags, New#want.port_flags),
-    N.
+    {N, Left}.
+
+%% Patterns hold for the whole node. One that somebody else has set, dbg say, stays as it is; what
+%% is ours is written down, and taken back only if it still looks like ours. Returns how many
+%% functions have somebody else's pattern, which may tell us less than ours would.
+change_patterns(Wanted) ->
+    Have = application:get_env(?APP, patterns, #{}),
+    Ours = maps:filter(fun(MFA, Kind) -> current(MFA) =:= shown(Kind) end, Have),
+    %% A module that was loaded anew has lost its patterns: those are not ours any more.
+    Off = maps:filter(fun(MFA, Kind) ->
+                              not is_map_key(MFA, Wanted) orelse
+                                  scope(map_get(MFA, Wanted)) =/= scope(Kind)
+                      end, Ours),
+    set_patterns(Off, false),
+    On = maps:filter(fun(MFA, Kind) ->
+                             current(MFA) =:= none orelse
+                                 (is_map_key(MFA, Ours) andalso map_get(MFA, Ours) =/= Kind)
+                     end, Wanted),
+    application:set_env(?APP, patterns, maps:merge(maps:without(maps:keys(Off), Ours), On)),
+    set_patterns(On, true),
+    length([MFA || {MFA, Kind} <- maps:to_list(Wanted), not is_map_key(MFA, Ours),
+                   not is_map_key(MFA, On), not lists:member(current(MFA), [undefined, shown(Kind)])]).
+
+%% Each call has the whole node come by: one for a module, where all of it is meant.
+set_patterns(Patterns, On) ->
+    Groups = maps:fold(fun({M, F, A}, Kind, Gs) ->
+                               maps:update_with({M, Kind}, fun(Fs) -> [{F, A} | Fs] end,
+                                                [{F, A}], Gs)
+                       end, #{}, Patterns),
+    maps:foreach(fun({M, Kind}, Fs) ->
+                         Pattern = On andalso pattern(Kind),
+                         case length(Fs) > 1 andalso all_functions(M) -- Fs of
+                             [] -> set_pattern({M, '_', '_'}, Pattern, Kind);
+                             _ -> [set_pattern({M, F, A}, Pattern, Kind) || {F, A} <- Fs]
+                         end
+                 end, Groups).
+
+set_pattern(MFA, Pattern, Kind) ->
+    attempt(erlang, trace_pattern, [MFA, Pattern, [scope(Kind)]]).
+
+all_functions(M) ->
+    try M:module_info(functions)
+    catch error:undef -> [none]
+    end.
+
+%% {local | global, MatchSpec}, none, or undefined where there is no such function. One by one:
+%% to ask for all of it at once stops the whole node.
+current(MFA) ->
+    case erlang:trace_info(MFA, traced) of
+        {traced, false} -> none;
+        {traced, undefined} -> undefined;
+        {traced, Scope} ->
+            {match_spec, Spec} = erlang:trace_info(MFA, match_spec),
+            {Scope, Spec}
+    end.
+
+%% How the VM shows what we set.
+shown(return) -> {local, pattern(return)};
+shown(Kind) -> {Kind, []}.
 
 change(_, _, [], []) ->
     0;
@@ -181,24 +270,26 @@ change(Coming, Existing, Old, New) ->
 
 %% Asked first whose it is: to try and fail is written into the node's log.
 change_one(Who, Old, New) ->
-    Tracer = {tracer, erltrace_nif, ?ALL},
-    try erlang:trace_info(Who, tracer) of
-        {tracer, []} when New =:= [] -> ok;
-        {tracer, []} -> erlang:trace(Who, true, [Tracer | New]);
-        {tracer, {erltrace_nif, ?ALL}} ->
-            Old -- New =/= [] andalso erlang:trace(Who, false, Old -- New),
-            New -- Old =/= [] andalso erlang:trace(Who, true, [Tracer | New -- Old]);
-        {tracer, _} when New =/= [] -> others;
-        _ -> ok % it has ended
-    catch
-        error:badarg -> ok % it has ended, just now
+    try change_one(Who, Old, New, erlang:trace_info(Who, tracer))
+    catch error:badarg -> ok % it has ended, just now
     end.
+
+change_one(_, _, [], {tracer, []}) -> ok;
+change_one(Who, _, New, {tracer, []}) -> trace_on(Who, New);
+change_one(Who, Old, New, {tracer, {erltrace_nif, ?ALL}}) ->
+    Old -- New =/= [] andalso erlang:trace(Who, false, Old -- New),
+    New -- Old =/= [] andalso trace_on(Who, New -- Old);
+change_one(_, _, New, {tracer, _}) when New =/= [] -> others;
+change_one(_, _, _, _) -> ok. % it has ended, or is somebody else's
+
+trace_on(Who, Flags) ->
+    erlang:trace(Who, true, [{tracer, erltrace_nif, ?ALL} | Flags]).
 
 %% ---- a session for each: OTP 27 and later ----------------------------------------------------
 
+%% By the release: to look for a module that is not there reads through all of the code path.
 has_sessions() ->
-    _ = code:ensure_loaded(trace),
-    erlang:function_exported(trace, session_create, 3).
+    list_to_integer(erlang:system_info(otp_release)) >= 27.
 
 arm_session(#want{flags = Flags} = Want) ->
     case lists:member(garbage_collection, Flags) andalso gc_join() of
@@ -336,16 +427,20 @@ session_flags(Session, Who) -> attempt(trace, info, [Session, Who, flags]).
 layout() ->
     case erltrace_nif:layout(get) of
         undefined ->
-            case erltrace_nif:layout(start) of
-                true ->
-                    try check()
-                    after erltrace_nif:layout(done)
-                    end;
-                false -> % another handle is at it
-                    receive after 5 -> layout() end
+            %% By a process of its own, which goes on should this one be killed.
+            {P, M} = spawn_monitor(fun() -> locked(fun first_check/0) end),
+            receive {'DOWN', M, process, P, normal} -> erltrace_nif:layout(get);
+                    {'DOWN', M, process, P, _} -> erltrace_nif:layout(names)
             end;
         Known ->
             Known
+    end.
+
+first_check() ->
+    process_flag(sensitive, true),
+    erltrace_nif:layout(get) =:= undefined andalso begin
+        erltrace_nif:layout(start),
+        check()
     end.
 
 check() ->

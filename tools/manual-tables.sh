@@ -21,7 +21,8 @@ options() {
 		if (kind == "STR" || def ~ /UINT/)
 			return ""
 		if (kind == "RATE")
-			return def == "0" ? "0" : def == "S_" ? "1s" : "101hz"
+			return def == "0" ? "0" : def == "S_" ? "1s" : \
+				sub(/\*S_$/, "s", def) ? def : "101hz"
 		sub(/\*K_/, "k", def)
 		sub(/\*M_/, "m", def)
 		sub(/\*G_/, "g", def)

@@ -118,6 +118,8 @@ erlang() {
 		echo 'erlang: not built (no Erlang here): left out'
 		return
 	fi
+	[[ probe-path == *${ONLY-}* && ${EBIN:-ebin} == ebin ]] &&
+		run probe-path tools/check-probe-path.sh "${PRIV:-priv}/erltrace.so"
 	for t in test/*_tests.erl test/*_SUITE.erl test/prop_*.erl; do
 		name=$(basename "$t" .erl)
 		[[ $name == *${ONLY-}* ]] || continue

@@ -143,8 +143,8 @@ static unsigned find_shift(ErlNifEnv *env, ERL_NIF_TERM pids, ERL_NIF_TERM limit
 /* ---- all of it ------------------------------------------------------------------------- */
 
 /*
- * info: {Assume, Pids, ProcessLimit, {Binary, Fun, Reference}, DirtyCpus, Samples}; see
- * erltrace_nif.erl
+ * info: {Assume, Pids, ProcessLimit, {Binary, Fun, Reference}, DirtyCpus, Samples,
+ * Threads}; see erltrace_nif.erl
  */
 void beam_assume(ErlNifEnv *env, ERL_NIF_TERM info)
 {
@@ -157,7 +157,7 @@ void beam_assume(ErlNifEnv *env, ERL_NIF_TERM info)
 	beam_pid_tag = 16;
 	beam_pid_shift = 0;
 	beam_sizes_check(env, atom_undefined);
-	if (!enif_get_tuple(env, info, &n, &t) || n != 6)
+	if (!enif_get_tuple(env, info, &n, &t) || n != 7)
 		return;
 	enif_get_uint(env, t[4], &beam_dirty_cpus);
 	if (enif_get_tuple(env, t[3], &ns, &s) && ns == 3) {

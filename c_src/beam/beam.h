@@ -20,6 +20,7 @@
  *   builtins.c  what scripts ask of an event: erlpid, erlmsg, erlargs ... (probe path)
  *   print.c     terms as text; peek.c: binaries, large integers read in place (probe path)
  *   stacks.c    Erlang stacks for ustack() (probe path)
+ *   watchdog.c  what events cost; scripts that cost too much, or nobody looks after, are ended
  *
  * A handle has a number, never used twice. In a trace session (OTP 27 and later) it is the state of
  * the tracer that the VM hands back with every event. Before that a process has one tracer for all
@@ -247,6 +248,21 @@ struct beam_want { /* a description that may name functions */
 	char *mod, *fun, *name;
 };
 
+/* Why the watchdog ended a script. */
+enum { ENDED_NOT, ENDED_COST, ENDED_STALL, ENDED_SILENCE };
+
+/* watchdog.c: what it has seen so far. */
+#define BEAM_WINDOWS 10 /* of a watchtime */
+struct beam_watch {
+	struct {
+		uint64_t at, cost; /* ns: when; in events by then */
+	} window[BEAM_WINDOWS + 1]; /* the last ones, in a ring */
+	unsigned n;		    /* of them, so far */
+	unsigned permille;	    /* of the schedulers' time, in the last window */
+	unsigned mean;		    /* in the last watchtime */
+	uint64_t read, drops;	    /* ns: somebody asked for results; drops by then */
+};
+
 struct beam_handle {
 	/* read on the probe path */
 	erltrace_t *h;
@@ -270,7 +286,13 @@ struct beam_handle {
 	struct beam_names names;
 	struct et_str *node_text;
 	struct beam_event *host;  /* asked by BEGIN, tick and the like */
+	_Atomic uint64_t beat;	/* ns: its process looked after it; 0: nobody has to */
+	_Atomic uint64_t stale; /* ns: since when events find the beat too old */
+	_Atomic int ended;	/* by the watchdog: why */
+	uint64_t patience;	/* ns: the oldest beat that is all right */
 	/* the rest */
+	struct beam_watch watch;
+	bool harmless;	   /* destructive actions are forbidden in this node */
 	ErlNifMutex *lock; /* one caller at a time */
 	struct beam_want *wants;
 	unsigned nwants;
@@ -280,23 +302,40 @@ struct beam_handle {
 };
 
 void beam_set_live(struct beam_handle *b, bool live);
+void beam_halt(struct beam_handle *b); /* not live any more; by who is inside (probe path) */
 int beam_register(struct beam_handle *b);
+bool beam_any_open(void);
 void beam_unregister(struct beam_handle *b); /* waits until no event is inside */
 
 /* The handle that is being opened by this thread, for the provider's init. */
 void beam_set_opening(struct beam_handle *b);
 
-/* What a thread of the VM has of its own. One pointer: static TLS of a loaded library is scarce. */
+/* What the events of one handle cost a thread; some of them are timed (watchdog.c). */
+struct beam_cost {
+	_Atomic uint64_t events, ns; /* written by the thread alone */
+	uint64_t next, last;	     /* numbers of events: to be timed, timed last */
+};
+
+/*
+ * What a thread of the VM has of its own. One pointer: static TLS of a loaded library is scarce.
+ * The memory is there from the load of the library on; a thread beyond that has none, its events
+ * are lost, and counted.
+ */
 struct beam_texts;
 struct beam_thread {
 	_Atomic uint64_t seq; /* odd: inside a handle */
-	struct beam_thread *next;
 	struct beam_texts *texts;
-	uint64_t events, cost; /* ns that an event takes, of those measured */
+	uint64_t events, cost; /* ns that an event takes, of those measured (running times) */
 	int sched; /* number of the scheduler; 0: not looked for yet; -1: none */
-};
+	struct beam_cost costs[BEAM_HANDLES];
+} __attribute__((aligned(128)));
 extern __thread struct beam_thread *beam_self __attribute__((tls_model("initial-exec")));
-struct beam_thread *beam_thread_new(void);
+extern _Atomic uint64_t beam_homeless; /* events of threads without a beam_thread */
+struct beam_thread *beam_thread_new(void); /* NULL: no room */
+int beam_threads_init(unsigned n);	   /* for so many of them */
+struct beam_thread *beam_thread_nth(unsigned n); /* NULL: no more */
+int beam_texts_init(unsigned n);
+struct beam_texts *beam_texts_nth(unsigned n);
 
 /* Numbers in use, with the lowest bit while events may fire: all that enabled/3 looks at. */
 extern _Atomic uint64_t beam_states[BEAM_HANDLES];
@@ -339,8 +378,8 @@ static inline struct beam_handle *beam_enter_slot(unsigned slot)
 {
 	struct beam_thread *t = beam_self;
 
-	if (unlikely(t == NULL))
-		t = beam_thread_new();
+	if (unlikely(t == NULL && (t = beam_thread_new()) == NULL))
+		return NULL;
 	atomic_store_explicit(&t->seq, atomic_load_explicit(&t->seq, memory_order_relaxed) + 1,
 		memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst); /* the other side has membarrier */
@@ -351,9 +390,32 @@ static inline void beam_leave(void)
 {
 	struct beam_thread *t = beam_self;
 
-	atomic_store_explicit(&t->seq, atomic_load_explicit(&t->seq, memory_order_relaxed) + 1,
-		memory_order_release);
+	if (likely(t != NULL))
+		atomic_store_explicit(&t->seq,
+			atomic_load_explicit(&t->seq, memory_order_relaxed) + 1,
+			memory_order_release);
 }
+
+/* watchdog.c; around an event of a handle, between enter and leave. 0: this one is not timed. */
+void beam_cost_timed(struct beam_handle *b, struct beam_cost *c, uint64_t began);
+static inline uint64_t beam_cost_begin(struct beam_cost *c)
+{
+	uint64_t n = atomic_load_explicit(&c->events, memory_order_relaxed) + 1;
+
+	atomic_store_explicit(&c->events, n, memory_order_relaxed);
+	return likely(n < c->next) ? 0 : en_now();
+}
+static inline void beam_cost_end(struct beam_handle *b, struct beam_cost *c, uint64_t began)
+{
+	if (unlikely(began != 0))
+		beam_cost_timed(b, c, began);
+}
+uint64_t beam_cost(unsigned slot);	       /* ns in events of the handle in this place */
+void beam_watch_go(struct beam_handle *b);
+void beam_watch_read(struct beam_handle *b); /* somebody asked for results */
+ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_halt(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* functions.c, erlang.c */
 bool beam_is_function(enum beam_probe id);
@@ -487,7 +549,7 @@ ERL_NIF_TERM nif_probes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 	X(out_exited) X(functions) X(closed) X(open) X(command) X(control) X(connect) X(bif)       \
 	X(nif) X(badarg) X(proc_lib) X(layout) X(close) X(flush) X(output) X(outputv)    \
 	X(register) X(unregister) X(return_from) X(match_spec_result) X(erl_ddll) X(try_load)     \
-	X(try_unload)
+	X(try_unload) X(running) X(aborted)
 #define X(a) extern ERL_NIF_TERM atom_##a;
 ATOMS(X)
 #undef X

@@ -240,6 +240,7 @@ struct needs {
 	bool args; /* of calls, not just their number */
 	uint32_t asks; /* of any enabled probe: bits ASK_* */
 	bool stacks;   /* a clause has ustack() */
+	bool nomem;
 };
 
 #define ASKS(n, ask) ((n) >> ASK_##ask & 1)
@@ -348,6 +349,7 @@ static void look_at_user(struct beam_handle *b, struct needs *n)
 		struct beam_fn *fn = beam_function_need(b, n->env, enif_make_atom(n->env, "dyntrace"),
 			enif_make_atom(n->env, fns[i].name), fns[i].arity);
 
+		n->nomem |= fn == NULL;
 		if (fn != NULL)
 			fn->user = (uint8_t)(1 + i);
 	}
@@ -368,6 +370,7 @@ static void look_at_hibernate(struct beam_handle *b, struct needs *n)
 	if (!b->hibernate || !(p->argmask & 2))
 		return;
 	fn = beam_function_need(b, n->env, atom_proc_lib, atom_hibernate, 3);
+	n->nomem |= fn == NULL;
 	if (fn != NULL)
 		fn->hibernate = true;
 	n->args = true;
@@ -469,7 +472,8 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 		need(&n, "layout");
 	if (n.stacks)
 		need(&n, "stacks");
-	if (table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0)
+	n.nomem |= table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0;
+	if (n.nomem)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	if (ASKS(n.asks, ERLNAME) && b->names.tab == NULL &&
 		beam_names_init(&b->names) < 0)

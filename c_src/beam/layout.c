@@ -40,7 +40,6 @@ static struct {
 } events[EVENTS];
 static int nevents;
 static int first_message; /* the queue's length at its event; -1: none came */
-static _Atomic bool busy; /* one check at a time */
 
 static inline int level_of(const uintptr_t *proc)
 {
@@ -184,7 +183,7 @@ static bool check_events(void)
 	return true;
 }
 
-/* layout({Size, Queue} | start | words | check | names | events | done | get): its steps. */
+/* layout({Size, Queue} | start | words | check | names | events | get): its steps, one check at a time. */
 ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	char step[16] = "";
@@ -200,15 +199,9 @@ ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	}
 	enif_get_atom(env, argv[0], step, sizeof(step), ERL_NIF_LATIN1);
 	if (strcmp(step, "start") == 0) {
-		if (atomic_exchange(&busy, true))
-			return atom_false;
 		nsamples = nevents = 0;
 		first_message = -1;
 		return atom_true;
-	}
-	if (strcmp(step, "done") == 0) {
-		atomic_store(&busy, false);
-		return atom_ok;
 	}
 	if (strcmp(step, "words") == 0)
 		return find_words() ? atom_true : atom_false;

@@ -17,6 +17,8 @@
 ATOMS(X)
 #undef X
 
+#define MOST_ARGS 64 /* of a script */
+
 static ErlNifResourceType *handle_type;
 
 /* ---- arguments ------------------------------------------------------------------------- */
@@ -43,6 +45,19 @@ char *beam_get_text(ErlNifEnv *env, ERL_NIF_TERM t, size_t *len)
 	if (len != NULL)
 		*len = bin.size;
 	return s;
+}
+
+static ERL_NIF_TERM no_memory(ErlNifEnv *env)
+{
+	return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
+}
+
+/* Why beam_get_text gave NULL. */
+static ERL_NIF_TERM no_text(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+	ErlNifBinary bin;
+
+	return enif_inspect_iolist_as_binary(env, t, &bin) ? no_memory(env) : enif_make_badarg(env);
 }
 
 /* ---- life ------------------------------------------------------------------------------ */
@@ -103,9 +118,15 @@ static ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 	ERL_NIF_TERM t;
 
 	(void)argc, (void)argv;
+	if (b == NULL)
+		return no_memory(env);
 	memset(b, 0, sizeof(*b));
 	b->node = atom_undefined;
 	b->lock = enif_mutex_create("erltrace_handle");
+	if (b->lock == NULL) {
+		enif_release_resource(b);
+		return no_memory(env);
+	}
 	beam_set_opening(b);
 	b->h = erltrace_open(&e);
 	beam_set_opening(NULL);
@@ -113,6 +134,7 @@ static ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 		enif_release_resource(b);
 		return beam_error(env, &e);
 	}
+	b->h->opts.inside = true;
 	if (beam_register(b) < 0) {
 		enif_release_resource(b);
 		snprintf(e.tag, sizeof(e.tag), "ET_HANDLES");
@@ -150,7 +172,7 @@ static ERL_NIF_TERM nif_setopt(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 	name = beam_get_text(env, argv[1], NULL);
 	value = beam_get_text(env, argv[2], NULL);
 	if (name == NULL || value == NULL)
-		ret = enif_make_badarg(env);
+		ret = no_text(env, name == NULL ? argv[1] : argv[2]);
 	else if (erltrace_setopt(b->h, name, value[0] ? value : NULL, &e) < 0)
 		ret = beam_error(env, &e);
 	free(name);
@@ -172,29 +194,32 @@ static ERL_NIF_TERM nif_wants(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 	return wanted ? atom_true : atom_false;
 }
 
-static void add_functions(
+static int add_functions(
 	struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, ERL_NIF_TERM tail)
 {
 	const ERL_NIF_TERM *t;
 	ERL_NIF_TERM head;
 	unsigned arity;
-	int n;
+	int n, rc = 0;
 
-	while (enif_get_list_cell(env, tail, &head, &tail))
+	while (rc == 0 && enif_get_list_cell(env, tail, &head, &tail))
 		if (enif_get_tuple(env, head, &n, &t) && n == 3 && enif_get_uint(env, t[1], &arity))
-			beam_function_add(b, env, mod, t[0], arity,
+			rc = beam_function_add(b, env, mod, t[0], arity,
 				t[2] == atom_bif   ? FN_BIF
 				: t[2] == atom_nif ? FN_NIF
 						   : FN_ERLANG);
+	return rc;
 }
 
 /* add_functions(Handle, Module, [{Function, Arity, erlang | bif | nif}]) */
 static ERL_NIF_TERM nif_add_functions(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
+	int rc;
+
 	WITH_HANDLE(b)
-	add_functions(b, env, argv[1], argv[2]);
+	rc = add_functions(b, env, argv[1], argv[2]);
 	enif_mutex_unlock(b->lock);
-	return atom_ok;
+	return rc == 0 ? atom_ok : no_memory(env);
 }
 
 /*
@@ -210,8 +235,9 @@ static ERL_NIF_TERM nif_extend(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 
 	WITH_HANDLE(b)
 	first = en_nprobes(b->h->en);
-	add_functions(b, env, argv[1], argv[2]);
-	if (en_extend(b->h->en, first, &e) < 0) {
+	if (add_functions(b, env, argv[1], argv[2]) < 0) {
+		ret = no_memory(env);
+	} else if (en_extend(b->h->en, first, &e) < 0) {
 		api_error(&out, &e);
 		ret = beam_error(env, &out);
 	} else {
@@ -268,20 +294,26 @@ static ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
 {
 	erltrace_compile_opts_t o = {.size = sizeof(o)};
 	erltrace_error_t e = {.tag = ""};
-	ERL_NIF_TERM head, tail = argv[2], ret = atom_ok;
-	char *args[64], *src, *file;
+	ERL_NIF_TERM head = argv[2], tail = argv[2], ret = atom_ok;
+	char *args[MOST_ARGS], *src, *file;
+	bool good = true;
 	size_t len;
 	int rc;
 
 	WITH_HANDLE(b)
 	file = compile_opts(env, argv[3], &o);
-	while (o.argc < 64 && enif_get_list_cell(env, tail, &head, &tail) &&
-		(args[o.argc] = beam_get_text(env, head, NULL)) != NULL)
-		o.argc++;
+	while (good && enif_get_list_cell(env, tail, &head, &tail)) {
+		good = o.argc < MOST_ARGS && (args[o.argc] = beam_get_text(env, head, NULL)) != NULL;
+		o.argc += good;
+	}
 	o.argv = (const char *const *)args;
 	src = beam_get_text(env, argv[1], &len);
-	if (src == NULL) {
-		ret = enif_make_badarg(env);
+	if (o.argc == MOST_ARGS && !good) {
+		snprintf(e.tag, sizeof(e.tag), "ET_ARGS");
+		snprintf(e.text, sizeof(e.text), "more than %d arguments", MOST_ARGS);
+		ret = beam_error(env, &e);
+	} else if (src == NULL || !good || !enif_is_empty_list(env, tail)) {
+		ret = no_text(env, src == NULL ? argv[1] : good ? tail : head);
 	} else {
 		b->new_wants = false;
 		rc = erltrace_compile_n(b->h, src, len, &o, &e);
@@ -337,7 +369,7 @@ static ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 
 	WITH_HANDLE(b)
 	fired = en_fired(b->h->en);
-	lost = atomic_load(&b->procs.lost);
+	lost = atomic_load(&b->procs.lost) + atomic_load(&beam_homeless);
 	enif_mutex_unlock(b->lock);
 	return enif_make_tuple2(env, enif_make_uint64(env, fired), enif_make_uint64(env, lost));
 }
@@ -365,18 +397,42 @@ static ERL_NIF_TERM nif_info(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 	return enif_make_uint(env, info.matches);
 }
 
+static bool is_destructive(const struct prog *prog)
+{
+	for (unsigned i = 0; i < prog->nclauses; i++)
+		if (prog->clauses[i]->destructive)
+			return true;
+	return false;
+}
+
+/* forbid(Handle): no destructive actions, whatever options say. */
+static ERL_NIF_TERM nif_forbid(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	WITH_HANDLE(b)
+	b->harmless = true;
+	enif_mutex_unlock(b->lock);
+	return atom_ok;
+}
+
 static ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	erltrace_error_t e = {.tag = ""};
 	ERL_NIF_TERM ret = atom_ok;
 
 	WITH_HANDLE(b)
-	if (beam_functions_room(&b->fns, b->nwants > 0 ? 2048 : 256) < 0)
-		ret = enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
-	else if (erltrace_go(b->h, &e) < 0)
+	if (beam_functions_room(&b->fns, b->nwants > 0 ? 2048 : 256) < 0) {
+		ret = no_memory(env);
+	} else if (b->harmless && is_destructive(&b->h->comp->prog)) {
+		snprintf(e.tag, sizeof(e.tag), "ET_DESTRUCTIVE");
+		snprintf(e.text, sizeof(e.text),
+			"this node forbids destructive actions (erltrace's setting destructive)");
 		ret = beam_error(env, &e);
-	else
+	} else if (erltrace_go(b->h, &e) < 0) {
+		ret = beam_error(env, &e);
+	} else {
+		beam_watch_go(b);
 		beam_set_live(b, true);
+	}
 	enif_mutex_unlock(b->lock);
 	return ret;
 }
@@ -427,6 +483,10 @@ static ErlNifFunc functions[] = {
 	{"stop", 1, nif_stop, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"work", 2, nif_work, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"walk", 2, nif_walk, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"watch", 2, nif_watch, 0},
+	{"clean", 1, nif_clean, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"halt", 1, nif_halt, 0},
+	{"forbid", 1, nif_forbid, 0},
 };
 
 /* Atoms that are made by their names: they exist from the start, so that no call adds one. */
@@ -437,20 +497,56 @@ static const char *const names[] = {"arity", "return_to", "procs", "running_proc
 	"filled", "stopped", "count", "sum", "min", "max", "avg", "stddev", "quantize", "lquantize",
 	"llquantize", "return", "stacks"};
 
+/*
+ * Handles know this library's data. Loaded once more from the same file, the library is the one
+ * that is there, and takes its handles over. Another file is another library: it has a type of its
+ * own, takes the handles of the old one for no handles at all, and so they end.
+ */
+static ErlNifResourceType *open_type(ErlNifEnv *env)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "erltrace_handle_%p", (void *)&handle_type);
+	return enif_open_resource_type(
+		env, NULL, name, handle_dtor, ERL_NIF_RT_CREATE | ERL_NIF_RT_TAKEOVER, NULL);
+}
+
+/* How many threads the VM has, at most: the last of what erltrace_nif.erl tells. */
+static unsigned threads_of(ErlNifEnv *env, ERL_NIF_TERM info)
+{
+	const ERL_NIF_TERM *t;
+	unsigned threads;
+	int n;
+
+	return enif_get_tuple(env, info, &n, &t) && n == 7 && enif_get_uint(env, t[6], &threads) &&
+			       threads > 0 && threads <= 8192
+		       ? threads
+		       : 1024;
+}
+
 static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 {
 	(void)priv;
+	if (beam_threads_init(threads_of(env, info)) < 0)
+		return -1;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		enif_make_atom(env, names[i]);
 #define X(a) atom_##a = enif_make_atom(env, #a);
 	ATOMS(X)
 #undef X
-	beam_assume(env, info);
-	beam_nodes_check(env);
+	if (!beam_any_open()) { /* else events go by what was found when it was loaded first */
+		beam_assume(env, info);
+		beam_nodes_check(env);
+	}
 	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-	handle_type = enif_open_resource_type(
-		env, NULL, "erltrace_handle", handle_dtor, ERL_NIF_RT_CREATE, NULL);
-	return handle_type == NULL;
+	handle_type = open_type(env);
+	return handle_type == NULL ? -1 : 0;
 }
 
-ERL_NIF_INIT(erltrace_nif, functions, load, NULL, NULL, NULL)
+static int upgrade(ErlNifEnv *env, void **priv, void **old_priv, ERL_NIF_TERM info)
+{
+	(void)old_priv;
+	return load(env, priv, info);
+}
+
+ERL_NIF_INIT(erltrace_nif, functions, load, NULL, upgrade, NULL)

@@ -24,9 +24,11 @@ static ERL_NIF_TERM text(ErlNifEnv *env, const char *s)
 	return binary(env, s, strlen(s));
 }
 
-/* {error, {Tag, Line, Column, Text}} */
+/* {error, {Tag, Line, Column, Text}}; without a tag it was memory that was out. */
 ERL_NIF_TERM beam_error(ErlNifEnv *env, const erltrace_error_t *e)
 {
+	if (e->tag[0] == '\0')
+		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	return enif_make_tuple2(env, atom_error,
 		enif_make_tuple4(env, text(env, e->tag), enif_make_int(env, e->line),
 			enif_make_int(env, e->column), text(env, e->text)));
@@ -140,6 +142,7 @@ ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		rc = co_json_handlers(&json, &hs);
 	if (rc == 0)
 		rc = erltrace_work(b->h, &hs, &e);
+	beam_watch_read(b);
 	co_json_free(&json);
 	enif_mutex_unlock(b->lock);
 	if (rc < 0)
@@ -260,6 +263,7 @@ ERL_NIF_TERM nif_walk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	WITH_HANDLE(b)
 	rc = erltrace_snapshot(b->h, &e);
+	beam_watch_read(b);
 	if (rc == 0)
 		rc = erltrace_each(b->h, NULL, on_agg, &r, &e);
 	if (rc == 0 && argv[1] == atom_true)

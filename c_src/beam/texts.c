@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "beam.h"
 
@@ -25,41 +26,53 @@ struct long_text {
 	struct et_str *str; /* LONG */
 };
 
+#define SMALL (sizeof(struct et_str) + SHORT)
+#define LARGE ((sizeof(struct et_str) + LONG + 7) / 8 * 8)
 struct beam_texts {
-	uint64_t next_id;
+	uint64_t next_id; /* 0: not set up yet */
 	struct short_text terms[CACHED];
 	struct long_text mfas[CACHED];
 	struct et_str *other; /* an atom with a long name */
+	char room[CACHED * (SMALL + LARGE) + LARGE];
 };
 
-static _Atomic uint64_t nthreads;
+static struct beam_texts *pool; /* mapped at load, touched as threads come */
+
+int beam_texts_init(unsigned n)
+{
+	void *p = mmap(NULL, n * sizeof(*pool), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	_Static_assert(SMALL % 8 == 0, "aligned");
+	if (p == MAP_FAILED)
+		return -1;
+	pool = p;
+	return 0;
+}
+
+struct beam_texts *beam_texts_nth(unsigned n)
+{
+	return &pool[n];
+}
 
 /* Once in a thread's life. Ids of a thread lie above all that et_str_new gives. */
-static __attribute__((noinline)) struct beam_texts *new_texts(struct beam_thread *t)
+static __attribute__((noinline)) struct beam_texts *set_up(struct beam_texts *x)
 {
-	const size_t small = sizeof(struct et_str) + SHORT, large = sizeof(struct et_str) + LONG;
-	struct beam_texts *x = calloc(1, sizeof(*x));
-	char *room = calloc(1, CACHED * (small + large) + large);
-
-	if (x == NULL || room == NULL)
-		abort();
 	for (unsigned i = 0; i < CACHED; i++) {
-		x->terms[i].str = (struct et_str *)(void *)(room + i * small);
-		x->mfas[i].str = (struct et_str *)(void *)(room + CACHED * small + i * large);
+		x->terms[i].str = (struct et_str *)(void *)(x->room + i * SMALL);
+		x->mfas[i].str = (struct et_str *)(void *)(x->room + CACHED * SMALL + i * LARGE);
 	}
-	x->other = (struct et_str *)(void *)(room + CACHED * (small + large));
-	x->next_id = (1ULL << 62) | (atomic_fetch_add(&nthreads, 1) << 40);
-	t->texts = x;
+	x->other = (struct et_str *)(void *)(x->room + CACHED * (SMALL + LARGE));
+	x->next_id = (1ULL << 62) | (uint64_t)(x - pool) << 40;
 	return x;
 }
 
+/* Only inside a handle: the thread is known then. */
 static inline struct beam_texts *texts(void)
 {
-	struct beam_thread *t = beam_self;
+	struct beam_texts *x = beam_self->texts;
 
-	if (unlikely(t == NULL))
-		t = beam_thread_new();
-	return likely(t->texts != NULL) ? t->texts : new_texts(t);
+	return likely(x->next_id != 0) ? x : set_up(x);
 }
 
 static void finish(struct beam_texts *x, struct et_str *s, size_t room)

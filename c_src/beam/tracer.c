@@ -11,6 +11,7 @@
 
 #include "../engine/fire.h"
 #include "beam.h"
+#include "peek.h"
 
 static __attribute__((noinline)) ERL_NIF_TERM enabled_far(ErlNifEnv *env, ERL_NIF_TERM state)
 {
@@ -58,7 +59,7 @@ static uint64_t term_arg(ErlNifEnv *env, char *buf, size_t size, ERL_NIF_TERM te
 	*cached = enif_is_atom(env, term);
 	if (*cached)
 		return beam_str(beam_term_text(term));
-	enif_snprintf(buf, size, "%T", term);
+	beam_print(env, term, false, buf, size); /* %T would walk all of a term, however large */
 	return (uint64_t)(uintptr_t)buf;
 }
 
@@ -542,6 +543,17 @@ static __attribute__((noinline)) void rare(struct beam_event *ev, ERL_NIF_TERM t
 		on_gc(ev, BP_GC_MAJOR_END, term);
 }
 
+/*
+ * Others may come when the process has left the VM's table (out_exited), or while it runs on a
+ * dirty scheduler (links, registrations): they must not touch what is kept in its place.
+ */
+static inline bool is_rare(ERL_NIF_TERM tag)
+{
+	return tag == atom_return_from || tag == atom_spawned || tag == atom_exit ||
+	       tag == atom_gc_minor_start ||
+	       tag == atom_gc_minor_end || tag == atom_gc_major_start || tag == atom_gc_major_end;
+}
+
 /* Events in the process's own context: what is kept of it may be touched. */
 static inline void begin(struct beam_event *ev)
 {
@@ -597,7 +609,7 @@ static __attribute__((noinline)) void others(struct beam_event *ev, const ERL_NI
 		on_out(ev, argv[3]);
 	} else if (tag == atom_register || tag == atom_unregister) {
 		beam_name_event(ev, tag, argv[3]);
-	} else {
+	} else if (is_rare(tag)) {
 		begin(ev);
 		rare(ev, tag, argv[3], argv[4]);
 		end(ev);
@@ -652,13 +664,18 @@ __attribute__((no_stack_protector)) ERL_NIF_TERM beam_trace(
 	in = number == BEAM_ALL ? atomic_load_explicit(&beam_running, memory_order_relaxed)
 				: 1ULL << number % BEAM_HANDLES;
 	for (; in != 0; in &= in - 1) {
-		struct beam_handle *b = beam_enter_slot((unsigned)__builtin_ctzll(in));
+		unsigned slot = (unsigned)__builtin_ctzll(in);
+		struct beam_handle *b = beam_enter_slot(slot);
 
 		if (likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire) &&
 			   (number == BEAM_ALL || b->number == number))) {
+			struct beam_cost *cost = &beam_self->costs[slot];
+			uint64_t began = beam_cost_begin(cost);
+
 			ev.b = b;
 			ev.who.vtimestamp = b->vtimestamp;
 			dispatch(&ev, argv);
+			beam_cost_end(b, cost, began);
 		}
 		beam_leave();
 	}

@@ -22,8 +22,12 @@ bool beam_user_enabled(const struct beam_handle *b)
 	return false;
 }
 
-/* Append an iolist's bytes; false: it is none. Bounded: what is beyond the room is left out. */
-static bool add_iolist(ErlNifEnv *env, ERL_NIF_TERM t, char *buf, size_t *len, int deep)
+/*
+ * Append an iolist's bytes; false: it is none. Bounded: what is beyond the room is left out, and
+ * what comes after a great many elements that hold nothing.
+ */
+static bool add_iolist(
+	ErlNifEnv *env, ERL_NIF_TERM t, char *buf, size_t *len, unsigned *steps, int deep)
 {
 	ERL_NIF_TERM head;
 	ErlNifBinary bin;
@@ -37,11 +41,11 @@ static bool add_iolist(ErlNifEnv *env, ERL_NIF_TERM t, char *buf, size_t *len, i
 		return true;
 	}
 	while (enif_get_list_cell(env, t, &head, &t)) {
-		if (*len >= MOST_TEXT - 1)
+		if (*len >= MOST_TEXT - 1 || (*steps)++ >= 4 * MOST_TEXT)
 			return true;
 		if (enif_get_uint(env, head, &c) && c < 256)
 			buf[(*len)++] = (char)c;
-		else if (deep == 0 || !add_iolist(env, head, buf, len, deep - 1))
+		else if (deep == 0 || !add_iolist(env, head, buf, len, steps, deep - 1))
 			return false;
 	}
 	return enif_is_empty_list(env, t) || enif_inspect_binary(env, t, &bin);
@@ -51,7 +55,8 @@ static bool add_iolist(ErlNifEnv *env, ERL_NIF_TERM t, char *buf, size_t *len, i
 static bool get_text(ErlNifEnv *env, ERL_NIF_TERM t, char *buf)
 {
 	size_t len = 0;
-	bool ok = enif_is_atom(env, t) || add_iolist(env, t, buf, &len, 16);
+	unsigned steps = 0;
+	bool ok = enif_is_atom(env, t) || add_iolist(env, t, buf, &len, &steps, 16);
 
 	buf[len] = '\0';
 	return ok;
@@ -154,8 +159,15 @@ ERL_NIF_TERM nif_user_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	pid = enif_make_pid(env, &self);
 	for (unsigned i = 0; i < BEAM_HANDLES; i++) {
 		struct beam_handle *b = beam_enter_slot(i);
-		ERL_NIF_TERM r = b != NULL ? beam_user_fire(b, env, pid, kind, args, n) : atom_false;
+		ERL_NIF_TERM r = atom_false;
 
+		if (b != NULL) {
+			struct beam_cost *c = &beam_self->costs[i];
+			uint64_t began = beam_cost_begin(c);
+
+			r = beam_user_fire(b, env, pid, kind, args, n);
+			beam_cost_end(b, c, began);
+		}
 		beam_leave();
 		if (r != atom_false)
 			result = r;

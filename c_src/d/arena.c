@@ -17,6 +17,7 @@ struct block {
 
 struct arena {
 	struct block *blocks;
+	jmp_buf *trap;
 };
 
 struct arena *arena_new(void)
@@ -37,6 +38,11 @@ void arena_free(struct arena *a)
 	free(a);
 }
 
+void arena_trap(struct arena *a, jmp_buf *trap)
+{
+	a->trap = trap;
+}
+
 void *arena_alloc(struct arena *a, size_t size)
 {
 	struct block *b = a->blocks;
@@ -47,6 +53,8 @@ void *arena_alloc(struct arena *a, size_t size)
 		size_t n = size > BLOCK ? size : BLOCK;
 
 		b = calloc(1, sizeof(*b) + n);
+		if (b == NULL && a->trap != NULL)
+			longjmp(*a->trap, 1);
 		if (b == NULL)
 			return NULL;
 		b->size = n;

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that is freed all at once. Blocks are zeroed. NULL only when memory is out. */
+/*
+ * Memory that is freed all at once. Blocks are zeroed. When memory is out: a jump to the trap, if
+ * there is one, else NULL.
+ */
 #ifndef D_ARENA_H
 #define D_ARENA_H
 
+#include <setjmp.h>
 #include <stddef.h>
 
 struct arena;
 
 struct arena *arena_new(void);
 void arena_free(struct arena *a);
+void arena_trap(struct arena *a, jmp_buf *trap); /* NULL: none any more */
 void *arena_alloc(struct arena *a, size_t size);
 char *arena_strdup(struct arena *a, const char *s, size_t len); /* adds a NUL */
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

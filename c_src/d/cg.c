@@ -452,6 +452,7 @@ int d_cg_clause(struct d_comp *c, struct d_clause *cl)
 
 	if (g.a == NULL)
 		return d_error(c, "ET_NOMEM", cl->line, cl->col, "out of memory");
+	c->assembler = g.a;
 	if (p->strsize == 0) /* fixed with the first clause */
 		p->strsize = c->opts->val[OPT_STRSIZE];
 	pc->descs = cl->descs;
@@ -474,6 +475,7 @@ int d_cg_clause(struct d_comp *c, struct d_clause *cl)
 			p->scratch_size = g.scratch;
 		err = append_clause(c, pc);
 	}
+	c->assembler = NULL;
 	ebpf_asm_free(g.a);
 	return err;
 }

@@ -390,11 +390,11 @@ void cg_action(struct cg *g, struct d_node *n)
 	case ACT_UFUNC:
 	case ACT_UMOD:
 	case ACT_UADDR: act_self(g, n); break;
-	case ACT_CHILL:
 	case ACT_RAISE:
 	case ACT_STOP:
 	case ACT_PANIC:
-	case ACT_BREAKPOINT: act_destroy(g, n); break;
+	case ACT_BREAKPOINT: g->clause->signals = true; /* fall through */
+	case ACT_CHILL: act_destroy(g, n); break;
 	default:
 		cg_fail(g, n, "D_FUNC_UNDEF", "%s( ) is not supported here", n->ident->name);
 		break;

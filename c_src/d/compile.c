@@ -313,7 +313,7 @@ static int load_libs_once(struct d_comp *c)
 	return -1;
 }
 
-int d_compile(struct d_comp *c, const char *text, size_t len, const char *file, int argc,
+static int compile(struct d_comp *c, const char *text, size_t len, const char *file, int argc,
 	const char *const *argv, unsigned flags, unsigned *first_clause, struct et_error *e)
 {
 	struct mark m = mark(c);
@@ -340,4 +340,28 @@ int d_compile(struct d_comp *c, const char *text, size_t len, const char *file, 
 	}
 	c->prog.nprograms++;
 	return 0;
+}
+
+/* Memory that is out is found anywhere in the compiler: from there it is one jump to here. */
+int d_compile(struct d_comp *c, const char *text, size_t len, const char *file, int argc,
+	const char *const *argv, unsigned flags, unsigned *first_clause, struct et_error *e)
+{
+	const struct mark m = mark(c);
+	const bool had_libs = c->libs_loaded;
+	jmp_buf trap;
+	int rc;
+
+	if (setjmp(trap) != 0) {
+		arena_trap(c->arena, NULL);
+		ebpf_asm_free(c->assembler);
+		c->assembler = NULL;
+		c->libs_loaded = had_libs;
+		undo(c, &m);
+		*first_clause = m.nclauses;
+		return et_err(e, "ET_NOMEM", "out of memory");
+	}
+	arena_trap(c->arena, &trap);
+	rc = compile(c, text, len, file, argc, argv, flags, first_clause, e);
+	arena_trap(c->arena, NULL);
+	return rc;
 }

@@ -69,6 +69,7 @@ struct d_idtab; /* ident.c: a hash table of idents with undo */
 
 struct d_comp {
 	struct arena *arena;
+	struct ebpf_asm *assembler; /* of the clause that is being compiled */
 	struct et_options *opts;
 	struct et_error error; /* of the compile under way */
 	struct d_basic t;

@@ -124,6 +124,7 @@ struct prog_clause {
 	bool has_record;      /* leaves a record in the buffer */
 	bool speculates;      /* its record goes where speculate() said */
 	bool destructive;
+	bool signals; /* stop(), raise() and the like: to the whole program */
 	uint32_t rec_size;    /* fixed part */
 	uint16_t nactions;
 	struct prog_action *actions;

@@ -45,6 +45,11 @@ static int load_code(struct en *en, struct et_error *e)
 		const struct prog_clause *c = p->clauses[i];
 		struct et_error ignored = {0};
 
+		if (c->signals && en->opts->inside)
+			return et_err(e, "ET_DESTRUCTIVE",
+				"line %d: stop(), raise(), panic() and breakpoint() would stop or "
+				"kill the whole node: inside a node they are refused",
+				c->line);
 		if (c->destructive && !en->opts->val[OPT_DESTRUCTIVE])
 			return et_err(e, "ET_DESTRUCTIVE",
 				"line %d: destructive actions are not permitted: "

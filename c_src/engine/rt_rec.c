@@ -12,6 +12,7 @@
 
 #define CHILL_MOST   500000000ULL  /* ns that may be spent chilling ... */
 #define CHILL_WITHIN 1000000000ULL /* ... in this time */
+#define CHILL_INSIDE 50000000ULL   /* the same in a node, where others wait for the scheduler */
 
 RTFN(rec_str)
 {
@@ -86,17 +87,17 @@ RTFN(exit)
 	return 0;
 }
 
-/* Busy for so many ns, within bounds that leave the program half of its time. */
+/* Busy for so many ns, within bounds that leave the program half of its time, or more. */
 PROBE_PATH static void chill(struct fire *f, uint64_t ns)
 {
 	struct en_thread *t = f->thread;
-	uint64_t now = en_now(), end;
+	uint64_t now = en_now(), end, most = f->en->opts->inside ? CHILL_INSIDE : CHILL_MOST;
 
 	if (now - t->chill_from > CHILL_WITHIN) {
 		t->chill_from = now;
 		t->chilled = 0;
 	}
-	if (ns > CHILL_MOST || t->chilled + ns > CHILL_MOST) {
+	if (ns > most || t->chilled + ns > most) {
 		set_fault(f, FAULT_ILLOP, 0);
 		return;
 	}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What events cost, and the watchdog. To time every event would cost as much as many of them do:
+ * one of some tens is timed (probe path), and stands for those since the last; where events are
+ * dear, each of them. How many is drawn anew each time, or a pattern in the workload could hide
+ * from it.
+ *
+ * The process of a handle comes by some times a second (nif_watch). A script is ended, with
+ * DTrace's words, if
+ *   - its events took more than `watchdog' percent of the schedulers' time for `watchtime';
+ *   - the handle's process did not come by for that long, though events went on: the node is so
+ *     busy that even a process of high priority does not run. The events themselves find that;
+ *   - records were dropped, and nobody asked for results for `silence'.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "beam.h"
+
+#define VM_NS	 150	 /* what the VM itself takes to make an event */
+#define DEAR	 5000	 /* ns: above this each event is timed */
+#define LONGEST	 1000000 /* ns: the thread may have been off its processor: stands for itself */
+#define SURE	 5	 /* a fifth of patience: how long a beat must be too old */
+
+/* ---- probe path ------------------------------------------------------------------------ */
+
+/* Nobody looks after the handle: its events end. Stopped and continued, a node beats at once. */
+static void look_at_beat(struct beam_handle *b, uint64_t now)
+{
+	uint64_t beat = atomic_load_explicit(&b->beat, memory_order_relaxed);
+	uint64_t stale = atomic_load_explicit(&b->stale, memory_order_relaxed);
+
+	if (likely(beat == 0 || now < beat + b->patience))
+		return;
+	if (stale < beat) {
+		atomic_store_explicit(&b->stale, now, memory_order_relaxed);
+	} else if (now > stale + b->patience / SURE) {
+		atomic_store_explicit(&b->ended, ENDED_STALL, memory_order_relaxed);
+		beam_halt(b);
+	}
+}
+
+__attribute__((noinline)) void beam_cost_timed(
+	struct beam_handle *b, struct beam_cost *c, uint64_t began)
+{
+	uint64_t n = atomic_load_explicit(&c->events, memory_order_relaxed);
+	uint64_t now = en_now(), ns = now - began;
+	uint64_t all = atomic_load_explicit(&c->ns, memory_order_relaxed);
+
+	atomic_store_explicit(&c->ns, all + (ns > LONGEST ? ns : ns * (n - c->last)),
+		memory_order_relaxed);
+	c->last = n;
+	c->next = n + (ns > DEAR ? 1 : 32 + (began >> 4) % 64);
+	look_at_beat(b, now);
+}
+
+/* ---- the process of the handle --------------------------------------------------------- */
+
+uint64_t beam_cost(unsigned slot)
+{
+	struct beam_thread *t;
+	uint64_t ns = 0;
+
+	for (unsigned i = 0; (t = beam_thread_nth(i)) != NULL; i++)
+		ns += atomic_load_explicit(&t->costs[slot].ns, memory_order_relaxed) +
+		      VM_NS * atomic_load_explicit(&t->costs[slot].events, memory_order_relaxed);
+	return ns;
+}
+
+static uint64_t drops(struct beam_handle *b)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < en_nthreads(b->h->en); i++)
+		n += en_drops(b->h->en, i, DROP_PRINCIPAL);
+	return n;
+}
+
+void beam_watch_go(struct beam_handle *b)
+{
+	uint64_t now = en_now(), cost = beam_cost(b->number % BEAM_HANDLES);
+
+	b->watch = (struct beam_watch){.window[0] = {now, cost}, .n = 1, .read = now};
+	b->patience = b->h->opts.val[OPT_WATCHTIME];
+	atomic_store(&b->beat, 0);
+	atomic_store(&b->stale, 0);
+}
+
+void beam_watch_read(struct beam_handle *b)
+{
+	b->watch.read = en_now();
+	b->watch.drops = drops(b);
+	if (atomic_load(&b->beat) != 0)
+		atomic_store(&b->beat, b->watch.read);
+}
+
+static unsigned permille(struct beam_handle *b, unsigned from, uint64_t now, uint64_t cost,
+	unsigned schedulers)
+{
+	uint64_t ns = now - b->watch.window[from % (BEAM_WINDOWS + 1)].at;
+
+	cost -= b->watch.window[from % (BEAM_WINDOWS + 1)].cost;
+	return ns == 0 ? 0 : (unsigned)(cost * 1000 / (ns * schedulers));
+}
+
+/* A window is over: how much of the schedulers' time went into events? */
+static void look_at_cost(struct beam_handle *b, uint64_t now, unsigned schedulers)
+{
+	const uint64_t *opt = b->h->opts.val;
+	struct beam_watch *w = &b->watch;
+	uint64_t cost;
+
+	if (now - w->window[(w->n - 1) % (BEAM_WINDOWS + 1)].at < opt[OPT_WATCHTIME] / BEAM_WINDOWS)
+		return;
+	cost = beam_cost(b->number % BEAM_HANDLES);
+	w->permille = permille(b, w->n - 1, now, cost, schedulers);
+	if (w->n > BEAM_WINDOWS) {
+		w->mean = permille(b, w->n, now, cost, schedulers); /* the oldest */
+		if (opt[OPT_WATCHDOG] != 0 && w->mean > 10 * opt[OPT_WATCHDOG])
+			atomic_store(&b->ended, ENDED_COST);
+	}
+	w->window[w->n % (BEAM_WINDOWS + 1)].at = now;
+	w->window[w->n++ % (BEAM_WINDOWS + 1)].cost = cost;
+}
+
+static void look_at_reader(struct beam_handle *b, uint64_t now)
+{
+	uint64_t silence = b->h->opts.val[OPT_SILENCE];
+
+	if (silence != 0 && now - b->watch.read > silence && drops(b) > b->watch.drops)
+		atomic_store(&b->ended, ENDED_SILENCE);
+}
+
+static void why(struct beam_handle *b, char *buf, size_t size)
+{
+	const uint64_t *opt = b->h->opts.val;
+
+	switch (atomic_load(&b->ended)) {
+	case ENDED_COST:
+		snprintf(buf, size,
+			"Abort due to systemic unresponsiveness: probes took %u %% of the "
+			"schedulers' time for %.3g s, more than watchdog=%u allows",
+			b->watch.mean / 10, opt[OPT_WATCHTIME] / 1e9, (unsigned)opt[OPT_WATCHDOG]);
+		break;
+	case ENDED_STALL:
+		snprintf(buf, size,
+			"Abort due to systemic unresponsiveness: the tracing process did not get "
+			"to run for %.3g s (watchtime)", opt[OPT_WATCHTIME] / 1e9);
+		break;
+	case ENDED_SILENCE:
+		snprintf(buf, size,
+			"Abort due to systemic unresponsiveness: records were dropped, and "
+			"nobody asked for any for %.3g s (silence)", opt[OPT_SILENCE] / 1e9);
+		break;
+	default: break;
+	}
+}
+
+/*
+ * watch(Handle, Schedulers) -> {running | done | aborted, CostPermille, Text}: to be called some
+ * times a second while a script runs. On a normal scheduler: it waits for nobody. done: the script
+ * has exited or filled its buffers; there is no need for events any more.
+ */
+ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct beam_handle *b = beam_get(env, argv[0]);
+	ERL_NIF_TERM state = atom_running, text;
+	unsigned schedulers = 1, cost;
+	char buf[256] = "";
+	uint64_t now = en_now();
+
+	(void)argc;
+	if (b == NULL)
+		return enif_make_badarg(env);
+	if (!enif_get_uint(env, argv[1], &schedulers) || schedulers == 0)
+		schedulers = 1;
+	if (atomic_load(&b->ended) == ENDED_NOT && atomic_load(&b->live))
+		atomic_store(&b->beat, now);
+	if (enif_mutex_trylock(b->lock) != 0) { /* somebody is at work: the next time */
+		enif_make_new_binary(env, 0, &text);
+		return enif_make_tuple3(env, atom_running, enif_make_uint(env, 0), text);
+	}
+	if (b->h == NULL) {
+		enif_mutex_unlock(b->lock);
+		return enif_make_tuple2(env, atom_error, atom_closed);
+	}
+	if (atomic_load(&b->ended) == ENDED_NOT && atomic_load(&b->live)) {
+		look_at_cost(b, now, schedulers);
+		look_at_reader(b, now);
+	}
+	if (atomic_load(&b->ended) != ENDED_NOT) {
+		beam_set_live(b, false);
+		state = atom_aborted;
+		why(b, buf, sizeof(buf));
+	} else if (erltrace_status(b->h, NULL) != ERLTRACE_RUNNING) {
+		state = atom_done;
+	}
+	cost = b->watch.permille;
+	enif_mutex_unlock(b->lock);
+	memcpy(enif_make_new_binary(env, strlen(buf), &text), buf, strlen(buf));
+	return enif_make_tuple3(env, state, enif_make_uint(env, cost), text);
+}
+
+/*
+ * clean(Handle) -> ms until the next time: the room of deleted variables can be used again. Often
+ * where there are such variables, else for what is left of threads that ended.
+ */
+ERL_NIF_TERM nif_clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	const struct prog *prog;
+	uint64_t ms = 1000;
+
+	WITH_HANDLE(b)
+	if (en_state(b->h->en) == EN_RUNNING)
+		en_clean(b->h->en);
+	prog = &b->h->comp->prog;
+	for (unsigned i = 0; i < prog->nvars; i++)
+		if (prog->vars[i]->assoc)
+			ms = b->h->opts.val[OPT_CLEANRATE] / 1000000;
+	enif_mutex_unlock(b->lock);
+	return enif_make_uint64(env, ms < 5 ? 5 : ms);
+}
+
+/* halt(Handle): no event fires any more, whoever is at work on the handle. */
+ERL_NIF_TERM nif_halt(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct beam_handle *b = beam_get(env, argv[0]);
+
+	(void)argc;
+	if (b == NULL)
+		return enif_make_badarg(env);
+	if (beam_enter_slot(b->number % BEAM_HANDLES) == b)
+		beam_halt(b);
+	beam_leave();
+	return atom_ok;
+}
