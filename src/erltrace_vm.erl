@@ -79,10 +79,13 @@ rearm(#armed{session = undefined, want = Want} = Armed, Needs) ->
     Want1 = Want#want{patterns = maps:merge(Ps, patterns(Needs))},
     locked(fun() ->
                    Old = application:get_env(?APP, armed, []),
-                   New = lists:keyreplace(Number, #want.number, Old, Want1),
-                   application:set_env(?APP, armed, New),
-                   #want{patterns = Wanted} = union(New),
-                   change_patterns(Wanted)
+                   %% Without one, the watchdog has taken all of it back.
+                   lists:keymember(Number, #want.number, Old) andalso begin
+                       New = lists:keyreplace(Number, #want.number, Old, Want1),
+                       application:set_env(?APP, armed, New),
+                       #want{patterns = Wanted} = union(New),
+                       change_patterns(Wanted)
+                   end
            end),
     Armed#armed{want = Want1};
 rearm(#armed{session = Session} = Armed, Needs) ->

@@ -91,8 +91,8 @@ struct beam_fn *beam_function_need(
 
 	if (fn != NULL)
 		return fn;
-	/* While events look functions up, the table stays as large as it is. */
-	if ((f->n >= f->nbuckets && !atomic_load(&b->live) && rehash(f) < 0) ||
+	/* From go on events may look functions up: the table stays as large as it is. */
+	if ((f->n >= f->nbuckets && en_state(b->h->en) == EN_IDLE && rehash(f) < 0) ||
 		f->nbuckets == 0 || (fn = calloc(1, sizeof(*fn))) == NULL)
 		return NULL;
 	fn->mod = mod;

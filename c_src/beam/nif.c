@@ -345,6 +345,8 @@ static ERL_NIF_TERM nif_needs(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 	if (!enif_get_uint64(env, argv[2], &limit))
 		limit = 0;
 	list = beam_needs(b, env, limit);
+	if (enif_is_list(env, list)) /* all is set up: the tracer of other handles may call */
+		beam_set_live(b, true);
 	count_user(b, beam_user_enabled(b));
 	enif_mutex_unlock(b->lock);
 	return list;
@@ -431,7 +433,6 @@ static ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		ret = beam_error(env, &e);
 	} else {
 		beam_watch_go(b);
-		beam_set_live(b, true);
 	}
 	enif_mutex_unlock(b->lock);
 	return ret;
