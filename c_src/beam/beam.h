@@ -493,6 +493,7 @@ ERL_NIF_TERM nif_print(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* stacks.c: what ustack() is in an Erlang process */
 unsigned beam_ustack(const struct en_who *who, uint64_t *pcs, unsigned max);
 bool beam_frame_text(uint64_t frame, char *buf, size_t size); /* false: no frame of ours */
+void beam_stacks_init(void);
 void beam_stacks_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth);
 bool beam_stacks_known(void);
 

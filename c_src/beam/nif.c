@@ -539,6 +539,7 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 		beam_assume(env, info);
 		beam_nodes_check(env);
 	}
+	beam_stacks_init();
 	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
 	handle_type = open_type(env);
 	return handle_type == NULL ? -1 : 0;

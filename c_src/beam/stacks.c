@@ -84,6 +84,15 @@ static unsigned walk(ErlNifEnv *env, uint64_t *pcs, unsigned max)
 
 /* ---- the check ------------------------------------------------------------------------- */
 
+/* At load: the VM's own functions, where it shows them. */
+void beam_stacks_init(void)
+{
+	*(void **)&find_function = dlsym(RTLD_DEFAULT, "erts_find_function_from_pc");
+	return_trace = dlsym(RTLD_DEFAULT, "beam_return_trace");
+	exception_trace = dlsym(RTLD_DEFAULT, "beam_exception_trace");
+	return_to = dlsym(RTLD_DEFAULT, "beam_return_to_trace");
+}
+
 /* In the layout's check: fn, of this arity, has called itself depth times. */
 void beam_stacks_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth)
 {
@@ -92,10 +101,6 @@ void beam_stacks_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth)
 	unsigned n, same = 0;
 	int arity;
 
-	*(void **)&find_function = dlsym(RTLD_DEFAULT, "erts_find_function_from_pc");
-	return_trace = dlsym(RTLD_DEFAULT, "beam_return_trace");
-	exception_trace = dlsym(RTLD_DEFAULT, "beam_exception_trace");
-	return_to = dlsym(RTLD_DEFAULT, "beam_return_to_trace");
 	if (find_function == NULL || return_trace == NULL || return_to == NULL || depth >= 8 ||
 		enif_thread_type() != ERL_NIF_THR_NORMAL_SCHEDULER ||
 		!enif_get_tuple(env, mfa, &arity, &t) || arity != 3)
