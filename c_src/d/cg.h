@@ -68,6 +68,10 @@ struct cg {
 	int conditional; /* depth of ifs around the action being made */
 	int maybe;	 /* the same of && || ?: around an expression */
 	int argstr[10];	 /* stack slot + 1 that has copyinstr(argn), on every way from there on */
+	struct {
+		unsigned what; /* 1 + ask and argument */
+		int slot;
+	} asked[8]; /* the same for texts that whoever fires was asked for */
 	int32_t any_off; /* byte that says whether the record has anything; -1: always */
 	int32_t present; /* next byte that says whether an action inside an if was reached */
 	int exit_label;

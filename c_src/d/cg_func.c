@@ -293,41 +293,69 @@ static const struct fn_rt fn_rts[FN_COUNT_] = {
 	[FN_TOUPPER] = SLOT(toupper),
 };
 
-/* What a clause reads on all its ways is read once: the arguments do not change. */
+/* What a clause reads on all its ways is read once: r0 is kept in a slot, + 1; 0: it is not. */
+static int keep_for_all(struct cg *g, const struct d_node *n)
+{
+	int slot;
+
+	if (g->conditional != 0 || g->maybe != 0 || __builtin_popcountll(g->slots) >= CG_SLOTS / 2)
+		return 0;
+	slot = cg_slots(g, n, 1);
+	cg_store(g, (struct cg_val){.kind = VAL_SLOT, .reg = slot}, R0);
+	return slot + 1;
+}
+
+static struct cg_val kept(struct cg *g, const struct d_node *n, int slot)
+{
+	cg_load(g, R0, (struct cg_val){.kind = VAL_SLOT, .reg = slot - 1});
+	return cg_keep(g, n, R0);
+}
+
+/* The arguments do not change. */
 struct cg_val cg_argstr(struct cg *g, const struct d_node *n, unsigned arg)
 {
 	g->clause->argmask |= 1 << arg;
-	if (g->argstr[arg] != 0) {
-		cg_load(g, R0, (struct cg_val){.kind = VAL_SLOT, .reg = g->argstr[arg] - 1});
-		return cg_keep(g, n, R0);
-	}
+	if (g->argstr[arg] != 0)
+		return kept(g, n, g->argstr[arg]);
 	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
 	ebpf_const(g->a, R3, arg);
 	cg_call(g, RT_argstr);
-	if (g->conditional == 0 && g->maybe == 0 &&
-		__builtin_popcountll(g->slots) < CG_SLOTS / 2) {
-		int slot = cg_slots(g, n, 1);
+	g->argstr[arg] = keep_for_all(g, n);
+	return cg_keep(g, n, R0);
+}
 
-		cg_store(g, (struct cg_val){.kind = VAL_SLOT, .reg = slot}, R0);
-		g->argstr[arg] = slot + 1;
-	}
+static struct cg_val ask_num(struct cg *g, const struct d_node *n, unsigned ask, struct cg_val arg)
+{
+	cg_load(g, R3, arg);
+	cg_free(g, arg);
+	ebpf_const(g->a, R2, ask);
+	cg_call(g, RT_asknum);
+	cg_norm(g, R0, n->type);
 	return cg_keep(g, n, R0);
 }
 
 struct cg_val cg_ask(struct cg *g, const struct d_node *n, struct cg_val arg)
 {
-	unsigned ask = n->ident->builtin->ask - 1u;
-	bool str = d_is_string(n->type);
+	unsigned ask = n->ident->builtin->ask - 1u, i = 0, what = 0;
 
 	g->clause->asks |= 1u << ask;
-	cg_load(g, str ? R4 : R3, arg);
+	if (!d_is_string(n->type))
+		return ask_num(g, n, ask, arg);
+	if (arg.kind == VAL_CONST && arg.imm < 256)
+		what = 1 + (ask << 8 | (unsigned)arg.imm);
+	while (i < 8 && g->asked[i].slot != 0 && g->asked[i].what != what)
+		i++;
+	if (what != 0 && i < 8 && g->asked[i].slot != 0)
+		return kept(g, n, g->asked[i].slot);
+	cg_load(g, R4, arg);
 	cg_free(g, arg);
-	if (str)
-		ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
-	ebpf_const(g->a, str ? R3 : R2, ask);
-	cg_call(g, str ? RT_askstr : RT_asknum);
-	if (!str)
-		cg_norm(g, R0, n->type);
+	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
+	ebpf_const(g->a, R3, ask);
+	cg_call(g, RT_askstr);
+	if (what != 0 && i < 8) {
+		g->asked[i].what = what;
+		g->asked[i].slot = keep_for_all(g, n);
+	}
 	return cg_keep(g, n, R0);
 }
 
