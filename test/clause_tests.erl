@@ -1,6 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Clauses as they run in a node, where what they read comes from Erlang terms.
 -module(clause_tests).
+-export([dear/1, cheap/1]).
 -include_lib("eunit/include/eunit.hrl").
 
 %% copyinstr(arg6) is read once in a clause: on every way through it, it must have been read.
@@ -51,3 +52,30 @@ self_by_name_test() ->
                                 {P, K} <- Pids, I <- lists:seq(1, 200)] ++
                                 [{<<"last">>, max, [P], K} || {P, K} <- Pids]),
                  lists:sort(Aggs)).
+
+%% What events take is estimated from some of them: after dear ones, cheap ones must not be taken
+%% to have used more time than there was.
+vtimestamp_after_dear_events_test() ->
+    Long = lists:flatten(lists:duplicate(30, "this->s = strjoin(this->s, \"abc\"); ")),
+    Script = "erlang*:clause_tests:dear:function-entry { this->s = \"\"; " ++ Long ++
+        "@v = max(vtimestamp); }"
+        "erlang*:clause_tests:cheap:function-entry { @v = max(vtimestamp); }",
+    {ok, H} = erltrace:script(Script),
+    T0 = erlang:monotonic_time(nanosecond),
+    [begin
+         {P, M} = spawn_monitor(Work),
+         receive {'DOWN', M, process, P, normal} -> ok end
+     end || _ <- lists:seq(1, 20),
+            Work <- [fun() -> [?MODULE:dear(N) || N <- lists:seq(1, 300)] end,
+                     fun() -> cheaps(20) end]],
+    Took = erlang:monotonic_time(nanosecond) - T0,
+    {ok, [{_, max, [], V}]} = erltrace:aggregations(H),
+    ok = erltrace:close(H),
+    ?assert(V > 0),
+    ?assert(V =< Took).
+
+cheaps(0) -> ok;
+cheaps(N) -> ?MODULE:cheap(N), cheaps(N - 1).
+
+dear(N) -> N.
+cheap(N) -> N.

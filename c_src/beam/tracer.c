@@ -41,7 +41,7 @@ uint64_t beam_vtimestamp(const struct en_who *who)
 	if (p == NULL)
 		return 0;
 	now = p->ran;
-	if (p->in_at != 0)
+	if (p->in_at != 0 && ev->began > p->in_at + p->spent) /* what is spent is estimated */
 		now += ev->began - p->in_at - p->spent;
 	if (now > p->last)
 		p->last = now;
