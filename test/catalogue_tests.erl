@@ -43,7 +43,7 @@ with_node(Args, Fun) ->
                                     connection => standard_io, wait_boot => 60000,
                                     args => Args ++ ["-pa" | code:get_path()]}),
     try Fun(Peer, Node)
-    after catch peer:stop(Peer)
+    after peer:stop(Peer)
     end.
 
 %% Fun(Arg) of this module there; what it returns.

@@ -154,7 +154,7 @@ names_test_() ->
                                      connection => standard_io, wait_boot => 60000,
                                      args => ["-pa" | code:get_path()]}),
         try ok = peer:call(Peer, ?MODULE, names_there, [], 60000)
-        after catch peer:stop(Peer)
+        after peer:stop(Peer)
         end
     end}.
 

@@ -123,7 +123,7 @@ test_release() { # release
 	# A log without results, or with those of a release that is not this one, is a failure.
 	erts=$(inside "$root" "erl -noshell -eval 'io:format(\"~s ~s\",
 		[erlang:system_info(otp_release), erlang:system_info(version)]), halt().'" 2>/dev/null)
-	while read -r line; do
+	while IFS= read -r line; do
 		[[ $line =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] || continue
 		p=$((p + BASH_REMATCH[1])) f=$((f + BASH_REMATCH[2]))
 	done <"$log"
