@@ -7,14 +7,16 @@
  *
  * Arguments: for how many seconds (until ^C); the busiest so many (10).
  * Cost: flag running_procs; some 0.7 us each time a process runs.
+ * Names are registered names (flag procs), where a process has one.
  * Sample (a process that ran all the time has 1000000):
  *	PROCESS                  RUN US
- *	<0.90.0>                    851
- *	<0.89.0>                   1748
+ *	demo_journal                851
+ *	demo_store                 1748
  */
 #pragma D option quiet
 #pragma D option defaultargs
 
+inline string who = erlname != "" ? erlname : erlpid;
 inline int most = $2 ? $2 : 10;
 self uint64_t in;
 
@@ -25,7 +27,7 @@ erlang*:::process-scheduled { self->in = timestamp; }
 erlang*:::process-unscheduled
 /self->in/
 {
-	@us[copyinstr(arg0)] = sum(timestamp - self->in);
+	@us[who] = sum(timestamp - self->in);
 	self->in = 0;
 }
 

@@ -7,17 +7,19 @@
  *
  * Arguments: for how many seconds (until ^C); the busiest so many callers (20).
  * Cost: calls of ets' built-in functions are traced (flag call), some 0.5 us each.
+ * Names are registered names (flag procs), where a process has one.
  * Sample:
  *	FUNCTION                          CALLS
  *	ets:lookup/2                        121
  *	ets:update_counter/3                121
  *
  *	PROCESS              FUNCTION                          CALLS
- *	<0.89.0>             ets:update_counter/3                121
+ *	demo_store           ets:update_counter/3                121
  */
 #pragma D option quiet
 #pragma D option defaultargs
 
+inline string who = erlname != "" ? erlname : erlpid;
 inline int most = $2 ? $2 : 20;
 
 BEGIN { seconds = $1; }
@@ -25,7 +27,7 @@ BEGIN { seconds = $1; }
 erlang*:ets::bif-entry
 {
 	@f[copyinstr(arg1)] = count();
-	@p[copyinstr(arg0), copyinstr(arg1)] = count();
+	@p[who, copyinstr(arg1)] = count();
 }
 
 tick-1s /--seconds == 0/ { exit(0); }

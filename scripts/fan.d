@@ -9,17 +9,19 @@
  * Arguments: for how many seconds (until ^C); so many of each (10).
  * Cost: flag send; some 0.5 us for a message. Keeps a word for each pair of processes: with more
  * than some ten thousand pairs raise dynvarsize, else there are drops.
+ * Names are registered names (flag procs), where a process has one.
  * Sample:
  *	RECEIVER                SENDERS
- *	<0.89.0>                     41
+ *	demo_store                   41
  *
  *	SENDER                RECEIVERS
- *	<0.89.0>                     41
+ *	demo_store                   41
  */
 #pragma D option quiet
 #pragma D option defaultargs
 #pragma D option dynvarsize=16m
 
+inline string who = erlname != "" ? erlname : erlpid;
 inline int most = $2 ? $2 : 10;
 int seen[string, string];
 
@@ -30,7 +32,7 @@ erlang*:::message-send
 {
 	seen[copyinstr(arg0), copyinstr(arg1)] = 1;
 	@in[copyinstr(arg1)] = count();
-	@out[copyinstr(arg0)] = count();
+	@out[who] = count();
 }
 
 tick-1s /--seconds == 0/ { exit(0); }

@@ -7,6 +7,7 @@
  *
  * Arguments: for how many seconds (until ^C); so many processes (10).
  * Cost: flag garbage_collection; some 0.7 us for each collection.
+ * Names are registered names (flag procs), where a process has one.
  * Sample:
  *	  minor
  *	           value  ------------- Distribution ------------- count
@@ -18,14 +19,15 @@
  *	minor          26          12130
  *
  *	PROCESS                   TIMES
- *	<0.89.0>                     26
+ *	demo_store                   26
  *
  *	PROCESS              LONGEST US
- *	<0.89.0>                      4
+ *	demo_store                    4
  */
 #pragma D option quiet
 #pragma D option defaultargs
 
+inline string who = erlname != "" ? erlname : erlpid;
 inline int most = $2 ? $2 : 10;
 self uint64_t at;
 
@@ -41,8 +43,8 @@ erlang*:::gc_minor-end, erlang*:::gc_major-end
 	@ns[this->kind] = quantize(this->ns);
 	@count[this->kind] = count();
 	@words[this->kind] = sum(arg1);
-	@times[copyinstr(arg0)] = count();
-	@longest[copyinstr(arg0)] = max(this->ns);
+	@times[who] = count();
+	@longest[who] = max(this->ns);
 	self->at = 0;
 }
 

@@ -8,9 +8,10 @@
  *
  * Arguments: how long is slow (10000); for how many seconds (until ^C).
  * Cost: calls of gen:call/4 only are traced (flags call, return_to), some 1 us each.
+ * Names are registered names (flag procs), where a process has one.
  * Sample:
- *	      US CALLER
- *	   13012 <0.91.0>
+ *	      US CALLER               SERVER
+ *	   13012 demo_report          demo_store
  *
  *	  microseconds
  *	           value  ------------- Distribution ------------- count
@@ -19,38 +20,40 @@
  *	              32 |@@@@@@@@@@@@                             41
  *	              64 |                                         0
  *
- *	CALLER                    CALLS
- *	<0.91.0>                      2
+ *	CALLER               SERVER                     CALLS
+ *	demo_report          demo_store                     2
  *
- *	CALLER                 WORST US
- *	<0.91.0>                  13012
+ *	CALLER               SERVER                  WORST US
+ *	demo_report          demo_store                 13012
  */
 #pragma D option quiet
 #pragma D option defaultargs
 
 inline uint64_t limit = $1 ? $1 : 10000;
+inline string who = erlname != "" ? erlname : erlpid;
 self uint64_t at;
+self string to;
 
-BEGIN { seconds = $2; printf("%8s %s\n", "US", "CALLER"); }
+BEGIN { seconds = $2; printf("%8s %-20s %s\n", "US", "CALLER", "SERVER"); }
 
-erlang*:gen:call/4:function-entry { self->at = timestamp; }
+erlang*:gen:call/4:function-entry { self->at = timestamp; self->to = erlarg(0); }
 
 erlang*:gen:call/4:function-return
 /self->at/
 {
 	this->us = (timestamp - self->at) / 1000;
 	@us["microseconds"] = quantize(this->us);
-	@n[copyinstr(arg0)] = count();
-	@worst[copyinstr(arg0)] = max(this->us);
+	@n[who, self->to] = count();
+	@worst[who, self->to] = max(this->us);
 }
 
 erlang*:gen:call/4:function-return
 /self->at && this->us >= limit/
 {
-	printf("%8d %s\n", this->us, copyinstr(arg0));
+	printf("%8d %-20s %s\n", this->us, who, self->to);
 }
 
-erlang*:gen:call/4:function-return { self->at = 0; }
+erlang*:gen:call/4:function-return { self->at = 0; self->to = 0; }
 
 tick-1s /--seconds == 0/ { exit(0); }
 
@@ -58,10 +61,10 @@ END
 {
 	printa(@us);
 	trunc(@n, 20);
-	printf("\n%-20s %11s\n", "CALLER", "CALLS");
-	printa("%-20s %@11d\n", @n);
+	printf("\n%-20s %-20s %11s\n", "CALLER", "SERVER", "CALLS");
+	printa("%-20s %-20s %@11d\n", @n);
 	trunc(@worst, 20);
-	printf("\n%-20s %11s\n", "CALLER", "WORST US");
-	printa("%-20s %@11d\n", @worst);
+	printf("\n%-20s %-20s %11s\n", "CALLER", "SERVER", "WORST US");
+	printa("%-20s %-20s %@11d\n", @worst);
 	trunc(@us); trunc(@n); trunc(@worst);
 }

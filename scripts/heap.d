@@ -8,33 +8,35 @@
  *
  * Arguments: for how many seconds (until ^C); the largest so many (20).
  * Cost: flag garbage_collection; some 0.7 us for each collection.
+ * Names are registered names (flag procs), where a process has one.
  * Sample:
  *	PROCESS               LARGEST WORDS
- *	<0.91.0>                      10958
- *	<0.89.0>                      46422
+ *	demo_report                   10958
+ *	demo_store                    46422
  *
  *	PROCESS               GREW BY WORDS
- *	<0.91.0>                      36760
+ *	demo_report                   36760
  *
  *	PROCESS                   SHRANK BY
- *	<0.91.0>                      21916
+ *	demo_report                   21916
  */
 #pragma D option quiet
 #pragma D option defaultargs
 
+inline string who = erlname != "" ? erlname : erlpid;
 inline int most = $2 ? $2 : 20;
 
 BEGIN { seconds = $1; }
 
 erlang*:::process-heap_grow
 {
-	@by[copyinstr(arg0)] = sum(arg2 - arg1);
-	@largest[copyinstr(arg0)] = max(arg2);
+	@by[who] = sum(arg2 - arg1);
+	@largest[who] = max(arg2);
 }
 
 erlang*:::process-heap_shrink
 {
-	@back[copyinstr(arg0)] = sum(arg1 - arg2);
+	@back[who] = sum(arg1 - arg2);
 }
 
 tick-1s /--seconds == 0/ { exit(0); }

@@ -8,9 +8,10 @@
  *
  * Arguments: for how many seconds (until ^C).
  * Cost: flags running_procs and 'receive'; some 1 us each time a process runs.
+ * Names are registered names (flag procs), where a process has one.
  * Sample:
  *	PROCESS              WAKES UP IN                          TIMES
- *	<0.91.0>             gen_server:wake_hib/6                    4
+ *	demo_report          gen_server:wake_hib/6                    4
  *
  *	  ms asleep
  *	           value  ------------- Distribution ------------- count
@@ -21,6 +22,7 @@
 #pragma D option quiet
 #pragma D option defaultargs
 
+inline string who = erlname != "" ? erlname : erlpid;
 self uint64_t at;
 
 BEGIN { seconds = $1; }
@@ -34,7 +36,7 @@ erlang*:::process-scheduled
 
 erlang*:::process-hibernate
 {
-	@n[copyinstr(arg0), copyinstr(arg1)] = count();
+	@n[who, copyinstr(arg1)] = count();
 	self->at = timestamp;
 }
 

@@ -6,8 +6,10 @@
  *
  *	erltrace -N NODE -qs latency.d [SECONDS] [PROCESS]
  *
- * Arguments: for how many seconds (until ^C); only messages to this process, as '<0.91.0>' (all).
+ * Arguments: for how many seconds (until ^C); only messages to this process, as
+ * '<0.91.0>' or the name that is sent to (all).
  * Cost: flags send and running_procs; some 0.2 us for a message, 0.5 us each time a process runs.
+ * Names are registered names (flag procs), where a process has one.
  * Sample:
  *	  nanoseconds
  *	           value  ------------- Distribution ------------- count
@@ -17,12 +19,13 @@
  *	            8192 |                                         0
  *
  *	PROCESS                 WORST US
- *	<0.89.0>                      16
+ *	demo_store                    16
  */
 #pragma D option quiet
 #pragma D option defaultargs
 
-uint64_t sent[string];
+inline string who = erlname != "" ? erlname : erlpid;
+uint64_t sent[string]; /* to a pid or a name */
 
 BEGIN { seconds = $1; }
 
@@ -33,18 +36,19 @@ erlang*:::message-send
 }
 
 erlang*:::process-scheduled
-/sent[copyinstr(arg0)]/
+/sent[erlpid] || sent[erlname]/
 {
-	this->ns = timestamp - sent[copyinstr(arg0)];
+	this->ns = timestamp - (sent[erlpid] ? sent[erlpid] : sent[erlname]);
 	@all["nanoseconds"] = quantize(this->ns);
-	@worst[copyinstr(arg0)] = max(this->ns / 1000);
+	@worst[who] = max(this->ns / 1000);
 }
 
 /* What comes in while it runs does not wait for a scheduler. */
 erlang*:::process-scheduled, erlang*:::process-unscheduled
-/sent[copyinstr(arg0)]/
+/sent[erlpid] || sent[erlname]/
 {
-	sent[copyinstr(arg0)] = 0;
+	sent[erlpid] = 0;
+	sent[erlname] = 0;
 }
 
 tick-1s /--seconds == 0/ { exit(0); }

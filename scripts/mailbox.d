@@ -8,6 +8,7 @@
  *
  * Arguments: from which length on (100); for how many seconds (until ^C).
  * Cost: flag 'receive'; some 0.3 us for a message that comes in.
+ * Names are registered names (flag procs), where a process has one.
  * Sample:
  *	PROCESS              MESSAGES  SHORTEST   LONGEST
  *	<0.1307.0>                901       100      1000
@@ -15,6 +16,7 @@
 #pragma D option quiet
 #pragma D option defaultargs
 
+inline string who = erlname != "" ? erlname : erlpid;
 inline int limit = $1 ? $1 : 100;
 
 BEGIN { seconds = $2; printf("%-18s %10s %9s %9s\n", "PROCESS", "MESSAGES", "SHORTEST", "LONGEST"); }
@@ -22,9 +24,9 @@ BEGIN { seconds = $2; printf("%-18s %10s %9s %9s\n", "PROCESS", "MESSAGES", "SHO
 erlang*:::message-queued
 /arg2 >= limit/
 {
-	@n[copyinstr(arg0)] = count();
-	@shortest[copyinstr(arg0)] = min(arg2);
-	@longest[copyinstr(arg0)] = max(arg2);
+	@n[who] = count();
+	@shortest[who] = min(arg2);
+	@longest[who] = max(arg2);
 }
 
 tick-1s, END

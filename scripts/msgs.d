@@ -8,6 +8,7 @@
  * Arguments: for how many seconds (until ^C); the busiest so many pairs (20).
  * Cost: flag send; some 0.4 us for a message, and for large ones the walk through the term that
  * its size takes.
+ * Names are registered names (flag procs), where a process has one.
  * Sample (sizes in words, without binaries):
  *	  words
  *	           value  ------------- Distribution ------------- count
@@ -17,14 +18,15 @@
  *	              16 |                                         0
  *
  *	FROM                 TO                     MESSAGES
- *	<0.89.0>             <0.312.0>                    12
+ *	demo_store           <0.312.0>                    12
  *
  *	FROM                 TO                        WORDS
- *	<0.89.0>             <0.312.0>                    48
+ *	demo_store           <0.312.0>                    48
  */
 #pragma D option quiet
 #pragma D option defaultargs
 
+inline string who = erlname != "" ? erlname : erlpid;
 inline int most = $2 ? $2 : 20;
 
 BEGIN { seconds = $1; }
@@ -32,8 +34,8 @@ BEGIN { seconds = $1; }
 erlang*:::message-send
 {
 	@size["words"] = quantize(arg2);
-	@n[copyinstr(arg0), copyinstr(arg1)] = count();
-	@words[copyinstr(arg0), copyinstr(arg1)] = sum(arg2);
+	@n[who, copyinstr(arg1)] = count();
+	@words[who, copyinstr(arg1)] = sum(arg2);
 }
 
 tick-1s /--seconds == 0/ { exit(0); }

@@ -10,18 +10,20 @@
  * (until ^C); the busiest so many (30).
  * Cost: every call of the functions named is traced (flags call, return_to, running_procs), some
  * 1 us each.
+ * Names are registered names (flag procs), where a process has one.
  * Sample:
  *	PROCESS              FUNCTION                                      CALLS
- *	<0.91.0>             demo_report:handle_info/2                         2
- *	<0.89.0>             demo_store:handle_call/3                        123
+ *	demo_report          demo_report:handle_info/2                         2
+ *	demo_store           demo_store:handle_call/3                        123
  *
  *	PROCESS              FUNCTION                                         US
- *	<0.91.0>             demo_report:handle_info/2                        61
- *	<0.89.0>             demo_store:handle_call/3                      14180
+ *	demo_report          demo_report:handle_info/2                        61
+ *	demo_store           demo_store:handle_call/3                      14180
  */
 #pragma D option quiet
 #pragma D option defaultargs
 
+inline string who = erlname != "" ? erlname : erlpid;
 inline int most = $3 ? $3 : 30;
 self uint64_t at[int];
 
@@ -35,8 +37,8 @@ erlang*:$$1::function-entry { self->at[arg2 + 1] = 0; }
 erlang*:$$1::function-return
 /self->at[arg2]/
 {
-	@calls[copyinstr(arg0), copyinstr(arg1)] = count();
-	@us[copyinstr(arg0), copyinstr(arg1)] = sum(vtimestamp - self->at[arg2]);
+	@calls[who, copyinstr(arg1)] = count();
+	@us[who, copyinstr(arg1)] = sum(vtimestamp - self->at[arg2]);
 	self->at[arg2] = 0;
 }
 

@@ -8,6 +8,7 @@
  *
  * Arguments: for how many seconds (until ^C); the longest so many (20).
  * Cost: flag 'receive'; some 0.5 us for a message that comes in.
+ * Names are registered names (flag procs), where a process has one.
  * Sample (the new message counts; sizes in words):
  *	  queue length
  *	           value  ------------- Distribution ------------- count
@@ -16,14 +17,15 @@
  *	               2 |                                         0
  *
  *	PROCESS                MESSAGES
- *	<0.89.0>                    118
+ *	demo_store                  118
  *
  *	PROCESS                 LONGEST
- *	<0.89.0>                      2
+ *	demo_store                    2
  */
 #pragma D option quiet
 #pragma D option defaultargs
 
+inline string who = erlname != "" ? erlname : erlpid;
 inline int most = $2 ? $2 : 20;
 
 BEGIN { seconds = $1; }
@@ -32,8 +34,8 @@ erlang*:::message-queued
 {
 	@len["queue length"] = quantize(arg2);
 	@size["words"] = quantize(arg1);
-	@n[copyinstr(arg0)] = count();
-	@longest[copyinstr(arg0)] = max(arg2);
+	@n[who] = count();
+	@longest[who] = max(arg2);
 }
 
 tick-1s /--seconds == 0/ { exit(0); }

@@ -10,13 +10,15 @@
  * slow (1000); for how many seconds (until ^C); only of these functions, as name, name/arity or
  * pattern (all).
  * Cost: every call of the functions named is traced (flags call, return_to), some 0.5 us each.
+ * Names are registered names (flag procs), where a process has one.
  * Sample:
  *	      US PROCESS              FUNCTION
- *	    2105 <0.91.0>             demo_store:count/0
+ *	    2105 demo_report          demo_store:count/0
  */
 #pragma D option quiet
 #pragma D option defaultargs
 
+inline string who = erlname != "" ? erlname : erlpid;
 inline uint64_t limit = $2 ? $2 : 1000;
 self uint64_t at[int];
 
@@ -30,8 +32,7 @@ erlang*:$$1:$$4:function-entry { self->at[arg2 + 1] = 0; }
 erlang*:$$1:$$4:function-return
 /self->at[arg2] && timestamp - self->at[arg2] >= limit * 1000/
 {
-	printf("%8d %-20s %s\n", (timestamp - self->at[arg2]) / 1000, copyinstr(arg0),
-	    copyinstr(arg1));
+	printf("%8d %-20s %s\n", (timestamp - self->at[arg2]) / 1000, who, copyinstr(arg1));
 	@n = count();
 }
 

@@ -8,7 +8,9 @@
 # shellcheck source=test/nodelib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/nodelib.sh"
 dir=$(find -L /usr/lib/erlang/lib -maxdepth 2 -path '*/runtime_tools-*/examples' 2>/dev/null | tail -n 1)
-[ -n "$dir" ] && compgen -G "$dir/*.d" >/dev/null || skip 'no examples of erlang-runtime-tools here'
+if [ -z "$dir" ] || ! compgen -G "$dir/*.d" >/dev/null; then
+	skip 'no examples of erlang-runtime-tools here'
+fi
 nodes_begin 240
 start examples_a -pa "$ebin"
 start examples_b

@@ -30,8 +30,7 @@ run() { # script, expression, arguments of the script
 row() { # name, the row
 	local line
 	while read -r line; do
-		# shellcheck disable=SC2086 # squeezed
-		[ "$(echo $line)" = "$2" ] && passed=$((passed + 1)) && return
+		[ "$(tr -s ' ' <<<"$line")" = "$2" ] && passed=$((passed + 1)) && return
 	done <o
 	failed=$((failed + 1))
 	printf 'FAILED %s: no row "%s"\n' "$1" "$2"
@@ -76,10 +75,18 @@ run latency 'demo_exact:wakes(200).'
 has 'latency: worst' '^<0\.[0-9]+\.0> +[0-9]+$'
 ok 'latency: at least the wakes' [ "$(sum nanoseconds)" -ge 200 ]
 sink=$(at scripts_a 'register(demo_sink, spawn(demo_exact, sink, [self()])), pid_to_list(whereis(demo_sink)).')
+send_and_wait() { # whom to send to, how often: each time it waits again
+	at scripts_a "P = whereis(demo_sink), [begin $1 ! x, (fun F() -> case process_info(P, [status, message_queue_len]) of [{_, waiting}, {_, 0}] -> ok; _ -> erlang:yield(), F() end end)() end || _ <- lists:seq(1, $2)]." >/dev/null
+}
 trace scripts_a -qs "$lib/latency.d" 0 "$sink"
-at scripts_a 'P = whereis(demo_sink), [begin P ! x, (fun F() -> case process_info(P, [status, message_queue_len]) of [{_, waiting}, {_, 0}] -> ok; _ -> erlang:yield(), F() end end)() end || _ <- lists:seq(1, 300)].' >/dev/null
+send_and_wait P 300
 untrace
 is 'latency: of one process, exactly' 300 "$(sum nanoseconds)"
+trace scripts_a -qs "$lib/latency.d" 0 demo_sink
+send_and_wait demo_sink 100
+untrace
+is 'latency: by a name, exactly' 100 "$(sum nanoseconds)"
+has 'latency: the name' '^demo_sink +[0-9]+$'
 
 run msgs 'demo_exact:sends(120, 10).'
 [[ $value =~ \"(.*)\",\"(.*)\" ]]
@@ -105,10 +112,10 @@ has 'dist: by process' "^$value +'?$host'? +25\$"
 has 'dist: by node' "^'?$host'? +[0-9]+ +[0-9]+ +[0-9]+\$"
 
 run gencall 'demo_exact:slow_server(9, 3).' 2000
-row 'gencall: calls' "$value 9"
-is 'gencall: slow ones' 9 "$(grep -cE "^ +[0-9]+ $value$" o)"
+has 'gencall: calls' "^$value +<0\.[0-9]+\.0> +9\$"
+is 'gencall: slow ones' 9 "$(grep -cE "^ +[0-9]+ $value +<0\.[0-9]+\.0>$" o)"
 run gencall 'demo_exact:server(50).' 60000000
-row 'gencall: more calls' "$value 50"
+has 'gencall: more calls' "^$value +<0\.[0-9]+\.0> +50\$"
 hasnt 'gencall: none slow' "^ +[0-9]+ <"
 
 # ---- functions ----------------------------------------------------------------------------

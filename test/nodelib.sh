@@ -18,6 +18,7 @@ tmp=$(mktemp -d)
 passed=0 failed=0 status=0 command='' epmd='' watchdog=''
 declare -A in out pid # of the nodes
 demo_ebin=$tmp/ebin
+# shellcheck disable=SC2034 # for the tests
 ebin=$(dirname "$(command -v erltrace)")/../ebin
 
 nodes_end() {
