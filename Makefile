@@ -4,8 +4,8 @@
 #
 #   make            bin/erltrace, lib/liberltrace.a, lib/liberltrace.so; needs a C compiler only.
 #                   Where Erlang is: ebin/ and priv/ too, what runs inside a node
-#   make demo       D scripts at work, in a quarter of a minute
-#   make test-rabbit  RabbitMQ under load, traced, if it is installed
+#   make demo       a node at work, and D scripts that show what it does; half a minute
+#   make test-rabbit  RabbitMQ under load, traced (where it is installed)
 #   make test       every test; the last line is "N passed, N failed"
 #   make test-erlang  those of the Erlang side alone (ONLY=name: those whose names hold it)
 #   make test-otp   the same on Debian's packages of OTP 27 and 29, in chroots; needs root
@@ -264,6 +264,8 @@ install: all
 	install -m 644 include/erltrace.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 man/erltrace.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 man/liberltrace.3 $(DESTDIR)$(PREFIX)/share/man/man3/
+	install -d $(DESTDIR)$(PREFIX)/share/erltrace/scripts
+	install -m 755 scripts/*.d $(DESTDIR)$(PREFIX)/share/erltrace/scripts/
 
 # The tables of the manual, from those of the source.
 manual:

@@ -185,6 +185,7 @@ hasnt 'user: not the other' '^n7'
 # ---- all of them --------------------------------------------------------------------------
 
 for f in "$lib"/*.d; do
+	ok "$(basename "$f") is in the list" grep -q "^| $(basename "$f") |" "$lib/README.md"
 	name=$(basename "$f" .d)
 	is "$name has a test" 1 "${done_[$name]:-0}"
 	for word in "^ \* $name\.d: " '^ \* Arguments: ' '^ \* Cost: ' '^ \* Sample' 'erltrace -N NODE -qs'; do
