@@ -97,6 +97,9 @@ run queues 'demo_exact:queue(500).'
 row 'queues: messages' "$value 501"
 row 'queues: longest' "$value 501"
 
+run queues 'demo_exact:naps(20, 1).'
+hasnt 'queues: a receive that times out is no message' "^$value "
+
 run mailbox 'demo_exact:queue(500).' 200
 has 'mailbox: growth' "^$value +[0-9]+ +[0-9]+ +501\$"
 ok 'mailbox: from the limit on' [ "$(awk -v p="$value" '$1 == p { print $3 }' o)" -ge 200 ]

@@ -193,6 +193,7 @@ enum { LAYOUT_UNKNOWN, LAYOUT_KNOWN, LAYOUT_NAMES };
 extern _Atomic int beam_layout; /* LAYOUT_NAMES: the check failed, returns go by names */
 int beam_stack_level(ErlNifEnv *env); /* words on the traced process's stack */
 int beam_return_level(ErlNifEnv *env); /* the same at return_to, as it was at the entry */
+bool beam_queue_empty(ErlNifEnv *env);
 unsigned beam_queue_len(ErlNifEnv *env); /* messages of the traced process; 0: not known */
 extern unsigned beam_frame_words;	 /* of a return_to frame */
 
@@ -545,7 +546,8 @@ ERL_NIF_TERM nif_probes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 	X(ok) X(error) X(true) X(false) X(trace) X(discard) X(remove) X(call) X(spawn) X(spawned)  \
 	X(exit) X(send) X(receive) X(in) X(out) X(extra) X(probe) X(printf) X(done)                \
 	X(send_to_non_existing_process) X(trace_status) X(gc_minor_start) X(gc_minor_end)          \
-	X(gc_major_start) X(gc_major_end) X(undefined) X(text) X(drop) X(fault) X(warning) X(wordsize) \
+	X(gc_major_start) X(gc_major_end) X(undefined) X(text) X(drop) X(fault) X(warning) X(timeout)  \
+	X(wordsize)                                                                                \
 	X(return_to) X(erlang) X(hibernate) X(heap_block_size) X(in_exiting) X(out_exiting)        \
 	X(out_exited) X(functions) X(closed) X(open) X(command) X(control) X(connect) X(bif)       \
 	X(nif) X(badarg) X(proc_lib) X(layout) X(close) X(flush) X(output) X(outputv)    \

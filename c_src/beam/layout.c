@@ -99,6 +99,13 @@ unsigned beam_queue_len(ErlNifEnv *env)
 	return (unsigned)(proc[word_queue] + (unsigned)queue_delta);
 }
 
+/* Is it known that the traced process has no message? */
+bool beam_queue_empty(ErlNifEnv *env)
+{
+	return atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN &&
+	       word_queue != 0 && beam_queue_len(env) == 0;
+}
+
 static void take_sample(ErlNifEnv *env, int64_t size, int64_t queue)
 {
 	if (nsamples < SAMPLES) {

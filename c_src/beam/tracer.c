@@ -461,6 +461,9 @@ static void on_receive(struct beam_event *ev, ERL_NIF_TERM msg)
 	struct beam_proc *proc;
 	uint64_t arg[6] = {0};
 
+	/* A receive that timed out is told as a message, timeout: it is none. */
+	if (msg == atom_timeout && beam_queue_empty(ev->env))
+		return;
 	if (ev->b->hibernate && (proc = beam_proc_find(&ev->b->procs, ev->pid)) != NULL)
 		atomic_store_explicit(&proc->hibernating, 0, memory_order_relaxed);
 	if (!en_enabled(p))
