@@ -39,10 +39,9 @@ row() { # name, the row
 
 # The counts of a distribution, summed up.
 sum() { # its title
-	awk -v title="$1" '$0 ~ "^ *" title " *$" { on = 1; next }
-		on && /\|/ { n += $NF; rows = 1; next }
-		rows { exit } # not by NF == 0: the mawk of Debian sid fails there
-		END { print n + 0 }' o
+	awk -v title="$1" '/Distribution/ { next }
+		/^ *[a-z][a-z ]*$/ { on = $0 ~ "^ *" title " *$"; next }
+		on && / \|/ { n += $NF } END { print n + 0 }' o
 }
 
 # ---- processes ----------------------------------------------------------------------------
