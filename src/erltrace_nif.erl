@@ -46,7 +46,7 @@ samples() ->
     Large = binary:copy(<<1>>, 100),
     Small = binary:copy(<<1>>, 10),
     Funs = [fun samples/0, fun lists:seq/2, fun() -> {Words, Seq} end, fun(X) -> {X, Seq} end],
-    Bits = [Large, Small, [Small | Large], binary:part(Large, 2, 90), binary:part(Large, 2, 9),
+    Bits = [Large, Small, [Small, Large], binary:part(Large, 2, 90), binary:part(Large, 2, 9),
             binary:part(Small, 1, 3) | [bits(B, N) || B <- [Large, Small], N <- lists:seq(1, 17)]],
     case erlang:system_info(otp_release) of
         "25" -> {sizes(Words), sizes(Funs), sizes(Bits)};

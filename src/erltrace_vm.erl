@@ -200,8 +200,8 @@ change(Old, New) ->
     Left = change_patterns(New#want.patterns),
     case {Old#want.token, New#want.token} of
         {Same, Same} -> ok;
-        {_, true} -> erlang:trace_pattern(send, ?TOKEN, []);
-        {_, false} -> erlang:trace_pattern(send, true, [])
+        {_, true} -> attempt(erlang, trace_pattern, [send, ?TOKEN, []]);
+        {_, false} -> attempt(erlang, trace_pattern, [send, true, []])
     end,
     N = change(new_processes, fun erlang:processes/0, Old#want.flags, New#want.flags),
     _ = change(new_ports, fun erlang:ports/0, Old#want.port_flags, New#want.port_flags),

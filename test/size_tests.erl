@@ -60,9 +60,11 @@ bits_test() ->
     Whole = [<<>>, <<1>>, Small, Large, <<0:512>>, <<0:520>>],
     case exact() of
         true ->
-            check(Whole ++ [binary:part(B, S, L) || B <- [Large, Small], {S, L} <- [{0, 8}, {3, 12}]]
+            check(Whole ++ [binary:part(B, S, L) || B <- [Large, Small],
+                                        {S, L} <- [{0, 8}, {3, 12}]]
                   ++ [binary:part(Large, 1, 150)]
-                  ++ [bits(B, S, L) || B <- [Large, Small], S <- [0, 1, 7, 8, 9], L <- [1, 8, 9, 77]]);
+                  ++ [bits(B, S, L) || B <- [Large, Small], S <- [0, 1, 7, 8, 9],
+                                      L <- [1, 8, 9, 77]]);
         false ->
             check([B || B <- Whole, byte_size(B) =< 64])
     end.

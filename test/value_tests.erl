@@ -124,7 +124,7 @@ long_reason_test() ->
 %% An argument that a probe does not have is 0, and reading it does no harm.
 no_such_argument_test() ->
     Got = run("erlang*:::process-spawn, erlang*:::process-exit, erlang*:::message-send,"
-              "erlang*:::message-queued, erlang*:::process-scheduled, erlang*:::process-unscheduled,"
+              "erlang*:::message-queued, erlang*:::process-*scheduled,"
               "erlang*:::gc_*, erlang*:value_tests:inner:function-*, erlang*:::port-*,"
               "erlang*:::driver-* { @[probename] = sum(arg9); @n[probename] = count(); }",
               fun() ->
@@ -174,7 +174,8 @@ names_there() ->
     {ok, Aggs} = erltrace:aggregations(H),
     ok = erltrace:close(H),
     Want = [{[<<F/binary, "/1">>, <<"function-", E/binary>>], N} ||
-               {F, N} <- [{<<"outer">>, 50}, {<<"middle">>, 50}, {<<"inner">>, 100}, {<<"deep">>, 21}],
+               {F, N} <- [{<<"outer">>, 50}, {<<"middle">>, 50}, {<<"inner">>, 100},
+                          {<<"deep">>, 21}],
                E <- [<<"entry">>, <<"return">>]],
     Got = [{Ks, N} || {_, count, Ks, N} <- Aggs],
     {[], []} = {Want -- Got, Got -- Want},

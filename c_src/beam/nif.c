@@ -493,7 +493,8 @@ static ErlNifFunc functions[] = {
 /* Atoms that are made by their names: they exist from the start, so that no call adds one. */
 static const char *const names[] = {"arity", "return_to", "procs", "running_procs",
 	"garbage_collection", "ports", "port_receive", "port_running", "busy_port", "busy_dist_port",
-	"monitor_nodes", "seq_token", "modules", "erl_ddll", "local", "global", "dyntrace", "user_trace_s1",
+	"monitor_nodes", "seq_token", "modules", "erl_ddll", "local", "global", "dyntrace",
+	"user_trace_s1",
 	"user_trace_i4s4", "user_trace_n", "enomem", "names", "unknown", "idle", "running", "exited",
 	"filled", "stopped", "count", "sum", "min", "max", "avg", "stddev", "quantize", "lquantize",
 	"llquantize", "return", "stacks"};

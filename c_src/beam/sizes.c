@@ -5,8 +5,8 @@
  * asked for without allocating (maps of more than 32 keys). So the words of a term are looked at.
  * How they lie is what OTP 25 has; whether this VM has it so is found out when the library is
  * loaded, for three kinds one by one: samples with their right sizes. Where it has not, sizes of
- * bits and funs, or all, are asked of the VM, and then are right for terms without large maps, large
- * integers, and funs with variables.
+ * bits and funs, or all, are asked of the VM, and then are right for terms without large maps,
+ * large integers, and funs with variables.
  *
  * A walk ends after STEPS terms, or where they are nested more than DEEP: what is larger is counted
  * so far.
@@ -278,7 +278,7 @@ static bool are_right(ErlNifEnv *env, ERL_NIF_TERM list)
 	return enif_is_empty_list(env, list);
 }
 
-/* {Words, Funs, Bits}: lists of {Term, Size}, at load. Of what is not right the words are not read. */
+/* {Words, Funs, Bits}: lists of {Term, Size}, at load. What is not right is not read by words. */
 void beam_sizes_check(ErlNifEnv *env, ERL_NIF_TERM samples)
 {
 	const ERL_NIF_TERM *s;
