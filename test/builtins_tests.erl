@@ -202,12 +202,14 @@ many_names() ->
 
 %% The receiver of a message is not who sends it.
 name_of_receiver_test() ->
-    P = spawn(fun() -> receive stop -> ok end end),
+    {P, M} = spawn_monitor(fun() -> [receive {n, I} -> ok end || I <- [1, 2, 2]] end),
     register(builtins_receiver, P),
     Got = run("erlang*:::message-queued /erlname == \"builtins_receiver\"/"
-              "{ @[erlpid, erlmsg] = count(); }", 
-              fun() -> [P ! {n, I} || I <- [1, 2, 2]] end),
-    P ! stop,
+              "{ @[erlpid, erlmsg] = count(); }",
+              fun() ->
+                      [P ! {n, I} || I <- [1, 2, 2]],
+                      receive {'DOWN', M, process, P, _} -> ok end
+              end),
     Pid = pid_to_list(P),
     ?assertEqual(#{{"_", [Pid, "{n,1}"]} => 1, {"_", [Pid, "{n,2}"]} => 2}, Got).
 
