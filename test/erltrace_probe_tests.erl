@@ -232,10 +232,12 @@ return_body_test() ->
     ?assertEqual(Want, R).
 
 %% Deeper than any chunk of the shadow stack, and through garbage collections, which move the stack.
-return_deep_test() ->
-    {E, R} = returns(["body"], fun() -> 20000 = body(20000) end),
-    ?assertEqual(20001, length(E)),
-    ?assertEqual(E, R).
+return_deep_test_() ->
+    {timeout, 60, fun() ->
+        {E, R} = returns(["body"], fun() -> 20000 = body(20000) end),
+        ?assertEqual(20001, length(E)),
+        ?assertEqual(E, R)
+    end}.
 
 %% One return for a chain of tail calls: of the last function, at the depth of the first.
 return_tail_test() ->
