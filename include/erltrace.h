@@ -77,6 +77,9 @@ int erltrace_compile_n(erltrace_t *h, const char *text, size_t len,
 int erltrace_compile_file(erltrace_t *h, const char *path, const erltrace_compile_opts_t *opts,
 	erltrace_error_t *err);
 
+/* What the preprocessor makes of a script file, for a compile elsewhere. The caller frees it. */
+char *erltrace_preprocess(erltrace_t *h, const char *path, erltrace_error_t *err);
+
 typedef struct {
 	size_t size;	   /* set by the caller */
 	unsigned clauses;  /* in all scripts compiled so far */
@@ -209,6 +212,9 @@ typedef struct {
 	int (*truncate)(void *arg);
 	/* != 0: text() writes to a terminal; control characters in traced values become \xNN. */
 	int terminal;
+	/* system(), and freopen() ("": back): done by the caller; NULL: the library does it. */
+	int (*system)(void *arg, const char *command);
+	int (*reopen)(void *arg, const char *path);
 } erltrace_handlers_t;
 
 #define ERLTRACE_OK   0 /* work(): go on */

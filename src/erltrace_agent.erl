@@ -11,21 +11,40 @@
 %% it goes the handle. When the worker has ended it takes out what the command brought, if no
 %% other command uses it, tells that all is done, and ends.
 %%
-%% To the command: `{matched, {N, ..}}', `{failed, {Script, {Tag, Line, Column, Text}}}', `{batch,
-%% [{text | err, Binary}]}', `{rows, [Probe]}', `{done, ExitCode}' (-1: not by exit()). From it:
-%% `go', `more', `stop'.
+%% It also ends the tracing when the command is silent: suspended, or stuck with a reader of its own
+%% that does not read. The command gives a sign of life each second.
+%%
+%% To the command: `{matched, {N, ..}}', `{failed, {Script, {Tag, Line, Column, Text, File, Source}}}',
+%% `{batch, [{text | err | system | reopen | truncate, Binary}]}', `{rows, [Probe]}', `{code,
+%% Binary}', `{preview, {Items, Raw}}' (the aggregations so far, should the node die), `{ping, 0}',
+%% `{done, ExitCode}' (-1: not by exit()). From it: `go', `more', `stop', `alive'.
+%%
+%% With several nodes one is told `go_first', the others `go_other': these send `{part, Binary}',
+%% what they gathered, which the command gives to the first as `{import, Binary}'. The first one
+%% tells `{ended, Code}' when its script has called exit(), and prints the end when it is told
+%% `finish'. If it dies, another is told `lead'.
 -module(erltrace_agent).
 -export([start/2, guard/2, work/3]).
 
 -type spec() :: [{settings, [{binary(), binary()}]}
                | {scripts, [{clause | file, Name :: binary(), Text :: binary()}]}
                | {args, [binary()]}
-               | {list | json | terminal | zero, true}
+               | {list | json | terminal | zero | verbose | code, true}
+               | {silence | preview, Ms :: pos_integer()}
                | {target, integer()}].
 
 -define(POLL, 10).          % ms between two looks at what there is
+-define(BEAT, 1000).        % ms between two looks at the command
 -define(SILENCE, 30000).    % ms without a sign of the command: it does not read any more
+-define(CUT, 5000).         % ms without an acknowledgement of its machine: it is cut off
+-define(PART, 100).         % ms between two parts of the aggregations
+-define(PREVIEW, 1000).     % ms between two previews
+-define(SHARE, 20).         % they take a 20th of the time at most
 -define(APP, erltrace).
+
+-record(guard, {command, node, worker, mon, handle, heard, silence, silent = false}).
+-record(st, {command, h, form, role = alone, part, preview, every = ?PREVIEW,
+             ended = false, verbose = false}).
 
 %% @doc Called by the command. Its pid, and what to do.
 -spec start(pid(), spec()) -> {ok, pid()}.
@@ -42,43 +61,84 @@ start(Command, Spec) ->
 -spec guard(pid(), spec()) -> term().
 guard(Command, Spec) ->
     process_flag(sensitive, true),
-    erlang:monitor_node(node(Command), true),
+    process_flag(priority, high),
+    Node = node(Command),
+    erlang:monitor_node(Node, true),
+    cut_after(Node, ?CUT),
     {Worker, Mon} = spawn_monitor(?MODULE, work, [Command, self(), Spec]),
-    watch(Command, Worker, Mon, undefined).
+    erlang:send_after(?BEAT, self(), beat),
+    watch(#guard{command = Command, node = Node, worker = Worker, mon = Mon, heard = now_ms(),
+                 silence = proplists:get_value(silence, Spec, ?SILENCE)}).
 
-watch(Command, Worker, Mon, Handle) ->
-    receive
-        {handle, Pid} ->
-            watch(Command, Worker, Mon, erlang:monitor(process, Pid));
-        {nodedown, Node} when Node =:= node(Command) ->
-            exit(Worker, kill),
-            watch(Command, Worker, Mon, Handle);
-        {'DOWN', Mon, process, Worker, Reason} ->
-            handle_gone(Handle),
-            leave(Command, ended(Reason));
-        {'DOWN', Handle, process, _, _} ->
-            watch(Command, Worker, Mon, undefined);
-        Word when is_atom(Word) ->
-            Worker ! Word,
-            watch(Command, Worker, Mon, Handle);
+%% The kernel gives the connection up when what was sent is not acknowledged (TCP_USER_TIMEOUT).
+cut_after(Node, Ms) ->
+    case lists:keyfind(Node, 1, erlang:system_info(dist_ctrl)) of
+        {_, Port} when is_port(Port) ->
+            catch inet:setopts(Port, [{raw, 6, 18, <<Ms:32/native>>}]);
         _ ->
-            watch(Command, Worker, Mon, Handle)
+            ok
     end.
 
-ended({done, Code}) -> [{done, Code}];
-ended(killed) -> [{done, 1}];
-ended(Reason) ->
+watch(#guard{node = Node, worker = Worker, mon = Mon, handle = Handle} = G) ->
+    receive
+        {handle, Pid} ->
+            watch(G#guard{handle = erlang:monitor(process, Pid)});
+        {nodedown, Node} ->
+            exit(Worker, kill),
+            watch(G);
+        {'DOWN', Mon, process, Worker, Reason} ->
+            handle_gone(Handle),
+            leave(G, ended(Reason, G));
+        {'DOWN', Handle, process, _, _} ->
+            watch(G#guard{handle = undefined});
+        beat ->
+            watch(beat(G));
+        alive ->
+            watch(G#guard{heard = now_ms()});
+        Word when is_atom(Word); element(1, Word) =:= import ->
+            Worker ! Word,
+            watch(G#guard{heard = now_ms()});
+        _ ->
+            watch(G)
+    end.
+
+beat(#guard{command = Command, heard = Heard, silence = Silence} = G) ->
+    erlang:send_after(min(?BEAT, max(Silence div 4, 10)), self(), beat),
+    case now_ms() - Heard > Silence of
+        true ->
+            exit(G#guard.worker, kill),
+            G#guard{silent = true};
+        false ->
+            _ = erlang:send(Command, {ping, 0}, [noconnect, nosuspend]),
+            G
+    end.
+
+ended(_, #guard{silent = true}) ->
+    [failure(-1, {<<"ET_SILENCE">>, 0, 0, <<"Abort due to systemic unresponsiveness">>}),
+     {done, 1}];
+ended({done, Code}, _) -> [{done, Code}];
+ended(killed, _) -> [{done, 1}];
+ended(Reason, _) ->
     Text = unicode:characters_to_binary(io_lib:format("the agent failed: ~0P", [Reason, 30])),
-    [{failed, {-1, {<<"ET_AGENT">>, 0, 0, Text}}}, {done, 1}].
+    [failure(-1, {<<"ET_AGENT">>, 0, 0, Text}), {done, 1}].
+
+now_ms() ->
+    erlang:monotonic_time(millisecond).
 
 %% The handle ends with its owner; what it armed is off before it ends.
 handle_gone(undefined) -> ok;
 handle_gone(Mon) -> receive {'DOWN', Mon, process, _, _} -> ok after 10000 -> ok end.
 
 %% The last act is a tail call: nothing of this module is on the stack while it is purged.
-leave(Command, Messages) ->
+leave(#guard{command = Command, node = Node, silent = Silent}, Messages) ->
     Brought = locked(fun take_out/0),
-    [tell(Command, M) || M <- Messages],
+    case Silent of
+        false ->
+            [tell(Command, M) || M <- Messages];
+        true -> % it does not wait for who does not read
+            Sent = [erlang:send(Command, M, [noconnect, nosuspend]) || M <- Messages],
+            lists:member(nosuspend, Sent) andalso erlang:disconnect_node(Node)
+    end,
     case Brought of
         true -> code:purge(?MODULE);
         false -> ok
@@ -118,7 +178,7 @@ work(Command, Guard, Spec) ->
             erltrace_handle:close(H),
             exit({done, Code});
         {error, Reason} ->
-            exit(failed(Command, -1, Reason))
+            exit({done, failed(Command, -1, Reason)})
     end.
 
 prepare(Command, H, Spec) ->
@@ -144,23 +204,32 @@ target(_, undefined) -> ok;
 target(H, Pid) -> erltrace_handle:call(H, {target, Pid}).
 
 script(Command, H, Spec) ->
-    Args = proplists:get_value(args, Spec, []),
-    case compile(H, proplists:get_value(scripts, Spec, []), Args, 0, []) of
+    case compile(Command, H, proplists:get_value(scripts, Spec, []), Spec, 0, []) of
         {ok, Matched} ->
             tell(Command, {matched, list_to_tuple(Matched)}),
+            Now = now_ms(), % may be below 0
+            St = #st{command = Command, h = H, form = form(Spec), part = Now, preview = Now,
+                     every = proplists:get_value(preview, Spec, ?PREVIEW),
+                     verbose = proplists:get_bool(verbose, Spec)},
             receive
-                go -> go(Command, H, form(Spec));
+                go -> go(St);
+                go_first -> go(St#st{role = first});
+                go_other -> go(St#st{role = other});
                 stop -> -1
             end;
         {error, Index, Reason} ->
-            failed(Command, Index, Reason)
+            failed(Command, Index, Reason, place(H))
     end.
 
-compile(_, [], _, _, Matched) -> {ok, lists:reverse(Matched)};
-compile(H, [Script | Rest], Args, Index, Matched) ->
-    case compile(H, Script, Args) of
-        ok -> compile(H, Rest, Args, Index + 1, [erltrace_handle:call(H, info) | Matched]);
-        {error, Reason} -> {error, Index, Reason}
+compile(_, _, [], _, _, Matched) -> {ok, lists:reverse(Matched)};
+compile(Command, H, [Script | Rest], Spec, Index, Matched) ->
+    case compile(H, Script, proplists:get_value(args, Spec, [])) of
+        ok ->
+            N = erltrace_handle:call(H, info),
+            code(Command, H, proplists:get_bool(code, Spec)),
+            compile(Command, H, Rest, Spec, Index + 1, [N | Matched]);
+        {error, Reason} ->
+            {error, Index, Reason}
     end.
 
 compile(H, {clause, _, Text}, Args) ->
@@ -168,39 +237,106 @@ compile(H, {clause, _, Text}, Args) ->
 compile(H, {file, Name, Text}, Args) ->
     erltrace_handle:call(H, {compile, Text, Args, [{file, Name}]}).
 
-%% How results are wanted.
+%% -S: what the compiler made of the last script.
+code(_, _, false) -> ok;
+code(Command, H, true) -> tell(Command, {code, erltrace_handle:call(H, code)}).
+
+%% How results are wanted: for the command, which runs programs and opens files itself.
 form(Spec) ->
     case {proplists:get_bool(json, Spec), proplists:get_bool(terminal, Spec)} of
-        {true, _} -> json;
-        {_, true} -> terminal;
-        _ -> text
+        {true, _} -> cmd_json;
+        {_, true} -> cmd_terminal;
+        _ -> cmd_text
     end.
 
-go(Command, H, Form) ->
+go(#st{command = Command, h = H, role = Role} = St) ->
     case erltrace_handle:call(H, go) of
-        ok -> run(Command, H, Form);
-        {error, Reason} -> failed(Command, -1, Reason)
+        ok ->
+            _ = Role =/= alone andalso erltrace_handle:call(H, {role, Role}),
+            tell_armed(St),
+            Code = run(St),
+            tell_cost(St),
+            Code;
+        {error, Reason} ->
+            failed(Command, -1, Reason)
     end.
 
-run(Command, H, Form) ->
-    case erltrace_handle:call(H, {work, Form}) of
+run(#st{command = Command, h = H} = St) ->
+    case erltrace_handle:call(H, {work, St#st.form}) of
         {error, Reason} ->
             failed(Command, -1, Reason);
         {Status, Items} ->
-            case {give(Command, {batch, [item(I) || I <- Items]}), Status} of
-                {silent, _} ->
-                    Text = <<"Abort due to systemic unresponsiveness">>,
-                    failed(Command, -1, {dtrace, <<"ET_SILENCE">>, 0, 0, Text});
-                {_, done} ->
-                    exit_code(erltrace_handle:call(H, status));
-                {stop, ok} ->
-                    stop(H),
-                    run(Command, H, Form);
-                {more, ok} ->
-                    receive stop -> stop(H) after ?POLL -> ok end,
-                    run(Command, H, Form)
+            give(Command, {batch, [item(I) || I <- Items]}),
+            St1 = hand_on(Status, St),
+            case Status of
+                done -> exit_code(erltrace_handle:call(H, status));
+                ok -> listen(tell_ended(St1), ?POLL)
             end
     end.
+
+listen(#st{command = Command, h = H} = St, Timeout) ->
+    receive
+        stop ->
+            stop(H),
+            listen(St, 0);
+        finish ->
+            erltrace_handle:call(H, {hold, false}),
+            stop(H),
+            listen(St, 0);
+        lead ->
+            erltrace_handle:call(H, {role, first}),
+            listen(St#st{role = first}, 0);
+        {import, Part} ->
+            case erltrace_handle:call(H, {import, Part}) of
+                ok -> listen(St, 0);
+                {error, Reason} -> failed(Command, -1, Reason)
+            end
+    after Timeout ->
+        run(St)
+    end.
+
+%% What the others gathered goes to the first; what the end would print is kept by the command.
+hand_on(Status, #st{role = other, part = Due} = St) ->
+    case now_ms() of
+        Now when Now >= Due; Status =:= done ->
+            {ok, Part} = erltrace_handle:call(St#st.h, {export, false}),
+            Part =:= <<>> orelse give(St#st.command, {part, Part}),
+            St#st{part = next(Now, ?PART)};
+        _ ->
+            St
+    end;
+hand_on(done, St) ->
+    St;
+hand_on(ok, #st{preview = Due, every = Every} = St) ->
+    case now_ms() of
+        Now when Now >= Due ->
+            preview(St, erltrace_handle:call(St#st.h, {preview, St#st.form})),
+            St#st{preview = next(Now, Every)};
+        _ ->
+            St
+    end.
+
+next(Began, Every) ->
+    Now = now_ms(),
+    Now + max(Every, (Now - Began) * ?SHARE).
+
+preview(#st{command = Command, h = H, role = Role}, {ok, Items}) ->
+    Raw = case Role of
+              first -> {ok, R} = erltrace_handle:call(H, {export, true}), R;
+              alone -> <<>>
+          end,
+    tell(Command, {preview, {Items, Raw}});
+preview(_, _) ->
+    ok.
+
+%% The first of several: its script has come to an end, those of the others will be ended.
+tell_ended(#st{role = first, ended = false} = St) ->
+    case erltrace_handle:call(St#st.h, status) of
+        running -> St;
+        Status -> tell(St#st.command, {ended, exit_code(Status)}), St#st{ended = true}
+    end;
+tell_ended(St) ->
+    St.
 
 stop(H) ->
     erltrace_handle:call(H, stop).
@@ -208,32 +344,83 @@ stop(H) ->
 exit_code({exited, Code}) -> Code;
 exit_code(_) -> -1.
 
-%% A batch, and the command's answer to it.
-give(_, {_, []}) -> more;
+%% A batch; the next one is made when the command has taken it. The guard sees to it that this
+%% does not last for ever.
+give(_, {_, []}) -> ok;
 give(Command, Message) ->
     tell(Command, Message),
-    receive
-        more -> more;
-        stop -> receive more -> stop after ?SILENCE -> silent end
-    after ?SILENCE ->
-        silent
-    end.
+    receive more -> ok end.
 
-item({text, _} = Text) -> Text;
 item({drop, _Kind, _N, Message}) -> {err, Message};
 item({warning, Message}) -> {err, Message};
-item({fault, Message}) -> {err, Message}.
+item({fault, Message}) -> {err, Message};
+item(Other) -> Other.
 
 %% Never connects anew: a command that has gone is not looked for.
 tell(Command, Message) ->
     erlang:send(Command, Message, [noconnect]).
 
-failed(Command, Index, {dtrace, Tag, Line, Column, Text}) ->
-    tell(Command, {failed, {Index, {Tag, Line, Column, Text}}}),
-    1;
 failed(Command, Index, Reason) ->
+    failed(Command, Index, Reason, {<<>>, <<>>}).
+
+failed(Command, Index, {dtrace, Tag, Line, Column, Text}, {File, Source}) ->
+    tell(Command, {failed, {Index, {Tag, Line, Column, Text, File, Source}}}),
+    1;
+failed(Command, Index, Reason, Place) ->
     Text = unicode:characters_to_binary(io_lib:format("~0P", [Reason, 30])),
-    failed(Command, Index, {dtrace, <<"ET_AGENT">>, 0, 0, Text}).
+    failed(Command, Index, {dtrace, <<"ET_AGENT">>, 0, 0, Text}, Place).
+
+failure(Index, {Tag, Line, Column, Text}) ->
+    {failed, {Index, {Tag, Line, Column, Text, <<>>, <<>>}}}.
+
+place(H) ->
+    case erltrace_handle:call(H, place) of
+        {File, Source} when is_binary(File) -> {File, Source};
+        _ -> {<<>>, <<>>}
+    end.
+
+%% ---- what it does to the node ---------------------------------------------------------------
+
+tell_armed(#st{command = Command, h = H, verbose = Verbose}) ->
+    case erltrace_handle:call(H, counts) of
+        {ok, Counts} ->
+            Armed = maps:get(armed, Counts, []),
+            say(Command,
+                [{"armed: ~ts", [lists:join(", ", [armed(A) || A <- Armed])]} || Verbose, Armed =/= []] ++
+                [{"armed: nothing", []} || Verbose, Armed =:= []] ++
+                [{"returns are found by ~s", [returns(By)]} ||
+                    Verbose, By <- [maps:get(returns_by, Counts, undefined)], By =/= undefined] ++
+                [{"~b process~s left out: traced by somebody else already",
+                  [N, plural(N, "es")]} || N <- [maps:get(skipped, Counts, 0)], N > 0]);
+        _ ->
+            ok
+    end.
+
+tell_cost(#st{command = Command, h = H, verbose = Verbose}) ->
+    case erltrace_handle:call(H, counts) of
+        {ok, Counts} ->
+            say(Command,
+                [{"probes fired ~b time~s", [N, plural(N, "s")]} ||
+                    Verbose, N <- [maps:get(fired, Counts, 0)]] ++
+                [{"~b call~s or process~s found no room: returns and depth of these are missing",
+                  [N, plural(N, "s"), plural(N, "es")]} ||
+                    N <- [maps:get(lost, Counts, 0)], N > 0]);
+        _ ->
+            ok
+    end.
+
+armed({functions, N}) -> io_lib:format("~b function~s", [N, plural(N, "s")]);
+armed(Flag) -> io_lib:format("~ts", [Flag]).
+
+returns(stack) -> "the stack";
+returns(Other) -> io_lib:format("~ts", [Other]).
+
+plural(1, _) -> "";
+plural(_, S) -> S.
+
+say(Command, Lines) ->
+    give(Command, {batch, [{err, unicode:characters_to_binary(io_lib:format(F, As))} ||
+                              {F, As} <- Lines]}).
 
 %% ---- the list -------------------------------------------------------------------------------
 
@@ -247,12 +434,12 @@ list(_, _, [], _, _, Code) -> Code;
 list(Command, H, [{clause, _, Text} | Rest], Spec, Index, Code) ->
     Zero = proplists:get_bool(zero, Spec),
     Codes = [rows(Command, H, Index, D, Zero) ||
-                D <- binary:split(Text, [<<",">>, <<" ">>, <<"\n">>], [global, trim_all])],
+                D <- binary:split(Text, <<"\n">>, [global, trim_all])],
     list(Command, H, Rest, Spec, Index + 1, lists:max([Code | Codes]));
 list(Command, H, [{file, _, _} = Script | Rest], Spec, Index, Code) ->
     Code1 = case compile(H, Script, proplists:get_value(args, Spec, [])) of
                 ok -> rows(Command, H, Index, script, true);
-                {error, Reason} -> failed(Command, Index, Reason)
+                {error, Reason} -> failed(Command, Index, Reason, place(H))
             end,
     list(Command, H, Rest, Spec, Index + 1, max(Code, Code1)).
 
@@ -269,7 +456,5 @@ rows(Command, H, Index, What, Zero) ->
 rows(_, []) -> -1;
 rows(Command, Rows) ->
     {Some, Rest} = lists:split(min(1000, length(Rows)), Rows),
-    case give(Command, {rows, Some}) of
-        more -> rows(Command, Rest);
-        _ -> 1
-    end.
+    give(Command, {rows, Some}),
+    rows(Command, Rest).

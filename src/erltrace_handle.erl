@@ -132,6 +132,10 @@ handle({compile, Source, Args, Opts}, St) ->
                First -> First
            end,
     {compile(Source, Args, Opts, St), St#st{seen = Seen}};
+handle(place, St) ->
+    {erltrace_nif:place(St#st.nif), St};
+handle(code, St) ->
+    {erltrace_nif:code(St#st.nif), St};
 handle(info, St) ->
     {erltrace_nif:info(St#st.nif), St};
 handle({probes, What}, St) ->
@@ -154,6 +158,16 @@ handle(_, #st{running = false} = St) ->
     {{error, no_prog}, St};
 handle({walk, Clear}, St) ->
     {aborted(reply(erltrace_nif:walk(St#st.nif, Clear)), St), St};
+handle({role, Role}, St) ->
+    {erltrace_nif:role(St#st.nif, Role), St};
+handle({hold, Hold}, St) ->
+    {erltrace_nif:hold(St#st.nif, Hold), St};
+handle({export, Keep}, St) ->
+    {reply(erltrace_nif:export(St#st.nif, Keep)), St};
+handle({import, Part}, St) ->
+    {reply(erltrace_nif:import(St#st.nif, Part)), St};
+handle({preview, Form}, St) ->
+    {erltrace_nif:preview(St#st.nif, Form), St};
 handle({work, Form}, St) ->
     Reply = aborted(reply(erltrace_nif:work(St#st.nif, Form)), St),
     case Reply of
@@ -169,6 +183,7 @@ counts(#st{nif = Nif, running = Running, armed = Armed, layout = Layout}) ->
     {State, Permille, Why} = erltrace_nif:watch(Nif, erlang:system_info(schedulers_online)),
     #{running => Running, fired => Fired, lost => Lost, cost => Permille / 10,
       aborted => case State of aborted -> Why; _ -> undefined end,
+      armed => case Armed of undefined -> []; _ -> erltrace_vm:about(Armed) end,
       skipped => case Armed of undefined -> 0; _ -> erltrace_vm:skipped(Armed) end,
       left => case Armed of undefined -> 0; _ -> erltrace_vm:left(Armed) end,
       returns_by => case Layout of ok -> stack; Other -> Other end}.

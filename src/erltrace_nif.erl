@@ -5,12 +5,14 @@
 -export([open/0, close/1, setopt/3, wants/2, add_functions/3, extend/3, add_ports/3, compile/4, needs/3,
          go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1, probes/2,
          set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4, user_enabled/0,
-         user_trace/1, watch/2, forbid/1, halt/1, clean/1, enabled/3, trace/5]).
+         user_trace/1, watch/2, forbid/1, halt/1, clean/1, place/1, code/1, role/2, hold/2,
+         export/2, import/2, preview/2, enabled/3, trace/5]).
 -on_load(init/0).
 -nifs([open/0, close/1, setopt/3, wants/2, add_functions/3, extend/3, add_ports/3, compile/4, needs/3,
        go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1, probes/2,
        set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4, user_enabled/0,
-       user_trace/1, watch/2, forbid/1, halt/1, clean/1, enabled/3, trace/5]).
+       user_trace/1, watch/2, forbid/1, halt/1, clean/1, place/1, code/1, role/2, hold/2,
+         export/2, import/2, preview/2, enabled/3, trace/5]).
 
 init() ->
     %% The environment tells where the command has brought this module.
@@ -104,7 +106,8 @@ go(_) -> erlang:nif_error(not_loaded).
 -spec stop(nif()) -> ok | failure().
 stop(_) -> erlang:nif_error(not_loaded).
 
--spec work(nif(), text | terminal | json | records) -> {ok | done, [tuple()]} | failure().
+-spec work(nif(), text | terminal | json | records | cmd_text | cmd_terminal | cmd_json) ->
+          {ok | done, [tuple()]} | failure().
 work(_, _) -> erlang:nif_error(not_loaded).
 
 -spec walk(nif(), boolean()) -> {ok, [tuple()]} | failure().
@@ -122,6 +125,27 @@ halt(_) -> erlang:nif_error(not_loaded).
 
 -spec clean(nif()) -> pos_integer() | failure().
 clean(_) -> erlang:nif_error(not_loaded).
+
+-spec preview(nif(), atom()) -> {ok, [tuple()]} | same | failure().
+preview(_, _) -> erlang:nif_error(not_loaded).
+
+-spec role(nif(), first | other | alone) -> ok | failure().
+role(_, _) -> erlang:nif_error(not_loaded).
+
+-spec hold(nif(), boolean()) -> ok | failure().
+hold(_, _) -> erlang:nif_error(not_loaded).
+
+-spec export(nif(), boolean()) -> {ok, binary()} | failure().
+export(_, _) -> erlang:nif_error(not_loaded).
+
+-spec import(nif(), binary()) -> ok | failure().
+import(_, _) -> erlang:nif_error(not_loaded).
+
+-spec place(nif()) -> {binary(), binary()} | failure().
+place(_) -> erlang:nif_error(not_loaded).
+
+-spec code(nif()) -> binary() | failure().
+code(_) -> erlang:nif_error(not_loaded).
 
 -spec layout(atom() | {non_neg_integer(), non_neg_integer()}) -> term().
 layout(_) -> erlang:nif_error(not_loaded).

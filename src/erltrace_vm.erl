@@ -16,7 +16,7 @@
 %% Processes and ports are armed one by one, never by `all' or `existing': tracing all of them in
 %% one call can crash a node of OTP 25 whose dirty schedulers are at work.
 -module(erltrace_vm).
--export([arm/2, disarm/1, forget/1, rearm/2, is_traced/2, skipped/1, left/1, layout/0]).
+-export([arm/2, disarm/1, forget/1, rearm/2, is_traced/2, skipped/1, left/1, about/1, layout/0]).
 -export([layout_body/1, layout_tail/1]). % traced by the layout check
 -export_type([armed/0]).
 
@@ -122,6 +122,12 @@ skipped(#armed{skipped = N}) -> N.
 %% @doc How many functions were left with the pattern that somebody else has set.
 -spec left(armed()) -> non_neg_integer().
 left(#armed{left = N}) -> N.
+
+%% @doc What is armed: trace flags, and how many functions.
+-spec about(armed()) -> [atom() | {functions, pos_integer()}].
+about(#armed{want = #want{flags = Flags, port_flags = PortFlags, patterns = Patterns}}) ->
+    ((Flags ++ (PortFlags -- Flags)) -- [arity]) ++
+        [{functions, N} || N <- [map_size(Patterns)], N > 0].
 
 %% ---- one tracer for all handles: before OTP 27 -----------------------------------------------
 

@@ -6,36 +6,11 @@
 
 # shellcheck disable=SC2016 # $target is D's
 
-set -u
-root=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=test/checks.sh
+. "$(dirname "$0")/checks.sh"
 cd "$root" || exit 1
-PATH=$(cd "${BIN:-bin}" && pwd):$PATH
 lib=$(cd "${LIB:-lib}" && pwd)
-tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0
-
-ok() { # name, then a command that must succeed
-	local name=$1
-	shift
-	if "$@"; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "FAILED $name: $*"
-	fi
-}
-
-# Waits until a file holds a text, 10 s at most.
-holds() { # file, extended regular expression
-	for ((i = 0; i < 200; i++)); do
-		grep -qE -- "$2" "$1" 2>/dev/null && return 0
-		sleep 0.05
-	done
-	echo "$1 holds:"
-	cat "$1"
-	return 1
-}
 
 # Starts erltrace in the background with SIGINT not ignored, as in an interactive shell.
 background() { # output file, arguments...
@@ -46,8 +21,6 @@ background() { # output file, arguments...
 	pid=$!
 	set +m
 }
-
-gone() { ! kill -0 "$1" 2>/dev/null; }
 
 # ---- signals ---------------------------------------------------------------------------------
 
@@ -95,9 +68,6 @@ ok 'EPIPE: END ran' holds "$tmp/end" ran
 
 # ---- terminals -------------------------------------------------------------------------------
 
-on_terminal() { # a shell command; its output on a terminal, without carriage returns
-	script -qec "$1" /dev/null </dev/null | tr -d '\r'
-}
 on_terminal "erltrace -n 'BEGIN { trace(nosuch); }'" >"$tmp/tty"
 ok 'caret: source line' grep -qF 'BEGIN { trace(nosuch); }' "$tmp/tty"
 ok 'caret: column' grep -qE '^ {18}\^$' "$tmp/tty"
@@ -190,5 +160,4 @@ C
 	fi
 fi
 
-echo "$passed passed, $failed failed"
-((failed == 0))
+finish

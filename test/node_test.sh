@@ -2,115 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The command and running nodes: what it counts there, what it leaves there (nothing), what it
-# says when there is no node to be had. The nodes are the test's own, with an epmd and a cookie of
-# their own. The last line is "N passed, N failed".
+# says when there is no node to be had. The last line is "N passed, N failed".
 
 # shellcheck disable=SC2016 # $target is D's
 
-set -u
-root=$(cd "$(dirname "$0")/.." && pwd)
-PATH=$(cd "$root" && cd "${BIN:-bin}" && pwd):$PATH
-tmp=$(mktemp -d)
-cd "$tmp" || exit 1
-passed=0 failed=0
-declare -A in out pid # of the nodes
-export HOME=$tmp ERL_EPMD_PORT=$((20000 + $$ % 20000))
-unset ERL_COOKIE_FILE ERL_LIBS XDG_CONFIG_HOME
-
-cleanup() {
-	for n in "${!pid[@]}"; do
-		kill -9 "${pid[$n]}" 2>/dev/null
-	done
-	[ -n "${epmd:-}" ] && kill "$epmd" 2>/dev/null
-	kill "$watchdog" 2>/dev/null
-	wait 2>/dev/null
-	rm -rf "$tmp"
-}
-trap cleanup EXIT
-trap 'echo "FAILED: took too long"; exit 1' TERM
-(
-	trap - EXIT TERM
-	for ((i = 0; i < 120 && $(ps -o pid= -p $$ | wc -l) == 1; i++)); do sleep 1; done
-	kill $$ 2>/dev/null
-) </dev/null >/dev/null 2>&1 &
-watchdog=$!
-
-ok() { # name, then a command that must succeed
-	local name=$1
-	shift
-	if "$@"; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "FAILED $name: $*"
-	fi
-}
-
-is() { # name, wanted, got
-	if [ "$2" = "$3" ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'FAILED %s\n  wanted: %s\n  got:    %s\n' "$1" "$2" "$3"
-	fi
-}
-
-# The same of a node's state, which it takes a moment to come to: 10 s at most.
-becomes() { # name, wanted, node, expressions
-	local got i
-	for ((i = 0; i < 400; i++)); do
-		got=$(at "$3" "$4")
-		[ "$2" = "$got" ] && break
-		sleep 0.025
-	done
-	is "$1" "$2" "$got"
-}
-
-# Waits until a file holds a text, 10 s at most.
-holds() { # file, extended regular expression
-	for ((i = 0; i < 400; i++)); do
-		grep -qE -- "$2" "$1" 2>/dev/null && return 0
-		sleep 0.025
-	done
-	echo "$1 holds:"
-	cat "$1"
-	return 1
-}
-
-# ---- nodes --------------------------------------------------------------------------------
-
-# A node that evaluates the lines it reads.
-loop='F = fun F() ->
-	case io:get_line("") of
-		eof -> halt();
-		L ->
-			{ok, T, _} = erl_scan:string(L),
-			{ok, E} = erl_parse:parse_exprs(T),
-			{value, V, _} = erl_eval:exprs(E, []),
-			io:format("@@~0p~n", [V]),
-			F()
-	end
-end, F().'
-
-start() { # name, more arguments of erl
-	local name=$1 i o
-	shift
-	mkfifo "$name.in" "$name.out"
-	exec {i}<>"$name.in" {o}<>"$name.out"
-	erl -noshell -start_epmd false "$@" -eval "$loop" <&"$i" >&"$o" 2>"$name.log" &
-	pid[$name]=$! in[$name]=$i out[$name]=$o
-	disown # the shell says nothing when it is killed
-	at "$name" 'ready.' >/dev/null
-}
-
-at() { # name, expressions: prints the value of the last
-	local line
-	echo "$2" >&"${in[$1]}"
-	while read -r -t 20 line <&"${out[$1]}"; do
-		[ "${line:0:2}" = @@ ] && echo "${line:2}" && return 0
-	done
-	return 1
-}
+# shellcheck source=test/nodelib.sh
+. "$(dirname "$0")/nodelib.sh"
+nodes_begin 120 bare
 
 workload() { # name, how many processes
 	at "$1" "[begin {P, M} = spawn_monitor(fun() -> ok end), receive {'DOWN', M, _, P, _} -> ok end end || _ <- lists:seq(1, $2)], done." >/dev/null
@@ -123,8 +21,6 @@ state='{length(processes()), length(erlang:ports()), application:get_all_env(erl
 atoms='erlang:system_info(atom_count).'
 agents='length([P || P <- processes(), {_, {erltrace_agent, _, _}} <- [erlang:process_info(P, initial_call)]]).'
 
-umask 077
-echo -n right >.erlang.cookie
 echo -n wrong >wrong
 echo -n open >open
 chmod 644 open
@@ -141,19 +37,14 @@ if grep -q 'without Erlang' o; then
 fi
 is 'no epmd: exit' 1 $status
 ok 'no epmd' grep -q "no epmd answers on port $ERL_EPMD_PORT" o
-epmd -port "$ERL_EPMD_PORT" -address 127.0.0.1 >/dev/null 2>&1 &
-epmd=$!
-for ((i = 0; i < 100; i++)); do
-	erltrace -N demo -n BEGIN >o 2>&1
-	grep -q 'no epmd' o || break
-	sleep 0.02
-done
+epmd_begin
+erltrace -N demo -n BEGIN >o 2>&1
 ok 'no node at all' grep -q 'epmd knows no node' o
 erltrace -n 'erlang*:::process-spawn' >o 2>&1
 is 'no node for erlang: exit' 1 $?
 ok 'no node for erlang' grep -q 'epmd knows no node' o
 is 'no erlang probe, no node' hi "$(erltrace -qn 'BEGIN { printf("hi"); exit(0); }' | tr -d '\n')"
-start demo -sname demo
+start demo
 erltrace -N nosuch -n BEGIN >o 2>&1
 is 'no such node: exit' 1 $?
 ok 'no such node' grep -q 'no node nosuch: epmd knows demo' o
@@ -233,32 +124,9 @@ is 'destructive without -w: exit' 1 $?
 erltrace -p "${pid[demo]}" -qn 'erlang$target:::process-spawn { @ = count(); } tick-50ms { exit(0); }' >o 2>&1
 is '-p: exit' 0 $?
 erltrace -p $$ -qn 'erlang*:::process-spawn { @ = count(); }' >o 2>&1
-ok '-p of another process' grep -q 'such a process' o
+ok '-p of another process' grep -q "process $$ is none of the nodes that epmd knows (demo)" o
 
-# ---- several ------------------------------------------------------------------------------
-
-start other -sname other
-is 'all local nodes' "$(printf '%s\n' "${pid[demo]}" "${pid[other]}" | sort)" \
-	"$(erltrace -qn 'erlang*:::process-spawn,BEGIN { printf("%d\n", $pid); exit(0); }' | grep . | sort)"
-is 'one of them' "${pid[other]}" "$(erltrace -qn \
-	"erlang${pid[other]}:::process-spawn,BEGIN { printf(\"%d\", \$pid); exit(0); }" | tr -d '\n')"
-erltrace -N demo -qn "BEGIN { printf(\"go\\n\"); } $spawns" >o1 2>&1 &
-one=$!
-ok 'one command' holds o1 go
-erltrace -N demo -N other -qn "BEGIN { printf(\"go\\n\"); } $spawns" >o2 2>&1 &
-two=$!
-ok 'a second command' holds o2 'go'
-sleep 0.2
-kill -TERM $one
-wait $one
-is 'the first ends' 0 $?
-is 'the agent stays for the second' 2 "$(at demo "$agents")"
-workload other 20
-kill -TERM $two
-wait $two
-is 'the second ends' 0 $?
-ok 'the other counted' grep -qE '^ +20$' o2
-becomes 'both gone' "$state_before" demo "$state"
+start other
 
 # ---- deaths -------------------------------------------------------------------------------
 
@@ -305,7 +173,6 @@ ok 'first event' [ $best -le 250 ]
 
 # ---- a node that has erltrace -------------------------------------------------------------
 
-ebin=$(dirname "$(command -v erltrace)")/../ebin
 start own -name own@127.0.0.1 -pa "$ebin"
 is 'own erltrace' hi "$(erltrace -N own -qn 'BEGIN { printf("hi"); exit(0); }' | tr -d '\n')"
 ok 'it stays' grep -q erltrace_agent <<<"$(at own "$modules")"
@@ -313,5 +180,4 @@ is 'no environment' '[]' "$(at own 'application:get_all_env(erltrace).')"
 is 'by its full name' hi "$(erltrace -N own@127.0.0.1 -qn 'BEGIN { printf("hi"); exit(0); }' |
 	tr -d '\n')"
 
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

@@ -9,13 +9,11 @@
 #	at NAME 'EXPRESSIONS.'           evaluated there; prints the value of the last
 #	trace NAME arguments...          erltrace -N NAME, until it is armed: output in o, e
 #	untrace                          as ^C does it; the exit code is in status
-#	ok, is, has                      one test each
+#	ok, is, has ...                  see checks.sh
 
-set -u
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-PATH=$(cd "$root" && cd "${BIN:-bin}" && pwd):$PATH
-tmp=$(mktemp -d)
-passed=0 failed=0 status=0 command='' epmd='' watchdog=''
+# shellcheck source=test/checks.sh
+. "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
+status=0 command='' epmd='' watchdog=''
 declare -A in out pid # of the nodes
 demo_ebin=$tmp/ebin
 # shellcheck disable=SC2034 # for the tests
@@ -39,7 +37,7 @@ skip() { # why
 	exit 0
 }
 
-nodes_begin() { # seconds that the whole test may take
+nodes_begin() { # seconds that the whole test may take; bare: without epmd and demo modules
 	command -v erl >/dev/null || skip 'no Erlang here'
 	cd "$tmp" || exit 1
 	export HOME=$tmp ERL_EPMD_PORT=$((20000 + $$ % 20000))
@@ -54,73 +52,21 @@ nodes_begin() { # seconds that the whole test may take
 	watchdog=$!
 	umask 077
 	echo -n "cookie$RANDOM$$" >.erlang.cookie
+	[ "${2:-}" = bare ] && return
 	mkdir -p "$demo_ebin"
-	erlc +debug_info -Werror -o "$demo_ebin" "$root"/demo/*.erl || exit 1
+	if [ -d "$root/demo" ]; then
+		erlc +debug_info -Werror -o "$demo_ebin" "$root"/demo/*.erl || exit 1
+	fi
+	epmd_begin
+}
+
+epmd_begin() {
 	epmd -port "$ERL_EPMD_PORT" -address 127.0.0.1 >/dev/null 2>&1 &
 	epmd=$!
 	for ((i = 0; i < 400; i++)); do
 		epmd -names >/dev/null 2>&1 && break
 		sleep 0.025
 	done
-}
-
-# ---- tests --------------------------------------------------------------------------------
-
-ok() { # name, then a command that must succeed
-	local name=$1
-	shift
-	if "$@"; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "FAILED $name: $*"
-	fi
-}
-
-is() { # name, wanted, got
-	if [ "$2" = "$3" ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'FAILED %s\n  wanted: %s\n  got:    %s\n' "$1" "$2" "$3"
-	fi
-}
-
-has() { # name, an extended regular expression that a line of o must match
-	if grep -qE -- "$2" o; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'FAILED %s: no line like %s\n' "$1" "$2"
-		head -n 60 o e | sed 's/^/    /'
-	fi
-}
-
-hasnt() { # name, an extended regular expression that no line of o may match
-	if grep -E -m 5 -- "$2" o; then
-		failed=$((failed + 1))
-		printf 'FAILED %s: lines like %s\n' "$1" "$2"
-	else
-		passed=$((passed + 1))
-	fi
-}
-
-finish() {
-	echo "$passed passed, $failed failed"
-	[ "$failed" -eq 0 ]
-	exit
-}
-
-# Waits until a file holds a text, 20 s at most.
-holds() { # file, extended regular expression
-	local i
-	for ((i = 0; i < 800; i++)); do
-		grep -qE -- "$2" "$1" 2>/dev/null && return 0
-		sleep 0.025
-	done
-	echo "$1 holds:"
-	cat "$1"
-	return 1
 }
 
 # ---- nodes --------------------------------------------------------------------------------
@@ -139,11 +85,12 @@ loop='F = fun F() ->
 end, F().'
 
 start() { # name, more arguments of erl
-	local name=$1 i o
+	local name=$1 i o sname=(-sname "$1")
 	shift
+	[[ " $* " == *' -name '* ]] && sname=()
 	mkfifo "$name.in" "$name.out"
 	exec {i}<>"$name.in" {o}<>"$name.out"
-	erl -noshell -start_epmd false -sname "$name" -pa "$demo_ebin" "$@" -eval "$loop" \
+	erl -noshell -start_epmd false "${sname[@]}" -pa "$demo_ebin" "$@" -eval "$loop" \
 		<&"$i" >&"$o" 2>"$name.log" &
 	pid[$name]=$! in[$name]=$i out[$name]=$o
 	disown # the shell says nothing when it is killed
@@ -163,6 +110,17 @@ at() { # name, expressions: prints the value of the last, without a text's quote
 	done
 	echo "no answer from $1"
 	return 1
+}
+
+# The value of expressions, which it takes a moment to come to: 10 s at most.
+becomes() { # name, wanted, node, expressions
+	local got i
+	for ((i = 0; i < 400; i++)); do
+		got=$(at "$3" "$4")
+		[ "$2" = "$got" ] && break
+		sleep 0.025
+	done
+	is "$1" "$2" "$got"
 }
 
 # ---- the command --------------------------------------------------------------------------

@@ -218,6 +218,34 @@ int erltrace_compile_file(
 	return rc;
 }
 
+char *erltrace_preprocess(erltrace_t *h, const char *path, erltrace_error_t *err)
+{
+	struct et_error e = {.tag = ""};
+	char *text, *out = NULL, *end;
+	size_t len;
+
+	text = read_file(path, &len, &e);
+	if (text == NULL) {
+		api_error(err, &e);
+		return NULL;
+	}
+	et_err_clear(&h->comp->error);
+	if (d_cpp(h->comp, path, text, len, &out, &len) < 0) {
+		api_error(err, &h->comp->error);
+		out = NULL;
+	} else if ((end = realloc(out, len + 1)) != NULL) {
+		out = end;
+		out[len] = '\0';
+	} else {
+		free(out);
+		out = NULL;
+		et_err(&e, "ET_NOMEM", "out of memory");
+		api_error(err, &e);
+	}
+	free(text);
+	return out;
+}
+
 int erltrace_info(erltrace_t *h, erltrace_info_t *info)
 {
 	const struct prog *p = &h->comp->prog;
@@ -288,6 +316,8 @@ int erltrace_stop(erltrace_t *h, erltrace_error_t *err)
 
 static bool ended(erltrace_t *h)
 {
+	if (h->hold)
+		return false;
 	return en_state(h->en) == EN_STOPPED || en_exited(h->en, NULL) || en_filled(h->en);
 }
 

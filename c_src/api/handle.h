@@ -23,6 +23,7 @@ struct erltrace {
 	unsigned matches;
 	char *tree; /* -xtree: of the last script */
 	bool begun; /* the header has been printed */
+	bool hold;  /* the end is held back: results of others are still to come */
 	bool done;  /* work() has given ERLTRACE_DONE */
 	uint64_t next_switch, next_status, next_clean; /* ns, when they are due */
 };

@@ -15,6 +15,7 @@
  *   nodes.c     the node of a pid of another node (probe path)
  *   texts.c     pids, functions, atoms as texts (probe path)
  *   sizes.c     how large terms are (probe path)
+ *   several.c   a node among several that run the same script
  *   user.c      probes that Erlang code fires itself (probe path)
  *   watch.c     probes that a process of ours fires (erltrace_watch)
  *   builtins.c  what scripts ask of an event: erlpid, erlmsg, erlargs ... (probe path)
@@ -299,6 +300,7 @@ struct beam_handle {
 	unsigned nwants;
 	bool counted;	/* in beam_nuser */
 	char *warnings; /* lines not told yet; or NULL */
+	char file[256], source[256]; /* where the last script failed to compile */
 	bool new_wants; /* a description has named functions that were not looked for yet */
 };
 
@@ -528,6 +530,15 @@ ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_walk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_status(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_probes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_preview(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+
+/* several.c */
+ERL_NIF_TERM nif_role(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_hold(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_export(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_import(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_place(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_code(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* In a NIF whose first argument is a handle: the handle, locked; it is open. */
 #define WITH_HANDLE(b)                                                                             \

@@ -322,6 +322,8 @@ static ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
 				     : enif_make_tuple2(env, atom_ok, atom_functions);
 		else if (rc < 0)
 			ret = beam_error(env, &e);
+		memcpy(b->file, e.file, sizeof(b->file));
+		memcpy(b->source, e.source, sizeof(b->source));
 	}
 	free(src);
 	free(file);
@@ -488,6 +490,13 @@ static ErlNifFunc functions[] = {
 	{"clean", 1, nif_clean, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"halt", 1, nif_halt, 0},
 	{"forbid", 1, nif_forbid, 0},
+	{"role", 2, nif_role, 0},
+	{"place", 1, nif_place, 0},
+	{"code", 1, nif_code, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"hold", 2, nif_hold, 0},
+	{"export", 2, nif_export, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"import", 2, nif_import, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"preview", 2, nif_preview, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 };
 
 /* Atoms that are made by their names: they exist from the start, so that no call adds one. */

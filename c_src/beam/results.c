@@ -119,27 +119,96 @@ static void push_warnings(struct results *r, struct beam_handle *b)
 	b->warnings = NULL;
 }
 
-/* work(Handle, text | terminal | json | records) -> {ok | done, [Item]} */
+static int on_system(void *arg, const char *command)
+{
+	struct results *r = arg;
+
+	push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "system"), text(r->env, command)));
+	return 0;
+}
+
+static int on_reopen(void *arg, const char *path)
+{
+	struct results *r = arg;
+
+	push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "reopen"), text(r->env, path)));
+	return 0;
+}
+
+static int on_truncate(void *arg)
+{
+	struct results *r = arg;
+
+	push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "truncate"), text(r->env, "")));
+	return 0;
+}
+
+/* The handlers of JSON have a state of their own. */
+static int on_json_system(void *arg, const char *command)
+{
+	return on_system(((struct co_json *)arg)->arg, command);
+}
+
+static int on_json_reopen(void *arg, const char *path)
+{
+	return on_reopen(((struct co_json *)arg)->arg, path);
+}
+
+static int on_json_truncate(void *arg)
+{
+	return on_truncate(((struct co_json *)arg)->arg);
+}
+
+/*
+ * How results are wanted: text, terminal, json, records; the first three with cmd_ before them
+ * for the command, which runs programs and opens files itself.
+ */
+static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, struct results *r,
+	struct co_json *json, erltrace_handlers_t *hs)
+{
+	char name[16] = "", *f = name;
+	bool command;
+
+	enif_get_atom(env, form, name, sizeof(name), ERL_NIF_LATIN1);
+	command = strncmp(name, "cmd_", 4) == 0;
+	f += command ? 4 : 0;
+	*json = (struct co_json){
+		.text = on_text, .arg = r, .quiet = b->h->opts.val[OPT_QUIET] != 0};
+	*hs = (erltrace_handlers_t){
+		.size = sizeof(*hs), .arg = r, .drop = on_drop, .fault = on_fault};
+	hs->terminal = strcmp(f, "terminal") == 0;
+	if (strcmp(f, "records") == 0)
+		hs->record = on_record;
+	else
+		hs->text = on_text;
+	if (command) {
+		hs->system = on_system;
+		hs->reopen = on_reopen;
+		hs->truncate = on_truncate;
+	}
+	if (strcmp(f, "json") != 0)
+		return 0;
+	if (command) {
+		hs->system = on_json_system;
+		hs->reopen = on_json_reopen;
+		hs->truncate = on_json_truncate;
+	}
+	return co_json_handlers(json, hs);
+}
+
+/* work(Handle, Form) -> {ok | done, [Item]} */
 ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct results r = {.env = env, .list = enif_make_list(env, 0)};
-	erltrace_handlers_t hs = {.size = sizeof(hs), .arg = &r, .drop = on_drop, .fault = on_fault};
-	struct co_json json = {.text = on_text, .arg = &r};
+	erltrace_handlers_t hs;
+	struct co_json json;
 	erltrace_error_t e = {.tag = ""};
-	char form[16] = "";
 	ERL_NIF_TERM items;
-	int rc = 0;
+	int rc;
 
 	WITH_HANDLE(b)
-	enif_get_atom(env, argv[1], form, sizeof(form), ERL_NIF_LATIN1);
-	if (strcmp(form, "records") == 0)
-		hs.record = on_record;
-	else
-		hs.text = on_text;
-	hs.terminal = strcmp(form, "terminal") == 0;
 	push_warnings(&r, b);
-	if (strcmp(form, "json") == 0)
-		rc = co_json_handlers(&json, &hs);
+	rc = handlers(env, b, argv[1], &r, &json, &hs);
 	if (rc == 0)
 		rc = erltrace_work(b->h, &hs, &e);
 	beam_watch_read(b);
@@ -149,6 +218,27 @@ ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return beam_error(env, &e);
 	enif_make_reverse_list(env, r.list, &items);
 	return enif_make_tuple2(env, rc == ERLTRACE_DONE ? atom_done : atom_ok, items);
+}
+
+/* preview(Handle, Form) -> {ok, [Item]} | same: the aggregations as the end would print them */
+ERL_NIF_TERM nif_preview(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct results r = {.env = env, .list = enif_make_list(env, 0)};
+	erltrace_handlers_t hs;
+	struct co_json json;
+	ERL_NIF_TERM items;
+	int rc = 0;
+
+	WITH_HANDLE(b)
+	if (b->h->co != NULL && handlers(env, b, argv[1], &r, &json, &hs) == 0) {
+		rc = co_preview(b->h->co, &hs);
+		co_json_free(&json);
+	}
+	enif_mutex_unlock(b->lock);
+	if (rc == 0)
+		return enif_make_atom(env, "same");
+	enif_make_reverse_list(env, r.list, &items);
+	return enif_make_tuple2(env, atom_ok, items);
 }
 
 /* status(Handle) -> idle | running | filled | stopped | {exited, Code} */

@@ -10,7 +10,7 @@
  *   run.c      go, work, sleep; signals; the end
  *   list.c     -l
  *   child.c    -c and -p
- *   node.c     -N: the same on Erlang nodes
+ *   node.c     -N: Erlang nodes found, and what is asked of them; node_run.c: what comes back
  *
  * Uses include/erltrace.h, and the JSON writer of consume/json.h; nothing else of the library.
  */
@@ -75,7 +75,7 @@ struct cli {
 	bool errtags, droptags;
 	const char *said; /* the file that a message names anyway, or NULL */
 	bool one_line;	  /* the script is one line: no need to say which */
-	FILE *out;
+	FILE *out, *own_out; /* own_out: where out went before freopen(); NULL: there */
 	struct co_json json_state;
 	int write_error;  /* errno of the first failed write; 0: none */
 	unsigned matches; /* probes, over all scripts */
@@ -100,6 +100,8 @@ int cli_handlers(struct cli *c, erltrace_handlers_t *h);
 void cli_write(struct cli *c, const char *text, size_t len);
 void cli_printf(struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cli_flush(struct cli *c);
+int cli_reopen(struct cli *c, const char *path); /* freopen(); "": back. 0, or errno */
+void cli_truncate(struct cli *c);
 void cli_json_error(struct cli *c, const erltrace_error_t *err, const char *what);
 /* Flush and close; CLI_ERROR and a message if something was not written. */
 int cli_output_close(struct cli *c, int status);
@@ -109,7 +111,8 @@ int cli_scripts(struct cli *c); /* all compiled, and what they matched told */
 int cli_compile(struct cli *c, struct cli_script *s);
 /* The descriptions of a -n -P -m -f -i argument, each whole ("p:m::"); caller frees. */
 char *cli_clause_text(const struct cli_script *s);
-char *cli_description(const struct cli_script *s); /* the clause's text up to its body */
+char *cli_description(const struct cli_script *s); /* the same up to the body, one a line */
+size_t cli_descriptions_end(const struct cli_script *s); /* where predicate or body begin */
 
 /* list.c */
 int cli_list(struct cli *c);

@@ -48,8 +48,8 @@ static int list_descriptions(struct cli *c, char *text)
 	char *save, *desc;
 	int status = CLI_OK;
 
-	for (desc = strtok_r(text, ", \t\n", &save); desc != NULL;
-		desc = strtok_r(NULL, ", \t\n", &save))
+	for (desc = strtok_r(text, "\n", &save); desc != NULL;
+		desc = strtok_r(NULL, "\n", &save))
 		if (list_description(c, desc) != CLI_OK)
 			status = CLI_ERROR;
 	return status;

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Erlang nodes: -N, -p of a node's process, or every local node when a script names an erlang
- * provider. The scripts are compiled and run inside the nodes by the agent there
- * (src/erltrace_agent.erl has the messages); here they are sent, and what comes back is printed.
- * Whatever ends this process ends the tracing: the agent watches the connection.
+ * Erlang nodes: -N, -p of a node's process, a node that -c starts, or every local node when a
+ * script names an erlang provider. The scripts are compiled and run inside the nodes by the agent
+ * there (src/erltrace_agent.erl has the messages); here nodes are found and scripts are sent, in
+ * node_run.c what comes back is printed. Whatever ends this process ends the tracing: the agent
+ * watches the connection.
  */
-#include "cli.h"
+#include "node.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
-
-#include "../node/node.h"
 
 /* ---- is it about nodes? ---------------------------------------------------------------- */
 
@@ -123,38 +122,9 @@ int cli_nodes(struct cli *c)
 
 #else
 
-/* ---- nodes ----------------------------------------------------------------------------- */
+/* ---- finding nodes ---------------------------------------------------------------------- */
 
-enum state {
-	STARTED,
-	COMPILED, /* it has told what matched */
-	RUNNING,
-	STOPPING, /* it was told to */
-	DONE,	  /* it has nothing more to say, or is gone */
-};
-
-struct target {
-	struct nd *nd;
-	erlang_pid agent;
-	enum state state;
-	bool matched; /* something, or not known */
-};
-
-struct nodes {
-	struct cli *c;
-	struct target *v;
-	int n;
-	bool named; /* by -N: each must do */
-	struct nd_cookie cookie;
-	long *matched;	       /* by script, over all nodes; -1: not told */
-	erltrace_error_t zero; /* a node where nothing matched */
-	int zero_script;
-	bool listed;   /* a probe, of any node */
-	int exit_code; /* of exit(); -1: none */
-	int status;
-};
-
-static int fail(struct cli *c, const struct et_error *e, const char *what)
+int node_fail(struct cli *c, const struct et_error *e, const char *what)
 {
 	erltrace_error_t err = {0};
 
@@ -185,28 +155,69 @@ static int named_nodes(struct nodes *ns)
 {
 	struct et_error e = {.tag = ""};
 
-	ns->named = true;
 	for (int i = 0; i < ns->c->nnodes; i++) {
 		struct nd *nd = nd_connect(ns->c->nodes[i], 0, &ns->cookie, &e);
 
 		if (nd == NULL)
-			return fail(ns->c, &e, "failed to reach a node");
+			return node_fail(ns->c, &e, "failed to reach a node");
 		if (add_target(ns, nd) != CLI_OK)
 			return CLI_ERROR;
 	}
 	return CLI_OK;
 }
 
+/* Does a process descend from another, or is it the same? */
+static bool is_progeny(int64_t pid, int64_t of)
+{
+	char path[64], stat[512], *p;
+	long long parent;
+	FILE *f;
+
+	for (int i = 0; i < 64 && pid > 1 && pid != of; i++) {
+		snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)pid);
+		f = fopen(path, "re");
+		if (f == NULL || fgets(stat, sizeof(stat), f) == NULL)
+			stat[0] = '\0';
+		if (f != NULL)
+			fclose(f);
+		p = strrchr(stat, ')'); /* "pid (name) state ppid" */
+		if (p == NULL || sscanf(p, ") %*c %lld", &parent) != 1)
+			return false;
+		pid = parent;
+	}
+	return pid == of;
+}
+
 static bool wanted_pid(const struct cli *c, int64_t pid)
 {
-	bool any = false;
-
-	for (int i = 0; i < c->nprocs; i++) {
-		if (c->procs[i].command == NULL && c->procs[i].pid == pid)
+	for (int i = 0; i < c->nprocs; i++)
+		if (c->procs[i].command != NULL ? is_progeny(pid, c->procs[i].pid)
+						: c->procs[i].pid == pid)
 			return true;
-		any |= c->procs[i].command == NULL;
-	}
-	return !any;
+	return c->nprocs == 0;
+}
+
+/* Why none of the nodes that epmd names is to be had. */
+static int nobody(struct nodes *ns, const struct nd_names *names, const struct et_error *last)
+{
+	const struct cli *c = ns->c;
+	struct et_error e = {.tag = ""};
+	char known[512] = "";
+	size_t len = 0;
+
+	for (int i = 0; i < names->n && len < sizeof(known) - 1; i++)
+		len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", i > 0 ? ", " : "",
+			names->v[i].name);
+	if (names->n == 0)
+		et_err(&e, "ET_NODE", "epmd knows no node: start one with erl -sname NAME");
+	else if (last->text[0] != '\0')
+		et_err(&e, "ET_NODE", "%s", last->text);
+	else
+		et_err(&e, "ET_NODE",
+			"process %d is none of the nodes that epmd knows (%s): it is no Erlang "
+			"node, or was started without -sname or -name",
+			(int)c->procs[0].pid, known);
+	return node_fail(ns->c, &e, "failed to find a node");
 }
 
 /* Those of epmd that take the cookie; with -p those that are such a process. */
@@ -217,7 +228,7 @@ static int local_nodes(struct nodes *ns)
 	int status = CLI_OK;
 
 	if (nd_names(NULL, &names, &e) < 0)
-		return fail(ns->c, &e, "failed to find nodes");
+		return node_fail(ns->c, &e, "failed to find nodes");
 	for (int i = 0; i < names.n && status == CLI_OK; i++) {
 		struct nd *nd;
 
@@ -230,15 +241,93 @@ static int local_nodes(struct nodes *ns)
 		else
 			nd_close(nd);
 	}
-	if (status == CLI_OK && ns->n == 0) {
-		et_err(&e, "ET_NODE", "%s",
-			names.n == 0 ? "epmd knows no node: start one with erl -sname NAME"
-			: last.text[0] != '\0' ? last.text
-					       : "none of the nodes is such a process");
-		status = fail(ns->c, &e, "failed to find a node");
-	}
+	if (status == CLI_OK && ns->n == 0)
+		status = nobody(ns, &names, &last);
 	nd_names_free(&names);
 	return status;
+}
+
+/* ---- the node of -c --------------------------------------------------------------------- */
+
+enum { COME_UP_MS = 30000, COME_UP_SAY_MS = 3000, COME_UP_POLL_MS = 20 };
+
+static bool has_command(const struct cli *c)
+{
+	for (int i = 0; i < c->nprocs; i++)
+		if (c->procs[i].command != NULL)
+			return true;
+	return false;
+}
+
+static bool is_known(const struct nd_names *names, const struct nd_name *name)
+{
+	for (int i = 0; i < names->n; i++)
+		if (names->v[i].port == name->port && strcmp(names->v[i].name, name->name) == 0)
+			return true;
+	return false;
+}
+
+/* Has one of the names that came since the last look become our node? The names are kept. */
+static int look_for_node(struct nodes *ns, struct nd_names *known, struct et_error *why)
+{
+	struct nd_names names;
+	struct et_error e = {.tag = ""};
+	int status = CLI_OK;
+
+	if (nd_names(NULL, &names, &e) < 0)
+		return CLI_OK; /* no epmd yet: the node starts it */
+	for (int i = 0; i < names.n && status == CLI_OK && ns->n == 0; i++) {
+		struct nd *nd;
+
+		if (is_known(known, &names.v[i]))
+			continue;
+		et_err_clear(why);
+		/* The first node of a user makes the cookie. */
+		if (nd_cookie(ns->c->cookie_file, &ns->cookie, why) < 0)
+			continue;
+		nd = nd_connect(names.v[i].name, names.v[i].port, &ns->cookie, why);
+		if (nd != NULL && wanted_pid(ns->c, nd->ospid))
+			status = add_target(ns, nd);
+		else
+			nd_close(nd);
+	}
+	nd_names_free(known);
+	*known = names;
+	return status;
+}
+
+/* It runs at once: only a node that runs can be reached. */
+static int command_node(struct nodes *ns)
+{
+	const struct timespec pause = {.tv_nsec = COME_UP_POLL_MS * 1000000L};
+	struct et_error e = {.tag = ""}, why = {.tag = ""};
+	struct nd_names known;
+	int status = CLI_OK, ms = 0;
+
+	if (nd_names(NULL, &known, &e) < 0)
+		memset(&known, 0, sizeof(known));
+	et_err_clear(&e);
+	cli_catch_signals(ns->c);
+	cli_procs_go(ns->c);
+	while (status == CLI_OK && ns->n == 0 && ms < COME_UP_MS) {
+		if (cli_interrupts() > 0 || cli_procs_ended(ns->c))
+			break;
+		nanosleep(&pause, NULL);
+		ms += COME_UP_POLL_MS;
+		status = look_for_node(ns, &known, &why);
+		if (ms == COME_UP_SAY_MS && ns->n == 0)
+			cli_notice(ns->c, "waiting for the command of -c to become a node "
+					  "(erl -sname NAME)");
+	}
+	nd_names_free(&known);
+	if (ns->n > 0 || status != CLI_OK)
+		return status;
+	if (cli_procs_failed(ns->c) != CLI_OK || cli_interrupts() > 0)
+		return CLI_ERROR;
+	et_err(&e, "ET_NODE", "the command of -c %s a node: start it with -sname or -name%s%s",
+		cli_procs_ended(ns->c) ? "has ended before it became" : "has not become",
+		why.text[0] != '\0' ? "; " : "", why.text);
+	return node_fail(ns->c, &e, "failed to find a node");
 }
 
 /* ---- what is asked for ------------------------------------------------------------------ */
@@ -258,15 +347,26 @@ static void put_setting(ei_x_buff *x, const char *name, const char *value)
 	nd_put_text(x, value != NULL ? value : "");
 }
 
+/* The preprocessor has run here. */
+static bool is_for_cpp(const char *name)
+{
+	static const char *const names[] = {"cpp", "cppargs", "cpphdrs", "cpppath", "define",
+		"incdir", "stdc", "undef"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
 static void put_settings(ei_x_buff *x, const struct cli *c)
 {
 	put_pair(x, "settings");
 	for (int i = 0; i < c->nsettings; i++)
-		put_setting(x, c->settings[i].name, c->settings[i].value);
+		if (!is_for_cpp(c->settings[i].name))
+			put_setting(x, c->settings[i].name, c->settings[i].value);
 	if (c->zero_matches || c->mode == MODE_LIST)
 		put_setting(x, "zdefs", NULL);
-	if (c->preprocess)
-		put_setting(x, "cpp", NULL);
 	ei_x_encode_empty_list(x);
 }
 
@@ -292,16 +392,36 @@ static bool turns_quiet(const char *text)
 	return false;
 }
 
+/* A script as it is sent; NULL: the error has been told. */
+static char *sent_text(struct cli *c, const struct cli_script *s)
+{
+	erltrace_error_t err = {0};
+	char *text;
+
+	if (s->flag == 's' && (c->preprocess || cli_option_on(c, "cpp"))) {
+		const char *path = strcmp(s->arg, "-") == 0 ? "/dev/stdin" : s->arg;
+
+		text = erltrace_preprocess(c->h, path, &err);
+		c->said = path;
+		if (text == NULL)
+			cli_fail(c, &err, "failed to compile script %s", s->arg);
+		return text;
+	}
+	text = c->mode == MODE_LIST && s->flag != 's' ? cli_description(s) : script_text(s);
+	if (text == NULL) {
+		snprintf(err.text, sizeof(err.text), "cannot open %s: %s", s->arg, strerror(errno));
+		cli_fail(c, &err, "failed to compile script %s", s->arg);
+	}
+	return text;
+}
+
 /* {clause | file, Name, Text} */
 static int put_script(ei_x_buff *x, struct cli *c, const struct cli_script *s)
 {
-	bool list = c->mode == MODE_LIST;
-	char *text = list && s->flag != 's' ? cli_description(s) : script_text(s);
+	char *text = sent_text(c, s);
 
-	if (text == NULL) {
-		cli_say("failed to read %s: %s", s->arg, strerror(errno));
+	if (text == NULL)
 		return -1;
-	}
 	ei_x_encode_list_header(x, 1);
 	ei_x_encode_tuple_header(x, 3);
 	ei_x_encode_atom(x, s->flag == 's' ? "file" : "clause");
@@ -312,17 +432,53 @@ static int put_script(ei_x_buff *x, struct cli *c, const struct cli_script *s)
 	return 0;
 }
 
-/* The arguments of erltrace_agent:start/2, once for all nodes; but for the pid. */
-static int put_spec(ei_x_buff *x, struct cli *c)
+static void put_number(ei_x_buff *x, const char *key, long long n)
 {
+	put_pair(x, key);
+	ei_x_encode_longlong(x, n);
+}
+
+/* -xsilence, in ms: it comes back as text, "30s" or so. */
+static int silence_ms(struct cli *c)
+{
+	static const struct {
+		const char *unit;
+		double ms;
+	} units[] = {{"ns", 1e-6}, {"us", 1e-3}, {"ms", 1}, {"s", 1000}, {"m", 60000},
+		{"h", 3600000}, {"d", 86400000}, {"", 1e-6}};
+	char value[64] = "", *unit;
+	double n;
+
+	if (erltrace_getopt(c->h, "silence", value, sizeof(value), NULL) < 0)
+		return 30000;
+	n = strtod(value, &unit);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(unit, units[i].unit) == 0 && n * units[i].ms < 1e9)
+			return (int)(n * units[i].ms);
+	return 30000;
+}
+
+/* The arguments of erltrace_agent:start/2, once for all nodes; but for the pid. */
+static int put_spec(ei_x_buff *x, struct nodes *ns)
+{
+	struct cli *c = ns->c;
+	int silence = silence_ms(c);
+
+	if (silence == 0) /* never */
+		silence = 1000000000;
+	ns->beat_ms = silence / 4 < 1000 ? silence / 4 : 1000;
 	put_settings(x, c);
 	put_flag(x, "json", c->json);
 	put_flag(x, "list", c->mode == MODE_LIST);
 	put_flag(x, "zero", c->zero_matches);
 	put_flag(x, "terminal", isatty(fileno(c->out)) == 1);
+	put_flag(x, "verbose", c->verbose > 0);
+	put_flag(x, "code", c->show_code || cli_option_on(c, "verbose"));
+	put_number(x, "silence", silence);
 	if (c->nprocs > 0) {
-		put_pair(x, "target");
-		ei_x_encode_longlong(x, c->procs[0].pid);
+		put_number(x, "target",
+			has_command(c) && ns->n == 1 ? ns->v[0].nd->ospid : c->procs[0].pid);
+		put_number(x, "preview", 200); /* it may end any time */
 	}
 	put_pair(x, "args");
 	for (int i = 0; i < c->nargs; i++) {
@@ -375,350 +531,38 @@ static int start_all(struct nodes *ns, const ei_x_buff *spec)
 			if (rc == 0)
 				rc = start(&ns->v[i], spec, &e);
 		} while (rc < 0 && strcmp(e.tag, "ET_UNDEF") == 0 && ++tries < 5);
-		if (rc < 0) {
-			for (; i < ns->n; i++) /* nobody is there to tell */
-				ns->v[i].state = DONE;
-			return fail(ns->c, &e, "failed to trace a node");
+		if (rc == 0)
+			continue;
+		if (ns->c->nnodes == 0 && ns->n > 1) { /* nobody has named it */
+			cli_notice(ns->c, "left out: %s", e.text);
+			nd_close(ns->v[i].nd);
+			memmove(&ns->v[i], &ns->v[i + 1],
+				(size_t)(--ns->n - i) * sizeof(*ns->v));
+			i--;
+			continue;
 		}
+		for (; i < ns->n; i++) /* nobody is there to tell */
+			ns->v[i].state = DONE;
+		return node_fail(ns->c, &e, "failed to trace a node");
 	}
 	return CLI_OK;
-}
-
-/* ---- what comes back --------------------------------------------------------------------- */
-
-static void get_string(const ei_x_buff *x, int *at, char *buf, size_t size)
-{
-	const char *text = "";
-	long len = 0;
-
-	if (nd_get_text(x, at, &text, &len) < 0)
-		ei_skip_term(x->buff, at);
-	snprintf(buf, size, "%.*s", (int)len, text);
-}
-
-/* {N, ..}, one a script */
-static void on_matched(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
-{
-	int n = 0;
-	long count;
-
-	t->state = COMPILED;
-	t->matched = true;
-	if (ei_decode_tuple_header(x->buff, &at, &n) < 0)
-		return;
-	for (int i = 0; i < n && i < ns->c->nscripts; i++)
-		if (ei_decode_long(x->buff, &at, &count) == 0 && count >= 0)
-			ns->matched[i] = (ns->matched[i] < 0 ? 0 : ns->matched[i]) + count;
-}
-
-static void tell_failure(struct nodes *ns, long script, const erltrace_error_t *err)
-{
-	struct cli *c = ns->c;
-	const struct cli_script *s =
-		script >= 0 && script < c->nscripts ? &c->scripts[script] : NULL;
-
-	ns->status = CLI_ERROR;
-	c->errtags = cli_option_on(c, "errtags");
-	if (s == NULL) {
-		cli_fail(c, err, "processing aborted");
-	} else if (c->mode == MODE_LIST && s->flag != 's') {
-		cli_fail(c, err, "failed to match %s", s->arg);
-	} else if (s->flag == 's') {
-		c->said = s->arg;
-		cli_fail(c, err, "failed to compile script %s", s->arg);
-	} else {
-		c->one_line = strchr(s->arg, '\n') == NULL;
-		cli_fail(c, err, "invalid probe specifier %s", s->arg);
-	}
-}
-
-/* {Script, {Tag, Line, Column, Text}} */
-static void on_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
-{
-	erltrace_error_t err = {0};
-	long script = -1, line = 0, column = 0;
-
-	if (nd_get_tuple(x, &at, 2) < 0 || ei_decode_long(x->buff, &at, &script) < 0 ||
-		nd_get_tuple(x, &at, 4) < 0)
-		return;
-	get_string(x, &at, err.tag, sizeof(err.tag));
-	ei_decode_long(x->buff, &at, &line);
-	ei_decode_long(x->buff, &at, &column);
-	get_string(x, &at, err.text, sizeof(err.text));
-	err.line = (int)line;
-	err.column = (int)column;
-	/* Of the nodes found, one need not have what another has. */
-	if (strcmp(err.tag, "D_PDESC_ZERO") == 0 && !ns->named && t->state == STARTED) {
-		ns->zero = err;
-		ns->zero_script = (int)script;
-		return;
-	}
-	tell_failure(ns, script, &err);
-}
-
-/* [{text | err, Text}] */
-static void on_batch(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
-{
-	struct et_error e = {.tag = ""};
-	const char *text;
-	char kind[16];
-	int n = 0;
-	long len;
-
-	ei_decode_list_header(x->buff, &at, &n);
-	for (int i = 0; i < n; i++) {
-		if (nd_get_tuple(x, &at, 2) < 0 || nd_get_atom(x, &at, kind, sizeof(kind)) < 0 ||
-			nd_get_text(x, &at, &text, &len) < 0)
-			break;
-		if (strcmp(kind, "text") == 0) {
-			cli_write(ns->c, text, (size_t)len);
-			continue;
-		}
-		cli_flush(ns->c);
-		cli_say("%.*s", (int)len, text);
-	}
-	cli_flush(ns->c);
-	nd_send_atom(t->nd, &t->agent, "more", &e);
-}
-
-/* {Id, Provider, Module, Function, Name, unknown | [Type], Absent, Note} */
-static int list_row(struct cli *c, const ei_x_buff *x, int *at)
-{
-	char part[4][512], types[10][128], atom[16], note[512];
-	const char *type[10];
-	erltrace_probe_info_t p = {.provider = part[0],
-		.module = part[1],
-		.function = part[2],
-		.name = part[3],
-		.nargs = -1,
-		.argtypes = type};
-	long id;
-	int n;
-
-	if (nd_get_tuple(x, at, 8) < 0 || ei_decode_long(x->buff, at, &id) < 0)
-		return -1;
-	p.id = (uint32_t)id;
-	for (int i = 0; i < 4; i++)
-		get_string(x, at, part[i], sizeof(part[i]));
-	if (nd_get_atom(x, at, atom, sizeof(atom)) < 0) {
-		if (ei_decode_list_header(x->buff, at, &n) < 0 || n > 10)
-			return -1;
-		for (p.nargs = 0; p.nargs < n; p.nargs++) {
-			get_string(x, at, types[p.nargs], sizeof(types[0]));
-			type[p.nargs] = types[p.nargs];
-		}
-		if (n > 0)
-			ei_skip_term(x->buff, at); /* the list's end */
-	}
-	if (nd_get_atom(x, at, atom, sizeof(atom)) < 0)
-		return -1;
-	p.absent = strcmp(atom, "true") == 0;
-	get_string(x, at, note, sizeof(note));
-	p.note = note;
-	cli_list_probe(c, &p);
-	return 1;
-}
-
-static void on_rows(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
-{
-	struct et_error e = {.tag = ""};
-	int n = 0;
-
-	ei_decode_list_header(x->buff, &at, &n);
-	for (int i = 0; i < n; i++)
-		if (list_row(ns->c, x, &at) < 0)
-			break;
-	ns->listed |= n > 0;
-	cli_flush(ns->c);
-	nd_send_atom(t->nd, &t->agent, "more", &e);
-}
-
-static void on_done(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
-{
-	long code = -1;
-
-	ei_decode_long(x->buff, &at, &code);
-	t->state = DONE;
-	if (code >= 0 && ns->exit_code < 0)
-		ns->exit_code = (int)code;
-	nd_agent_gone(t->nd);
-}
-
-static void on_message(struct nodes *ns, struct target *t, const ei_x_buff *x)
-{
-	static const struct {
-		const char *tag;
-		void (*call)(struct nodes *ns, struct target *t, const ei_x_buff *x, int at);
-	} table[] = {
-		{"batch", on_batch},
-		{"matched", on_matched},
-		{"failed", on_failed},
-		{"rows", on_rows},
-		{"done", on_done},
-	};
-	int at = x->index;
-	char tag[16];
-
-	if (nd_get_tuple(x, &at, 2) < 0 || nd_get_atom(x, &at, tag, sizeof(tag)) < 0)
-		return;
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		if (strcmp(tag, table[i].tag) == 0)
-			table[i].call(ns, t, x, at);
-}
-
-/* Everything one node has sent. */
-static void read_target(struct nodes *ns, struct target *t, ei_x_buff *x)
-{
-	struct et_error e = {.tag = ""};
-	int rc;
-
-	while (t->state != DONE && (rc = nd_receive(t->nd, x, 0, &e)) != 0) {
-		if (rc > 0) {
-			on_message(ns, t, x);
-			continue;
-		}
-		t->state = DONE;
-		cli_flush(ns->c);
-		cli_say("%s", e.text);
-		ns->status = CLI_ERROR;
-	}
-}
-
-static bool all_done(const struct nodes *ns)
-{
-	for (int i = 0; i < ns->n; i++)
-		if (ns->v[i].state != DONE)
-			return false;
-	return true;
-}
-
-/* Wait for messages of any node, or a signal; then read them all. */
-static void receive(struct nodes *ns, int ms)
-{
-	struct pollfd fds[64];
-	ei_x_buff x;
-	int n = 0;
-
-	for (int i = 0; i < ns->n && n < 64; i++)
-		if (ns->v[i].state != DONE)
-			fds[n++] = (struct pollfd){.fd = ns->v[i].nd->fd, .events = POLLIN};
-	if (poll(fds, (nfds_t)n, ms) <= 0)
-		return;
-	ei_x_new(&x);
-	for (int i = 0; i < ns->n; i++)
-		read_target(ns, &ns->v[i], &x);
-	ei_x_free(&x);
-}
-
-/* ---- the run ----------------------------------------------------------------------------- */
-
-static void tell_all(struct nodes *ns, enum state from, enum state to, const char *word)
-{
-	struct et_error e = {.tag = ""};
-
-	for (int i = 0; i < ns->n; i++) {
-		struct target *t = &ns->v[i];
-
-		if (t->state < from || t->state >= to)
-			continue;
-		t->state = to;
-		nd_send_atom(t->nd, &t->agent, word, &e); /* gone: receive() will tell */
-	}
-}
-
-static bool compiling(const struct nodes *ns)
-{
-	for (int i = 0; i < ns->n; i++)
-		if (ns->v[i].state == STARTED)
-			return true;
-	return false;
-}
-
-/* As cli_scripts(): what matched, over all nodes. */
-static void tell_matches(struct nodes *ns)
-{
-	struct cli *c = ns->c;
-
-	for (int i = 0; i < c->nscripts; i++) {
-		const struct cli_script *s = &c->scripts[i];
-		size_t len = s->flag == 's' ? strlen(s->arg) : strcspn(s->arg, "{/;");
-
-		if (ns->matched[i] >= 0)
-			cli_notice(c, "%s '%.*s' matched %ld probe%s",
-				s->flag == 's' ? "script" : "description", (int)len, s->arg,
-				ns->matched[i], ns->matched[i] == 1 ? "" : "s");
-	}
-}
-
-static int compile(struct nodes *ns)
-{
-	bool matched = false;
-
-	while (compiling(ns) && ns->status == CLI_OK && !cli_interrupts())
-		receive(ns, 1000);
-	for (int i = 0; i < ns->n; i++)
-		matched |= ns->v[i].matched;
-	if (ns->status == CLI_OK && !matched && ns->zero.tag[0] != '\0')
-		tell_failure(ns, ns->zero_script, &ns->zero);
-	if (ns->status == CLI_OK)
-		tell_matches(ns);
-	return ns->status;
-}
-
-static void run(struct nodes *ns)
-{
-	bool stopped = false;
-
-	if (!ns->c->compile_only && ns->status == CLI_OK) {
-		tell_all(ns, STARTED, RUNNING, "go");
-		cli_procs_go(ns->c);
-	} else {
-		tell_all(ns, STARTED, STOPPING, "stop");
-	}
-	while (!all_done(ns)) {
-		if (!stopped && cli_ended(ns->c)) {
-			stopped = true;
-			if (cli_interrupts() > 0 && !ns->c->json)
-				cli_write(ns->c, "\n", 1); /* away from the terminal's ^C */
-			tell_all(ns, STARTED, STOPPING, "stop");
-		}
-		receive(ns, ns->c->nprocs > 0 ? 100 : 1000);
-	}
-}
-
-static void list(struct nodes *ns)
-{
-	cli_list_head(ns->c);
-	while (!all_done(ns) && !cli_ended(ns->c))
-		receive(ns, 1000);
-	if (ns->zero.tag[0] == '\0' || ns->listed)
-		ns->exit_code = -1; /* one node need not have what another has */
-	else
-		tell_failure(ns, ns->zero_script, &ns->zero);
 }
 
 static int with_nodes(struct nodes *ns)
 {
 	ei_x_buff spec;
-	int status = CLI_ERROR;
+	int status;
 
 	ei_x_new(&spec);
-	if (put_spec(&spec, ns->c) == 0)
-		status = start_all(ns, &spec);
+	if (put_spec(&spec, ns) < 0) {
+		ei_x_free(&spec);
+		return CLI_ERROR;
+	}
+	status = start_all(ns, &spec);
 	ei_x_free(&spec);
 	if (status != CLI_OK)
-		ns->status = status;
-	cli_catch_signals(ns->c);
-	if (ns->c->mode == MODE_LIST && ns->status == CLI_OK) {
-		list(ns);
-	} else {
-		if (ns->status == CLI_OK)
-			compile(ns);
-		run(ns);
-	}
-	if (ns->status == CLI_OK)
-		ns->status = cli_procs_failed(ns->c);
-	return ns->status == CLI_OK && ns->exit_code > 0 ? ns->exit_code : ns->status;
+		ns->status = status; /* those that were started are stopped */
+	return node_run(ns);
 }
 
 int cli_nodes(struct cli *c)
@@ -736,14 +580,19 @@ int cli_nodes(struct cli *c)
 		ns.matched[i] = -1;
 	if (ns.matched == NULL)
 		status = CLI_ERROR;
+	else if (c->nnodes == 0 && has_command(c))
+		status = command_node(&ns);
 	else if (nd_cookie(c->cookie_file, &ns.cookie, &e) < 0)
-		status = fail(c, &e, "failed to reach nodes");
+		status = node_fail(c, &e, "failed to reach nodes");
 	else
 		status = c->nnodes > 0 ? named_nodes(&ns) : local_nodes(&ns);
 	if (status == CLI_OK)
 		status = with_nodes(&ns);
-	for (int i = 0; i < ns.n; i++)
+	for (int i = 0; i < ns.n; i++) {
 		nd_close(ns.v[i].nd);
+		ei_x_free(&ns.v[i].preview);
+		free(ns.v[i].raw);
+	}
 	memset(&ns.cookie, 0, sizeof(ns.cookie));
 	free(ns.v);
 	free(ns.matched);

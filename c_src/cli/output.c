@@ -57,12 +57,35 @@ void cli_flush(struct cli *c)
 		check(c, fflush(c->out) == 0);
 }
 
+int cli_reopen(struct cli *c, const char *path)
+{
+	FILE *f = NULL;
+
+	cli_flush(c);
+	if (path[0] != '\0') {
+		f = fopen(path, "ae");
+		if (f == NULL)
+			return errno;
+	}
+	if (c->own_out != NULL) {
+		fclose(c->out);
+		c->out = c->own_out;
+		c->own_out = NULL;
+	}
+	if (f != NULL) {
+		c->own_out = c->out;
+		c->out = f;
+	}
+	return 0;
+}
+
 int cli_output_close(struct cli *c, int status)
 {
 	bool bad;
 
 	if (c->out == NULL)
 		return status;
+	cli_reopen(c, "");
 	co_json_free(&c->json_state);
 	cli_flush(c);
 	bad = c->out == stdout ? false : fclose(c->out) != 0;
@@ -110,13 +133,16 @@ static int on_flush(void *arg)
 }
 
 /* A pipe or a terminal cannot be truncated, and need not. */
-static int on_truncate(void *arg)
+void cli_truncate(struct cli *c)
 {
-	struct cli *c = arg;
-
 	cli_flush(c);
 	if (ftruncate(fileno(c->out), 0) == 0)
 		fseeko(c->out, 0, SEEK_SET);
+}
+
+static int on_truncate(void *arg)
+{
+	cli_truncate(arg);
 	return 0;
 }
 

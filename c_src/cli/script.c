@@ -14,44 +14,106 @@ static int missing_colons(char flag)
 	return flag == 'P' ? 3 : flag == 'm' ? 2 : flag == 'f' ? 1 : 0;
 }
 
-/* Where the list of descriptions ends and the predicate or the body begins. */
-static size_t body_at(const char *text)
+/* Past an atom in quotes; its end, or the quote itself if there is none. */
+static const char *past_quote(const char *p)
 {
-	return strcspn(text, "{/;");
+	const char *q = p + 1;
+
+	while (*q != '\0' && *q != '\n' && *q != '\'')
+		q += *q == '\\' && q[1] != '\0' ? 2 : 1;
+	return *q == '\'' ? q + 1 : p + 1;
+}
+
+/*
+ * Past a function's arity at the slash p (lists:seq/2); NULL: it is a predicate's. In -n a colon
+ * follows at once, as the compiler has it; where colons are added, the description may end there.
+ */
+static const char *past_arity(const char *p, bool last)
+{
+	const char *q = p + 1 + strspn(p + 1, "0123456789?*[]!-");
+
+	if (q == p + 1)
+		return NULL;
+	if (*q == ':')
+		return q;
+	return last && strspn(p + 1, "0123456789") == (size_t)(q - p - 1) &&
+			       strchr(" \t\n,{;", *q) != NULL
+		       ? q
+		       : NULL;
+}
+
+size_t cli_descriptions_end(const struct cli_script *s)
+{
+	const char *p = s->arg, *q;
+
+	while (*p != '\0' && *p != '{' && *p != ';') {
+		if (*p == '\'') {
+			p = past_quote(p);
+		} else if (*p == '/') {
+			q = past_arity(p, missing_colons(s->flag) > 0);
+			if (q == NULL)
+				break;
+			p = q;
+		} else {
+			p++;
+		}
+	}
+	return (size_t)(p - s->arg);
+}
+
+/* Past one description that starts at p, within end. */
+static const char *past_description(const char *p, const char *end)
+{
+	while (p < end && strchr(" \t\n,", *p) == NULL)
+		p = *p == '\'' ? past_quote(p) : p + 1;
+	return p < end ? p : end;
 }
 
 char *cli_clause_text(const struct cli_script *s)
 {
 	int colons = missing_colons(s->flag);
-	size_t body = body_at(s->arg), i = 0;
+	const char *p = s->arg, *body = s->arg + cli_descriptions_end(s);
 	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
 	if (f == NULL)
 		return NULL;
-	while (i < body) { /* one description of the comma list a round */
-		size_t start = i + strspn(s->arg + i, " \t\n,");
-		size_t end = start + strcspn(s->arg + start, " \t\n,{/;");
+	while (p < body) { /* one description of the comma list a round */
+		const char *start = p + strspn(p, " \t\n,"), *end;
 
 		if (start >= body)
 			break;
-		fwrite(s->arg + i, 1, end - i, f);
+		end = past_description(start, body);
+		fwrite(p, 1, (size_t)(end - p), f);
 		for (int n = 0; n < colons; n++)
 			fputc(':', f);
-		i = end;
+		p = end;
 	}
-	fputs(s->arg + i, f);
+	fputs(p, f);
 	fclose(f);
 	return text;
 }
 
 char *cli_description(const struct cli_script *s)
 {
-	char *text = cli_clause_text(s);
+	const char *p = s->arg, *body = s->arg + cli_descriptions_end(s);
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
 
-	if (text != NULL)
-		text[body_at(text)] = '\0';
+	if (f == NULL)
+		return NULL;
+	while ((p += strspn(p, " \t\n,")) < body) {
+		const char *end = past_description(p, body);
+
+		fwrite(p, 1, (size_t)(end - p), f);
+		for (int n = 0; n < missing_colons(s->flag); n++)
+			fputc(':', f);
+		fputc('\n', f);
+		p = end;
+	}
+	fclose(f);
 	return text;
 }
 
@@ -110,7 +172,7 @@ static void tell(struct cli *c, const struct cli_script *s)
 {
 	const char *kind = s->flag == 's' ? "script" : "description";
 	/* As dtrace: the description as it was typed, spaces and all. */
-	int len = s->flag == 's' ? (int)strlen(s->arg) : (int)body_at(s->arg);
+	int len = s->flag == 's' ? (int)strlen(s->arg) : (int)cli_descriptions_end(s);
 
 	c->matches += s->info.matches;
 	cli_notice(c, "%s '%.*s' matched %u probe%s", kind, len, s->arg, s->info.matches,

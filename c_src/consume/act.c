@@ -84,6 +84,8 @@ static int act_system(struct co_rec *r, const char *cmd)
 		return co->rv;
 	if (co->h.flush != NULL && (co->rv = co->h.flush(co->h.arg)) != 0)
 		return co->rv;
+	if (co->h.system != NULL)
+		return co->rv = co->h.system(co->h.arg, cmd);
 	if (posix_spawn_file_actions_init(&fa) != 0)
 		return 0;
 	if (co->fd >= 0)
@@ -105,6 +107,9 @@ static int act_freopen(struct co_rec *r, const char *path)
 
 	if (co_flush(co) != 0)
 		return co->rv;
+	if (co->h.reopen != NULL)
+		return co->rv = co->h.reopen(
+			       co->h.arg, strcmp(path, ".") == 0 ? "" : path);
 	if (path[0] != '\0' && strcmp(path, ".") != 0) {
 		fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
 		if (fd < 0)
@@ -149,7 +154,7 @@ static int act_setopt(struct co_rec *r, const struct prog_action *a, const struc
 		r, "couldn't set option \"%s\" to \"%s\": %s", name, has ? value : "1", e.text);
 }
 
-static int act_agg(struct co *co, const struct prog_action *a, const struct co_val *v)
+int ac_agg(struct co *co, const struct prog_action *a, const struct co_val *v)
 {
 	bool num = a->nvals > 0 && v[0].v->kind == V_INT;
 	unsigned i;
@@ -203,7 +208,7 @@ static int perform(struct co_rec *r, const struct prog_action *a, const struct c
 	case ACT_CLEAR:
 	case ACT_TRUNC:
 	case ACT_NORMALIZE:
-	case ACT_DENORMALIZE: return act_agg(co, a, v);
+	case ACT_DENORMALIZE: return ac_agg(co, a, v);
 	case ACT_TRACE:
 	case ACT_STACK:
 	case ACT_USTACK:
@@ -265,7 +270,8 @@ int ac_perform(struct co_rec *r)
 
 		if (v == NULL)
 			continue;
-		perform(r, a, v);
+		if (!jo_elsewhere(r, a, v))
+			perform(r, a, v);
 		if (co->h.record != NULL && co->rv == 0)
 			tell_record(r, a, start, flushes);
 		co_tmp_free(co);

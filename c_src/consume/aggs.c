@@ -26,7 +26,7 @@ struct ag {
 	struct ag_ent **tab; /* a power of two */
 	size_t ntab, n;
 	size_t mem; /* of entries and table, against aggmax */
-	uint64_t seq, drops;
+	uint64_t seq, drops, changes;
 	struct ag_state *st; /* one an aggregation */
 	unsigned nst;
 };
@@ -199,6 +199,7 @@ static int take(
 	struct ag_ent *e;
 	uint64_t hash;
 
+	co->ag->changes++;
 	if (agg >= co->prog->naggs || keylen > UINT32_MAX)
 		return 0;
 	hash = hash_key(agg, key, keylen);
@@ -219,6 +220,47 @@ static int take(
 int ag_take(struct co *co)
 {
 	return en_agg_take(co->en, take, co);
+}
+
+void ag_add(struct co *co, unsigned agg, const void *key, size_t len, const uint64_t *data)
+{
+	take(co, 0, agg, key, len, data);
+}
+
+void ag_each(struct co *co, void (*cb)(void *arg, struct co *co, const struct ag_ent *e), void *arg)
+{
+	const struct ag_ent *e;
+	size_t i;
+
+	for (i = 0; i < co->ag->ntab; i++)
+		for (e = co->ag->tab[i]; e != NULL; e = e->next)
+			cb(arg, co, e);
+}
+
+void ag_forget(struct co *co)
+{
+	struct ag *ag = co->ag;
+	struct ag_ent *e;
+	size_t i;
+
+	for (i = 0; i < ag->ntab; i++)
+		while ((e = ag->tab[i]) != NULL) {
+			ag->tab[i] = e->next;
+			ent_free(e);
+		}
+	ag->mem = ag->ntab * sizeof(*ag->tab);
+	ag->n = 0;
+	ag->changes++;
+}
+
+void ag_lost(struct co *co)
+{
+	co->ag->drops++;
+}
+
+uint64_t ag_changes(const struct ag *ag)
+{
+	return ag->changes;
 }
 
 uint64_t ag_drops(const struct ag *ag)
@@ -506,6 +548,7 @@ void ag_clear(struct co *co, unsigned agg)
 	struct ag_part *p;
 	size_t i;
 
+	co->ag->changes++;
 	for (i = 0; i < co->ag->ntab; i++)
 		for (e = co->ag->tab[i]; e != NULL; e = e->next) {
 			if (e->agg != agg)
@@ -573,6 +616,7 @@ void ag_trunc(struct co *co, unsigned agg, bool all, int64_t n)
 	struct ag_row *rows;
 	size_t nrows, i;
 
+	co->ag->changes++;
 	if (agg >= co->prog->naggs)
 		return;
 	if (keep == 0) {
@@ -590,6 +634,7 @@ void ag_normalize(struct co *co, unsigned agg, uint64_t normal)
 {
 	struct ag_state *st = state(co, agg);
 
+	co->ag->changes++;
 	if (st != NULL && normal != 0)
 		st->normal = normal;
 }

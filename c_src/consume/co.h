@@ -125,6 +125,11 @@ struct ag;
 struct ag *ag_new(void);
 void ag_free(struct ag *ag);
 int ag_take(struct co *co);
+void ag_add(struct co *co, unsigned agg, const void *key, size_t len, const uint64_t *data);
+void ag_each(struct co *co, void (*cb)(void *arg, struct co *co, const struct ag_ent *e), void *arg);
+void ag_forget(struct co *co); /* all keys */
+void ag_lost(struct co *co);   /* one more drop */
+uint64_t ag_changes(const struct ag *ag); /* a number that grows with every change */
 uint64_t ag_drops(const struct ag *ag); /* keys that found no room below aggmax */
 void ag_clear(struct co *co, unsigned agg);
 void ag_trunc(struct co *co, unsigned agg, bool all, int64_t n);
@@ -207,6 +212,9 @@ struct co {
 	uint64_t told[DROP_KINDS]; /* drops of no thread */
 	uint64_t agg_told;
 	uint64_t last_status;
+	enum co_role role;
+	struct co_buf wishes, incoming; /* join.c */
+	uint64_t previewed;
 };
 
 /* A record under way. */
@@ -233,6 +241,14 @@ int co_room(struct co *co);
 
 /* Perform the actions of a record, in order. */
 int ac_perform(struct co_rec *r);
+/* clear(), trunc(), normalize(), denormalize() */
+int ac_agg(struct co *co, const struct prog_action *a, const struct co_val *v);
+
+/* ---- join.c --------------------------------------------------------------------------- */
+
+bool jo_silent(const struct co_rec *r); /* the first engine prints it */
+bool jo_elsewhere(struct co_rec *r, const struct prog_action *a, const struct co_val *v);
+void jo_take(struct co *co);
 
 /* ---- tell.c: faults, errors, drops ---------------------------------------------------- */
 

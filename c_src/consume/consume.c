@@ -50,6 +50,8 @@ void co_free(struct co *co)
 	ag_free(co->ag);
 	sy_free(co->sy);
 	cb_free(&co->out);
+	cb_free(&co->wishes);
+	cb_free(&co->incoming);
 	free(co->vals);
 	free(co->threads);
 	free(co);
@@ -236,6 +238,8 @@ static int row_put(struct co_rec *r)
 
 static int rec_data(struct co_rec *r)
 {
+	if (jo_silent(r))
+		return r->co->rv;
 	if (row_put(r) == 0)
 		ac_perform(r);
 	if (rows_shown(r->co))
@@ -305,20 +309,32 @@ int co_work(struct co *co, const erltrace_handlers_t *h, bool final)
 {
 	begin_call(co, h);
 	ag_take(co);
+	jo_take(co);
 	en_consume(co->en, rec_one, co);
 	if (co->rv == 0)
 		te_drops(co, final);
-	if (co->rv == 0 && final)
+	if (co->rv == 0 && final && co->role != CO_OTHER)
 		pa_final(co);
 	co_flush(co);
 	check_file(co);
 	return co->rv;
 }
 
+int co_preview(struct co *co, const erltrace_handlers_t *h)
+{
+	if (co->prog->naggs == 0 || co->previewed == ag_changes(co->ag))
+		return 0;
+	begin_call(co, h);
+	co->previewed = ag_changes(co->ag);
+	pa_final(co);
+	co_flush(co);
+	return 1;
+}
+
 int co_begin(struct co *co, const erltrace_handlers_t *h)
 {
 	(void)h;
-	co->header = false;
+	co->header = co->role == CO_OTHER;
 	return 0;
 }
 

@@ -12,6 +12,7 @@
  *   aggs.c     merged aggregations: bounded, sorted, cleared, truncated, normalized
  *   printa.c   aggregations printed: printa(), and what is left at the end
  *   dist.c     distributions: bars, aggpack, agghist, aggzoom
+ *   join.c     one script in several engines, one result
  *   symbols.c  address -> module`symbol+offset, from /proc/PID/maps and ELF tables
  *   text.c     text that grows; the filter for terminals
  *   json.c     handlers that write JSON lines
@@ -38,6 +39,8 @@ void co_free(struct co *co);
  * what a handler returned.
  */
 int co_work(struct co *co, const erltrace_handlers_t *h, bool final);
+/* What co_work would print of aggregations if this were the end. 0: the same as last time. */
+int co_preview(struct co *co, const erltrace_handlers_t *h);
 int co_snapshot(struct co *co);
 int co_walk(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg);
 int co_each(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg); /* unsorted */
@@ -51,5 +54,21 @@ int co_set_pid(struct co *co, int pid);
  * command's.)
  */
 int co_begin(struct co *co, const erltrace_handlers_t *h);
+
+/* ---- join.c: several engines, one result ---------------------------------------------- */
+
+enum co_role {
+	CO_ALONE,
+	CO_FIRST, /* prints the aggregations of all */
+	CO_OTHER, /* hands them on */
+};
+void co_set_role(struct co *co, enum co_role role);
+/*
+ * What was gathered since the last call, for co_import() of the first; keep: all there is, and it
+ * stays. The caller frees *bytes; *len 0: nothing.
+ */
+int co_export(struct co *co, bool keep, char **bytes, size_t *len);
+/* Taken in by the next co_work. -EINVAL: not from the same script, or another version. */
+int co_import(struct co *co, const void *bytes, size_t len);
 
 #endif

@@ -727,8 +727,11 @@ static struct cg_val gen(struct cg *g, struct d_node *n, bool want)
 	case N_STR:
 		return (struct cg_val){
 			.kind = VAL_STRING, .imm = string_number(g, n->text, n->len)};
-	case N_VAR: return n->ident->kind == ID_BUILTIN ? gen_builtin(g, n) : gen_place(g, n);
+	case N_VAR:
+		g->clause->reads_vars |= n->ident->kind == ID_SCALAR && n->ident->scope != SC_THIS;
+		return n->ident->kind == ID_BUILTIN ? gen_builtin(g, n) : gen_place(g, n);
 	case N_ASSOC:
+		g->clause->reads_vars |= n->ident->kind != ID_BUILTIN;
 		return n->ident->kind == ID_BUILTIN ? gen_builtin_array(g, n) : gen_place(g, n);
 	case N_MEMBER: return gen_place(g, n);
 	case N_OP1: return n->op == OP_DEREF ? gen_place(g, n) : gen_op1(g, n, want);

@@ -10,6 +10,7 @@
 #ifdef HAVE_EI
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,13 +71,21 @@ static int handshake(struct nd *n, const char *host, int port, const struct nd_c
 
 	if (nd_address(host, &addr, e) < 0)
 		return -1;
+	n->secret = 0x9e3779b97f4a7c15u;
+	for (const char *p = cookie->text; *p != '\0'; p++) {
+		n->secret = (n->secret ^ (uint8_t)*p) * 0xff51afd7ed558ccdu;
+		n->secret ^= n->secret >> 29;
+	}
 	gethostname(own, sizeof(own) - 1);
 	own[strcspn(own, ".")] = '\0';
 	if (ei_connect_xinit(&n->ec, own, NULL, NULL, NULL, cookie->text, 0) < 0)
 		return et_err(e, "ET_EI", "the cookie of %s is too long", cookie->file);
 	n->fd = ei_xconnect_host_port_tmo(&n->ec, &addr, port, CONNECT_MS);
-	if (n->fd >= 0)
+	if (n->fd >= 0) {
+		/* A child of system() must not keep the connection when we have gone. */
+		fcntl(n->fd, F_SETFD, FD_CLOEXEC);
 		return 0;
+	}
 	if (n->fd == ERL_CONNECT_FAIL || erl_errno == ETIMEDOUT)
 		return et_err(e, "ET_NODE", "the node %s does not answer on port %d: %s", n->name,
 			port, strerror(erl_errno));

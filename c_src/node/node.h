@@ -60,6 +60,7 @@ struct nd {
 	int fd;		    /* -1: gone */
 	char name[ND_NAME]; /* "demo@host", as it calls itself */
 	int64_t ospid;
+	uint64_t secret; /* a number that only who has the cookie knows */
 	char otp[16], arch[128]; /* "25", "x86_64-pc-linux-gnu" */
 };
 

@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scripts run inside nodes: what comes back is printed, and the nodes are told when to stop.
+ *
+ * With several nodes one of them, the first, has the aggregations of all: what the others gather
+ * is handed on to it here, and it prints the end when all others have ended. Each node sends its
+ * aggregations as they are now and then; should it die, they are printed, or given to another.
+ */
+#include "node.h"
+
+#ifdef HAVE_EI
+
+#include <errno.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* ---- telling nodes ----------------------------------------------------------------------- */
+
+static void tell(struct target *t, const char *word)
+{
+	struct et_error e = {.tag = ""};
+
+	if (t->state != DONE)
+		nd_send_atom(t->nd, &t->agent, word, &e); /* gone: receive() will tell */
+}
+
+static void tell_all(struct nodes *ns, enum state to, const char *word)
+{
+	for (int i = 0; i < ns->n; i++) {
+		struct target *t = &ns->v[i];
+
+		if (t->state >= to || t == ns->first)
+			continue;
+		tell(t, word);
+		t->state = to;
+	}
+}
+
+/* {import, Bytes} */
+static void send_part(struct target *t, const char *bytes, long len)
+{
+	struct et_error e = {.tag = ""};
+	ei_x_buff x;
+
+	ei_x_new_with_version(&x);
+	ei_x_encode_tuple_header(&x, 2);
+	ei_x_encode_atom(&x, "import");
+	ei_x_encode_binary(&x, bytes, (int)len);
+	if (t->state != DONE)
+		nd_send(t->nd, &t->agent, &x, &e);
+	ei_x_free(&x);
+}
+
+/* A sign of life: without one the agents take us for stuck, and end the tracing. */
+static void beat(struct nodes *ns)
+{
+	int64_t now = now_ms();
+
+	if (now - ns->last_beat < ns->beat_ms)
+		return;
+	ns->last_beat = now;
+	for (int i = 0; i < ns->n; i++)
+		tell(&ns->v[i], "alive");
+}
+
+/* ---- what comes back --------------------------------------------------------------------- */
+
+static void get_string(const ei_x_buff *x, int *at, char *buf, size_t size)
+{
+	const char *text = "";
+	long len = 0;
+
+	if (nd_get_text(x, at, &text, &len) < 0)
+		ei_skip_term(x->buff, at);
+	snprintf(buf, size, "%.*s", (int)len, text);
+}
+
+/* {N, ..}, one a script */
+static void on_matched(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	int n = 0;
+	long count;
+
+	t->state = COMPILED;
+	t->matched = true;
+	if (ei_decode_tuple_header(x->buff, &at, &n) < 0)
+		return;
+	for (int i = 0; i < n && i < ns->c->nscripts; i++)
+		if (ei_decode_long(x->buff, &at, &count) == 0 && count >= 0)
+			ns->matched[i] = (ns->matched[i] < 0 ? 0 : ns->matched[i]) + count;
+}
+
+/* -S */
+static void on_code(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	const char *text;
+	long len;
+
+	if (t == &ns->v[0] && nd_get_text(x, &at, &text, &len) == 0) /* the others made the same */
+		fwrite(text, 1, (size_t)len, stderr);
+}
+
+static void tell_failure(struct nodes *ns, long script, const erltrace_error_t *err)
+{
+	struct cli *c = ns->c;
+	const struct cli_script *s =
+		script >= 0 && script < c->nscripts ? &c->scripts[script] : NULL;
+
+	if (ns->status != CLI_OK && s != NULL)
+		return; /* another node has said the same */
+	ns->status = CLI_ERROR;
+	c->errtags = cli_option_on(c, "errtags");
+	c->one_line = false;
+	c->said = NULL;
+	cli_flush(c);
+	if (s == NULL) {
+		cli_fail(c, err, "processing aborted");
+	} else if (c->mode == MODE_LIST && s->flag != 's') {
+		cli_fail(c, err, "failed to match %s", s->arg);
+	} else if (s->flag == 's') {
+		c->said = strcmp(s->arg, "-") == 0 && c->preprocess ? "/dev/stdin" : s->arg;
+		cli_fail(c, err, "failed to compile script %s", s->arg);
+	} else {
+		c->one_line = strchr(s->arg, '\n') == NULL;
+		cli_fail(c, err, "invalid probe specifier %s", s->arg);
+	}
+}
+
+/* {Script, {Tag, Line, Column, Text, File, Source}} */
+static void on_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	erltrace_error_t err = {0};
+	long script = -1, line = 0, column = 0;
+
+	t->failed = true;
+	if (nd_get_tuple(x, &at, 2) < 0 || ei_decode_long(x->buff, &at, &script) < 0 ||
+		nd_get_tuple(x, &at, 6) < 0)
+		return;
+	get_string(x, &at, err.tag, sizeof(err.tag));
+	ei_decode_long(x->buff, &at, &line);
+	ei_decode_long(x->buff, &at, &column);
+	get_string(x, &at, err.text, sizeof(err.text));
+	get_string(x, &at, err.file, sizeof(err.file));
+	get_string(x, &at, err.source, sizeof(err.source));
+	err.line = (int)line;
+	err.column = (int)column;
+	/* One node need not have what another has. */
+	if (strcmp(err.tag, "D_PDESC_ZERO") == 0 && t->state == STARTED) {
+		ns->zero = err;
+		ns->zero_script = (int)script;
+		return;
+	}
+	if (script < 0 && ns->n > 1)
+		cli_say("node %s:", t->nd->name);
+	tell_failure(ns, script, &err);
+	ns->ending = true;
+}
+
+/* The node that a JSON object is about; aggregations are of all nodes. */
+static void write_json(struct nodes *ns, const struct target *t, const char *text, long len)
+{
+	static const char merged[] = "{\"type\":\"aggregation\"";
+
+	if (ns->n > 1 && len > 1 && text[0] == '{' &&
+		strncmp(text, merged, sizeof(merged) - 1) != 0) {
+		cli_printf(ns->c, "{\"node\":\"%s\",", t->nd->name);
+		text++;
+		len--;
+	}
+	cli_write(ns->c, text, (size_t)len);
+}
+
+/* system(): it runs here, as the user of the command, and writes where the script does. */
+static void run_system(struct nodes *ns, const char *text, long len)
+{
+	const struct timespec pause = {.tv_nsec = 5000000};
+	char *command = strndup(text, (size_t)len);
+	char *argv[] = {"sh", "-c", command, NULL};
+	posix_spawn_file_actions_t fa;
+	pid_t pid;
+	int rc;
+
+	cli_flush(ns->c);
+	if (command == NULL || posix_spawn_file_actions_init(&fa) != 0) {
+		free(command);
+		return;
+	}
+	if (ns->c->out != stdout)
+		posix_spawn_file_actions_adddup2(&fa, fileno(ns->c->out), STDOUT_FILENO);
+	rc = posix_spawn(&pid, "/bin/sh", &fa, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&fa);
+	if (rc != 0)
+		cli_say("system(): %s", strerror(rc));
+	while (rc == 0 && waitpid(pid, NULL, WNOHANG) == 0) {
+		beat(ns);
+		nanosleep(&pause, NULL);
+	}
+	free(command);
+}
+
+static void reopen(struct nodes *ns, const char *text, long len)
+{
+	char path[4096];
+	int error;
+
+	snprintf(path, sizeof(path), "%.*s", (int)len, text);
+	error = ns->c->json ? 0 : cli_reopen(ns->c, path);
+	if (error != 0)
+		cli_say("couldn't freopen() \"%s\": %s", path, strerror(error));
+}
+
+static void print_item(
+	struct nodes *ns, struct target *t, const char *kind, const char *text, long len)
+{
+	if (strcmp(kind, "text") == 0 && ns->c->json) {
+		write_json(ns, t, text, len);
+	} else if (strcmp(kind, "text") == 0) {
+		cli_write(ns->c, text, (size_t)len);
+	} else if (strcmp(kind, "system") == 0) {
+		run_system(ns, text, len);
+	} else if (strcmp(kind, "reopen") == 0) {
+		reopen(ns, text, len);
+	} else if (strcmp(kind, "truncate") == 0) {
+		cli_truncate(ns->c);
+	} else {
+		cli_flush(ns->c);
+		cli_say("%s%s%.*s", ns->n > 1 ? t->nd->name : "", ns->n > 1 ? ": " : "", (int)len,
+			text);
+	}
+}
+
+/* [{text | err | .., Text}] */
+static void print_items(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	const char *text;
+	char kind[16];
+	int n = 0;
+	long len;
+
+	ei_decode_list_header(x->buff, &at, &n);
+	for (int i = 0; i < n; i++) {
+		if (nd_get_tuple(x, &at, 2) < 0 || nd_get_atom(x, &at, kind, sizeof(kind)) < 0 ||
+			nd_get_text(x, &at, &text, &len) < 0)
+			break;
+		print_item(ns, t, kind, text, len);
+	}
+	cli_flush(ns->c);
+}
+
+static void on_batch(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	print_items(ns, t, x, at);
+	tell(t, "more");
+}
+
+/* {Items, Raw} */
+static void on_preview(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	const char *raw;
+	int items = at;
+	long len;
+
+	(void)ns;
+	if (nd_get_tuple(x, &at, 2) < 0)
+		return;
+	items = at;
+	if (ei_skip_term(x->buff, &at) < 0 || nd_get_text(x, &at, &raw, &len) < 0)
+		return;
+	ei_x_free(&t->preview);
+	ei_x_new(&t->preview);
+	ei_x_append_buf(&t->preview, x->buff + items, at - items);
+	free(t->raw);
+	t->raw = malloc((size_t)len + 1);
+	t->rawlen = t->raw != NULL ? len : 0;
+	if (t->raw != NULL)
+		memcpy(t->raw, raw, (size_t)len);
+	t->preview_at = now_ms();
+}
+
+static void on_part(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	const char *text;
+	long len;
+
+	if (ns->first != NULL && nd_get_text(x, &at, &text, &len) == 0)
+		send_part(ns->first, text, len);
+	tell(t, "more");
+}
+
+/* {Id, Provider, Module, Function, Name, unknown | [Type], Absent, Note} */
+static int list_row(struct cli *c, const ei_x_buff *x, int *at)
+{
+	char part[4][512], types[10][128], atom[16], note[512];
+	const char *type[10];
+	erltrace_probe_info_t p = {.provider = part[0],
+		.module = part[1],
+		.function = part[2],
+		.name = part[3],
+		.nargs = -1,
+		.argtypes = type};
+	long id;
+	int n;
+
+	if (nd_get_tuple(x, at, 8) < 0 || ei_decode_long(x->buff, at, &id) < 0)
+		return -1;
+	p.id = (uint32_t)id;
+	for (int i = 0; i < 4; i++)
+		get_string(x, at, part[i], sizeof(part[i]));
+	if (nd_get_atom(x, at, atom, sizeof(atom)) < 0) {
+		if (ei_decode_list_header(x->buff, at, &n) < 0 || n > 10)
+			return -1;
+		for (p.nargs = 0; p.nargs < n; p.nargs++) {
+			get_string(x, at, types[p.nargs], sizeof(types[0]));
+			type[p.nargs] = types[p.nargs];
+		}
+		if (n > 0)
+			ei_skip_term(x->buff, at); /* the list's end */
+	}
+	if (nd_get_atom(x, at, atom, sizeof(atom)) < 0)
+		return -1;
+	p.absent = strcmp(atom, "true") == 0;
+	get_string(x, at, note, sizeof(note));
+	p.note = note;
+	cli_list_probe(c, &p);
+	return 1;
+}
+
+static void on_rows(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	int n = 0;
+
+	ei_decode_list_header(x->buff, &at, &n);
+	for (int i = 0; i < n; i++)
+		if (list_row(ns->c, x, &at) < 0)
+			break;
+	ns->listed |= n > 0;
+	cli_flush(ns->c);
+	tell(t, "more");
+}
+
+/* The first of several has called exit(). */
+static void on_ended(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	long code = -1;
+
+	(void)t;
+	ei_decode_long(x->buff, &at, &code);
+	if (code >= 0 && ns->exit_code < 0)
+		ns->exit_code = (int)code;
+	ns->ending = true;
+}
+
+/* The first of several has gone: another gets what it had, and leads. */
+static bool hand_over(struct nodes *ns, struct target *gone)
+{
+	if (ns->first != gone)
+		return false;
+	ns->first = NULL;
+	for (int i = 0; i < ns->n && ns->first == NULL; i++)
+		if (ns->v[i].state == RUNNING)
+			ns->first = &ns->v[i];
+	if (ns->first == NULL)
+		return false;
+	if (gone->rawlen > 0)
+		send_part(ns->first, gone->raw, gone->rawlen);
+	tell(ns->first, "lead");
+	return true;
+}
+
+static void on_done(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	long code = -1;
+
+	ei_decode_long(x->buff, &at, &code);
+	t->state = DONE;
+	if (code >= 0 && !t->failed) {
+		if (ns->exit_code < 0)
+			ns->exit_code = (int)code;
+		ns->ending = true;
+	}
+	hand_over(ns, t);
+	nd_agent_gone(t->nd);
+}
+
+static void on_message(struct nodes *ns, struct target *t, const ei_x_buff *x)
+{
+	static const struct {
+		const char *tag;
+		void (*call)(struct nodes *ns, struct target *t, const ei_x_buff *x, int at);
+	} table[] = {
+		{"batch", on_batch},
+		{"part", on_part},
+		{"preview", on_preview},
+		{"matched", on_matched},
+		{"failed", on_failed},
+		{"code", on_code},
+		{"rows", on_rows},
+		{"ended", on_ended},
+		{"done", on_done},
+	};
+	int at = x->index;
+	char tag[16];
+
+	if (nd_get_tuple(x, &at, 2) < 0 || nd_get_atom(x, &at, tag, sizeof(tag)) < 0)
+		return;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (strcmp(tag, table[i].tag) == 0)
+			table[i].call(ns, t, x, at);
+}
+
+/* ---- a node that goes away --------------------------------------------------------------- */
+
+/* With -c and -p the end of the process is the end that is waited for. */
+static bool is_expected(struct nodes *ns, const struct target *t)
+{
+	const struct timespec pause = {.tv_nsec = 5000000};
+	bool is_ours = false;
+
+	for (int i = 0; i < ns->c->nprocs; i++)
+		is_ours |= ns->c->procs[i].command != NULL || ns->c->procs[i].pid == t->nd->ospid;
+	for (int i = 0; is_ours && i < 400; i++) { /* the connection ends before the process */
+		if (cli_procs_ended(ns->c))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+static void went_away(struct nodes *ns, struct target *t, const struct et_error *e)
+{
+	bool was_running = t->state == RUNNING || t->state == STOPPING;
+	bool expected = was_running && is_expected(ns, t);
+	double ago = (double)(now_ms() - t->preview_at) / 1000;
+
+	t->state = DONE;
+	cli_flush(ns->c);
+	if (!expected) {
+		cli_say("%s", e->text);
+		ns->status = CLI_ERROR;
+	}
+	if (hand_over(ns, t)) {
+		cli_say("aggregations of the last second of %s are missing", t->nd->name);
+		return;
+	}
+	if (!was_running || t->preview.buff == NULL)
+		return;
+	if (!ns->c->json || !ns->c->quiet)
+		cli_say("aggregations as they were %.1f s before:", ago);
+	print_items(ns, t, &t->preview, 0);
+}
+
+/* Everything one node has sent. */
+static void read_target(struct nodes *ns, struct target *t, ei_x_buff *x)
+{
+	struct et_error e = {.tag = ""};
+	int rc;
+
+	while (t->state != DONE && (rc = nd_receive(t->nd, x, 0, &e)) != 0) {
+		if (rc > 0)
+			on_message(ns, t, x);
+		else
+			went_away(ns, t, &e);
+	}
+}
+
+/* Wait for messages of any node, or a signal; then read them all. */
+static void receive(struct nodes *ns, int ms)
+{
+	struct pollfd fds[64];
+	ei_x_buff x;
+	int n = 0;
+
+	for (int i = 0; i < ns->n && n < 64; i++)
+		if (ns->v[i].state != DONE)
+			fds[n++] = (struct pollfd){.fd = ns->v[i].nd->fd, .events = POLLIN};
+	beat(ns);
+	if (poll(fds, (nfds_t)n, ms < ns->beat_ms ? ms : ns->beat_ms) <= 0)
+		return;
+	ei_x_new(&x);
+	for (int i = 0; i < ns->n; i++)
+		read_target(ns, &ns->v[i], &x);
+	ei_x_free(&x);
+}
+
+/* ---- the run ----------------------------------------------------------------------------- */
+
+static bool all_done(const struct nodes *ns, const struct target *but)
+{
+	for (int i = 0; i < ns->n; i++)
+		if (ns->v[i].state != DONE && &ns->v[i] != but)
+			return false;
+	return true;
+}
+
+static bool compiling(const struct nodes *ns)
+{
+	for (int i = 0; i < ns->n; i++)
+		if (ns->v[i].state == STARTED)
+			return true;
+	return false;
+}
+
+/* As cli_scripts(): what matched, over all nodes. */
+static void tell_matches(struct nodes *ns)
+{
+	struct cli *c = ns->c;
+
+	for (int i = 0; i < c->nscripts; i++) {
+		const struct cli_script *s = &c->scripts[i];
+		size_t len = s->flag == 's' ? strlen(s->arg) : cli_descriptions_end(s);
+
+		if (ns->matched[i] >= 0)
+			cli_notice(c, "%s '%.*s' matched %ld probe%s",
+				s->flag == 's' ? "script" : "description", (int)len, s->arg,
+				ns->matched[i], ns->matched[i] == 1 ? "" : "s");
+	}
+}
+
+static int compile(struct nodes *ns)
+{
+	bool matched = false;
+
+	while (compiling(ns) && ns->status == CLI_OK && !cli_interrupts())
+		receive(ns, 1000);
+	for (int i = 0; i < ns->n; i++)
+		matched |= ns->v[i].matched;
+	if (ns->status == CLI_OK && !matched && ns->zero.tag[0] != '\0')
+		tell_failure(ns, ns->zero_script, &ns->zero);
+	if (ns->status == CLI_OK)
+		tell_matches(ns);
+	return ns->status;
+}
+
+static void go(struct nodes *ns)
+{
+	struct target *one = NULL;
+	int n = 0;
+
+	for (int i = 0; i < ns->n; i++)
+		if (ns->v[i].state == COMPILED && n++ == 0)
+			one = &ns->v[i];
+	if (n > 1) {
+		ns->first = one;
+		tell(one, "go_first");
+		one->state = RUNNING;
+	}
+	tell_all(ns, RUNNING, n > 1 ? "go_other" : "go");
+	cli_procs_go(ns->c);
+}
+
+/* The first of several prints the end when it has everything. */
+static void finish(struct nodes *ns)
+{
+	if (ns->first == NULL || ns->first->state == STOPPING || !all_done(ns, ns->first))
+		return;
+	tell(ns->first, "finish");
+	ns->first->state = STOPPING;
+}
+
+static void run(struct nodes *ns)
+{
+	bool stopped = false;
+
+	if (!ns->c->compile_only && ns->status == CLI_OK)
+		go(ns);
+	else
+		tell_all(ns, STOPPING, "stop");
+	while (!all_done(ns, NULL)) {
+		if (!stopped && (ns->ending || cli_ended(ns->c))) {
+			stopped = true;
+			if (cli_interrupts() > 0 && !ns->c->json)
+				cli_write(ns->c, "\n", 1); /* away from the terminal's ^C */
+			tell_all(ns, STOPPING, "stop");
+		}
+		if (stopped)
+			finish(ns);
+		receive(ns, ns->c->nprocs > 0 ? 100 : 1000);
+	}
+}
+
+static void list(struct nodes *ns)
+{
+	cli_list_head(ns->c);
+	while (!all_done(ns, NULL) && !cli_ended(ns->c))
+		receive(ns, 1000);
+	if (ns->zero.tag[0] == '\0' || ns->listed)
+		ns->exit_code = -1; /* one node need not have what another has */
+	else
+		tell_failure(ns, ns->zero_script, &ns->zero);
+}
+
+int node_run(struct nodes *ns)
+{
+	cli_catch_signals(ns->c);
+	if (ns->c->mode == MODE_LIST && ns->status == CLI_OK) {
+		list(ns);
+	} else {
+		if (ns->status == CLI_OK)
+			compile(ns);
+		run(ns);
+	}
+	if (ns->status == CLI_OK)
+		ns->status = cli_procs_failed(ns->c);
+	return ns->status == CLI_OK && ns->exit_code > 0 ? ns->exit_code : ns->status;
+}
+
+#else
+typedef int node_run_needs_ei; /* an empty file is no C */
+#endif

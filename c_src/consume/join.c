@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One script in several engines (the nodes of -N), one result. Each engine has a consumer; one of
+ * them, the first, has the aggregations of all and prints them. The others hand on what they
+ * gathered, and what their clauses want done with it, as bytes: co_export(), co_import().
+ *
+ * What clauses of the probes dtrace:::BEGIN, END and profile:::* print would be printed once by
+ * each engine, for they fire everywhere: the others leave it to the first, unless the clause reads
+ * variables, of which each engine has its own.
+ *
+ * The bytes: a head, then items, each a kind in a byte and
+ *
+ *   'A'  u16 aggregation, u32 bytes of key, u32 pairs; the key; pairs of u32 word, u64 value
+ *   'D'  u16 clause, u16 action, i64 argument: printa(), clear(), trunc() and such
+ *
+ * They come from another machine's engine: whatever they say is checked.
+ */
+#include "co.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JO_MAGIC 0x316a7465u /* "etj1" */
+
+/* ---- who does what -------------------------------------------------------------------- */
+
+void co_set_role(struct co *co, enum co_role role)
+{
+	co->role = role;
+	co->header |= role == CO_OTHER; /* the first one prints it */
+}
+
+/* Do probes of all engines fire at the same time? */
+static bool is_common(const struct co_rec *r)
+{
+	const char *prov = r->ecb->probe->prov->text;
+
+	return strcmp(prov, "profile") == 0 ||
+	       (strcmp(prov, "dtrace") == 0 && strcmp(r->ecb->probe->name->text, "ERROR") != 0);
+}
+
+bool jo_silent(const struct co_rec *r)
+{
+	return r->co->role == CO_OTHER && is_common(r) && !r->ecb->clause->reads_vars;
+}
+
+static bool is_agg_action(const struct prog_action *a)
+{
+	switch (a->act) {
+	case ACT_PRINTA:
+	case ACT_CLEAR:
+	case ACT_TRUNC:
+	case ACT_NORMALIZE:
+	case ACT_DENORMALIZE: return true;
+	default: return false;
+	}
+}
+
+/* ---- writing -------------------------------------------------------------------------- */
+
+static void put16(struct co_buf *b, uint16_t v)
+{
+	cb_put(b, &v, sizeof(v));
+}
+
+static void put32(struct co_buf *b, uint32_t v)
+{
+	cb_put(b, &v, sizeof(v));
+}
+
+static void put64(struct co_buf *b, uint64_t v)
+{
+	cb_put(b, &v, sizeof(v));
+}
+
+/* Of an action of another engine's clause: true if it is not to be performed there. */
+bool jo_elsewhere(struct co_rec *r, const struct prog_action *a, const struct co_val *v)
+{
+	struct co *co = r->co;
+	const struct prog *p = co->prog;
+	unsigned clause = 0;
+
+	if (co->role != CO_OTHER || !is_agg_action(a))
+		return false;
+	if (is_common(r))
+		return true; /* the first one has the same event */
+	while (clause < p->nclauses && p->clauses[clause] != r->ecb->clause)
+		clause++;
+	cb_put(&co->wishes, "D", 1);
+	put16(&co->wishes, (uint16_t)clause);
+	put16(&co->wishes, (uint16_t)(a - r->ecb->clause->actions));
+	put64(&co->wishes, a->nvals > 0 && v[0].v->kind == V_INT ? (uint64_t)v[0].i : 0);
+	return true;
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * UINT64_C(0x9fb21c651e98df25);
+	return h ^ h >> 32;
+}
+
+/* Both ends have compiled the same, the same way? */
+static uint64_t signature(const struct prog *p)
+{
+	uint64_t h = mix(p->naggs, p->nclauses);
+
+	for (unsigned i = 0; i < p->nclauses; i++)
+		h = mix(h, p->clauses[i]->nactions);
+	for (unsigned i = 0; i < p->naggs; i++) {
+		const struct prog_agg *a = p->aggs[i];
+
+		h = mix(mix(mix(h, a->fn), a->nkeys), aggfn_words(a));
+		for (unsigned k = 0; k < 5; k++)
+			h = mix(h, a->param[k]);
+		for (unsigned k = 0; k < a->nkeys; k++)
+			h = mix(mix(h, a->keys[k].kind), a->keys[k].size);
+		for (const char *s = a->name; *s != '\0'; s++)
+			h = mix(h, (uint8_t)*s);
+	}
+	return h;
+}
+
+static void put_entry(void *arg, struct co *co, const struct ag_ent *e)
+{
+	const struct prog_agg *a = co->prog->aggs[e->agg];
+	uint32_t words = aggfn_words(a), n = 0;
+	struct co_buf *b = arg;
+
+	/* Of distributions what is not 0; the others are short. */
+	for (uint32_t i = 0; i < words; i++)
+		n += !ag_is_dist(a) || e->data[i] != 0;
+	cb_put(b, "A", 1);
+	put16(b, e->agg);
+	put32(b, e->keylen);
+	put32(b, e->empty ? 0 : n);
+	cb_put(b, e->key, e->keylen);
+	for (uint32_t i = 0; i < words && !e->empty; i++)
+		if (!ag_is_dist(a) || e->data[i] != 0) {
+			put32(b, i);
+			put64(b, e->data[i]);
+		}
+}
+
+int co_export(struct co *co, bool keep, char **bytes, size_t *len)
+{
+	struct co_buf b = {0};
+	size_t head;
+
+	put32(&b, JO_MAGIC);
+	put64(&b, signature(co->prog));
+	head = b.len;
+	ag_each(co, put_entry, &b);
+	if (!keep) {
+		if (co->wishes.len > 0)
+			cb_put(&b, co->wishes.p, co->wishes.len);
+		b.nomem |= co->wishes.nomem;
+	}
+	if (b.nomem) {
+		cb_free(&b);
+		return -ENOMEM;
+	}
+	if (!keep) {
+		ag_forget(co);
+		co->wishes.len = 0;
+	}
+	*bytes = b.p;
+	*len = b.len == head ? 0 : b.len;
+	return 0;
+}
+
+/* ---- reading -------------------------------------------------------------------------- */
+
+struct in {
+	const uint8_t *p;
+	size_t left;
+	bool bad;
+};
+
+static const void *get(struct in *in, size_t n)
+{
+	const void *p = in->p;
+
+	if (in->bad || n > in->left) {
+		in->bad = true;
+		return NULL;
+	}
+	in->p += n;
+	in->left -= n;
+	return p;
+}
+
+#define GET(name, type)                                                                            \
+	static type name(struct in *in)                                                            \
+	{                                                                                          \
+		const void *p = get(in, sizeof(type));                                             \
+		type v = 0;                                                                        \
+                                                                                                   \
+		if (p != NULL)                                                                     \
+			memcpy(&v, p, sizeof(v));                                                  \
+		return v;                                                                          \
+	}
+GET(get8, uint8_t)
+GET(get16, uint16_t)
+GET(get32, uint32_t)
+GET(get64, uint64_t)
+
+static void get_entry(struct co *co, struct in *in)
+{
+	unsigned agg = get16(in);
+	uint32_t keylen = get32(in), n = get32(in), words, i;
+	const void *key = get(in, keylen);
+	struct co_val vals[PROG_MAX_KEYS];
+	uint64_t *data;
+
+	if (in->bad || agg >= co->prog->naggs || n > in->left / 12 ||
+		cv_keys(co->prog->aggs[agg], key, keylen, vals) != 0) {
+		in->bad = true;
+		return;
+	}
+	words = aggfn_words(co->prog->aggs[agg]);
+	data = malloc((size_t)words * 8);
+	if (data == NULL) {
+		in->bad = true;
+		return;
+	}
+	aggfn_init(co->prog->aggs[agg], data);
+	for (uint32_t k = 0; k < n; k++) {
+		i = get32(in);
+		if (i < words)
+			data[i] = get64(in);
+		else
+			in->bad = true;
+	}
+	if (!in->bad)
+		ag_add(co, agg, key, keylen, data);
+	free(data);
+}
+
+static void get_wish(struct co *co, struct in *in)
+{
+	static const struct prog_val whole = {.kind = V_INT, .size = 8, .is_signed = true};
+	unsigned clause = get16(in), action = get16(in);
+	int64_t value = (int64_t)get64(in);
+	struct co_val v = {.v = &whole, .i = value};
+	const struct prog_action *a;
+
+	if (in->bad || clause >= co->prog->nclauses ||
+		action >= co->prog->clauses[clause]->nactions ||
+		!is_agg_action(&co->prog->clauses[clause]->actions[action])) {
+		in->bad = true;
+		return;
+	}
+	a = &co->prog->clauses[clause]->actions[action];
+	if (a->act == ACT_PRINTA)
+		pa_printa(co, a);
+	else
+		ac_agg(co, a, &v);
+}
+
+int co_import(struct co *co, const void *bytes, size_t len)
+{
+	struct in in = {.p = bytes, .left = len};
+
+	if (get32(&in) != JO_MAGIC || get64(&in) != signature(co->prog) || in.bad)
+		return -EINVAL;
+	put32(&co->incoming, (uint32_t)in.left);
+	cb_put(&co->incoming, in.p, in.left);
+	return co->incoming.nomem ? -ENOMEM : 0;
+}
+
+/* In a round of work, where there are handlers for what is printed. */
+void jo_take(struct co *co)
+{
+	struct in all = {.p = (const uint8_t *)co->incoming.p, .left = co->incoming.len};
+
+	while (all.left > 0 && !all.bad) {
+		uint32_t n = get32(&all);
+		struct in in = {.p = get(&all, n), .left = n};
+
+		while (!all.bad && in.left > 0 && !in.bad) {
+			uint8_t kind = get8(&in);
+
+			if (kind == 'A')
+				get_entry(co, &in);
+			else if (kind == 'D')
+				get_wish(co, &in);
+			else
+				in.bad = true;
+		}
+		if (in.bad)
+			ag_lost(co); /* counted as a drop of the merged table */
+	}
+	co->incoming.len = 0;
+}

@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Several nodes at once, one result; and nodes that die while they are traced. The last line is
+# "N passed, N failed".
+
+# shellcheck disable=SC2016 # $target is D's
+# shellcheck source=test/nodelib.sh
+. "$(dirname "$0")/nodelib.sh"
+nodes_begin 180 bare
+epmd_begin
+start command_a
+start command_b
+one=${pid[command_a]} two=${pid[command_b]}
+
+spawn() { # node, how many processes
+	at "$1" "[begin {P, M} = spawn_monitor(fun() -> ok end), receive {'DOWN', M, _, P, _} -> ok end end || _ <- lists:seq(1, $2)], done." >/dev/null
+}
+
+# Each node prints what reads a variable; what does not is printed once.
+armed='BEGIN { x = 1; } BEGIN /x/ { printf("armed\n"); }'
+mine='/copyinstr(arg1) == "erlang:apply/2"/'
+
+both() { # arguments of erltrace; returns when both nodes are armed
+	rm -f o e
+	erltrace -N command_a -N command_b -n "$armed" "$@" >o 2>e &
+	command=$!
+	for ((i = 0; i < 800; i++)); do
+		[ "$(grep -c '^armed' o 2>/dev/null)" = 2 ] && return
+		sleep 0.025
+	done
+	echo 'FAILED not armed'
+	cat o e
+	failed=$((failed + 1))
+}
+
+count() { grep -cE -- "$1" o; }
+sum() { awk '/^[0-9]+$/ { n += $1 } END { print n + 0 }' o; }
+
+# ---- one result ---------------------------------------------------------------------------
+
+both -qn "BEGIN { printf(\"once\\n\"); } erlang*:::process-spawn $mine { @ = count(); @p[\$pid] = count(); @q = quantize(5); @m = max(\$pid); @a = avg(\$pid); }"
+spawn command_a 30
+spawn command_b 12
+untrace
+is 'exit' 0 $status
+is 'BEGIN is printed once' 1 "$(count '^once$')"
+is 'counts are added' 1 "$(count '^ +42$')"
+has 'keys of one' "^ +$one +30$"
+has 'keys of the other' "^ +$two +12$"
+is 'buckets are added' 1 "$(count '4 \|@+ 42 ')"
+has 'maximum' "^ +$((one > two ? one : two))$"
+has 'average' "^ +$(((30 * one + 12 * two) / 42))$"
+is 'nothing said' '' "$(cat e)"
+
+both -qn "erlang*:::process-spawn $mine { @n[\"k\"] = count(); } END { printa(\"all: %s %@d\\n\", @n); }"
+spawn command_a 3
+spawn command_b 4
+untrace
+is 'printa in END: once, of all' 'all: k 7' "$(grep all: o)"
+
+both -qn "erlang*:::process-spawn $mine { @n = count(); } tick-100ms { printa(\"%@d\\n\", @n); clear(@n); }"
+spawn command_a 50
+spawn command_b 60
+for ((i = 0; i < 400 && $(sum) < 110; i++)); do sleep 0.025; done
+untrace
+is 'printa and clear at ticks: nothing twice, nothing lost' 110 "$(sum)"
+
+both -qn "erlang*:::process-spawn $mine { @n = count(); } erlang*:::process-exit { printa(\"%@d\\n\", @n); trunc(@n); }"
+spawn command_b 5
+for ((i = 0; i < 400 && $(sum) < 5; i++)); do sleep 0.025; done
+untrace
+is 'actions of the other node' 5 "$(sum)"
+
+erltrace -N command_a -N command_b -qn 'BEGIN { @ = sum(3); } tick-50ms { exit(6); }' >o 2>e
+is 'exit(): once for all' 6 $?
+is 'exit(): sums' 1 "$(count '^ +6$')"
+erltrace -N command_a -N command_b -qn "erlang$two:::process-spawn $mine { exit(9); } $armed" >o 2>e &
+command=$!
+ok 'one node has no such probe' holds o armed
+sleep 0.1
+spawn command_b 1
+wait $command
+is 'exit() in one node ends all' 9 $?
+command=
+erltrace -N command_a -N command_b -n 'erlang*:::process-spawn' -n 'tick-30ms { exit(0); }' >o 2>&1
+has 'matched, over all' "description 'erlang\*:::process-spawn' matched 2 probes"
+is 'one header' 1 "$(count '^CPU')"
+erltrace -N command_a -N command_b -n 'erlang*:::nosuch' >o 2>&1
+is 'no node has it: exit' 1 $?
+is 'no node has it: said once' 1 "$(count 'does not match any probes')"
+erltrace -N command_a -N command_b -n 'BEGIN { trace(nosuch); }' >o 2>&1
+is 'compile error: exit' 1 $?
+is 'compile error: said once' 1 "$(count 'nosuch')"
+erltrace -N command_a -N command_b --json -qn "$armed BEGIN { @[\"k\"] = count(); exit(0); }" >o 2>e
+is 'json: every line' "$(wc -l <o)" "$(jq -c . <o | wc -l)"
+is 'json: who printed' 2 "$(jq -r 'select(.type == "printf").node' <o | sort -u | wc -l)"
+is 'json: one aggregation' 2 "$(jq -r 'select(.type == "aggregation").value' <o)"
+is 'all local nodes, by themselves' "$(printf '%s\n' "$one" "$two" | sort)" \
+	"$(erltrace -qn 'int p; erlang*:::process-spawn,BEGIN { p = $pid; printf("%d\n", p); exit(0); }' | grep . | sort)"
+is 'one of them, by its provider' "$two" "$(erltrace -qn \
+	"erlang$two:::process-spawn,BEGIN { printf(\"%d\", \$pid); exit(0); }" | tr -d '\n')"
+
+# ---- deaths -------------------------------------------------------------------------------
+
+trace command_a -qn "erlang*:::process-spawn $mine { @[\"spawned\"] = count(); } tick-10ms { printf(\"tick\\n\"); }" \
+	-n "profile:::tick-2500ms { printf(\"late\\n\"); }"
+spawn command_a 17
+ok 'a snapshot later' holds o late
+kill -9 "$one"
+wait "$command"
+is 'killed: exit' 1 $?
+command=
+ok 'killed: who' grep -qE '^erltrace: the node command_a@.* has gone away$' e
+ok 'killed: how old the numbers are' grep -qE '^erltrace: aggregations as they were [0-9.]+ s before:$' e
+has 'killed: what was gathered' '^  spawned +17$'
+unset 'pid[command_a]'
+
+start command_c
+rm -f o e
+erltrace -N command_b -N command_c -qn "$armed erlang*:::process-spawn $mine { @ = count(); } tick-2500ms /x/ { printf(\"late\\n\"); }" >o 2>e &
+command=$!
+for ((i = 0; i < 800; i++)); do
+	[ "$(grep -c '^armed' o 2>/dev/null)" = 2 ] && break
+	sleep 0.025
+done
+spawn command_b 5
+spawn command_c 6
+ok 'both, later' holds o late
+kill -9 "${pid[command_b]}"
+unset 'pid[command_b]'
+ok 'first of several killed: said' holds e 'the node command_b@.* has gone away'
+spawn command_c 100
+untrace
+is 'first of several killed: exit' 1 $status
+has 'first of several killed: the other goes on with its numbers' '^ +111$'
+
+finish
