@@ -227,16 +227,6 @@ void ag_add(struct co *co, unsigned agg, const void *key, size_t len, const uint
 	take(co, 0, agg, key, len, data);
 }
 
-void ag_each(struct co *co, void (*cb)(void *arg, struct co *co, const struct ag_ent *e), void *arg)
-{
-	const struct ag_ent *e;
-	size_t i;
-
-	for (i = 0; i < co->ag->ntab; i++)
-		for (e = co->ag->tab[i]; e != NULL; e = e->next)
-			cb(arg, co, e);
-}
-
 void ag_forget(struct co *co)
 {
 	struct ag *ag = co->ag;

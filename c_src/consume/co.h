@@ -126,7 +126,6 @@ struct ag *ag_new(void);
 void ag_free(struct ag *ag);
 int ag_take(struct co *co);
 void ag_add(struct co *co, unsigned agg, const void *key, size_t len, const uint64_t *data);
-void ag_each(struct co *co, void (*cb)(void *arg, struct co *co, const struct ag_ent *e), void *arg);
 void ag_forget(struct co *co); /* all keys */
 void ag_lost(struct co *co);   /* one more drop */
 uint64_t ag_changes(const struct ag *ag); /* a number that grows with every change */

@@ -121,7 +121,7 @@ static uint64_t signature(const struct prog *p)
 	return h;
 }
 
-static void put_entry(void *arg, struct co *co, const struct ag_ent *e)
+static int put_entry(struct co *co, const struct ag_ent *e, void *arg)
 {
 	const struct prog_agg *a = co->prog->aggs[e->agg];
 	uint32_t words = aggfn_words(a), n = 0;
@@ -140,6 +140,7 @@ static void put_entry(void *arg, struct co *co, const struct ag_ent *e)
 			put32(b, i);
 			put64(b, e->data[i]);
 		}
+	return 0;
 }
 
 int co_export(struct co *co, bool keep, char **bytes, size_t *len)
@@ -150,7 +151,7 @@ int co_export(struct co *co, bool keep, char **bytes, size_t *len)
 	put32(&b, JO_MAGIC);
 	put64(&b, signature(co->prog));
 	head = b.len;
-	ag_each(co, put_entry, &b);
+	ag_each(co, -1, put_entry, &b);
 	if (!keep) {
 		if (co->wishes.len > 0)
 			cb_put(&b, co->wishes.p, co->wishes.len);
