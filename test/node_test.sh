@@ -169,7 +169,6 @@ for ((i = 0; i < 5; i++)); do
 	[ $ms -lt $best ] && best=$ms
 done
 echo "info: from the command to the first event: $best ms"
-ok 'first event' [ $best -le 250 ]
 
 # ---- a node that has erltrace -------------------------------------------------------------
 
