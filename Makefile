@@ -78,7 +78,7 @@ say = $(if $(V),,@echo '  $(1)  $(2)')
 LIB_DIRS := c_src $(addprefix c_src/,d bpf engine provider consume api)
 LIB_SRC := $(sort $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c)))
 CLI_SRC := $(sort $(wildcard c_src/cli/*.c c_src/node/*.c))
-TEST_SRC := $(filter-out test/fuzz_%,$(sort $(wildcard test/*.c)))
+TEST_SRC := $(filter-out test/fuzz_% test/probe_drv.c,$(sort $(wildcard test/*.c)))
 FUZZ_SRC := $(sort $(wildcard test/fuzz_*.c))
 BENCH_SRC := $(filter-out bench/null_%,$(sort $(wildcard bench/*.c)))
 D_LIBS := $(BUILD)/erlang.d $(sort $(wildcard c_src/d/lib/*.d))
@@ -266,6 +266,11 @@ install: all
 	install -m 644 man/liberltrace.3 $(DESTDIR)$(PREFIX)/share/man/man3/
 	install -d $(DESTDIR)$(PREFIX)/share/erltrace/scripts
 	install -m 755 scripts/*.d $(DESTDIR)$(PREFIX)/share/erltrace/scripts/
+ifneq ($(HAVE_ERLANG),)
+	install -d $(DESTDIR)$(LIBDIR)/erltrace/ebin $(DESTDIR)$(LIBDIR)/erltrace/priv
+	install -m 644 $(EBIN)/*.beam $(EBIN)/erltrace.app $(DESTDIR)$(LIBDIR)/erltrace/ebin/
+	install -m 755 $(PRIV)/erltrace.so $(DESTDIR)$(LIBDIR)/erltrace/priv/
+endif
 
 # The tables of the manual, from those of the source.
 manual:
@@ -281,6 +286,10 @@ BEAM_OBJ := $(BEAM_SRC:%.c=$(BUILD)/%.o)
 ERL_SRC := $(sort $(wildcard src/*.erl))
 PRIV := $(patsubst ./%,%,$(O)/priv)
 EBIN := $(patsubst ./%,%,$(O)/ebin)
+
+comma := ,
+empty :=
+space := $(empty) $(empty)
 
 .PHONY: erlang nif test-erlang erl-tests
 erlang: nif $(EBIN)/erltrace.app
@@ -311,7 +320,9 @@ $(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC) include/erltrace.h
 	$(call say,ERLC,$(EBIN))
 	$(Q)mkdir -p $(@D)
 	$(Q)$(ERLC) +debug_info $(if $(filter 1,$(WERROR)),-Werror) -o $(EBIN) $(ERL_SRC)
-	$(Q)sed 's|{cmd, .make -s print-version.}|"$(VERSION)"|' $< >$@
+	$(Q)sed -e 's|{cmd, .make -s print-version.}|"$(VERSION)"|' \
+		-e 's|{modules, \[\]}|{modules, [$(subst $(space),$(comma),$(notdir $(ERL_SRC:.erl=)))]}|' \
+		$< >$@
 
 # Every test/*_tests.erl is an EUnit module, test/*_SUITE.erl one of Common Test, test/prop_*.erl
 # one of PropEr's, if that is here; every test/node_*.sh runs the command against nodes.
@@ -363,6 +374,24 @@ asan-erlang: erl-tests $(NIFSAN)/priv/erltrace.so
 	ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_sigbus=0:allow_user_segv_handler=1:use_sigaltstack=0:abort_on_error=1 \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) EBIN=$(NIFSAN)/ebin CC="$(CC)" tools/run-tests.sh erlang
+
+# Types and documentation of the modules. The table of OTP's types takes a minute, once.
+.PHONY: dialyzer edoc
+dialyzer: $(EBIN)/erltrace.app $(BUILD)/otp.plt
+	dialyzer --quiet --plt $(BUILD)/otp.plt -Werror_handling $(EBIN)
+
+$(BUILD)/otp.plt:
+	$(call say,PLT,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)dialyzer --quiet --build_plt --output_plt $@ --apps erts kernel stdlib
+
+# Warnings are errors.
+EDOC = edoc:files([$(subst $(space),$(comma),$(ERL_SRC:%="%"))], [{dir, "$(BUILD)/edoc"}])
+edoc:
+	$(Q)mkdir -p $(BUILD)/edoc
+	$(Q)$(ERL) -noshell -eval 'try $(EDOC) catch _:R -> io:format("~p~n", [R]) end, halt().' \
+		>$(BUILD)/edoc.log 2>&1
+	$(Q)if [[ -s $(BUILD)/edoc.log ]]; then cat $(BUILD)/edoc.log; exit 1; fi
 
 # Costs inside a node, against a tracer that does nothing.
 .PHONY: bench-erlang

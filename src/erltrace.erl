@@ -9,97 +9,131 @@
 %% ok = erltrace:close(H).
 %% '''
 %% A handle belongs to the process that opened it: when that ends, by any death, the probes are
-%% off and nothing is left.
+%% off and nothing is left. Any process may call with it; calls are served one after the other.
+%% Compiling, starting and reading run on dirty schedulers.
+%%
+%% Scripts, options and arguments are iodata, or a string of any characters, which then go as
+%% UTF-8. Something else is an error of class `error', `badarg', in the caller.
+%%
+%% == Results ==
+%% There are three ways to have them, which are not to be mixed for one handle:
+%%
+%% `walk/1' and `consume/1' are those of the erltrace of 2013, with its shapes: aggregations since
+%% the last walk, records since the last call; texts are strings whose characters are bytes, so
+%% that `list_to_binary/1' gives back what was traced. `aggregations/1' tells the names too, and
+%% keeps what it shows; `output/1' is what the command would print.
+%%
+%% `subscribe/2' has them sent each tick, with back pressure.
+%%
+%% When a script has ended by `exit()', or was stopped, its END clauses have run and what they
+%% gave is there to be read; after that comes `{error, exited}' or `{error, stopped}'.
 -module(erltrace).
--export([open/0, script/1, setopt/3, compile/2, compile/3, go/1, walk/1, aggregations/1, consume/1,
-         output/1, status/1, stop/1, close/1, format_error/1]).
--export_type([handle/0, reason/0]).
+-export([open/0, close/1, script/1, script/2, compile/2, compile/3, setopt/3, go/1, stop/1,
+         status/1, controlling_process/2]).
+-export([walk/1, consume/1, aggregations/1, output/1]).
+-export([subscribe/1, subscribe/2, ack/1, unsubscribe/2]).
+-export([probes/0, probes/1, options/0, format_error/1, format_error/2]).
+-export_type([handle/0, reason/0, text/0, function_name/0, key/0, value/0, bucket/0, probe/0,
+              item/0, aggregation/0, state/0, subscription/0, tick/0, probe_info/0]).
 
 -opaque handle() :: pid().
--type reason() :: no_prog | already_running | stopped | exited | filled | closed | badarg
-                | {dtrace, Tag :: binary(), Line :: integer(), Column :: integer(),
-                   Text :: binary()}.
--type key() :: integer() | string() | undefined.
--type value() :: integer() | float() | [{{integer(), integer()}, integer()}].
+-type text() :: iodata() | unicode:chardata().
+-type reason() :: no_prog | already_running | idle | exited | filled | stopped | closed | upgraded
+                | badarg | subscribed | not_subscribed | {badopt, term()} | {library, term()}
+                | {dtrace, Tag :: binary(), Line :: non_neg_integer(),
+                   Column :: non_neg_integer(), Text :: binary()}.
+%% Line and column are 0 where there is no place to name.
+
+-type function_name() :: count | sum | min | max | avg | stddev | quantize | lquantize | llquantize.
+-type bucket() :: {{Min :: integer(), Max :: integer()}, Count :: integer()}.
+%% Both ends are in it; -(1 bsl 63) and (1 bsl 63) - 1 are no bound.
+-type value() :: integer() | float() | [bucket()] | undefined.
+-type key() :: integer() | float() | string() | [string()] | undefined.
+%% A list of strings is a stack.
+-type aggregation() :: {Name :: binary(), function_name(),
+                        Keys :: [integer() | float() | binary() | [binary()] | undefined], value()}.
+-type probe() :: {Provider :: string(), Module :: string(), Function :: string(), Name :: string()}.
+-type item() :: {probe, probe(), integer() | float() | string() | [string()] | undefined}
+              | {printf | printa | print, probe(), Text :: string()}
+              | {drop, Kind :: string(), Count :: non_neg_integer(), Message :: string()}
+              | {fault | warning, Message :: string()}.
+-type state() :: idle | running | stopped | filled | {exited, Code :: integer()}.
+-type subscription() :: reference().
+-type tick() :: #{tick := pos_integer(), status := state(), aggregations := [aggregation()],
+                  records => [tuple()], output => binary(),
+                  drops := [{Kind :: binary(), Count :: non_neg_integer(), Message :: binary()}],
+                  faults := [Message :: binary()], warnings := [Message :: binary()],
+                  missed := non_neg_integer()}.
+-type probe_info() :: #{id := pos_integer(), provider := binary(), module := binary(),
+                        function := binary(), name := binary(), args := [binary()] | unknown}.
+
+%% ---- life ------------------------------------------------------------------------------------
 
 %% @doc A new handle, owned by the caller.
 -spec open() -> {ok, handle()} | {error, reason()}.
 open() ->
     erltrace_handle:start(self()).
 
-%% @doc Open, compile and go in one step.
--spec script(iodata()) -> {ok, handle()} | {error, reason()}.
+%% @doc Probes off, everything given back. Closing twice is fine.
+-spec close(handle()) -> ok.
+close(H) ->
+    _ = call(H, close, [H]),
+    ok.
+
+%% @equiv script(Source, [])
+-spec script(text()) -> {ok, handle()} | {error, reason()}.
 script(Source) ->
+    script(Source, []).
+
+%% @doc Open, compile and go in one step.
+-spec script(text(), [text()]) -> {ok, handle()} | {error, reason()}.
+script(Source, Args) ->
+    Request = {compile, text(Source, [Source, Args]), texts(Args, [Source, Args])},
     case open() of
         {ok, H} ->
-            case compile(H, Source) of
-                ok ->
-                    case go(H) of
-                        ok -> {ok, H};
-                        Error -> close(H), Error
-                    end;
-                Error ->
-                    close(H),
-                    Error
+            case in_turn(H, [Request, go]) of
+                ok -> {ok, H};
+                Error -> close(H), Error
             end;
         Error ->
             Error
     end.
 
--spec setopt(handle(), iodata(), iodata()) -> ok | {error, reason()}.
-setopt(H, Name, Value) ->
-    erltrace_handle:call(H, {setopt, Name, Value}).
+in_turn(_, []) -> ok;
+in_turn(H, [Request | Rest]) ->
+    case erltrace_handle:call(H, Request) of
+        ok -> in_turn(H, Rest);
+        Error -> Error
+    end.
 
--spec compile(handle(), iodata()) -> ok | {error, reason()}.
+%% @doc An option, as `-x' of the command takes it: `setopt(H, "bufsize", "8m")'. An empty value is
+%% that of an option given without one.
+-spec setopt(handle(), text(), text()) -> ok | {error, reason()}.
+setopt(H, Name, Value) ->
+    Args = [H, Name, Value],
+    call(H, {setopt, plain(Name, Args), plain(Value, Args)}, Args).
+
+%% @equiv compile(H, Source, [])
+-spec compile(handle(), text()) -> ok | {error, reason()}.
 compile(H, Source) ->
     compile(H, Source, []).
 
-%% @doc Arguments are what `$1', `$2' ... stand for in the script.
--spec compile(handle(), iodata(), [iodata()]) -> ok | {error, reason()}.
+%% @doc Arguments are what `$1', `$2' ... stand for in the script. Several scripts may be compiled
+%% before go; they share their variables.
+-spec compile(handle(), text(), [text()]) -> ok | {error, reason()}.
 compile(H, Source, Args) ->
-    erltrace_handle:call(H, {compile, Source, Args}).
+    All = [H, Source, Args],
+    call(H, {compile, text(Source, All), texts(Args, All)}, All).
 
+%% @doc Probes on. A handle runs once: then open another.
 -spec go(handle()) -> ok | {error, reason()}.
 go(H) ->
-    erltrace_handle:call(H, go).
+    call(H, go, [H]).
 
-%% @doc What the aggregations gathered since the last walk.
--spec walk(handle()) -> ok | {ok, [{atom(), [key()], value()}]} | {error, reason()}.
-walk(H) ->
-    case erltrace_handle:call(H, {walk, true}) of
-        {ok, []} -> ok;
-        {ok, Aggs} -> {ok, [{Fn, [key(K) || K <- Keys], V} || {_, Fn, Keys, V} <- Aggs]};
-        Error -> Error
-    end.
-
-%% @doc Everything the aggregations hold, by name.
--spec aggregations(handle()) ->
-          {ok, [{Name :: binary(), atom(), [integer() | binary()], value()}]} | {error, reason()}.
-aggregations(H) ->
-    erltrace_handle:call(H, {walk, false}).
-
-%% @doc Records since the last call, one by one.
--spec consume(handle()) -> ok | {ok, [tuple()]} | {error, reason()}.
-consume(H) ->
-    case erltrace_handle:call(H, {work, records}) of
-        {ok, []} -> ok;
-        {ok, Items} -> {ok, Items};
-        {done, []} -> {error, ended(erltrace_handle:call(H, status))};
-        {done, Items} -> {ok, Items};
-        Error -> Error
-    end.
-
-ended({exited, _}) -> exited;
-ended(filled) -> filled;
-ended(_) -> stopped.
-
-%% @doc What the script prints, as the command would print it.
--spec output(handle()) -> {ok | done, iodata()} | {error, reason()}.
-output(H) ->
-    case erltrace_handle:call(H, {work, text}) of
-        {error, _} = Error -> Error;
-        {Status, Items} -> {Status, [T || {text, T} <- Items]}
-    end.
+%% @doc Probes off; END runs when results are read next.
+-spec stop(handle()) -> ok | {error, reason()}.
+stop(H) ->
+    call(H, stop, [H]).
 
 %% @doc How it stands: `fired' probes so far; `lost' returns for want of room; `skipped' processes
 %% that another tracer has (before OTP 27); `left' functions with a pattern of another's, whose
@@ -107,34 +141,258 @@ output(H) ->
 %% the VM's layout is not known, `undefined' where nothing needs it; `cost', percent of the
 %% schedulers' time that events take; `aborted', why the watchdog ended the script; then what was
 %% gathered can be read once more, after that the calls for results give the same as an error.
--spec status(handle()) -> {ok, #{running := boolean(), fired := non_neg_integer(),
+-spec status(handle()) -> {ok, #{state := state(), running := boolean(),
+                                 fired := non_neg_integer(),
                                  lost := non_neg_integer(), skipped := non_neg_integer(),
                                  left := non_neg_integer(),
                                  cost := float(), aborted := binary() | undefined,
                                  returns_by := stack | names | undefined}} | {error, reason()}.
 status(H) ->
-    erltrace_handle:call(H, counts).
+    call(H, counts, [H]).
 
--spec stop(handle()) -> ok | {error, reason()}.
-stop(H) ->
-    erltrace_handle:call(H, stop).
+%% @doc Give the handle to another process: it ends with that one.
+-spec controlling_process(handle(), pid()) -> ok | {error, reason()}.
+controlling_process(H, Owner) when is_pid(Owner) ->
+    call(H, {owner, Owner}, [H, Owner]);
+controlling_process(H, Owner) ->
+    error(badarg, [H, Owner]).
 
--spec close(handle()) -> ok.
-close(H) ->
-    erltrace_handle:close(H).
+%% ---- results ---------------------------------------------------------------------------------
 
+%% @doc What the aggregations gathered since the last walk; `ok' if that is nothing. Keys are in
+%% the order of the script.
+-spec walk(handle()) -> ok | {ok, [{function_name(), [key()], value()}]} | {error, reason()}.
+walk(H) ->
+    case call(H, {walk, true}, [H]) of
+        {ok, []} -> ok;
+        {ok, Aggs} -> {ok, [{Fn, strings(Keys), V} || {_, Fn, Keys, V} <- Aggs]};
+        Error -> Error
+    end.
+
+%% @doc Everything the aggregations hold, by name (`<<"_">>' for `@'), keys in the order of the
+%% script. They keep it.
+-spec aggregations(handle()) -> {ok, [aggregation()]} | {error, reason()}.
+aggregations(H) ->
+    call(H, {walk, false}, [H]).
+
+%% @doc Records since the last call, one by one: what was traced or printed, with the probe; and
+%% what was lost. A probe without action is there with the value `undefined'.
+-spec consume(handle()) -> ok | {ok, [item()]} | {error, reason()}.
+consume(H) ->
+    case call(H, {work, records}, [H]) of
+        {ok, []} -> ok;
+        {done, []} -> {error, ended(call(H, status, [H]))};
+        {error, _} = Error -> Error;
+        {_, Items} -> {ok, strings(Items)}
+    end.
+
+ended({exited, _}) -> exited;
+ended(filled) -> filled;
+ended({error, Reason}) -> Reason;
+ended(_) -> stopped.
+
+%% @doc What the script prints, as the command would print it; `done' when it has ended.
+-spec output(handle()) -> {ok | done, iodata()} | {error, reason()}.
+output(H) ->
+    case call(H, {work, text}, [H]) of
+        {error, _} = Error -> Error;
+        {Status, Items} -> {Status, lists:append([item_text(I) || I <- Items])}
+    end.
+
+item_text({text, Text}) -> [Text];
+item_text({drop, _, _, Text}) -> [Text, $\n];
+item_text({fault, Text}) -> [Text, $\n];
+item_text({warning, Text}) -> [Text, $\n].
+
+%% Binaries as strings, wherever they are in results.
+strings(B) when is_binary(B) -> binary_to_list(B);
+strings(L) when is_list(L) -> [strings(E) || E <- L];
+strings(T) when is_tuple(T) -> list_to_tuple(strings(tuple_to_list(T)));
+strings(Other) -> Other.
+
+%% ---- a subscription --------------------------------------------------------------------------
+
+%% @equiv subscribe(H, #{})
+-spec subscribe(handle()) -> {ok, subscription()} | {error, reason()}.
+subscribe(H) ->
+    subscribe(H, #{}).
+
+%% @doc Have results sent, each tick, as `{erltrace, Ref, tick, Map}', and at the end, whatever ends
+%% it, once `{erltrace, Ref, done, Map}' with what END gave. The map holds `aggregations', `records'
+%% (as of consume/1, with binaries) or `output', `drops', `faults', `warnings', `status', the number
+%% of the `tick', and how many ticks were `missed' since the last message.
+%%
+%% The receiver answers each with {@link ack/1}. While `window' messages are not answered none is
+%% sent, and what the script gathers stays in its buffers, which are bounded. The subscription ends
+%% with the handle or with the receiver.
+%%
+%% Options: `to', the receiver (the caller); `interval' in milliseconds (1000); `window' (1);
+%% `output', `records' or `text' as the command prints it (records); `aggregations', `new' for what
+%% came since the last message or `all' (new).
+-spec subscribe(handle(), erltrace_sub:opts()) -> {ok, subscription()} | {error, reason()}.
+subscribe(H, Opts) when is_map(Opts) ->
+    case erltrace_sub:options(Opts) of
+        {ok, All} -> call(H, {subscribe, maps:get(to, All, self()), All}, [H, Opts]);
+        Error -> Error
+    end;
+subscribe(H, Opts) ->
+    error(badarg, [H, Opts]).
+
+%% @doc A message of a subscription has been dealt with: the next one may come.
+-spec ack(subscription()) -> ok.
+ack(Ref) when is_reference(Ref) ->
+    Ref ! {ack, Ref},
+    ok.
+
+%% @doc No more messages; those that are in the caller's mailbox are taken out of it.
+-spec unsubscribe(handle(), subscription()) -> ok | {error, reason()}.
+unsubscribe(H, Ref) when is_reference(Ref) ->
+    Result = call(H, {unsubscribe, Ref}, [H, Ref]),
+    flush(Ref),
+    Result.
+
+flush(Ref) ->
+    receive {erltrace, Ref, _, _} -> flush(Ref) after 0 -> ok end.
+
+%% ---- what there is ---------------------------------------------------------------------------
+
+%% @doc Every probe there is. Those of functions come into being when a description names them:
+%% ask probes/1.
+-spec probes() -> {ok, [probe_info()]} | {error, reason()}.
+probes() ->
+    probes("").
+
+%% @doc Probes that a description names: `probes("erlang*:lists:seq*:function-entry")'.
+-spec probes(text()) -> {ok, [probe_info()]} | {error, reason()}.
+probes(Description) ->
+    Desc = plain(Description, [Description]),
+    case open() of
+        {ok, H} ->
+            try erltrace_handle:call(H, {probes, Desc}) of
+                {ok, Probes} -> {ok, [probe_info(P) || P <- Probes]};
+                Error -> Error
+            after
+                close(H)
+            end;
+        Error ->
+            Error
+    end.
+
+probe_info(Probe) ->
+    [Id, Provider, Module, Function, Name, Args | _] = tuple_to_list(Probe),
+    #{id => Id, provider => Provider, module => Module, function => Function, name => Name,
+      args => Args}.
+
+%% @doc Every option that setopt/3 knows, and what it is for.
+-spec options() -> [{Name :: binary(), Help :: binary()}].
+options() ->
+    erltrace_nif:names(options).
+
+%% @doc An error as a sentence, with its place and tag.
 -spec format_error({error, reason()} | reason()) -> iodata().
-format_error({error, Reason}) -> format_error(Reason);
-format_error({dtrace, Tag, 0, _, Text}) -> io_lib:format("[~s] ~s", [Tag, Text]);
-format_error({dtrace, Tag, Line, Col, Text}) ->
-    io_lib:format("[~s] line ~b, column ~b: ~s", [Tag, Line, Col, Text]);
-format_error(no_prog) -> "nothing has been started";
-format_error(already_running) -> "the script runs already";
-format_error(stopped) -> "the script has been stopped";
-format_error(exited) -> "the script has ended by itself";
-format_error(filled) -> "a buffer of bufpolicy fill is full";
-format_error(badarg) -> "an argument is neither text nor a list of texts";
-format_error(closed) -> "the handle is closed".
+format_error({error, Reason}) ->
+    format_error(Reason);
+format_error({dtrace, Tag, Line, Column, Text}) ->
+    [place(Line, Column), Text, " [", Tag, meaning(Tag), "]"];
+format_error(no_prog) ->
+    "nothing has been started: compile a script, then go";
+format_error(already_running) ->
+    "the script runs already: open another handle for another script";
+format_error(idle) ->
+    "the script could not be started: open another handle";
+format_error(stopped) ->
+    "the script has been stopped: a handle runs once, open another";
+format_error(exited) ->
+    "the script has ended by itself: a handle runs once, open another";
+format_error(filled) ->
+    "a buffer is full and bufpolicy is fill: set bufsize larger, or another bufpolicy";
+format_error(badarg) ->
+    "an argument is neither text nor a list of texts";
+format_error(closed) ->
+    "the handle is closed: it was closed, its owner has ended, or the application was stopped";
+format_error(upgraded) ->
+    "another version of erltrace has been loaded since the handle was opened: open another";
+format_error(subscribed) ->
+    "results of this handle are sent to a subscriber, and cannot be read beside that";
+format_error(not_subscribed) ->
+    "there is no such subscription, or it has ended";
+format_error({badopt, Option}) ->
+    io_lib:format("~0P is no option of a subscription: to, interval, window, output, aggregations",
+                  [Option, 20]);
+format_error({library, Reason}) ->
+    io_lib:format("the library priv/erltrace.so cannot be loaded (~0P): the log says why; "
+                  "make builds it", [Reason, 20]);
+format_error(Other) ->
+    io_lib:format("~0P", [Other, 30]).
 
-key(K) when is_binary(K) -> binary_to_list(K);
-key(K) -> K.
+%% @doc The same, with the line of the script and a caret under the place.
+-spec format_error({error, reason()} | reason(), Source :: text()) -> iodata().
+format_error({error, Reason}, Source) ->
+    format_error(Reason, Source);
+format_error({dtrace, _, Line, Column, _} = Reason, Source) when Line > 0, Column > 0 ->
+    Lines = binary:split(text(Source, [Reason, Source]), <<"\n">>, [global]),
+    case Line =< length(Lines) of
+        true ->
+            Text = lists:nth(Line, Lines),
+            Before = binary:part(Text, 0, min(Column - 1, byte_size(Text))),
+            [format_error(Reason), "\n  ", Text, "\n  ", << <<(blank(C))>> || <<C>> <= Before >>,
+             "^"];
+        false ->
+            format_error(Reason)
+    end;
+format_error(Reason, _) ->
+    format_error(Reason).
+
+%% Tabs stay tabs, so that both lines line up.
+blank($\t) -> $\t;
+blank(_) -> $\s.
+
+place(0, _) -> "";
+place(Line, 0) -> io_lib:format("line ~b: ", [Line]);
+place(Line, Column) -> io_lib:format("line ~b, column ~b: ", [Line, Column]).
+
+meaning(Tag) ->
+    try lists:keyfind(Tag, 1, erltrace_nif:names(tags)) of
+        {_, Meaning} -> [": ", Meaning];
+        false -> ""
+    catch
+        error:_ -> "" % the library is not there
+    end.
+
+%% ---- arguments -------------------------------------------------------------------------------
+
+call(H, Request, Args) when is_pid(H) ->
+    case erltrace_handle:call(H, Request) of
+        {error, badarg} -> error(badarg, Args);
+        Reply -> Reply
+    end;
+call(_, _, Args) ->
+    error(badarg, Args).
+
+%% Bytes as they are; characters beyond them as UTF-8.
+text(Text, Args) ->
+    try
+        iolist_to_binary(Text)
+    catch
+        error:badarg ->
+            try unicode:characters_to_binary(Text) of
+                B when is_binary(B) -> B;
+                _ -> error(badarg, Args)
+            catch
+                error:badarg -> error(badarg, Args)
+            end
+    end.
+
+%% What C takes as a string.
+plain(Text, Args) ->
+    B = text(Text, Args),
+    case binary:match(B, <<0>>) of
+        nomatch -> B;
+        _ -> error(badarg, Args)
+    end.
+
+texts(Texts, Args) ->
+    try [plain(T, Args) || T <- Texts]
+    catch
+        error:{bad_generator, _} -> error(badarg, Args)
+    end.

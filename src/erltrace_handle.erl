@@ -1,23 +1,37 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% The process behind a handle: it arms what a script needs (erltrace_vm), watches the owner, and
-%% takes everything back at the end.
+%% @doc The process behind a handle: it arms what a script needs (erltrace_vm), watches the owner,
+%% and takes everything back at the end. While the application runs it is a child of erltrace_sup;
+%% without it, nobody's.
 -module(erltrace_handle).
--export([start/1, call/2, close/1, functions/1]).
+-export([start/1, start_link/1, call/2, close/1, functions/1]).
+-export([init/2]).
 
--record(st, {nif, number, owner, armed, watch, late, seen = [], layout = undefined,
-             running = false, watchdog, aborted = undefined}).
+-define(CHECK, 1000). % ms between two looks whether a script has ended by itself
+
+-record(st, {nif, number, owner, parent,
+             armed, watch, late, seen = [], layout = undefined,
+             running = false,   % go has been called
+             done = false,      % it has ended, and END has run
+             kept = [],         % what was read on the way to that, for consume and output
+             sub,               % erltrace_sub
+             watchdog, aborted = undefined}).
 
 -spec start(pid()) -> {ok, pid()} | {error, term()}.
 start(Owner) ->
-    Ref = make_ref(),
-    Self = self(),
-    {Pid, Mon} = spawn_monitor(fun() -> init(Self, Ref, Owner) end),
-    receive
-        {Ref, ok} -> erlang:demonitor(Mon, [flush]), {ok, Pid};
-        {Ref, Error} -> erlang:demonitor(Mon, [flush]), Error;
-        {'DOWN', Mon, process, Pid, Reason} -> {error, Reason}
+    case code:ensure_loaded(erltrace_nif) of
+        {module, _} ->
+            case erltrace_sup:start_handle(Owner) of
+                none -> proc_lib:start(?MODULE, init, [none, Owner]);
+                Result -> Result
+            end;
+        {error, Reason} ->
+            {error, {library, Reason}}
     end.
+
+-spec start_link(pid()) -> {ok, pid()} | {error, term()}.
+start_link(Owner) ->
+    proc_lib:start_link(?MODULE, init, [self(), Owner]).
 
 -spec call(pid(), term()) -> term().
 call(Pid, Request) ->
@@ -34,72 +48,88 @@ close(Pid) ->
     ok.
 
 %% Sensitive: no script traces the process that works for it, or for another.
-init(Parent, Ref, Owner) ->
+-spec init(pid() | none, pid()) -> term().
+init(Parent, Owner) ->
     process_flag(sensitive, true),
     process_flag(priority, high),
+    process_flag(trap_exit, Parent =/= none),
     case erltrace_nif:open() of
         {ok, Nif, Number} ->
-            erlang:monitor(process, Owner),
-            Parent ! {Ref, ok},
+            Mon = erlang:monitor(process, Owner),
+            proc_lib:init_ack({ok, self()}),
             erltrace_watchdog:is_harmless() andalso erltrace_nif:forbid(Nif),
-            loop(#st{nif = Nif, number = Number, owner = Owner,
+            loop(#st{nif = Nif, number = Number, owner = {Owner, Mon}, parent = Parent,
                      watchdog = erltrace_watchdog:start(self(), Owner, Nif, Number)});
         Error ->
-            Parent ! {Ref, reply(Error)}
+            proc_lib:init_ack(reply(Error))
     end.
 
-loop(#st{owner = Owner, watchdog = {Dog, DogMon}} = St) ->
+loop(#st{owner = {_, OwnerMon}, parent = Parent} = St) ->
     receive
         {call, From, Tag, close} ->
             finish(St),
             From ! {Tag, ok};
         {call, From, Tag, Request} ->
-            {Reply, St1} = attempt(Request, St),
-            From ! {Tag, Reply},
-            loop(St1);
-        {'DOWN', _, process, Owner, _} ->
+            try handle(Request, St) of
+                {Reply, St1} ->
+                    From ! {Tag, Reply},
+                    loop(St1)
+            catch
+                error:badarg -> refused(From, Tag, St)
+            end;
+        {'DOWN', OwnerMon, process, _, _} ->
             finish(St);
-        look ->
-            loop(look_again(St));
-        {watchdog, Dog, What} ->
-            loop(ended(What, St));
-        clean ->
-            loop(clean(St));
-        {'DOWN', DogMon, process, Dog, _} -> % killed: another one
-            New = erltrace_watchdog:start(self(), Owner, St#st.nif, St#st.number),
-            St#st.armed =/= undefined andalso erltrace_watchdog:watch(New),
-            loop(St#st{watchdog = New});
-        _ ->
-            loop(St)
-    end.
-
-%% Another library has taken the place of ours: this handle is none of its own, and ends. The
-%% watchdog takes back what it armed.
-attempt(Request, #st{nif = Nif} = St) ->
-    try handle(Request, St)
-    catch error:badarg ->
-            case is_ours(Nif) of
-                true -> {{error, badarg}, St};
-                false -> exit(normal)
+        {'EXIT', Parent, Reason} when is_pid(Parent) ->
+            finish(St),
+            exit(Reason);
+        Message ->
+            case is_ours(St) of
+                true -> loop(info(Message, St));
+                false -> finish(St)
             end
     end.
 
-is_ours(Nif) ->
-    try is_tuple(erltrace_nif:watch(Nif, 1))
-    catch error:badarg -> false
+%% An argument that the library does not take; or its module has been loaded anew, with another
+%% library, to which this handle means nothing.
+refused(From, Tag, St) ->
+    case is_ours(St) of
+        true ->
+            From ! {Tag, {error, badarg}},
+            loop(St);
+        false ->
+            finish(St),
+            From ! {Tag, {error, upgraded}}
     end.
 
+is_ours(#st{nif = Nif}) ->
+    try erltrace_nif:status(Nif) of
+        _ -> true
+    catch
+        error:badarg -> false
+    end.
+
+%% Who subscribed gets what there is, the output of END with it.
 finish(St) ->
-    disarm(St),
-    _ = is_ours(St#st.nif) andalso erltrace_nif:close(St#st.nif),
-    erltrace_watchdog:stop(St#st.watchdog).
+    try
+        St1 = disarm(St),
+        case St of
+            #st{running = true, done = false, sub = Sub} when Sub =/= undefined ->
+                _ = erltrace_nif:stop(St1#st.nif),
+                last(St1);
+            _ ->
+                ok
+        end
+    after
+        _ = is_ours(St) andalso erltrace_nif:close(St#st.nif),
+        erltrace_watchdog:stop(St#st.watchdog)
+    end.
 
 %% The script has ended by itself, or the watchdog ends it: what was gathered can still be read.
 ended(done, St) ->
     disarm(St);
 ended({aborted, Text}, St) ->
     St1 = disarm(St),
-    _ = is_ours(St#st.nif) orelse exit(normal),
+    _ = is_ours(St) orelse exit(normal),
     _ = erltrace_nif:stop(St#st.nif),
     St1#st{aborted = {error, {dtrace, <<"ET_WATCHDOG">>, 0, 0, Text}}}.
 
@@ -110,6 +140,11 @@ clean(St) ->
     erlang:send_after(erltrace_nif:clean(St#st.nif), self(), clean),
     St.
 
+new_watchdog(#st{owner = {Owner, _}} = St) ->
+    New = erltrace_watchdog:start(self(), Owner, St#st.nif, St#st.number),
+    St#st.armed =/= undefined andalso erltrace_watchdog:watch(New),
+    St#st{watchdog = New}.
+
 %% After an abort: first what there is, then why there is no more.
 aborted({Status, []}, #st{aborted = {error, _} = Error}) when Status =:= ok; Status =:= done ->
     Error;
@@ -118,14 +153,20 @@ aborted({done, Items}, #st{aborted = {error, _}}) ->
 aborted(Reply, _) ->
     Reply.
 
+%% ---- calls -----------------------------------------------------------------------------------
+
 handle({setopt, Name, Value}, St) ->
     {reply(erltrace_nif:setopt(St#st.nif, Name, Value)), St};
 handle({target, OsPid}, St) ->
     {erltrace_nif:set_target(St#st.nif, OsPid), St};
+handle({owner, Owner}, #st{owner = {_, Mon}} = St) ->
+    erlang:demonitor(Mon, [flush]),
+    erltrace_watchdog:stop(St#st.watchdog),
+    {ok, new_watchdog(St#st{owner = {Owner, erlang:monitor(process, Owner)}})};
 handle({compile, Source, Args}, St) ->
     handle({compile, Source, Args, []}, St);
 handle({compile, _, _, _}, #st{running = true} = St) ->
-    {{error, already_running}, St};
+    {{error, has_run(St)}, St};
 handle({compile, Source, Args, Opts}, St) ->
     Seen = case St#st.seen of
                [] -> erlang:loaded();
@@ -141,12 +182,15 @@ handle(info, St) ->
 handle({probes, What}, St) ->
     {probes(What, St), St};
 handle(go, #st{running = true} = St) ->
-    {{error, already_running}, St};
+    {{error, has_run(St)}, St};
 handle(go, St) ->
     _ = erltrace_nif:set_node(St#st.nif, node()),
     case reply(erltrace_nif:go(St#st.nif)) of
-        ok -> arm(St#st{running = true});
-        Error -> {Error, St}
+        ok ->
+            _ = erlang:send_after(?CHECK, self(), check),
+            arm(St#st{running = true});
+        Error ->
+            {Error, St}
     end;
 handle(look, St) -> % at once: modules loaded by now are armed when it returns
     {ok, look(St)};
@@ -154,10 +198,18 @@ handle(status, St) ->
     {erltrace_nif:status(St#st.nif), St};
 handle(counts, St) ->
     {{ok, counts(St)}, St};
+handle({subscribe, _, _}, #st{sub = Sub} = St) when Sub =/= undefined ->
+    {{error, subscribed}, St};
+handle({subscribe, To, Opts}, St) ->
+    Sub = erltrace_sub:new(To, Opts),
+    {{ok, erltrace_sub:ref(Sub)}, St#st{sub = Sub}};
+handle({unsubscribe, Ref}, St) ->
+    case is_sub(Ref, St) of
+        true -> {ok, unsubscribe(St)};
+        false -> {{error, not_subscribed}, St}
+    end;
 handle(_, #st{running = false} = St) ->
     {{error, no_prog}, St};
-handle({walk, Clear}, St) ->
-    {aborted(reply(erltrace_nif:walk(St#st.nif, Clear)), St), St};
 handle({role, Role}, St) ->
     {erltrace_nif:role(St#st.nif, Role), St};
 handle({hold, Hold}, St) ->
@@ -168,21 +220,140 @@ handle({import, Part}, St) ->
     {reply(erltrace_nif:import(St#st.nif, Part)), St};
 handle({preview, Form}, St) ->
     {erltrace_nif:preview(St#st.nif, Form), St};
-handle({work, Form}, St) ->
-    Reply = aborted(reply(erltrace_nif:work(St#st.nif, Form)), St),
-    case Reply of
-        {done, _} -> {Reply, disarm(St)};
-        _ -> {Reply, St}
-    end;
+handle({walk, false}, St) ->
+    St1 = settle(St),
+    {aborted(reply(erltrace_nif:walk(St#st.nif, false)), St1), St1};
 handle(stop, St) ->
     St1 = disarm(St),
-    {reply(erltrace_nif:stop(St#st.nif)), St1}.
+    Reply = reply(erltrace_nif:stop(St#st.nif)),
+    {Reply, last(St1)};
+handle(_, #st{sub = Sub} = St) when Sub =/= undefined ->
+    {{error, subscribed}, St};
+handle({walk, true}, St) ->
+    St1 = settle(St),
+    case aborted(reply(erltrace_nif:walk(St#st.nif, true)), St1) of
+        {ok, []} when St1#st.done -> {{error, has_run(St1)}, St1};
+        Reply -> {Reply, St1}
+    end;
+handle({work, Form}, St) ->
+    {Kept, St1} = take_kept(Form, St),
+    case reply(erltrace_nif:work(St#st.nif, Form)) of
+        {done, Items} -> {aborted({done, Kept ++ Items}, St1), disarm(St1#st{done = true})};
+        {ok, Items} -> {{ok, Kept ++ Items}, St1};
+        Error -> {Error, St1}
+    end.
 
-counts(#st{nif = Nif, running = Running, armed = Armed, layout = Layout}) ->
+%% Why it cannot be started, or gives nothing more.
+has_run(#st{nif = Nif}) ->
+    case erltrace_nif:status(Nif) of
+        {exited, _} -> exited;
+        running -> already_running;
+        Other -> Other
+    end.
+
+%% If the script has ended by itself, or was stopped: END runs, and what it gave is kept.
+settle(#st{done = true} = St) ->
+    St;
+settle(#st{nif = Nif} = St) ->
+    case erltrace_nif:status(Nif) of
+        running ->
+            St;
+        _ ->
+            {_, Items} = erltrace_nif:work(Nif, both),
+            disarm(St#st{done = true, kept = Items})
+    end.
+
+%% Kept as text and as records; drops, faults and warnings are in both.
+take_kept(Form, #st{kept = Kept} = St) ->
+    Told = [drop, fault, warning],
+    Other = fun(Item) when Form =:= records -> element(1, Item) =:= text;
+               (Item) -> not lists:member(element(1, Item), [text | Told])
+            end,
+    {[I || I <- Kept, not Other(I)], St#st{kept = []}}.
+
+%% ---- messages --------------------------------------------------------------------------------
+
+info(check, #st{done = true} = St) ->
+    St;
+info(check, #st{nif = Nif} = St) ->
+    _ = erlang:send_after(?CHECK, self(), check),
+    case erltrace_nif:status(Nif) of
+        running -> St;
+        _ -> disarm(St)
+    end;
+info(look, St) ->
+    look_again(St);
+info(clean, St) ->
+    clean(St);
+info({watchdog, Dog, What}, #st{watchdog = {Dog, _}} = St) ->
+    ended(What, St);
+info({'DOWN', Mon, process, _, _}, #st{watchdog = {_, Mon}} = St) -> % killed: another one
+    new_watchdog(St);
+info({tick, Ref}, St) ->
+    case is_sub(Ref, St) of
+        true -> tick(St#st{sub = erltrace_sub:tick(St#st.sub)});
+        false -> St
+    end;
+info({ack, Ref}, St) ->
+    case is_sub(Ref, St) of
+        true -> St#st{sub = erltrace_sub:ack(St#st.sub)};
+        false -> St
+    end;
+info({'DOWN', Mon, process, _, _}, #st{sub = Sub} = St) when Sub =/= undefined ->
+    case erltrace_sub:is_down(Mon, Sub) of
+        true -> unsubscribe(St);
+        false -> St
+    end;
+info(_, St) ->
+    St.
+
+%% ---- a subscription --------------------------------------------------------------------------
+
+is_sub(_, #st{sub = undefined}) -> false;
+is_sub(Ref, #st{sub = Sub}) -> erltrace_sub:ref(Sub) =:= Ref.
+
+unsubscribe(#st{sub = Sub} = St) ->
+    erltrace_sub:free(Sub),
+    St#st{sub = undefined}.
+
+tick(#st{running = false} = St) ->
+    St;
+tick(#st{nif = Nif, sub = Sub} = St) ->
+    case erltrace_nif:status(Nif) of
+        running ->
+            case erltrace_sub:due(Sub) of
+                true -> send(St);
+                false -> St
+            end;
+        _ ->
+            last(St)
+    end.
+
+send(#st{nif = Nif, sub = Sub} = St) ->
+    {Kept, St1} = take_kept(erltrace_sub:form(Sub), St),
+    case {erltrace_nif:work(Nif, erltrace_sub:form(Sub)),
+          erltrace_nif:walk(Nif, erltrace_sub:clear(Sub))} of
+        {{Status, Items}, {ok, Aggs}} when Status =:= ok; Status =:= done ->
+            Kind = case Status of ok -> tick; done -> done end,
+            Sub1 = erltrace_sub:send(Kind, erltrace_nif:status(Nif), {Kept ++ Items, Aggs}, Sub),
+            case Kind of
+                tick -> St1#st{sub = Sub1};
+                done -> unsubscribe(disarm(St1#st{sub = Sub1, done = true}))
+            end;
+        _ -> % memory is out: at the next tick
+            St
+    end.
+
+%% It has ended: the last message, if somebody has subscribed.
+last(#st{sub = undefined} = St) -> St;
+last(St) -> send(St).
+
+counts(#st{nif = Nif, armed = Armed, layout = Layout}) ->
     {Fired, Lost} = erltrace_nif:counts(Nif),
-    {State, Permille, Why} = erltrace_nif:watch(Nif, erlang:system_info(schedulers_online)),
-    #{running => Running, fired => Fired, lost => Lost, cost => Permille / 10,
-      aborted => case State of aborted -> Why; _ -> undefined end,
+    {Watched, Permille, Why} = erltrace_nif:watch(Nif, erlang:system_info(schedulers_online)),
+    State = erltrace_nif:status(Nif),
+    #{state => State, running => State =:= running, fired => Fired, lost => Lost,
+      cost => Permille / 10, aborted => case Watched of aborted -> Why; _ -> undefined end,
       armed => case Armed of undefined -> []; _ -> erltrace_vm:about(Armed) end,
       skipped => case Armed of undefined -> 0; _ -> erltrace_vm:skipped(Armed) end,
       left => case Armed of undefined -> 0; _ -> erltrace_vm:left(Armed) end,

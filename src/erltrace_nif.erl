@@ -1,24 +1,30 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% The NIF library (c_src/beam). enabled/3 and trace/5 are the tracer that the VM calls.
+%% @doc The NIF library (c_src/beam). enabled/3 and trace/5 are the tracer that the VM calls.
 -module(erltrace_nif).
--export([open/0, close/1, setopt/3, wants/2, add_functions/3, extend/3, add_ports/3, compile/4, needs/3,
-         go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1, probes/2,
-         set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4, user_enabled/0,
-         user_trace/1, watch/2, forbid/1, halt/1, clean/1, place/1, code/1, role/2, hold/2,
-         export/2, import/2, preview/2, enabled/3, trace/5]).
+-export([open/0, close/1, setopt/3, wants/2, add_functions/3, extend/3, add_ports/3, compile/4,
+         needs/3, go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1,
+         probes/2, set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4,
+         names/1, keep/2, kept/2, drop/1, watch/2, forbid/1, halt/1, clean/1,
+         place/1, code/1, role/2, hold/2, export/2, import/2, preview/2,
+         user_enabled/0, user_trace/1, enabled/3, trace/5]).
 -on_load(init/0).
--nifs([open/0, close/1, setopt/3, wants/2, add_functions/3, extend/3, add_ports/3, compile/4, needs/3,
-       go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1, probes/2,
-       set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4, user_enabled/0,
-       user_trace/1, watch/2, forbid/1, halt/1, clean/1, place/1, code/1, role/2, hold/2,
-         export/2, import/2, preview/2, enabled/3, trace/5]).
+-include_lib("kernel/include/file.hrl").
+-nifs([open/0, close/1, setopt/3, wants/2, add_functions/3, extend/3, add_ports/3, compile/4,
+       needs/3, go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1,
+       probes/2, set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4,
+       names/1, keep/2, kept/2, drop/1, watch/2, forbid/1, halt/1, clean/1,
+       place/1, code/1, role/2, hold/2, export/2, import/2, preview/2,
+       user_enabled/0, user_trace/1, enabled/3, trace/5]).
 
+%% The library stays mapped in the VM once it was loaded, and dlopen() takes what it has under the
+%% same name: after an upgrade in the same place that would be the old one. So the name says which
+%% file it is, in a way that needs no other file: its inode and time as "/" and "/." in the path.
+%% Where the command has brought this module, the environment tells what is to be loaded.
 init() ->
-    %% The environment tells where the command has brought this module.
     Path = case application:get_env(erltrace, library) of
                {ok, Library} -> Library;
-               undefined -> filename:join(priv_dir(), "erltrace")
+               undefined -> own_name(priv_dir())
            end,
     erlang:load_nif(Path, about_the_vm()).
 
@@ -39,6 +45,7 @@ threads() ->
 
 %% Terms with their sizes (c_src/beam/sizes.c): of most kinds; funs; bits. Those of the last two are
 %% looked at by their words in the one release that is known to have them so.
+-dialyzer({no_improper_lists, samples/0}).
 samples() ->
     Seq = lists:seq(1, 40),
     Words = [{a, [1, {b}], 1.5}, 1 bsl 64, 1 bsl 1000, -(1 bsl 300), make_ref(), #{}, #{a => {b}},
@@ -60,6 +67,14 @@ sizes(Terms) -> [{T, erts_debug:flat_size(T)} || T <- Terms].
 bits(Binary, N) ->
     <<_:N, Bits:(N * 3)/bits, _/bits>> = Binary,
     Bits.
+
+own_name(Dir) ->
+    Bits = case file:read_file_info(filename:join(Dir, "erltrace.so"), [raw, {time, posix}]) of
+               {ok, #file_info{inode = I, mtime = T}} -> erlang:phash2({I, T}, 1 bsl 32);
+               {error, _} -> 0
+           end,
+    Way = [case (Bits bsr N) band 1 of 1 -> "/."; 0 -> "/" end || N <- lists:seq(0, 31)],
+    lists:flatten([Dir, Way, "/erltrace"]).
 
 priv_dir() ->
     case code:priv_dir(erltrace) of
@@ -106,7 +121,7 @@ go(_) -> erlang:nif_error(not_loaded).
 -spec stop(nif()) -> ok | failure().
 stop(_) -> erlang:nif_error(not_loaded).
 
--spec work(nif(), text | terminal | json | records | cmd_text | cmd_terminal | cmd_json) ->
+-spec work(nif(), text | terminal | json | records | both | cmd_text | cmd_terminal | cmd_json) ->
           {ok | done, [tuple()]} | failure().
 work(_, _) -> erlang:nif_error(not_loaded).
 
@@ -164,6 +179,19 @@ info(_) -> erlang:nif_error(not_loaded).
 
 -spec probes(nif(), iodata() | script) -> {ok, [tuple()]} | functions | failure().
 probes(_, _) -> erlang:nif_error(not_loaded).
+
+-spec names(options | tags) -> [{Name :: binary(), Help :: binary()}].
+names(_) -> erlang:nif_error(not_loaded).
+
+%% Terms that outlive every process.
+-spec keep(atom(), term()) -> ok.
+keep(_, _) -> erlang:nif_error(not_loaded).
+
+-spec kept(atom(), Default :: term()) -> term().
+kept(_, _) -> erlang:nif_error(not_loaded).
+
+-spec drop(atom()) -> ok.
+drop(_) -> erlang:nif_error(not_loaded).
 
 -spec set_target(nif(), integer()) -> ok | failure().
 set_target(_, _) -> erlang:nif_error(not_loaded).

@@ -10,8 +10,8 @@
 %%
 %% Before OTP 27 a process has one tracer and a function one pattern in the whole node: all our
 %% handles share one tracer, whose flags and patterns are what any of them needs, and processes that
-%% somebody else traces are left alone, and counted. What each handle needs is in the environment of
-%% the application, changed under a lock.
+%% somebody else traces are left alone, and counted. What each handle needs is kept by the
+%% library (c_src/beam/store.c), changed under a lock.
 %%
 %% Processes and ports are armed one by one, never by `all' or `existing': tracing all of them in
 %% one call can crash a node of OTP 25 whose dirty schedulers are at work.
@@ -78,11 +78,11 @@ rearm(#armed{session = undefined, want = Want} = Armed, Needs) ->
     #want{number = Number, patterns = Ps} = Want,
     Want1 = Want#want{patterns = maps:merge(Ps, patterns(Needs))},
     locked(fun() ->
-                   Old = application:get_env(?APP, armed, []),
+                   Old = erltrace_nif:kept(armed, []),
                    %% Without one, the watchdog has taken all of it back.
                    lists:keymember(Number, #want.number, Old) andalso begin
                        New = lists:keyreplace(Number, #want.number, Old, Want1),
-                       application:set_env(?APP, armed, New),
+                       erltrace_nif:keep(armed, New),
                        #want{patterns = Wanted} = union(New),
                        change_patterns(Wanted)
                    end
@@ -136,7 +136,7 @@ about(#armed{want = #want{flags = Flags, port_flags = PortFlags, patterns = Patt
 %% the next one that comes takes back all that may have been armed.
 share(Number, Wants) ->
     locked(fun() ->
-                   Old = application:get_env(?APP, armed, []),
+                   Old = erltrace_nif:kept(armed, []),
                    New = Wants ++ [W || #want{number = N} = W <- Old, N =/= Number, alive(N)],
                    case Old =:= New of
                        true -> {0, 0};
@@ -145,14 +145,14 @@ share(Number, Wants) ->
            end).
 
 share_changed(Old, New, Both) ->
-    application:set_env(?APP, armed, Both),
+    erltrace_nif:keep(armed, Both),
     N = change(union(Old), union(New)),
     case New of
         [] ->
-            application:unset_env(?APP, armed),
-            application:unset_env(?APP, patterns);
+            erltrace_nif:drop(armed),
+            erltrace_nif:drop(patterns);
         _ ->
-            application:set_env(?APP, armed, New)
+            erltrace_nif:keep(armed, New)
     end,
     N.
 
@@ -217,7 +217,7 @@ change(Old, New) ->
 %% is ours is written down, and taken back only if it still looks like ours. Returns how many
 %% functions have somebody else's pattern, which may tell us less than ours would.
 change_patterns(Wanted) ->
-    Have = application:get_env(?APP, patterns, #{}),
+    Have = erltrace_nif:kept(patterns, #{}),
     Ours = maps:filter(fun(MFA, Kind) -> current(MFA) =:= shown(Kind) end, Have),
     %% A module that was loaded anew has lost its patterns: those are not ours any more.
     Off = maps:filter(fun(MFA, Kind) ->
@@ -229,7 +229,7 @@ change_patterns(Wanted) ->
                              current(MFA) =:= none orelse
                                  (is_map_key(MFA, Ours) andalso map_get(MFA, Ours) =/= Kind)
                      end, Wanted),
-    application:set_env(?APP, patterns, maps:merge(maps:without(maps:keys(Off), Ours), On)),
+    erltrace_nif:keep(patterns, maps:merge(maps:without(maps:keys(Off), Ours), On)),
     set_patterns(On, true),
     length([MFA || {MFA, Kind} <- maps:to_list(Wanted), not is_map_key(MFA, Ours),
                    not is_map_key(MFA, On), not lists:member(current(MFA), [undefined, shown(Kind)])]).
@@ -283,6 +283,8 @@ change_one(Who, Old, New) ->
     catch error:badarg -> ok % it has ended, just now
     end.
 
+%% OTP's types do not have tracers that are modules.
+-dialyzer({no_match, change_one/4}).
 change_one(_, _, [], {tracer, []}) -> ok;
 change_one(Who, _, New, {tracer, []}) -> trace_on(Who, New);
 change_one(Who, Old, New, {tracer, {erltrace_nif, ?ALL}}) ->
@@ -336,10 +338,7 @@ attempt(M, F, Args) ->
 %% The keeper's pid; its session serves this process until it leaves or ends.
 gc_join() ->
     locked(fun() ->
-                   Keeper = case application:get_env(?APP, gc_keeper) of
-                                {ok, Pid} -> Pid;
-                                undefined -> undefined
-                            end,
+                   Keeper = erltrace_nif:kept(gc_keeper, undefined),
                    case keeper_call(Keeper, join) of
                        gone -> gc_start();
                        joined -> Keeper
@@ -354,7 +353,7 @@ gc_start() ->
                "crash this release of OTP: end the other one first">>};
         false ->
             Keeper = spawn(fun gc_keeper/0),
-            application:set_env(?APP, gc_keeper, Keeper),
+            ok = erltrace_nif:keep(gc_keeper, Keeper),
             joined = keeper_call(Keeper, join),
             Keeper
     end.
@@ -386,10 +385,10 @@ gc_keeper() ->
     after 10000 -> ok % who started it has been killed
     end.
 
-%% The session first: who finds no keeper in the environment starts another one.
+%% The session first: who finds no keeper kept starts another one.
 gc_keeper(S, Users) when map_size(Users) =:= 0 ->
     _ = apply(trace, session_destroy, [S]),
-    application:unset_env(?APP, gc_keeper);
+    erltrace_nif:drop(gc_keeper);
 gc_keeper(S, Users) ->
     receive
         {join, Pid, Tag} ->

@@ -12,7 +12,6 @@
 -export([start/3, stop/1]).
 -export([init/4]).
 
--define(APP, erltrace).
 -define(BLOCKED, 1). % ms between two looks whether a process waits still
 
 -record(st, {number, handle, busy = [], holder, blocked = #{}, looking = false}).
@@ -155,7 +154,7 @@ take(#st{busy = Busy, number = Number} = St) ->
 
 hold(Pid, Options) ->
     _ = erlang:system_monitor(Pid, Options),
-    application:set_env(?APP, system_monitor, Pid),
+    erltrace_nif:keep(system_monitor, Pid),
     Pid.
 
 leave(#st{busy = []}) ->
@@ -166,7 +165,7 @@ leave(#st{number = Number}) ->
                    case erlang:system_monitor() of
                        {Pid, _} when Pid =:= self() ->
                            _ = erlang:system_monitor(undefined),
-                           application:unset_env(?APP, system_monitor);
+                           erltrace_nif:drop(system_monitor);
                        _ ->
                            ok
                    end
@@ -174,13 +173,13 @@ leave(#st{number = Number}) ->
     ok.
 
 holder() ->
-    application:get_env(?APP, system_monitor, undefined).
+    erltrace_nif:kept(system_monitor, undefined).
 
 numbers() ->
-    [N || N <- application:get_env(?APP, watched, []), erltrace_nif:alive(N)].
+    [N || N <- erltrace_nif:kept(watched, []), erltrace_nif:alive(N)].
 
-set_numbers([]) -> application:unset_env(?APP, watched);
-set_numbers(Numbers) -> application:set_env(?APP, watched, Numbers).
+set_numbers([]) -> erltrace_nif:drop(watched);
+set_numbers(Numbers) -> erltrace_nif:keep(watched, Numbers).
 
 locked(Fun) ->
     global:trans({?MODULE, self()}, Fun, [node()]).

@@ -48,11 +48,11 @@ run(proper, Module, _) ->
 %% A counterexample is printed by PropEr: it is the seed to begin with.
 property(Module, F) ->
     io:format("~s:~s~n", [Module, F]),
-    apply(proper, quickcheck, [Module:F(), [{numtests, tests()}, {to_file, user}]]) =:= true.
+    apply(proper, quickcheck, [Module:F(), [{numtests, tests()}, nocolors]]) =:= true.
 
 tests() ->
     case os:getenv("PROP_TESTS") of
-        false -> 100;
+        false -> 300;
         N -> list_to_integer(N)
     end.
 

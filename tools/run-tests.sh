@@ -38,6 +38,15 @@ count() { # name, its log, its exit code, seconds
 	passed=$((passed + p)) failed=$((failed + f))
 }
 
+# A command that says nothing about counts.
+checked() { # command...
+	if "$@"; then
+		echo '1 passed, 0 failed'
+	else
+		echo '0 passed, 1 failed'
+	fi
+}
+
 run() { # name, command...
 	local name=$1 file=$log/${1//\//_}.log start=$SECONDS status
 	shift
@@ -110,8 +119,8 @@ scripts() {
 	run manual tools/check-manual.sh
 }
 
-# Erlang modules (EUnit, Common Test, PropEr), each in a node of its own; then the command against
-# nodes.
+# Erlang modules (EUnit, Common Test, PropEr), each in a node of its own; then what takes a shell:
+# the command against nodes, what is installed, projects that depend on this one.
 erlang() {
 	local t name
 	if ! [[ -e ${EBIN:-ebin}/erltrace.app && -e $BUILD/erl/erl_run.beam ]]; then
@@ -120,6 +129,7 @@ erlang() {
 	fi
 	[[ probe-path == *${ONLY-}* && ${EBIN:-ebin} == ebin ]] &&
 		run probe-path tools/check-probe-path.sh "${PRIV:-priv}/erltrace.so"
+	export -f checked
 	for t in test/*_tests.erl test/*_SUITE.erl test/prop_*.erl; do
 		name=$(basename "$t" .erl)
 		[[ $name == *${ONLY-}* ]] || continue
@@ -127,9 +137,13 @@ erlang() {
 			echo "$name: no PropEr here: left out"
 			continue
 		fi
-		run "$name" "${ERL:-erl}" -noshell -pa "${EBIN:-ebin}" "$BUILD/erl" \
+		run "$name" "${ERL:-erl}" -noshell -pa "$(realpath "${EBIN:-ebin}")" "$(realpath "$BUILD/erl")" \
 			-s erl_run main "$name" "$log"
 	done
+	[[ edoc == *${ONLY-}* ]] && run edoc bash -c 'checked "$@"' checked make -s edoc
+	# The table of OTP's types takes a minute: make dialyzer makes it.
+	[[ dialyzer == *${ONLY-}* && -e $BUILD/otp.plt ]] && run dialyzer \
+		bash -c 'checked "$@"' checked make -s dialyzer
 	for t in test/node_*.sh; do
 		name=$(basename "$t" .sh)
 		[[ $name == *${ONLY-}* ]] || continue

@@ -16,6 +16,7 @@
  *   texts.c     pids, functions, atoms as texts (probe path)
  *   sizes.c     how large terms are (probe path)
  *   several.c   a node among several that run the same script
+ *   store.c     terms that outlive every process
  *   user.c      probes that Erlang code fires itself (probe path)
  *   watch.c     probes that a process of ours fires (erltrace_watch)
  *   builtins.c  what scripts ask of an event: erlpid, erlmsg, erlargs ... (probe path)
@@ -531,6 +532,7 @@ ERL_NIF_TERM nif_walk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_status(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_probes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_preview(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_names(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* several.c */
 ERL_NIF_TERM nif_role(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
@@ -539,6 +541,12 @@ ERL_NIF_TERM nif_export(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_import(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_place(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_code(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+
+/* store.c */
+int beam_store_init(void **priv, void *old); /* old: the private data of the old code, or NULL */
+ERL_NIF_TERM nif_keep(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_kept(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_drop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* In a NIF whose first argument is a handle: the handle, locked; it is open. */
 #define WITH_HANDLE(b)                                                                             \

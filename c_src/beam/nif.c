@@ -17,7 +17,7 @@
 ATOMS(X)
 #undef X
 
-#define MOST_ARGS 64 /* of a script */
+#define MOST_ARGS 256 /* of a script */
 
 static ErlNifResourceType *handle_type;
 
@@ -468,6 +468,10 @@ static ErlNifFunc functions[] = {
 	{"set_target", 2, nif_set_target, 0},
 	{"info", 1, nif_info, 0},
 	{"status", 1, nif_status, 0},
+	{"names", 1, nif_names, 0},
+	{"keep", 2, nif_keep, 0},
+	{"kept", 2, nif_kept, 0},
+	{"drop", 1, nif_drop, 0},
 	{"probes", 2, nif_probes, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"wants", 2, nif_wants, 0},
 	{"add_ports", 3, nif_add_ports, ERL_NIF_DIRTY_JOB_CPU_BOUND},
@@ -506,7 +510,7 @@ static const char *const names[] = {"arity", "return_to", "procs", "running_proc
 	"user_trace_s1",
 	"user_trace_i4s4", "user_trace_n", "enomem", "names", "unknown", "idle", "running", "exited",
 	"filled", "stopped", "count", "sum", "min", "max", "avg", "stddev", "quantize", "lquantize",
-	"llquantize", "return", "stacks"};
+	"llquantize", "return", "stacks", "printa", "print"};
 
 /*
  * Handles know this library's data. Loaded once more from the same file, the library is the one
@@ -537,7 +541,8 @@ static unsigned threads_of(ErlNifEnv *env, ERL_NIF_TERM info)
 
 static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 {
-	(void)priv;
+	if (beam_store_init(priv, *priv) < 0)
+		return -1;
 	if (beam_threads_init(threads_of(env, info)) < 0)
 		return -1;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -557,7 +562,7 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 
 static int upgrade(ErlNifEnv *env, void **priv, void **old_priv, ERL_NIF_TERM info)
 {
-	(void)old_priv;
+	*priv = *old_priv;
 	return load(env, priv, info);
 }
 

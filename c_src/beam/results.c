@@ -2,6 +2,7 @@
 /*
  * Results, probes and errors as Erlang terms. No atom is made of what was traced.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,13 +35,31 @@ ERL_NIF_TERM beam_error(ErlNifEnv *env, const erltrace_error_t *e)
 			enif_make_int(env, e->column), text(env, e->text)));
 }
 
+/* A stack is the list of its frames; its text has one a line. */
+static ERL_NIF_TERM frames_term(ErlNifEnv *env, const char *s, size_t len)
+{
+	ERL_NIF_TERM list = enif_make_list(env, 0), frames;
+	const char *end = s + len, *nl;
+
+	for (; s != NULL && s < end; s = nl + 1) {
+		nl = memchr(s, '\n', (size_t)(end - s));
+		if (nl == NULL)
+			nl = end;
+		list = enif_make_list_cell(env, binary(env, s, (size_t)(nl - s)), list);
+	}
+	enif_make_reverse_list(env, list, &frames);
+	return frames;
+}
+
 static ERL_NIF_TERM value_term(ErlNifEnv *env, const erltrace_value_t *v)
 {
 	switch (v->kind) {
 	case ERLTRACE_INT:
 		return v->is_signed ? enif_make_int64(env, v->i)
 				    : enif_make_uint64(env, (uint64_t)v->i);
-	case ERLTRACE_FLOAT: return enif_make_double(env, v->f);
+	case ERLTRACE_FLOAT:
+		return isfinite(v->f) ? enif_make_double(env, v->f) : atom_undefined;
+	case ERLTRACE_STACK: return frames_term(env, v->bytes, v->len);
 	default: return v->bytes ? binary(env, v->bytes, v->len) : atom_undefined;
 	}
 }
@@ -52,6 +71,8 @@ struct results {
 	ERL_NIF_TERM list;
 	const char *name; /* of the last aggregation, and as terms */
 	ERL_NIF_TERM name_term, function;
+	ERL_NIF_TERM probe; /* of an event that no record has followed yet */
+	bool bare;
 };
 
 static void push(struct results *r, ERL_NIF_TERM t)
@@ -73,20 +94,47 @@ static ERL_NIF_TERM probe_term(ErlNifEnv *env, const erltrace_probe_info_t *p)
 		text(env, p->function), text(env, p->name));
 }
 
-static int on_record(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
+/* A probe that fired, with nothing recorded: the default action. */
+static void end_event(struct results *r)
+{
+	if (r->bare)
+		push(r, enif_make_tuple3(r->env, atom_probe, r->probe, atom_undefined));
+	r->bare = false;
+}
+
+static int on_event(void *arg, const erltrace_event_t *ev)
 {
 	struct results *r = arg;
-	ERL_NIF_TERM value;
 
-	if (strcmp(rec->action, "printf") == 0)
-		value = binary(r->env, rec->text, rec->len);
-	else if (rec->nvalues > 0)
-		value = value_term(r->env, &rec->values[0]);
-	else
-		return 0;
-	push(r, enif_make_tuple3(r->env,
-			strcmp(rec->action, "printf") == 0 ? atom_printf : atom_probe,
-			probe_term(r->env, &ev->probe), value));
+	end_event(r);
+	r->probe = probe_term(r->env, &ev->probe);
+	r->bare = true;
+	return 0;
+}
+
+/* {printf | printa | print, Probe, Text}, and {probe, Probe, Value} for each value of others. */
+static int on_record(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
+{
+	static const char *const texts[] = {"printf", "printa", "print"};
+	static const char *const silent[] = {"exit", "commit", "discard", "speculate", "setopt",
+		"system", "freopen", "ftruncate", "raise", "stop", "chill", "panic", "breakpoint",
+		"clear", "trunc", "normalize", "denormalize"};
+	struct results *r = arg;
+
+	(void)ev;
+	r->bare = false;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (strcmp(rec->action, texts[i]) == 0) {
+			push(r, enif_make_tuple3(r->env, enif_make_atom(r->env, texts[i]), r->probe,
+					binary(r->env, rec->text, rec->len)));
+			return 0;
+		}
+	for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++)
+		if (strcmp(rec->action, silent[i]) == 0)
+			return 0;
+	for (unsigned i = 0; i < (strcmp(rec->action, "tracemem") == 0 ? 1 : rec->nvalues); i++)
+		push(r, enif_make_tuple3(r->env, atom_probe, r->probe,
+				value_term(r->env, &rec->values[i])));
 	return 0;
 }
 
@@ -160,8 +208,8 @@ static int on_json_truncate(void *arg)
 }
 
 /*
- * How results are wanted: text, terminal, json, records; the first three with cmd_ before them
- * for the command, which runs programs and opens files itself.
+ * How results are wanted: text, terminal, json, records, both (text and records); the first three
+ * with cmd_ before them for the command, which runs programs and opens files itself.
  */
 static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, struct results *r,
 	struct co_json *json, erltrace_handlers_t *hs)
@@ -177,9 +225,11 @@ static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, st
 	*hs = (erltrace_handlers_t){
 		.size = sizeof(*hs), .arg = r, .drop = on_drop, .fault = on_fault};
 	hs->terminal = strcmp(f, "terminal") == 0;
-	if (strcmp(f, "records") == 0)
+	if (strcmp(f, "records") == 0 || strcmp(f, "both") == 0) {
+		hs->event = on_event;
 		hs->record = on_record;
-	else
+	}
+	if (hs->record == NULL || strcmp(f, "both") == 0)
 		hs->text = on_text;
 	if (command) {
 		hs->system = on_system;
@@ -216,6 +266,7 @@ ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	enif_mutex_unlock(b->lock);
 	if (rc < 0)
 		return beam_error(env, &e);
+	end_event(&r);
 	enif_make_reverse_list(env, r.list, &items);
 	return enif_make_tuple2(env, rc == ERLTRACE_DONE ? atom_done : atom_ok, items);
 }
@@ -313,26 +364,33 @@ ERL_NIF_TERM nif_probes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 /* ---- aggregations ---------------------------------------------------------------------- */
 
+/* {{Min, Max}, Count}, both in it; the ends of 64 bits are no bound. */
+static ERL_NIF_TERM bucket_term(ErlNifEnv *env, const erltrace_bucket_t *b)
+{
+	int64_t max = b->hi == INT64_MAX ? b->hi : b->hi - 1;
+
+	return enif_make_tuple2(env,
+		enif_make_tuple2(env, enif_make_int64(env, b->lo), enif_make_int64(env, max)),
+		enif_make_int64(env, b->count));
+}
+
 static int on_agg(void *arg, const erltrace_agg_t *a)
 {
 	struct results *r = arg;
 	ErlNifEnv *env = r->env;
-	ERL_NIF_TERM keys = enif_make_list(env, 0), value = enif_make_int64(env, a->value);
+	ERL_NIF_TERM keys = enif_make_list(env, 0), value;
 
 	for (unsigned i = a->nkeys; i-- > 0;)
 		keys = enif_make_list_cell(env, value_term(env, &a->keys[i]), keys);
 	if (strcmp(a->function, "avg") == 0 || strcmp(a->function, "stddev") == 0) {
-		value = enif_make_double(env, a->avg);
+		value = isfinite(a->avg) ? enif_make_double(env, a->avg) : atom_undefined;
 	} else if (strstr(a->function, "quantize") != NULL) {
 		value = enif_make_list(env, 0);
 		for (unsigned i = a->nbuckets; i-- > 0;)
-			value = enif_make_list_cell(env,
-				enif_make_tuple2(env,
-					enif_make_tuple2(env,
-						enif_make_int64(env, a->buckets[i].lo),
-						enif_make_int64(env, a->buckets[i].hi - 1)),
-					enif_make_int64(env, a->buckets[i].count)),
-				value);
+			value = enif_make_list_cell(env, bucket_term(env, &a->buckets[i]), value);
+	} else {
+		value = a->is_signed ? enif_make_int64(env, a->value)
+				     : enif_make_uint64(env, (uint64_t)a->value);
 	}
 	if (a->name != r->name) { /* the same terms for all keys of one */
 		r->name = a->name;
@@ -363,4 +421,27 @@ ERL_NIF_TERM nif_walk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return beam_error(env, &e);
 	enif_make_reverse_list(env, r.list, &items);
 	return enif_make_tuple2(env, atom_ok, items);
+}
+
+/* ---- names ----------------------------------------------------------------------------- */
+
+/* names(options | tags) -> [{Name, Help}] */
+ERL_NIF_TERM nif_names(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct results r = {.env = env, .list = enif_make_list(env, 0)};
+	ERL_NIF_TERM items;
+	const char *name, *help;
+	char which[16] = "";
+
+	(void)argc;
+	enif_get_atom(env, argv[0], which, sizeof(which), ERL_NIF_LATIN1);
+	for (unsigned i = 0;; i++) {
+		name = strcmp(which, "tags") == 0 ? erltrace_error_tag(i, &help)
+						  : erltrace_option_name(i, &help);
+		if (name == NULL)
+			break;
+		push(&r, enif_make_tuple2(env, text(env, name), text(env, help)));
+	}
+	enif_make_reverse_list(env, r.list, &items);
+	return items;
 }

@@ -270,8 +270,10 @@ int ac_perform(struct co_rec *r)
 
 		if (v == NULL)
 			continue;
+		co->telling = co->h.record != NULL && co->fd < 0;
 		if (!jo_elsewhere(r, a, v))
 			perform(r, a, v);
+		co->telling = false;
 		if (co->h.record != NULL && co->rv == 0)
 			tell_record(r, a, start, flushes);
 		co_tmp_free(co);

@@ -214,6 +214,7 @@ struct co {
 	enum co_role role;
 	struct co_buf wishes, incoming; /* join.c */
 	uint64_t previewed;
+	bool telling; /* the text of an action stays whole: its record shows it */
 };
 
 /* A record under way. */
@@ -235,6 +236,12 @@ void co_fill_event(struct co_rec *r);
 struct co_thread *co_thread_of(struct co *co, unsigned thread);
 /* Hand on what waits if it is much. != 0: stop. */
 int co_room(struct co *co);
+/* Nobody reads text but the handler of records, which sees that of each action. */
+static inline bool co_text_unread(const struct co *co)
+{
+	return co->h.record != NULL && co->h.text == NULL && co->h.aggregation == NULL &&
+	       co->fd < 0;
+}
 
 /* ---- act.c ---------------------------------------------------------------------------- */
 

@@ -107,6 +107,8 @@ int co_flush(struct co *co)
 
 int co_room(struct co *co)
 {
+	if (co->telling)
+		return co->rv;
 	return co->out.len >= CO_FLUSH_AT ? co_flush(co) : co->rv;
 }
 
@@ -281,6 +283,8 @@ static int rec_one(void *arg, unsigned thread, const struct rec_head *head)
 		te_fault(&r);
 	else
 		rec_data(&r);
+	if (co_text_unread(r.co))
+		r.co->out.len = 0;
 	return co_room(r.co);
 }
 

@@ -189,6 +189,8 @@ int pa_final(struct co *co)
 	uint16_t agg;
 	struct layout l;
 
+	if (co_text_unread(co))
+		return co->rv;
 	if (co->h.aggregation == NULL)
 		cb_str(&co->out, "\n");
 	for (i = 0; co->rv == 0 && i < n; i++) {

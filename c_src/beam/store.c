@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Terms that outlive every process: what all handles have armed (erltrace_vm.erl). The
+ * application's environment would do, but for its one process: it does nothing else while it stops
+ * an application, and a handle that ends with its owner then must not wait for it.
+ *
+ * The store goes from an old library to a new one, by the module's private data; so its shape stays
+ * as it is, or its magic number changes.
+ */
+#include "beam.h"
+
+#define STORE_MAGIC 0x65743031 /* "et01" */
+#define STORE_KEYS  8
+
+struct store {
+	uint32_t magic;
+	ErlNifMutex *lock;
+	struct {
+		ERL_NIF_TERM key; /* an atom; 0: free */
+		ErlNifEnv *env;
+		ERL_NIF_TERM value;
+	} at[STORE_KEYS];
+};
+
+static struct store *store;
+
+int beam_store_init(void **priv, void *old)
+{
+	if (store == NULL && old != NULL && ((struct store *)old)->magic == STORE_MAGIC)
+		store = old;
+	if (store == NULL) {
+		store = enif_alloc(sizeof(*store));
+		if (store == NULL)
+			return -1;
+		*store = (struct store){
+			.magic = STORE_MAGIC, .lock = enif_mutex_create("erltrace_store")};
+		if (store->lock == NULL)
+			return -1;
+	}
+	*priv = store;
+	return 0;
+}
+
+static int place_of(ERL_NIF_TERM key)
+{
+	for (int i = 0; i < STORE_KEYS; i++)
+		if (store->at[i].key == key)
+			return i;
+	return -1;
+}
+
+/* keep(Key, Term) -> ok | {error, enomem} */
+ERL_NIF_TERM nif_keep(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	ErlNifEnv *old = NULL, *own = enif_alloc_env();
+	int i;
+
+	(void)argc;
+	if (!enif_is_atom(env, argv[0]) || own == NULL) {
+		if (own != NULL)
+			enif_free_env(own);
+		return enif_make_badarg(env);
+	}
+	enif_mutex_lock(store->lock);
+	i = place_of(argv[0]);
+	if (i < 0)
+		i = place_of(0);
+	if (i >= 0) {
+		old = store->at[i].env;
+		store->at[i].key = argv[0];
+		store->at[i].env = own;
+		store->at[i].value = enif_make_copy(own, argv[1]);
+	}
+	enif_mutex_unlock(store->lock);
+	if (i < 0)
+		old = own;
+	if (old != NULL)
+		enif_free_env(old);
+	return i < 0 ? enif_make_badarg(env) : atom_ok;
+}
+
+/* kept(Key, Default) -> Term */
+ERL_NIF_TERM nif_kept(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	ERL_NIF_TERM value = argv[1];
+	int i;
+
+	(void)argc;
+	if (!enif_is_atom(env, argv[0]))
+		return enif_make_badarg(env);
+	enif_mutex_lock(store->lock);
+	i = place_of(argv[0]);
+	if (i >= 0)
+		value = enif_make_copy(env, store->at[i].value);
+	enif_mutex_unlock(store->lock);
+	return value;
+}
+
+/* drop(Key) -> ok */
+ERL_NIF_TERM nif_drop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	ErlNifEnv *old = NULL;
+	int i;
+
+	(void)argc;
+	if (!enif_is_atom(env, argv[0]))
+		return enif_make_badarg(env);
+	enif_mutex_lock(store->lock);
+	i = place_of(argv[0]);
+	if (i >= 0) {
+		old = store->at[i].env;
+		store->at[i].key = 0;
+		store->at[i].env = NULL;
+	}
+	enif_mutex_unlock(store->lock);
+	if (old != NULL)
+		enif_free_env(old);
+	return atom_ok;
+}

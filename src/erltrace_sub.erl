@@ -1,0 +1,113 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% @doc A subscription: what a script gathers, sent to a process each tick. It is a value that the
+%% handle's process keeps; here is when something is due and what is said.
+%%
+%% The subscriber answers each message (erltrace:ack/1). Of messages not answered there are never
+%% more than `window': while there are as many, ticks are left out (and counted), and what the
+%% script gathers stays in its buffers, which are bounded and count what they drop. The last
+%% message comes in any case.
+-module(erltrace_sub).
+-export([options/1, new/2, free/1, ref/1, form/1, clear/1, is_down/2]).
+-export([due/1, tick/1, send/4, ack/1]).
+-export_type([sub/0, opts/0]).
+
+-type opts() :: #{to => pid(), interval => pos_integer(), window => pos_integer(),
+                  output => records | text, aggregations => new | all}.
+
+-record(sub, {ref :: reference(),
+              to :: pid(),
+              mon :: reference(),
+              interval :: pos_integer(),
+              window :: pos_integer(),
+              output :: records | text,
+              aggregations :: new | all,
+              next :: integer(),
+              timer :: reference(),
+              count = 0 :: non_neg_integer(),
+              unanswered = 0 :: non_neg_integer(),
+              missed = 0 :: non_neg_integer()}).
+-opaque sub() :: #sub{}.
+
+%% @doc The options, checked, with what was left out.
+-spec options(map()) -> {ok, opts()} | {error, {badopt, term()}}.
+options(Opts) ->
+    Default = #{interval => 1000, window => 1, output => records, aggregations => new},
+    case [Opt || {K, V} = Opt <- maps:to_list(Opts), not valid(K, V)] of
+        [] -> {ok, maps:merge(Default, Opts)};
+        [Bad | _] -> {error, {badopt, Bad}}
+    end.
+
+valid(to, V) -> is_pid(V);
+valid(interval, V) -> is_integer(V) andalso V > 0 andalso V =< 86400000;
+valid(window, V) -> is_integer(V) andalso V > 0;
+valid(output, V) -> V =:= records orelse V =:= text;
+valid(aggregations, V) -> V =:= new orelse V =:= all;
+valid(_, _) -> false.
+
+%% @doc Called by the process that will get the timer's messages. Its reference is an alias of that
+%% process: answers are sent to it, and are lost once it is freed.
+-spec new(pid(), opts()) -> sub().
+new(To, #{interval := Interval, window := Window, output := Output, aggregations := Aggs}) ->
+    Ref = erlang:alias(),
+    Next = erlang:monotonic_time(millisecond) + Interval,
+    #sub{ref = Ref, to = To, mon = erlang:monitor(process, To), interval = Interval,
+         window = Window, output = Output, aggregations = Aggs, next = Next,
+         timer = timer(Next, Ref)}.
+
+timer(Next, Ref) ->
+    erlang:send_after(Next, self(), {tick, Ref}, [{abs, true}]).
+
+-spec ref(sub()) -> reference().
+ref(#sub{ref = Ref}) -> Ref.
+
+-spec form(sub()) -> records | text.
+form(#sub{output = Form}) -> Form.
+
+%% @doc Are aggregations emptied when they are sent?
+-spec clear(sub()) -> boolean().
+clear(#sub{aggregations = Aggs}) -> Aggs =:= new.
+
+%% @doc May another message be sent?
+-spec due(sub()) -> boolean().
+due(#sub{unanswered = N, window = Window}) -> N < Window.
+
+%% @doc A tick has come: the next one is set. Ticks that time has passed over are left out.
+-spec tick(sub()) -> sub().
+tick(#sub{next = Next0, interval = Interval} = Sub) ->
+    Late = max(0, erlang:monotonic_time(millisecond) - Next0) div Interval,
+    Next = Next0 + (Late + 1) * Interval,
+    Missed = case due(Sub) of true -> 0; false -> 1 end,
+    Sub#sub{next = Next, timer = timer(Next, Sub#sub.ref),
+            missed = Sub#sub.missed + Missed + Late}.
+
+%% @doc `tick', or `done' for the last one.
+-spec send(tick | done, Status :: term(), {Items :: [tuple()], Aggs :: [tuple()]}, sub()) -> sub().
+send(Kind, Status, {Items, Aggs}, #sub{count = N} = Sub) ->
+    Output = case Sub#sub.output of
+                 text -> #{output => iolist_to_binary([T || {text, T} <- Items])};
+                 records -> #{records => [I || I <- Items, is_record(I)]}
+             end,
+    Message = Output#{tick => N + 1, status => Status, aggregations => Aggs,
+                      drops => [{Drop, Count, Text} || {drop, Drop, Count, Text} <- Items],
+                      faults => [Text || {fault, Text} <- Items],
+                      warnings => [Text || {warning, Text} <- Items],
+                      missed => Sub#sub.missed},
+    Sub#sub.to ! {erltrace, Sub#sub.ref, Kind, Message},
+    Sub#sub{count = N + 1, unanswered = Sub#sub.unanswered + 1, missed = 0}.
+
+is_record(Item) ->
+    not lists:member(element(1, Item), [text, drop, fault, warning]).
+
+-spec ack(sub()) -> sub().
+ack(#sub{unanswered = N} = Sub) -> Sub#sub{unanswered = max(0, N - 1)}.
+
+-spec is_down(reference(), sub()) -> boolean().
+is_down(Mon, #sub{mon = Mine}) -> Mon =:= Mine.
+
+-spec free(sub()) -> ok.
+free(#sub{ref = Ref, mon = Mon, timer = Timer}) ->
+    _ = erlang:cancel_timer(Timer),
+    _ = erlang:unalias(Ref),
+    _ = erlang:demonitor(Mon, [flush]),
+    ok.
