@@ -499,7 +499,8 @@ has_stacks() ->
     ?assertEqual(insides() andalso list_to_integer(erlang:system_info(otp_release)) < 29, Has),
     Has.
 
-lines(Text) -> string:lexemes(Text, "\n ").
+%% A stack is a list of frames.
+lines(Frames) -> [string:trim(binary_to_list(iolist_to_binary(F))) || F <- Frames].
 
 %% ---- where there is none ---------------------------------------------------------------------
 
