@@ -481,13 +481,16 @@ static void receive(struct nodes *ns, int ms)
 {
 	struct pollfd fds[64];
 	ei_x_buff x;
+	bool waiting = false;
 	int n = 0;
 
 	for (int i = 0; i < ns->n && n < 64; i++)
-		if (ns->v[i].state != DONE)
+		if (ns->v[i].state != DONE) {
 			fds[n++] = (struct pollfd){.fd = ns->v[i].nd->fd, .events = POLLIN};
+			waiting |= nd_waiting(ns->v[i].nd);
+		}
 	beat(ns);
-	if (poll(fds, (nfds_t)n, ms < ns->beat_ms ? ms : ns->beat_ms) <= 0)
+	if (!waiting && poll(fds, (nfds_t)n, ms < ns->beat_ms ? ms : ns->beat_ms) <= 0)
 		return;
 	ei_x_new(&x);
 	for (int i = 0; i < ns->n; i++)

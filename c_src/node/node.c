@@ -166,18 +166,34 @@ struct nd *nd_connect(
 	return n;
 }
 
+struct nd_kept {
+	struct nd_kept *next;
+	ei_x_buff msg;
+};
+
+static void drop_kept(struct nd *n)
+{
+	struct nd_kept *k = n->kept;
+
+	n->kept = k->next;
+	ei_x_free(&k->msg);
+	free(k);
+}
+
 void nd_close(struct nd *n)
 {
 	if (n == NULL)
 		return;
 	if (n->fd >= 0)
 		ei_close_connection(n->fd);
+	while (n->kept != NULL)
+		drop_kept(n);
 	free(n);
 }
 
 /* ---- messages -------------------------------------------------------------------------- */
 
-int nd_receive(struct nd *n, ei_x_buff *msg, int ms, struct et_error *e)
+static int receive(struct nd *n, ei_x_buff *msg, int ms, struct et_error *e)
 {
 	struct pollfd fd = {.fd = n->fd, .events = POLLIN};
 	erlang_msg head;
@@ -197,6 +213,37 @@ int nd_receive(struct nd *n, ei_x_buff *msg, int ms, struct et_error *e)
 		return 0;
 	msg->index = 0;
 	return ei_decode_version(msg->buff, &msg->index, &version) < 0 ? 0 : 1;
+}
+
+/* Behind those that are kept already. The copy has the buffer, the message a new one. */
+static int keep(struct nd *n, ei_x_buff *msg)
+{
+	struct nd_kept *k = malloc(sizeof(*k)), **at = &n->kept;
+
+	if (k == NULL)
+		return -1;
+	*k = (struct nd_kept){.msg = *msg};
+	while (*at != NULL)
+		at = &(*at)->next;
+	*at = k;
+	return ei_x_new(msg);
+}
+
+bool nd_waiting(const struct nd *n)
+{
+	return n->kept != NULL;
+}
+
+int nd_receive(struct nd *n, ei_x_buff *msg, int ms, struct et_error *e)
+{
+	ei_x_buff old = *msg;
+
+	if (n->kept == NULL)
+		return receive(n, msg, ms, e);
+	*msg = n->kept->msg;
+	n->kept->msg = old;
+	drop_kept(n);
+	return 1;
 }
 
 int nd_send(struct nd *n, const erlang_pid *to, const ei_x_buff *msg, struct et_error *e)
@@ -249,7 +296,7 @@ int nd_rpc(struct nd *n, const char *mod, const char *fun, const ei_x_buff *args
 	if (n->fd < 0 || ei_rpc_to(&n->ec, n->fd, m, f, args->buff, args->index) < 0)
 		return gone(n, e);
 	while (now_ms() < until) {
-		rc = nd_receive(n, result, (int)(until - now_ms()), e);
+		rc = receive(n, result, (int)(until - now_ms()), e);
 		if (rc < 0)
 			return rc;
 		if (rc == 0)
@@ -257,8 +304,11 @@ int nd_rpc(struct nd *n, const char *mod, const char *fun, const ei_x_buff *args
 		at = result->index;
 		if (nd_get_tuple(result, &at, 2) < 0 ||
 			nd_get_atom(result, &at, atom, sizeof(atom)) < 0 ||
-			strcmp(atom, "rex") != 0)
+			strcmp(atom, "rex") != 0) {
+			if (keep(n, result) < 0)
+				return et_err(e, "ET_NOMEM", "out of memory");
 			continue;
+		}
 		result->index = at;
 		return bad_rpc(n, mod, fun, result, e);
 	}

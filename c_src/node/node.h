@@ -62,6 +62,7 @@ struct nd {
 	int64_t ospid;
 	uint64_t secret; /* a number that only who has the cookie knows */
 	char otp[16], arch[128]; /* "25", "x86_64-pc-linux-gnu" */
+	struct nd_kept *kept;	 /* messages that came before the answer to a call */
 };
 
 /* name: alive name, or name@host; port 0: ask epmd. Free with nd_close(). */
@@ -71,8 +72,7 @@ void nd_close(struct nd *n);
 
 /*
  * Apply mod:fun to args, a list without version byte. The result, at result->index, is valid
- * until the buffer is used again. Messages that are no answer are thrown away: use it before the
- * agent runs, or after.
+ * until the buffer is used again. Messages that are no answer are kept for nd_receive().
  */
 int nd_rpc(struct nd *n, const char *mod, const char *fun, const ei_x_buff *args, ei_x_buff *result,
 	struct et_error *e);
@@ -81,6 +81,8 @@ int nd_send_atom(struct nd *n, const erlang_pid *to, const char *atom, struct et
 /* The next message, its term at msg->index: 1; 0: none within ms, or a signal; -1: the node is
  * gone. */
 int nd_receive(struct nd *n, ei_x_buff *msg, int ms, struct et_error *e);
+/* Is there one that has come already? Then poll() on the socket may wait in vain. */
+bool nd_waiting(const struct nd *n);
 
 /* Decoding, for terms that an agent sent: -1 where the term is something else. */
 int nd_get_tuple(const ei_x_buff *x, int *at, int arity);
