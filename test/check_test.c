@@ -400,7 +400,7 @@ static const struct row rows[] = {
 	{"D_PROTO_LEN", "inline int one[int x] = x; BEGIN { trace(one[1, 2]); }"},
 	{"D_PROTO_ARG", B("trace(strlen(arg0));")},
 	{"D_PROTO_ARG", B("exit(\"x\");")},
-	{"D_PROTO_ARG", B("trace(copyinstr(gs));")},
+	{"D_PROTO_ARG", B("trace(copyinstr(gst));")},
 	{"D_PROTO_ARG", "inline int one[int x] = x; BEGIN { trace(one[\"x\"]); }"},
 	{"D_TRACE_VOID", B("trace(bcopy(gp, gp, 1));")},
 	{"D_TRACE_DYN", B("@a = count(); trace(@a);")},
