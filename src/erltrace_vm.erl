@@ -89,9 +89,13 @@ rearm(#armed{session = undefined, want = Want} = Armed, Needs) ->
            end),
     Armed#armed{want = Want1};
 rearm(#armed{session = Session} = Armed, Needs) ->
-    [attempt(trace, function, [Session, MFA, pattern(Kind), [scope(Kind)]]) ||
-        {MFA, Kind} <- maps:to_list(patterns(Needs))],
+    Free = {fun(_) -> true end, fun(_) -> ok end},
+    erltrace_patterns:on(patterns(Needs), #{}, Free, set_in(Session)),
     Armed.
+
+%% In a session nobody else has patterns.
+set_in(Session) ->
+    fun(MFA, Pattern, Opts) -> attempt(trace, function, [Session, MFA, Pattern, Opts]) end.
 
 patterns(Needs) ->
     maps:from_list([{{M, F, A}, Kind} || {Kind, M, F, A} <- Needs]).
@@ -196,11 +200,7 @@ add_pattern(MFA, Kind, Ps) ->
         _ -> Ps#{MFA => Kind}
     end.
 
-pattern(return) -> [{'_', [], [{return_trace}]}];
-pattern(_) -> true.
-
-scope(return) -> local;
-scope(Kind) -> Kind.
+scope(Kind) -> erltrace_patterns:scope(Kind).
 
 change(Old, New) ->
     Left = change_patterns(New#want.patterns),
@@ -218,43 +218,34 @@ change(Old, New) ->
 %% functions have somebody else's pattern, which may tell us less than ours would.
 change_patterns(Wanted) ->
     Have = erltrace_nif:kept(patterns, #{}),
-    Ours = maps:filter(fun(MFA, Kind) -> current(MFA) =:= shown(Kind) end, Have),
     %% A module that was loaded anew has lost its patterns: those are not ours any more.
+    Ours = maps:filter(fun(MFA, Kind) -> current(MFA) =:= shown(Kind) end, Have),
     Off = maps:filter(fun(MFA, Kind) ->
                               not is_map_key(MFA, Wanted) orelse
                                   scope(map_get(MFA, Wanted)) =/= scope(Kind)
                       end, Ours),
-    set_patterns(Off, false),
+    IsBare = fun(MFA) -> lists:member(current(MFA), [none, undefined]) end,
+    erltrace_patterns:off(Off, IsBare, fun set_pattern/3),
     On = maps:filter(fun(MFA, Kind) ->
-                             current(MFA) =:= none orelse
-                                 (is_map_key(MFA, Ours) andalso map_get(MFA, Ours) =/= Kind)
+                             case Ours of
+                                 #{MFA := Kind} -> false;
+                                 #{MFA := _} -> true;
+                                 _ -> current(MFA) =:= none
+                             end
                      end, Wanted),
-    erltrace_nif:keep(patterns, maps:merge(maps:without(maps:keys(Off), Ours), On)),
-    set_patterns(On, true),
+    Kept = maps:merge(maps:without(maps:keys(Off), Ours), On),
+    erltrace_nif:keep(patterns, Kept),
+    Touch = fun([]) -> ok;
+               (More) -> % for a moment they are ours
+                    erltrace_nif:keep(patterns, maps:merge(maps:from_list(More), Kept))
+            end,
+    erltrace_patterns:on(On, maps:without(maps:keys(On), Kept), {IsBare, Touch}, fun set_pattern/3),
+    erltrace_nif:keep(patterns, Kept),
     length([MFA || {MFA, Kind} <- maps:to_list(Wanted), not is_map_key(MFA, Ours),
                    not is_map_key(MFA, On), not lists:member(current(MFA), [undefined, shown(Kind)])]).
 
-%% Each call has the whole node come by: one for a module, where all of it is meant.
-set_patterns(Patterns, On) ->
-    Groups = maps:fold(fun({M, F, A}, Kind, Gs) ->
-                               maps:update_with({M, Kind}, fun(Fs) -> [{F, A} | Fs] end,
-                                                [{F, A}], Gs)
-                       end, #{}, Patterns),
-    maps:foreach(fun({M, Kind}, Fs) ->
-                         Pattern = On andalso pattern(Kind),
-                         case length(Fs) > 1 andalso all_functions(M) -- Fs of
-                             [] -> set_pattern({M, '_', '_'}, Pattern, Kind);
-                             _ -> [set_pattern({M, F, A}, Pattern, Kind) || {F, A} <- Fs]
-                         end
-                 end, Groups).
-
-set_pattern(MFA, Pattern, Kind) ->
-    attempt(erlang, trace_pattern, [MFA, Pattern, [scope(Kind)]]).
-
-all_functions(M) ->
-    try M:module_info(functions)
-    catch error:undef -> [none]
-    end.
+set_pattern(MFA, Pattern, Opts) ->
+    attempt(erlang, trace_pattern, [MFA, Pattern, Opts]).
 
 %% {local | global, MatchSpec}, none, or undefined where there is no such function. One by one:
 %% to ask for all of it at once stops the whole node.
@@ -268,7 +259,7 @@ current(MFA) ->
     end.
 
 %% How the VM shows what we set.
-shown(return) -> {local, pattern(return)};
+shown(return) -> {local, erltrace_patterns:pattern(return)};
 shown(Kind) -> {Kind, []}.
 
 change(_, _, [], []) ->
@@ -315,8 +306,7 @@ arm_session(#want{flags = Flags} = Want) ->
 %% The session lives as long as somebody has this term.
 session(State, Patterns, Flags, PortFlags) ->
     S = apply(trace, session_create, [?APP, {erltrace_nif, State}, []]),
-    [attempt(trace, function, [S, MFA, pattern(Kind), [scope(Kind)]]) ||
-        {MFA, Kind} <- maps:to_list(Patterns)],
+    erltrace_patterns:all_on(Patterns, set_in(S)),
     trace_processes(S, Flags),
     [attempt(trace, port, [S, P, true, PortFlags]) || PortFlags =/= [],
                                                       P <- [new | erlang:ports()]],
