@@ -78,6 +78,14 @@ say = $(if $(V),,@echo '  $(1)  $(2)')
 LIB_DIRS := c_src $(addprefix c_src/,d bpf engine provider consume api)
 LIB_SRC := $(sort $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c)))
 CLI_SRC := $(sort $(wildcard c_src/cli/*.c c_src/node/*.c))
+
+# The live page's server, where libwebsockets and jansson are there (WEB=: without).
+WEB ?= $(shell pkg-config --exists libwebsockets jansson libcrypto 2>/dev/null && echo yes)
+ifneq ($(WEB),)
+CLI_SRC += $(sort $(wildcard c_src/web/*.c))
+WEB_CFLAGS := -DHAVE_WEB $(shell pkg-config --cflags libwebsockets jansson libcrypto)
+WEB_LIB := $(shell pkg-config --libs libwebsockets jansson libcrypto)
+endif
 TEST_SRC := $(filter-out test/fuzz_% test/probe_drv.c,$(sort $(wildcard test/*.c)))
 FUZZ_SRC := $(sort $(wildcard test/fuzz_*.c))
 BENCH_SRC := $(filter-out bench/null_%,$(sort $(wildcard bench/*.c)))
@@ -168,7 +176,7 @@ $(LIB)/liberltrace.so: $(SHARED)
 $(COMMAND): $(CLI_OBJ) $(STATIC)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(EI_LIB)
+	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(EI_LIB) $(WEB_LIB)
 
 $(BUILD)/erltrace.pc: erltrace.pc.in include/erltrace.h Makefile
 	$(Q)mkdir -p $(@D)
@@ -188,7 +196,7 @@ $(SAN)/liberltrace.a: $(SAN_LIB_OBJ)
 $(SAN)/bin/erltrace: $(SAN_CLI_OBJ) $(SAN)/liberltrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(SANITIZE) -pthread -o $@ $^ $(EI_LIB)
+	$(Q)$(CLANG) $(SANITIZE) -pthread -o $@ $^ $(EI_LIB) $(WEB_LIB)
 
 $(SAN_TESTS): $(SAN)/%: $(SAN)/%.o $(SAN)/liberltrace.a
 	$(call say,LINK,$@)
@@ -304,11 +312,13 @@ EI ?= $(firstword $(foreach d,$(addsuffix /usr,$(ERL_ROOT) /usr/lib/erlang), \
 	$(if $(wildcard $(d)/include/ei.h),$(if $(wildcard $(d)/lib/libei.a),$(d)))))
 ifneq ($(EI),)
 EI_LIB := $(EI)/lib/libei.a
-NODE_OBJ := $(filter %/cli/node.o %/cli/node_run.o $(BUILD)/c_src/node/% $(SAN)/c_src/node/%, \
+NODE_OBJ := $(filter %/cli/node.o %/cli/node_run.o %/web/nodes.o $(BUILD)/c_src/node/% $(SAN)/c_src/node/%, \
 	$(CLI_OBJ) $(SAN_CLI_OBJ))
 $(NODE_OBJ): CPPFLAGS += -DHAVE_EI -D_REENTRANT -I$(EI)/include \
 	-DERLTRACE_LIBDIR='"$(LIBDIR)/erltrace"'
 endif
+$(filter %/cli/main.o $(BUILD)/c_src/web/% $(SAN)/c_src/web/%,$(CLI_OBJ) $(SAN_CLI_OBJ)): \
+	CPPFLAGS += $(WEB_CFLAGS) -DERLTRACE_SHARE='"$(PREFIX)/share/erltrace"'
 
 # beam/erlang.c has the list of providers that holds in a node.
 $(PRIV)/erltrace.so: $(filter-out %/provider/providers.o,$(LIB_OBJ)) $(BEAM_OBJ)
@@ -411,7 +421,7 @@ $(BUILD)/erl/null_tracer.so: bench/null_tracer.c
 
 # What objects are built with: when that changes, they are built anew.
 FLAGS := $(strip $(CC) $(CLANG) $(filter-out -Werror,$(ALL_CFLAGS) $(SAN_CFLAGS)) $(ERL_INCLUDE) \
-	$(EI) $(LIBDIR))
+	$(EI) $(LIBDIR) $(WEB_CFLAGS))
 $(BUILD)/.flags: ;
 ifeq ($(filter clean print-version,$(MAKECMDGOALS)),)
 ifneq ($(strip $(file <$(BUILD)/.flags)),$(FLAGS))

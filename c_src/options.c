@@ -312,6 +312,34 @@ static int parse_value(const struct et_optdef *d, const char *value, uint64_t *v
 	}
 }
 
+/*
+ * After harmless: may a script that nobody trusts set this? Nothing that names files or programs,
+ * nothing that frees it of its guards, and no great sizes.
+ */
+static bool is_harmless(const struct et_optdef *d, int i, uint64_t v)
+{
+	switch (i) {
+	case OPT_HARMLESS: return v != 0;
+	case OPT_DESTRUCTIVE:
+	case OPT_CPP:
+	case OPT_DEBUG: return v == 0;
+	case OPT_WATCHDOG: return v != 0 && v <= d->def;
+	case OPT_SILENCE: return v != 0 && v <= d->def;
+	case OPT_WATCHTIME:
+	case OPT_MAXTHREADS:
+	case OPT_NSPEC: return v <= (d->def < 16 ? 16 : d->def);
+	case OPT_CLEANRATE:
+	case OPT_STATUSRATE: return v >= d->def / 10;
+	default: return d->kind != OK_SIZE || v <= (d->def < 16 << 20 ? 16 << 20 : d->def);
+	}
+}
+
+static int harmful(const char *name, struct et_error *e)
+{
+	return et_err(e, "ET_OPTION", "option %s cannot be set to this here: only harmless scripts "
+					"are permitted", name);
+}
+
 int et_setopt(struct et_options *o, const char *name, const char *value, struct et_error *e)
 {
 	int i = lookup(name);
@@ -329,9 +357,13 @@ int et_setopt(struct et_options *o, const char *name, const char *value, struct 
 		value = "1";
 	if (value == NULL)
 		return bad_value(d, NULL, e);
+	if (d->kind == OK_STR && o->val[OPT_HARMLESS] && i != OPT_VERSION && i != OPT_AMIN)
+		return harmful(name, e);
 	if (d->kind == OK_STR)
 		return set_text(o, i, value, e);
 	if (strcmp(value, "unset") == 0) {
+		if (o->val[OPT_HARMLESS] && !is_harmless(d, i, d->def))
+			return harmful(name, e);
 		o->val[i] = d->def;
 		o->set[i] = false;
 		return 0;
@@ -345,6 +377,8 @@ int et_setopt(struct et_options *o, const char *name, const char *value, struct 
 		return et_err(e, "ET_OPTION", "option %s: %.64s is not between %s and %s", name,
 			value, lo, hi);
 	}
+	if (o->val[OPT_HARMLESS] && !is_harmless(d, i, v))
+		return harmful(name, e);
 	o->val[i] = v;
 	o->set[i] = true;
 	return 0;

@@ -267,6 +267,13 @@ int erltrace_walk(erltrace_t *h, const char *name, erltrace_agg_cb *cb, void *ar
 int erltrace_each(erltrace_t *h, const char *name, erltrace_agg_cb *cb, void *arg,
 	erltrace_error_t *err);
 /* Zero the values, keep the keys. name NULL: all. */
+/*
+ * What the aggregations gathered since the last call, as a line of JSON (doc/json.md, tick) for
+ * text; the first call, which comes before the first erltrace_work(), gives a line with their
+ * shapes before it. clear(), trunc() and the results are not touched.
+ */
+int erltrace_tick(erltrace_t *h, const char *node, int (*text)(void *arg, const char *s, size_t len),
+	void *arg, erltrace_error_t *err);
 int erltrace_clear(erltrace_t *h, const char *name, erltrace_error_t *err);
 /* Forget the keys too. */
 int erltrace_trunc(erltrace_t *h, const char *name, erltrace_error_t *err);

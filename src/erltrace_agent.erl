@@ -30,7 +30,7 @@
                | {scripts, [{clause | file, Name :: binary(), Text :: binary()}]}
                | {args, [binary()]}
                | {list | json | terminal | zero | verbose | code, true}
-               | {silence | preview, Ms :: pos_integer()}
+               | {silence | preview | live, Ms :: pos_integer()}
                | {target, integer()}].
 
 -define(POLL, 10).          % ms between two looks at what there is
@@ -44,7 +44,7 @@
 
 -record(guard, {command, node, worker, mon, handle, heard, silence, silent = false}).
 -record(st, {command, h, form, role = alone, part, preview, every = ?PREVIEW,
-             ended = false, verbose = false}).
+             ended = false, verbose = false, live, tick}).
 
 %% @doc Called by the command. Its pid, and what to do.
 -spec start(pid(), spec()) -> {ok, pid()}.
@@ -210,7 +210,8 @@ script(Command, H, Spec) ->
             Now = now_ms(), % may be below 0
             St = #st{command = Command, h = H, form = form(Spec), part = Now, preview = Now,
                      every = proplists:get_value(preview, Spec, ?PREVIEW),
-                     verbose = proplists:get_bool(verbose, Spec)},
+                     verbose = proplists:get_bool(verbose, Spec),
+                     live = proplists:get_value(live, Spec), tick = Now},
             receive
                 go -> go(St);
                 go_first -> go(St#st{role = first});
@@ -261,7 +262,10 @@ go(#st{command = Command, h = H, role = Role} = St) ->
             failed(Command, -1, Reason)
     end.
 
-run(#st{command = Command, h = H} = St) ->
+run(St) ->
+    work(tick(St)).
+
+work(#st{command = Command, h = H} = St) ->
     case erltrace_handle:call(H, {work, St#st.form}) of
         {error, Reason} ->
             failed(Command, -1, Reason);
@@ -269,8 +273,10 @@ run(#st{command = Command, h = H} = St) ->
             give(Command, {batch, [item(I) || I <- Items]}),
             St1 = hand_on(Status, St),
             case Status of
-                done -> exit_code(erltrace_handle:call(H, status));
-                ok -> listen(tell_ended(St1), ?POLL)
+                done ->
+                    give_tick(St1),
+                    exit_code(erltrace_handle:call(H, status));
+                ok -> listen(tell_ended(St1), until_tick(St1))
             end
     end.
 
@@ -294,6 +300,27 @@ listen(#st{command = Command, h = H} = St, Timeout) ->
     after Timeout ->
         run(St)
     end.
+
+%% --live: what came since the last one. A command that is slow gets fewer of them, with more each.
+tick(#st{live = undefined} = St) ->
+    St;
+tick(#st{live = Every, tick = Due} = St) ->
+    case now_ms() of
+        Now when Now >= Due ->
+            give_tick(St),
+            St#st{tick = max(Due + Every, Now)};
+        _ ->
+            St
+    end.
+
+give_tick(#st{live = undefined}) ->
+    ok;
+give_tick(#st{command = Command, h = H}) ->
+    {ok, Lines} = erltrace_handle:call(H, tick),
+    give(Command, {batch, [{live, Line} || {text, Line} <- Lines]}).
+
+until_tick(#st{live = undefined}) -> ?POLL;
+until_tick(#st{tick = Due}) -> max(0, min(?POLL, Due - now_ms())).
 
 %% What the others gathered goes to the first; what the end would print is kept by the command.
 hand_on(Status, #st{role = other, part = Due} = St) ->

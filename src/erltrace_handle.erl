@@ -210,6 +210,8 @@ handle({unsubscribe, Ref}, St) ->
     end;
 handle(_, #st{running = false} = St) ->
     {{error, no_prog}, St};
+handle(tick, St) ->
+    {erltrace_nif:tick(St#st.nif, atom_to_binary(node())), St};
 handle({role, Role}, St) ->
     {erltrace_nif:role(St#st.nif, Role), St};
 handle({hold, Hold}, St) ->

@@ -2,6 +2,8 @@
 /* The life of a handle; see include/erltrace.h for what each call promises. */
 #include "handle.h"
 
+#include "../consume/json.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -428,6 +430,19 @@ int erltrace_each(
 	erltrace_t *h, const char *name, erltrace_agg_cb *cb, void *arg, erltrace_error_t *err)
 {
 	return need_consumer(h, err) < 0 ? -1 : co_each(h->co, name, cb, arg);
+}
+
+int erltrace_tick(erltrace_t *h, const char *node,
+	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err)
+{
+	struct co_json j = {.text = text, .arg = arg};
+	int rc;
+
+	if (need_consumer(h, err) < 0)
+		return -1;
+	rc = co_json_tick(&j, h->co, node, en_fired(h->en), -1);
+	co_json_free(&j);
+	return rc;
 }
 
 int erltrace_clear(erltrace_t *h, const char *name, erltrace_error_t *err)

@@ -528,6 +528,7 @@ struct beam_handle *beam_get(ErlNifEnv *env, ERL_NIF_TERM t);
 char *beam_get_text(ErlNifEnv *env, ERL_NIF_TERM t, size_t *len); /* to be freed; NULL: no text */
 ERL_NIF_TERM beam_error(ErlNifEnv *env, const erltrace_error_t *e);
 ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_tick(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_walk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_status(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_probes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);

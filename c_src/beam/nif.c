@@ -489,6 +489,7 @@ static ErlNifFunc functions[] = {
 	{"go", 1, nif_go, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"stop", 1, nif_stop, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"work", 2, nif_work, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"tick", 2, nif_tick, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"walk", 2, nif_walk, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"watch", 2, nif_watch, 0},
 	{"clean", 1, nif_clean, ERL_NIF_DIRTY_JOB_CPU_BOUND},

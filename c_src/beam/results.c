@@ -292,6 +292,27 @@ ERL_NIF_TERM nif_preview(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return enif_make_tuple2(env, atom_ok, items);
 }
 
+/* tick(Handle, Node) -> {ok, Binary}: lines of --live */
+ERL_NIF_TERM nif_tick(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct results r = {.env = env, .list = enif_make_list(env, 0)};
+	struct co_json json = {.text = on_text, .arg = &r};
+	ERL_NIF_TERM items;
+	char *node;
+
+	WITH_HANDLE(b)
+	node = beam_get_text(env, argv[1], NULL);
+	if (b->h->co != NULL && node != NULL)
+		co_json_tick(&json, b->h->co, node, en_fired(b->h->en),
+			(double)b->watch.permille / 10);
+	beam_watch_read(b);
+	co_json_free(&json);
+	enif_mutex_unlock(b->lock);
+	free(node);
+	enif_make_reverse_list(env, r.list, &items);
+	return enif_make_tuple2(env, atom_ok, items);
+}
+
 /* status(Handle) -> idle | running | filled | stopped | {exited, Code} */
 ERL_NIF_TERM nif_status(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {

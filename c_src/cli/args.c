@@ -11,13 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON, OPT_COOKIE_FILE };
+enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON, OPT_LIVE, OPT_COOKIE_FILE };
 
 static const char letters[] = "+3:6:aAb:c:CD:ef:FGhHi:I:lL:m:n:N:o:p:P:qs:SU:vVwx:X:Z";
 static const struct option longs[] = {
 	{"cookie-file", required_argument, NULL, OPT_COOKIE_FILE},
 	{"help", no_argument, NULL, OPT_HELP},
 	{"json", no_argument, NULL, OPT_JSON},
+	{"live", required_argument, NULL, OPT_LIVE},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
 };
@@ -25,7 +26,8 @@ static const struct option longs[] = {
 static const char usage[] =
 	"Usage: erltrace [-64] [-CeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
 	"	[-L path] [-N node] [-o output] [-p pid] [-s script] [-U name] [-x opt[=val]]\n"
-	"	[-X a|c|s|t] [--json] [--help] [--version]\n"
+	"	[-X a|c|s|t] [--json [--live=HZ]] [--help] [--version]\n"
+	"       erltrace web [--help]\n"
 	"\n"
 	"	[-P provider [[ predicate ] action ]]\n"
 	"	[-m [ provider: ] module [[ predicate ] action ]]\n"
@@ -69,6 +71,7 @@ static const char help[] =
 	"	-Z   accept probe descriptions that match nothing\n"
 	"	--cookie-file F  the cookie for nodes (else $ERL_COOKIE_FILE, ~/.erlang.cookie)\n"
 	"	--json     results as JSON, one object a line\n"
+	"	--live=HZ  with --json: so often a second, what aggregations gathered\n"
 	"	--help     this text\n"
 	"	--version  print the version\n"
 	"\n"
@@ -180,6 +183,19 @@ static int set_mode(struct cli *c, enum cli_mode mode)
 	return -1;
 }
 
+static int set_live(struct cli *c, const char *arg)
+{
+	char *end;
+	double hz = strtod(arg, &end);
+
+	if (end == arg || *end != '\0' || !(hz >= 0.01 && hz <= 100)) {
+		cli_say("--live takes a rate of 0.01 to 100 times a second, not %s", arg);
+		return CLI_USAGE;
+	}
+	c->live_ms = (int)(1000 / hz);
+	return -1;
+}
+
 /* Flags that only set an option of the handle. */
 static bool is_setting(struct cli *c, int flag, const char *arg)
 {
@@ -247,6 +263,7 @@ static int one_option(struct cli *c, int flag, const char *arg)
 	case 'Z': c->zero_matches = true; return -1;
 	case OPT_HELP: return set_mode(c, MODE_HELP);
 	case OPT_JSON: c->json = true; return -1;
+	case OPT_LIVE: return set_live(c, arg);
 	case OPT_COOKIE_FILE: c->cookie_file = arg; return -1;
 	default: return bad_usage(); /* getopt has said why */
 	}
@@ -274,6 +291,10 @@ int cli_args(struct cli *c, int argc, char **argv)
 			add_arg(c, argv[optind++]);
 	}
 	argv[0] = own;
+	if (status == -1 && c->live_ms > 0 && !c->json) {
+		cli_say("--live needs --json");
+		return CLI_USAGE;
+	}
 	return status;
 }
 

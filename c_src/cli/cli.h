@@ -59,6 +59,7 @@ struct cli {
 	bool show_code;	    /* -S */
 	bool zero_matches;  /* -Z */
 	bool json;	    /* --json */
+	int live_ms;	    /* --live; 0: not */
 	int verbose;	    /* -v */
 	const char *output; /* -o */
 	struct cli_setting *settings;
@@ -128,6 +129,9 @@ bool cli_ended(struct cli *c); /* is it time to stop? */
 /* node.c */
 bool cli_nodes_wanted(struct cli *c); /* -N, or a script names an erlang provider */
 int cli_nodes(struct cli *c);	      /* run, compile or list there */
+
+/* ../web/main.c */
+int web_main(int argc, char **argv);
 
 /* child.c */
 int cli_procs_start(struct cli *c); /* fork and hold, or find; sets $target */

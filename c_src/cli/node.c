@@ -475,6 +475,8 @@ static int put_spec(ei_x_buff *x, struct nodes *ns)
 	put_flag(x, "verbose", c->verbose > 0);
 	put_flag(x, "code", c->show_code || cli_option_on(c, "verbose"));
 	put_number(x, "silence", silence);
+	if (c->live_ms > 0)
+		put_number(x, "live", c->live_ms);
 	if (c->nprocs > 0) {
 		put_number(x, "target",
 			has_command(c) && ns->n == 1 ? ns->v[0].nd->ospid : c->procs[0].pid);
@@ -571,6 +573,8 @@ int cli_nodes(struct cli *c)
 	struct et_error e = {.tag = ""};
 	int status;
 
+	if (c->nnodes == 1 && strcmp(c->nodes[0], "*") == 0)
+		c->nnodes = 0; /* every local one */
 	if (c->mode != MODE_LIST && c->nscripts == 0) {
 		cli_say("no probes specified");
 		return CLI_ERROR;

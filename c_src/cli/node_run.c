@@ -225,7 +225,9 @@ static void reopen(struct nodes *ns, const char *text, long len)
 static void print_item(
 	struct nodes *ns, struct target *t, const char *kind, const char *text, long len)
 {
-	if (strcmp(kind, "text") == 0 && ns->c->json) {
+	if (strcmp(kind, "live") == 0) { /* it names its node */
+		cli_write(ns->c, text, (size_t)len);
+	} else if (strcmp(kind, "text") == 0 && ns->c->json) {
 		write_json(ns, t, text, len);
 	} else if (strcmp(kind, "text") == 0) {
 		cli_write(ns->c, text, (size_t)len);

@@ -72,14 +72,40 @@ bool cli_ended(struct cli *c)
 	return interrupts > 0 || c->write_error != 0 || cli_procs_ended(c);
 }
 
+/* --live: is it time for a tick? */
+static bool is_due(const struct cli *c, struct timespec *next)
+{
+	struct timespec now;
+
+	if (c->live_ms == 0)
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec < next->tv_sec ||
+		(now.tv_sec == next->tv_sec && now.tv_nsec < next->tv_nsec))
+		return false;
+	*next = now;
+	next->tv_sec += (c->live_ms + next->tv_nsec / 1000000) / 1000;
+	next->tv_nsec = (c->live_ms + next->tv_nsec / 1000000) % 1000 * 1000000;
+	return true;
+}
+
+static int on_tick(void *arg, const char *text, size_t len)
+{
+	cli_write(arg, text, len);
+	return 0;
+}
+
 /* 0, or -1 with the error told. */
 static int loop(struct cli *c, const erltrace_handlers_t *handlers)
 {
 	erltrace_error_t err = {0};
+	struct timespec next = {0};
 	bool stopped = false;
 	int r;
 
 	do {
+		if (is_due(c, &next))
+			erltrace_tick(c->h, "", on_tick, c, &err);
 		if (!stopped && cli_ended(c)) {
 			stopped = true;
 			if (interrupts > 0 && !c->json)
@@ -94,6 +120,8 @@ static int loop(struct cli *c, const erltrace_handlers_t *handlers)
 		if (r == ERLTRACE_OK && !stopped && !cli_ended(c))
 			erltrace_sleep(c->h);
 	} while (r != ERLTRACE_DONE);
+	if (c->live_ms > 0)
+		erltrace_tick(c->h, "", on_tick, c, &err); /* what came last */
 	return 0;
 }
 

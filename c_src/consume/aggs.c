@@ -27,6 +27,7 @@ struct ag {
 	size_t ntab, n;
 	size_t mem; /* of entries and table, against aggmax */
 	uint64_t seq, drops, changes;
+	size_t at; /* live: where the next tick begins */
 	struct ag_state *st; /* one an aggregation */
 	unsigned nst;
 };
@@ -142,10 +143,9 @@ static struct ag_ent *find(struct ag *ag, unsigned agg, const void *key, size_t 
 }
 
 static struct ag_ent *insert(
-	struct co *co, unsigned agg, const void *key, size_t len, uint64_t hash)
+	struct co *co, struct ag *ag, unsigned agg, const void *key, size_t len, uint64_t hash)
 {
 	const struct prog_agg *a = co->prog->aggs[agg];
-	struct ag *ag = co->ag;
 	size_t size = ent_size(a, len);
 	struct ag_ent *e;
 
@@ -192,28 +192,38 @@ static void merge_part(struct co *co, struct ag_ent *e, unsigned thread, const u
 	aggfn_merge(a, (*pp)->data, data);
 }
 
+/* Into one of the tables; NULL: it is full. */
+static struct ag_ent *merge(struct co *co, struct ag *ag, unsigned agg, const void *key,
+	size_t keylen, const void *data)
+{
+	uint64_t hash = hash_key(agg, key, keylen);
+	struct ag_ent *e = find(ag, agg, key, keylen, hash);
+
+	if (e == NULL)
+		e = insert(co, ag, agg, key, keylen, hash);
+	if (e == NULL) {
+		co->ag->drops++;
+		return NULL;
+	}
+	e->empty = false;
+	aggfn_merge(co->prog->aggs[agg], e->data, data);
+	return e;
+}
+
 static int take(
 	void *arg, unsigned thread, unsigned agg, const void *key, size_t keylen, const void *data)
 {
 	struct co *co = arg;
 	struct ag_ent *e;
-	uint64_t hash;
 
 	co->ag->changes++;
 	if (agg >= co->prog->naggs || keylen > UINT32_MAX)
 		return 0;
-	hash = hash_key(agg, key, keylen);
-	e = find(co->ag, agg, key, keylen, hash);
-	if (e == NULL)
-		e = insert(co, agg, key, keylen, hash);
-	if (e == NULL) {
-		co->ag->drops++;
-		return 0;
-	}
-	e->empty = false;
-	aggfn_merge(co->prog->aggs[agg], e->data, data);
-	if (co_opt(co, OPT_AGGPERCPU))
+	e = merge(co, co->ag, agg, key, keylen, data);
+	if (e != NULL && co_opt(co, OPT_AGGPERCPU))
 		merge_part(co, e, thread, data);
+	if (co->live != NULL)
+		merge(co, co->live, agg, key, keylen, data);
 	return 0;
 }
 
@@ -222,9 +232,12 @@ int ag_take(struct co *co)
 	return en_agg_take(co->en, take, co);
 }
 
+/* From another engine: that one has its own ticks. */
 void ag_add(struct co *co, unsigned agg, const void *key, size_t len, const uint64_t *data)
 {
-	take(co, 0, agg, key, len, data);
+	co->ag->changes++;
+	if (agg < co->prog->naggs && len <= UINT32_MAX)
+		merge(co, co->ag, agg, key, len, data);
 }
 
 void ag_forget(struct co *co)
@@ -597,6 +610,24 @@ int ag_each(struct co *co, int agg, int (*fn)(struct co *co, const struct ag_ent
 	return rv;
 }
 
+int ag_live_each(
+	struct co *co, int (*fn)(struct co *co, const struct ag_ent *e, void *arg), void *arg)
+{
+	struct ag *ag = co->live;
+	struct ag_ent *e;
+	int rv = 0;
+
+	for (size_t i = 0; i < ag->ntab && ag->n > 0 && rv == 0; i++, ag->at++)
+		while (rv == 0 && (e = ag->tab[ag->at & (ag->ntab - 1)]) != NULL) {
+			ag->tab[ag->at & (ag->ntab - 1)] = e->next;
+			ag->n--;
+			ag->mem -= ent_size(co->prog->aggs[e->agg], e->keylen);
+			rv = fn(co, e, arg);
+			ent_free(e);
+		}
+	return rv;
+}
+
 /* Keep the n largest, or the -n smallest. */
 void ag_trunc(struct co *co, unsigned agg, bool all, int64_t n)
 {
@@ -657,6 +688,11 @@ static const char *const fn_names[AGG_COUNT_] = {
 #define D_BAGG(name, ID, proto) [AGG_##ID] = name,
 #include "../d/builtins.def"
 };
+
+const char *ag_function(const struct prog_agg *a)
+{
+	return fn_names[a->fn];
+}
 
 /* No libm: the library depends on libc alone. */
 static long double root(long double x)

@@ -141,10 +141,14 @@ int ag_rows(struct co *co, const uint16_t *aggs, unsigned n, struct ag_row **row
 /* Every entry of one aggregation, or of all (-1), in no order; until fn returns something else than 0. */
 int ag_each(struct co *co, int agg, int (*fn)(struct co *co, const struct ag_ent *e, void *arg),
 	void *arg);
+/* Of what came since (live): each is given and forgotten, until fn returns something else than 0. */
+int ag_live_each(
+	struct co *co, int (*fn)(struct co *co, const struct ag_ent *e, void *arg), void *arg);
 struct ag_val ag_value(struct co *co, unsigned agg, const struct ag_ent *e);
 /* count, sum, min, max, avg, stddev as the number that prints. */
 int64_t ag_number(const struct ag_val *v);
 uint64_t ag_stddev(const uint64_t *data, uint64_t normal);
+const char *ag_function(const struct prog_agg *a); /* "count" ... */
 bool ag_is_dist(const struct prog_agg *a);
 int ag_public(struct co *co, const struct ag_ent *e, erltrace_agg_t *out);
 
@@ -202,6 +206,7 @@ struct co {
 	bool header;	  /* has been printed */
 	int rv;		  /* what a handler returned */
 	struct ag *ag;
+	struct ag *live; /* --live: what came since the last tick; NULL: nobody asks */
 	struct sy *sy;
 	struct co_tmp *tmp;
 	struct co_val *vals; /* of the action under way */

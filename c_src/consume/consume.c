@@ -48,6 +48,7 @@ void co_free(struct co *co)
 		close(co->fd);
 	co_tmp_free(co);
 	ag_free(co->ag);
+	ag_free(co->live);
 	sy_free(co->sy);
 	cb_free(&co->out);
 	cb_free(&co->wishes);

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* The length of a well-formed UTF-8 sequence at p; 0: there is none. */
 static size_t utf8_length(const uint8_t *p, size_t len)
@@ -255,25 +256,116 @@ static void js_buckets(struct co_buf *b, const erltrace_agg_t *a)
 	cb_str(b, "]");
 }
 
+/* Without its braces, after a first member or none. */
+static void js_agg(struct co_buf *b, const erltrace_agg_t *a)
+{
+	cb_str(b, "\"aggregation\":");
+	js_string(b, a->name, strlen(a->name));
+	js_text(b, "function", a->function);
+	js_values(b, "keys", a->keys, a->nkeys);
+	if (strstr(a->function, "quantize") != NULL) {
+		js_buckets(b, a);
+	} else if (strcmp(a->function, "avg") == 0 || strcmp(a->function, "stddev") == 0) {
+		cb_str(b, ",\"value\":");
+		js_float(b, a->avg);
+	} else if (a->is_signed) {
+		cb_fmt(b, ",\"value\":%lld", (long long)a->value);
+	} else {
+		cb_fmt(b, ",\"value\":%llu", (unsigned long long)a->value);
+	}
+	cb_fmt(b, ",\"normal\":%llu", (unsigned long long)a->normal);
+}
+
 static int js_on_aggregation(void *arg, const erltrace_agg_t *a)
 {
 	struct co_json *j = arg;
 
 	js_begin(j->buf, "aggregation");
-	js_text(j->buf, "aggregation", a->name);
-	js_text(j->buf, "function", a->function);
-	js_values(j->buf, "keys", a->keys, a->nkeys);
-	if (strstr(a->function, "quantize") != NULL) {
-		js_buckets(j->buf, a);
-	} else if (strcmp(a->function, "avg") == 0 || strcmp(a->function, "stddev") == 0) {
-		cb_str(j->buf, ",\"value\":");
-		js_float(j->buf, a->avg);
-	} else if (a->is_signed) {
-		cb_fmt(j->buf, ",\"value\":%lld", (long long)a->value);
-	} else {
-		cb_fmt(j->buf, ",\"value\":%llu", (unsigned long long)a->value);
+	cb_str(j->buf, ",");
+	js_agg(j->buf, a);
+	return js_end(j);
+}
+
+/* ---- live ----------------------------------------------------------------------------- */
+
+#define TICK_MAX (512u << 10) /* bytes of a line: the keys beyond come with the next one */
+
+static void js_shape(struct co_buf *b, const struct prog_agg *a)
+{
+	unsigned n = a->fn == AGG_LQUANTIZE ? 3 : a->fn == AGG_LLQUANTIZE ? 4 : 0;
+
+	cb_str(b, "{\"aggregation\":");
+	js_string(b, a->name, strlen(a->name));
+	js_text(b, "function", ag_function(a));
+	cb_str(b, ",\"params\":[");
+	for (unsigned i = 0; i < n; i++)
+		cb_fmt(b, "%s%lld", i ? "," : "", (long long)a->param[i]);
+	cb_fmt(b, "],\"keys\":%u}", a->nkeys);
+}
+
+static int js_shapes(struct co_json *j, const struct co *co, const char *node)
+{
+	js_begin(j->buf, "shape");
+	js_text(j->buf, "node", node);
+	cb_str(j->buf, ",\"aggregations\":[");
+	for (unsigned i = 0; i < co->prog->naggs; i++) {
+		if (i)
+			cb_str(j->buf, ",");
+		js_shape(j->buf, co->prog->aggs[i]);
 	}
-	cb_fmt(j->buf, ",\"normal\":%llu", (unsigned long long)a->normal);
+	cb_str(j->buf, "]");
+	return js_end(j);
+}
+
+struct ticking {
+	struct co_buf *b;
+	bool first;
+};
+
+static int js_tick_one(struct co *co, const struct ag_ent *e, void *arg)
+{
+	const struct prog_agg *a = co->prog->aggs[e->agg];
+	struct ticking *t = arg;
+	erltrace_agg_t out;
+
+	if (ag_public(co, e, &out) == 0) {
+		cb_str(t->b, t->first ? "{" : ",{");
+		t->first = false;
+		js_agg(t->b, &out);
+		if (a->fn == AGG_AVG || a->fn == AGG_STDDEV) /* to join them with others */
+			cb_fmt(t->b, ",\"count\":%llu", (unsigned long long)e->data[0]);
+		cb_str(t->b, "}");
+	}
+	co_tmp_free(co);
+	return t->b->len > TICK_MAX;
+}
+
+int co_json_tick(struct co_json *j, struct co *co, const char *node, uint64_t fired, double cost)
+{
+	struct ticking t = {.first = true};
+	struct timespec ts;
+
+	if (j->buf == NULL && (j->buf = calloc(1, sizeof(*j->buf))) == NULL)
+		return -1;
+	if (co->live == NULL) {
+		if ((co->live = ag_new()) == NULL)
+			return -1;
+		if (js_shapes(j, co, node) != 0)
+			return -1;
+	}
+	ag_take(co);
+	t.b = j->buf;
+	clock_gettime(CLOCK_REALTIME, &ts);
+	js_begin(j->buf, "tick");
+	js_text(j->buf, "node", node);
+	cb_fmt(j->buf, ",\"time\":%lld,\"aggregations\":[",
+		(long long)ts.tv_sec * 1000 + ts.tv_nsec / 1000000);
+	ag_live_each(co, js_tick_one, &t);
+	cb_fmt(j->buf, "],\"fired\":%llu,\"cost\":", (unsigned long long)fired);
+	if (cost < 0)
+		cb_str(j->buf, "null");
+	else
+		cb_fmt(j->buf, "%.1f", cost);
 	return js_end(j);
 }
 

@@ -22,6 +22,12 @@ struct co_json {
 int co_json_handlers(struct co_json *j, erltrace_handlers_t *h);
 /* What failed before there were results: a script that does not compile. */
 int co_json_error(struct co_json *j, const erltrace_error_t *err, const char *doing);
+/*
+ * --live: a line with what aggregations gathered since the last one; the first is preceded by a
+ * line that says which aggregations there are. cost: percent; < 0: not known.
+ */
+struct co;
+int co_json_tick(struct co_json *j, struct co *co, const char *node, uint64_t fired, double cost);
 void co_json_free(struct co_json *j);
 
 #endif

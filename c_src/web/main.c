@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* erltrace web: its options, where its files are, and its address, which is printed. */
+#include "web.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef ERLTRACE_SHARE
+#define ERLTRACE_SHARE "/usr/local/share/erltrace"
+#endif
+
+enum {
+	OPT_PORT = 256,
+	OPT_BIND,
+	OPT_COOKIE_FILE,
+	OPT_TOKEN_FILE,
+	OPT_SCRIPTS,
+	OPT_PAGES,
+	OPT_HOST,
+	OPT_TLS_CERT,
+	OPT_TLS_KEY,
+	OPT_LOG,
+	OPT_RUN_SECONDS,
+	OPT_UNTIL_EOF,
+	OPT_LIST_NODES,
+	OPT_HELP,
+};
+
+static const struct option longs[] = {
+	{"bind", required_argument, NULL, OPT_BIND},
+	{"cookie-file", required_argument, NULL, OPT_COOKIE_FILE},
+	{"help", no_argument, NULL, OPT_HELP},
+	{"host", required_argument, NULL, OPT_HOST},
+	{"list-nodes", no_argument, NULL, OPT_LIST_NODES},
+	{"log", required_argument, NULL, OPT_LOG},
+	{"pages", required_argument, NULL, OPT_PAGES},
+	{"port", required_argument, NULL, OPT_PORT},
+	{"run-seconds", required_argument, NULL, OPT_RUN_SECONDS},
+	{"scripts", required_argument, NULL, OPT_SCRIPTS},
+	{"tls-cert", required_argument, NULL, OPT_TLS_CERT},
+	{"tls-key", required_argument, NULL, OPT_TLS_KEY},
+	{"token-file", required_argument, NULL, OPT_TOKEN_FILE},
+	{"until-eof", no_argument, NULL, OPT_UNTIL_EOF},
+	{NULL, 0, NULL, 0},
+};
+
+static const char usage[] =
+	"Usage: erltrace web [-N node] [--port 8042] [--bind 127.0.0.1] [options]\n"
+	"\n"
+	"	-N node          a node that the page may trace; may be given several times\n"
+	"	                 (else every node of this machine that takes the cookie)\n"
+	"	--port N         where to listen (8042; 0: any free port)\n"
+	"	--bind ADDRESS   on which address (127.0.0.1); another than loopback needs TLS\n"
+	"	--cookie-file F  the cookie for nodes (else $ERL_COOKIE_FILE, ~/.erlang.cookie)\n"
+	"	--token-file F   the token for browsers, made if the file is not there\n"
+	"	--scripts DIR    the scripts of the menu\n"
+	"	--tls-cert F, --tls-key F  certificate chain and key, PEM: https\n"
+	"	--host NAME      a name under which browsers may ask; may be given several times\n"
+	"	--log FILE       who ran what, appended (else to standard error)\n"
+	"	--run-seconds N  how long a script may run (3600)\n"
+	"	--until-eof      end when standard input ends\n"
+	"	--pages DIR      the page's files\n";
+
+/* ---- options ---------------------------------------------------------------------------- */
+
+static int bad(const char *fmt, const char *arg)
+{
+	web_say(fmt, arg);
+	fputs("erltrace web --help says more.\n", stderr);
+	return 2;
+}
+
+/* -1: not a number of this range. */
+static int number(const char *text, int min, int max)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(text, &end, 10);
+	return errno != 0 || end == text || *end != '\0' || n < min || n > max ? -1 : (int)n;
+}
+
+static int add(const char **v, int *n, int max, const char *arg)
+{
+	if (*n == max)
+		return bad("too many of them: %s", arg);
+	v[(*n)++] = arg;
+	return -1;
+}
+
+static int folder(char *to, const char *arg)
+{
+	if (strlen(arg) >= 4096)
+		return bad("too long a path: %s", arg);
+	snprintf(to, 4096, "%s", arg);
+	return -1;
+}
+
+/* -1: go on; else the exit code. */
+static int one_option(struct web_opts *o, int flag, const char *arg, bool *list)
+{
+	switch (flag) {
+	case 'N': return add(o->nodes, &o->nnodes, WEB_MAX_NODES, arg);
+	case OPT_HOST: return add(o->hosts, &o->nhosts, 16, arg);
+	case OPT_PORT: o->port = number(arg, 0, 65535);
+		return o->port >= 0 ? -1 : bad("not a port: %s", arg);
+	case OPT_RUN_SECONDS: o->run_seconds = number(arg, 1, WEB_RUN_SECONDS);
+		return o->run_seconds > 0 ? -1 : bad("1 to 3600 seconds, not %s", arg);
+	case OPT_BIND: o->bind = arg; return -1;
+	case OPT_COOKIE_FILE: o->cookie_file = arg; return -1;
+	case OPT_TOKEN_FILE: o->token_file = arg; return -1;
+	case OPT_TLS_CERT: o->tls_cert = arg; return -1;
+	case OPT_TLS_KEY: o->tls_key = arg; return -1;
+	case OPT_LOG: o->log = arg; return -1;
+	case OPT_SCRIPTS: return folder(o->scripts, arg);
+	case OPT_PAGES: return folder(o->pages, arg);
+	case OPT_UNTIL_EOF: o->until_eof = true; return -1;
+	case OPT_LIST_NODES: *list = true; return -1;
+	case OPT_HELP: fputs(usage, stdout); return 0;
+	default: fputs(usage, stderr); return 2;
+	}
+}
+
+static int options(struct web_opts *o, int argc, char **argv, bool *list)
+{
+	static char name[] = "erltrace web";
+	int flag, status = -1;
+
+	argv[0] = name;
+	optind = 1;
+	while (status == -1 && (flag = getopt_long(argc, argv, "N:", longs, NULL)) != -1)
+		status = one_option(o, flag, optarg, list);
+	if (status == -1 && optind < argc)
+		status = bad("what is this: %s", argv[optind]);
+	return status;
+}
+
+/* Another address can be reached by others: not without TLS. The token is always needed. */
+static int check(const struct web_opts *o)
+{
+	struct in6_addr any;
+
+	if ((o->tls_cert == NULL) != (o->tls_key == NULL))
+		return bad("--tls-cert and --tls-key are needed both%s", "");
+	if (inet_pton(AF_INET, o->bind, &any) != 1 && inet_pton(AF_INET6, o->bind, &any) != 1)
+		return bad("--bind takes an address, as 127.0.0.1 or ::1, not %s", o->bind);
+	if (!web_is_loopback(o->bind) && o->tls_cert == NULL)
+		return bad("refusing to listen on %s without TLS, for others could reach it: "
+			   "give --tls-cert and --tls-key",
+			o->bind);
+	if (o->tls_cert != NULL && (access(o->tls_cert, R_OK) < 0 || access(o->tls_key, R_OK) < 0))
+		return bad("cannot read the certificate or its key: %s", strerror(errno));
+	return -1;
+}
+
+/* ---- files ------------------------------------------------------------------------------ */
+
+static void find_folder(char *to, const char *built, const char *installed)
+{
+	char exe[PATH_MAX], path[PATH_MAX + 64], *slash;
+	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	if (to[0] != '\0')
+		return;
+	exe[len > 0 ? len : 0] = '\0';
+	slash = strrchr(exe, '/');
+	if (slash != NULL)
+		*slash = '\0';
+	snprintf(path, sizeof(path), "%s/../%s", exe, built);
+	if (access(path, R_OK) != 0)
+		snprintf(path, sizeof(path), "%s/../share/erltrace/%s", exe, installed);
+	if (access(path, R_OK) != 0)
+		snprintf(path, sizeof(path), "%s/%s", ERLTRACE_SHARE, installed);
+	if (access(path, R_OK) == 0 && strlen(path) < 4096)
+		snprintf(to, 4096, "%.4095s", path);
+}
+
+static int open_log(struct web *w)
+{
+	w->log = stderr;
+	if (w->o.log == NULL)
+		return 0;
+	w->log = fopen(w->o.log, "ae");
+	if (w->log != NULL)
+		return 0;
+	web_say("cannot open the log %s: %s", w->o.log, strerror(errno));
+	return -1;
+}
+
+static void tell_address(const struct web *w)
+{
+	const char *six = w->o.nhosts == 0 && strchr(w->o.bind, ':') != NULL ? "[" : "";
+
+	printf("%s://%s%s%s:%d/", w->o.tls_cert != NULL ? "https" : "http", six,
+		w->o.nhosts > 0 ? w->o.hosts[0] : w->o.bind, six[0] ? "]" : "", w->port);
+	if (w->o.token_file == NULL)
+		printf("#token=%s\n", w->token_text);
+	else
+		printf("#token=(in %s)\n", w->o.token_file);
+	fflush(stdout);
+}
+
+int web_main(int argc, char **argv)
+{
+	struct web w = {.o = {.port = WEB_PORT, .bind = "127.0.0.1", .run_seconds = WEB_RUN_SECONDS},
+		.logins = {.n = WEB_LOGINS, .each_ms = 6000},
+		.children = -1};
+	bool list = false;
+	int status = options(&w.o, argc, argv, &list);
+
+	if (status == -1 && list)
+		return web_list_nodes(&w.o);
+	if (status == -1)
+		status = check(&w.o);
+	if (status != -1)
+		return status;
+	find_folder(w.o.scripts, "scripts", "scripts");
+	find_folder(w.o.pages, "web/dist", "web");
+	status = 1;
+	if (open_log(&w) == 0 && web_token(&w) == 0 && web_load_pages(&w) == 0 && web_open(&w) == 0 &&
+		run_watch_end(&w) == 0) {
+		tell_address(&w);
+		memset(w.token_text, 0, sizeof(w.token_text));
+		web_serve(&w);
+		status = 0;
+	}
+	web_close(&w);
+	run_free_all(&w);
+	web_free_pages(&w);
+	if (w.log != NULL && w.log != stderr)
+		fclose(w.log);
+	return status;
+}
