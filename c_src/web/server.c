@@ -423,6 +423,7 @@ int web_open(struct web *w)
 		.keepalive_timeout = 10,
 		.retry_and_idle_policy = &alive,
 		.server_string = "erltrace",
+		.alpn = "http/1.1", /* web sockets as they were made */
 		.ssl_cert_filepath = w->o.tls_cert,
 		.ssl_private_key_filepath = w->o.tls_key,
 		.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
