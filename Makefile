@@ -233,12 +233,18 @@ deps:
 deps-demo:
 	$(if $(NO_DEPS),@:,@tools/install-deps.sh demo)
 
+# The live page's files (make page), where npm is to make them.
+.PHONY: web no-page
+web: $(if $(and $(wildcard web/package.json),$(shell command -v npm 2>/dev/null)),page,no-page)
+no-page:
+	@echo 'erltrace: no npm here: the live page (erltrace web) is not built'
+
 demo: deps-demo
-	@$(MAKE) --no-print-directory -j"$$(nproc)" all
+	@$(MAKE) --no-print-directory -j"$$(nproc)" all web
 	@PATH="$(abspath $(BIN)):$$PATH" tools/demo.sh
 
 test: deps
-	@$(MAKE) --no-print-directory -j"$$(nproc)" tests erl-tests san-tests fuzzers
+	@$(MAKE) --no-print-directory -j"$$(nproc)" tests erl-tests san-tests fuzzers web
 	@BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) EBIN=$(EBIN) CC="$(CC)" tools/run-tests.sh all
 
 # A real application under load, traced; where rabbitmq-server is installed.
@@ -274,6 +280,9 @@ install: all
 	install -m 644 man/liberltrace.3 $(DESTDIR)$(PREFIX)/share/man/man3/
 	install -d $(DESTDIR)$(PREFIX)/share/erltrace/scripts
 	install -m 755 scripts/*.d $(DESTDIR)$(PREFIX)/share/erltrace/scripts/
+	if [ -e web/dist/index.html ]; then \
+		install -d $(DESTDIR)$(PREFIX)/share/erltrace/web && \
+		install -m 644 web/dist/* $(DESTDIR)$(PREFIX)/share/erltrace/web/; fi
 ifneq ($(HAVE_ERLANG),)
 	install -d $(DESTDIR)$(LIBDIR)/erltrace/ebin $(DESTDIR)$(LIBDIR)/erltrace/priv
 	install -m 644 $(EBIN)/*.beam $(EBIN)/erltrace.app $(DESTDIR)$(LIBDIR)/erltrace/ebin/

@@ -33,6 +33,7 @@
 -export([walk/1, consume/1, aggregations/1, output/1]).
 -export([subscribe/1, subscribe/2, ack/1, unsubscribe/2]).
 -export([probes/0, probes/1, options/0, format_error/1, format_error/2]).
+-export([web/0, web/1, web_stop/1]).
 -export_type([handle/0, reason/0, text/0, function_name/0, key/0, value/0, bucket/0, probe/0,
               item/0, aggregation/0, state/0, subscription/0, tick/0, probe_info/0]).
 
@@ -40,6 +41,7 @@
 -type text() :: iodata() | unicode:chardata().
 -type reason() :: no_prog | already_running | idle | exited | filled | stopped | closed | upgraded
                 | badarg | subscribed | not_subscribed | {badopt, term()} | {library, term()}
+                | not_alive | no_command | timeout | {web, Text :: binary()}
                 | {dtrace, Tag :: binary(), Line :: non_neg_integer(),
                    Column :: non_neg_integer(), Text :: binary()}.
 %% Line and column are 0 where there is no place to name.
@@ -254,6 +256,26 @@ unsubscribe(H, Ref) when is_reference(Ref) ->
 flush(Ref) ->
     receive {erltrace, Ref, _, _} -> flush(Ref) after 0 -> ok end.
 
+%% ---- the live page --------------------------------------------------------------------------
+
+%% @equiv web(#{})
+-spec web() -> {ok, pid(), Url :: string()} | {error, reason()}.
+web() ->
+    web(#{}).
+
+%% @doc The live page for this node, or for `nodes': a server in a process of its own, `erltrace
+%% web', on 127.0.0.1 and `port' 8042 (0: any). The address has a token: who has it may run scripts
+%% in the node, though no destructive ones. The server ends with {@link web_stop/1}, or with the
+%% process that called this; then every script of the page is off. The command is looked for beside
+%% this library and in the path; `command' names another.
+-spec web(erltrace_web:opts()) -> {ok, pid(), Url :: string()} | {error, reason()}.
+web(Opts) when is_map(Opts) ->
+    erltrace_web:start(self(), Opts).
+
+-spec web_stop(pid()) -> ok.
+web_stop(Web) ->
+    erltrace_web:stop(Web).
+
 %% ---- what there is ---------------------------------------------------------------------------
 
 %% @doc Every probe there is. Those of functions come into being when a description names them:
@@ -322,6 +344,14 @@ format_error({badopt, Option}) ->
 format_error({library, Reason}) ->
     io_lib:format("the library priv/erltrace.so cannot be loaded (~0P): the log says why; "
                   "make builds it", [Reason, 20]);
+format_error(not_alive) ->
+    "this node has no name: start it with -sname or -name";
+format_error(no_command) ->
+    "the command erltrace is neither beside the library nor in the path: make install";
+format_error(timeout) ->
+    "the command erltrace does not answer";
+format_error({web, Text}) ->
+    Text;
 format_error(Other) ->
     io_lib:format("~0P", [Other, 30]).
 

@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # make demo: a node of Erlang's own, unprepared, with a small application that is at work
-# (demo/demo_app.erl), and scripts of scripts/ run on it; half a minute at most. Each command is
-# shown, then run. erltrace is in PATH. Node, epmd and files are the demo's own, and gone at its end.
+# (demo/demo_app.erl), and scripts of scripts/ run on it, for half a minute; then the live page on
+# it, until ^C. Each command is shown, then run. erltrace is in PATH. Node, epmd and files are the
+# demo's own, and gone at its end.
+#
+#	DEMO_PORT=N     the page's port (8042, or any if that is taken)
+#	DEMO_SECONDS=N  how long the page stays (until ^C; 0: no page)
 
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 tmp=$(mktemp -d)
-node='' epmd=''
+node='' epmd='' web=''
 
 cleanup() {
+	[[ -n $web ]] && kill "$web" 2>/dev/null
 	[[ -n $node ]] && kill "$node" 2>/dev/null
 	[[ -n $epmd ]] && kill "$epmd" 2>/dev/null
 	wait 2>/dev/null
@@ -96,4 +101,34 @@ show '7. A mistake, and where it is (on a terminal with a caret below).' \
 	-n 'BEGIN { @a = quantize("text"); }'
 
 say 'More: scripts/, README.md, man/erltrace.1, and make test.'
+
+# ---- the page -----------------------------------------------------------------------------
+
+page() { # port
+	rm -f "$tmp/url"
+	erltrace web -N demo --port "$1" --log "$tmp/audit" >"$tmp/url" 2>"$tmp/web.log" </dev/null &
+	web=$!
+	for ((i = 0; i < 200; i++)); do
+		[[ -s $tmp/url ]] && return 0
+		kill -0 "$web" 2>/dev/null || break
+		sleep 0.05
+	done
+	web=''
+	return 1
+}
+
+[[ ${DEMO_SECONDS-} == 0 ]] && exit 0
+if page "${DEMO_PORT:-8042}" || page 0; then
+	say '8. The live page: open this link, choose a script from the menu, press Run. ^C ends it.'
+	printf '%s$ erltrace web -N demo%s\n' "$dim" "$off"
+	cat "$tmp/url"
+	if [[ -n ${DEMO_SECONDS-} ]]; then
+		sleep "$DEMO_SECONDS"
+	else
+		wait "$web"
+	fi
+else
+	say '8. There is no live page here:'
+	cat "$tmp/web.log"
+fi
 exit 0

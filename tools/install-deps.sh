@@ -29,6 +29,10 @@ want_otp() { # package, a file that it brings, below /usr/lib/erlang (a pattern)
 
 want gcc command -v "${CC:-gcc}"
 want libc6-dev test -e /usr/include/stdio.h
+want pkg-config command -v pkg-config
+want libwebsockets-dev test -e /usr/include/libwebsockets.h
+want libjansson-dev test -e /usr/include/jansson.h
+want libcap-dev test -e /usr/include/sys/capability.h # libwebsockets' header needs it
 want_otp erlang-base bin/erl
 want_otp erlang-dev usr/include/erl_nif.h
 want_otp erlang-runtime-tools 'lib/runtime_tools-*/ebin/dyntrace.beam'
@@ -46,6 +50,8 @@ if [[ ${1-} == test ]]; then
 	want clang command -v clang
 	want libclang-rt-dev has_fuzzer
 	want groff-base command -v groff
+	want curl command -v curl
+	want python3 command -v python3
 	want binutils command -v objdump
 fi
 

@@ -1,0 +1,150 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% The live page's server as a program beside the node: this process holds its port. When the
+%% process ends, by any death, or the one that asked for it, the server's input ends, and with that
+%% the server and every script that a browser has running.
+-module(erltrace_web).
+-export([start/2, stop/1, init/3]).
+
+-define(UP, 10000). % ms to say its address
+
+-type opts() :: #{port => inet:port_number(), bind => string(), nodes => [node()],
+                  command => file:filename(), cookie_file => file:filename(),
+                  token_file => file:filename(), log => file:filename(),
+                  tls_cert => file:filename(), tls_key => file:filename(),
+                  hosts => [string()]}.
+-export_type([opts/0]).
+
+-spec start(pid(), opts()) -> {ok, pid(), Url :: string()} | {error, term()}.
+start(_, Opts) when node() =:= nonode@nohost, not is_map_key(nodes, Opts) ->
+    {error, not_alive};
+start(Owner, Opts) ->
+    case command(Opts) of
+        {ok, Command} ->
+            Ref = make_ref(),
+            {Pid, Mon} = spawn_monitor(?MODULE, init, [Owner, {self(), Ref}, {Command, Opts}]),
+            receive
+                {Ref, {ok, Url}} -> erlang:demonitor(Mon, [flush]), {ok, Pid, Url};
+                {Ref, Error} -> erlang:demonitor(Mon, [flush]), Error;
+                {'DOWN', Mon, process, Pid, Reason} -> {error, Reason}
+            end;
+        Error ->
+            Error
+    end.
+
+-spec stop(pid()) -> ok.
+stop(Pid) ->
+    Mon = erlang:monitor(process, Pid),
+    Pid ! stop,
+    receive {'DOWN', Mon, process, Pid, _} -> ok end.
+
+%% The command beside this library, as built or as installed; else in the path.
+command(#{command := Command}) ->
+    {ok, Command};
+command(_) ->
+    Ebin = filename:dirname(code:which(?MODULE)),
+    Near = [filename:join([Ebin | Way] ++ ["bin", "erltrace"]) ||
+               Way <- [[".."], ["..", "..", ".."], ["..", "..", "..", ".."]]],
+    case [F || F <- Near, filelib:is_regular(F)] ++ [F || F <- [os:find_executable("erltrace")],
+                                                          F =/= false] of
+        [File | _] -> {ok, File};
+        [] -> {error, no_command}
+    end.
+
+args(Opts) ->
+    Names = [{port, "--port"}, {bind, "--bind"}, {cookie_file, "--cookie-file"},
+             {token_file, "--token-file"}, {log, "--log"}, {tls_cert, "--tls-cert"},
+             {tls_key, "--tls-key"}],
+    ["web", "--until-eof"] ++
+        lists:append([[Name, text(maps:get(Key, Opts))] || {Key, Name} <- Names,
+                                                           is_map_key(Key, Opts)]) ++
+        lists:append([["--host", Host] || Host <- maps:get(hosts, Opts, [])]) ++
+        lists:append([["-N", atom_to_list(N)] || N <- maps:get(nodes, Opts, [node()])]).
+
+text(N) when is_integer(N) -> integer_to_list(N);
+text(Text) -> Text.
+
+%% @private
+-spec init(pid(), {pid(), reference()}, {file:filename(), opts()}) -> ok.
+init(Owner, Asked, {Command, Opts}) ->
+    erlang:monitor(process, Owner),
+    case cookie(Opts) of
+        {file, File} ->
+            try serve(Owner, Asked, Command, Opts#{cookie_file => File})
+            after file:delete(File)
+            end;
+        known ->
+            serve(Owner, Asked, Command, Opts)
+    end.
+
+serve(Owner, {Parent, Ref}, Command, Opts) ->
+    Port = open_port({spawn_executable, Command},
+                     [{args, args(Opts)}, {line, 1024}, exit_status, stderr_to_stdout, hide]),
+    case address(Port, erlang:monotonic_time(millisecond) + ?UP, []) of
+        {ok, Url} ->
+            Parent ! {Ref, {ok, Url}},
+            loop(Owner, Port);
+        Error ->
+            Parent ! {Ref, Error},
+            close(Port)
+    end.
+
+%% A cookie that the command would not find goes to it in a file, for as long as the server runs.
+cookie(#{cookie_file := _}) ->
+    known;
+cookie(_) ->
+    Cookie = atom_to_binary(erlang:get_cookie()),
+    Home = [file:read_file(filename:join(Dir, ".erlang.cookie")) ||
+               {ok, [[Dir]]} <- [init:get_argument(home)]],
+    case Home of
+        [{ok, Text}] when Text =:= Cookie; Text =:= <<Cookie/binary, "\n">> -> known;
+        _ -> {file, cookie_file(Cookie)}
+    end.
+
+cookie_file(Cookie) ->
+    Name = io_lib:format("erltrace-~ts-~.36b", [os:getpid(), rand:uniform(1 bsl 60)]),
+    File = filename:join(os:getenv("TMPDIR", "/tmp"), Name),
+    {ok, F} = file:open(File, [write, exclusive, raw]),
+    ok = file:change_mode(File, 8#600), % before there is anything in it
+    ok = file:write(F, Cookie),
+    ok = file:close(F),
+    File.
+
+%% The first line that is one; what comes before, and what a server that fails says, is the error.
+address(Port, Until, Said) ->
+    receive
+        {Port, {data, {_, "http" ++ _ = Url}}} -> {ok, Url};
+        {Port, {data, {_, Line}}} -> address(Port, Until, [Line | Said]);
+        {Port, {exit_status, _}} ->
+            {error, {web, unicode:characters_to_binary(lists:join("\n", lists:reverse(Said)))}}
+    after max(0, Until - erlang:monotonic_time(millisecond)) ->
+        {error, timeout}
+    end.
+
+loop(Owner, Port) ->
+    receive
+        stop -> close(Port);
+        {'DOWN', _, process, Owner, _} -> close(Port);
+        {Port, {exit_status, _}} -> ok;
+        {Port, {data, {_, Line}}} ->
+            logger:info("erltrace web: ~ts", [Line]),
+            loop(Owner, Port);
+        _ -> loop(Owner, Port)
+    end.
+
+%% Its end has been seen when this returns.
+close(Port) ->
+    case erlang:port_info(Port, os_pid) of
+        {os_pid, Pid} ->
+            catch port_close(Port),
+            gone(Pid, 400);
+        undefined ->
+            ok
+    end.
+
+gone(_, 0) -> ok;
+gone(Pid, N) ->
+    case filelib:is_dir("/proc/" ++ integer_to_list(Pid)) of
+        true -> timer:sleep(5), gone(Pid, N - 1);
+        false -> ok
+    end.

@@ -1,0 +1,101 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% erltrace:web/1: the live page's server beside a node. What it serves: web_test.sh.
+-module(web_tests).
+-include_lib("eunit/include/eunit.hrl").
+
+%% The page itself is not needed for these: one of our own.
+pages() ->
+    Dir = filename:join(os:getenv("TMPDIR", "/tmp"), "erltrace-pages-" ++ os:getpid()),
+    ok = filelib:ensure_dir(filename:join(Dir, "x")),
+    ok = file:write_file(filename:join(Dir, "index.html"), "page"),
+    Dir.
+
+%% The command, told of that page.
+command(Dir) ->
+    {ok, Cwd} = file:get_cwd(),
+    Bin = filename:absname(filename:join(os:getenv("BIN", "bin"), "erltrace"), Cwd),
+    File = filename:join(Dir, "erltrace"),
+    ok = file:write_file(File, ["#!/bin/sh\nexec ", Bin, " \"$@\" --pages ", Dir, "\n"]),
+    ok = file:change_mode(File, 8#700),
+    File.
+
+has_web() ->
+    {ok, Cwd} = file:get_cwd(),
+    Bin = filename:absname(filename:join(os:getenv("BIN", "bin"), "erltrace"), Cwd),
+    string:find(os:cmd(Bin ++ " web --help 2>&1"), "--port") =/= nomatch.
+
+web_test_() ->
+    case has_web() of
+        false -> [];
+        true ->
+            {setup, fun() -> Dir = pages(), {Dir, command(Dir)} end,
+             fun({Dir, _}) -> file:del_dir_r(Dir) end,
+             fun({_, Command}) ->
+                     [{timeout, 60, {Name, fun() -> Fun(#{command => Command, port => 0,
+                                                          nodes => [a@b]}) end}} ||
+                         {Name, Fun} <- [{"stopped", fun stopped/1}, {"owner", fun owner/1},
+                                         {"killed", fun killed/1}, {"fails", fun fails/1}]]
+             end}
+    end.
+
+open(Opts) ->
+    {ok, Pid, Url} = erltrace:web(Opts),
+    ?assertMatch({match, _}, re:run(Url, "^http://127\\.0\\.0\\.1:[0-9]+/#token=[0-9a-f]{64}$")),
+    {match, [Port]} = re:run(Url, ":([0-9]+)/", [{capture, [1], list}]),
+    {Pid, list_to_integer(Port)}.
+
+page(Port) ->
+    case gen_tcp:connect({127, 0, 0, 1}, Port, [{active, false}, binary]) of
+        {ok, S} ->
+            ok = gen_tcp:send(S, ["GET / HTTP/1.1\r\nHost: 127.0.0.1:", integer_to_list(Port),
+                                  "\r\n\r\n"]),
+            Answer = gen_tcp:recv(S, 0),
+            gen_tcp:close(S),
+            case Answer of
+                {ok, <<"HTTP/1.1 ", Status:3/binary, _/binary>>} -> Status;
+                {error, Reason} -> Reason
+            end;
+        {error, Reason} ->
+            Reason
+    end.
+
+stopped(Opts) ->
+    {Pid, Port} = open(Opts),
+    ?assertEqual(<<"200">>, page(Port)),
+    ok = erltrace:web_stop(Pid),
+    ?assertEqual(econnrefused, page(Port)),
+    ok = erltrace:web_stop(Pid).
+
+owner(Opts) ->
+    Self = self(),
+    {Owner, Mon} = spawn_monitor(fun() -> Self ! {self(), open(Opts)}, receive go -> ok end end),
+    {Pid, Port} = receive {Owner, Opened} -> Opened end,
+    ?assertEqual(<<"200">>, page(Port)),
+    Web = erlang:monitor(process, Pid),
+    exit(Owner, kill),
+    receive {'DOWN', Mon, process, Owner, _} -> ok end,
+    receive {'DOWN', Web, process, Pid, _} -> ok end,
+    ?assertEqual(econnrefused, page(Port)).
+
+%% Without a chance to say anything: the server sees its input end.
+killed(Opts) ->
+    {Pid, Port} = open(Opts),
+    exit(Pid, kill),
+    ?assertEqual(econnrefused, until(econnrefused, Port, 400)).
+
+until(What, Port, N) ->
+    case page(Port) of
+        What -> What;
+        Other when N =:= 0 -> Other;
+        _ -> receive after 25 -> ok end, until(What, Port, N - 1)
+    end.
+
+fails(Opts) ->
+    {Pid, Port} = open(Opts),
+    {error, {web, Text}} = Error = erltrace:web(Opts#{port => Port}),
+    ?assertMatch({match, _}, re:run(Text, "cannot listen")),
+    ?assertEqual(Text, iolist_to_binary(erltrace:format_error(Error))),
+    {error, {web, Tls}} = erltrace:web(Opts#{bind => "0.0.0.0"}),
+    ?assertMatch({match, _}, re:run(Tls, "without TLS")),
+    ?assertEqual({error, not_alive}, erltrace:web(maps:remove(nodes, Opts))),
+    ok = erltrace:web_stop(Pid).
