@@ -12,6 +12,8 @@
  *   child.c    -c and -p
  *   node.c     -N: Erlang nodes found, and what is asked of them; node_run.c: what comes back
  *
+ * "erltrace web" is another program in the same file: ../web.
+ *
  * Uses include/erltrace.h, and the JSON writer of consume/json.h; nothing else of the library.
  */
 #ifndef CLI_H

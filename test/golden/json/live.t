@@ -1,0 +1,34 @@
+# --live: shapes, then what came since; the ticks together are the aggregation
+$ erltrace --json --live=50 -qn 'BEGIN { n = 0; } tick-5ms /n < 20/ { @c["k"] = count(); @l = lquantize(n, 0, 10, 5); @ll = llquantize(n, 10, 0, 2, 10); @a = avg(n); @q[n % 2, "x"] = quantize(n); n++; } tick-5ms /n == 20/ { exit(0); }' >live
+$ grep -c '"type":"shape"' live
+> 1
+$ head -1 live
+> {"type":"shape","node":"","aggregations":[{"aggregation":"c","function":"count","params":[],"keys":1},{"aggregation":"l","function":"lquantize","params":[0,10,5],"keys":0},{"aggregation":"ll","function":"llquantize","params":[10,0,2,10],"keys":0},{"aggregation":"a","function":"avg","params":[],"keys":0},{"aggregation":"q","function":"quantize","params":[],"keys":2}]}
+$ sed -n 2p live | sed -E 's/"time":[0-9]+/"time":T/; s/"fired":[0-9]+/"fired":F/'
+> {"type":"tick","node":"","time":T,"aggregations":[],"fired":F,"cost":null}
+$ grep '"type":"tick"' live | grep -oE '"aggregation":"c","function":"count","keys":\["k"\],"value":[0-9]+' | awk -F: '{ n += $NF } END { print n }'
+> 20
+$ grep '"type":"tick"' live | grep -oE '"lo":10,"hi":null,"count":[0-9]+' | awk -F: '{ n += $NF } END { print n }'
+> 10
+$ grep '"type":"tick"' live | grep -oE '"aggregation":"a","function":"avg","keys":\[\],"value":[0-9.]+,"normal":1,"count":[0-9]+' | awk -F'[:,]' '{ n += $NF; s += $8 * $NF } END { print n, s / n }'
+> 20 9.5
+$ grep '"type":"aggregation"' live | grep -o '"aggregation":"c".*'
+> "aggregation":"c","function":"count","keys":["k"],"value":20,"normal":1}
+$ tail -1 live | grep -o '"type":"tick"'
+> "type":"tick"
+# clear() and trunc() of the script are its own
+$ erltrace --json --live=100 -qn 'BEGIN { n = 0; } tick-5ms /n < 20/ { @c = count(); clear(@c); trunc(@c); n++; } tick-5ms /n == 20/ { exit(0); }' | grep '"type":"tick"' | grep -oE '"value":[0-9]+' | awk -F: '{ n += $NF } END { print n }'
+> 20
+# what normalize() does holds
+$ erltrace --json --live=1 -qn 'BEGIN { @s = sum(3000); normalize(@s, 1000); exit(0); }' | grep -oE '"value":3,"normal":1000' | sort -u
+> "value":3,"normal":1000
+# more keys than a line holds: in several, and none is lost
+$ erltrace --json --live=20 -xaggsize=16m -qn 'BEGIN { i = 0; } tick-1ms /i < 400/ { @c[i, "a long key, so that they are many bytes, a long key, so that they are many bytes, a long key, so that they are many bytes ................."] = count(); @d[i + 1000, "a long key, so that they are many bytes, a long key, so that they are many bytes, a long key, so that they are many bytes ................."] = count(); i++; } tick-1ms /i == 400/ { exit(0); }' | grep '"type":"tick"' | grep -oE '"value":1,' | wc -l
+> 800
+# it is an option of --json
+$ erltrace --live=10 -n BEGIN 2>&1
+> erltrace: --live needs --json
+? 2
+$ erltrace --json --live=x -n BEGIN 2>&1
+> erltrace: --live takes a rate of 0.01 to 100 times a second, not x
+? 2
