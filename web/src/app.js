@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page's state and what can be done with it; views read it and are told when to look again.
+// Pictures paint once a frame when something came; texts are refreshed twice a second, as fast as
+// one can read.
+import { Connection, login, readFragment } from "./connection.js";
+import { splitArgs } from "./format.js";
+import { Run } from "./model.js";
+import { loadSaved, storeSaved } from "./library.js";
+import { load, store, theme } from "./theme.js";
+
+const SLOW = 500;	// ms between refreshes of texts
+
+export const WINDOWS = [30, 60, 120, 300, 600];
+export const RATES = [1, 2, 5, 10];
+
+const FIRST_SCRIPT = `/* Calls of lists functions: how long they take. Ctrl-Enter runs it. */
+erlang*:lists::function-entry
+{
+	self->at = vtimestamp;
+}
+
+erlang*:lists::function-return
+/self->at/
+{
+	@time[copyinstr(arg1)] = quantize(vtimestamp - self->at);
+	@calls[copyinstr(arg1)] = count();
+	self->at = 0;
+}
+`;
+
+export class App {
+	constructor()
+	{
+		this.listeners = new Set();
+		this.painters = new Set();
+		this.link = "connecting";	// connecting, up, down, refused
+		this.linkMessage = "";
+		this.hello = null;
+		this.nodes = null;		// null: not known yet
+		this.library = [];
+		this.saved = loadSaved();
+		this.chosen = null;		// names of nodes to trace; null: all
+		this.text = load("erltrace.text") ?? FIRST_SCRIPT;
+		this.args = load("erltrace.args") ?? "";
+		this.hz = Number(load("erltrace.hz")) || 10;
+		this.window = Number(load("erltrace.window")) || 60;
+		this.run = null;
+		this.nextId = 1;
+		this.paused = null;		// a slot: what came later is not shown
+		this.range = null;		// {from, to}: slots zoomed to
+		this.onlyNode = -1;		// index of the one node shown; -1: all together
+		this.help = false;
+		this.side = true;		// the editor is shown
+		this.problem = "";		// of the last request
+		this.frames = [];		// script time of each frame that had work, ms
+		this.spent = 0;
+		this.slowAt = 0;
+		theme.onChange(() => { this.changed(); this.paint(); });
+	}
+
+	subscribe(f) { this.listeners.add(f); return () => this.listeners.delete(f); }
+	changed() { for (const f of this.listeners) f(); }
+
+	painter(f)
+	{
+		this.painters.add(f);
+		this.paint();
+		return () => this.painters.delete(f);
+	}
+
+	// Asks for a frame.
+	paint()
+	{
+		if (this.queued) return;
+		this.queued = true;
+		requestAnimationFrame((now) => {
+			this.queued = false;
+			const start = performance.now();
+			for (const f of this.painters) f(now);
+			if (now - this.slowAt >= SLOW) {
+				this.slowAt = now;
+				this.changed();
+			}
+			this.frames.push(this.spent + performance.now() - start);
+			if (this.frames.length > 3000) this.frames.splice(0, 1000);
+			this.spent = 0;
+		});
+	}
+
+	async start()
+	{
+		const { token, script } = readFragment(location.hash);
+		if (token || script !== null) history.replaceState(null, "", location.pathname);
+		// Loaded, never run: who opens a link decides that.
+		if (script !== null) this.text = script;
+		if (token) {
+			const ok = await login(token);
+			if (ok !== true) {
+				this.link = "refused";
+				this.linkMessage = ok;
+				this.changed();
+				return;
+			}
+		}
+		const scheme = location.protocol === "https:" ? "wss" : "ws";
+		this.connection = new Connection(`${scheme}://${location.host}/ws`, {
+			up: () => this.up(),
+			down: (how) => this.down(how),
+			message: (m) => {
+				const start = performance.now();
+				this.message(m);
+				this.spent += performance.now() - start;
+			},
+		});
+		this.connection.start();
+	}
+
+	up()
+	{
+		this.link = "up";
+		this.linkMessage = "";
+		this.askNodes();
+		this.connection.send({ type: "scripts" });
+		this.changed();
+	}
+
+	down(how)
+	{
+		this.link = how === "refused" && this.link === "connecting" ? "refused" : "down";
+		this.linkMessage = this.link === "refused"
+			? "The server let this page not in. Open the link with the token that it printed when it started."
+			: "No connection to the server; trying again.";
+		if (this.run && this.run.phase !== "ended")
+			this.run.finish({ reason: "lost", code: null, message: "the connection to the server was lost; the script has ended" });
+		this.changed();
+	}
+
+	askNodes() { this.connection?.send({ type: "nodes" }); }
+
+	message(m)
+	{
+		switch (m.type) {
+		case "hello": this.hello = m; break;
+		case "nodes": this.nodes = m.nodes; break;
+		case "scripts": this.library = m.scripts; break;
+		case "probes": this.connection.answered(m); return;
+		case "started":
+			if (m.id === this.run?.id && this.run.phase === "starting") this.run.phase = "running";
+			break;
+		case "line":
+			if (m.id !== this.run?.id) return;
+			return this.line(m.line);
+		case "end":
+			if (m.id === this.run?.id) this.ended(m);
+			break;
+		case "error":
+			this.problem = m.message;
+			if (m.id !== undefined && m.id === this.run?.id && this.run.phase === "starting")
+				this.run.finish({ reason: "refused", code: null, message: m.message });
+			break;
+		}
+		this.changed();
+	}
+
+	line(line)
+	{
+		const { run } = this;
+		const shape = run.shapeVersion;
+		const errors = run.compileErrors.length + run.faults.size;
+		if (run.phase === "starting") run.phase = "running";
+		run.line(line);
+		if (shape !== run.shapeVersion) this.changed();
+		if (errors !== run.compileErrors.length + run.faults.size) {
+			this.showErrors();
+			this.changed();
+		}
+		this.paint();
+	}
+
+	ended(m)
+	{
+		this.run.finish(m);
+		this.paint();
+	}
+
+	showErrors()
+	{
+		const { run, editor } = this;
+		if (!run || !editor || run.script !== editor.text()) return;
+		editor.show([
+			...run.compileErrors.map((e) => ({ line: e.line, column: e.column, message: e.message })),
+			...[...run.faults.values()].map((f) => ({ line: f.line, column: 0, message: `${f.message} (${f.count}×)`, severity: "warning" })),
+		]);
+	}
+
+	get running() { return !!this.run && this.run.phase !== "ended"; }
+
+	execute()
+	{
+		if (this.link !== "up") return;
+		if (this.running) this.connection.send({ type: "stop", id: this.run.id });
+		const script = this.editor ? this.editor.text() : this.text;
+		const limit = this.hello?.limits?.script;
+		const size = new TextEncoder().encode(script).length;
+		this.problem = "";
+		if (limit && size > limit) {
+			this.problem = `The script has ${size} bytes; the server takes ${limit} at most.`;
+			return this.changed();
+		}
+		const nodes = this.chosen ? [...this.chosen] : [];
+		this.run = new Run({ id: this.nextId++, script, nodes, hz: this.hz, args: splitArgs(this.args) });
+		this.paused = null;
+		this.range = null;
+		this.onlyNode = -1;
+		this.editor?.show([]);
+		this.connection.send({ type: "run", id: this.run.id, nodes, script, args: this.run.args, hz: this.hz });
+		this.changed();
+	}
+
+	stop()
+	{
+		if (!this.running) return;
+		this.run.phase = "stopping";
+		this.connection.send({ type: "stop", id: this.run.id });
+		this.changed();
+	}
+
+	pause()
+	{
+		if (!this.run || this.run.lastSlot < 0) return;
+		this.paused = this.paused === null ? this.run.lastSlot : null;
+		this.changed();
+		this.paint();
+	}
+
+	// The newest slot to be shown.
+	get last() { return this.paused ?? this.run?.lastSlot ?? -1; }
+
+	// What lists and flame graphs sum up: null for all since the start.
+	get sumRange()
+	{
+		if (this.range) return this.range;
+		return this.paused === null ? null : { from: this.run.firstSlot, to: this.paused + 1 };
+	}
+
+	nodeShown = (node) => this.onlyNode < 0 || node === this.onlyNode;
+
+	zoom(range)
+	{
+		this.range = range;
+		this.changed();
+		this.paint();
+	}
+
+	setWindow(seconds)
+	{
+		this.window = seconds;
+		store("erltrace.window", seconds);
+		this.zoom(null);
+	}
+
+	setHz(hz) { this.hz = hz; store("erltrace.hz", hz); this.changed(); }
+	setArgs(args) { this.args = args; store("erltrace.args", args); this.changed(); }
+	setText(text) { this.text = text; store("erltrace.text", text); }
+	showNode(index) { this.onlyNode = index; this.changed(); this.paint(); }
+
+	choose(name, on)
+	{
+		const all = this.nodes.map((n) => n.name);
+		const set = new Set(this.chosen ?? all);
+		if (on) set.add(name);
+		else set.delete(name);
+		this.chosen = all.every((n) => set.has(n)) ? null : set;
+		this.changed();
+	}
+
+	load(text)
+	{
+		this.editor.set(text);
+		this.problem = "";
+		this.editor.focus();
+		this.changed();
+	}
+
+	saveScript(name, text)
+	{
+		this.saved = [...this.saved.filter((s) => s.name !== name), { name, text }].sort((a, b) => (a.name < b.name ? -1 : 1));
+		if (!storeSaved(this.saved)) this.problem = "This browser does not let the page keep scripts.";
+		this.changed();
+	}
+
+	removeScript(name)
+	{
+		this.saved = this.saved.filter((s) => s.name !== name);
+		storeSaved(this.saved);
+		this.changed();
+	}
+
+	findProbes(text)
+	{
+		const node = this.chosen?.values().next().value ?? this.nodes?.find((n) => n.ok)?.name ?? "";
+		return this.connection ? this.connection.probes(node, text) : Promise.resolve({ probes: [], more: false });
+	}
+}

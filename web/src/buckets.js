@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buckets of a distribution, whatever its function: each has an id that never changes (history keeps
+// ids) and, once sorted, a row (pictures use rows). Edges are those that came with the data; what lies
+// between two of them without data is filled in, so that the axis has no holes.
+
+const least = (b) => (b.lo === null ? -Infinity : b.lo);
+
+// The empty buckets between edges a and b (a < b), by the function's own rule; one wide bucket where
+// the rule does not lead from a to b.
+export function fill(fn, params, a, b)
+{
+	const edges = [a];
+	const next = stepper(fn, params);
+	for (let e = a; next && e < b && edges.length <= 4096; ) {
+		const n = next(e);
+		if (!(n > e)) break;
+		edges.push(e = n);
+	}
+	if (edges[edges.length - 1] !== b) edges.splice(1, edges.length, b);
+	return edges.slice(1).map((hi, i) => ({ lo: edges[i], hi }));
+}
+
+// The edge that follows an edge.
+function stepper(fn, params = [])
+{
+	if (fn === "lquantize") {
+		const step = params[2] ?? 1;
+		return (e) => e + step;
+	}
+	if (fn === "quantize") {
+		return (e) => {
+			if (e === 0) return 1;
+			return e > 0 ? e * 2 : e === -1 ? 0 : e / 2;
+		};
+	}
+	if (fn === "llquantize" && params.length >= 4) {
+		const [factor, , , steps] = params;
+		return (e) => {
+			let size = 1;
+			while (size * factor <= e) size *= factor;
+			return e + Math.max(1, size * factor / steps);
+		};
+	}
+	return null;
+}
+
+export class BucketSet {
+	constructor(fn, params = [])
+	{
+		this.fn = fn;
+		this.params = params;
+		this.ids = new Map();		// "lo:hi" -> id
+		this.byLo = new Map();		// lo -> id: the quick way in
+		this.all = [];			// id -> {lo, hi}
+		this.rows = [];			// row -> {lo, hi, id}; id -1: filled in
+		this.rowOf = new Int32Array(0);	// id -> row
+		this.version = 0;
+		this.seed();
+	}
+
+	// An lquantize that is small enough to show whole has its axis from the start.
+	seed()
+	{
+		const [base, limit, step = 1] = this.params;
+		if (this.fn !== "lquantize" || !(limit > base) || !((limit - base) / step <= 80)) return;
+		this.full = { lo: base, hi: base + Math.floor((limit - base) / step) * step };
+		this.sort();
+	}
+
+	id(lo, hi)
+	{
+		const quick = this.byLo.get(lo);
+		if (quick !== undefined && this.all[quick].hi === hi) return quick;
+		const name = `${lo}:${hi}`;
+		let id = this.ids.get(name);
+		if (id === undefined) {
+			id = this.all.length;
+			this.ids.set(name, id);
+			this.byLo.set(lo, id);
+			this.all.push({ lo, hi });
+			this.stale = true;
+		}
+		return id;
+	}
+
+	// Rows from ids, lowest first. Returns whether rows are other than before.
+	sort()
+	{
+		this.stale = false;
+		const known = this.all.map((b, id) => ({ ...b, id }));
+		known.sort((a, b) => least(a) - least(b));
+		const rows = [];
+		let top = this.full?.lo ?? null;
+		if (this.full && least(known[0] ?? { lo: 0 }) === -Infinity) top = null;
+		const upTo = (edge) => {
+			if (top !== null && edge !== null && edge > top)
+				for (const b of fill(this.fn, this.params, top, edge)) rows.push({ ...b, id: -1 });
+		};
+		for (const b of known) {
+			if (top === null && this.full && b.lo !== null) top = this.full.lo;
+			upTo(b.lo);
+			rows.push(b);
+			top = b.hi;
+			if (b.lo === null && this.full) top = this.full.lo;
+		}
+		if (this.full && top !== null) upTo(this.full.hi);
+		this.rows = rows;
+		this.rowOf = new Int32Array(this.all.length);
+		rows.forEach((r, i) => { if (r.id >= 0) this.rowOf[r.id] = i; });
+		this.version++;
+	}
+
+	ready()
+	{
+		if (this.stale) this.sort();
+		return this.rows;
+	}
+}
+
+// Where in `rows` the p-th part (0..1) of counts lies: a row and how far into it; null: no counts.
+// As exact as a bucket is wide.
+export function percentile(counts, p, total)
+{
+	let sum = total;
+	if (sum === undefined) {
+		sum = 0;
+		for (let i = 0; i < counts.length; i++) sum += counts[i];
+	}
+	if (!(sum > 0)) return null;
+	// The rank of the wanted value, from 1: the least value with at least p of all at or below it.
+	const rank = Math.max(1, Math.ceil(p * sum - 1e-9));
+	let before = 0;
+	for (let i = 0; i < counts.length; i++) {
+		if (before + counts[i] >= rank) return { row: i, part: (rank - before - 0.5) / counts[i] };
+		before += counts[i];
+	}
+	return null;
+}
+
+// A place in rows as a value. Buckets without a bound give the bound they have.
+export function valueAt(rows, at)
+{
+	if (!at) return null;
+	const { lo, hi } = rows[at.row];
+	if (lo === null) return hi;
+	if (hi === null) return lo;
+	return lo + (hi - lo) * Math.min(1, Math.max(0, at.part));
+}
+
+// A value as a place in rows (0: lower edge of the first row), for lines across the picture.
+export function placeOf(rows, value)
+{
+	for (let i = 0; i < rows.length; i++) {
+		const { lo, hi } = rows[i];
+		if (lo !== null && value < lo) return i;
+		if (hi === null) return i + (value === lo ? 0 : 0.5);
+		if (value < hi) return lo === null ? i + 0.5 : i + (value - lo) / (hi - lo);
+	}
+	return rows.length;
+}

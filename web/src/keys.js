@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keyboard, and the list of its keys.
+import { html } from "htm/preact";
+import { useEffect, useRef } from "preact/hooks";
+import { WINDOWS } from "./app.js";
+import { theme } from "./theme.js";
+
+export const KEYS = [
+	["Ctrl-Enter", "run the script"],
+	["Esc", "stop the script; in a menu: close it"],
+	["Space", "pause and go on: what comes is still recorded"],
+	["0", "back to live, all of the picture"],
+	["1 … 5", "show the last 30 s, 1, 2, 5, 10 minutes"],
+	["e", "show or hide the editor"],
+	["d", "theme: as the system, light, dark"],
+	["/", "to the editor"],
+	["?", "this list"],
+	["Ctrl-Space", "in the editor: complete"],
+	["Arrows, Enter", "in a picture: move, take the cell"],
+	["Drag", "in a heat map: zoom; double click goes back"],
+	["Click", "on a cell: its keys; on a key: only it; Alt: all but it"],
+];
+
+export function listenKeys(app)
+{
+	document.addEventListener("keydown", (e) => {
+		const typing = e.target.closest?.("input, textarea, select, .cm-editor");
+		if ((e.ctrlKey || e.metaKey) && e.key === "Enter") {
+			if (!e.defaultPrevented) app.execute();
+			e.preventDefault();
+			return;
+		}
+		if (e.key === "Escape") {
+			if (app.help) {
+				app.help = false;
+				app.changed();
+			} else if (!e.defaultPrevented) app.stop();
+			return;
+		}
+		if (typing || e.ctrlKey || e.metaKey || e.altKey) return;
+		const windowSize = WINDOWS[Number(e.key) - 1];
+		if (e.key === " " && !e.target.closest?.("button, summary")) app.pause();
+		else if (e.key === "?") { app.help = !app.help; app.changed(); }
+		else if (e.key === "e") { app.side = !app.side; app.changed(); app.paint(); }
+		else if (e.key === "d") theme.next();
+		else if (e.key === "/") app.editor?.focus();
+		else if (e.key === "0") { app.paused = null; app.zoom(null); }
+		else if (windowSize) app.setWindow(windowSize);
+		else return;
+		e.preventDefault();
+	});
+}
+
+export function Help({ app })
+{
+	const box = useRef(null);
+	useEffect(() => box.current.focus(), []);
+	const close = () => { app.help = false; app.changed(); };
+	return html`<div class="veil" onClick=${close}>
+		<div class="help" role="dialog" aria-modal="true" aria-label="Keys" tabindex="-1" ref=${box} onClick=${(e) => e.stopPropagation()}>
+			<header><h2>Keys</h2><button class="quiet" onClick=${close} aria-label="Close">×</button></header>
+			<dl>${KEYS.map(([key, what]) => html`<div key=${key}><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl>
+		</div>
+	</div>`;
+}

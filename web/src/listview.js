@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// A list: keys with their values, changes and spark lines, several aggregations side by side.
+import { html } from "htm/preact";
+import { useRef, useState } from "preact/hooks";
+import { Card, ExportMenu } from "./card.js";
+import { UNITS, UNIT_NAMES, exact, keyText, number } from "./format.js";
+import { listRows, sortRows, sparkPath } from "./list.js";
+import { Choice } from "./menu.js";
+import { adds } from "./model.js";
+
+const FEW = 40;
+const SPARK_W = 96, SPARK_H = 20;
+
+export function ListView({ app, view })
+{
+	const { aggs, keyNames } = view;
+	const [units, setUnits] = useState({});
+	const [by, setBy] = useState({ column: 0, what: "value", down: true });
+	const [filter, setFilter] = useState("");
+	const [all, setAll] = useState(false);
+	const over = useRef(false);
+	const order = useRef(null);
+	const unitOf = (agg) => units[agg.name] ?? agg.unit;
+	const frozen = app.sumRange;
+	const rows = sortRows(listRows(aggs, { nodeShown: app.nodeShown, range: frozen, filter }), by);
+	// Rows hold still under the pointer: the order is kept, the numbers go on.
+	const asked = `${by.column} ${by.what} ${by.down} ${filter}`;
+	if (over.current && order.current?.asked === asked) {
+		const place = new Map(order.current.names.map((n, i) => [n, i]));
+		rows.sort((a, b) => (place.get(a.name) ?? 1e9) - (place.get(b.name) ?? 1e9));
+	}
+	order.current = { asked, names: rows.map((r) => r.name) };
+	const shown = all ? rows.slice(0, 1000) : rows.slice(0, FEW);
+	const nkeys = Math.max(0, ...aggs.map((a) => a.nkeys ?? 0));
+	const most = aggs.map((a, i) => rows.reduce((m, r) => Math.max(m, Math.abs(r.cells[i]?.value ?? 0)), 0));
+
+	const head = (column, what, text, title, cls = "") => {
+		const on = by.column === column && by.what === what;
+		const click = () => setBy({ column, what, down: on ? !by.down : column >= 0 });
+		return html`<th class=${cls} aria-sort=${on ? (by.down ? "descending" : "ascending") : null}>
+			<button class="sort" title=${title} onClick=${click}>${text}<i class=${on ? (by.down ? "down" : "up") : ""} aria-hidden="true"></i></button></th>`;
+	};
+
+	return html`<${Card} title=${aggs.map((a) => a.title).join("  ")} note=${frozen ? "in the time shown" : "since the start"} class="list" tools=${html`
+			${aggs.filter((a) => a.fn !== "count").slice(0, 4).map((a) => html`<${Choice} key=${a.name} label=${aggs.length > 1 ? `Unit of ${a.title}` : "Unit"} value=${unitOf(a)}
+				options=${UNITS.map((u) => [u, UNIT_NAMES[u]])} onChange=${(u) => setUnits({ ...units, [a.name]: u })} />`)}
+			${nkeys > 0 && html`<input class="filter" type="search" placeholder="Filter" aria-label="Filter keys" value=${filter} onInput=${(e) => setFilter(e.target.value)} />`}
+			<${ExportMenu} app=${app} aggs=${aggs} name=${aggs[0].name} />`}>
+		<div class="scroll" onPointerEnter=${() => { over.current = true; }} onPointerLeave=${() => { over.current = false; }}>
+		<table class=${nkeys > 0 ? "rows" : "rows single"}>
+			<thead><tr>${nkeys > 0 && head(-1, "name", keyNames.length ? keyNames.join(", ") : "key", "Sort by name", "name")}
+				${aggs.map((a, i) => html`
+					${head(i, "value", `${a.title} ${a.fn}`, `Sort by ${a.fn}`, "num")}
+					${head(i, "change", adds(a.fn) ? "last second" : "change", adds(a.fn) ? "Sort by what came in the last second" : "Sort by the last second against the one before", "num")}
+					<th class="spark"><span title=${adds(a.fn) ? "By second, the last minute" : "Value by second, the last minute"}>last minute</span></th>`)}
+			</tr></thead>
+			<tbody>${shown.map((row) => html`<tr key=${row.name}>
+				${nkeys > 0 && html`<th scope="row" class="name" title=${row.name}>${row.values.map((v, i) => html`<span key=${i}>${keyText([v])}</span>`)}</th>`}
+				${row.cells.map((cell, i) => (cell ? html`
+					<td class="num value" title=${exact(cell.value)}><span class="bar" style=${{ width: `${most[i] ? 100 * Math.abs(cell.value) / most[i] : 0}%` }}></span>
+						<span>${valueText(cell.value, unitOf(aggs[i]))}</span></td>
+					<td class=${`num change ${cell.change ? "" : "zero"}`}>${changeText(cell.change, aggs[i], unitOf(aggs[i]))}</td>
+					<td class="spark"><${Spark} agg=${cell.agg} series=${cell.series} wide=${nkeys === 0} /></td>`
+				: html`<td class="num zero">–</td><td></td><td></td>`))}
+			</tr>`)}</tbody>
+		</table></div>
+		${rows.length === 0 && html`<p class="dim pad">${filter ? "No key has this in its name." : "Nothing yet."}</p>`}
+		${rows.length > FEW && html`<footer><span class="dim">${shown.length} of ${rows.length} keys</span>
+			<button class="small" onClick=${() => setAll(!all)}>${all ? "Fewer" : "All"}</button></footer>`}
+	<//>`;
+}
+
+// Whole numbers of a list line up digit by digit while they are short enough to be read.
+const valueText = (x, unit) => (unit === "none" && Math.abs(x) < 1e9 ? exact(x) : number(x, unit));
+
+function changeText(x, agg, unit)
+{
+	if (!x) return "0";
+	return `${x > 0 ? "+" : "−"}${valueText(Math.abs(x), unit)}`;
+}
+
+function Spark({ agg, series, wide })
+{
+	const w = wide ? 300 : SPARK_W, h = wide ? 36 : SPARK_H;
+	const last = useRef({});
+	// A new point comes once a second only.
+	if (last.current.second !== agg.second || last.current.series !== series.join())
+		last.current = { second: agg.second, series: series.join(), path: sparkPath(agg.spark(series), w, h, adds(agg.fn)) };
+	return html`<svg width=${w} height=${h} viewBox=${`0 0 ${w} ${h}`} aria-hidden="true"><path d=${last.current.path} /></svg>`;
+}

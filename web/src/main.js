@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page. Files, from the wire to the screen:
+//	connection.js	log in, web socket		model.js	a run: its lines become aggregations
+//	history.js	600 s of slots in bytes		buckets.js	edges, rows, percentiles
+//	app.js		state and actions		format.js	numbers, units, keys as text
+//	heatmap.js	cells and pixels		heatcanvas.js	axes, lines		heatview.js	controls, keys
+//	colour.js	ramps and scales		list.js, flame.js, log.js and their views
+//	editor.js	CodeMirror with d_language.js	banner, nodes, library, keys, theme, menu, card, export
+import { html } from "htm/preact";
+import { render } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { App, RATES, WINDOWS } from "./app.js";
+import { Banner } from "./banner.js";
+import { createEditor } from "./editor.js";
+import { FlameView } from "./flameview.js";
+import { HeatView } from "./heatview.js";
+import { Help, listenKeys } from "./keys.js";
+import { Library } from "./library.js";
+import { ListView } from "./listview.js";
+import { LogView } from "./logview.js";
+import { Choice } from "./menu.js";
+import { NodePicker } from "./nodes.js";
+import { startTheme, theme } from "./theme.js";
+
+function Page({ app })
+{
+	const [, again] = useState(0);
+	useEffect(() => app.subscribe(() => again((n) => n + 1)), []);
+	useEffect(() => {
+		const t = setInterval(() => { if (app.running && !document.hidden) app.changed(); }, 1000);
+		return () => clearInterval(t);
+	}, []);
+	return html`
+		<${Header} app=${app} />
+		<main class=${app.side ? "" : "no-side"}>
+			<${Side} app=${app} />
+			<section class="views" aria-label="Views">
+				<${Banner} app=${app} />
+				<${Views} app=${app} />
+			</section>
+		</main>
+		${app.help && html`<${Help} app=${app} />`}`;
+}
+
+const THEMES = { auto: ["◐", "Theme: as the system"], light: ["☀", "Theme: light"], dark: ["☾", "Theme: dark"] };
+
+function Header({ app })
+{
+	const { run, paused } = app;
+	const seconds = (s) => (s < 60 ? `${s} s` : `${s / 60} min`);
+	const [sign, says] = THEMES[theme.choice];
+	const can = app.link === "up" && !(app.chosen?.size === 0);
+	return html`<header class="top">
+		<h1>erltrace</h1>
+		<${NodePicker} app=${app} />
+		<${Library} app=${app} />
+		<div class="run" role="group" aria-label="Run">
+			<button class="primary" disabled=${!can} onClick=${() => app.execute()} title="Run the script (Ctrl-Enter)"><i class="play" aria-hidden="true"></i>Run</button>
+			<button disabled=${!app.running} onClick=${() => app.stop()} title="Stop the script: all probes off (Esc)"><i class="square" aria-hidden="true"></i>Stop</button>
+			<button class="pause" disabled=${!run || run.lastSlot < 0} aria-pressed=${paused !== null} onClick=${() => app.pause()}
+				title="Hold the picture; the script goes on (Space)">${paused === null ? "Pause" : "Go on"}</button>
+		</div>
+		<span class="grow"></span>
+		${run && run.nodeNames.length > 1 && html`<${Choice} label="Show" value=${app.onlyNode} onChange=${(v) => app.showNode(Number(v))}
+			options=${[[-1, "all nodes together"], ...run.nodeNames.map((n, i) => [i, n])]} />`}
+		<${Choice} label="Last" value=${app.window} options=${WINDOWS.map((w) => [w, seconds(w)])} onChange=${(v) => app.setWindow(Number(v))} />
+		<button class="icon" onClick=${() => theme.next()} title=${`${says} (d)`} aria-label=${says}>${sign}</button>
+		<button class="icon" onClick=${() => { app.help = true; app.changed(); }} title="Keys (?)" aria-label="Keys">?</button>
+	</header>`;
+}
+
+function Side({ app })
+{
+	const at = useRef(null);
+	const size = useRef(null);
+	useEffect(() => {
+		app.editor = createEditor(at.current, {
+			doc: app.text,
+			nonce: document.querySelector("meta[name=csp-nonce]")?.content,
+			findProbes: (text) => app.findProbes(text),
+			onChange: (text) => app.setText(text),
+			onRun: () => app.execute(),
+		});
+		app.editor.focus();
+		app.changed();
+	}, []);
+	const drag = (e) => {
+		if (!e.buttons) return;
+		const w = Math.min(innerWidth - 400, Math.max(280, e.clientX));
+		document.documentElement.style.setProperty("--side", `${w}px`);
+	};
+	const errors = app.run?.compileErrors.filter((e) => !e.line);
+	return html`<section class="side" aria-label="Script">
+		<div class="editor" ref=${at}></div>
+		${errors?.length > 0 && html`<div class="problems" role="alert">${errors.map((e, i) => html`<button key=${i} class="problem" onClick=${() => e.line && app.editor.goTo(e.line, e.column)}>
+			<span class="where">${e.line ? `line ${e.line}${e.column ? `, column ${e.column}` : ""}` : e.doing || "error"}</span>
+			<span>${e.message}</span></button>`)}</div>`}
+		<footer>
+			<label class="choice grow" title="Arguments of the script: $1, $2 ... Quotes keep blanks."><span>Arguments</span>
+				<input class="grow" value=${app.args} spellcheck="false" onInput=${(e) => app.setArgs(e.target.value)} /></label>
+			<${Choice} label="Rate" value=${app.hz} options=${RATES.map((r) => [r, `${r}/s`])} onChange=${(v) => app.setHz(Number(v))} />
+		</footer>
+		<div class="splitter" ref=${size} aria-hidden="true" onPointerDown=${(e) => size.current.setPointerCapture(e.pointerId)} onPointerMove=${drag}></div>
+	</section>`;
+}
+
+function Views({ app })
+{
+	const { run } = app;
+	if (app.link !== "up" && !run) {
+		return html`<div class="empty"><h2>${app.link === "refused" ? "Not let in" : app.link === "down" ? "No connection" : "Connecting"}</h2>
+			<p>${app.linkMessage || "One moment."}</p></div>`;
+	}
+	if (!run) {
+		return html`<div class="empty"><h2>Nothing runs yet</h2>
+			<p>Write a script, or take one from <b>Scripts</b>, and press <kbd>Ctrl</kbd> <kbd>Enter</kbd>.</p>
+			<p>Each quantize, lquantize and llquantize becomes a heat map, counts and sums become lists, stacks a flame graph, printf a log.</p>
+			<p>Close this page, and all probes are off.</p></div>`;
+	}
+	if (run.compileErrors.length) {
+		return html`<div class="empty"><h2>The script does not compile</h2>${run.compileErrors.map((e, i) => html`<p key=${i}>
+			${e.line > 0 && html`<button class="small" onClick=${() => app.editor.goTo(e.line, e.column)}>line ${e.line}</button> `}${e.message}</p>`)}</div>`;
+	}
+	const views = run.views();
+	const log = run.log.count > 0;
+	return html`<div class="cards">
+		${app.link !== "up" && html`<p class="strip bad" role="alert">${app.linkMessage}</p>`}
+		${views.map((v) => {
+			const View = { heat: HeatView, list: ListView, flame: FlameView }[v.kind];
+			return html`<${View} key=${`${run.id} ${v.kind} ${v.id}`} app=${app} view=${v} />`;
+		})}
+		${log && html`<${LogView} key=${`${run.id} log`} app=${app} run=${run} />`}
+		${!views.length && !log && html`<div class="empty"><h2>${run.phase === "ended" ? "Nothing to show" : "Waiting for data"}</h2>
+			<p>${run.phase === "ended" ? run.end.message || "The script ended without output." : "The script runs; what it finds comes here."}</p></div>`}
+	</div>`;
+}
+
+startTheme();
+const app = new App();
+// For the console, and for tests that compare what is drawn with what came.
+globalThis.erltrace = app;
+listenKeys(app);
+const at = document.getElementById("app");
+at.replaceChildren();
+render(html`<${Page} app=${app} />`, at);
+app.start();

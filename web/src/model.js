@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run of a script as the page knows it: built from the lines that come, asked by the views. No DOM.
+import { BucketSet } from "./buckets.js";
+import { guessUnit, keyText } from "./format.js";
+import { CellTimeline, ValueTimeline, encodeCells, encodeValues, visitCells, visitValues } from "./history.js";
+import { Log } from "./log.js";
+
+const BUDGET = 64 << 20;	// bytes of history for a run, all aggregations together
+export const SPARK = 60;	// seconds of a spark line
+
+export const isDistribution = (fn) => fn.endsWith("quantize");
+
+// Series are pairs of node and key; each has a number.
+class Series {
+	constructor()
+	{
+		this.ids = [];			// node index -> Map of key name -> series
+		this.node = [];			// series -> node index
+		this.key = [];			// series -> key index
+		this.keyIds = new Map();
+		this.keys = [];			// key index -> {values, text}
+		this.version = 0;
+	}
+
+	get size() { return this.node.length; }
+
+	id(node, values)
+	{
+		const name = values.length === 1 && typeof values[0] === "string" ? values[0] : `\0${JSON.stringify(values)}`;
+		const map = this.ids[node] ??= new Map();
+		let id = map.get(name);
+		if (id !== undefined) return id;
+		let key = this.keyIds.get(name);
+		if (key === undefined) {
+			key = this.keys.length;
+			this.keyIds.set(name, key);
+			this.keys.push({ values, text: keyText(values) });
+		}
+		id = this.node.length;
+		map.set(name, id);
+		this.node.push(node);
+		this.key.push(key);
+		this.version++;
+		return id;
+	}
+}
+
+class Aggregation {
+	constructor(run, shape)
+	{
+		this.run = run;
+		this.name = shape.aggregation;
+		this.fn = shape.function;
+		this.params = shape.params ?? [];
+		this.nkeys = shape.keys ?? null;
+		this.series = new Series();
+		this.unit = guessUnit(run.script, this.name);
+		this.hasStacks = false;
+	}
+
+	get title() { return this.name === "_" ? "@" : `@${this.name}`; }
+
+	lookAt(keys)
+	{
+		this.nkeys ??= keys.length;
+		if (!this.hasStacks && keys.some(Array.isArray)) {
+			this.hasStacks = true;
+			this.run.shapeVersion++;
+		}
+	}
+}
+
+export class Distribution extends Aggregation {
+	constructor(run, shape)
+	{
+		super(run, shape);
+		this.buckets = new BucketSet(this.fn, this.params);
+		this.timeline = new CellTimeline(run.hz, run.budget);
+		this.totals = [];		// by series: counts since the start
+		this.total = 0;
+		this.watchers = new Set();	// told of slots that changed
+	}
+
+	add(node, slot, items)
+	{
+		const entries = [];
+		for (const item of items) {
+			this.lookAt(item.keys);
+			const series = this.series.id(node, item.keys);
+			const cells = [];
+			let sum = 0;
+			for (const b of item.buckets) {
+				if (!(b.count > 0)) continue;
+				cells.push(this.buckets.id(b.lo, b.hi), b.count);
+				sum += b.count;
+			}
+			this.totals[series] = (this.totals[series] ?? 0) + sum;
+			this.total += sum;
+			entries.push({ series, cells });
+		}
+		this.timeline.add(slot, encodeCells(entries));
+		for (const w of this.watchers) w(slot);
+	}
+
+	// Counts by key index of the slots from..to-1, those in `rows` (a Set of bucket ids; null: all).
+	countsByKey(from, to, ids, nodeShown)
+	{
+		const sums = new Map();
+		for (let s = from; s < to; s++) {
+			for (const part of this.timeline.parts(s) ?? []) {
+				visitCells(part, (series, id, n) => {
+					if (ids && !ids.has(id) || !nodeShown(this.series.node[series])) return;
+					const key = this.series.key[series];
+					sums.set(key, (sums.get(key) ?? 0) + n);
+				});
+			}
+		}
+		return sums;
+	}
+}
+
+// How two values of the same key become one; `into` has value and weight.
+const COMBINE = {
+	count(into, value) { into.value += value; },
+	sum(into, value) { into.value += value; },
+	min(into, value) { into.value = Math.min(into.value, value); },
+	max(into, value) { into.value = Math.max(into.value, value); },
+	avg(into, value, weight)
+	{
+		const all = into.weight + weight;
+		if (all > 0) into.value += (value - into.value) * weight / all;
+		into.weight = all;
+	},
+	stddev(into, value, weight)
+	{
+		const all = into.weight + weight;
+		if (all > 0) into.value = Math.sqrt((into.value ** 2 * into.weight + value ** 2 * weight) / all);
+		into.weight = all;
+	},
+};
+
+export const adds = (fn) => fn === "count" || fn === "sum";
+
+export class Scalar extends Aggregation {
+	constructor(run, shape)
+	{
+		super(run, shape);
+		this.combine = COMBINE[this.fn] ?? COMBINE.sum;
+		this.timeline = new ValueTimeline(run.hz, run.budget, this.combine);
+		this.state = [];	// by series: {value, weight, now, spark}
+		this.second = -1;	// the second `now` is of
+	}
+
+	add(node, slot, items)
+	{
+		this.roll(Math.floor(slot / this.run.hz));
+		const entries = [];
+		for (const item of items) {
+			if (typeof item.value !== "number") continue;
+			this.lookAt(item.keys);
+			const entry = { series: this.series.id(node, item.keys), value: item.value, weight: item.count ?? 1 };
+			const s = this.state[entry.series] ??= {
+				value: null, weight: 0, now: null, nowWeight: 0, spark: new Float32Array(SPARK).fill(NaN), born: this.second,
+			};
+			this.into(s, "value", "weight", entry);
+			this.into(s, "now", "nowWeight", entry);
+			entries.push(entry);
+		}
+		this.timeline.add(slot, encodeValues(entries));
+	}
+
+	into(s, value, weight, entry)
+	{
+		if (s[value] === null) {
+			s[value] = entry.value;
+			s[weight] = entry.weight;
+			return;
+		}
+		const both = { value: s[value], weight: s[weight] };
+		this.combine(both, entry.value, entry.weight);
+		s[value] = both.value;
+		s[weight] = both.weight;
+	}
+
+	// A new second begins: what `now` had becomes a point of the spark line.
+	roll(second)
+	{
+		if (second <= this.second) return;
+		if (this.second >= 0) {
+			const quiet = adds(this.fn) ? 0 : NaN;
+			for (const s of this.state) {
+				if (!s) continue;
+				for (let t = Math.max(this.second, second - SPARK); t < second; t++)
+					s.spark[t % SPARK] = t === this.second ? s.now ?? quiet : quiet;
+				s.now = null;
+				s.nowWeight = 0;
+			}
+		}
+		this.second = second;
+	}
+
+	// The points of some series' spark line, oldest first, of full seconds only.
+	spark(seriesList)
+	{
+		const out = new Float64Array(SPARK).fill(NaN);
+		for (let i = 0; i < SPARK; i++) {
+			const both = { value: NaN, weight: 0 };
+			for (const id of seriesList) {
+				const v = this.state[id]?.spark[(this.second + i) % SPARK];
+				if (!(v === v)) continue;
+				if (both.value === both.value) this.combine(both, v, 1);
+				else { both.value = v; both.weight = 1; }
+			}
+			out[i] = both.value;
+		}
+		return out;
+	}
+
+	// By key index {value, series}: since the start, or in the slots of `range`.
+	byKey(nodeShown, range)
+	{
+		const out = new Map();
+		const put = (series, value, weight) => {
+			if (value === null || !nodeShown(this.series.node[series])) return;
+			const key = this.series.key[series];
+			const have = out.get(key);
+			if (!have) out.set(key, { value, weight, series: [series] });
+			else {
+				this.combine(have, value, weight);
+				if (!have.series.includes(series)) have.series.push(series);
+			}
+		};
+		if (!range) this.state.forEach((s, id) => s && put(id, s.value, s.weight));
+		else {
+			for (let slot = range.from; slot < range.to; slot++)
+				for (const part of this.timeline.parts(slot) ?? []) visitValues(part, put);
+		}
+		return out;
+	}
+}
+
+export class Run {
+	constructor({ id, script, nodes, hz, args })
+	{
+		Object.assign(this, { id, script, nodes, hz, args });
+		this.budget = BUDGET;
+		this.phase = "starting";	// starting, running, stopping, ended
+		this.startedAt = Date.now();
+		this.endedAt = null;
+		this.end = null;		// {reason, code, message}
+		this.nodeNames = [];
+		this.nodeInfo = [];		// by node: {slot, skew, fired, cost, rate}
+		this.aggregations = new Map();
+		this.shapeVersion = 0;
+		this.firstSlot = -1;
+		this.lastSlot = -1;
+		this.ticks = 0;
+		this.log = new Log();
+		this.drops = new Map();		// kind -> {total, message}
+		this.compileErrors = [];
+		this.faults = new Map();	// message -> {count, line, message}
+		this.faultCount = 0;
+	}
+
+	get dropTotal()
+	{
+		let n = 0;
+		for (const d of this.drops.values()) n += d.total;
+		return n;
+	}
+
+	get cost() { return this.nodeInfo.reduce((most, n) => Math.max(most, n.cost ?? 0), 0); }
+	get fired() { return this.nodeInfo.reduce((sum, n) => sum + (n.fired ?? 0), 0); }
+	timeOf(slot) { return slot * 1000 / this.hz; }
+
+	node(name)
+	{
+		let i = this.nodeNames.indexOf(name);
+		if (i < 0) {
+			i = this.nodeNames.push(name) - 1;
+			this.nodeInfo.push({ slot: -1, skew: null, fired: 0, cost: null, fires: [] });
+			this.shapeVersion++;
+		}
+		return i;
+	}
+
+	// The slot of a tick. Ticks come about once a slot: small jitter must leave no gaps, so a tick takes
+	// the slot after the last one's unless the clock is well off that.
+	slotOf(info, time)
+	{
+		if (info.skew === null) {
+			const off = Date.now() - time;
+			info.skew = Math.abs(off) > 2000 ? off : 0;
+		}
+		const exact = Math.floor((time + info.skew) * this.hz / 1000);
+		const next = info.slot + 1;
+		const slack = Math.max(2, Math.ceil(this.hz * 0.4));
+		if (info.slot < 0 || exact - next >= slack) info.slot = exact;
+		else if (next - exact < slack) info.slot = next;
+		return info.slot;
+	}
+
+	line(line)
+	{
+		switch (line.type) {
+		case "tick": return this.tick(line);
+		case "shape": return this.shape(line);
+		case "drop": return this.drop(line);
+		case "error": return this.error(line);
+		case "aggregation": return this.printed(line);
+		default: return void this.log.line(line);
+		}
+	}
+
+	shape(line)
+	{
+		if (line.node) this.node(line.node);
+		for (const a of line.aggregations) this.aggregation(a);
+	}
+
+	aggregation(shape)
+	{
+		let a = this.aggregations.get(shape.aggregation);
+		if (!a) {
+			a = isDistribution(shape.function) ? new Distribution(this, shape) : new Scalar(this, shape);
+			this.aggregations.set(a.name, a);
+			this.shapeVersion++;
+			const n = this.aggregations.size;
+			this.budget = BUDGET / n;
+			for (const x of this.aggregations.values()) x.timeline.budget = this.budget;
+		}
+		return a;
+	}
+
+	tick(line)
+	{
+		const node = this.node(line.node ?? "");
+		const info = this.nodeInfo[node];
+		const slot = this.slotOf(info, line.time);
+		this.ticks++;
+		if (this.firstSlot < 0) this.firstSlot = slot;
+		this.lastSlot = Math.max(this.lastSlot, slot);
+		if (line.fired !== undefined) {
+			info.fired = line.fired;
+			info.fires.push(line.fired);
+			if (info.fires.length > this.hz + 1) info.fires.shift();
+		}
+		if (line.cost !== undefined) info.cost = line.cost;
+
+		const groups = new Map();
+		for (const item of line.aggregations) {
+			const list = groups.get(item.aggregation);
+			if (list) list.push(item);
+			else groups.set(item.aggregation, [item]);
+		}
+		for (const [name, items] of groups) {
+			const { function: fn, keys } = items[0];
+			const a = this.aggregations.get(name) ?? this.aggregation({ aggregation: name, function: fn, keys: keys.length });
+			a.add(node, slot, items);
+		}
+		// That nothing came is news too: the slot is empty, not unknown.
+		for (const a of this.aggregations.values()) if (!groups.has(a.name)) a.add(node, slot, []);
+	}
+
+	// Events a second, over the last second.
+	get rate()
+	{
+		let sum = 0;
+		for (const { fires } of this.nodeInfo)
+			if (fires.length > 1) sum += (fires[fires.length - 1] - fires[0]) * this.hz / (fires.length - 1);
+		return sum;
+	}
+
+	drop(line)
+	{
+		const at = `${line.node ?? ""} ${line.kind} ${line.cpu}`;
+		this.drops.set(at, { kind: line.kind, total: line.total ?? (this.drops.get(at)?.total ?? 0) + line.drops });
+		this.log.note("drop", line.message, line.node);
+	}
+
+	error(line)
+	{
+		if (line.tag !== undefined) {
+			this.compileErrors.push(line);
+			return;
+		}
+		this.faultCount++;
+		const what = `${line.fault ?? "error"} in line ${line.line}`;
+		const have = this.faults.get(what);
+		if (have) have.count++;
+		else this.faults.set(what, { count: 1, line: line.line, message: line.message });
+		this.log.note("error", line.message, line.node);
+	}
+
+	// What printa() printed. Distributions have their picture; numbers go to the log.
+	printed(line)
+	{
+		if (line.buckets) return;
+		const value = typeof line.value === "number" ? String(Math.round(line.value * 1000) / 1000) : "–";
+		const keys = line.keys.length ? `[${keyText(line.keys)}]` : "";
+		this.log.note("printa", `@${line.aggregation === "_" ? "" : line.aggregation}${keys}  ${value}`, line.node);
+	}
+
+	finish(end)
+	{
+		this.phase = "ended";
+		this.end = end;
+		this.endedAt = Date.now();
+	}
+
+	// How the aggregations are shown: a heat map each distribution, a flame graph each with stacks, the
+	// others side by side in one list for each kind of key.
+	views()
+	{
+		const views = [];
+		const lists = new Map();
+		for (const a of this.aggregations.values()) {
+			if (isDistribution(a.fn)) views.push({ kind: "heat", id: a.name, agg: a });
+			else if (a.hasStacks) views.push({ kind: "flame", id: a.name, agg: a });
+			else {
+				const names = keyNames(this.script, a.name);
+				const group = `${a.nkeys} ${names.join()}`;
+				let v = lists.get(group);
+				if (!v) {
+					v = { kind: "list", id: a.name, aggs: [], keyNames: names };
+					lists.set(group, v);
+					views.push(v);
+				}
+				v.aggs.push(a);
+			}
+		}
+		return views;
+	}
+}
+
+// The expressions between the brackets of an aggregation, as the script has them.
+export function keyNames(script, name)
+{
+	const esc = name === "_" ? "" : name.replace(/\W/g, "");
+	const m = new RegExp(`@${esc}\\s*\\[`).exec(script);
+	if (!m) return [];
+	const out = [];
+	let depth = 0;
+	let text = "";
+	for (let i = m.index + m[0].length; i < script.length; i++) {
+		const c = script[i];
+		if (c === '"') {
+			const end = script.indexOf('"', i + 1);
+			text += script.slice(i, end < 0 ? script.length : end + 1);
+			i = end < 0 ? script.length : end;
+			continue;
+		}
+		if ("([".includes(c)) depth++;
+		if (c === "]" && depth === 0) break;
+		if (")]".includes(c)) depth--;
+		if (c === "," && depth === 0) {
+			out.push(text.trim());
+			text = "";
+		} else text += c;
+	}
+	if (text.trim()) out.push(text.trim());
+	return out;
+}
