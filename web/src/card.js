@@ -30,7 +30,7 @@ export function Card({ title, note, tools, table, children, class: cls = "" })
 			<div class="tools">${tools}
 				${table && html`<${Toggle} on=${open} onChange=${setOpen} title="Show the numbers as a table">table<//>`}</div></header>
 		${children}
-		${table && html`<div class=${open ? "behind" : "unseen"}><${Slow} ms=${open ? OPEN_EVERY : HIDDEN_EVERY} of=${table} /></div>`}
+		${table && html`<div class=${open ? "behind" : "unseen"}><${Slow} ms=${open ? OPEN_EVERY : HIDDEN_EVERY} of=${() => table(open)} /></div>`}
 	</article>`;
 }
 

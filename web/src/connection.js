@@ -60,7 +60,7 @@ export class Connection {
 			this.wait = FIRST;
 			this.handler.up();
 		};
-		s.onmessage = (e) => this.handler.message(JSON.parse(e.data), e.data.length);
+		s.onmessage = (e) => this.handler.message(e.data);
 		s.onclose = (e) => {
 			const was = this.open;
 			this.open = false;

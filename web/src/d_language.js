@@ -6,7 +6,7 @@ float for goto if import inline int long offsetof probe provider register restri
 signed sizeof static string stringof struct switch this translator typedef union unsigned userland void
 volatile while xlate`.split(/\s+/));
 
-const PROBES = /^(?:BEGIN|END|ERROR)\b|^(?:tick|profile)-\d+\w*|^[\w$*?[\]!.\-]*:[\w$*?[\]!.\-+/<>'@]*:[^\s,/{;]*/;
+const PROBES = /^(?:BEGIN|END|ERROR)\b|^(?:tick|profile)-\d+\w*|^[\w$*?[\]!.\-]*:[\w$*?[\]!.\-+/<>'@]*:(?:[^\s,/{;]|\/\d)*/;
 
 // words: of words.js. Token names are CodeMirror's highlighting tags.
 export function tokenizer(words)

@@ -149,7 +149,7 @@ export function FlameView({ app, view })
 			${agg.fn !== "count" && html`<${Choice} label="Unit" value=${unit} options=${UNITS.map((u) => [u, UNIT_NAMES[u]])} onChange=${setUnit} />`}
 			<input class="filter" type="search" placeholder="Find a frame" aria-label="Find a frame" value=${find} onInput=${(e) => setFind(e.target.value)} />
 			<${ExportMenu} app=${app} aggs=${[agg]} name=${agg.name} png=${png} />`}
-		table=${() => html`<${FrameTable} root=${s.current.root} unit=${unit} />`}>
+		table=${(open) => html`<${FrameTable} root=${s.current.root} unit=${unit} most=${open ? 200 : 20} />`}>
 		<div class="plot flame-plot">
 			<canvas ref=${canvas} style=${{ height: `${rows * ROW + 4}px` }} tabindex="0" role="img"
 				aria-label=${`Flame graph of ${agg.title}${zoomed ? `, at ${zoomed}` : ""}. Arrow keys go up to the widest frame, down, and to the sides; the table button shows the numbers.`}
@@ -175,10 +175,10 @@ function fit(ink, text, width)
 	return n > 1 ? `${text.slice(0, n)}…` : "";
 }
 
-function FrameTable({ root, unit })
+function FrameTable({ root, unit, most })
 {
 	return html`<table><caption>Frames: own, and all with what they call; ${exact(root.value)} in all</caption>
 		<thead><tr><th>Frame</th><th class="num">Own</th><th class="num">All</th><th class="num">Share</th></tr></thead>
-		<tbody>${frameTable(root).slice(0, 200).map((f) => html`<tr key=${f.name}><th scope="row">${f.name}</th><td class="num">${number(f.self, unit)}</td>
+		<tbody>${frameTable(root).slice(0, most).map((f) => html`<tr key=${f.name}><th scope="row">${f.name}</th><td class="num">${number(f.self, unit)}</td>
 			<td class="num">${number(f.total, unit)}</td><td class="num">${number(100 * f.total / root.value, "none", 3)} %</td></tr>`)}</tbody></table>`;
 }

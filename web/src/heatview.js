@@ -12,6 +12,7 @@ import { theme } from "./theme.js";
 
 const SCALES = [["rank", "rank"], ["log", "log"], ["linear", "linear"], ["percent", "% of column"]];
 const MOST_KEYS = 60;
+const RESORT = 3000;	// ms between new orders of the keys
 
 // Which keys are shown: all, only some, or all but some.
 export function keyShown(choice, key)
@@ -186,7 +187,7 @@ export function HeatView({ app, view })
 				<input class="num" inputmode="numeric" placeholder="–" value=${threshold}
 					onInput=${(e) => setThreshold(Number.isNaN(Number(e.target.value)) ? "" : e.target.value)} /></label>
 			<${ExportMenu} app=${app} aggs=${[agg]} name=${agg.name} png=${png} />`}
-		table=${() => html`<${HeatTable} heat=${heat} unit=${unit} title=${agg.title} />`}>
+		table=${(open) => html`<${HeatTable} heat=${heat} unit=${unit} title=${agg.title} most=${open ? 1024 : 24} />`}>
 		<div class="heat-body">
 			<div class="plot">
 				<canvas ref=${canvas} tabindex="0" role="img" aria-label=${`Heat map of ${agg.title}: time to the right, value up, colour is how many. Arrow keys move a cursor; the table button shows the numbers.`}
@@ -241,10 +242,18 @@ function Keys({ app, agg, choice, setChoice, byKey, setByKey, hues })
 {
 	const over = useRef(false);
 	const order = useRef([]);
+	const sortedAt = useRef(0);
 	if (!(agg.nkeys > 0)) return null;
 	const totals = keyTotals(agg, app.nodeShown);
-	// Rows do not move under the pointer.
-	if (!over.current || order.current.length === 0) order.current = [...totals.keys()].sort((a, b) => totals.get(b) - totals.get(a));
+	// Rows do not move under the pointer, and not all the time elsewhere.
+	const now = performance.now();
+	if (!over.current && now - sortedAt.current > RESORT || order.current.length === 0) {
+		order.current = [...totals.keys()].sort((a, b) => totals.get(b) - totals.get(a));
+		sortedAt.current = now;
+	} else if (order.current.length < totals.size) {
+		const have = new Set(order.current);
+		for (const key of totals.keys()) if (!have.has(key)) order.current.push(key);
+	}
 	let all = 0;
 	for (const n of totals.values()) all += n;
 	const click = (e, key) => setChoice(pickKey(choice, key, e.altKey ? "except" : e.ctrlKey || e.metaKey || e.shiftKey ? "add" : "isolate"));
@@ -287,16 +296,23 @@ function CellKeys({ app, agg, pinned, unit, choice, setChoice, close })
 	</section>`;
 }
 
-function HeatTable({ heat, unit, title })
+// `most`: rows at most; neighbours are put together to keep to it.
+function HeatTable({ heat, unit, title, most })
 {
 	const map = heat.current?.map;
 	if (!map?.rows) return html`<p class="dim">No data yet.</p>`;
 	const sums = map.sums();
 	const all = sums.reduce((a, b) => a + b, 0);
 	const p = (q) => number(valueAt(map.buckets, percentile(sums, q, all)), unit);
-	const rows = map.buckets.map((b, i) => ({ b, n: sums[i] })).filter((r) => r.n > 0).reverse();
+	let rows = map.buckets.map((b, i) => ({ b, n: sums[i] })).filter((r) => r.n > 0);
+	const fold = Math.ceil(rows.length / most);
+	if (fold > 1) {
+		rows = rows.filter((_, i) => i % fold === 0).map((_, i) => rows.slice(i * fold, (i + 1) * fold))
+			.map((some) => ({ b: { lo: some[0].b.lo, hi: some.at(-1).b.hi }, n: some.reduce((a, r) => a + r.n, 0) }));
+	}
+	rows.reverse();
 	return html`<table><caption>${title} in the time shown: ${exact(all)} values, p50 ${p(0.5)}, p90 ${p(0.9)}, p99 ${p(0.99)}</caption>
 		<thead><tr><th>Range</th><th class="num">Count</th><th class="num">Share</th></tr></thead>
-		<tbody>${rows.slice(0, 256).map((r) => html`<tr key=${`${r.b.lo}`}><th scope="row">${range(r.b.lo, r.b.hi, unit)}</th><td class="num">${exact(r.n)}</td>
+		<tbody>${rows.map((r) => html`<tr key=${`${r.b.lo}`}><th scope="row">${range(r.b.lo, r.b.hi, unit)}</th><td class="num">${exact(r.n)}</td>
 			<td class="num">${number(100 * r.n / all, "none", 3)} %</td></tr>`)}</tbody></table>`;
 }

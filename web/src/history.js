@@ -36,6 +36,22 @@ class Bytes {
 
 const out = new Bytes();
 
+// Encodes cells without a copy between: for each series head() and its cells, then take().
+export const writer = {
+	head(series, cells)
+	{
+		out.room(24 + cells * 16);
+		out.put(series);
+		out.put(cells);
+	},
+	cell(id, count)
+	{
+		out.put(id);
+		out.put(count);
+	},
+	take: () => out.take(),
+};
+
 // Cells of one tick: an array of {series, cells: [id, count, id, count ...]}.
 export function encodeCells(entries)
 {

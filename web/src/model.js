@@ -2,7 +2,7 @@
 // A run of a script as the page knows it: built from the lines that come, asked by the views. No DOM.
 import { BucketSet } from "./buckets.js";
 import { guessUnit, keyText } from "./format.js";
-import { CellTimeline, ValueTimeline, encodeCells, encodeValues, visitCells, visitValues } from "./history.js";
+import { CellTimeline, ValueTimeline, encodeValues, visitCells, visitValues, writer } from "./history.js";
 import { Log } from "./log.js";
 
 const BUDGET = 64 << 20;	// bytes of history for a run, all aggregations together
@@ -83,22 +83,26 @@ export class Distribution extends Aggregation {
 
 	add(node, slot, items)
 	{
-		const entries = [];
+		const { buckets } = this;
 		for (const item of items) {
 			this.lookAt(item.keys);
 			const series = this.series.id(node, item.keys);
-			const cells = [];
+			const list = item.buckets;
 			let sum = 0;
-			for (const b of item.buckets) {
+			let cells = 0;
+			for (let i = 0; i < list.length; i++) if (list[i].count > 0) cells++;
+			writer.head(series, cells);
+			for (let i = 0, id = -1; i < list.length; i++) {
+				const b = list[i];
 				if (!(b.count > 0)) continue;
-				cells.push(this.buckets.id(b.lo, b.hi), b.count);
+				id = buckets.idAfter(id, b.lo, b.hi);
+				writer.cell(id, b.count);
 				sum += b.count;
 			}
 			this.totals[series] = (this.totals[series] ?? 0) + sum;
 			this.total += sum;
-			entries.push({ series, cells });
 		}
-		this.timeline.add(slot, encodeCells(entries));
+		this.timeline.add(slot, writer.take());
 		for (const w of this.watchers) w(slot);
 	}
 

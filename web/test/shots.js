@@ -15,8 +15,8 @@ erlang*:::function-return
 `;
 export const SCENES = {
 	empty: {},
-	heat: { script: SEED, wait: 9000, hover: true },
-	quantize: { script: `/* two nodes */\n${SEED.replace("/ 1000, 0, 63, 2", "")}`, wait: 5000, hues: true },
+	heat: { script: SEED, wait: 32000, hover: true },
+	quantize: { script: `/* two nodes */\n${SEED.replace("/ 1000, 0, 63, 2", "")}`, wait: 16000, hues: true },
 	list: { script: `erlang*:::function-return
 {
 	@calls[copyinstr(arg1)] = count();
@@ -33,6 +33,7 @@ export const SCENES = {
 async function shoot(page, scene, name, folder)
 {
 	if (scene.script) {
+		await page.evaluate(() => globalThis.erltrace.setWindow(30));
 		await page.evaluate((text) => globalThis.erltrace.editor.set(text), scene.script);
 		await page.keyboard.press("Control+Enter");
 		await page.waitForTimeout(scene.wait);

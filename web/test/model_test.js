@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Run, keyNames } from "../src/model.js";
+import { HeatMap } from "../src/heatmap.js";
+
+const run = (script = "", hz = 10) => new Run({ id: 1, script, nodes: [], hz, args: [] });
+const T0 = Date.now();
+const tick = (n, aggregations, more = {}) => ({ type: "tick", node: "a@h", time: T0 + n * 100, aggregations, fired: n, cost: 1, ...more });
+const q = (keys, buckets) => ({ aggregation: "t", function: "quantize", keys, buckets, normal: 1 });
+const b = (lo, hi, count) => ({ lo, hi, count });
+
+function heat(r, name = "t", setup = {})
+{
+	const map = new HeatMap(r.aggregations.get(name));
+	map.configure({ cols: 5, bin: 1, live: true, from: 0, shown: new Uint8Array(64).fill(1), hueOf: null, scale: "log", clamp: 0, dark: false, ...setup });
+	map.update(r.lastSlot, 0);
+	return map;
+}
+const columns = (map) => Array.from({ length: map.cols }, (_, i) => [...map.cell(map.head - map.cols + 1 + i, 0).counts]);
+
+test("cells of the picture are the counts that came", () => {
+	const r = run();
+	r.line({ type: "shape", node: "a@h", aggregations: [{ aggregation: "t", function: "quantize", params: [], keys: 1 }] });
+	r.line(tick(0, [q(["x"], [b(1, 2, 3), b(4, 8, 1)])]));
+	r.line(tick(1, []));
+	r.line(tick(2, [q(["x"], [b(2, 4, 7)]), q(["y"], [b(2, 4, 2)])]));
+	const map = heat(r);
+	assert.deepEqual(columns(map).slice(2), [[3, 0, 1], [0, 0, 0], [0, 9, 0]]);
+	assert.deepEqual([...map.known].filter(Boolean).length, 3);
+	assert.equal(map.cell(map.head, 1).total, 9);
+	assert.deepEqual(r.views().map((v) => v.kind), ["heat"]);
+});
+
+test("a tick draws only its own column; new rows draw all", () => {
+	const r = run();
+	r.line(tick(0, [q([], [b(1, 2, 3)])]));
+	const map = heat(r);
+	r.line(tick(1, [q([], [b(1, 2, 2)])]));
+	const got = map.update(r.lastSlot, 1);
+	assert.deepEqual(got, { from: map.head, to: map.head });
+	assert.equal(map.update(r.lastSlot, 2), null);
+	r.line(tick(2, [q([], [b(16, 32, 2)])]));
+	assert.deepEqual(map.update(r.lastSlot, 3), { all: true });
+	assert.equal(map.rows, 5);
+});
+
+test("pixels: none for zero, one for a count, the key's hue with keys", () => {
+	const r = run();
+	r.line(tick(0, [q(["x"], [b(1, 2, 3), b(4, 8, 1)]), q(["y"], [b(4, 8, 5)])]));
+	const map = heat(r, "t", { hueOf: Uint8Array.of(0, 1) });
+	const x = map.index(map.head);
+	assert.equal(map.pixels[1 * map.cols + x], 0);
+	assert.notEqual(map.pixels[2 * map.cols + x], 0);
+	assert.equal(map.hues[x * map.rows + 0], 0);
+	assert.equal(map.hues[x * map.rows + 2], 1);
+});
+
+test("percent of column: the same share has the same colour", () => {
+	const r = run();
+	r.line(tick(0, [q([], [b(1, 2, 10), b(2, 4, 90)])]));
+	r.line(tick(1, [q([], [b(1, 2, 1000), b(2, 4, 9000)])]));
+	const map = heat(r, "t", { scale: "percent" });
+	const px = (c, row) => map.pixels[(map.rows - 1 - row) * map.cols + map.index(c)];
+	assert.equal(px(map.head, 0), px(map.head - 1, 0));
+	assert.equal(px(map.head, 1), px(map.head - 1, 1));
+	assert.notEqual(px(map.head, 0), px(map.head, 1));
+});
+
+test("isolated keys: only what is shown counts", () => {
+	const r = run();
+	r.line(tick(0, [q(["x"], [b(1, 2, 3)]), q(["y"], [b(1, 2, 5)])]));
+	assert.deepEqual(columns(heat(r, "t", { shown: Uint8Array.of(0, 1) })).at(-1), [5]);
+	const keys = r.aggregations.get("t").countsByKey(r.firstSlot, r.lastSlot + 1, null, () => true);
+	assert.deepEqual([...keys], [[0, 3], [1, 5]]);
+});
+
+test("columns of several slots add up; a fixed range stays", () => {
+	const r = run();
+	for (let n = 0; n < 40; n++) r.line(tick(n, [q([], [b(1, 2, 1)])]));
+	const map = heat(r, "t", { bin: 5, cols: 4, live: false, from: Math.floor(r.firstSlot / 5) + 1 });
+	assert.deepEqual(columns(map).map((c) => c[0]), [5, 5, 5, 5]);
+});
+
+test("jitter of ticks leaves no holes; a long silence does", () => {
+	const r = run();
+	let n = 0;
+	for (const late of [0, 60, -40, 90, 130, -20, 0]) r.line(tick(n++, [], { time: T0 + n * 100 + late }));
+	assert.equal(r.lastSlot - r.firstSlot, 6);
+	r.line(tick(60, []));
+	assert.ok(r.lastSlot - r.firstSlot > 50);
+});
+
+test("two nodes are put together in time though their clocks differ", () => {
+	const r = run();
+	r.line(tick(0, [q(["x"], [b(1, 2, 3)])]));
+	r.line({ ...tick(0, [q(["x"], [b(1, 2, 4)])]), node: "b@h", time: T0 + 3600e3 });
+	assert.ok(r.lastSlot - r.firstSlot < 5, String(r.lastSlot - r.firstSlot));
+	assert.equal(r.fired, 0);
+	assert.deepEqual(r.nodeNames, ["a@h", "b@h"]);
+	assert.equal(r.aggregations.get("t").series.keys.length, 1);
+});
+
+test("views: lists by kind of key, stacks a flame graph", () => {
+	const r = run("x { @a[probefunc] = count(); @b[probefunc] = sum(1); @c = count(); @s[ustack()] = count(); }");
+	for (const [aggregation, keys] of [["a", 1], ["b", 1], ["c", 0], ["s", 1]])
+		r.line({ type: "shape", node: "a@h", aggregations: [{ aggregation, function: aggregation === "b" ? "sum" : "count", params: [], keys }] });
+	assert.deepEqual(r.views().map((v) => [v.kind, v.aggs?.map((a) => a.name)]), [["list", ["a", "b"]], ["list", ["c"]], ["list", ["s"]]]);
+	r.line(tick(0, [{ aggregation: "s", function: "count", keys: [["a:b/1+0x8", "c:d/2"]], value: 1, normal: 1 }]));
+	assert.equal(r.views().at(-1).kind, "flame");
+});
+
+test("drops and errors are counted, by kind", () => {
+	const r = run();
+	r.line({ type: "drop", kind: "PRINCIPAL", cpu: 0, drops: 2, total: 2, message: "2 drops" });
+	r.line({ type: "drop", kind: "PRINCIPAL", cpu: 0, drops: 3, total: 5, message: "3 drops" });
+	r.line({ type: "drop", kind: "DYNAMIC", cpu: null, drops: 1, total: 1, message: "1 drop" });
+	assert.equal(r.dropTotal, 6);
+	for (let i = 0; i < 3; i++) r.line({ type: "error", fault: "divide-by-zero", line: 3, message: "error ..." });
+	assert.equal(r.faultCount, 3);
+	assert.equal(r.faults.size, 1);
+	r.line({ type: "error", tag: "D_SYNTAX", line: 1, column: 2, message: "no" });
+	assert.equal(r.compileErrors.length, 1);
+});
+
+test("an hour at speed stays small", () => {
+	const r = run();
+	const buckets = Array.from({ length: 64 }, (_, i) => b(i * 2, i * 2 + 2, 1 + i % 7));
+	for (let n = 0; n < 36000; n += 1) r.line(tick(n, [q([`k${n % 4}`], buckets)]));
+	const t = r.aggregations.get("t").timeline;
+	assert.ok(t.bytes < 64 << 20);
+	assert.ok(t.last - t.first + 1 <= 6000);
+	assert.equal(r.aggregations.get("t").total, 36000 * buckets.reduce((s, x) => s + x.count, 0));
+});
+
+test("the names of keys, from the script", () => {
+	assert.deepEqual(keyNames('x { @a[probefunc, f("a,b]", 2)] = count(); }', "a"), ["probefunc", 'f("a,b]", 2)']);
+	assert.deepEqual(keyNames("x { @[args[0]->name] = count(); }", "_"), ["args[0]->name"]);
+	assert.deepEqual(keyNames("x { @n = count(); }", "n"), []);
+});

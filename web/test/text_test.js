@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Formats, export, the log, the D tokenizer, addresses.
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+import { StringStream } from "@codemirror/language";
+import { readFragment, scriptFragment } from "../src/connection.js";
+import { probeTextAt, tokenizer } from "../src/d_language.js";
+import { field, toCSV, toJSON } from "../src/export.js";
+import { buildTree, findAgain, frameTable, layout } from "../src/flame.js";
+import { duration, exact, guessUnit, keyText, number, range, splitArgs } from "../src/format.js";
+import { Log } from "../src/log.js";
+import { Run } from "../src/model.js";
+import { prototype, readWords } from "../words.js";
+
+test("numbers with units", () => {
+	assert.equal(number(1500, "ns"), "1.5 µs");
+	assert.equal(number(999.7, "ns"), "1 µs");
+	assert.equal(number(63, "us"), "63 µs");
+	assert.equal(number(1500, "us"), "1.5 ms");
+	assert.equal(number(90e3, "ms"), "1.5 min");
+	assert.equal(number(0, "us"), "0");
+	assert.equal(number(1536, "bytes"), "1.5 KiB");
+	assert.equal(number(1234), "1234");
+	assert.equal(number(1234567), "1.23M");
+	assert.equal(number(-20000), "-20k");
+	assert.equal(number(0.0012), "0.0012");
+	assert.equal(number(null), "–");
+	assert.equal(number(2 ** 62, "ns"), "1281024 h");
+	assert.equal(exact(1234567), "1\u202f234\u202f567");
+	assert.equal(exact(-12.345), "-12.35");
+});
+
+test("ranges, with bounds missing", () => {
+	assert.equal(range(0, 2, "us"), "0 – 2 µs");
+	assert.equal(range(null, 0, "us"), "< 0");
+	assert.equal(range(63, null, "us"), "≥ 63 µs");
+	assert.equal(range(4, 5), "4");
+	assert.equal(duration(3725), "1:02:05");
+});
+
+test("units guessed from the script", () => {
+	const s = "{ @time[copyinstr(arg1)] = lquantize((vtimestamp - self->t[copyinstr(arg1)] ) / 1000, 0, 63, 2); @c[1] = count(); @q = quantize(timestamp - self->t); }";
+	assert.equal(guessUnit(s, "time"), "us");
+	assert.equal(guessUnit(s, "c"), "none");
+	assert.equal(guessUnit(s, "q"), "ns");
+	assert.equal(guessUnit("{ @all[1] = quantize(this->ns); }", "all"), "ns");
+	assert.equal(guessUnit("{ @[1] = sum(arg2); }", "_"), "none");
+	assert.equal(guessUnit("{ @bytes[1] = sum(arg2); }", "bytes"), "bytes");
+});
+
+test("keys as text", () => {
+	assert.equal(keyText([]), "(all)");
+	assert.equal(keyText(["a", 5, null, ""]), 'a, 5, NULL, ""');
+	assert.equal(keyText([["a:b/1+0x10", "c:d/2"]]), "a:b/1 +1");
+	assert.equal(keyText(["<script>alert(1)</script>"]), "<script>alert(1)</script>");
+});
+
+test("arguments are split at blanks, quotes keep them", () => {
+	assert.deepEqual(splitArgs(`lists 5 "a b" 'c d'`), ["lists", "5", "a b", "c d"]);
+	assert.deepEqual(splitArgs("  "), []);
+});
+
+function small()
+{
+	const r = new Run({ id: 1, script: "s", nodes: [], hz: 10, args: [] });
+	const time = Math.floor(Date.now() / 100) * 100;
+	r.line({ type: "tick", node: "a@h", time, fired: 1, cost: 0, aggregations: [
+		{ aggregation: "t", function: "lquantize", keys: ['a,"b"'], buckets: [{ lo: null, hi: 0, count: 2 }, { lo: 10, hi: null, count: 1 }], normal: 1 },
+		{ aggregation: "c", function: "sum", keys: ["=1+1"], value: -7, normal: 1 }] });
+	return { r, when: new Date(time).toISOString() };
+}
+
+test("CSV: quoted, formulas disarmed, bounds missing are empty", () => {
+	const { r, when } = small();
+	assert.equal(toCSV(r, [r.aggregations.get("t")]),
+		`time,node,aggregation,function,key1,lo,hi,count\r\n${when},a@h,t,lquantize,"a,""b""",,0,2\r\n${when},a@h,t,lquantize,"a,""b""",10,,1\r\n`);
+	assert.equal(toCSV(r, [r.aggregations.get("c")]), `time,node,aggregation,function,key1,value\r\n${when},a@h,c,sum,'=1+1,-7\r\n`);
+	assert.equal(field(["x", "y"]), "x;y");
+	assert.equal(field("a\nb"), '"a\nb"');
+});
+
+test("JSON: with times, as it came", () => {
+	const { r, when } = small();
+	const got = JSON.parse(toJSON(r, [...r.aggregations.values()]));
+	assert.deepEqual(got.aggregations[0].ticks, [{ time: when, node: "a@h", keys: ['a,"b"'], buckets: [{ lo: null, hi: 0, count: 2 }, { lo: 10, hi: null, count: 1 }] }]);
+	assert.deepEqual(got.aggregations[1].ticks, [{ time: when, node: "a@h", keys: ["=1+1"], value: -7 }]);
+	assert.deepEqual(JSON.parse(toJSON(r, [r.aggregations.get("t")], { from: 0, to: 1 })).aggregations[0].ticks, []);
+});
+
+test("the log: lines, parts of lines, stacks; the oldest go", () => {
+	const log = new Log();
+	log.line({ type: "printf", values: [], text: "a" });
+	log.line({ type: "printf", values: [], text: "b\nc\n" });
+	log.line({ type: "probe" });
+	log.line({ type: "ustack", values: [["f+0x1", "g"]] });
+	log.line({ type: "trace", values: [5] });
+	assert.deepEqual(log.entries.map((e) => e.text), ["ab", "c", "    f+0x1", "    g", "5"]);
+	for (let i = 0; i < 10000; i++) log.note("printf", String(i));
+	assert.ok(log.entries.length < 5000);
+	assert.equal(log.count, 10005);
+});
+
+test("a tree of stacks, its boxes and its table", () => {
+	const root = buildTree([{ keys: [["c+0x4", "b", "a"]], value: 3 }, { keys: [["b", "a"]], value: 1 }, { keys: [["a", "b", "a"]], value: 2 }]);
+	assert.equal(root.value, 6);
+	const a = root.children.get("a");
+	assert.deepEqual([a.value, a.self, a.children.get("b").self], [6, 0, 1]);
+	const { boxes, depth } = layout(root);
+	assert.equal(depth, 4);
+	const c = boxes.find((x) => x.node.name === "c");
+	assert.equal(c.w, 0.5);
+	assert.equal(findAgain(root, c.node), c.node);
+	assert.deepEqual(frameTable(root).find((f) => f.name === "a"), { name: "a", self: 2, total: 6 });
+	const keyed = buildTree([{ keys: ["node", ["x"]], value: 1 }]);
+	assert.equal(keyed.children.get("node").children.get("x").self, 1);
+});
+
+// [text, type] of each token that has a type
+function tokens(source)
+{
+	const d = tokenizer(readWords());
+	const state = d.startState();
+	const out = [];
+	for (const line of source.split("\n")) {
+		const stream = new StringStream(line, 8, 2);
+		while (!stream.eol()) {
+			stream.start = stream.pos;
+			const type = d.token(stream, state);
+			assert.ok(stream.pos > stream.start, "goes on");
+			if (type) out.push([stream.current(), type]);
+		}
+	}
+	return out;
+}
+
+test("D: probes, predicates, variables, comments", () => {
+	const got = tokens(`#pragma D option quiet
+/* a
+ comment */ erlang*:lists:seq/2:function-entry
+/self->at && arg0 / 2/
+{
+	@time[copyinstr(arg1)] = lquantize(timestamp - $1, 0, 0x3f, 2); // end
+	printf("%d \\"x\\"", 'c');
+}
+tick-1s, BEGIN { x = y ? 1 : 2; }`);
+	const of = (text) => got.find(([t]) => t === text)?.[1];
+	assert.equal(got[0][1], "meta");
+	assert.equal(of("/* a"), "comment");
+	assert.equal(of(" comment */"), "comment");
+	assert.equal(of("erlang*:lists:seq/2:function-entry"), "labelName");
+	assert.equal(of("self"), "keyword");
+	assert.equal(of("@time"), "typeName");
+	assert.equal(of("copyinstr"), "variableName.function");
+	assert.equal(of("lquantize"), "variableName.function");
+	assert.equal(of("arg1"), "variableName.standard");
+	assert.equal(of("$1"), "variableName.special");
+	assert.equal(of("0x3f"), "number");
+	assert.equal(of("// end"), "comment");
+	assert.equal(of('"%d \\"x\\""'), "string");
+	assert.equal(of("tick-1s"), "labelName");
+	assert.equal(of("BEGIN"), "labelName");
+	assert.equal(of("x"), "variableName");
+	assert.equal(of(":"), "operator");
+});
+
+test("D: every script of the library is read to its end", () => {
+	const dir = new URL("../../scripts/", import.meta.url);
+	for (const name of readdirSync(dir).filter((n) => n.endsWith(".d"))) assert.ok(tokens(readFileSync(new URL(name, dir), "utf8")).length > 5, name);
+});
+
+test("where a probe can stand", () => {
+	const at = (text) => probeTextAt(text, text.length);
+	assert.equal(at("erlang*:li"), "erlang*:li");
+	assert.equal(at("BEGIN { x = 1; }\nerlang*:lists:seq/2:fun"), "erlang*:lists:seq/2:fun");
+	assert.equal(at("a:b:c:d,\nerl"), "erl");
+	assert.equal(at("BEGIN { x"), null);
+	assert.equal(at("a:::b /x"), null);
+	assert.equal(at("a:::b /x/ { y(); }\ne:"), "e:");
+	assert.equal(at("/* e:"), null);
+	assert.equal(at("#pragma D option x"), null);
+	assert.equal(at("// a { \ne:"), "e:");
+});
+
+test("the compiler's tables are read", () => {
+	const words = readWords();
+	const get = (name) => words.find((w) => w.name === name);
+	assert.equal(get("arg0").kind, "variable");
+	assert.equal(get("quantize").kind, "aggregation");
+	assert.equal(get("printf").kind, "action");
+	assert.equal(get("quiet").kind, "option");
+	assert.equal(prototype("i:s[n"), "int (string, [integer])");
+});
+
+test("scripts in the address", () => {
+	const script = 'BEGIN { printf("ü~?>"); }';
+	assert.deepEqual(readFragment(scriptFragment(script)), { token: null, script });
+	assert.deepEqual(readFragment("#token=ab12"), { token: "ab12", script: null });
+	assert.equal(readFragment("#script=***").script, null);
+	assert.ok(/^#script=[\w-]*$/.test(scriptFragment(script)));
+});
+
+test("nothing of the page makes HTML or code out of text", () => {
+	const dir = new URL("../src/", import.meta.url);
+	for (const name of readdirSync(dir).filter((n) => n.endsWith(".js"))) {
+		const text = readFileSync(new URL(name, dir), "utf8");
+		assert.doesNotMatch(text, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|https?:\/\//, name);
+	}
+});
