@@ -202,7 +202,7 @@ export class App {
 	showErrors()
 	{
 		const { run, editor } = this;
-		if (!run || !editor || run.script !== editor.text()) return;
+		if (!run || !editor || run.source !== editor.text()) return;
 		editor.show([
 			...run.compileErrors.map((e) => ({ line: e.line, column: e.column, message: e.message })),
 			...[...run.faults.values()].map((f) => ({ line: f.line, column: 0, message: `${f.message} (${f.count}×)`, severity: "warning" })),
@@ -223,7 +223,10 @@ export class App {
 			this.problem = `The script has ${size} bytes; the server takes ${limit} at most.`;
 			return this.changed();
 		}
-		const nodes = this.chosen ? [...this.chosen] : [];
+		// None named means all; nodes that do not answer are left out.
+		const up = (this.nodes ?? []).filter((n) => n.ok).map((n) => n.name);
+		let nodes = this.chosen ? up.filter((n) => this.chosen.has(n)) : [];
+		if (!this.chosen && up.length < (this.nodes ?? []).length) nodes = up;
 		this.run = new Run({ id: this.nextId++, script, nodes, hz: this.hz, args: splitArgs(this.args) });
 		this.paused = null;
 		this.range = null;
@@ -251,13 +254,6 @@ export class App {
 
 	// The newest slot to be shown.
 	get last() { return this.paused ?? this.run?.lastSlot ?? -1; }
-
-	// What lists and flame graphs sum up: null for all since the start.
-	get sumRange()
-	{
-		if (this.range) return this.range;
-		return this.paused === null ? null : { from: this.run.firstSlot, to: this.paused + 1 };
-	}
 
 	nodeShown = (node) => this.onlyNode < 0 || node === this.onlyNode;
 

@@ -60,8 +60,8 @@ export function shade(hue, dark, t)
 	if (hue < 0) {
 		// Away from the paper in even steps of lightness; chroma is highest in the middle.
 		const L = dark ? 0.30 + 0.62 * t : 0.93 - 0.65 * t;
-		const h = dark ? 285 - 175 * t ** 1.3 : 185 + 105 * t;
-		return oklch(L, 0.045 + 0.085 * Math.sin(Math.PI * (0.05 + 0.8 * t)), h);
+		const h = dark ? 285 - 175 * t ** 1.3 : 205 + 85 * t;
+		return oklch(L, 0.03 + 0.085 * Math.sin(Math.PI * 0.85 * t), h);
 	}
 	if (hue >= KEY_HUES) return oklch(dark ? 0.30 + 0.5 * t : 0.90 - 0.5 * t, 0.005, 260);
 	const [h, shift, C] = HUES[hue];

@@ -68,7 +68,7 @@ export function toCSV(run, aggs, range)
 export function toJSON(run, aggs, range)
 {
 	return JSON.stringify({
-		script: run.script,
+		script: run.source,
 		nodes: run.nodeNames,
 		hz: run.hz,
 		aggregations: aggs.map((a) => ({

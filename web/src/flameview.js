@@ -45,7 +45,7 @@ export function FlameView({ app, view })
 	const rebuild = () => {
 		const f = s.current;
 		const stacks = [];
-		for (const [key, got] of agg.byKey(app.nodeShown, app.sumRange)) stacks.push({ keys: agg.series.keys[key].values, value: got.value });
+		for (const [key, got] of agg.byKey(app.nodeShown, app.range)) stacks.push({ keys: agg.series.keys[key].values, value: got.value });
 		const root = buildTree(stacks);
 		f.top = f.top ? findAgain(root, f.top) : root;
 		f.root = root;
@@ -91,8 +91,8 @@ export function FlameView({ app, view })
 		const f = s.current;
 		f.range = undefined;
 		const off = app.painter((now) => {
-			const what = `${app.sumRange?.from} ${app.sumRange?.to} ${app.onlyNode}`;
-			if (f.what !== what || app.sumRange === null && now - f.made >= EVERY) {
+			const what = `${app.range?.from} ${app.range?.to} ${app.onlyNode}`;
+			if (f.what !== what || app.range === null && app.paused === null && now - f.made >= EVERY) {
 				f.what = what;
 				f.made = now;
 				rebuild();
@@ -144,7 +144,7 @@ export function FlameView({ app, view })
 	const { root } = s.current;
 	const percent = (n) => `${number(root.value ? 100 * n / root.value : 0, "none", 3)} %`;
 
-	return html`<${Card} title=${agg.title} note=${`${agg.fn} by stack, ${app.sumRange ? "in the time shown" : "since the start"}`} class="flame" tools=${html`
+	return html`<${Card} title=${agg.title} note=${`${agg.fn} by stack, ${app.range ? "in the time shown" : "since the start"}`} class="flame" tools=${html`
 			${zoomed && html`<button class="accent" onClick=${() => zoom(null)}>All frames</button>`}
 			${agg.fn !== "count" && html`<${Choice} label="Unit" value=${unit} options=${UNITS.map((u) => [u, UNIT_NAMES[u]])} onChange=${setUnit} />`}
 			<input class="filter" type="search" placeholder="Find a frame" aria-label="Find a frame" value=${find} onInput=${(e) => setFind(e.target.value)} />

@@ -34,7 +34,7 @@ export function listenKeys(app)
 			if (app.help) {
 				app.help = false;
 				app.changed();
-			} else if (!e.defaultPrevented) app.stop();
+			} else if (!e.defaultPrevented && !(e.target.type === "search" && e.target.value)) app.stop();
 			return;
 		}
 		if (typing || e.ctrlKey || e.metaKey || e.altKey) return;

@@ -3,7 +3,7 @@
 import { adds } from "./model.js";
 
 // rows: [{name, values (keys), cells: [{value, change, spark(), series} | null]}]
-export function listRows(aggs, { nodeShown = () => true, range = null, filter = "" } = {})
+export function listRows(aggs, { nodeShown = () => true, range = null } = {})
 {
 	const rows = new Map();
 	aggs.forEach((agg, column) => {
@@ -14,9 +14,13 @@ export function listRows(aggs, { nodeShown = () => true, range = null, filter = 
 			row.cells[column] = { value: got.value, change: change(agg, got.series), agg, series: got.series };
 		}
 	});
+	return [...rows.values()];
+}
+
+export function filterRows(rows, filter)
+{
 	const wanted = filter.toLowerCase();
-	const all = [...rows.values()];
-	return wanted ? all.filter((r) => r.name.toLowerCase().includes(wanted)) : all;
+	return rows.filter((r) => r.name.toLowerCase().includes(wanted));
 }
 
 // For what adds up: how much came in the last full second. For the others: how far the last full second
@@ -33,7 +37,7 @@ export function change(agg, series)
 	return j >= 0 ? s[i] - s[j] : 0;
 }
 
-// by: {column: index or -1 for the name, what: "value" or "change", down}
+// by: {column: index, or -1 for the name, what: "value" or "change", down}
 export function sortRows(rows, by)
 {
 	const sign = by.down ? -1 : 1;

@@ -4,7 +4,7 @@ import { html } from "htm/preact";
 import { useRef, useState } from "preact/hooks";
 import { Card, ExportMenu } from "./card.js";
 import { UNITS, UNIT_NAMES, exact, keyText, number } from "./format.js";
-import { listRows, sortRows, sparkPath } from "./list.js";
+import { filterRows, listRows, sortRows, sparkPath } from "./list.js";
 import { Choice } from "./menu.js";
 import { adds } from "./model.js";
 
@@ -20,9 +20,14 @@ export function ListView({ app, view })
 	const [all, setAll] = useState(false);
 	const over = useRef(false);
 	const order = useRef(null);
+	const snap = useRef(null);
 	const unitOf = (agg) => units[agg.name] ?? agg.unit;
-	const frozen = app.sumRange;
-	const rows = sortRows(listRows(aggs, { nodeShown: app.nodeShown, range: frozen, filter }), by);
+	// Paused, the rows are those of that moment.
+	const held = app.paused !== null && !app.range;
+	const moment = `${app.paused} ${app.onlyNode}`;
+	if (!held || snap.current?.moment !== moment)
+		snap.current = { moment: held ? moment : "", rows: listRows(aggs, { nodeShown: app.nodeShown, range: app.range }) };
+	const rows = sortRows(filterRows(snap.current.rows, filter), by);
 	// Rows hold still under the pointer: the order is kept, the numbers go on.
 	const asked = `${by.column} ${by.what} ${by.down} ${filter}`;
 	if (over.current && order.current?.asked === asked) {
@@ -41,7 +46,7 @@ export function ListView({ app, view })
 			<button class="sort" title=${title} onClick=${click}>${text}<i class=${on ? (by.down ? "down" : "up") : ""} aria-hidden="true"></i></button></th>`;
 	};
 
-	return html`<${Card} title=${aggs.map((a) => a.title).join("  ")} note=${frozen ? "in the time shown" : "since the start"} class="list" tools=${html`
+	return html`<${Card} title=${aggs.map((a) => a.title).join("  ")} note=${app.range ? "in the time shown" : "since the start"} class="list" tools=${html`
 			${aggs.filter((a) => a.fn !== "count").slice(0, 4).map((a) => html`<${Choice} key=${a.name} label=${aggs.length > 1 ? `Unit of ${a.title}` : "Unit"} value=${unitOf(a)}
 				options=${UNITS.map((u) => [u, UNIT_NAMES[u]])} onChange=${(u) => setUnits({ ...units, [a.name]: u })} />`)}
 			${nkeys > 0 && html`<input class="filter" type="search" placeholder="Filter" aria-label="Filter keys" value=${filter} onInput=${(e) => setFilter(e.target.value)} />`}
@@ -60,7 +65,7 @@ export function ListView({ app, view })
 					<td class="num value" title=${exact(cell.value)}><span class="bar" style=${{ width: `${most[i] ? 100 * Math.abs(cell.value) / most[i] : 0}%` }}></span>
 						<span>${valueText(cell.value, unitOf(aggs[i]))}</span></td>
 					<td class=${`num change ${cell.change ? "" : "zero"}`}>${changeText(cell.change, aggs[i], unitOf(aggs[i]))}</td>
-					<td class="spark"><${Spark} agg=${cell.agg} series=${cell.series} wide=${nkeys === 0} /></td>`
+					<td class="spark"><${Spark} agg=${cell.agg} series=${cell.series} wide=${nkeys === 0} held=${held} /></td>`
 				: html`<td class="num zero">–</td><td></td><td></td>`))}
 			</tr>`)}</tbody>
 		</table></div>
@@ -79,12 +84,12 @@ function changeText(x, agg, unit)
 	return `${x > 0 ? "+" : "−"}${valueText(Math.abs(x), unit)}`;
 }
 
-function Spark({ agg, series, wide })
+function Spark({ agg, series, wide, held })
 {
 	const w = wide ? 300 : SPARK_W, h = wide ? 36 : SPARK_H;
 	const last = useRef({});
 	// A new point comes once a second only.
-	if (last.current.second !== agg.second || last.current.series !== series.join())
+	if (!(held && last.current.path) && last.current.second !== agg.second || last.current.series !== series.join())
 		last.current = { second: agg.second, series: series.join(), path: sparkPath(agg.spark(series), w, h, adds(agg.fn)) };
 	return html`<svg width=${w} height=${h} viewBox=${`0 0 ${w} ${h}`} aria-hidden="true"><path d=${last.current.path} /></svg>`;
 }

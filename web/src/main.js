@@ -30,6 +30,7 @@ function Page({ app })
 		const t = setInterval(() => { if (app.running && !document.hidden) app.changed(); }, 1000);
 		return () => clearInterval(t);
 	}, []);
+	useEffect(() => { document.title = app.running ? `▶ erltrace · ${app.run.nodeNames.join(", ")}` : "erltrace"; });
 	return html`
 		<${Header} app=${app} />
 		<main class=${app.side ? "" : "no-side"}>
@@ -139,6 +140,7 @@ startTheme();
 const app = new App();
 // For the console, and for tests that compare what is drawn with what came.
 globalThis.erltrace = app;
+document.addEventListener("visibilitychange", () => app.paint());
 listenKeys(app);
 const at = document.getElementById("app");
 at.replaceChildren();

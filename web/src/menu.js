@@ -39,7 +39,7 @@ export function Menu({ label, title, wide, right, icon, children, disabled })
 export function Choice({ label, value, options, onChange })
 {
 	return html`<label class="choice"><span>${label}</span>
-		<select value=${String(value)} onChange=${(e) => onChange(e.target.value)}>
+		<select aria-label=${label} value=${String(value)} onChange=${(e) => onChange(e.target.value)}>
 			${options.map(([v, text]) => html`<option key=${v} value=${String(v)} selected=${String(v) === String(value)}>${text}</option>`)}
 		</select></label>`;
 }

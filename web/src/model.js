@@ -220,8 +220,20 @@ export class Scalar extends Aggregation {
 		return out;
 	}
 
-	// By key index {value, series}: since the start, or in the slots of `range`.
+	// By key index {value, series}: since the start, or in the slots of `range`. What a range that is
+	// over had is kept.
 	byKey(nodeShown, range)
+	{
+		if (range) {
+			const nodes = this.run.nodeNames.map((_, i) => (nodeShown(i) ? 1 : 0)).join("");
+			const name = `${range.from} ${range.to} ${nodes} ${Math.min(range.to, this.timeline.last)}`;
+			if (this.kept?.name !== name) this.kept = { name, sums: this.sums(nodeShown, range) };
+			return this.kept.sums;
+		}
+		return this.sums(nodeShown, null);
+	}
+
+	sums(nodeShown, range)
 	{
 		const out = new Map();
 		const put = (series, value, weight) => {
@@ -246,7 +258,9 @@ export class Scalar extends Aggregation {
 export class Run {
 	constructor({ id, script, nodes, hz, args })
 	{
-		Object.assign(this, { id, script, nodes, hz, args });
+		Object.assign(this, { id, source: script, nodes, hz, args });
+		// Without comments: what they say is not meant for guessing units and keys.
+		this.script = script.replace(/\/\*[^]*?\*\/|\/\/.*/g, " ");
 		this.budget = BUDGET;
 		this.phase = "starting";	// starting, running, stopping, ended
 		this.startedAt = Date.now();
@@ -423,7 +437,7 @@ export class Run {
 			else if (a.hasStacks) views.push({ kind: "flame", id: a.name, agg: a });
 			else {
 				const names = keyNames(this.script, a.name);
-				const group = `${a.nkeys} ${names.join()}`;
+				const group = a.nkeys ? together(this.script, a.name, names) : "";
 				let v = lists.get(group);
 				if (!v) {
 					v = { kind: "list", id: a.name, aggs: [], keyNames: names };
@@ -435,6 +449,18 @@ export class Run {
 		}
 		return views;
 	}
+}
+
+// Which list an aggregation with keys belongs to: that of a printa() that prints it with others, or of
+// the clause that it is in, by its keys.
+function together(script, name, names)
+{
+	for (const m of script.matchAll(/printa\s*\(([^;]*)\)/g)) {
+		const all = [...m[1].replace(/"(?:[^"\\]|\\.)*"/g, "").matchAll(/@(\w*)/g)].map((x) => x[1] || "_");
+		if (all.length > 1 && all.includes(name)) return `printa ${all.join()}`;
+	}
+	const at = script.search(new RegExp(`@${name === "_" ? "" : name}\\s*\\[`));
+	return `${script.lastIndexOf("{", at)} ${names.join()}`;
 }
 
 // The expressions between the brackets of an aggregation, as the script has them.

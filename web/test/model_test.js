@@ -110,6 +110,17 @@ test("views: lists by kind of key, stacks a flame graph", () => {
 	assert.equal(r.views().at(-1).kind, "flame");
 });
 
+test("aggregations of one clause or one printa share a list, others with the same words do not", () => {
+	const views = (script, names) => {
+		const r = run(script);
+		for (const aggregation of names) r.line({ type: "shape", aggregations: [{ aggregation, function: "count", params: [], keys: 1 }] });
+		return r.views().map((v) => v.aggs.map((a) => a.name).join());
+	};
+	assert.deepEqual(views("a { @x[f] = count(); } b { /* @y[g] */ @y[f] = count(); }", ["x", "y"]), ["x", "y"]);
+	assert.deepEqual(views("a { @x[f] = count(); @y[f] = count(); @z[g] = count(); }", ["x", "y", "z"]), ["x,y", "z"]);
+	assert.deepEqual(views('a { @x[f] = count(); } b { @y[f] = count(); } END { printa("%@d @n", @x, @y); }', ["x", "y"]), ["x,y"]);
+});
+
 test("drops and errors are counted, by kind", () => {
 	const r = run();
 	r.line({ type: "drop", kind: "PRINCIPAL", cpu: 0, drops: 2, total: 2, message: "2 drops" });

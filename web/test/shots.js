@@ -16,7 +16,7 @@ erlang*:::function-return
 export const SCENES = {
 	empty: {},
 	heat: { script: SEED, wait: 32000, hover: true },
-	quantize: { script: `/* two nodes */\n${SEED.replace("/ 1000, 0, 63, 2", "")}`, wait: 16000, hues: true },
+	quantize: { script: `/* two nodes */\n${SEED.replace("/ 1000, 0, 63, 2", "").replace("lquantize", "quantize")}`, wait: 16000, hues: true },
 	list: { script: `erlang*:::function-return
 {
 	@calls[copyinstr(arg1)] = count();
