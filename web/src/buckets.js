@@ -28,17 +28,22 @@ function stepper(fn, params = [])
 		return (e) => e + step;
 	}
 	if (fn === "quantize") {
-		return (e) => {
-			if (e === 0) return 1;
-			return e > 0 ? e * 2 : e === -1 ? 0 : e / 2;
-		};
+		// Buckets of negative values mirror the others: from 1 - hi up to 1 - lo.
+		return (e) => (e > 0 ? e * 2 : e === 0 ? 1 : 1 - (1 - e) / 2);
 	}
 	if (fn === "llquantize" && params.length >= 4) {
-		const [factor, , , steps] = params;
-		return (e) => {
+		const [factor, low, , steps] = params;
+		const first = factor ** low;
+		// Of the magnitude that e is in; `below`: that it ends.
+		const width = (e, below) => {
 			let size = 1;
-			while (size * factor <= e) size *= factor;
-			return e + Math.max(1, size * factor / steps);
+			while (below ? size * factor < e : size * factor <= e) size *= factor;
+			return Math.max(1, Math.floor(size * factor / steps));
+		};
+		return (e) => {
+			if (e >= first) return e + width(e, false);
+			const mirrored = 1 - e;
+			return mirrored > first ? 1 - (mirrored - width(mirrored, true)) : first;
 		};
 	}
 	return null;

@@ -7,9 +7,9 @@ const edges = (set) => set.ready().map((r) => [r.lo, r.hi]);
 
 test("quantize: powers of two, zero and negative ones, holes filled", () => {
 	const s = new BucketSet("quantize");
-	s.id(4, 8); s.id(-4, -2); s.id(0, 1); s.id(16, 32);
-	// A bucket of negative values may end at its own power; filling goes through -1 and 0.
-	assert.deepEqual(edges(s), [[-4, -2], [-2, -1], [-1, 0], [0, 1], [1, 2], [2, 4], [4, 8], [8, 16], [16, 32]]);
+	// -7..-4 is the bucket of -4; those between are filled in
+	s.id(4, 8); s.id(-7, -3); s.id(0, 1); s.id(16, 32);
+	assert.deepEqual(edges(s), [[-7, -3], [-3, -1], [-1, 0], [0, 1], [1, 2], [2, 4], [4, 8], [8, 16], [16, 32]]);
 });
 
 test("lquantize: all of the axis from the start, bounds without end outside", () => {
@@ -40,6 +40,7 @@ test("a large lquantize shows only what there is", () => {
 
 test("llquantize: steps of a magnitude", () => {
 	assert.deepEqual(fill("llquantize", [10, 0, 6, 10], 7, 10).map((b) => b.lo), [7, 8, 9]);
+	assert.deepEqual(fill("llquantize", [10, 1, 6, 5], -29, 30).map((b) => [b.lo, b.hi]), [[-29, -9], [-9, 10], [10, 30]]);
 	assert.deepEqual(fill("llquantize", [10, 0, 6, 10], 80, 200), [{ lo: 80, hi: 90 }, { lo: 90, hi: 100 }, { lo: 100, hi: 200 }]);
 });
 
