@@ -15,6 +15,7 @@
 #   make asan       every test on a build with AddressSanitizer and UBSan
 #   make asan-erlang  those of the Erlang side, with such a library in the node
 #   make install    PREFIX=/usr/local, DESTDIR=
+#   make page       the live page, web/dist; needs npm. make test-page: its unit tests
 #   make manual     the tables of man/erltrace.1 made anew, after a change of options or tags
 #   make clean
 #
@@ -288,6 +289,21 @@ ifneq ($(HAVE_ERLANG),)
 	install -m 644 $(EBIN)/*.beam $(EBIN)/erltrace.app $(DESTDIR)$(LIBDIR)/erltrace/ebin/
 	install -m 755 $(PRIV)/erltrace.so $(DESTDIR)$(LIBDIR)/erltrace/priv/
 endif
+
+# ---- the live page ------------------------------------------------------------------------
+
+.PHONY: page test-page
+PAGE := web/dist/index.html
+NPM_QUIET := --ignore-scripts --no-audit --no-fund --loglevel=error
+
+page: $(PAGE)
+$(PAGE): $(wildcard web/src/*) $(addprefix web/,build.js words.js package-lock.json) \
+		c_src/d/builtins.def c_src/options.def
+	cd web && npm ci $(NPM_QUIET) >/dev/null && npm run --silent build
+	@touch $@
+
+test-page: page
+	cd web && npm test --silent
 
 # The tables of the manual, from those of the source.
 manual:

@@ -12,7 +12,7 @@ export function stateOf(app)
 	const { run } = app;
 	if (!run) return { cls: "idle", text: "Idle" };
 	if (run.phase === "ended") {
-		if (run.compileErrors.length) return { cls: "bad", text: "Does not compile" };
+		if (run.compileErrors.length) return { cls: "bad", text: run.inScript ? "Does not compile" : "Not started" };
 		const bad = run.end.reason !== "stopped" && (run.end.code !== 0 || run.end.reason !== "exited");
 		return { cls: bad ? "bad" : "idle", text: REASONS[run.end.reason] ?? run.end.reason };
 	}

@@ -11,7 +11,7 @@ export function listRows(aggs, { nodeShown = () => true, range = null } = {})
 			const { values, text } = agg.series.keys[key];
 			let row = rows.get(text);
 			if (!row) rows.set(text, row = { name: text, values, cells: new Array(aggs.length).fill(null) });
-			row.cells[column] = { value: got.value, change: change(agg, got.series), agg, series: got.series };
+			row.cells[column] = new Cell(agg, got);
 		}
 	});
 	return [...rows.values()];
@@ -21,6 +21,18 @@ export function filterRows(rows, filter)
 {
 	const wanted = filter.toLowerCase();
 	return rows.filter((r) => r.name.toLowerCase().includes(wanted));
+}
+
+// Changes are looked up when asked for: there may be thousands of rows, and few are shown.
+class Cell {
+	constructor(agg, got)
+	{
+		this.agg = agg;
+		this.value = got.value;
+		this.series = got.series;
+	}
+
+	get change() { return this.known ??= change(this.agg, this.series); }
 }
 
 // For what adds up: how much came in the last full second. For the others: how far the last full second

@@ -90,7 +90,7 @@ function Side({ app })
 		const w = Math.min(innerWidth - 400, Math.max(280, e.clientX));
 		document.documentElement.style.setProperty("--side", `${w}px`);
 	};
-	const errors = app.run?.compileErrors.filter((e) => !e.line);
+	const errors = app.run?.compileErrors.filter((e) => !e.line && app.run.inScript);
 	return html`<section class="side" aria-label="Script">
 		<div class="editor" ref=${at}></div>
 		${errors?.length > 0 && html`<div class="problems" role="alert">${errors.map((e, i) => html`<button key=${i} class="problem" onClick=${() => e.line && app.editor.goTo(e.line, e.column)}>
@@ -119,8 +119,8 @@ function Views({ app })
 			<p>Close this page, and all probes are off.</p></div>`;
 	}
 	if (run.compileErrors.length) {
-		return html`<div class="empty"><h2>The script does not compile</h2>${run.compileErrors.map((e, i) => html`<p key=${i}>
-			${e.line > 0 && html`<button class="small" onClick=${() => app.editor.goTo(e.line, e.column)}>line ${e.line}</button> `}${e.message}</p>`)}</div>`;
+		return html`<div class="empty"><h2>${run.inScript ? "The script does not compile" : "The script could not start"}</h2>${run.compileErrors.map((e, i) => html`<p key=${i}>
+			${e.line > 0 && html`<button class="small" onClick=${() => app.editor.goTo(e.line, e.column)}>line ${e.line}</button> `}${e.message}${!(e.line > 0) && e.doing ? html`<br /><span class="dim">${e.doing}</span>` : ""}</p>`)}</div>`;
 	}
 	const views = run.views();
 	const log = run.log.count > 0;

@@ -287,6 +287,8 @@ export class Run {
 		return n;
 	}
 
+	// Whether what kept it from running is in the script.
+	get inScript() { return this.compileErrors.some((e) => e.line > 0); }
 	get cost() { return this.nodeInfo.reduce((most, n) => Math.max(most, n.cost ?? 0), 0); }
 	get fired() { return this.nodeInfo.reduce((sum, n) => sum + (n.fired ?? 0), 0); }
 	timeOf(slot) { return slot * 1000 / this.hz; }
