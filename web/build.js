@@ -12,9 +12,14 @@ const LIMIT = 200 * 1024;
 const words = {
 	name: "words",
 	setup(b) {
-		b.onResolve({ filter: /^erltrace:words$/ }, () => ({ path: "words", namespace: "words" }));
-		b.onLoad({ filter: /.*/, namespace: "words" },
-			() => ({ contents: JSON.stringify(readWords()), loader: "json" }));
+		b.onResolve({ filter: /^erltrace:words$/ }, () => ({
+			path: "words",
+			namespace: "words",
+		}));
+		b.onLoad({ filter: /.*/, namespace: "words" }, () => ({
+			contents: JSON.stringify(readWords()),
+			loader: "json",
+		}));
 	},
 };
 

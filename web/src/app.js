@@ -9,7 +9,7 @@ import { Run } from "./model.js";
 import { loadSaved, storeSaved } from "./library.js";
 import { load, store, theme } from "./theme.js";
 
-const SLOW = 500;	// ms between refreshes of texts
+const SLOW = 500; // ms between refreshes of texts
 
 export const WINDOWS = [30, 60, 120, 300, 600];
 export const RATES = [1, 2, 5, 10];
@@ -30,53 +30,59 @@ erlang*:lists::function-return
 `;
 
 export class App {
-	constructor()
-	{
+	constructor() {
 		this.listeners = new Set();
 		this.painters = new Set();
-		this.link = "connecting";	// connecting, up, down, refused
+		this.link = "connecting"; // connecting, up, down, refused
 		this.linkMessage = "";
 		this.hello = null;
-		this.nodes = null;		// null: not known yet
+		this.nodes = null; // null: not known yet
 		this.library = [];
 		this.saved = loadSaved();
-		this.chosen = null;		// names of nodes to trace; null: all
+		this.chosen = null; // names of nodes to trace; null: all
 		this.text = load("erltrace.text") ?? FIRST_SCRIPT;
 		this.args = load("erltrace.args") ?? "";
 		this.hz = Number(load("erltrace.hz")) || 10;
 		this.window = Number(load("erltrace.window")) || 60;
 		this.run = null;
 		this.nextId = 1;
-		this.paused = null;		// a slot: what came later is not shown
-		this.range = null;		// {from, to}: slots zoomed to
-		this.onlyNode = -1;		// index of the one node shown; -1: all together
+		this.paused = null; // a slot: what came later is not shown
+		this.range = null; // {from, to}: slots zoomed to
+		this.onlyNode = -1; // index of the one node shown; -1: all together
 		this.help = false;
-		this.side = true;		// the editor is shown
-		this.problem = "";		// of the last request
-		this.frames = [];		// script time of each frame that had work, ms
+		this.side = true; // the editor is shown
+		this.problem = ""; // of the last request
+		this.frames = []; // script time of each frame that had work, ms
 		this.slowAt = 0;
 		// Renderings are counted too.
-		options.debounceRendering = (render) => queueMicrotask(() => {
-			const start = performance.now();
-			render();
-			this.worked(start);
+		options.debounceRendering = (render) =>
+			queueMicrotask(() => {
+				const start = performance.now();
+				render();
+				this.worked(start);
+			});
+		theme.onChange(() => {
+			this.changed();
+			this.paint();
 		});
-		theme.onChange(() => { this.changed(); this.paint(); });
 	}
 
-	subscribe(f) { this.listeners.add(f); return () => this.listeners.delete(f); }
-	changed() { for (const f of this.listeners) f(); }
+	subscribe(f) {
+		this.listeners.add(f);
+		return () => this.listeners.delete(f);
+	}
+	changed() {
+		for (const f of this.listeners) f();
+	}
 
-	painter(f)
-	{
+	painter(f) {
 		this.painters.add(f);
 		this.paint();
 		return () => this.painters.delete(f);
 	}
 
 	// Asks for a frame.
-	paint()
-	{
+	paint() {
 		if (this.queued) return;
 		this.queued = true;
 		requestAnimationFrame((now) => {
@@ -93,18 +99,16 @@ export class App {
 	}
 
 	// Keeps how much script time frames (60 a second) took, for those who measure.
-	worked(start)
-	{
+	worked(start) {
 		const end = performance.now();
-		const frame = Math.floor(start * 60 / 1000);
+		const frame = Math.floor((start * 60) / 1000);
 		if (frame === this.frame) this.frames[this.frames.length - 1] += end - start;
 		else this.frames.push(end - start);
 		this.frame = frame;
 		if (this.frames.length > 3000) this.frames.splice(0, 1000);
 	}
 
-	async start()
-	{
+	async start() {
 		const { token, script } = readFragment(location.hash);
 		if (token || script !== null) history.replaceState(null, "", location.pathname);
 		// Loaded, never run: who opens a link decides that.
@@ -131,8 +135,7 @@ export class App {
 		this.connection.start();
 	}
 
-	up()
-	{
+	up() {
 		this.link = "up";
 		this.linkMessage = "";
 		this.askNodes();
@@ -140,46 +143,67 @@ export class App {
 		this.changed();
 	}
 
-	down(how)
-	{
+	down(how) {
 		this.link = how === "refused" && this.link === "connecting" ? "refused" : "down";
-		this.linkMessage = this.link === "refused"
-			? "The server let this page not in. Open the link with the token that it printed when it started."
-			: "No connection to the server; trying again.";
+		this.linkMessage =
+			this.link === "refused"
+				? "The server let this page not in. Open the link with the token that it printed when it started."
+				: "No connection to the server; trying again.";
 		if (this.run && this.run.phase !== "ended")
-			this.run.finish({ reason: "lost", code: null, message: "the connection to the server was lost; the script has ended" });
+			this.run.finish({
+				reason: "lost",
+				code: null,
+				message: "the connection to the server was lost; the script has ended",
+			});
 		this.changed();
 	}
 
-	askNodes() { this.connection?.send({ type: "nodes" }); }
+	askNodes() {
+		this.connection?.send({ type: "nodes" });
+	}
 
-	message(m)
-	{
+	message(m) {
 		switch (m.type) {
-		case "hello": this.hello = m; break;
-		case "nodes": this.nodes = m.nodes; break;
-		case "scripts": this.library = m.scripts; break;
-		case "probes": this.connection.answered(m); return;
-		case "started":
-			if (m.id === this.run?.id && this.run.phase === "starting") this.run.phase = "running";
-			break;
-		case "line":
-			if (m.id !== this.run?.id) return;
-			return this.line(m.line);
-		case "end":
-			if (m.id === this.run?.id) this.ended(m);
-			break;
-		case "error":
-			this.problem = m.message;
-			if (m.id !== undefined && m.id === this.run?.id && this.run.phase === "starting")
-				this.run.finish({ reason: "refused", code: null, message: m.message });
-			break;
+			case "hello":
+				this.hello = m;
+				break;
+			case "nodes":
+				this.nodes = m.nodes;
+				break;
+			case "scripts":
+				this.library = m.scripts;
+				break;
+			case "probes":
+				this.connection.answered(m);
+				return;
+			case "started":
+				if (m.id === this.run?.id && this.run.phase === "starting")
+					this.run.phase = "running";
+				break;
+			case "line":
+				if (m.id !== this.run?.id) return;
+				return this.line(m.line);
+			case "end":
+				if (m.id === this.run?.id) this.ended(m);
+				break;
+			case "error":
+				this.problem = m.message;
+				if (
+					m.id !== undefined &&
+					m.id === this.run?.id &&
+					this.run.phase === "starting"
+				)
+					this.run.finish({
+						reason: "refused",
+						code: null,
+						message: m.message,
+					});
+				break;
 		}
 		this.changed();
 	}
 
-	line(line)
-	{
+	line(line) {
 		const { run } = this;
 		const shape = run.shapeVersion;
 		const errors = run.compileErrors.length + run.faults.size;
@@ -193,26 +217,34 @@ export class App {
 		this.paint();
 	}
 
-	ended(m)
-	{
+	ended(m) {
 		this.run.finish(m);
 		this.paint();
 	}
 
-	showErrors()
-	{
+	showErrors() {
 		const { run, editor } = this;
 		if (!run || !editor || run.source !== editor.text()) return;
 		editor.show([
-			...run.compileErrors.map((e) => ({ line: e.line, column: e.column, message: e.message })),
-			...[...run.faults.values()].map((f) => ({ line: f.line, column: 0, message: `${f.message} (${f.count}×)`, severity: "warning" })),
+			...run.compileErrors.map((e) => ({
+				line: e.line,
+				column: e.column,
+				message: e.message,
+			})),
+			...[...run.faults.values()].map((f) => ({
+				line: f.line,
+				column: 0,
+				message: `${f.message} (${f.count}×)`,
+				severity: "warning",
+			})),
 		]);
 	}
 
-	get running() { return !!this.run && this.run.phase !== "ended"; }
+	get running() {
+		return !!this.run && this.run.phase !== "ended";
+	}
 
-	execute()
-	{
+	execute() {
 		if (this.link !== "up") return;
 		if (this.running) this.connection.send({ type: "stop", id: this.run.id });
 		const script = this.editor ? this.editor.text() : this.text;
@@ -227,25 +259,36 @@ export class App {
 		const up = (this.nodes ?? []).filter((n) => n.ok).map((n) => n.name);
 		let nodes = this.chosen ? up.filter((n) => this.chosen.has(n)) : [];
 		if (!this.chosen && up.length < (this.nodes ?? []).length) nodes = up;
-		this.run = new Run({ id: this.nextId++, script, nodes, hz: this.hz, args: splitArgs(this.args) });
+		this.run = new Run({
+			id: this.nextId++,
+			script,
+			nodes,
+			hz: this.hz,
+			args: splitArgs(this.args),
+		});
 		this.paused = null;
 		this.range = null;
 		this.onlyNode = -1;
 		this.editor?.show([]);
-		this.connection.send({ type: "run", id: this.run.id, nodes, script, args: this.run.args, hz: this.hz });
+		this.connection.send({
+			type: "run",
+			id: this.run.id,
+			nodes,
+			script,
+			args: this.run.args,
+			hz: this.hz,
+		});
 		this.changed();
 	}
 
-	stop()
-	{
+	stop() {
 		if (!this.running) return;
 		this.run.phase = "stopping";
 		this.connection.send({ type: "stop", id: this.run.id });
 		this.changed();
 	}
 
-	pause()
-	{
+	pause() {
 		if (!this.run || this.run.lastSlot < 0) return;
 		this.paused = this.paused === null ? this.run.lastSlot : null;
 		this.changed();
@@ -253,31 +296,45 @@ export class App {
 	}
 
 	// The newest slot to be shown.
-	get last() { return this.paused ?? this.run?.lastSlot ?? -1; }
+	get last() {
+		return this.paused ?? this.run?.lastSlot ?? -1;
+	}
 
 	nodeShown = (node) => this.onlyNode < 0 || node === this.onlyNode;
 
-	zoom(range)
-	{
+	zoom(range) {
 		this.range = range;
 		this.changed();
 		this.paint();
 	}
 
-	setWindow(seconds)
-	{
+	setWindow(seconds) {
 		this.window = seconds;
 		store("erltrace.window", seconds);
 		this.zoom(null);
 	}
 
-	setHz(hz) { this.hz = hz; store("erltrace.hz", hz); this.changed(); }
-	setArgs(args) { this.args = args; store("erltrace.args", args); this.changed(); }
-	setText(text) { this.text = text; store("erltrace.text", text); }
-	showNode(index) { this.onlyNode = index; this.changed(); this.paint(); }
+	setHz(hz) {
+		this.hz = hz;
+		store("erltrace.hz", hz);
+		this.changed();
+	}
+	setArgs(args) {
+		this.args = args;
+		store("erltrace.args", args);
+		this.changed();
+	}
+	setText(text) {
+		this.text = text;
+		store("erltrace.text", text);
+	}
+	showNode(index) {
+		this.onlyNode = index;
+		this.changed();
+		this.paint();
+	}
 
-	choose(name, on)
-	{
+	choose(name, on) {
 		const all = this.nodes.map((n) => n.name);
 		const set = new Set(this.chosen ?? all);
 		if (on) set.add(name);
@@ -286,31 +343,35 @@ export class App {
 		this.changed();
 	}
 
-	load(text)
-	{
+	load(text) {
 		this.editor.set(text);
 		this.problem = "";
 		this.editor.focus();
 		this.changed();
 	}
 
-	saveScript(name, text)
-	{
-		this.saved = [...this.saved.filter((s) => s.name !== name), { name, text }].sort((a, b) => (a.name < b.name ? -1 : 1));
-		if (!storeSaved(this.saved)) this.problem = "This browser does not let the page keep scripts.";
+	saveScript(name, text) {
+		this.saved = [...this.saved.filter((s) => s.name !== name), { name, text }].sort(
+			(a, b) => (a.name < b.name ? -1 : 1),
+		);
+		if (!storeSaved(this.saved))
+			this.problem = "This browser does not let the page keep scripts.";
 		this.changed();
 	}
 
-	removeScript(name)
-	{
+	removeScript(name) {
 		this.saved = this.saved.filter((s) => s.name !== name);
 		storeSaved(this.saved);
 		this.changed();
 	}
 
-	findProbes(text)
-	{
-		const node = this.chosen?.values().next().value ?? this.nodes?.find((n) => n.ok)?.name ?? "";
-		return this.connection ? this.connection.probes(node, text) : Promise.resolve({ probes: [], more: false });
+	findProbes(text) {
+		const node =
+			this.chosen?.values().next().value ??
+			this.nodes?.find((n) => n.ok)?.name ??
+			"";
+		return this.connection
+			? this.connection.probes(node, text)
+			: Promise.resolve({ probes: [], more: false });
 	}
 }

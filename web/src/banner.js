@@ -4,17 +4,29 @@ import { html } from "htm/preact";
 import { duration, exact, number } from "./format.js";
 
 const REASONS = {
-	exited: "Ended", stopped: "Stopped", limit: "Ended by a limit", lost: "Lost", refused: "Refused",
+	exited: "Ended",
+	stopped: "Stopped",
+	limit: "Ended by a limit",
+	lost: "Lost",
+	refused: "Refused",
 };
 
-export function stateOf(app)
-{
+export function stateOf(app) {
 	const { run } = app;
 	if (!run) return { cls: "idle", text: "Idle" };
 	if (run.phase === "ended") {
-		if (run.compileErrors.length) return { cls: "bad", text: run.inScript ? "Does not compile" : "Not started" };
-		const bad = run.end.reason !== "stopped" && (run.end.code !== 0 || run.end.reason !== "exited");
-		return { cls: bad ? "bad" : "idle", text: REASONS[run.end.reason] ?? run.end.reason };
+		if (run.compileErrors.length)
+			return {
+				cls: "bad",
+				text: run.inScript ? "Does not compile" : "Not started",
+			};
+		const bad =
+			run.end.reason !== "stopped" &&
+			(run.end.code !== 0 || run.end.reason !== "exited");
+		return {
+			cls: bad ? "bad" : "idle",
+			text: REASONS[run.end.reason] ?? run.end.reason,
+		};
 	}
 	if (run.phase === "starting") return { cls: "busy", text: "Starting" };
 	if (run.phase === "stopping") return { cls: "busy", text: "Stopping" };
@@ -24,35 +36,53 @@ export function stateOf(app)
 
 const percentText = (x) => (x > 0 && x < 0.05 ? "< 0.1 %" : `${x.toFixed(1)} %`);
 
-export function costClass(cost) { return cost >= 10 ? "bad" : cost >= 2 ? "warn" : ""; }
+export function costClass(cost) {
+	return cost >= 10 ? "bad" : cost >= 2 ? "warn" : "";
+}
 
-export function Banner({ app })
-{
+export function Banner({ app }) {
 	const { run } = app;
 	const state = stateOf(app);
 	const seconds = run ? ((run.endedAt ?? Date.now()) - run.startedAt) / 1000 : 0;
 	const drops = run?.dropTotal ?? 0;
 	const errors = (run?.faultCount ?? 0) + (run?.compileErrors.length ?? 0);
-	const dropList = run ? [...run.drops.values()].map((d) => `${d.kind}: ${d.total}`).join("\n") : "";
-	const errorList = run ? [...run.faults].map(([what, f]) => `${what}: ${f.count}×`).join("\n") : "";
-	const costs = run ? run.nodeInfo.map((n, i) => `${run.nodeNames[i]}: ${percentText(n.cost ?? 0)}`).join("\n") : "";
-	const message = app.problem || run?.end?.message || (app.paused !== null && run
-		? `still recording; ${duration((run.lastSlot - app.paused) / run.hz)} behind` : "");
+	const dropList = run
+		? [...run.drops.values()].map((d) => `${d.kind}: ${d.total}`).join("\n")
+		: "";
+	const errorList = run
+		? [...run.faults].map(([what, f]) => `${what}: ${f.count}×`).join("\n")
+		: "";
+	const costs = run
+		? run.nodeInfo
+				.map((n, i) => `${run.nodeNames[i]}: ${percentText(n.cost ?? 0)}`)
+				.join("\n")
+		: "";
+	const message =
+		app.problem ||
+		run?.end?.message ||
+		(app.paused !== null && run
+			? `still recording; ${duration((run.lastSlot - app.paused) / run.hz)} behind`
+			: "");
 
 	return html`<section class="banner" aria-label="State of the run">
-		<div class="stat state" role="status"><i class=${`dot ${state.cls}`} aria-hidden="true"></i><b>${state.text}</b></div>
+		<div class="stat state" role="status"><i class=${`dot ${state.cls}`}
+			aria-hidden="true"></i><b>${state.text}</b></div>
 		<${Stat} name="time" value=${run ? duration(seconds) : "–"} />
-		<${Stat} name="events" value=${run ? number(run.fired) : "–"} title=${run ? `${exact(run.fired)} events` : ""} />
+		<${Stat} name="events" value=${run ? number(run.fired) : "–"}
+			title=${run ? `${exact(run.fired)} events` : ""} />
 		<${Stat} name="per second" value=${run && app.running ? number(run.rate) : "–"} />
 		<${Stat} name="cost on node" value=${run?.ticks ? percentText(run.cost) : "–"}
-			cls=${costClass(run?.cost ?? 0)} title=${`Part of the schedulers' time that the script takes\n${costs}`} />
-		<${Stat} name="drops" value=${run ? number(drops) : "–"} cls=${drops ? "warn" : ""} title=${dropList || "Nothing was lost"} />
-		<${Stat} name="errors" value=${run ? number(errors) : "–"} cls=${errors ? "bad" : ""} title=${errorList || "No errors"} />
+			cls=${costClass(run?.cost ?? 0)}
+				title=${`Part of the schedulers' time that the script takes\n${costs}`} />
+		<${Stat} name="drops" value=${run ? number(drops) : "–"}
+			cls=${drops ? "warn" : ""} title=${dropList || "Nothing was lost"} />
+		<${Stat} name="errors" value=${run ? number(errors) : "–"}
+			cls=${errors ? "bad" : ""} title=${errorList || "No errors"} />
 		<div class="message" title=${message}>${message}</div>
 	</section>`;
 }
 
-function Stat({ name, value, title, cls = "" })
-{
-	return html`<div class=${`stat ${cls}`} title=${title}><span class="name">${name}</span><span class="value">${value}</span></div>`;
+function Stat({ name, value, title, cls = "" }) {
+	return html`<div class=${`stat ${cls}`} title=${title}><span class="name">${name}</span>
+		<span class="value">${value}</span></div>`;
 }

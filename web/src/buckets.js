@@ -7,22 +7,20 @@ const least = (b) => (b.lo === null ? -Infinity : b.lo);
 
 // The empty buckets between edges a and b (a < b), by the function's own rule; one wide bucket where
 // the rule does not lead from a to b.
-export function fill(fn, params, a, b)
-{
+export function fill(fn, params, a, b) {
 	const edges = [a];
 	const next = stepper(fn, params);
-	for (let e = a; next && e < b && edges.length <= 4096; ) {
+	for (let e = a; next && e < b && edges.length <= 4096;) {
 		const n = next(e);
 		if (!(n > e)) break;
-		edges.push(e = n);
+		edges.push((e = n));
 	}
 	if (edges[edges.length - 1] !== b) edges.splice(1, edges.length, b);
 	return edges.slice(1).map((hi, i) => ({ lo: edges[i], hi }));
 }
 
 // The edge that follows an edge.
-function stepper(fn, params = [])
-{
+function stepper(fn, params = []) {
 	if (fn === "lquantize") {
 		const step = params[2] ?? 1;
 		return (e) => e + step;
@@ -38,7 +36,7 @@ function stepper(fn, params = [])
 		const width = (e, below) => {
 			let size = 1;
 			while (below ? size * factor < e : size * factor <= e) size *= factor;
-			return Math.max(1, Math.floor(size * factor / steps));
+			return Math.max(1, Math.floor((size * factor) / steps));
 		};
 		return (e) => {
 			if (e >= first) return e + width(e, false);
@@ -50,31 +48,29 @@ function stepper(fn, params = [])
 }
 
 export class BucketSet {
-	constructor(fn, params = [])
-	{
+	constructor(fn, params = []) {
 		this.fn = fn;
 		this.params = params;
-		this.ids = new Map();		// "lo:hi" -> id
-		this.byLo = new Map();		// lo -> id: the quick way in
+		this.ids = new Map(); // "lo:hi" -> id
+		this.byLo = new Map(); // lo -> id: the quick way in
 		this.follows = [];
-		this.all = [];			// id -> {lo, hi}
-		this.rows = [];			// row -> {lo, hi, id}; id -1: filled in
-		this.rowOf = new Int32Array(0);	// id -> row
+		this.all = []; // id -> {lo, hi}
+		this.rows = []; // row -> {lo, hi, id}; id -1: filled in
+		this.rowOf = new Int32Array(0); // id -> row
 		this.version = 0;
 		this.seed();
 	}
 
 	// An lquantize that is small enough to show whole has its axis from the start.
-	seed()
-	{
+	seed() {
 		const [base, limit, step = 1] = this.params;
-		if (this.fn !== "lquantize" || !(limit > base) || !((limit - base) / step <= 80)) return;
+		if (this.fn !== "lquantize" || !(limit > base) || !((limit - base) / step <= 80))
+			return;
 		this.full = { lo: base, hi: base + Math.floor((limit - base) / step) * step };
 		this.sort();
 	}
 
-	id(lo, hi)
-	{
+	id(lo, hi) {
 		const quick = this.byLo.get(lo);
 		if (quick !== undefined && this.all[quick].hi === hi) return quick;
 		const name = `${lo}:${hi}`;
@@ -91,19 +87,17 @@ export class BucketSet {
 
 	// The same, a little faster for buckets in order: the one that came after `id` the last time is
 	// likely to come again.
-	idAfter(id, lo, hi)
-	{
+	idAfter(id, lo, hi) {
 		const guess = this.follows[id + 1];
 		if (guess >= 0) {
 			const b = this.all[guess];
 			if (b.lo === lo && b.hi === hi) return guess;
 		}
-		return this.follows[id + 1] = this.id(lo, hi);
+		return (this.follows[id + 1] = this.id(lo, hi));
 	}
 
 	// Rows from ids, lowest first. Returns whether rows are other than before.
-	sort()
-	{
+	sort() {
 		this.stale = false;
 		const known = this.all.map((b, id) => ({ ...b, id }));
 		known.sort((a, b) => least(a) - least(b));
@@ -112,7 +106,8 @@ export class BucketSet {
 		if (this.full && least(known[0] ?? { lo: 0 }) === -Infinity) top = null;
 		const upTo = (edge) => {
 			if (top !== null && edge !== null && edge > top)
-				for (const b of fill(this.fn, this.params, top, edge)) rows.push({ ...b, id: -1 });
+				for (const b of fill(this.fn, this.params, top, edge))
+					rows.push({ ...b, id: -1 });
 		};
 		for (const b of known) {
 			if (top === null && this.full && b.lo !== null) top = this.full.lo;
@@ -124,12 +119,13 @@ export class BucketSet {
 		if (this.full && top !== null) upTo(this.full.hi);
 		this.rows = rows;
 		this.rowOf = new Int32Array(this.all.length);
-		rows.forEach((r, i) => { if (r.id >= 0) this.rowOf[r.id] = i; });
+		rows.forEach((r, i) => {
+			if (r.id >= 0) this.rowOf[r.id] = i;
+		});
 		this.version++;
 	}
 
-	ready()
-	{
+	ready() {
 		if (this.stale) this.sort();
 		return this.rows;
 	}
@@ -137,8 +133,7 @@ export class BucketSet {
 
 // Where in `rows` the p-th part (0..1) of counts lies: a row and how far into it; null: no counts.
 // As exact as a bucket is wide.
-export function percentile(counts, p, total)
-{
+export function percentile(counts, p, total) {
 	let sum = total;
 	if (sum === undefined) {
 		sum = 0;
@@ -149,15 +144,15 @@ export function percentile(counts, p, total)
 	const rank = Math.max(1, Math.ceil(p * sum - 1e-9));
 	let before = 0;
 	for (let i = 0; i < counts.length; i++) {
-		if (before + counts[i] >= rank) return { row: i, part: (rank - before - 0.5) / counts[i] };
+		if (before + counts[i] >= rank)
+			return { row: i, part: (rank - before - 0.5) / counts[i] };
 		before += counts[i];
 	}
 	return null;
 }
 
 // A place in rows as a value. Buckets without a bound give the bound they have.
-export function valueAt(rows, at)
-{
+export function valueAt(rows, at) {
 	if (!at) return null;
 	const { lo, hi } = rows[at.row];
 	if (lo === null) return hi;
@@ -166,8 +161,7 @@ export function valueAt(rows, at)
 }
 
 // A value as a place in rows (0: lower edge of the first row), for lines across the picture.
-export function placeOf(rows, value)
-{
+export function placeOf(rows, value) {
 	for (let i = 0; i < rows.length; i++) {
 		const { lo, hi } = rows[i];
 		if (lo !== null && value < lo) return i;

@@ -5,12 +5,11 @@ import { useEffect, useState } from "preact/hooks";
 import { fileName, save, toCSV, toJSON } from "./export.js";
 import { Menu, Toggle } from "./menu.js";
 
-const HIDDEN_EVERY = 5000;	// ms between refreshes of a table only screen readers see
+const HIDDEN_EVERY = 5000; // ms between refreshes of a table only screen readers see
 const OPEN_EVERY = 1000;
 
 // Draws again at most every `ms` while frames come.
-export function useEvery(app, ms)
-{
+export function useEvery(app, ms) {
 	const [, again] = useState(0);
 	useEffect(() => {
 		let at = performance.now();
@@ -22,39 +21,58 @@ export function useEvery(app, ms)
 	}, [ms]);
 }
 
-export function Card({ title, note, tools, table, children, class: cls = "" })
-{
+export function Card({ title, note, tools, table, children, class: cls = "" }) {
 	const [open, setOpen] = useState(false);
 	return html`<article class=${`card ${cls}`} aria-label=${title}>
 		<header><h2>${title}</h2><span class="note">${note}</span><span class="grow"></span>
 			<div class="tools">${tools}
-				${table && html`<${Toggle} on=${open} onChange=${setOpen} title="Show the numbers as a table">table<//>`}</div></header>
+				${table && html`<${Toggle} on=${open} onChange=${setOpen}
+					title="Show the numbers as a table">table<//>`}</div></header>
 		${children}
-		${table && html`<div class=${open ? "behind" : "unseen"}><${Slow} ms=${open ? OPEN_EVERY : HIDDEN_EVERY} of=${() => table(open)} /></div>`}
+		${table && html`<div class=${open ? "behind" : "unseen"}><${Slow}
+			ms=${open ? OPEN_EVERY : HIDDEN_EVERY} of=${() => table(open)} /></div>`}
 	</article>`;
 }
 
 // What is shown anew only now and then, whatever happens around it.
-function Slow({ ms, of })
-{
+function Slow({ ms, of }) {
 	const [made, setMade] = useState(null);
 	useEffect(() => {
 		setMade(of());
-		const t = setInterval(() => { if (!document.hidden) setMade(of()); }, ms);
+		const t = setInterval(() => {
+			if (!document.hidden) setMade(of());
+		}, ms);
 		return () => clearInterval(t);
 	}, [ms]);
 	return made;
 }
 
-export function ExportMenu({ app, aggs, name, png })
-{
+export function ExportMenu({ app, aggs, name, png }) {
 	const { run } = app;
-	const text = (kind, make) => save(fileName(name, kind), new Blob([make(run, aggs, app.range)], { type: kind === "csv" ? "text/csv" : "application/json" }));
+	const text = (kind, make) =>
+		save(
+			fileName(name, kind),
+			new Blob([make(run, aggs, app.range)], {
+				type: kind === "csv" ? "text/csv" : "application/json",
+			}),
+		);
 	return html`<${Menu} label="Export" title="Export what is shown, or its numbers" right>
 		${(close) => html`<ul>
-			${png && html`<li><button class="item" onClick=${() => { png().toBlob((b) => save(fileName(name, "png"), b)); close(); }}>PNG, the picture</button></li>`}
-			<li><button class="item" onClick=${() => { text("csv", toCSV); close(); }}>CSV, all of ${app.range ? "the zoom" : "the history"}</button></li>
-			<li><button class="item" onClick=${() => { text("json", toJSON); close(); }}>JSON, with times</button></li>
+			${
+				png &&
+				html`<li><button class="item" onClick=${() => {
+					png().toBlob((b) => save(fileName(name, "png"), b));
+					close();
+				}}>PNG, the picture</button></li>`
+			}
+			<li><button class="item" onClick=${() => {
+				text("csv", toCSV);
+				close();
+			}}>CSV, all of ${app.range ? "the zoom" : "the history"}</button></li>
+			<li><button class="item" onClick=${() => {
+				text("json", toJSON);
+				close();
+			}}>JSON, with times</button></li>
 		</ul>`}
 	<//>`;
 }

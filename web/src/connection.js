@@ -6,15 +6,16 @@ const FIRST = 500;
 const LONGEST = 8000;
 
 // "#token=...&script=..." -> {token, script}
-export function readFragment(hash)
-{
+export function readFragment(hash) {
 	const p = new URLSearchParams(hash.replace(/^#/, ""));
 	const out = { token: p.get("token"), script: null };
 	const coded = p.get("script");
 	if (coded) {
 		try {
 			const bin = atob(coded.replaceAll("-", "+").replaceAll("_", "/"));
-			out.script = new TextDecoder().decode(Uint8Array.from(bin, (c) => c.charCodeAt(0)));
+			out.script = new TextDecoder().decode(
+				Uint8Array.from(bin, (c) => c.charCodeAt(0)),
+			);
 		} catch {
 			out.script = null;
 		}
@@ -22,17 +23,19 @@ export function readFragment(hash)
 	return out;
 }
 
-export function scriptFragment(script)
-{
+export function scriptFragment(script) {
 	const bin = String.fromCharCode(...new TextEncoder().encode(script));
 	return `#script=${btoa(bin).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
 }
 
 // Answer of /login: true, or a text that says why not.
-export async function login(token)
-{
+export async function login(token) {
 	try {
-		const r = await fetch("/login", { method: "POST", body: token, headers: { "Content-Type": "text/plain" } });
+		const r = await fetch("/login", {
+			method: "POST",
+			body: token,
+			headers: { "Content-Type": "text/plain" },
+		});
 		if (r.ok) return true;
 		return r.status === 401 || r.status === 403
 			? "The server does not know this token. Take the link it printed when it started."
@@ -44,17 +47,15 @@ export async function login(token)
 
 export class Connection {
 	// handler: {message(object), up(), down(why)}
-	constructor(url, handler, Socket = WebSocket)
-	{
+	constructor(url, handler, Socket = WebSocket) {
 		Object.assign(this, { url, handler, Socket });
 		this.wait = FIRST;
 		this.open = false;
-		this.asked = new Map();		// "probes text" -> {promise, resolve}
+		this.asked = new Map(); // "probes text" -> {promise, resolve}
 	}
 
-	start()
-	{
-		const s = this.socket = new this.Socket(this.url);
+	start() {
+		const s = (this.socket = new this.Socket(this.url));
 		s.onopen = () => {
 			this.open = true;
 			this.wait = FIRST;
@@ -71,20 +72,19 @@ export class Connection {
 		};
 	}
 
-	send(object)
-	{
+	send(object) {
 		if (!this.open) return false;
 		this.socket.send(JSON.stringify(object));
 		return true;
 	}
 
 	// Asks for probes; the same question twice is asked once.
-	probes(node, text)
-	{
+	probes(node, text) {
 		const name = `${node} ${text}`;
 		const have = this.asked.get(name);
 		if (have) return have.promise;
-		if (!this.send({ type: "probes", node, text })) return Promise.resolve({ probes: [], more: false });
+		if (!this.send({ type: "probes", node, text }))
+			return Promise.resolve({ probes: [], more: false });
 		const ask = { text };
 		ask.promise = new Promise((resolve) => {
 			ask.resolve = resolve;
@@ -95,8 +95,7 @@ export class Connection {
 		return ask.promise;
 	}
 
-	answered(m)
-	{
+	answered(m) {
 		for (const ask of this.asked.values()) if (ask.text === m.text) ask.resolve(m);
 	}
 }

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // D for the editor: a tokenizer by line, in the form CodeMirror's StreamLanguage takes.
 
-export const KEYWORDS = new Set(`auto break case char const continue counter default do double else enum extern
+export const KEYWORDS = new Set(
+	`auto break case char const continue counter default do double else enum extern
 float for goto if import inline int long offsetof probe provider register restrict return self short
 signed sizeof static string stringof struct switch this translator typedef union unsigned userland void
-volatile while xlate`.split(/\s+/));
+volatile while xlate`.split(/\s+/),
+);
 
-const PROBES = /^(?:BEGIN|END|ERROR)\b|^(?:tick|profile)-\d+\w*|^[\w$*?[\]!.\-]*:[\w$*?[\]!.\-+/<>'@]*:(?:[^\s,/{;]|\/\d)*/;
+const PROBES =
+	/^(?:BEGIN|END|ERROR)\b|^(?:tick|profile)-\d+\w*|^[\w$*?[\]!.\-]*:[\w$*?[\]!.\-+/<>'@]*:(?:[^\s,/{;]|\/\d)*/;
 
 // words: of words.js. Token names are CodeMirror's highlighting tags.
-export function tokenizer(words)
-{
-	const kinds = new Map(words.filter((w) => w.kind !== "option").map((w) => [w.name, w.kind]));
-	const NAMES = { variable: "variableName.standard", function: "variableName.function", action: "variableName.function",
-		aggregation: "variableName.function" };
+export function tokenizer(words) {
+	const kinds = new Map(
+		words.filter((w) => w.kind !== "option").map((w) => [w.name, w.kind]),
+	);
+	const NAMES = {
+		variable: "variableName.standard",
+		function: "variableName.function",
+		action: "variableName.function",
+		aggregation: "variableName.function",
+	};
 
-	function token(stream, state)
-	{
+	function token(stream, state) {
 		if (state.comment) {
 			state.comment = !stream.match(/^.*?\*\//);
 			if (state.comment) stream.skipToEnd();
@@ -33,10 +40,12 @@ export function tokenizer(words)
 		}
 		if (stream.sol() && stream.match(/^#.*/)) return "meta";
 		if (stream.match(/^\s*#pragma.*/)) return "meta";
-		if (state.depth === 0 && !state.predicate && stream.match(PROBES)) return "labelName";
+		if (state.depth === 0 && !state.predicate && stream.match(PROBES))
+			return "labelName";
 		if (stream.match(/^"(?:[^"\\]|\\.)*"?/)) return "string";
 		if (stream.match(/^'(?:[^'\\]|\\.)+'/)) return "character";
-		if (stream.match(/^(?:0[xX][\da-fA-F]+|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)[uUlL]*/)) return "number";
+		if (stream.match(/^(?:0[xX][\da-fA-F]+|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)[uUlL]*/))
+			return "number";
 		if (stream.match(/^@\w*/)) return "typeName";
 		if (stream.match(/^\$\$?\w+/)) return "variableName.special";
 		const word = stream.match(/^[A-Za-z_`][\w`]*/);
@@ -47,10 +56,16 @@ export function tokenizer(words)
 			return NAMES[kinds.get(name)] ?? "variableName";
 		}
 		const c = stream.next();
-		if (c === "{") { state.depth++; state.predicate = false; }
-		else if (c === "}") state.depth = Math.max(0, state.depth - 1);
+		if (c === "{") {
+			state.depth++;
+			state.predicate = false;
+		} else if (c === "}") state.depth = Math.max(0, state.depth - 1);
 		else if (c === "/" && state.depth === 0) state.predicate = !state.predicate;
-		return "{}()[]".includes(c) ? "bracket" : ";,".includes(c) ? "punctuation" : "operator";
+		return "{}()[]".includes(c)
+			? "bracket"
+			: ";,".includes(c)
+				? "punctuation"
+				: "operator";
 	}
 
 	return {
@@ -58,15 +73,18 @@ export function tokenizer(words)
 		startState: () => ({ comment: false, depth: 0, predicate: false }),
 		copyState: (s) => ({ ...s }),
 		token,
-		indent: (state, after, cx) => Math.max(0, state.depth - (/^\s*}/.test(after) ? 1 : 0)) * cx.unit,
-		languageData: { commentTokens: { line: "//", block: { open: "/*", close: "*/" } }, closeBrackets: { brackets: ["(", "[", "{", '"'] } },
+		indent: (state, after, cx) =>
+			Math.max(0, state.depth - (/^\s*}/.test(after) ? 1 : 0)) * cx.unit,
+		languageData: {
+			commentTokens: { line: "//", block: { open: "/*", close: "*/" } },
+			closeBrackets: { brackets: ["(", "[", "{", '"'] },
+		},
 	};
 }
 
 // Whether a probe description can stand at `pos`: outside of clauses, predicates and comments. Returns
 // the text of it so far, or null.
-export function probeTextAt(text, pos)
-{
+export function probeTextAt(text, pos) {
 	let depth = 0;
 	let predicate = false;
 	for (let i = 0; i < pos; i++) {
@@ -87,10 +105,17 @@ export function probeTextAt(text, pos)
 			const end = /^(?:[^"\\\n]|\\.)*/.exec(text.slice(i + 1))[0].length + i + 1;
 			if (end >= pos) return null;
 			i = end;
-		} else if (text[i] === "{") { depth++; predicate = false; }
-		else if (text[i] === "}") depth = Math.max(0, depth - 1);
+		} else if (text[i] === "{") {
+			depth++;
+			predicate = false;
+		} else if (text[i] === "}") depth = Math.max(0, depth - 1);
 		// A slash within a probe's name (lists:seq/2) begins no predicate.
-		else if (text[i] === "/" && depth === 0 && !/[\w/]\/$/.test(text.slice(Math.max(0, i - 1), i + 1))) predicate = !predicate;
+		else if (
+			text[i] === "/" &&
+			depth === 0 &&
+			!/[\w/]\/$/.test(text.slice(Math.max(0, i - 1), i + 1))
+		)
+			predicate = !predicate;
 		else if (text[i] === "/" && depth === 0 && predicate) predicate = false;
 	}
 	if (depth || predicate) return null;

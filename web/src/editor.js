@@ -1,12 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // The editor: CodeMirror with D, completion from the node's probes and the language's words, and errors
 // at their place.
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, startCompletion } from "@codemirror/autocomplete";
+import {
+	autocompletion,
+	closeBrackets,
+	closeBracketsKeymap,
+	completionKeymap,
+	startCompletion,
+} from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
-import { HighlightStyle, StreamLanguage, bracketMatching, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import {
+	HighlightStyle,
+	StreamLanguage,
+	bracketMatching,
+	indentUnit,
+	syntaxHighlighting,
+} from "@codemirror/language";
 import { setDiagnostics } from "@codemirror/lint";
 import { EditorState, StateEffect, StateField } from "@codemirror/state";
-import { Decoration, EditorView, WidgetType, drawSelection, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
+import {
+	Decoration,
+	EditorView,
+	WidgetType,
+	drawSelection,
+	highlightActiveLine,
+	highlightActiveLineGutter,
+	keymap,
+	lineNumbers,
+} from "@codemirror/view";
 import { tags as t } from "@lezer/highlight";
 import words from "erltrace:words";
 import { KEYWORDS, probeTextAt, tokenizer } from "./d_language.js";
@@ -27,7 +48,12 @@ const colours = HighlightStyle.define([
 ]);
 
 const theme = EditorView.theme({
-	"&": { height: "100%", fontSize: "13px", backgroundColor: "var(--paper)", color: "var(--ink)" },
+	"&": {
+		height: "100%",
+		fontSize: "13px",
+		backgroundColor: "var(--paper)",
+		color: "var(--ink)",
+	},
 	"&.cm-focused": { outline: "none" },
 	".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.5" },
 	".cm-content": { caretColor: "var(--accent)", padding: "8px 0" },
@@ -39,23 +65,47 @@ const theme = EditorView.theme({
 	"&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground":
 		{ backgroundColor: "var(--select) !important" },
 	"&.cm-focused .cm-matchingBracket": { backgroundColor: "var(--select)", outline: "none" },
-	".cm-tooltip": { backgroundColor: "var(--raise)", color: "var(--ink)", border: "1px solid var(--line)", borderRadius: "6px" },
-	".cm-tooltip.cm-tooltip-autocomplete > ul": { fontFamily: "var(--mono)", fontSize: "12px", maxHeight: "16em" },
-	".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
+	".cm-tooltip": {
+		backgroundColor: "var(--raise)",
+		color: "var(--ink)",
+		border: "1px solid var(--line)",
+		borderRadius: "6px",
+	},
+	".cm-tooltip.cm-tooltip-autocomplete > ul": {
+		fontFamily: "var(--mono)",
+		fontSize: "12px",
+		maxHeight: "16em",
+	},
+	".cm-tooltip-autocomplete ul li[aria-selected]": {
+		backgroundColor: "var(--accent)",
+		color: "var(--on-accent)",
+	},
 	".cm-completionDetail": { color: "var(--ink-3)", fontStyle: "normal" },
 	".cm-tooltip-autocomplete li[aria-selected] .cm-completionDetail": { color: "inherit" },
 	".cm-diagnostic": { fontFamily: "var(--sans)", padding: "6px 10px" },
 	".cm-diagnostic-error": { borderLeftColor: "var(--bad)" },
-	".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--bad)", textUnderlineOffset: "3px" },
-	".cm-lintRange-warning": { backgroundImage: "none", textDecoration: "underline wavy var(--warn)", textUnderlineOffset: "3px" },
+	".cm-lintRange-error": {
+		backgroundImage: "none",
+		textDecoration: "underline wavy var(--bad)",
+		textUnderlineOffset: "3px",
+	},
+	".cm-lintRange-warning": {
+		backgroundImage: "none",
+		textDecoration: "underline wavy var(--warn)",
+		textUnderlineOffset: "3px",
+	},
 });
 
 // Messages under the lines they are about.
 class Message extends WidgetType {
-	constructor(text, severity) { super(); Object.assign(this, { text, severity }); }
-	eq(other) { return other.text === this.text && other.severity === this.severity; }
-	toDOM()
-	{
+	constructor(text, severity) {
+		super();
+		Object.assign(this, { text, severity });
+	}
+	eq(other) {
+		return other.text === this.text && other.severity === this.severity;
+	}
+	toDOM() {
 		const div = document.createElement("div");
 		div.className = `problem-line ${this.severity}`;
 		div.setAttribute("role", "alert");
@@ -67,12 +117,19 @@ class Message extends WidgetType {
 const setMessages = StateEffect.define();
 const messages = StateField.define({
 	create: () => Decoration.none,
-	update(shown, tr)
-	{
+	update(shown, tr) {
 		for (const e of tr.effects) {
 			if (!e.is(setMessages)) continue;
-			return Decoration.set(e.value.map((m) => Decoration.widget({ widget: new Message(m.message, m.severity), block: true, side: 1 })
-				.range(tr.state.doc.lineAt(m.from).to)), true);
+			return Decoration.set(
+				e.value.map((m) =>
+					Decoration.widget({
+						widget: new Message(m.message, m.severity),
+						block: true,
+						side: 1,
+					}).range(tr.state.doc.lineAt(m.from).to),
+				),
+				true,
+			);
 		}
 		return shown.map(tr.changes);
 	},
@@ -81,22 +138,41 @@ const messages = StateField.define({
 
 const fixed = [
 	...[...KEYWORDS].map((label) => ({ label, type: "keyword" })),
-	...words.filter((w) => w.kind !== "option").map((w) => ({
-		label: w.name, detail: w.detail, type: w.kind === "variable" ? "variable" : "function",
-		apply: w.kind === "variable" ? w.name : (view, _c, from, to) => {
-			const text = `${w.name}()`;
-			view.dispatch({ changes: { from, to, insert: text }, selection: { anchor: from + text.length - 1 } });
-		},
+	...words
+		.filter((w) => w.kind !== "option")
+		.map((w) => ({
+			label: w.name,
+			detail: w.detail,
+			type: w.kind === "variable" ? "variable" : "function",
+			apply:
+				w.kind === "variable"
+					? w.name
+					: (view, _c, from, to) => {
+							const text = `${w.name}()`;
+							view.dispatch({
+								changes: { from, to, insert: text },
+								selection: {
+									anchor:
+										from +
+										text.length -
+										1,
+								},
+							});
+						},
+		})),
+	...["BEGIN", "END", "ERROR", "tick-1s", "profile-97"].map((label) => ({
+		label,
+		type: "constant",
+		detail: "probe",
 	})),
-	...["BEGIN", "END", "ERROR", "tick-1s", "profile-97"].map((label) => ({ label, type: "constant", detail: "probe" })),
 ];
-const options = words.filter((w) => w.kind === "option").map((w) => ({ label: w.name, info: w.detail, type: "property" }));
+const options = words
+	.filter((w) => w.kind === "option")
+	.map((w) => ({ label: w.name, info: w.detail, type: "property" }));
 
 // findProbes(text) -> Promise of {probes, more}
-export function createEditor(parent, { doc, nonce, findProbes, onChange, onRun })
-{
-	async function complete(cx)
-	{
+export function createEditor(parent, { doc, nonce, findProbes, onChange, onRun }) {
+	async function complete(cx) {
 		const line = cx.state.doc.lineAt(cx.pos);
 		const before = line.text.slice(0, cx.pos - line.from);
 		const pragma = /^\s*#pragma\s+D\s+option\s+(\w*)$/.exec(before);
@@ -106,18 +182,48 @@ export function createEditor(parent, { doc, nonce, findProbes, onChange, onRun }
 			const got = await findProbes(probe);
 			if (cx.aborted) return null;
 			return {
-				from: cx.pos - probe.length, filter: false,
-				options: got.probes.map((label) => ({ label, type: "constant" }))
-					.concat(got.more ? [{ label: probe, detail: "… more: type on", type: "text" }] : []),
+				from: cx.pos - probe.length,
+				filter: false,
+				options: got.probes
+					.map((label) => ({ label, type: "constant" }))
+					.concat(
+						got.more
+							? [
+									{
+										label: probe,
+										detail: "… more: type on",
+										type: "text",
+									},
+								]
+							: [],
+					),
 			};
 		}
 		const word = cx.matchBefore(/[\w-]+/);
 		if (!word && !cx.explicit) return null;
-		if (word && /[.>]$/.test(before.slice(0, before.length - word.text.length)) && !/(self|this)->$/.test(before)) return null;
+		if (
+			word &&
+			/[.>]$/.test(before.slice(0, before.length - word.text.length)) &&
+			!/(self|this)->$/.test(before)
+		)
+			return null;
 		// Names the script itself uses.
-		const own = new Set([...cx.state.doc.toString().matchAll(/(?:self->|this->|@)([A-Za-z_]\w*)/g)].map((m) => m[1]));
+		const own = new Set(
+			[
+				...cx.state.doc
+					.toString()
+					.matchAll(/(?:self->|this->|@)([A-Za-z_]\w*)/g),
+			].map((m) => m[1]),
+		);
 		const from = word ? word.from : cx.pos;
-		return { from, options: [...fixed, ...[...own].map((label) => ({ label, type: "variable", boost: 1 }))], validFor: /^[\w-]*$/ };
+		return {
+			from,
+			options: [
+				...fixed,
+				...[...own].map((label) => ({ label, type: "variable", boost: 1 })),
+			],
+			validFor: /^[\w-]*$/,
+		};
 	}
 
 	const view = new EditorView({
@@ -126,17 +232,48 @@ export function createEditor(parent, { doc, nonce, findProbes, onChange, onRun }
 			doc,
 			extensions: [
 				nonce ? EditorView.cspNonce.of(nonce) : [],
-				lineNumbers(), highlightActiveLineGutter(), highlightActiveLine(), drawSelection(), history(),
-				bracketMatching(), closeBrackets(), indentUnit.of("\t"), EditorState.tabSize.of(4), EditorView.lineWrapping, messages,
-				autocompletion({ override: [complete], icons: false, activateOnTypingDelay: 150 }),
-				StreamLanguage.define(tokenizer(words)), syntaxHighlighting(colours), theme,
+				lineNumbers(),
+				highlightActiveLineGutter(),
+				highlightActiveLine(),
+				drawSelection(),
+				history(),
+				bracketMatching(),
+				closeBrackets(),
+				indentUnit.of("\t"),
+				EditorState.tabSize.of(4),
+				EditorView.lineWrapping,
+				messages,
+				autocompletion({
+					override: [complete],
+					icons: false,
+					activateOnTypingDelay: 150,
+				}),
+				StreamLanguage.define(tokenizer(words)),
+				syntaxHighlighting(colours),
+				theme,
 				keymap.of([
-					{ key: "Mod-Enter", run: () => { onRun(); return true; } },
+					{
+						key: "Mod-Enter",
+						run: () => {
+							onRun();
+							return true;
+						},
+					},
 					{ key: "Alt-Escape", run: startCompletion },
-					...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, indentWithTab, ...defaultKeymap,
+					...closeBracketsKeymap,
+					...completionKeymap,
+					...historyKeymap,
+					indentWithTab,
+					...defaultKeymap,
 				]),
-				EditorView.contentAttributes.of({ "aria-label": "D script", spellcheck: "false", autocapitalize: "off" }),
-				EditorView.updateListener.of((u) => { if (u.docChanged) onChange(u.state.doc.toString()); }),
+				EditorView.contentAttributes.of({
+					"aria-label": "D script",
+					spellcheck: "false",
+					autocapitalize: "off",
+				}),
+				EditorView.updateListener.of((u) => {
+					if (u.docChanged) onChange(u.state.doc.toString());
+				}),
 			],
 		}),
 	});
@@ -144,28 +281,53 @@ export function createEditor(parent, { doc, nonce, findProbes, onChange, onRun }
 	return {
 		view,
 		text: () => view.state.doc.toString(),
-		set(text)
-		{
-			view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, selection: { anchor: 0 } });
+		set(text) {
+			view.dispatch({
+				changes: { from: 0, to: view.state.doc.length, insert: text },
+				selection: { anchor: 0 },
+			});
 			this.show([]);
 		},
 		focus: () => view.focus(),
 		// errors: [{line, column, message, severity}]; lines from 1, 0: of no place.
-		show(errors)
-		{
-			const list = errors.filter((e) => e.line > 0).map((e) => {
-				const { from, to } = errorRange(view.state.doc, e.line, e.column);
-				return { from, to, severity: e.severity ?? "error", message: e.message };
-			}).sort((a, b) => a.from - b.from);
+		show(errors) {
+			const list = errors
+				.filter((e) => e.line > 0)
+				.map((e) => {
+					const { from, to } = errorRange(
+						view.state.doc,
+						e.line,
+						e.column,
+					);
+					return {
+						from,
+						to,
+						severity: e.severity ?? "error",
+						message: e.message,
+					};
+				})
+				.sort((a, b) => a.from - b.from);
 			view.dispatch(setDiagnostics(view.state, list));
 			view.dispatch({
-				effects: [setMessages.of(list), ...list.length ? [EditorView.scrollIntoView(list[0].from, { y: "center" })] : []],
+				effects: [
+					setMessages.of(list),
+					...(list.length
+						? [
+								EditorView.scrollIntoView(
+									list[0].from,
+									{ y: "center" },
+								),
+							]
+						: []),
+				],
 			});
 		},
-		goTo(line, column)
-		{
+		goTo(line, column) {
 			const { from } = errorRange(view.state.doc, line, column);
-			view.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: "center" }) });
+			view.dispatch({
+				selection: { anchor: from },
+				effects: EditorView.scrollIntoView(from, { y: "center" }),
+			});
 			view.focus();
 		},
 	};
@@ -173,8 +335,7 @@ export function createEditor(parent, { doc, nonce, findProbes, onChange, onRun }
 
 // From line and column (from 1; columns are bytes in the compiler, near enough here) to a range: the
 // word there, or to the end of the line.
-export function errorRange(doc, line, column)
-{
+export function errorRange(doc, line, column) {
 	const l = doc.line(Math.min(Math.max(1, line), doc.lines));
 	if (!(column > 0)) {
 		const lead = /^\s*/.exec(l.text)[0].length;

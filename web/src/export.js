@@ -4,8 +4,7 @@ import { visitCells, visitValues } from "./history.js";
 
 // A field of CSV. Text that a spreadsheet would take for a formula gets an apostrophe before it: keys
 // come from the traced program.
-export function field(value)
-{
+export function field(value) {
 	if (value === null || value === undefined) return "";
 	if (typeof value === "number") return String(value);
 	let text = Array.isArray(value) ? value.join(";") : String(value);
@@ -17,8 +16,7 @@ const csvLine = (fields) => `${fields.map(field).join(",")}\r\n`;
 
 // Each tick's items of an aggregation in slots from..to-1:
 // {time, node, keys, buckets: [{lo, hi, count}]} or {time, node, keys, value}.
-export function* records(run, agg, range)
-{
+export function* records(run, agg, range) {
 	const from = Math.max(range?.from ?? 0, agg.timeline.first);
 	const to = Math.min(range?.to ?? Infinity, agg.timeline.last + 1);
 	if (agg.timeline.first < 0) return;
@@ -29,7 +27,12 @@ export function* records(run, agg, range)
 			const item = (series) => {
 				let r = made.get(series);
 				if (!r) {
-					r = { time, node: run.nodeNames[agg.series.node[series]], keys: agg.series.keys[agg.series.key[series]].values };
+					r = {
+						time,
+						node: run.nodeNames[agg.series.node[series]],
+						keys: agg.series.keys[agg.series.key[series]]
+							.values,
+					};
 					made.set(series, r);
 				}
 				return r;
@@ -39,50 +42,69 @@ export function* records(run, agg, range)
 					const { lo, hi } = agg.buckets.all[id];
 					(item(series).buckets ??= []).push({ lo, hi, count });
 				});
-				for (const r of made.values()) r.buckets.sort((a, b) => (a.lo ?? -Infinity) - (b.lo ?? -Infinity));
-			} else visitValues(part, (series, value) => { item(series).value = value; });
+				for (const r of made.values())
+					r.buckets.sort(
+						(a, b) => (a.lo ?? -Infinity) - (b.lo ?? -Infinity),
+					);
+			} else
+				visitValues(part, (series, value) => {
+					item(series).value = value;
+				});
 			yield* made.values();
 		}
 	}
 }
 
-export function toCSV(run, aggs, range)
-{
+export function toCSV(run, aggs, range) {
 	const keys = Math.max(0, ...aggs.map((a) => a.nkeys ?? 0));
 	const dist = aggs.some((a) => a.buckets);
 	const head = ["time", "node", "aggregation", "function"];
 	for (let i = 1; i <= keys; i++) head.push(`key${i}`);
-	head.push(...dist ? ["lo", "hi", "count"] : ["value"]);
+	head.push(...(dist ? ["lo", "hi", "count"] : ["value"]));
 	const out = [csvLine(head)];
 	for (const agg of aggs) {
 		for (const r of records(run, agg, range)) {
 			const start = [r.time, r.node, agg.name, agg.fn];
 			for (let i = 0; i < keys; i++) start.push(r.keys[i]);
-			if (r.buckets) for (const b of r.buckets) out.push(csvLine([...start, b.lo, b.hi, b.count]));
-			else out.push(csvLine(dist ? [...start, "", "", r.value] : [...start, r.value]));
+			if (r.buckets)
+				for (const b of r.buckets)
+					out.push(csvLine([...start, b.lo, b.hi, b.count]));
+			else
+				out.push(
+					csvLine(
+						dist
+							? [...start, "", "", r.value]
+							: [...start, r.value],
+					),
+				);
 		}
 	}
 	return out.join("");
 }
 
-export function toJSON(run, aggs, range)
-{
-	return JSON.stringify({
-		script: run.source,
-		nodes: run.nodeNames,
-		hz: run.hz,
-		aggregations: aggs.map((a) => ({
-			aggregation: a.name, function: a.fn, params: a.params, unit: a.unit,
-			coarse: a.timeline.coarse > a.timeline.first,
-			ticks: [...records(run, a, range)],
-		})),
-		drops: [...run.drops.values()],
-		errors: [...run.faults.values()],
-	}, null, 1);
+export function toJSON(run, aggs, range) {
+	return JSON.stringify(
+		{
+			script: run.source,
+			nodes: run.nodeNames,
+			hz: run.hz,
+			aggregations: aggs.map((a) => ({
+				aggregation: a.name,
+				function: a.fn,
+				params: a.params,
+				unit: a.unit,
+				coarse: a.timeline.coarse > a.timeline.first,
+				ticks: [...records(run, a, range)],
+			})),
+			drops: [...run.drops.values()],
+			errors: [...run.faults.values()],
+		},
+		null,
+		1,
+	);
 }
 
-export function save(name, blob)
-{
+export function save(name, blob) {
 	const a = document.createElement("a");
 	a.href = URL.createObjectURL(blob);
 	a.download = name;
@@ -91,8 +113,7 @@ export function save(name, blob)
 }
 
 // A file name for an export of now.
-export function fileName(what, ext)
-{
+export function fileName(what, ext) {
 	const t = new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-");
 	return `erltrace-${what.replace(/\W+/g, "") || "agg"}-${t}.${ext}`;
 }

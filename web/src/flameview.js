@@ -10,31 +10,35 @@ import { Choice } from "./menu.js";
 import { theme } from "./theme.js";
 
 const ROW = 19;
-const EVERY = 1000;	// ms between new layouts while data comes
+const EVERY = 1000; // ms between new layouts while data comes
 const LEAST_ROWS = 10;
 
 // The colour of a frame: by its module, so that neighbours of one module look alike; quiet.
 const shades = new Map();
-function frameColour(name, dark)
-{
+function frameColour(name, dark) {
 	const module = /^[^:`+/]*/.exec(name)[0];
 	const at = `${module} ${dark}`;
 	let c = shades.get(at);
 	if (!c) {
 		let h = 7;
 		for (let i = 0; i < module.length; i++) h = (h * 31 + module.charCodeAt(i)) % 9973;
-		c = css(oklch(dark ? 0.42 : 0.86 - (h % 3) * 0.015, dark ? 0.065 : 0.062, 20 + h % 12 * 18));
+		c = css(
+			oklch(
+				dark ? 0.42 : 0.86 - (h % 3) * 0.015,
+				dark ? 0.065 : 0.062,
+				20 + (h % 12) * 18,
+			),
+		);
 		shades.set(at, c);
 	}
 	return c;
 }
 
-export function FlameView({ app, view })
-{
+export function FlameView({ app, view }) {
 	const { agg } = view;
 	const canvas = useRef(null);
 	const s = useRef({ root: buildTree([]), top: null, made: 0, boxes: [], depth: 0 });
-	const [hover, setHover] = useState(null);	// {x, y, node}
+	const [hover, setHover] = useState(null); // {x, y, node}
 	const [zoomed, setZoomed] = useState(null);
 	const [find, setFind] = useState("");
 	const [unit, setUnit] = useState(agg.unit);
@@ -45,7 +49,8 @@ export function FlameView({ app, view })
 	const rebuild = () => {
 		const f = s.current;
 		const stacks = [];
-		for (const [key, got] of agg.byKey(app.nodeShown, app.range)) stacks.push({ keys: agg.series.keys[key].values, value: got.value });
+		for (const [key, got] of agg.byKey(app.nodeShown, app.range))
+			stacks.push({ keys: agg.series.keys[key].values, value: got.value });
 		const root = buildTree(stacks);
 		f.top = f.top ? findAgain(root, f.top) : root;
 		f.root = root;
@@ -56,7 +61,8 @@ export function FlameView({ app, view })
 	const draw = () => {
 		const el = canvas.current;
 		const ratio = devicePixelRatio || 1;
-		const w = el.clientWidth, h = el.clientHeight;
+		const w = el.clientWidth,
+			h = el.clientHeight;
 		if (el.width !== Math.round(w * ratio) || el.height !== Math.round(h * ratio)) {
 			el.width = Math.round(w * ratio);
 			el.height = Math.round(h * ratio);
@@ -71,16 +77,25 @@ export function FlameView({ app, view })
 		ink.font = "11.5px system-ui, sans-serif";
 		ink.textBaseline = "middle";
 		for (const b of s.current.boxes) {
-			const x = b.x * w, bw = b.w * w;
+			const x = b.x * w,
+				bw = b.w * w;
 			if (bw < 0.5) continue;
 			const y = h - (b.depth + 1) * ROW;
-			const hit = wanted.current && b.node.name.toLowerCase().includes(wanted.current);
-			ink.globalAlpha = b.above || wanted.current && !hit ? 0.45 : 1;
-			ink.fillStyle = hit ? theme.colour("accent") : b.node.depth === 0 ? theme.colour("gap") : frameColour(b.node.name, dark);
+			const hit =
+				wanted.current &&
+				b.node.name.toLowerCase().includes(wanted.current);
+			ink.globalAlpha = b.above || (wanted.current && !hit) ? 0.45 : 1;
+			ink.fillStyle = hit
+				? theme.colour("accent")
+				: b.node.depth === 0
+					? theme.colour("gap")
+					: frameColour(b.node.name, dark);
 			ink.fillRect(x, y, Math.max(0.5, bw - 1), ROW - 1);
 			ink.globalAlpha = b.above ? 0.7 : 1;
 			if (bw > 28) {
-				ink.fillStyle = hit ? theme.colour("on-accent") : theme.colour("ink");
+				ink.fillStyle = hit
+					? theme.colour("on-accent")
+					: theme.colour("ink");
 				ink.fillText(fit(ink, b.node.name, bw - 9), x + 4, y + ROW / 2);
 			}
 		}
@@ -92,7 +107,10 @@ export function FlameView({ app, view })
 		f.range = undefined;
 		const off = app.painter((now) => {
 			const what = `${app.range?.from} ${app.range?.to} ${app.onlyNode}`;
-			if (f.what !== what || app.range === null && app.paused === null && now - f.made >= EVERY) {
+			if (
+				f.what !== what ||
+				(app.range === null && app.paused === null && now - f.made >= EVERY)
+			) {
 				f.what = what;
 				f.made = now;
 				rebuild();
@@ -101,15 +119,23 @@ export function FlameView({ app, view })
 		});
 		const resize = new ResizeObserver(() => app.paint());
 		resize.observe(canvas.current);
-		return () => { off(); resize.disconnect(); };
+		return () => {
+			off();
+			resize.disconnect();
+		};
 	}, [agg]);
-	useEffect(() => { app.paint(); }, [find, zoomed, rows]);
+	useEffect(() => {
+		app.paint();
+	}, [find, zoomed, rows]);
 
 	const boxAt = (e) => {
 		const r = canvas.current.getBoundingClientRect();
-		const x = e.clientX - r.left, y = e.clientY - r.top;
+		const x = e.clientX - r.left,
+			y = e.clientY - r.top;
 		const depth = Math.floor((r.height - y) / ROW);
-		const b = s.current.boxes.find((c) => c.depth === depth && x >= c.x * r.width && x < (c.x + c.w) * r.width);
+		const b = s.current.boxes.find(
+			(c) => c.depth === depth && x >= c.x * r.width && x < (c.x + c.w) * r.width,
+		);
 		return b ? { x, y, node: b.node } : null;
 	};
 	const zoom = (node) => {
@@ -125,8 +151,16 @@ export function FlameView({ app, view })
 		if (e.key === "ArrowUp" && kids[0]) zoom(kids[0]);
 		else if (e.key === "ArrowDown" && f.top.parent) zoom(f.top.parent);
 		else if (["ArrowLeft", "ArrowRight"].includes(e.key) && f.top.parent) {
-			const all = [...f.top.parent.children.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-			zoom(all[(all.indexOf(f.top) + (e.key === "ArrowRight" ? 1 : all.length - 1)) % all.length]);
+			const all = [...f.top.parent.children.values()].sort((a, b) =>
+				a.name < b.name ? -1 : 1,
+			);
+			zoom(
+				all[
+					(all.indexOf(f.top) +
+						(e.key === "ArrowRight" ? 1 : all.length - 1)) %
+						all.length
+				],
+			);
 		} else return;
 		e.preventDefault();
 	};
@@ -142,43 +176,72 @@ export function FlameView({ app, view })
 		return out;
 	};
 	const { root } = s.current;
-	const percent = (n) => `${number(root.value ? 100 * n / root.value : 0, "none", 3)} %`;
+	const percent = (n) => `${number(root.value ? (100 * n) / root.value : 0, "none", 3)} %`;
 
-	return html`<${Card} title=${agg.title} note=${`${agg.fn} by stack, ${app.range ? "in the time shown" : "since the start"}`} class="flame" tools=${html`
-			${zoomed && html`<button class="accent" onClick=${() => zoom(null)}>All frames</button>`}
-			${agg.fn !== "count" && html`<${Choice} label="Unit" value=${unit} options=${UNITS.map((u) => [u, UNIT_NAMES[u]])} onChange=${setUnit} />`}
-			<input class="filter" type="search" placeholder="Find a frame" aria-label="Find a frame" value=${find} onInput=${(e) => setFind(e.target.value)} />
+	return html`<${Card} title=${agg.title}
+		note=${`${agg.fn} by stack, ${app.range ? "in the time shown" : "since the start"}`}
+		class="flame" tools=${html`
+			${zoomed && html`<button class="accent"
+				onClick=${() => zoom(null)}>All frames</button>`}
+			${agg.fn !== "count" && html`<${Choice} label="Unit" value=${unit}
+				options=${UNITS.map((u) => [u, UNIT_NAMES[u]])}
+				onChange=${setUnit} />`}
+			<input class="filter" type="search" placeholder="Find a frame"
+				aria-label="Find a frame" value=${find}
+				onInput=${(e) => setFind(e.target.value)} />
 			<${ExportMenu} app=${app} aggs=${[agg]} name=${agg.name} png=${png} />`}
-		table=${(open) => html`<${FrameTable} root=${s.current.root} unit=${unit} most=${open ? 200 : 20} />`}>
+		table=${(open) => html`<${FrameTable} root=${s.current.root} unit=${unit}
+			most=${open ? 200 : 20} />`}>
 		<div class="plot flame-plot">
-			<canvas ref=${canvas} style=${{ height: `${rows * ROW + 4}px` }} tabindex="0" role="img"
+			<canvas ref=${canvas} style=${{ height: `${rows * ROW + 4}px` }}
+				tabindex="0" role="img"
 				aria-label=${`Flame graph of ${agg.title}${zoomed ? `, at ${zoomed}` : ""}. Arrow keys go up to the widest frame, down, and to the sides; the table button shows the numbers.`}
-				onPointerMove=${(e) => setHover(boxAt(e))} onPointerLeave=${() => setHover(null)}
-				onClick=${(e) => { const b = boxAt(e); if (b) zoom(b.node); }} onDblClick=${() => zoom(null)} onKeyDown=${keys}></canvas>
+				onPointerMove=${(e) => setHover(boxAt(e))}
+					onPointerLeave=${() => setHover(null)}
+				onClick=${(e) => {
+					const b = boxAt(e);
+					if (b) zoom(b.node);
+				}} onDblClick=${() => zoom(null)} onKeyDown=${keys}></canvas>
 			${root.value === 0 && html`<p class="waiting">Nothing yet</p>`}
-			${hover && html`<div class="tip" style=${{
-				[hover.x > (canvas.current?.clientWidth ?? 0) / 2 ? "right" : "left"]:
-					`${hover.x > (canvas.current?.clientWidth ?? 0) / 2 ? canvas.current.clientWidth - hover.x + 12 : hover.x + 12}px`,
-				top: `${Math.max(0, hover.y - 60)}px` }}>
+			${
+				hover &&
+				html`<div class="tip" style=${{
+					[hover.x > (canvas.current?.clientWidth ?? 0) / 2
+						? "right"
+						: "left"]:
+						`${hover.x > (canvas.current?.clientWidth ?? 0) / 2 ? canvas.current.clientWidth - hover.x + 12 : hover.x + 12}px`,
+					top: `${Math.max(0, hover.y - 60)}px`,
+				}}>
 				<div class="tip-head"><b>${hover.node.name}</b></div>
-				<dl><dt>all</dt><dd>${number(hover.node.value, unit)} (${percent(hover.node.value)})</dd>
-					<dt>own</dt><dd>${number(hover.node.self, unit)} (${percent(hover.node.self)})</dd></dl></div>`}
+				<dl><dt>all</dt><dd>
+					${number(hover.node.value, unit)} (${percent(hover.node.value)})</dd>
+					<dt>own</dt><dd>
+						${number(hover.node.self, unit)} (${percent(hover.node.self)})</dd></dl></div>`
+			}
 		</div>
 	<//>`;
 }
 
-function fit(ink, text, width)
-{
+function fit(ink, text, width) {
 	if (ink.measureText(text).width <= width) return text;
-	let n = Math.floor(text.length * width / ink.measureText(text).width);
+	let n = Math.floor((text.length * width) / ink.measureText(text).width);
 	while (n > 0 && ink.measureText(`${text.slice(0, n)}…`).width > width) n--;
 	return n > 1 ? `${text.slice(0, n)}…` : "";
 }
 
-function FrameTable({ root, unit, most })
-{
-	return html`<table><caption>Frames: own, and all with what they call; ${exact(root.value)} in all</caption>
-		<thead><tr><th>Frame</th><th class="num">Own</th><th class="num">All</th><th class="num">Share</th></tr></thead>
-		<tbody>${frameTable(root).slice(0, most).map((f) => html`<tr key=${f.name}><th scope="row">${f.name}</th><td class="num">${number(f.self, unit)}</td>
-			<td class="num">${number(f.total, unit)}</td><td class="num">${number(100 * f.total / root.value, "none", 3)} %</td></tr>`)}</tbody></table>`;
+function FrameTable({ root, unit, most }) {
+	return html`<table>
+		<caption>Frames: own, and all with what they call; ${exact(root.value)} in all</caption>
+		<thead><tr><th>Frame</th><th class="num">Own</th><th class="num">All</th><th
+			class="num">Share</th></tr></thead>
+		<tbody>${frameTable(root)
+			.slice(0, most)
+			.map(
+				(
+					f,
+				) => html`<tr key=${f.name}><th scope="row">${f.name}</th><td
+					class="num">${number(f.self, unit)}</td>
+			<td class="num">${number(f.total, unit)}</td><td class="num">
+				${number((100 * f.total) / root.value, "none", 3)} %</td></tr>`,
+			)}</tbody></table>`;
 }

@@ -4,34 +4,56 @@
 export const UNITS = ["none", "ns", "us", "ms", "bytes"];
 export const UNIT_NAMES = { none: "plain", ns: "ns", us: "µs", ms: "ms", bytes: "bytes" };
 
-const TIME = [["ns", 1], ["µs", 1e3], ["ms", 1e6], ["s", 1e9], ["min", 60e9], ["h", 3600e9]];
-const BYTES = [["B", 1], ["KiB", 1024], ["MiB", 1024 ** 2], ["GiB", 1024 ** 3], ["TiB", 1024 ** 4]];
-const PLAIN = [["", 1], ["k", 1e3], ["M", 1e6], ["G", 1e9], ["T", 1e12], ["P", 1e15]];
+const TIME = [
+	["ns", 1],
+	["µs", 1e3],
+	["ms", 1e6],
+	["s", 1e9],
+	["min", 60e9],
+	["h", 3600e9],
+];
+const BYTES = [
+	["B", 1],
+	["KiB", 1024],
+	["MiB", 1024 ** 2],
+	["GiB", 1024 ** 3],
+	["TiB", 1024 ** 4],
+];
+const PLAIN = [
+	["", 1],
+	["k", 1e3],
+	["M", 1e6],
+	["G", 1e9],
+	["T", 1e12],
+	["P", 1e15],
+];
 
 // At most `digits` significant ones, never an exponent, no zeros at the end of a fraction.
-function short(x, digits = 3)
-{
+function short(x, digits = 3) {
 	const a = Math.abs(x);
 	if (a >= 10 ** digits || Number.isInteger(x)) return String(Math.round(x));
 	const text = x.toPrecision(digits);
-	if (text.includes("e")) return a < 1 ? x.toFixed(digits + 3).replace(/0+$/, "") : String(Math.round(x));
+	if (text.includes("e"))
+		return a < 1 ? x.toFixed(digits + 3).replace(/0+$/, "") : String(Math.round(x));
 	return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
-function scaled(x, scale, digits)
-{
+function scaled(x, scale, digits) {
 	const a = Math.abs(x);
 	let i = 0;
 	while (i + 1 < scale.length && a >= scale[i + 1][1]) i++;
 	// 999.6 k would read "1000 k"
-	if (i + 1 < scale.length && Number(short(a / scale[i][1], digits)) * scale[i][1] >= scale[i + 1][1]) i++;
+	if (
+		i + 1 < scale.length &&
+		Number(short(a / scale[i][1], digits)) * scale[i][1] >= scale[i + 1][1]
+	)
+		i++;
 	return [short(x / scale[i][1], digits), scale[i][0]];
 }
 
 const FACTOR = { ns: 1, us: 1e3, ms: 1e6 };
 
-export function number(x, unit = "none", digits = 3)
-{
+export function number(x, unit = "none", digits = 3) {
 	if (x === null || x === undefined || Number.isNaN(x)) return "–";
 	if (!Number.isFinite(x)) return x < 0 ? "−∞" : "∞";
 	if (unit in FACTOR) {
@@ -49,17 +71,17 @@ export function number(x, unit = "none", digits = 3)
 }
 
 // A whole number with thin spaces between thousands: for tables, where digits line up.
-export function exact(x)
-{
+export function exact(x) {
 	if (x === null || x === undefined || Number.isNaN(x)) return "–";
-	const text = Number.isInteger(x) ? String(x) : x.toFixed(Math.abs(x) < 1 ? 3 : Math.abs(x) < 100 ? 2 : 1);
+	const text = Number.isInteger(x)
+		? String(x)
+		: x.toFixed(Math.abs(x) < 1 ? 3 : Math.abs(x) < 100 ? 2 : 1);
 	const [whole, part] = text.split(".");
 	const spaced = whole.replace(/\B(?=(\d{3})+$)/g, "\u202f");
 	return part ? `${spaced}.${part}` : spaced;
 }
 
-export function range(lo, hi, unit = "none", digits = 4)
-{
+export function range(lo, hi, unit = "none", digits = 4) {
 	if (lo === null && hi === null) return "all";
 	if (lo === null) return `< ${number(hi, unit, digits)}`;
 	if (hi === null) return `≥ ${number(lo, unit, digits)}`;
@@ -69,39 +91,45 @@ export function range(lo, hi, unit = "none", digits = 4)
 
 const two = (n) => String(n).padStart(2, "0");
 
-export function clock(ms, fraction = false)
-{
+export function clock(ms, fraction = false) {
 	const d = new Date(ms);
 	const text = `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
 	return fraction ? `${text}.${Math.floor(d.getMilliseconds() / 100)}` : text;
 }
 
-export function duration(seconds)
-{
+export function duration(seconds) {
 	const s = Math.max(0, Math.floor(seconds));
 	const h = Math.floor(s / 3600);
-	return h ? `${h}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}` : `${two(Math.floor(s / 60))}:${two(s % 60)}`;
+	return h
+		? `${h}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`
+		: `${two(Math.floor(s / 60))}:${two(s % 60)}`;
 }
 
 // One key of an aggregation (an array of values; a stack is an array of frames) as one line.
-export function keyText(keys)
-{
+export function keyText(keys) {
 	if (!keys.length) return "(all)";
-	return keys.map((k) => {
-		if (Array.isArray(k)) return k.length ? frameName(k[0]) + (k.length > 1 ? ` +${k.length - 1}` : "") : "(empty)";
-		if (k === null) return "NULL";
-		return k === "" ? '""' : String(k);
-	}).join(", ");
+	return keys
+		.map((k) => {
+			if (Array.isArray(k))
+				return k.length
+					? frameName(k[0]) +
+							(k.length > 1 ? ` +${k.length - 1}` : "")
+					: "(empty)";
+			if (k === null) return "NULL";
+			return k === "" ? '""' : String(k);
+		})
+		.join(", ");
 }
 
 // A frame without the offset in its function.
 export const frameName = (frame) => String(frame).replace(/\+0x[0-9a-f]+$/i, "");
 
 // What unit an aggregation of a script most likely is in.
-export function guessUnit(script, name)
-{
+export function guessUnit(script, name) {
 	const esc = name === "_" ? "" : name.replace(/\W/g, "");
-	const found = new RegExp(`@${esc}\\s*(?:\\[[^;]*?\\])?\\s*=\\s*(\\w+)\\s*\\(([^;]*)`).exec(script);
+	const found = new RegExp(`@${esc}\\s*(?:\\[[^;]*?\\])?\\s*=\\s*(\\w+)\\s*\\(([^;]*)`).exec(
+		script,
+	);
 	const fn = found?.[1];
 	const expr = found?.[2] ?? "";
 	if (fn === "count") return "none";
@@ -110,7 +138,9 @@ export function guessUnit(script, name)
 		return /\/\s*1000\b/.test(expr) ? "us" : "ns";
 	};
 	if (/timestamp/.test(expr)) return divided();
-	for (const word of [...expr.matchAll(/[a-z]+/gi)].map((m) => m[0]).concat(name.split(/[_\d]/))) {
+	for (const word of [...expr.matchAll(/[a-z]+/gi)]
+		.map((m) => m[0])
+		.concat(name.split(/[_\d]/))) {
 		if (/^(ns|nanoseconds?|nsec)$/i.test(word)) return divided();
 		if (/^(us|usec|microseconds?)$/i.test(word)) return "us";
 		if (/^(ms|msec|milliseconds?)$/i.test(word)) return "ms";
@@ -120,7 +150,6 @@ export function guessUnit(script, name)
 }
 
 // Words between blanks; quotes keep blanks.
-export function splitArgs(text)
-{
+export function splitArgs(text) {
 	return [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((m) => m[1] ?? m[2] ?? m[3]);
 }

@@ -5,36 +5,44 @@ import { clock, number } from "./format.js";
 import { HeatMap, binFor } from "./heatmap.js";
 import { theme } from "./theme.js";
 
-const LEFT = 68, RIGHT = 52, TOP = 8, BOTTOM = 24;
+const LEFT = 68,
+	RIGHT = 52,
+	TOP = 8,
+	BOTTOM = 24;
 const FONT = "11px system-ui, sans-serif";
 
 export class HeatCanvas {
-	constructor(app, dist, canvas)
-	{
+	constructor(app, dist, canvas) {
 		Object.assign(this, { app, dist, canvas });
 		this.map = new HeatMap(dist);
 		this.ring = document.createElement("canvas");
 		this.ink = canvas.getContext("2d");
-		this.rowZoom = null;		// {lo, hi}: bucket edges
+		this.rowZoom = null; // {lo, hi}: bucket edges
 		this.size();
 	}
 
-	close() { this.map.close(); }
+	close() {
+		this.map.close();
+	}
 
-	size()
-	{
-		const w = this.canvas.clientWidth, h = this.canvas.clientHeight;
+	size() {
+		const w = this.canvas.clientWidth,
+			h = this.canvas.clientHeight;
 		const ratio = Math.min(3, devicePixelRatio || 1);
 		if (w === this.w && h === this.h && ratio === this.ratio) return;
 		Object.assign(this, { w, h, ratio });
 		this.canvas.width = Math.round(w * ratio);
 		this.canvas.height = Math.round(h * ratio);
-		this.plot = { x: LEFT, y: TOP, w: Math.max(10, w - LEFT - RIGHT), h: Math.max(10, h - TOP - BOTTOM) };
+		this.plot = {
+			x: LEFT,
+			y: TOP,
+			w: Math.max(10, w - LEFT - RIGHT),
+			h: Math.max(10, h - TOP - BOTTOM),
+		};
 	}
 
 	// look: {shown, hueOf, scale, clamp, unit, lines: {p50, p90, p99}, threshold}
-	paint(look)
-	{
+	paint(look) {
 		const { app, map, dist } = this;
 		const { run } = dist;
 		const last = app.last;
@@ -45,34 +53,56 @@ export class HeatCanvas {
 		const first = range ? range.from : last - slots;
 		const bin = binFor(slots, run.hz, first < dist.timeline.coarse);
 		const from = range ? Math.floor(range.from / bin) : 0;
-		const cols = range ? Math.max(1, Math.ceil(range.to / bin) - from) : Math.max(1, Math.floor(slots / bin));
+		const cols = range
+			? Math.max(1, Math.ceil(range.to / bin) - from)
+			: Math.max(1, Math.floor(slots / bin));
 		map.configure({
-			cols, bin, live: !range, from, shown: look.shown, hueOf: look.hueOf, scale: look.scale, clamp: look.clamp, dark: theme.dark,
+			cols,
+			bin,
+			live: !range,
+			from,
+			shown: look.shown,
+			hueOf: look.hueOf,
+			scale: look.scale,
+			clamp: look.clamp,
+			dark: theme.dark,
 		});
 		const news = map.update(last);
 		if (news) this.transfer(news);
 		this.draw();
 	}
 
-	transfer(news)
-	{
+	transfer(news) {
 		const { map, ring } = this;
 		if (!map.rows) return;
 		if (ring.width !== map.cols || ring.height !== map.rows || this.of !== map.pixels) {
 			ring.width = map.cols;
 			ring.height = map.rows;
 			this.of = map.pixels;
-			this.image = new ImageData(new Uint8ClampedArray(map.pixels.buffer), map.cols, map.rows);
+			this.image = new ImageData(
+				new Uint8ClampedArray(map.pixels.buffer),
+				map.cols,
+				map.rows,
+			);
 			this.ringInk = ring.getContext("2d");
 			news = { all: true };
 		}
 		if (news.all) this.ringInk.putImageData(this.image, 0, 0);
-		else for (let c = news.from; c <= news.to; c++) this.ringInk.putImageData(this.image, 0, 0, map.index(c), 0, 1, map.rows);
+		else
+			for (let c = news.from; c <= news.to; c++)
+				this.ringInk.putImageData(
+					this.image,
+					0,
+					0,
+					map.index(c),
+					0,
+					1,
+					map.rows,
+				);
 	}
 
 	// The rows shown: [from, to).
-	rowRange()
-	{
+	rowRange() {
 		const { buckets } = this.map;
 		const all = [0, buckets.length];
 		if (!this.rowZoom) return all;
@@ -81,37 +111,54 @@ export class HeatCanvas {
 		return a < 0 || z < a ? all : [a, z + 1];
 	}
 
-	zoomRows(from, to)
-	{
+	zoomRows(from, to) {
 		const { buckets } = this.map;
-		this.rowZoom = from <= 0 && to >= buckets.length ? null : { lo: buckets[from].lo, hi: buckets[to - 1].hi };
+		this.rowZoom =
+			from <= 0 && to >= buckets.length
+				? null
+				: { lo: buckets[from].lo, hi: buckets[to - 1].hi };
 	}
 
-	yOf(place)
-	{
+	yOf(place) {
 		const [a, z] = this.rowRange();
 		return this.plot.y + this.plot.h * (1 - (place - a) / (z - a));
 	}
 
-	xOf(column) { return this.plot.x + this.plot.w * (column - this.firstColumn) / this.map.cols; }
-	get firstColumn() { return this.map.head - this.map.cols + 1; }
+	xOf(column) {
+		return this.plot.x + (this.plot.w * (column - this.firstColumn)) / this.map.cols;
+	}
+	get firstColumn() {
+		return this.map.head - this.map.cols + 1;
+	}
 
 	// The cell at a point: {column, row}; null beside the plot.
-	at(x, y, clampTo = false)
-	{
+	at(x, y, clampTo = false) {
 		const { plot, map } = this;
 		if (!map.rows) return null;
-		if (!clampTo && (x < plot.x || x >= plot.x + plot.w || y < plot.y || y >= plot.y + plot.h)) return null;
+		if (
+			!clampTo &&
+			(x < plot.x || x >= plot.x + plot.w || y < plot.y || y >= plot.y + plot.h)
+		)
+			return null;
 		const [a, z] = this.rowRange();
 		const inside = (v, most) => Math.min(most, Math.max(0, v));
 		return {
-			column: this.firstColumn + inside(Math.floor((x - plot.x) / plot.w * map.cols), map.cols - 1),
-			row: a + inside(Math.floor((1 - (y - plot.y) / plot.h) * (z - a)), z - a - 1),
+			column:
+				this.firstColumn +
+				inside(
+					Math.floor(((x - plot.x) / plot.w) * map.cols),
+					map.cols - 1,
+				),
+			row:
+				a +
+				inside(
+					Math.floor((1 - (y - plot.y) / plot.h) * (z - a)),
+					z - a - 1,
+				),
 		};
 	}
 
-	draw(ink = this.ink, ratio = this.ratio)
-	{
+	draw(ink = this.ink, ratio = this.ratio) {
 		const { plot, map } = this;
 		ink.setTransform(ratio, 0, 0, ratio, 0, 0);
 		ink.clearRect(0, 0, this.w, this.h);
@@ -127,41 +174,54 @@ export class HeatCanvas {
 	}
 
 	// Where no tick came there is no zero either.
-	gaps(ink)
-	{
+	gaps(ink) {
 		const { map, plot } = this;
 		ink.fillStyle = theme.colour("gap");
 		if (!map.known) return;
-		for (let i = 0; i < map.cols; ) {
+		for (let i = 0; i < map.cols;) {
 			let j = i;
 			while (j < map.cols && !map.known[map.index(this.firstColumn + j)]) j++;
 			if (j > i) {
-				const x = plot.x + plot.w * i / map.cols;
-				ink.fillRect(x, plot.y, plot.w * (j - i) / map.cols, plot.h);
+				const x = plot.x + (plot.w * i) / map.cols;
+				ink.fillRect(x, plot.y, (plot.w * (j - i)) / map.cols, plot.h);
 			}
 			i = j + 1;
 		}
 	}
 
-	cells(ink)
-	{
+	cells(ink) {
 		const { map, plot, ring } = this;
 		const [a, z] = this.rowRange();
-		const sy = map.rows - z, sh = z - a;
+		const sy = map.rows - z,
+			sh = z - a;
 		const split = map.index(this.firstColumn);
 		const ratio = this.ratio;
-		const mid = Math.round(plot.w * (map.cols - split) / map.cols * ratio) / ratio;
+		const mid = Math.round(((plot.w * (map.cols - split)) / map.cols) * ratio) / ratio;
 		ink.imageSmoothingEnabled = false;
 		ink.drawImage(ring, split, sy, map.cols - split, sh, plot.x, plot.y, mid, plot.h);
-		if (split > 0) ink.drawImage(ring, 0, sy, split, sh, plot.x + mid, plot.y, plot.w - mid, plot.h);
+		if (split > 0)
+			ink.drawImage(
+				ring,
+				0,
+				sy,
+				split,
+				sh,
+				plot.x + mid,
+				plot.y,
+				plot.w - mid,
+				plot.h,
+			);
 	}
 
-	yAxis(ink)
-	{
+	yAxis(ink) {
 		const { plot, map, look } = this;
 		const [a, z] = this.rowRange();
 		const rowHeight = plot.h / (z - a);
-		const every = [1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 50, 64, 100, 128, 200, 256, 500, 512].find((n) => n * rowHeight >= 26) ?? 1024;
+		const every =
+			[
+				1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 50, 64, 100, 128, 200, 256, 500,
+				512,
+			].find((n) => n * rowHeight >= 26) ?? 1024;
 		ink.font = FONT;
 		ink.textAlign = "right";
 		ink.textBaseline = "middle";
@@ -169,7 +229,10 @@ export class HeatCanvas {
 		ink.strokeStyle = theme.colour("line");
 		ink.lineWidth = 1;
 		// Count from the first edge that is a number, so that labels stay round.
-		const zero = Math.max(0, map.buckets.findIndex((b) => b.lo !== null));
+		const zero = Math.max(
+			0,
+			map.buckets.findIndex((b) => b.lo !== null),
+		);
 		for (let r = a; r <= z; r++) {
 			if ((r - zero) % every || r < zero) continue;
 			const edge = r < map.rows ? map.buckets[r].lo : map.buckets[r - 1].hi;
@@ -179,18 +242,24 @@ export class HeatCanvas {
 			ink.moveTo(plot.x - 4, y);
 			ink.lineTo(plot.x, y);
 			ink.stroke();
-			ink.fillText(number(edge, look.unit), plot.x - 7, Math.min(y, plot.y + plot.h - 1));
+			ink.fillText(
+				number(edge, look.unit),
+				plot.x - 7,
+				Math.min(y, plot.y + plot.h - 1),
+			);
 		}
 	}
 
-	xAxis(ink)
-	{
+	xAxis(ink) {
 		const { plot, map, dist } = this;
 		const { hz } = dist.run;
-		const seconds = map.cols * map.setup.bin / hz;
+		const seconds = (map.cols * map.setup.bin) / hz;
 		const fit = Math.max(2, Math.floor(plot.w / 90));
-		const step = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300].find((s) => seconds / s <= fit) ?? 600;
-		const first = this.firstColumn * map.setup.bin / hz;
+		const step =
+			[0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300].find(
+				(s) => seconds / s <= fit,
+			) ?? 600;
+		const first = (this.firstColumn * map.setup.bin) / hz;
 		ink.font = FONT;
 		ink.textAlign = "center";
 		ink.textBaseline = "top";
@@ -198,18 +267,22 @@ export class HeatCanvas {
 		ink.strokeStyle = theme.colour("line");
 		const base = plot.y + plot.h;
 		for (let k = Math.ceil(first / step - 1e-9); k * step <= first + seconds; k++) {
-			const x = plot.x + plot.w * (k * step - first) / seconds;
+			const x = plot.x + (plot.w * (k * step - first)) / seconds;
 			ink.beginPath();
 			ink.moveTo(Math.round(x) + 0.5, base);
 			ink.lineTo(Math.round(x) + 0.5, base + 4);
 			ink.stroke();
-			if (x > plot.x + 20 && x < plot.x + plot.w - 20) ink.fillText(clock(Math.round(k * step * 1000), step < 1), x, base + 7);
+			if (x > plot.x + 20 && x < plot.x + plot.w - 20)
+				ink.fillText(
+					clock(Math.round(k * step * 1000), step < 1),
+					x,
+					base + 7,
+				);
 		}
 		ink.strokeRect(plot.x - 0.5, plot.y - 0.5, plot.w + 1, plot.h + 1);
 	}
 
-	lines(ink)
-	{
+	lines(ink) {
 		const { plot, look, map } = this;
 		ink.save();
 		ink.beginPath();
@@ -237,8 +310,7 @@ export class HeatCanvas {
 		this.labels(ink, labels);
 	}
 
-	percentileLine(ink, name)
-	{
+	percentileLine(ink, name) {
 		const { map, plot } = this;
 		const at = map[name];
 		const path = new Path2D();
@@ -246,9 +318,12 @@ export class HeatCanvas {
 		let end = null;
 		for (let i = 0; i < map.cols; i++) {
 			const place = at[map.index(this.firstColumn + i)];
-			if (!(place === place)) { pen = false; continue; }
-			const x = plot.x + plot.w * (i + 0.5) / map.cols;
-			const y = end = this.yOf(place);
+			if (!(place === place)) {
+				pen = false;
+				continue;
+			}
+			const x = plot.x + (plot.w * (i + 0.5)) / map.cols;
+			const y = (end = this.yOf(place));
 			if (pen) path.lineTo(x, y);
 			else path.moveTo(x, y);
 			pen = true;
@@ -263,8 +338,7 @@ export class HeatCanvas {
 	}
 
 	// What lines are, at their right end, none upon another.
-	labels(ink, list)
-	{
+	labels(ink, list) {
 		const { plot } = this;
 		ink.font = FONT;
 		ink.textAlign = "left";
@@ -281,8 +355,7 @@ export class HeatCanvas {
 	}
 
 	// A picture of its own, with a title: for export.
-	picture(title)
-	{
+	picture(title) {
 		const out = document.createElement("canvas");
 		const ratio = 2;
 		out.width = this.w * ratio;

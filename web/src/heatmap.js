@@ -6,46 +6,53 @@ import { CLASSES, KEY_HUES, classOf, classValue, levels, ramp, roundMax } from "
 import { percentile } from "./buckets.js";
 import { addColumn } from "./history.js";
 
-export const COLUMNS = 300;	// at most so many side by side
-const ROWS = 1024;		// more are folded together
-const RANK_EVERY = 1000;	// ms between new ranks
+export const COLUMNS = 300; // at most so many side by side
+const ROWS = 1024; // more are folded together
+const RANK_EVERY = 1000; // ms between new ranks
 
 export class HeatMap {
-	constructor(dist)
-	{
+	constructor(dist) {
 		this.dist = dist;
 		this.setup = {};
 		this.stale = true;
 		this.touched = Infinity;
 		this.rankedAt = 0;
-		this.watch = (slot) => { if (slot < this.touched) this.touched = slot; };
+		this.watch = (slot) => {
+			if (slot < this.touched) this.touched = slot;
+		};
 		dist.watchers.add(this.watch);
 		this.hist = new Uint32Array(CLASSES);
 	}
 
-	close() { this.dist.watchers.delete(this.watch); }
+	close() {
+		this.dist.watchers.delete(this.watch);
+	}
 
 	// What to show: {cols, bin, live, from (a column, when not live), shown (Uint8Array by series), hueOf (Uint8Array
 	// by series or null), scale, clamp, dark}. New keys only: what did not change costs nothing.
-	configure(setup)
-	{
+	configure(setup) {
 		const old = this.setup;
 		this.setup = setup;
 		const same = (...names) => names.every((n) => old[n] === setup[n]);
 		if (!same("cols", "bin", "from", "live", "shown", "hueOf")) this.stale = true;
 		if (!same("dark", "hueOf")) this.ramps = null;
 		if (!same("scale", "clamp", "dark")) this.recolour = true;
-		if (old.scale !== setup.scale && (old.scale === "percent" || setup.scale === "percent")) this.stale = true;
+		if (
+			old.scale !== setup.scale &&
+			(old.scale === "percent" || setup.scale === "percent")
+		)
+			this.stale = true;
 	}
 
 	// Brings the cells up to `last` (the newest slot to be shown). Returns the columns whose pixels are
 	// new: null for none, or {all: true} or {from, to} in absolute columns.
-	update(last, now = performance.now())
-	{
+	update(last, now = performance.now()) {
 		const { setup } = this;
 		const rowsNow = this.dist.buckets.ready();
 		if (this.version !== this.dist.buckets.version) this.stale = true;
-		const head = setup.live ? Math.floor(last / setup.bin) : setup.from + setup.cols - 1;
+		const head = setup.live
+			? Math.floor(last / setup.bin)
+			: setup.from + setup.cols - 1;
 		let from, to;
 		if (this.stale) {
 			this.allocate(rowsNow);
@@ -72,13 +79,12 @@ export class HeatMap {
 		return this.colour(from, to, whole, now);
 	}
 
-	allocate(rowsNow)
-	{
+	allocate(rowsNow) {
 		const { cols } = this.setup;
 		this.version = this.dist.buckets.version;
 		this.fold = Math.ceil(rowsNow.length / ROWS) || 1;
 		this.buckets = foldRows(rowsNow, this.fold);
-		const rows = this.rows = this.buckets.length;
+		const rows = (this.rows = this.buckets.length);
 		this.rowOf = this.dist.buckets.rowOf;
 		if (this.fold > 1) this.rowOf = this.rowOf.map((r) => Math.floor(r / this.fold));
 		if (this.counts?.length !== cols * rows || this.cols !== cols) {
@@ -90,7 +96,7 @@ export class HeatMap {
 			this.hues.fill(0);
 		}
 		this.cols = cols;
-		this.known = new Uint8Array(cols);		// a tick came for the column
+		this.known = new Uint8Array(cols); // a tick came for the column
 		this.totals = new Float64Array(cols);
 		this.p50 = new Float32Array(cols).fill(NaN);
 		this.p90 = new Float32Array(cols).fill(NaN);
@@ -99,13 +105,18 @@ export class HeatMap {
 		this.hist.fill(0);
 	}
 
-	index(column) { return ((column % this.cols) + this.cols) % this.cols; }
+	index(column) {
+		return ((column % this.cols) + this.cols) % this.cols;
+	}
 
-	factor(x) { return this.setup.scale === "percent" && this.totals[x] > 0 ? 10000 / this.totals[x] : 1; }
+	factor(x) {
+		return this.setup.scale === "percent" && this.totals[x] > 0
+			? 10000 / this.totals[x]
+			: 1;
+	}
 
 	// Counts of one column anew, from its slots up to `last`.
-	column(c, last)
-	{
+	column(c, last) {
 		const { rows, rowOf, setup, hist } = this;
 		const x = this.index(c);
 		const cells = this.counts.subarray(x * rows, (x + 1) * rows);
@@ -119,7 +130,8 @@ export class HeatMap {
 			const parts = this.dist.timeline.parts(s);
 			if (!parts) continue;
 			known = 1;
-			for (const part of parts) addColumn(part, cells, rowOf, setup.shown, setup.hueOf, hueSums);
+			for (const part of parts)
+				addColumn(part, cells, rowOf, setup.shown, setup.hueOf, hueSums);
 		}
 		let total = 0;
 		for (let r = 0; r < rows; r++) total += cells[r];
@@ -127,53 +139,75 @@ export class HeatMap {
 		this.totals[x] = total;
 		k = this.factor(x);
 		for (let r = 0; r < rows; r++) if (cells[r] > 0) hist[classOf(cells[r] * k)]++;
-		for (const [name, p] of [["p50", 0.5], ["p90", 0.9], ["p99", 0.99]]) {
+		for (const [name, p] of [
+			["p50", 0.5],
+			["p90", 0.9],
+			["p99", 0.99],
+		]) {
 			const at = percentile(cells, p, total);
 			this[name][x] = at ? at.row + at.part : NaN;
 		}
 		if (hueSums) this.dominant(x);
 	}
 
-	dominant(x)
-	{
+	dominant(x) {
 		const { rows, hueSums, hues } = this;
 		for (let r = 0; r < rows; r++) {
 			let best = 0;
 			let most = hueSums[r];
 			for (let h = 1; h <= KEY_HUES; h++) {
 				const n = hueSums[h * rows + r];
-				if (n > most) { most = n; best = h; }
+				if (n > most) {
+					most = n;
+					best = h;
+				}
 			}
 			hues[x * rows + r] = best;
 		}
 	}
 
-	max()
-	{
+	max() {
 		for (let c = CLASSES - 1; c > 0; c--) if (this.hist[c]) return classValue(c);
 		return 0;
 	}
 
-	colour(from, to, whole, now)
-	{
+	colour(from, to, whole, now) {
 		const { setup } = this;
 		if (!this.ramps) {
 			this.ramps = [];
-			for (let h = setup.hueOf ? 0 : -1; h <= (setup.hueOf ? KEY_HUES : -1); h++) this.ramps.push(ramp(h, setup.dark));
+			for (let h = setup.hueOf ? 0 : -1; h <= (setup.hueOf ? KEY_HUES : -1); h++)
+				this.ramps.push(ramp(h, setup.dark));
 			this.recolour = true;
 		}
-		let max = setup.clamp > 0 ? setup.clamp * (setup.scale === "percent" ? 100 : 1) : this.max();
+		let max =
+			setup.clamp > 0
+				? setup.clamp * (setup.scale === "percent" ? 100 : 1)
+				: this.max();
 		if (!(setup.clamp > 0)) {
-			const least = setup.scale === "linear" || setup.scale === "percent" ? max : roundMax(max);
+			const least =
+				setup.scale === "linear" || setup.scale === "percent"
+					? max
+					: roundMax(max);
 			// Hold the scale while the maximum is a little less than it was.
-			max = this.scaleMax >= max && this.scaleMax <= max * 2 && !whole ? this.scaleMax : roundMax(least);
+			max =
+				this.scaleMax >= max && this.scaleMax <= max * 2 && !whole
+					? this.scaleMax
+					: roundMax(least);
 		}
 		const rank = setup.scale === "rank";
-		if (whole || this.recolour || (rank ? now - this.rankedAt >= RANK_EVERY : max !== this.scaleMax)) {
+		if (
+			whole ||
+			this.recolour ||
+			(rank ? now - this.rankedAt >= RANK_EVERY : max !== this.scaleMax)
+		) {
 			this.scaleMax = max;
 			this.rankedAt = now;
 			this.recolour = false;
-			this.table = levels(rank ? "rank" : setup.scale === "log" ? "log" : "linear", max, this.hist);
+			this.table = levels(
+				rank ? "rank" : setup.scale === "log" ? "log" : "linear",
+				max,
+				this.hist,
+			);
 			for (let x = 0; x < this.cols; x++) this.paint(x);
 			return { all: true };
 		}
@@ -182,8 +216,7 @@ export class HeatMap {
 	}
 
 	// Pixels of one column of the ring; row 0 is at the bottom.
-	paint(x)
-	{
+	paint(x) {
 		const { rows, cols, counts, hues, pixels, ramps, table } = this;
 		const k = this.factor(x);
 		const byKey = ramps.length > 1;
@@ -191,38 +224,47 @@ export class HeatMap {
 		let at = (rows - 1) * cols + x;
 		for (let r = 0; r < rows; r++, at -= cols) {
 			const n = counts[base + r];
-			pixels[at] = n > 0 ? ramps[byKey ? hues[base + r] : 0][table[classOf(n * k)] || 1] : 0;
+			pixels[at] =
+				n > 0
+					? ramps[byKey ? hues[base + r] : 0][
+							table[classOf(n * k)] || 1
+						]
+					: 0;
 		}
 	}
 
 	// A cell by its absolute column and row.
-	cell(column, row)
-	{
+	cell(column, row) {
 		const x = this.index(column);
 		const counts = this.counts.subarray(x * this.rows, (x + 1) * this.rows);
 		return { count: counts[row], total: this.totals[x], known: this.known[x], counts };
 	}
 
 	// Counts by row over all columns shown: the table behind the picture.
-	sums()
-	{
+	sums() {
 		const out = new Float64Array(this.rows ?? 0);
 		for (let x = 0; x < this.cols; x++)
-			for (let r = 0; r < this.rows; r++) out[r] += this.counts[x * this.rows + r];
+			for (let r = 0; r < this.rows; r++)
+				out[r] += this.counts[x * this.rows + r];
 		return out;
 	}
 }
 
-export function foldRows(rows, fold)
-{
-	if (fold <= 1) return rows.map((r) => ({ lo: r.lo, hi: r.hi, ids: r.id >= 0 ? [r.id] : [] }));
+export function foldRows(rows, fold) {
+	if (fold <= 1)
+		return rows.map((r) => ({ lo: r.lo, hi: r.hi, ids: r.id >= 0 ? [r.id] : [] }));
 	const out = [];
 	for (let i = 0; i < rows.length; i += fold) {
 		const some = rows.slice(i, i + fold);
-		out.push({ lo: some[0].lo, hi: some[some.length - 1].hi, ids: some.map((r) => r.id).filter((id) => id >= 0) });
+		out.push({
+			lo: some[0].lo,
+			hi: some[some.length - 1].hi,
+			ids: some.map((r) => r.id).filter((id) => id >= 0),
+		});
 	}
 	return out;
 }
 
 // How many slots a column has, for `slots` side by side.
-export const binFor = (slots, hz, coarse) => Math.max(1, Math.ceil(slots / COLUMNS), coarse ? hz : 1);
+export const binFor = (slots, hz, coarse) =>
+	Math.max(1, Math.ceil(slots / COLUMNS), coarse ? hz : 1);

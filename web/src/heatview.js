@@ -10,54 +10,78 @@ import { HeatCanvas } from "./heatcanvas.js";
 import { Choice, Toggle } from "./menu.js";
 import { theme } from "./theme.js";
 
-const SCALES = [["rank", "rank"], ["log", "log"], ["linear", "linear"], ["percent", "% of column"]];
+const SCALES = [
+	["rank", "rank"],
+	["log", "log"],
+	["linear", "linear"],
+	["percent", "% of column"],
+];
 const MOST_KEYS = 60;
-const RESORT = 3000;	// ms between new orders of the keys
+const RESORT = 3000; // ms between new orders of the keys
 
 // Which keys are shown: all, only some, or all but some.
-export function keyShown(choice, key)
-{
+export function keyShown(choice, key) {
 	if (choice.mode === "all") return true;
 	return choice.keys.has(key) === (choice.mode === "only");
 }
 
-export function pickKey(choice, key, how)
-{
+export function pickKey(choice, key, how) {
 	const mode = how === "except" ? "except" : "only";
 	const keys = new Set(choice.mode === mode && how !== "isolate" ? choice.keys : []);
-	if (how === "isolate" && choice.mode === "only" && choice.keys.size === 1 && choice.keys.has(key)) return { mode: "all", keys: new Set() };
+	if (
+		how === "isolate" &&
+		choice.mode === "only" &&
+		choice.keys.size === 1 &&
+		choice.keys.has(key)
+	)
+		return { mode: "all", keys: new Set() };
 	if (keys.has(key)) keys.delete(key);
 	else keys.add(key);
 	return keys.size ? { mode, keys } : { mode: "all", keys };
 }
 
 // Arrays by series that grow as keys come; a new choice makes new ones, which redraws everything.
-function useSeries(app, agg, choice, byKey)
-{
+function useSeries(app, agg, choice, byKey) {
 	const node = app.onlyNode;
 	const sets = useMemo(() => {
 		const hues = new Map();
 		if (byKey) {
 			const totals = keyTotals(agg);
-			[...totals.keys()].sort((a, b) => totals.get(b) - totals.get(a)).slice(0, KEY_HUES).forEach((key, i) => hues.set(key, i));
+			[...totals.keys()]
+				.sort((a, b) => totals.get(b) - totals.get(a))
+				.slice(0, KEY_HUES)
+				.forEach((key, i) => hues.set(key, i));
 		}
-		return { shown: new Uint8Array(64), hueOf: byKey ? new Uint8Array(64) : null, hues, filled: 0 };
+		return {
+			shown: new Uint8Array(64),
+			hueOf: byKey ? new Uint8Array(64) : null,
+			hues,
+			filled: 0,
+		};
 	}, [agg, choice, byKey, node]);
 	return {
 		hues: sets.hues,
-		grow()
-		{
+		grow() {
 			const { series } = agg;
 			if (series.size > sets.shown.length) {
-				const bigger = (a) => { const b = new Uint8Array(series.size * 2); b.set(a); return b; };
+				const bigger = (a) => {
+					const b = new Uint8Array(series.size * 2);
+					b.set(a);
+					return b;
+				};
 				sets.shown = bigger(sets.shown);
 				if (sets.hueOf) sets.hueOf = bigger(sets.hueOf);
 			}
 			for (; sets.filled < series.size; sets.filled++) {
 				const key = series.key[sets.filled];
-				sets.shown[sets.filled] = app.nodeShown(series.node[sets.filled]) && keyShown(choice, key) ? 1 : 0;
+				sets.shown[sets.filled] =
+					app.nodeShown(series.node[sets.filled]) &&
+					keyShown(choice, key)
+						? 1
+						: 0;
 				if (!sets.hueOf) continue;
-				if (!sets.hues.has(key) && sets.hues.size < KEY_HUES) sets.hues.set(key, sets.hues.size);
+				if (!sets.hues.has(key) && sets.hues.size < KEY_HUES)
+					sets.hues.set(key, sets.hues.size);
 				sets.hueOf[sets.filled] = sets.hues.get(key) ?? KEY_HUES;
 			}
 			return sets;
@@ -65,8 +89,7 @@ function useSeries(app, agg, choice, byKey)
 	};
 }
 
-function keyTotals(agg, nodeShown = () => true)
-{
+function keyTotals(agg, nodeShown = () => true) {
 	const totals = new Map();
 	agg.totals.forEach((n, series) => {
 		if (!nodeShown(agg.series.node[series])) return;
@@ -76,8 +99,7 @@ function keyTotals(agg, nodeShown = () => true)
 	return totals;
 }
 
-export function HeatView({ app, view })
-{
+export function HeatView({ app, view }) {
 	const { agg } = view;
 	const [unit, setUnit] = useState(agg.unit);
 	const [scale, setScale] = useState("log");
@@ -86,9 +108,9 @@ export function HeatView({ app, view })
 	const [threshold, setThreshold] = useState("");
 	const [choice, setChoice] = useState({ mode: "all", keys: new Set() });
 	const [byKey, setByKey] = useState(false);
-	const [hover, setHover] = useState(null);	// {x, y} of the pointer in the canvas
+	const [hover, setHover] = useState(null); // {x, y} of the pointer in the canvas
 	const [pinned, setPinned] = useState(null);
-	const [box, setBox] = useState(null);		// a drag: {x0, y0, x1, y1}
+	const [box, setBox] = useState(null); // a drag: {x0, y0, x1, y1}
 	const [rowsZoomed, setRowsZoomed] = useState(false);
 	const canvas = useRef(null);
 	const heat = useRef(null);
@@ -97,17 +119,36 @@ export function HeatView({ app, view })
 
 	look.current = () => {
 		const { shown, hueOf } = series.grow();
-		return { shown, hueOf, scale, clamp: Number(clamp) || 0, unit, lines, threshold: threshold === "" ? null : Number(threshold) };
+		return {
+			shown,
+			hueOf,
+			scale,
+			clamp: Number(clamp) || 0,
+			unit,
+			lines,
+			threshold: threshold === "" ? null : Number(threshold),
+		};
 	};
 	useEffect(() => {
-		const h = heat.current = new HeatCanvas(app, agg, canvas.current);
+		const h = (heat.current = new HeatCanvas(app, agg, canvas.current));
 		const off = app.painter(() => h.paint(look.current()));
-		const resize = new ResizeObserver(() => { h.size(); app.paint(); });
+		const resize = new ResizeObserver(() => {
+			h.size();
+			app.paint();
+		});
 		resize.observe(canvas.current);
-		return () => { off(); resize.disconnect(); h.close(); };
+		return () => {
+			off();
+			resize.disconnect();
+			h.close();
+		};
 	}, [agg]);
-	useEffect(() => { app.paint(); }, [unit, scale, clamp, lines, threshold, choice, byKey, rowsZoomed]);
-	useEffect(() => { if (!app.range) setPinned(null); }, [app.range]);
+	useEffect(() => {
+		app.paint();
+	}, [unit, scale, clamp, lines, threshold, choice, byKey, rowsZoomed]);
+	useEffect(() => {
+		if (!app.range) setPinned(null);
+	}, [app.range]);
 
 	const at = (e) => {
 		const r = canvas.current.getBoundingClientRect();
@@ -132,11 +173,15 @@ export function HeatView({ app, view })
 	const pin = (cell) => {
 		if (!cell) return;
 		const { map } = heat.current;
-		setPinned({ slots: [cell.column * map.setup.bin, (cell.column + 1) * map.setup.bin], bucket: map.buckets[cell.row] });
+		setPinned({
+			slots: [cell.column * map.setup.bin, (cell.column + 1) * map.setup.bin],
+			bucket: map.buckets[cell.row],
+		});
 	};
 	const zoomTo = (b) => {
 		const h = heat.current;
-		const wide = Math.abs(b.x1 - b.x0) > 8, high = Math.abs(b.y1 - b.y0) > 8;
+		const wide = Math.abs(b.x1 - b.x0) > 8,
+			high = Math.abs(b.y1 - b.y0) > 8;
 		if (!wide && !high) return false;
 		const one = h.at(Math.min(b.x0, b.x1), Math.max(b.y0, b.y1), true);
 		const two = h.at(Math.max(b.x0, b.x1), Math.min(b.y0, b.y1), true);
@@ -157,11 +202,21 @@ export function HeatView({ app, view })
 	};
 	const keys = (e) => {
 		const h = heat.current;
-		const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[e.key];
+		const step = {
+			ArrowLeft: [-1, 0],
+			ArrowRight: [1, 0],
+			ArrowUp: [0, 1],
+			ArrowDown: [0, -1],
+		}[e.key];
 		if (step && h.map.rows) {
 			const [a, z] = h.rowRange();
-			const now = hover ? h.at(hover.x, hover.y, true) : { column: h.map.head, row: a };
-			const column = Math.min(h.map.head, Math.max(h.firstColumn, now.column + step[0]));
+			const now = hover
+				? h.at(hover.x, hover.y, true)
+				: { column: h.map.head, row: a };
+			const column = Math.min(
+				h.map.head,
+				Math.max(h.firstColumn, now.column + step[0]),
+			);
 			const row = Math.min(z - 1, Math.max(a, now.row + step[1]));
 			setHover({ x: h.xOf(column + 0.5), y: h.yOf(row + 0.5), keyboard: true });
 			e.preventDefault();
@@ -174,40 +229,71 @@ export function HeatView({ app, view })
 	};
 	const png = () => heat.current.picture(`${agg.title} ${agg.fn}`);
 
-	return html`<${Card} title=${agg.title} note=${`${agg.fn}${agg.params.length ? `(${agg.params.join(", ")})` : ""}`}
+	return html`<${Card} title=${agg.title}
+		note=${`${agg.fn}${agg.params.length ? `(${agg.params.join(", ")})` : ""}`}
 		class="heat" tools=${html`
-			${(app.range || rowsZoomed) && html`<button class="accent" onClick=${reset} title="Back to live (0)">Reset zoom</button>`}
-			<${Choice} label="Unit" value=${unit} options=${UNITS.map((u) => [u, UNIT_NAMES[u]])} onChange=${setUnit} />
-			<${Choice} label="Colour" value=${scale} options=${SCALES} onChange=${setScale} />
-			<label class="choice" title="The count from which on cells have the strongest colour; empty: the greatest there is"><span>Clamp</span>
-				<input class="num" inputmode="numeric" placeholder="auto" value=${clamp} onInput=${(e) => setClamp(e.target.value)} /></label>
-			<div class="group" role="group" aria-label="Percentile lines">${["p50", "p90", "p99"].map((p) => html`<${Toggle} key=${p} on=${lines[p]}
-				title=${`Line of the ${p.slice(1)}th percentile`} onChange=${(on) => setLines({ ...lines, [p]: on })}>${p}<//>`)}</div>
-			<label class="choice" title=${`A line at this value, in ${unit === "none" ? "the script's numbers" : UNIT_NAMES[unit]}`}><span>Line at</span>
-				<input class="num" inputmode="numeric" placeholder="–" value=${threshold}
+			${(app.range || rowsZoomed) && html`<button class="accent"
+				onClick=${reset} title="Back to live (0)">Reset zoom</button>`}
+			<${Choice} label="Unit" value=${unit}
+				options=${UNITS.map((u) => [u, UNIT_NAMES[u]])}
+				onChange=${setUnit} />
+			<${Choice} label="Colour" value=${scale} options=${SCALES}
+				onChange=${setScale} />
+			<label class="choice"
+				title="The count from which on cells have the strongest colour; empty: the greatest there is">
+				<span>Clamp</span>
+				<input class="num" inputmode="numeric" placeholder="auto"
+					value=${clamp}
+					onInput=${(e) => setClamp(e.target.value)} /></label>
+			<div class="group" role="group" aria-label="Percentile lines">
+				${["p50", "p90", "p99"].map(
+				(p) => html`<${Toggle} key=${p} on=${lines[p]}
+				title=${`Line of the ${p.slice(1)}th percentile`}
+					onChange=${(on) => setLines({ ...lines, [p]: on })}>
+					${p}<//>`,
+			)}</div>
+			<label class="choice"
+				title=${`A line at this value, in ${unit === "none" ? "the script's numbers" : UNIT_NAMES[unit]}`}>
+				<span>Line at</span>
+				<input class="num" inputmode="numeric" placeholder="–"
+					value=${threshold}
 					onInput=${(e) => setThreshold(Number.isNaN(Number(e.target.value)) ? "" : e.target.value)} /></label>
 			<${ExportMenu} app=${app} aggs=${[agg]} name=${agg.name} png=${png} />`}
-		table=${(open) => html`<${HeatTable} heat=${heat} unit=${unit} title=${agg.title} most=${open ? 1024 : 24} />`}>
+		table=${(open) => html`<${HeatTable} heat=${heat} unit=${unit} title=${agg.title}
+			most=${open ? 1024 : 24} />`}>
 		<div class="heat-body">
 			<div class="plot">
-				<canvas ref=${canvas} tabindex="0" role="img" aria-label=${`Heat map of ${agg.title}: time to the right, value up, colour is how many. Arrow keys move a cursor; the table button shows the numbers.`}
-					onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onPointerLeave=${() => setHover(null)}
-					onDblClick=${reset} onKeyDown=${keys} onBlur=${() => setHover(null)}></canvas>
+				<canvas ref=${canvas} tabindex="0" role="img"
+					aria-label=${`Heat map of ${agg.title}: time to the right, value up, colour is how many. Arrow keys move a cursor; the table button shows the numbers.`}
+					onPointerDown=${down} onPointerMove=${move}
+						onPointerUp=${up}
+						onPointerLeave=${() => setHover(null)}
+					onDblClick=${reset} onKeyDown=${keys}
+						onBlur=${() => setHover(null)}></canvas>
 				${agg.total === 0 && html`<p class="waiting">Nothing yet</p>`}
-				${box && html`<div class="box" style=${{
-					left: `${Math.min(box.x0, box.x1)}px`, top: `${Math.min(box.y0, box.y1)}px`,
-					width: `${Math.abs(box.x1 - box.x0)}px`, height: `${Math.abs(box.y1 - box.y0)}px` }}></div>`}
-				${hover && !box && html`<${Hover} app=${app} agg=${agg} heat=${heat.current} at=${hover} unit=${unit} choice=${choice} />`}
+				${
+					box &&
+					html`<div class="box" style=${{
+						left: `${Math.min(box.x0, box.x1)}px`,
+						top: `${Math.min(box.y0, box.y1)}px`,
+						width: `${Math.abs(box.x1 - box.x0)}px`,
+						height: `${Math.abs(box.y1 - box.y0)}px`,
+					}}></div>`
+				}
+				${hover && !box && html`<${Hover} app=${app} agg=${agg}
+					heat=${heat.current} at=${hover} unit=${unit}
+					choice=${choice} />`}
 			</div>
-			<${Keys} app=${app} agg=${agg} choice=${choice} setChoice=${setChoice} byKey=${byKey} setByKey=${setByKey} hues=${series.hues} />
+			<${Keys} app=${app} agg=${agg} choice=${choice} setChoice=${setChoice}
+				byKey=${byKey} setByKey=${setByKey} hues=${series.hues} />
 		</div>
-		${pinned && html`<${CellKeys} app=${app} agg=${agg} pinned=${pinned} unit=${unit} choice=${choice} setChoice=${setChoice} close=${() => setPinned(null)} />`}
+		${pinned && html`<${CellKeys} app=${app} agg=${agg} pinned=${pinned} unit=${unit}
+			choice=${choice} setChoice=${setChoice} close=${() => setPinned(null)} />`}
 	<//>`;
 }
 
 // What is under the pointer. Follows the picture as it moves.
-function Hover({ app, agg, heat, at, unit, choice })
-{
+function Hover({ app, agg, heat, at, unit, choice }) {
 	useEvery(app, 1);
 	const cell = heat?.at(at.x, at.y, true);
 	if (!cell) return null;
@@ -215,31 +301,57 @@ function Hover({ app, agg, heat, at, unit, choice })
 	const got = map.cell(cell.column, cell.row);
 	const bucket = map.buckets[cell.row];
 	const slots = [cell.column * map.setup.bin, (cell.column + 1) * map.setup.bin];
-	const sums = got.count > 0 ? agg.countsByKey(slots[0], Math.min(slots[1], app.last + 1), new Set(bucket.ids), app.nodeShown) : new Map();
+	const sums =
+		got.count > 0
+			? agg.countsByKey(
+					slots[0],
+					Math.min(slots[1], app.last + 1),
+					new Set(bucket.ids),
+					app.nodeShown,
+				)
+			: new Map();
 	const top = [...sums].filter(([key]) => keyShown(choice, key)).sort((a, b) => b[1] - a[1]);
 	const p = (q) => number(valueAt(map.buckets, percentile(got.counts, q, got.total)), unit);
 	const left = at.x > heat.w / 2;
 	const style = left ? { right: `${heat.w - at.x + 14}px` } : { left: `${at.x + 14}px` };
 	style.top = `${Math.max(-36, Math.min(at.y - 20, heat.h - 230))}px`;
 	return html`
-		<div class="cursor" style=${{ left: `${heat.xOf(cell.column)}px`, width: `${Math.max(1, heat.plot.w / map.cols)}px`, top: `${heat.plot.y}px`, height: `${heat.plot.h}px` }}></div>
-		<div class="cursor cell" style=${{ left: `${heat.xOf(cell.column)}px`, width: `${Math.max(2, heat.plot.w / map.cols)}px`,
-			top: `${heat.yOf(cell.row + 1)}px`, height: `${Math.max(2, heat.yOf(cell.row) - heat.yOf(cell.row + 1))}px` }}></div>
+		<div class="cursor"
+			style=${{ left: `${heat.xOf(cell.column)}px`, width: `${Math.max(1, heat.plot.w / map.cols)}px`, top: `${heat.plot.y}px`, height: `${heat.plot.h}px` }}></div>
+		<div class="cursor cell" style=${{
+			left: `${heat.xOf(cell.column)}px`,
+			width: `${Math.max(2, heat.plot.w / map.cols)}px`,
+			top: `${heat.yOf(cell.row + 1)}px`,
+			height: `${Math.max(2, heat.yOf(cell.row) - heat.yOf(cell.row + 1))}px`,
+		}}></div>
 		<div class="tip" style=${style} role=${at.keyboard ? "status" : null}>
-			<div class="tip-head"><b>${range(bucket.lo, bucket.hi, unit)}</b><span>${clock(agg.run.timeOf(slots[0]), true)}</span></div>
-			${got.known ? html`<dl>
+			<div class="tip-head"><b>${range(bucket.lo, bucket.hi, unit)}</b><span>
+				${clock(agg.run.timeOf(slots[0]), true)}</span></div>
+			${
+				got.known
+					? html`<dl>
 				<dt>count</dt><dd>${exact(got.count)}</dd>
-				<dt>of column</dt><dd>${got.total ? `${number(100 * got.count / got.total, "none", 3)} %` : "–"}</dd>
-				<dt>p50</dt><dd>${p(0.5)}</dd><dt>p90</dt><dd>${p(0.9)}</dd><dt>p99</dt><dd>${p(0.99)}</dd></dl>
-				${top.length > 0 && agg.nkeys > 0 && html`<ol>${top.slice(0, 5).map(([key, n]) => html`<li key=${key}>
-					<span>${agg.series.keys[key].text}</span><b>${exact(n)}</b></li>`)}
-					${top.length > 5 && html`<li class="dim"><span>${top.length - 5} more keys</span></li>`}</ol>`}`
-			: html`<p class="dim">no data for this time</p>`}
+				<dt>of column</dt><dd>
+					${got.total ? `${number((100 * got.count) / got.total, "none", 3)} %` : "–"}</dd>
+				<dt>p50</dt><dd>${p(0.5)}</dd><dt>p90</dt><dd>${p(0.9)}</dd>
+					<dt>p99</dt><dd>${p(0.99)}</dd></dl>
+				${
+					top.length > 0 &&
+					agg.nkeys > 0 &&
+					html`<ol>${top.slice(0, 5).map(
+						([key, n]) => html`<li key=${key}>
+					<span>${agg.series.keys[key].text}</span><b>
+						${exact(n)}</b></li>`,
+					)}
+					${top.length > 5 && html`<li class="dim"><span>
+						${top.length - 5} more keys</span></li>`}</ol>`
+				}`
+					: html`<p class="dim">no data for this time</p>`
+			}
 		</div>`;
 }
 
-function Keys({ app, agg, choice, setChoice, byKey, setByKey, hues })
-{
+function Keys({ app, agg, choice, setChoice, byKey, setByKey, hues }) {
 	const over = useRef(false);
 	const order = useRef([]);
 	const sortedAt = useRef(0);
@@ -247,7 +359,7 @@ function Keys({ app, agg, choice, setChoice, byKey, setByKey, hues })
 	const totals = keyTotals(agg, app.nodeShown);
 	// Rows do not move under the pointer, and not all the time elsewhere.
 	const now = performance.now();
-	if (!over.current && now - sortedAt.current > RESORT || order.current.length === 0) {
+	if ((!over.current && now - sortedAt.current > RESORT) || order.current.length === 0) {
 		order.current = [...totals.keys()].sort((a, b) => totals.get(b) - totals.get(a));
 		sortedAt.current = now;
 	} else if (order.current.length < totals.size) {
@@ -256,49 +368,94 @@ function Keys({ app, agg, choice, setChoice, byKey, setByKey, hues })
 	}
 	let all = 0;
 	for (const n of totals.values()) all += n;
-	const click = (e, key) => setChoice(pickKey(choice, key, e.altKey ? "except" : e.ctrlKey || e.metaKey || e.shiftKey ? "add" : "isolate"));
-	return html`<aside class="keys" aria-label="Keys" onPointerEnter=${() => { over.current = true; }} onPointerLeave=${() => { over.current = false; }}>
+	const click = (e, key) =>
+		setChoice(
+			pickKey(
+				choice,
+				key,
+				e.altKey
+					? "except"
+					: e.ctrlKey || e.metaKey || e.shiftKey
+						? "add"
+						: "isolate",
+			),
+		);
+	return html`<aside class="keys" aria-label="Keys" onPointerEnter=${() => {
+		over.current = true;
+	}} onPointerLeave=${() => {
+		over.current = false;
+	}}>
 		<header><span>${totals.size} ${totals.size === 1 ? "key" : "keys"}</span>
-			${choice.mode !== "all" && html`<button class="small" onClick=${() => setChoice({ mode: "all", keys: new Set() })}>Show all</button>`}
-			<${Toggle} on=${byKey} onChange=${setByKey} title="A hue for each of the eight greatest keys; a cell has the hue of the key with most in it">hues<//></header>
+			${choice.mode !== "all" && html`<button class="small"
+				onClick=${() => setChoice({ mode: "all", keys: new Set() })}>Show all</button>`}
+			<${Toggle} on=${byKey} onChange=${setByKey}
+				title="A hue for each of the eight greatest keys; a cell has the hue of the key with most in it">hues<//></header>
 		<ul>${order.current.slice(0, MOST_KEYS).map((key) => {
 			const on = keyShown(choice, key);
 			const { text } = agg.series.keys[key];
 			const hue = hues.get(key);
 			return html`<li key=${key} class=${on ? "" : "off"}>
-				<button class="key" aria-pressed=${on} title=${`${text}\nClick: only this. Ctrl: this too. Alt: all but this.`} onClick=${(e) => click(e, key)}>
-					${byKey && html`<i class="swatch" style=${{ background: swatch(hue ?? KEY_HUES, theme.dark) }}></i>`}
-					<span class="text">${text}</span><span class="n">${number(totals.get(key) ?? 0)}</span>
-					<span class="bar" style=${{ width: `${all ? 100 * (totals.get(key) ?? 0) / all : 0}%` }}></span></button>
-				<button class="quiet x" aria-label=${`Leave out ${text}`} title="Leave out" onClick=${() => setChoice(pickKey(choice, key, "except"))}>×</button>
+				<button class="key" aria-pressed=${on}
+					title=${`${text}\nClick: only this. Ctrl: this too. Alt: all but this.`}
+					onClick=${(e) => click(e, key)}>
+					${byKey && html`<i class="swatch"
+						style=${{ background: swatch(hue ?? KEY_HUES, theme.dark) }}></i>`}
+					<span class="text">${text}</span><span class="n">
+						${number(totals.get(key) ?? 0)}</span>
+					<span class="bar"
+						style=${{ width: `${all ? (100 * (totals.get(key) ?? 0)) / all : 0}%` }}></span></button>
+				<button class="quiet x" aria-label=${`Leave out ${text}`}
+					title="Leave out"
+					onClick=${() => setChoice(pickKey(choice, key, "except"))}>×</button>
 			</li>`;
 		})}</ul>
-		${order.current.length > MOST_KEYS && html`<p class="dim">${order.current.length - MOST_KEYS} more keys, with less</p>`}
+		${order.current.length > MOST_KEYS && html`<p class="dim">
+			${order.current.length - MOST_KEYS} more keys, with less</p>`}
 	</aside>`;
 }
 
 // The counts of one cell by key, after a click on it.
-function CellKeys({ app, agg, pinned, unit, choice, setChoice, close })
-{
+function CellKeys({ app, agg, pinned, unit, choice, setChoice, close }) {
 	const { slots, bucket } = pinned;
-	const sums = useMemo(() => [...agg.countsByKey(slots[0], slots[1], new Set(bucket.ids), app.nodeShown)].sort((a, b) => b[1] - a[1]),
-		[pinned, app.onlyNode]);
+	const sums = useMemo(
+		() =>
+			[
+				...agg.countsByKey(
+					slots[0],
+					slots[1],
+					new Set(bucket.ids),
+					app.nodeShown,
+				),
+			].sort((a, b) => b[1] - a[1]),
+		[pinned, app.onlyNode],
+	);
 	const all = sums.reduce((n, [, c]) => n + c, 0);
 	return html`<section class="cell-keys" aria-label="Keys of the cell">
-		<header><b>${range(bucket.lo, bucket.hi, unit)}</b><span>${clock(agg.run.timeOf(slots[0]), true)}</span>
-			<span>${exact(all)} in all</span><span class="grow"></span><button class="quiet" onClick=${close} aria-label="Close">×</button></header>
-		<table><thead><tr><th>Key</th><th class="num">Count</th><th class="num">Share</th><th></th></tr></thead>
-			<tbody>${sums.slice(0, 50).map(([key, n]) => html`<tr key=${key}><td>${agg.series.keys[key].text}</td><td class="num">${exact(n)}</td>
-				<td class="num">${number(100 * n / all, "none", 3)} %</td>
-				<td class="num"><button class="small" onClick=${() => setChoice(pickKey({ mode: "all", keys: new Set() }, key, "isolate"))}>Only</button>
-					<button class="small" onClick=${() => setChoice(pickKey(choice, key, "except"))}>Without</button></td></tr>`)}</tbody></table>
+		<header><b>${range(bucket.lo, bucket.hi, unit)}</b><span>
+			${clock(agg.run.timeOf(slots[0]), true)}</span>
+			<span>${exact(all)} in all</span><span class="grow"></span><button
+				class="quiet" onClick=${close}
+				aria-label="Close">×</button></header>
+		<table><thead><tr><th>Key</th><th class="num">Count</th><th class="num">Share</th>
+			<th></th></tr></thead>
+			<tbody>${sums.slice(0, 50).map(
+				([
+					key,
+					n,
+				]) => html`<tr key=${key}><td>${agg.series.keys[key].text}</td><td
+					class="num">${exact(n)}</td>
+				<td class="num">${number((100 * n) / all, "none", 3)} %</td>
+				<td class="num"><button class="small"
+					onClick=${() => setChoice(pickKey({ mode: "all", keys: new Set() }, key, "isolate"))}>Only</button>
+					<button class="small"
+						onClick=${() => setChoice(pickKey(choice, key, "except"))}>Without</button></td></tr>`,
+			)}</tbody></table>
 		${sums.length === 0 && html`<p class="dim">Nothing in this cell.</p>`}
 	</section>`;
 }
 
 // `most`: rows at most; neighbours are put together to keep to it.
-function HeatTable({ heat, unit, title, most })
-{
+function HeatTable({ heat, unit, title, most }) {
 	const map = heat.current?.map;
 	if (!map?.rows) return html`<p class="dim">No data yet.</p>`;
 	const sums = map.sums();
@@ -307,12 +464,25 @@ function HeatTable({ heat, unit, title, most })
 	let rows = map.buckets.map((b, i) => ({ b, n: sums[i] })).filter((r) => r.n > 0);
 	const fold = Math.ceil(rows.length / most);
 	if (fold > 1) {
-		rows = rows.filter((_, i) => i % fold === 0).map((_, i) => rows.slice(i * fold, (i + 1) * fold))
-			.map((some) => ({ b: { lo: some[0].b.lo, hi: some.at(-1).b.hi }, n: some.reduce((a, r) => a + r.n, 0) }));
+		rows = rows
+			.filter((_, i) => i % fold === 0)
+			.map((_, i) => rows.slice(i * fold, (i + 1) * fold))
+			.map((some) => ({
+				b: { lo: some[0].b.lo, hi: some.at(-1).b.hi },
+				n: some.reduce((a, r) => a + r.n, 0),
+			}));
 	}
 	rows.reverse();
-	return html`<table><caption>${title} in the time shown: ${exact(all)} values, p50 ${p(0.5)}, p90 ${p(0.9)}, p99 ${p(0.99)}</caption>
-		<thead><tr><th>Range</th><th class="num">Count</th><th class="num">Share</th></tr></thead>
-		<tbody>${rows.map((r) => html`<tr key=${`${r.b.lo}`}><th scope="row">${range(r.b.lo, r.b.hi, unit)}</th><td class="num">${exact(r.n)}</td>
-			<td class="num">${number(100 * r.n / all, "none", 3)} %</td></tr>`)}</tbody></table>`;
+	return html`<table><caption>
+		${title} in the time shown: ${exact(all)} values, p50 ${p(0.5)}, p90 ${p(0.9)}, p99 ${p(0.99)}</caption>
+		<thead><tr><th>Range</th><th class="num">Count</th><th
+			class="num">Share</th></tr></thead>
+		<tbody>${rows.map(
+			(
+				r,
+			) => html`<tr key=${`${r.b.lo}`}><th scope="row">
+				${range(r.b.lo, r.b.hi, unit)}</th><td class="num">
+				${exact(r.n)}</td>
+			<td class="num">${number((100 * r.n) / all, "none", 3)} %</td></tr>`,
+		)}</tbody></table>`;
 }

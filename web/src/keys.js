@@ -21,8 +21,7 @@ export const KEYS = [
 	["Click", "on a cell: its keys; on a key: only it; Alt: all but it"],
 ];
 
-export function listenKeys(app)
-{
+export function listenKeys(app) {
 	document.addEventListener("keydown", (e) => {
 		const typing = e.target.closest?.("input, textarea, select, .cm-editor");
 		if ((e.ctrlKey || e.metaKey) && e.key === "Enter") {
@@ -34,32 +33,48 @@ export function listenKeys(app)
 			if (app.help) {
 				app.help = false;
 				app.changed();
-			} else if (!e.defaultPrevented && !(e.target.type === "search" && e.target.value)) app.stop();
+			} else if (
+				!e.defaultPrevented &&
+				!(e.target.type === "search" && e.target.value)
+			)
+				app.stop();
 			return;
 		}
 		if (typing || e.ctrlKey || e.metaKey || e.altKey) return;
 		const windowSize = WINDOWS[Number(e.key) - 1];
 		if (e.key === " " && !e.target.closest?.("button, summary")) app.pause();
-		else if (e.key === "?") { app.help = !app.help; app.changed(); }
-		else if (e.key === "e") { app.side = !app.side; app.changed(); app.paint(); }
-		else if (e.key === "d") theme.next();
+		else if (e.key === "?") {
+			app.help = !app.help;
+			app.changed();
+		} else if (e.key === "e") {
+			app.side = !app.side;
+			app.changed();
+			app.paint();
+		} else if (e.key === "d") theme.next();
 		else if (e.key === "/") app.editor?.focus();
-		else if (e.key === "0") { app.paused = null; app.zoom(null); }
-		else if (windowSize) app.setWindow(windowSize);
+		else if (e.key === "0") {
+			app.paused = null;
+			app.zoom(null);
+		} else if (windowSize) app.setWindow(windowSize);
 		else return;
 		e.preventDefault();
 	});
 }
 
-export function Help({ app })
-{
+export function Help({ app }) {
 	const box = useRef(null);
 	useEffect(() => box.current.focus(), []);
-	const close = () => { app.help = false; app.changed(); };
+	const close = () => {
+		app.help = false;
+		app.changed();
+	};
 	return html`<div class="veil" onClick=${close}>
-		<div class="help" role="dialog" aria-modal="true" aria-label="Keys" tabindex="-1" ref=${box} onClick=${(e) => e.stopPropagation()}>
-			<header><h2>Keys</h2><button class="quiet" onClick=${close} aria-label="Close">×</button></header>
-			<dl>${KEYS.map(([key, what]) => html`<div key=${key}><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl>
+		<div class="help" role="dialog" aria-modal="true" aria-label="Keys" tabindex="-1"
+			ref=${box} onClick=${(e) => e.stopPropagation()}>
+			<header><h2>Keys</h2><button class="quiet" onClick=${close}
+				aria-label="Close">×</button></header>
+			<dl>${KEYS.map(([key, what]) => html`<div key=${key}><dt><kbd>
+				${key}</kbd></dt><dd>${what}</dd></div>`)}</dl>
 		</div>
 	</div>`;
 }

@@ -3,42 +3,48 @@
 import { adds } from "./model.js";
 
 // rows: [{name, values (keys), cells: [{value, change, spark(), series} | null]}]
-export function listRows(aggs, { nodeShown = () => true, range = null } = {})
-{
+export function listRows(aggs, { nodeShown = () => true, range = null } = {}) {
 	const rows = new Map();
 	aggs.forEach((agg, column) => {
 		for (const [key, got] of agg.byKey(nodeShown, range)) {
 			const { values, text } = agg.series.keys[key];
 			let row = rows.get(text);
-			if (!row) rows.set(text, row = { name: text, values, cells: new Array(aggs.length).fill(null) });
+			if (!row)
+				rows.set(
+					text,
+					(row = {
+						name: text,
+						values,
+						cells: new Array(aggs.length).fill(null),
+					}),
+				);
 			row.cells[column] = new Cell(agg, got);
 		}
 	});
 	return [...rows.values()];
 }
 
-export function filterRows(rows, filter)
-{
+export function filterRows(rows, filter) {
 	const wanted = filter.toLowerCase();
 	return rows.filter((r) => r.name.toLowerCase().includes(wanted));
 }
 
 // Changes are looked up when asked for: there may be thousands of rows, and few are shown.
 class Cell {
-	constructor(agg, got)
-	{
+	constructor(agg, got) {
 		this.agg = agg;
 		this.value = got.value;
 		this.series = got.series;
 	}
 
-	get change() { return this.known ??= change(this.agg, this.series); }
+	get change() {
+		return (this.known ??= change(this.agg, this.series));
+	}
 }
 
 // For what adds up: how much came in the last full second. For the others: how far the last full second
 // with data is from the one before.
-export function change(agg, series)
-{
+export function change(agg, series) {
 	const s = agg.spark(series);
 	const last = s[s.length - 1];
 	if (adds(agg.fn)) return last === last ? last : 0;
@@ -50,13 +56,13 @@ export function change(agg, series)
 }
 
 // by: {column: index, or -1 for the name, what: "value" or "change", down}
-export function sortRows(rows, by)
-{
+export function sortRows(rows, by) {
 	const sign = by.down ? -1 : 1;
 	const names = (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 	const part = (a, b) => {
 		for (let i = 0; i < a.values.length; i++) {
-			const x = a.values[i], y = b.values[i];
+			const x = a.values[i],
+				y = b.values[i];
 			if (typeof x === "number" && typeof y === "number" && x !== y) return x - y;
 			if (x !== y) return names({ name: String(x) }, { name: String(y) });
 		}
@@ -66,14 +72,14 @@ export function sortRows(rows, by)
 	return rows.sort((a, b) => {
 		const x = a.cells[by.column]?.[by.what];
 		const y = b.cells[by.column]?.[by.what];
-		if (x === undefined || y === undefined) return x === y ? names(a, b) : x === undefined ? 1 : -1;
+		if (x === undefined || y === undefined)
+			return x === y ? names(a, b) : x === undefined ? 1 : -1;
 		return sign * (x - y) || names(a, b);
 	});
 }
 
 // A spark line as the path of an SVG, in a box of w by h; zero (or the least) at the bottom.
-export function sparkPath(points, w, h, fromZero)
-{
+export function sparkPath(points, w, h, fromZero) {
 	let max = -Infinity;
 	let min = fromZero ? 0 : Infinity;
 	for (const p of points) {
@@ -91,8 +97,10 @@ export function sparkPath(points, w, h, fromZero)
 			if (fromZero) pen = false;
 			return;
 		}
-		const x = (i * w / (points.length - 1)).toFixed(1);
-		const y = (flat ? (max === 0 ? h - 1 : h / 2) : h - 1 - (p - min) / span * (h - 2)).toFixed(1);
+		const x = ((i * w) / (points.length - 1)).toFixed(1);
+		const y = (
+			flat ? (max === 0 ? h - 1 : h / 2) : h - 1 - ((p - min) / span) * (h - 2)
+		).toFixed(1);
 		path += `${pen ? "L" : "M"}${x} ${y}`;
 		pen = true;
 	});

@@ -9,10 +9,10 @@ import { Choice } from "./menu.js";
 import { adds } from "./model.js";
 
 const FEW = 40;
-const SPARK_W = 96, SPARK_H = 20;
+const SPARK_W = 96,
+	SPARK_H = 20;
 
-export function ListView({ app, view })
-{
+export function ListView({ app, view }) {
 	const { aggs, keyNames } = view;
 	const [units, setUnits] = useState({});
 	const [by, setBy] = useState({ column: 0, what: "value", down: true });
@@ -26,7 +26,10 @@ export function ListView({ app, view })
 	const held = app.paused !== null && !app.range;
 	const moment = `${app.paused} ${app.onlyNode}`;
 	if (!held || snap.current?.moment !== moment)
-		snap.current = { moment: held ? moment : "", rows: listRows(aggs, { nodeShown: app.nodeShown, range: app.range }) };
+		snap.current = {
+			moment: held ? moment : "",
+			rows: listRows(aggs, { nodeShown: app.nodeShown, range: app.range }),
+		};
 	const rows = sortRows(filterRows(snap.current.rows, filter), by);
 	// Rows hold still under the pointer: the order is kept, the numbers go on.
 	const asked = `${by.column} ${by.what} ${by.down} ${filter}`;
@@ -37,59 +40,111 @@ export function ListView({ app, view })
 	order.current = { asked, names: rows.map((r) => r.name) };
 	const shown = all ? rows.slice(0, 1000) : rows.slice(0, FEW);
 	const nkeys = Math.max(0, ...aggs.map((a) => a.nkeys ?? 0));
-	const most = aggs.map((a, i) => rows.reduce((m, r) => Math.max(m, Math.abs(r.cells[i]?.value ?? 0)), 0));
+	const most = aggs.map((a, i) =>
+		rows.reduce((m, r) => Math.max(m, Math.abs(r.cells[i]?.value ?? 0)), 0),
+	);
 
 	const head = (column, what, text, title, cls = "") => {
 		const on = by.column === column && by.what === what;
 		const click = () => setBy({ column, what, down: on ? !by.down : column >= 0 });
-		return html`<th class=${cls} aria-sort=${on ? (by.down ? "descending" : "ascending") : null}>
-			<button class="sort" title=${title} onClick=${click}>${text}<i class=${on ? (by.down ? "down" : "up") : ""} aria-hidden="true"></i></button></th>`;
+		return html`<th class=${cls}
+			aria-sort=${on ? (by.down ? "descending" : "ascending") : null}>
+			<button class="sort" title=${title} onClick=${click}>${text}<i
+				class=${on ? (by.down ? "down" : "up") : ""}
+				aria-hidden="true"></i></button></th>`;
 	};
 
-	return html`<${Card} title=${aggs.map((a) => a.title).join("  ")} note=${app.range ? "in the time shown" : "since the start"} class="list" tools=${html`
-			${aggs.filter((a) => a.fn !== "count").slice(0, 4).map((a) => html`<${Choice} key=${a.name} label=${aggs.length > 1 ? `Unit of ${a.title}` : "Unit"} value=${unitOf(a)}
-				options=${UNITS.map((u) => [u, UNIT_NAMES[u]])} onChange=${(u) => setUnits({ ...units, [a.name]: u })} />`)}
-			${nkeys > 0 && html`<input class="filter" type="search" placeholder="Filter" aria-label="Filter keys" value=${filter} onInput=${(e) => setFilter(e.target.value)} />`}
+	return html`<${Card} title=${aggs.map((a) => a.title).join("  ")}
+		note=${app.range ? "in the time shown" : "since the start"} class="list"
+		tools=${html`
+			${aggs
+				.filter((a) => a.fn !== "count")
+				.slice(0, 4)
+				.map(
+					(
+						a,
+					) => html`<${Choice} key=${a.name}
+						label=${aggs.length > 1 ? `Unit of ${a.title}` : "Unit"}
+						value=${unitOf(a)}
+				options=${UNITS.map((u) => [u, UNIT_NAMES[u]])}
+					onChange=${(u) => setUnits({ ...units, [a.name]: u })} />`,
+				)}
+			${nkeys > 0 && html`<input class="filter" type="search"
+				placeholder="Filter" aria-label="Filter keys" value=${filter}
+				onInput=${(e) => setFilter(e.target.value)} />`}
 			<${ExportMenu} app=${app} aggs=${aggs} name=${aggs[0].name} />`}>
-		<div class="scroll" onPointerEnter=${() => { over.current = true; }} onPointerLeave=${() => { over.current = false; }}>
+		<div class="scroll" onPointerEnter=${() => {
+			over.current = true;
+		}} onPointerLeave=${() => {
+			over.current = false;
+		}}>
 		<table class=${nkeys > 0 ? "rows" : "rows single"}>
-			<thead><tr>${nkeys > 0 && head(-1, "name", keyNames.length ? keyNames.join(", ") : "key", "Sort by name", "name")}
-				${aggs.map((a, i) => html`
+			<thead><tr>
+				${nkeys > 0 && head(-1, "name", keyNames.length ? keyNames.join(", ") : "key", "Sort by name", "name")}
+				${aggs.map(
+					(a, i) => html`
 					${head(i, "value", `${a.title} ${a.fn}`, `Sort by ${a.fn}`, "num")}
 					${head(i, "change", adds(a.fn) ? "last second" : "change", adds(a.fn) ? "Sort by what came in the last second" : "Sort by the last second against the one before", "num")}
-					<th class="spark"><span title=${adds(a.fn) ? "By second, the last minute" : "Value by second, the last minute"}>last minute</span></th>`)}
+					<th class="spark"><span
+						title=${adds(a.fn) ? "By second, the last minute" : "Value by second, the last minute"}>last minute</span></th>`,
+				)}
 			</tr></thead>
-			<tbody>${shown.map((row) => html`<tr key=${row.name}>
-				${nkeys > 0 && html`<th scope="row" class="name" title=${row.name}>${row.values.map((v, i) => html`<span key=${i}>${keyText([v])}</span>`)}</th>`}
-				${row.cells.map((cell, i) => (cell ? html`
-					<td class="num value" title=${exact(cell.value)}><span class="bar" style=${{ width: `${most[i] ? 100 * Math.abs(cell.value) / most[i] : 0}%` }}></span>
+			<tbody>${shown.map(
+				(row) => html`<tr key=${row.name}>
+				${nkeys > 0 && html`<th scope="row" class="name"
+					title=${row.name}>${row.values.map((v, i) => html`<span
+					key=${i}>${keyText([v])}</span>`)}</th>`}
+				${row.cells.map((cell, i) =>
+					cell
+						? html`
+					<td class="num value" title=${exact(cell.value)}><span
+						class="bar"
+						style=${{ width: `${most[i] ? (100 * Math.abs(cell.value)) / most[i] : 0}%` }}></span>
 						<span>${valueText(cell.value, unitOf(aggs[i]))}</span></td>
-					<td class=${`num change ${cell.change ? "" : "zero"}`}>${changeText(cell.change, aggs[i], unitOf(aggs[i]))}</td>
-					<td class="spark"><${Spark} agg=${cell.agg} series=${cell.series} wide=${nkeys === 0} held=${held} /></td>`
-				: html`<td class="num zero">–</td><td></td><td></td>`))}
-			</tr>`)}</tbody>
+					<td class=${`num change ${cell.change ? "" : "zero"}`}>
+						${changeText(cell.change, aggs[i], unitOf(aggs[i]))}</td>
+					<td class="spark"><${Spark} agg=${cell.agg}
+						series=${cell.series} wide=${nkeys === 0}
+						held=${held} /></td>`
+						: html`<td class="num zero">–</td><td></td>
+							<td></td>`,
+				)}
+			</tr>`,
+			)}</tbody>
 		</table></div>
-		${rows.length === 0 && html`<p class="dim pad">${filter ? "No key has this in its name." : "Nothing yet."}</p>`}
-		${rows.length > FEW && html`<footer><span class="dim">${shown.length} of ${rows.length} keys</span>
-			<button class="small" onClick=${() => setAll(!all)}>${all ? "Fewer" : "All"}</button></footer>`}
+		${rows.length === 0 && html`<p class="dim pad">
+			${filter ? "No key has this in its name." : "Nothing yet."}</p>`}
+		${
+			rows.length > FEW &&
+			html`<footer><span class="dim">${shown.length} of ${rows.length} keys</span>
+			<button class="small" onClick=${() => setAll(!all)}>
+				${all ? "Fewer" : "All"}</button></footer>`
+		}
 	<//>`;
 }
 
 // Whole numbers of a list line up digit by digit while they are short enough to be read.
 const valueText = (x, unit) => (unit === "none" && Math.abs(x) < 1e9 ? exact(x) : number(x, unit));
 
-function changeText(x, agg, unit)
-{
+function changeText(x, agg, unit) {
 	if (!x) return "0";
 	return `${x > 0 ? "+" : "−"}${valueText(Math.abs(x), unit)}`;
 }
 
-function Spark({ agg, series, wide, held })
-{
-	const w = wide ? 300 : SPARK_W, h = wide ? 36 : SPARK_H;
+function Spark({ agg, series, wide, held }) {
+	const w = wide ? 300 : SPARK_W,
+		h = wide ? 36 : SPARK_H;
 	const last = useRef({});
 	// A new point comes once a second only.
-	if (!(held && last.current.path) && last.current.second !== agg.second || last.current.series !== series.join())
-		last.current = { second: agg.second, series: series.join(), path: sparkPath(agg.spark(series), w, h, adds(agg.fn)) };
-	return html`<svg width=${w} height=${h} viewBox=${`0 0 ${w} ${h}`} aria-hidden="true"><path d=${last.current.path} /></svg>`;
+	if (
+		(!(held && last.current.path) && last.current.second !== agg.second) ||
+		last.current.series !== series.join()
+	)
+		last.current = {
+			second: agg.second,
+			series: series.join(),
+			path: sparkPath(agg.spark(series), w, h, adds(agg.fn)),
+		};
+	return html`<svg width=${w} height=${h} viewBox=${`0 0 ${w} ${h}`} aria-hidden="true">
+		<path d=${last.current.path} /></svg>`;
 }

@@ -7,10 +7,9 @@ import { Card } from "./card.js";
 import { fileName, save } from "./export.js";
 import { clock } from "./format.js";
 
-const LINES = 1000;	// in the DOM
+const LINES = 1000; // in the DOM
 
-export function LogView({ app, run })
-{
+export function LogView({ app, run }) {
 	const box = useRef(null);
 	const follow = useRef(true);
 	const [away, setAway] = useState(false);
@@ -36,19 +35,30 @@ export function LogView({ app, run })
 		follow.current = el.scrollHeight - el.scrollTop - el.clientHeight < 8;
 		if (away === follow.current) setAway(!follow.current);
 	};
-	const toEnd = () => { box.current.scrollTop = box.current.scrollHeight; };
-	const text = () => run.log.entries.map((e) => `${new Date(e.time).toISOString()} ${e.node ? `${e.node} ` : ""}${e.text}\n`).join("");
+	const toEnd = () => {
+		box.current.scrollTop = box.current.scrollHeight;
+	};
+	const text = () =>
+		run.log.entries
+			.map(
+				(e) =>
+					`${new Date(e.time).toISOString()} ${e.node ? `${e.node} ` : ""}${e.text}\n`,
+			)
+			.join("");
 
-	return html`<${Card} title="Output" note=${`${run.log.count} ${run.log.count === 1 ? "line" : "lines"}`} class="log" tools=${html`
+	return html`<${Card} title="Output"
+		note=${`${run.log.count} ${run.log.count === 1 ? "line" : "lines"}`} class="log"
+		tools=${html`
 			${away && html`<button class="accent" onClick=${toEnd}>To the end</button>`}
-			<button aria-pressed=${times} class="toggle" onClick=${() => setTimes(!times)}>times</button>
+			<button aria-pressed=${times} class="toggle"
+				onClick=${() => setTimes(!times)}>times</button>
 			<button onClick=${() => save(fileName("output", "txt"), new Blob([text()], { type: "text/plain" }))}>Save</button>`}>
-		<div class=${`lines${times ? " times" : ""}`} ref=${box} role="log" aria-label="Output of the script" tabindex="0" onScroll=${scrolled}></div>
+		<div class=${`lines${times ? " times" : ""}`} ref=${box} role="log"
+			aria-label="Output of the script" tabindex="0" onScroll=${scrolled}></div>
 	<//>`;
 }
 
-function lineElement(e, withNode)
-{
+function lineElement(e, withNode) {
 	const div = document.createElement("div");
 	div.className = `line ${e.kind}`;
 	const time = document.createElement("time");

@@ -22,15 +22,20 @@ import { Choice } from "./menu.js";
 import { NodePicker } from "./nodes.js";
 import { startTheme, theme } from "./theme.js";
 
-function Page({ app })
-{
+function Page({ app }) {
 	const [, again] = useState(0);
 	useEffect(() => app.subscribe(() => again((n) => n + 1)), []);
 	useEffect(() => {
-		const t = setInterval(() => { if (app.running && !document.hidden) app.changed(); }, 1000);
+		const t = setInterval(() => {
+			if (app.running && !document.hidden) app.changed();
+		}, 1000);
 		return () => clearInterval(t);
 	}, []);
-	useEffect(() => { document.title = app.running ? `▶ erltrace · ${app.run.nodeNames.join(", ")}` : "erltrace"; });
+	useEffect(() => {
+		document.title = app.running
+			? `▶ erltrace · ${app.run.nodeNames.join(", ")}`
+			: "erltrace";
+	});
 	return html`
 		<${Header} app=${app} />
 		<main class=${app.side ? "" : "no-side"}>
@@ -43,10 +48,13 @@ function Page({ app })
 		${app.help && html`<${Help} app=${app} />`}`;
 }
 
-const THEMES = { auto: ["◐", "Theme: as the system"], light: ["☀", "Theme: light"], dark: ["☾", "Theme: dark"] };
+const THEMES = {
+	auto: ["◐", "Theme: as the system"],
+	light: ["☀", "Theme: light"],
+	dark: ["☾", "Theme: dark"],
+};
 
-function Header({ app })
-{
+function Header({ app }) {
 	const { run, paused } = app;
 	const seconds = (s) => (s < 60 ? `${s} s` : `${s / 60} min`);
 	const [sign, says] = THEMES[theme.choice];
@@ -56,22 +64,38 @@ function Header({ app })
 		<${NodePicker} app=${app} />
 		<${Library} app=${app} />
 		<div class="run" role="group" aria-label="Run">
-			<button class="primary" disabled=${!can} onClick=${() => app.execute()} title="Run the script (Ctrl-Enter)"><i class="play" aria-hidden="true"></i>Run</button>
-			<button disabled=${!app.running} onClick=${() => app.stop()} title="Stop the script: all probes off (Esc)"><i class="square" aria-hidden="true"></i>Stop</button>
-			<button class="pause" disabled=${!run || run.lastSlot < 0} aria-pressed=${paused !== null} onClick=${() => app.pause()}
-				title="Hold the picture; the script goes on (Space)">${paused === null ? "Pause" : "Go on"}</button>
+			<button class="primary" disabled=${!can} onClick=${() => app.execute()}
+				title="Run the script (Ctrl-Enter)"><i class="play"
+				aria-hidden="true"></i>Run</button>
+			<button disabled=${!app.running} onClick=${() => app.stop()}
+				title="Stop the script: all probes off (Esc)"><i class="square"
+				aria-hidden="true"></i>Stop</button>
+			<button class="pause" disabled=${!run || run.lastSlot < 0}
+				aria-pressed=${paused !== null} onClick=${() => app.pause()}
+				title="Hold the picture; the script goes on (Space)">
+					${paused === null ? "Pause" : "Go on"}</button>
 		</div>
 		<span class="grow"></span>
-		${run && run.nodeNames.length > 1 && html`<${Choice} label="Show" value=${app.onlyNode} onChange=${(v) => app.showNode(Number(v))}
-			options=${[[-1, "all nodes together"], ...run.nodeNames.map((n, i) => [i, n])]} />`}
-		<${Choice} label="Last" value=${app.window} options=${WINDOWS.map((w) => [w, seconds(w)])} onChange=${(v) => app.setWindow(Number(v))} />
-		<button class="icon" onClick=${() => theme.next()} title=${`${says} (d)`} aria-label=${says}>${sign}</button>
-		<button class="icon" onClick=${() => { app.help = true; app.changed(); }} title="Keys (?)" aria-label="Keys">?</button>
+		${
+			run &&
+			run.nodeNames.length > 1 &&
+			html`<${Choice} label="Show" value=${app.onlyNode}
+				onChange=${(v) => app.showNode(Number(v))}
+			options=${[[-1, "all nodes together"], ...run.nodeNames.map((n, i) => [i, n])]} />`
+		}
+		<${Choice} label="Last" value=${app.window}
+			options=${WINDOWS.map((w) => [w, seconds(w)])}
+			onChange=${(v) => app.setWindow(Number(v))} />
+		<button class="icon" onClick=${() => theme.next()} title=${`${says} (d)`}
+			aria-label=${says}>${sign}</button>
+		<button class="icon" onClick=${() => {
+			app.help = true;
+			app.changed();
+		}} title="Keys (?)" aria-label="Keys">?</button>
 	</header>`;
 }
 
-function Side({ app })
-{
+function Side({ app }) {
 	const at = useRef(null);
 	const size = useRef(null);
 	useEffect(() => {
@@ -93,23 +117,40 @@ function Side({ app })
 	const errors = app.run?.compileErrors.filter((e) => !e.line && app.run.inScript);
 	return html`<section class="side" aria-label="Script">
 		<div class="editor" ref=${at}></div>
-		${errors?.length > 0 && html`<div class="problems" role="alert">${errors.map((e, i) => html`<button key=${i} class="problem" onClick=${() => e.line && app.editor.goTo(e.line, e.column)}>
-			<span class="where">${e.line ? `line ${e.line}${e.column ? `, column ${e.column}` : ""}` : e.doing || "error"}</span>
-			<span>${e.message}</span></button>`)}</div>`}
+		${
+			errors?.length > 0 &&
+			html`<div class="problems" role="alert">${errors.map(
+				(
+					e,
+					i,
+				) => html`<button key=${i} class="problem"
+					onClick=${() => e.line && app.editor.goTo(e.line, e.column)}>
+			<span class="where">
+				${e.line ? `line ${e.line}${e.column ? `, column ${e.column}` : ""}` : e.doing || "error"}</span>
+			<span>${e.message}</span></button>`,
+			)}</div>`
+		}
 		<footer>
-			<label class="choice grow" title="Arguments of the script: $1, $2 ... Quotes keep blanks."><span>Arguments</span>
-				<input class="grow" value=${app.args} spellcheck="false" onInput=${(e) => app.setArgs(e.target.value)} /></label>
-			<${Choice} label="Rate" value=${app.hz} options=${RATES.map((r) => [r, `${r}/s`])} onChange=${(v) => app.setHz(Number(v))} />
+			<label class="choice grow"
+				title="Arguments of the script: $1, $2 ... Quotes keep blanks.">
+				<span>Arguments</span>
+				<input class="grow" value=${app.args} spellcheck="false"
+					onInput=${(e) => app.setArgs(e.target.value)} /></label>
+			<${Choice} label="Rate" value=${app.hz}
+				options=${RATES.map((r) => [r, `${r}/s`])}
+				onChange=${(v) => app.setHz(Number(v))} />
 		</footer>
-		<div class="splitter" ref=${size} aria-hidden="true" onPointerDown=${(e) => size.current.setPointerCapture(e.pointerId)} onPointerMove=${drag}></div>
+		<div class="splitter" ref=${size} aria-hidden="true"
+			onPointerDown=${(e) => size.current.setPointerCapture(e.pointerId)}
+			onPointerMove=${drag}></div>
 	</section>`;
 }
 
-function Views({ app })
-{
+function Views({ app }) {
 	const { run } = app;
 	if (app.link !== "up" && !run) {
-		return html`<div class="empty"><h2>${app.link === "refused" ? "Not let in" : app.link === "down" ? "No connection" : "Connecting"}</h2>
+		return html`<div class="empty"><h2>
+			${app.link === "refused" ? "Not let in" : app.link === "down" ? "No connection" : "Connecting"}</h2>
 			<p>${app.linkMessage || "One moment."}</p></div>`;
 	}
 	if (!run) {
@@ -119,20 +160,33 @@ function Views({ app })
 			<p>Close this page, and all probes are off.</p></div>`;
 	}
 	if (run.compileErrors.length) {
-		return html`<div class="empty"><h2>${run.inScript ? "The script does not compile" : "The script could not start"}</h2>${run.compileErrors.map((e, i) => html`<p key=${i}>
-			${e.line > 0 && html`<button class="small" onClick=${() => app.editor.goTo(e.line, e.column)}>line ${e.line}</button> `}${e.message}${!(e.line > 0) && e.doing ? html`<br /><span class="dim">${e.doing}</span>` : ""}</p>`)}</div>`;
+		return html`<div class="empty"><h2>
+			${run.inScript ? "The script does not compile" : "The script could not start"}</h2>
+			${run.compileErrors.map(
+			(e, i) => html`<p key=${i}>
+			${e.line > 0 && html`<button class="small"
+				onClick=${() => app.editor.goTo(e.line, e.column)}>line ${e.line}</button> `}${e.message}${!(e.line > 0) && e.doing ? html`<br />
+				<span class="dim">${e.doing}</span>` : ""}</p>`,
+		)}</div>`;
 	}
 	const views = run.views();
 	const log = run.log.count > 0;
 	return html`<div class="cards">
-		${app.link !== "up" && html`<p class="strip bad" role="alert">${app.linkMessage}</p>`}
+		${app.link !== "up" && html`<p class="strip bad" role="alert">
+			${app.linkMessage}</p>`}
 		${views.map((v) => {
 			const View = { heat: HeatView, list: ListView, flame: FlameView }[v.kind];
-			return html`<${View} key=${`${run.id} ${v.kind} ${v.id}`} app=${app} view=${v} />`;
+			return html`<${View} key=${`${run.id} ${v.kind} ${v.id}`} app=${app}
+				view=${v} />`;
 		})}
 		${log && html`<${LogView} key=${`${run.id} log`} app=${app} run=${run} />`}
-		${!views.length && !log && html`<div class="empty"><h2>${run.phase === "ended" ? "Nothing to show" : "Waiting for data"}</h2>
-			<p>${run.phase === "ended" ? run.end.message || "The script ended without output." : "The script runs; what it finds comes here."}</p></div>`}
+		${
+			!views.length &&
+			!log &&
+			html`<div class="empty"><h2>
+				${run.phase === "ended" ? "Nothing to show" : "Waiting for data"}</h2>
+			<p>${run.phase === "ended" ? run.end.message || "The script ended without output." : "The script runs; what it finds comes here."}</p></div>`
+		}
 	</div>`;
 }
 

@@ -2,32 +2,42 @@
 // A run of a script as the page knows it: built from the lines that come, asked by the views. No DOM.
 import { BucketSet } from "./buckets.js";
 import { guessUnit, keyText } from "./format.js";
-import { CellTimeline, ValueTimeline, encodeValues, visitCells, visitValues, writer } from "./history.js";
+import {
+	CellTimeline,
+	ValueTimeline,
+	encodeValues,
+	visitCells,
+	visitValues,
+	writer,
+} from "./history.js";
 import { Log } from "./log.js";
 
-const BUDGET = 64 << 20;	// bytes of history for a run, all aggregations together
-export const SPARK = 60;	// seconds of a spark line
+const BUDGET = 64 << 20; // bytes of history for a run, all aggregations together
+export const SPARK = 60; // seconds of a spark line
 
 export const isDistribution = (fn) => fn.endsWith("quantize");
 
 // Series are pairs of node and key; each has a number.
 class Series {
-	constructor()
-	{
-		this.ids = [];			// node index -> Map of key name -> series
-		this.node = [];			// series -> node index
-		this.key = [];			// series -> key index
+	constructor() {
+		this.ids = []; // node index -> Map of key name -> series
+		this.node = []; // series -> node index
+		this.key = []; // series -> key index
 		this.keyIds = new Map();
-		this.keys = [];			// key index -> {values, text}
+		this.keys = []; // key index -> {values, text}
 		this.version = 0;
 	}
 
-	get size() { return this.node.length; }
+	get size() {
+		return this.node.length;
+	}
 
-	id(node, values)
-	{
-		const name = values.length === 1 && typeof values[0] === "string" ? values[0] : `\0${JSON.stringify(values)}`;
-		const map = this.ids[node] ??= new Map();
+	id(node, values) {
+		const name =
+			values.length === 1 && typeof values[0] === "string"
+				? values[0]
+				: `\0${JSON.stringify(values)}`;
+		const map = (this.ids[node] ??= new Map());
 		let id = map.get(name);
 		if (id !== undefined) return id;
 		let key = this.keyIds.get(name);
@@ -46,8 +56,7 @@ class Series {
 }
 
 class Aggregation {
-	constructor(run, shape)
-	{
+	constructor(run, shape) {
 		this.run = run;
 		this.name = shape.aggregation;
 		this.fn = shape.function;
@@ -58,10 +67,11 @@ class Aggregation {
 		this.hasStacks = false;
 	}
 
-	get title() { return this.name === "_" ? "@" : `@${this.name}`; }
+	get title() {
+		return this.name === "_" ? "@" : `@${this.name}`;
+	}
 
-	lookAt(keys)
-	{
+	lookAt(keys) {
 		this.nkeys ??= keys.length;
 		if (!this.hasStacks && keys.some(Array.isArray)) {
 			this.hasStacks = true;
@@ -71,18 +81,16 @@ class Aggregation {
 }
 
 export class Distribution extends Aggregation {
-	constructor(run, shape)
-	{
+	constructor(run, shape) {
 		super(run, shape);
 		this.buckets = new BucketSet(this.fn, this.params);
 		this.timeline = new CellTimeline(run.hz, run.budget);
-		this.totals = [];		// by series: counts since the start
+		this.totals = []; // by series: counts since the start
 		this.total = 0;
-		this.watchers = new Set();	// told of slots that changed
+		this.watchers = new Set(); // told of slots that changed
 	}
 
-	add(node, slot, items)
-	{
+	add(node, slot, items) {
 		const { buckets } = this;
 		for (const item of items) {
 			this.lookAt(item.keys);
@@ -107,13 +115,16 @@ export class Distribution extends Aggregation {
 	}
 
 	// Counts by key index of the slots from..to-1, those in `rows` (a Set of bucket ids; null: all).
-	countsByKey(from, to, ids, nodeShown)
-	{
+	countsByKey(from, to, ids, nodeShown) {
 		const sums = new Map();
 		for (let s = from; s < to; s++) {
 			for (const part of this.timeline.parts(s) ?? []) {
 				visitCells(part, (series, id, n) => {
-					if (ids && !ids.has(id) || !nodeShown(this.series.node[series])) return;
+					if (
+						(ids && !ids.has(id)) ||
+						!nodeShown(this.series.node[series])
+					)
+						return;
 					const key = this.series.key[series];
 					sums.set(key, (sums.get(key) ?? 0) + n);
 				});
@@ -125,20 +136,29 @@ export class Distribution extends Aggregation {
 
 // How two values of the same key become one; `into` has value and weight.
 const COMBINE = {
-	count(into, value) { into.value += value; },
-	sum(into, value) { into.value += value; },
-	min(into, value) { into.value = Math.min(into.value, value); },
-	max(into, value) { into.value = Math.max(into.value, value); },
-	avg(into, value, weight)
-	{
+	count(into, value) {
+		into.value += value;
+	},
+	sum(into, value) {
+		into.value += value;
+	},
+	min(into, value) {
+		into.value = Math.min(into.value, value);
+	},
+	max(into, value) {
+		into.value = Math.max(into.value, value);
+	},
+	avg(into, value, weight) {
 		const all = into.weight + weight;
-		if (all > 0) into.value += (value - into.value) * weight / all;
+		if (all > 0) into.value += ((value - into.value) * weight) / all;
 		into.weight = all;
 	},
-	stddev(into, value, weight)
-	{
+	stddev(into, value, weight) {
 		const all = into.weight + weight;
-		if (all > 0) into.value = Math.sqrt((into.value ** 2 * into.weight + value ** 2 * weight) / all);
+		if (all > 0)
+			into.value = Math.sqrt(
+				(into.value ** 2 * into.weight + value ** 2 * weight) / all,
+			);
 		into.weight = all;
 	},
 };
@@ -146,26 +166,33 @@ const COMBINE = {
 export const adds = (fn) => fn === "count" || fn === "sum";
 
 export class Scalar extends Aggregation {
-	constructor(run, shape)
-	{
+	constructor(run, shape) {
 		super(run, shape);
 		this.combine = COMBINE[this.fn] ?? COMBINE.sum;
 		this.timeline = new ValueTimeline(run.hz, run.budget, this.combine);
-		this.state = [];	// by series: {value, weight, now, spark}
-		this.second = -1;	// the second `now` is of
+		this.state = []; // by series: {value, weight, now, spark}
+		this.second = -1; // the second `now` is of
 	}
 
-	add(node, slot, items)
-	{
+	add(node, slot, items) {
 		this.roll(Math.floor(slot / this.run.hz));
 		const entries = [];
 		for (const item of items) {
 			if (typeof item.value !== "number") continue;
 			this.lookAt(item.keys);
-			const entry = { series: this.series.id(node, item.keys), value: item.value, weight: item.count ?? 1 };
-			const s = this.state[entry.series] ??= {
-				value: null, weight: 0, now: null, nowWeight: 0, spark: new Float32Array(SPARK).fill(NaN), born: this.second,
+			const entry = {
+				series: this.series.id(node, item.keys),
+				value: item.value,
+				weight: item.count ?? 1,
 			};
+			const s = (this.state[entry.series] ??= {
+				value: null,
+				weight: 0,
+				now: null,
+				nowWeight: 0,
+				spark: new Float32Array(SPARK).fill(NaN),
+				born: this.second,
+			});
 			this.into(s, "value", "weight", entry);
 			this.into(s, "now", "nowWeight", entry);
 			entries.push(entry);
@@ -173,8 +200,7 @@ export class Scalar extends Aggregation {
 		this.timeline.add(slot, encodeValues(entries));
 	}
 
-	into(s, value, weight, entry)
-	{
+	into(s, value, weight, entry) {
 		if (s[value] === null) {
 			s[value] = entry.value;
 			s[weight] = entry.weight;
@@ -187,15 +213,15 @@ export class Scalar extends Aggregation {
 	}
 
 	// A new second begins: what `now` had becomes a point of the spark line.
-	roll(second)
-	{
+	roll(second) {
 		if (second <= this.second) return;
 		if (this.second >= 0) {
 			const quiet = adds(this.fn) ? 0 : NaN;
 			for (const s of this.state) {
 				if (!s) continue;
 				for (let t = Math.max(this.second, second - SPARK); t < second; t++)
-					s.spark[t % SPARK] = t === this.second ? s.now ?? quiet : quiet;
+					s.spark[t % SPARK] =
+						t === this.second ? (s.now ?? quiet) : quiet;
 				s.now = null;
 				s.nowWeight = 0;
 			}
@@ -204,8 +230,7 @@ export class Scalar extends Aggregation {
 	}
 
 	// The points of some series' spark line, oldest first, of full seconds only.
-	spark(seriesList)
-	{
+	spark(seriesList) {
 		const out = new Float64Array(SPARK).fill(NaN);
 		for (let i = 0; i < SPARK; i++) {
 			const both = { value: NaN, weight: 0 };
@@ -213,7 +238,10 @@ export class Scalar extends Aggregation {
 				const v = this.state[id]?.spark[(this.second + i) % SPARK];
 				if (!(v === v)) continue;
 				if (both.value === both.value) this.combine(both, v, 1);
-				else { both.value = v; both.weight = 1; }
+				else {
+					both.value = v;
+					both.weight = 1;
+				}
 			}
 			out[i] = both.value;
 		}
@@ -222,19 +250,20 @@ export class Scalar extends Aggregation {
 
 	// By key index {value, series}: since the start, or in the slots of `range`. What a range that is
 	// over had is kept.
-	byKey(nodeShown, range)
-	{
+	byKey(nodeShown, range) {
 		if (range) {
-			const nodes = this.run.nodeNames.map((_, i) => (nodeShown(i) ? 1 : 0)).join("");
+			const nodes = this.run.nodeNames
+				.map((_, i) => (nodeShown(i) ? 1 : 0))
+				.join("");
 			const name = `${range.from} ${range.to} ${nodes} ${Math.min(range.to, this.timeline.last)}`;
-			if (this.kept?.name !== name) this.kept = { name, sums: this.sums(nodeShown, range) };
+			if (this.kept?.name !== name)
+				this.kept = { name, sums: this.sums(nodeShown, range) };
 			return this.kept.sums;
 		}
 		return this.sums(nodeShown, null);
 	}
 
-	sums(nodeShown, range)
-	{
+	sums(nodeShown, range) {
 		const out = new Map();
 		const put = (series, value, weight) => {
 			if (value === null || !nodeShown(this.series.node[series])) return;
@@ -249,56 +278,68 @@ export class Scalar extends Aggregation {
 		if (!range) this.state.forEach((s, id) => s && put(id, s.value, s.weight));
 		else {
 			for (let slot = range.from; slot < range.to; slot++)
-				for (const part of this.timeline.parts(slot) ?? []) visitValues(part, put);
+				for (const part of this.timeline.parts(slot) ?? [])
+					visitValues(part, put);
 		}
 		return out;
 	}
 }
 
 export class Run {
-	constructor({ id, script, nodes, hz, args })
-	{
+	constructor({ id, script, nodes, hz, args }) {
 		Object.assign(this, { id, source: script, nodes, hz, args });
 		// Without comments: what they say is not meant for guessing units and keys.
 		this.script = script.replace(/\/\*[^]*?\*\/|\/\/.*/g, " ");
 		this.budget = BUDGET;
-		this.phase = "starting";	// starting, running, stopping, ended
+		this.phase = "starting"; // starting, running, stopping, ended
 		this.startedAt = Date.now();
 		this.endedAt = null;
-		this.end = null;		// {reason, code, message}
+		this.end = null; // {reason, code, message}
 		this.nodeNames = [];
-		this.nodeInfo = [];		// by node: {slot, skew, fired, cost, rate}
+		this.nodeInfo = []; // by node: {slot, skew, fired, cost, rate}
 		this.aggregations = new Map();
 		this.shapeVersion = 0;
 		this.firstSlot = -1;
 		this.lastSlot = -1;
 		this.ticks = 0;
 		this.log = new Log();
-		this.drops = new Map();		// kind -> {total, message}
+		this.drops = new Map(); // kind -> {total, message}
 		this.compileErrors = [];
-		this.faults = new Map();	// message -> {count, line, message}
+		this.faults = new Map(); // message -> {count, line, message}
 		this.faultCount = 0;
 	}
 
-	get dropTotal()
-	{
+	get dropTotal() {
 		let n = 0;
 		for (const d of this.drops.values()) n += d.total;
 		return n;
 	}
 
 	// Whether what kept it from running is in the script.
-	get inScript() { return this.compileErrors.some((e) => e.line > 0); }
-	get cost() { return this.nodeInfo.reduce((most, n) => Math.max(most, n.cost ?? 0), 0); }
-	get fired() { return this.nodeInfo.reduce((sum, n) => sum + (n.fired ?? 0), 0); }
-	timeOf(slot) { return slot * 1000 / this.hz; }
+	get inScript() {
+		return this.compileErrors.some((e) => e.line > 0);
+	}
+	get cost() {
+		return this.nodeInfo.reduce((most, n) => Math.max(most, n.cost ?? 0), 0);
+	}
+	get fired() {
+		return this.nodeInfo.reduce((sum, n) => sum + (n.fired ?? 0), 0);
+	}
+	timeOf(slot) {
+		return (slot * 1000) / this.hz;
+	}
 
-	node(name)
-	{
+	node(name) {
 		let i = this.nodeNames.indexOf(name);
 		if (i < 0) {
 			i = this.nodeNames.push(name) - 1;
-			this.nodeInfo.push({ slot: -1, skew: null, fired: 0, cost: null, fires: [] });
+			this.nodeInfo.push({
+				slot: -1,
+				skew: null,
+				fired: 0,
+				cost: null,
+				fires: [],
+			});
 			this.shapeVersion++;
 		}
 		return i;
@@ -306,13 +347,12 @@ export class Run {
 
 	// The slot of a tick. Ticks come about once a slot: small jitter must leave no gaps, so a tick takes
 	// the slot after the last one's unless the clock is well off that.
-	slotOf(info, time)
-	{
+	slotOf(info, time) {
 		if (info.skew === null) {
 			const off = Date.now() - time;
 			info.skew = Math.abs(off) > 2000 ? off : 0;
 		}
-		const exact = Math.floor((time + info.skew) * this.hz / 1000);
+		const exact = Math.floor(((time + info.skew) * this.hz) / 1000);
 		const next = info.slot + 1;
 		const slack = Math.max(2, Math.ceil(this.hz * 0.4));
 		if (info.slot < 0 || exact - next >= slack) info.slot = exact;
@@ -320,29 +360,34 @@ export class Run {
 		return info.slot;
 	}
 
-	line(line)
-	{
+	line(line) {
 		switch (line.type) {
-		case "tick": return this.tick(line);
-		case "shape": return this.shape(line);
-		case "drop": return this.drop(line);
-		case "error": return this.error(line);
-		case "aggregation": return this.printed(line);
-		default: return void this.log.line(line);
+			case "tick":
+				return this.tick(line);
+			case "shape":
+				return this.shape(line);
+			case "drop":
+				return this.drop(line);
+			case "error":
+				return this.error(line);
+			case "aggregation":
+				return this.printed(line);
+			default:
+				return void this.log.line(line);
 		}
 	}
 
-	shape(line)
-	{
+	shape(line) {
 		if (line.node) this.node(line.node);
 		for (const a of line.aggregations) this.aggregation(a);
 	}
 
-	aggregation(shape)
-	{
+	aggregation(shape) {
 		let a = this.aggregations.get(shape.aggregation);
 		if (!a) {
-			a = isDistribution(shape.function) ? new Distribution(this, shape) : new Scalar(this, shape);
+			a = isDistribution(shape.function)
+				? new Distribution(this, shape)
+				: new Scalar(this, shape);
 			this.aggregations.set(a.name, a);
 			this.shapeVersion++;
 			const n = this.aggregations.size;
@@ -352,8 +397,7 @@ export class Run {
 		return a;
 	}
 
-	tick(line)
-	{
+	tick(line) {
 		const node = this.node(line.node ?? "");
 		const info = this.nodeInfo[node];
 		const slot = this.slotOf(info, line.time);
@@ -375,31 +419,41 @@ export class Run {
 		}
 		for (const [name, items] of groups) {
 			const { function: fn, keys } = items[0];
-			const a = this.aggregations.get(name) ?? this.aggregation({ aggregation: name, function: fn, keys: keys.length });
+			const a =
+				this.aggregations.get(name) ??
+				this.aggregation({
+					aggregation: name,
+					function: fn,
+					keys: keys.length,
+				});
 			a.add(node, slot, items);
 		}
 		// That nothing came is news too: the slot is empty, not unknown.
-		for (const a of this.aggregations.values()) if (!groups.has(a.name)) a.add(node, slot, []);
+		for (const a of this.aggregations.values())
+			if (!groups.has(a.name)) a.add(node, slot, []);
 	}
 
 	// Events a second, over the last second.
-	get rate()
-	{
+	get rate() {
 		let sum = 0;
 		for (const { fires } of this.nodeInfo)
-			if (fires.length > 1) sum += (fires[fires.length - 1] - fires[0]) * this.hz / (fires.length - 1);
+			if (fires.length > 1)
+				sum +=
+					((fires[fires.length - 1] - fires[0]) * this.hz) /
+					(fires.length - 1);
 		return sum;
 	}
 
-	drop(line)
-	{
+	drop(line) {
 		const at = `${line.node ?? ""} ${line.kind} ${line.cpu}`;
-		this.drops.set(at, { kind: line.kind, total: line.total ?? (this.drops.get(at)?.total ?? 0) + line.drops });
+		this.drops.set(at, {
+			kind: line.kind,
+			total: line.total ?? (this.drops.get(at)?.total ?? 0) + line.drops,
+		});
 		this.log.note("drop", line.message, line.node);
 	}
 
-	error(line)
-	{
+	error(line) {
 		if (line.tag !== undefined) {
 			this.compileErrors.push(line);
 			return;
@@ -413,16 +467,21 @@ export class Run {
 	}
 
 	// What printa() printed. Distributions have their picture; numbers go to the log.
-	printed(line)
-	{
+	printed(line) {
 		if (line.buckets) return;
-		const value = typeof line.value === "number" ? String(Math.round(line.value * 1000) / 1000) : "–";
+		const value =
+			typeof line.value === "number"
+				? String(Math.round(line.value * 1000) / 1000)
+				: "–";
 		const keys = line.keys.length ? `[${keyText(line.keys)}]` : "";
-		this.log.note("printa", `@${line.aggregation === "_" ? "" : line.aggregation}${keys}  ${value}`, line.node);
+		this.log.note(
+			"printa",
+			`@${line.aggregation === "_" ? "" : line.aggregation}${keys}  ${value}`,
+			line.node,
+		);
 	}
 
-	finish(end)
-	{
+	finish(end) {
 		this.phase = "ended";
 		this.end = end;
 		this.endedAt = Date.now();
@@ -430,8 +489,7 @@ export class Run {
 
 	// How the aggregations are shown: a heat map each distribution, a flame graph each with stacks, the
 	// others side by side in one list for each kind of key.
-	views()
-	{
+	views() {
 		const views = [];
 		const lists = new Map();
 		for (const a of this.aggregations.values()) {
@@ -455,10 +513,11 @@ export class Run {
 
 // Which list an aggregation with keys belongs to: that of a printa() that prints it with others, or of
 // the clause that it is in, by its keys.
-function together(script, name, names)
-{
+function together(script, name, names) {
 	for (const m of script.matchAll(/printa\s*\(([^;]*)\)/g)) {
-		const all = [...m[1].replace(/"(?:[^"\\]|\\.)*"/g, "").matchAll(/@(\w*)/g)].map((x) => x[1] || "_");
+		const all = [...m[1].replace(/"(?:[^"\\]|\\.)*"/g, "").matchAll(/@(\w*)/g)].map(
+			(x) => x[1] || "_",
+		);
 		if (all.length > 1 && all.includes(name)) return `printa ${all.join()}`;
 	}
 	const at = script.search(new RegExp(`@${name === "_" ? "" : name}\\s*\\[`));
@@ -466,8 +525,7 @@ function together(script, name, names)
 }
 
 // The expressions between the brackets of an aggregation, as the script has them.
-export function keyNames(script, name)
-{
+export function keyNames(script, name) {
 	const esc = name === "_" ? "" : name.replace(/\W/g, "");
 	const m = new RegExp(`@${esc}\\s*\\[`).exec(script);
 	if (!m) return [];

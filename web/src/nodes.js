@@ -3,8 +3,7 @@
 import { html } from "htm/preact";
 import { Menu } from "./menu.js";
 
-export function nodesLabel(nodes, chosen)
-{
+export function nodesLabel(nodes, chosen) {
 	if (!nodes) return "Nodes…";
 	if (!nodes.length) return "No node";
 	if (chosen && chosen.size === 0) return "No node chosen";
@@ -13,21 +12,33 @@ export function nodesLabel(nodes, chosen)
 	return chosen ? `${names.length} of ${nodes.length} nodes` : `All ${nodes.length} nodes`;
 }
 
-export function NodePicker({ app })
-{
+export function NodePicker({ app }) {
 	const { nodes, chosen } = app;
 	return html`<${Menu} label=${nodesLabel(nodes, chosen)} title="Nodes to trace" wide>
 		${() => html`
-			${!nodes?.length && html`<p class="dim pad">No Erlang node found. Start one with a name (-sname or -name) as the same user, or give -N to erltrace web.</p>`}
-			<ul>${(nodes ?? []).map((n) => html`<li key=${n.name}>
+			${!nodes?.length && html`<p
+				class="dim pad">No Erlang node found. Start one with a name (-sname or -name) as the same user, or give -N to erltrace web.</p>`}
+			<ul>${(nodes ?? []).map(
+				(n) => html`<li key=${n.name}>
 				<label class="item node">
-					<input type="checkbox" checked=${!chosen || chosen.has(n.name)} onChange=${(e) => app.choose(n.name, e.target.checked)} />
+					<input type="checkbox"
+						checked=${!chosen || chosen.has(n.name)}
+						onChange=${(e) => app.choose(n.name, e.target.checked)} />
 					<span class="grow"><b>${n.name}</b>
 						<span>${n.ok ? `OTP ${n.otp}, process ${n.ospid}` : n.error || "does not answer"}</span></span>
-					<i class=${n.ok ? "dot good" : "dot bad"} aria-hidden="true"></i>
-				</label></li>`)}</ul>
-			<div class="menu-row"><button onClick=${() => app.askNodes()}>Look again</button>
-				${chosen && html`<button onClick=${() => { app.chosen = null; app.changed(); }}>All</button>`}</div>
+					<i class=${n.ok ? "dot good" : "dot bad"}
+						aria-hidden="true"></i>
+				</label></li>`,
+			)}</ul>
+			<div class="menu-row"><button
+				onClick=${() => app.askNodes()}>Look again</button>
+				${
+					chosen &&
+					html`<button onClick=${() => {
+						app.chosen = null;
+						app.changed();
+					}}>All</button>`
+				}</div>
 		`}
 	<//>`;
 }

@@ -7,37 +7,60 @@ const listeners = new Set();
 let cache = null;
 
 export const theme = {
-	get choice() { return load(KEY) ?? "auto"; },
-	get dark() { return this.choice === "auto" ? system.matches : this.choice === "dark"; },
-	set(choice) { store(KEY, choice); apply(); },
-	next() { this.set({ auto: "light", light: "dark", dark: "auto" }[this.choice]); },
-	onChange(f) { listeners.add(f); return () => listeners.delete(f); },
+	get choice() {
+		return load(KEY) ?? "auto";
+	},
+	get dark() {
+		return this.choice === "auto" ? system.matches : this.choice === "dark";
+	},
+	set(choice) {
+		store(KEY, choice);
+		apply();
+	},
+	next() {
+		this.set({ auto: "light", light: "dark", dark: "auto" }[this.choice]);
+	},
+	onChange(f) {
+		listeners.add(f);
+		return () => listeners.delete(f);
+	},
 	// A variable of the style sheet, as text.
-	colour(name)
-	{
+	colour(name) {
 		cache ??= new Map();
 		let c = cache.get(name);
-		if (c === undefined) cache.set(name, c = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
+		if (c === undefined)
+			cache.set(
+				name,
+				(c = getComputedStyle(document.documentElement)
+					.getPropertyValue(`--${name}`)
+					.trim()),
+			);
 		return c;
 	},
 };
 
-function apply()
-{
+function apply() {
 	document.documentElement.dataset.theme = theme.dark ? "dark" : "light";
 	cache = null;
 	for (const f of listeners) f();
 }
 
 // Storage can be forbidden; the page works without.
-export function load(key)
-{
-	try { return localStorage.getItem(key); } catch { return null; }
+export function load(key) {
+	try {
+		return localStorage.getItem(key);
+	} catch {
+		return null;
+	}
 }
 
-export function store(key, value)
-{
-	try { localStorage.setItem(key, value); return true; } catch { return false; }
+export function store(key, value) {
+	try {
+		localStorage.setItem(key, value);
+		return true;
+	} catch {
+		return false;
+	}
 }
 
 system.addEventListener("change", apply);

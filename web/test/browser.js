@@ -7,24 +7,34 @@ import { chromium } from "playwright-core";
 import { scriptFragment } from "../src/connection.js";
 import { serve } from "./devserver.js";
 
-const HEAT = "x\n{\n\t@time[copyinstr(arg1)] = lquantize((vtimestamp - self->t) / 1000, 0, 63, 2);\n\t@n[copyinstr(arg1)] = count();\n}\n";
+const HEAT =
+	"x\n{\n\t@time[copyinstr(arg1)] = lquantize((vtimestamp - self->t) / 1000, 0, 63, 2);\n\t@n[copyinstr(arg1)] = count();\n}\n";
 const server = await serve();
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+const browser = await chromium.launch({
+	executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+	args: ["--no-sandbox"],
+});
 const faults = [];
 
-async function open(hash = "#token=dev")
-{
-	const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, acceptDownloads: true });
+async function open(hash = "#token=dev") {
+	const context = await browser.newContext({
+		viewport: { width: 1440, height: 900 },
+		acceptDownloads: true,
+	});
 	const page = await context.newPage();
-	page.on("console", (m) => { if (["error", "warning"].includes(m.type())) faults.push(m.text()); });
+	page.on("console", (m) => {
+		if (["error", "warning"].includes(m.type())) faults.push(m.text());
+	});
 	page.on("pageerror", (e) => faults.push(e.stack));
-	page.on("dialog", (d) => { faults.push("dialog"); d.dismiss(); });
+	page.on("dialog", (d) => {
+		faults.push("dialog");
+		d.dismiss();
+	});
 	await page.goto(`http://127.0.0.1:${server.port}/${hash}`);
 	return page;
 }
 
-async function start(page, script, ticks = 12)
-{
+async function start(page, script, ticks = 12) {
 	await page.waitForFunction(() => globalThis.erltrace?.nodes);
 	await page.evaluate((text) => globalThis.erltrace.editor.set(text), script);
 	await page.locator(".cm-content").press("Control+Enter");
@@ -32,8 +42,7 @@ async function start(page, script, ticks = 12)
 }
 
 const steps = {
-	async "the token goes from the address, the script in it is loaded and not run"()
-	{
+	async "the token goes from the address, the script in it is loaded and not run"() {
 		const page = await open(`${scriptFragment("BEGIN { exit(0); }")}&token=dev`);
 		await page.waitForFunction(() => globalThis.erltrace?.nodes);
 		assert.equal(await page.evaluate(() => location.hash), "");
@@ -42,8 +51,7 @@ const steps = {
 		return page;
 	},
 
-	async "zoom by dragging, back by double click"()
-	{
+	async "zoom by dragging, back by double click"() {
 		const page = await open();
 		await start(page, HEAT, 30);
 		const box = await page.locator(".heat canvas").boundingBox();
@@ -60,8 +68,7 @@ const steps = {
 		return page;
 	},
 
-	async "a click on a cell gives its keys; their sum is the cell's count"()
-	{
+	async "a click on a cell gives its keys; their sum is the cell's count"() {
 		const page = await open();
 		await start(page, HEAT, 30);
 		await page.keyboard.press("Escape");
@@ -70,22 +77,31 @@ const steps = {
 		// the newest columns are at the right, most counts below
 		await page.mouse.move(box.x + box.width - 52 - 14, box.y + box.height - 24 - 40);
 		await page.locator(".tip dd").first().waitFor();
-		const count = Number((await page.locator(".tip dd").first().innerText()).replace(/\D/g, ""));
+		const count = Number(
+			(await page.locator(".tip dd").first().innerText()).replace(/\D/g, ""),
+		);
 		assert.ok(count > 0);
 		await page.mouse.down();
 		await page.mouse.up();
-		const cells = await page.locator(".cell-keys tbody tr td:nth-child(2)").allInnerTexts();
-		assert.equal(cells.reduce((n, t) => n + Number(t.replace(/\D/g, "")), 0), count);
+		const cells = await page
+			.locator(".cell-keys tbody tr td:nth-child(2)")
+			.allInnerTexts();
+		assert.equal(
+			cells.reduce((n, t) => n + Number(t.replace(/\D/g, "")), 0),
+			count,
+		);
 		return page;
 	},
 
-	async "isolate a key, leave one out, show all"()
-	{
+	async "isolate a key, leave one out, show all"() {
 		const page = await open();
 		await start(page, HEAT);
 		const key = page.locator(".keys .key").first();
 		await key.click();
-		assert.equal(await page.locator(".keys li.off").count(), await page.locator(".keys li").count() - 1);
+		assert.equal(
+			await page.locator(".keys li.off").count(),
+			(await page.locator(".keys li").count()) - 1,
+		);
 		await page.getByRole("button", { name: "Show all" }).click();
 		await page.locator(".keys li").first().hover();
 		await page.locator(".keys li .x").first().click();
@@ -93,8 +109,7 @@ const steps = {
 		return page;
 	},
 
-	async "pause holds the picture, the data goes on"()
-	{
+	async "pause holds the picture, the data goes on"() {
 		const page = await open();
 		await start(page, HEAT);
 		await page.locator("h1").click();
@@ -104,76 +119,110 @@ const steps = {
 		assert.equal(await page.evaluate(() => globalThis.erltrace.last), held);
 		await page.getByText("Paused").waitFor();
 		await page.keyboard.press("Space");
-		assert.ok(await page.evaluate(() => globalThis.erltrace.last) > held);
+		assert.ok((await page.evaluate(() => globalThis.erltrace.last)) > held);
 		return page;
 	},
 
-	async "export CSV, JSON and PNG"()
-	{
+	async "export CSV, JSON and PNG"() {
 		const page = await open();
 		await start(page, HEAT);
-		for (const [kind, says] of [["CSV", /^time,node,aggregation,function,key1,lo,hi,count\r\n20/], ["JSON", /"aggregation": "time"/], ["PNG", /PNG/]]) {
+		for (const [kind, says] of [
+			["CSV", /^time,node,aggregation,function,key1,lo,hi,count\r\n20/],
+			["JSON", /"aggregation": "time"/],
+			["PNG", /PNG/],
+		]) {
 			await page.locator(".heat").getByRole("button", { name: "Export" }).click();
-			const [file] = await Promise.all([page.waitForEvent("download"), page.locator(".heat .menu-body").getByText(new RegExp(`^${kind}`)).click()]);
+			const [file] = await Promise.all([
+				page.waitForEvent("download"),
+				page
+					.locator(".heat .menu-body")
+					.getByText(new RegExp(`^${kind}`))
+					.click(),
+			]);
 			assert.match(readFileSync(await file.path(), "latin1"), says);
-			assert.match(file.suggestedFilename(), /^erltrace-time-.*\.(csv|json|png)$/);
+			assert.match(
+				file.suggestedFilename(),
+				/^erltrace-time-.*\.(csv|json|png)$/,
+			);
 		}
 		return page;
 	},
 
-	async "an error is shown under its line"()
-	{
+	async "an error is shown under its line"() {
 		const page = await open();
 		await page.waitForFunction(() => globalThis.erltrace?.nodes);
-		await page.evaluate(() => globalThis.erltrace.editor.set("BEGIN\n{\n\tx = nosuch;\n}\n"));
+		await page.evaluate(() =>
+			globalThis.erltrace.editor.set("BEGIN\n{\n\tx = nosuch;\n}\n"),
+		);
 		await page.locator(".cm-content").press("Control+Enter");
 		await page.locator(".problem-line").waitFor();
 		assert.equal(await page.locator(".cm-lintRange-error").innerText(), "nosuch");
 		return page;
 	},
 
-	async "keys and output are text, whatever is in them"()
-	{
+	async "keys and output are text, whatever is in them"() {
 		const page = await open();
-		await start(page, `/* script */ x { printf("x"); @a[f] = count(); @q[f] = quantize(1); }`, 30);
-		await page.locator(".list").getByText("<script>alert(1)</script>").first().waitFor();
+		await start(
+			page,
+			`/* script */ x { printf("x"); @a[f] = count(); @q[f] = quantize(1); }`,
+			30,
+		);
+		await page
+			.locator(".list")
+			.getByText("<script>alert(1)</script>")
+			.first()
+			.waitFor();
 		await page.locator(".log").getByText("<script>alert(1)</script>").first().waitFor();
 		assert.equal(await page.locator("script").count(), 1);
 		return page;
 	},
 
-	async "completion: probes outside, words inside of clauses"()
-	{
+	async "completion: probes outside, words inside of clauses"() {
 		const page = await open();
 		await page.waitForFunction(() => globalThis.erltrace?.nodes);
 		await page.evaluate(() => globalThis.erltrace.editor.set(""));
 		await page.locator(".cm-content").pressSequentially("erlang*:li", { delay: 20 });
-		await page.locator(".cm-tooltip-autocomplete").getByText("function-entry").first().waitFor();
+		await page
+			.locator(".cm-tooltip-autocomplete")
+			.getByText("function-entry")
+			.first()
+			.waitFor();
 		await page.keyboard.press("Enter");
 		await page.locator(".cm-content").pressSequentially(" { @x = qua", { delay: 20 });
-		await page.locator(".cm-tooltip-autocomplete").getByText("quantize").first().waitFor();
+		await page
+			.locator(".cm-tooltip-autocomplete")
+			.getByText("quantize")
+			.first()
+			.waitFor();
 		await page.keyboard.press("Escape");
 		return page;
 	},
 
-	async "the list sorts, filters; the table behind a picture has its numbers"()
-	{
+	async "the list sorts, filters; the table behind a picture has its numbers"() {
 		const page = await open();
 		await start(page, HEAT);
-		await page.locator(".list").getByRole("button", { name: "copyinstr(arg1)" }).click();
+		await page
+			.locator(".list")
+			.getByRole("button", { name: "copyinstr(arg1)" })
+			.click();
 		await page.waitForFunction(() => {
-			const names = [...document.querySelectorAll(".list tbody .name")].map((e) => e.textContent);
+			const names = [...document.querySelectorAll(".list tbody .name")].map(
+				(e) => e.textContent,
+			);
 			return names.length > 3 && names.join() === [...names].sort().join();
 		});
 		await page.getByLabel("Filter keys").fill("lists");
-		assert.ok((await page.locator(".list tbody .name").allInnerTexts()).every((t) => t.includes("lists")));
+		assert.ok(
+			(await page.locator(".list tbody .name").allInnerTexts()).every((t) =>
+				t.includes("lists"),
+			),
+		);
 		await page.locator(".heat").getByRole("button", { name: "table" }).click();
 		await page.locator(".heat .behind caption").getByText("p99").waitFor();
 		return page;
 	},
 
-	async "keys: help, theme, window, editor"()
-	{
+	async "keys: help, theme, window, editor"() {
 		const page = await open();
 		await start(page, HEAT);
 		await page.locator("h1").click();
@@ -186,10 +235,17 @@ const steps = {
 		assert.equal(await page.evaluate(() => globalThis.erltrace.window), 60);
 		await page.keyboard.press("d");
 		await page.keyboard.press("d");
-		assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+		assert.equal(
+			await page.evaluate(() => document.documentElement.dataset.theme),
+			"dark",
+		);
 		await page.keyboard.press("e");
 		assert.ok(await page.locator(".side").isHidden());
-		for (const scale of ["rank", "linear", "percent", "log"]) await page.locator(".heat").getByLabel("Colour", { exact: true }).selectOption(scale);
+		for (const scale of ["rank", "linear", "percent", "log"])
+			await page
+				.locator(".heat")
+				.getByLabel("Colour", { exact: true })
+				.selectOption(scale);
 		await page.locator(".heat").getByLabel("Line at").fill("20");
 		return page;
 	},

@@ -8,15 +8,44 @@ const edges = (set) => set.ready().map((r) => [r.lo, r.hi]);
 test("quantize: powers of two, zero and negative ones, holes filled", () => {
 	const s = new BucketSet("quantize");
 	// -7..-4 is the bucket of -4; those between are filled in
-	s.id(4, 8); s.id(-7, -3); s.id(0, 1); s.id(16, 32);
-	assert.deepEqual(edges(s), [[-7, -3], [-3, -1], [-1, 0], [0, 1], [1, 2], [2, 4], [4, 8], [8, 16], [16, 32]]);
+	s.id(4, 8);
+	s.id(-7, -3);
+	s.id(0, 1);
+	s.id(16, 32);
+	assert.deepEqual(edges(s), [
+		[-7, -3],
+		[-3, -1],
+		[-1, 0],
+		[0, 1],
+		[1, 2],
+		[2, 4],
+		[4, 8],
+		[8, 16],
+		[16, 32],
+	]);
 });
 
 test("lquantize: all of the axis from the start, bounds without end outside", () => {
 	const s = new BucketSet("lquantize", [0, 10, 2]);
-	assert.deepEqual(edges(s), [[0, 2], [2, 4], [4, 6], [6, 8], [8, 10]]);
-	const under = s.id(null, 0), over = s.id(10, null), mid = s.id(4, 6);
-	assert.deepEqual(edges(s), [[null, 0], [0, 2], [2, 4], [4, 6], [6, 8], [8, 10], [10, null]]);
+	assert.deepEqual(edges(s), [
+		[0, 2],
+		[2, 4],
+		[4, 6],
+		[6, 8],
+		[8, 10],
+	]);
+	const under = s.id(null, 0),
+		over = s.id(10, null),
+		mid = s.id(4, 6);
+	assert.deepEqual(edges(s), [
+		[null, 0],
+		[0, 2],
+		[2, 4],
+		[4, 6],
+		[6, 8],
+		[8, 10],
+		[10, null],
+	]);
 	assert.equal(s.rowOf[under], 0);
 	assert.equal(s.rowOf[mid], 3);
 	assert.equal(s.rowOf[over], 6);
@@ -34,14 +63,34 @@ test("lquantize of the heat-map script: 0, 63, 2", () => {
 test("a large lquantize shows only what there is", () => {
 	const s = new BucketSet("lquantize", [0, 100000, 10]);
 	assert.equal(edges(s).length, 0);
-	s.id(50, 60); s.id(80, 90);
-	assert.deepEqual(edges(s), [[50, 60], [60, 70], [70, 80], [80, 90]]);
+	s.id(50, 60);
+	s.id(80, 90);
+	assert.deepEqual(edges(s), [
+		[50, 60],
+		[60, 70],
+		[70, 80],
+		[80, 90],
+	]);
 });
 
 test("llquantize: steps of a magnitude", () => {
-	assert.deepEqual(fill("llquantize", [10, 0, 6, 10], 7, 10).map((b) => b.lo), [7, 8, 9]);
-	assert.deepEqual(fill("llquantize", [10, 1, 6, 5], -29, 30).map((b) => [b.lo, b.hi]), [[-29, -9], [-9, 10], [10, 30]]);
-	assert.deepEqual(fill("llquantize", [10, 0, 6, 10], 80, 200), [{ lo: 80, hi: 90 }, { lo: 90, hi: 100 }, { lo: 100, hi: 200 }]);
+	assert.deepEqual(
+		fill("llquantize", [10, 0, 6, 10], 7, 10).map((b) => b.lo),
+		[7, 8, 9],
+	);
+	assert.deepEqual(
+		fill("llquantize", [10, 1, 6, 5], -29, 30).map((b) => [b.lo, b.hi]),
+		[
+			[-29, -9],
+			[-9, 10],
+			[10, 30],
+		],
+	);
+	assert.deepEqual(fill("llquantize", [10, 0, 6, 10], 80, 200), [
+		{ lo: 80, hi: 90 },
+		{ lo: 90, hi: 100 },
+		{ lo: 100, hi: 200 },
+	]);
 });
 
 test("edges the rule does not reach give one wide bucket, not wrong ones", () => {
@@ -65,16 +114,24 @@ test("ids stay when rows move", () => {
 
 test("percentiles are in the bucket of the true value", () => {
 	let seed = 7;
-	const random = () => (seed = seed * 16807 % 2147483647) / 2147483647;
+	const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
 	for (let round = 0; round < 50; round++) {
-		const values = Array.from({ length: 1 + Math.floor(random() * 300) }, () => Math.floor(random() ** 3 * 1000)).sort((a, b) => a - b);
-		const rows = Array.from({ length: 100 }, (_, i) => ({ lo: i * 10, hi: i * 10 + 10 }));
+		const values = Array.from({ length: 1 + Math.floor(random() * 300) }, () =>
+			Math.floor(random() ** 3 * 1000),
+		).sort((a, b) => a - b);
+		const rows = Array.from({ length: 100 }, (_, i) => ({
+			lo: i * 10,
+			hi: i * 10 + 10,
+		}));
 		const counts = new Array(100).fill(0);
 		for (const v of values) counts[Math.floor(v / 10)]++;
 		for (const p of [0.5, 0.9, 0.99]) {
 			const truth = values[Math.ceil(p * values.length) - 1];
 			const got = valueAt(rows, percentile(counts, p));
-			assert.ok(Math.floor(got / 10) === Math.floor(truth / 10), `p${p}: ${got} and ${truth}`);
+			assert.ok(
+				Math.floor(got / 10) === Math.floor(truth / 10),
+				`p${p}: ${got} and ${truth}`,
+			);
 		}
 	}
 });
@@ -82,13 +139,22 @@ test("percentiles are in the bucket of the true value", () => {
 test("percentiles of nothing, and of buckets without bounds", () => {
 	assert.equal(percentile([0, 0], 0.5), null);
 	assert.equal(valueAt([], null), null);
-	const rows = [{ lo: null, hi: 0 }, { lo: 0, hi: 10 }, { lo: 10, hi: null }];
+	const rows = [
+		{ lo: null, hi: 0 },
+		{ lo: 0, hi: 10 },
+		{ lo: 10, hi: null },
+	];
 	assert.equal(valueAt(rows, percentile([5, 0, 0], 0.5)), 0);
 	assert.equal(valueAt(rows, percentile([0, 0, 5], 0.5)), 10);
 });
 
 test("a value's place among the rows", () => {
-	const rows = [{ lo: null, hi: 0 }, { lo: 0, hi: 10 }, { lo: 10, hi: 20 }, { lo: 20, hi: null }];
+	const rows = [
+		{ lo: null, hi: 0 },
+		{ lo: 0, hi: 10 },
+		{ lo: 10, hi: 20 },
+		{ lo: 20, hi: null },
+	];
 	assert.equal(placeOf(rows, 5), 1.5);
 	assert.equal(placeOf(rows, 10), 2);
 	assert.equal(placeOf(rows, -3), 0.5);

@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CLASSES, KEY_HUES, LEVELS, classOf, classValue, levels, logScale, linearScale, ramp, roundMax, shade } from "../src/colour.js";
+import {
+	CLASSES,
+	KEY_HUES,
+	LEVELS,
+	classOf,
+	classValue,
+	levels,
+	logScale,
+	linearScale,
+	ramp,
+	roundMax,
+	shade,
+} from "../src/colour.js";
 
-const channels = (px) => [px & 255, px >> 8 & 255, px >> 16 & 255];
+const channels = (px) => [px & 255, (px >> 8) & 255, (px >> 16) & 255];
 const light = (px) => {
-	const [r, g, b] = channels(px).map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+	const [r, g, b] = channels(px).map((c) =>
+		c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4,
+	);
 	return Math.cbrt(0.2126 * r + 0.7152 * g + 0.0722 * b);
 };
 
@@ -16,8 +30,15 @@ test("ramps go one way in lightness, in even steps", () => {
 			const sign = dark ? 1 : -1;
 			const step = (l.at(-1) - l[0]) / (LEVELS - 1);
 			for (let i = 16; i < LEVELS; i += 16) {
-				assert.ok(sign * (l[i] - l[i - 16]) > 0, `hue ${hue} dark ${dark} at ${i}`);
-				if (hue < 0) assert.ok(Math.abs((l[i] - l[i - 16]) / 16 / step - 1) < 0.5, `even at ${i}`);
+				assert.ok(
+					sign * (l[i] - l[i - 16]) > 0,
+					`hue ${hue} dark ${dark} at ${i}`,
+				);
+				if (hue < 0)
+					assert.ok(
+						Math.abs((l[i] - l[i - 16]) / 16 / step - 1) < 0.5,
+						`even at ${i}`,
+					);
 			}
 		}
 	}
@@ -50,14 +71,18 @@ test("linear and log: one is visible, the greatest is the strongest, more is cla
 
 test("rank: by how many cells have less, not by how much", () => {
 	const hist = new Uint32Array(CLASSES);
-	hist[1] = 50; hist[2] = 30; hist[200] = 20;
+	hist[1] = 50;
+	hist[2] = 30;
+	hist[200] = 20;
 	const t = levels("rank", 200, hist);
 	assert.ok(t[1] < t[2] && t[2] < t[200]);
 	assert.equal(t[1], 1 + Math.round(0.25 * (LEVELS - 2)));
 	assert.equal(t[2], 1 + Math.round(0.65 * (LEVELS - 2)));
 	// the same picture whatever the size of the greatest
 	const other = new Uint32Array(CLASSES);
-	other[1] = 50; other[2] = 30; other[1000] = 20;
+	other[1] = 50;
+	other[2] = 30;
+	other[1000] = 20;
 	assert.equal(levels("rank", 1, other)[1000], t[200]);
 });
 

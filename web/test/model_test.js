@@ -6,30 +6,62 @@ import { HeatMap } from "../src/heatmap.js";
 
 const run = (script = "", hz = 10) => new Run({ id: 1, script, nodes: [], hz, args: [] });
 const T0 = Date.now();
-const tick = (n, aggregations, more = {}) => ({ type: "tick", node: "a@h", time: T0 + n * 100, aggregations, fired: n, cost: 1, ...more });
+const tick = (n, aggregations, more = {}) => ({
+	type: "tick",
+	node: "a@h",
+	time: T0 + n * 100,
+	aggregations,
+	fired: n,
+	cost: 1,
+	...more,
+});
 const q = (keys, buckets) => ({ aggregation: "t", function: "quantize", keys, buckets, normal: 1 });
 const b = (lo, hi, count) => ({ lo, hi, count });
 
-function heat(r, name = "t", setup = {})
-{
+function heat(r, name = "t", setup = {}) {
 	const map = new HeatMap(r.aggregations.get(name));
-	map.configure({ cols: 5, bin: 1, live: true, from: 0, shown: new Uint8Array(64).fill(1), hueOf: null, scale: "log", clamp: 0, dark: false, ...setup });
+	map.configure({
+		cols: 5,
+		bin: 1,
+		live: true,
+		from: 0,
+		shown: new Uint8Array(64).fill(1),
+		hueOf: null,
+		scale: "log",
+		clamp: 0,
+		dark: false,
+		...setup,
+	});
 	map.update(r.lastSlot, 0);
 	return map;
 }
-const columns = (map) => Array.from({ length: map.cols }, (_, i) => [...map.cell(map.head - map.cols + 1 + i, 0).counts]);
+const columns = (map) =>
+	Array.from({ length: map.cols }, (_, i) => [
+		...map.cell(map.head - map.cols + 1 + i, 0).counts,
+	]);
 
 test("cells of the picture are the counts that came", () => {
 	const r = run();
-	r.line({ type: "shape", node: "a@h", aggregations: [{ aggregation: "t", function: "quantize", params: [], keys: 1 }] });
+	r.line({
+		type: "shape",
+		node: "a@h",
+		aggregations: [{ aggregation: "t", function: "quantize", params: [], keys: 1 }],
+	});
 	r.line(tick(0, [q(["x"], [b(1, 2, 3), b(4, 8, 1)])]));
 	r.line(tick(1, []));
 	r.line(tick(2, [q(["x"], [b(2, 4, 7)]), q(["y"], [b(2, 4, 2)])]));
 	const map = heat(r);
-	assert.deepEqual(columns(map).slice(2), [[3, 0, 1], [0, 0, 0], [0, 9, 0]]);
+	assert.deepEqual(columns(map).slice(2), [
+		[3, 0, 1],
+		[0, 0, 0],
+		[0, 9, 0],
+	]);
 	assert.deepEqual([...map.known].filter(Boolean).length, 3);
 	assert.equal(map.cell(map.head, 1).total, 9);
-	assert.deepEqual(r.views().map((v) => v.kind), ["heat"]);
+	assert.deepEqual(
+		r.views().map((v) => v.kind),
+		["heat"],
+	);
 });
 
 test("a tick draws only its own column; new rows draw all", () => {
@@ -71,21 +103,38 @@ test("isolated keys: only what is shown counts", () => {
 	const r = run();
 	r.line(tick(0, [q(["x"], [b(1, 2, 3)]), q(["y"], [b(1, 2, 5)])]));
 	assert.deepEqual(columns(heat(r, "t", { shown: Uint8Array.of(0, 1) })).at(-1), [5]);
-	const keys = r.aggregations.get("t").countsByKey(r.firstSlot, r.lastSlot + 1, null, () => true);
-	assert.deepEqual([...keys], [[0, 3], [1, 5]]);
+	const keys = r.aggregations
+		.get("t")
+		.countsByKey(r.firstSlot, r.lastSlot + 1, null, () => true);
+	assert.deepEqual(
+		[...keys],
+		[
+			[0, 3],
+			[1, 5],
+		],
+	);
 });
 
 test("columns of several slots add up; a fixed range stays", () => {
 	const r = run();
 	for (let n = 0; n < 40; n++) r.line(tick(n, [q([], [b(1, 2, 1)])]));
-	const map = heat(r, "t", { bin: 5, cols: 4, live: false, from: Math.floor(r.firstSlot / 5) + 1 });
-	assert.deepEqual(columns(map).map((c) => c[0]), [5, 5, 5, 5]);
+	const map = heat(r, "t", {
+		bin: 5,
+		cols: 4,
+		live: false,
+		from: Math.floor(r.firstSlot / 5) + 1,
+	});
+	assert.deepEqual(
+		columns(map).map((c) => c[0]),
+		[5, 5, 5, 5],
+	);
 });
 
 test("jitter of ticks leaves no holes; a long silence does", () => {
 	const r = run();
 	let n = 0;
-	for (const late of [0, 60, -40, 90, 130, -20, 0]) r.line(tick(n++, [], { time: T0 + n * 100 + late }));
+	for (const late of [0, 60, -40, 90, 130, -20, 0])
+		r.line(tick(n++, [], { time: T0 + n * 100 + late }));
 	assert.equal(r.lastSlot - r.firstSlot, 6);
 	r.line(tick(60, []));
 	assert.ok(r.lastSlot - r.firstSlot > 50);
@@ -102,23 +151,76 @@ test("two nodes are put together in time though their clocks differ", () => {
 });
 
 test("views: lists by kind of key, stacks a flame graph", () => {
-	const r = run("x { @a[probefunc] = count(); @b[probefunc] = sum(1); @c = count(); @s[ustack()] = count(); }");
-	for (const [aggregation, keys] of [["a", 1], ["b", 1], ["c", 0], ["s", 1]])
-		r.line({ type: "shape", node: "a@h", aggregations: [{ aggregation, function: aggregation === "b" ? "sum" : "count", params: [], keys }] });
-	assert.deepEqual(r.views().map((v) => [v.kind, v.aggs?.map((a) => a.name)]), [["list", ["a", "b"]], ["list", ["c"]], ["list", ["s"]]]);
-	r.line(tick(0, [{ aggregation: "s", function: "count", keys: [["a:b/1+0x8", "c:d/2"]], value: 1, normal: 1 }]));
+	const r = run(
+		"x { @a[probefunc] = count(); @b[probefunc] = sum(1); @c = count(); @s[ustack()] = count(); }",
+	);
+	for (const [aggregation, keys] of [
+		["a", 1],
+		["b", 1],
+		["c", 0],
+		["s", 1],
+	])
+		r.line({
+			type: "shape",
+			node: "a@h",
+			aggregations: [
+				{
+					aggregation,
+					function: aggregation === "b" ? "sum" : "count",
+					params: [],
+					keys,
+				},
+			],
+		});
+	assert.deepEqual(
+		r.views().map((v) => [v.kind, v.aggs?.map((a) => a.name)]),
+		[
+			["list", ["a", "b"]],
+			["list", ["c"]],
+			["list", ["s"]],
+		],
+	);
+	r.line(
+		tick(0, [
+			{
+				aggregation: "s",
+				function: "count",
+				keys: [["a:b/1+0x8", "c:d/2"]],
+				value: 1,
+				normal: 1,
+			},
+		]),
+	);
 	assert.equal(r.views().at(-1).kind, "flame");
 });
 
 test("aggregations of one clause or one printa share a list, others with the same words do not", () => {
 	const views = (script, names) => {
 		const r = run(script);
-		for (const aggregation of names) r.line({ type: "shape", aggregations: [{ aggregation, function: "count", params: [], keys: 1 }] });
+		for (const aggregation of names)
+			r.line({
+				type: "shape",
+				aggregations: [
+					{ aggregation, function: "count", params: [], keys: 1 },
+				],
+			});
 		return r.views().map((v) => v.aggs.map((a) => a.name).join());
 	};
-	assert.deepEqual(views("a { @x[f] = count(); } b { /* @y[g] */ @y[f] = count(); }", ["x", "y"]), ["x", "y"]);
-	assert.deepEqual(views("a { @x[f] = count(); @y[f] = count(); @z[g] = count(); }", ["x", "y", "z"]), ["x,y", "z"]);
-	assert.deepEqual(views('a { @x[f] = count(); } b { @y[f] = count(); } END { printa("%@d @n", @x, @y); }', ["x", "y"]), ["x,y"]);
+	assert.deepEqual(
+		views("a { @x[f] = count(); } b { /* @y[g] */ @y[f] = count(); }", ["x", "y"]),
+		["x", "y"],
+	);
+	assert.deepEqual(
+		views("a { @x[f] = count(); @y[f] = count(); @z[g] = count(); }", ["x", "y", "z"]),
+		["x,y", "z"],
+	);
+	assert.deepEqual(
+		views(
+			'a { @x[f] = count(); } b { @y[f] = count(); } END { printa("%@d @n", @x, @y); }',
+			["x", "y"],
+		),
+		["x,y"],
+	);
 });
 
 test("drops and errors are counted, by kind", () => {
@@ -127,7 +229,8 @@ test("drops and errors are counted, by kind", () => {
 	r.line({ type: "drop", kind: "PRINCIPAL", cpu: 0, drops: 3, total: 5, message: "3 drops" });
 	r.line({ type: "drop", kind: "DYNAMIC", cpu: null, drops: 1, total: 1, message: "1 drop" });
 	assert.equal(r.dropTotal, 6);
-	for (let i = 0; i < 3; i++) r.line({ type: "error", fault: "divide-by-zero", line: 3, message: "error ..." });
+	for (let i = 0; i < 3; i++)
+		r.line({ type: "error", fault: "divide-by-zero", line: 3, message: "error ..." });
 	assert.equal(r.faultCount, 3);
 	assert.equal(r.faults.size, 1);
 	r.line({ type: "error", tag: "D_SYNTAX", line: 1, column: 2, message: "no" });
@@ -136,16 +239,22 @@ test("drops and errors are counted, by kind", () => {
 
 test("an hour at speed stays small", () => {
 	const r = run();
-	const buckets = Array.from({ length: 64 }, (_, i) => b(i * 2, i * 2 + 2, 1 + i % 7));
+	const buckets = Array.from({ length: 64 }, (_, i) => b(i * 2, i * 2 + 2, 1 + (i % 7)));
 	for (let n = 0; n < 36000; n += 1) r.line(tick(n, [q([`k${n % 4}`], buckets)]));
 	const t = r.aggregations.get("t").timeline;
 	assert.ok(t.bytes < 64 << 20);
 	assert.ok(t.last - t.first + 1 <= 6000);
-	assert.equal(r.aggregations.get("t").total, 36000 * buckets.reduce((s, x) => s + x.count, 0));
+	assert.equal(
+		r.aggregations.get("t").total,
+		36000 * buckets.reduce((s, x) => s + x.count, 0),
+	);
 });
 
 test("the names of keys, from the script", () => {
-	assert.deepEqual(keyNames('x { @a[probefunc, f("a,b]", 2)] = count(); }', "a"), ["probefunc", 'f("a,b]", 2)']);
+	assert.deepEqual(keyNames('x { @a[probefunc, f("a,b]", 2)] = count(); }', "a"), [
+		"probefunc",
+		'f("a,b]", 2)',
+	]);
 	assert.deepEqual(keyNames("x { @[args[0]->name] = count(); }", "_"), ["args[0]->name"]);
 	assert.deepEqual(keyNames("x { @n = count(); }", "n"), []);
 });

@@ -16,22 +16,31 @@ erlang*:::function-return
 export const SCENES = {
 	empty: {},
 	heat: { script: SEED, wait: 32000, hover: true },
-	quantize: { script: `/* two nodes */\n${SEED.replace("/ 1000, 0, 63, 2", "").replace("lquantize", "quantize")}`, wait: 16000, hues: true },
-	list: { script: `erlang*:::function-return
+	quantize: {
+		script: `/* two nodes */\n${SEED.replace("/ 1000, 0, 63, 2", "").replace("lquantize", "quantize")}`,
+		wait: 16000,
+		hues: true,
+	},
+	list: {
+		script: `erlang*:::function-return
 {
 	@calls[copyinstr(arg1)] = count();
 	@ns[copyinstr(arg1)] = avg(vtimestamp - self->at);
 }
-`, wait: 6000 },
+`,
+		wait: 6000,
+	},
 	error: { script: SEED.replace("vtimestamp;", "nosuchthing;"), wait: 500 },
 	flame: { script: "profile-97\n{\n\t@[ustack()] = count();\n}\n", wait: 3000 },
-	log: { script: '/* drops */\nerlang*:::process-spawn\n{\n\tprintf("spawned %s by %s\\n", copyinstr(arg0), copyinstr(arg1));\n\t@ = count();\n}\n', wait: 4000 },
+	log: {
+		script: '/* drops */\nerlang*:::process-spawn\n{\n\tprintf("spawned %s by %s\\n", copyinstr(arg0), copyinstr(arg1));\n\t@ = count();\n}\n',
+		wait: 4000,
+	},
 	help: { help: true },
 	menu: { menu: true },
 };
 
-async function shoot(page, scene, name, folder)
-{
+async function shoot(page, scene, name, folder) {
 	if (scene.script) {
 		await page.evaluate(() => globalThis.erltrace.setWindow(30));
 		await page.evaluate((text) => globalThis.erltrace.editor.set(text), scene.script);
@@ -52,15 +61,25 @@ async function shoot(page, scene, name, folder)
 const folder = process.argv[2] ?? "/tmp/shots";
 mkdirSync(folder, { recursive: true });
 const server = await serve();
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
-for (const size of [{ width: 1440, height: 900 }, { width: 900, height: 700 }]) {
+const browser = await chromium.launch({
+	executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+	args: ["--no-sandbox"],
+});
+for (const size of [
+	{ width: 1440, height: 900 },
+	{ width: 900, height: 700 },
+]) {
 	for (const colorScheme of ["light", "dark"]) {
 		for (const [name, scene] of Object.entries(SCENES)) {
 			if (process.argv[3] && !process.argv[3].split(",").includes(name)) continue;
-			if (process.argv[4] && process.argv[4] !== `${colorScheme}-${size.width}`) continue;
+			if (process.argv[4] && process.argv[4] !== `${colorScheme}-${size.width}`)
+				continue;
 			const context = await browser.newContext({ viewport: size, colorScheme });
 			const page = await context.newPage();
-			page.on("console", (m) => { if (["error", "warning"].includes(m.type())) console.log(name, m.text()); });
+			page.on("console", (m) => {
+				if (["error", "warning"].includes(m.type()))
+					console.log(name, m.text());
+			});
 			page.on("pageerror", (e) => console.log(name, e.stack));
 			await page.goto(`http://127.0.0.1:${server.port}/#token=dev`);
 			await page.waitForFunction(() => globalThis.erltrace?.nodes);

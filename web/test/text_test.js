@@ -40,7 +40,8 @@ test("ranges, with bounds missing", () => {
 });
 
 test("units guessed from the script", () => {
-	const s = "{ @time[copyinstr(arg1)] = lquantize((vtimestamp - self->t[copyinstr(arg1)] ) / 1000, 0, 63, 2); @c[1] = count(); @q = quantize(timestamp - self->t); }";
+	const s =
+		"{ @time[copyinstr(arg1)] = lquantize((vtimestamp - self->t[copyinstr(arg1)] ) / 1000, 0, 63, 2); @c[1] = count(); @q = quantize(timestamp - self->t); }";
 	assert.equal(guessUnit(s, "time"), "us");
 	assert.equal(guessUnit(s, "c"), "none");
 	assert.equal(guessUnit(s, "q"), "ns");
@@ -61,21 +62,42 @@ test("arguments are split at blanks, quotes keep them", () => {
 	assert.deepEqual(splitArgs("  "), []);
 });
 
-function small()
-{
+function small() {
 	const r = new Run({ id: 1, script: "s", nodes: [], hz: 10, args: [] });
 	const time = Math.floor(Date.now() / 100) * 100;
-	r.line({ type: "tick", node: "a@h", time, fired: 1, cost: 0, aggregations: [
-		{ aggregation: "t", function: "lquantize", keys: ['a,"b"'], buckets: [{ lo: null, hi: 0, count: 2 }, { lo: 10, hi: null, count: 1 }], normal: 1 },
-		{ aggregation: "c", function: "sum", keys: ["=1+1"], value: -7, normal: 1 }] });
+	r.line({
+		type: "tick",
+		node: "a@h",
+		time,
+		fired: 1,
+		cost: 0,
+		aggregations: [
+			{
+				aggregation: "t",
+				function: "lquantize",
+				keys: ['a,"b"'],
+				buckets: [
+					{ lo: null, hi: 0, count: 2 },
+					{ lo: 10, hi: null, count: 1 },
+				],
+				normal: 1,
+			},
+			{ aggregation: "c", function: "sum", keys: ["=1+1"], value: -7, normal: 1 },
+		],
+	});
 	return { r, when: new Date(time).toISOString() };
 }
 
 test("CSV: quoted, formulas disarmed, bounds missing are empty", () => {
 	const { r, when } = small();
-	assert.equal(toCSV(r, [r.aggregations.get("t")]),
-		`time,node,aggregation,function,key1,lo,hi,count\r\n${when},a@h,t,lquantize,"a,""b""",,0,2\r\n${when},a@h,t,lquantize,"a,""b""",10,,1\r\n`);
-	assert.equal(toCSV(r, [r.aggregations.get("c")]), `time,node,aggregation,function,key1,value\r\n${when},a@h,c,sum,'=1+1,-7\r\n`);
+	assert.equal(
+		toCSV(r, [r.aggregations.get("t")]),
+		`time,node,aggregation,function,key1,lo,hi,count\r\n${when},a@h,t,lquantize,"a,""b""",,0,2\r\n${when},a@h,t,lquantize,"a,""b""",10,,1\r\n`,
+	);
+	assert.equal(
+		toCSV(r, [r.aggregations.get("c")]),
+		`time,node,aggregation,function,key1,value\r\n${when},a@h,c,sum,'=1+1,-7\r\n`,
+	);
 	assert.equal(field(["x", "y"]), "x;y");
 	assert.equal(field("a\nb"), '"a\nb"');
 });
@@ -83,9 +105,25 @@ test("CSV: quoted, formulas disarmed, bounds missing are empty", () => {
 test("JSON: with times, as it came", () => {
 	const { r, when } = small();
 	const got = JSON.parse(toJSON(r, [...r.aggregations.values()]));
-	assert.deepEqual(got.aggregations[0].ticks, [{ time: when, node: "a@h", keys: ['a,"b"'], buckets: [{ lo: null, hi: 0, count: 2 }, { lo: 10, hi: null, count: 1 }] }]);
-	assert.deepEqual(got.aggregations[1].ticks, [{ time: when, node: "a@h", keys: ["=1+1"], value: -7 }]);
-	assert.deepEqual(JSON.parse(toJSON(r, [r.aggregations.get("t")], { from: 0, to: 1 })).aggregations[0].ticks, []);
+	assert.deepEqual(got.aggregations[0].ticks, [
+		{
+			time: when,
+			node: "a@h",
+			keys: ['a,"b"'],
+			buckets: [
+				{ lo: null, hi: 0, count: 2 },
+				{ lo: 10, hi: null, count: 1 },
+			],
+		},
+	]);
+	assert.deepEqual(got.aggregations[1].ticks, [
+		{ time: when, node: "a@h", keys: ["=1+1"], value: -7 },
+	]);
+	assert.deepEqual(
+		JSON.parse(toJSON(r, [r.aggregations.get("t")], { from: 0, to: 1 })).aggregations[0]
+			.ticks,
+		[],
+	);
 });
 
 test("the log: lines, parts of lines, stacks; the oldest go", () => {
@@ -95,14 +133,21 @@ test("the log: lines, parts of lines, stacks; the oldest go", () => {
 	log.line({ type: "probe" });
 	log.line({ type: "ustack", values: [["f+0x1", "g"]] });
 	log.line({ type: "trace", values: [5] });
-	assert.deepEqual(log.entries.map((e) => e.text), ["ab", "c", "    f+0x1", "    g", "5"]);
+	assert.deepEqual(
+		log.entries.map((e) => e.text),
+		["ab", "c", "    f+0x1", "    g", "5"],
+	);
 	for (let i = 0; i < 10000; i++) log.note("printf", String(i));
 	assert.ok(log.entries.length < 5000);
 	assert.equal(log.count, 10005);
 });
 
 test("a tree of stacks, its boxes and its table", () => {
-	const root = buildTree([{ keys: [["c+0x4", "b", "a"]], value: 3 }, { keys: [["b", "a"]], value: 1 }, { keys: [["a", "b", "a"]], value: 2 }]);
+	const root = buildTree([
+		{ keys: [["c+0x4", "b", "a"]], value: 3 },
+		{ keys: [["b", "a"]], value: 1 },
+		{ keys: [["a", "b", "a"]], value: 2 },
+	]);
 	assert.equal(root.value, 6);
 	const a = root.children.get("a");
 	assert.deepEqual([a.value, a.self, a.children.get("b").self], [6, 0, 1]);
@@ -111,14 +156,16 @@ test("a tree of stacks, its boxes and its table", () => {
 	const c = boxes.find((x) => x.node.name === "c");
 	assert.equal(c.w, 0.5);
 	assert.equal(findAgain(root, c.node), c.node);
-	assert.deepEqual(frameTable(root).find((f) => f.name === "a"), { name: "a", self: 2, total: 6 });
+	assert.deepEqual(
+		frameTable(root).find((f) => f.name === "a"),
+		{ name: "a", self: 2, total: 6 },
+	);
 	const keyed = buildTree([{ keys: ["node", ["x"]], value: 1 }]);
 	assert.equal(keyed.children.get("node").children.get("x").self, 1);
 });
 
 // [text, type] of each token that has a type
-function tokens(source)
-{
+function tokens(source) {
 	const d = tokenizer(readWords());
 	const state = d.startState();
 	const out = [];
@@ -166,7 +213,8 @@ tick-1s, BEGIN { x = y ? 1 : 2; }`);
 
 test("D: every script of the library is read to its end", () => {
 	const dir = new URL("../../scripts/", import.meta.url);
-	for (const name of readdirSync(dir).filter((n) => n.endsWith(".d"))) assert.ok(tokens(readFileSync(new URL(name, dir), "utf8")).length > 5, name);
+	for (const name of readdirSync(dir).filter((n) => n.endsWith(".d")))
+		assert.ok(tokens(readFileSync(new URL(name, dir), "utf8")).length > 5, name);
 });
 
 test("where a probe can stand", () => {
@@ -204,6 +252,10 @@ test("nothing of the page makes HTML or code out of text", () => {
 	const dir = new URL("../src/", import.meta.url);
 	for (const name of readdirSync(dir).filter((n) => n.endsWith(".js"))) {
 		const text = readFileSync(new URL(name, dir), "utf8");
-		assert.doesNotMatch(text, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|https?:\/\//, name);
+		assert.doesNotMatch(
+			text,
+			/innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|https?:\/\//,
+			name,
+		);
 	}
 });
