@@ -12,6 +12,10 @@ import { load, store, theme } from "./theme.js";
 const SLOW = 500; // ms between refreshes of texts
 
 export const WINDOWS = [30, 60, 120, 300, 600];
+// How several nodes are shown: summed up, or a view each.
+export const TOGETHER = -1;
+export const EACH = -2;
+
 export const RATES = [1, 2, 5, 10];
 
 const FIRST_SCRIPT = `/* Calls of lists functions: how long they take. Ctrl-Enter runs it. */
@@ -48,7 +52,7 @@ export class App {
 		this.nextId = 1;
 		this.paused = null; // a slot: what came later is not shown
 		this.range = null; // {from, to}: slots zoomed to
-		this.onlyNode = -1; // index of the one node shown; -1: all together
+		this.onlyNode = TOGETHER; // or EACH, or the index of the one node shown
 		this.help = false;
 		this.side = true; // the editor is shown
 		this.problem = ""; // of the last request
@@ -268,7 +272,7 @@ export class App {
 		});
 		this.paused = null;
 		this.range = null;
-		this.onlyNode = -1;
+		this.onlyNode = TOGETHER;
 		this.editor?.show([]);
 		this.connection.send({
 			type: "run",
@@ -293,6 +297,23 @@ export class App {
 		this.paused = this.paused === null ? this.run.lastSlot : null;
 		this.changed();
 		this.paint();
+	}
+
+	// The same state as views of one node are to see it.
+	forNode(index) {
+		this.perNode ??= new Map();
+		let one = this.perNode.get(index);
+		if (!one) {
+			one = Object.create(this, {
+				onlyNode: { value: index },
+				nodeShown: { value: (node) => node === index },
+				// What changes the state changes that of all.
+				paint: { value: () => this.paint() },
+				zoom: { value: (range) => this.zoom(range) },
+			});
+			this.perNode.set(index, one);
+		}
+		return one;
 	}
 
 	// The newest slot to be shown.

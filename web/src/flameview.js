@@ -34,7 +34,7 @@ function frameColour(name, dark) {
 	return c;
 }
 
-export function FlameView({ app, view }) {
+export function FlameView({ app, view, where }) {
 	const { agg } = view;
 	const canvas = useRef(null);
 	const s = useRef({ root: buildTree([]), top: null, made: 0, boxes: [], depth: 0 });
@@ -179,7 +179,7 @@ export function FlameView({ app, view }) {
 	const percent = (n) => `${number(root.value ? (100 * n) / root.value : 0, "none", 3)} %`;
 
 	return html`<${Card} title=${agg.title}
-		note=${`${agg.fn} by stack, ${app.range ? "in the time shown" : "since the start"}`}
+		note=${`${where}${agg.fn} by stack, ${app.range ? "in the time shown" : "since the start"}`}
 		class="flame" tools=${html`
 			${zoomed && html`<button class="accent"
 				onClick=${() => zoom(null)}>All frames</button>`}

@@ -99,7 +99,7 @@ function keyTotals(agg, nodeShown = () => true) {
 	return totals;
 }
 
-export function HeatView({ app, view }) {
+export function HeatView({ app, view, where }) {
 	const { agg } = view;
 	const [unit, setUnit] = useState(agg.unit);
 	const [scale, setScale] = useState("log");
@@ -230,7 +230,7 @@ export function HeatView({ app, view }) {
 	const png = () => heat.current.picture(`${agg.title} ${agg.fn}`);
 
 	return html`<${Card} title=${agg.title}
-		note=${`${agg.fn}${agg.params.length ? `(${agg.params.join(", ")})` : ""}`}
+		note=${`${where}${agg.fn}${agg.params.length ? `(${agg.params.join(", ")})` : ""}`}
 		class="heat" tools=${html`
 			${(app.range || rowsZoomed) && html`<button class="accent"
 				onClick=${reset} title="Back to live (0)">Reset zoom</button>`}

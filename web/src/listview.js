@@ -12,7 +12,7 @@ const FEW = 40;
 const SPARK_W = 96,
 	SPARK_H = 20;
 
-export function ListView({ app, view }) {
+export function ListView({ app, view, where }) {
 	const { aggs, keyNames } = view;
 	const [units, setUnits] = useState({});
 	const [by, setBy] = useState({ column: 0, what: "value", down: true });
@@ -55,7 +55,7 @@ export function ListView({ app, view }) {
 	};
 
 	return html`<${Card} title=${aggs.map((a) => a.title).join("  ")}
-		note=${app.range ? "in the time shown" : "since the start"} class="list"
+		note=${where + (app.range ? "in the time shown" : "since the start")} class="list"
 		tools=${html`
 			${aggs
 				.filter((a) => a.fn !== "count")

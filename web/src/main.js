@@ -9,7 +9,7 @@
 import { html } from "htm/preact";
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { App, RATES, WINDOWS } from "./app.js";
+import { App, EACH, RATES, TOGETHER, WINDOWS } from "./app.js";
 import { Banner } from "./banner.js";
 import { createEditor } from "./editor.js";
 import { FlameView } from "./flameview.js";
@@ -81,7 +81,11 @@ function Header({ app }) {
 			run.nodeNames.length > 1 &&
 			html`<${Choice} label="Show" value=${app.onlyNode}
 				onChange=${(v) => app.showNode(Number(v))}
-			options=${[[-1, "all nodes together"], ...run.nodeNames.map((n, i) => [i, n])]} />`
+			options=${[
+				[TOGETHER, "all nodes together"],
+				[EACH, "each node by itself"],
+				...run.nodeNames.map((n, i) => [i, n]),
+			]} />`
 		}
 		<${Choice} label="Last" value=${app.window}
 			options=${WINDOWS.map((w) => [w, seconds(w)])}
@@ -174,10 +178,12 @@ function Views({ app }) {
 	return html`<div class="cards">
 		${app.link !== "up" && html`<p class="strip bad" role="alert">
 			${app.linkMessage}</p>`}
-		${views.map((v) => {
+		${views.flatMap((v) => {
 			const View = { heat: HeatView, list: ListView, flame: FlameView }[v.kind];
-			return html`<${View} key=${`${run.id} ${v.kind} ${v.id}`} app=${app}
-				view=${v} />`;
+			const key = `${run.id} ${v.kind} ${v.id}`;
+			if (app.onlyNode !== EACH) return html`<${View} key=${key} app=${app} view=${v} where="" />`;
+			return run.nodeNames.map((node, i) => html`<${View} key=${`${key} ${node}`}
+				app=${app.forNode(i)} view=${v} where=${`${node} · `} />`);
 		})}
 		${log && html`<${LogView} key=${`${run.id} log`} app=${app} run=${run} />`}
 		${

@@ -256,9 +256,12 @@ export class Scalar extends Aggregation {
 				.map((_, i) => (nodeShown(i) ? 1 : 0))
 				.join("");
 			const name = `${range.from} ${range.to} ${nodes} ${Math.min(range.to, this.timeline.last)}`;
-			if (this.kept?.name !== name)
-				this.kept = { name, sums: this.sums(nodeShown, range) };
-			return this.kept.sums;
+			this.kept ??= new Map();
+			if (!this.kept.has(name)) {
+				if (this.kept.size > 16) this.kept.clear();
+				this.kept.set(name, this.sums(nodeShown, range));
+			}
+			return this.kept.get(name);
 		}
 		return this.sums(nodeShown, null);
 	}

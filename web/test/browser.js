@@ -222,6 +222,19 @@ const steps = {
 		return page;
 	},
 
+	async "nodes together, each by itself, one"() {
+		const page = await open();
+		await start(page, `/* two nodes */ ${HEAT}`);
+		const show = page.getByLabel("Show", { exact: true });
+		await show.selectOption("each node by itself");
+		await page.locator(".heat").nth(1).waitFor();
+		assert.equal(await page.locator(".list").count(), 2);
+		await page.locator(".heat").first().getByText("demo@here").waitFor();
+		await show.selectOption("shop@here");
+		assert.equal(await page.locator(".heat").count(), 1);
+		return page;
+	},
+
 	async "keys: help, theme, window, editor"() {
 		const page = await open();
 		await start(page, HEAT);
