@@ -2,7 +2,7 @@
 // The frame of every view: title, tools, the picture, and the table behind it.
 import { html } from "htm/preact";
 import { useEffect, useState } from "preact/hooks";
-import { fileName, save, toCSV, toJSON } from "./export.js";
+import { csvParts, fileName, jsonParts, save, toBlob } from "./export.js";
 import { Menu, Toggle } from "./menu.js";
 
 const HIDDEN_EVERY = 5000; // ms between refreshes of a table only screen readers see
@@ -49,13 +49,10 @@ function Slow({ ms, of }) {
 
 export function ExportMenu({ app, aggs, name, png }) {
 	const { run } = app;
-	const text = (kind, make) =>
-		save(
-			fileName(name, kind),
-			new Blob([make(run, aggs, app.range)], {
-				type: kind === "csv" ? "text/csv" : "application/json",
-			}),
-		);
+	const text = async (kind, make) => {
+		const type = kind === "csv" ? "text/csv" : "application/json";
+		save(fileName(name, kind), await toBlob(make(run, aggs, app.range), type));
+	};
 	return html`<${Menu} label="Export" title="Export what is shown, or its numbers" right>
 		${(close) => html`<ul>
 			${
@@ -66,11 +63,11 @@ export function ExportMenu({ app, aggs, name, png }) {
 				}}>PNG, the picture</button></li>`
 			}
 			<li><button class="item" onClick=${() => {
-				text("csv", toCSV);
+				text("csv", csvParts);
 				close();
 			}}>CSV, all of ${app.range ? "the zoom" : "the history"}</button></li>
 			<li><button class="item" onClick=${() => {
-				text("json", toJSON);
+				text("json", jsonParts);
 				close();
 			}}>JSON, with times</button></li>
 		</ul>`}

@@ -55,53 +55,64 @@ export function* records(run, agg, range) {
 	}
 }
 
-export function toCSV(run, aggs, range) {
+// Both are made piece by piece: ten minutes of many keys do not fit into one string.
+export function* csvParts(run, aggs, range) {
 	const keys = Math.max(0, ...aggs.map((a) => a.nkeys ?? 0));
 	const dist = aggs.some((a) => a.buckets);
 	const head = ["time", "node", "aggregation", "function"];
 	for (let i = 1; i <= keys; i++) head.push(`key${i}`);
-	head.push(...(dist ? ["lo", "hi", "count"] : ["value"]));
-	const out = [csvLine(head)];
+	yield csvLine([...head, ...(dist ? ["lo", "hi", "count"] : ["value"])]);
 	for (const agg of aggs) {
 		for (const r of records(run, agg, range)) {
-			const start = [r.time, r.node, agg.name, agg.fn];
-			for (let i = 0; i < keys; i++) start.push(r.keys[i]);
-			if (r.buckets)
-				for (const b of r.buckets)
-					out.push(csvLine([...start, b.lo, b.hi, b.count]));
+			const first = [r.time, r.node, agg.name, agg.fn];
+			for (let i = 0; i < keys; i++) first.push(r.keys[i]);
+			const start = first.map(field).join(",");
+			if (!r.buckets) yield `${start},${dist ? ",," : ""}${field(r.value)}\r\n`;
 			else
-				out.push(
-					csvLine(
-						dist
-							? [...start, "", "", r.value]
-							: [...start, r.value],
-					),
-				);
+				for (const b of r.buckets)
+					yield `${start},${field(b.lo)},${field(b.hi)},${b.count}\r\n`;
 		}
 	}
-	return out.join("");
 }
 
-export function toJSON(run, aggs, range) {
-	return JSON.stringify(
-		{
-			script: run.source,
-			nodes: run.nodeNames,
-			hz: run.hz,
-			aggregations: aggs.map((a) => ({
-				aggregation: a.name,
-				function: a.fn,
-				params: a.params,
-				unit: a.unit,
-				coarse: a.timeline.coarse > a.timeline.first,
-				ticks: [...records(run, a, range)],
-			})),
-			drops: [...run.drops.values()],
-			errors: [...run.faults.values()],
-		},
-		null,
-		1,
-	);
+export function* jsonParts(run, aggs, range) {
+	const { source: script, nodeNames: nodes, hz } = run;
+	const drops = [...run.drops.values()];
+	const errors = [...run.faults.values()];
+	yield `${JSON.stringify({ script, nodes, hz, drops, errors }).slice(0, -1)},"aggregations":[`;
+	for (const [i, a] of aggs.entries()) {
+		const head = {
+			aggregation: a.name,
+			function: a.fn,
+			params: a.params,
+			unit: a.unit,
+			coarse: a.timeline.coarse > a.timeline.first,
+		};
+		yield `${i ? "," : ""}\n${JSON.stringify(head).slice(0, -1)},"ticks":[`;
+		let comma = "\n";
+		for (const r of records(run, a, range)) {
+			yield comma + JSON.stringify(r);
+			comma = ",\n";
+		}
+		yield "]}";
+	}
+	yield "]}\n";
+}
+
+const PIECE = 4 << 20;
+
+// Parts as a Blob, which the browser keeps outside of the page; lets frames go on between pieces.
+export async function toBlob(parts, type) {
+	const pieces = [];
+	let text = "";
+	for (const p of parts) {
+		text += p;
+		if (text.length < PIECE) continue;
+		pieces.push(new Blob([text]));
+		text = "";
+		await new Promise((resolve) => setTimeout(resolve));
+	}
+	return new Blob([...pieces, text], { type });
 }
 
 export function save(name, blob) {

@@ -24,7 +24,7 @@ for (const kind of ["", " dense"]) {
 	}, kind);
 	await page.waitForFunction(() => globalThis.erltrace.run.ticks > 20);
 	const cdp = await page.context().newCDPSession(page);
-	await cdp.send("Performance.enable");
+	await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
 	const metrics = async () =>
 		Object.fromEntries(
 			(await cdp.send("Performance.getMetrics")).metrics.map((m) => [

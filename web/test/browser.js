@@ -128,7 +128,7 @@ const steps = {
 		await start(page, HEAT);
 		for (const [kind, says] of [
 			["CSV", /^time,node,aggregation,function,key1,lo,hi,count\r\n20/],
-			["JSON", /"aggregation": "time"/],
+			["JSON", /"aggregation":"time"/],
 			["PNG", /PNG/],
 		]) {
 			await page.locator(".heat").getByRole("button", { name: "Export" }).click();

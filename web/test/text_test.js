@@ -6,12 +6,15 @@ import { test } from "node:test";
 import { StringStream } from "@codemirror/language";
 import { readFragment, scriptFragment } from "../src/connection.js";
 import { probeTextAt, tokenizer } from "../src/d_language.js";
-import { field, toCSV, toJSON } from "../src/export.js";
+import { csvParts, field, jsonParts } from "../src/export.js";
 import { buildTree, findAgain, frameTable, layout } from "../src/flame.js";
 import { duration, exact, guessUnit, keyText, number, range, splitArgs } from "../src/format.js";
 import { Log } from "../src/log.js";
 import { Run } from "../src/model.js";
 import { prototype, readWords } from "../words.js";
+
+const toCSV = (...args) => [...csvParts(...args)].join("");
+const toJSON = (...args) => [...jsonParts(...args)].join("");
 
 test("numbers with units", () => {
 	assert.equal(number(1500, "ns"), "1.5 µs");
