@@ -13,6 +13,7 @@
 #   make bench      what an event costs; writes bench/results.json
 #   make fuzz       FUZZ_SECONDS=60 a target
 #   make asan       every test on a build with AddressSanitizer and UBSan
+#   make tsan       tests of many threads on a build with ThreadSanitizer
 #   make asan-erlang  those of the Erlang side, with such a library in the node
 #   make install    PREFIX=/usr/local, DESTDIR=
 #   make page       the live page, web/dist; needs npm. make test-page: its unit tests
@@ -256,6 +257,31 @@ asan: deps
 	@$(MAKE) --no-print-directory -j"$$(nproc)" all san-cli san-tests fuzzers $(SAN)/example
 	@BUILD=$(BUILD) BIN=$(SAN)/bin LIB=$(LIB) CC="$(CC)" tools/run-tests.sh asan
 
+# Tests of many threads, under ThreadSanitizer.
+TSAN := $(BUILD)/tsan
+TSANITIZE := -fsanitize=thread
+TSAN_NAMES := threads_test tables_test
+TSAN_LIB_OBJ := $(LIB_SRC:%.c=$(TSAN)/%.o)
+$(TSAN)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
+	$(call say,TSAN,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BASEFLAGS) $(CPPFLAGS) $(if $(ERL_INCLUDE),-I$(ERL_INCLUDE)) -O1 -g $(TSANITIZE) \
+		-MMD -MP -c -o $@ $<
+$(TSAN)/c_src/d/lib.o: $(BUILD)/d_libs.inc
+$(TSAN)/liberltrace.a: $(TSAN_LIB_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(TSAN_NAMES:%=$(TSAN)/test/%): $(TSAN)/%: $(TSAN)/%.o $(TSAN)/liberltrace.a
+	$(call say,LINK,$@)
+	$(Q)$(CLANG) $(TSANITIZE) -pthread -o $@ $^
+-include $(TSAN_LIB_OBJ:.o=.d)
+
+.PHONY: tsan
+tsan: deps
+	@$(MAKE) --no-print-directory -j"$$(nproc)" $(TSAN_NAMES:%=$(TSAN)/test/%)
+	@for t in $(TSAN_NAMES); do echo "$$t"; \
+		TSAN_OPTIONS="halt_on_error=1 $${TSAN_OPTIONS-}" $(TSAN)/test/$$t; done
+
 bench: all $(BENCHES)
 	@for b in $(BENCHES); do "$$b"; done
 	$(if $(HAVE_ERLANG),@BENCH_RESULTS=bench/results.json \
@@ -405,10 +431,10 @@ $(NIFSAN)/priv/erltrace.so: $(NIFSAN_OBJ)
 .PHONY: asan-erlang
 asan-erlang: erl-tests $(NIFSAN)/priv/erltrace.so
 	$(Q)mkdir -p $(NIFSAN)/ebin && cp $(EBIN)/* $(NIFSAN)/ebin/
-	@LD_PRELOAD=$$($(CLANG) -print-file-name=libclang_rt.asan-x86_64.so) \
+	@PRELOAD=$$($(CLANG) -print-file-name=libclang_rt.asan-x86_64.so) \
 	ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_sigbus=0:allow_user_segv_handler=1:use_sigaltstack=0:abort_on_error=1 \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-	BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) EBIN=$(NIFSAN)/ebin CC="$(CC)" tools/run-tests.sh erlang
+	BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) EBIN=$(NIFSAN)/ebin CC="$(CC)" tools/run-tests.sh nif
 
 # Types and documentation of the modules. The table of OTP's types takes a minute, once.
 .PHONY: dialyzer edoc

@@ -166,7 +166,9 @@ unicode_test() ->
           end).
 
 %% No limit of 10 KB; and a text longer than a piece of output comes whole.
-long_script_test() ->
+long_script_test_() -> {timeout, 60, fun long_script/0}.
+
+long_script() ->
     Clauses = [["BEGIN { @[\"key ", integer_to_list(I), "\"] = count(); }\n"] ||
                   I <- lists:seq(1, 3000)],
     ?assert(iolist_size(Clauses) > 100000),

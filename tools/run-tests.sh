@@ -7,6 +7,7 @@
 #	tools/run-tests.sh all    every test, with those of the sanitized build
 #	tools/run-tests.sh asan   every test on the sanitized build
 #	tools/run-tests.sh erlang those of the Erlang side; ONLY=TEXT: whose names hold TEXT
+#	tools/run-tests.sh nif    of those the Erlang modules, in nodes with PRELOAD loaded
 #	tools/run-tests.sh fuzz   the fuzz targets only, FUZZ_SECONDS each
 
 set -u
@@ -119,17 +120,15 @@ scripts() {
 	run manual tools/check-manual.sh
 }
 
-# Erlang modules (EUnit, Common Test, PropEr), each in a node of its own; then what takes a shell:
-# the command against nodes, what is installed, projects that depend on this one.
-erlang() {
+has_erlang() {
+	[[ -e ${EBIN:-ebin}/erltrace.app && -e $BUILD/erl/erl_run.beam ]] && return
+	echo 'erlang: not built (no Erlang here): left out'
+	return 1
+}
+
+# Erlang modules (EUnit, Common Test, PropEr), each in a node of its own.
+modules() {
 	local t name
-	if ! [[ -e ${EBIN:-ebin}/erltrace.app && -e $BUILD/erl/erl_run.beam ]]; then
-		echo 'erlang: not built (no Erlang here): left out'
-		return
-	fi
-	[[ probe-path == *${ONLY-}* && ${EBIN:-ebin} == ebin ]] &&
-		run probe-path tools/check-probe-path.sh "${PRIV:-priv}/erltrace.so"
-	export -f checked
 	for t in test/*_tests.erl test/*_SUITE.erl test/prop_*.erl; do
 		name=$(basename "$t" .erl)
 		[[ $name == *${ONLY-}* ]] || continue
@@ -137,9 +136,20 @@ erlang() {
 			echo "$name: no PropEr here: left out"
 			continue
 		fi
-		run "$name" "${ERL:-erl}" -noshell -pa "$(realpath "${EBIN:-ebin}")" "$(realpath "$BUILD/erl")" \
+		run "$name" env ${PRELOAD:+LD_PRELOAD="$PRELOAD"} "${ERL:-erl}" -noshell -pa "$(realpath "${EBIN:-ebin}")" "$(realpath "$BUILD/erl")" \
 			-s erl_run main "$name" "$log"
 	done
+}
+
+# These, and what takes a shell: the command against nodes, what is installed, projects that depend
+# on this one.
+erlang() {
+	local t name
+	has_erlang || return
+	[[ probe-path == *${ONLY-}* && ${EBIN:-ebin} == ebin ]] &&
+		run probe-path tools/check-probe-path.sh "${PRIV:-priv}/erltrace.so"
+	export -f checked
+	modules
 	[[ edoc == *${ONLY-}* ]] && run edoc bash -c 'checked "$@"' checked make -s edoc
 	# The table of OTP's types takes a minute: make dialyzer makes it.
 	[[ dialyzer == *${ONLY-}* && -e $BUILD/otp.plt ]] && run dialyzer \
@@ -183,6 +193,9 @@ asan)
 	;;
 erlang)
 	erlang
+	;;
+nif)
+	has_erlang && modules
 	;;
 fuzz)
 	SHOW_FUZZ=1 fuzzers "${FUZZ_SECONDS:-60}"

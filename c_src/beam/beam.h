@@ -331,12 +331,13 @@ struct beam_thread {
 	struct beam_texts *texts;
 	uint64_t events, cost; /* ns that an event takes, of those measured (running times) */
 	int sched; /* number of the scheduler; 0: not looked for yet; -1: none */
+	bool fence; /* no membarrier: fence on the probe path */
 	struct beam_cost costs[BEAM_HANDLES];
 } __attribute__((aligned(128)));
 extern __thread struct beam_thread *beam_self __attribute__((tls_model("initial-exec")));
 extern _Atomic uint64_t beam_homeless; /* events of threads without a beam_thread */
 struct beam_thread *beam_thread_new(void); /* NULL: no room */
-int beam_threads_init(unsigned n);	   /* for so many of them */
+int beam_threads_init(unsigned n, bool fence); /* for so many of them; fence: no membarrier */
 struct beam_thread *beam_thread_nth(unsigned n); /* NULL: no more */
 int beam_texts_init(unsigned n);
 struct beam_texts *beam_texts_nth(unsigned n);
@@ -384,9 +385,15 @@ static inline struct beam_handle *beam_enter_slot(unsigned slot)
 
 	if (unlikely(t == NULL && (t = beam_thread_new()) == NULL))
 		return NULL;
+#ifdef EN_TSAN
+	atomic_fetch_add(&t->seq, 1);
+#else
 	atomic_store_explicit(&t->seq, atomic_load_explicit(&t->seq, memory_order_relaxed) + 1,
 		memory_order_relaxed);
+	if (unlikely(t->fence))
+		atomic_thread_fence(memory_order_seq_cst);
 	atomic_signal_fence(memory_order_seq_cst); /* the other side has membarrier */
+#endif
 	return atomic_load_explicit(&beam_table[slot], memory_order_acquire);
 }
 

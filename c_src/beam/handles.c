@@ -21,12 +21,13 @@ static _Atomic unsigned numbers;
 static _Atomic uint64_t taken; /* places of the table */
 static struct beam_thread *threads; /* mapped at load, touched as threads come */
 static unsigned most;
+static bool fences;
 static _Atomic unsigned nthreads;
 _Atomic uint64_t beam_homeless;
 __thread struct beam_thread *beam_self __attribute__((tls_model("initial-exec")));
 
 /* Kept when the library is loaded again: threads point to theirs. */
-int beam_threads_init(unsigned n)
+int beam_threads_init(unsigned n, bool fence)
 {
 	void *p;
 
@@ -42,6 +43,7 @@ int beam_threads_init(unsigned n)
 	}
 	threads = p;
 	most = n;
+	fences = fence;
 	/* another library of ours may have been here before: its numbers are not ours */
 	atomic_store(&numbers, (unsigned)time(NULL) * BEAM_HANDLES);
 	return 0;
@@ -59,6 +61,7 @@ struct beam_thread *beam_thread_new(void)
 		return NULL;
 	}
 	threads[i].texts = beam_texts_nth(i);
+	threads[i].fence = fences;
 	beam_self = &threads[i];
 	return beam_self;
 }
@@ -113,7 +116,9 @@ static void wait_outside(void)
 {
 	struct beam_thread *t;
 
-	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+	if (!fences)
+		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+	atomic_thread_fence(memory_order_seq_cst);
 	for (unsigned i = 0; (t = beam_thread_nth(i)) != NULL; i++) {
 		uint64_t seq = atomic_load_explicit(&t->seq, memory_order_acquire);
 

@@ -6,9 +6,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "beam.h"
 #include "peek.h"
@@ -544,7 +541,7 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 {
 	if (beam_store_init(priv, *priv) < 0)
 		return -1;
-	if (beam_threads_init(threads_of(env, info)) < 0)
+	if (beam_threads_init(threads_of(env, info), !en_barrier_init()) < 0)
 		return -1;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		enif_make_atom(env, names[i]);
@@ -556,7 +553,6 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 		beam_nodes_check(env);
 	}
 	beam_stacks_init();
-	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
 	handle_type = open_type(env);
 	return handle_type == NULL ? -1 : 0;
 }

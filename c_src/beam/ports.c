@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "beam.h"
+#include "peek.h"
 
 #define PORTS	4096 /* a power of two */
 #define NEAR	8    /* places for a port from its own on: without one it has no name */
@@ -223,7 +224,7 @@ static void on_closed(struct beam_event *ev, ERL_NIF_TERM reason)
 
 	end_run(ev);
 	if (en_enabled(ev->b->probe[BP_PORT_EXIT])) {
-		enif_snprintf(why, sizeof(why), "%T", reason);
+		beam_print(ev->env, reason, false, why, sizeof(why)); /* of any size */
 		fire_port(ev, BP_PORT_EXIT, owner_of(ev), text(why), 0);
 	}
 	fire_named(ev, BP_DRIVER_STOP, owner_of(ev));

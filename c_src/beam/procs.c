@@ -18,6 +18,7 @@
 #define MOST_PLACES (1u << 20)
 #define CHUNKS	    65536 /* 16 MiB: a million frames */
 #define TRIES	    8	  /* places, where they go by a hash */
+#define AGAIN	    64	  /* against other threads, for a chunk; then it is lost, and counted */
 
 static void *map(size_t size)
 {
@@ -73,7 +74,7 @@ static struct beam_chunk *chunk_get(struct beam_procs *t)
 	uint64_t head = atomic_load_explicit(&t->free, memory_order_acquire);
 	uint32_t i;
 
-	while ((uint32_t)head != 0) {
+	for (int n = 0; (uint32_t)head != 0; n++) {
 		struct beam_chunk *c = &t->chunks[(uint32_t)head - 1];
 		uint64_t to = atomic_load_explicit(&c->next, memory_order_relaxed) |
 			      ((head >> 32) + 1) << 32;
@@ -81,6 +82,8 @@ static struct beam_chunk *chunk_get(struct beam_procs *t)
 		if (atomic_compare_exchange_weak_explicit(
 			    &t->free, &head, to, memory_order_acquire, memory_order_acquire))
 			return c;
+		if (n == AGAIN)
+			return NULL;
 	}
 	if (atomic_load_explicit(&t->used, memory_order_relaxed) >= t->nchunks)
 		return NULL;
@@ -92,11 +95,14 @@ static void chunk_put(struct beam_procs *t, struct beam_chunk *c)
 {
 	uint64_t head = atomic_load_explicit(&t->free, memory_order_relaxed), to;
 
-	do {
+	for (int n = 0; n <= AGAIN; n++) {
 		atomic_store_explicit(&c->next, (uint32_t)head, memory_order_relaxed);
 		to = (uint64_t)(c - t->chunks + 1) | ((head >> 32) + 1) << 32;
-	} while (!atomic_compare_exchange_weak_explicit(
-		&t->free, &head, to, memory_order_release, memory_order_relaxed));
+		if (atomic_compare_exchange_weak_explicit(
+			    &t->free, &head, to, memory_order_release, memory_order_relaxed))
+			return;
+	}
+	lose(t);
 }
 
 /* ---- processes ------------------------------------------------------------------------- */

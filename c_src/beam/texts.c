@@ -3,7 +3,8 @@
  * Pids, ports, atoms and functions as strings of the engine (probe path). Making a text costs more
  * than all the rest of an event, so each thread keeps those it made last, by their terms. Tables
  * copy the text when they take a key, and ids are never used twice: a text may be overwritten when
- * its event is over.
+ * its event is over. Not before: two texts of an event may have the same place, so a new one is
+ * written into a spare, and what had the place is the spare that is used last.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #define CACHED	 512 /* a power of two */
 #define SHORT	 40  /* bytes of a pid's text, or a usual atom's */
 #define LONG	 256
+#define SPARE	 8 /* more than an event has texts */
 
 struct short_text {
 	ERL_NIF_TERM term;
@@ -32,8 +34,10 @@ struct beam_texts {
 	uint64_t next_id; /* 0: not set up yet */
 	struct short_text terms[CACHED];
 	struct long_text mfas[CACHED];
-	struct et_str *other; /* an atom with a long name */
-	char room[CACHED * (SMALL + LARGE) + LARGE];
+	struct et_str *spare_terms[SPARE], *spare_mfas[SPARE];
+	struct et_str *others[SPARE]; /* atoms with long names: not kept */
+	unsigned next_term, next_mfa, next_other;
+	char room[(CACHED + SPARE) * (SMALL + LARGE) + SPARE * LARGE];
 };
 
 static struct beam_texts *pool; /* mapped at load, touched as threads come */
@@ -58,11 +62,14 @@ struct beam_texts *beam_texts_nth(unsigned n)
 /* Once in a thread's life. Ids of a thread lie above all that et_str_new gives. */
 static __attribute__((noinline)) struct beam_texts *set_up(struct beam_texts *x)
 {
-	for (unsigned i = 0; i < CACHED; i++) {
-		x->terms[i].str = (struct et_str *)(void *)(x->room + i * SMALL);
-		x->mfas[i].str = (struct et_str *)(void *)(x->room + CACHED * SMALL + i * LARGE);
-	}
-	x->other = (struct et_str *)(void *)(x->room + CACHED * (SMALL + LARGE));
+	char *at = x->room;
+
+	for (unsigned i = 0; i < CACHED + SPARE; i++, at += SMALL)
+		*(i < CACHED ? &x->terms[i].str : &x->spare_terms[i - CACHED]) = (void *)at;
+	for (unsigned i = 0; i < CACHED + SPARE; i++, at += LARGE)
+		*(i < CACHED ? &x->mfas[i].str : &x->spare_mfas[i - CACHED]) = (void *)at;
+	for (unsigned i = 0; i < SPARE; i++, at += LARGE)
+		x->others[i] = (void *)at;
 	x->next_id = (1ULL << 62) | (uint64_t)(x - pool) << 40;
 	return x;
 }
@@ -73,6 +80,15 @@ static inline struct beam_texts *texts(void)
 	struct beam_texts *x = beam_self->texts;
 
 	return likely(x->next_id != 0) ? x : set_up(x);
+}
+
+/* Another text for a place; the one that was there stays as it is for a while. */
+static void renew(struct et_str **place, struct et_str **spares, unsigned *next)
+{
+	struct et_str **spare = &spares[(*next)++ % SPARE], *old = *place;
+
+	*place = *spare;
+	*spare = old;
 }
 
 static void finish(struct beam_texts *x, struct et_str *s, size_t room)
@@ -86,15 +102,20 @@ static void finish(struct beam_texts *x, struct et_str *s, size_t room)
 static __attribute__((noinline)) const struct et_str *make_term(
 	struct beam_texts *x, struct short_text *c, ERL_NIF_TERM t)
 {
+	struct et_str *other;
+
+	c->term = 0;
+	renew(&c->str, x->spare_terms, &x->next_term);
 	if (enif_snprintf(c->str->text, SHORT, "%T", t) < SHORT - 1) {
-		c->term = t;
+		if (!beam_immediates || (t & 3) == 3) /* else a place in memory, now this, now that */
+			c->term = t;
 		finish(x, c->str, SHORT);
 		return c->str;
 	}
-	c->term = 0;
-	enif_snprintf(x->other->text, LONG, "%T", t);
-	finish(x, x->other, LONG);
-	return x->other;
+	other = x->others[x->next_other++ % SPARE];
+	enif_snprintf(other->text, LONG, "%T", t);
+	finish(x, other, LONG);
+	return other;
 }
 
 const struct et_str *beam_term_text(ERL_NIF_TERM t)
@@ -113,6 +134,7 @@ const struct et_str *beam_mfa_text(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned 
 
 	if (likely(c->mod == mod && c->fun == fun && c->arity == arity))
 		return c->str;
+	renew(&c->str, x->spare_mfas, &x->next_mfa);
 	enif_snprintf(c->str->text, LONG, "%T:%T/%u", mod, fun, arity);
 	finish(x, c->str, LONG);
 	c->mod = mod;

@@ -26,20 +26,25 @@ bool beam_user_enabled(const struct beam_handle *b)
  * Append an iolist's bytes; false: it is none. Bounded: what is beyond the room is left out, and
  * what comes after a great many elements that hold nothing.
  */
+static bool add_binary(ErlNifEnv *env, ERL_NIF_TERM t, char *buf, size_t *len)
+{
+	ErlNifBinary bin;
+	size_t n;
+
+	if (!enif_inspect_binary(env, t, &bin))
+		return false;
+	n = bin.size < MOST_TEXT - 1 - *len ? bin.size : MOST_TEXT - 1 - *len;
+	memcpy(buf + *len, bin.data, n);
+	*len += n;
+	return true;
+}
+
 static bool add_iolist(
 	ErlNifEnv *env, ERL_NIF_TERM t, char *buf, size_t *len, unsigned *steps, int deep)
 {
 	ERL_NIF_TERM head;
-	ErlNifBinary bin;
 	unsigned c;
 
-	if (enif_inspect_binary(env, t, &bin)) {
-		size_t n = bin.size < MOST_TEXT - 1 - *len ? bin.size : MOST_TEXT - 1 - *len;
-
-		memcpy(buf + *len, bin.data, n);
-		*len += n;
-		return true;
-	}
 	while (enif_get_list_cell(env, t, &head, &t)) {
 		if (*len >= MOST_TEXT - 1 || (*steps)++ >= 4 * MOST_TEXT)
 			return true;
@@ -48,7 +53,7 @@ static bool add_iolist(
 		else if (deep == 0 || !add_iolist(env, head, buf, len, steps, deep - 1))
 			return false;
 	}
-	return enif_is_empty_list(env, t) || enif_inspect_binary(env, t, &bin);
+	return enif_is_empty_list(env, t) || add_binary(env, t, buf, len); /* or its tail */
 }
 
 /* A text argument; "" for an atom. false: it is no text. */
@@ -97,8 +102,7 @@ ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM 
 {
 	struct beam_event ev = {.b = b, .env = env, .pid = pid,
 		.who = {.key = pid, .tid = pid, .vtimestamp = b->vtimestamp, .ops = &beam_ops,
-			.ustack = beam_ustack},
-		.proc = b->procs.tab != NULL ? beam_proc_find(&b->procs, pid) : NULL};
+			.ustack = beam_ustack}};
 	char texts[5][MOST_TEXT];
 	uint64_t arg[10];
 	bool bad = false;
@@ -106,9 +110,9 @@ ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM 
 
 	if (bad)
 		return atom_badarg;
-	if (p == NULL || !en_enabled(p) ||
-		!atomic_load_explicit(&b->live, memory_order_acquire))
+	if (p == NULL || !en_enabled(p))
 		return atom_false;
+	ev.proc = b->procs.tab != NULL ? beam_proc_find(&b->procs, pid) : NULL;
 	if (ev.proc != NULL && b->vts)
 		ev.began = en_now();
 	if (kind == USER_S1) {
@@ -161,7 +165,8 @@ ERL_NIF_TERM nif_user_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		struct beam_handle *b = beam_enter_slot(i);
 		ERL_NIF_TERM r = atom_false;
 
-		if (b != NULL) {
+		/* what a handle has, procs and the rest, is there when it is live, not before */
+		if (b != NULL && atomic_load_explicit(&b->live, memory_order_acquire)) {
 			struct beam_cost *c = &beam_self->costs[i];
 			uint64_t began = beam_cost_begin(c);
 

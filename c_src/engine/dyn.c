@@ -146,7 +146,8 @@ PROBE_PATH static inline struct dyn_node *find(const struct place *p)
 /*
  * Clauses look the same variables up again and again: each slot remembers where they were, if the
  * key is one number or one interned string (and whose self-> it is). A node that was given up and
- * became another's is told by its key, which is written before its state is LIVE again.
+ * became another's is told by its key, which is written before its state is LIVE again; that it is
+ * only when the node is in its chain for good.
  */
 static inline struct dyn_node **recent_of(const struct fire *f, uint64_t id, uint64_t a, uint64_t b)
 {
@@ -236,7 +237,7 @@ PROBE_PATH static inline bool hold(struct dyn_node *n)
 {
 	uint8_t s = atomic_load_explicit(&n->state, memory_order_relaxed);
 
-	if (likely(s == NODE_LIVE))
+	if (likely(s == NODE_LIVE || s == NODE_FRESH))
 		return true;
 	return s == NODE_DYING &&
 	       (atomic_compare_exchange_strong(&n->state, &s, NODE_LIVE) || s == NODE_LIVE);
@@ -277,7 +278,7 @@ PROBE_PATH static struct dyn_node *insert(const struct place *p, uint64_t value,
 	key_store(&v->key, p->word, &p->key, dyn_key(v, n));
 	if (v->data != 0)
 		memset(n->body, 0, v->data);
-	atomic_store_explicit(&n->state, NODE_LIVE, memory_order_release);
+	atomic_store_explicit(&n->state, NODE_FRESH, memory_order_release);
 	for (int i = 0; i < TRIES; i++) {
 		found = find_from(p, head, NULL);
 		if (found != NULL && hold(found)) {
@@ -289,6 +290,7 @@ PROBE_PATH static struct dyn_node *insert(const struct place *p, uint64_t value,
 			    p->head, &head, n, memory_order_release, memory_order_acquire)) {
 			if (v->key.self)
 				link_self(&t->en->dyn, v, n);
+			atomic_store_explicit(&n->state, NODE_LIVE, memory_order_release);
 			*made = true;
 			return n;
 		}

@@ -10,6 +10,9 @@
  * while it is being emptied for its first use). 0 is a variable that is not, and the node may
  * become one again for as long as state lets it:
  *
+ *   FRESH  being put into its chain: in use for who finds it there. The short way, which may find
+ *	    a node by what it was before, leaves it alone: it may yet be given up, and be another's
+ *	    at once
  *   LIVE   in use, or deleted a moment ago
  *   DYING  the cleaner has seen it deleted; who wants it back must make it LIVE first
  *   GONE   the cleaner's: pass over it
@@ -17,7 +20,7 @@
  * From LIVE to DYING to GONE lies a grace period each, so that a firing which has seen LIVE may
  * go on writing to value: the cleaner looks again before it lets go.
  */
-enum { NODE_LIVE, NODE_DYING, NODE_GONE };
+enum { NODE_LIVE, NODE_DYING, NODE_GONE, NODE_FRESH };
 
 /*
  * queued tells whose link is. Who deletes a variable queues its node unless it is QUEUED already;

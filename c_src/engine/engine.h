@@ -39,6 +39,16 @@
 struct en;	  /* the engine of one handle */
 struct en_thread; /* a slot: the state of one firing thread */
 
+/* ThreadSanitizer knows neither membarrier nor fences: plain atomics for it. */
+#if defined(__SANITIZE_THREAD__)
+#define EN_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define EN_TSAN 1
+#endif
+#endif
+bool en_barrier_init(void); /* false: no membarrier here (slot.c) */
+
 /* ---- strings -------------------------------------------------------------------------- */
 
 /*

@@ -36,15 +36,6 @@
 #include "rt.def"
 #define FIRE(ctx) ((struct fire *)(uintptr_t)(ctx))
 
-/* ThreadSanitizer knows neither membarrier nor fences: plain atomics for it. */
-#if defined(__SANITIZE_THREAD__)
-#define EN_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define EN_TSAN 1
-#endif
-#endif
-
 #ifdef __x86_64__
 #define cpu_relax() __builtin_ia32_pause()
 #else
@@ -307,7 +298,6 @@ static inline struct en_thread *en_slot_get(struct en *en)
 void en_slots_register(struct en *en);
 void en_slots_unregister(struct en *en);
 void en_slots_reap(struct en *en);	   /* give back those of threads that are no more */
-bool en_barrier_init(void);		   /* false: no membarrier here */
 void en_barrier(const struct en *en);	   /* every firing thread sees what was written before */
 bool en_grace(struct en *en, unsigned ms); /* firings of now are over; false: not in time */
 /* Mark a slot as firing; false: it already is. */
