@@ -258,6 +258,7 @@ asan: deps
 	@BUILD=$(BUILD) BIN=$(SAN)/bin LIB=$(LIB) CC="$(CC)" tools/run-tests.sh asan
 
 # Tests of many threads, under ThreadSanitizer.
+.SECONDEXPANSION:
 TSAN := $(BUILD)/tsan
 TSANITIZE := -fsanitize=thread
 TSAN_NAMES := threads_test tables_test
@@ -276,11 +277,17 @@ $(TSAN_NAMES:%=$(TSAN)/test/%): $(TSAN)/%: $(TSAN)/%.o $(TSAN)/liberltrace.a
 	$(Q)$(CLANG) $(TSANITIZE) -pthread -o $@ $^
 -include $(TSAN_LIB_OBJ:.o=.d)
 
-.PHONY: tsan
+# The NIF library's too, with a VM that is none.
+TSAN_BEAM_OBJ = $(BEAM_OBJ:$(BUILD)/%=$(TSAN)/%) $(TSAN)/test/beam/threads.o $(TSAN)/test/beam/fake.o
+$(TSAN)/test/beam_threads: $$(TSAN_BEAM_OBJ) $(TSAN)/liberltrace.a
+	$(call say,LINK,$@)
+	$(Q)$(CLANG) $(TSANITIZE) -pthread -o $@ $^
+
+.PHONY: tsan tsan-tests
+tsan-tests: $(TSAN_NAMES:%=$(TSAN)/test/%) $(if $(HAVE_ERLANG),$(TSAN)/test/beam_threads)
 tsan: deps
-	@$(MAKE) --no-print-directory -j"$$(nproc)" $(TSAN_NAMES:%=$(TSAN)/test/%)
-	@for t in $(TSAN_NAMES); do echo "$$t"; \
-		TSAN_OPTIONS="halt_on_error=1 $${TSAN_OPTIONS-}" $(TSAN)/test/$$t; done
+	@$(MAKE) --no-print-directory -j"$$(nproc)" tsan-tests
+	@TSAN_OPTIONS="halt_on_error=1 $${TSAN_OPTIONS-}" BUILD=$(BUILD) tools/run-tests.sh tsan
 
 bench: all $(BENCHES)
 	@for b in $(BENCHES); do "$$b"; done
@@ -428,8 +435,13 @@ $(NIFSAN)/priv/erltrace.so: $(NIFSAN_OBJ)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -shared $(NIFSANITIZE) -pthread -Wl,-z,nodelete -Wl,-Bsymbolic -o $@ $^
 
+NIFSAN_TEST_OBJ := $(NIFSAN)/test/beam/threads.o $(NIFSAN)/test/beam/fake.o
+$(NIFSAN)/beam_threads: $(NIFSAN_OBJ) $(NIFSAN_TEST_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CLANG) $(filter-out -shared-libsan,$(NIFSANITIZE)) -pthread -o $@ $^
+
 .PHONY: asan-erlang
-asan-erlang: erl-tests $(NIFSAN)/priv/erltrace.so
+asan-erlang: erl-tests $(NIFSAN)/priv/erltrace.so $(NIFSAN)/beam_threads
 	$(Q)mkdir -p $(NIFSAN)/ebin && cp $(EBIN)/* $(NIFSAN)/ebin/
 	@PRELOAD=$$($(CLANG) -print-file-name=libclang_rt.asan-x86_64.so) \
 	ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_sigbus=0:allow_user_segv_handler=1:use_sigaltstack=0:abort_on_error=1 \

@@ -8,6 +8,7 @@
 #	tools/run-tests.sh asan   every test on the sanitized build
 #	tools/run-tests.sh erlang those of the Erlang side; ONLY=TEXT: whose names hold TEXT
 #	tools/run-tests.sh nif    of those the Erlang modules, in nodes with PRELOAD loaded
+#	tools/run-tests.sh tsan   those of many threads, with ThreadSanitizer
 #	tools/run-tests.sh fuzz   the fuzz targets only, FUZZ_SECONDS each
 
 set -u
@@ -194,7 +195,14 @@ asan)
 erlang)
 	erlang
 	;;
+tsan)
+	for t in "$BUILD"/tsan/test/*; do
+		[[ -x $t && ! -d $t ]] && run "tsan/$(basename "$t")" "$t"
+	done
+	;;
 nif)
+	[[ beam_threads == *${ONLY-}* ]] && ASAN_OPTIONS=allow_user_segv_handler=1 \
+		run asan/beam_threads "$BUILD/nifsan/beam_threads"
 	has_erlang && modules
 	;;
 fuzz)

@@ -29,7 +29,7 @@ struct moment {
 	uint64_t tsc, ns;
 };
 static struct moment first;
-static uint64_t last_check;
+static _Atomic uint64_t last_check;
 static int usable = -1; /* not looked yet */
 
 static uint64_t ns_of(const struct timespec *ts)
