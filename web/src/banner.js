@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The line that always shows how the run is: state, time, events, cost on the node, drops, errors.
 import { html } from "htm/preact";
-import { duration, exact, number } from "./format.js";
+import { duration, exact, number, percent } from "./format.js";
 
 const REASONS = {
 	exited: "Ended",
@@ -34,8 +34,6 @@ export function stateOf(app) {
 	return { cls: "good", text: "Running" };
 }
 
-const percentText = (x) => (x > 0 && x < 0.05 ? "< 0.1 %" : `${x.toFixed(1)} %`);
-
 export function costClass(cost) {
 	return cost >= 10 ? "bad" : cost >= 2 ? "warn" : "";
 }
@@ -54,7 +52,7 @@ export function Banner({ app }) {
 		: "";
 	const costs = run
 		? run.nodeInfo
-				.map((n, i) => `${run.nodeNames[i]}: ${percentText(n.cost ?? 0)}`)
+				.map((n, i) => `${run.nodeNames[i]}: ${percent(n.cost ?? 0)}`)
 				.join("\n")
 		: "";
 	const message =
@@ -71,7 +69,7 @@ export function Banner({ app }) {
 		<${Stat} name="events" value=${run ? number(run.fired) : "–"}
 			title=${run ? `${exact(run.fired)} events` : ""} />
 		<${Stat} name="per second" value=${run && app.running ? number(run.rate) : "–"} />
-		<${Stat} name="cost on node" value=${run?.ticks ? percentText(run.cost) : "–"}
+		<${Stat} name="cost on node" value=${run?.ticks ? percent(run.cost) : "–"}
 			cls=${costClass(run?.cost ?? 0)}
 				title=${`Part of the schedulers' time that the script takes\n${costs}`} />
 		<${Stat} name="drops" value=${run ? number(drops) : "–"}

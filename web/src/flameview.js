@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Card, ExportMenu } from "./card.js";
 import { css, oklch } from "./colour.js";
 import { buildTree, findAgain, frameTable, layout } from "./flame.js";
-import { UNITS, UNIT_NAMES, exact, number } from "./format.js";
+import { UNITS, UNIT_NAMES, exact, number, percent } from "./format.js";
 import { Choice } from "./menu.js";
 import { theme } from "./theme.js";
 
@@ -176,7 +176,7 @@ export function FlameView({ app, view, where }) {
 		return out;
 	};
 	const { root } = s.current;
-	const percent = (n) => `${number(root.value ? (100 * n) / root.value : 0, "none", 3)} %`;
+	const share = (n) => percent((100 * n) / root.value);
 
 	return html`<${Card} title=${agg.title}
 		note=${`${where}${agg.fn} by stack, ${app.range ? "in the time shown" : "since the start"}`}
@@ -214,9 +214,9 @@ export function FlameView({ app, view, where }) {
 				}}>
 				<div class="tip-head"><b>${hover.node.name}</b></div>
 				<dl><dt>all</dt><dd>
-					${number(hover.node.value, unit)} (${percent(hover.node.value)})</dd>
+					${number(hover.node.value, unit)} (${share(hover.node.value)})</dd>
 					<dt>own</dt><dd>
-						${number(hover.node.self, unit)} (${percent(hover.node.self)})</dd></dl></div>`
+						${number(hover.node.self, unit)} (${share(hover.node.self)})</dd></dl></div>`
 			}
 		</div>
 	<//>`;
@@ -242,6 +242,6 @@ function FrameTable({ root, unit, most }) {
 				) => html`<tr key=${f.name}><th scope="row">${f.name}</th><td
 					class="num">${number(f.self, unit)}</td>
 			<td class="num">${number(f.total, unit)}</td><td class="num">
-				${number((100 * f.total) / root.value, "none", 3)} %</td></tr>`,
+				${percent((100 * f.total) / root.value)}</td></tr>`,
 			)}</tbody></table>`;
 }

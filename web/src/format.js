@@ -153,3 +153,9 @@ export function guessUnit(script, name) {
 export function splitArgs(text) {
 	return [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((m) => m[1] ?? m[2] ?? m[3]);
 }
+
+// A share of 100.
+export function percent(x) {
+	if (!Number.isFinite(x)) return "–";
+	return x > 0 && x < 0.05 ? "< 0.1 %" : `${x.toFixed(1)} %`;
+}

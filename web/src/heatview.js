@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { percentile, valueAt } from "./buckets.js";
 import { Card, ExportMenu, useEvery } from "./card.js";
 import { KEY_HUES, swatch } from "./colour.js";
-import { UNITS, UNIT_NAMES, clock, exact, number, range } from "./format.js";
+import { UNITS, UNIT_NAMES, clock, exact, number, percent, range } from "./format.js";
 import { HeatCanvas } from "./heatcanvas.js";
 import { Choice, Toggle } from "./menu.js";
 import { theme } from "./theme.js";
@@ -332,7 +332,7 @@ function Hover({ app, agg, heat, at, unit, choice }) {
 					? html`<dl>
 				<dt>count</dt><dd>${exact(got.count)}</dd>
 				<dt>of column</dt><dd>
-					${got.total ? `${number((100 * got.count) / got.total, "none", 3)} %` : "–"}</dd>
+					${percent((100 * got.count) / got.total)}</dd>
 				<dt>p50</dt><dd>${p(0.5)}</dd><dt>p90</dt><dd>${p(0.9)}</dd>
 					<dt>p99</dt><dd>${p(0.99)}</dd></dl>
 				${
@@ -444,7 +444,7 @@ function CellKeys({ app, agg, pinned, unit, choice, setChoice, close }) {
 					n,
 				]) => html`<tr key=${key}><td>${agg.series.keys[key].text}</td><td
 					class="num">${exact(n)}</td>
-				<td class="num">${number((100 * n) / all, "none", 3)} %</td>
+				<td class="num">${percent((100 * n) / all)}</td>
 				<td class="num"><button class="small"
 					onClick=${() => setChoice(pickKey({ mode: "all", keys: new Set() }, key, "isolate"))}>Only</button>
 					<button class="small"
@@ -483,6 +483,6 @@ function HeatTable({ heat, unit, title, most }) {
 			) => html`<tr key=${`${r.b.lo}`}><th scope="row">
 				${range(r.b.lo, r.b.hi, unit)}</th><td class="num">
 				${exact(r.n)}</td>
-			<td class="num">${number((100 * r.n) / all, "none", 3)} %</td></tr>`,
+			<td class="num">${percent((100 * r.n) / all)}</td></tr>`,
 		)}</tbody></table>`;
 }

@@ -8,7 +8,7 @@ import { readFragment, scriptFragment } from "../src/connection.js";
 import { probeTextAt, tokenizer } from "../src/d_language.js";
 import { csvParts, field, jsonParts } from "../src/export.js";
 import { buildTree, findAgain, frameTable, layout } from "../src/flame.js";
-import { duration, exact, guessUnit, keyText, number, range, splitArgs } from "../src/format.js";
+import { duration, exact, guessUnit, keyText, number, percent, range, splitArgs } from "../src/format.js";
 import { Log } from "../src/log.js";
 import { Run } from "../src/model.js";
 import { prototype, readWords } from "../words.js";
@@ -32,6 +32,7 @@ test("numbers with units", () => {
 	assert.equal(number(2 ** 62, "ns"), "1281024 h");
 	assert.equal(exact(1234567), "1\u202f234\u202f567");
 	assert.equal(exact(-12.345), "-12.35");
+	assert.deepEqual([0, 0.01, 33.333, NaN].map(percent), ["0.0 %", "< 0.1 %", "33.3 %", "–"]);
 });
 
 test("ranges, with bounds missing", () => {
