@@ -5,6 +5,7 @@
 #   make            bin/erltrace, lib/liberltrace.a, lib/liberltrace.so; needs a C compiler only.
 #                   Where Erlang is: ebin/ and priv/ too, what runs inside a node
 #   make demo       a node at work, and D scripts that show what it does; half a minute
+#   make demo-node  that node alone, named demo, until ^C: to try things on
 #   make test-rabbit  RabbitMQ under load, traced (where it is installed)
 #   make test       every test; the last line is "N passed, N failed"
 #   make test-erlang  those of the Erlang side alone (ONLY=name: those whose names hold it)
@@ -106,8 +107,8 @@ STATIC := $(LIB)/liberltrace.a
 SHARED := $(LIB)/liberltrace.so.$(VERSION)
 COMMAND := $(BIN)/erltrace
 
-.PHONY: all demo test test-rabbit bench fuzz asan install clean deps deps-demo tests san-tests san-cli \
-	fuzzers manual print-version
+.PHONY: all demo demo-node test test-rabbit bench fuzz asan install clean deps deps-demo tests \
+	san-tests san-cli fuzzers manual print-version
 
 all: $(COMMAND) $(STATIC) $(LIB)/liberltrace.so $(BUILD)/erltrace.pc
 
@@ -136,6 +137,14 @@ no-erlang:
 endif
 
 # ---- building -----------------------------------------------------------------------------
+
+ifeq ($(shell command -v $(firstword $(CC))),)
+$(BUILD)/d_libs.inc: no-cc
+.PHONY: no-cc
+no-cc:
+	@echo "erltrace: no C compiler ($(CC)) here: 'make demo' installs one (Debian: gcc, libc6-dev);" \
+		"CC= names another" >&2; exit 1
+endif
 
 # D libraries are built in: each a {name, text} of C.
 $(BUILD)/erlang.d: c_src/beam/probes.def tools/erlang-probes.awk
@@ -244,6 +253,13 @@ no-page:
 demo: deps-demo
 	@$(MAKE) --no-print-directory -j"$$(nproc)" all web
 	@PATH="$(abspath $(BIN)):$$PATH" tools/demo.sh
+
+# +Bd: ^C ends it at once. No reports: some of its processes die on purpose.
+demo-node: deps-demo
+	@$(MAKE) --no-print-directory -j"$$(nproc)" all
+	@mkdir -p $(BUILD)/demo && $(ERLC) -o $(BUILD)/demo demo/*.erl
+	@echo 'the node demo is at work; ^C ends it'
+	@exec $(ERL) +Bd -noshell -sname demo -kernel logger_level none -pa $(BUILD)/demo -s demo_app
 
 test: deps
 	@$(MAKE) --no-print-directory -j"$$(nproc)" tests erl-tests san-tests fuzzers web

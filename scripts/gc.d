@@ -9,6 +9,8 @@
  * Cost: flag garbage_collection; some 0.7 us for each collection.
  * Names are registered names (flag procs), where a process has one.
  * Sample:
+ *	pauses in nanoseconds
+ *
  *	  minor
  *	           value  ------------- Distribution ------------- count
  *	            1024 |                                         0
@@ -52,6 +54,7 @@ tick-1s /--seconds == 0/ { exit(0); }
 
 END
 {
+	printf("pauses in nanoseconds\n");
 	printa(@ns);
 	printf("\n%-6s %10s %14s\n", "KIND", "TIMES", "WORDS BACK");
 	printa("%-6s %@10d %@14d\n", @count, @words);

@@ -995,8 +995,8 @@ static void test_packed(void)
 	key_str("y"), give_dist(q, 16, 1);
 	CHECK(printa1(NULL, q), "\n\n"
 				"              key min .-----. max | count\n"
-				"                y 2 :   \xe2\x96\x88 : 32 | 1\n"
-				"                x 2 : \xe2\x96\x85\xe2\x96\x85  : 32 | 8\n");
+				"                y   2 :   \xe2\x96\x88 : 32  | 1\n"
+				"                x   2 : \xe2\x96\x85\xe2\x96\x85  : 32  | 8\n");
 	setenv("LC_ALL", "C", 1);
 	give_dist(l, 2, 1);
 	give_dist(l, 3, 1);

@@ -112,7 +112,7 @@ wait "$command"
 is 'killed: exit' 1 $?
 command=
 ok 'killed: who' grep -qE '^erltrace: the node command_a@.* has gone away$' e
-ok 'killed: how old the numbers are' grep -qE '^erltrace: aggregations as they were [0-9.]+ s before:$' e
+ok 'killed: how old the numbers are' grep -qE '^erltrace: aggregations as they were [0-9.]+ s before it ended:$' e
 has 'killed: what was gathered' '^  spawned +17$'
 unset 'pid[command_a]'
 

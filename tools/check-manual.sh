@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The manual is whole: its pages have no faults that groff sees, and every flag, option, error
-# tag, built-in and library call is in it. The examples of erltrace(1) and README.md run.
+# tag, built-in and library call is in it. The examples of erltrace(1) and README.md run (those that
+# trace a node: test/node_manual.sh).
 
 set -u
 shopt -s nullglob
@@ -58,48 +59,14 @@ done
 
 PATH=$(cd "${BIN:-bin}" && pwd):$PATH
 root=$PWD
+# shellcheck source=tools/examples.sh
+. tools/examples.sh
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
 echo 'BEGIN { exit(0); }' >script.d
 
-# erltrace(1): the indented lines of each .EX block that begin with the command.
-example=''
-while IFS= read -r line; do
-	if [[ $line == .EE && $example == '    erltrace '* ]]; then
-		if timeout 20 bash -c "$example" >out 2>&1 </dev/null; then
-			ok
-		else
-			bad "example of erltrace(1) fails: $example $(cat out)"
-		fi
-	fi
-	case $line in
-	.EX | .EE) example='' ;;
-	*) example+=$line$'\n' ;;
-	esac
-done < <(sed -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\e/\\/g' "$root/man/erltrace.1")
-
-# README.md: numbers, bars and how many lines there are of a kind may differ.
-plain() { sed -E -e 's/[0-9]+/N/g' -e 's/-N/N/g' -e 's/[@ ]+/ /g' | uniq; }
-command='' want='' inside=''
-while IFS= read -r line; do
-	case $line in
-	'```console') inside=1 command='' want='' ;;
-	'```')
-		if [[ $inside && $command ]]; then
-			timeout 20 bash -c "$command" >out 2>&1 </dev/null
-			if diff <(printf '%s' "$want" | plain) <(plain <out); then
-				ok
-			else
-				bad "example of README.md: $command"
-			fi
-		fi
-		inside=''
-		;;
-	'$ '*) [[ $inside ]] && command=${line:2} ;;
-	*) [[ $inside ]] && want+=$line$'\n' ;;
-	esac
-done <"$root/README.md"
+examples others "$root"
 
 echo "$passed passed, $failed failed"
 ((failed == 0))

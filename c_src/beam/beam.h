@@ -11,6 +11,7 @@
  *   tracer.c    THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5 here
  *   ports.c     its half for ports and drivers
  *   procs.c     what is kept of a process: shadow stack, running time (probe path)
+ *   assume.c    what is assumed of the VM's terms; checked when the library is loaded
  *   layout.c    where the VM keeps the stack pointer of a process; found out, not assumed
  *   nodes.c     the node of a pid of another node (probe path)
  *   texts.c     pids, functions, atoms as texts (probe path)

@@ -26,7 +26,7 @@ static const struct option longs[] = {
 static const char usage[] =
 	"Usage: erltrace [-64] [-CeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
 	"	[-L path] [-N node] [-o output] [-p pid] [-s script] [-U name] [-x opt[=val]]\n"
-	"	[-X a|c|s|t] [--json [--live=HZ]] [--help] [--version]\n"
+	"	[-X a|c|s|t] [--cookie-file file] [--json [--live=HZ]] [--help] [--version]\n"
 	"       erltrace web [--help]\n"
 	"\n"
 	"	[-P provider [[ predicate ] action ]]\n"

@@ -460,7 +460,7 @@ static void went_away(struct nodes *ns, struct target *t, const struct et_error 
 	if (!was_running || t->preview.buff == NULL)
 		return;
 	if (!ns->c->json || !ns->c->quiet)
-		cli_say("aggregations as they were %.1f s before:", ago);
+		cli_say("aggregations as they were %.1f s before it ended:", ago);
 	print_items(ns, t, &t->preview, 0);
 }
 

@@ -243,9 +243,12 @@ static void pack_ends(
 	row_label(a, s->last, s->first, n, hi, size);
 }
 
+/* No less than "min" and "max" take, so that rows stand under them. */
 static int end_width(const struct prog_agg *a, const char *s)
 {
-	return a->fn == AGG_LQUANTIZE ? 8 : (int)strlen(s);
+	int len = (int)strlen(s);
+
+	return a->fn == AGG_LQUANTIZE ? 8 : len < 3 ? 3 : len;
 }
 
 void di_pack_header(
@@ -293,7 +296,7 @@ void di_pack(struct co *co, struct co_buf *b, const struct ag_val *v, const stru
 	if (v->a->fn == AGG_LQUANTIZE)
 		cb_fmt(b, "%8s :", lo);
 	else
-		cb_fmt(b, " %s :", lo);
+		cb_fmt(b, " %*s :", end_width(v->a, lo), lo);
 	for (i = s.first; i <= s.last; i++)
 		if (!is_ghost(v->a, i))
 			pack_column(b, &s, v->data ? (int64_t)v->data[i] : 0, utf8);

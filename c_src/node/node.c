@@ -89,8 +89,9 @@ static int handshake(struct nd *n, const char *host, int port, const struct nd_c
 	if (n->fd == ERL_CONNECT_FAIL || erl_errno == ETIMEDOUT)
 		return et_err(e, "ET_NODE", "the node %s does not answer on port %d: %s", n->name,
 			port, strerror(erl_errno));
-	return et_err(e, "ET_COOKIE", "the node %s does not take the cookie of %s", n->name,
-		cookie->file);
+	return et_err(e, "ET_COOKIE",
+		"the node %s does not take the cookie of %s: --cookie-file names another file",
+		n->name, cookie->file);
 }
 
 /* erlang:system_info(What), as text. */

@@ -1,0 +1,63 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The examples of README.md and erltrace(1), run; sourced, not run. Those that trace a node (-N) are
+# run by test/node_manual.sh, which has one, the others by tools/check-manual.sh.
+#
+#	examples nodes|others ROOT    counts in passed and failed, tells what was wrong
+
+# Numbers, bars and how many lines there are of a kind may differ.
+plain() { sed -E -e 's/[0-9]+/N/g' -e 's/-N/N/g' -e 's/[@ ]+/ /g' | uniq; }
+
+example_kind() { # command
+	if [[ $1 == *' -N '* ]]; then echo nodes; else echo others; fi
+}
+
+# erltrace(1): the indented lines of each .EX block that begin with the command.
+manual_examples() { # kind, root
+	local example='' line said
+	while IFS= read -r line; do
+		if [[ $line == .EE && $example == '    erltrace '* && $(example_kind "$example") == "$1" ]]
+		then
+			if said=$(timeout 20 bash -c "$example" 2>&1 </dev/null); then
+				passed=$((passed + 1))
+			else
+				failed=$((failed + 1))
+				echo "FAILED example of erltrace(1): $example $said"
+			fi
+		fi
+		case $line in
+		.EX | .EE) example='' ;;
+		*) example+=$line$'\n' ;;
+		esac
+	done < <(sed -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\e/\\/g' "$2/man/erltrace.1")
+}
+
+# README.md: the console blocks, with what they print.
+readme_examples() { # kind, root
+	local command='' want='' inside='' line
+	while IFS= read -r line; do
+		case $line in
+		'```console') inside=1 command='' want='' ;;
+		'```')
+			if [[ $inside && $command && $(example_kind "$command") == "$1" ]]; then
+				if diff <(printf '%s' "$want" | plain) \
+					<(timeout 20 bash -c "$command" 2>&1 </dev/null | plain); then
+					passed=$((passed + 1))
+				else
+					failed=$((failed + 1))
+					echo "FAILED example of README.md: $command"
+				fi
+			fi
+			inside=''
+			;;
+		'$ '*) [[ $inside ]] && command=${line:2} ;;
+		*) [[ $inside ]] && want+=$line$'\n' ;;
+		esac
+	done <"$2/README.md"
+}
+
+examples() {
+	manual_examples "$@"
+	readme_examples "$@"
+}
