@@ -430,7 +430,6 @@ ERL_NIF_TERM nif_clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_halt(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* functions.c, erlang.c */
-bool beam_is_function(enum beam_probe id);
 struct en_probe *beam_probe_add(
 	struct en *en, enum beam_probe id, const char *mod, const char *fun, const char *name);
 bool beam_wants_module(const struct beam_handle *b, const char *mod);

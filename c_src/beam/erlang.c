@@ -57,11 +57,6 @@ struct en_probe *beam_probe_add(
 	return p;
 }
 
-bool beam_is_function(enum beam_probe id)
-{
-	return id >= BP_FUNCTIONS;
-}
-
 static int erlang_init(struct en *en, void **data, struct et_error *e)
 {
 	struct beam_handle *b = opening;

@@ -75,6 +75,12 @@ static const char help[] =
 	"	--help     this text\n"
 	"	--version  print the version\n"
 	"\n"
+	"What the node shop spawns, for two seconds; how its calls of a module take their time:\n"
+	"\n"
+	"	erltrace -N shop -qn 'erlang*:::process-spawn { @[args[1]] = count(); }\n"
+	"		tick-2s { exit(0); }'\n"
+	"	erltrace -N shop -qs scripts/heat.d MODULE\n"
+	"\n"
 	"Options of -x, also as '#pragma D option name=value' and DTRACE_OPT_NAME=value:\n"
 	"\n";
 

@@ -198,11 +198,6 @@ const struct en_ecb *en_ecb(const struct en *en, uint32_t epid)
 	return epid >= 1 && epid <= en->necbs ? en->ecbs[epid - 1] : NULL;
 }
 
-unsigned en_necbs(const struct en *en)
-{
-	return en->necbs;
-}
-
 bool en_jitted(const struct en *en)
 {
 	return en->jitted;
