@@ -482,6 +482,11 @@ rows(Command, H, Index, What, Zero) ->
 %% A thousand at a time, as the command takes them.
 rows(_, []) -> -1;
 rows(Command, Rows) ->
-    {Some, Rest} = lists:split(min(1000, length(Rows)), Rows),
+    {Some, Rest} = take(1000, Rows, []),
     give(Command, {rows, Some}),
     rows(Command, Rest).
+
+%% There may be hundreds of thousands: not counted each time.
+take(0, Rest, Some) -> {lists:reverse(Some), Rest};
+take(_, [], Some) -> {lists:reverse(Some), []};
+take(N, [Row | Rest], Some) -> take(N - 1, Rest, [Row | Some]).

@@ -58,8 +58,8 @@ extend(Nif, Module) ->
         Functions ->
             case erltrace_nif:extend(Nif, Module, Functions) of
                 Patterns when is_list(Patterns) ->
-                    [P || {_, _, F, A} = P <- Patterns,
-                          lists:any(fun({F1, A1, _}) -> F1 =:= F andalso A1 =:= A end, Functions)];
+                    There = maps:from_list([{{F, A}, true} || {F, A, _} <- Functions]),
+                    [P || {_, _, F, A} = P <- Patterns, is_map_key({F, A}, There)];
                 {error, _} -> []
             end
     end.

@@ -1,12 +1,14 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
 %% Patterns of many functions in few calls. Each call that sets a pattern has every scheduler come
-%% by several times, so it costs milliseconds, for one function as for a thousand. Where most of a
-%% module is meant, one call sets all of it and others take back the rest; where most modules of the
-%% node are, the same with all of them.
+%% by several times, and looks through all functions of the node, so it costs milliseconds, for one
+%% function as for a thousand. Where most of a module is meant, one call sets all of it and others
+%% take back the rest; where most modules of the node are, the same with all of them.
 -module(erltrace_patterns).
--export([on/4, off/3, all_on/2, pattern/1, scope/1]).
+-export([on/4, off/3, pattern/1, scope/1]).
 -export_type([kind/0, patterns/0, set/0]).
+
+-define(MANY, 20). % modules: then it is worth asking of every function in the node whose it is
 
 -type kind() :: local | global | return.
 -type patterns() :: #{mfa() => kind()}.
@@ -16,44 +18,58 @@
 
 %% @doc Set these. Stay: what is set already and stays. IsFree: may the pattern of a function be
 %% changed that is in neither of them? Touch is told of such functions before they are.
--spec on(patterns(), patterns(), {is_free(), Touch :: fun(([{mfa(), kind()}]) -> term())}, set()) -> ok.
+-spec on(patterns(), patterns(), {is_free(), Touch :: fun(([{mfa(), kind()}]) -> term())}, set()) ->
+          ok.
 on(On, Stay, {IsFree, Touch}, Set) ->
     Plans = [plan(M, Fs, On, Stay, IsFree) || {M, Fs} <- by_module(On)],
-    Touch(lists:append([Rest || {whole, _, _, _, Rest} <- Plans])),
-    lists:foreach(fun(Plan) -> set(Plan, Set) end, Plans).
-
-%% @doc The same where nobody else has patterns: in a trace session of ours, before it traces
-%% anything.
--spec all_on(patterns(), set()) -> ok.
-all_on(On, Set) ->
-    Plans = [plan(M, Fs, On, #{}, fun(_) -> true end) || {M, Fs} <- by_module(On)],
-    Kinds = [K || {whole, {_, K}, _, _, _} <- Plans],
-    Kind = most(Kinds),
+    Kind = most([K || {whole, {_, K}, _, _, _} <- Plans]),
     Whole = [Plan || {whole, {_, K}, _, _, _} = Plan <- Plans, K =:= Kind],
-    Not = length(erlang:loaded()) - length(Whole),
-    case length(Whole) > 1 + Not of
-        true ->
+    Rest = lists:append([R || {whole, _, _, _, R} <- Plans]),
+    case map_size(Stay) =:= 0 andalso others(Whole, IsFree) of
+        false ->
+            Touch(Rest),
+            lists:foreach(fun(Plan) -> set(Plan, Set) end, Plans);
+        Others ->
+            Touch(Rest ++ [{F, Kind} || F <- Others, not is_map_key(F, On)]),
             set_on({'_', '_', '_'}, Kind, Set),
-            Done = maps:from_keys([M || {whole, {M, _}, _, _, _} <- Whole], true),
+            Done = modules(Whole),
             [set_off({M, '_', '_'}, Kind, Set) || M <- erlang:loaded(), not is_map_key(M, Done)],
             [set_rest(Plan, Set) || Plan <- Whole],
-            lists:foreach(fun(Plan) -> set(Plan, Set) end, Plans -- Whole);
-        false ->
-            lists:foreach(fun(Plan) -> set(Plan, Set) end, Plans)
+            lists:foreach(fun(Plan) -> set(Plan, Set) end, Plans -- Whole)
     end.
+
+%% The functions of all other modules, if these are few, and all free.
+others(Whole, IsFree) ->
+    Done = modules(Whole),
+    Others = [M || M <- erlang:loaded(), not is_map_key(M, Done)],
+    Fs = length(Whole) > max(?MANY, 1 + length(Others)) andalso
+        lists:append([functions(M, functions) || M <- Others]),
+    is_list(Fs) andalso lists:all(IsFree, Fs) andalso Fs.
+
+modules(Whole) ->
+    maps:from_list([{M, true} || {whole, {M, _}, _, _, _} <- Whole]).
 
 %% @doc Take these back. IsBare: has a function no pattern at all?
 -spec off(patterns(), is_free(), set()) -> ok.
 off(Off, IsBare, Set) ->
-    lists:foreach(fun({M, Fs}) ->
-                          Scopes = lists:usort([scope(K) || {_, K} <- Fs]),
-                          All = functions(M, functions),
-                          Rest = [F || F <- All, not is_map_key(F, Off)],
-                          case length(Fs) > 1 andalso lists:all(IsBare, Rest) of
-                              true -> [Set({M, '_', '_'}, false, [S]) || S <- Scopes];
-                              false -> [set_off(F, K, Set) || {F, K} <- by_name(Fs, All)]
-                          end
-                  end, by_module(Off)).
+    Modules = by_module(Off),
+    Scopes = lists:usort([scope(K) || K <- maps:values(Off)]),
+    case length(Modules) > ?MANY andalso
+        lists:all(fun(M) -> is_bare(functions(M, functions), Off, IsBare) end, erlang:loaded()) of
+        true -> lists:foreach(fun(S) -> Set({'_', '_', '_'}, false, [S]) end, Scopes);
+        false -> lists:foreach(fun({M, Fs}) -> module_off(M, Fs, Off, IsBare, Set) end, Modules)
+    end.
+
+module_off(M, Fs, Off, IsBare, Set) ->
+    All = functions(M, functions),
+    case length(Fs) > 1 andalso is_bare(All, Off, IsBare) of
+        true -> [Set({M, '_', '_'}, false, [S]) || S <- lists:usort([scope(K) || {_, K} <- Fs])];
+        false -> [set_off(F, K, Set) || {F, K} <- by_name(Fs, All)]
+    end.
+
+%% All but what is taken back has no pattern.
+is_bare(Functions, Off, IsBare) ->
+    lists:all(fun(F) -> is_map_key(F, Off) orelse IsBare(F) end, Functions).
 
 %% {whole, {Module, Kind}, what to take back, what to set besides}, or one by one.
 plan(M, Fs, On, Stay, IsFree) ->

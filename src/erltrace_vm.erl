@@ -89,13 +89,15 @@ rearm(#armed{session = undefined, want = Want} = Armed, Needs) ->
            end),
     Armed#armed{want = Want1};
 rearm(#armed{session = Session} = Armed, Needs) ->
-    Free = {fun(_) -> true end, fun(_) -> ok end},
-    erltrace_patterns:on(patterns(Needs), #{}, Free, set_in(Session)),
+    set_patterns(Session, patterns(Needs)),
     Armed.
 
 %% In a session nobody else has patterns.
-set_in(Session) ->
-    fun(MFA, Pattern, Opts) -> attempt(trace, function, [Session, MFA, Pattern, Opts]) end.
+set_patterns(Session, Patterns) ->
+    erltrace_patterns:on(Patterns, #{}, {fun(_) -> true end, fun(_) -> ok end},
+                         fun(MFA, Pattern, Opts) ->
+                                 attempt(trace, function, [Session, MFA, Pattern, Opts])
+                         end).
 
 patterns(Needs) ->
     maps:from_list([{{M, F, A}, Kind} || {Kind, M, F, A} <- Needs]).
@@ -306,7 +308,7 @@ arm_session(#want{flags = Flags} = Want) ->
 %% The session lives as long as somebody has this term.
 session(State, Patterns, Flags, PortFlags) ->
     S = apply(trace, session_create, [?APP, {erltrace_nif, State}, []]),
-    erltrace_patterns:all_on(Patterns, set_in(S)),
+    set_patterns(S, Patterns),
     trace_processes(S, Flags),
     [attempt(trace, port, [S, P, true, PortFlags]) || PortFlags =/= [],
                                                       P <- [new | erlang:ports()]],

@@ -32,7 +32,8 @@ arming_test_() ->
     {timeout, 120,
      {setup, fun() -> [make(M) || M <- modules()] end,
       fun(_) -> [gone(M) || M <- modules()] end,
-      [{timeout, 120, fun all/0}, {timeout, 120, fun most/0}, {timeout, 120, fun few/0},
+      [{timeout, 120, fun all/0}, {timeout, 120, fun whole_node/0},
+       {timeout, 120, fun most/0}, {timeout, 120, fun few/0},
        {timeout, 120, fun names/0}, {timeout, 120, fun global/0}, {timeout, 120, fun kinds/0},
        {timeout, 120, fun two_handles/0}, {timeout, 120, fun others_pattern_stays/0}]}}.
 
@@ -47,10 +48,12 @@ open(Script) ->
 
 %% What is armed, of these modules and of two others.
 armed() ->
+    armed(functions() ++ [{lists, seq, 2}, {erltrace_nif, trace, 5}]).
+
+armed(Functions) ->
     Infos = [fun(F) -> trace:info(S, F, traced) end || S <- session_tests:sessions()] ++
         [fun(F) -> erlang:trace_info(F, traced) end],
-    lists:usort([{F, P} || F <- functions() ++ [{lists, seq, 2}, {erltrace_nif, trace, 5}],
-                           Info <- Infos, {traced, P} <- [Info(F)],
+    lists:usort([{F, P} || F <- Functions, Info <- Infos, {traced, P} <- [Info(F)],
                            P =:= local orelse P =:= global]).
 
 wanted(Kind, Is) ->
@@ -79,6 +82,18 @@ all() ->
                                 M <- modules(), F <- [<<"f1/1">>, <<"f96/1">>]]),
                  lists:sort([{Ks, V} || {_, _, Ks, V} <- Aggs])),
     ?assertEqual([], armed()).
+
+%% Most modules of the node: none of the others.
+whole_node() ->
+    All = [{M, F, A} || M <- erlang:loaded(), {F, A} <- erlang:get_module_info(M, functions)],
+    H = open("erlang*:[!e]*::function-entry { @ = count(); }"),
+    Armed = armed(All),
+    ok = erltrace:close(H),
+    Others = [M || M <- erlang:loaded(), hd(atom_to_list(M)) =:= $e],
+    ?assertEqual([], [F || {{M, _, _} = F, _} <- Armed, lists:member(M, Others)]),
+    ?assertEqual([], [F || {M, _, _} = F <- All, not lists:member(M, Others)] --
+                     [F || {F, local} <- Armed]),
+    ?assertEqual([], armed(All)).
 
 %% All but a few: these are not armed.
 most() ->

@@ -101,13 +101,26 @@ static bool is_named(const struct en_probe *p, const char *prov, const char *mod
 }
 
 /* The place of a name in the hash table: its own, or the empty one where it belongs. */
-static struct en_probe **place_of(
-	struct en *en, const char *prov, const char *mod, const char *func, const char *name)
+static struct en_probe **place_of(struct en *en, uint64_t hash, const char *prov, const char *mod,
+	const char *func, const char *name)
 {
 	unsigned mask = en->probe_hash_size - 1;
-	unsigned i = (unsigned)name_hash(prov, mod, func, name) & mask;
+	unsigned i = (unsigned)hash & mask;
+	const struct en_probe *p;
 
-	while (en->probe_hash[i] != NULL && !is_named(en->probe_hash[i], prov, mod, func, name))
+	while ((p = en->probe_hash[i]) != NULL &&
+		(p->hash != hash || !is_named(p, prov, mod, func, name)))
+		i = (i + 1) & mask;
+	return &en->probe_hash[i];
+}
+
+/* Where one goes that is not there yet. */
+static struct en_probe **free_place(struct en *en, uint64_t hash)
+{
+	unsigned mask = en->probe_hash_size - 1;
+	unsigned i = (unsigned)hash & mask;
+
+	while (en->probe_hash[i] != NULL)
 		i = (i + 1) & mask;
 	return &en->probe_hash[i];
 }
@@ -130,11 +143,8 @@ static bool grow(struct en *en)
 	en->probe_hash = hash;
 	en->probe_hash_size = 2 * room;
 	en->probe_room = room;
-	for (unsigned i = 0; i < en->nprobes; i++) {
-		struct en_probe *p = probes[i];
-
-		*place_of(en, p->prov->text, p->mod->text, p->func->text, p->name->text) = p;
-	}
+	for (unsigned i = 0; i < en->nprobes; i++)
+		*free_place(en, probes[i]->hash) = probes[i];
 	return true;
 }
 
@@ -162,8 +172,11 @@ void en_probes_free(struct en *en)
 struct en_probe *en_probe_add(struct en *en, const struct provider *pv, void *pvdata,
 	const char *prov, const char *mod, const char *func, const char *name)
 {
-	struct en_probe *p = en_probe_find(en, prov, mod, func, name);
+	uint64_t hash = name_hash(prov, mod, func, name);
+	struct en_probe *p = NULL;
 
+	if (en->probe_hash_size != 0)
+		p = *place_of(en, hash, prov, mod, func, name);
 	if (p != NULL)
 		return p;
 	if (!grow(en) || (p = calloc(1, sizeof(*p))) == NULL)
@@ -180,16 +193,19 @@ struct en_probe *en_probe_add(struct en *en, const struct provider *pv, void *pv
 	p->pvdata = pvdata;
 	p->en = en;
 	p->nargs = -1;
+	p->hash = hash;
 	en->probes[en->nprobes++] = p;
 	p->id = en->nprobes;
-	*place_of(en, prov, mod, func, name) = p;
+	*free_place(en, hash) = p;
 	return p;
 }
 
 struct en_probe *en_probe_find(
 	struct en *en, const char *prov, const char *mod, const char *func, const char *name)
 {
-	return en->probe_hash_size ? *place_of(en, prov, mod, func, name) : NULL;
+	return en->probe_hash_size != 0 ? *place_of(en, name_hash(prov, mod, func, name), prov, mod,
+						 func, name)
+					: NULL;
 }
 
 struct en_probe *en_probe_by_id(struct en *en, uint32_t id)
