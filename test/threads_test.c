@@ -263,6 +263,59 @@ static void common_check(struct world *w, struct fire *f, void *arg)
 	}
 }
 
+static void set_seven(struct world *w, struct fire *f, void *arg)
+{
+	uint64_t key = 7;
+
+	(void)w;
+	rt_dyn_store(word(f), 0, word(&key), *(uint64_t *)arg, 0);
+}
+
+/* The node that the slot remembers is being made by another thread, for the key it had before. */
+static void node_is_being_made(struct world *w, struct fire *f, void *arg)
+{
+	struct dyn_node *n = NULL;
+	uint64_t key = 7, other = 8;
+	bool *found = arg;
+
+	for (unsigned i = 0; i < 64 && n == NULL; i++)
+		n = f->thread->dyn_recent[i];
+	*found = n != NULL && atomic_load(&n->state) == NODE_GONE;
+	if (!*found)
+		return;
+	atomic_store(&n->value, 77);
+	atomic_store(&n->state, NODE_FRESH);
+	CHECK(load_of(f, 0, &key) == 0);
+	rt_dyn_store(word(f), 0, word(&key), 5, 0);
+	CHECK(load_of(f, 0, &key) == 5);
+	CHECK(atomic_load(&n->value) == 77); /* it was given up, and is the other key's now */
+	CHECK(load_of(f, 0, &other) == 0);
+	atomic_store(&n->state, NODE_GONE);
+	(void)w;
+}
+
+static void test_node_being_made_is_not_near(void)
+{
+	uint64_t value = 3, none = 0;
+	bool found = false;
+	struct world w;
+
+	world_new(&w);
+	add_var(&w, SC_GLOBAL, &type_int, "i");
+	if (world_go(&w)) {
+		inside(&w, set_seven, &value);
+		inside(&w, set_seven, &none);
+		for (int i = 0; i < 6; i++)
+			en_clean(w.en);
+		/* away from the free ones, where this key would get it */
+		for (unsigned i = 0; i < DYN_CLASSES; i++)
+			atomic_store(&w.en->dyn.free[i], 0);
+		inside(&w, node_is_being_made, &found);
+		CHECK(found, "the node was not cleaned away");
+	}
+	world_free(&w);
+}
+
 static void test_node_given_up_while_in_recents(void)
 {
 	pthread_t t[THREADS], clean;
@@ -388,6 +441,7 @@ int main(void)
 		words[i] = et_str_new(text, (size_t)n);
 		twins[i] = et_str_new(text, (size_t)n);
 	}
+	test_node_being_made_is_not_near();
 	test_self_threads("4m");
 	test_self_threads("1m");
 	test_node_given_up_while_in_recents();

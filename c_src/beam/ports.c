@@ -20,8 +20,8 @@ enum { RUN_NONE, RUN_IO, RUN_CLOSED };
 
 struct port {
 	_Atomic uint64_t port;
-	ERL_NIF_TERM owner;
-	uint8_t run;
+	_Atomic ERL_NIF_TERM owner;
+	_Atomic uint8_t run; /* who needs a place looks at those of other ports */
 	char driver[31];
 	char name[256];
 };
