@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of the page share: a node that is asked, a browser that is driven.
+import { constants, openSync, readFileSync, writeSync } from "node:fs";
+import { Socket } from "node:net";
+import { chromium } from "playwright-core";
+
+// A node that test/nodelib.sh has started: it evaluates lines, and prints "@@" and the value.
+export class ErlangNode {
+	constructor(folder, name) {
+		this.name = name;
+		this.in = openSync(`${folder}/${name}.in`, constants.O_WRONLY);
+		const fd = openSync(
+			`${folder}/${name}.out`,
+			constants.O_RDONLY | constants.O_NONBLOCK,
+		);
+		this.out = new Socket({ fd, readable: true, writable: false });
+		this.waiting = [];
+		let text = "";
+		this.out.on("data", (d) => {
+			text += d;
+			for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n")) {
+				const line = text.slice(0, at);
+				text = text.slice(at + 1);
+				if (line.startsWith("@@")) this.waiting.shift()?.(line.slice(2));
+			}
+		});
+	}
+
+	ask(expressions) {
+		return new Promise((resolve) => {
+			this.waiting.push(resolve);
+			writeSync(this.in, `${expressions}\n`);
+		});
+	}
+
+	close() {
+		this.out.destroy();
+	}
+}
+
+// What is traced on a node: "[]" if nothing is.
+export const FLAGS =
+	"lists:usort(lists:append([F || P <- processes(), {flags, F} <- [erlang:trace_info(P, flags)]] ++ " +
+	"[[S || erlang:function_exported(trace, session_info, 1), S <- apply(trace, session_info, [all]), S =/= default]])).";
+
+export const flags = (node) => node.ask(FLAGS);
+
+// A process of the node that looks, every 2 ms, whether anything is traced.
+export const watch = (node) =>
+	node.ask(
+		`register(watcher, spawn(fun W() -> receive {watch, From} -> (fun L() -> case ${FLAGS.slice(0, -1)} of ` +
+			"[] -> From ! {off, os:system_time(millisecond)}; _ -> receive after 2 -> ok end, L() end end)(), W() end end)), ok.",
+	);
+
+// Milliseconds from the beginning of an act to the moment that nothing on the node is traced, by the
+// node's own look.
+export async function offAfter(node, act) {
+	const off = node.ask(
+		"watcher ! {watch, self()}, receive {off, T} -> T after 20000 -> 0 end.",
+	);
+	const began = Date.now();
+	await act();
+	return Number(await off) - began;
+}
+
+export async function launch() {
+	const browser = await chromium.launch({
+		executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+		args: ["--no-sandbox"],
+		timeout: 60000,
+	});
+	const cdp = await browser.newBrowserCDPSession();
+	const { processInfo } = await cdp.send("SystemInfo.getProcessInfo");
+	return { browser, pid: processInfo.find((p) => p.type === "browser").id, cdp };
+}
+
+// Opens the page; what its console complains of is collected in page.faults, the lines of its scripts
+// in page.lines: {id, line}.
+export async function open(browser, url, options = {}) {
+	const context = await browser.newContext({
+		viewport: { width: 1440, height: 900 },
+		acceptDownloads: true,
+		...options,
+	});
+	context.setDefaultTimeout(40000);
+	const page = await context.newPage();
+	page.faults = [];
+	page.lines = [];
+	page.on("console", (m) => {
+		if (["error", "warning"].includes(m.type())) page.faults.push(m.text());
+	});
+	page.on("pageerror", (e) => page.faults.push(e.stack));
+	page.on("dialog", (d) => {
+		page.faults.push(`a dialog: ${d.message()}`);
+		d.dismiss();
+	});
+	page.on("websocket", (ws) =>
+		ws.on("framereceived", ({ payload }) => {
+			const m = JSON.parse(payload);
+			if (m.type === "line") page.lines.push(m);
+		}),
+	);
+	await page.goto(url);
+	return page;
+}
+
+export const ready = (page) =>
+	page.waitForFunction(() => globalThis.erltrace?.nodes?.length && globalThis.erltrace.editor);
+
+// Types a script and runs it on the named nodes, as a person does it; returns when a tick has come.
+export async function run(page, script, { nodes, ticks = 1 } = {}) {
+	await ready(page);
+	if (nodes)
+		await page.evaluate((names) => {
+			const app = globalThis.erltrace;
+			for (const n of app.nodes)
+				app.choose(n.name, names.includes(n.name.split("@")[0]));
+		}, nodes);
+	await page.locator(".cm-content").click();
+	await page.evaluate((text) => globalThis.erltrace.editor.set(text), script);
+	await page.locator(".cm-content").press("Control+Enter");
+	await page.waitForFunction(
+		({ n, text }) =>
+			globalThis.erltrace.run?.source === text && globalThis.erltrace.run.ticks >= n,
+		{ n: ticks, text: script },
+	);
+}
+
+// Stops the script; what its end printed of an aggregation: key text -> value or {lo: count}.
+export async function stop(page, aggregation) {
+	await page.getByRole("button", { name: "Stop" }).click();
+	await page.waitForFunction(() => globalThis.erltrace.run.phase === "ended");
+	return printed(page, aggregation);
+}
+
+export async function printed(page, aggregation) {
+	const id = await page.evaluate(() => globalThis.erltrace.run.id);
+	const end = {};
+	for (const { line } of page.lines.filter((m) => m.id === id)) {
+		if (line.type === "aggregation" && line.aggregation === aggregation)
+			end[line.keys.join()] = line.buckets ? cells(line.buckets) : line.value;
+	}
+	return end;
+}
+
+export function cells(buckets) {
+	const by = {};
+	for (const b of buckets) if (b.count) by[b.lo] = (by[b.lo] ?? 0) + b.count;
+	return by;
+}
+
+// What a menu's item saves, as text.
+export async function exported(page, card, kind) {
+	await page.locator(card).getByRole("button", { name: "Export" }).click();
+	const [file] = await Promise.all([
+		page.waitForEvent("download"),
+		page
+			.locator(`${card} .menu-body`)
+			.getByText(new RegExp(`^${kind}`))
+			.click(),
+	]);
+	return {
+		name: file.suggestedFilename(),
+		text: readFileSync(await file.path(), kind === "PNG" ? "latin1" : "utf8"),
+	};
+}
+
+export const whole = (text) => Number(text.replace(/[^\d-]/g, ""));
