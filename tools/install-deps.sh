@@ -46,6 +46,7 @@ if [[ ${1-} == test ]]; then
 	want_otp erlang-proper-dev 'lib/proper-*/include/proper.hrl'
 	((erlang)) && want rebar3 command -v rebar3
 	((erlang)) && want elixir command -v mix
+	want jq command -v jq
 	want cpp command -v cpp
 	want clang command -v clang
 	want libclang-rt-dev has_fuzzer

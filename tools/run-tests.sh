@@ -100,7 +100,7 @@ fuzz() { # target, seconds
 	fi
 }
 
-# Every test/*.c but the fuzz targets and the driver that tests load, below a folder of programs.
+# Every test/*.c but the fuzz targets and the drivers, below a folder of programs.
 programs() { # folder, prefix of the names, how many random programs
 	local source name
 	for source in test/*.c; do
