@@ -4,7 +4,7 @@
 #
 #   make            bin/erltrace, lib/liberltrace.a, lib/liberltrace.so; needs a C compiler only.
 #                   Where Erlang is: ebin/ and priv/ too, what runs inside a node
-#   make demo       a node at work, and D scripts that show what it does; half a minute
+#   make demo       a node at work, D scripts that show what it does, the live page until ^C
 #   make demo-node  that node alone, named demo, until ^C: to try things on
 #   make test-rabbit  RabbitMQ under load, traced (where it is installed)
 #   make test       every test; the last line is "N passed, N failed"
