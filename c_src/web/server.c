@@ -274,7 +274,8 @@ static int on_body(struct conn *c, const char *p, size_t len)
 		c->too_big = true;
 		return 0;
 	}
-	memcpy(c->body + c->nbody, p, len);
+	if (len > 0)
+		memcpy(c->body + c->nbody, p, len);
 	c->nbody += len;
 	return 0;
 }

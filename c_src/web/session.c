@@ -112,7 +112,6 @@ void session_error(struct session *s, json_int_t id, int code, const char *fmt, 
 int session_write(struct session *s)
 {
 	struct msg *m = s->first;
-	bool was_full = session_is_full(s);
 	int rc;
 
 	if (s->too_slow) {
@@ -132,7 +131,7 @@ int session_write(struct session *s)
 		return -1;
 	if (s->first != NULL)
 		lws_callback_on_writable(s->wsi);
-	if (was_full || s->waiting < WEB_QUEUE_GO)
+	if (s->waiting < WEB_QUEUE_GO)
 		run_resume(s);
 	return 0;
 }
