@@ -10,7 +10,8 @@
 nodes_begin 300
 erltrace web --help >/dev/null 2>&1 || skip 'erltrace was built without the live page'
 [ -e "$ebin/erltrace_agent.beam" ] || skip 'no library beside the command'
-command -v python3 curl >/dev/null || skip 'no python3 or no curl here'
+python=$(command -v /usr/bin/python3 python3 | head -n 1)
+[ -n "$python" ] && command -v curl >/dev/null || skip 'no python3 or no curl here'
 
 declare -A server # their processes
 web_end() {
@@ -60,7 +61,7 @@ wsopen() { # name, more headers
 	# The client must not hold the other end itself, or it never sees the end of its input.
 	(
 		exec {fd}>&-
-		exec python3 "$root/test/web_client.py" 127.0.0.1 "$port" "Origin: http://127.0.0.1:$port" \
+		exec "$python" "$root/test/web_client.py" 127.0.0.1 "$port" "Origin: http://127.0.0.1:$port" \
 			"Cookie: $cookie" "$@"
 	) <"$name.fifo" >"$name.ws" 2>"$name.err" &
 	wspid[$name]=$! ws[$name]=$fd
