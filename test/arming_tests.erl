@@ -150,3 +150,26 @@ others_pattern_stays() ->
     1 = erlang:trace_pattern(Theirs, false, [local]),
     ?assertEqual({{match_spec, Spec}, {match_spec, Spec}}, {During, After}),
     ?assertEqual([], armed()).
+
+%% To ask a deleted module for its functions would load it again, where it is in the code path.
+deleted_module_is_not_loaded_test() ->
+    Dir = filename:join("/tmp", "arming_tests." ++ os:getpid()),
+    Forms = [{attribute, 1, module, arming_gone}, {attribute, 1, export, [{f, 0}, {g, 0}]} |
+             [{function, 1, F, 0, [{clause, 1, [], [], [{integer, 1, 1}]}]} || F <- [f, g]]],
+    {ok, arming_gone, Code} = compile:forms(Forms, []),
+    File = filename:join(Dir, "arming_gone.beam"),
+    ok = filelib:ensure_dir(File),
+    ok = file:write_file(File, Code),
+    true = code:add_patha(Dir),
+    try
+        {module, arming_gone} = code:load_file(arming_gone),
+        H = open("erlang*:arming_gone::function-entry { @ = count(); }"),
+        gone(arming_gone),
+        ok = erltrace:close(H),
+        ?assertNot(erlang:module_loaded(arming_gone))
+    after
+        code:del_path(Dir),
+        gone(arming_gone),
+        file:delete(File),
+        file:del_dir(Dir)
+    end.
