@@ -493,6 +493,13 @@ $(BUILD)/erl/probe_drv.so: test/probe_drv.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -shared -fPIC -I$(ERL_INCLUDE) -o $@ $<
 
+# Very many functions: MODULES of a hundred each.
+.PHONY: bench-arming
+bench-arming: erlang
+	$(Q)mkdir -p $(BUILD)/erl && $(ERLC) -o $(BUILD)/erl bench/arming_bench.erl
+	$(Q)$(ERL) -noshell -pa $(EBIN) $(BUILD)/erl \
+		-eval 'arming_bench:main(["$(or $(MODULES),1000)"]), halt().'
+
 $(BUILD)/erl/null_tracer.so: bench/null_tracer.c
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
