@@ -308,7 +308,8 @@ tsan: deps
 bench: all $(BENCHES)
 	@for b in $(BENCHES); do "$$b"; done
 	$(if $(HAVE_ERLANG),@BENCH_RESULTS=bench/results.json \
-		$(MAKE) --no-print-directory bench-erlang)
+		$(MAKE) --no-print-directory bench-erlang web && \
+		BIN=$(BIN) BENCH_RESULTS=bench/results.json bench/page_bench.sh)
 
 fuzz: deps
 	@$(MAKE) --no-print-directory -j"$$(nproc)" fuzzers
@@ -341,7 +342,7 @@ endif
 
 # ---- the live page ------------------------------------------------------------------------
 
-.PHONY: page test-page
+.PHONY: page test-page screenshots
 PAGE := web/dist/index.html
 NPM_QUIET := --ignore-scripts --no-audit --no-fund --loglevel=error
 
@@ -353,6 +354,10 @@ $(PAGE): $(wildcard web/src/*) $(addprefix web/,build.js words.js package-lock.j
 
 test-page: page
 	cd web && npm test --silent
+
+# The pictures of doc/img, by Debian's chromium.
+screenshots: all page
+	@tools/screenshots.sh doc/img
 
 # The tables of the manual, from those of the source.
 manual:

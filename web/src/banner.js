@@ -57,7 +57,7 @@ export function Banner({ app }) {
 		: "";
 	const message =
 		app.problem ||
-		run?.end?.message ||
+		(!run?.compileErrors.length && run?.end?.message) ||
 		(app.paused !== null && run
 			? `still recording; ${duration((run.lastSlot - app.paused) / run.hz)} behind`
 			: "");

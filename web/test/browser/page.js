@@ -337,6 +337,49 @@ const steps = {
 		return page;
 	},
 
+	async "all around"() {
+		const page = await open(browser, URL);
+		await run(page, WORDS, { nodes: ["page_demo"] });
+		await demo.ask("demo_exact:sends(30, 10).");
+		await hasTotal(page, "10", 30);
+		const heat = page.locator(".heat");
+		await heat.getByRole("button", { name: "hues" }).click();
+		await heat.locator(".swatch").first().waitFor();
+		ok("hues", true);
+		for (const scale of ["rank", "linear", "percent", "log"])
+			await heat.getByLabel("Colour", { exact: true }).selectOption(scale);
+		await heat.getByRole("button", { name: "p90" }).click();
+		await heat.getByLabel("Line at").fill("20");
+		await heat.getByLabel("Clamp").fill("5");
+		await page.locator("h1").click();
+		await page.keyboard.press("?");
+		await page.getByRole("dialog", { name: "Keys" }).waitFor();
+		await page.keyboard.press("Escape");
+		is("Escape closes the list of keys only", await page.evaluate(() => globalThis.erltrace.running), true);
+		await page.keyboard.press("d");
+		await page.keyboard.press("d");
+		is("dark", await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+		await page.keyboard.press("2");
+		is("a minute", await page.evaluate(() => globalThis.erltrace.window), 60);
+		await page.getByRole("button", { name: "Scripts" }).click();
+		await page.getByLabel("Name to save the script as").fill("mine");
+		await page.getByRole("button", { name: "Save", exact: true }).click();
+		await page.keyboard.press("Escape");
+		await page.reload();
+		await ready(page);
+		await page.getByRole("button", { name: "Scripts" }).click();
+		await page.locator(".menu-body .item", { hasText: "mine" }).click();
+		ok("a saved script comes back", (await page.locator(".cm-content").innerText()).includes("@words"));
+		const split = await page.locator(".splitter").boundingBox();
+		await page.mouse.move(split.x + 4, 400);
+		await page.mouse.down();
+		await page.mouse.move(split.x + 60, 400);
+		await page.mouse.up();
+		const wide = await page.locator(".side").boundingBox();
+		ok("the editor can be made wider", wide.width > split.x + 20);
+		return page;
+	},
+
 	async "stacks"() {
 		const page = await open(browser, URL);
 		await run(page, "erlang*:demo_exact:inner/1:function-entry\n{\n\t@[ustack()] = count();\n}\n", {

@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The live page measured: script time of a frame, first paint, size, memory, the server's time.
+# A node with the demo application, the server, chromium; where npm or chromium is missing, nothing.
+
+results=$(realpath -m "${BENCH_RESULTS:-/dev/null}")
+# shellcheck source=test/nodelib.sh
+. "$(dirname "$0")/../test/nodelib.sh"
+for need in node npm "${CHROMIUM:=chromium}"; do
+	if ! command -v "$need" >/dev/null; then
+		echo "page: not measured: no $need here"
+		rm -rf "$tmp"
+		exit 0
+	fi
+done
+CHROMIUM=$(command -v "$CHROMIUM")
+export CHROMIUM
+nodes_begin 600
+server=''
+bench_end() {
+	[ -n "$server" ] && kill "$server" 2>/dev/null
+	nodes_end
+}
+trap bench_end EXIT
+
+start page_bench -s demo_app
+erltrace web --port 0 -N page_bench --pages "$root/web/dist" >url 2>server.log </dev/null &
+server=$!
+disown
+holds url '#token=' || exit 1
+[ "$results" = /dev/null ] && unset BENCH_RESULTS || export BENCH_RESULTS=$results
+SERVER=$server PAGE_URL=$(cat url) node "$root/web/test/browser/measure.js"

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pictures of doc/img: the page at work on the demo node. Run by tools/screenshots.sh.
+//	node shots.js FOLDER [NAME]
+import { mkdirSync } from "node:fs";
+import { launch, open, ready, run } from "./drive.js";
+
+const HEAT = `/* How long do the steps of an order take? */
+erlang*:demo_order::function-entry
+{
+	self->at[copyinstr(arg1)] = timestamp;
+}
+
+erlang*:demo_order::function-return
+/self->at[copyinstr(arg1)]/
+{
+	@time[copyinstr(arg1)] = llquantize(
+	    timestamp - self->at[copyinstr(arg1)],
+	    10, 2, 6, 20);
+	self->at[copyinstr(arg1)] = 0;
+}
+`;
+const LIST = `/* Which functions are called most, and how
+   much time goes into them? */
+erlang*:demo_*::function-entry
+{
+	self->at[copyinstr(arg1)] = vtimestamp;
+}
+
+erlang*:demo_*::function-return
+/self->at[copyinstr(arg1)]/
+{
+	@calls[copyinstr(arg1)] = count();
+	@ns[copyinstr(arg1)] =
+	    sum(vtimestamp - self->at[copyinstr(arg1)]);
+}
+`;
+const FLAME = `/* Where are messages sent from? */
+erlang*:::message-send
+{
+	@[ustack()] = count();
+}
+`;
+
+const scenes = {
+	async heatmap(page, shoot) {
+		await run(page, HEAT, { ticks: 310 });
+		const box = await page.locator(".heat canvas").boundingBox();
+		await page.mouse.move(box.x + box.width * 0.42, box.y + box.height * 0.55);
+		await page.locator(".heat .tip").waitFor();
+		await shoot("heatmap-light");
+		await page.mouse.move(10, 600);
+		await page.emulateMedia({ colorScheme: "dark" });
+		await page.locator(".heat").getByRole("button", { name: "hues" }).click();
+		await page.locator("html[data-theme=dark]").waitFor();
+		await shoot("heatmap-dark");
+	},
+	async list(page, shoot) {
+		await run(page, LIST, { ticks: 300 });
+		await shoot("list");
+	},
+	async error(page, shoot) {
+		await ready(page);
+		await page.evaluate(
+			(text) => globalThis.erltrace.editor.set(text),
+			LIST.replace("= vtimestamp;", "= vtimestmp;"),
+		);
+		await page.locator(".cm-content").press("Control+Enter");
+		await page.locator(".problem-line").waitFor();
+		await shoot("error");
+	},
+	async flame(page, shoot) {
+		await run(page, FLAME, { ticks: 80 });
+		await page.locator(".flame canvas").waitFor();
+		await shoot("flamegraph");
+	},
+};
+
+const folder = process.argv[2];
+mkdirSync(folder, { recursive: true });
+const { browser } = await launch();
+for (const [name, scene] of Object.entries(scenes)) {
+	if (process.argv[3] && process.argv[3] !== name) continue;
+	const page = await open(browser, process.env.PAGE_URL, {
+		viewport: { width: 1440, height: 760 },
+		colorScheme: "light",
+	});
+	await ready(page);
+	await page.evaluate(() => globalThis.erltrace.setWindow(30));
+	await scene(page, async (file) => {
+		// two frames: what was asked for is drawn
+		await page.evaluate(
+			() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))),
+		);
+		await page.screenshot({ path: `${folder}/${file}.png` });
+		console.log(`${file}.png`);
+	});
+	if (page.faults.length) {
+		console.log(page.faults.join("\n"));
+		process.exitCode = 1;
+	}
+	await page.context().close();
+}
+await browser.close();
