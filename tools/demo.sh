@@ -117,6 +117,8 @@ page() { # port
 	return 1
 }
 
+# Where nobody sits in front of it, it ends by itself.
+[[ -t 1 ]] || DEMO_SECONDS=${DEMO_SECONDS:-5}
 [[ ${DEMO_SECONDS-} == 0 ]] && exit 0
 if page "${DEMO_PORT:-8042}" || page 0; then
 	say '8. The live page: open this link, choose a script from the menu, press Run. ^C ends it.'
