@@ -22,7 +22,8 @@ declare -A suites=([27]=trixie [29]=sid)
 roots=${OTP_ROOTS:-/var/tmp/erltrace-otp}
 mirror=${OTP_MIRROR:-http://deb.debian.org/debian}
 packages=(make gcc libc6-dev binutils procps erlang-base erlang-dev erlang-eunit erlang-tools
-	erlang-runtime-tools erlang-crypto erlang-syntax-tools erlang-proper erlang-proper-dev)
+	erlang-runtime-tools erlang-crypto erlang-syntax-tools erlang-proper erlang-proper-dev
+	erlang-edoc erlang-inets libjs-jquery)
 # Taken out of their packages, without what those depend on (wx, and with it half a desktop).
 unpacked=(erlang-common-test erlang-xmerl)
 
@@ -72,9 +73,10 @@ make_root() { # root, suite
 	mv "$new" "$1"
 }
 
-# The packages, once; again with OTP_UPDATE=1.
+# The packages, once; again with OTP_UPDATE=1, or when there are more of them.
 fill_root() { # root
-	[[ -e $1/.erltrace-ready && -z ${OTP_UPDATE-} ]] && return 0
+	[[ -e $1/.erltrace-ready && $(<"$1/.erltrace-ready") == "${packages[*]} ${unpacked[*]}" &&
+		-z ${OTP_UPDATE-} ]] && return 0
 	cp /etc/resolv.conf "$1/etc/resolv.conf"
 	# Where a mirror's lists cannot be had anew, those that debootstrap has left will do.
 	inside "$1" "apt-get update -qq; apt-get dist-upgrade -y -qq &&
@@ -82,7 +84,7 @@ fill_root() { # root
 		cd /tmp && rm -f *.deb && apt-get download -qq ${unpacked[*]} &&
 		for p in *.deb; do dpkg -x \$p / || exit 1; done && rm -f *.deb && apt-get clean" ||
 		return 1
-	touch "$1/.erltrace-ready"
+	echo "${packages[*]} ${unpacked[*]}" >"$1/.erltrace-ready"
 }
 
 # Files as they are here: those of git, and new ones that it does not ignore.
