@@ -23,7 +23,7 @@ roots=${OTP_ROOTS:-/var/tmp/erltrace-otp}
 mirror=${OTP_MIRROR:-http://deb.debian.org/debian}
 packages=(make gcc libc6-dev binutils procps erlang-base erlang-dev erlang-eunit erlang-tools
 	erlang-runtime-tools erlang-crypto erlang-syntax-tools erlang-proper erlang-proper-dev
-	erlang-edoc erlang-inets libjs-jquery)
+	erlang-edoc erlang-inets libjs-jquery jq)
 # Taken out of their packages, without what those depend on (wx, and with it half a desktop).
 unpacked=(erlang-common-test erlang-xmerl)
 
