@@ -148,8 +148,8 @@ struct beam_proc {
 
 struct beam_procs {
 	struct beam_proc *tab;
-	uint64_t mask, mul; /* a pid's place: (pid * mul >> shift) & mask */
-	unsigned shift;
+	uint64_t mask, mul; /* a pid's place: (pid * mul >> shift) & mask, turned right by three bits */
+	unsigned shift, turn;
 	bool exact;  /* no two living processes share a place */
 	bool hashed; /* a process may have one of the next places too */
 	struct beam_chunk *chunks;
