@@ -27,8 +27,15 @@ export class ErlangNode {
 	}
 
 	ask(expressions) {
-		return new Promise((resolve) => {
-			this.waiting.push(resolve);
+		return new Promise((resolve, reject) => {
+			const late = setTimeout(
+				() => reject(new Error(`no answer from ${this.name}: ${expressions}`)),
+				60000,
+			);
+			this.waiting.push((value) => {
+				clearTimeout(late);
+				resolve(value);
+			});
 			writeSync(this.in, `${expressions}\n`);
 		});
 	}

@@ -68,6 +68,7 @@ const sessions = await Promise.all(
 					headers: { Cookie: cookie, Origin: url.slice(0, -1) },
 				});
 				ws.ticks = 0;
+				const late = setTimeout(() => reject(new Error(`no ticks: ${ws.said}`)), 60000);
 				ws.on("error", reject);
 				ws.on("open", () =>
 					ws.send(
@@ -75,7 +76,11 @@ const sessions = await Promise.all(
 					),
 				);
 				ws.on("message", (m) => {
-					if (m.includes('"type":"tick"') && ++ws.ticks === 10) resolve(ws);
+					if (!m.includes('"type":"tick"')) ws.said = String(m).slice(0, 300);
+					else if (++ws.ticks === 10) {
+						clearTimeout(late);
+						resolve(ws);
+					}
 				});
 			}),
 	),
