@@ -33,9 +33,9 @@ erlang*:::function-return
 	@time[copyinstr(arg1)] = `;
 const HEAT = `${TIMED}lquantize((vtimestamp - self->began[copyinstr(arg1)]) / 1000, 0, 63, 2);\n}\n`;
 const LIST = `${TIMED}sum((vtimestamp - self->began[copyinstr(arg1)]) / 1000);\n}\n`;
-// Values that are known: words of messages, 10 and 40 of them.
+// Values that are known: words of messages, of sizes that no other message of the node has.
 const WORDS =
-	"erlang*:::message-send\n/arg2 == 10 || arg2 == 40/\n{\n\t@words[arg2] = lquantize(arg2, 0, 64, 4);\n}\n";
+	"erlang*:::message-send\n/arg2 == 206 || arg2 == 240/\n{\n\t@words[arg2] = lquantize(arg2, 200, 264, 4);\n}\n";
 const WIDE = "erlang*:demo_exact::function-entry { @ = count(); } erlang*:::process-spawn { @s = count(); }";
 
 let name = "";
@@ -157,7 +157,7 @@ const steps = {
 		const at = await page.evaluate(() => globalThis.erltrace.run.lastSlot);
 		await page.waitForFunction((n) => globalThis.erltrace.run.lastSlot > n + 5, at);
 		ok("the picture moves", before !== (await picture(page)));
-		await page.locator(".heat").getByRole("button", { name: "table" }).click();
+		await page.locator(".heat").getByRole("button", { name: "table", exact: true }).click();
 		await page.locator(".keys .key", { hasText: "demo_exact:leaf/1" }).first().click();
 		const rows = await table(page, 3000);
 		is("isolated, its cells are its calls", rows.reduce((n, [, c]) => n + c, 0), 3000);
@@ -176,8 +176,8 @@ const steps = {
 		const page = await open(browser, URL);
 		await run(page, LIST, { nodes: ["page_demo"] });
 		await demo.ask("demo_exact:nested(500).");
-		await page.locator(".list .name", { hasText: "demo_exact:inner/1" }).waitFor();
 		await page.getByLabel("Filter keys").fill("demo_exact");
+		await page.locator(".list .name", { hasText: "demo_exact:inner/1" }).waitFor();
 		const end = await stop(page, "time");
 		await page.waitForFunction(
 			(n) =>
@@ -233,36 +233,36 @@ const steps = {
 	async "cells of known values"() {
 		const page = await open(browser, URL);
 		await run(page, WORDS, { nodes: ["page_demo"] });
-		await demo.ask("demo_exact:sends(30, 10).");
-		await demo.ask("demo_exact:sends(20, 40).");
-		await hasTotal(page, "40", 20);
-		await page.locator(".heat").getByRole("button", { name: "table" }).click();
+		await demo.ask("demo_exact:sends(30, 206).");
+		await demo.ask("demo_exact:sends(20, 240).");
+		await hasTotal(page, "240", 20);
+		await page.locator(".heat").getByRole("button", { name: "table", exact: true }).click();
 		is("the table", await table(page, 50), [
-			["40 – 44", 20],
-			["8 – 12", 30],
+			["240 – 244", 20],
+			["204 – 208", 30],
 		]);
 		// pause holds the picture, what comes is kept
 		await page.locator("h1").click();
 		await page.keyboard.press("Space");
 		await page.locator(".banner").getByText("Paused").waitFor();
 		const held = await picture(page);
-		await demo.ask("demo_exact:sends(7, 10).");
-		await hasTotal(page, "10", 37);
+		await demo.ask("demo_exact:sends(7, 206).");
+		await hasTotal(page, "206", 37);
 		is("paused, the picture stays", await picture(page), held);
 		is("and the table", (await table(page, 50)).length, 2);
 		await page.keyboard.press("Space");
-		is("then all is there", (await table(page, 57))[1], ["8 – 12", 37]);
-		is("the end says so too", await stop(page, "words"), { 10: { 8: 37 }, 40: { 40: 20 } });
+		is("then all is there", (await table(page, 57))[1], ["204 – 208", 37]);
+		is("the end says so too", await stop(page, "words"), { 206: { 204: 37 }, 240: { 240: 20 } });
 
-		// the keyboard's cursor finds the column with 40 words: most steps are empty columns
+		// the keyboard's cursor finds the column with 240 words: most steps are empty columns
 		const tip = page.locator(".heat .tip");
 		await page.locator(".heat canvas").focus();
 		let found = 0;
 		for (let i = 0; i < 40 && found === 0; i++) {
-			// up to the row of 40..44, then left
+			// up to the row of 240..244, then left
 			await page.keyboard.press("ArrowUp");
 			await tip.waitFor();
-			if ((await tip.locator("b").first().innerText()).startsWith("40 –")) found = 1;
+			if ((await tip.locator("b").first().innerText()).startsWith("240 –")) found = 1;
 		}
 		let count = 0;
 		for (let i = 0; i < 280 && count === 0; i++) {
@@ -275,18 +275,18 @@ const steps = {
 		const on = [box.x + box.width / 2, box.y + box.height / 2];
 		await page.mouse.move(on[0], on[1] + 3);
 		await page.mouse.move(...on);
-		is("hover: the range", await tip.locator("b").first().innerText(), "40 – 44");
+		is("hover: the range", await tip.locator("b").first().innerText(), "240 – 244");
 		const dl = await tip.locator("dl").innerText();
 		ok("count, share, percentiles", /count\s+\d+\s+of column\s+[\d.]+ %\s+p50\s+\S+\s+p90\s+\S+\s+p99\s+\S+/.test(dl), dl);
 		is("the count", whole(await tip.locator("dd").first().innerText()), count);
 		const p99 = Number(/p99\s+(\S+)/.exec(dl)[1]);
-		ok("p99 is in the range", p99 >= 40 && p99 <= 44, dl);
-		ok("the key is named", (await tip.locator("ol").innerText()).startsWith("40"));
+		ok("p99 is in the range", p99 >= 240 && p99 <= 244, dl);
+		ok("the key is named", (await tip.locator("ol").innerText()).startsWith("240"));
 		await page.mouse.down();
 		await page.mouse.up();
 		const keys = page.locator(".cell-keys tbody tr");
 		await keys.first().waitFor();
-		is("click: the cell by key", await keys.locator("td").first().innerText(), "40");
+		is("click: the cell by key", await keys.locator("td").first().innerText(), "240");
 		is("and its count", whole(await keys.locator("td").nth(1).innerText()), count);
 
 		// zoom on x and y; back
@@ -310,7 +310,7 @@ const steps = {
 			57,
 		);
 		ok("CSV: its name", /^erltrace-words-.*\.csv$/.test(csv.name));
-		is("JSON", await saved(page, ".heat"), { 10: { 8: 37 }, 40: { 40: 20 } });
+		is("JSON", await saved(page, ".heat"), { 206: { 204: 37 }, 240: { 240: 20 } });
 		const png = await exported(page, ".heat", "PNG");
 		ok("PNG", png.text.startsWith("\x89PNG") && png.text.length > 2000);
 		return page;
@@ -340,8 +340,8 @@ const steps = {
 	async "all around"() {
 		const page = await open(browser, URL);
 		await run(page, WORDS, { nodes: ["page_demo"] });
-		await demo.ask("demo_exact:sends(30, 10).");
-		await hasTotal(page, "10", 30);
+		await demo.ask("demo_exact:sends(30, 206).");
+		await hasTotal(page, "206", 30);
 		const heat = page.locator(".heat");
 		await heat.getByRole("button", { name: "hues" }).click();
 		await heat.locator(".swatch").first().waitFor();
@@ -387,7 +387,7 @@ const steps = {
 		});
 		await demo.ask("demo_exact:nested(40).");
 		await page.locator(".flame canvas").waitFor();
-		await page.locator(".flame").getByRole("button", { name: "table" }).click();
+		await page.locator(".flame").getByRole("button", { name: "table", exact: true }).click();
 		await page.locator(".flame caption", { hasText: /; 80 in all/ }).waitFor();
 		ok("all are there", true);
 		const rows = await page
@@ -401,15 +401,15 @@ const steps = {
 	async "two nodes"() {
 		const page = await open(browser, URL);
 		await run(page, WORDS, { nodes: ["page_demo", "page_more"], ticks: 4 });
-		await demo.ask("demo_exact:sends(11, 10).");
-		await more.ask("demo_exact:sends(5, 10).");
-		await hasTotal(page, "10", 16);
-		await page.locator(".heat").getByRole("button", { name: "table" }).click();
-		is("together", await table(page, 16), [["8 – 12", 16]]);
+		await demo.ask("demo_exact:sends(11, 206).");
+		await more.ask("demo_exact:sends(5, 206).");
+		await hasTotal(page, "206", 16);
+		await page.locator(".heat").getByRole("button", { name: "table", exact: true }).click();
+		is("together", await table(page, 16), [["204 – 208", 16]]);
 		const show = page.getByLabel("Show", { exact: true });
 		const names = await page.evaluate(() => globalThis.erltrace.run.nodeNames);
 		await show.selectOption(names.find((n) => n.startsWith("page_more")));
-		is("one of them", await table(page, 5), [["8 – 12", 5]]);
+		is("one of them", await table(page, 5), [["204 – 208", 5]]);
 		await show.selectOption("each node by itself");
 		await page.locator(".heat").nth(1).waitFor();
 		is("each by itself", await page.locator(".heat").count(), 2);
@@ -448,11 +448,11 @@ const steps = {
 		await run(two, "erlang*:demo_exact:leaf/1:function-return { @n[copyinstr(arg1)] = count(); }", {
 			nodes: ["page_demo"],
 		});
-		await demo.ask("demo_exact:sends(3, 10).");
+		await demo.ask("demo_exact:sends(3, 206).");
 		await demo.ask("demo_exact:calls(9).");
-		await hasTotal(one, "10", 3);
+		await hasTotal(one, "206", 3);
 		await hasTotal(two, "demo_exact:leaf/1", 9);
-		is("each has its own", await total(two, "10"), 0);
+		is("each has its own", await total(two, "206"), 0);
 		await one.close();
 		await demo.ask("demo_exact:calls(4).");
 		await hasTotal(two, "demo_exact:leaf/1", 13);
