@@ -42,18 +42,22 @@
 -define(SHARE, 20).         % they take a 20th of the time at most
 -define(APP, erltrace).
 
--record(guard, {command, node, worker, mon, handle, heard, silence, silent = false}).
+-record(guard, {command, node, worker, mon, handle, heard, silence, silent = false,
+                gone = false}).
 -record(st, {command, h, form, role = alone, part, preview, every = ?PREVIEW,
              ended = false, verbose = false, live, tick}).
 
 %% @doc Called by the command. Its pid, and what to do.
 -spec start(pid(), spec()) -> {ok, pid()}.
 start(Command, Spec) ->
-    Guard = spawn(?MODULE, guard, [Command, Spec]),
     locked(fun() ->
-                   application:set_env(?APP, agents, [Guard | agents()])
-           end),
-    {ok, Guard}.
+                   %% The guard of another command may have taken this code out meanwhile: then
+                   %% the command brings it again. From now on none does.
+                   erlang:module_loaded(?MODULE) orelse error(undef),
+                   Guard = spawn(?MODULE, guard, [Command, Spec]),
+                   application:set_env(?APP, agents, [Guard | agents()]),
+                   {ok, Guard}
+           end).
 
 %% ---- the guard ------------------------------------------------------------------------------
 
@@ -85,7 +89,7 @@ watch(#guard{node = Node, worker = Worker, mon = Mon, handle = Handle} = G) ->
             watch(G#guard{handle = erlang:monitor(process, Pid)});
         {nodedown, Node} ->
             exit(Worker, kill),
-            watch(G);
+            watch(G#guard{gone = true});
         {'DOWN', Mon, process, Worker, Reason} ->
             handle_gone(Handle),
             leave(G, ended(Reason, G));
@@ -113,6 +117,9 @@ beat(#guard{command = Command, heard = Heard, silence = Silence} = G) ->
             G
     end.
 
+%% Nobody is there to be told: the next command may have been given the same name by now.
+ended(_, #guard{gone = true}) ->
+    [];
 ended(_, #guard{silent = true}) ->
     [failure(-1, {<<"ET_SILENCE">>, 0, 0, <<"Abort due to systemic unresponsiveness">>}),
      {done, 1}];

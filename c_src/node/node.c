@@ -212,6 +212,9 @@ static int receive(struct nd *n, ei_x_buff *msg, int ms, struct et_error *e)
 		return gone(n, e);
 	if (head.msgtype != ERL_SEND && head.msgtype != ERL_REG_SEND)
 		return 0;
+	/* The node gives our name to the next command: what was meant for the last one is not ours. */
+	if (head.msgtype == ERL_SEND && head.to.creation != ei_self(&n->ec)->creation)
+		return 0;
 	msg->index = 0;
 	return ei_decode_version(msg->buff, &msg->index, &version) < 0 ? 0 : 1;
 }
@@ -277,11 +280,13 @@ static int bad_rpc(struct nd *n, const char *mod, const char *fun, ei_x_buff *x,
 	if (nd_get_tuple(x, &at, 2) < 0 || nd_get_atom(x, &at, atom, sizeof(atom)) < 0 ||
 		strcmp(atom, "badrpc") != 0)
 		return 0;
-	/* {'EXIT', {undef, ..}} */
-	if (nd_get_tuple(x, &at, 2) == 0 && nd_get_atom(x, &at, atom, sizeof(atom)) == 0 &&
-		nd_get_tuple(x, &at, 2) == 0)
+	/* {'EXIT', {undef, ..}}; killed: its code was purged */
+	if (nd_get_tuple(x, &at, 2) == 0 && nd_get_atom(x, &at, atom, sizeof(atom)) == 0) {
+		nd_get_tuple(x, &at, 2);
 		nd_get_atom(x, &at, atom, sizeof(atom));
-	return et_err(e, strcmp(atom, "undef") == 0 ? "ET_UNDEF" : "ET_RPC",
+	}
+	return et_err(e,
+		strcmp(atom, "undef") == 0 || strcmp(atom, "killed") == 0 ? "ET_UNDEF" : "ET_RPC",
 		"the node %s failed in %s:%s: %s", n->name, mod, fun, atom);
 }
 
