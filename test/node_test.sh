@@ -180,4 +180,17 @@ is 'no environment' '[]' "$(at own 'application:get_all_env(erltrace).')"
 is 'by its full name' hi "$(erltrace -N own@127.0.0.1 -qn 'BEGIN { printf("hi"); exit(0); }' |
 	tr -d '\n')"
 
+# ---- one after another ---------------------------------------------------------------------
+
+# The node gives the name of a command that was killed to the next one: messages for the dead one
+# must not end it.
+bad=0
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	trace demo -q -n 'erlang*:lists::function-entry { @[probefunc] = count(); }'
+	kill -9 "$command"
+	wait "$command" 2>/dev/null
+	command=''
+	erltrace -N demo -qn 'BEGIN { exit(0); }' >/dev/null 2>&1 || bad=$((bad + 1))
+done
+is 'commands that come right after one that was killed' 0 "$bad"
 finish
