@@ -9,7 +9,7 @@
 #	tools/test-otp.sh [RELEASE...]
 #
 #	OTP_ROOTS=DIR    where the chroots are kept (/var/tmp/erltrace-otp)
-#	OTP_MIRROR=URL   where Debian's packages are (http://deb.debian.org/debian)
+#	OTP_MIRROR=URL   where Debian's packages are (debootstrap's own choice)
 #	OTP_UPDATE=1     bring the packages of the chroots up to date first
 #	ONLY=TEXT        tests whose names hold TEXT
 #
@@ -20,7 +20,7 @@ set -u
 
 declare -A suites=([27]=trixie [29]=sid)
 roots=${OTP_ROOTS:-/var/tmp/erltrace-otp}
-mirror=${OTP_MIRROR:-http://deb.debian.org/debian}
+mirror=${OTP_MIRROR-}
 packages=(make gcc libc6-dev binutils procps erlang-base erlang-dev erlang-eunit erlang-tools
 	erlang-runtime-tools erlang-crypto erlang-syntax-tools erlang-proper erlang-proper-dev
 	erlang-edoc erlang-inets libjs-jquery jq)
@@ -69,7 +69,7 @@ make_root() { # root, suite
 	echo "test-otp: making $1: a moment ..."
 	rm -rf --one-file-system "$new"
 	mkdir -p "$new"
-	debootstrap --variant=minbase "$2" "$new" "$mirror" || return 1
+	debootstrap --variant=minbase "$2" "$new" ${mirror:+"$mirror"} || return 1
 	mv "$new" "$1"
 }
 
