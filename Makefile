@@ -308,7 +308,8 @@ tsan: deps
 bench: all $(BENCHES)
 	@for b in $(BENCHES); do "$$b"; done
 	$(if $(HAVE_ERLANG),@BENCH_RESULTS=bench/results.json \
-		$(MAKE) --no-print-directory bench-erlang)
+		$(MAKE) --no-print-directory bench-erlang web && \
+		BIN=$(BIN) BENCH_RESULTS=bench/results.json bench/page_bench.sh)
 
 fuzz: deps
 	@$(MAKE) --no-print-directory -j"$$(nproc)" fuzzers

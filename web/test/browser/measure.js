@@ -60,31 +60,27 @@ const cookie = login.headers.get("set-cookie").split(";")[0];
 const script =
 	"erlang*:demo_*::function-entry { self->b[copyinstr(arg1)] = vtimestamp; } " +
 	"erlang*:demo_*::function-return { @t[copyinstr(arg1)] = lquantize((vtimestamp - self->b[copyinstr(arg1)]) / 1000, 0, 63, 2); }";
-const sessions = await Promise.all(
-	[1, 2, 3, 4].map(
-		(id) =>
-			new Promise((resolve, reject) => {
-				const ws = new WebSocket(`${url.replace(/^http/, "ws")}ws`, {
-					headers: { Cookie: cookie, Origin: url.slice(0, -1) },
-				});
-				ws.ticks = 0;
-				const late = setTimeout(() => reject(new Error(`no ticks: ${ws.said}`)), 60000);
-				ws.on("error", reject);
-				ws.on("open", () =>
-					ws.send(
-						JSON.stringify({ type: "run", id, nodes: [], script, args: [], hz: 10 }),
-					),
-				);
-				ws.on("message", (m) => {
-					if (!m.includes('"type":"tick"')) ws.said = String(m).slice(0, 300);
-					else if (++ws.ticks === 10) {
-						clearTimeout(late);
-						resolve(ws);
-					}
-				});
-			}),
-	),
-);
+const session = (id) =>
+	new Promise((resolve, reject) => {
+		const ws = new WebSocket(`${url.replace(/^http/, "ws")}ws`, {
+			headers: { Cookie: cookie, Origin: url.slice(0, -1) },
+		});
+		ws.ticks = 0;
+		const late = setTimeout(() => reject(new Error(`no ticks: ${ws.said}`)), 60000);
+		ws.on("error", reject);
+		ws.on("open", () =>
+			ws.send(JSON.stringify({ type: "run", id, nodes: [], script, args: [], hz: 10 })),
+		);
+		ws.on("message", (m) => {
+			if (!m.includes('"type":"tick"')) ws.said = String(m).slice(0, 300);
+			else if (++ws.ticks === 10) {
+				clearTimeout(late);
+				resolve(ws);
+			}
+		});
+	});
+const sessions = [];
+for (const id of [1, 2, 3, 4]) sessions.push(await session(id));
 const [alone, all] = await percent(server, 10);
 const ticks = sessions.reduce((n, s) => n + s.ticks, 0);
 if (ticks < 200) throw new Error(`only ${ticks} ticks came`);
