@@ -34,13 +34,10 @@ holds url '#token=' >/dev/null || {
 	exit 1
 }
 
-if SERVER=$server CHROMIUM=$browser PAGE_URL=$(cat url) NODES=$tmp \
-	node "$root/web/test/browser/page.js" >o 2>e; then
-	code=0
-else
-	code=$?
-fi
-cat o e
+set -o pipefail
+SERVER=$server CHROMIUM=$browser PAGE_URL=$(cat url) NODES=$tmp \
+	node "$root/web/test/browser/page.js" 2>&1 | tee o
+code=$?
 passed=$(grep -c '^ok ' o) failed=$(grep -c '^FAILED ' o)
 [ $code = 0 ] || [ "$failed" != 0 ] || failed=1
 grep -q '^all steps done' o || failed=$((failed + 1))

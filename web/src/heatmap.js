@@ -17,6 +17,7 @@ export class HeatMap {
 		this.stale = true;
 		this.touched = Infinity;
 		this.rankedAt = 0;
+		this.last = -1; // slot
 		this.watch = (slot) => {
 			if (slot < this.touched) this.touched = slot;
 		};
@@ -60,9 +61,13 @@ export class HeatMap {
 			to = head;
 		} else {
 			from = Math.min(this.head + 1, Math.floor(this.touched / setup.bin));
+			// Slots that came while an earlier one was the last to be shown.
+			if (last > this.last)
+				from = Math.min(from, Math.floor((this.last + 1) / setup.bin));
 			from = Math.max(from, head - setup.cols + 1);
 			to = Math.min(head, Math.max(head, this.head));
 			if (from > to && head === this.head && !this.recolour) {
+				this.last = last;
 				this.touched = Infinity;
 				return null;
 			}
@@ -74,6 +79,7 @@ export class HeatMap {
 		const whole = this.stale;
 		this.stale = false;
 		this.head = head;
+		this.last = last;
 		this.touched = Infinity;
 		for (let c = from; c <= to; c++) this.column(c, last);
 		return this.colour(from, to, whole, now);

@@ -237,6 +237,23 @@ test("drops and errors are counted, by kind", () => {
 	assert.equal(r.compileErrors.length, 1);
 });
 
+test("what came during a pause is in the column of the pause too", () => {
+	// columns of four slots: wherever the pause began, others of its column come later
+	for (let pause = 0; pause < 4; pause++) {
+		const r = run();
+		for (let n = 0; n <= pause; n++) r.line(tick(n, [q(["x"], [b(1, 2, 1)])]));
+		const held = r.lastSlot;
+		const map = heat(r, "t", { bin: 4 });
+		for (let n = pause + 1; n < 10; n++) {
+			r.line(tick(n, [q(["x"], [b(1, 2, 1)])]));
+			map.update(held, n);
+		}
+		assert.equal(map.sums()[0], pause + 1);
+		map.update(r.lastSlot, 10);
+		assert.equal(map.sums()[0], 10);
+	}
+});
+
 test("an hour at speed stays small", () => {
 	const r = run();
 	const buckets = Array.from({ length: 64 }, (_, i) => b(i * 2, i * 2 + 2, 1 + (i % 7)));

@@ -70,6 +70,20 @@ export async function offAfter(node, act) {
 	return Number(await off) - began;
 }
 
+// Fails, with what it was, if a promise takes longer than so many seconds.
+export function within(promise, seconds, what) {
+	let late;
+	return Promise.race([
+		promise,
+		new Promise((_, reject) => {
+			late = setTimeout(
+				() => reject(new Error(`${what} takes more than ${seconds} s`)),
+				seconds * 1000,
+			);
+		}),
+	]).finally(() => clearTimeout(late));
+}
+
 export async function launch() {
 	const browser = await chromium.launch({
 		executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",

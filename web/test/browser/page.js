@@ -11,12 +11,12 @@ import {
 	launch,
 	offAfter,
 	open,
-	printed,
 	ready,
 	run,
 	stop,
 	watch,
 	whole,
+	within,
 } from "./drive.js";
 
 const URL = process.env.PAGE_URL;
@@ -54,7 +54,7 @@ function is(what, got, wanted) {
 
 const demo = new ErlangNode(process.env.NODES, "page_demo");
 const more = new ErlangNode(process.env.NODES, "page_more");
-let { browser, pid } = await launch();
+let { browser, pid } = await within(launch(), 90, "the browser's start");
 // Functions have probes once their module is loaded.
 await demo.ask("code:ensure_loaded(demo_exact).");
 await more.ask("code:ensure_loaded(demo_exact).");
@@ -519,7 +519,7 @@ for (const [what, step] of Object.entries(steps)) {
 	name = what;
 	const began = Date.now();
 	try {
-		const page = await step();
+		const page = await within(step(), 120, `step ${what}`);
 		if (page) is("no complaints in the console", page.faults, []);
 	} catch (e) {
 		ok("goes on", false, e.stack);
