@@ -7,6 +7,8 @@
 -export([start/2, stop/1, init/3]).
 
 -define(UP, 10000). % ms to say its address
+-define(WITH_COOKIE, "exec 9<\"$1\" && rm -f \"$1\" && shift && "
+                     "exec \"$@\" --cookie-file /proc/$$/fd/9").
 
 -type opts() :: #{port => inet:port_number(), bind => string(), nodes => [node()],
                   command => file:filename(), cookie_file => file:filename(),
@@ -70,16 +72,16 @@ init(Owner, Asked, {Command, Opts}) ->
     erlang:monitor(process, Owner),
     case cookie(Opts) of
         {file, File} ->
-            try serve(Owner, Asked, Command, Opts#{cookie_file => File})
-            after file:delete(File)
+            try serve(Owner, Asked, "/bin/sh", ["-c", ?WITH_COOKIE, "sh", File, Command | args(Opts)])
+            after file:delete(File) % where there was no shell
             end;
         known ->
-            serve(Owner, Asked, Command, Opts)
+            serve(Owner, Asked, Command, args(Opts))
     end.
 
-serve(Owner, {Parent, Ref}, Command, Opts) ->
+serve(Owner, {Parent, Ref}, Command, Args) ->
     Port = open_port({spawn_executable, Command},
-                     [{args, args(Opts)}, {line, 1024}, exit_status, stderr_to_stdout, hide]),
+                     [{args, Args}, {line, 1024}, exit_status, stderr_to_stdout, hide]),
     case address(Port, erlang:monotonic_time(millisecond) + ?UP, []) of
         {ok, Url} ->
             Parent ! {Ref, {ok, Url}},
@@ -89,7 +91,9 @@ serve(Owner, {Parent, Ref}, Command, Opts) ->
             close(Port)
     end.
 
-%% A cookie that the command would not find goes to it in a file, for as long as the server runs.
+%% A cookie that the command would not find goes to it in a file. Its name is gone before the server
+%% runs, so that nothing is left of it by any death; the server has it open, where the commands that
+%% it starts read it.
 cookie(#{cookie_file := _}) ->
     known;
 cookie(_) ->

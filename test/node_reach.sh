@@ -11,7 +11,7 @@
 nodes_begin 180 bare
 epmd_begin
 hello='BEGIN { printf("hello %d\n", $pid); exit(0); }'
-files='[F || D <- ["/tmp", "/var/tmp", "/dev/shm", "/run", "."], F <- filelib:wildcard(D ++ "/erltrace-????????????????")].'
+files='[F || D <- ["/tmp", "/var/tmp", "/dev/shm", "/run", "."], F <- filelib:wildcard(D ++ "/erltrace-*")].'
 modules='[M || {M, _} <- code:all_loaded(), string:prefix(atom_to_list(M), "erltrace") =/= nomatch].'
 
 # ---- kinds of nodes -----------------------------------------------------------------------
@@ -83,7 +83,7 @@ has 'no library to bring' 'no erltrace.so to bring: not in .*/copy/bin/\.\./priv
 
 # ---- nodes that do not see them -----------------------------------------------------------
 
-# As in a container: a file system of its own.
+# As in a container: folders of its own for temporary files, so that what is in them is the node's.
 apart() { # name, a command that changes the file system; a node there
 	local name=$1 i o
 	mkfifo "$name.in" "$name.out"
@@ -97,8 +97,9 @@ apart() { # name, a command that changes the file system; a node there
 
 copy
 if unshare -m true 2>/dev/null; then
-	hide="mount -t tmpfs none $tmp/copy"
+	hide="mount -t tmpfs none $tmp/copy; for d in /var/tmp /dev/shm /run /tmp; do mount -t tmpfs none \$d; done"
 	apart reach_apart "$hide"
+	is 'nothing of others is there' '[]' "$(at reach_apart "$files")"
 	is 'it does not see the library' false \
 		"$(at reach_apart "filelib:is_regular(\"$tmp/copy/priv/erltrace.so\").")"
 	is 'the library is sent' "hello ${pid[reach_apart]}" \

@@ -34,7 +34,8 @@ web_test_() ->
                      [{timeout, 60, {Name, fun() -> Fun(#{command => Command, port => 0,
                                                           nodes => [a@b]}) end}} ||
                          {Name, Fun} <- [{"stopped", fun stopped/1}, {"owner", fun owner/1},
-                                         {"killed", fun killed/1}, {"fails", fun fails/1}]]
+                                         {"killed", fun killed/1}, {"fails", fun fails/1},
+                                         {"cookie", fun cookie/1}]]
              end}
     end.
 
@@ -99,3 +100,22 @@ fails(Opts) ->
     ?assertMatch({match, _}, re:run(Tls, "without TLS")),
     ?assertEqual({error, not_alive}, erltrace:web(maps:remove(nodes, Opts))),
     ok = erltrace:web_stop(Pid).
+
+%% A cookie that is in no file of the user's: the file that hands it over has gone by the time that
+%% the server has an address, and the server can read it all the same. It was left in /tmp when the
+%% process was killed.
+cookie(Opts) ->
+    {Pid, _} = open(Opts),
+    [{os_pid, Server}] = [I || P <- erlang:ports(), {connected, Pid} =:= erlang:port_info(P, connected),
+                               I <- [erlang:port_info(P, os_pid)]],
+    ?assertEqual([], filelib:wildcard(filename:join(os:getenv("TMPDIR", "/tmp"),
+                                                    "erltrace-" ++ os:getpid() ++ "-*"))),
+    case file:read_file(io_lib:format("/proc/~b/fd/9", [Server])) of
+        {ok, Cookie} -> ?assertEqual(atom_to_binary(erlang:get_cookie()), Cookie);
+        {error, enoent} -> % it is the user's own
+            {ok, [[Home]]} = init:get_argument(home),
+            {ok, Text} = file:read_file(filename:join(Home, ".erlang.cookie")),
+            ?assertEqual(atom_to_list(erlang:get_cookie()),
+                         string:trim(binary_to_list(Text), trailing, "\n"))
+    end,
+    exit(Pid, kill).
