@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% The command's end inside a node. bin/erltrace connects as a hidden C node, has start/2 called
+%% The command's end inside a node. bin/erltrace connects as a hidden C node, has start/3 called
 %% and talks with two processes:
 %%
 %% The worker owns the handle: it compiles, starts, and sends what the script prints, one batch at
@@ -8,8 +8,8 @@
 %% memory here. It is `sensitive': a script never sees it.
 %%
 %% The guard watches both. When the command goes away, by any death, it kills the worker, and with
-%% it goes the handle. When the worker has ended it takes out what the command brought, if no
-%% other command uses it, tells that all is done, and ends.
+%% it goes the handle. When the worker and the handle have ended it tells that all is done, and ends.
+%% (What the command brought stays until then: erltrace_keeper.)
 %%
 %% It also ends the tracing when the command is silent: suspended, or stuck with a reader of its own
 %% that does not read. The command gives a sign of life each second.
@@ -24,13 +24,14 @@
 %% tells `{ended, Code}' when its script has called exit(), and prints the end when it is told
 %% `finish'. If it dies, another is told `lead'.
 -module(erltrace_agent).
--export([start/2, guard/2, work/3]).
+-export([start/3, guard/3, work/3]).
 
 -type spec() :: [{settings, [{binary(), binary()}]}
                | {scripts, [{clause | file, Name :: binary(), Text :: binary()}]}
                | {args, [binary()]}
                | {list | json | terminal | zero | verbose | code, true}
                | {silence | preview | live, Ms :: pos_integer()}
+               | {protocol, integer()}
                | {target, integer()}].
 
 -define(POLL, 10).          % ms between two looks at what there is
@@ -40,54 +41,58 @@
 -define(PART, 100).         % ms between two parts of the aggregations
 -define(PREVIEW, 1000).     % ms between two previews
 -define(SHARE, 20).         % they take a 20th of the time at most
--define(APP, erltrace).
 
--record(guard, {command, node, worker, mon, handle, heard, silence, silent = false,
+%% Of these messages and of what start/3 is given: changed with any of them that would not be
+%% understood, here and in c_src/cli/node.c.
+-ifndef(PROTOCOL).
+-define(PROTOCOL, 1).
+-endif.
+
+-record(guard, {command, up, worker, mon, handle, heard, silence, silent = false,
                 gone = false}).
 -record(st, {command, h, form, role = alone, part, preview, every = ?PREVIEW,
              ended = false, verbose = false, live, tick}).
 
-%% @doc Called by the command. Its pid, and what to do.
--spec start(pid(), spec()) -> {ok, pid()}.
-start(Command, Spec) ->
-    locked(fun() ->
-                   %% The guard of another command may have taken this code out meanwhile: then
-                   %% the command brings it again. From now on none does.
-                   erlang:module_loaded(?MODULE) orelse error(undef),
-                   Guard = spawn(?MODULE, guard, [Command, Spec]),
-                   application:set_env(?APP, agents, [Guard | agents()]),
-                   {ok, Guard}
-           end).
+%% @doc Called by the command: its pid, its connection (a port, with some carriers a process), and
+%% what to do.
+-spec start(pid(), port() | pid(), spec()) -> {ok, pid()} | {error, term()}.
+start(Command, Connection, Spec) ->
+    Args = [Command, Connection, Spec],
+    case {proplists:get_value(protocol, Spec), whereis(erltrace_keeper)} of
+        {?PROTOCOL, undefined} ->
+            {ok, spawn(?MODULE, guard, Args)};
+        {?PROTOCOL, Keeper} -> % nothing is taken out while it runs
+            gen_server:call(Keeper, {run, Connection, ?MODULE, guard, Args}, infinity);
+        _ ->
+            {error, {protocol, ?PROTOCOL}}
+    end.
 
 %% ---- the guard ------------------------------------------------------------------------------
 
 %% @private
--spec guard(pid(), spec()) -> term().
-guard(Command, Spec) ->
+-spec guard(pid(), port() | pid(), spec()) -> term().
+guard(Command, Connection, Spec) ->
     process_flag(sensitive, true),
     process_flag(priority, high),
-    Node = node(Command),
-    erlang:monitor_node(Node, true),
-    cut_after(Node, ?CUT),
+    %% Not the node's name: the next command may have been given it.
+    Up = erlang:monitor(case is_port(Connection) of true -> port; false -> process end, Connection),
+    cut_after(Connection, ?CUT),
     {Worker, Mon} = spawn_monitor(?MODULE, work, [Command, self(), Spec]),
     erlang:send_after(?BEAT, self(), beat),
-    watch(#guard{command = Command, node = Node, worker = Worker, mon = Mon, heard = now_ms(),
+    watch(#guard{command = Command, up = Up, worker = Worker, mon = Mon, heard = now_ms(),
                  silence = proplists:get_value(silence, Spec, ?SILENCE)}).
 
 %% The kernel gives the connection up when what was sent is not acknowledged (TCP_USER_TIMEOUT).
-cut_after(Node, Ms) ->
-    case lists:keyfind(Node, 1, erlang:system_info(dist_ctrl)) of
-        {_, Port} when is_port(Port) ->
-            catch inet:setopts(Port, [{raw, 6, 18, <<Ms:32/native>>}]);
-        _ ->
-            ok
-    end.
+cut_after(Connection, Ms) when is_port(Connection) ->
+    catch inet:setopts(Connection, [{raw, 6, 18, <<Ms:32/native>>}]);
+cut_after(_, _) ->
+    ok.
 
-watch(#guard{node = Node, worker = Worker, mon = Mon, handle = Handle} = G) ->
+watch(#guard{up = Up, worker = Worker, mon = Mon, handle = Handle} = G) ->
     receive
         {handle, Pid} ->
             watch(G#guard{handle = erlang:monitor(process, Pid)});
-        {nodedown, Node} ->
+        {'DOWN', Up, _, _, _} ->
             exit(Worker, kill),
             watch(G#guard{gone = true});
         {'DOWN', Mon, process, Worker, Reason} ->
@@ -136,41 +141,11 @@ now_ms() ->
 handle_gone(undefined) -> ok;
 handle_gone(Mon) -> receive {'DOWN', Mon, process, _, _} -> ok after 10000 -> ok end.
 
-%% The last act is a tail call: nothing of this module is on the stack while it is purged.
-leave(#guard{command = Command, node = Node, silent = Silent}, Messages) ->
-    Brought = locked(fun take_out/0),
-    case Silent of
-        false ->
-            [tell(Command, M) || M <- Messages];
-        true -> % it does not wait for who does not read
-            Sent = [erlang:send(Command, M, [noconnect, nosuspend]) || M <- Messages],
-            lists:member(nosuspend, Sent) andalso erlang:disconnect_node(Node)
-    end,
-    case Brought of
-        true -> code:purge(?MODULE);
-        false -> ok
-    end.
-
-take_out() ->
-    Others = [P || P <- agents(), P =/= self()],
-    case {Others, application:get_env(?APP, brought)} of
-        {[], {ok, Modules}} ->
-            [code:purge(M) || M <- Modules, M =/= ?MODULE, code:delete(M)],
-            [application:unset_env(?APP, K) || K <- [agents, brought, library]],
-            code:delete(?MODULE);
-        {[], undefined} ->
-            application:unset_env(?APP, agents),
-            false;
-        _ ->
-            application:set_env(?APP, agents, Others),
-            false
-    end.
-
-agents() ->
-    [P || P <- application:get_env(?APP, agents, []), is_process_alive(P)].
-
-locked(Fun) ->
-    global:trans({?MODULE, self()}, Fun, [node()]).
+leave(#guard{command = Command, silent = true}, Messages) -> % nobody waits for who does not read
+    Sent = [erlang:send(Command, M, [noconnect, nosuspend]) || M <- Messages],
+    lists:member(nosuspend, Sent) andalso erlang:disconnect_node(node(Command));
+leave(#guard{command = Command}, Messages) ->
+    [tell(Command, M) || M <- Messages].
 
 %% ---- the worker -----------------------------------------------------------------------------
 

@@ -20,11 +20,15 @@
 %% The library stays mapped in the VM once it was loaded, and dlopen() takes what it has under the
 %% same name: after an upgrade in the same place that would be the old one. So the name says which
 %% file it is, in a way that needs no other file: its inode and time as "/" and "/." in the path.
-%% Where the command has brought this module, the environment tells what is to be loaded.
+%% Where the command has brought this module, erltrace_keeper tells what is to be loaded.
 init() ->
-    Path = case application:get_env(erltrace, library) of
-               {ok, Library} -> Library;
-               undefined -> own_name(priv_dir())
+    Path = try ets:lookup_element(erltrace_keeper, library, 2)
+           catch
+               error:badarg ->
+                   case application:get_env(erltrace, library) of
+                       {ok, Library} -> Library;
+                       undefined -> own_name(priv_dir())
+                   end
            end,
     erlang:load_nif(Path, about_the_vm()).
 

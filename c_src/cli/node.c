@@ -458,7 +458,10 @@ static int silence_ms(struct cli *c)
 	return 30000;
 }
 
-/* The arguments of erltrace_agent:start/2, once for all nodes; but for the pid. */
+/* Of what is said to the agents: src/erltrace_agent.erl has the same number. */
+enum { PROTOCOL = 1 };
+
+/* What erltrace_agent:start/3 is to do, once for all nodes. */
 static int put_spec(ei_x_buff *x, struct nodes *ns)
 {
 	struct cli *c = ns->c;
@@ -467,6 +470,7 @@ static int put_spec(ei_x_buff *x, struct nodes *ns)
 	if (silence == 0) /* never */
 		silence = 1000000000;
 	ns->beat_ms = silence / 4 < 1000 ? silence / 4 : 1000;
+	put_number(x, "protocol", PROTOCOL);
 	put_settings(x, c);
 	put_flag(x, "json", c->json);
 	put_flag(x, "list", c->mode == MODE_LIST);
@@ -497,46 +501,66 @@ static int put_spec(ei_x_buff *x, struct nodes *ns)
 	return 0;
 }
 
-/* {ok, Pid} */
+/* It has another erltrace: its own, or what another command has brought. */
+static int other_version(const struct nd *n, struct et_error *e)
+{
+	if (n->came)
+		return et_err(e, "ET_VERSION",
+			"another command, of another version, is tracing the node %s: trace it with "
+			"the same, or wait for that to end",
+			n->name);
+	return et_err(e, "ET_VERSION",
+		"the node %s has an erltrace of its own, of another version: use the command that "
+		"belongs to it",
+		n->name);
+}
+
+/* {ok, Pid} | {error, {protocol | unknown, What}} */
 static int start(struct target *t, const ei_x_buff *spec, struct et_error *e)
 {
 	ei_x_buff args = {0}, res = {0};
-	char atom[16];
+	char word[16] = "", why[16] = "";
 	int rc;
 
 	ei_x_new(&args);
 	ei_x_new(&res);
-	ei_x_encode_list_header(&args, 2);
+	ei_x_encode_list_header(&args, 3);
 	ei_x_encode_pid(&args, ei_self(&t->nd->ec));
+	ei_x_append(&args, &t->nd->connection);
 	ei_x_append(&args, spec);
 	ei_x_encode_empty_list(&args);
 	rc = nd_rpc(t->nd, "erltrace_agent", "start", &args, &res, e);
-	if (rc == 0 && (nd_get_tuple(&res, &res.index, 2) < 0 ||
-			       nd_get_atom(&res, &res.index, atom, sizeof(atom)) < 0 ||
-			       ei_decode_pid(res.buff, &res.index, &t->agent) < 0))
-		rc = et_err(e, "ET_AGENT", "the agent of %s does not start", t->nd->name);
+	if (rc < 0 && strcmp(e->tag, "ET_UNDEF") == 0) { /* an agent without such a function */
+		et_err_clear(e);
+		rc = other_version(t->nd, e);
+	} else if (rc == 0 && (nd_get_tuple(&res, &res.index, 2) < 0 ||
+				      nd_get_atom(&res, &res.index, word, sizeof(word)) < 0 ||
+				      ei_decode_pid(res.buff, &res.index, &t->agent) < 0)) {
+		nd_get_tuple(&res, &res.index, 2);
+		nd_get_atom(&res, &res.index, why, sizeof(why));
+		rc = strcmp(why, "protocol") == 0
+			     ? other_version(t->nd, e)
+			     : et_err(e, "ET_AGENT", "the agent of %s does not start: %s",
+				       t->nd->name, why);
+	}
 	ei_x_free(&args);
 	ei_x_free(&res);
 	return rc;
 }
 
-/* Another command may be taking the agent out just now: then it is brought again. */
 static int start_all(struct nodes *ns, const ei_x_buff *spec)
 {
 	for (int i = 0; i < ns->n; i++) {
 		struct et_error e = {.tag = ""};
-		int tries = 0, rc;
+		int rc = nd_agent(ns->v[i].nd, &e);
 
-		do {
-			et_err_clear(&e);
-			rc = nd_agent(ns->v[i].nd, &e);
-			if (rc == 0)
-				rc = start(&ns->v[i], spec, &e);
-		} while (rc < 0 && strcmp(e.tag, "ET_UNDEF") == 0 && ++tries < 5);
+		if (rc == 0)
+			rc = start(&ns->v[i], spec, &e);
 		if (rc == 0)
 			continue;
 		if (ns->c->nnodes == 0 && ns->n > 1) { /* nobody has named it */
 			cli_notice(ns->c, "left out: %s", e.text);
+			nd_agent_gone(ns->v[i].nd);
 			nd_close(ns->v[i].nd);
 			memmove(&ns->v[i], &ns->v[i + 1],
 				(size_t)(--ns->n - i) * sizeof(*ns->v));
@@ -593,6 +617,7 @@ int cli_nodes(struct cli *c)
 	if (status == CLI_OK)
 		status = with_nodes(&ns);
 	for (int i = 0; i < ns.n; i++) {
+		nd_agent_gone(ns.v[i].nd);
 		nd_close(ns.v[i].nd);
 		ei_x_free(&ns.v[i].preview);
 		free(ns.v[i].raw);

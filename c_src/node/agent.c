@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * erltrace's modules into a node that does not have them: ebin/erltrace*.beam by code:load_binary,
- * the NIF library by its path, told through the application's environment. Where the node cannot
- * read that file (another machine, a container, another user) its bytes are sent, and the node
- * writes them into a folder for temporary files, from where they are removed as soon as the
- * library is loaded. The agent takes everything out when its last command has gone
- * (src/erltrace_agent.erl).
+ * erltrace's modules and its NIF library into a node that does not have them, and out again. How
+ * commands that come at the same time get on with each other, and what is done about those that are
+ * killed, is told in src/erltrace_keeper.erl: this is the command's side of it.
  */
 #include "node.h"
 
@@ -26,14 +23,15 @@
 #define ERLTRACE_LIBDIR "/usr/local/lib/erltrace"
 #endif
 
-enum { MAX_MODULES = 64, MAX_BEAM = 64 << 20, OLDEST_OTP = 25 };
+enum { MAX_MODULES = 64, MAX_BEAM = 64 << 20, OLDEST_OTP = 25, TRY_MS = 30000, PAUSE_MS = 5 };
+
+#define KEEPER	"erltrace_keeper"
+#define BRINGER "erltrace_bringer"
 
 struct files {
 	char dir[ND_PATH];	     /* holds ebin and priv */
 	struct stat st;		     /* of the library */
 	char library[ND_PATH + 128]; /* as the node is told: without .so */
-	char sent[ND_PATH];	     /* the folder that the node has written it to; or empty */
-	char tried[512];	     /* folders where that did not work */
 	char modules[MAX_MODULES][64];
 	int n;
 };
@@ -96,14 +94,6 @@ static int find_dir(struct files *f, struct et_error *e)
 		exe, ERLTRACE_LIBDIR);
 }
 
-/* erltrace_agent comes last: who sees it, sees all. */
-static int by_need(const void *a, const void *b)
-{
-	bool x = strcmp(a, "erltrace_agent") == 0, y = strcmp(b, "erltrace_agent") == 0;
-
-	return x != y ? x - y : strcmp(a, b);
-}
-
 static int find_modules(struct files *f, struct et_error *e)
 {
 	char dir[ND_PATH + 8];
@@ -116,15 +106,15 @@ static int find_modules(struct files *f, struct et_error *e)
 		size_t len = strlen(d->d_name);
 
 		if (strncmp(d->d_name, "erltrace", 8) != 0 || len < 14 ||
-			len >= sizeof(f->modules[0]) || strcmp(d->d_name + len - 5, ".beam") != 0)
+			len >= sizeof(f->modules[0]) || strcmp(d->d_name + len - 5, ".beam") != 0 ||
+			strcmp(d->d_name, KEEPER ".beam") == 0) /* it comes by itself */
 			continue;
 		memcpy(f->modules[f->n], d->d_name, len - 5);
 		f->modules[f->n++][len - 5] = '\0';
 	}
 	if (at != NULL)
 		closedir(at);
-	qsort(f->modules, (size_t)f->n, sizeof(f->modules[0]), by_need);
-	if (f->n == 0 || strcmp(f->modules[f->n - 1], "erltrace_agent") != 0)
+	if (f->n == 0)
 		return et_err(e, "ET_AGENT", "no modules of erltrace in %s (make erlang)", dir);
 	return 0;
 }
@@ -178,78 +168,126 @@ static int check_machine(struct nd *n, struct files *f, struct et_error *e)
 
 /* ---- asking ---------------------------------------------------------------------------- */
 
-/* code:which(Module): is it there? */
-static int has_module(struct nd *n, const char *module, bool *has, struct et_error *e)
+static bool is_tag(const struct et_error *e, const char *tag)
+{
+	return strcmp(e->tag, tag) == 0;
+}
+
+/* Is what an rpc gave this atom? */
+static bool is_atom(const ei_x_buff *res, const char *atom)
+{
+	char got[64] = "";
+	int at = res->index;
+
+	return nd_get_atom(res, &at, got, sizeof(got)) == 0 && strcmp(got, atom) == 0;
+}
+
+static void pause_ms(long ms)
+{
+	const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+	nanosleep(&pause, NULL);
+}
+
+/* code:where_is_file("erltrace_agent.beam"): has the node an erltrace of its own in its path? */
+static int has_own(struct nd *n, bool *has, struct et_error *e)
 {
 	ei_x_buff args = {0}, res = {0};
-	char atom[64] = "";
 	int rc;
 
 	ei_x_new(&args);
 	ei_x_new(&res);
-	ei_x_encode_list_header(&args, 1);
-	ei_x_encode_atom(&args, module);
-	ei_x_encode_empty_list(&args);
-	rc = nd_rpc(n, "code", "which", &args, &res, e);
-	if (rc == 0)
-		nd_get_atom(&res, &res.index, atom, sizeof(atom));
-	*has = strcmp(atom, "non_existing") != 0;
+	ei_x_format_wo_ver(&args, "[~s]", "erltrace_agent.beam");
+	rc = nd_rpc(n, "code", "where_is_file", &args, &res, e);
+	*has = rc == 0 && !is_atom(&res, "non_existing");
 	ei_x_free(&args);
 	ei_x_free(&res);
 	return rc;
 }
 
-/* Mod:Fun(Text): true? */
-static bool is_true(struct nd *n, const char *mod, const char *fun, const char *text, bool as_atom)
+/* erlang:system_info(dist_ctrl): [{Node, Port}]. The port of our own connection, as a term. */
+static int find_connection(struct nd *n, struct et_error *e)
 {
 	ei_x_buff args = {0}, res = {0};
-	struct et_error ignored = {.tag = ""};
-	char atom[64] = "";
+	char node[MAXATOMLEN_UTF8];
+	int rc, count = 0, from;
 
+	if (n->connection.buff != NULL)
+		return 0;
 	ei_x_new(&args);
 	ei_x_new(&res);
-	ei_x_encode_list_header(&args, 1);
-	if (as_atom)
-		ei_x_encode_atom(&args, text);
-	else
-		ei_x_encode_string(&args, text);
-	ei_x_encode_empty_list(&args);
-	if (nd_rpc(n, mod, fun, &args, &res, &ignored) == 0)
-		nd_get_atom(&res, &res.index, atom, sizeof(atom));
+	ei_x_format_wo_ver(&args, "[~a]", "dist_ctrl");
+	rc = nd_rpc(n, "erlang", "system_info", &args, &res, e);
+	if (rc == 0)
+		ei_decode_list_header(res.buff, &res.index, &count);
+	for (int i = 0; rc == 0 && i < count && n->connection.buff == NULL; i++) {
+		if (nd_get_tuple(&res, &res.index, 2) < 0 ||
+			nd_get_atom(&res, &res.index, node, sizeof(node)) < 0)
+			break;
+		from = res.index;
+		if (ei_skip_term(res.buff, &res.index) < 0)
+			break;
+		if (strcmp(node, ei_self(&n->ec)->node) != 0)
+			continue;
+		ei_x_new(&n->connection);
+		ei_x_append_buf(&n->connection, res.buff + from, res.index - from);
+	}
+	if (rc == 0 && n->connection.buff == NULL)
+		rc = et_err(e, "ET_AGENT", "the node %s does not know our connection", n->name);
 	ei_x_free(&args);
 	ei_x_free(&res);
-	return strcmp(atom, "true") == 0;
+	return rc;
+}
+
+/* {What, Connection, ..}: the tuple's beginning, more elements to come. */
+static void put_request(ei_x_buff *x, const struct nd *n, const char *what, int more)
+{
+	ei_x_new(x);
+	ei_x_encode_tuple_header(x, 2 + more);
+	ei_x_encode_atom(x, what);
+	ei_x_append(x, &n->connection);
+}
+
+/* gen_server:call(erltrace_keeper, Request, infinity). Frees the request; ET_UNDEF: there is none,
+ * or it has ended. */
+static int ask_keeper(struct nd *n, ei_x_buff *request, ei_x_buff *res, struct et_error *e)
+{
+	ei_x_buff args = {0};
+	int rc;
+
+	ei_x_new(&args);
+	ei_x_encode_list_header(&args, 3);
+	ei_x_encode_atom(&args, KEEPER);
+	ei_x_append(&args, request);
+	ei_x_encode_atom(&args, "infinity");
+	ei_x_encode_empty_list(&args);
+	rc = nd_rpc(n, "gen_server", "call", &args, res, e);
+	ei_x_free(&args);
+	ei_x_free(request);
+	return rc;
+}
+
+/* Is there somebody who has brought it? 1: yes, and it stays for us; 0: no. */
+static int come(struct nd *n, struct et_error *e)
+{
+	ei_x_buff request, res = {0};
+	int rc;
+
+	put_request(&request, n, "come", 0);
+	ei_x_new(&res);
+	rc = ask_keeper(n, &request, &res, e);
+	if (rc == 0)
+		rc = 1;
+	else if (is_tag(e, "ET_UNDEF"))
+		rc = 0;
+	n->came = rc == 1;
+	ei_x_free(&res);
+	return rc;
 }
 
 /* ---- bringing -------------------------------------------------------------------------- */
 
-/* application:set_env(erltrace, Key, library's path | modules). */
-static int set_env(struct nd *n, const char *key, const struct files *f, struct et_error *e)
-{
-	ei_x_buff args = {0}, res = {0};
-	int rc;
-
-	ei_x_new(&args);
-	ei_x_new(&res);
-	ei_x_encode_list_header(&args, 3);
-	ei_x_encode_atom(&args, "erltrace");
-	ei_x_encode_atom(&args, key);
-	if (strcmp(key, "library") == 0) {
-		ei_x_encode_string(&args, f->library);
-	} else {
-		ei_x_encode_list_header(&args, f->n);
-		for (int i = 0; i < f->n; i++)
-			ei_x_encode_atom(&args, f->modules[i]);
-		ei_x_encode_empty_list(&args);
-	}
-	ei_x_encode_empty_list(&args);
-	rc = nd_rpc(n, "application", "set_env", &args, &res, e);
-	ei_x_free(&args);
-	ei_x_free(&res);
-	return rc;
-}
-
-static char *read_beam(const char *path, long *len, struct et_error *e)
+static char *read_bytes(const char *path, long *len, struct et_error *e)
 {
 	FILE *file = fopen(path, "re");
 	struct stat st;
@@ -270,320 +308,214 @@ static char *read_beam(const char *path, long *len, struct et_error *e)
 	return bytes;
 }
 
-/* Why did it not load? {error, What}. */
+static int put_file(ei_x_buff *x, const char *path, struct et_error *e)
+{
+	long len = 0;
+	char *bytes = read_bytes(path, &len, e);
+
+	if (bytes == NULL)
+		return -1;
+	ei_x_encode_binary(x, bytes, (int)len);
+	free(bytes);
+	return 0;
+}
+
+/* Module, File, Code: three terms. */
+static int put_module(ei_x_buff *x, const struct files *f, const char *module, struct et_error *e)
+{
+	char path[ND_PATH + 128];
+
+	snprintf(path, sizeof(path), "%s/ebin/%s.beam", f->dir, module);
+	ei_x_encode_atom(x, module);
+	ei_x_encode_string(x, path);
+	return put_file(x, path, e);
+}
+
+/* Why did it not load? {error, {Module, What}}. */
 static int not_loaded(struct nd *n, const struct files *f, const char *module, const char *what,
 	struct et_error *e)
 {
-	char path[ND_PATH + 32];
-
-	snprintf(path, sizeof(path), "%s/priv/erltrace.so", f->dir);
-	if (strcmp(what, "on_load_failure") != 0)
+	if (strcmp(what, "version") == 0)
 		return et_err(e, "ET_AGENT",
-			"the node %s (OTP %s) does not load the module %s: %s; %s was compiled by "
-			"a newer release, most likely: build erltrace with OTP %s or an older one",
-			n->name, n->otp, module, what, f->dir, n->otp);
-	return et_err(e, "ET_LIBRARY",
-		"the node %s (OTP %s, %s) does not load %s: its log says why; was it built for "
-		"another release, or for another C library?",
-		n->name, n->otp, n->arch, path);
+			"the node %s has an erltrace of another version, without an agent",
+			n->name);
+	if (strcmp(what, "on_load_failure") == 0)
+		return et_err(e, "ET_LIBRARY",
+			"the node %s (OTP %s, %s) does not load %s/priv/erltrace.so: its log says "
+			"why; was it built for another release, or for another C library?",
+			n->name, n->otp, n->arch, f->dir);
+	if (strcmp(what, "badfile") != 0 && strcmp(what, "features_not_allowed") != 0)
+		return et_err(e, "ET_AGENT", "the node %s (OTP %s) does not load the module %s: %s",
+			n->name, n->otp, module, what);
+	return et_err(e, "ET_AGENT",
+		"the node %s (OTP %s) does not load the module %s: %s; %s was compiled by a newer "
+		"release, most likely: build erltrace with OTP %s or an older one",
+		n->name, n->otp, module, what, f->dir, n->otp);
 }
 
-static int load_module(struct nd *n, const struct files *f, const char *module, struct et_error *e)
+/* ready | {error, {Module, Why}} | {error, {places, Text}} */
+static int brought(struct nd *n, const struct files *f, ei_x_buff *res, struct et_error *e)
 {
-	char path[ND_PATH + 128], word[64] = "", what[64] = "";
-	ei_x_buff args = {0}, res = {0};
-	char *bytes;
-	long len = 0;
+	char word[64] = "", module[64] = "", why[64] = "";
+	const char *text;
+	long len;
+
+	if (is_atom(res, "ready"))
+		return 0;
+	nd_get_tuple(res, &res->index, 2);
+	nd_get_atom(res, &res->index, word, sizeof(word));
+	nd_get_tuple(res, &res->index, 2);
+	nd_get_atom(res, &res->index, module, sizeof(module));
+	if (nd_get_text(res, &res->index, &text, &len) == 0)
+		return et_err(e, "ET_LIBRARY",
+			"the node %s (OTP %s, %s) cannot read %s/priv/erltrace.so, and could not be "
+			"given it: %.*s; install erltrace on its side, or let it write to one of "
+			"these folders",
+			n->name, n->otp, n->arch, f->dir, (int)len, text);
+	nd_get_atom(res, &res->index, why, sizeof(why));
+	return not_loaded(n, f, module, why, e);
+}
+
+/* {bring, Connection, [{Module, File, Code}], {file, Library} | {bytes, Library}} */
+static int put_all(ei_x_buff *x, struct nd *n, const struct files *f, bool seen, struct et_error *e)
+{
+	char so[ND_PATH + 32];
+
+	put_request(x, n, "bring", 2);
+	ei_x_encode_list_header(x, f->n);
+	for (int i = 0; i < f->n; i++) {
+		ei_x_encode_tuple_header(x, 3);
+		if (put_module(x, f, f->modules[i], e) < 0)
+			return -1;
+	}
+	ei_x_encode_empty_list(x);
+	ei_x_encode_tuple_header(x, 2);
+	ei_x_encode_atom(x, seen ? "file" : "bytes");
+	snprintf(so, sizeof(so), "%s/priv/erltrace.so", f->dir);
+	return seen ? ei_x_encode_string(x, f->library) : put_file(x, so, e);
+}
+
+/* The keeper is there, and waits for us. */
+static int bring(struct nd *n, const struct files *f, struct et_error *e)
+{
+	char so[ND_PATH + 32];
+	ei_x_buff request, res = {0};
 	int rc;
 
-	snprintf(path, sizeof(path), "%s/ebin/%s.beam", f->dir, module);
-	bytes = read_beam(path, &len, e);
-	if (bytes == NULL)
-		return -1;
+	n->came = true;
+	snprintf(so, sizeof(so), "%s/priv/erltrace.so", f->dir);
+	ei_x_new(&res);
+	put_request(&request, n, "sees", 3);
+	ei_x_encode_string(&request, so);
+	ei_x_encode_longlong(&request, (long long)f->st.st_size);
+	ei_x_encode_ulonglong(&request, (unsigned long long)f->st.st_ino);
+	rc = ask_keeper(n, &request, &res, e);
+	if (rc == 0) {
+		rc = put_all(&request, n, f, is_atom(&res, "true"), e);
+		if (rc == 0)
+			rc = ask_keeper(n, &request, &res, e);
+		else
+			ei_x_free(&request);
+	}
+	if (rc == 0)
+		rc = brought(n, f, &res, e);
+	ei_x_free(&res);
+	return rc;
+}
+
+/* code:load_binary(erltrace_keeper, ..): 1; 0: another's is still there. */
+static int load_keeper(struct nd *n, const struct files *f, struct et_error *e)
+{
+	ei_x_buff args = {0}, res = {0};
+	char word[64] = "", what[64] = "";
+	int rc;
+
 	ei_x_new(&args);
 	ei_x_new(&res);
 	ei_x_encode_list_header(&args, 3);
-	ei_x_encode_atom(&args, module);
-	ei_x_encode_string(&args, path);
-	ei_x_encode_binary(&args, bytes, (int)len);
+	rc = put_module(&args, f, KEEPER, e);
 	ei_x_encode_empty_list(&args);
-	rc = nd_rpc(n, "code", "load_binary", &args, &res, e);
+	if (rc == 0)
+		rc = nd_rpc(n, "code", "load_binary", &args, &res, e);
 	if (rc == 0 && nd_get_tuple(&res, &res.index, 2) == 0 &&
 		nd_get_atom(&res, &res.index, word, sizeof(word)) == 0) {
 		nd_get_tuple(&res, &res.index, 2); /* {features_not_allowed, ..} as well as badfile */
 		nd_get_atom(&res, &res.index, what, sizeof(what));
 	}
-	if (rc == 0 && strcmp(word, "module") != 0)
-		rc = not_loaded(n, f, module, what, e);
-	free(bytes);
+	if (rc == 0 && strcmp(word, "module") == 0)
+		rc = 1;
+	else if (rc == 0 && strcmp(what, "on_load_failure") != 0 && strcmp(what, "not_purged") != 0)
+		rc = not_loaded(n, f, KEEPER, what, e);
 	ei_x_free(&args);
 	ei_x_free(&res);
 	return rc;
 }
 
-/* After a failure: what was loaded goes again. */
-static void unload(struct nd *n, const struct files *f)
+/* erlang:register(erltrace_bringer, Connection): 1; 0: another command has the name. */
+static int take_name(struct nd *n, struct et_error *e)
 {
-	static const char *const keys[] = {"library", "brought"};
-
-	for (int i = 0; i < f->n; i++)
-		if (is_true(n, "code", "delete", f->modules[i], true))
-			is_true(n, "code", "purge", f->modules[i], true);
-	for (int i = 0; i < 2; i++) {
-		ei_x_buff args = {0}, res = {0};
-		struct et_error ignored = {.tag = ""};
-
-		ei_x_new(&args);
-		ei_x_new(&res);
-		ei_x_encode_list_header(&args, 2);
-		ei_x_encode_atom(&args, "erltrace");
-		ei_x_encode_atom(&args, keys[i]);
-		ei_x_encode_empty_list(&args);
-		nd_rpc(n, "application", "unset_env", &args, &res, &ignored);
-		ei_x_free(&args);
-		ei_x_free(&res);
-	}
-}
-
-static int load_all(struct nd *n, const struct files *f, struct et_error *e)
-{
-	if (set_env(n, "library", f, e) < 0 || set_env(n, "brought", f, e) < 0)
-		return -1;
-	for (int i = 0; i < f->n; i++)
-		if (load_module(n, f, f->modules[i], e) < 0) {
-			unload(n, f);
-			return -1;
-		}
-	return 0;
-}
-
-/* ---- the library's bytes --------------------------------------------------------------- */
-
-/* Mod:Fun(Args) -> ok | {error, Reason}: 0, or -1 with the reason's name. Frees args. */
-static int file_call(struct nd *n, const char *mod, const char *fun, ei_x_buff *args, char *why,
-	size_t size)
-{
-	struct et_error e = {.tag = ""};
-	ei_x_buff res = {0};
-	char atom[64] = "";
-	int rc;
-
-	ei_x_new(&res);
-	rc = nd_rpc(n, mod, fun, args, &res, &e);
-	if (rc < 0) {
-		snprintf(why, size, "%.200s", e.text);
-	} else if (nd_get_tuple(&res, &res.index, 2) == 0) {
-		nd_get_atom(&res, &res.index, atom, sizeof(atom));
-		if (nd_get_atom(&res, &res.index, why, size) < 0)
-			snprintf(why, size, "error");
-		rc = -1;
-	}
-	ei_x_free(args);
-	ei_x_free(&res);
-	return rc;
-}
-
-static void args_of(ei_x_buff *x, const char *path, int n)
-{
-	ei_x_new(x);
-	ei_x_encode_list_header(x, n);
-	ei_x_encode_string(x, path);
-}
-
-static int make_folder(struct nd *n, const char *path, char *why, size_t size)
-{
-	ei_x_buff args;
-
-	args_of(&args, path, 1);
-	ei_x_encode_empty_list(&args);
-	if (file_call(n, "file", "make_dir", &args, why, size) < 0)
-		return -1;
-	args_of(&args, path, 2);
-	ei_x_encode_long(&args, 0700);
-	ei_x_encode_empty_list(&args);
-	return file_call(n, "file", "change_mode", &args, why, size);
-}
-
-static void remove_sent(struct nd *n, struct files *f)
-{
-	char path[ND_PATH + 32], why[256];
-	ei_x_buff args;
-
-	if (f->sent[0] == '\0')
-		return;
-	snprintf(path, sizeof(path), "%s/erltrace.so", f->sent);
-	args_of(&args, path, 1);
-	ei_x_encode_empty_list(&args);
-	file_call(n, "file", "delete", &args, why, sizeof(why));
-	args_of(&args, f->sent, 1);
-	ei_x_encode_empty_list(&args);
-	file_call(n, "file", "del_dir", &args, why, sizeof(why));
-	f->sent[0] = '\0';
-}
-
-/*
- * The folder's name depends on what is in the library, so that the node, which keeps it mapped,
- * finds it again the next time; and on the cookie, so that nobody else can have made it before.
- */
-static uint64_t secret(const struct nd *n, const char *bytes, long len)
-{
-	uint64_t h = n->secret;
-
-	for (long i = 0; i < len; i++) {
-		h = (h ^ (uint8_t)bytes[i]) * 0xff51afd7ed558ccdu;
-		h ^= h >> 29;
-	}
-	return h;
-}
-
-static int send_to(struct nd *n, struct files *f, const char *tmp, const char *bytes, long len,
-	char *why, size_t size)
-{
-	char path[ND_PATH + 32];
-	ei_x_buff args;
-
-	snprintf(f->sent, sizeof(f->sent), "%s/erltrace-%016llx", tmp,
-		(unsigned long long)secret(n, bytes, len));
-	if (make_folder(n, f->sent, why, size) < 0 && strcmp(why, "eexist") != 0) {
-		f->sent[0] = '\0';
-		return -1;
-	}
-	snprintf(path, sizeof(path), "%s/erltrace.so", f->sent);
-	args_of(&args, path, 2);
-	ei_x_encode_binary(&args, bytes, (int)len);
-	ei_x_encode_empty_list(&args);
-	if (file_call(n, "file", "write_file", &args, why, size) < 0) {
-		remove_sent(n, f);
-		return -1;
-	}
-	snprintf(f->library, sizeof(f->library), "%s/erltrace", f->sent);
-	return 0;
-}
-
-/* os:getenv(Name, ""), file:get_cwd(): a folder of the node's. */
-static bool node_folder(struct nd *n, const char *env, char *path, size_t size)
-{
-	struct et_error ignored = {.tag = ""};
 	ei_x_buff args = {0}, res = {0};
-	int type, len, rc;
+	int rc;
 
 	ei_x_new(&args);
 	ei_x_new(&res);
-	if (env != NULL)
-		ei_x_format_wo_ver(&args, "[~s,~s]", env, "/");
-	else
-		ei_x_encode_empty_list(&args);
-	rc = nd_rpc(n, env != NULL ? "os" : "file", env != NULL ? "getenv" : "get_cwd", &args, &res,
-		&ignored);
-	path[0] = '\0';
-	if (rc == 0 && env == NULL && nd_get_tuple(&res, &res.index, 2) == 0)
-		nd_get_atom(&res, &res.index, path, size);
-	if (rc == 0 && ei_get_type(res.buff, &res.index, &type, &len) == 0 && (size_t)len < size)
-		ei_decode_string(res.buff, &res.index, path);
+	ei_x_encode_list_header(&args, 2);
+	ei_x_encode_atom(&args, BRINGER);
+	ei_x_append(&args, &n->connection);
+	ei_x_encode_empty_list(&args);
+	rc = nd_rpc(n, "erlang", "register", &args, &res, e);
+	if (rc == 0)
+		rc = 1;
+	else if (is_tag(e, "ET_BADARG"))
+		rc = 0;
 	ei_x_free(&args);
 	ei_x_free(&res);
-	return path[0] == '/' && path[1] != '\0';
-}
-
-/* Where the node can write, and load what it wrote: each in turn. */
-static int send_library(struct nd *n, struct files *f, struct et_error *e)
-{
-	static const char *const places[] = {
-		"$TMPDIR", "/tmp", "/var/tmp", "/dev/shm", "/run", "$HOME", "."};
-	char so[ND_PATH + 32], tmp[ND_PATH / 2], why[256];
-	size_t said = 0;
-	long len = 0;
-	char *bytes;
-	int rc = -1;
-
-	snprintf(so, sizeof(so), "%s/priv/erltrace.so", f->dir);
-	bytes = read_beam(so, &len, e);
-	for (size_t i = 0; bytes != NULL && rc < 0 && i < sizeof(places) / sizeof(places[0]); i++) {
-		const char *p = places[i];
-
-		snprintf(tmp, sizeof(tmp), "%s", p);
-		if ((p[0] == '$' && !node_folder(n, p + 1, tmp, sizeof(tmp))) ||
-			(p[0] == '.' && !node_folder(n, NULL, tmp, sizeof(tmp))))
-			continue;
-		et_err_clear(e);
-		why[0] = '\0';
-		rc = send_to(n, f, tmp, bytes, len, why, sizeof(why));
-		if (rc == 0)
-			rc = load_all(n, f, e);
-		remove_sent(n, f);
-		if (rc < 0 && e->tag[0] != '\0' && strcmp(e->tag, "ET_LIBRARY") != 0)
-			break; /* another folder would not help */
-		if (said < sizeof(f->tried) - 1)
-			said += (size_t)snprintf(f->tried + said, sizeof(f->tried) - said,
-				"%s%s: %s", said > 0 ? ", " : "", tmp,
-				why[0] != '\0' ? why : "does not load");
-	}
-	free(bytes);
-	if (rc < 0 && (e->tag[0] == '\0' || strcmp(e->tag, "ET_LIBRARY") == 0)) {
-		et_err_clear(e);
-		et_err(e, "ET_LIBRARY",
-			"the node %s (OTP %s, %s) cannot read %s, and could not be given it: %s; "
-			"install erltrace on its side, or let it write to one of these folders",
-			n->name, n->otp, n->arch, so, f->tried);
-	}
 	return rc;
 }
 
-/* file:read_file_info(Path): has the node this very file? By its length and inode. */
-static bool sees_library(struct nd *n, const struct files *f)
+static void give_name_back(struct nd *n)
 {
 	struct et_error ignored = {.tag = ""};
 	ei_x_buff args = {0}, res = {0};
-	char so[ND_PATH + 32], word[64] = "";
-	long long v[16] = {0};
-	int at, arity = 0;
 
-	snprintf(so, sizeof(so), "%s/priv/erltrace.so", f->dir);
+	ei_x_new(&args);
 	ei_x_new(&res);
-	args_of(&args, so, 1);
-	ei_x_encode_empty_list(&args);
-	/* {ok, {file_info, Size, Type, Access, Atime, Mtime, Ctime, Mode, Links, Major, Minor,
-	 * Inode, Uid, Gid}} */
-	if (nd_rpc(n, "file", "read_file_info", &args, &res, &ignored) == 0 &&
-		nd_get_tuple(&res, &res.index, 2) == 0 &&
-		nd_get_atom(&res, &res.index, word, sizeof(word)) == 0 &&
-		strcmp(word, "ok") == 0 &&
-		ei_decode_tuple_header(res.buff, &res.index, &arity) == 0) {
-		at = res.index;
-		for (int i = 0; i < arity && i < 16; i++) {
-			int type, len;
-
-			word[0] = '\0';
-			if (ei_get_type(res.buff, &at, &type, &len) < 0)
-				break;
-			if (i == 3) /* read | read_write: may it? */
-				nd_get_atom(&res, &at, word, sizeof(word));
-			else if (ei_decode_longlong(res.buff, &at, &v[i]) < 0)
-				ei_skip_term(res.buff, &at);
-			if (i == 3 && strncmp(word, "read", 4) != 0)
-				v[0] = -1;
-		}
-	}
+	ei_x_format_wo_ver(&args, "[~a]", BRINGER);
+	nd_rpc(n, "erlang", "unregister", &args, &res, &ignored);
 	ei_x_free(&args);
 	ei_x_free(&res);
-	return v[0] == 0 && v[1] == (long long)f->st.st_size && v[11] == (long long)f->st.st_ino;
 }
 
 /* ---- the agent ------------------------------------------------------------------------- */
+
+/* 1: it is there; 0: another command is about to bring it, or to take it out. */
+static int try_to_bring(struct nd *n, const struct files *f, struct et_error *e)
+{
+	int rc = come(n, e);
+
+	if (rc != 0)
+		return rc;
+	et_err_clear(e);
+	rc = take_name(n, e);
+	if (rc <= 0)
+		return rc;
+	rc = load_keeper(n, f, e);
+	give_name_back(n);
+	if (rc > 0)
+		rc = bring(n, f, e) == 0 ? 1 : -1;
+	return rc;
+}
 
 int nd_agent(struct nd *n, struct et_error *e)
 {
 	static struct files f; /* large */
 	bool has;
+	int rc = 0;
 
-	if (has_module(n, "erltrace_agent", &has, e) < 0 || has)
-		return has ? 0 : -1;
-	if (has_module(n, "erltrace", &has, e) < 0)
+	if (has_own(n, &has, e) < 0 || find_connection(n, e) < 0)
 		return -1;
 	if (has)
-		return et_err(e, "ET_AGENT",
-			"the node %s has an erltrace of another version, without an agent",
-			n->name);
+		return 0;
 	if (atoi(n->otp) < OLDEST_OTP)
 		return et_err(e, "ET_RELEASE",
 			"the node %s runs OTP %s: erltrace needs OTP %d or later", n->name, n->otp,
@@ -591,18 +523,34 @@ int nd_agent(struct nd *n, struct et_error *e)
 	memset(&f, 0, sizeof(f));
 	if (find_dir(&f, e) < 0 || find_modules(&f, e) < 0 || check_machine(n, &f, e) < 0)
 		return -1;
-	return sees_library(n, &f) ? load_all(n, &f, e) : send_library(n, &f, e);
+	for (int ms = 0; rc == 0 && ms < TRY_MS; ms += PAUSE_MS) {
+		et_err_clear(e);
+		rc = try_to_bring(n, &f, e);
+		if (rc == 0)
+			pause_ms(PAUSE_MS);
+	}
+	if (rc < 0)
+		nd_agent_gone(n);
+	if (rc == 0)
+		return et_err(e, "ET_AGENT",
+			"another command has been bringing erltrace to the node %s, or taking it out, "
+			"for %d s: is it suspended?",
+			n->name, TRY_MS / 1000);
+	return rc > 0 ? 0 : -1;
 }
 
 void nd_agent_gone(struct nd *n)
 {
-	const struct timespec pause = {.tv_nsec = 2000000};
+	struct et_error ignored = {.tag = ""};
+	ei_x_buff request, res = {0};
 
-	for (int i = 0; i < 500 && n->fd >= 0; i++) {
-		if (!is_true(n, "erlang", "check_old_code", "erltrace_agent", true))
-			return;
-		nanosleep(&pause, NULL);
-	}
+	if (!n->came || n->fd < 0)
+		return;
+	n->came = false;
+	ei_x_new(&res);
+	put_request(&request, n, "leave", 0);
+	ask_keeper(n, &request, &res, &ignored);
+	ei_x_free(&res);
 }
 
 #else

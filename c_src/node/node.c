@@ -71,11 +71,6 @@ static int handshake(struct nd *n, const char *host, int port, const struct nd_c
 
 	if (nd_address(host, &addr, e) < 0)
 		return -1;
-	n->secret = 0x9e3779b97f4a7c15u;
-	for (const char *p = cookie->text; *p != '\0'; p++) {
-		n->secret = (n->secret ^ (uint8_t)*p) * 0xff51afd7ed558ccdu;
-		n->secret ^= n->secret >> 29;
-	}
 	gethostname(own, sizeof(own) - 1);
 	own[strcspn(own, ".")] = '\0';
 	if (ei_connect_xinit(&n->ec, own, NULL, NULL, NULL, cookie->text, 0) < 0)
@@ -189,6 +184,7 @@ void nd_close(struct nd *n)
 		ei_close_connection(n->fd);
 	while (n->kept != NULL)
 		drop_kept(n);
+	ei_x_free(&n->connection);
 	free(n);
 }
 
@@ -271,6 +267,22 @@ int nd_send_atom(struct nd *n, const erlang_pid *to, const char *atom, struct et
 	return rc;
 }
 
+/* What a call fails with says what the caller may do about it. */
+static const char *tag_of(const char *reason)
+{
+	static const struct {
+		const char *reason, *tag;
+	} tags[] = {{"badarg", "ET_BADARG"},
+		{"undef", "ET_UNDEF"},	/* there is no such function */
+		{"noproc", "ET_UNDEF"}, /* no such process; and it has ended: */
+		{"normal", "ET_UNDEF"}, {"killed", "ET_UNDEF"}};
+
+	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
+		if (strcmp(reason, tags[i].reason) == 0)
+			return tags[i].tag;
+	return "ET_RPC";
+}
+
 /* {badrpc, Reason} in a few words; the term itself is not printed, it is not ours to trust. */
 static int bad_rpc(struct nd *n, const char *mod, const char *fun, ei_x_buff *x, struct et_error *e)
 {
@@ -280,14 +292,12 @@ static int bad_rpc(struct nd *n, const char *mod, const char *fun, ei_x_buff *x,
 	if (nd_get_tuple(x, &at, 2) < 0 || nd_get_atom(x, &at, atom, sizeof(atom)) < 0 ||
 		strcmp(atom, "badrpc") != 0)
 		return 0;
-	/* {'EXIT', {undef, ..}}; killed: its code was purged */
+	/* {'EXIT', {undef, ..}} */
 	if (nd_get_tuple(x, &at, 2) == 0 && nd_get_atom(x, &at, atom, sizeof(atom)) == 0) {
 		nd_get_tuple(x, &at, 2);
 		nd_get_atom(x, &at, atom, sizeof(atom));
 	}
-	return et_err(e,
-		strcmp(atom, "undef") == 0 || strcmp(atom, "killed") == 0 ? "ET_UNDEF" : "ET_RPC",
-		"the node %s failed in %s:%s: %s", n->name, mod, fun, atom);
+	return et_err(e, tag_of(atom), "the node %s failed in %s:%s: %s", n->name, mod, fun, atom);
 }
 
 int nd_rpc(struct nd *n, const char *mod, const char *fun, const ei_x_buff *args, ei_x_buff *result,

@@ -60,9 +60,10 @@ struct nd {
 	int fd;		    /* -1: gone */
 	char name[ND_NAME]; /* "demo@host", as it calls itself */
 	int64_t ospid;
-	uint64_t secret; /* a number that only who has the cookie knows */
 	char otp[16], arch[128]; /* "25", "x86_64-pc-linux-gnu" */
 	struct nd_kept *kept;	 /* messages that came before the answer to a call */
+	ei_x_buff connection;	 /* the node's port for it, as a term; nd_agent() asks for it */
+	bool came;		 /* what was brought stays for us */
 };
 
 /* name: alive name, or name@host; port 0: ask epmd. Free with nd_close(). */
@@ -92,9 +93,11 @@ int nd_put_text(ei_x_buff *x, const char *text);
 
 /* ---- agent.c --------------------------------------------------------------------------- */
 
-/* Has the node erltrace's agent, of its own or brought by another command? Else bring it. */
+/* Has the node erltrace's agent, of its own or brought by another command? Else bring it. It stays
+ * until nd_agent_gone(), or until the connection ends. */
 int nd_agent(struct nd *n, struct et_error *e);
-/* Wait until what was brought has been taken out again. */
+/* It is not needed any more. If it was brought, and if nobody else needs it, it has been taken out
+ * when this returns. */
 void nd_agent_gone(struct nd *n);
 
 #endif

@@ -1,0 +1,250 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% @doc What the command brings first to a node that does not have erltrace, and what goes last. Any
+%% number of commands may come at once, and each may be killed at any moment:
+%%
+%% 1. A command is known by its connection, the port that carries it: that ends when the command
+%% does, by any death. (The name of its node is given to the next command.)
+%%
+%% 2. Who finds no keeper registers its connection as `erltrace_bringer', which one at a time can
+%% do, and loads this module. With the module comes the process, the keeper: on_load starts it, or
+%% the module is not loaded at all. Then the name is given back.
+%%
+%% 3. The keeper is told to `bring' the other modules and the library, and does so in one go. Where
+%% the node cannot read the library's file (another machine, a container, another user) it gets its
+%% bytes, and writes them into a folder for temporary files while it loads them. What others ask
+%% meanwhile waits in its mailbox. If it fails, or if the command is killed before, it goes.
+%%
+%% 4. A command that comes later says `come'. What was brought stays while there are commands: one
+%% is there until its connection has ended or it has said `leave', and what it had `run' has ended.
+%%
+%% 5. When none is left the keeper takes everything out, itself at last, and ends. Who waits for an
+%% answer sees it end: to the one who left that is the answer, others begin again with 2.
+%%
+%% It is called by gen_server:call/3: nothing of ours is on the stack of a process that waits. The
+%% command's side is c_src/node/agent.c. In a node that has an erltrace of its own there is no
+%% keeper.
+-module(erltrace_keeper).
+-export([init/1]).
+-on_load(load/0).
+-include_lib("kernel/include/file.hrl").
+
+-define(BRINGER, erltrace_bringer).
+
+-type connection() :: port() | pid(). % a process with some carriers
+
+-record(user, {left = false :: boolean() | {pid(), term()}, % by whom it is told
+               running = 0 :: non_neg_integer()}).
+-record(st, {modules :: [module()],
+             users = #{} :: #{connection() => #user{}},
+             monitors = #{} :: #{reference() => {connection | running, connection()}}}).
+
+%% An atom that is not `ok': it is not loaded, and nothing is logged.
+load() ->
+    case {whereis(?BRINGER), whereis(?MODULE)} of
+        {Connection, undefined} when Connection =/= undefined ->
+            true = register(?MODULE, spawn(?MODULE, init, [Connection])),
+            ok;
+        _ ->
+            case code:where_is_file(?MODULE_STRING ".beam") of
+                non_existing -> nobody;
+                _ -> ok % of an erltrace of the node's own: not needed there
+            end
+    end.
+
+%% @private
+-spec init(connection()) -> term().
+init(Connection) ->
+    process_flag(sensitive, true),
+    ?MODULE = ets:new(?MODULE, [named_table]), % for erltrace_nif: where its library is
+    empty(come(Connection, #st{modules = []}), Connection).
+
+%% Nothing is here yet but this.
+empty(#st{monitors = Monitors} = St, Connection) ->
+    receive
+        {'$gen_call', From, {sees, Connection, File, Size, Inode}} ->
+            gen_server:reply(From, sees(File, Size, Inode)),
+            empty(St, Connection);
+        {'$gen_call', From, {bring, Connection, Modules, Library}} ->
+            bring(From, Modules, Library, St);
+        {'$gen_call', _, {leave, Connection}} ->
+            take_out([]);
+        {'DOWN', Mon, _, _, _} when is_map_key(Mon, Monitors) ->
+            take_out([])
+    end.
+
+bring(From, Modules, Library, St) ->
+    Names = [M || {M, _, _} <- Modules],
+    case bring(Modules, Library) of
+        ready ->
+            gen_server:reply(From, ready),
+            tidy(St#st{modules = Names});
+        own ->
+            gen_server:reply(From, ready),
+            tidy(St);
+        Error ->
+            gen_server:reply(From, Error),
+            take_out(Names)
+    end.
+
+%% Without the modules' and the library's bytes.
+tidy(St) ->
+    erlang:garbage_collect(),
+    loop(St).
+
+loop(#st{users = Users, modules = Modules}) when map_size(Users) =:= 0 ->
+    take_out(Modules);
+loop(#st{users = Users, monitors = Monitors} = St) ->
+    receive
+        {'$gen_call', From, {come, Connection}} ->
+            gen_server:reply(From, ready),
+            loop(come(Connection, St));
+        {'$gen_call', From, {run, Connection, M, F, Args}} ->
+            case Users of
+                #{Connection := #user{left = false, running = N} = User} ->
+                    {Pid, Mon} = spawn_monitor(M, F, Args),
+                    gen_server:reply(From, {ok, Pid}),
+                    loop(St#st{users = Users#{Connection := User#user{running = N + 1}},
+                               monitors = Monitors#{Mon => {running, Connection}}});
+                _ ->
+                    gen_server:reply(From, {error, {unknown, Connection}}),
+                    loop(St)
+            end;
+        {'$gen_call', From, {leave, Connection}} when is_map_key(Connection, Users) ->
+            User = map_get(Connection, Users),
+            loop(gone(Connection, User#user{left = From}, St));
+        {'$gen_call', From, {leave, _}} ->
+            gen_server:reply(From, ok),
+            loop(St);
+        {'$gen_call', From, Other} ->
+            gen_server:reply(From, {error, {unknown, Other}}),
+            loop(St);
+        {'DOWN', Mon, _, _, _} when is_map_key(Mon, Monitors) ->
+            loop(down(map_get(Mon, Monitors), St#st{monitors = maps:remove(Mon, Monitors)}));
+        _ ->
+            loop(St)
+    end.
+
+come(Connection, #st{users = Users, monitors = Monitors} = St) ->
+    Mon = case is_port(Connection) of
+              true -> erlang:monitor(port, Connection);
+              false -> erlang:monitor(process, Connection)
+          end,
+    St#st{users = Users#{Connection => #user{}},
+          monitors = Monitors#{Mon => {connection, Connection}}}.
+
+down({What, Connection}, #st{users = Users} = St) ->
+    case {What, Users} of
+        {running, #{Connection := #user{running = N} = User}} ->
+            gone(Connection, User#user{running = N - 1}, St);
+        {connection, #{Connection := #user{left = false} = User}} ->
+            gone(Connection, User#user{left = true}, St);
+        _ ->
+            St
+    end.
+
+%% Is it? The last one is told by our end.
+gone(Connection, #user{left = Left, running = 0}, #st{users = Users} = St) when Left =/= false ->
+    Others = maps:remove(Connection, Users),
+    _ = is_tuple(Left) andalso map_size(Others) > 0 andalso gen_server:reply(Left, ok),
+    St#st{users = Others};
+gone(Connection, User, #st{users = Users} = St) ->
+    St#st{users = Users#{Connection := User}}.
+
+%% The last act is a tail call: nothing of this module is on the stack while it is purged.
+take_out(Modules) ->
+    lists:foreach(fun code:purge/1, [M || M <- Modules, is_deleted(M)]),
+    true = is_deleted(?MODULE),
+    code:purge(?MODULE).
+
+is_deleted(Module) ->
+    _ = erlang:check_old_code(Module) andalso code:purge(Module),
+    code:delete(Module).
+
+%% ---- bringing -------------------------------------------------------------------------------
+
+%% Is it this very file? And may we read it?
+sees(File, Size, Inode) ->
+    case file:read_file_info(File, [raw]) of
+        {ok, #file_info{size = Size, inode = Inode, access = Access}} ->
+            lists:member(Access, [read, read_write]);
+        _ ->
+            false
+    end.
+
+bring(Modules, Library) ->
+    case {has(erltrace_agent), has(erltrace)} of
+        {false, false} -> load(Modules, Library);
+        {true, _} -> own; % in no folder of the path: somebody has loaded it by hand
+        {false, true} -> {error, {erltrace, version}}
+    end.
+
+has(Module) ->
+    erlang:module_loaded(Module) orelse code:which(Module) =/= non_existing.
+
+load([], _) ->
+    ready;
+load([{Module, File, Code} | Rest], Library) ->
+    Loaded = case Module of
+                 erltrace_nif -> load_nif(File, Code, Library);
+                 _ -> code:load_binary(Module, File, Code)
+             end,
+    case Loaded of
+        {module, Module} -> load(Rest, Library);
+        {error, {places, _}} -> Loaded;
+        {error, Why} when is_tuple(Why) -> {error, {Module, element(1, Why)}};
+        {error, Why} -> {error, {Module, Why}}
+    end.
+
+load_nif(File, Code, {file, Library}) ->
+    true = ets:insert(?MODULE, {library, Library}),
+    code:load_binary(erltrace_nif, File, Code);
+load_nif(File, Code, {bytes, Bytes}) ->
+    Cwd = case file:get_cwd() of
+              {ok, Dir} -> Dir;
+              {error, _} -> false
+          end,
+    Places = [os:getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm", "/run", os:getenv("HOME"), Cwd],
+    places([P || "/" ++ [_ | _] = P <- Places], name(Bytes), {File, Code, Bytes}, []).
+
+%% The library stays mapped in the node, and dlopen() takes what it has under the same name: so the
+%% name goes by what is in it. It is this node's alone; and nobody without the cookie can have made
+%% it before.
+name(Bytes) ->
+    Own = [Bytes, os:getpid(), atom_to_binary(node()), atom_to_binary(erlang:get_cookie())],
+    <<Name:64, _/binary>> = erlang:md5(Own),
+    lists:flatten(io_lib:format("erltrace-~16.16.0b", [Name])).
+
+%% Where the node can write, and load what it wrote: each in turn.
+places([], _, _, Tried) ->
+    Text = lists:join(", ", [io_lib:format("~ts: ~ts", [P, Why]) || {P, Why} <- Tried]),
+    {error, {places, unicode:characters_to_binary(Text)}};
+places([Place | Rest], Name, Nif, Tried) ->
+    Folder = filename:join(Place, Name),
+    case in_folder(Folder, Nif) of
+        {error, on_load_failure} -> places(Rest, Name, Nif, Tried ++ [{Place, "does not load"}]);
+        {cannot, Why} -> places(Rest, Name, Nif, Tried ++ [{Place, Why}]);
+        Result -> Result
+    end.
+
+in_folder(Folder, {File, Code, Bytes}) ->
+    case file:make_dir(Folder) of
+        Made when Made =:= ok; Made =:= {error, eexist} ->
+            So = filename:join(Folder, "erltrace.so"),
+            _ = file:delete(So),
+            try write(Folder, So, Bytes) of
+                ok -> load_nif(File, Code, {file, filename:rootname(So)});
+                {error, Why} -> {cannot, Why}
+            after
+                _ = file:delete(So),
+                _ = file:del_dir(Folder)
+            end;
+        {error, Why} ->
+            {cannot, Why}
+    end.
+
+write(Folder, So, Bytes) ->
+    case file:change_mode(Folder, 8#700) of
+        ok -> file:write_file(So, Bytes, [exclusive]);
+        Error -> Error
+    end.
