@@ -37,7 +37,7 @@
 -define(POLL, 10).          % ms between two looks at what there is
 -define(BEAT, 1000).        % ms between two looks at the command
 -define(SILENCE, 30000).    % ms without a sign of the command: it does not read any more
--define(CUT, 5000).         % ms without an acknowledgement of its machine: it is cut off
+-define(CUT, 3500).         % ms without an acknowledgement of its machine: it is cut off
 -define(PART, 100).         % ms between two parts of the aggregations
 -define(PREVIEW, 1000).     % ms between two previews
 -define(SHARE, 20).         % they take a 20th of the time at most
@@ -48,7 +48,7 @@
 -define(PROTOCOL, 1).
 -endif.
 
--record(guard, {command, up, worker, mon, handle, heard, silence, silent = false,
+-record(guard, {command, connection, up, worker, mon, handle, heard, silence, silent = false,
                 gone = false}).
 -record(st, {command, h, form, role = alone, part, preview, every = ?PREVIEW,
              ended = false, verbose = false, live, tick}).
@@ -79,7 +79,8 @@ guard(Command, Connection, Spec) ->
     cut_after(Connection, ?CUT),
     {Worker, Mon} = spawn_monitor(?MODULE, work, [Command, self(), Spec]),
     erlang:send_after(?BEAT, self(), beat),
-    watch(#guard{command = Command, up = Up, worker = Worker, mon = Mon, heard = now_ms(),
+    watch(#guard{command = Command, connection = Connection, up = Up, worker = Worker, mon = Mon,
+                 heard = now_ms(),
                  silence = proplists:get_value(silence, Spec, ?SILENCE)}).
 
 %% The kernel gives the connection up when what was sent is not acknowledged (TCP_USER_TIMEOUT).
@@ -141,9 +142,12 @@ now_ms() ->
 handle_gone(undefined) -> ok;
 handle_gone(Mon) -> receive {'DOWN', Mon, process, _, _} -> ok after 10000 -> ok end.
 
-leave(#guard{command = Command, silent = true}, Messages) -> % nobody waits for who does not read
+leave(#guard{command = Command, silent = true} = G, Messages) ->
+    %% Nobody waits for who does not read; nor for it to say that it leaves.
     Sent = [erlang:send(Command, M, [noconnect, nosuspend]) || M <- Messages],
-    lists:member(nosuspend, Sent) andalso erlang:disconnect_node(node(Command));
+    lists:member(nosuspend, Sent) andalso erlang:disconnect_node(node(Command)),
+    Keeper = whereis(erltrace_keeper),
+    Keeper =/= undefined andalso (Keeper ! {left, G#guard.connection});
 leave(#guard{command = Command}, Messages) ->
     [tell(Command, M) || M <- Messages].
 
@@ -394,9 +398,10 @@ tell_armed(#st{command = Command, h = H, verbose = Verbose}) ->
     case erltrace_handle:call(H, counts) of
         {ok, Counts} ->
             Armed = maps:get(armed, Counts, []),
+            Running = maps:get(running, Counts, true), % it may have ended already
             say(Command,
                 [{"armed: ~ts", [lists:join(", ", [armed(A) || A <- Armed])]} || Verbose, Armed =/= []] ++
-                [{"armed: nothing", []} || Verbose, Armed =:= []] ++
+                [{"armed: nothing", []} || Verbose, Armed =:= [], Running] ++
                 [{"returns are found by ~s", [returns(By)]} ||
                     Verbose, By <- [maps:get(returns_by, Counts, undefined)], By =/= undefined] ++
                 [{"~b process~s left out: traced by somebody else already",

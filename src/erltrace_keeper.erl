@@ -17,6 +17,7 @@
 %%
 %% 4. A command that comes later says `come'. What was brought stays while there are commands: one
 %% is there until its connection has ended or it has said `leave', and what it had `run' has ended.
+%% (One that is suspended says nothing: its guard tells that it has `left'.)
 %%
 %% 5. When none is left the keeper takes everything out, itself at last, and ends. Who waits for an
 %% answer sees it end: to the one who left that is the answer, others begin again with 2.
@@ -119,6 +120,8 @@ loop(#st{users = Users, monitors = Monitors} = St) ->
         {'$gen_call', From, Other} ->
             gen_server:reply(From, {error, {unknown, Other}}),
             loop(St);
+        {left, Connection} when is_map_key(Connection, Users) ->
+            loop(down({connection, Connection}, St));
         {'DOWN', Mon, _, _, _} when is_map_key(Mon, Monitors) ->
             loop(down(map_get(Mon, Monitors), St#st{monitors = maps:remove(Mon, Monitors)}));
         _ ->

@@ -155,13 +155,21 @@ is 'json: errors' D_IDENT_UNDEF "$(jq -r .tag <o)"
 
 # ---- manners ------------------------------------------------------------------------------
 
-t -v -n 'erlang*:lists:seq:function-return,erlang*:::process-spawn { } tick-30ms { exit(0); }'
+says() { # what, then arguments of erltrace; ends it when it has said so
+	local what=$1
+	shift
+	rm -f o e
+	erltrace -N flags "$@" >o 2>e &
+	command=$!
+	ok "it says $what" holds e "$what"
+	untrace
+}
+says '^erltrace: returns are found' -v -n 'erlang*:lists:seq:function-return,erlang*:::process-spawn { }'
 ok '-v: the node' grep -qE "^erltrace: node flags@.*: OTP [0-9]+, .*, process ${pid[flags]}$" e
 ok '-v: what is armed' grep -qE '^erltrace: armed: call, return_to, procs, [0-9]+ functions?$' e
 ok '-v: returns' grep -qE '^erltrace: returns are found by ' e
 ok '-v: how often' grep -qE '^erltrace: probes fired [0-9]+ times?$' e
-t -v -n 'tick-20ms { exit(0); }'
-ok '-v: nothing armed' grep -q '^erltrace: armed: nothing' e
+says '^erltrace: armed: nothing' -v -n 'tick-20ms { }'
 if [ "$(at flags 'erlang:function_exported(trace, session_create, 3).')" = false ]; then
 	at flags 'T = spawn(fun() -> receive stop -> ok end end), erlang:trace(whereis(rex), true, [procs, {tracer, T}]), done.' >/dev/null
 	t -qn 'erlang*:::process-spawn { } tick-20ms { exit(0); }'

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CONNECT_MS = 5000, RPC_MS = 30000, READ_MS = 10000, WRITE_MS = 10000 };
+enum { CONNECT_MS = 5000, RPC_MS = 30000, READ_MS = 10000, WRITE_MS = 10000, CUT_MS = 5000 };
 
 static int64_t now_ms(void)
 {
@@ -66,6 +67,7 @@ static int find_port(const char *alive, const char *host, struct et_error *e)
 static int handshake(struct nd *n, const char *host, int port, const struct nd_cookie *cookie,
 	struct et_error *e)
 {
+	const unsigned int cut_ms = CUT_MS;
 	char own[256] = "localhost";
 	struct in_addr addr;
 
@@ -79,6 +81,8 @@ static int handshake(struct nd *n, const char *host, int port, const struct nd_c
 	if (n->fd >= 0) {
 		/* A child of system() must not keep the connection when we have gone. */
 		fcntl(n->fd, F_SETFD, FD_CLOEXEC);
+		/* A cut is seen by what we sent: the other machine acknowledges it, or has gone. */
+		setsockopt(n->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &cut_ms, sizeof(cut_ms));
 		return 0;
 	}
 	if (n->fd == ERL_CONNECT_FAIL || erl_errno == ETIMEDOUT)
