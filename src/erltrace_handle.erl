@@ -10,7 +10,8 @@
 -define(CHECK, 1000). % ms between two looks whether a script has ended by itself
 
 -record(st, {nif, number, owner, parent,
-             armed, watch, late, seen = [], layout = undefined,
+             armed, others = {0, 0}, % and what is left to other tracers: processes, functions
+             watch, late, seen = [], layout = undefined,
              running = false,   % go has been called
              done = false,      % it has ended, and END has run
              kept = [],         % what was read on the way to that, for consume and output
@@ -350,15 +351,14 @@ send(#st{nif = Nif, sub = Sub} = St) ->
 last(#st{sub = undefined} = St) -> St;
 last(St) -> send(St).
 
-counts(#st{nif = Nif, armed = Armed, layout = Layout}) ->
+counts(#st{nif = Nif, armed = Armed, others = {Skipped, Left}, layout = Layout}) ->
     {Fired, Lost} = erltrace_nif:counts(Nif),
     {Watched, Permille, Why} = erltrace_nif:watch(Nif, erlang:system_info(schedulers_online)),
     State = erltrace_nif:status(Nif),
     #{state => State, running => State =:= running, fired => Fired, lost => Lost,
       cost => Permille / 10, aborted => case Watched of aborted -> Why; _ -> undefined end,
       armed => case Armed of undefined -> []; _ -> erltrace_vm:about(Armed) end,
-      skipped => case Armed of undefined -> 0; _ -> erltrace_vm:skipped(Armed) end,
-      left => case Armed of undefined -> 0; _ -> erltrace_vm:left(Armed) end,
+      skipped => Skipped, left => Left,
       returns_by => case Layout of ok -> stack; Other -> Other end}.
 
 %% ---- compiling -------------------------------------------------------------------------------
@@ -452,7 +452,8 @@ arm(#st{nif = Nif, number = Number} = St) ->
             case erltrace_vm:arm(Number, Needs) of
                 {ok, Armed} ->
                     renew_names(Nif, Names),
-                    case watch(Needs, St#st{armed = Armed, layout = Layout}) of
+                    Others = {erltrace_vm:skipped(Armed), erltrace_vm:left(Armed)},
+                    case watch(Needs, St#st{armed = Armed, others = Others, layout = Layout}) of
                         {ok, St1} ->
                             erltrace_watchdog:watch(St1#st.watchdog),
                             {ok, clean(St1)};
