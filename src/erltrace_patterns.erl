@@ -6,98 +6,171 @@
 %% take back the rest; where most modules of the node are, the same with all of them.
 -module(erltrace_patterns).
 -export([on/4, off/3, pattern/1, scope/1]).
+-export([from_needs/1, merge/2, without/2, filter/2, fold/3, get/2, count/1]).
 -export_type([kind/0, patterns/0, set/0]).
 
 -define(MANY, 20). % modules: then it is worth asking of every function in the node whose it is
 
 -type kind() :: local | global | return.
--type patterns() :: #{mfa() => kind()}.
+-type functions() :: #{{atom(), arity()} => kind()}.
+-type patterns() :: #{module() => functions()}. % by module: there may be 100,000 functions
 -type set() :: fun((Functions :: {module() | '_', atom(), arity() | '_'},
                     Pattern :: boolean() | list(), [local | global]) -> term()).
 -type is_free() :: fun((mfa()) -> boolean()).
 
+%% ---- sets of patterns ------------------------------------------------------------------------
+
+-spec from_needs([term()]) -> patterns().
+from_needs(Needs) ->
+    Modules = lists:foldl(fun({Kind, M, F, A}, Ms) ->
+                                  case Ms of
+                                      #{M := Fs} -> Ms#{M := [{{F, A}, Kind} | Fs]};
+                                      _ -> Ms#{M => [{{F, A}, Kind}]}
+                                  end;
+                             (_, Ms) -> Ms
+                          end, #{}, Needs),
+    maps:map(fun(_, Fs) -> maps:from_list(Fs) end, Modules).
+
+%% @doc Both; where a function is in both, what the second has.
+-spec merge(patterns(), patterns()) -> patterns().
+merge(Old, New) ->
+    maps:fold(fun(M, Fs, Ps) -> Ps#{M => maps:merge(maps:get(M, Ps, #{}), Fs)} end, Old, New).
+
+%% @doc Of Patterns those functions that are not in Gone.
+-spec without(patterns(), patterns()) -> patterns().
+without(Gone, Patterns) ->
+    maps:fold(fun(M, Fs, Ps) ->
+                      case Ps of
+                          #{M := Have} -> put(M, maps:without(maps:keys(Fs), Have), Ps);
+                          _ -> Ps
+                      end
+              end, Patterns, Gone).
+
+put(M, Fs, Ps) when map_size(Fs) =:= 0 -> maps:remove(M, Ps);
+put(M, Fs, Ps) -> Ps#{M => Fs}.
+
+-spec get(mfa(), patterns()) -> kind() | none.
+get({M, F, A}, Patterns) ->
+    case Patterns of
+        #{M := #{{F, A} := Kind}} -> Kind;
+        _ -> none
+    end.
+
+-spec filter(fun((mfa(), kind()) -> boolean()), patterns()) -> patterns().
+filter(Fun, Patterns) ->
+    maps:filtermap(fun(M, Fs) ->
+                           Fs1 = maps:filter(fun({F, A}, Kind) -> Fun({M, F, A}, Kind) end, Fs),
+                           map_size(Fs1) > 0 andalso {true, Fs1}
+                   end, Patterns).
+
+-spec count(patterns()) -> non_neg_integer().
+count(Patterns) ->
+    maps:fold(fun(_, Fs, N) -> N + map_size(Fs) end, 0, Patterns).
+
+-spec fold(fun((mfa(), kind(), Acc) -> Acc), Acc, patterns()) -> Acc.
+fold(Fun, Init, Patterns) ->
+    maps:fold(fun(M, Fs, Acc) ->
+                      maps:fold(fun({F, A}, Kind, Acc1) -> Fun({M, F, A}, Kind, Acc1) end, Acc, Fs)
+              end, Init, Patterns).
+
+%% ---- setting them ----------------------------------------------------------------------------
+
 %% @doc Set these. Stay: what is set already and stays. IsFree: may the pattern of a function be
 %% changed that is in neither of them? Touch is told of such functions before they are.
--spec on(patterns(), patterns(), {is_free(), Touch :: fun(([{mfa(), kind()}]) -> term())}, set()) ->
-          ok.
+-spec on(patterns(), patterns(), {is_free(), Touch :: fun((patterns()) -> term())}, set()) -> ok.
 on(On, Stay, {IsFree, Touch}, Set) ->
-    Plans = [plan(M, Fs, On, Stay, IsFree) || {M, Fs} <- by_module(On)],
+    Plans = [plan(M, Fs, maps:get(M, Stay, #{}), IsFree) || {M, Fs} <- maps:to_list(On)],
     Kind = most([K || {whole, {_, K}, _, _, _} <- Plans]),
     Whole = [Plan || {whole, {_, K}, _, _, _} = Plan <- Plans, K =:= Kind],
-    Rest = lists:append([R || {whole, _, _, _, R} <- Plans]),
+    Rest = maps:from_list([{M, R} || {whole, {M, _}, _, _, R} <- Plans, map_size(R) > 0]),
     case map_size(Stay) =:= 0 andalso others(Whole, IsFree) of
         false ->
             Touch(Rest),
             lists:foreach(fun(Plan) -> set(Plan, Set) end, Plans);
         Others ->
-            Touch(Rest ++ [{F, Kind} || F <- Others, not is_map_key(F, On)]),
+            More = maps:map(fun(_, Fs) -> maps:from_keys(Fs, Kind) end, Others),
+            Touch(merge(without(On, More), Rest)),
             set_on({'_', '_', '_'}, Kind, Set),
-            Done = modules(Whole),
-            [set_off({M, '_', '_'}, Kind, Set) || M <- erlang:loaded(), not is_map_key(M, Done)],
+            [set_off({M, '_', '_'}, Kind, Set) || M <- maps:keys(Others)],
             [set_rest(Plan, Set) || Plan <- Whole],
-            lists:foreach(fun(Plan) -> set(Plan, Set) end, Plans -- Whole)
+            lists:foreach(fun(Plan) -> set(Plan, Set) end, [P || P <- Plans, not is_in(P, Kind)])
     end.
+
+is_in({whole, {_, K}, _, _, _}, Kind) -> K =:= Kind;
+is_in({each, _}, _) -> false.
 
 %% The functions of all other modules, if these are few, and all free.
 others(Whole, IsFree) ->
-    Done = modules(Whole),
+    Done = maps:from_list([{M, true} || {whole, {M, _}, _, _, _} <- Whole]),
     Others = [M || M <- erlang:loaded(), not is_map_key(M, Done)],
-    Fs = length(Whole) > max(?MANY, 1 + length(Others)) andalso
-        lists:append([functions(M, functions) || M <- Others]),
-    is_list(Fs) andalso lists:all(IsFree, Fs) andalso Fs.
-
-modules(Whole) ->
-    maps:from_list([{M, true} || {whole, {M, _}, _, _, _} <- Whole]).
+    length(Whole) > max(?MANY, 1 + length(Others)) andalso begin
+        Fs = [{M, functions(M, functions)} || M <- Others],
+        lists:all(fun({M, L}) -> lists:all(fun({F, A}) -> IsFree({M, F, A}) end, L) end, Fs)
+            andalso maps:from_list(Fs)
+    end.
 
 %% @doc Take these back. IsBare: has a function no pattern at all?
 -spec off(patterns(), is_free(), set()) -> ok.
 off(Off, IsBare, Set) ->
-    Modules = by_module(Off),
-    Scopes = lists:usort([scope(K) || K <- maps:values(Off)]),
-    case length(Modules) > ?MANY andalso
-        lists:all(fun(M) -> is_bare(functions(M, functions), Off, IsBare) end, erlang:loaded()) of
-        true -> lists:foreach(fun(S) -> Set({'_', '_', '_'}, false, [S]) end, Scopes);
-        false -> lists:foreach(fun({M, Fs}) -> module_off(M, Fs, Off, IsBare, Set) end, Modules)
+    case map_size(Off) > ?MANY andalso
+        lists:all(fun(M) -> is_bare(M, maps:get(M, Off, #{}), IsBare) end, erlang:loaded()) of
+        true ->
+            Scopes = lists:usort(lists:append([scopes(Fs) || Fs <- maps:values(Off)])),
+            lists:foreach(fun(S) -> Set({'_', '_', '_'}, false, [S]) end, Scopes);
+        false ->
+            maps:foreach(fun(M, Fs) -> module_off(M, Fs, IsBare, Set) end, Off)
     end.
 
-module_off(M, Fs, Off, IsBare, Set) ->
-    All = functions(M, functions),
-    case length(Fs) > 1 andalso is_bare(All, Off, IsBare) of
-        true -> [Set({M, '_', '_'}, false, [S]) || S <- lists:usort([scope(K) || {_, K} <- Fs])];
-        false -> [set_off(F, K, Set) || {F, K} <- by_name(Fs, All)]
+module_off(M, Fs, IsBare, Set) ->
+    case map_size(Fs) > 1 andalso is_bare(M, Fs, IsBare) of
+        true -> [Set({M, '_', '_'}, false, [S]) || S <- scopes(Fs)];
+        false -> [set_off(F, K, Set) || {F, K} <- by_name(M, Fs, functions(M, functions))]
     end.
 
-%% All but what is taken back has no pattern.
-is_bare(Functions, Off, IsBare) ->
-    lists:all(fun(F) -> is_map_key(F, Off) orelse IsBare(F) end, Functions).
+scopes(Fs) ->
+    lists:usort([scope(K) || K <- maps:values(Fs)]).
 
-%% {whole, {Module, Kind}, what to take back, what to set besides}, or one by one.
-plan(M, Fs, On, Stay, IsFree) ->
-    Kind = most([K || {_, K} <- Fs]),
+%% All of the module but what is taken back has no pattern.
+is_bare(M, Off, IsBare) ->
+    lists:all(fun({F, A} = Fn) -> is_map_key(Fn, Off) orelse IsBare({M, F, A}) end,
+              functions(M, functions)).
+
+%% {whole, {Module, Kind}, what to take back, what to set besides, the functions to take back}, or
+%% one by one.
+plan(M, Fs, _, _) when map_size(Fs) =:= 1 ->
+    {each, by_name(M, Fs, [])};
+plan(M, Fs, Stay, IsFree) ->
+    Kind = most(maps:values(Fs)),
     All = functions(M, functions),
     Hit = case Kind of global -> functions(M, exports); _ -> All end,
-    Rest = [{F, Kind} || F <- Hit, not is_map_key(F, On), not is_map_key(F, Stay)],
-    Off = by_name(Rest, Hit),
-    Other = by_name([F || {_, K} = F <- Fs, K =/= Kind], All),
-    Each = by_name(Fs, All),
+    Rest = maps:from_keys([F || F <- Hit, not is_map_key(F, Fs), not is_map_key(F, Stay)], Kind),
+    Off = by_name(M, Rest, Hit),
+    Other = by_name(M, maps:filter(fun(_, K) -> K =/= Kind end, Fs), All),
     %% What another handle has is not to be without its pattern for a moment.
     Disturbs = map_size(Stay) > 0 andalso
         lists:any(fun(F) -> maps:get(F, Stay, Kind) =/= Kind end, All),
-    case 1 + length(Off) + length(Other) < length(Each) andalso not Disturbs andalso
-        lists:all(fun({F, _}) -> IsFree(F) end, Rest) of
-        true -> {whole, {M, Kind}, Off, Other, Rest};
-        false -> {each, Each}
+    Calls = 1 + length(Off) + length(Other),
+    case Calls < map_size(Fs) andalso not Disturbs andalso
+        lists:all(fun({F, A}) -> IsFree({M, F, A}) end, maps:keys(Rest)) of
+        true when Calls =:= 1 -> {whole, {M, Kind}, [], [], #{}};
+        Whole ->
+            case by_name(M, Fs, All) of
+                Each when Whole, Calls < length(Each) -> {whole, {M, Kind}, Off, Other, Rest};
+                Each -> {each, Each}
+            end
     end.
 
 %% Functions of one name in one call, where it is all of them.
-by_name(Fs, All) ->
-    Names = lists:foldl(fun({M, F, _}, Ns) -> maps:update_with({M, F}, fun(N) -> N + 1 end, 1, Ns)
-                        end, #{}, All),
-    Groups = lists:foldl(fun({{M, F, _}, K} = Fn, Gs) ->
-                                 maps:update_with({M, F, K}, fun(L) -> [Fn | L] end, [Fn], Gs)
-                         end, #{}, Fs),
-    maps:fold(fun({M, F, K}, [_, _ | _] = Fns, Calls) when
-                        length(Fns) =:= map_get({M, F}, Names) -> [{{M, F, '_'}, K} | Calls];
+by_name(M, Fs, _) when map_size(Fs) < 2 ->
+    [{{M, F, A}, K} || {{F, A}, K} <- maps:to_list(Fs)];
+by_name(M, Fs, All) ->
+    Names = lists:foldl(fun({F, _}, Ns) -> Ns#{F => maps:get(F, Ns, 0) + 1} end, #{}, All),
+    Groups = maps:fold(fun({F, A}, K, Gs) ->
+                               Fns = maps:get({F, K}, Gs, []),
+                               Gs#{{F, K} => [{{M, F, A}, K} | Fns]}
+                       end, #{}, Fs),
+    maps:fold(fun({F, K}, [_, _ | _] = Fns, Calls) when length(Fns) =:= map_get(F, Names) ->
+                      [{{M, F, '_'}, K} | Calls];
                  (_, Fns, Calls) -> Fns ++ Calls
               end, [], Groups).
 
@@ -124,21 +197,14 @@ pattern(_) -> true.
 scope(return) -> local;
 scope(Kind) -> Kind.
 
-by_module(Patterns) ->
-    maps:to_list(maps:fold(fun({M, _, _} = MFA, Kind, Ms) ->
-                                   case Ms of
-                                       #{M := Fs} -> Ms#{M := [{MFA, Kind} | Fs]};
-                                       _ -> Ms#{M => [{MFA, Kind}]}
-                                   end
-                           end, #{}, Patterns)).
-
 most(Kinds) ->
-    Counts = [{length([x || K1 <- Kinds, K1 =:= K]), K} || K <- [local, global, return]],
-    {_, Kind} = lists:max(Counts),
+    Counts = lists:foldl(fun(K, Cs) -> Cs#{K := map_get(K, Cs) + 1} end,
+                         #{local => 0, global => 0, return => 0}, Kinds),
+    {_, Kind} = lists:max([{N, K} || {K, N} <- maps:to_list(Counts)]),
     Kind.
 
 %% Not by Module:module_info: that would load a module which has been deleted.
 functions(M, What) ->
-    try [{M, F, A} || {F, A} <- erlang:get_module_info(M, What)]
+    try erlang:get_module_info(M, What)
     catch error:_ -> [] % it is not loaded
     end.

@@ -41,7 +41,7 @@ arm(Number, Needs) ->
                      ['receive' || lists:member(port_receive, Needs)] ++
                      [running_ports || lists:member(port_running, Needs)],
                  token = lists:member(seq_token, Needs),
-                 patterns = patterns(Needs)},
+                 patterns = erltrace_patterns:from_needs(Needs)},
     case {Want, has_sessions()} of
         {#want{flags = [], port_flags = []}, _} -> {ok, #armed{want = Want}};
         {_, true} -> arm_session(Want);
@@ -76,7 +76,7 @@ disarm(#armed{session = Session, gc = Keeper}) ->
 -spec rearm(armed(), [need()]) -> armed().
 rearm(#armed{session = undefined, want = Want} = Armed, Needs) ->
     #want{number = Number, patterns = Ps} = Want,
-    Want1 = Want#want{patterns = maps:merge(Ps, patterns(Needs))},
+    Want1 = Want#want{patterns = erltrace_patterns:merge(Ps, erltrace_patterns:from_needs(Needs))},
     locked(fun() ->
                    Old = erltrace_nif:kept(armed, []),
                    %% Without one, the watchdog has taken all of it back.
@@ -89,7 +89,7 @@ rearm(#armed{session = undefined, want = Want} = Armed, Needs) ->
            end),
     Armed#armed{want = Want1};
 rearm(#armed{session = Session} = Armed, Needs) ->
-    set_patterns(Session, patterns(Needs)),
+    set_patterns(Session, erltrace_patterns:from_needs(Needs)),
     Armed.
 
 %% In a session nobody else has patterns.
@@ -98,9 +98,6 @@ set_patterns(Session, Patterns) ->
                          fun(MFA, Pattern, Opts) ->
                                  attempt(trace, function, [Session, MFA, Pattern, Opts])
                          end).
-
-patterns(Needs) ->
-    maps:from_list([{{M, F, A}, Kind} || {Kind, M, F, A} <- Needs]).
 
 %% @doc Is this function armed, in the code that is loaded now?
 -spec is_traced(armed(), mfa()) -> boolean().
@@ -133,7 +130,7 @@ left(#armed{left = N}) -> N.
 -spec about(armed()) -> [atom() | {functions, pos_integer()}].
 about(#armed{want = #want{flags = Flags, port_flags = PortFlags, patterns = Patterns}}) ->
     ((Flags ++ (PortFlags -- Flags)) -- [arity]) ++
-        [{functions, N} || N <- [map_size(Patterns)], N > 0].
+        [{functions, N} || N <- [erltrace_patterns:count(Patterns)], N > 0].
 
 %% ---- one tracer for all handles: before OTP 27 -----------------------------------------------
 
@@ -180,6 +177,8 @@ locked(Fun) ->
             locked(Fun)
     end.
 
+union([#want{} = Want]) ->
+    Want;
 union(Wants) ->
     Flags = lists:usort(lists:append([W#want.flags || W <- Wants])),
     %% One that reads arguments gets them; the others take calls in either shape.
@@ -190,16 +189,22 @@ union(Wants) ->
           flags = case Args of true -> Flags -- [arity]; false -> Flags end,
           port_flags = lists:usort(lists:append([W#want.port_flags || W <- Wants])),
           patterns = lists:foldl(fun(#want{patterns = New}, Ps) ->
-                                         maps:fold(fun add_pattern/3, Ps, New)
+                                         maps:fold(fun add_patterns/3, Ps, New)
                                  end, #{}, Wants)}.
+
+add_patterns(Module, New, Ps) ->
+    case Ps of
+        #{Module := Fs} -> Ps#{Module := maps:fold(fun add_pattern/3, Fs, New)};
+        _ -> Ps#{Module => New}
+    end.
 
 %% A function has one pattern; [local] sees external calls too, and with a match specification it
 %% tells what was returned.
-add_pattern(MFA, Kind, Ps) ->
-    case Ps of
-        #{MFA := return} -> Ps;
-        #{MFA := local} when Kind =:= global -> Ps;
-        _ -> Ps#{MFA => Kind}
+add_pattern(F, Kind, Fs) ->
+    case Fs of
+        #{F := return} -> Fs;
+        #{F := local} when Kind =:= global -> Fs;
+        _ -> Fs#{F => Kind}
     end.
 
 scope(Kind) -> erltrace_patterns:scope(Kind).
@@ -221,30 +226,36 @@ change(Old, New) ->
 change_patterns(Wanted) ->
     Have = erltrace_nif:kept(patterns, #{}),
     %% A module that was loaded anew has lost its patterns: those are not ours any more.
-    Ours = maps:filter(fun(MFA, Kind) -> current(MFA) =:= shown(Kind) end, Have),
-    Off = maps:filter(fun(MFA, Kind) ->
-                              not is_map_key(MFA, Wanted) orelse
-                                  scope(map_get(MFA, Wanted)) =/= scope(Kind)
-                      end, Ours),
+    Ours = erltrace_patterns:filter(fun(MFA, Kind) -> current(MFA) =:= shown(Kind) end, Have),
+    Off = erltrace_patterns:filter(fun(MFA, Kind) ->
+                                           Kind1 = erltrace_patterns:get(MFA, Wanted),
+                                           Kind1 =:= none orelse scope(Kind1) =/= scope(Kind)
+                                   end, Ours),
     IsBare = fun(MFA) -> lists:member(current(MFA), [none, undefined]) end,
     erltrace_patterns:off(Off, IsBare, fun set_pattern/3),
-    On = maps:filter(fun(MFA, Kind) ->
-                             case Ours of
-                                 #{MFA := Kind} -> false;
-                                 #{MFA := _} -> true;
-                                 _ -> current(MFA) =:= none
-                             end
-                     end, Wanted),
-    Kept = maps:merge(maps:without(maps:keys(Off), Ours), On),
+    On = erltrace_patterns:filter(fun(MFA, Kind) ->
+                                          case erltrace_patterns:get(MFA, Ours) of
+                                              none -> current(MFA) =:= none;
+                                              Kind1 -> Kind1 =/= Kind
+                                          end
+                                  end, Wanted),
+    Stay = erltrace_patterns:without(Off, Ours),
+    Kept = erltrace_patterns:merge(Stay, On),
     erltrace_nif:keep(patterns, Kept),
-    Touch = fun([]) -> ok;
+    Touch = fun(More) when map_size(More) =:= 0 -> ok;
                (More) -> % for a moment they are ours
-                    erltrace_nif:keep(patterns, maps:merge(maps:from_list(More), Kept))
+                    erltrace_nif:keep(patterns, erltrace_patterns:merge(More, Kept))
             end,
-    erltrace_patterns:on(On, maps:without(maps:keys(On), Kept), {IsBare, Touch}, fun set_pattern/3),
+    erltrace_patterns:on(On, erltrace_patterns:without(On, Stay), {IsBare, Touch},
+                         fun set_pattern/3),
     erltrace_nif:keep(patterns, Kept),
-    length([MFA || {MFA, Kind} <- maps:to_list(Wanted), not is_map_key(MFA, Ours),
-                   not is_map_key(MFA, On), not lists:member(current(MFA), [undefined, shown(Kind)])]).
+    Other = erltrace_patterns:without(On, erltrace_patterns:without(Ours, Wanted)),
+    erltrace_patterns:fold(fun(MFA, Kind, N) ->
+                                   case lists:member(current(MFA), [undefined, shown(Kind)]) of
+                                       true -> N;
+                                       false -> N + 1
+                                   end
+                           end, 0, Other).
 
 set_pattern(MFA, Pattern, Opts) ->
     attempt(erlang, trace_pattern, [MFA, Pattern, Opts]).
