@@ -15,7 +15,7 @@
 %% that does not read. The command gives a sign of life each second.
 %%
 %% To the command: `{matched, {N, ..}}', `{failed, {Script, {Tag, Line, Column, Text, File, Source}}}',
-%% `{batch, [{text | err | system | reopen | truncate, Binary}]}', `{rows, [Probe]}', `{code,
+%% `{batch, [{text | err | system | reopen | truncate, Binary}]}', `{rows, [Probe | Brief]}', `{code,
 %% Binary}', `{preview, {Items, Raw}}' (the aggregations so far, should the node die), `{ping, 0}',
 %% `{done, ExitCode}' (-1: not by exit()). From it: `go', `more', `stop', `alive'.
 %%
@@ -440,25 +440,27 @@ say(Command, Lines) ->
 
 list(Command, H, Spec) ->
     case proplists:get_value(scripts, Spec, []) of
-        [] -> rows(Command, H, -1, <<>>, true);
+        [] -> rows(Command, H, -1, <<>>, [zero | Spec]);
         Scripts -> list(Command, H, Scripts, Spec, 0, -1)
     end.
 
 list(_, _, [], _, _, Code) -> Code;
 list(Command, H, [{clause, _, Text} | Rest], Spec, Index, Code) ->
-    Zero = proplists:get_bool(zero, Spec),
-    Codes = [rows(Command, H, Index, D, Zero) ||
+    Codes = [rows(Command, H, Index, D, Spec) ||
                 D <- binary:split(Text, <<"\n">>, [global, trim_all])],
     list(Command, H, Rest, Spec, Index + 1, lists:max([Code | Codes]));
 list(Command, H, [{file, _, _} = Script | Rest], Spec, Index, Code) ->
     Code1 = case compile(H, Script, proplists:get_value(args, Spec, [])) of
-                ok -> rows(Command, H, Index, script, true);
+                ok -> rows(Command, H, Index, script, [zero | Spec]);
                 {error, Reason} -> failed(Command, Index, Reason, place(H))
             end,
     list(Command, H, Rest, Spec, Index + 1, max(Code, Code1)).
 
-rows(Command, H, Index, What, Zero) ->
-    case erltrace_handle:call(H, {probes, What}) of
+%% Types and notes of probes are for -v only.
+rows(Command, H, Index, What, Spec) ->
+    Verbose = proplists:get_bool(verbose, Spec),
+    Zero = proplists:get_bool(zero, Spec),
+    case erltrace_handle:call(H, {probes, What, case Verbose of true -> full; _ -> brief end}) of
         {ok, []} when not Zero ->
             Text = <<"no probe matches the description">>,
             failed(Command, Index, {dtrace, <<"D_PDESC_ZERO">>, 0, 0, Text});
@@ -466,8 +468,11 @@ rows(Command, H, Index, What, Zero) ->
         {error, Reason} -> failed(Command, Index, Reason)
     end.
 
-%% A thousand at a time, as the command takes them.
+%% A thousand at a time, as the command takes them; or a binary with as many.
 rows(_, []) -> -1;
+rows(Command, [Brief | Rest]) when is_binary(Brief) ->
+    give(Command, {rows, [Brief]}),
+    rows(Command, Rest);
 rows(Command, Rows) ->
     {Some, Rest} = take(1000, Rows, []),
     give(Command, {rows, Some}),

@@ -7,6 +7,7 @@
 -export([start/1, start_link/1, call/2, close/1, functions/1]).
 -export([init/2]).
 
+-define(TOGETHER, 50). % modules told to the library at once
 -define(CHECK, 1000). % ms between two looks whether a script has ended by itself
 
 -record(st, {nif, number, owner, parent,
@@ -181,7 +182,9 @@ handle(code, St) ->
 handle(info, St) ->
     {erltrace_nif:info(St#st.nif), St};
 handle({probes, What}, St) ->
-    {probes(What, St), St};
+    {probes(What, full, St), St};
+handle({probes, What, Form}, St) ->
+    {probes(What, Form, St), St};
 handle(go, #st{running = true} = St) ->
     {{error, has_run(St)}, St};
 handle(go, St) ->
@@ -392,11 +395,12 @@ not_loaded(Text) ->
             []
     end.
 
-probes(What, #st{nif = Nif} = St) ->
-    case erltrace_nif:probes(Nif, What) of
+%% Form: full, or brief: binaries with very many of them each (c_src/beam/results.c).
+probes(What, Form, #st{nif = Nif} = St) ->
+    case erltrace_nif:probes(Nif, What, Form) of
         functions ->
             case add_functions(Nif) of
-                ok -> probes(What, St);
+                ok -> probes(What, Form, St);
                 Error -> Error
             end;
         {ok, []} when What =/= script, What =/= <<>>, What =/= "" ->
@@ -408,11 +412,16 @@ probes(What, #st{nif = Nif} = St) ->
     end.
 
 add_functions(Nif) ->
-    Results = [erltrace_nif:add_functions(Nif, M, functions(M)) ||
-                  {M, _} <- code:all_loaded(), M =/= erltrace_nif, erltrace_nif:wants(Nif, M)],
-    case [E || E <- Results, E =/= ok] of
-        [] -> ok;
-        [Error | _] -> reply(Error)
+    add_functions(Nif, [M || M <- erlang:loaded(), M =/= erltrace_nif, erltrace_nif:wants(Nif, M)]).
+
+%% Some modules at a time: each call goes to another thread and back.
+add_functions(_, []) ->
+    ok;
+add_functions(Nif, Modules) ->
+    {Some, Rest} = lists:split(min(?TOGETHER, length(Modules)), Modules),
+    case erltrace_nif:add_functions(Nif, [{M, functions(M)} || M <- Some]) of
+        ok -> add_functions(Nif, Rest);
+        Error -> reply(Error)
     end.
 
 %% @doc All functions of a loaded module, and what they are.

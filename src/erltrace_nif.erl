@@ -2,17 +2,17 @@
 %% @private
 %% @doc The NIF library (c_src/beam). enabled/3 and trace/5 are the tracer that the VM calls.
 -module(erltrace_nif).
--export([open/0, close/1, setopt/3, wants/2, add_functions/3, extend/3, add_ports/3, compile/4,
+-export([open/0, close/1, setopt/3, wants/2, add_functions/2, extend/3, add_ports/3, compile/4,
          needs/3, go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1,
-         probes/2, set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4,
+         probes/2, probes/3, set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4,
          names/1, keep/2, kept/2, drop/1, watch/2, forbid/1, halt/1, clean/1,
          place/1, code/1, tick/2, role/2, hold/2, export/2, import/2, preview/2,
          user_enabled/0, user_trace/1, enabled/3, trace/5]).
 -on_load(init/0).
 -include_lib("kernel/include/file.hrl").
--nifs([open/0, close/1, setopt/3, wants/2, add_functions/3, extend/3, add_ports/3, compile/4,
+-nifs([open/0, close/1, setopt/3, wants/2, add_functions/2, extend/3, add_ports/3, compile/4,
        needs/3, go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1,
-       probes/2, set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4,
+       probes/3, set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4,
        names/1, keep/2, kept/2, drop/1, watch/2, forbid/1, halt/1, clean/1,
        place/1, code/1, tick/2, role/2, hold/2, export/2, import/2, preview/2,
        user_enabled/0, user_trace/1, enabled/3, trace/5]).
@@ -101,8 +101,9 @@ setopt(_, _, _) -> erlang:nif_error(not_loaded).
 -spec wants(nif(), module()) -> boolean() | failure().
 wants(_, _) -> erlang:nif_error(not_loaded).
 
--spec add_functions(nif(), module(), [{atom(), arity(), erlang | bif | nif}]) -> ok | failure().
-add_functions(_, _, _) -> erlang:nif_error(not_loaded).
+-spec add_functions(nif(), [{module(), [{atom(), arity(), erlang | bif | nif}]}]) ->
+          ok | failure().
+add_functions(_, _) -> erlang:nif_error(not_loaded).
 
 -spec extend(nif(), module(), [{atom(), arity(), erlang | bif | nif}]) ->
           [{local | global, module(), atom(), arity()}] | failure().
@@ -185,7 +186,11 @@ status(_) -> erlang:nif_error(not_loaded).
 info(_) -> erlang:nif_error(not_loaded).
 
 -spec probes(nif(), iodata() | script) -> {ok, [tuple()]} | functions | failure().
-probes(_, _) -> erlang:nif_error(not_loaded).
+probes(Nif, What) -> probes(Nif, What, full).
+
+-spec probes(nif(), iodata() | script, full | brief) ->
+          {ok, [tuple() | binary()]} | functions | failure().
+probes(_, _, _) -> erlang:nif_error(not_loaded).
 
 -spec names(options | tags) -> [{Name :: binary(), Help :: binary()}].
 names(_) -> erlang:nif_error(not_loaded).

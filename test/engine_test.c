@@ -66,7 +66,6 @@ static void test_probes(void)
 	CHECK(en_probe_find(w.en, "dtrace", "", "", "BEGIN")->id == 1);
 	CHECK(en_probe_find(w.en, "dtrace", "", "", "END")->id == 2);
 	CHECK(en_probe_find(w.en, "dtrace", "", "", "ERROR")->id == 3);
-	CHECK(en_probe_by_id(w.en, w.p->id) == w.p && en_probe_by_id(w.en, 0) == NULL);
 	CHECK(match(&w, "dtrace", "") == 3 && match(&w, "", "E*") == 2);
 	CHECK(match(&w, "", "tick-5ms") == 1 && match(&w, "", "tick-5msec") == 1);
 	CHECK(match(&w, "", "tick-1day") == 1 && match(&w, "prof*", "profile-123hz") == 1);

@@ -208,13 +208,17 @@ static int add_functions(
 	return rc;
 }
 
-/* add_functions(Handle, Module, [{Function, Arity, erlang | bif | nif}]) */
+/* add_functions(Handle, [{Module, [{Function, Arity, erlang | bif | nif}]}]) */
 static ERL_NIF_TERM nif_add_functions(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	int rc;
+	ERL_NIF_TERM head, tail = argv[1];
+	const ERL_NIF_TERM *t;
+	int n, rc = 0;
 
 	WITH_HANDLE(b)
-	rc = add_functions(b, env, argv[1], argv[2]);
+	while (rc == 0 && enif_get_list_cell(env, tail, &head, &tail))
+		if (enif_get_tuple(env, head, &n, &t) && n == 2)
+			rc = add_functions(b, env, t[0], t[1]);
 	enif_mutex_unlock(b->lock);
 	return rc == 0 ? atom_ok : no_memory(env);
 }
@@ -459,7 +463,7 @@ static ErlNifFunc functions[] = {
 	{"open", 0, nif_open, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"close", 1, nif_close, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"setopt", 3, nif_setopt, 0},
-	{"add_functions", 3, nif_add_functions, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"add_functions", 2, nif_add_functions, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"extend", 3, nif_extend, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"compile", 4, nif_compile, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"set_target", 2, nif_set_target, 0},
@@ -469,7 +473,7 @@ static ErlNifFunc functions[] = {
 	{"keep", 2, nif_keep, 0},
 	{"kept", 2, nif_kept, 0},
 	{"drop", 1, nif_drop, 0},
-	{"probes", 2, nif_probes, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"probes", 3, nif_probes, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"wants", 2, nif_wants, 0},
 	{"add_ports", 3, nif_add_ports, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"needs", 3, nif_needs, ERL_NIF_DIRTY_JOB_CPU_BOUND},

@@ -353,30 +353,83 @@ static int on_probe(void *arg, const erltrace_probe_info_t *p)
 }
 
 /*
- * probes(Handle, Description | script) -> {ok, [Probe]} | functions | {error, ..}: <<>> is all
- * there are, script those of the last script; functions as for compile.
+ * In brief: without types and notes, very many in one binary. Of each the number, the four names and
+ * "1" for one that is absent, each with a NUL behind it.
+ */
+struct brief {
+	struct results *r;
+	char *buf;
+	size_t len;
+	bool nomem;
+};
+enum { BRIEF_ROOM = 65536 };
+
+static void brief_flush(struct brief *b)
+{
+	if (b->len > 0)
+		push(b->r, binary(b->r->env, b->buf, b->len));
+	b->len = 0;
+}
+
+static int on_brief(void *arg, const erltrace_probe_info_t *p)
+{
+	const char *const parts[] = {
+		p->provider, p->module, p->function, p->name, p->absent ? "1" : "0"};
+	struct brief *b = arg;
+	size_t len[5], need = 16;
+	char *to;
+
+	for (int i = 0; i < 5; i++)
+		need += len[i] = strlen(parts[i]) + 1;
+	if (b->buf == NULL)
+		b->buf = malloc(BRIEF_ROOM);
+	b->nomem |= b->buf == NULL || need > BRIEF_ROOM;
+	if (b->nomem)
+		return 1;
+	if (need > BRIEF_ROOM - b->len)
+		brief_flush(b);
+	to = b->buf + b->len;
+	to += sprintf(to, "%u", p->id) + 1;
+	for (int i = 0; i < 5; i++) {
+		memcpy(to, parts[i], len[i]);
+		to += len[i];
+	}
+	b->len = (size_t)(to - b->buf);
+	return 0;
+}
+
+/*
+ * probes(Handle, Description | script, full | brief) -> {ok, [Probe]} | functions | {error, ..}:
+ * <<>> is all there are, script those of the last script; functions as for compile.
  */
 ERL_NIF_TERM nif_probes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct results r = {.env = env, .list = enif_make_list(env, 0)};
+	struct brief brief = {.r = &r};
+	bool is_brief = enif_is_identical(argv[2], enif_make_atom(env, "brief")), more;
+	erltrace_probe_cb *cb = is_brief ? on_brief : on_probe;
+	void *arg = is_brief ? (void *)&brief : (void *)&r;
 	erltrace_error_t e = {.tag = ""};
 	ERL_NIF_TERM items;
 	char *desc;
-	bool more;
 	int rc;
 
 	WITH_HANDLE(b)
 	b->new_wants = false;
 	desc = beam_get_text(env, argv[1], NULL);
 	if (desc == NULL)
-		rc = erltrace_script_probes(b->h, on_probe, &r, &e);
+		rc = erltrace_script_probes(b->h, cb, arg, &e);
 	else
-		rc = erltrace_probes(b->h, desc[0] ? desc : NULL, on_probe, &r, &e);
+		rc = erltrace_probes(b->h, desc[0] ? desc : NULL, cb, arg, &e);
 	more = b->new_wants;
 	free(desc);
 	enif_mutex_unlock(b->lock);
+	brief_flush(&brief);
+	free(brief.buf);
 	if (more)
 		return atom_functions;
+	if (brief.nomem)
+		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	if (rc < 0)
 		return beam_error(env, &e);
 	enif_make_reverse_list(env, r.list, &items);

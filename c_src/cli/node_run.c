@@ -340,13 +340,42 @@ static int list_row(struct cli *c, const ei_x_buff *x, int *at)
 	return 1;
 }
 
+/* Very many in one binary: number, four names and "1" for an absent one, each ended by a NUL. */
+static void list_brief(struct cli *c, const char *text, long len)
+{
+	const char *end = text + len, *part[6];
+	erltrace_probe_info_t p = {.nargs = -1};
+
+	while (text < end) {
+		for (int i = 0; i < 6; i++) {
+			const char *nul = memchr(text, '\0', (size_t)(end - text));
+
+			if (nul == NULL)
+				return;
+			part[i] = text;
+			text = nul + 1;
+		}
+		p.id = (uint32_t)strtoul(part[0], NULL, 10);
+		p.provider = part[1];
+		p.module = part[2];
+		p.function = part[3];
+		p.name = part[4];
+		p.absent = part[5][0] == '1';
+		cli_list_probe(c, &p);
+	}
+}
+
 static void on_rows(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
 {
+	const char *text;
+	long len;
 	int n = 0;
 
 	ei_decode_list_header(x->buff, &at, &n);
 	for (int i = 0; i < n; i++)
-		if (list_row(ns->c, x, &at) < 0)
+		if (nd_get_text(x, &at, &text, &len) == 0)
+			list_brief(ns->c, text, len);
+		else if (list_row(ns->c, x, &at) < 0)
 			break;
 	ns->listed |= n > 0;
 	cli_flush(ns->c);

@@ -58,17 +58,6 @@ void co_free(struct co *co)
 	free(co);
 }
 
-int co_set_pid(struct co *co, int pid)
-{
-	struct sy *sy = sy_new(pid, co->en);
-
-	if (sy == NULL)
-		return -1;
-	sy_free(co->sy);
-	co->sy = sy;
-	return 0;
-}
-
 /* ---- where text goes ------------------------------------------------------------------ */
 
 static void write_file(struct co *co)

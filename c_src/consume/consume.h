@@ -47,7 +47,6 @@ int co_each(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg); /*
 int co_clear(struct co *co, const char *name);
 int co_trunc(struct co *co, const char *name);
 /* Whose addresses symbols are of: 0 this process (the default). */
-int co_set_pid(struct co *co, int pid);
 /*
  * A new run: the header of the default output is due again. co_work prints it before the first
  * record, as dtrace does: a script that only aggregates has none. (The row that -l prints is the

@@ -191,7 +191,6 @@ typedef void (*en_probe_cb)(void *arg, struct en_probe *p);
 int en_probe_match(struct en *en, const struct d_pdesc *desc, en_probe_cb cb, void *arg,
 	struct et_error *e);
 bool en_glob(const char *pattern, const char *text); /* "" matches anything; D.md's globs */
-struct en_probe *en_probe_by_id(struct en *en, uint32_t id);
 unsigned en_nprobes(struct en *en);
 void en_registry(struct en *en, struct d_registry *reg); /* for the compiler */
 

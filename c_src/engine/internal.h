@@ -230,6 +230,8 @@ struct en {
 	unsigned nprobes, probe_room;
 	struct en_probe **probe_hash;
 	unsigned probe_hash_size;
+	struct et_str **names; /* of probes, each text once */
+	unsigned nnames, names_size;
 	struct en_ecb **ecbs; /* by epid - 1 */
 	unsigned necbs;
 	struct ebpf_code *code; /* by clause */

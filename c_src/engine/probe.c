@@ -87,29 +87,85 @@ bool en_glob(const char *pattern, const char *text)
 
 /* ---- table ---------------------------------------------------------------------------- */
 
-static uint64_t name_hash(const char *prov, const char *mod, const char *func, const char *name)
+/*
+ * A text among the names, or the empty place where it belongs. Very many probes have few names: each
+ * is there once, and names that are the same are the same string.
+ */
+static struct et_str **name_place(struct en *en, uint64_t hash, const char *text)
 {
-	return et_hash(prov, strlen(prov)) * 3 + et_hash(mod, strlen(mod)) * 5 +
-	       et_hash(func, strlen(func)) * 7 + et_hash(name, strlen(name));
+	unsigned mask = en->names_size - 1;
+	unsigned i = (unsigned)hash & mask;
+
+	while (en->names[i] != NULL &&
+		(en->names[i]->hash != hash || strcmp(en->names[i]->text, text) != 0))
+		i = (i + 1) & mask;
+	return &en->names[i];
 }
 
-static bool is_named(const struct en_probe *p, const char *prov, const char *mod, const char *func,
-	const char *name)
+static bool grow_names(struct en *en)
 {
-	return strcmp(p->name->text, name) == 0 && strcmp(p->func->text, func) == 0 &&
-	       strcmp(p->mod->text, mod) == 0 && strcmp(p->prov->text, prov) == 0;
+	unsigned size = en->names_size ? 2 * en->names_size : 64, old = en->names_size;
+	struct et_str **names, **from = en->names;
+
+	if (2 * en->nnames < old)
+		return true;
+	names = calloc(size, sizeof(struct et_str *));
+	if (names == NULL)
+		return false;
+	en->names = names;
+	en->names_size = size;
+	for (unsigned i = 0; i < old; i++)
+		if (from[i] != NULL)
+			*name_place(en, from[i]->hash, from[i]->text) = from[i];
+	free(from);
+	return true;
+}
+
+/* NULL: it is not there, or (make) memory is out. */
+static const struct et_str *name_of(struct en *en, const char *text, bool make)
+{
+	struct et_str **at;
+
+	if (make ? !grow_names(en) : en->names_size == 0)
+		return NULL;
+	at = name_place(en, et_hash(text, strlen(text)), text);
+	if (*at == NULL && make && (*at = et_str_new(text, strlen(text))) != NULL)
+		en->nnames++;
+	return *at;
+}
+
+struct names {
+	const struct et_str *prov, *mod, *func, *name;
+};
+
+static bool get_names(struct en *en, struct names *n, const char *prov, const char *mod,
+	const char *func, const char *name, bool make)
+{
+	n->prov = name_of(en, prov, make);
+	n->mod = name_of(en, mod, make);
+	n->func = name_of(en, func, make);
+	n->name = name_of(en, name, make);
+	return n->prov != NULL && n->mod != NULL && n->func != NULL && n->name != NULL;
+}
+
+static uint64_t name_hash(const struct names *n)
+{
+	return n->prov->hash * 3 + n->mod->hash * 5 + n->func->hash * 7 + n->name->hash;
+}
+
+static bool is_named(const struct en_probe *p, const struct names *n)
+{
+	return p->name == n->name && p->func == n->func && p->mod == n->mod && p->prov == n->prov;
 }
 
 /* The place of a name in the hash table: its own, or the empty one where it belongs. */
-static struct en_probe **place_of(struct en *en, uint64_t hash, const char *prov, const char *mod,
-	const char *func, const char *name)
+static struct en_probe **place_of(struct en *en, uint64_t hash, const struct names *n)
 {
 	unsigned mask = en->probe_hash_size - 1;
 	unsigned i = (unsigned)hash & mask;
 	const struct en_probe *p;
 
-	while ((p = en->probe_hash[i]) != NULL &&
-		(p->hash != hash || !is_named(p, prov, mod, func, name)))
+	while ((p = en->probe_hash[i]) != NULL && (p->hash != hash || !is_named(p, n)))
 		i = (i + 1) & mask;
 	return &en->probe_hash[i];
 }
@@ -154,10 +210,6 @@ static void probe_free(struct en_probe *p)
 		free((char *)p->argtypes[i]);
 	if (p->own_types)
 		free((char **)p->argtypes);
-	et_str_free((struct et_str *)p->prov);
-	et_str_free((struct et_str *)p->mod);
-	et_str_free((struct et_str *)p->func);
-	et_str_free((struct et_str *)p->name);
 	free(p);
 }
 
@@ -165,6 +217,9 @@ void en_probes_free(struct en *en)
 {
 	for (unsigned i = 0; i < en->nprobes; i++)
 		probe_free(en->probes[i]);
+	for (unsigned i = 0; i < en->names_size; i++)
+		et_str_free(en->names[i]);
+	free(en->names);
 	free(en->probes);
 	free(en->probe_hash);
 }
@@ -172,23 +227,23 @@ void en_probes_free(struct en *en)
 struct en_probe *en_probe_add(struct en *en, const struct provider *pv, void *pvdata,
 	const char *prov, const char *mod, const char *func, const char *name)
 {
-	uint64_t hash = name_hash(prov, mod, func, name);
 	struct en_probe *p = NULL;
+	struct names n;
+	uint64_t hash;
 
+	if (!get_names(en, &n, prov, mod, func, name, true))
+		return NULL;
+	hash = name_hash(&n);
 	if (en->probe_hash_size != 0)
-		p = *place_of(en, hash, prov, mod, func, name);
+		p = *place_of(en, hash, &n);
 	if (p != NULL)
 		return p;
 	if (!grow(en) || (p = calloc(1, sizeof(*p))) == NULL)
 		return NULL;
-	p->prov = et_str_new(prov, strlen(prov));
-	p->mod = et_str_new(mod, strlen(mod));
-	p->func = et_str_new(func, strlen(func));
-	p->name = et_str_new(name, strlen(name));
-	if (p->prov == NULL || p->mod == NULL || p->func == NULL || p->name == NULL) {
-		probe_free(p);
-		return NULL;
-	}
+	p->prov = n.prov;
+	p->mod = n.mod;
+	p->func = n.func;
+	p->name = n.name;
 	p->pv = pv;
 	p->pvdata = pvdata;
 	p->en = en;
@@ -203,14 +258,11 @@ struct en_probe *en_probe_add(struct en *en, const struct provider *pv, void *pv
 struct en_probe *en_probe_find(
 	struct en *en, const char *prov, const char *mod, const char *func, const char *name)
 {
-	return en->probe_hash_size != 0 ? *place_of(en, name_hash(prov, mod, func, name), prov, mod,
-						 func, name)
-					: NULL;
-}
+	struct names n;
 
-struct en_probe *en_probe_by_id(struct en *en, uint32_t id)
-{
-	return id >= 1 && id <= en->nprobes ? en->probes[id - 1] : NULL;
+	if (en->probe_hash_size == 0 || !get_names(en, &n, prov, mod, func, name, false))
+		return NULL;
+	return *place_of(en, name_hash(&n), &n);
 }
 
 unsigned en_nprobes(struct en *en)

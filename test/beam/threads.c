@@ -109,7 +109,8 @@ static struct open open_handle(ErlNifEnv *env, const char *script, bool opt)
 		if (r == atom_ok || (r != atom_functions && enif_get_tuple(env, r, &n, &t) &&
 					    t[0] == atom_error))
 			break;
-		CALL(env, "add_functions", o.term, m, list);
+		CALL(env, "add_functions", o.term,
+			enif_make_list(env, 1, enif_make_tuple2(env, m, list)));
 		if (r != atom_functions) { /* {ok, functions}: it need not be done again */
 			r = atom_ok;
 			break;
