@@ -25,7 +25,8 @@ kind(Name) ->
     end.
 
 run(eunit, Module, _) ->
-    _ = eunit:test(Module, [verbose, {report, {?MODULE, self()}}]),
+    _ = eunit:test({"module '" ++ atom_to_list(Module) ++ "'", tests(Module)},
+                   [verbose, {report, {?MODULE, self()}}]),
     receive {eunit, Passed, Failed} -> {Passed, Failed} after 5000 -> {0, 1} end;
 run(common_test, Suite, Dir) ->
     Logs = filename:join(Dir, "ct"),
@@ -45,12 +46,31 @@ run(proper, Module, _) ->
                                       lists:prefix("prop_", atom_to_list(F))],
     {length([x || true <- Results]), length([x || false <- Results])}.
 
+%% EUnit's five seconds for a test that names no time of its own are not enough on a machine that is
+%% busy with other things.
+-define(PATIENCE, 120).
+
+tests(Module) ->
+    lists:append([test(Module, F, atom_to_list(F)) || {F, 0} <- Module:module_info(exports)]).
+
+test(Module, F, Name) ->
+    case {lists:suffix("_test", Name), lists:suffix("_test_", Name)} of
+        {true, _} -> [{timeout, ?PATIENCE, {Module, F}}];
+        {_, true} -> [{generator, fun() -> patient(Module:F()) end}];
+        _ -> []
+    end.
+
+patient(Tests) when is_list(Tests) -> [patient(T) || T <- Tests];
+patient(Test) when is_function(Test, 0) -> {timeout, ?PATIENCE, Test};
+patient({Title, Test}) when is_list(Title) -> {Title, patient(Test)};
+patient(Other) -> Other.
+
 %% A counterexample is printed by PropEr: it is the seed to begin with.
 property(Module, F) ->
     io:format("~s:~s~n", [Module, F]),
-    apply(proper, quickcheck, [Module:F(), [{numtests, tests()}, nocolors]]) =:= true.
+    apply(proper, quickcheck, [Module:F(), [{numtests, how_many()}, nocolors]]) =:= true.
 
-tests() ->
+how_many() ->
     case os:getenv("PROP_TESTS") of
         false -> 300;
         N -> list_to_integer(N)
