@@ -3,10 +3,11 @@
 %% the last of them has happened. What is traced runs in processes of its own; the pid of the one
 %% that counts is returned as text, as a script prints it.
 -module(demo_exact).
--export([spawns/1, exits/2, sends/2, sends/3, pairs/2, fan_in/2, calls/1, nested/1, body/1, tail/1,
-         throws/1, naps/2, server/1, slow_server/2, port/2, gcs/1, grow/1, queue/1, wakes/1,
+-export([spawns/1, exits/2, sends/2, sends/3, pairs/2, fan_in/2, calls/1, burns/1, nested/1,
+         body/1, tail/1, throws/1, naps/2, server/1, slow_server/2, port/2, gcs/1, grow/1, queue/1, wakes/1,
          hibernates/1, timers/1, ets/1, user/1, dyntrace/1, remote/2, load/1]).
--export([child/1, leaf/1, outer/1, inner/1, down/1, round/1, thrower/1, nap/1, sink/1, sleeper/1]).
+-export([child/1, leaf/1, burn/1, outer/1, inner/1, down/1, round/1, thrower/1, nap/1, sink/1,
+         sleeper/1]).
 -export([init/1, handle_call/3, handle_cast/2]).
 
 -type text() :: string(). % a pid's
@@ -161,6 +162,15 @@ calls(N) -> in_process(fun() -> times(N, fun() -> [?MODULE:leaf(N)] end) end).
 
 -spec leaf(X) -> X.
 leaf(X) -> X.
+
+%% @doc N calls of burn/1, each of which is at work for much more than 64 us.
+-spec burns(non_neg_integer()) -> text().
+burns(N) ->
+    Data = binary:copy(<<"x">>, 1 bsl 19),
+    in_process(fun() -> times(N, fun() -> [?MODULE:burn(Data)] end) end).
+
+-spec burn(binary()) -> binary().
+burn(Data) -> erlang:md5(Data).
 
 %% @doc N calls of outer/1, each of which calls inner/1 twice.
 -spec nested(non_neg_integer()) -> text().

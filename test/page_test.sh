@@ -25,6 +25,7 @@ trap page_end EXIT
 
 start page_demo
 start page_more
+start page_api -pa "$ebin" # has the library: what the page shows is compared with the API
 erltrace web --port 0 --pages "$root/web/dist" --scripts "$root/scripts" \
 	>url 2>server.log </dev/null &
 server=$!

@@ -187,3 +187,59 @@ export async function exported(page, card, kind) {
 }
 
 export const whole = (text) => Number(text.replace(/[^\d-]/g, ""));
+
+// The numbers of an aggregation as the page would save them, summed up over time: key -> {lo: count}.
+export async function saved(page, card) {
+	const { text } = await exported(page, card, "JSON");
+	const by = {};
+	for (const a of JSON.parse(text).aggregations) {
+		for (const t of a.ticks) {
+			const key = t.keys.join();
+			if (t.buckets) {
+				by[key] ??= {};
+				for (const [lo, n] of Object.entries(cells(t.buckets)))
+					by[key][lo] = (by[key][lo] ?? 0) + n;
+			} else by[key] = (by[key] ?? 0) + t.value;
+		}
+	}
+	return by;
+}
+
+// Rows of the table behind a heat map, once it has so many values in all.
+export async function table(page, all) {
+	await page.waitForFunction((n) => {
+		const caption = document.querySelector(".heat .behind caption")?.textContent ?? "";
+		return Number(/: ([\d\s]+) values/.exec(caption)?.[1].replace(/\s/g, "")) === n;
+	}, all);
+	const rows = await page
+		.locator(".heat .behind tbody tr")
+		.evaluateAll((list) => list.map((r) => [...r.children].map((c) => c.textContent.trim())));
+	return rows.map(([range, count]) => [range, whole(count)]);
+}
+
+export const total = (page, key) =>
+	page.evaluate((k) => {
+		const [a] = globalThis.erltrace.run.aggregations.values();
+		const i = a.series.keys.findIndex((x) => x.text === k);
+		let n = 0;
+		a.series.key.forEach((x, s) => {
+			if (x === i) n += a.totals ? a.totals[s] : a.state[s].value;
+		});
+		return n;
+	}, key);
+export const hasTotal = (page, key, n) =>
+	page.waitForFunction(
+		([k, wanted]) => {
+			const [a] = globalThis.erltrace.run.aggregations.values();
+			const i = a.series.keys.findIndex((x) => x.text === k);
+			let sum = 0;
+			a.series.key.forEach((x, s) => {
+				if (x === i) sum += a.totals ? a.totals[s] : a.state[s].value;
+			});
+			return sum >= wanted;
+		},
+		[key, n],
+	);
+
+export const picture = (page) =>
+	page.locator(".heat canvas").evaluate((c) => c.toDataURL());

@@ -5,34 +5,28 @@ import { isDeepStrictEqual } from "node:util";
 import {
 	ErlangNode,
 	FLAGS,
-	cells,
 	exported,
 	flags,
+	hasTotal,
 	launch,
 	offAfter,
 	open,
+	picture,
 	ready,
 	run,
+	saved,
 	stop,
+	table,
+	total,
 	watch,
 	whole,
 	within,
 } from "./drive.js";
+import { seeds } from "./seeds.js";
 
 const URL = process.env.PAGE_URL;
 const only = process.env.ONLY ?? "";
 
-// Two scripts that people wrote for Erlang's probes long ago, in all but names: the running time of
-// every function of the node as a heat map, and as a list.
-const TIMED = `erlang*:::global-function-entry
-{
-	self->began[copyinstr(arg1)] = vtimestamp;
-}
-erlang*:::function-return
-{
-	@time[copyinstr(arg1)] = `;
-const HEAT = `${TIMED}lquantize((vtimestamp - self->began[copyinstr(arg1)]) / 1000, 0, 63, 2);\n}\n`;
-const LIST = `${TIMED}sum((vtimestamp - self->began[copyinstr(arg1)]) / 1000);\n}\n`;
 // Values that are known: words of messages, of sizes that no other message of the node has.
 const WORDS =
 	"erlang*:::message-send\n/arg2 == 206 || arg2 == 240/\n{\n\t@words[arg2] = lquantize(arg2, 200, 264, 4);\n}\n";
@@ -54,66 +48,10 @@ function is(what, got, wanted) {
 
 const demo = new ErlangNode(process.env.NODES, "page_demo");
 const more = new ErlangNode(process.env.NODES, "page_more");
+const api = new ErlangNode(process.env.NODES, "page_api");
 let { browser, pid } = await within(launch(), 90, "the browser's start");
 // Functions have probes once their module is loaded.
-await demo.ask("code:ensure_loaded(demo_exact).");
-await more.ask("code:ensure_loaded(demo_exact).");
-
-// The numbers of an aggregation as the page would save them, summed up over time: key -> {lo: count}.
-async function saved(page, card) {
-	const { text } = await exported(page, card, "JSON");
-	const by = {};
-	for (const a of JSON.parse(text).aggregations) {
-		for (const t of a.ticks) {
-			const key = t.keys.join();
-			if (t.buckets) {
-				by[key] ??= {};
-				for (const [lo, n] of Object.entries(cells(t.buckets)))
-					by[key][lo] = (by[key][lo] ?? 0) + n;
-			} else by[key] = (by[key] ?? 0) + t.value;
-		}
-	}
-	return by;
-}
-
-// Rows of the table behind a heat map, once it has so many values in all.
-async function table(page, all) {
-	await page.waitForFunction((n) => {
-		const caption = document.querySelector(".heat .behind caption")?.textContent ?? "";
-		return Number(/: ([\d\s]+) values/.exec(caption)?.[1].replace(/\s/g, "")) === n;
-	}, all);
-	const rows = await page
-		.locator(".heat .behind tbody tr")
-		.evaluateAll((list) => list.map((r) => [...r.children].map((c) => c.textContent.trim())));
-	return rows.map(([range, count]) => [range, whole(count)]);
-}
-
-const total = (page, key) =>
-	page.evaluate((k) => {
-		const [a] = globalThis.erltrace.run.aggregations.values();
-		const i = a.series.keys.findIndex((x) => x.text === k);
-		let n = 0;
-		a.series.key.forEach((x, s) => {
-			if (x === i) n += a.totals ? a.totals[s] : a.state[s].value;
-		});
-		return n;
-	}, key);
-const hasTotal = (page, key, n) =>
-	page.waitForFunction(
-		([k, wanted]) => {
-			const [a] = globalThis.erltrace.run.aggregations.values();
-			const i = a.series.keys.findIndex((x) => x.text === k);
-			let sum = 0;
-			a.series.key.forEach((x, s) => {
-				if (x === i) sum += a.totals ? a.totals[s] : a.state[s].value;
-			});
-			return sum >= wanted;
-		},
-		[key, n],
-	);
-
-const picture = (page) =>
-	page.locator(".heat canvas").evaluate((c) => c.toDataURL());
+for (const node of [demo, more, api]) await node.ask("code:ensure_loaded(demo_exact).");
 
 const steps = {
 	async login() {
@@ -122,7 +60,7 @@ const steps = {
 		is("the token is not in the address any more", await page.evaluate(() => location.hash), "");
 		is("nor readable elsewhere", await page.evaluate(() => document.cookie), "");
 		const names = await page.evaluate(() => globalThis.erltrace.nodes.map((n) => n.name.split("@")[0]));
-		is("both nodes are there", names.sort(), ["page_demo", "page_more"]);
+		is("all nodes are there", names.sort(), ["page_api", "page_demo", "page_more"]);
 		await page.reload();
 		await ready(page);
 		ok("a reload needs no token", true);
@@ -143,62 +81,7 @@ const steps = {
 		return page;
 	},
 
-	async "heat map of all functions"() {
-		const page = await open(browser, URL);
-		await run(page, HEAT, { nodes: ["page_demo"] });
-		await demo.ask("demo_exact:calls(3000).");
-		await demo.ask("demo_exact:nested(500).");
-		await hasTotal(page, "demo_exact:inner/1", 1000);
-		await hasTotal(page, "demo_exact:leaf/1", 3000);
-		is("calls of leaf/1", await total(page, "demo_exact:leaf/1"), 3000);
-		is("of inner/1", await total(page, "demo_exact:inner/1"), 1000);
-		is("of outer/1", await total(page, "demo_exact:outer/1"), 500);
-		const before = await picture(page);
-		const at = await page.evaluate(() => globalThis.erltrace.run.lastSlot);
-		await page.waitForFunction((n) => globalThis.erltrace.run.lastSlot > n + 5, at);
-		ok("the picture moves", before !== (await picture(page)));
-		await page.locator(".heat").getByRole("button", { name: "table", exact: true }).click();
-		await page.locator(".keys .key", { hasText: "demo_exact:leaf/1" }).first().click();
-		const rows = await table(page, 3000);
-		is("isolated, its cells are its calls", rows.reduce((n, [, c]) => n + c, 0), 3000);
-		is("one key is shown", await page.locator(".keys li:not(.off)").count(), 1);
-		await page.getByRole("button", { name: "Show all" }).click();
-		is("all are shown again", await page.locator(".keys li.off").count(), 0);
-		const end = await stop(page, "time");
-		const got = await saved(page, ".heat");
-		ok("many functions were seen", Object.keys(end).length > 5, Object.keys(end).join());
-		is("every cell is as the end of the script has it", got, end);
-		is("drops", await page.evaluate(() => globalThis.erltrace.run.dropTotal), 0);
-		return page;
-	},
-
-	async "list of all functions"() {
-		const page = await open(browser, URL);
-		await run(page, LIST, { nodes: ["page_demo"] });
-		await demo.ask("demo_exact:nested(500).");
-		await page.getByLabel("Filter keys").fill("demo_exact");
-		await page.locator(".list .name", { hasText: "demo_exact:inner/1" }).waitFor();
-		const end = await stop(page, "time");
-		await page.waitForFunction(
-			(n) =>
-				Number(
-					[...document.querySelectorAll(".list tbody tr")]
-						.find((r) => r.textContent.includes("inner/1"))
-						?.querySelector(".value")
-						.title.replace(/\s/g, ""),
-				) === n,
-			end["demo_exact:inner/1"],
-		);
-		const rows = await page
-			.locator(".list tbody tr")
-			.evaluateAll((list) =>
-				list.map((r) => [r.querySelector(".name").textContent, r.querySelector(".value").title]),
-			);
-		ok("is there", rows.length >= 2);
-		for (const [key, value] of rows) is(`row ${key}`, whole(value), end[key]);
-		is("what is saved is as the end has it", await saved(page, ".list"), end);
-		return page;
-	},
+	...seeds,
 
 	async "counts side by side"() {
 		const page = await open(browser, URL);
@@ -519,7 +402,7 @@ for (const [what, step] of Object.entries(steps)) {
 	name = what;
 	const began = Date.now();
 	try {
-		const page = await within(step(), 120, `step ${what}`);
+		const page = await within(step({ browser, url: URL, demo, api, ok, is }), 120, `step ${what}`);
 		if (page) is("no complaints in the console", page.faults, []);
 	} catch (e) {
 		ok("goes on", false, e.stack);
@@ -533,4 +416,5 @@ console.log("all steps done");
 await browser.close();
 demo.close();
 more.close();
+api.close();
 process.exit();
