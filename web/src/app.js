@@ -8,6 +8,7 @@ import { splitArgs } from "./format.js";
 import { Run } from "./model.js";
 import { loadSaved, storeSaved } from "./library.js";
 import { load, store, theme } from "./theme.js";
+import { readMessage } from "./wire.js";
 
 const SLOW = 500; // ms between refreshes of texts
 
@@ -132,7 +133,7 @@ export class App {
 			down: (how) => this.down(how),
 			message: (m) => {
 				const start = performance.now();
-				this.message(JSON.parse(m));
+				this.message(readMessage(m));
 				this.worked(start);
 			},
 		});

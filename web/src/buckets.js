@@ -55,6 +55,8 @@ export class BucketSet {
 		this.byLo = new Map(); // lo -> id: the quick way in
 		this.follows = [];
 		this.all = []; // id -> {lo, hi}
+		this.los = []; // the same as numbers, without a bound infinite
+		this.his = [];
 		this.rows = []; // row -> {lo, hi, id}; id -1: filled in
 		this.rowOf = new Int32Array(0); // id -> row
 		this.version = 0;
@@ -80,20 +82,22 @@ export class BucketSet {
 			this.ids.set(name, id);
 			this.byLo.set(lo, id);
 			this.all.push({ lo, hi });
+			this.los.push(lo ?? -Infinity);
+			this.his.push(hi ?? Infinity);
 			this.stale = true;
 		}
 		return id;
 	}
 
-	// The same, a little faster for buckets in order: the one that came after `id` the last time is
-	// likely to come again.
+	// The same, for buckets in order, with infinite bounds for null: the one that came after `id` the
+	// last time is likely to come again.
 	idAfter(id, lo, hi) {
 		const guess = this.follows[id + 1];
-		if (guess >= 0) {
-			const b = this.all[guess];
-			if (b.lo === lo && b.hi === hi) return guess;
-		}
-		return (this.follows[id + 1] = this.id(lo, hi));
+		if (guess >= 0 && this.los[guess] === lo && this.his[guess] === hi) return guess;
+		return (this.follows[id + 1] = this.id(
+			lo === -Infinity ? null : lo,
+			hi === Infinity ? null : hi,
+		));
 	}
 
 	// Rows from ids, lowest first. Returns whether rows are other than before.

@@ -11,6 +11,7 @@ import {
 	writer,
 } from "./history.js";
 import { Log } from "./log.js";
+import { scratch } from "./wire.js";
 
 const BUDGET = 64 << 20; // bytes of history for a run, all aggregations together
 export const SPARK = 60; // seconds of a spark line
@@ -95,17 +96,16 @@ export class Distribution extends Aggregation {
 		for (const item of items) {
 			this.lookAt(item.keys);
 			const series = this.series.id(node, item.keys);
-			const list = item.buckets;
+			const { from, to } = Array.isArray(item.buckets)
+				? scratch.load(item.buckets)
+				: item.buckets;
+			const { lo, hi, count } = scratch;
 			let sum = 0;
-			let cells = 0;
-			for (let i = 0; i < list.length; i++) if (list[i].count > 0) cells++;
-			writer.head(series, cells);
-			for (let i = 0, id = -1; i < list.length; i++) {
-				const b = list[i];
-				if (!(b.count > 0)) continue;
-				id = buckets.idAfter(id, b.lo, b.hi);
-				writer.cell(id, b.count);
-				sum += b.count;
+			writer.head(series, to - from);
+			for (let i = from, id = -1; i < to; i++) {
+				id = buckets.idAfter(id, lo[i], hi[i]);
+				writer.cell(id, count[i]);
+				sum += count[i];
 			}
 			this.totals[series] = (this.totals[series] ?? 0) + sum;
 			this.total += sum;
@@ -289,13 +289,13 @@ export class Scalar extends Aggregation {
 }
 
 export class Run {
-	constructor({ id, script, nodes, hz, args }) {
-		Object.assign(this, { id, source: script, nodes, hz, args });
+	constructor({ id, script, nodes, hz, args, clock = Date.now }) {
+		Object.assign(this, { id, source: script, nodes, hz, args, clock });
 		// Without comments: what they say is not meant for guessing units and keys.
 		this.script = script.replace(/\/\*[^]*?\*\/|\/\/.*/g, " ");
 		this.budget = BUDGET;
 		this.phase = "starting"; // starting, running, stopping, ended
-		this.startedAt = Date.now();
+		this.startedAt = clock();
 		this.endedAt = null;
 		this.end = null; // {reason, code, message}
 		this.nodeNames = [];
@@ -352,7 +352,7 @@ export class Run {
 	// the slot after the last one's unless the clock is well off that.
 	slotOf(info, time) {
 		if (info.skew === null) {
-			const off = Date.now() - time;
+			const off = this.clock() - time;
 			info.skew = Math.abs(off) > 2000 ? off : 0;
 		}
 		const exact = Math.floor(((time + info.skew) * this.hz) / 1000);
@@ -487,7 +487,7 @@ export class Run {
 	finish(end) {
 		this.phase = "ended";
 		this.end = end;
-		this.endedAt = Date.now();
+		this.endedAt = this.clock();
 	}
 
 	// How the aggregations are shown: a heat map each distribution, a flame graph each with stacks, the

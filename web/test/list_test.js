@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { filterRows, listRows, sortRows, sparkPath } from "../src/list.js";
 import { Run } from "../src/model.js";
 
-const T0 = Math.ceil(Date.now() / 1000) * 1000;
+const T0 = 1700000000000;
 const item = (aggregation, fn, key, value, more = {}) => ({
 	aggregation,
 	function: fn,
@@ -16,7 +16,7 @@ const item = (aggregation, fn, key, value, more = {}) => ({
 
 // Ticks of 2 Hz; each an array of items.
 function runOf(ticks, node = "a@h") {
-	const r = new Run({ id: 1, script: "", nodes: [], hz: 2, args: [] });
+	const r = new Run({ id: 1, script: "", nodes: [], hz: 2, args: [], clock: () => T0 });
 	ticks.forEach((aggregations, i) =>
 		r.line({ type: "tick", node, time: T0 + i * 500, aggregations, fired: 0, cost: 0 }),
 	);

@@ -4,8 +4,9 @@ import { test } from "node:test";
 import { Run, keyNames } from "../src/model.js";
 import { HeatMap } from "../src/heatmap.js";
 
-const run = (script = "", hz = 10) => new Run({ id: 1, script, nodes: [], hz, args: [] });
-const T0 = Date.now();
+const T0 = 1700000000000;
+const run = (script = "", hz = 10) =>
+	new Run({ id: 1, script, nodes: [], hz, args: [], clock: () => T0 });
 const tick = (n, aggregations, more = {}) => ({
 	type: "tick",
 	node: "a@h",

