@@ -185,6 +185,8 @@ bring(Modules, Library) ->
 has(Module) ->
     erlang:module_loaded(Module) orelse code:which(Module) =/= non_existing.
 
+%% {features_not_allowed, ..} is in no specification.
+-dialyzer({no_match, load/2}).
 load([], _) ->
     ready;
 load([{Module, File, Code} | Rest], Library) ->
