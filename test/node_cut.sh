@@ -11,7 +11,7 @@ nodes_begin 120 bare
 
 modules='lists:sort([M || {M, _} <- code:all_loaded(), string:find(atom_to_list(M), "erltrace") =/= nomatch]).'
 traced='{erlang:trace_info({lists, zip3, 3}, traced), erlang:trace_info(new_processes, flags), case erlang:function_exported(trace, session_info, 1) of true -> apply(trace, session_info, [all]); false -> [] end}.'
-script='BEGIN { printf("armed\n"); } erlang*:lists:zip3:function-entry { @ = count(); }'
+script='BEGIN { printf("armed\n"); } erlang*:lists:zip3/3:function-entry { @ = count(); }'
 
 # ---- suspended ----------------------------------------------------------------------------
 
@@ -19,7 +19,7 @@ script='BEGIN { printf("armed\n"); } erlang*:lists:zip3:function-entry { @ = cou
 epmd_begin
 start cut_a
 n=100000
-trace cut_a -qn 'erlang*:lists:zip3:function-entry { @ = count(); printf("line %200s\n", "x"); }'
+trace cut_a -qn 'erlang*:lists:zip3/3:function-entry { @ = count(); printf("line %200s\n", "x"); }' || finish
 at cut_a 'erlang:memory(total).' >/dev/null
 before=$(at cut_a 'erlang:memory(total).')
 kill -STOP "$command"

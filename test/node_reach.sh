@@ -141,6 +141,16 @@ ok '-c: its end is told' grep -qE '^erltrace: pid [0-9]+ has exited$' e
 erltrace -c 'sh -c "exit 3"' -qn 'erlang*:::process-spawn' >o 2>&1
 is '-c of no node: exit' 1 $?
 has '-c of no node' 'the command of -c has ended before it became a node: start it with -sname'
+# However short it lives: what there is, or that it was too short; nothing else is blamed.
+for ms in 0 100 300 600 1000; do
+	timeout 60 erltrace -c "erl -sname reach_e$ms -noshell -eval 'receive after $ms -> halt(0) end.'" \
+		-qn 'BEGIN { @["counted"] = count(); } erlang*:::nosuch, erlang*:lists:zip3:function-entry { }' -Z >o 2>e
+	is "-c: a node that lives for $ms ms" ok "$(case "$? $(cat e)" in
+	'1 '*'the command of -c has ended before it could be traced'*) echo ok ;;
+	'1 '*'the command of -c has ended before it became a node'*) echo ok ;;
+	'0 '*) echo ok ;;
+	esac || cat o e)"
+done
 erltrace -c 'nosuchcommand -sname x' -qn 'erlang*:::process-spawn' >o 2>&1
 has '-c of nothing' 'failed to execute nosuchcommand'
 erltrace -p "${pid[reach_a]}" -qn 'erlang$target:::process-spawn { } tick-50ms { exit(0); }' >o 2>&1

@@ -15,7 +15,7 @@ state="{length(processes()), length(erlang:ports()), application:get_all_env(erl
 flags='lists:usort([erlang:trace_info(P, flags) || P <- processes()] ++ [erlang:trace_info(new_processes, flags)]) ++ case erlang:function_exported(trace, session_info, 1) of true -> apply(trace, session_info, [all]); false -> [] end.'
 atoms='erlang:system_info(atom_count).'
 work='[lists:zip3([], [], []) || _ <- lists:seq(1, 100)], done.'
-script='BEGIN { printf("armed\n"); } erlang*:lists:zip3:function-entry { @ = count(); }'
+script='BEGIN { printf("armed\n"); } erlang*:lists:zip3/3:function-entry { @ = count(); }'
 hello='BEGIN { printf("hello\n"); exit(0); }'
 
 begin() { # node, numbers: a command each, output in oN, eN

@@ -296,6 +296,27 @@ static int look_for_node(struct nodes *ns, struct nd_names *known, struct et_err
 	return status;
 }
 
+int node_too_short(struct et_error *e)
+{
+	et_err_clear(e);
+	return et_err(e, "ET_GONE",
+		"the command of -c has ended before it could be traced: its node must live until "
+		"it has been reached, which takes some 100 ms");
+}
+
+/* The connection ends before the process. */
+static bool command_ends(struct cli *c)
+{
+	const struct timespec pause = {.tv_nsec = COME_UP_POLL_MS * 1000000L};
+
+	for (int ms = 0; has_command(c) && ms < 2000; ms += COME_UP_POLL_MS) {
+		if (cli_procs_ended(c))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
 /* It runs at once: only a node that runs can be reached. */
 static int command_node(struct nodes *ns)
 {
@@ -324,9 +345,13 @@ static int command_node(struct nodes *ns)
 		return status;
 	if (cli_procs_failed(ns->c) != CLI_OK || cli_interrupts() > 0)
 		return CLI_ERROR;
-	et_err(&e, "ET_NODE", "the command of -c %s a node: start it with -sname or -name%s%s",
-		cli_procs_ended(ns->c) ? "has ended before it became" : "has not become",
-		why.text[0] != '\0' ? "; " : "", why.text);
+	if (cli_procs_ended(ns->c) && why.text[0] != '\0') /* it had a name already */
+		node_too_short(&e);
+	else
+		et_err(&e, "ET_NODE",
+			"the command of -c %s a node: start it with -sname or -name%s%s",
+			cli_procs_ended(ns->c) ? "has ended before it became" : "has not become",
+			why.text[0] != '\0' ? "; " : "", why.text);
 	return node_fail(ns->c, &e, "failed to find a node");
 }
 
@@ -569,6 +594,8 @@ static int start_all(struct nodes *ns, const ei_x_buff *spec)
 		}
 		for (; i < ns->n; i++) /* nobody is there to tell */
 			ns->v[i].state = DONE;
+		if (strcmp(e.tag, "ET_GONE") == 0 && command_ends(ns->c))
+			node_too_short(&e);
 		return node_fail(ns->c, &e, "failed to trace a node");
 	}
 	return CLI_OK;

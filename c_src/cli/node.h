@@ -47,6 +47,8 @@ struct nodes {
 };
 
 int node_fail(struct cli *c, const struct et_error *e, const char *what);
+/* The node of -c has ended before its script was started. */
+int node_too_short(struct et_error *e);
 /* node_run.c: all agents have been started; compile and run, or list. */
 int node_run(struct nodes *ns);
 

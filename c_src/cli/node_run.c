@@ -470,14 +470,16 @@ static bool is_expected(struct nodes *ns, const struct target *t)
 	return false;
 }
 
-static void went_away(struct nodes *ns, struct target *t, const struct et_error *e)
+static void went_away(struct nodes *ns, struct target *t, struct et_error *e)
 {
 	bool was_running = t->state == RUNNING || t->state == STOPPING;
-	bool expected = was_running && is_expected(ns, t);
+	bool ended = is_expected(ns, t), expected = was_running && ended;
 	double ago = (double)(now_ms() - t->preview_at) / 1000;
 
 	t->state = DONE;
 	cli_flush(ns->c);
+	if (!was_running && ended && ns->c->procs[0].command != NULL)
+		node_too_short(e);
 	if (!expected) {
 		cli_say("%s", e->text);
 		ns->status = CLI_ERROR;
