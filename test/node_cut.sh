@@ -7,11 +7,11 @@
 
 # shellcheck source=test/nodelib.sh
 . "$(dirname "$0")/nodelib.sh"
-nodes_begin 120 bare
+nodes_begin 240 bare
 
 modules='lists:sort([M || {M, _} <- code:all_loaded(), string:find(atom_to_list(M), "erltrace") =/= nomatch]).'
 traced='{erlang:trace_info({lists, zip3, 3}, traced), erlang:trace_info(new_processes, flags), case erlang:function_exported(trace, session_info, 1) of true -> apply(trace, session_info, [all]); false -> [] end}.'
-script='BEGIN { printf("armed\n"); } erlang*:lists:zip3/3:function-entry { @ = count(); }'
+script='BEGIN { printf("armed\n"); } erlang*:lists:zip3/3:function-entry { @ = count(); } tick-1s { printf("second\n"); }'
 
 # ---- suspended ----------------------------------------------------------------------------
 
@@ -47,9 +47,9 @@ end_here() { # why
 command -v ip >/dev/null || end_here 'no command ip (iproute2)'
 command -v nsenter >/dev/null || end_here 'no command nsenter (util-linux)'
 unshare -n true 2>/dev/null || end_here 'no network name spaces here'
-unshare -n sleep 100 &
+unshare -n sleep 240 &
 here=$!
-unshare -n sleep 100 &
+unshare -n sleep 240 &
 there=$!
 pid[cable_a]=$here pid[cable_b]=$there # they end with the test
 own=$(readlink /proc/$$/ns/net)
@@ -92,7 +92,10 @@ in_net $here "$(command -v erltrace)" -N cut_b@10.213.0.2 -qn "$script" >o 2>e &
 command=$!
 ok 'cut: armed' holds o armed
 at cut_b '[lists:zip3([], [], []) || _ <- lists:seq(1, 7)], done.' >/dev/null
-sleep 1.5 # the command is sent what there is each second
+seen=$(grep -c second o) # the command is sent what there is each second
+for ((i = 0; i < 800 && $(grep -c second o) < seen + 3; i++)); do
+	sleep 0.025
+done
 ok 'cut: probes are on' [ "$before" != "$(at cut_b "$traced")" ]
 in_net $here ip link set cut0 down
 began=$(date +%s%N)

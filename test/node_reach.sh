@@ -8,7 +8,7 @@
 # shellcheck disable=SC2016 # $target is D's
 # shellcheck source=test/nodelib.sh
 . "$(dirname "$0")/nodelib.sh"
-nodes_begin 180 bare
+nodes_begin 400 bare
 epmd_begin
 hello='BEGIN { printf("hello %d\n", $pid); exit(0); }'
 files='[F || D <- ["/tmp", "/var/tmp", "/dev/shm", "/run", "."], F <- filelib:wildcard(D ++ "/erltrace-*")].'

@@ -18,7 +18,7 @@ PATH=$(cd "$root" && cd "${BIN:-bin}" && pwd):$PATH
 tmp=$(mktemp -d)
 cd "$tmp" || exit 1
 passed=0 failed=0
-export HOME=$tmp ERL_EPMD_PORT=$((20000 + $$ % 20000))
+export HOME=$tmp ERL_EPMD_PORT=$((10000 + $$ % 20000))
 unset ERL_COOKIE_FILE ERL_LIBS
 read -ra other <<<"$OTHER"
 

@@ -8,7 +8,7 @@
 
 # shellcheck source=test/nodelib.sh
 . "$(dirname "$0")/nodelib.sh"
-nodes_begin 120 bare
+nodes_begin 300 bare
 
 workload() { # name, how many processes
 	at "$1" "[begin {P, M} = spawn_monitor(fun() -> ok end), receive {'DOWN', M, _, P, _} -> ok end end || _ <- lists:seq(1, $2)], done." >/dev/null
@@ -163,7 +163,7 @@ for ((i = 0; i < 5; i++)); do
 	began=$(date +%s%N)
 	erltrace -N demo -qn 'BEGIN { printf("first\n"); } ' >o 2>&1 &
 	command=$!
-	while ! grep -q first o 2>/dev/null; do :; done
+	until grep -q first o 2>/dev/null || gone $command; do :; done
 	ms=$((($(date +%s%N) - began) / 1000000))
 	kill -TERM $command
 	wait $command

@@ -37,10 +37,21 @@ skip() { # why
 	exit 0
 }
 
+# One that nobody listens on, and that no connection to elsewhere is given (those are above).
+free_port() {
+	local port i
+	for ((i = 0; i < 100; i++)); do
+		port=$((10000 + (RANDOM * 32768 + RANDOM) % 20000))
+		(exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
+	done
+	echo "$port"
+}
+
 nodes_begin() { # seconds that the whole test may take; bare: without epmd and demo modules
 	command -v erl >/dev/null || skip 'no Erlang here'
 	cd "$tmp" || exit 1
-	export HOME=$tmp ERL_EPMD_PORT=$((20000 + $$ % 20000))
+	export HOME=$tmp ERL_EPMD_PORT
+	ERL_EPMD_PORT=$(free_port)
 	unset ERL_COOKIE_FILE ERL_LIBS XDG_CONFIG_HOME
 	trap nodes_end EXIT
 	trap 'echo "FAILED: took too long"; echo "$passed passed, $((failed + 1)) failed"; exit 1' TERM
@@ -67,6 +78,7 @@ epmd_begin() {
 		epmd -names >/dev/null 2>&1 && break
 		sleep 0.025
 	done
+	kill -0 "$epmd" 2>/dev/null || echo "FAILED: no epmd of our own on port $ERL_EPMD_PORT"
 }
 
 # ---- nodes --------------------------------------------------------------------------------
