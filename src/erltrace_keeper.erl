@@ -214,11 +214,11 @@ load_nif(File, Code, {bytes, Bytes}) ->
 
 %% The library stays mapped in the node, and dlopen() takes what it has under the same name: so the
 %% name goes by what is in it. It is this node's alone; and nobody without the cookie can have made
-%% it before.
+%% it before. (No binary is matched here: OTP 29 does not load what OTP 25 compiles of that.)
 name(Bytes) ->
     Own = [Bytes, os:getpid(), atom_to_binary(node()), atom_to_binary(erlang:get_cookie())],
-    <<Name:64, _/binary>> = erlang:md5(Own),
-    lists:flatten(io_lib:format("erltrace-~16.16.0b", [Name])).
+    Digest = binary_to_list(erlang:md5(Own)),
+    lists:flatten(["erltrace-" | [io_lib:format("~2.16.0b", [B]) || B <- lists:sublist(Digest, 8)]]).
 
 %% Where the node can write, and load what it wrote: each in turn.
 places([], _, _, Tried) ->
