@@ -481,7 +481,7 @@ events() ->
                                    receive go -> ok end,
                                    4 = 1 + ?MODULE:layout_body(3),
                                    0 = id(?MODULE:layout_tail(3)),
-                                   ok
+                                   receives()
                            end),
     Flags = [call, arity, return_to, 'receive'],
     Fns = [{?MODULE, F, 1} || F <- [layout_body, layout_tail]],
@@ -500,6 +500,15 @@ events() ->
     receive {'DOWN', M, process, P, _} -> ok end,
     _ = Off(),
     erltrace_nif:layout(check).
+
+%% Messages and timeouts, beside waiting messages and without.
+receives() ->
+    [receive none -> ok after Ms -> ok end || Ms <- [0, 1, 0]],
+    [self() ! M || M <- [first, second]],
+    receive second -> ok end,
+    [receive none -> ok after Ms -> ok end || Ms <- [0, 1, 0]],
+    [begin self() ! M, receive M -> ok end end || M <- [third, first, first]],
+    ok.
 
 id(X) -> X.
 

@@ -87,6 +87,10 @@ echo -n right >.erlang.cookie
 epmd -port "$ERL_EPMD_PORT" -address 127.0.0.1 >/dev/null 2>&1 &
 pids+=($!)
 disown
+for ((i = 0; i < 800; i++)); do
+	epmd -names >/dev/null 2>&1 && break
+	sleep 0.025
+done
 
 # ---- a node there, the command of here ----------------------------------------------------
 
@@ -94,6 +98,7 @@ here=$(erl -noshell -eval 'io:format("~s", [erlang:system_info(otp_release)]), h
 start "there$$" "${other[@]}"
 there=$(at "$release")
 traces() { # command...
+	rm -f o e # what is in them is the last one's
 	"$@" -qn "$script" >o 2>e &
 	local command=$!
 	if holds o go; then

@@ -196,7 +196,7 @@ enum { LAYOUT_UNKNOWN, LAYOUT_KNOWN, LAYOUT_NAMES };
 extern _Atomic int beam_layout; /* LAYOUT_NAMES: the check failed, returns go by names */
 int beam_stack_level(ErlNifEnv *env); /* words on the traced process's stack */
 int beam_return_level(ErlNifEnv *env); /* the same at return_to, as it was at the entry */
-bool beam_queue_empty(ErlNifEnv *env);
+bool beam_timed_out(ErlNifEnv *env); /* the event of a message `timeout': it is none */
 unsigned beam_queue_len(ErlNifEnv *env); /* messages of the traced process; 0: not known */
 extern unsigned beam_frame_words;	 /* of a return_to frame */
 
@@ -230,7 +230,7 @@ static inline const struct beam_fn *beam_stack_return(
 int beam_stack_words(ErlNifEnv *env, const uintptr_t **stack);
 /* An event of the check's own process; a message to it. */
 void beam_layout_sample(ErlNifEnv *env, bool ret, ERL_NIF_TERM mfa);
-void beam_layout_message(ErlNifEnv *env);
+void beam_layout_message(ErlNifEnv *env, bool timeout);
 ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* ---- what is assumed of its terms (assume.c) -------------------------------------------- */

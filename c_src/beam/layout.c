@@ -8,7 +8,9 @@
  *      apart each time;
  *   2. events of a traced process: calls must go up by equal steps, tail calls stay, and each
  *      return must be at the level of its entry, but for a constant; a message to an empty queue
- *      is the first one there, or will be (OTP 27 counts it after the event).
+ *      is the first one there, or will be (OTP 27 counts it after the event);
+ *   3. messages are told of while they are taken in, receives that timed out when none is: some
+ *      word of the process is never zero in the first events, and always in the second ones.
  *
  * Where this fails, returns go by the names of functions (LAYOUT_NAMES).
  */
@@ -27,6 +29,7 @@ _Atomic int beam_layout;
 unsigned beam_frame_words = 1;
 static int word_stop = 11, word_end = 16, ret_delta;
 static int word_queue, queue_delta; /* the length of the message queue; 0: not known */
+static int word_incoming; /* zero: no message is being taken in; 0: not known */
 
 static struct sample {
 	int64_t size, queue;
@@ -40,6 +43,8 @@ static struct {
 } events[EVENTS];
 static int nevents;
 static int first_message; /* the queue's length at its event; -1: none came */
+static int nmessages, ntimeouts;
+static bool incoming[LAST]; /* so far this word was as 3. says */
 
 static inline int level_of(const uintptr_t *proc)
 {
@@ -81,12 +86,18 @@ void beam_layout_sample(ErlNifEnv *env, bool ret, ERL_NIF_TERM mfa)
 	}
 }
 
-void beam_layout_message(ErlNifEnv *env)
+/* No message of the check is called timeout. */
+void beam_layout_message(ErlNifEnv *env, bool timeout)
 {
 	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[TRACEE];
 
-	if (first_message < 0 && word_queue != 0 && proc != NULL)
+	if (proc == NULL)
+		return;
+	if (first_message < 0 && word_queue != 0)
 		first_message = (int)proc[word_queue];
+	for (int w = FIRST; w < LAST; w++)
+		incoming[w] &= (proc[w] == 0) == timeout;
+	*(timeout ? &ntimeouts : &nmessages) += 1;
 }
 
 unsigned beam_queue_len(ErlNifEnv *env)
@@ -99,11 +110,16 @@ unsigned beam_queue_len(ErlNifEnv *env)
 	return (unsigned)(proc[word_queue] + (unsigned)queue_delta);
 }
 
-/* Is it known that the traced process has no message? */
-bool beam_queue_empty(ErlNifEnv *env)
+/* Of a message timeout: is it known to be none, but a receive that timed out? */
+bool beam_timed_out(ErlNifEnv *env)
 {
-	return atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN &&
-	       word_queue != 0 && beam_queue_len(env) == 0;
+	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[TRACEE];
+
+	if (atomic_load_explicit(&beam_layout, memory_order_relaxed) != LAYOUT_KNOWN || proc == NULL)
+		return false;
+	if (word_incoming != 0)
+		return proc[word_incoming] == 0;
+	return word_queue != 0 && beam_queue_len(env) == 0;
 }
 
 static void take_sample(ErlNifEnv *env, int64_t size, int64_t queue)
@@ -185,6 +201,10 @@ static bool check_events(void)
 	if (first_message != 0 && first_message != 1)
 		word_queue = 0;
 	queue_delta = 1 - first_message;
+	word_incoming = 0;
+	for (int w = LAST - 1; w >= FIRST && nmessages >= 5 && ntimeouts >= 5; w--)
+		if (incoming[w])
+			word_incoming = w;
 	ret_delta = delta;
 	beam_frame_words = (unsigned)frame;
 	return true;
@@ -206,8 +226,9 @@ ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	}
 	enif_get_atom(env, argv[0], step, sizeof(step), ERL_NIF_LATIN1);
 	if (strcmp(step, "start") == 0) {
-		nsamples = nevents = 0;
+		nsamples = nevents = nmessages = ntimeouts = 0;
 		first_message = -1;
+		memset(incoming, true, sizeof(incoming));
 		return atom_true;
 	}
 	if (strcmp(step, "words") == 0)

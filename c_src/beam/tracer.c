@@ -462,7 +462,7 @@ static void on_receive(struct beam_event *ev, ERL_NIF_TERM msg)
 	uint64_t arg[6] = {0};
 
 	/* A receive that timed out is told as a message, timeout: it is none. */
-	if (msg == atom_timeout && beam_queue_empty(ev->env))
+	if (unlikely(msg == atom_timeout) && beam_timed_out(ev->env))
 		return;
 	if (ev->b->hibernate && (proc = beam_proc_find(&ev->b->procs, ev->pid)) != NULL)
 		atomic_store_explicit(&proc->hibernating, 0, memory_order_relaxed);
@@ -644,7 +644,7 @@ static __attribute__((noinline)) ERL_NIF_TERM trace_far(ErlNifEnv *env, const ER
 	if (argv[1] == atom_layout && (argv[0] == atom_call || argv[0] == atom_return_to))
 		beam_layout_sample(env, argv[0] == atom_return_to, argv[3]);
 	else if (argv[1] == atom_layout && argv[0] == atom_receive)
-		beam_layout_message(env);
+		beam_layout_message(env, argv[3] == atom_timeout);
 	return atom_ok;
 }
 
