@@ -80,6 +80,11 @@ export class App {
 		for (const f of this.listeners) f();
 	}
 
+	// Were texts refreshed a moment ago?
+	get fresh() {
+		return performance.now() - this.slowAt < 2 * SLOW;
+	}
+
 	painter(f) {
 		this.painters.add(f);
 		this.paint();

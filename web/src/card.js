@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frame of every view: title, tools, the picture, and the table behind it.
 import { html } from "htm/preact";
+import { Component } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { csvParts, fileName, jsonParts, save, toBlob } from "./export.js";
 import { Menu, Toggle } from "./menu.js";
@@ -19,6 +20,30 @@ export function useEvery(app, ms) {
 			again((n) => n + 1);
 		});
 	}, [ms]);
+}
+
+// Draws again when texts are refreshed, but at most every `ms`.
+export function useSlowly(app, ms) {
+	const [, again] = useState(0);
+	useEffect(() => {
+		let at = performance.now();
+		return app.subscribe(() => {
+			const now = performance.now();
+			if (now - at < ms) return;
+			at = now;
+			again((n) => n + 1);
+		});
+	}, [ms]);
+}
+
+// What is left as it is, whatever happens around it, until something in `when` is another.
+export class Still extends Component {
+	shouldComponentUpdate({ when }) {
+		return when.some((x, i) => x !== this.props.when[i]);
+	}
+	render({ of }) {
+		return of();
+	}
 }
 
 export function Card({ title, note, tools, table, children, class: cls = "" }) {

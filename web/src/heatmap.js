@@ -95,10 +95,12 @@ export class HeatMap {
 		if (this.fold > 1) this.rowOf = this.rowOf.map((r) => Math.floor(r / this.fold));
 		if (this.counts?.length !== cols * rows || this.cols !== cols) {
 			this.counts = new Float64Array(cols * rows);
+			this.classes = new Uint16Array(cols * rows); // of counts: what colours go by
 			this.pixels = new Uint32Array(cols * rows);
 			this.hues = new Uint8Array(cols * rows);
 		} else {
 			this.counts.fill(0);
+			this.classes.fill(0);
 			this.hues.fill(0);
 		}
 		this.cols = cols;
@@ -126,8 +128,8 @@ export class HeatMap {
 		const { rows, rowOf, setup, hist } = this;
 		const x = this.index(c);
 		const cells = this.counts.subarray(x * rows, (x + 1) * rows);
-		let k = this.factor(x);
-		for (let r = 0; r < rows; r++) if (cells[r] > 0) hist[classOf(cells[r] * k)]--;
+		const classes = this.classes.subarray(x * rows, (x + 1) * rows);
+		for (let r = 0; r < rows; r++) if (classes[r] > 0) hist[classes[r]]--;
 		cells.fill(0);
 		const hueSums = setup.hueOf ? this.hueSums.fill(0) : null;
 		let known = 0;
@@ -143,8 +145,12 @@ export class HeatMap {
 		for (let r = 0; r < rows; r++) total += cells[r];
 		this.known[x] = known;
 		this.totals[x] = total;
-		k = this.factor(x);
-		for (let r = 0; r < rows; r++) if (cells[r] > 0) hist[classOf(cells[r] * k)]++;
+		const k = this.factor(x);
+		for (let r = 0; r < rows; r++) {
+			const c = cells[r] > 0 ? classOf(cells[r] * k) || 1 : 0;
+			classes[r] = c;
+			if (c > 0) hist[c]++;
+		}
 		for (const [name, p] of [
 			["p50", 0.5],
 			["p90", 0.9],
@@ -209,33 +215,30 @@ export class HeatMap {
 			this.scaleMax = max;
 			this.rankedAt = now;
 			this.recolour = false;
-			this.table = levels(
+			const table = levels(
 				rank ? "rank" : setup.scale === "log" ? "log" : "linear",
 				max,
 				this.hist,
 			);
-			for (let x = 0; x < this.cols; x++) this.paint(x);
+			this.colours = this.ramps.map((r) =>
+				Uint32Array.from(table, (level, c) => (c > 0 ? r[level || 1] : 0)),
+			);
+			this.paint(0, this.cols);
 			return { all: true };
 		}
-		for (let c = from; c <= to; c++) this.paint(this.index(c));
+		for (let c = from; c <= to; c++) this.paint(this.index(c), this.index(c) + 1);
 		return { from, to };
 	}
 
-	// Pixels of one column of the ring; row 0 is at the bottom.
-	paint(x) {
-		const { rows, cols, counts, hues, pixels, ramps, table } = this;
-		const k = this.factor(x);
-		const byKey = ramps.length > 1;
-		const base = x * rows;
-		let at = (rows - 1) * cols + x;
-		for (let r = 0; r < rows; r++, at -= cols) {
-			const n = counts[base + r];
-			pixels[at] =
-				n > 0
-					? ramps[byKey ? hues[base + r] : 0][
-							table[classOf(n * k)] || 1
-						]
-					: 0;
+	// Pixels of columns of the ring; row 0 is at the bottom.
+	paint(from, to) {
+		const { rows, cols, classes, hues, pixels, colours } = this;
+		const byKey = colours.length > 1;
+		const [plain] = colours;
+		for (let r = 0; r < rows; r++) {
+			const at = (rows - 1 - r) * cols;
+			for (let x = from, i = from * rows + r; x < to; x++, i += rows)
+				pixels[at + x] = byKey ? colours[hues[i]][classes[i]] : plain[classes[i]];
 		}
 	}
 

@@ -3,7 +3,7 @@
 import { html } from "htm/preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { percentile, valueAt } from "./buckets.js";
-import { Card, ExportMenu, useEvery } from "./card.js";
+import { Card, ExportMenu, useEvery, useSlowly } from "./card.js";
 import { KEY_HUES, swatch } from "./colour.js";
 import { UNITS, UNIT_NAMES, clock, exact, number, percent, range } from "./format.js";
 import { HeatCanvas } from "./heatcanvas.js";
@@ -17,7 +17,8 @@ const SCALES = [
 	["percent", "% of column"],
 ];
 const MOST_KEYS = 60;
-const RESORT = 3000; // ms between new orders of the keys
+const KEYS_EVERY = 900; // ms between new counts of the keys
+const RESORT = 3000; // and between new orders of them
 
 // Which keys are shown: all, only some, or all but some.
 export function keyShown(choice, key) {
@@ -98,6 +99,16 @@ function keyTotals(agg, nodeShown = () => true) {
 	});
 	return totals;
 }
+
+// What a heat map and its controls show anew only if one of these changes; what has to follow the data
+// does so by itself.
+export const heatDepends = (app, { agg }) => [
+	agg.total === 0,
+	agg.nkeys,
+	app.range,
+	app.onlyNode,
+	theme.dark,
+];
 
 export function HeatView({ app, view, where }) {
 	const { agg } = view;
@@ -355,6 +366,7 @@ function Keys({ app, agg, choice, setChoice, byKey, setByKey, hues }) {
 	const over = useRef(false);
 	const order = useRef([]);
 	const sortedAt = useRef(0);
+	useSlowly(app, KEYS_EVERY);
 	if (!(agg.nkeys > 0)) return null;
 	const totals = keyTotals(agg, app.nodeShown);
 	// Rows do not move under the pointer, and not all the time elsewhere.

@@ -11,9 +11,10 @@ import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { App, EACH, RATES, TOGETHER, WINDOWS } from "./app.js";
 import { Banner } from "./banner.js";
+import { Still } from "./card.js";
 import { createEditor } from "./editor.js";
 import { FlameView } from "./flameview.js";
-import { HeatView } from "./heatview.js";
+import { HeatView, heatDepends } from "./heatview.js";
 import { Help, listenKeys } from "./keys.js";
 import { Library } from "./library.js";
 import { ListView } from "./listview.js";
@@ -27,7 +28,8 @@ function Page({ app }) {
 	useEffect(() => app.subscribe(() => again((n) => n + 1)), []);
 	useEffect(() => {
 		const t = setInterval(() => {
-			if (app.running && !document.hidden) app.changed();
+			// Frames bring new texts too: this is for when nothing comes.
+			if (app.running && !document.hidden && !app.fresh) app.changed();
 		}, 1000);
 		return () => clearInterval(t);
 	}, []);
@@ -150,6 +152,14 @@ function Side({ app }) {
 	</section>`;
 }
 
+const VIEWS = { heat: HeatView, list: ListView, flame: FlameView };
+
+function view(key, app, v, where) {
+	const made = () => html`<${VIEWS[v.kind]} app=${app} view=${v} where=${where} />`;
+	const when = v.kind === "heat" ? heatDepends(app, v) : [{}];
+	return html`<${Still} key=${key} when=${when} of=${made} />`;
+}
+
 function Views({ app }) {
 	const { run } = app;
 	if (app.link !== "up" && !run) {
@@ -179,11 +189,11 @@ function Views({ app }) {
 		${app.link !== "up" && html`<p class="strip bad" role="alert">
 			${app.linkMessage}</p>`}
 		${views.flatMap((v) => {
-			const View = { heat: HeatView, list: ListView, flame: FlameView }[v.kind];
 			const key = `${run.id} ${v.kind} ${v.id}`;
-			if (app.onlyNode !== EACH) return html`<${View} key=${key} app=${app} view=${v} where="" />`;
-			return run.nodeNames.map((node, i) => html`<${View} key=${`${key} ${node}`}
-				app=${app.forNode(i)} view=${v} where=${`${node} · `} />`);
+			if (app.onlyNode !== EACH) return view(key, app, v, "");
+			return run.nodeNames.map((node, i) =>
+				view(`${key} ${node}`, app.forNode(i), v, `${node} · `),
+			);
 		})}
 		${log && html`<${LogView} key=${`${run.id} log`} app=${app} run=${run} />`}
 		${
