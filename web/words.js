@@ -53,5 +53,7 @@ export function readWords() {
 		words.push({ name: m[2], kind: KINDS[m[1]], detail: prototype(m[3]) });
 	for (const m of table("options.def").matchAll(/^OPT\("(\w+)",.*"((?:[^"\\]|\\.)*)"\)/gm))
 		words.push({ name: m[1], kind: "option", detail: m[2].replace(/\\(.)/g, "$1") });
+	for (const m of table("beam/probes.def").matchAll(/^PROBE\(\w+,\s*"([\w-]+)"/gm))
+		words.push({ name: m[1], kind: "probe", detail: "" });
 	return words;
 }

@@ -14,7 +14,7 @@ const PROBES =
 // words: of words.js. Token names are CodeMirror's highlighting tags.
 export function tokenizer(words) {
 	const kinds = new Map(
-		words.filter((w) => w.kind !== "option").map((w) => [w.name, w.kind]),
+		words.filter((w) => w.kind !== "option" && w.kind !== "probe").map((w) => [w.name, w.kind]),
 	);
 	const NAMES = {
 		variable: "variableName.standard",

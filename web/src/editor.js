@@ -31,6 +31,7 @@ import {
 import { tags as t } from "@lezer/highlight";
 import words from "erltrace:words";
 import { KEYWORDS, probeTextAt, tokenizer } from "./d_language.js";
+import { byInterest, offer } from "./probes.js";
 
 // Colours are the page's variables: the theme changes without the editor.
 const colours = HighlightStyle.define([
@@ -139,7 +140,7 @@ const messages = StateField.define({
 const fixed = [
 	...[...KEYWORDS].map((label) => ({ label, type: "keyword" })),
 	...words
-		.filter((w) => w.kind !== "option")
+		.filter((w) => w.kind !== "option" && w.kind !== "probe")
 		.map((w) => ({
 			label: w.name,
 			detail: w.detail,
@@ -160,12 +161,13 @@ const fixed = [
 							});
 						},
 		})),
-	...["BEGIN", "END", "ERROR", "tick-1s", "profile-97"].map((label) => ({
-		label,
-		type: "constant",
-		detail: "probe",
-	})),
 ];
+// What a clause may begin with, before a colon is typed.
+const probeNames = byInterest(words.filter((w) => w.kind === "probe").map((w) => w.name));
+const beginnings = [
+	...["BEGIN", "END", "ERROR", "tick-1s", "profile-97"],
+	...probeNames.map((name) => `erlang*:::${name}`),
+].map((label, i) => ({ label, type: "constant", boost: -i }));
 const options = words
 	.filter((w) => w.kind === "option")
 	.map((w) => ({ label: w.name, info: w.detail, type: "property" }));
@@ -184,7 +186,7 @@ export function createEditor(parent, { doc, nonce, findProbes, onChange, onRun }
 			return {
 				from: cx.pos - probe.length,
 				filter: false,
-				options: got.probes
+				options: offer(probe, probeNames, got.probes)
 					.map((label) => ({ label, type: "constant" }))
 					.concat(
 						got.more
@@ -199,6 +201,12 @@ export function createEditor(parent, { doc, nonce, findProbes, onChange, onRun }
 					),
 			};
 		}
+		if (probe && /^[\w-]*$/.test(probe))
+			return {
+				from: cx.pos - probe.length,
+				options: beginnings,
+				validFor: /^[\w-]*$/,
+			};
 		const word = cx.matchBefore(/[\w-]+/);
 		if (!word && !cx.explicit) return null;
 		if (

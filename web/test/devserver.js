@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A server for developing the page: it speaks as `erltrace web` does, with made-up data. What comes
 // follows the script's text: each aggregation gets values of its function; printf, ustack, an undeclared
-// name ("nosuch") and a few words in comments (bench, drops, script) do what they say.
+// name ("nosuch") and a few words in comments (bench, hour, drops, script) do what they say.
 //	npm run dev [PORT]
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -115,7 +115,8 @@ function session(ws) {
 				],
 				more: false,
 			});
-		} else if (m.type === "stop") end(m.id, "stopped");
+		} else if (m.type === "taken") ws.taken = m.ticks;
+		else if (m.type === "stop") end(m.id, "stopped");
 		else if (m.type === "run") {
 			send({ type: "started", id: m.id });
 			const line = (l) => send({ type: "line", id: m.id, line: l });
@@ -137,6 +138,11 @@ function session(ws) {
 			const nodes = m.nodes.length
 				? m.nodes
 				: NODES.slice(0, /two nodes/.test(m.script) ? 2 : 1);
+			const hour = /hour (\d+)/.exec(m.script);
+			if (hour) {
+				runs.set(m.id, 0);
+				return void flood(ws, m.id, Number(hour[1])).then(() => end(m.id, "exited"));
+			}
 			const makers = nodes.map((node) => new Maker(node, m.script, m.hz));
 			for (const k of makers)
 				line({ type: "shape", node: k.node, aggregations: k.shape() });
@@ -148,6 +154,29 @@ function session(ws) {
 			);
 		}
 	});
+}
+
+// An hour of ticks, as fast as the page says that it took them ("taken"): 32 keys with so many buckets, and a count, each.
+async function flood(ws, id, width) {
+	const began = Date.now();
+	for (let n = 0; n < 36000 && ws.readyState === ws.OPEN; n++) {
+		const aggregations = [];
+		for (let k = 0; k < 32; k++) {
+			const keys = [`k${k}`];
+			const buckets = Array.from({ length: width }, (_, b) => {
+				const lo = 2 * ((b + k * 5 + n) % 256);
+				return { lo, hi: lo + 2, count: 1 + ((b * n) % 50) };
+			});
+			aggregations.push(
+				{ aggregation: "t", function: "lquantize", keys, buckets, normal: 1 },
+				{ aggregation: "n", function: "count", keys, value: n % 100, normal: 1 },
+			);
+		}
+		const line = { type: "tick", node: "a@h", time: began + n * 100, aggregations, fired: n, cost: 0.1 };
+		ws.send(JSON.stringify({ type: "line", id, line }));
+		while (n - (ws.taken ?? 0) > 50 && ws.readyState === ws.OPEN)
+			await new Promise((resolve) => setTimeout(resolve, 2));
+	}
 }
 
 const normal = () => (Math.random() + Math.random() + Math.random() + Math.random() - 2) / 0.58;

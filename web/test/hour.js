@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of the tab after an hour's run, at speed: 36000 ticks of 32 keys, a heat map and a list.
+// The greatest of what it was, looked at once a second, and what is left after a collection.
 // node test/hour.js [BUCKETS A KEY]
 import { readFileSync } from "node:fs";
 import { chromium } from "playwright-core";
@@ -37,57 +38,21 @@ const resident = async () => {
 };
 console.log(`renderer before: ${(await resident()).toFixed(0)} MB`);
 
-await page.evaluate(async (width) => {
+await page.evaluate((width) => {
 	const app = globalThis.erltrace;
-	app.editor.set("/* paper */ x { @t[1] = lquantize(2, 0, 512, 2); @n[1] = count(); }");
+	app.editor.set(`/* hour ${width} */ x { @t[1] = lquantize(2, 0, 512, 2); @n[1] = count(); }`);
 	app.execute();
-	app.connection.send({ type: "stop", id: app.run.id });
-	const { id } = app.run;
-	await new Promise((resolve) => setTimeout(resolve, 500));
-	app.run.phase = "running";
-	const t0 = Date.now();
-	for (let n = 0; n < 36000; n++) {
-		const aggregations = [];
-		for (let k = 0; k < 32; k++) {
-			const buckets = [];
-			for (let b = 0; b < width; b++)
-				buckets.push({
-					lo: 2 * ((b + k * 5 + n) % 256),
-					hi: 2 * ((b + k * 5 + n) % 256) + 2,
-					count: 1 + ((b * n) % 50),
-				});
-			aggregations.push({
-				aggregation: "t",
-				function: "lquantize",
-				keys: [`k${k}`],
-				buckets,
-				normal: 1,
-			});
-			aggregations.push({
-				aggregation: "n",
-				function: "count",
-				keys: [`k${k}`],
-				value: n % 100,
-				normal: 1,
-			});
-		}
-		app.message({
-			type: "line",
-			id,
-			line: {
-				type: "tick",
-				node: "a@h",
-				time: t0 + n * 100,
-				aggregations,
-				fired: n,
-				cost: 0.1,
-			},
-		});
-		if (n % 100 === 0) await new Promise((resolve) => setTimeout(resolve, 0));
-	}
+	setInterval(() => app.connection.send({ type: "taken", ticks: app.run.ticks }), 4);
 }, width);
+let peak = 0;
+for (let over = false; !over; ) {
+	await page.waitForTimeout(1000);
+	peak = Math.max(peak, await resident());
+	over = await page.evaluate(() => globalThis.erltrace.run.phase === "ended");
+}
+const ticks = await page.evaluate(() => globalThis.erltrace.run.ticks);
+if (ticks !== 36000) throw new Error(`only ${ticks} ticks came`);
 const cdp = await page.context().newCDPSession(page);
-const peak = await resident();
 await cdp.send("HeapProfiler.collectGarbage");
 await page.waitForTimeout(1500);
 const bytes = await page.evaluate(() =>

@@ -11,6 +11,7 @@ import { buildTree, findAgain, frameTable, layout } from "../src/flame.js";
 import { duration, exact, guessUnit, keyText, number, percent, range, splitArgs } from "../src/format.js";
 import { Log } from "../src/log.js";
 import { Run } from "../src/model.js";
+import { offer } from "../src/probes.js";
 import { prototype, readWords } from "../words.js";
 
 const toCSV = (...args) => [...csvParts(...args)].join("");
@@ -262,4 +263,22 @@ test("nothing of the page makes HTML or code out of text", () => {
 			name,
 		);
 	}
+});
+
+test("probes are offered by interest: general ones, the node's, numbered ones last", () => {
+	const names = ["message-send", "gc_minor-end", "process-spawn", "function-entry", "function-entry"];
+	const found = ["erlang1:::user_trace-n3", "erlang1:lists:seq/2:function-entry"];
+	assert.deepEqual(offer("erlang*:", names, found), [
+		"erlang*:::function-entry",
+		"erlang*:::message-send",
+		"erlang*:::process-spawn",
+		"erlang*:::gc_minor-end",
+		found[1],
+		found[0],
+	]);
+	assert.deepEqual(offer("erlang*:::spawn", names, []), ["erlang*:::process-spawn"]);
+	assert.deepEqual(offer("erlang*:lists:", names, found), [found[1], found[0]]);
+	const known = readWords().filter((w) => w.kind === "probe").map((w) => w.name);
+	assert.ok(known.includes("process-spawn") && known.includes("function-return"));
+	assert.ok(!known.includes("efile_drv-entry"));
 });

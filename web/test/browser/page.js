@@ -335,8 +335,18 @@ const steps = {
 		await ready(page);
 		await page.evaluate(() => globalThis.erltrace.editor.set(""));
 		await page.locator(".cm-content").click();
-		await page.keyboard.type("erlang*:demo_exact:lea");
-		await page.locator(".cm-tooltip-autocomplete").getByText("leaf/1").first().waitFor();
+		const list = page.locator(".cm-tooltip-autocomplete");
+		await page.keyboard.type("spawn");
+		await list.getByText("erlang*:::process-spawn").first().waitFor();
+		ok("of what a clause begins with", true);
+		await page.keyboard.press("Escape");
+		await page.evaluate(() => globalThis.erltrace.editor.set(""));
+		await page.locator(".cm-content").click();
+		await page.keyboard.type("erlang*:");
+		await list.getByText("erlang*:::function-entry").first().waitFor();
+		is("the common ones first", await list.locator("li").first().innerText(), "erlang*:::function-entry");
+		await page.keyboard.type("demo_exact:lea");
+		await list.getByText("leaf/1").first().waitFor();
 		ok("from the node's probes", true);
 		return page;
 	},

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which probes the editor offers, and in which order: what people look for first, then what the node
+// has that fits, and last the thousand numbered probes that wait for dtrace:pn().
+
+// The order of interest; others follow as the table of probes has them.
+const FIRST = [
+	"function-entry",
+	"function-return",
+	"message-send",
+	"message-queued",
+	"process-spawn",
+	"process-exit",
+	"process-scheduled",
+	"process-unscheduled",
+	"gc_minor-start",
+	"gc_major-start",
+];
+
+const numbered = (probe) => /:user_trace-n\d+$/.test(probe);
+
+// Names of probes by interest.
+export function byInterest(names) {
+	const place = (n) => (FIRST.includes(n) ? FIRST.indexOf(n) : FIRST.length);
+	return [...new Set(names)].sort((a, b) => place(a) - place(b));
+}
+
+// What to offer for `text`: `names` are those that a provider has, `found` what the node answered.
+export function offer(text, names, found) {
+	// The provider and perhaps the beginning of a name: of all modules and functions.
+	const wide = /^(erlang[\d*]*):(?:$|::?$|::([\w-]*)$)/.exec(text);
+	const general = wide
+		? byInterest(names)
+				.filter((n) => n.includes(wide[2] ?? ""))
+				.map((n) => `${wide[1]}:::${n}`)
+		: [];
+	const rest = found.filter((p) => !numbered(p));
+	return [...new Set([...general, ...rest, ...found.filter(numbered)])];
+}
