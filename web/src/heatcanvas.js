@@ -10,6 +10,20 @@ const LEFT = 68,
 	TOP = 8,
 	BOTTOM = 24;
 const FONT = "11px system-ui, sans-serif";
+const LABEL = 24; // pixels from one label of the y axis to the next, at least
+const EVERY = [1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 50, 64, 100, 128, 200, 256, 500, 512];
+
+// The edge below a row; of the row after the last, the one above that.
+const edgeOf = (buckets, r) => (r < buckets.length ? buckets[r].lo : buckets[r - 1].hi);
+
+// 0: a power of ten; 1: five of them; 2: some of them; 3: anything else.
+function roundness(x) {
+	if (!x) return 0;
+	const first = Number(Math.abs(x).toExponential(5).split("e")[0]);
+	if (first === 1) return 0;
+	if (first === 5) return 1;
+	return Number.isInteger(first) ? 2 : 3;
+}
 
 export class HeatCanvas {
 	constructor(app, dist, canvas) {
@@ -215,28 +229,14 @@ export class HeatCanvas {
 
 	yAxis(ink) {
 		const { plot, map, look } = this;
-		const [a, z] = this.rowRange();
-		const rowHeight = plot.h / (z - a);
-		const every =
-			[
-				1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 50, 64, 100, 128, 200, 256, 500,
-				512,
-			].find((n) => n * rowHeight >= 26) ?? 1024;
 		ink.font = FONT;
 		ink.textAlign = "right";
 		ink.textBaseline = "middle";
 		ink.fillStyle = theme.colour("ink-2");
 		ink.strokeStyle = theme.colour("line");
 		ink.lineWidth = 1;
-		// Count from the first edge that is a number, so that labels stay round.
-		const zero = Math.max(
-			0,
-			map.buckets.findIndex((b) => b.lo !== null),
-		);
-		for (let r = a; r <= z; r++) {
-			if ((r - zero) % every || r < zero) continue;
-			const edge = r < map.rows ? map.buckets[r].lo : map.buckets[r - 1].hi;
-			if (edge === null) continue;
+		for (const r of this.yLabels()) {
+			const edge = edgeOf(map.buckets, r);
 			const y = Math.round(this.yOf(r)) + 0.5;
 			ink.beginPath();
 			ink.moveTo(plot.x - 4, y);
@@ -248,6 +248,31 @@ export class HeatCanvas {
 				Math.min(y, plot.y + plot.h - 1),
 			);
 		}
+	}
+
+	// The edges that are named, as rows: every so many; of an llquantize, whose steps change, those
+	// that are round, as far as there is room.
+	yLabels() {
+		const { plot, map, dist } = this;
+		const [a, z] = this.rowRange();
+		const rowHeight = plot.h / (z - a);
+		const edge = (r) => edgeOf(map.buckets, r);
+		const rows = [];
+		for (let r = a; r <= z; r++) if (edge(r) !== null) rows.push(r);
+		if (dist.fn === "llquantize") {
+			const taken = [];
+			for (const wanted of [0, 1, 2, 3])
+				for (const r of rows)
+					if (
+						roundness(edge(r)) === wanted &&
+						taken.every((t) => Math.abs(t - r) * rowHeight >= LABEL)
+					)
+						taken.push(r);
+			return taken;
+		}
+		const every = EVERY.find((n) => n * rowHeight >= LABEL) ?? 1024;
+		// From the first edge that is a number on, so that labels stay round.
+		return rows.filter((r) => (r - (map.buckets[0].lo === null ? 1 : 0)) % every === 0);
 	}
 
 	xAxis(ink) {

@@ -4,19 +4,18 @@
 import { mkdirSync } from "node:fs";
 import { launch, open, ready, run } from "./drive.js";
 
-const HEAT = `/* How long do the steps of an order take? */
-erlang*:demo_order::function-entry
+const HEAT = `/* Who sorts, and how long does it take? */
+erlang*:lists:sort/1:function-entry
 {
-	self->at[copyinstr(arg1)] = timestamp;
+	self->at = vtimestamp;
 }
 
-erlang*:demo_order::function-return
-/self->at[copyinstr(arg1)]/
+erlang*:lists:sort/1:function-return
+/self->at/
 {
-	@time[copyinstr(arg1)] = llquantize(
-	    timestamp - self->at[copyinstr(arg1)],
-	    10, 2, 6, 20);
-	self->at[copyinstr(arg1)] = 0;
+	@time[erlname] = llquantize(
+	    vtimestamp - self->at, 10, 3, 6, 20);
+	self->at = 0;
 }
 `;
 const LIST = `/* Which functions are called most, and how
@@ -44,12 +43,12 @@ erlang*:::message-send
 
 const scenes = {
 	async heatmap(page, shoot) {
-		await run(page, HEAT, { ticks: 310 });
-		// few orders a tick: the 99th percentile is the slowest of them
+		await page.evaluate(() => globalThis.erltrace.setWindow(60));
+		await run(page, HEAT, { ticks: 615 });
 		await page.locator(".heat").getByRole("button", { name: "p99" }).click();
-		await page.locator(".heat").getByRole("button", { name: "p90" }).click();
+		await page.locator(".heat").getByLabel("Line at").fill("1000000");
 		const box = await page.locator(".heat canvas").boundingBox();
-		await page.mouse.move(box.x + box.width * 0.42, box.y + box.height * 0.55);
+		await page.mouse.move(box.x + box.width * 0.3, box.y + box.height * 0.62);
 		await page.locator(".heat .tip").waitFor();
 		await shoot("heatmap-light");
 		await page.mouse.move(10, 600);
@@ -89,6 +88,7 @@ for (const [name, scene] of Object.entries(scenes)) {
 		colorScheme: "light",
 	});
 	await ready(page);
+	page.setDefaultTimeout(240000); // pictures of a minute, on a machine that has other work too
 	await page.evaluate(() => globalThis.erltrace.setWindow(30));
 	await scene(page, async (file) => {
 		// two frames: what was asked for is drawn
