@@ -50,6 +50,7 @@ export class App {
 		this.hz = Number(load("erltrace.hz")) || 10;
 		this.window = Number(load("erltrace.window")) || 60;
 		this.run = null;
+		this.kept = null; // an earlier run, shown beside this one
 		this.nextId = 1;
 		this.paused = null; // a slot: what came later is not shown
 		this.range = null; // {from, to}: slots zoomed to
@@ -256,7 +257,11 @@ export class App {
 
 	execute() {
 		if (this.link !== "up") return;
-		if (this.running) this.connection.send({ type: "stop", id: this.run.id });
+		if (this.running) {
+			this.connection.send({ type: "stop", id: this.run.id });
+			if (this.kept === this.run)
+				this.run.finish({ reason: "stopped", code: null, message: "" });
+		}
 		const script = this.editor ? this.editor.text() : this.text;
 		const limit = this.hello?.limits?.script;
 		const size = new TextEncoder().encode(script).length;
@@ -303,6 +308,36 @@ export class App {
 		this.paused = this.paused === null ? this.run.lastSlot : null;
 		this.changed();
 		this.paint();
+	}
+
+	// Holds on to the run for comparing: the next ones are shown beside it. Again: lets it go.
+	keep() {
+		if (this.kept) this.kept = null;
+		else if (this.run?.lastSlot >= 0) this.kept = this.run;
+		this.changed();
+		this.paint();
+	}
+
+	// The state as views of the run that is kept are to see it: over, with a zoom of its own.
+	get forKept() {
+		if (this.past?.run === this.kept) return this.past;
+		const { kept } = this;
+		const past = Object.create(this, {
+			run: { value: kept },
+			paused: { value: kept.lastSlot },
+			range: { value: null, writable: true },
+			onlyNode: { value: TOGETHER },
+			nodeShown: { value: () => true },
+			paint: { value: () => this.paint() },
+			zoom: {
+				value: (range) => {
+					past.range = range;
+					this.changed();
+					this.paint();
+				},
+			},
+		});
+		return (this.past = past);
 	}
 
 	// The same state as views of one node are to see it.

@@ -9,6 +9,7 @@ export const KEYS = [
 	["Ctrl-Enter", "run the script"],
 	["Esc", "stop the script; in a menu: close it"],
 	["Space", "pause and go on: what comes is still recorded"],
+	["k", "keep the run beside the next one; again: let it go"],
 	["0", "back to live, all of the picture"],
 	["1 … 5", "show the last 30 s, 1, 2, 5, 10 minutes"],
 	["e", "show or hide the editor"],
@@ -50,7 +51,8 @@ export function listenKeys(app) {
 			app.side = !app.side;
 			app.changed();
 			app.paint();
-		} else if (e.key === "d") theme.next();
+		} else if (e.key === "k") app.keep();
+		else if (e.key === "d") theme.next();
 		else if (e.key === "/") app.editor?.focus();
 		else if (e.key === "0") {
 			app.paused = null;

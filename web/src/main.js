@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page. Files, from the wire to the screen:
-//	connection.js	log in, web socket		model.js	a run: its lines become aggregations
+//	connection.js	log in, web socket		wire.js		messages as objects, buckets as numbers
+//	model.js	a run: its lines become aggregations
 //	history.js	600 s of slots in bytes		buckets.js	edges, rows, percentiles
 //	app.js		state and actions		format.js	numbers, units, keys as text
 //	heatmap.js	cells and pixels		heatcanvas.js	axes, lines		heatview.js	controls, keys
 //	colour.js	ramps and scales		list.js, flame.js, log.js and their views
-//	editor.js	CodeMirror with d_language.js	banner, nodes, library, keys, theme, menu, card, export
+//	editor.js	CodeMirror with d_language.js	probes.js	what is offered while one types
+//	banner, nodes, library, keys, theme, menu, card, export
 import { html } from "htm/preact";
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -14,6 +16,7 @@ import { Banner } from "./banner.js";
 import { Still } from "./card.js";
 import { createEditor } from "./editor.js";
 import { FlameView } from "./flameview.js";
+import { clock } from "./format.js";
 import { HeatView, heatDepends } from "./heatview.js";
 import { Help, listenKeys } from "./keys.js";
 import { Library } from "./library.js";
@@ -76,6 +79,9 @@ function Header({ app }) {
 				aria-pressed=${paused !== null} onClick=${() => app.pause()}
 				title="Hold the picture; the script goes on (Space)">
 					${paused === null ? "Pause" : "Go on"}</button>
+			<button class="keep" disabled=${!app.kept && !(run?.lastSlot >= 0)}
+				aria-pressed=${app.kept !== null} onClick=${() => app.keep()}
+				title="Keep this run: the next one is shown beside it (k)">Keep</button>
 		</div>
 		<span class="grow"></span>
 		${
@@ -183,9 +189,26 @@ function Views({ app }) {
 				<span class="dim">${e.doing}</span>` : ""}</p>`,
 		)}</div>`;
 	}
+	if (!app.kept || app.kept === run) return html`<div class="cards"><${RunViews} app=${app} /></div>`;
+	return html`<div class="cards pair">
+		<section aria-label="Run that is kept"><${RunTitle} run=${app.kept} name="Kept" />
+			<${RunViews} app=${app.forKept} /></section>
+		<section aria-label="This run"><${RunTitle} run=${run} name="This run" />
+			<${RunViews} app=${app} /></section>
+	</div>`;
+}
+
+function RunTitle({ run, name }) {
+	const nodes = run.nodeNames.join(", ");
+	return html`<h2 class="which">${name}<span>${clock(run.startedAt)}${nodes && ` · ${nodes}`}</span></h2>`;
+}
+
+// All views of a run.
+function RunViews({ app }) {
+	const { run } = app;
 	const views = run.views();
 	const log = run.log.count > 0;
-	return html`<div class="cards">
+	return html`
 		${app.link !== "up" && html`<p class="strip bad" role="alert">
 			${app.linkMessage}</p>`}
 		${views.flatMap((v) => {
@@ -202,8 +225,7 @@ function Views({ app }) {
 			html`<div class="empty"><h2>
 				${run.phase === "ended" ? "Nothing to show" : "Waiting for data"}</h2>
 			<p>${run.phase === "ended" ? run.end.message || "The script ended without output." : "The script runs; what it finds comes here."}</p></div>`
-		}
-	</div>`;
+		}`;
 }
 
 startTheme();

@@ -235,6 +235,26 @@ const steps = {
 		return page;
 	},
 
+	async "a run that is kept is beside the next one"() {
+		const page = await open();
+		await start(page, HEAT, 20);
+		await page.locator("h1").click();
+		await page.keyboard.press("k");
+		assert.equal(await page.locator(".heat").count(), 1);
+		await start(page, HEAT, 20);
+		assert.equal(await page.locator(".pair .heat").count(), 2);
+		const kept = await page.evaluate(() => globalThis.erltrace.kept.lastSlot);
+		await page.waitForFunction(
+			(n) => globalThis.erltrace.run.lastSlot > n + 5,
+			await page.evaluate(() => globalThis.erltrace.run.lastSlot),
+		);
+		assert.equal(await page.evaluate(() => globalThis.erltrace.kept.lastSlot), kept);
+		if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/kept.png` });
+		await page.getByRole("button", { name: "Keep", exact: true }).click();
+		assert.equal(await page.locator(".heat").count(), 1);
+		return page;
+	},
+
 	async "keys: help, theme, window, editor"() {
 		const page = await open();
 		await start(page, HEAT);

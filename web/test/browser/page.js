@@ -316,6 +316,33 @@ const steps = {
 		return page;
 	},
 
+	async "two runs side by side"() {
+		const page = await open(browser, URL);
+		await run(page, WORDS, { nodes: ["page_demo"] });
+		await demo.ask("demo_exact:sends(11, 206).");
+		await hasTotal(page, "206", 11);
+		await page.getByRole("button", { name: "Keep", exact: true }).click();
+		await run(page, `${WORDS} `, { nodes: ["page_demo"] });
+		await demo.ask("demo_exact:sends(5, 206).");
+		await hasTotal(page, "206", 5);
+		is("two heat maps", await page.locator(".pair .heat").count(), 2);
+		const sums = () =>
+			page.locator(".heat").evaluateAll((list) =>
+				list.map((h) => /: ([\d\s]+) values/.exec(h.querySelector("caption")?.textContent)?.[1].trim()),
+			);
+		for (const i of [0, 1])
+			await page
+				.locator(".heat")
+				.nth(i)
+				.getByRole("button", { name: "table", exact: true })
+				.click();
+		await page.locator(".heat").nth(1).locator("caption", { hasText: ": 5 values" }).waitFor();
+		is("each has its own", await sums(), ["11", "5"]);
+		await page.getByRole("button", { name: "Keep", exact: true }).click();
+		is("let go", await page.locator(".heat").count(), 1);
+		return page;
+	},
+
 	async "text is text"() {
 		const page = await open(browser, URL);
 		await run(
