@@ -21,7 +21,8 @@
 #   make manual     the tables of man/erltrace.1 made anew, after a change of options or tags
 #   make clean
 #
-# demo and test install what they miss from Debian's packages, and say what (NO_DEPS=1: do not).
+# demo and test install what they miss from Debian's packages, and say what (NO_DEPS=1: do not;
+# WEB=: nothing for the live page, which is then left out).
 # Variables: CC (gcc, clang), WERROR=1, O=DIR (put build/, bin/ and lib/ there), V=1 (show
 # commands).
 #
@@ -89,7 +90,8 @@ CLI_SRC += $(sort $(wildcard c_src/web/*.c))
 WEB_CFLAGS := -DHAVE_WEB $(shell pkg-config --cflags libwebsockets jansson libcrypto)
 WEB_LIB := $(shell pkg-config --libs libwebsockets jansson libcrypto)
 endif
-TEST_SRC := $(filter-out test/fuzz_% test/probe_drv.c,$(sort $(wildcard test/*.c)))
+TEST_SRC := $(filter-out test/fuzz_% test/probe_drv.c $(if $(WEB),,test/web_%), \
+	$(sort $(wildcard test/*.c)))
 FUZZ_SRC := $(sort $(wildcard test/fuzz_*.c))
 BENCH_SRC := $(filter-out bench/null_%,$(sort $(wildcard bench/*.c)))
 D_LIBS := $(BUILD)/erlang.d $(sort $(wildcard c_src/d/lib/*.d))
@@ -197,7 +199,7 @@ $(BUILD)/erltrace.pc: erltrace.pc.in include/erltrace.h Makefile
 # Programs of test/ and bench/ use the library's inside, so they link with the archive.
 $(TESTS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(STATIC)
 	$(call say,LINK,$@)
-	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^
+	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIB)
 
 $(SAN)/liberltrace.a: $(SAN_LIB_OBJ)
 	$(call say,AR,$@)
@@ -211,7 +213,9 @@ $(SAN)/bin/erltrace: $(SAN_CLI_OBJ) $(SAN)/liberltrace.a
 
 $(SAN_TESTS): $(SAN)/%: $(SAN)/%.o $(SAN)/liberltrace.a
 	$(call say,LINK,$@)
-	$(Q)$(CLANG) $(SANITIZE) -pthread -o $@ $^
+	$(Q)$(CLANG) $(SANITIZE) -pthread -o $@ $^ $(TEST_LIB)
+
+$(BUILD)/test/web_auth_test $(SAN)/test/web_auth_test: TEST_LIB := $(WEB_LIB)
 
 $(FUZZERS): $(SAN)/%: $(SAN)/%.o $(SAN)/liberltrace.a
 	$(call say,LINK,$@)
@@ -246,9 +250,10 @@ deps-demo:
 
 # The live page's files (make page), where npm is to make them.
 .PHONY: web no-page
-web: $(if $(and $(wildcard web/package.json),$(shell command -v npm 2>/dev/null)),page,no-page)
+web: $(if $(and $(WEB),$(shell command -v npm 2>/dev/null)),page,no-page)
 no-page:
-	@echo 'erltrace: no npm here: the live page (erltrace web) is not built'
+	@echo 'erltrace: the live page (erltrace web) is not built:' \
+		$(if $(WEB),'no npm here','without libwebsockets and jansson (or told so: WEB=)')
 
 demo: deps-demo
 	@$(MAKE) --no-print-directory -j"$$(nproc)" all web
@@ -349,7 +354,10 @@ NPM_QUIET := --ignore-scripts --no-audit --no-fund --loglevel=error
 page: $(PAGE)
 $(PAGE): $(wildcard web/src/*) $(addprefix web/,build.js words.js package-lock.json) \
 		c_src/d/builtins.def c_src/options.def
-	cd web && npm ci $(NPM_QUIET) >/dev/null && npm run --silent build
+	@cd web && npm ci $(NPM_QUIET) >/dev/null && npm run --silent build || { \
+		echo 'erltrace: the live page could not be built: npm ci in web/ needs the registry of npm' \
+			'(a network, or a mirror: npm config set registry URL). Without the page: make ...' \
+			'WEB=' >&2; exit 1; }
 	@touch $@
 
 test-page: page
@@ -396,7 +404,8 @@ NODE_OBJ := $(filter %/cli/node.o %/cli/node_run.o %/web/nodes.o $(BUILD)/c_src/
 $(NODE_OBJ): CPPFLAGS += -DHAVE_EI -D_REENTRANT -I$(EI)/include \
 	-DERLTRACE_LIBDIR='"$(LIBDIR)/erltrace"'
 endif
-$(filter %/cli/main.o $(BUILD)/c_src/web/% $(SAN)/c_src/web/%,$(CLI_OBJ) $(SAN_CLI_OBJ)): \
+$(filter %/cli/main.o $(BUILD)/c_src/web/% $(SAN)/c_src/web/%,$(CLI_OBJ) $(SAN_CLI_OBJ)) \
+		$(BUILD)/test/web_auth_test.o $(SAN)/test/web_auth_test.o: \
 	CPPFLAGS += $(WEB_CFLAGS) -DERLTRACE_SHARE='"$(PREFIX)/share/erltrace"'
 
 # beam/erlang.c has the list of providers that holds in a node.

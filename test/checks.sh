@@ -68,7 +68,7 @@ holds() { # file, extended regular expression
 		sleep 0.025
 	done
 	echo "$1 holds:"
-	cat "$1"
+	cut -c 1-500 "$1" | tail -n 100
 	return 1
 }
 

@@ -5,14 +5,19 @@
 # standard output; the first one is the status of the answer. Ends at the end of input, or when the
 # server closes: then the last line is "closed CODE".
 #
-#	web_client.py HOST PORT [Header: value]...     $WEB_CLIENT=deaf: reads nothing after the first
+#	web_client.py HOST PORT [Header: value]...
+#
+# $WEB_CLIENT=deaf: reads nothing after the first; slow: 400 KB a second at most. The line "!cut"
+# cuts the cable: from then on nothing that the other side sends arrives, nor is it told so.
 
 import base64
+import ctypes
 import os
 import select
 import socket
 import struct
 import sys
+import time
 
 
 def main():
@@ -23,9 +28,9 @@ def main():
     for line in sys.argv[3:]:
         name, value = line.split(": ", 1)
         headers[name] = value
-    deaf = os.environ.get("WEB_CLIENT") == "deaf"
+    how = os.environ.get("WEB_CLIENT")
     s = socket.socket()
-    if deaf:
+    if how:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     s.connect((host, port))
     head = "GET /ws HTTP/1.1\r\n" + "".join(f"{n}: {v}\r\n" for n, v in headers.items() if v)
@@ -40,7 +45,16 @@ def main():
     print(head.split(b" ")[1].decode() if b" " in head else "closed", flush=True)
     if b" 101 " not in head:
         return
-    serve(s, got, deaf)
+    serve(s, got, how)
+
+
+def cut(s):
+    """A filter that lets no packet in; the kernel acknowledges none either."""
+    code = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0))
+    program = struct.pack("HP", 1, ctypes.addressof(code))
+    s.setsockopt(socket.SOL_SOCKET, 26, program)  # SO_ATTACH_FILTER
+    print("cut", flush=True)
+    time.sleep(600)
 
 
 def frame(opcode, data):
@@ -71,7 +85,7 @@ def take(got):
     return got[0] & 0x0f, got[0] & 0x80, got[at:at + n], got[at + n:]
 
 
-def serve(s, got, deaf):
+def serve(s, got, how):
     text, typed = b"", b""
     while True:
         while (f := take(got)) is not None:
@@ -88,9 +102,11 @@ def serve(s, got, deaf):
                     sys.stdout.buffer.write(text + b"\n")
                     sys.stdout.flush()
                     text = b""
-        ready, _, _ = select.select([sys.stdin] + ([] if deaf else [s]), [], [])
+        ready, _, _ = select.select([sys.stdin] + ([] if how == "deaf" else [s]), [], [])
         if s in ready:
-            more = s.recv(1 << 20)
+            if how == "slow":
+                time.sleep(0.05)
+            more = s.recv(20000 if how == "slow" else 1 << 20)
             if not more:
                 print("closed 0", flush=True)
                 return
@@ -101,6 +117,8 @@ def serve(s, got, deaf):
                 return
             *lines, typed = (typed + more).split(b"\n")
             for line in lines:
+                if line == b"!cut":
+                    cut(s)
                 s.sendall(frame(1, line))
 
 

@@ -2,23 +2,32 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Installs what `make demo` or `make test` needs and this machine lacks, from Debian's packages,
-# as root or by sudo, and says what. Nothing missing: nothing is said or done.
+# as root or by sudo, and says what. Nothing missing: nothing is said or done. What only the live
+# page needs may fail to come: that is said, and the rest goes on without it.
 #
-#	tools/install-deps.sh demo|test
+#	tools/install-deps.sh demo|test     with WEB= (empty): nothing that only the live page needs
 
 set -u
 
-need=()
+need=() page=() # packages: without them nothing; without them no live page
 want() { # package, then a command that succeeds if it is there
 	local package=$1
 	shift
 	"$@" >/dev/null 2>&1 || need+=("$package")
 }
 
+want_page() { # the same, for the live page
+	local package=$1
+	shift
+	[[ -z ${WEB-yes} ]] || "$@" >/dev/null 2>&1 || page+=("$package")
+}
+
 has_fuzzer() { # clang's run-time libraries: the sanitizers and libFuzzer
 	local lib
 	lib=$(clang -print-file-name="libclang_rt.fuzzer-$(uname -m).a") && [[ -e $lib ]]
 }
+
+has_browser() { command -v "${CHROMIUM:-chromium}"; }
 
 # Erlang's packages: where erl is another's than Debian's, those are not mixed in.
 erlang=1
@@ -30,12 +39,14 @@ want_otp() { # package, a file that it brings, below /usr/lib/erlang (a pattern)
 want gcc command -v "${CC:-gcc}"
 want libc6-dev test -e /usr/include/stdio.h
 want pkg-config command -v pkg-config
-want libwebsockets-dev test -e /usr/include/libwebsockets.h
-want libjansson-dev test -e /usr/include/jansson.h
-want libcap-dev test -e /usr/include/sys/capability.h # libwebsockets' header needs it
 want_otp erlang-base bin/erl
 want_otp erlang-dev usr/include/erl_nif.h
 want_otp erlang-runtime-tools 'lib/runtime_tools-*/ebin/dyntrace.beam'
+want_page libwebsockets-dev test -e /usr/include/libwebsockets.h
+want_page libjansson-dev test -e /usr/include/jansson.h
+want_page libcap-dev test -e /usr/include/sys/capability.h # libwebsockets' header needs it
+want_page libssl-dev pkg-config --exists libcrypto
+want_page npm command -v npm # and with it nodejs
 if [[ ${1-} == test ]]; then
 	want_otp erlang-eunit 'lib/eunit-*/ebin/eunit.beam'
 	want_otp erlang-common-test 'lib/common_test-*/ebin/ct.beam'
@@ -54,38 +65,66 @@ if [[ ${1-} == test ]]; then
 	want curl command -v curl
 	want python3 command -v python3
 	want binutils command -v objdump
+	want procps command -v ps
+	want_page chromium has_browser
+	want_page openssl command -v openssl
 fi
 
-((${#need[@]})) || exit 0
+((${#need[@]} + ${#page[@]})) || exit 0
 
-if ! command -v apt-get >/dev/null; then
-	echo "erltrace: please install what these Debian packages hold: ${need[*]}" >&2
-	exit 1
-fi
+# What to do by hand; without the page's packages it goes on.
+by_hand() { # what is in the way
+	echo "erltrace: $1: please install ${need[*]} ${page[*]}" >&2
+	((${#need[@]})) && exit 1
+	echo 'erltrace: these are for the live page: without them some of it is left out' >&2
+	exit 0
+}
+
+command -v apt-get >/dev/null || by_hand 'no apt-get here (these are the names of Debian'\''s packages)'
 root=()
 if ((EUID != 0)); then
-	if ! command -v sudo >/dev/null; then
-		echo "erltrace: not root and no sudo; please install: ${need[*]}" >&2
-		exit 1
-	fi
+	command -v sudo >/dev/null || by_hand 'not root and no sudo'
 	root=(sudo)
 fi
 
 install() {
 	"${root[@]}" env DEBIAN_FRONTEND=noninteractive \
-		apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+		apt-get install -y -qq --no-install-recommends "$@"
 }
 
-echo "erltrace: installing Debian packages: ${need[*]}"
-install "${need[@]}" && exit 0
-"${root[@]}" apt-get update -qq # an old list of packages is the usual reason
-install "${need[@]}" && exit 0
+# The first try says nothing when it fails: an old list of packages is the usual reason, so there
+# is a second one, with a new list.
+updated=''
+fetch() { # packages
+	install "$@" >/dev/null 2>&1 && return
+	[[ -n $updated ]] || "${root[@]}" apt-get update -qq
+	updated=1
+	install "$@" >/dev/null
+}
 
-# Some releases have the run-time libraries only by their version.
-for i in "${!need[@]}"; do
-	[[ ${need[i]} == libclang-rt-dev ]] && unset 'need[i]'
+# Some releases have clang's run-time libraries only by its version.
+fetch_fuzzer() {
+	has_fuzzer || fetch "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
+}
+
+fetch_need() {
+	local v=() p
+	fetch "${need[@]}" && return
+	for p in "${need[@]}"; do
+		[[ $p == libclang-rt-dev ]] || v+=("$p")
+	done
+	((${#v[@]} < ${#need[@]})) && { ((${#v[@]} == 0)) || fetch "${v[@]}"; } && fetch_fuzzer
+}
+
+if ((${#need[@]})); then
+	echo "erltrace: installing Debian packages: ${need[*]}"
+	fetch_need || exit 1
+fi
+((${#page[@]})) || exit 0
+echo "erltrace: installing Debian packages, for the live page: ${page[*]}" \
+	'(go without: make ... WEB=)'
+fetch "${page[@]}" && exit 0
+for p in "${page[@]}"; do # then one by one: what can be had
+	fetch "$p" || echo "erltrace: no package $p to be had: what needs it of the live page is left out"
 done
-((${#need[@]} == 0)) || install "${need[@]}" || exit 1
-has_fuzzer && exit 0
-version=$(clang -dumpversion | cut -d. -f1)
-install "libclang-rt-$version-dev"
+exit 0

@@ -58,6 +58,8 @@ static int read_token(struct web *w, int fd)
 		return bad_file(file, strerror(errno));
 	if (!S_ISREG(st.st_mode) || (st.st_mode & 077) != 0)
 		return bad_file(file, "others can read it: chmod 600");
+	if (st.st_uid != geteuid() && st.st_uid != 0)
+		return bad_file(file, "it belongs to somebody else, who knows it then");
 	n = read(fd, w->token_text, sizeof(w->token_text) - 1);
 	if (n < 0)
 		return bad_file(file, strerror(errno));
@@ -86,7 +88,7 @@ int web_token(struct web *w)
 	int fd = -1, rc = 0;
 
 	if (w->o.token_file != NULL)
-		fd = open(w->o.token_file, O_RDONLY | O_CLOEXEC);
+		fd = open(w->o.token_file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 && w->o.token_file != NULL && errno != ENOENT)
 		return bad_file(w->o.token_file, strerror(errno));
 	if (fd >= 0) {
@@ -149,22 +151,23 @@ struct web_user *web_login(struct web *w, char cookie[WEB_HEX])
 	return u;
 }
 
-/* All users are compared, so that time does not tell which one it was. */
+/* All users are compared, without a branch, so that time does not tell which one it was. */
 static struct web_user *user_by(struct web *w, const char *value, size_t len)
 {
-	struct web_user *found = NULL;
 	uint8_t digest[WEB_DIGEST];
+	unsigned at = 0; /* its place, from 1 */
 
 	web_digest(value, len, digest);
-	for (int i = 0; i < WEB_MAX_USERS; i++) {
-		struct web_user *u = &w->users[i];
+	for (unsigned i = 0; i < WEB_MAX_USERS; i++) {
+		const struct web_user *u = &w->users[i];
+		unsigned same = (CRYPTO_memcmp(digest, u->digest, WEB_DIGEST) == 0) & (u->number != 0);
 
-		if (CRYPTO_memcmp(digest, u->digest, WEB_DIGEST) == 0 && u->number != 0)
-			found = u;
+		at |= -same & (i + 1);
 	}
-	if (found != NULL)
-		found->at = web_ms();
-	return found;
+	if (at == 0)
+		return NULL;
+	w->users[at - 1].at = web_ms();
+	return &w->users[at - 1];
 }
 
 struct web_user *web_user_of(struct web *w, const char *cookies)

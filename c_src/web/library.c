@@ -9,8 +9,10 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { MAX_FILE = 8 << 20, MAX_SCRIPTS = 200 };
 
@@ -18,19 +20,23 @@ static char *read_file(const char *folder, const char *name, size_t max, size_t 
 {
 	char path[4096 + 260], *text = NULL;
 	struct stat st;
-	FILE *f;
+	ssize_t n = 0;
+	int fd;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	f = fopen(path, "re");
-	if (f == NULL)
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not keep us waiting */
+	if (fd < 0)
 		return NULL;
-	if (fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) && (size_t)st.st_size <= max)
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (size_t)st.st_size <= max)
 		text = malloc((size_t)st.st_size + 1);
-	if (text != NULL) {
-		*len = fread(text, 1, (size_t)st.st_size, f);
-		text[*len] = '\0';
+	for (*len = 0; text != NULL && *len < (size_t)st.st_size; *len += (size_t)n) {
+		n = read(fd, text + *len, (size_t)st.st_size - *len);
+		if (n <= 0)
+			break;
 	}
-	fclose(f);
+	if (text != NULL)
+		text[*len] = '\0';
+	close(fd);
 	return text;
 }
 
@@ -67,6 +73,7 @@ static void title_of(const char *name, const char *text, char *title, size_t siz
 		title[len++] = ' ';
 	}
 	title[len] = '\0';
+	web_plain(title, len); /* cut, maybe within a character */
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -83,6 +90,7 @@ json_t *web_library(const char *folder)
 {
 	json_t *all = json_array();
 	struct dirent **v = NULL;
+	size_t sum = 0;
 	int n = folder[0] != '\0' ? scandir(folder, &v, is_script, by_name) : 0;
 
 	for (int i = 0; i < n; i++) {
@@ -92,7 +100,8 @@ json_t *web_library(const char *folder)
 				     ? read_file(folder, v[i]->d_name, WEB_MAX_SCRIPT, &len)
 				     : NULL;
 
-		if (text != NULL) {
+		if (text != NULL && (sum += len) <= WEB_MAX_LIBRARY) {
+			web_plain(text, len);
 			title_of(v[i]->d_name, text, title, sizeof(title));
 			snprintf(name, sizeof(name), "%s", v[i]->d_name);
 			name[strlen(name) - 2] = '\0';

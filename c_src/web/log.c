@@ -2,7 +2,9 @@
 /* What is said: the audit log, a line a login and two a run; messages for who started us; time. */
 #include "web.h"
 
+#include <errno.h>
 #include <stdarg.h>
+#include <string.h>
 #include <time.h>
 
 int64_t web_ms(void)
@@ -32,6 +34,37 @@ bool web_allowed(struct web_rate *r)
 	return true;
 }
 
+/* Bytes of the character that begins there; 0: none does. */
+static size_t utf8_len(const unsigned char *p, size_t left)
+{
+	size_t n = 0;
+
+	if (p[0] < 0x80)
+		n = 1;
+	else if (p[0] >= 0xc2 && p[0] < 0xf5)
+		n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+	if (n > left)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+		(p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0; /* too long, a half of a pair, or beyond the last */
+	return n;
+}
+
+void web_plain(char *text, size_t len)
+{
+	for (size_t i = 0, n; i < len; i += n) {
+		n = utf8_len((unsigned char *)text + i, len - i);
+		if (n == 0 || text[i] == '\0') {
+			text[i] = '?';
+			n = 1;
+		}
+	}
+}
+
 void web_say(const char *fmt, ...)
 {
 	va_list ap;
@@ -57,5 +90,10 @@ void web_log(struct web *w, const char *fmt, ...)
 	vfprintf(w->log, fmt, ap);
 	va_end(ap);
 	fputc('\n', w->log);
-	fflush(w->log);
+	if (fflush(w->log) == 0) {
+		w->log_fails = false;
+	} else if (!w->log_fails) { /* said once */
+		web_say("the log cannot be written: %s", strerror(errno));
+		w->log_fails = true;
+	}
 }

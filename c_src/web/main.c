@@ -209,6 +209,7 @@ int web_main(int argc, char **argv)
 {
 	struct web w = {.o = {.port = WEB_PORT, .bind = "127.0.0.1", .run_seconds = WEB_RUN_SECONDS},
 		.logins = {.n = WEB_LOGINS, .each_ms = 6000},
+		.compiles = {.n = WEB_ALL_COMPILES, .each_ms = 500},
 		.children = -1};
 	bool list = false;
 	int status = options(&w.o, argc, argv, &list);
@@ -225,7 +226,7 @@ int web_main(int argc, char **argv)
 	if (open_log(&w) == 0 && web_token(&w) == 0 && web_load_pages(&w) == 0 && web_open(&w) == 0 &&
 		run_watch_end(&w) == 0) {
 		tell_address(&w);
-		memset(w.token_text, 0, sizeof(w.token_text));
+		explicit_bzero(w.token_text, sizeof(w.token_text));
 		web_serve(&w);
 		status = 0;
 	}

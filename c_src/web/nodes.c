@@ -72,6 +72,7 @@ static json_t *ask(const char *name, int port, const struct nd_cookie *cookie)
 	struct nd *nd = nd_connect(name, port, cookie, &e);
 	json_t *j;
 
+	web_plain(e.text, strlen(e.text));
 	if (nd == NULL)
 		return json_pack("{ss si ss sb ss}", "name", name, "ospid", 0, "otp", "", "ok", 0,
 			"error", e.text);

@@ -254,6 +254,24 @@ static const char *why_ended(const struct run *r)
 	return WIFSIGNALED(r->status) || (r->armed && exit_code(r) == 1) ? "lost" : "exited";
 }
 
+/* For the end: the last of what it said. */
+static void keep_error(struct run *r, const char *line, size_t len)
+{
+	if (len > sizeof(r->errors) / 2)
+		len = sizeof(r->errors) / 2;
+	while (r->nerrors + len + 1 > sizeof(r->errors)) {
+		char *nl = memchr(r->errors, '\n', r->nerrors);
+		size_t gone = nl != NULL ? (size_t)(nl - r->errors) + 1 : r->nerrors;
+
+		r->nerrors -= gone;
+		memmove(r->errors, r->errors + gone, r->nerrors);
+	}
+	memcpy(r->errors + r->nerrors, line, len);
+	web_plain(r->errors + r->nerrors, len);
+	r->nerrors += len;
+	r->errors[r->nerrors++] = '\n';
+}
+
 static void tell_end(struct run *r)
 {
 	struct session *s = r->session;
@@ -273,12 +291,25 @@ static void tell_end(struct run *r)
 			r->nerrors < 400 ? (int)r->nerrors : 400, r->errors);
 }
 
+static void kill_child(const struct run *r, int sig)
+{
+	if (!r->reaped) /* else the number may be another's by now */
+		kill(r->pid, sig);
+}
+
 /* All has been read, and the child is no more. */
 static void check_done(struct run *r)
 {
 	if (!r->reaped || r->out.fd >= 0 || r->err.fd >= 0 || r->done)
 		return;
 	r->done = true;
+	if (WIFSIGNALED(r->status) && r->reason == NULL) {
+		char why[64];
+		int n = snprintf(why, sizeof(why), "the command was killed (signal %d)",
+			WTERMSIG(r->status));
+
+		keep_error(r, why, (size_t)n);
+	}
 	tell_end(r);
 	log_end(r, r->session != NULL ? why_ended(r) : "closed");
 }
@@ -287,7 +318,7 @@ static void on_grace(lws_sorted_usec_list_t *sul)
 {
 	struct run *r = lws_container_of(sul, struct run, timer);
 
-	kill(r->pid, SIGKILL);
+	kill_child(r, SIGKILL);
 }
 
 static void interrupt(struct run *r, const char *reason)
@@ -295,7 +326,7 @@ static void interrupt(struct run *r, const char *reason)
 	if (r->reason != NULL || r->reaped)
 		return;
 	r->reason = reason;
-	kill(r->pid, SIGINT); /* END runs, the last aggregations come */
+	kill_child(r, SIGINT); /* END runs, the last aggregations come */
 	lws_sul_schedule(r->w->context, 0, &r->timer, on_grace, WEB_GRACE_MS * LWS_USEC_PER_SEC / 1000);
 }
 
@@ -311,8 +342,8 @@ static void leave(struct run *r)
 	lws_sul_cancel(&r->timer);
 	shut(r->w, &r->out);
 	shut(r->w, &r->err);
-	if (!r->reaped)
-		kill(r->pid, SIGKILL);
+	kill_child(r, SIGKILL);
+	check_done(r);
 }
 
 /* ---- lines ------------------------------------------------------------------------------ */
@@ -356,7 +387,7 @@ static void probe_line(struct run *r, char *line)
 		return;
 	if (json_array_size(r->probes) == WEB_MAX_PROBES) {
 		r->more = true;
-		kill(r->pid, SIGKILL);
+		kill_child(r, SIGKILL);
 		return;
 	}
 	/* Empty parts leave no word: dtrace:::BEGIN has two of them. */
@@ -366,6 +397,7 @@ static void probe_line(struct run *r, char *line)
 		snprintf(full, sizeof(full), "%s:%s::%s", p[1], p[2], p[3]);
 	else
 		snprintf(full, sizeof(full), "%s:%s:%s:%s", p[1], p[2], p[3], p[4]);
+	web_plain(full, strlen(full));
 	json_array_append_new(r->probes, json_string(full));
 }
 
@@ -416,7 +448,10 @@ static void on_out(struct web *w, struct source *src)
 	ssize_t n;
 
 	if (!has_room(r)) {
+		static const char why[] = "a line of more than 4 MiB";
+
 		interrupt(r, "limit");
+		keep_error(r, why, sizeof(why) - 1);
 		r->nline = 0;
 		return;
 	}
@@ -434,29 +469,13 @@ static void on_out(struct web *w, struct source *src)
 		unwatch(w, src);
 }
 
-/* For the end: the last of what it said. */
-static void keep_error(struct run *r, const char *line, size_t len)
-{
-	if (len > sizeof(r->errors) / 2)
-		len = sizeof(r->errors) / 2;
-	while (r->nerrors + len + 1 > sizeof(r->errors)) {
-		char *nl = memchr(r->errors, '\n', r->nerrors);
-		size_t gone = nl != NULL ? (size_t)(nl - r->errors) + 1 : r->nerrors;
-
-		r->nerrors -= gone;
-		memmove(r->errors, r->errors + gone, r->nerrors);
-	}
-	memcpy(r->errors + r->nerrors, line, len);
-	r->nerrors += len;
-	r->errors[r->nerrors++] = '\n';
-}
-
 /*
  * What it says beside its results, a line each. Before it is armed that is why it fails, and comes
  * as an error too; from then on it is about the tracing.
  */
-static void on_err_line(struct run *r, const char *line, size_t len)
+static void on_err_line(struct run *r, char *line, size_t len)
 {
+	web_plain(line, len);
 	if (len > 10 && strncmp(line, "erltrace: ", 10) == 0) {
 		line += 10;
 		len -= 10;
@@ -617,7 +636,7 @@ unsigned run_count(const struct web *w, const struct web_user *u)
 	unsigned n = 0;
 
 	for (const struct run *r = w->runs; r != NULL; r = r->next)
-		n += r->kind == RUN_SCRIPT && !r->reaped && (u == NULL || r->user == u->number);
+		n += r->kind == RUN_SCRIPT && !r->done && (u == NULL || r->user == u->number);
 	return n;
 }
 
@@ -701,7 +720,8 @@ void run_free_all(struct web *w)
 			kill(r->pid, SIGKILL);
 			waitpid(r->pid, &r->status, 0);
 		}
-		log_end(r, "server ends");
+		if (!r->done)
+			log_end(r, "server ends");
 		run_free(r);
 	}
 }

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* One connection; http until it is a web socket. */
@@ -21,7 +22,7 @@ struct conn {
 	char *own; /* the reply's text, if it is ours to free */
 	char body[WEB_MAX_BODY];
 	size_t nbody;
-	bool too_big;
+	bool awaited, too_big; /* a body: it is wanted; it was too long */
 };
 
 /* ---- headers ---------------------------------------------------------------------------- */
@@ -229,10 +230,11 @@ static int post(struct web *w, struct lws *wsi, struct conn *c, const char *path
 		return reply_text(wsi, c, 411, "how long is it?\n");
 	if (atoll(length) > WEB_MAX_BODY || atoll(length) < 0)
 		return reply_text(wsi, c, 413, "too long for a token\n");
-	c->nbody = 0;
-	c->too_big = false;
 	if (atoll(length) == 0)
 		return reply_text(wsi, c, 401, "no token\n");
+	c->nbody = 0;
+	c->too_big = false;
+	c->awaited = true;
 	return 0;
 }
 
@@ -241,6 +243,9 @@ static int login(struct web *w, struct lws *wsi, struct conn *c)
 	char peer[64], name[32], secret[WEB_HEX], cookie[256];
 	struct web_user *u;
 
+	if (!c->awaited)
+		return 0; /* of a request that was refused by its head */
+	c->awaited = false;
 	peer_of(wsi, peer, sizeof(peer));
 	if (c->too_big)
 		return reply_text(wsi, c, 413, "too long for a token\n");
@@ -272,16 +277,16 @@ static int on_body(struct conn *c, const char *p, size_t len)
 {
 	if (len > sizeof(c->body) - c->nbody) {
 		c->too_big = true;
-		return 0;
-	}
-	if (len > 0)
+	} else if (c->awaited && len > 0) {
 		memcpy(c->body + c->nbody, p, len);
-	c->nbody += len;
+		c->nbody += len;
+	}
 	return 0;
 }
 
 static int on_http(struct web *w, struct lws *wsi, struct conn *c, const char *path)
 {
+	c->awaited = false;
 	if (!host_ok(w, wsi))
 		return reply_text(wsi, c, 403, "not the name of this server\n");
 	if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) > 0)
@@ -330,9 +335,11 @@ static int on_established(struct web *w, struct lws *wsi, struct conn *c)
 {
 	struct web_user *u = user_of(w, wsi);
 	char peer[64];
+	int size = WEB_SEND_BUFFER;
 
 	if (u == NULL)
 		return -1;
+	setsockopt(lws_get_socket_fd(wsi), SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 	peer_of(wsi, peer, sizeof(peer));
 	c->session = session_new(w, wsi, u, peer);
 	return c->session != NULL ? 0 : -1;
@@ -362,7 +369,7 @@ static int on_client(struct lws *wsi, enum lws_callback_reasons why, void *user,
 	switch (why) {
 	case LWS_CALLBACK_HTTP: return on_http(w, wsi, c, in);
 	case LWS_CALLBACK_HTTP_BODY: return on_body(c, in, len);
-	case LWS_CALLBACK_HTTP_BODY_COMPLETION: return c->left > 0 ? 0 : login(w, wsi, c);
+	case LWS_CALLBACK_HTTP_BODY_COMPLETION: return login(w, wsi, c);
 	case LWS_CALLBACK_HTTP_WRITEABLE: return write_rest(wsi, c);
 	case LWS_CALLBACK_HTTP_DROP_PROTOCOL:
 	case LWS_CALLBACK_CLOSED_HTTP:
@@ -419,7 +426,7 @@ int web_open(struct web *w)
 		.gid = (gid_t)-1,
 		.uid = (uid_t)-1,
 		.user = w,
-		.fd_limit_per_thread = 1024,
+		.fd_limit_per_thread = WEB_MAX_FDS,
 		.timeout_secs = 10,
 		.keepalive_timeout = 10,
 		.retry_and_idle_policy = &alive,

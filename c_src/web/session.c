@@ -105,6 +105,7 @@ void session_error(struct session *s, json_int_t id, int code, const char *fmt, 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	web_plain(text, strlen(text)); /* it may hold what came, cut anywhere */
 	session_send_json(s, json_pack("{ss sI si ss}", "type", "error", "id", id, "code", code,
 				     "message", text));
 }
@@ -143,19 +144,28 @@ static json_int_t id_of(const json_t *j)
 	return json_integer_value(json_object_get(j, "id"));
 }
 
-static void on_scripts(struct session *s, const json_t *j)
-{
-	(void)j;
-	session_send_json(s, json_pack("{ss so}", "type", "scripts", "scripts",
-				     web_library(s->w->o.scripts)));
-}
-
 static bool may_ask(struct session *s)
 {
 	if (web_allowed(&s->user->questions))
 		return true;
 	session_error(s, 0, 429, "too many questions at once: wait a moment");
 	return false;
+}
+
+/* A text without zero bytes, or NULL. */
+static const char *text_of(const json_t *j)
+{
+	const char *text = json_string_value(j);
+
+	return text != NULL && strlen(text) == json_string_length(j) ? text : NULL;
+}
+
+static void on_scripts(struct session *s, const json_t *j)
+{
+	(void)j;
+	if (may_ask(s))
+		session_send_json(s, json_pack("{ss so}", "type", "scripts", "scripts",
+					     web_library(s->w->o.scripts)));
 }
 
 static void on_nodes(struct session *s, const json_t *j)
@@ -191,8 +201,8 @@ static void description(const char *text, char *out, size_t size)
 
 static void on_probes(struct session *s, const json_t *j)
 {
-	const char *node = json_string_value(json_object_get(j, "node"));
-	const char *text = json_string_value(json_object_get(j, "text"));
+	const char *node = text_of(json_object_get(j, "node"));
+	const char *text = text_of(json_object_get(j, "text"));
 	char desc[600];
 	struct run_spec spec = {.kind = RUN_PROBES, .nodes = {node}, .nnodes = 1, .script = desc};
 
@@ -219,7 +229,7 @@ static bool texts(const json_t *array, const char **v, int max, int *n)
 	if (array != NULL && (!json_is_array(array) || *n > max))
 		return false;
 	for (int i = 0; i < *n; i++) {
-		v[i] = json_string_value(json_array_get(array, (size_t)i));
+		v[i] = text_of(json_array_get(array, (size_t)i));
 		if (v[i] == NULL || strlen(v[i]) > 4096)
 			return false;
 	}
@@ -244,19 +254,27 @@ static const char *check_run(struct session *s, const struct run_spec *spec, int
 	*code = 429;
 	if (run_count(s->w, s->user) >= WEB_USER_RUNS || run_count(s->w, NULL) >= WEB_MAX_RUNS)
 		return "too many scripts at once: stop another one first";
-	if (!web_allowed(&s->user->compiles))
+	if (!web_allowed(&s->user->compiles) || !web_allowed(&s->w->compiles))
 		return "too many scripts in a short time: wait a moment";
 	return NULL;
 }
 
+/* Ticks a second: 10 if none are asked for. */
+static int hz_of(const json_t *j)
+{
+	double hz = json_is_number(j) ? json_number_value(j) : 10;
+
+	return hz < 1 ? 1 : hz > 20 ? 20 : (int)hz;
+}
+
 static void on_run(struct session *s, const json_t *j)
 {
-	const json_t *script = json_object_get(j, "script"), *hz = json_object_get(j, "hz");
+	const json_t *script = json_object_get(j, "script");
 	struct run_spec spec = {.kind = RUN_SCRIPT,
 		.id = id_of(j),
 		.script = json_string_value(script),
 		.len = json_string_length(script),
-		.hz = hz != NULL ? (int)json_number_value(hz) : 10};
+		.hz = hz_of(json_object_get(j, "hz"))};
 	const char *why;
 	int code;
 
@@ -266,7 +284,6 @@ static void on_run(struct session *s, const json_t *j)
 		session_error(s, spec.id, 400, "run: id, nodes, script and args are needed");
 		return;
 	}
-	spec.hz = spec.hz < 1 ? 1 : spec.hz > 20 ? 20 : spec.hz;
 	why = check_run(s, &spec, &code);
 	if (why != NULL)
 		session_error(s, spec.id, code, "%s", why);
@@ -293,7 +310,7 @@ static void on_message(struct session *s)
 	};
 	json_error_t e;
 	json_t *j = json_loadb(s->in, s->nin, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &e);
-	const char *type = json_string_value(json_object_get(j, "type"));
+	const char *type = text_of(json_object_get(j, "type"));
 
 	for (size_t i = 0; type != NULL && i < sizeof(table) / sizeof(table[0]); i++)
 		if (strcmp(type, table[i].type) == 0) {

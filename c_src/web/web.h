@@ -35,6 +35,8 @@ enum {
 	WEB_MAX_MESSAGE = 512 << 10, /* a script with every byte escaped, and what is around it */
 	WEB_MAX_BODY = 1024,	    /* of POST /login */
 	WEB_MAX_LINE = 4 << 20,	    /* of a child */
+	WEB_MAX_FDS = 512,	    /* connections; children have others */
+	WEB_MAX_LIBRARY = 4 << 20,  /* bytes of all scripts of the menu */
 	WEB_MAX_USERS = 64,	    /* cookies at once */
 	WEB_MAX_SOCKETS = 32,	    /* in all */
 	WEB_USER_SOCKETS = 8,
@@ -45,10 +47,12 @@ enum {
 	WEB_MAX_PROBES = 200,	    /* of an answer */
 	WEB_RUN_SECONDS = 3600,
 	WEB_COMPILES = 30,	    /* at once; then one each two seconds */
+	WEB_ALL_COMPILES = 120,	    /* of all users; then two a second */
 	WEB_QUESTIONS = 60,	    /* nodes, probes: at once; then five a second */
 	WEB_LOGINS = 20,	    /* wrong ones; then one each six seconds */
-	WEB_PING_S = 2,
-	WEB_HANGUP_S = 5,
+	WEB_PING_S = 1,
+	WEB_HANGUP_S = 4,	    /* a script is off 5 s after the cable was cut */
+	WEB_SEND_BUFFER = 64 << 10, /* the kernel's: a ping waits behind what is in it */
 	WEB_QUEUE_STOP = 256 << 10, /* bytes waiting: children are not read any more */
 	WEB_QUEUE_GO = 64 << 10,    /* now they are again */
 	WEB_QUEUE_MAX = 8 << 20,    /* the socket is closed */
@@ -101,11 +105,12 @@ struct web {
 	struct lws_vhost *vhost;
 	int port; /* the one we have */
 	FILE *log;
+	bool log_fails;
 	int children; /* an epoll of the children's pipes, watched by lws */
 	bool ending;
 	uint8_t token[WEB_DIGEST]; /* its digest */
 	char token_text[256];
-	struct web_rate logins;
+	struct web_rate logins, compiles;
 	struct web_user users[WEB_MAX_USERS];
 	unsigned user_number;
 	struct web_file *files;
@@ -118,6 +123,7 @@ struct web {
 int web_main(int argc, char **argv);
 int64_t web_ms(void); /* monotonic */
 void web_log(struct web *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void web_plain(char *text, size_t len); /* what is no UTF-8 becomes '?', in its place */
 void web_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool web_allowed(struct web_rate *r); /* takes one */
 
