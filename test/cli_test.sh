@@ -16,6 +16,7 @@ trap 'rm -rf "$tmp"' EXIT
 background() { # output file, arguments...
 	local out=$1
 	shift
+	rm -f "$out" "$out.err" # what it says now, not what one before it said
 	set -m
 	erltrace "$@" >"$out" 2>"$out.err" &
 	pid=$!
