@@ -266,12 +266,16 @@ web() ->
 %% @doc The live page for this node, or for `nodes': a server in a process of its own, `erltrace
 %% web', on 127.0.0.1 and `port' 8042 (0: any). The address has a token: who has it may run scripts
 %% in the node, though no destructive ones. The server ends with {@link web_stop/1}, or with the
-%% process that called this; then every script of the page is off. The command is looked for beside
-%% this library and in the path; `command' names another.
+%% process that called this; then every script of the page is off. If it ends by itself, `Pid' exits
+%% with `{shutdown, {web, ExitStatus}}'. The command is looked for beside this library and in the
+%% path; `command' names another. `bind', `hosts', `tls_cert', `tls_key', `cookie_file',
+%% `token_file', `log', `run_seconds', `scripts' and `pages' are the command's options; without `log'
+%% who ran what goes to the logger, as info. The cookie is this node's.
 -spec web(erltrace_web:opts()) -> {ok, pid(), Url :: string()} | {error, reason()}.
 web(Opts) when is_map(Opts) ->
     erltrace_web:start(self(), Opts).
 
+%% @doc Ends the server of {@link web/1}: when this returns it has ended.
 -spec web_stop(pid()) -> ok.
 web_stop(Web) ->
     erltrace_web:stop(Web).

@@ -14,13 +14,22 @@
                   command => file:filename(), cookie_file => file:filename(),
                   token_file => file:filename(), log => file:filename(),
                   tls_cert => file:filename(), tls_key => file:filename(),
-                  hosts => [string()]}.
+                  hosts => [string()], run_seconds => 1..3600,
+                  scripts => file:filename(), pages => file:filename()}.
 -export_type([opts/0]).
 
 -spec start(pid(), opts()) -> {ok, pid(), Url :: string()} | {error, term()}.
-start(_, Opts) when node() =:= nonode@nohost, not is_map_key(nodes, Opts) ->
-    {error, not_alive};
 start(Owner, Opts) ->
+    case [Opt || {Key, Value} = Opt <- maps:to_list(Opts), not is_option(Key, Value)] of
+        [{Key, Value} | _] ->
+            error_text("not an option of the live page: ~0tp => ~0tp", [Key, Value]);
+        [] when node() =:= nonode@nohost, not is_map_key(nodes, Opts) ->
+            {error, not_alive};
+        [] ->
+            start_server(Owner, Opts)
+    end.
+
+start_server(Owner, Opts) ->
     case command(Opts) of
         {ok, Command} ->
             Ref = make_ref(),
@@ -34,6 +43,17 @@ start(Owner, Opts) ->
             Error
     end.
 
+is_option(port, N) -> is_integer(N);
+is_option(run_seconds, N) -> is_integer(N);
+is_option(nodes, Nodes) -> is_list(Nodes) andalso lists:all(fun is_atom/1, Nodes);
+is_option(hosts, Hosts) -> is_list(Hosts) andalso lists:all(fun io_lib:char_list/1, Hosts);
+is_option(Key, Text) ->
+    lists:member(Key, [bind, command, cookie_file, token_file, log, tls_cert, tls_key, scripts,
+                       pages]) andalso io_lib:char_list(Text).
+
+error_text(Format, Args) ->
+    {error, {web, unicode:characters_to_binary(io_lib:format(Format, Args))}}.
+
 -spec stop(pid()) -> ok.
 stop(Pid) ->
     Mon = erlang:monitor(process, Pid),
@@ -42,7 +62,10 @@ stop(Pid) ->
 
 %% The command beside this library, as built or as installed; else in the path.
 command(#{command := Command}) ->
-    {ok, Command};
+    case os:find_executable(Command) of
+        false -> error_text("cannot run ~ts: there is no such command", [Command]);
+        File -> {ok, File}
+    end;
 command(_) ->
     Ebin = filename:dirname(code:which(?MODULE)),
     Near = [filename:join([Ebin | Way] ++ ["bin", "erltrace"]) ||
@@ -56,7 +79,8 @@ command(_) ->
 args(Opts) ->
     Names = [{port, "--port"}, {bind, "--bind"}, {cookie_file, "--cookie-file"},
              {token_file, "--token-file"}, {log, "--log"}, {tls_cert, "--tls-cert"},
-             {tls_key, "--tls-key"}],
+             {tls_key, "--tls-key"}, {run_seconds, "--run-seconds"}, {scripts, "--scripts"},
+             {pages, "--pages"}],
     ["web", "--until-eof"] ++
         lists:append([[Name, text(maps:get(Key, Opts))] || {Key, Name} <- Names,
                                                            is_map_key(Key, Opts)]) ++
@@ -129,7 +153,7 @@ loop(Owner, Port) ->
     receive
         stop -> close(Port);
         {'DOWN', _, process, Owner, _} -> close(Port);
-        {Port, {exit_status, _}} -> ok;
+        {Port, {exit_status, Status}} -> exit({shutdown, {web, Status}});
         {Port, {data, {_, Line}}} ->
             logger:info("erltrace web: ~ts", [Line]),
             loop(Owner, Port);

@@ -35,7 +35,9 @@ web_test_() ->
                                                           nodes => [a@b]}) end}} ||
                          {Name, Fun} <- [{"stopped", fun stopped/1}, {"owner", fun owner/1},
                                          {"killed", fun killed/1}, {"fails", fun fails/1},
-                                         {"cookie", fun cookie/1}]]
+                                         {"cookie", fun cookie/1},
+                                         {"options", fun options/1}, {"lost", fun lost/1},
+                                         {"token", fun token/1}]]
              end}
     end.
 
@@ -119,3 +121,46 @@ cookie(Opts) ->
                          string:trim(binary_to_list(Text), trailing, "\n"))
     end,
     exit(Pid, kill).
+
+%% What is no option, or not of its kind, is said, and nothing is started.
+options(Opts) ->
+    Error = fun(More) ->
+                    {error, {web, Text}} = Error = erltrace:web(maps:merge(Opts, More)),
+                    ?assertEqual(Text, iolist_to_binary(erltrace:format_error(Error))),
+                    binary_to_list(Text)
+            end,
+    ?assertEqual("not an option of the live page: prot => 1", Error(#{prot => 1})),
+    ?assertEqual("not an option of the live page: port => \"1\"", Error(#{port => "1"})),
+    ?assertEqual("not an option of the live page: nodes => a@b", Error(#{nodes => a@b})),
+    ?assertEqual("not an option of the live page: bind => {127,0,0,1}",
+                 Error(#{bind => {127, 0, 0, 1}})),
+    ?assertMatch({match, _}, re:run(Error(#{port => 65536}), "not a port: 65536")),
+    ?assertMatch({match, _}, re:run(Error(#{bind => "nowhere"}), "takes an address")),
+    ?assertMatch({match, _}, re:run(Error(#{run_seconds => 3601}), "1 to 3600 seconds")),
+    ?assertMatch({match, _}, re:run(Error(#{tls_cert => "x"}), "--tls-key")),
+    ?assertMatch({match, _}, re:run(Error(#{log => "/nosuch/log"}), "cannot open the log")),
+    ?assertEqual("cannot run /nosuch: there is no such command", Error(#{command => "/nosuch"})).
+
+%% The server is killed: who watches it is told.
+lost(Opts) ->
+    {Pid, Port} = open(Opts),
+    Mon = erlang:monitor(process, Pid),
+    [P] = [P || P <- erlang:ports(), erlang:port_info(P, connected) =:= {connected, Pid}],
+    {os_pid, Server} = erlang:port_info(P, os_pid),
+    [] = os:cmd("kill -9 " ++ integer_to_list(Server)),
+    receive {'DOWN', Mon, process, Pid, Reason} -> ?assertEqual({shutdown, {web, 137}}, Reason) end,
+    ?assertEqual(econnrefused, page(Port)),
+    ok = erltrace:web_stop(Pid).
+
+%% A token that stays, in a file that only its owner can read; it is not in the address then.
+token(#{command := Command} = Opts) ->
+    File = filename:join(filename:dirname(Command), "token"),
+    Log = filename:join(filename:dirname(Command), "log"),
+    {ok, Pid, Url} = erltrace:web(Opts#{token_file => File, log => Log, run_seconds => 10,
+                                        hosts => ["here.example"]}),
+    ?assertMatch({match, _}, re:run(Url, ["^http://here\\.example:[0-9]+/#token=\\(in ", File,
+                                          "\\)$"])),
+    ok = erltrace:web_stop(Pid),
+    {ok, Token} = file:read_file(File),
+    ?assertMatch({match, _}, re:run(Token, "^[0-9a-f]{64}$")),
+    ?assertEqual({ok, <<>>}, file:read_file(Log)).
