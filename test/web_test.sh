@@ -16,6 +16,21 @@ at web_demo 'register(worker, spawn(fun F() -> receive {N, From} -> [lists:seq(1
 work='worker ! {100, self()}, receive done -> ok end.'
 is 'nothing is traced' '[]' "$(at web_demo "$flags")"
 
+# ---- what is said of it ------------------------------------------------------------------------
+
+erltrace web --help >o 2>e
+is 'help' 0 $?
+for o in $(grep -oE '^	-?-[a-zN-]+' o) --tls-key; do
+	[ "$o" = --help ] || ok "the manual has $o" grep -qF -- "${o//-/\\-}" "$root/man/erltrace.1"
+done
+erltrace web --nosuch >o 2>e
+is 'no such option' 2 $?
+erltrace web --port 70000 >o 2>e
+is 'no such port' 2 $?
+ok 'says so' grep -q 'not a port: 70000' e
+erltrace web extra >o 2>e
+is 'no such argument' 2 $?
+
 # ---- http: the page, its headers, the login ----------------------------------------------------
 
 serve one --log audit

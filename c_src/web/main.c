@@ -63,7 +63,8 @@ static const char usage[] =
 	"	--log FILE       who ran what, appended (else to standard error)\n"
 	"	--run-seconds N  how long a script may run (3600)\n"
 	"	--until-eof      end when standard input ends\n"
-	"	--pages DIR      the page's files\n";
+	"	--pages DIR      the page's files\n"
+	"	--help           this text\n";
 
 /* ---- options ---------------------------------------------------------------------------- */
 
