@@ -10,6 +10,7 @@ main([N]) ->
     [script(S) || S <- ["erlang*:bench_m*::function-entry { @ = count(); }",
                         "erlang*:bench_m*:f*:function-entry { @ = count(); }",
                         "erlang*:bench_m*:f7:function-entry { @ = count(); }",
+                        "erlang*:bench_m1*:f[1-4]*:function-entry { @ = count(); }", % a call each
                         "erlang*:::function-entry { @ = count(); }"]],
     step("", "list", fun() -> _ = erltrace:probes("erlang*:bench_m*::"), ok end).
 

@@ -451,14 +451,14 @@ reply(Other) -> Other.
 
 %% ---- arming ----------------------------------------------------------------------------------
 
-arm(#st{nif = Nif, number = Number} = St) ->
+arm(#st{nif = Nif, number = Number, owner = {Owner, _}} = St) ->
     Needs = erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit)),
     case is_list(Needs) andalso prepare(Needs, St) of
         false ->
             failed(<<"ET_NOMEM">>, <<"out of memory">>, St);
         Layout ->
             Names = [add_name(Nif, N) || lists:member(names, Needs), N <- registered()],
-            case erltrace_vm:arm(Number, Needs) of
+            case erltrace_vm:arm(Number, Needs, Owner) of
                 {ok, Armed} ->
                     renew_names(Nif, Names),
                     Others = {erltrace_vm:skipped(Armed), erltrace_vm:left(Armed)},
@@ -469,7 +469,11 @@ arm(#st{nif = Nif, number = Number} = St) ->
                         Failed ->
                             Failed
                     end;
-                {error, Tag, Text} -> failed(Tag, Text, St)
+                {error, Tag, Text} ->
+                    failed(Tag, Text, St);
+                gone -> % nobody waits for it; the message that says so comes next
+                    erltrace_vm:forget(Number),
+                    {{error, closed}, St}
             end
     end.
 

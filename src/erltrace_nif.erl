@@ -5,7 +5,7 @@
 -export([open/0, close/1, setopt/3, wants/2, add_functions/2, extend/3, add_ports/3, compile/4,
          needs/3, go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1,
          probes/2, probes/3, set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4,
-         names/1, keep/2, kept/2, drop/1, watch/2, forbid/1, halt/1, clean/1,
+         names/1, keep/2, keep_large/2, kept/2, drop/1, watch/2, forbid/1, halt/1, clean/1,
          place/1, code/1, tick/2, role/2, hold/2, export/2, import/2, preview/2,
          user_enabled/0, user_trace/1, enabled/3, trace/5]).
 -on_load(init/0).
@@ -13,7 +13,7 @@
 -nifs([open/0, close/1, setopt/3, wants/2, add_functions/2, extend/3, add_ports/3, compile/4,
        needs/3, go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1,
        probes/3, set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4,
-       names/1, keep/2, kept/2, drop/1, watch/2, forbid/1, halt/1, clean/1,
+       names/1, keep/2, keep_large/2, kept/2, drop/1, watch/2, forbid/1, halt/1, clean/1,
        place/1, code/1, tick/2, role/2, hold/2, export/2, import/2, preview/2,
        user_enabled/0, user_trace/1, enabled/3, trace/5]).
 
@@ -198,6 +198,10 @@ names(_) -> erlang:nif_error(not_loaded).
 %% Terms that outlive every process.
 -spec keep(atom(), term()) -> ok.
 keep(_, _) -> erlang:nif_error(not_loaded).
+
+%% The same, for a term that takes long to copy.
+-spec keep_large(atom(), term()) -> ok.
+keep_large(_, _) -> erlang:nif_error(not_loaded).
 
 -spec kept(atom(), Default :: term()) -> term().
 kept(_, _) -> erlang:nif_error(not_loaded).

@@ -16,11 +16,13 @@
 %% Processes and ports are armed one by one, never by `all' or `existing': tracing all of them in
 %% one call can crash a node of OTP 25 whose dirty schedulers are at work.
 -module(erltrace_vm).
--export([arm/2, disarm/1, forget/1, rearm/2, is_traced/2, skipped/1, left/1, about/1, layout/0]).
+-export([arm/3, disarm/1, forget/1, rearm/2, is_traced/2, skipped/1, left/1, about/1, layout/0]).
 -export([layout_body/1, layout_tail/1]). % traced by the layout check
 -export_type([armed/0]).
 
 -define(APP, erltrace).
+-define(OWNER, {?MODULE, owner}). % who waits for the arming, while it goes on
+-define(MANY, 2000).  % functions: to copy what is known of more takes long
 -define(ALL, 0). % the tracer's state that stands for every handle: BEAM_ALL
 
 %% With every send event comes the sender's sequential trace token.
@@ -31,8 +33,17 @@
 -opaque armed() :: #armed{}.
 -type need() :: atom() | {local | global | return, module(), atom(), arity()}.
 
-%% @doc Arm what the enabled probes need.
--spec arm(pos_integer(), [need()]) -> {ok, armed()} | {error, Tag :: binary(), Text :: binary()}.
+%% @doc Arm what the enabled probes need. Tens of thousands of functions may take many seconds: when
+%% the owner has gone it is given up half way, and forget/1 takes back what has been armed.
+-spec arm(pos_integer(), [need()], Owner :: pid()) ->
+          {ok, armed()} | {error, Tag :: binary(), Text :: binary()} | gone.
+arm(Number, Needs, Owner) ->
+    put(?OWNER, Owner),
+    try arm(Number, Needs)
+    catch throw:owner_gone -> gone
+    after erase(?OWNER)
+    end.
+
 arm(Number, Needs) ->
     Want = #want{number = Number,
                  flags = [N || N <- [call, arity, return_to, procs, running_procs, send, 'receive',
@@ -82,7 +93,7 @@ rearm(#armed{session = undefined, want = Want} = Armed, Needs) ->
                    %% Without one, the watchdog has taken all of it back.
                    lists:keymember(Number, #want.number, Old) andalso begin
                        New = lists:keyreplace(Number, #want.number, Old, Want1),
-                       erltrace_nif:keep(armed, New),
+                       keep_wants(New),
                        #want{patterns = Wanted} = union(New),
                        change_patterns(Wanted)
                    end
@@ -96,6 +107,7 @@ rearm(#armed{session = Session} = Armed, Needs) ->
 set_patterns(Session, Patterns) ->
     erltrace_patterns:on(Patterns, #{}, {fun(_) -> true end, fun(_) -> ok end},
                          fun(MFA, Pattern, Opts) ->
+                                 is_awaited(),
                                  attempt(trace, function, [Session, MFA, Pattern, Opts])
                          end).
 
@@ -148,16 +160,25 @@ share(Number, Wants) ->
            end).
 
 share_changed(Old, New, Both) ->
-    erltrace_nif:keep(armed, Both),
+    keep_wants(Both),
     N = change(union(Old), union(New)),
     case New of
         [] ->
             erltrace_nif:drop(armed),
             erltrace_nif:drop(patterns);
         _ ->
-            erltrace_nif:keep(armed, New)
+            keep_wants(New)
     end,
     N.
+
+keep_wants(Wants) ->
+    keep(armed, Wants, lists:sum([erltrace_patterns:count(W#want.patterns) || W <- Wants])).
+
+keep_patterns(Patterns) ->
+    keep(patterns, Patterns, erltrace_patterns:count(Patterns)).
+
+keep(Key, Term, N) when N > ?MANY -> erltrace_nif:keep_large(Key, Term);
+keep(Key, Term, _) -> erltrace_nif:keep(Key, Term).
 
 alive(Number) ->
     try erltrace_nif:alive(Number)
@@ -241,14 +262,14 @@ change_patterns(Wanted) ->
                                   end, Wanted),
     Stay = erltrace_patterns:without(Off, Ours),
     Kept = erltrace_patterns:merge(Stay, On),
-    erltrace_nif:keep(patterns, Kept),
+    keep_patterns(Kept),
     Touch = fun(More) when map_size(More) =:= 0 -> ok;
                (More) -> % for a moment they are ours
-                    erltrace_nif:keep(patterns, erltrace_patterns:merge(More, Kept))
+                    keep_patterns(erltrace_patterns:merge(More, Kept))
             end,
     erltrace_patterns:on(On, erltrace_patterns:without(On, Stay), {IsBare, Touch},
-                         fun set_pattern/3),
-    erltrace_nif:keep(patterns, Kept),
+                         fun set_pattern_on/3),
+    keep_patterns(Kept),
     Other = erltrace_patterns:without(On, erltrace_patterns:without(Ours, Wanted)),
     erltrace_patterns:fold(fun(MFA, Kind, N) ->
                                    case lists:member(current(MFA), [undefined, shown(Kind)]) of
@@ -256,6 +277,18 @@ change_patterns(Wanted) ->
                                        false -> N + 1
                                    end
                            end, 0, Other).
+
+set_pattern_on(MFA, Pattern, Opts) ->
+    is_awaited(),
+    set_pattern(MFA, Pattern, Opts).
+
+is_awaited() ->
+    case get(?OWNER) of
+        Owner when is_pid(Owner), node(Owner) =:= node() ->
+            is_process_alive(Owner) orelse throw(owner_gone);
+        _ ->
+            true
+    end.
 
 set_pattern(MFA, Pattern, Opts) ->
     attempt(erlang, trace_pattern, [MFA, Pattern, Opts]).

@@ -35,7 +35,9 @@ arming_test_() ->
       [{timeout, 120, fun all/0}, {timeout, 120, fun whole_node/0},
        {timeout, 120, fun most/0}, {timeout, 120, fun few/0},
        {timeout, 120, fun names/0}, {timeout, 120, fun global/0}, {timeout, 120, fun kinds/0},
-       {timeout, 120, fun two_handles/0}, {timeout, 120, fun others_pattern_stays/0}]}}.
+       {timeout, 120, fun two_handles/0}, {timeout, 120, fun others_pattern_stays/0},
+       {timeout, 120, fun half/0}, {timeout, 120, fun owner_gone_before/0},
+       {timeout, 120, fun owner_killed_while_arming/0}]}}.
 
 functions() ->
     [{M, F, A} || M <- modules(), {F, A} <- erlang:get_module_info(M, functions)].
@@ -102,6 +104,50 @@ most() ->
 few() ->
     check("erlang*:arming_m*:f7:function-entry { @ = count(); }",
           wanted(local, fun({_, F, _}) -> F =:= f7 end)).
+
+%% Half of each: a call each.
+half() ->
+    check("erlang*:arming_m*:f[1-4]*:function-entry { @ = count(); }", wanted(local, fun is_half/1)).
+
+is_half({_, F, _} = MFA) -> is_f(MFA) andalso lists:member(lists:nth(2, atom_to_list(F)), "1234").
+
+%% Nobody waits for it: what takes many seconds is not done to its end.
+owner_gone_before() ->
+    {Owner, Mon} = spawn_monitor(fun() -> ok end),
+    receive {'DOWN', Mon, process, Owner, normal} -> ok end,
+    Needs = [call, arity | [{local, M, F, A} || {M, F, A} <- functions()]],
+    ?assertEqual(gone, erltrace_vm:arm(1000000, Needs, Owner)),
+    ok = erltrace_vm:forget(1000000),
+    ?assertEqual([], armed()).
+
+owner_killed_while_arming() ->
+    Me = self(),
+    {Owner, OwnerMon} =
+        spawn_monitor(fun() ->
+                              {ok, H} = erltrace:open(),
+                              ok = erltrace:compile(H, "erlang*:arming_m*:f[1-4]*:function-entry "
+                                                    "{ @ = count(); }"),
+                              Me ! {handle, handles()},
+                              erltrace:go(H),
+                              receive never -> ok end
+                      end),
+    [Handle] = receive {handle, Hs} -> Hs end,
+    Mon = erlang:monitor(process, Handle),
+    some_armed(),
+    exit(Owner, kill),
+    receive {'DOWN', OwnerMon, process, Owner, killed} -> ok end,
+    receive {'DOWN', Mon, process, Handle, _} -> ok end,
+    ?assertEqual([], armed()).
+
+some_armed() ->
+    case armed() of
+        [] -> some_armed();
+        _ -> ok
+    end.
+
+handles() ->
+    [P || P <- processes(), {current_function, {erltrace_handle, loop, 1}} <-
+                                [process_info(P, current_function)]].
 
 %% One of several with the same name, and all of them.
 names() ->

@@ -553,6 +553,7 @@ ERL_NIF_TERM nif_code(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* store.c */
 int beam_store_init(void **priv, void *old); /* old: the private data of the old code, or NULL */
 ERL_NIF_TERM nif_keep(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_keep_large(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_kept(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_drop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 

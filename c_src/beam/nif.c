@@ -471,6 +471,7 @@ static ErlNifFunc functions[] = {
 	{"status", 1, nif_status, 0},
 	{"names", 1, nif_names, 0},
 	{"keep", 2, nif_keep, 0},
+	{"keep_large", 2, nif_keep_large, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"kept", 2, nif_kept, 0},
 	{"drop", 1, nif_drop, 0},
 	{"probes", 3, nif_probes, ERL_NIF_DIRTY_JOB_CPU_BOUND},

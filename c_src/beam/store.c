@@ -9,7 +9,7 @@
  */
 #include "beam.h"
 
-#define STORE_MAGIC 0x65743031 /* "et01" */
+#define STORE_MAGIC 0x65743032 /* "et02" */
 #define STORE_KEYS  8
 
 struct store {
@@ -19,6 +19,7 @@ struct store {
 		ERL_NIF_TERM key; /* an atom; 0: free */
 		ErlNifEnv *env;
 		ERL_NIF_TERM value;
+		bool large; /* to copy it takes long */
 	} at[STORE_KEYS];
 };
 
@@ -49,13 +50,11 @@ static int place_of(ERL_NIF_TERM key)
 	return -1;
 }
 
-/* keep(Key, Term) -> ok | {error, enomem} */
-ERL_NIF_TERM nif_keep(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+static ERL_NIF_TERM keep(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool large)
 {
 	ErlNifEnv *old = NULL, *own = enif_alloc_env();
 	int i;
 
-	(void)argc;
 	if (!enif_is_atom(env, argv[0]) || own == NULL) {
 		if (own != NULL)
 			enif_free_env(own);
@@ -68,6 +67,7 @@ ERL_NIF_TERM nif_keep(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (i >= 0) {
 		old = store->at[i].env;
 		store->at[i].key = argv[0];
+		store->at[i].large = large;
 		store->at[i].env = own;
 		store->at[i].value = enif_make_copy(own, argv[1]);
 	}
@@ -79,17 +79,35 @@ ERL_NIF_TERM nif_keep(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return i < 0 ? enif_make_badarg(env) : atom_ok;
 }
 
+/* keep(Key, Term) -> ok */
+ERL_NIF_TERM nif_keep(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	(void)argc;
+	return keep(env, argv, false);
+}
+
+/* The same for one that takes long to copy: on a dirty scheduler, and then kept as well. */
+ERL_NIF_TERM nif_keep_large(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	(void)argc;
+	return keep(env, argv, true);
+}
+
 /* kept(Key, Default) -> Term */
 ERL_NIF_TERM nif_kept(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	ERL_NIF_TERM value = argv[1];
 	int i;
 
-	(void)argc;
 	if (!enif_is_atom(env, argv[0]))
 		return enif_make_badarg(env);
 	enif_mutex_lock(store->lock);
 	i = place_of(argv[0]);
+	if (i >= 0 && store->at[i].large && enif_thread_type() == ERL_NIF_THR_NORMAL_SCHEDULER) {
+		enif_mutex_unlock(store->lock);
+		return enif_schedule_nif(
+			env, "kept", ERL_NIF_DIRTY_JOB_CPU_BOUND, nif_kept, argc, argv);
+	}
 	if (i >= 0)
 		value = enif_make_copy(env, store->at[i].value);
 	enif_mutex_unlock(store->lock);
