@@ -57,6 +57,7 @@ load() ->
 -spec init(connection()) -> term().
 init(Connection) ->
     process_flag(sensitive, true),
+    process_flag(priority, high), % somebody waits for it, and it does little
     ?MODULE = ets:new(?MODULE, [named_table]), % for erltrace_nif: where its library is
     empty(come(Connection, #st{modules = []}), Connection).
 
@@ -176,30 +177,28 @@ sees(File, Size, Inode) ->
     end.
 
 bring(Modules, Library) ->
-    case {has(erltrace_agent), has(erltrace)} of
+    %% The path has been searched for an agent by the command. A module that is there and not loaded
+    %% is as it was when ours have gone; to look for it on the disk takes long in a busy node.
+    case {erlang:module_loaded(erltrace_agent), erlang:module_loaded(erltrace)} of
         {false, false} -> load(Modules, Library);
         {true, _} -> own; % in no folder of the path: somebody has loaded it by hand
         {false, true} -> {error, {erltrace, version}}
     end.
 
-has(Module) ->
-    erlang:module_loaded(Module) orelse code:which(Module) =/= non_existing.
+%% All but the one with the library in one go: for each load every scheduler has to come by.
+load(Modules, Library) ->
+    {value, {erltrace_nif, File, Code}, Others} = lists:keytake(erltrace_nif, 1, Modules),
+    case code:atomic_load(Others) of
+        ok -> loaded(erltrace_nif, load_nif(File, Code, Library));
+        {error, [{Module, Why} | _]} -> loaded(Module, {error, Why})
+    end.
 
 %% {features_not_allowed, ..} is in no specification.
--dialyzer({no_match, load/2}).
-load([], _) ->
-    ready;
-load([{Module, File, Code} | Rest], Library) ->
-    Loaded = case Module of
-                 erltrace_nif -> load_nif(File, Code, Library);
-                 _ -> code:load_binary(Module, File, Code)
-             end,
-    case Loaded of
-        {module, Module} -> load(Rest, Library);
-        {error, {places, _}} -> Loaded;
-        {error, Why} when is_tuple(Why) -> {error, {Module, element(1, Why)}};
-        {error, Why} -> {error, {Module, Why}}
-    end.
+-dialyzer({no_match, loaded/2}).
+loaded(Module, {module, Module}) -> ready;
+loaded(_, {error, {places, _}} = Error) -> Error;
+loaded(Module, {error, Why}) when is_tuple(Why) -> {error, {Module, element(1, Why)}};
+loaded(Module, {error, Why}) -> {error, {Module, Why}}.
 
 load_nif(File, Code, {file, Library}) ->
     true = ets:insert(?MODULE, {library, Library}),

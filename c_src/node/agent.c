@@ -189,56 +189,6 @@ static void pause_ms(long ms)
 	nanosleep(&pause, NULL);
 }
 
-/* code:where_is_file("erltrace_agent.beam"): has the node an erltrace of its own in its path? */
-static int has_own(struct nd *n, bool *has, struct et_error *e)
-{
-	ei_x_buff args = {0}, res = {0};
-	int rc;
-
-	ei_x_new(&args);
-	ei_x_new(&res);
-	ei_x_format_wo_ver(&args, "[~s]", "erltrace_agent.beam");
-	rc = nd_rpc(n, "code", "where_is_file", &args, &res, e);
-	*has = rc == 0 && !is_atom(&res, "non_existing");
-	ei_x_free(&args);
-	ei_x_free(&res);
-	return rc;
-}
-
-/* erlang:system_info(dist_ctrl): [{Node, Port}]. The port of our own connection, as a term. */
-static int find_connection(struct nd *n, struct et_error *e)
-{
-	ei_x_buff args = {0}, res = {0};
-	char node[MAXATOMLEN_UTF8];
-	int rc, count = 0, from;
-
-	if (n->connection.buff != NULL)
-		return 0;
-	ei_x_new(&args);
-	ei_x_new(&res);
-	ei_x_format_wo_ver(&args, "[~a]", "dist_ctrl");
-	rc = nd_rpc(n, "erlang", "system_info", &args, &res, e);
-	if (rc == 0)
-		ei_decode_list_header(res.buff, &res.index, &count);
-	for (int i = 0; rc == 0 && i < count && n->connection.buff == NULL; i++) {
-		if (nd_get_tuple(&res, &res.index, 2) < 0 ||
-			nd_get_atom(&res, &res.index, node, sizeof(node)) < 0)
-			break;
-		from = res.index;
-		if (ei_skip_term(res.buff, &res.index) < 0)
-			break;
-		if (strcmp(node, ei_self(&n->ec)->node) != 0)
-			continue;
-		ei_x_new(&n->connection);
-		ei_x_append_buf(&n->connection, res.buff + from, res.index - from);
-	}
-	if (rc == 0 && n->connection.buff == NULL)
-		rc = et_err(e, "ET_AGENT", "the node %s does not know our connection", n->name);
-	ei_x_free(&args);
-	ei_x_free(&res);
-	return rc;
-}
-
 /* {What, Connection, ..}: the tuple's beginning, more elements to come. */
 static void put_request(ei_x_buff *x, const struct nd *n, const char *what, int more)
 {
@@ -423,20 +373,53 @@ static int bring(struct nd *n, const struct files *f, struct et_error *e)
 	return rc;
 }
 
-/* code:load_binary(erltrace_keeper, ..): 1; 0: another's is still there. */
+static void add_call(struct nd_calls *c, const char *mod, const char *fun, ei_x_buff *args)
+{
+	ei_x_encode_empty_list(args);
+	nd_calls_add(c, mod, fun, args);
+	ei_x_free(args);
+}
+
+static void args_of(ei_x_buff *args, int n)
+{
+	ei_x_new(args);
+	ei_x_encode_list_header(args, n);
+}
+
+/*
+ * erlang:register(erltrace_bringer, Connection), code:load_binary(erltrace_keeper, ..),
+ * erlang:unregister(erltrace_bringer): 1; 0: another command has the name, or its keeper is still
+ * there.
+ */
 static int load_keeper(struct nd *n, const struct files *f, struct et_error *e)
 {
-	ei_x_buff args = {0}, res = {0};
 	char word[64] = "", what[64] = "";
+	struct nd_calls c = {.n = 0};
+	ei_x_buff code, args, res = {0};
 	int rc;
 
-	ei_x_new(&args);
+	args_of(&code, 3);
+	if (put_module(&code, f, KEEPER, e) < 0) {
+		ei_x_free(&code);
+		return -1;
+	}
+	args_of(&args, 2);
+	ei_x_encode_atom(&args, BRINGER);
+	ei_x_append(&args, &n->connection);
+	add_call(&c, "erlang", "register", &args);
+	add_call(&c, "code", "load_binary", &code);
+	args_of(&args, 1);
+	ei_x_encode_atom(&args, BRINGER);
+	add_call(&c, "erlang", "unregister", &args);
 	ei_x_new(&res);
-	ei_x_encode_list_header(&args, 3);
-	rc = put_module(&args, f, KEEPER, e);
-	ei_x_encode_empty_list(&args);
+	rc = nd_calls(n, &c, &res, e);
+	if (rc < 0 && is_tag(e, "ET_BADARG")) {
+		et_err_clear(e);
+		ei_x_free(&res);
+		return 0;
+	}
 	if (rc == 0)
-		rc = nd_rpc(n, "code", "load_binary", &args, &res, e);
+		ei_skip_term(res.buff, &res.index); /* true */
 	if (rc == 0 && nd_get_tuple(&res, &res.index, 2) == 0 &&
 		nd_get_atom(&res, &res.index, word, sizeof(word)) == 0) {
 		nd_get_tuple(&res, &res.index, 2); /* {features_not_allowed, ..} as well as badfile */
@@ -446,44 +429,8 @@ static int load_keeper(struct nd *n, const struct files *f, struct et_error *e)
 		rc = 1;
 	else if (rc == 0 && strcmp(what, "on_load_failure") != 0 && strcmp(what, "not_purged") != 0)
 		rc = not_loaded(n, f, KEEPER, what, e);
-	ei_x_free(&args);
 	ei_x_free(&res);
 	return rc;
-}
-
-/* erlang:register(erltrace_bringer, Connection): 1; 0: another command has the name. */
-static int take_name(struct nd *n, struct et_error *e)
-{
-	ei_x_buff args = {0}, res = {0};
-	int rc;
-
-	ei_x_new(&args);
-	ei_x_new(&res);
-	ei_x_encode_list_header(&args, 2);
-	ei_x_encode_atom(&args, BRINGER);
-	ei_x_append(&args, &n->connection);
-	ei_x_encode_empty_list(&args);
-	rc = nd_rpc(n, "erlang", "register", &args, &res, e);
-	if (rc == 0)
-		rc = 1;
-	else if (is_tag(e, "ET_BADARG"))
-		rc = 0;
-	ei_x_free(&args);
-	ei_x_free(&res);
-	return rc;
-}
-
-static void give_name_back(struct nd *n)
-{
-	struct et_error ignored = {.tag = ""};
-	ei_x_buff args = {0}, res = {0};
-
-	ei_x_new(&args);
-	ei_x_new(&res);
-	ei_x_format_wo_ver(&args, "[~a]", BRINGER);
-	nd_rpc(n, "erlang", "unregister", &args, &res, &ignored);
-	ei_x_free(&args);
-	ei_x_free(&res);
 }
 
 /* ---- the agent ------------------------------------------------------------------------- */
@@ -496,11 +443,7 @@ static int try_to_bring(struct nd *n, const struct files *f, struct et_error *e)
 	if (rc != 0)
 		return rc;
 	et_err_clear(e);
-	rc = take_name(n, e);
-	if (rc <= 0)
-		return rc;
 	rc = load_keeper(n, f, e);
-	give_name_back(n);
 	if (rc > 0)
 		rc = bring(n, f, e) == 0 ? 1 : -1;
 	return rc;
@@ -509,12 +452,9 @@ static int try_to_bring(struct nd *n, const struct files *f, struct et_error *e)
 int nd_agent(struct nd *n, struct et_error *e)
 {
 	static struct files f; /* large */
-	bool has;
 	int rc = 0;
 
-	if (has_own(n, &has, e) < 0 || find_connection(n, e) < 0)
-		return -1;
-	if (has)
+	if (n->has_agent)
 		return 0;
 	if (atoi(n->otp) < OLDEST_OTP)
 		return et_err(e, "ET_RELEASE",

@@ -93,51 +93,82 @@ static int handshake(struct nd *n, const char *host, int port, const struct nd_c
 		n->name, cookie->file);
 }
 
-/* erlang:system_info(What), as text. */
-static int system_info(struct nd *n, const char *what, char *text, size_t size, struct et_error *e)
+/* The next of several results, as text. */
+static void next_text(ei_x_buff *res, char *text, size_t size)
 {
-	ei_x_buff args = {0}, res = {0};
-	int type, len, rc;
+	int type, len;
 
-	ei_x_new(&args);
-	ei_x_new(&res);
-	ei_x_encode_list_header(&args, 1);
-	ei_x_encode_atom(&args, what);
-	ei_x_encode_empty_list(&args);
-	rc = nd_rpc(n, "erlang", "system_info", &args, &res, e);
-	if (rc == 0 && (ei_get_type(res.buff, &res.index, &type, &len) < 0 || (size_t)len >= size ||
-			       ei_decode_string(res.buff, &res.index, text) < 0))
-		rc = et_err(e, "ET_RPC", "the node %s does not tell its %s", n->name, what);
-	ei_x_free(&args);
-	ei_x_free(&res);
-	return rc;
+	text[0] = '\0';
+	if (ei_get_type(res->buff, &res->index, &type, &len) < 0 || (size_t)len >= size ||
+		ei_decode_string(res->buff, &res->index, text) < 0)
+		ei_skip_term(res->buff, &res->index);
 }
 
-/* What a node says of itself. */
+/* [{Node, Port}]: the port of our own connection, as a term. */
+static void find_connection(struct nd *n, ei_x_buff *res)
+{
+	char node[MAXATOMLEN_UTF8];
+	int count = 0, from;
+
+	ei_decode_list_header(res->buff, &res->index, &count);
+	for (int i = 0; i < count && n->connection.buff == NULL; i++) {
+		if (nd_get_tuple(res, &res->index, 2) < 0 ||
+			nd_get_atom(res, &res->index, node, sizeof(node)) < 0)
+			break;
+		from = res->index;
+		if (ei_skip_term(res->buff, &res->index) < 0)
+			break;
+		if (strcmp(node, ei_self(&n->ec)->node) != 0)
+			continue;
+		ei_x_new(&n->connection);
+		ei_x_append_buf(&n->connection, res->buff + from, res->index - from);
+	}
+}
+
+/* What a node says of itself, and whether it has an erltrace of its own in its path. */
 static int ask_who(struct nd *n, struct et_error *e)
 {
-	ei_x_buff args = {0}, res = {0};
-	char pid[32] = "";
-	int type, len, rc;
+	static const struct {
+		const char *mod, *fun, *format, *arg;
+	} calls[] = {{"os", "getpid", "[]", NULL}, {"erlang", "node", "[]", NULL},
+		{"erlang", "system_info", "[~a]", "otp_release"},
+		{"erlang", "system_info", "[~a]", "system_architecture"},
+		{"code", "where_is_file", "[~s]", "erltrace_agent.beam"},
+		{"erlang", "system_info", "[~a]", "dist_ctrl"}};
+	struct nd_calls c = {.n = 0};
+	char pid[32], atom[64] = "";
+	ei_x_buff res = {0};
+	int at;
 
-	ei_x_new(&args);
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		ei_x_buff args = {0};
+
+		ei_x_new(&args);
+		ei_x_format_wo_ver(&args, calls[i].format, calls[i].arg);
+		nd_calls_add(&c, calls[i].mod, calls[i].fun, &args);
+		ei_x_free(&args);
+	}
 	ei_x_new(&res);
-	ei_x_encode_empty_list(&args);
-	rc = nd_rpc(n, "os", "getpid", &args, &res, e);
-	if (rc == 0 && ei_get_type(res.buff, &res.index, &type, &len) == 0 &&
-		(size_t)len < sizeof(pid) && ei_decode_string(res.buff, &res.index, pid) == 0)
-		n->ospid = atoll(pid);
-	if (rc == 0)
-		rc = nd_rpc(n, "erlang", "node", &args, &res, e);
-	if (rc == 0)
-		nd_get_atom(&res, &res.index, n->name, sizeof(n->name));
-	ei_x_free(&args);
+	if (nd_calls(n, &c, &res, e) < 0) {
+		ei_x_free(&res);
+		return -1;
+	}
+	next_text(&res, pid, sizeof(pid));
+	n->ospid = atoll(pid);
+	nd_get_atom(&res, &res.index, n->name, sizeof(n->name));
+	next_text(&res, n->otp, sizeof(n->otp));
+	next_text(&res, n->arch, sizeof(n->arch));
+	at = res.index;
+	n->has_agent = nd_get_atom(&res, &at, atom, sizeof(atom)) < 0 ||
+		       strcmp(atom, "non_existing") != 0;
+	ei_skip_term(res.buff, &res.index);
+	find_connection(n, &res);
 	ei_x_free(&res);
-	if (rc == 0)
-		rc = system_info(n, "otp_release", n->otp, sizeof(n->otp), e);
-	if (rc == 0)
-		rc = system_info(n, "system_architecture", n->arch, sizeof(n->arch), e);
-	return rc;
+	if (n->otp[0] == '\0' || n->arch[0] == '\0')
+		return et_err(e, "ET_RPC", "the node %s does not tell its release", n->name);
+	if (n->connection.buff == NULL)
+		return et_err(e, "ET_RPC", "the node %s does not know our connection", n->name);
+	return 0;
 }
 
 struct nd *nd_connect(
@@ -333,6 +364,53 @@ int nd_rpc(struct nd *n, const char *mod, const char *fun, const ei_x_buff *args
 		return bad_rpc(n, mod, fun, result, e);
 	}
 	return et_err(e, "ET_RPC", "the node %s does not answer %s:%s", n->name, mod, fun);
+}
+
+/* lists:zipwith3(fun erlang:apply/3, Modules, Functions, Arguments) */
+void nd_calls_add(struct nd_calls *c, const char *mod, const char *fun, const ei_x_buff *args)
+{
+	if (c->n++ == 0) {
+		ei_x_new(&c->mods);
+		ei_x_new(&c->funs);
+		ei_x_new(&c->args);
+	}
+	ei_x_encode_list_header(&c->mods, 1);
+	ei_x_encode_atom(&c->mods, mod);
+	ei_x_encode_list_header(&c->funs, 1);
+	ei_x_encode_atom(&c->funs, fun);
+	ei_x_encode_list_header(&c->args, 1);
+	ei_x_append(&c->args, args);
+}
+
+int nd_calls(struct nd *n, struct nd_calls *c, ei_x_buff *result, struct et_error *e)
+{
+	static const char export_ext = 'q'; /* fun M:F/A */
+	ei_x_buff x = {0};
+	int rc, count = 0;
+
+	ei_x_encode_empty_list(&c->mods);
+	ei_x_encode_empty_list(&c->funs);
+	ei_x_encode_empty_list(&c->args);
+	ei_x_new(&x);
+	ei_x_encode_list_header(&x, 4);
+	ei_x_append_buf(&x, &export_ext, 1);
+	ei_x_encode_atom(&x, "erlang");
+	ei_x_encode_atom(&x, "apply");
+	ei_x_encode_long(&x, 3);
+	ei_x_append(&x, &c->mods);
+	ei_x_append(&x, &c->funs);
+	ei_x_append(&x, &c->args);
+	ei_x_encode_empty_list(&x);
+	rc = nd_rpc(n, "lists", "zipwith3", &x, result, e);
+	if (rc == 0 && (ei_decode_list_header(result->buff, &result->index, &count) < 0 ||
+			       count != c->n))
+		rc = et_err(e, "ET_RPC", "the node %s gave something else than it was asked for",
+			n->name);
+	ei_x_free(&x);
+	ei_x_free(&c->mods);
+	ei_x_free(&c->funs);
+	ei_x_free(&c->args);
+	return rc;
 }
 
 /* ---- terms ----------------------------------------------------------------------------- */

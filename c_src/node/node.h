@@ -62,7 +62,8 @@ struct nd {
 	int64_t ospid;
 	char otp[16], arch[128]; /* "25", "x86_64-pc-linux-gnu" */
 	struct nd_kept *kept;	 /* messages that came before the answer to a call */
-	ei_x_buff connection;	 /* the node's port for it, as a term; nd_agent() asks for it */
+	ei_x_buff connection;	 /* the node's port for it, as a term */
+	bool has_agent;		 /* of its own: an erltrace in its path */
 	bool came;		 /* what was brought stays for us */
 };
 
@@ -77,6 +78,16 @@ void nd_close(struct nd *n);
  */
 int nd_rpc(struct nd *n, const char *mod, const char *fun, const ei_x_buff *args, ei_x_buff *result,
 	struct et_error *e);
+/*
+ * Several calls in one, in their order, up to one that fails: a busy node takes its time for each. The
+ * results, as many as there are calls, follow each other at result->index.
+ */
+struct nd_calls {
+	ei_x_buff mods, funs, args; /* of the calls added */
+	int n;
+};
+void nd_calls_add(struct nd_calls *c, const char *mod, const char *fun, const ei_x_buff *args);
+int nd_calls(struct nd *n, struct nd_calls *c, ei_x_buff *result, struct et_error *e); /* frees c */
 int nd_send(struct nd *n, const erlang_pid *to, const ei_x_buff *msg, struct et_error *e);
 int nd_send_atom(struct nd *n, const erlang_pid *to, const char *atom, struct et_error *e);
 /* The next message, its term at msg->index: 1; 0: none within ms, or a signal; -1: the node is
