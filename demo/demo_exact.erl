@@ -4,10 +4,10 @@
 %% that counts is returned as text, as a script prints it.
 -module(demo_exact).
 -export([spawns/1, exits/2, sends/2, sends/3, pairs/2, fan_in/2, calls/1, burns/1, nested/1,
-         body/1, tail/1, throws/1, naps/2, server/1, slow_server/2, port/2, gcs/1, grow/1, queue/1, wakes/1,
-         hibernates/1, timers/1, ets/1, user/1, dyntrace/1, remote/2, load/1]).
--export([child/1, leaf/1, burn/1, outer/1, inner/1, down/1, round/1, thrower/1, nap/1, sink/1,
-         sleeper/1]).
+         body/1, tail/1, throws/1, naps/2, naps/3, server/1, slow_server/2, port/2, gcs/1, grow/1,
+         queue/1, wakes/1, hibernates/1, timers/1, ets/1, user/1, dyntrace/1, remote/2, load/1]).
+-export([child/1, leaf/1, burn/1, outer/1, inner/1, down/1, round/1, thrower/1, nap/1, deep/2,
+         sink/1, sleeper/1]).
 -export([init/1, handle_call/3, handle_cast/2]).
 
 -type text() :: string(). % a pid's
@@ -213,6 +213,17 @@ naps(N, Ms) -> in_process(fun() -> times(N, fun() -> [?MODULE:nap(Ms)] end) end)
 
 -spec nap(non_neg_integer()) -> ok.
 nap(Ms) -> receive after Ms -> ok end.
+
+%% @doc N calls of deep/2, which naps so many ms that many levels down.
+-spec naps(non_neg_integer(), non_neg_integer(), non_neg_integer()) -> text().
+naps(N, Ms, Levels) -> in_process(fun() -> times(N, fun() -> [?MODULE:deep(Levels, Ms)] end) end).
+
+-spec deep(non_neg_integer(), non_neg_integer()) -> non_neg_integer().
+deep(0, Ms) ->
+    ok = nap(Ms),
+    0;
+deep(Levels, Ms) ->
+    1 + deep(Levels - 1, Ms).
 
 %% ---- a gen_server ---------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slow.d: calls that take longer than so many microseconds, as they return. Time is that of the
- * clock: waiting counts. A chain of tail calls, as a loop is, is one call, of its last function.
+ * clock: waiting counts. A chain of tail calls, as a loop is, is one call, of its last function. Of
+ * a function that calls itself the outermost call is told: the others are part of it.
  *
  *	erltrace -N NODE -qs slow.d [MODULE] [MICROSECONDS] [SECONDS] [FUNCTION]
  *
@@ -21,22 +22,24 @@
 inline string who = erlname != "" ? erlname : erlpid;
 inline uint64_t limit = $2 ? $2 : 1000;
 self uint64_t at[int];
+self string in[int];
 
 BEGIN { seconds = $3; printf("%8s %-20s %s\n", "US", "PROCESS", "FUNCTION"); }
 
 erlang*:$$1:$$4:function-entry /!self->at[arg2]/ { self->at[arg2] = timestamp; }
 
 /* What an exception left deeper than this is over. */
-erlang*:$$1:$$4:function-entry { self->at[arg2 + 1] = 0; }
+erlang*:$$1:$$4:function-entry { self->at[arg2 + 1] = 0; self->in[arg2] = copyinstr(arg1); }
 
 erlang*:$$1:$$4:function-return
-/self->at[arg2] && timestamp - self->at[arg2] >= limit * 1000/
+/self->at[arg2] && timestamp - self->at[arg2] >= limit * 1000 &&
+ (!self->at[arg2 - 1] || self->in[arg2 - 1] != copyinstr(arg1))/
 {
 	printf("%8d %-20s %s\n", (timestamp - self->at[arg2]) / 1000, who, copyinstr(arg1));
 	@n = count();
 }
 
-erlang*:$$1:$$4:function-return { self->at[arg2] = 0; }
+erlang*:$$1:$$4:function-return { self->at[arg2] = 0; self->in[arg2] = 0; }
 
 tick-1s /--seconds == 0/ { exit(0); }
 

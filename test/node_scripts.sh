@@ -140,6 +140,9 @@ row 'calls: tail calls' 'demo_exact:round/1 100'
 run slow 'demo_exact:naps(12, 2).' demo_exact 2000 0 nap
 is 'slow: naps' 12 "$(grep -cE "^ +[0-9]+ $value +demo_exact:nap/1$" o)"
 row 'slow: number' '12 calls'
+run slow 'demo_exact:naps(3, 2, 20).' demo_exact 2000 0 deep
+is 'slow: the outermost of a recursion' 3 "$(grep -cE "^ +[0-9]+ $value +demo_exact:deep/2$" o)"
+row 'slow: number of recursions' '3 calls'
 run slow 'demo_exact:calls(1000).' demo_exact 60000000
 hasnt 'slow: none' '<'
 
