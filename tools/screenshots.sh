@@ -22,7 +22,7 @@ start shop -s demo_app
 sorts='Many = [rand:uniform() || _ <- lists:seq(1, 20000)],
 	Sorts = fun(Name, Ms, Size) ->
 		register(Name, spawn(fun L() ->
-			N = round(Size(erlang:monotonic_time(millisecond) / 1000) * (0.75 + rand:uniform() / 2)),
+			N = round(Size(erlang:system_time(millisecond) / 1000) * (0.75 + rand:uniform() / 2)),
 			_ = [lists:sort(lists:sublist(Many, N)) || N > 0],
 			timer:sleep(Ms), L() end)) end,
 	Sorts(prices, 10, fun(_) -> 120 end),

@@ -70,6 +70,18 @@ export function number(x, unit = "none", digits = 3) {
 	return n + u;
 }
 
+// What number() writes, read: "1.5 ms", "64KiB", "20k"; without a unit, the number as it is. null: neither.
+export function readNumber(text, unit = "none") {
+	const m = /^\s*([+-]?(?:\d+\.?\d*|\.\d+))\s*([a-zµμ]*)\s*$/i.exec(text);
+	if (!m) return null;
+	const sign = m[2].replace(/^[uμ](?=s$)/i, "µ").toLowerCase();
+	if (!sign) return Number(m[1]);
+	const [scale, factor] =
+		unit in FACTOR ? [TIME, FACTOR[unit]] : [unit === "bytes" ? BYTES : PLAIN, 1];
+	const found = scale.find(([name]) => name.toLowerCase() === sign);
+	return found ? (Number(m[1]) * found[1]) / factor : null;
+}
+
 // A whole number with thin spaces between thousands: for tables, where digits line up.
 export function exact(x) {
 	if (x === null || x === undefined || Number.isNaN(x)) return "–";

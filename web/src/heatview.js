@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { percentile, valueAt } from "./buckets.js";
 import { Card, ExportMenu, useEvery, useSlowly } from "./card.js";
 import { KEY_HUES, swatch } from "./colour.js";
-import { UNITS, UNIT_NAMES, clock, exact, number, percent, range } from "./format.js";
+import { UNITS, UNIT_NAMES, clock, exact, number, percent, range, readNumber } from "./format.js";
 import { HeatCanvas } from "./heatcanvas.js";
 import { Choice, Toggle } from "./menu.js";
 import { theme } from "./theme.js";
@@ -137,7 +137,7 @@ export function HeatView({ app, view, where }) {
 			clamp: Number(clamp) || 0,
 			unit,
 			lines,
-			threshold: threshold === "" ? null : Number(threshold),
+			threshold: readNumber(threshold, unit),
 		};
 	};
 	useEffect(() => {
@@ -264,11 +264,11 @@ export function HeatView({ app, view, where }) {
 					${p}<//>`,
 			)}</div>
 			<label class="choice"
-				title=${`A line at this value, in ${unit === "none" ? "the script's numbers" : UNIT_NAMES[unit]}`}>
+				title=${`A line at this value: with a unit, or in ${unit === "none" ? "the script's numbers" : UNIT_NAMES[unit]}`}>
 				<span>Line at</span>
-				<input class="num" inputmode="numeric" placeholder="–"
+				<input class="num" placeholder="–"
 					value=${threshold}
-					onInput=${(e) => setThreshold(Number.isNaN(Number(e.target.value)) ? "" : e.target.value)} /></label>
+					onInput=${(e) => setThreshold(e.target.value)} /></label>
 			<${ExportMenu} app=${app} aggs=${[agg]} name=${agg.name} png=${png} />`}
 		table=${(open) => html`<${HeatTable} heat=${heat} unit=${unit} title=${agg.title}
 			most=${open ? 1024 : 24} />`}>

@@ -8,7 +8,7 @@ import { readFragment, scriptFragment } from "../src/connection.js";
 import { probeTextAt, tokenizer } from "../src/d_language.js";
 import { csvParts, field, jsonParts } from "../src/export.js";
 import { buildTree, findAgain, frameTable, layout } from "../src/flame.js";
-import { duration, exact, guessUnit, keyText, number, percent, range, splitArgs } from "../src/format.js";
+import { duration, exact, guessUnit, keyText, number, percent, range, splitArgs, readNumber } from "../src/format.js";
 import { Log } from "../src/log.js";
 import { Run } from "../src/model.js";
 import { offer } from "../src/probes.js";
@@ -281,4 +281,16 @@ test("probes are offered by interest: general ones, the node's, numbered ones la
 	const known = readWords().filter((w) => w.kind === "probe").map((w) => w.name);
 	assert.ok(known.includes("process-spawn") && known.includes("function-return"));
 	assert.ok(!known.includes("efile_drv-entry"));
+});
+
+test("numbers are read as they are written", () => {
+	assert.equal(readNumber("1 ms", "ns"), 1e6);
+	assert.equal(readNumber("1.5us", "ns"), 1500);
+	assert.equal(readNumber("250 µs", "ms"), 0.25);
+	assert.equal(readNumber("2 s", "us"), 2e6);
+	assert.equal(readNumber("64 KiB", "bytes"), 65536);
+	assert.equal(readNumber("20k"), 20000);
+	assert.equal(readNumber("20", "us"), 20);
+	assert.equal(readNumber("-3"), -3);
+	for (const text of ["", "x", "1 ms", "1.2.3", "-"]) assert.equal(readNumber(text), null);
 });

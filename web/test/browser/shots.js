@@ -46,7 +46,7 @@ const scenes = {
 		await page.evaluate(() => globalThis.erltrace.setWindow(60));
 		await run(page, HEAT, { ticks: 615 });
 		await page.locator(".heat").getByRole("button", { name: "p99" }).click();
-		await page.locator(".heat").getByLabel("Line at").fill("1000000");
+		await page.locator(".heat").getByLabel("Line at").fill("1 ms");
 		const box = await page.locator(".heat canvas").boundingBox();
 		await page.mouse.move(box.x + box.width * 0.3, box.y + box.height * 0.62);
 		await page.locator(".heat .tip").waitFor();
