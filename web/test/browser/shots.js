@@ -48,8 +48,12 @@ const scenes = {
 		await page.locator(".heat").getByRole("button", { name: "p99" }).click();
 		await page.locator(".heat").getByLabel("Line at").fill("1 ms");
 		const box = await page.locator(".heat canvas").boundingBox();
-		await page.mouse.move(box.x + box.width * 0.3, box.y + box.height * 0.62);
-		await page.locator(".heat .tip").waitFor();
+		// down a column, to a cell that something is in
+		for (let part = 0.4, key = 0; part < 0.85 && !key; part += 0.02) {
+			await page.mouse.move(box.x + box.width * 0.3, box.y + box.height * part);
+			await page.locator(".heat .tip dd").first().waitFor();
+			key = await page.locator(".heat .tip ol li").count();
+		}
 		await shoot("heatmap-light");
 		await page.mouse.move(10, 600);
 		await page.emulateMedia({ colorScheme: "dark" });
