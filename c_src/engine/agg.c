@@ -24,12 +24,15 @@ struct agg_entry {
 struct agg_tab {
 	uint64_t *index;  /* 0: empty; else hash >> 32 << 32 | entry */
 	uint32_t *direct; /* by aggregation: the entry of one without key */
-	uint32_t recent[RECENT]; /* by string: entries whose whole key it is, found without hashing */
 	char *mem;	  /* entries, by offset / 8; 0 is none */
 	uint32_t mask;
 	uint32_t n, most; /* entries in the index */
 	uint64_t used, size;
 	uint64_t given; /* the consumer's: how far it has been read */
+	struct agg_recent {
+		uint64_t key;	/* id of the string, and aggregation */
+		uint64_t *data; /* of the entry whose whole key that string is */
+	} recent[RECENT];
 };
 
 /* ---- the probe path ------------------------------------------------------------------- */
@@ -96,15 +99,27 @@ PROBE_PATH static __attribute__((noinline)) uint64_t *add_keyed(struct fire *f, 
 	return e->data;
 }
 
-static inline uint32_t *recent_of(struct agg_tab *tab, uint64_t agg, const struct et_str *s)
+/*
+ * Entries whose whole key is one interned string are found without hashing, in the place that the
+ * string's id gives. Ids count up from 1 and are never used twice, so that one stands for its text.
+ */
+static inline struct agg_recent *recent_of(struct agg_tab *tab, uint64_t agg, uint64_t str)
 {
-	return &tab->recent[(s->id + 7 * agg) % RECENT];
+	return &tab->recent[(str + 7 * agg) % RECENT];
 }
 
-/* The index is never full, so that searching ends. */
-PROBE_PATH NO_GUARD static __attribute__((noinline)) uint64_t *data_far(
-	struct fire *f, struct agg_tab *tab, const struct en_aggdef *def, const uint64_t *word)
+static inline uint64_t recent_key(uint64_t agg, uint64_t str)
 {
+	return agg << 48 ^ str;
+}
+
+/* The data of this key; NULL: dropped. The index is never full, so that searching ends. */
+PROBE_PATH NO_GUARD static __attribute__((noinline)) uint64_t *data_far(
+	struct fire *f, uint64_t id, uint64_t key)
+{
+	const struct en_aggdef *def = &f->en->aggs[id];
+	struct agg_tab *tab = atomic_load_explicit(&f->thread->agg, memory_order_acquire);
+	const uint64_t *word = (const uint64_t *)(uintptr_t)key;
 	struct agg_entry *e;
 	uint64_t *data;
 	struct key_view v;
@@ -133,123 +148,110 @@ PROBE_PATH NO_GUARD static __attribute__((noinline)) uint64_t *data_far(
 		return NULL;
 found:
 	if (def->one_str && v.str[0].id != 0) {
-		data[def->words] = v.str[0].id; /* of those that have this text, the newest */
-		*recent_of(tab, def->id, str_interned(word[0])) =
-			entry_ref(tab, (const struct agg_entry *)(const void *)((char *)data -
-				offsetof(struct agg_entry, data)));
+		struct agg_recent *r = recent_of(tab, def->id, v.str[0].id);
+
+		r->key = recent_key(def->id, v.str[0].id);
+		r->data = data;
 	}
 	return data;
 }
 
-/* The data of this key; NULL: dropped. */
-PROBE_PATH static inline uint64_t *data_of(struct fire *f, uint64_t id, uint64_t key)
+/* The same, if it was seen of late or has no key; else NULL. */
+PROBE_PATH static inline uint64_t *data_near(
+	struct fire *f, const struct en_aggdef *def, uint64_t id, uint64_t key)
 {
-	const struct en_aggdef *def = &f->en->aggs[id];
 	struct agg_tab *tab = atomic_load_explicit(&f->thread->agg, memory_order_acquire);
-	const uint64_t *word = (const uint64_t *)(uintptr_t)key;
-	const struct et_str *s;
+	uint64_t ref, str;
+	struct agg_recent *r;
 
-	if (def->one_str && (s = str_interned(word[0])) != NULL) {
-		uint64_t ref = *recent_of(tab, id, s);
-		struct agg_entry *e = (struct agg_entry *)(void *)(tab->mem + 8 * ref);
-
-		if (likely(ref != 0 && e->agg == id && e->data[def->words] == s->id))
-			return e->data;
+	if (unlikely(!def->one_str)) {
+		ref = def->key.n == 0 ? tab->direct[id] : 0;
+		return ref ? ((struct agg_entry *)(void *)(tab->mem + 8 * ref))->data : NULL;
 	}
-	return data_far(f, tab, def, word);
+	ref = *(const uint64_t *)(uintptr_t)key;
+	if (unlikely(!(ref & STR_TAG)))
+		return NULL;
+	str = ((const struct et_str *)(uintptr_t)(ref & ~STR_TAG))->id;
+	r = recent_of(tab, id, str);
+	return likely(r->key == recent_key(id, str)) ? r->data : NULL;
 }
 
-RTFN(agg_count)
-{
-	uint64_t *data = data_of(FIRE(ctx), a, b);
-
-	if (likely(data != NULL))
-		*data += d;
-	return 0;
-}
-
-RTFN(agg_sum)
-{
-	uint64_t *data = data_of(FIRE(ctx), a, b);
-
-	if (likely(data != NULL))
-		*data += c;
-	return 0;
-}
-
-RTFN(agg_min)
-{
-	uint64_t *data = data_of(FIRE(ctx), a, b);
-
-	if (likely(data != NULL) && (int64_t)c < (int64_t)*data)
-		*data = c;
-	return 0;
-}
-
-RTFN(agg_max)
-{
-	uint64_t *data = data_of(FIRE(ctx), a, b);
-
-	if (likely(data != NULL) && (int64_t)c > (int64_t)*data)
-		*data = c;
-	return 0;
-}
-
-RTFN(agg_avg)
-{
-	uint64_t *data = data_of(FIRE(ctx), a, b);
-
-	if (likely(data != NULL)) {
-		data[0]++;
-		data[1] += c;
+/*
+ * An aggregating function: what it does to data with the value c and the increment d. It is there
+ * twice, so that the short way has no call in it and needs no frame.
+ */
+#define AGGFN(name, ...)                                                                           \
+	PROBE_PATH static __attribute__((noinline)) uint64_t name##_far(                           \
+		struct fire *f, uint64_t a, uint64_t b, uint64_t c, uint64_t d)                    \
+	{                                                                                          \
+		const struct en_aggdef *def = &f->en->aggs[a];                                     \
+		uint64_t *data = data_far(f, a, b);                                                \
+                                                                                                   \
+		(void)def, (void)c, (void)d;                                                       \
+		if (likely(data != NULL)) {                                                        \
+			__VA_ARGS__                                                                \
+		}                                                                                  \
+		return 0;                                                                          \
+	}                                                                                          \
+	RTFN(agg_##name)                                                                           \
+	{                                                                                          \
+		struct fire *f = FIRE(ctx);                                                        \
+		const struct en_aggdef *def = &f->en->aggs[a];                                     \
+		uint64_t *data = data_near(f, def, a, b);                                          \
+                                                                                                   \
+		if (unlikely(data == NULL))                                                        \
+			return name##_far(f, a, b, c, d);                                          \
+		__VA_ARGS__                                                                        \
+		return 0;                                                                          \
 	}
-	return 0;
-}
 
-RTFN(agg_stddev)
+PROBE_PATH static inline void add_square(uint64_t *data, uint64_t v)
 {
-	uint64_t *data = data_of(FIRE(ctx), a, b);
-	uint64_t m = (int64_t)c < 0 ? 0 - c : c;
+	uint64_t m = (int64_t)v < 0 ? 0 - v : v;
 	unsigned __int128 square = (unsigned __int128)m * m;
 
-	if (unlikely(data == NULL))
+	square += (unsigned __int128)data[1] << 64 | data[0];
+	data[0] = (uint64_t)square;
+	data[1] = (uint64_t)(square >> 64);
+}
+
+/* aggfn_lquantize by a multiplication, which takes a fraction of the division's time. */
+PROBE_PATH static inline uint64_t lquantize(const struct en_aggdef *def, int64_t v)
+{
+	uint64_t above = (uint64_t)v - (uint64_t)def->base;
+
+	if (likely(above < def->span))
+		return (uint64_t)((unsigned __int128)above * def->per >> 63) + 1;
+	if (v < def->base)
 		return 0;
-	data[0]++;
-	data[1] += c;
-	square += (unsigned __int128)data[3] << 64 | data[2];
-	data[2] = (uint64_t)square;
-	data[3] = (uint64_t)(square >> 64);
-	return 0;
+	above /= def->prog->param[2];
+	return above < def->words - 2 ? above + 1 : def->words - 1;
 }
 
-RTFN(agg_quantize)
+/*
+ * above * per >> 63 is above / step for all that is less than span: per is 2^63 / step and less
+ * than 1 too much, which above must not make 2^63 of. Else (no script has such steps) span is 0.
+ */
+static void lquantize_init(struct en_aggdef *def, const struct prog_agg *a)
 {
-	uint64_t *data = data_of(FIRE(ctx), a, b);
+	uint64_t step = a->param[2], levels = a->nbuckets - 2;
 
-	if (likely(data != NULL))
-		data[aggfn_quantize((int64_t)c)] += d;
-	return 0;
+	def->base = (int64_t)a->param[0];
+	if (levels < (1ULL << 63) / step / step) {
+		def->span = levels * step;
+		def->per = (1ULL << 63) / step + 1;
+	}
 }
 
-RTFN(agg_lquantize)
-{
-	struct fire *f = FIRE(ctx);
-	uint64_t *data = data_of(f, a, b);
-
-	if (likely(data != NULL))
-		data[aggfn_lquantize(f->en->aggs[a].prog, (int64_t)c)] += d;
-	return 0;
-}
-
-RTFN(agg_llquantize)
-{
-	struct fire *f = FIRE(ctx);
-	uint64_t *data = data_of(f, a, b);
-
-	if (likely(data != NULL))
-		data[aggfn_llquantize(f->en->aggs[a].prog, (int64_t)c)] += d;
-	return 0;
-}
+AGGFN(count, *data += d;)
+AGGFN(sum, *data += c;)
+AGGFN(min, if ((int64_t)c < (int64_t)*data) *data = c;)
+AGGFN(max, if ((int64_t)c > (int64_t)*data) *data = c;)
+AGGFN(avg, data[0]++; data[1] += c;)
+AGGFN(stddev, data[0]++; data[1] += c; add_square(data + 2, c);)
+AGGFN(quantize, data[aggfn_quantize((int64_t)c)] += d;)
+AGGFN(lquantize, data[lquantize(def, (int64_t)c)] += d;)
+AGGFN(llquantize, data[aggfn_llquantize(def->prog, (int64_t)c)] += d;)
 
 /* ---- making --------------------------------------------------------------------------- */
 
@@ -274,6 +276,8 @@ int agg_init(struct en *en, struct et_error *e)
 		if (d->words == 0 || (p->aggs[i]->nbuckets != aggfn_nbuckets(p->aggs[i])))
 			return et_err(e, "ET_PROGRAM", "aggregation @%s has bad parameters",
 				p->aggs[i]->name);
+		if (d->prog->fn == AGG_LQUANTIZE)
+			lquantize_init(d, d->prog);
 	}
 	en->agg_size = align_up(en->opts->val[OPT_AGGSIZE], 8);
 	en->agg_direct = align_up(sizeof(struct agg_tab) + 4 * (size_t)p->naggs, 8);

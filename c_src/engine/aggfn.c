@@ -104,23 +104,6 @@ static void ll_bounds(const struct prog_agg *a, unsigned i, uint64_t *lo, uint64
 
 /* ---- which bucket --------------------------------------------------------------------- */
 
-static inline uint64_t magnitude_of(int64_t v)
-{
-	return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-}
-
-PROBE_PATH unsigned aggfn_quantize(int64_t v)
-{
-	unsigned k;
-
-	if (v == 0)
-		return QUANTIZE_ZERO;
-	k = 64 - (unsigned)__builtin_clzll(magnitude_of(v));
-	if (k > QUANTIZE_ZERO) /* INT64_MIN */
-		k = QUANTIZE_ZERO;
-	return v < 0 ? QUANTIZE_ZERO - k : QUANTIZE_ZERO + k;
-}
-
 static uint64_t lq_levels(const struct prog_agg *a)
 {
 	int64_t base = (int64_t)a->param[0], limit = (int64_t)a->param[1];
@@ -147,7 +130,7 @@ PROBE_PATH unsigned aggfn_lquantize(const struct prog_agg *a, int64_t v)
 
 PROBE_PATH unsigned aggfn_llquantize(const struct prog_agg *a, int64_t v)
 {
-	unsigned middle = a->nbuckets / 2, i = ll_of(a, magnitude_of(v));
+	unsigned middle = a->nbuckets / 2, i = ll_of(a, aggfn_magnitude(v));
 
 	return v < 0 ? middle - i : middle + i;
 }

@@ -27,9 +27,23 @@ uint32_t aggfn_words(const struct prog_agg *a);
 void aggfn_init(const struct prog_agg *a, uint64_t *data);
 void aggfn_merge(const struct prog_agg *a, uint64_t *into, const uint64_t *from);
 /* Which bucket a value belongs to (probe path); nbuckets is set. */
-unsigned aggfn_quantize(int64_t v);
 unsigned aggfn_lquantize(const struct prog_agg *a, int64_t v);
 unsigned aggfn_llquantize(const struct prog_agg *a, int64_t v);
+static inline uint64_t aggfn_magnitude(int64_t v)
+{
+	return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+}
+static inline unsigned aggfn_quantize(int64_t v)
+{
+	unsigned k;
+
+	if (v == 0)
+		return QUANTIZE_ZERO;
+	k = 64 - (unsigned)__builtin_clzll(aggfn_magnitude(v));
+	if (k > QUANTIZE_ZERO) /* INT64_MIN */
+		k = QUANTIZE_ZERO;
+	return v < 0 ? QUANTIZE_ZERO - k : QUANTIZE_ZERO + k;
+}
 /* The least value of bucket i (inclusive) and the least of the next; ends saturate. */
 void aggfn_bounds(const struct prog_agg *a, unsigned i, int64_t *lo, int64_t *hi);
 

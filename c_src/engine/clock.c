@@ -10,7 +10,6 @@
 #include <time.h>
 #ifdef __x86_64__
 #include <cpuid.h>
-#include <x86intrin.h>
 #endif
 
 #include "internal.h"
@@ -19,9 +18,7 @@
 #define EVERY  100000000ULL	/* ns between corrections */
 #define LOST   (20 * 1000000LL) /* ns off: this counter is not to be trusted */
 
-/* ns = base + (counter - start) * rate / 2^32; version is odd while it is being changed. */
-static _Atomic uint64_t version, start, base, rate;
-static _Atomic bool counting;
+struct en_clock en_clock = {.version = 1};
 static _Atomic int64_t wall; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -46,11 +43,6 @@ PROBE_PATH static uint64_t system_now(void)
 }
 
 #ifdef __x86_64__
-static inline uint64_t counter_now(void)
-{
-	return __rdtsc();
-}
-
 /* It counts at one rate in all states of the processor, and the kernel relies on it too. */
 static bool is_usable(void)
 {
@@ -69,10 +61,6 @@ static bool is_usable(void)
 	return strcmp(name, "tsc") == 0 || strcmp(name, "kvm-clock") == 0 || name[0] == '\0';
 }
 #else
-static inline uint64_t counter_now(void)
-{
-	return 0;
-}
 static bool is_usable(void)
 {
 	return false;
@@ -86,7 +74,7 @@ static struct moment look(void)
 	uint64_t best = UINT64_MAX;
 
 	for (int i = 0; i < 8; i++) {
-		uint64_t a = counter_now(), ns = system_now(), b = counter_now();
+		uint64_t a = clock_counter(), ns = system_now(), b = clock_counter();
 
 		if (b - a < best) {
 			best = b - a;
@@ -105,14 +93,26 @@ static void look_at_wall(void)
 	atomic_store(&wall, (int64_t)(ns_of(&real) - ns_of(&mono)));
 }
 
+/* These three hold the lock. */
+static bool counting(void)
+{
+	return (atomic_load(&en_clock.version) & 1) == 0;
+}
+
+static void stop_counting(void)
+{
+	atomic_fetch_or(&en_clock.version, 1);
+}
+
 static void publish(uint64_t tsc, uint64_t ns, uint64_t per)
 {
-	atomic_fetch_add(&version, 1);
+	uint64_t v = atomic_fetch_or(&en_clock.version, 1) | 1;
+
 	atomic_thread_fence(memory_order_release);
-	atomic_store_explicit(&start, tsc, memory_order_relaxed);
-	atomic_store_explicit(&base, ns, memory_order_relaxed);
-	atomic_store_explicit(&rate, per, memory_order_relaxed);
-	atomic_fetch_add_explicit(&version, 1, memory_order_release);
+	atomic_store_explicit(&en_clock.start, tsc, memory_order_relaxed);
+	atomic_store_explicit(&en_clock.base, ns, memory_order_relaxed);
+	atomic_store_explicit(&en_clock.rate, per, memory_order_relaxed);
+	atomic_store_explicit(&en_clock.version, v + 1, memory_order_release);
 }
 
 static uint64_t rate_between(const struct moment *a, const struct moment *b)
@@ -129,7 +129,7 @@ void clock_init(bool fast)
 	look_at_wall();
 	if (usable < 0)
 		usable = is_usable();
-	if (!usable || atomic_load(&counting))
+	if (!usable || counting())
 		goto out;
 	if (first.ns == 0)
 		first = look();
@@ -140,7 +140,6 @@ void clock_init(bool fast)
 	} while (m.ns - first.ns < SETTLE);
 	publish(m.tsc, m.ns, rate_between(&first, &m));
 	last_check = m.ns;
-	atomic_store(&counting, true);
 out:
 	pthread_mutex_unlock(&lock);
 }
@@ -163,13 +162,14 @@ void clock_check(void)
 	look_at_wall();
 	m = look();
 	last_check = m.ns;
-	if (!atomic_load(&counting))
+	if (!counting())
 		goto out;
-	now = convert(m.tsc, atomic_load(&start), atomic_load(&base), atomic_load(&rate));
+	now = convert(m.tsc, atomic_load(&en_clock.start), atomic_load(&en_clock.base),
+		atomic_load(&en_clock.rate));
 	off = (int64_t)(m.ns - now);
 	if (m.tsc <= first.tsc || off > LOST || off < -LOST) { /* asleep, or moved elsewhere */
 		usable = 0;
-		atomic_store(&counting, false);
+		stop_counting();
 		goto out;
 	}
 	/* The rate over all the time there was, and what makes up for the error in a second. */
@@ -180,21 +180,26 @@ out:
 	pthread_mutex_unlock(&lock);
 }
 
-PROBE_PATH uint64_t en_now(void)
+/* The clock is being corrected, or another processor's counter is a moment behind, or none is used. */
+PROBE_PATH __attribute__((noinline)) uint64_t clock_now_far(void)
 {
-	if (unlikely(!atomic_load_explicit(&counting, memory_order_relaxed)))
-		return system_now();
 	for (int i = 0; i < 4; i++) {
-		uint64_t v = atomic_load_explicit(&version, memory_order_acquire);
-		uint64_t from = atomic_load_explicit(&start, memory_order_relaxed);
-		uint64_t ns = atomic_load_explicit(&base, memory_order_relaxed);
-		uint64_t per = atomic_load_explicit(&rate, memory_order_relaxed);
+		uint64_t v = atomic_load_explicit(&en_clock.version, memory_order_acquire);
+		uint64_t from = atomic_load_explicit(&en_clock.start, memory_order_relaxed);
+		uint64_t ns = atomic_load_explicit(&en_clock.base, memory_order_relaxed);
+		uint64_t per = atomic_load_explicit(&en_clock.rate, memory_order_relaxed);
 
 		atomic_thread_fence(memory_order_acquire);
-		if (likely(!(v & 1) && atomic_load_explicit(&version, memory_order_relaxed) == v))
-			return convert(counter_now(), from, ns, per);
+		if (!(v & 1) &&
+			atomic_load_explicit(&en_clock.version, memory_order_relaxed) == v)
+			return convert(clock_counter(), from, ns, per);
 	}
 	return system_now();
+}
+
+PROBE_PATH uint64_t en_now(void)
+{
+	return clock_now();
 }
 
 PROBE_PATH uint64_t en_wall(uint64_t mono)

@@ -149,9 +149,16 @@ PROBE_PATH static inline struct dyn_node *find(const struct place *p)
  * became another's is told by its key, which is written before its state is LIVE again; that it is
  * only when the node is in its chain for good.
  */
-static inline struct dyn_node **recent_of(const struct fire *f, uint64_t id, uint64_t a, uint64_t b)
+static inline struct dyn_node **recent_of(
+	const struct fire *f, const struct dyn_var *v, uint64_t self, uint64_t word)
 {
-	return &f->thread->dyn_recent[((a ^ b << 20 ^ id) * 0x9e3779b97f4a7c15) >> 58];
+	uint32_t h;
+
+	if (likely(v->shape == (KEY_SELF | KEY_STRING))) { /* ids count up: their lower half tells */
+		h = ((uint32_t)word * 0x85ebca6b + (uint32_t)self) ^ v->id;
+		return &f->thread->dyn_recent[(uint32_t)(h * 0x9e3779b1) >> 26];
+	}
+	return &f->thread->dyn_recent[((self ^ word << 20 ^ v->id) * 0x9e3779b97f4a7c15) >> 58];
 }
 
 /* What tells it from others: whose it is, the string's id or the number. false: a longer key. */
@@ -160,10 +167,9 @@ PROBE_PATH static inline bool short_key(
 {
 	const struct et_str *in;
 
-	*self = *word = 0;
-	if (likely(v->shape & KEY_SELF))
-		*self = likely(f->who != NULL) ? f->who->key : f->thread->self_key;
-	if (likely(v->shape & KEY_STRING)) {
+	*self = v->shape & KEY_SELF ? f->self : 0;
+	*word = 0;
+	if (v->shape & KEY_STRING) {
 		in = str_interned(*(const uint64_t *)(uintptr_t)key);
 		if (unlikely(in == NULL))
 			return false;
@@ -184,42 +190,63 @@ PROBE_PATH static inline struct dyn_node *memo(const struct fire *f, uint64_t id
 		       : NULL;
 }
 
-/* Is this the node of that key, and in use? */
-static inline bool is_near(const struct dyn_var *v, struct dyn_node *n, uint64_t self, uint64_t word)
+static inline struct dyn_node *memorize(
+	struct fire *f, uint64_t id, uint64_t word, struct dyn_node *n)
 {
-	const uint64_t *k;
-
-	if (n == NULL || atomic_load_explicit(&n->state, memory_order_acquire) != NODE_LIVE ||
-		n->var != v->id)
-		return false;
-	k = dyn_key(v, n);
-	if (likely(v->shape == (KEY_SELF | KEY_STRING)))
-		return k[0] == word && k[1] == self;
-	if ((v->shape & KEY_STRING) && *k++ != word)
-		return false;
-	if ((v->shape & KEY_SELF) && *k++ != self)
-		return false;
-	return !(v->shape & KEY_NUMBER) || *k == word;
+	f->memo = n;
+	f->memo_var = (uint32_t)id;
+	f->memo_word = word;
+	return n;
 }
 
-/* The node of this key if it was seen of late and is in use, or NULL. */
+static inline bool is_live(const struct dyn_var *v, struct dyn_node *n)
+{
+	return n != NULL && atomic_load_explicit(&n->state, memory_order_acquire) == NODE_LIVE &&
+	       n->var == v->id;
+}
+
+/*
+ * The node of this key if it was seen of late and is in use, or NULL. This one knows only what
+ * scripts do most, numbers in self->x[string]: inline, and without a call in it, so that the
+ * functions below need no frame.
+ */
 PROBE_PATH static inline struct dyn_node *near(struct fire *f, uint64_t id, uint64_t key)
+{
+	const struct dyn_var *v = &f->en->dyn.vars[id];
+	uint64_t ref = *(const uint64_t *)(uintptr_t)key, str;
+	struct dyn_node *n;
+	const uint64_t *k;
+
+	if (unlikely(v->shape != (KEY_SELF | KEY_STRING) || !(ref & STR_TAG)))
+		return NULL;
+	str = ((const struct et_str *)(uintptr_t)(ref & ~STR_TAG))->id;
+	n = *recent_of(f, v, f->self, str);
+	if (unlikely(!is_live(v, n)))
+		return NULL;
+	k = (const uint64_t *)(const void *)n->body;
+	return likely(k[0] == str && k[1] == f->self) ? memorize(f, id, ref, n) : NULL;
+}
+
+/* The same for every short key. */
+PROBE_PATH static inline struct dyn_node *near_any(struct fire *f, uint64_t id, uint64_t key)
 {
 	const struct dyn_var *v = &f->en->dyn.vars[id];
 	uint64_t self, word;
 	struct dyn_node *n;
+	const uint64_t *k;
 
 	if (unlikely(!short_key(f, v, key, &self, &word)))
 		return NULL;
-	n = *recent_of(f, id, self, word);
-	if (unlikely(!is_near(v, n, self, word)))
+	n = *recent_of(f, v, self, word);
+	if (unlikely(!is_live(v, n)))
 		return NULL;
-	if (likely(v->shape & (KEY_NUMBER | KEY_STRING))) {
-		f->memo = n;
-		f->memo_var = id;
-		f->memo_word = *(const uint64_t *)(uintptr_t)key;
-	}
-	return n;
+	k = dyn_key(v, n);
+	if (((v->shape & KEY_STRING) && *k++ != word) || ((v->shape & KEY_SELF) && *k++ != self) ||
+		((v->shape & KEY_NUMBER) && *k != word))
+		return NULL;
+	return v->shape & (KEY_NUMBER | KEY_STRING)
+		       ? memorize(f, id, *(const uint64_t *)(uintptr_t)key, n)
+		       : n;
 }
 
 static inline struct dyn_node *remember(
@@ -228,7 +255,7 @@ static inline struct dyn_node *remember(
 	uint64_t self, word;
 
 	if (n != NULL && short_key(f, p->var, key, &self, &word))
-		*recent_of(f, p->var->id, self, word) = n;
+		*recent_of(f, p->var, self, word) = n;
 	return n;
 }
 
@@ -243,16 +270,43 @@ PROBE_PATH static inline bool hold(struct dyn_node *n)
 	       (atomic_compare_exchange_strong(&n->state, &s, NODE_LIVE) || s == NODE_LIVE);
 }
 
-/* Into the chain of its self key, for en_self_free. */
-PROBE_PATH static void link_self(struct dyn *d, const struct dyn_var *v, struct dyn_node *n)
+/* Into the chain of its self key, for en_self_free. false: others were quicker all the time. */
+PROBE_PATH static bool link_self(struct dyn *d, const struct dyn_var *v, struct dyn_node *n)
 {
 	_Atomic(struct dyn_node *) *head = dyn_self_head(d, dyn_self_key(v, n));
 	struct dyn_node *old = atomic_load_explicit(head, memory_order_acquire);
 
-	do {
+	for (int i = 0; i < TRIES; i++) {
 		atomic_store_explicit(&n->snext, old, memory_order_relaxed);
+		if (atomic_compare_exchange_strong_explicit(
+			    head, &old, n, memory_order_release, memory_order_acquire))
+			return true;
+	}
+	atomic_store_explicit(&n->snext, NULL, memory_order_relaxed);
+	return false;
+}
+
+PROBE_PATH static __attribute__((noinline)) void queue(struct en_thread *t, struct dyn_node *n)
+{
+	struct dyn_node *head;
+
+	if (atomic_exchange(&n->queued, NODE_QUEUED) != NODE_FREE)
+		return;
+	head = atomic_load_explicit(&t->dyn_dirty, memory_order_relaxed);
+	do { /* again only when the cleaner has just taken the list */
+		atomic_store_explicit(&n->link, head, memory_order_relaxed);
 	} while (!atomic_compare_exchange_weak_explicit(
-		head, &old, n, memory_order_release, memory_order_acquire));
+		&t->dyn_dirty, &head, n, memory_order_release, memory_order_relaxed));
+}
+
+/* Deleted: tell the cleaner, unless it knows. */
+PROBE_PATH static inline void deleted(struct en_thread *t, struct dyn_node *n)
+{
+	if (unlikely(t->fence))
+		atomic_thread_fence(memory_order_seq_cst);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (unlikely(atomic_load_explicit(&n->queued, memory_order_relaxed) != NODE_QUEUED))
+		queue(t, n);
 }
 
 /*
@@ -288,11 +342,17 @@ PROBE_PATH static struct dyn_node *insert(const struct place *p, uint64_t value,
 		atomic_store_explicit(&n->next, head, memory_order_relaxed);
 		if (atomic_compare_exchange_strong_explicit(
 			    p->head, &head, n, memory_order_release, memory_order_acquire)) {
-			if (v->key.self)
-				link_self(&t->en->dyn, v, n);
+			bool linked = !v->key.self || link_self(&t->en->dyn, v, n);
+
 			atomic_store_explicit(&n->state, NODE_LIVE, memory_order_release);
 			*made = true;
-			return n;
+			if (likely(linked))
+				return n;
+			/* the end of its process would not find it: it is deleted at once */
+			atomic_store_explicit(&n->value, 0, memory_order_relaxed);
+			deleted(t, n);
+			no_room(t);
+			return NULL;
 		}
 	}
 	node_unalloc(t, n);
@@ -325,29 +385,6 @@ PROBE_PATH NO_GUARD static __attribute__((noinline)) struct dyn_node *get_far(
 	return remember(f, &p, key, n);
 }
 
-PROBE_PATH static __attribute__((noinline)) void queue(struct en_thread *t, struct dyn_node *n)
-{
-	struct dyn_node *head;
-
-	if (atomic_exchange(&n->queued, NODE_QUEUED) != NODE_FREE)
-		return;
-	head = atomic_load_explicit(&t->dyn_dirty, memory_order_relaxed);
-	do { /* again only when the cleaner has just taken the list */
-		atomic_store_explicit(&n->link, head, memory_order_relaxed);
-	} while (!atomic_compare_exchange_weak_explicit(
-		&t->dyn_dirty, &head, n, memory_order_release, memory_order_relaxed));
-}
-
-/* Deleted: tell the cleaner, unless it knows. */
-PROBE_PATH static inline void deleted(struct en_thread *t, struct dyn_node *n)
-{
-	if (unlikely(t->fence))
-		atomic_thread_fence(memory_order_seq_cst);
-	atomic_signal_fence(memory_order_seq_cst);
-	if (unlikely(atomic_load_explicit(&n->queued, memory_order_relaxed) != NODE_QUEUED))
-		queue(t, n);
-}
-
 /* ---- runtime functions ---------------------------------------------------------------- */
 
 static inline uint64_t value_of(const struct dyn_node *n)
@@ -355,28 +392,32 @@ static inline uint64_t value_of(const struct dyn_node *n)
 	return n != NULL ? atomic_load_explicit(&n->value, memory_order_relaxed) : 0;
 }
 
-PROBE_PATH static __attribute__((noinline)) uint64_t load(
+PROBE_PATH static __attribute__((noinline)) uint64_t load_far(
 	struct fire *f, uint64_t id, uint64_t key)
 {
-	struct dyn_node *n = near(f, id, key);
+	struct dyn_node *n = near_any(f, id, key);
 
-	return value_of(likely(n != NULL) ? n : seek(f, id, key));
+	return value_of(n != NULL ? n : seek(f, id, key));
 }
 
 RTFN(dyn_load)
 {
-	struct dyn_node *n = memo(FIRE(ctx), a, b);
+	struct fire *f = FIRE(ctx);
+	struct dyn_node *n = memo(f, a, b);
 
-	return n != NULL ? value_of(n) : load(FIRE(ctx), a, b);
+	if (n == NULL)
+		n = near(f, a, b);
+	return likely(n != NULL) ? value_of(n) : load_far(f, a, b);
 }
 
 PROBE_PATH static __attribute__((noinline)) uint64_t store_far(
 	struct fire *f, uint64_t id, uint64_t key, uint64_t value)
 {
-	struct dyn_node *n;
+	struct dyn_node *n = near_any(f, id, key);
 	bool made = false;
 
-	n = value != 0 ? get_far(f, id, key, value, &made) : seek(f, id, key);
+	if (n == NULL)
+		n = value != 0 ? get_far(f, id, key, value, &made) : seek(f, id, key);
 	if (n == NULL || made)
 		return 0;
 	atomic_store_explicit(&n->value, value, memory_order_relaxed);
@@ -385,23 +426,36 @@ PROBE_PATH static __attribute__((noinline)) uint64_t store_far(
 	return 0;
 }
 
+PROBE_PATH static __attribute__((noinline)) uint64_t delete_far(
+	struct en_thread *t, struct dyn_node *n)
+{
+	deleted(t, n);
+	return 0;
+}
+
 RTFN(dyn_store)
 {
 	struct fire *f = FIRE(ctx);
 	struct dyn_node *n = memo(f, a, b);
 
-	if (n == NULL && (n = near(f, a, b)) == NULL)
+	if (n == NULL)
+		n = near(f, a, b);
+	if (unlikely(n == NULL))
 		return store_far(f, a, b, c);
 	atomic_store_explicit(&n->value, c, memory_order_relaxed);
-	if (c == 0)
-		deleted(f->thread, n);
-	return 0;
+	if (c != 0)
+		return 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (likely(!f->thread->fence &&
+		   atomic_load_explicit(&n->queued, memory_order_relaxed) == NODE_QUEUED))
+		return 0; /* as deleted() finds, mostly */
+	return delete_far(f->thread, n);
 }
 
 RTFN(dyn_add)
 {
 	struct fire *f = FIRE(ctx);
-	struct dyn_node *n = near(f, a, b);
+	struct dyn_node *n = near_any(f, a, b);
 	bool made = false;
 	uint64_t old;
 
@@ -426,7 +480,7 @@ RTFN(dyn_del)
 RTFN(dyn_ref)
 {
 	struct fire *f = FIRE(ctx);
-	struct dyn_node *n = near(f, a, b);
+	struct dyn_node *n = near_any(f, a, b);
 
 	if (n == NULL)
 		n = seek(f, a, b);
@@ -439,7 +493,7 @@ RTFN(dyn_ref)
 RTFN(dyn_new)
 {
 	struct fire *f = FIRE(ctx);
-	struct dyn_node *n = near(f, a, b);
+	struct dyn_node *n = near_any(f, a, b);
 	uint64_t none = 0;
 	bool made;
 

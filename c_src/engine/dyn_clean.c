@@ -36,6 +36,8 @@ static void var_init(struct dyn_var *v, const struct prog_var *pv, uint32_t id, 
 		v->shape |= KEY_STRING;
 	else if (v->key.n != 0)
 		v->shape = KEY_LONG;
+	if (v->data != 0)
+		v->shape |= KEY_BEHIND;
 }
 
 int dyn_init(struct en *en, struct et_error *e)

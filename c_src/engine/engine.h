@@ -114,8 +114,10 @@ struct fire {
 	const struct en_who *who;
 	uint32_t rec_tail;    /* strings behind the fixed part so far */
 	uint32_t alloca_used;
+	uint64_t self;	       /* whose self-> variables */
 	struct dyn_node *memo; /* the dynamic variable looked up last, or NULL: dyn.c */
-	uint64_t memo_var, memo_word;
+	uint64_t memo_word;
+	uint32_t memo_var;
 };
 #define FIRE_CTX_SIZE offsetof(struct fire, strmask)
 

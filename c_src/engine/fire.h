@@ -44,6 +44,7 @@ static inline void fire_set_up(
 	f->probe = p;
 	f->strmask = strmask;
 	f->who = who;
+	f->self = who != NULL ? who->key : f->thread->self_key;
 	f->ts = f->vts = f->wts = 0;
 	f->memo = NULL;
 }

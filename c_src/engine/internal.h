@@ -22,6 +22,7 @@
 
 #define PROBE_PATH  __attribute__((section(".text.probe")))
 #define NO_GUARD    __attribute__((no_stack_protector)) /* no buffer there to be overrun */
+#define HIDDEN	    __attribute__((visibility("hidden"))) /* read without a detour */
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define LINE	    128 /* bytes: two cache lines, which are fetched together */
@@ -79,6 +80,8 @@ struct en_aggdef {
 	const struct prog_agg *prog;
 	uint32_t id, words;
 	bool one_str; /* its key is one string */
+	int64_t base; /* lquantize: agg.c */
+	uint64_t span, per;
 	struct en_key key;
 };
 
@@ -87,7 +90,13 @@ struct en_aggdef {
 struct dyn_node;
 #define DYN_CLASSES 40
 
-enum { KEY_SELF = 1, KEY_NUMBER = 2, KEY_STRING = 4, KEY_LONG = 8 /* more than one part */ };
+enum {
+	KEY_SELF = 1,
+	KEY_NUMBER = 2,
+	KEY_STRING = 4,
+	KEY_LONG = 8,	/* more than one part */
+	KEY_BEHIND = 16 /* the bytes of a value come before it */
+};
 
 struct dyn_var {
 	uint32_t id;
@@ -394,10 +403,55 @@ uint64_t mem_alloca(struct fire *f, uint64_t size); /* 0 with a fault: no room *
 void clock_init(bool fast);  /* fast: time stamps will be read often */
 void clock_check(void);	     /* correct it against the system's */
 uint64_t clock_thread(void); /* CPU time of the calling thread */
+uint64_t clock_now_far(void);
+
+/*
+ * ns = base + (counter - start) * rate / 2^32: one cache line, as a time stamp needs all of it.
+ * version is odd while the others are being changed, and where the counter is not used.
+ */
+extern struct en_clock {
+	_Alignas(64) _Atomic uint64_t version;
+	_Atomic uint64_t start, base, rate;
+} en_clock HIDDEN;
+
+static inline uint64_t clock_counter(void)
+{
+#ifdef __x86_64__
+	return __builtin_ia32_rdtsc();
+#else
+	return 0;
+#endif
+}
+
+static inline bool clock_try(uint64_t *now)
+{
+	uint64_t v = atomic_load_explicit(&en_clock.version, memory_order_acquire);
+	uint64_t from = atomic_load_explicit(&en_clock.start, memory_order_relaxed);
+	uint64_t ns = atomic_load_explicit(&en_clock.base, memory_order_relaxed);
+	uint64_t per = atomic_load_explicit(&en_clock.rate, memory_order_relaxed);
+	uint64_t tsc = clock_counter();
+
+	atomic_thread_fence(memory_order_acquire);
+	if (likely(!(v & 1) && tsc >= from &&
+		   atomic_load_explicit(&en_clock.version, memory_order_relaxed) == v)) {
+		*now = ns + (uint64_t)((unsigned __int128)(tsc - from) * per >> 32);
+		return true;
+	}
+	return false;
+}
+
+/* en_now, inline. */
+static inline uint64_t clock_now(void)
+{
+	uint64_t now;
+
+	return likely(clock_try(&now)) ? now : clock_now_far();
+}
+
 static inline uint64_t fire_ts(struct fire *f)
 {
 	if (f->ts == 0)
-		f->ts = en_now();
+		f->ts = clock_now();
 	return f->ts;
 }
 unsigned en_cpu(void);

@@ -58,7 +58,7 @@ PROBE_PATH static inline void key_look(const struct fire *f, const struct en_key
 
 	v->bytes = k->fixed + 8u * k->nstr;
 	if (k->self) {
-		v->self = f->who != NULL ? f->who->key : f->thread->self_key;
+		v->self = f->self;
 		h = key_mix(h, v->self);
 	}
 	for (unsigned i = 0; i < k->n; i++) {

@@ -342,8 +342,8 @@ static int look_around(struct en *en, struct et_error *e)
 static bool wants_time(const struct prog *p)
 {
 	for (unsigned i = 0; i < p->nclauses; i++)
-		if (p->clauses[i]->reads_ts)
-			return true;
+		if (p->clauses[i]->reads_ts || p->clauses[i]->reads_vts)
+			return true; /* a provider may make running times of time stamps */
 	return has_records(p);
 }
 

@@ -74,9 +74,20 @@ RTFN(var)
 	}
 }
 
+static __attribute__((noinline)) PROBE_PATH uint64_t timestamp_far(struct fire *f)
+{
+	return f->ts = clock_now_far();
+}
+
 RTFN(timestamp)
 {
-	return fire_ts(FIRE(ctx));
+	struct fire *f = FIRE(ctx);
+
+	if (f->ts != 0)
+		return f->ts;
+	if (likely(clock_try(&f->ts)))
+		return f->ts;
+	return timestamp_far(f);
 }
 
 RTFN(strvar)
