@@ -8,7 +8,8 @@
  *   handles.c   open handles by number; which threads are inside one (probe path)
  *   erlang.c    the provider erlang<OS pid>: its probes, and what must be armed for them
  *   functions.c the Erlang functions that have probes, found by their three words (probe path)
- *   tracer.c    THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5 here
+ *   tracer.c    THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5
+ *   calls.c     its short way for calls and returns
  *   ports.c     its half for ports and drivers
  *   procs.c     what is kept of a process: shadow stack, running time (probe path)
  *   assume.c    what is assumed of the VM's terms; checked when the library is loaded
@@ -40,10 +41,13 @@
 
 #define BEAM_HANDLES 64 /* places: the bits of a word; the first belongs to BEAM_ALL */
 #define BEAM_ALL     0  /* no handle's number */
+#define BEAM_ALL_STATE ((ERL_NIF_TERM)BEAM_ALL << 4 | 15) /* the same as a term, if beam_small */
 #ifndef likely
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #endif
+
+#pragma GCC visibility push(hidden) /* what events look at is read without a detour */
 
 /* ---- the probes ------------------------------------------------------------------------ */
 
@@ -95,10 +99,11 @@ struct beam_fn {
 	ERL_NIF_TERM mod, fun, arity_term;
 	struct beam_fn *next;	/* in the bucket */
 	uint8_t nentry, nret;	/* enabled probes, from arm on: what an event fires */
-	bool local;		/* armed by a [local] pattern: return_to tells of its end */
-	bool hibernate;		/* proc_lib:hibernate/3 */
-	bool ready;		/* nentry and the rest are as they will be */
 	uint8_t user;		/* 1 + enum beam_user: a function of dyntrace's or erl_ddll's */
+	bool hibernate;		/* proc_lib:hibernate/3 */
+	bool special;		/* one of these two */
+	bool local;		/* armed by a [local] pattern: return_to tells of its end */
+	bool ready;		/* nentry and the rest are as they will be */
 	uint8_t nval;		/* enabled probes that read what it returns: return_trace */
 	uint32_t arity;
 	struct et_str *mfa;	/* "lists:seq/2" */
@@ -109,7 +114,8 @@ struct beam_fn {
 };
 
 struct beam_functions {
-	struct beam_fn **buckets;
+	struct beam_fn **buckets; /* NULL: no function at all */
+	uint64_t mask;		  /* nbuckets - 1 */
 	unsigned n, nbuckets;
 };
 
@@ -194,8 +200,36 @@ void beam_names_fini(struct beam_names *t);
 
 enum { LAYOUT_UNKNOWN, LAYOUT_KNOWN, LAYOUT_NAMES };
 extern _Atomic int beam_layout; /* LAYOUT_NAMES: the check failed, returns go by names */
-int beam_stack_level(ErlNifEnv *env); /* words on the traced process's stack */
-int beam_return_level(ErlNifEnv *env); /* the same at return_to, as it was at the entry */
+extern struct beam_words {
+	uint32_t stop, end; /* of a process: where its stack's top and end are, in bytes */
+	int32_t ret_delta;  /* words that there are more at return_to than at the entry */
+} beam_words;
+#define BEAM_ENV_PROC	1 /* word of a NIF's environment: the process */
+#define BEAM_ENV_TRACEE 7 /* of a tracer's: the traced one */
+static inline const char *beam_tracee(ErlNifEnv *env)
+{
+	const char *const *words = (const char *const *)(const void *)env;
+	const char *proc = words[BEAM_ENV_TRACEE];
+
+	return likely(proc != NULL) ? proc : words[BEAM_ENV_PROC];
+}
+static inline int beam_level_of(const char *proc)
+{
+	uintptr_t end = *(const uintptr_t *)(const void *)(proc + beam_words.end);
+
+	return (int)((end - *(const uintptr_t *)(const void *)(proc + beam_words.stop)) /
+		     sizeof(uintptr_t));
+}
+/* Words on the traced process's stack. */
+static inline int beam_stack_level(ErlNifEnv *env)
+{
+	return beam_level_of(beam_tracee(env));
+}
+/* The same at return_to, as it was at the entry. */
+static inline int beam_return_level(ErlNifEnv *env)
+{
+	return beam_level_of(beam_tracee(env)) - beam_words.ret_delta;
+}
 bool beam_timed_out(ErlNifEnv *env); /* the event of a message `timeout': it is none */
 unsigned beam_queue_len(ErlNifEnv *env); /* messages of the traced process; 0: not known */
 extern unsigned beam_frame_words;	 /* of a return_to frame */
@@ -211,7 +245,7 @@ static inline unsigned beam_stack_enter(
 		return beam_stack_enter_far(t, p, fn, level);
 	p->frame[n].fn = fn;
 	p->frame[n].level = level;
-	p->frame[n].local = fn->local ? beam_frame_words : 0;
+	p->frame[n].local = beam_frame_words & -(unsigned)fn->local;
 	return p->n = n + 1;
 }
 
@@ -315,11 +349,29 @@ void beam_unregister(struct beam_handle *b); /* waits until no event is inside *
 /* The handle that is being opened by this thread, for the provider's init. */
 void beam_set_opening(struct beam_handle *b);
 
-/* What the events of one handle cost a thread; some of them are timed (watchdog.c). */
-struct beam_cost {
-	_Atomic uint64_t events, ns; /* written by the thread alone */
-	uint64_t next, last;	     /* numbers of events: to be timed, timed last */
+/* An event that is being looked at. */
+struct beam_event {
+	struct en_who who;
+	struct beam_handle *b;
+	ErlNifEnv *env;
+	ERL_NIF_TERM pid;
+	struct beam_proc *proc; /* NULL: nothing is kept of it */
+	uint64_t began;		/* ns, if running times are kept */
+	const ERL_NIF_TERM *argv; /* tag, state, tracee, term, options; NULL: no trace event */
 };
+
+/*
+ * A thread's place in a handle. What its events cost, some of which are timed (watchdog.c); and,
+ * for the handle that has this number, what its calls and returns need each time.
+ */
+struct beam_seat {
+	_Atomic uint64_t events, ns; /* up to the last that was timed; written by the thread alone */
+	uint32_t left, batch; /* events until one is timed, then UINT32_MAX; at the last one */
+	uint64_t timed;	      /* when this one began */
+	unsigned number;
+	struct en_thread *slot; /* the thread's, in the handle's engine */
+	struct beam_event ev;	/* the last; most of it is the same for the next */
+} __attribute__((aligned(64)));
 
 /*
  * What a thread of the VM has of its own. One pointer: static TLS of a loaded library is scarce.
@@ -333,7 +385,7 @@ struct beam_thread {
 	uint64_t events, cost; /* ns that an event takes, of those measured (running times) */
 	int sched; /* number of the scheduler; 0: not looked for yet; -1: none */
 	bool fence; /* no membarrier: fence on the probe path */
-	struct beam_cost costs[BEAM_HANDLES];
+	struct beam_seat seats[BEAM_HANDLES];
 } __attribute__((aligned(128)));
 extern __thread struct beam_thread *beam_self __attribute__((tls_model("initial-exec")));
 extern _Atomic uint64_t beam_homeless; /* events of threads without a beam_thread */
@@ -347,6 +399,7 @@ struct beam_texts *beam_texts_nth(unsigned n);
 extern _Atomic uint64_t beam_states[BEAM_HANDLES];
 extern _Atomic(struct beam_handle *) beam_table[BEAM_HANDLES];
 extern _Atomic uint64_t beam_running; /* bit n: the handle in place n has events fire */
+extern _Atomic uint64_t beam_only;    /* the place of the only handle that runs, or 0; a tag * 256 */
 /* The states of tracers whose events may fire, as terms, by place. */
 extern _Atomic ERL_NIF_TERM beam_firing[BEAM_HANDLES];
 static inline bool beam_fires(ERL_NIF_TERM state)
@@ -379,13 +432,9 @@ static inline bool beam_live(unsigned number, bool *gone)
 	return !*gone && (s & 1);
 }
 
-/* Whatever handle is in this place of the table. Between enter and leave it stays. */
-static inline struct beam_handle *beam_enter_slot(unsigned slot)
+/* Between enter and leave a handle found in the table stays. */
+static inline void beam_thread_enter(struct beam_thread *t)
 {
-	struct beam_thread *t = beam_self;
-
-	if (unlikely(t == NULL && (t = beam_thread_new()) == NULL))
-		return NULL;
 #ifdef EN_TSAN
 	atomic_fetch_add(&t->seq, 1);
 #else
@@ -395,6 +444,22 @@ static inline struct beam_handle *beam_enter_slot(unsigned slot)
 		atomic_thread_fence(memory_order_seq_cst);
 	atomic_signal_fence(memory_order_seq_cst); /* the other side has membarrier */
 #endif
+}
+
+static inline void beam_thread_leave(struct beam_thread *t)
+{
+	atomic_store_explicit(&t->seq, atomic_load_explicit(&t->seq, memory_order_relaxed) + 1,
+		memory_order_release);
+}
+
+/* Whatever handle is in this place of the table; NULL: none, or no room for this thread. */
+static inline struct beam_handle *beam_enter_slot(unsigned slot)
+{
+	struct beam_thread *t = beam_self;
+
+	if (unlikely(t == NULL && (t = beam_thread_new()) == NULL))
+		return NULL;
+	beam_thread_enter(t);
 	return atomic_load_explicit(&beam_table[slot], memory_order_acquire);
 }
 
@@ -403,24 +468,20 @@ static inline void beam_leave(void)
 	struct beam_thread *t = beam_self;
 
 	if (likely(t != NULL))
-		atomic_store_explicit(&t->seq,
-			atomic_load_explicit(&t->seq, memory_order_relaxed) + 1,
-			memory_order_release);
+		beam_thread_leave(t);
 }
 
-/* watchdog.c; around an event of a handle, between enter and leave. 0: this one is not timed. */
-void beam_cost_timed(struct beam_handle *b, struct beam_cost *c, uint64_t began);
-static inline uint64_t beam_cost_begin(struct beam_cost *c)
+/* watchdog.c; around an event of a handle, between enter and leave. Some are timed. */
+void beam_cost_timed(struct beam_handle *b, struct beam_seat *s);
+static inline void beam_cost_begin(struct beam_seat *s)
 {
-	uint64_t n = atomic_load_explicit(&c->events, memory_order_relaxed) + 1;
-
-	atomic_store_explicit(&c->events, n, memory_order_relaxed);
-	return likely(n < c->next) ? 0 : en_now();
+	if (unlikely(__builtin_sub_overflow(s->left, 1, &s->left)))
+		s->timed = en_now();
 }
-static inline void beam_cost_end(struct beam_handle *b, struct beam_cost *c, uint64_t began)
+static inline void beam_cost_end(struct beam_handle *b, struct beam_seat *s)
 {
-	if (unlikely(began != 0))
-		beam_cost_timed(b, c, began);
+	if (unlikely(s->left == UINT32_MAX))
+		beam_cost_timed(b, s);
 }
 uint64_t beam_cost(unsigned slot);	       /* ns in events of the handle in this place */
 void beam_watch_go(struct beam_handle *b);
@@ -440,21 +501,20 @@ struct beam_fn *beam_function_need(struct beam_handle *b, ErlNifEnv *env, ERL_NI
 	ERL_NIF_TERM fun, unsigned arity);
 int beam_functions_room(struct beam_functions *f, unsigned n); /* before events look there */
 void beam_functions_free(struct beam_functions *f);
-static inline unsigned beam_hash_fn(ERL_NIF_TERM mod, ERL_NIF_TERM fun, ERL_NIF_TERM arity)
+/* Atoms differ above their lowest six bits, arities (small integers) above four. */
+static inline uint64_t beam_hash_fn(ERL_NIF_TERM mod, ERL_NIF_TERM fun, ERL_NIF_TERM arity)
 {
-	uint64_t h = (mod * 0x9e3779b97f4a7c15ULL) ^ ((fun + arity) * 0xc2b2ae3d27d4eb4fULL);
-
-	return (unsigned)(h >> 32);
+	return (mod + 16 * fun + arity) * 0x9e3779b97f4a7c15ULL >> 32;
 }
 static inline struct beam_fn *beam_function_find(
 	const struct beam_functions *f, ERL_NIF_TERM mod, ERL_NIF_TERM fun, ERL_NIF_TERM arity)
 {
 	struct beam_fn *fn;
 
-	if (unlikely(f->nbuckets == 0))
+	if (unlikely(f->buckets == NULL))
 		return NULL;
-	fn = f->buckets[beam_hash_fn(mod, fun, arity) & (f->nbuckets - 1)];
-	while (fn != NULL && (fn->fun != fun || fn->mod != mod || fn->arity_term != arity))
+	fn = f->buckets[beam_hash_fn(mod, fun, arity) & f->mask];
+	while (fn != NULL && unlikely(fn->fun != fun || fn->mod != mod || fn->arity_term != arity))
 		fn = fn->next;
 	return fn;
 }
@@ -479,18 +539,22 @@ ERL_NIF_TERM beam_node_atom(const char *text); /* 0: of this node, or not known 
 bool beam_is_remote(const char *text);
 void beam_nodes_check(ErlNifEnv *env);
 
-/* tracer.c */
-struct beam_event {
-	struct en_who who;
-	struct beam_handle *b;
-	ErlNifEnv *env;
-	ERL_NIF_TERM pid;
-	struct beam_proc *proc; /* NULL: nothing is kept of it */
-	uint64_t began;		/* ns, if running times are kept */
-	const ERL_NIF_TERM *argv; /* tag, state, tracee, term, options; NULL: no trace event */
-};
+/* tracer.c, calls.c */
 uint64_t beam_vtimestamp(const struct en_who *who);
 ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts);
+ERL_NIF_TERM beam_trace_any(ErlNifEnv *env, const ERL_NIF_TERM argv[]);
+/* What an event takes is measured now and then; the others are taken to be as dear. */
+static inline void beam_vts_end(struct beam_proc *p, uint64_t began)
+{
+	struct beam_thread *t = beam_self;
+
+	if (unlikely(t->events++ % 32 == 0)) {
+		uint64_t took = en_now() - began;
+
+		t->cost = t->cost == 0 ? took : took < 8 * t->cost ? (7 * t->cost + took) / 8 : t->cost;
+	}
+	p->spent += t->cost;
+}
 
 /* builtins.c: what scripts ask of an event */
 extern const struct en_who_ops beam_ops;
@@ -588,4 +652,5 @@ ATOMS(X)
 ERL_NIF_TERM beam_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM beam_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
+#pragma GCC visibility pop
 #endif

@@ -268,6 +268,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 	unsigned nentry = 0, nret = 0, nval = 0;
 
 	fn->local = fn->user != 0;
+	fn->special = fn->user != 0 || fn->hibernate;
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
 		struct en_probe *p = fn->probe[i];
 		enum beam_route route = beam_probedefs[BP_FUNCTIONS + i].route;

@@ -17,7 +17,7 @@ static int rehash(struct beam_functions *f)
 		return -1;
 	for (unsigned i = 0; i < f->nbuckets; i++)
 		for (struct beam_fn *fn = f->buckets[i], *next; fn != NULL; fn = next) {
-			unsigned k = beam_hash_fn(fn->mod, fn->fun, fn->arity_term) & (n - 1);
+			uint64_t k = beam_hash_fn(fn->mod, fn->fun, fn->arity_term) & (n - 1);
 
 			next = fn->next;
 			fn->next = buckets[k];
@@ -26,6 +26,7 @@ static int rehash(struct beam_functions *f)
 	free(f->buckets);
 	f->buckets = buckets;
 	f->nbuckets = n;
+	f->mask = n - 1;
 	return 0;
 }
 
@@ -87,7 +88,7 @@ struct beam_fn *beam_function_need(
 	ERL_NIF_TERM arity_term = enif_make_uint(env, arity);
 	struct beam_fn *fn = beam_function_find(f, mod, fun, arity_term);
 	char name[1024], mfa[2048];
-	unsigned k;
+	uint64_t k;
 
 	if (fn != NULL)
 		return fn;
@@ -109,7 +110,7 @@ struct beam_fn *beam_function_need(
 		fn_free(fn);
 		return NULL;
 	}
-	k = beam_hash_fn(mod, fun, arity_term) & (f->nbuckets - 1);
+	k = beam_hash_fn(mod, fun, arity_term) & f->mask;
 	fn->next = f->buckets[k];
 	__atomic_store_n(&f->buckets[k], fn, __ATOMIC_RELEASE);
 	f->n++;

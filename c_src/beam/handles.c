@@ -17,6 +17,7 @@ _Atomic uint64_t beam_states[BEAM_HANDLES];
 _Atomic(struct beam_handle *) beam_table[BEAM_HANDLES];
 _Atomic uint64_t beam_running;
 _Atomic ERL_NIF_TERM beam_firing[BEAM_HANDLES];
+_Atomic uint64_t beam_only;
 static _Atomic unsigned numbers;
 static _Atomic uint64_t taken; /* places of the table */
 static struct beam_thread *threads; /* mapped at load, touched as threads come */
@@ -71,14 +72,19 @@ struct beam_thread *beam_thread_nth(unsigned n)
 	return n < most && n < atomic_load(&nthreads) ? &threads[n] : NULL;
 }
 
-/* Whether any handle runs; again if that changed meanwhile. */
+/*
+ * Whether any handle runs, and which it is if it is the only one. Others may do this at the same
+ * time: who has been overtaken, which the tag tells, looks again.
+ */
 static void tell_all(void)
 {
-	for (int i = 0; beam_small && i < 64; i++) {
-		bool any = atomic_load(&beam_running) != 0;
+	for (int i = 0; beam_small && i < 1000; i++) {
+		uint64_t was = atomic_load(&beam_only), in = atomic_load(&beam_running);
+		uint64_t place = in != 0 && (in & (in - 1)) == 0 ? (uint64_t)__builtin_ctzll(in) : 0;
 
-		atomic_store(&beam_firing[BEAM_ALL], any ? (ERL_NIF_TERM)BEAM_ALL << 4 | 15 : 0);
-		if ((atomic_load(&beam_running) != 0) == any)
+		atomic_store(&beam_firing[BEAM_ALL], in != 0 ? BEAM_ALL_STATE : 0);
+		if (atomic_compare_exchange_strong(
+			    &beam_only, &was, ((was >> 8) + 1) << 8 | place))
 			return;
 	}
 }

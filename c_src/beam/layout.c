@@ -18,16 +18,15 @@
 
 #include "beam.h"
 
-#define PROC	1  /* word of a NIF's environment: the process */
-#define TRACEE	7  /* of a tracer's: the traced one */
 #define FIRST	8  /* words of a process that are looked at */
 #define LAST	80
 #define SAMPLES 8
 #define EVENTS	64
+#define WORD	((uint32_t)sizeof(uintptr_t))
 
 _Atomic int beam_layout;
 unsigned beam_frame_words = 1;
-static int word_stop = 11, word_end = 16, ret_delta;
+struct beam_words beam_words = {.stop = 11 * WORD, .end = 16 * WORD};
 static int word_queue, queue_delta; /* the length of the message queue; 0: not known */
 static int word_incoming; /* zero: no message is being taken in; 0: not known */
 
@@ -46,34 +45,12 @@ static int first_message; /* the queue's length at its event; -1: none came */
 static int nmessages, ntimeouts;
 static bool incoming[LAST]; /* so far this word was as 3. says */
 
-static inline int level_of(const uintptr_t *proc)
-{
-	return (int)((proc[word_end] - proc[word_stop]) / sizeof(uintptr_t));
-}
-
-static inline const uintptr_t *tracee(ErlNifEnv *env)
-{
-	const uintptr_t *const *words = (const uintptr_t *const *)(const void *)env;
-
-	return words[TRACEE] != NULL ? words[TRACEE] : words[PROC];
-}
-
-int beam_stack_level(ErlNifEnv *env)
-{
-	return level_of(tracee(env));
-}
-
-int beam_return_level(ErlNifEnv *env)
-{
-	return level_of(tracee(env)) - ret_delta;
-}
-
 int beam_stack_words(ErlNifEnv *env, const uintptr_t **stack)
 {
-	const uintptr_t *proc = tracee(env);
+	const char *proc = beam_tracee(env);
 
-	*stack = (const uintptr_t *)proc[word_stop];
-	return level_of(proc);
+	*stack = *(const uintptr_t *const *)(const void *)(proc + beam_words.stop);
+	return beam_level_of(proc);
 }
 
 void beam_layout_sample(ErlNifEnv *env, bool ret, ERL_NIF_TERM mfa)
@@ -82,14 +59,14 @@ void beam_layout_sample(ErlNifEnv *env, bool ret, ERL_NIF_TERM mfa)
 		beam_stacks_check(env, mfa, 3);
 	if (nevents < EVENTS) {
 		events[nevents].ret = ret;
-		events[nevents++].level = level_of(tracee(env));
+		events[nevents++].level = beam_stack_level(env);
 	}
 }
 
 /* No message of the check is called timeout. */
 void beam_layout_message(ErlNifEnv *env, bool timeout)
 {
-	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[TRACEE];
+	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[BEAM_ENV_TRACEE];
 
 	if (proc == NULL)
 		return;
@@ -102,7 +79,7 @@ void beam_layout_message(ErlNifEnv *env, bool timeout)
 
 unsigned beam_queue_len(ErlNifEnv *env)
 {
-	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[TRACEE];
+	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[BEAM_ENV_TRACEE];
 
 	if (atomic_load_explicit(&beam_layout, memory_order_relaxed) != LAYOUT_KNOWN ||
 		word_queue == 0 || proc == NULL)
@@ -113,7 +90,7 @@ unsigned beam_queue_len(ErlNifEnv *env)
 /* Of a message timeout: is it known to be none, but a receive that timed out? */
 bool beam_timed_out(ErlNifEnv *env)
 {
-	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[TRACEE];
+	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[BEAM_ENV_TRACEE];
 
 	if (atomic_load_explicit(&beam_layout, memory_order_relaxed) != LAYOUT_KNOWN || proc == NULL)
 		return false;
@@ -127,7 +104,7 @@ static void take_sample(ErlNifEnv *env, int64_t size, int64_t queue)
 	if (nsamples < SAMPLES) {
 		samples[nsamples].size = size;
 		samples[nsamples].queue = queue;
-		memcpy(samples[nsamples++].word, ((void **)(void *)env)[PROC],
+		memcpy(samples[nsamples++].word, ((void **)(void *)env)[BEAM_ENV_PROC],
 			sizeof(samples[0].word));
 	}
 }
@@ -170,8 +147,8 @@ static bool find_words(void)
 	for (int stop = FIRST; stop < LAST; stop++)
 		for (int end = FIRST; end < LAST; end++)
 			if (stop != end && is_pair(stop, end)) {
-				word_stop = stop;
-				word_end = end;
+				beam_words.stop = (uint32_t)stop * WORD;
+				beam_words.end = (uint32_t)end * WORD;
 				return true;
 			}
 	return false;
@@ -205,7 +182,7 @@ static bool check_events(void)
 	for (int w = LAST - 1; w >= FIRST && nmessages >= 5 && ntimeouts >= 5; w--)
 		if (incoming[w])
 			word_incoming = w;
-	ret_delta = delta;
+	beam_words.ret_delta = delta;
 	beam_frame_words = (unsigned)frame;
 	return true;
 }

@@ -118,7 +118,7 @@ static void on_pid_mfa(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM m
 
 /* ---- calls ----------------------------------------------------------------------------- */
 
-static inline __attribute__((always_inline)) void fire_fn(struct beam_event *ev, struct en_probe *const *p, unsigned n,
+static void fire_fn(struct beam_event *ev, struct en_probe *const *p, unsigned n,
 	const struct beam_fn *fn, unsigned depth)
 {
 	uint64_t arg[3];
@@ -128,14 +128,8 @@ static inline __attribute__((always_inline)) void fire_fn(struct beam_event *ev,
 	for (unsigned i = 0; i < n; i++) {
 		if (p[i]->argmask & 1)
 			arg[0] = pid_arg(ev);
-		en_fire_inline(p[i], arg, 3, &ev->who);
+		en_fire(p[i], arg, 3, &ev->who);
 	}
-}
-
-static __attribute__((noinline)) void fire_far(struct beam_event *ev, struct en_probe *const *p,
-	unsigned n, const struct beam_fn *fn, unsigned depth)
-{
-	fire_fn(ev, p, n, fn, depth);
 }
 
 /* {M, F, Arguments}, if a script needs those of some function; or no function of ours. */
@@ -216,48 +210,38 @@ static inline unsigned enter(struct beam_event *ev, const struct beam_fn *fn)
 	return fn->local ? beam_names_enter(t, ev->proc, fn) : 0;
 }
 
-/* What a call or a return fires: one place for both, as code that is not there needs no cache. */
-struct firing {
-	const struct beam_fn *fn;
-	struct en_probe *const *probe;
-	unsigned n, depth;
-};
-
-static inline void on_call(struct beam_event *ev, ERL_NIF_TERM mfa, struct firing *f)
+static void on_call(struct beam_event *ev, ERL_NIF_TERM mfa)
 {
 	const ERL_NIF_TERM *t;
 	struct beam_fn *fn = called(ev, mfa, &t);
+	unsigned depth;
 
-	if (unlikely(fn == NULL))
+	if (fn == NULL)
 		return;
-	f->depth = ev->b->stacks ? enter(ev, fn) : 0;
-	if (unlikely(fn->user != 0))
+	depth = ev->b->stacks ? enter(ev, fn) : 0;
+	if (fn->user != 0)
 		user_call(ev, fn, t[2]);
-	if (unlikely(fn->hibernate))
+	if (fn->hibernate)
 		note_hibernate(ev, t[2]);
-	f->fn = fn;
-	f->probe = fn->entry;
-	f->n = fn->nentry;
+	fire_fn(ev, fn->entry, fn->nentry, fn, depth);
 }
 
-static inline void on_return_to(struct beam_event *ev, ERL_NIF_TERM mfa, struct firing *f)
+static void on_return_to(struct beam_event *ev, ERL_NIF_TERM mfa)
 {
 	struct beam_procs *procs = &ev->b->procs;
 	const struct beam_fn *fn;
 	const ERL_NIF_TERM *t;
+	unsigned depth = 0;
 
-	if (unlikely(ev->proc == NULL || !ev->b->returns))
+	if (ev->proc == NULL || !ev->b->returns)
 		return;
-	if (likely(atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN))
+	if (atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN)
 		fn = beam_stack_return(
-			procs, ev->proc, (unsigned)beam_return_level(ev->env), &f->depth);
+			procs, ev->proc, (unsigned)beam_return_level(ev->env), &depth);
 	else
-		fn = beam_names_return(procs, ev->proc, called(ev, mfa, &t), &f->depth);
-	if (unlikely(fn == NULL))
-		return;
-	f->fn = fn;
-	f->probe = fn->ret;
-	f->n = fn->nret;
+		fn = beam_names_return(procs, ev->proc, called(ev, mfa, &t), &depth);
+	if (fn != NULL)
+		fire_fn(ev, fn->ret, fn->nret, fn, depth);
 }
 
 /* By return_trace, where a script reads what is returned: every function tells of its own end. */
@@ -272,7 +256,7 @@ static void on_return_from(struct beam_event *ev, ERL_NIF_TERM mfa)
 		return;
 	if ((b->returns || b->depth) && ev->proc != NULL)
 		depth = beam_stack_leave(&b->procs, ev->proc, fn);
-	fire_far(ev, fn->val, fn->nval, fn, depth);
+	fire_fn(ev, fn->val, fn->nval, fn, depth);
 }
 
 /* ---- processes ------------------------------------------------------------------------- */
@@ -573,29 +557,26 @@ static inline void begin(struct beam_event *ev)
 	}
 }
 
-/* What an event takes is measured now and then; the others are taken to be as dear. */
 static inline void end(struct beam_event *ev)
 {
-	struct beam_thread *t;
-
-	if (ev->proc == NULL || !ev->b->vts || ev->proc->in_at == 0)
-		return;
-	t = beam_self;
-	if (unlikely(t->events++ % 32 == 0)) {
-		uint64_t took = en_now() - ev->began;
-
-		t->cost = t->cost == 0 ? took : took < 8 * t->cost ? (7 * t->cost + took) / 8 : t->cost;
-	}
-	ev->proc->spent += t->cost;
+	if (ev->proc != NULL && ev->b->vts && ev->proc->in_at != 0)
+		beam_vts_end(ev->proc, ev->began);
 }
 
-static __attribute__((noinline)) void others(struct beam_event *ev, const ERL_NIF_TERM argv[])
+static inline void dispatch(struct beam_event *ev, const ERL_NIF_TERM argv[])
 {
 	ERL_NIF_TERM tag = argv[0];
 
 	if (tag == atom_send) { /* ports are not traced for what they send */
 		begin(ev);
 		on_send(ev, argv[3], argv[4]);
+		end(ev);
+	} else if (tag == atom_call || tag == atom_return_to) {
+		begin(ev);
+		if (tag == atom_call)
+			on_call(ev, argv[3]);
+		else
+			on_return_to(ev, argv[3]);
 		end(ev);
 	} else if (enif_is_port(ev->env, ev->pid)) {
 		ev->proc = NULL;
@@ -619,26 +600,6 @@ static __attribute__((noinline)) void others(struct beam_event *ev, const ERL_NI
 	}
 }
 
-/* Calls and returns come by the million: they have a short way of their own. */
-static inline void dispatch(struct beam_event *ev, const ERL_NIF_TERM argv[])
-{
-	struct firing f = {.n = 0, .depth = 0};
-	bool call = argv[0] == atom_call;
-
-	if (unlikely(!call && argv[0] != atom_return_to)) {
-		others(ev, argv);
-		return;
-	}
-	begin(ev);
-	if (call)
-		on_call(ev, argv[3], &f);
-	else
-		on_return_to(ev, argv[3], &f);
-	if (f.n != 0)
-		fire_fn(ev, f.probe, f.n, f.fn, f.depth);
-	end(ev);
-}
-
 static __attribute__((noinline)) ERL_NIF_TERM trace_far(ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
 	if (argv[1] == atom_layout && (argv[0] == atom_call || argv[0] == atom_return_to))
@@ -648,15 +609,14 @@ static __attribute__((noinline)) ERL_NIF_TERM trace_far(ErlNifEnv *env, const ER
 	return atom_ok;
 }
 
-/* trace(Tag, State, Tracee, Term, Opts). No buffer here that a stack protector would guard. */
-__attribute__((no_stack_protector)) ERL_NIF_TERM beam_trace(
-	ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+/* Whatever calls.c has not done: all other events, and calls and returns that are not simple. */
+__attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_any(
+	ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
 	struct beam_event ev;
 	unsigned number;
 	uint64_t in;
 
-	(void)argc;
 	if (unlikely(!beam_number(env, argv[1], &number)))
 		return trace_far(env, argv);
 	ev.env = env;
@@ -672,13 +632,13 @@ __attribute__((no_stack_protector)) ERL_NIF_TERM beam_trace(
 
 		if (likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire) &&
 			   (number == BEAM_ALL || b->number == number))) {
-			struct beam_cost *cost = &beam_self->costs[slot];
-			uint64_t began = beam_cost_begin(cost);
+			struct beam_seat *seat = &beam_self->seats[slot];
 
+			beam_cost_begin(seat);
 			ev.b = b;
 			ev.who.vtimestamp = b->vtimestamp;
 			dispatch(&ev, argv);
-			beam_cost_end(b, cost, began);
+			beam_cost_end(b, seat);
 		}
 		beam_leave();
 	}

@@ -167,11 +167,11 @@ ERL_NIF_TERM nif_user_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 		/* what a handle has, procs and the rest, is there when it is live, not before */
 		if (b != NULL && atomic_load_explicit(&b->live, memory_order_acquire)) {
-			struct beam_cost *c = &beam_self->costs[i];
-			uint64_t began = beam_cost_begin(c);
+			struct beam_seat *s = &beam_self->seats[i];
 
+			beam_cost_begin(s);
 			r = beam_user_fire(b, env, pid, kind, args, n);
-			beam_cost_end(b, c, began);
+			beam_cost_end(b, s);
 		}
 		beam_leave();
 		if (r != atom_false)

@@ -46,17 +46,15 @@ static void look_at_beat(struct beam_handle *b, uint64_t now)
 	}
 }
 
-__attribute__((noinline)) void beam_cost_timed(
-	struct beam_handle *b, struct beam_cost *c, uint64_t began)
+__attribute__((noinline)) void beam_cost_timed(struct beam_handle *b, struct beam_seat *s)
 {
-	uint64_t n = atomic_load_explicit(&c->events, memory_order_relaxed);
-	uint64_t now = en_now(), ns = now - began;
-	uint64_t all = atomic_load_explicit(&c->ns, memory_order_relaxed);
+	uint64_t now = en_now(), ns = now - s->timed, n = (uint64_t)s->batch + 1;
+	uint64_t all = atomic_load_explicit(&s->ns, memory_order_relaxed);
 
-	atomic_store_explicit(&c->ns, all + (ns > LONGEST ? ns : ns * (n - c->last)),
-		memory_order_relaxed);
-	c->last = n;
-	c->next = n + (ns > DEAR ? 1 : 32 + (began >> 4) % 64);
+	atomic_store_explicit(&s->ns, all + (ns > LONGEST ? ns : ns * n), memory_order_relaxed);
+	all = atomic_load_explicit(&s->events, memory_order_relaxed);
+	atomic_store_explicit(&s->events, all + n, memory_order_relaxed);
+	s->left = s->batch = ns > DEAR ? 0 : 31 + (uint32_t)(s->timed >> 4) % 64;
 	look_at_beat(b, now);
 }
 
@@ -68,8 +66,8 @@ uint64_t beam_cost(unsigned slot)
 	uint64_t ns = 0;
 
 	for (unsigned i = 0; (t = beam_thread_nth(i)) != NULL; i++)
-		ns += atomic_load_explicit(&t->costs[slot].ns, memory_order_relaxed) +
-		      VM_NS * atomic_load_explicit(&t->costs[slot].events, memory_order_relaxed);
+		ns += atomic_load_explicit(&t->seats[slot].ns, memory_order_relaxed) +
+		      VM_NS * atomic_load_explicit(&t->seats[slot].events, memory_order_relaxed);
 	return ns;
 }
 

@@ -213,11 +213,14 @@ static inline bool is_live(const struct dyn_var *v, struct dyn_node *n)
 PROBE_PATH static inline struct dyn_node *near(struct fire *f, uint64_t id, uint64_t key)
 {
 	const struct dyn_var *v = &f->en->dyn.vars[id];
-	uint64_t ref = *(const uint64_t *)(uintptr_t)key, str;
+	uint64_t ref, str;
 	struct dyn_node *n;
 	const uint64_t *k;
 
-	if (unlikely(v->shape != (KEY_SELF | KEY_STRING) || !(ref & STR_TAG)))
+	if (unlikely(v->shape != (KEY_SELF | KEY_STRING)))
+		return NULL; /* it may have no key at all */
+	ref = *(const uint64_t *)(uintptr_t)key;
+	if (unlikely(!(ref & STR_TAG)))
 		return NULL;
 	str = ((const struct et_str *)(uintptr_t)(ref & ~STR_TAG))->id;
 	n = *recent_of(f, v, f->self, str);

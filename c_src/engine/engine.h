@@ -105,24 +105,27 @@ struct fire {
 	/* ---- up to here programs may read: FIRE_CTX_SIZE ---- */
 	uint32_t strmask; /* which arguments are the texts of struct et_str */
 	uint32_t spec;	  /* speculate()d into, or 0 */
-	uint64_t fault_addr;
+	/* these begin at 0, all at once */
+	uint32_t rec_tail; /* strings behind the fixed part so far */
+	uint32_t alloca_used;
 	uint64_t ts, vts, wts; /* read once a firing; 0: not yet */
+	struct dyn_node *memo; /* the dynamic variable looked up last, or NULL: dyn.c */
+	/* ---- */
+	uint64_t memo_word;
+	uint64_t self; /* whose self-> variables */
 	struct en *en;
 	struct en_thread *thread;
 	struct en_probe *probe;
 	const struct prog_clause *clause;
 	const struct en_who *who;
-	uint32_t rec_tail;    /* strings behind the fixed part so far */
-	uint32_t alloca_used;
-	uint64_t self;	       /* whose self-> variables */
-	struct dyn_node *memo; /* the dynamic variable looked up last, or NULL: dyn.c */
-	uint64_t memo_word;
+	uint64_t fault_addr;
 	uint32_t memo_var;
 };
 #define FIRE_CTX_SIZE offsetof(struct fire, strmask)
 
 /* An enabled clause at a probe. */
 struct en_ecb {
+	uint32_t id; /* of the probe: the two are copied at once into struct fire */
 	uint32_t epid;
 	ebpf_entry entry; /* machine code; NULL: interpret */
 	const struct prog_clause *clause;
@@ -153,6 +156,7 @@ struct en_probe {
 };
 struct en_ecblist {
 	unsigned n;
+	bool quick; /* one, of machine code, with all its arguments, on any CPU: fire_quick */
 	struct en_ecb ecb[];
 };
 

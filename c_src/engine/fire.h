@@ -80,6 +80,49 @@ out:
 	slot_leave(t);
 }
 
+/*
+ * The same for a probe with one clause and nothing special about it, which is what most events
+ * find, and a provider that has who and a slot at hand. It puts the arguments that are read into
+ * arg[] of what it gets, and goes on with fire_go. NULL: en_fire is needed.
+ */
+static inline __attribute__((always_inline)) struct fire *fire_quick(struct en_probe *p,
+	struct en_thread *t, unsigned strmask, const struct en_who *who, uint64_t self,
+	const struct en_ecb **ecb)
+{
+	const struct en_ecblist *l;
+	struct fire *f = &t->fire;
+
+	if (unlikely(!slot_enter(t)))
+		return NULL;
+	l = atomic_load_explicit(&p->ecbs, memory_order_acquire);
+	if (unlikely(l == NULL || !l->quick ||
+		     atomic_load_explicit(&t->en->phase, memory_order_acquire) != PHASE_RUN)) {
+		slot_leave(t);
+		return NULL;
+	}
+	*ecb = &l->ecb[0];
+	count_add(&t->fired, 1);
+	memcpy(&f->id, &l->ecb[0].id, 8);
+	f->fault = 0;
+	f->strmask = strmask;
+	f->spec = 0;
+	memset(&f->rec_tail, 0, offsetof(struct fire, memo_word) - offsetof(struct fire, rec_tail));
+	f->self = self;
+	f->probe = p;
+	f->clause = l->ecb[0].clause;
+	f->who = who;
+	return f;
+}
+
+static inline __attribute__((always_inline)) void fire_go(
+	struct en_thread *t, const struct en_ecb *ecb)
+{
+	ecb->entry(&t->fire);
+	if (unlikely(t->faulted))
+		en_fire_error(&t->fire);
+	slot_leave(t);
+}
+
 static inline __attribute__((always_inline)) void en_fire_inline(
 	struct en_probe *p, const uint64_t *arg, unsigned strmask, const struct en_who *who)
 {

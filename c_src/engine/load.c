@@ -206,7 +206,8 @@ static void add_pair(void *arg, struct en_probe *p)
 		all->room = room;
 	}
 	all->at[all->n] = (struct en_ecb){
-		.epid = all->en->necbs + all->n + 1, .entry = all->entry, .clause = all->clause, .probe = p};
+		.id = p->id, .epid = all->en->necbs + all->n + 1, .entry = all->entry,
+		.clause = all->clause, .probe = p};
 	all->n++;
 }
 
@@ -248,6 +249,8 @@ static int make_lists(struct en *en, const struct pairs *all, struct et_error *e
 			atomic_store(&ecb->probe->ecbs, *l); /* nothing fires it yet */
 		}
 		add_ecb(en, ecb, *l);
+		(*l)->quick = (*l)->n == 1 && ecb->entry != NULL && ecb->probe->nomask == 0 &&
+			      en->only_cpu == UINT64_MAX;
 	}
 	free(count);
 	free(list);
