@@ -17,7 +17,26 @@ PROBE_PATH void en_interpret(struct fire *f)
 PROBE_PATH void en_fire(
 	struct en_probe *p, const uint64_t *arg, unsigned strmask, const struct en_who *who)
 {
-	en_fire_inline(p, arg, strmask, who);
+	struct en_thread *t;
+	const struct en_ecb *ecb;
+	struct fire *f;
+
+	if (unlikely(!en_enabled(p)))
+		return;
+	t = en_slot_get(p->en);
+	if (unlikely(t == NULL))
+		return;
+	if (unlikely(who == NULL || who->ustack == NULL) ||
+		(f = fire_quick(p, t, strmask, who, who->key, &ecb)) == NULL) {
+		fire_probe(p, t, arg, strmask, who, PHASE_RUN);
+		return;
+	}
+	for (unsigned m = p->argmask; m != 0; m &= m - 1) {
+		unsigned i = (unsigned)__builtin_ctz(m);
+
+		f->arg[i] = arg[i];
+	}
+	fire_go(t, ecb);
 }
 
 /* BEGIN and END: by the engine itself, in a phase of their own. */

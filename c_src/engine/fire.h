@@ -123,11 +123,4 @@ static inline __attribute__((always_inline)) void fire_go(
 	slot_leave(t);
 }
 
-static inline __attribute__((always_inline)) void en_fire_inline(
-	struct en_probe *p, const uint64_t *arg, unsigned strmask, const struct en_who *who)
-{
-	if (likely(en_enabled(p)))
-		fire_probe(p, en_slot_get(p->en), arg, strmask, who, PHASE_RUN);
-}
-
 #endif
