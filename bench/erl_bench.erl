@@ -4,19 +4,19 @@
 %% what else the machine does falls between them. What the work itself costs is taken off both sides
 %% for the nanoseconds, not for the ratio.
 -module(erl_bench).
--export([main/0, f/1, work/1]).
+-export([main/0, f/1, work/1, alone/1]).
 
 -define(ROUNDS, 12).
 -define(SAMPLES, 25).
 
 %% The results are added to the file that BENCH_RESULTS names, if it does.
 main() ->
-    Never = best(10000, fun calls/1),
     io:format("~-38s ~9s ~9s ~9s ~7s ~7s~n",
               ["in a node", "bare ns", "floor ns", "ours ns", "ratio", "goal"]),
     M = "erlang*:erl_bench:f:",
     Heat = heat_map("timestamp"),
-    Entry = [bench("function-entry, count by function", 10000, fun calls/1, {[call, arity], [local]},
+    Entry = [bench("function-entry, count by function", 10000, fun calls/1,
+                   {[call, arity], [local]},
                    M ++ "function-entry { @[copyinstr(arg1)] = count(); }", 1.20)],
     HeatRow = bench("entry and return, heat map", 10000, fun calls/1,
                     {[call, arity, return_to], [local]}, Heat, 1.35),
@@ -30,11 +30,12 @@ main() ->
                   "erlang*:::process-scheduled { @[copyinstr(arg0)] = count(); }", 1.25),
             bench("gc_major-start, sum", 300, fun collections/1, {[garbage_collection], none},
                   "erlang*:::gc_major-start { @ = sum(arg1); }", 1.25),
-            process_tracer(HeatRow),
+            by_dbg(HeatRow),
+            by_process(HeatRow),
             user_probe(),
             armed(),
             snapshot(),
-            off(Never)],
+            off()],
     save(os:getenv("BENCH_RESULTS"), Entry ++ [HeatRow | Rows]).
 
 heat_map(Clock) ->
@@ -126,34 +127,79 @@ row(Name, Value, Unit, Base, Ratio, Op, Goal) ->
                                                io_lib:format("~s~p", [Op, Goal]), Unit]),
     {Name, Value, Unit, Base, Ratio, Op, Goal, Value}.
 
-%% What dbg, recon and redbug do: a message for each event, and a process that reads them; here it
-%% makes of them what the heat map's script makes. It is done when that has read the last one.
-process_tracer({_, _, _, _, _, _, _, Ours}) ->
-    N = 10000,
-    Tracer = spawn(fun() -> reader(#{}, #{}) end),
-    Work = fun(K) -> calls(K), Tracer ! {sync, self()}, receive Tracer -> ok end end,
-    Bare = best(N, fun calls/1),
+%% The heat map as it is made with dbg: a message for each event to dbg's process, which gives them
+%% to a function that makes of them what the script makes. There is one scheduler, so that the time
+%% is that of both processes; it ends when the last event has been looked at. What recon and redbug
+%% do is the same, and they make text of each event too.
+by_dbg(HeatRow) ->
+    case code:ensure_loaded(dbg) of
+        {module, dbg} ->
+            Me = self(),
+            Bare = best(10000, fun calls/1),
+            {ok, _} = dbg:tracer(process, {fun(E, S) -> seen(E, S, Me) end, {0, #{}, #{}}}),
+            {ok, _} = dbg:tpl(?MODULE, f, 1, [{'_', [], [{return_trace}]}]),
+            {ok, _} = dbg:p(new_processes, [call, timestamp]),
+            Row = dearer("the heat map by dbg", Bare, HeatRow, '>=', 8),
+            dbg:stop(),
+            Row;
+        _ ->
+            row("the heat map by dbg, which is not here", 0, "ns", 0, 0, '>=', 0)
+    end.
+
+%% The same with as little as a process can do: no dbg, no arguments, the cheapest time stamps.
+by_process(HeatRow) ->
+    Me = self(),
+    Tracer = spawn(fun() -> reader({0, #{}, #{}}, Me) end),
+    Flags = [call, arity, monotonic_timestamp],
+    Bare = best(10000, fun calls/1),
     erlang:trace_pattern({?MODULE, f, 1}, [{'_', [], [{return_trace}]}], [local]),
-    erlang:trace(new_processes, true, [call, arity, monotonic_timestamp, {tracer, Tracer}]),
-    T = lists:min([time(N, Work) || _ <- lists:seq(1, 5)]),
-    erlang:trace(new_processes, false, [call, arity, monotonic_timestamp]),
+    erlang:trace(new_processes, true, [{tracer, Tracer} | Flags]),
+    Row = dearer("the same by the leanest process", Bare, HeatRow, '>=', 1),
+    erlang:trace(new_processes, false, Flags),
     erlang:trace_pattern({?MODULE, f, 1}, false, [local]),
     exit(Tracer, kill),
-    Theirs = (T - Bare) / N,
-    row("the heat map by a process tracer", Theirs, "ns", Ours, Theirs / Ours, '>=', 8).
+    Row.
 
-reader(Began, Map) ->
-    receive
-        {trace_ts, Pid, call, MFA, T} ->
-            reader(Began#{{Pid, MFA} => T}, Map);
-        {trace_ts, Pid, return_from, MFA, _, T} ->
-            {T0, Rest} = maps:take({Pid, MFA}, Began),
-            Bucket = min((T - T0) div 2000, 32),
-            reader(Rest, maps:update_with({MFA, Bucket}, fun(N) -> N + 1 end, 1, Map));
-        {sync, From} ->
-            From ! self(),
-            reader(Began, Map)
-    end.
+reader(S, To) ->
+    receive E -> reader(seen(E, S, To), To) end.
+
+dearer(Name, Bare, {_, _, _, _, _, _, _, Ours}, Op, Goal) ->
+    N = 10000,
+    T = lists:min([all_seen(N) || _ <- lists:seq(1, 12)]),
+    Theirs = (T - Bare) / N,
+    row(Name, Theirs, "ns", Ours, Theirs / Ours, Op, Goal).
+
+all_seen(N) ->
+    Me = self(),
+    {P, M} = spawn_opt(fun() -> Me ! {began, erlang:monotonic_time(nanosecond)}, calls(N) end,
+                       [monitor, {min_heap_size, 100000}]),
+    T0 = receive {began, At} -> At end,
+    T = receive {seen, N, End} -> End - T0 end,
+    receive {'DOWN', M, process, P, _} -> T end.
+
+%% An event, by dbg's time stamps or monotonic ones; the last of 10,000 is told.
+seen({trace_ts, Pid, call, MFA, T}, {N, Began, Map}, _) ->
+    {N, Began#{{Pid, key(MFA)} => T}, Map};
+seen({trace_ts, Pid, return_from, MFA, _, T}, {N, Began, Map}, To) ->
+    Key = key(MFA),
+    {T0, Rest} = maps:take({Pid, Key}, Began),
+    Bucket = min(micros(T, T0) div 2, 32),
+    New = maps:update_with({Key, Bucket}, fun(C) -> C + 1 end, 1, Map),
+    case N + 1 of
+        10000 ->
+            To ! {seen, 10000, erlang:monotonic_time(nanosecond)},
+            {0, Rest, New};
+        More ->
+            {More, Rest, New}
+    end;
+seen(_, S, _) ->
+    S.
+
+key({M, F, A}) when is_list(A) -> {M, F, length(A)};
+key(MFA) -> MFA.
+
+micros({_, _, _} = T, T0) -> timer:now_diff(T, T0);
+micros(T, T0) -> (T - T0) div 1000.
 
 user_probe() ->
     N = 20000,
@@ -182,9 +228,34 @@ snapshot() ->
     ok = erltrace:close(H),
     row("snapshot of 10,000 keys, as terms", Ns / 1.0e6, "ms", 0, 0, '<=', 5).
 
-off(Never) ->
-    After = best(10000, fun calls/1),
-    row("off, against never loaded", After / 10000, "ns", Never / 10000, After / Never, '<=', 1.01).
+%% In nodes of their own, which take turns: what one has loaded it has for good. Each measures in
+%% short rounds over half a second, as what disturbs one round does not last that long; of the
+%% rounds and of the nodes the best counts.
+off() ->
+    Turns = [{other(never), other('after')} || _ <- lists:seq(1, 5)],
+    Never = lists:min([N || {N, _} <- Turns]),
+    After = lists:min([A || {_, A} <- Turns]),
+    row("off, against never loaded", After, "ns", Never, After / Never, '<=', 1.01).
+
+other(What) ->
+    Erl = filename:join([code:root_dir(), "bin", "erl"]),
+    Paths = lists:append([["-pa", filename:dirname(code:which(M))] || M <- [?MODULE, erltrace]]),
+    Args = ["+S", "1", "-noshell"] ++ Paths ++
+        ["-run", atom_to_list(?MODULE), "alone", atom_to_list(What)],
+    Port = open_port({spawn_executable, Erl}, [{args, Args}, exit_status, {line, 100}]),
+    receive
+        {Port, {data, {eol, Text}}} ->
+            receive {Port, {exit_status, 0}} -> list_to_float(Text) end;
+        {Port, {exit_status, Status}} ->
+            exit({off, What, Status})
+    end.
+
+alone([What]) ->
+    [with_script(heat_map("timestamp"), fun() -> time(10000, fun calls/1) end)
+     || What =:= "after"],
+    Ns = lists:min([begin timer:sleep(10), time(10000, fun calls/1) end || _ <- lists:seq(1, 40)]),
+    io:format("~.4f~n", [Ns / 10000]),
+    halt().
 
 save(false, _) ->
     ok;
