@@ -408,6 +408,9 @@ $(filter %/cli/main.o $(BUILD)/c_src/web/% $(SAN)/c_src/web/%,$(CLI_OBJ) $(SAN_C
 		$(BUILD)/test/web_auth_test.o $(SAN)/test/web_auth_test.o: \
 	CPPFLAGS += $(WEB_CFLAGS) -DERLTRACE_SHARE='"$(PREFIX)/share/erltrace"'
 
+# Its functions are long and short of registers; no stack is walked from there.
+$(BUILD)/c_src/beam/calls.o: BASEFLAGS += -fomit-frame-pointer
+
 # beam/erlang.c has the list of providers that holds in a node.
 $(PRIV)/erltrace.so: $(filter-out %/provider/providers.o,$(LIB_OBJ)) $(BEAM_OBJ)
 	$(call say,LINK,$@)

@@ -85,7 +85,8 @@ struct en_who_ops {
 struct en_who {
 	uint64_t key; /* of self-> variables; not 0 */
 	uint64_t tid;
-	uint64_t (*vtimestamp)(const struct en_who *who); /* NULL: thread CPU time */
+	/* NULL: thread CPU time. Else the same all through an event. */
+	uint64_t (*vtimestamp)(const struct en_who *who);
 	unsigned (*ustack)(const struct en_who *who, uint64_t *pcs, unsigned max); /* NULL: native */
 	const struct en_who_ops *ops; /* NULL: there is nothing to ask for */
 };

@@ -6,11 +6,10 @@
 
 #include "internal.h"
 
-PROBE_PATH static uint64_t vtimestamp(struct fire *f)
+PROBE_PATH static __attribute__((noinline)) uint64_t thread_time(struct fire *f)
 {
 	if (f->vts == 0)
-		f->vts = f->who != NULL && f->who->vtimestamp != NULL ? f->who->vtimestamp(f->who)
-								      : clock_thread();
+		f->vts = clock_thread();
 	return f->vts;
 }
 
@@ -60,18 +59,26 @@ PROBE_PATH static uint64_t rare_var(struct fire *f, uint64_t bi)
 	return 0; /* ipl, stackdepth: nothing of the kind here */
 }
 
-RTFN(var)
+PROBE_PATH static __attribute__((noinline)) uint64_t other_var(struct fire *f, uint64_t bi)
 {
-	struct fire *f = FIRE(ctx);
-
-	switch (a) {
-	case BI_VTIMESTAMP: return vtimestamp(f);
+	switch (bi) {
 	case BI_WALLTIMESTAMP: return walltimestamp(f);
 	case BI_CPU:
 	case BI_CURCPU: return en_cpu();
 	case BI_TID: return f->who != NULL ? f->who->tid : f->thread->tid;
-	default: return rare_var(f, a);
+	default: return rare_var(f, bi);
 	}
+}
+
+RTFN(var)
+{
+	struct fire *f = FIRE(ctx);
+
+	if (a != BI_VTIMESTAMP)
+		return other_var(f, a);
+	if (likely(f->who != NULL && f->who->vtimestamp != NULL))
+		return f->who->vtimestamp(f->who);
+	return thread_time(f);
 }
 
 static __attribute__((noinline)) PROBE_PATH uint64_t timestamp_far(struct fire *f)
