@@ -230,6 +230,76 @@ static void test_aggs(bool keyless)
 	free(m);
 }
 
+/*
+ * The short way, a key of one interned string, divides by multiplying: for every step it must find
+ * the buckets that aggfn_lquantize finds, above all around their bounds.
+ */
+static const struct {
+	int64_t base, limit;
+	uint64_t step;
+} steps[] = {{0, 63, 2}, {0, 1, 1}, {-7, 1000, 1}, {-100, 100, 3}, {5, 5000, 7}, {0, 65535, 1000},
+	{INT32_MIN, INT32_MAX - 200000, 65535}, {INT32_MIN, INT32_MAX, 1ULL << 31},
+	{0, 1000LL * UINT32_MAX, UINT32_MAX - 1}, {-3, 60000LL * UINT32_MAX, UINT32_MAX}};
+#define NSTEPS (sizeof(steps) / sizeof(*steps))
+static uint64_t *bucket_counts[NSTEPS];
+
+static void put_steps(struct world *w, struct fire *f, void *arg)
+{
+	uint64_t key = str_ref(arg), rnd = 88172645463325252;
+
+	for (unsigned i = 0; i < NSTEPS; i++) {
+		const struct prog_agg *a = w->en->aggs[i].prog;
+
+		for (unsigned k = 0; k < 3000; k++) {
+			uint64_t r = next_random(&rnd);
+			int64_t lo, hi, v = k < NEDGES ? edges[k] : (int64_t)r >> r % 61;
+
+			if (k > 500) {
+				aggfn_bounds(a, (unsigned)(r % a->nbuckets), &lo, &hi);
+				v = (int64_t)((uint64_t)lo + k % 3 - 1);
+			}
+			bucket_counts[i][aggfn_lquantize(a, v)]++;
+			rt_agg_lquantize(word(f), i, word(&key), (uint64_t)v, 1);
+		}
+	}
+}
+
+static int check_steps(
+	void *arg, unsigned thread, unsigned agg, const void *key, size_t keylen, const void *data)
+{
+	struct world *w = arg;
+
+	(void)thread, (void)key, (void)keylen;
+	CHECK(memcmp(data, bucket_counts[agg], 8 * (size_t)w->en->aggs[agg].prog->nbuckets) == 0,
+		"lquantize with step %llu", (unsigned long long)steps[agg].step);
+	bucket_counts[agg][0] = UINT64_MAX; /* seen */
+	return 0;
+}
+
+static void test_lquantize_steps(void)
+{
+	struct et_str *s = et_str_new("key", 3);
+	struct world w;
+
+	world_new(&w);
+	world_opt(&w, "aggsize", "8m");
+	for (unsigned i = 0; i < NSTEPS; i++) {
+		bucket_counts[i] = calloc(70000, 8);
+		add_agg(&w, AGG_LQUANTIZE, "s", (uint64_t)steps[i].base, (uint64_t)steps[i].limit,
+			steps[i].step, 0);
+	}
+	if (world_go(&w)) {
+		inside(&w, put_steps, s);
+		en_agg_take(w.en, check_steps, &w);
+		for (unsigned i = 0; i < NSTEPS; i++)
+			CHECK(bucket_counts[i][0] == UINT64_MAX, "nothing was taken");
+	}
+	world_free(&w);
+	for (unsigned i = 0; i < NSTEPS; i++)
+		free(bucket_counts[i]);
+	et_str_free(s);
+}
+
 /* More keys than there is room for: every update is in the table or counted. */
 static uint64_t counted;
 
@@ -585,6 +655,7 @@ int main(void)
 	test_bounds();
 	test_aggs(false);
 	test_aggs(true);
+	test_lquantize_steps();
 	test_agg_full();
 	test_dyn("1m", false);
 	test_dyn("20k", true);

@@ -399,7 +399,7 @@ struct beam_texts *beam_texts_nth(unsigned n);
 extern _Atomic uint64_t beam_states[BEAM_HANDLES];
 extern _Atomic(struct beam_handle *) beam_table[BEAM_HANDLES];
 extern _Atomic uint64_t beam_running; /* bit n: the handle in place n has events fire */
-extern _Atomic uint64_t beam_only;    /* the place of the only handle that runs, or 0; a tag * 256 */
+extern _Atomic uint64_t beam_only; /* place of the only handle that runs, or 0; a tag * 256 */
 /* The states of tracers whose events may fire, as terms, by place. */
 extern _Atomic ERL_NIF_TERM beam_firing[BEAM_HANDLES];
 static inline bool beam_fires(ERL_NIF_TERM state)

@@ -180,7 +180,7 @@ out:
 	pthread_mutex_unlock(&lock);
 }
 
-/* The clock is being corrected, or another processor's counter is a moment behind, or none is used. */
+/* The clock is being corrected, another processor's counter is a moment behind, or none is used. */
 PROBE_PATH __attribute__((noinline)) uint64_t clock_now_far(void)
 {
 	for (int i = 0; i < 4; i++) {
