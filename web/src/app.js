@@ -155,7 +155,9 @@ export class App {
 	}
 
 	down(how) {
-		this.link = how === "refused" && this.link === "connecting" ? "refused" : "down";
+		// It tries again, and stays refused until it was let in once.
+		const was = this.link === "connecting" || this.link === "refused";
+		this.link = how === "refused" && was ? "refused" : "down";
 		this.linkMessage =
 			this.link === "refused"
 				? "The server let this page not in. Open the link with the token that it printed when it started."
