@@ -83,6 +83,15 @@ LIB_DIRS := c_src $(addprefix c_src/,d bpf engine provider consume api)
 LIB_SRC := $(sort $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c)))
 CLI_SRC := $(sort $(wildcard c_src/cli/*.c c_src/node/*.c))
 
+# The kernel engine: its half in the kernel is built by clang (KERNEL=: without).
+KERNEL ?= $(shell $(CLANG) -target bpf -mcpu=v3 -c -o /dev/null -x c /dev/null 2>/dev/null && echo yes)
+ifneq ($(KERNEL),)
+KERNEL_SRC := $(sort $(wildcard c_src/kernel/*.c))
+BPF_SRC := $(addprefix c_src/engine/,agg.c aggfn.c dyn.c fire.c ring.c rt_json.c rt_mem.c rt_net.c \
+	rt_path.c rt_rec.c rt_str.c spec.c str.c) $(sort $(wildcard c_src/kernel/bpf/*.c))
+BPF_OBJ := $(BPF_SRC:%.c=$(BUILD)/bpf/%.o)
+endif
+
 # The live page's server, where libwebsockets and jansson are there (WEB=: without).
 WEB ?= $(shell pkg-config --exists libwebsockets jansson libcrypto 2>/dev/null && echo yes)
 ifneq ($(WEB),)
@@ -97,6 +106,7 @@ BENCH_SRC := $(filter-out bench/null_%,$(sort $(wildcard bench/*.c)))
 D_LIBS := $(BUILD)/erlang.d $(sort $(wildcard c_src/d/lib/*.d))
 
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
+KERNEL_OBJ := $(KERNEL_SRC:%.c=$(BUILD)/%.o) $(if $(KERNEL),$(BUILD)/c_src/kernel/files.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 SAN_LIB_OBJ := $(LIB_SRC:%.c=$(SAN)/%.o)
 SAN_CLI_OBJ := $(CLI_SRC:%.c=$(SAN)/%.o)
@@ -163,6 +173,33 @@ $(BUILD)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
+# The engine's probe path for BPF, and as files of this program.
+BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -mllvm -inline-threshold=5000 -std=gnu11 -ffreestanding -fno-builtin -D_GNU_SOURCE= \
+	-D__x86_64__ -I/usr/include/$(shell $(CC) -print-multiarch) -include c_src/kernel/bpf/shim.h
+$(BUILD)/bpf/%.o: %.c $(BUILD)/.flags
+	$(call say,BPF,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/c_src/kernel/files.S: $(BPF_OBJ)
+	$(Q)mkdir -p $(@D)
+	$(Q){ echo '.section .rodata'; echo '.balign 8'; \
+		echo '.global k_files, k_files_end'; echo 'k_files:'; \
+		for f in $^; do printf '.quad 2f - 1f\n1: .incbin "%s"\n2: .balign 8\n' $$f; done; \
+		echo 'k_files_end:'; echo '.section .note.GNU-stack,"",@progbits'; } >$@
+
+$(BUILD)/c_src/kernel/files.o: $(BUILD)/c_src/kernel/files.S
+	$(Q)$(CC) -c -o $@ $<
+
+$(BUILD)/syscalls.inc: $(BUILD)/.flags
+	$(Q)echo '#include <asm/unistd.h>' | $(CC) -dM -E - | awk \
+		'$$2 ~ /^__NR_[a-z]/ && $$3 ~ /^[0-9]+$$/ { print "SYSCALL(" substr($$2, 6) ", " $$3 ")" }' \
+		| sort -t, -k2 -n >$@
+$(BUILD)/c_src/kernel/syscall.o: $(BUILD)/syscalls.inc
+ifneq ($(KERNEL),)
+$(BUILD)/c_src/provider/providers.o: CPPFLAGS += -DHAVE_KERNEL
+endif
+
 $(SAN)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
 	$(call say,SAN,$<)
 	$(Q)mkdir -p $(@D)
@@ -170,17 +207,17 @@ $(SAN)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
 
 $(BUILD)/c_src/d/lib.o $(SAN)/c_src/d/lib.o: $(BUILD)/d_libs.inc
 
-$(STATIC): $(LIB_OBJ)
+$(STATIC): $(LIB_OBJ) $(KERNEL_OBJ)
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D) && rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
 # nodelete: threads that fired call it at their end, whoever has closed the library meanwhile
-$(SHARED): $(LIB_OBJ) c_src/api/liberltrace.map
+$(SHARED): $(LIB_OBJ) $(KERNEL_OBJ) c_src/api/liberltrace.map
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(SONAME) -Wl,-z,defs -Wl,-z,nodelete \
-		-Wl,--version-script=c_src/api/liberltrace.map -o $@ $(LIB_OBJ)
+		-Wl,--version-script=c_src/api/liberltrace.map -o $@ $(LIB_OBJ) $(KERNEL_OBJ)
 
 $(LIB)/liberltrace.so: $(SHARED)
 	$(Q)ln -sf $(<F) $(LIB)/$(SONAME)
@@ -539,5 +576,5 @@ print-version:
 clean:
 	rm -rf $(BUILD) $(BIN) $(LIB) $(PRIV) $(EBIN)
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(SAN_LIB_OBJ:.o=.d) $(SAN_CLI_OBJ:.o=.d)
+-include $(LIB_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(SAN_LIB_OBJ:.o=.d) $(SAN_CLI_OBJ:.o=.d)
 -include $(TESTS:=.d) $(SAN_TESTS:=.d) $(FUZZERS:=.d) $(BENCHES:=.d)

@@ -51,16 +51,16 @@ PROBE_PATH static struct agg_entry *entry_new(
 	e->size = (uint32_t)size;
 	for (uint32_t i = 0; i < def->words; i++)
 		e->data[i] = 0;
-	if (def->prog->fn == AGG_MIN)
+	if (def->fn.fn == AGG_MIN)
 		e->data[0] = INT64_MAX;
-	else if (def->prog->fn == AGG_MAX)
+	else if (def->fn.fn == AGG_MAX)
 		e->data[0] = (uint64_t)INT64_MIN;
 	return e;
 }
 
 static inline uint32_t entry_ref(const struct agg_tab *tab, const struct agg_entry *e)
 {
-	return (uint32_t)(((const char *)e - tab->mem) / 8);
+	return (uint32_t)((uint64_t)((const char *)e - tab->mem) / 8);
 }
 
 PROBE_PATH static __attribute__((noinline)) uint64_t *add_keyless(
@@ -122,7 +122,7 @@ PROBE_PATH NO_GUARD static __attribute__((noinline)) uint64_t *data_far(
 	const uint64_t *word = (const uint64_t *)(uintptr_t)key;
 	struct agg_entry *e;
 	uint64_t *data;
-	struct key_view v;
+	BIG_LOCAL(struct key_view, v, f);
 	uint32_t at;
 
 	if (def->key.n == 0) {
@@ -132,25 +132,25 @@ PROBE_PATH NO_GUARD static __attribute__((noinline)) uint64_t *data_far(
 			return ((struct agg_entry *)(void *)(tab->mem + 8 * ref))->data;
 		return add_keyless(f, tab, def);
 	}
-	key_look(f, &def->key, def->id, word, &v);
-	for (at = (uint32_t)v.hash & tab->mask; tab->index[at] != 0; at = (at + 1) & tab->mask) {
-		if (tab->index[at] >> 32 != v.hash >> 32)
+	key_look(f, &def->key, def->id, word, v);
+	for (at = (uint32_t)v->hash & tab->mask; tab->index[at] != 0; at = (at + 1) & tab->mask) {
+		if (tab->index[at] >> 32 != v->hash >> 32)
 			continue;
 		e = (struct agg_entry *)(void *)(tab->mem + 8 * (uint64_t)(uint32_t)tab->index[at]);
-		if (e->hash == v.hash && e->agg == def->id &&
-			key_equal(&def->key, word, &v, e->data + def->words)) {
+		if (e->hash == v->hash && e->agg == def->id &&
+			key_equal(&def->key, word, v, e->data + def->words)) {
 			data = e->data;
 			goto found;
 		}
 	}
-	data = add_keyed(f, tab, def, word, &v, at);
+	data = add_keyed(f, tab, def, word, v, at);
 	if (data == NULL)
 		return NULL;
 found:
-	if (def->one_str && v.str[0].id != 0) {
-		struct agg_recent *r = recent_of(tab, def->id, v.str[0].id);
+	if (def->one_str && v->str[0].id != 0) {
+		struct agg_recent *r = recent_of(tab, def->id, v->str[0].id);
 
-		r->key = recent_key(def->id, v.str[0].id);
+		r->key = recent_key(def->id, v->str[0].id);
 		r->data = data;
 	}
 	return data;
@@ -208,11 +208,10 @@ PROBE_PATH static inline uint64_t *data_near(
 PROBE_PATH static inline void add_square(uint64_t *data, uint64_t v)
 {
 	uint64_t m = (int64_t)v < 0 ? 0 - v : v;
-	unsigned __int128 square = (unsigned __int128)m * m;
+	uint64_t high, low = mul_wide(m, m, &high);
 
-	square += (unsigned __int128)data[1] << 64 | data[0];
-	data[0] = (uint64_t)square;
-	data[1] = (uint64_t)(square >> 64);
+	data[0] += low;
+	data[1] += high + (data[0] < low);
 }
 
 /* aggfn_lquantize by a multiplication, which takes a fraction of the division's time. */
@@ -221,10 +220,14 @@ PROBE_PATH static inline uint64_t lquantize(const struct en_aggdef *def, int64_t
 	uint64_t above = (uint64_t)v - (uint64_t)def->base;
 
 	if (likely(above < def->span))
-		return (uint64_t)((unsigned __int128)above * def->per >> 63) + 1;
+	{
+		uint64_t high, low = mul_wide(above, def->per, &high);
+
+		return (high << 1 | low >> 63) + 1;
+	}
 	if (v < def->base)
 		return 0;
-	above /= def->prog->param[2];
+	above /= def->fn.param[2];
 	return above < def->words - 2 ? above + 1 : def->words - 1;
 }
 
@@ -251,8 +254,9 @@ AGGFN(avg, data[0]++; data[1] += c;)
 AGGFN(stddev, data[0]++; data[1] += c; add_square(data + 2, c);)
 AGGFN(quantize, data[aggfn_quantize((int64_t)c)] += d;)
 AGGFN(lquantize, data[lquantize(def, (int64_t)c)] += d;)
-AGGFN(llquantize, data[aggfn_llquantize(def->prog, (int64_t)c)] += d;)
+AGGFN(llquantize, data[aggfn_llquantize(&def->fn, (int64_t)c)] += d;)
 
+#ifndef __bpf__
 /* ---- making --------------------------------------------------------------------------- */
 
 int agg_init(struct en *en, struct et_error *e)
@@ -261,13 +265,13 @@ int agg_init(struct en *en, struct et_error *e)
 
 	if (p->naggs == 0)
 		return 0;
-	en->aggs = calloc(p->naggs, sizeof(*en->aggs));
+	en->aggs = en_alloc(en, p->naggs * sizeof(*en->aggs));
 	if (en->aggs == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for %u aggregations", p->naggs);
 	for (unsigned i = 0; i < p->naggs; i++) {
 		struct en_aggdef *d = &en->aggs[i];
 
-		d->prog = p->aggs[i];
+		d->fn = *p->aggs[i];
 		d->id = i;
 		d->words = aggfn_words(p->aggs[i]);
 		en_key_init(&d->key, p->aggs[i]->keys, p->aggs[i]->nkeys, false);
@@ -286,7 +290,7 @@ int agg_init(struct en *en, struct et_error *e)
 
 void agg_free(struct en *en)
 {
-	free(en->aggs);
+	en_dealloc(en, en->aggs);
 	en->aggs = NULL;
 }
 
@@ -431,3 +435,4 @@ int en_agg_take(struct en *en, en_agg_cb cb, void *arg)
 	rc = take(en, cb, arg, &again);
 	return rc == 0 && again ? take(en, cb, arg, &again) : rc;
 }
+#endif

@@ -9,6 +9,15 @@
  */
 #include "internal.h"
 
+/* *r = x * y; true: it is more than 64 bits. */
+static inline bool overflows(uint64_t x, uint64_t y, uint64_t *r)
+{
+	uint64_t high;
+
+	*r = mul_wide(x, y, &high);
+	return high != 0;
+}
+
 /* ---- llquantize ----------------------------------------------------------------------- */
 
 /* The powers of the factor, one after the other: [from, to) in n steps of this width. */
@@ -35,9 +44,9 @@ static inline bool ll_begin(const struct prog_agg *a, struct magnitude *m)
 {
 	*m = (struct magnitude){.from = 1, .first = 1, .order = a->param[1]};
 	for (uint64_t i = 0; i < a->param[1]; i++)
-		if (__builtin_mul_overflow(m->from, a->param[0], &m->from))
+		if (overflows(m->from, a->param[0], &m->from))
 			return false;
-	if (__builtin_mul_overflow(m->from, a->param[0], &m->to))
+	if (overflows(m->from, a->param[0], &m->to))
 		return false;
 	ll_shape(a, m);
 	return true;
@@ -47,7 +56,7 @@ static inline bool ll_next(const struct prog_agg *a, struct magnitude *m)
 {
 	m->first += m->n;
 	m->from = m->to;
-	if (m->order++ == a->param[2] || __builtin_mul_overflow(m->to, a->param[0], &m->to))
+	if (m->order++ == a->param[2] || overflows(m->to, a->param[0], &m->to))
 		return false;
 	ll_shape(a, m);
 	return true;
@@ -135,6 +144,7 @@ PROBE_PATH unsigned aggfn_llquantize(const struct prog_agg *a, int64_t v)
 	return v < 0 ? middle - i : middle + i;
 }
 
+#ifndef __bpf__
 /* ---- sizes, beginnings, merging ------------------------------------------------------- */
 
 uint32_t aggfn_nbuckets(const struct prog_agg *a)
@@ -253,3 +263,4 @@ void aggfn_bounds(const struct prog_agg *a, unsigned i, int64_t *lo, int64_t *hi
 	}
 	place(i < n / 2, from, to, k == n / 2, lo, hi);
 }
+#endif

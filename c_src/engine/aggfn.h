@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "../d/prog.h"
+#include "bits.h"
 
 #define QUANTIZE_BUCKETS 127
 #define QUANTIZE_ZERO	 63
@@ -39,7 +40,7 @@ static inline unsigned aggfn_quantize(int64_t v)
 
 	if (v == 0)
 		return QUANTIZE_ZERO;
-	k = 64 - (unsigned)__builtin_clzll(aggfn_magnitude(v));
+	k = bit_length(aggfn_magnitude(v));
 	if (k > QUANTIZE_ZERO) /* INT64_MIN */
 		k = QUANTIZE_ZERO;
 	return v < 0 ? QUANTIZE_ZERO - k : QUANTIZE_ZERO + k;

@@ -19,14 +19,14 @@
 #define LOST   (20 * 1000000LL) /* ns off: this counter is not to be trusted */
 
 struct en_clock en_clock = {.version = 1};
-static _Atomic int64_t wall; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
+static _Atomic(int64_t) wall; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct moment {
 	uint64_t tsc, ns;
 };
 static struct moment first;
-static _Atomic uint64_t last_check;
+static _Atomic(uint64_t) last_check;
 static int usable = -1; /* not looked yet */
 
 static uint64_t ns_of(const struct timespec *ts)

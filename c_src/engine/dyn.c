@@ -367,25 +367,25 @@ PROBE_PATH static struct dyn_node *insert(const struct place *p, uint64_t value,
 PROBE_PATH NO_GUARD static __attribute__((noinline)) struct dyn_node *seek(
 	struct fire *f, uint64_t id, uint64_t key)
 {
-	struct place p;
+	BIG_LOCAL(struct place, p, f);
 
-	look(f, id, key, &p);
-	return remember(f, &p, key, find(&p));
+	look(f, id, key, p);
+	return remember(f, p, key, find(p));
 }
 
 /* The node to write to; made with that value if there is none. */
 PROBE_PATH NO_GUARD static __attribute__((noinline)) struct dyn_node *get_far(
 	struct fire *f, uint64_t id, uint64_t key, uint64_t value, bool *made)
 {
-	struct place p;
+	BIG_LOCAL(struct place, p, f);
 	struct dyn_node *n;
 
-	look(f, id, key, &p);
-	n = find(&p);
+	look(f, id, key, p);
+	n = find(p);
 	*made = false;
 	if (n == NULL || !hold(n))
-		n = insert(&p, value, made);
-	return remember(f, &p, key, n);
+		n = insert(p, value, made);
+	return remember(f, p, key, n);
 }
 
 /* ---- runtime functions ---------------------------------------------------------------- */
@@ -553,6 +553,7 @@ PROBE_PATH static void free_self(struct en *en, struct en_thread *t, uint64_t ke
 	}
 }
 
+#ifndef __bpf__
 PROBE_PATH void en_self_free(struct en *en, uint64_t key)
 {
 	struct en_thread *t;
@@ -565,3 +566,4 @@ PROBE_PATH void en_self_free(struct en *en, uint64_t key)
 	if (entered)
 		slot_leave(t);
 }
+#endif

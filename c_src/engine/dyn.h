@@ -33,11 +33,11 @@ struct dyn_node {
 	_Atomic(struct dyn_node *) snext; /* in the chain of its self key */
 	_Atomic(struct dyn_node *) link;  /* in a list of free, deleted or dying ones */
 	uint64_t hash;
-	_Atomic uint64_t value;
+	_Atomic(uint64_t) value;
 	uint16_t var;
 	uint8_t cls;		 /* of its size */
-	_Atomic uint8_t state;	 /* NODE_* */
-	_Atomic uint8_t queued;	 /* with the cleaner, or on the way there */
+	_Atomic(uint8_t) state;	 /* NODE_* */
+	_Atomic(uint8_t) queued;	 /* with the cleaner, or on the way there */
 	_Alignas(8) char body[]; /* bytes of the value, then the key */
 };
 _Static_assert(sizeof(struct dyn_node) == 48, "a node with a short key fills one cache line");
@@ -65,7 +65,7 @@ static inline unsigned dyn_class(uint64_t size)
 {
 	uint64_t units = (size + DYN_UNIT - 1) / DYN_UNIT;
 
-	return units <= 16 ? (unsigned)units - 1 : 75 - (unsigned)__builtin_clzll(units - 1);
+	return units <= 16 ? (unsigned)units - 1 : 11 + bit_length(units - 1);
 }
 static inline uint64_t dyn_class_size(unsigned cls)
 {

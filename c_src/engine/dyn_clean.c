@@ -47,7 +47,7 @@ int dyn_init(struct en *en, struct et_error *e)
 	struct dyn *d = &en->dyn;
 	bool any = false, self = false;
 
-	d->vars = calloc(p->nvars + 1, sizeof(*d->vars));
+	d->vars = en_alloc(en, (p->nvars + 1) * sizeof(*d->vars));
 	if (d->vars == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for %u variables", p->nvars);
 	for (unsigned i = 0; i < p->nvars; i++) {
@@ -63,13 +63,10 @@ int dyn_init(struct en *en, struct et_error *e)
 	if (self)
 		selfs = heads > 4 ? heads / 4 : 1;
 	d->map_size = align_up(size, 4096);
-	d->map = mmap(NULL, d->map_size, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (d->map == MAP_FAILED) {
-		d->map = NULL;
+	d->map = en_alloc_pages(en, d->map_size);
+	if (d->map == NULL)
 		return et_err(
 			e, "ET_MEMORY", "no memory for dynvarsize=%llu", (unsigned long long)size);
-	}
 	d->heads = (_Atomic(struct dyn_node *) *)(void *)d->map;
 	d->selfs = self ? d->heads + heads : NULL;
 	d->mask = heads - 1;
@@ -83,9 +80,8 @@ void dyn_free(struct en *en)
 {
 	struct dyn *d = &en->dyn;
 
-	if (d->map != NULL)
-		munmap(d->map, d->map_size);
-	free(d->vars);
+	en_dealloc_pages(en, d->map, d->map_size);
+	en_dealloc(en, d->vars);
 	memset(d, 0, sizeof(*d));
 }
 

@@ -31,14 +31,12 @@ static int init_providers(struct en *en, struct et_error *e)
 
 struct en *en_new(struct et_options *opts, struct et_error *e)
 {
-	void *mem = NULL;
-	struct en *en;
+	struct en *en = en_place(!opts->inside);
 
-	if (posix_memalign(&mem, LINE, sizeof(*en)) != 0) {
+	if (en == NULL) {
 		et_err(e, "ET_MEMORY", "out of memory");
 		return NULL;
 	}
-	en = memset(mem, 0, sizeof(*en));
 	en->opts = opts;
 	en->only_cpu = UINT64_MAX;
 	clock_init(false);
@@ -79,7 +77,7 @@ bool en_free(struct en *en)
 	en_probes_free(en);
 	free(en->pvdata);
 	free(en->pvstarted);
-	free(en);
+	en_unplace(en);
 	return true;
 }
 
@@ -99,6 +97,9 @@ static int enable_providers(struct en *en, struct et_error *e)
 		if (p->pv->enable(en, data, p, e) < 0)
 			return -1;
 	}
+	for (unsigned k = 0; k < en->npv; k++)
+		if (et_providers[k]->ready != NULL && et_providers[k]->ready(en, en->pvdata[k], e) < 0)
+			return -1;
 	return 0;
 }
 
@@ -141,7 +142,8 @@ int en_go(struct en *en, const struct prog *prog, struct et_error *e)
 		en_unload(en);
 		return -1;
 	}
-	en->error_probe = en_probe_find(en, "dtrace", "", "", "ERROR");
+	if (en->error_probe == NULL)
+		en->error_probe = en_probe_find(en, "dtrace", "", "", "ERROR");
 	en->state = EN_RUNNING;
 	atomic_store(&en->phase, PHASE_BEGIN);
 	fire_own(en, "BEGIN", PHASE_BEGIN);
@@ -181,16 +183,16 @@ enum en_state en_state(const struct en *en)
 
 bool en_exited(const struct en *en, int *code)
 {
-	if (!atomic_load((_Atomic bool *)&en->exited))
+	if (!atomic_load((_Atomic(uint32_t) *)&en->exited))
 		return false;
 	if (code != NULL)
-		*code = atomic_load((_Atomic int *)&en->exit_code);
+		*code = atomic_load((_Atomic(int) *)&en->exit_code);
 	return true;
 }
 
 bool en_filled(const struct en *en)
 {
-	return atomic_load((_Atomic bool *)&en->filled);
+	return atomic_load((_Atomic(uint32_t) *)&en->filled);
 }
 
 const struct en_ecb *en_ecb(const struct en *en, uint32_t epid)
@@ -205,7 +207,7 @@ bool en_jitted(const struct en *en)
 
 unsigned en_nthreads(const struct en *en)
 {
-	return atomic_load((_Atomic uint32_t *)&en->nslots);
+	return atomic_load((_Atomic(uint32_t) *)&en->nslots);
 }
 
 uint64_t en_fired(const struct en *en)

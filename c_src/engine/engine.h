@@ -19,6 +19,7 @@
  *   stack.c   user stacks
  *   rt_*.c    the other runtime functions of rt.def (probe path)
  *   clock.c   the time stamp counter, calibrated
+ *   region.c  memory of the probe path, which the kernel may share
  *
  * Rules of the probe path: no lock, no malloc, no system call, no unbounded loop. A thread that
  * fires owns a slot (struct en_thread): its ring, its aggregation tables, its scratch. A slot's
@@ -121,6 +122,7 @@ struct fire {
 	const struct en_who *who;
 	uint64_t fault_addr;
 	uint32_t memo_var;
+	uint64_t key[PROG_MAX_KEYS]; /* the kernel's: a key that is given to a runtime function */
 };
 #define FIRE_CTX_SIZE offsetof(struct fire, strmask)
 
@@ -128,6 +130,7 @@ struct fire {
 struct en_ecb {
 	uint32_t id; /* of the probe: the two are copied at once into struct fire */
 	uint32_t epid;
+	uint32_t index; /* of the clause in its program */
 	ebpf_entry entry; /* machine code; NULL: interpret */
 	const struct prog_clause *clause;
 	struct en_probe *probe;
@@ -182,9 +185,15 @@ struct provider {
 	int (*provide)(struct en *en, void *data, const struct d_pdesc *desc, struct et_error *e);
 	/* A probe is wanted; called before start, for each enabled probe. May be NULL. */
 	int (*enable)(struct en *en, void *data, struct en_probe *p, struct et_error *e);
+	int (*ready)(struct en *en, void *data, struct et_error *e); /* all are enabled; or NULL */
 	int (*start)(struct en *en, void *data, struct et_error *e); /* tracing begins */
 	void (*stop)(struct en *en, void *data); /* nothing fires any more when it returns */
 	void (*fini)(struct en *en, void *data);
+	/*
+	 * Its probes fire in the kernel, on memory that is shared with it: makes that memory, for a
+	 * mapping of size bytes at base. Returns its file descriptor.
+	 */
+	int (*arena)(struct en *en, void *data, void *base, size_t size, struct et_error *e);
 };
 extern const struct provider *const et_providers[]; /* NULL-terminated; provider/providers.c */
 

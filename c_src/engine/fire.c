@@ -4,6 +4,7 @@
  */
 #include "fire.h"
 
+#ifndef __bpf__ /* the kernel's firings begin in kernel/bpf/main.c */
 PROBE_PATH void en_interpret(struct fire *f)
 {
 	const struct prog_clause *c = f->clause;
@@ -46,16 +47,14 @@ void en_fire_in(struct en_probe *p, const uint64_t *arg, unsigned phase)
 		fire_probe(p, en_slot_own(p->en), arg, 0, NULL, phase);
 }
 
+#endif
+
 /* ---- faults --------------------------------------------------------------------------- */
 
 RTFN(fault)
 {
 	struct fire *f = FIRE(ctx);
 	struct en_thread *t = f->thread;
-	struct {
-		struct rec_head head;
-		struct rec_error error;
-	} rec;
 
 	if (a != 0)
 		f->fault = (uint32_t)a;
@@ -65,13 +64,13 @@ RTFN(fault)
 		drop(t, DROP_DBLERROR);
 		return 0;
 	}
-	rec.head = (struct rec_head){.size = sizeof(rec),
+	t->note.head = (struct rec_head){.size = sizeof(t->note),
 		.kind = REC_ERROR,
 		.cpu = (uint16_t)en_cpu(),
 		.epid = f->epid,
 		.ts = fire_ts(f)};
-	rec.error = (struct rec_error){.fault = f->fault, .pc = (uint32_t)b, .addr = f->fault_addr};
-	ring_put(t, &rec, sizeof(rec));
+	t->note.error = (struct rec_error){.fault = f->fault, .pc = (uint32_t)b, .addr = f->fault_addr};
+	ring_put(t, &t->note, sizeof(t->note));
 	t->fault_pc = (uint32_t)b;
 	t->faulted = true;
 	return 0;
@@ -97,6 +96,6 @@ PROBE_PATH __attribute__((noinline)) void en_fire_error(struct fire *f)
 	err->arg[4] = f->fault;
 	err->arg[5] = f->fault_addr;
 	t->in_error = true;
-	fire_run(t, err, l, atomic_load_explicit(&t->en->phase, memory_order_relaxed));
+	fire_run(t, err, l, atomic_load_explicit(&t->en->phase, memory_order_relaxed), true);
 	t->in_error = false;
 }

@@ -12,15 +12,32 @@
 #include "internal.h"
 
 void en_interpret(struct fire *f); /* a clause without machine code */
+uint64_t k_clause(struct fire *f, uint64_t clause); /* in the kernel: kernel/link.c makes it */
 
-/* The clauses of l. They run on as long as tracing is in this phase: exit() ends it. */
-static inline void fire_run(
-	struct en_thread *t, struct fire *f, const struct en_ecblist *l, unsigned phase)
+static inline void fire_clause(struct fire *f, const struct en_ecb *ecb)
+{
+#ifdef __bpf__
+	k_clause(f, ecb->index);
+#else
+	if (likely(ecb->entry != NULL))
+		ecb->entry(f);
+	else
+		en_interpret(f);
+#endif
+}
+
+/*
+ * The clauses of l. They run on as long as tracing is in this phase: exit() ends it. A fault in a
+ * clause of ERROR is no new error.
+ */
+static inline __attribute__((always_inline)) void fire_run(struct en_thread *t, struct fire *f,
+	const struct en_ecblist *l, unsigned phase, bool of_error)
 {
 	for (unsigned i = 0; i < l->n; i++) {
 		const struct en_ecb *ecb = &l->ecb[i];
 
-		if (i > 0 && atomic_load_explicit(&t->en->phase, memory_order_relaxed) != phase)
+		/* BPF's verifier must not have to follow i */
+		if ((i > 0 || IN_KERNEL) && atomic_load_explicit(&t->en->phase, memory_order_relaxed) != phase)
 			break;
 		f->epid = ecb->epid;
 		f->clause = ecb->clause;
@@ -28,11 +45,8 @@ static inline void fire_run(
 		f->rec_tail = 0;
 		f->alloca_used = 0;
 		f->fault = 0;
-		if (likely(ecb->entry != NULL))
-			ecb->entry(f);
-		else
-			en_interpret(f);
-		if (unlikely(t->faulted))
+		fire_clause(f, ecb);
+		if (!of_error && unlikely(t->faulted))
 			en_fire_error(f);
 	}
 }
@@ -49,6 +63,7 @@ static inline void fire_set_up(
 	f->memo = NULL;
 }
 
+#ifndef __bpf__
 static inline __attribute__((always_inline)) void fire_probe(struct en_probe *p,
 	struct en_thread *t, const uint64_t *arg, unsigned strmask, const struct en_who *who,
 	unsigned phase)
@@ -75,7 +90,7 @@ static inline __attribute__((always_inline)) void fire_probe(struct en_probe *p,
 	}
 	for (unsigned m = p->nomask; unlikely(m != 0); m &= m - 1)
 		f->arg[__builtin_ctz(m)] = 0;
-	fire_run(t, f, l, phase);
+	fire_run(t, f, l, phase, false);
 out:
 	slot_leave(t);
 }
@@ -122,5 +137,6 @@ static inline __attribute__((always_inline)) void fire_go(
 		en_fire_error(&t->fire);
 	slot_leave(t);
 }
+#endif
 
 #endif

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "aggfn.h"
+#include "bits.h"
 #include "engine.h"
 #include "rt.h"
 
@@ -37,7 +38,7 @@
 #include "rt.def"
 #define FIRE(ctx) ((struct fire *)(uintptr_t)(ctx))
 
-#ifdef __x86_64__
+#if defined(__x86_64__) && !defined(__bpf__)
 #define cpu_relax() __builtin_ia32_pause()
 #else
 #define cpu_relax() atomic_signal_fence(memory_order_seq_cst)
@@ -48,8 +49,18 @@ static inline uint64_t align_up(uint64_t n, uint64_t to)
 	return (n + to - 1) / to * to;
 }
 
+/* A big local variable of the probe path; BPF, with 512 bytes of stack in all, has it in the slot. */
+#ifdef __bpf__
+#define IN_KERNEL 1
+#define BIG_LOCAL(type, name, f) type *name = (type *)(void *)(f)->thread->big
+#else
+#define IN_KERNEL 0
+#define BIG_LOCAL(type, name, f) type name##_local, *name = &name##_local
+#endif
+#define BIG_LOCAL_SIZE 1024
+
 /* Counters with one writer and any reader: no locked instruction needed. */
-typedef _Atomic uint64_t counter;
+typedef _Atomic(uint64_t) counter;
 static inline void count_add(counter *c, uint64_t n)
 {
 	uint64_t v = atomic_load_explicit(c, memory_order_relaxed);
@@ -77,7 +88,7 @@ struct en_key {
 struct agg_tab;
 
 struct en_aggdef {
-	const struct prog_agg *prog;
+	struct prog_agg fn; /* a copy, near by */
 	uint32_t id, words;
 	bool one_str; /* its key is one string */
 	int64_t base; /* lquantize: agg.c */
@@ -114,7 +125,7 @@ struct dyn {
 	size_t map_size, pool_size;
 	struct dyn_var *vars;
 	_Alignas(LINE) counter bump; /* bytes of the pool handed out so far: never back */
-	_Alignas(LINE) _Atomic uint64_t free[DYN_CLASSES]; /* clean nodes: tag and unit */
+	_Alignas(LINE) _Atomic(uint64_t) free[DYN_CLASSES]; /* clean nodes: tag and unit */
 	/* the cleaner's */
 	_Alignas(LINE) struct dyn_node *dirty, *rinse, *gone;
 	counter ndirty, nrinse; /* for the kind of a drop */
@@ -124,13 +135,13 @@ struct dyn {
 
 /* The buffer of one speculation in one slot: a list of blocks. */
 struct spec_buf {
-	_Atomic uint32_t first; /* block number + 1; 0: none */
+	_Atomic(uint32_t) first; /* block number + 1; 0: none */
 	uint32_t last;
 	uint32_t rblock, roff; /* the consumer's: where reading stands; rblock 0: not begun */
 };
 
 struct spec {
-	_Atomic uint32_t state; /* SPEC_* */
+	_Atomic(uint32_t) state; /* SPEC_* */
 	char pad[60];
 };
 
@@ -140,17 +151,17 @@ struct ring {
 	char *mem;
 	uint64_t size;
 	/* the writer's */
-	_Atomic uint64_t head; /* bytes written since the start */
+	_Atomic(uint64_t) head; /* bytes written since the start */
 	uint64_t wpos;	       /* head's place in mem */
 	uint64_t tail_seen;    /* tail when last looked at */
 	char pad[LINE];
 	/* the reader's (policy ring: the writer's until the stop) */
-	_Atomic uint64_t tail;
+	_Atomic(uint64_t) tail;
 	uint64_t rpos;
 };
 
 struct en_thread {
-	_Atomic uint64_t seq; /* odd while it fires */
+	_Atomic(uint64_t) seq; /* odd while it fires */
 	counter fired;
 	struct en *en;
 	_Atomic(struct agg_tab *) agg; /* the one that is being filled */
@@ -179,8 +190,16 @@ struct en_thread {
 	struct spec_buf *spec;
 	char *spec_mem;
 	uint32_t spec_used, spec_free;
-	_Atomic uint32_t spec_back;
+	_Atomic(uint32_t) spec_back;
 	_Alignas(LINE) struct ring ring;
+	struct { /* a record that is not a clause's, being made */
+		struct rec_head head;
+		struct rec_error error;
+	} note;
+	/* the kernel's (kernel/bpf) */
+	_Alignas(8) char big[BIG_LOCAL_SIZE]; /* see BIG_LOCAL */
+	uint64_t comm[2];
+	uint32_t number, sys_errno;
 	/* the consumer's */
 	_Alignas(LINE) struct agg_tab *agg_tab[2];
 	struct agg_tab *agg_taken; /* taken away, maybe still in use by one firing */
@@ -188,9 +207,9 @@ struct en_thread {
 	uint64_t clean_seq;	   /* seq at the end of the last cleaning */
 	uint64_t wait_seq;	   /* en_grace */
 	/* whose it is */
-	_Alignas(LINE) _Atomic uint64_t owner; /* 0: free; else a thread's number */
-	_Atomic bool ready;		       /* initialised: the consumer may look at it */
-	_Atomic uint32_t owner_tid;
+	_Alignas(LINE) _Atomic(uint64_t) owner; /* 0: free; else a thread's number */
+	_Atomic(bool) ready;		       /* initialised: the consumer may look at it */
+	_Atomic(uint32_t) owner_tid;
 };
 
 /* Where tracing stands; probes fire in PHASE_RUN only, BEGIN and END in theirs. */
@@ -199,7 +218,7 @@ enum { PHASE_IDLE, PHASE_BEGIN, PHASE_RUN, PHASE_DRAIN, PHASE_END, PHASE_STOPPED
 struct en {
 	/* read on the probe path, written rarely */
 	uint64_t id; /* never used twice in a process */
-	_Atomic uint32_t phase;
+	_Atomic(uint32_t) phase;
 	uint32_t nspec, spec_block, spec_blocks;
 	char *slots;
 	size_t stride;
@@ -225,11 +244,17 @@ struct en {
 	size_t off_rec, off_scratch, off_error_scratch, off_alloca, off_tok, off_spec, off_ring,
 		off_agg[2], off_spec_mem, ring_size, agg_size, agg_direct;
 	/* written by firing threads, each seldom */
-	_Alignas(LINE) _Atomic uint32_t nslots;
-	_Atomic uint32_t releases;	/* slots given back so far */
+	_Alignas(LINE) _Atomic(uint32_t) nslots;
+	_Atomic(uint32_t) releases;	/* slots given back so far */
 	_Alignas(LINE) counter no_slot; /* DROP_THREADS */
-	_Atomic int exit_code;
-	_Atomic bool exited, filled;
+	_Atomic(int) exit_code;
+	_Atomic(uint32_t) exited, filled;
+	/* the memory: region.c */
+	struct kernel *kernel; /* what it has there (kernel/load.h), or NULL */
+	bool shared; /* with the kernel */
+	unsigned nkernel; /* slots that are its own: the first ones */
+	struct prog_clause *clauses; /* what it reads of them */
+	uint64_t window, window_used;
 	/* the rest: life, registry, consumer */
 	_Alignas(LINE) struct et_options *opts;
 	enum en_state state;
@@ -269,9 +294,19 @@ static inline void drop(struct en_thread *t, enum en_drop kind)
 int en_probe_match_from(
 	struct en *en, unsigned first, const struct d_pdesc *desc, en_probe_cb cb, void *arg);
 
+/* region.c */
+struct en *en_place(bool shareable);
+void en_unplace(struct en *en);
+int en_share(struct en *en, int fd, struct et_error *e);
+void *en_alloc(struct en *en, size_t size); /* zeros */
+void *en_alloc_pages(struct en *en, size_t size);
+void en_dealloc(const struct en *en, void *p);
+void en_dealloc_pages(const struct en *en, void *p, size_t size);
+
 /* load.c */
 int en_load(struct en *en, const struct prog *prog, struct et_error *e);
 void en_unload(struct en *en); /* also after a load that failed */
+struct en_probe *en_probe_shared(struct en *en, const struct en_probe *p);
 
 /* probe.c */
 void en_probes_free(struct en *en);
@@ -289,6 +324,7 @@ struct en_tls {
 		uint32_t pad[3];
 	} cache[EN_TLS_CACHE];
 };
+#ifndef __bpf__ /* the kernel has a slot for each CPU: kernel/bpf */
 extern __thread struct en_tls en_tls __attribute__((tls_model("initial-exec")));
 void en_thread_init(void);
 struct en_thread *en_slot_find(struct en *en); /* not in the cache */
@@ -306,6 +342,9 @@ static inline struct en_thread *en_slot_get(struct en *en)
 
 	return likely(t != NULL) ? t : en_slot_find(en);
 }
+#endif
+enum { SPARE_SLOTS = 4, OWN_SLOTS = 8 }; /* of an engine that is shared */
+void en_slots_kernel(struct en *en); /* make those of the kernel */
 void en_slots_register(struct en *en);
 void en_slots_unregister(struct en *en);
 void en_slots_reap(struct en *en);	   /* give back those of threads that are no more */
@@ -313,7 +352,7 @@ void en_barrier(const struct en *en);	   /* every firing thread sees what was wr
 bool en_grace(struct en *en, unsigned ms); /* firings of now are over; false: not in time */
 /* Mark a slot as firing; false: it already is. */
 static inline bool slot_enter(struct en_thread *t)
-{
+{ /* in the kernel: kernel/bpf/main.c */
 	uint64_t seq = atomic_load_explicit(&t->seq, memory_order_relaxed);
 
 	if (unlikely(seq & 1))
@@ -376,7 +415,19 @@ static inline const struct et_str *str_interned(uint64_t ref)
 	return ref & STR_TAG ? (const struct et_str *)(uintptr_t)(ref & ~STR_TAG) : NULL;
 }
 /* The text of a reference, cut at strsize - 1 bytes; NULL for no string (length 0). */
-const char *str_text(const struct fire *f, uint64_t ref, uint32_t *len);
+static inline const char *str_text(const struct fire *f, uint64_t ref, uint32_t *len)
+{
+	uint32_t most = f->en->strsize - 1;
+	const struct et_str *s = str_interned(ref);
+	const char *text = (const char *)(uintptr_t)ref;
+
+	if (s != NULL) {
+		*len = s->len < most ? s->len : most;
+		return s->text;
+	}
+	*len = text == NULL ? 0 : (uint32_t)strnlen(text, most);
+	return text;
+}
 /* Where a result of strsize bytes goes; NULL with a fault: no such place. */
 char *str_slot(struct fire *f, uint64_t slot);
 uint64_t str_put(struct fire *f, uint64_t slot, const char *text, size_t len);
@@ -398,6 +449,8 @@ static inline void set_fault(struct fire *f, uint32_t fault, uint64_t addr)
 
 /* rt_mem.c */
 uint64_t mem_alloca(struct fire *f, uint64_t size); /* 0 with a fault: no room */
+/* Is [addr, addr + n) memory that this clause was given? Else a fault. */
+bool mem_may_write(struct fire *f, uint64_t addr, uint64_t n);
 
 /* clock.c */
 void clock_init(bool fast);  /* fast: time stamps will be read often */
@@ -405,13 +458,19 @@ void clock_check(void);	     /* correct it against the system's */
 uint64_t clock_thread(void); /* CPU time of the calling thread */
 uint64_t clock_now_far(void);
 
+#ifdef __bpf__
+static inline uint64_t clock_now(void)
+{
+	return en_now();
+}
+#else
 /*
  * ns = base + (counter - start) * rate / 2^32: one cache line, as a time stamp needs all of it.
  * version is odd while the others are being changed, and where the counter is not used.
  */
 extern struct en_clock {
-	_Alignas(64) _Atomic uint64_t version;
-	_Atomic uint64_t start, base, rate;
+	_Alignas(64) _Atomic(uint64_t) version;
+	_Atomic(uint64_t) start, base, rate;
 } en_clock HIDDEN;
 
 static inline uint64_t clock_counter(void)
@@ -447,6 +506,7 @@ static inline uint64_t clock_now(void)
 
 	return likely(clock_try(&now)) ? now : clock_now_far();
 }
+#endif
 
 static inline uint64_t fire_ts(struct fire *f)
 {

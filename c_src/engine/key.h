@@ -29,9 +29,7 @@ struct key_view {
 
 PROBE_PATH static inline uint64_t key_mix(uint64_t h, uint64_t v)
 {
-	unsigned __int128 m = (unsigned __int128)(h ^ v) * 0x9fb21c651e98df25;
-
-	return (uint64_t)m ^ (uint64_t)(m >> 64);
+	return mul_fold(h ^ v, 0x9fb21c651e98df25);
 }
 
 PROBE_PATH static inline uint64_t key_str_view(

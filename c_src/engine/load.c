@@ -12,6 +12,21 @@
 
 /* ---- code ----------------------------------------------------------------------------- */
 
+/* A string where the kernel can read it, which takes the place of the old one if that is owned. */
+static const struct et_str *en_str_shared(struct en *en, const struct et_str *s, bool owned)
+{
+	struct et_str *copy;
+
+	if (!en->shared)
+		return s;
+	copy = en_alloc(en, sizeof(*s) + s->len + 1);
+	if (copy != NULL)
+		memcpy(copy, s, sizeof(*s) + s->len + 1);
+	if (owned)
+		et_str_free((struct et_str *)s);
+	return copy;
+}
+
 static int load_strings(struct en *en, struct et_error *e)
 {
 	const struct prog *p = en->prog;
@@ -20,8 +35,10 @@ static int load_strings(struct en *en, struct et_error *e)
 	if (en->strs == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for the strings of the program");
 	for (unsigned i = 0; i < p->nstrs; i++) {
-		struct et_str *s = et_str_new(p->strs[i].s, p->strs[i].len);
+		const struct et_str *s = et_str_new(p->strs[i].s, p->strs[i].len);
 
+		if (s != NULL)
+			s = en_str_shared(en, s, true);
 		if (s == NULL)
 			return et_err(
 				e, "ET_MEMORY", "out of memory for the strings of the program");
@@ -136,20 +153,31 @@ static int map_slots(struct en *en, struct et_error *e)
 	void *map;
 
 	en->maxslots = (unsigned)en->opts->val[OPT_MAXTHREADS];
+	if (en->shared) { /* all of it is there from the start: the kernel's, and a few of our own */
+		en->nkernel = (unsigned)sysconf(_SC_NPROCESSORS_CONF) + SPARE_SLOTS;
+		en->maxslots = en->nkernel + OWN_SLOTS;
+	}
 	for (;; en->maxslots /= 2) {
 		en->slots_size = en->stride * (en->maxslots + 1);
-		map = mmap(NULL, en->slots_size, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (map != MAP_FAILED)
+		map = en_alloc_pages(en, en->slots_size);
+		if (map != NULL)
 			break;
+		if (en->shared)
+			return et_err(e, "ET_MEMORY",
+				"no memory for buffers of %zu bytes for each of %u CPUs and a few more: "
+				"make bufsize, aggsize or specsize smaller",
+				en->stride, en->nkernel - SPARE_SLOTS);
 		if (en->maxslots <= 1)
 			return et_err(e, "ET_MEMORY",
 				"no memory for buffers of %zu bytes a thread: make bufsize, "
 				"aggsize or specsize smaller",
 				en->stride);
 	}
-	madvise(map, en->slots_size, MADV_NOHUGEPAGE); /* or a touched byte takes 2 MB */
 	en->slots = map;
+	if (en->shared)
+		en_slots_kernel(en);
+	else
+		madvise(map, en->slots_size, MADV_NOHUGEPAGE); /* or a touched byte takes 2 MB */
 	return 0;
 }
 
@@ -157,8 +185,6 @@ static int load_memory(struct en *en, struct et_error *e)
 {
 	const struct prog *p = en->prog;
 	const uint64_t *val = en->opts->val;
-	void *globals = NULL;
-
 	en->strsize = p->strsize;
 	en->scratch_size = p->scratch_size < 8 ? 8 : p->scratch_size;
 	en->alloca_size = (uint32_t)val[OPT_SCRATCHSIZE];
@@ -170,9 +196,9 @@ static int load_memory(struct en *en, struct et_error *e)
 			(unsigned long long)en->only_cpu);
 	en->maxframes = (unsigned)val[OPT_MAXFRAMES];
 	en->globals_size = p->globals_size;
-	if (posix_memalign(&globals, 64, align_up(p->globals_size + 64, 64)) != 0)
+	en->globals = en_alloc(en, p->globals_size + 64);
+	if (en->globals == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for variables");
-	en->globals = memset(globals, 0, align_up(p->globals_size + 64, 64));
 	if (agg_init(en, e) < 0 || dyn_init(en, e) < 0 || spec_init(en, e) < 0)
 		return -1;
 	lay_out(en);
@@ -184,6 +210,7 @@ static int load_memory(struct en *en, struct et_error *e)
 struct pairs {
 	struct en *en;
 	const struct prog_clause *clause;
+	unsigned index;
 	ebpf_entry entry;
 	struct en_ecb *at; /* in the order of clauses: of epids from necbs + 1 on */
 	unsigned n, room;
@@ -206,7 +233,7 @@ static void add_pair(void *arg, struct en_probe *p)
 		all->room = room;
 	}
 	all->at[all->n] = (struct en_ecb){
-		.id = p->id, .epid = all->en->necbs + all->n + 1, .entry = all->entry,
+		.id = p->id, .epid = all->en->necbs + all->n + 1, .index = all->index, .entry = all->entry,
 		.clause = all->clause, .probe = p};
 	all->n++;
 }
@@ -269,6 +296,7 @@ static int enable(struct en *en, unsigned first, struct et_error *e)
 
 	for (unsigned i = 0; i < en->prog->nclauses; i++) {
 		all.clause = en->prog->clauses[i];
+		all.index = i;
 		all.entry = en->code[i].entry;
 		for (const struct d_pdesc *d = all.clause->descs; d != NULL; d = d->next)
 			if (first > 0)
@@ -340,7 +368,7 @@ static int look_around(struct en *en, struct et_error *e)
 	return 0;
 }
 
-/* ---- all of it ------------------------------------------------------------------------ */
+/* ---- time ----------------------------------------------------------------------------- */
 
 static bool wants_time(const struct prog *p)
 {
@@ -350,12 +378,91 @@ static bool wants_time(const struct prog *p)
 	return has_records(p);
 }
 
+/* ---- the kernel ----------------------------------------------------------------------- */
+
+struct arena_wish {
+	struct en *en;
+	const struct provider *pv;
+};
+
+static void wish(void *arg, struct en_probe *p)
+{
+	struct arena_wish *w = arg;
+
+	if (w->pv == NULL && p->pv != NULL && p->pv->arena != NULL)
+		w->pv = p->pv;
+}
+
+/* Does a clause run in the kernel? Then the memory has to be shared before there is any. */
+static int share(struct en *en, struct et_error *e)
+{
+	struct arena_wish w = {.en = en};
+	int fd;
+
+	for (unsigned i = 0; i < en->prog->nclauses; i++)
+		for (const struct d_pdesc *d = en->prog->clauses[i]->descs; d != NULL; d = d->next)
+			if (en_probe_match(en, d, wish, &w, e) < 0)
+				return -1;
+	for (unsigned i = 0; w.pv != NULL && i < en->npv; i++) {
+		if (et_providers[i] != w.pv)
+			continue;
+		fd = w.pv->arena(en, en->pvdata[i], en, en->window, e);
+		return fd < 0 ? -1 : en_share(en, fd, e);
+	}
+	return 0;
+}
+
+/* The probe with its names and clauses, as the kernel finds it. NULL: out of memory. */
+struct en_probe *en_probe_shared(struct en *en, const struct en_probe *p)
+{
+	const struct en_ecblist *l = atomic_load((_Atomic(struct en_ecblist *) *)&p->ecbs);
+	struct en_probe *copy = en_alloc(en, sizeof(*copy));
+	struct en_ecblist *list;
+	size_t size;
+
+	if (copy == NULL || l == NULL)
+		return NULL;
+	*copy = *p;
+	size = sizeof(*l) + l->n * sizeof(l->ecb[0]);
+	list = en_alloc(en, size);
+	copy->prov = en_str_shared(en, p->prov, false);
+	copy->mod = en_str_shared(en, p->mod, false);
+	copy->func = en_str_shared(en, p->func, false);
+	copy->name = en_str_shared(en, p->name, false);
+	if (list == NULL || copy->prov == NULL || copy->mod == NULL || copy->func == NULL ||
+		copy->name == NULL)
+		return NULL;
+	memcpy(list, l, size);
+	for (unsigned i = 0; i < list->n; i++)
+		list->ecb[i].clause = &en->clauses[list->ecb[i].index];
+	atomic_store(&copy->ecbs, list);
+	return copy;
+}
+
+static int share_clauses(struct en *en, struct et_error *e)
+{
+	struct en_probe *error = en_probe_find(en, "dtrace", "", "", "ERROR");
+
+	if (!en->shared)
+		return 0;
+	en->clauses = en_alloc(en, (en->prog->nclauses + 1) * sizeof(*en->clauses));
+	if (en->clauses == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for clauses");
+	for (unsigned i = 0; i < en->prog->nclauses; i++)
+		en->clauses[i] = *en->prog->clauses[i];
+	if (error != NULL && en_enabled(error) && (en->error_probe = en_probe_shared(en, error)) == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for clauses");
+	return 0;
+}
+
+/* ---- all of it, in order -------------------------------------------------------------- */
+
 int en_load(struct en *en, const struct prog *prog, struct et_error *e)
 {
 	en->prog = prog;
 	en->fence = !en_barrier_init();
-	if (look_around(en, e) < 0 || load_strings(en, e) < 0 || load_code(en, e) < 0 ||
-		load_memory(en, e) < 0 || load_probes(en, e) < 0)
+	if (share(en, e) < 0 || look_around(en, e) < 0 || load_strings(en, e) < 0 || load_code(en, e) < 0 ||
+		load_memory(en, e) < 0 || load_probes(en, e) < 0 || share_clauses(en, e) < 0)
 		return -1;
 	if (en_reads_memory(prog)) {
 		if (safe_init() < 0)
@@ -377,10 +484,9 @@ void en_unload(struct en *en)
 	}
 	for (unsigned i = 0; i < en->ncode; i++)
 		ebpf_jit_free(&en->code[i]);
-	for (unsigned i = 0; en->strs != NULL && i < en->prog->nstrs; i++)
+	for (unsigned i = 0; en->strs != NULL && !en->shared && i < en->prog->nstrs; i++)
 		et_str_free((struct et_str *)(uintptr_t)(en->strs[i] & ~STR_TAG));
-	if (en->slots != NULL)
-		munmap(en->slots, en->slots_size);
+	en_dealloc_pages(en, en->slots, en->slots_size);
 	if (en->safe_on)
 		safe_fini();
 	agg_free(en);
@@ -390,7 +496,7 @@ void en_unload(struct en *en)
 	free(en->code);
 	free(en->strs);
 	free(en->ecbs);
-	free(en->globals);
+	en_dealloc(en, en->globals);
 	en->slots = NULL;
 	en->code = NULL;
 	en->strs = NULL;

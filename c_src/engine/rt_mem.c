@@ -7,8 +7,7 @@
 
 #include "internal.h"
 
-/* Is [addr, addr + n) memory that this clause was given? Else a fault. */
-PROBE_PATH static bool may_write(struct fire *f, uint64_t addr, uint64_t n)
+PROBE_PATH bool mem_may_write(struct fire *f, uint64_t addr, uint64_t n)
 {
 	uint64_t from = (uint64_t)(uintptr_t)f->thread->alloca, off = addr - from;
 
@@ -41,6 +40,7 @@ RTFN(alloca)
 	return at;
 }
 
+#ifndef __bpf__ /* has its own */
 RTFN(store)
 {
 	struct fire *f = FIRE(ctx);
@@ -49,7 +49,7 @@ RTFN(store)
 		set_fault(f, FAULT_BADSIZE, a);
 		return 0;
 	}
-	if (!may_write(f, a, b))
+	if (!mem_may_write(f, a, b))
 		return 0;
 	if (a % b != 0)
 		set_fault(f, FAULT_BADALIGN, a);
@@ -57,6 +57,7 @@ RTFN(store)
 		memcpy((void *)(uintptr_t)a, &c, b);
 	return 0;
 }
+#endif
 
 RTFN(read)
 {
@@ -66,7 +67,7 @@ RTFN(read)
 
 RTFN(write)
 {
-	if (may_write(FIRE(ctx), c, b))
+	if (mem_may_write(FIRE(ctx), c, b))
 		memcpy((void *)(uintptr_t)c, (const void *)(uintptr_t)a, b);
 	return 0;
 }
@@ -88,7 +89,7 @@ RTFN(bcopy)
 {
 	struct fire *f = FIRE(ctx);
 
-	if (may_write(f, b, c))
+	if (mem_may_write(f, b, c))
 		safe_read(f, (void *)(uintptr_t)b, a, c);
 	return 0;
 }
@@ -110,11 +111,12 @@ RTFN(copyinto)
 {
 	struct fire *f = FIRE(ctx);
 
-	if (may_write(f, c, b))
+	if (mem_may_write(f, c, b))
 		safe_read(f, (void *)(uintptr_t)c, a, b);
 	return 0;
 }
 
+#ifndef __bpf__
 /* Into the program's memory: what is written to may fault as well as what is read. */
 PROBE_PATH static void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t n)
 {
@@ -152,16 +154,19 @@ RTFN(copyoutstr)
 	return 0;
 }
 
+#endif
+
 /* Add to a static of 1 or 2 bytes; gives the old value. */
 RTFN(add_narrow)
 {
 	if (b == 1)
-		return atomic_fetch_add((_Atomic uint8_t *)(uintptr_t)a, (uint8_t)c);
+		return atomic_fetch_add((_Atomic(uint8_t) *)(uintptr_t)a, (uint8_t)c);
 	if (b == 2 && a % 2 == 0)
-		return atomic_fetch_add((_Atomic uint16_t *)(uintptr_t)a, (uint16_t)c);
+		return atomic_fetch_add((_Atomic(uint16_t) *)(uintptr_t)a, (uint16_t)c);
 	return 0;
 }
 
+#ifndef __bpf__
 /* ---- locks of the program: pthread's ------------------------------------------------- */
 
 PROBE_PATH static uint64_t mutex_state(struct fire *f, uint64_t what, uint64_t addr)
@@ -199,3 +204,4 @@ RTFN(lock_state)
 		return (uint32_t)rw.__data.__cur_writer == f->thread->tid;
 	return rw.__data.__cur_writer != 0;
 }
+#endif

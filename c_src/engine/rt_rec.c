@@ -87,6 +87,7 @@ RTFN(exit)
 	return 0;
 }
 
+#ifndef __bpf__
 /* Busy for so many ns, within bounds that leave the program half of its time, or more. */
 PROBE_PATH static void chill(struct fire *f, uint64_t ns)
 {
@@ -123,3 +124,4 @@ RTFN(destroy)
 	}
 	return 0;
 }
+#endif

@@ -17,7 +17,7 @@
 
 __thread struct en_tls en_tls __attribute__((tls_model("initial-exec")));
 
-static _Atomic uint64_t threads;
+static _Atomic(uint64_t) threads;
 static pthread_mutex_t engines_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct en *engines;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -150,6 +150,20 @@ struct en_thread *en_slot_own(struct en *en)
 	return t;
 }
 
+/* Of nobody's thread, so that none takes them: one for each CPU, and spare ones. */
+void en_slots_kernel(struct en *en)
+{
+	for (unsigned i = 0; i < en->nkernel; i++) {
+		struct en_thread *t = en_slot(en, i);
+
+		slot_init(en, t);
+		t->number = i;
+		t->fence = true;
+		atomic_store(&t->owner, UINT64_MAX);
+	}
+	atomic_store(&en->nslots, en->nkernel);
+}
+
 /* ---- giving back ---------------------------------------------------------------------- */
 
 static void release(struct en *en, struct en_thread *t)
@@ -194,7 +208,7 @@ static void make_key(void)
 
 void en_slots_register(struct en *en)
 {
-	static _Atomic uint64_t next_id;
+	static _Atomic(uint64_t) next_id;
 
 	pthread_once(&once, make_key);
 	en->id = atomic_fetch_add(&next_id, 1) + 1;

@@ -10,8 +10,8 @@
 #include "internal.h"
 
 struct block {
-	_Atomic uint32_t next; /* block number + 1; 0: the last */
-	_Atomic uint32_t used; /* bytes of records */
+	_Atomic(uint32_t) next; /* block number + 1; 0: the last */
+	_Atomic(uint32_t) used; /* bytes of records */
 	char rec[];
 };
 
@@ -114,17 +114,17 @@ RTFN(commit)
 {
 	struct fire *f = FIRE(ctx);
 	struct en *en = f->en;
-	struct rec_head rec;
+	struct rec_head *rec = &f->thread->note.head;
 
 	if (!end(en, a, SPEC_COMMITTING))
 		return 0;
-	rec = (struct rec_head){.size = sizeof(rec),
+	*rec = (struct rec_head){.size = sizeof(*rec),
 		.kind = REC_COMMIT,
 		.cpu = (uint16_t)en_cpu(),
 		.epid = f->epid,
 		.spec = (uint32_t)a,
 		.ts = fire_ts(f)};
-	if (!ring_put(f->thread, &rec, sizeof(rec))) /* counted there: its records are lost */
+	if (!ring_put(f->thread, rec, sizeof(*rec))) /* counted there: its records are lost */
 		atomic_store(&en->specs[a - 1].state, SPEC_DISCARDING);
 	return 0;
 }
@@ -167,7 +167,7 @@ int spec_init(struct en *en, struct et_error *e)
 	en->nspec = (uint32_t)en->opts->val[OPT_NSPEC];
 	en->spec_block = (uint32_t)(block & ~7ULL);
 	en->spec_blocks = (uint32_t)(size / en->spec_block);
-	en->specs = calloc(en->nspec, sizeof(*en->specs));
+	en->specs = en_alloc(en, en->nspec * sizeof(*en->specs));
 	if (en->specs == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for %u speculations", en->nspec);
 	return 0;
@@ -175,7 +175,7 @@ int spec_init(struct en *en, struct et_error *e)
 
 void spec_free(struct en *en)
 {
-	free(en->specs);
+	en_dealloc(en, en->specs);
 	en->specs = NULL;
 }
 

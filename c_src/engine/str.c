@@ -8,14 +8,7 @@
 
 #include "internal.h"
 
-static _Atomic uint64_t next_id = 1;
-
-static inline uint64_t fold(uint64_t x, uint64_t y)
-{
-	unsigned __int128 m = (unsigned __int128)x * y;
-
-	return (uint64_t)m ^ (uint64_t)(m >> 64);
-}
+static _Atomic(uint64_t) next_id = 1;
 
 static inline uint64_t load_tail(const char *p, size_t n)
 {
@@ -32,9 +25,9 @@ PROBE_PATH uint64_t et_hash(const char *text, size_t len)
 
 	for (; len >= 8; text += 8, len -= 8) {
 		memcpy(&w, text, 8);
-		h = fold(h ^ w, 0xd6e8feb86659fd93);
+		h = mul_fold(h ^ w, 0xd6e8feb86659fd93);
 	}
-	return fold(h ^ load_tail(text, len), 0xa0761d6478bd642f);
+	return mul_fold(h ^ load_tail(text, len), 0xa0761d6478bd642f);
 }
 
 struct et_str *et_str_new(const char *text, size_t len)
@@ -57,25 +50,6 @@ void et_str_free(struct et_str *s)
 }
 
 /* ---- references ----------------------------------------------------------------------- */
-
-PROBE_PATH const char *str_text(const struct fire *f, uint64_t ref, uint32_t *len)
-{
-	uint32_t most = f->en->strsize - 1;
-	const struct et_str *s = str_interned(ref);
-	const char *text;
-
-	if (s != NULL) {
-		*len = s->len < most ? s->len : most;
-		return s->text;
-	}
-	if (ref == 0) {
-		*len = 0;
-		return NULL;
-	}
-	text = (const char *)(uintptr_t)ref;
-	*len = (uint32_t)strnlen(text, most);
-	return text;
-}
 
 PROBE_PATH char *str_slot(struct fire *f, uint64_t slot)
 {

@@ -7,9 +7,13 @@
 
 extern const struct provider dtrace_provider;  /* dtrace.c */
 extern const struct provider profile_provider; /* profile.c */
+extern const struct provider syscall_provider; /* kernel/syscall.c */
 
 const struct provider *const et_providers[] = {
 	&dtrace_provider,
 	&profile_provider,
+#ifdef HAVE_KERNEL
+	&syscall_provider,
+#endif
 	NULL,
 };

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arithmetic that C has no words for, or BPF no instruction (probe path). */
+#ifndef EN_BITS_H
+#define EN_BITS_H
+
+#include <stdint.h>
+
+/* Both halves of a product; folded together it is what hashes are made of. */
+static inline uint64_t mul_wide(uint64_t x, uint64_t y, uint64_t *high)
+{
+#ifdef __bpf__ /* has no such instruction */
+	uint64_t a = x >> 32, b = (uint32_t)x, c = y >> 32, d = (uint32_t)y;
+	uint64_t low = b * d, mid = a * d + (low >> 32), cross = b * c + (uint32_t)mid;
+
+	*high = a * c + (mid >> 32) + (cross >> 32);
+	return x * y;
+#else
+	unsigned __int128 m = (unsigned __int128)x * y;
+
+	*high = (uint64_t)(m >> 64);
+	return (uint64_t)m;
+#endif
+}
+
+/* Bits that a number takes; v is not 0. */
+static inline unsigned bit_length(uint64_t v)
+{
+#ifdef __bpf__ /* nor that */
+	unsigned n = 1;
+
+	for (unsigned step = 32; step != 0; step /= 2)
+		if (v >> step != 0) {
+			n += step;
+			v >>= step;
+		}
+	return n;
+#else
+	return 64 - (unsigned)__builtin_clzll(v);
+#endif
+}
+
+static inline uint64_t mul_fold(uint64_t x, uint64_t y)
+{
+	uint64_t high, low = mul_wide(x, y, &high);
+
+	return low ^ high;
+}
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory that the probe path reads and writes. Mostly it is this process's own. An engine whose
+ * clauses also run in the kernel shares it with the kernel: the engine itself was made at the
+ * start of a window of addresses, which at the go becomes a mapping of that memory; all that comes
+ * after is taken from there, piece by piece, and given back as a whole.
+ */
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#define WINDOW (1ULL << 32) /* bytes; it starts at a multiple of that */
+#define HINT   0x1e0000000000 /* far from where programs have anything */
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* Addresses for an engine; its first page is memory already. NULL: refused. */
+static void *window(void)
+{
+	uint64_t at = HINT + (uint64_t)(uint32_t)getpid() % 4096 * WINDOW, from;
+	char *map = mmap((void *)(uintptr_t)at, 2 * WINDOW, PROT_NONE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (map == MAP_FAILED)
+		return NULL;
+	from = align_up((uint64_t)(uintptr_t)map, WINDOW);
+	if (from > (uint64_t)(uintptr_t)map)
+		munmap(map, from - (uint64_t)(uintptr_t)map);
+	munmap((void *)(uintptr_t)(from + WINDOW),
+		(uint64_t)(uintptr_t)map + 2 * WINDOW - (from + WINDOW));
+	map = (char *)(uintptr_t)from;
+	if (mprotect(map, align_up(sizeof(struct en), 4096), PROT_READ | PROT_WRITE) < 0) {
+		munmap(map, WINDOW);
+		return NULL;
+	}
+	return map;
+}
+
+struct en *en_place(bool shareable)
+{
+	struct en *en = shareable ? window() : NULL;
+	void *mem = NULL;
+
+	if (en != NULL) {
+		en->window = WINDOW;
+		return en;
+	}
+	if (posix_memalign(&mem, LINE, sizeof(*en)) != 0)
+		return NULL;
+	return memset(mem, 0, sizeof(*en));
+}
+
+void en_unplace(struct en *en)
+{
+	if (en->window != 0)
+		munmap(en, en->window);
+	else
+		free(en);
+}
+
+/* The engine's window is a mapping of fd from now on. Nobody else may be looking at it. */
+int en_share(struct en *en, int fd, struct et_error *e)
+{
+	struct en *copy;
+	void *map;
+
+	if (en->window == 0)
+		return et_err(e, "ET_MEMORY", "no addresses for memory shared with the kernel");
+	copy = aligned_alloc(LINE, align_up(sizeof(*copy), LINE));
+	if (copy == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory");
+	memcpy(copy, en, sizeof(*copy));
+	map = mmap(en, en->window, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	if (map == MAP_FAILED) { /* the old one is gone: an engine of its own memory again */
+		map = mmap(en, copy->window, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		memcpy(en, copy, sizeof(*copy));
+		free(copy);
+		return et_err(e, "ET_KERNEL", "memory shared with the kernel cannot be mapped");
+	}
+	memcpy(en, copy, sizeof(*copy));
+	free(copy);
+	en->shared = true;
+	en->window_used = align_up(sizeof(*en), 4096);
+	return 0;
+}
+
+void *en_alloc(struct en *en, size_t size)
+{
+	char *at;
+
+	if (!en->shared) {
+		void *mem = NULL;
+
+		if (posix_memalign(&mem, 64, align_up(size + 1, 64)) != 0)
+			return NULL;
+		return memset(mem, 0, align_up(size + 1, 64));
+	}
+	size = align_up(size, LINE);
+	if (size > en->window - en->window_used)
+		return NULL;
+	at = (char *)en + en->window_used;
+	/* what is not there is not made when the kernel writes to it */
+	if (madvise((void *)((uintptr_t)at & ~4095ULL),
+		    align_up((uintptr_t)at + size, 4096) - ((uintptr_t)at & ~4095ULL),
+		    MADV_POPULATE_WRITE) < 0)
+		return NULL;
+	en->window_used += size;
+	return at;
+}
+
+void *en_alloc_pages(struct en *en, size_t size)
+{
+	void *map;
+
+	if (en->shared) {
+		en->window_used = align_up(en->window_used, 4096);
+		return en_alloc(en, size);
+	}
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		-1, 0);
+	return map != MAP_FAILED ? map : NULL;
+}
+
+void en_dealloc(const struct en *en, void *p)
+{
+	if (!en->shared)
+		free(p);
+}
+
+void en_dealloc_pages(const struct en *en, void *p, size_t size)
+{
+	if (!en->shared && p != NULL)
+		munmap(p, size);
+}

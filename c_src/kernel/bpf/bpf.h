@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel's half of the kernel engine: helpers of the kernel, and what its files share. */
+#ifndef K_BPF_H
+#define K_BPF_H
+
+#include "../root.h"
+
+/* The kernel's functions by their numbers in linux/bpf.h. */
+static uint64_t (*const bpf_ktime_get_ns)(void) = (void *)5;
+static uint32_t (*const bpf_get_prandom_u32)(void) = (void *)7;
+static uint32_t (*const bpf_get_smp_processor_id)(void) = (void *)8;
+static uint64_t (*const bpf_get_current_pid_tgid)(void) = (void *)14;
+static uint64_t (*const bpf_get_current_uid_gid)(void) = (void *)15;
+static long (*const bpf_get_current_comm)(void *buf, uint32_t size) = (void *)16;
+static uint64_t (*const bpf_get_current_task)(void) = (void *)35;
+static long (*const bpf_get_stack)(void *ctx, void *buf, uint32_t size, uint64_t flags) = (void *)67;
+static long (*const bpf_send_signal)(uint32_t sig) = (void *)109;
+static long (*const bpf_probe_read_user)(void *dst, uint32_t size, const void *from) = (void *)112;
+static long (*const bpf_probe_read_kernel)(void *dst, uint32_t size, const void *from) = (void *)113;
+static long (*const bpf_probe_read_user_str)(void *dst, uint32_t size, const void *from) = (void *)114;
+static long (*const bpf_probe_read_kernel_str)(void *dst, uint32_t size, const void *from) = (void *)115;
+static uint64_t (*const bpf_get_attach_cookie)(void *ctx) = (void *)174;
+
+/* Not memory, but constants that the linker puts in (kernel/link.c). */
+extern struct k_root k_root;	/* its address in the arena */
+extern char k_buf_mask[];	/* buffers there are, less one */
+/* Memory that is not in the arena, for the kernel's functions to write to. */
+extern char k_buf[];
+
+/* The buffer of a slot: K_BUF bytes. */
+static inline char *k_buffer(const struct en_thread *t)
+{
+	return k_buf + (t->number & (uint64_t)k_buf_mask) * K_BUF;
+}
+
+#endif

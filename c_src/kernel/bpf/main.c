@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the kernel's firings begin: one function for each kind of event. They find the probe,
+ * take a slot, put the arguments that are read where clauses find them, and run the clauses.
+ */
+#include "bpf.h"
+#include "../../engine/fire.h"
+
+static inline bool enter(struct en_thread *t)
+{
+	uint64_t seq = t->seq;
+
+	return !(seq & 1) && __sync_val_compare_and_swap(&t->seq, seq, seq + 1) == seq;
+}
+
+/* The CPU's slot, or a spare one where that is in use: an interrupt, or one that was preempted. */
+static inline struct en_thread *take_slot(struct k_root *r)
+{
+	struct en *en = r->en;
+	uint32_t cpu = bpf_get_smp_processor_id();
+	struct en_thread *t = en_slot(en, cpu);
+
+	if (cpu < r->ncpus && enter(t))
+		return t;
+	for (uint32_t i = r->ncpus; i < r->nslots; i++) {
+		t = en_slot(en, i);
+		if (enter(t))
+			return t;
+	}
+	__sync_fetch_and_add(&en->no_slot, 1);
+	return NULL;
+}
+
+static inline struct fire *begin(struct k_root *r, struct en_probe *p)
+{
+	struct en *en = r->en;
+	uint64_t tid;
+	struct en_thread *t;
+
+	if (p == NULL || p->ecbs == NULL || en->phase != PHASE_RUN)
+		return NULL;
+	if (en->only_cpu != UINT64_MAX && bpf_get_smp_processor_id() != en->only_cpu)
+		return NULL;
+	t = take_slot(r);
+	if (t == NULL)
+		return NULL;
+	tid = bpf_get_current_pid_tgid();
+	t->tid = (uint32_t)tid;
+	t->self_key = (uint32_t)tid | 1ULL << 62;
+	count_add(&t->fired, 1);
+	fire_set_up(&t->fire, p, 0, NULL);
+	return &t->fire;
+}
+
+static inline void run(struct fire *f)
+{
+	struct en_thread *t = f->thread;
+
+	for (unsigned m = f->probe->nomask, i = 0; m >> i != 0; i++)
+		if (m >> i & 1)
+			f->arg[i] = 0;
+	fire_run(t, f, f->probe->ecbs, PHASE_RUN, false);
+	slot_leave(t);
+}
+
+/* ---- system calls --------------------------------------------------------------------- */
+
+/* The registers of a system call as the kernel has saved them: from r10 on, what we need. */
+struct regs {
+	uint64_t r10, r9, r8, ax, cx, dx, si, di, orig_ax;
+};
+#define REGS_OFF 56 /* of r10 in struct pt_regs */
+
+uint64_t k_sys_enter(uint64_t *ctx)
+{
+	uint64_t nr = ctx[1];
+	struct regs regs;
+	struct fire *f;
+	uint16_t mask;
+
+	if (nr >= K_SYSCALLS)
+		return 0;
+	f = begin(&k_root, k_root.sys_enter[nr]);
+	if (f == NULL)
+		return 0;
+	mask = f->probe->argmask;
+	if (mask != 0 && bpf_probe_read_kernel(&regs, sizeof(regs), (void *)(ctx[0] + REGS_OFF)) == 0) {
+		f->arg[0] = regs.di;
+		f->arg[1] = regs.si;
+		f->arg[2] = regs.dx;
+		f->arg[3] = regs.r10;
+		f->arg[4] = regs.r8;
+		f->arg[5] = regs.r9;
+	}
+	run(f);
+	return 0;
+}
+
+/* As DTrace has it: arg0 and arg1 are what the call returns, -1 where it failed. */
+uint64_t k_sys_exit(uint64_t *ctx)
+{
+	uint64_t nr = 0, ret = ctx[1];
+	struct fire *f;
+
+	if (bpf_probe_read_kernel(&nr, sizeof(nr), (void *)(ctx[0] + REGS_OFF + 64)) != 0 ||
+		nr >= K_SYSCALLS)
+		return 0;
+	f = begin(&k_root, k_root.sys_exit[nr]);
+	if (f == NULL)
+		return 0;
+	f->thread->sys_errno = ret > -4096ULL ? (uint32_t)-ret : 0;
+	f->arg[0] = f->arg[1] = ret > -4096ULL ? UINT64_MAX : ret;
+	run(f);
+	return 0;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The runtime functions that are the kernel's own (probe path): built-in variables, memory of
+ * others, stacks. The rest are the engine's, built for BPF as they are.
+ */
+#include "bpf.h"
+
+uint64_t en_now(void)
+{
+	return bpf_ktime_get_ns();
+}
+
+unsigned en_cpu(void)
+{
+	return bpf_get_smp_processor_id();
+}
+
+/* ---- built-in variables --------------------------------------------------------------- */
+
+RTFN(var)
+{
+	struct fire *f = FIRE(ctx);
+
+	switch (a) {
+	case BI_WALLTIMESTAMP: return fire_ts(f) + k_root.wall;
+	case BI_VTIMESTAMP: return fire_ts(f);
+	case BI_CPU:
+	case BI_CURCPU: return en_cpu();
+	case BI_TID: return f->thread->tid;
+	case BI_PID: return bpf_get_current_pid_tgid() >> 32;
+	case BI_UID: return (uint32_t)bpf_get_current_uid_gid();
+	case BI_GID: return bpf_get_current_uid_gid() >> 32;
+	case BI_ERRNO: return f->thread->sys_errno;
+	case BI_ID: return f->id;
+	case BI_EPID: return f->epid;
+	case BI_CURTHREAD: return bpf_get_current_task();
+	}
+	if (a >= BI_ARG0 && a <= BI_ARG9)
+		return f->arg[a - BI_ARG0];
+	return 0;
+}
+
+RTFN(timestamp)
+{
+	return fire_ts(FIRE(ctx));
+}
+
+static inline uint64_t comm(struct en_thread *t)
+{
+	uint64_t name[2] = {0, 0};
+
+	bpf_get_current_comm(name, sizeof(name));
+	t->comm[0] = name[0];
+	t->comm[1] = name[1];
+	return (uint64_t)(uintptr_t)t->comm;
+}
+
+RTFN(strvar)
+{
+	struct fire *f = FIRE(ctx);
+
+	switch (a) {
+	case BI_PROBEPROV: return str_ref(f->probe->prov);
+	case BI_PROBEMOD: return str_ref(f->probe->mod);
+	case BI_PROBEFUNC: return str_ref(f->probe->func);
+	case BI_PROBENAME: return str_ref(f->probe->name);
+	case BI_EXECNAME: return comm(f->thread);
+	default: return 0;
+	}
+}
+
+RTFN(asknum)
+{
+	return 0;
+}
+
+RTFN(askstr)
+{
+	char *to = str_slot(FIRE(ctx), a);
+
+	if (to != NULL)
+		to[0] = '\0';
+	return (uint64_t)(uintptr_t)to;
+}
+
+RTFN(ureg)
+{
+	set_fault(FIRE(ctx), FAULT_ILLOP, 0);
+	return 0;
+}
+
+RTFN(rand)
+{
+	uint64_t high = bpf_get_prandom_u32();
+
+	return high << 32 | bpf_get_prandom_u32();
+}
+
+RTFN(progenyof)
+{
+	return 0;
+}
+
+RTFN(destroy)
+{
+	set_fault(FIRE(ctx), FAULT_ILLOP, 0);
+	return 0;
+}
+
+RTFN(lock_state)
+{
+	set_fault(FIRE(ctx), FAULT_ILLOP, 0);
+	return 0;
+}
+
+/* ---- memory --------------------------------------------------------------------------- */
+
+static inline bool in_arena(uint64_t addr)
+{
+	return addr - k_root.arena < k_root.arena_size;
+}
+
+static inline bool in_kernel(uint64_t addr)
+{
+	return (int64_t)addr < 0;
+}
+
+/* At most K_BUF bytes into the slot's buffer. */
+static inline bool fetch(char *buf, uint64_t addr, uint32_t n)
+{
+	const void *from = (const void *)(uintptr_t)addr;
+
+	if (n > K_BUF)
+		return false;
+	return (in_kernel(addr) ? bpf_probe_read_kernel(buf, n, from)
+				: bpf_probe_read_user(buf, n, from)) == 0;
+}
+
+static inline void from_buffer(char *to, const char *buf, uint32_t n)
+{
+	for (uint32_t i = 0; i < K_BUF / 8 && 8 * i < n; i++) {
+		uint64_t w = ((const uint64_t *)(const void *)buf)[i];
+
+		if (8 * i + 8 <= n) {
+			*(uint64_t *)(void *)(to + 8 * i) = w;
+			continue;
+		}
+		for (uint32_t k = 8 * i; k < n; k++, w >>= 8)
+			to[k] = (char)w;
+	}
+}
+
+bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n)
+{
+	char *buf = k_buffer(f->thread), *to = dst;
+
+	if (in_arena(addr)) {
+		if (n <= k_root.arena_size - (addr - k_root.arena)) {
+			memmove(dst, (const void *)(uintptr_t)addr, n);
+			return true;
+		}
+		set_fault(f, FAULT_BADADDR, addr);
+		return false;
+	}
+	while (n > 0) {
+		uint32_t part = n < K_BUF ? (uint32_t)n : K_BUF;
+
+		if (!fetch(buf, addr, part)) {
+			set_fault(f, FAULT_BADADDR, addr);
+			return false;
+		}
+		from_buffer(to, buf, part);
+		to += part;
+		addr += part;
+		n -= part;
+	}
+	return true;
+}
+
+int64_t safe_str(struct fire *f, char *dst, uint64_t addr, size_t room)
+{
+	char *buf = k_buffer(f->thread);
+	uint32_t n = room < K_BUF ? (uint32_t)room : K_BUF;
+	const void *from = (const void *)(uintptr_t)addr;
+	long got;
+
+	if (in_arena(addr)) {
+		got = (long)strnlen(from, room - 1);
+		memmove(dst, from, (size_t)got);
+		dst[got] = '\0';
+		return got;
+	}
+	if (n == 0 || n > K_BUF)
+		return 0;
+	got = in_kernel(addr) ? bpf_probe_read_kernel_str(buf, n, from)
+			      : bpf_probe_read_user_str(buf, n, from);
+	if (got <= 0) {
+		set_fault(f, FAULT_BADADDR, addr);
+		dst[0] = '\0';
+		return -1;
+	}
+	from_buffer(dst, buf, (uint32_t)got);
+	return got - 1;
+}
+
+RTFN(load)
+{
+	struct fire *f = FIRE(ctx);
+	int64_t how = (int64_t)b;
+	unsigned size = (unsigned)(how < 0 ? -how : how), shift = 64 - 8 * size;
+	uint64_t v = 0;
+	long rc;
+
+	if (size != 1 && size != 2 && size != 4 && size != 8) {
+		set_fault(f, FAULT_BADSIZE, a);
+		return 0;
+	}
+	if (in_arena(a)) {
+		v = *(const uint64_t *)(uintptr_t)(a & ~7ULL) >> 8 * (a & 7);
+	} else {
+		rc = in_kernel(a) ? bpf_probe_read_kernel(&v, size, (const void *)(uintptr_t)a)
+				  : bpf_probe_read_user(&v, size, (const void *)(uintptr_t)a);
+		if (rc != 0) {
+			set_fault(f, FAULT_BADADDR, a);
+			return 0;
+		}
+	}
+	if (a % size != 0) {
+		set_fault(f, FAULT_BADALIGN, a);
+		return 0;
+	}
+	return how < 0 ? (uint64_t)((int64_t)(v << shift) >> shift) : v << shift >> shift;
+}
+
+RTFN(store)
+{
+	struct fire *f = FIRE(ctx);
+
+	if (b != 1 && b != 2 && b != 4 && b != 8) {
+		set_fault(f, FAULT_BADSIZE, a);
+		return 0;
+	}
+	if (!mem_may_write(f, a, b))
+		return 0;
+	if (a % b != 0) {
+		set_fault(f, FAULT_BADALIGN, a);
+		return 0;
+	}
+	switch (b) {
+	case 1: *(uint8_t *)(uintptr_t)a = (uint8_t)c; break;
+	case 2: *(uint16_t *)(uintptr_t)a = (uint16_t)c; break;
+	case 4: *(uint32_t *)(uintptr_t)a = (uint32_t)c; break;
+	case 8: *(uint64_t *)(uintptr_t)a = c; break;
+	}
+	return 0;
+}
+
+RTFN(copyout)
+{
+	set_fault(FIRE(ctx), FAULT_ILLOP, 0);
+	return 0;
+}
+
+RTFN(copyoutstr)
+{
+	set_fault(FIRE(ctx), FAULT_ILLOP, 0);
+	return 0;
+}
+
+/* ---- stacks --------------------------------------------------------------------------- */
+
+RTFN(stack)
+{
+	uint64_t *pcs = (uint64_t *)(uintptr_t)a;
+
+	for (unsigned n = 0; n < b / 8; n++)
+		pcs[n] = 0;
+	return 0;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernel engine: clauses at syscall, pid and other probes of the kernel run there, as BPF.
+ *
+ * There is one engine, not two: its memory (variables, aggregations, buffers) is in a BPF arena,
+ * which kernel and user space have mapped at the same addresses. What fires in the command itself
+ * (BEGIN, tick, END) runs here, what fires in the kernel runs there, on the same tables, by the
+ * same C code: the engine's probe path is built a second time, for BPF (bpf/), and linked with the
+ * program's clauses when it is loaded. The consumer does not see a difference.
+ *
+ *   region.c  the memory: addresses reserved when an engine is made, an arena from the go on
+ *   object.c  the engine's probe path for BPF, as it was built: functions and their relocations
+ *   link.c    functions and clauses made one program that the kernel's verifier accepts
+ *   types.c   the types of its functions, as the verifier wants them
+ *   load.c    programs, maps and links in the kernel; what is missing where they are refused
+ *   bpf/      what is only there: where firings begin, built-in variables, memory of others
+ */
+#ifndef K_KERNEL_H
+#define K_KERNEL_H
+
+#include "../bpf/ebpf.h"
+#include "../error.h"
+
+struct en;
+
+/* ---- object.c ------------------------------------------------------------------------- */
+
+struct k_reloc {
+	unsigned at;	 /* instruction in the function */
+	const char *sym; /* a function or a constant; NULL: func */
+	int func;	 /* index of a function of this object file */
+};
+struct k_func {
+	const char *name;
+	const struct ebpf_insn *insns;
+	unsigned n;
+	struct k_reloc *relocs;
+	unsigned nrelocs;
+};
+struct k_object {
+	struct k_func *funcs;
+	unsigned n;
+};
+int k_object_load(struct k_object *o, struct et_error *e); /* of all files: one table */
+void k_object_free(struct k_object *o);
+int k_object_find(const struct k_object *o, const char *name); /* < 0: not there */
+
+/* ---- link.c --------------------------------------------------------------------------- */
+
+struct k_clause {
+	const struct ebpf_insn *insns;
+	unsigned n;
+	unsigned index; /* of the clause in its program */
+};
+struct k_input {
+	const struct k_object *object;
+	const struct ebpf_env *env; /* of the clauses: what their calls take */
+	const uint64_t *strs;	    /* constant strings of the program */
+	const struct k_clause *clauses;
+	unsigned nclauses;
+	const char *entry; /* where it begins */
+	int arena_fd, buf_fd;
+	uint64_t root; /* k_root */
+	unsigned nbufs; /* a power of two */
+};
+struct k_part { /* a function of the program */
+	unsigned at;	/* its first instruction */
+	unsigned nargs; /* numbers all; it gives one too */
+};
+struct k_output {
+	struct ebpf_insn *insns;
+	struct k_part *parts; /* the first is where it begins */
+	unsigned ninsns, nparts;
+};
+/* The caller frees both arrays. */
+int k_link(const struct k_input *in, struct k_output *out, struct et_error *e);
+
+/* ---- types.c -------------------------------------------------------------------------- */
+
+/* BTF for the functions of a program, so that the verifier looks at each by itself. Its fd. */
+int k_types(const struct k_output *p, struct et_error *e);
+
+#endif

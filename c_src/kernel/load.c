@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the engine has in the kernel: the arena, the buffer, programs and their links, by the
+ * system call itself. All are file descriptors: however this process ends, nothing stays.
+ */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "load.h"
+
+enum { MAP_TYPE_ARENA = 33 }; /* newer than the headers that this may be built with */
+#define LOG_SIZE (4 << 20)
+
+static int bpf(int cmd, union bpf_attr *attr)
+{
+	return (int)syscall(SYS_bpf, cmd, attr, sizeof(*attr));
+}
+
+/* ---- what may be missing -------------------------------------------------------------- */
+
+static int refused(struct et_error *e, const char *what)
+{
+	if (errno == EPERM || errno == EACCES)
+		return et_err(e, "ET_PERMISSION",
+			"probes of the kernel need root, or the capabilities CAP_BPF and "
+			"CAP_PERFMON: %s was refused (%s)",
+			what, strerror(errno));
+	if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
+		return et_err(e, "ET_KERNEL",
+			"probes of the kernel need Linux 6.9 or newer with CONFIG_BPF_SYSCALL and its "
+			"JIT: %s was refused (%s)",
+			what, strerror(errno));
+	return et_err(e, "ET_KERNEL", "the kernel refused %s: %s", what, strerror(errno));
+}
+
+/* ---- maps ----------------------------------------------------------------------------- */
+
+static int make_arena(struct kernel *k, void *base, size_t size, struct et_error *e)
+{
+	union bpf_attr attr = {.map_type = MAP_TYPE_ARENA,
+		.max_entries = (uint32_t)(size / 4096),
+		.map_flags = BPF_F_MMAPABLE,
+		.map_extra = (uint64_t)(uintptr_t)base,
+		.map_name = "erltrace"};
+
+	k->arena_fd = bpf(BPF_MAP_CREATE, &attr);
+	return k->arena_fd < 0 ? refused(e, "a BPF arena") : 0;
+}
+
+static int make_buffer(struct kernel *k, unsigned nslots, struct et_error *e)
+{
+	union bpf_attr attr = {.map_type = BPF_MAP_TYPE_ARRAY,
+		.key_size = 4,
+		.max_entries = 1,
+		.map_name = "erltrace_buf"};
+
+	for (k->nbufs = 1; k->nbufs < nslots; k->nbufs *= 2)
+		;
+	attr.value_size = k->nbufs * K_BUF;
+	k->buf_fd = bpf(BPF_MAP_CREATE, &attr);
+	return k->buf_fd < 0 ? refused(e, "a BPF map") : 0;
+}
+
+int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error *e)
+{
+	struct kernel *k = calloc(1, sizeof(*k));
+
+	(void)data;
+	if (k == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory");
+	k->arena_fd = k->buf_fd = -1;
+	en->kernel = k;
+	return make_arena(k, base, size, e) < 0 ? -1 : k->arena_fd;
+}
+
+static int prepare(struct en *en, struct et_error *e)
+{
+	struct kernel *k = en->kernel;
+	struct timespec wall, mono;
+
+	if (k->root != NULL)
+		return 0;
+	k->root = en_alloc(en, sizeof(*k->root));
+	k->wanted = calloc(en->prog->nclauses + 1, sizeof(*k->wanted));
+	if (k->root == NULL || k->wanted == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory");
+	if (make_buffer(k, en->nkernel, e) < 0 || k_object_load(&k->object, e) < 0)
+		return -1;
+	clock_gettime(CLOCK_REALTIME, &wall);
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	k->root->en = en;
+	k->root->nslots = en->nkernel;
+	k->root->ncpus = en->nkernel - SPARE_SLOTS;
+	k->root->arena = (uint64_t)(uintptr_t)en;
+	k->root->arena_size = en->window;
+	k->root->wall = (uint64_t)((wall.tv_sec - mono.tv_sec) * 1000000000LL + wall.tv_nsec - mono.tv_nsec);
+	return 0;
+}
+
+struct en_probe *k_share_probe(struct en *en, const struct en_probe *p, struct et_error *e)
+{
+	struct en_probe *shared;
+	const struct en_ecblist *l;
+
+	if (prepare(en, e) < 0)
+		return NULL;
+	shared = en_probe_shared(en, p);
+	if (shared == NULL) {
+		et_err(e, "ET_MEMORY", "out of memory for probes of the kernel");
+		return NULL;
+	}
+	l = atomic_load(&shared->ecbs);
+	for (unsigned i = 0; i < l->n; i++)
+		en->kernel->wanted[l->ecb[i].index] = true;
+	return shared;
+}
+
+/* ---- programs ------------------------------------------------------------------------- */
+
+static struct k_clause *wanted_clauses(struct en *en, unsigned *n)
+{
+	struct k_clause *all = calloc(en->prog->nclauses + 1, sizeof(*all));
+	const struct en_ecblist *l;
+
+	*n = 0;
+	if (all == NULL)
+		return NULL;
+	if (en->error_probe != NULL && (l = atomic_load(&en->error_probe->ecbs)) != NULL)
+		for (unsigned i = 0; i < l->n; i++)
+			en->kernel->wanted[l->ecb[i].index] = true;
+	for (unsigned i = 0; i < en->prog->nclauses; i++)
+		if (en->kernel->wanted[i])
+			all[(*n)++] = (struct k_clause){
+				en->prog->clauses[i]->insns, en->prog->clauses[i]->ninsns, i};
+	return all;
+}
+
+/* The last words of the verifier. */
+static int not_verified(char *log, const char *entry, struct et_error *e)
+{
+	size_t len = strlen(log);
+	char *last;
+
+	while (len > 0 && log[len - 1] == '\n')
+		log[--len] = '\0';
+	if (getenv("ERLTRACE_VERIFIER") != NULL)
+		fprintf(stderr, "%s\n", log);
+	last = strstr(log, "\nprocessed ");
+	if (last != NULL)
+		*last = '\0';
+	last = strrchr(log, '\n');
+	return et_err(e, "ET_KERNEL", "the kernel does not accept the program (%s): %s", entry,
+		last != NULL ? last + 1 : log);
+}
+
+int k_load(struct en *en, const char *entry, int type, int attach_type, struct et_error *e)
+{
+	struct kernel *k = en->kernel;
+	struct k_input in = {.object = &k->object,
+		.env = &en->env,
+		.strs = en->strs,
+		.entry = entry,
+		.arena_fd = k->arena_fd,
+		.buf_fd = k->buf_fd,
+		.root = (uint64_t)(uintptr_t)k->root,
+		.nbufs = k->nbufs};
+	union bpf_attr attr = {.prog_type = (uint32_t)type,
+		.expected_attach_type = (uint32_t)attach_type,
+		.license = (uint64_t)(uintptr_t) "GPL",
+		.prog_name = "erltrace"};
+	struct k_clause *clauses = wanted_clauses(en, &in.nclauses);
+	struct k_output out = {0};
+	struct bpf_func_info *info = NULL;
+	char *log = NULL;
+	int fd = -1, btf = -1;
+
+	in.clauses = clauses;
+	if (clauses == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for the kernel's program");
+	if (k_link(&in, &out, e) < 0 || (btf = k_types(&out, e)) < 0)
+		goto out;
+	info = calloc(out.nparts + 1, sizeof(*info));
+	for (unsigned i = 0; info != NULL && i < out.nparts; i++)
+		info[i] = (struct bpf_func_info){.insn_off = out.parts[i].at, .type_id = 3 + 2 * i};
+	attr.insns = (uint64_t)(uintptr_t)out.insns;
+	attr.insn_cnt = out.ninsns;
+	attr.prog_btf_fd = (uint32_t)btf;
+	attr.func_info_rec_size = sizeof(*info);
+	attr.func_info = (uint64_t)(uintptr_t)info;
+	attr.func_info_cnt = out.nparts;
+	fd = bpf(BPF_PROG_LOAD, &attr);
+	if (fd < 0 && (errno == EPERM || (log = calloc(1, LOG_SIZE)) == NULL)) {
+		refused(e, "a BPF program");
+	} else if (fd < 0) {
+		attr.log_buf = (uint64_t)(uintptr_t)log;
+		attr.log_size = LOG_SIZE;
+		attr.log_level = 1;
+		fd = bpf(BPF_PROG_LOAD, &attr);
+		if (fd < 0)
+			not_verified(log, entry, e);
+	}
+out:
+	free(clauses);
+	free(out.insns);
+	free(out.parts);
+	free(info);
+	free(log);
+	if (btf >= 0)
+		close(btf);
+	if (fd >= 0)
+		k_keep(k, fd);
+	return fd;
+}
+
+void k_keep(struct kernel *k, int fd)
+{
+	int *more = realloc(k->fds, (k->nfds + 1) * sizeof(*more));
+
+	if (more == NULL)
+		return; /* it is closed when the process ends */
+	k->fds = more;
+	k->fds[k->nfds++] = fd;
+}
+
+int k_attach_raw(struct en *en, int prog, const char *tracepoint, struct et_error *e)
+{
+	union bpf_attr attr = {.raw_tracepoint = {
+				       .name = (uint64_t)(uintptr_t)tracepoint, .prog_fd = (uint32_t)prog}};
+	int fd = bpf(BPF_RAW_TRACEPOINT_OPEN, &attr);
+
+	if (fd < 0)
+		return refused(e, tracepoint);
+	k_keep(en->kernel, fd);
+	return 0;
+}
+
+/* Off: links and programs first, the last opened first. */
+void k_detach(struct en *en)
+{
+	struct kernel *k = en->kernel;
+
+	while (k != NULL && k->nfds > 0)
+		close(k->fds[--k->nfds]);
+}
+
+void k_close(struct en *en)
+{
+	struct kernel *k = en->kernel;
+
+	if (k == NULL)
+		return;
+	k_detach(en);
+	if (k->buf_fd >= 0)
+		close(k->buf_fd);
+	if (k->arena_fd >= 0)
+		close(k->arena_fd);
+	k_object_free(&k->object);
+	free(k->fds);
+	free(k->wanted);
+	free(k);
+	en->kernel = NULL;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The probe path as clang has built it for BPF: ELF files, which the build puts one behind the
+ * other into this program. Read here are their functions, and which calls and constants in them
+ * are to be filled in.
+ */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel.h"
+
+enum { RELOC_64_64 = 1, RELOC_64_32 = 10 }; /* lddw; call */
+
+/* In files.S: each file is preceded by its size. */
+extern const char k_files[], k_files_end[];
+
+struct file {
+	const char *base;
+	const Elf64_Ehdr *eh;
+	const Elf64_Shdr *sh;
+	const Elf64_Sym *syms;
+	unsigned nsyms;
+	const char *names;
+	struct k_object *o;
+	unsigned first; /* its first function in the table */
+};
+
+static int add_func(struct k_object *o, const struct k_func *f)
+{
+	struct k_func *more = realloc(o->funcs, (o->n + 1) * sizeof(*more));
+
+	if (more == NULL)
+		return -1;
+	o->funcs = more;
+	o->funcs[o->n++] = *f;
+	return 0;
+}
+
+static int read_funcs(struct file *f)
+{
+	for (unsigned i = 0; i < f->nsyms; i++) {
+		const Elf64_Sym *s = &f->syms[i];
+		struct k_func fn = {.name = f->names + s->st_name};
+
+		if (ELF64_ST_TYPE(s->st_info) != STT_FUNC || s->st_shndx == SHN_UNDEF)
+			continue;
+		fn.insns = (const struct ebpf_insn *)(const void *)(f->base +
+			f->sh[s->st_shndx].sh_offset + s->st_value);
+		fn.n = (unsigned)(s->st_size / 8);
+		if (add_func(f->o, &fn) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The function of this file that has the byte at off of a section; *at: which instruction. */
+static int func_at(const struct file *f, unsigned section, uint64_t off, unsigned *at)
+{
+	const char *p = f->base + f->sh[section].sh_offset + off;
+
+	for (unsigned i = f->first; i < f->o->n; i++) {
+		const char *from = (const char *)f->o->funcs[i].insns;
+
+		if (p >= from && p < from + 8 * (size_t)f->o->funcs[i].n) {
+			*at = (unsigned)(p - from) / 8;
+			return (int)i;
+		}
+	}
+	return -1;
+}
+
+static int add_reloc(struct k_func *fn, struct k_reloc r)
+{
+	struct k_reloc *more = realloc(fn->relocs, (fn->nrelocs + 1) * sizeof(*more));
+
+	if (more == NULL)
+		return -1;
+	fn->relocs = more;
+	fn->relocs[fn->nrelocs++] = r;
+	return 0;
+}
+
+static int read_relocs(struct file *f, const Elf64_Shdr *rel)
+{
+	const Elf64_Rel *r = (const Elf64_Rel *)(const void *)(f->base + rel->sh_offset);
+
+	for (size_t i = 0; i < rel->sh_size / sizeof(*r); i++) {
+		const Elf64_Sym *s = &f->syms[ELF64_R_SYM(r[i].r_info)];
+		struct k_reloc to = {.func = -1};
+		unsigned at, ignored;
+		int fn = func_at(f, rel->sh_info, r[i].r_offset, &at);
+
+		if (fn < 0)
+			continue;
+		to.at = at;
+		if (ELF64_ST_TYPE(s->st_info) == STT_SECTION) {
+			/* a static function: the call says where it is, counted from behind itself */
+			int32_t imm = f->o->funcs[fn].insns[at].imm;
+
+			to.func = func_at(f, s->st_shndx, 8 * (uint64_t)(imm + 1), &ignored);
+		} else {
+			to.sym = f->names + s->st_name;
+		}
+		if (add_reloc(&f->o->funcs[fn], to) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool has_reloc(const struct k_func *fn, unsigned at)
+{
+	for (unsigned i = 0; i < fn->nrelocs; i++)
+		if (fn->relocs[i].at == at)
+			return true;
+	return false;
+}
+
+/* Calls within a section say themselves where they go. */
+static int read_near_calls(struct file *f)
+{
+	for (unsigned i = f->first; i < f->o->n; i++) {
+		const struct ebpf_insn *insns = f->o->funcs[i].insns;
+
+		for (unsigned at = 0; at < f->o->funcs[i].n; at++) {
+			struct k_reloc to = {.at = at, .func = -1};
+
+			if (insns[at].code == EBPF_LDDW) {
+				at++;
+				continue;
+			}
+			if (insns[at].code != EBPF_CALL || insns[at].src != 1 ||
+				has_reloc(&f->o->funcs[i], at))
+				continue;
+			for (unsigned k = f->first; k < f->o->n; k++)
+				if (f->o->funcs[k].insns == &insns[(int)at + 1 + insns[at].imm])
+					to.func = (int)k;
+			if (add_reloc(&f->o->funcs[i], to) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int read_file(struct k_object *o, const char *base)
+{
+	struct file f = {.base = base, .o = o, .first = o->n};
+
+	f.eh = (const Elf64_Ehdr *)(const void *)base;
+	f.sh = (const Elf64_Shdr *)(const void *)(base + f.eh->e_shoff);
+	for (unsigned i = 0; i < f.eh->e_shnum; i++)
+		if (f.sh[i].sh_type == SHT_SYMTAB) {
+			f.syms = (const Elf64_Sym *)(const void *)(base + f.sh[i].sh_offset);
+			f.nsyms = (unsigned)(f.sh[i].sh_size / sizeof(Elf64_Sym));
+			f.names = base + f.sh[f.sh[i].sh_link].sh_offset;
+		}
+	if (read_funcs(&f) < 0)
+		return -1;
+	for (unsigned i = 0; i < f.eh->e_shnum; i++)
+		if (f.sh[i].sh_type == SHT_REL && read_relocs(&f, &f.sh[i]) < 0)
+			return -1;
+	return read_near_calls(&f);
+}
+
+int k_object_load(struct k_object *o, struct et_error *e)
+{
+	*o = (struct k_object){0};
+	for (const char *p = k_files; p < k_files_end;) {
+		uint64_t size;
+
+		memcpy(&size, p, 8);
+		if (read_file(o, p + 8) < 0) {
+			k_object_free(o);
+			return et_err(e, "ET_MEMORY", "out of memory");
+		}
+		p += 8 + (size + 7) / 8 * 8;
+	}
+	return 0;
+}
+
+void k_object_free(struct k_object *o)
+{
+	for (unsigned i = 0; i < o->n; i++)
+		free(o->funcs[i].relocs);
+	free(o->funcs);
+	*o = (struct k_object){0};
+}
+
+int k_object_find(const struct k_object *o, const char *name)
+{
+	for (unsigned i = 0; i < o->n; i++)
+		if (strcmp(o->funcs[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
