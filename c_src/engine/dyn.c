@@ -62,7 +62,7 @@ PROBE_PATH static struct dyn_node *fresh(struct dyn *d, struct en_thread *t, uns
 	return (struct dyn_node *)(void *)at;
 }
 
-PROBE_PATH static struct dyn_node *node_alloc(struct en_thread *t, uint64_t size)
+PROBE_PATH static INLINE_HERE struct dyn_node *node_alloc(struct en_thread *t, uint64_t size)
 {
 	struct dyn *d = &t->en->dyn;
 	unsigned cls = dyn_class(size);
@@ -125,7 +125,7 @@ PROBE_PATH static inline void look(struct fire *f, uint64_t id, uint64_t key, st
 }
 
 /* Search the chain from n up to (not including) end. */
-PROBE_PATH static inline struct dyn_node *find_from(
+PROBE_PATH static INLINE_HERE struct dyn_node *find_from(
 	const struct place *p, struct dyn_node *n, const struct dyn_node *end)
 {
 	for (; n != end; n = atomic_load_explicit(&n->next, memory_order_acquire))

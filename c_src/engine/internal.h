@@ -52,9 +52,11 @@ static inline uint64_t align_up(uint64_t n, uint64_t to)
 /* A big local variable of the probe path; BPF, with 512 bytes of stack in all, has it in the slot. */
 #ifdef __bpf__
 #define IN_KERNEL 1
+#define INLINE_HERE __attribute__((__noinline__)) /* so that the verifier looks at it once */
 #define BIG_LOCAL(type, name, f) type *name = (type *)(void *)(f)->thread->big
 #else
 #define IN_KERNEL 0
+#define INLINE_HERE inline
 #define BIG_LOCAL(type, name, f) type name##_local, *name = &name##_local
 #endif
 #define BIG_LOCAL_SIZE 1024

@@ -48,7 +48,7 @@ PROBE_PATH static inline uint64_t key_str_view(
 	return et_hash(s->text, s->len);
 }
 
-PROBE_PATH static inline void key_look(const struct fire *f, const struct en_key *k, uint64_t seed,
+PROBE_PATH static INLINE_HERE void key_look(const struct fire *f, const struct en_key *k, uint64_t seed,
 	const uint64_t *word, struct key_view *v)
 {
 	uint64_t h = (seed + 1) * 0x9e3779b97f4a7c15;
@@ -79,7 +79,7 @@ PROBE_PATH static inline bool key_bytes_equal(const char *a, const char *b, uint
 }
 
 /* Is it the stored key? The hashes are equal already. */
-PROBE_PATH static inline bool key_equal(
+PROBE_PATH static INLINE_HERE bool key_equal(
 	const struct en_key *k, const uint64_t *word, const struct key_view *v, const void *stored)
 {
 	const uint64_t *id = stored;
@@ -118,7 +118,7 @@ PROBE_PATH static inline bool key_equal(
 	return true;
 }
 
-PROBE_PATH static inline void key_store(
+PROBE_PATH static INLINE_HERE void key_store(
 	const struct en_key *k, const uint64_t *word, const struct key_view *v, void *stored)
 {
 	uint64_t *id = stored;

@@ -29,7 +29,7 @@ enum {
 	MODE_MEMSX = 0x80, MODE_ATOMIC = 0xc0,
 };
 
-/* A function of the program to be: of the object, a clause, or the one that chooses a clause. */
+/* A function of the program to be: of the object, or a clause. */
 struct piece {
 	const struct ebpf_insn *insns;
 	unsigned n;
@@ -45,7 +45,7 @@ struct link {
 	unsigned npieces, room;
 	int *of_func;	 /* by function of the object: its piece + 1, or 0 */
 	unsigned *nargs; /* the same: arguments + 1 */
-	int chooser;
+	int first_clause;
 	struct ebpf_insn *out;
 	unsigned n, out_room;
 	struct call {
@@ -441,6 +441,18 @@ static void clause_call(struct link *l, const struct piece *p, unsigned at)
 	emit_call(l, (unsigned)piece_of(l, func, false));
 }
 
+/* k_clause(fire, index), in place: calls go eight deep at most. */
+static void choose_clause(struct link *l)
+{
+	unsigned n = l->in->nclauses;
+
+	for (unsigned i = 0; i < n; i++) {
+		emit(l, EBPF_JNE_IMM, R2, 0, 2, (int32_t)l->in->clauses[i].index);
+		emit_call(l, (unsigned)l->first_clause + i);
+		emit(l, EBPF_JA, 0, 0, (int)(3 * (n - i - 1)), 0);
+	}
+}
+
 static void function_call(struct link *l, const struct piece *p, unsigned at)
 {
 	const struct ebpf_insn *in = &p->insns[at];
@@ -452,7 +464,7 @@ static void function_call(struct link *l, const struct piece *p, unsigned at)
 		return;
 	}
 	if (r != NULL && r->sym != NULL && strcmp(r->sym, "k_clause") == 0) {
-		emit_call(l, (unsigned)l->chooser);
+		choose_clause(l);
 		return;
 	}
 	func = r == NULL ? -1 : r->sym != NULL ? k_object_find(l->in->object, r->sym) : r->func;
@@ -622,22 +634,6 @@ out:
 	free(jump);
 }
 
-/* k_clause(fire, index): the clause of that index. */
-static void put_chooser(struct link *l)
-{
-	l->pieces[l->chooser].at = l->n;
-	for (unsigned i = 0; i < l->in->nclauses; i++) {
-		const struct k_clause *c = &l->in->clauses[i];
-		int piece = add_piece(l, (struct piece){.insns = c->insns, .n = c->n, .nargs = 1});
-
-		emit(l, EBPF_JNE_IMM, R2, 0, 2, (int32_t)c->index);
-		emit_call(l, (unsigned)piece);
-		emit(l, EBPF_EXIT, 0, 0, 0, 0);
-	}
-	emit(l, EBPF_MOV64_IMM, R0, 0, 0, 0);
-	emit(l, EBPF_EXIT, 0, 0, 0, 0);
-}
-
 static int give(struct link *l, struct k_output *out)
 {
 	out->parts = calloc(l->npieces + 1, sizeof(*out->parts));
@@ -665,12 +661,12 @@ int k_link(const struct k_input *in, struct k_output *out, struct et_error *e)
 		goto out;
 	}
 	piece_of(&l, entry, true);
-	l.chooser = add_piece(&l, (struct piece){.nargs = 2});
+	l.first_clause = (int)l.npieces;
+	for (unsigned i = 0; i < in->nclauses; i++)
+		add_piece(&l, (struct piece){
+				      .insns = in->clauses[i].insns, .n = in->clauses[i].n, .nargs = 1});
 	for (unsigned i = 0; i < l.npieces && !l.failed; i++)
-		if ((int)i == l.chooser)
-			put_chooser(&l);
-		else
-			put_piece(&l, i);
+		put_piece(&l, i);
 	for (unsigned i = 0; i < l.ncalls && !l.failed; i++)
 		l.out[l.calls[i].at].imm =
 			(int32_t)(l.pieces[l.calls[i].piece].at - l.calls[i].at - 1);

@@ -198,6 +198,8 @@ int k_load(struct en *en, const char *entry, int type, int attach_type, struct e
 	if (fd < 0 && (errno == EPERM || (log = calloc(1, LOG_SIZE)) == NULL)) {
 		refused(e, "a BPF program");
 	} else if (fd < 0) {
+		if (getenv("ERLTRACE_VERIFIER") != NULL)
+			fprintf(stderr, "%m\n");
 		attr.log_buf = (uint64_t)(uintptr_t)log;
 		attr.log_size = LOG_SIZE;
 		attr.log_level = 1;

@@ -125,13 +125,19 @@ static inline bool in_kernel(uint64_t addr)
 	return (int64_t)addr < 0;
 }
 
-/* At most K_BUF bytes into the slot's buffer. */
+/* So that the verifier sees that it is less than K_BUF, whatever the compiler knows. */
+static inline uint32_t bounded(uint32_t n)
+{
+	__asm__ volatile("" : "+r"(n));
+	return n & (K_BUF - 1);
+}
+
+/* Less than K_BUF bytes into the slot's buffer. */
 static inline bool fetch(char *buf, uint64_t addr, uint32_t n)
 {
 	const void *from = (const void *)(uintptr_t)addr;
 
-	if (n > K_BUF)
-		return false;
+	n = bounded(n);
 	return (in_kernel(addr) ? bpf_probe_read_kernel(buf, n, from)
 				: bpf_probe_read_user(buf, n, from)) == 0;
 }
@@ -163,7 +169,7 @@ bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n)
 		return false;
 	}
 	while (n > 0) {
-		uint32_t part = n < K_BUF ? (uint32_t)n : K_BUF;
+		uint32_t part = n < K_BUF / 2 ? (uint32_t)n : K_BUF / 2;
 
 		if (!fetch(buf, addr, part)) {
 			set_fault(f, FAULT_BADADDR, addr);
@@ -180,7 +186,7 @@ bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n)
 int64_t safe_str(struct fire *f, char *dst, uint64_t addr, size_t room)
 {
 	char *buf = k_buffer(f->thread);
-	uint32_t n = room < K_BUF ? (uint32_t)room : K_BUF;
+	uint32_t n = bounded(room < K_BUF ? (uint32_t)room : K_BUF - 1);
 	const void *from = (const void *)(uintptr_t)addr;
 	long got;
 
@@ -190,8 +196,6 @@ int64_t safe_str(struct fire *f, char *dst, uint64_t addr, size_t room)
 		dst[got] = '\0';
 		return got;
 	}
-	if (n == 0 || n > K_BUF)
-		return 0;
 	got = in_kernel(addr) ? bpf_probe_read_kernel_str(buf, n, from)
 			      : bpf_probe_read_user_str(buf, n, from);
 	if (got <= 0) {
