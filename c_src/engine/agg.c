@@ -280,8 +280,8 @@ int agg_init(struct en *en, struct et_error *e)
 		if (d->words == 0 || (p->aggs[i]->nbuckets != aggfn_nbuckets(p->aggs[i])))
 			return et_err(e, "ET_PROGRAM", "aggregation @%s has bad parameters",
 				p->aggs[i]->name);
-		if (d->prog->fn == AGG_LQUANTIZE)
-			lquantize_init(d, d->prog);
+		if (d->fn.fn == AGG_LQUANTIZE)
+			lquantize_init(d, &d->fn);
 	}
 	en->agg_size = align_up(en->opts->val[OPT_AGGSIZE], 8);
 	en->agg_direct = align_up(sizeof(struct agg_tab) + 4 * (size_t)p->naggs, 8);
