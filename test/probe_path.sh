@@ -13,7 +13,7 @@
 set -eu
 
 dir=${1:-build}
-objs=$(find "$dir" -path '*engine*' -name '*.o' ! -path '*san*' | sort)
+objs=$(find "$dir" -path '*engine*' -name '*.o' ! -path '*san*' ! -path '*bpf/c_src*' | sort)
 if [ -z "$objs" ]; then
 	echo "probe_path: no object files of the engine below $dir" >&2
 	exit 1

@@ -248,7 +248,7 @@ static void put_steps(struct world *w, struct fire *f, void *arg)
 	uint64_t key = str_ref(arg), rnd = 88172645463325252;
 
 	for (unsigned i = 0; i < NSTEPS; i++) {
-		const struct prog_agg *a = w->en->aggs[i].prog;
+		const struct prog_agg *a = &w->en->aggs[i].fn;
 
 		for (unsigned k = 0; k < 3000; k++) {
 			uint64_t r = next_random(&rnd);
@@ -270,7 +270,7 @@ static int check_steps(
 	struct world *w = arg;
 
 	(void)thread, (void)key, (void)keylen;
-	CHECK(memcmp(data, bucket_counts[agg], 8 * (size_t)w->en->aggs[agg].prog->nbuckets) == 0,
+	CHECK(memcmp(data, bucket_counts[agg], 8 * (size_t)w->en->aggs[agg].fn.nbuckets) == 0,
 		"lquantize with step %llu", (unsigned long long)steps[agg].step);
 	bucket_counts[agg][0] = UINT64_MAX; /* seen */
 	return 0;
