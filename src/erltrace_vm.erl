@@ -390,8 +390,10 @@ gc_start() ->
         false ->
             Keeper = spawn(fun gc_keeper/0),
             ok = erltrace_nif:keep(gc_keeper, Keeper),
-            joined = keeper_call(Keeper, join),
-            Keeper
+            case keeper_call(Keeper, join) of
+                joined -> Keeper;
+                gone -> gc_start() % somebody has killed it
+            end
     end.
 
 %% When the last one has left, session and keeper have ended.
