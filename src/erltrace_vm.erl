@@ -522,7 +522,8 @@ events() ->
     Fns = [{?MODULE, F, 1} || F <- [layout_body, layout_tail]],
     Off = case has_sessions() of
               true ->
-                  S = session(layout, maps:from_keys(Fns, local), [], []),
+                  S = session(layout, erltrace_patterns:from_needs(
+                                        [{local, M1, F1, A1} || {M1, F1, A1} <- Fns]), [], []),
                   apply(trace, process, [S, P, true, Flags]),
                   fun() -> apply(trace, session_destroy, [S]) end;
               false ->
