@@ -320,6 +320,7 @@ static bool is_harmless(const struct et_optdef *d, int i, uint64_t v)
 {
 	switch (i) {
 	case OPT_HARMLESS: return v != 0;
+	case OPT_KERNEL: return v == 0;
 	case OPT_DESTRUCTIVE:
 	case OPT_CPP:
 	case OPT_DEBUG: return v == 0;

@@ -161,6 +161,12 @@ for o in cpp=1 "ctypes=$tmp/destroyed" "libdir=$tmp" watchdog=0 silence=0 bufsiz
 	i=$((i + 1))
 done
 ok 'no file was written' [ ! -e destroyed ]
+wssend a '{"type":"run","id":39,"nodes":[],"script":"syscall::getppid:entry { @ = count(); }"}'
+if erltrace -l -P syscall >/dev/null 2>&1; then
+	ok 'probes of the kernel' holds a.ws '"id":39,"line":\{"type":"error","tag":"ET_PERMISSION".*erltrace web --kernel'
+fi
+wssend a '{"type":"run","id":40,"nodes":[],"script":"#pragma D option kernel\nBEGIN { exit(0); }"}'
+ok 'permitted by the script' holds a.ws '"id":40,"line":\{"type":"error","tag":"D_PRAGMA_OPTSET","file":"-","line":1,'
 for i in 41 42 43 44 45 46 47 48; do
 	wssend a "{\"type\":\"run\",\"id\":$i,\"nodes\":[\"web_demo\"],\"script\":\"tick-1s { @ = count(); }\"}"
 done
@@ -192,6 +198,20 @@ ok 'a run begins' grep -qE '^[0-9TZ:-]+ run user=[0-9]+ peer=127.0.0.1 nodes=web
 ok 'and ends' grep -qE '^[0-9TZ:-]+ end user=[0-9]+ peer=127.0.0.1 nodes=web_demo sha256=[0-9a-f]{64} seconds=[0-9.]+ drops=0 reason=stopped$' audit
 ok 'the hash is the script'\''s' grep -q "sha256=$(printf '%s' "$script" | sha256sum | cut -d' ' -f1)" audit
 ok 'no token in it' [ "$(grep -c "$token" audit)" = 0 ]
+
+# ---- probes of the kernel ----------------------------------------------------------------------
+
+if erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' >o 2>&1; then
+	serve kernel --kernel
+	login
+	wsopen k
+	wssend k '{"type":"run","id":1,"hz":10,"nodes":[],"script":"syscall:::entry { self->ts[probefunc] = timestamp; } syscall:::return /self->ts[probefunc]/ { @time[probefunc] = lquantize((timestamp - self->ts[probefunc]) / 1000, 0, 63, 2); }"}'
+	ok 'a heat map of system calls' holds k.ws '"type":"tick".*"function":"lquantize","keys":\["[a-z_0-9]+"\]'
+	wssend k '{"type":"stop","id":1}'
+	ok 'and its end' holds k.ws '"type":"end","id":1,"code":0'
+else
+	echo "info: probes of the kernel were left out: $(tail -n 1 o)"
+fi
 
 # ---- limits, addresses, ends -------------------------------------------------------------------
 

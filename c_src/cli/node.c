@@ -50,8 +50,32 @@ static const char *past(const char *p)
 	return p;
 }
 
-/* Does a description outside of comments, strings and bodies start with erlang...: ? */
-static bool names_erlang(const char *p)
+/* Providers whose probes are this machine's, whatever nodes there are. */
+static bool is_of_kernel(const char *p)
+{
+	static const char *const names[] = {"syscall", "pid", "sched", "proc", "usdt"};
+	size_t len = strcspn(p, ":");
+
+	if (p[len] != ':')
+		return false;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t n = strlen(names[i]);
+
+		if (len >= n && strncmp(p, names[i], n) == 0 &&
+			(len == n || (i == 1 && strspn(p + n, "0123456789$target*") == len - n)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_of_erlang(const char *p)
+{
+	return strncmp(p, "erlang", 6) == 0 &&
+	       p[6 + strspn(p + 6, "0123456789*?[]!-$target")] == ':';
+}
+
+/* Does a description outside of comments, strings and bodies start with such a provider? */
+static bool names(const char *p, bool (*is)(const char *p))
 {
 	bool start = true; /* of a word */
 
@@ -63,8 +87,7 @@ static bool names_erlang(const char *p)
 			start = true;
 			continue;
 		}
-		if (start && strncmp(p, "erlang", 6) == 0 &&
-			p[6 + strspn(p + 6, "0123456789*?[]!-$target")] == ':')
+		if (start && is(p))
 			return true;
 		start = isspace((unsigned char)*p) || *p == ',' || *p == ';' || *p == '}';
 		p++;
@@ -89,26 +112,29 @@ static char *script_text(const struct cli_script *s)
 		fwrite(buf, 1, n, out);
 	if (out != NULL)
 		fclose(out);
-	if (in != stdin)
+	if (in == stdin)
+		rewind(stdin);
+	else
 		fclose(in);
 	return text;
 }
 
 bool cli_nodes_wanted(struct cli *c)
 {
-	bool wanted = c->nnodes > 0;
+	bool erlang = false, kernel = false;
 
-	if (!wanted && c->compile_only) /* -e: whether it is right can be told without a node */
+	if (c->nnodes == 0 && c->compile_only) /* -e: whether it is right can be told without one */
 		return false;
-	/* Standard input can be read once only: with -N, or for probes of this machine. */
-	for (int i = 0; i < c->nscripts && !wanted; i++) {
-		char *text =
-			strcmp(c->scripts[i].arg, "-") == 0 ? NULL : script_text(&c->scripts[i]);
+	for (int i = 0; i < c->nscripts; i++) {
+		bool stdin_once = strcmp(c->scripts[i].arg, "-") == 0 && lseek(0, 0, SEEK_CUR) < 0;
+		char *text = stdin_once ? NULL : script_text(&c->scripts[i]);
 
-		wanted = text != NULL && names_erlang(text);
+		erlang |= text != NULL && names(text, is_of_erlang);
+		kernel |= text != NULL && names(text, is_of_kernel);
 		free(text);
 	}
-	return wanted;
+	/* What can be read once only is for the nodes that were named, or for this machine. */
+	return c->nnodes > 0 ? erlang || !kernel : erlang;
 }
 
 #ifndef HAVE_EI

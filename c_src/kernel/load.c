@@ -69,9 +69,14 @@ static int make_buffer(struct kernel *k, unsigned nslots, struct et_error *e)
 
 int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error *e)
 {
-	struct kernel *k = calloc(1, sizeof(*k));
+	struct kernel *k;
 
 	(void)data;
+	if (!en->opts->val[OPT_KERNEL])
+		return et_err(e, "ET_PERMISSION",
+			"probes of the kernel are not permitted here (option kernel is off; for the "
+			"page: erltrace web --kernel)");
+	k = calloc(1, sizeof(*k));
 	if (k == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory");
 	k->arena_fd = k->buf_fd = -1;

@@ -27,6 +27,7 @@ enum {
 	OPT_RUN_SECONDS,
 	OPT_UNTIL_EOF,
 	OPT_LIST_NODES,
+	OPT_KERNEL_PROBES,
 	OPT_HELP,
 };
 
@@ -35,6 +36,7 @@ static const struct option longs[] = {
 	{"cookie-file", required_argument, NULL, OPT_COOKIE_FILE},
 	{"help", no_argument, NULL, OPT_HELP},
 	{"host", required_argument, NULL, OPT_HOST},
+	{"kernel", no_argument, NULL, OPT_KERNEL_PROBES},
 	{"list-nodes", no_argument, NULL, OPT_LIST_NODES},
 	{"log", required_argument, NULL, OPT_LOG},
 	{"pages", required_argument, NULL, OPT_PAGES},
@@ -62,6 +64,8 @@ static const char usage[] =
 	"	--host NAME      a name under which browsers may ask; may be given several times\n"
 	"	--log FILE       who ran what, appended (else to standard error)\n"
 	"	--run-seconds N  how long a script may run (3600)\n"
+	"	--kernel         scripts may use probes of this machine's kernel (syscall, pid ...),\n"
+	"	                 which see all of its processes\n"
 	"	--until-eof      end when standard input ends\n"
 	"	--pages DIR      the page's files\n"
 	"	--help           this text\n";
@@ -122,6 +126,7 @@ static int one_option(struct web_opts *o, int flag, const char *arg, bool *list)
 	case OPT_PAGES: return folder(o->pages, arg);
 	case OPT_UNTIL_EOF: o->until_eof = true; return -1;
 	case OPT_LIST_NODES: *list = true; return -1;
+	case OPT_KERNEL_PROBES: o->kernel = true; return -1;
 	case OPT_HELP: fputs(usage, stdout); return 0;
 	default: fputs(usage, stderr); return 2;
 	}

@@ -134,6 +134,8 @@ static void command(struct argv *a, const struct web *w, const struct run_spec *
 		snprintf(a->hz, sizeof(a->hz), "--live=%d", spec->hz);
 		put(a, "--json");
 		put(a, a->hz);
+		if (!w->o.kernel)
+			put(a, "-xkernel=0");
 		put(a, "-xharmless");
 		put(a, "-s");
 		put(a, "-");

@@ -73,7 +73,7 @@ struct web_opts {
 	const char *bind, *cookie_file, *token_file, *log;
 	const char *tls_cert, *tls_key;
 	char scripts[4096], pages[4096];
-	bool until_eof;
+	bool until_eof, kernel;
 	int run_seconds;
 };
 
