@@ -279,7 +279,9 @@ static bool matches(const struct en_probe *p, const struct d_pdesc *d)
 	return en_glob(d->name, p->name->text) &&
 	       (en_glob(d->func, p->func->text) ||
 		       (p->func_alias != NULL && en_glob(d->func, p->func_alias))) &&
-	       en_glob(d->mod, p->mod->text) && en_glob(d->prov, p->prov->text);
+	       (en_glob(d->mod, p->mod->text) ||
+		       (p->mod_alias != NULL && en_glob(d->mod, p->mod_alias))) &&
+	       en_glob(d->prov, p->prov->text);
 }
 
 int en_probe_match(

@@ -13,6 +13,8 @@
  *   link.c    functions and clauses made one program that the kernel's verifier accepts
  *   types.c   the types of its functions, as the verifier wants them
  *   load.c    programs, maps and links in the kernel; what is missing where they are refused
+ *   uprobe.c  places in programs and libraries where probes fire
+ *   modules.c the program and the libraries of a process
  *   bpf/      what is only there: where firings begin, built-in variables, memory of others
  */
 #ifndef K_KERNEL_H

@@ -268,6 +268,7 @@ void k_close(struct en *en)
 	if (k->arena_fd >= 0)
 		close(k->arena_fd);
 	k_object_free(&k->object);
+	k_uprobe_free(k);
 	free(k->fds);
 	free(k->wanted);
 	free(k);

@@ -14,6 +14,8 @@ struct kernel {
 	bool *wanted; /* clauses that run there */
 	int *fds;     /* programs, links */
 	unsigned nfds;
+	struct k_uprobe *uprobes; /* to be attached: uprobe.c */
+	unsigned nuprobes;
 };
 
 /* For providers. The arena: as struct provider says, the same for all of them. */
@@ -26,5 +28,25 @@ int k_attach_raw(struct en *en, int prog, const char *tracepoint, struct et_erro
 void k_keep(struct kernel *k, int fd); /* closed by k_detach */
 void k_detach(struct en *en);
 void k_close(struct en *en);
+
+/* ---- uprobe.c ------------------------------------------------------------------------- */
+
+/* A place in a file where a probe fires. */
+struct k_place {
+	const char *entry; /* the function of bpf/ that begins there: "k_uprobe" */
+	bool ret;	   /* when the function at offset returns */
+	int pid;	   /* of this process only; 0: of all */
+	uint64_t offset;   /* in the file */
+	uint64_t ref_ctr;  /* offset of a 16-bit counter of those who trace it, or 0 */
+};
+/*
+ * For enable: the probe, which k_share_probe gave, will fire at a place of a file. Then, for ready
+ * and start (whoever is first does it for all): load the programs, attach all places.
+ */
+int k_uprobe_add(struct en *en, const char *path, const struct k_place *at, struct en_probe *shared,
+	struct et_error *e);
+int k_uprobe_load(struct en *en, struct et_error *e);
+int k_uprobe_attach(struct en *en, struct et_error *e);
+void k_uprobe_free(struct kernel *k);
 
 #endif

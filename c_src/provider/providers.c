@@ -8,12 +8,14 @@
 extern const struct provider dtrace_provider;  /* dtrace.c */
 extern const struct provider profile_provider; /* profile.c */
 extern const struct provider syscall_provider; /* kernel/syscall.c */
+extern const struct provider pid_provider;     /* kernel/pid.c */
 
 const struct provider *const et_providers[] = {
 	&dtrace_provider,
 	&profile_provider,
 #ifdef HAVE_KERNEL
 	&syscall_provider,
+	&pid_provider,
 #endif
 	NULL,
 };

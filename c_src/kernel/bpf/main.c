@@ -113,3 +113,65 @@ uint64_t k_sys_exit(uint64_t *ctx)
 	run(f);
 	return 0;
 }
+
+/* ---- functions of programs ------------------------------------------------------------ */
+
+/* The registers of user space when it came to the place: struct pt_regs, as the kernel has it. */
+struct user_regs {
+	uint64_t r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs,
+		flags, sp, ss;
+};
+
+static inline struct fire *begin_cookie(void *ctx)
+{
+	uint64_t cookie = bpf_get_attach_cookie(ctx);
+
+	return cookie < k_root.nprobes ? begin(&k_root, k_root.probe[cookie]) : NULL;
+}
+
+/* Arguments that came on the stack, behind the return address; what cannot be read is 0. */
+static inline void stack_args(struct fire *f, uint64_t sp)
+{
+	uint64_t words[4] = {0, 0, 0, 0};
+
+	bpf_probe_read_user(words, sizeof(words), (const void *)(uintptr_t)(sp + 8));
+	f->arg[6] = words[0];
+	f->arg[7] = words[1];
+	f->arg[8] = words[2];
+	f->arg[9] = words[3];
+}
+
+uint64_t k_uprobe(struct user_regs *regs)
+{
+	struct fire *f = begin_cookie(regs);
+	uint16_t mask;
+
+	if (f == NULL)
+		return 0;
+	mask = f->probe->argmask;
+	if (mask != 0) {
+		f->arg[0] = regs->di;
+		f->arg[1] = regs->si;
+		f->arg[2] = regs->dx;
+		f->arg[3] = regs->cx;
+		f->arg[4] = regs->r8;
+		f->arg[5] = regs->r9;
+	}
+	if (mask >> 6 != 0)
+		stack_args(f, regs->sp);
+	run(f);
+	return 0;
+}
+
+/* arg0 would be where in the function it returns from, which is not known; arg1 what it gives. */
+uint64_t k_uretprobe(struct user_regs *regs)
+{
+	struct fire *f = begin_cookie(regs);
+
+	if (f == NULL)
+		return 0;
+	f->arg[0] = 0;
+	f->arg[1] = regs->ax;
+	run(f);
+	return 0;
+}

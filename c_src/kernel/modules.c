@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The program and the libraries of a process: files of which it has code mapped, by
+ * /proc/PID/maps. They are opened through /proc/PID, so that a process in a container, or one
+ * whose files were replaced since it started, shows what it runs.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../engine/engine.h"
+#include "modules.h"
+
+#define DELETED " (deleted)"
+
+int k_pid_of(const char *prov, size_t *len)
+{
+	size_t n = prov != NULL ? strlen(prov) : 0, at = n;
+	long pid;
+
+	while (at > 0 && isdigit((unsigned char)prov[at - 1]))
+		at--;
+	*len = at;
+	if (at == n || n - at > 10)
+		return 0;
+	pid = strtol(prov + at, NULL, 10);
+	return pid > 0 && pid <= INT_MAX ? (int)pid : 0;
+}
+
+bool k_module_matches(const struct k_module *m, const char *glob)
+{
+	return en_glob(glob, m->name) || (m->main && en_glob(glob, "a.out"));
+}
+
+static bool is_there(const struct k_process *p, const char *path)
+{
+	for (unsigned i = 0; i < p->n; i++)
+		if (strcmp(p->mods[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+/* By its name where that is still the file; else by the mapping, which takes root. */
+static char *file_of(int pid, const char *path, const char *range)
+{
+	size_t len = strlen(path), cut = strlen(DELETED);
+	char *file = NULL;
+
+	if (len < cut || strcmp(path + len - cut, DELETED) != 0) {
+		if (asprintf(&file, "/proc/%d/root%s", pid, path) < 0)
+			return NULL;
+		if (access(file, R_OK) == 0)
+			return file;
+		free(file);
+	}
+	return asprintf(&file, "/proc/%d/map_files/%s", pid, range) < 0 ? NULL : file;
+}
+
+/* A line of maps: "start-end perms offset device inode path". */
+static bool add_module(struct k_process *p, const char *line, const char *exe)
+{
+	char range[64], perms[8];
+	const char *path = strchr(line, '/');
+	struct k_module *mods;
+
+	if (path == NULL || sscanf(line, "%63s %7s", range, perms) != 2 || strchr(perms, 'x') == NULL ||
+		is_there(p, path))
+		return true;
+	mods = realloc(p->mods, (p->n + 1) * sizeof(*mods));
+	if (mods == NULL)
+		return false;
+	p->mods = mods;
+	mods = &mods[p->n];
+	*mods = (struct k_module){.file = file_of(p->pid, path, range), .path = strdup(path)};
+	if (mods->file == NULL || mods->path == NULL) {
+		free(mods->file);
+		free(mods->path);
+		return false;
+	}
+	mods->main = strcmp(path, exe) == 0;
+	if (strlen(path) > strlen(DELETED) &&
+		strcmp(path + strlen(path) - strlen(DELETED), DELETED) == 0)
+		mods->path[strlen(path) - strlen(DELETED)] = '\0';
+	mods->name = strrchr(mods->path, '/') + 1;
+	p->n++;
+	return true;
+}
+
+static int not_read(int pid, struct et_error *e)
+{
+	int error = errno;
+
+	if (error == ENOENT || error == ESRCH || (kill(pid, 0) < 0 && errno == ESRCH))
+		return et_err(e, "ET_PROCESS", "there is no process %d", pid);
+	if (error == EACCES || error == EPERM)
+		return et_err(e, "ET_PERMISSION",
+			"process %d is another user's: what it has mapped can be read by that user "
+			"and by root",
+			pid);
+	return et_err(e, "ET_PROCESS", "process %d: /proc/%d/maps cannot be read: %s", pid, pid,
+		strerror(error));
+}
+
+static int read_modules(struct k_process *p, struct et_error *e)
+{
+	char name[64], exe[4096] = "", *line = NULL;
+	size_t room = 0;
+	bool ok = true;
+	ssize_t n;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/exe", p->pid);
+	n = readlink(name, exe, sizeof(exe) - 1);
+	exe[n > 0 ? n : 0] = '\0';
+	snprintf(name, sizeof(name), "/proc/%d/maps", p->pid);
+	f = fopen(name, "re");
+	if (f == NULL)
+		return not_read(p->pid, e);
+	errno = 0;
+	while (ok && (n = getline(&line, &room, f)) > 0) {
+		line[n - 1] = '\0';
+		ok = add_module(p, line, exe);
+	}
+	free(line);
+	n = ferror(f) ? not_read(p->pid, e) : 0;
+	fclose(f);
+	return ok ? (int)n : et_err(e, "ET_MEMORY", "out of memory for the files of process %d", p->pid);
+}
+
+struct k_process *k_process(struct k_process **list, int pid, struct et_error *e)
+{
+	struct k_process *p;
+
+	for (p = *list; p != NULL; p = p->next)
+		if (p->pid == pid)
+			return p;
+	p = calloc(1, sizeof(*p));
+	if (p == NULL) {
+		et_err(e, "ET_MEMORY", "out of memory for process %d", pid);
+		return NULL;
+	}
+	p->pid = pid;
+	if (read_modules(p, e) < 0) {
+		k_processes_free(p);
+		return NULL;
+	}
+	p->next = *list;
+	*list = p;
+	return p;
+}
+
+void k_processes_free(struct k_process *list)
+{
+	struct k_process *p;
+
+	while ((p = list) != NULL) {
+		list = p->next;
+		for (unsigned i = 0; i < p->n; i++) {
+			free(p->mods[i].file);
+			free(p->mods[i].path);
+			elf_free(&p->mods[i].elf);
+		}
+		free(p->mods);
+		free(p);
+	}
+}
+
+const struct elf *k_module_elf(struct k_module *m)
+{
+	struct stat st;
+	int fd;
+
+	if (m->read)
+		return &m->elf;
+	m->read = true;
+	fd = open(m->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		elf_read(&m->elf, fd);
+	if (fd >= 0)
+		close(fd);
+	return &m->elf;
+}

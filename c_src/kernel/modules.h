@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program and the libraries of a process, for providers of probes in them: modules.c. */
+#ifndef K_MODULES_H
+#define K_MODULES_H
+
+#include "../consume/elf.h"
+#include "../error.h"
+
+struct k_module {
+	char *file; /* where it can be opened: below /proc/PID */
+	char *path; /* as the process knows it */
+	const char *name; /* its last part */
+	bool main;  /* the program itself: a.out too */
+	bool read;
+	struct elf elf;
+};
+struct k_process {
+	struct k_process *next;
+	int pid;
+	struct k_module *mods;
+	unsigned n;
+};
+
+/* A process of a list; looked at when it is first asked for. NULL: why is in e. */
+struct k_process *k_process(struct k_process **list, int pid, struct et_error *e);
+void k_processes_free(struct k_process *list);
+const struct elf *k_module_elf(struct k_module *m); /* its segments and symbols */
+bool k_module_matches(const struct k_module *m, const char *glob);
+/* The process that a provider's name ends with ("pid1234": 1234), or 0; *len: of what is before. */
+int k_pid_of(const char *prov, size_t *len);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The provider pid<N>: entry and return of the functions of a process, its program and libraries,
+ * by their symbols. Probes are made when a description asks for them. arg0 to arg9 of an entry are
+ * the function's first arguments; arg1 of a return is what it gives.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "load.h"
+#include "modules.h"
+
+/* Where a probe is: two static functions of one name are one probe at two places. */
+struct place {
+	struct place *next;
+	const struct k_module *mod;
+	uint64_t offset;
+	int pid;
+	bool ret;
+};
+
+struct pid {
+	struct k_process *procs;
+	struct place **places; /* all, to be freed */
+	unsigned nplaces;
+};
+
+extern const struct provider pid_provider;
+
+static int init(struct en *en, void **data, struct et_error *e)
+{
+	(void)en;
+	*data = calloc(1, sizeof(struct pid));
+	return *data != NULL ? 0 : et_err(e, "ET_MEMORY", "out of memory");
+}
+
+/* ---- making probes -------------------------------------------------------------------- */
+
+/*
+ * Functions that find something else than a return address where the others have it, or keep it
+ * to return once more: their return is not to be seen that way without harm to the process.
+ */
+static bool may_return(const char *func)
+{
+	static const char *const not[] = {"_start", "_dl_start_user", "_dl_runtime_resolve*",
+		"__restore_rt", "__start_context", "*setjmp", "*getcontext", "*swapcontext",
+		"*setcontext", "*longjmp", "*vfork", "*clone", "*clone3"};
+
+	for (unsigned i = 0; i < sizeof(not) / sizeof(*not); i++)
+		if (en_glob(not[i], func))
+			return false;
+	return true;
+}
+
+static int add_place(struct pid *pv, struct en_probe *p, struct place at, struct et_error *e)
+{
+	struct place *first = p->pvdata, *l, **all;
+
+	for (l = first; l != NULL; l = l->next)
+		if (l->mod == at.mod && l->offset == at.offset)
+			return 0;
+	l = malloc(sizeof(*l));
+	if (l != NULL && (pv->nplaces & (pv->nplaces - 1)) == 0) {
+		all = realloc(pv->places, (pv->nplaces ? 2 * (size_t)pv->nplaces : 1) * sizeof(*all));
+		if (all == NULL) {
+			free(l);
+			l = NULL;
+		} else {
+			pv->places = all;
+		}
+	}
+	if (l == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for the probes of process %d", at.pid);
+	*l = at;
+	l->next = first;
+	p->pvdata = pv->places[pv->nplaces++] = l;
+	return 0;
+}
+
+static int add_probe(struct en *en, struct pid *pv, const char *prov, struct place at,
+	const char *func, struct et_error *e)
+{
+	static const char *const types[] = {"uint64_t", "uint64_t"};
+	struct en_probe *p = en_probe_add(en, &pid_provider, NULL, prov, at.mod->name, func,
+		at.ret ? "return" : "entry");
+
+	if (p == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for the probes of process %d", at.pid);
+	if (at.mod->main)
+		p->mod_alias = "a.out";
+	if (at.ret) {
+		p->nargs = 2;
+		p->argtypes = types;
+	}
+	return add_place(pv, p, at, e);
+}
+
+static int add_module(struct en *en, struct pid *pv, int pid, struct k_module *m,
+	const struct d_pdesc *d, struct et_error *e)
+{
+	const struct elf *f = k_module_elf(m);
+	bool entry = en_glob(d->name, "entry"), ret = en_glob(d->name, "return");
+
+	for (size_t i = 0; i < f->nsyms; i++) {
+		const struct elf_sym *s = &f->syms[i];
+		const char *func = f->strs + s->name;
+		struct place at = {.mod = m, .pid = pid};
+
+		/* STT_GNU_IFUNC: which function it is is only known to the process */
+		if (s->type != STT_FUNC || !en_glob(d->func, func) ||
+			!elf_offset(f, s->value, true, &at.offset))
+			continue;
+		if (entry && add_probe(en, pv, d->prov, at, func, e) < 0)
+			return -1;
+		at.ret = true;
+		if (ret && may_return(func) && add_probe(en, pv, d->prov, at, func, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et_error *e)
+{
+	struct pid *pv = data;
+	struct k_process *proc;
+	size_t len;
+	int pid = k_pid_of(d->prov, &len);
+
+	if (en->opts->inside || pid == 0 || len != 3 || strncmp(d->prov, "pid", 3) != 0)
+		return 0;
+	proc = k_process(&pv->procs, pid, e);
+	if (proc == NULL)
+		return -1;
+	for (unsigned i = 0; i < proc->n; i++)
+		if (k_module_matches(&proc->mods[i], d->mod) &&
+			add_module(en, pv, pid, &proc->mods[i], d, e) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- tracing -------------------------------------------------------------------------- */
+
+static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
+{
+	struct en_probe *shared = k_share_probe(en, p, e);
+
+	(void)data;
+	if (shared == NULL)
+		return -1;
+	for (const struct place *l = p->pvdata; l != NULL; l = l->next) {
+		struct k_place at = {.entry = l->ret ? "k_uretprobe" : "k_uprobe",
+			.ret = l->ret,
+			.pid = l->pid,
+			.offset = l->offset};
+
+		if (k_uprobe_add(en, l->mod->file, &at, shared, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int ready(struct en *en, void *data, struct et_error *e)
+{
+	(void)data;
+	return k_uprobe_load(en, e);
+}
+
+static int start(struct en *en, void *data, struct et_error *e)
+{
+	(void)data;
+	return k_uprobe_attach(en, e);
+}
+
+static void stop(struct en *en, void *data)
+{
+	(void)data;
+	k_detach(en);
+}
+
+static void fini(struct en *en, void *data)
+{
+	struct pid *pv = data;
+
+	k_close(en);
+	if (pv == NULL)
+		return;
+	for (unsigned i = 0; i < pv->nplaces; i++)
+		free(pv->places[i]);
+	free(pv->places);
+	k_processes_free(pv->procs);
+	free(pv);
+}
+
+const struct provider pid_provider = {
+	.name = "pid",
+	.init = init,
+	.provide = provide,
+	.enable = enable,
+	.ready = ready,
+	.start = start,
+	.stop = stop,
+	.fini = fini,
+	.arena = k_arena,
+};

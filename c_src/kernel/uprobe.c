@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Places in programs and libraries where a probe of the engine fires: providers say which when
+ * their probes are enabled, all of them are attached when tracing begins. Many places of one file
+ * are one link: a kernel that has arenas has that kind of link too.
+ */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "load.h"
+
+enum { TRACE_UPROBE_MULTI = 48, UPROBE_RETURN = 1 }; /* newer than the headers may be */
+
+/* The part of union bpf_attr for such a link. */
+struct multi_attr {
+	uint32_t prog_fd, target_fd, attach_type, flags;
+	uint64_t path, offsets, ref_ctrs, cookies;
+	uint32_t count, how, pid;
+	uint32_t pad[16];
+};
+
+struct k_uprobe {
+	char *path;
+	struct k_place at;
+	uint64_t cookie;
+	int prog;
+};
+
+/* ---- cookies -------------------------------------------------------------------------- */
+
+/* The table doubles: the old one stays where it is, as all memory of the arena. */
+static int make_cookie(struct en *en, struct en_probe *p, uint64_t *cookie, struct et_error *e)
+{
+	struct k_root *r = en->kernel->root;
+	struct en_probe **table;
+
+	if ((r->nprobes & (r->nprobes - 1)) == 0) {
+		table = en_alloc(en, (r->nprobes ? 2 * (size_t)r->nprobes : 1) * sizeof(*table));
+		if (table == NULL)
+			return et_err(e, "ET_MEMORY", "out of memory for probes of the kernel");
+		if (r->nprobes > 0)
+			memcpy(table, r->probe, r->nprobes * sizeof(*table));
+		r->probe = table;
+	}
+	*cookie = r->nprobes;
+	r->probe[r->nprobes++] = p;
+	return 0;
+}
+
+int k_uprobe_add(struct en *en, const char *path, const struct k_place *at, struct en_probe *shared,
+	struct et_error *e)
+{
+	struct kernel *k = en->kernel;
+	struct k_uprobe u = {.path = strdup(path), .at = *at, .prog = -1};
+
+	if (u.path != NULL && (k->nuprobes & (k->nuprobes - 1)) == 0) {
+		struct k_uprobe *more =
+			realloc(k->uprobes, (k->nuprobes ? 2 * (size_t)k->nuprobes : 1) * sizeof(*more));
+
+		if (more == NULL) {
+			free(u.path);
+			u.path = NULL;
+		} else {
+			k->uprobes = more;
+		}
+	}
+	if (u.path == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for probes of programs");
+	if (make_cookie(en, shared, &u.cookie, e) < 0) {
+		free(u.path);
+		return -1;
+	}
+	k->uprobes[k->nuprobes++] = u;
+	return 0;
+}
+
+/* ---- programs ------------------------------------------------------------------------- */
+
+int k_uprobe_load(struct en *en, struct et_error *e)
+{
+	struct kernel *k = en->kernel;
+
+	for (unsigned i = 0; k != NULL && i < k->nuprobes; i++) {
+		struct k_uprobe *u = &k->uprobes[i];
+
+		for (unsigned n = 0; n < i && u->prog < 0; n++)
+			if (strcmp(k->uprobes[n].at.entry, u->at.entry) == 0)
+				u->prog = k->uprobes[n].prog;
+		if (u->prog < 0)
+			u->prog = k_load(en, u->at.entry, BPF_PROG_TYPE_KPROBE, TRACE_UPROBE_MULTI, e);
+		if (u->prog < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- links ---------------------------------------------------------------------------- */
+
+/* Those of one link side by side, returns first: what has entered unseen must not return. */
+static int link_cmp(const void *a, const void *b)
+{
+	const struct k_uprobe *x = a, *y = b;
+	int c = y->at.ret - x->at.ret;
+
+	if (c == 0)
+		c = strcmp(x->path, y->path);
+	if (c == 0)
+		c = (x->at.pid > y->at.pid) - (x->at.pid < y->at.pid);
+	if (c == 0)
+		c = (x->prog > y->prog) - (x->prog < y->prog);
+	return c;
+}
+
+static int not_attached(const struct k_uprobe *u, struct et_error *e)
+{
+	int error = errno;
+
+	if (error == ESRCH)
+		return et_err(e, "ET_PROCESS", "process %d has ended", u->at.pid);
+	if (error == EPERM || error == EACCES)
+		return et_err(e, "ET_PERMISSION",
+			"probes of programs need root, or the capabilities CAP_BPF and CAP_PERFMON: "
+			"%s was refused (%s)",
+			u->path, strerror(error));
+	return et_err(e, "ET_KERNEL", "the kernel refused probes in %s: %s", u->path, strerror(error));
+}
+
+static int attach(struct en *en, const struct k_uprobe *u, unsigned n, struct et_error *e)
+{
+	uint64_t *words = calloc(3 * (size_t)n, sizeof(*words));
+	struct multi_attr attr = {.prog_fd = (uint32_t)u->prog,
+		.attach_type = TRACE_UPROBE_MULTI,
+		.path = (uint64_t)(uintptr_t)u->path,
+		.count = n,
+		.how = u->at.ret ? UPROBE_RETURN : 0,
+		.pid = (uint32_t)u->at.pid};
+	bool counted = false;
+	int fd;
+
+	if (words == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for probes of programs");
+	for (unsigned i = 0; i < n; i++) {
+		words[i] = u[i].at.offset;
+		words[n + i] = u[i].cookie;
+		words[2 * n + i] = u[i].at.ref_ctr;
+		counted |= u[i].at.ref_ctr != 0;
+	}
+	attr.offsets = (uint64_t)(uintptr_t)words;
+	attr.cookies = (uint64_t)(uintptr_t)(words + n);
+	attr.ref_ctrs = counted ? (uint64_t)(uintptr_t)(words + 2 * (size_t)n) : 0;
+	fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+	free(words);
+	if (fd < 0)
+		return not_attached(u, e);
+	k_keep(en->kernel, fd);
+	return 0;
+}
+
+int k_uprobe_attach(struct en *en, struct et_error *e)
+{
+	struct kernel *k = en->kernel;
+	unsigned i, n;
+
+	if (k == NULL || k->nuprobes == 0)
+		return 0;
+	qsort(k->uprobes, k->nuprobes, sizeof(*k->uprobes), link_cmp);
+	for (i = 0; i < k->nuprobes; i += n) {
+		for (n = 1; i + n < k->nuprobes; n++)
+			if (link_cmp(&k->uprobes[i], &k->uprobes[i + n]) != 0)
+				break;
+		if (attach(en, &k->uprobes[i], n, e) < 0)
+			return -1;
+	}
+	k_uprobe_free(k);
+	return 0;
+}
+
+void k_uprobe_free(struct kernel *k)
+{
+	for (unsigned i = 0; i < k->nuprobes; i++)
+		free(k->uprobes[i].path);
+	free(k->uprobes);
+	k->uprobes = NULL;
+	k->nuprobes = 0;
+}
