@@ -565,6 +565,10 @@ ERL_NIF_TERM nif_set_name(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_has_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM nif_print(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
+/* usdt.c: fire the USDT probe of the same name; false: nobody is there */
+struct fire;
+bool beam_usdt(const struct fire *f);
+
 /* stacks.c: what ustack() is in an Erlang process */
 unsigned beam_ustack(const struct en_who *who, uint64_t *pcs, unsigned max);
 bool beam_frame_text(uint64_t frame, char *buf, size_t size); /* false: no frame of ours */

@@ -211,7 +211,8 @@ static bool has_result(const struct beam_event *ev, ERL_NIF_TERM *result)
 
 /* ---- answers --------------------------------------------------------------------------- */
 
-static uint64_t answer_num(const struct en_who *who, unsigned ask, uint64_t n)
+static uint64_t answer_num(
+	const struct en_who *who, unsigned ask, uint64_t n, const struct fire *f)
 {
 	const struct beam_event *ev = event_of(who);
 	ERL_NIF_TERM arg;
@@ -219,6 +220,7 @@ static uint64_t answer_num(const struct en_who *who, unsigned ask, uint64_t n)
 
 	switch (ask) {
 	case ASK_ERLSCHED: return scheduler();
+	case ASK_USDT: return beam_usdt(f);
 	case ASK_ERLINT:
 		if (has_argument(ev, n, &arg) && enif_get_int64(ev->env, arg, &v))
 			return (uint64_t)v;

@@ -339,6 +339,8 @@ struct cg_val cg_ask(struct cg *g, const struct d_node *n, struct cg_val arg)
 	unsigned ask = n->ident->builtin->ask - 1u, i = 0, what = 0;
 
 	g->clause->asks |= 1u << ask;
+	if (ask == ASK_USDT)
+		g->clause->argmask |= 0x3ff; /* it hands them all on */
 	if (!d_is_string(n->type))
 		return ask_num(g, n, ask, arg);
 	if (arg.kind == VAL_CONST && arg.imm < 256)
@@ -485,7 +487,7 @@ struct cg_val cg_func(struct cg *g, struct d_node *n)
 		return cg_const(0);
 	}
 	if (n->ident->builtin->ask != 0)
-		return cg_ask(g, n, cg_expr(g, n->list));
+		return cg_ask(g, n, n->list != NULL ? cg_expr(g, n->list) : cg_const(0));
 	switch (id) {
 	case FN_COPYINSTR:
 		if (is_plain_arg(n->list, &arg))

@@ -73,8 +73,9 @@ uint64_t et_hash(const char *text, size_t len);
  * d/builtins.h; the engine does not know what they mean). n is the argument of a subroutine.
  */
 struct en_who;
+struct fire;
 struct en_who_ops {
-	uint64_t (*num)(const struct en_who *who, unsigned ask, uint64_t n);
+	uint64_t (*num)(const struct en_who *who, unsigned ask, uint64_t n, const struct fire *f);
 	/* The text: one that was made before, or NULL and it is in buf, cut to fit, with its NUL. */
 	const struct et_str *(*str)(
 		const struct en_who *who, unsigned ask, uint64_t n, char *buf, size_t size);

@@ -123,7 +123,7 @@ RTFN(asknum)
 {
 	const struct en_who *who = asked(FIRE(ctx));
 
-	return who != NULL ? who->ops->num(who, (unsigned)a, b) : 0;
+	return who != NULL ? who->ops->num(who, (unsigned)a, b, FIRE(ctx)) : 0;
 }
 
 RTFN(askstr)
