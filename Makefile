@@ -448,6 +448,14 @@ $(filter %/cli/main.o $(BUILD)/c_src/web/% $(SAN)/c_src/web/%,$(CLI_OBJ) $(SAN_C
 # Its functions are long and short of registers; no stack is walked from there.
 $(BUILD)/c_src/beam/calls.o: BASEFLAGS += -fomit-frame-pointer
 
+# The NIF's functions and many threads, with a VM that is none; sanitized below.
+BEAM_TEST_OBJ := $(BUILD)/test/beam/threads.o $(BUILD)/test/beam/fake.o
+$(BEAM_TEST_OBJ): CPPFLAGS += -I$(ERL_INCLUDE)
+-include $(BEAM_TEST_OBJ:.o=.d)
+$(BUILD)/beam_threads: $(filter-out %/provider/providers.o,$(LIB_OBJ)) $(BEAM_OBJ) $(BEAM_TEST_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^
+
 # beam/erlang.c has the list of providers that holds in a node.
 $(PRIV)/erltrace.so: $(filter-out %/provider/providers.o,$(LIB_OBJ)) $(BEAM_OBJ)
 	$(call say,LINK,$@)
@@ -474,7 +482,7 @@ $(BUILD)/erl/.built: $(ERL_TESTS) tools/erl_run.erl | $(EBIN)/erltrace.app
 	$(Q)touch $@
 
 ifneq ($(HAVE_ERLANG),)
-erl-tests: erlang $(COMMAND) $(BUILD)/erl/.built $(BUILD)/erl/probe_drv.so
+erl-tests: erlang $(COMMAND) $(BUILD)/erl/.built $(BUILD)/erl/probe_drv.so $(BUILD)/beam_threads
 else
 erl-tests:
 endif

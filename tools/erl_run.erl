@@ -27,7 +27,7 @@ kind(Name) ->
 run(eunit, Module, _) ->
     _ = eunit:test({"module '" ++ atom_to_list(Module) ++ "'", tests(Module)},
                    [verbose, {report, {?MODULE, self()}}]),
-    receive {eunit, Passed, Failed} -> {Passed, Failed} after 5000 -> {0, 1} end;
+    receive {eunit, Passed, Failed} -> {Passed, Failed} after 60000 -> {0, 1} end;
 run(common_test, Suite, Dir) ->
     Logs = filename:join(Dir, "ct"),
     ok = filelib:ensure_dir(filename:join(Logs, "x")),
@@ -47,7 +47,7 @@ run(proper, Module, _) ->
     {length([x || true <- Results]), length([x || false <- Results])}.
 
 %% EUnit's five seconds for a test that names no time of its own are not enough on a machine that is
-%% busy with other things.
+%% busy with other things; nor are some of those that tests name.
 -define(PATIENCE, 120).
 
 tests(Module) ->
@@ -62,8 +62,17 @@ test(Module, F, Name) ->
 
 patient(Tests) when is_list(Tests) -> [patient(T) || T <- Tests];
 patient(Test) when is_function(Test, 0) -> {timeout, ?PATIENCE, Test};
-patient({Title, Test}) when is_list(Title) -> {Title, patient(Test)};
+patient({timeout, N, Test}) when is_function(Test, 0) -> {timeout, max(N, ?PATIENCE), Test};
+patient({timeout, _, Tests}) -> patient(Tests); % a group has all the time there is
+patient({Line, Test}) when is_integer(Line) -> {timeout, ?PATIENCE, {Line, Test}};
+patient({Title, Test}) when is_list(Title); is_binary(Title) -> {Title, patient(Test)};
+patient({setup, Setup, Tests}) -> {setup, Setup, given(Tests)};
+patient({setup, Setup, Cleanup, Tests}) -> {setup, Setup, Cleanup, given(Tests)};
 patient(Other) -> Other.
+
+%% What a setup has made is given to a function that makes tests of it.
+given(Test) when is_function(Test, 1) -> fun(X) -> patient(Test(X)) end;
+given(Test) -> patient(Test).
 
 %% A counterexample is printed by PropEr: it is the seed to begin with.
 property(Module, F) ->

@@ -152,6 +152,8 @@ erlang() {
 	has_erlang || return
 	[[ probe-path == *${ONLY-}* && ${EBIN:-ebin} == ebin ]] &&
 		run probe-path tools/check-probe-path.sh "${PRIV:-priv}/erltrace.so"
+	[[ beam_threads == *${ONLY-}* && -x $BUILD/beam_threads ]] &&
+		run beam_threads "$BUILD/beam_threads"
 	export -f checked
 	modules
 	[[ edoc == *${ONLY-}* ]] && run edoc bash -c 'checked "$@"' checked make -s edoc

@@ -518,6 +518,16 @@ void enif_mutex_unlock(ErlNifMutex *m) { pthread_mutex_unlock((void *)m); }
 ERL_NIF_TERM enif_make_badarg(ErlNifEnv *env) { return enif_make_atom(env, "badarg"); }
 ERL_NIF_TERM enif_make_copy(ErlNifEnv *env, ERL_NIF_TERM t) { (void)env; return t; }
 int enif_thread_type(void) { return ERL_NIF_THR_NORMAL_SCHEDULER; }
+int enif_is_identical(ERL_NIF_TERM a, ERL_NIF_TERM b) { return a == b; } /* of immediates */
+
+/* At once. */
+ERL_NIF_TERM enif_schedule_nif(ErlNifEnv *env, const char *name, int flags,
+	ERL_NIF_TERM (*fn)(ErlNifEnv *, int, const ERL_NIF_TERM[]), int argc,
+	const ERL_NIF_TERM argv[])
+{
+	(void)name, (void)flags;
+	return fn(env, argc, argv);
+}
 
 void enif_system_info(ErlNifSysInfo *info, size_t size)
 {
