@@ -6,7 +6,7 @@
          needs/3, go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1,
          probes/2, probes/3, set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4,
          names/1, keep/2, keep_large/2, kept/2, drop/1, watch/2, forbid/1, halt/1, clean/1,
-         place/1, code/1, tick/2, role/2, hold/2, export/2, import/2, preview/2,
+         session/2, place/1, code/1, tick/2, role/2, hold/2, export/2, import/2, preview/2,
          user_enabled/0, user_trace/1, enabled/3, trace/5]).
 -on_load(init/0).
 -include_lib("kernel/include/file.hrl").
@@ -14,7 +14,7 @@
        needs/3, go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1,
        probes/3, set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4,
        names/1, keep/2, keep_large/2, kept/2, drop/1, watch/2, forbid/1, halt/1, clean/1,
-       place/1, code/1, tick/2, role/2, hold/2, export/2, import/2, preview/2,
+       session/2, place/1, code/1, tick/2, role/2, hold/2, export/2, import/2, preview/2,
        user_enabled/0, user_trace/1, enabled/3, trace/5]).
 
 %% The library stays mapped in the VM once it was loaded, and dlopen() takes what it has under the
@@ -170,8 +170,11 @@ place(_) -> erlang:nif_error(not_loaded).
 -spec code(nif()) -> binary() | failure().
 code(_) -> erlang:nif_error(not_loaded).
 
--spec layout(atom() | {non_neg_integer(), non_neg_integer()}) -> term().
+-spec layout(atom() | non_neg_integer() | {non_neg_integer(), non_neg_integer()}) -> term().
 layout(_) -> erlang:nif_error(not_loaded).
+
+-spec session(pos_integer(), non_neg_integer()) -> ok.
+session(_, _) -> erlang:nif_error(not_loaded).
 
 -spec alive(non_neg_integer()) -> boolean().
 alive(_) -> erlang:nif_error(not_loaded).

@@ -352,11 +352,16 @@ arm_session(#want{flags = Flags} = Want) ->
 %% The session lives as long as somebody has this term.
 session(State, Patterns, Flags, PortFlags) ->
     S = apply(trace, session_create, [?APP, {erltrace_nif, State}, []]),
+    lists:member(return_to, Flags) andalso erltrace_nif:session(State, session_number(S)),
     set_patterns(S, Patterns),
     trace_processes(S, Flags),
     [attempt(trace, port, [S, P, true, PortFlags]) || PortFlags =/= [],
                                                       P <- [new | erlang:ports()]],
     S.
+
+%% As it lies on the stacks of processes (c_src/beam/layout.c); where this is not known, none.
+session_number({_, {_, Number}}) when is_integer(Number) -> Number;
+session_number(_) -> 1 bsl 59 - 1.
 
 trace_processes(Session, Flags) ->
     [attempt(trace, process, [Session, P, true, Flags]) || Flags =/= [],
@@ -524,6 +529,7 @@ events() ->
               true ->
                   S = session(layout, erltrace_patterns:from_needs(
                                         [{local, M1, F1, A1} || {M1, F1, A1} <- Fns]), [], []),
+                  erltrace_nif:layout(session_number(S)),
                   apply(trace, process, [S, P, true, Flags]),
                   fun() -> apply(trace, session_destroy, [S]) end;
               false ->

@@ -4,7 +4,7 @@
 -module(session_tests).
 -include_lib("eunit/include/eunit.hrl").
 -export([flags/1, pattern/1, sessions/0]).
--export([one/1, body/1, tail/1, remote/0]).
+-export([one/1, body/1, tail/1, outer/1, first/1, second/1, third/1, turns/1, remote/0]).
 
 %% ---- what is set in the VM -------------------------------------------------------------------
 
@@ -61,6 +61,17 @@ body(N) -> 1 + body(N - 1).
 
 tail(0) -> done;
 tail(N) -> tail(N - 1).
+
+%% A chain of tail calls inside a call.
+outer(N) -> 1 + first(N).
+first(N) -> second(N).
+second(N) -> third(N).
+third(N) -> N.
+
+%% One turn for each message: a chain without end.
+turns(To) ->
+    To ! {self(), turn},
+    receive go -> turns(To); stop -> ok end.
 
 -define(EVERYTHING, "erlang*:session_tests:one:function-entry,"
         "erlang*:session_tests:one:function-return, erlang*:::message-*, erlang*:::process-*,"
@@ -149,6 +160,79 @@ two_returns_test() ->
     ?assertEqual(Want, GotA),
     ?assertEqual(Want, GotB),
     ?assertEqual(maps:map(fun(_, N) -> 2 * N end, Want), GotB2),
+    clean().
+
+%% The same for chains of tail calls: one return each, of the last function in it. Each session has
+%% a frame of its own on the stack where a chain begins.
+two_returns_of_chains_test() ->
+    Fns = [{outer, 1}, {first, 2}, {second, 2}, {third, 2}],
+    Script = [["erlang*:session_tests:", atom_to_list(F), ":function-entry"
+               "{ @e[probefunc, arg2] = count(); }"
+               "erlang*:session_tests:", atom_to_list(F), ":function-return"
+               "{ @r[probefunc, arg2] = count(); }"] || {F, _} <- [{tail, 1} | Fns]],
+    Work = fun() -> [begin 2 = outer(1), done = tail(4) end || _ <- lists:seq(1, 10)] end,
+    Key = fun(A, F, D) -> {A, [list_to_binary([atom_to_list(F), "/1"]), D]} end,
+    Want = maps:from_list([{Key("e", F, D), 10} || {F, D} <- Fns] ++
+                              [{Key("r", F, D), 10} || {F, D} <- [{outer, 1}, {third, 2}]] ++
+                              [{Key("e", tail, 1), 50}, {Key("r", tail, 1), 10}]),
+    {ok, A} = erltrace:script(Script),
+    {ok, B} = erltrace:script(Script),
+    {ok, C} = erltrace:script(Script),
+    in_process(Work),
+    Got = [aggs(H) || H <- [A, B, C]],
+    ok = erltrace:close(A),
+    in_process(Work),
+    Got2 = [aggs(H) || H <- [B, C]],
+    ok = erltrace:close(B),
+    ok = erltrace:close(C),
+    ?assertEqual([Want, Want, Want], Got),
+    Twice = maps:map(fun(_, N) -> 2 * N end, Want),
+    ?assertEqual([Twice, Twice], Got2),
+    clean().
+
+%% A chain that is under way while scripts end beside one: their frames stay on its stack.
+ended_beside_a_chain_test_() ->
+    [{timeout, 60, fun() -> ended_beside_a_chain(Nth) end} || Nth <- [1, 2, 3]].
+
+ended_beside_a_chain(Nth) ->
+    Script = "erlang*:session_tests:turns:function-entry { @e[arg2] = count(); }"
+        "erlang*:session_tests:turns:function-return { @r[arg2] = count(); }",
+    Handles = [begin {ok, H} = erltrace:script(Script), H end || _ <- [1, 2, 3]],
+    Self = self(),
+    {P, M} = spawn_monitor(fun() -> ok = turns(Self) end),
+    Turn = fun() -> receive {P, turn} -> ok end end,
+    Turn(),
+    P ! go,
+    Turn(),
+    One = lists:nth(Nth, Handles),
+    [ok = erltrace:close(H) || H <- Handles, H =/= One],
+    [begin P ! go, Turn() end || _ <- lists:seq(1, 8)],
+    P ! stop,
+    receive {'DOWN', M, process, P, normal} -> ok end,
+    Got = aggs(One),
+    ok = erltrace:close(One),
+    ?assertEqual(#{{"e", [1]} => 10, {"r", [1]} => 1}, Got),
+    clean().
+
+%% A script without returns that asks for the depth, beside one with returns.
+depth_beside_returns_test() ->
+    {ok, A} = erltrace:script("erlang*:session_tests:outer:function-return,"
+                              "erlang*:session_tests:first:function-return,"
+                              "erlang*:session_tests:second:function-return,"
+                              "erlang*:session_tests:third:function-return { @ = count(); }"),
+    {ok, B} = erltrace:script("erlang*:session_tests:outer:function-entry,"
+                              "erlang*:session_tests:first:function-entry,"
+                              "erlang*:session_tests:second:function-entry,"
+                              "erlang*:session_tests:third:function-entry"
+                              "{ @[probefunc, arg2] = count(); }"),
+    in_process(fun() -> lists:foreach(fun(_) -> 2 = outer(1) end, lists:seq(1, 10)) end),
+    Got = {aggs(A), aggs(B)},
+    ok = erltrace:close(A),
+    ok = erltrace:close(B),
+    Want = maps:from_list([{{"_", [F, D]}, 10} || {F, D} <- [{<<"outer/1">>, 1}, {<<"first/1">>, 2},
+                                                             {<<"second/1">>, 2},
+                                                             {<<"third/1">>, 2}]]),
+    ?assertEqual({#{{"_", []} => 20}, Want}, Got),
     clean().
 
 %% ---- garbage collections ---------------------------------------------------------------------

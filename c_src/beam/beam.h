@@ -198,8 +198,17 @@ void beam_names_fini(struct beam_names *t);
 
 /* ---- the VM's insides (layout.c) ------------------------------------------------------- */
 
-enum { LAYOUT_UNKNOWN, LAYOUT_KNOWN, LAYOUT_NAMES };
-extern _Atomic int beam_layout; /* LAYOUT_NAMES: the check failed, returns go by names */
+enum {
+	LAYOUT_UNKNOWN,
+	LAYOUT_NAMES, /* the check failed: returns go by names */
+	LAYOUT_KNOWN,
+	LAYOUT_SEVERAL, /* known, and several trace sessions have frames on the stacks */
+};
+extern _Atomic int beam_layout;
+static inline bool beam_layout_known(void)
+{
+	return atomic_load_explicit(&beam_layout, memory_order_relaxed) >= LAYOUT_KNOWN;
+}
 extern struct beam_words {
 	uint32_t stop, end; /* of a process: where its stack's top and end are, in bytes */
 	int32_t ret_delta;  /* words that there are more at return_to than at the entry */
@@ -230,7 +239,13 @@ static inline int beam_return_level(ErlNifEnv *env)
 {
 	return beam_level_of(beam_tracee(env)) - beam_words.ret_delta;
 }
+/* The two where there are several trace sessions: without the frames of the others. */
+int beam_chain_level(ErlNifEnv *env);
+int beam_chain_return_level(ErlNifEnv *env);
 bool beam_timed_out(ErlNifEnv *env); /* the event of a message `timeout': it is none */
+/* Trace sessions that keep a shadow stack, by a handle's place: the number as a term. */
+#define BEAM_NO_FRAMES 2 /* it has no return_to, and thus no frames: only those of others count */
+void beam_session_set(unsigned slot, uintptr_t number); /* 0: it has ended */
 unsigned beam_queue_len(ErlNifEnv *env); /* messages of the traced process; 0: not known */
 extern unsigned beam_frame_words;	 /* of a return_to frame */
 

@@ -456,6 +456,8 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 			}
 		}
 	b->stacks = b->returns || b->depth;
+	if (b->depth && !b->returns)
+		beam_session_set(b->number % BEAM_HANDLES, BEAM_NO_FRAMES);
 	b->vtimestamp = b->vts ? beam_vtimestamp : NULL;
 	table = b->stacks || b->vts || b->heaps || b->hibernate;
 	if (n.route[ROUTE_LOCAL])

@@ -163,6 +163,7 @@ void beam_unregister(struct beam_handle *b)
 	if (b->number == BEAM_ALL || atomic_load(&beam_table[slot]) != b)
 		return;
 	beam_set_live(b, false);
+	beam_session_set(slot, 0);
 	atomic_store(&beam_states[slot], 0);
 	atomic_store(&beam_table[slot], NULL);
 	wait_outside();

@@ -13,6 +13,12 @@
  *      word of the process is never zero in the first events, and always in the second ones.
  *
  * Where this fails, returns go by the names of functions (LAYOUT_NAMES).
+ *
+ * Where a chain of tail calls begins the VM puts a frame of its own on the stack, for return_to;
+ * from OTP 27 on two words, a place in its code and the number of the trace session, for each
+ * session that traces there. Those of one script are expected (beam_frame_words); where there are
+ * several, those of the others do not count (beam_chain_level). What they look like is seen in the same
+ * check.
  */
 #include <string.h>
 
@@ -23,6 +29,7 @@
 #define SAMPLES 8
 #define EVENTS	64
 #define WORD	((uint32_t)sizeof(uintptr_t))
+#define WORDS	4 /* of the stack, in each event of the check */
 
 _Atomic int beam_layout;
 unsigned beam_frame_words = 1;
@@ -39,11 +46,96 @@ static int nsamples;
 static struct {
 	bool ret;
 	int level;
+	uintptr_t word[WORDS]; /* the newest first */
 } events[EVENTS];
 static int nevents;
 static int first_message; /* the queue's length at its event; -1: none came */
 static int nmessages, ntimeouts;
 static bool incoming[LAST]; /* so far this word was as 3. says */
+
+/* Frames of return_to: their first word, a place in the VM's code. */
+#define UNKNOWN	    1 /* no word of a stack */
+#define FRAME_WORDS 2
+static uintptr_t return_to = UNKNOWN;
+static uintptr_t check_session;			    /* its number, as a term; 0: there is none */
+static _Atomic uintptr_t sessions[BEAM_HANDLES]; /* by a handle's place */
+static _Atomic bool open_session[BEAM_HANDLES];
+static _Atomic unsigned nsessions; /* of these */
+
+/*
+ * Frames of a session that has ended stay on the stacks until control returns through them: where
+ * there were several, they are looked for until no session is left. Called by several threads: who
+ * is last sees the others' count.
+ */
+static void several(void)
+{
+	unsigned n;
+
+	do {
+		int layout = LAYOUT_KNOWN, known = LAYOUT_SEVERAL;
+
+		n = atomic_load(&nsessions);
+		if (n > 1 && return_to != UNKNOWN)
+			atomic_compare_exchange_strong(&beam_layout, &layout, LAYOUT_SEVERAL);
+		else if (n == 0)
+			atomic_compare_exchange_strong(&beam_layout, &known, LAYOUT_KNOWN);
+	} while (n != atomic_load(&nsessions));
+}
+
+void beam_session_set(unsigned slot, uintptr_t number)
+{
+	bool open = number != 0, was = atomic_exchange(&open_session[slot], open);
+
+	if (open)
+		atomic_store(&sessions[slot], number);
+	if (open && !was)
+		atomic_fetch_add(&nsessions, 1);
+	else if (!open && was)
+		atomic_fetch_sub(&nsessions, 1);
+	several();
+}
+
+static bool is_session(uintptr_t word)
+{
+	for (unsigned i = 0; i < BEAM_HANDLES; i++)
+		if (atomic_load_explicit(&sessions[i], memory_order_relaxed) == word)
+			return word != 0;
+	return false;
+}
+
+/*
+ * The level at a call without the frames of return_to that lie on it. While it tells of a call the
+ * VM puts the address that control will return to in place of the newest frame's first word: the
+ * same as lies below all of them. A session has one frame at most in a chain: where its number
+ * comes twice, the first is a variable of the caller.
+ */
+int beam_chain_level(ErlNifEnv *env)
+{
+	const uintptr_t *stop;
+	int level = beam_stack_words(env, &stop);
+	const uintptr_t *at = stop + FRAME_WORDS, *end = stop + level;
+
+	if (at >= end || (*at != return_to && *at != stop[0]) || !is_session(stop[1]))
+		return level;
+	for (int i = 0; i < BEAM_HANDLES && at + 1 < end && *at == return_to; i++) {
+		if (at[1] == stop[1])
+			return level;
+		at += FRAME_WORDS;
+	}
+	return at < end && *at == stop[0] ? (int)(end - at) : level;
+}
+
+/* Where control returns to, when the frame of this session has gone: to that of another, maybe. */
+int beam_chain_return_level(ErlNifEnv *env)
+{
+	const uintptr_t *stop;
+	int level = beam_stack_words(env, &stop);
+	const uintptr_t *at = stop + beam_words.ret_delta, *end = stop + level;
+
+	for (int i = 0; i < BEAM_HANDLES && at < end && *at == return_to; i++)
+		at += FRAME_WORDS;
+	return (int)(end - at);
+}
 
 int beam_stack_words(ErlNifEnv *env, const uintptr_t **stack)
 {
@@ -58,8 +150,13 @@ void beam_layout_sample(ErlNifEnv *env, bool ret, ERL_NIF_TERM mfa)
 	if (nevents == 3 && !ret) /* the innermost of four calls */
 		beam_stacks_check(env, mfa, 3);
 	if (nevents < EVENTS) {
+		const uintptr_t *stop;
+		int level = beam_stack_words(env, &stop);
+
+		for (int i = 0; i < WORDS; i++)
+			events[nevents].word[i] = i < level ? stop[i] : 0;
 		events[nevents].ret = ret;
-		events[nevents++].level = beam_stack_level(env);
+		events[nevents++].level = level;
 	}
 }
 
@@ -81,8 +178,7 @@ unsigned beam_queue_len(ErlNifEnv *env)
 {
 	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[BEAM_ENV_TRACEE];
 
-	if (atomic_load_explicit(&beam_layout, memory_order_relaxed) != LAYOUT_KNOWN ||
-		word_queue == 0 || proc == NULL)
+	if (!beam_layout_known() || word_queue == 0 || proc == NULL)
 		return 0;
 	return (unsigned)(proc[word_queue] + (unsigned)queue_delta);
 }
@@ -92,7 +188,7 @@ bool beam_timed_out(ErlNifEnv *env)
 {
 	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[BEAM_ENV_TRACEE];
 
-	if (atomic_load_explicit(&beam_layout, memory_order_relaxed) != LAYOUT_KNOWN || proc == NULL)
+	if (!beam_layout_known() || proc == NULL)
 		return false;
 	if (word_incoming != 0)
 		return proc[word_incoming] == 0;
@@ -155,6 +251,30 @@ static bool find_words(void)
 }
 
 /*
+ * Frames of return_to, as beam_chain_level takes them: in the nested calls below the caller's own words,
+ * in the chain all calls but the first find one, and each return has the number left of it.
+ */
+static uintptr_t find_return_to(int step, int frame)
+{
+	int own = step - frame; /* the caller's words */
+	uintptr_t word = own < WORDS ? events[1].word[own] : 0, back = events[8].word[0];
+
+	if (frame != FRAME_WORDS || beam_words.ret_delta != 1 || own + 1 >= WORDS || check_session == 0)
+		return UNKNOWN;
+	for (int i = 1; i < 4; i++)
+		if (events[i].word[own] != word || events[i].word[own + 1] != check_session)
+			return UNKNOWN;
+	for (int i = 9; i < 12; i++)
+		if (events[i].word[0] != back || events[i].word[1] != check_session ||
+			events[i].word[2] != back)
+			return UNKNOWN;
+	for (int i = 0; i < 13; i++)
+		if (events[i].ret && events[i].word[0] != check_session)
+			return UNKNOWN;
+	return word != back ? word : UNKNOWN;
+}
+
+/*
  * The check's process called layout_body(3), four calls nested, then layout_tail(3), four calls in
  * a chain: c0 c1 c2 c3 r3 r2 r1 r0, t0 t1 t2 t3 r.
  */
@@ -184,10 +304,12 @@ static bool check_events(void)
 			word_incoming = w;
 	beam_words.ret_delta = delta;
 	beam_frame_words = (unsigned)frame;
+	return_to = find_return_to(step, frame);
 	return true;
 }
 
-/* layout({Size, Queue} | start | words | check | names | events | get): its steps, one check at a time. */
+/* layout({Size, Queue} | Session | start | words | check | names | events | get): its steps, one
+ * check at a time. */
 ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	char step[16] = "";
@@ -201,8 +323,13 @@ ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		take_sample(env, size, queue);
 		return atom_ok;
 	}
+	if (enif_is_number(env, argv[0])) {
+		check_session = argv[0];
+		return atom_ok;
+	}
 	enif_get_atom(env, argv[0], step, sizeof(step), ERL_NIF_LATIN1);
 	if (strcmp(step, "start") == 0) {
+		check_session = 0;
 		nsamples = nevents = nmessages = ntimeouts = 0;
 		first_message = -1;
 		memset(incoming, true, sizeof(incoming));
@@ -214,6 +341,7 @@ ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		atomic_store(&beam_layout, LAYOUT_NAMES);
 	} else if (strcmp(step, "check") == 0) {
 		atomic_store(&beam_layout, check_events() ? LAYOUT_KNOWN : LAYOUT_NAMES);
+		several();
 	} else if (strcmp(step, "events") == 0) {
 		ERL_NIF_TERM list = enif_make_list(env, 0);
 
@@ -225,7 +353,8 @@ ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return list;
 	}
 	switch (atomic_load(&beam_layout)) {
-	case LAYOUT_KNOWN: return atom_ok;
+	case LAYOUT_KNOWN:
+	case LAYOUT_SEVERAL: return atom_ok;
 	case LAYOUT_NAMES: return enif_make_atom(env, "names");
 	default: return atom_undefined;
 	}

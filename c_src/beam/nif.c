@@ -355,6 +355,21 @@ static ERL_NIF_TERM nif_needs(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 	return list;
 }
 
+/* session(Number, Session): the trace session of this handle has return_to. */
+static ERL_NIF_TERM nif_session(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	unsigned number;
+	bool gone;
+
+	(void)argc;
+	if (!enif_get_uint(env, argv[0], &number) || !enif_is_number(env, argv[1]))
+		return enif_make_badarg(env);
+	beam_live(number, &gone);
+	if (!gone)
+		beam_session_set(number % BEAM_HANDLES, argv[1]);
+	return atom_ok;
+}
+
 /* alive(Number) -> boolean(): is there a handle of this number? */
 static ERL_NIF_TERM nif_alive(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -480,6 +495,7 @@ static ErlNifFunc functions[] = {
 	{"needs", 3, nif_needs, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"layout", 1, nif_layout, 0},
 	{"alive", 1, nif_alive, 0},
+	{"session", 2, nif_session, 0},
 	{"counts", 1, nif_counts, 0},
 	{"fire", 4, nif_fire, 0},
 	{"user_enabled", 0, nif_user_enabled, 0},

@@ -113,8 +113,7 @@ void beam_stacks_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth)
 
 bool beam_stacks_known(void)
 {
-	return atomic_load_explicit(&known, memory_order_acquire) &&
-	       atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN;
+	return atomic_load_explicit(&known, memory_order_acquire) && beam_layout_known();
 }
 
 /* ---- for events ------------------------------------------------------------------------ */

@@ -205,9 +205,13 @@ static inline unsigned enter(struct beam_event *ev, const struct beam_fn *fn)
 
 	if (unlikely(ev->proc == NULL))
 		return 0;
-	if (likely(atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN))
+	switch (atomic_load_explicit(&beam_layout, memory_order_relaxed)) {
+	case LAYOUT_KNOWN:
 		return beam_stack_enter(t, ev->proc, fn, (unsigned)beam_stack_level(ev->env));
-	return fn->local ? beam_names_enter(t, ev->proc, fn) : 0;
+	case LAYOUT_SEVERAL:
+		return beam_stack_enter(t, ev->proc, fn, (unsigned)beam_chain_level(ev->env));
+	default: return fn->local ? beam_names_enter(t, ev->proc, fn) : 0;
+	}
 }
 
 static void on_call(struct beam_event *ev, ERL_NIF_TERM mfa)
@@ -235,11 +239,17 @@ static void on_return_to(struct beam_event *ev, ERL_NIF_TERM mfa)
 
 	if (ev->proc == NULL || !ev->b->returns)
 		return;
-	if (atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN)
+	switch (atomic_load_explicit(&beam_layout, memory_order_relaxed)) {
+	case LAYOUT_KNOWN:
 		fn = beam_stack_return(
 			procs, ev->proc, (unsigned)beam_return_level(ev->env), &depth);
-	else
-		fn = beam_names_return(procs, ev->proc, called(ev, mfa, &t), &depth);
+		break;
+	case LAYOUT_SEVERAL:
+		fn = beam_stack_return(
+			procs, ev->proc, (unsigned)beam_chain_return_level(ev->env), &depth);
+		break;
+	default: fn = beam_names_return(procs, ev->proc, called(ev, mfa, &t), &depth);
+	}
 	if (fn != NULL)
 		fire_fn(ev, fn->ret, fn->nret, fn, depth);
 }
