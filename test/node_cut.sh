@@ -7,7 +7,7 @@
 
 # shellcheck source=test/nodelib.sh
 . "$(dirname "$0")/nodelib.sh"
-nodes_begin 240 bare
+nodes_begin 400 bare
 
 modules='lists:sort([M || {M, _} <- code:all_loaded(), string:find(atom_to_list(M), "erltrace") =/= nomatch]).'
 traced='{erlang:trace_info({lists, zip3, 3}, traced), erlang:trace_info(new_processes, flags), case erlang:function_exported(trace, session_info, 1) of true -> apply(trace, session_info, [all]); false -> [] end}.'

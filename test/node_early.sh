@@ -6,7 +6,7 @@
 
 # shellcheck source=test/nodelib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/nodelib.sh"
-nodes_begin 60
+nodes_begin 400
 start early_a
 late='Rex = whereis(rex), unregister(rex), register(rex, spawn(fun Loop() -> receive
 	{From, {call, M, F, As, _}} ->

@@ -11,7 +11,7 @@ dir=$(find -L /usr/lib/erlang/lib -maxdepth 2 -path '*/runtime_tools-*/examples'
 if [ -z "$dir" ] || ! compgen -G "$dir/*.d" >/dev/null; then
 	skip 'no examples of erlang-runtime-tools here'
 fi
-nodes_begin 240
+nodes_begin 400
 start examples_a -pa "$ebin"
 start examples_b
 other=$(at examples_b 'register(demo_remote, self()), node().')

@@ -7,7 +7,7 @@
 # shellcheck disable=SC2016 # $target is D's
 # shellcheck source=test/nodelib.sh
 . "$(dirname "$0")/nodelib.sh"
-nodes_begin 180 bare
+nodes_begin 400 bare
 epmd_begin
 start flags
 t() { erltrace -N flags "$@" >o 2>e; } # the exit code is the command's
@@ -201,7 +201,7 @@ is 'second signal: a child of system() does not hold the connection' '[]' \
 command=
 
 # A command that does not read any more.
-erltrace -N flags -xsilence=400ms -qn 'BEGIN { printf("armed\n"); } erlang*:::process-spawn { @ = count(); }' >o 2>e &
+erltrace -N flags -xsilence=3s -qn 'BEGIN { printf("armed\n"); } erlang*:::process-spawn { @ = count(); }' >o 2>e &
 command=$!
 ok 'silent: armed' holds o armed
 kill -STOP $command
@@ -217,9 +217,9 @@ ok 'silent: in DTrace'\''s words' grep -q 'Abort due to systemic unresponsivenes
 command=
 mkfifo stuck
 exec {stuck}<>stuck
-erltrace -N flags -xsilence=400ms -qn 'BEGIN { printf("armed\n"); } tick-1ms { printf("%200s\n", "x"); }' >stuck 2>e &
+erltrace -N flags -xsilence=3s -qn 'BEGIN { printf("armed\n"); } tick-1ms { printf("%200s\n", "x"); }' >stuck 2>e &
 command=$!
-read -r line <&"$stuck"
+read -r -t 60 line <&"$stuck"
 is 'stuck: armed' armed "$line"
 for ((i = 0; i < 400; i++)); do
 	[ "$(at flags '[M || {M, _} <- code:all_loaded(), M =:= erltrace_agent].')" = '[]' ] && break

@@ -15,7 +15,7 @@ if ! make -s -C "$root" install DESTDIR="$tmp/d" >"$tmp/log" 2>&1; then
 	exit 1
 fi
 at=$tmp/d/usr/local
-nodes_begin 240 bare
+nodes_begin 400 bare
 for f in bin/erltrace include/erltrace.h lib/liberltrace.a lib/liberltrace.so \
 	lib/pkgconfig/erltrace.pc share/man/man1/erltrace.1 share/man/man3/liberltrace.3 \
 	lib/erltrace/priv/erltrace.so lib/erltrace/ebin/erltrace.app \

@@ -7,7 +7,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/nodelib.sh"
 # shellcheck source=tools/examples.sh
 . "$root/tools/examples.sh"
-nodes_begin 240
+nodes_begin 400
 start demo -kernel logger_level none -s demo_app
 cd "$root" || exit 1
 examples nodes "$root"

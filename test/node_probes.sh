@@ -6,7 +6,7 @@
 
 # shellcheck source=test/nodelib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/nodelib.sh"
-nodes_begin 120
+nodes_begin 400
 start probes_a
 start probes_b
 host=$(at probes_b 'node().')

@@ -6,7 +6,7 @@
 
 # shellcheck source=test/nodelib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/nodelib.sh"
-nodes_begin 300
+nodes_begin 400
 start scripts_a -pa "$ebin"
 start scripts_b
 host=$(at scripts_b 'node().')

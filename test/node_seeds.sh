@@ -9,7 +9,7 @@
 
 # shellcheck source=test/nodelib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/nodelib.sh"
-nodes_begin 240
+nodes_begin 400
 start seeds_a -pa "$ebin"
 at seeds_a '{demo_exact:calls(1), code:ensure_loaded(dyntrace), demo_exact:spawns(1)}.' >/dev/null
 

@@ -7,7 +7,7 @@
 # shellcheck disable=SC2016 # $target is D's
 # shellcheck source=test/nodelib.sh
 . "$(dirname "$0")/nodelib.sh"
-nodes_begin 180 bare
+nodes_begin 400 bare
 epmd_begin
 start command_a
 start command_b

@@ -8,7 +8,7 @@
 
 # shellcheck source=test/nodelib.sh
 . "$(dirname "$0")/nodelib.sh"
-nodes_begin 300 bare
+nodes_begin 400 bare
 
 workload() { # name, how many processes
 	at "$1" "[begin {P, M} = spawn_monitor(fun() -> ok end), receive {'DOWN', M, _, P, _} -> ok end end || _ <- lists:seq(1, $2)], done." >/dev/null
