@@ -71,6 +71,9 @@ HARDEN := -fstack-protector-strong $(if $(findstring -O0,$(CFLAGS)),,-U_FORTIFY_
 ALL_CFLAGS = $(BASEFLAGS) $(HARDEN) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS = -pthread -Wl,-z,relro,-z,now -Wl,--as-needed $(LDFLAGS)
 
+comma := ,
+empty :=
+space := $(empty) $(empty)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 SAN_CFLAGS = $(BASEFLAGS) $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
 
@@ -254,6 +257,10 @@ $(SAN_TESTS): $(SAN)/%: $(SAN)/%.o $(SAN)/liberltrace.a
 
 $(BUILD)/test/web_auth_test $(SAN)/test/web_auth_test: TEST_LIB := $(WEB_LIB)
 
+# The sanitizer has its own allocator: that of the test comes before it.
+$(SAN)/test/alloc_test: TEST_LIB := $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc \
+	posix_memalign aligned_alloc strdup open_memstream mmap mprotect)
+
 $(FUZZERS): $(SAN)/%: $(SAN)/%.o $(SAN)/liberltrace.a
 	$(call say,LINK,$@)
 	$(Q)$(CLANG) $(SANITIZE) -fsanitize=fuzzer -pthread -o $@ $^
@@ -418,10 +425,6 @@ BEAM_OBJ := $(BEAM_SRC:%.c=$(BUILD)/%.o)
 ERL_SRC := $(sort $(wildcard src/*.erl))
 PRIV := $(patsubst ./%,%,$(O)/priv)
 EBIN := $(patsubst ./%,%,$(O)/ebin)
-
-comma := ,
-empty :=
-space := $(empty) $(empty)
 
 .PHONY: erlang nif test-erlang erl-tests
 erlang: nif $(EBIN)/erltrace.app

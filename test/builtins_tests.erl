@@ -3,33 +3,12 @@
 %% and args[] with types. Tests wait for events, they do not sleep.
 -module(builtins_tests).
 -include_lib("eunit/include/eunit.hrl").
+-import(script_run, [run/2, aggregations/1, in_process/1, quoted/1]).
 -export([add/2, take/1, count/1, tail/1, deep/1, outer/1, inner/1, none/0, fails/1, append/2]).
 
 %% ---- helpers ---------------------------------------------------------------------------------
 
-run(Script, Fun) ->
-    {ok, H} = erltrace:script(Script),
-    try
-        Fun(),
-        aggregations(H)
-    after
-        erltrace:close(H)
-    end.
-
-aggregations(H) ->
-    {ok, Aggs} = erltrace:aggregations(H),
-    maps:from_list([{{binary_to_list(N), [text(K) || K <- Ks]}, V} || {N, _, Ks, V} <- Aggs]).
-
-text(B) when is_binary(B) -> binary_to_list(B);
-text(X) -> X.
-
 keys(Name, Got) -> lists:sort([{Ks, V} || {{N, Ks}, V} <- maps:to_list(Got), N =:= Name]).
-
-in_process(Fun) ->
-    {P, M} = spawn_monitor(Fun),
-    receive {'DOWN', M, process, P, Reason} -> {P, Reason} end.
-
-quoted(Term) when is_pid(Term) -> ["\"", pid_to_list(Term), "\""].
 
 entry(F) -> ["erlang*:builtins_tests:", F, ":function-entry"].
 return(F) -> ["erlang*:builtins_tests:", F, ":function-return"].

@@ -4,23 +4,11 @@
 %% What needs a node of its own runs in one that ends with the test.
 -module(catalogue_tests).
 -include_lib("eunit/include/eunit.hrl").
+-import(script_run, [run/2, quoted/1]).
 -compile(export_all).
 -compile(nowarn_export_all).
 
 %% ---- helpers ---------------------------------------------------------------------------------
-
-run(Script, Fun) ->
-    {ok, H} = erltrace:script(Script),
-    try
-        Fun(H),
-        {ok, Aggs} = erltrace:aggregations(H),
-        maps:from_list([{{binary_to_list(N), [text(K) || K <- Ks]}, V} || {N, _, Ks, V} <- Aggs])
-    after
-        erltrace:close(H)
-    end.
-
-text(B) when is_binary(B) -> binary_to_list(B);
-text(X) -> X.
 
 %% Until the script has counted that much: for events that come when they like.
 counted(H, Name, N) ->
@@ -29,8 +17,6 @@ counted(H, Name, N) ->
         Sum when Sum >= N -> ok;
         _ -> receive after 5 -> counted(H, Name, N) end
     end.
-
-quoted(Pid) when is_pid(Pid) -> ["\"", pid_to_list(Pid), "\""].
 
 %% As the VM writes it: with quotes if it needs them.
 name(Node) -> lists:flatten(io_lib:format("~w", [Node])).

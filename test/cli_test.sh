@@ -23,6 +23,19 @@ background() { # output file, arguments...
 	set +m
 }
 
+# ---- standard input --------------------------------------------------------------------------
+
+# A socket cannot be opened by its path, but read.
+if command -v python3 >/dev/null; then
+	ok '-s -: standard input is a socket' python3 - <<'EOF'
+import socket, subprocess, sys
+ours, its = socket.socketpair()
+ours.sendall(b'BEGIN { printf("read\\n"); exit(0); }')
+ours.shutdown(socket.SHUT_WR)
+sys.exit(subprocess.run(['erltrace', '-qs', '-'], stdin=its, capture_output=True).stdout != b'read\n\n')
+EOF
+fi
+
 # ---- signals ---------------------------------------------------------------------------------
 
 script='BEGIN { printf("begun\n"); @n["ticks"] = count(); } tick-10ms { @n["ticks"] = count(); } END { printf("end\n"); }'

@@ -347,7 +347,23 @@ no_application(_) ->
 %% ---- code ------------------------------------------------------------------------------------
 
 %% The module of the library is loaded anew while events flow, by the same library: handles go on.
-reload(_) ->
+%% (A copy: the file itself may be built anew meanwhile, and would be another library then.)
+reload(Config) ->
+    Library = filename:join([proplists:get_value(priv_dir, Config), "same", "erltrace"]),
+    ok = filelib:ensure_dir(Library),
+    {ok, _} = file:copy(filename:join(priv_dir(), "erltrace.so"), Library ++ ".so"),
+    ok = application:set_env(erltrace, library, Library),
+    code:purge(erltrace_nif),
+    {module, erltrace_nif} = code:load_file(erltrace_nif),
+    try
+        reloaded()
+    after
+        application:unset_env(erltrace, library),
+        code:purge(erltrace_nif),
+        {module, erltrace_nif} = code:load_file(erltrace_nif)
+    end.
+
+reloaded() ->
     {ok, H} = erltrace:script("erlang*:erltrace_SUITE:f:function-entry { @ = count(); }"),
     under_load(fun() ->
                        [begin

@@ -3,31 +3,11 @@
 %% arguments. Tests wait for events, they do not sleep.
 -module(erltrace_probe_tests).
 -include_lib("eunit/include/eunit.hrl").
+-import(script_run, [run/2, in_process/1, quoted/1]).
 -export([body/1, tail/1, even/1, odd/1, outer/1, inner/1, thrower/1, catcher/1, idle/0, loop/1,
          two/1, one/1, untraced/1, sleeper/1]).
 
 %% ---- helpers ---------------------------------------------------------------------------------
-
-%% Run a script around Fun; its aggregations, by name and key.
-run(Script, Fun) ->
-    {ok, H} = erltrace:script(Script),
-    try
-        Fun(),
-        {ok, Aggs} = erltrace:aggregations(H),
-        maps:from_list([{{binary_to_list(N), [text(K) || K <- Ks]}, V} || {N, _, Ks, V} <- Aggs])
-    after
-        erltrace:close(H)
-    end.
-
-text(B) when is_binary(B) -> binary_to_list(B);
-text(X) -> X.
-
-%% In a process of its own, which has ended when this returns.
-in_process(Fun) ->
-    {P, M} = spawn_monitor(Fun),
-    receive {'DOWN', M, process, P, Reason} -> {P, Reason} end.
-
-quoted(Term) when is_pid(Term) -> ["\"", pid_to_list(Term), "\""].
 
 %% ---- what is traced --------------------------------------------------------------------------
 

@@ -860,10 +860,6 @@ static void test_types(void)
 	a = d_type_parse(c, "int64_t *");
 	b = d_type_parse(c, "long *");
 	ok(d_same(a, b) && !d_same(a, d_type_parse(c, "int *")), "d_same", NULL);
-	ok(d_compatible(c->t.string, c->t.char_ptr) && !d_compatible(c->t.string, c->t.int_) &&
-			d_compatible(c->t.void_ptr, a) && d_compatible(c->t.int_, c->t.u8) &&
-			!d_compatible(a, c->t.char_ptr),
-		"d_compatible", NULL);
 	ok(d_is_byref(c->t.ldouble) && !d_is_byref(c->t.string), "d_is_byref", NULL);
 	ok(d_is_signed(c->t.i8) && !d_is_signed(c->t.u8), "d_is_signed", NULL);
 	ok(d_is_kind(d_qualified(c, c->t.i32, TQ_CONST), T_INT), "qualified", NULL);

@@ -3,22 +3,8 @@
 %% that are cut, arguments that a probe does not have, tags that travel.
 -module(value_tests).
 -include_lib("eunit/include/eunit.hrl").
+-import(script_run, [run/2, quoted/1]).
 -export([deep/1, outer/1, middle/1, inner/1, names_there/0]).
-
-run(Script, Fun) ->
-    {ok, H} = erltrace:script(Script),
-    try
-        Fun(),
-        {ok, Aggs} = erltrace:aggregations(H),
-        maps:from_list([{{binary_to_list(N), [text(K) || K <- Ks]}, V} || {N, _, Ks, V} <- Aggs])
-    after
-        erltrace:close(H)
-    end.
-
-text(B) when is_binary(B) -> binary_to_list(B);
-text(X) -> X.
-
-quoted(Pid) -> ["\"", pid_to_list(Pid), "\""].
 
 %% The same events by a tracer that is a process.
 traced(P, Flags, Fun) ->

@@ -145,10 +145,17 @@ int erltrace_compile(
 	return erltrace_compile_n(h, text, strlen(text), opts, err);
 }
 
+/* Standard input is read as it is: its path may not be there (no /dev), or not be opened again. */
+static int open_script(const char *path)
+{
+	return strcmp(path, "/dev/stdin") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+					       : open(path, O_RDONLY | O_CLOEXEC);
+}
+
 /* The whole of a file, malloc'd; refuses what is no script before it fills memory. */
 static char *read_file(const char *path, size_t *len, struct et_error *e)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open_script(path);
 	size_t cap = 65536, n = 0;
 	char *buf = NULL;
 	struct stat st;

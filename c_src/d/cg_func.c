@@ -15,7 +15,7 @@ unsigned d_prog_str(struct d_comp *c, const char *s, uint32_t len)
 	struct prog *p = &c->prog;
 
 	if (d_prog_grow(&p->strs, p->nstrs, sizeof(*p->strs)) < 0) {
-		et_err(&c->error, "ET_NOMEM", "out of memory");
+		d_nomem(c);
 		return 0;
 	}
 	p->strs[p->nstrs].s = s;

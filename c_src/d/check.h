@@ -96,7 +96,6 @@ int chk_wrap(struct d_comp *c, struct d_node *n, enum d_nkind k, const struct d_
 struct d_node *chk_copy(struct d_comp *c, const struct d_node *n, const struct d_node *place,
 	struct d_ident *const *params, unsigned nparams);
 unsigned chk_count(const struct d_node *list);
-int chk_nomem(struct d_comp *c);
 int chk_deep(struct d_comp *c, const struct d_node *n);
 const struct d_type *chk_unqual(const struct d_type *t);
 const char *chk_tname(struct d_comp *c, const struct d_type *t); /* in the arena */

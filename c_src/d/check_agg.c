@@ -226,7 +226,7 @@ static struct d_ident *agg_ident(struct d_comp *c, const struct d_node *n)
 	}
 	id = d_ident_add(c, c->aggs, n->text, ID_AGG);
 	if (!id) {
-		chk_nomem(c);
+		d_nomem(c);
 		return NULL;
 	}
 	id->line = n->line;

@@ -32,7 +32,7 @@ static int add_null(struct d_comp *c)
 	struct d_node *zero = arena_new_of(c->arena, struct d_node);
 
 	if (!id || !zero)
-		return chk_nomem(c);
+		return d_nomem(c);
 	chk_int(zero, c->t.long_, 0);
 	id->type = c->t.long_;
 	id->expr = zero;
@@ -46,7 +46,7 @@ int d_builtins_init(struct d_comp *c)
 		struct d_ident *id = d_ident_add(c, c->globals, b->name, b->kind);
 
 		if (!id)
-			return chk_nomem(c);
+			return d_nomem(c);
 		id->id = b->id;
 		id->builtin = b;
 		id->declared = true;
@@ -130,7 +130,7 @@ int d_check_var(struct d_comp *c, const struct d_item *item)
 	id->id = UINT16_MAX;
 	id->declared = true;
 	id->line = item->line;
-	return d_ident_enter(t, id) ? chk_nomem(c) : 0;
+	return d_ident_enter(t, id) ? d_nomem(c) : 0;
 }
 
 /* ---- inlines
@@ -195,7 +195,7 @@ int d_check_inline(struct d_comp *c, const struct d_item *item)
 		id->expr = e; /* nothing in it can change */
 	id->kind = ID_INLINE;
 	id->declared = true;
-	return d_ident_enter(c->globals, id) ? chk_nomem(c) : 0;
+	return d_ident_enter(c->globals, id) ? d_nomem(c) : 0;
 }
 
 /* ---- translators

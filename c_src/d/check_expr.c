@@ -688,7 +688,7 @@ int chk_expr(struct d_comp *c, struct d_node *n, unsigned cx)
 	if (rc)
 		return -1;
 	if (!n->type)
-		return chk_nomem(c);
+		return d_nomem(c);
 	n->flags |= NF_CHECKED;
 	if (d_is_kind(n->type, T_VOID) && !(cx & (CX_VOID | CX_STMT)))
 		return CHK_ERR(c, D_OP_INCOMPAT, n, "an expression of type void has no value");

@@ -109,7 +109,7 @@ static struct d_ident *make_var(
 		return NULL;
 	id = d_ident_add(c, table_of(c, n->op), n->text, kind);
 	if (!id) {
-		chk_nomem(c);
+		d_nomem(c);
 		return NULL;
 	}
 	id->scope = n->op;
@@ -224,7 +224,7 @@ static int sign_keys(struct d_comp *c, struct d_node *n, struct d_ident *id, boo
 
 	id->keys = arena_alloc(c->arena, (nkeys + 1) * sizeof(*id->keys));
 	if (!id->keys)
-		return chk_nomem(c);
+		return d_nomem(c);
 	for (struct d_node *k = n->list; k; k = k->next)
 		id->keys[i++] = key_type(c, k, agg);
 	id->nkeys = nkeys;

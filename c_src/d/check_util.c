@@ -6,11 +6,6 @@
 
 #include "check.h"
 
-int chk_nomem(struct d_comp *c)
-{
-	return et_err(&c->error, "ET_NOMEM", "out of memory");
-}
-
 int chk_deep(struct d_comp *c, const struct d_node *n)
 {
 	return CHK_ERR(c, D_SYNTAX, n,
@@ -24,7 +19,7 @@ struct d_node *chk_new(struct d_comp *c, enum d_nkind kind, const struct d_node 
 	struct d_node *n = arena_new_of(c->arena, struct d_node);
 
 	if (!n) {
-		chk_nomem(c);
+		d_nomem(c);
 		return NULL;
 	}
 	n->kind = kind;

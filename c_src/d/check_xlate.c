@@ -14,7 +14,7 @@ int chk_dyn_type(struct d_comp *c, struct d_node *n, const struct d_type *dest)
 	struct d_type *t = arena_new_of(c->arena, struct d_type);
 
 	if (!t)
-		return chk_nomem(c);
+		return d_nomem(c);
 	t->kind = T_DYN;
 	t->ref = dest;
 	n->type = t;

@@ -25,7 +25,7 @@ struct d_comp *d_comp_new(struct et_options *opts, const struct d_registry *reg,
 	c->thises = d_idtab_new(c);
 	c->aggs = d_idtab_new(c);
 	if (c->globals == NULL || c->selfs == NULL || c->thises == NULL || c->aggs == NULL)
-		et_err(&c->error, "ET_NOMEM", "out of memory");
+		d_nomem(c);
 	if (c->error.tag[0] != '\0' || d_types_init(c) < 0 || d_builtins_init(c) < 0) {
 		*e = c->error;
 		d_comp_free(c);
@@ -148,7 +148,7 @@ static void on_match(void *arg, const struct d_probeinfo *p)
 		if (m->first != NULL)
 			*m->first = *p;
 		else
-			et_err(&m->c->error, "ET_NOMEM", "out of memory");
+			d_nomem(m->c);
 	} else if (!m->differ && !same_types(m->first, p)) {
 		m->differ = true;
 	}
@@ -296,7 +296,7 @@ static int keep_arguments(struct d_comp *c, int argc, const char *const *argv)
 		if ((copy[i] = arena_strdup(c->arena, argv[i], strlen(argv[i]))) == NULL)
 			copy = NULL;
 	if (copy == NULL)
-		return et_err(&c->error, "ET_NOMEM", "out of memory");
+		return d_nomem(c);
 	c->argc = argc;
 	c->argv = copy;
 	return 0;

@@ -108,6 +108,12 @@ struct d_comp {
 /* Error at a place of the current source; fills c->error (first one wins). Returns -1. */
 int d_error(struct d_comp *c, const char *tag, int line, int col, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
+int d_nomem(struct d_comp *c); /* out of memory: always -1 */
+static inline void *d_nomem_null(struct d_comp *c)
+{
+	d_nomem(c);
+	return NULL;
+}
 #define d_nerror(c, tag, node, ...) d_error(c, tag, (node)->line, (node)->col, __VA_ARGS__)
 
 /* lex.c */

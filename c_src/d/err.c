@@ -93,6 +93,11 @@ static void set_place(struct d_comp *c, int line, int col)
 		copy_line(e, c->source, c->source + c->source_len, phys, col);
 }
 
+int d_nomem(struct d_comp *c)
+{
+	return et_err(&c->error, "ET_NOMEM", "out of memory");
+}
+
 int d_error(struct d_comp *c, const char *tag, int line, int col, const char *fmt, ...)
 {
 	va_list ap;

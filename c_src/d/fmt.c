@@ -112,7 +112,7 @@ static struct d_fmtpart *new_part(struct d_comp *c, struct d_fmtpart ***tail)
 	struct d_fmtpart *p = arena_new_of(c->arena, struct d_fmtpart);
 
 	if (!p) {
-		chk_nomem(c);
+		d_nomem(c);
 		return NULL;
 	}
 	p->width = p->prec = -1;
@@ -128,7 +128,7 @@ struct d_fmt *d_fmt_parse(struct d_comp *c, const struct d_node *str)
 	struct d_fmtpart **tail, *p;
 
 	if (!f) {
-		chk_nomem(c);
+		d_nomem(c);
 		return NULL;
 	}
 	f->source = str->text;

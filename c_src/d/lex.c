@@ -82,7 +82,7 @@ int d_lex_open(struct d_comp *c, const char *text, size_t len)
 	struct d_lexer *lx = arena_new_of(c->arena, struct d_lexer);
 
 	if (lx == NULL)
-		return et_err(&c->error, "ET_NOMEM", "out of memory");
+		return d_nomem(c);
 	lx->src = lx->p = lx->bol = text;
 	lx->end = text + len;
 	lx->file = c->file != NULL ? c->file : "";
@@ -108,7 +108,7 @@ int d_lex_line(struct d_comp *c, int line, const char *file)
 	bool first = lx->map == NULL;
 
 	if (m == NULL)
-		return et_err(&c->error, "ET_NOMEM", "out of memory");
+		return d_nomem(c);
 	m->phys = first ? 1 : lx->phys + 1;
 	m->line = line;
 	m->file = file;
@@ -164,7 +164,7 @@ static int control(struct d_comp *c)
 			p++;
 	text = arena_alloc(c->arena, (size_t)(p - lx->p) + 1);
 	if (text == NULL)
-		return et_err(&c->error, "ET_NOMEM", "out of memory");
+		return d_nomem(c);
 	while (lx->p < p) {
 		if (*lx->p == '\\' && lx->p + 1 < p && lx->p[1] == '\n') {
 			lx->p += 2;

@@ -49,7 +49,7 @@ static int add_lib(struct libs *l, const char *name, const char *path, const cha
 	if (!b) {
 		b = arena_new_of(l->c->arena, struct lib);
 		if (!b)
-			return chk_nomem(l->c);
+			return d_nomem(l->c);
 		while (*tail)
 			tail = &(*tail)->next;
 		*tail = b;
@@ -109,7 +109,7 @@ static int add_file(struct libs *l, const char *dir, const char *name)
 
 	name = arena_strdup(l->c->arena, name, strlen(name));
 	if (!path || !name)
-		return chk_nomem(l->c);
+		return d_nomem(l->c);
 	if (read_text(l->c, path, &text, &len))
 		return -1;
 	return add_lib(l, name, path, text, len);
@@ -228,7 +228,7 @@ static int remember(struct d_comp *c, const struct lib *b)
 	struct d_depend *d = arena_new_of(c->arena, struct d_depend);
 
 	if (!d)
-		return chk_nomem(c);
+		return d_nomem(c);
 	d->kind = D_DEP_LIBRARY;
 	d->name = b->name;
 	d->next = c->libs;

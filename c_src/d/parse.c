@@ -55,12 +55,6 @@ int d_enter(struct d_comp *c)
 		"nested too deeply: more than %d levels", D_MAX_DEPTH);
 }
 
-static void *nomem(struct d_comp *c)
-{
-	et_err(&c->error, "ET_NOMEM", "out of memory");
-	return NULL;
-}
-
 /* ---- statements ----------------------------------------------------------------------- */
 
 static int parse_stmts(struct d_comp *c, struct d_node **list);
@@ -247,7 +241,7 @@ static struct d_clause *parse_clause(struct d_comp *c)
 	int rc;
 
 	if (cl == NULL)
-		return nomem(c);
+		return d_nomem_null(c);
 	cl->line = lx->tok.line;
 	cl->col = lx->tok.col;
 	if (parse_descs(c, cl) != 0 || (rc = no_body(c, cl)) < 0)
@@ -275,7 +269,7 @@ static struct d_ident *new_ident(struct d_comp *c, const struct d_decl *d, enum 
 	const struct d_member *m;
 
 	if (id == NULL)
-		return nomem(c);
+		return d_nomem_null(c);
 	id->name = d->name;
 	id->kind = kind;
 	id->scope = d->cls == KW_SELF ? SC_SELF : d->cls == KW_THIS ? SC_THIS : SC_GLOBAL;
@@ -291,7 +285,7 @@ static struct d_ident *new_ident(struct d_comp *c, const struct d_decl *d, enum 
 
 		id->keys = arena_alloc(c->arena, id->nkeys * sizeof(id->keys[0]));
 		if (id->keys == NULL)
-			return nomem(c);
+			return d_nomem_null(c);
 		for (m = d->keys; m != NULL; m = m->next)
 			id->keys[i++] = m->type;
 	}
@@ -306,7 +300,7 @@ static struct d_xlator *parse_xlator(struct d_comp *c)
 	struct d_node **next;
 
 	if (x == NULL)
-		return nomem(c);
+		return d_nomem_null(c);
 	x->line = c->lex->tok.line;
 	d_lex(c);
 	x->out = d_parse_typename(c);
@@ -360,7 +354,7 @@ static int inline_params(struct d_comp *c, struct d_ident *id, const struct d_de
 		return 0;
 	id->params = arena_alloc(c->arena, id->nkeys * sizeof(id->params[0]));
 	if (id->params == NULL)
-		return et_err(&c->error, "ET_NOMEM", "out of memory");
+		return d_nomem(c);
 	for (m = d->keys; m != NULL; m = m->next, i++) {
 		struct d_decl p = {.name = m->name, .type = m->type, .line = d->line};
 
@@ -412,7 +406,7 @@ static struct d_probedecl *parse_probe(struct d_comp *c)
 	char *name, *w;
 
 	if (p == NULL)
-		return nomem(c);
+		return d_nomem_null(c);
 	if (t->kind != TOK_IDENT || strcmp(t->text, "probe") != 0) {
 		d_syntax(c, "expected probe or '}'");
 		return NULL;
@@ -424,7 +418,7 @@ static struct d_probedecl *parse_probe(struct d_comp *c)
 	}
 	name = w = arena_strdup(c->arena, t->text, t->len);
 	if (name == NULL)
-		return nomem(c);
+		return d_nomem_null(c);
 	for (const char *r = t->text; *r != '\0'; r++) {
 		if (r[0] == '_' && r[1] == '_')
 			*w++ = '-', r++;
@@ -475,7 +469,7 @@ static struct d_provdecl *parse_provider(struct d_comp *c)
 	const struct d_tok *t = &c->lex->tok;
 
 	if (p == NULL)
-		return nomem(c);
+		return d_nomem_null(c);
 	d_lex(c);
 	if (t->kind != TOK_IDENT && t->kind != TOK_TYPENAME) {
 		d_syntax(c, "expected the provider's name");
@@ -697,7 +691,7 @@ int d_parse_item(struct d_comp *c, struct d_item *item)
 	/* A bad token may go unseen where it ends a list; the error is there all the same. */
 	if (parse_item(c, item) != 0 || c->error.tag[0] != '\0') {
 		if (c->error.tag[0] == '\0')
-			et_err(&c->error, "ET_NOMEM", "out of memory");
+			d_nomem(c);
 		return -1;
 	}
 	return 0;

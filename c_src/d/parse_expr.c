@@ -19,7 +19,7 @@ struct d_node *d_node_new(struct d_comp *c, enum d_nkind kind, struct d_at at)
 	struct d_node *n = arena_new_of(c->arena, struct d_node);
 
 	if (n == NULL) {
-		et_err(&c->error, "ET_NOMEM", "out of memory");
+		d_nomem(c);
 		return NULL;
 	}
 	n->kind = kind;

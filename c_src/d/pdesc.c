@@ -98,7 +98,7 @@ static int add(struct d_comp *c, struct text *t, const char *s, size_t n)
 		char *p = arena_alloc(c->arena, room);
 
 		if (p == NULL)
-			return et_err(&c->error, "ET_NOMEM", "out of memory");
+			return d_nomem(c);
 		if (t->len > 0)
 			memcpy(p, t->s, t->len);
 		t->s = p;
@@ -230,7 +230,7 @@ struct d_pdesc *d_pdesc_make(struct d_comp *c, const char *text, size_t len, int
 	int parts = 1;
 
 	if (d == NULL || buf == NULL) {
-		et_err(&c->error, "ET_NOMEM", "out of memory");
+		d_nomem(c);
 		return NULL;
 	}
 	d->line = line;

@@ -47,7 +47,7 @@ static int split(struct d_comp *c, const char *text, struct words *out)
 		}
 		out->w[out->n] = arena_strdup(c->arena, text, (size_t)(p - text));
 		if (out->w[out->n++] == NULL)
-			return et_err(&c->error, "ET_NOMEM", "out of memory");
+			return d_nomem(c);
 		text = *p == '"' ? p + 1 : p;
 	}
 }
@@ -74,7 +74,7 @@ static int p_option(struct d_comp *c, const struct words *w, int line)
 	name = arena_strdup(
 		c->arena, w->w[2], eq != NULL ? (size_t)(eq - w->w[2]) : strlen(w->w[2]));
 	if (name == NULL)
-		return et_err(&c->error, "ET_NOMEM", "out of memory");
+		return d_nomem(c);
 	if (value != NULL && value[0] == '"' && strlen(value) > 1 &&
 		value[strlen(value) - 1] == '"')
 		value = arena_strdup(c->arena, value + 1, strlen(value) - 2);
@@ -136,7 +136,7 @@ static int about_name(struct d_comp *c, const char *what, const char *name, int 
 	}
 	l = arena_new_of(c->arena, struct d_latename);
 	if (l == NULL)
-		return et_err(&c->error, "ET_NOMEM", "out of memory");
+		return d_nomem(c);
 	l->name = name;
 	l->what = what;
 	l->line = line;
@@ -264,13 +264,13 @@ int d_depends(struct d_comp *c, const char *text, size_t len, struct d_depend **
 			continue;
 		s = arena_strdup(c->arena, p + 1, (size_t)(nl - p - 1));
 		if (s == NULL || split(c, s, &w) != 0)
-			return et_err(&c->error, "ET_NOMEM", "out of memory");
+			return d_nomem(c);
 		if (w.n != 5 || strcmp(w.w[0], "pragma") != 0 || strcmp(w.w[1], "D") != 0 ||
 			strcmp(w.w[2], "depends_on") != 0 || depend_kind(w.w[3]) < 0)
 			continue;
 		d = arena_new_of(c->arena, struct d_depend);
 		if (d == NULL)
-			return et_err(&c->error, "ET_NOMEM", "out of memory");
+			return d_nomem(c);
 		d->kind = depend_kind(w.w[3]);
 		d->name = w.w[4];
 		*out = d;

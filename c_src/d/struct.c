@@ -9,12 +9,6 @@
 
 #define MAX_SIZE (1ULL << 31)
 
-static void *nomem(struct d_comp *c)
-{
-	et_err(&c->error, "ET_NOMEM", "out of memory");
-	return NULL;
-}
-
 /* ---- names of members ----------------------------------------------------------------- */
 
 /* The names of one struct: a table that grows, so that many members take no longer each. */
@@ -46,7 +40,7 @@ static int name_add(struct d_comp *c, struct names *n, const char *name)
 
 		big.slot = arena_alloc(c->arena, big.room * sizeof(big.slot[0]));
 		if (big.slot == NULL) {
-			nomem(c);
+			d_nomem(c);
 			return -1;
 		}
 		for (i = 0; i < n->room; i++)
@@ -188,7 +182,7 @@ static int add_member(struct d_comp *c, struct layout *l, const struct d_decl *d
 	unsigned width = 0;
 
 	if (m == NULL) {
-		nomem(c);
+		d_nomem(c);
 		return -1;
 	}
 	m->name = d->name;
@@ -374,7 +368,7 @@ static int enter_name(
 		return d_error(c, "D_DECL_IDRED", line, col, "%s is already declared", m->name);
 	id = d_ident_add(c, c->globals, m->name, ID_ENUM);
 	if (id == NULL)
-		return et_err(&c->error, "ET_NOMEM", "out of memory");
+		return d_nomem(c);
 	id->scope = SC_GLOBAL;
 	id->type = t;
 	id->value = (uint64_t)m->value;
@@ -424,7 +418,7 @@ static int parse_enumerators(struct d_comp *c, struct d_type *t, struct d_member
 			return d_syntax(c, "expected the name of an enumerator");
 		m = arena_new_of(c->arena, struct d_member);
 		if (m == NULL)
-			return et_err(&c->error, "ET_NOMEM", "out of memory");
+			return d_nomem(c);
 		m->name = tok->text;
 		m->type = c->t.int_;
 		d_lex(c);

@@ -55,11 +55,6 @@ static uint32_t hash_of(const char *s, enum entry_kind kind)
 	return h ^ h >> 15;
 }
 
-static int nomem(struct d_comp *c)
-{
-	return et_err(&c->error, "ET_NOMEM", "out of memory");
-}
-
 static struct entry *find(const struct d_typetab *tab, enum entry_kind kind, const char *name)
 {
 	uint32_t h = hash_of(name, kind);
@@ -80,7 +75,7 @@ static int remember(struct d_comp *c, struct entry *added, struct d_type *comple
 		struct step *log = arena_alloc(c->arena, room * sizeof(*log));
 
 		if (log == NULL)
-			return nomem(c);
+			return d_nomem(c);
 		if (tab->nlog > 0)
 			memcpy(log, tab->log, tab->nlog * sizeof(*log));
 		tab->log = log;
@@ -96,7 +91,7 @@ static int grow(struct d_comp *c, struct d_typetab *tab)
 	struct entry **b = arena_alloc(c->arena, n * sizeof(*b)), *e, *next, *rev;
 
 	if (b == NULL)
-		return nomem(c);
+		return d_nomem(c);
 	for (size_t i = 0; i < tab->nbuckets; i++) {
 		/* From the oldest to the newest, so that the newest ends up first again. */
 		for (rev = NULL, e = tab->buckets[i]; e != NULL; e = next) {
@@ -121,7 +116,7 @@ static int enter(struct d_comp *c, enum entry_kind kind, const char *name, struc
 	struct entry *e = arena_new_of(c->arena, struct entry);
 
 	if (e == NULL)
-		return nomem(c);
+		return d_nomem(c);
 	if (tab->nentries >= tab->nbuckets && grow(c, tab) != 0)
 		return -1;
 	e->name = name;
@@ -139,7 +134,7 @@ int d_typetab_new(struct d_comp *c)
 {
 	c->types = arena_new_of(c->arena, struct d_typetab);
 	if (c->types == NULL)
-		return nomem(c);
+		return d_nomem(c);
 	return grow(c, c->types);
 }
 
@@ -186,7 +181,7 @@ struct d_type *d_type_new(struct d_comp *c, enum d_tkind kind)
 	struct d_type *t = arena_alloc(c->arena, sou ? sizeof(struct sou) : sizeof(*t));
 
 	if (t == NULL) {
-		nomem(c);
+		d_nomem(c);
 		return NULL;
 	}
 	t->kind = kind;
@@ -215,7 +210,7 @@ static struct d_type *alias(struct d_comp *c, const char *name, const struct d_t
 		return t;
 	d = arena_new_of(c->arena, struct dep);
 	if (d == NULL) {
-		nomem(c);
+		d_nomem(c);
 		return NULL;
 	}
 	d->t = t;
@@ -433,43 +428,6 @@ static bool same(const struct d_type *a, const struct d_type *b, unsigned depth)
 bool d_same(const struct d_type *a, const struct d_type *b)
 {
 	return same(a, b, 0);
-}
-
-static bool is_address(const struct d_type *t)
-{
-	return t->kind == T_PTR || t->kind == T_ARRAY || t->kind == T_FUNC;
-}
-
-/* char * and char [n] may stand where D wants a string. */
-static bool is_text(const struct d_type *t)
-{
-	if (t->kind != T_PTR && t->kind != T_ARRAY)
-		return t->kind == T_STRING;
-	t = d_base(t->ref);
-	return t->kind == T_INT && t->is_char;
-}
-
-bool d_compatible(const struct d_type *a, const struct d_type *b)
-{
-	a = d_base(a);
-	b = d_base(b);
-	if (a == b || d_same(a, b))
-		return true;
-	if (d_is_int(a) && d_is_int(b))
-		return true;
-	if (a->kind == T_STRING || b->kind == T_STRING)
-		return is_text(a) && is_text(b);
-	/* An integer may be an address: arg0 and its like are integers in D. */
-	if ((is_address(a) && d_is_int(b)) || (d_is_int(a) && is_address(b)))
-		return true;
-	if (is_address(a) && is_address(b)) {
-		const struct d_type *x = a->kind == T_FUNC ? a : d_base(a->ref);
-		const struct d_type *y = b->kind == T_FUNC ? b : d_base(b->ref);
-
-		return x->kind == T_VOID || y->kind == T_VOID || d_same(x, y) ||
-		       (d_is_int(x) && d_is_int(y) && x->size == y->size);
-	}
-	return false;
 }
 
 bool d_is_byref(const struct d_type *t)

@@ -73,9 +73,8 @@ const struct d_type *d_qualified(struct d_comp *c, const struct d_type *t, unsig
 /* Without typedefs and qualifiers. */
 const struct d_type *d_base(const struct d_type *t);
 const struct d_member *d_member(const struct d_type *t, const char *name, uint64_t *off);
-/* Same type up to names of typedefs; compatible: may be assigned without a cast in D. */
+/* Same type up to names of typedefs. */
 bool d_same(const struct d_type *a, const struct d_type *b);
-bool d_compatible(const struct d_type *a, const struct d_type *b);
 
 static inline bool d_is_int(const struct d_type *t)
 {

@@ -22,10 +22,13 @@ static int init_providers(struct en *en, struct et_error *e)
 	en->pvstarted = calloc(n + 1, sizeof(*en->pvstarted));
 	if (en->pvdata == NULL || en->pvstarted == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory");
-	for (; en->npv < n; en->npv++)
-		if (et_providers[en->npv]->init != NULL &&
-			et_providers[en->npv]->init(en, &en->pvdata[en->npv], e) < 0)
+	while (en->npv < n) {
+		unsigned i = en->npv++; /* fini is for one that fails half way, too */
+
+		if (et_providers[i]->init != NULL &&
+			et_providers[i]->init(en, &en->pvdata[i], e) < 0)
 			return -1;
+	}
 	return 0;
 }
 

@@ -190,7 +190,7 @@ struct provider {
 	int (*ready)(struct en *en, void *data, struct et_error *e); /* all are enabled; or NULL */
 	int (*start)(struct en *en, void *data, struct et_error *e); /* tracing begins */
 	void (*stop)(struct en *en, void *data); /* nothing fires any more when it returns */
-	void (*fini)(struct en *en, void *data);
+	void (*fini)(struct en *en, void *data); /* after an init that failed half way, too */
 	/*
 	 * Its probes fire in the kernel, on memory that is shared with it: makes that memory, for a
 	 * mapping of size bytes at base. Returns its file descriptor.

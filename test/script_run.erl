@@ -1,0 +1,39 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% What tests of probes have in common: a script runs around a function, its aggregations are
+%% looked up by name and key.
+-module(script_run).
+-export([run/2, aggregations/1, text/1, in_process/1, quoted/1]).
+
+%% Run a script around Fun, which may want its handle; its aggregations.
+-spec run(iodata(), fun(() -> term()) | fun((erltrace:handle()) -> term())) ->
+          #{{Name :: string(), Keys :: [term()]} => term()}.
+run(Script, Fun) ->
+    {ok, H} = erltrace:script(Script),
+    try
+        _ = case is_function(Fun, 0) of
+                true -> Fun();
+                false -> Fun(H)
+            end,
+        aggregations(H)
+    after
+        erltrace:close(H)
+    end.
+
+-spec aggregations(erltrace:handle()) -> #{{Name :: string(), Keys :: [term()]} => term()}.
+aggregations(H) ->
+    {ok, Aggs} = erltrace:aggregations(H),
+    maps:from_list([{{binary_to_list(N), [text(K) || K <- Ks]}, V} || {N, _, Ks, V} <- Aggs]).
+
+-spec text(term()) -> term().
+text(B) when is_binary(B) -> binary_to_list(B);
+text(X) -> X.
+
+%% In a process of its own, which has ended when this returns.
+-spec in_process(fun(() -> term())) -> {pid(), Reason :: term()}.
+in_process(Fun) ->
+    {P, M} = spawn_monitor(Fun),
+    receive {'DOWN', M, process, P, Reason} -> {P, Reason} end.
+
+%% A pid as a string of D's.
+-spec quoted(pid()) -> iolist().
+quoted(Pid) when is_pid(Pid) -> ["\"", pid_to_list(Pid), "\""].
