@@ -17,6 +17,7 @@
 #include "../c_src/consume/consume.c"
 #include "../c_src/consume/datum.c"
 #include "../c_src/consume/dist.c"
+#include "../c_src/consume/elf.c"
 #include "../c_src/consume/format.c"
 #include "../c_src/consume/json.c"
 #include "../c_src/consume/print.c"
@@ -1527,7 +1528,7 @@ static void test_symbols(void)
 {
 	char text[512], want[64], path[] = "/tmp/consume_elf.XXXXXX";
 	struct sy *sy = sy_new(0, NULL);
-	struct sy_file f;
+	struct elf f;
 	struct stat st;
 	uint8_t *elf, *copy;
 	int in = open("/proc/self/exe", O_RDONLY), fd = mkstemp(path);
@@ -1546,7 +1547,7 @@ static void test_symbols(void)
 	sy_free(sy);
 
 	section = "hostile ELF files";
-	if (fstat(in, &st) != 0 || (elf = read_at(in, 0, (uint64_t)st.st_size, 1u << 30)) == NULL) {
+	if (fstat(in, &st) != 0 || (elf = elf_bytes(in, 0, (uint64_t)st.st_size, 1u << 30)) == NULL) {
 		check_true(__LINE__, false, "cannot read this program");
 		return;
 	}
@@ -1567,16 +1568,15 @@ static void test_symbols(void)
 		if (ftruncate(fd, 0) != 0 || pwrite(fd, copy, size, 0) != (ssize_t)size)
 			break;
 		memset(&f, 0, sizeof(f));
-		read_elf(&f, fd);
+		elf_read(&f, fd);
 		for (k = 0; k < 50; k++) {
 			uint64_t at;
 
-			if (file_address(&f, (uint64_t)rand(), &at))
-				find_symbol(&f, at);
+			if (elf_address(&f, (uint64_t)rand(), &at))
+				elf_symbol(&f, at);
+			elf_offset(&f, (uint64_t)rand(), k & 1, &at);
 		}
-		free(f.load);
-		free(f.syms);
-		free(f.strs);
+		elf_free(&f);
 	}
 	CHECK_TRUE(i == 60);
 	free(copy);
