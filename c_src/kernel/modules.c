@@ -19,6 +19,7 @@
 #include "modules.h"
 
 #define DELETED " (deleted)"
+#define MAX_CODE (1ULL << 30)
 
 int k_pid_of(const char *prov, size_t *len)
 {
@@ -165,6 +166,9 @@ void k_processes_free(struct k_process *list)
 		for (unsigned i = 0; i < p->n; i++) {
 			free(p->mods[i].file);
 			free(p->mods[i].path);
+			for (unsigned k = 0; p->mods[i].code != NULL && k < p->mods[i].elf.nload; k++)
+				free(p->mods[i].code[k]);
+			free(p->mods[i].code);
 			elf_free(&p->mods[i].elf);
 		}
 		free(p->mods);
@@ -186,4 +190,33 @@ const struct elf *k_module_elf(struct k_module *m)
 	if (fd >= 0)
 		close(fd);
 	return &m->elf;
+}
+
+static void read_code(struct k_module *m)
+{
+	int fd = open(m->file, O_RDONLY | O_CLOEXEC);
+
+	m->code = calloc(m->elf.nload + 1, sizeof(*m->code));
+	for (unsigned i = 0; fd >= 0 && m->code != NULL && i < m->elf.nload; i++)
+		if (m->elf.load[i].p_flags & PF_X)
+			m->code[i] = elf_bytes(
+				fd, m->elf.load[i].p_offset, m->elf.load[i].p_filesz, MAX_CODE);
+	if (fd >= 0)
+		close(fd);
+}
+
+const uint8_t *k_module_code(struct k_module *m, uint64_t offset, size_t *n)
+{
+	if (m->code == NULL)
+		read_code(m);
+	*n = 0;
+	for (unsigned i = 0; m->code != NULL && i < m->elf.nload; i++) {
+		const Elf64_Phdr *l = &m->elf.load[i];
+
+		if (m->code[i] != NULL && offset >= l->p_offset && offset - l->p_offset < l->p_filesz) {
+			*n = l->p_filesz - (offset - l->p_offset);
+			return m->code[i] + (offset - l->p_offset);
+		}
+	}
+	return NULL;
 }

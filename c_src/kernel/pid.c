@@ -52,6 +52,30 @@ static bool may_return(const char *func)
 	return true;
 }
 
+/*
+ * Can the kernel execute the instruction elsewhere, as a probe there needs? It does not take
+ * those with a lock or a segment prefix and those that only the kernel may use.
+ */
+static bool can_probe(const uint8_t *code, size_t n)
+{
+	static const uint8_t not[] = {0x06, 0x07, 0x0e, 0x16, 0x17, 0x1e, 0x1f, 0x27, 0x2f, 0x37, 0x3f,
+		0x60, 0x61, 0x62, 0x6c, 0x6d, 0x6e, 0x6f, 0x82, 0x9a, 0xcc, 0xcd, 0xce, 0xcf, 0xd4,
+		0xd5, 0xd6, 0xe4, 0xe5, 0xe6, 0xe7, 0xea, 0xec, 0xed, 0xee, 0xef, 0xf1, 0xf4, 0xfa,
+		0xfb};
+
+	for (; n > 0; code++, n--) {
+		switch (*code) {
+		case 0x26: case 0x2e: case 0x36: case 0x3e: case 0xf0: return false;
+		case 0x64: case 0x65: case 0x66: case 0x67: case 0xf2: case 0xf3: continue;
+		}
+		if ((*code & 0xf0) != 0x40) /* what begins 0100 is a prefix too */
+			break;
+	}
+	if (n > 1 && *code == 0x0f && code[1] == 0x0b)
+		return false; /* ud2 */
+	return n > 0 && memchr(not, *code, sizeof(not)) == NULL;
+}
+
 static int add_place(struct pid *pv, struct en_probe *p, struct place at, struct et_error *e)
 {
 	struct place *first = p->pvdata, *l, **all;
@@ -100,6 +124,8 @@ static int add_module(struct en *en, struct pid *pv, int pid, struct k_module *m
 {
 	const struct elf *f = k_module_elf(m);
 	bool entry = en_glob(d->name, "entry"), ret = en_glob(d->name, "return");
+	const uint8_t *code;
+	size_t n;
 
 	for (size_t i = 0; i < f->nsyms; i++) {
 		const struct elf_sym *s = &f->syms[i];
@@ -109,6 +135,9 @@ static int add_module(struct en *en, struct pid *pv, int pid, struct k_module *m
 		/* STT_GNU_IFUNC: which function it is is only known to the process */
 		if (s->type != STT_FUNC || !en_glob(d->func, func) ||
 			!elf_offset(f, s->value, true, &at.offset))
+			continue;
+		code = k_module_code(m, at.offset, &n);
+		if (!can_probe(code, n))
 			continue;
 		if (entry && add_probe(en, pv, d->prov, at, func, e) < 0)
 			return -1;
