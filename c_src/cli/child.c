@@ -172,12 +172,13 @@ void cli_procs_go(struct cli *c)
 		struct cli_process *p = &c->procs[i];
 
 		if (p->go < 0)
-			continue;
+			continue; /* one that is held: below */
 		if (write(p->go, "", 1) != 1)
 			cli_say("failed to continue pid %d: %s", (int)p->pid, strerror(errno));
 		close(p->go);
 		p->go = -1;
 	}
+	cli_procs_release(c);
 }
 
 /* ---- ending ----------------------------------------------------------------------------- */
@@ -251,7 +252,8 @@ void cli_procs_kill(const struct cli *c)
 {
 	for (int i = 0; i < c->nprocs; i++)
 		if (c->procs[i].live && c->procs[i].command != NULL)
-			kill(c->procs[i].pid, c->procs[i].go >= 0 ? SIGKILL : SIGTERM);
+			kill(c->procs[i].pid,
+				c->procs[i].go >= 0 || c->procs[i].held ? SIGKILL : SIGTERM);
 }
 
 void cli_procs_end(struct cli *c)

@@ -52,6 +52,7 @@ struct cli_process {
 	int failed; /* -c: if exec fails, errno is read from here */
 	int pidfd;  /* -p; -1: none */
 	bool live;
+	bool held; /* -c: at its first instruction */
 };
 
 struct cli {
@@ -129,7 +130,8 @@ int cli_interrupts(void);      /* how many have come */
 bool cli_ended(struct cli *c); /* is it time to stop? */
 
 /* node.c */
-bool cli_nodes_wanted(struct cli *c); /* -N, or a script names an erlang provider */
+bool cli_nodes_wanted(struct cli *c);
+bool cli_target_named(struct cli *c); /* pid$target:..., or another provider of that process */ /* -N, or a script names an erlang provider */
 int cli_nodes(struct cli *c);	      /* run, compile or list there */
 
 /* ../web/main.c */
@@ -143,5 +145,9 @@ int cli_procs_failed(struct cli *c); /* CLI_ERROR: a command could not be run */
 /* Ends what -c started and still runs. */
 void cli_procs_end(struct cli *c);
 void cli_procs_kill(const struct cli *c); /* the same, without waiting; async-signal-safe */
+
+/* hold.c */
+int cli_procs_hold(struct cli *c); /* commands: executed, and held when their libraries are there */
+void cli_procs_release(struct cli *c);
 
 #endif

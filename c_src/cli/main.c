@@ -40,6 +40,8 @@ static int with_handle(struct cli *c)
 		return status;
 	if (cli_nodes_wanted(c))
 		return cli_nodes(c);
+	if (cli_target_named(c) && (status = cli_procs_hold(c)) != CLI_OK)
+		return status;
 	if (c->mode == MODE_LIST)
 		return cli_list(c);
 	if (c->nscripts == 0) {

@@ -137,6 +137,20 @@ bool cli_nodes_wanted(struct cli *c)
 	return c->nnodes > 0 ? erlang || !kernel : erlang;
 }
 
+bool cli_target_named(struct cli *c)
+{
+	bool named = false;
+
+	for (int i = 0; i < c->nscripts && c->nprocs > 0 && !named; i++) {
+		char *text =
+			strcmp(c->scripts[i].arg, "-") == 0 ? NULL : script_text(&c->scripts[i]);
+
+		named = text != NULL && strstr(text, "$target:") != NULL;
+		free(text);
+	}
+	return named;
+}
+
 #ifndef HAVE_EI
 
 int cli_nodes(struct cli *c)

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A command of -c whose own functions are to be traced: which there are is only known when it has
+ * been executed and its libraries are there. So it runs up to the program's first instruction,
+ * where the loader hands over, and is held there until tracing has begun.
+ */
+#include "cli.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef __x86_64__
+
+#define BREAKPOINT 0xcc
+
+/* Its first instruction, from what the kernel gave it; 0: not known. */
+static uint64_t entry_of(pid_t pid)
+{
+	uint64_t pair[2], entry = 0;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && read(fd, pair, sizeof(pair)) == sizeof(pair) && pair[0] != AT_NULL)
+		if (pair[0] == AT_ENTRY)
+			entry = pair[1];
+	if (fd >= 0)
+		close(fd);
+	return entry;
+}
+
+/* Until it stops with SIGTRAP; its other signals are its own. false: it has ended. */
+static bool wait_stop(pid_t pid)
+{
+	int status;
+
+	for (;;) {
+		if (waitpid(pid, &status, __WALL) < 0) {
+			if (errno == EINTR)
+				continue;
+			return false;
+		}
+		if (!WIFSTOPPED(status))
+			return false;
+		if (WSTOPSIG(status) == SIGTRAP)
+			return true;
+		ptrace(PTRACE_CONT, pid, 0, WSTOPSIG(status));
+	}
+}
+
+static bool run_to(pid_t pid, uint64_t addr)
+{
+	struct user_regs_struct regs;
+	long word;
+
+	errno = 0;
+	word = ptrace(PTRACE_PEEKTEXT, pid, addr, 0);
+	if (errno != 0 || ptrace(PTRACE_POKETEXT, pid, addr, (word & ~0xffL) | BREAKPOINT) < 0 ||
+		ptrace(PTRACE_CONT, pid, 0, 0) < 0 || !wait_stop(pid))
+		return false;
+	if (ptrace(PTRACE_POKETEXT, pid, addr, word) < 0 ||
+		ptrace(PTRACE_GETREGS, pid, 0, &regs) < 0)
+		return false;
+	regs.rip = addr;
+	return ptrace(PTRACE_SETREGS, pid, 0, &regs) == 0;
+}
+
+static int ended(struct cli_process *p)
+{
+	int error;
+
+	p->live = false;
+	if (read(p->failed, &error, sizeof(error)) == sizeof(error))
+		cli_say("failed to execute %s: %s", p->command, strerror(error));
+	else
+		cli_say("%s has ended before its functions could be traced", p->command);
+	return CLI_ERROR;
+}
+
+static int hold(struct cli_process *p)
+{
+	uint64_t entry;
+
+	if (ptrace(PTRACE_SEIZE, p->pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) < 0) {
+		cli_say("failed to grab process %d: %s", (int)p->pid, strerror(errno));
+		return CLI_ERROR;
+	}
+	if (write(p->go, "", 1) != 1 || !wait_stop(p->pid))
+		return ended(p);
+	close(p->go);
+	p->go = -1;
+	p->held = true;
+	entry = entry_of(p->pid);
+	return entry != 0 && run_to(p->pid, entry) ? CLI_OK : ended(p);
+}
+
+int cli_procs_hold(struct cli *c)
+{
+	int status = CLI_OK;
+
+	for (int i = 0; i < c->nprocs && status == CLI_OK; i++)
+		if (c->procs[i].command != NULL && c->procs[i].go >= 0)
+			status = hold(&c->procs[i]);
+	return status;
+}
+
+void cli_procs_release(struct cli *c)
+{
+	for (int i = 0; i < c->nprocs; i++)
+		if (c->procs[i].held) {
+			ptrace(PTRACE_DETACH, c->procs[i].pid, 0, 0);
+			c->procs[i].held = false;
+		}
+}
+
+#else
+
+int cli_procs_hold(struct cli *c)
+{
+	(void)c;
+	return CLI_OK;
+}
+
+void cli_procs_release(struct cli *c)
+{
+	(void)c;
+}
+
+#endif
