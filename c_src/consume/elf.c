@@ -127,19 +127,29 @@ static int sym_cmp(const void *a, const void *b, void *strs)
 	return strcmp((char *)strs + y->name, (char *)strs + x->name);
 }
 
+static bool read_header(int fd, Elf64_Ehdr *eh)
+{
+	return pread(fd, eh, sizeof(*eh), 0) == sizeof(*eh) &&
+	       memcmp(eh->e_ident, ELFMAG, SELFMAG) == 0 && eh->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       eh->e_ident[EI_DATA] == ELFDATA2LSB;
+}
+
+static Elf64_Shdr *read_sections(int fd, const Elf64_Ehdr *eh)
+{
+	if (eh->e_shentsize != sizeof(Elf64_Shdr) || eh->e_shnum > MAX_HEADERS)
+		return NULL;
+	return elf_bytes(fd, eh->e_shoff, (uint64_t)eh->e_shnum * sizeof(Elf64_Shdr), UINT64_MAX);
+}
+
 void elf_read(struct elf *f, int fd)
 {
 	Elf64_Ehdr eh;
 	Elf64_Shdr *sh;
 	unsigned i;
 
-	if (pread(fd, &eh, sizeof(eh), 0) != sizeof(eh) ||
-		memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0 || eh.e_ident[EI_CLASS] != ELFCLASS64 ||
-		eh.e_ident[EI_DATA] != ELFDATA2LSB || read_segments(f, fd, &eh) != 0)
+	if (!read_header(fd, &eh) || read_segments(f, fd, &eh) != 0)
 		return;
-	if (eh.e_shentsize != sizeof(*sh) || eh.e_shnum > MAX_HEADERS)
-		return;
-	sh = elf_bytes(fd, eh.e_shoff, (uint64_t)eh.e_shnum * sizeof(*sh), UINT64_MAX);
+	sh = read_sections(fd, &eh);
 	if (sh == NULL)
 		return;
 	for (i = 0; i < eh.e_shnum; i++)
@@ -148,6 +158,24 @@ void elf_read(struct elf *f, int fd)
 	free(sh);
 	if (f->nsyms)
 		qsort_r(f->syms, f->nsyms, sizeof(*f->syms), sym_cmp, f->strs);
+}
+
+bool elf_section(int fd, const char *name, Elf64_Shdr *to)
+{
+	Elf64_Ehdr eh;
+	Elf64_Shdr *sh = read_header(fd, &eh) ? read_sections(fd, &eh) : NULL;
+	const Elf64_Shdr *s = sh != NULL && eh.e_shstrndx < eh.e_shnum ? &sh[eh.e_shstrndx] : NULL;
+	char *names = s != NULL ? elf_bytes(fd, s->sh_offset, s->sh_size, MAX_STRTAB) : NULL;
+	bool found = false;
+
+	for (unsigned i = 0; names != NULL && i < eh.e_shnum && !found; i++)
+		if (sh[i].sh_name < s->sh_size && strcmp(names + sh[i].sh_name, name) == 0) {
+			*to = sh[i];
+			found = true;
+		}
+	free(names);
+	free(sh);
+	return found;
 }
 
 void elf_free(struct elf *f)

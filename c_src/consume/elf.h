@@ -27,6 +27,7 @@ void elf_read(struct elf *f, int fd); /* into an empty one; what cannot be read 
 void elf_free(struct elf *f);
 /* size bytes at off in memory of our own, with a NUL behind; NULL if the file is shorter. */
 void *elf_bytes(int fd, uint64_t off, uint64_t size, uint64_t max);
+bool elf_section(int fd, const char *name, Elf64_Shdr *sh); /* false: none of that name */
 bool elf_address(const struct elf *f, uint64_t off, uint64_t *addr); /* of an offset in the file */
 bool elf_offset(const struct elf *f, uint64_t addr, bool code, uint64_t *off); /* the reverse */
 /* The symbol that holds an address, or NULL. */

@@ -11,6 +11,18 @@
 #define K_SYSCALLS 512	/* more than there are */
 #define K_BUF	   4096 /* bytes of a slot's buffer, through which memory of others is read */
 
+/* Where a usdt probe has an argument. */
+enum { K_ARG_NONE, K_ARG_CONSTANT, K_ARG_REGISTER, K_ARG_MEMORY };
+#define K_REGS 21 /* words of registers as the kernel has them (bpf/main.c) */
+struct k_usdt_arg {
+	uint8_t kind;
+	int8_t size;	     /* bytes; < 0: signed */
+	uint8_t base, index; /* number of a word of the registers, from 1; 0: none */
+	uint8_t scale;
+	bool high; /* the second byte of the register */
+	int64_t disp;
+};
+
 struct k_root {
 	struct en *en;
 	uint32_t ncpus, nslots; /* a slot for each CPU, then those for firings within firings */

@@ -9,6 +9,7 @@ extern const struct provider dtrace_provider;  /* dtrace.c */
 extern const struct provider profile_provider; /* profile.c */
 extern const struct provider syscall_provider; /* kernel/syscall.c */
 extern const struct provider pid_provider;     /* kernel/pid.c */
+extern const struct provider usdt_provider;    /* kernel/usdt.c */
 
 const struct provider *const et_providers[] = {
 	&dtrace_provider,
@@ -16,6 +17,7 @@ const struct provider *const et_providers[] = {
 #ifdef HAVE_KERNEL
 	&syscall_provider,
 	&pid_provider,
+	&usdt_provider,
 #endif
 	NULL,
 };

@@ -175,3 +175,41 @@ uint64_t k_uretprobe(struct user_regs *regs)
 	run(f);
 	return 0;
 }
+
+uint64_t k_usdt_value(struct fire *f, uint64_t n); /* usdt.c */
+
+uint64_t k_usdt(struct user_regs *regs)
+{
+	struct fire *f = begin_cookie(regs);
+	uint32_t mask;
+
+	if (f == NULL)
+		return 0;
+	mask = f->probe->argmask;
+	if (mask != 0) {
+		struct user_regs *to = (struct user_regs *)(void *)f->thread->big;
+
+		to->r15 = regs->r15;
+		to->r14 = regs->r14;
+		to->r13 = regs->r13;
+		to->r12 = regs->r12;
+		to->bp = regs->bp;
+		to->bx = regs->bx;
+		to->r11 = regs->r11;
+		to->r10 = regs->r10;
+		to->r9 = regs->r9;
+		to->r8 = regs->r8;
+		to->ax = regs->ax;
+		to->cx = regs->cx;
+		to->dx = regs->dx;
+		to->si = regs->si;
+		to->di = regs->di;
+		to->ip = regs->ip;
+		to->sp = regs->sp;
+	}
+	for (uint32_t i = 0; mask >> i != 0; i++)
+		if (mask >> i & 1)
+			f->arg[i] = k_usdt_value(f, i);
+	run(f);
+	return 0;
+}

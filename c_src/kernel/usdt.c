@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The provider usdt: probes that programs and libraries carry themselves, as notes of SystemTap's
+ * kind. provider<PID>:module:function:name, with - for each __ of the name. A probe that has a
+ * counter of those who trace it (a semaphore) is counted up by the kernel while it is traced.
+ * Where its arguments are says a text, of which a table is made that the kernel's half reads.
+ */
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "load.h"
+#include "modules.h"
+
+#define MAX_NOTES (64u << 20)
+enum { NOTE_TYPE = 3 };
+
+struct place {
+	struct place *next, *all;
+	const struct k_module *mod;
+	uint64_t offset, semaphore;
+	int pid;
+	struct k_usdt_arg args[10];
+};
+
+struct usdt {
+	struct k_process *procs;
+	struct place *places; /* all, to be freed */
+};
+
+/* A note, in the order that it has in the file. */
+struct note {
+	uint64_t pc, base, semaphore;
+	const char *prov, *name, *args;
+};
+
+extern const struct provider usdt_provider;
+
+static int init(struct en *en, void **data, struct et_error *e)
+{
+	(void)en;
+	*data = calloc(1, sizeof(struct usdt));
+	return *data != NULL ? 0 : et_err(e, "ET_MEMORY", "out of memory");
+}
+
+/* ---- where arguments are -------------------------------------------------------------- */
+
+/* Which word of the registers as the kernel has them: bpf/main.c. */
+static int reg_of(const char *name, size_t len)
+{
+	static const char *const regs[][4] = {{"r15", "r15d", "r15w", "r15b"},
+		{"r14", "r14d", "r14w", "r14b"}, {"r13", "r13d", "r13w", "r13b"},
+		{"r12", "r12d", "r12w", "r12b"}, {"rbp", "ebp", "bp", "bpl"}, {"rbx", "ebx", "bx", "bl"},
+		{"r11", "r11d", "r11w", "r11b"}, {"r10", "r10d", "r10w", "r10b"},
+		{"r9", "r9d", "r9w", "r9b"}, {"r8", "r8d", "r8w", "r8b"}, {"rax", "eax", "ax", "al"},
+		{"rcx", "ecx", "cx", "cl"}, {"rdx", "edx", "dx", "dl"}, {"rsi", "esi", "si", "sil"},
+		{"rdi", "edi", "di", "dil"}, {"", "", "", ""}, {"rip", "eip", "", ""}, {"", "", "", ""},
+		{"", "", "", ""}, {"rsp", "esp", "sp", "spl"}};
+
+	for (int r = 0; r < (int)(sizeof(regs) / sizeof(*regs)); r++)
+		for (int w = 0; w < 4; w++)
+			if (len > 0 && strlen(regs[r][w]) == len && memcmp(regs[r][w], name, len) == 0)
+				return r;
+	return -1;
+}
+
+/* "%reg" at *p; -1: none such. */
+static int take_reg(const char **p)
+{
+	const char *name = *p + 1;
+	size_t len = 0;
+
+	if (**p != '%')
+		return -1;
+	while (isalnum((unsigned char)name[len]))
+		len++;
+	*p = name + len;
+	return reg_of(name, len);
+}
+
+/* Numbers and names with + and - between them; names count from the place of the probe. */
+static bool take_sum(const char **p, const struct elf *f, uint64_t pc, int64_t *sum, bool *named)
+{
+	const char *s = *p;
+	char *end;
+	size_t len;
+
+	*sum = 0;
+	*named = false;
+	while (*s != '\0' && *s != '(' && *s != ' ') {
+		const struct elf_sym *sym = NULL;
+
+		if (isdigit((unsigned char)*s) || ((*s == '-' || *s == '+') && isdigit((unsigned char)s[1]))) {
+			*sum += (int64_t)strtoull(s, &end, 0);
+			s = end;
+			continue;
+		}
+		s += *s == '+';
+		len = strcspn(s, "+-( ");
+		for (size_t i = 0; i < f->nsyms && sym == NULL; i++)
+			if (strncmp(f->strs + f->syms[i].name, s, len) == 0 &&
+				f->strs[f->syms[i].name + len] == '\0')
+				sym = &f->syms[i];
+		if (len == 0 || sym == NULL)
+			return false;
+		*sum += (int64_t)(sym->value - pc);
+		*named = true;
+		s += len;
+	}
+	*p = s;
+	return true;
+}
+
+/* disp(base,index,scale), each of them left out or not; behind sizes and the @. */
+static bool take_memory(const char *p, const struct elf *f, uint64_t pc, struct k_usdt_arg *a)
+{
+	bool named;
+	int base = -1, index = -1, scale = 1;
+
+	if (!take_sum(&p, f, pc, &a->disp, &named))
+		return false;
+	if (*p == '(') {
+		p++;
+		if (*p == '%' && (base = take_reg(&p)) < 0)
+			return false;
+		if (*p == ',') {
+			p++;
+			if ((index = take_reg(&p)) < 0)
+				return false;
+		}
+		if (*p == ',')
+			scale = (int)strtol(p + 1, (char **)&p, 10);
+		if (*p != ')' || (scale != 1 && scale != 2 && scale != 4 && scale != 8))
+			return false;
+	}
+	if (named && base < 0)
+		base = reg_of("rip", 3); /* where the place itself is in memory */
+	a->kind = K_ARG_MEMORY;
+	a->base = (uint8_t)(base + 1);
+	a->index = (uint8_t)(index + 1);
+	a->scale = (uint8_t)scale;
+	return true;
+}
+
+/* "-4@%eax", "8@$17", "8@-16(%rbp,%rax,4)". false: of a kind that is not known. */
+static bool take_arg(const char *p, const struct elf *f, uint64_t pc, struct k_usdt_arg *a)
+{
+	char *end;
+	long size = strtol(p, &end, 10);
+	int reg;
+
+	*a = (struct k_usdt_arg){0};
+	if (end == p) {
+		size = 8;
+	} else if (*end != '@') {
+		return false; /* floating point */
+	} else {
+		p = end + 1;
+	}
+	a->size = (int8_t)size;
+	if (labs(size) != 1 && labs(size) != 2 && labs(size) != 4 && labs(size) != 8)
+		return false;
+	if (*p == '$') {
+		a->kind = K_ARG_CONSTANT;
+		a->disp = (int64_t)strtoull(p + 1, NULL, 0);
+		return true;
+	}
+	if (*p != '%')
+		return take_memory(p, f, pc, a);
+	a->high = p[1] != '\0' && p[2] == 'h'; /* %ah: the second byte of %ax */
+	if (a->high)
+		reg = p[1] == 'a' ? reg_of("al", 2) : p[1] == 'b' ? reg_of("bl", 2)
+			: p[1] == 'c' ? reg_of("cl", 2) : reg_of("dl", 2);
+	else
+		reg = take_reg(&p);
+	a->kind = K_ARG_REGISTER;
+	a->base = (uint8_t)(reg + 1);
+	return reg >= 0;
+}
+
+static const char *type_of(const struct k_usdt_arg *a)
+{
+	switch (a->size) {
+	case -1: return "int8_t";
+	case 1: return "uint8_t";
+	case -2: return "int16_t";
+	case 2: return "uint16_t";
+	case -4: return "int32_t";
+	case 4: return "uint32_t";
+	case -8: return "int64_t";
+	default: return "uint64_t";
+	}
+}
+
+/* How many there are; of those that cannot be had, kind is 0. */
+static int take_args(const char *text, const struct elf *f, uint64_t pc, struct k_usdt_arg *args)
+{
+	int n = 0;
+
+	for (text += strspn(text, " "); *text != '\0' && n < 10; text += strspn(text, " ")) {
+		if (!take_arg(text, f, pc, &args[n]))
+			args[n].kind = K_ARG_NONE;
+		n++;
+		text += strcspn(text, " ");
+	}
+	return n;
+}
+
+/* ---- making probes -------------------------------------------------------------------- */
+
+static int set_types(struct en_probe *p, const struct k_usdt_arg *args, int n)
+{
+	char **types = calloc((size_t)n + 1, sizeof(*types));
+
+	for (int i = 0; types != NULL && i < n; i++)
+		types[i] = strdup(type_of(&args[i]));
+	p->nargs = types != NULL ? n : 0;
+	p->argtypes = (const char *const *)types;
+	p->own_types = types != NULL;
+	return types != NULL ? 0 : -1;
+}
+
+static int add_place(struct usdt *pv, struct en_probe *p, const struct place *at, struct et_error *e)
+{
+	struct place *l;
+
+	for (l = p->pvdata; l != NULL; l = l->next)
+		if (l->mod == at->mod && l->offset == at->offset)
+			return 0;
+	l = malloc(sizeof(*l));
+	if (l == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for the probes of process %d", at->pid);
+	*l = *at;
+	l->next = p->pvdata;
+	l->all = pv->places;
+	pv->places = p->pvdata = l;
+	return 0;
+}
+
+static int add_note(struct en *en, struct usdt *pv, int pid, struct k_module *m,
+	const struct note *n, const struct d_pdesc *d, struct et_error *e)
+{
+	const struct elf *f = k_module_elf(m);
+	const struct elf_sym *s = elf_symbol(f, n->pc);
+	const char *func = s != NULL ? f->strs + s->name : "";
+	struct place at = {.mod = m, .pid = pid};
+	char prov[128], name[256];
+	struct en_probe *p;
+	size_t len = 0;
+	int nargs;
+
+	for (const char *c = n->name; *c != '\0' && len < sizeof(name) - 1; c++) {
+		name[len++] = c[0] == '_' && c[1] == '_' ? '-' : *c;
+		c += c[0] == '_' && c[1] == '_';
+	}
+	name[len] = '\0';
+	snprintf(prov, sizeof(prov), "%s%d", n->prov, pid);
+	if (!en_glob(d->prov, prov) || !en_glob(d->func, func) || !en_glob(d->name, name) ||
+		!elf_offset(f, n->pc, true, &at.offset) ||
+		(n->semaphore != 0 && !elf_offset(f, n->semaphore, false, &at.semaphore)))
+		return 0;
+	nargs = take_args(n->args, f, n->pc, at.args);
+	p = en_probe_add(en, &usdt_provider, NULL, prov, m->name, func, name);
+	if (p == NULL || (p->pvdata == NULL && set_types(p, at.args, nargs) < 0))
+		return et_err(e, "ET_MEMORY", "out of memory for the probes of process %d", pid);
+	if (m->main)
+		p->mod_alias = "a.out";
+	return add_place(pv, p, &at, e);
+}
+
+/* The next note of a section; false: no more. */
+static bool next_note(const char *p, size_t size, size_t *at, struct note *n)
+{
+	uint32_t head[3];
+	const char *desc, *end;
+
+	while (*at <= size && size - *at >= sizeof(head)) {
+		size_t names, descs;
+
+		memcpy(head, p + *at, sizeof(head));
+		names = ((size_t)head[0] + 3) & ~3UL;
+		descs = ((size_t)head[1] + 3) & ~3UL;
+		*at += sizeof(head);
+		if (names > size - *at || descs > size - *at - names)
+			return false;
+		desc = p + *at + names;
+		end = desc + head[1];
+		if (head[2] == NOTE_TYPE && head[0] == 8 && memcmp(p + *at, "stapsdt", 8) == 0 &&
+			head[1] > 24 && end[-1] == '\0') {
+			memcpy(n, desc, 24);
+			n->prov = desc + 24;
+			n->name = n->prov + strlen(n->prov) + 1;
+			n->args = n->name < end ? n->name + strlen(n->name) + 1 : end;
+			*at += names + descs;
+			if (n->name < end && n->args < end)
+				return true;
+			continue;
+		}
+		*at += names + descs;
+	}
+	return false;
+}
+
+static int add_module(struct en *en, struct usdt *pv, int pid, struct k_module *m,
+	const struct d_pdesc *d, struct et_error *e)
+{
+	int fd = open(m->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = 0;
+	Elf64_Shdr sh = {0}, base = {0};
+	char *notes = NULL;
+	struct note n;
+	size_t at = 0;
+
+	if (fd >= 0 && elf_section(fd, ".note.stapsdt", &sh))
+		notes = elf_bytes(fd, sh.sh_offset, sh.sh_size, MAX_NOTES);
+	if (notes != NULL)
+		elf_section(fd, ".stapsdt.base", &base);
+	while (notes != NULL && rc == 0 && next_note(notes, sh.sh_size, &at, &n)) {
+		if (base.sh_addr != 0) { /* what prelinking moved */
+			n.pc += base.sh_addr - n.base;
+			n.semaphore += n.semaphore != 0 ? base.sh_addr - n.base : 0;
+		}
+		rc = add_note(en, pv, pid, m, &n, d, e);
+	}
+	free(notes);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et_error *e)
+{
+	struct usdt *pv = data;
+	struct k_process *proc;
+	size_t len;
+	int pid = k_pid_of(d->prov, &len);
+
+	if (en->opts->inside || pid == 0 || len == 0 || (len == 3 && strncmp(d->prov, "pid", 3) == 0))
+		return 0;
+	proc = k_process(&pv->procs, pid, e);
+	if (proc == NULL)
+		return -1;
+	for (unsigned i = 0; i < proc->n; i++)
+		if (k_module_matches(&proc->mods[i], d->mod) &&
+			add_module(en, pv, pid, &proc->mods[i], d, e) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- tracing -------------------------------------------------------------------------- */
+
+/* Each place has its own way to the arguments: a probe of its own for the kernel. */
+static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
+{
+	(void)data;
+	for (const struct place *l = p->pvdata; l != NULL; l = l->next) {
+		struct k_place at = {.entry = "k_usdt",
+			.pid = l->pid,
+			.offset = l->offset,
+			.ref_ctr = l->semaphore};
+		struct en_probe *shared = k_share_probe(en, p, e);
+
+		if (shared == NULL)
+			return -1;
+		shared->pvdata = en_alloc(en, sizeof(l->args));
+		if (shared->pvdata == NULL)
+			return et_err(e, "ET_MEMORY", "out of memory for probes of programs");
+		memcpy(shared->pvdata, l->args, sizeof(l->args));
+		if (k_uprobe_add(en, l->mod->file, &at, shared, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int ready(struct en *en, void *data, struct et_error *e)
+{
+	(void)data;
+	return k_uprobe_load(en, e);
+}
+
+static int start(struct en *en, void *data, struct et_error *e)
+{
+	(void)data;
+	return k_uprobe_attach(en, e);
+}
+
+static void stop(struct en *en, void *data)
+{
+	(void)data;
+	k_detach(en);
+}
+
+static void fini(struct en *en, void *data)
+{
+	struct usdt *pv = data;
+	struct place *l;
+
+	k_close(en);
+	if (pv == NULL)
+		return;
+	while ((l = pv->places) != NULL) {
+		pv->places = l->all;
+		free(l);
+	}
+	k_processes_free(pv->procs);
+	free(pv);
+}
+
+const struct provider usdt_provider = {
+	.name = "usdt",
+	.init = init,
+	.provide = provide,
+	.enable = enable,
+	.ready = ready,
+	.start = start,
+	.stop = stop,
+	.fini = fini,
+	.arena = k_arena,
+};
