@@ -61,6 +61,7 @@ struct k_input {
 	const struct k_clause *clauses;
 	unsigned nclauses;
 	const char *entry; /* where it begins */
+	bool may_wait;	   /* for memory that is not there yet */
 	int arena_fd, buf_fd;
 	uint64_t root; /* k_root */
 	unsigned nbufs; /* a power of two */

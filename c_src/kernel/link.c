@@ -27,6 +27,7 @@ enum {
 	PSEUDO_CALL = 1,      /* src of call */
 	CLASS_LDX = 1, CLASS_ST = 2, CLASS_STX = 3, CLASS_JMP = 5, CLASS_JMP32 = 6, CLASS_ALU64 = 7,
 	MODE_MEMSX = 0x80, MODE_ATOMIC = 0xc0,
+	COPY_FROM_USER = 148, /* a function of the kernel that may wait */
 };
 
 /* A function of the program to be: of the object, or a clause. */
@@ -260,7 +261,7 @@ static unsigned helper_args(int32_t id)
 	case 5: case 7: case 8: case 14: case 15: case 35: return 0;
 	case 109: case 174: return 1;
 	case 16: return 2;
-	case 112: case 113: case 114: case 115: return 3;
+	case 112: case 113: case 114: case 115: case COPY_FROM_USER: return 3;
 	default: return 4;
 	}
 }
@@ -459,6 +460,10 @@ static void function_call(struct link *l, const struct piece *p, unsigned at)
 	const struct k_reloc *r = reloc_at(p, at);
 	int func;
 
+	if (in->src != PSEUDO_CALL && in->imm == COPY_FROM_USER && !l->in->may_wait) {
+		emit(l, EBPF_MOV64_IMM, R0, 0, 0, -1);
+		return;
+	}
 	if (in->src != PSEUDO_CALL) { /* the kernel's own */
 		emit(l, in->code, 0, 0, 0, in->imm);
 		return;

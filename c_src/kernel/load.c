@@ -171,12 +171,14 @@ int k_load(struct en *en, const char *entry, int type, int attach_type, struct e
 		.env = &en->env,
 		.strs = en->strs,
 		.entry = entry,
+		.may_wait = attach_type == K_UPROBE_MULTI,
 		.arena_fd = k->arena_fd,
 		.buf_fd = k->buf_fd,
 		.root = (uint64_t)(uintptr_t)k->root,
 		.nbufs = k->nbufs};
 	union bpf_attr attr = {.prog_type = (uint32_t)type,
 		.expected_attach_type = (uint32_t)attach_type,
+		.prog_flags = in.may_wait ? BPF_F_SLEEPABLE : 0,
 		.license = (uint64_t)(uintptr_t) "GPL",
 		.prog_name = "erltrace"};
 	struct k_clause *clauses = wanted_clauses(en, &in.nclauses);

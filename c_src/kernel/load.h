@@ -6,6 +6,8 @@
 #include "kernel.h"
 #include "root.h"
 
+enum { K_UPROBE_MULTI = 48 }; /* a kind of attachment newer than the headers may be */
+
 struct kernel {
 	int arena_fd, buf_fd;
 	unsigned nbufs;

@@ -13,7 +13,7 @@
 
 #include "load.h"
 
-enum { TRACE_UPROBE_MULTI = 48, UPROBE_RETURN = 1 }; /* newer than the headers may be */
+enum { UPROBE_RETURN = 1 };
 
 /* The part of union bpf_attr for such a link. */
 struct multi_attr {
@@ -91,7 +91,7 @@ int k_uprobe_load(struct en *en, struct et_error *e)
 			if (strcmp(k->uprobes[n].at.entry, u->at.entry) == 0)
 				u->prog = k->uprobes[n].prog;
 		if (u->prog < 0)
-			u->prog = k_load(en, u->at.entry, BPF_PROG_TYPE_KPROBE, TRACE_UPROBE_MULTI, e);
+			u->prog = k_load(en, u->at.entry, BPF_PROG_TYPE_KPROBE, K_UPROBE_MULTI, e);
 		if (u->prog < 0)
 			return -1;
 	}
@@ -133,7 +133,7 @@ static int attach(struct en *en, const struct k_uprobe *u, unsigned n, struct et
 {
 	uint64_t *words = calloc(3 * (size_t)n, sizeof(*words));
 	struct multi_attr attr = {.prog_fd = (uint32_t)u->prog,
-		.attach_type = TRACE_UPROBE_MULTI,
+		.attach_type = K_UPROBE_MULTI,
 		.path = (uint64_t)(uintptr_t)u->path,
 		.count = n,
 		.how = u->at.ret ? UPROBE_RETURN : 0,

@@ -19,6 +19,7 @@ static long (*const bpf_probe_read_user)(void *dst, uint32_t size, const void *f
 static long (*const bpf_probe_read_kernel)(void *dst, uint32_t size, const void *from) = (void *)113;
 static long (*const bpf_probe_read_user_str)(void *dst, uint32_t size, const void *from) = (void *)114;
 static long (*const bpf_probe_read_kernel_str)(void *dst, uint32_t size, const void *from) = (void *)115;
+static long (*const bpf_copy_from_user)(void *dst, uint32_t size, const void *from) = (void *)148;
 static uint64_t (*const bpf_get_attach_cookie)(void *ctx) = (void *)174;
 
 /* Not memory, but constants that the linker puts in (kernel/link.c). */

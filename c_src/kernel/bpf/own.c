@@ -132,6 +132,22 @@ static inline uint32_t bounded(uint32_t n)
 	return n & (K_BUF - 1);
 }
 
+/*
+ * What cannot be read may only not be in memory yet: where the program may wait, get it there.
+ * Elsewhere the linker makes a failure of the call. n is less than a page.
+ */
+uint64_t k_touch(uint64_t addr, uint64_t n)
+{
+	char byte;
+	long first, last;
+
+	if (in_kernel(addr))
+		return 0;
+	first = bpf_copy_from_user(&byte, 1, (const void *)(uintptr_t)addr);
+	last = bpf_copy_from_user(&byte, 1, (const void *)(uintptr_t)(addr + n - 1));
+	return first == 0 || last == 0;
+}
+
 /* Less than K_BUF bytes into the slot's buffer. */
 static inline bool fetch(char *buf, uint64_t addr, uint32_t n)
 {
@@ -171,7 +187,7 @@ bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n)
 	while (n > 0) {
 		uint32_t part = n < K_BUF / 2 ? (uint32_t)n : K_BUF / 2;
 
-		if (!fetch(buf, addr, part)) {
+		if (!fetch(buf, addr, part) && !(k_touch(addr, part) && fetch(buf, addr, part))) {
 			set_fault(f, FAULT_BADADDR, addr);
 			return false;
 		}
@@ -198,6 +214,8 @@ int64_t safe_str(struct fire *f, char *dst, uint64_t addr, size_t room)
 	}
 	got = in_kernel(addr) ? bpf_probe_read_kernel_str(buf, n, from)
 			      : bpf_probe_read_user_str(buf, n, from);
+	if (got <= 0 && k_touch(addr, n))
+		got = bpf_probe_read_user_str(buf, n, from);
 	if (got <= 0) {
 		set_fault(f, FAULT_BADADDR, addr);
 		dst[0] = '\0';
@@ -224,6 +242,8 @@ RTFN(load)
 	} else {
 		rc = in_kernel(a) ? bpf_probe_read_kernel(&v, size, (const void *)(uintptr_t)a)
 				  : bpf_probe_read_user(&v, size, (const void *)(uintptr_t)a);
+		if (rc != 0 && k_touch(a, size))
+			rc = bpf_probe_read_user(&v, size, (const void *)(uintptr_t)a);
 		if (rc != 0) {
 			set_fault(f, FAULT_BADADDR, a);
 			return 0;

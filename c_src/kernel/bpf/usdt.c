@@ -2,6 +2,8 @@
 /* The arguments of a usdt probe, by the table that kernel/usdt.c made (probe path). */
 #include "bpf.h"
 
+uint64_t k_touch(uint64_t addr, uint64_t n); /* own.c */
+
 /* A word of the registers; 0: none. */
 static inline uint64_t reg(const uint64_t *regs, uint64_t n)
 {
@@ -19,7 +21,9 @@ static inline uint64_t operand(const uint64_t *regs, const struct k_usdt_arg *a,
 	if (a->kind != K_ARG_MEMORY || (size != 1 && size != 2 && size != 4 && size != 8))
 		return 0;
 	addr = reg(regs, a->base) + reg(regs, a->index) * a->scale + (uint64_t)a->disp;
-	if (bpf_probe_read_user(&v, size, (const void *)(uintptr_t)addr) != 0)
+	if (bpf_probe_read_user(&v, size, (const void *)(uintptr_t)addr) != 0 &&
+		!(k_touch(addr, size) &&
+			bpf_probe_read_user(&v, size, (const void *)(uintptr_t)addr) == 0))
 		return 0;
 	return v;
 }

@@ -1,0 +1,197 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Probes of programs and libraries: pid and usdt, on a program whose calls are known, and on a
+# running beam.smp. test/kernel_pid.sh BIN: where the command is. The last line is "N passed,
+# N failed"; where the kernel does not let us, what needs it is skipped, which is said.
+
+# shellcheck disable=SC2016 # $target is D's
+root=$(cd "$(dirname "$0")/.." && pwd)
+PATH="$(cd "${1:-$root/bin}" && pwd):$PATH"
+export LC_ALL=C
+passed=0 failed=0 node=
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/erltrace-pid.XXXXXX") || exit 1
+cd "$tmp" || exit 1
+clean() {
+	[ -z "$node" ] || kill "$node" 2>/dev/null
+	cd / && rm -rf "$tmp"
+}
+trap clean EXIT
+
+# is WHAT WANTED GOT
+is() {
+	if [ "$2" = "$3" ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'FAILED: %s\n  wanted: %s\n  got:    %s\n' "$1" "$2" "$3"
+	fi
+}
+words() { tr -s ' \n\t' ' ' | sed 's/^ //; s/ $//'; }
+
+cat >demo.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A probe as SystemTap's header makes them. */
+#define NOTE(name, semaphore, args) \
+	"990: nop\n" \
+	".pushsection .note.stapsdt,\"\",@note\n" \
+	".balign 4\n" \
+	".4byte 992f-991f, 994f-993f, 3\n" \
+	"991: .asciz \"stapsdt\"\n" \
+	"992: .balign 4\n" \
+	"993: .8byte 990b, _.stapsdt.base, " semaphore "\n" \
+	".asciz \"demo\"\n.asciz \"" name "\"\n.asciz \"" args "\"\n" \
+	"994: .balign 4\n" \
+	".popsection\n" \
+	".ifndef _.stapsdt.base\n" \
+	".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n" \
+	".weak _.stapsdt.base\n.hidden _.stapsdt.base\n" \
+	"_.stapsdt.base: .space 1\n.size _.stapsdt.base, 1\n" \
+	".popsection\n.endif\n"
+
+__attribute__((section(".probes"), used)) volatile unsigned short demo_semaphore;
+volatile int counter = 100;
+
+__attribute__((noinline)) long work(long a, const char *s, int c)
+{
+	__asm__ volatile("");
+	return 2 * a + c + (s[0] == 'x');
+}
+
+__attribute__((noinline)) long many(long a, long b, long c, long d, long e, long f, long g, long h,
+	long i, long j)
+{
+	__asm__ volatile("");
+	return a + b + c + d + e + f + g + h + i + j;
+}
+
+__attribute__((noinline)) void step(int i, const char *s, long *table)
+{
+	__asm__ volatile(NOTE("step__done", "demo_semaphore",
+				 "-4@%0 8@%1 -8@%2 -4@%3 4@counter(%%rip) -1@%b5 8@%6 8@8(%7,%8,8) 8f@%%xmm0")
+			 :
+			 : "r"(i), "r"(s), "n"(-17), "m"(counter), "m"(counter), "r"((long)-i),
+			 "m"(table[i % 4]), "r"(table), "r"((long)(i % 3)));
+	__asm__ volatile(NOTE("plain", "0", ""));
+}
+
+int main(int argc, char **argv)
+{
+	static long table[4] = {1000, 2000, 3000, 4000};
+	char line[16];
+	long sum = 0;
+
+	do {
+		if (argc == 1 && fgets(line, sizeof(line), stdin) == NULL)
+			return 0;
+		for (int i = 0; i < 1000; i++)
+			sum += work(i, i % 2 ? "odd" : "even", 7);
+		sum += many(1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
+		counter = 100;
+		for (int i = 0; i < 300; i++) {
+			counter++;
+			step(i, i % 3 ? "other" : "third", table);
+		}
+		printf("semaphore %d\n", demo_semaphore);
+		fflush(stdout);
+	} while (argc == 1);
+	return 0;
+}
+END
+if [ "$(uname -m)" != x86_64 ] || ! ${CC:-cc} -O2 -g0 -o demo demo.c 2>cc.err; then
+	echo "kernel_pid: skipped: no compiler for programs of x86-64 $(head -1 cc.err 2>/dev/null)"
+	echo "0 passed, 0 failed"
+	exit 0
+fi
+
+# ---- lists: no permission needed ----------------------------------------------------------
+
+list() { erltrace "$@" 2>&1 | awk 'NR > 1 { print $3, $4, $5 }' | sort | words; }
+is 'the functions of a command' 'demo many entry demo work entry demo work return' \
+	"$(list -c './demo x' -ln 'pid$target:a.out:work:,pid$target:demo:m?ny:entry')"
+is 'a module by its name' 'libc.so.6 malloc entry' "$(list -c './demo x' -ln 'pid$target:libc.so.6:malloc:entry')"
+is 'probes of a program' 'demo step plain demo step step-done' \
+	"$(list -c './demo x' -ln 'demo$target:::')"
+is 'their arguments' 'int32_t uint64_t int64_t int32_t uint32_t int8_t uint64_t uint64_t uint64_t' \
+	"$(erltrace -c './demo x' -lvn 'demo$target:::step-done' | sed -n 's/.*args\[.\]: //p' | words)"
+is 'a return that cannot be traced without harm' \
+	'erltrace: failed to match pid$target:a.out:_start:return: no probe matches the description' \
+	"$(erltrace -c './demo x' -ln 'pid$target:a.out:_start:return' 2>&1 >/dev/null)"
+is 'no such process' \
+	'erltrace: failed to match pid99999999::main:entry: there is no process 99999999' \
+	"$(erltrace -ln 'pid99999999::main:entry' 2>&1 >/dev/null)"
+
+# A node that has come up says so.
+erl -noshell -eval 'file:write_file("up", os:getpid()), receive stop -> ok end.' \
+	>/dev/null 2>&1 </dev/null &
+node=$!
+for ((i = 0; i < 600; i++)); do
+	[ -s up ] && break
+	sleep 0.1
+done
+if [ -s up ]; then
+	beam=$(cat up)
+	file=$(readlink "/proc/$beam/exe")
+	is 'copying functions of a running beam.smp' \
+		"$(readelf --dyn-syms -W "$file" | awk '$4 == "FUNC" && $7 != "UND" && $8 ~ /^copy_s/ { print $8 }' |
+			sort | words)" \
+		"$(erltrace -ln "pid$beam:beam.smp:copy_s*:entry" | awk 'NR > 1 { print $4 }' | sort | words)"
+	n=$(erltrace -ln "pid$beam:beam.smp::entry" | tail -n +2 | wc -l)
+	is 'thousands of functions of it' yes "$([ "$n" -gt 3000 ] && echo yes || echo "$n")"
+fi
+
+# ---- tracing ------------------------------------------------------------------------------
+
+if ! erltrace -qn 'syscall::getpid:entry { } BEGIN { exit(0); }' 2>why; then
+	echo "kernel_pid: tracing skipped: $(head -1 why)"
+	echo "$passed passed, $failed failed"
+	exit $((failed > 0))
+fi
+run() { erltrace -qc './demo x' "$@" 2>&1 | grep -v '^semaphore' | words; }
+
+is 'calls, arguments and strings' '499500 even 7 500 odd 7 500' \
+	"$(run -n 'pid$target:a.out:work:entry { @s = sum(arg0); @[copyinstr(arg1), arg2] = count(); }')"
+is 'what it returns' '1000 0 1006000' \
+	"$(run -n 'pid$target::work:return { @n = count(); @o = sum(arg0); @s = sum(arg1); }')"
+is 'ten arguments' '1 2 3 4 5 6 7 8 9 10' \
+	"$(run -n 'pid$target::many:entry { printf("%d %d %d %d %d %d %d %d %d %d\n",
+		arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9); }')"
+is 'entry and return make pairs' '1000 0 1000' \
+	"$(run -n 'pid$target::work:entry { self->in = timestamp; @e = count(); }
+		pid$target::work:return /!self->in/ { lost++; }
+		pid$target::work:return /self->in/ { @p = count(); self->in = 0; }
+		END { printa("%@d", @e); printf(" %d ", lost); printa("%@d", @p); }')"
+is 'a library' 301 "$(run -n 'pid$target:libc.so.6:fflush:entry, demo$target:::plain { @ = count(); }')"
+is 'usdt arguments' '300 44850 -5100 75150 400 -128 750000 900000 0' \
+	"$(run -n 'demo$target:::step-done { @a = count(); @b = sum(arg0); @c = sum(arg2); @d = sum(arg3);
+		@e = max(arg4); @f = min(arg5); @g = sum(arg6); @h = sum(arg7); @i = sum(arg8); }')"
+is 'usdt strings' 'third step 100 other step 200' \
+	"$(run -n 'demo$target:a.out:step:step-done { @[copyinstr(arg1), probefunc] = count(); }')"
+
+# One that goes on: its semaphore counts those who trace it.
+coproc ./demo
+demo=$COPROC_PID
+round() { echo >&"${COPROC[1]}" && read -r line <&"${COPROC[0]}" && echo "$line"; }
+is 'nobody traces' 'semaphore 0' "$(round)"
+erltrace -qp "$demo" -n 'BEGIN { printf("up\n"); } demo$target:::step-done { n++; }
+	demo$target:::step-done /n == 300/ { exit(0); } END { printf("%d\n", n); }' >out 2>&1 &
+tracer=$!
+# BEGIN comes before probes are there: another round until the counter says so
+for ((i = 0; i < 600; i++)); do
+	grep -q up out && break
+	sleep 0.1
+done
+seen=
+for ((i = 0; i < 100; i++)); do
+	[ "$(round)" = 'semaphore 1' ] && seen=yes && break
+done
+is 'one traces' yes "$seen"
+wait "$tracer"
+is 'until it has seen them all' 'up 300' "$(words <out)"
+is 'nobody traces any more' 'semaphore 0' "$(round)"
+
+echo "$passed passed, $failed failed"
+exit $((failed > 0))
