@@ -1529,6 +1529,7 @@ static void test_symbols(void)
 	char text[512], want[64], path[] = "/tmp/consume_elf.XXXXXX";
 	struct sy *sy = sy_new(0, NULL);
 	struct elf f;
+	Elf64_Shdr sh;
 	struct stat st;
 	uint8_t *elf, *copy;
 	int in = open("/proc/self/exe", O_RDONLY), fd = mkstemp(path);
@@ -1574,8 +1575,9 @@ static void test_symbols(void)
 
 			if (elf_address(&f, (uint64_t)rand(), &at))
 				elf_symbol(&f, at);
-			elf_offset(&f, (uint64_t)rand(), k & 1, &at);
+			elf_offset(&f, (uint64_t)rand(), true, &at);
 		}
+		elf_section(fd, ".nosuch", &sh);
 		elf_free(&f);
 	}
 	CHECK_TRUE(i == 60);

@@ -68,6 +68,11 @@ __attribute__((noinline)) long many(long a, long b, long c, long d, long e, long
 	return a + b + c + d + e + f + g + h + i + j;
 }
 
+__attribute__((noinline)) void name(void *function)
+{
+	__asm__ volatile("" : : "r"(function));
+}
+
 __attribute__((noinline)) void step(int i, const char *s, long *table)
 {
 	__asm__ volatile(NOTE("step__done", "demo_semaphore",
@@ -90,6 +95,8 @@ int main(int argc, char **argv)
 		for (int i = 0; i < 1000; i++)
 			sum += work(i, i % 2 ? "odd" : "even", 7);
 		sum += many(1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
+		for (int i = 0; i < 5; i++)
+			name((void *)work);
 		counter = 100;
 		for (int i = 0; i < 300; i++) {
 			counter++;
@@ -170,6 +177,10 @@ is 'usdt arguments' '300 44850 -5100 75150 400 -128 750000 900000 0' \
 		@e = max(arg4); @f = min(arg5); @g = sum(arg6); @h = sum(arg7); @i = sum(arg8); }')"
 is 'usdt strings' 'third step 100 other step 200' \
 	"$(run -n 'demo$target:a.out:step:step-done { @[copyinstr(arg1), probefunc] = count(); }')"
+is 'names of its addresses, when it has ended' 'demo`work demo demo`work+0x1 5' \
+	"$(run -n 'pid$target::name:entry { @[ufunc(arg0), umod(arg0), uaddr(arg0 + 1)] = count(); }')"
+is 'the same by %A' 'demo`work' \
+	"$(run -n 'pid$target::name:entry /!n++/ { printf("%A", arg0); }')"
 
 # One that goes on: its semaphore counts those who trace it.
 coproc ./demo

@@ -73,6 +73,8 @@ enum sy_form {
 };
 struct sy *sy_new(int pid, const struct en *en); /* 0: this process */
 void sy_free(struct sy *sy);
+enum { SY_PROCESSES = 4096 }; /* places of the engine's table */
+void sy_watch(struct sy *sy); /* look at processes that have come, as long as they are there */
 /* The text of an address; not known: 0xADDR. */
 void sy_format(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_t size);
 enum sy_form sy_form_of(unsigned act); /* ACT_SYM ... */

@@ -304,6 +304,7 @@ int co_work(struct co *co, const erltrace_handlers_t *h, bool final)
 	begin_call(co, h);
 	ag_take(co);
 	jo_take(co);
+	sy_watch(co->sy);
 	en_consume(co->en, rec_one, co);
 	if (co->rv == 0)
 		te_drops(co, final);

@@ -48,8 +48,10 @@ static uint64_t masked(const struct co_val *v)
 	return v->v->size >= 1 && v->v->size < 8 ? i & ((UINT64_C(1) << v->v->size * 8) - 1) : i;
 }
 
-static void conv_int(struct co_buf *b, const struct conv *cv, const struct co_val *v)
+static void conv_int(
+	struct co *co, struct co_buf *b, const struct conv *cv, const struct co_val *v)
 {
+	uint64_t i = masked(v);
 	char spec[16], tail[4] = "lld";
 
 	if ((cv->c == 'd' || cv->c == 'i') && v->v->is_signed) {
@@ -60,8 +62,10 @@ static void conv_int(struct co_buf *b, const struct conv *cv, const struct co_va
 	tail[2] = cv->c == 'o' || cv->c == 'x' || cv->c == 'X' ? cv->c : 'u';
 	if (cv->c == 'p')
 		tail[2] = 'x';
+	if (v->v->kind == V_SYM)
+		en_address(co->en, &i);
 	make_spec(spec, cv, tail[2] == 'u' ? "0'" : "0#", tail);
-	cb_spec(b, spec, cv->width, cv->prec, (unsigned long long)masked(v));
+	cb_spec(b, spec, cv->width, cv->prec, (unsigned long long)i);
 }
 
 static void conv_float(struct co_buf *b, const struct conv *cv, const struct co_val *v)
@@ -202,7 +206,7 @@ static void convert(struct co *co, struct co_buf *b, struct conv *cv, const stru
 	case 'f':
 	case 'g':
 	case 'G': conv_float(b, cv, v); break;
-	default: conv_int(b, cv, v); break;
+	default: conv_int(co, b, cv, v); break;
 	}
 }
 

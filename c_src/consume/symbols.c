@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Address -> module`symbol+offset, from /proc/PID/maps and the symbol tables of the files mapped
- * there (elf.c). What cannot be told stays 0xADDR. Files are read when an address
- * of theirs first turns up; maps again when an address is in none, at most once a second.
+ * there (elf.c), of this process and of others whose addresses the engine tells apart. What cannot
+ * be told stays 0xADDR. Files are read when an address of theirs first turns up; maps when a
+ * process does, as it may be gone later, and again when an address is in none, at most once a
+ * second.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -20,10 +22,12 @@
 #include <unistd.h>
 
 #define MAX_MAPS 65536
+#define MAX_JIT  (1u << 20)
 
-struct sy_file {
+struct sy_file { /* one for all processes that have it */
 	struct sy_file *next;
-	char *path;
+	char *path, *id; /* id: device and inode, as maps has them */
+	int pid; /* a process that has it */
 	bool read;
 	struct elf elf;
 };
@@ -31,13 +35,25 @@ struct sy_map {
 	uint64_t start, end, off;
 	struct sy_file *file;
 };
-struct sy {
-	int pid;
+struct sy_jit { /* code that a process made, where it tells: perf-PID.map */
+	uint64_t start, size;
+	char *name;
+};
+struct sy_space { /* a process */
+	struct sy_space *next;
+	int pid; /* 0: this one */
 	struct sy_map *maps;
 	size_t nmaps;
-	struct sy_file *files;
+	struct sy_jit *jit;
+	size_t njit;
 	time_t read_at;
 	bool read;
+};
+struct sy {
+	int pid;
+	struct sy_space *spaces;
+	struct sy_file *files;
+	uint64_t *seen; /* processes of the engine's table that were looked at: bits */
 	const struct en *en; /* asked first: a frame may be none of C's */
 };
 
@@ -52,8 +68,18 @@ struct sy *sy_new(int pid, const struct en *en)
 	return sy;
 }
 
+static void free_jit(struct sy_space *p)
+{
+	for (size_t i = 0; i < p->njit; i++)
+		free(p->jit[i].name);
+	free(p->jit);
+	p->jit = NULL;
+	p->njit = 0;
+}
+
 void sy_free(struct sy *sy)
 {
+	struct sy_space *p;
 	struct sy_file *f;
 
 	if (sy == NULL)
@@ -61,27 +87,71 @@ void sy_free(struct sy *sy)
 	while ((f = sy->files) != NULL) {
 		sy->files = f->next;
 		free(f->path);
+		free(f->id);
 		elf_free(&f->elf);
 		free(f);
 	}
-	free(sy->maps);
+	while ((p = sy->spaces) != NULL) {
+		sy->spaces = p->next;
+		free_jit(p);
+		free(p->maps);
+		free(p);
+	}
+	free(sy->seen);
 	free(sy);
+}
+
+static struct sy_space *space_of(struct sy *sy, int pid)
+{
+	struct sy_space *p, **at;
+
+	for (at = &sy->spaces; (p = *at) != NULL; at = &p->next)
+		if (p->pid == pid) { /* to the front: the next one will be the same */
+			*at = p->next;
+			p->next = sy->spaces;
+			sy->spaces = p;
+			return p;
+		}
+	p = calloc(1, sizeof(*p));
+	if (p != NULL) {
+		p->pid = pid;
+		p->next = sy->spaces;
+		sy->spaces = p;
+	}
+	return p;
 }
 
 /* ---- files ---------------------------------------------------------------------------- */
 
-static void read_file(struct sy *sy, struct sy_file *f)
+/* Through the process that has it; where that is no more, by its name if it is still that file. */
+static int open_file(const struct sy_file *f)
 {
 	char path[4200];
+	unsigned long long inode;
 	struct stat st;
 	int fd;
 
+	if (f->pid != 0) {
+		snprintf(path, sizeof(path), "/proc/%d/root%s", f->pid, f->path);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		if (fd >= 0)
+			return fd;
+	}
+	fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 || f->pid == 0)
+		return fd;
+	if (sscanf(f->id, "%*s %llu", &inode) == 1 && fstat(fd, &st) == 0 && st.st_ino == inode)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static void read_file(struct sy_file *f)
+{
+	struct stat st;
+	int fd = open_file(f);
+
 	f->read = true;
-	if (sy->pid)
-		snprintf(path, sizeof(path), "/proc/%d/root%s", sy->pid, f->path);
-	else
-		snprintf(path, sizeof(path), "%s", f->path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
@@ -91,85 +161,170 @@ static void read_file(struct sy *sy, struct sy_file *f)
 
 /* ---- maps ----------------------------------------------------------------------------- */
 
-static struct sy_file *file_of(struct sy *sy, const char *path)
+static struct sy_file *file_of(struct sy *sy, int pid, const char *path, const char *id)
 {
 	struct sy_file *f;
 
 	for (f = sy->files; f != NULL; f = f->next)
-		if (strcmp(f->path, path) == 0)
+		if (strcmp(f->id, id) == 0 && strcmp(f->path, path) == 0)
 			return f;
 	f = calloc(1, sizeof(*f));
-	if (f == NULL || (f->path = strdup(path)) == NULL) {
+	if (f == NULL || (f->path = strdup(path)) == NULL || (f->id = strdup(id)) == NULL) {
+		if (f != NULL)
+			free(f->path);
 		free(f);
 		return NULL;
 	}
+	f->pid = pid;
 	f->next = sy->files;
 	sy->files = f;
 	return f;
 }
 
-static void add_map(struct sy *sy, char *line)
+/* start-end permissions offset device inode path */
+static void add_map(struct sy *sy, struct sy_space *p, char *line)
 {
+	char dev[32], inode[32], id[72];
 	uint64_t start, end, off;
 	struct sy_map *maps;
 	char *path = strchr(line, '/');
 
 	if (path == NULL ||
-		sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &start, &end, &off) != 3 ||
-		sy->nmaps >= MAX_MAPS)
+		sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %31s %31s", &start, &end, &off,
+			dev, inode) != 5 ||
+		p->nmaps >= MAX_MAPS)
 		return;
 	path[strcspn(path, "\n")] = '\0';
-	if ((sy->nmaps & (sy->nmaps - 1)) == 0) {
-		maps = realloc(sy->maps, (sy->nmaps ? sy->nmaps * 2 : 1) * sizeof(*maps));
+	if ((p->nmaps & (p->nmaps - 1)) == 0) {
+		maps = realloc(p->maps, (p->nmaps ? p->nmaps * 2 : 1) * sizeof(*maps));
 		if (maps == NULL)
 			return;
-		sy->maps = maps;
+		p->maps = maps;
 	}
-	sy->maps[sy->nmaps] = (struct sy_map){start, end, off, file_of(sy, path)};
-	if (sy->maps[sy->nmaps].file != NULL)
-		sy->nmaps++;
+	snprintf(id, sizeof(id), "%s %s", dev, inode);
+	p->maps[p->nmaps] = (struct sy_map){start, end, off, file_of(sy, p->pid, path, id)};
+	if (p->maps[p->nmaps].file != NULL)
+		p->nmaps++;
 }
 
-static void read_maps(struct sy *sy)
+/* "start size name", hexadecimal: what the BEAM writes with +JPperf true, and others too. */
+static void add_jit(struct sy_space *p, char *line)
+{
+	struct sy_jit j, *more;
+	int at = 0;
+
+	if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &j.start, &j.size, &at) < 2 || at == 0 ||
+		p->njit >= MAX_JIT)
+		return;
+	line[strcspn(line, "\n")] = '\0';
+	if ((p->njit & (p->njit - 1)) == 0) {
+		more = realloc(p->jit, (p->njit ? 2 * p->njit : 1) * sizeof(*more));
+		if (more == NULL)
+			return;
+		p->jit = more;
+	}
+	j.name = strdup(line + at);
+	if (j.name != NULL)
+		p->jit[p->njit++] = j;
+}
+
+static int jit_cmp(const void *a, const void *b)
+{
+	const struct sy_jit *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static FILE *open_of(const struct sy_space *p, const char *of, const char *self)
+{
+	char path[128];
+
+	if (p->pid == 0)
+		return self != NULL ? fopen(self, "re") : NULL;
+	snprintf(path, sizeof(path), of, p->pid, p->pid);
+	return fopen(path, "re");
+}
+
+/* Of a process that is gone, what was read before stays. */
+static void read_maps(struct sy *sy, struct sy_space *p)
 {
 	struct timespec now;
-	char path[64], *line = NULL;
+	char *line = NULL;
 	size_t cap = 0;
 	FILE *fp;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (sy->read && now.tv_sec == sy->read_at)
+	if (p->read && now.tv_sec == p->read_at)
 		return;
-	sy->read = true;
-	sy->read_at = now.tv_sec;
-	sy->nmaps = 0;
-	if (sy->pid)
-		snprintf(path, sizeof(path), "/proc/%d/maps", sy->pid);
-	else
-		snprintf(path, sizeof(path), "/proc/self/maps");
-	fp = fopen(path, "re");
-	if (fp == NULL)
-		return;
-	while (getline(&line, &cap, fp) > 0)
-		add_map(sy, line);
+	p->read = true;
+	p->read_at = now.tv_sec;
+	fp = open_of(p, "/proc/%d/maps", "/proc/self/maps");
+	for (bool first = true; fp != NULL && getline(&line, &cap, fp) > 0; first = false) {
+		if (first)
+			p->nmaps = 0;
+		add_map(sy, p, line);
+	}
+	if (fp != NULL)
+		fclose(fp);
+	fp = open_of(p, "/proc/%d/root/tmp/perf-%d.map", NULL);
+	for (bool first = true; fp != NULL && getline(&line, &cap, fp) > 0; first = false) {
+		if (first)
+			free_jit(p);
+		add_jit(p, line);
+	}
+	if (fp != NULL)
+		fclose(fp);
+	if (p->njit > 0)
+		qsort(p->jit, p->njit, sizeof(*p->jit), jit_cmp);
 	free(line);
-	fclose(fp);
 }
 
-static struct sy_map *find_map(struct sy *sy, uint64_t addr)
+void sy_watch(struct sy *sy)
 {
-	size_t lo = 0, hi = sy->nmaps, mid;
+	struct sy_space *p;
+	int pid;
+
+	for (unsigned n = 0; sy->en != NULL && n < SY_PROCESSES; n++) {
+		if ((pid = en_process(sy->en, n)) == 0)
+			continue;
+		if (sy->seen == NULL && (sy->seen = calloc(SY_PROCESSES / 64, 8)) == NULL)
+			return;
+		if (sy->seen[n / 64] >> n % 64 & 1)
+			continue;
+		sy->seen[n / 64] |= 1ULL << n % 64;
+		if ((p = space_of(sy, pid)) != NULL)
+			read_maps(sy, p);
+	}
+}
+
+static struct sy_map *find_map(struct sy_space *p, uint64_t addr)
+{
+	size_t lo = 0, hi = p->nmaps, mid;
 
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
-		if (addr < sy->maps[mid].start)
+		if (addr < p->maps[mid].start)
 			hi = mid;
-		else if (addr >= sy->maps[mid].end)
+		else if (addr >= p->maps[mid].end)
 			lo = mid + 1;
 		else
-			return &sy->maps[mid];
+			return &p->maps[mid];
 	}
 	return NULL;
+}
+
+static const struct sy_jit *find_jit(const struct sy_space *p, uint64_t addr)
+{
+	size_t lo = 0, hi = p->njit, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (p->jit[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo > 0 && addr - p->jit[lo - 1].start < p->jit[lo - 1].size ? &p->jit[lo - 1] : NULL;
 }
 
 /* ---- the search ----------------------------------------------------------------------- */
@@ -179,22 +334,41 @@ enum sy_form sy_form_of(unsigned act)
 	return act == ACT_MOD || act == ACT_UMOD ? SY_MOD : act == ACT_UADDR ? SY_ADDR : SY_SYM;
 }
 
+/* In no file: made by the process itself, or not to be told. */
+static void format_jit(
+	const struct sy_space *p, uint64_t addr, enum sy_form form, char *buf, size_t size)
+{
+	const struct sy_jit *j = p != NULL ? find_jit(p, addr) : NULL;
+
+	if (j == NULL)
+		snprintf(buf, size, "0x%" PRIx64, addr);
+	else if (form != SY_ADDR || addr == j->start)
+		snprintf(buf, size, "%s", j->name);
+	else
+		snprintf(buf, size, "%s+0x%" PRIx64, j->name, addr - j->start);
+}
+
 void sy_format(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_t size)
 {
 	const struct elf_sym *s = NULL;
+	struct sy_space *p;
 	struct sy_map *m;
 	const char *mod;
 	uint64_t at = 0;
+	int pid = 0;
 
 	if (sy != NULL && sy->en != NULL && en_frame(sy->en, addr, buf, size))
 		return;
-	m = sy ? find_map(sy, addr) : NULL;
-	if (m == NULL && sy != NULL && addr != 0) {
-		read_maps(sy);
-		m = find_map(sy, addr);
+	if (sy != NULL && sy->en != NULL)
+		pid = en_address(sy->en, &addr);
+	p = sy != NULL ? space_of(sy, pid != 0 ? pid : sy->pid) : NULL;
+	m = p != NULL ? find_map(p, addr) : NULL;
+	if (m == NULL && p != NULL && addr != 0) {
+		read_maps(sy, p);
+		m = find_map(p, addr);
 	}
 	if (m == NULL) {
-		snprintf(buf, size, "0x%" PRIx64, addr);
+		format_jit(p, addr, form, buf, size);
 		return;
 	}
 	mod = strrchr(m->file->path, '/') + 1;
@@ -203,7 +377,7 @@ void sy_format(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_
 		return;
 	}
 	if (!m->file->read)
-		read_file(sy, m->file);
+		read_file(m->file);
 	if (elf_address(&m->file->elf, addr - m->start + m->off, &at))
 		s = elf_symbol(&m->file->elf, at);
 	if (s == NULL)

@@ -186,6 +186,7 @@ static int public_stack(struct co *co, const struct co_val *v, erltrace_value_t 
 	for (i = 0; i < out->nframes; i++) {
 		frames[i] = cv_frame(v, i);
 		sy_format(co->sy, frames[i], SY_ADDR, sym, sizeof(sym));
+		en_address(co->en, &frames[i]);
 		cb_fmt(&text, "%s\n", sym);
 	}
 	out->frames = frames;
@@ -201,11 +202,14 @@ static int public_stack(struct co *co, const struct co_val *v, erltrace_value_t 
 static int public_symbol(struct co *co, const struct co_val *v, erltrace_value_t *out)
 {
 	char *sym = co_tmp(co, 512);
+	uint64_t addr;
 
 	if (sym == NULL)
 		return -1;
 	sy_format(co->sy, (uint64_t)v->i, sy_form_of(v->v->sub), sym, 512);
-	out->i = v->i;
+	addr = (uint64_t)v->i;
+	en_address(co->en, &addr);
+	out->i = (int64_t)addr;
 	out->bytes = sym;
 	out->len = strlen(sym);
 	return 0;

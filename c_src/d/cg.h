@@ -147,6 +147,7 @@ void cg_mem_ptr(struct cg *g, const struct cg_place *p, int reg);
 struct prog_var *cg_var(struct cg *g, struct d_ident *id, const struct d_node *n, int *index);
 
 /* cg_func.c */
+struct cg_val cg_symbol(struct cg *g, struct d_node *n, const struct prog_val *pv);
 struct cg_val cg_func(struct cg *g, struct d_node *n);
 struct cg_val cg_argstr(struct cg *g, const struct d_node *n, unsigned arg);
 /* A built-in that whoever fires is asked for, with its argument. */

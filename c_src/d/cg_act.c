@@ -133,6 +133,19 @@ static void rec_pointer(struct cg *g, int reg, uint32_t off)
 		ebpf_emit(g->a, EBPF_ADD64_IMM, reg, 0, 0, off);
 }
 
+/* An address that is to be named; of user space with whose it is. */
+struct cg_val cg_symbol(struct cg *g, struct d_node *n, const struct prog_val *pv)
+{
+	struct cg_val v = cg_expr(g, n);
+
+	if (pv->sub != ACT_UADDR && pv->sub != ACT_UFUNC && pv->sub != ACT_UMOD && pv->sub != ACT_USYM)
+		return v;
+	cg_load(g, R2, v);
+	cg_free(g, v);
+	cg_call(g, RT_uaddr);
+	return cg_keep(g, n, R0);
+}
+
 static void put_number(struct cg *g, uint32_t off, uint32_t size, struct cg_val v)
 {
 	uint8_t code = size == 1   ? EBPF_STXB
@@ -205,7 +218,7 @@ static void put(struct cg *g, struct cg_act *a, struct d_node *n)
 		ebpf_const(g->a, R4, pv->sub);
 		cg_call(g, RT_stack);
 		break;
-	case V_SYM: put_number(g, pv->off, 8, cg_expr(g, n->list)); break;
+	case V_SYM: put_number(g, pv->off, 8, cg_symbol(g, n->list, pv)); break;
 	case V_INT: put_number(g, pv->off, pv->size, cg_expr(g, n)); break;
 	default: put_bytes(g, n, pv); break;
 	}

@@ -85,7 +85,7 @@ static void key_part(struct cg *g, struct d_node *n, const struct prog_val *k, i
 	case V_SYM:
 		if (n->kind == N_FUNC && n->ident->kind == ID_ACTION)
 			n = n->list;
-		v = cg_expr(g, n);
+		v = cg_symbol(g, n, k);
 		break;
 	case V_INT: v = cg_convert(g, cg_expr(g, n), n->type, k->type, n); break;
 	default: {

@@ -217,6 +217,13 @@ void en_registry(struct en *en, struct d_registry *reg); /* for the compiler */
 /* Whom probes that fire without an en_who of their own (BEGIN, tick) ask. It must stay. */
 void en_set_host(struct en *en, const struct en_who *who);
 bool en_frame(const struct en *en, uint64_t pc, char *buf, size_t size); /* its name by them */
+/*
+ * Addresses of other processes have more to them than the address (procs.h): takes that off, and
+ * returns whose it is; 0: this process's. The n-th process there; 0: none at that place.
+ */
+int en_address(const struct en *en, uint64_t *addr);
+int en_process(const struct en *en, unsigned n);
+void en_process_add(struct en *en, int pid); /* one that is traced: there may be addresses of it */
 struct en *en_new(struct et_options *opts, struct et_error *e); /* runs the providers' init */
 /* Enable clauses first.. of the program at the probes they match (called after each compile). */
 int en_go(struct en *en, const struct prog *prog, struct et_error *e); /* load, enable, BEGIN */

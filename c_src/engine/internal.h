@@ -256,6 +256,8 @@ struct en {
 	bool shared; /* with the kernel */
 	unsigned nkernel; /* slots that are its own: the first ones */
 	struct prog_clause *clauses; /* what it reads of them */
+	_Atomic(uint32_t) *procs; /* processes of addresses: procs.h */
+	uint32_t home; /* the first process that a provider named, or 0 */
 	uint64_t window, window_used;
 	/* the rest: life, registry, consumer */
 	_Alignas(LINE) struct et_options *opts;

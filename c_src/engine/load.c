@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "internal.h"
+#include "procs.h"
 
 /* ---- code ----------------------------------------------------------------------------- */
 
@@ -439,6 +440,31 @@ struct en_probe *en_probe_shared(struct en *en, const struct en_probe *p)
 	return copy;
 }
 
+void en_process_add(struct en *en, int pid)
+{
+	procs_tag(en->procs, (uint32_t)pid);
+	if (en->home == 0)
+		en->home = (uint32_t)pid;
+}
+
+int en_process(const struct en *en, unsigned n)
+{
+	return en->procs != NULL && n < NPROCS ? (int)atomic_load(&en->procs[n]) : 0;
+}
+
+int en_address(const struct en *en, uint64_t *addr)
+{
+	uint64_t tag = *addr >> ADDR_BITS;
+	int pid;
+
+	if (en == NULL || !en->shared || *addr >> 63 || tag > NPROCS)
+		return 0;
+	pid = tag == 0 ? (int)en->home : en_process(en, (unsigned)tag - 1);
+	if (pid != 0)
+		*addr &= (1ULL << ADDR_BITS) - 1;
+	return pid;
+}
+
 static int share_clauses(struct en *en, struct et_error *e)
 {
 	struct en_probe *error = en_probe_find(en, "dtrace", "", "", "ERROR");
@@ -448,6 +474,9 @@ static int share_clauses(struct en *en, struct et_error *e)
 	en->clauses = en_alloc(en, (en->prog->nclauses + 1) * sizeof(*en->clauses));
 	if (en->clauses == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for clauses");
+	en->procs = en_alloc(en, NPROCS * sizeof(*en->procs));
+	if (en->procs == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for processes");
 	for (unsigned i = 0; i < en->prog->nclauses; i++)
 		en->clauses[i] = *en->prog->clauses[i];
 	if (error != NULL && en_enabled(error) && (en->error_probe = en_probe_shared(en, error)) == NULL)

@@ -148,6 +148,12 @@ RTFN(ureg)
 	return 0;
 }
 
+/* Here all addresses are this process's. */
+RTFN(uaddr)
+{
+	return a;
+}
+
 RTFN(rand)
 {
 	struct en_thread *t = FIRE(ctx)->thread;

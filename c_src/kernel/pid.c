@@ -182,6 +182,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 			.pid = l->pid,
 			.offset = l->offset};
 
+		en_process_add(en, l->pid);
 		if (k_uprobe_add(en, l->mod->file, &at, shared, e) < 0)
 			return -1;
 	}

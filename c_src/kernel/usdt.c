@@ -367,6 +367,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 		if (shared->pvdata == NULL)
 			return et_err(e, "ET_MEMORY", "out of memory for probes of programs");
 		memcpy(shared->pvdata, l->args, sizeof(l->args));
+		en_process_add(en, l->pid);
 		if (k_uprobe_add(en, l->mod->file, &at, shared, e) < 0)
 			return -1;
 	}

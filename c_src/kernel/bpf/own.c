@@ -4,6 +4,7 @@
  * others, stacks. The rest are the engine's, built for BPF as they are.
  */
 #include "bpf.h"
+#include "../../engine/procs.h"
 
 uint64_t en_now(void)
 {
@@ -87,6 +88,17 @@ RTFN(ureg)
 {
 	set_fault(FIRE(ctx), FAULT_ILLOP, 0);
 	return 0;
+}
+
+/* Which process an address is of: the bits above it. */
+uint64_t k_tag(void)
+{
+	return procs_tag(k_root.en->procs, (uint32_t)(bpf_get_current_pid_tgid() >> 32));
+}
+
+RTFN(uaddr)
+{
+	return a == 0 || a >> ADDR_BITS != 0 ? a : a | k_tag();
 }
 
 RTFN(rand)
