@@ -26,14 +26,13 @@ static inline uint64_t mul_wide(uint64_t x, uint64_t y, uint64_t *high)
 static inline unsigned bit_length(uint64_t v)
 {
 #ifdef __bpf__ /* nor that */
-	unsigned n = 1;
-
-	for (unsigned step = 32; step != 0; step /= 2)
-		if (v >> step != 0) {
-			n += step;
-			v >>= step;
-		}
-	return n;
+	/* all below the highest bit set too, and then counted: no branches for the verifier to follow */
+	for (unsigned step = 1; step < 64; step *= 2)
+		v |= v >> step;
+	v -= v >> 1 & 0x5555555555555555;
+	v = (v & 0x3333333333333333) + (v >> 2 & 0x3333333333333333);
+	v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0f;
+	return (unsigned)(v * 0x0101010101010101 >> 56);
 #else
 	return 64 - (unsigned)__builtin_clzll(v);
 #endif

@@ -196,6 +196,7 @@ struct provider {
 	 * mapping of size bytes at base. Returns its file descriptor.
 	 */
 	int (*arena)(struct en *en, void *data, void *base, size_t size, struct et_error *e);
+	bool (*wants_arena)(struct en *en); /* though none of its probes may be wanted; or NULL */
 };
 extern const struct provider *const et_providers[]; /* NULL-terminated; provider/providers.c */
 

@@ -43,7 +43,11 @@ PROBE_PATH void en_fire(
 /* BEGIN and END: by the engine itself, in a phase of their own. */
 void en_fire_in(struct en_probe *p, const uint64_t *arg, unsigned phase)
 {
-	if (en_enabled(p))
+	if (!en_enabled(p))
+		return;
+	if (p->en->own_fire != NULL)
+		p->en->own_fire(p->en, phase);
+	else
 		fire_probe(p, en_slot_own(p->en), arg, 0, NULL, phase);
 }
 

@@ -252,6 +252,7 @@ struct en {
 	_Atomic(int) exit_code;
 	_Atomic(uint32_t) exited, filled;
 	/* the memory: region.c */
+	void (*own_fire)(struct en *en, unsigned phase); /* BEGIN and END; NULL: here */
 	struct kernel *kernel; /* what it has there (kernel/load.h), or NULL */
 	bool shared; /* with the kernel */
 	unsigned nkernel; /* slots that are its own: the first ones */

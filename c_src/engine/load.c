@@ -404,6 +404,9 @@ static int share(struct en *en, struct et_error *e)
 		for (const struct d_pdesc *d = en->prog->clauses[i]->descs; d != NULL; d = d->next)
 			if (en_probe_match(en, d, wish, &w, e) < 0)
 				return -1;
+	for (unsigned i = 0; w.pv == NULL && i < en->npv; i++)
+		if (et_providers[i]->wants_arena != NULL && et_providers[i]->wants_arena(en))
+			w.pv = et_providers[i];
 	for (unsigned i = 0; w.pv != NULL && i < en->npv; i++) {
 		if (et_providers[i] != w.pv)
 			continue;

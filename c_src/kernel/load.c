@@ -249,6 +249,15 @@ int k_attach_raw(struct en *en, int prog, const char *tracepoint, struct et_erro
 	return 0;
 }
 
+int k_run(int prog, const uint64_t *ctx, unsigned n, struct et_error *e)
+{
+	union bpf_attr attr = {.test = {.prog_fd = (uint32_t)prog,
+				       .ctx_in = (uint64_t)(uintptr_t)ctx,
+				       .ctx_size_in = 8 * n}};
+
+	return bpf(BPF_PROG_TEST_RUN, &attr) < 0 ? refused(e, "a run of a BPF program") : 0;
+}
+
 /* Off: links and programs first, the last opened first. */
 void k_detach(struct en *en)
 {

@@ -27,6 +27,7 @@ struct en_probe *k_share_probe(struct en *en, const struct en_probe *p, struct e
 /* The program that begins with a function of bpf/; all probes are shared before. Its fd, or -1. */
 int k_load(struct en *en, const char *entry, int type, int attach_type, struct et_error *e);
 int k_attach_raw(struct en *en, int prog, const char *tracepoint, struct et_error *e);
+int k_run(int prog, const uint64_t *ctx, unsigned n, struct et_error *e); /* by hand */
 void k_keep(struct kernel *k, int fd); /* closed by k_detach */
 void k_detach(struct en *en);
 void k_close(struct en *en);

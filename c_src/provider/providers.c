@@ -10,6 +10,7 @@ extern const struct provider profile_provider; /* profile.c */
 extern const struct provider syscall_provider; /* kernel/syscall.c */
 extern const struct provider pid_provider;     /* kernel/pid.c */
 extern const struct provider usdt_provider;    /* kernel/usdt.c */
+extern const struct provider own_provider;     /* kernel/own.c */
 
 const struct provider *const et_providers[] = {
 	&dtrace_provider,
@@ -18,6 +19,7 @@ const struct provider *const et_providers[] = {
 	&syscall_provider,
 	&pid_provider,
 	&usdt_provider,
+	&own_provider,
 #endif
 	NULL,
 };

@@ -31,15 +31,15 @@ static inline struct en_thread *take_slot(struct k_root *r)
 	return NULL;
 }
 
-static inline struct fire *begin(struct k_root *r, struct en_probe *p)
+static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsigned phase)
 {
 	struct en *en = r->en;
 	uint64_t tid;
 	struct en_thread *t;
 
-	if (p == NULL || p->ecbs == NULL || en->phase != PHASE_RUN)
+	if (p == NULL || p->ecbs == NULL || en->phase != phase)
 		return NULL;
-	if (en->only_cpu != UINT64_MAX && bpf_get_smp_processor_id() != en->only_cpu)
+	if (phase == PHASE_RUN && en->only_cpu != UINT64_MAX && bpf_get_smp_processor_id() != en->only_cpu)
 		return NULL;
 	t = take_slot(r);
 	if (t == NULL)
@@ -52,15 +52,38 @@ static inline struct fire *begin(struct k_root *r, struct en_probe *p)
 	return &t->fire;
 }
 
-static inline void run(struct fire *f)
+static inline struct fire *begin(struct k_root *r, struct en_probe *p)
+{
+	return begin_in(r, p, PHASE_RUN);
+}
+
+static inline void run_in(struct fire *f, unsigned phase)
 {
 	struct en_thread *t = f->thread;
 
 	for (unsigned m = f->probe->nomask, i = 0; m >> i != 0; i++)
 		if (m >> i & 1)
 			f->arg[i] = 0;
-	fire_run(t, f, f->probe->ecbs, PHASE_RUN, false);
+	fire_run(t, f, f->probe->ecbs, phase, false);
 	slot_leave(t);
+}
+
+static inline void run(struct fire *f)
+{
+	run_in(f, PHASE_RUN);
+}
+
+/* ---- BEGIN and END, for tests --------------------------------------------------------- */
+
+uint64_t k_own(uint64_t *ctx)
+{
+	bool end = ctx[0] & 1;
+	unsigned phase = end ? PHASE_END : PHASE_BEGIN;
+	struct fire *f = begin_in(&k_root, end ? k_root.own[1] : k_root.own[0], phase);
+
+	if (f != NULL)
+		run_in(f, phase);
+	return 0;
 }
 
 /* ---- system calls --------------------------------------------------------------------- */

@@ -138,7 +138,7 @@ static inline bool in_kernel(uint64_t addr)
 }
 
 /* So that the verifier sees that it is less than K_BUF, whatever the compiler knows. */
-static inline uint32_t bounded(uint32_t n)
+static inline uint64_t bounded(uint64_t n)
 {
 	__asm__ volatile("" : "+r"(n));
 	return n & (K_BUF - 1);
@@ -160,6 +160,11 @@ uint64_t k_touch(uint64_t addr, uint64_t n)
 	return first == 0 || last == 0;
 }
 
+static inline uint64_t hidden_zero(void)
+{
+	return *(volatile uint64_t *)&k_root.zero;
+}
+
 /* Less than K_BUF bytes into the slot's buffer. */
 static inline bool fetch(char *buf, uint64_t addr, uint32_t n)
 {
@@ -172,16 +177,13 @@ static inline bool fetch(char *buf, uint64_t addr, uint32_t n)
 
 static inline void from_buffer(char *to, const char *buf, uint32_t n)
 {
-	for (uint32_t i = 0; i < K_BUF / 8 && 8 * i < n; i++) {
-		uint64_t w = ((const uint64_t *)(const void *)buf)[i];
+	uint64_t i;
 
-		if (8 * i + 8 <= n) {
-			*(uint64_t *)(void *)(to + 8 * i) = w;
-			continue;
-		}
-		for (uint32_t k = 8 * i; k < n; k++, w >>= 8)
-			to[k] = (char)w;
-	}
+	/* a counter that the verifier does not know needs no look at each of its values */
+	for (i = hidden_zero(); i + 8 <= n; i += 8)
+		*(uint64_t *)(void *)(to + i) = *(const uint64_t *)(const void *)(buf + bounded(i) / 8 * 8);
+	for (; i < n; i++)
+		to[i] = buf[bounded(i)];
 }
 
 bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n)
