@@ -22,6 +22,7 @@
 # Each command is a test; it may take 20 seconds. The last line is "N passed, N failed".
 #
 # BIN=folder names where erltrace is (default: bin), JOBS=n how many files run at once.
+# GOLDEN_SECONDS=n: another time than 20 seconds.
 
 set -u
 shopt -s nullglob globstar
@@ -69,7 +70,7 @@ finish_command() {
 	local status same=1 shown
 
 	[[ -n $command ]] || return 0
-	(cd "$dir" && exec timeout -k 5 20 bash -c "$command") \
+	(cd "$dir" && exec timeout -k 5 "${GOLDEN_SECONDS:-20}" bash -c "$command") \
 		>"$dir.out" 2>"$dir.err" </dev/null
 	status=$?
 	mapfile -t out <"$dir.out"

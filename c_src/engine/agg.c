@@ -49,8 +49,7 @@ PROBE_PATH static struct agg_entry *entry_new(
 	tab->used += size;
 	e->agg = def->id;
 	e->size = (uint32_t)size;
-	for (uint32_t i = 0; i < def->words; i++)
-		e->data[i] = 0;
+	memset(e->data, 0, 8 * (size_t)def->words);
 	if (def->fn.fn == AGG_MIN)
 		e->data[0] = INT64_MAX;
 	else if (def->fn.fn == AGG_MAX)

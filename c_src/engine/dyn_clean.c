@@ -63,7 +63,7 @@ int dyn_init(struct en *en, struct et_error *e)
 	if (self)
 		selfs = heads > 4 ? heads / 4 : 1;
 	d->map_size = align_up(size, 4096);
-	d->map = en_alloc_pages(en, d->map_size);
+	d->map = en_alloc_pages(en, d->map_size, d->map_size);
 	if (d->map == NULL)
 		return et_err(
 			e, "ET_MEMORY", "no memory for dynvarsize=%llu", (unsigned long long)size);

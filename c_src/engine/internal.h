@@ -304,7 +304,7 @@ struct en *en_place(bool shareable);
 void en_unplace(struct en *en);
 int en_share(struct en *en, int fd, struct et_error *e);
 void *en_alloc(struct en *en, size_t size); /* zeros */
-void *en_alloc_pages(struct en *en, size_t size);
+void *en_alloc_pages(struct en *en, size_t size, size_t kernel); /* for it: the first so many */
 void en_dealloc(const struct en *en, void *p);
 void en_dealloc_pages(const struct en *en, void *p, size_t size);
 

@@ -154,13 +154,13 @@ static int map_slots(struct en *en, struct et_error *e)
 	void *map;
 
 	en->maxslots = (unsigned)en->opts->val[OPT_MAXTHREADS];
-	if (en->shared) { /* all of it is there from the start: the kernel's, and a few of our own */
+	if (en->shared) { /* the kernel's, which are there from the start, and a few of our own */
 		en->nkernel = (unsigned)sysconf(_SC_NPROCESSORS_CONF) + SPARE_SLOTS;
 		en->maxslots = en->nkernel + OWN_SLOTS;
 	}
 	for (;; en->maxslots /= 2) {
 		en->slots_size = en->stride * (en->maxslots + 1);
-		map = en_alloc_pages(en, en->slots_size);
+		map = en_alloc_pages(en, en->slots_size, en->stride * en->nkernel);
 		if (map != NULL)
 			break;
 		if (en->shared)

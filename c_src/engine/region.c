@@ -89,10 +89,25 @@ int en_share(struct en *en, int fd, struct et_error *e)
 	return 0;
 }
 
+/* Of the window; of that so many bytes are there at once, for the kernel to write to. */
+static void *take(struct en *en, size_t size, size_t kernel)
+{
+	char *at = (char *)en + en->window_used;
+	uintptr_t from = (uintptr_t)at & ~4095ULL;
+
+	size = align_up(size, LINE);
+	if (size > en->window - en->window_used)
+		return NULL;
+	/* user space's accesses make what is not there; the kernel's do not */
+	if (kernel > 0 && madvise((void *)from, align_up((uintptr_t)at + kernel, 4096) - from,
+				  MADV_POPULATE_WRITE) < 0)
+		return NULL;
+	en->window_used += size;
+	return at;
+}
+
 void *en_alloc(struct en *en, size_t size)
 {
-	char *at;
-
 	if (!en->shared) {
 		void *mem = NULL;
 
@@ -100,26 +115,16 @@ void *en_alloc(struct en *en, size_t size)
 			return NULL;
 		return memset(mem, 0, align_up(size + 1, 64));
 	}
-	size = align_up(size, LINE);
-	if (size > en->window - en->window_used)
-		return NULL;
-	at = (char *)en + en->window_used;
-	/* what is not there is not made when the kernel writes to it */
-	if (madvise((void *)((uintptr_t)at & ~4095ULL),
-		    align_up((uintptr_t)at + size, 4096) - ((uintptr_t)at & ~4095ULL),
-		    MADV_POPULATE_WRITE) < 0)
-		return NULL;
-	en->window_used += size;
-	return at;
+	return take(en, size, size);
 }
 
-void *en_alloc_pages(struct en *en, size_t size)
+void *en_alloc_pages(struct en *en, size_t size, size_t kernel)
 {
 	void *map;
 
 	if (en->shared) {
 		en->window_used = align_up(en->window_used, 4096);
-		return en_alloc(en, size);
+		return take(en, size, kernel);
 	}
 	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 		-1, 0);

@@ -113,9 +113,15 @@ RTFN(progenyof)
 	return 0;
 }
 
+/* To the process that fires. Neither may the kernel wait here, nor shall it end: no chill(). */
 RTFN(destroy)
 {
-	set_fault(FIRE(ctx), FAULT_ILLOP, 0);
+	if (a == ACT_RAISE)
+		bpf_send_signal((uint32_t)b);
+	else if (a == ACT_STOP)
+		bpf_send_signal(19 /* SIGSTOP */);
+	else
+		set_fault(FIRE(ctx), FAULT_ILLOP, 0);
 	return 0;
 }
 

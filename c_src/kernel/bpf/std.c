@@ -6,6 +6,9 @@ void *k_memcpy(void *to, const void *from, size_t n)
 	char *d = to;
 	const char *s = from;
 
+	for (; n >= 32; n -= 32, d += 32, s += 32)
+		for (int i = 0; i < 4; i++)
+			((uint64_t *)(void *)d)[i] = ((const uint64_t *)(const void *)s)[i];
 	for (; n >= 8; n -= 8, d += 8, s += 8)
 		*(uint64_t *)(void *)d = *(const uint64_t *)(const void *)s;
 	for (; n > 0; n--)
@@ -30,6 +33,10 @@ void *k_memset(void *to, int c, size_t n)
 	uint64_t w = (uint64_t)(unsigned char)c * 0x0101010101010101;
 	char *d = to;
 
+	/* few turns of much each: the kernel ends what takes 65536 of them */
+	for (; n >= 64; n -= 64, d += 64)
+		for (int i = 0; i < 8; i++)
+			((uint64_t *)(void *)d)[i] = w;
 	for (; n >= 8; n -= 8, d += 8)
 		*(uint64_t *)(void *)d = w;
 	for (; n > 0; n--)
