@@ -10,6 +10,12 @@ struct text {
 	const char *at, *end;
 };
 
+/* What is being looked at: not locals, so that BPF can have functions that take them. */
+struct work {
+	struct text path, v, body;
+	struct text t, name, value; /* of member and element */
+};
+
 PROBE_PATH static void skip_space(struct text *t)
 {
 	while (t->at < t->end && (*t->at == ' ' || (*t->at >= '\t' && *t->at <= '\r')))
@@ -32,7 +38,7 @@ PROBE_PATH static bool skip_string(struct text *t, struct text *body)
 }
 
 /* Over a whole value, which is then between v->at and v->end. */
-PROBE_PATH static bool skip_value(struct text *t, struct text *v)
+PROBE_PATH static INLINE_HERE bool skip_value(struct text *t, struct text *v)
 {
 	unsigned depth = 0;
 	struct text ignored;
@@ -82,46 +88,49 @@ PROBE_PATH static bool is_name(const struct text *name, const char *part, size_t
 }
 
 /* The member of an object; v becomes its value. */
-PROBE_PATH static bool member(struct text *v, const char *part, size_t len)
+PROBE_PATH static INLINE_HERE bool member(struct work *w, const char *part, size_t len)
 {
-	struct text t = *v, name, value;
+	struct text *t = &w->t;
 
-	if (!eat(&t, '{'))
+	*t = w->v;
+	if (!eat(t, '{'))
 		return false;
 	for (;;) {
-		skip_space(&t);
-		if (!skip_string(&t, &name) || !eat(&t, ':') || !skip_value(&t, &value))
+		skip_space(t);
+		if (!skip_string(t, &w->name) || !eat(t, ':') || !skip_value(t, &w->value))
 			return false;
-		if (is_name(&name, part, len)) {
-			*v = value;
+		if (is_name(&w->name, part, len)) {
+			w->v = w->value;
 			return true;
 		}
-		if (!eat(&t, ','))
+		if (!eat(t, ','))
 			return false;
 	}
 }
 
-PROBE_PATH static bool element(struct text *v, uint64_t n)
+PROBE_PATH static INLINE_HERE bool element(struct work *w, uint64_t n)
 {
-	struct text t = *v, value;
+	struct text *t = &w->t;
 
-	if (!eat(&t, '['))
+	*t = w->v;
+	if (!eat(t, '['))
 		return false;
 	for (;; n--) {
-		if (!skip_value(&t, &value))
+		if (!skip_value(t, &w->value))
 			return false;
 		if (n == 0) {
-			*v = value;
+			w->v = w->value;
 			return true;
 		}
-		if (!eat(&t, ','))
+		if (!eat(t, ','))
 			return false;
 	}
 }
 
 /* The next part of a path: ".name", "name" or "[number]". */
-PROBE_PATH static bool step(struct text *path, struct text *v)
+PROBE_PATH static INLINE_HERE bool step(struct work *w)
 {
+	struct text *path = &w->path;
 	const char *from;
 	uint64_t n = 0;
 
@@ -132,13 +141,13 @@ PROBE_PATH static bool step(struct text *path, struct text *v)
 		if (path->at == from || path->at >= path->end || *path->at != ']')
 			return false;
 		path->at++;
-		return element(v, n);
+		return element(w, n);
 	}
 	if (*path->at == '.')
 		path->at++;
 	for (from = path->at; path->at < path->end && *path->at != '.' && *path->at != '[';)
 		path->at++;
-	return path->at > from && member(v, from, (size_t)(path->at - from));
+	return path->at > from && member(w, from, (size_t)(path->at - from));
 }
 
 PROBE_PATH static int hex(const char *p)
@@ -171,7 +180,7 @@ PROBE_PATH static char plain_escape(char c)
 }
 
 /* A string's text with its escapes done; \u of one byte only, others stay as they are. */
-PROBE_PATH static uint64_t unescape(struct fire *f, uint64_t slot, const struct text *s)
+PROBE_PATH static INLINE_HERE uint64_t unescape(struct fire *f, uint64_t slot, const struct text *s)
 {
 	uint32_t n = 0, most = f->en->strsize - 1;
 	char *to = str_slot(f, slot);
@@ -202,16 +211,18 @@ RTFN(json)
 	struct fire *f = FIRE(ctx);
 	uint32_t n, m;
 	const char *s = str_text(f, b, &n), *p = str_text(f, c, &m);
-	struct text v = {s, s + n}, path = {p, p + m}, body, t;
+	BIG_LOCAL(struct work, w, f);
 
 	if (n == 0 || m == 0)
 		return 0;
-	while (path.at < path.end)
-		if (!step(&path, &v))
+	w->v = (struct text){s, s + n};
+	w->path = (struct text){p, p + m};
+	while (w->path.at < w->path.end)
+		if (!step(w))
 			return 0;
-	t = v;
-	skip_space(&t);
-	if (skip_string(&t, &body))
-		return unescape(f, a, &body);
-	return str_put(f, a, v.at, (size_t)(v.end - v.at));
+	w->t = w->v;
+	skip_space(&w->t);
+	if (skip_string(&w->t, &w->body))
+		return unescape(f, a, &w->body);
+	return str_put(f, a, w->v.at, (size_t)(w->v.end - w->v.at));
 }

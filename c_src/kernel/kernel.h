@@ -30,7 +30,14 @@ struct en;
 struct k_reloc {
 	unsigned at;	 /* instruction in the function */
 	const char *sym; /* a function or a constant; NULL: func */
-	int func;	 /* index of a function of this object file */
+	int func;	 /* index of a function; < 0: */
+	int data;	 /* of constant data ... */
+	uint64_t off;	 /* ... and where in it */
+};
+struct k_data { /* constants */
+	const char *bytes;
+	size_t size;
+	uint64_t addr; /* in the arena: load.c puts them there */
 };
 struct k_func {
 	const char *name;
@@ -42,6 +49,8 @@ struct k_func {
 struct k_object {
 	struct k_func *funcs;
 	unsigned n;
+	struct k_data *data;
+	unsigned ndata;
 };
 int k_object_load(struct k_object *o, struct et_error *e); /* of all files: one table */
 void k_object_free(struct k_object *o);

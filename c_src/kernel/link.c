@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "../engine/internal.h"
+#include "root.h"
 #include "kernel.h"
 
 enum {
@@ -303,10 +304,10 @@ static unsigned writes(const struct ebpf_insn *in)
 	}
 }
 
-/* Arguments: the registers that are read before anything is written to them. */
-static unsigned count_args(struct link *l, const struct piece *p)
+/* The registers before each instruction that are still to be read. NULL: out of memory. */
+static unsigned *liveness(struct link *l, const struct piece *p)
 {
-	unsigned *live = calloc(p->n + 1, sizeof(*live)), n = 0;
+	unsigned *live = calloc(p->n + 1, sizeof(*live));
 	bool changed = live != NULL;
 
 	while (changed) {
@@ -328,6 +329,14 @@ static unsigned count_args(struct link *l, const struct piece *p)
 			live[i] = now;
 		}
 	}
+	return live;
+}
+
+/* Arguments: the registers that are read before anything is written to them. */
+static unsigned count_args(struct link *l, const struct piece *p)
+{
+	unsigned *live = liveness(l, p), n = 0;
+
 	for (unsigned r = 1; live != NULL && r <= 5; r++)
 		if (live[0] >> r & 1)
 			n = r;
@@ -360,6 +369,34 @@ static unsigned args_of_call(struct link *l, const struct piece *p, unsigned at)
 		return 2;
 	func = r == NULL ? -1 : r->sym != NULL ? k_object_find(l->in->object, r->sym) : r->func;
 	return func < 0 ? 0 : args_of_func(l, func);
+}
+
+/*
+ * The registers that a loop goes on with: those it changes and reads again in its next turn. What
+ * the verifier knows of such a one it would follow turn by turn.
+ */
+static unsigned carried(struct link *l, const struct piece *p)
+{
+	unsigned *live = p->func != NULL ? liveness(l, p) : NULL, all = 0;
+
+	for (unsigned i = 0; live != NULL && i < p->n; i++) {
+		unsigned changed = 0;
+
+		if (p->insns[i].code == EBPF_LDDW) {
+			i++;
+			continue;
+		}
+		if (!is_jump(&p->insns[i]) || target(&p->insns[i], i) > i)
+			continue;
+		for (unsigned k = target(&p->insns[i], i); k <= i; k++) {
+			changed |= writes(&p->insns[k]);
+			if (p->insns[k].code == EBPF_LDDW)
+				k++;
+		}
+		all |= changed & live[target(&p->insns[i], i)];
+	}
+	free(live);
+	return all;
 }
 
 /* Is r0 set wherever it ends? */
@@ -492,6 +529,8 @@ static void load_constant(struct link *l, const struct piece *p, unsigned at)
 		emit_lddw(l, in->dst, 0, in->src == EBPF_LDDW_STR ? l->in->strs[in->imm] : v);
 	else if (r == NULL)
 		emit_lddw(l, in->dst, 0, v);
+	else if (r->data >= 0)
+		emit_lddw(l, in->dst, 0, l->in->object->data[r->data].addr + r->off);
 	else if (r->sym != NULL && strcmp(r->sym, "k_root") == 0)
 		emit_lddw(l, in->dst, 0, l->in->root + v);
 	else if (r->sym != NULL && strcmp(r->sym, "k_buf_mask") == 0)
@@ -556,6 +595,20 @@ static int frame_of(const struct piece *p)
 	return (frame + 7) / 8 * 8;
 }
 
+/* A constant that the verifier does not know: by a 0 that is in memory. */
+static void hidden_constant(struct link *l, const struct ebpf_insn *in)
+{
+	emit_lddw(l, in->dst, 0, l->in->root + offsetof(struct k_root, zero));
+	emit(l, OP_CAST, in->dst, in->dst, 1, TO_KERNEL);
+	emit(l, EBPF_LDXDW, in->dst, in->dst, 0, 0);
+	emit(l, (in->code & 7) == CLASS_ALU64 ? EBPF_ADD64_IMM : 0x04, in->dst, 0, 0, in->imm);
+}
+
+static bool is_constant(const struct ebpf_insn *in)
+{
+	return in->code == EBPF_MOV64_IMM || in->code == 0xb4;
+}
+
 static void one(struct link *l, const struct piece *p, unsigned i, kinds k, int frame)
 {
 	const struct ebpf_insn *in = &p->insns[i];
@@ -590,7 +643,7 @@ static void put_piece(struct link *l, unsigned number)
 	struct piece p = l->pieces[number];
 	kinds *k = all_kinds(l, &p);
 	unsigned *place = calloc(p.n + 1, sizeof(*place)), *jump = calloc(p.n + 1, sizeof(*jump));
-	unsigned end;
+	unsigned end, looped = carried(l, &p);
 	bool loops = false, gives_nothing = !returns(&p);
 	int frame = frame_of(&p);
 
@@ -610,7 +663,10 @@ static void put_piece(struct link *l, unsigned number)
 		jump[i] = l->n;
 		if (gives_nothing && p.insns[i].code == EBPF_EXIT)
 			emit(l, EBPF_MOV64_IMM, R0, 0, 0, 0); /* the verifier wants a number */
-		one(l, &p, i, k[i], frame);
+		if (is_constant(&p.insns[i]) && looped >> p.insns[i].dst & 1)
+			hidden_constant(l, &p.insns[i]);
+		else
+			one(l, &p, i, k[i], frame);
 		if (p.insns[i].code == EBPF_LDDW)
 			i++;
 	}

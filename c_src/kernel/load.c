@@ -97,6 +97,15 @@ static int prepare(struct en *en, struct et_error *e)
 		return et_err(e, "ET_MEMORY", "out of memory");
 	if (make_buffer(k, en->nkernel, e) < 0 || k_object_load(&k->object, e) < 0)
 		return -1;
+	for (unsigned i = 0; i < k->object.ndata; i++) {
+		struct k_data *d = &k->object.data[i];
+		void *mem = en_alloc(en, d->size);
+
+		if (mem == NULL)
+			return et_err(e, "ET_MEMORY", "out of memory");
+		memcpy(mem, d->bytes, d->size);
+		d->addr = (uint64_t)(uintptr_t)mem;
+	}
 	clock_gettime(CLOCK_REALTIME, &wall);
 	clock_gettime(CLOCK_MONOTONIC, &mono);
 	k->root->en = en;

@@ -81,20 +81,49 @@ static int add_reloc(struct k_func *fn, struct k_reloc r)
 	return 0;
 }
 
+/* The constants of a section; one that was asked for before is that one. */
+static int data_of(struct file *f, unsigned section)
+{
+	const Elf64_Shdr *s = &f->sh[section];
+	const char *bytes = f->base + s->sh_offset;
+	struct k_data *more;
+
+	for (unsigned i = 0; i < f->o->ndata; i++)
+		if (f->o->data[i].bytes == bytes)
+			return (int)i;
+	more = realloc(f->o->data, (f->o->ndata + 1) * sizeof(*more));
+	if (more == NULL)
+		return -1;
+	f->o->data = more;
+	f->o->data[f->o->ndata] = (struct k_data){.bytes = bytes, .size = s->sh_size};
+	return (int)f->o->ndata++;
+}
+
+static bool is_data(const struct file *f, const Elf64_Sym *s)
+{
+	return s->st_shndx != SHN_UNDEF && s->st_shndx < f->eh->e_shnum &&
+	       (f->sh[s->st_shndx].sh_flags & (SHF_ALLOC | SHF_EXECINSTR)) == SHF_ALLOC;
+}
+
 static int read_relocs(struct file *f, const Elf64_Shdr *rel)
 {
 	const Elf64_Rel *r = (const Elf64_Rel *)(const void *)(f->base + rel->sh_offset);
 
 	for (size_t i = 0; i < rel->sh_size / sizeof(*r); i++) {
 		const Elf64_Sym *s = &f->syms[ELF64_R_SYM(r[i].r_info)];
-		struct k_reloc to = {.func = -1};
+		struct k_reloc to = {.func = -1, .data = -1};
 		unsigned at, ignored;
 		int fn = func_at(f, rel->sh_info, r[i].r_offset, &at);
 
 		if (fn < 0)
 			continue;
 		to.at = at;
-		if (ELF64_ST_TYPE(s->st_info) == STT_SECTION) {
+		if (is_data(f, s)) {
+			to.data = data_of(f, s->st_shndx);
+			to.off = s->st_value + (uint64_t)(uint32_t)f->o->funcs[fn].insns[at].imm;
+			if (to.data < 0)
+				return -1;
+		} else if (ELF64_ST_TYPE(s->st_info) == STT_SECTION) {
 			/* a static function: the call says where it is, counted from behind itself */
 			int32_t imm = f->o->funcs[fn].insns[at].imm;
 
@@ -123,7 +152,7 @@ static int read_near_calls(struct file *f)
 		const struct ebpf_insn *insns = f->o->funcs[i].insns;
 
 		for (unsigned at = 0; at < f->o->funcs[i].n; at++) {
-			struct k_reloc to = {.at = at, .func = -1};
+			struct k_reloc to = {.at = at, .func = -1, .data = -1};
 
 			if (insns[at].code == EBPF_LDDW) {
 				at++;
@@ -183,6 +212,7 @@ void k_object_free(struct k_object *o)
 	for (unsigned i = 0; i < o->n; i++)
 		free(o->funcs[i].relocs);
 	free(o->funcs);
+	free(o->data);
 	*o = (struct k_object){0};
 }
 

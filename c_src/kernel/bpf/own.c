@@ -108,8 +108,16 @@ RTFN(rand)
 	return high << 32 | bpf_get_prandom_u32();
 }
 
+/* Those of the command are known; what else runs, the kernel would have to be asked for. */
 RTFN(progenyof)
 {
+	struct en *en = FIRE(ctx)->en;
+
+	if ((uint32_t)(bpf_get_current_pid_tgid() >> 32) != en->pid)
+		return (uint32_t)(bpf_get_current_pid_tgid() >> 32) == a;
+	for (unsigned i = 0; i < en->nancestors; i++)
+		if (en->ancestors[i] == a)
+			return 1;
 	return 0;
 }
 
