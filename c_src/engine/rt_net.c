@@ -7,15 +7,19 @@
 #define HW_ETHERNET   1
 #define HW_INFINIBAND 32
 
-PROBE_PATH static char *put_number(char *to, unsigned v, unsigned base)
-{
-	char buf[12], *p = buf + sizeof(buf);
+struct work {
+	uint8_t addr[20];
+	char text[64];
+};
 
-	do
-		*--p = "0123456789abcdef"[v % base];
-	while (v /= base);
-	while (p < buf + sizeof(buf))
-		*to++ = *p++;
+PROBE_PATH static INLINE_HERE char *put_number(char *to, unsigned v, unsigned base)
+{
+	unsigned unit = 1;
+
+	while (v / unit >= base)
+		unit *= base;
+	for (; unit != 0; unit /= base)
+		*to++ = "0123456789abcdef"[v / unit % base];
 	return to;
 }
 
@@ -47,7 +51,7 @@ PROBE_PATH static void longest_zeros(const uint8_t *addr, int words, int *from, 
 }
 
 /* RFC 5952; an IPv4 address inside is written as one. */
-PROBE_PATH static char *put_v6(char *to, const uint8_t *addr)
+PROBE_PATH static INLINE_HERE char *put_v6(char *to, const uint8_t *addr)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	bool has_v4 = memcmp(addr, mapped, 12) == 0;
@@ -74,17 +78,17 @@ PROBE_PATH static char *put_v6(char *to, const uint8_t *addr)
 
 PROBE_PATH static uint64_t inet(struct fire *f, uint64_t slot, uint64_t family, uint64_t from)
 {
-	uint8_t addr[16];
-	char buf[64], *end;
+	BIG_LOCAL(struct work, w, f);
+	char *end;
 
 	if (family != AF_INET && family != AF_INET6) {
 		set_fault(f, FAULT_ILLOP, 0);
 		return 0;
 	}
-	if (!safe_read(f, addr, from, family == AF_INET ? 4 : 16))
+	if (!safe_read(f, w->addr, from, family == AF_INET ? 4 : 16))
 		return 0;
-	end = family == AF_INET ? put_v4(buf, addr) : put_v6(buf, addr);
-	return str_put(f, slot, buf, (size_t)(end - buf));
+	end = family == AF_INET ? put_v4(w->text, w->addr) : put_v6(w->text, w->addr);
+	return str_put(f, slot, w->text, (size_t)(end - w->text));
 }
 
 RTFN(inet_ntoa)
@@ -105,21 +109,20 @@ RTFN(inet_ntop)
 RTFN(link_ntop)
 {
 	struct fire *f = FIRE(ctx);
-	uint8_t addr[20];
-	char buf[64];
+	BIG_LOCAL(struct work, w, f);
 	unsigned n = b == HW_ETHERNET ? 6 : 20, at = 0;
 
 	if (b != HW_ETHERNET && b != HW_INFINIBAND) {
 		set_fault(f, FAULT_ILLOP, 0);
 		return 0;
 	}
-	if (!safe_read(f, addr, c, n))
+	if (!safe_read(f, w->addr, c, n))
 		return 0;
 	for (unsigned i = 0; i < n; i++) {
 		if (i > 0)
-			buf[at++] = ':';
-		buf[at++] = "0123456789abcdef"[addr[i] >> 4];
-		buf[at++] = "0123456789abcdef"[addr[i] & 15];
+			w->text[at++] = ':';
+		w->text[at++] = "0123456789abcdef"[w->addr[i] >> 4];
+		w->text[at++] = "0123456789abcdef"[w->addr[i] & 15];
 	}
-	return str_put(f, a, buf, at);
+	return str_put(f, a, w->text, at);
 }

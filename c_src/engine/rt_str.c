@@ -345,10 +345,14 @@ RTFN(toupper)
 }
 
 /* As illumos writes them: hexadecimal with 0x, octal with 0, a sign in base ten only. */
+struct digits {
+	char text[72];
+};
 RTFN(lltostr)
 {
 	struct fire *f = FIRE(ctx);
-	char buf[72], *p = buf + sizeof(buf);
+	BIG_LOCAL(struct digits, w, f);
+	char *p = w->text + sizeof(w->text);
 	bool negative = c == 10 && (int64_t)b < 0;
 	uint64_t v = negative ? 0 - b : b;
 
@@ -366,5 +370,5 @@ RTFN(lltostr)
 		*--p = '0';
 	if (negative)
 		*--p = '-';
-	return str_put(f, a, p, (size_t)(buf + sizeof(buf) - p));
+	return str_put(f, a, p, (size_t)(w->text + sizeof(w->text) - p));
 }

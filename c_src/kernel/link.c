@@ -372,31 +372,62 @@ static unsigned args_of_call(struct link *l, const struct piece *p, unsigned at)
 }
 
 /*
- * The registers that a loop goes on with: those it changes and reads again in its next turn. What
- * the verifier knows of such a one it would follow turn by turn.
+ * By the first instruction of each loop: the registers that it goes on with, which it changes and
+ * reads again in its next turn. What the verifier knows of one it would follow turn by turn.
  */
-static unsigned carried(struct link *l, const struct piece *p)
+static unsigned *carried(struct link *l, const struct piece *p)
 {
-	unsigned *live = p->func != NULL ? liveness(l, p) : NULL, all = 0;
+	unsigned *live = liveness(l, p), *heads = calloc(p->n + 1, sizeof(*heads));
 
-	for (unsigned i = 0; live != NULL && i < p->n; i++) {
-		unsigned changed = 0;
+	for (unsigned i = 0; live != NULL && heads != NULL && i < p->n; i++) {
+		unsigned changed = 0, head;
 
 		if (p->insns[i].code == EBPF_LDDW) {
 			i++;
 			continue;
 		}
-		if (!is_jump(&p->insns[i]) || target(&p->insns[i], i) > i)
+		if (!is_jump(&p->insns[i]) || (head = target(&p->insns[i], i)) > i)
 			continue;
-		for (unsigned k = target(&p->insns[i], i); k <= i; k++) {
+		for (unsigned k = head; k <= i; k++) {
 			changed |= writes(&p->insns[k]);
 			if (p->insns[k].code == EBPF_LDDW)
 				k++;
 		}
-		all |= changed & live[target(&p->insns[i], i)];
+		heads[head] |= changed & live[head];
 	}
 	free(live);
-	return all;
+	return heads;
+}
+
+/* Does what the instruction puts into its register begin a loop that goes on with it? */
+static bool begins_loop(const struct piece *p, unsigned at, const unsigned *heads)
+{
+	unsigned reg = 1u << p->insns[at].dst, n = 0;
+	unsigned *todo = calloc(p->n + 2, sizeof(*todo));
+	bool *seen = calloc(p->n + 1, sizeof(*seen)), found = false;
+
+	if (todo != NULL && seen != NULL)
+		todo[n++] = at + 1;
+	while (n > 0 && !found) {
+		unsigned i = todo[--n];
+
+		for (; i < p->n && !seen[i]; i++) {
+			const struct ebpf_insn *in = &p->insns[i];
+
+			seen[i] = true;
+			found |= (heads[i] & reg) != 0;
+			if (is_jump(in) && !seen[target(in, i)])
+				todo[n++] = target(in, i);
+			if ((writes(in) & reg) || in->code == EBPF_EXIT || (in->code & 0xf7) == 0x05 ||
+				in->code == 0x06)
+				break;
+			if (in->code == EBPF_LDDW)
+				i++;
+		}
+	}
+	free(todo);
+	free(seen);
+	return found;
 }
 
 /* Is r0 set wherever it ends? */
@@ -643,12 +674,12 @@ static void put_piece(struct link *l, unsigned number)
 	struct piece p = l->pieces[number];
 	kinds *k = all_kinds(l, &p);
 	unsigned *place = calloc(p.n + 1, sizeof(*place)), *jump = calloc(p.n + 1, sizeof(*jump));
-	unsigned end, looped = carried(l, &p);
+	unsigned end, *heads = carried(l, &p);
 	bool loops = false, gives_nothing = !returns(&p);
 	int frame = frame_of(&p);
 
 	l->pieces[number].at = l->n;
-	if (place == NULL || jump == NULL || k == NULL) {
+	if (place == NULL || jump == NULL || k == NULL || heads == NULL) {
 		l->failed = true;
 		goto out;
 	}
@@ -663,7 +694,7 @@ static void put_piece(struct link *l, unsigned number)
 		jump[i] = l->n;
 		if (gives_nothing && p.insns[i].code == EBPF_EXIT)
 			emit(l, EBPF_MOV64_IMM, R0, 0, 0, 0); /* the verifier wants a number */
-		if (is_constant(&p.insns[i]) && looped >> p.insns[i].dst & 1)
+		if (p.func != NULL && is_constant(&p.insns[i]) && begins_loop(&p, i, heads))
 			hidden_constant(l, &p.insns[i]);
 		else
 			one(l, &p, i, k[i], frame);
@@ -691,6 +722,7 @@ static void put_piece(struct link *l, unsigned number)
 	}
 out:
 	free(k);
+	free(heads);
 	free(place);
 	free(jump);
 }

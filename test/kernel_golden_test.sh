@@ -1,0 +1,27 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The golden tests of the language once more, with BEGIN and END firing in the kernel: both engines
+# give the same. What differs is marked in the tests, with the reason (test/run.sh), and listed in
+# doc/kernel.md. The last line is "N passed, N failed".
+#
+#	test/kernel_golden_test.sh [FOLDER of test/golden] ...
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+why=$(ERLTRACE_IN_KERNEL=1 "${BIN:-bin}/erltrace" -qn 'BEGIN { exit(0); }' 2>&1 >/dev/null) || {
+	echo "skipped: no probes of the kernel here: $why"
+	echo '0 passed, 0 failed'
+	exit 0
+}
+if [[ -z $("${BIN:-bin}/erltrace" -l -P syscall 2>/dev/null) ]]; then
+	echo 'skipped: built without the kernel engine (no clang, or KERNEL=)'
+	echo '0 passed, 0 failed'
+	exit 0
+fi
+folders=()
+for f in "$@"; do
+	[[ -d test/golden/$f ]] && folders+=("test/golden/$f")
+done
+((${#folders[@]})) || folders=(test/golden/{action,agg,fault,json,layout,op,option,printa,printf,probe,spec,stmt,stmt_output,sub,type,var,xlate})
+ERLTRACE_IN_KERNEL=1 test/run.sh "${folders[@]}"

@@ -1,0 +1,171 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Probes of the kernel: exact counts on a known program, nothing lost unseen, nothing left behind,
+# and plain words where they are not permitted. The last line is "N passed, N failed".
+#
+#	test/kernel_test.sh [long]      long: ten million calls
+
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+PATH=$(cd "${BIN:-$root/bin}" && pwd):$PATH
+export LC_ALL=C
+dir=$(mktemp -d)
+chmod 755 "$dir"
+trap 'rm -rf "$dir"' EXIT
+passed=0 failed=0
+
+is() { # what, expected, actual
+	if [[ $2 == "$3" ]]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'FAILED %s: expected "%s", got "%s"\n' "$1" "$2" "${3:0:300}"
+	fi
+}
+
+like() { # what, regular expression, actual
+	if [[ $3 =~ $2 ]]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'FAILED %s: expected "%s", got "%s"\n' "$1" "$2" "${3:0:300}"
+	fi
+}
+
+finish() {
+	echo "$passed passed, $failed failed"
+	((failed == 0))
+	exit
+}
+
+# ---- without permission --------------------------------------------------------------------
+
+as=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all --no-new-privs)
+if ((EUID == 0)) && [[ -n $(erltrace -l -P syscall 2>/dev/null) ]] &&
+	"${as[@]}" test -x "$(command -v erltrace)" 2>/dev/null; then
+	out=$("${as[@]}" erltrace -qn 'BEGIN { printf("ok\n"); exit(0); }' 2>&1)
+	is 'no privilege: what needs none works' ok "${out%$'\n'}"
+	out=$("${as[@]}" erltrace -qn 'syscall::getppid:entry { exit(0); }' 2>&1)
+	is 'no privilege: exit code' 1 $?
+	like 'no privilege: the error says what is missing' 'need root, or the capabilities CAP_BPF' "$out"
+fi
+
+# ---- can it be had here? -------------------------------------------------------------------
+
+why=$(erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' 2>&1 >/dev/null) || {
+	echo "skipped: no probes of the kernel here: $why"
+	finish
+}
+
+cat >"$dir/calls.c" <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static long n;
+static void *some(void *arg)
+{
+	for (long i = 0; i < n; i++)
+		syscall(SYS_getppid);
+	return arg;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t[64];
+	int threads = argc > 2 ? atoi(argv[2]) : 0;
+	char c = 'x';
+
+	n = atol(argv[1]);
+	for (int i = 0; i < 7; i++)
+		if (write(1, &c, 1) != 1 || read(0, &c, 1) != 0)
+			return 1;
+	if (threads == 0)
+		some(NULL);
+	for (int i = 0; i < threads; i++)
+		pthread_create(&t[i], NULL, some, NULL);
+	for (int i = 0; i < threads; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+C
+"${CC:-cc}" -O1 -pthread -o "$dir/calls" "$dir/calls.c" || { echo '0 passed, 1 failed'; exit 1; }
+calls=$dir/calls
+
+# ---- counts --------------------------------------------------------------------------------
+
+count() { # arguments of the program, predicate, options...
+	local args=$1 and=$2
+	shift 2
+	erltrace -q -o "$dir/out" -c "$calls $args" "$@" -n "syscall::getppid:entry /pid == \$target$and/ { @ = count(); }
+		END { printa(\"%@d\n\", @); }" </dev/null >/dev/null 2>&1
+	grep -E '^[0-9]+$' "$dir/out"
+}
+
+is 'each call is counted' 12345 "$(count 12345 '')"
+is 'of four threads too' 400000 "$(count '100000 4' '')"
+
+erltrace -q -o "$dir/all" -c "$calls 500" -n 'syscall:::entry /pid == $target/ { @[probefunc] = count(); }
+	syscall:::return /pid == $target/ { @r[probefunc] = count(); }
+	END { printa("%s %@d\n", @); printa("return %s %@d\n", @r); }' </dev/null >/dev/null 2>&1
+if command -v strace >/dev/null; then
+	strace -f -c -o "$dir/strace" "$calls" 500 </dev/null >/dev/null
+	for call in getppid read write mmap mprotect openat close; do
+		is "$call as strace counts it" \
+			"$(awk -v c=$call '$NF == c { print $4 }' "$dir/strace")" \
+			"$(awk -v c=$call '$1 == c { print $2 }' "$dir/all")"
+	done
+else
+	is getppid 500 "$(awk '$1 == "getppid" { print $2 }' "$dir/all")"
+fi
+is 'as many returns as entries' 500 "$(awk '$2 == "getppid" { print $3 }' "$dir/all")"
+
+# ---- nothing is lost unseen ----------------------------------------------------------------
+
+erltrace -q -b 16k -o "$dir/lines" -c "$calls 50000 4" \
+	-n 'syscall::getppid:entry /pid == $target/ { printf("call\n"); @ = count(); }
+	END { printa("all %@d\n", @); }' </dev/null >/dev/null 2>"$dir/err"
+lines=$(grep -c call "$dir/lines")
+drops=$(awk '/drops? on/ { n += $2 } END { print n + 0 }' "$dir/err")
+is 'records and drops are all there were' 200000 $((lines + drops))
+is 'and all were counted' 'all 200000' "$(grep '^all' "$dir/lines")"
+
+erltrace -q -x aggsize=4k -o "$dir/keys" -c "$calls 20000" \
+	-n 'syscall::getppid:entry /pid == $target/ { @[n++] = count(); all++; }
+	END { printf("all %d\n", all); }' </dev/null >/dev/null 2>"$dir/err"
+keys=$(awk 'NF == 2 && $1 ~ /^[0-9]+$/ { n += $2 } END { print n + 0 }' "$dir/keys")
+drops=$(awk '/aggregation drops? on/ { n += $2 } END { print n + 0 }' "$dir/err")
+is 'keys and drops are all there were' 20000 $((keys + drops))
+
+if [[ ${1-} == long ]]; then
+	is 'ten million' 10000000 "$(count '2500000 4' '')"
+fi
+
+# ---- nothing is left behind ----------------------------------------------------------------
+
+if command -v bpftool >/dev/null; then
+	mkfifo "$dir/fifo"
+	erltrace -qn 'BEGIN { printf("here\n"); } syscall:::entry { @[execname, probefunc] = count(); } tick-10ms { printf("here\n"); }' \
+		>"$dir/fifo" 2>/dev/null </dev/null &
+	pid=$!
+	exec 5<"$dir/fifo"
+	read -r -t 30 _ <&5 # it is on
+	read -r -t 30 _ <&5
+	ids=$(sed -n 's/^\(prog\|map\|link\)_id:[[:space:]]*/\1 /p' /proc/$pid/fdinfo/* 2>/dev/null | sort -u)
+	like 'it has programs, maps and links' 'link.*map.*prog' "${ids//$'\n'/ }"
+	kill -9 $pid
+	wait $pid 2>/dev/null
+	exec 5<&-
+	left=
+	while read -r kind id; do
+		for ((i = 0; i < 200; i++)); do # the kernel frees them when all have left them
+			bpftool "$kind" show id "$id" >/dev/null 2>&1 || break
+			sleep 0.05
+		done
+		((i < 200)) || left+="$kind $id "
+	done <<<"$ids"
+	is 'killed: nothing is left' '' "$left"
+else
+	echo 'not tested: what is left of a killed command (no bpftool here)'
+fi
+finish
