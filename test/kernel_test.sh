@@ -97,6 +97,7 @@ calls=$dir/calls
 count() { # arguments of the program, predicate, options...
 	local args=$1 and=$2
 	shift 2
+	rm -f "$dir/out"
 	erltrace -q -o "$dir/out" -c "$calls $args" "$@" -n "syscall::getppid:entry /pid == \$target$and/ { @ = count(); }
 		END { printa(\"%@d\n\", @); }" </dev/null >/dev/null 2>&1
 	grep -E '^[0-9]+$' "$dir/out"

@@ -409,6 +409,9 @@ bool spec_pending(const struct en *en);
 void spec_clean(struct en *en); /* after a grace period since the last call */
 int spec_deliver(struct en *en, uint32_t id, en_rec_cb cb, void *arg);
 
+/* rt_mem.c */
+void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t n);
+
 /* str.c */
 #define STR_TAG (1ULL << 63)
 static inline uint64_t str_ref(const struct et_str *s)

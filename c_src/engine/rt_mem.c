@@ -116,9 +116,9 @@ RTFN(copyinto)
 	return 0;
 }
 
-#ifndef __bpf__
+#ifndef __bpf__ /* has its own */
 /* Into the program's memory: what is written to may fault as well as what is read. */
-PROBE_PATH static void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t n)
+PROBE_PATH void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t n)
 {
 	size_t left;
 
@@ -130,6 +130,7 @@ PROBE_PATH static void copy_out(struct fire *f, uint64_t to, const void *from, u
 	if (left != 0)
 		set_fault(f, FAULT_BADADDR, to + (n - left));
 }
+#endif
 
 RTFN(copyout)
 {
@@ -154,8 +155,6 @@ RTFN(copyoutstr)
 	return 0;
 }
 
-#endif
-
 /* Add to a static of 1 or 2 bytes; gives the old value. */
 RTFN(add_narrow)
 {
@@ -166,21 +165,20 @@ RTFN(add_narrow)
 	return 0;
 }
 
-#ifndef __bpf__
 /* ---- locks of the program: pthread's ------------------------------------------------- */
 
 PROBE_PATH static uint64_t mutex_state(struct fire *f, uint64_t what, uint64_t addr)
 {
-	pthread_mutex_t m;
+	BIG_LOCAL(pthread_mutex_t, m, f);
 	uint32_t owner;
 
-	if (!safe_read(f, &m, addr, sizeof(m)))
+	if (!safe_read(f, m, addr, sizeof(*m)))
 		return 0;
-	owner = m.__data.__lock != 0 ? (uint32_t)m.__data.__owner : 0;
+	owner = m->__data.__lock != 0 ? (uint32_t)m->__data.__owner : 0;
 	switch (what) {
 	case FN_MUTEX_OWNED: return owner != 0 && owner == f->thread->tid;
 	case FN_MUTEX_OWNER: return owner;
-	case FN_MUTEX_TYPE_ADAPTIVE: return (m.__data.__kind & 3) == PTHREAD_MUTEX_ADAPTIVE_NP;
+	case FN_MUTEX_TYPE_ADAPTIVE: return (m->__data.__kind & 3) == PTHREAD_MUTEX_ADAPTIVE_NP;
 	default: return 0; /* none of pthread's mutexes spins for good */
 	}
 }
@@ -188,7 +186,7 @@ PROBE_PATH static uint64_t mutex_state(struct fire *f, uint64_t what, uint64_t a
 RTFN(lock_state)
 {
 	struct fire *f = FIRE(ctx);
-	pthread_rwlock_t rw;
+	BIG_LOCAL(pthread_rwlock_t, rw, f);
 
 	switch (a) {
 	case FN_RW_READ_HELD:
@@ -196,12 +194,11 @@ RTFN(lock_state)
 	case FN_RW_ISWRITER: break;
 	default: return mutex_state(f, a, b);
 	}
-	if (!safe_read(f, &rw, b, sizeof(rw)))
+	if (!safe_read(f, rw, b, sizeof(*rw)))
 		return 0;
 	if (a == FN_RW_READ_HELD)
-		return rw.__data.__readers >> 3 != 0 && rw.__data.__cur_writer == 0;
+		return rw->__data.__readers >> 3 != 0 && rw->__data.__cur_writer == 0;
 	if (a == FN_RW_ISWRITER)
-		return (uint32_t)rw.__data.__cur_writer == f->thread->tid;
-	return rw.__data.__cur_writer != 0;
+		return (uint32_t)rw->__data.__cur_writer == f->thread->tid;
+	return rw->__data.__cur_writer != 0;
 }
-#endif

@@ -165,6 +165,10 @@ static int not_verified(char *log, const char *entry, struct et_error *e)
 		log[--len] = '\0';
 	if (getenv("ERLTRACE_VERIFIER") != NULL)
 		fprintf(stderr, "%s\n", log);
+	if (strstr(log, "bpf_probe_write_user") != NULL)
+		return et_err(e, "ET_KERNEL",
+			"copyout() and copyoutstr() at probes of the kernel: this kernel lets no BPF "
+			"program write to the memory of others");
 	last = strstr(log, "\nprocessed ");
 	if (last != NULL)
 		*last = '\0';

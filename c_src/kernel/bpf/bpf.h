@@ -13,6 +13,7 @@ static uint64_t (*const bpf_get_current_pid_tgid)(void) = (void *)14;
 static uint64_t (*const bpf_get_current_uid_gid)(void) = (void *)15;
 static long (*const bpf_get_current_comm)(void *buf, uint32_t size) = (void *)16;
 static uint64_t (*const bpf_get_current_task)(void) = (void *)35;
+static long (*const bpf_probe_write_user)(void *to, const void *from, uint32_t size) = (void *)36;
 static long (*const bpf_get_stack)(void *ctx, void *buf, uint32_t size, uint64_t flags) = (void *)67;
 static long (*const bpf_send_signal)(uint32_t sig) = (void *)109;
 static long (*const bpf_probe_read_user)(void *dst, uint32_t size, const void *from) = (void *)112;

@@ -133,12 +133,6 @@ RTFN(destroy)
 	return 0;
 }
 
-RTFN(lock_state)
-{
-	set_fault(FIRE(ctx), FAULT_ILLOP, 0);
-	return 0;
-}
-
 /* ---- memory --------------------------------------------------------------------------- */
 
 static inline bool in_arena(uint64_t addr)
@@ -307,16 +301,25 @@ RTFN(store)
 	return 0;
 }
 
-RTFN(copyout)
+/* Into the memory of the process that fires. */
+void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t n)
 {
-	set_fault(FIRE(ctx), FAULT_ILLOP, 0);
-	return 0;
-}
+	char *buf = k_buffer(f->thread);
+	const char *s = from;
 
-RTFN(copyoutstr)
-{
-	set_fault(FIRE(ctx), FAULT_ILLOP, 0);
-	return 0;
+	while (n > 0) {
+		uint64_t part = n < K_BUF / 2 ? n : K_BUF / 2;
+
+		for (uint64_t i = hidden_zero(); i < part; i++)
+			buf[bounded(i)] = s[i];
+		if (bpf_probe_write_user((void *)(uintptr_t)to, buf, (uint32_t)bounded(part)) != 0) {
+			set_fault(f, FAULT_BADADDR, to);
+			return;
+		}
+		to += part;
+		s += part;
+		n -= part;
+	}
 }
 
 /* ---- stacks --------------------------------------------------------------------------- */

@@ -15,8 +15,11 @@ $ erltrace -e -xerrtags -n 'BEGIN { pcap((void *)1, 4); }'
 !~ \[D_PCAP_PROTO\].*pcap
 ? 1
 # jstack() and stack() are stacks
+
+# not in the kernel: its stacks begin at the system call that runs BEGIN
 $ erltrace -qn 'BEGIN { jstack(2); exit(0); }' | grep -cE '^ {14}[^ ]+$'
 > 2
+
 $ erltrace -qn 'BEGIN { stack(); printf("after\n"); exit(0); }' | grep -c after
 > 1
 # commit() and discard() of speculations: the order is that of the commit

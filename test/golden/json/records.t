@@ -18,8 +18,11 @@ $ erltrace --json -qn 'BEGIN { trace(-9223372036854775807 - 1); trace(1844674407
 $ erltrace --json -qn 'struct s { int a; short b; } s; BEGIN { s.a = 258; s.b = 1; trace(s); this->p = (char *)alloca(2); bcopy("z", this->p, 2); tracemem(this->p, 2); exit(0); }' | grep -oE '"values":.*' | head -2
 > "values":["0201000001000000"]}
 > "values":["7a00"]}
+
+# not in the kernel: its stacks begin at the system call that runs BEGIN
 $ erltrace --json -qn 'BEGIN { ustack(2); exit(0); }' | head -1 | grep -cE '"type":"ustack".*"values":\[\["[^"]+","[^"]+"\]\]'
 > 1
+
 # print() has its text too
 $ erltrace --json -qn 'BEGIN { print(10); exit(0); }' | head -1 | grep -o '"values".*'
 > "values":[10],"text":"int 0xa\n"}

@@ -34,10 +34,15 @@ $ erltrace -q -n 'BEGIN { n = 1000; this->p = (char *)alloca(n); printf("no\n");
 >
 !~ ^erltrace: .*out of scratch space
 # maxframes bounds every stack
+
+# not in the kernel: its stacks begin at the system call that runs BEGIN
 $ erltrace -q -xmaxframes=1 -n 'BEGIN { ustack(3); exit(0); }' | grep -cE '^ {14}[^ ]'
 > 1
+
+# not in the kernel: its stacks begin at the system call that runs BEGIN
 $ erltrace -q -xjstackframes=2 -n 'BEGIN { jstack(); exit(0); }' | grep -cE '^ {14}[^ ]'
 > 2
+
 # cpu: one that is not there
 $ erltrace -q -xcpu=99999 -n 'tick-1ms { exit(0); }'
 !~ ^erltrace: could not enable tracing: option cpu: there is no CPU 99999

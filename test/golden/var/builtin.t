@@ -1,7 +1,10 @@
 # the process, as seen by BEGIN: erltrace itself
+
+# not in the kernel: ppid is not known there
 $ erltrace -qn 'BEGIN { printf("%d %d %d %d %s\n", pid == $pid, ppid == $ppid, uid == $uid, gid == $gid, execname); exit(0); }'
 > 1 1 1 1 erltrace
 >
+
 # the probe
 $ erltrace -qn 'BEGIN { printf("%s:%s:%s:%s %d %d\n", probeprov, probemod, probefunc, probename, id, epid > 0); exit(0); }'
 > dtrace:::BEGIN 1 1
