@@ -6,6 +6,7 @@
 #                   Where Erlang is: ebin/ and priv/ too, what runs inside a node
 #   make demo       a node at work, D scripts that show what it does, the live page until ^C
 #   make demo-node  that node alone, named demo, until ^C: to try things on
+#   make test-kernel  every golden test on both engines, ten million system calls; needs root
 #   make test-rabbit  RabbitMQ under load, traced (where it is installed)
 #   make test       every test; the last line is "N passed, N failed"
 #   make test-erlang  those of the Erlang side alone (ONLY=name: those whose names hold it)
@@ -22,7 +23,7 @@
 #   make clean
 #
 # demo and test install what they miss from Debian's packages, and say what (NO_DEPS=1: do not;
-# WEB=: nothing for the live page, which is then left out).
+# WEB=: nothing for the live page, which is then left out; KERNEL=: without probes of the kernel).
 # Variables: CC (gcc, clang), WERROR=1, O=DIR (put build/, bin/ and lib/ there), V=1 (show
 # commands).
 #
@@ -126,6 +127,13 @@ COMMAND := $(BIN)/erltrace
 	san-tests san-cli fuzzers manual print-version
 
 all: $(COMMAND) $(STATIC) $(LIB)/liberltrace.so $(BUILD)/erltrace.pc
+ifeq ($(KERNEL),)
+all: no-kernel
+.PHONY: no-kernel
+no-kernel:
+	@echo 'erltrace: no clang that builds for BPF here (or told so: KERNEL=): built without probes' \
+		'of the kernel'
+endif
 
 # ---- Erlang, if it is there ---------------------------------------------------------------
 
@@ -314,6 +322,12 @@ test: deps
 	@$(MAKE) --no-print-directory -j"$$(nproc)" tests erl-tests san-tests fuzzers web
 	@BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) EBIN=$(EBIN) CC="$(CC)" tools/run-tests.sh all
 
+# What of the kernel's probes takes longer than fits into make test.
+.PHONY: test-kernel
+test-kernel: all
+	@BIN=$(BIN) CC="$(CC)" test/kernel_test.sh long
+	@BIN=$(BIN) test/kernel_golden_test.sh all
+
 # A real application under load, traced; where rabbitmq-server is installed.
 test-rabbit: all
 	@BIN=$(BIN) tools/test-rabbit.sh
@@ -356,6 +370,7 @@ tsan: deps
 
 bench: all $(BENCHES)
 	@for b in $(BENCHES); do "$$b"; done
+	$(if $(KERNEL),@BIN=$(BIN) CC="$(CC)" bench/kernel_bench.sh)
 	$(if $(HAVE_ERLANG),@BENCH_RESULTS=bench/results.json \
 		$(MAKE) --no-print-directory bench-erlang web && \
 		BIN=$(BIN) BENCH_RESULTS=bench/results.json bench/page_bench.sh)
