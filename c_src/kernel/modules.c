@@ -131,6 +131,9 @@ static int read_modules(struct k_process *p, struct et_error *e)
 	}
 	free(line);
 	n = ferror(f) ? not_read(p->pid, e) : 0;
+	if (n == 0 && ok && p->n == 0)
+		n = et_err(e, "ET_PROCESS", "process %d has no program: it has ended, or is the kernel's",
+			p->pid);
 	fclose(f);
 	return ok ? (int)n : et_err(e, "ET_MEMORY", "out of memory for the files of process %d", p->pid);
 }

@@ -335,12 +335,17 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	struct k_process *proc;
 	size_t len;
 	int pid = k_pid_of(d->prov, &len);
+	struct et_error why = {0};
 
 	if (en->opts->inside || pid == 0 || len == 0 || (len == 3 && strncmp(d->prov, "pid", 3) == 0))
 		return 0;
-	proc = k_process(&pv->procs, pid, e);
-	if (proc == NULL)
+	proc = k_process(&pv->procs, pid, &why);
+	if (proc == NULL && strcmp(why.tag, "ET_PERMISSION") == 0) {
+		*e = why;
 		return -1;
+	}
+	if (proc == NULL)
+		return 0; /* a provider of another kind may be called so */
 	for (unsigned i = 0; i < proc->n; i++)
 		if (k_module_matches(&proc->mods[i], d->mod) &&
 			add_module(en, pv, pid, &proc->mods[i], d, e) < 0)
