@@ -120,7 +120,7 @@ static int not_attached(const struct k_uprobe *u, struct et_error *e)
 	int error = errno;
 
 	if (error == ESRCH)
-		return et_err(e, "ET_PROCESS", "process %d has ended", u->at.pid);
+		return et_err(e, "D_PROC_GRAB", "process %d has ended", u->at.pid);
 	if (error == EPERM || error == EACCES)
 		return et_err(e, "ET_PERMISSION",
 			"probes of programs need root, or the capabilities CAP_BPF and CAP_PERFMON: "

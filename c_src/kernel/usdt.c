@@ -340,7 +340,7 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	if (en->opts->inside || pid == 0 || len == 0 || (len == 3 && strncmp(d->prov, "pid", 3) == 0))
 		return 0;
 	proc = k_process(&pv->procs, pid, &why);
-	if (proc == NULL && strcmp(why.tag, "ET_PERMISSION") == 0) {
+	if (proc == NULL && strcmp(why.tag, "D_PROC_GRAB") == 0) {
 		*e = why;
 		return -1;
 	}
