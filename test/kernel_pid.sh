@@ -2,21 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Probes of programs and libraries: pid and usdt, on a program whose calls are known, and on a
-# running beam.smp. test/kernel_pid.sh BIN: where the command is. The last line is "N passed,
-# N failed"; where the kernel does not let us, what needs it is skipped, which is said.
+# running beam.smp. The last line is "N passed, N failed"; where the kernel does not let us, what
+# needs it is skipped, which is said.
 
 # shellcheck disable=SC2016 # $target is D's
 root=$(cd "$(dirname "$0")/.." && pwd)
-PATH="$(cd "${1:-$root/bin}" && pwd):$PATH"
+PATH="$(cd "${BIN:-$root/bin}" && pwd):$PATH"
 export LC_ALL=C
 passed=0 failed=0 node=
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/erltrace-pid.XXXXXX") || exit 1
 cd "$tmp" || exit 1
-clean() {
-	[ -z "$node" ] || kill "$node" 2>/dev/null
-	cd / && rm -rf "$tmp"
-}
-trap clean EXIT
+trap '[ -z "$node" ] || kill "$node"; rm -rf "$tmp"' EXIT
 
 # is WHAT WANTED GOT
 is() {
