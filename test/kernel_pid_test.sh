@@ -173,6 +173,17 @@ is 'entry and return make pairs' '1000 0 1000' \
 		pid$target::work:return /!self->in/ { lost++; }
 		pid$target::work:return /self->in/ { @p = count(); self->in = 0; }
 		END { printa("%@d", @e); printf(" %d ", lost); printa("%@d", @p); }')"
+# The second instruction of a function, and a byte that is inside of one.
+second=$(objdump -d --no-show-raw-insn demo 2>/dev/null | awk '/<many>:/ { n = 1; next }
+	n == 1 { sub(":", "", $1); first = $1; n = 2; next }
+	n == 2 { sub(":", "", $1); print first, $1; exit }')
+if [ -n "$second" ]; then
+	offset=$(printf '%x' $((0x${second#* } - 0x${second% *})))
+	is 'an instruction inside of a function' "many $offset" \
+		"$(run -n 'pid$target:a.out:many:'"$offset"' { printf("%s %s", probefunc, probename); }')"
+	is 'no instruction there' 1 \
+		"$(erltrace -c './demo x' -ln 'pid$target:a.out:many:1' 2>&1 | grep -c 'no probe matches')"
+fi
 is 'a library' 301 "$(run -n 'pid$target:libc.so.6:fflush:entry, demo$target:::plain { @ = count(); }')"
 is 'usdt arguments' '300 44850 -5100 75150 400 -128 750000 900000 0' \
 	"$(run -n 'demo$target:::step-done { @a = count(); @b = sum(arg0); @c = sum(arg2); @d = sum(arg3);

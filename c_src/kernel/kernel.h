@@ -14,6 +14,7 @@
  *   types.c   the types of its functions, as the verifier wants them
  *   load.c    programs, maps and links in the kernel; what is missing where they are refused
  *   uprobe.c  places in programs and libraries where probes fire
+ *   insn.c    where instructions begin
  *   modules.c the program and the libraries of a process
  *   bpf/      what is only there: where firings begin, built-in variables, memory of others
  */

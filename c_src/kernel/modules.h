@@ -28,6 +28,7 @@ void k_processes_free(struct k_process *list);
 const struct elf *k_module_elf(struct k_module *m); /* its segments and symbols */
 /* What is at an offset of the file, where it has code; *n: bytes up to the end of that. */
 const uint8_t *k_module_code(struct k_module *m, uint64_t offset, size_t *n);
+size_t k_insn_len(const uint8_t *code, size_t n); /* insn.c; 0: not known */
 bool k_module_matches(const struct k_module *m, const char *glob);
 /* The process that a provider's name ends with ("pid1234": 1234), or 0; *len: of what is before. */
 int k_pid_of(const char *prov, size_t *len);

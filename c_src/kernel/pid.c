@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The provider pid<N>: entry and return of the functions of a process, its program and libraries,
- * by their symbols. Probes are made when a description asks for them. arg0 to arg9 of an entry are
+ * by their symbols, and instructions inside of them by their offsets, in hexadecimal. Probes are made when a description asks for them. arg0 to arg9 of an entry are
  * the function's first arguments; arg1 of a return is what it gives.
  */
 #include <stdlib.h>
@@ -76,6 +76,27 @@ static bool can_probe(const uint8_t *code, size_t n)
 	return n > 0 && memchr(not, *code, sizeof(not)) == NULL;
 }
 
+/* Of a name like 4f: how far inside the function; else UINT64_MAX. */
+static uint64_t offset_of(const char *name)
+{
+	size_t len = name != NULL ? strlen(name) : 0;
+
+	if (len == 0 || len > 8 || strspn(name, "0123456789abcdef") != len)
+		return UINT64_MAX;
+	return strtoull(name, NULL, 16);
+}
+
+/* Does an instruction begin there? */
+static bool is_insn(const uint8_t *code, size_t n, uint64_t inside)
+{
+	uint64_t at = 0;
+	size_t len;
+
+	while (at < inside && (len = k_insn_len(code + at, n - at)) > 0)
+		at += len;
+	return at == inside;
+}
+
 static int add_place(struct pid *pv, struct en_probe *p, struct place at, struct et_error *e)
 {
 	struct place *first = p->pvdata, *l, **all;
@@ -102,11 +123,10 @@ static int add_place(struct pid *pv, struct en_probe *p, struct place at, struct
 }
 
 static int add_probe(struct en *en, struct pid *pv, const char *prov, struct place at,
-	const char *func, struct et_error *e)
+	const char *func, const char *name, struct et_error *e)
 {
 	static const char *const types[] = {"uint64_t", "uint64_t"};
-	struct en_probe *p = en_probe_add(en, &pid_provider, NULL, prov, at.mod->name, func,
-		at.ret ? "return" : "entry");
+	struct en_probe *p = en_probe_add(en, &pid_provider, NULL, prov, at.mod->name, func, name);
 
 	if (p == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for the probes of process %d", at.pid);
@@ -124,6 +144,7 @@ static int add_module(struct en *en, struct pid *pv, int pid, struct k_module *m
 {
 	const struct elf *f = k_module_elf(m);
 	bool entry = en_glob(d->name, "entry"), ret = en_glob(d->name, "return");
+	uint64_t inside = offset_of(d->name);
 	const uint8_t *code;
 	size_t n;
 
@@ -139,10 +160,16 @@ static int add_module(struct en *en, struct pid *pv, int pid, struct k_module *m
 		code = k_module_code(m, at.offset, &n);
 		if (!can_probe(code, n))
 			continue;
-		if (entry && add_probe(en, pv, d->prov, at, func, e) < 0)
+		if (entry && add_probe(en, pv, d->prov, at, func, "entry", e) < 0)
 			return -1;
 		at.ret = true;
-		if (ret && may_return(func) && add_probe(en, pv, d->prov, at, func, e) < 0)
+		if (ret && may_return(func) && add_probe(en, pv, d->prov, at, func, "return", e) < 0)
+			return -1;
+		at.ret = false;
+		at.offset += inside;
+		if (inside < s->size && inside < n && is_insn(code, n, inside) &&
+			can_probe(code + inside, n - inside) &&
+			add_probe(en, pv, d->prov, at, func, d->name, e) < 0)
 			return -1;
 	}
 	return 0;
