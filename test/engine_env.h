@@ -265,4 +265,35 @@ static inline uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
+/* ---- what was recorded ------------------------------------------------------------------ */
+
+struct seen {
+	uint64_t n, first, last, disorder, errors;
+	uint32_t fault, epid;
+	uint64_t stop_after;
+};
+
+static inline int see(void *arg, unsigned thread, const struct rec_head *rec)
+{
+	struct seen *s = arg;
+	uint64_t v;
+
+	(void)thread;
+	if (rec->kind == REC_ERROR) {
+		const struct rec_error *e = (const struct rec_error *)(const void *)(rec + 1);
+
+		s->errors++;
+		s->fault = e->fault;
+		s->epid = rec->epid;
+		return 0;
+	}
+	memcpy(&v, rec + 1, 8);
+	if (s->n == 0)
+		s->first = v;
+	s->disorder += s->n > 0 && v <= s->last;
+	s->last = v;
+	s->n++;
+	return s->stop_after != 0 && s->n % s->stop_after == 0;
+}
+
 #endif
