@@ -14,6 +14,19 @@
 #define WINDOW (1ULL << 32) /* bytes; it starts at a multiple of that */
 #define HINT   0x1e0000000000 /* far from where programs have anything */
 
+/* The leak sanitizer does not look into mappings by itself: an engine's pointers are there. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <sanitizer/lsan_interface.h>
+#define LOOK_INTO(p) __lsan_register_root_region(p, sizeof(struct en))
+#define LOOK_AWAY(p) __lsan_unregister_root_region(p, sizeof(struct en))
+#endif
+#endif
+#ifndef LOOK_INTO
+#define LOOK_INTO(p) ((void)(p))
+#define LOOK_AWAY(p) ((void)(p))
+#endif
+
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -47,6 +60,7 @@ struct en *en_place(bool shareable)
 
 	if (en != NULL) {
 		en->window = WINDOW;
+		LOOK_INTO(en);
 		return en;
 	}
 	if (posix_memalign(&mem, LINE, sizeof(*en)) != 0)
@@ -56,10 +70,12 @@ struct en *en_place(bool shareable)
 
 void en_unplace(struct en *en)
 {
-	if (en->window != 0)
+	if (en->window != 0) {
+		LOOK_AWAY(en);
 		munmap(en, en->window);
-	else
+	} else {
 		free(en);
+	}
 }
 
 /* The engine's window is a mapping of fd from now on. Nobody else may be looking at it. */
