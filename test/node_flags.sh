@@ -183,7 +183,8 @@ is 'EPIPE: exit' 0 "${PIPESTATUS[0]}"
 is 'EPIPE: nothing said' '' "$(cat e)"
 is 'EPIPE: the agent is gone' '[]' "$(at flags '[P || P <- processes(), {_, {erltrace_agent, _, _}} <- [erlang:process_info(P, initial_call)]].')"
 
-# The second signal leaves at once.
+# The second signal leaves at once. (What is in o before it begins would be the last command's.)
+rm -f o e
 erltrace -N flags -wqn 'BEGIN { printf("armed\n"); } END { printf("ending\n"); system("sleep 15"); }' >o 2>e &
 command=$!
 ok 'second signal: armed' holds o armed
@@ -201,6 +202,7 @@ is 'second signal: a child of system() does not hold the connection' '[]' \
 command=
 
 # A command that does not read any more.
+rm -f o e
 erltrace -N flags -xsilence=3s -qn 'BEGIN { printf("armed\n"); } erlang*:::process-spawn { @ = count(); }' >o 2>e &
 command=$!
 ok 'silent: armed' holds o armed

@@ -156,6 +156,7 @@ has '-c of nothing' 'failed to execute nosuchcommand'
 erltrace -p "${pid[reach_a]}" -qn 'erlang$target:::process-spawn { } tick-50ms { exit(0); }' >o 2>&1
 is '-p: exit' 0 $?
 start reach_p
+rm -f o e
 erltrace -p "${pid[reach_p]}" -n 'BEGIN { @["counted"] = count(); printf("armed\n"); } tick-500ms { printf("late\n"); }' >o 2>e &
 command=$!
 ok '-p: armed' holds o late
