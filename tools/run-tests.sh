@@ -115,11 +115,13 @@ programs() { # folder, prefix of the names, how many random programs
 }
 
 scripts() {
-	local t
+	local t arg
 	run golden test/run.sh
-	for t in test/*_test.sh test/probe_path.sh; do
+	# shellcheck disable=SC2046 # no blanks in their names
+	for t in $(printf '%s\n' test/*_test.sh test/kernel_*.sh test/probe_path.sh | sort -u); do
 		[[ $t == */node_* ]] && continue # erlang() has them
-		[[ -e $t ]] && run "$(basename "$t" .sh)" bash "$t" "$BUILD"
+		[[ $t == */kernel_* ]] && arg=$BIN || arg=$BUILD
+		[[ -e $t ]] && run "$(basename "$t" .sh)" bash "$t" "$arg"
 	done
 	run manual tools/check-manual.sh
 }

@@ -33,21 +33,17 @@ PROBE_PATH static char *put_v4(char *to, const uint8_t *addr)
 	return to;
 }
 
-/* The longest run of zero words, of two at least: where "::" stands. */
-PROBE_PATH static void longest_zeros(const uint8_t *addr, int words, int *from, int *len)
+/* The longest run of zero words, of two at least: where "::" stands. 16 times its place + length. */
+PROBE_PATH static INLINE_HERE unsigned longest_zeros(const uint8_t *addr, unsigned words)
 {
-	*from = -1;
-	*len = 1;
-	for (int i = 0; i < words; i++) {
-		int k = i;
+	unsigned best = 16 * 15 + 1, run = 0;
 
-		while (k < words && addr[2 * k] == 0 && addr[2 * k + 1] == 0)
-			k++;
-		if (k - i > *len) {
-			*from = i;
-			*len = k - i;
-		}
+	for (unsigned i = 0; i < words; i++) {
+		run = addr[2 * i] == 0 && addr[2 * i + 1] == 0 ? run + 1 : 0;
+		if (run > best % 16)
+			best = 16 * (i + 1 - run) + run;
 	}
+	return best;
 }
 
 /* RFC 5952; an IPv4 address inside is written as one. */
@@ -55,13 +51,12 @@ PROBE_PATH static INLINE_HERE char *put_v6(char *to, const uint8_t *addr)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	bool has_v4 = memcmp(addr, mapped, 12) == 0;
-	int words = has_v4 ? 6 : 8, from, len;
+	unsigned words = has_v4 ? 6 : 8, zeros = longest_zeros(addr, words);
 
-	longest_zeros(addr, words, &from, &len);
-	for (int i = 0; i < words; i++) {
-		if (i == from) {
+	for (unsigned i = 0; i < words; i++) {
+		if (i == zeros / 16) {
 			*to++ = ':';
-			i += len - 1;
+			i += zeros % 16 - 1;
 			if (i == words - 1)
 				*to++ = ':';
 			continue;
