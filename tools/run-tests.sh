@@ -115,13 +115,12 @@ programs() { # folder, prefix of the names, how many random programs
 }
 
 scripts() {
-	local t arg
+	local t
 	run golden test/run.sh
 	# shellcheck disable=SC2046 # no blanks in their names
 	for t in $(printf '%s\n' test/*_test.sh test/kernel_*.sh test/probe_path.sh | sort -u); do
 		[[ $t == */node_* ]] && continue # erlang() has them
-		[[ $t == */kernel_* ]] && arg=$BIN || arg=$BUILD
-		[[ -e $t ]] && run "$(basename "$t" .sh)" bash "$t" "$arg"
+		[[ -e $t ]] && run "$(basename "$t" .sh)" bash "$t" "$BUILD"
 	done
 	run manual tools/check-manual.sh
 }
