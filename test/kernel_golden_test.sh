@@ -19,6 +19,7 @@ if [[ -z $("${BIN:-bin}/erltrace" -l -P syscall 2>/dev/null) ]]; then
 	echo '0 passed, 0 failed'
 	exit 0
 fi
-folders=(agg fault spec sub var)
-[[ ${1-} == all ]] && folders+=(action json layout op option printa printf probe stmt stmt_output type xlate)
-ERLTRACE_IN_KERNEL=1 test/run.sh "${folders[@]/#/test/golden/}"
+folders=(fault spec sub)
+[[ ${1-} == all ]] && folders+=(action agg json layout op option printa printf probe stmt stmt_output type var xlate)
+# the verifier takes seconds for some, and longer on a machine that is busy
+GOLDEN_SECONDS=120 ERLTRACE_IN_KERNEL=1 test/run.sh "${folders[@]/#/test/golden/}"

@@ -150,8 +150,8 @@ if command -v bpftool >/dev/null; then
 		>"$dir/fifo" 2>/dev/null </dev/null &
 	pid=$!
 	exec 5<"$dir/fifo"
-	read -r -t 30 _ <&5 # it is on
-	read -r -t 30 _ <&5
+	read -r -t 120 _ <&5 # it is on
+	read -r -t 120 _ <&5
 	ids=$(sed -n 's/^\(prog\|map\|link\)_id:[[:space:]]*/\1 /p' /proc/$pid/fdinfo/* 2>/dev/null | sort -u)
 	like 'it has programs, maps and links' 'link.*map.*prog' "${ids//$'\n'/ }"
 	kill -9 $pid
