@@ -8,6 +8,7 @@
  *
  * The notes are those of <sys/sdt.h> (.note.stapsdt), made here since it is not everywhere: the
  * provider, the name with "__" for "-", and that the n-th argument is the n-th word at a register.
+ * Another register tells the kernel engine which probe it is: functions have many of a name.
  */
 #include "../engine/fire.h"
 #include "beam.h"
@@ -30,7 +31,7 @@ volatile uint16_t beam_usdt_semaphore[BP_COUNT_] __attribute__((section(".probes
 #define ARGS_10 ARGS_9 " -8@72(%%rdi)"
 
 #define SITE(ID, name, nargs)                                                                      \
-	static __attribute__((noinline, noclone)) void site_##ID(const uint64_t *arg)              \
+	static __attribute__((noinline, noclone)) void site_##ID(const uint64_t *arg, uint64_t hash)            \
 	{                                                                                          \
 		__asm__ volatile("990:	nop\n"                                                     \
 				 "	.pushsection .note.stapsdt,\"\",\"note\"\n"                \
@@ -40,7 +41,7 @@ volatile uint16_t beam_usdt_semaphore[BP_COUNT_] __attribute__((section(".probes
 				 "992:	.balign 4\n"                                               \
 				 "993:	.8byte 990b\n"                                             \
 				 "	.8byte _.stapsdt.base\n"                                   \
-				 "	.8byte beam_usdt_semaphore + %c1\n"                        \
+				 "	.8byte beam_usdt_semaphore + %c2\n"                        \
 				 "	.asciz \"erlang\"\n"                                       \
 				 "	.irpc c," name "\n"                                        \
 				 "	.ifc \\c,-\n"                                              \
@@ -62,14 +63,14 @@ volatile uint16_t beam_usdt_semaphore[BP_COUNT_] __attribute__((section(".probes
 				 "	.popsection\n"                                             \
 				 "	.endif\n"                                                  \
 				 :                                                                 \
-				 : "D"(arg), "i"(2 * BP_##ID)                                      \
+				 : "D"(arg), "S"(hash), "i"(2 * BP_##ID)                           \
 				 : "memory");                                                      \
 	}
 #define PROBE(ID, name, route, nargs, ...) SITE(ID, name, nargs)
 #define ABSENT(ID, name, why, nargs, ...)
 #include "probes.def"
 
-static void (*const sites[BP_COUNT_])(const uint64_t *arg) = {
+static void (*const sites[BP_COUNT_])(const uint64_t *arg, uint64_t hash) = {
 #define PROBE(ID, name, route, nargs, ...) [BP_##ID] = site_##ID,
 #define ABSENT(ID, name, why, nargs, ...)
 #include "probes.def"
@@ -83,7 +84,7 @@ bool beam_usdt(const struct fire *f)
 	if (at % sizeof(*beam_probedefs) != 0 || id >= BP_COUNT_ || sites[id] == NULL ||
 		beam_usdt_semaphore[id] == 0)
 		return false;
-	sites[id](f->arg);
+	sites[id](f->arg, f->probe->hash);
 	return true;
 }
 

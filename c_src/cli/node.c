@@ -74,11 +74,9 @@ static bool is_of_erlang(const char *p)
 	       p[6 + strspn(p + 6, "0123456789*?[]!-$target")] == ':';
 }
 
-/* Does a description outside of comments, strings and bodies start with such a provider? */
-static bool names(const char *p, bool (*is)(const char *p))
+/* The next description outside of comments, strings and bodies that has a colon, or NULL. */
+static const char *next_description(const char *p, bool start)
 {
-	bool start = true; /* of a word */
-
 	while (*p != '\0') {
 		const char *q = past(p);
 
@@ -87,12 +85,44 @@ static bool names(const char *p, bool (*is)(const char *p))
 			start = true;
 			continue;
 		}
-		if (start && is(p))
-			return true;
+		if (start && (isalpha((unsigned char)*p)) && p[strcspn(p, " \t\n,;{}/:")] == ':')
+			return p;
 		start = isspace((unsigned char)*p) || *p == ',' || *p == ';' || *p == '}';
 		p++;
 	}
+	return NULL;
+}
+
+/* An erlang probe that tracing inside a node cannot give, and the kernel can? */
+static bool is_of_vm(const char *d)
+{
+	static const char *const names[] = {
+		"message-receive", "copy-struct", "copy-object", "process-exit_signal", "port-not_busy"};
+	size_t len = strcspn(d, " \t\n,;{}/"), from = len;
+
+	while (from > 0 && d[from - 1] != ':')
+		from--;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strlen(names[i]) == len - from && strncmp(d + from, names[i], len - from) == 0)
+			return true;
 	return false;
+}
+
+struct named {
+	bool erlang, kernel, inside; /* inside: erlang probes that a node gives itself */
+};
+
+static void look(struct named *n, const char *text)
+{
+	const char *d = text;
+
+	for (d = next_description(d, true); d != NULL; d = next_description(d + 1, false)) {
+		bool erlang = is_of_erlang(d);
+
+		n->erlang |= erlang;
+		n->inside |= erlang && !is_of_vm(d);
+		n->kernel |= is_of_kernel(d);
+	}
 }
 
 /* A file's text, or a clause's; the caller frees it. */
@@ -119,9 +149,43 @@ static char *script_text(const struct cli_script *s)
 	return text;
 }
 
+/* May this process trace in the kernel? */
+static bool may_use_kernel(void)
+{
+	char line[256];
+	unsigned long long caps = 0;
+	FILE *f = fopen("/proc/self/status", "re");
+
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+		if (sscanf(line, "CapEff: %llx", &caps) == 1)
+			break;
+	if (f != NULL)
+		fclose(f);
+	return (caps >> 39 & caps >> 38 & 1) || (caps >> 21 & 1); /* BPF and PERFMON, or SYS_ADMIN */
+}
+
+/* The script runs in the kernel: its provider erlang is told which nodes are meant. */
+static void run_in_kernel(struct cli *c)
+{
+	char pid[16];
+	bool any = c->nnodes > 0;
+
+	for (int i = 0; i < c->nnodes; i++)
+		erltrace_setopt(c->h, "erlnode", c->nodes[i], NULL);
+	for (int i = 0; i < c->nprocs; i++) {
+		snprintf(pid, sizeof(pid), "%d", (int)c->procs[i].pid);
+		erltrace_setopt(c->h, "erlnode", pid, NULL);
+		any = true;
+	}
+	if (!any)
+		erltrace_setopt(c->h, "erlnode", "*", NULL);
+	if (c->cookie_file != NULL)
+		setenv("ERL_COOKIE_FILE", c->cookie_file, 1);
+}
+
 bool cli_nodes_wanted(struct cli *c)
 {
-	bool erlang = false, kernel = false;
+	struct named n = {0};
 
 	if (c->nnodes == 0 && c->compile_only) /* -e: whether it is right can be told without one */
 		return false;
@@ -129,12 +193,21 @@ bool cli_nodes_wanted(struct cli *c)
 		bool stdin_once = strcmp(c->scripts[i].arg, "-") == 0 && lseek(0, 0, SEEK_CUR) < 0;
 		char *text = stdin_once ? NULL : script_text(&c->scripts[i]);
 
-		erlang |= text != NULL && names(text, is_of_erlang);
-		kernel |= text != NULL && names(text, is_of_kernel);
+		if (text != NULL)
+			look(&n, text);
 		free(text);
 	}
+#ifdef HAVE_KERNEL
+	if ((n.erlang && n.kernel) || (n.erlang && !n.inside && may_use_kernel())) {
+		run_in_kernel(c);
+		return false;
+	}
+#else
+	(void)may_use_kernel;
+	(void)run_in_kernel;
+#endif
 	/* What can be read once only is for the nodes that were named, or for this machine. */
-	return c->nnodes > 0 ? erlang || !kernel : erlang;
+	return c->nnodes > 0 ? n.erlang || !n.kernel : n.erlang;
 }
 
 bool cli_target_named(struct cli *c)

@@ -201,6 +201,7 @@ struct en_thread {
 	/* the kernel's (kernel/bpf) */
 	_Alignas(8) char big[BIG_LOCAL_SIZE]; /* see BIG_LOCAL */
 	uint64_t comm[2];
+	char text[4][64]; /* arguments that are made here */
 	uint32_t number, sys_errno;
 	/* the consumer's */
 	_Alignas(LINE) struct agg_tab *agg_tab[2];

@@ -11,6 +11,22 @@
 #define K_SYSCALLS 512	/* more than there are */
 #define K_BUF	   4096 /* bytes of a slot's buffer, through which memory of others is read */
 
+/* What the arguments of a function of an Erlang VM are made by: kernel/erlang.c. */
+enum k_erlang_kind {
+	K_MESSAGE_RECEIVE,
+	K_COPY_STRUCT,
+	K_COPY_OBJECT,
+	K_EXIT_SIGNAL,
+	K_PORT_BUSY,
+	K_PORT_NOT_BUSY,
+};
+struct k_erlang {
+	uint32_t kind;	    /* K_* */
+	uint32_t bits;	    /* of a pid's number; above is the serial */
+	uint32_t places;    /* in the table of processes, as a power of two; 0: not needed */
+	uint32_t queue_len; /* where a process has it; 0: not known */
+};
+
 /* Where a usdt probe has an argument. */
 enum { K_ARG_NONE, K_ARG_CONSTANT, K_ARG_REGISTER, K_ARG_MEMORY };
 #define K_REGS 21 /* words of registers as the kernel has them (bpf/main.c) */
@@ -33,6 +49,8 @@ struct k_root {
 	struct en_probe *own[2]; /* BEGIN and END, where they fire in the kernel (own.c) */
 	struct en_probe **probe; /* by the cookie of whatever else fires */
 	uint32_t nprobes;
+	struct en_probe **erlang; /* by the hashes of their names: events of nodes */
+	uint64_t erlang_mask;
 };
 
 #endif

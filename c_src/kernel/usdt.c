@@ -347,7 +347,9 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	if (proc == NULL)
 		return 0; /* a provider of another kind may be called so */
 	for (unsigned i = 0; i < proc->n; i++)
-		if (k_module_matches(&proc->mods[i], d->mod) &&
+		/* a node's erlang probes are the provider erlang's, whose library has notes too */
+		if (strncmp(proc->mods[i].name, "erltrace", 8) != 0 &&
+			k_module_matches(&proc->mods[i], d->mod) &&
 			add_module(en, pv, pid, &proc->mods[i], d, e) < 0)
 			return -1;
 	return 0;

@@ -9,6 +9,8 @@ extern const struct provider dtrace_provider;  /* dtrace.c */
 extern const struct provider profile_provider; /* profile.c */
 extern const struct provider syscall_provider; /* kernel/syscall.c */
 extern const struct provider pid_provider;     /* kernel/pid.c */
+extern const struct provider kernel_erlang_provider; /* kernel/erlang.c */
+extern const struct provider own_provider;     /* kernel/own.c */
 extern const struct provider usdt_provider;    /* kernel/usdt.c */
 extern const struct provider own_provider;     /* kernel/own.c */
 
@@ -18,6 +20,8 @@ const struct provider *const et_providers[] = {
 #ifdef HAVE_KERNEL
 	&syscall_provider,
 	&pid_provider,
+	&kernel_erlang_provider,
+	&own_provider,
 	&usdt_provider,
 	&own_provider,
 #endif

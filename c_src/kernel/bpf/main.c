@@ -236,3 +236,5 @@ uint64_t k_usdt(struct user_regs *regs)
 	run(f);
 	return 0;
 }
+
+#include "erlang.h"

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Erlang nodes, as a script that runs in the kernel has them. What a node has to do is done by a
+ * run of the command of its own: it lists probes, or holds a script of usdt() in the nodes, and
+ * ends with this process however that ends. Here its output is read.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../consume/elf.h"
+#include "nodes.h"
+
+#define PATIENCE 60000 /* ms, for a node that is slow to answer */
+
+/* ---- the command ---------------------------------------------------------------------- */
+
+static bool is_number(const char *s)
+{
+	return s[0] != '\0' && s[strspn(s, "0123456789")] == '\0';
+}
+
+/* Its arguments up to where the caller's begin; to be freed, not the texts. */
+static const char **arguments(const struct et_options *o, unsigned more, unsigned *n)
+{
+	uint64_t nodes = o->val[OPT_ERLNODE];
+	const char **v = calloc(2 * nodes + more + 2, sizeof(*v));
+
+	*n = 0;
+	if (v == NULL)
+		return NULL;
+	v[(*n)++] = "erltrace";
+	for (uint64_t i = 0; i < nodes; i++) {
+		v[(*n)++] = is_number(o->str[OPT_ERLNODE][i]) ? "-p" : "-N";
+		v[(*n)++] = o->str[OPT_ERLNODE][i];
+	}
+	return v;
+}
+
+/* out: what it prints and says. */
+static pid_t run(const char **argv, int *out)
+{
+	pid_t parent = getpid(), pid;
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		setpgid(0, 0); /* the terminal's ^C is for us: we end it */
+		if (getppid() != parent)
+			_exit(127);
+		dup2(fds[1], 1);
+		dup2(fds[1], 2);
+		execv("/proc/self/exe", (char **)(uintptr_t)argv);
+		_exit(127);
+	}
+	close(fds[1]);
+	if (pid < 0)
+		close(fds[0]);
+	*out = fds[0];
+	return pid;
+}
+
+/* What it printed up to its end, or up to a line; to be freed. NULL: out of memory, or too late. */
+static char *read_until(int fd, const char *line)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	size_t len = 0, room = 4096;
+	char *text = malloc(room), *more;
+	ssize_t n;
+
+	while (text != NULL) {
+		if (room - len < 2048) {
+			more = realloc(text, room *= 2);
+			if (more == NULL)
+				break;
+			text = more;
+		}
+		n = poll(&p, 1, PATIENCE);
+		if (n < 0 && errno == EINTR)
+			continue;
+		n = n > 0 ? read(fd, text + len, room - len - 1) : -1;
+		if (n < 0)
+			break;
+		len += (size_t)n;
+		text[len] = '\0';
+		if (n == 0 || (line != NULL && strstr(text, line) != NULL))
+			return text;
+	}
+	free(text);
+	return NULL;
+}
+
+static int ended(pid_t pid)
+{
+	int status = -1;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+static int failed(const char *text, struct et_error *e)
+{
+	size_t len = text != NULL ? strcspn(text, "\n") : 0;
+	int skip = 0;
+
+	if (len == 0)
+		return et_err(e, "ET_NODE", "the Erlang node does not answer");
+	if (strncmp(text, "erltrace: ", 10) == 0)
+		skip = 10;
+	return et_err(e, "ET_NODE", "probes of an Erlang node: %.*s", (int)len - skip, text + skip);
+}
+
+/* ---- listing -------------------------------------------------------------------------- */
+
+/* "ID PROVIDER MODULE FUNCTION NAME"; module and function may be missing. */
+static int one_probe(char *line, k_node_probe cb, void *arg)
+{
+	char *word[6], *save = NULL, *w;
+	unsigned n = 0;
+
+	for (w = strtok_r(line, " ", &save); w != NULL && n < 6; w = strtok_r(NULL, " ", &save))
+		word[n++] = w;
+	if (n < 3 || !is_number(word[0]) || strncmp(word[1], "erlang", 6) != 0)
+		return 0;
+	if (n == 5)
+		return cb(arg, word[1], word[2], word[3], word[4]);
+	/* behind the name there may be a mark: it cannot be given */
+	return n == 3 ? cb(arg, word[1], "", "", word[2]) : 0;
+}
+
+int k_nodes_list(const struct et_options *o, const char *desc, k_node_probe cb, void *arg,
+	struct et_error *e)
+{
+	unsigned n;
+	const char **argv = arguments(o, 3, &n);
+	char *text, *line, *save = NULL;
+	int out = -1, status, rc = 0;
+	pid_t pid;
+
+	if (argv == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory");
+	argv[n++] = "-l";
+	argv[n++] = "-n";
+	argv[n++] = desc;
+	pid = run(argv, &out);
+	free(argv);
+	if (pid < 0)
+		return et_err(e, "ET_NODE", "the command cannot be run: %s", strerror(errno));
+	text = read_until(out, NULL);
+	close(out);
+	if (text == NULL)
+		kill(pid, SIGKILL);
+	status = ended(pid);
+	if (text == NULL || (status != 0 && strstr(text, "No probes matched") == NULL &&
+				    strstr(text, "PROVIDER") == NULL))
+		rc = failed(text, e);
+	for (line = rc == 0 ? strtok_r(text, "\n", &save) : NULL; line != NULL && rc == 0;
+		line = strtok_r(NULL, "\n", &save))
+		rc = one_probe(line, cb, arg);
+	free(text);
+	return rc;
+}
+
+/* ---- arming --------------------------------------------------------------------------- */
+
+int k_nodes_arm(
+	const struct et_options *o, const char *script, struct k_armed *a, struct et_error *e)
+{
+	unsigned n;
+	const char **argv = arguments(o, 5, &n);
+	char *text;
+
+	if (argv == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory");
+	argv[n++] = "-q";
+	argv[n++] = "-n";
+	argv[n++] = "BEGIN { printf(\"armed\\n\"); }";
+	argv[n++] = "-n";
+	argv[n++] = script;
+	a->pid = run(argv, &a->out);
+	free(argv);
+	if (a->pid < 0) {
+		a->pid = 0;
+		return et_err(e, "ET_NODE", "the command cannot be run: %s", strerror(errno));
+	}
+	text = read_until(a->out, "armed\n");
+	if (text == NULL || strstr(text, "armed\n") == NULL) {
+		failed(text, e);
+		free(text);
+		k_nodes_disarm(a);
+		return -1;
+	}
+	free(text);
+	return 0;
+}
+
+void k_nodes_disarm(struct k_armed *a)
+{
+	if (a->pid == 0)
+		return;
+	kill(a->pid, SIGTERM);
+	close(a->out);
+	ended(a->pid);
+	a->pid = 0;
+}
+
+/* ---- notes ---------------------------------------------------------------------------- */
+
+static uint64_t word_at(const char *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* A note's text: where, base, semaphore; then provider, name, arguments, each with its NUL. */
+static int one_note(const struct elf *f, int64_t moved, const char *d, size_t len,
+	const char *provider, k_note cb, void *arg)
+{
+	size_t at = 24, plen, nlen;
+	uint64_t place, sem, place_off, sem_off = 0;
+
+	if (len <= at || d[len - 1] != '\0')
+		return 0;
+	plen = strlen(d + at);
+	if (at + plen + 1 >= len || strcmp(d + at, provider) != 0)
+		return 0;
+	at += plen + 1;
+	nlen = strlen(d + at);
+	if (at + nlen >= len)
+		return 0;
+	place = word_at(d) + (uint64_t)moved;
+	sem = word_at(d + 16);
+	if (!elf_offset(f, place, true, &place_off) ||
+		(sem != 0 && !elf_offset(f, sem + (uint64_t)moved, false, &sem_off)))
+		return 0;
+	return cb(arg, d + at, place_off, sem_off);
+}
+
+static int all_notes(const struct elf *f, const char *d, size_t len, const char *provider,
+	k_note cb, void *arg)
+{
+	int rc = 0;
+
+	while (len >= 12 && rc == 0) {
+		uint32_t head[3];
+		size_t name, desc, all;
+
+		memcpy(head, d, sizeof(head));
+		name = ((size_t)head[0] + 3) & ~(size_t)3;
+		desc = ((size_t)head[1] + 3) & ~(size_t)3;
+		all = 12 + name + desc;
+		if (name > len || desc > len || all > len)
+			break;
+		if (head[0] == 8 && memcmp(d + 12, "stapsdt", 8) == 0 && head[2] == 3)
+			rc = one_note(f, 0, d + 12 + name, head[1], provider, cb, arg);
+		d += all;
+		len -= all;
+	}
+	return rc;
+}
+
+int k_notes(const char *file, const char *provider, k_note cb, void *arg)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC), rc = 0;
+	struct elf f = {0};
+	Elf64_Ehdr *h = fd >= 0 ? elf_bytes(fd, 0, sizeof(*h), sizeof(*h)) : NULL;
+	Elf64_Shdr *s = NULL;
+	char *names = NULL;
+
+	if (h != NULL && h->e_shnum > 0 && h->e_shstrndx < h->e_shnum)
+		s = elf_bytes(fd, h->e_shoff, h->e_shnum * sizeof(*s), 1 << 20);
+	if (s != NULL)
+		names = elf_bytes(fd, s[h->e_shstrndx].sh_offset, s[h->e_shstrndx].sh_size, 1 << 20);
+	if (names != NULL)
+		elf_read(&f, fd);
+	for (unsigned i = 0; names != NULL && rc == 0 && i < h->e_shnum; i++) {
+		char *d;
+
+		if (s[i].sh_name >= s[h->e_shstrndx].sh_size ||
+			strcmp(names + s[i].sh_name, ".note.stapsdt") != 0)
+			continue;
+		d = elf_bytes(fd, s[i].sh_offset, s[i].sh_size, 16 << 20);
+		if (d != NULL)
+			rc = all_notes(&f, d, s[i].sh_size, provider, cb, arg);
+		free(d);
+	}
+	elf_free(&f);
+	free(names);
+	free(s);
+	free(h);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Erlang nodes, as a script that runs in the kernel has them: nodes.c. */
+#ifndef K_NODES_H
+#define K_NODES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../error.h"
+#include "../options.h"
+
+/* The nodes' own probes that match a description: cb for each. */
+typedef int (*k_node_probe)(
+	void *arg, const char *prov, const char *mod, const char *func, const char *name);
+int k_nodes_list(const struct et_options *o, const char *desc, k_node_probe cb, void *arg,
+	struct et_error *e);
+
+/* Another run of the command, which has the script in the nodes until it is ended. */
+struct k_armed {
+	pid_t pid; /* 0: none */
+	int out;
+};
+int k_nodes_arm(
+	const struct et_options *o, const char *script, struct k_armed *a, struct et_error *e);
+void k_nodes_disarm(struct k_armed *a);
+
+/* The USDT probes of a provider in a file: offsets of the place and its semaphore, or 0. */
+typedef int (*k_note)(void *arg, const char *name, uint64_t offset, uint64_t semaphore);
+int k_notes(const char *file, const char *provider, k_note cb, void *arg);
+
+#endif
