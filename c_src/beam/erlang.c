@@ -218,6 +218,7 @@ static const struct provider erlang_provider = {
 };
 
 extern const struct provider dtrace_provider, profile_provider;
+const struct en_sampler *const et_sampler; /* the kernel samples for the command only */
 const struct provider *const et_providers[] = {
 	&dtrace_provider, &profile_provider, &erlang_provider, NULL};
 

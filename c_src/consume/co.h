@@ -79,6 +79,13 @@ void sy_watch(struct sy *sy); /* look at processes that have come, as long as th
 void sy_format(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_t size);
 enum sy_form sy_form_of(unsigned act); /* ACT_SYM ... */
 
+/* ---- ksyms.c -------------------------------------------------------------------------- */
+
+struct ksyms;
+struct ksyms *ksyms_read(void);
+void ksyms_free(struct ksyms *k);
+const char *ksyms_find(const struct ksyms *k, uint64_t addr, uint64_t *off); /* NULL: none */
+
 /* ---- datum.c: values in dtrace's default layouts -------------------------------------- */
 
 /* trace(): quiet has no widths. */

@@ -55,6 +55,7 @@ struct sy {
 	struct sy_file *files;
 	uint64_t *seen; /* processes of the engine's table that were looked at: bits */
 	const struct en *en; /* asked first: a frame may be none of C's */
+	struct ksyms *kernel; /* read when first needed */
 };
 
 struct sy *sy_new(int pid, const struct en *en)
@@ -98,6 +99,7 @@ void sy_free(struct sy *sy)
 		free(p);
 	}
 	free(sy->seen);
+	ksyms_free(sy->kernel);
 	free(sy);
 }
 
@@ -348,6 +350,25 @@ static void format_jit(
 		snprintf(buf, size, "%s+0x%" PRIx64, j->name, addr - j->start);
 }
 
+static void kernel_address(
+	struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_t size)
+{
+	const char *name;
+	uint64_t off = 0;
+
+	if (sy->kernel == NULL)
+		sy->kernel = ksyms_read();
+	name = ksyms_find(sy->kernel, addr, &off);
+	if (name == NULL)
+		snprintf(buf, size, "0x%" PRIx64, addr);
+	else if (form == SY_MOD)
+		snprintf(buf, size, "%.*s", (int)strcspn(name, "`"), name);
+	else if (form == SY_SYM || off == 0)
+		snprintf(buf, size, "%s", name);
+	else
+		snprintf(buf, size, "%s+0x%" PRIx64, name, off);
+}
+
 void sy_format(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_t size)
 {
 	const struct elf_sym *s = NULL;
@@ -359,6 +380,10 @@ void sy_format(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_
 
 	if (sy != NULL && sy->en != NULL && en_frame(sy->en, addr, buf, size))
 		return;
+	if (sy != NULL && (int64_t)addr < 0) {
+		kernel_address(sy, addr, form, buf, size);
+		return;
+	}
 	if (sy != NULL && sy->en != NULL)
 		pid = en_address(sy->en, &addr);
 	p = sy != NULL ? space_of(sy, pid != 0 ? pid : sy->pid) : NULL;

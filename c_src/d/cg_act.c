@@ -55,6 +55,7 @@ void cg_val_type(struct cg *g, struct d_node *n, struct prog_val *v)
 			v->size = cg_stack_size(g, n, &kind);
 			v->sub = kind;
 			g->clause->reads_ustack |= kind != STACK_KERNEL;
+			g->clause->reads_stack |= kind == STACK_KERNEL;
 		} else {
 			v->kind = V_SYM;
 			v->size = 8;

@@ -680,6 +680,10 @@ static struct cg_val gen_builtin(struct cg *g, struct d_node *n)
 		g->clause->reads_vts = true;
 	if (id == BI_UCALLER || id == BI_CALLER || id == BI_USTACKDEPTH)
 		g->clause->reads_ustack = true;
+	if (id == BI_CALLER || id == BI_STACKDEPTH)
+		g->clause->reads_stack = true;
+	g->clause->reads_who |= id == BI_PID || id == BI_TID || id == BI_PPID || id == BI_UID ||
+				id == BI_GID || id == BI_EXECNAME || id == BI_CURTHREAD;
 	ebpf_const(g->a, R2, id);
 	cg_call(g, d_is_string(n->type) ? RT_strvar : RT_var);
 	if (d_is_scalar(n->type))

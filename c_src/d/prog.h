@@ -120,6 +120,8 @@ struct prog_clause {
 	uint16_t argmask;     /* which of arg0..arg9 it reads */
 	uint32_t asks;	      /* bit ASK_*: what it asks of whoever fires */
 	bool reads_ts, reads_vts, reads_ustack; /* timestamp, vtimestamp, ustack() */
+	bool reads_stack; /* the kernel's: stack() */
+	bool reads_who;	  /* pid, execname and the like: what the kernel knows of who fires */
 	bool default_action;  /* no statement: the record is all there is */
 	bool has_record;      /* leaves a record in the buffer */
 	bool speculates;      /* its record goes where speculate() said */

@@ -553,7 +553,12 @@ PROBE_PATH static void free_self(struct en *en, struct en_thread *t, uint64_t ke
 	}
 }
 
-#ifndef __bpf__
+#ifdef __bpf__
+void k_free_self(struct en_thread *t, uint64_t key)
+{
+	free_self(t->en, t, key);
+}
+#else
 PROBE_PATH void en_self_free(struct en *en, uint64_t key)
 {
 	struct en_thread *t;

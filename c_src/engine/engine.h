@@ -146,7 +146,7 @@ struct en_probe {
 	uint16_t argmask; /* arguments that enabled clauses read: build no others */
 	uint16_t nomask;  /* those they read that the probe does not have: 0 */
 	uint32_t asks;	  /* the same for what whoever fires is asked for: bits ASK_* */
-	bool reads_vts, reads_ustack;
+	bool reads_vts, reads_ustack, reads_stack;
 	/* Enabled clauses in program order; NULL: none. Replaced as a whole (see above). */
 	_Atomic(struct en_ecblist *) ecbs;
 	int nargs;
@@ -198,6 +198,17 @@ struct provider {
 	int (*arena)(struct en *en, void *data, void *base, size_t size, struct et_error *e);
 	bool (*wants_arena)(struct en *en); /* though none of its probes may be wanted; or NULL */
 };
+/* profile-N in the kernel, for the provider profile: as struct provider has it. */
+struct en_sampler {
+	bool (*may)(void); /* is there a kernel that lets us? */
+	int (*arena)(struct en *en, void *data, void *base, size_t size, struct et_error *e);
+	int (*enable)(struct en *en, const struct en_probe *p, uint64_t period, struct et_error *e);
+	int (*ready)(struct en *en, struct et_error *e);
+	int (*start)(struct en *en, struct et_error *e);
+	void (*stop)(struct en *en);
+	void (*fini)(struct en *en);
+};
+extern const struct en_sampler *const et_sampler; /* where et_providers is; NULL: none */
 extern const struct provider *const et_providers[]; /* NULL-terminated; provider/providers.c */
 
 /* Add a probe; strings are copied. Returns NULL when memory is out. An equal one: that one. */

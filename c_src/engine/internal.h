@@ -203,6 +203,8 @@ struct en_thread {
 	uint64_t comm[2];
 	char text[4][64]; /* arguments that are made here */
 	uint32_t number, sys_errno;
+	uint64_t task; /* who fires, where that is not the current thread; else 0 */
+	uint32_t nstack, nustack; /* frames of the stacks that were taken */
 	/* the consumer's */
 	_Alignas(LINE) struct agg_tab *agg_tab[2];
 	struct agg_tab *agg_taken; /* taken away, maybe still in use by one firing */

@@ -251,6 +251,7 @@ static void add_ecb(struct en *en, const struct en_ecb *ecb, struct en_ecblist *
 	p->asks |= ecb->clause->asks;
 	p->reads_vts |= ecb->clause->reads_vts;
 	p->reads_ustack |= ecb->clause->reads_ustack;
+	p->reads_stack |= ecb->clause->reads_stack;
 }
 
 /* The lists of clauses, probe by probe. */
@@ -390,7 +391,7 @@ static void wish(void *arg, struct en_probe *p)
 {
 	struct arena_wish *w = arg;
 
-	if (w->pv == NULL && p->pv != NULL && p->pv->arena != NULL)
+	if (w->pv == NULL && p->pv != NULL && p->pv->arena != NULL && p->pv->wants_arena == NULL)
 		w->pv = p->pv;
 }
 
@@ -513,6 +514,7 @@ void en_unload(struct en *en)
 		en->probes[i]->argmask = en->probes[i]->nomask = 0;
 		en->probes[i]->asks = 0;
 		en->probes[i]->reads_vts = en->probes[i]->reads_ustack = false;
+		en->probes[i]->reads_stack = false;
 	}
 	for (unsigned i = 0; i < en->ncode; i++)
 		ebpf_jit_free(&en->code[i]);

@@ -12,10 +12,12 @@
  *   object.c  the engine's probe path for BPF, as it was built: functions and their relocations
  *   link.c    functions and clauses made one program that the kernel's verifier accepts
  *   types.c   the types of its functions, as the verifier wants them
+ *   btf.c     where members are in the running kernel's structures
  *   load.c    programs, maps and links in the kernel; what is missing where they are refused
  *   uprobe.c  places in programs and libraries where probes fire
  *   insn.c    where instructions begin
  *   modules.c the program and the libraries of a process
+ *   event.c   sched and proc; profile.c: profile-N on CPUs; threads.c: what is known of threads
  *   bpf/      what is only there: where firings begin, built-in variables, memory of others
  */
 #ifndef K_KERNEL_H
@@ -92,5 +94,14 @@ int k_link(const struct k_input *in, struct k_output *out, struct et_error *e);
 
 /* BTF for the functions of a program, so that the verifier looks at each by itself. Its fd. */
 int k_types(const struct k_output *p, struct et_error *e);
+
+/* ---- btf.c ---------------------------------------------------------------------------- */
+
+struct k_btf;
+#define K_NO_OFFSET UINT32_MAX
+struct k_btf *k_btf_open(void); /* NULL: this kernel does not say */
+void k_btf_close(struct k_btf *b);
+/* Of a member ("se.sum_exec_runtime") in a structure; K_NO_OFFSET: not there. */
+uint32_t k_btf_offset(const struct k_btf *b, const char *structure, const char *path);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,7 @@ static int make_buffer(struct kernel *k, unsigned nslots, struct et_error *e)
 
 	for (k->nbufs = 1; k->nbufs < nslots; k->nbufs *= 2)
 		;
-	attr.value_size = k->nbufs * K_BUF;
+	attr.value_size = k->nbufs * K_SLOT_BUF;
 	k->buf_fd = bpf(BPF_MAP_CREATE, &attr);
 	return k->buf_fd < 0 ? refused(e, "a BPF map") : 0;
 }
@@ -82,6 +83,18 @@ int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error 
 	k->arena_fd = k->buf_fd = -1;
 	en->kernel = k;
 	return make_arena(k, base, size, e) < 0 ? -1 : k->arena_fd;
+}
+
+bool k_may(void)
+{
+	union bpf_attr attr = {.map_type = MAP_TYPE_ARENA,
+		.max_entries = 1,
+		.map_flags = BPF_F_MMAPABLE};
+	int fd = bpf(BPF_MAP_CREATE, &attr);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 static int prepare(struct en *en, struct et_error *e)
@@ -108,11 +121,13 @@ static int prepare(struct en *en, struct et_error *e)
 	}
 	clock_gettime(CLOCK_REALTIME, &wall);
 	clock_gettime(CLOCK_MONOTONIC, &mono);
+	memset(&k->root->off, 0xff, sizeof(k->root->off));
 	k->root->en = en;
 	k->root->nslots = en->nkernel;
 	k->root->ncpus = en->nkernel - SPARE_SLOTS;
 	k->root->arena = (uint64_t)(uintptr_t)en;
 	k->root->arena_size = en->window;
+	k->root->destructive = en->opts->val[OPT_DESTRUCTIVE] != 0;
 	k->root->wall = (uint64_t)((wall.tv_sec - mono.tv_sec) * 1000000000LL + wall.tv_nsec - mono.tv_nsec);
 	return 0;
 }
@@ -128,6 +143,10 @@ struct en_probe *k_share_probe(struct en *en, const struct en_probe *p, struct e
 	if (shared == NULL) {
 		et_err(e, "ET_MEMORY", "out of memory for probes of the kernel");
 		return NULL;
+	}
+	if (en->error_probe != NULL) { /* its clauses run in the same firing */
+		shared->reads_stack |= en->error_probe->reads_stack;
+		shared->reads_ustack |= en->error_probe->reads_ustack;
 	}
 	l = atomic_load(&shared->ecbs);
 	for (unsigned i = 0; i < l->n; i++)
@@ -177,7 +196,8 @@ static int not_verified(char *log, const char *entry, struct et_error *e)
 		last != NULL ? last + 1 : log);
 }
 
-int k_load(struct en *en, const char *entry, int type, int attach_type, struct et_error *e)
+static int load(struct en *en, const char *entry, int type, int attach_type, bool bare,
+	struct et_error *e)
 {
 	struct kernel *k = en->kernel;
 	struct k_input in = {.object = &k->object,
@@ -201,6 +221,8 @@ int k_load(struct en *en, const char *entry, int type, int attach_type, struct e
 	int fd = -1, btf = -1;
 
 	in.clauses = clauses;
+	if (bare)
+		in.nclauses = 0;
 	if (clauses == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for the kernel's program");
 	if (k_link(&in, &out, e) < 0 || (btf = k_types(&out, e)) < 0)
@@ -240,6 +262,16 @@ out:
 	return fd;
 }
 
+int k_load(struct en *en, const char *entry, int type, int attach_type, struct et_error *e)
+{
+	return load(en, entry, type, attach_type, false, e);
+}
+
+int k_load_bare(struct en *en, const char *entry, struct et_error *e)
+{
+	return load(en, entry, BPF_PROG_TYPE_RAW_TRACEPOINT, 0, true, e);
+}
+
 void k_keep(struct kernel *k, int fd)
 {
 	int *more = realloc(k->fds, (k->nfds + 1) * sizeof(*more));
@@ -269,6 +301,26 @@ int k_run(int prog, const uint64_t *ctx, unsigned n, struct et_error *e)
 				       .ctx_size_in = 8 * n}};
 
 	return bpf(BPF_PROG_TEST_RUN, &attr) < 0 ? refused(e, "a run of a BPF program") : 0;
+}
+
+/* A perf event, to which a program is bound that finds the cookie with it. */
+int k_attach_perf(struct en *en, int prog, struct perf_event_attr *attr, int cpu, uint64_t cookie,
+	struct et_error *e)
+{
+	int fd = (int)syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC), link;
+	union bpf_attr to = {.link_create = {.prog_fd = (uint32_t)prog,
+				     .target_fd = (uint32_t)fd,
+				     .attach_type = BPF_PERF_EVENT,
+				     .perf_event = {.bpf_cookie = cookie}}};
+
+	if (fd < 0)
+		return refused(e, "a perf event");
+	k_keep(en->kernel, fd);
+	link = bpf(BPF_LINK_CREATE, &to);
+	if (link < 0)
+		return refused(e, "a program at a perf event");
+	k_keep(en->kernel, link);
+	return 0;
 }
 
 /* Off: links and programs first, the last opened first. */

@@ -18,16 +18,25 @@ struct kernel {
 	unsigned nfds;
 	struct k_uprobe *uprobes; /* to be attached: uprobe.c */
 	unsigned nuprobes;
+	bool wants_tasks, sees_switches; /* of threads: threads.c */
+	uint64_t period[K_PROFILES];	 /* ns: profile.c */
+	unsigned nprofiles;
+	int profile_prog;
 };
 
 /* For providers. The arena: as struct provider says, the same for all of them. */
 int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error *e);
+bool k_may(void); /* is there a kernel that lets us have one? */
 /* A probe that is enabled, as the kernel finds it; its clauses will be in the program. */
 struct en_probe *k_share_probe(struct en *en, const struct en_probe *p, struct et_error *e);
 /* The program that begins with a function of bpf/; all probes are shared before. Its fd, or -1. */
 int k_load(struct en *en, const char *entry, int type, int attach_type, struct et_error *e);
+int k_load_bare(struct en *en, const char *entry, struct et_error *e); /* runs no clauses */
 int k_attach_raw(struct en *en, int prog, const char *tracepoint, struct et_error *e);
 int k_run(int prog, const uint64_t *ctx, unsigned n, struct et_error *e); /* by hand */
+struct perf_event_attr;
+int k_attach_perf(struct en *en, int prog, struct perf_event_attr *attr, int cpu, uint64_t cookie,
+	struct et_error *e);
 void k_keep(struct kernel *k, int fd); /* closed by k_detach */
 void k_detach(struct en *en);
 void k_close(struct en *en);

@@ -10,6 +10,40 @@
 
 #define K_SYSCALLS 512	/* more than there are */
 #define K_BUF	   4096 /* bytes of a slot's buffer, through which memory of others is read */
+#define K_FRAMES   127	/* of a stack (a power of two, less one); behind that buffer are the kernel's and the user's */
+#define K_STACKS   2048 /* bytes for both */
+#define K_SLOT_BUF (K_BUF + K_STACKS)
+#define K_PROFILES 64	/* profile-N that one script can have */
+#define K_VTIMES   16384 /* a power of two */
+
+/* Events of the kernel's tracepoints: kernel/event.c. */
+enum k_event {
+	K_ON_CPU, K_OFF_CPU, K_SLEEP, K_PREEMPT, K_WAKEUP, K_ENQUEUE, K_DEQUEUE,
+	K_CREATE, K_LWP_CREATE, K_START, K_LWP_START, K_EXIT, K_LWP_EXIT,
+	K_EXEC, K_EXEC_SUCCESS, K_EXEC_FAILURE, K_SIGNAL_SEND, K_SIGNAL_DISCARD, K_SIGNAL_HANDLE,
+	K_EVENTS
+};
+
+/* Where the kernel has what we read of a thread (struct task_struct); UINT32_MAX: nowhere. */
+struct k_offsets {
+	uint32_t pid, tgid, comm, parent, cred, uid, gid, runtime, prio, cpu, signal, live,
+		exit_code, nthreads;
+};
+
+/* A thread as D's library translates it (d/lib/procfs.d: struct task_info). */
+struct k_task {
+	uint64_t addr;
+	uint32_t pid, tid, ppid, uid, gid, prio, cpu, nlwp;
+	char comm[16];
+};
+
+/* CPU time of a thread when it last left a CPU; and of the one that runs on a CPU. */
+struct k_vtime {
+	uint64_t tid, time;
+};
+struct k_running {
+	uint64_t tid, since, time;
+};
 
 /* What the arguments of a function of an Erlang VM are made by: kernel/erlang.c. */
 enum k_erlang_kind {
@@ -51,6 +85,13 @@ struct k_root {
 	uint32_t nprobes;
 	struct en_probe **erlang; /* by the hashes of their names: events of nodes */
 	uint64_t erlang_mask;
+	struct en_probe *event[K_EVENTS];
+	struct en_probe *profile[K_PROFILES];
+	struct k_offsets off;
+	bool destructive; /* -w */
+	struct k_running *running; /* by CPU; NULL: nobody reads vtimestamp */
+	struct k_vtime *vtimes;	   /* by tid: K_VTIMES */
+	struct k_task *tasks;	   /* by slot: what arg0 of an event points to */
 };
 
 #endif

@@ -4,6 +4,10 @@
  * made as scripts name them. One thread serves all ticks; each CPU has a thread of its own,
  * pinned, if any profile-N is enabled. Deadlines are absolute, so nothing drifts; one that was
  * missed fires once, not as often as it was missed.
+ *
+ * In the command, where the user may, profile-N is the kernel's (kernel/profile.c) if a clause of
+ * it asks for what it interrupts (pid, execname, arg0, stack() and the like), or if the script has
+ * other probes of the kernel: it then fires in whatever runs on each CPU.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -15,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../engine/engine.h"
+#include "../engine/internal.h"
 
 #define LEAST 200000ULL /* ns: more often than that a machine has little else to do */
 #define SEC   1000000000ULL
@@ -238,13 +242,54 @@ static int run(struct server *s)
 
 /* ---- enable, start, stop -------------------------------------------------------------- */
 
+static void is_sampler(void *arg, struct en_probe *p)
+{
+	const struct timer *t = p->pvdata;
+
+	if (p->pv == &profile_provider && !t->tick)
+		*(bool *)arg = true;
+}
+
+/* Does a clause at profile-N ask for what only the kernel can tell it? */
+static bool wants_arena(struct en *en)
+{
+	struct et_error e = {0};
+	bool found = false;
+
+	if (et_sampler == NULL || en->opts->inside)
+		return false;
+	for (unsigned i = 0; i < en->prog->nclauses; i++) {
+		const struct prog_clause *c = en->prog->clauses[i];
+
+		if (!c->reads_who && !c->reads_stack && !c->reads_ustack && (c->argmask & 3) == 0)
+			continue;
+		for (const struct d_pdesc *d = c->descs; d != NULL; d = d->next)
+			en_probe_match(en, d, is_sampler, &found, &e);
+	}
+	et_err_clear(&e);
+	return found && et_sampler->may();
+}
+
+static int arena(struct en *en, void *data, void *base, size_t size, struct et_error *e)
+{
+	return et_sampler->arena(en, data, base, size, e);
+}
+
 static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
 {
 	struct timer *t = p->pvdata;
 
-	(void)en, (void)data, (void)e;
+	(void)data;
+	if (en->shared && !t->tick)
+		return et_sampler->enable(en, p, t->period, e);
 	t->enabled = true;
 	return 0;
+}
+
+static int ready(struct en *en, void *data, struct et_error *e)
+{
+	(void)data;
+	return et_sampler != NULL ? et_sampler->ready(en, e) : 0;
 }
 
 static unsigned enabled(const struct profile *pr, bool tick)
@@ -280,7 +325,8 @@ static int start(struct en *en, void *data, struct et_error *e)
 	struct profile *pr = data;
 	cpu_set_t allowed;
 
-	(void)en;
+	if (et_sampler != NULL && et_sampler->start(en, e) < 0)
+		return -1;
 	if (enabled(pr, true) + enabled(pr, false) == 0)
 		return 0;
 	pr->stop = false;
@@ -311,7 +357,8 @@ static void stop(struct en *en, void *data)
 	struct profile *pr = data;
 	bool gone = forked(pr);
 
-	(void)en;
+	if (et_sampler != NULL)
+		et_sampler->stop(en);
 	if (!gone) {
 		pthread_mutex_lock(&pr->lock);
 		pr->stop = true;
@@ -332,7 +379,8 @@ static void fini(struct en *en, void *data)
 {
 	struct profile *pr = data;
 
-	(void)en;
+	if (et_sampler != NULL)
+		et_sampler->fini(en);
 	if (pr == NULL)
 		return;
 	for (struct timer *t = pr->timers, *next; t != NULL; t = next) {
@@ -351,7 +399,10 @@ const struct provider profile_provider = {
 	.init = init,
 	.provide = provide,
 	.enable = enable,
+	.ready = ready,
 	.start = start,
 	.stop = stop,
 	.fini = fini,
+	.arena = arena,
+	.wants_arena = wants_arena,
 };

@@ -13,6 +13,15 @@ extern const struct provider kernel_erlang_provider; /* kernel/erlang.c */
 extern const struct provider own_provider;     /* kernel/own.c */
 extern const struct provider usdt_provider;    /* kernel/usdt.c */
 extern const struct provider own_provider;     /* kernel/own.c */
+extern const struct provider event_provider;   /* kernel/event.c */
+extern const struct provider threads_provider; /* kernel/threads.c */
+extern const struct en_sampler k_sampler;       /* kernel/profile.c */
+
+#ifdef HAVE_KERNEL
+const struct en_sampler *const et_sampler = &k_sampler;
+#else
+const struct en_sampler *const et_sampler;
+#endif
 
 const struct provider *const et_providers[] = {
 	&dtrace_provider,
@@ -24,6 +33,8 @@ const struct provider *const et_providers[] = {
 	&own_provider,
 	&usdt_provider,
 	&own_provider,
+	&event_provider,
+	&threads_provider, /* last */
 #endif
 	NULL,
 };

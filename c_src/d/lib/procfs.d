@@ -46,5 +46,46 @@ translator lwpsinfo_t < void *t > {
 	pr_onpro = cpu;
 };
 
+/* A thread of the kernel's, as probes of sched and proc tell of it. */
+typedef struct task_info {
+	uint64_t ti_addr;
+	pid_t ti_pid;
+	id_t ti_tid;
+	pid_t ti_ppid;
+	uid_t ti_uid;
+	gid_t ti_gid;
+	int ti_prio;
+	int ti_cpu;
+	int ti_nlwp;
+	char ti_comm[16];
+} task_info_t;
+
+translator psinfo_t < task_info_t *t > {
+	pr_nlwp = t->ti_nlwp;
+	pr_pid = t->ti_pid;
+	pr_ppid = t->ti_ppid;
+	pr_uid = t->ti_uid;
+	pr_gid = t->ti_gid;
+	pr_addr = (uintptr_t)t->ti_addr;
+	pr_fname = stringof(t->ti_comm);
+	pr_psargs = stringof(t->ti_comm);
+};
+
+translator lwpsinfo_t < task_info_t *t > {
+	pr_lwpid = t->ti_tid;
+	pr_addr = (uintptr_t)t->ti_addr;
+	pr_pri = t->ti_prio;
+	pr_onpro = t->ti_cpu;
+};
+
+typedef int processorid_t;
+typedef struct cpuinfo {
+	processorid_t cpu_id;
+} cpuinfo_t;
+
+translator cpuinfo_t < int c > {
+	cpu_id = c;
+};
+
 inline psinfo_t *curpsinfo = xlate <psinfo_t *> (curthread);
 inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (curthread);

@@ -29,10 +29,10 @@ extern char k_buf_mask[];	/* buffers there are, less one */
 /* Memory that is not in the arena, for the kernel's functions to write to. */
 extern char k_buf[];
 
-/* The buffer of a slot: K_BUF bytes. */
+/* The buffer of a slot: K_BUF bytes; behind it K_STACKS, the kernel's stack and the user's. */
 static inline char *k_buffer(const struct en_thread *t)
 {
-	return k_buf + (t->number & (uint64_t)k_buf_mask) * K_BUF;
+	return k_buf + (t->number & (uint64_t)k_buf_mask) * K_SLOT_BUF;
 }
 
 #endif

@@ -3,7 +3,7 @@
  * The runtime functions that are the kernel's own (probe path): built-in variables, memory of
  * others, stacks. The rest are the engine's, built for BPF as they are.
  */
-#include "bpf.h"
+#include "task.h"
 #include "../../engine/procs.h"
 
 uint64_t en_now(void)
@@ -18,23 +18,67 @@ unsigned en_cpu(void)
 
 /* ---- built-in variables --------------------------------------------------------------- */
 
+/* Those of a thread; who fires is not always the current one. */
+static INLINE_HERE uint64_t thread_var(struct en_thread *t, uint64_t bi)
+{
+	uint64_t task = task_of(t);
+	uint64_t cred;
+
+	switch (bi) {
+	case BI_PPID: return task_ppid(task);
+	case BI_CURTHREAD: return task;
+	case BI_PID: return t->task != 0 ? task_u32(task, k_root.off.tgid) : bpf_get_current_pid_tgid() >> 32;
+	}
+	if (t->task == 0)
+		return bi == BI_UID ? (uint32_t)bpf_get_current_uid_gid() : bpf_get_current_uid_gid() >> 32;
+	cred = task_u64(task, k_root.off.cred);
+	return task_u32(cred, bi == BI_UID ? k_root.off.uid : k_root.off.gid);
+}
+
+/* A frame of a stack that was taken; the verifier is to see that it is within. */
+static inline uint64_t frame(const char *stack, uint32_t n)
+{
+	__asm__ volatile("" : "+r"(n));
+	return ((const uint64_t *)(const void *)stack)[n & K_FRAMES];
+}
+
+static inline const char *stack_of(struct en_thread *t, bool user)
+{
+	return k_buffer(t) + K_BUF + (user ? K_STACKS / 2 : 0);
+}
+
+static INLINE_HERE uint64_t stack_var(struct en_thread *t, uint64_t bi)
+{
+	switch (bi) {
+	case BI_STACKDEPTH: return t->nstack;
+	case BI_USTACKDEPTH: return t->nustack;
+	case BI_UCALLER: return t->nustack > 1 ? frame(stack_of(t, true), 1) : 0;
+	default: return t->nstack > 1 ? frame(stack_of(t, false), 1) : 0;
+	}
+}
+
 RTFN(var)
 {
 	struct fire *f = FIRE(ctx);
 
 	switch (a) {
 	case BI_WALLTIMESTAMP: return fire_ts(f) + k_root.wall;
-	case BI_VTIMESTAMP: return fire_ts(f);
+	case BI_VTIMESTAMP: return vtime(f);
 	case BI_CPU:
 	case BI_CURCPU: return en_cpu();
 	case BI_TID: return f->thread->tid;
-	case BI_PID: return bpf_get_current_pid_tgid() >> 32;
-	case BI_UID: return (uint32_t)bpf_get_current_uid_gid();
-	case BI_GID: return bpf_get_current_uid_gid() >> 32;
 	case BI_ERRNO: return f->thread->sys_errno;
 	case BI_ID: return f->id;
 	case BI_EPID: return f->epid;
-	case BI_CURTHREAD: return bpf_get_current_task();
+	case BI_PID:
+	case BI_PPID:
+	case BI_UID:
+	case BI_GID:
+	case BI_CURTHREAD: return thread_var(f->thread, a);
+	case BI_CALLER:
+	case BI_UCALLER:
+	case BI_STACKDEPTH:
+	case BI_USTACKDEPTH: return stack_var(f->thread, a);
 	}
 	if (a >= BI_ARG0 && a <= BI_ARG9)
 		return f->arg[a - BI_ARG0];
@@ -50,7 +94,11 @@ static inline uint64_t comm(struct en_thread *t)
 {
 	uint64_t name[2] = {0, 0};
 
-	bpf_get_current_comm(name, sizeof(name));
+	if (t->task == 0)
+		bpf_get_current_comm(name, sizeof(name));
+	else if (k_root.off.comm != UINT32_MAX)
+		bpf_probe_read_kernel(
+			name, sizeof(name), (const void *)(uintptr_t)(t->task + k_root.off.comm));
 	t->comm[0] = name[0];
 	t->comm[1] = name[1];
 	return (uint64_t)(uintptr_t)t->comm;
@@ -108,28 +156,62 @@ RTFN(rand)
 	return high << 32 | bpf_get_prandom_u32();
 }
 
-/* Those of the command are known; what else runs, the kernel would have to be asked for. */
+/* Its ancestors, itself among them, as far up as that is sensible. */
 RTFN(progenyof)
 {
-	struct en *en = FIRE(ctx)->en;
+	uint64_t task = task_of(FIRE(ctx)->thread);
 
-	if ((uint32_t)(bpf_get_current_pid_tgid() >> 32) != en->pid)
-		return (uint32_t)(bpf_get_current_pid_tgid() >> 32) == a;
-	for (unsigned i = 0; i < en->nancestors; i++)
-		if (en->ancestors[i] == a)
+	for (unsigned i = 0; i < 256 && task != 0; i++) {
+		uint32_t pid = task_u32(task, k_root.off.tgid);
+
+		if (pid == (uint32_t)a)
 			return 1;
+		if (pid == 0)
+			break;
+		task = task_u64(task, k_root.off.parent);
+	}
 	return 0;
 }
 
-/* To the process that fires. Neither may the kernel wait here, nor shall it end: no chill(). */
+enum { CHILL_MOST = 50000000, CHILL_WITHIN = 1000000000 }; /* ns: others wait for this CPU */
+
+static inline void chill(struct fire *f, uint64_t ns)
+{
+	struct en_thread *t = f->thread;
+	uint64_t now = bpf_ktime_get_ns(), end = now + ns;
+
+	if (now - t->chill_from > CHILL_WITHIN) {
+		t->chill_from = now;
+		t->chilled = 0;
+	}
+	if (ns > CHILL_MOST || t->chilled + ns > CHILL_MOST) {
+		set_fault(f, FAULT_ILLOP, 0);
+		return;
+	}
+	t->chilled += ns;
+	while (bpf_ktime_get_ns() < end)
+		;
+}
+
+/* raise() and stop() reach who fires; panic() and breakpoint() are for no tool of ours. */
 RTFN(destroy)
 {
-	if (a == ACT_RAISE)
-		bpf_send_signal((uint32_t)b);
-	else if (a == ACT_STOP)
-		bpf_send_signal(19 /* SIGSTOP */);
-	else
-		set_fault(FIRE(ctx), FAULT_ILLOP, 0);
+	struct fire *f = FIRE(ctx);
+	uint32_t sig = a == ACT_STOP ? 19 : (uint32_t)b;
+
+	if (!k_root.destructive || f->thread->task != 0) {
+		set_fault(f, FAULT_ILLOP, 0);
+		return 0;
+	}
+	switch (a) {
+	case ACT_CHILL: chill(f, b); break;
+	case ACT_RAISE:
+	case ACT_STOP:
+		if (bpf_send_signal(sig) != 0)
+			set_fault(f, FAULT_ILLOP, 0);
+		break;
+	default: set_fault(f, FAULT_ILLOP, 0);
+	}
 	return 0;
 }
 
@@ -324,11 +406,18 @@ void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t n)
 
 /* ---- stacks --------------------------------------------------------------------------- */
 
+/* As they were taken where the firing began: main.c. */
 RTFN(stack)
 {
+	struct en_thread *t = FIRE(ctx)->thread;
 	uint64_t *pcs = (uint64_t *)(uintptr_t)a;
+	bool user = c != STACK_KERNEL;
+	const char *from = stack_of(t, user);
+	uint32_t max = (uint32_t)(b / 8), n = user ? t->nustack : t->nstack, i = 0;
 
-	for (unsigned n = 0; n < b / 8; n++)
-		pcs[n] = 0;
+	for (; i < K_FRAMES && i < n && i < max; i++)
+		pcs[i] = frame(from, i);
+	for (; i < max; i++)
+		pcs[i] = 0;
 	return 0;
 }

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads of the kernel: their fields, by the offsets that user space found; their CPU time. */
+#ifndef K_TASK_H
+#define K_TASK_H
+
+#include "bpf.h"
+
+static inline uint64_t task_u64(uint64_t task, uint32_t off)
+{
+	uint64_t v = 0;
+
+	if (off == UINT32_MAX ||
+		bpf_probe_read_kernel(&v, sizeof(v), (const void *)(uintptr_t)(task + off)) != 0)
+		return 0;
+	return v;
+}
+
+static inline uint32_t task_u32(uint64_t task, uint32_t off)
+{
+	uint32_t v = 0;
+
+	if (off == UINT32_MAX ||
+		bpf_probe_read_kernel(&v, sizeof(v), (const void *)(uintptr_t)(task + off)) != 0)
+		return 0;
+	return v;
+}
+
+/* Who fires: the current thread, or the one that an event is of. */
+static inline uint64_t task_of(const struct en_thread *t)
+{
+	return t->task != 0 ? t->task : bpf_get_current_task();
+}
+
+static inline uint32_t task_ppid(uint64_t task)
+{
+	uint64_t parent = task_u64(task, k_root.off.parent);
+
+	return parent != 0 ? task_u32(parent, k_root.off.tgid) : 0;
+}
+
+/* ---- CPU time ------------------------------------------------------------------------- */
+
+/*
+ * A thread's time is what it had when it came to this CPU, and how long that is ago. What it had
+ * is our own note of when it last left one, or, where there is none, the kernel's count.
+ */
+static inline struct k_vtime *vtime_of(uint64_t tid)
+{
+	return &k_root.vtimes[tid & (K_VTIMES - 1)];
+}
+
+static inline void vtime_arrives(struct k_running *r, uint64_t task, uint64_t tid, uint64_t now)
+{
+	struct k_vtime *v = vtime_of(tid);
+
+	r->since = now;
+	r->time = v->tid == tid ? v->time : task_u64(task, k_root.off.runtime);
+	r->tid = tid;
+}
+
+static inline void vtime_switch(uint64_t prev, uint64_t next)
+{
+	uint64_t tid = task_u32(prev, k_root.off.pid), now = bpf_ktime_get_ns();
+	uint32_t cpu = bpf_get_smp_processor_id();
+	struct k_running *r = &k_root.running[cpu];
+
+	if (k_root.running == NULL || cpu >= k_root.ncpus)
+		return;
+	if (r->tid == tid && tid != 0) {
+		struct k_vtime *v = vtime_of(tid);
+
+		v->tid = tid;
+		v->time = r->time + (now - r->since);
+	}
+	vtime_arrives(r, next, task_u32(next, k_root.off.pid), now);
+}
+
+/* Of the thread that fires; it runs here, or is about to. */
+static inline uint64_t vtime(struct fire *f)
+{
+	uint32_t cpu = bpf_get_smp_processor_id();
+	struct k_running *r = &k_root.running[cpu];
+	uint64_t tid = f->thread->tid;
+
+	if (k_root.running == NULL || cpu >= k_root.ncpus)
+		return 0;
+	if (r->tid != tid || r->since == 0) /* it has been running since before we looked */
+		vtime_arrives(r, task_of(f->thread), tid, fire_ts(f));
+	return fire_ts(f) > r->since ? r->time + (fire_ts(f) - r->since) : r->time;
+}
+
+#endif

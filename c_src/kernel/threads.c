@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the kernel's half knows of threads, made ready when a script needs it and not before: where
+ * their fields are, CPU time (vtimestamp) by a look at each switch, and self-> variables that go
+ * with their thread. It has no probes, and comes last of all providers.
+ */
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "load.h"
+
+struct threads {
+	bool self, vtime;
+	int gone, vtime_prog;
+};
+
+extern const struct provider threads_provider;
+
+static int init(struct en *en, void **data, struct et_error *e)
+{
+	(void)en;
+	*data = calloc(1, sizeof(struct threads));
+	return *data == NULL ? et_err(e, "ET_MEMORY", "out of memory") : 0;
+}
+
+/* Does a clause of the kernel's call one of these, or read this variable? */
+static bool calls(const struct prog_clause *c, unsigned fn)
+{
+	for (unsigned i = 0; i < c->ninsns; i++)
+		if (c->insns[i].code == EBPF_CALL && (unsigned)c->insns[i].imm == fn)
+			return true;
+	return false;
+}
+
+static bool reads_ppid(const struct prog_clause *c)
+{
+	for (unsigned i = 0; i < c->ninsns; i++)
+		if (c->insns[i].code == EBPF_MOV64_IMM && c->insns[i].dst == R2 &&
+			c->insns[i].imm == BI_PPID)
+			return true;
+	return false;
+}
+
+static int find_offsets(struct en *en, struct et_error *e)
+{
+	struct k_offsets *o = &en->kernel->root->off;
+	struct k_btf *b = k_btf_open();
+
+	if (b == NULL)
+		return et_err(e, "ET_KERNEL",
+			"the script reads of threads what only the kernel's own description of its "
+			"types tells: /sys/kernel/btf/vmlinux is missing (CONFIG_DEBUG_INFO_BTF)");
+	*o = (struct k_offsets){
+		.pid = k_btf_offset(b, "task_struct", "pid"),
+		.tgid = k_btf_offset(b, "task_struct", "tgid"),
+		.comm = k_btf_offset(b, "task_struct", "comm"),
+		.parent = k_btf_offset(b, "task_struct", "real_parent"),
+		.cred = k_btf_offset(b, "task_struct", "cred"),
+		.uid = k_btf_offset(b, "cred", "uid"),
+		.gid = k_btf_offset(b, "cred", "gid"),
+		.runtime = k_btf_offset(b, "task_struct", "se.sum_exec_runtime"),
+		.prio = k_btf_offset(b, "task_struct", "prio"),
+		.cpu = k_btf_offset(b, "task_struct", "thread_info.cpu"),
+		.signal = k_btf_offset(b, "task_struct", "signal"),
+		.live = k_btf_offset(b, "signal_struct", "live"),
+		.exit_code = k_btf_offset(b, "task_struct", "exit_code"),
+		.nthreads = k_btf_offset(b, "signal_struct", "nr_threads"),
+	};
+	k_btf_close(b);
+	if (o->pid == K_NO_OFFSET || o->tgid == K_NO_OFFSET || o->parent == K_NO_OFFSET)
+		return et_err(e, "ET_KERNEL", "this kernel's threads are not as we know them");
+	return 0;
+}
+
+static bool has_self(const struct prog *p)
+{
+	for (unsigned i = 0; i < p->nvars; i++)
+		if (p->vars[i]->scope == SC_SELF)
+			return true;
+	return false;
+}
+
+static int make_vtimes(struct en *en, struct et_error *e)
+{
+	struct k_root *r = en->kernel->root;
+
+	r->vtimes = en_alloc(en, K_VTIMES * sizeof(*r->vtimes));
+	r->running = en_alloc(en, r->ncpus * sizeof(*r->running));
+	if (r->vtimes == NULL || r->running == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for the CPU time of threads");
+	return 0;
+}
+
+static int ready(struct en *en, void *data, struct et_error *e)
+{
+	struct kernel *k = en->kernel;
+	struct threads *t = data;
+	bool vtime = false;
+
+	if (k == NULL || k->root == NULL)
+		return 0;
+	for (unsigned i = 0; i < en->prog->nclauses; i++) {
+		const struct prog_clause *c = en->prog->clauses[i];
+
+		if (!k->wanted[i])
+			continue;
+		vtime |= c->reads_vts;
+		k->wants_tasks |= calls(c, RT_progenyof) || reads_ppid(c);
+	}
+	t->self = has_self(en->prog);
+	t->vtime = vtime && !k->sees_switches;
+	if (k->wants_tasks) {
+		k->root->tasks = en_alloc(en, en->nkernel * sizeof(*k->root->tasks));
+		if (k->root->tasks == NULL)
+			return et_err(e, "ET_MEMORY", "out of memory for threads");
+	}
+	if ((k->wants_tasks || t->self || vtime) && find_offsets(en, e) < 0)
+		return -1;
+	if (vtime && make_vtimes(en, e) < 0)
+		return -1;
+	if (t->vtime && (t->vtime_prog = k_load_bare(en, "k_vtime", e)) < 0)
+		return -1;
+	return t->self && (t->gone = k_load_bare(en, "k_gone", e)) < 0 ? -1 : 0;
+}
+
+/* Behind those of proc:::exit and its like, which may still read self->. */
+static int start(struct en *en, void *data, struct et_error *e)
+{
+	struct threads *t = data;
+
+	if (t->vtime && k_attach_raw(en, t->vtime_prog, "sched_switch", e) < 0)
+		return -1;
+	return t->self ? k_attach_raw(en, t->gone, "sched_process_exit", e) : 0;
+}
+
+static void fini(struct en *en, void *data)
+{
+	(void)en;
+	free(data);
+}
+
+const struct provider threads_provider = {
+	.name = "threads",
+	.init = init,
+	.ready = ready,
+	.start = start,
+	.fini = fini,
+};
