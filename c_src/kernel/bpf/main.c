@@ -91,21 +91,30 @@ uint64_t k_own(uint64_t *ctx)
 	return 0;
 }
 
-/* The stacks that the probe's clauses read; only here is the context, of which they are taken. */
-static inline __attribute__((always_inline)) void stacks(void *ctx, struct fire *f)
+/*
+ * The stacks that the probe's clauses read; only here is the context, of which they are taken.
+ * Tracepoints have frames of BPF's own on top: the program, and what calls it.
+ */
+enum { OF_TRACEPOINT = 2 };
+static inline __attribute__((always_inline)) void stacks_from(void *ctx, struct fire *f, uint64_t skip)
 {
 	struct en_thread *t = f->thread;
 	char *buf = k_buffer(t) + K_BUF;
 	long got;
 
 	if (f->probe->reads_stack) {
-		got = bpf_get_stack(ctx, buf, 8 * K_FRAMES, 0);
+		got = bpf_get_stack(ctx, buf, 8 * K_FRAMES, skip);
 		t->nstack = got > 0 ? (uint32_t)got / 8 : 0;
 	}
 	if (f->probe->reads_ustack) {
 		got = bpf_get_stack(ctx, buf + K_STACKS / 2, 8 * K_FRAMES, USER_STACK);
 		t->nustack = got > 0 ? (uint32_t)got / 8 : 0;
 	}
+}
+
+static inline __attribute__((always_inline)) void stacks(void *ctx, struct fire *f)
+{
+	stacks_from(ctx, f, OF_TRACEPOINT);
 }
 
 /* ---- system calls --------------------------------------------------------------------- */
@@ -278,7 +287,7 @@ uint64_t k_profile(uint64_t *ctx)
 		return 0;
 	f->arg[0] = user ? 0 : ip;
 	f->arg[1] = user ? ip : 0;
-	stacks(ctx, f);
+	stacks_from(ctx, f, 0);
 	run(f);
 	return 0;
 }
