@@ -215,6 +215,7 @@ uint64_t k_uprobe(struct user_regs *regs)
 	}
 	if (mask >> 6 != 0)
 		stack_args(f, regs->sp);
+	stacks_from(regs, f, 0);
 	run(f);
 	return 0;
 }
@@ -228,6 +229,7 @@ uint64_t k_uretprobe(struct user_regs *regs)
 		return 0;
 	f->arg[0] = 0;
 	f->arg[1] = regs->ax;
+	stacks_from(regs, f, 0);
 	run(f);
 	return 0;
 }
