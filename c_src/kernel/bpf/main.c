@@ -268,6 +268,7 @@ uint64_t k_usdt(struct user_regs *regs)
 	for (uint32_t i = 0; mask >> i != 0; i++)
 		if (mask >> i & 1)
 			f->arg[i] = k_usdt_value(f, i);
+	stacks_from(regs, f, 0);
 	run(f);
 	return 0;
 }

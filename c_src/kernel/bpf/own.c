@@ -413,10 +413,11 @@ RTFN(stack)
 	uint64_t *pcs = (uint64_t *)(uintptr_t)a;
 	bool user = c != STACK_KERNEL;
 	const char *from = stack_of(t, user);
+	uint64_t tag = user ? k_tag() : 0;
 	uint32_t max = (uint32_t)(b / 8), n = user ? t->nustack : t->nstack, i = 0;
 
 	for (; i < K_FRAMES && i < n && i < max; i++)
-		pcs[i] = frame(from, i);
+		pcs[i] = frame(from, i) | tag;
 	for (; i < max; i++)
 		pcs[i] = 0;
 	return 0;
