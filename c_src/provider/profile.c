@@ -256,7 +256,7 @@ static bool wants_arena(struct en *en)
 	struct et_error e = {0};
 	bool found = false;
 
-	if (et_sampler == NULL || en->opts->inside)
+	if (et_sampler == NULL || en->opts->inside || !en->opts->val[OPT_KERNEL])
 		return false;
 	for (unsigned i = 0; i < en->prog->nclauses; i++) {
 		const struct prog_clause *c = en->prog->clauses[i];
