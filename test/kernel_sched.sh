@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-${CC:-cc} -O1 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls -o demo demo.c -lpthread || exit 1
+${CC:-cc} -O0 -fno-omit-frame-pointer -o demo demo.c -lpthread || exit 1
 me=$tmp/demo
 
 # ---- proc: exact counts ----------------------------------------------------------------
