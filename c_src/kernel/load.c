@@ -192,10 +192,6 @@ static int not_verified(char *log, const char *entry, struct et_error *e)
 	if (last != NULL)
 		*last = '\0';
 	last = strrchr(log, '\n');
-	if (strstr(last != NULL ? last : log, "bpf_probe_write_user") != NULL)
-		return et_err(e, "ET_KERNEL",
-			"copyout() and copyoutstr() are not permitted: this kernel is locked down "
-			"(CONFIG_SECURITY_LOCKDOWN_LSM), or CAP_SYS_ADMIN is missing");
 	return et_err(e, "ET_KERNEL", "the kernel does not accept the program (%s): %s", entry,
 		last != NULL ? last + 1 : log);
 }
