@@ -3,7 +3,7 @@
 #
 # What the kernel tells of threads and processes: proc, sched, profile-N on CPUs, stacks, CPU time,
 # self-> of threads that end, destructive actions; on a program that does a known number of things.
-# test/kernel_sched.sh BIN: where the command is. The last line is "N passed, N failed"; where the
+# test/kernel_sched_test.sh BIN: where the command is. The last line is "N passed, N failed"; where the
 # kernel does not let us, all is skipped, which is said.
 
 # shellcheck disable=SC2016 # $target is D's
