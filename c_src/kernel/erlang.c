@@ -293,7 +293,9 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	bool vm = false, inside = false;
 	char *desc;
 
-	if (en->opts->inside || d->id != 0 || strncmp(d->prov, "erlang", 6) != 0)
+	/* nobody's nodes are looked at unless the command says which */
+	if (en->opts->inside || !en->opts->set[OPT_ERLNODE] || d->id != 0 ||
+		strncmp(d->prov, "erlang", 6) != 0)
 		return 0;
 	for (unsigned i = 0; i < NVM; i++)
 		vm |= en_glob(d->name, vm_fns[i].probe);
@@ -302,7 +304,7 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	inside |= en_glob(d->name, "user_trace-n0"); /* there are many */
 	if (vm && d->mod[0] == '\0' && d->func[0] == '\0' && provide_vm(en, data, d, e) < 0)
 		return -1;
-	if (!inside || !en->opts->set[OPT_ERLNODE])
+	if (!inside)
 		return 0;
 	if (asprintf(&desc, "%s:%s:%s:%s", d->prov, d->mod, d->func, d->name) < 0)
 		return et_err(e, "ET_MEMORY", "out of memory");
