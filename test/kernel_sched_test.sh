@@ -3,12 +3,12 @@
 #
 # What the kernel tells of threads and processes: proc, sched, profile-N on CPUs, stacks, CPU time,
 # self-> of threads that end, destructive actions; on a program that does a known number of things.
-# test/kernel_sched_test.sh BIN: where the command is. The last line is "N passed, N failed"; where the
+# BIN: where the command is. The last line is "N passed, N failed"; where the
 # kernel does not let us, all is skipped, which is said.
 
 # shellcheck disable=SC2016 # $target is D's
 root=$(cd "$(dirname "$0")/.." && pwd)
-PATH="$(cd "${1:-$root/bin}" && pwd):$PATH"
+PATH="$(cd "${BIN:-$root/bin}" && pwd):$PATH"
 export LC_ALL=C
 passed=0 failed=0
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/erltrace-sched.XXXXXX") || exit 1

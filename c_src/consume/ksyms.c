@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LONGEST (1 << 20) /* bytes: no function has so many */
+
 struct ksym {
 	uint64_t at;
 	char *name; /* "module`function" */
@@ -86,7 +88,8 @@ const char *ksyms_find(const struct ksyms *k, uint64_t addr, uint64_t *off)
 		else
 			hi = mid;
 	}
-	if (lo == 0)
+	/* behind the last one, or far from any: none of these */
+	if (lo == 0 || addr - k->syms[lo - 1].at >= LONGEST)
 		return NULL;
 	*off = addr - k->syms[lo - 1].at;
 	return k->syms[lo - 1].name;
