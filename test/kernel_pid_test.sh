@@ -12,7 +12,7 @@ export LC_ALL=C
 passed=0 failed=0 node=
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/erltrace-pid.XXXXXX") || exit 1
 cd "$tmp" || exit 1
-trap '[ -z "$node" ] || kill "$node"; rm -rf "$tmp"' EXIT
+trap '[ -z "$node" ] || kill "$node"; [ ! -s up ] || kill "$(cat up)"; rm -rf "$tmp"' EXIT
 
 # is WHAT WANTED GOT
 is() {

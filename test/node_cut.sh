@@ -59,7 +59,7 @@ for p in $here $there; do
 		sleep 0.025
 	done
 done
-in_net() { # process, command...
+in_net() { # process, command...; not in the background, where the shell would stand between
 	local p=$1
 	shift
 	nsenter -t "$p" -n "$@"
@@ -73,7 +73,7 @@ cable() {
 		in_net $here ip link set lo up && in_net $there ip link set lo up
 }
 cable 2>e || end_here "no veth devices here ($(head -n 1 e))"
-in_net $there epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
+nsenter -t "$there" -n epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
 pid[cable_epmd]=$!
 disown -a
 for ((i = 0; i < 400; i++)); do
@@ -82,13 +82,13 @@ for ((i = 0; i < 400; i++)); do
 done
 mkfifo cut_b.in cut_b.out
 exec {i}<>cut_b.in {o}<>cut_b.out
-in_net $there erl -noshell -start_epmd false -name cut_b@10.213.0.2 -eval "$loop" <&"$i" >&"$o" 2>cut_b.log &
+nsenter -t "$there" -n erl -noshell -start_epmd false -name cut_b@10.213.0.2 -eval "$loop" <&"$i" >&"$o" 2>cut_b.log &
 pid[cut_b]=$! in[cut_b]=$i out[cut_b]=$o
 disown
 at cut_b ready. >/dev/null
 before=$(at cut_b "$traced")
 rm -f o e
-in_net $here "$(command -v erltrace)" -N cut_b@10.213.0.2 -qn "$script" >o 2>e &
+nsenter -t "$here" -n "$(command -v erltrace)" -N cut_b@10.213.0.2 -qn "$script" >o 2>e &
 command=$!
 ok 'cut: armed' holds o armed
 at cut_b '[lists:zip3([], [], []) || _ <- lists:seq(1, 7)], done.' >/dev/null
