@@ -477,13 +477,7 @@ static int ready(struct en *en, void *data, struct et_error *e)
 
 	if (s->ninside > 0 && (make_table(en, s, e) < 0 || arm(en, s, e) < 0))
 		return -1;
-	return k_uprobe_load(en, e);
-}
-
-static int start(struct en *en, void *data, struct et_error *e)
-{
-	(void)data;
-	return k_uprobe_attach(en, e);
+	return k_uprobe_load(en, NULL, e);
 }
 
 static void stop(struct en *en, void *data)
@@ -522,7 +516,7 @@ const struct provider kernel_erlang_provider = {
 	.provide = provide,
 	.enable = enable,
 	.ready = ready,
-	.start = start,
+	.start = k_uprobe_attach,
 	.stop = stop,
 	.fini = fini,
 	.arena = k_arena,

@@ -128,12 +128,6 @@ static int start(struct en *en, void *data, struct et_error *e)
 	return 0;
 }
 
-static void stop(struct en *en, void *data)
-{
-	(void)data;
-	k_detach(en);
-}
-
 static void fini(struct en *en, void *data)
 {
 	free(data);
@@ -146,7 +140,7 @@ const struct provider event_provider = {
 	.enable = enable,
 	.ready = ready,
 	.start = start,
-	.stop = stop,
+	.stop = k_stop,
 	.fini = fini,
 	.arena = k_arena,
 };

@@ -332,6 +332,12 @@ void k_detach(struct en *en)
 		close(k->fds[--k->nfds]);
 }
 
+void k_stop(struct en *en, void *data)
+{
+	(void)data;
+	k_detach(en);
+}
+
 void k_close(struct en *en)
 {
 	struct kernel *k = en->kernel;

@@ -39,6 +39,7 @@ int k_attach_perf(struct en *en, int prog, struct perf_event_attr *attr, int cpu
 	struct et_error *e);
 void k_keep(struct kernel *k, int fd); /* closed by k_detach */
 void k_detach(struct en *en);
+void k_stop(struct en *en, void *data); /* the same, as a provider's stop */
 void k_close(struct en *en);
 
 /* ---- uprobe.c ------------------------------------------------------------------------- */
@@ -57,8 +58,8 @@ struct k_place {
  */
 int k_uprobe_add(struct en *en, const char *path, const struct k_place *at, struct en_probe *shared,
 	struct et_error *e);
-int k_uprobe_load(struct en *en, struct et_error *e);
-int k_uprobe_attach(struct en *en, struct et_error *e);
+int k_uprobe_load(struct en *en, void *data, struct et_error *e);
+int k_uprobe_attach(struct en *en, void *data, struct et_error *e);
 void k_uprobe_free(struct kernel *k);
 
 #endif

@@ -216,24 +216,6 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 	return 0;
 }
 
-static int ready(struct en *en, void *data, struct et_error *e)
-{
-	(void)data;
-	return k_uprobe_load(en, e);
-}
-
-static int start(struct en *en, void *data, struct et_error *e)
-{
-	(void)data;
-	return k_uprobe_attach(en, e);
-}
-
-static void stop(struct en *en, void *data)
-{
-	(void)data;
-	k_detach(en);
-}
-
 static void fini(struct en *en, void *data)
 {
 	struct pid *pv = data;
@@ -253,9 +235,9 @@ const struct provider pid_provider = {
 	.init = init,
 	.provide = provide,
 	.enable = enable,
-	.ready = ready,
-	.start = start,
-	.stop = stop,
+	.ready = k_uprobe_load,
+	.start = k_uprobe_attach,
+	.stop = k_stop,
 	.fini = fini,
 	.arena = k_arena,
 };

@@ -89,12 +89,6 @@ static int start(struct en *en, void *data, struct et_error *e)
 	return s->enters ? k_attach_raw(en, s->enter_fd, "sys_enter", e) : 0;
 }
 
-static void stop(struct en *en, void *data)
-{
-	(void)data;
-	k_detach(en);
-}
-
 static void fini(struct en *en, void *data)
 {
 	free(data);
@@ -107,7 +101,7 @@ const struct provider syscall_provider = {
 	.enable = enable,
 	.ready = ready,
 	.start = start,
-	.stop = stop,
+	.stop = k_stop,
 	.fini = fini,
 	.arena = k_arena,
 };

@@ -80,10 +80,11 @@ int k_uprobe_add(struct en *en, const char *path, const struct k_place *at, stru
 
 /* ---- programs ------------------------------------------------------------------------- */
 
-int k_uprobe_load(struct en *en, struct et_error *e)
+int k_uprobe_load(struct en *en, void *data, struct et_error *e)
 {
 	struct kernel *k = en->kernel;
 
+	(void)data;
 	for (unsigned i = 0; k != NULL && i < k->nuprobes; i++) {
 		struct k_uprobe *u = &k->uprobes[i];
 
@@ -160,11 +161,12 @@ static int attach(struct en *en, const struct k_uprobe *u, unsigned n, struct et
 	return 0;
 }
 
-int k_uprobe_attach(struct en *en, struct et_error *e)
+int k_uprobe_attach(struct en *en, void *data, struct et_error *e)
 {
 	struct kernel *k = en->kernel;
 	unsigned i, n;
 
+	(void)data;
 	if (k == NULL || k->nuprobes == 0)
 		return 0;
 	qsort(k->uprobes, k->nuprobes, sizeof(*k->uprobes), link_cmp);
