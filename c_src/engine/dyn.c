@@ -22,11 +22,12 @@ static inline struct dyn_node *node_at(const struct dyn *d, uint64_t unit)
 }
 
 /* Take one from the common list; the upper half of the head is a tag against ABA. */
-PROBE_PATH static struct dyn_node *pop_clean(struct dyn *d, unsigned cls)
+PROBE_PATH static struct dyn_node *pop_clean(
+	__attribute__((unused)) const struct en *en, struct dyn *d, unsigned cls)
 {
 	uint64_t head = atomic_load_explicit(&d->free[cls], memory_order_acquire);
 
-	for (int i = 0; i < TRIES && (uint32_t)head != 0; i++) {
+	for (int i = ZERO(en); i < TRIES && (uint32_t)head != 0; i++) {
 		struct dyn_node *n = node_at(d, (uint32_t)head), *next;
 		uint64_t to;
 
@@ -74,7 +75,7 @@ PROBE_PATH static INLINE_HERE struct dyn_node *node_alloc(struct en_thread *t, u
 	if (n != NULL)
 		t->dyn_free[cls] = atomic_load_explicit(&n->link, memory_order_relaxed);
 	if (n == NULL)
-		n = pop_clean(d, cls);
+		n = pop_clean(t->en, d, cls);
 	if (n == NULL)
 		n = fresh(d, t, cls);
 	if (n != NULL)
@@ -274,12 +275,12 @@ PROBE_PATH static inline bool hold(struct dyn_node *n)
 }
 
 /* Into the chain of its self key, for en_self_free. false: others were quicker all the time. */
-PROBE_PATH static bool link_self(struct dyn *d, const struct dyn_var *v, struct dyn_node *n)
+PROBE_PATH static bool link_self(struct en *en, const struct dyn_var *v, struct dyn_node *n)
 {
-	_Atomic(struct dyn_node *) *head = dyn_self_head(d, dyn_self_key(v, n));
+	_Atomic(struct dyn_node *) *head = dyn_self_head(&en->dyn, dyn_self_key(v, n));
 	struct dyn_node *old = atomic_load_explicit(head, memory_order_acquire);
 
-	for (int i = 0; i < TRIES; i++) {
+	for (int i = ZERO(en); i < TRIES; i++) {
 		atomic_store_explicit(&n->snext, old, memory_order_relaxed);
 		if (atomic_compare_exchange_strong_explicit(
 			    head, &old, n, memory_order_release, memory_order_acquire))
@@ -336,7 +337,7 @@ PROBE_PATH static struct dyn_node *insert(const struct place *p, uint64_t value,
 	if (v->data != 0)
 		memset(n->body, 0, v->data);
 	atomic_store_explicit(&n->state, NODE_FRESH, memory_order_release);
-	for (int i = 0; i < TRIES; i++) {
+	for (int i = ZERO(t->en); i < TRIES; i++) {
 		found = find_from(p, head, NULL);
 		if (found != NULL && hold(found)) {
 			node_unalloc(t, n);
@@ -345,7 +346,7 @@ PROBE_PATH static struct dyn_node *insert(const struct place *p, uint64_t value,
 		atomic_store_explicit(&n->next, head, memory_order_relaxed);
 		if (atomic_compare_exchange_strong_explicit(
 			    p->head, &head, n, memory_order_release, memory_order_acquire)) {
-			bool linked = !v->key.self || link_self(&t->en->dyn, v, n);
+			bool linked = !v->key.self || link_self(t->en, v, n);
 
 			atomic_store_explicit(&n->state, NODE_LIVE, memory_order_release);
 			*made = true;

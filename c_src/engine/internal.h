@@ -54,10 +54,12 @@ static inline uint64_t align_up(uint64_t n, uint64_t to)
 #define IN_KERNEL 1
 #define INLINE_HERE __attribute__((__noinline__)) /* so that the verifier looks at it once */
 #define BIG_LOCAL(type, name, f) type *name = (type *)(void *)(f)->thread->big
+#define ZERO(en) (*(volatile int *)&(en)->zero) /* of a counter that it is not to follow */
 #else
 #define IN_KERNEL 0
 #define INLINE_HERE inline
 #define BIG_LOCAL(type, name, f) type name##_local, *name = &name##_local
+#define ZERO(en) 0
 #endif
 #define BIG_LOCAL_SIZE 1024
 
@@ -231,6 +233,7 @@ struct en {
 	uint32_t strsize, scratch_size, alloca_size, rec_cap;
 	uint64_t only_cpu; /* UINT64_MAX: any */
 	int policy;
+	int zero; /* always: see ZERO */
 	bool fence;
 	struct en_aggdef *aggs;
 	struct dyn dyn;

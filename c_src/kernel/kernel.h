@@ -11,6 +11,7 @@
  *   region.c  the memory: addresses reserved when an engine is made, an arena from the go on
  *   object.c  the engine's probe path for BPF, as it was built: functions and their relocations
  *   link.c    functions and clauses made one program that the kernel's verifier accepts
+ *   flow.c    what their registers hold; access.c: their loads and stores (link.h)
  *   types.c   the types of its functions, as the verifier wants them
  *   btf.c     where members are in the running kernel's structures
  *   load.c    programs, maps and links in the kernel; what is missing where they are refused
@@ -79,8 +80,9 @@ struct k_input {
 	unsigned nbufs; /* a power of two */
 };
 struct k_part { /* a function of the program */
-	unsigned at;	/* its first instruction */
-	unsigned nargs; /* numbers all; it gives one too */
+	const char *name; /* NULL: a clause */
+	unsigned at;	  /* its first instruction */
+	unsigned nargs;	  /* numbers all; it gives one too */
 };
 struct k_output {
 	struct ebpf_insn *insns;

@@ -196,6 +196,27 @@ static int not_verified(char *log, const char *entry, struct et_error *e)
 		last != NULL ? last + 1 : log);
 }
 
+/* For those who work on it: what the verifier has to do; with 2 in the environment, all of it. */
+static void show_work(union bpf_attr attr, const char *entry)
+{
+	bool all = strcmp(getenv("ERLTRACE_VERIFIER"), "2") == 0;
+	uint32_t size = all ? 512u << 20 : 4096;
+	char *log = calloc(1, size);
+	int fd;
+
+	if (log == NULL)
+		return;
+	attr.log_buf = (uint64_t)(uintptr_t)log;
+	attr.log_size = size;
+	attr.log_level = all ? 2 : 4;
+	fd = bpf(BPF_PROG_LOAD, &attr);
+	if (fd >= 0)
+		close(fd);
+	fprintf(stderr, "%s: %u instructions, %u functions; %s", entry, attr.insn_cnt,
+		attr.func_info_cnt, log);
+	free(log);
+}
+
 static int load(struct en *en, const char *entry, int type, int attach_type, bool bare,
 	struct et_error *e)
 {
@@ -236,6 +257,8 @@ static int load(struct en *en, const char *entry, int type, int attach_type, boo
 	attr.func_info_rec_size = sizeof(*info);
 	attr.func_info = (uint64_t)(uintptr_t)info;
 	attr.func_info_cnt = out.nparts;
+	if (getenv("ERLTRACE_VERIFIER") != NULL)
+		show_work(attr, entry);
 	fd = bpf(BPF_PROG_LOAD, &attr);
 	if (fd < 0 && (errno == EPERM || (log = calloc(1, LOG_SIZE)) == NULL)) {
 		refused(e, "a BPF program");
