@@ -18,6 +18,7 @@
 #   make tsan       tests of many threads on a build with ThreadSanitizer
 #   make asan-erlang  those of the Erlang side, with such a library in the node
 #   make install    PREFIX=/usr/local, DESTDIR=
+#   make deb        Debian packages, in build/deb
 #   make page       the live page, web/dist; needs npm. make test-page: its unit tests
 #   make manual     the tables of man/erltrace.1 made anew, after a change of options or tags
 #   make clean
@@ -393,6 +394,9 @@ install: all
 	install -m 644 include/erltrace.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 man/erltrace.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 man/liberltrace.3 $(DESTDIR)$(PREFIX)/share/man/man3/
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -m 644 tools/erltrace.bash-completion \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/erltrace
 	install -d $(DESTDIR)$(PREFIX)/share/erltrace/scripts
 	install -m 755 scripts/*.d $(DESTDIR)$(PREFIX)/share/erltrace/scripts/
 	if [ -e web/dist/index.html ]; then \
@@ -403,6 +407,17 @@ ifneq ($(HAVE_ERLANG),)
 	install -m 644 $(EBIN)/*.beam $(EBIN)/erltrace.app $(DESTDIR)$(LIBDIR)/erltrace/ebin/
 	install -m 755 $(PRIV)/erltrace.so $(DESTDIR)$(LIBDIR)/erltrace/priv/
 endif
+
+# Debian packages, in build/deb.
+.PHONY: deb test-deb
+deb:
+	$(if $(NO_DEPS),@:,@tools/install-deps.sh deb)
+	@$(MAKE) --no-print-directory web
+	@tools/make-deb.sh $(BUILD)/deb
+
+# ... installed in a Debian that has nothing else, and used there.
+test-deb: deb
+	@tools/test-deb.sh $(BUILD)/deb
 
 # ---- the live page ------------------------------------------------------------------------
 
@@ -456,12 +471,14 @@ ifneq ($(EI),)
 EI_LIB := $(EI)/lib/libei.a
 NODE_OBJ := $(filter %/cli/node.o %/cli/node_run.o %/web/nodes.o $(BUILD)/c_src/node/% $(SAN)/c_src/node/%, \
 	$(CLI_OBJ) $(SAN_CLI_OBJ))
-$(NODE_OBJ): CPPFLAGS += -DHAVE_EI -D_REENTRANT -I$(EI)/include \
-	-DERLTRACE_LIBDIR='"$(LIBDIR)/erltrace"'
+$(NODE_OBJ): CPPFLAGS += -DHAVE_EI -D_REENTRANT -I$(EI)/include
 endif
 $(filter %/cli/main.o $(BUILD)/c_src/web/% $(SAN)/c_src/web/%,$(CLI_OBJ) $(SAN_CLI_OBJ)) \
 		$(BUILD)/test/web_auth_test.o $(SAN)/test/web_auth_test.o: \
-	CPPFLAGS += $(WEB_CFLAGS) -DERLTRACE_SHARE='"$(PREFIX)/share/erltrace"'
+	CPPFLAGS += $(WEB_CFLAGS)
+$(filter %/node/places.o,$(CLI_OBJ) $(SAN_CLI_OBJ)): \
+	CPPFLAGS += -DERLTRACE_LIBDIR='"$(LIBDIR)/erltrace"' \
+		-DERLTRACE_SHARE='"$(PREFIX)/share/erltrace"'
 
 # Its functions are long and short of registers; no stack is walked from there.
 $(BUILD)/c_src/beam/calls.o: BASEFLAGS += -fomit-frame-pointer
@@ -587,7 +604,7 @@ $(BUILD)/erl/null_tracer.so: bench/null_tracer.c
 
 # What objects are built with: when that changes, they are built anew.
 FLAGS := $(strip $(CC) $(CLANG) $(filter-out -Werror,$(ALL_CFLAGS) $(SAN_CFLAGS)) $(ERL_INCLUDE) \
-	$(EI) $(LIBDIR) $(WEB_CFLAGS))
+	$(EI) $(PREFIX) $(LIBDIR) $(WEB_CFLAGS))
 $(BUILD)/.flags: ;
 ifeq ($(filter clean print-version,$(MAKECMDGOALS)),)
 ifneq ($(strip $(file <$(BUILD)/.flags)),$(FLAGS))

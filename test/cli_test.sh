@@ -36,6 +36,22 @@ sys.exit(subprocess.run(['erltrace', '-qs', '-'], stdin=its, capture_output=True
 EOF
 fi
 
+# ---- the library's scripts -------------------------------------------------------------------
+
+# By name, where there is no such file; found beside the command, as built or as installed.
+if [[ ${BIN:-bin} == bin ]]; then
+	mkdir -p "$tmp/prefix/bin" "$tmp/prefix/share/erltrace/scripts" "$tmp/empty"
+	cp bin/erltrace "$tmp/prefix/bin/"
+	echo 'BEGIN { printf("of the library\n"); exit(0); }' >"$tmp/prefix/share/erltrace/scripts/own.d"
+	for name in own.d own; do
+		is "-s $name: the library's" 'of the library' \
+			"$(cd "$tmp/empty" && "$tmp/prefix/bin/erltrace" -qs "$name" 2>&1 | head -n 1)"
+	done
+	echo 'BEGIN { printf("of here\n"); exit(0); }' >"$tmp/empty/own.d"
+	is '-s own.d: a file of here comes first' 'of here' \
+		"$(cd "$tmp/empty" && "$tmp/prefix/bin/erltrace" -qs own.d 2>&1 | head -n 1)"
+fi
+
 # ---- little memory ---------------------------------------------------------------------------
 
 # The engine asks for a window of addresses that it may not get: it does without. (A sanitizer's

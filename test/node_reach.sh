@@ -79,7 +79,7 @@ is 'nothing is left of the others' '[]' "$(at reach_a "$modules")"
 copy
 rm copy/priv/erltrace.so
 copy/bin/erltrace -N reach_a -qn "$hello" >o 2>&1
-has 'no library to bring' 'no erltrace.so to bring: not in .*/copy/bin/\.\./priv'
+has 'no library to bring' 'no erltrace.so to bring: not in .*/copy/priv'
 
 # ---- nodes that do not see them -----------------------------------------------------------
 

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs what `make demo` or `make test` needs and this machine lacks, from Debian's packages,
+# Installs what `make demo`, `make test` or `make deb` needs and this machine lacks, from Debian's packages,
 # as root or by sudo, and says what. Nothing missing: nothing is said or done. What only the live
 # page needs may fail to come: that is said, and the rest goes on without it.
 #
-#	tools/install-deps.sh demo|test     with WEB= (empty): nothing that only the live page needs
+#	tools/install-deps.sh demo|test|deb     with WEB= (empty): nothing that only the live page needs
 
 set -u
 
@@ -47,6 +47,10 @@ want_page libjansson-dev test -e /usr/include/jansson.h
 want_page libcap-dev test -e /usr/include/sys/capability.h # libwebsockets' header needs it
 want_page libssl-dev pkg-config --exists libcrypto
 want_page npm command -v npm # and with it nodejs
+if [[ ${1-} == deb ]]; then
+	want debhelper command -v dh
+	want clang command -v clang
+fi
 if [[ ${1-} == test ]]; then
 	want_otp erlang-eunit 'lib/eunit-*/ebin/eunit.beam'
 	want_otp erlang-common-test 'lib/common_test-*/ebin/ct.beam'

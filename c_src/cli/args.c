@@ -10,6 +10,9 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "../node/places.h"
 
 enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON, OPT_LIVE, OPT_COOKIE_FILE };
 
@@ -60,7 +63,7 @@ static const char help[] =
 	"	-p   trace until this process (or node) ends; it is $target\n"
 	"	-P   enable or list probes matching the provider name\n"
 	"	-q   quiet: only what the script prints\n"
-	"	-s   enable the probes of a D script\n"
+	"	-s   enable the probes of a D script: a file, or one of the library by its name\n"
 	"	-S   print the bytecode the compiler made\n"
 	"	-U   undefine symbol when preprocessing\n"
 	"	-v   tell what was compiled and, at the end, what it cost\n"
@@ -108,15 +111,19 @@ static int cannot(const char *flag, const char *why)
 	return CLI_USAGE;
 }
 
+static _Noreturn void no_memory(void)
+{
+	cli_say("out of memory");
+	exit(CLI_ERROR);
+}
+
 /* One more element; the array grows by doubling, so that its size needs no field. */
 static void *grow(void *array, int n, size_t size)
 {
 	if ((n & (n - 1)) == 0)
 		array = realloc(array, (n == 0 ? 1 : 2 * (size_t)n) * size);
-	if (array == NULL) {
-		cli_say("out of memory");
-		exit(CLI_ERROR);
-	}
+	if (array == NULL)
+		no_memory();
 	return array;
 }
 
@@ -129,20 +136,38 @@ static void add_setting(struct cli *c, char flag, const char *name, const char *
 	s->flag = flag;
 	s->name = strdup(name);
 	s->value = value;
-	if (s->name == NULL) {
-		cli_say("out of memory");
-		exit(CLI_ERROR);
-	}
+	if (s->name == NULL)
+		no_memory();
 	if (flag == 'x' && strchr(s->name, '=') != NULL) {
 		*strchr(s->name, '=') = '\0';
 		s->value = strchr(name, '=') + 1;
 	}
 }
 
+/* A script of the library, by its name: where there is no such file here. NULL: it has none. */
+static char *library_script(const char *name)
+{
+	char dir[PATH_MAX], *path;
+
+	if (strchr(name, '/') != NULL || access(name, F_OK) == 0 || !place_find(&place_scripts, dir))
+		return NULL;
+	for (int i = 0; i < 2; i++) {
+		if (asprintf(&path, "%s/%s%s", dir, name, i == 0 ? "" : ".d") < 0)
+			no_memory();
+		if (access(path, F_OK) == 0)
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
 static void add_script(struct cli *c, char flag, const char *arg)
 {
+	char *found = flag == 's' ? library_script(arg) : NULL;
+
 	c->scripts = grow(c->scripts, c->nscripts, sizeof(*c->scripts));
-	c->scripts[c->nscripts++] = (struct cli_script){.flag = flag, .arg = arg};
+	c->scripts[c->nscripts++] =
+		(struct cli_script){.flag = flag, .arg = found != NULL ? found : arg, .found = found};
 }
 
 static void add_arg(struct cli *c, const char *arg)
@@ -309,6 +334,8 @@ void cli_args_free(struct cli *c)
 	for (int i = 0; i < c->nsettings; i++)
 		free(c->settings[i].name);
 	free(c->settings);
+	for (int i = 0; i < c->nscripts; i++)
+		free(c->scripts[i].found);
 	free(c->scripts);
 	free(c->procs);
 	free(c->args);

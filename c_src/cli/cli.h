@@ -40,7 +40,8 @@ struct cli_setting {
 /* One of -n -s -P -m -f -i. */
 struct cli_script {
 	char flag;
-	const char *arg;      /* as given */
+	const char *arg;      /* as given; a script of the library: its file */
+	char *found;	      /* that one, or NULL */
 	erltrace_info_t info; /* once compiled */
 };
 

@@ -19,9 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifndef ERLTRACE_LIBDIR
-#define ERLTRACE_LIBDIR "/usr/local/lib/erltrace"
-#endif
+#include "places.h"
 
 enum { MAX_MODULES = 64, MAX_BEAM = 64 << 20, OLDEST_OTP = 25, TRY_MS = 30000, PAUSE_MS = 5 };
 
@@ -56,42 +54,23 @@ static void own_name(struct files *f, const struct stat *st)
 	snprintf(f->library + len, sizeof(f->library) - len, "/erltrace");
 }
 
-static bool has_library(struct files *f, const char *dir)
-{
-	char real[PATH_MAX], so[PATH_MAX + 32];
-	struct stat st;
-
-	if (realpath(dir, real) == NULL)
-		return false;
-	snprintf(so, sizeof(so), "%s/priv/erltrace.so", real);
-	if (stat(so, &st) < 0 || access(so, R_OK) < 0)
-		return false;
-	f->st = st;
-	snprintf(f->dir, sizeof(f->dir), "%s", real);
-	own_name(f, &st);
-	return true;
-}
-
-/* Beside the command: as built (bin/, ebin/, priv/), as installed (bin/, lib/erltrace/). */
 static int find_dir(struct files *f, struct et_error *e)
 {
-	char exe[PATH_MAX], dir[PATH_MAX + 32], *slash;
-	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char dir[PATH_MAX], real[PATH_MAX], so[PATH_MAX + 32];
 
-	exe[len > 0 ? len : 0] = '\0';
-	slash = strrchr(exe, '/');
-	if (slash != NULL)
-		*slash = '\0';
-	snprintf(dir, sizeof(dir), "%s/..", exe);
-	if (has_library(f, dir))
-		return 0;
-	snprintf(dir, sizeof(dir), "%s/../lib/erltrace", exe);
-	if (has_library(f, dir) || has_library(f, ERLTRACE_LIBDIR))
-		return 0;
-	return et_err(e, "ET_AGENT",
-		"the node does not have erltrace, and there is no erltrace.so to bring: not in "
-		"%s/../priv, not in %s/priv (make erlang builds it)",
-		exe, ERLTRACE_LIBDIR);
+	if (!place_find(&place_library, dir) || realpath(dir, real) == NULL) {
+		place_root(dir);
+		return et_err(e, "ET_AGENT",
+			"the node does not have erltrace, and there is no erltrace.so to bring: "
+			"not in %s/priv, not in %s/priv (make erlang builds it)",
+			dir, place_library.configured);
+	}
+	snprintf(so, sizeof(so), "%s/priv/erltrace.so", real);
+	if (stat(so, &f->st) < 0)
+		return et_err(e, "ET_AGENT", "cannot read %s: %s", so, strerror(errno));
+	snprintf(f->dir, sizeof(f->dir), "%s", real);
+	own_name(f, &f->st);
+	return 0;
 }
 
 static int find_modules(struct files *f, struct et_error *e)

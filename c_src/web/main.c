@@ -9,9 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef ERLTRACE_SHARE
-#define ERLTRACE_SHARE "/usr/local/share/erltrace"
-#endif
+#include "../node/places.h"
 
 enum {
 	OPT_PORT = 256,
@@ -166,26 +164,6 @@ static int check(const struct web_opts *o)
 
 /* ---- files ------------------------------------------------------------------------------ */
 
-static void find_folder(char *to, const char *built, const char *installed)
-{
-	char exe[PATH_MAX], path[PATH_MAX + 64], *slash;
-	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-
-	if (to[0] != '\0')
-		return;
-	exe[len > 0 ? len : 0] = '\0';
-	slash = strrchr(exe, '/');
-	if (slash != NULL)
-		*slash = '\0';
-	snprintf(path, sizeof(path), "%s/../%s", exe, built);
-	if (access(path, R_OK) != 0)
-		snprintf(path, sizeof(path), "%s/../share/erltrace/%s", exe, installed);
-	if (access(path, R_OK) != 0)
-		snprintf(path, sizeof(path), "%s/%s", ERLTRACE_SHARE, installed);
-	if (access(path, R_OK) == 0 && strlen(path) < 4096)
-		snprintf(to, 4096, "%.4095s", path);
-}
-
 static int open_log(struct web *w)
 {
 	w->log = stderr;
@@ -226,8 +204,10 @@ int web_main(int argc, char **argv)
 		status = check(&w.o);
 	if (status != -1)
 		return status;
-	find_folder(w.o.scripts, "scripts", "scripts");
-	find_folder(w.o.pages, "web/dist", "web");
+	if (w.o.scripts[0] == '\0')
+		place_find(&place_scripts, w.o.scripts);
+	if (w.o.pages[0] == '\0')
+		place_find(&place_pages, w.o.pages);
 	status = 1;
 	if (open_log(&w) == 0 && web_token(&w) == 0 && web_load_pages(&w) == 0 && web_open(&w) == 0 &&
 		run_watch_end(&w) == 0) {
