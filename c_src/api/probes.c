@@ -155,7 +155,7 @@ void erltrace_fire(erltrace_probe_t *probe, const uint64_t *args, unsigned n, un
 	uint64_t self_key)
 {
 	struct en_probe *p = (struct en_probe *)probe;
-	struct en_who who = {.key = self_key, .tid = self_key};
+	struct en_who who = {.key = self_key};
 	uint64_t all[10];
 
 	if (!en_enabled(p))

@@ -49,6 +49,22 @@
 
 #pragma GCC visibility push(hidden) /* what events look at is read without a detour */
 
+/* Atoms, made at load. */
+#define ATOMS(X)                                                                                   \
+	X(ok) X(error) X(true) X(false) X(trace) X(discard) X(remove) X(call) X(spawn) X(spawned)  \
+	X(exit) X(send) X(receive) X(in) X(out) X(extra) X(probe) X(printf) X(done)                \
+	X(send_to_non_existing_process) X(trace_status) X(gc_minor_start) X(gc_minor_end)          \
+	X(gc_major_start) X(gc_major_end) X(undefined) X(text) X(drop) X(fault) X(warning) X(timeout)  \
+	X(wordsize)                                                                                \
+	X(return_to) X(erlang) X(hibernate) X(heap_block_size) X(in_exiting) X(out_exiting)        \
+	X(out_exited) X(functions) X(closed) X(open) X(command) X(control) X(connect) X(bif)       \
+	X(nif) X(badarg) X(proc_lib) X(layout) X(close) X(flush) X(output) X(outputv)    \
+	X(register) X(unregister) X(return_from) X(match_spec_result) X(erl_ddll) X(try_load)     \
+	X(try_unload) X(running) X(aborted)
+#define X(a) extern ERL_NIF_TERM atom_##a;
+ATOMS(X)
+#undef X
+
 /* ---- the probes ------------------------------------------------------------------------ */
 
 enum beam_probe {
@@ -145,7 +161,10 @@ struct beam_proc {
 	uint32_t n;		  /* frames */
 	uint32_t heap_size;	  /* at the start of a gc */
 	struct beam_chunk *chunk; /* with the newest frame */
-	uint64_t ran, in_at, spent, last; /* ns: run so far, since when, in probes; last told */
+	/* ns. Its running time, as last told; since when it runs, or 0; while it runs, what makes
+	 * running time of the clock: by probes it is set back by what they took */
+	uint64_t last, in_at, turn;
+	uint64_t pad;
 	struct beam_frame frame[BEAM_INLINE_FRAMES];
 	ERL_NIF_TERM hib_mod, hib_fun;	/* what proc_lib:hibernate was told to wake up in; or 0 */
 	uint32_t hib_arity;
@@ -250,18 +269,36 @@ unsigned beam_queue_len(ErlNifEnv *env); /* messages of the traced process; 0: n
 extern unsigned beam_frame_words;	 /* of a return_to frame */
 
 /* Few frames deep, and one that lies deeper than the last: nothing to look after. */
-static inline unsigned beam_stack_enter(
-	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn, unsigned level)
+static inline bool beam_stack_deeper(const struct beam_proc *p, unsigned level)
 {
 	unsigned n = p->n;
 
-	if (unlikely(n >= BEAM_INLINE_FRAMES ||
-		     (n > 0 && p->frame[n - 1].level + p->frame[n - 1].local >= level)))
-		return beam_stack_enter_far(t, p, fn, level);
+	return likely(n < BEAM_INLINE_FRAMES &&
+		      (n == 0 || p->frame[n - 1].level + p->frame[n - 1].local < level));
+}
+
+static inline unsigned beam_stack_push(
+	struct beam_proc *p, const struct beam_fn *fn, unsigned level)
+{
+	unsigned n = p->n;
+
 	p->frame[n].fn = fn;
 	p->frame[n].level = level;
 	p->frame[n].local = beam_frame_words & -(unsigned)fn->local;
 	return p->n = n + 1;
+}
+
+static inline unsigned beam_stack_enter(
+	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn, unsigned level)
+{
+	return likely(beam_stack_deeper(p, level)) ? beam_stack_push(p, fn, level)
+						   : beam_stack_enter_far(t, p, fn, level);
+}
+
+/* The newest of few frames ends. */
+static inline bool beam_stack_newest(const struct beam_proc *p, unsigned level)
+{
+	return likely(p->n - 1 < BEAM_INLINE_FRAMES && p->frame[p->n - 1].level == level);
 }
 
 static inline const struct beam_fn *beam_stack_return(
@@ -269,7 +306,7 @@ static inline const struct beam_fn *beam_stack_return(
 {
 	unsigned n = p->n;
 
-	if (unlikely(n - 1 >= BEAM_INLINE_FRAMES || p->frame[n - 1].level != level))
+	if (unlikely(!beam_stack_newest(p, level)))
 		return beam_stack_return_far(t, p, level, depth);
 	*depth = n;
 	p->n = n - 1;
@@ -366,10 +403,9 @@ void beam_set_opening(struct beam_handle *b);
 
 /* An event that is being looked at. */
 struct beam_event {
-	struct en_who who;
+	struct en_who who; /* its key is the process or port */
 	struct beam_handle *b;
 	ErlNifEnv *env;
-	ERL_NIF_TERM pid;
 	struct beam_proc *proc; /* NULL: nothing is kept of it */
 	uint64_t began;		/* ns, if running times are kept */
 	const ERL_NIF_TERM *argv; /* tag, state, tracee, term, options; NULL: no trace event */
@@ -386,7 +422,7 @@ struct beam_seat {
 	unsigned number;
 	struct en_thread *slot; /* the thread's, in the handle's engine */
 	struct beam_event ev;	/* the last; most of it is the same for the next */
-} __attribute__((aligned(64)));
+} __attribute__((aligned(256)));
 
 /*
  * What a thread of the VM has of its own. One pointer: static TLS of a loaded library is scarce.
@@ -394,8 +430,15 @@ struct beam_seat {
  * are lost, and counted.
  */
 struct beam_texts;
+struct beam_near { /* texts.c: those of terms that were made last */
+	struct beam_text {
+		ERL_NIF_TERM term;
+		struct et_str *str;
+	} of[512]; /* a power of two */
+};
 struct beam_thread {
 	_Atomic uint64_t seq; /* odd: inside a handle */
+	struct beam_near *near; /* the first of its texts */
 	struct beam_texts *texts;
 	uint64_t events, cost; /* ns that an event takes, of those measured (running times) */
 	int sched; /* number of the scheduler; 0: not looked for yet; -1: none */
@@ -493,6 +536,16 @@ static inline void beam_cost_begin(struct beam_seat *s)
 	if (unlikely(__builtin_sub_overflow(s->left, 1, &s->left)))
 		s->timed = en_now();
 }
+/* The same for an event that is not to be timed. false: it is, and nothing is done yet. */
+static inline bool beam_cost_untimed(struct beam_seat *s)
+{
+	uint32_t left = s->left;
+
+	if (unlikely(left == 0))
+		return false;
+	s->left = left - 1;
+	return true;
+}
 static inline void beam_cost_end(struct beam_handle *b, struct beam_seat *s)
 {
 	if (unlikely(s->left == UINT32_MAX))
@@ -542,6 +595,17 @@ ERL_NIF_TERM beam_module_needs(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TE
 /* texts.c: valid until the event is over */
 const struct et_str *beam_term_text(ERL_NIF_TERM t); /* a pid, port or atom */
 const struct et_str *beam_mfa_text(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity);
+static inline struct beam_text *beam_text_place(struct beam_near *near, ERL_NIF_TERM t)
+{
+	return &near->of[(t * 0x9e3779b97f4a7c15ULL >> 40) % (sizeof(near->of) / sizeof(near->of[0]))];
+}
+/* The same if it was made of late; else NULL. */
+static inline const struct et_str *beam_text_near(const struct beam_thread *t, ERL_NIF_TERM term)
+{
+	const struct beam_text *c = beam_text_place(t->near, term);
+
+	return likely(c->term == term) ? c->str : NULL;
+}
 unsigned beam_term_size(ErlNifEnv *env, ERL_NIF_TERM t); /* words (sizes.c) */
 void beam_sizes_check(ErlNifEnv *env, ERL_NIF_TERM samples);
 static inline uint64_t beam_str(const struct et_str *s)
@@ -556,19 +620,47 @@ void beam_nodes_check(ErlNifEnv *env);
 
 /* tracer.c, calls.c */
 uint64_t beam_vtimestamp(const struct en_who *who);
+/* Opts is a map, mostly with one key: found without a search. false: it is not so. */
+static inline bool beam_extra_near(ERL_NIF_TERM opts, ERL_NIF_TERM *extra)
+{
+	const ERL_NIF_TERM *m = (const ERL_NIF_TERM *)(uintptr_t)(opts & ~(ERL_NIF_TERM)7);
+
+	if (unlikely((opts & 7) != beam_tuple3.tag || m[0] != beam_map1.header || m[1] != 1 ||
+		     *(const ERL_NIF_TERM *)(uintptr_t)((m[2] & ~(ERL_NIF_TERM)7) + 8) != atom_extra))
+		return false;
+	*extra = m[3];
+	return true;
+}
 ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts);
 ERL_NIF_TERM beam_trace_any(ErlNifEnv *env, const ERL_NIF_TERM argv[]);
+/* It began to run, or is seen for the first time. */
+static inline void beam_vts_in(struct beam_proc *p, uint64_t now)
+{
+	p->in_at = now;
+	p->turn = p->last - now;
+}
+/* Its running time; never less than before: what probes take is estimated. */
+static inline uint64_t beam_vts_now(struct beam_proc *p, uint64_t now)
+{
+	now += p->turn;
+	if (likely((int64_t)(now - p->last) > 0))
+		p->last = now;
+	return p->last;
+}
 /* What an event takes is measured now and then; the others are taken to be as dear. */
+static inline void beam_vts_took(struct beam_thread *t, uint64_t took)
+{
+	if (unlikely(t->cost == 0)) /* the first finds nothing in the caches */
+		t->cost = took < 1000 ? took : 1000;
+	t->cost = t->cost == 0 ? took : took < 8 * t->cost ? (7 * t->cost + took) / 8 : t->cost;
+}
 static inline void beam_vts_end(struct beam_proc *p, uint64_t began)
 {
 	struct beam_thread *t = beam_self;
 
-	if (unlikely(t->events++ % 32 == 0)) {
-		uint64_t took = en_now() - began;
-
-		t->cost = t->cost == 0 ? took : took < 8 * t->cost ? (7 * t->cost + took) / 8 : t->cost;
-	}
-	p->spent += t->cost;
+	if (unlikely(t->events++ % 32 == 0))
+		beam_vts_took(t, en_now() - began);
+	p->turn -= t->cost;
 }
 
 /* builtins.c: what scripts ask of an event */
@@ -651,22 +743,6 @@ ERL_NIF_TERM nif_drop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 		enif_mutex_unlock(b->lock);                                                        \
 		return enif_make_tuple2(env, atom_error, atom_closed);                             \
 	}
-
-/* Atoms, made at load. */
-#define ATOMS(X)                                                                                   \
-	X(ok) X(error) X(true) X(false) X(trace) X(discard) X(remove) X(call) X(spawn) X(spawned)  \
-	X(exit) X(send) X(receive) X(in) X(out) X(extra) X(probe) X(printf) X(done)                \
-	X(send_to_non_existing_process) X(trace_status) X(gc_minor_start) X(gc_minor_end)          \
-	X(gc_major_start) X(gc_major_end) X(undefined) X(text) X(drop) X(fault) X(warning) X(timeout)  \
-	X(wordsize)                                                                                \
-	X(return_to) X(erlang) X(hibernate) X(heap_block_size) X(in_exiting) X(out_exiting)        \
-	X(out_exited) X(functions) X(closed) X(open) X(command) X(control) X(connect) X(bif)       \
-	X(nif) X(badarg) X(proc_lib) X(layout) X(close) X(flush) X(output) X(outputv)    \
-	X(register) X(unregister) X(return_from) X(match_spec_result) X(erl_ddll) X(try_load)     \
-	X(try_unload) X(running) X(aborted)
-#define X(a) extern ERL_NIF_TERM atom_##a;
-ATOMS(X)
-#undef X
 
 ERL_NIF_TERM beam_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM beam_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);

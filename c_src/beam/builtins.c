@@ -161,9 +161,9 @@ void beam_name_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM name)
 	if (ev->b->names.tab == NULL || !enif_is_atom(ev->env, name))
 		return;
 	if (tag == atom_register)
-		name_set(ev->b, ev->pid, name);
+		name_set(ev->b, ev->who.key, name);
 	else
-		name_clear(ev->b, ev->pid, name);
+		name_clear(ev->b, ev->who.key, name);
 }
 
 /* ---- terms of the event ---------------------------------------------------------------- */
@@ -238,11 +238,11 @@ static const struct et_str *answer_str(
 
 	switch (ask) {
 	case ASK_ERLPID:
-		return ev->env != NULL && enif_is_pid(ev->env, ev->pid) ? beam_term_text(ev->pid)
+		return ev->env != NULL && enif_is_pid(ev->env, ev->who.key) ? beam_term_text(ev->who.key)
 									: NULL;
 	case ASK_ERLNAME:
-		t = ev->env != NULL && enif_is_pid(ev->env, ev->pid)
-			    ? name_of(&ev->b->names, ev->pid)
+		t = ev->env != NULL && enif_is_pid(ev->env, ev->who.key)
+			    ? name_of(&ev->b->names, ev->who.key)
 			    : 0;
 		return t != 0 ? beam_term_text(t) : NULL;
 	case ASK_ERLNODE: return ev->b->node_text;

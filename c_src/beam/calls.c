@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * THE PROBE PATH, its short way: calls and returns come by the million, mostly for one handle, of
- * one process after the last, with one clause to run. All of that is checked, and nothing else is
- * done; whatever is not so goes to tracer.c, which knows it all. Every instruction here is one of
- * every event's: look at the machine code when you change it, and measure (make bench).
+ * THE PROBE PATH, its short way: calls, returns and messages sent come by the million, mostly for
+ * one handle, of one process after the last, with one clause to run. All of that is looked at
+ * first, and nothing is touched until it is known to be so: whatever is not goes the long way from
+ * the beginning, by a jump, so that next to nothing has to be kept across calls. Every instruction
+ * here is one of every event's: look at the machine code when you change it, and measure (make
+ * bench).
+ *
+ * The engine's slot is not entered: that the thread is inside a handle says it all (sit).
  */
 #include "../engine/fire.h"
 #include "beam.h"
@@ -11,27 +15,34 @@
 static struct beam_proc no_proc; /* of no pid */
 
 /* Once for each thread and handle. */
-static __attribute__((noinline)) bool sit(struct beam_seat *s, struct beam_handle *b)
+static __attribute__((noinline)) bool sit(
+	struct beam_thread *t, struct beam_seat *s, struct beam_handle *b)
 {
 	s->slot = en_slot_get(b->h->en);
 	s->number = s->slot != NULL ? b->number : 0;
 	s->ev = (struct beam_event){.b = b,
 		.proc = &no_proc,
 		.who = {.vtimestamp = b->vtimestamp, .ustack = beam_ustack, .ops = &beam_ops}};
-	return s->slot != NULL;
+	if (s->slot == NULL)
+		return false;
+	atomic_store(&s->slot->outer, &t->seq);
+	atomic_thread_fence(memory_order_seq_cst); /* before it looks at what others take away */
+	return true;
 }
 
-/* Probes that are not for the short way: several clauses, say, or they are being stopped. */
-static __attribute__((noinline)) void fire_far(struct beam_event *ev, struct en_probe *const *probe,
-	unsigned n, const struct beam_fn *fn, unsigned depth)
+/* The handle of an event, and its place; NULL: none, or it is not live. Between enter and leave. */
+static inline struct beam_handle *whose(ERL_NIF_TERM state, uint64_t *place)
 {
-	uint64_t arg[3] = {0, beam_str(fn->mfa), depth};
+	struct beam_handle *b;
 
-	for (unsigned i = 0; i < n; i++) {
-		if (probe[i]->argmask & 1)
-			arg[0] = beam_str(beam_term_text(ev->pid));
-		en_fire(probe[i], arg, 3, &ev->who);
-	}
+	*place = state == BEAM_ALL_STATE ? atomic_load_explicit(&beam_only, memory_order_relaxed)
+					 : state >> 4;
+	*place %= BEAM_HANDLES;
+	b = atomic_load_explicit(&beam_table[*place], memory_order_acquire);
+	return likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire) &&
+		       (state == BEAM_ALL_STATE || b->state == state))
+		       ? b
+		       : NULL;
 }
 
 /* {M, F, Arity} is a tuple, and not asked for its elements. NULL: it is not, or of no use here. */
@@ -46,6 +57,8 @@ static inline const struct beam_fn *plain_fn(const struct beam_handle *b, ERL_NI
 	return likely(fn != NULL && !fn->special) ? fn : NULL;
 }
 
+/* ---- the long way of calls and returns ------------------------------------------------- */
+
 /* What is kept of the process. false: nothing yet. */
 static inline bool kept(struct beam_handle *b, struct beam_event *ev, ERL_NIF_TERM pid)
 {
@@ -57,104 +70,305 @@ static inline bool kept(struct beam_handle *b, struct beam_event *ev, ERL_NIF_TE
 			return false;
 		ev->proc = p;
 	}
-	if (unlikely(b->vts)) {
+	if (b->vts) {
 		ev->began = clock_now();
 		if (p->in_at == 0)
-			p->in_at = ev->began;
+			beam_vts_in(p, ev->began);
 	}
 	return true;
 }
 
-/* The probes of a function's entry or return: mostly there is one. */
-static inline __attribute__((always_inline)) void fire(struct beam_seat *seat,
-	struct en_probe *const *probe, unsigned n, const struct beam_fn *fn, unsigned depth)
+static void fire(struct beam_event *ev, struct en_probe *const *probe, unsigned n,
+	const struct beam_fn *fn, unsigned depth)
 {
-	struct en_thread *t = seat->slot;
-	struct beam_event *ev = &seat->ev;
-	struct en_probe *p = probe[0];
-	const struct en_ecb *ecb;
-	struct fire *f;
+	uint64_t arg[3] = {0, beam_str(fn->mfa), depth};
 
-	if (unlikely(n != 1) || (f = fire_quick(p, t, 3, &ev->who, ev->pid, &ecb)) == NULL) {
-		fire_far(ev, probe, n, fn, depth);
-		return;
+	for (unsigned i = 0; i < n; i++) {
+		if (probe[i]->argmask & 1)
+			arg[0] = beam_str(beam_term_text(ev->who.key));
+		en_fire(probe[i], arg, 3, &ev->who);
 	}
-	f->arg[1] = beam_str(fn->mfa);
-	f->arg[2] = depth;
-	if (p->argmask & 1)
-		f->arg[0] = beam_str(beam_term_text(ev->pid));
-	fire_go(t, ecb);
 }
 
-/* Returns false: nothing is done yet. Between enter and leave. */
-static inline __attribute__((always_inline)) bool event(ErlNifEnv *env, const ERL_NIF_TERM argv[],
-	bool call, struct beam_handle *b, struct beam_seat *seat)
+/* Returns false: nothing is done yet. */
+static bool event(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool call, struct beam_handle *b,
+	struct beam_thread *t, struct beam_seat *seat)
 {
 	struct beam_event *ev = &seat->ev;
 	const struct beam_fn *fn = NULL;
 	unsigned n, depth = 0;
 
-	if (unlikely(seat->number != b->number && !sit(seat, b)))
+	if (unlikely(seat->number != b->number && !sit(t, seat, b)))
 		return false;
-	if (call && unlikely((fn = plain_fn(b, argv[3])) == NULL))
+	if (call && (fn = plain_fn(b, argv[3])) == NULL)
 		return false;
 	if (b->procs.tab != NULL) {
-		if (unlikely(atomic_load_explicit(&beam_layout, memory_order_relaxed) !=
-				     LAYOUT_KNOWN || !kept(b, ev, argv[2])))
+		if (atomic_load_explicit(&beam_layout, memory_order_relaxed) != LAYOUT_KNOWN ||
+			!kept(b, ev, argv[2]))
 			return false;
 		if (call && b->stacks)
 			depth = beam_stack_enter(
 				&b->procs, ev->proc, fn, (unsigned)beam_stack_level(env));
-		else if (!call && likely(b->returns))
+		else if (!call && b->returns)
 			fn = beam_stack_return(
 				&b->procs, ev->proc, (unsigned)beam_return_level(env), &depth);
 	}
 	beam_cost_begin(seat);
-	if (likely(fn != NULL && (n = call ? fn->nentry : fn->nret) != 0)) {
-		ev->pid = ev->who.key = ev->who.tid = argv[2];
+	if (fn != NULL && (n = call ? fn->nentry : fn->nret) != 0) {
+		ev->who.key = argv[2];
 		ev->env = env;
 		ev->argv = argv;
-		fire(seat, call ? fn->entry : fn->ret, n, fn, depth);
+		fire(ev, call ? fn->entry : fn->ret, n, fn, depth);
 	}
-	if (unlikely(b->vts) && ev->proc->in_at != 0)
+	if (b->vts && ev->proc->in_at != 0) {
+		if (seat->left == UINT32_MAX) /* the short way leaves all measuring to this one */
+			beam_vts_took(t, en_now() - ev->began);
 		beam_vts_end(ev->proc, ev->began);
+	}
 	beam_cost_end(b, seat);
 	return true;
 }
 
-static inline __attribute__((always_inline)) ERL_NIF_TERM call_or_return(
+static inline __attribute__((always_inline)) ERL_NIF_TERM far(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[], bool call)
 {
 	struct beam_thread *t = beam_self;
-	ERL_NIF_TERM state = argv[1];
 	struct beam_handle *b;
 	uint64_t place;
 	bool done;
 
+	beam_thread_enter(t);
+	b = whose(argv[1], &place);
+	done = b != NULL && event(env, argv, call, b, t, &t->seats[place]);
+	beam_thread_leave(t);
+	return likely(done) ? atom_ok : beam_trace_any(env, argv);
+}
+
+static __attribute__((noinline)) ERL_NIF_TERM call_far(ErlNifEnv *env, const ERL_NIF_TERM argv[])
+{
+	return far(env, argv, true);
+}
+
+static __attribute__((noinline)) ERL_NIF_TERM return_far(ErlNifEnv *env, const ERL_NIF_TERM argv[])
+{
+	return far(env, argv, false);
+}
+
+/* ---- the short way --------------------------------------------------------------------- */
+
+/* The clause runs; the slot is this thread's, which is inside the handle. */
+static inline __attribute__((always_inline)) void go(
+	struct en_thread *slot, const struct en_ecb *ecb)
+{
+	ecb->entry(&slot->fire);
+	if (unlikely(slot->faulted))
+		en_fire_error(&slot->fire);
+}
+
+/* All but the arguments. */
+static inline __attribute__((always_inline)) struct fire *fill(struct beam_seat *seat,
+	const struct en_ecb *ecb, struct en_probe *p, ErlNifEnv *env, const ERL_NIF_TERM argv[])
+{
+	struct beam_event *ev = &seat->ev;
+
+	ev->who.key = argv[2];
+	ev->env = env;
+	ev->argv = argv;
+	fire_fill(seat->slot, ecb, p, 3, &ev->who, argv[2]);
+	return &seat->slot->fire;
+}
+
+/*
+ * A call or return of a process whose frames are few and as expected. level: words on its stack.
+ * Where there is no shadow stack, proc is NULL.
+ */
+static inline __attribute__((always_inline)) ERL_NIF_TERM call_or_return(ErlNifEnv *env,
+	const ERL_NIF_TERM argv[], struct beam_thread *t, struct beam_handle *b,
+	struct beam_seat *seat, bool call, bool vts)
+{
+	struct beam_proc *proc = NULL;
+	const struct beam_fn *fn = NULL;
+	const struct en_ecb *ecb = NULL;
+	const struct et_str *pid = NULL;
+	struct en_probe *probe;
+	unsigned n, depth = 0, level = 0;
+	uint64_t began = 0;
+	struct fire *f;
+
+	if (call && unlikely((fn = plain_fn(b, argv[3])) == NULL))
+		goto far;
+	if (call ? b->stacks : b->returns) {
+		proc = seat->ev.proc;
+		if (unlikely(atomic_load_explicit(&beam_layout, memory_order_relaxed) !=
+				     LAYOUT_KNOWN ||
+			     atomic_load_explicit(&proc->pid, memory_order_relaxed) != argv[2]))
+			goto far;
+		depth = proc->n;
+		if (call) {
+			level = (unsigned)beam_stack_level(env);
+			if (unlikely(!beam_stack_deeper(proc, level)))
+				goto far;
+		} else {
+			level = (unsigned)beam_return_level(env);
+			if (unlikely(!beam_stack_newest(proc, level)))
+				goto far;
+			fn = proc->frame[depth - 1].fn;
+		}
+		if (vts && unlikely(proc->in_at == 0 || !clock_try(&began)))
+			goto far;
+	} else if (unlikely(!call || b->procs.tab != NULL)) {
+		goto far;
+	}
+	n = call ? fn->nentry : fn->nret;
+	probe = call ? fn->entry[0] : fn->ret[0];
+	if (likely(n == 1)) {
+		ecb = fire_only(probe, seat->slot);
+		if (unlikely(ecb == NULL))
+			goto far;
+		if ((probe->argmask & 1) && unlikely((pid = beam_text_near(t, argv[2])) == NULL))
+			goto far;
+	} else if (n != 0) {
+		goto far;
+	}
+	if (unlikely(!beam_cost_untimed(seat)))
+		goto far;
+
+	/* it is all as it should be */
+	if (call && proc != NULL)
+		depth = beam_stack_push(proc, fn, level);
+	else if (!call)
+		proc->n = depth - 1;
+	if (likely(n == 1)) {
+		struct en_thread *slot = seat->slot;
+
+		f = fill(seat, ecb, probe, env, argv);
+		if (vts) {
+			seat->ev.began = f->ts = began;
+			f->vts = beam_vts_now(proc, began);
+		}
+		if (pid != NULL)
+			f->arg[0] = beam_str(pid);
+		f->arg[1] = beam_str(fn->mfa);
+		f->arg[2] = depth;
+		if (vts)
+			proc->turn -= t->cost;
+		go(slot, ecb);
+	} else if (vts) {
+		proc->turn -= t->cost;
+	}
+	beam_thread_leave(t);
+	return atom_ok;
+far:
+	beam_thread_leave(t);
+	return call ? call_far(env, argv) : return_far(env, argv);
+}
+
+static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM call_vts(ErlNifEnv *env,
+	const ERL_NIF_TERM argv[], struct beam_thread *t, struct beam_handle *b,
+	struct beam_seat *seat)
+{
+	return call_or_return(env, argv, t, b, seat, true, true);
+}
+
+static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM return_vts(ErlNifEnv *env,
+	const ERL_NIF_TERM argv[], struct beam_thread *t, struct beam_handle *b,
+	struct beam_seat *seat)
+{
+	return call_or_return(env, argv, t, b, seat, false, true);
+}
+
+static inline __attribute__((always_inline)) ERL_NIF_TERM near(
+	ErlNifEnv *env, const ERL_NIF_TERM argv[], bool call)
+{
+	struct beam_thread *t = beam_self;
+	struct beam_handle *b;
+	struct beam_seat *seat;
+	uint64_t place;
+
 	if (unlikely(t == NULL))
 		return beam_trace_any(env, argv);
 	beam_thread_enter(t);
-	place = state == BEAM_ALL_STATE
-			? atomic_load_explicit(&beam_only, memory_order_relaxed) % 256
-			: (state >> 4) % BEAM_HANDLES;
-	b = atomic_load_explicit(&beam_table[place], memory_order_acquire);
-	done = likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire) &&
-		      (state == BEAM_ALL_STATE || b->state == state)) &&
-	       event(env, argv, call, b, &t->seats[place]);
-	beam_thread_leave(t);
-	return likely(done) ? atom_ok : beam_trace_any(env, argv);
+	b = whose(argv[1], &place);
+	seat = &t->seats[place];
+	if (unlikely(b == NULL || seat->number != b->number)) {
+		beam_thread_leave(t);
+		return call ? call_far(env, argv) : return_far(env, argv);
+	}
+	if (b->vts)
+		return call ? call_vts(env, argv, t, b, seat) : return_vts(env, argv, t, b, seat);
+	return call_or_return(env, argv, t, b, seat, call, false);
 }
 
 static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_call(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
-	return call_or_return(env, argv, true);
+	return near(env, argv, true);
 }
 
 static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_return(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
-	return call_or_return(env, argv, false);
+	return near(env, argv, false);
+}
+
+static __attribute__((noinline)) ERL_NIF_TERM send_far(ErlNifEnv *env, const ERL_NIF_TERM argv[])
+{
+	struct beam_thread *t = beam_self;
+	struct beam_handle *b;
+	uint64_t place;
+
+	beam_thread_enter(t);
+	b = whose(argv[1], &place);
+	if (b != NULL && t->seats[place].number != b->number)
+		sit(t, &t->seats[place], b);
+	beam_thread_leave(t);
+	return beam_trace_any(env, argv);
+}
+
+/* A message to a process of this node, of which at most the two pids are read. */
+static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_send(
+	ErlNifEnv *env, const ERL_NIF_TERM argv[])
+{
+	struct beam_thread *t = beam_self;
+	const struct et_str *from = NULL, *to = NULL;
+	const struct en_ecb *ecb;
+	struct beam_handle *b;
+	struct beam_seat *seat;
+	struct en_thread *slot;
+	struct en_probe *p;
+	ERL_NIF_TERM dest;
+	uint64_t place;
+	struct fire *f;
+
+	if (unlikely(t == NULL))
+		return beam_trace_any(env, argv);
+	beam_thread_enter(t);
+	b = whose(argv[1], &place);
+	seat = &t->seats[place];
+	if (unlikely(b == NULL || seat->number != b->number || b->procs.tab != NULL ||
+		     !beam_extra_near(argv[4], &dest) || (dest & 15) != beam_pid_tag))
+		goto far;
+	p = b->probe[BP_MESSAGE_SEND];
+	slot = seat->slot;
+	if (unlikely(p == NULL || (p->argmask & ~3) != 0 || (ecb = fire_only(p, slot)) == NULL))
+		goto far;
+	if ((p->argmask & 1) && unlikely((from = beam_text_near(t, argv[2])) == NULL))
+		goto far;
+	if ((p->argmask & 2) && unlikely((to = beam_text_near(t, dest)) == NULL))
+		goto far;
+	if (unlikely(!beam_cost_untimed(seat)))
+		goto far;
+	f = fill(seat, ecb, p, env, argv);
+	if (from != NULL)
+		f->arg[0] = beam_str(from);
+	if (to != NULL)
+		f->arg[1] = beam_str(to);
+	go(slot, ecb);
+	beam_thread_leave(t);
+	return atom_ok;
+far:
+	beam_thread_leave(t);
+	return send_far(env, argv);
 }
 
 /* trace(Tag, State, Tracee, Term, Opts) */
@@ -165,5 +379,7 @@ ERL_NIF_TERM beam_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return on_call(env, argv);
 	if (argv[0] == atom_return_to)
 		return on_return(env, argv);
+	if (argv[0] == atom_send)
+		return on_send(env, argv);
 	return beam_trace_any(env, argv);
 }

@@ -62,6 +62,7 @@ struct beam_thread *beam_thread_new(void)
 		return NULL;
 	}
 	threads[i].texts = beam_texts_nth(i);
+	threads[i].near = (struct beam_near *)threads[i].texts;
 	threads[i].fence = fences;
 	beam_self = &threads[i];
 	return beam_self;

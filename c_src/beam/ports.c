@@ -127,7 +127,7 @@ static uint64_t text(const char *s)
 
 static ERL_NIF_TERM owner_of(struct beam_event *ev)
 {
-	const struct port *p = known(ev->b, ev->pid);
+	const struct port *p = known(ev->b, ev->who.key);
 
 	return p != NULL ? p->owner : atom_undefined;
 }
@@ -135,7 +135,7 @@ static ERL_NIF_TERM owner_of(struct beam_event *ev)
 /* Process, port and name, which most of these probes begin with. */
 static unsigned start(struct beam_event *ev, ERL_NIF_TERM process, uint64_t *arg)
 {
-	const struct port *p = known(ev->b, ev->pid);
+	const struct port *p = known(ev->b, ev->who.key);
 	unsigned strings = 2;
 
 	arg[0] = text("");
@@ -143,7 +143,7 @@ static unsigned start(struct beam_event *ev, ERL_NIF_TERM process, uint64_t *arg
 		arg[0] = beam_str(beam_term_text(process));
 		strings |= 1;
 	}
-	arg[1] = beam_str(beam_term_text(ev->pid));
+	arg[1] = beam_str(beam_term_text(ev->who.key));
 	arg[2] = text(p != NULL ? p->name : "");
 	return strings;
 }
@@ -173,7 +173,7 @@ static void fire_named(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM p
 
 	if (!en_enabled(p))
 		return;
-	port = known(ev->b, ev->pid);
+	port = known(ev->b, ev->who.key);
 	strings = start(ev, process, arg);
 	arg[2] = arg[1];
 	arg[1] = text(port == NULL ? "" : id == BP_PORT_OPEN ? port->name : port->driver);
@@ -188,7 +188,7 @@ static void fire_named(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM p
  */
 static void end_run(struct beam_event *ev)
 {
-	struct port *p = known(ev->b, ev->pid);
+	struct port *p = known(ev->b, ev->who.key);
 
 	if (p == NULL || p->run != RUN_IO)
 		return;
@@ -199,7 +199,7 @@ static void end_run(struct beam_event *ev)
 
 static void on_in(struct beam_event *ev, ERL_NIF_TERM what)
 {
-	struct port *p = known(ev->b, ev->pid);
+	struct port *p = known(ev->b, ev->who.key);
 
 	if (what == atom_open)
 		fire_named(ev, BP_DRIVER_START, owner_of(ev));
@@ -213,13 +213,13 @@ static void on_in(struct beam_event *ev, ERL_NIF_TERM what)
 
 static void on_open(struct beam_event *ev, ERL_NIF_TERM process, ERL_NIF_TERM name)
 {
-	beam_port_note(ev->b, ev->env, ev->pid, process, name);
+	beam_port_note(ev->b, ev->env, ev->who.key, process, name);
 	fire_named(ev, BP_PORT_OPEN, process);
 }
 
 static void on_closed(struct beam_event *ev, ERL_NIF_TERM reason)
 {
-	struct port *port = known(ev->b, ev->pid);
+	struct port *port = known(ev->b, ev->who.key);
 	char why[256];
 
 	end_run(ev);
@@ -264,7 +264,7 @@ static void on_control(struct beam_event *ev, ERL_NIF_TERM process, ERL_NIF_TERM
 
 static void on_connect(struct beam_event *ev, ERL_NIF_TERM to)
 {
-	struct port *p = known(ev->b, ev->pid);
+	struct port *p = known(ev->b, ev->who.key);
 	char owner[64];
 
 	enif_snprintf(owner, sizeof(owner), "%T", to);
@@ -276,7 +276,7 @@ static void on_connect(struct beam_event *ev, ERL_NIF_TERM to)
 /* {Process, {command | control | call | connect, Data} | close} */
 static void on_port_receive(struct beam_event *ev, ERL_NIF_TERM term)
 {
-	struct port *p = known(ev->b, ev->pid);
+	struct port *p = known(ev->b, ev->who.key);
 	const ERL_NIF_TERM *t, *d;
 	int n;
 

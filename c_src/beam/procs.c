@@ -117,7 +117,7 @@ static void reset(struct beam_procs *t, struct beam_proc *p)
 	p->n = 0;
 	p->heap_size = 0;
 	p->chunk = NULL;
-	p->ran = p->in_at = p->spent = p->last = 0;
+	p->last = p->in_at = p->turn = 0;
 	p->hib_mod = 0;
 	atomic_store_explicit(&p->hibernating, 0, memory_order_relaxed);
 }

@@ -12,15 +12,10 @@
 
 #include "beam.h"
 
-#define CACHED	 512 /* a power of two */
+#define CACHED	 (sizeof(((struct beam_near *)0)->of) / sizeof(struct beam_text))
 #define SHORT	 40  /* bytes of a pid's text, or a usual atom's */
 #define LONG	 256
 #define SPARE	 8 /* more than an event has texts */
-
-struct short_text {
-	ERL_NIF_TERM term;
-	struct et_str *str; /* with room for SHORT bytes */
-};
 
 struct long_text {
 	ERL_NIF_TERM mod, fun;
@@ -31,8 +26,8 @@ struct long_text {
 #define SMALL (sizeof(struct et_str) + SHORT)
 #define LARGE ((sizeof(struct et_str) + LONG + 7) / 8 * 8)
 struct beam_texts {
+	struct beam_near near; /* with room for SHORT bytes each; found by beam_thread.near */
 	uint64_t next_id; /* 0: not set up yet */
-	struct short_text terms[CACHED];
 	struct long_text mfas[CACHED];
 	struct et_str *spare_terms[SPARE], *spare_mfas[SPARE];
 	struct et_str *others[SPARE]; /* atoms with long names: not kept */
@@ -65,7 +60,7 @@ static __attribute__((noinline)) struct beam_texts *set_up(struct beam_texts *x)
 	char *at = x->room;
 
 	for (unsigned i = 0; i < CACHED + SPARE; i++, at += SMALL)
-		*(i < CACHED ? &x->terms[i].str : &x->spare_terms[i - CACHED]) = (void *)at;
+		*(i < CACHED ? &x->near.of[i].str : &x->spare_terms[i - CACHED]) = (void *)at;
 	for (unsigned i = 0; i < CACHED + SPARE; i++, at += LARGE)
 		*(i < CACHED ? &x->mfas[i].str : &x->spare_mfas[i - CACHED]) = (void *)at;
 	for (unsigned i = 0; i < SPARE; i++, at += LARGE)
@@ -100,7 +95,7 @@ static void finish(struct beam_texts *x, struct et_str *s, size_t room)
 }
 
 static __attribute__((noinline)) const struct et_str *make_term(
-	struct beam_texts *x, struct short_text *c, ERL_NIF_TERM t)
+	struct beam_texts *x, struct beam_text *c, ERL_NIF_TERM t)
 {
 	struct et_str *other;
 
@@ -121,8 +116,7 @@ static __attribute__((noinline)) const struct et_str *make_term(
 const struct et_str *beam_term_text(ERL_NIF_TERM t)
 {
 	struct beam_texts *x = texts();
-	uint64_t h = t * 0x9e3779b97f4a7c15ULL;
-	struct short_text *c = &x->terms[(h >> 40) % CACHED];
+	struct beam_text *c = beam_text_place(&x->near, t);
 
 	return likely(c->term == t) ? c->str : make_term(x, c, t);
 }

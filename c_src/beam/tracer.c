@@ -36,21 +36,15 @@ uint64_t beam_vtimestamp(const struct en_who *who)
 {
 	const struct beam_event *ev = (const struct beam_event *)(const void *)who;
 	struct beam_proc *p = ev->proc;
-	uint64_t now;
 
 	if (p == NULL)
 		return 0;
-	now = p->ran;
-	if (p->in_at != 0 && ev->began > p->in_at + p->spent) /* what is spent is estimated */
-		now += ev->began - p->in_at - p->spent;
-	if (now > p->last)
-		p->last = now;
-	return p->last;
+	return p->in_at != 0 ? beam_vts_now(p, ev->began) : p->last;
 }
 
 static inline uint64_t pid_arg(struct beam_event *ev)
 {
-	return beam_str(beam_term_text(ev->pid));
+	return beam_str(beam_term_text(ev->who.key));
 }
 
 /* Atoms are cached, anything else is written into a buffer of the caller's. */
@@ -63,16 +57,12 @@ static uint64_t term_arg(ErlNifEnv *env, char *buf, size_t size, ERL_NIF_TERM te
 	return (uint64_t)(uintptr_t)buf;
 }
 
-/* Opts is a map, mostly with this one key: found without a search. */
 ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts)
 {
-	const ERL_NIF_TERM *m = (const ERL_NIF_TERM *)(uintptr_t)(opts & ~(ERL_NIF_TERM)7);
 	ERL_NIF_TERM v;
 
-	if (likely((opts & 7) == beam_tuple3.tag && m[0] == beam_map1.header && m[1] == 1 &&
-		   *(const ERL_NIF_TERM *)(uintptr_t)((m[2] & ~(ERL_NIF_TERM)7) + 8) ==
-			   atom_extra))
-		return m[3];
+	if (likely(beam_extra_near(opts, &v)))
+		return v;
 	return enif_get_map_value(env, opts, atom_extra, &v) ? v : atom_undefined;
 }
 
@@ -181,7 +171,7 @@ static __attribute__((noinline)) void user_call(struct beam_event *ev,
 	if (fn->user > 1 + USER_N)
 		beam_driver_call(ev, fn->user == 1 + USER_LOAD, args);
 	else
-		beam_user_fire(ev->b, ev->env, ev->pid, (enum beam_user)(fn->user - 1), args, n);
+		beam_user_fire(ev->b, ev->env, ev->who.key, (enum beam_user)(fn->user - 1), args, n);
 }
 
 /* proc_lib:hibernate(M, F, Args): noted for when it goes out. */
@@ -287,18 +277,16 @@ static __attribute__((noinline)) void on_exit_(struct beam_event *ev, ERL_NIF_TE
 		en_fire(p, arg, cached ? 3 : 1, &ev->who);
 	}
 	if (b->self)
-		en_self_free(b->h->en, ev->pid);
+		en_self_free(b->h->en, ev->who.key);
 	if (b->procs.tab != NULL)
-		beam_proc_exit(&b->procs, ev->pid);
+		beam_proc_exit(&b->procs, ev->who.key);
 	ev->proc = NULL;
 }
 
 static void on_in(struct beam_event *ev, ERL_NIF_TERM mfa)
 {
-	if (ev->proc != NULL && ev->b->vts) {
-		ev->proc->in_at = ev->began;
-		ev->proc->spent = 0;
-	}
+	if (ev->proc != NULL && ev->b->vts)
+		beam_vts_in(ev->proc, ev->began);
 	on_pid_mfa(ev, BP_PROCESS_SCHEDULED, mfa);
 }
 
@@ -331,11 +319,9 @@ static void on_out(struct beam_event *ev, ERL_NIF_TERM mfa)
 
 	on_pid_mfa(ev, BP_PROCESS_UNSCHEDULED, mfa);
 	if (p != NULL && ev->b->vts) {
-		if (p->in_at != 0 && ev->began > p->in_at + p->spent)
-			p->ran += ev->began - p->in_at - p->spent;
-		if (p->ran < p->last) /* what was told while it ran holds */
-			p->ran = p->last;
-		p->in_at = p->spent = 0;
+		if (p->in_at != 0)
+			beam_vts_now(p, ev->began);
+		p->in_at = 0;
 	}
 }
 
@@ -360,7 +346,7 @@ static void token_args(struct beam_event *ev, ERL_NIF_TERM opts, bool counted, u
 	if (!enif_get_int64(ev->env, t[1], &label) || label < INT32_MIN || label > INT32_MAX)
 		label = INT32_MIN; /* as OTP's own */
 	arg[0] = (uint64_t)label;
-	arg[1] = (uint64_t)(t[3] == ev->pid ? last : serial);
+	arg[1] = (uint64_t)(t[3] == ev->who.key ? last : serial);
 	arg[2] = (uint64_t)serial + !counted;
 }
 
@@ -458,7 +444,7 @@ static void on_receive(struct beam_event *ev, ERL_NIF_TERM msg)
 	/* A receive that timed out is told as a message, timeout: it is none. */
 	if (unlikely(msg == atom_timeout) && beam_timed_out(ev->env))
 		return;
-	if (ev->b->hibernate && (proc = beam_proc_find(&ev->b->procs, ev->pid)) != NULL)
+	if (ev->b->hibernate && (proc = beam_proc_find(&ev->b->procs, ev->who.key)) != NULL)
 		atomic_store_explicit(&proc->hibernating, 0, memory_order_relaxed);
 	if (!en_enabled(p))
 		return;
@@ -559,11 +545,11 @@ static inline void begin(struct beam_event *ev)
 	ev->proc = NULL;
 	if (b->procs.tab == NULL)
 		return;
-	ev->proc = beam_proc_get(&b->procs, ev->pid);
+	ev->proc = beam_proc_get(&b->procs, ev->who.key);
 	if (b->vts && ev->proc != NULL) {
 		ev->began = en_now();
 		if (ev->proc->in_at == 0)
-			ev->proc->in_at = ev->began;
+			beam_vts_in(ev->proc, ev->began);
 	}
 }
 
@@ -588,7 +574,7 @@ static inline void dispatch(struct beam_event *ev, const ERL_NIF_TERM argv[])
 		else
 			on_return_to(ev, argv[3]);
 		end(ev);
-	} else if (enif_is_port(ev->env, ev->pid)) {
+	} else if (enif_is_port(ev->env, ev->who.key)) {
 		ev->proc = NULL;
 		beam_port_event(ev, tag, argv[3], argv[4]);
 	} else if (tag == atom_receive) {
@@ -630,7 +616,7 @@ __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_any(
 	if (unlikely(!beam_number(env, argv[1], &number)))
 		return trace_far(env, argv);
 	ev.env = env;
-	ev.pid = ev.who.key = ev.who.tid = argv[2];
+	ev.who.key = argv[2];
 	ev.who.ustack = beam_ustack;
 	ev.who.ops = &beam_ops;
 	ev.argv = argv;

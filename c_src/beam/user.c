@@ -100,8 +100,8 @@ static struct en_probe *probe_of(struct beam_handle *b, ErlNifEnv *env, enum bea
 ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM pid,
 	enum beam_user kind, const ERL_NIF_TERM *args, unsigned n)
 {
-	struct beam_event ev = {.b = b, .env = env, .pid = pid,
-		.who = {.key = pid, .tid = pid, .vtimestamp = b->vtimestamp, .ops = &beam_ops,
+	struct beam_event ev = {.b = b, .env = env,
+		.who = {.key = pid, .vtimestamp = b->vtimestamp, .ops = &beam_ops,
 			.ustack = beam_ustack}};
 	char texts[5][MOST_TEXT];
 	uint64_t arg[10];

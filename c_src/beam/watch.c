@@ -34,9 +34,9 @@ static void get_arg(ErlNifEnv *env, ERL_NIF_TERM t, char *buf, size_t size)
 ERL_NIF_TERM nif_fire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	static const ERL_NIF_TERM none[5]; /* it is no trace event, and the stack is our own */
-	struct beam_event ev = {.who = {.key = argv[2], .tid = argv[2], .ops = &beam_ops,
+	struct beam_event ev = {.who = {.key = argv[2], .ops = &beam_ops,
 					.ustack = beam_ustack},
-		.env = env, .pid = argv[2], .argv = none};
+		.env = env, .argv = none};
 	ERL_NIF_TERM head, tail = argv[3];
 	char name[64], texts[10][256];
 	struct en_probe *p = NULL;

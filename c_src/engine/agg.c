@@ -374,7 +374,7 @@ static bool flip(struct en_thread *t)
 	if (t->agg_taken != NULL)
 		return false;
 	t->agg_taken = now;
-	t->agg_seq = UINT64_MAX;
+	t->agg_mark.seq = UINT64_MAX;
 	atomic_store_explicit(&t->agg, t->agg_tab[now == t->agg_tab[0]], memory_order_release);
 	return true;
 }
@@ -382,12 +382,10 @@ static bool flip(struct en_thread *t)
 /* Is nobody any more in the table that was taken? Waits a little for a firing to end. */
 static bool is_free(struct en_thread *t)
 {
-	if (t->agg_seq == UINT64_MAX)
-		t->agg_seq = atomic_load_explicit(&t->seq, memory_order_acquire);
-	if ((t->agg_seq & 1) == 0)
-		return true;
+	if (t->agg_mark.seq == UINT64_MAX)
+		t->agg_mark = slot_look(t);
 	for (int i = 0; i < 2000; i++) {
-		if (atomic_load_explicit(&t->seq, memory_order_acquire) != t->agg_seq)
+		if (slot_passed(t, &t->agg_mark))
 			return true;
 		cpu_relax();
 	}

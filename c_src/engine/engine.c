@@ -245,7 +245,7 @@ static bool all_moved(struct en *en)
 	for (unsigned i = 0; i < en_nthreads(en); i++) {
 		struct en_thread *t = en_slot(en, i);
 
-		if ((t->clean_seq & 1) && atomic_load(&t->seq) == t->clean_seq)
+		if (!slot_passed(t, &t->clean_mark))
 			return false;
 	}
 	return true;
@@ -266,5 +266,5 @@ void en_clean(struct en *en)
 	spec_clean(en);
 	en_barrier(en);
 	for (unsigned i = 0; i < en_nthreads(en); i++)
-		en_slot(en, i)->clean_seq = atomic_load(&en_slot(en, i)->seq);
+		en_slot(en, i)->clean_mark = slot_look(en_slot(en, i));
 }

@@ -85,8 +85,7 @@ struct en_who_ops {
 
 /* Who fires: what self->, tid, vtimestamp mean. NULL: the operating system's thread. */
 struct en_who {
-	uint64_t key; /* of self-> variables; not 0 */
-	uint64_t tid;
+	uint64_t key; /* of self-> variables, and tid; not 0 */
 	/* NULL: thread CPU time. Else the same all through an event. */
 	uint64_t (*vtimestamp)(const struct en_who *who);
 	unsigned (*ustack)(const struct en_who *who, uint64_t *pcs, unsigned max); /* NULL: native */
@@ -111,7 +110,7 @@ struct fire {
 	/* these begin at 0, all at once */
 	uint32_t rec_tail; /* strings behind the fixed part so far */
 	uint32_t alloca_used;
-	uint64_t ts, vts, wts; /* read once a firing; 0: not yet */
+	uint64_t ts, vts, wts; /* read once a firing; 0: not yet; or set by who fires */
 	struct dyn_node *memo; /* the dynamic variable looked up last, or NULL: dyn.c */
 	/* ---- */
 	uint64_t memo_word;

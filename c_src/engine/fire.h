@@ -95,6 +95,37 @@ out:
 	slot_leave(t);
 }
 
+/* The clause of a probe that has one and nothing special about it; NULL: en_fire is needed. */
+static inline const struct en_ecb *fire_only(const struct en_probe *p, const struct en_thread *t)
+{
+	const struct en_ecblist *l = atomic_load_explicit(
+		(_Atomic(struct en_ecblist *) *)&p->ecbs, memory_order_acquire);
+
+	return likely(l != NULL && l->quick &&
+		       atomic_load_explicit(&t->en->phase, memory_order_acquire) == PHASE_RUN)
+		       ? &l->ecb[0]
+		       : NULL;
+}
+
+/* All but the arguments. */
+static inline __attribute__((always_inline)) void fire_fill(struct en_thread *t,
+	const struct en_ecb *ecb, struct en_probe *p, unsigned strmask, const struct en_who *who,
+	uint64_t self)
+{
+	struct fire *f = &t->fire;
+
+	count_add(&t->fired, 1);
+	memcpy(&f->id, &ecb->id, 8);
+	f->fault = 0;
+	f->strmask = strmask;
+	f->spec = 0;
+	memset(&f->rec_tail, 0, offsetof(struct fire, memo_word) - offsetof(struct fire, rec_tail));
+	f->self = self;
+	f->probe = p;
+	f->clause = ecb->clause;
+	f->who = who;
+}
+
 /*
  * The same for a probe with one clause and nothing special about it, which is what most events
  * find, and a provider that has who and a slot at hand. It puts the arguments that are read into
@@ -104,29 +135,15 @@ static inline __attribute__((always_inline)) struct fire *fire_quick(struct en_p
 	struct en_thread *t, unsigned strmask, const struct en_who *who, uint64_t self,
 	const struct en_ecb **ecb)
 {
-	const struct en_ecblist *l;
-	struct fire *f = &t->fire;
-
 	if (unlikely(!slot_enter(t)))
 		return NULL;
-	l = atomic_load_explicit(&p->ecbs, memory_order_acquire);
-	if (unlikely(l == NULL || !l->quick ||
-		     atomic_load_explicit(&t->en->phase, memory_order_acquire) != PHASE_RUN)) {
+	*ecb = fire_only(p, t);
+	if (unlikely(*ecb == NULL)) {
 		slot_leave(t);
 		return NULL;
 	}
-	*ecb = &l->ecb[0];
-	count_add(&t->fired, 1);
-	memcpy(&f->id, &l->ecb[0].id, 8);
-	f->fault = 0;
-	f->strmask = strmask;
-	f->spec = 0;
-	memset(&f->rec_tail, 0, offsetof(struct fire, memo_word) - offsetof(struct fire, rec_tail));
-	f->self = self;
-	f->probe = p;
-	f->clause = l->ecb[0].clause;
-	f->who = who;
-	return f;
+	fire_fill(t, *ecb, p, strmask, who, self);
+	return &t->fire;
 }
 
 static inline __attribute__((always_inline)) void fire_go(

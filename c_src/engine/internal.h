@@ -164,6 +164,14 @@ struct ring {
 	uint64_t rpos;
 };
 
+/*
+ * What a slot was doing at some moment. A provider that has a word of its own for its threads, odd
+ * while one of them is at an event, may fire without touching seq: outer is that word.
+ */
+struct slot_mark {
+	uint64_t seq, outer;
+};
+
 struct en_thread {
 	_Atomic(uint64_t) seq; /* odd while it fires */
 	counter fired;
@@ -210,11 +218,11 @@ struct en_thread {
 	/* the consumer's */
 	_Alignas(LINE) struct agg_tab *agg_tab[2];
 	struct agg_tab *agg_taken; /* taken away, maybe still in use by one firing */
-	uint64_t agg_seq;	   /* seq then */
-	uint64_t clean_seq;	   /* seq at the end of the last cleaning */
-	uint64_t wait_seq;	   /* en_grace */
+	struct slot_mark agg_mark; /* then; seq UINT64_MAX: not looked yet */
+	struct slot_mark clean_mark; /* at the end of the last cleaning */
 	/* whose it is */
 	_Alignas(LINE) _Atomic(uint64_t) owner; /* 0: free; else a thread's number */
+	_Atomic(const _Atomic(uint64_t) *) outer; /* see slot_mark; or NULL */
 	_Atomic(bool) ready;		       /* initialised: the consumer may look at it */
 	_Atomic(uint32_t) owner_tid;
 };
@@ -383,6 +391,28 @@ static inline void slot_leave(struct en_thread *t)
 	uint64_t seq = atomic_load_explicit(&t->seq, memory_order_relaxed);
 
 	atomic_store_explicit(&t->seq, seq + 1, memory_order_release);
+}
+
+static inline uint64_t slot_outer(const struct en_thread *t)
+{
+	const _Atomic(uint64_t) *outer = atomic_load_explicit(
+		(_Atomic(const _Atomic(uint64_t) *) *)&t->outer, memory_order_acquire);
+
+	return outer == NULL ? 0
+			     : atomic_load_explicit((_Atomic(uint64_t) *)outer, memory_order_acquire);
+}
+static inline struct slot_mark slot_look(const struct en_thread *t)
+{
+	return (struct slot_mark){.seq = atomic_load((_Atomic(uint64_t) *)&t->seq),
+		.outer = slot_outer(t)};
+}
+/* Is it out of the firing that it was in then, if it was in one? */
+static inline bool slot_passed(const struct en_thread *t, const struct slot_mark *m)
+{
+	return ((m->seq & 1) == 0 ||
+		       atomic_load_explicit((_Atomic(uint64_t) *)&t->seq, memory_order_acquire) !=
+			       m->seq) &&
+	       ((m->outer & 1) == 0 || slot_outer(t) != m->outer);
 }
 
 /* fire.c */

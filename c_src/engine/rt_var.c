@@ -8,9 +8,7 @@
 
 PROBE_PATH static __attribute__((noinline)) uint64_t thread_time(struct fire *f)
 {
-	if (f->vts == 0)
-		f->vts = clock_thread();
-	return f->vts;
+	return f->vts = clock_thread();
 }
 
 PROBE_PATH static uint64_t walltimestamp(struct fire *f)
@@ -65,7 +63,7 @@ PROBE_PATH static __attribute__((noinline)) uint64_t other_var(struct fire *f, u
 	case BI_WALLTIMESTAMP: return walltimestamp(f);
 	case BI_CPU:
 	case BI_CURCPU: return en_cpu();
-	case BI_TID: return f->who != NULL ? f->who->tid : f->thread->tid;
+	case BI_TID: return f->who != NULL ? f->who->key : f->thread->tid;
 	default: return rare_var(f, bi);
 	}
 }
@@ -76,7 +74,9 @@ RTFN(var)
 
 	if (a != BI_VTIMESTAMP)
 		return other_var(f, a);
-	if (likely(f->who != NULL && f->who->vtimestamp != NULL))
+	if (likely(f->vts != 0)) /* who fires may have set it */
+		return f->vts;
+	if (f->who != NULL && f->who->vtimestamp != NULL)
 		return f->who->vtimestamp(f->who);
 	return thread_time(f);
 }

@@ -83,6 +83,7 @@ PROBE_PATH static void took(struct en *en, struct en_thread *t, unsigned i)
 		t->in_error = t->faulted = false;
 		slot_leave(t);
 	}
+	atomic_store(&t->outer, NULL);
 	t->tid = en_tls.tid;
 	t->self_key = en_tls.number | 1ULL << 63;
 	t->rnd = en_tls.number * 0x9e3779b97f4a7c15 ^ en_now();
@@ -271,10 +272,11 @@ void en_barrier(const struct en *en)
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
-static bool wait_slot(struct en_thread *t, uint64_t seq, uint64_t until)
+static bool wait_slot(struct en_thread *t, uint64_t until)
 {
-	for (int i = 0; (seq & 1) && atomic_load_explicit(&t->seq, memory_order_acquire) == seq;
-		i++) {
+	struct slot_mark mark = slot_look(t);
+
+	for (int i = 0; !slot_passed(t, &mark); i++) {
 		struct timespec nap = {.tv_nsec = 20000};
 
 		if (i < 1000) { /* most firings end at once */
@@ -299,7 +301,7 @@ bool en_grace(struct en *en, unsigned ms)
 	for (unsigned i = 0; i < n; i++) {
 		struct en_thread *t = en_slot(en, i);
 
-		all &= wait_slot(t, atomic_load(&t->seq), until);
+		all &= wait_slot(t, until);
 	}
 	return all;
 }
