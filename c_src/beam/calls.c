@@ -263,19 +263,18 @@ far:
 	return call ? call_far(env, argv) : return_far(env, argv);
 }
 
-static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM call_vts(ErlNifEnv *env,
-	const ERL_NIF_TERM argv[], struct beam_thread *t, struct beam_handle *b,
-	struct beam_seat *seat)
-{
-	return call_or_return(env, argv, t, b, seat, true, true);
-}
-
-static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM return_vts(ErlNifEnv *env,
-	const ERL_NIF_TERM argv[], struct beam_thread *t, struct beam_handle *b,
-	struct beam_seat *seat)
-{
-	return call_or_return(env, argv, t, b, seat, false, true);
-}
+/* One function each: there is nothing that it has to save before it is known which. */
+#define WAY(name, call, vts)                                                                       \
+	static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM name(ErlNifEnv *env,     \
+		const ERL_NIF_TERM argv[], struct beam_thread *t, struct beam_handle *b,           \
+		struct beam_seat *seat)                                                            \
+	{                                                                                          \
+		return call_or_return(env, argv, t, b, seat, call, vts);                           \
+	}
+WAY(call_plain, true, false)
+WAY(call_vts, true, true)
+WAY(return_plain, false, false)
+WAY(return_vts, false, true)
 
 static inline __attribute__((always_inline)) ERL_NIF_TERM near(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[], bool call)
@@ -296,7 +295,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM near(
 	}
 	if (b->vts)
 		return call ? call_vts(env, argv, t, b, seat) : return_vts(env, argv, t, b, seat);
-	return call_or_return(env, argv, t, b, seat, call, false);
+	return call ? call_plain(env, argv, t, b, seat) : return_plain(env, argv, t, b, seat);
 }
 
 static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_call(

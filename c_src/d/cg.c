@@ -79,7 +79,7 @@ void cg_slots_free(struct cg *g, int first, unsigned count)
 	uint64_t mask = count >= 64 ? UINT64_MAX : (1ULL << count) - 1;
 
 	if (first >= 0)
-		g->slots &= ~(mask << first);
+		g->slots &= ~(mask << first) | g->pinned;
 }
 
 int cg_slot_off(int slot, unsigned count, unsigned i)
@@ -447,7 +447,7 @@ int d_cg_clause(struct d_comp *c, struct d_clause *cl)
 {
 	struct prog_clause *pc = arena_new_of(c->arena, struct prog_clause);
 	struct prog *p = &c->prog;
-	struct cg g = {.c = c, .a = ebpf_asm_new(), .clause = pc, .any_off = -1};
+	struct cg g = {.c = c, .a = ebpf_asm_new(), .clause = pc, .any_off = -1, .loaded.var = -1};
 	int err = -1;
 
 	if (g.a == NULL)

@@ -63,6 +63,7 @@ struct cg {
 	struct prog_clause *clause;
 	uint8_t regs;	/* bit i: r7 + i is taken */
 	uint64_t slots; /* bit i: stack slot i is taken */
+	uint64_t pinned; /* the same: for all of the clause */
 	uint32_t scratch; /* next free byte of the scratch region */
 	uint32_t rec;	/* next free byte of the record's fixed part */
 	int conditional; /* depth of ifs around the action being made */
@@ -72,6 +73,10 @@ struct cg {
 		unsigned what; /* 1 + ask and argument */
 		int slot;
 	} asked[8]; /* the same for texts that whoever fires was asked for */
+	struct {
+		int var, key; /* slot of its key, which is pinned, or -1; var -1: none */
+		int slot;
+	} loaded; /* a dynamic variable's number, as long as nothing is stored to that variable */
 	int32_t any_off; /* byte that says whether the record has anything; -1: always */
 	int32_t present; /* next byte that says whether an action inside an if was reached */
 	int exit_label;
@@ -150,6 +155,8 @@ struct prog_var *cg_var(struct cg *g, struct d_ident *id, const struct d_node *n
 struct cg_val cg_symbol(struct cg *g, struct d_node *n, const struct prog_val *pv);
 struct cg_val cg_func(struct cg *g, struct d_node *n);
 struct cg_val cg_argstr(struct cg *g, const struct d_node *n, unsigned arg);
+int cg_keep_for_all(struct cg *g, const struct d_node *n); /* r0's slot + 1; 0: it is not kept */
+struct cg_val cg_kept(struct cg *g, const struct d_node *n, int slot); /* + 1 */
 /* A built-in that whoever fires is asked for, with its argument. */
 struct cg_val cg_ask(struct cg *g, const struct d_node *n, struct cg_val arg);
 /* Evaluate a key into stack slots; returns the first, -1 for no key. */

@@ -103,12 +103,19 @@ static void key_part(struct cg *g, struct d_node *n, const struct prog_val *k, i
 	cg_free(g, v);
 }
 
+static int arg_key(struct cg *g, struct d_node *n);
+
 int cg_key(struct cg *g, const struct d_node *n, struct d_node *list, const struct prog_val *keys,
 	unsigned nkeys)
 {
 	int first;
 
 	if (nkeys == 0 || g->failed)
+		return -1;
+	if (nkeys == 1 && keys[0].kind == V_STR && d_is_string(list->type) &&
+		(first = arg_key(g, list)) >= 0)
+		return first;
+	if (g->failed)
 		return -1;
 	first = cg_slots(g, n, nkeys);
 	for (unsigned i = 0; i < nkeys && list != NULL && !g->failed; i++, list = list->next)
@@ -293,22 +300,38 @@ static const struct fn_rt fn_rts[FN_COUNT_] = {
 	[FN_TOUPPER] = SLOT(toupper),
 };
 
-/* What a clause reads on all its ways is read once: r0 is kept in a slot, + 1; 0: it is not. */
-static int keep_for_all(struct cg *g, const struct d_node *n)
+/* What a clause reads on all its ways is read once. */
+int cg_keep_for_all(struct cg *g, const struct d_node *n)
 {
 	int slot;
 
 	if (g->conditional != 0 || g->maybe != 0 || __builtin_popcountll(g->slots) >= CG_SLOTS / 2)
 		return 0;
 	slot = cg_slots(g, n, 1);
+	if (slot < 0)
+		return 0;
+	g->pinned |= 1ULL << slot;
 	cg_store(g, (struct cg_val){.kind = VAL_SLOT, .reg = slot}, R0);
 	return slot + 1;
 }
 
-static struct cg_val kept(struct cg *g, const struct d_node *n, int slot)
+struct cg_val cg_kept(struct cg *g, const struct d_node *n, int slot)
 {
-	cg_load(g, R0, (struct cg_val){.kind = VAL_SLOT, .reg = slot - 1});
-	return cg_keep(g, n, R0);
+	struct cg_val v = cg_tmp(g, n);
+	int reg = v.kind == VAL_REG ? v.reg : R0;
+
+	cg_load(g, reg, (struct cg_val){.kind = VAL_SLOT, .reg = slot - 1});
+	cg_store(g, v, reg);
+	return v;
+}
+
+/* copyinstr(argn) in r0, and for all of the clause if that can be. */
+static void argstr(struct cg *g, const struct d_node *n, unsigned arg)
+{
+	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
+	ebpf_const(g->a, R3, arg);
+	cg_call(g, RT_argstr);
+	g->argstr[arg] = cg_keep_for_all(g, n);
 }
 
 /* The arguments do not change. */
@@ -316,12 +339,50 @@ struct cg_val cg_argstr(struct cg *g, const struct d_node *n, unsigned arg)
 {
 	g->clause->argmask |= 1 << arg;
 	if (g->argstr[arg] != 0)
-		return kept(g, n, g->argstr[arg]);
-	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
-	ebpf_const(g->a, R3, arg);
-	cg_call(g, RT_argstr);
-	g->argstr[arg] = keep_for_all(g, n);
+		return cg_kept(g, n, g->argstr[arg]);
+	argstr(g, n, arg);
 	return cg_keep(g, n, R0);
+}
+
+/* copyinstr(argn) of a probe whose argument is text already costs no copy. */
+static bool is_plain_arg(const struct d_node *n, unsigned *arg)
+{
+	if (n == NULL || n->next != NULL)
+		return false;
+	while (n->kind == N_CAST && d_is_scalar(n->type) && d_base(n->type)->size == 8)
+		n = n->a;
+	if (n->kind == N_VAR && n->ident->kind == ID_BUILTIN && n->ident->id >= BI_ARG0 &&
+		n->ident->id <= BI_ARG9) {
+		*arg = n->ident->id - BI_ARG0;
+		return true;
+	}
+	if (n->kind == N_ASSOC && n->ident->kind == ID_BUILTIN && n->ident->id == BI_ARGS) {
+		*arg = n->value;
+		return true;
+	}
+	return false;
+}
+
+/* A key that is an argument's text: its slot, the one that is kept where it is. -1: another key. */
+static int arg_key(struct cg *g, struct d_node *n)
+{
+	unsigned arg;
+	int slot;
+
+	if (n->kind == N_ASSOC && n->ident->kind == ID_BUILTIN && n->ident->id == BI_ARGS)
+		arg = (unsigned)n->value;
+	else if (n->kind != N_FUNC || n->ident->kind != ID_FUNC || n->ident->id != FN_COPYINSTR ||
+		 !is_plain_arg(n->list, &arg))
+		return -1;
+	g->clause->argmask |= 1 << arg;
+	if (g->argstr[arg] == 0)
+		argstr(g, n, arg);
+	if (g->argstr[arg] != 0)
+		return g->argstr[arg] - 1;
+	slot = cg_slots(g, n, 1);
+	if (slot >= 0)
+		cg_store(g, (struct cg_val){.kind = VAL_SLOT, .reg = slot}, R0);
+	return slot;
 }
 
 static struct cg_val ask_num(struct cg *g, const struct d_node *n, unsigned ask, struct cg_val arg)
@@ -348,7 +409,7 @@ struct cg_val cg_ask(struct cg *g, const struct d_node *n, struct cg_val arg)
 	while (i < 8 && g->asked[i].slot != 0 && g->asked[i].what != what)
 		i++;
 	if (what != 0 && i < 8 && g->asked[i].slot != 0)
-		return kept(g, n, g->asked[i].slot);
+		return cg_kept(g, n, g->asked[i].slot);
 	cg_load(g, R4, arg);
 	cg_free(g, arg);
 	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
@@ -356,7 +417,7 @@ struct cg_val cg_ask(struct cg *g, const struct d_node *n, struct cg_val arg)
 	cg_call(g, RT_askstr);
 	if (what != 0 && i < 8) {
 		g->asked[i].what = what;
-		g->asked[i].slot = keep_for_all(g, n);
+		g->asked[i].slot = cg_keep_for_all(g, n);
 	}
 	return cg_keep(g, n, R0);
 }
@@ -439,25 +500,6 @@ static struct cg_val gen_lock(struct cg *g, struct d_node *n)
 	ebpf_const(g->a, R2, n->ident->id);
 	cg_call(g, RT_lock_state);
 	return cg_keep(g, n, R0);
-}
-
-/* copyinstr(argn) of a probe whose argument is text already costs no copy. */
-static bool is_plain_arg(const struct d_node *n, unsigned *arg)
-{
-	if (n == NULL || n->next != NULL)
-		return false;
-	while (n->kind == N_CAST && d_is_scalar(n->type) && d_base(n->type)->size == 8)
-		n = n->a;
-	if (n->kind == N_VAR && n->ident->kind == ID_BUILTIN && n->ident->id >= BI_ARG0 &&
-		n->ident->id <= BI_ARG9) {
-		*arg = n->ident->id - BI_ARG0;
-		return true;
-	}
-	if (n->kind == N_ASSOC && n->ident->kind == ID_BUILTIN && n->ident->id == BI_ARGS) {
-		*arg = n->value;
-		return true;
-	}
-	return false;
 }
 
 /* copyinstr() of what is a string already: that string, or as much of it as is asked for. */

@@ -390,16 +390,35 @@ static void extract_bits(struct cg *g, int reg, const struct d_member *m)
 			down);
 }
 
+/* Something is stored to this variable, under whatever key. */
+static void forget(struct cg *g, int var)
+{
+	if (g->loaded.var == var)
+		g->loaded.var = -1;
+}
+
 static struct cg_val load_dyn(
 	struct cg *g, struct cg_place *p, const struct d_type *t, const struct d_node *n)
 {
+	bool same = t == p->var->type && d_is_scalar(t) &&
+		    (p->key < 0 || (p->var->nkeys == 1 && (g->pinned >> p->key & 1)));
+	int slot;
+
+	if (same && g->loaded.var == p->varid && g->loaded.key == p->key)
+		return cg_kept(g, n, g->loaded.slot);
 	ebpf_const(g->a, R2, p->varid);
 	cg_key_load(g, R3, p->key, p->var->nkeys);
 	if (d_is_string(t)) {
 		cg_call(g, RT_dyn_str);
-	} else {
-		cg_call(g, RT_dyn_load);
-		cg_norm(g, R0, t);
+		return cg_keep(g, n, R0);
+	}
+	cg_call(g, RT_dyn_load);
+	cg_norm(g, R0, t);
+	if (same && (slot = cg_keep_for_all(g, n)) != 0) {
+		forget(g, p->varid);
+		g->loaded.var = p->varid;
+		g->loaded.key = p->key;
+		g->loaded.slot = slot;
 	}
 	return cg_keep(g, n, R0);
 }
@@ -502,6 +521,7 @@ void cg_place_store(struct cg *g, struct cg_place *p, const struct d_type *t, st
 		ebpf_const(g->a, R2, p->varid);
 		cg_key_load(g, R3, p->key, p->var->nkeys);
 		cg_call(g, d_is_string(t) ? RT_dyn_setstr : RT_dyn_store);
+		forget(g, p->varid);
 		return;
 	}
 	if (d_is_string(t))
@@ -540,6 +560,7 @@ struct cg_val cg_place_add(struct cg *g, struct cg_place *p, const struct d_type
 		ebpf_const(g->a, R2, p->varid);
 		cg_key_load(g, R3, p->key, p->var->nkeys);
 		cg_call(g, RT_dyn_add);
+		forget(g, p->varid);
 	} else {
 		add_shared(g, p, d_base(t)->size, v);
 	}
