@@ -249,10 +249,14 @@ static void div_reg(struct gen *g, bool w, bool is_signed, bool mod, int dst, in
 static void div_by_mul(struct gen *g, bool is_signed, bool mod, int dst, int32_t by)
 {
 	unsigned l = 32 - (unsigned)__builtin_clz((unsigned)by - 1); /* by <= 2^l */
+	unsigned twos = (unsigned)__builtin_ctz((unsigned)by);
+	bool even = !is_signed && !mod && twos != 0; /* n / 2 needs no correction: figure 4.2 */
 	unsigned __int128 one = 1;
 	uint64_t m;
 
-	if (is_signed) /* less 2^64, which is n itself */
+	if (even)
+		m = (uint64_t)((one << (63 + l - twos)) / ((unsigned)by >> twos) + 1);
+	else if (is_signed) /* less 2^64, which is n itself */
 		m = (uint64_t)((one << (63 + l)) / (unsigned)by + 1);
 	else
 		m = (uint64_t)((one << 64) * ((one << l) - (unsigned)by) / (unsigned)by + 1);
@@ -262,8 +266,14 @@ static void div_by_mul(struct gen *g, bool is_signed, bool mod, int dst, int32_t
 	if (dst != RDX)
 		mov(g, true, XR9, RDX);
 	mov_imm(g, RAX, m);
+	if (even)
+		shift_imm(g, true, 5, XR11, twos);
 	rr(g, true, 0xf7, is_signed ? 5 : 4, XR11); /* rdx = the high half */
-	if (is_signed) {			    /* ((n + rdx) >> (l - 1)) + (n < 0) */
+	if (even) {
+		mov(g, true, RAX, RDX);
+		if (l - twos > 1)
+			shift_imm(g, true, 5, RAX, l - twos - 1);
+	} else if (is_signed) {			    /* ((n + rdx) >> (l - 1)) + (n < 0) */
 		rr(g, true, 0x01, XR11, RDX);
 		if (l > 1)
 			shift_imm(g, true, 7, RDX, l - 1);

@@ -220,9 +220,10 @@ PROBE_PATH static inline uint64_t lquantize(const struct en_aggdef *def, int64_t
 
 	if (likely(above < def->span))
 	{
-		uint64_t high, low = mul_wide(above, def->per, &high);
+		uint64_t high;
 
-		return (high << 1 | low >> 63) + 1;
+		mul_wide(above, def->per, &high);
+		return (def->per == 0 ? above : high) + 1;
 	}
 	if (v < def->base)
 		return 0;
@@ -231,8 +232,9 @@ PROBE_PATH static inline uint64_t lquantize(const struct en_aggdef *def, int64_t
 }
 
 /*
- * above * per >> 63 is above / step for all that is less than span: per is 2^63 / step and less
- * than 1 too much, which above must not make 2^63 of. Else (no script has such steps) span is 0.
+ * above * per >> 64 is above / step for all that is less than span: per is 2^64 / step and less
+ * than 1 too much, which above must not make 2^64 / step of. Else (no script has such steps) span
+ * is 0. A step of 1: per is 0.
  */
 static void lquantize_init(struct en_aggdef *def, const struct prog_agg *a)
 {
@@ -241,7 +243,7 @@ static void lquantize_init(struct en_aggdef *def, const struct prog_agg *a)
 	def->base = (int64_t)a->param[0];
 	if (levels < (1ULL << 63) / step / step) {
 		def->span = levels * step;
-		def->per = (1ULL << 63) / step + 1;
+		def->per = step == 1 ? 0 : UINT64_MAX / step + 1;
 	}
 }
 

@@ -117,7 +117,7 @@ static void publish(uint64_t tsc, uint64_t ns, uint64_t per)
 
 static uint64_t rate_between(const struct moment *a, const struct moment *b)
 {
-	return (uint64_t)(((unsigned __int128)(b->ns - a->ns) << 32) / (b->tsc - a->tsc));
+	return (uint64_t)(((unsigned __int128)(b->ns - a->ns) << 60) / (b->tsc - a->tsc));
 }
 
 /* The first look is at the making of an engine; compiling takes up most of the wait. */
@@ -148,7 +148,7 @@ PROBE_PATH static inline uint64_t convert(uint64_t tsc, uint64_t from, uint64_t 
 {
 	if (tsc < from) /* another processor's, a moment behind */
 		return ns;
-	return ns + (uint64_t)((unsigned __int128)(tsc - from) * per >> 32);
+	return ns + clock_ns(tsc - from, per);
 }
 
 void clock_check(void)

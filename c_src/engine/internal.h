@@ -509,7 +509,8 @@ static inline uint64_t clock_now(void)
 }
 #else
 /*
- * ns = base + (counter - start) * rate / 2^32: one cache line, as a time stamp needs all of it.
+ * ns = base + (counter - start) * rate / 2^60: one cache line, as a time stamp needs all of it. A
+ * step of the counter is less than 16 ns.
  * version is odd while the others are being changed, and where the counter is not used.
  */
 extern struct en_clock {
@@ -526,6 +527,11 @@ static inline uint64_t clock_counter(void)
 #endif
 }
 
+static inline uint64_t clock_ns(uint64_t steps, uint64_t rate)
+{
+	return (uint64_t)((unsigned __int128)(steps << 4) * rate >> 64); /* the high half alone */
+}
+
 static inline bool clock_try(uint64_t *now)
 {
 	uint64_t v = atomic_load_explicit(&en_clock.version, memory_order_acquire);
@@ -537,7 +543,7 @@ static inline bool clock_try(uint64_t *now)
 	atomic_thread_fence(memory_order_acquire);
 	if (likely(!(v & 1) && tsc >= from &&
 		   atomic_load_explicit(&en_clock.version, memory_order_relaxed) == v)) {
-		*now = ns + (uint64_t)((unsigned __int128)(tsc - from) * per >> 32);
+		*now = ns + clock_ns(tsc - from, per);
 		return true;
 	}
 	return false;
