@@ -20,6 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "pack.h"
+
 enum { READ_SIZE = 64 << 10, MAX_ERR = 2048 };
 
 struct source {
@@ -44,7 +46,8 @@ struct run {
 	size_t nline, room;
 	char err_line[MAX_ERR], errors[MAX_ERR]; /* of its stderr: the line that comes; the last */
 	size_t nerr_line, nerrors;
-	bool armed;
+	bool armed, packed;
+	struct web_pack pack; /* of the last tick; its memory is used again */
 	uint64_t drops;
 	json_t *probes; /* RUN_PROBES: what was found */
 	char *asked;
@@ -231,6 +234,7 @@ static void run_free(struct run *r)
 	free(r->asked);
 	free(r->nodes);
 	free(r->line);
+	web_pack_free(&r->pack);
 	free(r);
 }
 
@@ -369,6 +373,10 @@ static void script_line(struct run *r, const char *line, size_t len)
 		return; /* no object: not from our JSON writer */
 	r->armed |= strncmp(line, "{\"type\":\"shape\"", 15) == 0;
 	count_drops(r, line, len);
+	if (r->packed && web_pack(&r->pack, (long long)r->id, line, len)) {
+		session_send_bytes(r->session, r->pack.out.v, r->pack.out.n);
+		return;
+	}
 	v[0].iov_len = (size_t)snprintf(head, sizeof(head), "{\"type\":\"line\",\"id\":%lld,\"line\":",
 		(long long)r->id);
 	session_sendv(r->session, v, 3);
@@ -559,6 +567,7 @@ static struct run *run_new(struct session *s, const struct run_spec *spec)
 	r->session = s;
 	r->kind = spec->kind;
 	r->id = spec->id;
+	r->packed = spec->packed;
 	r->out = (struct source){on_out, r, -1, false};
 	r->err = (struct source){on_err, r, -1, false};
 	r->end = (struct source){on_exit_of, r, -1, false};

@@ -15,6 +15,7 @@
 struct msg {
 	struct msg *next;
 	size_t len;
+	enum lws_write_protocol how;
 	unsigned char text[]; /* LWS_PRE bytes of room before it */
 };
 
@@ -62,7 +63,7 @@ bool session_is_full(const struct session *s)
 	return s->waiting > WEB_QUEUE_STOP;
 }
 
-void session_sendv(struct session *s, const struct iovec *v, int n)
+static void queue(struct session *s, const struct iovec *v, int n, enum lws_write_protocol how)
 {
 	size_t len = 0, at = LWS_PRE;
 	struct msg *m;
@@ -79,12 +80,23 @@ void session_sendv(struct session *s, const struct iovec *v, int n)
 	}
 	m->next = NULL;
 	m->len = len;
+	m->how = how;
 	for (int i = 0; i < n; at += v[i++].iov_len)
 		memcpy(m->text + at, v[i].iov_base, v[i].iov_len);
 	*s->last = m;
 	s->last = &m->next;
 	s->waiting += len;
 	lws_callback_on_writable(s->wsi);
+}
+
+void session_sendv(struct session *s, const struct iovec *v, int n)
+{
+	queue(s, v, n, LWS_WRITE_TEXT);
+}
+
+void session_send_bytes(struct session *s, const void *p, size_t len)
+{
+	queue(s, &(struct iovec){(void *)p, len}, 1, LWS_WRITE_BINARY);
 }
 
 void session_send_json(struct session *s, json_t *j)
@@ -122,7 +134,7 @@ int session_write(struct session *s)
 	}
 	if (m == NULL)
 		return 0;
-	rc = lws_write(s->wsi, m->text + LWS_PRE, m->len, LWS_WRITE_TEXT);
+	rc = lws_write(s->wsi, m->text + LWS_PRE, m->len, m->how);
 	s->first = m->next;
 	if (s->first == NULL)
 		s->last = &s->first;
@@ -274,7 +286,8 @@ static void on_run(struct session *s, const json_t *j)
 		.id = id_of(j),
 		.script = json_string_value(script),
 		.len = json_string_length(script),
-		.hz = hz_of(json_object_get(j, "hz"))};
+		.hz = hz_of(json_object_get(j, "hz")),
+		.packed = json_is_true(json_object_get(j, "packed"))};
 	const char *why;
 	int code;
 

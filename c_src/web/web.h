@@ -7,6 +7,7 @@
  *   auth.c     token, cookies, Host, Origin; how often
  *   session.c  one web socket: messages in, a bounded queue out
  *   run.c      child processes: a script each, or a question; their lines; their end
+ *   pack.c     ticks made small, for pages that ask for it
  *   library.c  the scripts of the menu
  *   nodes.c    which nodes there are: asked by a child, for it may take its time
  *   log.c      the audit log
@@ -161,7 +162,8 @@ struct session *session_new(struct web *w, struct lws *wsi, struct web_user *u, 
 void session_free(struct session *s); /* its children are killed */
 int session_receive(struct session *s, const char *p, size_t len, bool last); /* -1: close */
 int session_write(struct session *s); /* lws says that there is room. -1: close */
-void session_sendv(struct session *s, const struct iovec *v, int n); /* one message */
+void session_sendv(struct session *s, const struct iovec *v, int n); /* one message, text */
+void session_send_bytes(struct session *s, const void *p, size_t len);
 void session_send_json(struct session *s, json_t *j); /* takes the reference */
 void session_error(struct session *s, json_int_t id, int code, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -186,6 +188,7 @@ struct run_spec {
 	size_t len;
 	const char *asked; /* probes: the text as it came */
 	int hz;
+	bool packed; /* ticks as of pack.h */
 };
 
 int run_start(struct session *s, const struct run_spec *spec);

@@ -294,6 +294,7 @@ export class App {
 			script,
 			args: this.run.args,
 			hz: this.hz,
+			packed: true,
 		});
 		this.changed();
 	}

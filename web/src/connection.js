@@ -56,6 +56,7 @@ export class Connection {
 
 	start() {
 		const s = (this.socket = new this.Socket(this.url));
+		s.binaryType = "arraybuffer";
 		s.onopen = () => {
 			this.open = true;
 			this.wait = FIRST;

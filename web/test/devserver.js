@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { randomBytes } from "node:crypto";
 import { WebSocketServer } from "ws";
+import { pack } from "./pack.js";
 
 const TOKEN = "dev";
 const NODES = ["demo@here", "shop@here"];
@@ -119,7 +120,11 @@ function session(ws) {
 		else if (m.type === "stop") end(m.id, "stopped");
 		else if (m.type === "run") {
 			send({ type: "started", id: m.id });
-			const line = (l) => send({ type: "line", id: m.id, line: l });
+			const line = (l) => {
+				const o = { type: "line", id: m.id, line: l };
+				if (!m.packed || l.type !== "tick") send(o);
+				else if (ws.readyState === ws.OPEN) ws.send(pack(o));
+			};
 			const bad = /\bnosuch\w*/.exec(m.script);
 			if (bad) {
 				const before = m.script.slice(0, bad.index).split("\n");
@@ -173,7 +178,7 @@ async function flood(ws, id, width) {
 			);
 		}
 		const line = { type: "tick", node: "a@h", time: began + n * 100, aggregations, fired: n, cost: 0.1 };
-		ws.send(JSON.stringify({ type: "line", id, line }));
+		ws.send(pack({ type: "line", id, line }));
 		while (n - (ws.taken ?? 0) > 50 && ws.readyState === ws.OPEN)
 			await new Promise((resolve) => setTimeout(resolve, 2));
 	}
