@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A web socket for tests: lines of standard input are sent, messages that come are lines of
-# standard output; the first one is the status of the answer. Ends at the end of input, or when the
-# server closes: then the last line is "closed CODE".
+# standard output; the first one is the status of the answer. Packed ticks (c_src/web/pack.h) are
+# "packed " and what they would be as text. Ends at the end of input, or when the server closes: then
+# the last line is "closed CODE".
 #
 #	web_client.py HOST PORT [Header: value]...
 #
@@ -12,6 +13,7 @@
 
 import base64
 import ctypes
+import json
 import os
 import select
 import socket
@@ -85,8 +87,50 @@ def take(got):
     return got[0] & 0x0f, got[0] & 0x80, got[at:at + n], got[at + n:]
 
 
+def unpack(data):
+    """A packed tick as an object."""
+    at = 4 + struct.unpack("<I", data[:4])[0]
+    message = json.loads(data[4:at])
+
+    def number():
+        nonlocal at
+        n = shift = 0
+        while True:
+            n |= (data[at] & 127) << shift
+            at, shift = at + 1, shift + 7
+            if data[at - 1] < 128:
+                return n
+
+    def signed():
+        n = number()
+        return -(n + 1) // 2 if n & 1 else n // 2
+
+    def buckets(left):
+        place, out = 0, []
+        while len(out) < left:
+            n, kind = divmod(number(), 4)
+            if kind == 0:
+                place, width = place + signed(), number()
+                for _ in range(n):
+                    out.append({"lo": place, "hi": place + width, "count": number()})
+                    place += width
+            elif kind == 1:
+                place = signed()
+                out.append({"lo": None, "hi": place, "count": number()})
+            else:
+                place += signed()
+                out.append({"lo": place, "hi": None, "count": number()})
+        return out
+
+    for a in message["line"]["aggregations"]:
+        if "buckets" in a:
+            a["buckets"] = buckets(a["buckets"])
+    assert at == len(data), "bytes behind the buckets"
+    return message
+
+
 def serve(s, got, how):
-    text, typed = b"", b""
+    text, typed, binary = b"", b"", False
     while True:
         while (f := take(got)) is not None:
             opcode, final, data, got = f
@@ -96,9 +140,12 @@ def serve(s, got, how):
                 return
             if opcode == 9:
                 s.sendall(frame(10, data))
-            elif opcode in (0, 1):
+            elif opcode in (0, 1, 2):
                 text += data
+                binary = opcode == 2 or (opcode == 0 and binary)
                 if final:
+                    if binary:
+                        text = b"packed " + json.dumps(unpack(text), separators=(",", ":")).encode()
                     sys.stdout.buffer.write(text + b"\n")
                     sys.stdout.flush()
                     text = b""

@@ -348,9 +348,20 @@ def hz_any():
     w.s.close()
 
 
+def packed_any():
+    """Packed or not: whatever is no true is not."""
+    w = Socket()
+    for i, packed in enumerate((True, False, 0, 1, -1, 1e308, "true", None, [], [True], {"a": 1})):
+        m = w.ask(json.dumps({**RUN, "id": i, "packed": packed}))
+        while m is not None and m["type"] != "end":
+            m = w.message()
+        assert m and m["id"] == i and m["code"] == 1 and "reach" in m["message"], m
+    w.s.close()
+
+
 def messages_random():
     w = Socket()
-    seeds = [json.dumps(RUN), '{"type":"stop","id":1}', '{"type":"scripts"}',
+    seeds = [json.dumps(RUN), json.dumps({**RUN, "packed": True}), '{"type":"stop","id":1}', '{"type":"scripts"}',
              '{"type":"probes","node":"nosuch","text":"a:b"}']
     for _ in range(400):
         data = bytearray(rnd.choice(seeds).encode())
@@ -371,7 +382,7 @@ def messages_random():
 
 failed = False
 for test in (http_bad, http_login, http_random, many_connections, frames_bad, frames_in_pieces,
-             frames_random, messages_bad, hz_any, messages_random):
+             frames_random, messages_bad, hz_any, packed_any, messages_random):
     try:
         test()
         is_up()

@@ -127,6 +127,28 @@ ok 'it ends' holds a.ws '"type":"end","id":7,"code":0,"reason":"stopped"'
 ok 'the ticks together are all calls' [ "$(sum 7)" -ge 100 ]
 ok 'and so says the end' holds a.ws "\"id\":7,\"line\":\{\"type\":\"aggregation\",\"aggregation\":\"c\",\"function\":\"count\",\"keys\":\[\"seq/2\"\],\"value\":$(sum 7),"
 becomes 'nothing is traced after stop' '[]' web_demo "$flags"
+run a 40 'erlang*:lists:seq/2:function-entry { @c[probefunc] = count(); @l[probefunc] = lquantize(arg2 + 5, 0, 10, 2); @q = quantize(arg2 - 3); }' ',"packed":true'
+ok 'another one' holds a.ws '"id":40,"line":\{"type":"shape"'
+at web_demo "$work" >/dev/null
+ok 'with ticks as bytes' holds a.ws '^packed .*"id":40,"line":\{"type":"tick".*"function":"lquantize","keys":\["seq/2"\],"buckets":\[\{"lo":'
+for ((i = 0; i < 400 && $(sum 40) < 100; i++)); do sleep 0.025; done
+wssend a '{"type":"stop","id":40}'
+ok 'it ends too' holds a.ws '"type":"end","id":40,"code":0,"reason":"stopped"'
+got=$("$python" - a.ws <<-'EOF'
+	import json, sys
+	ticks, end = {}, {}
+	for line in open(sys.argv[1]):
+	    m = json.loads(line.removeprefix("packed ")) if '"id":40,"line"' in line else {}
+	    l = m.get("line", {})
+	    for a in l["aggregations"] if l.get("type") == "tick" else [l]:
+	        for b in a.get("buckets", []):
+	            at = (a["aggregation"], *a["keys"], b["lo"], b["hi"])
+	            by = end if a is l else ticks
+	            by[at] = by.get(at, 0) + b["count"]
+	print(sum(end.values()) >= 200 if ticks == end else (ticks, end))
+EOF
+)
+is 'buckets of all its ticks are those of its end' True "$got"
 run a 8 'BEGIN { printf(\"%d %s\", $1, $$2); exit(3); }' ',"args":["5","it"]'
 ok 'arguments, text' holds a.ws '"id":8,"line":\{"type":"printf".*"text":"5 it"'
 ok 'its exit code' holds a.ws '"type":"end","id":8,"code":3,"reason":"exited"'

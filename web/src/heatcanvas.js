@@ -115,14 +115,16 @@ export class HeatCanvas {
 				);
 	}
 
-	// The rows shown: [from, to).
+	// The rows shown: [from, to). Asked for each point of a line, made anew when it changes.
 	rowRange() {
-		const { buckets } = this.map;
-		const all = [0, buckets.length];
-		if (!this.rowZoom) return all;
-		const a = buckets.findIndex((b) => b.lo === this.rowZoom.lo);
-		const z = buckets.findIndex((b) => b.hi === this.rowZoom.hi);
-		return a < 0 || z < a ? all : [a, z + 1];
+		const { rowZoom, map } = this;
+		const { buckets } = map;
+		if (this.rangeOf === buckets && this.rangeZoom === rowZoom) return this.range;
+		this.rangeOf = buckets;
+		this.rangeZoom = rowZoom;
+		const a = rowZoom ? buckets.findIndex((b) => b.lo === rowZoom.lo) : -1;
+		const z = rowZoom ? buckets.findIndex((b) => b.hi === rowZoom.hi) : -1;
+		return (this.range = a < 0 || z < a ? [0, buckets.length] : [a, z + 1]);
 	}
 
 	zoomRows(from, to) {
@@ -228,26 +230,34 @@ export class HeatCanvas {
 	}
 
 	yAxis(ink) {
-		const { plot, map, look } = this;
+		const { plot } = this;
 		ink.font = FONT;
 		ink.textAlign = "right";
 		ink.textBaseline = "middle";
 		ink.fillStyle = theme.colour("ink-2");
 		ink.strokeStyle = theme.colour("line");
 		ink.lineWidth = 1;
-		for (const r of this.yLabels()) {
-			const edge = edgeOf(map.buckets, r);
-			const y = Math.round(this.yOf(r)) + 0.5;
-			ink.beginPath();
+		ink.beginPath();
+		for (const { text, y } of this.yTexts()) {
 			ink.moveTo(plot.x - 4, y);
 			ink.lineTo(plot.x, y);
-			ink.stroke();
-			ink.fillText(
-				number(edge, look.unit),
-				plot.x - 7,
-				Math.min(y, plot.y + plot.h - 1),
-			);
+			ink.fillText(text, plot.x - 7, Math.min(y, plot.y + plot.h - 1));
 		}
+		ink.stroke();
+	}
+
+	// The labels with their places; they change seldom.
+	yTexts() {
+		const { map, look, plot } = this;
+		const range = this.rowRange();
+		const t = this.texts;
+		if (t?.range === range && t.unit === look.unit && t.plot === plot) return t.list;
+		const list = this.yLabels().map((r) => ({
+			text: number(edgeOf(map.buckets, r), look.unit),
+			y: Math.round(this.yOf(r)) + 0.5,
+		}));
+		this.texts = { range, unit: look.unit, plot, list };
+		return list;
 	}
 
 	// The edges that are named, as rows: every so many; of an llquantize, whose steps change, those
@@ -338,7 +348,7 @@ export class HeatCanvas {
 	percentileLine(ink, name) {
 		const { map, plot } = this;
 		const at = map[name];
-		const path = new Path2D();
+		ink.beginPath();
 		let pen = false;
 		let end = null;
 		for (let i = 0; i < map.cols; i++) {
@@ -349,16 +359,16 @@ export class HeatCanvas {
 			}
 			const x = plot.x + (plot.w * (i + 0.5)) / map.cols;
 			const y = (end = this.yOf(place));
-			if (pen) path.lineTo(x, y);
-			else path.moveTo(x, y);
+			if (pen) ink.lineTo(x, y);
+			else ink.moveTo(x, y);
 			pen = true;
 		}
 		ink.strokeStyle = theme.colour("paper");
 		ink.lineWidth = 3.5;
-		ink.stroke(path);
+		ink.stroke();
 		ink.strokeStyle = theme.colour(`line-${name}`);
 		ink.lineWidth = 1.5;
-		ink.stroke(path);
+		ink.stroke();
 		return end;
 	}
 

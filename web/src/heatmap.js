@@ -9,6 +9,11 @@ import { addColumn } from "./history.js";
 export const COLUMNS = 300; // at most so many side by side
 const ROWS = 1024; // more are folded together
 const RANK_EVERY = 1000; // ms between new ranks
+const PERCENTILES = [
+	["p50", 0.5],
+	["p90", 0.9],
+	["p99", 0.99],
+];
 
 export class HeatMap {
 	constructor(dist) {
@@ -106,6 +111,7 @@ export class HeatMap {
 		this.cols = cols;
 		this.known = new Uint8Array(cols); // a tick came for the column
 		this.totals = new Float64Array(cols);
+		this.sums = new Float64Array(rows); // by row over all columns: the table behind the picture
 		this.p50 = new Float32Array(cols).fill(NaN);
 		this.p90 = new Float32Array(cols).fill(NaN);
 		this.p99 = new Float32Array(cols).fill(NaN);
@@ -125,11 +131,14 @@ export class HeatMap {
 
 	// Counts of one column anew, from its slots up to `last`.
 	column(c, last) {
-		const { rows, rowOf, setup, hist } = this;
+		const { rows, rowOf, setup, hist, sums } = this;
 		const x = this.index(c);
 		const cells = this.counts.subarray(x * rows, (x + 1) * rows);
 		const classes = this.classes.subarray(x * rows, (x + 1) * rows);
-		for (let r = 0; r < rows; r++) if (classes[r] > 0) hist[classes[r]]--;
+		for (let r = 0; r < rows; r++) {
+			if (classes[r] > 0) hist[classes[r]]--;
+			sums[r] -= cells[r];
+		}
 		cells.fill(0);
 		const hueSums = setup.hueOf ? this.hueSums.fill(0) : null;
 		let known = 0;
@@ -142,7 +151,10 @@ export class HeatMap {
 				addColumn(part, cells, rowOf, setup.shown, setup.hueOf, hueSums);
 		}
 		let total = 0;
-		for (let r = 0; r < rows; r++) total += cells[r];
+		for (let r = 0; r < rows; r++) {
+			total += cells[r];
+			sums[r] += cells[r];
+		}
 		this.known[x] = known;
 		this.totals[x] = total;
 		const k = this.factor(x);
@@ -151,11 +163,7 @@ export class HeatMap {
 			classes[r] = c;
 			if (c > 0) hist[c]++;
 		}
-		for (const [name, p] of [
-			["p50", 0.5],
-			["p90", 0.9],
-			["p99", 0.99],
-		]) {
+		for (const [name, p] of PERCENTILES) {
 			const at = percentile(cells, p, total);
 			this[name][x] = at ? at.row + at.part : NaN;
 		}
@@ -247,15 +255,6 @@ export class HeatMap {
 		const x = this.index(column);
 		const counts = this.counts.subarray(x * this.rows, (x + 1) * this.rows);
 		return { count: counts[row], total: this.totals[x], known: this.known[x], counts };
-	}
-
-	// Counts by row over all columns shown: the table behind the picture.
-	sums() {
-		const out = new Float64Array(this.rows ?? 0);
-		for (let x = 0; x < this.cols; x++)
-			for (let r = 0; r < this.rows; r++)
-				out[r] += this.counts[x * this.rows + r];
-		return out;
 	}
 }
 

@@ -3,7 +3,7 @@
 import { html } from "htm/preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { percentile, valueAt } from "./buckets.js";
-import { Card, ExportMenu, useEvery, useSlowly } from "./card.js";
+import { Card, ExportMenu, Still, useEvery, useSlowly } from "./card.js";
 import { KEY_HUES, swatch } from "./colour.js";
 import { UNITS, UNIT_NAMES, clock, exact, number, percent, range, readNumber } from "./format.js";
 import { HeatCanvas } from "./heatcanvas.js";
@@ -403,27 +403,35 @@ function Keys({ app, agg, choice, setChoice, byKey, setByKey, hues }) {
 			<${Toggle} on=${byKey} onChange=${setByKey}
 				title="A hue for each of the eight greatest keys; a cell has the hue of the key with most in it">hues<//></header>
 		<ul>${order.current.slice(0, MOST_KEYS).map((key) => {
-			const on = keyShown(choice, key);
-			const { text } = agg.series.keys[key];
-			const hue = hues.get(key);
-			return html`<li key=${key} class=${on ? "" : "off"}>
-				<button class="key" aria-pressed=${on}
-					title=${`${text}\nClick: only this. Ctrl: this too. Alt: all but this.`}
-					onClick=${(e) => click(e, key)}>
-					${byKey && html`<i class="swatch"
-						style=${{ background: swatch(hue ?? KEY_HUES, theme.dark) }}></i>`}
-					<span class="text">${text}</span><span class="n">
-						${number(totals.get(key) ?? 0)}</span>
-					<span class="bar"
-						style=${{ width: `${all ? (100 * (totals.get(key) ?? 0)) / all : 0}%` }}></span></button>
-				<button class="quiet x" aria-label=${`Leave out ${text}`}
-					title="Leave out"
-					onClick=${() => setChoice(pickKey(choice, key, "except"))}>×</button>
-			</li>`;
+			const n = totals.get(key) ?? 0;
+			const row = {
+				text: agg.series.keys[key].text,
+				count: number(n),
+				// In half percents: most rows stay as they are most of the time.
+				share: all ? Math.round((200 * n) / all) / 2 : 0,
+				on: keyShown(choice, key),
+				colour: byKey ? swatch(hues.get(key) ?? KEY_HUES, theme.dark) : null,
+			};
+			const made = () => html`<${KeyRow} ...${row}
+				pick=${(e) => click(e, key)}
+				leaveOut=${() => setChoice(pickKey(choice, key, "except"))} />`;
+			return html`<${Still} key=${key} of=${made} when=${[...Object.values(row), choice]} />`;
 		})}</ul>
 		${order.current.length > MOST_KEYS && html`<p class="dim">
 			${order.current.length - MOST_KEYS} more keys, with less</p>`}
 	</aside>`;
+}
+
+function KeyRow({ text, count, share, on, colour, pick, leaveOut }) {
+	return html`<li class=${on ? "" : "off"}>
+		<button class="key" aria-pressed=${on} onClick=${pick}
+			title=${`${text}\nClick: only this. Ctrl: this too. Alt: all but this.`}>
+			${colour && html`<i class="swatch" style=${{ background: colour }}></i>`}
+			<span class="text">${text}</span><span class="n">${count}</span>
+			<span class="bar" style=${{ width: `${share}%` }}></span></button>
+		<button class="quiet x" aria-label=${`Leave out ${text}`} title="Leave out"
+			onClick=${leaveOut}>×</button>
+	</li>`;
 }
 
 // The counts of one cell by key, after a click on it.
@@ -470,7 +478,7 @@ function CellKeys({ app, agg, pinned, unit, choice, setChoice, close }) {
 function HeatTable({ heat, unit, title, most }) {
 	const map = heat.current?.map;
 	if (!map?.rows) return html`<p class="dim">No data yet.</p>`;
-	const sums = map.sums();
+	const { sums } = map;
 	const all = sums.reduce((a, b) => a + b, 0);
 	const p = (q) => number(valueAt(map.buckets, percentile(sums, q, all)), unit);
 	let rows = map.buckets.map((b, i) => ({ b, n: sums[i] })).filter((r) => r.n > 0);

@@ -42,9 +42,10 @@ function Page({ app }) {
 			: "erltrace";
 	});
 	return html`
-		<${Header} app=${app} />
+		<${Still} of=${() => html`<${Header} app=${app} />`} when=${headerDepends(app)} />
 		<main class=${app.side ? "" : "no-side"}>
-			<${Side} app=${app} />
+			<${Still} of=${() => html`<${Side} app=${app} />`}
+				when=${[app.args, app.hz, app.run, app.run?.compileErrors.length]} />
 			<section class="views" aria-label="Views">
 				<${Banner} app=${app} />
 				<${Views} app=${app} />
@@ -58,6 +59,24 @@ const THEMES = {
 	light: ["☀", "Theme: light"],
 	dark: ["☾", "Theme: dark"],
 };
+
+// What the header shows; it is made anew only if one of these is another.
+const headerDepends = (app) => [
+	app.link,
+	app.nodes,
+	app.chosen,
+	app.library,
+	app.saved,
+	app.run,
+	app.running,
+	app.run?.lastSlot >= 0,
+	app.run?.nodeNames.length,
+	app.paused !== null,
+	app.kept,
+	app.onlyNode,
+	app.window,
+	theme.choice,
+];
 
 function Header({ app }) {
 	const { run, paused } = app;

@@ -7,13 +7,12 @@ const listeners = new Set();
 let cache = null;
 
 export const theme = {
-	get choice() {
-		return load(KEY) ?? "auto";
-	},
+	choice: load(KEY) ?? "auto",
 	get dark() {
 		return this.choice === "auto" ? system.matches : this.choice === "dark";
 	},
 	set(choice) {
+		this.choice = choice;
 		store(KEY, choice);
 		apply();
 	},

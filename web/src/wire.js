@@ -66,8 +66,7 @@ function list(left) {
 		const head = number();
 		const kind = head % 4;
 		const n = (head - kind) / 4;
-		// Never true of what the server sends.
-		if (n < 1 || n > left || at >= bytes.length) throw new RangeError("a tick that is cut");
+		if (n < 1 || n > left) throw new RangeError("a tick with a run that is none");
 		left -= n;
 		if (kind === SAME) {
 			let lo = place + signed();
@@ -81,6 +80,7 @@ function list(left) {
 			place += signed();
 			scratch.push(place, Infinity, number());
 		}
+		if (at > bytes.length) throw new RangeError("a tick that is cut");
 	}
 	return { from, to: scratch.size };
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server does with ticks for the page (c_src/web/pack.c), for tests without it.
+// What the server does with ticks for the page (c_src/web/pack.c), for tests without it; and back.
+import { readMessage, scratch } from "../src/wire.js";
 
 export function pack(message) {
 	const runs = [];
@@ -46,4 +47,19 @@ export function pack(message) {
 	const size = Buffer.alloc(4);
 	size.writeUInt32LE(head.length);
 	return Buffer.concat([size, head, Buffer.from(runs)]);
+}
+
+// A packed tick as it would be in text.
+export function unpacked(bytes) {
+	const m = readMessage(Uint8Array.from(bytes).buffer);
+	const { lo, hi, count } = scratch;
+	const bound = (x) => (Math.abs(x) === Infinity ? null : x);
+	for (const a of m.line.aggregations) {
+		if (!a.buckets) continue;
+		const { from, to } = a.buckets;
+		a.buckets = [];
+		for (let i = from; i < to; i++)
+			a.buckets.push({ lo: bound(lo[i]), hi: bound(hi[i]), count: count[i] });
+	}
+	return m;
 }

@@ -3,7 +3,7 @@
 import { constants, openSync, readFileSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { chromium } from "playwright-core";
-import { readMessage, scratch } from "../../src/wire.js";
+import { unpacked } from "../pack.js";
 
 // A node that test/nodelib.sh has started: it evaluates lines, and prints "@@" and the value.
 export class ErlangNode {
@@ -94,21 +94,6 @@ export async function launch() {
 	const cdp = await browser.newBrowserCDPSession();
 	const { processInfo } = await cdp.send("SystemInfo.getProcessInfo");
 	return { browser, pid: processInfo.find((p) => p.type === "browser").id, cdp };
-}
-
-// A packed tick as it would be in text.
-export function unpacked(bytes) {
-	const m = readMessage(Uint8Array.from(bytes).buffer);
-	const { lo, hi, count } = scratch;
-	const bound = (x) => (Math.abs(x) === Infinity ? null : x);
-	for (const a of m.line.aggregations) {
-		if (!a.buckets) continue;
-		const { from, to } = a.buckets;
-		a.buckets = [];
-		for (let i = from; i < to; i++)
-			a.buckets.push({ lo: bound(lo[i]), hi: bound(hi[i]), count: count[i] });
-	}
-	return m;
 }
 
 // Opens the page; what its console complains of is collected in page.faults, the lines of its scripts
