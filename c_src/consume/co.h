@@ -77,6 +77,8 @@ enum { SY_PROCESSES = 4096 }; /* places of the engine's table */
 void sy_watch(struct sy *sy); /* look at processes that have come, as long as they are there */
 /* The text of an address; not known: 0xADDR. */
 void sy_format(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_t size);
+/* Where what it is called by begins: addresses of one function have one, in a form without offsets. */
+uint64_t sy_start(struct sy *sy, uint64_t addr, enum sy_form form);
 enum sy_form sy_form_of(unsigned act); /* ACT_SYM ... */
 
 /* ---- ksyms.c -------------------------------------------------------------------------- */

@@ -302,9 +302,9 @@ static void check_file(struct co *co)
 int co_work(struct co *co, const erltrace_handlers_t *h, bool final)
 {
 	begin_call(co, h);
+	sy_watch(co->sy);
 	ag_take(co);
 	jo_take(co);
-	sy_watch(co->sy);
 	en_consume(co->en, rec_one, co);
 	if (co->rv == 0)
 		te_drops(co, final);

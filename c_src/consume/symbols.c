@@ -49,6 +49,11 @@ struct sy_space { /* a process */
 	time_t read_at;
 	bool read;
 };
+struct sy_kmod { /* of the kernel */
+	struct sy_kmod *next;
+	const char *name; /* up to a ` */
+	uint64_t at;
+};
 struct sy {
 	int pid;
 	struct sy_space *spaces;
@@ -56,6 +61,7 @@ struct sy {
 	uint64_t *seen; /* processes of the engine's table that were looked at: bits */
 	const struct en *en; /* asked first: a frame may be none of C's */
 	struct ksyms *kernel; /* read when first needed */
+	struct sy_kmod *kmods;
 };
 
 struct sy *sy_new(int pid, const struct en *en)
@@ -81,10 +87,15 @@ static void free_jit(struct sy_space *p)
 void sy_free(struct sy *sy)
 {
 	struct sy_space *p;
+	struct sy_kmod *m;
 	struct sy_file *f;
 
 	if (sy == NULL)
 		return;
+	while ((m = sy->kmods) != NULL) {
+		sy->kmods = m->next;
+		free(m);
+	}
 	while ((f = sy->files) != NULL) {
 		sy->files = f->next;
 		free(f->path);
@@ -337,11 +348,12 @@ enum sy_form sy_form_of(unsigned act)
 }
 
 /* In no file: made by the process itself, or not to be told. */
-static void format_jit(
-	const struct sy_space *p, uint64_t addr, enum sy_form form, char *buf, size_t size)
+static void format_jit(const struct sy_space *p, uint64_t addr, enum sy_form form, char *buf,
+	size_t size, uint64_t *off)
 {
 	const struct sy_jit *j = p != NULL ? find_jit(p, addr) : NULL;
 
+	*off = j != NULL ? addr - j->start : 0;
 	if (j == NULL)
 		snprintf(buf, size, "0x%" PRIx64, addr);
 	else if (form != SY_ADDR || addr == j->start)
@@ -350,8 +362,25 @@ static void format_jit(
 		snprintf(buf, size, "%s+0x%" PRIx64, j->name, addr - j->start);
 }
 
+/* A module of the kernel is where its first function that turned up is. */
+static uint64_t module_start(struct sy *sy, const char *name, uint64_t at)
+{
+	size_t len = strcspn(name, "`");
+	struct sy_kmod *m;
+
+	for (m = sy->kmods; m != NULL; m = m->next)
+		if (strncmp(m->name, name, len) == 0 && m->name[len] == '`')
+			return m->at;
+	m = malloc(sizeof(*m));
+	if (m != NULL) {
+		*m = (struct sy_kmod){.next = sy->kmods, .name = name, .at = at};
+		sy->kmods = m;
+	}
+	return at;
+}
+
 static void kernel_address(
-	struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_t size)
+	struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_t size, uint64_t *start)
 {
 	const char *name;
 	uint64_t off = 0;
@@ -359,6 +388,8 @@ static void kernel_address(
 	if (sy->kernel == NULL)
 		sy->kernel = ksyms_read();
 	name = ksyms_find(sy->kernel, addr, &off);
+	if (name != NULL)
+		*start = form == SY_MOD ? module_start(sy, name, addr - off) : addr - off;
 	if (name == NULL)
 		snprintf(buf, size, "0x%" PRIx64, addr);
 	else if (form == SY_MOD)
@@ -369,19 +400,30 @@ static void kernel_address(
 		snprintf(buf, size, "%s+0x%" PRIx64, name, off);
 }
 
-void sy_format(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_t size)
+/* How far it is from the first map of a file. */
+static uint64_t from_first(const struct sy_space *p, const struct sy_map *m, uint64_t addr)
+{
+	while (m > p->maps && m[-1].file == m->file)
+		m--;
+	return addr - m->start;
+}
+
+/* Its name; *start: the first address of what is called so. */
+static void resolve(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_t size,
+	uint64_t *start)
 {
 	const struct elf_sym *s = NULL;
 	struct sy_space *p;
 	struct sy_map *m;
 	const char *mod;
-	uint64_t at = 0;
+	uint64_t at = 0, off;
 	int pid = 0;
 
+	*start = addr;
 	if (sy != NULL && sy->en != NULL && en_frame(sy->en, addr, buf, size))
 		return;
 	if (sy != NULL && (int64_t)addr < 0) {
-		kernel_address(sy, addr, form, buf, size);
+		kernel_address(sy, addr, form, buf, size, start);
 		return;
 	}
 	if (sy != NULL && sy->en != NULL)
@@ -393,18 +435,22 @@ void sy_format(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_
 		m = find_map(p, addr);
 	}
 	if (m == NULL) {
-		format_jit(p, addr, form, buf, size);
+		format_jit(p, addr, form, buf, size, &off);
+		*start -= off;
 		return;
 	}
 	mod = strrchr(m->file->path, '/') + 1;
 	if (form == SY_MOD) {
 		snprintf(buf, size, "%s", mod);
+		*start -= from_first(p, m, addr);
 		return;
 	}
 	if (!m->file->read)
 		read_file(m->file);
 	if (elf_address(&m->file->elf, addr - m->start + m->off, &at))
 		s = elf_symbol(&m->file->elf, at);
+	if (s != NULL)
+		*start -= at - s->value;
 	if (s == NULL)
 		snprintf(buf, size, "%s`0x%" PRIx64, mod, addr);
 	else if (form == SY_SYM || at == s->value)
@@ -412,4 +458,21 @@ void sy_format(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_
 	else
 		snprintf(
 			buf, size, "%s`%s+0x%" PRIx64, mod, m->file->elf.strs + s->name, at - s->value);
+}
+
+void sy_format(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_t size)
+{
+	uint64_t start;
+
+	resolve(sy, addr, form, buf, size, &start);
+}
+
+uint64_t sy_start(struct sy *sy, uint64_t addr, enum sy_form form)
+{
+	uint64_t start = addr;
+	char buf[512];
+
+	if (form != SY_ADDR)
+		resolve(sy, addr, form, buf, sizeof(buf), &start);
+	return start;
 }
