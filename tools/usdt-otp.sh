@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # An Erlang VM with its native probes: the distribution's source of the installed OTP, configured
-# with --with-dynamic-trace=systemtap. Only the emulator is built (10 to 30 minutes on two CPUs);
+# with --with-dynamic-trace=systemtap. Only the emulator is built (10 minutes on two CPUs);
 # its libraries are those of the installed package. Tests and benches that compare with native
 # probes look for it; nothing else needs it.
 #
@@ -53,7 +53,9 @@ for app in crypto ssl ssh wx odbc jinterface javac megaco debugger observer et; 
 done
 ./configure --with-dynamic-trace=systemtap --enable-jit --without-termcap "${without[@]}" \
 	>../configure.log 2>&1 || { tail -n 20 ../configure.log; exit 1; }
-nice make -j "${JOBS:-2}" emulator >../make.log 2>&1 || { tail -n 30 ../make.log; exit 1; }
+# -k: what it needs of the libraries it cannot build, and need not.
+nice make -k -j "${JOBS:-2}" emulator >../make.log 2>&1 || true
+[ -x "$(echo bin/*/beam.smp)" ] && [ -x "$(echo bin/*/erlexec)" ] || { tail -n 30 ../make.log; exit 1; }
 
 cp bin/*/beam.smp bin/*/erlexec bin/*/erl_child_setup bin/*/inet_gethost "$to/bin/"
 root=$(erl -noshell -eval 'io:put_chars(code:root_dir()), halt().')

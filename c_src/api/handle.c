@@ -14,6 +14,7 @@
 
 /* How often to look for records where switchrate does not say: soon enough for a person. */
 #define POLL_NS 10000000ULL
+#define LOOK_NS 1000000000ULL /* for libraries that were loaded */
 
 int api_error(erltrace_error_t *to, const struct et_error *from)
 {
@@ -365,6 +366,11 @@ int erltrace_work(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_e
 	if (now >= h->next_clean) {
 		en_clean(h->en);
 		h->next_clean = now + h->opts.val[OPT_CLEANRATE];
+	}
+	if (now >= h->next_look) {
+		if (h->next_look != 0 && en_look(h->en, &e) < 0)
+			return api_error(err, &e);
+		h->next_look = now + LOOK_NS;
 	}
 	if (now < h->next_switch)
 		return ERLTRACE_OK;

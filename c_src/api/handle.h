@@ -25,7 +25,7 @@ struct erltrace {
 	bool begun; /* the header has been printed */
 	bool hold;  /* the end is held back: results of others are still to come */
 	bool done;  /* work() has given ERLTRACE_DONE */
-	uint64_t next_switch, next_status, next_clean; /* ns, when they are due */
+	uint64_t next_switch, next_status, next_clean, next_look; /* ns, when they are due */
 };
 
 /* Copy an internal error out; returns -1. */

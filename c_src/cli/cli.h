@@ -131,6 +131,8 @@ int cli_interrupts(void);      /* how many have come */
 bool cli_ended(struct cli *c); /* is it time to stop? */
 
 /* node.c */
+/* Is it (0: that of -p) a VM with probes of its own, and no node that can be reached? native.c */
+bool cli_native(struct cli *c, int pid);
 bool cli_nodes_wanted(struct cli *c);
 bool cli_target_named(struct cli *c); /* pid$target:..., or another provider of that process */ /* -N, or a script names an erlang provider */
 int cli_nodes(struct cli *c);	      /* run, compile or list there */

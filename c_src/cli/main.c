@@ -40,6 +40,13 @@ static int with_handle(struct cli *c)
 		return status;
 	if (cli_nodes_wanted(c))
 		return cli_nodes(c);
+	for (int i = 0; i < c->nprocs; i++)
+		if (c->procs[i].command == NULL) {
+			char pid[16];
+
+			snprintf(pid, sizeof(pid), "%d", (int)c->procs[i].pid);
+			erltrace_setopt(c->h, "usdtproc", pid, NULL);
+		}
 	if (cli_target_named(c) && (status = cli_procs_hold(c)) != CLI_OK)
 		return status;
 	if (c->mode == MODE_LIST)

@@ -110,15 +110,27 @@ static bool is_of_vm(const char *d)
 
 struct named {
 	bool erlang, kernel, inside; /* inside: erlang probes that a node gives itself */
+	int pid; /* of erlang<N>, or 0 */
 };
+
+/* An erlang probe of the VM's own: its module is the VM. */
+static bool is_native(const char *d)
+{
+	const char *mod = d + strcspn(d, ":") + 1;
+
+	return strncmp(mod, "beam.smp:", 9) == 0 || strncmp(mod, "a.out:", 6) == 0;
+}
 
 static void look(struct named *n, const char *text)
 {
 	const char *d = text;
 
 	for (d = next_description(d, true); d != NULL; d = next_description(d + 1, false)) {
-		bool erlang = is_of_erlang(d);
+		bool erlang = is_of_erlang(d) && !is_native(d);
 
+		if (erlang && isdigit((unsigned char)d[6]))
+			n->pid = atoi(d + 6);
+		n->kernel |= is_of_erlang(d) && is_native(d);
 		n->erlang |= erlang;
 		n->inside |= erlang && !is_of_vm(d);
 		n->kernel |= is_of_kernel(d);
@@ -198,6 +210,8 @@ bool cli_nodes_wanted(struct cli *c)
 		free(text);
 	}
 #ifdef HAVE_KERNEL
+	if (n.erlang && c->nnodes == 0 && cli_native(c, n.pid))
+		return false;
 	if ((n.erlang && n.kernel) || (n.erlang && !n.inside && may_use_kernel())) {
 		run_in_kernel(c);
 		return false;

@@ -188,6 +188,8 @@ struct provider {
 	int (*enable)(struct en *en, void *data, struct en_probe *p, struct et_error *e);
 	int (*ready)(struct en *en, void *data, struct et_error *e); /* all are enabled; or NULL */
 	int (*start)(struct en *en, void *data, struct et_error *e); /* tracing begins */
+	/* Now and then while tracing: look for what has come since, and arm it; or NULL. */
+	int (*look)(struct en *en, void *data, struct et_error *e);
 	void (*stop)(struct en *en, void *data); /* nothing fires any more when it returns */
 	void (*fini)(struct en *en, void *data); /* after an init that failed half way, too */
 	/*
@@ -243,6 +245,7 @@ int en_go(struct en *en, const struct prog *prog, struct et_error *e); /* load, 
  * must not fire before this returns. Not at the same time as anything of the consumer's.
  */
 int en_extend(struct en *en, unsigned first, struct et_error *e);
+int en_look(struct en *en, struct et_error *e); /* the providers' look; by the consumer */
 int en_stop(struct en *en); /* providers off, END fired; buffers remain to be read */
 /* false: a firing is still held up, and goes on one day: its program and options must stay. */
 bool en_free(struct en *en);

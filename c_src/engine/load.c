@@ -327,6 +327,14 @@ int en_extend(struct en *en, unsigned first, struct et_error *e)
 	return enable(en, first, e);
 }
 
+int en_look(struct en *en, struct et_error *e)
+{
+	for (unsigned i = 0; i < en->npv && en->state == EN_RUNNING; i++)
+		if (et_providers[i]->look != NULL && et_providers[i]->look(en, en->pvdata[i], e) < 0)
+			return -1;
+	return 0;
+}
+
 /* ---- who we are ----------------------------------------------------------------------- */
 
 static uint32_t parent_of(uint32_t pid)

@@ -17,7 +17,8 @@
  *   load.c    programs, maps and links in the kernel; what is missing where they are refused
  *   uprobe.c  places in programs and libraries where probes fire
  *   insn.c    where instructions begin
- *   modules.c the program and the libraries of a process
+ *   modules.c the program and the libraries of a process; ifunc.c: functions that they choose
+ *   late.c    libraries that are loaded while tracing
  *   event.c   sched and proc; profile.c: profile-N on CPUs; threads.c: what is known of threads
  *   bpf/      what is only there: where firings begin, built-in variables, memory of others
  */

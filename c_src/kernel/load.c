@@ -97,7 +97,7 @@ bool k_may(void)
 	return fd >= 0;
 }
 
-static int prepare(struct en *en, struct et_error *e)
+int k_prepare(struct en *en, struct et_error *e)
 {
 	struct kernel *k = en->kernel;
 	struct timespec wall, mono;
@@ -137,7 +137,7 @@ struct en_probe *k_share_probe(struct en *en, const struct en_probe *p, struct e
 	struct en_probe *shared;
 	const struct en_ecblist *l;
 
-	if (prepare(en, e) < 0)
+	if (k_prepare(en, e) < 0)
 		return NULL;
 	shared = en_probe_shared(en, p);
 	if (shared == NULL) {
@@ -353,6 +353,8 @@ void k_detach(struct en *en)
 
 	while (k != NULL && k->nfds > 0)
 		close(k->fds[--k->nfds]);
+	if (k != NULL)
+		k->nuprogs = 0;
 }
 
 void k_stop(struct en *en, void *data)

@@ -6,6 +6,7 @@
 #include "kernel.h"
 #include "root.h"
 
+enum { K_UPROGS = 16 };
 enum { K_UPROBE_MULTI = 48 }; /* a kind of attachment newer than the headers may be */
 
 struct kernel {
@@ -18,6 +19,11 @@ struct kernel {
 	unsigned nfds;
 	struct k_uprobe *uprobes; /* to be attached: uprobe.c */
 	unsigned nuprobes;
+	struct {
+		const char *entry;
+		int fd;
+	} uprogs[K_UPROGS]; /* their programs */
+	unsigned nuprogs;
 	bool wants_tasks, sees_switches; /* of threads: threads.c */
 	uint64_t period[K_PROFILES];	 /* ns: profile.c */
 	unsigned nprofiles;
@@ -28,6 +34,7 @@ struct kernel {
 int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error *e);
 bool k_may(void); /* is there a kernel that lets us have one? */
 /* A probe that is enabled, as the kernel finds it; its clauses will be in the program. */
+int k_prepare(struct en *en, struct et_error *e); /* before that, where nothing may be shared */
 struct en_probe *k_share_probe(struct en *en, const struct en_probe *p, struct et_error *e);
 /* The program that begins with a function of bpf/; all probes are shared before. Its fd, or -1. */
 int k_load(struct en *en, const char *entry, int type, int attach_type, struct et_error *e);

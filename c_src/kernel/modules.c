@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -70,16 +71,22 @@ static bool add_module(struct k_process *p, const char *line, const char *exe)
 	char range[64], perms[8];
 	const char *path = strchr(line, '/');
 	struct k_module *mods;
+	uint64_t offset, start = 0, end = 0;
 
-	if (path == NULL || sscanf(line, "%63s %7s", range, perms) != 2 || strchr(perms, 'x') == NULL ||
-		is_there(p, path))
+	if (path == NULL || sscanf(line, "%63s %7s %" SCNx64, range, perms, &offset) != 3 ||
+		strchr(perms, 'x') == NULL || is_there(p, path))
 		return true;
+	sscanf(range, "%" SCNx64 "-%" SCNx64, &start, &end);
 	mods = realloc(p->mods, (p->n + 1) * sizeof(*mods));
 	if (mods == NULL)
 		return false;
 	p->mods = mods;
 	mods = &mods[p->n];
-	*mods = (struct k_module){.file = file_of(p->pid, path, range), .path = strdup(path)};
+	*mods = (struct k_module){.file = file_of(p->pid, path, range),
+		.path = strdup(path),
+		.start = start,
+		.end = end,
+		.offset = offset};
 	if (mods->file == NULL || mods->path == NULL) {
 		free(mods->file);
 		free(mods->path);
@@ -160,23 +167,60 @@ struct k_process *k_process(struct k_process **list, int pid, struct et_error *e
 	return p;
 }
 
+static void free_module(struct k_module *m)
+{
+	free(m->file);
+	free(m->path);
+	for (unsigned k = 0; m->code != NULL && k < m->elf.nload; k++)
+		free(m->code[k]);
+	free(m->code);
+	free(m->slots);
+	elf_free(&m->elf);
+}
+
 void k_processes_free(struct k_process *list)
 {
 	struct k_process *p;
 
 	while ((p = list) != NULL) {
 		list = p->next;
-		for (unsigned i = 0; i < p->n; i++) {
-			free(p->mods[i].file);
-			free(p->mods[i].path);
-			for (unsigned k = 0; p->mods[i].code != NULL && k < p->mods[i].elf.nload; k++)
-				free(p->mods[i].code[k]);
-			free(p->mods[i].code);
-			elf_free(&p->mods[i].elf);
-		}
+		for (unsigned i = 0; i < p->n; i++)
+			free_module(&p->mods[i]);
 		free(p->mods);
 		free(p);
 	}
+}
+
+/* Probes point to the modules that are there: what is new stands by itself. */
+struct k_process *k_process_more(struct k_process **list, int pid)
+{
+	struct k_process *now = NULL, **last;
+	struct et_error e = {0};
+	unsigned n = 0;
+
+	k_process(&now, pid, &e);
+	et_err_clear(&e);
+	for (unsigned i = 0; now != NULL && i < now->n; i++) {
+		bool known = false;
+
+		for (const struct k_process *p = *list; p != NULL; p = p->next)
+			known |= p->pid == pid && is_there(p, now->mods[i].path);
+		if (known)
+			free_module(&now->mods[i]);
+		else
+			now->mods[n++] = now->mods[i];
+	}
+	if (now == NULL)
+		return NULL;
+	now->n = n;
+	if (n == 0) {
+		k_processes_free(now);
+		return NULL;
+	}
+	for (last = list; *last != NULL; last = &(*last)->next)
+		;
+	*last = now;
+	return now;
 }
 
 const struct elf *k_module_elf(struct k_module *m)

@@ -10,9 +10,13 @@ struct k_module {
 	char *file; /* where it can be opened: below /proc/PID */
 	char *path; /* as the process knows it */
 	const char *name; /* its last part */
+	uint64_t start, end, offset; /* where its code is in memory, and what of the file that is */
 	bool main;  /* the program itself: a.out too */
 	bool read;
 	struct elf elf;
+	struct k_slot *slots; /* ifunc.c */
+	unsigned nslots;
+	bool has_slots;
 	uint8_t **code; /* of its segments, or NULL: not read yet */
 };
 struct k_process {
@@ -24,10 +28,18 @@ struct k_process {
 
 /* A process of a list; looked at when it is first asked for. NULL: why is in e. */
 struct k_process *k_process(struct k_process **list, int pid, struct et_error *e);
+/* What it has besides since it was looked at: one more of the list; NULL: nothing, or it is gone. */
+struct k_process *k_process_more(struct k_process **list, int pid);
 void k_processes_free(struct k_process *list);
 const struct elf *k_module_elf(struct k_module *m); /* its segments and symbols */
 /* What is at an offset of the file, where it has code; *n: bytes up to the end of that. */
 const uint8_t *k_module_code(struct k_module *m, uint64_t offset, size_t *n);
+/*
+ * Functions that a library chooses among by the machine it runs on (memcpy() and its like): where
+ * the process has its choice, as an offset in the file. false: it has not chosen yet. ifunc.c
+ */
+bool k_chosen(struct k_process *list, int pid, struct k_module *m, const struct elf_sym *s,
+	uint64_t *offset);
 size_t k_insn_len(const uint8_t *code, size_t n); /* insn.c; 0: not known */
 bool k_module_matches(const struct k_module *m, const char *glob);
 /* The process that a provider's name ends with ("pid1234": 1234), or 0; *len: of what is before. */

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "load.h"
-#include "modules.h"
+#include "late.h"
 
 /* Where a probe is: two static functions of one name are one probe at two places. */
 struct place {
@@ -139,9 +138,10 @@ static int add_probe(struct en *en, struct pid *pv, const char *prov, struct pla
 	return add_place(pv, p, at, e);
 }
 
-static int add_module(struct en *en, struct pid *pv, int pid, struct k_module *m,
+static int add_module(struct en *en, void *data, int pid, struct k_module *m,
 	const struct d_pdesc *d, struct et_error *e)
 {
+	struct pid *pv = data;
 	const struct elf *f = k_module_elf(m);
 	bool entry = en_glob(d->name, "entry"), ret = en_glob(d->name, "return");
 	uint64_t inside = offset_of(d->name);
@@ -153,9 +153,10 @@ static int add_module(struct en *en, struct pid *pv, int pid, struct k_module *m
 		const char *func = f->strs + s->name;
 		struct place at = {.mod = m, .pid = pid};
 
-		/* STT_GNU_IFUNC: which function it is is only known to the process */
-		if (s->type != STT_FUNC || !en_glob(d->func, func) ||
-			!elf_offset(f, s->value, true, &at.offset))
+		if (!en_glob(d->func, func))
+			continue;
+		if (s->type == STT_GNU_IFUNC ? !k_chosen(pv->procs, pid, m, s, &at.offset)
+					     : s->type != STT_FUNC || !elf_offset(f, s->value, true, &at.offset))
 			continue;
 		code = k_module_code(m, at.offset, &n);
 		if (!can_probe(code, n))
@@ -167,7 +168,7 @@ static int add_module(struct en *en, struct pid *pv, int pid, struct k_module *m
 			return -1;
 		at.ret = false;
 		at.offset += inside;
-		if (inside < s->size && inside < n && is_insn(code, n, inside) &&
+		if (s->type == STT_FUNC && inside < s->size && inside < n && is_insn(code, n, inside) &&
 			can_probe(code + inside, n - inside) &&
 			add_probe(en, pv, d->prov, at, func, d->name, e) < 0)
 			return -1;
@@ -182,6 +183,10 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	size_t len;
 	int pid = k_pid_of(d->prov, &len);
 
+	if (!en->opts->inside && pid == 0 && d->prov != NULL && strncmp(d->prov, "pid", 3) == 0 &&
+		(d->prov[3] == '\0' || strchr("*?[", d->prov[3]) != NULL))
+		return et_err(e, "D_PDESC_INVAL",
+			"probes of functions are of a process: pid1234, or pid$target with -p or -c");
 	if (en->opts->inside || pid == 0 || len != 3 || strncmp(d->prov, "pid", 3) != 0)
 		return 0;
 	proc = k_process(&pv->procs, pid, e);
@@ -216,6 +221,23 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 	return 0;
 }
 
+static bool wants_arena(struct en *en)
+{
+	return k_has_processes(en, K_PID);
+}
+
+static int ready(struct en *en, void *data, struct et_error *e)
+{
+	return k_late_ready(en, K_PID, e) < 0 ? -1 : k_uprobe_load(en, data, e);
+}
+
+static int look(struct en *en, void *data, struct et_error *e)
+{
+	struct pid *pv = data;
+
+	return k_late_look(en, &pid_provider, pv, &pv->procs, K_PID, add_module, e);
+}
+
 static void fini(struct en *en, void *data)
 {
 	struct pid *pv = data;
@@ -235,9 +257,11 @@ const struct provider pid_provider = {
 	.init = init,
 	.provide = provide,
 	.enable = enable,
-	.ready = k_uprobe_load,
+	.ready = ready,
 	.start = k_uprobe_attach,
 	.stop = k_stop,
 	.fini = fini,
 	.arena = k_arena,
+	.wants_arena = wants_arena,
+	.look = look,
 };

@@ -80,6 +80,23 @@ int k_uprobe_add(struct en *en, const char *path, const struct k_place *at, stru
 
 /* ---- programs ------------------------------------------------------------------------- */
 
+/* One for each entry; what is attached later finds it here. */
+static int program(struct en *en, const char *entry, struct et_error *e)
+{
+	struct kernel *k = en->kernel;
+	int fd;
+
+	for (unsigned i = 0; i < k->nuprogs; i++)
+		if (strcmp(k->uprogs[i].entry, entry) == 0)
+			return k->uprogs[i].fd;
+	fd = k_load(en, entry, BPF_PROG_TYPE_KPROBE, K_UPROBE_MULTI, e);
+	if (fd >= 0 && k->nuprogs < K_UPROGS) {
+		k->uprogs[k->nuprogs].entry = entry;
+		k->uprogs[k->nuprogs++].fd = fd;
+	}
+	return fd;
+}
+
 int k_uprobe_load(struct en *en, void *data, struct et_error *e)
 {
 	struct kernel *k = en->kernel;
@@ -92,7 +109,7 @@ int k_uprobe_load(struct en *en, void *data, struct et_error *e)
 			if (strcmp(k->uprobes[n].at.entry, u->at.entry) == 0)
 				u->prog = k->uprobes[n].prog;
 		if (u->prog < 0)
-			u->prog = k_load(en, u->at.entry, BPF_PROG_TYPE_KPROBE, K_UPROBE_MULTI, e);
+			u->prog = program(en, u->at.entry, e);
 		if (u->prog < 0)
 			return -1;
 	}

@@ -11,8 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "load.h"
-#include "modules.h"
+#include "late.h"
 
 #define MAX_NOTES (64u << 20)
 enum { NOTE_TYPE = 3 };
@@ -303,10 +302,12 @@ static bool next_note(const char *p, size_t size, size_t *at, struct note *n)
 	return false;
 }
 
-static int add_module(struct en *en, struct usdt *pv, int pid, struct k_module *m,
+static int add_module(struct en *en, void *data, int pid, struct k_module *m,
 	const struct d_pdesc *d, struct et_error *e)
 {
-	int fd = open(m->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = 0;
+	/* a node's erlang probes are the provider erlang's, whose library has notes too */
+	bool ours = strncmp(m->name, "erltrace", 8) == 0;
+	int fd = ours ? -1 : open(m->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = 0;
 	Elf64_Shdr sh = {0}, base = {0};
 	char *notes = NULL;
 	struct note n;
@@ -321,7 +322,7 @@ static int add_module(struct en *en, struct usdt *pv, int pid, struct k_module *
 			n.pc += base.sh_addr - n.base;
 			n.semaphore += n.semaphore != 0 ? base.sh_addr - n.base : 0;
 		}
-		rc = add_note(en, pv, pid, m, &n, d, e);
+		rc = add_note(en, data, pid, m, &n, d, e);
 	}
 	free(notes);
 	if (fd >= 0)
@@ -329,16 +330,12 @@ static int add_module(struct en *en, struct usdt *pv, int pid, struct k_module *
 	return rc;
 }
 
-static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et_error *e)
+static int provide_in(struct en *en, struct usdt *pv, int pid, const struct d_pdesc *d,
+	struct et_error *e)
 {
-	struct usdt *pv = data;
-	struct k_process *proc;
-	size_t len;
-	int pid = k_pid_of(d->prov, &len);
 	struct et_error why = {0};
+	struct k_process *proc;
 
-	if (en->opts->inside || pid == 0 || len == 0 || (len == 3 && strncmp(d->prov, "pid", 3) == 0))
-		return 0;
 	proc = k_process(&pv->procs, pid, &why);
 	if (proc == NULL && strcmp(why.tag, "D_PROC_GRAB") == 0) {
 		*e = why;
@@ -347,10 +344,31 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	if (proc == NULL)
 		return 0; /* a provider of another kind may be called so */
 	for (unsigned i = 0; i < proc->n; i++)
-		/* a node's erlang probes are the provider erlang's, whose library has notes too */
-		if (strncmp(proc->mods[i].name, "erltrace", 8) != 0 &&
-			k_module_matches(&proc->mods[i], d->mod) &&
+		if (k_module_matches(&proc->mods[i], d->mod) &&
 			add_module(en, pv, pid, &proc->mods[i], d, e) < 0)
+			return -1;
+	return 0;
+}
+
+/* provider<N>; a glob is of the processes of -p. */
+static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et_error *e)
+{
+	char **procs = en->opts->str[OPT_USDTPROC];
+	size_t len;
+	int pid = k_pid_of(d->prov, &len);
+
+	if (en->opts->inside || d->prov == NULL || (len == 3 && strncmp(d->prov, "pid", 3) == 0))
+		return 0;
+	/* where erlang probes are the nodes' own, those of a VM take its name as the module */
+	if (en->opts->set[OPT_ERLNODE] && strncmp(d->prov, "erlang", 6) == 0 &&
+		(d->mod == NULL || d->mod[0] == '\0'))
+		return 0;
+	if (pid != 0)
+		return len > 0 ? provide_in(en, data, pid, d, e) : 0;
+	if (d->prov[strcspn(d->prov, "*?[")] == '\0')
+		return 0;
+	for (uint64_t i = 0; procs != NULL && i < en->opts->val[OPT_USDTPROC]; i++)
+		if (provide_in(en, data, atoi(procs[i]), d, e) < 0)
 			return -1;
 	return 0;
 }
@@ -381,6 +399,18 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 	return 0;
 }
 
+static int ready(struct en *en, void *data, struct et_error *e)
+{
+	return k_late_ready(en, K_USDT, e) < 0 ? -1 : k_uprobe_load(en, data, e);
+}
+
+static int look(struct en *en, void *data, struct et_error *e)
+{
+	struct usdt *pv = data;
+
+	return k_late_look(en, &usdt_provider, pv, &pv->procs, K_USDT, add_module, e);
+}
+
 static void fini(struct en *en, void *data)
 {
 	struct usdt *pv = data;
@@ -402,7 +432,8 @@ const struct provider usdt_provider = {
 	.init = init,
 	.provide = provide,
 	.enable = enable,
-	.ready = k_uprobe_load,
+	.ready = ready,
+	.look = look,
 	.start = k_uprobe_attach,
 	.stop = k_stop,
 	.fini = fini,

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Erlang VMs that were built with probes of their own (--with-dynamic-trace=systemtap). A node
+ * that can be reached is traced from inside, as all others are; where there is none, its own
+ * probes are there, by the provider usdt.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "node.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../consume/elf.h"
+
+#define MAX_NOTES (64u << 20)
+
+static bool has_probes(int pid)
+{
+	static const char text[] = "erlang\0message__send"; /* provider and name */
+	char path[64], *notes = NULL;
+	Elf64_Shdr sh = {0};
+	bool found = false;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && elf_section(fd, ".note.stapsdt", &sh))
+		notes = elf_bytes(fd, sh.sh_offset, sh.sh_size, MAX_NOTES);
+	if (notes != NULL)
+		found = memmem(notes, sh.sh_size, text, sizeof(text)) != NULL;
+	free(notes);
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+#ifdef HAVE_EI
+static bool is_node(struct cli *c, int pid)
+{
+	struct et_error e = {.tag = ""};
+	struct nd_cookie cookie;
+	struct nd_names names;
+	bool found = false;
+
+	if (nd_cookie(c->cookie_file, &cookie, &e) < 0 || nd_names(NULL, &names, &e) < 0)
+		return false;
+	for (int i = 0; i < names.n && !found; i++) {
+		struct nd *nd = nd_connect(names.v[i].name, names.v[i].port, &cookie, &e);
+
+		et_err_clear(&e);
+		if (nd == NULL)
+			continue;
+		found = nd->ospid == pid;
+		nd_close(nd);
+	}
+	memset(&cookie, 0, sizeof(cookie));
+	nd_names_free(&names);
+	return found;
+}
+#else
+static bool is_node(struct cli *c, int pid)
+{
+	(void)c, (void)pid;
+	return false;
+}
+#endif
+
+bool cli_native(struct cli *c, int pid)
+{
+	if (pid == 0 && c->nprocs > 0 && c->procs[0].command == NULL)
+		pid = (int)c->procs[0].pid;
+	return pid != 0 && has_probes(pid) && !is_node(c, pid);
+}
