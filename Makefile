@@ -12,7 +12,8 @@
 #   make test-erlang  those of the Erlang side alone (ONLY=name: those whose names hold it)
 #   make test-otp   the same on Debian's packages of OTP 27 and 29, in chroots; needs root
 #   make dialyzer   types of the Erlang modules; make edoc: their documentation in build/edoc
-#   make bench      what an event costs; writes bench/results.json
+#   make bench      what an event costs, beside what others cost: a table, bench/results.json,
+#                   doc/bench.md (QUICK=1: in three minutes, without doc/; see bench/run.sh)
 #   make fuzz       FUZZ_SECONDS=60 a target
 #   make asan       every test on a build with AddressSanitizer and UBSan
 #   make tsan       tests of many threads on a build with ThreadSanitizer
@@ -369,12 +370,17 @@ tsan: deps
 	@$(MAKE) --no-print-directory -j"$$(nproc)" tsan-tests
 	@TSAN_OPTIONS="halt_on_error=1 $${TSAN_OPTIONS-}" BUILD=$(BUILD) tools/run-tests.sh tsan
 
-bench: all $(BENCHES)
-	@for b in $(BENCHES); do "$$b"; done
-	$(if $(KERNEL),@BIN=$(BIN) CC="$(CC)" bench/kernel_bench.sh)
-	$(if $(HAVE_ERLANG),@BENCH_RESULTS=bench/results.json \
-		$(MAKE) --no-print-directory bench-erlang web && \
-		BIN=$(BIN) BENCH_RESULTS=bench/results.json bench/page_bench.sh)
+# All that is measured, in one run (bench/run.sh); QUICK=1: in three minutes, PARTS: some of it.
+bench: all $(BENCHES) $(if $(HAVE_ERLANG),bench-modules)
+	$(if $(QUICK),,@$(MAKE) --no-print-directory web)
+	@BUILD=$(BUILD) BIN=$(BIN) EBIN=$(EBIN) CC="$(CC)" ERL="$(ERL)" QUICK="$(QUICK)" PARTS="$(PARTS)" \
+		USDT_OTP="$(USDT_OTP)" bench/run.sh
+
+# The charts and doc/bench.md, from bench/results.json.
+.PHONY: bench-doc
+bench-doc: bench-modules
+	@$(ERL) -noshell -pa $(EBIN) $(BUILD)/erl \
+		-eval 'bench_report:doc("bench/results.json", "doc"), halt().'
 
 fuzz: deps
 	@$(MAKE) --no-print-directory -j"$$(nproc)" fuzzers
@@ -580,20 +586,23 @@ edoc:
 	$(Q)if [[ -s $(BUILD)/edoc.log ]]; then cat $(BUILD)/edoc.log; exit 1; fi
 
 # Costs inside a node, against a tracer that does nothing.
-.PHONY: bench-erlang
-bench-erlang: erlang $(BUILD)/erl/null_tracer.so
-	$(Q)$(ERLC) -o $(BUILD)/erl bench/null_tracer.erl bench/erl_bench.erl
+.PHONY: bench-erlang bench-modules
+bench-erlang: bench-modules
 	$(Q)$(ERL) +S 1 -noshell -pa $(EBIN) $(BUILD)/erl -eval 'erl_bench:main(), halt().'
+
+bench-modules: erlang $(BUILD)/erl/null_tracer.so $(BUILD)/erl/.bench
+$(BUILD)/erl/.bench: $(wildcard bench/*.erl)
+	$(call say,ERLC,bench)
+	$(Q)mkdir -p $(@D) && $(ERLC) -o $(@D) $^ && touch $@
 
 $(BUILD)/erl/probe_drv.so: test/probe_drv.c
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -shared -fPIC -I$(ERL_INCLUDE) -o $@ $<
 
-# Very many functions: MODULES of a hundred each.
+# Very many functions, step by step, for several scripts: MODULES of a hundred each.
 .PHONY: bench-arming
-bench-arming: erlang
-	$(Q)mkdir -p $(BUILD)/erl && $(ERLC) -o $(BUILD)/erl bench/arming_bench.erl
+bench-arming: bench-modules
 	$(Q)$(ERL) -noshell -pa $(EBIN) $(BUILD)/erl \
 		-eval 'arming_bench:main(["$(or $(MODULES),1000)"]), halt().'
 

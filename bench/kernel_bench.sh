@@ -112,8 +112,22 @@ for ((round = 0; round < ${ROUNDS:-5}; round++)); do
 done
 
 less() { awk -v a="${1:-0}" -v b="${best[none]}" 'BEGIN { printf "%.0f", a - b }'; }
+
+# A row of bench/run.sh's; not dearer than bpftrace is the goal.
+row() { # name, ours, theirs or nothing, unit, goal or nothing
+	[[ -n ${BENCH_ROWS-} ]] || return 0
+	awk -v name="$1" -v a="$2" -v b="$3" -v unit="$4" -v goal="$5" 'BEGIN {
+		r = (b > 0 ? a / b : 0)
+		ok = (goal == "" || r <= goal ? "true" : "false")
+		goal = (b > 0 && goal != "" ? "<=" goal : 0)
+		printf "{\"part\": \"kernel\", \"name\": \"%s\", \"value\": %.1f, ", name, a
+		printf "\"unit\": \"%s\", \"baseline\": %.1f, \"ratio\": %.3f, ", unit, b, r
+		printf "\"goal\": \"%s\", \"ok\": %s}\n", goal, ok }' >>"$BENCH_ROWS"
+}
 for k in count quantize sum; do
-	printf 'kernel: %-28s %6s ns an event, bpftrace %6s ns\n' "syscall $k" \
-		"$(less "${best[$k]}")" "$([[ -n ${best[b_$k]-} ]] && less "${best[b_$k]}" || echo -)"
+	our=$(less "${best[$k]}") their=$([[ -n ${best[b_$k]-} ]] && less "${best[b_$k]}")
+	printf 'kernel: %-28s %6s ns an event, bpftrace %6s ns\n' "syscall $k" "$our" "${their:--}"
+	row "system calls: $k, against bpftrace" "$our" "$their" ns "$([[ $k == sum ]] || echo 1)"
 done
 printf 'kernel: %-28s %6s ms, bpftrace %6s ms\n' 'start to first event' "${best[first]}" "${best[b_first]--}"
+row 'command to first event, against bpftrace' "${best[first]}" "${best[b_first]-}" ms 1

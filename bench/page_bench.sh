@@ -4,7 +4,7 @@
 # The live page measured: script time of a frame, first paint, size, memory, the server's time.
 # A node with the demo application, the server, chromium; where npm or chromium is missing, nothing.
 
-results=$(realpath -m "${BENCH_RESULTS:-/dev/null}")
+rows=$(realpath -m "${BENCH_ROWS:-/dev/null}")
 # shellcheck source=test/nodelib.sh
 . "$(dirname "$0")/../test/nodelib.sh"
 for need in node npm "${CHROMIUM:=chromium}"; do
@@ -29,5 +29,5 @@ erltrace web --port 0 -N page_bench --pages "$root/web/dist" >url 2>server.log <
 server=$!
 disown
 holds url '#token=' || exit 1
-[ "$results" = /dev/null ] && unset BENCH_RESULTS || export BENCH_RESULTS=$results
+export BENCH_ROWS=$rows
 SERVER=$server PAGE_URL=$(cat url) node "$root/web/test/browser/measure.js"

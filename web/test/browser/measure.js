@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures of the live page and its server, a row each; run by bench/page_bench.sh, which starts a node
-// and the server. Rows are added to the file that BENCH_RESULTS names, if it does.
+// and the server. Rows are added to the file that BENCH_ROWS names, if it does.
 import { execFileSync } from "node:child_process";
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, readdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import WebSocket from "ws";
 import { launch, open, ready } from "./drive.js";
@@ -114,16 +114,9 @@ const [, peak, after] = /renderer (\d+) MB, after collection (\d+) MB/.exec(hour
 row("page: memory of the tab after an hour, at most", Number(peak), "MB", 200);
 row("page: the same after a collection", Number(after), "MB", 200);
 
-const file = process.env.BENCH_RESULTS;
+const file = process.env.BENCH_ROWS;
 if (file) {
-	let have = [];
-	try {
-		have = JSON.parse(readFileSync(file, "utf8"));
-	} catch {
-		// the first to write it
-	}
-	const names = new Set(rows.map((r) => r.name));
-	const list = [...have.filter((r) => !names.has(r.name)), ...rows];
-	writeFileSync(file, `[\n${list.map((r) => `  ${JSON.stringify(r)}`).join(",\n")}\n]\n`);
+	const lines = rows.map((r) => `${JSON.stringify({ part: "page", ...r })}\n`);
+	appendFileSync(file, lines.join(""));
 }
 process.exit(0);

@@ -1,0 +1,190 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% bench/results.json as tables on the terminal, and as doc/bench.md with its charts.
+-module(bench_report).
+-export([terminal/1, doc/2]).
+
+-spec terminal(file:name_all()) -> ok.
+terminal(File) ->
+    Rows = bench_lib:read(File),
+    io:format("~ts", [[[[T, "\n\n", columns(Table), $\n] || {T, Table} <- tables(Rows)],
+                       verdict(Rows), $\n]]).
+
+%% doc/bench.md, doc/img/bench.svg and doc/img/bench-growth.svg.
+-spec doc(file:name_all(), file:name_all()) -> ok.
+doc(File, Dir) ->
+    Rows = bench_lib:read(File),
+    Images = filename:join(Dir, "img"),
+    ok = filelib:ensure_path(Images),
+    ok = file:write_file(filename:join(Images, "bench.svg"), bench_chart:bars(Rows)),
+    ok = file:write_file(filename:join(Images, "bench-growth.svg"), bench_chart:growth(Rows)),
+    ok = file:write_file(filename:join(Dir, "bench.md"), unicode:characters_to_binary(page(Rows))).
+
+%% ---- the tables -------------------------------------------------------------------------------
+
+%% {Title, [Line]}, a line being a list of texts; the first has the heads, columns but the first are
+%% flushed right.
+tables(Rows) ->
+    [{machine(Rows), []}] ++
+        [{Title, side_by_side(Load, Rows)} || {Load, Title} <- loads(Rows)] ++
+        [{"RabbitMQ under load: messages that its processes send, by sender", rabbit(Rows)}
+         || of_part(<<"rabbit">>, Rows) =/= []] ++
+        [{[Title, ": an event's cost should be ", Should, with_what(With)], growth(With, Rows)}
+         || {With, Title, Should} <- things(Rows)] ++
+        [{"Goals", goals(Rows)}].
+
+of_part(Part, Rows) -> [R || #{<<"part">> := P} = R <- Rows, P =:= Part].
+
+machine(Rows) ->
+    [#{<<"cpu">> := Cpu, <<"cpus">> := N, <<"kernel">> := Kernel, <<"otp">> := Otp, <<"load">> := Load,
+       <<"date">> := Date, <<"quick">> := Quick} | _] = of_part(<<"machine">>, Rows),
+    [Date, ", ", integer_to_list(N), " CPUs (", Cpu, "), Linux ", Kernel, ", OTP ", Otp,
+     io_lib:format(", load average at the start ~w", [Load]),
+     [", QUICK=1: rough figures" || Quick]].
+
+loads(Rows) ->
+    lists:uniq([{L, T} || #{<<"load">> := L, <<"title">> := T} <- of_part(<<"compare">>, Rows)]).
+
+things(Rows) ->
+    lists:uniq([{W, T, S} || #{<<"with">> := W, <<"title">> := T, <<"should">> := S} <- Rows]).
+
+side_by_side(Load, Rows) ->
+    Here = [R || #{<<"load">> := L} = R <- of_part(<<"compare">>, Rows), L =:= Load],
+    Ours = case [Ns || #{<<"way">> := <<"erltrace">>, <<"ns">> := Ns} <- Here] of
+               [Ns | _] -> Ns;
+               [] -> 0
+           end,
+    [["", "ns/event", "x erltrace", "kept %", "p99 +us", "memory KB", "msgs/1000"] |
+     [side(R, Ours) || R <- Here]].
+
+side(#{<<"what">> := What, <<"missing">> := Why}, _) -> [What, ["- ", Why]];
+side(#{<<"what">> := What, <<"kept">> := Kept, <<"p99">> := P99, <<"kb">> := Kb,
+       <<"messages">> := Messages} = R, Ours) ->
+    Ns = maps:get(<<"ns">>, R, 0),
+    [What, short(Ns), case Ours of 0 -> ""; _ -> fixed(Ns / Ours, 2) end, fixed(Kept, 1), short(P99),
+     integer_to_list(Kb), integer_to_list(Messages)].
+
+rabbit(Rows) ->
+    [["", "us/message", "messages/s", "kept %", "msgs/1000"] |
+     [[What, integer_to_list(Us), integer_to_list(Rate), integer_to_list(Kept), integer_to_list(Sent)]
+      || #{<<"what">> := What, <<"us">> := Us, <<"rate">> := Rate, <<"kept">> := Kept,
+           <<"messages">> := Sent} <- of_part(<<"rabbit">>, Rows)]].
+
+with_what(<<"functions">>) -> " (one of them called; all of them)";
+with_what(<<"threads">>) -> " (processor time)";
+with_what(_) -> "".
+
+growth(With, Rows) ->
+    Here = [R || #{<<"with">> := W} = R <- Rows, W =:= With],
+    Line = fun(Title, Key) ->
+                   case [V || #{Key := V} <- Here] of
+                       [] -> [];
+                       Values -> [[Title | [short(V) || V <- Values]]]
+                   end
+           end,
+    [["" | [integer_to_list(N) || #{<<"n">> := N} <- Here]]] ++
+        Line("ns an event", <<"ns">>) ++ Line("a tracer that does nothing", <<"floor">>) ++
+        Line("all called, ns", <<"spread_ns">>) ++
+        Line("a tracer that does nothing", <<"spread_floor">>) ++
+        Line("ms to arm", <<"arm">>) ++ Line("ms to end", <<"off">>).
+
+%% By part, a line with its name before each.
+goals(Rows) ->
+    All = with_goal(Rows),
+    [["", "value", "against", "ratio", "goal", ""] |
+     lists:append([[[part(P), "", "", "", "", ""] | [goal(R) || R <- of_part(P, All)]]
+                   || P <- lists:uniq([P || #{<<"part">> := P} <- All])])].
+
+goal(#{<<"name">> := Name, <<"value">> := Value, <<"unit">> := Unit, <<"baseline">> := Base,
+       <<"ratio">> := Ratio, <<"ok">> := Ok, <<"goal">> := <<Op:2/binary, Goal/binary>>}) ->
+    [["  ", Name], [short(Value), " ", Unit], case Base == 0 of true -> ""; false -> short(Base) end,
+     case Base == 0 of true -> ""; false -> fixed(Ratio, 2) end,
+     [Op, " ", Goal],
+     case Ok of true -> "met"; false -> "MISSED" end].
+
+part(<<"engine">>) -> "the engine alone, machine code";
+part(<<"node">>) -> "in a node, against a tracer that does nothing";
+part(<<"compare">>) -> "others, against erltrace";
+part(<<"kernel">>) -> "in the kernel";
+part(<<"page">>) -> "the live page and its server";
+part(Part) -> Part.
+
+with_goal(Rows) -> [R || #{<<"goal">> := G} = R <- Rows, G =/= <<"0">>, G =/= <<>>].
+
+verdict(Rows) ->
+    All = with_goal(Rows),
+    Met = [R || #{<<"ok">> := true} = R <- All],
+    io_lib:format("~b of ~b goals are met", [length(Met), length(All)]).
+
+%% Three digits that count.
+short(N) when N >= 100; N == 0 -> integer_to_list(round(N));
+short(N) when N >= 10; N =< -10 -> fixed(N, 1);
+short(N) -> fixed(N, 2).
+
+fixed(N, Decimals) -> float_to_list(N * 1.0, [{decimals, Decimals}]).
+
+%% ---- on the terminal --------------------------------------------------------------------------
+
+columns([]) -> [];
+columns(Lines) ->
+    Texts = [[unicode:characters_to_list(T) || T <- L] || L <- Lines],
+    Full = [L || L <- Texts, length(L) > 2] ++ [L || L <- Texts, length(L) =:= 2],
+    Widths = [lists:max([length(lists:nth(I, L)) || L <- Full, length(L) >= I, full(L, Full)])
+              || I <- lists:seq(1, length(hd(Texts)))],
+    [[line(L, Widths, full(L, Full)), $\n] || L <- Texts].
+
+%% Not those that have a remark instead of figures.
+full(L, All) -> length(L) =:= length(hd(All)).
+
+line([First, Remark], [W | _], false) -> ["  ", pad(First, W), "  ", Remark];
+line([First | Rest], [W | Widths], _) ->
+    ["  ", pad(First, W) | [["  ", string:pad(T, N, leading)] || {T, N} <- lists:zip(Rest, Widths)]].
+
+pad(Text, N) -> string:pad(Text, N, trailing).
+
+%% ---- doc/bench.md -----------------------------------------------------------------------------
+
+page(Rows) ->
+    ["# What it costs\n\n"
+     "Made by `make bench`, from its results (`make bench-doc` makes this page anew): ",
+     machine(Rows), ". Run it where you want to know.\n\n", summary(Rows),
+     "\n## Side by side\n\n"
+     "Each load is traced in each of the ways for the same question, in fresh nodes that take turns; "
+     "of several rounds the best counts. Columns: processor time of the whole VM that an event "
+     "costs, and how many times that is erltrace's; throughput that is kept, the work having ended "
+     "when the tracer has dealt with the last event; what the slowest percent of operations takes "
+     "longer; memory beyond that of the work (and in the programs that trace); messages sent to a "
+     "tracer, of 1000 events. The process that stands for recon and redbug counts only: they make "
+     "text of each event too. Of dbg's and fprof's files only the writing is counted.\n\n"
+     "![ns an event](img/bench.svg)\n\n",
+     [["### ", Title, "\n\n", markdown(side_by_side(Load, Rows)), $\n]
+      || {Load, Title} <- loads(Rows)],
+     [["### RabbitMQ under load: messages that its processes send, by sender\n\n",
+       markdown(rabbit(Rows)), $\n] || of_part(<<"rabbit">>, Rows) =/= []],
+     "## How the cost grows\n\n"
+     "![ns an event, with more and more of a thing](img/bench-growth.svg)\n\n",
+     [["### With ", Title, "\n\nAn event's cost should be ", Should, with_what(With), ".\n\n",
+       markdown(growth(With, Rows)), $\n] || {With, Title, Should} <- things(Rows)],
+     "## Goals\n\n", verdict(Rows), ".\n\n", markdown(goals(Rows))].
+
+%% For those who read one table only.
+summary(Rows) ->
+    Ways = [{<<"null">>, "floor: a tracer that does nothing"}, {<<"erltrace">>, "erltrace"},
+            {<<"counters">>, "erltrace by the VM's counters"},
+            {<<"process">>, "a process that is sent events (recon, redbug)"}, {<<"dbg">>, "dbg"},
+            {<<"dbg_file">>, "dbg to a file"}, {<<"eprof">>, "eprof"}, {<<"fprof">>, "fprof"},
+            {<<"usdt">>, "bpftrace, a VM with USDT probes"}],
+    Loads = [L || {L, _} <- loads(Rows)],
+    Figures = maps:from_list([{{W, L}, Ns} || #{<<"way">> := W, <<"load">> := L, <<"ns">> := Ns}
+                                                  <- Rows]),
+    ["Nanoseconds an event costs:\n\n",
+     markdown([["" | Loads] |
+               [[Title | [case Figures of #{{W, L} := Ns} -> short(Ns); _ -> "" end || L <- Loads]]
+                || {W, Title} <- Ways, lists:any(fun(L) -> is_map_key({W, L}, Figures) end, Loads)]])].
+
+markdown([Heads | Lines]) ->
+    [cells(Heads), ["|---" | lists:duplicate(length(Heads) - 1, "|---:")], "|\n" |
+     [cells(L) || L <- Lines]].
+
+cells(Texts) -> [[["| ", escape(T), " "] || T <- Texts], "|\n"].
+
+escape(Text) -> string:replace(unicode:characters_to_list(Text), "|", "\\|", all).
