@@ -325,10 +325,14 @@ change_one(Who, Old, New) ->
 change_one(_, _, [], {tracer, []}) -> ok;
 change_one(Who, _, New, {tracer, []}) -> trace_on(Who, New);
 change_one(Who, Old, New, {tracer, {erltrace_nif, ?ALL}}) ->
-    Old -- New =/= [] andalso erlang:trace(Who, false, Old -- New),
+    Old -- New =/= [] andalso trace_off(Who, Old -- New),
     New -- Old =/= [] andalso trace_on(Who, New -- Old);
 change_one(_, _, New, {tracer, _}) when New =/= [] -> others;
 change_one(_, _, _, _) -> ok. % it has ended, or is somebody else's
+
+%% With the tracer: without it the VM takes it from those to come, and with it the flags that stay.
+trace_off(Who, Flags) ->
+    erlang:trace(Who, false, [{tracer, erltrace_nif, ?ALL} | Flags]).
 
 trace_on(Who, Flags) ->
     erlang:trace(Who, true, [{tracer, erltrace_nif, ?ALL} | Flags]).

@@ -462,6 +462,23 @@ two_handles_test() ->
     ?assertEqual([], session_tests:pattern({?MODULE, one, 1})),
     ?assertEqual(undefined, application:get_env(erltrace, armed)).
 
+%% A script ends that had a flag which no other has: processes and ports to come stay traced for
+%% the others (before OTP 27 the VM took all of their flags).
+flag_of_one_script_gone_test() ->
+    {ok, A} = erltrace:script("erlang*:erltrace_probe_tests:one:function-entry { @ = count(); }"
+                              "erlang*:::port-open { @ports = count(); }"),
+    [begin
+         {ok, B} = erltrace:script(["erlang*:::", Probe, " { @ = count(); }"]),
+         ok = erltrace:close(B),
+         in_process(fun() -> one(1) end),
+         Port = open_port({spawn, "true"}, []),
+         catch port_close(Port)
+     end || Probe <- ["message-send", "gc_minor-start", "process-scheduled", "port-command"]],
+    {ok, Aggs} = erltrace:aggregations(A),
+    erltrace:close(A),
+    ?assertEqual([4], [N || {<<"_">>, _, _, N} <- Aggs]),
+    ?assertEqual([4], [N || {<<"ports">>, _, _, N} <- Aggs]).
+
 %% ---- user probes -----------------------------------------------------------------------------
 
 user_test() ->
