@@ -2,7 +2,8 @@
 /*
  * Address -> module`symbol+offset, from /proc/PID/maps and the symbol tables of the files mapped
  * there (elf.c), of this process and of others whose addresses the engine tells apart. What cannot
- * be told stays 0xADDR. Files are read when an address of theirs first turns up; maps when a
+ * be told stays 0xADDR. Code that a process made itself has names by perf's map of it, or by the
+ * memory of an Erlang VM (vm.c). Files are read when an address of theirs first turns up; maps when a
  * process does, as it may be gone later, and again when an address is in none, at most once a
  * second.
  */
@@ -11,6 +12,7 @@
 #endif
 #include "co.h"
 #include "elf.h"
+#include "vm.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -46,8 +48,9 @@ struct sy_space { /* a process */
 	size_t nmaps;
 	struct sy_jit *jit;
 	size_t njit;
+	struct vm *vm; /* looked for when first needed: sought */
 	time_t read_at;
-	bool read;
+	bool read, sought;
 };
 struct sy_kmod { /* of the kernel */
 	struct sy_kmod *next;
@@ -106,6 +109,7 @@ void sy_free(struct sy *sy)
 	while ((p = sy->spaces) != NULL) {
 		sy->spaces = p->next;
 		free_jit(p);
+		vm_close(p->vm);
 		free(p->maps);
 		free(p);
 	}
@@ -347,13 +351,35 @@ enum sy_form sy_form_of(unsigned act)
 	return act == ACT_MOD || act == ACT_UMOD ? SY_MOD : act == ACT_UADDR ? SY_ADDR : SY_SYM;
 }
 
+/* An Erlang function, or its module; false: none of these. */
+static bool format_erlang(struct sy_space *p, uint64_t addr, enum sy_form form, char *buf,
+	size_t size, uint64_t *off)
+{
+	char name[600];
+
+	if (p->pid == 0)
+		return false;
+	if (!p->sought)
+		p->vm = vm_open(p->pid);
+	p->sought = true;
+	if (p->vm == NULL || !vm_function(p->vm, addr, form == SY_MOD, name, sizeof(name), off))
+		return false;
+	if (form != SY_ADDR || *off == 0)
+		snprintf(buf, size, "%s", name);
+	else
+		snprintf(buf, size, "%s+0x%" PRIx64, name, *off);
+	return true;
+}
+
 /* In no file: made by the process itself, or not to be told. */
-static void format_jit(const struct sy_space *p, uint64_t addr, enum sy_form form, char *buf,
+static void format_jit(struct sy_space *p, uint64_t addr, enum sy_form form, char *buf,
 	size_t size, uint64_t *off)
 {
 	const struct sy_jit *j = p != NULL ? find_jit(p, addr) : NULL;
 
 	*off = j != NULL ? addr - j->start : 0;
+	if (j == NULL && p != NULL && format_erlang(p, addr, form, buf, size, off))
+		return;
 	if (j == NULL)
 		snprintf(buf, size, "0x%" PRIx64, addr);
 	else if (form != SY_ADDR || addr == j->start)
@@ -408,6 +434,12 @@ static uint64_t from_first(const struct sy_space *p, const struct sy_map *m, uin
 	return addr - m->start;
 }
 
+/* Memory that has a name as files have one, and is none: code that the process made. */
+static bool is_memory(const struct sy_map *m)
+{
+	return strncmp(m->file->path, "/memfd:", 7) == 0;
+}
+
 /* Its name; *start: the first address of what is called so. */
 static void resolve(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_t size,
 	uint64_t *start)
@@ -434,7 +466,7 @@ static void resolve(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, 
 		read_maps(sy, p);
 		m = find_map(p, addr);
 	}
-	if (m == NULL) {
+	if (m == NULL || is_memory(m)) {
 		format_jit(p, addr, form, buf, size, &off);
 		*start -= off;
 		return;
