@@ -211,7 +211,7 @@ struct en_thread {
 	/* the kernel's (kernel/bpf) */
 	_Alignas(8) char big[BIG_LOCAL_SIZE]; /* see BIG_LOCAL */
 	uint64_t comm[2];
-	char text[4][64]; /* arguments that are made here */
+	char text[4][256]; /* arguments that are made here */
 	uint32_t number, sys_errno;
 	uint64_t task; /* who fires, where that is not the current thread; else 0 */
 	uint32_t nstack, nustack; /* frames of the stacks that were taken */

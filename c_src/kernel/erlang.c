@@ -8,14 +8,12 @@
  * get here by the USDT probes of the library in the node: so a script may have them beside system
  * calls. Which nodes: option erlnode, by -N and -p.
  */
-#include <ctype.h>
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "insides.h"
 #include "load.h"
 #include "modules.h"
 #include "nodes.h"
@@ -35,29 +33,12 @@ static const struct def {
 };
 enum { NDEFS = sizeof(defs) / sizeof(*defs) };
 
-/* Functions of the VM. */
-static const struct vm_fn {
-	const char *probe, *symbol; /* a glob: C++ */
-	enum k_erlang_kind kind;
-	const char *note;
-} vm_fns[] = {
-	{"message-receive", "_Z*beam_jit_remove_message*", K_MESSAGE_RECEIVE,
-		"the size and the token (arg1, arg3 to arg5) are 0"},
-	{"copy-struct", "copy_struct_x", K_COPY_STRUCT, NULL},
-	{"copy-object", "copy_object_x", K_COPY_OBJECT, "the size (arg1) is 0"},
-	{"process-exit_signal", "erts_proc_sig_send_exit", K_EXIT_SIGNAL,
-		"signals by exit/2, not those of links; the reason (arg2) is empty"},
-	{"port-not_busy", "set_busy_port", K_PORT_NOT_BUSY, NULL},
-};
-enum { NVM = sizeof(vm_fns) / sizeof(*vm_fns) };
-
-struct place { /* of a probe: pvdata; fn NULL: it fires inside the node */
-	const struct vm_fn *fn;
+struct place { /* of a probe: pvdata */
 	const char *file;
-	uint64_t offset;
+	struct k_inside at; /* a place in the VM; probe NULL: it fires inside the node */
 	int pid;
-	struct k_erlang how;
 	char *alias;
+	struct place *same; /* another place of the probe */
 	struct place *next; /* all */
 };
 
@@ -86,6 +67,24 @@ static const struct def *def_of(const char *name)
 	return NULL;
 }
 
+/* A probe may have several places; what a node gives itself gives way to a function of the VM. */
+static void add_place(struct en_probe *p, struct place *l)
+{
+	struct place *first = p->pvdata, *o;
+
+	for (o = first; o != NULL; o = o->same)
+		if (o->at.offset == l->at.offset && o->at.how.kind == l->at.how.kind)
+			return;
+	if (l->at.probe == NULL)
+		return;
+	if (first->at.probe == NULL) {
+		p->pvdata = l;
+		return;
+	}
+	l->same = first->same;
+	first->same = l;
+}
+
 static struct en_probe *add(struct en *en, struct erlang *s, const struct place *at,
 	const char *prov, const char *mod, const char *func, const char *name)
 {
@@ -99,6 +98,8 @@ static struct en_probe *add(struct en *en, struct erlang *s, const struct place 
 	l->next = s->places;
 	s->places = l;
 	p = en_probe_add(en, &kernel_erlang_provider, l, prov, mod, func, name);
+	if (p != NULL && p->pvdata != l)
+		add_place(p, l);
 	if (p != NULL && d != NULL) {
 		p->nargs = d->nargs;
 		p->argtypes = d->types;
@@ -108,60 +109,31 @@ static struct en_probe *add(struct en *en, struct erlang *s, const struct place 
 
 /* ---- the VM --------------------------------------------------------------------------- */
 
-/*
- * Where a process has the length of its message queue: the function that takes a message off
- * counts it down ("subq $1, offset(register)"), and nothing else.
- */
-static uint32_t find_queue_len(const struct k_module *m, uint64_t offset)
+struct looking {
+	struct en *en;
+	struct erlang *s;
+	const struct k_module *m;
+	const char *prov;
+	int pid;
+};
+
+static int on_inside(void *arg, const struct k_inside *at)
 {
-	int fd = open(m->file, O_RDONLY | O_CLOEXEC);
-	unsigned char *code = fd >= 0 ? elf_bytes(fd, offset, 512, 512) : NULL;
-	uint32_t at = 0;
+	struct looking *l = arg;
+	struct place place = {.file = l->m->file, .at = *at, .pid = l->pid};
+	struct en_probe *p = add(l->en, l->s, &place, l->prov, "", "", at->probe);
 
-	for (unsigned i = 0; code != NULL && i + 8 < 512 && at == 0; i++)
-		if ((code[i] & 0xfe) == 0x48 && code[i + 1] == 0x83 && code[i + 2] >> 3 == 0x15 &&
-			(code[i + 2] & 7) != 4 && code[i + 7] == 1)
-			memcpy(&at, code + i + 3, sizeof(at));
-	free(code);
-	if (fd >= 0)
-		close(fd);
-	return at < 4096 ? at : 0;
-}
-
-/* How pids are numbered: by the release of the run-time system, and how many there may be (+P). */
-static void numbering(int pid, const struct k_module *m, struct k_erlang *how)
-{
-	const char *erts = strstr(m->path, "/erts-");
-	int major = erts != NULL ? atoi(erts + 6) : 0;
-	unsigned long limit = major >= 15 ? 1048576 : 262144;
-	char name[64], line[4096];
-	ssize_t n = 0;
-	int fd;
-
-	how->bits = major < 14 ? 15 : 28;
-	snprintf(name, sizeof(name), "/proc/%d/cmdline", pid);
-	fd = open(name, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0)
-		n = read(fd, line, sizeof(line) - 1);
-	if (fd >= 0)
-		close(fd);
-	line[n > 0 ? n : 0] = '\0';
-	for (ssize_t i = 0; i < n; i += (ssize_t)strlen(line + i) + 1)
-		if (strncmp(line + i, "-P", 2) == 0 || strncmp(line + i, "+P", 2) == 0)
-			limit = strtoul(line[i + 2] != '\0' ? line + i + 2 : line + i + 3, NULL, 10);
-	for (how->places = 10; how->places < 27 && 1UL << how->places < limit; how->places++)
-		;
-	if (major < 14)
-		how->places = 0;
+	if (p != NULL && p->note == NULL)
+		p->note = at->note;
+	return p != NULL ? 0 : -1;
 }
 
 static int add_vm(struct en *en, struct erlang *s, int pid, const struct d_pdesc *d,
 	struct et_error *e)
 {
-	struct k_process *proc;
-	struct k_module *m = NULL;
-	const struct elf *f;
 	char prov[32];
+	struct looking l = {.en = en, .s = s, .prov = prov, .pid = pid};
+	struct k_process *proc;
 
 	snprintf(prov, sizeof(prov), "erlang%d", pid);
 	if (!en_glob(d->prov, prov))
@@ -169,43 +141,15 @@ static int add_vm(struct en *en, struct erlang *s, int pid, const struct d_pdesc
 	proc = k_process(&s->procs, pid, e);
 	if (proc == NULL)
 		return -1;
-	for (unsigned i = 0; i < proc->n; i++)
-		if (proc->mods[i].main)
-			m = &proc->mods[i];
-	f = m != NULL ? k_module_elf(m) : NULL;
-	for (size_t i = 0; f != NULL && i < f->nsyms; i++)
-		for (unsigned k = 0; k < NVM; k++) {
-			struct place at = {.fn = &vm_fns[k], .file = m->file, .pid = pid};
-			struct en_probe *p;
-
-			if (f->syms[i].type != STT_FUNC || !en_glob(d->name, vm_fns[k].probe) ||
-				!en_glob(vm_fns[k].symbol, f->strs + f->syms[i].name) ||
-				!elf_offset(f, f->syms[i].value, true, &at.offset))
-				continue;
-			numbering(pid, m, &at.how);
-			at.how.kind = vm_fns[k].kind;
-			if (at.how.kind == K_MESSAGE_RECEIVE)
-				at.how.queue_len = find_queue_len(m, at.offset);
-			p = add(en, s, &at, prov, "", "", vm_fns[k].probe);
-			if (p == NULL)
-				return et_err(e, "ET_MEMORY", "out of memory");
-			p->note = vm_fns[k].note;
-		}
+	for (unsigned i = 0; i < proc->n; i++) {
+		l.m = &proc->mods[i];
+		if (l.m->main && k_insides(pid, &proc->mods[i], d->name, on_inside, &l) < 0)
+			return et_err(e, "ET_MEMORY", "out of memory");
+	}
 	return 0;
 }
 
 /* ---- which nodes ---------------------------------------------------------------------- */
-
-static bool is_vm(int pid)
-{
-	char name[64], exe[4096];
-	ssize_t n;
-
-	snprintf(name, sizeof(name), "/proc/%d/exe", pid);
-	n = readlink(name, exe, sizeof(exe) - 1);
-	exe[n > 0 ? n : 0] = '\0';
-	return strstr(exe, "/beam.smp") != NULL;
-}
 
 struct listing {
 	struct en *en;
@@ -249,9 +193,6 @@ static int provide_vm(struct en *en, struct erlang *s, const struct d_pdesc *d, 
 {
 	struct listing l = {.en = en, .s = s, .d = d, .e = e, .vm = true};
 	const struct et_options *o = en->opts;
-	struct dirent *f;
-	DIR *dir;
-	int rc = 0;
 
 	for (uint64_t i = 0; i < o->val[OPT_ERLNODE]; i++) {
 		int pid = atoi(o->str[OPT_ERLNODE][i]);
@@ -261,13 +202,7 @@ static int provide_vm(struct en *en, struct erlang *s, const struct d_pdesc *d, 
 		if (add_vm(en, s, pid, d, e) < 0)
 			return -1;
 	}
-	if (o->val[OPT_ERLNODE] > 0 || (dir = opendir("/proc")) == NULL)
-		return 0;
-	while (rc == 0 && (f = readdir(dir)) != NULL)
-		if (isdigit((unsigned char)f->d_name[0]) && is_vm(atoi(f->d_name)))
-			rc = add_vm(en, s, atoi(f->d_name), d, e);
-	closedir(dir);
-	return rc;
+	return 0;
 }
 
 static bool is_asked(struct erlang *s, char *desc)
@@ -290,15 +225,14 @@ static bool is_asked(struct erlang *s, char *desc)
 static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et_error *e)
 {
 	struct listing l = {.en = en, .s = data, .d = d, .e = e};
-	bool vm = false, inside = false;
+	bool vm, inside = false;
 	char *desc;
 
 	/* nobody's nodes are looked at unless the command says which */
 	if (en->opts->inside || !en->opts->set[OPT_ERLNODE] || d->id != 0 ||
 		strncmp(d->prov, "erlang", 6) != 0)
 		return 0;
-	for (unsigned i = 0; i < NVM; i++)
-		vm |= en_glob(d->name, vm_fns[i].probe);
+	vm = k_is_inside(d->name);
 	for (unsigned i = 0; i < NDEFS; i++)
 		inside |= !defs[i].absent && en_glob(d->name, defs[i].name);
 	inside |= en_glob(d->name, "user_trace-n0"); /* there are many */
@@ -313,29 +247,39 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 
 /* ---- tracing -------------------------------------------------------------------------- */
 
-static int enable_vm(struct en *en, struct en_probe *p, struct en_probe *shared, struct et_error *e)
+/* Each place has its own way to the arguments: a probe of its own for the kernel. */
+static int enable_vm(struct en *en, struct en_probe *p, struct et_error *e)
 {
-	const struct place *l = p->pvdata;
-	struct k_place at = {.entry = "k_erlang", .pid = l->pid, .offset = l->offset};
-	struct k_erlang *how = en_alloc(en, sizeof(*how));
+	for (const struct place *l = p->pvdata; l != NULL; l = l->same) {
+		struct k_place at = {.entry = "k_erlang", .pid = l->pid, .offset = l->at.offset};
+		struct en_probe *shared = k_share_probe(en, p, e);
+		struct k_erlang *how = shared != NULL ? en_alloc(en, sizeof(*how)) : NULL;
 
-	if (how == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for probes of the kernel");
-	*how = l->how;
-	shared->pvdata = how;
-	return k_uprobe_add(en, l->file, &at, shared, e);
+		if (shared == NULL)
+			return -1;
+		if (how == NULL)
+			return et_err(e, "ET_MEMORY", "out of memory for probes of the kernel");
+		*how = l->at.how;
+		shared->pvdata = how;
+		en_process_add(en, l->pid);
+		if (k_uprobe_add(en, l->file, &at, shared, e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
 {
-	struct en_probe *shared = k_share_probe(en, p, e), **more;
 	const struct place *l = p->pvdata;
+	struct en_probe *shared, **more;
 	struct erlang *s = data;
 
+	if (l->at.probe != NULL)
+		return enable_vm(en, p, e);
+	shared = k_share_probe(en, p, e);
 	if (shared == NULL)
 		return -1;
-	if (l->fn != NULL)
-		return enable_vm(en, p, shared, e);
+	en_process_add(en, l->pid);
 	more = realloc(s->inside, (s->ninside + 1) * sizeof(*more));
 	if (more == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for the probes of a node");

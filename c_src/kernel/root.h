@@ -45,20 +45,36 @@ struct k_running {
 	uint64_t tid, since, time;
 };
 
-/* What the arguments of a function of an Erlang VM are made by: kernel/erlang.c. */
+/* What the arguments of a function of an Erlang VM are made by: kernel/insides.c. */
 enum k_erlang_kind {
 	K_MESSAGE_RECEIVE,
 	K_COPY_STRUCT,
 	K_COPY_OBJECT,
 	K_EXIT_SIGNAL,
+	K_LINK_EXIT,
+	K_REMOTE_EXIT, /* by exit/2 */
+	K_REMOTE_LINK_EXIT,
 	K_PORT_BUSY,
 	K_PORT_NOT_BUSY,
+	K_DIST_OUTPUT,
+	K_DIST_OUTPUTV,
+	K_DIST_NOT_BUSY,
+	K_DRIVER, /* what happens to a port: ready_async, process_exit */
 };
 struct k_erlang {
-	uint32_t kind;	    /* K_* */
-	uint32_t bits;	    /* of a pid's number; above is the serial */
-	uint32_t places;    /* in the table of processes, as a power of two; 0: not needed */
-	uint32_t queue_len; /* where a process has it; 0: not known */
+	uint32_t kind;	 /* K_* */
+	uint32_t bits;	 /* of a pid's number; above is the serial */
+	uint32_t places; /* in the table of processes, as a power of two; 0: not needed */
+	uint32_t port_places; /* the same for ports */
+	/* where things are in the VM's structures; 0: not known */
+	uint64_t atoms;	    /* the table: consume/vm.h */
+	uint64_t this_node; /* a pointer to the node that it is itself */
+	uint32_t atom_len, atom_name;
+	uint32_t queue_len, save; /* a process: messages that wait, and the one that is looked at */
+	uint32_t driver, dist, flags; /* a port */
+	uint32_t async;	  /* a driver: its callback */
+	uint32_t item;	  /* a link: whom it is to */
+	uint32_t offheap; /* a process, in what copying is given */
 };
 
 /* Where a usdt probe has an argument. */

@@ -5,91 +5,41 @@
  * node, which hand over theirs. Part of main.c.
  */
 
-static inline uint64_t user_word(uint64_t addr)
-{
-	uint64_t v = 0;
-
-	bpf_probe_read_user(&v, sizeof(v), (const void *)(uintptr_t)addr);
-	return v;
-}
-
-/* ---- texts ---------------------------------------------------------------------------- */
-
-/* Decimal; gives where it ends. */
-uint64_t k_put_number(uint64_t to, uint64_t v)
-{
-	char *p = (char *)(uintptr_t)to;
-	uint64_t div = 1;
-
-	v &= UINT32_MAX;
-	while (div < 1000000000 && v / div >= 10)
-		div *= 10;
-	for (; div > 0; div /= 10)
-		*p++ = (char)('0' + v / div % 10);
-	return (uint64_t)(uintptr_t)p;
-}
-
-/* The VM keeps a pid's place in its table; <0.Number.Serial> is made of it as it does that. */
-static inline uint64_t pid_data(const struct k_erlang *k, uint64_t term)
-{
-	uint64_t data = term >> 4, places = 1ULL << k->places, place = data & (places - 1);
-
-	if (k->places == 0) /* both are there: up to OTP 25 */
-		return data & 0xfffffff;
-	return (data & ~(places - 1)) | place >> 3 | (place & 7) << (k->places - 3);
-}
-
-uint64_t k_put_pid(uint64_t erlang, uint64_t to, uint64_t term)
-{
-	const struct k_erlang *k = (const struct k_erlang *)(uintptr_t)erlang;
-	uint64_t data = pid_data(k, term);
-	char *p = (char *)(uintptr_t)to;
-
-	if ((term & 15) != 3) { /* a port's, a name, one of another node */
-		p[0] = '\0';
-		return 0;
-	}
-	p[0] = '<';
-	p[1] = '0';
-	p[2] = '.';
-	p = (char *)(uintptr_t)k_put_number(to + 3, data & ((1ULL << k->bits) - 1));
-	*p++ = '.';
-	p = (char *)(uintptr_t)k_put_number((uint64_t)(uintptr_t)p, data >> k->bits);
-	*p++ = '>';
-	*p = '\0';
-	return 0;
-}
-
-uint64_t k_put_port(uint64_t erlang, uint64_t to, uint64_t term)
-{
-	const struct k_erlang *k = (const struct k_erlang *)(uintptr_t)erlang;
-	uint64_t *w = (uint64_t *)(uintptr_t)to;
-	char *p;
-
-	w[0] = 0x2e303c74726f5023; /* #Port<0. */
-	p = (char *)(uintptr_t)k_put_number(to + 8, pid_data(k, term));
-	*p++ = '>';
-	*p = '\0';
-	return 0;
-}
-
-static inline void text_arg(
-	const struct k_erlang *k, struct fire *f, unsigned n, uint64_t term, bool port)
-{
-	uint64_t to = (uint64_t)(uintptr_t)f->thread->text[n & 3];
-
-	if (port)
-		k_put_port((uint64_t)(uintptr_t)k, to, term);
-	else
-		k_put_pid((uint64_t)(uintptr_t)k, to, term);
-	f->arg[n] = to;
-}
-
-/* ---- functions of the VM -------------------------------------------------------------- */
+#include "terms.h"
 
 static inline bool is_immediate(uint64_t term)
 {
 	return (term & 3) == 3;
+}
+
+static inline bool is_pid(uint64_t term)
+{
+	return (term & 15) == 3;
+}
+
+static inline bool is_port(uint64_t term)
+{
+	return (term & 15) == 7;
+}
+
+/* ---- what is an event ----------------------------------------------------------------- */
+
+enum { BUSY = 1 << 4, OUTPUTV = 0x30 }; /* of a port's flags; in a driver, before ready_async */
+
+static inline bool is_busy(const struct k_erlang *k, uint64_t port)
+{
+	return user_word(port + k->flags) & BUSY;
+}
+
+/* Distribution is sent by a pointer to a function: other calls of that kind are not of a port. */
+static inline bool is_output(const struct k_erlang *k, const struct user_regs *regs, bool vector)
+{
+	uint64_t drv;
+
+	if (!is_port(user_word(regs->di)))
+		return false;
+	drv = user_word(regs->di + k->driver);
+	return (user_word(drv + k->async - OUTPUTV) != 0) == vector;
 }
 
 static inline bool is_event(const struct k_erlang *k, const struct user_regs *regs)
@@ -97,9 +47,127 @@ static inline bool is_event(const struct k_erlang *k, const struct user_regs *re
 	switch (k->kind) {
 	case K_COPY_STRUCT:
 	case K_COPY_OBJECT: return !is_immediate(regs->di);
-	case K_PORT_BUSY: return (uint32_t)regs->si != 0;
-	case K_PORT_NOT_BUSY: return (uint32_t)regs->si == 0;
+	case K_EXIT_SIGNAL:
+	case K_LINK_EXIT: return is_pid(regs->si);
+	case K_PORT_BUSY: return (uint32_t)regs->si != 0 && !is_busy(k, regs->di);
+	case K_PORT_NOT_BUSY: return (uint32_t)regs->si == 0 && is_busy(k, regs->di);
+	case K_DIST_OUTPUT: return is_output(k, regs, false);
+	case K_DIST_OUTPUTV: return is_output(k, regs, true);
+	case K_DRIVER: return is_port(user_word(regs->di));
 	default: return true;
+	}
+}
+
+/* ---- arguments ------------------------------------------------------------------------ */
+
+static inline uint64_t text_of(struct fire *f, unsigned n)
+{
+	return (uint64_t)(uintptr_t)f->thread->text[n & 3];
+}
+
+/* The n-th argument is a term's text, if it is read. */
+static inline void term_arg(struct fire *f, unsigned n, uint64_t term)
+{
+	uint64_t to = text_of(f, n);
+
+	f->arg[n] = to;
+	if (f->probe->argmask >> n & 1)
+		k_put_term(f, to, to + sizeof(f->thread->text[0]), term);
+}
+
+/* The same for memory of the VM: the name of a driver. */
+static inline void string_arg(struct fire *f, unsigned n, uint64_t at)
+{
+	f->arg[n] = at;
+}
+
+/* A process that was killed has got "killed". */
+static inline void reason_arg(struct fire *f, unsigned n, uint64_t term)
+{
+	uint32_t *w = (uint32_t *)(uintptr_t)text_of(f, n);
+
+	term_arg(f, n, term);
+	if ((f->probe->argmask >> n & 1) && w[0] == 0x6c6c696b && (w[1] & 0xff) == 0)
+		w[1] = 0x6465;
+}
+
+enum { ERLNODE_NAME = 0x18, DIST_NAME = 0x70, CONTEXT_DIST = 0x70, PORT_CONNECTED = 0xe8, DIST_IN = 8 };
+
+static inline void dist_args(struct fire *f, const struct k_erlang *k, uint64_t port)
+{
+	uint64_t dist = user_word(user_word(port + k->dist) + DIST_IN);
+
+	term_arg(f, 0, user_word(user_word(k->this_node) + ERLNODE_NAME));
+	term_arg(f, 1, user_word(port));
+	term_arg(f, 2, user_word(dist + DIST_NAME));
+}
+
+/* {flags, label, serial, sender, count} */
+static inline void token_args(struct fire *f, uint64_t token)
+{
+	uint64_t at = token & ~7ULL;
+
+	if ((token & 3) != 2)
+		return;
+	f->arg[3] = (uint64_t)((int64_t)user_word(at + 16) >> 4);
+	f->arg[4] = (uint64_t)((int64_t)user_word(at + 40) >> 4);
+	f->arg[5] = (uint64_t)((int64_t)user_word(at + 24) >> 4);
+}
+
+static inline void receive_args(struct fire *f, const struct k_erlang *k, uint64_t process)
+{
+	uint64_t message = k->save != 0 ? user_word(user_word(process + k->save)) : 0;
+
+	term_arg(f, 0, user_word(process));
+	if (k->queue_len != 0)
+		f->arg[2] = user_word(process + k->queue_len);
+	if (message != 0 && (f->probe->argmask & 0x38))
+		token_args(f, user_word(message + 24));
+}
+
+static inline void remote_exit_args(struct fire *f, const struct user_regs *regs, uint64_t from)
+{
+	term_arg(f, 0, from);
+	term_arg(f, 1, user_word(user_word(regs->di + CONTEXT_DIST) + DIST_NAME));
+	term_arg(f, 2, regs->dx);
+	reason_arg(f, 3, regs->cx);
+}
+
+/* In parts, or it is too much for the verifier at once. */
+static inline void make_args(struct fire *f, const struct k_erlang *k, const struct user_regs *regs)
+{
+	switch (k->kind) {
+	case K_MESSAGE_RECEIVE: receive_args(f, k, regs->di); break;
+	case K_COPY_STRUCT: f->arg[0] = (uint64_t)(int64_t)(int32_t)regs->si; break;
+	case K_COPY_OBJECT:
+		term_arg(f, 0, user_word(regs->cx - k->offheap));
+		f->arg[1] = regs->si;
+		break;
+	case K_PORT_BUSY:
+	case K_PORT_NOT_BUSY: term_arg(f, 0, user_word(regs->di)); break;
+	case K_EXIT_SIGNAL:
+		term_arg(f, 0, regs->si);
+		term_arg(f, 1, regs->dx);
+		reason_arg(f, 2, regs->cx);
+		break;
+	case K_LINK_EXIT:
+		term_arg(f, 0, regs->si);
+		term_arg(f, 1, user_word(regs->dx + k->item));
+		reason_arg(f, 2, regs->cx);
+		break;
+	case K_REMOTE_EXIT: remote_exit_args(f, regs, regs->si); break;
+	case K_REMOTE_LINK_EXIT: remote_exit_args(f, regs, user_word(regs->si)); break;
+	case K_DIST_OUTPUT:
+	case K_DIST_OUTPUTV:
+		dist_args(f, k, regs->di);
+		f->arg[3] = user_word(user_word(regs->si + 16) + 8);
+		break;
+	case K_DIST_NOT_BUSY: dist_args(f, k, regs->di); break;
+	case K_DRIVER:
+		term_arg(f, 0, user_word(regs->di + PORT_CONNECTED));
+		term_arg(f, 1, user_word(regs->di));
+		string_arg(f, 2, user_word(regs->di + k->driver - 8));
+		break;
 	}
 }
 
@@ -109,7 +177,6 @@ uint64_t k_erlang(struct user_regs *regs)
 	const struct k_erlang *k;
 	struct en_probe *p;
 	struct fire *f;
-	uint16_t mask;
 
 	if (cookie >= k_root.nprobes)
 		return 0;
@@ -120,33 +187,10 @@ uint64_t k_erlang(struct user_regs *regs)
 	f = begin(&k_root, p);
 	if (f == NULL)
 		return 0;
-	mask = p->argmask;
-	for (unsigned i = 0; i < 6; i++)
+	for (unsigned i = 0; i < 7; i++)
 		f->arg[i] = 0;
-	switch (k->kind) {
-	case K_MESSAGE_RECEIVE:
-		if (mask & 1)
-			text_arg(k, f, 0, user_word(regs->di), false);
-		if ((mask & 4) && k->queue_len != 0)
-			f->arg[2] = user_word(regs->di + k->queue_len);
-		break;
-	case K_COPY_STRUCT: f->arg[0] = (uint64_t)(int64_t)(int32_t)regs->si; break;
-	case K_COPY_OBJECT:
-		if (mask & 1)
-			text_arg(k, f, 0, user_word(regs->si), false);
-		break;
-	case K_PORT_BUSY:
-	case K_PORT_NOT_BUSY:
-		if (mask & 1)
-			text_arg(k, f, 0, user_word(regs->di), true);
-		break;
-	case K_EXIT_SIGNAL:
-		if (mask & 1)
-			text_arg(k, f, 0, regs->si, false);
-		if (mask & 2)
-			text_arg(k, f, 1, regs->dx, false);
-		break;
-	}
+	make_args(f, k, regs);
+	stacks_from(regs, f, 0);
 	run(f);
 	return 0;
 }
@@ -175,6 +219,7 @@ uint64_t k_erlang_usdt(struct user_regs *regs)
 	bpf_probe_read_user(args, sizeof(args), (const void *)(uintptr_t)regs->di);
 	for (unsigned n = 0; n < 10; n++)
 		f->arg[n] = args[n];
+	stacks_from(regs, f, 0);
 	run(f);
 	return 0;
 }

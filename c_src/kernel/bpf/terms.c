@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Terms of an Erlang VM made texts (probe path): pids, ports, atoms and small numbers, and tuples
+ * of these; of anything else there is "...". The probe says where its VM has things (k_erlang).
+ * Texts are written from `to' on, with room up to `end'; each function gives where it ended, and
+ * puts a NUL there.
+ */
+#include "bpf.h"
+#include "terms.h"
+
+enum { TAG = 15, PID = 3, PORT = 7, SMALL = 15, ATOM = 11, NIL = 0x3b };
+enum { EXTERNAL_PID = 0x30, TUPLE = 0, HEADER = 0x3f };
+enum { ROOM = 40, MOST = 12 }; /* the longest pid; elements of a tuple that are shown */
+enum { NODE_NAME = 0x18, MAX_ATOM = 255 };
+
+static inline char *text(uint64_t to)
+{
+	return (char *)(uintptr_t)to;
+}
+
+static inline const struct k_erlang *vm_of(const struct fire *f)
+{
+	return f->probe->pvdata;
+}
+
+INLINE_HERE uint64_t k_put_number(uint64_t to, uint64_t v)
+{
+	char *p = text(to);
+	uint64_t div = 1;
+
+	while (div < 1000000000000000000 && v / div >= 10)
+		div *= 10;
+	for (; div > 0; div /= 10)
+		*p++ = (char)('0' + v / div % 10);
+	*p = '\0';
+	return (uint64_t)(uintptr_t)p;
+}
+
+/* The VM keeps a place in a table; the number that is shown is made of it as it does that. */
+static inline uint64_t shown(uint64_t term, uint32_t log)
+{
+	uint64_t data = term >> 4, places = 1ULL << log, place = data & (places - 1);
+
+	if (log == 0) /* both are there: up to OTP 25 */
+		return data & 0xfffffff;
+	return (data & ~(places - 1)) | place >> 3 | (place & 7) << (log - 3);
+}
+
+static inline uint64_t put_three(uint64_t to, uint64_t a, uint64_t b, uint64_t c)
+{
+	text(to)[0] = '<';
+	to = k_put_number(to + 1, a);
+	text(to)[0] = '.';
+	to = k_put_number(to + 1, b);
+	text(to)[0] = '.';
+	to = k_put_number(to + 1, c);
+	text(to)[0] = '>';
+	text(to)[1] = '\0';
+	return to + 1;
+}
+
+static inline uint64_t put_pid(const struct fire *f, uint64_t to, uint64_t term)
+{
+	const struct k_erlang *k = vm_of(f);
+	uint64_t data = shown(term, k->places);
+
+	return put_three(to, 0, data & ((1ULL << k->bits) - 1), data >> k->bits);
+}
+
+static inline uint64_t put_port(const struct fire *f, uint64_t to, uint64_t term)
+{
+	*(uint32_t *)(void *)text(to) = 0x726f5023; /* #Por */
+	*(uint32_t *)(void *)text(to + 4) = 0x2e303c74; /* t<0. */
+	to = k_put_number(to + 8, shown(term, vm_of(f)->port_places));
+	text(to)[0] = '>';
+	text(to)[1] = '\0';
+	return to + 1;
+}
+
+INLINE_HERE uint64_t k_put_atom(struct fire *f, uint64_t to, uint64_t end, uint64_t term)
+{
+	const struct k_erlang *k = vm_of(f);
+	uint64_t index = term >> 6, page, atom, len;
+
+	text(to)[0] = '\0';
+	if (k->atoms == 0 || (term & HEADER) != ATOM)
+		return to;
+	page = user_word(k->atoms + index / 1024 * 8);
+	atom = user_word(page + index % 1024 * 8);
+	len = user_word(atom + k->atom_len) & 0xffff;
+	if (len > MAX_ATOM)
+		len = MAX_ATOM;
+	if (len >= end - to)
+		len = end - to - 1;
+	if (atom == 0 || !safe_read(f, text(to), user_word(atom + k->atom_name), len))
+		return to;
+	text(to + len)[0] = '\0';
+	return to + len;
+}
+
+/* The name of a node; that is also the first number of its pids. */
+static inline uint64_t put_external(struct fire *f, uint64_t to, uint64_t at)
+{
+	uint64_t node = user_word(at + 8), data = user_word(at + 16);
+
+	return put_three(to, user_word(node + NODE_NAME) >> 6, data & UINT32_MAX, data >> 32);
+}
+
+INLINE_HERE uint64_t k_put_simple(struct fire *f, uint64_t to, uint64_t end, uint64_t term)
+{
+	uint64_t at = term & ~7ULL;
+
+	text(to)[0] = '\0';
+	if (end - to < ROOM)
+		return to;
+	if ((term & TAG) == PID)
+		return put_pid(f, to, term);
+	if ((term & TAG) == PORT)
+		return put_port(f, to, term);
+	if ((term & HEADER) == ATOM)
+		return k_put_atom(f, to, end, term);
+	if ((term & TAG) == SMALL) {
+		int64_t v = (int64_t)term >> 4;
+
+		if (v < 0)
+			text(to++)[0] = '-';
+		return k_put_number(to, (uint64_t)(v < 0 ? -v : v));
+	}
+	if ((term & 3) == 2 && (user_word(at) & HEADER) == EXTERNAL_PID)
+		return put_external(f, to, at);
+	*(uint32_t *)(void *)text(to) = term == NIL ? 0x5d5b : 0x2e2e2e; /* [], ... */
+	return to + (term == NIL ? 2 : 3);
+}
+
+INLINE_HERE uint64_t k_put_term(struct fire *f, uint64_t to, uint64_t end, uint64_t term)
+{
+	uint64_t at = term & ~7ULL, head = (term & 3) == 2 ? user_word(at) : HEADER, n = head >> 6;
+
+	if ((head & HEADER) != TUPLE)
+		return k_put_simple(f, to, end, term);
+	text(to++)[0] = '{';
+	for (uint64_t i = 0; i < n && i < MOST && end - to > ROOM; i++) {
+		if (i > 0)
+			text(to++)[0] = ',';
+		to = k_put_simple(f, to, end, user_word(at + 8 + 8 * i));
+	}
+	if (n > MOST && end - to > ROOM) {
+		*(uint32_t *)(void *)text(to) = 0x2e2e2e2c; /* ,... */
+		to += 4;
+	}
+	text(to)[0] = '}';
+	text(to)[1] = '\0';
+	return to + 1;
+}

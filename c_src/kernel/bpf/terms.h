@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Terms of an Erlang VM: terms.c. */
+#ifndef K_TERMS_H
+#define K_TERMS_H
+
+#include "bpf.h"
+
+static inline uint64_t user_word(uint64_t addr)
+{
+	uint64_t v = 0;
+
+	bpf_probe_read_user(&v, sizeof(v), (const void *)(uintptr_t)addr);
+	return v;
+}
+
+uint64_t k_put_number(uint64_t to, uint64_t v);
+uint64_t k_put_atom(struct fire *f, uint64_t to, uint64_t end, uint64_t term);
+uint64_t k_put_simple(struct fire *f, uint64_t to, uint64_t end, uint64_t term);
+uint64_t k_put_term(struct fire *f, uint64_t to, uint64_t end, uint64_t term);
+
+#endif
