@@ -8,8 +8,12 @@
  *
  * The notes are those of <sys/sdt.h> (.note.stapsdt), made here since it is not everywhere: the
  * provider, the name with "__" for "-", and that the n-th argument is the n-th word at a register.
- * Another register tells the kernel engine which probe it is: functions have many of a name.
+ * For the kernel engine other registers tell which probe it is (functions have many of a name),
+ * whose event, and what the event was asked for: a word or a text for each built-in that the clause
+ * reads.
  */
+#include <string.h>
+
 #include "../engine/fire.h"
 #include "beam.h"
 
@@ -31,7 +35,8 @@ volatile uint16_t beam_usdt_semaphore[BP_COUNT_] __attribute__((section(".probes
 #define ARGS_10 ARGS_9 " -8@72(%%rdi)"
 
 #define SITE(ID, name, nargs)                                                                      \
-	static __attribute__((noinline, noclone)) void site_##ID(const uint64_t *arg, uint64_t hash)            \
+	static __attribute__((noinline, noclone)) void site_##ID(                                    \
+		const uint64_t *arg, uint64_t hash, uint64_t whose, const uint64_t *answers)       \
 	{                                                                                          \
 		__asm__ volatile("990:	nop\n"                                                     \
 				 "	.pushsection .note.stapsdt,\"\",\"note\"\n"                \
@@ -63,28 +68,63 @@ volatile uint16_t beam_usdt_semaphore[BP_COUNT_] __attribute__((section(".probes
 				 "	.popsection\n"                                             \
 				 "	.endif\n"                                                  \
 				 :                                                                 \
-				 : "D"(arg), "S"(hash), "i"(2 * BP_##ID)                           \
+				 : "D"(arg), "S"(hash), "i"(2 * BP_##ID), "d"(whose), "c"(answers) \
 				 : "memory");                                                      \
 	}
 #define PROBE(ID, name, route, nargs, ...) SITE(ID, name, nargs)
 #define ABSENT(ID, name, why, nargs, ...)
 #include "probes.def"
 
-static void (*const sites[BP_COUNT_])(const uint64_t *arg, uint64_t hash) = {
+static void (*const sites[BP_COUNT_])(
+	const uint64_t *arg, uint64_t hash, uint64_t whose, const uint64_t *answers) = {
 #define PROBE(ID, name, route, nargs, ...) [BP_##ID] = site_##ID,
 #define ABSENT(ID, name, why, nargs, ...)
 #include "probes.def"
 };
 
+enum { TEXT = 256, TEXTS = 4 }; /* of built-ins that are not interned: erlmsg, erlargs, erlret */
+
+static bool is_number(unsigned ask)
+{
+	return ask == ASK_ERLSCHED || ask == ASK_ERLINT;
+}
+
+/* What the clause reads besides, as it reads it. */
+static void answer(const struct fire *f, uint64_t *answers, char texts[TEXTS][TEXT])
+{
+	const struct en_who *who = f->who;
+	uint32_t asks = f->probe->asks & ~(1u << ASK_USDT);
+	unsigned n = 0;
+
+	memset(answers, 0, ASK_COUNT_ * sizeof(*answers));
+	for (; asks != 0 && who != NULL && who->ops != NULL; asks &= asks - 1) {
+		unsigned ask = (unsigned)__builtin_ctz(asks);
+		char *buf = texts[n < TEXTS ? n : TEXTS - 1];
+		const struct et_str *s;
+
+		if (is_number(ask)) {
+			answers[ask] = who->ops->num(who, ask, 0, f);
+			continue;
+		}
+		buf[0] = '\0';
+		s = who->ops->str(who, ask, 0, buf, TEXT);
+		answers[ask] = (uint64_t)(uintptr_t)(s != NULL ? s->text : buf);
+		n += s == NULL;
+	}
+}
+
 bool beam_usdt(const struct fire *f)
 {
+	uint64_t answers[ASK_COUNT_], whose = f->who != NULL ? f->who->key : 0;
+	char texts[TEXTS][TEXT];
 	uintptr_t at = (uintptr_t)f->probe->pvdata - (uintptr_t)beam_probedefs;
 	size_t id = at / sizeof(*beam_probedefs);
 
 	if (at % sizeof(*beam_probedefs) != 0 || id >= BP_COUNT_ || sites[id] == NULL ||
 		beam_usdt_semaphore[id] == 0)
 		return false;
-	sites[id](f->arg, f->probe->hash);
+	answer(f, answers, texts);
+	sites[id](f->arg, f->probe->hash, whose, answers);
 	return true;
 }
 

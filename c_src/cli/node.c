@@ -96,20 +96,30 @@ static const char *next_description(const char *p, bool start)
 /* An erlang probe that tracing inside a node cannot give, and the kernel can? */
 static bool is_of_vm(const char *d)
 {
-	static const char *const names[] = {
-		"message-receive", "copy-struct", "copy-object", "process-exit_signal", "port-not_busy"};
+	static const struct {
+		const char *name, *why;
+	} absent[] = {
+#define PROBE(ID, name, ...)
+#define ABSENT(ID, name, why, ...) {name, why},
+#include "../beam/probes.def"
+	};
+	static const char needs[] = "needs the kernel engine";
 	size_t len = strcspn(d, " \t\n,;{}/"), from = len;
 
 	while (from > 0 && d[from - 1] != ':')
 		from--;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strlen(names[i]) == len - from && strncmp(d + from, names[i], len - from) == 0)
+	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
+		if (strncmp(absent[i].why, needs, sizeof(needs) - 1) == 0 &&
+			strlen(absent[i].name) == len - from &&
+			strncmp(d + from, absent[i].name, len - from) == 0)
 			return true;
 	return false;
 }
 
 struct named {
 	bool erlang, kernel, inside; /* inside: erlang probes that a node gives itself */
+	bool vm;		     /* those that it does not, and the kernel does */
+	bool asks;		     /* erlpid and so on, which a thread of a node has at any probe */
 	int pid; /* of erlang<N>, or 0 */
 };
 
@@ -119,6 +129,17 @@ static bool is_native(const char *d)
 	const char *mod = d + strcspn(d, ":") + 1;
 
 	return strncmp(mod, "beam.smp:", 9) == 0 || strncmp(mod, "a.out:", 6) == 0;
+}
+
+/* Built-ins that are of an Erlang process. */
+static bool names_builtin(const char *text)
+{
+	static const char *const names[] = {"erlpid", "erlname", "erlnode", "erlsched"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strstr(text, names[i]) != NULL)
+			return true;
+	return false;
 }
 
 static void look(struct named *n, const char *text)
@@ -132,9 +153,11 @@ static void look(struct named *n, const char *text)
 			n->pid = atoi(d + 6);
 		n->kernel |= is_of_erlang(d) && is_native(d);
 		n->erlang |= erlang;
+		n->vm |= erlang && is_of_vm(d);
 		n->inside |= erlang && !is_of_vm(d);
 		n->kernel |= is_of_kernel(d);
 	}
+	n->asks |= names_builtin(text);
 }
 
 /* A file's text, or a clause's; the caller frees it. */
@@ -195,6 +218,23 @@ static void run_in_kernel(struct cli *c)
 		setenv("ERL_COOKIE_FILE", c->cookie_file, 1);
 }
 
+/*
+ * One script runs in one place: in the kernel, if it has a probe that only the kernel has and this
+ * process may trace there; else inside the nodes. A listing shows what a node has itself.
+ */
+static bool is_for_kernel(struct cli *c, const struct named *n)
+{
+	const char *why = NULL;
+
+	if (n->kernel && (n->erlang || n->asks || c->nnodes > 0))
+		why = "its probes are of the kernel too";
+	else if (n->vm && may_use_kernel() && (c->mode != MODE_LIST || !n->inside))
+		why = "it has erlang probes that are functions of the VM";
+	if (why != NULL && c->verbose)
+		cli_say("the script runs in the kernel: %s; events inside nodes go there", why);
+	return why != NULL;
+}
+
 bool cli_nodes_wanted(struct cli *c)
 {
 	struct named n = {0};
@@ -212,12 +252,12 @@ bool cli_nodes_wanted(struct cli *c)
 #ifdef HAVE_KERNEL
 	if (n.erlang && c->nnodes == 0 && cli_native(c, n.pid))
 		return false;
-	if ((n.erlang && n.kernel) || (n.erlang && !n.inside && may_use_kernel())) {
+	if (is_for_kernel(c, &n)) {
 		run_in_kernel(c);
 		return false;
 	}
 #else
-	(void)may_use_kernel;
+	(void)is_for_kernel;
 	(void)run_in_kernel;
 #endif
 	/* What can be read once only is for the nodes that were named, or for this machine. */

@@ -32,7 +32,7 @@ struct vm {
 	uint64_t ranges, active; /* where the tables of modules are, and the number of the one in use */
 };
 
-static bool get(const struct vm *vm, uint64_t addr, void *to, size_t n)
+bool vm_read(const struct vm *vm, uint64_t addr, void *to, size_t n)
 {
 	return pread(vm->mem, to, n, (off_t)addr) == (ssize_t)n;
 }
@@ -41,7 +41,7 @@ static uint64_t word(const struct vm *vm, uint64_t addr)
 {
 	uint64_t v = 0;
 
-	return get(vm, addr, &v, sizeof(v)) ? v : 0;
+	return vm_read(vm, addr, &v, sizeof(v)) ? v : 0;
 }
 
 uint64_t vm_symbol(const struct vm *vm, const char *name)
@@ -66,12 +66,12 @@ static bool atom_text(
 	uint64_t atom = atom_at(vm, a, index);
 	int16_t len = -1;
 
-	if (atom == 0 || !get(vm, atom + a->len, &len, sizeof(len)) || len < 0 || size == 0)
+	if (atom == 0 || !vm_read(vm, atom + a->len, &len, sizeof(len)) || len < 0 || size == 0)
 		return false;
 	if ((size_t)len >= size)
 		len = (int16_t)(size - 1);
 	buf[len] = '\0';
-	return get(vm, word(vm, atom + a->name), buf, (size_t)len);
+	return vm_read(vm, word(vm, atom + a->name), buf, (size_t)len);
 }
 
 /* A table of the VM has the pointer among its first words; the first two atoms are known. */
@@ -81,7 +81,7 @@ static void find_atoms(struct vm *vm)
 	struct vm_atoms a = {.len = 24, .name = 32};
 	char first[8], second[8];
 
-	if (at == 0 || !get(vm, at, w, sizeof(w)))
+	if (at == 0 || !vm_read(vm, at, w, sizeof(w)))
 		return;
 	for (unsigned i = 0; i < 32 && vm->atoms.table == 0; i++) {
 		a.table = w[i];
@@ -119,14 +119,14 @@ static void find_ranges(struct vm *vm)
 	unsigned i;
 
 	vm->active = vm_symbol(vm, "the_active_code_index");
-	if (at == 0 || vm->active == 0 || !get(vm, at, code, sizeof(code)))
+	if (at == 0 || vm->active == 0 || !vm_read(vm, at, code, sizeof(code)))
 		return;
 	for (i = 0; i + 5 < CODE && code[i] != 0xe8; i++)
 		;
 	if (i + 5 >= CODE)
 		return;
 	at += i + 5 + (uint64_t)(int64_t)displacement(code + i + 1);
-	if (!get(vm, at, code, sizeof(code)))
+	if (!vm_read(vm, at, code, sizeof(code)))
 		return;
 	for (i = 0; i + 7 < CODE; i++)
 		if ((code[i] & 0xfb) == 0x48 && code[i + 1] == 0x8d && (code[i + 2] & 0xc7) == 5) {
@@ -145,12 +145,12 @@ static bool find_module(const struct vm *vm, uint64_t addr, struct range *found)
 	uint64_t table[4], lo = 0, hi, mid;
 	uint32_t active = 3;
 
-	if (vm->ranges == 0 || !get(vm, vm->active, &active, sizeof(active)) || active > 2 ||
-		!get(vm, vm->ranges + active * sizeof(table), table, sizeof(table)))
+	if (vm->ranges == 0 || !vm_read(vm, vm->active, &active, sizeof(active)) || active > 2 ||
+		!vm_read(vm, vm->ranges + active * sizeof(table), table, sizeof(table)))
 		return false;
 	for (hi = table[1] < MAX_FUNCTIONS ? table[1] : 0; lo < hi;) {
 		mid = lo + (hi - lo) / 2;
-		if (!get(vm, table[0] + mid * sizeof(*found), found, sizeof(*found)))
+		if (!vm_read(vm, table[0] + mid * sizeof(*found), found, sizeof(*found)))
 			return false;
 		if (addr < found->start)
 			hi = mid;
@@ -172,7 +172,7 @@ static uint64_t find_functions(const struct vm *vm, const struct range *r, uint6
 {
 	uint64_t w[MAX_HEADER + 1];
 
-	if (n == 0 || n > MAX_FUNCTIONS || !get(vm, r->start, w, sizeof(w)))
+	if (n == 0 || n > MAX_FUNCTIONS || !vm_read(vm, r->start, w, sizeof(w)))
 		return 0;
 	for (unsigned i = 1; i < MAX_HEADER; i++)
 		if (w[i] > r->start && w[i] < w[i + 1] && w[i + 1] <= r->end &&
@@ -218,7 +218,7 @@ bool vm_function(
 			hi = mid;
 	}
 	info = word(vm, table + 8 * lo);
-	if (!get(vm, info + INFO_MFA, mfa, sizeof(mfa)) || !is_atom(mfa[0]) || !is_atom(mfa[1]) ||
+	if (!vm_read(vm, info + INFO_MFA, mfa, sizeof(mfa)) || !is_atom(mfa[0]) || !is_atom(mfa[1]) ||
 		!atom_text(vm, &vm->atoms, mfa[0] >> 6, mod, sizeof(mod)) ||
 		!atom_text(vm, &vm->atoms, mfa[1] >> 6, func, sizeof(func)))
 		return false;

@@ -20,6 +20,7 @@ struct vm_atoms {
 	uint32_t len, name; /* in an atom: its length (16 bits), a pointer to its text */
 };
 bool vm_atoms(const struct vm *vm, struct vm_atoms *at);
+bool vm_read(const struct vm *vm, uint64_t addr, void *to, size_t n);
 uint64_t vm_symbol(const struct vm *vm, const char *name); /* where it is there; 0: not known */
 
 #endif

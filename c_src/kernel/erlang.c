@@ -73,7 +73,7 @@ static void add_place(struct en_probe *p, struct place *l)
 	struct place *first = p->pvdata, *o;
 
 	for (o = first; o != NULL; o = o->same)
-		if (o->at.offset == l->at.offset && o->at.how.kind == l->at.how.kind)
+		if (o->at.offset == l->at.offset && o->at.vm.how.kind == l->at.vm.how.kind)
 			return;
 	if (l->at.probe == NULL)
 		return;
@@ -253,14 +253,14 @@ static int enable_vm(struct en *en, struct en_probe *p, struct et_error *e)
 	for (const struct place *l = p->pvdata; l != NULL; l = l->same) {
 		struct k_place at = {.entry = "k_erlang", .pid = l->pid, .offset = l->at.offset};
 		struct en_probe *shared = k_share_probe(en, p, e);
-		struct k_erlang *how = shared != NULL ? en_alloc(en, sizeof(*how)) : NULL;
+		struct k_vm *vm = shared != NULL ? en_alloc(en, sizeof(*vm)) : NULL;
 
 		if (shared == NULL)
 			return -1;
-		if (how == NULL)
+		if (vm == NULL)
 			return et_err(e, "ET_MEMORY", "out of memory for probes of the kernel");
-		*how = l->at.how;
-		shared->pvdata = how;
+		*vm = l->at.vm;
+		shared->pvdata = vm;
 		en_process_add(en, l->pid);
 		if (k_uprobe_add(en, l->file, &at, shared, e) < 0)
 			return -1;
@@ -310,6 +310,31 @@ static int make_table(struct en *en, const struct erlang *s, struct et_error *e)
 	return 0;
 }
 
+static const char *const asked[] = {
+#define D_AVAR(name, ID, type)	 name,
+#define D_AFUNC(name, ID, proto) NULL,
+#include "../d/builtins.def"
+};
+
+/* Clauses at all probes that are asked for the same; reading it there has it handed over. */
+static void put_clauses(FILE *f, const struct erlang *s, uint32_t asks)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < s->ninside; i++) {
+		const struct en_probe *p = s->inside[i];
+
+		if (p->asks == asks)
+			fprintf(f, "%s%s:%s:%s:%s", n++ > 0 ? ",\n" : "", p->prov->text, p->mod->text,
+				p->func->text, p->name->text);
+	}
+	fputs("\n{", f);
+	for (unsigned i = 0; i < ASK_COUNT_; i++)
+		if ((asks >> i & 1) && asked[i] != NULL)
+			fprintf(f, " this->%s_ = %s;", asked[i], asked[i]);
+	fputs(" usdt(); }\n", f);
+}
+
 /* What runs inside the nodes. Each probe is named once, so that it fires once. */
 static char *node_script(const struct erlang *s)
 {
@@ -317,16 +342,15 @@ static char *node_script(const struct erlang *s)
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
-	if (f == NULL)
-		return NULL;
-	for (unsigned i = 0; i < s->ninside; i++) {
-		const struct en_probe *p = s->inside[i];
+	for (unsigned i = 0; f != NULL && i < s->ninside; i++) {
+		unsigned k = 0;
 
-		fprintf(f, "%s%s:%s:%s:%s", i > 0 ? ",\n" : "", p->prov->text, p->mod->text,
-			p->func->text, p->name->text);
+		while (k < i && s->inside[k]->asks != s->inside[i]->asks)
+			k++;
+		if (k == i)
+			put_clauses(f, s, s->inside[i]->asks);
 	}
-	fputs("\n{ usdt(); }\n", f);
-	return fclose(f) == 0 ? text : NULL;
+	return f != NULL && fclose(f) == 0 ? text : NULL;
 }
 
 struct attaching {
@@ -415,10 +439,69 @@ static int arm(struct en *en, struct erlang *s, struct et_error *e)
 	return rc;
 }
 
+/* ---- whose thread it is --------------------------------------------------------------- */
+
+static int add_thread_owner(struct en *en, struct erlang *s, int pid, struct et_error *e)
+{
+	struct k_root *r = en->kernel->root;
+	struct k_process *proc;
+
+	for (unsigned i = 0; i < r->nvms; i++)
+		if (r->vms[i].pid == (uint32_t)pid)
+			return 0;
+	proc = r->nvms < K_VMS ? k_process(&s->procs, pid, e) : NULL;
+	for (unsigned i = 0; proc != NULL && i < proc->n; i++)
+		if (proc->mods[i].main)
+			k_vm_find(pid, &proc->mods[i], &r->vms[r->nvms++]);
+	if (proc != NULL)
+		en_process_add(en, pid);
+	return proc != NULL || r->nvms == K_VMS ? 0 : -1;
+}
+
+static int on_owner(void *arg, const char *prov, const char *mod, const char *func, const char *name)
+{
+	struct listing *l = arg;
+	size_t len;
+
+	(void)mod, (void)func, (void)name;
+	return add_thread_owner(l->en, l->s, k_pid_of(prov, &len), l->e);
+}
+
+/* The VMs whose threads are known by the Erlang process that they run: self->, erlpid. */
+static int find_vms(struct en *en, struct erlang *s, struct et_error *e)
+{
+	struct listing l = {.en = en, .s = s, .e = e};
+	const struct et_options *o = en->opts;
+	struct k_root *r = en->kernel->root;
+	bool named = false;
+	int rc = 0;
+
+	r->vms = en_alloc(en, K_VMS * sizeof(*r->vms));
+	if (r->vms == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for the probes of a node");
+	for (uint64_t i = 0; i < o->val[OPT_ERLNODE] && rc == 0; i++) {
+		int pid = atoi(o->str[OPT_ERLNODE][i]);
+
+		if (pid != 0)
+			rc = add_thread_owner(en, s, pid, e);
+		named |= pid == 0;
+	}
+	if (!named || rc < 0)
+		return rc;
+	for (const struct place *p = s->places; p != NULL && rc == 0; p = p->next)
+		rc = add_thread_owner(en, s, p->pid, e);
+	if (rc == 0 && s->places == NULL)
+		rc = k_nodes_list(o, "erlang*:::process-spawn", on_owner, &l, e);
+	return rc;
+}
+
 static int ready(struct en *en, void *data, struct et_error *e)
 {
 	struct erlang *s = data;
 
+	if (en->kernel != NULL && en->kernel->root != NULL && en->opts->set[OPT_ERLNODE] &&
+		!en->opts->inside && find_vms(en, s, e) < 0)
+		return -1;
 	if (s->ninside > 0 && (make_table(en, s, e) < 0 || arm(en, s, e) < 0))
 		return -1;
 	return k_uprobe_load(en, NULL, e);

@@ -226,13 +226,12 @@ static void find_places(struct k_module *m, struct k_erlang *how)
 
 /* ---- places --------------------------------------------------------------------------- */
 
-static int call(const struct inside *in, uint64_t offset, const struct k_erlang *how,
-	k_inside_cb cb, void *arg)
+static int call(const struct inside *in, uint64_t offset, const struct k_vm *vm, k_inside_cb cb,
+	void *arg)
 {
-	struct k_inside at = {
-		.probe = in->probe, .note = in->note, .offset = offset, .how = *how};
+	struct k_inside at = {.probe = in->probe, .note = in->note, .offset = offset, .vm = *vm};
 
-	at.how.kind = in->kind;
+	at.vm.how.kind = in->kind;
 	return cb(arg, &at);
 }
 
@@ -270,10 +269,10 @@ static bool is_call(const uint8_t *p, size_t len)
 }
 
 static int one(struct k_module *m, const struct inside *in, const struct elf_sym *s,
-	const struct k_erlang *found, k_inside_cb cb, void *arg)
+	const struct k_vm *found, k_inside_cb cb, void *arg)
 {
 	const struct elf_sym *copy = symbol(m, "copy_struct_x");
-	struct k_erlang how = *found;
+	struct k_vm vm = *found;
 	struct code c;
 	uint64_t offset;
 	size_t at, len;
@@ -282,36 +281,98 @@ static int one(struct k_module *m, const struct inside *in, const struct elf_sym
 	if (!code_of(m, s, &c) || !elf_offset(k_module_elf(m), s->value, true, &offset))
 		return 0;
 	if (in->place == ENTRY)
-		return call(in, offset, &how, cb, arg);
+		return call(in, offset, &vm, cb, arg);
 	if (in->place == CALL_OF_COPY) {
-		at = copy != NULL ? find_copy(&c, copy->value, &how) : c.n;
-		return at < c.n ? call(in, offset + at, &how, cb, arg) : 0;
+		at = copy != NULL ? find_copy(&c, copy->value, &vm.how) : c.n;
+		return at < c.n ? call(in, offset + at, &vm, cb, arg) : 0;
 	}
-	if (how.driver == 0 || how.async == 0 || how.dist == 0)
+	if (vm.how.driver == 0 || vm.how.async == 0 || vm.how.dist == 0)
 		return 0;
 	for (at = 0; at < c.n && rc == 0; at += len) {
 		len = k_insn_len(c.p + at, c.n - at);
 		if (len == 0)
 			break;
 		if (is_call(c.p + at, len))
-			rc = call(in, offset + at, &how, cb, arg);
+			rc = call(in, offset + at, &vm, cb, arg);
 	}
 	return rc;
+}
+
+/* ---- the process that runs ------------------------------------------------------------ */
+
+/*
+ * A thread's own data of a key is at a place of the thread's memory that libc's function for that
+ * takes ("add $N, %rax; shl $4, %rax": 16 N bytes from its beginning on).
+ */
+static uint32_t find_thread_data(int pid)
+{
+	struct k_process *list = NULL, *p;
+	struct et_error e = {.tag = ""};
+	uint32_t at = 0;
+	struct code c;
+
+	p = k_process(&list, pid, &e);
+	for (unsigned i = 0; p != NULL && i < p->n && at == 0; i++) {
+		if (strncmp(p->mods[i].name, "libc.so", 7) != 0 &&
+			strncmp(p->mods[i].name, "libpthread", 10) != 0)
+			continue;
+		if (!code_named(&p->mods[i], "pthread_getspecific", &c))
+			continue;
+		for (size_t k = 0; k + 8 <= c.n && at == 0; k++)
+			if (memcmp(c.p + k, "\x48\x83\xc0", 3) == 0 && memcmp(c.p + k + 4, "\x48\xc1\xe0\x04", 4) == 0)
+				at = 16u * c.p[k + 3];
+	}
+	k_processes_free(list);
+	return at;
+}
+
+/* "mov key(%rip), %edi" in a function of the VM; the process stands before the kind of thread. */
+static void find_current(int pid, struct k_module *m, struct k_vm *vm)
+{
+	struct vm *mem = vm_open(pid);
+	uint32_t data = find_thread_data(pid), kind = 0, key = UINT32_MAX;
+	struct code c;
+	int32_t rel;
+
+	if (mem != NULL && code_named(m, "erts_get_scheduler_data", &c) && c.n >= 6 && c.p[0] == 0x8b &&
+		c.p[1] == 0x3d) {
+		memcpy(&rel, c.p + 2, sizeof(rel));
+		if (!vm_read(mem, vm_symbol(mem, "erts_get_scheduler_data") + 6 + (uint64_t)(int64_t)rel,
+			    &key, sizeof(key)))
+			key = UINT32_MAX;
+	}
+	vm_close(mem);
+	if (code_named(m, "enif_is_current_process_alive", &c))
+		for (size_t i = 0; i + 6 <= c.n && kind == 0; i++)
+			if (c.p[i] == 0x8b && c.p[i + 1] == 0x80) /* mov kind(%rax), %eax */
+				memcpy(&kind, c.p + i + 2, sizeof(kind));
+	if (data == 0 || key >= 32 || kind < 64 || kind > 1024)
+		return;
+	vm->scheduler = data + 16 * key + 8;
+	vm->current = kind - 8;
+	vm->number = kind + 8;
+}
+
+void k_vm_find(int pid, struct k_module *m, struct k_vm *vm)
+{
+	*vm = (struct k_vm){.pid = (uint32_t)pid};
+	find_numbers(pid, m, &vm->how);
+	find_names(pid, &vm->how);
+	find_places(m, &vm->how);
+	find_current(pid, m, vm);
 }
 
 int k_insides(int pid, struct k_module *m, const char *glob, k_inside_cb cb, void *arg)
 {
 	const struct elf *f = k_module_elf(m);
-	struct k_erlang how = {0};
+	struct k_vm vm;
 	int rc = 0;
 
-	find_numbers(pid, m, &how);
-	find_names(pid, &how);
-	find_places(m, &how);
+	k_vm_find(pid, m, &vm);
 	for (size_t i = 0; i < f->nsyms && rc == 0; i++)
 		for (unsigned k = 0; f->syms[i].type == STT_FUNC && k < NINSIDES && rc == 0; k++)
 			if (en_glob(glob, insides[k].probe) &&
 				en_glob(insides[k].symbol, f->strs + f->syms[i].name))
-				rc = one(m, &insides[k], &f->syms[i], &how, cb, arg);
+				rc = one(m, &insides[k], &f->syms[i], &vm, cb, arg);
 	return rc;
 }

@@ -12,10 +12,13 @@ bool k_is_inside(const char *glob); /* is there such a probe whose name matches?
 struct k_inside {
 	const char *probe, *note;
 	uint64_t offset; /* in the file */
-	struct k_erlang how;
+	struct k_vm vm;
 };
 typedef int (*k_inside_cb)(void *arg, const struct k_inside *at); /* != 0: enough */
 /* Those of a VM whose names match; m: its program. */
 int k_insides(int pid, struct k_module *m, const char *glob, k_inside_cb cb, void *arg);
+
+/* What is known of a VM; m: its program. */
+void k_vm_find(int pid, struct k_module *m, struct k_vm *vm);
 
 #endif

@@ -27,7 +27,7 @@ enum k_event {
 /* Where the kernel has what we read of a thread (struct task_struct); UINT32_MAX: nowhere. */
 struct k_offsets {
 	uint32_t pid, tgid, comm, parent, cred, uid, gid, runtime, prio, cpu, signal, live,
-		exit_code, nthreads;
+		exit_code, nthreads, fsbase;
 };
 
 /* A thread as D's library translates it (d/lib/procfs.d: struct task_info). */
@@ -77,6 +77,15 @@ struct k_erlang {
 	uint32_t offheap; /* a process, in what copying is given */
 };
 
+/* An Erlang VM, and how its threads tell what process they run: kernel/insides.c. */
+#define K_VMS 16
+struct k_vm {
+	uint32_t pid;
+	uint32_t scheduler; /* from the thread's own memory on: a pointer to what it is */
+	uint32_t current, number; /* in that: a pointer to the process; the scheduler's number */
+	struct k_erlang how;
+};
+
 /* Where a usdt probe has an argument. */
 enum { K_ARG_NONE, K_ARG_CONSTANT, K_ARG_REGISTER, K_ARG_MEMORY };
 #define K_REGS 21 /* words of registers as the kernel has them (bpf/main.c) */
@@ -101,6 +110,8 @@ struct k_root {
 	uint32_t nprobes;
 	struct en_probe **erlang; /* by the hashes of their names: events of nodes */
 	uint64_t erlang_mask;
+	struct k_vm *vms; /* K_VMS */
+	uint32_t nvms;
 	struct en_probe *event[K_EVENTS];
 	struct en_probe *profile[K_PROFILES];
 	struct k_offsets off;

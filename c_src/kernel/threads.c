@@ -66,6 +66,7 @@ static int find_offsets(struct en *en, struct et_error *e)
 		.live = k_btf_offset(b, "signal_struct", "live"),
 		.exit_code = k_btf_offset(b, "task_struct", "exit_code"),
 		.nthreads = k_btf_offset(b, "signal_struct", "nr_threads"),
+		.fsbase = k_btf_offset(b, "task_struct", "thread.fsbase"),
 	};
 	k_btf_close(b);
 	if (o->pid == K_NO_OFFSET || o->tgid == K_NO_OFFSET || o->parent == K_NO_OFFSET)
@@ -115,7 +116,7 @@ static int ready(struct en *en, void *data, struct et_error *e)
 		if (k->root->tasks == NULL)
 			return et_err(e, "ET_MEMORY", "out of memory for threads");
 	}
-	if ((k->wants_tasks || t->self || vtime) && find_offsets(en, e) < 0)
+	if ((k->wants_tasks || t->self || vtime || k->root->nvms > 0) && find_offsets(en, e) < 0)
 		return -1;
 	if (vtime && make_vtimes(en, e) < 0)
 		return -1;

@@ -181,12 +181,13 @@ uint64_t k_erlang(struct user_regs *regs)
 	if (cookie >= k_root.nprobes)
 		return 0;
 	p = k_root.probe[cookie];
-	k = p->pvdata;
+	k = &((const struct k_vm *)p->pvdata)->how;
 	if (!is_event(k, regs))
 		return 0;
 	f = begin(&k_root, p);
 	if (f == NULL)
 		return 0;
+	f->thread->vm = (uint64_t)(uintptr_t)k;
 	for (unsigned i = 0; i < 7; i++)
 		f->arg[i] = 0;
 	make_args(f, k, regs);
@@ -197,7 +198,10 @@ uint64_t k_erlang(struct user_regs *regs)
 
 /* ---- the library's USDT probes -------------------------------------------------------- */
 
-/* rdi: its arguments, a word each; rsi: which probe, by a hash of its names. */
+/*
+ * rdi: its arguments, a word each; rsi: which probe, by a hash of its names; rdx: whose event it
+ * is, a term; rcx: what it was asked for, a word or a text for each ASK_*.
+ */
 uint64_t k_erlang_usdt(struct user_regs *regs)
 {
 	uint64_t hash = regs->si, args[10] = {0}, i = hash & k_root.erlang_mask;
@@ -216,6 +220,11 @@ uint64_t k_erlang_usdt(struct user_regs *regs)
 	f = begin(&k_root, p);
 	if (f == NULL)
 		return 0;
+	f->thread->answers = regs->cx;
+	if (regs->dx != 0) {
+		f->thread->process = is_pid(regs->dx) ? regs->dx : 0;
+		f->self = f->thread->self_key = process_key(regs->dx);
+	}
 	bpf_probe_read_user(args, sizeof(args), (const void *)(uintptr_t)regs->di);
 	for (unsigned n = 0; n < 10; n++)
 		f->arg[n] = args[n];

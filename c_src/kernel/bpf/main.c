@@ -34,6 +34,7 @@ static inline struct en_thread *take_slot(struct k_root *r)
 }
 
 void k_free_self(struct en_thread *t, uint64_t key); /* engine/dyn.c */
+uint64_t k_find_process(struct en_thread *t);	     /* terms.c */
 
 static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsigned phase)
 {
@@ -52,6 +53,9 @@ static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsign
 	t->tid = (uint32_t)tid;
 	t->task = 0;
 	t->self_key = (uint32_t)tid | 1ULL << 62;
+	t->vm = t->process = t->answers = 0;
+	if (r->nvms > 0)
+		k_find_process(t);
 	count_add(&t->fired, 1);
 	fire_set_up(&t->fire, p, 0, NULL);
 	return &t->fire;

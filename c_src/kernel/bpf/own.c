@@ -4,6 +4,7 @@
  * others, stacks. The rest are the engine's, built for BPF as they are.
  */
 #include "task.h"
+#include "terms.h"
 #include "../../engine/procs.h"
 
 uint64_t en_now(void)
@@ -120,16 +121,17 @@ RTFN(strvar)
 
 RTFN(asknum)
 {
-	return 0;
+	return k_answer_number(FIRE(ctx), a);
 }
 
 RTFN(askstr)
 {
-	char *to = str_slot(FIRE(ctx), a);
+	struct fire *f = FIRE(ctx);
+	uint64_t to = (uint64_t)(uintptr_t)str_slot(f, a);
 
-	if (to != NULL)
-		to[0] = '\0';
-	return (uint64_t)(uintptr_t)to;
+	if (to != 0)
+		k_answer_text(f, to, to + f->en->strsize, b);
+	return to;
 }
 
 RTFN(ureg)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Terms of an Erlang VM made texts (probe path): pids, ports, atoms and small numbers, and tuples
- * of these; of anything else there is "...". The probe says where its VM has things (k_erlang).
+ * of these; of anything else there is "...". Where the VM has things is said by k_erlang.
  * Texts are written from `to' on, with room up to `end'; each function gives where it ended, and
  * puts a NUL there.
  */
-#include "bpf.h"
+#include "task.h"
 #include "terms.h"
 
 enum { TAG = 15, PID = 3, PORT = 7, SMALL = 15, ATOM = 11, NIL = 0x3b };
@@ -20,7 +20,7 @@ static inline char *text(uint64_t to)
 
 static inline const struct k_erlang *vm_of(const struct fire *f)
 {
-	return f->probe->pvdata;
+	return (const struct k_erlang *)(uintptr_t)f->thread->vm;
 }
 
 INLINE_HERE uint64_t k_put_number(uint64_t to, uint64_t v)
@@ -101,7 +101,7 @@ INLINE_HERE uint64_t k_put_atom(struct fire *f, uint64_t to, uint64_t end, uint6
 /* The name of a node; that is also the first number of its pids. */
 static inline uint64_t put_external(struct fire *f, uint64_t to, uint64_t at)
 {
-	uint64_t node = user_word(at + 8), data = user_word(at + 16);
+	uint64_t node = user_word(at + 8), data = user_word(at + 24);
 
 	return put_three(to, user_word(node + NODE_NAME) >> 6, data & UINT32_MAX, data >> 32);
 }
@@ -151,4 +151,96 @@ INLINE_HERE uint64_t k_put_term(struct fire *f, uint64_t to, uint64_t end, uint6
 	text(to)[0] = '}';
 	text(to)[1] = '\0';
 	return to + 1;
+}
+
+/* ---- the process that runs ------------------------------------------------------------ */
+
+enum { REG_FROM = 0x20, REG_TO = 0x50, REG_PROCESS = 16, REG_NAME = 32 };
+
+static inline const struct k_vm *vm_at(uint64_t how)
+{
+	return (const struct k_vm *)(uintptr_t)(how - offsetof(struct k_vm, how));
+}
+
+/* What a VM's thread says it is: a scheduler's data, or 0. */
+static inline uint64_t scheduler(const struct k_vm *vm)
+{
+	uint64_t base = task_u64(bpf_get_current_task(), k_root.off.fsbase);
+
+	return vm->scheduler != 0 && base != 0 ? user_word(base + vm->scheduler) : 0;
+}
+
+/* Of the current thread: whose self-> variables, and what erlpid is. */
+uint64_t k_find_process(struct en_thread *t)
+{
+	uint32_t pid = (uint32_t)(bpf_get_current_pid_tgid() >> 32), i;
+	const struct k_vm *vm = NULL;
+	uint64_t data, process, term;
+
+	for (i = 0; i < K_VMS && i < k_root.nvms; i++)
+		if (k_root.vms[i].pid == pid) {
+			vm = &k_root.vms[i];
+			break;
+		}
+	if (vm == NULL)
+		return 0;
+	t->vm = (uint64_t)(uintptr_t)&vm->how;
+	data = scheduler(vm);
+	process = data != 0 ? user_word(data + vm->current) : 0;
+	term = process != 0 ? user_word(process) : 0;
+	if ((term & TAG) != PID)
+		return 0;
+	t->process = term;
+	t->self_key = process_key(term);
+	return term;
+}
+
+/* A process that is registered points to its entry in the table of names, which points back. */
+static inline uint64_t registered_name(uint64_t process)
+{
+	for (uint64_t at = REG_FROM; at < REG_TO; at += 8) {
+		uint64_t reg = user_word(process + at);
+
+		if (reg > 4096 && user_word(reg + REG_PROCESS) == process)
+			return user_word(reg + REG_NAME);
+	}
+	return 0;
+}
+
+INLINE_HERE uint64_t k_answer_text(struct fire *f, uint64_t to, uint64_t end, uint64_t ask)
+{
+	struct en_thread *t = f->thread;
+	uint64_t data;
+
+	text(to)[0] = '\0';
+	if (t->answers != 0) {
+		data = user_word(t->answers + 8 * ask);
+		if (data != 0)
+			safe_str(f, text(to), data, end - to);
+		return 0;
+	}
+	if (t->vm == 0)
+		return 0;
+	if (ask == ASK_ERLPID && t->process != 0)
+		k_put_simple(f, to, end, t->process);
+	if (ask == ASK_ERLNODE)
+		k_put_atom(f, to, end, user_word(user_word(vm_of(f)->this_node) + NODE_NAME));
+	if (ask == ASK_ERLNAME && t->process != 0) {
+		data = scheduler(vm_at(t->vm));
+		k_put_atom(f, to, end, registered_name(user_word(data + vm_at(t->vm)->current)));
+	}
+	return 0;
+}
+
+INLINE_HERE uint64_t k_answer_number(struct fire *f, uint64_t ask)
+{
+	const struct en_thread *t = f->thread;
+	uint64_t data;
+
+	if (t->answers != 0)
+		return user_word(t->answers + 8 * ask);
+	if (t->vm == 0 || ask != ASK_ERLSCHED)
+		return 0;
+	data = scheduler(vm_at(t->vm));
+	return data != 0 ? user_word(data + vm_at(t->vm)->number) & UINT32_MAX : 0;
 }

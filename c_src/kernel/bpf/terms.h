@@ -13,9 +13,20 @@ static inline uint64_t user_word(uint64_t addr)
 	return v;
 }
 
+/* Whose self-> variables: an Erlang process's of this VM. */
+static inline uint64_t process_key(uint64_t term)
+{
+	uint64_t pid = bpf_get_current_pid_tgid() >> 32;
+
+	return (term ^ pid << 32) * 0x9e3779b97f4a7c15ULL | 1ULL << 63;
+}
+
 uint64_t k_put_number(uint64_t to, uint64_t v);
 uint64_t k_put_atom(struct fire *f, uint64_t to, uint64_t end, uint64_t term);
 uint64_t k_put_simple(struct fire *f, uint64_t to, uint64_t end, uint64_t term);
 uint64_t k_put_term(struct fire *f, uint64_t to, uint64_t end, uint64_t term);
+/* What the event is asked for (ASK_*): a text from `to' on; a number. */
+uint64_t k_answer_text(struct fire *f, uint64_t to, uint64_t end, uint64_t ask);
+uint64_t k_answer_number(struct fire *f, uint64_t ask);
 
 #endif
