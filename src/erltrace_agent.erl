@@ -397,7 +397,7 @@ place(H) ->
 tell_armed(#st{command = Command, h = H, verbose = Verbose}) ->
     case erltrace_handle:call(H, counts) of
         {ok, Counts} ->
-            Armed = maps:get(armed, Counts, []),
+            Armed = maps:get(armed, Counts, []) ++ maps:get(counted, Counts, []),
             Running = maps:get(running, Counts, true), % it may have ended already
             say(Command,
                 [{"armed: ~ts", [lists:join(", ", [armed(A) || A <- Armed])]} || Verbose, Armed =/= []] ++
@@ -424,6 +424,14 @@ tell_cost(#st{command = Command, h = H, verbose = Verbose}) ->
     end.
 
 armed({functions, N}) -> io_lib:format("~b function~s", [N, plural(N, "s")]);
+armed({counted, N}) ->
+    io_lib:format("~b function~s counted by the VM (call_count)", [N, plural(N, "s")]);
+armed({called_by_us, N}) ->
+    io_lib:format("~b function~s not counted so: processes of erltrace may call them",
+                  [N, plural(N, "s")]);
+armed({counted_by_others, N}) ->
+    io_lib:format("~b function~s not counted so: somebody else has set a counter or a global "
+                  "pattern", [N, plural(N, "s")]);
 armed(Flag) -> io_lib:format("~ts", [Flag]).
 
 returns(stack) -> "the stack";

@@ -8,10 +8,12 @@
 -export([init/2]).
 
 -define(TOGETHER, 50). % modules told to the library at once
+-define(COUNT, 10). % ms between two looks whether counted functions are to be read
 -define(CHECK, 1000). % ms between two looks whether a script has ended by itself
 
 -record(st, {nif, number, owner, parent,
              armed, others = {0, 0}, % and what is left to other tracers: processes, functions
+             counters, counting = false, % functions that the VM counts; a timer runs for them
              watch, late, seen = [], layout = undefined,
              running = false,   % go has been called
              done = false,      % it has ended, and END has run
@@ -227,7 +229,7 @@ handle({import, Part}, St) ->
 handle({preview, Form}, St) ->
     {erltrace_nif:preview(St#st.nif, Form), St};
 handle({walk, false}, St) ->
-    St1 = settle(St),
+    St1 = settle(count(now, St)),
     {aborted(reply(erltrace_nif:walk(St#st.nif, false)), St1), St1};
 handle(stop, St) ->
     St1 = disarm(St),
@@ -236,12 +238,13 @@ handle(stop, St) ->
 handle(_, #st{sub = Sub} = St) when Sub =/= undefined ->
     {{error, subscribed}, St};
 handle({walk, true}, St) ->
-    St1 = settle(St),
+    St1 = settle(count(now, St)),
     case aborted(reply(erltrace_nif:walk(St#st.nif, true)), St1) of
         {ok, []} when St1#st.done -> {{error, has_run(St1)}, St1};
         Reply -> {Reply, St1}
     end;
-handle({work, Form}, St) ->
+handle({work, Form}, St0) ->
+    St = count(Form, St0),
     {Kept, St1} = take_kept(Form, St),
     case reply(erltrace_nif:work(St#st.nif, Form)) of
         {done, Items} -> {aborted({done, Kept ++ Items}, St1), disarm(St1#st{done = true})};
@@ -265,9 +268,41 @@ settle(#st{nif = Nif} = St) ->
         running ->
             St;
         _ ->
+            St1 = uncount(St),
             {_, Items} = erltrace_nif:work(Nif, both),
-            disarm(St#st{done = true, kept = Items})
+            disarm(St1#st{done = true, kept = Items})
     end.
+
+%% What the VM has counted is to be in the results: now, or, for the command, which asks a hundred
+%% times a second, if it is not too much. At the end for the last time.
+count(_, #st{counters = undefined} = St) ->
+    St;
+count(How, #st{nif = Nif, counters = Counters} = St) ->
+    case erltrace_nif:status(Nif) of
+        running when How =:= look -> St#st{counters = erltrace_counters:look(Counters)};
+        running when How =:= cmd_text; How =:= cmd_terminal; How =:= cmd_json ->
+            St#st{counters = erltrace_counters:read_if_due(Counters)};
+        running -> St#st{counters = erltrace_counters:read(Counters)};
+        _ -> uncount(St)
+    end.
+
+%% Look at them in a while.
+count_on(#st{counters = Counters, counting = false} = St) when Counters =/= undefined ->
+    case erltrace_counters:any(Counters) of
+        true ->
+            _ = erlang:send_after(?COUNT, self(), count),
+            St#st{counting = true};
+        false ->
+            St
+    end;
+count_on(St) ->
+    St.
+
+uncount(#st{counters = undefined} = St) ->
+    St;
+uncount(#st{counters = Counters} = St) ->
+    _ = erltrace_counters:off(Counters),
+    St#st{counters = undefined}.
 
 %% Kept as text and as records; drops, faults and warnings are in both.
 take_kept(Form, #st{kept = Kept} = St) ->
@@ -291,6 +326,8 @@ info(look, St) ->
     look_again(St);
 info(clean, St) ->
     clean(St);
+info(count, St) ->
+    count_on(count(look, St#st{counting = false}));
 info({watchdog, Dog, What}, #st{watchdog = {Dog, _}} = St) ->
     ended(What, St);
 info({'DOWN', Mon, process, _, _}, #st{watchdog = {_, Mon}} = St) -> % killed: another one
@@ -335,7 +372,8 @@ tick(#st{nif = Nif, sub = Sub} = St) ->
             last(St)
     end.
 
-send(#st{nif = Nif, sub = Sub} = St) ->
+send(#st{nif = Nif, sub = Sub} = St0) ->
+    St = count(now, St0),
     {Kept, St1} = take_kept(erltrace_sub:form(Sub), St),
     case {erltrace_nif:work(Nif, erltrace_sub:form(Sub)),
           erltrace_nif:walk(Nif, erltrace_sub:clear(Sub))} of
@@ -354,13 +392,17 @@ send(#st{nif = Nif, sub = Sub} = St) ->
 last(#st{sub = undefined} = St) -> St;
 last(St) -> send(St).
 
-counts(#st{nif = Nif, armed = Armed, others = {Skipped, Left}, layout = Layout}) ->
+counts(#st{nif = Nif, armed = Armed, others = {Skipped, Left}, layout = Layout} = St) ->
     {Fired, Lost} = erltrace_nif:counts(Nif),
     {Watched, Permille, Why} = erltrace_nif:watch(Nif, erlang:system_info(schedulers_online)),
     State = erltrace_nif:status(Nif),
     #{state => State, running => State =:= running, fired => Fired, lost => Lost,
       cost => Permille / 10, aborted => case Watched of aborted -> Why; _ -> undefined end,
       armed => case Armed of undefined -> []; _ -> erltrace_vm:about(Armed) end,
+      counted => case St#st.counters of
+                     undefined -> [];
+                     Counters -> erltrace_counters:about(Counters)
+                 end,
       skipped => Skipped, left => Left,
       returns_by => case Layout of ok -> stack; Other -> Other end}.
 
@@ -452,6 +494,13 @@ reply(Other) -> Other.
 %% ---- arming ----------------------------------------------------------------------------------
 
 arm(#st{nif = Nif, number = Number, owner = {Owner, _}} = St) ->
+    Counters = erltrace_counters:new(Nif, Number, Owner),
+    case arm_rest(St#st{counters = Counters}) of
+        {ok, St1} -> {ok, count_on(St1)};
+        {Error, St1} -> {Error, uncount(St1)}
+    end.
+
+arm_rest(#st{nif = Nif, number = Number, owner = {Owner, _}} = St) ->
     Needs = erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit)),
     case is_list(Needs) andalso prepare(Needs, St) of
         false ->
@@ -515,9 +564,11 @@ look_again(St) ->
 
 look(#st{late = undefined} = St) ->
     St;
-look(#st{nif = Nif, late = Late, armed = Armed} = St) ->
-    {Late1, Armed1} = erltrace_late:look(Nif, Late, Armed),
-    St#st{late = Late1, armed = Armed1}.
+look(#st{counters = undefined} = St) ->
+    St; % it has ended
+look(#st{nif = Nif, late = Late, armed = Armed, counters = Counters} = St) ->
+    {Late1, Armed1, Counters1} = erltrace_late:look(Nif, Late, Armed, Counters),
+    count_on(St#st{late = Late1, armed = Armed1, counters = Counters1}).
 
 failed(Tag, Text, St) ->
     _ = erltrace_nif:stop(St#st.nif),
@@ -545,8 +596,9 @@ drivers() ->
     Names.
 
 disarm(#st{armed = undefined} = St) ->
-    St;
-disarm(#st{armed = Armed} = St) ->
+    uncount(St);
+disarm(#st{armed = Armed} = St0) ->
+    St = uncount(St0),
     erltrace_watch:stop(St#st.watch),
     erltrace_vm:disarm(Armed),
     St#st{armed = undefined, watch = undefined, late = undefined}.

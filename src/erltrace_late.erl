@@ -7,7 +7,7 @@
 %% ?EVERY ms the handle's process looks which modules there are that it has not seen, and asks of
 %% one armed function in each armed module whether it is armed still.
 -module(erltrace_late).
--export([new/3, look/3, every/0]).
+-export([new/3, look/4, every/0]).
 -export_type([late/0]).
 
 -define(EVERY, 100).
@@ -36,19 +36,24 @@ samples(Armed, Patterns) ->
                 end, #{}, Patterns).
 
 %% @doc Arm what has come since the last look.
--spec look(reference(), late(), erltrace_vm:armed()) -> {late(), erltrace_vm:armed()}.
-look(Nif, #late{seen = Seen, armed = Mine} = Late, Armed) ->
+-spec look(reference(), late(), erltrace_vm:armed(), erltrace_counters:counters()) ->
+          {late(), erltrace_vm:armed(), erltrace_counters:counters()}.
+look(Nif, #late{seen = Seen, armed = Mine} = Late, Armed, Counters) ->
     Loaded = erlang:loaded(),
     New = [M || M <- Loaded, not is_map_key(M, Seen), M =/= erltrace_nif,
                 erltrace_nif:wants(Nif, M)],
     Again = [M || {M, MFA} <- maps:to_list(Mine), not erltrace_vm:is_traced(Armed, MFA)],
     Late1 = Late#late{seen = maps:from_keys(Loaded, true), armed = maps:without(Again, Mine)},
-    case lists:append([extend(Nif, M) || M <- New ++ Again]) of
-        [] ->
-            {Late1, Armed};
-        Patterns ->
+    {Lost, Counters1} = erltrace_counters:lost(Counters),
+    Modules = lists:usort(New ++ Again ++ Lost),
+    All = lists:append([extend(Nif, M) || M <- Modules]),
+    case erltrace_counters:add(Modules, All, Counters1) of
+        {[], Counters2} ->
+            {Late1, Armed, Counters2};
+        {Patterns, Counters2} ->
             Armed1 = erltrace_vm:rearm(Armed, Patterns),
-            {Late1#late{armed = maps:merge(Late1#late.armed, samples(Armed1, Patterns))}, Armed1}
+            {Late1#late{armed = maps:merge(Late1#late.armed, samples(Armed1, Patterns))}, Armed1,
+             Counters2}
     end.
 
 %% Without a function it has been deleted: it is new when it comes again.

@@ -7,6 +7,7 @@
          probes/2, probes/3, set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4,
          names/1, keep/2, keep_large/2, kept/2, drop/1, watch/2, forbid/1, halt/1, clean/1,
          session/2, place/1, code/1, tick/2, role/2, hold/2, export/2, import/2, preview/2,
+         countable/2, counted/2, uncount/2, count/2, counting/2, warn/2,
          user_enabled/0, user_trace/1, enabled/3, trace/5]).
 -on_load(init/0).
 -include_lib("kernel/include/file.hrl").
@@ -15,6 +16,7 @@
        probes/3, set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4,
        names/1, keep/2, keep_large/2, kept/2, drop/1, watch/2, forbid/1, halt/1, clean/1,
        session/2, place/1, code/1, tick/2, role/2, hold/2, export/2, import/2, preview/2,
+       countable/2, counted/2, uncount/2, count/2, counting/2, warn/2,
        user_enabled/0, user_trace/1, enabled/3, trace/5]).
 
 %% The library stays mapped in the VM once it was loaded, and dlopen() takes what it has under the
@@ -108,6 +110,25 @@ add_functions(_, _) -> erlang:nif_error(not_loaded).
 -spec extend(nif(), module(), [{atom(), arity(), erlang | bif | nif}]) ->
           [{local | global, module(), atom(), arity()}] | failure().
 extend(_, _, _) -> erlang:nif_error(not_loaded).
+
+-spec countable(nif(), module() | all) -> [mfa()] | failure().
+countable(_, _) -> erlang:nif_error(not_loaded).
+
+-spec counted(nif(), [mfa()]) -> ok | failure().
+counted(_, _) -> erlang:nif_error(not_loaded).
+
+-spec uncount(nif(), module()) -> ok | failure().
+uncount(_, _) -> erlang:nif_error(not_loaded).
+
+-spec count(nif(), [nonempty_improper_list(mfa(), non_neg_integer())]) ->
+          Anew :: non_neg_integer() | failure().
+count(_, _) -> erlang:nif_error(not_loaded).
+
+-spec counting(nif(), start | done | over | pending) -> ok | boolean() | failure().
+counting(_, _) -> erlang:nif_error(not_loaded).
+
+-spec warn(nif(), iodata()) -> ok | failure().
+warn(_, _) -> erlang:nif_error(not_loaded).
 
 -spec add_ports(nif(), [{port(), pid(), string()}], [string()]) -> ok | failure().
 add_ports(_, _, _) -> erlang:nif_error(not_loaded).

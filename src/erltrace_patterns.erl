@@ -6,16 +6,16 @@
 %% take back the rest; where most modules of the node are, the same with all of them.
 -module(erltrace_patterns).
 -export([on/4, off/3, pattern/1, scope/1]).
--export([from_needs/1, merge/2, without/2, filter/2, fold/3, get/2, count/1]).
+-export([from_needs/1, merge/2, without/2, filter/2, map/2, fold/3, get/2, count/1]).
 -export_type([kind/0, patterns/0, set/0]).
 
 -define(MANY, 20). % modules: then it is worth asking of every function in the node whose it is
 
--type kind() :: local | global | return.
+-type kind() :: local | global | return | count.
 -type functions() :: #{{atom(), arity()} => kind()}.
 -type patterns() :: #{module() => functions()}. % by module: there may be 100,000 functions
 -type set() :: fun((Functions :: {module() | '_', atom(), arity() | '_'},
-                    Pattern :: boolean() | list(), [local | global]) -> term()).
+                    Pattern :: boolean() | list(), [local | global | call_count]) -> term()).
 -type is_free() :: fun((mfa()) -> boolean()).
 
 %% ---- sets of patterns ------------------------------------------------------------------------
@@ -62,6 +62,11 @@ filter(Fun, Patterns) ->
                            Fs1 = maps:filter(fun({F, A}, Kind) -> Fun({M, F, A}, Kind) end, Fs),
                            map_size(Fs1) > 0 andalso {true, Fs1}
                    end, Patterns).
+
+-spec map(fun((mfa(), kind()) -> kind()), patterns()) -> patterns().
+map(Fun, Patterns) ->
+    maps:map(fun(M, Fs) -> maps:map(fun({F, A}, Kind) -> Fun({M, F, A}, Kind) end, Fs) end,
+             Patterns).
 
 -spec count(patterns()) -> non_neg_integer().
 count(Patterns) ->
@@ -193,13 +198,14 @@ set_off(MFA, Kind, Set) -> Set(MFA, false, [scope(Kind)]).
 pattern(return) -> [{'_', [], [{return_trace}]}];
 pattern(_) -> true.
 
--spec scope(kind()) -> local | global.
+-spec scope(kind()) -> local | global | call_count.
 scope(return) -> local;
+scope(count) -> call_count;
 scope(Kind) -> Kind.
 
 most(Kinds) ->
     Counts = lists:foldl(fun(K, Cs) -> Cs#{K := map_get(K, Cs) + 1} end,
-                         #{local => 0, global => 0, return => 0}, Kinds),
+                         #{local => 0, global => 0, return => 0, count => 0}, Kinds),
     {_, Kind} = lists:max([{N, K} || {K, N} <- maps:to_list(Counts)]),
     Kind.
 

@@ -17,6 +17,7 @@
 %% one call can crash a node of OTP 25 whose dirty schedulers are at work.
 -module(erltrace_vm).
 -export([arm/3, disarm/1, forget/1, rearm/2, is_traced/2, skipped/1, left/1, about/1, layout/0]).
+-export([has_sessions/0, locked/1, alive/1, renew/0]). % for erltrace_counters
 -export([layout_body/1, layout_tail/1]). % traced by the layout check
 -export_type([armed/0]).
 
@@ -85,7 +86,31 @@ disarm(#armed{session = Session, gc = Keeper}) ->
 
 %% @doc Arm functions besides, or once more: their code is new.
 -spec rearm(armed(), [need()]) -> armed().
-rearm(#armed{session = undefined, want = Want} = Armed, Needs) ->
+rearm(#armed{want = #want{flags = Flags}} = Armed, Needs) ->
+    case lists:member(call, Flags) of
+        true -> rearm_calls(Armed, Needs);
+        false -> arm_calls(Armed, erltrace_patterns:from_needs(Needs))
+    end.
+
+%% So far all functions were counted (erltrace_counters), and no process traced for them.
+arm_calls(#armed{session = Session, want = #want{flags = Flags, patterns = Ps} = Want} = Armed,
+          New) ->
+    Want1 = Want#want{flags = [call, arity | Flags], patterns = erltrace_patterns:merge(Ps, New)},
+    Armed1 = case {has_sessions(), Session} of
+                 {true, undefined} ->
+                     {ok, A} = arm_session(Want1),
+                     A;
+                 {true, _} ->
+                     set_patterns(Session, New),
+                     trace_processes(Session, [call, arity]),
+                     Armed;
+                 {false, _} ->
+                     {ok, A} = arm_shared(Want1),
+                     A
+             end,
+    Armed1#armed{want = Want1}.
+
+rearm_calls(#armed{session = undefined, want = Want} = Armed, Needs) ->
     #want{number = Number, patterns = Ps} = Want,
     Want1 = Want#want{patterns = erltrace_patterns:merge(Ps, erltrace_patterns:from_needs(Needs))},
     locked(fun() ->
@@ -99,7 +124,7 @@ rearm(#armed{session = undefined, want = Want} = Armed, Needs) ->
                    end
            end),
     Armed#armed{want = Want1};
-rearm(#armed{session = Session} = Armed, Needs) ->
+rearm_calls(#armed{session = Session} = Armed, Needs) ->
     set_patterns(Session, erltrace_patterns:from_needs(Needs)),
     Armed.
 
@@ -127,7 +152,7 @@ forget(Number) ->
         true -> ok; % a session ends with the process that has it
         false ->
             _ = share(Number, []),
-            ok
+            erltrace_counters:forget(Number)
     end.
 
 %% @doc How many processes were left to the tracer that they have.
@@ -180,12 +205,15 @@ keep_patterns(Patterns) ->
 keep(Key, Term, N) when N > ?MANY -> erltrace_nif:keep_large(Key, Term);
 keep(Key, Term, _) -> erltrace_nif:keep(Key, Term).
 
+%% @doc Is there a handle of this number?
+-spec alive(pos_integer()) -> boolean().
 alive(Number) ->
     try erltrace_nif:alive(Number)
     catch error:_ -> false % the library is not there
     end.
 
-%% One process at a time. The name is free again when its holder ends, by any death.
+%% @doc One process at a time. The name is free again when its holder ends, by any death.
+-spec locked(fun(() -> Result)) -> Result.
 locked(Fun) ->
     try register(erltrace_vm_lock, self()) of
         true ->
@@ -245,6 +273,35 @@ change(Old, New) ->
 %% is ours is written down, and taken back only if it still looks like ours. Returns how many
 %% functions have somebody else's pattern, which may tell us less than ours would.
 change_patterns(Wanted) ->
+    set_wanted(beside_counters(Wanted)).
+
+%% A [global] pattern would end the counting of a function.
+beside_counters(Wanted) ->
+    case erltrace_counters:kept() of
+        [] -> Wanted;
+        Kept ->
+            Counted = fun(MFA) -> lists:any(fun({_, Ps}) ->
+                                                    erltrace_patterns:get(MFA, Ps) =/= none
+                                            end, Kept) end,
+            erltrace_patterns:map(fun(MFA, global) ->
+                                          case Counted(MFA) of true -> local; false -> global end;
+                                     (_, Kind) -> Kind
+                                  end, Wanted)
+    end.
+
+%% @doc Counters have been taken back, under the lock: patterns are what they would be without.
+-spec renew() -> ok.
+renew() ->
+    case erltrace_nif:kept(armed, []) of
+        [] -> ok;
+        Wants ->
+            #want{patterns = Wanted} = union(Wants),
+            IsGlobal = fun(_, Kind, Any) -> Any orelse Kind =:= global end,
+            _ = erltrace_patterns:fold(IsGlobal, false, Wanted) andalso change_patterns(Wanted),
+            ok
+    end.
+
+set_wanted(Wanted) ->
     Have = erltrace_nif:kept(patterns, #{}),
     %% A module that was loaded anew has lost its patterns: those are not ours any more.
     Ours = erltrace_patterns:filter(fun(MFA, Kind) -> current(MFA) =:= shown(Kind) end, Have),
@@ -252,7 +309,8 @@ change_patterns(Wanted) ->
                                            Kind1 = erltrace_patterns:get(MFA, Wanted),
                                            Kind1 =:= none orelse scope(Kind1) =/= scope(Kind)
                                    end, Ours),
-    IsBare = fun(MFA) -> lists:member(current(MFA), [none, undefined]) end,
+    IsBare = fun(MFA) -> lists:member(current(MFA), [none, undefined]) andalso
+                             not is_counted(MFA) end,
     erltrace_patterns:off(Off, IsBare, fun set_pattern/3),
     On = erltrace_patterns:filter(fun(MFA, Kind) ->
                                           case erltrace_patterns:get(MFA, Ours) of
@@ -304,6 +362,11 @@ current(MFA) ->
             {Scope, Spec}
     end.
 
+%% By whom ever: [global] set and taken back would end that.
+is_counted(MFA) ->
+    {call_count, N} = erlang:trace_info(MFA, call_count),
+    is_integer(N).
+
 %% How the VM shows what we set.
 shown(return) -> {local, erltrace_patterns:pattern(return)};
 shown(Kind) -> {Kind, []}.
@@ -339,7 +402,8 @@ trace_on(Who, Flags) ->
 
 %% ---- a session for each: OTP 27 and later ----------------------------------------------------
 
-%% By the release: to look for a module that is not there reads through all of the code path.
+%% @doc By the release: to look for a module that is not there reads through all of the code path.
+-spec has_sessions() -> boolean().
 has_sessions() ->
     list_to_integer(erlang:system_info(otp_release)) >= 27.
 

@@ -326,7 +326,7 @@ int erltrace_stop(erltrace_t *h, erltrace_error_t *err)
 
 static bool ended(erltrace_t *h)
 {
-	if (h->hold)
+	if (h->hold || h->unread)
 		return false;
 	return en_state(h->en) == EN_STOPPED || en_exited(h->en, NULL) || en_filled(h->en);
 }

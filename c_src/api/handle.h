@@ -24,6 +24,7 @@ struct erltrace {
 	char *tree; /* -xtree: of the last script */
 	bool begun; /* the header has been printed */
 	bool hold;  /* the end is held back: results of others are still to come */
+	bool unread; /* the same: firings that somebody else counts are still to be read */
 	bool done;  /* work() has given ERLTRACE_DONE */
 	uint64_t next_switch, next_status, next_clean, next_look; /* ns, when they are due */
 };

@@ -8,6 +8,7 @@
  *   handles.c   open handles by number; which threads are inside one (probe path)
  *   erlang.c    the provider erlang<OS pid>: its probes, and what must be armed for them
  *   functions.c the Erlang functions that have probes, found by their three words (probe path)
+ *   counters.c  functions that the VM counts for us
  *   tracer.c    THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5
  *   calls.c     its short way for calls and returns
  *   ports.c     its half for ports and drivers
@@ -127,6 +128,9 @@ struct beam_fn {
 	struct en_probe *probe[BP_NFUNCTIONS]; /* by name; NULL: no description names it */
 	char *name;		/* "seq" */
 	struct en_probe *val[4];
+	bool erlang;		/* no BIF or NIF */
+	bool counted;		/* by the VM: its events fire nothing (counters.c) */
+	uint64_t last;		/* what its counter was */
 };
 
 struct beam_functions {
@@ -389,6 +393,7 @@ struct beam_handle {
 	bool counted;	/* in beam_nuser */
 	char *warnings; /* lines not told yet; or NULL */
 	char file[256], source[256]; /* where the last script failed to compile */
+	uint64_t read_from; /* ns: when reading the VM's counters began */
 	bool new_wants; /* a description has named functions that were not looked for yet */
 };
 
@@ -586,6 +591,17 @@ static inline struct beam_fn *beam_function_find(
 		fn = fn->next;
 	return fn;
 }
+
+/* A line to be told with the next results; -1: out of memory. */
+int beam_warn(struct beam_handle *b, const char *text);
+
+/* counters.c */
+ERL_NIF_TERM nif_countable(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_counted(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_uncount(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_count(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_counting(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM nif_warn(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* What the enabled probes need: a list of flags and patterns (erltrace_nif:needs/1). */
 ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limit);

@@ -177,17 +177,25 @@ static bool is_gone(const struct beam_probedef *d)
 }
 
 /* Kept for the next nif_work: a line each. */
-static int warn(struct beam_handle *b, const char *name, const char *why, struct et_error *e)
+int beam_warn(struct beam_handle *b, const char *line)
 {
 	size_t old = b->warnings != NULL ? strlen(b->warnings) : 0;
-	size_t size = old + strlen(name) + strlen(why) + 40;
+	size_t size = old + strlen(line) + 2;
 	char *text = realloc(b->warnings, size);
 
 	if (text == NULL)
-		return et_err(e, "ET_NOMEM", "out of memory");
+		return -1;
 	b->warnings = text;
-	snprintf(text + old, size - old, "%s never fires in this node: %s\n", name, why);
+	snprintf(text + old, size - old, "%s\n", line);
 	return 0;
+}
+
+static int warn(struct beam_handle *b, const char *name, const char *why, struct et_error *e)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "%s never fires in this node: %s", name, why);
+	return beam_warn(b, line) < 0 ? et_err(e, "ET_NOMEM", "out of memory") : 0;
 }
 
 /*
@@ -274,7 +282,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		struct en_probe *p = fn->probe[i];
 		enum beam_route route = beam_probedefs[BP_FUNCTIONS + i].route;
 
-		if (p == NULL || !en_enabled(p))
+		if (p == NULL || !en_enabled(p) || fn->counted)
 			continue;
 		b->vts |= p->reads_vts;
 		look_at_asks(n, p->asks);
@@ -310,7 +318,7 @@ static bool is_armed(const struct beam_fn *fn)
 static void look_at_later(struct beam_handle *b, struct needs *n)
 {
 	const struct prog *prog = &b->h->comp->prog;
-	bool any = false;
+	bool any = false, counted = b->h->unread;
 
 	for (unsigned i = 0; i < prog->nclauses; i++)
 		for (const struct d_pdesc *d = prog->clauses[i]->descs; d != NULL; d = d->next)
@@ -319,6 +327,7 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 					!en_glob(d->name, beam_probedefs[k].name))
 					continue;
 				any = true;
+				counted &= prog->clauses[i]->countable;
 				b->vts |= prog->clauses[i]->reads_vts;
 				b->depth |= beam_probedefs[k].nargs > 2 &&
 					    (prog->clauses[i]->argmask & 4);
@@ -329,7 +338,8 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 			}
 	if (!any)
 		return;
-	n->route[ROUTE_LOCAL] = true;
+	/* where all are counted so far (counters.c), processes are traced when need be */
+	n->route[ROUTE_LOCAL] |= !counted;
 	need(n, "modules");
 }
 

@@ -142,6 +142,7 @@ int beam_function_add(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, E
 			continue;
 		if (fn == NULL && (fn = beam_function_need(b, env, mod, fun, arity)) == NULL)
 			return -1;
+		fn->erlang = kind == FN_ERLANG;
 		p = &fn->probe[i - BP_FUNCTIONS];
 		if (*p == NULL)
 			*p = beam_probe_add(b->h->en, i, m, func, NULL);

@@ -491,6 +491,12 @@ static ErlNifFunc functions[] = {
 	{"drop", 1, nif_drop, 0},
 	{"probes", 3, nif_probes, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"wants", 2, nif_wants, 0},
+	{"countable", 2, nif_countable, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"counted", 2, nif_counted, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"uncount", 2, nif_uncount, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"count", 2, nif_count, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+	{"counting", 2, nif_counting, 0},
+	{"warn", 2, nif_warn, 0},
 	{"add_ports", 3, nif_add_ports, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"needs", 3, nif_needs, ERL_NIF_DIRTY_JOB_CPU_BOUND},
 	{"layout", 1, nif_layout, 0},
@@ -529,7 +535,7 @@ static const char *const names[] = {"arity", "return_to", "procs", "running_proc
 	"user_trace_s1",
 	"user_trace_i4s4", "user_trace_n", "enomem", "names", "unknown", "idle", "running", "exited",
 	"filled", "stopped", "count", "sum", "min", "max", "avg", "stddev", "quantize", "lquantize",
-	"llquantize", "return", "stacks", "printa", "print"};
+	"llquantize", "return", "stacks", "printa", "print", "all"};
 
 /*
  * Handles know this library's data. Loaded once more from the same file, the library is the one

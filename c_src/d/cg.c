@@ -461,6 +461,7 @@ int d_cg_clause(struct d_comp *c, struct d_clause *cl)
 	pc->line = cl->line;
 	pc->col = cl->col;
 	pc->program = p->nprograms;
+	pc->countable = d_countable(cl);
 	g.acts_tail = &g.acts;
 	g.scratch = p->this_end;
 	g.exit_label = ebpf_label(g.a);

@@ -184,6 +184,9 @@ int d_fmt_check_printf(struct d_comp *c, const struct d_fmt *f, const struct d_n
 int d_fmt_check_printa(struct d_comp *c, const struct d_fmt *f, const struct d_node *call,
 	const struct d_ident *const *aggs, unsigned naggs);
 
+/* countable.c: is firing it n times the same as adding n times as much? Of a checked clause. */
+bool d_countable(const struct d_clause *clause);
+
 /* cg*.c: bytecode of a checked clause; appends to c->prog */
 int d_cg_clause(struct d_comp *c, struct d_clause *clause);
 int d_prog_grow(void *array, unsigned n, size_t size); /* array: address of the pointer */

@@ -127,6 +127,7 @@ struct prog_clause {
 	bool speculates;      /* its record goes where speculate() said */
 	bool destructive;
 	bool signals; /* stop(), raise() and the like: to the whole program */
+	bool countable;	      /* n firings can be made in one: d/countable.c */
 	bool reads_vars;      /* what it does depends on variables of the script, but this-> */
 	uint32_t rec_size;    /* fixed part */
 	uint16_t nactions;

@@ -42,6 +42,7 @@ struct en *en_new(struct et_options *opts, struct et_error *e)
 	}
 	en->opts = opts;
 	en->only_cpu = UINT64_MAX;
+	en->until = UINT64_MAX;
 	clock_init(false);
 	en_slots_register(en);
 	if (init_providers(en, e) < 0) {

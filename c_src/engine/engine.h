@@ -8,6 +8,7 @@
  *   engine.c  life: new, go, stop, free; load.c: verify, JIT, memory, probes and their clauses
  *   slot.c    the threads' slots; barrier and grace period
  *   fire.c    THE PROBE PATH: fire a probe, run its clauses; faults and ERROR
+ *   times.c   many firings at once, that somebody else has counted
  *   ring.c    trace buffers: one writer, one reader (probe path: the writing half)
  *   read.c    the records of all slots in order of time
  *   key.h     keys of tables: hashed, compared, stored (probe path)
@@ -123,6 +124,7 @@ struct fire {
 	uint64_t fault_addr;
 	uint32_t memo_var;
 	uint64_t key[PROG_MAX_KEYS]; /* the kernel's: a key that is given to a runtime function */
+	uint64_t times; /* en_fire_times only */
 };
 #define FIRE_CTX_SIZE offsetof(struct fire, strmask)
 
@@ -171,6 +173,14 @@ struct en_ecblist {
  * at once. Never fails; what goes wrong is counted or becomes an ERROR record.
  */
 void en_fire(struct en_probe *p, const uint64_t *arg, unsigned strmask, const struct en_who *who);
+/*
+ * The same as so many firings, all at once and not on the probe path (times.c): all clauses of the
+ * probe must be countable. Somebody else has counted them; they may be told after exit(). false:
+ * there is no slot for this thread, nothing was done.
+ */
+bool en_fire_times(struct en_probe *p, const uint64_t *arg, unsigned strmask,
+	const struct en_who *who, uint64_t times);
+bool en_countable(struct en_probe *p);
 static inline bool en_enabled(struct en_probe *p)
 {
 	return atomic_load_explicit(&p->ecbs, memory_order_acquire) != NULL;
@@ -268,6 +278,12 @@ bool en_jitted(const struct en *en);
  */
 typedef int (*en_rec_cb)(void *arg, unsigned thread, const struct rec_head *rec);
 int en_consume(struct en *en, en_rec_cb cb, void *arg);
+/*
+ * While tracing goes on no record younger than this is delivered: aggregations are not as far yet,
+ * and it may print them. UINT64_MAX: all are.
+ */
+void en_consume_until(struct en *en, uint64_t ns);
+bool en_pending(const struct en *en); /* is there a record to deliver? */
 
 /*
  * Take what the threads' aggregation tables have gathered since the last call (they go on with

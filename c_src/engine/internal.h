@@ -297,6 +297,7 @@ struct en {
 	bool *pvstarted;
 	unsigned npv;
 	uint64_t clean_count;
+	uint64_t until; /* en_consume_until */
 	unsigned spec_reading; /* the speculation that en_consume is delivering; 0: none */
 	struct en *next;       /* of all engines: slot.c */
 };

@@ -108,6 +108,16 @@ static bool anything(const struct en *en, uint32_t n)
 	return false;
 }
 
+bool en_pending(const struct en *en)
+{
+	return en->slots != NULL && anything(en, atomic_load((_Atomic(uint32_t) *)&en->nslots));
+}
+
+void en_consume_until(struct en *en, uint64_t ns)
+{
+	en->until = ns;
+}
+
 int en_consume(struct en *en, en_rec_cb cb, void *arg)
 {
 	bool over = en->state == EN_STOPPED, temporal = en->opts->val[OPT_TEMPORAL];
@@ -117,6 +127,8 @@ int en_consume(struct en *en, en_rec_cb cb, void *arg)
 	struct heap h = {0};
 	int rc = 0;
 
+	if (!over && cutoff > en->until)
+		cutoff = en->until;
 	if (en->slots == NULL || (en->policy != BUFPOLICY_SWITCH && !over))
 		return 0;
 	if (en->spec_reading != 0 && (rc = spec_deliver(en, en->spec_reading, cb, arg)) != 0)

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Can a clause be run once for many firings? If all it does is to add to aggregations, with keys,
+ * values and a predicate that are the same whenever this probe fires, then to fire n times is to
+ * fire once and add n times as much (engine/times.c). Where somebody else counts how often a probe
+ * would have fired, as the Erlang VM does for functions (beam/counters.c), nothing has to be done
+ * at the event itself.
+ *
+ * The same for a probe are constants, the names and number of the probe, what the process has all
+ * its life, and the text of arg1 where it is the function (the provider says whether it is). Only
+ * operators and subroutines are let through that cannot fault: each firing's fault is told.
+ */
+#include "d.h"
+
+static bool is_same(const struct d_node *n);
+
+static bool are_same(const struct d_node *list)
+{
+	for (; list != NULL; list = list->next)
+		if (!is_same(list))
+			return false;
+	return true;
+}
+
+static bool is_builtin(const struct d_node *n, enum d_nkind kind, unsigned id)
+{
+	return n != NULL && n->kind == kind && n->ident != NULL && n->ident->kind == ID_BUILTIN &&
+	       n->ident->id == id;
+}
+
+/* arg1 or args[1], as the one argument of copyinstr(). */
+static bool is_arg1(const struct d_node *n)
+{
+	while (n != NULL && n->kind == N_CAST)
+		n = n->a;
+	return is_builtin(n, N_VAR, BI_ARG1) || (is_builtin(n, N_ASSOC, BI_ARGS) && n->value == 1);
+}
+
+static bool is_same_var(const struct d_ident *id)
+{
+	if (id == NULL || id->kind != ID_BUILTIN)
+		return false;
+	switch (id->id) {
+	case BI_PROBEPROV:
+	case BI_PROBEMOD:
+	case BI_PROBEFUNC:
+	case BI_PROBENAME:
+	case BI_ID:
+	case BI_EPID:
+	case BI_PID:
+	case BI_PPID:
+	case BI_UID:
+	case BI_GID:
+	case BI_EXECNAME: return true;
+	default: return false;
+	}
+}
+
+static bool is_same_func(const struct d_node *n)
+{
+	if (n->ident == NULL || n->ident->kind != ID_FUNC)
+		return false;
+	switch (n->ident->id) {
+	case FN_COPYINSTR: return n->list != NULL && n->list->next == NULL && is_arg1(n->list);
+	case FN_INDEX:
+	case FN_RINDEX:
+	case FN_STRJOIN:
+	case FN_STRLEN:
+	case FN_STRSTR:
+	case FN_SUBSTR:
+	case FN_TOLOWER:
+	case FN_TOUPPER: return are_same(n->list);
+	default: return false;
+	}
+}
+
+/* Not those that divide, nor those that change something. */
+static bool is_safe_op(unsigned op)
+{
+	return op == OP_LNOT || op == OP_BNOT || op == OP_PLUS || op == OP_NEG || op == OP_MUL ||
+	       (op >= OP_ADD && op <= OP_LOR);
+}
+
+static bool is_same(const struct d_node *n)
+{
+	switch (n->kind) {
+	case N_INT:
+	case N_STR: return true;
+	case N_VAR: return is_same_var(n->ident);
+	case N_ASSOC: return d_is_string(n->type) && is_arg1(n); /* args[1] */
+	case N_FUNC: return is_same_func(n);
+	case N_OP1: return is_safe_op(n->op) && is_same(n->a);
+	case N_OP2: return is_safe_op(n->op) && is_same(n->a) && is_same(n->b);
+	case N_OP3: return is_same(n->a) && is_same(n->b) && is_same(n->c);
+	case N_CAST: return d_is_int(n->type) && d_is_int(n->a->type) && is_same(n->a);
+	case N_STRINGOF: return d_is_string(n->a->type) && is_same(n->a);
+	default: return false;
+	}
+}
+
+/* @a[keys] = f(values): a function that can take n equal values at once. */
+static bool is_sum(const struct d_node *n)
+{
+	if (n->kind != N_EXPR || n->a->kind != N_OP2 || n->a->op != OP_ASG ||
+		n->a->a->kind != N_AGG || n->a->b->kind != N_FUNC ||
+		n->a->b->ident->kind != ID_AGGFUNC)
+		return false;
+	switch (n->a->b->ident->id) {
+	case AGG_COUNT:
+	case AGG_SUM:
+	case AGG_MIN:
+	case AGG_MAX:
+	case AGG_QUANTIZE:
+	case AGG_LQUANTIZE:
+	case AGG_LLQUANTIZE: return are_same(n->a->a->list) && are_same(n->a->b->list);
+	default: return false;
+	}
+}
+
+bool d_countable(const struct d_clause *cl)
+{
+	if (cl->stmts == NULL || (cl->pred != NULL && !is_same(cl->pred)))
+		return false;
+	for (const struct d_node *n = cl->stmts; n != NULL; n = n->next)
+		if (!is_sum(n))
+			return false;
+	return true;
+}

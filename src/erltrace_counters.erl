@@ -1,0 +1,315 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% Functions whose calls the VM counts itself (call_count), as c_src/beam/counters.c tells: which
+%% can be, and what becomes of the counts. Here they are set, read and taken back.
+%%
+%% The VM counts calls of every process, the tracer those of all but erltrace's own: so functions
+%% that these may call are left to the tracer. From OTP 27 on the counters are in a trace session
+%% of their own. Before that there is one for all of the node: a function that somebody has counted
+%% already, or has a [global] pattern, which does not go together with it, is left to the tracer too.
+%% What each handle has is kept by the library, as for erltrace_vm, and under the same lock.
+%%
+%% To read a counter takes one or two microseconds. All are read before results are, and besides now
+%% and then: when a module is loaded anew, its counters go, with what has not been read. Reading
+%% takes a 20th of the time at most, or half of it where records wait: these are not looked at before
+%% the counters have been read after them, as they may print what is counted.
+-module(erltrace_counters).
+-export([new/3, add/3, any/1, read/1, read_if_due/1, look/1, lost/1, off/1, forget/1, kept/0, about/1]).
+-export_type([counters/0]).
+
+-define(BATCH, 500).    % given to the library at once
+-define(MANY, 1000).    % reading so many is not urgent
+-define(SHARE, 20).     % of the time: a 20th
+-define(EVERY, 100000). % us between two readings that nobody has asked for, or
+-define(LITTLE, 200).   % times what one takes, if that is less
+-define(OURS, [dtrace, erltrace, erltrace_agent, erltrace_app, erltrace_counters, erltrace_handle,
+               erltrace_keeper, erltrace_late, erltrace_nif, erltrace_patterns, erltrace_sub,
+               erltrace_sup, erltrace_vm, erltrace_watch, erltrace_watchdog, erltrace_web]).
+
+-record(counters, {nif, number, owner,
+                   session,          % from OTP 27 on, if there is any counter
+                   fns = [],         % that are counted
+                   n = 0,
+                   samples = #{},    % one of each module
+                   lost = #{},       % modules: a counter of theirs has gone
+                   own = 0,          % functions left to the tracer as we call them
+                   others = 0,       % and as somebody else counts them
+                   cost = 0, at = 0}). % us: of the last reading; when it ended
+-opaque counters() :: #counters{}.
+
+%% @doc Have the VM count what it can, from now on. If the owner goes meanwhile it is given up.
+-spec new(reference(), pos_integer(), Owner :: pid()) -> counters().
+new(Nif, Number, Owner) ->
+    C = #counters{nif = Nif, number = Number, owner = Owner},
+    try claim(countable(Nif, all), C)
+    catch throw:owner_gone -> forget(Number), C
+    end.
+
+%% @doc Modules that have been loaded: of what is to be armed in them, what is left to the tracer.
+-spec add([module()], [Pattern], counters()) -> {[Pattern], counters()}
+              when Pattern :: {atom(), module(), atom(), arity()}.
+add(Modules, Patterns, #counters{nif = Nif} = C) ->
+    Wanted = maps:from_list([{{M, F, A}, true} || {_, M, F, A} <- Patterns]),
+    Can = [MFA || M <- Modules, MFA <- countable(Nif, M), is_map_key(MFA, Wanted)],
+    C1 = #counters{fns = Fns} = claim(Can, C),
+    Counted = maps:from_keys(lists:sublist(Fns, length(Fns) - C#counters.n), true),
+    {[P || {_, M, F, A} = P <- Patterns, not is_map_key({M, F, A}, Counted)], C1}.
+
+countable(Nif, What) ->
+    case erltrace_nif:countable(Nif, What) of
+        {error, closed} -> [];
+        Fns -> Fns
+    end.
+
+%% @doc Is anything counted?
+-spec any(counters()) -> boolean().
+any(#counters{n = N}) -> N > 0.
+
+%% @doc For -v and the like.
+-spec about(counters()) -> [{counted | called_by_us | counted_by_others, pos_integer()}].
+about(#counters{n = N, own = Own, others = Others}) ->
+    [{What, K} || {What, K} <- [{counted, N}, {called_by_us, Own}, {counted_by_others, Others}],
+                  K > 0].
+
+%% ---- setting ---------------------------------------------------------------------------------
+
+claim([], C) ->
+    C;
+claim(Fns, #counters{own = Own} = C) ->
+    Ours = ours(),
+    Free = [MFA || {M, _, _} = MFA <- Fns, not is_map_key(M, Ours)],
+    set(Free, C#counters{own = Own + length(Fns) - length(Free)}).
+
+%% Modules that a process of ours may call.
+ours() ->
+    Apps = [case application:get_key(App, modules) of
+                {ok, Modules} -> Modules;
+                undefined -> []
+            end || App <- [kernel, stdlib]],
+    maps:from_keys(lists:append([?OURS, erlang:pre_loaded() | Apps]), true).
+
+set([], C) ->
+    C;
+set(Fns, #counters{number = Number} = C) ->
+    case erltrace_vm:has_sessions() of
+        true ->
+            Session = session(C),
+            mark(Fns, C),
+            erltrace_patterns:on(patterns(Fns), #{}, {fun(_) -> true end, fun(_) -> ok end},
+                                 setter(Session, C)),
+            added(Fns, C#counters{session = Session});
+        false ->
+            erltrace_vm:locked(fun() -> set_shared(Number, Fns, C) end)
+    end.
+
+session(#counters{session = undefined, number = Number}) ->
+    apply(trace, session_create, [erltrace_counters, {erltrace_nif, Number}, []]);
+session(#counters{session = Session}) ->
+    Session.
+
+set_shared(Number, Fns, C) ->
+    Kept = sweep(fun is_dead/1, kept()),
+    Free = lists:filter(fun is_free/1, Fns),
+    New = patterns(Free),
+    Mine = proplists:get_value(Number, Kept, #{}),
+    Rest = lists:keydelete(Number, 1, Kept),
+    Keep = fun(More) -> keep([{Number, lists:foldl(fun erltrace_patterns:merge/2, Mine, More)} |
+                              Rest]) end,
+    Keep([New]),
+    mark(Free, C),
+    Touch = fun(More) -> Keep([New, More]) end, % for a moment they are ours
+    erltrace_patterns:on(New, Mine, {fun is_free/1, Touch}, setter(undefined, C)),
+    Keep([New]),
+    added(Free, C#counters{others = C#counters.others + length(Fns) - length(Free)}).
+
+%% From here on events of these functions fire nothing, and results wait for the counters.
+mark([], _) -> ok;
+mark(Fns, #counters{nif = Nif}) -> ok = erltrace_nif:counted(Nif, Fns).
+
+added(Fns, #counters{fns = Old, n = N, samples = Samples} = C) ->
+    New = maps:from_list([{M, MFA} || {M, _, _} = MFA <- Fns]),
+    C#counters{fns = Fns ++ Old, n = N + length(Fns), samples = maps:merge(Samples, New)}.
+
+patterns(Fns) ->
+    erltrace_patterns:from_needs([{count, M, F, A} || {M, F, A} <- Fns]).
+
+setter(Session, #counters{owner = Owner}) ->
+    fun(MFA, Pattern, Opts) ->
+            node(Owner) =:= node() andalso not is_process_alive(Owner) andalso throw(owner_gone),
+            pattern(Session, MFA, Pattern, Opts)
+    end.
+
+pattern(Session, MFA, Pattern, Opts) ->
+    try
+        case Session of
+            undefined -> erlang:trace_pattern(MFA, Pattern, Opts);
+            _ -> apply(trace, function, [Session, MFA, Pattern, Opts])
+        end
+    catch error:badarg -> 0 % the module has gone
+    end.
+
+is_free(MFA) ->
+    counter(undefined, MFA) =:= false andalso erlang:trace_info(MFA, traced) =/= {traced, global}.
+
+counter(undefined, MFA) ->
+    {call_count, N} = erlang:trace_info(MFA, call_count),
+    N;
+counter(Session, MFA) ->
+    {call_count, N} = apply(trace, info, [Session, MFA, call_count]),
+    N.
+
+%% ---- reading ---------------------------------------------------------------------------------
+
+%% @doc Add what the counters have grown by since the last time.
+-spec read(counters()) -> counters().
+read(#counters{n = 0} = C) ->
+    C;
+read(#counters{n = N, nif = Nif, session = Session, fns = Fns, lost = Lost} = C) ->
+    Old = [process_flag(priority, normal) || N > ?MANY],
+    Began = now_us(),
+    _ = erltrace_nif:counting(Nif, start),
+    {Anew, Lost1} = read(Fns, {Nif, Session}, [], 0, {0, Lost}),
+    _ = erltrace_nif:counting(Nif, done),
+    Anew > 0 andalso
+        erltrace_nif:warn(Nif, io_lib:format("somebody else has begun to count the calls of ~b "
+                                             "function~s: some calls are missing",
+                                             [Anew, case Anew of 1 -> ""; _ -> "s" end])),
+    Now = now_us(),
+    [process_flag(priority, P) || P <- Old],
+    C#counters{lost = Lost1, cost = Now - Began, at = Now}.
+
+read(Fns, {Nif, _} = From, Batch, Size, {Anew, Lost}) when Fns =:= []; Size =:= ?BATCH ->
+    More = case erltrace_nif:count(Nif, Batch) of
+               K when is_integer(K) -> K;
+               {error, closed} -> 0
+           end,
+    case Fns of
+        [] -> {Anew + More, Lost};
+        _ -> read(Fns, From, [], 0, {Anew + More, Lost})
+    end;
+read([{M, _, _} = MFA | Fns], {_, Session} = From, Batch, Size, {Anew, Lost} = Seen) ->
+    case counter(Session, MFA) of
+        N when is_integer(N) -> read(Fns, From, [[MFA | N] | Batch], Size + 1, Seen);
+        _ -> read(Fns, From, Batch, Size, {Anew, Lost#{M => true}})
+    end.
+
+%% @doc The same, unless it would take too much of the time.
+-spec read_if_due(counters()) -> counters().
+read_if_due(#counters{n = 0} = C) ->
+    C;
+read_if_due(#counters{nif = Nif, cost = Cost, at = At} = C) ->
+    Share = case erltrace_nif:counting(Nif, pending) of
+                true -> 1;
+                _ -> ?SHARE
+            end,
+    case now_us() - At >= Share * Cost of
+        true -> read(C);
+        false -> C
+    end.
+
+%% @doc Nobody has asked: so that not much is lost when a module is loaded anew.
+-spec look(counters()) -> counters().
+look(#counters{cost = Cost, at = At} = C) ->
+    case now_us() - At >= max(min(?EVERY, ?LITTLE * Cost), ?SHARE * Cost) of
+        true -> read(C);
+        false -> C
+    end.
+
+now_us() ->
+    erlang:monotonic_time(microsecond).
+
+%% ---- counters that have gone -----------------------------------------------------------------
+
+%% @doc The modules that have lost a counter: loaded anew, or somebody has taken it. Nothing is
+%% counted in them any more.
+-spec lost(counters()) -> {[module()], counters()}.
+lost(#counters{session = Session, samples = Samples, lost = Known} = C) ->
+    Gone = maps:filter(fun(_, MFA) -> not is_integer(counter(Session, MFA)) end, Samples),
+    case map_size(Gone) + map_size(Known) of
+        0 -> {[], C};
+        _ -> give_up(read(C))
+    end.
+
+give_up(#counters{nif = Nif, fns = Fns, samples = Samples, lost = Lost, session = Session} = C) ->
+    {Gone, Stay} = lists:partition(fun({M, _, _}) -> is_map_key(M, Lost) end, Fns),
+    [pattern(Session, MFA, false, [call_count]) || MFA <- Gone,
+                                                   is_integer(counter(Session, MFA))],
+    Modules = maps:keys(Lost),
+    lists:foreach(fun(M) ->
+                          erltrace_nif:uncount(Nif, M),
+                          erltrace_nif:warn(Nif, told(M))
+                  end, Modules),
+    {Modules, C#counters{fns = Stay, n = length(Stay), samples = maps:without(Modules, Samples),
+                         lost = #{}}}.
+
+told(M) ->
+    unicode:characters_to_binary(
+      io_lib:format("module ~ts was loaded again, or somebody else has set its counters: calls of "
+                    "its functions just before that may be missing", [M])).
+
+%% ---- taking them back ------------------------------------------------------------------------
+
+%% @doc Read them for the last time, and take them back.
+-spec off(counters()) -> counters().
+off(#counters{n = 0, session = undefined} = C) ->
+    over(C),
+    C;
+off(#counters{number = Number, session = Session} = C) ->
+    try read(C)
+    catch error:badarg -> C % the library is another one
+    after
+        over(C),
+        case Session of
+            undefined -> forget(Number);
+            _ -> apply(trace, session_destroy, [Session])
+        end
+    end,
+    C#counters{fns = [], samples = #{}, n = 0, session = undefined}.
+
+over(#counters{nif = Nif}) ->
+    try erltrace_nif:counting(Nif, over)
+    catch error:badarg -> ok
+    end.
+
+%% @doc Take back what this handle has, and what others have left behind.
+-spec forget(pos_integer()) -> ok.
+forget(Number) ->
+    case erltrace_vm:has_sessions() orelse kept() =:= [] of
+        true -> ok; % a session ends with the process that has it
+        false ->
+            Is = fun(N) -> N =:= Number orelse is_dead(N) end,
+            erltrace_vm:locked(fun() -> sweep(Is, kept()) end),
+            ok
+    end.
+
+is_dead(Number) ->
+    not erltrace_vm:alive(Number).
+
+%% Those that are to stay. What a handle of ours had instead of a [global] pattern goes back to it.
+sweep(IsGone, Kept) ->
+    case lists:partition(fun({N, _}) -> IsGone(N) end, Kept) of
+        {[], Stay} -> Stay;
+        {Gone, Stay} ->
+            Set = fun(MFA, Pattern, Opts) -> pattern(undefined, MFA, Pattern, Opts) end,
+            [erltrace_patterns:off(on_still(Ps), fun is_free/1, Set) || {_, Ps} <- Gone],
+            keep(Stay),
+            erltrace_vm:renew(),
+            Stay
+    end.
+
+on_still(Patterns) ->
+    erltrace_patterns:filter(fun(MFA, _) -> is_integer(counter(undefined, MFA)) end, Patterns).
+
+%% @doc Whose counters are set, before OTP 27.
+-spec kept() -> [{pos_integer(), erltrace_patterns:patterns()}].
+kept() ->
+    erltrace_nif:kept(counters, []).
+
+keep([]) ->
+    _ = erltrace_nif:drop(counters),
+    ok;
+keep(Kept) ->
+    case lists:sum([erltrace_patterns:count(Ps) || {_, Ps} <- Kept]) of
+        N when N > ?MANY -> erltrace_nif:keep_large(counters, Kept);
+        _ -> erltrace_nif:keep(counters, Kept)
+    end.
