@@ -26,6 +26,7 @@ gone(Module) ->
 open(Script) ->
     {ok, H} = erltrace:open(),
     ok = erltrace:setopt(H, "zdefs", ""),
+    ok = erltrace:setopt(H, "counters", "0"), % those of the VM: counters_tests
     ok = erltrace:compile(H, Script),
     ok = erltrace:go(H),
     H.

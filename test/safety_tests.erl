@@ -3,6 +3,10 @@
 %% upgraded under us, destructive actions.
 -module(safety_tests).
 -include_lib("eunit/include/eunit.hrl").
+
+%% By events, not by the VM's counters: those need no watchdog, and do not care who is traced.
+-define(COUNT_F, "#pragma D option counters=0\n"
+        "erlang*:safety_tests:f:function-entry { @ = count(); }").
 -export([f/1, g/1, work/1]).
 
 -define(ABORT, "Abort due to systemic unresponsiveness").
@@ -81,9 +85,9 @@ watchdog_leaves_cheap_script_test_() ->
     {timeout, 60, fun() ->
         P = busy(fun() -> work(100), receive after 1 -> ok end end),
         %% long enough for the handle's process to run on a machine that is busy with other things
-        H = with_opts([{"watchtime", "3s"}], "erlang*:safety_tests:f:function-entry { @ = count(); }"),
+        H = with_opts([{"watchtime", "3s"}], ?COUNT_F),
         Off = with_opts([{"watchtime", "3s"}, {"watchdog", "0"}],
-                        "erlang*:safety_tests:f:function-entry { @ = count(); }"),
+                        ?COUNT_F),
         ?assert(until(fun() -> cost(H) > 0 end)),
         receive after 3500 -> ok end, % a whole watchtime was looked at
         Aborted = {aborted(H), aborted(Off)},
@@ -147,7 +151,7 @@ watchdog_ends_stall_test_() ->
         P = busy(fun() -> work(100) end),
         Before = processes(),
         H = with_opts([{"watchtime", "1s"}, {"watchdog", "0"}],
-                      "erlang*:safety_tests:f:function-entry { @ = count(); }"),
+                      ?COUNT_F),
         Ours = processes() -- Before, % of the handle, and the watchdog's
         ?assertEqual(2, length(Ours)),
         {ok, [{_, _, _, _}]} = begin until(fun() -> {ok, A} = erltrace:aggregations(H), A =/= [] end),
@@ -192,7 +196,8 @@ dbg_pattern_stays_test() ->
         {ok, _} = dbg:p(P, [c]),
         {ok, _} = dbg:tpl(?MODULE, f, 1, [{[1], [], [{return_trace}]}]),
         Spec = erlang:trace_info({?MODULE, f, 1}, match_spec),
-        {ok, H} = erltrace:script("erlang*:safety_tests:f:function-entry,"
+        {ok, H} = erltrace:script("#pragma D option counters=0\n"
+                                  "erlang*:safety_tests:f:function-entry,"
                                   "erlang*:safety_tests:g:function-entry { @[probefunc] = count(); }"),
         {ok, #{skipped := 1, left := 1}} = erltrace:status(H),
         ?assertEqual(Spec, erlang:trace_info({?MODULE, f, 1}, match_spec)),
@@ -216,7 +221,7 @@ dbg_pattern_stays_test() ->
 %% dbg sets a pattern of its own on a function that we trace: it is not taken back with ours.
 dbg_pattern_after_us_stays_test() ->
     shared() andalso begin
-        {ok, H} = erltrace:script("erlang*:safety_tests:f:function-entry { @ = count(); }"),
+        {ok, H} = erltrace:script(?COUNT_F),
         1 = erlang:trace_pattern({?MODULE, f, 1}, [{'_', [], [{return_trace}]}], [local]),
         ok = erltrace:close(H),
         ?assertEqual({match_spec, [{'_', [], [{return_trace}]}]},
@@ -229,7 +234,7 @@ dbg_pattern_after_us_stays_test() ->
 dbg_after_us_test() ->
     shared() andalso begin
         {P, M} = busy(fun() -> receive {do, From} -> ?MODULE:f(1), From ! did end end),
-        {ok, H} = erltrace:script("erlang*:safety_tests:f:function-entry { @ = count(); }"),
+        {ok, H} = erltrace:script(?COUNT_F),
         dbg_start(),
         {ok, [{matched, _, 0, _}]} = dbg:p(P, [c]),
         P ! {do, self()},
