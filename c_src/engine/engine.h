@@ -211,7 +211,6 @@ struct provider {
 };
 /* profile-N in the kernel, for the provider profile: as struct provider has it. */
 struct en_sampler {
-	bool (*may)(void); /* is there a kernel that lets us? */
 	int (*arena)(struct en *en, void *data, void *base, size_t size, struct et_error *e);
 	int (*enable)(struct en *en, const struct en_probe *p, uint64_t period, struct et_error *e);
 	int (*ready)(struct en *en, struct et_error *e);

@@ -57,6 +57,8 @@ static const struct {
 	[K_SIGNAL_SEND] = {"proc", "signal-send", SIGNAL, 3, task_args, thread_args},
 	[K_SIGNAL_DISCARD] = {"proc", "signal-discard", SIGNAL, 3, task_args, thread_args},
 	[K_SIGNAL_HANDLE] = {"proc", "signal-handle", DELIVER, 3, handle_args, NULL},
+	[K_SIGNAL_CLEAR] = {"proc", "signal-clear", LEAVE, 1, int_args, NULL},
+	[K_FAULT] = {"proc", "fault", SIGNAL, 2, handle_args, NULL},
 };
 
 struct state {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,16 +28,22 @@ static int bpf(int cmd, union bpf_attr *attr)
 
 static int refused(struct et_error *e, const char *what)
 {
+	struct utsname host = {.release = "?"};
+
 	if (errno == EPERM || errno == EACCES)
 		return et_err(e, "ET_PERMISSION",
 			"probes of the kernel need root, or the capabilities CAP_BPF and "
 			"CAP_PERFMON: %s was refused (%s)",
 			what, strerror(errno));
-	if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
+	if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) {
+		int why = errno;
+
+		uname(&host);
 		return et_err(e, "ET_KERNEL",
 			"probes of the kernel need Linux 6.9 or newer with CONFIG_BPF_SYSCALL and its "
-			"JIT: %s was refused (%s)",
-			what, strerror(errno));
+			"JIT: this is Linux %s, where %s was refused (%s)",
+			host.release, what, strerror(why));
+	}
 	return et_err(e, "ET_KERNEL", "the kernel refused %s: %s", what, strerror(errno));
 }
 
@@ -83,18 +90,6 @@ int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error 
 	k->arena_fd = k->buf_fd = -1;
 	en->kernel = k;
 	return make_arena(k, base, size, e) < 0 ? -1 : k->arena_fd;
-}
-
-bool k_may(void)
-{
-	union bpf_attr attr = {.map_type = MAP_TYPE_ARENA,
-		.max_entries = 1,
-		.map_flags = BPF_F_MMAPABLE};
-	int fd = bpf(BPF_MAP_CREATE, &attr);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
 }
 
 int k_prepare(struct en *en, struct et_error *e)

@@ -32,7 +32,6 @@ struct kernel {
 
 /* For providers. The arena: as struct provider says, the same for all of them. */
 int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error *e);
-bool k_may(void); /* is there a kernel that lets us have one? */
 /* A probe that is enabled, as the kernel finds it; its clauses will be in the program. */
 int k_prepare(struct en *en, struct et_error *e); /* before that, where nothing may be shared */
 struct en_probe *k_share_probe(struct en *en, const struct en_probe *p, struct et_error *e);

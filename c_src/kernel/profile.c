@@ -69,7 +69,6 @@ static int start(struct en *en, struct et_error *e)
 }
 
 const struct en_sampler k_sampler = {
-	.may = k_may,
 	.arena = k_arena,
 	.enable = enable,
 	.ready = ready,

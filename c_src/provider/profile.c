@@ -5,7 +5,7 @@
  * pinned, if any profile-N is enabled. Deadlines are absolute, so nothing drifts; one that was
  * missed fires once, not as often as it was missed.
  *
- * In the command, where the user may, profile-N is the kernel's (kernel/profile.c) if a clause of
+ * In the command profile-N is the kernel's (kernel/profile.c) if a clause of
  * it asks for what it interrupts (pid, execname, arg0, stack() and the like), or if the script has
  * other probes of the kernel: it then fires in whatever runs on each CPU.
  */
@@ -267,12 +267,21 @@ static bool wants_arena(struct en *en)
 			en_probe_match(en, d, is_sampler, &found, &e);
 	}
 	et_err_clear(&e);
-	return found && et_sampler->may();
+	return found;
 }
 
 static int arena(struct en *en, void *data, void *base, size_t size, struct et_error *e)
 {
-	return et_sampler->arena(en, data, base, size, e);
+	int fd = et_sampler->arena(en, data, base, size, e);
+	struct et_error why;
+
+	if (fd < 0) {
+		why = *e;
+		*e = (struct et_error){0};
+		et_err(e, why.tag, "profile-N that reads what it interrupts (pid, execname, stacks, arg0, "
+			"arg1): %s", why.text);
+	}
+	return fd;
 }
 
 static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)

@@ -474,11 +474,25 @@ uint64_t k_gone(uint64_t *ctx)
 	return 0;
 }
 
+/* SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, by what a thread did and not by another one. */
+static inline bool is_fault(uint64_t sig, uint64_t info)
+{
+	return sig < 32 && (1u << sig & (1u << 4 | 1u << 5 | 1u << 7 | 1u << 8 | 1u << 11)) != 0 &&
+	       info > 1 && (int32_t)task_u32(info, 8) > 0; /* si_code */
+}
+
 /* signal_generate: signal, information, to whom, to all of it, result. */
 uint64_t k_signal(uint64_t *ctx)
 {
-	uint64_t sig = (uint32_t)CTX(0), task = CTX(2), result = (uint32_t)CTX(4);
+	uint64_t sig = (uint32_t)CTX(0), info = CTX(1), task = CTX(2), result = (uint32_t)CTX(4);
+	struct fire *f;
 
+	if (is_fault(sig, info) && (f = begin(&k_root, k_root.event[K_FAULT])) != NULL) {
+		f->arg[0] = sig;
+		f->arg[1] = info;
+		stacks(ctx, f);
+		run(f);
+	}
 	if (result == 1)
 		TASK_EVENT(K_SIGNAL_DISCARD, task, sig);
 	else
@@ -505,7 +519,8 @@ uint64_t k_deliver(uint64_t *ctx)
 	return 0;
 }
 
-enum { NR_CLONE = 56, NR_FORK, NR_VFORK, NR_EXECVE, NR_EXECVEAT = 322, NR_CLONE3 = 435 };
+enum { NR_CLONE = 56, NR_FORK, NR_VFORK, NR_EXECVE, NR_SIGTIMEDWAIT = 128,
+	NR_EXECVEAT = 322, NR_CLONE3 = 435 };
 
 uint64_t k_proc_enter(uint64_t *ctx)
 {
@@ -536,6 +551,13 @@ uint64_t k_proc_exit(uint64_t *ctx)
 		f = begin(&k_root, k_root.event[K_EXEC_FAILURE]);
 		if (f != NULL) {
 			f->arg[0] = (uint32_t)-ret;
+			stacks(ctx, f);
+			run(f);
+		}
+	} else if (nr == NR_SIGTIMEDWAIT && (int64_t)ret > 0) {
+		f = begin(&k_root, k_root.event[K_SIGNAL_CLEAR]);
+		if (f != NULL) {
+			f->arg[0] = ret;
 			stacks(ctx, f);
 			run(f);
 		}
