@@ -105,13 +105,13 @@ int main(int argc, char **argv)
 }
 END
 if [ "$(uname -m)" != x86_64 ] || ! ${CC:-cc} -O2 -g0 -o demo demo.c 2>cc.err; then
-	echo "kernel_pid: skipped: no compiler for programs of x86-64 $(head -1 cc.err 2>/dev/null)"
+	echo "skipped: no compiler for programs of x86-64 $(head -1 cc.err 2>/dev/null)"
 	echo "0 passed, 0 failed"
 	exit 0
 fi
 
 if [ -z "$(erltrace -l -P syscall 2>/dev/null)" ]; then
-	echo "kernel_pid: skipped: this erltrace was built without the kernel engine"
+	echo "skipped: this erltrace was built without the kernel engine"
 	echo "0 passed, 0 failed"
 	exit 0
 fi
@@ -155,7 +155,7 @@ fi
 # ---- tracing ------------------------------------------------------------------------------
 
 if ! erltrace -qn 'syscall::getpid:entry { } BEGIN { exit(0); }' 2>why; then
-	echo "kernel_pid: tracing skipped: $(head -1 why)"
+	echo "skipped: tracing: $(head -1 why)"
 	echo "$passed passed, $failed failed"
 	exit $((failed > 0))
 fi

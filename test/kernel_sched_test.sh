@@ -106,6 +106,25 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "signals"))
 		for (signal(SIGUSR1, handler); n-- > 0;)
 			raise(SIGUSR1);
+	if (!strcmp(argv[1], "faults")) {
+		sigset_t set;
+
+		sigemptyset(&set);
+		sigaddset(&set, SIGUSR1);
+		sigprocmask(SIG_BLOCK, &set, NULL);
+		for (int i = 0; i < 12; i++) {
+			kill(getpid(), SIGUSR1);
+			sigwaitinfo(&set, NULL);
+		}
+		for (int i = 0; i < 2 * n; i++) {
+			if (fork() == 0) {
+				if (i % 2)
+					raise(SIGSEGV);
+				*(volatile int *)8 = 1;
+			}
+			wait(NULL);
+		}
+	}
 	if (!strcmp(argv[1], "sleep"))
 		while (n-- > 0)
 			nanosleep(&nap, NULL);
@@ -157,6 +176,10 @@ is 'threads made, begun and ended; one process' '30 30 31 1' "$(t '
 	proc:::lwp-exit /pid == $target/ { @l = count(); }
 	proc:::exit /pid == $target/ { e++; }
 	END { printf("%d %d\n", c, s); printa("%@d\n", @l); printf("%d\n", e); }' "$me threads 30")"
+is 'signals taken by sigwait, faults (11 is SIGSEGV) and not what is sent as such' '10 12 11 5' "$(t '
+	proc:::signal-clear /pid == $target/ { @c[args[0]] = count(); }
+	proc:::fault /progenyof($target)/ { @f[args[0]] = count(); }
+	END { printa("%d %@d\n", @c); printa("%d %@d\n", @f); }' "$me faults 5")"
 is 'signals sent and handled' '25 25' "$(t '
 	proc:::signal-send /pid == $target && args[1]->pr_pid == $target && args[2] == 10/ { s++; }
 	proc:::signal-handle /pid == $target && args[0] == 10/ { h++; }
@@ -211,6 +234,17 @@ is 'self-> goes with its thread' '1 1' "$(timeout 120 erltrace -qn '
 # ---- destructive actions ---------------------------------------------------------------
 is 'raise() reaches who fires' 'signal 1' "$(t '
 	syscall::getppid:entry /pid == $target/ { raise(10); }' "$me raised")"
+is 'stop() stops who fires' 'stopped signal 0' "$(t '
+	syscall::getppid:entry /pid == $target/
+	{ stop(); system("until grep -q \"^State:.*T\" /proc/%d/status; do sleep 0.02; done; echo stopped; kill -CONT %d", pid, pid); }' \
+	"$me raised")"
+is 'chill() keeps who fires waiting, 50 ms of a second at most' '1 illegal operation' "$(t '
+	syscall::getppid:entry /pid == $target && !n++/ { self->t = timestamp; chill(10000000); }
+	syscall::getppid:return /self->t/ { printf("%d\n", timestamp - self->t >= 10000000); self->t = 0; }
+	proc:::exit /pid == $target/ { chill(600000000); }' "$me raised" |
+	grep -oE '\b1\b|illegal operation' | sort -u | words)"
+is 'system() by the command, for what fires in the kernel' 'hi 5' "$(t '
+	syscall::getppid:entry /pid == $target/ { system("echo hi %d", 5); }' "$me raised" | sed 's/signal 0 *//')"
 got=$(t 'syscall::access:entry /pid == $target && copyinstr(arg0) == "before"/
 	{ copyoutstr("after", arg0, 16); }' "$me written")
 if [[ $got == *'lets no BPF program write'* ]]; then

@@ -167,6 +167,6 @@ if command -v bpftool >/dev/null; then
 	done <<<"$ids"
 	is 'killed: nothing is left' '' "$left"
 else
-	echo 'not tested: what is left of a killed command (no bpftool here)'
+	echo 'skipped: what is left of a killed command: no bpftool here'
 fi
 finish

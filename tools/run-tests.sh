@@ -20,12 +20,12 @@ log=$BUILD/log
 export BUILD BIN LIB
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allow_user_segv_handler=1:abort_on_error=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
-passed=0 failed=0
+passed=0 failed=0 skipped=()
 mkdir -p "$log"
 
 # Takes over the counts of a finished test; what failed is shown.
 count() { # name, its log, its exit code, seconds
-	local name=$1 file=$2 status=$3 seconds=$4 last p=0 f=0
+	local name=$1 file=$2 status=$3 seconds=$4 last line p=0 f=0
 
 	last=$(tail -n 1 "$file")
 	if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
@@ -35,7 +35,10 @@ count() { # name, its log, its exit code, seconds
 		f=1
 		last="no result, exit code $status"
 	fi
-	# What is not here to be tested is said, not counted.
+	# What is not here to be tested is said, not counted; and once more at the end.
+	while IFS= read -r line; do
+		skipped+=("$name: ${line#skipped: }")
+	done < <(grep '^skipped: ' "$file")
 	[[ $p$f == 00 ]] && last=$(grep -m 1 '^skipped: ' "$file" || echo "$last")
 	printf '%-28s %s (%s s)\n' "$name" "$last" "$seconds"
 	((f == 0)) || sed 's/^/    /' "$file" | tail -n "${SHOW_LINES:-200}"
@@ -216,5 +219,6 @@ fuzz)
 	;;
 esac
 
+((${#skipped[@]} == 0)) || printf 'skipped: %s\n' "${skipped[@]}"
 echo "$passed passed, $failed failed"
 ((failed == 0))

@@ -1,6 +1,5 @@
 # the process, as seen by BEGIN: erltrace itself
 
-# not in the kernel: ppid is not known there
 $ erltrace -qn 'BEGIN { printf("%d %d %d %d %s\n", pid == $pid, ppid == $ppid, uid == $uid, gid == $gid, execname); exit(0); }'
 > 1 1 1 1 erltrace
 >
