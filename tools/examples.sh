@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The examples of README.md and erltrace(1), run; sourced, not run. Those that trace a node (-N) are
+# The examples of README.md, doc/ and erltrace(1), run; sourced, not run. Those that trace a node (-N) are
 # run by test/node_manual.sh, which has one, the others by tools/check-manual.sh.
 #
 #	examples nodes|others ROOT    counts in passed and failed, tells what was wrong
@@ -33,8 +33,8 @@ manual_examples() { # kind, root
 	done < <(sed -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\e/\\/g' "$2/man/erltrace.1")
 }
 
-# README.md: the console blocks, with what they print.
-readme_examples() { # kind, root
+# A page's console blocks: "$ COMMAND", lines that go on with "> ", and what it prints.
+page_examples() { # kind, file
 	local command='' want='' inside='' line
 	while IFS= read -r line; do
 		case $line in
@@ -46,18 +46,25 @@ readme_examples() { # kind, root
 					passed=$((passed + 1))
 				else
 					failed=$((failed + 1))
-					echo "FAILED example of README.md: $command"
+					echo "FAILED example of $2: $command"
 				fi
 			fi
 			inside=''
 			;;
 		'$ '*) [[ $inside ]] && command=${line:2} ;;
+		'>'*)
+			[[ $inside && -z $want ]] && command+=$'\n'${line:1} && continue
+			[[ $inside ]] && want+=$line$'\n'
+			;;
 		*) [[ $inside ]] && want+=$line$'\n' ;;
 		esac
-	done <"$2/README.md"
+	done <"$2"
 }
 
 examples() {
+	local page
 	manual_examples "$@"
-	readme_examples "$@"
+	for page in "$2/README.md" "$2"/doc/*.md; do
+		page_examples "$1" "$page"
+	done
 }
