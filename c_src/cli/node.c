@@ -280,6 +280,19 @@ bool cli_target_named(struct cli *c)
 
 #ifndef HAVE_EI
 
+/* -p: into the process's container, and with its own cookie, if no other was named. */
+static int enter_process(struct nodes *ns, struct et_error *e)
+{
+	const struct cli *c = ns->c;
+
+	if (c->nnodes > 0 || c->nprocs == 0)
+		return 0;
+	if (c->cookie_file == NULL && getenv("ERL_COOKIE_FILE") == NULL &&
+		!nd_cookie_of(c->procs[0].pid, &ns->cookie))
+		memset(&ns->cookie, 0, sizeof(ns->cookie));
+	return nd_enter(c->procs[0].pid, e);
+}
+
 int cli_nodes(struct cli *c)
 {
 	(void)c;
@@ -359,7 +372,7 @@ static bool wanted_pid(const struct cli *c, int64_t pid)
 {
 	for (int i = 0; i < c->nprocs; i++)
 		if (c->procs[i].command != NULL ? is_progeny(pid, c->procs[i].pid)
-						: c->procs[i].pid == pid)
+						: nd_own_pid(c->procs[i].pid) == pid)
 			return true;
 	return c->nprocs == 0;
 }
@@ -394,8 +407,14 @@ static int local_nodes(struct nodes *ns)
 	struct nd_names names;
 	int status = CLI_OK;
 
-	if (nd_names(NULL, &names, &e) < 0)
-		return node_fail(ns->c, &e, "failed to find nodes");
+	if (nd_names(NULL, &names, &e) < 0) {
+		if (ns->c->nprocs > 0 && !nd_may_enter(ns->c->procs[0].pid))
+			et_err(&last, "ET_NODE",
+				"%s (process %d is another user's: if it is in a container, it takes "
+				"root to reach it)",
+				e.text, (int)ns->c->procs[0].pid);
+		return node_fail(ns->c, last.text[0] != '\0' ? &last : &e, "failed to find nodes");
+	}
 	for (int i = 0; i < names.n && status == CLI_OK; i++) {
 		struct nd *nd;
 
@@ -674,8 +693,7 @@ static int put_spec(ei_x_buff *x, struct nodes *ns)
 	if (c->live_ms > 0)
 		put_number(x, "live", c->live_ms);
 	if (c->nprocs > 0) {
-		put_number(x, "target",
-			has_command(c) && ns->n == 1 ? ns->v[0].nd->ospid : c->procs[0].pid);
+		put_number(x, "target", ns->n == 1 ? ns->v[0].nd->ospid : c->procs[0].pid);
 		put_number(x, "preview", 200); /* it may end any time */
 	}
 	put_pair(x, "args");
@@ -785,6 +803,19 @@ static int with_nodes(struct nodes *ns)
 	return node_run(ns);
 }
 
+/* -p: into the process's container, and with its own cookie, if no other was named. */
+static int enter_process(struct nodes *ns, struct et_error *e)
+{
+	const struct cli *c = ns->c;
+
+	if (c->nnodes > 0 || c->nprocs == 0)
+		return 0;
+	if (c->cookie_file == NULL && getenv("ERL_COOKIE_FILE") == NULL &&
+		!nd_cookie_of(c->procs[0].pid, &ns->cookie))
+		memset(&ns->cookie, 0, sizeof(ns->cookie));
+	return nd_enter(c->procs[0].pid, e);
+}
+
 int cli_nodes(struct cli *c)
 {
 	struct nodes ns = {.c = c, .exit_code = -1};
@@ -804,7 +835,8 @@ int cli_nodes(struct cli *c)
 		status = CLI_ERROR;
 	else if (c->nnodes == 0 && has_command(c))
 		status = command_node(&ns);
-	else if (nd_cookie(c->cookie_file, &ns.cookie, &e) < 0)
+	else if (enter_process(&ns, &e) < 0 ||
+		 (ns.cookie.text[0] == '\0' && nd_cookie(c->cookie_file, &ns.cookie, &e) < 0))
 		status = node_fail(c, &e, "failed to reach nodes");
 	else
 		status = c->nnodes > 0 ? named_nodes(&ns) : local_nodes(&ns);

@@ -155,7 +155,7 @@ void nd_names_free(struct nd_names *names)
 /* ---- the cookie ------------------------------------------------------------------------ */
 
 /* As erl: a cookie that others can read is none. */
-static int read_cookie(struct nd_cookie *c, struct et_error *e)
+int nd_read_cookie(struct nd_cookie *c, struct et_error *e)
 {
 	FILE *f = fopen(c->file, "re");
 	struct stat st;
@@ -190,7 +190,7 @@ int nd_cookie(const char *file, struct nd_cookie *cookie, struct et_error *e)
 		file = getenv("ERL_COOKIE_FILE");
 	if (file != NULL) {
 		snprintf(cookie->file, sizeof(cookie->file), "%s", file);
-		return read_cookie(cookie, e);
+		return nd_read_cookie(cookie, e);
 	}
 	if (home == NULL)
 		return et_err(
@@ -204,5 +204,5 @@ int nd_cookie(const char *file, struct nd_cookie *cookie, struct et_error *e)
 		if (access(other, F_OK) == 0)
 			memcpy(cookie->file, other, sizeof(other));
 	}
-	return read_cookie(cookie, e);
+	return nd_read_cookie(cookie, e);
 }

@@ -3,6 +3,7 @@
  * Reaching Erlang nodes from outside, as a hidden C node (OTP's ei).
  *
  *   find.c    who is there: epmd's names; the cookie
+ *   process.c a node that is named by its process, maybe in a container
  *   node.c    a connection: rpc, messages, ticks
  *   agent.c   erltrace's modules and library into a node that does not have them
  *
@@ -16,6 +17,7 @@
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "../error.h"
 
@@ -50,6 +52,17 @@ struct nd_cookie {
 
 /* From a file; NULL: $ERL_COOKIE_FILE, then the files that erl reads. */
 int nd_cookie(const char *file, struct nd_cookie *cookie, struct et_error *e);
+int nd_read_cookie(struct nd_cookie *cookie, struct et_error *e); /* from its file */
+
+/* ---- process.c ------------------------------------------------------------------------- */
+
+/* Into the network that a process has, if it is another; its epmd's port is then ours. */
+int nd_enter(pid_t pid, struct et_error *e);
+bool nd_may_enter(pid_t pid); /* false: where it is cannot even be seen */
+/* The number by which it knows itself. */
+int64_t nd_own_pid(pid_t pid);
+/* The cookie that it was started with; false: not to be found, or not for us to read. */
+bool nd_cookie_of(pid_t pid, struct nd_cookie *cookie);
 
 /* ---- node.c ---------------------------------------------------------------------------- */
 
