@@ -94,6 +94,11 @@ is 'as many returns as entries, each with its own value' '310 310 30 4650' \
 		pid$target:a.out:deep:return { @b = count(); @m = max(arg1); @s = sum(arg1); }
 		END { printa("%@d ", @a); printa("%@d ", @b); printa("%@d ", @m); printa("%@d ", @s); }')"
 
+is 'registers of user space' '1 1 1 30' \
+	"$(t -c './demo deep' -n 'pid$target:a.out:deep:entry /!n++/ { printf("%d %d %d", uregs[R_RDI] == arg0,
+			uregs[R_SP] > 4096, uregs[R_PC] == ucaller || uregs[R_PC] > 4096); }
+		pid$target:a.out:deep:return { @ = max(uregs[R_RAX]); } END { printa(" %@d\n", @); }')"
+
 # ---- loaded while tracing ----------------------------------------------------------------------
 is 'a library that comes later' 'late.so late entry late.so late return' \
 	"$(t -Z -c "./demo loop $tmp/late.so" -n 'BEGIN { n = 0; }

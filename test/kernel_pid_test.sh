@@ -134,7 +134,14 @@ is 'no such process' \
 	"$(erltrace -ln 'pid99999999::main:entry' 2>&1 >/dev/null)"
 
 # A node that has come up says so.
-command -v erl >/dev/null && erl -noshell -eval 'file:write_file("up", os:getpid()), receive stop -> ok end.' \
+command -v erl >/dev/null && erl -noshell -eval '
+	P = spawn(fun F() -> receive {S, go} -> S ! gone; _ -> ok end, F() end),
+	T = list_to_tuple(lists:seq(1, 200)),
+	W = fun W() -> case file:read_file("go") of
+		{ok, _} -> [P ! T || _ <- lists:seq(1, 500)], P ! {self(), go},
+			receive gone -> file:write_file("went", "x") end;
+		_ -> timer:sleep(20), W() end end,
+	file:write_file("up", os:getpid()), W(), receive stop -> ok end.' \
 	>/dev/null 2>&1 </dev/null &
 node=$!
 for ((i = 0; i < 600; i++)); do
@@ -194,6 +201,25 @@ is 'names of its addresses, when it has ended' 'demo`work demo demo`work+0x1 5' 
 	"$(run -n 'pid$target::name:entry { @[ufunc(arg0), umod(arg0), uaddr(arg0 + 1)] = count(); }')"
 is 'the same by %A' 'demo`work' \
 	"$(run -n 'pid$target::name:entry /!n++/ { printf("%A", arg0); }')"
+
+# Functions of a running beam.smp: messages of 201 words are copied.
+if [ -s up ]; then
+	erltrace -qn "BEGIN { printf(\"on\\n\"); } pid$beam:beam.smp:copy_struct_x:entry /arg1 == 201/ { @ = count(); }
+		tick-20ms { printf(\"on\\n\"); }" >beam.out 2>&1 &
+	tracer=$!
+	for ((i = 0; i < 1200 && $(grep -c on beam.out) < 2; i++)); do
+		kill -0 "$tracer" 2>/dev/null || break
+		sleep 0.05
+	done
+	touch go
+	for ((i = 0; i < 1200; i++)); do
+		[ -s went ] && break
+		sleep 0.05
+	done
+	kill "$tracer"
+	wait "$tracer"
+	is 'calls in a running beam.smp' 500 "$(grep -v on beam.out | words)"
+fi
 
 # One that goes on: its semaphore counts those who trace it.
 coproc ./demo

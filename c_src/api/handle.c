@@ -307,6 +307,7 @@ int erltrace_go(erltrace_t *h, erltrace_error_t *err)
 		h->co = NULL;
 		return api_error(err, &e);
 	}
+	co_watch(h->co);
 	h->opts.running = true;
 	return 0;
 }

@@ -326,6 +326,11 @@ int co_preview(struct co *co, const erltrace_handlers_t *h)
 	return 1;
 }
 
+void co_watch(struct co *co)
+{
+	sy_watch(co->sy);
+}
+
 int co_begin(struct co *co, const erltrace_handlers_t *h)
 {
 	(void)h;

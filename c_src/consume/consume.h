@@ -32,6 +32,7 @@ struct co; /* the consumer of one handle */
 struct co *co_new(struct en *en, const struct prog *prog, struct et_options *opts,
 	struct et_error *e);
 void co_free(struct co *co);
+void co_watch(struct co *co); /* traced processes, while they are there: they may end soon */
 /*
  * One round: aggregations merged, records performed and printed, drops told. final: also print
  * aggregations that no printa printed, and nothing more will come; the blank line with which

@@ -217,6 +217,7 @@ struct en_thread {
 	uint64_t answers; /* in that VM's memory: what an event inside it was asked for; or 0 */
 	uint32_t number, sys_errno;
 	uint64_t task; /* who fires, where that is not the current thread; else 0 */
+	uint64_t uregs; /* where the registers of user space are saved, or 0 */
 	uint32_t nstack, nustack; /* frames of the stacks that were taken */
 	/* the consumer's */
 	_Alignas(LINE) struct agg_tab *agg_tab[2];

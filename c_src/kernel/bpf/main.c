@@ -52,6 +52,7 @@ static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsign
 	tid = bpf_get_current_pid_tgid();
 	t->tid = (uint32_t)tid;
 	t->task = 0;
+	t->uregs = 0;
 	t->self_key = (uint32_t)tid | 1ULL << 62;
 	t->vm = t->process = t->answers = 0;
 	if (r->nvms > 0)
@@ -141,6 +142,7 @@ uint64_t k_sys_enter(uint64_t *ctx)
 	f = begin(&k_root, k_root.sys_enter[nr]);
 	if (f == NULL)
 		return 0;
+	f->thread->uregs = ctx[0];
 	mask = f->probe->argmask;
 	if (mask != 0 && bpf_probe_read_kernel(&regs, sizeof(regs), (void *)(ctx[0] + REGS_OFF)) == 0) {
 		f->arg[0] = regs.di;
@@ -167,6 +169,7 @@ uint64_t k_sys_exit(uint64_t *ctx)
 	f = begin(&k_root, k_root.sys_exit[nr]);
 	if (f == NULL)
 		return 0;
+	f->thread->uregs = ctx[0];
 	f->thread->sys_errno = ret > -4096ULL ? (uint32_t)-ret : 0;
 	f->arg[0] = f->arg[1] = ret > -4096ULL ? UINT64_MAX : ret;
 	stacks(ctx, f);
@@ -208,6 +211,7 @@ uint64_t k_uprobe(struct user_regs *regs)
 
 	if (f == NULL)
 		return 0;
+	f->thread->uregs = (uint64_t)(uintptr_t)regs;
 	mask = f->probe->argmask;
 	if (mask != 0) {
 		f->arg[0] = regs->di;
@@ -231,6 +235,7 @@ uint64_t k_uretprobe(struct user_regs *regs)
 
 	if (f == NULL)
 		return 0;
+	f->thread->uregs = (uint64_t)(uintptr_t)regs;
 	f->arg[0] = 0;
 	f->arg[1] = regs->ax;
 	stacks_from(regs, f, 0);
@@ -247,6 +252,7 @@ uint64_t k_usdt(struct user_regs *regs)
 
 	if (f == NULL)
 		return 0;
+	f->thread->uregs = (uint64_t)(uintptr_t)regs;
 	mask = f->probe->argmask;
 	if (mask != 0) {
 		struct user_regs *to = (struct user_regs *)(void *)f->thread->big;

@@ -134,10 +134,16 @@ RTFN(askstr)
 	return to;
 }
 
+/* Its numbers (d/lib/regs.d) are the order in which the kernel saves them. */
 RTFN(ureg)
 {
-	set_fault(FIRE(ctx), FAULT_ILLOP, 0);
-	return 0;
+	struct fire *f = FIRE(ctx);
+	uint64_t v = 0;
+
+	if (f->thread->uregs == 0 || a >= K_REGS ||
+		bpf_probe_read_kernel(&v, sizeof(v), (const void *)(uintptr_t)(f->thread->uregs + 8 * a)) != 0)
+		set_fault(f, FAULT_ILLOP, 0);
+	return v;
 }
 
 /* Which process an address is of: the bits above it. */
