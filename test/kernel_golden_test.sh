@@ -14,7 +14,7 @@ why=$(ERLTRACE_IN_KERNEL=1 "${BIN:-bin}/erltrace" -qn 'BEGIN { exit(0); }' 2>&1 
 	echo '0 passed, 0 failed'
 	exit 0
 }
-if [[ -z $("${BIN:-bin}/erltrace" -l -P syscall 2>/dev/null) ]]; then
+if ! "${BIN:-bin}/erltrace" -ln syscall::read:entry >/dev/null 2>&1; then
 	echo 'skipped: built without the kernel engine (no clang, or KERNEL=)'
 	echo '0 passed, 0 failed'
 	exit 0

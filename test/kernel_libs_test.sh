@@ -12,7 +12,14 @@
 export LC_ALL=C
 cd "$tmp" || exit 1
 started=
-trap 'for p in $started; do kill "$p" 2>/dev/null; done; cd /; rm -rf "$tmp"' EXIT
+end() {
+	local p
+	for p in $started; do
+		kill "$p" 2>/dev/null
+	done
+	cd / && rm -rf "$tmp"
+}
+trap end EXIT
 words() { tr -s ' \n\t' ' ' | sed 's/^ //; s/ $//'; }
 
 if ! why=$(timeout 120 erltrace -qn 'syscall::getpid:entry { } BEGIN { exit(0); }' 2>&1 >/dev/null); then

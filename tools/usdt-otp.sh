@@ -55,7 +55,10 @@ done
 	>../configure.log 2>&1 || { tail -n 20 ../configure.log; exit 1; }
 # -k: what it needs of the libraries it cannot build, and need not.
 nice make -k -j "${JOBS:-2}" emulator >../make.log 2>&1 || true
-[ -x "$(echo bin/*/beam.smp)" ] && [ -x "$(echo bin/*/erlexec)" ] || { tail -n 30 ../make.log; exit 1; }
+if ! ls bin/*/beam.smp bin/*/erlexec >/dev/null 2>&1; then
+	tail -n 30 ../make.log
+	exit 1
+fi
 
 cp bin/*/beam.smp bin/*/erlexec bin/*/erl_child_setup bin/*/inet_gethost "$to/bin/"
 root=$(erl -noshell -eval 'io:put_chars(code:root_dir()), halt().')
