@@ -16,10 +16,11 @@ command -v npm node >/dev/null || skip 'no npm here'
 browser=${CHROMIUM:-$(command -v chromium)}
 [ -x "$browser" ] || skip 'no chromium here'
 
-server='' steps=''
+server='' kernel='' steps=''
 page_end() {
 	[ -n "$steps" ] && kill -9 "$steps" 2>/dev/null
 	[ -n "$server" ] && kill -9 "$server" 2>/dev/null
+	[ -n "$kernel" ] && kill -9 "$kernel" 2>/dev/null
 	nodes_end
 }
 trap page_end EXIT
@@ -35,6 +36,22 @@ holds url '#token=' >/dev/null || {
 	cat server.log
 	exit 1
 }
+
+# Another one for probes of the kernel, where it lets us.
+KERNEL_URL='' NO_KERNEL=''
+if erltrace -qn 'syscall::getpid:entry { } BEGIN { exit(0); }' >/dev/null 2>why; then
+	erltrace web --kernel --port 0 --pages "$root/web/dist" >kernel.url 2>kernel.log </dev/null &
+	kernel=$!
+	disown
+	holds kernel.url '#token=' >/dev/null || {
+		cat kernel.log
+		exit 1
+	}
+	KERNEL_URL=$(cat kernel.url)
+else
+	NO_KERNEL="no probes of the kernel here: $(head -n 1 why)"
+fi
+export KERNEL_URL NO_KERNEL
 
 # Not in the foreground: the shell heeds the limit's signal only while it waits. What the browser
 # leaves behind is in $tmp too.

@@ -18,7 +18,8 @@
  *   kind 1     n is 1. No lo: hi (signed, from 0), its count. The place is hi
  *   kind 2     n is 1. No hi: from the place on to lo (signed), its count
  *
- * What is written here is read by web/src/wire.js.
+ * What is written here is read by web/src/wire.js. Other lines that come together go to such a page
+ * as one message {"type":"lines","id":ID,"lines":[...]}.
  */
 #ifndef WEB_PACK_H
 #define WEB_PACK_H

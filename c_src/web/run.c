@@ -22,7 +22,7 @@
 
 #include "pack.h"
 
-enum { READ_SIZE = 64 << 10, MAX_ERR = 2048 };
+enum { READ_SIZE = 64 << 10, MAX_LINES = 32 << 10, MAX_ERR = 2048 };
 
 struct source {
 	void (*call)(struct web *w, struct source *src);
@@ -44,6 +44,8 @@ struct run {
 	const char *reason; /* why we end it; NULL: we do not */
 	char *line; /* what came behind the last newline */
 	size_t nline, room;
+	char *waiting; /* in it: lines to be sent, so many with so many bytes */
+	size_t nwaiting, waiting_len;
 	char err_line[MAX_ERR], errors[MAX_ERR]; /* of its stderr: the line that comes; the last */
 	size_t nerr_line, nerrors;
 	bool armed, packed;
@@ -364,22 +366,55 @@ static void count_drops(struct run *r, const char *line, size_t len)
 		r->drops += strtoull(p + 8, NULL, 10);
 }
 
-static void script_line(struct run *r, const char *line, size_t len)
+/* The lines that wait, as one message. */
+static void send_lines(struct run *r)
 {
+	bool many = r->nwaiting > 1;
 	char head[64];
-	struct iovec v[3] = {{head, 0}, {(void *)line, len}, {"}", 1}};
+	struct iovec v[3] = {{head, 0}, {r->waiting, r->waiting_len}, {many ? "]}" : "}", 1 + many}};
 
+	if (r->nwaiting == 0)
+		return;
+	v[0].iov_len = (size_t)snprintf(head, sizeof(head),
+		many ? "{\"type\":\"lines\",\"id\":%lld,\"lines\":[" :
+		       "{\"type\":\"line\",\"id\":%lld,\"line\":",
+		(long long)r->id);
+	r->nwaiting = 0;
+	session_sendv(r->session, v, 3);
+}
+
+/*
+ * Lines that came together go together, if the page takes them packed: a script may print thousands
+ * a second. They are one behind the other where they were read: a comma between makes a list of them.
+ */
+static void add_line(struct run *r, char *line, size_t len)
+{
+	char *end = r->nwaiting > 0 ? r->waiting + r->waiting_len : NULL;
+
+	if (end != NULL && r->packed && end + 1 == line && r->waiting_len < MAX_LINES) {
+		*end = ',';
+		r->waiting_len += 1 + len;
+		r->nwaiting++;
+		return;
+	}
+	send_lines(r);
+	r->waiting = line;
+	r->waiting_len = len;
+	r->nwaiting = 1;
+}
+
+static void script_line(struct run *r, char *line, size_t len)
+{
 	if (len < 2 || line[0] != '{' || line[len - 1] != '}')
 		return; /* no object: not from our JSON writer */
 	r->armed |= strncmp(line, "{\"type\":\"shape\"", 15) == 0;
 	count_drops(r, line, len);
-	if (r->packed && web_pack(&r->pack, (long long)r->id, line, len)) {
-		session_send_bytes(r->session, r->pack.out.v, r->pack.out.n);
+	if (!r->packed || !web_pack(&r->pack, (long long)r->id, line, len)) {
+		add_line(r, line, len);
 		return;
 	}
-	v[0].iov_len = (size_t)snprintf(head, sizeof(head), "{\"type\":\"line\",\"id\":%lld,\"line\":",
-		(long long)r->id);
-	session_sendv(r->session, v, 3);
+	send_lines(r);
+	session_send_bytes(r->session, r->pack.out.v, r->pack.out.n);
 }
 
 /* A row of -l: number, provider, module, function, name. */
@@ -433,6 +468,9 @@ static void cut_lines(struct run *r)
 		on_line(r, p, (size_t)(nl - p));
 		p = nl + 1;
 	}
+	if (r->session != NULL)
+		send_lines(r);
+	r->nwaiting = 0;
 	r->nline = (size_t)(end - p);
 	memmove(r->line, p, r->nline);
 }

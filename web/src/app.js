@@ -13,6 +13,7 @@ import { readMessage } from "./wire.js";
 const SLOW = 500; // ms between refreshes of texts
 
 export const WINDOWS = [30, 60, 120, 300, 600];
+const YOUNG = 10; // seconds that a picture has at the beginning
 // How several nodes are shown: summed up, or a view each.
 export const TOGETHER = -1;
 export const EACH = -2;
@@ -196,6 +197,10 @@ export class App {
 			case "line":
 				if (m.id !== this.run?.id) return;
 				return this.line(m.line);
+			case "lines":
+				if (m.id !== this.run?.id) return;
+				for (const l of m.lines) this.line(l);
+				return;
 			case "end":
 				if (m.id === this.run?.id) this.ended(m);
 				break;
@@ -247,7 +252,9 @@ export class App {
 			...[...run.faults.values()].map((f) => ({
 				line: f.line,
 				column: 0,
-				message: `${f.message} (${f.count}×)`,
+				message: f.fault
+					? `${f.fault}, while it ran: the pointer on “errors” shows how often`
+					: f.message,
 				severity: "warning",
 			})),
 		]);
@@ -363,6 +370,15 @@ export class App {
 	// The newest slot to be shown.
 	get last() {
 		return this.paused ?? this.run?.lastSlot ?? -1;
+	}
+
+	// The slots that pictures show, unless one has zoomed: those of the window. A young run has fewer, so
+	// that it is seen; their number goes up in a few steps.
+	get slots() {
+		const { hz, firstSlot } = this.run;
+		const age = (this.last - firstSlot + 1) / hz;
+		const fits = [YOUNG, ...WINDOWS].find((w) => age <= w) ?? this.window;
+		return Math.min(fits, this.window) * hz;
 	}
 
 	nodeShown = (node) => this.onlyNode < 0 || node === this.onlyNode;

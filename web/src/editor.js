@@ -342,7 +342,7 @@ export function createEditor(parent, { doc, nonce, findProbes, onChange, onRun }
 }
 
 // From line and column (from 1; columns are bytes in the compiler, near enough here) to a range: the
-// word there, or to the end of the line.
+// word or probe description there, or to the end of the line.
 export function errorRange(doc, line, column) {
 	const l = doc.line(Math.min(Math.max(1, line), doc.lines));
 	if (!(column > 0)) {
@@ -350,7 +350,7 @@ export function errorRange(doc, line, column) {
 		return { from: l.from + (lead < l.length ? lead : 0), to: l.to };
 	}
 	const from = Math.min(l.from + column - 1, l.to);
-	const word = /^(?:[\w$@]+|\S)/.exec(l.text.slice(from - l.from));
+	const word = /^(?:[\w*?$-]*:[^\s{,;]*:[^\s{,;]*|[\w$@]+|\S)/.exec(l.text.slice(from - l.from));
 	const to = word ? from + word[0].length : l.to;
 	return to > from ? { from, to } : { from: Math.max(l.from, from - 1), to: l.to };
 }

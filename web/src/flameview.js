@@ -37,6 +37,7 @@ function frameColour(name, dark) {
 export function FlameView({ app, view, where }) {
 	const { agg } = view;
 	const canvas = useRef(null);
+	const plot = useRef(null);
 	const s = useRef({ root: buildTree([]), top: null, made: 0, boxes: [], depth: 0 });
 	const [hover, setHover] = useState(null); // {x, y, node}
 	const [zoomed, setZoomed] = useState(null);
@@ -127,6 +128,10 @@ export function FlameView({ app, view, where }) {
 	useEffect(() => {
 		app.paint();
 	}, [find, zoomed, rows]);
+	// Stacks may be higher than the window: their feet are what one sees first.
+	useEffect(() => {
+		plot.current.scrollTop = plot.current.scrollHeight;
+	}, [rows]);
 
 	const boxAt = (e) => {
 		const r = canvas.current.getBoundingClientRect();
@@ -192,7 +197,7 @@ export function FlameView({ app, view, where }) {
 			<${ExportMenu} app=${app} aggs=${[agg]} name=${agg.name} png=${png} />`}
 		table=${(open) => html`<${FrameTable} root=${s.current.root} unit=${unit}
 			most=${open ? 200 : 20} />`}>
-		<div class="plot flame-plot">
+		<div class="plot flame-plot" ref=${plot}>
 			<canvas ref=${canvas} style=${{ height: `${rows * ROW + 4}px` }}
 				tabindex="0" role="img"
 				aria-label=${`Flame graph of ${agg.title}${zoomed ? `, at ${zoomed}` : ""}. Arrow keys go up to the widest frame, down, and to the sides; the table button shows the numbers.`}

@@ -16,10 +16,13 @@ const EVERY = [1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 50, 64, 100, 128, 200, 256, 50
 // The edge below a row; of the row after the last, the one above that.
 const edgeOf = (buckets, r) => (r < buckets.length ? buckets[r].lo : buckets[r - 1].hi);
 
+// 2500: 2.5
+const mantissa = (x) => Number(Math.abs(x).toExponential(5).split("e")[0]);
+
 // 0: a power of ten; 1: five of them; 2: some of them; 3: anything else.
 function roundness(x) {
 	if (!x) return 0;
-	const first = Number(Math.abs(x).toExponential(5).split("e")[0]);
+	const first = mantissa(x);
 	if (first === 1) return 0;
 	if (first === 5) return 1;
 	return Number.isInteger(first) ? 2 : 3;
@@ -63,7 +66,7 @@ export class HeatCanvas {
 		if (last < 0) return;
 		this.look = look;
 		const { range } = app;
-		const slots = range ? range.to - range.from : app.window * run.hz;
+		const slots = range ? range.to - range.from : app.slots;
 		const first = range ? range.from : last - slots;
 		const bin = binFor(slots, run.hz, first < dist.timeline.coarse);
 		const from = range ? Math.floor(range.from / bin) : 0;
@@ -280,9 +283,22 @@ export class HeatCanvas {
 						taken.push(r);
 			return taken;
 		}
+		const step = this.roundStep(rowHeight);
+		if (step) return rows.filter((r) => edge(r) % step === 0);
 		const every = EVERY.find((n) => n * rowHeight >= LABEL) ?? 1024;
 		// From the first edge that is a number on, so that labels stay round.
 		return rows.filter((r) => (r - (map.buckets[0].lo === null ? 1 : 0)) % every === 0);
+	}
+
+	// Of an lquantize: from label to label, a round number that its edges have; null: there is none.
+	roundStep(rowHeight) {
+		const { fn, params } = this.dist;
+		const [base, , width = 1] = params;
+		if (fn !== "lquantize" || this.look.unit === "bytes" || this.map.fold > 1) return null;
+		const every = EVERY.find(
+			(n) => n * rowHeight >= LABEL && [1, 2, 5].includes(mantissa(n * width)),
+		);
+		return every && base % width === 0 ? every * width : null;
 	}
 
 	xAxis(ink) {

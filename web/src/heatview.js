@@ -450,7 +450,10 @@ function CellKeys({ app, agg, pinned, unit, choice, setChoice, close }) {
 		[pinned, app.onlyNode],
 	);
 	const all = sums.reduce((n, [, c]) => n + c, 0);
-	return html`<section class="cell-keys" aria-label="Keys of the cell">
+	const box = useRef(null);
+	// It is below the picture, which may fill the window.
+	useEffect(() => box.current.scrollIntoView({ block: "nearest" }), [pinned]);
+	return html`<section class="cell-keys" aria-label="Keys of the cell" ref=${box}>
 		<header><b>${range(bucket.lo, bucket.hi, unit)}</b><span>
 			${clock(agg.run.timeOf(slots[0]), true)}</span>
 			<span>${exact(all)} in all</span><span class="grow"></span><button

@@ -24,6 +24,8 @@ export function LogView({ app, run }) {
 			const fresh = run.log.entries.filter((e) => e.n > shown).slice(-LINES);
 			shown = run.log.count;
 			const many = run.nodeNames.length > 1;
+			const widest = Math.max(0, ...run.nodeNames.map((n) => n.length));
+			el.style.setProperty("--node", `${Math.min(32, widest)}ch`);
 			el.append(...fresh.map((e) => lineElement(e, many)));
 			while (el.childElementCount > LINES) el.firstElementChild.remove();
 			if (follow.current) el.scrollTop = el.scrollHeight;

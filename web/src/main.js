@@ -109,8 +109,8 @@ function Header({ app }) {
 			html`<${Choice} label="Show" value=${app.onlyNode}
 				onChange=${(v) => app.showNode(Number(v))}
 			options=${[
-				[TOGETHER, "all nodes together"],
-				[EACH, "each node by itself"],
+				[TOGETHER, "all together"],
+				[EACH, "each by itself"],
 				...run.nodeNames.map((n, i) => [i, n]),
 			]} />`
 		}

@@ -308,7 +308,7 @@ export class Run {
 		this.log = new Log();
 		this.drops = new Map(); // kind -> {total, message}
 		this.compileErrors = [];
-		this.faults = new Map(); // message -> {count, line, message}
+		this.faults = new Map(); // "what in line n" -> {count, line, fault, message}
 		this.faultCount = 0;
 	}
 
@@ -465,7 +465,10 @@ export class Run {
 		const what = `${line.fault ?? "error"} in line ${line.line}`;
 		const have = this.faults.get(what);
 		if (have) have.count++;
-		else this.faults.set(what, { count: 1, line: line.line, message: line.message });
+		else {
+			const { line: at, fault, message } = line;
+			this.faults.set(what, { count: 1, line: at, fault, message });
+		}
 		this.log.note("error", line.message, line.node);
 	}
 

@@ -226,7 +226,7 @@ const steps = {
 		const page = await open();
 		await start(page, `/* two nodes */ ${HEAT}`);
 		const show = page.getByLabel("Show", { exact: true });
-		await show.selectOption("each node by itself");
+		await show.selectOption("each by itself");
 		await page.locator(".heat").nth(1).waitFor();
 		assert.equal(await page.locator(".list").count(), 2);
 		await page.locator(".heat").first().getByText("demo@here").waitFor();

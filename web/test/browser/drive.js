@@ -120,6 +120,7 @@ export async function open(browser, url, options = {}) {
 		ws.on("framereceived", ({ payload }) => {
 			const m = typeof payload === "string" ? JSON.parse(payload) : unpacked(payload);
 			if (m.type === "line") page.lines.push(m);
+			for (const line of m.lines ?? []) page.lines.push({ id: m.id, line });
 		}),
 	);
 	await page.goto(url);

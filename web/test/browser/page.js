@@ -23,6 +23,7 @@ import {
 	whole,
 	within,
 } from "./drive.js";
+import { kernel } from "./kernel.js";
 import { seeds } from "./seeds.js";
 
 const URL = process.env.PAGE_URL;
@@ -99,6 +100,7 @@ const steps = {
 	},
 
 	...seeds,
+	...kernel,
 
 	async "counts side by side"() {
 		const page = await open(browser, URL);
@@ -310,7 +312,7 @@ const steps = {
 		const names = await page.evaluate(() => globalThis.erltrace.run.nodeNames);
 		await show.selectOption(names.find((n) => n.startsWith("page_more")));
 		is("one of them", await table(page, 5), [["204 – 208", 5]]);
-		await show.selectOption("each node by itself");
+		await show.selectOption("each by itself");
 		await page.locator(".heat").nth(1).waitFor();
 		is("each by itself", await page.locator(".heat").count(), 2);
 		return page;
