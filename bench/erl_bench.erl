@@ -17,7 +17,11 @@ main() ->
     Heat = heat_map("timestamp"),
     Entry = [bench("function-entry, count by function", 10000, fun calls/1,
                    {[call, arity], [local]},
-                   M ++ "function-entry { @[copyinstr(arg1)] = count(); }", 1.20)],
+                   "#pragma D option counters=0\n" ++
+                       M ++ "function-entry { @[copyinstr(arg1)] = count(); }", 1.20),
+             bench("entry count by counters (call_count)", 10000, fun calls/1,
+                   {[call, arity], [local]},
+                   M ++ "function-entry { @[copyinstr(arg1)] = count(); }", 0.25)],
     HeatRow = bench("entry and return, heat map", 10000, fun calls/1,
                     {[call, arity, return_to], [local]}, Heat, 1.35),
     Rows = [bench("the same by running time", 10000, fun calls/1,

@@ -34,13 +34,13 @@
                    lost = #{},       % modules: a counter of theirs has gone
                    own = 0,          % functions left to the tracer as we call them
                    others = 0,       % and as somebody else counts them
-                   cost = 0, at = 0}). % us: of the last reading; when it ended
+                   cost = 0, at}). % us: of the last reading; when it ended (may be below 0)
 -opaque counters() :: #counters{}.
 
 %% @doc Have the VM count what it can, from now on. If the owner goes meanwhile it is given up.
 -spec new(reference(), pos_integer(), Owner :: pid()) -> counters().
 new(Nif, Number, Owner) ->
-    C = #counters{nif = Nif, number = Number, owner = Owner},
+    C = #counters{nif = Nif, number = Number, owner = Owner, at = now_us()},
     try claim(countable(Nif, all), C)
     catch throw:owner_gone -> forget(Number), C
     end.

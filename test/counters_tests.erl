@@ -45,6 +45,7 @@ one_by_one_test_() ->
         {Name, Fun} <- [{"exact", fun exact/0},
                         {"printa_clear", fun printa_clear/0},
                         {"stop", fun stop/0},
+                        {"read_unasked", fun read_unasked/0},
                         {"subscribe", fun subscribe/0},
                         {"which_options", fun which_options/0},
                         {"ours", fun ours/0},
@@ -97,11 +98,7 @@ text(H) ->
 
 has_sessions() -> erltrace_vm:has_sessions().
 
-%% Does the VM count this function for anybody?
-counter(MFA) ->
-    {call_count, N} = erlang:trace_info(MFA, call_count),
-    lists:usort([N | [K || has_sessions(), {erltrace_counters, _} = S <- trace:session_info(all),
-                           {call_count, K} <- [trace:info(S, MFA, call_count)]]]).
+counter(MFA) -> session_tests:counter(MFA).
 
 clean() ->
     ?assertEqual([false], counter({?MODULE, do_f, 1})),
@@ -220,6 +217,19 @@ stop() ->
     clean(),
     work(5),
     ?assertMatch([{_, count, [<<"do_f/1">>], 40} | _], aggs(H)),
+    ok = erltrace:close(H).
+
+%% Nobody asks for results: read all the same, now and then.
+read_unasked() ->
+    H = open(?ALL " { @[probefunc] = count(); }", "1"),
+    work(5),
+    All = 5 * 4 * 15 + 2 * 6,
+    (fun Wait() ->
+             case erltrace_handle:call(H, counts) of
+                 {ok, #{fired := N}} when N < All -> receive after 5 -> Wait() end;
+                 {ok, #{fired := N}} -> ?assertEqual(All, N)
+             end
+     end)(),
     ok = erltrace:close(H).
 
 subscribe() ->

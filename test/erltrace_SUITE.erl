@@ -51,10 +51,15 @@ nothing_armed() ->
     ?assertEqual([], session_tests:sessions()),
     ?assertEqual({flags, []}, erlang:trace_info(new_ports, flags)),
     ?assertEqual({traced, false}, erlang:trace_info({?MODULE, f, 1}, traced)),
+    ?assertEqual([false], session_tests:counter({?MODULE, f, 1})),
     ?assertEqual(none, erltrace_nif:kept(armed, none)),
+    ?assertEqual(none, erltrace_nif:kept(counters, none)),
     ?assertEqual([], application:get_all_env(erltrace)).
 
-armed() -> session_tests:pattern({?MODULE, f, 1}) =/= [].
+%% By a pattern, or counted by the VM.
+armed() ->
+    session_tests:pattern({?MODULE, f, 1}) =/= [] orelse
+        session_tests:counter({?MODULE, f, 1}) =/= [false].
 
 %% A process that opens a handle with Script; its pid and the handle.
 owner(Script) ->

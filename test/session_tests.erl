@@ -3,7 +3,7 @@
 %% must hold. Also what other tests look at tracing by: flags/1, pattern/1.
 -module(session_tests).
 -include_lib("eunit/include/eunit.hrl").
--export([flags/1, pattern/1, sessions/0]).
+-export([flags/1, pattern/1, counter/1, sessions/0]).
 -export([one/1, body/1, tail/1, outer/1, first/1, second/1, third/1, turns/1, remote/0]).
 
 %% ---- what is set in the VM -------------------------------------------------------------------
@@ -31,8 +31,15 @@ pattern(MFA) ->
                                            {traced, K} <- [trace:info(S, MFA, traced)]]],
                       P =/= false, P =/= undefined]).
 
+%% Does the VM count this function, for anybody? [false]: no.
+counter(MFA) ->
+    {call_count, N} = erlang:trace_info(MFA, call_count),
+    lists:usort([N | [K || has_sessions(), {erltrace_counters, _} = S <- trace:session_info(all),
+                           {call_count, K} <- [trace:info(S, MFA, call_count)]]]).
+
 clean() ->
     ?assertEqual([], sessions()),
+    ?assertEqual([false], counter({?MODULE, one, 1})),
     ?assertEqual([], flags(self())),
     ?assertEqual([], flags(new_processes)),
     ?assertEqual([], flags(new_ports)),
