@@ -21,16 +21,22 @@ spawn() { # node, how many processes
 armed='BEGIN { x = 1; } BEGIN /x/ { printf("armed\n"); }'
 mine='/copyinstr(arg1) == "erlang:apply/2"/'
 
-both() { # arguments of erltrace; returns when both nodes are armed
-	rm -f o e
-	erltrace -N command_a -N command_b -n "$armed" "$@" >o 2>e &
-	command=$!
+armed_both() {
+	local i
 	for ((i = 0; i < 800; i++)); do
 		[ "$(grep -c '^armed' o 2>/dev/null)" = 2 ] && return
 		sleep 0.025
 	done
-	echo 'FAILED not armed'
 	cat o e
+	return 1
+}
+
+both() { # arguments of erltrace; returns when both nodes are armed
+	rm -f o e
+	erltrace -N command_a -N command_b -n "$armed" "$@" >o 2>e &
+	command=$!
+	armed_both && return
+	echo 'FAILED not armed'
 	failed=$((failed + 1))
 }
 
@@ -58,6 +64,19 @@ has 'keys of the other' "^ +$two +12$"
 is 'buckets are added' 1 "$(count '4 \|@+ 42 ')"
 has 'maximum' "^ +$((one > two ? one : two))$"
 has 'average' "^ +$(((30 * one + 12 * two) / 42))$"
+
+# --cluster: the one that is named, and those that it is connected with.
+is 'the nodes know each other' pong "$(at command_a "net_adm:ping(list_to_atom(\"command_b@\" ++ tl(string:find(atom_to_list(node()), \"@\")))).")"
+rm -f o e
+erltrace -N command_a --cluster -n "$armed" -qn "erlang*:::process-spawn $mine { @p[\$pid] = count(); }" >o 2>e &
+command=$!
+ok 'a cluster is armed' armed_both
+spawn command_a 7
+spawn command_b 5
+untrace
+is 'a cluster: exit' 0 $status
+has 'a cluster: the one that was named' "^ +$one +7$"
+has 'a cluster: the other' "^ +$two +5$"
 is 'nothing said' '' "$(cat e)"
 
 both -qn "erlang*:::process-spawn $mine { @n[\"k\"] = count(); } END { printa(\"all: %s %@d\\n\", @n); }"

@@ -61,10 +61,33 @@ page_examples() { # kind, file
 	done <"$2"
 }
 
+# A page's blocks in Elixir, each in a VM of its own that has the application in its path.
+elixir_examples() { # file, root
+	local block='' inside='' line said
+	while IFS= read -r line; do
+		case $line in
+		'```elixir') inside=1 block='' ;;
+		'```')
+			if [[ $inside ]]; then
+				if said=$(timeout 60 elixir -pa "$2/ebin" -e "$block" 2>&1 </dev/null); then
+					passed=$((passed + 1))
+				else
+					failed=$((failed + 1))
+					echo "FAILED example of $1: $block $said"
+				fi
+			fi
+			inside=''
+			;;
+		*) [[ $inside ]] && block+=$line$'\n' ;;
+		esac
+	done <"$1"
+}
+
 examples() {
 	local page
 	manual_examples "$@"
 	for page in "$2/README.md" "$2"/doc/*.md; do
 		page_examples "$1" "$page"
+		[[ $1 == nodes ]] && command -v elixir >/dev/null && elixir_examples "$page" "$2"
 	done
 }

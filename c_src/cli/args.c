@@ -14,10 +14,11 @@
 
 #include "../node/places.h"
 
-enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON, OPT_LIVE, OPT_COOKIE_FILE };
+enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON, OPT_LIVE, OPT_COOKIE_FILE, OPT_CLUSTER };
 
 static const char letters[] = "+3:6:aAb:c:CD:ef:FGhHi:I:lL:m:n:N:o:p:P:qs:SU:vVwx:X:Z";
 static const struct option longs[] = {
+	{"cluster", no_argument, NULL, OPT_CLUSTER},
 	{"cookie-file", required_argument, NULL, OPT_COOKIE_FILE},
 	{"help", no_argument, NULL, OPT_HELP},
 	{"json", no_argument, NULL, OPT_JSON},
@@ -29,7 +30,7 @@ static const struct option longs[] = {
 static const char usage[] =
 	"Usage: erltrace [-64] [-CeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
 	"	[-L path] [-N node] [-o output] [-p pid] [-s script] [-U name] [-x opt[=val]]\n"
-	"	[-X a|c|s|t] [--cookie-file file] [--json [--live=HZ]] [--help] [--version]\n"
+	"	[-X a|c|s|t] [--cluster] [--cookie-file file] [--json [--live=HZ]] [--help] [--version]\n"
 	"       erltrace web [--help]\n"
 	"\n"
 	"	[-P provider [[ predicate ] action ]]\n"
@@ -72,6 +73,7 @@ static const char help[] =
 	"	-x   set or change an option\n"
 	"	-X   ISO C conformance when preprocessing\n"
 	"	-Z   accept probe descriptions that match nothing\n"
+	"	--cluster  trace the nodes that those of -N are connected with, too\n"
 	"	--cookie-file F  the cookie for nodes (else $ERL_COOKIE_FILE, ~/.erlang.cookie)\n"
 	"	--json     results as JSON, one object a line\n"
 	"	--live=HZ  with --json: so often a second, what aggregations gathered\n"
@@ -295,6 +297,7 @@ static int one_option(struct cli *c, int flag, const char *arg)
 	case OPT_HELP: return set_mode(c, MODE_HELP);
 	case OPT_JSON: c->json = true; return -1;
 	case OPT_LIVE: return set_live(c, arg);
+	case OPT_CLUSTER: c->cluster = true; return -1;
 	case OPT_COOKIE_FILE: c->cookie_file = arg; return -1;
 	default: return bad_usage(); /* getopt has said why */
 	}

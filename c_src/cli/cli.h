@@ -10,7 +10,7 @@
  *   run.c      go, work, sleep; signals; the end
  *   list.c     -l
  *   child.c    -c and -p
- *   node.c     -N: Erlang nodes found, and what is asked of them; node_run.c: what comes back
+ *   node.c     -N: what is asked of Erlang nodes; node_find.c: which; node_run.c: what comes back
  *
  * "erltrace web" is another program in the same file: ../web.
  *
@@ -73,6 +73,7 @@ struct cli {
 	int nsettings, nscripts, nprocs, nargs;
 	const char **nodes; /* -N */
 	int nnodes;
+	bool cluster;		 /* --cluster: and those that they know */
 	const char *cookie_file; /* or NULL */
 
 	erltrace_t *h;

@@ -280,19 +280,6 @@ bool cli_target_named(struct cli *c)
 
 #ifndef HAVE_EI
 
-/* -p: into the process's container, and with its own cookie, if no other was named. */
-static int enter_process(struct nodes *ns, struct et_error *e)
-{
-	const struct cli *c = ns->c;
-
-	if (c->nnodes > 0 || c->nprocs == 0)
-		return 0;
-	if (c->cookie_file == NULL && getenv("ERL_COOKIE_FILE") == NULL &&
-		!nd_cookie_of(c->procs[0].pid, &ns->cookie))
-		memset(&ns->cookie, 0, sizeof(ns->cookie));
-	return nd_enter(c->procs[0].pid, e);
-}
-
 int cli_nodes(struct cli *c)
 {
 	(void)c;
@@ -301,245 +288,6 @@ int cli_nodes(struct cli *c)
 }
 
 #else
-
-/* ---- finding nodes ---------------------------------------------------------------------- */
-
-int node_fail(struct cli *c, const struct et_error *e, const char *what)
-{
-	erltrace_error_t err = {0};
-
-	snprintf(err.tag, sizeof(err.tag), "%s", e->tag);
-	snprintf(err.text, sizeof(err.text), "%s", e->text);
-	return cli_fail(c, &err, "%s", what);
-}
-
-static int add_target(struct nodes *ns, struct nd *nd)
-{
-	struct target *v = realloc(ns->v, (size_t)(ns->n + 1) * sizeof(*v));
-
-	if (v == NULL) {
-		nd_close(nd);
-		cli_say("out of memory");
-		return CLI_ERROR;
-	}
-	ns->v = v;
-	memset(&v[ns->n], 0, sizeof(*v));
-	v[ns->n++].nd = nd;
-	if (ns->c->verbose)
-		cli_say("node %s: OTP %s, %s, process %lld", nd->name, nd->otp, nd->arch,
-			(long long)nd->ospid);
-	return CLI_OK;
-}
-
-static int named_nodes(struct nodes *ns)
-{
-	struct et_error e = {.tag = ""};
-
-	for (int i = 0; i < ns->c->nnodes; i++) {
-		struct nd *nd = nd_connect(ns->c->nodes[i], 0, &ns->cookie, &e);
-
-		if (nd == NULL)
-			return node_fail(ns->c, &e, "failed to reach a node");
-		if (add_target(ns, nd) != CLI_OK)
-			return CLI_ERROR;
-	}
-	return CLI_OK;
-}
-
-/* Does a process descend from another, or is it the same? */
-static bool is_progeny(int64_t pid, int64_t of)
-{
-	char path[64], stat[512], *p;
-	long long parent;
-	FILE *f;
-
-	for (int i = 0; i < 64 && pid > 1 && pid != of; i++) {
-		snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)pid);
-		f = fopen(path, "re");
-		if (f == NULL || fgets(stat, sizeof(stat), f) == NULL)
-			stat[0] = '\0';
-		if (f != NULL)
-			fclose(f);
-		p = strrchr(stat, ')'); /* "pid (name) state ppid" */
-		if (p == NULL || sscanf(p, ") %*c %lld", &parent) != 1)
-			return false;
-		pid = parent;
-	}
-	return pid == of;
-}
-
-static bool wanted_pid(const struct cli *c, int64_t pid)
-{
-	for (int i = 0; i < c->nprocs; i++)
-		if (c->procs[i].command != NULL ? is_progeny(pid, c->procs[i].pid)
-						: nd_own_pid(c->procs[i].pid) == pid)
-			return true;
-	return c->nprocs == 0;
-}
-
-/* Why none of the nodes that epmd names is to be had. */
-static int nobody(struct nodes *ns, const struct nd_names *names, const struct et_error *last)
-{
-	const struct cli *c = ns->c;
-	struct et_error e = {.tag = ""};
-	char known[512] = "";
-	size_t len = 0;
-
-	for (int i = 0; i < names->n && len < sizeof(known) - 1; i++)
-		len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", i > 0 ? ", " : "",
-			names->v[i].name);
-	if (names->n == 0)
-		et_err(&e, "ET_NODE", "epmd knows no node: start one with erl -sname NAME");
-	else if (last->text[0] != '\0')
-		et_err(&e, "ET_NODE", "%s", last->text);
-	else
-		et_err(&e, "ET_NODE",
-			"process %d is none of the nodes that epmd knows (%s): it is no Erlang "
-			"node, or was started without -sname or -name",
-			(int)c->procs[0].pid, known);
-	return node_fail(ns->c, &e, "failed to find a node");
-}
-
-/* Those of epmd that take the cookie; with -p those that are such a process. */
-static int local_nodes(struct nodes *ns)
-{
-	struct et_error e = {.tag = ""}, last = {.tag = ""};
-	struct nd_names names;
-	int status = CLI_OK;
-
-	if (nd_names(NULL, &names, &e) < 0) {
-		if (ns->c->nprocs > 0 && !nd_may_enter(ns->c->procs[0].pid))
-			et_err(&last, "ET_NODE",
-				"%s (process %d is another user's: if it is in a container, it takes "
-				"root to reach it)",
-				e.text, (int)ns->c->procs[0].pid);
-		return node_fail(ns->c, last.text[0] != '\0' ? &last : &e, "failed to find nodes");
-	}
-	for (int i = 0; i < names.n && status == CLI_OK; i++) {
-		struct nd *nd;
-
-		et_err_clear(&last);
-		nd = nd_connect(names.v[i].name, names.v[i].port, &ns->cookie, &last);
-		if (nd == NULL)
-			cli_notice(ns->c, "left out: %s", last.text);
-		else if (wanted_pid(ns->c, nd->ospid))
-			status = add_target(ns, nd);
-		else
-			nd_close(nd);
-	}
-	if (status == CLI_OK && ns->n == 0)
-		status = nobody(ns, &names, &last);
-	nd_names_free(&names);
-	return status;
-}
-
-/* ---- the node of -c --------------------------------------------------------------------- */
-
-enum { COME_UP_MS = 30000, COME_UP_SAY_MS = 3000, COME_UP_POLL_MS = 20 };
-
-static bool has_command(const struct cli *c)
-{
-	for (int i = 0; i < c->nprocs; i++)
-		if (c->procs[i].command != NULL)
-			return true;
-	return false;
-}
-
-static bool is_known(const struct nd_names *names, const struct nd_name *name)
-{
-	for (int i = 0; i < names->n; i++)
-		if (names->v[i].port == name->port && strcmp(names->v[i].name, name->name) == 0)
-			return true;
-	return false;
-}
-
-/* Has one of the names that came since the last look become our node? The names are kept. */
-static int look_for_node(struct nodes *ns, struct nd_names *known, struct et_error *why)
-{
-	struct nd_names names;
-	struct et_error e = {.tag = ""};
-	int status = CLI_OK;
-
-	if (nd_names(NULL, &names, &e) < 0)
-		return CLI_OK; /* no epmd yet: the node starts it */
-	for (int i = 0; i < names.n && status == CLI_OK && ns->n == 0; i++) {
-		struct nd *nd;
-
-		if (is_known(known, &names.v[i]))
-			continue;
-		et_err_clear(why);
-		/* The first node of a user makes the cookie. */
-		if (nd_cookie(ns->c->cookie_file, &ns->cookie, why) < 0)
-			continue;
-		nd = nd_connect(names.v[i].name, names.v[i].port, &ns->cookie, why);
-		if (nd != NULL && wanted_pid(ns->c, nd->ospid))
-			status = add_target(ns, nd);
-		else
-			nd_close(nd);
-	}
-	nd_names_free(known);
-	*known = names;
-	return status;
-}
-
-int node_too_short(struct et_error *e)
-{
-	et_err_clear(e);
-	return et_err(e, "ET_GONE",
-		"the command of -c has ended before it could be traced: its node must live until "
-		"it has been reached, which takes some 100 ms");
-}
-
-/* The connection ends before the process. */
-static bool command_ends(struct cli *c)
-{
-	const struct timespec pause = {.tv_nsec = COME_UP_POLL_MS * 1000000L};
-
-	for (int ms = 0; has_command(c) && ms < 2000; ms += COME_UP_POLL_MS) {
-		if (cli_procs_ended(c))
-			return true;
-		nanosleep(&pause, NULL);
-	}
-	return false;
-}
-
-/* It runs at once: only a node that runs can be reached. */
-static int command_node(struct nodes *ns)
-{
-	const struct timespec pause = {.tv_nsec = COME_UP_POLL_MS * 1000000L};
-	struct et_error e = {.tag = ""}, why = {.tag = ""};
-	struct nd_names known;
-	int status = CLI_OK, ms = 0;
-
-	if (nd_names(NULL, &known, &e) < 0)
-		memset(&known, 0, sizeof(known));
-	et_err_clear(&e);
-	cli_catch_signals(ns->c);
-	cli_procs_go(ns->c);
-	while (status == CLI_OK && ns->n == 0 && ms < COME_UP_MS) {
-		if (cli_interrupts() > 0 || cli_procs_ended(ns->c))
-			break;
-		nanosleep(&pause, NULL);
-		ms += COME_UP_POLL_MS;
-		status = look_for_node(ns, &known, &why);
-		if (ms == COME_UP_SAY_MS && ns->n == 0)
-			cli_notice(ns->c, "waiting for the command of -c to become a node "
-					  "(erl -sname NAME)");
-	}
-	nd_names_free(&known);
-	if (ns->n > 0 || status != CLI_OK)
-		return status;
-	if (cli_procs_failed(ns->c) != CLI_OK || cli_interrupts() > 0)
-		return CLI_ERROR;
-	if (cli_procs_ended(ns->c) && why.text[0] != '\0') /* it had a name already */
-		node_too_short(&e);
-	else
-		et_err(&e, "ET_NODE",
-			"the command of -c %s a node: start it with -sname or -name%s%s",
-			cli_procs_ended(ns->c) ? "has ended before it became" : "has not become",
-			why.text[0] != '\0' ? "; " : "", why.text);
-	return node_fail(ns->c, &e, "failed to find a node");
-}
 
 /* ---- what is asked for ------------------------------------------------------------------ */
 
@@ -779,7 +527,7 @@ static int start_all(struct nodes *ns, const ei_x_buff *spec)
 		}
 		for (; i < ns->n; i++) /* nobody is there to tell */
 			ns->v[i].state = DONE;
-		if (strcmp(e.tag, "ET_GONE") == 0 && command_ends(ns->c))
+		if (strcmp(e.tag, "ET_GONE") == 0 && node_command_ends(ns->c))
 			node_too_short(&e);
 		return node_fail(ns->c, &e, "failed to trace a node");
 	}
@@ -803,27 +551,11 @@ static int with_nodes(struct nodes *ns)
 	return node_run(ns);
 }
 
-/* -p: into the process's container, and with its own cookie, if no other was named. */
-static int enter_process(struct nodes *ns, struct et_error *e)
-{
-	const struct cli *c = ns->c;
-
-	if (c->nnodes > 0 || c->nprocs == 0)
-		return 0;
-	if (c->cookie_file == NULL && getenv("ERL_COOKIE_FILE") == NULL &&
-		!nd_cookie_of(c->procs[0].pid, &ns->cookie))
-		memset(&ns->cookie, 0, sizeof(ns->cookie));
-	return nd_enter(c->procs[0].pid, e);
-}
-
 int cli_nodes(struct cli *c)
 {
 	struct nodes ns = {.c = c, .exit_code = -1};
-	struct et_error e = {.tag = ""};
 	int status;
 
-	if (c->nnodes == 1 && strcmp(c->nodes[0], "*") == 0)
-		c->nnodes = 0; /* every local one */
 	if (c->mode != MODE_LIST && c->nscripts == 0) {
 		cli_say("no probes specified");
 		return CLI_ERROR;
@@ -831,15 +563,7 @@ int cli_nodes(struct cli *c)
 	ns.matched = malloc((size_t)(c->nscripts + 1) * sizeof(*ns.matched));
 	for (int i = 0; ns.matched != NULL && i < c->nscripts; i++)
 		ns.matched[i] = -1;
-	if (ns.matched == NULL)
-		status = CLI_ERROR;
-	else if (c->nnodes == 0 && has_command(c))
-		status = command_node(&ns);
-	else if (enter_process(&ns, &e) < 0 ||
-		 (ns.cookie.text[0] == '\0' && nd_cookie(c->cookie_file, &ns.cookie, &e) < 0))
-		status = node_fail(c, &e, "failed to reach nodes");
-	else
-		status = c->nnodes > 0 ? named_nodes(&ns) : local_nodes(&ns);
+	status = ns.matched == NULL ? CLI_ERROR : node_find(&ns);
 	if (status == CLI_OK)
 		status = with_nodes(&ns);
 	for (int i = 0; i < ns.n; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What node.c and node_run.c share: the nodes that run the scripts. */
+/* What node.c, node_find.c and node_run.c share: the nodes that run the scripts. */
 #ifndef CLI_NODE_H
 #define CLI_NODE_H
 
@@ -49,6 +49,9 @@ struct nodes {
 int node_fail(struct cli *c, const struct et_error *e, const char *what);
 /* The node of -c has ended before its script was started. */
 int node_too_short(struct et_error *e);
+/* node_find.c: connects to all of them. */
+int node_find(struct nodes *ns);
+bool node_command_ends(struct cli *c);
 /* node_run.c: all agents have been started; compile and run, or list. */
 int node_run(struct nodes *ns);
 
