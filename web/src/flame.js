@@ -2,6 +2,15 @@
 // Stacks as a tree, and the tree as boxes.
 import { frameName, keyText } from "./format.js";
 
+// Zero is where a walk along frames ends, not one of them.
+const isFrame = (frame) => !/^0x0+$/i.test(frame);
+
+// An address without a symbol is at another place in each process: such frames are one by library.
+function boxName(frame) {
+	const bare = /^(?:([^`]+)`)?0x[0-9a-f]+$/i.exec(frame);
+	return bare ? `[${bare[1] ?? "unknown"}]` : frameName(frame);
+}
+
 // stacks: [{keys, value}]. Keys before and after the stack become the frames at the bottom.
 export function buildTree(stacks) {
 	const root = {
@@ -17,7 +26,7 @@ export function buildTree(stacks) {
 		const frames = keys.filter((k) => !Array.isArray(k)).map((k) => keyText([k]));
 		// The innermost frame comes first in a stack.
 		for (const k of keys)
-			if (Array.isArray(k)) frames.push(...k.map(frameName).reverse());
+			if (Array.isArray(k)) frames.push(...k.filter(isFrame).map(boxName).reverse());
 		let at = root;
 		at.value += value;
 		for (const name of frames) {

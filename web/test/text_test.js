@@ -294,3 +294,14 @@ test("numbers are read as they are written", () => {
 	assert.equal(readNumber("-3"), -3);
 	for (const text of ["", "x", "1 ms", "1.2.3", "-"]) assert.equal(readNumber(text), null);
 });
+
+test("frames without a symbol are one by library, the end of a walk is none", () => {
+	const root = buildTree([
+		{ keys: [["beam.smp`copy+0x8", "libc.so.6`0x7f605dea71f5", "0x0"]], value: 2 },
+		{ keys: [["beam.smp`copy+0x9", "libc.so.6`0x7fca0e9c71f5"]], value: 3 },
+		{ keys: [["0x7f12", "lists:map/2"]], value: 1 },
+	]);
+	assert.deepEqual([...root.children.keys()], ["[libc.so.6]", "lists:map/2"]);
+	assert.equal(root.children.get("[libc.so.6]").children.get("beam.smp`copy").value, 5);
+	assert.equal(root.children.get("lists:map/2").children.get("[unknown]").self, 1);
+});
