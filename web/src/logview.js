@@ -8,6 +8,7 @@ import { fileName, save } from "./export.js";
 import { clock } from "./format.js";
 
 const LINES = 1000; // in the DOM
+const EVERY = 200; // ms between new lines: a script may print thousands a second
 
 export function LogView({ app, run }) {
 	const box = useRef(null);
@@ -17,10 +18,20 @@ export function LogView({ app, run }) {
 
 	useEffect(() => {
 		let shown = 0;
+		let at = -Infinity;
+		let later = null;
 		const el = box.current;
 		el.replaceChildren();
-		return app.painter(() => {
+		const off = app.painter((now) => {
 			if (app.paused !== null || run.log.count === shown) return;
+			if (now - at < EVERY) {
+				later ??= setTimeout(() => {
+					later = null;
+					app.paint();
+				}, EVERY);
+				return;
+			}
+			at = now;
 			const fresh = run.log.entries.filter((e) => e.n > shown).slice(-LINES);
 			shown = run.log.count;
 			const many = run.nodeNames.length > 1;
@@ -30,6 +41,10 @@ export function LogView({ app, run }) {
 			while (el.childElementCount > LINES) el.firstElementChild.remove();
 			if (follow.current) el.scrollTop = el.scrollHeight;
 		});
+		return () => {
+			off();
+			clearTimeout(later);
+		};
 	}, [run]);
 
 	const scrolled = () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page. Files, from the wire to the screen:
-//	connection.js	log in, web socket		wire.js		messages as objects, buckets as numbers
+//	connection.js	log in, web socket		wire.js		messages as objects, ticks from bytes
 //	model.js	a run: its lines become aggregations
 //	history.js	600 s of slots in bytes		buckets.js	edges, rows, percentiles
 //	app.js		state and actions		format.js	numbers, units, keys as text

@@ -104,7 +104,7 @@ for (let i = 0; i < 5; i++) {
 await browser.close();
 row("page: first paint", paint, "ms", 1000);
 
-const frames = execFileSync("node", [here("../bench.js"), "10"], { encoding: "utf8" });
+const frames = execFileSync("node", [here("../bench.js"), "30"], { encoding: "utf8" });
 for (const m of frames.matchAll(/keys, (\w+):.*p50 ([\d.]+).*p99 ([\d.]+)/g)) {
 	row(`page: script of a frame, 256x300x32, ${m[1]}, median`, Number(m[2]), "ms", 4);
 	row(`page: script of a frame, 256x300x32, ${m[1]}, p99`, Number(m[3]), "ms", 4);
