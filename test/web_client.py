@@ -3,7 +3,7 @@
 #
 # A web socket for tests: lines of standard input are sent, messages that come are lines of
 # standard output; the first one is the status of the answer. Packed ticks (c_src/web/pack.h) are
-# "packed " and what they would be as text. Ends at the end of input, or when the server closes: then
+# "packed " and what they would be as text, lines that came together "joined ", each. Ends at the end of input, or when the server closes: then
 # the last line is "closed CODE".
 #
 #	web_client.py HOST PORT [Header: value]...
@@ -129,6 +129,13 @@ def unpack(data):
     return message
 
 
+def apart(text):
+    m = json.loads(text)
+    lines = [{"type": "line", "id": m["id"], "line": line} for line in m["lines"]]
+    dump = lambda o: json.dumps(o, separators=(",", ":"), ensure_ascii=False).encode()
+    return b"\n".join(b"joined " + dump(line) for line in lines)
+
+
 def serve(s, got, how):
     text, typed, binary = b"", b"", False
     while True:
@@ -146,6 +153,8 @@ def serve(s, got, how):
                 if final:
                     if binary:
                         text = b"packed " + json.dumps(unpack(text), separators=(",", ":")).encode()
+                    elif text.startswith(b'{"type":"lines"'):
+                        text = apart(text)
                     sys.stdout.buffer.write(text + b"\n")
                     sys.stdout.flush()
                     text = b""

@@ -138,7 +138,7 @@ got=$("$python" - a.ws <<-'EOF'
 	import json, sys
 	ticks, end = {}, {}
 	for line in open(sys.argv[1]):
-	    m = json.loads(line.removeprefix("packed ")) if '"id":40,"line"' in line else {}
+	    m = json.loads(line[line.index("{"):]) if '"id":40,"line"' in line else {}
 	    l = m.get("line", {})
 	    for a in l["aggregations"] if l.get("type") == "tick" else [l]:
 	        for b in a.get("buckets", []):
@@ -149,6 +149,10 @@ got=$("$python" - a.ws <<-'EOF'
 EOF
 )
 is 'buckets of all its ticks are those of its end' True "$got"
+run a 41 "BEGIN { $(printf 'printf(\\"n%d\\");' {1..200}) exit(0); }" ',"packed":true'
+ok 'a script that prints much' holds a.ws '"type":"end","id":41,"code":0'
+is 'all of it comes, in order' "$(printf 'n%d ' {1..200})" \
+	"$(grep '"id":41,"line":{"type":"printf"' a.ws | grep -oE '"text":"n[0-9]+' | cut -c9- | tr '\n' ' ')"
 run a 8 'BEGIN { printf(\"%d %s\", $1, $$2); exit(3); }' ',"args":["5","it"]'
 ok 'arguments, text' holds a.ws '"id":8,"line":\{"type":"printf".*"text":"5 it"'
 ok 'its exit code' holds a.ws '"type":"end","id":8,"code":3,"reason":"exited"'
