@@ -218,11 +218,17 @@ static int erlang_enable(struct en *en, void *data, struct en_probe *p, struct e
 		d->why);
 }
 
+static const char *erlang_kind(unsigned i)
+{
+	return BP_FUNCTIONS + i < BP_COUNT_ ? beam_probedefs[BP_FUNCTIONS + i].name : NULL;
+}
+
 static const struct provider erlang_provider = {
 	.name = "erlang",
 	.init = erlang_init,
 	.provide = erlang_provide,
 	.enable = erlang_enable,
+	.kind = erlang_kind,
 };
 
 extern const struct provider dtrace_provider, profile_provider;

@@ -247,29 +247,55 @@ struct nearest {
 	unsigned kinds, dist;
 };
 
-static void nearer(void *arg, struct d_ident *id)
+static void begin_near(struct nearest *s, const char *name)
+{
+	size_t len = strlen(name);
+
+	s->name = name;
+	s->dist = len < 2 ? 0 : len < 6 ? 2 : 3; /* one letter wrong, or two in a longer name */
+}
+
+static void nearer(void *arg, const char *name)
 {
 	struct nearest *s = arg;
-	unsigned d;
+	unsigned d = distance(s->name, name);
 
-	if (!(s->kinds & (1u << id->kind)))
-		return;
-	d = distance(s->name, id->name);
 	/* Of two as near, the longer one: letters are left out more often than put in. */
-	if (d < s->dist || (d == s->dist && s->best && strlen(id->name) > strlen(s->best))) {
+	if (d < s->dist || (d == s->dist && s->best && strlen(name) > strlen(s->best))) {
 		s->dist = d;
-		s->best = id->name;
+		s->best = name;
 	}
+}
+
+static void nearer_ident(void *arg, struct d_ident *id)
+{
+	const struct nearest *s = arg;
+
+	if (s->kinds & (1u << id->kind))
+		nearer(arg, id->name);
+}
+
+static const char *did_you_mean(struct d_comp *c, const struct nearest *s)
+{
+	return s->best ? (arena_printf(c->arena, ": did you mean '%s'?", s->best) ?: "") : "";
 }
 
 const char *chk_near(struct d_comp *c, const struct d_idtab *t, const char *name, unsigned kinds)
 {
-	size_t len = strlen(name);
-	struct nearest s = {.name = name, .kinds = kinds};
+	struct nearest s = {.kinds = kinds};
 
-	s.dist = len < 3 ? 2 : len < 6 ? 2 : 3; /* one letter wrong, or two in a longer name */
-	if (len < 2)
+	begin_near(&s, name);
+	d_idtab_each(t, nearer_ident, &s);
+	return did_you_mean(c, &s);
+}
+
+const char *chk_near_probe(struct d_comp *c, const struct d_pdesc *d)
+{
+	struct nearest s = {.kinds = 0};
+
+	if (d->id != 0 || c->reg.names == NULL || strpbrk(d->name, "*?[\\") != NULL)
 		return "";
-	d_idtab_each(t, nearer, &s);
-	return s.best ? (arena_printf(c->arena, ": did you mean '%s'?", s.best) ?: "") : "";
+	begin_near(&s, d->name);
+	c->reg.names(c->reg.data, d->prov, nearer, &s);
+	return s.dist > 0 ? did_you_mean(c, &s) : "";
 }

@@ -3,6 +3,7 @@
  * The driver: one script through lexer, parser, checker and code generator, item by item, so that
  * declarations hold for what follows them. A script that fails leaves nothing behind.
  */
+#include "check.h"
 #include "d.h"
 
 #include <stdlib.h>
@@ -161,6 +162,15 @@ static const char *desc_text(struct d_comp *c, const struct d_pdesc *d)
 	return arena_printf(c->arena, "%s:%s:%s:%s", d->prov, d->mod, d->func, d->name);
 }
 
+static int no_probe(struct d_comp *c, const struct d_pdesc *d)
+{
+	const char *near = chk_near_probe(c, d);
+
+	return d_error(c, "D_PDESC_ZERO", d->line, d->col,
+		"probe description %s does not match any probes%s", desc_text(c, d),
+		near[0] != '\0' ? near : ": -l lists those there are, -Z goes on without");
+}
+
 /* Find the probes of every description, so that the checker knows their arguments. */
 static int match_clause(struct d_comp *c, struct d_clause *cl, unsigned flags)
 {
@@ -175,10 +185,7 @@ static int match_clause(struct d_comp *c, struct d_clause *cl, unsigned flags)
 		if (n < 0)
 			return d_error(c, e.tag, d->line, d->col, "%s", e.text);
 		if (n == 0 && !(flags & D_C_ZDEFS) && !c->opts->val[OPT_ZDEFS])
-			return d_error(c, "D_PDESC_ZERO", d->line, d->col,
-				"probe description %s does not match any probes: -l lists those "
-				"there are, -Z goes on without",
-				desc_text(c, d));
+			return no_probe(c, d);
 		c->matches += n;
 	}
 	c->probe = m.first;

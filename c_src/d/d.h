@@ -60,6 +60,9 @@ struct d_registry {
 	 * Returns how many, or -1 with the error filled. */
 	int (*match)(void *data, const struct d_pdesc *desc,
 		void (*cb)(void *arg, const struct d_probeinfo *p), void *arg, struct et_error *e);
+	/* The names that probes of these providers have. May be NULL. */
+	void (*names)(void *data, const char *prov, void (*cb)(void *arg, const char *name),
+		void *arg);
 	void *data;
 };
 

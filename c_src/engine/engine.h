@@ -208,6 +208,8 @@ struct provider {
 	 */
 	int (*arena)(struct en *en, void *data, void *base, size_t size, struct et_error *e);
 	bool (*wants_arena)(struct en *en); /* though none of its probes may be wanted; or NULL */
+	/* The name of the i-th kind of probe that exists on demand; NULL: no more. Or NULL. */
+	const char *(*kind)(unsigned i);
 };
 /* profile-N in the kernel, for the provider profile: as struct provider has it. */
 struct en_sampler {

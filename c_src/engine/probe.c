@@ -345,8 +345,31 @@ static int match_info(void *data, const struct d_pdesc *desc,
 	return en_probe_match(data, desc, give_info, &to, e);
 }
 
+/* Nothing is made for it: of those on demand there are the kinds. */
+static void names_of(
+	void *data, const char *prov, void (*cb)(void *arg, const char *name), void *arg)
+{
+	const struct en *en = data;
+	const struct provider *last = NULL;
+
+	for (unsigned i = 0; i < en->nprobes; i++) {
+		const struct en_probe *p = en->probes[i];
+		const char *name;
+
+		if (!en_glob(prov, p->prov->text))
+			continue;
+		cb(arg, p->name->text);
+		if (p->pv == last || p->pv->kind == NULL)
+			continue;
+		last = p->pv;
+		for (unsigned k = 0; (name = last->kind(k)) != NULL; k++)
+			cb(arg, name);
+	}
+}
+
 void en_registry(struct en *en, struct d_registry *reg)
 {
 	reg->match = match_info;
+	reg->names = names_of;
 	reg->data = en;
 }
