@@ -661,7 +661,7 @@ static void test_divisors(void)
 		int32_t by = (int32_t)(i < 1000	  ? i
 				       : i < 1010 ? INT32_MAX - (i - 1000)
 						  : random >> i % 31);
-		unsigned row = op[i % 4], dst = i % 10;
+		unsigned row = op[mix(i, 7) % 4], dst = (unsigned)(mix(i, 9) % 10);
 
 		open_prog(&g, dst, dst);
 		put(&g, EBPF_LDXDW, dst, g.p, IN0, 0);

@@ -236,7 +236,7 @@ static inline uint64_t run_inside(const struct en_who *who)
 static inline void inside_as(struct world *w, uint64_t key,
 	void (*fn)(struct world *w, struct fire *f, void *arg), void *arg)
 {
-	struct inside in = {.who = {.key = key, .tid = key, .vtimestamp = run_inside},
+	struct inside in = {.who = {.key = key, .vtimestamp = run_inside},
 		.w = w,
 		.fn = fn,
 		.arg = arg};

@@ -78,6 +78,20 @@ static inline bool kept(struct beam_handle *b, struct beam_event *ev, ERL_NIF_TE
 	return true;
 }
 
+/*
+ * The processor's counter takes its time; read early, others go on meanwhile. Whether the clause
+ * will read timestamp is what it did the last time that it went this way, where it is asked for.
+ */
+static void learn(struct en_thread *slot, struct en_probe *p)
+{
+	struct en_ecblist *l = atomic_load_explicit(&p->ecbs, memory_order_acquire);
+	bool timed = slot->fire.ts != 0;
+
+	if (l != NULL && l->quick &&
+		atomic_load_explicit(&l->ecb[0].timed, memory_order_relaxed) != timed)
+		atomic_store_explicit(&l->ecb[0].timed, timed, memory_order_relaxed);
+}
+
 static void fire(struct beam_event *ev, struct en_probe *const *probe, unsigned n,
 	const struct beam_fn *fn, unsigned depth)
 {
@@ -119,6 +133,7 @@ static bool event(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool call, struct b
 		ev->env = env;
 		ev->argv = argv;
 		fire(ev, call ? fn->entry : fn->ret, n, fn, depth);
+		learn(seat->slot, call ? fn->entry[0] : fn->ret[0]);
 	}
 	if (b->vts && ev->proc->in_at != 0) {
 		if (seat->left == UINT32_MAX) /* the short way leaves all measuring to this one */
@@ -225,6 +240,9 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM call_or_return(ErlNifE
 		ecb = fire_only(probe, seat->slot);
 		if (unlikely(ecb == NULL))
 			goto far;
+		if (!vts && atomic_load_explicit(&ecb->timed, memory_order_relaxed) &&
+			unlikely(!clock_try(&began)))
+			goto far;
 		if ((probe->argmask & 1) && unlikely((pid = beam_text_near(t, argv[2])) == NULL))
 			goto far;
 	} else if (n != 0) {
@@ -242,8 +260,9 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM call_or_return(ErlNifE
 		struct en_thread *slot = seat->slot;
 
 		f = fill(seat, ecb, probe, env, argv);
+		f->ts = began;
 		if (vts) {
-			seat->ev.began = f->ts = began;
+			seat->ev.began = began;
 			f->vts = beam_vts_now(proc, began);
 		}
 		if (pid != NULL)
