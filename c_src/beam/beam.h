@@ -421,7 +421,7 @@ struct beam_event {
  * for the handle that has this number, what its calls and returns need each time.
  */
 struct beam_seat {
-	_Atomic uint64_t events, ns; /* up to the last that was timed; written by the thread alone */
+	_Atomic uint64_t ns; /* up to the last that was timed; written by the thread alone */
 	uint32_t left, batch; /* events until one is timed, then UINT32_MAX; at the last one */
 	uint64_t timed;	      /* when this one began */
 	unsigned number;
@@ -535,7 +535,7 @@ static inline void beam_leave(void)
 }
 
 /* watchdog.c; around an event of a handle, between enter and leave. Some are timed. */
-void beam_cost_timed(struct beam_handle *b, struct beam_seat *s);
+void beam_cost_timed(struct beam_handle *b, struct beam_seat *s, ERL_NIF_TERM tag);
 static inline void beam_cost_begin(struct beam_seat *s)
 {
 	if (unlikely(__builtin_sub_overflow(s->left, 1, &s->left)))
@@ -551,10 +551,10 @@ static inline bool beam_cost_untimed(struct beam_seat *s)
 	s->left = left - 1;
 	return true;
 }
-static inline void beam_cost_end(struct beam_handle *b, struct beam_seat *s)
+static inline void beam_cost_end(struct beam_handle *b, struct beam_seat *s, ERL_NIF_TERM tag)
 {
 	if (unlikely(s->left == UINT32_MAX))
-		beam_cost_timed(b, s);
+		beam_cost_timed(b, s, tag);
 }
 uint64_t beam_cost(unsigned slot);	       /* ns in events of the handle in this place */
 void beam_watch_go(struct beam_handle *b);

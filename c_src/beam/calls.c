@@ -140,7 +140,7 @@ static bool event(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool call, struct b
 			beam_vts_took(t, en_now() - ev->began);
 		beam_vts_end(ev->proc, ev->began);
 	}
-	beam_cost_end(b, seat);
+	beam_cost_end(b, seat, argv[0]);
 	return true;
 }
 

@@ -634,7 +634,7 @@ __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_any(
 			ev.b = b;
 			ev.who.vtimestamp = b->vtimestamp;
 			dispatch(&ev, argv);
-			beam_cost_end(b, seat);
+			beam_cost_end(b, seat, argv[0]);
 		}
 		beam_leave();
 	}
