@@ -210,34 +210,6 @@ static struct ag_ent *merge(struct co *co, struct ag *ag, unsigned agg, const vo
 	return e;
 }
 
-/*
- * Addresses in a key that stand for a function or a module: all of it is one key. A copy of the
- * key where there are such, or NULL.
- */
-static uint8_t *named_key(struct co *co, const struct prog_agg *a, const void *key, size_t len)
-{
-	struct co_val v[PROG_MAX_KEYS];
-	uint8_t *copy = NULL, *p;
-	uint64_t addr;
-	unsigned i;
-
-	for (i = 0; i < a->nkeys && a->keys[i].kind != V_SYM; i++)
-		;
-	if (i == a->nkeys || cv_keys(a, key, len, v) != 0 || (copy = malloc(len)) == NULL)
-		return NULL;
-	memcpy(copy, key, len);
-	for (i = 0, p = copy; i < a->nkeys; i++) {
-		if (a->keys[i].kind == V_SYM) {
-			addr = sy_start(co->sy, (uint64_t)v[i].i, sy_form_of(a->keys[i].sub));
-			memcpy(p, &addr, 8);
-		}
-		p += a->keys[i].kind == V_INT || a->keys[i].kind == V_SYM ? 8
-			: a->keys[i].kind == V_STR			  ? 4 + v[i].len
-									  : v[i].len;
-	}
-	return copy;
-}
-
 static int take(
 	void *arg, unsigned thread, unsigned agg, const void *key, size_t keylen, const void *data)
 {
@@ -248,7 +220,7 @@ static int take(
 	co->ag->changes++;
 	if (agg >= co->prog->naggs || keylen > UINT32_MAX)
 		return 0;
-	named = named_key(co, co->prog->aggs[agg], key, keylen);
+	named = cv_named(co, co->prog->aggs[agg], key, keylen);
 	if (named != NULL)
 		key = named;
 	e = merge(co, co->ag, agg, key, keylen, data);

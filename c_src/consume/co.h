@@ -51,6 +51,11 @@ struct co_val {
 int cv_record(const struct rec_head *rec, const struct prog_val *v, struct co_val *out);
 /* All parts of an aggregation's key: out has room for PROG_MAX_KEYS. */
 int cv_keys(const struct prog_agg *a, const void *key, size_t keylen, struct co_val *out);
+/*
+ * Addresses in a key that stand for a function or a module: all of it is one key. A copy
+ * of the key, to be freed, where there are such, or NULL.
+ */
+uint8_t *cv_named(struct co *co, const struct prog_agg *a, const void *key, size_t len);
 int cv_cmp(const struct co_val *a, const struct co_val *b);
 unsigned cv_nframes(const struct co_val *v);
 uint64_t cv_frame(const struct co_val *v, unsigned i);

@@ -98,6 +98,30 @@ int cv_keys(const struct prog_agg *a, const void *key, size_t keylen, struct co_
 	return 0;
 }
 
+uint8_t *cv_named(struct co *co, const struct prog_agg *a, const void *key, size_t len)
+{
+	struct co_val v[PROG_MAX_KEYS];
+	uint8_t *copy = NULL, *p;
+	uint64_t addr;
+	unsigned i;
+
+	for (i = 0; i < a->nkeys && a->keys[i].kind != V_SYM; i++)
+		;
+	if (i == a->nkeys || cv_keys(a, key, len, v) != 0 || (copy = malloc(len)) == NULL)
+		return NULL;
+	memcpy(copy, key, len);
+	for (i = 0, p = copy; i < a->nkeys; i++) {
+		if (a->keys[i].kind == V_SYM) {
+			addr = sy_start(co->sy, (uint64_t)v[i].i, sy_form_of(a->keys[i].sub));
+			memcpy(p, &addr, 8);
+		}
+		p += a->keys[i].kind == V_INT || a->keys[i].kind == V_SYM ? 8
+			: a->keys[i].kind == V_STR			  ? 4 + v[i].len
+									  : v[i].len;
+	}
+	return copy;
+}
+
 /* Integers by their sign, texts and bytes as memory; < 0, 0, > 0. */
 int cv_cmp(const struct co_val *a, const struct co_val *b)
 {

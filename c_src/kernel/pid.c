@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The provider pid<N>: entry and return of the functions of a process, its program and libraries,
- * by their symbols, and instructions inside of them by their offsets, in hexadecimal. Probes are made when a description asks for them. arg0 to arg9 of an entry are
- * the function's first arguments; arg1 of a return is what it gives.
+ * by their symbols, and instructions inside of them by their offsets, in hexadecimal. Probes are
+ * made when a description asks for them. arg0 to arg9 of an entry are the function's first
+ * arguments; arg1 of a return is what it gives.
  */
 #include <stdlib.h>
 #include <string.h>
