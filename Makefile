@@ -18,6 +18,8 @@
 #   make asan       every test on a build with AddressSanitizer and UBSan
 #   make tsan       tests of many threads on a build with ThreadSanitizer
 #   make asan-erlang  those of the Erlang side, with such a library in the node
+#   make promises   what users may rely on, shown one by one; writes doc/promises.md (ONLY="3 12": some)
+#   make soak       hours of it, SOAK=4h (5m): 100,000 events a second, memory flat
 #   make install    PREFIX=/usr/local, DESTDIR=
 #   make deb        Debian packages, in build/deb
 #   make page       the live page, web/dist; needs npm. make test-page: its unit tests
@@ -566,6 +568,25 @@ asan-erlang: erl-tests $(NIFSAN)/priv/erltrace.so $(NIFSAN)/beam_threads
 	ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_sigbus=0:allow_user_segv_handler=1:use_sigaltstack=0:abort_on_error=1 \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) EBIN=$(NIFSAN)/ebin CC="$(CC)" tools/run-tests.sh nif
+
+# What users may rely on: test/promises.tab, tools/promises.sh.
+.PHONY: promises soak promise-tests
+PROMISES := $(patsubst %.c,$(BUILD)/%,$(wildcard test/promises/*.c))
+$(PROMISES): $(BUILD)/%: $(BUILD)/%.o $(STATIC)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^
+-include $(PROMISES:=.d)
+$(BUILD)/erl/promise.beam: $(wildcard test/promises/*.erl) $(BUILD)/erl/.built
+	$(Q)$(ERLC) -o $(BUILD)/erl $(filter %.erl,$^)
+promise-tests: $(PROMISES) $(BUILD)/erl/promise.beam
+
+promises: deps
+	@$(MAKE) --no-print-directory -j"$$(nproc)" tests erl-tests promise-tests san-cli fuzzers web
+	@BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) EBIN=$(EBIN) CC="$(CC)" tools/promises.sh
+
+soak: deps
+	@$(MAKE) --no-print-directory -j"$$(nproc)" tests erl-tests promise-tests
+	@BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) EBIN=$(EBIN) CC="$(CC)" tools/promises.sh soak $(SOAK)
 
 # Types and documentation of the modules. The table of OTP's types takes a minute, once.
 .PHONY: dialyzer edoc

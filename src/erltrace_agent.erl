@@ -416,6 +416,8 @@ tell_cost(#st{command = Command, h = H, verbose = Verbose}) ->
             say(Command,
                 [{"probes fired ~b time~s", [N, plural(N, "s")]} ||
                     Verbose, N <- [maps:get(fired, Counts, 0)]] ++
+                [{"events took ~.1f % of the schedulers' time", [float(C)]} ||
+                    Verbose, C <- [maps:get(cost, Counts, 0)]] ++
                 [{"~b call~s or process~s found no room: returns and depth of these are missing",
                   [N, plural(N, "s"), plural(N, "es")]} ||
                     N <- [maps:get(lost, Counts, 0)], N > 0]);

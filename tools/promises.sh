@@ -21,15 +21,10 @@ kept=$BUILD/promises
 doc=${DOC:-doc/promises.md}
 mkdir -p "$kept"
 
-# A measurement of seconds does not suffer from what else the machine does, where that is allowed.
-first=
-nice -n -15 true 2>/dev/null && [[ $(nice -n -15 nice) -lt 0 ]] && first='nice -n -15'
-export first
-
 # ---- what the table's commands are made of ------------------------------------------------------
 
 node() { # a function of test/promises/promise.erl
-	$first "${ERL:-erl}" -noshell -pa "$EBIN" "$BUILD/erl" -run promise main "$1"
+	"${ERL:-erl}" -noshell -pa "$EBIN" "$BUILD/erl" -run promise main "$1"
 }
 eunit() { # modules of test/*_tests.erl, or others that tools/erl_run.erl knows
 	local m status=0
@@ -42,11 +37,22 @@ eunit() { # modules of test/*_tests.erl, or others that tools/erl_run.erl knows
 fuzz() { # seconds; how many inputs each target took is the figure
 	FUZZ_SECONDS=$1 tools/run-tests.sh fuzz | tee "$kept/fuzz.out"
 	awk '/^fuzz_/ { name = $1; good = / 0 failed/ } /number_of_executed_units/ {
-		printf "promise 13: %s: %d inputs%s\n", name, $2, good ? ", no fault" : " and a FAULT" }' \
+		printf "promise %d: %s: %d inputs%s\n", name == "fuzz_bpf" ? 1 : 13, name, $2,
+			good ? ", no fault" : " and a FAULT" }' \
 		"$kept/fuzz.out"
 	tail -n 1 "$kept/fuzz.out" | grep -q ' 0 failed$'
 }
-export -f node eunit fuzz
+quick() { # the same, before all other programs: for what rests as long as it works
+	local rt=
+	chrt -f 1 true 2>/dev/null && rt='chrt -f 1'
+	$rt "${ERL:-erl}" -noshell -pa "$EBIN" "$BUILD/erl" -run promise main "$1"
+}
+soak() { # 90, 10m, 4h
+	local s=${1%[smh]}
+	case $1 in *m) s=$((s * 60)) ;; *h) s=$((s * 3600)) ;; esac
+	"${ERL:-erl}" +P 32768 -noshell -pa "$EBIN" "$BUILD/erl" -run soak main "$s" 100000
+}
+export -f node eunit fuzz quick soak
 export kept
 
 # ---- running ------------------------------------------------------------------------------------
@@ -105,16 +111,15 @@ row() { # number, title
 		last=$(tail -n 1 "$f")
 		[[ $last == '= red '* ]] && status=red
 		text=$(figures "$1" "$f" | cell | awk '{ printf "%s%s", s, $0; s = "<br>" }')
-		# Figures for another promise than its own are shown there.
 		figure+="${figure:+<br>}$name: $text"
 		[[ ${last##* } > $date ]] && date=${last##* }
 	done
+	# What tests of other promises say of this one.
 	for f in "$kept"/*.*; do
 		[[ $f == "$kept/$1."* || $f == *.out ]] && continue
 		text=$(grep -aoE "promise $1: .*" "$f" | sed 's/^promise [0-9]*: //' | cell |
 			awk '{ printf "%s%s", s, $0; s = "<br>" }')
 		[[ -n $text ]] && figure+="${figure:+<br>}${f#"$kept"/*.}: $text"
-		[[ -n $text && $(tail -n 1 "$f") == '= red '* ]] && : # counted where it belongs
 	done
 	shown=$(IFS=,; echo "${tests[*]}")
 	echo "| $1 | $2 | ${shown//,/, } | $figure | $status | ${date%T*} |"

@@ -606,9 +606,22 @@ static void finish(struct nodes *ns)
 	ns->first->state = STOPPING;
 }
 
+enum { WAITS_MS = 5000 };
+
+/* A node that stands still, or an END that takes its time: what one waits for is told, once. */
+static void tell_waiting(struct nodes *ns)
+{
+	for (int i = 0; i < ns->n; i++)
+		if (ns->v[i].state != DONE)
+			cli_say("the node %s has not ended the script yet: interrupt once more to leave "
+				"without its results",
+				ns->v[i].nd->name);
+}
+
 static void run(struct nodes *ns)
 {
-	bool stopped = false;
+	bool stopped = false, waits = false;
+	int64_t since = 0;
 
 	if (!ns->c->compile_only && ns->status == CLI_OK)
 		go(ns);
@@ -617,12 +630,17 @@ static void run(struct nodes *ns)
 	while (!all_done(ns, NULL)) {
 		if (!stopped && (ns->ending || cli_ended(ns->c))) {
 			stopped = true;
+			since = now_ms();
 			if (cli_interrupts() > 0 && !ns->c->json)
 				cli_write(ns->c, "\n", 1); /* away from the terminal's ^C */
 			tell_all(ns, STOPPING, "stop");
 		}
 		if (stopped)
 			finish(ns);
+		if (stopped && !waits && now_ms() - since > WAITS_MS) {
+			waits = true;
+			tell_waiting(ns);
+		}
 		receive(ns, ns->c->nprocs > 0 ? 100 : 1000);
 	}
 }

@@ -23,6 +23,7 @@ fun_of("lives") -> fun lives/0;
 fun_of("events") -> fun events/0;
 fun_of("off") -> fun off/0;
 fun_of("off_cost") -> fun off_cost/0;
+fun_of("cost") -> fun cost/0;
 fun_of("long_schedule") -> fun long_schedule/0;
 fun_of("watchdog") -> fun watchdog/0;
 fun_of("owner") -> fun owner/0;
@@ -358,6 +359,77 @@ sample(N) ->
     T0 = erlang:monotonic_time(nanosecond),
     calls(N),
     erlang:monotonic_time(nanosecond) - T0.
+
+%% ---- 6: what it costs ------------------------------------------------------------------------
+
+%% ns an event of each kind: work of so many events with a script and without, in turns, the best
+%% of each. make bench has more of them.
+cost() ->
+    Kinds = [{"function-entry", "erlang*:promise:f:function-entry", fun calls/1, 20000},
+             {"entry and return", "erlang*:promise:f:function-entry,"
+              "erlang*:promise:f:function-return", fun calls/1, 20000},
+             {"message-send", "erlang*:::message-send", fun sends/1, 5000},
+             {"process-spawn", "erlang*:::process-spawn", fun spawn_some/1, 500},
+             {"process-scheduled", "erlang*:::process-scheduled", fun yields/1, 5000},
+             {"gc_major-start", "erlang*:::gc_major-start", fun collections/1, 300},
+             {"dtrace:p", "erlang*:::user_trace-i4s4", fun users/1, 20000}],
+    Costs = [{Name, ns(Desc ++ " { @ = count(); }", Work, N)} || {Name, Desc, Work, N} <- Kinds],
+    say(6, "ns an event: ~s", [lists:join(", ", [io_lib:format("~s ~b", [K, round(Ns)])
+                                                 || {K, Ns} <- Costs])]),
+    H = with_opts([{"watchtime", "1s"}, {"watchdog", "0"}],
+                  "erlang*:promise:f:function-entry { @ = count(); }"),
+    Ps = [busy(fun() -> calls(1000) end)],
+    Live = until(fun() -> {ok, #{cost := C}} = erltrace:status(H), C > 0.5 end, 20000),
+    {ok, #{cost := C}} = erltrace:status(H),
+    end_all(Ps),
+    ok = erltrace:close(H),
+    say(6, "live, one process that does nothing but calls: ~.1f % of the schedulers' time", [C]),
+    Live andalso lists:all(fun({_, Ns}) -> Ns > 0 andalso Ns < 5000 end, Costs).
+
+ns(Script, Work, N) ->
+    Turns = [begin
+                 Without = in_process(Work, N),
+                 H = with_opts([{"watchdog", "0"}], Script),
+                 With = in_process(Work, N),
+                 ok = erltrace:close(H),
+                 {Without, With}
+             end || _ <- lists:seq(1, 15)],
+    (lists:min([W || {_, W} <- Turns]) - lists:min([W || {W, _} <- Turns])) / N.
+
+in_process(Work, N) ->
+    Me = self(),
+    {P, M} = spawn_monitor(fun() ->
+                                   Ts = [begin
+                                             T0 = erlang:monotonic_time(nanosecond),
+                                             Work(N),
+                                             erlang:monotonic_time(nanosecond) - T0
+                                         end || _ <- lists:seq(1, 10)],
+                                   Me ! {self(), lists:min(Ts)}
+                           end),
+    receive {P, T} -> receive {'DOWN', M, process, P, _} -> T end end.
+
+sends(N) ->
+    P = spawn_opt(fun() -> receive stop -> ok end end, [{message_queue_data, off_heap}]),
+    send_some(P, N),
+    exit(P, kill).
+
+send_some(_, 0) -> ok;
+send_some(P, N) -> P ! x, send_some(P, N - 1).
+
+spawn_some(0) -> ok;
+spawn_some(N) ->
+    {P, M} = spawn_monitor(fun() -> ok end),
+    receive {'DOWN', M, process, P, _} -> ok end,
+    spawn_some(N - 1).
+
+yields(0) -> ok;
+yields(N) -> erlang:yield(), yields(N - 1).
+
+collections(0) -> ok;
+collections(N) -> garbage_collect(), collections(N - 1).
+
+users(0) -> ok;
+users(N) -> dtrace:p(N), users(N - 1).
 
 %% ---- 7: schedulers ---------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 %% A hundred thousand events a second for as long as is asked for, of several kinds, while modules
 %% are loaded, upgraded and purged, processes come and go, handles are opened and closed beside it,
 %% and results are read. Memory stays flat, every event is accounted for, nothing is left.
-%% erl -run soak main SECONDS RATE. The last line is "N passed, N failed".
+%% erl +P 32768 -run soak main SECONDS RATE. The last line is "N passed, N failed".
 -module(soak).
 -export([main/1, f/1]).
 
@@ -32,9 +32,14 @@ run(Seconds, Rate) ->
     life_tests:warm_up(),
     Before = life_tests:look(),
     {ok, H} = erltrace:open(),
-    ok = erltrace:setopt(H, "dynvarsize", "4m"),
+    %% Small, so that all of it has soon been used: what grows then is a leak.
+    [ok = erltrace:setopt(H, K, V) || {K, V} <- [{"dynvarsize", "1m"}, {"bufsize", "64k"}, {"aggsize", "256k"}]],
     ok = erltrace:compile(H, ?SCRIPT),
     ok = erltrace:go(H),
+    %% What is kept of a process has its place by its number: each place has been used once.
+    spawn_many(erlang:system_info(process_limit)),
+    _ = erltrace:consume(H),
+    {ok, First} = erltrace:aggregations(H),
     Churn = spawn_monitor(fun() -> churn(1) end),
     Beside = spawn_monitor(fun beside/0),
     Began = now_ms(),
@@ -48,7 +53,7 @@ run(Seconds, Rate) ->
     {ok, Aggs} = erltrace:aggregations(H),
     ok = erltrace:close(H),
     ok = life_tests:same(Before),
-    told(St1, Aggs, End - Began).
+    told(St1, Aggs, First, End - Began).
 
 %% Each tenth of a second a tenth of the events: two of a call, one of dtrace:p.
 seconds(H, Rate, Began, Until, #{calls := C, users := U, traced := T} = St) ->
@@ -103,10 +108,15 @@ churn(N) ->
     code:purge(soak_code), % the one before the last
     load(N rem 1000),
     _ = soak_code:v(),
-    Ms = [spawn_monitor(fun() -> ?MODULE:f(1) end) || _ <- lists:seq(1, 100)],
-    [receive {'DOWN', M, process, P, _} -> ok end || {P, M} <- Ms],
+    spawn_many(100),
     N rem 3 =:= 0 andalso begin code:purge(soak_code), code:delete(soak_code) end,
     receive stop -> ok after 100 -> churn(N + 1) end.
+
+spawn_many(N) when N =< 0 -> ok;
+spawn_many(N) ->
+    Ms = [spawn_monitor(fun() -> ?MODULE:f(1) end) || _ <- lists:seq(1, 100)],
+    [receive {'DOWN', M, process, P, _} -> ok end || {P, M} <- Ms],
+    spawn_many(N - 100).
 
 %% Other handles come and go; sometimes their owner is killed.
 beside() ->
@@ -124,8 +134,8 @@ beside() ->
 
 %% ---- what came of it -------------------------------------------------------------------------
 
-told(#{calls := C, users := U, traced := T, records := R, drops := Drops, samples := Ss}, Aggs, Ms) ->
-    Count = fun(Name) -> lists:sum([V || {A, _, _, V} <- Aggs, A =:= Name, is_integer(V)]) end,
+told(#{calls := C, users := U, traced := T, records := R, drops := Drops, samples := Ss}, Aggs, First, Ms) ->
+    Count = fun(Name) -> count(Name, Aggs) - count(Name, First) end,
     Sizes = [K || {_, K} <- lists:reverse(Ss)],
     {Early, Late} = quarters(Sizes),
     Events = lists:sum([Count(N) || N <- [<<"calls">>, <<"returns">>, <<"users">>, <<"spawns">>,
@@ -142,6 +152,8 @@ told(#{calls := C, users := U, traced := T, records := R, drops := Drops, sample
     io:format("drops: ~p~nsizes: ~w~n", [Drops, Sizes]),
     Late =< 1.02 * Early + 2048 andalso Count(<<"calls">>) >= C andalso Count(<<"users">>) =:= U
         andalso R + Dropped =:= T.
+
+count(Name, Aggs) -> lists:sum([V || {A, _, _, V} <- Aggs, A =:= Name, is_integer(V)]).
 
 quarters(Sizes) ->
     N = max(1, length(Sizes) div 4),
