@@ -6,7 +6,8 @@
 # well or not; a promise is kept if all of its tests ended well. Called by make, which sets BUILD,
 # BIN, EBIN and has built what is run.
 #
-#	tools/promises.sh            all of them; ONLY="3 12": some, the others as they were
+#	tools/promises.sh            all of them; ONLY="3 12": some, the others as they were;
+#	                             TESTS="keys dbg": some of their tests
 #	tools/promises.sh soak 4h    the long one of promise 12
 #	tools/promises.sh table      only the table, from what was run last
 #
@@ -94,7 +95,8 @@ each() { # function: called with number, name, command
 }
 
 run_one() {
-	[[ -z ${ONLY-} || " $ONLY " == *" $1 "* ]] && [[ $2 != soak ]] && one "$@"
+	[[ -z ${ONLY-} || " $ONLY " == *" $1 "* ]] && [[ -z ${TESTS-} || " $TESTS " == *" $2 "* ]] &&
+		[[ $2 != soak ]] && one "$@"
 }
 
 # ---- the table ----------------------------------------------------------------------------------
