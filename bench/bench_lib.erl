@@ -66,7 +66,10 @@ peer(Args, Otp) ->
                           || M <- [?MODULE, erltrace]]),
     Exec = case Otp of
                false -> #{};
-               _ -> #{exec => filename:join([Otp, "bin", "erl"])}
+               _ ->
+                   [Erl | _] = [F || F <- [filename:join([Otp, "bin", "erl"]), filename:join(Otp, "erl")],
+                                     filelib:is_regular(F)],
+                   #{exec => Erl}
            end,
     Quiet = ["+sbwt", "none", "+sbwtdcpu", "none", "+sbwtdio", "none"],
     {ok, Peer, _} = peer:start_link(Exec#{connection => standard_io, wait_boot => 60000,

@@ -4,6 +4,7 @@
  * is writable first and executable after, never both. Programs are verified; nothing is checked
  * again here.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -199,21 +200,24 @@ static void *map_near(const struct ebpf_env *env, size_t size)
 int ebpf_jit(const struct ebpf_insn *insns, unsigned n, const struct ebpf_env *env,
 	const uint64_t *strs, struct ebpf_code *code, struct et_error *e)
 {
+	static _Atomic(unsigned) turn;
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct ebpf_job job;
-	size_t size;
-	void *map;
+	size_t size, colour;
+	uint8_t *map;
 
 	*code = (struct ebpf_code){.map = NULL};
 	if (job_open(&job, insns, n, env, strs, e) < 0)
 		return -1;
-	size = (arch->bound(&job) + page - 1) & ~(page - 1);
+	/* Not all at the beginning of pages: many that run in turn would not be in the cache together. */
+	colour = atomic_fetch_add(&turn, 1) * 5 % 64 * 64;
+	size = (arch->bound(&job) + colour + page - 1) & ~(page - 1);
 	map = map_near(env, size);
 	if (map == MAP_FAILED) {
 		job_close(&job);
 		return et_err(e, "ET_JIT", "cannot map %zu bytes for code: %m", size);
 	}
-	arch->compile(&job, map);
+	arch->compile(&job, map + colour);
 	job_close(&job);
 	if (mprotect(map, size, PROT_READ | PROT_EXEC) < 0) {
 		et_err(e, "ET_JIT", "cannot make code executable: %m");
@@ -222,7 +226,7 @@ int ebpf_jit(const struct ebpf_insn *insns, unsigned n, const struct ebpf_env *e
 	}
 	code->map = map;
 	code->size = size;
-	code->entry = (ebpf_entry)(uintptr_t)map;
+	code->entry = (ebpf_entry)(uintptr_t)(map + colour);
 	return 0;
 }
 

@@ -32,9 +32,18 @@ static int init_providers(struct en *en, struct et_error *e)
 	return 0;
 }
 
+/* Can it be that its memory is the kernel's too? Not in a node, whose list has no such providers. */
+static bool may_share(void)
+{
+	for (unsigned i = 0; et_providers[i] != NULL; i++)
+		if (et_providers[i]->wants_arena != NULL)
+			return true;
+	return false;
+}
+
 struct en *en_new(struct et_options *opts, struct et_error *e)
 {
-	struct en *en = en_place(!opts->inside);
+	struct en *en = en_place(may_share());
 
 	if (en == NULL) {
 		et_err(e, "ET_MEMORY", "out of memory");

@@ -234,6 +234,7 @@ struct en_thread {
 /* Where tracing stands; probes fire in PHASE_RUN only, BEGIN and END in theirs. */
 enum { PHASE_IDLE, PHASE_BEGIN, PHASE_RUN, PHASE_DRAIN, PHASE_END, PHASE_STOPPED };
 
+#define EN_HINTS 64
 struct en {
 	/* read on the probe path, written rarely */
 	uint64_t id; /* never used twice in a process */
@@ -266,6 +267,7 @@ struct en {
 	/* written by firing threads, each seldom */
 	_Alignas(LINE) _Atomic(uint32_t) nslots;
 	_Atomic(uint32_t) releases;	/* slots given back so far */
+	_Atomic(uint16_t) hints[EN_HINTS]; /* by number of a thread: the slot it may have (slot.c) */
 	_Alignas(LINE) counter no_slot; /* DROP_THREADS */
 	_Atomic(int) exit_code;
 	_Atomic(uint32_t) exited, filled;

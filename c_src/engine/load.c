@@ -177,8 +177,8 @@ static int map_slots(struct en *en, struct et_error *e)
 	en->slots = map;
 	if (en->shared)
 		en_slots_kernel(en);
-	else
-		madvise(map, en->slots_size, MADV_NOHUGEPAGE); /* or a touched byte takes 2 MB */
+	else /* or a touched byte takes 2 MB */
+		madvise((void *)((uintptr_t)map & ~(uintptr_t)4095), en->slots_size, MADV_NOHUGEPAGE);
 	return 0;
 }
 

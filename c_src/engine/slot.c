@@ -93,10 +93,19 @@ PROBE_PATH static void took(struct en *en, struct en_thread *t, unsigned i)
 		;
 }
 
-/* Not in the cache: the slot it has, or a free one. Bounded by maxthreads. */
+PROBE_PATH static void hint_set(struct en *en, unsigned i)
+{
+	atomic_store_explicit(
+		&en->hints[en_tls.number % EN_HINTS], (uint16_t)i, memory_order_relaxed);
+}
+
+/*
+ * Not in the cache: the slot it has, or a free one. Bounded by maxthreads. Where more engines fire
+ * at one event than the cache has room for, each comes here every time: then the hint is right.
+ */
 PROBE_PATH static struct en_thread *claim(struct en *en)
 {
-	unsigned c = en->id % EN_TLS_CACHE;
+	unsigned c = en->id % EN_TLS_CACHE, hint;
 	uint32_t releases = atomic_load(&en->releases);
 	struct en_thread *found = NULL;
 	uint32_t n;
@@ -106,9 +115,14 @@ PROBE_PATH static struct en_thread *claim(struct en *en)
 	if (en_tls.cache[c].en == en->id && en_tls.cache[c].releases == releases)
 		return NULL;
 	n = atomic_load(&en->nslots);
+	hint = atomic_load_explicit(&en->hints[en_tls.number % EN_HINTS], memory_order_relaxed);
+	if (hint < n && atomic_load(&en_slot(en, hint)->owner) == en_tls.number)
+		found = en_slot(en, hint);
 	for (unsigned i = 0; i < n && found == NULL; i++)
-		if (atomic_load(&en_slot(en, i)->owner) == en_tls.number)
+		if (atomic_load(&en_slot(en, i)->owner) == en_tls.number) {
 			found = en_slot(en, i);
+			hint_set(en, i);
+		}
 	for (unsigned i = 0; i < en->maxslots && found == NULL; i++) {
 		struct en_thread *t = en_slot(en, i);
 		uint64_t none = 0;
@@ -116,6 +130,7 @@ PROBE_PATH static struct en_thread *claim(struct en *en)
 		if (atomic_load(&t->owner) == 0 &&
 			atomic_compare_exchange_strong(&t->owner, &none, en_tls.number)) {
 			took(en, t, i);
+			hint_set(en, i);
 			found = t;
 		}
 	}
