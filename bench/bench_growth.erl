@@ -71,10 +71,13 @@ step(functions, N) ->
     Spread = spread(Funs, Events),
     Script = "erlang*:bench_f*::function-entry { @ = count(); }",
     Null = fun(On) -> patterns(On) end,
+    Rounds = case N >= 10000 of true -> 2; false -> 4 end, % arming takes long
     [{arm, Arm}, {off, Off}, {ns, Ns}, {floor, Floor}] =
-        against(Events, fun() -> workers(1, fun() -> apply_one(One, Events) end) end, [Script], Null),
+        against(Events, fun() -> workers(1, fun() -> apply_one(One, Events) end) end, [Script], Null,
+                Rounds),
     [_, _, {ns, SpreadNs}, {floor, SpreadFloor}] =
-        against(Events, fun() -> workers(1, fun() -> apply_all(Spread) end) end, [Script], Null),
+        against(Events, fun() -> workers(1, fun() -> apply_all(Spread) end) end, [Script], Null,
+                Rounds),
     [{n, N}, {arm, Arm}, {off, Off}, {ns, Ns}, {floor, Floor}, {spread_ns, SpreadNs}, {spread_floor, SpreadFloor}];
 step(keys, N) ->
     Events = max(N, 300000),
@@ -104,10 +107,14 @@ count_of_f() -> "erlang*:bench_growth:f:function-entry { @[copyinstr(arg1)] = co
 %% The work alone, with a tracer that does nothing (Null: for f/1, or what arms it), and with the
 %% scripts, in turns: ms until all are armed, ns an event.
 against(Events, Work, Scripts, Null) ->
-    Rounds = case Events > 1000000 of
-                 true -> 2;
-                 false -> case bench_lib:quick() of true -> 3; false -> 7 end
+    Rounds = case {Events > 1000000, bench_lib:quick()} of
+                 {true, _} -> 2;
+                 {_, true} -> 3;
+                 _ -> 7
              end,
+    against(Events, Work, Scripts, Null, Rounds).
+
+against(Events, Work, Scripts, Null, Rounds) ->
     Turns = [{spent(Work), nulled(Null, Work), scripted(Scripts, Work)}
              || _ <- lists:seq(1, Rounds)],
     Bare = lists:min([B || {B, _, _} <- Turns]),

@@ -574,10 +574,13 @@ struct beam_fn *beam_function_need(struct beam_handle *b, ErlNifEnv *env, ERL_NI
 	ERL_NIF_TERM fun, unsigned arity);
 int beam_functions_room(struct beam_functions *f, unsigned n); /* before events look there */
 void beam_functions_free(struct beam_functions *f);
-/* Atoms differ above their lowest six bits, arities (small integers) above four. */
+/*
+ * Atoms differ above their lowest six bits, arities (small integers) above four. Modules and
+ * functions with names made one after the other must not meet: their atoms are neighbours.
+ */
 static inline uint64_t beam_hash_fn(ERL_NIF_TERM mod, ERL_NIF_TERM fun, ERL_NIF_TERM arity)
 {
-	return (mod + 16 * fun + arity) * 0x9e3779b97f4a7c15ULL >> 32;
+	return (mod + (arity >> 4) + (fun << 26)) * 0x9e3779b97f4a7c15ULL >> 32;
 }
 static inline struct beam_fn *beam_function_find(
 	const struct beam_functions *f, ERL_NIF_TERM mod, ERL_NIF_TERM fun, ERL_NIF_TERM arity)

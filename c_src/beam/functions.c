@@ -94,8 +94,9 @@ struct beam_fn *beam_function_need(
 		return fn;
 	/* From go on events may look functions up: the table stays as large as it is. */
 	if ((f->n >= f->nbuckets && en_state(b->h->en) == EN_IDLE && rehash(f) < 0) ||
-		f->nbuckets == 0 || (fn = calloc(1, sizeof(*fn))) == NULL)
+		f->nbuckets == 0 || (fn = aligned_alloc(64, (sizeof(*fn) + 63) & ~63UL)) == NULL)
 		return NULL;
+	memset(fn, 0, sizeof(*fn)); /* at a line's start: what a call reads of it is in one */
 	fn->mod = mod;
 	fn->fun = fun;
 	fn->arity = arity;
