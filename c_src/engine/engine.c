@@ -32,18 +32,10 @@ static int init_providers(struct en *en, struct et_error *e)
 	return 0;
 }
 
-/* Can it be that its memory is the kernel's too? Not in a node, whose list has no such providers. */
-static bool may_share(void)
-{
-	for (unsigned i = 0; et_providers[i] != NULL; i++)
-		if (et_providers[i]->wants_arena != NULL)
-			return true;
-	return false;
-}
-
 struct en *en_new(struct et_options *opts, struct et_error *e)
 {
-	struct en *en = en_place(may_share());
+	/* without the kernel's providers, as in a node, nothing is ever shared with it */
+	struct en *en = en_place(et_sampler != NULL);
 
 	if (en == NULL) {
 		et_err(e, "ET_MEMORY", "out of memory");

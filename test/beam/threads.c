@@ -476,6 +476,22 @@ static void test_closed_while_events_are_inside(const char *source, bool odd)
 	pthread_join(t[1], NULL);
 }
 
+/* Names made one after the other are neighbouring atoms: their functions do not meet. */
+static void test_neighbours_have_places_of_their_own(void)
+{
+	static unsigned char met[1 << 17];
+	unsigned most = 0;
+
+	for (uint64_t m = 0; m < 1000; m++)
+		for (uint64_t f = 0; f < 100; f++) {
+			uint64_t k = beam_hash_fn((20000 + m) << 6 | 0xb, (21500 + f) << 6 | 0xb, 0x1f);
+
+			if (++met[k % sizeof(met)] > most)
+				most = met[k % sizeof(met)];
+		}
+	check(most <= 8, "functions in a place", most, 8);
+}
+
 int main(void)
 {
 	ErlNifEnv *env = fake_env(NULL);
@@ -495,6 +511,7 @@ int main(void)
 		"the fake is as OTP", beam_pid_shift, 4);
 	atomic_store(&beam_layout, LAYOUT_KNOWN);
 	beam_frame_words = 0;
+	test_neighbours_have_places_of_their_own();
 	test_exact();
 	test_closed_while_events_are_inside(script, false);
 	test_closed_while_events_are_inside(odd_script, true);

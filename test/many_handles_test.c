@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * More handles than a thread remembers its slots of, fired by more threads than there are hints for:
+ * every thread finds its own slot again, those that come later take the slots of those that ended,
+ * and each handle counts every firing once. (Threads once walked all slots at every such firing.)
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../c_src/api/handle.h"
+#include "../c_src/engine/internal.h"
+
+#define HANDLES	 (EN_TLS_CACHE + 4)
+#define THREADS	 (EN_HINTS + 6)
+#define FIRINGS	 50
+#define RELAYS	 3
+
+static erltrace_t *handle[HANDLES];
+static erltrace_probe_t *probe[HANDLES];
+static pthread_barrier_t all;
+static unsigned passed, failed;
+
+static void check(bool ok, const char *what, unsigned long long is, unsigned long long should)
+{
+	ok ? passed++ : failed++;
+	if (!ok)
+		fprintf(stderr, "%s: %llu, not %llu\n", what, is, should);
+}
+
+static void *firing(void *arg)
+{
+	uint64_t args[10] = {0};
+
+	pthread_barrier_wait(&all);
+	for (unsigned i = 0; i < FIRINGS; i++)
+		for (unsigned h = 0; h < HANDLES; h++)
+			erltrace_fire(probe[h], args, 10, 1, 1);
+	pthread_barrier_wait(&all); /* nobody ends, and gives its slots back, before all have fired */
+	return arg;
+}
+
+static int take(void *arg, const erltrace_agg_t *agg)
+{
+	*(int64_t *)arg += agg->value;
+	return 0;
+}
+
+int main(void)
+{
+	static const char *const types[] = {"int64_t"};
+	static pthread_t t[THREADS];
+	erltrace_error_t e;
+
+	for (unsigned h = 0; h < HANDLES; h++) {
+		handle[h] = erltrace_open(&e);
+		if (handle[h] == NULL || erltrace_setopt(handle[h], "aggsize", "16k", &e) < 0 ||
+			erltrace_setopt(handle[h], "bufsize", "16k", &e) < 0)
+			return 1;
+		probe[h] = erltrace_probe_add(handle[h], "many", "", "", "p", 1, types, &e);
+		if (erltrace_compile(handle[h], "many:::p { @ = count(); }", NULL, &e) < 0 ||
+			erltrace_go(handle[h], &e) < 0) {
+			fprintf(stderr, "%s\n", e.text);
+			return 1;
+		}
+	}
+	pthread_barrier_init(&all, NULL, THREADS);
+	for (unsigned r = 0; r < RELAYS; r++) {
+		for (unsigned i = 0; i < THREADS; i++)
+			if (pthread_create(&t[i], NULL, firing, NULL) != 0)
+				abort();
+		for (unsigned i = 0; i < THREADS; i++)
+			pthread_join(t[i], NULL);
+	}
+	for (unsigned h = 0; h < HANDLES; h++) {
+		const struct en *en = handle[h]->en;
+		uint64_t drops = 0;
+		int64_t n = 0;
+
+		for (int k = 0; k < DROP_KINDS; k++)
+			for (unsigned i = 0; i < en_nthreads(en); i++)
+				drops += en_drops(en, i, k);
+		check(drops == 0, "drops", drops, 0);
+		check(atomic_load(&en->nslots) <= THREADS + 2, "slots", atomic_load(&en->nslots),
+			THREADS + 2);
+		erltrace_stop(handle[h], &e);
+		erltrace_snapshot(handle[h], &e);
+		erltrace_each(handle[h], NULL, take, &n, &e);
+		check(n == RELAYS * THREADS * FIRINGS, "counted", (unsigned long long)n,
+			RELAYS * THREADS * FIRINGS);
+		erltrace_close(handle[h]);
+	}
+	printf("%u passed, %u failed\n", passed, failed);
+	return failed != 0;
+}
