@@ -429,11 +429,13 @@ armed({functions, N}) -> io_lib:format("~b function~s", [N, plural(N, "s")]);
 armed({counted, N}) ->
     io_lib:format("~b function~s counted by the VM (call_count)", [N, plural(N, "s")]);
 armed({called_by_us, N}) ->
-    io_lib:format("~b function~s not counted so: processes of erltrace may call them",
+    io_lib:format("~b function~s not counted by the VM: processes of erltrace may call them",
                   [N, plural(N, "s")]);
 armed({counted_by_others, N}) ->
-    io_lib:format("~b function~s not counted so: somebody else has set a counter or a global "
-                  "pattern", [N, plural(N, "s")]);
+    io_lib:format("~b function~s not counted by the VM: somebody else has set a counter or a "
+                  "global pattern", [N, plural(N, "s")]);
+armed({too_many, N}) ->
+    io_lib:format("~b function~s not counted by the VM: too many to read", [N, plural(N, "s")]);
 armed(Flag) -> io_lib:format("~ts", [Flag]).
 
 returns(stack) -> "the stack";

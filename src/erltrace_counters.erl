@@ -9,7 +9,9 @@
 %% already, or has a [global] pattern, which does not go together with it, is left to the tracer too.
 %% What each handle has is kept by the library, as for erltrace_vm, and under the same lock.
 %%
-%% To read a counter takes one or two microseconds. All are read before results are, and besides now
+%% To read a counter takes one or two microseconds, of code that is in no cache some more: of more
+%% than 10,000 functions (the application's setting counters_most) none is counted, so that results do
+%% not wait for it. All are read before results are, and besides now
 %% and then: when a module is loaded anew, its counters go, with what has not been read. Reading
 %% takes a 20th of the time at most, or half of it where records wait: these are not looked at before
 %% the counters have been read after them, as they may print what is counted.
@@ -19,6 +21,7 @@
 
 -define(BATCH, 500).    % given to the library at once
 -define(MANY, 1000).    % reading so many is not urgent
+-define(MOST, 10000).   % functions: reading takes some ten milliseconds
 -define(SHARE, 20).     % of the time: a 20th
 -define(EVERY, 100000). % us between two readings that nobody has asked for, or
 -define(LITTLE, 200).   % times what one takes, if that is less
@@ -34,6 +37,7 @@
                    lost = #{},       % modules: a counter of theirs has gone
                    own = 0,          % functions left to the tracer as we call them
                    others = 0,       % and as somebody else counts them
+                   many = 0,         % and as there are too many
                    cost = 0, at}). % us: of the last reading; when it ended (may be below 0)
 -opaque counters() :: #counters{}.
 
@@ -66,19 +70,25 @@ countable(Nif, What) ->
 any(#counters{n = N}) -> N > 0.
 
 %% @doc For -v and the like.
--spec about(counters()) -> [{counted | called_by_us | counted_by_others, pos_integer()}].
-about(#counters{n = N, own = Own, others = Others}) ->
-    [{What, K} || {What, K} <- [{counted, N}, {called_by_us, Own}, {counted_by_others, Others}],
-                  K > 0].
+-spec about(counters()) ->
+          [{counted | called_by_us | counted_by_others | too_many, pos_integer()}].
+about(#counters{n = N, own = Own, others = Others, many = Many}) ->
+    [{What, K} || {What, K} <- [{counted, N}, {called_by_us, Own}, {counted_by_others, Others},
+                                {too_many, Many}], K > 0].
 
 %% ---- setting ---------------------------------------------------------------------------------
 
 claim([], C) ->
     C;
-claim(Fns, #counters{own = Own} = C) ->
+claim(Fns, #counters{n = N, own = Own, many = Many} = C) ->
     Ours = ours(),
+    Most = application:get_env(erltrace, counters_most, ?MOST),
     Free = [MFA || {M, _, _} = MFA <- Fns, not is_map_key(M, Ours)],
-    set(Free, C#counters{own = Own + length(Fns) - length(Free)}).
+    C1 = C#counters{own = Own + length(Fns) - length(Free)},
+    case N + length(Free) of
+        K when K =< Most -> set(Free, C1);
+        _ -> C1#counters{many = Many + length(Free)}
+    end.
 
 %% Modules that a process of ours may call.
 ours() ->

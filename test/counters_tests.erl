@@ -56,6 +56,7 @@ one_by_one_test_() ->
                         {"taken_away", fun taken_away/0},
                         {"begun_anew", fun begun_anew/0},
                         {"reload", fun reload/0},
+                        {"many", fun many/0},
                         {"traced_later", fun traced_later/0}]].
 
 -define(ALL, "erlang*:counters_tests:do_*:function-entry").
@@ -124,8 +125,7 @@ same(Script) ->
     Second = aggs(Tracer),
     ?assertEqual(Second, aggs(Counters)),
     ?assertNotEqual(First, Second),
-    {ok, Walked} = erltrace:walk(Tracer), % and it is empty from then on
-    ?assertEqual({ok, Walked}, erltrace:walk(Counters)),
+    [Walked, Walked] = [begin {ok, W} = erltrace:walk(H), lists:sort(W) end || H <- [Tracer, Counters]],
     work(3),
     ?assertEqual(aggs(Tracer), aggs(Counters)),
     {ok, #{fired := Fired}} = erltrace_handle:call(Tracer, counts),
@@ -446,7 +446,7 @@ load(Module, Functions) ->
              {attribute, 1, export, [{F, 1} || F <- Functions]} |
              [{function, 1, F, 1, [{clause, 1, [{var, 1, 'X'}], [], [{var, 1, 'X'}]}]}
               || F <- Functions]],
-    {ok, Module, Code} = compile:forms(Forms, []),
+    {ok, Module, Code} = compile:forms(Forms, [no_ssa_opt, no_copt, no_postopt]),
     code:purge(Module),
     {module, Module} = code:load_binary(Module, "made", Code).
 
@@ -476,6 +476,36 @@ reload() ->
     ?assertEqual(Got, [{K, V} || {_, count, K, V} <- aggs(H)]),
     ok = erltrace:close(H),
     [begin code:purge(X), code:delete(X), code:purge(X) end || X <- [M, N]].
+
+%% Many, with a module of which one function is not meant, and one more than can be read.
+many() ->
+    Ms = [list_to_atom("counters_many" ++ integer_to_list(I)) || I <- lists:seq(1, 25)],
+    Fs = [list_to_atom("f" ++ integer_to_list(I)) || I <- lists:seq(1, 18)],
+    [load(M, Fs) || M <- Ms],
+    All = [{M, F, A} || M <- Ms, {F, A} <- erlang:get_module_info(M, functions)],
+    ?assertEqual(500, length(All)),
+    Script = "erlang*:counters_many*::function-entry { @[probemod, probefunc] = count(); }",
+    H = open(Script, "1"),
+    ?assertEqual([{counted, 500}], about(H)),
+    [begin M:f1(1), M:f2(1), M:f2(1) end || M <- Ms],
+    Got = [{K, V} || {_, count, K, V} <- aggs(H)],
+    ?assertEqual(lists:sort([{[atom_to_binary(M), <<"f", F, "/1">>], F - $0} || M <- Ms, F <- "12"]), Got),
+    ok = erltrace:close(H),
+    ?assertEqual([], [F || F <- All, counter(F) =/= [false]]),
+    H1 = open("erlang*:counters_many*:f*:function-entry { @ = count(); }", "1"),
+    ?assertEqual([{counted, 450}], about(H1)),
+    ?assertEqual([], [F || {_, N, _} = F <- All, (N =:= module_info) =/= (counter(F) =:= [false])]),
+    ok = erltrace:close(H1),
+    ?assertEqual([], [F || F <- All, counter(F) =/= [false]]),
+    load(counters_many26, [f1]),
+    ok = application:set_env(erltrace, counters_most, 502),
+    H2 = open(Script, "1"),
+    ok = application:unset_env(erltrace, counters_most),
+    ?assertEqual([{too_many, 503}], about(H2)),
+    [M:f1(1) || M <- [counters_many26 | Ms]],
+    ?assertEqual(26, length(aggs(H2))),
+    ok = erltrace:close(H2),
+    [begin code:purge(X), code:delete(X), code:purge(X) end || X <- [counters_many26 | Ms]].
 
 %% A function that has to be traced comes when no process is: from then on they are.
 traced_later() ->

@@ -19,6 +19,7 @@
  *   modules of erts, kernel, stdlib and our own are traced as ever (erltrace_counters.erl).
  * - Nobody else has the VM count it (cprof, another handle) on a release without trace sessions,
  *   where there is one counter for all (erltrace_counters.erl).
+ * - There are not too many of them: to read one takes a microsecond or more (erltrace_counters.erl).
  * - The option counters is on; cpu and aggpercpu are not, as the VM does not tell where a call was.
  *
  * A difference that remains: calls in processes that the tracer does not see are counted. Those are
