@@ -35,7 +35,8 @@ bar(#{<<"what">> := What, <<"way">> := Way, <<"ns">> := Ns}, Y) ->
                    [class(Way), ?LEFT, Y + 2, max(1.0, X - ?LEFT)]),
      text(X + 6, Y + 13, "v", "", nanoseconds(Ns))].
 
-class(Way) when Way =:= <<"erltrace">>; Way =:= <<"counters">>; Way =:= <<"interp">> -> "ours";
+class(Way) when Way =:= <<"erltrace">>; Way =:= <<"counters">>; Way =:= <<"interp">>;
+                Way =:= <<"kernel">> -> "ours";
 class(<<"null">>) -> "floor";
 class(_) -> "other".
 
@@ -73,7 +74,7 @@ growth(Rows) ->
 panel(Title, Rows, X, Y) ->
     Points = fun(Key) -> [{N, V} || #{<<"n">> := N, Key := V} <- Rows] end,
     Lines = [{"ours", Points(<<"ns">>)}, {"ours dash", Points(<<"spread_ns">>)},
-             {"floor", Points(<<"floor">>)}],
+             {"floor", Points(<<"floor">>)}, {"floor dash", Points(<<"spread_floor">>)}],
     Ns = [N || #{<<"n">> := N} <- Rows],
     Top = max(1000.0, lists:max([V * 1.0 || {_, Ps} <- Lines, {_, V} <- Ps])),
     Place = {X + 48, Y + 24, ?PANEL_W - 70, ?PANEL_H - 62, hd(Ns), lists:last(Ns),

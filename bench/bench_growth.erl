@@ -147,6 +147,7 @@ scripted(Scripts, Work) ->
     Handles = [begin
                    {ok, H} = erltrace:open(),
                    ok = erltrace:setopt(H, "watchdog", "0"),
+                   ok = erltrace:setopt(H, "counters", "off"), % events are to be measured
                    ok = erltrace:compile(H, S),
                    ok = erltrace:go(H),
                    H

@@ -153,7 +153,8 @@ page(Rows) ->
      "costs, and how many times that is erltrace's; throughput that is kept, the work having ended "
      "when the tracer has dealt with the last event; what the slowest percent of operations takes "
      "longer; memory beyond that of the work (and in the programs that trace); messages sent to a "
-     "tracer, of 1000 events. The process that stands for recon and redbug counts only: they make "
+     "tracer, of 1000 events. Where a script only counts calls, erltrace takes the VM's counters "
+     "unless told otherwise (`-x counters=0`); the line `erltrace` is without. The process that stands for recon and redbug counts only: they make "
      "text of each event too. Of dbg's and fprof's files only the writing is counted.\n\n"
      "![ns an event](img/bench.svg)\n\n",
      [["### ", Title, "\n\n", markdown(side_by_side(Load, Rows)), $\n]

@@ -44,11 +44,6 @@ way(Name) ->
 
 %% Can it be had here? Why not, else. Asked in the node.
 -spec here(atom(), atom()) -> ok | {no, string()}.
-here(counters, _) ->
-    case counters_option() of
-        none -> {no, "this build has no such option"};
-        _ -> ok
-    end;
 here(Way, _) when Way =:= eprof; Way =:= fprof -> module(Way, "erlang-tools");
 here(Way, _) when Way =:= dbg; Way =:= dbg_file -> module(dbg, "erlang-runtime-tools");
 here(Way, Load) when Way =:= notes; Way =:= usdt; Way =:= kernel ->
@@ -84,10 +79,9 @@ on(null, Load) ->
     patterns(Load, true, [local]),
     _ = erlang:trace(new_processes, true, [{tracer, null_tracer, 1} | null_flags(Load)]),
     {null, Load};
-on(erltrace, Load) -> {erltrace, open([{Name, "off"} || Name <- counters_options()], script(Load))};
-on(interp, Load) ->
-    {erltrace, open([{"jit", "off"} | [{Name, "off"} || Name <- counters_options()]], script(Load))};
-on(counters, Load) -> {erltrace, open([{counters_option(), "on"}], script(Load))};
+on(erltrace, Load) -> {erltrace, open([{"counters", "off"}], script(Load))};
+on(interp, Load) -> {erltrace, open([{"counters", "off"}, {"jit", "off"}], script(Load))};
+on(counters, Load) -> {erltrace, open([{"counters", "on"}], script(Load))};
 on(Way, Load) when Way =:= call_count; Way =:= call_time ->
     patterns(Load, true, [Way]),
     [erlang:trace(new_processes, true, [call, {tracer, self()}]) || Way =:= call_time],
@@ -261,15 +255,6 @@ open(Options, Script) ->
     ok = erltrace:compile(H, lists:flatten(Script)),
     ok = erltrace:go(H),
     H.
-
-%% The option by which the VM's own counters are used, where there is one.
-counters_option() ->
-    case counters_options() of
-        [Name] -> Name;
-        [] -> none
-    end.
-
-counters_options() -> [binary_to_list(N) || {N, _} <- erltrace:options(), N =:= <<"counters">>].
 
 %% ---- a process that is sent the events --------------------------------------------------------
 
