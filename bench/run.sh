@@ -18,6 +18,7 @@ set -u
 # bpftrace needs tracefs: where it is not mounted, for these processes alone.
 if [[ $EUID == 0 && -z ${KERNEL_BENCH-} && ! -d /sys/kernel/tracing/events ]]; then
 	export KERNEL_BENCH=1
+	# shellcheck disable=SC2016 # they are that shell's
 	unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing' 2>/dev/null &&
 		exec unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing; exec "$0" "$@"' "$0" "$@"
 fi

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: Apache-2.0
 #
 # A RabbitMQ server, as Debian packages it, and a load for it: sourced after test/nodelib.sh, not
