@@ -131,12 +131,24 @@ static bool cookie_argument(pid_t pid, struct nd_cookie *c)
 	return c->text[0] != '\0';
 }
 
+static bool is_vm(pid_t pid)
+{
+	size_t len = 0;
+	char *name = read_proc(pid, "comm", &len);
+	bool is = name != NULL && strncmp(name, "beam", 4) == 0;
+
+	free(name);
+	return is;
+}
+
 bool nd_cookie_of(pid_t pid, struct nd_cookie *c)
 {
 	char home[ND_PATH / 2];
 	struct et_error e = {.tag = ""};
 
 	memset(c, 0, sizeof(*c));
+	if (!is_vm(pid))
+		return false;
 	if (cookie_argument(pid, c))
 		return true;
 	if (!its_variable(pid, "HOME", home, sizeof(home)))
