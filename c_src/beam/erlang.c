@@ -251,6 +251,7 @@ struct needs {
 	uint32_t asks; /* of any enabled probe: bits ASK_* */
 	bool stacks;   /* a clause has ustack() */
 	bool nomem;
+	bool local, values; /* a function armed by [local]; one whose value is read */
 };
 
 #define ASKS(n, ask) ((n) >> ASK_##ask & 1)
@@ -469,9 +470,13 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 			look_at(b, &n, fn);
 			if (is_armed(fn)) {
 				n.route[ROUTE_LOCAL] = true;
+				n.local |= fn->local;
+				n.values |= fn->nval > 0;
 				need_pattern(&n, fn);
 			}
 		}
+	/* what has ended must be seen: a call further down the stack need not be a deeper one */
+	b->returns |= b->depth && n.local && !n.values;
 	b->stacks = b->returns || b->depth;
 	if (b->depth && !b->returns)
 		beam_session_set(b->number % BEAM_HANDLES, BEAM_NO_FRAMES);
