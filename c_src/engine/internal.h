@@ -210,12 +210,17 @@ struct en_thread {
 	} note;
 	/* the kernel's (kernel/bpf) */
 	_Alignas(8) char big[BIG_LOCAL_SIZE]; /* see BIG_LOCAL */
-	uint64_t comm[2];
+	struct en_comm {
+		uint64_t id, hash; /* as struct et_str */
+		uint32_t len;
+		char text[20];
+	} comms[64]; /* names of programs, of late */
+	uint64_t ncomms; /* so many were put there */
 	char text[4][256]; /* arguments that are made here */
 	uint64_t vm;	  /* an Erlang VM's thread: what is known of it (struct k_vm); else 0 */
 	uint64_t process; /* the Erlang process that runs on it, a term; 0: none */
 	uint64_t answers; /* in that VM's memory: what an event inside it was asked for; or 0 */
-	uint32_t number, sys_errno;
+	uint32_t number, sys_errno, pid;
 	uint64_t task; /* who fires, where that is not the current thread; else 0 */
 	uint64_t uregs; /* where the registers of user space are saved, or 0 */
 	uint32_t nstack, nustack; /* frames of the stacks that were taken */

@@ -134,6 +134,38 @@ static int64_t constant_for(const struct piece *p, unsigned at, unsigned reg)
 	return -1;
 }
 
+/* Built-in variables that are where they are: no function is called for them. */
+static bool read_in_place(struct link *l, const struct ebpf_fn *f, int64_t which)
+{
+	static const struct {
+		const char *fn;
+		int which;
+		unsigned in, at, tag;
+		uint8_t code;
+	} vars[] = {
+		{"var", BI_PID, offsetof(struct fire, thread), offsetof(struct en_thread, pid), 0, EBPF_LDXW},
+		{"var", BI_TID, offsetof(struct fire, thread), offsetof(struct en_thread, tid), 0, EBPF_LDXW},
+#define NAME(which, member)                                                                        \
+	{"strvar", which, offsetof(struct fire, probe), offsetof(struct en_probe, member), 1, EBPF_LDXDW}
+		NAME(BI_PROBEPROV, prov), NAME(BI_PROBEMOD, mod), NAME(BI_PROBEFUNC, func),
+		NAME(BI_PROBENAME, name)};
+	unsigned i = 0, n = sizeof(vars) / sizeof(*vars);
+
+	while (i < n && (which != vars[i].which || strcmp(f->name, vars[i].fn) != 0))
+		i++;
+	if (i == n)
+		return false;
+	link_emit(l, OP_CAST, R0, R1, 1, TO_KERNEL);
+	link_emit(l, EBPF_LDXDW, R0, R0, (int)vars[i].in, 0);
+	link_emit(l, OP_CAST, R0, R0, 1, TO_KERNEL);
+	link_emit(l, vars[i].code, R0, R0, (int)vars[i].at, 0);
+	if (vars[i].tag) {
+		emit_lddw(l, R1, 0, STR_TAG);
+		link_emit(l, EBPF_OR64_REG, R0, R1, 0, 0);
+	}
+	return true;
+}
+
 /* A call of a clause: of a runtime function by its number. */
 static void clause_call(struct body *b, unsigned at)
 {
@@ -143,6 +175,8 @@ static void clause_call(struct body *b, unsigned at)
 	char name[64];
 	int func;
 
+	if (read_in_place(l, f, constant_for(b->p, at, R2)))
+		return;
 	for (unsigned a = 1; a < EBPF_MAX_ARGS; a++)
 		if (f->arg[a] == EBPF_KEY) /* of which object: the constant before it */
 			copy_key(b, at, fn, (uint64_t)constant_for(b->p, at, R1 + a - 1), (int)(R1 + a));

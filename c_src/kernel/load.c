@@ -92,6 +92,25 @@ int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error 
 	return make_arena(k, base, size, e) < 0 ? -1 : k->arena_fd;
 }
 
+/* Numbers of threads are what var() gives, and whose self-> it is. */
+static bool asks_who(const struct en *en)
+{
+	for (unsigned i = 0; i < en->prog->nclauses; i++) {
+		const struct prog_clause *c = en->prog->clauses[i];
+
+		for (unsigned k = 0; k < c->ninsns; k++) {
+			const struct ebpf_insn *in = &c->insns[k];
+			const char *name = in->code == EBPF_CALL ? en->env.fns[in->imm].name : "";
+
+			if (strcmp(name, "var") == 0 || strncmp(name, "dyn_", 4) == 0)
+				return true;
+			if (in->code == EBPF_LDDW)
+				k++;
+		}
+	}
+	return false;
+}
+
 int k_prepare(struct en *en, struct et_error *e)
 {
 	struct kernel *k = en->kernel;
@@ -122,6 +141,7 @@ int k_prepare(struct en *en, struct et_error *e)
 	k->root->ncpus = en->nkernel - SPARE_SLOTS;
 	k->root->arena = (uint64_t)(uintptr_t)en;
 	k->root->arena_size = en->window;
+	k->root->asks_who = asks_who(en);
 	k->root->destructive = en->opts->val[OPT_DESTRUCTIVE] != 0;
 	k->root->wall = (uint64_t)((wall.tv_sec - mono.tv_sec) * 1000000000LL + wall.tv_nsec - mono.tv_nsec);
 	return 0;

@@ -117,6 +117,7 @@ struct k_root {
 	struct en_probe *profile[K_PROFILES];
 	struct k_offsets off;
 	bool destructive; /* -w */
+	bool asks_who;	  /* clauses want to know which thread fires */
 	struct k_running *running; /* by CPU; NULL: nobody reads vtimestamp */
 	struct k_vtime *vtimes;	   /* by tid: K_VTIMES */
 	struct k_task *tasks;	   /* by slot: what arg0 of an event points to */

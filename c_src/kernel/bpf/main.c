@@ -39,7 +39,7 @@ uint64_t k_find_process(struct en_thread *t);	     /* terms.c */
 static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsigned phase)
 {
 	struct en *en = r->en;
-	uint64_t tid;
+	uint64_t tid = 0;
 	struct en_thread *t;
 
 	if (p == NULL || p->ecbs == NULL || en->phase != phase)
@@ -49,8 +49,10 @@ static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsign
 	t = take_slot(r);
 	if (t == NULL)
 		return NULL;
-	tid = bpf_get_current_pid_tgid();
+	if (r->asks_who) /* which is not for nothing */
+		tid = bpf_get_current_pid_tgid();
 	t->tid = (uint32_t)tid;
+	t->pid = (uint32_t)(tid >> 32);
 	t->task = 0;
 	t->uregs = 0;
 	t->self_key = (uint32_t)tid | 1ULL << 62;
@@ -375,6 +377,7 @@ static inline void arrives(uint64_t next)
 	t = f->thread;
 	t->task = next;
 	t->tid = task_u32(next, k_root.off.pid);
+	t->pid = task_u32(next, k_root.off.tgid);
 	t->self_key = t->tid | 1ULL << 62;
 	t->nstack = t->nustack = 0;
 	f->self = t->self_key;

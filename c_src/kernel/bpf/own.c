@@ -28,7 +28,6 @@ static INLINE_HERE uint64_t thread_var(struct en_thread *t, uint64_t bi)
 	switch (bi) {
 	case BI_PPID: return task_ppid(task);
 	case BI_CURTHREAD: return task;
-	case BI_PID: return t->task != 0 ? task_u32(task, k_root.off.tgid) : bpf_get_current_pid_tgid() >> 32;
 	}
 	if (t->task == 0)
 		return bi == BI_UID ? (uint32_t)bpf_get_current_uid_gid() : bpf_get_current_uid_gid() >> 32;
@@ -71,7 +70,7 @@ RTFN(var)
 	case BI_ERRNO: return f->thread->sys_errno;
 	case BI_ID: return f->id;
 	case BI_EPID: return f->epid;
-	case BI_PID:
+	case BI_PID: return f->thread->pid;
 	case BI_PPID:
 	case BI_UID:
 	case BI_GID:
@@ -91,8 +90,22 @@ RTFN(timestamp)
 	return fire_ts(FIRE(ctx));
 }
 
+/*
+ * The name of the program that fires: as one that was made before, if it was seen of late, so that
+ * tables find it by its number. It holds until the firing ends.
+ */
+_Static_assert(offsetof(struct en_comm, text) == offsetof(struct et_str, text), "as struct et_str");
+static INLINE_HERE void comm_new(struct en_thread *t, struct en_comm *c)
+{
+	c->len = (uint32_t)strnlen(c->text, 16);
+	c->hash = et_hash(c->text, c->len);
+	c->id = 1ULL << 47 | (uint64_t)t->number << 34 | ++t->ncomms;
+}
+
 static inline uint64_t comm(struct en_thread *t)
 {
+	struct en_comm *c;
+	uint64_t *word;
 	uint64_t name[2] = {0, 0};
 
 	if (t->task == 0)
@@ -100,9 +113,15 @@ static inline uint64_t comm(struct en_thread *t)
 	else if (k_root.off.comm != UINT32_MAX)
 		bpf_probe_read_kernel(
 			name, sizeof(name), (const void *)(uintptr_t)(t->task + k_root.off.comm));
-	t->comm[0] = name[0];
-	t->comm[1] = name[1];
-	return (uint64_t)(uintptr_t)t->comm;
+	c = &t->comms[(name[0] ^ name[1]) * 0x9e3779b97f4a7c15 >> 58];
+	word = (uint64_t *)(void *)c->text;
+	if (c->id == 0 || word[0] != name[0] || word[1] != name[1]) {
+		word[0] = name[0];
+		word[1] = name[1];
+		c->text[16] = '\0';
+		comm_new(t, c);
+	}
+	return (uint64_t)(uintptr_t)c | STR_TAG;
 }
 
 RTFN(strvar)
