@@ -141,10 +141,28 @@ static void tell_cost(const struct timespec *from)
 		ru.ru_maxrss);
 }
 
+/* Sizes that the go may lower, where the kernel has a buffer for each of many CPUs. */
+static const struct {
+	const char *name, *what;
+} sizes[] = {{"bufsize", "buffer"}, {"aggsize", "aggregation"}, {"specsize", "speculation"}};
+enum { NSIZES = sizeof(sizes) / sizeof(*sizes) };
+
+static void tell_sizes(struct cli *c, char was[NSIZES][32])
+{
+	for (int i = 0; i < NSIZES; i++) {
+		char is[32] = "";
+
+		if (erltrace_getopt(c->h, sizes[i].name, is, sizeof(is), NULL) == 0 &&
+			strcmp(is, was[i]) != 0 && !cli_option_on(c, "quiet"))
+			cli_say("%s size lowered to %s", sizes[i].what, is);
+	}
+}
+
 int cli_run(struct cli *c)
 {
 	erltrace_handlers_t handlers;
 	erltrace_error_t err = {0};
+	char was[NSIZES][32] = {""};
 	struct timespec from;
 	int code = 0, failed;
 
@@ -153,8 +171,11 @@ int cli_run(struct cli *c)
 		return CLI_ERROR;
 	cli_flush(c);
 	cli_catch_signals(c);
+	for (int i = 0; i < NSIZES; i++)
+		erltrace_getopt(c->h, sizes[i].name, was[i], sizeof(was[i]), NULL);
 	if (erltrace_go(c->h, &err) < 0)
 		return cli_fail(c, &err, "could not enable tracing");
+	tell_sizes(c, was);
 	cli_procs_go(c);
 	if (loop(c, &handlers) < 0)
 		return CLI_ERROR;

@@ -295,7 +295,7 @@ void agg_free(struct en *en)
 	en->aggs = NULL;
 }
 
-PROBE_PATH void agg_slot_init(struct en *en, struct en_thread *t)
+PROBE_PATH void agg_slot_init(struct en *en, struct en_thread *t, uint64_t size)
 {
 	if (en->aggs == NULL)
 		return;
@@ -304,7 +304,7 @@ PROBE_PATH void agg_slot_init(struct en *en, struct en_thread *t)
 		struct agg_tab *tab = (struct agg_tab *)(void *)base;
 		uint32_t n = 16; /* an eighth of it is the index */
 
-		while (16ULL * n <= en->agg_size / 8 && n < 1u << 30)
+		while (16ULL * n <= size / 8 && n < 1u << 30)
 			n *= 2;
 		tab->direct = (uint32_t *)(void *)(base + sizeof(*tab));
 		tab->index = (uint64_t *)(void *)(base + en->agg_direct);
@@ -312,7 +312,7 @@ PROBE_PATH void agg_slot_init(struct en *en, struct en_thread *t)
 		tab->mask = n - 1;
 		tab->most = n / 4 * 3;
 		tab->used = 8;
-		tab->size = en->agg_size - 8ULL * n + 8;
+		tab->size = size - 8ULL * n + 8;
 		t->agg_tab[i] = tab;
 	}
 	atomic_store_explicit(&t->agg, t->agg_tab[0], memory_order_release);

@@ -330,6 +330,7 @@ struct en *en_place(bool shareable);
 void en_unplace(struct en *en);
 int en_share(struct en *en, int fd, struct et_error *e);
 void *en_alloc(struct en *en, size_t size); /* zeros */
+int en_populate(void *at, size_t size); /* memory that the kernel may write to; < 0: none left */
 void *en_alloc_pages(struct en *en, size_t size, size_t kernel); /* for it: the first so many */
 void en_dealloc(const struct en *en, void *p);
 void en_dealloc_pages(const struct en *en, void *p, size_t size);
@@ -375,6 +376,10 @@ static inline struct en_thread *en_slot_get(struct en *en)
 }
 #endif
 enum { SPARE_SLOTS = 4, OWN_SLOTS = 8 }; /* of an engine that is shared */
+static inline uint64_t en_spare_size(uint64_t size) /* of a buffer in a spare slot */
+{
+	return size / 8 > 64 * 1024 ? size / 8 & ~7ULL : size < 64 * 1024 ? size : 64 * 1024;
+}
 void en_slots_kernel(struct en *en); /* make those of the kernel */
 void en_slots_register(struct en *en);
 void en_slots_unregister(struct en *en);
@@ -439,7 +444,7 @@ void ring_next(struct ring *r, const struct rec_head *rec);
 /* agg.c */
 int agg_init(struct en *en, struct et_error *e);
 void agg_free(struct en *en);
-void agg_slot_init(struct en *en, struct en_thread *t);
+void agg_slot_init(struct en *en, struct en_thread *t, uint64_t size);
 
 /* dyn.c, dyn_clean.c */
 int dyn_init(struct en *en, struct et_error *e);

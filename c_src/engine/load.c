@@ -145,6 +145,87 @@ static void lay_out(struct en *en)
 	en->stride = align_up(at, 4096);
 }
 
+/* ---- what is shared with the kernel ----------------------------------------------------- */
+
+/*
+ * There, all that a slot could need is memory from the start. So bufsize, aggsize and specsize are
+ * halved, the largest first, until all CPUs' slots are no more than the kernel's are to have;
+ * unless bufresize=manual, and then it is as much as was asked for.
+ */
+#define KERNEL_MOST  (256ULL << 20)
+#define KERNEL_LEAST (64ULL << 10) /* bytes of a buffer that is not halved */
+
+static bool may_halve(const struct en *en)
+{
+	const struct et_options *o = en->opts;
+	uint64_t n = o->val[OPT_BUFRESIZE];
+
+	return n == 0 || strcmp(o->str[OPT_BUFRESIZE][n - 1], "manual") != 0;
+}
+
+static bool halve(struct en *en)
+{
+	uint64_t *val = en->opts->val, spec = (uint64_t)en->spec_blocks * en->spec_block;
+	uint64_t most = en->ring_size > 2 * en->agg_size ? en->ring_size : 2 * en->agg_size;
+
+	if (spec > most && spec > KERNEL_LEAST && en->spec_blocks > 1) {
+		en->spec_blocks /= 2;
+		val[OPT_SPECSIZE] = (uint64_t)en->spec_blocks * en->spec_block;
+	} else if (en->ring_size > en->agg_size && en->ring_size > KERNEL_LEAST) {
+		val[OPT_BUFSIZE] /= 2;
+	} else if (en->agg_size > KERNEL_LEAST) {
+		val[OPT_AGGSIZE] /= 2;
+		en->agg_size = align_up(val[OPT_AGGSIZE], 8);
+	} else {
+		return false;
+	}
+	lay_out(en);
+	return true;
+}
+
+static unsigned cpus(void)
+{
+	const char *said = getenv("ERLTRACE_CPUS"); /* for tests of machines with more */
+	long n = sysconf(_SC_NPROCESSORS_CONF), more = said != NULL ? atol(said) : 0;
+
+	return (unsigned)(more > n && more <= 4096 ? more : n);
+}
+
+static void fit(struct en *en)
+{
+	uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) / 8 * 4096;
+
+	if (most > KERNEL_MOST)
+		most = KERNEL_MOST;
+	while (en->stride * (en->nkernel - SPARE_SLOTS) > most && may_halve(en) && halve(en))
+		;
+}
+
+/* A spare slot has few firings: of its buffers an eighth is there. */
+static int populate(struct en *en)
+{
+	size_t aggs = en->prog->naggs > 0 ? en->agg_direct + en_spare_size(en->agg_size) : 0;
+
+	for (unsigned i = 0; i < en->nkernel; i++) {
+		char *slot = (char *)en_slot(en, i);
+		int rc = 0;
+
+		if (i < en->nkernel - SPARE_SLOTS) {
+			rc = en_populate(slot, en->stride);
+		} else {
+			rc |= en_populate(slot, en->off_ring + en_spare_size(en->ring_size));
+			rc |= en_populate(slot + en->off_agg[0], aggs);
+			rc |= en_populate(slot + en->off_agg[1], aggs);
+			rc |= en_populate(slot + en->off_spec_mem, en->stride - en->off_spec_mem);
+		}
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- slots ------------------------------------------------------------------------------ */
+
 /*
  * One mapping for all slots, of which only what is used will ever be touched; the one behind
  * them is for en_slot_own. Where even the addresses are refused, fewer slots have to do.
@@ -155,13 +236,14 @@ static int map_slots(struct en *en, struct et_error *e)
 
 	en->maxslots = (unsigned)en->opts->val[OPT_MAXTHREADS];
 	if (en->shared) { /* the kernel's, which are there from the start, and a few of our own */
-		en->nkernel = (unsigned)sysconf(_SC_NPROCESSORS_CONF) + SPARE_SLOTS;
+		en->nkernel = cpus() + SPARE_SLOTS;
 		en->maxslots = en->nkernel + OWN_SLOTS;
+		fit(en);
 	}
 	for (;; en->maxslots /= 2) {
 		en->slots_size = en->stride * (en->maxslots + 1);
-		map = en_alloc_pages(en, en->slots_size, en->stride * en->nkernel);
-		if (map != NULL)
+		map = en->slots = en_alloc_pages(en, en->slots_size, 0);
+		if (map != NULL && (!en->shared || populate(en) == 0))
 			break;
 		if (en->shared)
 			return et_err(e, "ET_MEMORY",

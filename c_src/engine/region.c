@@ -105,18 +105,25 @@ int en_share(struct en *en, int fd, struct et_error *e)
 	return 0;
 }
 
+/* User space's accesses make what is not there; the kernel's do not. */
+int en_populate(void *at, size_t size)
+{
+	uintptr_t from = (uintptr_t)at & ~4095ULL;
+
+	if (size == 0)
+		return 0;
+	return madvise((void *)from, align_up((uintptr_t)at + size, 4096) - from, MADV_POPULATE_WRITE);
+}
+
 /* Of the window; of that so many bytes are there at once, for the kernel to write to. */
 static void *take(struct en *en, size_t size, size_t kernel)
 {
 	char *at = (char *)en + en->window_used;
-	uintptr_t from = (uintptr_t)at & ~4095ULL;
 
 	size = align_up(size, LINE);
 	if (size > en->window - en->window_used)
 		return NULL;
-	/* user space's accesses make what is not there; the kernel's do not */
-	if (kernel > 0 && madvise((void *)from, align_up((uintptr_t)at + kernel, 4096) - from,
-				  MADV_POPULATE_WRITE) < 0)
+	if (en_populate(at, kernel) < 0)
 		return NULL;
 	en->window_used += size;
 	return at;

@@ -49,7 +49,7 @@ __attribute__((noinline)) void en_thread_init(void)
 		pthread_setspecific(exit_key, &en_tls);
 }
 
-PROBE_PATH static void slot_init(struct en *en, struct en_thread *t)
+PROBE_PATH static void slot_init(struct en *en, struct en_thread *t, bool spare)
 {
 	char *base = (char *)t;
 
@@ -61,14 +61,14 @@ PROBE_PATH static void slot_init(struct en *en, struct en_thread *t)
 	t->spec = (struct spec_buf *)(void *)(base + en->off_spec);
 	t->spec_mem = base + en->off_spec_mem;
 	t->ring.mem = base + en->off_ring;
-	t->ring.size = en->ring_size;
+	t->ring.size = spare ? en_spare_size(en->ring_size) : en->ring_size;
 	t->fire.en = t->error.en = en;
 	t->fire.thread = t->error.thread = t;
 	t->fire.globals = t->error.globals = (uint64_t)(uintptr_t)en->globals;
 	t->fire.rec = t->error.rec = (uint64_t)(uintptr_t)(t->rec + sizeof(struct rec_head));
 	t->fire.scratch = (uint64_t)(uintptr_t)(base + en->off_scratch);
 	t->error.scratch = (uint64_t)(uintptr_t)(base + en->off_error_scratch);
-	agg_slot_init(en, t);
+	agg_slot_init(en, t, spare ? en_spare_size(en->agg_size) : en->agg_size);
 	atomic_store_explicit(&t->ready, true, memory_order_release);
 }
 
@@ -77,7 +77,7 @@ PROBE_PATH static void took(struct en *en, struct en_thread *t, unsigned i)
 	uint32_t n = atomic_load(&en->nslots);
 
 	if (!atomic_load_explicit(&t->ready, memory_order_relaxed))
-		slot_init(en, t);
+		slot_init(en, t, false);
 	if (atomic_load_explicit(&t->seq, memory_order_relaxed) & 1) {
 		/* its last owner ended inside of a firing, or jumped out of it */
 		t->in_error = t->faulted = false;
@@ -172,7 +172,7 @@ void en_slots_kernel(struct en *en)
 	for (unsigned i = 0; i < en->nkernel; i++) {
 		struct en_thread *t = en_slot(en, i);
 
-		slot_init(en, t);
+		slot_init(en, t, i + SPARE_SLOTS >= en->nkernel);
 		t->number = i;
 		t->fence = true;
 		atomic_store(&t->owner, UINT64_MAX);

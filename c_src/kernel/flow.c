@@ -244,7 +244,7 @@ unsigned flow_args_of(struct link *l, int func)
 
 	if (l->nargs[func] == 0) {
 		f = &l->in->object->funcs[func];
-		l->nargs[func] = 1 + count_args(l, &(struct piece){f->insns, f->n, f, false, 0, 0});
+		l->nargs[func] = 1 + count_args(l, &(struct piece){.insns = f->insns, .n = f->n, .func = f});
 	}
 	return l->nargs[func] - 1;
 }

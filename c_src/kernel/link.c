@@ -85,7 +85,7 @@ static int piece_of(struct link *l, int func, bool is_entry)
 
 	if (l->of_func[func] == 0) {
 		f = &l->in->object->funcs[func];
-		l->of_func[func] = 1 + add_piece(l, (struct piece){f->insns, f->n, f, is_entry, 0,
+		l->of_func[func] = 1 + add_piece(l, (struct piece){f->insns, f->n, f, is_entry, false, 0,
 						    flow_args_of(l, func)});
 	}
 	return l->of_func[func] - 1;
@@ -190,16 +190,88 @@ static void clause_call(struct body *b, unsigned at)
 	emit_call(l, (unsigned)piece_of(l, func, false));
 }
 
+/* ---- clauses -------------------------------------------------------------------------- */
+
+/*
+ * The kernel takes 256 functions. So clauses that are many share some: one behind the other, each
+ * behind a look at the index that is asked for. Clauses are in the order of their indexes.
+ */
+enum { MOST_GROUPS = 96 };
+
+static bool add_group(struct link *l, unsigned from, unsigned to)
+{
+	const struct k_clause *c = l->in->clauses;
+	unsigned n = 2, at = 0;
+	struct ebpf_insn *all;
+
+	for (unsigned i = from; i < to; i++)
+		n += c[i].n + 2;
+	all = calloc(n, sizeof(*all));
+	if (all == NULL) {
+		link_no_memory(l);
+		return false;
+	}
+	for (unsigned i = from; i < to; i++) {
+		/* its jump is a long one: a clause may be */
+		all[at++] = (struct ebpf_insn){
+			.code = EBPF_JEQ_IMM, .dst = R2, .off = 1, .imm = (int32_t)c[i].index};
+		all[at++] = (struct ebpf_insn){.code = OP_JA32, .imm = (int32_t)c[i].n};
+		memcpy(all + at, c[i].insns, c[i].n * sizeof(*all));
+		at += c[i].n;
+	}
+	all[at++] = (struct ebpf_insn){.code = EBPF_MOV64_IMM, .dst = R0};
+	all[at++] = (struct ebpf_insn){.code = EBPF_EXIT};
+	add_piece(l, (struct piece){.insns = all, .n = at, .nargs = 2, .own = true});
+	return !l->failed;
+}
+
+static void add_clauses(struct link *l)
+{
+	unsigned n = l->in->nclauses, each = (n + MOST_GROUPS - 1) / MOST_GROUPS;
+
+	l->first_clause = (int)l->npieces;
+	l->per_group = each;
+	for (unsigned i = 0; i < n && !l->failed; i += each)
+		if (each == 1)
+			add_piece(l, (struct piece){.insns = l->in->clauses[i].insns,
+					     .n = l->in->clauses[i].n,
+					     .nargs = 1});
+		else
+			add_group(l, i, i + each < n ? i + each : n);
+}
+
+/* Halves by halves to the function that has it. */
+static void choose(struct link *l, unsigned lo, unsigned hi, unsigned *ends)
+{
+	unsigned mid = (lo + hi) / 2, at = l->n;
+	const struct k_clause *c = l->in->clauses;
+
+	if (hi - lo > 1) {
+		link_emit(l, EBPF_JGE_IMM, R2, 0, 0, (int32_t)c[mid * l->per_group].index);
+		choose(l, lo, mid, ends);
+		if (!l->failed)
+			l->out[at].off = (int16_t)(l->n - at - 1);
+		choose(l, mid, hi, ends);
+		return;
+	}
+	if (l->per_group == 1)
+		link_emit(l, EBPF_JNE_IMM, R2, 0, 1, (int32_t)c[lo].index);
+	emit_call(l, (unsigned)l->first_clause + lo);
+	ends[lo] = l->n;
+	link_emit(l, EBPF_JA, 0, 0, 0, 0);
+}
+
 /* k_clause(fire, index), in place: calls go eight deep at most. */
 static void choose_clause(struct link *l)
 {
-	unsigned n = l->in->nclauses;
+	unsigned ends[MOST_GROUPS], n = l->in->nclauses;
 
-	for (unsigned i = 0; i < n; i++) {
-		link_emit(l, EBPF_JNE_IMM, R2, 0, 2, (int32_t)l->in->clauses[i].index);
-		emit_call(l, (unsigned)l->first_clause + i);
-		link_emit(l, EBPF_JA, 0, 0, (int)(3 * (n - i - 1)), 0);
-	}
+	if (n == 0)
+		return;
+	n = (n + l->per_group - 1) / l->per_group;
+	choose(l, 0, n, ends);
+	for (unsigned i = 0; i < n && !l->failed; i++)
+		l->out[ends[i]].off = (int16_t)(l->n - ends[i] - 1);
 }
 
 static void function_call(struct link *l, const struct piece *p, unsigned at)
@@ -400,10 +472,7 @@ int k_link(const struct k_input *in, struct k_output *out, struct et_error *e)
 		goto out;
 	}
 	piece_of(&l, entry, true);
-	l.first_clause = (int)l.npieces;
-	for (unsigned i = 0; i < in->nclauses; i++)
-		add_piece(&l, (struct piece){
-				      .insns = in->clauses[i].insns, .n = in->clauses[i].n, .nargs = 1});
+	add_clauses(&l);
 	for (unsigned i = 0; i < l.npieces && !l.failed; i++)
 		put_piece(&l, i);
 	for (unsigned i = 0; i < l.ncalls && !l.failed; i++)
@@ -413,6 +482,9 @@ int k_link(const struct k_input *in, struct k_output *out, struct et_error *e)
 out:
 	free(l.of_func);
 	free(l.nargs);
+	for (unsigned i = 0; i < l.npieces; i++)
+		if (l.pieces[i].own)
+			free((void *)(uintptr_t)l.pieces[i].insns);
 	free(l.pieces);
 	free(l.calls);
 	free(l.out);

@@ -28,7 +28,7 @@ struct piece {
 	const struct ebpf_insn *insns;
 	unsigned n;
 	const struct k_func *func; /* NULL: a clause */
-	bool is_entry;
+	bool is_entry, own; /* own: its instructions are freed with it */
 	unsigned at;	/* where it begins in the program */
 	unsigned nargs;
 };
@@ -40,6 +40,7 @@ struct link {
 	int *of_func;	 /* by function of the object: its piece + 1, or 0 */
 	unsigned *nargs; /* the same: arguments + 1 */
 	int first_clause;
+	unsigned per_group; /* clauses of one piece */
 	struct ebpf_insn *out;
 	unsigned n, out_room;
 	struct call {

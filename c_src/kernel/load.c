@@ -102,7 +102,8 @@ static bool asks_who(const struct en *en)
 			const struct ebpf_insn *in = &c->insns[k];
 			const char *name = in->code == EBPF_CALL ? en->env.fns[in->imm].name : "";
 
-			if (strcmp(name, "var") == 0 || strncmp(name, "dyn_", 4) == 0)
+			if (strcmp(name, "var") == 0 || strcmp(name, "lock_state") == 0 ||
+				strncmp(name, "dyn_", 4) == 0)
 				return true;
 			if (in->code == EBPF_LDDW)
 				k++;
@@ -147,6 +148,23 @@ int k_prepare(struct en *en, struct et_error *e)
 	return 0;
 }
 
+/* Where clauses run: those of system calls in one of two programs, others wherever they may. */
+enum { RUN_ENTRY = 1, RUN_RETURN = 2, RUN_OTHER = 4, RUN_ALL = 7 };
+
+static uint8_t runs_in(const struct en_probe *p)
+{
+	if (strcmp(p->prov->text, "syscall") != 0)
+		return RUN_ALL;
+	return strcmp(p->name->text, "return") == 0 ? RUN_RETURN : RUN_ENTRY;
+}
+
+static uint8_t runs_of(const char *entry)
+{
+	if (strcmp(entry, "k_sys_enter") == 0)
+		return RUN_ENTRY;
+	return strcmp(entry, "k_sys_exit") == 0 ? RUN_RETURN : RUN_OTHER;
+}
+
 struct en_probe *k_share_probe(struct en *en, const struct en_probe *p, struct et_error *e)
 {
 	struct en_probe *shared;
@@ -165,13 +183,13 @@ struct en_probe *k_share_probe(struct en *en, const struct en_probe *p, struct e
 	}
 	l = atomic_load(&shared->ecbs);
 	for (unsigned i = 0; i < l->n; i++)
-		en->kernel->wanted[l->ecb[i].index] = true;
+		en->kernel->wanted[l->ecb[i].index] |= runs_in(p);
 	return shared;
 }
 
 /* ---- programs ------------------------------------------------------------------------- */
 
-static struct k_clause *wanted_clauses(struct en *en, unsigned *n)
+static struct k_clause *wanted_clauses(struct en *en, const char *entry, unsigned *n)
 {
 	struct k_clause *all = calloc(en->prog->nclauses + 1, sizeof(*all));
 	const struct en_ecblist *l;
@@ -181,9 +199,9 @@ static struct k_clause *wanted_clauses(struct en *en, unsigned *n)
 		return NULL;
 	if (en->error_probe != NULL && (l = atomic_load(&en->error_probe->ecbs)) != NULL)
 		for (unsigned i = 0; i < l->n; i++)
-			en->kernel->wanted[l->ecb[i].index] = true;
+			en->kernel->wanted[l->ecb[i].index] = RUN_ALL;
 	for (unsigned i = 0; i < en->prog->nclauses; i++)
-		if (en->kernel->wanted[i])
+		if (en->kernel->wanted[i] & runs_of(entry))
 			all[(*n)++] = (struct k_clause){
 				en->prog->clauses[i]->insns, en->prog->clauses[i]->ninsns, i};
 	return all;
@@ -250,7 +268,7 @@ static int load(struct en *en, const char *entry, int type, int attach_type, boo
 		.prog_flags = in.may_wait ? BPF_F_SLEEPABLE : 0,
 		.license = (uint64_t)(uintptr_t) "GPL",
 		.prog_name = "erltrace"};
-	struct k_clause *clauses = wanted_clauses(en, &in.nclauses);
+	struct k_clause *clauses = wanted_clauses(en, entry, &in.nclauses);
 	struct k_output out = {0};
 	struct bpf_func_info *info = NULL;
 	char *log = NULL;

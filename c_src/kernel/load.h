@@ -14,7 +14,7 @@ struct kernel {
 	unsigned nbufs;
 	struct k_root *root;
 	struct k_object object;
-	bool *wanted; /* clauses that run there */
+	uint8_t *wanted; /* by clause: bits of the programs that run it (load.c) */
 	int *fds;     /* programs, links */
 	unsigned nfds;
 	struct k_uprobe *uprobes; /* to be attached: uprobe.c */
