@@ -14,6 +14,13 @@ dir=$(mktemp -d)
 chmod 755 "$dir"
 trap 'rm -rf "$dir"' EXIT
 passed=0 failed=0
+limited() { # a command, ended (and told) when it takes far too long
+	timeout -k 10 300 "$@"
+	local rc=$?
+	((rc == 124 || rc == 137)) && echo "FAILED: did not end in 300 s: ${*:0:300}" >&3
+	return $rc
+}
+exec 3>&1
 
 is() { # what, expected, actual
 	if [[ $2 == "$3" ]]; then
@@ -98,7 +105,7 @@ count() { # arguments of the program, predicate, options...
 	local args=$1 and=$2
 	shift 2
 	rm -f "$dir/out"
-	erltrace -q -o "$dir/out" -c "$calls $args" "$@" -n "syscall::getppid:entry /pid == \$target$and/ { @ = count(); }
+	limited erltrace -q -o "$dir/out" -c "$calls $args" "$@" -n "syscall::getppid:entry /pid == \$target$and/ { @ = count(); }
 		END { printa(\"%@d\n\", @); }" </dev/null >/dev/null 2>&1
 	grep -E '^[0-9]+$' "$dir/out"
 }
@@ -106,7 +113,7 @@ count() { # arguments of the program, predicate, options...
 is 'each call is counted' 12345 "$(count 12345 '')"
 is 'of four threads too' 400000 "$(count '100000 4' '')"
 
-erltrace -q -o "$dir/all" -c "$calls 500" -n 'syscall:::entry /pid == $target/ { @[probefunc] = count(); }
+limited erltrace -q -o "$dir/all" -c "$calls 500" -n 'syscall:::entry /pid == $target/ { @[probefunc] = count(); }
 	syscall:::return /pid == $target/ { @r[probefunc] = count(); }
 	END { printa("%s %@d\n", @); printa("return %s %@d\n", @r); }' </dev/null >/dev/null 2>&1
 if command -v strace >/dev/null; then
@@ -123,15 +130,19 @@ is 'as many returns as entries' 500 "$(awk '$2 == "getppid" { print $3 }' "$dir/
 
 # ---- nothing is lost unseen ----------------------------------------------------------------
 
-erltrace -q -b 16k -o "$dir/lines" -c "$calls 50000 4" \
-	-n 'syscall::getppid:entry /pid == $target/ { printf("call\n"); @ = count(); }
-	END { printa("all %@d\n", @); }' </dev/null >/dev/null 2>"$dir/err"
-lines=$(grep -c call "$dir/lines")
-drops=$(awk '/drops? on/ { n += $2 } END { print n + 0 }' "$dir/err")
-is 'records and drops are all there were' 200000 $((lines + drops))
-is 'and all were counted' 'all 200000' "$(grep '^all' "$dir/lines")"
+recorded() { # calls of each of four threads, bufsize
+	rm -f "$dir/lines"
+	limited erltrace -q -b "$2" -o "$dir/lines" -c "$calls $1 4" \
+		-n 'syscall::getppid:entry /pid == $target/ { printf("call\n"); @ = count(); }
+		END { printa("all %@d\n", @); }' </dev/null >/dev/null 2>"$dir/err"
+	lines=$(grep -c call "$dir/lines")
+	drops=$(awk '/drops? on/ { n += $2 } END { print n + 0 }' "$dir/err")
+	is "of $((4 * $1)): records and drops are all there were" $((4 * $1)) $((lines + drops))
+	is "of $((4 * $1)): and all were counted" "all $((4 * $1))" "$(grep '^all' "$dir/lines")"
+}
+recorded 50000 16k
 
-erltrace -q -x aggsize=4k -o "$dir/keys" -c "$calls 20000" \
+limited erltrace -q -x aggsize=4k -o "$dir/keys" -c "$calls 20000" \
 	-n 'syscall::getppid:entry /pid == $target/ { @[n++] = count(); all++; }
 	END { printf("all %d\n", all); }' </dev/null >/dev/null 2>"$dir/err"
 keys=$(awk 'NF == 2 && $1 ~ /^[0-9]+$/ { n += $2 } END { print n + 0 }' "$dir/keys")
@@ -140,7 +151,37 @@ is 'keys and drops are all there were' 20000 $((keys + drops))
 
 if [[ ${1-} == long ]]; then
 	is 'ten million' 10000000 "$(count '2500000 4' '')"
+	recorded 2500000 4m
+	echo "info: ten million calls: $lines recorded, $drops dropped"
 fi
+
+# ---- many clauses, many CPUs ---------------------------------------------------------------
+
+clauses=300
+[[ ${1-} == long ]] && clauses=1000
+{
+	for ((i = 0; i < clauses; i++)); do
+		echo "syscall::getppid:entry /pid == \$target/ { @[$i] = count(); n = n * 31 + $i; }"
+	done
+	echo 'END { printf("order %u\n", n); }'
+} | sed '1i unsigned int n;' >"$dir/many.d"
+limited erltrace -qs "$dir/many.d" -o "$dir/many" -c "$calls 3" </dev/null >/dev/null 2>"$dir/err"
+is "$clauses clauses: each has run" $clauses "$(awk 'NF == 2 && $1 != "order" && $2 == 3' "$dir/many" | wc -l)"
+want=0
+for ((k = 0; k < 3; k++)); do
+	for ((i = 0; i < clauses; i++)); do
+		want=$(((want * 31 + i) & 0xffffffff))
+	done
+done
+is "$clauses clauses: one after the other" "order $want" "$(grep '^order' "$dir/many")"
+
+out=$(ERLTRACE_CPUS=64 limited erltrace -n 'syscall::getppid:entry { @[pid] = count(); printf("x"); } BEGIN { exit(0); }' 2>&1)
+like '64 CPUs: buffers are lowered' 'buffer size lowered to 1m.*aggregation size lowered to 1m' "${out//$'\n'/ }"
+out=$(ERLTRACE_CPUS=64 limited erltrace -x bufresize=manual -b 64m -n 'syscall::getppid:entry { printf("x"); } BEGIN { exit(0); }' 2>&1)
+like '64 CPUs: not when they are not to be' 'make bufsize, aggsize or specsize smaller' "$out"
+out=$(limited erltrace -n 'syscall::getppid:entry { @[pid] = count(); } BEGIN { exit(0); }' 2>&1)
+[[ $(getconf _NPROCESSORS_CONF) -le 16 ]] &&
+	is 'a few CPUs: as asked for' '' "$(grep lowered <<<"$out")"
 
 # ---- nothing is left behind ----------------------------------------------------------------
 
