@@ -35,7 +35,7 @@ int k_late_ready(struct en *en, enum k_kind kind, struct et_error *e)
 	for (unsigned i = 0; i < en->prog->nclauses; i++)
 		for (const struct d_pdesc *d = en->prog->clauses[i]->descs; d != NULL; d = d->next)
 			if (pid_of(d, kind) != 0)
-				en->kernel->wanted[i] = true;
+				en->kernel->wanted[i] = K_RUN_ALL;
 	return 0;
 }
 

@@ -148,21 +148,18 @@ int k_prepare(struct en *en, struct et_error *e)
 	return 0;
 }
 
-/* Where clauses run: those of system calls in one of two programs, others wherever they may. */
-enum { RUN_ENTRY = 1, RUN_RETURN = 2, RUN_OTHER = 4, RUN_ALL = 7 };
-
 static uint8_t runs_in(const struct en_probe *p)
 {
 	if (strcmp(p->prov->text, "syscall") != 0)
-		return RUN_ALL;
-	return strcmp(p->name->text, "return") == 0 ? RUN_RETURN : RUN_ENTRY;
+		return K_RUN_ALL;
+	return strcmp(p->name->text, "return") == 0 ? K_RUN_RETURN : K_RUN_ENTRY;
 }
 
 static uint8_t runs_of(const char *entry)
 {
 	if (strcmp(entry, "k_sys_enter") == 0)
-		return RUN_ENTRY;
-	return strcmp(entry, "k_sys_exit") == 0 ? RUN_RETURN : RUN_OTHER;
+		return K_RUN_ENTRY;
+	return strcmp(entry, "k_sys_exit") == 0 ? K_RUN_RETURN : K_RUN_OTHER;
 }
 
 struct en_probe *k_share_probe(struct en *en, const struct en_probe *p, struct et_error *e)
@@ -199,7 +196,7 @@ static struct k_clause *wanted_clauses(struct en *en, const char *entry, unsigne
 		return NULL;
 	if (en->error_probe != NULL && (l = atomic_load(&en->error_probe->ecbs)) != NULL)
 		for (unsigned i = 0; i < l->n; i++)
-			en->kernel->wanted[l->ecb[i].index] = RUN_ALL;
+			en->kernel->wanted[l->ecb[i].index] = K_RUN_ALL;
 	for (unsigned i = 0; i < en->prog->nclauses; i++)
 		if (en->kernel->wanted[i] & runs_of(entry))
 			all[(*n)++] = (struct k_clause){

@@ -9,12 +9,15 @@
 enum { K_UPROGS = 16 };
 enum { K_UPROBE_MULTI = 48 }; /* a kind of attachment newer than the headers may be */
 
+/* Clauses of system calls are in one of two programs, others wherever they may be wanted. */
+enum { K_RUN_ENTRY = 1, K_RUN_RETURN = 2, K_RUN_OTHER = 4, K_RUN_ALL = 7 };
+
 struct kernel {
 	int arena_fd, buf_fd;
 	unsigned nbufs;
 	struct k_root *root;
 	struct k_object object;
-	uint8_t *wanted; /* by clause: bits of the programs that run it (load.c) */
+	uint8_t *wanted; /* by clause: K_RUN_* of the programs that may run it, or 0 */
 	int *fds;     /* programs, links */
 	unsigned nfds;
 	struct k_uprobe *uprobes; /* to be attached: uprobe.c */
