@@ -15,7 +15,7 @@ started=
 end() {
 	local p
 	for p in $started; do
-		kill "$p" 2>/dev/null
+		kill -9 "$p" 2>/dev/null # a namespace's first process takes nothing else
 	done
 	cd / && rm -rf "$tmp"
 }
@@ -128,12 +128,12 @@ if ! unshare -m true 2>/dev/null; then
 	echo 'skipped: processes in containers: unshare is not permitted here'
 else
 	mkdir only
-	unshare -m bash -c 'mount -t tmpfs none only && cp demo only/inside && exec only/inside loop' &
+	unshare -m bash -c 'mount -t tmpfs none only && cp demo only/inside && exec only/inside loop' >/dev/null 2>&1 &
 	box=$! started="$started $!"
 	holds "/proc/$box/comm" inside || echo 'no process in its own files'
 	is 'its files are its own' no "$([ -e only/inside ] && echo yes || echo no)"
 	is 'a process with files of its own' 'beat inside inside`beat' "$(hits "$box")"
-	unshare -p -f --mount-proc "$tmp/demo" loop &
+	unshare -p -f --kill-child --mount-proc "$tmp/demo" loop >/dev/null 2>&1 &
 	box=$! started="$started $!"
 	inner=
 	for ((i = 0; i < 400; i++)); do
@@ -148,7 +148,7 @@ fi
 
 # ---- replaced while it runs ----------------------------------------------------------------------
 cp demo gone
-./gone loop &
+./gone loop >/dev/null 2>&1 &
 box=$! started="$started $!"
 holds "/proc/$box/comm" gone || echo 'no process of it'
 rm gone
