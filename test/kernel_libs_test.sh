@@ -130,11 +130,13 @@ else
 	mkdir only
 	unshare -m bash -c 'mount -t tmpfs none only && cp demo only/inside && exec only/inside loop' >/dev/null 2>&1 &
 	box=$! started="$started $!"
+	disown # the shell says nothing when it is killed
 	holds "/proc/$box/comm" inside || echo 'no process in its own files'
 	is 'its files are its own' no "$([ -e only/inside ] && echo yes || echo no)"
 	is 'a process with files of its own' 'beat inside inside`beat' "$(hits "$box")"
 	unshare -p -f --kill-child --mount-proc "$tmp/demo" loop >/dev/null 2>&1 &
 	box=$! started="$started $!"
+	disown # the shell says nothing when it is killed
 	inner=
 	for ((i = 0; i < 400; i++)); do
 		inner=$(ps -o pid= --ppid "$box" | words)
@@ -150,6 +152,7 @@ fi
 cp demo gone
 ./gone loop >/dev/null 2>&1 &
 box=$! started="$started $!"
+disown # the shell says nothing when it is killed
 holds "/proc/$box/comm" gone || echo 'no process of it'
 rm gone
 is 'a program whose file was removed' 'beat gone' "$(hits "$box" | cut -d' ' -f1,2)"
