@@ -150,7 +150,7 @@ row(Load, Title, #{name := Way, title := What}, {Bare, Traced}) ->
 %% How many times dearer others should be, at least: than what the script does unless told otherwise.
 goals(Load, Ns) ->
     [bench_lib:goal("compare", lists:concat([Load, ": ", Title, ", times dearer"]),
-                    maps:get(Way, Ns), "ns", maps:get(Ours, Ns),
+                    maps:get(Way, Ns), "ns", max(1.0, maps:get(Ours, Ns)),
                     maps:get(Way, Ns) / max(1.0, maps:get(Ours, Ns)), '>=', 8)
      || {L, Way, Ours} <- [{calls, process, counters}, {calls, dbg, counters},
                            {times, process, erltrace}, {times, dbg, erltrace},
