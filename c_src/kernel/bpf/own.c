@@ -4,7 +4,6 @@
  * others, stacks. The rest are the engine's, built for BPF as they are.
  */
 #include "task.h"
-#include "terms.h"
 #include "../../engine/procs.h"
 
 uint64_t en_now(void)
@@ -136,21 +135,6 @@ RTFN(strvar)
 	case BI_EXECNAME: return comm(f->thread);
 	default: return 0;
 	}
-}
-
-RTFN(asknum)
-{
-	return k_answer_number(FIRE(ctx), a);
-}
-
-RTFN(askstr)
-{
-	struct fire *f = FIRE(ctx);
-	uint64_t to = (uint64_t)(uintptr_t)str_slot(f, a);
-
-	if (to != 0)
-		k_answer_text(f, to, to + f->en->strsize, b);
-	return to;
 }
 
 /* Its numbers (d/lib/regs.d) are the order in which the kernel saves them. */

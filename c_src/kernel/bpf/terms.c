@@ -207,39 +207,50 @@ static inline uint64_t registered_name(uint64_t process)
 	return 0;
 }
 
-INLINE_HERE uint64_t k_answer_text(struct fire *f, uint64_t to, uint64_t end, uint64_t ask)
+/* What an event is asked for; calls go eight deep at most, so no more than needed of them here. */
+static inline void answer_text(struct fire *f, uint64_t to, uint64_t end, uint64_t ask)
 {
 	struct en_thread *t = f->thread;
 	uint64_t data;
 
-	text(to)[0] = '\0';
 	if (t->answers != 0) {
 		data = user_word(t->answers + 8 * ask);
 		if (data != 0)
 			safe_str(f, text(to), data, end - to);
-		return 0;
-	}
-	if (t->vm == 0)
-		return 0;
-	if (ask == ASK_ERLPID && t->process != 0)
-		k_put_simple(f, to, end, t->process);
-	if (ask == ASK_ERLNODE)
+	} else if (t->vm == 0) {
+		return;
+	} else if (ask == ASK_ERLNODE) {
 		k_put_atom(f, to, end, user_word(user_word(vm_of(f)->this_node) + NODE_NAME));
-	if (ask == ASK_ERLNAME && t->process != 0) {
+	} else if (t->process == 0) {
+		return;
+	} else if (ask == ASK_ERLPID && end - to >= ROOM) {
+		put_pid(f, to, t->process);
+	} else if (ask == ASK_ERLNAME) {
 		data = scheduler(vm_at(t->vm));
 		k_put_atom(f, to, end, registered_name(user_word(data + vm_at(t->vm)->current)));
 	}
-	return 0;
 }
 
-INLINE_HERE uint64_t k_answer_number(struct fire *f, uint64_t ask)
+RTFN(askstr)
 {
-	const struct en_thread *t = f->thread;
+	struct fire *f = FIRE(ctx);
+	uint64_t to = (uint64_t)(uintptr_t)str_slot(f, a);
+
+	if (to == 0)
+		return 0;
+	text(to)[0] = '\0';
+	answer_text(f, to, to + f->en->strsize, b);
+	return to;
+}
+
+RTFN(asknum)
+{
+	const struct en_thread *t = FIRE(ctx)->thread;
 	uint64_t data;
 
 	if (t->answers != 0)
-		return user_word(t->answers + 8 * ask);
-	if (t->vm == 0 || ask != ASK_ERLSCHED)
+		return user_word(t->answers + 8 * a);
+	if (t->vm == 0 || a != ASK_ERLSCHED)
 		return 0;
 	data = scheduler(vm_at(t->vm));
 	return data != 0 ? user_word(data + vm_at(t->vm)->number) & UINT32_MAX : 0;

@@ -25,8 +25,5 @@ uint64_t k_put_number(uint64_t to, uint64_t v);
 uint64_t k_put_atom(struct fire *f, uint64_t to, uint64_t end, uint64_t term);
 uint64_t k_put_simple(struct fire *f, uint64_t to, uint64_t end, uint64_t term);
 uint64_t k_put_term(struct fire *f, uint64_t to, uint64_t end, uint64_t term);
-/* What the event is asked for (ASK_*): a text from `to' on; a number. */
-uint64_t k_answer_text(struct fire *f, uint64_t to, uint64_t end, uint64_t ask);
-uint64_t k_answer_number(struct fire *f, uint64_t ask);
 
 #endif
