@@ -130,6 +130,17 @@ static int tell_drop(
 	return co->rv;
 }
 
+/* What providers have heard of elsewhere. */
+static void tell_news(struct co *co)
+{
+	char line[512];
+	erltrace_drop_t d = {.kind = "NODE", .cpu = -1, .message = line};
+
+	while (co->rv == 0 && en_news(co->en, line, sizeof(line)))
+		if (co->h.drop != NULL && co_flush(co) == 0)
+			co->rv = co->h.drop(co->h.arg, &d);
+}
+
 int te_drops(struct co *co, bool final)
 {
 	uint64_t now = en_now();
@@ -144,6 +155,7 @@ int te_drops(struct co *co, bool final)
 		for (kind = DROP_PRINCIPAL; t != NULL && kind <= DROP_AGGREGATION; kind++)
 			tell_drop(co, kind, (int)i, en_drops(co->en, i, kind), &t->told[kind], "");
 	}
+	tell_news(co);
 	for (kind = DROP_DYNAMIC; kind < DROP_KINDS; kind++)
 		tell_drop(co, kind, -1, en_drops(co->en, 0, kind), &co->told[kind],
 			drop_words[kind].more);

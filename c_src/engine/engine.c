@@ -186,6 +186,18 @@ enum en_state en_state(const struct en *en)
 	return en->state;
 }
 
+bool en_news(struct en *en, char *buf, size_t size)
+{
+	bool ended = false, any = false;
+
+	for (unsigned k = 0; k < en->npv && !any; k++)
+		if (et_providers[k]->news != NULL)
+			any = et_providers[k]->news(en, en->pvdata[k], buf, size, &ended);
+	if (ended && !atomic_exchange(&en->exited, true))
+		atomic_store(&en->exit_code, 1);
+	return any;
+}
+
 bool en_exited(const struct en *en, int *code)
 {
 	if (!atomic_load((_Atomic(uint32_t) *)&en->exited))

@@ -211,6 +211,11 @@ struct provider {
 	bool (*wants_arena)(struct en *en); /* though none of its probes may be wanted; or NULL */
 	/* The name of the i-th kind of probe that exists on demand; NULL: no more. Or NULL. */
 	const char *(*kind)(unsigned i);
+	/*
+	 * What is to be told since the last call: one line into buf, or false; asked by the consumer, at
+	 * the end too. *ended: its events have come to an end, and so does the tracing. May be NULL.
+	 */
+	bool (*news)(struct en *en, void *data, char *buf, size_t size, bool *ended);
 };
 /* profile-N in the kernel, for the provider profile: as struct provider has it. */
 struct en_sampler {
@@ -313,6 +318,7 @@ enum en_drop {
 	DROP_THREADS,	   /* more threads than maxthreads fired */
 	DROP_KINDS
 };
+bool en_news(struct en *en, char *buf, size_t size); /* a line that a provider tells; false: none */
 uint64_t en_drops(const struct en *en, unsigned thread, enum en_drop kind);
 unsigned en_nthreads(const struct en *en); /* slots in use so far */
 /* Firings of enabled probes and clauses run, over all threads: for tests and -v. */

@@ -507,6 +507,15 @@ static int ready(struct en *en, void *data, struct et_error *e)
 	return k_uprobe_load(en, NULL, e);
 }
 
+/* What is said inside the nodes: drops, or that the watchdog has ended it. */
+static bool news(struct en *en, void *data, char *buf, size_t size, bool *ended)
+{
+	struct erlang *s = data;
+
+	(void)en;
+	return s->ninside > 0 && k_nodes_news(&s->armed, buf, size, ended);
+}
+
 static void stop(struct en *en, void *data)
 {
 	struct erlang *s = data;
@@ -547,4 +556,5 @@ const struct provider kernel_erlang_provider = {
 	.stop = stop,
 	.fini = fini,
 	.arena = k_arena,
+	.news = news,
 };

@@ -177,20 +177,40 @@ int k_nodes_list(const struct et_options *o, const char *desc, k_node_probe cb, 
 
 /* ---- arming --------------------------------------------------------------------------- */
 
+/* Options that are for what happens inside nodes. */
+static const struct {
+	const char *name, *unit;
+	unsigned opt;
+} passed[] = {
+	{"watchdog", "", OPT_WATCHDOG},
+	{"watchtime", "ns", OPT_WATCHTIME},
+	{"silence", "ns", OPT_SILENCE},
+};
+enum { NPASSED = sizeof(passed) / sizeof(*passed) };
+
 int k_nodes_arm(
 	const struct et_options *o, const char *script, struct k_armed *a, struct et_error *e)
 {
 	unsigned n;
-	const char **argv = arguments(o, 5, &n);
-	char *text;
+	const char **argv = arguments(o, 5 + 2 * NPASSED, &n);
+	char *text, set[NPASSED][64];
 
 	if (argv == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory");
 	argv[n++] = "-q";
+	for (unsigned i = 0; i < NPASSED; i++)
+		if (o->set[passed[i].opt]) {
+			snprintf(set[i], sizeof(set[i]), "%s=%llu%s", passed[i].name,
+				(unsigned long long)o->val[passed[i].opt], passed[i].unit);
+			argv[n++] = "-x";
+			argv[n++] = set[i];
+		}
 	argv[n++] = "-n";
 	argv[n++] = "BEGIN { printf(\"armed\\n\"); }";
 	argv[n++] = "-n";
 	argv[n++] = script;
+	a->len = 0;
+	a->stopped = a->ended = a->told = false;
 	a->pid = run(argv, &a->out);
 	free(argv);
 	if (a->pid < 0) {
@@ -208,11 +228,58 @@ int k_nodes_arm(
 	return 0;
 }
 
+/* What has come of its output by now, or within some time; false: nothing. More than fits is lost. */
+static bool hear(struct k_armed *a, int ms)
+{
+	struct pollfd p = {.fd = a->out, .events = POLLIN};
+	size_t room = sizeof(a->said) - 1 - a->len;
+	char rest[512];
+	ssize_t n;
+
+	if (a->pid == 0 || a->ended || poll(&p, 1, ms) <= 0)
+		return false;
+	n = room > 0 ? read(a->out, a->said + a->len, room) : read(a->out, rest, sizeof(rest));
+	a->ended = n == 0;
+	if (n > 0 && room > 0)
+		a->len += (size_t)n;
+	a->said[a->len] = '\0';
+	return n > 0;
+}
+
+bool k_nodes_news(struct k_armed *a, char *buf, size_t size, bool *ended)
+{
+	static const char prefix[] = "erltrace: ";
+	while (hear(a, 0))
+		;
+	while (a->len > 0) {
+		size_t n = strcspn(a->said, "\n"), skip = sizeof(prefix) - 1;
+		bool told = strncmp(a->said, prefix, skip) == 0;
+
+		if (a->said[n] == '\0' && !a->ended && a->pid != 0)
+			break; /* the rest of it will come */
+		if (told)
+			snprintf(buf, size, "in the node: %.*s", (int)(n - skip), a->said + skip);
+		n += a->said[n] == '\n';
+		memmove(a->said, a->said + n, a->len - n + 1);
+		a->len -= n;
+		if (told)
+			return true;
+	}
+	if (a->stopped || !a->ended || a->told)
+		return false;
+	*ended = a->told = true;
+	snprintf(buf, size, "the events inside the node have come to an end, and so has the script");
+	return true;
+}
+
 void k_nodes_disarm(struct k_armed *a)
 {
 	if (a->pid == 0)
 		return;
+	a->stopped = !a->ended;
 	kill(a->pid, SIGTERM);
+	while (hear(a, PATIENCE)) /* up to its end */
+		;
 	close(a->out);
 	ended(a->pid);
 	a->pid = 0;

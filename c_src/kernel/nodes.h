@@ -20,9 +20,14 @@ int k_nodes_list(const struct et_options *o, const char *desc, k_node_probe cb, 
 struct k_armed {
 	pid_t pid; /* 0: none */
 	int out;
+	char said[4096]; /* what it has said since, not told yet */
+	size_t len;
+	bool stopped, ended, told; /* by us; it has ended; that has been told */
 };
 int k_nodes_arm(
 	const struct et_options *o, const char *script, struct k_armed *a, struct et_error *e);
+/* A line that it says; *ended: it has come to its end by itself. */
+bool k_nodes_news(struct k_armed *a, char *buf, size_t size, bool *ended);
 void k_nodes_disarm(struct k_armed *a);
 
 /* The USDT probes of a provider in a file: offsets of the place and its semaphore, or 0. */
