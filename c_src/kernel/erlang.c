@@ -24,11 +24,12 @@ extern const struct provider kernel_erlang_provider;
 static const struct def {
 	const char *name;
 	bool absent; /* inside the node */
+	const char *route; /* LOCAL, GLOBAL, RETURN: there is one for each function */
 	int nargs;
 	const char *const *types;
 } defs[] = {
-#define PROBE(ID, name, route, nargs, ...) {name, false, nargs, TYPES(__VA_ARGS__)},
-#define ABSENT(ID, name, why, nargs, ...)  {name, true, nargs, TYPES(__VA_ARGS__)},
+#define PROBE(ID, name, route, nargs, ...) {name, false, #route, nargs, TYPES(__VA_ARGS__)},
+#define ABSENT(ID, name, why, nargs, ...)  {name, true, "", nargs, TYPES(__VA_ARGS__)},
 #include "../beam/probes.def"
 };
 enum { NDEFS = sizeof(defs) / sizeof(*defs) };
@@ -45,6 +46,8 @@ struct place { /* of a probe: pvdata */
 struct erlang {
 	struct k_process *procs;
 	struct place *places;
+	int *pids; /* of the nodes; NULL: not asked for yet */
+	unsigned npids;
 	char **asked; /* descriptions that the nodes were asked for */
 	unsigned nasked;
 	struct en_probe **inside; /* shared, of events inside nodes */
@@ -154,11 +157,50 @@ static int add_vm(struct en *en, struct erlang *s, int pid, const struct d_pdesc
 struct listing {
 	struct en *en;
 	struct erlang *s;
-	const struct d_pdesc *d;
 	struct et_error *e;
-	bool vm; /* its process is all that is wanted */
-	int last;
 };
+
+static int add_pid(struct erlang *s, int pid, struct et_error *e)
+{
+	int *more = realloc(s->pids, (s->npids + 1) * sizeof(*more));
+
+	if (more == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory");
+	s->pids = more;
+	for (unsigned i = 0; i < s->npids; i++)
+		if (s->pids[i] == pid)
+			return 0;
+	s->pids[s->npids++] = pid;
+	return 0;
+}
+
+static int on_node(void *arg, const char *prov, const char *mod, const char *func, const char *name)
+{
+	struct listing *l = arg;
+	size_t len;
+
+	(void)mod, (void)func, (void)name;
+	return add_pid(l->s, k_pid_of(prov, &len), l->e);
+}
+
+/* The processes that are the nodes; those with names are asked, once. */
+static int find_nodes(struct en *en, struct erlang *s, struct et_error *e)
+{
+	struct listing l = {.en = en, .s = s, .e = e};
+	const struct et_options *o = en->opts;
+	bool named = false;
+
+	if (s->pids != NULL)
+		return 0;
+	for (uint64_t i = 0; i < o->val[OPT_ERLNODE]; i++) {
+		int pid = atoi(o->str[OPT_ERLNODE][i]);
+
+		if (pid != 0 && add_pid(s, pid, e) < 0)
+			return -1;
+		named |= pid == 0;
+	}
+	return named ? k_nodes_list(o, "erlang*:::process-spawn", on_node, &l, e) : 0;
+}
 
 static int on_listed(void *arg, const char *prov, const char *mod, const char *func, const char *name)
 {
@@ -168,17 +210,10 @@ static int on_listed(void *arg, const char *prov, const char *mod, const char *f
 	const struct def *d = def_of(name);
 	struct en_probe *p;
 	size_t len;
-	int pid = k_pid_of(prov, &len);
 
-	if (l->vm) {
-		if (pid != l->last && add_vm(l->en, l->s, pid, l->d, l->e) < 0)
-			return -1;
-		l->last = pid;
-		return 0;
-	}
 	if (d != NULL && d->absent)
 		return 0;
-	at.pid = pid;
+	at.pid = k_pid_of(prov, &len);
 	if (arity != NULL)
 		at.alias = strndup(func, (size_t)(arity - func));
 	p = add(l->en, l->s, &at, prov, mod, func, name);
@@ -189,18 +224,29 @@ static int on_listed(void *arg, const char *prov, const char *mod, const char *f
 	return 0;
 }
 
-static int provide_vm(struct en *en, struct erlang *s, const struct d_pdesc *d, struct et_error *e)
+static bool is_of_functions(const struct def *d)
 {
-	struct listing l = {.en = en, .s = s, .d = d, .e = e, .vm = true};
-	const struct et_options *o = en->opts;
+	return strcmp(d->route, "LOCAL") == 0 || strcmp(d->route, "GLOBAL") == 0 ||
+	       strcmp(d->route, "RETURN") == 0;
+}
 
-	for (uint64_t i = 0; i < o->val[OPT_ERLNODE]; i++) {
-		int pid = atoi(o->str[OPT_ERLNODE][i]);
+/* Probes that each node has, and has once; true: there may be others. */
+static int provide_plain(struct listing *l, const struct d_pdesc *d, bool *more)
+{
+	char prov[32];
 
-		if (pid == 0) /* names: which processes are they? */
-			return k_nodes_list(o, "erlang*:::process-spawn", on_listed, &l, e);
-		if (add_vm(en, s, pid, d, e) < 0)
-			return -1;
+	*more = strncmp(d->name, "user_trace-n", 12) != 0 && en_glob(d->name, "user_trace-n0");
+	*more |= strncmp(d->name, "user_trace-n", 12) == 0;
+	for (unsigned i = 0; i < NDEFS; i++) {
+		if (defs[i].absent || !en_glob(d->name, defs[i].name))
+			continue;
+		*more |= is_of_functions(&defs[i]);
+		for (unsigned k = 0; k < l->s->npids && !is_of_functions(&defs[i]); k++) {
+			snprintf(prov, sizeof(prov), "erlang%d", l->s->pids[k]);
+			if (en_glob(d->prov, prov) && en_glob(d->mod, "") && en_glob(d->func, "") &&
+				on_listed(l, prov, "", "", defs[i].name) < 0)
+				return -1;
+		}
 	}
 	return 0;
 }
@@ -224,21 +270,22 @@ static bool is_asked(struct erlang *s, char *desc)
 
 static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et_error *e)
 {
-	struct listing l = {.en = en, .s = data, .d = d, .e = e};
-	bool vm, inside = false;
+	struct listing l = {.en = en, .s = data, .e = e};
+	bool more;
 	char *desc;
 
 	/* nobody's nodes are looked at unless the command says which */
 	if (en->opts->inside || !en->opts->set[OPT_ERLNODE] || d->id != 0 ||
 		strncmp(d->prov, "erlang", 6) != 0)
 		return 0;
-	vm = k_is_inside(d->name);
-	for (unsigned i = 0; i < NDEFS; i++)
-		inside |= !defs[i].absent && en_glob(d->name, defs[i].name);
-	inside |= en_glob(d->name, "user_trace-n0"); /* there are many */
-	if (vm && d->mod[0] == '\0' && d->func[0] == '\0' && provide_vm(en, data, d, e) < 0)
+	if (find_nodes(en, l.s, e) < 0)
 		return -1;
-	if (!inside)
+	for (unsigned i = 0; k_is_inside(d->name) && i < l.s->npids; i++)
+		if (d->mod[0] == '\0' && d->func[0] == '\0' && add_vm(en, l.s, l.s->pids[i], d, e) < 0)
+			return -1;
+	if (provide_plain(&l, d, &more) < 0)
+		return -1;
+	if (!more)
 		return 0;
 	if (asprintf(&desc, "%s:%s:%s:%s", d->prov, d->mod, d->func, d->name) < 0)
 		return et_err(e, "ET_MEMORY", "out of memory");
@@ -458,40 +505,17 @@ static int add_thread_owner(struct en *en, struct erlang *s, int pid, struct et_
 	return proc != NULL || r->nvms == K_VMS ? 0 : -1;
 }
 
-static int on_owner(void *arg, const char *prov, const char *mod, const char *func, const char *name)
-{
-	struct listing *l = arg;
-	size_t len;
-
-	(void)mod, (void)func, (void)name;
-	return add_thread_owner(l->en, l->s, k_pid_of(prov, &len), l->e);
-}
-
 /* The VMs whose threads are known by the Erlang process that they run: self->, erlpid. */
 static int find_vms(struct en *en, struct erlang *s, struct et_error *e)
 {
-	struct listing l = {.en = en, .s = s, .e = e};
-	const struct et_options *o = en->opts;
 	struct k_root *r = en->kernel->root;
-	bool named = false;
-	int rc = 0;
+	int rc = find_nodes(en, s, e);
 
 	r->vms = en_alloc(en, K_VMS * sizeof(*r->vms));
 	if (r->vms == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for the probes of a node");
-	for (uint64_t i = 0; i < o->val[OPT_ERLNODE] && rc == 0; i++) {
-		int pid = atoi(o->str[OPT_ERLNODE][i]);
-
-		if (pid != 0)
-			rc = add_thread_owner(en, s, pid, e);
-		named |= pid == 0;
-	}
-	if (!named || rc < 0)
-		return rc;
-	for (const struct place *p = s->places; p != NULL && rc == 0; p = p->next)
-		rc = add_thread_owner(en, s, p->pid, e);
-	if (rc == 0 && s->places == NULL)
-		rc = k_nodes_list(o, "erlang*:::process-spawn", on_owner, &l, e);
+	for (unsigned i = 0; i < s->npids && rc == 0; i++)
+		rc = add_thread_owner(en, s, s->pids[i], e);
 	return rc;
 }
 
@@ -541,6 +565,7 @@ static void fini(struct en *en, void *data)
 	for (unsigned i = 0; i < s->nasked; i++)
 		free(s->asked[i]);
 	free(s->asked);
+	free(s->pids);
 	free(s->inside);
 	k_processes_free(s->procs);
 	free(s);
