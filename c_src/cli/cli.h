@@ -58,6 +58,7 @@ struct cli_process {
 
 struct cli {
 	enum cli_mode mode;
+	bool awaits_node;	/* a script of the kernel: the command of -c becomes a node */
 	bool compile_only;  /* -e */
 	bool preprocess;    /* -C */
 	bool show_code;	    /* -S */
@@ -135,6 +136,7 @@ bool cli_ended(struct cli *c); /* is it time to stop? */
 /* Is it (0: that of -p) a VM with probes of its own, and no node that can be reached? native.c */
 bool cli_native(struct cli *c, int pid);
 bool cli_nodes_wanted(struct cli *c);
+int cli_node_of_command(struct cli *c); /* a script of the kernel waits for the node of -c */
 bool cli_target_named(struct cli *c); /* pid$target:..., or another provider of that process */ /* -N, or a script names an erlang provider */
 int cli_nodes(struct cli *c);	      /* run, compile or list there */
 

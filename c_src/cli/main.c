@@ -47,6 +47,8 @@ static int with_handle(struct cli *c)
 			snprintf(pid, sizeof(pid), "%d", (int)c->procs[i].pid);
 			erltrace_setopt(c->h, "usdtproc", pid, NULL);
 		}
+	if ((status = cli_node_of_command(c)) != CLI_OK)
+		return status;
 	if (cli_target_named(c) && (status = cli_procs_hold(c)) != CLI_OK)
 		return status;
 	if (c->mode == MODE_LIST)

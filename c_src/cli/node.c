@@ -208,9 +208,13 @@ static void run_in_kernel(struct cli *c)
 	for (int i = 0; i < c->nnodes; i++)
 		erltrace_setopt(c->h, "erlnode", c->nodes[i], NULL);
 	for (int i = 0; i < c->nprocs; i++) {
+		any = true;
+		if (c->procs[i].command != NULL && c->nnodes == 0) {
+			c->awaits_node = true; /* which process it will be is not known yet */
+			continue;
+		}
 		snprintf(pid, sizeof(pid), "%d", (int)c->procs[i].pid);
 		erltrace_setopt(c->h, "erlnode", pid, NULL);
-		any = true;
 	}
 	if (!any)
 		erltrace_setopt(c->h, "erlnode", "*", NULL);
@@ -280,6 +284,12 @@ bool cli_target_named(struct cli *c)
 
 #ifndef HAVE_EI
 
+int cli_node_of_command(struct cli *c)
+{
+	(void)c;
+	return CLI_OK;
+}
+
 int cli_nodes(struct cli *c)
 {
 	(void)c;
@@ -288,6 +298,24 @@ int cli_nodes(struct cli *c)
 }
 
 #else
+
+int cli_node_of_command(struct cli *c)
+{
+	struct nodes ns = {.c = c, .exit_code = -1};
+	char pid[24];
+	int status;
+
+	if (!c->awaits_node)
+		return CLI_OK;
+	status = node_find(&ns);
+	for (int i = 0; i < ns.n; i++) {
+		snprintf(pid, sizeof(pid), "%lld", (long long)ns.v[i].nd->ospid);
+		erltrace_setopt(c->h, "erlnode", pid, NULL);
+		nd_close(ns.v[i].nd);
+	}
+	free(ns.v);
+	return status;
+}
 
 /* ---- what is asked for ------------------------------------------------------------------ */
 
