@@ -8,6 +8,7 @@
  * get here by the USDT probes of the library in the node: so a script may have them beside system
  * calls. Which nodes: option erlnode, by -N and -p.
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -363,6 +364,17 @@ static const char *const asked[] = {
 #include "../d/builtins.def"
 };
 
+/* As a description can have it: what means something there is any character ("-f/1-lc$^0/1-0-/2"). */
+static void put_name(FILE *f, const char *name)
+{
+	const char *arity = strrchr(name, '/');
+
+	for (; *name != '\0'; name++)
+		putc(isalnum((unsigned char)*name) || strchr("_-@.", *name) != NULL || name == arity
+				? *name : '?', f);
+	putc(':', f);
+}
+
 /* Clauses at all probes that are asked for the same; reading it there has it handed over. */
 static void put_clauses(FILE *f, const struct erlang *s, uint32_t asks)
 {
@@ -371,9 +383,12 @@ static void put_clauses(FILE *f, const struct erlang *s, uint32_t asks)
 	for (unsigned i = 0; i < s->ninside; i++) {
 		const struct en_probe *p = s->inside[i];
 
-		if (p->asks == asks)
-			fprintf(f, "%s%s:%s:%s:%s", n++ > 0 ? ",\n" : "", p->prov->text, p->mod->text,
-				p->func->text, p->name->text);
+		if (p->asks != asks)
+			continue;
+		fprintf(f, "%s%s:", n++ > 0 ? ",\n" : "", p->prov->text);
+		put_name(f, p->mod->text);
+		put_name(f, p->func->text);
+		fputs(p->name->text, f);
 	}
 	fputs("\n{", f);
 	for (unsigned i = 0; i < ASK_COUNT_; i++)

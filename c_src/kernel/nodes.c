@@ -112,13 +112,18 @@ static int ended(pid_t pid)
 	return status;
 }
 
+/* Its last line: before that there may be all of a script. */
 static int failed(const char *text, struct et_error *e)
 {
-	size_t len = text != NULL ? strcspn(text, "\n") : 0;
+	size_t len = text != NULL ? strlen(text) : 0;
 	int skip = 0;
 
+	while (len > 0 && text[len - 1] == '\n')
+		len--;
 	if (len == 0)
 		return et_err(e, "ET_NODE", "the Erlang node does not answer");
+	for (const char *nl; (nl = memchr(text, '\n', len)) != NULL; text = nl + 1)
+		len -= (size_t)(nl + 1 - text);
 	if (strncmp(text, "erltrace: ", 10) == 0)
 		skip = 10;
 	return et_err(e, "ET_NODE", "probes of an Erlang node: %.*s", (int)len - skip, text + skip);

@@ -1,0 +1,48 @@
+#!/usr/bin/env -S erltrace -qs
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slowwrite.d: writes (write, writev, pwrite and so on) that take longer than so many microseconds,
+ * and the Erlang function that ran then: the innermost one of the modules named.
+ *
+ *	erltrace -N NODE -qs slowwrite.d MODULE [MICROSECONDS] [SECONDS]
+ *
+ * Arguments: functions of these modules, a name or a pattern like 'my_*' (all: dear); how long is
+ * slow (1000; 0: each write); for how many seconds (until ^C).
+ * Needs: root, and the node on this machine. Modules that are loaded later are not seen.
+ * Cost: every call of the functions named, and its return, some 2 us each: the kernel is told of
+ * them. Other writes of this machine cost some 0.2 us.
+ * Sample:
+ *	      US PROCESS              FUNCTION                         CALL
+ *	    1730 demo_logger          demo_log:append/2                writev
+ */
+#pragma D option quiet
+#pragma D option defaultargs
+
+inline string who = erlname != "" ? erlname : erlpid;
+self string in[int];
+self int depth;
+
+BEGIN
+{
+	seconds = $3;
+	limit = $$2 == "" ? 1000000 : $2 * 1000;
+	printf("%8s %-20s %-32s %s\n", "US", "PROCESS", "FUNCTION", "CALL");
+}
+
+erlang*:$$1::function-entry { self->depth = arg2; self->in[arg2] = copyinstr(arg1); }
+erlang*:$$1::function-return { self->depth = arg2 - 1; self->in[arg2] = 0; }
+
+syscall::*write*:entry /self->depth > 0/ { self->at = timestamp; }
+
+syscall::*write*:return /self->at && timestamp - self->at >= limit/
+{
+	this->us = (timestamp - self->at) / 1000;
+	printf("%8d %-20s %-32s %s\n", this->us, who, self->in[self->depth], probefunc);
+	@n[self->in[self->depth]] = count();
+}
+
+syscall::*write*:return { self->at = 0; }
+
+tick-1s /--seconds == 0/ { exit(0); }
+
+END { printa("%@8d writes in %s\n", @n); trunc(@n); }
