@@ -19,7 +19,7 @@
 #pragma D option defaultargs
 
 inline string who = erlname != "" ? erlname : erlpid;
-self string in[int];
+self uint64_t in[int]; /* names as the node has them: their text is read where it is printed */
 self int depth;
 
 BEGIN
@@ -29,7 +29,7 @@ BEGIN
 	printf("%8s %-20s %-32s %s\n", "US", "PROCESS", "FUNCTION", "CALL");
 }
 
-erlang*:$$1::function-entry { self->depth = arg2; self->in[arg2] = copyinstr(arg1); }
+erlang*:$$1::function-entry { self->depth = arg2; self->in[arg2] = arg1; }
 erlang*:$$1::function-return { self->depth = arg2 - 1; self->in[arg2] = 0; }
 
 syscall::*write*:entry /self->depth > 0/ { self->at = timestamp; }
@@ -37,8 +37,8 @@ syscall::*write*:entry /self->depth > 0/ { self->at = timestamp; }
 syscall::*write*:return /self->at && timestamp - self->at >= limit/
 {
 	this->us = (timestamp - self->at) / 1000;
-	printf("%8d %-20s %-32s %s\n", this->us, who, self->in[self->depth], probefunc);
-	@n[self->in[self->depth]] = count();
+	printf("%8d %-20s %-32s %s\n", this->us, who, copyinstr(self->in[self->depth]), probefunc);
+	@n[copyinstr(self->in[self->depth])] = count();
 }
 
 syscall::*write*:return { self->at = 0; }
