@@ -5,7 +5,7 @@
 -module(demo_exact).
 -export([spawns/1, exits/2, sends/2, sends/3, pairs/2, fan_in/2, calls/1, burns/1, nested/1,
          body/1, tail/1, throws/1, naps/2, naps/3, server/1, slow_server/2, port/2, gcs/1, grow/1,
-         queue/1, wakes/1, hibernates/1, timers/1, ets/1, user/1, dyntrace/1, remote/2, load/1]).
+         queue/1, wakes/1, hibernates/1, timers/1, ets/1, user/1, dyntrace/1, remote/2, load/1, write/2]).
 -export([child/1, leaf/1, burn/1, outer/1, inner/1, down/1, round/1, thrower/1, nap/1, deep/2,
          sink/1, sleeper/1]).
 -export([init/1, handle_call/3, handle_cast/2]).
@@ -306,3 +306,12 @@ load(N) ->
     times(N, fun() ->
                      spawns(5), pairs(20, ball), nested(10), server(10), ets(10), gcs(1)
              end).
+
+%% ---- system calls ---------------------------------------------------------------------------
+
+%% @doc One write to a file that was opened raw.
+-spec write(file:fd(), iodata()) -> ok.
+write(File, Data) ->
+    Result = file:write(File, Data),
+    _ = leaf(1), % so that the call above is none in tail position
+    Result.

@@ -82,4 +82,84 @@ hasnt 'in and out on one thread are of one process' "another's"
 is 'nothing is said' '' "$(cat e)"
 is 'nothing is left in the node' '[]' \
 	"$(at kerl_a '[M || {M, _} <- code:all_loaded(), lists:prefix("erltrace", atom_to_list(M))].')"
+
+# ---- whose system call it is, without a probe inside the node -----------------------------
+
+run -n 'syscall::writev:entry /erlpid != ""/ { self->t = timestamp; }
+	syscall::writev:return /self->t/
+	{ @n[erlpid, erlname, erlnode] = count(); @ns[erlpid] = sum(timestamp - self->t); self->t = 0; }'
+who=$(at kerl_a 'S = self(), P = spawn(fun() -> register(fred, self()), {ok, F} = file:open("x", [write, raw]), [ok = file:write(F, "hello") || _ <- lists:seq(1, 700)], S ! done end), receive done -> P end.')
+untrace
+is 'exit code of system calls by process' 0 "$status"
+has 'system calls of a process, its name and node' "^ *$who +fred +kerl_a@[^ ]* +700\$"
+has 'its time' "^ *$who +[1-9][0-9]*\$"
+is 'nothing was in the node' '[]' \
+	"$(at kerl_a '[M || {M, _} <- code:all_loaded(), lists:prefix("erltrace", atom_to_list(M))].')"
+
+# ---- the event's own built-ins; self-> is the Erlang process's ------------------------------
+
+run -n 'erlang*:lists:zip3/3:function-entry { self->n++; @a[erlpid, erlname, erlargs, args[1]] = count(); }
+	erlang*:::process-exit /self->n/ { @n[copyinstr(arg0)] = sum(self->n); self->n = 0; }
+	erlang*:lists:-filter*:function-entry { @odd[probefunc] = count(); }
+	syscall::getppid:entry { }'
+who=$(at kerl_a 'S = self(), P = spawn(fun() -> register(fred, self()), [begin lists:zip3([a], [b], [c]), erlang:yield() end || _ <- lists:seq(1, 321)], lists:filter(fun erlang:is_atom/1, lists:seq(1, 50)) end), R = monitor(process, P), receive {_, R, _, _, _} -> P end.')
+untrace
+is 'exit code of built-ins' 0 "$status"
+has 'built-ins of an event inside the node' "^ *$who +fred +\\[\\[a\\],\\[b\\],\\[c\\]\\] +lists:zip3/3 +321\$"
+has 'self-> of a process that moves between threads' "^ *$who +642\$"
+has 'a function with an odd name' '^ *-filter/2-lc\$\^0/1-0-/2 +51$'
+is 'nothing is said of it' '' "$(cat e)"
+
+# ---- what is said inside the node is told ---------------------------------------------------
+
+run -x watchdog=1 -x watchtime=100ms -n 'erlang*:lists:last/1:function-entry { @ = count(); }
+	syscall::getppid:entry { }'
+at kerl_a 'put(p, spawn(fun() -> L = lists:duplicate(1000, [1]), (fun F() -> lists:foreach(fun lists:last/1, L), F() end)() end)).' >/dev/null
+for ((i = 0; i < 2400; i++)); do
+	kill -0 "$command" 2>/dev/null || break
+	sleep 0.025
+done
+untrace
+at kerl_a 'exit(get(p), kill).' >/dev/null
+is 'ended by the watchdog of the node: exit code' 1 "$status"
+cp e o
+has 'ended by the watchdog: told' 'in the node: .*more than watchdog=1 allows'
+has 'ended by the watchdog: what follows' 'the events inside the node have come to an end'
+
+# ---- code of the VM's JIT has names ---------------------------------------------------------
+
+if nm -D "/proc/$p/exe" 2>/dev/null | grep -q erts_lookup_function_info; then
+	at kerl_a 'put(p, spawn(fun() -> (fun F() -> lists:seq(1, 10000), F() end)() end)).' >/dev/null
+	run -n 'profile-199 /pid == $target && arg1 != 0/ { printf("in %A of %s\n", arg1, erlpid); }' \
+		-n 'syscall::getppid:entry { }'
+	who=$(at kerl_a 'get(p).')
+	ok 'a function by its address' holds o "^in lists:seq_loop/3[^ ]* of $who"
+	untrace
+	at kerl_a 'exit(get(p), kill).' >/dev/null
+fi
+
+# ---- which runs where -----------------------------------------------------------------------
+
+rm -f o e
+erltrace -v -p "$p" -n 'BEGIN { exit(0); } erlang*:::copy-object, erlang*:::process-spawn { }' >o 2>e
+cat e >>o
+has 'functions of the VM: in the kernel, -v says' 'the script runs in the kernel: .*functions of the VM'
+erltrace -v -p "$p" -n 'BEGIN { exit(0); } erlang*:::process-spawn { }' >o 2>e
+cat e >>o
+hasnt 'others: in the node' 'runs in the kernel'
+
+# ---- a node that -c starts ------------------------------------------------------------------
+
+rm -f o e go
+erltrace -qn 'BEGIN { printf("armed\n"); } syscall::writev:entry /erlpid != ""/ { @[erlname] = count(); }
+	erlang*:lists:zip3/3:function-entry { @f["zip3"] = count(); }' \
+	-c "erl -noshell -start_epmd false -sname kerl_c -eval \"W = fun W() -> case file:read_file_info('go') of {ok, _} -> ok; _ -> timer:sleep(20), W() end end, W(), register(fred, self()), {ok, F} = file:open(x, [write, raw]), [ok = file:write(F, <<1>>) || _ <- lists:seq(1, 77)], [lists:zip3([], [], []) || _ <- lists:seq(1, 123)], halt(0).\"" >o 2>e &
+command=$!
+ok 'the node of -c is traced' holds o '^armed'
+touch go
+wait "$command"
+is 'the node of -c: exit code' 0 $?
+command=''
+has 'the node of -c: system calls' '^ *fred +77$'
+has 'the node of -c: functions' '^ *zip3 +123$'
 finish

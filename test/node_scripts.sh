@@ -41,6 +41,11 @@ row() { # name, the row
 	head -n 60 o e | sed 's/^/    /'
 }
 
+# So many writes by a process called writer.
+writes() { # how many
+	echo "S = self(), spawn(fun() -> register(writer, self()), {ok, F} = file:open(\"x\", [write, raw]), [demo_exact:write(F, <<1>>) || _ <- lists:seq(1, $1)], unregister(writer), S ! done end), receive done -> ok end."
+}
+
 # The counts of a distribution, summed up.
 sum() { # its title
 	awk -v title="$1" '/Distribution/ { next }
@@ -195,6 +200,22 @@ is 'user: not enabled' '[false]' "$(at scripts_a 'demo_exact:user(3).')"
 run user '[dtrace:pn(7, 1), dtrace:pn(8, 1)].' 8
 row 'user: one number' 'n8 1'
 hasnt 'user: not the other' '^n7'
+
+# ---- system calls -------------------------------------------------------------------------
+
+if [ "$(id -u)" = 0 ] && why=$(erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' 2>&1); then
+	run syscalls "$(writes 60)"
+	is 'syscalls: how many' 60 "$(awk '$1 == "writer" && $2 == "writev" { print $3 }' o)"
+	run slowwrite "$(writes 60)" demo_exact 0
+	is 'slowwrite: each' 60 "$(grep -cE '^ *[0-9]+ writer +demo_exact:write/2 +writev$' o)"
+	# the VM's own writes, which wake its threads, are among them
+	ok 'slowwrite: in all' [ "$(awk '/writes in demo_exact:write/ { print $1 }' o)" -ge 60 ]
+	run slowwrite "$(writes 60)" demo_exact 10000000
+	hasnt 'slowwrite: none takes 10 s' 'writes in'
+else
+	echo "skipped: no probes of the kernel here: ${why:-not root}"
+	done_[syscalls]=1 done_[slowwrite]=1
+fi
 
 # ---- all of them --------------------------------------------------------------------------
 
