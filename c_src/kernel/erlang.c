@@ -2,8 +2,7 @@
 /*
  * The provider erlang<N> in the kernel, of the node whose VM is process N.
  *
- * Probes that tracing inside the node cannot give are uprobes on functions of the VM (a table below:
- * OTP up to 28, whose program has its functions' names); their arguments are made of its registers.
+ * Probes that tracing inside the node cannot give are uprobes on functions of the VM (insides.c).
  * All others fire inside the node, by a run of the command that has a script of usdt() there, and
  * get here by the USDT probes of the library in the node: so a script may have them beside system
  * calls. Which nodes: option erlnode, by -N and -p.

@@ -20,6 +20,7 @@
  *   modules.c the program and the libraries of a process; ifunc.c: functions that they choose
  *   late.c    libraries that are loaded while tracing
  *   event.c   sched and proc; profile.c: profile-N on CPUs; threads.c: what is known of threads
+ *   erlang.c  probes of Erlang nodes; nodes.c: what is asked of them; insides.c: functions of the VM
  *   bpf/      what is only there: where firings begin, built-in variables, memory of others
  */
 #ifndef K_KERNEL_H
