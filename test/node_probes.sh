@@ -32,8 +32,8 @@ load='{ok, M, C} = compile:forms([{attribute,1,module,probes_late}, {attribute,1
 	{function,1,f,0,[{clause,1,[],[],[{atom,1,ok}]}]}]),
 	{module, M} = code:load_binary(M, "made", C),
 	Sessions = erlang:function_exported(trace, session_create, 3),
-	Wait = fun Wait() -> case erlang:trace_info({M, f, 0}, traced) of
-		{traced, local} -> ok;
+	Wait = fun Wait() -> case erlang:trace_info({M, f, 0}, call_count) of
+		{call_count, N} when is_integer(N) -> ok;
 		_ when Sessions -> timer:sleep(1000);
 		_ -> timer:sleep(5), Wait()
 	end end,

@@ -93,8 +93,10 @@ static const char *next_description(const char *p, bool start)
 	return NULL;
 }
 
-/* An erlang probe that tracing inside a node cannot give, and the kernel can? */
-static bool is_of_vm(const char *d)
+enum whose { OF_NODE, OF_VM, OF_NOBODY };
+
+/* Who gives an erlang probe: tracing inside a node; the kernel, by functions of the VM; or nobody. */
+static enum whose whose_probe(const char *d)
 {
 	static const struct {
 		const char *name, *why;
@@ -109,16 +111,17 @@ static bool is_of_vm(const char *d)
 	while (from > 0 && d[from - 1] != ':')
 		from--;
 	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
-		if (strncmp(absent[i].why, needs, sizeof(needs) - 1) == 0 &&
-			strlen(absent[i].name) == len - from &&
+		if (strlen(absent[i].name) == len - from &&
 			strncmp(d + from, absent[i].name, len - from) == 0)
-			return true;
-	return false;
+			return strncmp(absent[i].why, needs, sizeof(needs) - 1) == 0 ? OF_VM
+										     : OF_NOBODY;
+	return OF_NODE;
 }
 
 struct named {
 	bool erlang, kernel, inside; /* inside: erlang probes that a node gives itself */
 	bool vm;		     /* those that it does not, and the kernel does */
+	bool gone;		     /* those that nobody does: the node tells why */
 	bool asks;		     /* erlpid and so on, which a thread of a node has at any probe */
 	int pid; /* of erlang<N>, or 0 */
 };
@@ -153,8 +156,9 @@ static void look(struct named *n, const char *text)
 			n->pid = atoi(d + 6);
 		n->kernel |= is_of_erlang(d) && is_native(d);
 		n->erlang |= erlang;
-		n->vm |= erlang && is_of_vm(d);
-		n->inside |= erlang && !is_of_vm(d);
+		n->vm |= erlang && whose_probe(d) == OF_VM;
+		n->gone |= erlang && whose_probe(d) == OF_NOBODY;
+		n->inside |= erlang && whose_probe(d) != OF_VM;
 		n->kernel |= is_of_kernel(d);
 	}
 	n->asks |= names_builtin(text);
@@ -232,7 +236,7 @@ static bool is_for_kernel(struct cli *c, const struct named *n)
 
 	if (n->kernel && (n->erlang || n->asks || c->nnodes > 0))
 		why = "its probes are of the kernel too";
-	else if (n->vm && may_use_kernel() && (c->mode != MODE_LIST || !n->inside))
+	else if (n->vm && !n->gone && may_use_kernel() && (c->mode != MODE_LIST || !n->inside))
 		why = "it has erlang probes that are functions of the VM";
 	if (why != NULL && c->verbose)
 		cli_say("the script runs in the kernel: %s; events inside nodes go there", why);
