@@ -1,10 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The examples of README.md, doc/ and erltrace(1), run; sourced, not run. Those that trace a node (-N) are
-# run by test/node_manual.sh, which has one, the others by tools/check-manual.sh.
+# The examples of README.md, doc/ and erltrace(1), run; sourced, not run. Those that trace a node (-N)
+# are run by test/node_manual.sh, which has one, those of the kernel by test/kernel_manual.sh, the
+# others by tools/check-manual.sh. (Those in Erlang are run by test/pages_tests.erl.)
 #
-#	examples nodes|others ROOT    counts in passed and failed, tells what was wrong
+#	examples nodes|kernel|others ROOT    counts in passed and failed, tells what was wrong
 
 # Numbers, bars and how many lines there are of a kind may differ.
 plain() { sed -E -e 's/[0-9]+/N/g' -e 's/-N/N/g' -e 's/[@ ]+/ /g' | uniq; }
@@ -15,6 +16,98 @@ example_kind() { # command
 
 # erltrace(1): the indented lines of each .EX block that begin with the command.
 manual_examples() { # kind, root
+	local example='' line said
+	while IFS= read -r line; do
+		if [[ $line == .EE && $example == '    erltrace '* && $(example_kind "$example") == "$1" ]]
+		then
+			if said=$(timeout 20 bash -c "$example" 2>&1 </dev/null); then
+				passed=$((passed + 1))
+			else
+				failed=$((failed + 1))
+				echo "FAILED example of erltrace(1): $example $said"
+			fi
+		fi
+		case $line in
+		.EX | .EE) example='' ;;
+		*) example+=$line$'\n' ;;
+		esac
+	done < <(sed -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\e/\\/g' "$2/man/erltrace.1")
+}
+
+# A page's console blocks: "$ COMMAND", lines that go on with "> ", and what it prints.
+page_examples() { # kind, file
+	local command='' want='' inside='' line
+	while IFS= read -r line; do
+		case $line in
+		'```console') inside=1 command='' want='' ;;
+		'```')
+			if [[ $inside && $command && $(example_kind "$command") == "$1" ]]; then
+				if diff <(printf '%s' "$want" | plain) \
+					<(timeout 20 bash -c "$command" 2>&1 </dev/null | plain); then
+					passed=$((passed + 1))
+				else
+					failed=$((failed + 1))
+					echo "FAILED example of $2: $command"
+				fi
+			fi
+			inside=''
+			;;
+		'$ '*) [[ $inside ]] && command=${line:2} ;;
+		'>'*)
+			[[ $inside && -z $want ]] && command+=$'\n'${line:1} && continue
+			[[ $inside ]] && want+=$line$'\n'
+			;;
+		*) [[ $inside ]] && want+=$line$'\n' ;;
+		esac
+	done <"$2"
+}
+
+# Calls a command with each block of a page's that is in a language.
+each_block() { # file, language, command...
+	local file=$1 language=$2 block='' inside='' line
+	shift 2
+	while IFS= read -r line; do
+		case $line in
+		"\`\`\`$language") inside=1 block='' ;;
+		'```')
+			[[ $inside ]] && "$@" "$block"
+			inside=''
+			;;
+		*) [[ $inside ]] && block+=$line$'\n' ;;
+		esac
+	done <"$file"
+}
+
+succeeds() { # what to say if not, command...
+	local what=$1 said
+	shift
+	if said=$("$@" 2>&1 </dev/null); then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED example of $what: ${*: -1} $said"
+	fi
+}
+
+# In Elixir: each in a VM of its own that has the application in its path.
+elixir_example() { # file, root, text
+	succeeds "$1" timeout 60 elixir -pa "$2/ebin" -e "$3"
+}
+
+# In D: it compiles, whether there is such a module or not.
+d_example() { # file, text
+	succeeds "$1" timeout 60 erltrace -Zeqn "$2"
+}
+
+# Commands, a line each, for the kernel: each runs, until ^C. They may name $PID, a node.
+sh_example() { # file, text
+	local line
+	while IFS= read -r line; do
+		[[ -z $line ]] || succeeds "$1" timeout --preserve-status -s INT 5 bash -c "exec $line"
+	done <<<"${2%$'\n'}"
+}
+
+examples() { # kind, root
 	local example='' line said
 	while IFS= read -r line; do
 		if [[ $line == .EE && $example == '    erltrace '* && $(example_kind "$example") == "$1" ]]
@@ -85,9 +178,18 @@ elixir_examples() { # file, root
 
 examples() {
 	local page
-	manual_examples "$@"
+	[[ $1 == kernel ]] || manual_examples "$@"
 	for page in "$2/README.md" "$2"/doc/*.md; do
-		page_examples "$1" "$page"
-		[[ $1 == nodes ]] && command -v elixir >/dev/null && elixir_examples "$page" "$2"
+		case $1 in
+		kernel) each_block "$page" sh sh_example "$page" ;;
+		nodes)
+			page_examples nodes "$page"
+			command -v elixir >/dev/null && each_block "$page" elixir elixir_example "$page" "$2"
+			;;
+		others)
+			page_examples others "$page"
+			each_block "$page" d d_example "$page"
+			;;
+		esac
 	done
 }
