@@ -104,7 +104,9 @@ for ((i = 0; i < 800; i++)); do
 	sleep 0.025
 done
 is 'cut: probes are off' "$before" "$(at cut_b "$traced")"
-echo "info: cut: off after $((($(date +%s%N) - began) / 1000000)) ms"
+ms=$((($(date +%s%N) - began) / 1000000))
+echo "info: cut: off after $ms ms"
+echo "promise 9: the network cut: off after $ms ms, bound 5000"
 becomes 'cut: nothing is left' '[]' cut_b "$modules"
 wait "$command"
 is 'cut: the command ends: exit' 1 $?

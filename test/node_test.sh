@@ -145,6 +145,7 @@ while [ "$flags_before" != "$(at demo "$flags")" ] || [ "$state_before" != "$(at
 done
 ms=$((($(date +%s%N) - began) / 1000000))
 echo "info: killed -9: clean after $ms ms" # on a quiet machine within a second
+echo "promise 9: the command killed -9: all is off after $ms ms, bound 1000"
 is 'kill -9: flags as before' "$flags_before" "$(at demo "$flags")"
 is 'kill -9: processes, ports, environment as before' "$state_before" "$(at demo "$state")"
 is 'kill -9: modules as before' "$before" "$(at demo "$modules")"

@@ -9,10 +9,10 @@
 # shellcheck source=test/nodelib.sh
 . "$(dirname "$0")/nodelib.sh"
 command -v python3 >/dev/null || skip 'no python3 here'
-nodes_begin $((200 + ${WIRE_ROUNDS:-12} * 30)) bare
+nodes_begin $((200 + ${WIRE_ROUNDS:-4} * 30)) bare
 epmd_begin
 tool=${WIRE_COMMAND:-$(command -v erltrace)}
-rounds=${WIRE_ROUNDS:-12}
+rounds=${WIRE_ROUNDS:-4}
 start wire_a -pa "$ebin"
 listens=$(epmd -names | sed -n 's/^name wire_a at port //p')
 state='{[P || P <- [new_processes | processes()], erlang:trace_info(P, flags) =/= {flags, []}], erlang:trace_info({lists, zip3, 3}, traced)}.'

@@ -38,6 +38,7 @@ least() { # name, bound, then how to end it; the least of five tries: others wor
 		[ "$best" -le "$bound" ] && break
 	done
 	echo "info: $name: no flag on the node after $best ms"
+	echo "promise 9: the page, $name: off after $best ms, bound $bound"
 	ok "$name: $best ms, at most $bound" [ "$best" -le "$bound" ]
 	becomes "$name: nothing is left on the node" '{[],[]}' web_demo "{${flags%.}, application:get_all_env(erltrace)}."
 }
