@@ -1,6 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Promises that are shown inside a node, each with its figure: erl -run promise main NAME. What is
 %% here takes longer than fits into make test, or asserts times; test/promises.tab has the list.
+%% Scripts that are to have events, and not the VM's counters instead, ask for the process.
 %% A figure is a line "promise N: TEXT"; the last line is "N passed, N failed".
 -module(promise).
 -export([main/1, f/1, alone/1]).
@@ -379,11 +380,11 @@ cost() ->
              {"process-scheduled", "erlang*:::process-scheduled", fun yields/1, 5000},
              {"gc_major-start", "erlang*:::gc_major-start", fun collections/1, 300},
              {"dtrace:p", "erlang*:::user_trace-i4s4", fun users/1, 20000}],
-    Costs = [{Name, ns(Desc ++ " { @ = count(); }", Work, N)} || {Name, Desc, Work, N} <- Kinds],
+    Costs = [{Name, ns(Desc ++ " { @[copyinstr(arg0)] = count(); }", Work, N)} || {Name, Desc, Work, N} <- Kinds],
     say(6, "ns an event: ~s", [lists:join(", ", [io_lib:format("~s ~b", [K, round(Ns)])
                                                  || {K, Ns} <- Costs])]),
     H = with_opts([{"watchtime", "1s"}, {"watchdog", "0"}],
-                  "erlang*:promise:f:function-entry { @ = count(); }"),
+                  "erlang*:promise:f:function-entry { @[copyinstr(arg0)] = count(); }"),
     Ps = [busy(fun() -> calls(1000) end)],
     Live = until(fun() -> {ok, #{cost := C}} = erltrace:status(H), C > 0.5 end, 20000),
     {ok, #{cost := C}} = erltrace:status(H),
@@ -448,7 +449,7 @@ long_schedule() ->
     Turns = [begin
                  Without = told(10, 300, Load),
                  H = with_opts([{"watchdog", "0"}], "erlang*:promise:f:function-entry"
-                                                    "{ @[copyinstr(arg1)] = count(); }"),
+                                                    "{ @[copyinstr(arg0)] = count(); }"),
                  With = told(10, 300, Load),
                  {ok, #{fired := Fired}} = erltrace:status(H),
                  ok = erltrace:close(H),
@@ -493,7 +494,8 @@ watchdog() ->
     Silent = with_opts([{"bufsize", "4k"}, {"watchdog", "0"}],
                        "erlang*:promise:f:function-entry { trace(arg2); }"),
     Old = processes(),
-    Stalled = with_opts([{"watchdog", "0"}], "erlang*:promise:f:function-entry { @ = count(); }"),
+    Stalled = with_opts([{"watchdog", "0"}],
+                        "erlang*:promise:f:function-entry { @[copyinstr(arg0)] = count(); }"),
     Ours = processes() -- Old,
     true = until(fun() -> {ok, #{cost := C}} = erltrace:status(Stalled), C > 0 end, 10000),
     Held = now_ms(),
