@@ -352,6 +352,8 @@ $(TSAN)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
 	$(Q)$(CLANG) $(BASEFLAGS) $(CPPFLAGS) $(if $(ERL_INCLUDE),-I$(ERL_INCLUDE)) -O1 -g $(TSANITIZE) \
 		-MMD -MP -c -o $@ $<
 $(TSAN)/c_src/d/lib.o: $(BUILD)/d_libs.inc
+# clang's own assembler does not know all of what the notes there are written with
+$(BUILD)/tsan/c_src/beam/usdt.o $(BUILD)/nifsan/c_src/beam/usdt.o: CPPFLAGS += -fno-integrated-as
 $(TSAN)/liberltrace.a: $(TSAN_LIB_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^

@@ -3,10 +3,12 @@
  * More handles than a thread remembers its slots of, fired by more threads than there are hints for:
  * every thread finds its own slot again, those that come later take the slots of those that ended,
  * and each handle counts every firing once. (Threads once walked all slots at every such firing.)
+ * What handles have of memory begins at different places of pages, and none reaches into another's.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../c_src/api/handle.h"
 #include "../c_src/engine/internal.h"
@@ -46,12 +48,36 @@ static int take(void *arg, const erltrace_agg_t *agg)
 	return 0;
 }
 
+/* Memory of engines with higher numbers once ended behind what was mapped for it. */
+static void test_memory_of_an_engine_ends_with_its_mapping(void)
+{
+	enum { ENGINES = 128, SIZE = 4 * 4096 };
+	static struct en en[ENGINES];
+	static unsigned char *mem[ENGINES];
+	unsigned wrong = 0;
+
+	for (unsigned i = 0; i < ENGINES; i++) {
+		en[i].id = i + 1;
+		mem[i] = en_alloc_pages(&en[i], SIZE, 0);
+		if (mem[i] == NULL)
+			abort();
+		memset(mem[i], (int)i + 1, SIZE);
+	}
+	for (unsigned i = 0; i < ENGINES; i++) {
+		for (unsigned k = 0; k < SIZE; k++)
+			wrong += mem[i][k] != i + 1;
+		en_dealloc_pages(&en[i], mem[i], SIZE);
+	}
+	check(wrong == 0, "bytes that another engine wrote", wrong, 0);
+}
+
 int main(void)
 {
 	static const char *const types[] = {"int64_t"};
 	static pthread_t t[THREADS];
 	erltrace_error_t e;
 
+	test_memory_of_an_engine_ends_with_its_mapping();
 	for (unsigned h = 0; h < HANDLES; h++) {
 		handle[h] = erltrace_open(&e);
 		if (handle[h] == NULL || erltrace_setopt(handle[h], "aggsize", "16k", &e) < 0 ||

@@ -34,8 +34,14 @@ volatile uint16_t beam_usdt_semaphore[BP_COUNT_] __attribute__((section(".probes
 #define ARGS_9	ARGS_8 " -8@64(%%rdi)"
 #define ARGS_10 ARGS_9 " -8@72(%%rdi)"
 
+#ifdef __clang__
+#define ONE_PLACE __attribute__((noinline))
+#else
+#define ONE_PLACE __attribute__((noinline, noclone))
+#endif
+
 #define SITE(ID, name, nargs)                                                                      \
-	static __attribute__((noinline, noclone)) void site_##ID(                                    \
+	static ONE_PLACE void site_##ID(                                                           \
 		const uint64_t *arg, uint64_t hash, uint64_t whose, const uint64_t *answers)       \
 	{                                                                                          \
 		__asm__ volatile("990:	nop\n"                                                     \

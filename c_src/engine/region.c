@@ -148,7 +148,7 @@ void *en_alloc(struct en *en, size_t size)
  */
 static size_t colour(const struct en *en)
 {
-	return en->id * 7 % 64 * LINE;
+	return en->id * 7 % (4096 / LINE) * LINE;
 }
 
 void *en_alloc_pages(struct en *en, size_t size, size_t kernel)
