@@ -111,6 +111,7 @@ row() { # number, title
 		tests+=("\`$name\`")
 		[[ -e $f ]] || { [[ $name == soak ]] || status='not run'; continue; }
 		last=$(tail -n 1 "$f")
+		[[ $last == '= '* ]] || { status='not run'; continue; } # it was not run to its end
 		[[ $last == '= red '* ]] && status=red
 		text=$(figures "$1" "$f" | cell | awk '{ printf "%s%s", s, $0; s = "<br>" }')
 		figure+="${figure:+<br>}$name: $text"
