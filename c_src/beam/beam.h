@@ -133,6 +133,17 @@ struct beam_fn {
 	uint64_t last;		/* what its counter was */
 };
 
+/* nentry, nret or nval, before the probes that it counts: both may be told while events come. */
+static inline unsigned beam_nprobes(const uint8_t *n)
+{
+	return __atomic_load_n(n, __ATOMIC_ACQUIRE);
+}
+
+static inline bool beam_is_local(const struct beam_fn *fn)
+{
+	return __atomic_load_n(&fn->local, __ATOMIC_RELAXED);
+}
+
 struct beam_functions {
 	struct beam_fn **buckets; /* NULL: no function at all */
 	uint64_t mask;		  /* nbuckets - 1 */
@@ -288,7 +299,7 @@ static inline unsigned beam_stack_push(
 
 	p->frame[n].fn = fn;
 	p->frame[n].level = level;
-	p->frame[n].local = beam_frame_words & -(unsigned)fn->local;
+	p->frame[n].local = beam_frame_words & -(unsigned)beam_is_local(fn);
 	return p->n = n + 1;
 }
 
@@ -589,7 +600,8 @@ static inline struct beam_fn *beam_function_find(
 
 	if (unlikely(f->buckets == NULL))
 		return NULL;
-	fn = f->buckets[beam_hash_fn(mod, fun, arity) & f->mask];
+	/* while a script runs, functions of modules loaded since are put in front */
+	fn = __atomic_load_n(&f->buckets[beam_hash_fn(mod, fun, arity) & f->mask], __ATOMIC_ACQUIRE);
 	while (fn != NULL && unlikely(fn->fun != fun || fn->mod != mod || fn->arity_term != arity))
 		fn = fn->next;
 	return fn;

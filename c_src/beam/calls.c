@@ -128,7 +128,7 @@ static bool event(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool call, struct b
 				&b->procs, ev->proc, (unsigned)beam_return_level(env), &depth);
 	}
 	beam_cost_begin(seat);
-	if (fn != NULL && (n = call ? fn->nentry : fn->nret) != 0) {
+	if (fn != NULL && (n = beam_nprobes(call ? &fn->nentry : &fn->nret)) != 0) {
 		ev->who.key = argv[2];
 		ev->env = env;
 		ev->argv = argv;
@@ -234,7 +234,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM call_or_return(ErlNifE
 	} else if (unlikely(!call || b->procs.tab != NULL)) {
 		goto far;
 	}
-	n = call ? fn->nentry : fn->nret;
+	n = beam_nprobes(call ? &fn->nentry : &fn->nret);
 	probe = call ? fn->entry[0] : fn->ret[0];
 	if (likely(n == 1)) {
 		ecb = fire_only(probe, seat->slot);

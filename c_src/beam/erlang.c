@@ -278,34 +278,48 @@ static void look_at_asks(struct needs *n, uint32_t asks)
 	n->args |= ASKS(asks, ERLARGS) || ASKS(asks, ERLARG) || ASKS(asks, ERLINT);
 }
 
+/* These two write only what is not so yet: events may be looking. */
+static void set(bool *flag, bool on)
+{
+	if (on && !*flag)
+		*flag = true;
+}
+
+static void put(struct en_probe **at, struct en_probe *p)
+{
+	if (*at != p)
+		*at = p;
+}
+
 /* Note what a function's events fire. */
 static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 {
 	unsigned nentry = 0, nret = 0, nval = 0;
+	bool local = fn->user != 0;
 
-	fn->local = fn->user != 0;
-	fn->special = fn->user != 0 || fn->hibernate;
+	set(&fn->special, fn->user != 0 || fn->hibernate);
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
 		struct en_probe *p = fn->probe[i];
 		enum beam_route route = beam_probedefs[BP_FUNCTIONS + i].route;
 
 		if (p == NULL || !en_enabled(p) || fn->counted)
 			continue;
-		b->vts |= p->reads_vts;
+		set(&b->vts, p->reads_vts);
 		look_at_asks(n, p->asks);
 		n->stacks |= p->reads_ustack;
-		b->depth |= beam_probedefs[BP_FUNCTIONS + i].nargs > 2 && (p->argmask & 4);
-		fn->local |= route != ROUTE_GLOBAL;
+		set(&b->depth, beam_probedefs[BP_FUNCTIONS + i].nargs > 2 && (p->argmask & 4));
+		local |= route != ROUTE_GLOBAL;
 		if (route == ROUTE_RETURN && ASKS(p->asks, ERLRET)) {
-			fn->val[nval++] = p;
+			put(&fn->val[nval++], p);
 			continue;
 		}
-		b->returns |= route == ROUTE_RETURN;
+		set(&b->returns, route == ROUTE_RETURN);
 		if (route == ROUTE_RETURN)
-			fn->ret[nret++] = p;
+			put(&fn->ret[nret++], p);
 		else
-			fn->entry[nentry++] = p;
+			put(&fn->entry[nentry++], p);
 	}
+	__atomic_store_n(&fn->local, local, __ATOMIC_RELAXED);
 	/* events may look at it: what they count is there before the count */
 	__atomic_store_n(&fn->nval, (uint8_t)nval, __ATOMIC_RELEASE);
 	__atomic_store_n(&fn->nret, (uint8_t)nret, __ATOMIC_RELEASE);

@@ -232,14 +232,14 @@ unsigned beam_stack_enter_far(
 
 		if (level <= f->level + f->local) { /* a tail call */
 			f->fn = fn;
-			f->local |= fn->local ? beam_frame_words : 0;
+			f->local |= beam_is_local(fn) ? beam_frame_words : 0;
 			return p->n;
 		}
 	}
 	if (!push(t, p))
 		return p->n + 1;
 	*top(p) = (struct beam_frame){.fn = fn, .level = level,
-		.local = fn->local ? beam_frame_words : 0};
+		.local = beam_is_local(fn) ? beam_frame_words : 0};
 	return p->n;
 }
 

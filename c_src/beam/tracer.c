@@ -200,7 +200,7 @@ static inline unsigned enter(struct beam_event *ev, const struct beam_fn *fn)
 		return beam_stack_enter(t, ev->proc, fn, (unsigned)beam_stack_level(ev->env));
 	case LAYOUT_SEVERAL:
 		return beam_stack_enter(t, ev->proc, fn, (unsigned)beam_chain_level(ev->env));
-	default: return fn->local ? beam_names_enter(t, ev->proc, fn) : 0;
+	default: return beam_is_local(fn) ? beam_names_enter(t, ev->proc, fn) : 0;
 	}
 }
 
@@ -217,7 +217,7 @@ static void on_call(struct beam_event *ev, ERL_NIF_TERM mfa)
 		user_call(ev, fn, t[2]);
 	if (fn->hibernate)
 		note_hibernate(ev, t[2]);
-	fire_fn(ev, fn->entry, fn->nentry, fn, depth);
+	fire_fn(ev, fn->entry, beam_nprobes(&fn->nentry), fn, depth);
 }
 
 static void on_return_to(struct beam_event *ev, ERL_NIF_TERM mfa)
@@ -241,7 +241,7 @@ static void on_return_to(struct beam_event *ev, ERL_NIF_TERM mfa)
 	default: fn = beam_names_return(procs, ev->proc, called(ev, mfa, &t), &depth);
 	}
 	if (fn != NULL)
-		fire_fn(ev, fn->ret, fn->nret, fn, depth);
+		fire_fn(ev, fn->ret, beam_nprobes(&fn->nret), fn, depth);
 }
 
 /* By return_trace, where a script reads what is returned: every function tells of its own end. */
@@ -252,11 +252,11 @@ static void on_return_from(struct beam_event *ev, ERL_NIF_TERM mfa)
 	struct beam_fn *fn = called(ev, mfa, &t);
 	unsigned depth = 0;
 
-	if (fn == NULL || fn->nval == 0)
+	if (fn == NULL || beam_nprobes(&fn->nval) == 0)
 		return;
 	if ((b->returns || b->depth) && ev->proc != NULL)
 		depth = beam_stack_leave(&b->procs, ev->proc, fn);
-	fire_fn(ev, fn->val, fn->nval, fn, depth);
+	fire_fn(ev, fn->val, beam_nprobes(&fn->nval), fn, depth);
 }
 
 /* ---- processes ------------------------------------------------------------------------- */

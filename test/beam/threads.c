@@ -476,6 +476,85 @@ static void test_closed_while_events_are_inside(const char *source, bool odd)
 	pthread_join(t[1], NULL);
 }
 
+/* The first n functions of the module m, as extend/3 takes them. */
+static ERL_NIF_TERM functions(ErlNifEnv *env, unsigned n)
+{
+	ERL_NIF_TERM list = enif_make_list(env, 0);
+
+	for (unsigned i = 0; i < n; i++)
+		list = enif_make_list_cell(env,
+			enif_make_tuple3(env, fn_atom(env, i), enif_make_uint(env, i),
+				enif_make_atom(env, "erlang")),
+			list);
+	return list;
+}
+
+static unsigned length(ErlNifEnv *env, ERL_NIF_TERM list)
+{
+	unsigned n = 0;
+
+	return enif_get_list_length(env, list, &n) ? n : UINT32_MAX;
+}
+
+/* What counted/2 was given, with how often each was called. */
+static ERL_NIF_TERM told(ErlNifEnv *env, ERL_NIF_TERM fns, unsigned n)
+{
+	ERL_NIF_TERM list = enif_make_list(env, 0), head;
+
+	while (enif_get_list_cell(env, fns, &head, &fns))
+		list = enif_make_list_cell(
+			env, enif_make_list_cell(env, head, enif_make_uint(env, n)), list);
+	return list;
+}
+
+/* Each of the functions is counted by the VM, loaded anew, and traced; all the while it is called. */
+static void test_functions_come_and_are_counted_while_they_are_called(void)
+{
+	ErlNifEnv *env = fake_env(NULL), *at_work = fake_env(NULL);
+	ERL_NIF_TERM m = enif_make_atom(env, "m"), all = enif_make_atom(env, "all"), fns;
+	ERL_NIF_TERM nil = enif_make_list(env, 0);
+	struct open o = {0};
+	_Atomic ERL_NIF_TERM state;
+	const ERL_NIF_TERM *t;
+	long fired, lost, added = 0;
+	unsigned rounds = 0;
+	int n;
+
+	if (!enif_get_tuple(env, call(env, "open", 0, NULL), &n, &t) || t[0] != atom_ok)
+		abort();
+	o = (struct open){.term = t[1], .state = t[2]};
+	enif_get_resource(env, o.term, NULL, &o.obj);
+	CALL(env, "compile", o.term, binary(env, "erlang*:m::function-entry { @[probefunc] = count(); }"),
+		nil, enif_make_list(env, 1, enif_make_atom(env, "zero_matches")));
+	start(env, &o);
+	atomic_store(&state, o.state);
+	run_threads(&state, false);
+	do {
+		unsigned some = rounds < FNS ? rounds + 1 : FNS;
+
+		fns = CALL(at_work, "extend", o.term, m, functions(at_work, some));
+		check(length(at_work, fns) == some, "armed", length(at_work, fns), some);
+		fns = CALL(at_work, "countable", o.term, all);
+		check(length(at_work, fns) == some, "countable", length(at_work, fns), some);
+		attend(at_work, &o);
+		CALL(at_work, "counted", o.term, fns);
+		for (unsigned k = 1; k <= 3; k++)
+			CALL(at_work, "count", o.term, told(at_work, fns, 10 * k));
+		added += 30L * some;
+		attend(at_work, &o);
+		CALL(at_work, "uncount", o.term, m);
+		fake_reset(at_work);
+		rounds++;
+	} while (now() < threads[0].until || rounds < 2 * FNS);
+	join_threads();
+	counts(env, &o, &fired, &lost);
+	check(fired >= added, "fired", fired, added);
+	check(lost == 0, "lost", lost, 0);
+	drop_handle(env, &o);
+	fake_env_free(env);
+	fake_env_free(at_work);
+}
+
 /* Names made one after the other are neighbouring atoms: their functions do not meet. */
 static void test_neighbours_have_places_of_their_own(void)
 {
@@ -513,6 +592,7 @@ int main(void)
 	beam_frame_words = 0;
 	test_neighbours_have_places_of_their_own();
 	test_exact();
+	test_functions_come_and_are_counted_while_they_are_called();
 	test_closed_while_events_are_inside(script, false);
 	test_closed_while_events_are_inside(odd_script, true);
 	atomic_store(&beam_layout, LAYOUT_NAMES);
