@@ -86,6 +86,9 @@ struct cli {
 	struct co_json json_state;
 	int write_error;  /* errno of the first failed write; 0: none */
 	unsigned matches; /* probes, over all scripts */
+	struct { /* of errors, which are told as far as somebody can read them: output.c */
+		uint64_t second, left, more;
+	} errors;
 };
 
 /* args.c: -1: go on; else the exit code. */
@@ -109,6 +112,7 @@ void cli_printf(struct cli *c, const char *fmt, ...) __attribute__((format(print
 void cli_flush(struct cli *c);
 int cli_reopen(struct cli *c, const char *path); /* freopen(); "": back. 0, or errno */
 void cli_truncate(struct cli *c);
+void cli_more_errors(struct cli *c, bool at_end); /* how many were not told */
 void cli_json_error(struct cli *c, const erltrace_error_t *err, const char *what);
 /* Flush and close; CLI_ERROR and a message if something was not written. */
 int cli_output_close(struct cli *c, int status);

@@ -4,16 +4,25 @@
  * "failed to compile script F: line N: text", with the tag before the place if errtags is set,
  * and on a terminal with the source line and a caret below.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "cli.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* A line at once: each write is an event for those who trace system calls, us perhaps. */
 static void say(const char *fmt, va_list ap)
 {
-	fputs("erltrace: ", stderr);
-	vfprintf(stderr, fmt, ap);
+	char *text = NULL;
+
+	if (vasprintf(&text, fmt, ap) < 0)
+		return;
+	fprintf(stderr, "erltrace: %s\n", text);
+	free(text);
 }
 
 void cli_say(const char *fmt, ...)
@@ -23,7 +32,6 @@ void cli_say(const char *fmt, ...)
 	va_start(ap, fmt);
 	say(fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 }
 
 void cli_notice(const struct cli *c, const char *fmt, ...)
@@ -35,7 +43,6 @@ void cli_notice(const struct cli *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	say(fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 }
 
 /* The source line, and below it a caret in the error's column; tabs stay tabs. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 int cli_output_open(struct cli *c)
@@ -117,10 +118,51 @@ static int on_drop(void *arg, const erltrace_drop_t *d)
 	return 0;
 }
 
+/*
+ * A script whose clauses fail at each system call has an error for each error that is written:
+ * a thousand are told, and then a hundred a second. The others are counted.
+ */
+enum { ERRORS_AT_ONCE = 1000, ERRORS_A_SECOND = 100 };
+
+static uint64_t second(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec + 1;
+}
+
+void cli_more_errors(struct cli *c, bool at_end)
+{
+	if (c->errors.more == 0 || (!at_end && second() == c->errors.second))
+		return;
+	cli_say("%llu more error%s", (unsigned long long)c->errors.more, c->errors.more > 1 ? "s" : "");
+	c->errors.more = 0;
+}
+
+static bool may_tell(struct cli *c)
+{
+	uint64_t now = second(), passed = c->errors.second != 0 ? now - c->errors.second : ERRORS_AT_ONCE;
+
+	cli_more_errors(c, false);
+	c->errors.second = now;
+	c->errors.left += passed * ERRORS_A_SECOND; /* the first time, as many as there may be */
+	if (c->errors.left > ERRORS_AT_ONCE)
+		c->errors.left = ERRORS_AT_ONCE;
+	if (c->errors.left == 0)
+		return false;
+	c->errors.left--;
+	return true;
+}
+
 static int on_fault(void *arg, const erltrace_fault_t *f)
 {
 	struct cli *c = arg;
 
+	if (!may_tell(c)) {
+		c->errors.more++;
+		return 0;
+	}
 	cli_flush(c);
 	cli_say("%s", f->message);
 	return 0;

@@ -115,11 +115,13 @@ static int loop(struct cli *c, const erltrace_handlers_t *handlers)
 		}
 		r = erltrace_work(c->h, handlers, &err);
 		cli_flush(c);
+		cli_more_errors(c, false);
 		if (r < 0)
 			return -cli_fail(c, &err, "processing aborted");
 		if (r == ERLTRACE_OK && !stopped && !cli_ended(c))
 			erltrace_sleep(c->h);
 	} while (r != ERLTRACE_DONE);
+	cli_more_errors(c, true);
 	if (c->live_ms > 0)
 		erltrace_tick(c->h, "", on_tick, c, &err); /* what came last */
 	return 0;

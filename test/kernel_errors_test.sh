@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Clauses that fail at each event of the kernel: the errors that are told are as many as somebody
+# can read, the others are counted, none is lost; and a signal ends a script whose errors make
+# more of them. What the verifier has to do, and what is said where it is too much for it. The last
+# line is "N passed, N failed".
+
+# shellcheck disable=SC2016 # $target is D's
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+PATH=$(cd "${BIN:-$root/bin}" && pwd):$PATH
+export LC_ALL=C
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+passed=0 failed=0
+
+is() { # what, expected, actual
+	if [[ $2 == "$3" ]]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'FAILED %s: expected "%s", got "%s"\n' "$1" "$2" "${3:0:300}"
+	fi
+}
+
+like() { # what, regular expression, actual
+	if [[ $3 =~ $2 ]]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'FAILED %s: expected "%s", got "%s"\n' "$1" "$2" "${3:0:300}"
+	fi
+}
+
+finish() {
+	echo "$passed passed, $failed failed"
+	((failed == 0))
+	exit
+}
+
+why=$(erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' 2>&1 >/dev/null) || {
+	echo "skipped: no probes of the kernel here: $why"
+	finish
+}
+
+# ---- errors --------------------------------------------------------------------------------
+
+told() { grep -c 'error in dt_clause' "$1"; }
+more() { awk '/^erltrace: [0-9]+ more errors?$/ { n += $2 } END { print n + 0 }' "$1"; }
+dropped() { awk '/ drops? on CPU/ { n += $2 } END { print n + 0 }' "$1"; }
+
+cat >"$dir/calls.c" <<'C'
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	for (long i = argc > 1 ? atol(argv[1]) : 0; i > 0; i--)
+		syscall(SYS_getppid);
+	return 0;
+}
+C
+"${CC:-cc}" -O1 -o "$dir/calls" "$dir/calls.c" || { echo '0 passed, 1 failed'; exit 1; }
+
+timeout 300 erltrace -qn 'syscall::getppid:entry /pid == $target/ { trace(*(int *)1); }' \
+	-c "$dir/calls 500" 2>"$dir/few" >/dev/null
+is 'few errors: each is told' '500 0' "$(told "$dir/few") $(more "$dir/few")"
+
+start=$SECONDS
+timeout 300 erltrace -q -b 32m -n 'syscall::getppid:entry /pid == $target/ { trace(*(int *)1); }' \
+	-c "$dir/calls 50000" 2>"$dir/many" >/dev/null
+took=$((SECONDS - start + 2))
+is 'many errors: told, counted and dropped are all there were' 50000 \
+	$(($(told "$dir/many") + $(more "$dir/many") + $(dropped "$dir/many")))
+is 'many errors: not more are told than somebody can read' 1 \
+	$(($(told "$dir/many") >= 1000 && $(told "$dir/many") <= 1000 + 100 * took))
+
+# Each error that is written is an event with an error: it goes on by itself.
+start=$SECONDS
+erltrace -qn 'syscall:::entry { trace(*(int *)1); }' >/dev/null 2>"$dir/self" &
+pid=$!
+for ((i = 0; i < 1200; i++)); do
+	(($(more "$dir/self") > 0)) && break
+	sleep 0.1
+done
+kill -TERM $pid
+wait $pid
+is 'errors that make errors: the signal ends it' 0 $?
+took=$((SECONDS - start + 2))
+is 'errors that make errors: what is told has its bounds' 1 \
+	$(($(told "$dir/self") >= 1000 && $(told "$dir/self") <= 1000 + 100 * took))
+is 'errors that make errors: the rest is counted' 1 $(($(more "$dir/self") > 0))
+
+timeout 300 erltrace -q --json -n 'syscall::getppid:entry /pid == $target/ { trace(*(int *)1); }' \
+	-b 32m -c "$dir/calls 3000" >"$dir/json" 2>"$dir/err"
+is 'for programs, each is there' 3000 $(($(grep -c '"error"' "$dir/json") + $(dropped "$dir/err")))
+finish
