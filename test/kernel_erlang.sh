@@ -123,7 +123,8 @@ untrace
 at kerl_a 'exit(get(p), kill).' >/dev/null
 is 'ended by the watchdog of the node: exit code' 1 "$status"
 cp e o
-has 'ended by the watchdog: told' 'in the node: .*more than watchdog=1 allows'
+# on a machine that is busy the node's tracing process may not get to run in that time either
+has 'ended by the watchdog: told' 'in the node: .*(more than watchdog=1 allows|\(watchtime\))'
 has 'ended by the watchdog: what follows' 'the events inside the node have come to an end'
 
 # ---- code of the VM's JIT has names ---------------------------------------------------------

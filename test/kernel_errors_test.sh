@@ -78,6 +78,7 @@ is 'many errors: not more are told than somebody can read' 1 \
 
 # Each error that is written is an event with an error: it goes on by itself.
 start=$SECONDS
+: >"$dir/self"
 erltrace -qn 'syscall:::entry { trace(*(int *)1); }' >/dev/null 2>"$dir/self" &
 pid=$!
 for ((i = 0; i < 1200; i++)); do
@@ -94,5 +95,32 @@ is 'errors that make errors: the rest is counted' 1 $(($(more "$dir/self") > 0))
 
 timeout 300 erltrace -q --json -n 'syscall::getppid:entry /pid == $target/ { trace(*(int *)1); }' \
 	-b 32m -c "$dir/calls 3000" >"$dir/json" 2>"$dir/err"
-is 'for programs, each is there' 3000 $(($(grep -c '"error"' "$dir/json") + $(dropped "$dir/err")))
+is 'for programs, each is there' 3000 "$(grep -c '"error"' "$dir/json")"
+
+# ---- the verifier --------------------------------------------------------------------------
+
+work() { # most instructions that it follows for a program of a script
+	ERLTRACE_VERIFIER=1 timeout 300 erltrace -qn "$1" -n 'BEGIN { exit(0); }' 2>&1 |
+		awk '$1 == "processed" && $2 > n { n = $2 } END { print n + 0 }'
+}
+for script in \
+	'syscall::write:entry { self->x = 5; }' \
+	'syscall::write:entry { self->s = "string"; }' \
+	'syscall::write:entry { self->a = execname; self->b = probefunc; self->c = "x";
+		self->d = strjoin(execname, "y"); x[execname, pid] = probefunc; y[probefunc]++; }' \
+	'syscall::open*:entry { self->p = copyinstr(arg1); }
+		syscall::open*:return /self->p != ""/ { @[self->p, errno] = count(); self->p = 0; }' \
+	'syscall::write:entry { @[json("{\"a\": [1, 2]}", "a[1]"), lltostr(pid)] = avg(arg2); }' \
+	'sched:::on-cpu { self->ts = timestamp; } sched:::off-cpu /self->ts/
+		{ @[execname, args[1]->pr_fname] = sum(timestamp - self->ts); self->ts = 0; }'; do
+	n=$(work "$script")
+	is "what the verifier follows ($n) of ${script:0:60}" 1 $((n > 500 && n < 50000))
+done
+
+for ((i = 0; i < 15000; i++)); do
+	echo "syscall::getppid:entry { x[$i, execname] = probefunc; @[$i, execname] = count(); y[$i] = execname; }"
+done >"$dir/large.d"
+out=$(timeout 300 erltrace -qs "$dir/large.d" -n 'BEGIN { exit(0); }' 2>&1)
+is 'too large: exit code' 1 $?
+like 'too large: what is said' 'too large for the kernel: its 15000 clauses at syscall:::entry probes are [0-9]+ instructions' "$out"
 finish

@@ -204,8 +204,38 @@ static struct k_clause *wanted_clauses(struct en *en, const char *entry, unsigne
 	return all;
 }
 
-/* The last words of the verifier. */
-static int not_verified(char *log, const char *entry, struct et_error *e)
+/* What the programs of the kernel fire at, for people. */
+static const char *events_of(const char *entry)
+{
+	static const struct {
+		const char *entry, *events;
+	} all[] = {
+		{"k_sys_enter", "syscall:::entry"},
+		{"k_sys_exit", "syscall:::return"},
+		{"k_profile", "profile-N"},
+		{"k_uprobe", "pid entry"},
+		{"k_uretprobe", "pid return"},
+		{"k_usdt", "usdt"},
+		{"k_erlang", "erlang"},
+		{"k_erlang_usdt", "erlang"},
+	};
+
+	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (strcmp(all[i].entry, entry) == 0)
+			return all[i].events;
+	return "sched and proc";
+}
+
+/* The kernel takes, and follows, a million instructions, and so many jumps in a row. */
+static bool is_too_large(const char *log, int why)
+{
+	return why == E2BIG || strstr(log, "BPF program is too large") != NULL ||
+	       strstr(log, "is too complex") != NULL;
+}
+
+/* The last words of the verifier; why: an errno. */
+static int not_verified(char *log, const union bpf_attr *attr, const char *entry, unsigned nclauses,
+	int why, struct et_error *e)
 {
 	size_t len = strlen(log);
 	char *last;
@@ -218,12 +248,19 @@ static int not_verified(char *log, const char *entry, struct et_error *e)
 		return et_err(e, "ET_KERNEL",
 			"copyout() and copyoutstr() at probes of the kernel: this kernel lets no BPF "
 			"program write to the memory of others");
+	if (is_too_large(log, why))
+		return et_err(e, "ET_KERNEL",
+			"the script is too large for the kernel: its %u clause%s at %s probes are %u "
+			"instructions there, and it takes and follows 1000000 at most; make clauses "
+			"fewer or shorter, or trace with several commands at the same time",
+			nclauses, nclauses == 1 ? "" : "s", events_of(entry), attr->insn_cnt);
 	last = strstr(log, "\nprocessed ");
 	if (last != NULL)
 		*last = '\0';
 	last = strrchr(log, '\n');
+	last = last != NULL ? last + 1 : log;
 	return et_err(e, "ET_KERNEL", "the kernel does not accept the program (%s): %s", entry,
-		last != NULL ? last + 1 : log);
+		last[0] != '\0' ? last : strerror(why));
 }
 
 /* For those who work on it: what the verifier has to do; with 2 in the environment, all of it. */
@@ -300,7 +337,7 @@ static int load(struct en *en, const char *entry, int type, int attach_type, boo
 		attr.log_level = 1;
 		fd = bpf(BPF_PROG_LOAD, &attr);
 		if (fd < 0)
-			not_verified(log, entry, e);
+			not_verified(log, &attr, entry, in.nclauses, errno, e);
 	}
 out:
 	free(clauses);
