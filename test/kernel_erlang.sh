@@ -110,6 +110,33 @@ has 'self-> of a process that moves between threads' "^ *$who +642\$"
 has 'a function with an odd name' '^ *-filter/2-lc\$\^0/1-0-/2 +51$'
 is 'nothing is said of it' '' "$(cat e)"
 
+run -n 'erlang*:lists:nth/2:function-entry { @n[erlint(0), erlarg(1), erlarg(5)] = count(); }
+	erlang*:lists:nth/2:function-return { @r[erlret] = count(); }
+	syscall::getppid:entry { }'
+at kerl_a '[lists:nth(N rem 2 + 1, [{a, "b"}, 7]) || N <- lists:seq(1, 246)].' >/dev/null
+untrace
+is 'exit code of arguments' 0 "$status"
+has 'erlint(), erlarg() of the first' '^ *1 +\[\{a,\[98\]\},7\] +123$|^ *1 +\[\{a,"b"\},7\] +123$'
+has 'of the second' '^ *2 +\[.*,7\] +123$'
+is 'nothing is said of arguments' '' "$(cat e)"
+erltrace -p "$p" -qn 'erlang*:lists:nth/2:function-entry { @[erlarg(pid)] = count(); } syscall::getppid:entry { }' >o 2>&1
+is 'an argument that is not known before: exit code' 1 $?
+has 'an argument that is not known before: what is said' 'erlarg\(\) and erlint\(\) at function-entry .* from 0 to 6'
+
+# ---- what is not had is told ----------------------------------------------------------------
+
+run -Zn 'erlang*:kerl_later::function-entry { @ = count(); } syscall::getppid:entry { }'
+at kerl_a '1.' >/dev/null
+untrace
+cp e o
+has 'a module that is loaded later' 'functions of modules that are loaded from now on do not fire'
+erltrace -N kerl_x@192.0.2.1 -qn 'syscall::getppid:entry { @[erlpid] = count(); }' >o 2>&1
+is 'a node of another machine: exit code' 1 $?
+has 'a node of another machine: what is said' '-N kerl_x@192\.0\.2\.1: .* of this machine only.* run the command there'
+erltrace --cluster -N "kerl_a@127.0.0.1" -qn 'erlang*:::process-spawn { } syscall::getppid:entry { }' >o 2>&1
+is 'nodes of many machines: exit code' 1 $?
+has 'nodes of many machines: what is said' '--cluster: .* of this machine only'
+
 # ---- what is said inside the node is told ---------------------------------------------------
 
 run -x watchdog=1 -x watchtime=100ms -n 'erlang*:lists:last/1:function-entry { @ = count(); }

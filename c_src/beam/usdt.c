@@ -10,7 +10,7 @@
  * provider, the name with "__" for "-", and that the n-th argument is the n-th word at a register.
  * For the kernel engine other registers tell which probe it is (functions have many of a name),
  * whose event, and what the event was asked for: a word or a text for each built-in that the clause
- * reads.
+ * reads; behind these a text (erlarg), and then a word (erlint), for each of the first arguments.
  */
 #include <string.h>
 
@@ -88,27 +88,46 @@ static void (*const sites[BP_COUNT_])(
 #include "probes.def"
 };
 
-enum { TEXT = 256, TEXTS = 4 }; /* of built-ins that are not interned: erlmsg, erlargs, erlret */
+/* Of built-ins that are not interned: erlmsg, erlargs, erlret, erlarg(). */
+enum { TEXT = 256, TEXTS = 3 + ASK_ARGS, ANSWERS = ASK_COUNT_ + 2 * ASK_ARGS };
 
-static bool is_number(unsigned ask)
+enum { OF_ARGS = 1u << ASK_USDT | 1u << ASK_ERLARG | 1u << ASK_ERLINT };
+
+static void answer_args(const struct fire *f, uint64_t *answers, char texts[][TEXT])
 {
-	return ask == ASK_ERLSCHED || ask == ASK_ERLINT;
+	const struct en_who *who = f->who;
+	uint32_t asks = f->probe->asks;
+
+	for (unsigned n = 0; n < ASK_ARGS; n++) {
+		if (!(asks >> (ASK_ARG0 + n) & 1))
+			continue;
+		if (asks >> ASK_ERLARG & 1) {
+			texts[n][0] = '\0';
+			who->ops->str(who, ASK_ERLARG, n, texts[n], TEXT);
+			answers[n] = (uint64_t)(uintptr_t)texts[n];
+		}
+		if (asks >> ASK_ERLINT & 1)
+			answers[ASK_ARGS + n] = who->ops->num(who, ASK_ERLINT, n, f);
+	}
 }
 
 /* What the clause reads besides, as it reads it. */
 static void answer(const struct fire *f, uint64_t *answers, char texts[TEXTS][TEXT])
 {
 	const struct en_who *who = f->who;
-	uint32_t asks = f->probe->asks & ~(1u << ASK_USDT);
+	uint32_t asks = f->probe->asks & ((1u << ASK_COUNT_) - 1) & ~(uint32_t)OF_ARGS;
 	unsigned n = 0;
 
-	memset(answers, 0, ASK_COUNT_ * sizeof(*answers));
-	for (; asks != 0 && who != NULL && who->ops != NULL; asks &= asks - 1) {
+	memset(answers, 0, ANSWERS * sizeof(*answers));
+	if (who == NULL || who->ops == NULL)
+		return;
+	answer_args(f, answers + ASK_COUNT_, texts + (TEXTS - ASK_ARGS));
+	for (; asks != 0; asks &= asks - 1) {
 		unsigned ask = (unsigned)__builtin_ctz(asks);
-		char *buf = texts[n < TEXTS ? n : TEXTS - 1];
+		char *buf = texts[n < TEXTS - ASK_ARGS ? n : TEXTS - ASK_ARGS - 1];
 		const struct et_str *s;
 
-		if (is_number(ask)) {
+		if (ask == ASK_ERLSCHED) {
 			answers[ask] = who->ops->num(who, ask, 0, f);
 			continue;
 		}
@@ -121,7 +140,7 @@ static void answer(const struct fire *f, uint64_t *answers, char texts[TEXTS][TE
 
 bool beam_usdt(const struct fire *f)
 {
-	uint64_t answers[ASK_COUNT_], whose = f->who != NULL ? f->who->key : 0;
+	uint64_t answers[ANSWERS], whose = f->who != NULL ? f->who->key : 0;
 	char texts[TEXTS][TEXT];
 	uintptr_t at = (uintptr_t)f->probe->pvdata - (uintptr_t)beam_probedefs;
 	size_t id = at / sizeof(*beam_probedefs);

@@ -59,6 +59,7 @@ struct cli_process {
 struct cli {
 	enum cli_mode mode;
 	bool awaits_node;	/* a script of the kernel: the command of -c becomes a node */
+	bool in_kernel;	    /* the script runs there */
 	bool compile_only;  /* -e */
 	bool preprocess;    /* -C */
 	bool show_code;	    /* -S */

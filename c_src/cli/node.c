@@ -209,6 +209,7 @@ static void run_in_kernel(struct cli *c)
 	char pid[16];
 	bool any = c->nnodes > 0;
 
+	c->in_kernel = true;
 	for (int i = 0; i < c->nnodes; i++)
 		erltrace_setopt(c->h, "erlnode", c->nodes[i], NULL);
 	for (int i = 0; i < c->nprocs; i++) {
@@ -303,12 +304,50 @@ int cli_nodes(struct cli *c)
 
 #else
 
+/* Is the address one of this machine's? Only these can be bound to. */
+static bool is_ours(struct in_addr addr)
+{
+	struct sockaddr_in sa = {.sin_family = AF_INET, .sin_addr = addr};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool ours = fd < 0 || bind(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return ours;
+}
+
+/* The kernel sees this machine only: a process of another one would be taken for one of ours. */
+static int all_here(struct cli *c)
+{
+	if (c->cluster) {
+		cli_say("--cluster: the script has probes of the kernel, which are of this machine "
+			"only; name its nodes with -N or -p, and run the command on each machine");
+		return CLI_ERROR;
+	}
+	for (int i = 0; i < c->nnodes; i++) {
+		const char *host = strchr(c->nodes[i], '@');
+		struct et_error e = {.tag = ""};
+		struct in_addr addr;
+
+		if (host == NULL || nd_address(host + 1, &addr, &e) < 0 || is_ours(addr))
+			continue; /* one that is not found is told when it is asked */
+		cli_say("-N %s: the script has probes of the kernel, which are of this machine only, "
+			"and the node's host %s is another; run the command there (or, if the node "
+			"is in a container of this machine, name its process with -p)",
+			c->nodes[i], host + 1);
+		return CLI_ERROR;
+	}
+	return CLI_OK;
+}
+
 int cli_node_of_command(struct cli *c)
 {
 	struct nodes ns = {.c = c, .exit_code = -1};
 	char pid[24];
 	int status;
 
+	if (c->in_kernel && all_here(c) != CLI_OK)
+		return CLI_ERROR;
 	if (!c->awaits_node)
 		return CLI_OK;
 	status = node_find(&ns);

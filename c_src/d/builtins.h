@@ -37,6 +37,9 @@ enum d_ask {
 #include "builtins.def"
 	ASK_COUNT_
 };
+/* Behind them: which arguments erlarg() and erlint() are of; ASK_ANY_ARG: others, or not known. */
+enum { ASK_ARGS = 7, ASK_ARG0 = 24, ASK_ANY_ARG = ASK_ARG0 + ASK_ARGS };
+_Static_assert((int)ASK_COUNT_ <= (int)ASK_ARG0, "bits of prog_clause.asks");
 
 enum { AF_DATA = 1, AF_DESTR = 2, AF_AGG = 4, AF_EXPR = 8 };
 

@@ -395,11 +395,20 @@ static struct cg_val ask_num(struct cg *g, const struct d_node *n, unsigned ask,
 	return cg_keep(g, n, R0);
 }
 
+static uint32_t asks_arg(struct cg_val arg)
+{
+	bool known = arg.kind == VAL_CONST && (uint64_t)arg.imm < ASK_ARGS;
+
+	return 1u << (known ? ASK_ARG0 + (unsigned)arg.imm : ASK_ANY_ARG);
+}
+
 struct cg_val cg_ask(struct cg *g, const struct d_node *n, struct cg_val arg)
 {
 	unsigned ask = n->ident->builtin->ask - 1u, i = 0, what = 0;
 
 	g->clause->asks |= 1u << ask;
+	if (ask == ASK_ERLARG || ask == ASK_ERLINT)
+		g->clause->asks |= asks_arg(arg);
 	if (ask == ASK_USDT)
 		g->clause->argmask |= 0x3ff; /* it hands them all on */
 	if (!d_is_string(n->type))

@@ -53,6 +53,7 @@ struct erlang {
 	struct en_probe **inside; /* shared, of events inside nodes */
 	unsigned ninside;
 	struct k_armed armed;
+	bool later, later_told; /* functions that are loaded later are meant too; that has been told */
 };
 
 static int init(struct en *en, void **data, struct et_error *e)
@@ -251,6 +252,19 @@ static int provide_plain(struct listing *l, const struct d_pdesc *d, bool *more)
 	return 0;
 }
 
+static bool is_of_any_module(const struct d_pdesc *d)
+{
+	return d->mod[0] == '\0' || strpbrk(d->mod, "*?[") != NULL;
+}
+
+static bool names_functions(const struct d_pdesc *d)
+{
+	for (unsigned i = 0; i < NDEFS; i++)
+		if (is_of_functions(&defs[i]) && en_glob(d->name, defs[i].name))
+			return true;
+	return false;
+}
+
 static bool is_asked(struct erlang *s, char *desc)
 {
 	char **more;
@@ -271,6 +285,7 @@ static bool is_asked(struct erlang *s, char *desc)
 static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et_error *e)
 {
 	struct listing l = {.en = en, .s = data, .e = e};
+	const struct place *before;
 	bool more;
 	char *desc;
 
@@ -287,9 +302,16 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 		return -1;
 	if (!more)
 		return 0;
+	before = l.s->places;
 	if (asprintf(&desc, "%s:%s:%s:%s", d->prov, d->mod, d->func, d->name) < 0)
 		return et_err(e, "ET_MEMORY", "out of memory");
-	return is_asked(data, desc) ? 0 : k_nodes_list(en->opts, desc, on_listed, &l, e);
+	if (is_asked(data, desc))
+		return 0;
+	if (k_nodes_list(en->opts, desc, on_listed, &l, e) < 0)
+		return -1;
+	/* functions of whatever modules, and of one that is not there (-Z) */
+	l.s->later |= names_functions(d) && (is_of_any_module(d) || l.s->places == before);
+	return 0;
 }
 
 /* ---- tracing -------------------------------------------------------------------------- */
@@ -323,6 +345,11 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 
 	if (l->at.probe != NULL)
 		return enable_vm(en, p, e);
+	if (p->asks >> ASK_ANY_ARG & 1)
+		return et_err(e, "ET_ARGUMENT",
+			"erlarg() and erlint() at %s of a script that runs in the kernel: the argument "
+			"has to be a number from 0 to %d; erlargs has them all",
+			p->name->text, ASK_ARGS - 1);
 	shared = k_share_probe(en, p, e);
 	if (shared == NULL)
 		return -1;
@@ -393,6 +420,12 @@ static void put_clauses(FILE *f, const struct erlang *s, uint32_t asks)
 	for (unsigned i = 0; i < ASK_COUNT_; i++)
 		if ((asks >> i & 1) && asked[i] != NULL)
 			fprintf(f, " this->%s_ = %s;", asked[i], asked[i]);
+	for (unsigned i = 0; i < ASK_ARGS; i++) {
+		if ((asks >> (ASK_ARG0 + i) & 1) && (asks >> ASK_ERLARG & 1))
+			fprintf(f, " this->erlarg%u_ = erlarg(%u);", i, i);
+		if ((asks >> (ASK_ARG0 + i) & 1) && (asks >> ASK_ERLINT & 1))
+			fprintf(f, " this->erlint%u_ = erlint(%u);", i, i);
+	}
 	fputs(" usdt(); }\n", f);
 }
 
@@ -551,6 +584,13 @@ static bool news(struct en *en, void *data, char *buf, size_t size, bool *ended)
 	struct erlang *s = data;
 
 	(void)en;
+	if (s->later && !s->later_told) {
+		s->later_told = true;
+		snprintf(buf, size,
+			"functions of modules that are loaded from now on do not fire, as the script runs "
+			"in the kernel: name the modules, and load them before");
+		return true;
+	}
 	return s->ninside > 0 && k_nodes_news(&s->armed, buf, size, ended);
 }
 

@@ -208,12 +208,14 @@ static inline uint64_t registered_name(uint64_t process)
 }
 
 /* What an event is asked for; calls go eight deep at most, so no more than needed of them here. */
-static inline void answer_text(struct fire *f, uint64_t to, uint64_t end, uint64_t ask)
+static inline void answer_text(struct fire *f, uint64_t to, uint64_t end, uint64_t ask, uint64_t n)
 {
 	struct en_thread *t = f->thread;
 	uint64_t data;
 
 	if (t->answers != 0) {
+		if (ask == ASK_ERLARG)
+			ask = n < ASK_ARGS ? ASK_COUNT_ + n : ASK_USDT; /* which has none */
 		data = user_word(t->answers + 8 * ask);
 		if (data != 0)
 			safe_str(f, text(to), data, end - to);
@@ -239,7 +241,7 @@ RTFN(askstr)
 	if (to == 0)
 		return 0;
 	text(to)[0] = '\0';
-	answer_text(f, to, to + f->en->strsize, b);
+	answer_text(f, to, to + f->en->strsize, b, c);
 	return to;
 }
 
@@ -248,6 +250,8 @@ RTFN(asknum)
 	const struct en_thread *t = FIRE(ctx)->thread;
 	uint64_t data;
 
+	if (t->answers != 0 && a == ASK_ERLINT)
+		return b < ASK_ARGS ? user_word(t->answers + 8 * (ASK_COUNT_ + ASK_ARGS + b)) : 0;
 	if (t->answers != 0)
 		return user_word(t->answers + 8 * a);
 	if (t->vm == 0 || a != ASK_ERLSCHED)
