@@ -10,7 +10,8 @@
          purge/1, new_library/1]).
 -export([f/1, suite/0]).
 
-suite() -> [{timetrap, {seconds, 60}}].
+%% Time for a machine that is busy with other things.
+suite() -> [{timetrap, {minutes, 5}}].
 
 all() -> [{group, without}, {group, with}, start_stop, stop_ends_handles, no_application, reload,
           purge, new_library].
@@ -69,14 +70,14 @@ owner(Script) ->
                           Self ! {self(), H},
                           receive quit -> ok end
                   end),
-    receive {Owner, H} -> {Owner, H} after 10000 -> error(no_handle) end.
+    receive {Owner, H} -> {Owner, H} after 60000 -> error(no_handle) end.
 
 gone(H, Fun) ->
     Mon = erlang:monitor(process, H),
     Fun(),
-    receive {'DOWN', Mon, process, H, _} -> ok after 10000 -> error(stays) end.
+    receive {'DOWN', Mon, process, H, _} -> ok after 60000 -> error(stays) end.
 
-until(Fun) -> until(Fun, 1000).
+until(Fun) -> until(Fun, 6000).
 until(Fun, 0) -> error({never, Fun});
 until(Fun, N) ->
     case Fun() of
