@@ -188,6 +188,7 @@ read(#counters{n = N, nif = Nif, session = Session, fns = Fns, lost = Lost} = C)
     [process_flag(priority, P) || P <- Old],
     C#counters{lost = Lost1, cost = Now - Began, at = Now}.
 
+-dialyzer({no_improper_lists, read/5}).
 read(Fns, {Nif, _} = From, Batch, Size, {Anew, Lost}) when Fns =:= []; Size =:= ?BATCH ->
     More = case erltrace_nif:count(Nif, Batch) of
                K when is_integer(K) -> K;

@@ -25,6 +25,7 @@
 start(Owner) ->
     case code:ensure_loaded(erltrace_nif) of
         {module, _} ->
+            erltrace_vm:load(),
             case erltrace_sup:start_handle(Owner) of
                 none -> proc_lib:start(?MODULE, init, [none, Owner]);
                 Result -> Result

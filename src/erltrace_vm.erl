@@ -16,7 +16,7 @@
 %% Processes and ports are armed one by one, never by `all' or `existing': tracing all of them in
 %% one call can crash a node of OTP 25 whose dirty schedulers are at work.
 -module(erltrace_vm).
--export([arm/3, disarm/1, forget/1, rearm/2, is_traced/2, skipped/1, left/1, about/1, layout/0]).
+-export([load/0, arm/3, disarm/1, forget/1, rearm/2, is_traced/2, skipped/1, left/1, about/1, layout/0]).
 -export([has_sessions/0, locked/1, alive/1, renew/0]). % for erltrace_counters
 -export([layout_body/1, layout_tail/1]). % traced by the layout check
 -export_type([armed/0]).
@@ -33,6 +33,12 @@
 -record(armed, {want, session, gc, skipped = 0, left = 0}). % gc: the keeper
 -opaque armed() :: #armed{}.
 -type need() :: atom() | {local | global | return, module(), atom(), arity()}.
+
+%% @doc What arming will call is loaded: later the node may have no file descriptor left for it.
+-spec load() -> ok.
+load() ->
+    _ = has_sessions() andalso code:ensure_loaded(trace),
+    ok.
 
 %% @doc Arm what the enabled probes need. Tens of thousands of functions may take many seconds: when
 %% the owner has gone it is given up half way, and forget/1 takes back what has been armed.
@@ -384,7 +390,7 @@ change_one(Who, Old, New) ->
     end.
 
 %% OTP's types do not have tracers that are modules.
--dialyzer({no_match, change_one/4}).
+-dialyzer([{no_match, change_one/4}, {no_unused, trace_off/2}]).
 change_one(_, _, [], {tracer, []}) -> ok;
 change_one(Who, _, New, {tracer, []}) -> trace_on(Who, New);
 change_one(Who, Old, New, {tracer, {erltrace_nif, ?ALL}}) ->
