@@ -243,6 +243,14 @@ $(COMMAND): $(CLI_OBJ) $(STATIC)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(EI_LIB) $(WEB_LIB)
 
+# Built elsewhere: -s NAME finds the scripts beside the command all the same.
+ifneq ($(realpath $(O)),$(CURDIR))
+$(COMMAND): | $(O)/scripts
+$(O)/scripts:
+	$(Q)mkdir -p $(@D)
+	$(Q)ln -sfn $(CURDIR)/scripts $@
+endif
+
 $(BUILD)/erltrace.pc: erltrace.pc.in include/erltrace.h Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \

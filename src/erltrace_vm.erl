@@ -16,7 +16,8 @@
 %% Processes and ports are armed one by one, never by `all' or `existing': tracing all of them in
 %% one call can crash a node of OTP 25 whose dirty schedulers are at work.
 -module(erltrace_vm).
--export([load/0, arm/3, disarm/1, forget/1, rearm/2, is_traced/2, skipped/1, left/1, about/1, layout/0]).
+-export([load/0, arm/3, disarm/1, forget/1, rearm/2, is_traced/2, skipped/1, left/1, about/1,
+         layout/0]).
 -export([has_sessions/0, locked/1, alive/1, renew/0]). % for erltrace_counters
 -export([layout_body/1, layout_tail/1]). % traced by the layout check
 -export_type([armed/0]).
