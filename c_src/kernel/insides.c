@@ -156,7 +156,7 @@ static void find_numbers(int pid, const struct k_module *m, struct k_erlang *how
 	const char *erts = strstr(m->path, "/erts-");
 	int major = erts != NULL ? atoi(erts + 6) : 0;
 	unsigned long limit = major >= 15 ? 1048576 : 262144, ports = 65536;
-	char name[64], line[4096];
+	char name[64], line[4096] = ""; /* two ends: +P may be the last that is read of it */
 	ssize_t n = 0;
 	int fd;
 
@@ -164,10 +164,9 @@ static void find_numbers(int pid, const struct k_module *m, struct k_erlang *how
 	snprintf(name, sizeof(name), "/proc/%d/cmdline", pid);
 	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
-		n = read(fd, line, sizeof(line) - 1);
+		n = read(fd, line, sizeof(line) - 2);
 	if (fd >= 0)
 		close(fd);
-	line[n > 0 ? n : 0] = '\0';
 	for (ssize_t i = 0; i < n; i += (ssize_t)strlen(line + i) + 1) {
 		const char *a = line + i;
 
