@@ -260,11 +260,11 @@ bool k_nodes_news(struct k_armed *a, char *buf, size_t size, bool *ended)
 		size_t n = strcspn(a->said, "\n"), skip = sizeof(prefix) - 1;
 		bool told = strncmp(a->said, prefix, skip) == 0;
 
-		if (a->said[n] == '\0' && !a->ended && a->pid != 0)
+		if (n == a->len && !a->ended && a->pid != 0)
 			break; /* the rest of it will come */
 		if (told)
 			snprintf(buf, size, "in the node: %.*s", (int)(n - skip), a->said + skip);
-		n += a->said[n] == '\n';
+		n += n < a->len; /* a line's end, or a NUL that somebody printed */
 		memmove(a->said, a->said + n, a->len - n + 1);
 		a->len -= n;
 		if (told)
