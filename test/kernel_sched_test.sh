@@ -212,6 +212,11 @@ out=$(timeout 120 erltrace -qn 'profile-997 /execname == "demo" && pid == $targe
 	{ @[execname, ustack(3)] = count(); }' -c "$me burn 300" 2>&1)
 is 'samples are of the function that works, called by the other one' 1 \
 	"$(tr '\n' ' ' <<<"$out" | grep -c 'demo`burn_inner[^ ]* *demo`burn_outer')"
+is 'registers of a sample: where the program was' '1 0 0' "$(t '
+	profile-997 /pid == $target && arg1/ { n++; bad += uregs[R_PC] != arg1; }
+	profile-997 /pid == $target/ { bad += uregs[R_SP] < 4096; }
+	ERROR { faults++; }
+	END { printf("%d %d %d\n", n > 0, bad, faults); }' "$me burn 300")"
 is 'a sample is of the kernel or of the program' '0' "$(t '
 	profile-997 /pid == $target && (arg0 != 0) == (arg1 != 0)/ { bad++; }
 	END { printf("%d\n", bad); }' "$me burn 100")"

@@ -142,6 +142,7 @@ bool cli_ended(struct cli *c); /* is it time to stop? */
 bool cli_native(struct cli *c, int pid);
 bool cli_nodes_wanted(struct cli *c);
 int cli_node_of_command(struct cli *c); /* a script of the kernel waits for the node of -c */
+bool cli_may_come(struct cli *c); /* may probes of the scripts come later: -Z and a library? */
 bool cli_target_named(struct cli *c); /* pid$target:..., or another provider of that process */ /* -N, or a script names an erlang provider */
 int cli_nodes(struct cli *c);	      /* run, compile or list there */
 

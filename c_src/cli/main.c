@@ -60,7 +60,7 @@ static int with_handle(struct cli *c)
 	status = cli_scripts(c);
 	if (status != CLI_OK || c->compile_only)
 		return status;
-	if (c->matches == 0) {
+	if (c->matches == 0 && !(c->zero_matches && cli_may_come(c))) {
 		cli_say("no probes matched");
 		return CLI_ERROR;
 	}

@@ -273,6 +273,30 @@ bool cli_nodes_wanted(struct cli *c)
 	return c->nnodes > 0 ? n.erlang || !n.kernel : n.erlang;
 }
 
+/* Is it a probe of a process, whose library may be loaded later: pid12:, python$target:? */
+static bool is_of_process(const char *d)
+{
+	size_t len = strcspn(d, ":");
+
+	return !is_of_erlang(d) && len > 0 &&
+	       (isdigit((unsigned char)d[len - 1]) || (len > 7 && strncmp(d + len - 7, "$target", 7) == 0));
+}
+
+bool cli_may_come(struct cli *c)
+{
+	bool may = false;
+
+	for (int i = 0; i < c->nscripts && !may; i++) {
+		char *text = strcmp(c->scripts[i].arg, "-") == 0 ? NULL : script_text(&c->scripts[i]);
+		const char *d = text != NULL ? next_description(text, true) : NULL;
+
+		for (; d != NULL && !may; d = next_description(d + 1, false))
+			may = is_of_process(d);
+		free(text);
+	}
+	return may;
+}
+
 bool cli_target_named(struct cli *c)
 {
 	bool named = false;

@@ -146,8 +146,8 @@ kinds *flow_kinds(struct link *l, const struct piece *p)
 static unsigned helper_args(int32_t id)
 {
 	switch (id) {
-	case 5: case 7: case 8: case 14: case 15: case 35: return 0;
-	case 109: case 174: return 1;
+	case 5: case 7: case 8: case 14: case 15: case 35: case 158: return 0;
+	case 109: case 174: case 175: return 1;
 	case 16: return 2;
 	case 36: case 112: case 113: case 114: case 115: case COPY_FROM_USER: return 3;
 	default: return 4;

@@ -90,6 +90,8 @@ struct k_vm {
 /* Where a usdt probe has an argument. */
 enum { K_ARG_NONE, K_ARG_CONSTANT, K_ARG_REGISTER, K_ARG_MEMORY };
 #define K_REGS 21 /* words of registers as the kernel has them (bpf/main.c) */
+enum { REG_IP = 16, REG_CS = 17 };
+#define K_REGS_OF_CURRENT 1 /* en_thread.uregs: where the thread has them, asked for when read */
 struct k_usdt_arg {
 	uint8_t kind;
 	int8_t size;	     /* bytes; < 0: signed */

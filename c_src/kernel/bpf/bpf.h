@@ -21,7 +21,9 @@ static long (*const bpf_probe_read_kernel)(void *dst, uint32_t size, const void 
 static long (*const bpf_probe_read_user_str)(void *dst, uint32_t size, const void *from) = (void *)114;
 static long (*const bpf_probe_read_kernel_str)(void *dst, uint32_t size, const void *from) = (void *)115;
 static long (*const bpf_copy_from_user)(void *dst, uint32_t size, const void *from) = (void *)148;
+static void *(*const bpf_get_current_task_btf)(void) = (void *)158;
 static uint64_t (*const bpf_get_attach_cookie)(void *ctx) = (void *)174;
+static uint64_t (*const bpf_task_pt_regs)(void *task) = (void *)175;
 
 /* Not memory, but constants that the linker puts in (kernel/link.c). */
 extern struct k_root k_root;	/* its address in the arena */

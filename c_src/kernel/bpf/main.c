@@ -287,8 +287,7 @@ uint64_t k_usdt(struct user_regs *regs)
 
 /* ---- samples -------------------------------------------------------------------------- */
 
-enum { REG_IP = 16, REG_CS = 17 }; /* of struct pt_regs, which the context begins with */
-
+/* The context begins with the registers, of the kernel or of user space. */
 uint64_t k_profile(uint64_t *ctx)
 {
 	uint64_t n = bpf_get_attach_cookie(ctx), ip = ctx[REG_IP];
@@ -302,6 +301,7 @@ uint64_t k_profile(uint64_t *ctx)
 		return 0;
 	f->arg[0] = user ? 0 : ip;
 	f->arg[1] = user ? ip : 0;
+	f->thread->uregs = K_REGS_OF_CURRENT;
 	stacks_from(ctx, f, 0);
 	run(f);
 	return 0;

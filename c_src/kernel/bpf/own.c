@@ -138,14 +138,25 @@ RTFN(strvar)
 }
 
 /* Its numbers (d/lib/regs.d) are the order in which the kernel saves them. */
+static inline bool saved_word(uint64_t *v, uint64_t at, uint64_t n)
+{
+	return bpf_probe_read_kernel(v, sizeof(*v), (const void *)(uintptr_t)(at + 8 * n)) == 0;
+}
+
 RTFN(ureg)
 {
 	struct fire *f = FIRE(ctx);
-	uint64_t v = 0;
+	uint64_t v = 0, at = f->thread->uregs, cs = 3;
 
-	if (f->thread->uregs == 0 || a >= K_REGS ||
-		bpf_probe_read_kernel(&v, sizeof(v), (const void *)(uintptr_t)(f->thread->uregs + 8 * a)) != 0)
+	if (at == K_REGS_OF_CURRENT) { /* of a thread of the kernel's own there is nothing */
+		at = bpf_task_pt_regs(bpf_get_current_task_btf());
+		if (!saved_word(&cs, at, REG_CS))
+			cs = 0;
+	}
+	if (at == 0 || a >= K_REGS || (cs & 3) == 0 || !saved_word(&v, at, a)) {
 		set_fault(f, FAULT_ILLOP, 0);
+		return 0;
+	}
 	return v;
 }
 
