@@ -11,6 +11,7 @@
 #define en_agg_take fake_agg_take
 #define en_drops    fake_drops
 #define en_nthreads fake_nthreads
+#define en_news	    fake_news
 #define en_ecb	    fake_ecb
 #define en_now	    fake_now
 #define en_wall	    fake_wall
@@ -121,6 +122,12 @@ unsigned fake_nthreads(const struct en *en)
 {
 	(void)en;
 	return w.nthreads;
+}
+
+bool fake_news(struct en *en, char *buf, size_t size)
+{
+	(void)en, (void)buf, (void)size;
+	return false;
 }
 
 const struct en_ecb *fake_ecb(const struct en *en, uint32_t epid)

@@ -7,6 +7,7 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "load.h"
 
@@ -36,35 +37,45 @@ static int ready(struct en *en, struct et_error *e)
 	return k->profile_prog < 0 ? -1 : 0;
 }
 
-static int start(struct en *en, struct et_error *e)
+static int start_cpu(struct en *en, unsigned cpu, struct et_error *e)
 {
 	struct kernel *k = en->kernel;
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_CPU_CLOCK};
+
+	for (unsigned i = 0; i < k->nprofiles; i++) {
+		attr.sample_period = k->period[i];
+		if (k_attach_perf(en, k->profile_prog, &attr, (int)cpu, i, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* On the CPUs that are online: "0-3,8"; where /sys is not there (a chroot), they are numbered on. */
+static int start(struct en *en, struct et_error *e)
+{
+	const struct kernel *k = en->kernel;
 	unsigned first, last;
-	FILE *f;
 	int rc = 0;
+	FILE *f;
 
 	if (k == NULL || k->nprofiles == 0)
 		return 0;
 	f = fopen("/sys/devices/system/cpu/online", "re");
-	if (f == NULL)
-		return et_err(e, "ET_KERNEL", "/sys/devices/system/cpu/online, which says which CPUs "
-					      "there are, cannot be read");
-	while (rc == 0 && fscanf(f, "%u", &first) == 1) {
+	for (unsigned cpu = 0; f == NULL && cpu < sysconf(_SC_NPROCESSORS_ONLN) && rc == 0; cpu++)
+		rc = start_cpu(en, cpu, e);
+	while (f != NULL && rc == 0 && fscanf(f, "%u", &first) == 1) {
 		last = first;
 		if (fscanf(f, "-%u", &last) < 0)
 			last = first;
 		for (unsigned cpu = first; cpu <= last && rc == 0; cpu++)
-			for (unsigned i = 0; i < k->nprofiles && rc == 0; i++) {
-				attr.sample_period = k->period[i];
-				rc = k_attach_perf(en, k->profile_prog, &attr, (int)cpu, i, e);
-			}
+			rc = start_cpu(en, cpu, e);
 		if (fgetc(f) != ',')
 			break;
 	}
-	fclose(f);
+	if (f != NULL)
+		fclose(f);
 	return rc;
 }
 
