@@ -447,8 +447,17 @@ static void test_many_lives(void)
 	CHECK(WITH_ASAN || resident() < before + 1000, "%ld pages more", resident() - before);
 }
 
+/* One of the kernel's was in the list twice, and so had its program loaded twice. */
+static void test_no_provider_is_there_twice(void)
+{
+	for (unsigned i = 0; et_providers[i] != NULL; i++)
+		for (unsigned k = 0; k < i; k++)
+			CHECK(et_providers[i] != et_providers[k], "%s", et_providers[i]->name);
+}
+
 int main(void)
 {
+	test_no_provider_is_there_twice();
 	test_faults(true);
 	test_faults(false);
 	test_slots();

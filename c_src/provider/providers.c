@@ -10,7 +10,6 @@ extern const struct provider profile_provider; /* profile.c */
 extern const struct provider syscall_provider; /* kernel/syscall.c */
 extern const struct provider pid_provider;     /* kernel/pid.c */
 extern const struct provider kernel_erlang_provider; /* kernel/erlang.c */
-extern const struct provider own_provider;     /* kernel/own.c */
 extern const struct provider usdt_provider;    /* kernel/usdt.c */
 extern const struct provider own_provider;     /* kernel/own.c */
 extern const struct provider event_provider;   /* kernel/event.c */
@@ -30,7 +29,6 @@ const struct provider *const et_providers[] = {
 	&syscall_provider,
 	&pid_provider,
 	&kernel_erlang_provider,
-	&own_provider,
 	&usdt_provider,
 	&own_provider,
 	&event_provider,
