@@ -56,6 +56,7 @@ at kvm_a 'T = erlang:make_tuple(776, a), P = spawn(fun() -> receive stop -> ok e
 copier=$(at kvm_a 'T = erlang:make_tuple(777, a), X = ets:new(x, []), ets:insert(X, [{N} || N <- lists:seq(1, 250)]), 250 = length(ets:select(X, [{{'"'_'"'}, [], [{const, T}]}])), self().')
 victim=$(at kvm_a 'P = spawn(fun() -> process_flag(trap_exit, true), (fun F(0) -> ok; F(N) -> receive {'"'EXIT'"', _, _} -> F(N - 1) end end)(300) end), [exit(P, {bad, 17, self(), N}) || N <- [a], _ <- lists:seq(1, 300)], P.')
 linked=$(at kvm_a 'S = self(), P = spawn(fun() -> process_flag(trap_exit, true), [spawn_link(fun() -> exit(nasty) end) || _ <- lists:seq(1, 200)], [receive {'"'EXIT'"', _, nasty} -> ok end || _ <- lists:seq(1, 200)], S ! done end), receive done -> P end.')
+at kvm_a 'P = spawn(fun() -> receive stop -> ok end end), exit(P, {list_to_atom(lists:duplicate(255, $b))}).' >/dev/null
 killed=$(at kvm_a 'P = spawn(fun() -> receive stop -> ok end end), exit(P, kill), P.')
 me=$(at kvm_a 'self().')
 done_ 'messages'
@@ -66,6 +67,8 @@ has 'copy-struct' '^ *struct +777 +1500$'
 has 'copy-object' "^ *object +$copier +250\$"
 has 'signals of exit/2, a term as reason' "^ *$me +$victim +\\{bad,17,$me,a\\} +300\$"
 is 'signals of links' 200 "$(grep -cE "^ *<0\\.[0-9]+\\.[0-9]+> +$linked +nasty +1\$" o)"
+# the brace and what ends the text once were written behind its room
+has 'a tuple that is cut has its brace' ' [{]b{253}[}] +1$'
 has 'one that is killed' "^ *$me +$killed +killed +1\$"
 
 # ---- other nodes --------------------------------------------------------------------------

@@ -103,7 +103,8 @@ static inline uint64_t put_external(struct fire *f, uint64_t to, uint64_t at)
 {
 	uint64_t node = user_word(at + 8), data = user_word(at + 24);
 
-	return put_three(to, user_word(node + NODE_NAME) >> 6, data & UINT32_MAX, data >> 32);
+	return put_three(
+		to, user_word(node + NODE_NAME) >> 6 & UINT32_MAX, data & UINT32_MAX, data >> 32);
 }
 
 INLINE_HERE uint64_t k_put_simple(struct fire *f, uint64_t to, uint64_t end, uint64_t term)
@@ -139,6 +140,7 @@ INLINE_HERE uint64_t k_put_term(struct fire *f, uint64_t to, uint64_t end, uint6
 	if ((head & HEADER) != TUPLE)
 		return k_put_simple(f, to, end, term);
 	text(to++)[0] = '{';
+	end--; /* for the other one */
 	for (uint64_t i = 0; i < n && i < MOST && end - to > ROOM; i++) {
 		if (i > 0)
 			text(to++)[0] = ',';
