@@ -109,7 +109,9 @@ ok 'the connection was busy' test "${n:-0}" -ge 1
 has 'as often busy as not' "^ *port-busy +$port +$n\$"
 has 'dist-port_not_busy as often' "^ *dist-port_not_busy +$here +$port +$other +$n\$"
 has 'driver-process_exit' "^ *driver-process_exit +$closed +tcp_inet +30\$"
-if grep -q driver-ready_async o; then # the driver of the terminal: up to OTP 25, once an answer
-	has 'driver-ready_async' '^ *driver-ready_async +0/1 +5$'
+# The driver of the terminal: up to OTP 25, once an answer; that of the last may come when the answer
+# has been read, and tracing is over.
+if grep -q driver-ready_async o; then
+	has 'driver-ready_async' '^ *driver-ready_async +0/1 +[45]$'
 fi
 finish
