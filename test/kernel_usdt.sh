@@ -57,4 +57,44 @@ has 'entries by erltrace' "^ *function-entry +$((n + 100))$"
 has 'returns by erltrace' "^ *function-return +$((n + 100))$"
 has 'entries that were heard' "^ *function-entry +$n$"
 has 'returns that were heard' "^ *function-return +$n$"
+
+# ---- perf, which wants tracefs: mounted where nobody else sees it -----------------------------
+
+command -v perf >/dev/null || { echo 'skipped: no perf here'; finish; }
+trace kusdt_a -qn 'erlang*:lists:zip3/3:function-entry, erlang*:::process-spawn { usdt(); }' || finish
+lib=$(awk '/erltrace/ { print $6; exit }' "/proc/${pid[kusdt_a]}/maps")
+: >p
+# shellcheck disable=SC2016 # of that shell
+HOME=$PWD unshare -m bash -c 'mount -t tracefs none /sys/kernel/tracing || exit
+	perf buildid-cache --add "$1" || exit
+	added=()
+	trap "for e in \${added[@]}; do perf probe -q -d \$e; done" EXIT
+	for e in sdt_erlang:function__entry sdt_erlang:process__spawn; do
+		perf probe -q "$e" || exit
+		added+=("$e")
+	done
+	perf stat -x, -I 100 -e sdt_erlang:function__entry -e sdt_erlang:process__spawn -p "$2" 2>"$3" &
+	listener=$!
+	echo "$listener" >"$3.pid"
+	wait "$listener"
+	true' perf "$lib" "${pid[kusdt_a]}" "$PWD/p" >p.out 2>&1 &
+listener=$!
+counted() { awk -F, -v e="$1" '$4 == e { n += $2 } END { print n + 0 }' p; }
+for ((i = 0; i < 300; i++)); do
+	at kusdt_a 'spawn(erlang, node, []).' >/dev/null
+	[ "$(counted sdt_erlang:process__spawn)" != 0 ] && break
+	kill -0 "$listener" 2>/dev/null || break
+	sleep 0.1
+done
+if [ "$(counted sdt_erlang:process__spawn)" = 0 ]; then
+	[ -s p.pid ] && kill -INT "$(cat p.pid)"
+	wait "$listener"
+	echo "skipped: perf has no probes of USDT here: $(tr '\n' ' ' <p.out)"
+else
+	calls 'lists:zip3([], [], [])' "$n"
+	kill -INT "$(cat p.pid)"
+	wait "$listener"
+	is 'entries by perf' "$n" "$(counted sdt_erlang:function__entry)"
+fi
+untrace
 finish
