@@ -55,7 +55,7 @@ armed() ->
     armed(functions() ++ [{lists, seq, 2}, {erltrace_nif, trace, 5}]).
 
 armed(Functions) ->
-    Infos = [fun(F) -> trace:info(S, F, traced) end || S <- session_tests:sessions()] ++
+    Infos = [fun(F) -> session_tests:info(S, F, traced) end || S <- session_tests:sessions()] ++
         [fun(F) -> erlang:trace_info(F, traced) end],
     lists:usort([{F, P} || F <- Functions, Info <- Infos, {traced, P} <- [Info(F)],
                            P =:= local orelse P =:= global]).

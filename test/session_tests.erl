@@ -3,7 +3,7 @@
 %% must hold. Also what other tests look at tracing by: flags/1, pattern/1.
 -module(session_tests).
 -include_lib("eunit/include/eunit.hrl").
--export([flags/1, pattern/1, counter/1, sessions/0]).
+-export([flags/1, pattern/1, counter/1, sessions/0, info/3]).
 -export([one/1, body/1, tail/1, outer/1, first/1, second/1, third/1, turns/1, remote/0]).
 
 %% ---- what is set in the VM -------------------------------------------------------------------
@@ -12,30 +12,37 @@ has_sessions() ->
     _ = code:ensure_loaded(trace),
     erlang:function_exported(trace, session_create, 3).
 
-%% Our sessions.
+%% Our sessions: of events, and of counters.
 sessions() ->
     case has_sessions() of
-        true -> [S || {erltrace, _} = S <- trace:session_info(all)];
+        true -> [S || {Name, _} = S <- trace:session_info(all),
+                      Name =:= erltrace orelse Name =:= erltrace_counters];
         false -> []
+    end.
+
+%% A session may end while it is asked.
+info(Session, What, Item) ->
+    try trace:info(Session, What, Item)
+    catch error:badarg -> ended
     end.
 
 %% The flags that we have set for a process, a port, new_processes or new_ports, by any way.
 flags(Who) ->
     {flags, Legacy} = erlang:trace_info(Who, flags),
     lists:usort(Legacy ++ lists:append([Fs || S <- sessions(),
-                                              {flags, Fs} <- [trace:info(S, Who, flags)]])).
+                                              {flags, Fs} <- [info(S, Who, flags)]])).
 
 pattern(MFA) ->
     {traced, Legacy} = erlang:trace_info(MFA, traced),
     lists:usort([P || P <- [Legacy | [K || S <- sessions(),
-                                           {traced, K} <- [trace:info(S, MFA, traced)]]],
+                                           {traced, K} <- [info(S, MFA, traced)]]],
                       P =/= false, P =/= undefined]).
 
 %% Does the VM count this function, for anybody? [false]: no.
 counter(MFA) ->
     {call_count, N} = erlang:trace_info(MFA, call_count),
     lists:usort([N | [K || has_sessions(), {erltrace_counters, _} = S <- trace:session_info(all),
-                           {call_count, K} <- [trace:info(S, MFA, call_count)]]]).
+                           {call_count, K} <- [info(S, MFA, call_count)]]]).
 
 clean() ->
     ?assertEqual([], sessions()),
