@@ -205,7 +205,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM call_or_return(ErlNifE
 	const struct beam_fn *fn = NULL;
 	const struct en_ecb *ecb = NULL;
 	const struct et_str *pid = NULL;
-	struct en_probe *probe;
+	struct en_probe *probe = NULL;
 	unsigned n, depth = 0, level = 0;
 	uint64_t began = 0;
 	struct fire *f;
@@ -235,8 +235,8 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM call_or_return(ErlNifE
 		goto far;
 	}
 	n = beam_nprobes(call ? &fn->nentry : &fn->nret);
-	probe = call ? fn->entry[0] : fn->ret[0];
 	if (likely(n == 1)) {
+		probe = call ? fn->entry[0] : fn->ret[0];
 		ecb = fire_only(probe, seat->slot);
 		if (unlikely(ecb == NULL))
 			goto far;
