@@ -107,7 +107,8 @@ CLI_SRC += $(sort $(wildcard c_src/web/*.c))
 WEB_CFLAGS := -DHAVE_WEB $(shell pkg-config --cflags libwebsockets jansson libcrypto)
 WEB_LIB := $(shell pkg-config --libs libwebsockets jansson libcrypto)
 endif
-TEST_SRC := $(filter-out test/fuzz_% test/probe_drv.c $(if $(WEB),,test/web_%), \
+TEST_SRC := $(filter-out test/fuzz_% test/probe_drv.c $(if $(WEB),,test/web_%) \
+	$(if $(KERNEL),,test/kernel_%), \
 	$(sort $(wildcard test/*.c)))
 FUZZ_SRC := $(sort $(wildcard test/fuzz_*.c))
 BENCH_SRC := $(filter-out bench/null_%,$(sort $(wildcard bench/*.c)))
@@ -119,7 +120,8 @@ CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 SAN_LIB_OBJ := $(LIB_SRC:%.c=$(SAN)/%.o)
 SAN_CLI_OBJ := $(CLI_SRC:%.c=$(SAN)/%.o)
 TESTS := $(TEST_SRC:%.c=$(BUILD)/%)
-SAN_TESTS := $(TEST_SRC:%.c=$(SAN)/%)
+# The sanitized library is without the kernel engine.
+SAN_TESTS := $(patsubst %.c,$(SAN)/%,$(filter-out test/kernel_%,$(TEST_SRC)))
 FUZZERS := $(FUZZ_SRC:%.c=$(SAN)/%)
 BENCHES := $(BENCH_SRC:%.c=$(BUILD)/%)
 

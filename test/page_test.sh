@@ -39,7 +39,7 @@ holds url '#token=' >/dev/null || {
 
 # Another one for probes of the kernel, where it lets us.
 KERNEL_URL='' NO_KERNEL=''
-if erltrace -qn 'syscall::getpid:entry { } BEGIN { exit(0); }' >/dev/null 2>why; then
+if erltrace -qn 'syscall::getpid:entry { self->t = vtimestamp; } BEGIN { exit(0); }' >/dev/null 2>why; then
 	erltrace web --kernel --port 0 --pages "$root/web/dist" >kernel.url 2>kernel.log </dev/null &
 	kernel=$!
 	disown
