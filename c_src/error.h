@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Errors as values. Library code fills a struct et_error and returns a negative number;
- * nobody below c_src/cli prints or exits. Every error has a tag (D_* for compile errors, the
- * names of tags.h; ET_* for the rest), a place where it has one, and a text that says what to do.
+ * nobody below c_src/cli prints or exits. Every error has a tag (D_* for compile errors, by
+ * d/tags.def; ET_* for the rest), a place where it has one, and a text that says what to do.
  */
 #ifndef ET_ERROR_H
 #define ET_ERROR_H

@@ -13,7 +13,8 @@
  *   printa.c   aggregations printed: printa(), and what is left at the end
  *   dist.c     distributions: bars, aggpack, agghist, aggzoom
  *   join.c     one script in several engines, one result
- *   symbols.c  address -> module`symbol+offset, from /proc/PID/maps and ELF tables
+ *   symbols.c  address -> module`symbol+offset, from /proc/PID/maps and ELF tables (elf.c);
+ *              ksyms.c: those of the kernel; vm.c: those of Erlang functions
  *   text.c     text that grows; the filter for terminals
  *   json.c     handlers that write JSON lines
  *

@@ -103,7 +103,7 @@ struct prog_agg {
 	bool is_signed;	   /* of the value: how min, max, sum print */
 	uint64_t param[5]; /* lquantize: base, limit, step; llquantize: factor, low, high, steps */
 	uint32_t nbuckets; /* distributions */
-	uint32_t size;	   /* bytes of data: see engine/agg.h */
+	uint32_t size;	   /* bytes of data: see engine/aggfn.h */
 	int line;
 };
 

@@ -2,7 +2,7 @@
 /*
  * The providers sched and proc: threads coming to CPUs and leaving them, processes made, changed,
  * signalled and ended. They have the names that DTrace gave them, as far as a tracepoint of Linux
- * is at the same place; bpf/main.c makes of each tracepoint the probes that it stands for.
+ * is at the same place; bpf/event.h makes of each tracepoint the probes that it stands for.
  */
 #include <linux/bpf.h>
 #include <stdlib.h>

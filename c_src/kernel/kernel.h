@@ -8,20 +8,40 @@
  * same C code: the engine's probe path is built a second time, for BPF (bpf/), and linked with the
  * program's clauses when it is loaded. The consumer does not see a difference.
  *
- *   region.c  the memory: addresses reserved when an engine is made, an arena from the go on
+ * Providers, a file each:
+ *
+ *   syscall.c system calls by their names
+ *   pid.c     functions of a process and instructions inside of them
+ *   usdt.c    probes that programs and libraries carry themselves
+ *   erlang.c  erlang probes of a node: functions of its VM (insides.c), and events inside the node,
+ *             which a run of the command holds there (nodes.c)
+ *   event.c   sched and proc; profile.c: profile-N on CPUs
+ *   threads.c no probes, but what is known of threads: fields, CPU time, the end of their self->
+ *   own.c     BEGIN and END in the kernel, for tests
+ *
+ * What they stand on:
+ *
+ *   load.c    programs, maps and links in the kernel; what is missing where they are refused
+ *             (load.h is what providers call)
+ *   root.h    what user space tells the kernel's half
  *   object.c  the engine's probe path for BPF, as it was built: functions and their relocations
  *   link.c    functions and clauses made one program that the kernel's verifier accepts
  *   flow.c    what their registers hold; access.c: their loads and stores (link.h)
  *   types.c   the types of its functions, as the verifier wants them
  *   btf.c     where members are in the running kernel's structures
- *   load.c    programs, maps and links in the kernel; what is missing where they are refused
  *   uprobe.c  places in programs and libraries where probes fire
  *   insn.c    where instructions begin
  *   modules.c the program and the libraries of a process; ifunc.c: functions that they choose
  *   late.c    libraries that are loaded while tracing
- *   event.c   sched and proc; profile.c: profile-N on CPUs; threads.c: what is known of threads
- *   erlang.c  probes of Erlang nodes; nodes.c: what is asked of them; insides.c: functions of the VM
- *   bpf/      what is only there: where firings begin, built-in variables, memory of others
+ *
+ * The memory itself is engine/region.c: addresses reserved when an engine is made, an arena from
+ * the go on. What is only in the kernel is in bpf/:
+ *
+ *   main.c    where firings begin; event.h: those of sched and proc; erlang.h: those of a node
+ *   own.c     built-in variables, memory of others, stacks; task.h: fields of threads
+ *   usdt.c    the arguments of usdt probes
+ *   terms.c   terms of an Erlang VM as texts
+ *   std.c     what the engine takes from the C library; shim.h: what its sources need to be BPF
  */
 #ifndef K_KERNEL_H
 #define K_KERNEL_H

@@ -6,6 +6,7 @@
  *   process.c a node that is named by its process, maybe in a container
  *   node.c    a connection: rpc, messages, ticks
  *   agent.c   erltrace's modules and library into a node that does not have them
+ *   places.c  where this command and what belongs to it are
  *
  * Nothing here prints or exits: 0 or a negative number, and a filled struct et_error. A
  * connection belongs to one thread. ei has no use for signals; a call that a signal interrupts
