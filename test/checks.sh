@@ -7,6 +7,7 @@
 #	ok, is, has, hasnt               one test each
 #	holds FILE REGEX                 waits until a file holds a text
 #	gone PID                         has it ended?
+#	... | words                      in one line
 #	on_terminal 'COMMAND'            its output, on a terminal
 
 set -u
@@ -73,6 +74,8 @@ holds() { # file, extended regular expression
 }
 
 gone() { ! kill -0 "$1" 2>/dev/null; }
+
+words() { tr -s ' \n\t' ' ' | sed 's/^ //; s/ $//'; } # its input in one line
 
 on_terminal() { # a shell command; its output on a terminal, without carriage returns
 	script -qec "$1" /dev/null </dev/null | tr -d '\r'

@@ -11,7 +11,6 @@
 export LC_ALL=C
 cd "$tmp" || exit 1
 trap 'cd /; rm -rf "$tmp"' EXIT
-words() { tr -s ' \n\t' ' ' | sed 's/^ //; s/ $//'; }
 
 if ! why=$(timeout 120 erltrace -qn 'syscall::getpid:entry { } BEGIN { exit(0); }' 2>&1 >/dev/null); then
 	echo "skipped: no probes of the kernel here: $why"

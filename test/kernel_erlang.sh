@@ -15,21 +15,7 @@ epmd_begin
 start kerl_a
 p=${pid[kerl_a]}
 
-# As trace() of nodelib, but of this machine.
-run() { # arguments of erltrace
-	rm -f o e
-	erltrace -p "$p" -qn 'BEGIN { printf("armed\n"); }' "$@" >o 2>e &
-	command=$!
-	for ((i = 0; i < 4000; i++)); do
-		grep -q '^armed' o 2>/dev/null && return 0
-		kill -0 $command 2>/dev/null || break
-		sleep 0.025
-	done
-	echo "FAILED not armed: erltrace $*"
-	cat o e
-	failed=$((failed + 1))
-	finish
-}
+run() { trace_process "$p" "$@"; } # arguments of erltrace
 
 # ---- functions of the VM ------------------------------------------------------------------
 

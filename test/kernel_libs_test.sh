@@ -20,7 +20,6 @@ end() {
 	cd / && rm -rf "$tmp"
 }
 trap end EXIT
-words() { tr -s ' \n\t' ' ' | sed 's/^ //; s/ $//'; }
 
 if ! why=$(timeout 120 erltrace -qn 'syscall::getpid:entry { } BEGIN { exit(0); }' 2>&1 >/dev/null); then
 	echo "skipped: no probes of the kernel here: $why"

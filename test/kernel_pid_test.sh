@@ -6,24 +6,13 @@
 # needs it is skipped, which is said.
 
 # shellcheck disable=SC2016 # $target is D's
-root=$(cd "$(dirname "$0")/.." && pwd)
-PATH="$(cd "${BIN:-$root/bin}" && pwd):$PATH"
+# shellcheck source=test/checks.sh
+. "$(dirname "$0")/checks.sh"
 export LC_ALL=C
-passed=0 failed=0 node=
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/erltrace-pid.XXXXXX") || exit 1
+node=
 cd "$tmp" || exit 1
 trap '[ -z "$node" ] || kill "$node"; [ ! -s up ] || kill "$(cat up)"; rm -rf "$tmp"' EXIT
 
-# is WHAT WANTED GOT
-is() {
-	if [ "$2" = "$3" ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'FAILED: %s\n  wanted: %s\n  got:    %s\n' "$1" "$2" "$3"
-	fi
-}
-words() { tr -s ' \n\t' ' ' | sed 's/^ //; s/ $//'; }
 
 cat >demo.c <<'END'
 #include <stdio.h>
@@ -163,8 +152,7 @@ fi
 
 if ! erltrace -qn 'syscall::getpid:entry { } BEGIN { exit(0); }' 2>why; then
 	echo "skipped: tracing: $(head -1 why)"
-	echo "$passed passed, $failed failed"
-	exit $((failed > 0))
+	finish
 fi
 run() { erltrace -qc './demo x' "$@" 2>&1 | sed 's/semaphore [0-9]*$//' | words; }
 
@@ -241,5 +229,4 @@ wait "$tracer"
 is 'until it has seen them all' 450 "$(words <out)"
 is 'nobody traces any more' 'semaphore 0' "$(round)"
 
-echo "$passed passed, $failed failed"
-exit $((failed > 0))
+finish

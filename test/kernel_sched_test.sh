@@ -7,24 +7,12 @@
 # kernel does not let us, all is skipped, which is said.
 
 # shellcheck disable=SC2016 # $target is D's
-root=$(cd "$(dirname "$0")/.." && pwd)
-PATH="$(cd "${BIN:-$root/bin}" && pwd):$PATH"
+# shellcheck source=test/checks.sh
+. "$(dirname "$0")/checks.sh"
 export LC_ALL=C
-passed=0 failed=0
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/erltrace-sched.XXXXXX") || exit 1
 cd "$tmp" || exit 1
 trap 'cd / && rm -rf "$tmp"' EXIT
 
-# is WHAT WANTED GOT
-is() {
-	if [ "$2" = "$3" ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'FAILED: %s\n  wanted: %s\n  got:    %s\n' "$1" "$2" "$3"
-	fi
-}
-words() { tr -s ' \n\t' ' ' | sed 's/^ //; s/ $//'; }
 # t PROGRAM COMMAND: what the script prints of it, in one line
 t() { timeout 120 erltrace -wqn "$1" -c "$2" 2>&1 | words; }
 
@@ -261,5 +249,4 @@ is 'panic() is an error of its clause' 'illegal operation' "$(t '
 	syscall::getppid:entry /pid == $target/ { panic(); }' "$me raised" | grep -o 'illegal operation')"
 is 'without -w none of them is' 1 "$(timeout 60 erltrace -qn 'proc:::exit { stop(); }' 2>&1 | grep -c destructive)"
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -23,20 +23,7 @@ other=$(at kvm_b 'node().')
 here=$(at kvm_a 'node().')
 at kvm_a "net_adm:ping('$other')." >/dev/null
 
-run() { # clauses
-	rm -f o e
-	erltrace -p "$p" -qn 'BEGIN { printf("armed\n"); }' -n "$1" >o 2>e &
-	command=$!
-	for ((i = 0; i < 4000; i++)); do
-		grep -q '^armed' o 2>/dev/null && return 0
-		kill -0 $command 2>/dev/null || break
-		sleep 0.025
-	done
-	echo "FAILED not armed: $1"
-	cat o e
-	failed=$((failed + 1))
-	finish
-}
+run() { trace_process "$p" -n "$1"; } # clauses
 done_() { # name
 	untrace
 	is "$1: exit code" 0 "$status"

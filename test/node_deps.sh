@@ -5,26 +5,15 @@
 # one of mix's, without a network. The dependency is a git repository made of these sources. The
 # last line is "N passed, N failed".
 
-set -u
-root=$(cd "$(dirname "$0")/.." && pwd)
-tmp=$(mktemp -d)
+# shellcheck source=test/checks.sh
+. "$(dirname "$0")/checks.sh"
 trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0
 unset MAKEFLAGS MAKELEVEL MFLAGS ERL_LIBS
 export HOME=$tmp/home REBAR_CACHE_DIR=$tmp/cache HEX_OFFLINE=1
 export GIT_AUTHOR_NAME=test GIT_AUTHOR_EMAIL=test@localhost
 export GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test@localhost
 export CFLAGS=-O0 # quickly built
 mkdir -p "$HOME" "$tmp/erltrace"
-
-is() { # name, wanted, got
-	if [ "$2" = "$3" ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'FAILED %s\n  wanted: %s\n  got:    %s\n' "$1" "$2" "$3"
-	fi
-}
 
 built() { # name, log, then a command that must succeed
 	local name=$1 log=$2
@@ -119,5 +108,4 @@ else
 	echo 'info: no mix: left out'
 fi
 
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

@@ -8,6 +8,7 @@
 #	start NAME [arguments of erl]    a node
 #	at NAME 'EXPRESSIONS.'           evaluated there; prints the value of the last
 #	trace NAME arguments...          erltrace -N NAME, until it is armed: output in o, e
+#	trace_process PID arguments...   erltrace -p PID, the same
 #	untrace                          as ^C does it; the exit code is in status
 #	ok, is, has ...                  see checks.sh
 
@@ -156,6 +157,24 @@ trace() { # node, then arguments of erltrace; it is armed on return
 	command=''
 	failed=$((failed + 1))
 	return 1
+}
+
+# The same of a process, by probes of the kernel: where it is not armed, the test ends.
+trace_process() { # its number, then arguments of erltrace
+	local process=$1
+	shift
+	rm -f o e
+	erltrace -p "$process" -qn 'BEGIN { printf("armed\n"); }' "$@" >o 2>e &
+	command=$!
+	for ((i = 0; i < 4000; i++)); do
+		grep -q '^armed' o 2>/dev/null && return 0
+		kill -0 $command 2>/dev/null || break
+		sleep 0.025
+	done
+	echo "FAILED not armed: erltrace $*"
+	cat o e
+	failed=$((failed + 1))
+	finish
 }
 
 untrace() {

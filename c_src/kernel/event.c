@@ -130,12 +130,6 @@ static int start(struct en *en, void *data, struct et_error *e)
 	return 0;
 }
 
-static void fini(struct en *en, void *data)
-{
-	free(data);
-	k_close(en);
-}
-
 const struct provider event_provider = {
 	.name = "sched",
 	.init = init,
@@ -143,6 +137,6 @@ const struct provider event_provider = {
 	.ready = ready,
 	.start = start,
 	.stop = k_stop,
-	.fini = fini,
+	.fini = k_fini,
 	.arena = k_arena,
 };

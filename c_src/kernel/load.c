@@ -448,3 +448,9 @@ void k_close(struct en *en)
 	free(k);
 	en->kernel = NULL;
 }
+
+void k_fini(struct en *en, void *data)
+{
+	free(data);
+	k_close(en);
+}

@@ -50,6 +50,7 @@ void k_keep(struct kernel *k, int fd); /* closed by k_detach */
 void k_detach(struct en *en);
 void k_stop(struct en *en, void *data); /* the same, as a provider's stop */
 void k_close(struct en *en);
+void k_fini(struct en *en, void *data); /* the same, as a provider's fini: data is one piece */
 
 /* ---- uprobe.c ------------------------------------------------------------------------- */
 

@@ -89,12 +89,6 @@ static int start(struct en *en, void *data, struct et_error *e)
 	return s->enters ? k_attach_raw(en, s->enter_fd, "sys_enter", e) : 0;
 }
 
-static void fini(struct en *en, void *data)
-{
-	free(data);
-	k_close(en);
-}
-
 const struct provider syscall_provider = {
 	.name = "syscall",
 	.init = init,
@@ -102,6 +96,6 @@ const struct provider syscall_provider = {
 	.ready = ready,
 	.start = start,
 	.stop = k_stop,
-	.fini = fini,
+	.fini = k_fini,
 	.arena = k_arena,
 };

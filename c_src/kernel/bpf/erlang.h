@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where firings of the erlang provider begin: functions of the VM, whose arguments are made what
- * OTP's own probes have (kernel/erlang.c has the table), and the USDT probes of the library in a
+ * OTP's own probes have (kernel/insides.c has the table), and the USDT probes of the library in a
  * node, which hand over theirs. Part of main.c.
  */
 
