@@ -83,7 +83,8 @@ run 'erlang*:::port-busy, erlang*:::port-not_busy { @b[probename, copyinstr(arg0
 	erlang*:::driver-process_exit { @e[probename, copyinstr(arg1), copyinstr(arg2)] = count(); }
 	erlang*:::driver-ready_async { @a[probename, copyinstr(arg2)] = count(); }'
 kill -STOP "${pid[kvm_b]}"
-busy=$(at kvm_a "S = self(), P = spawn(fun() -> (fun F() -> {x, '$other'} ! binary:copy(<<1>>, 100000), F() end)() end), (fun F() -> case process_info(P, status) of {_, suspended} -> P; _ -> F() end end)().")
+# Busy is who has more than 8 KiB waiting; the sender may be suspended before the port has even run.
+busy=$(at kvm_a "D = list_to_port(\"$port\"), P = spawn(fun() -> (fun F() -> {x, '$other'} ! binary:copy(<<1>>, 100000), F() end)() end), (fun F() -> case {process_info(P, status), erlang:port_info(D, queue_size)} of {{_, suspended}, {_, Q}} when Q > 8192 -> P; _ -> F() end end)().")
 kill -CONT "${pid[kvm_b]}"
 at kvm_a "exit(list_to_pid(\"$busy\"), kill), rpc:call('$other', erlang, node, [])." >/dev/null
 acceptors=$(at kvm_a '{ok, L} = gen_tcp:listen(0, []), put(l, L), Ps = [spawn(fun() -> gen_tcp:accept(L) end) || _ <- lists:seq(1, 30)], [(fun F() -> case process_info(P, status) of {_, waiting} -> exit(P, kill); _ -> F() end end)() || P <- Ps], L.')
