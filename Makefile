@@ -214,7 +214,7 @@ $(BUILD)/syscalls.inc: $(BUILD)/.flags
 		| sort -t, -k2 -n >$@
 $(BUILD)/c_src/kernel/syscall.o: $(BUILD)/syscalls.inc
 ifneq ($(KERNEL),)
-$(BUILD)/c_src/provider/providers.o $(BUILD)/c_src/cli/node.o: CPPFLAGS += -DHAVE_KERNEL
+$(BUILD)/c_src/provider/providers.o $(BUILD)/c_src/cli/wanted.o: CPPFLAGS += -DHAVE_KERNEL
 endif
 
 $(SAN)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc

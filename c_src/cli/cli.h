@@ -9,12 +9,14 @@
  *   script.c   -n -s -P -m -f -i: compiled, and told about
  *   run.c      go, work, sleep; signals; the end
  *   list.c     -l
- *   child.c    -c and -p
+ *   child.c    -c and -p; hold.c: a command held at its first instruction
+ *   wanted.c   is it about nodes, the kernel, or this process alone? native.c: VMs with own probes
  *   node.c     -N: what is asked of Erlang nodes; node_find.c: which; node_run.c: what comes back
  *
  * "erltrace web" is another program in the same file: ../web.
  *
- * Uses include/erltrace.h, and the JSON writer of consume/json.h; nothing else of the library.
+ * Of the library it uses include/erltrace.h, the JSON writer (consume/json.h) and the reader of
+ * symbols (consume/elf.h); of nodes ../node.
  */
 #ifndef CLI_H
 #define CLI_H
@@ -123,6 +125,7 @@ int cli_scripts(struct cli *c); /* all compiled, and what they matched told */
 int cli_compile(struct cli *c, struct cli_script *s);
 /* The descriptions of a -n -P -m -f -i argument, each whole ("p:m::"); caller frees. */
 char *cli_clause_text(const struct cli_script *s);
+char *cli_script_text(const struct cli_script *s); /* the same, or a file's text; NULL: errno */
 char *cli_description(const struct cli_script *s); /* the same up to the body, one a line */
 size_t cli_descriptions_end(const struct cli_script *s); /* where predicate or body begin */
 
@@ -137,14 +140,18 @@ void cli_catch_signals(const struct cli *c);
 int cli_interrupts(void);      /* how many have come */
 bool cli_ended(struct cli *c); /* is it time to stop? */
 
-/* node.c */
-/* Is it (0: that of -p) a VM with probes of its own, and no node that can be reached? native.c */
+/* wanted.c */
+bool cli_nodes_wanted(struct cli *c); /* -N, or a script names an erlang provider */
+bool cli_may_come(struct cli *c);     /* may probes of the scripts come later: -Z and a library? */
+bool cli_target_named(struct cli *c); /* pid$target:..., or another provider of that process */
+
+/* native.c */
+/* Is it (0: that of -p) a VM with probes of its own, and no node that can be reached? */
 bool cli_native(struct cli *c, int pid);
-bool cli_nodes_wanted(struct cli *c);
+
+/* node.c */
 int cli_node_of_command(struct cli *c); /* a script of the kernel waits for the node of -c */
-bool cli_may_come(struct cli *c); /* may probes of the scripts come later: -Z and a library? */
-bool cli_target_named(struct cli *c); /* pid$target:..., or another provider of that process */ /* -N, or a script names an erlang provider */
-int cli_nodes(struct cli *c);	      /* run, compile or list there */
+int cli_nodes(struct cli *c);		/* run, compile or list there */
 
 /* ../web/main.c */
 int web_main(int argc, char **argv);

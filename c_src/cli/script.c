@@ -95,6 +95,29 @@ char *cli_clause_text(const struct cli_script *s)
 	return text;
 }
 
+char *cli_script_text(const struct cli_script *s)
+{
+	FILE *in, *out;
+	char *text = NULL, buf[4096];
+	size_t len, n;
+
+	if (s->flag != 's')
+		return cli_clause_text(s);
+	in = strcmp(s->arg, "-") == 0 ? stdin : fopen(s->arg, "re");
+	if (in == NULL)
+		return NULL;
+	out = open_memstream(&text, &len);
+	while (out != NULL && (n = fread(buf, 1, sizeof(buf), in)) > 0)
+		fwrite(buf, 1, n, out);
+	if (out != NULL)
+		fclose(out);
+	if (in == stdin)
+		rewind(stdin);
+	else
+		fclose(in);
+	return text;
+}
+
 char *cli_description(const struct cli_script *s)
 {
 	const char *p = s->arg, *body = s->arg + cli_descriptions_end(s);
