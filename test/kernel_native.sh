@@ -70,7 +70,7 @@ for ((k = 0; k < 600; k++)); do
 		listener=
 	fi
 	kill -0 $command 2>/dev/null || break
-	grep -q heard o && { [ -z "$listener" ] || grep -q heard b; } && break
+	grep -q heard o 2>/dev/null && { [ -z "$listener" ] || grep -q heard b; } && break
 	sleep 0.1
 done
 round 1000 200
