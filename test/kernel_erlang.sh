@@ -109,6 +109,18 @@ erltrace -p "$p" -qn 'erlang*:lists:nth/2:function-entry { @[erlarg(pid)] = coun
 is 'an argument that is not known before: exit code' 1 $?
 has 'an argument that is not known before: what is said' 'erlarg\(\) and erlint\(\) at function-entry .* from 0 to 6'
 
+# shellcheck disable=SC2016 # awk's
+# More processes than dynvarsize has room for, one after the other.
+if nm -D "/proc/$p/exe" 2>/dev/null | grep -q erts_continue_exit_process; then
+	run -n 'erlang*:::process-scheduled { self->x = 1; }
+		erlang*:::process-exit /self->x/ { @["exit"] = count(); }
+		syscall::getppid:entry { }'
+	at kerl_a 'S = self(), [begin {P, R} = spawn_monitor(fun() -> ok end), receive {_, R, _, P, _} -> ok end end || _ <- lists:seq(1, 40000)], ok.' >/dev/null
+	untrace
+	# there is room for some 15000; a command that does not get to run may lose a few
+	ok 'self-> goes with its process, after process-exit' awk '$1 == "exit" { n = $2 } END { exit n < 30000 }' o
+fi
+
 # ---- what is not had is told ----------------------------------------------------------------
 
 run -Zn 'erlang*:kerl_later::function-entry { @ = count(); } syscall::getppid:entry { }'

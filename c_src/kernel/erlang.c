@@ -535,20 +535,35 @@ static int arm(struct en *en, struct erlang *s, struct et_error *e)
 
 /* ---- whose thread it is --------------------------------------------------------------- */
 
+/* With the process goes what self-> has of it, after its process-exit as inside the node. */
+static int add_end(struct en *en, int pid, struct k_module *m, struct et_error *e)
+{
+	struct k_place at = {.entry = K_PROCESS_GONE, .pid = pid};
+
+	if (!k_has_self(en->prog) || (at.offset = k_vm_exit(m)) == 0)
+		return 0;
+	return k_uprobe_add(en, m->file, &at, NULL, e);
+}
+
 static int add_thread_owner(struct en *en, struct erlang *s, int pid, struct et_error *e)
 {
 	struct k_root *r = en->kernel->root;
 	struct k_process *proc;
+	int rc = 0;
 
 	for (unsigned i = 0; i < r->nvms; i++)
 		if (r->vms[i].pid == (uint32_t)pid)
 			return 0;
 	proc = r->nvms < K_VMS ? k_process(&s->procs, pid, e) : NULL;
 	for (unsigned i = 0; proc != NULL && i < proc->n; i++)
-		if (proc->mods[i].main)
+		if (proc->mods[i].main && rc == 0) {
 			k_vm_find(pid, &proc->mods[i], &r->vms[r->nvms++]);
+			rc = add_end(en, pid, &proc->mods[i], e);
+		}
 	if (proc != NULL)
 		en_process_add(en, pid);
+	if (rc < 0)
+		return -1;
 	return proc != NULL || r->nvms == K_VMS ? 0 : -1;
 }
 

@@ -361,6 +361,14 @@ void k_vm_find(int pid, struct k_module *m, struct k_vm *vm)
 	find_current(pid, m, vm);
 }
 
+uint64_t k_vm_exit(struct k_module *m)
+{
+	const struct elf_sym *s = symbol(m, "erts_continue_exit_process");
+	uint64_t offset;
+
+	return s != NULL && elf_offset(k_module_elf(m), s->value, true, &offset) ? offset : 0;
+}
+
 int k_insides(int pid, struct k_module *m, const char *glob, k_inside_cb cb, void *arg)
 {
 	const struct elf *f = k_module_elf(m);

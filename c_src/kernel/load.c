@@ -357,9 +357,9 @@ int k_load(struct en *en, const char *entry, int type, int attach_type, struct e
 	return load(en, entry, type, attach_type, false, e);
 }
 
-int k_load_bare(struct en *en, const char *entry, struct et_error *e)
+int k_load_bare(struct en *en, const char *entry, int type, int attach_type, struct et_error *e)
 {
-	return load(en, entry, BPF_PROG_TYPE_RAW_TRACEPOINT, 0, true, e);
+	return load(en, entry, type, attach_type, true, e);
 }
 
 void k_keep(struct kernel *k, int fd)

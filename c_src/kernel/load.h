@@ -40,7 +40,10 @@ int k_prepare(struct en *en, struct et_error *e); /* before that, where nothing 
 struct en_probe *k_share_probe(struct en *en, const struct en_probe *p, struct et_error *e);
 /* The program that begins with a function of bpf/; all probes are shared before. Its fd, or -1. */
 int k_load(struct en *en, const char *entry, int type, int attach_type, struct et_error *e);
-int k_load_bare(struct en *en, const char *entry, struct et_error *e); /* runs no clauses */
+/* One that runs no clauses. */
+int k_load_bare(struct en *en, const char *entry, int type, int attach_type, struct et_error *e);
+#define K_PROCESS_GONE "k_process_gone" /* such a one, at a function of a VM */
+bool k_has_self(const struct prog *p);
 int k_attach_raw(struct en *en, int prog, const char *tracepoint, struct et_error *e);
 int k_run(int prog, const uint64_t *ctx, unsigned n, struct et_error *e); /* by hand */
 struct perf_event_attr;

@@ -74,7 +74,7 @@ static int find_offsets(struct en *en, struct et_error *e)
 	return 0;
 }
 
-static bool has_self(const struct prog *p)
+bool k_has_self(const struct prog *p)
 {
 	for (unsigned i = 0; i < p->nvars; i++)
 		if (p->vars[i]->scope == SC_SELF)
@@ -109,7 +109,7 @@ static int ready(struct en *en, void *data, struct et_error *e)
 		vtime |= c->reads_vts;
 		k->wants_tasks |= calls(c, RT_progenyof) || reads_ppid(c);
 	}
-	t->self = has_self(en->prog);
+	t->self = k_has_self(en->prog);
 	t->vtime = vtime && !k->sees_switches;
 	if (k->wants_tasks) {
 		k->root->tasks = en_alloc(en, en->nkernel * sizeof(*k->root->tasks));
@@ -120,9 +120,9 @@ static int ready(struct en *en, void *data, struct et_error *e)
 		return -1;
 	if (vtime && make_vtimes(en, e) < 0)
 		return -1;
-	if (t->vtime && (t->vtime_prog = k_load_bare(en, "k_vtime", e)) < 0)
+	if (t->vtime && (t->vtime_prog = k_load_bare(en, "k_vtime", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, e)) < 0)
 		return -1;
-	return t->self && (t->gone = k_load_bare(en, "k_gone", e)) < 0 ? -1 : 0;
+	return t->self && (t->gone = k_load_bare(en, "k_gone", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, e)) < 0 ? -1 : 0;
 }
 
 /* Behind those of proc:::exit and its like, which may still read self->. */

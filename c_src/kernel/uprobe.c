@@ -89,7 +89,8 @@ static int program(struct en *en, const char *entry, struct et_error *e)
 	for (unsigned i = 0; i < k->nuprogs; i++)
 		if (strcmp(k->uprogs[i].entry, entry) == 0)
 			return k->uprogs[i].fd;
-	fd = k_load(en, entry, BPF_PROG_TYPE_KPROBE, K_UPROBE_MULTI, e);
+	fd = (strcmp(entry, K_PROCESS_GONE) == 0 ? k_load_bare : k_load)(
+		en, entry, BPF_PROG_TYPE_KPROBE, K_UPROBE_MULTI, e);
 	if (fd >= 0 && k->nuprogs < K_UPROGS) {
 		k->uprogs[k->nuprogs].entry = entry;
 		k->uprogs[k->nuprogs++].fd = fd;

@@ -196,6 +196,19 @@ uint64_t k_erlang(struct user_regs *regs)
 	return 0;
 }
 
+/* A process of the VM is no more (rdi), its process-exit has been: what was its self->. */
+uint64_t k_process_gone(struct user_regs *regs)
+{
+	uint64_t term = user_word(regs->di);
+	struct en_thread *t;
+
+	if (!is_pid(term) || (t = take_slot(&k_root)) == NULL)
+		return 0;
+	k_free_self(t, process_key(term));
+	slot_leave(t);
+	return 0;
+}
+
 /* ---- the library's USDT probes -------------------------------------------------------- */
 
 /*
