@@ -117,9 +117,16 @@ session(#counters{session = undefined, number = Number}) ->
 session(#counters{session = Session}) ->
     Session.
 
-set_shared(Number, Fns, C) ->
+set_shared(Number, Fns, #counters{others = Others} = C) ->
     Kept = sweep(fun is_dead/1, kept()),
     Free = lists:filter(fun is_free/1, Fns),
+    C1 = C#counters{others = Others + length(Fns) - length(Free)},
+    case Free of
+        [] -> C1; % nothing is kept that nobody would take back
+        _ -> set_free(Number, Free, Kept, C1)
+    end.
+
+set_free(Number, Free, Kept, C) ->
     New = patterns(Free),
     Mine = proplists:get_value(Number, Kept, #{}),
     Rest = lists:keydelete(Number, 1, Kept),
@@ -130,7 +137,7 @@ set_shared(Number, Fns, C) ->
     Touch = fun(More) -> Keep([New, More]) end, % for a moment they are ours
     erltrace_patterns:on(New, Mine, {fun is_free/1, Touch}, setter(undefined, C)),
     Keep([New]),
-    added(Free, C#counters{others = C#counters.others + length(Fns) - length(Free)}).
+    added(Free, C).
 
 %% From here on events of these functions fire nothing, and results wait for the counters.
 mark([], _) -> ok;
