@@ -192,6 +192,7 @@ is 'the same by %A' 'demo`work' \
 
 # Functions of a running beam.smp: messages of 201 words are copied.
 if [ -s up ]; then
+	: >beam.out # it is looked at before the command begins
 	erltrace -qn "BEGIN { printf(\"on\\n\"); } pid$beam:beam.smp:copy_struct_x:entry /arg1 == 201/ { @ = count(); }
 		tick-20ms { printf(\"on\\n\"); }" >beam.out 2>&1 &
 	tracer=$!
