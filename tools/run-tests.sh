@@ -110,7 +110,8 @@ programs() { # folder, prefix of the names, how many random programs
 		name=$(basename "$source" .c)
 		case $name in
 		fuzz_* | *_drv) ;; # a fuzz target, a driver for nodes
-		web_*) [[ -x $1/test/$name ]] && run "$2$name" "$1/test/$name" ;; # not with WEB=
+		web_* | kernel_*) # not with WEB= or KERNEL=, these not sanitized
+			[[ -x $1/test/$name ]] && run "$2$name" "$1/test/$name" ;;
 		bpf_diff) start "$2$name" "$1/test/$name" "$3" ;;
 		*) run "$2$name" "$1/test/$name" ;;
 		esac
