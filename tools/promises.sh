@@ -24,7 +24,7 @@ mkdir -p "$kept"
 
 # ---- what the table's commands are made of ------------------------------------------------------
 
-node() { # a function of test/promises/promise.erl
+vm() { # a function of test/promises/promise.erl
 	"${ERL:-erl}" -noshell -pa "$EBIN" "$BUILD/erl" -run promise main "$1"
 }
 eunit() { # modules of test/*_tests.erl, or others that tools/erl_run.erl knows
@@ -53,7 +53,7 @@ soak() { # 90, 10m, 4h
 	case $1 in *m) s=$((s * 60)) ;; *h) s=$((s * 3600)) ;; esac
 	"${ERL:-erl}" +P 32768 -noshell -pa "$EBIN" "$BUILD/erl" -run soak main "$s" 100000
 }
-export -f node eunit fuzz quick soak
+export -f vm eunit fuzz quick soak
 export kept
 
 # ---- running ------------------------------------------------------------------------------------
