@@ -21,6 +21,8 @@ tab=test/promises.tab
 kept=$BUILD/promises
 doc=${DOC:-doc/promises.md}
 mkdir -p "$kept"
+only=${ONLY-} some=${TESTS-}
+unset ONLY TESTS # tests have a use of their own for such names
 
 # ---- what the table's commands are made of ------------------------------------------------------
 
@@ -95,7 +97,7 @@ each() { # function: called with number, name, command
 }
 
 run_one() {
-	[[ -z ${ONLY-} || " $ONLY " == *" $1 "* ]] && [[ -z ${TESTS-} || " $TESTS " == *" $2 "* ]] &&
+	[[ -z $only || " $only " == *" $1 "* ]] && [[ -z $some || " $some " == *" $2 "* ]] &&
 		[[ $2 != soak ]] && one "$@"
 }
 
