@@ -77,7 +77,7 @@ figures() { # number, file
 	grep -aoE "promise $1: .*" "$2" | sed 's/^promise [0-9]*: //'
 	# A test that does not say more says how many checks it made.
 	grep -qaE 'promise [0-9]+: ' "$2" ||
-		awk '/^[0-9]+ passed, [0-9]+ failed$/ { n += $1 } /^# pass / { n += $3 } /^skipped: / { s = $0 }
+		awk '/^[0-9]+ passed, [0-9]+ failed$/ { n += $1 } /^skipped: / { s = $0 }
 			END { if (n > 0) printf "%d checks\n", n; else if (s != "") print s }' "$2"
 }
 
