@@ -284,6 +284,32 @@ static void show_work(union bpf_attr attr, const char *entry)
 	free(log);
 }
 
+/* The program's fd. Why it was refused is asked for only then: to say so costs the verifier time. */
+static int load_program(union bpf_attr *attr, const struct k_input *in, struct et_error *e)
+{
+	bool show = getenv("ERLTRACE_VERIFIER") != NULL;
+	char *log;
+	int fd;
+
+	if (show)
+		show_work(*attr, in->entry);
+	fd = bpf(BPF_PROG_LOAD, attr);
+	if (fd >= 0)
+		return fd;
+	if (errno == EPERM || (log = calloc(1, LOG_SIZE)) == NULL)
+		return refused(e, "a BPF program");
+	if (show)
+		fprintf(stderr, "%m\n");
+	attr->log_buf = (uint64_t)(uintptr_t)log;
+	attr->log_size = LOG_SIZE;
+	attr->log_level = 1;
+	fd = bpf(BPF_PROG_LOAD, attr);
+	if (fd < 0)
+		not_verified(log, attr, in->entry, in->nclauses, errno, e);
+	free(log);
+	return fd;
+}
+
 static int load(struct en *en, const char *entry, int type, int attach_type, bool bare,
 	struct et_error *e)
 {
@@ -305,7 +331,6 @@ static int load(struct en *en, const char *entry, int type, int attach_type, boo
 	struct k_clause *clauses = wanted_clauses(en, entry, &in.nclauses);
 	struct k_output out = {0};
 	struct bpf_func_info *info = NULL;
-	char *log = NULL;
 	int fd = -1, btf = -1;
 
 	in.clauses = clauses;
@@ -324,27 +349,12 @@ static int load(struct en *en, const char *entry, int type, int attach_type, boo
 	attr.func_info_rec_size = sizeof(*info);
 	attr.func_info = (uint64_t)(uintptr_t)info;
 	attr.func_info_cnt = out.nparts;
-	if (getenv("ERLTRACE_VERIFIER") != NULL)
-		show_work(attr, entry);
-	fd = bpf(BPF_PROG_LOAD, &attr);
-	if (fd < 0 && (errno == EPERM || (log = calloc(1, LOG_SIZE)) == NULL)) {
-		refused(e, "a BPF program");
-	} else if (fd < 0) {
-		if (getenv("ERLTRACE_VERIFIER") != NULL)
-			fprintf(stderr, "%m\n");
-		attr.log_buf = (uint64_t)(uintptr_t)log;
-		attr.log_size = LOG_SIZE;
-		attr.log_level = 1;
-		fd = bpf(BPF_PROG_LOAD, &attr);
-		if (fd < 0)
-			not_verified(log, &attr, entry, in.nclauses, errno, e);
-	}
+	fd = load_program(&attr, &in, e);
 out:
 	free(clauses);
 	free(out.insns);
 	free(out.parts);
 	free(info);
-	free(log);
 	if (btf >= 0)
 		close(btf);
 	if (fd >= 0)
