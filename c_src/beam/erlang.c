@@ -455,87 +455,114 @@ static void need_ports(struct beam_handle *b, struct needs *n)
 		need(n, "port_running");
 }
 
-ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limit)
+/* What is armed for the enabled probes that are there once, and what their clauses ask for. */
+static void look_at_probes(struct beam_handle *b, struct needs *n)
 {
-	struct needs n = {.env = env, .list = enif_make_list(env, 0)};
-	bool table, any;
-
-	look_at_program(b);
-	look_at_later(b, &n);
 	for (int i = 0; i < BP_FUNCTIONS; i++)
 		if (en_enabled(b->probe[i])) {
-			n.route[beam_probedefs[i].route] = true;
+			n->route[beam_probedefs[i].route] = true;
 			b->vts |= b->probe[i]->reads_vts && beam_probedefs[i].route != ROUTE_NONE;
-			n.stacks |= b->probe[i]->reads_ustack;
-			n.asks |= b->probe[i]->asks;
+			n->stacks |= b->probe[i]->reads_ustack;
+			n->asks |= b->probe[i]->asks;
 		}
 	b->heaps = en_enabled(b->probe[BP_PROCESS_HEAP_GROW]) ||
 		   en_enabled(b->probe[BP_PROCESS_HEAP_SHRINK]);
 	for (unsigned i = 0; b->user != NULL && i < BP_NUSER; i++)
 		if (b->user[i] != NULL) {
-			n.stacks |= b->user[i]->reads_ustack;
-			n.asks |= b->user[i]->asks;
+			n->stacks |= b->user[i]->reads_ustack;
+			n->asks |= b->user[i]->asks;
 		}
-	look_at_user(b, &n);
-	look_at_hibernate(b, &n);
-	look_at_drivers(b, &n);
+}
+
+static void look_at_functions(struct beam_handle *b, struct needs *n)
+{
 	for (unsigned i = 0; i < b->fns.nbuckets; i++)
 		for (struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next) {
-			look_at(b, &n, fn);
+			look_at(b, n, fn);
 			if (is_armed(fn)) {
-				n.route[ROUTE_LOCAL] = true;
-				n.local |= fn->local;
-				n.values |= fn->nval > 0;
-				need_pattern(&n, fn);
+				n->route[ROUTE_LOCAL] = true;
+				n->local |= fn->local;
+				n->values |= fn->nval > 0;
+				need_pattern(n, fn);
 			}
 		}
 	/* what has ended must be seen: a call further down the stack need not be a deeper one */
-	b->returns |= b->depth && n.local && !n.values;
+	b->returns |= b->depth && n->local && !n->values;
 	b->stacks = b->returns || b->depth;
 	if (b->depth && !b->returns)
 		beam_session_set(b->number % BEAM_HANDLES, BEAM_NO_FRAMES);
 	b->vtimestamp = b->vts ? beam_vtimestamp : NULL;
-	table = b->stacks || b->vts || b->heaps || b->hibernate;
-	if (n.route[ROUTE_LOCAL])
-		need(&n, "call");
-	if (n.route[ROUTE_LOCAL] && !n.args)
-		need(&n, "arity");
+}
+
+static void need_calls(const struct beam_handle *b, struct needs *n)
+{
+	if (n->route[ROUTE_LOCAL])
+		need(n, "call");
+	if (n->route[ROUTE_LOCAL] && !n->args)
+		need(n, "arity");
 	if (b->returns)
-		need(&n, "return_to");
-	if (b->returns || b->depth || n.stacks)
-		need(&n, "layout");
-	if (n.stacks)
-		need(&n, "stacks");
+		need(n, "return_to");
+	if (b->returns || b->depth || n->stacks)
+		need(n, "layout");
+	if (n->stacks)
+		need(n, "stacks");
+}
+
+/* table: something of each process is kept in ours. */
+static void need_processes(const struct beam_handle *b, struct needs *n, bool table)
+{
+	bool any = n->route[ROUTE_SEND] || n->route[ROUTE_RECEIVE] || n->route[ROUTE_RUNNING] ||
+		   n->route[ROUTE_GC] || n->route[ROUTE_LOCAL];
+
+	if (b->names.tab != NULL)
+		need(n, "names");
+	/* What is kept of a process, in our table or as self->, is freed at its exit. */
+	if (n->route[ROUTE_PROCS] || table || b->names.tab != NULL || (b->self && any))
+		need(n, "procs");
+	if (n->route[ROUTE_RUNNING] || b->vts)
+		need(n, "running_procs");
+	if (n->route[ROUTE_SEND])
+		need(n, "send");
+	if (n->route[ROUTE_RECEIVE] || b->hibernate)
+		need(n, "receive");
+	if (n->route[ROUTE_GC])
+		need(n, "garbage_collection");
+}
+
+static void need_others(const struct beam_handle *b, struct needs *n)
+{
+	if (n->route[ROUTE_BUSY_PORT])
+		need(n, "busy_port");
+	if (n->route[ROUTE_BUSY_DIST_PORT])
+		need(n, "busy_dist_port");
+	if (n->route[ROUTE_NODES])
+		need(n, "monitor_nodes");
+	if (reads(b, BP_MESSAGE_SEND, 0x38) || reads(b, BP_MESSAGE_SEND_REMOTE, 0x70))
+		need(n, "seq_token");
+}
+
+ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limit)
+{
+	struct needs n = {.env = env, .list = enif_make_list(env, 0)};
+	bool table;
+
+	look_at_program(b);
+	look_at_later(b, &n);
+	look_at_probes(b, &n);
+	look_at_user(b, &n);
+	look_at_hibernate(b, &n);
+	look_at_drivers(b, &n);
+	look_at_functions(b, &n);
+	table = b->stacks || b->vts || b->heaps || b->hibernate;
 	n.nomem |= table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0;
+	n.nomem |= !n.nomem && ASKS(n.asks, ERLNAME) && b->names.tab == NULL &&
+		   beam_names_init(&b->names) < 0;
 	if (n.nomem)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
-	if (ASKS(n.asks, ERLNAME) && b->names.tab == NULL &&
-		beam_names_init(&b->names) < 0)
-		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
-	if (b->names.tab != NULL)
-		need(&n, "names");
-	any = n.route[ROUTE_SEND] || n.route[ROUTE_RECEIVE] || n.route[ROUTE_RUNNING] ||
-	      n.route[ROUTE_GC] || n.route[ROUTE_LOCAL];
-	/* What is kept of a process, in our table or as self->, is freed at its exit. */
-	if (n.route[ROUTE_PROCS] || table || b->names.tab != NULL || (b->self && any))
-		need(&n, "procs");
-	if (n.route[ROUTE_RUNNING] || b->vts)
-		need(&n, "running_procs");
-	if (n.route[ROUTE_SEND])
-		need(&n, "send");
-	if (n.route[ROUTE_RECEIVE] || b->hibernate)
-		need(&n, "receive");
-	if (n.route[ROUTE_GC])
-		need(&n, "garbage_collection");
+	need_calls(b, &n);
+	need_processes(b, &n, table);
 	need_ports(b, &n);
-	if (n.route[ROUTE_BUSY_PORT])
-		need(&n, "busy_port");
-	if (n.route[ROUTE_BUSY_DIST_PORT])
-		need(&n, "busy_dist_port");
-	if (n.route[ROUTE_NODES])
-		need(&n, "monitor_nodes");
-	if (reads(b, BP_MESSAGE_SEND, 0x38) || reads(b, BP_MESSAGE_SEND_REMOTE, 0x70))
-		need(&n, "seq_token");
+	need_others(b, &n);
 	return n.list;
 }
 
