@@ -53,15 +53,12 @@
 /* Atoms, made at load. */
 #define ATOMS(X)                                                                                   \
 	X(ok) X(error) X(true) X(false) X(trace) X(discard) X(remove) X(call) X(spawn) X(spawned)  \
-	X(exit) X(send) X(receive) X(in) X(out) X(extra) X(probe) X(printf) X(done)                \
-	X(send_to_non_existing_process) X(trace_status) X(gc_minor_start) X(gc_minor_end)          \
-	X(gc_major_start) X(gc_major_end) X(undefined) X(text) X(drop) X(fault) X(warning) X(timeout)  \
-	X(wordsize)                                                                                \
-	X(return_to) X(erlang) X(hibernate) X(heap_block_size) X(in_exiting) X(out_exiting)        \
-	X(out_exited) X(functions) X(closed) X(open) X(command) X(control) X(connect) X(bif)       \
-	X(nif) X(badarg) X(proc_lib) X(layout) X(close) X(flush) X(output) X(outputv)    \
-	X(register) X(unregister) X(return_from) X(match_spec_result) X(erl_ddll) X(try_load)     \
-	X(try_unload) X(running) X(aborted)
+	X(exit) X(send) X(receive) X(in) X(out) X(extra) X(probe) X(done) X(gc_minor_start)        \
+	X(gc_minor_end) X(gc_major_start) X(gc_major_end) X(undefined) X(text) X(drop) X(fault)    \
+	X(warning) X(timeout) X(wordsize) X(return_to) X(erlang) X(hibernate) X(heap_block_size)   \
+	X(functions) X(closed) X(open) X(command) X(control) X(connect) X(bif) X(nif) X(badarg)    \
+	X(proc_lib) X(layout) X(close) X(flush) X(register) X(unregister) X(return_from)           \
+	X(match_spec_result) X(erl_ddll) X(try_load) X(try_unload) X(running) X(aborted)
 #define X(a) extern ERL_NIF_TERM atom_##a;
 ATOMS(X)
 #undef X

@@ -22,7 +22,7 @@
  * on OTP 25, what it took more than without. `make bench-erlang' has 156 ns for a call, 236 for a
  * call and its return_to, 94 for a message, 258 for the in and out of a yield, best of 300 samples.
  * By the processor time of a million events (statistics(runtime)) while ten times as much work as
- * there are cores shared the machine it was 198, 287, 114 and 241; by the clock on the wall seven
+ * there are cores shared the machine it was 198, 287, 114 and 241; by the clock on the wall several
  * times that, which is not theirs. So these are a little too little rather than too much: a script
  * is not ended for what it does not cost.
  */
