@@ -477,6 +477,10 @@ rows(Command, H, Index, What, Spec) ->
             Text = <<"no probe matches the description">>,
             failed(Command, Index, {dtrace, <<"D_PDESC_ZERO">>, 0, 0, Text});
         {ok, Rows} -> rows(Command, Rows);
+        {error, {dtrace, Tag, Line, Column, <<"failed to match ", Rest/binary>>}} ->
+            %% The command says that itself.
+            [_, Text] = binary:split(Rest, <<": no probe">>),
+            failed(Command, Index, {dtrace, Tag, Line, Column, <<"no probe", Text/binary>>});
         {error, Reason} -> failed(Command, Index, Reason)
     end.
 

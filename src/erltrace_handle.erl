@@ -419,24 +419,25 @@ compile(Source, Args, Opts, #st{nif = Nif} = St) ->
         {ok, functions} ->
             add_functions(Nif);
         {error, {<<"D_PDESC_ZERO">> = Tag, Line, Column, Text}} ->
-            {error, {dtrace, Tag, Line, Column, iolist_to_binary([Text, not_loaded(Text)])}};
+            {error, {dtrace, Tag, Line, Column, with_hint(Text)}};
         Result ->
             reply(Result)
     end.
 
-%% A description that names a module which is not loaded: what to do.
-not_loaded(Text) ->
-    case re:run(Text, "description [^:]*:([^:*?\\[\\\\]+):[^:]*:[^:]*-(entry|return) ",
-                [{capture, [1], list}]) of
-        {match, [Name]} ->
-            case lists:member(Name, [atom_to_list(M) || M <- erlang:loaded()]) of
-                true -> [];
-                false -> ["; module ", Name, " is not loaded: load it first, or with -Z (option "
-                          "zdefs) its functions are traced as soon as it is"]
-            end;
-        nomatch ->
-            []
+%% A description that matches nothing: what may have been meant, what to do.
+with_hint(Text) ->
+    case re:run(Text, "description (.*) does not match any probes: -l",
+                [{capture, [1], binary}]) of
+        {match, [Description]} -> with_hint(Text, erltrace_near:hint(Description));
+        nomatch -> Text
     end.
+
+with_hint(Text, {also, Hint}) ->
+    iolist_to_binary([Text, "; ", Hint]);
+with_hint(Text, {instead, Hint}) ->
+    iolist_to_binary([hd(binary:split(Text, <<": -l lists">>)), ": ", Hint]);
+with_hint(Text, none) ->
+    Text.
 
 %% Form: full, or brief: binaries with very many of them each (c_src/beam/results.c).
 probes(What, Form, #st{nif = Nif} = St) ->
@@ -449,7 +450,11 @@ probes(What, Form, #st{nif = Nif} = St) ->
         {ok, []} when What =/= script, What =/= <<>>, What =/= "" ->
             {error, {dtrace, <<"D_PDESC_ZERO">>, 0, 0,
                      iolist_to_binary(["failed to match ", What,
-                                       ": no probe matches the description"])}};
+                                       ": no probe matches the description",
+                                       case erltrace_near:hint(What) of
+                                           {_, Hint} -> [": ", Hint];
+                                           none -> []
+                                       end])}};
         Result ->
             reply(Result)
     end.

@@ -12,9 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../node/places.h"
-
-enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON, OPT_LIVE, OPT_COOKIE_FILE, OPT_CLUSTER };
+enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON, OPT_LIVE, OPT_COOKIE_FILE, OPT_CLUSTER, OPT_SCRIPTS };
 
 static const char letters[] = "+3:6:aAb:c:CD:ef:FGhHi:I:lL:m:n:N:o:p:P:qs:SU:vVwx:X:Z";
 static const struct option longs[] = {
@@ -23,6 +21,7 @@ static const struct option longs[] = {
 	{"help", no_argument, NULL, OPT_HELP},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"live", required_argument, NULL, OPT_LIVE},
+	{"scripts", no_argument, NULL, OPT_SCRIPTS},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
 };
@@ -31,6 +30,7 @@ static const char usage[] =
 	"Usage: erltrace [-64] [-CeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
 	"	[-L path] [-N node] [-o output] [-p pid] [-s script] [-U name] [-x opt[=val]]\n"
 	"	[-X a|c|s|t] [--cluster] [--cookie-file file] [--json [--live=HZ]] [--help] [--version]\n"
+	"       erltrace --scripts [name ...]\n"
 	"       erltrace web [--help]\n"
 	"\n"
 	"	[-P provider [[ predicate ] action ]]\n"
@@ -78,13 +78,14 @@ static const char help[] =
 	"	--json     results as JSON, one object a line\n"
 	"	--live=HZ  with --json: so often a second, what aggregations gathered\n"
 	"	--help     this text\n"
+	"	--scripts  list the library; with names of scripts: what these are for\n"
 	"	--version  print the version\n"
 	"\n"
 	"What the node shop spawns, for two seconds; how its calls of a module take their time:\n"
 	"\n"
 	"	erltrace -N shop -qn 'erlang*:::process-spawn { @[args[1]] = count(); }\n"
 	"		tick-2s { exit(0); }'\n"
-	"	erltrace -N shop -qs scripts/heat.d MODULE\n"
+	"	erltrace -N shop -qs heat MODULE\n"
 	"\n"
 	"Options of -x, also as '#pragma D option name=value' and DTRACE_OPT_NAME=value:\n"
 	"\n";
@@ -146,26 +147,9 @@ static void add_setting(struct cli *c, char flag, const char *name, const char *
 	}
 }
 
-/* A script of the library, by its name: where there is no such file here. NULL: it has none. */
-static char *library_script(const char *name)
-{
-	char dir[PATH_MAX], *path;
-
-	if (strchr(name, '/') != NULL || access(name, F_OK) == 0 || !place_find(&place_scripts, dir))
-		return NULL;
-	for (int i = 0; i < 2; i++) {
-		if (asprintf(&path, "%s/%s%s", dir, name, i == 0 ? "" : ".d") < 0)
-			no_memory();
-		if (access(path, F_OK) == 0)
-			return path;
-		free(path);
-	}
-	return NULL;
-}
-
 static void add_script(struct cli *c, char flag, const char *arg)
 {
-	char *found = flag == 's' ? library_script(arg) : NULL;
+	char *found = flag == 's' && access(arg, F_OK) != 0 ? cli_library_find(arg) : NULL;
 
 	c->scripts = grow(c->scripts, c->nscripts, sizeof(*c->scripts));
 	c->scripts[c->nscripts++] =
@@ -209,7 +193,7 @@ static int add_process(struct cli *c, char flag, const char *arg)
 static int set_mode(struct cli *c, enum cli_mode mode)
 {
 	if (c->mode != MODE_RUN && c->mode != mode) {
-		cli_say("only one of -l, -V and --help can be given");
+		cli_say("only one of -l, -V, --help and --scripts can be given");
 		return CLI_USAGE;
 	}
 	c->mode = mode;
@@ -295,6 +279,7 @@ static int one_option(struct cli *c, int flag, const char *arg)
 	case OPT_VERSION: return set_mode(c, MODE_VERSION);
 	case 'Z': c->zero_matches = true; return -1;
 	case OPT_HELP: return set_mode(c, MODE_HELP);
+	case OPT_SCRIPTS: return set_mode(c, MODE_SCRIPTS);
 	case OPT_JSON: c->json = true; return -1;
 	case OPT_LIVE: return set_live(c, arg);
 	case OPT_CLUSTER: c->cluster = true; return -1;

@@ -7,6 +7,7 @@
  *   message.c  what is said on stderr
  *   output.c   where the results go: stdout or -o, text or JSON; EPIPE and ENOSPC
  *   script.c   -n -s -P -m -f -i: compiled, and told about
+ *   library.c  scripts of the library: found by name, listed
  *   run.c      go, work, sleep; signals; the end
  *   list.c     -l
  *   child.c    -c and -p; hold.c: a command held at its first instruction
@@ -30,7 +31,7 @@
 #include "../consume/json.h"
 
 enum { CLI_OK = 0, CLI_ERROR = 1, CLI_USAGE = 2 };
-enum cli_mode { MODE_RUN, MODE_LIST, MODE_VERSION, MODE_HELP };
+enum cli_mode { MODE_RUN, MODE_LIST, MODE_VERSION, MODE_HELP, MODE_SCRIPTS };
 
 /* An option for the handle, and how the command line spelled it. */
 struct cli_setting {
@@ -128,6 +129,13 @@ char *cli_clause_text(const struct cli_script *s);
 char *cli_script_text(const struct cli_script *s); /* the same, or a file's text; NULL: errno */
 char *cli_description(const struct cli_script *s); /* the same up to the body, one a line */
 size_t cli_descriptions_end(const struct cli_script *s); /* where predicate or body begin */
+
+/* library.c */
+char *cli_library_find(const char *name); /* its file; NULL: there is none. Caller frees */
+/* Added to the text of an error: what may have been meant by a script that is not there. */
+void cli_library_hint(const char *name, char *text, size_t size);
+int cli_library(struct cli *c); /* --scripts */
+int cli_no_probes(const struct cli *c); /* said; CLI_ERROR */
 
 /* list.c */
 int cli_list(struct cli *c);

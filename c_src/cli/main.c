@@ -6,7 +6,9 @@
  */
 #include "cli.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 static int settings(struct cli *c)
 {
@@ -53,10 +55,8 @@ static int with_handle(struct cli *c)
 		return status;
 	if (c->mode == MODE_LIST)
 		return cli_list(c);
-	if (c->nscripts == 0) {
-		cli_say("no probes specified");
-		return CLI_ERROR;
-	}
+	if (c->nscripts == 0)
+		return cli_no_probes(c);
 	status = cli_scripts(c);
 	if (status != CLI_OK || c->compile_only)
 		return status;
@@ -77,6 +77,8 @@ static int run(struct cli *c)
 		return status;
 	if (c->mode == MODE_HELP) {
 		cli_help(c->out);
+	} else if (c->mode == MODE_SCRIPTS) {
+		status = cli_library(c);
 	} else if (c->mode == MODE_VERSION) {
 		cli_printf(c, "erltrace %s\n", erltrace_version());
 	} else {
@@ -100,11 +102,27 @@ static int web(int argc, char **argv)
 #endif
 }
 
+/*
+ * What was closed before we began is not to be a socket or a file of ours: what is printed would go
+ * there. It is a place that nothing can be written to, as a closed one.
+ */
+static void hold_closed(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct cli c = {0};
 	int status;
 
+	hold_closed();
 	if (argc > 1 && strcmp(argv[1], "web") == 0)
 		return web(argc - 1, argv + 1);
 	status = cli_args(&c, argc, argv);

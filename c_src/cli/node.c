@@ -166,6 +166,8 @@ static char *sent_text(struct cli *c, const struct cli_script *s)
 	text = c->mode == MODE_LIST && s->flag != 's' ? cli_description(s) : cli_script_text(s);
 	if (text == NULL) {
 		snprintf(err.text, sizeof(err.text), "cannot open %s: %s", s->arg, strerror(errno));
+		if (errno == ENOENT)
+			cli_library_hint(s->arg, err.text, sizeof(err.text));
 		cli_fail(c, &err, "failed to compile script %s", s->arg);
 	}
 	return text;
@@ -353,10 +355,8 @@ int cli_nodes(struct cli *c)
 	struct nodes ns = {.c = c, .exit_code = -1};
 	int status;
 
-	if (c->mode != MODE_LIST && c->nscripts == 0) {
-		cli_say("no probes specified");
-		return CLI_ERROR;
-	}
+	if (c->mode != MODE_LIST && c->nscripts == 0)
+		return cli_no_probes(c);
 	ns.matched = malloc((size_t)(c->nscripts + 1) * sizeof(*ns.matched));
 	for (int i = 0; ns.matched != NULL && i < c->nscripts; i++)
 		ns.matched[i] = -1;

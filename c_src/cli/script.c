@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* -P names a provider: three colons are missing behind it; -m two, -f one. */
 static int missing_colons(char flag)
@@ -175,6 +176,8 @@ static int compile_file(struct cli *c, const struct cli_script *s, erltrace_comp
 		/* The script's own name has been said; that of an included file has not. */
 		c->said = path;
 		c->errtags = cli_option_on(c, "errtags");
+		if (strcmp(err.tag, "ET_FILE") == 0 && access(path, F_OK) != 0)
+			cli_library_hint(path, err.text, sizeof(err.text));
 		cli_fail(c, &err, "failed to compile script %s", s->arg);
 	}
 	return r;

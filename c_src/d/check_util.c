@@ -289,6 +289,17 @@ const char *chk_near(struct d_comp *c, const struct d_idtab *t, const char *name
 	return did_you_mean(c, &s);
 }
 
+/* The first name that has it as its last word: message-send for send. */
+static void ends_so(void *arg, const char *name)
+{
+	struct nearest *s = arg;
+	size_t len = strlen(s->name), all = strlen(name);
+
+	if (s->best == NULL && len > 2 && all > len && name[all - len - 1] == '-' &&
+		strcmp(name + all - len, s->name) == 0)
+		s->best = name;
+}
+
 const char *chk_near_probe(struct d_comp *c, const struct d_pdesc *d)
 {
 	struct nearest s = {.kinds = 0};
@@ -297,5 +308,7 @@ const char *chk_near_probe(struct d_comp *c, const struct d_pdesc *d)
 		return "";
 	begin_near(&s, d->name);
 	c->reg.names(c->reg.data, d->prov, nearer, &s);
+	if (s.best == NULL)
+		c->reg.names(c->reg.data, d->prov, ends_so, &s);
 	return s.dist > 0 ? did_you_mean(c, &s) : "";
 }

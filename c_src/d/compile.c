@@ -253,7 +253,11 @@ static int check_arguments_used(struct d_comp *c)
 	for (int i = 1; i < c->argc && i < D_MAX_MACROARGS; i++)
 		if (!c->argused[i])
 			return d_error(c, "D_MACRO_UNUSED", 0, 0,
-				"extraneous argument '%s' ($%d is not referenced)", c->argv[i], i);
+				"extraneous argument '%s' ($%d is not referenced)%s", c->argv[i], i,
+				strchr("/{", c->argv[i][0]) != NULL && c->argv[i][0] != '\0'
+					? ": probe, predicate and action are one argument, in "
+					  "quotes: -n 'PROBE /PREDICATE/ { ACTIONS }'"
+					: "");
 	return 0;
 }
 

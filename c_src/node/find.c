@@ -162,8 +162,10 @@ int nd_read_cookie(struct nd_cookie *c, struct et_error *e)
 	size_t len;
 
 	if (f == NULL)
-		return et_err(e, "ET_COOKIE", "cannot read the cookie file %s: %s", c->file,
-			strerror(errno));
+		return et_err(e, "ET_COOKIE",
+			"cannot read the cookie file %s: %s: --cookie-file names another; as root, "
+			"-p PID finds a node with its cookie",
+			c->file, strerror(errno));
 	if (fstat(fileno(f), &st) == 0 && (st.st_mode & 077) != 0) {
 		fclose(f);
 		return et_err(e, "ET_COOKIE",

@@ -1,0 +1,43 @@
+# --scripts lists the library, in lines that fit a terminal
+$ erltrace --scripts | grep -A 1 '^births'
+> births      processes born and died, a line a second; at the end, of what and
+>             why
+$ erltrace --scripts | awk 'length > 80' | wc -l
+> 0
+# with what each shows: no line without text, none of the files left out
+$ erltrace --scripts | sed '/^$/,$d' | grep -c '^[a-z0-9]* *$'
+> 0
+? 1
+# --scripts NAME shows the head
+$ erltrace --scripts births | head -4
+> births.d: processes born and died, a line a second; at the end, of what and why.
+>
+> 	erltrace -N NODE -qs births.d [SECONDS]
+>
+$ erltrace --scripts births.d heat | grep -c '^Arguments: '
+> 2
+$ erltrace --scripts brths
+! erltrace: there is no script brths: erltrace --scripts lists the library
+? 1
+# a name that is nearly one
+$ erltrace --scripts heap_
+! erltrace: there is no script heap_: did you mean 'heap'?
+? 1
+$ erltrace -s birht
+! erltrace: failed to compile script birht: cannot open birht: No such file or directory: did you mean 'births'?
+? 1
+$ erltrace -s nosuch
+! erltrace: failed to compile script nosuch: cannot open nosuch: No such file or directory: erltrace --scripts lists the library
+? 1
+# a file somewhere else is no script of the library
+$ erltrace -s ./births
+! erltrace: failed to compile script ./births: cannot open ./births: No such file or directory
+? 1
+# a script without -s
+$ erltrace births
+! erltrace: no probes specified: the script of that name is run by -s births
+? 1
+# a clause that the shell took apart
+$ erltrace -n tick-1s { 'exit(0);' }
+! erltrace: invalid probe specifier tick-1s: extraneous argument '{' ($1 is not referenced): probe, predicate and action are one argument, in quotes: -n 'PROBE /PREDICATE/ { ACTIONS }'
+? 1
