@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../node/term.h"
+
 static int64_t now_ms(void)
 {
 	struct timespec ts;
@@ -84,7 +86,7 @@ static void get_string(const ei_x_buff *x, int *at, char *buf, size_t size)
 	long len = 0;
 
 	if (nd_get_text(x, at, &text, &len) < 0)
-		ei_skip_term(x->buff, at);
+		nd_skip(x, at);
 	snprintf(buf, size, "%.*s", (int)len, text);
 }
 
@@ -271,6 +273,7 @@ static void on_batch(struct nodes *ns, struct target *t, const ei_x_buff *x, int
 /* {Items, Raw} */
 static void on_preview(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
 {
+	static const char pad[TERM_PAD]; /* as behind a message */
 	const char *raw;
 	int items = at;
 	long len;
@@ -279,11 +282,12 @@ static void on_preview(struct nodes *ns, struct target *t, const ei_x_buff *x, i
 	if (nd_get_tuple(x, &at, 2) < 0)
 		return;
 	items = at;
-	if (ei_skip_term(x->buff, &at) < 0 || nd_get_text(x, &at, &raw, &len) < 0)
+	if (nd_skip(x, &at) < 0 || nd_get_text(x, &at, &raw, &len) < 0)
 		return;
 	ei_x_free(&t->preview);
 	ei_x_new(&t->preview);
 	ei_x_append_buf(&t->preview, x->buff + items, at - items);
+	ei_x_append_buf(&t->preview, pad, sizeof(pad));
 	free(t->raw);
 	t->raw = malloc((size_t)len + 1);
 	t->rawlen = t->raw != NULL ? len : 0;
@@ -329,7 +333,7 @@ static int list_row(struct cli *c, const ei_x_buff *x, int *at)
 			type[p.nargs] = types[p.nargs];
 		}
 		if (n > 0)
-			ei_skip_term(x->buff, at); /* the list's end */
+			nd_skip(x, at); /* the list's end */
 	}
 	if (nd_get_atom(x, at, atom, sizeof(atom)) < 0)
 		return -1;
@@ -523,8 +527,8 @@ static void receive(struct nodes *ns, int ms)
 			waiting |= nd_waiting(ns->v[i].nd);
 		}
 	beat(ns);
-	if (!waiting && poll(fds, (nfds_t)n, ms < ns->beat_ms ? ms : ns->beat_ms) <= 0)
-		return;
+	if (!waiting && poll(fds, (nfds_t)n, ms < ns->beat_ms ? ms : ns->beat_ms) < 0)
+		return; /* after a time without any: one that hangs in the midst of a message */
 	ei_x_new(&x);
 	for (int i = 0; i < ns->n; i++)
 		read_target(ns, &ns->v[i], &x);

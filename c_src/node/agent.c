@@ -398,7 +398,7 @@ static int load_keeper(struct nd *n, const struct files *f, struct et_error *e)
 		return 0;
 	}
 	if (rc == 0)
-		ei_skip_term(res.buff, &res.index); /* true */
+		nd_skip(&res, &res.index); /* true */
 	if (rc == 0 && nd_get_tuple(&res, &res.index, 2) == 0 &&
 		nd_get_atom(&res, &res.index, word, sizeof(word)) == 0) {
 		nd_get_tuple(&res, &res.index, 2); /* {features_not_allowed, ..} as well as badfile */

@@ -2,8 +2,9 @@
 /*
  * A connection to a node, as a hidden C node whose name the node itself gives (a dynamic name,
  * OTP 23 and later: no name of ours in epmd, and the node uses its pool of names again). Ticks
- * are answered by ei whenever we receive, so somebody must; nd_receive() waits in poll(), where a
- * signal ends the wait and not the connection.
+ * are answered whenever we receive, so somebody must; nd_receive() waits in poll(), where a
+ * signal ends the wait and not the connection. Frames are read here and not by ei, which trusts
+ * what comes (frame.h, term.h).
  */
 #include "node.h"
 
@@ -18,6 +19,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "term.h"
 
 enum { CONNECT_MS = 5000, RPC_MS = 30000, READ_MS = 10000, WRITE_MS = 10000, CUT_MS = 5000 };
 
@@ -101,7 +104,7 @@ static void next_text(ei_x_buff *res, char *text, size_t size)
 	text[0] = '\0';
 	if (ei_get_type(res->buff, &res->index, &type, &len) < 0 || (size_t)len >= size ||
 		ei_decode_string(res->buff, &res->index, text) < 0)
-		ei_skip_term(res->buff, &res->index);
+		nd_skip(res, &res->index);
 }
 
 /* [{Node, Port}]: the port of our own connection, as a term. */
@@ -116,7 +119,7 @@ static void find_connection(struct nd *n, ei_x_buff *res)
 			nd_get_atom(res, &res->index, node, sizeof(node)) < 0)
 			break;
 		from = res->index;
-		if (ei_skip_term(res->buff, &res->index) < 0)
+		if (nd_skip(res, &res->index) < 0)
 			break;
 		if (strcmp(node, ei_self(&n->ec)->node) != 0)
 			continue;
@@ -161,7 +164,7 @@ static int ask_who(struct nd *n, struct et_error *e)
 	at = res.index;
 	n->has_agent = nd_get_atom(&res, &at, atom, sizeof(atom)) < 0 ||
 		       strcmp(atom, "non_existing") != 0;
-	ei_skip_term(res.buff, &res.index);
+	nd_skip(&res, &res.index);
 	find_connection(n, &res);
 	ei_x_free(&res);
 	if (n->otp[0] == '\0' || n->arch[0] == '\0')
@@ -220,34 +223,81 @@ void nd_close(struct nd *n)
 	while (n->kept != NULL)
 		drop_kept(n);
 	ei_x_free(&n->connection);
+	free(n->frame.bytes);
 	free(n);
 }
 
 /* ---- messages -------------------------------------------------------------------------- */
 
+/* Bytes that no node sends; where the next frame begins nobody knows. */
+static int broken(struct nd *n, struct et_error *e)
+{
+	gone(n, e);
+	et_err_clear(e);
+	return et_err(e, "ET_GONE",
+		"the connection with the node %s is broken: what came is no message of Erlang's",
+		n->name);
+}
+
+/* The frame's buffer for the message's: ei's are malloc()ed too. It ends where the frame does. */
+static void swap(struct frame *f, ei_x_buff *msg, size_t at)
+{
+	ei_x_buff old = *msg;
+
+	*msg = (ei_x_buff){.buff = f->bytes, .buffsz = (int)f->len, .index = (int)at};
+	f->bytes = old.buff;
+	f->room = old.buff != NULL ? (size_t)old.buffsz : 0;
+}
+
+/* A whole frame: 1: a message for us; 0: something else. */
+static int on_frame(struct nd *n, ei_x_buff *msg, struct et_error *e)
+{
+	struct frame_message m;
+
+	if (n->frame.len == 0)
+		return frame_tick(n->fd, WRITE_MS) < 0 ? gone(n, e) : 0;
+	if (frame_message(n->frame.bytes, n->frame.len, &m) < 0)
+		return broken(n, e);
+	if (m.kind == FRAME_UNLINK)
+		return frame_unlinked(n->fd, &m, WRITE_MS) < 0 ? gone(n, e) : 0;
+	if (m.kind == FRAME_OTHER)
+		return 0;
+	/* The node gives our name to the next command: what was meant for the last one is not ours. */
+	if (m.kind == FRAME_SEND && m.creation != ei_self(&n->ec)->creation)
+		return 0;
+	swap(&n->frame, msg, m.at);
+	return 1;
+}
+
+/* One that has begun goes on, or the node is stuck. */
+static bool is_stuck(struct nd *n)
+{
+	size_t begun = frame_begun(&n->frame);
+
+	if (begun == 0 || begun != n->begun)
+		n->begun_at = now_ms();
+	n->begun = begun;
+	return begun > 0 && now_ms() - n->begun_at > READ_MS;
+}
+
 static int receive(struct nd *n, ei_x_buff *msg, int ms, struct et_error *e)
 {
 	struct pollfd fd = {.fd = n->fd, .events = POLLIN};
-	erlang_msg head;
-	int version, rc;
+	int rc;
 
 	if (n->fd < 0)
 		return gone(n, e);
 	rc = poll(&fd, 1, ms);
-	if (rc <= 0)
-		return rc == 0 || errno == EINTR ? 0 : gone(n, e);
-	rc = ei_xreceive_msg_tmo(n->fd, &head, msg, READ_MS);
-	if (rc == ERL_TICK)
-		return 0;
-	if (rc != ERL_MSG)
-		return gone(n, e);
-	if (head.msgtype != ERL_SEND && head.msgtype != ERL_REG_SEND)
-		return 0;
-	/* The node gives our name to the next command: what was meant for the last one is not ours. */
-	if (head.msgtype == ERL_SEND && head.to.creation != ei_self(&n->ec)->creation)
-		return 0;
-	msg->index = 0;
-	return ei_decode_version(msg->buff, &msg->index, &version) < 0 ? 0 : 1;
+	if (rc < 0)
+		return errno == EINTR ? 0 : gone(n, e);
+	if (rc == 0)
+		return is_stuck(n) ? gone(n, e) : 0;
+	rc = frame_read(&n->frame, n->fd);
+	if (rc > 0)
+		return on_frame(n, msg, e);
+	if (rc < 0)
+		return rc == -2 ? broken(n, e) : gone(n, e);
+	return is_stuck(n) ? gone(n, e) : 0;
 }
 
 /* Behind those that are kept already. The copy has the buffer, the message a new one. */
@@ -434,12 +484,23 @@ int nd_get_text(const ei_x_buff *x, int *at, const char **text, long *len)
 		return -1;
 	*text = x->buff + *at + 5; /* tag and length come first */
 	*len = n;
-	return ei_skip_term(x->buff, at);
+	return nd_skip(x, at);
 }
 
 int nd_get_atom(const ei_x_buff *x, int *at, char *atom, size_t size)
 {
-	return ei_decode_atom_as(x->buff, at, atom, (int)size, ERLANG_UTF8, NULL, NULL);
+	size_t n = term_atom(x->buff + *at, atom, size);
+
+	*at += (int)n;
+	return n > 0 ? 0 : -1;
+}
+
+int nd_skip(const ei_x_buff *x, int *at)
+{
+	size_t n = term_size(x->buff + *at, (size_t)(x->buffsz - *at));
+
+	*at += (int)n;
+	return n > 0 ? 0 : -1;
 }
 
 int nd_put_text(ei_x_buff *x, const char *text)

@@ -5,6 +5,8 @@
  *   find.c    who is there: epmd's names; the cookie
  *   process.c a node that is named by its process, maybe in a container
  *   node.c    a connection: rpc, messages, ticks
+ *   frame.c   what comes over it, frame by frame
+ *   term.c    terms that somebody else wrote: looked through before ei decodes them
  *   agent.c   erltrace's modules and library into a node that does not have them
  *   places.c  where this command and what belongs to it are
  *
@@ -69,9 +71,14 @@ bool nd_cookie_of(pid_t pid, struct nd_cookie *cookie);
 
 #ifdef HAVE_EI
 
+#include "frame.h"
+
 struct nd {
 	ei_cnode ec;
 	int fd;		    /* -1: gone */
+	struct frame frame; /* that is coming */
+	size_t begun;	    /* of it, bytes, */
+	int64_t begun_at;   /* ms: since then */
 	char name[ND_NAME]; /* "demo@host", as it calls itself */
 	int64_t ospid;
 	char otp[16], arch[128]; /* "25", "x86_64-pc-linux-gnu" */
@@ -110,10 +117,15 @@ int nd_receive(struct nd *n, ei_x_buff *msg, int ms, struct et_error *e);
 /* Is there one that has come already? Then poll() on the socket may wait in vain. */
 bool nd_waiting(const struct nd *n);
 
-/* Decoding, for terms that an agent sent: -1 where the term is something else. */
+/*
+ * Decoding, for terms that an agent sent: -1 where the term is something else. They were looked
+ * through when they came and end in zeros, so ei's decoders of headers, numbers, strings and
+ * processes stay inside them; ei_skip_term() and its decoders of atoms are not for them.
+ */
 int nd_get_tuple(const ei_x_buff *x, int *at, int arity);
 int nd_get_text(const ei_x_buff *x, int *at, const char **text, long *len); /* a binary */
 int nd_get_atom(const ei_x_buff *x, int *at, char *atom, size_t size);
+int nd_skip(const ei_x_buff *x, int *at); /* any */
 int nd_put_text(ei_x_buff *x, const char *text);
 
 /* ---- agent.c --------------------------------------------------------------------------- */
