@@ -564,7 +564,6 @@ static inline void beam_cost_end(struct beam_handle *b, struct beam_seat *s, ERL
 	if (unlikely(s->left == UINT32_MAX))
 		beam_cost_timed(b, s, tag);
 }
-uint64_t beam_cost(unsigned slot);	       /* ns in events of the handle in this place */
 void beam_watch_go(struct beam_handle *b);
 void beam_watch_read(struct beam_handle *b); /* somebody asked for results */
 ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);

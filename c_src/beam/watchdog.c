@@ -70,7 +70,8 @@ __attribute__((noinline)) void beam_cost_timed(
 
 /* ---- the process of the handle --------------------------------------------------------- */
 
-uint64_t beam_cost(unsigned slot)
+/* ns in events of the handle in this place. */
+static uint64_t cost_of(unsigned slot)
 {
 	struct beam_thread *t;
 	uint64_t ns = 0;
@@ -91,7 +92,7 @@ static uint64_t drops(struct beam_handle *b)
 
 void beam_watch_go(struct beam_handle *b)
 {
-	uint64_t now = en_now(), cost = beam_cost(b->number % BEAM_HANDLES);
+	uint64_t now = en_now(), cost = cost_of(b->number % BEAM_HANDLES);
 
 	b->watch = (struct beam_watch){.window[0] = {now, cost}, .n = 1, .read = now};
 	b->patience = b->h->opts.val[OPT_WATCHTIME];
@@ -125,7 +126,7 @@ static void look_at_cost(struct beam_handle *b, uint64_t now, unsigned scheduler
 
 	if (now - w->window[(w->n - 1) % (BEAM_WINDOWS + 1)].at < opt[OPT_WATCHTIME] / BEAM_WINDOWS)
 		return;
-	cost = beam_cost(b->number % BEAM_HANDLES);
+	cost = cost_of(b->number % BEAM_HANDLES);
 	w->permille = permille(b, w->n - 1, now, cost, schedulers);
 	if (w->n > BEAM_WINDOWS) {
 		w->mean = permille(b, w->n, now, cost, schedulers); /* the oldest */

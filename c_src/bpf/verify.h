@@ -103,7 +103,6 @@ bool vf_passes_as_str(const struct verifier *v, const struct val *a);
 struct val vf_arith(unsigned op, unsigned bits, struct val a, struct val b);
 /* Narrow a and b knowing that (a op b) is taken; false: it cannot be. */
 bool vf_refine(unsigned op, unsigned bits, bool taken, struct val *a, struct val *b);
-struct val vf_join(struct verifier *v, const struct val *a, const struct val *b);
 void vf_join_state(struct verifier *v, struct state *to, const struct state *from);
 void vf_copy_state(struct state *to, const struct state *from);
 

@@ -273,7 +273,7 @@ static bool value_or_null(const struct val *a)
 	return a->kind == EBPF_MEM_OR_NULL || (a->kind == EBPF_SCALAR && a->max == 0);
 }
 
-struct val vf_join(struct verifier *v, const struct val *a, const struct val *b)
+static struct val join(struct verifier *v, const struct val *a, const struct val *b)
 {
 	const struct val none = {.kind = EBPF_NONE};
 
@@ -312,14 +312,14 @@ void vf_join_state(struct verifier *v, struct state *to, const struct state *fro
 		to->depth = from->depth; /* below, one of them has nothing */
 	for (int i = 0; i < R10; i++)
 		if (!same(&to->reg[i], &from->reg[i]))
-			to->reg[i] = vf_join(v, &to->reg[i], &from->reg[i]);
+			to->reg[i] = join(v, &to->reg[i], &from->reg[i]);
 	for (unsigned i = 0; i < to->depth; i++) {
 		bool pointer = vf_is_pointer(&to->slot[i]) || vf_is_pointer(&from->slot[i]);
 
 		to->init[i] &= from->init[i];
 		if (same(&to->slot[i], &from->slot[i]))
 			continue;
-		to->slot[i] = vf_join(v, &to->slot[i], &from->slot[i]);
+		to->slot[i] = join(v, &to->slot[i], &from->slot[i]);
 		if (pointer && to->slot[i].kind == EBPF_NONE)
 			to->init[i] = 0; /* no pointer is left behind as loose bytes */
 	}

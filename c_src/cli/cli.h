@@ -124,10 +124,9 @@ int cli_output_close(struct cli *c, int status);
 /* script.c */
 int cli_scripts(struct cli *c); /* all compiled, and what they matched told */
 int cli_compile(struct cli *c, struct cli_script *s);
-/* The descriptions of a -n -P -m -f -i argument, each whole ("p:m::"); caller frees. */
-char *cli_clause_text(const struct cli_script *s);
-char *cli_script_text(const struct cli_script *s); /* the same, or a file's text; NULL: errno */
-char *cli_description(const struct cli_script *s); /* the same up to the body, one a line */
+/* A file's text, or that of a clause, its descriptions whole; NULL: errno. The caller frees. */
+char *cli_script_text(const struct cli_script *s);
+char *cli_description(const struct cli_script *s); /* only these, one a line */
 size_t cli_descriptions_end(const struct cli_script *s); /* where predicate or body begin */
 
 /* library.c */

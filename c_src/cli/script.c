@@ -70,9 +70,16 @@ static const char *past_description(const char *p, const char *end)
 	return p < end ? p : end;
 }
 
-char *cli_clause_text(const struct cli_script *s)
+static void put_description(FILE *f, const struct cli_script *s, const char *p, const char *end)
 {
-	int colons = missing_colons(s->flag);
+	fwrite(p, 1, (size_t)(end - p), f);
+	for (int n = missing_colons(s->flag); n > 0; n--)
+		fputc(':', f);
+}
+
+/* The text of a -n -P -m -f -i argument, each description whole ("p:m::"). The caller frees. */
+static char *clause_text(const struct cli_script *s)
+{
 	const char *p = s->arg, *body = s->arg + cli_descriptions_end(s);
 	char *text = NULL;
 	size_t len;
@@ -86,9 +93,7 @@ char *cli_clause_text(const struct cli_script *s)
 		if (start >= body)
 			break;
 		end = past_description(start, body);
-		fwrite(p, 1, (size_t)(end - p), f);
-		for (int n = 0; n < colons; n++)
-			fputc(':', f);
+		put_description(f, s, p, end);
 		p = end;
 	}
 	fputs(p, f);
@@ -103,7 +108,7 @@ char *cli_script_text(const struct cli_script *s)
 	size_t len, n;
 
 	if (s->flag != 's')
-		return cli_clause_text(s);
+		return clause_text(s);
 	in = strcmp(s->arg, "-") == 0 ? stdin : fopen(s->arg, "re");
 	if (in == NULL)
 		return NULL;
@@ -131,9 +136,7 @@ char *cli_description(const struct cli_script *s)
 	while ((p += strspn(p, " \t\n,")) < body) {
 		const char *end = past_description(p, body);
 
-		fwrite(p, 1, (size_t)(end - p), f);
-		for (int n = 0; n < missing_colons(s->flag); n++)
-			fputc(':', f);
+		put_description(f, s, p, end);
 		fputc('\n', f);
 		p = end;
 	}
@@ -143,7 +146,7 @@ char *cli_description(const struct cli_script *s)
 
 static int compile_clause(struct cli *c, const struct cli_script *s, erltrace_compile_opts_t *opts)
 {
-	char *text = cli_clause_text(s);
+	char *text = clause_text(s);
 	erltrace_error_t err = {0};
 	int r;
 

@@ -285,10 +285,12 @@ bool ag_is_dist(const struct prog_agg *a)
 
 struct ag_val ag_value(struct co *co, unsigned agg, const struct ag_ent *e)
 {
+	const struct ag_state *st = state(co, agg);
+
 	return (struct ag_val){
 		.a = co->prog->aggs[agg],
 		.data = e == NULL || e->empty ? NULL : e->data,
-		.normal = ag_normal(co, agg),
+		.normal = st != NULL ? st->normal : 1,
 	};
 }
 
@@ -313,7 +315,7 @@ static uint64_t root128(unsigned __int128 x)
  * The root of (the average of the squares - the square of the average), whole numbers as dtrace.
  * Normalized, values are divided by normal, so their squares by its square.
  */
-uint64_t ag_stddev(const uint64_t *data, uint64_t normal)
+static uint64_t std_dev(const uint64_t *data, uint64_t normal)
 {
 	unsigned __int128 squares = (unsigned __int128)data[3] << 64 | data[2];
 	__int128 avg;
@@ -339,7 +341,7 @@ int64_t ag_number(const struct ag_val *v)
 			return 0;
 		return (int64_t)((__int128)(int64_t)v->data[1] / normal /
 				 (__int128)(int64_t)v->data[0]);
-	case AGG_STDDEV: return (int64_t)ag_stddev(v->data, v->normal);
+	case AGG_STDDEV: return (int64_t)std_dev(v->data, v->normal);
 	default:
 		if (v->a->is_signed)
 			return (int64_t)((__int128)(int64_t)v->data[0] / normal);
@@ -392,7 +394,7 @@ static void weigh(const struct prog_agg *a, const struct ag_ent *e, struct weigh
 	else if (a->fn == AGG_AVG)
 		w->d = e->data[0] ? (long double)(int64_t)e->data[1] / (int64_t)e->data[0] : 0;
 	else if (a->fn == AGG_STDDEV)
-		w->i = ag_stddev(e->data, 1);
+		w->i = std_dev(e->data, 1);
 	else
 		w->i = a->is_signed ? (__int128)(int64_t)e->data[0] : (__int128)e->data[0];
 }
@@ -663,13 +665,6 @@ void ag_normalize(struct co *co, unsigned agg, uint64_t normal)
 	co->ag->changes++;
 	if (st != NULL && normal != 0)
 		st->normal = normal;
-}
-
-uint64_t ag_normal(struct co *co, unsigned agg)
-{
-	struct ag_state *st = state(co, agg);
-
-	return st ? st->normal : 1;
 }
 
 bool ag_printed(struct co *co, unsigned agg)

@@ -149,7 +149,6 @@ uint64_t ag_drops(const struct ag *ag); /* keys that found no room below aggmax 
 void ag_clear(struct co *co, unsigned agg);
 void ag_trunc(struct co *co, unsigned agg, bool all, int64_t n);
 void ag_normalize(struct co *co, unsigned agg, uint64_t normal);
-uint64_t ag_normal(struct co *co, unsigned agg);
 bool ag_printed(struct co *co, unsigned agg);
 void ag_set_printed(struct co *co, unsigned agg);
 /* Rows of n aggregations joined by key, sorted as the options say. The caller frees *rows. */
@@ -163,7 +162,6 @@ int ag_live_each(
 struct ag_val ag_value(struct co *co, unsigned agg, const struct ag_ent *e);
 /* count, sum, min, max, avg, stddev as the number that prints. */
 int64_t ag_number(const struct ag_val *v);
-uint64_t ag_stddev(const uint64_t *data, uint64_t normal);
 const char *ag_function(const struct prog_agg *a); /* "count" ... */
 bool ag_is_dist(const struct prog_agg *a);
 int ag_public(struct co *co, const struct ag_ent *e, erltrace_agg_t *out);
@@ -172,7 +170,6 @@ int ag_public(struct co *co, const struct ag_ent *e, erltrace_agg_t *out);
 
 /* The number that stands for a bucket: the bound nearer to zero. */
 int64_t di_label(const struct prog_agg *a, unsigned i);
-unsigned di_zero(const struct prog_agg *a); /* the bucket of zero, or nbuckets */
 void di_print(struct co *co, struct co_buf *b, const struct ag_val *v);
 struct di_scale {
 	long double total; /* of all bars */
@@ -253,7 +250,6 @@ static inline uint64_t co_opt(const struct co *co, enum et_opt o)
 	return co->opts->val[o];
 }
 int co_flush(struct co *co);
-void co_fill_event(struct co_rec *r);
 struct co_thread *co_thread_of(struct co *co, unsigned thread);
 /* Hand on what waits if it is much. != 0: stop. */
 int co_room(struct co *co);

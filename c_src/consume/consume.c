@@ -240,7 +240,7 @@ static int rec_data(struct co_rec *r)
 }
 
 /* What is known of a record's event; without a record, which probe it is. */
-void co_fill_event(struct co_rec *r)
+static void fill_event(struct co_rec *r)
 {
 	const struct en_probe *p = r->ecb->probe;
 
@@ -268,7 +268,7 @@ static int rec_one(void *arg, unsigned thread, const struct rec_head *head)
 	r.ecb = en_ecb(r.co->en, head->epid);
 	if (r.ecb == NULL || r.ecb->clause == NULL || r.ecb->probe == NULL)
 		return 0;
-	co_fill_event(&r);
+	fill_event(&r);
 	if (head->kind == REC_ERROR)
 		te_fault(&r);
 	else
@@ -293,7 +293,7 @@ static void check_file(struct co *co)
 	r.ecb = en_ecb(co->en, co->fd_epid);
 	if (r.ecb == NULL)
 		return;
-	co_fill_event(&r);
+	fill_event(&r);
 	te_error(&r, "couldn't write to the file of freopen(): %s", strerror(err));
 }
 

@@ -22,7 +22,8 @@
 #define ZOOM 0.95L
 static const char at40[] = "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@";
 
-unsigned di_zero(const struct prog_agg *a)
+/* The bucket of zero, or nbuckets. */
+static unsigned zero_of(const struct prog_agg *a)
 {
 	unsigned n = aggfn_nbuckets(a);
 
@@ -31,7 +32,7 @@ unsigned di_zero(const struct prog_agg *a)
 
 int64_t di_label(const struct prog_agg *a, unsigned i)
 {
-	unsigned zero = di_zero(a);
+	unsigned zero = zero_of(a);
 	int64_t lo, hi;
 
 	aggfn_bounds(a, i, &lo, &hi);
@@ -106,7 +107,7 @@ static void header(struct co_buf *b, unsigned width, const char *what)
 /* Nothing counted: the buckets around zero, or the first ones. */
 static void empty_range(const struct prog_agg *a, unsigned n, struct di_scale *s)
 {
-	unsigned zero = di_zero(a);
+	unsigned zero = zero_of(a);
 
 	s->first = a->fn == AGG_QUANTIZE ? zero - 1 : zero;
 	s->last = a->fn == AGG_QUANTIZE ? zero + 1 : zero + 2;
@@ -151,7 +152,7 @@ static void row_label(
 		snprintf(buf, size, "<= %lld", (long long)(hi - 1));
 	else if (a->fn != AGG_QUANTIZE && i == n - 1)
 		snprintf(buf, size, ">= %lld", (long long)lo);
-	else if (a->fn == AGG_LLQUANTIZE && i == di_zero(a) && hi > 1)
+	else if (a->fn == AGG_LLQUANTIZE && i == zero_of(a) && hi > 1)
 		snprintf(buf, size, first >= i ? "< %lld" : "abs() < %lld", (long long)hi);
 	else
 		snprintf(buf, size, "%lld", (long long)di_label(a, i));
@@ -207,7 +208,7 @@ static bool can_utf8(void)
 void di_pack_scale(struct co *co, const struct prog_agg *a, const struct ag_row *rows, size_t nrows,
 	struct di_scale *s)
 {
-	unsigned n = aggfn_nbuckets(a), zero = di_zero(a), i;
+	unsigned n = aggfn_nbuckets(a), zero = zero_of(a), i;
 	size_t r;
 
 	memset(s, 0, sizeof(*s));

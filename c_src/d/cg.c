@@ -250,6 +250,8 @@ uint32_t cg_scratch(struct cg *g, const struct d_node *n, uint32_t size)
 
 /* ---- statements ------------------------------------------------------------------------ */
 
+static int gen_stmts(struct cg *g, struct d_node *list);
+
 static int gen_if(struct cg *g, struct d_node *n)
 {
 	int otherwise = ebpf_label(g->a), end = ebpf_label(g->a);
@@ -257,12 +259,12 @@ static int gen_if(struct cg *g, struct d_node *n)
 
 	g->conditional++;
 	cg_jump_false(g, n->a, otherwise);
-	err = cg_stmts(g, n->list);
+	err = gen_stmts(g, n->list);
 	if (n->b != NULL) {
 		ebpf_jump(g->a, EBPF_JA, 0, 0, 0, end);
 		ebpf_place(g->a, otherwise);
 		if (err == 0)
-			err = cg_stmts(g, n->b->list);
+			err = gen_stmts(g, n->b->list);
 	} else {
 		ebpf_place(g->a, otherwise);
 	}
@@ -281,14 +283,14 @@ static void gen_expr_stmt(struct cg *g, struct d_node *e)
 		cg_discard(g, e);
 }
 
-int cg_stmts(struct cg *g, struct d_node *list)
+static int gen_stmts(struct cg *g, struct d_node *list)
 {
 	for (struct d_node *n = list; n != NULL && !g->failed; n = n->next) {
 		flush_pads(g);
 		ebpf_line(g->a, n->line);
 		switch (n->kind) {
 		case N_IF: gen_if(g, n); break;
-		case N_BLOCK: cg_stmts(g, n->list); break;
+		case N_BLOCK: gen_stmts(g, n->list); break;
 		case N_EXPR: gen_expr_stmt(g, n->a); break;
 		default: cg_fail(g, n, "D_CG_EXPR", "statement expected"); break;
 		}
@@ -363,7 +365,7 @@ static int gen_body(struct cg *g, struct d_clause *cl)
 	if (cl->pred != NULL)
 		cg_jump_false(g, cl->pred, g->exit_label);
 	clear_presence(g, cl->stmts);
-	if (cg_stmts(g, cl->stmts) < 0)
+	if (gen_stmts(g, cl->stmts) < 0)
 		return -1;
 	g->clause->has_record = g->clause->default_action || g->nacts > 0;
 	if (g->clause->has_record) {

@@ -119,7 +119,6 @@ void cg_fault_if(struct cg *g, uint8_t jump, int reg, int32_t imm, int fault);
 uint32_t cg_scratch(struct cg *g, const struct d_node *n, uint32_t size);
 int cg_fail(struct cg *g, const struct d_node *n, const char *tag, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-int cg_stmts(struct cg *g, struct d_node *list);
 
 /* cg_expr.c */
 struct cg_val cg_expr(struct cg *g, struct d_node *n);
@@ -128,9 +127,6 @@ struct cg_val cg_convert(struct cg *g, struct cg_val v, const struct d_type *fro
 void cg_discard(struct cg *g, struct d_node *n); /* for its effects only */
 void cg_jump_false(struct cg *g, struct d_node *n, int label);
 void cg_jump_true(struct cg *g, struct d_node *n, int label);
-/* a op b of two values; the result in a new temporary. */
-struct cg_val cg_binary(struct cg *g, const struct d_node *n, int op, struct cg_val a,
-	struct cg_val b, const struct d_type *t);
 
 /* cg_place.c */
 struct cg_place cg_place(struct cg *g, struct d_node *n, bool write);
@@ -149,7 +145,6 @@ struct cg_val cg_place_mem(struct cg *g, struct cg_place *p, uint32_t size,
 	const struct d_node *n);
 void cg_assign_bytes(struct cg *g, struct cg_place *to, struct d_node *from, uint32_t size);
 void cg_mem_ptr(struct cg *g, const struct cg_place *p, int reg);
-struct prog_var *cg_var(struct cg *g, struct d_ident *id, const struct d_node *n, int *index);
 
 /* cg_func.c */
 struct cg_val cg_symbol(struct cg *g, struct d_node *n, const struct prog_val *pv);

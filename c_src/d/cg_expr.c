@@ -176,7 +176,8 @@ static bool fits_imm(struct cg_val v)
 	return v.kind == VAL_CONST && (int64_t)v.imm == (int32_t)v.imm;
 }
 
-struct cg_val cg_binary(struct cg *g, const struct d_node *n, int op, struct cg_val a,
+/* a op b of two values; the result in a new temporary. */
+static struct cg_val cg_binary(struct cg *g, const struct d_node *n, int op, struct cg_val a,
 	struct cg_val b, const struct d_type *t)
 {
 	bool sign = d_is_signed(t), divides = op == OP_DIV || op == OP_MOD;

@@ -45,7 +45,7 @@ static void place_static(struct cg *g, struct prog_var *v, const struct d_node *
 		p->globals_size = v->off + v->size;
 }
 
-struct prog_var *cg_var(struct cg *g, struct d_ident *id, const struct d_node *n, int *index)
+static struct prog_var *var_of(struct cg *g, struct d_ident *id, const struct d_node *n, int *index)
 {
 	struct prog_var *v;
 	int i;
@@ -124,7 +124,7 @@ static struct cg_place var_place(struct cg *g, struct d_node *n)
 {
 	struct cg_place p = {.key = -1, .copy = -1};
 
-	p.var = cg_var(g, n->ident, n, &p.varid);
+	p.var = var_of(g, n->ident, n, &p.varid);
 	if (!p.var->assoc) {
 		p.kind = PL_MEM;
 		p.shared = p.var->scope == SC_GLOBAL;

@@ -38,7 +38,7 @@ static int column(const struct d_lexer *lx)
 	return (int)(lx->p - lx->bol) + 1;
 }
 
-void d_lex_badchar(struct d_comp *c)
+static void bad_char(struct d_comp *c)
 {
 	struct d_lexer *lx = c->lex;
 	unsigned char ch = (unsigned char)*lx->p;
@@ -355,7 +355,8 @@ static const struct {
 	{"|=", TOK_ASG_OR},
 };
 
-void d_lex_punct(struct d_comp *c, int kind, size_t len)
+/* A token of len bytes, now. */
+static void put_punct(struct d_comp *c, int kind, size_t len)
 {
 	c->lex->p += len;
 	c->lex->tok.kind = kind;
@@ -366,15 +367,15 @@ static void slash(struct d_comp *c)
 	struct d_lexer *lx = c->lex;
 
 	if (lx->in_pred && ends_predicate(lx)) {
-		d_lex_punct(c, TOK_EPRED, 1);
+		put_punct(c, TOK_EPRED, 1);
 	} else if (peek(lx, 1) == '/') {
 		d_error(c, "D_SYNTAX", lx->line, column(lx),
 			"// begins no comment: D has only /* ... */");
 		lx->tok.kind = TOK_ERR;
 	} else if (peek(lx, 1) == '=') {
-		d_lex_punct(c, TOK_ASG_DIV, 2);
+		put_punct(c, TOK_ASG_DIV, 2);
 	} else {
-		d_lex_punct(c, '/', 1);
+		put_punct(c, '/', 1);
 	}
 }
 
@@ -387,14 +388,14 @@ static void punct(struct d_comp *c)
 		const char *s = puncts[i].s;
 
 		if (s[0] == c0 && s[1] == c1 && (s[2] == '\0' || s[2] == c2)) {
-			d_lex_punct(c, puncts[i].kind, s[2] == '\0' ? 2 : 3);
+			put_punct(c, puncts[i].kind, s[2] == '\0' ? 2 : 3);
 			return;
 		}
 	}
 	if (c0 > 0 && strchr("!%&()*+,-.:;<=>?[]^{|}~", c0) != NULL)
-		d_lex_punct(c, c0, 1);
+		put_punct(c, c0, 1);
 	else
-		d_lex_badchar(c);
+		bad_char(c);
 }
 
 static void begin(struct d_lexer *lx)
@@ -516,7 +517,7 @@ void d_lex_top(struct d_comp *c)
 			"open here");
 		lx->tok.kind = TOK_ERR;
 	} else if (ch < 0x20 || ch >= 0x7f || ch == '#') {
-		d_lex_badchar(c);
+		bad_char(c);
 	} else {
 		d_error(c, "D_SYNTAX", lx->line, column(lx),
 			"syntax error near \"%c\": expected a probe description or a declaration",

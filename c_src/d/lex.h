@@ -122,8 +122,6 @@ void d_lex(struct d_comp *c);
 void d_lex_top(struct d_comp *c);
 int d_lex_space(struct d_comp *c); /* to the next character that counts; -1: error */
 int d_lex_line(struct d_comp *c, int line, const char *file); /* #line: of the next line */
-void d_lex_punct(struct d_comp *c, int kind, size_t len);     /* a token of len bytes, now */
-void d_lex_badchar(struct d_comp *c);
 bool d_lex_isword(int ch);					  /* may stand inside a name */
 const char *d_lex_near(struct d_comp *c, char *buf, size_t size); /* the token, for messages */
 

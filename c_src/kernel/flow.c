@@ -157,7 +157,7 @@ static unsigned helper_args(int32_t id)
 static unsigned args_of_call(struct link *l, const struct piece *p, unsigned at);
 
 /* The registers that an instruction reads; of calls those that the function takes. */
-unsigned flow_reads(struct link *l, const struct piece *p, unsigned at)
+static unsigned reads_of(struct link *l, const struct piece *p, unsigned at)
 {
 	const struct ebpf_insn *in = &p->insns[at];
 	unsigned dst = 1u << in->dst, src = 1u << in->src, op = in->code & 0xf0;
@@ -217,7 +217,7 @@ unsigned *flow_live(struct link *l, const struct piece *p)
 				now = live[i + 1];
 			if (flow_is_jump(in))
 				now |= live[flow_target(in, i)];
-			now = (now & ~flow_writes(in)) | flow_reads(l, p, i);
+			now = (now & ~flow_writes(in)) | reads_of(l, p, i);
 			now |= in->code == EBPF_EXIT && gives;
 			changed |= now != live[i];
 			live[i] = now;

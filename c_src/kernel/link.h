@@ -67,9 +67,7 @@ bool flow_goes_on(const struct ebpf_insn *in); /* to the next one, too */
 unsigned flow_target(const struct ebpf_insn *in, unsigned at);
 const struct k_reloc *flow_reloc(const struct piece *p, unsigned at);
 bool flow_is_constant(const struct ebpf_insn *in);
-/* Registers, as bits: what an instruction reads (of calls what the function takes) and writes. */
-unsigned flow_reads(struct link *l, const struct piece *p, unsigned at);
-unsigned flow_writes(const struct ebpf_insn *in);
+unsigned flow_writes(const struct ebpf_insn *in); /* registers, as bits */
 /* By instruction, before it. The caller frees; NULL: out of memory, which is told. */
 kinds *flow_kinds(struct link *l, const struct piece *p);
 unsigned *flow_live(struct link *l, const struct piece *p); /* registers still to be read */
