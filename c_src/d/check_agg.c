@@ -390,6 +390,16 @@ static int agg_count(
 		c, tag, n, "%s() takes %u to %u arguments, not %u", n->text, min, max, have);
 }
 
+/* An aggregation and, in *by, the value behind it, checked; NULL: there is none. */
+static int agg_and_value(struct d_comp *c, struct d_node *n, const struct agg_tags *tags,
+	unsigned min, unsigned max, struct d_node **by)
+{
+	if (agg_count(c, n, tags->proto, min, max) || agg_arg(c, n, n->list, 1, tags))
+		return -1;
+	*by = n->list->next;
+	return *by ? chk_expr(c, *by, CX_VALUE) : 0;
+}
+
 static int check_normalize(struct d_comp *c, struct d_node *n)
 {
 	static const struct agg_tags tags = {
@@ -397,13 +407,10 @@ static int check_normalize(struct d_comp *c, struct d_node *n)
 	unsigned want = n->ident->id == ACT_NORMALIZE ? 2 : 1;
 	struct d_node *by;
 
-	if (agg_count(c, n, tags.proto, want, want) || agg_arg(c, n, n->list, 1, &tags))
+	if (agg_and_value(c, n, &tags, want, want, &by))
 		return -1;
-	by = n->list->next;
 	if (!by)
 		return 0;
-	if (chk_expr(c, by, CX_VALUE))
-		return -1;
 	if (!d_is_int(by->type))
 		return CHK_ERR(c, D_NORMALIZE_SCALAR, by,
 			"argument 2 of normalize() must be an integer, not '%s'",
@@ -418,17 +425,13 @@ static int check_trunc(struct d_comp *c, struct d_node *n)
 	static const struct agg_tags tags = {"D_PROTO_LEN", "D_TRUNC_AGGARG", "D_TRUNC_AGGBAD"};
 	struct d_node *by;
 
-	if (agg_count(c, n, tags.proto, 1, 2) || agg_arg(c, n, n->list, 1, &tags))
+	if (agg_and_value(c, n, &tags, 1, 2, &by))
 		return -1;
-	by = n->list->next;
 	if (!by)
 		return 0;
-	if (chk_expr(c, by, CX_VALUE))
-		return -1;
 	if (!d_is_int(by->type))
 		return CHK_ERR(c, D_PROTO_ARG, by,
-			"argument 2 of trunc() must be an integer, not "
-			"'%s'",
+			"argument 2 of trunc() must be an integer, not '%s'",
 			chk_tname(c, by->type));
 	return chk_int_cast(c, by, c->t.i64);
 }

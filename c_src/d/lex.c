@@ -25,6 +25,16 @@ bool d_lex_isword(int ch)
 	return is_alpha(ch) || (ch >= '0' && ch <= '9');
 }
 
+bool d_lex_isname(const char *s)
+{
+	if (*s >= '0' && *s <= '9')
+		return false;
+	for (; *s != '\0'; s++)
+		if (!d_lex_isword((unsigned char)*s))
+			return false;
+	return true;
+}
+
 static void newline(struct d_lexer *lx)
 {
 	lx->line++;

@@ -123,6 +123,7 @@ void d_lex_top(struct d_comp *c);
 int d_lex_space(struct d_comp *c); /* to the next character that counts; -1: error */
 int d_lex_line(struct d_comp *c, int line, const char *file); /* #line: of the next line */
 bool d_lex_isword(int ch);					  /* may stand inside a name */
+bool d_lex_isname(const char *s);				  /* is one, or is empty */
 const char *d_lex_near(struct d_comp *c, char *buf, size_t size); /* the token, for messages */
 
 /* literal.c: constants */

@@ -109,16 +109,6 @@ const char *d_macro_text(struct d_comp *c, const char *p, const char *end, size_
 
 /* ---- as a token ----------------------------------------------------------------------- */
 
-static bool is_name(const char *s)
-{
-	if (*s >= '0' && *s <= '9')
-		return false;
-	for (; *s != '\0'; s++)
-		if (!d_lex_isword((unsigned char)*s))
-			return false;
-	return true;
-}
-
 /* "text" in quotes, to its last character. */
 static bool is_string(const char *s)
 {
@@ -189,7 +179,7 @@ void d_lex_macro(struct d_comp *c)
 		d_error(c, "D_MACRO_OFLOW", t->line, t->col,
 			"macro argument %.*s is too large an integer: %.64s", (int)(skip + used),
 			t->start, s);
-	} else if (is_string(s) || (s[0] != '\0' && is_name(s) && strlen(s) <= D_MAX_IDENT)) {
+	} else if (is_string(s) || (s[0] != '\0' && d_lex_isname(s) && strlen(s) <= D_MAX_IDENT)) {
 		struct d_lexer saved = *lx;
 
 		/* A keyword, a type or a string by its text, as if it stood in the script. */

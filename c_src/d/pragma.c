@@ -108,16 +108,6 @@ static bool is_attributes(const char *s)
 	       is_one_of(a + 1, (size_t)(b - a - 1), stab) && is_one_of(b + 1, strlen(b + 1), cls);
 }
 
-static bool is_name(const char *s)
-{
-	if (*s >= '0' && *s <= '9')
-		return false;
-	for (; *s != '\0'; s++)
-		if (!d_lex_isword((unsigned char)*s))
-			return false;
-	return true;
-}
-
 /* Only what this text declares, before or after the pragma, can be given attributes. */
 static int about_name(struct d_comp *c, const char *what, const char *name, int line)
 {
@@ -160,7 +150,7 @@ static int p_attributes(struct d_comp *c, const struct words *w, int line)
 		return malformed(c, line,
 			"pragma D attributes N/D/C provider P provider|module|function|name|args");
 	}
-	if (w->n != 4 || !is_name(w->w[3]))
+	if (w->n != 4 || !d_lex_isname(w->w[3]))
 		return malformed(c, line,
 			"pragma D attributes Name/Data/Class and an identifier, or provider P "
 			"part");
@@ -187,7 +177,7 @@ static bool is_version(const char *s)
 
 static int p_binding(struct d_comp *c, const struct words *w, int line)
 {
-	if (w->n != 4 || !w->quoted[2] || !is_version(w->w[2]) || !is_name(w->w[3]))
+	if (w->n != 4 || !w->quoted[2] || !is_version(w->w[2]) || !d_lex_isname(w->w[3]))
 		return malformed(c, line, "pragma D binding \"1.0\" and an identifier");
 	return about_name(c, "binding", w->w[3], line);
 }
