@@ -12,20 +12,7 @@
 #include <unistd.h>
 
 #include "../include/erltrace.h"
-
-static int passed, failed;
-
-#define CHECK(cond, ...)                                                                           \
-	do {                                                                                       \
-		if (cond) {                                                                        \
-			passed++;                                                                  \
-		} else {                                                                           \
-			failed++;                                                                  \
-			printf("FAILED %s:%d: %s: ", __FILE__, __LINE__, #cond);                   \
-			printf(" " __VA_ARGS__);                                                   \
-			putchar('\n');                                                             \
-		}                                                                                  \
-	} while (0)
+#include "check.h"
 
 static erltrace_error_t err;
 
@@ -653,6 +640,5 @@ int main(void)
 	test_close_after_fork();
 	test_cycles();
 	test_memory_is_bounded();
-	printf("%d passed, %d failed\n", passed, failed);
-	return failed != 0;
+	return finish();
 }

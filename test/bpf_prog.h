@@ -1,33 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks with a count, and a short notation for programs in tables of tests. */
+/* A short notation for programs in tables of tests. */
 #ifndef TEST_BPF_PROG_H
 #define TEST_BPF_PROG_H
 
-#include <stdarg.h>
-
 #include "bpf_env.h"
-
-static unsigned passed, failed;
-
-#define CHECK(cond, ...) check(cond, __FILE__, __LINE__, #cond, " " __VA_ARGS__)
-
-static __attribute__((format(printf, 5, 6))) bool check(
-	bool ok, const char *file, int line, const char *what, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (ok) {
-		passed++;
-		return true;
-	}
-	failed++;
-	fprintf(stderr, "%s:%d: %s", file, line, what);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-	return false;
-}
+#include "check.h"
 
 /* clang-format off */
 #define I(code, dst, src, off, imm) {EBPF_##code, dst, src, off, imm}

@@ -15,7 +15,7 @@ struct made {
 	struct et_error e;
 };
 
-static int finish(struct ebpf_asm *a, struct made *m)
+static int assemble(struct ebpf_asm *a, struct made *m)
 {
 	et_err_clear(&m->e);
 	return ebpf_finish(a, &m->insns, &m->n, &m->lines, &m->e);
@@ -66,7 +66,7 @@ static void test_asm(void)
 	CHECK(ebpf_here(a) == 5);
 	ebpf_place(a, l);
 	ebpf_emit(a, EBPF_EXIT, 0, 0, 0, 0);
-	CHECK(finish(a, &m) == 0, "%s", m.e.text);
+	CHECK(assemble(a, &m) == 0, "%s", m.e.text);
 	CHECK(m.n == 6 && m.lines[0] == 3 && m.lines[3] == 4 && m.lines[4] == 4);
 	CHECK(m.insns[2].off == 2 && m.insns[3].code == EBPF_LDDW && ebpf_final(a, 5) == 5);
 	CHECK(run_made(&m, 5) == 1 && run_made(&m, 6) == 0x123456789abcull);
@@ -89,7 +89,7 @@ static void test_const(void)
 		ebpf_const(a, R0, c[i].v);
 		CHECK(ebpf_here(a) == c[i].n);
 		ebpf_emit(a, EBPF_EXIT, 0, 0, 0, 0);
-		CHECK(finish(a, &m) == 0 && run_made(&m, 0) == c[i].v);
+		CHECK(assemble(a, &m) == 0 && run_made(&m, 0) == c[i].v);
 		release(a, &m);
 	}
 }
@@ -115,7 +115,7 @@ static void test_far(uint8_t code, unsigned over, unsigned far_n)
 	at = ebpf_here(a);
 	ebpf_place(a, l);
 	ebpf_emit(a, EBPF_EXIT, 0, 0, 0, 0);
-	CHECK(finish(a, &m) == 0, "%s", m.e.text);
+	CHECK(assemble(a, &m) == 0, "%s", m.e.text);
 	CHECK(m.n == 4 + over + far_n, "%u instructions over %u", m.n, over);
 	CHECK(ebpf_final(a, at) == m.n - 1 && ebpf_final(a, 3) == 3);
 	CHECK(run_made(&m, 6) == 1);
@@ -160,7 +160,7 @@ static void test_far_many(void)
 		ebpf_emit(a, EBPF_ADD64_IMM, R0, 0, 0, 1);
 	}
 	ebpf_emit(a, EBPF_EXIT, 0, 0, 0, 0);
-	CHECK(finish(a, &m) == 0, "%s", m.e.text);
+	CHECK(assemble(a, &m) == 0, "%s", m.e.text);
 	for (int i = 0; i < JUMPS; i += 500) {
 		want = OVER - (JUMPS - 1 - i);
 		CHECK(run_made(&m, (uint64_t)i) == want, "jump %d", i);
@@ -173,7 +173,7 @@ static void asm_error(struct ebpf_asm *a, const char *why)
 {
 	struct made m;
 
-	CHECK(finish(a, &m) < 0 && m.insns == NULL && m.lines == NULL);
+	CHECK(assemble(a, &m) < 0 && m.insns == NULL && m.lines == NULL);
 	CHECK(strcmp(m.e.tag, "D_CG_EXPR") == 0 && strstr(m.e.text, why), "%s", m.e.text);
 	ebpf_asm_free(a);
 }
@@ -311,7 +311,7 @@ static void test_many_values(bool spill)
 	ebpf_place(a, out);
 	ebpf_const(a, R0, 99);
 	ebpf_emit(a, EBPF_EXIT, 0, 0, 0, 0);
-	CHECK(finish(a, &m) == 0, "%s", m.e.text);
+	CHECK(assemble(a, &m) == 0, "%s", m.e.text);
 	CHECK(ebpf_verify(m.insns, m.n, &env, &m.e) == 0, "%s", m.e.text);
 	many_used = 0;
 	CHECK(ebpf_run(m.insns, m.n, &env, NULL, many, &bad) == 99 && !bad && many[999] == 999);
@@ -423,6 +423,5 @@ int main(void)
 	test_many_values(true);
 	test_disasm();
 	test_code();
-	printf("%u passed, %u failed\n", passed, failed);
-	return failed != 0;
+	return finish();
 }

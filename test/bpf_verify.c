@@ -531,6 +531,5 @@ int main(void)
 {
 	test_verifier();
 	test_verifier_sizes();
-	printf("%u passed, %u failed\n", passed, failed);
-	return failed != 0;
+	return finish();
 }

@@ -234,6 +234,5 @@ int main(void)
 	test_decl_errors();
 	test_layout();
 	test_types();
-	printf("%u passed, %u failed\n", passed, failed);
-	return failed != 0;
+	return finish();
 }

@@ -128,6 +128,5 @@ int main(void)
 {
 	run(THREADS);
 	run(2);
-	printf("%u passed, %u failed\n", passed, failed);
-	return failed != 0;
+	return finish();
 }

@@ -7,34 +7,22 @@
 #ifndef ENGINE_ENV_H
 #define ENGINE_ENV_H
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../c_src/engine/internal.h"
+#include "check.h"
 
-static unsigned passed, failed;
-
-#define CHECK(cond, ...) check(cond, __FILE__, __LINE__, #cond, " " __VA_ARGS__)
-
-static __attribute__((format(printf, 5, 6))) bool check(
-	bool ok, const char *file, int line, const char *what, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (ok) {
-		__atomic_fetch_add(&passed, 1, __ATOMIC_RELAXED);
-		return true;
-	}
-	__atomic_fetch_add(&failed, 1, __ATOMIC_RELAXED);
-	fprintf(stderr, "%s:%d: %s", file, line, what);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-	return false;
-}
+#ifdef __SANITIZE_ADDRESS__
+#define WITH_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WITH_ASAN 1
+#endif
+#endif
+#ifndef WITH_ASAN
+#define WITH_ASAN 0
+#endif
 
 #define MOST 32
 

@@ -13,17 +13,6 @@
 
 #include "engine_env.h"
 
-#ifdef __SANITIZE_ADDRESS__
-#define WITH_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WITH_ASAN 1
-#endif
-#endif
-#ifndef WITH_ASAN
-#define WITH_ASAN 0
-#endif
-
 /* ---- probes --------------------------------------------------------------------------- */
 
 static void test_globs(void)
@@ -447,6 +436,5 @@ int main(void)
 	test_faults_blocked();
 	test_handler_on_top();
 	test_copy_sizes();
-	printf("%u passed, %u failed\n", passed, failed);
-	return failed != 0;
+	return finish();
 }

@@ -8,15 +8,7 @@
 #include <unistd.h>
 
 #include "../c_src/kernel/nodes.h"
-
-static unsigned passed, failed;
-
-static void check(bool ok, const char *what, const char *is)
-{
-	ok ? passed++ : failed++;
-	if (!ok)
-		fprintf(stderr, "%s: %s\n", what, is);
-}
+#include "check.h"
 
 int main(void)
 {
@@ -30,18 +22,17 @@ int main(void)
 	if (pipe(fds) < 0 || write(fds[1], said, sizeof(said) - 1) != sizeof(said) - 1)
 		return 1;
 	a.out = fds[0];
-	check(k_nodes_news(&a, buf, sizeof(buf), &ended) && strcmp(buf, "in the node: one") == 0,
+	ok(k_nodes_news(&a, buf, sizeof(buf), &ended) && strcmp(buf, "in the node: one") == 0,
 		"the first", buf);
-	check(k_nodes_news(&a, buf, sizeof(buf), &ended) && strcmp(buf, "in the node: two") == 0,
+	ok(k_nodes_news(&a, buf, sizeof(buf), &ended) && strcmp(buf, "in the node: two") == 0,
 		"the second, behind a NUL", buf);
-	check(!k_nodes_news(&a, buf, sizeof(buf), &ended) && !ended, "the third is half a line", buf);
+	ok(!k_nodes_news(&a, buf, sizeof(buf), &ended) && !ended, "the third is half a line", buf);
 	if (write(fds[1], "three\n\0", 7) != 7)
 		return 1;
 	close(fds[1]);
-	check(k_nodes_news(&a, buf, sizeof(buf), &ended) && strcmp(buf, "in the node: three") == 0,
+	ok(k_nodes_news(&a, buf, sizeof(buf), &ended) && strcmp(buf, "in the node: three") == 0,
 		"the third", buf);
-	check(k_nodes_news(&a, buf, sizeof(buf), &ended) && ended, "its end", buf);
-	check(!k_nodes_news(&a, buf, sizeof(buf), &ended), "once", buf);
-	printf("%u passed, %u failed\n", passed, failed);
-	return failed != 0;
+	ok(k_nodes_news(&a, buf, sizeof(buf), &ended) && ended, "its end", buf);
+	ok(!k_nodes_news(&a, buf, sizeof(buf), &ended), "once", buf);
+	return finish();
 }

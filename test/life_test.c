@@ -17,17 +17,6 @@
 
 #include "engine_env.h"
 
-#ifdef __SANITIZE_ADDRESS__
-#define WITH_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WITH_ASAN 1
-#endif
-#endif
-#ifndef WITH_ASAN
-#define WITH_ASAN 0
-#endif
-
 /* ---- faults --------------------------------------------------------------------------- */
 
 /* *(int *)arg0, and rt_fault as the code generator calls it. */
@@ -472,6 +461,5 @@ int main(void)
 	test_ticks();
 	test_clock();
 	test_many_lives();
-	printf("%u passed, %u failed\n", passed, failed);
-	return failed != 0;
+	return finish();
 }

@@ -8,18 +8,7 @@
 #include <string.h>
 
 #include "../c_src/options.h"
-
-static unsigned passed, failed;
-
-static void ok(bool cond, const char *what, const char *got)
-{
-	if (cond) {
-		passed++;
-	} else {
-		failed++;
-		printf("FAIL %s\n     got: %s\n", what, got != NULL ? got : "");
-	}
-}
+#include "check.h"
 
 static void set_is(const char *name, const char *value, const char *want)
 {
@@ -121,6 +110,5 @@ static void test_options(void)
 int main(void)
 {
 	test_options();
-	printf("%u passed, %u failed\n", passed, failed);
-	return failed != 0;
+	return finish();
 }

@@ -9,20 +9,9 @@
 #include <string.h>
 
 #include "../c_src/d/d.h"
+#include "check.h"
 
-static unsigned passed, failed;
 static struct et_options opts;
-
-static inline bool ok(bool cond, const char *what, const char *got)
-{
-	if (cond) {
-		passed++;
-	} else {
-		failed++;
-		printf("FAIL %s\n     got: %s\n", what, got != NULL ? got : "");
-	}
-	return cond;
-}
 
 /* ---- a compiler without checker and code generator ------------------------------------ */
 

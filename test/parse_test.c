@@ -535,6 +535,5 @@ int main(void)
 	test_linear();
 	test_cpp();
 	test_tags();
-	printf("%u passed, %u failed\n", passed, failed);
-	return failed != 0;
+	return finish();
 }

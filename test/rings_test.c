@@ -336,6 +336,5 @@ int main(void)
 	test_speculation();
 	test_ring_forgets_commit();
 	test_speculation_threads();
-	printf("%u passed, %u failed\n", passed, failed);
-	return failed != 0;
+	return finish();
 }

@@ -663,6 +663,5 @@ int main(void)
 	test_dyn_drops();
 	test_self();
 	test_dyn_threads();
-	printf("%u passed, %u failed\n", passed, failed);
-	return failed != 0;
+	return finish();
 }

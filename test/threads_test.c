@@ -451,6 +451,5 @@ int main(void)
 		et_str_free(words[i]);
 		et_str_free(twins[i]);
 	}
-	printf("%u passed, %u failed\n", passed, failed);
-	return failed != 0;
+	return finish();
 }

@@ -7,18 +7,9 @@
 
 #include <stdarg.h>
 
-static int passed, failed;
-static struct web_pack p;
+#include "check.h"
 
-#define CHECK(cond)                                                                                \
-	do {                                                                                       \
-		if (cond) {                                                                        \
-			passed++;                                                                  \
-		} else {                                                                           \
-			failed++;                                                                  \
-			printf("FAILED %s:%d: %s\n", __FILE__, __LINE__, #cond);                   \
-		}                                                                                  \
-	} while (0)
+static struct web_pack p;
 
 /* ---- back to text ----------------------------------------------------------------------- */
 
@@ -242,6 +233,5 @@ int main(void)
 	test_left_as_text();
 	test_any();
 	web_pack_free(&p);
-	printf("%d passed, %d failed\n", passed, failed);
-	return failed > 0;
+	return finish();
 }
