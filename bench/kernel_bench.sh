@@ -9,13 +9,8 @@
 #	bench/kernel_bench.sh [name...]      as root; without bpftrace only our own
 
 set -u
-# bpftrace needs tracefs: where it is not mounted, for these processes alone.
-if [[ $EUID == 0 && -z ${KERNEL_BENCH-} && ! -d /sys/kernel/tracing/events ]]; then
-	export KERNEL_BENCH=1
-	# shellcheck disable=SC2016 # they are that shell's
-	unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing' 2>/dev/null &&
-		exec unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing; exec "$0" "$@"' "$0" "$@"
-fi
+# shellcheck source=bench/tracefs.sh
+. "$(dirname "$0")/tracefs.sh"
 cd "$(dirname "$0")/.." || exit 1
 PATH=$(cd "${BIN:-bin}" && pwd):$PATH
 export LC_ALL=C

@@ -15,13 +15,8 @@
 # alone: make bench-erlang, bench/kernel_bench.sh ...
 
 set -u
-# bpftrace needs tracefs: where it is not mounted, for these processes alone.
-if [[ $EUID == 0 && -z ${KERNEL_BENCH-} && ! -d /sys/kernel/tracing/events ]]; then
-	export KERNEL_BENCH=1
-	# shellcheck disable=SC2016 # they are that shell's
-	unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing' 2>/dev/null &&
-		exec unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing; exec "$0" "$@"' "$0" "$@"
-fi
+# shellcheck source=bench/tracefs.sh
+. "$(dirname "$0")/tracefs.sh"
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build} BIN=${BIN:-bin} EBIN=${EBIN:-ebin}
 PATH=$(cd "$BIN" && pwd):$PATH

@@ -4,7 +4,7 @@
 # What the tests in bash share: sourced, not run. After it: $root, the command in the path, a
 # scratch folder $tmp (the test removes it). finish() ends a test.
 #
-#	ok, is, has, hasnt               one test each
+#	ok, is, like, has, hasnt         one test each
 #	holds FILE REGEX                 waits until a file holds a text
 #	gone PID                         has it ended?
 #	... | words                      in one line
@@ -33,6 +33,15 @@ is() { # name, wanted, got
 	else
 		failed=$((failed + 1))
 		printf 'FAILED %s\n  wanted: %s\n  got:    %s\n' "$1" "$2" "$3"
+	fi
+}
+
+like() { # name, an extended regular expression, what must match it
+	if [[ $3 =~ $2 ]]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'FAILED %s: no match of %s in\n  %s\n' "$1" "$2" "${3:0:300}"
 	fi
 }
 

@@ -7,37 +7,11 @@
 # line is "N passed, N failed".
 
 # shellcheck disable=SC2016 # $target is D's
-set -u
-root=$(cd "$(dirname "$0")/.." && pwd)
-PATH=$(cd "${BIN:-$root/bin}" && pwd):$PATH
+# shellcheck source=test/checks.sh
+. "$(dirname "$0")/checks.sh"
 export LC_ALL=C
-dir=$(mktemp -d)
+dir=$tmp
 trap 'rm -rf "$dir"' EXIT
-passed=0 failed=0
-
-is() { # what, expected, actual
-	if [[ $2 == "$3" ]]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'FAILED %s: expected "%s", got "%s"\n' "$1" "$2" "${3:0:300}"
-	fi
-}
-
-like() { # what, regular expression, actual
-	if [[ $3 =~ $2 ]]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'FAILED %s: expected "%s", got "%s"\n' "$1" "$2" "${3:0:300}"
-	fi
-}
-
-finish() {
-	echo "$passed passed, $failed failed"
-	((failed == 0))
-	exit
-}
 
 why=$(erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' 2>&1 >/dev/null) || {
 	echo "skipped: no probes of the kernel here: $why"

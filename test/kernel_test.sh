@@ -6,14 +6,12 @@
 #
 #	test/kernel_test.sh [long]      long: ten million calls
 
-set -u
-root=$(cd "$(dirname "$0")/.." && pwd)
-PATH=$(cd "${BIN:-$root/bin}" && pwd):$PATH
+# shellcheck source=test/checks.sh
+. "$(dirname "$0")/checks.sh"
 export LC_ALL=C
-dir=$(mktemp -d)
+dir=$tmp
 chmod 755 "$dir"
 trap 'rm -rf "$dir"' EXIT
-passed=0 failed=0
 limited() { # a command, ended (and told) when it takes far too long
 	timeout -k 10 300 "$@"
 	local rc=$?
@@ -21,30 +19,6 @@ limited() { # a command, ended (and told) when it takes far too long
 	return $rc
 }
 exec 3>&1
-
-is() { # what, expected, actual
-	if [[ $2 == "$3" ]]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'FAILED %s: expected "%s", got "%s"\n' "$1" "$2" "${3:0:300}"
-	fi
-}
-
-like() { # what, regular expression, actual
-	if [[ $3 =~ $2 ]]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'FAILED %s: expected "%s", got "%s"\n' "$1" "$2" "${3:0:300}"
-	fi
-}
-
-finish() {
-	echo "$passed passed, $failed failed"
-	((failed == 0))
-	exit
-}
 
 # ---- without permission --------------------------------------------------------------------
 

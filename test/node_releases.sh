@@ -13,11 +13,9 @@ if [ -z "${OTHER-}" ]; then
 	echo '0 passed, 0 failed'
 	exit
 fi
-root=$(cd "$(dirname "$0")/.." && pwd)
-PATH=$(cd "$root" && cd "${BIN:-bin}" && pwd):$PATH
-tmp=$(mktemp -d)
+# shellcheck source=test/checks.sh
+. "$(dirname "$0")/checks.sh"
 cd "$tmp" || exit 1
-passed=0 failed=0
 export HOME=$tmp ERL_EPMD_PORT=$((10000 + $$ % 20000))
 unset ERL_COOKIE_FILE ERL_LIBS
 read -ra other <<<"$OTHER"
@@ -28,23 +26,6 @@ cleanup() {
 	rm -rf "$tmp"
 }
 trap cleanup EXIT
-
-is() { # name, wanted, got
-	if [ "$2" = "$3" ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'FAILED %s\n  wanted: %s\n  got:    %s\n' "$1" "$2" "$3"
-	fi
-}
-
-holds() { # file, text: waits until it does, 20 s at most
-	for ((i = 0; i < 800; i++)); do
-		grep -q -- "$2" "$1" 2>/dev/null && return 0
-		sleep 0.025
-	done
-	return 1
-}
 
 # A node that evaluates the lines it reads.
 loop='F = fun F() ->
@@ -140,5 +121,4 @@ traces env HOME=/tmp/erltrace-home "${other[@]}" "$OTHER_BIN/erltrace" -N "here$
 rm -rf "$chroot_tmp"
 judge "$there" "$here"
 
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish
