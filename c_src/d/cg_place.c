@@ -549,7 +549,7 @@ static void add_shared(struct cg *g, struct cg_place *p, uint64_t size, struct c
 	cg_load(g, R4, v);
 	cg_mem_ptr(g, p, R2);
 	ebpf_const(g->a, R3, size);
-	cg_call(g, RT_add_narrow);
+	cg_call(g, RT_add_static);
 }
 
 struct cg_val cg_place_add(struct cg *g, struct cg_place *p, const struct d_type *t,

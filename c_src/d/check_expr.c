@@ -89,10 +89,28 @@ static int incompatible(struct d_comp *c, const struct d_node *n, int op, const 
 		chk_tname(c, a), chk_opname(op), chk_tname(c, b), hint);
 }
 
+/* The bit-field whose value this is, also when it was just assigned or stands behind a comma. */
+static const struct d_node *bitfield_of(const struct d_node *n)
+{
+	for (;;) {
+		if (n->flags & NF_BITFIELD)
+			return n;
+		if (n->kind == N_OP2 && n->op == OP_COMMA)
+			n = n->b;
+		else if ((n->kind == N_OP2 && n->op >= OP_ASG && n->op <= OP_ASG_BOR) ||
+			 (n->kind == N_OP1 && n->op >= OP_PREINC && n->op <= OP_POSTDEC))
+			n = n->a;
+		else
+			return NULL;
+	}
+}
+
 /* A bit-field narrower than int is one. */
 static const struct d_type *promoted(struct d_comp *c, const struct d_node *n)
 {
-	if ((n->flags & NF_BITFIELD) && n->member && n->member->bit_width < 32)
+	const struct d_node *f = bitfield_of(n);
+
+	if (f && f->member && f->member->bit_width < 32)
 		return c->t.int_;
 	return chk_promote(c, n->type);
 }
@@ -253,7 +271,7 @@ static int check_op1(struct d_comp *c, struct d_node *n, unsigned cx)
 			return -1;
 		if (n->op == OP_PLUS) {
 			chk_replace(n, a);
-			n->flags &= ~NF_LVAL;
+			n->flags &= ~(NF_LVAL | NF_BITFIELD);
 		}
 	}
 	return n->kind == N_OP1 ? chk_fold1(c, n) : 0;
@@ -487,6 +505,10 @@ static int check_assign(struct d_comp *c, struct d_node *n)
 		return CHK_ERR(c, D_OP_ARRFUN, n, "a value of type '%s' cannot be assigned%s",
 			chk_tname(c, t),
 			chk_strcompat(t) ? ": use stringof() to keep the text" : "");
+	if ((d_is_kind(t, T_STRUCT) || d_is_kind(t, T_UNION)) && !d_base(t)->complete)
+		return CHK_ERR(c, D_OP_INCOMPLETE, n,
+			"a value of type '%s' cannot be assigned: its members are not known",
+			chk_tname(c, t));
 	if (chk_lval(c, n->a, n->b, t) || need_lval(c, n, n->a))
 		return -1;
 	if (dyn)
@@ -634,7 +656,7 @@ static int check_op3(struct d_comp *c, struct d_node *n, unsigned cx)
 		const struct d_type *t = n->type;
 
 		chk_replace(n, n->a->value ? n->b : n->c);
-		n->flags &= ~NF_LVAL;
+		n->flags &= ~(NF_LVAL | NF_BITFIELD);
 		if (n->kind == N_INT)
 			n->type = t;
 	}

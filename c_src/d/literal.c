@@ -120,7 +120,8 @@ void d_lex_number(struct d_comp *c)
 	shown = n > 64 ? 64 : (int)n;
 	switch (d_int_parse(c, lx->p, n, &t->value, &t->type)) {
 	case 'd':
-		if (lx->clause != NULL) /* tick-1s behind a clause that was not closed */
+		/* tick-1s behind a clause that was not closed */
+		if (lx->clause != NULL && lx->p > lx->src && lx->p[-1] == '-')
 			snprintf(hint, sizeof(hint),
 				"; is a '}' missing in the clause that starts at line %d?",
 				lx->clause->line);

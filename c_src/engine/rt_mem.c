@@ -155,14 +155,16 @@ RTFN(copyoutstr)
 	return 0;
 }
 
-/* Add to a static of 1 or 2 bytes; gives the old value. */
-RTFN(add_narrow)
+/* Add to a static that no single instruction adds to: a narrow one, one behind an index; gives the
+   old value. D lays out everything by its alignment. */
+RTFN(add_static)
 {
-	if (b == 1)
-		return atomic_fetch_add((_Atomic(uint8_t) *)(uintptr_t)a, (uint8_t)c);
-	if (b == 2 && a % 2 == 0)
-		return atomic_fetch_add((_Atomic(uint16_t) *)(uintptr_t)a, (uint16_t)c);
-	return 0;
+	switch (b) {
+	case 1: return atomic_fetch_add((_Atomic(uint8_t) *)(uintptr_t)a, (uint8_t)c);
+	case 2: return atomic_fetch_add((_Atomic(uint16_t) *)(uintptr_t)a, (uint16_t)c);
+	case 4: return atomic_fetch_add((_Atomic(uint32_t) *)(uintptr_t)a, (uint32_t)c);
+	default: return atomic_fetch_add((_Atomic(uint64_t) *)(uintptr_t)a, c);
+	}
 }
 
 /* ---- locks of the program: pthread's ------------------------------------------------- */
