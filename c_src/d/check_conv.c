@@ -290,6 +290,10 @@ int chk_cast(struct d_comp *c, struct d_node *n)
 	case T_INT:
 	case T_ENUM:
 	case T_PTR:
+		if (to->kind == T_ENUM && !to->complete)
+			return CHK_ERR(c, D_CAST_INVAL, n,
+				"nothing can be cast to '%s': it is not declared",
+				chk_tname(c, n->type));
 		if (chk_decay(c, a))
 			return -1;
 		if (to->kind == T_PTR && from->kind == T_STRING)

@@ -181,6 +181,10 @@ static int deref(struct d_comp *c, struct d_node *n)
 			"to a pointer to what it points to");
 	if (t->kind == T_FUNC)
 		return CHK_ERR(c, D_DEREF_FUNC, n, "a pointer to a function cannot be followed");
+	if (t->kind == T_ENUM && !t->complete)
+		return CHK_ERR(c, D_OP_INCOMPLETE, n,
+			"a pointer to '%s' cannot be followed: it is not declared",
+			chk_tname(c, t));
 	n->type = d_base(n->a->type)->ref;
 	n->flags |= NF_LVAL;
 	return 0;
