@@ -181,18 +181,19 @@ static struct cg_val cg_binary(struct cg *g, const struct d_node *n, int op, str
 	struct cg_val b, const struct d_type *t)
 {
 	bool sign = d_is_signed(t), divides = op == OP_DIV || op == OP_MOD;
+	bool imm = fits_imm(b) && !(divides && b.imm == 0); /* x / (y = 0) is a fault */
 	uint8_t code = alu_code(op, sign);
 	int off = divides && sign ? EBPF_SIGNED : 0;
 	int d, rb;
 
 	if ((op == OP_SHL || op == OP_SHR) && b.kind == VAL_CONST)
 		b.imm &= 63;
-	if (divides && !fits_imm(b)) { /* test before r0 is in use */
+	if (divides && !imm) { /* test before r0 is in use */
 		rb = cg_reg(g, b, R1);
 		cg_fault_if(g, EBPF_JEQ_IMM, rb, 0, FAULT_DIVZERO);
 	}
 	d = cg_reg(g, a, R0);
-	if (fits_imm(b)) {
+	if (imm) {
 		ebpf_emit(g->a, REG_TO_IMM(code), d, 0, off, (int32_t)b.imm);
 	} else {
 		rb = cg_reg(g, b, R1);

@@ -174,7 +174,8 @@ static struct cg_place index_place(struct cg *g, struct d_node *n, bool write)
 	else
 		p = cg_place(g, n->a, write);
 	i = cg_expr(g, n->b);
-	if (i.kind == VAL_CONST) {
+	/* the checker has seen plain constants, but not a[(x = 9)] */
+	if (i.kind == VAL_CONST && (p.kind != PL_MEM || i.imm < arr->nelems)) {
 		p.off += (int64_t)i.imm * (int64_t)elem->size;
 		return p;
 	}
