@@ -24,8 +24,7 @@ start_handle(Owner) ->
                 {ok, Pid} when is_pid(Pid) -> {ok, Pid};
                 {error, Reason} -> {error, Reason}
             catch
-                exit:{noproc, _} -> none;
-                exit:{shutdown, _} -> none
+                exit:{_, {gen_server, call, _}} -> none % it has ended, or been killed, meanwhile
             end
     end.
 

@@ -17,7 +17,7 @@
 %% one call can crash a node of OTP 25 whose dirty schedulers are at work.
 -module(erltrace_vm).
 -export([load/0, arm/3, disarm/1, forget/1, rearm/2, is_traced/2, skipped/1, left/1, about/1,
-         layout/0]).
+         layout/0, of_no_application/0]).
 -export([has_sessions/0, locked/1, alive/1, renew/0]). % for erltrace_counters
 -export([layout_body/1, layout_tail/1]). % traced by the layout check
 -export_type([armed/0]).
@@ -25,6 +25,7 @@
 -define(APP, erltrace).
 -define(OWNER, {?MODULE, owner}). % who waits for the arming, while it goes on
 -define(MANY, 2000).  % functions: to copy what is known of more takes long
+-define(LOCK, erltrace_vm_lock). % the name of who may change all of that
 -define(ALL, 0). % the tracer's state that stands for every handle: BEAM_ALL
 
 %% With every send event comes the sender's sequential trace token.
@@ -176,6 +177,13 @@ about(#armed{want = #want{flags = Flags, port_flags = PortFlags, patterns = Patt
     ((Flags ++ (PortFlags -- Flags)) -- [arity]) ++
         [{functions, N} || N <- [erltrace_patterns:count(Patterns)], N > 0].
 
+%% @doc For a process that is needed when others of ours have been killed. An application that has
+%% ended, because its supervisor was killed, say, has all processes killed at once that have its
+%% group leader.
+-spec of_no_application() -> true.
+of_no_application() ->
+    group_leader(whereis(init), self()).
+
 %% ---- one tracer for all handles: before OTP 27 -----------------------------------------------
 
 %% Replace what handle Number needs; returns how many processes and functions are somebody else's.
@@ -222,16 +230,45 @@ alive(Number) ->
 %% @doc One process at a time. The name is free again when its holder ends, by any death.
 -spec locked(fun(() -> Result)) -> Result.
 locked(Fun) ->
-    try register(erltrace_vm_lock, self()) of
-        true ->
-            try Fun()
-            after unregister(erltrace_vm_lock)
-            end
+    Lock = lock(),
+    try Fun()
+    after unlock(Lock)
+    end.
+
+lock() ->
+    try register(?LOCK, self())
     catch
         error:badarg ->
-            receive after 2 -> ok end,
-            locked(Fun)
+            case process_info(self(), registered_name) of
+                {registered_name, _} -> lock_by_other();
+                [] -> receive after 2 -> ok end, lock()
+            end
     end.
+
+%% A process has one name at most, and its user has given this one another: somebody else has the
+%% lock for it, as long as both live.
+lock_by_other() ->
+    Me = self(),
+    {Pid, Mon} = spawn_monitor(fun() ->
+                                       process_flag(sensitive, true),
+                                       Mine = erlang:monitor(process, Me),
+                                       true = lock(),
+                                       Me ! {self(), locked},
+                                       receive
+                                           {'DOWN', Mine, process, Me, _} -> ok;
+                                           {unlock, Me} -> ok
+                                       end
+                               end),
+    receive
+        {Pid, locked} -> {Pid, Mon};
+        {'DOWN', Mon, process, Pid, _} -> lock()
+    end.
+
+unlock(true) ->
+    unregister(?LOCK);
+unlock({Pid, Mon}) ->
+    Pid ! {unlock, self()},
+    receive {'DOWN', Mon, process, Pid, _} -> true end.
 
 union([#want{} = Want]) ->
     Want;
@@ -493,6 +530,7 @@ keeper_call(Keeper, What) ->
     end.
 
 gc_keeper() ->
+    of_no_application(),
     process_flag(sensitive, true),
     process_flag(priority, high),
     receive
@@ -554,7 +592,7 @@ layout() ->
     case erltrace_nif:layout(get) of
         undefined ->
             %% By a process of its own, which goes on should this one be killed.
-            {P, M} = spawn_monitor(fun() -> locked(fun first_check/0) end),
+            {P, M} = spawn_monitor(fun() -> of_no_application(), locked(fun first_check/0) end),
             receive {'DOWN', M, process, P, normal} -> erltrace_nif:layout(get);
                     {'DOWN', M, process, P, _} -> erltrace_nif:layout(names)
             end;

@@ -20,6 +20,7 @@
 -spec start(pid(), pid(), reference(), pos_integer()) -> {pid(), reference()}.
 start(Handle, Owner, Nif, Number) ->
     spawn_monitor(fun() ->
+                          erltrace_vm:of_no_application(),
                           process_flag(sensitive, true),
                           process_flag(priority, high),
                           erlang:monitor(process, Handle),

@@ -1,0 +1,84 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% What users and operators of a node may do to processes of ours, each without harm.
+-module(hostile_tests).
+-include_lib("eunit/include/eunit.hrl").
+-export([f/1]).
+
+f(X) -> X + 1.
+
+script() -> "erlang*:hostile_tests:f:function-return { @ = count(); }".
+
+%% Until it is so: what ends does so at once, but by itself.
+wait(Is) ->
+    case Is() of
+        true -> ok;
+        false -> receive after 10 -> wait(Is) end
+    end.
+
+is_traced() ->
+    {traced, false} =/= erlang:trace_info({?MODULE, f, 1}, traced) orelse
+        lists:any(fun(P) ->
+                          case erlang:trace_info(P, flags) of
+                              {flags, [_ | _]} -> true;
+                              _ -> false
+                          end
+                  end, [new_processes | processes()]).
+
+%% A process has one name at most: the lock that arming takes was a name of the handle's own.
+handle_with_a_name_test_() ->
+    {timeout, 60, fun handle_with_a_name/0}.
+
+handle_with_a_name() ->
+    {ok, H} = erltrace:open(),
+    true = register(hostile_handle, H),
+    ok = erltrace:compile(H, script()),
+    ok = erltrace:go(H),
+    [f(I) || I <- lists:seq(1, 5)],
+    ?assertEqual({ok, [{count, [], 5}]}, erltrace:walk(H)),
+    ok = erltrace:close(H),
+    ?assertNot(is_traced()),
+    ?assertEqual(undefined, whereis(erltrace_vm_lock)).
+
+%% Two of them, and one without: each has the lock in turn, and who waits for it may be killed.
+handles_with_names_at_once_test_() ->
+    {timeout, 60, fun() ->
+        Owners = [spawn_monitor(fun() -> owner(I) end) || I <- lists:seq(1, 6)],
+        [?assertEqual(normal, receive {'DOWN', M, process, P, Why} -> Why end) || {P, M} <- Owners],
+        wait(fun() -> not is_traced() andalso whereis(erltrace_vm_lock) =:= undefined end)
+    end}.
+
+owner(I) ->
+    {ok, H} = erltrace:open(),
+    Name = list_to_atom("hostile_handle_" ++ integer_to_list(I rem 3)),
+    _ = I rem 2 =:= 0 andalso (catch register(Name, H)),
+    ok = erltrace:compile(H, script()),
+    _ = I > 4 andalso exit(H, kill),
+    case erltrace:go(H) of
+        ok -> f(1), ok = erltrace:close(H);
+        {error, closed} -> ok
+    end.
+
+%% Its application ends, and has all processes killed at once that belong to it: the handle and,
+%% in vain, who takes back what the handle has armed.
+supervisor_killed_test_() ->
+    {timeout, 60, fun() ->
+        ok = application:start(erltrace),
+        {ok, H} = erltrace:script(script()),
+        Sup = whereis(erltrace_sup),
+        ?assert(lists:member(Sup, element(2, process_info(H, links)))),
+        Mon = monitor(process, H),
+        exit(Sup, kill),
+        receive {'DOWN', Mon, process, H, _} -> ok end,
+        wait(fun() -> f(1), not is_traced() end),
+        wait(fun() -> not lists:keymember(erltrace, 1, application:which_applications()) end)
+    end}.
+
+%% A handle is opened all the same.
+supervisor_killed_meanwhile_test_() ->
+    {timeout, 60, fun supervisor_killed_meanwhile/0}.
+
+supervisor_killed_meanwhile() ->
+    Sup = spawn(fun() -> receive {'$gen_call', _, _} -> exit(killed) end end),
+    true = register(erltrace_sup, Sup),
+    {ok, H} = erltrace:open(),
+    ok = erltrace:close(H).
