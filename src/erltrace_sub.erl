@@ -86,7 +86,7 @@ tick(#sub{next = Next0, interval = Interval} = Sub) ->
 send(Kind, Status, {Items, Aggs}, #sub{count = N} = Sub) ->
     Output = case Sub#sub.output of
                  text -> #{output => iolist_to_binary([T || {text, T} <- Items])};
-                 records -> #{records => [I || I <- Items, is_record(I)]}
+                 records -> #{records => [I || I <- Items, is_result(I)]}
              end,
     Message = Output#{tick => N + 1, status => Status, aggregations => Aggs,
                       drops => [{Drop, Count, Text} || {drop, Drop, Count, Text} <- Items],
@@ -96,7 +96,7 @@ send(Kind, Status, {Items, Aggs}, #sub{count = N} = Sub) ->
     Sub#sub.to ! {erltrace, Sub#sub.ref, Kind, Message},
     Sub#sub{count = N + 1, unanswered = Sub#sub.unanswered + 1, missed = 0}.
 
-is_record(Item) ->
+is_result(Item) ->
     not lists:member(element(1, Item), [text, drop, fault, warning]).
 
 -spec ack(sub()) -> sub().
