@@ -82,14 +82,12 @@ static inline bool kept(struct beam_handle *b, struct beam_event *ev, ERL_NIF_TE
  * The processor's counter takes its time; read early, others go on meanwhile. Whether the clause
  * will read timestamp is what it did the last time that it went this way, where it is asked for.
  */
-static void learn(struct en_thread *slot, struct en_probe *p)
+static void learn(struct en_thread *slot, struct beam_way *way)
 {
-	struct en_ecblist *l = atomic_load_explicit(&p->ecbs, memory_order_acquire);
 	bool timed = slot->fire.ts != 0;
 
-	if (l != NULL && l->quick &&
-		atomic_load_explicit(&l->ecb[0].timed, memory_order_relaxed) != timed)
-		atomic_store_explicit(&l->ecb[0].timed, timed, memory_order_relaxed);
+	if (way != NULL && atomic_load_explicit(&way->timed, memory_order_relaxed) != timed)
+		atomic_store_explicit(&way->timed, timed, memory_order_relaxed);
 }
 
 static void fire(struct beam_event *ev, struct en_probe *const *probe, unsigned n,
@@ -133,7 +131,7 @@ static bool event(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool call, struct b
 		ev->env = env;
 		ev->argv = argv;
 		fire(ev, call ? fn->entry : fn->ret, n, fn, depth);
-		learn(seat->slot, call ? fn->entry[0] : fn->ret[0]);
+		learn(seat->slot, call ? fn->call.way : fn->end.way);
 	}
 	if (b->vts && ev->proc->in_at != 0) {
 		if (seat->left == UINT32_MAX) /* the short way leaves all measuring to this one */
@@ -172,24 +170,24 @@ static __attribute__((noinline)) ERL_NIF_TERM return_far(ErlNifEnv *env, const E
 /* ---- the short way --------------------------------------------------------------------- */
 
 /* The clause runs; the slot is this thread's, which is inside the handle. */
-static inline __attribute__((always_inline)) void go(
-	struct en_thread *slot, const struct en_ecb *ecb)
+static inline __attribute__((always_inline)) void go(struct en_thread *slot, ebpf_entry entry)
 {
-	ecb->entry(&slot->fire);
+	entry(&slot->fire);
 	if (unlikely(slot->faulted))
 		en_fire_error(&slot->fire);
 }
 
 /* All but the arguments. */
 static inline __attribute__((always_inline)) struct fire *fill(struct beam_seat *seat,
-	const struct en_ecb *ecb, struct en_probe *p, ErlNifEnv *env, const ERL_NIF_TERM argv[])
+	const uint32_t *ids, const struct prog_clause *clause, struct en_probe *p, ErlNifEnv *env,
+	const ERL_NIF_TERM argv[])
 {
 	struct beam_event *ev = &seat->ev;
 
 	ev->who.key = argv[2];
 	ev->env = env;
 	ev->argv = argv;
-	fire_fill(seat->slot, ecb, p, 3, &ev->who, argv[2]);
+	fire_fill(seat->slot, ids, clause, p, 3, &ev->who, argv[2]);
 	return &seat->slot->fire;
 }
 
@@ -203,9 +201,9 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM call_or_return(ErlNifE
 {
 	struct beam_proc *proc = NULL;
 	const struct beam_fn *fn = NULL;
-	const struct en_ecb *ecb = NULL;
+	const struct beam_only *only = NULL;
+	const struct beam_way *way = NULL;
 	const struct et_str *pid = NULL;
-	struct en_probe *probe = NULL;
 	unsigned n, depth = 0, level = 0;
 	uint64_t began = 0;
 	struct fire *f;
@@ -236,14 +234,17 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM call_or_return(ErlNifE
 	}
 	n = beam_nprobes(call ? &fn->nentry : &fn->nret);
 	if (likely(n == 1)) {
-		probe = call ? fn->entry[0] : fn->ret[0];
-		ecb = fire_only(probe, seat->slot);
-		if (unlikely(ecb == NULL))
+		only = call ? &fn->call : &fn->end;
+		way = only->way;
+		if (unlikely(way == NULL ||
+			     atomic_load_explicit(&seat->slot->en->phase, memory_order_acquire) !=
+				     PHASE_RUN))
 			goto far;
-		if (!vts && atomic_load_explicit(&ecb->timed, memory_order_relaxed) &&
+		if (!vts && atomic_load_explicit(&way->timed, memory_order_relaxed) &&
 			unlikely(!clock_try(&began)))
 			goto far;
-		if ((probe->argmask & 1) && unlikely((pid = beam_text_near(t, argv[2])) == NULL))
+		if ((call ? fn->call_pid : fn->end_pid) &&
+			unlikely((pid = beam_text_near(t, argv[2])) == NULL))
 			goto far;
 	} else if (n != 0) {
 		goto far;
@@ -259,7 +260,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM call_or_return(ErlNifE
 	if (likely(n == 1)) {
 		struct en_thread *slot = seat->slot;
 
-		f = fill(seat, ecb, probe, env, argv);
+		f = fill(seat, &only->id, way->clause, only->probe, env, argv);
 		f->ts = began;
 		if (vts) {
 			seat->ev.began = began;
@@ -271,7 +272,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM call_or_return(ErlNifE
 		f->arg[2] = depth;
 		if (vts)
 			proc->turn -= t->cost;
-		go(slot, ecb);
+		go(slot, way->entry);
 	} else if (vts) {
 		proc->turn -= t->cost;
 	}
@@ -376,12 +377,12 @@ static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_send(
 		goto far;
 	if (unlikely(!beam_cost_untimed(seat)))
 		goto far;
-	f = fill(seat, ecb, p, env, argv);
+	f = fill(seat, &ecb->id, ecb->clause, p, env, argv);
 	if (from != NULL)
 		f->arg[0] = beam_str(from);
 	if (to != NULL)
 		f->arg[1] = beam_str(to);
-	go(slot, ecb);
+	go(slot, ecb->entry);
 	beam_thread_leave(t);
 	return atom_ok;
 far:

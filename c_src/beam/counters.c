@@ -78,7 +78,7 @@ static bool is_countable(const struct beam_fn *fn)
 
 static ERL_NIF_TERM mfa_of(ErlNifEnv *env, const struct beam_fn *fn)
 {
-	return enif_make_tuple3(env, fn->mod, fn->fun, fn->arity_term);
+	return enif_make_tuple3(env, fn->mod, fn->fun, enif_make_uint(env, fn->arity));
 }
 
 /* countable(Handle, Module | all) -> [MFA]: what the VM may count, and does not yet. */

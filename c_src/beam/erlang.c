@@ -291,6 +291,27 @@ static void put(struct en_probe **at, struct en_probe *p)
 		*at = p;
 }
 
+/* What the only probe of an event needs, if it has one clause that runs by itself. */
+static void look_at_only(struct beam_handle *b, struct beam_only *o, bool *pid, struct en_probe *p)
+{
+	const struct en_ecblist *l = atomic_load(&p->ecbs);
+	const struct en_ecb *ecb = l->ecb;
+	struct beam_way *way;
+
+	if (!l->quick || o->way != NULL)
+		return;
+	way = &b->ways[ecb->index];
+	if (way->clause == NULL) { /* else events may be looking */
+		way->entry = ecb->entry;
+		way->clause = ecb->clause;
+	}
+	o->probe = p;
+	o->id = ecb->id;
+	o->epid = ecb->epid;
+	*pid = p->argmask & 1;
+	o->way = way;
+}
+
 /* Note what a function's events fire. */
 static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 {
@@ -320,6 +341,10 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 			put(&fn->entry[nentry++], p);
 	}
 	__atomic_store_n(&fn->local, local, __ATOMIC_RELAXED);
+	if (nentry == 1)
+		look_at_only(b, &fn->call, &fn->call_pid, fn->entry[0]);
+	if (nret == 1)
+		look_at_only(b, &fn->end, &fn->end_pid, fn->ret[0]);
 	/* events may look at it: what they count is there before the count */
 	__atomic_store_n(&fn->nval, (uint8_t)nval, __ATOMIC_RELEASE);
 	__atomic_store_n(&fn->nret, (uint8_t)nret, __ATOMIC_RELEASE);
@@ -546,6 +571,10 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	struct needs n = {.env = env, .list = enif_make_list(env, 0)};
 	bool table;
 
+	if (b->ways == NULL)
+		b->ways = calloc(b->h->comp->prog.nclauses + 1, sizeof(*b->ways));
+	if (b->ways == NULL)
+		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	look_at_program(b);
 	look_at_later(b, &n);
 	look_at_probes(b, &n);

@@ -5,13 +5,104 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "beam.h"
 
+/* ---- memory ---------------------------------------------------------------------------- */
+
+/*
+ * Much of it is read at random, and lies in large pages where the system has them: most of what
+ * reading a line that is in no cache takes is else to find where its page is.
+ */
+#define LARGE_PAGE (2UL << 20)
+
+static size_t with_room(size_t size) /* to begin at a large page */
+{
+	return ((size + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1)) + LARGE_PAGE;
+}
+
+/* Zeros, from a cache line's start on; *map is what is to be given back. */
+static void *large_new(size_t size, void **map)
+{
+	uintptr_t at;
+
+	if (size < LARGE_PAGE) {
+		*map = aligned_alloc(64, (size + 63) & ~63UL);
+		return *map != NULL ? memset(*map, 0, size) : NULL;
+	}
+	*map = mmap(NULL, with_room(size), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (*map == MAP_FAILED)
+		return NULL;
+	at = ((uintptr_t)*map + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
+	madvise((void *)at, with_room(size) - LARGE_PAGE, MADV_HUGEPAGE);
+	return (void *)at;
+}
+
+static void large_free(void *map, size_t size)
+{
+	if (size < LARGE_PAGE)
+		free(map);
+	else if (map != NULL)
+		munmap(map, with_room(size));
+}
+
+struct beam_slab {
+	struct beam_slab *older;
+	void *map;
+	size_t size;
+	unsigned used, room; /* functions */
+	struct beam_fn *fns;
+};
+
+/* Each is eight times as large as the last, up to a large page. */
+static struct beam_slab *slab_new(const struct beam_slab *older)
+{
+	struct beam_slab *s = malloc(sizeof(*s));
+
+	if (s == NULL)
+		return NULL;
+	s->older = (struct beam_slab *)older;
+	s->size = older == NULL		     ? LARGE_PAGE / 64
+		  : older->size < LARGE_PAGE ? older->size * 8
+					     : LARGE_PAGE;
+	s->fns = large_new(s->size, &s->map);
+	s->used = 0;
+	s->room = (unsigned)(s->size / sizeof(struct beam_fn));
+	if (s->fns == NULL) {
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+static struct beam_fn *fn_new(struct beam_functions *f)
+{
+	struct beam_slab *s = f->slabs;
+
+	if (s == NULL || s->used == s->room) {
+		s = slab_new(s);
+		if (s == NULL)
+			return NULL;
+		f->slabs = s;
+	}
+	return &s->fns[s->used++];
+}
+
+static void buckets_free(struct beam_functions *f)
+{
+	large_free(f->buckets_map, f->nbuckets * sizeof(struct beam_fn *));
+}
+
+/* ---- the table ------------------------------------------------------------------------- */
+
+/* Buckets: twice as many as functions, so that few have two. */
 static int rehash(struct beam_functions *f)
 {
 	unsigned n = f->nbuckets ? f->nbuckets * 2 : 256;
-	struct beam_fn **buckets = calloc(n, sizeof(struct beam_fn *));
+	void *map;
+	struct beam_fn **buckets = large_new(n * sizeof(struct beam_fn *), &map);
 
 	if (buckets == NULL)
 		return -1;
@@ -23,28 +114,26 @@ static int rehash(struct beam_functions *f)
 			fn->next = buckets[k];
 			buckets[k] = fn;
 		}
-	free(f->buckets);
+	buckets_free(f);
 	f->buckets = buckets;
+	f->buckets_map = map;
 	f->nbuckets = n;
 	f->mask = n - 1;
 	return 0;
 }
 
-static void fn_free(struct beam_fn *fn)
-{
-	et_str_free(fn->mfa);
-	free(fn->name);
-	free(fn);
-}
-
 void beam_functions_free(struct beam_functions *f)
 {
-	for (unsigned i = 0; i < f->nbuckets; i++)
-		for (struct beam_fn *fn = f->buckets[i], *next; fn != NULL; fn = next) {
-			next = fn->next;
-			fn_free(fn);
+	for (struct beam_slab *s = f->slabs, *older; s != NULL; s = older) {
+		for (unsigned i = 0; i < s->used; i++) {
+			et_str_free(s->fns[i].mfa);
+			free(s->fns[i].name);
 		}
-	free(f->buckets);
+		older = s->older;
+		large_free(s->map, s->size);
+		free(s);
+	}
+	buckets_free(f);
 	memset(f, 0, sizeof(*f));
 }
 
@@ -87,31 +176,34 @@ struct beam_fn *beam_function_need(
 	struct beam_functions *f = &b->fns;
 	ERL_NIF_TERM arity_term = enif_make_uint(env, arity);
 	struct beam_fn *fn = beam_function_find(f, mod, fun, arity_term);
-	char name[1024], mfa[2048];
+	char name[1024], mfa[2048], *alias;
+	struct et_str *text;
 	uint64_t k;
 
 	if (fn != NULL)
 		return fn;
 	/* From go on events may look functions up: the table stays as large as it is. */
-	if ((f->n >= f->nbuckets && en_state(b->h->en) == EN_IDLE && rehash(f) < 0) ||
-		f->nbuckets == 0 || (fn = aligned_alloc(64, (sizeof(*fn) + 63) & ~63UL)) == NULL)
+	if ((2 * f->n >= f->nbuckets && en_state(b->h->en) == EN_IDLE && rehash(f) < 0) ||
+		f->nbuckets == 0)
 		return NULL;
-	memset(fn, 0, sizeof(*fn)); /* at a line's start: what a call reads of it is in one */
-	fn->mod = mod;
-	fn->fun = fun;
-	fn->arity = arity;
-	fn->arity_term = arity_term;
 	enif_snprintf(mfa, sizeof(mfa), "%T:%T/%u", mod, fun, arity);
 	enif_snprintf(name, sizeof(name), "%T", fun);
 	if (enif_get_atom(env, fun, name, sizeof(name), ERL_NIF_LATIN1) <= 0)
 		enif_snprintf(name, sizeof(name), "%T", fun);
-	fn->mfa = et_str_new(mfa, strlen(mfa));
-	fn->name = strdup(name);
-	if (fn->mfa == NULL || fn->name == NULL) {
-		fn_free(fn);
+	text = et_str_new(mfa, strlen(mfa));
+	alias = strdup(name);
+	if (text == NULL || alias == NULL || (fn = fn_new(f)) == NULL) {
+		et_str_free(text);
+		free(alias);
 		return NULL;
 	}
-	k = beam_hash_fn(mod, fun, arity_term) & f->mask;
+	fn->mod = mod;
+	fn->fun = fun;
+	fn->arity = (uint8_t)arity;
+	fn->arity_term = (uint32_t)arity_term;
+	fn->mfa = text;
+	fn->name = alias;
+	k = beam_hash_fn(mod, fun, (uint32_t)arity_term) & f->mask;
 	fn->next = f->buckets[k];
 	__atomic_store_n(&f->buckets[k], fn, __ATOMIC_RELEASE);
 	f->n++;
@@ -120,7 +212,7 @@ struct beam_fn *beam_function_need(
 
 int beam_functions_room(struct beam_functions *f, unsigned n)
 {
-	while (f->nbuckets < n)
+	while (f->nbuckets < 2 * n)
 		if (rehash(f) < 0)
 			return -1;
 	return 0;

@@ -77,6 +77,7 @@ static void close_handle(struct beam_handle *b)
 	erltrace_close(b->h);
 	b->h = NULL;
 	beam_functions_free(&b->fns);
+	free(b->ways);
 	beam_procs_fini(&b->procs);
 	beam_names_fini(&b->names);
 	et_str_free(b->node_text);

@@ -136,7 +136,6 @@ struct en_ecb {
 	ebpf_entry entry; /* machine code; NULL: interpret */
 	const struct prog_clause *clause;
 	struct en_probe *probe;
-	_Atomic(bool) timed; /* of late its clause read timestamp: who fires may do that early */
 };
 
 struct en_probe {

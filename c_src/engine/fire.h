@@ -107,22 +107,22 @@ static inline const struct en_ecb *fire_only(const struct en_probe *p, const str
 		       : NULL;
 }
 
-/* All but the arguments. */
+/* All but the arguments. ids: id and epid, as struct en_ecb has them. */
 static inline __attribute__((always_inline)) void fire_fill(struct en_thread *t,
-	const struct en_ecb *ecb, struct en_probe *p, unsigned strmask, const struct en_who *who,
-	uint64_t self)
+	const uint32_t *ids, const struct prog_clause *clause, struct en_probe *p, unsigned strmask,
+	const struct en_who *who, uint64_t self)
 {
 	struct fire *f = &t->fire;
 
 	count_add(&t->fired, 1);
-	memcpy(&f->id, &ecb->id, 8);
+	memcpy(&f->id, ids, 8);
 	f->fault = 0;
 	f->strmask = strmask;
 	f->spec = 0;
 	memset(&f->rec_tail, 0, offsetof(struct fire, memo_word) - offsetof(struct fire, rec_tail));
 	f->self = self;
 	f->probe = p;
-	f->clause = ecb->clause;
+	f->clause = clause;
 	f->who = who;
 }
 
@@ -142,7 +142,7 @@ static inline __attribute__((always_inline)) struct fire *fire_quick(struct en_p
 		slot_leave(t);
 		return NULL;
 	}
-	fire_fill(t, *ecb, p, strmask, who, self);
+	fire_fill(t, &(*ecb)->id, (*ecb)->clause, p, strmask, who, self);
 	return &t->fire;
 }
 
