@@ -576,6 +576,59 @@ static void test_self(void)
 	world_free(&w);
 }
 
+/* One process with very many variables: cleaned in one go, whatever their order. */
+enum { MANY = 20000 };
+
+static void many_set(struct world *w, struct fire *f, void *arg)
+{
+	(void)w;
+	for (uint64_t i = 0; i < MANY; i++) {
+		uint64_t key = i * 7919 % MANY;
+
+		rt_dyn_store(word(f), 0, word(&key), key % 3 == word(arg) ? 0 : key + 1, 0);
+	}
+}
+
+static void many_check(struct world *w, struct fire *f, void *arg)
+{
+	unsigned bad = 0;
+
+	(void)w;
+	for (uint64_t key = 0; key < MANY; key++)
+		bad += rt_dyn_load(word(f), 0, word(&key), 0, 0) !=
+		       (word(arg) == 9 || key % 3 == word(arg) ? 0 : key + 1);
+	CHECK(bad == 0, "%u", bad);
+}
+
+static void test_self_many(void)
+{
+	struct world w;
+
+	world_new(&w);
+	world_opt(&w, "dynvarsize", "4m");
+	add_var(&w, SC_SELF, &type_int, "i");
+	if (world_go(&w)) {
+		for (uint64_t gone = 0; gone < 4; gone++) { /* the last: none */
+			inside_as(&w, 1, many_set, (void *)(uintptr_t)gone);
+			inside_as(&w, 2, self_set, (void *)100);
+			for (int i = 0; i < 4; i++)
+				en_clean(w.en);
+			inside_as(&w, 1, many_check, (void *)(uintptr_t)gone);
+			inside_as(&w, 2, self_check, (void *)100);
+		}
+		en_self_free(w.en, 1);
+		for (int i = 0; i < 4; i++) {
+			inside_as(&w, 1, many_check, (void *)9);
+			en_clean(w.en);
+		}
+		inside_as(&w, 2, self_check, (void *)100);
+		inside_as(&w, 1, many_set, (void *)1); /* all their room is there again */
+		inside_as(&w, 1, many_check, (void *)1);
+		CHECK(en_drops(w.en, 0, DROP_DYNAMIC) + en_drops(w.en, 0, DROP_DYNDIRTY) == 0);
+	}
+	world_free(&w);
+}
+
 /* ---- many threads --------------------------------------------------------------------- */
 
 #define THREADS 4
@@ -662,6 +715,7 @@ int main(void)
 	test_dyn_reuse();
 	test_dyn_drops();
 	test_self();
+	test_self_many();
 	test_dyn_threads();
 	return finish();
 }

@@ -626,7 +626,8 @@ static inline struct beam_fn *beam_function_find(
 	/* while a script runs, functions of modules loaded since are put in front */
 	fn = __atomic_load_n(&f->buckets[beam_hash_fn(mod, fun, (uint32_t)arity) & f->mask],
 		__ATOMIC_ACQUIRE);
-	while (fn != NULL && unlikely(fn->fun != fun || fn->mod != mod || fn->arity_term != (uint32_t)arity))
+	while (fn != NULL &&
+		unlikely(fn->fun != fun || fn->mod != mod || fn->arity_term != (uint32_t)arity))
 		fn = fn->next;
 	return fn;
 }

@@ -38,6 +38,7 @@ struct dyn_node {
 	uint8_t cls;		 /* of its size */
 	_Atomic(uint8_t) state;	 /* NODE_* */
 	_Atomic(uint8_t) queued;	 /* with the cleaner, or on the way there */
+	bool out;		 /* the cleaner's: of a GONE one, not in its self chain any more */
 	_Alignas(8) char body[]; /* bytes of the value, then the key */
 };
 _Static_assert(sizeof(struct dyn_node) == 48, "a node with a short key fills one cache line");

@@ -116,28 +116,53 @@ bool dyn_pending(const struct en *en)
  * Out of a chain. Firings only add at the head and the cleaner alone takes out, so what comes
  * before a node is found by walking, and stays there.
  */
-static void unlink_from(_Atomic(struct dyn_node *) *head, struct dyn_node *n, size_t link)
+static void unlink_node(struct dyn *d, struct dyn_node *n)
 {
-#define NEXT(x) ((_Atomic(struct dyn_node *) *)(void *)((char *)(x) + link))
-	struct dyn_node *after = atomic_load(NEXT(n)), *p = n;
+	_Atomic(struct dyn_node *) *head = &d->heads[n->hash & d->mask];
+	struct dyn_node *after = atomic_load(&n->next), *p = n;
 
 	if (atomic_compare_exchange_strong(head, &p, after))
 		return;
-	while (p != NULL && atomic_load(NEXT(p)) != n)
-		p = atomic_load(NEXT(p));
+	while (p != NULL && atomic_load(&p->next) != n)
+		p = atomic_load(&p->next);
 	if (p != NULL)
-		atomic_store_explicit(NEXT(p), after, memory_order_release);
-#undef NEXT
+		atomic_store_explicit(&p->next, after, memory_order_release);
 }
 
-static void unlink_node(struct dyn *d, struct dyn_node *n)
+/*
+ * The same for a chain of self keys, which has all variables of a process, however many: those that
+ * are gone leave it in one walk.
+ */
+static void unlink_gone(_Atomic(struct dyn_node *) *head)
 {
-	const struct dyn_var *v = &d->vars[n->var];
+	struct dyn_node *before = NULL, *n = atomic_load(head), *after;
 
-	unlink_from(&d->heads[n->hash & d->mask], n, offsetof(struct dyn_node, next));
-	if (v->key.self)
-		unlink_from(
-			dyn_self_head(d, dyn_self_key(v, n)), n, offsetof(struct dyn_node, snext));
+	for (; n != NULL; n = after) {
+		struct dyn_node *first = n;
+
+		after = atomic_load(&n->snext);
+		if (atomic_load(&n->state) != NODE_GONE) {
+			before = n;
+			continue;
+		}
+		n->out = true;
+		if (before == NULL && atomic_compare_exchange_strong(head, &first, after))
+			continue;
+		for (; before == NULL; first = atomic_load(&first->snext)) /* came in front just now */
+			if (atomic_load(&first->snext) == n)
+				before = first;
+		atomic_store_explicit(&before->snext, after, memory_order_release);
+	}
+}
+
+static void unlink_selfs(struct dyn *d, struct dyn_node *gone)
+{
+	for (struct dyn_node *n = gone; n != NULL; n = atomic_load(&n->link)) {
+		const struct dyn_var *v = &d->vars[n->var];
+
+		if (v->key.self && !n->out)
+			unlink_gone(dyn_self_head(d, dyn_self_key(v, n)));
+	}
 }
 
 static void push_clean(struct dyn *d, struct dyn_node *n)
@@ -179,6 +204,7 @@ static void take_rinsed(struct dyn *d, struct dyn_node *n, struct dyn_node **gon
 	if (atomic_load(&n->value) == 0 &&
 		atomic_compare_exchange_strong(&n->state, &dying, NODE_GONE)) {
 		unlink_node(d, n);
+		n->out = false;
 		push(gone, n);
 		return;
 	}
@@ -235,6 +261,7 @@ void dyn_clean(struct en *en)
 		next = next_of(n);
 		take_rinsed(d, n, &gone, &rinse, &alive);
 	}
+	unlink_selfs(d, gone);
 	d->dirty = NULL;
 	for (unsigned i = 0; i <= en_nthreads(en); i++) {
 		for (struct dyn_node *n = dirty; n != NULL; n = next) {
