@@ -19,7 +19,7 @@ struct agg_entry {
 	uint64_t data[]; /* words of data, then the key */
 };
 
-#define RECENT 64 /* a power of two */
+#define RECENT 1024 /* a power of two */
 
 struct agg_tab {
 	uint64_t *index;  /* 0: empty; else hash >> 32 << 32 | entry */
@@ -325,6 +325,8 @@ static void reset(struct agg_tab *tab)
 {
 	uint64_t at = 8;
 
+	if (tab->used <= at)
+		return; /* nothing was written to it: untouched, it may be no memory yet */
 	while (at < tab->used) {
 		const struct agg_entry *e = (const struct agg_entry *)(void *)(tab->mem + at);
 

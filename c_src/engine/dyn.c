@@ -157,9 +157,10 @@ static inline struct dyn_node **recent_of(
 
 	if (likely(v->shape == (KEY_SELF | KEY_STRING))) { /* ids count up: their lower half tells */
 		h = ((uint32_t)word * 0x85ebca6b + (uint32_t)self) ^ v->id;
-		return &f->thread->dyn_recent[(uint32_t)(h * 0x9e3779b1) >> 26];
+		return &f->thread->dyn_recent[(uint32_t)(h * 0x9e3779b1) >> (32 - DYN_RECENT_LOG)];
 	}
-	return &f->thread->dyn_recent[((self ^ word << 20 ^ v->id) * 0x9e3779b97f4a7c15) >> 58];
+	return &f->thread->dyn_recent[((self ^ word << 20 ^ v->id) * 0x9e3779b97f4a7c15) >>
+				      (64 - DYN_RECENT_LOG)];
 }
 
 /* What tells it from others: whose it is, the string's id or the number. false: a longer key. */

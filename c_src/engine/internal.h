@@ -104,6 +104,7 @@ struct en_aggdef {
 
 struct dyn_node;
 #define DYN_CLASSES 40
+#define DYN_RECENT_LOG 10
 
 enum {
 	KEY_SELF = 1,
@@ -196,7 +197,7 @@ struct en_thread {
 	uint32_t tid;
 	counter drops[DROP_KINDS];
 	struct dyn_node *dyn_free[DYN_CLASSES];
-	struct dyn_node *dyn_recent[64]; /* seen last, by a hash: dyn.c */
+	struct dyn_node *dyn_recent[1 << DYN_RECENT_LOG]; /* seen last, by a hash: dyn.c */
 	_Atomic(struct dyn_node *) dyn_dirty; /* deleted here, taken by the cleaner */
 	/* speculations: blocks free for use here, and those that the cleaner gave back */
 	struct spec_buf *spec;
