@@ -62,7 +62,9 @@ is 'too long a token: 413' 413 "$(head -c 100000 /dev/zero | tr '\0' a | code --
 is 'login from another page: 403' 403 "$(code -H 'Origin: http://evil.example' --data "$token" "${url}login")"
 is 'login' 200 "$(code -H "Origin: http://127.0.0.1:$port" --data "$token" "${url}login")"
 ok 'the cookie' grep -qiE "^set-cookie: erltrace_$port=[0-9a-f]{64}; Path=/; HttpOnly; SameSite=Strict" e
+is 'may it open a socket? without a cookie: 401' 401 "$(code "${url}login")"
 login
+is 'with one: 200' 200 "$(code -H "Cookie: $cookie" "${url}login")"
 for ((i = 0; i < 30; i++)); do last=$(code --data wrong "${url}login"); done
 is 'too many wrong tokens: 429' 429 "$last"
 is 'the right one is let in all the same' 200 "$(code --data "$token" "${url}login")"

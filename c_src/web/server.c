@@ -188,6 +188,18 @@ static int reply_page(struct lws *wsi, struct conn *c, const struct web_file *f)
 			.nonce = nonce});
 }
 
+/* Whether there would be a web socket: a browser does not tell a page why it got none. */
+static int reply_may(struct web *w, struct lws *wsi, struct conn *c)
+{
+	const struct web_user *u = user_of(w, wsi);
+
+	if (u == NULL)
+		return reply_text(wsi, c, 401, "not logged in\n");
+	if (session_count(w, NULL) >= WEB_MAX_SOCKETS || session_count(w, u) >= WEB_USER_SOCKETS)
+		return reply_text(wsi, c, 429, "too many pages are open\n");
+	return reply_text(wsi, c, 200, "logged in\n");
+}
+
 static int get(struct web *w, struct lws *wsi, struct conn *c, const char *path)
 {
 	const struct web_file *f = w->files;
@@ -195,6 +207,8 @@ static int get(struct web *w, struct lws *wsi, struct conn *c, const char *path)
 
 	if (strcmp(path, "/ws") == 0)
 		return reply_text(wsi, c, 426, "a web socket is wanted here\n");
+	if (strcmp(path, "/login") == 0)
+		return reply_may(w, wsi, c);
 	path = strcmp(path, "/") == 0 ? "index.html" : path + 1;
 	while (f != NULL && strcmp(f->name, path) != 0)
 		f = f->next;

@@ -304,6 +304,13 @@ static void on_run(struct session *s, const json_t *j)
 		session_error(s, spec.id, 500, "the script could not be started");
 }
 
+/* Is anybody there? */
+static void on_ping(struct session *s, const json_t *j)
+{
+	(void)j;
+	session_send_json(s, json_pack("{ss}", "type", "pong"));
+}
+
 static void on_stop(struct session *s, const json_t *j)
 {
 	run_stop(s, id_of(j));
@@ -320,6 +327,7 @@ static void on_message(struct session *s)
 		{"probes", on_probes},
 		{"run", on_run},
 		{"stop", on_stop},
+		{"ping", on_ping},
 	};
 	json_error_t e;
 	json_t *j = json_loadb(s->in, s->nin, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &e);

@@ -7,7 +7,7 @@ import { Connection, login, readFragment } from "./connection.js";
 import { splitArgs } from "./format.js";
 import { Run } from "./model.js";
 import { loadSaved, storeSaved } from "./library.js";
-import { load, store, theme } from "./theme.js";
+import { load, loadHere, store, storeHere, theme } from "./theme.js";
 import { readMessage } from "./wire.js";
 
 const SLOW = 500; // ms between refreshes of texts
@@ -19,6 +19,14 @@ export const TOGETHER = -1;
 export const EACH = -2;
 
 export const RATES = [1, 2, 5, 10];
+
+// Why there is no connection; it is tried again all the time.
+const LINK = {
+	lost: "No connection to the server; trying again.",
+	refused: "The server did not let this page in. Open the link with the token that it printed when it started.",
+	anew: "The server was started anew and does not know this page: open the link that it printed.",
+	many: "Too many pages are open: close some, here or in another browser.",
+};
 
 const FIRST_SCRIPT = `/* Calls of lists functions: how long they take. Ctrl-Enter runs it. */
 erlang*:lists::function-entry
@@ -46,8 +54,9 @@ export class App {
 		this.library = [];
 		this.saved = loadSaved();
 		this.chosen = null; // names of nodes to trace; null: all
-		this.text = load("erltrace.text") ?? FIRST_SCRIPT;
-		this.args = load("erltrace.args") ?? "";
+		// Each tab has its own; a new one begins with what was written last.
+		this.text = loadHere("erltrace.text") ?? FIRST_SCRIPT;
+		this.args = loadHere("erltrace.args") ?? "";
 		this.hz = Number(load("erltrace.hz")) || 10;
 		this.window = Number(load("erltrace.window")) || 60;
 		this.run = null;
@@ -121,10 +130,12 @@ export class App {
 	}
 
 	async start() {
-		const { token, script } = readFragment(location.hash);
-		if (token || script !== null) history.replaceState(null, "", location.pathname);
-		// Loaded, never run: who opens a link decides that.
-		if (script !== null) this.text = script;
+		const token = this.readAddress();
+		addEventListener("hashchange", () => this.addressChanged());
+		addEventListener("online", () => this.connection?.again());
+		document.addEventListener("visibilitychange", () => {
+			if (!document.hidden) this.connection?.again();
+		});
 		if (token) {
 			const ok = await login(token);
 			if (ok !== true) {
@@ -134,6 +145,10 @@ export class App {
 				return;
 			}
 		}
+		this.connect();
+	}
+
+	connect() {
 		const scheme = location.protocol === "https:" ? "wss" : "ws";
 		this.connection = new Connection(`${scheme}://${location.host}/ws`, {
 			up: () => this.up(),
@@ -147,6 +162,26 @@ export class App {
 		this.connection.start();
 	}
 
+	// Takes script and arguments from the address, and returns the token that is in it.
+	readAddress() {
+		const { token, script, args } = readFragment(location.hash);
+		if (token || script !== null) history.replaceState(null, "", location.pathname);
+		// Loaded, never run: who opens a link decides that.
+		if (script !== null) {
+			this.text = script;
+			this.editor?.set(script);
+			this.setArgs(args);
+		}
+		return token;
+	}
+
+	// A link with a script or a token was put into the address of a page that is open.
+	async addressChanged() {
+		const token = this.readAddress();
+		if (token && this.link !== "up" && (await login(token)) === true)
+			this.connection ? this.connection.again() : this.connect();
+	}
+
 	up() {
 		this.link = "up";
 		this.linkMessage = "";
@@ -156,13 +191,8 @@ export class App {
 	}
 
 	down(how) {
-		// It tries again, and stays refused until it was let in once.
-		const was = this.link === "connecting" || this.link === "refused";
-		this.link = how === "refused" && was ? "refused" : "down";
-		this.linkMessage =
-			this.link === "refused"
-				? "The server let this page not in. Open the link with the token that it printed when it started."
-				: "No connection to the server; trying again.";
+		this.link = how === "lost" ? "down" : "refused";
+		this.linkMessage = LINK[how === "refused" && this.hello ? "anew" : how];
 		if (this.run && this.run.phase !== "ended")
 			this.run.finish({
 				reason: "lost",
@@ -189,6 +219,8 @@ export class App {
 				break;
 			case "probes":
 				this.connection.answered(m);
+				return;
+			case "pong":
 				return;
 			case "started":
 				if (m.id === this.run?.id && this.run.phase === "starting")
@@ -253,7 +285,7 @@ export class App {
 				line: f.line,
 				column: 0,
 				message: f.fault
-					? `${f.fault}, while it ran: the pointer on “errors” shows how often`
+					? `${f.fault} while it ran; “errors” at the top counts them`
 					: f.message,
 				severity: "warning",
 			})),
@@ -402,12 +434,12 @@ export class App {
 	}
 	setArgs(args) {
 		this.args = args;
-		store("erltrace.args", args);
+		storeHere("erltrace.args", args);
 		this.changed();
 	}
 	setText(text) {
 		this.text = text;
-		store("erltrace.text", text);
+		storeHere("erltrace.text", text);
 	}
 	showNode(index) {
 		this.onlyNode = index;
@@ -421,6 +453,12 @@ export class App {
 		if (on) set.add(name);
 		else set.delete(name);
 		this.chosen = all.every((n) => set.has(n)) ? null : set;
+		this.changed();
+	}
+
+	// A word for whoever looks: it goes with the next thing that is done.
+	say(problem) {
+		this.problem = problem;
 		this.changed();
 	}
 

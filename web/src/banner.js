@@ -31,11 +31,34 @@ export function stateOf(app) {
 	if (run.phase === "starting") return { cls: "busy", text: "Starting" };
 	if (run.phase === "stopping") return { cls: "busy", text: "Stopping" };
 	if (app.paused !== null) return { cls: "warn", text: "Paused" };
+	if (run.nodeInfo.length && run.nodeInfo.every((n) => n.gone || run.quietFor(n)))
+		return { cls: "warn", text: "No data" };
 	return { cls: "good", text: "Running" };
 }
 
 export function costClass(cost) {
 	return cost >= 10 ? "bad" : cost >= 2 ? "warn" : "";
+}
+
+// What one has to know beside the numbers; the most pressing first.
+function messages(app) {
+	const { run } = app;
+	const list = [app.problem];
+	if (!run) return list;
+	if (run.end && !run.compileErrors.length) {
+		list.push(run.end.message);
+		if (!run.end.message && run.end.reason === "exited" && run.end.code > 0)
+			list.push(`exit code ${run.end.code}`);
+	}
+	run.nodeInfo.forEach((n, i) => {
+		const ms = run.quietFor(n);
+		if (n.gone && app.running) list.push(`${run.nodeNames[i]} has gone away`);
+		if (ms) list.push(`nothing from ${run.nodeNames[i]} for ${Math.round(ms / 1000)} s`);
+	});
+	if (app.paused !== null && app.running)
+		list.push(`still recording; ${duration((run.lastSlot - app.paused) / run.hz)} behind`);
+	if (app.running && !run.nodeInfo.some((n) => n.gone)) list.push(run.warning);
+	return list;
 }
 
 export function Banner({ app }) {
@@ -55,12 +78,7 @@ export function Banner({ app }) {
 				.map((n, i) => `${run.nodeNames[i]}: ${percent(n.cost ?? 0)}`)
 				.join("\n")
 		: "";
-	const message =
-		app.problem ||
-		(!run?.compileErrors.length && run?.end?.message) ||
-		(app.paused !== null && run
-			? `still recording; ${duration((run.lastSlot - app.paused) / run.hz)} behind`
-			: "");
+	const message = messages(app).filter(Boolean).join("; ");
 
 	return html`<section class="banner" aria-label="State of the run">
 		<div class="stat state" role="status"><i class=${`dot ${state.cls}`}

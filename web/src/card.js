@@ -46,10 +46,12 @@ export class Still extends Component {
 	}
 }
 
-export function Card({ title, note, tools, table, children, class: cls = "" }) {
+// beside: what comes and goes; there is room for it beside the title, and nothing else moves.
+export function Card({ title, note, beside, tools, table, children, class: cls = "" }) {
 	const [open, setOpen] = useState(false);
 	return html`<article class=${`card ${cls}`} aria-label=${title}>
-		<header><h2>${title}</h2><span class="note">${note}</span><span class="grow"></span>
+		<header><h2>${title}</h2><span class="note">${note}</span>${beside}<span
+			class="grow"></span>
 			<div class="tools">${tools}
 				${table && html`<${Toggle} on=${open} onChange=${setOpen}
 					title="Show the numbers as a table">table<//>`}</div></header>

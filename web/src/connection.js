@@ -4,11 +4,17 @@
 
 const FIRST = 500;
 const LONGEST = 8000;
+// A cable that is cut closes nothing: every so many ms one looks whether something came. Nothing twice:
+// it asks; nothing five times: the connection is given up. Looks are counted, not milliseconds: they
+// do not go on while the page itself is held up, or the computer sleeps.
+const LOOK = 2000;
+const ASK = 2;
+const GIVE_UP = 5;
 
-// "#token=...&script=..." -> {token, script}
+// "#token=...&script=...&args=..." -> {token, script, args}
 export function readFragment(hash) {
 	const p = new URLSearchParams(hash.replace(/^#/, ""));
-	const out = { token: p.get("token"), script: null };
+	const out = { token: p.get("token"), script: null, args: p.get("args") ?? "" };
 	const coded = p.get("script");
 	if (coded) {
 		try {
@@ -23,9 +29,10 @@ export function readFragment(hash) {
 	return out;
 }
 
-export function scriptFragment(script) {
-	const bin = String.fromCharCode(...new TextEncoder().encode(script));
-	return `#script=${btoa(bin).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
+export function scriptFragment(script, args = "") {
+	const bin = Array.from(new TextEncoder().encode(script), (b) => String.fromCharCode(b)).join("");
+	const coded = btoa(bin).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+	return `#script=${coded}${args && `&args=${encodeURIComponent(args)}`}`;
 }
 
 // Answer of /login: true, or a text that says why not.
@@ -45,10 +52,23 @@ export async function login(token) {
 	}
 }
 
+// Why no web socket came about: a browser does not say. "lost": the server does not answer.
+async function whyNot() {
+	try {
+		const { status } = await fetch("/login", {
+			cache: "no-store",
+			signal: AbortSignal.timeout(5000),
+		});
+		return status === 429 ? "many" : [401, 403].includes(status) ? "refused" : "lost";
+	} catch {
+		return "lost";
+	}
+}
+
 export class Connection {
-	// handler: {message(object), up(), down(why)}
-	constructor(url, handler, Socket = WebSocket) {
-		Object.assign(this, { url, handler, Socket });
+	// handler: {message(object), up(), down(why)}; why: "lost", "refused", or "many" are connected
+	constructor(url, handler, Socket = WebSocket, why = whyNot) {
+		Object.assign(this, { url, handler, Socket, why });
 		this.wait = FIRST;
 		this.open = false;
 		this.asked = new Map(); // "probes text" -> {promise, resolve}
@@ -57,20 +77,50 @@ export class Connection {
 	start() {
 		const s = (this.socket = new this.Socket(this.url));
 		s.binaryType = "arraybuffer";
+		this.timer = null;
+		this.silent = 0; // looks in a row that found nothing new
+		this.heard = false;
+		this.looking = setInterval(() => this.look(), LOOK);
 		s.onopen = () => {
 			this.open = true;
 			this.wait = FIRST;
 			this.handler.up();
 		};
-		s.onmessage = (e) => this.handler.message(e.data);
-		s.onclose = (e) => {
-			const was = this.open;
-			this.open = false;
-			this.asked.clear();
-			this.handler.down(was ? "lost" : "refused", e.reason);
-			this.timer = setTimeout(() => this.start(), this.wait);
-			this.wait = Math.min(LONGEST, this.wait * 2);
+		s.onmessage = (e) => {
+			this.heard = true;
+			this.handler.message(e.data);
 		};
+		s.onclose = () => this.closed();
+	}
+
+	async closed() {
+		const was = this.open;
+		clearInterval(this.looking);
+		this.open = false;
+		this.asked.clear();
+		this.handler.down(was ? "lost" : await this.why());
+		this.timer = setTimeout(() => this.start(), this.wait);
+		this.wait = Math.min(LONGEST, this.wait * 2);
+	}
+
+	look() {
+		this.silent = this.heard ? 0 : this.silent + 1;
+		this.heard = false;
+		if (this.silent === ASK) this.send({ type: "ping" });
+		if (this.silent < GIVE_UP) return;
+		const s = this.socket;
+		// Its own end may take a minute: whoever else would have to agree is not there.
+		s.onopen = s.onmessage = s.onclose = null;
+		s.close();
+		this.closed();
+	}
+
+	// There is reason to believe that it will go now: do not wait for the next try.
+	again() {
+		if (!this.timer) return;
+		clearTimeout(this.timer);
+		this.wait = FIRST;
+		this.start();
 	}
 
 	send(object) {

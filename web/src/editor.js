@@ -16,7 +16,6 @@ import {
 	indentUnit,
 	syntaxHighlighting,
 } from "@codemirror/language";
-import { setDiagnostics } from "@codemirror/lint";
 import { EditorState, StateEffect, StateField } from "@codemirror/state";
 import {
 	Decoration,
@@ -83,21 +82,11 @@ const theme = EditorView.theme({
 	},
 	".cm-completionDetail": { color: "var(--ink-3)", fontStyle: "normal" },
 	".cm-tooltip-autocomplete li[aria-selected] .cm-completionDetail": { color: "inherit" },
-	".cm-diagnostic": { fontFamily: "var(--sans)", padding: "6px 10px" },
-	".cm-diagnostic-error": { borderLeftColor: "var(--bad)" },
-	".cm-lintRange-error": {
-		backgroundImage: "none",
-		textDecoration: "underline wavy var(--bad)",
-		textUnderlineOffset: "3px",
-	},
-	".cm-lintRange-warning": {
-		backgroundImage: "none",
-		textDecoration: "underline wavy var(--warn)",
-		textUnderlineOffset: "3px",
-	},
+	".at-fault": { textDecoration: "underline wavy var(--bad)", textUnderlineOffset: "3px" },
+	".at-fault.warning": { textDecorationColor: "var(--warn)" },
 });
 
-// Messages under the lines they are about.
+// What is at fault, and messages under the lines they are about.
 class Message extends WidgetType {
 	constructor(text, severity) {
 		super();
@@ -122,13 +111,20 @@ const messages = StateField.define({
 		for (const e of tr.effects) {
 			if (!e.is(setMessages)) continue;
 			return Decoration.set(
-				e.value.map((m) =>
+				e.value.flatMap(({ from, to, message, severity }) => [
+					...(from < to
+						? [
+								Decoration.mark({
+									class: `at-fault ${severity}`,
+								}).range(from, to),
+							]
+						: []),
 					Decoration.widget({
-						widget: new Message(m.message, m.severity),
+						widget: new Message(message, severity),
 						block: true,
 						side: 1,
-					}).range(tr.state.doc.lineAt(m.from).to),
-				),
+					}).range(tr.state.doc.lineAt(from).to),
+				]),
 				true,
 			);
 		}
@@ -315,7 +311,6 @@ export function createEditor(parent, { doc, nonce, findProbes, onChange, onRun }
 					};
 				})
 				.sort((a, b) => a.from - b.from);
-			view.dispatch(setDiagnostics(view.state, list));
 			view.dispatch({
 				effects: [
 					setMessages.of(list),

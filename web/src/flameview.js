@@ -185,9 +185,9 @@ export function FlameView({ app, view, where }) {
 
 	return html`<${Card} title=${agg.title}
 		note=${`${where}${agg.fn} by stack, ${app.range ? "in the time shown" : "since the start"}`}
-		class="flame" tools=${html`
-			${zoomed && html`<button class="accent"
-				onClick=${() => zoom(null)}>All frames</button>`}
+		class="flame" beside=${zoomed && html`<button class="accent"
+			onClick=${() => zoom(null)}>All frames</button>`}
+		tools=${html`
 			${agg.fn !== "count" && html`<${Choice} label="Unit" value=${unit}
 				options=${UNITS.map((u) => [u, UNIT_NAMES[u]])}
 				onChange=${setUnit} />`}

@@ -3,12 +3,13 @@
 import { placeOf } from "./buckets.js";
 import { clock, number } from "./format.js";
 import { HeatMap, binFor } from "./heatmap.js";
+import { legend } from "./legend.js";
 import { theme } from "./theme.js";
 
 const LEFT = 68,
 	RIGHT = 52,
 	TOP = 8,
-	BOTTOM = 24;
+	BOTTOM = 44;
 const FONT = "11px system-ui, sans-serif";
 const LABEL = 24; // pixels from one label of the y axis to the next, at least
 const EVERY = [1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 50, 64, 100, 128, 200, 256, 500, 512];
@@ -58,7 +59,7 @@ export class HeatCanvas {
 		};
 	}
 
-	// look: {shown, hueOf, scale, clamp, unit, lines: {p50, p90, p99}, threshold}
+	// look: {shown, hueOf, scale, clamp, unit, lines: {p50, p90, p99}, threshold, pinned}
 	paint(look) {
 		const { app, map, dist } = this;
 		const { run } = dist;
@@ -189,7 +190,65 @@ export class HeatCanvas {
 			this.yAxis(ink);
 		}
 		this.xAxis(ink);
-		if (map.rows) this.lines(ink);
+		if (!map.rows) return;
+		this.lines(ink);
+		this.pinned(ink);
+		this.legend(ink);
+	}
+
+	// The cell that was clicked on, which moves with the picture.
+	pinned(ink) {
+		const { map, plot, look } = this;
+		if (!look.pinned) return;
+		const { slots, bucket } = look.pinned;
+		const row = map.buckets.findIndex((b) => b.lo === bucket.lo);
+		const [a, z] = this.rowRange();
+		const x = this.xOf(slots[0] / map.setup.bin);
+		const w = Math.max(3, this.xOf(slots[1] / map.setup.bin) - x);
+		if (row < a || row >= z || x + w <= plot.x || x >= plot.x + plot.w) return;
+		const y = this.yOf(row + 1);
+		ink.strokeStyle = theme.colour("paper");
+		ink.lineWidth = 4;
+		ink.strokeRect(x, y, w, this.yOf(row) - y);
+		ink.strokeStyle = theme.colour("accent");
+		ink.lineWidth = 2;
+		ink.strokeRect(x, y, w, this.yOf(row) - y);
+	}
+
+	// What the colours mean, below the time: as many counts as there is room for, the greatest at the right.
+	legend(ink) {
+		const { plot } = this;
+		ink.font = FONT;
+		ink.textAlign = "left";
+		ink.textBaseline = "middle";
+		const y = plot.y + plot.h + 34;
+		for (const { text, x, colour } of this.legendPlaces(ink)) {
+			if (colour) {
+				ink.fillStyle = colour;
+				ink.fillRect(x - 14, y - 5, 10, 10);
+			}
+			ink.fillStyle = theme.colour("ink-2");
+			ink.fillText(text, x, y);
+		}
+	}
+
+	// They change seldom.
+	legendPlaces(ink) {
+		const { map, plot } = this;
+		const l = this.legendOf;
+		if (l?.colours === map.colours && l.plot === plot) return l.list;
+		const list = [];
+		let right = plot.x + plot.w;
+		const put = (text, colour, room) => {
+			const x = right - ink.measureText(text).width;
+			if (x - room < plot.x) return;
+			list.push({ text, x, colour });
+			right = x - room;
+		};
+		for (const { text, colour } of legend(map).reverse()) put(text, colour, 28);
+		put(map.setup.scale === "percent" ? "part of the column:" : "values in a cell:", null, 0);
+		this.legendOf = { colours: map.colours, plot, list };
+		return list;
 	}
 
 	// Where no tick came there is no zero either.

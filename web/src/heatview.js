@@ -138,6 +138,7 @@ export function HeatView({ app, view, where }) {
 			unit,
 			lines,
 			threshold: readNumber(threshold, unit),
+			pinned,
 		};
 	};
 	useEffect(() => {
@@ -156,7 +157,7 @@ export function HeatView({ app, view, where }) {
 	}, [agg]);
 	useEffect(() => {
 		app.paint();
-	}, [unit, scale, clamp, lines, threshold, choice, byKey, rowsZoomed]);
+	}, [unit, scale, clamp, lines, threshold, choice, byKey, rowsZoomed, pinned]);
 	useEffect(() => {
 		if (!app.range) setPinned(null);
 	}, [app.range]);
@@ -181,8 +182,13 @@ export function HeatView({ app, view, where }) {
 		setBox(null);
 		if (!zoomTo(box)) pin(heat.current.at(box.x0, box.y0));
 	};
+	// A finger that scrolls the page.
+	const cancel = () => {
+		setBox(null);
+		setHover(null);
+	};
 	const pin = (cell) => {
-		if (!cell) return;
+		if (!cell || !(agg.nkeys > 0)) return;
 		const { map } = heat.current;
 		setPinned({
 			slots: [cell.column * map.setup.bin, (cell.column + 1) * map.setup.bin],
@@ -232,8 +238,9 @@ export function HeatView({ app, view, where }) {
 			setHover({ x: h.xOf(column + 0.5), y: h.yOf(row + 0.5), keyboard: true });
 			e.preventDefault();
 		} else if (e.key === "Enter" && hover) pin(h.at(hover.x, hover.y, true));
-		else if (e.key === "Escape" && (app.range || rowsZoomed)) {
-			reset();
+		else if (e.key === "Escape" && (pinned || app.range || rowsZoomed)) {
+			if (pinned) setPinned(null);
+			else reset();
 			e.preventDefault();
 			e.stopPropagation();
 		}
@@ -242,9 +249,9 @@ export function HeatView({ app, view, where }) {
 
 	return html`<${Card} title=${agg.title}
 		note=${`${where}${agg.fn}${agg.params.length ? `(${agg.params.join(", ")})` : ""}`}
-		class="heat" tools=${html`
-			${(app.range || rowsZoomed) && html`<button class="accent"
-				onClick=${reset} title="Back to live (0)">Reset zoom</button>`}
+		class="heat" beside=${(app.range || rowsZoomed) && html`<button class="accent"
+			onClick=${reset} title="Back to live (0)">Reset zoom</button>`}
+		tools=${html`
 			<${Choice} label="Unit" value=${unit}
 				options=${UNITS.map((u) => [u, UNIT_NAMES[u]])}
 				onChange=${setUnit} />
@@ -277,7 +284,7 @@ export function HeatView({ app, view, where }) {
 				<canvas ref=${canvas} tabindex="0" role="img"
 					aria-label=${`Heat map of ${agg.title}: time to the right, value up, colour is how many. Arrow keys move a cursor; the table button shows the numbers.`}
 					onPointerDown=${down} onPointerMove=${move}
-						onPointerUp=${up}
+						onPointerUp=${up} onPointerCancel=${cancel}
 						onPointerLeave=${() => setHover(null)}
 					onDblClick=${reset} onKeyDown=${keys}
 						onBlur=${() => setHover(null)}></canvas>
@@ -295,11 +302,16 @@ export function HeatView({ app, view, where }) {
 					heat=${heat.current} at=${hover} unit=${unit}
 					choice=${choice} />`}
 			</div>
-			<${Keys} app=${app} agg=${agg} choice=${choice} setChoice=${setChoice}
-				byKey=${byKey} setByKey=${setByKey} hues=${series.hues} />
+			${
+				pinned
+					? html`<${CellKeys} app=${app} agg=${agg} pinned=${pinned}
+						unit=${unit} choice=${choice} setChoice=${setChoice}
+						close=${() => setPinned(null)} />`
+					: html`<${Keys} app=${app} agg=${agg} choice=${choice}
+						setChoice=${setChoice} byKey=${byKey}
+						setByKey=${setByKey} hues=${series.hues} />`
+			}
 		</div>
-		${pinned && html`<${CellKeys} app=${app} agg=${agg} pinned=${pinned} unit=${unit}
-			choice=${choice} setChoice=${setChoice} close=${() => setPinned(null)} />`}
 	<//>`;
 }
 
@@ -380,18 +392,7 @@ function Keys({ app, agg, choice, setChoice, byKey, setByKey, hues }) {
 	}
 	let all = 0;
 	for (const n of totals.values()) all += n;
-	const click = (e, key) =>
-		setChoice(
-			pickKey(
-				choice,
-				key,
-				e.altKey
-					? "except"
-					: e.ctrlKey || e.metaKey || e.shiftKey
-						? "add"
-						: "isolate",
-			),
-		);
+	const click = (e, key) => setChoice(pickKey(choice, key, howOf(e)));
 	return html`<aside class="keys" aria-label="Keys" onPointerEnter=${() => {
 		over.current = true;
 	}} onPointerLeave=${() => {
@@ -422,10 +423,14 @@ function Keys({ app, agg, choice, setChoice, byKey, setByKey, hues }) {
 	</aside>`;
 }
 
+const howOf = (e) =>
+	e.altKey ? "except" : e.ctrlKey || e.metaKey || e.shiftKey ? "add" : "isolate";
+const HOW = "Click: only this. Ctrl: this too. Alt: all but this.";
+
 function KeyRow({ text, count, share, on, colour, pick, leaveOut }) {
 	return html`<li class=${on ? "" : "off"}>
 		<button class="key" aria-pressed=${on} onClick=${pick}
-			title=${`${text}\nClick: only this. Ctrl: this too. Alt: all but this.`}>
+			title=${`${text}\n${HOW}`}>
 			${colour && html`<i class="swatch" style=${{ background: colour }}></i>`}
 			<span class="text">${text}</span><span class="n">${count}</span>
 			<span class="bar" style=${{ width: `${share}%` }}></span></button>
@@ -434,7 +439,7 @@ function KeyRow({ text, count, share, on, colour, pick, leaveOut }) {
 	</li>`;
 }
 
-// The counts of one cell by key, after a click on it.
+// The counts of one cell by key, after a click on it: where all keys were, so that nothing jumps.
 function CellKeys({ app, agg, pinned, unit, choice, setChoice, close }) {
 	const { slots, bucket } = pinned;
 	const sums = useMemo(
@@ -450,31 +455,27 @@ function CellKeys({ app, agg, pinned, unit, choice, setChoice, close }) {
 		[pinned, app.onlyNode],
 	);
 	const all = sums.reduce((n, [, c]) => n + c, 0);
-	const box = useRef(null);
-	// It is below the picture, which may fill the window.
-	useEffect(() => box.current.scrollIntoView({ block: "nearest" }), [pinned]);
-	return html`<section class="cell-keys" aria-label="Keys of the cell" ref=${box}>
-		<header><b>${range(bucket.lo, bucket.hi, unit)}</b><span>
-			${clock(agg.run.timeOf(slots[0]), true)}</span>
-			<span>${exact(all)} in all</span><span class="grow"></span><button
-				class="quiet" onClick=${close}
+	return html`<aside class="keys cell-keys" aria-label="Keys of the cell">
+		<header><span><b>${range(bucket.lo, bucket.hi, unit)}</b><br />
+			${clock(agg.run.timeOf(slots[0]), true)}, ${exact(all)} in all</span>
+			<button class="quiet" onClick=${close} title="All keys again"
 				aria-label="Close">×</button></header>
-		<table><thead><tr><th>Key</th><th class="num">Count</th><th class="num">Share</th>
-			<th></th></tr></thead>
-			<tbody>${sums.slice(0, 50).map(
-				([
-					key,
-					n,
-				]) => html`<tr key=${key}><td>${agg.series.keys[key].text}</td><td
-					class="num">${exact(n)}</td>
-				<td class="num">${percent((100 * n) / all)}</td>
-				<td class="num"><button class="small"
-					onClick=${() => setChoice(pickKey({ mode: "all", keys: new Set() }, key, "isolate"))}>Only</button>
-					<button class="small"
-						onClick=${() => setChoice(pickKey(choice, key, "except"))}>Without</button></td></tr>`,
-			)}</tbody></table>
+		<div class="scroll"><table><thead><tr><th>Key</th><th
+			class="num">Count</th></tr></thead>
+			<tbody>${sums.slice(0, MOST_KEYS).map(([key, n]) => {
+				const { text } = agg.series.keys[key];
+				const share = percent((100 * n) / all);
+				return html`<tr key=${key} class=${keyShown(choice, key) ? "" : "off"}>
+				<td><button class="key" title=${`${text}, ${share}\n${HOW}`}
+					aria-pressed=${keyShown(choice, key)}
+					onClick=${(e) => setChoice(pickKey(choice, key, howOf(e)))}><span
+					class="text">${text}</span></button></td>
+				<td class="num" title=${share}>${exact(n)}</td></tr>`;
+			})}</tbody></table>
 		${sums.length === 0 && html`<p class="dim">Nothing in this cell.</p>`}
-	</section>`;
+		${sums.length > MOST_KEYS && html`<p class="dim">
+			${sums.length - MOST_KEYS} more keys, with less</p>`}</div>
+	</aside>`;
 }
 
 // `most`: rows at most; neighbours are put together to keep to it.
@@ -484,7 +485,13 @@ function HeatTable({ heat, unit, title, most }) {
 	const { sums } = map;
 	const all = sums.reduce((a, b) => a + b, 0);
 	const p = (q) => number(valueAt(map.buckets, percentile(sums, q, all)), unit);
-	let rows = map.buckets.map((b, i) => ({ b, n: sums[i] })).filter((r) => r.n > 0);
+	// Zoomed to a band of values: its rows, with their share of all.
+	const [from, to] = heat.current.rowRange();
+	const band = heat.current.rowZoom && sums.slice(from, to).reduce((a, b) => a + b, 0);
+	let rows = map.buckets
+		.map((b, i) => ({ b, n: sums[i] }))
+		.slice(from, to)
+		.filter((r) => r.n > 0);
 	const fold = Math.ceil(rows.length / most);
 	if (fold > 1) {
 		rows = rows
@@ -497,7 +504,10 @@ function HeatTable({ heat, unit, title, most }) {
 	}
 	rows.reverse();
 	return html`<table><caption>
-		${title} in the time shown: ${exact(all)} values, p50 ${p(0.5)}, p90 ${p(0.9)}, p99 ${p(0.99)}</caption>
+		${title} in the time shown: ${exact(all)} values, p50 ${p(0.5)}, p90 ${p(0.9)}, p99 ${p(0.99)}${
+			heat.current.rowZoom &&
+			`; ${exact(band)} (${percent((100 * band) / all)}) in ${range(map.buckets[from].lo, map.buckets[to - 1].hi, unit)}`
+		}</caption>
 		<thead><tr><th>Range</th><th class="num">Count</th><th
 			class="num">Share</th></tr></thead>
 		<tbody>${rows.map(

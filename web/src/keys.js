@@ -65,7 +65,14 @@ export function listenKeys(app) {
 
 export function Help({ app }) {
 	const box = useRef(null);
-	useEffect(() => box.current.focus(), []);
+	useEffect(() => {
+		const before = document.activeElement;
+		box.current.focus();
+		return () => {
+			// What was behind it can have the focus again once it is drawn anew.
+			setTimeout(() => before?.isConnected && before.focus());
+		};
+	}, []);
 	const close = () => {
 		app.help = false;
 		app.changed();

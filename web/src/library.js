@@ -37,10 +37,18 @@ export function Library({ app }) {
 		if (name.trim()) app.saveScript(name.trim(), app.editor.text());
 		setName("");
 	};
-	const copy = () =>
-		navigator.clipboard?.writeText(
-			location.origin + location.pathname + scriptFragment(app.editor.text()),
-		);
+	const copy = async () => {
+		const link =
+			location.origin + location.pathname + scriptFragment(app.editor.text(), app.args);
+		try {
+			await navigator.clipboard.writeText(link);
+			app.say("The link is copied. It opens this script, and does not run it.");
+		} catch {
+			// Without the clipboard, which only secure pages have: where one can take it by hand.
+			history.replaceState(null, "", link);
+			app.say("The clipboard is not to be had: the link is in the address of this page.");
+		}
+	};
 
 	return html`<${Menu} label="Scripts" title="Library and saved scripts" wide>
 		${(close) => html`

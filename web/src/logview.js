@@ -9,6 +9,7 @@ import { clock } from "./format.js";
 
 const LINES = 1000; // in the DOM
 const EVERY = 200; // ms between new lines: a script may print thousands a second
+const MANY = 200; // so many at once are not read anyway: they come less often
 
 export function LogView({ app, run }) {
 	const box = useRef(null);
@@ -19,20 +20,22 @@ export function LogView({ app, run }) {
 	useEffect(() => {
 		let shown = 0;
 		let at = -Infinity;
+		let every = EVERY;
 		let later = null;
 		const el = box.current;
 		el.replaceChildren();
 		const off = app.painter((now) => {
 			if (app.paused !== null || run.log.count === shown) return;
-			if (now - at < EVERY) {
+			if (now - at < every) {
 				later ??= setTimeout(() => {
 					later = null;
 					app.paint();
-				}, EVERY);
+				}, every);
 				return;
 			}
 			at = now;
 			const fresh = run.log.entries.filter((e) => e.n > shown).slice(-LINES);
+			every = run.log.count - shown > MANY ? 4 * EVERY : EVERY;
 			shown = run.log.count;
 			const many = run.nodeNames.length > 1;
 			const widest = Math.max(0, ...run.nodeNames.map((n) => n.length));
@@ -65,8 +68,8 @@ export function LogView({ app, run }) {
 
 	return html`<${Card} title="Output"
 		note=${`${run.log.count} ${run.log.count === 1 ? "line" : "lines"}`} class="log"
+		beside=${away && html`<button class="accent" onClick=${toEnd}>To the end</button>`}
 		tools=${html`
-			${away && html`<button class="accent" onClick=${toEnd}>To the end</button>`}
 			<button aria-pressed=${times} class="toggle"
 				onClick=${() => setTimes(!times)}>times</button>
 			<button onClick=${() => save(fileName("output", "txt"), new Blob([text()], { type: "text/plain" }))}>Save</button>`}>

@@ -43,11 +43,13 @@ function Page({ app }) {
 	});
 	return html`
 		<${Still} of=${() => html`<${Header} app=${app} />`} when=${headerDepends(app)} />
-		<main class=${app.side ? "" : "no-side"}>
+		<main class=${app.side ? "" : "no-side"} inert=${app.help}>
 			<${Still} of=${() => html`<${Side} app=${app} />`}
 				when=${[app.args, app.hz, app.run, app.run?.compileErrors.length]} />
 			<section class="views" aria-label="Views">
 				<${Banner} app=${app} />
+				${app.link !== "up" && app.run && html`<p class="strip bad" role="alert">
+					${app.linkMessage}</p>`}
 				<${Views} app=${app} />
 			</section>
 		</main>
@@ -76,6 +78,7 @@ const headerDepends = (app) => [
 	app.onlyNode,
 	app.window,
 	theme.choice,
+	app.help,
 ];
 
 function Header({ app }) {
@@ -83,7 +86,7 @@ function Header({ app }) {
 	const seconds = (s) => (s < 60 ? `${s} s` : `${s / 60} min`);
 	const [sign, says] = THEMES[theme.choice];
 	const can = app.link === "up" && !(app.chosen?.size === 0);
-	return html`<header class="top">
+	return html`<header class="top" inert=${app.help}>
 		<h1>erltrace</h1>
 		<${NodePicker} app=${app} />
 		<${Library} app=${app} />
@@ -119,7 +122,7 @@ function Header({ app }) {
 			onChange=${(v) => app.setWindow(Number(v))} />
 		<button class="icon" onClick=${() => theme.next()} title=${`${says} (d)`}
 			aria-label=${says}>${sign}</button>
-		<button class="icon" onClick=${() => {
+		<button class="icon keyboard" onClick=${() => {
 			app.help = true;
 			app.changed();
 		}} title="Keys (?)" aria-label="Keys">?</button>
@@ -228,8 +231,6 @@ function RunViews({ app }) {
 	const views = run.views();
 	const log = run.log.count > 0;
 	return html`
-		${app.link !== "up" && html`<p class="strip bad" role="alert">
-			${app.linkMessage}</p>`}
 		${views.flatMap((v) => {
 			const key = `${run.id} ${v.kind} ${v.id}`;
 			if (app.onlyNode !== EACH) return view(key, app, v, "");

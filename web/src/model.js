@@ -15,6 +15,7 @@ import { scratch } from "./wire.js";
 
 const BUDGET = 64 << 20; // bytes of history for a run, all aggregations together
 export const SPARK = 60; // seconds of a spark line
+const QUIET = 4000; // ms without a tick: the node does not answer
 
 export const isDistribution = (fn) => fn.endsWith("quantize");
 
@@ -299,7 +300,7 @@ export class Run {
 		this.endedAt = null;
 		this.end = null; // {reason, code, message}
 		this.nodeNames = [];
-		this.nodeInfo = []; // by node: {slot, skew, fired, cost, rate}
+		this.nodeInfo = []; // by node: {slot, skew, fired, cost, fires, heard, gone}
 		this.aggregations = new Map();
 		this.shapeVersion = 0;
 		this.firstSlot = -1;
@@ -310,6 +311,7 @@ export class Run {
 		this.compileErrors = [];
 		this.faults = new Map(); // "what in line n" -> {count, line, fault, message}
 		this.faultCount = 0;
+		this.warning = ""; // the last
 	}
 
 	get dropTotal() {
@@ -323,7 +325,13 @@ export class Run {
 		return this.compileErrors.some((e) => e.line > 0);
 	}
 	get cost() {
-		return this.nodeInfo.reduce((most, n) => Math.max(most, n.cost ?? 0), 0);
+		return this.nodeInfo.reduce((most, n) => Math.max(most, n.gone ? 0 : (n.cost ?? 0)), 0);
+	}
+
+	// Milliseconds since a node was heard of, if they are too many; 0: all is well.
+	quietFor(info) {
+		const ms = this.clock() - info.heard;
+		return !info.gone && this.phase === "running" && ms > QUIET + 2000 / this.hz ? ms : 0;
 	}
 	get fired() {
 		return this.nodeInfo.reduce((sum, n) => sum + (n.fired ?? 0), 0);
@@ -342,6 +350,8 @@ export class Run {
 				fired: 0,
 				cost: null,
 				fires: [],
+				heard: this.clock(), // when the last tick came, by our own clock
+				gone: false,
 			});
 			this.shapeVersion++;
 		}
@@ -375,6 +385,8 @@ export class Run {
 				return this.error(line);
 			case "aggregation":
 				return this.printed(line);
+			case "warning":
+				return this.warn(line);
 			default:
 				return void this.log.line(line);
 		}
@@ -405,6 +417,7 @@ export class Run {
 		const info = this.nodeInfo[node];
 		const slot = this.slotOf(info, line.time);
 		this.ticks++;
+		info.heard = this.clock();
 		if (this.firstSlot < 0) this.firstSlot = slot;
 		this.lastSlot = Math.max(this.lastSlot, slot);
 		if (line.fired !== undefined) {
@@ -439,11 +452,13 @@ export class Run {
 	// Events a second, over the last second.
 	get rate() {
 		let sum = 0;
-		for (const { fires } of this.nodeInfo)
-			if (fires.length > 1)
+		for (const info of this.nodeInfo) {
+			const { fires } = info;
+			if (fires.length > 1 && !info.gone && !this.quietFor(info))
 				sum +=
 					((fires[fires.length - 1] - fires[0]) * this.hz) /
 					(fires.length - 1);
+		}
 		return sum;
 	}
 
@@ -456,9 +471,18 @@ export class Run {
 		this.log.note("drop", line.message, line.node);
 	}
 
+	// What the command says beside its results: about the tracing, not by the script.
+	warn({ message }) {
+		const gone = /^the node (\S+) has gone away/.exec(message)?.[1];
+		const info = this.nodeInfo[this.nodeNames.indexOf(gone)];
+		if (info) info.gone = true;
+		this.warning = message;
+		this.log.note("warning", message);
+	}
+
 	error(line) {
 		if (line.tag !== undefined) {
-			this.compileErrors.push(line);
+			this.compileError(line);
 			return;
 		}
 		this.faultCount++;
@@ -470,6 +494,15 @@ export class Run {
 			this.faults.set(what, { count: 1, line: at, fault, message });
 		}
 		this.log.note("error", line.message, line.node);
+	}
+
+	// Several nodes say the same; some of them name the line in the text only.
+	compileError(line) {
+		const at = line.line > 0 ? null : /^line (\d+): (.*)/s.exec(line.message);
+		const e = at ? { ...line, line: Number(at[1]), message: at[2] } : line;
+		const same = (x) =>
+			x.line === e.line && x.column === e.column && x.message === e.message;
+		if (!this.compileErrors.some(same)) this.compileErrors.push(e);
 	}
 
 	// What printa() printed. Distributions have their picture; numbers go to the log.

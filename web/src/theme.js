@@ -62,5 +62,23 @@ export function store(key, value) {
 	}
 }
 
+// The same, of this tab first: two tabs do not take each other's scripts when they are loaded again.
+export function loadHere(key) {
+	try {
+		return sessionStorage.getItem(key) ?? load(key);
+	} catch {
+		return load(key);
+	}
+}
+
+export function storeHere(key, value) {
+	try {
+		sessionStorage.setItem(key, value);
+	} catch {
+		// as it may
+	}
+	return store(key, value);
+}
+
 system.addEventListener("change", apply);
 export const startTheme = apply;

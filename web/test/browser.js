@@ -75,7 +75,7 @@ const steps = {
 		await page.waitForFunction(() => globalThis.erltrace.run.phase === "ended");
 		const box = await page.locator(".heat canvas").boundingBox();
 		// the newest columns are at the right, most counts below
-		await page.mouse.move(box.x + box.width - 52 - 14, box.y + box.height - 24 - 40);
+		await page.mouse.move(box.x + box.width - 52 - 14, box.y + box.height - 44 - 40);
 		await page.locator(".tip dd").first().waitFor();
 		const count = Number(
 			(await page.locator(".tip dd").first().innerText()).replace(/\D/g, ""),
@@ -156,7 +156,7 @@ const steps = {
 		);
 		await page.locator(".cm-content").press("Control+Enter");
 		await page.locator(".problem-line").waitFor();
-		assert.equal(await page.locator(".cm-lintRange-error").innerText(), "nosuch");
+		assert.equal(await page.locator(".at-fault").innerText(), "nosuch");
 		return page;
 	},
 

@@ -14,6 +14,7 @@ import {
 	roundMax,
 	shade,
 } from "../src/colour.js";
+import { legend, legendCounts } from "../src/legend.js";
 
 const channels = (px) => [px & 255, (px >> 8) & 255, (px >> 16) & 255];
 const light = (px) => {
@@ -90,4 +91,37 @@ test("maxima are rounded up, so that colours hold still", () => {
 	assert.equal(roundMax(roundMax(100)), roundMax(100));
 	assert.equal(roundMax(100), roundMax(120));
 	for (const n of [1, 3, 99, 12345]) assert.ok(roundMax(n) >= n && roundMax(n) < n * 1.5);
+});
+
+test("the legend names counts, each in the colour that cells with it have", () => {
+	const hist = new Uint32Array(CLASSES);
+	assert.deepEqual(legendCounts("log", 724, hist), [1, 10, 100, 720]);
+	assert.deepEqual(legendCounts("log", 1, hist), [1]);
+	assert.ok(legendCounts("log", 1e12, hist).length <= 6);
+	assert.deepEqual(legendCounts("linear", 100, hist), [25, 50, 75, 100]);
+	assert.deepEqual(legendCounts("linear", 2, hist), [1, 2]);
+	// 80 cells with 1, 19 with 7, one with 200
+	hist[classOf(1)] = 80;
+	hist[classOf(7)] = 19;
+	hist[classOf(200)] = 1;
+	assert.deepEqual(legendCounts("rank", 0, hist), [1, 7, 200]);
+	const table = levels("log", 724, hist);
+	const shades = ramp(-1, false);
+	const map = {
+		setup: { scale: "log", clamp: 0 },
+		scaleMax: 724,
+		hist,
+		colours: [Uint32Array.from(table, (level) => shades[level])],
+	};
+	const ten = legend(map)[1];
+	assert.equal(ten.text, "10");
+	assert.equal(ten.colour, `rgb(${channels(shades[table[classOf(10)]]).join(" ")})`);
+	map.setup.clamp = 724;
+	assert.equal(legend(map).at(-1).text, "≥ 720");
+	map.setup = { scale: "percent", clamp: 0 };
+	map.scaleMax = 5000;
+	assert.deepEqual(
+		legend(map).map((x) => x.text),
+		["13 %", "25 %", "38 %", "50 %"],
+	);
 });

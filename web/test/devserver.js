@@ -96,6 +96,7 @@ function session(ws) {
 					error: "",
 				})),
 			});
+		else if (m.type === "ping") send({ type: "pong" });
 		else if (m.type === "scripts") send({ type: "scripts", scripts: SCRIPTS });
 		else if (m.type === "probes") {
 			const all = FUNCTIONS.flatMap((f) =>

@@ -276,3 +276,43 @@ test("the names of keys, from the script", () => {
 	assert.deepEqual(keyNames("x { @[args[0]->name] = count(); }", "_"), ["args[0]->name"]);
 	assert.deepEqual(keyNames("x { @n = count(); }", "n"), []);
 });
+
+test("a node that goes away, or is silent, is told", () => {
+	let now = T0;
+	const r = new Run({ id: 1, script: "", nodes: [], hz: 10, args: [], clock: () => now });
+	r.phase = "running";
+	for (let n = 0; n < 3; n++) {
+		r.line(tick(n, [], { fired: 100 * n }));
+		r.line(tick(n, [], { node: "b@h", fired: 10 * n }));
+	}
+	const [a, b_] = r.nodeInfo;
+	assert.equal(r.rate, 1100);
+	r.line({ type: "warning", message: "the node b@h has gone away" });
+	assert.deepEqual([a.gone, b_.gone], [false, true]);
+	assert.equal(r.log.entries.at(-1).text, "the node b@h has gone away");
+	assert.equal(r.rate, 1000);
+	now += 4000;
+	assert.equal(r.quietFor(a), 0);
+	now += 1000;
+	assert.equal(r.quietFor(a), 5000);
+	assert.equal(r.quietFor(b_), 0, "it is known to be gone");
+	assert.equal(r.rate, 0);
+	r.line(tick(50, []));
+	assert.equal(r.quietFor(a), 0);
+});
+
+test("what several nodes complain of alike is said once, at its line", () => {
+	const r = run();
+	const e = { type: "error", tag: "D_X", line: 0, column: 0, doing: "processing aborted" };
+	r.line({ ...e, node: "a@h", message: "line 3: not permitted" });
+	r.line({ ...e, node: "b@h", message: "line 3: not permitted" });
+	r.line({ ...e, node: "b@h", message: "something else" });
+	assert.deepEqual(
+		r.compileErrors.map(({ line, message }) => [line, message]),
+		[
+			[3, "not permitted"],
+			[0, "something else"],
+		],
+	);
+	assert.ok(r.inScript);
+});

@@ -247,8 +247,8 @@ test("the compiler's tables are read", () => {
 
 test("scripts in the address", () => {
 	const script = 'BEGIN { printf("ü~?>"); }';
-	assert.deepEqual(readFragment(scriptFragment(script)), { token: null, script });
-	assert.deepEqual(readFragment("#token=ab12"), { token: "ab12", script: null });
+	assert.deepEqual(readFragment(scriptFragment(script)), { token: null, script, args: "" });
+	assert.deepEqual(readFragment("#token=ab12"), { token: "ab12", script: null, args: "" });
 	assert.equal(readFragment("#script=***").script, null);
 	assert.ok(/^#script=[\w-]*$/.test(scriptFragment(script)));
 });

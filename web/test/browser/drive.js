@@ -41,6 +41,11 @@ export class ErlangNode {
 		});
 	}
 
+	// Without an answer.
+	tell(expressions) {
+		writeSync(this.in, `${expressions}\n`);
+	}
+
 	close() {
 		this.out.destroy();
 	}

@@ -96,6 +96,24 @@ const steps = {
 		await ready(page);
 		ok("is loaded", /exit\(0\)/.test(await page.locator(".cm-content").innerText()));
 		is("is not run", await page.evaluate(() => globalThis.erltrace.run), null);
+		const next = Buffer.from("BEGIN { exit($1); }").toString("base64url");
+		await page.evaluate((hash) => {
+			location.hash = hash;
+		}, `script=${next}&args=7`);
+		await page.locator(".cm-content").getByText("exit($1)").waitFor();
+		is("into a page that is open too, with arguments", await page.evaluate(() => globalThis.erltrace.args), "7");
+		is("the address is clean again", await page.evaluate(() => location.hash), "");
+		await page.locator(".cm-content").press("Control+Enter");
+		await page.locator(".banner .message").getByText("exit code 7").waitFor();
+		ok("the end says its code", true);
+		// another tab of the same browser has its own text
+		const other = await page.context().newPage();
+		await other.goto(URL);
+		await ready(other);
+		await other.evaluate(() => globalThis.erltrace.editor.set("END { }"));
+		await page.reload();
+		await ready(page);
+		is("two tabs keep their own", await page.evaluate(() => globalThis.erltrace.editor.text()), "BEGIN { exit($1); }");
 		return page;
 	},
 
@@ -190,6 +208,11 @@ const steps = {
 		await keys.first().waitFor();
 		is("click: the cell by key", await keys.locator("td").first().innerText(), "240");
 		is("and its count", whole(await keys.locator("td").nth(1).innerText()), count);
+		const place = await page.locator(".heat canvas").boundingBox();
+		await page.locator(".heat canvas").press("Escape");
+		is("Esc: all keys again", await page.locator(".cell-keys").count(), 0);
+		is("the script goes on", await page.evaluate(() => globalThis.erltrace.running), true);
+		is("the picture has not moved", await page.locator(".heat canvas").boundingBox(), place);
 
 		// zoom on x and y; back
 		const all = await page.locator(".heat canvas").boundingBox();
@@ -224,7 +247,7 @@ const steps = {
 		await page.evaluate(() => globalThis.erltrace.editor.set("BEGIN\n{\n\tx = nosuch;\n}\n"));
 		await page.locator(".cm-content").press("Control+Enter");
 		await page.locator(".problem-line").waitFor();
-		is("is under the word", await page.locator(".cm-lintRange-error").innerText(), "nosuch");
+		is("is under the word", await page.locator(".at-fault").innerText(), "nosuch");
 		ok("says what", /nosuch/.test(await page.locator(".problem-line").innerText()));
 		const [above, at] = await Promise.all([
 			page.locator(".cm-line").nth(2).boundingBox(),
@@ -410,6 +433,50 @@ const steps = {
 			"browser killed": () => killed(),
 		}).map(([what, act]) => [`ends when looking ends: ${what}`, () => ends(act)]),
 	),
+
+	// A node that dies among others, and one that is there but does not answer.
+	async "a node goes away"() {
+		const page = await open(browser, URL);
+		await run(page, "erlang*:demo_exact::function-entry { @n = count(); }", {
+			nodes: ["page_demo", "page_more"],
+		});
+		await page.waitForFunction(() => globalThis.erltrace.run.nodeInfo.length === 2);
+		more.tell("erlang:halt().");
+		const message = page.locator(".banner .message");
+		await message.getByText(/page_more@\S+ has gone away/).waitFor();
+		ok("is said", true);
+		ok("is in the log", /page_more@\S+ has gone away/.test(await page.locator(".log .lines").innerText()));
+		is("the other one goes on", await page.evaluate(() => globalThis.erltrace.run.phase), "running");
+		const pid = Number(await demo.ask("list_to_integer(os:getpid())."));
+		process.kill(pid, "SIGSTOP");
+		try {
+			await message.getByText(/nothing from page_demo@\S+ for \d+ s/).waitFor();
+			await page.locator(".banner .state").getByText("No data").waitFor();
+			ok("one that is silent is told", true);
+		} finally {
+			process.kill(pid, "SIGCONT");
+		}
+		await page.locator(".banner .state").getByText(/Running|Lost/).waitFor();
+		ok("and when it is no more", true);
+		return page;
+	},
+
+	// As when the cable is cut: nothing is closed, and nothing comes.
+	async "a dead link"() {
+		const page = await open(browser, URL);
+		await run(page, WORDS, { nodes: ["page_demo"] });
+		process.kill(Number(process.env.SERVER), "SIGSTOP");
+		try {
+			await page.locator(".banner").getByText("Lost", { exact: true }).waitFor();
+			ok("the page says so", true);
+		} finally {
+			process.kill(Number(process.env.SERVER), "SIGCONT");
+		}
+		await page.waitForFunction(() => globalThis.erltrace.link === "up");
+		is("it comes back", await page.locator(".strip").count(), 0);
+		is("nothing is traced", await off(), "[]");
+		return null;
+	},
 
 	async "the server is killed"() {
 		const page = await open(browser, URL);
