@@ -78,7 +78,8 @@ export function Banner({ app }) {
 				.map((n, i) => `${run.nodeNames[i]}: ${percent(n.cost ?? 0)}`)
 				.join("\n")
 		: "";
-	const message = messages(app).filter(Boolean).join("; ");
+	const missing = app.running && run.nodeInfo.some((n) => n.gone || run.quietFor(n));
+	const message = [...new Set(messages(app).filter(Boolean))].join("; ");
 
 	return html`<section class="banner" aria-label="State of the run">
 		<div class="stat state" role="status"><i class=${`dot ${state.cls}`}
@@ -94,7 +95,7 @@ export function Banner({ app }) {
 			cls=${drops ? "warn" : ""} title=${dropList || "Nothing was lost"} />
 		<${Stat} name="errors" value=${run ? number(errors) : "–"}
 			cls=${errors ? "bad" : ""} title=${errorList || "No errors"} />
-		<div class="message" title=${message}>${message}</div>
+		<div class=${`message${missing ? " warn" : ""}`} title=${message}>${message}</div>
 	</section>`;
 }
 

@@ -15,7 +15,7 @@ export function legendCounts(scale, max, histogram) {
 	if (scale === "rank") list = ranked(histogram);
 	else if (scale === "log") {
 		list = [];
-		for (let n = 1; n < max / 2; n *= 10) list.push(n);
+		for (let n = 1; n < 0.6 * max; n *= 10) list.push(n);
 		while (list.length > MOST - 1) list = list.filter((_, i) => i % 2 === 0);
 		list.push(neat(max));
 	} else list = [0.25, 0.5, 0.75, 1].map((part) => neat(part * max));

@@ -9,6 +9,8 @@ import { Choice } from "./menu.js";
 import { adds } from "./model.js";
 
 const FEW = 40;
+const SOME = 60; // rows in the DOM, of as many as there are: those that are seen, and some around
+const TALL = 25; // px of a row, until one is there to be measured
 const SPARK_W = 80,
 	SPARK_H = 20;
 
@@ -21,6 +23,8 @@ export function ListView({ app, view, where }) {
 	const over = useRef(false);
 	const order = useRef(null);
 	const snap = useRef(null);
+	const body = useRef(null);
+	const [first, setFirst] = useState(0);
 	const unitOf = (agg) => units[agg.name] ?? agg.unit;
 	// Paused, the rows are those of that moment.
 	const held = app.paused !== null && !app.range;
@@ -38,7 +42,16 @@ export function ListView({ app, view, where }) {
 		rows.sort((a, b) => (place.get(a.name) ?? 1e9) - (place.get(b.name) ?? 1e9));
 	}
 	order.current = { asked, names: rows.map((r) => r.name) };
-	const shown = all ? rows.slice(0, 1000) : rows.slice(0, FEW);
+	const many = all ? rows.length : Math.min(FEW, rows.length);
+	const from = Math.max(0, Math.min(first, many - SOME));
+	const shown = rows.slice(from, Math.min(many, from + SOME));
+	const tall = body.current?.querySelector("tr[data-row]")?.offsetHeight || TALL;
+	const scrolled = (e) => {
+		// In steps of ten rows, with twenty above what is seen.
+		const at = Math.max(0, Math.floor(e.target.scrollTop / tall / 10) * 10 - 20);
+		if (at !== first) setFirst(at);
+	};
+	const room = (n) => n > 0 && html`<tr aria-hidden="true" style=${{ height: `${n * tall}px` }}></tr>`;
 	const nkeys = Math.max(0, ...aggs.map((a) => a.nkeys ?? 0));
 	const most = aggs.map((a, i) =>
 		rows.reduce((m, r) => Math.max(m, Math.abs(r.cells[i]?.value ?? 0)), 0),
@@ -73,12 +86,12 @@ export function ListView({ app, view, where }) {
 				placeholder="Filter" aria-label="Filter keys" value=${filter}
 				onInput=${(e) => setFilter(e.target.value)} />`}
 			<${ExportMenu} app=${app} aggs=${aggs} name=${aggs[0].name} />`}>
-		<div class="scroll" onPointerEnter=${() => {
+		<div class="scroll" onScroll=${scrolled} onPointerEnter=${() => {
 			over.current = true;
 		}} onPointerLeave=${() => {
 			over.current = false;
 		}}>
-		<table class=${nkeys > 0 ? "rows" : "rows single"}>
+		<table class=${nkeys > 0 ? "rows" : "rows single"} aria-rowcount=${many + 1}>
 			<thead><tr>
 				${nkeys > 0 && head(-1, "name", keyNames.length ? keyNames.join(", ") : "key", "Sort by name", "name")}
 				${aggs.map(
@@ -89,8 +102,9 @@ export function ListView({ app, view, where }) {
 						title=${adds(a.fn) ? "By second, the last minute" : "Value by second, the last minute"}>last minute</span></th>`,
 				)}
 			</tr></thead>
-			<tbody>${shown.map(
-				(row) => html`<tr key=${row.name}>
+			<tbody ref=${body}>${room(from)}${shown.map(
+				(row, i) => html`<tr key=${row.name} data-row=${from + i}
+					aria-rowindex=${from + i + 2}>
 				${nkeys > 0 && html`<th scope="row" class="name"
 					title=${row.name}>${row.values.map((v, i) => html`<span
 					key=${i}>${keyText([v])}</span>`)}</th>`}
@@ -110,13 +124,13 @@ export function ListView({ app, view, where }) {
 							<td></td>`,
 				)}
 			</tr>`,
-			)}</tbody>
+			)}${room(many - from - shown.length)}</tbody>
 		</table></div>
 		${rows.length === 0 && html`<p class="dim pad">
 			${filter ? "No key has this in its name." : "Nothing yet."}</p>`}
 		${
 			rows.length > FEW &&
-			html`<footer><span class="dim">${shown.length} of ${rows.length} keys</span>
+			html`<footer><span class="dim">${many} of ${rows.length} keys</span>
 			<button class="small" onClick=${() => setAll(!all)}>
 				${all ? "Fewer" : "All"}</button></footer>`
 		}

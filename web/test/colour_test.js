@@ -97,6 +97,7 @@ test("the legend names counts, each in the colour that cells with it have", () =
 	const hist = new Uint32Array(CLASSES);
 	assert.deepEqual(legendCounts("log", 724, hist), [1, 10, 100, 720]);
 	assert.deepEqual(legendCounts("log", 1, hist), [1]);
+	assert.deepEqual(legendCounts("log", 2, hist), [1, 2]);
 	assert.ok(legendCounts("log", 1e12, hist).length <= 6);
 	assert.deepEqual(legendCounts("linear", 100, hist), [25, 50, 75, 100]);
 	assert.deepEqual(legendCounts("linear", 2, hist), [1, 2]);
