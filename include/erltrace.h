@@ -272,8 +272,8 @@ int erltrace_each(erltrace_t *h, const char *name, erltrace_agg_cb *cb, void *ar
  * text; the first call, which comes before the first erltrace_work(), gives a line with their
  * shapes before it. clear(), trunc() and the results are not touched.
  */
-int erltrace_tick(erltrace_t *h, const char *node, int (*text)(void *arg, const char *s, size_t len),
-	void *arg, erltrace_error_t *err);
+int erltrace_tick(erltrace_t *h, const char *node,
+	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err);
 int erltrace_clear(erltrace_t *h, const char *name, erltrace_error_t *err);
 /* Forget the keys too. */
 int erltrace_trunc(erltrace_t *h, const char *name, erltrace_error_t *err);

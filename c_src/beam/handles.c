@@ -81,7 +81,8 @@ static void tell_all(void)
 {
 	for (int i = 0; beam_small && i < 1000; i++) {
 		uint64_t was = atomic_load(&beam_only), in = atomic_load(&beam_running);
-		uint64_t place = in != 0 && (in & (in - 1)) == 0 ? (uint64_t)__builtin_ctzll(in) : 0;
+		uint64_t place =
+			in != 0 && (in & (in - 1)) == 0 ? (uint64_t)__builtin_ctzll(in) : 0;
 
 		atomic_store(&beam_firing[BEAM_ALL], in != 0 ? BEAM_ALL_STATE : 0);
 		if (atomic_compare_exchange_strong(

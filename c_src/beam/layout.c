@@ -17,8 +17,8 @@
  * Where a chain of tail calls begins the VM puts a frame of its own on the stack, for return_to;
  * from OTP 27 on two words, a place in its code and the number of the trace session, for each
  * session that traces there. Those of one script are expected (beam_frame_words); where there are
- * several, those of the others do not count (beam_chain_level). What they look like is seen in the same
- * check.
+ * several, those of the others do not count (beam_chain_level). What they look like is seen in the
+ * same check.
  */
 #include <string.h>
 
@@ -251,15 +251,16 @@ static bool find_words(void)
 }
 
 /*
- * Frames of return_to, as beam_chain_level takes them: in the nested calls below the caller's own words,
- * in the chain all calls but the first find one, and each return has the number left of it.
+ * Frames of return_to, as beam_chain_level takes them: in the nested calls below the caller's own
+ * words, in the chain all calls but the first find one, and each return has the number left of it.
  */
 static uintptr_t find_return_to(int step, int frame)
 {
 	int own = step - frame; /* the caller's words */
 	uintptr_t word = own < WORDS ? events[1].word[own] : 0, back = events[8].word[0];
 
-	if (frame != FRAME_WORDS || beam_words.ret_delta != 1 || own + 1 >= WORDS || check_session == 0)
+	if (frame != FRAME_WORDS || beam_words.ret_delta != 1 || own + 1 >= WORDS ||
+		check_session == 0)
 		return UNKNOWN;
 	for (int i = 1; i < 4; i++)
 		if (events[i].word[own] != word || events[i].word[own + 1] != check_session)

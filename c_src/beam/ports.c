@@ -76,7 +76,8 @@ static void find_driver(struct beam_ports *ports, struct port *p)
 	size_t len = strcspn(p->name, " ");
 
 	for (unsigned i = 0; i < n && i < DRIVERS; i++)
-		if (strlen(ports->driver[i]) == len && memcmp(ports->driver[i], p->name, len) == 0) {
+		if (strlen(ports->driver[i]) == len &&
+			memcmp(ports->driver[i], p->name, len) == 0) {
 			memcpy(p->driver, ports->driver[i], sizeof(p->driver));
 			p->driver[sizeof(p->driver) - 1] = '\0';
 			return;
@@ -84,8 +85,8 @@ static void find_driver(struct beam_ports *ports, struct port *p)
 	strcpy(p->driver, p->name[strspn(p->name, "0123456789/")] == '\0' ? "fd" : "spawn");
 }
 
-void beam_port_note(
-	struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM port, ERL_NIF_TERM owner, ERL_NIF_TERM name)
+void beam_port_note(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM port, ERL_NIF_TERM owner,
+	ERL_NIF_TERM name)
 {
 	struct port *p;
 

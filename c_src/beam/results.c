@@ -353,8 +353,8 @@ static int on_probe(void *arg, const erltrace_probe_info_t *p)
 }
 
 /*
- * In brief: without types and notes, very many in one binary. Of each the number, the four names and
- * "1" for one that is absent, each with a NUL behind it.
+ * In brief: without types and notes, very many in one binary. Of each the number, the four names
+ * and "1" for one that is absent, each with a NUL behind it.
  */
 struct brief {
 	struct results *r;

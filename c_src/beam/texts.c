@@ -102,7 +102,7 @@ static __attribute__((noinline)) const struct et_str *make_term(
 	c->term = 0;
 	renew(&c->str, x->spare_terms, &x->next_term);
 	if (enif_snprintf(c->str->text, SHORT, "%T", t) < SHORT - 1) {
-		if (!beam_immediates || (t & 3) == 3) /* else a place in memory, now this, now that */
+		if (!beam_immediates || (t & 3) == 3) /* else a place: now this, now that */
 			c->term = t;
 		finish(x, c->str, SHORT);
 		return c->str;

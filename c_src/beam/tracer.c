@@ -171,7 +171,8 @@ static __attribute__((noinline)) void user_call(struct beam_event *ev,
 	if (fn->user > 1 + USER_N)
 		beam_driver_call(ev, fn->user == 1 + USER_LOAD, args);
 	else
-		beam_user_fire(ev->b, ev->env, ev->who.key, (enum beam_user)(fn->user - 1), args, n);
+		beam_user_fire(
+			ev->b, ev->env, ev->who.key, (enum beam_user)(fn->user - 1), args, n);
 }
 
 /* proc_lib:hibernate(M, F, Args): noted for when it goes out. */
@@ -508,7 +509,8 @@ static void on_gc(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM info)
 
 /* ---- dispatch -------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) void rare(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM term, ERL_NIF_TERM opts)
+static __attribute__((noinline)) void rare(
+	struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM term, ERL_NIF_TERM opts)
 {
 	if (tag == atom_spawned)
 		on_pid_mfa(ev, BP_PROCESS_SPAWN, beam_extra(ev->env, opts));

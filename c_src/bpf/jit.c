@@ -209,7 +209,7 @@ int ebpf_jit(const struct ebpf_insn *insns, unsigned n, const struct ebpf_env *e
 	*code = (struct ebpf_code){.map = NULL};
 	if (job_open(&job, insns, n, env, strs, e) < 0)
 		return -1;
-	/* Not all at the beginning of pages: many that run in turn would not be in the cache together. */
+	/* Not all at the beginning of pages: many that run in turn would not fit the cache. */
 	colour = atomic_fetch_add(&turn, 1) * 5 % 64 * 64;
 	size = (arch->bound(&job) + colour + page - 1) & ~(page - 1);
 	map = map_near(env, size);

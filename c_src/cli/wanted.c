@@ -88,7 +88,7 @@ static const char *next_description(const char *p, bool start)
 
 enum whose { OF_NODE, OF_VM, OF_NOBODY };
 
-/* Who gives an erlang probe: tracing inside a node; the kernel, by functions of the VM; or nobody. */
+/* Who gives an erlang probe: tracing inside a node; the kernel, by functions of the VM; nobody. */
 static enum whose whose_probe(const char *d)
 {
 	static const struct {
@@ -115,7 +115,7 @@ struct named {
 	bool erlang, kernel, inside; /* inside: erlang probes that a node gives itself */
 	bool vm;		     /* those that it does not, and the kernel does */
 	bool gone;		     /* those that nobody does: the node tells why */
-	bool asks;		     /* erlpid and so on, which a thread of a node has at any probe */
+	bool asks;		     /* erlpid and so on: a thread of a node has it at any probe */
 	int pid; /* of erlang<N>, or 0 */
 };
 
@@ -169,7 +169,8 @@ static bool may_use_kernel(void)
 			break;
 	if (f != NULL)
 		fclose(f);
-	return (caps >> 39 & caps >> 38 & 1) || (caps >> 21 & 1); /* BPF and PERFMON, or SYS_ADMIN */
+	/* BPF and PERFMON, or SYS_ADMIN */
+	return (caps >> 39 & caps >> 38 & 1) || (caps >> 21 & 1);
 }
 
 /* The script runs in the kernel: its provider erlang is told which nodes are meant. */
@@ -248,7 +249,8 @@ static bool is_of_process(const char *d)
 	size_t len = strcspn(d, ":");
 
 	return !is_of_erlang(d) && len > 0 &&
-	       (isdigit((unsigned char)d[len - 1]) || (len > 7 && strncmp(d + len - 7, "$target", 7) == 0));
+	       (isdigit((unsigned char)d[len - 1]) ||
+		       (len > 7 && strncmp(d + len - 7, "$target", 7) == 0));
 }
 
 bool cli_may_come(struct cli *c)
@@ -256,7 +258,8 @@ bool cli_may_come(struct cli *c)
 	bool may = false;
 
 	for (int i = 0; i < c->nscripts && !may; i++) {
-		char *text = strcmp(c->scripts[i].arg, "-") == 0 ? NULL : cli_script_text(&c->scripts[i]);
+		char *text = strcmp(c->scripts[i].arg, "-") == 0 ? NULL
+								 : cli_script_text(&c->scripts[i]);
 		const char *d = text != NULL ? next_description(text, true) : NULL;
 
 		for (; d != NULL && !may; d = next_description(d + 1, false))
@@ -271,8 +274,8 @@ bool cli_target_named(struct cli *c)
 	bool named = false;
 
 	for (int i = 0; i < c->nscripts && c->nprocs > 0 && !named; i++) {
-		char *text =
-			strcmp(c->scripts[i].arg, "-") == 0 ? NULL : cli_script_text(&c->scripts[i]);
+		char *text = strcmp(c->scripts[i].arg, "-") == 0 ? NULL
+								 : cli_script_text(&c->scripts[i]);
 
 		named = text != NULL && strstr(text, "$target:") != NULL;
 		free(text);

@@ -82,7 +82,7 @@ enum { SY_PROCESSES = 4096 }; /* places of the engine's table */
 void sy_watch(struct sy *sy); /* look at processes that have come, as long as they are there */
 /* The text of an address; not known: 0xADDR. */
 void sy_format(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_t size);
-/* Where what it is called by begins: addresses of one function have one, in a form without offsets. */
+/* Where the name that it gets begins: addresses of one function have one, without offsets. */
 uint64_t sy_start(struct sy *sy, uint64_t addr, enum sy_form form);
 enum sy_form sy_form_of(unsigned act); /* ACT_SYM ... */
 
@@ -153,10 +153,10 @@ bool ag_printed(struct co *co, unsigned agg);
 void ag_set_printed(struct co *co, unsigned agg);
 /* Rows of n aggregations joined by key, sorted as the options say. The caller frees *rows. */
 int ag_rows(struct co *co, const uint16_t *aggs, unsigned n, struct ag_row **rows, size_t *nrows);
-/* Every entry of one aggregation, or of all (-1), in no order; until fn returns something else than 0. */
+/* Every entry of one aggregation, or of all (-1), in no order; until fn returns anything but 0. */
 int ag_each(struct co *co, int agg, int (*fn)(struct co *co, const struct ag_ent *e, void *arg),
 	void *arg);
-/* Of what came since (live): each is given and forgotten, until fn returns something else than 0. */
+/* Of what came since (live): each is given and forgotten, until fn returns anything but 0. */
 int ag_live_each(
 	struct co *co, int (*fn)(struct co *co, const struct ag_ent *e, void *arg), void *arg);
 struct ag_val ag_value(struct co *co, unsigned agg, const struct ag_ent *e);

@@ -3,8 +3,8 @@
  * Address -> module`symbol+offset, from /proc/PID/maps and the symbol tables of the files mapped
  * there (elf.c), of this process and of others whose addresses the engine tells apart. What cannot
  * be told stays 0xADDR. Code that a process made itself has names by perf's map of it, or by the
- * memory of an Erlang VM (vm.c). Files are read when an address of theirs first turns up; maps when a
- * process does, as it may be gone later, and again when an address is in none, at most once a
+ * memory of an Erlang VM (vm.c). Files are read when an address of theirs first turns up; maps when
+ * a process does, as it may be gone later, and again when an address is in none, at most once a
  * second.
  */
 #ifndef _GNU_SOURCE
@@ -207,8 +207,8 @@ static void add_map(struct sy *sy, struct sy_space *p, char *line)
 	char *path = strchr(line, '/');
 
 	if (path == NULL ||
-		sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %31s %31s", &start, &end, &off,
-			dev, inode) != 5 ||
+		sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %31s %31s", &start, &end,
+			&off, dev, inode) != 5 ||
 		p->nmaps >= MAX_MAPS)
 		return;
 	path[strcspn(path, "\n")] = '\0';
@@ -488,8 +488,8 @@ static void resolve(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, 
 	else if (form == SY_SYM || at == s->value)
 		snprintf(buf, size, "%s`%s", mod, m->file->elf.strs + s->name);
 	else
-		snprintf(
-			buf, size, "%s`%s+0x%" PRIx64, mod, m->file->elf.strs + s->name, at - s->value);
+		snprintf(buf, size, "%s`%s+0x%" PRIx64, mod, m->file->elf.strs + s->name,
+			at - s->value);
 }
 
 void sy_format(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_t size)

@@ -139,7 +139,8 @@ struct cg_val cg_symbol(struct cg *g, struct d_node *n, const struct prog_val *p
 {
 	struct cg_val v = cg_expr(g, n);
 
-	if (pv->sub != ACT_UADDR && pv->sub != ACT_UFUNC && pv->sub != ACT_UMOD && pv->sub != ACT_USYM)
+	if (pv->sub != ACT_UADDR && pv->sub != ACT_UFUNC && pv->sub != ACT_UMOD &&
+		pv->sub != ACT_USYM)
 		return v;
 	cg_load(g, R2, v);
 	cg_free(g, v);

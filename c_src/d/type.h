@@ -81,7 +81,10 @@ static inline bool d_is_int(const struct d_type *t)
 	enum d_tkind k = d_base(t)->kind;
 	return k == T_INT || k == T_ENUM;
 }
-static inline bool d_is_kind(const struct d_type *t, enum d_tkind k) { return d_base(t)->kind == k; }
+static inline bool d_is_kind(const struct d_type *t, enum d_tkind k)
+{
+	return d_base(t)->kind == k;
+}
 static inline bool d_is_string(const struct d_type *t) { return d_is_kind(t, T_STRING); }
 static inline bool d_is_ptr(const struct d_type *t) { return d_is_kind(t, T_PTR); }
 /* Integers, enums and pointers: a value in a register. */

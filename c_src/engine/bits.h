@@ -26,7 +26,7 @@ static inline uint64_t mul_wide(uint64_t x, uint64_t y, uint64_t *high)
 static inline unsigned bit_length(uint64_t v)
 {
 #ifdef __bpf__ /* nor that */
-	/* all below the highest bit set too, and then counted: no branches for the verifier to follow */
+	/* all below the highest bit set too, then counted: no branches for the verifier */
 	for (unsigned step = 1; step < 64; step *= 2)
 		v |= v >> step;
 	v -= v >> 1 & 0x5555555555555555;

@@ -103,7 +103,8 @@ static int enable_providers(struct en *en, struct et_error *e)
 			return -1;
 	}
 	for (unsigned k = 0; k < en->npv; k++)
-		if (et_providers[k]->ready != NULL && et_providers[k]->ready(en, en->pvdata[k], e) < 0)
+		if (et_providers[k]->ready != NULL &&
+			et_providers[k]->ready(en, en->pvdata[k], e) < 0)
 			return -1;
 	return 0;
 }

@@ -73,7 +73,8 @@ RTFN(fault)
 		.cpu = (uint16_t)en_cpu(),
 		.epid = f->epid,
 		.ts = fire_ts(f)};
-	t->note.error = (struct rec_error){.fault = f->fault, .pc = (uint32_t)b, .addr = f->fault_addr};
+	t->note.error =
+		(struct rec_error){.fault = f->fault, .pc = (uint32_t)b, .addr = f->fault_addr};
 	ring_put(t, &t->note, sizeof(t->note));
 	t->fault_pc = (uint32_t)b;
 	t->faulted = true;

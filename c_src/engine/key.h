@@ -48,8 +48,8 @@ PROBE_PATH static inline uint64_t key_str_view(
 	return et_hash(s->text, s->len);
 }
 
-PROBE_PATH static INLINE_HERE void key_look(const struct fire *f, const struct en_key *k, uint64_t seed,
-	const uint64_t *word, struct key_view *v)
+PROBE_PATH static INLINE_HERE void key_look(const struct fire *f, const struct en_key *k,
+	uint64_t seed, const uint64_t *word, struct key_view *v)
 {
 	uint64_t h = (seed + 1) * 0x9e3779b97f4a7c15;
 	struct key_str *s = v->str;

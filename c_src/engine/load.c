@@ -247,8 +247,8 @@ static int map_slots(struct en *en, struct et_error *e)
 			break;
 		if (en->shared)
 			return et_err(e, "ET_MEMORY",
-				"no memory for buffers of %zu bytes for each of %u CPUs and a few more: "
-				"make bufsize, aggsize or specsize smaller",
+				"no memory for buffers of %zu bytes for each of %u CPUs and a few "
+				"more: make bufsize, aggsize or specsize smaller",
 				en->stride, en->nkernel - SPARE_SLOTS);
 		if (en->maxslots <= 1)
 			return et_err(e, "ET_MEMORY",
@@ -260,7 +260,8 @@ static int map_slots(struct en *en, struct et_error *e)
 	if (en->shared)
 		en_slots_kernel(en);
 	else /* or a touched byte takes 2 MB */
-		madvise((void *)((uintptr_t)map & ~(uintptr_t)4095), en->slots_size, MADV_NOHUGEPAGE);
+		madvise((void *)((uintptr_t)map & ~(uintptr_t)4095), en->slots_size,
+			MADV_NOHUGEPAGE);
 	return 0;
 }
 
@@ -275,7 +276,8 @@ static int load_memory(struct en *en, struct et_error *e)
 	en->policy = (int)val[OPT_BUFPOLICY];
 	en->only_cpu = val[OPT_CPU];
 	if (en->only_cpu != UINT64_MAX && en->only_cpu >= (uint64_t)sysconf(_SC_NPROCESSORS_CONF))
-		return et_err(e, "ET_OPTION", "option cpu: there is no CPU %llu: nothing would fire",
+		return et_err(e, "ET_OPTION",
+			"option cpu: there is no CPU %llu: nothing would fire",
 			(unsigned long long)en->only_cpu);
 	en->maxframes = (unsigned)val[OPT_MAXFRAMES];
 	en->globals_size = p->globals_size;
@@ -315,9 +317,12 @@ static void add_pair(void *arg, struct en_probe *p)
 		all->at = at;
 		all->room = room;
 	}
-	all->at[all->n] = (struct en_ecb){
-		.id = p->id, .epid = all->en->necbs + all->n + 1, .index = all->index, .entry = all->entry,
-		.clause = all->clause, .probe = p};
+	all->at[all->n] = (struct en_ecb){.id = p->id,
+		.epid = all->en->necbs + all->n + 1,
+		.index = all->index,
+		.entry = all->entry,
+		.clause = all->clause,
+		.probe = p};
 	all->n++;
 }
 
@@ -412,7 +417,8 @@ int en_extend(struct en *en, unsigned first, struct et_error *e)
 int en_look(struct en *en, struct et_error *e)
 {
 	for (unsigned i = 0; i < en->npv && en->state == EN_RUNNING; i++)
-		if (et_providers[i]->look != NULL && et_providers[i]->look(en, en->pvdata[i], e) < 0)
+		if (et_providers[i]->look != NULL &&
+			et_providers[i]->look(en, en->pvdata[i], e) < 0)
 			return -1;
 	return 0;
 }
@@ -573,7 +579,8 @@ static int share_clauses(struct en *en, struct et_error *e)
 		return et_err(e, "ET_MEMORY", "out of memory for processes");
 	for (unsigned i = 0; i < en->prog->nclauses; i++)
 		en->clauses[i] = *en->prog->clauses[i];
-	if (error != NULL && en_enabled(error) && (en->error_probe = en_probe_shared(en, error)) == NULL)
+	if (error != NULL && en_enabled(error) &&
+		(en->error_probe = en_probe_shared(en, error)) == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for clauses");
 	return 0;
 }
@@ -584,8 +591,9 @@ int en_load(struct en *en, const struct prog *prog, struct et_error *e)
 {
 	en->prog = prog;
 	en->fence = !en_barrier_init();
-	if (share(en, e) < 0 || look_around(en, e) < 0 || load_strings(en, e) < 0 || load_code(en, e) < 0 ||
-		load_memory(en, e) < 0 || load_probes(en, e) < 0 || share_clauses(en, e) < 0)
+	if (share(en, e) < 0 || look_around(en, e) < 0 || load_strings(en, e) < 0 ||
+		load_code(en, e) < 0 || load_memory(en, e) < 0 || load_probes(en, e) < 0 ||
+		share_clauses(en, e) < 0)
 		return -1;
 	if (en_reads_memory(prog)) {
 		if (safe_init() < 0)

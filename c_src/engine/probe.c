@@ -88,8 +88,8 @@ bool en_glob(const char *pattern, const char *text)
 /* ---- table ---------------------------------------------------------------------------- */
 
 /*
- * A text among the names, or the empty place where it belongs. Very many probes have few names: each
- * is there once, and names that are the same are the same string.
+ * A text among the names, or the empty place where it belongs. Very many probes have few names:
+ * each is there once, and names that are the same are the same string.
  */
 static struct et_str **name_place(struct en *en, uint64_t hash, const char *text)
 {

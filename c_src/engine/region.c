@@ -112,7 +112,8 @@ int en_populate(void *at, size_t size)
 
 	if (size == 0)
 		return 0;
-	return madvise((void *)from, align_up((uintptr_t)at + size, 4096) - from, MADV_POPULATE_WRITE);
+	return madvise(
+		(void *)from, align_up((uintptr_t)at + size, 4096) - from, MADV_POPULATE_WRITE);
 }
 
 /* Of the window; of that so many bytes are there at once, for the kernel to write to. */

@@ -33,7 +33,7 @@ PROBE_PATH static char *put_v4(char *to, const uint8_t *addr)
 	return to;
 }
 
-/* The longest run of zero words, of two at least: where "::" stands. 16 times its place + length. */
+/* The longest run of zero words, two at least: where "::" stands. 16 times its place + length. */
 PROBE_PATH static INLINE_HERE unsigned longest_zeros(const uint8_t *addr, unsigned words)
 {
 	unsigned best = 16 * 15 + 1, run = 0;

@@ -99,7 +99,8 @@ void access_load(struct body *b, unsigned at)
 		reg = in->dst;
 		link_emit(b->l, OP_CAST, reg, in->src, 1, TO_KERNEL);
 	}
-	link_emit(b->l, (uint8_t)(extends ? (in->code & 0x1f) | 0x60 : in->code), in->dst, reg, in->off, 0);
+	link_emit(b->l, (uint8_t)(extends ? (in->code & 0x1f) | 0x60 : in->code), in->dst, reg,
+		in->off, 0);
 	if (extends) {
 		link_emit(b->l, EBPF_LSH64_IMM, in->dst, 0, 0, (int32_t)shift);
 		link_emit(b->l, EBPF_ARSH64_IMM, in->dst, 0, 0, (int32_t)shift);

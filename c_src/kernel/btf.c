@@ -73,8 +73,8 @@ static bool index_types(struct k_btf *b, size_t size)
 	const uint32_t *at, *end;
 	int more;
 
-	if (size < sizeof(*h) || h->magic != BTF_MAGIC || h->hdr_len > size || h->hdr_len % 4 != 0 ||
-		h->type_off % 4 != 0 || h->type_off > size - h->hdr_len ||
+	if (size < sizeof(*h) || h->magic != BTF_MAGIC || h->hdr_len > size ||
+		h->hdr_len % 4 != 0 || h->type_off % 4 != 0 || h->type_off > size - h->hdr_len ||
 		h->type_len > size - h->hdr_len - h->type_off || h->str_off > size - h->hdr_len ||
 		h->str_len > size - h->hdr_len - h->str_off || h->str_len == 0)
 		return false;
@@ -170,8 +170,9 @@ static const struct btf_type *plain(const struct k_btf *b, uint32_t id)
 	for (int i = 0; t != NULL && i < 16; i++) {
 		unsigned kind = BTF_INFO_KIND(t->info);
 
-		if (kind != BTF_KIND_TYPEDEF && kind != BTF_KIND_CONST && kind != BTF_KIND_VOLATILE &&
-			kind != BTF_KIND_RESTRICT && kind != BTF_KIND_TYPE_TAG)
+		if (kind != BTF_KIND_TYPEDEF && kind != BTF_KIND_CONST &&
+			kind != BTF_KIND_VOLATILE && kind != BTF_KIND_RESTRICT &&
+			kind != BTF_KIND_TYPE_TAG)
 			break;
 		t = type_of(b, t->type);
 	}

@@ -53,7 +53,8 @@ struct erlang {
 	struct en_probe **inside; /* shared, of events inside nodes */
 	unsigned ninside;
 	struct k_armed armed;
-	bool later, later_told; /* functions that are loaded later are meant too; that has been told */
+	bool later;	 /* functions that are loaded later are meant too */
+	bool later_told; /* ... and that has been told */
 };
 
 static int init(struct en *en, void **data, struct et_error *e)
@@ -203,7 +204,8 @@ static int find_nodes(struct en *en, struct erlang *s, struct et_error *e)
 	return named ? k_nodes_list(o, "erlang*:::process-spawn", on_node, &l, e) : 0;
 }
 
-static int on_listed(void *arg, const char *prov, const char *mod, const char *func, const char *name)
+static int on_listed(
+	void *arg, const char *prov, const char *mod, const char *func, const char *name)
 {
 	struct listing *l = arg;
 	struct place at = {0};
@@ -296,7 +298,8 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	if (find_nodes(en, l.s, e) < 0)
 		return -1;
 	for (unsigned i = 0; k_is_inside(d->name) && i < l.s->npids; i++)
-		if (d->mod[0] == '\0' && d->func[0] == '\0' && add_vm(en, l.s, l.s->pids[i], d, e) < 0)
+		if (d->mod[0] == '\0' && d->func[0] == '\0' &&
+			add_vm(en, l.s, l.s->pids[i], d, e) < 0)
 			return -1;
 	if (provide_plain(&l, d, &more) < 0)
 		return -1;
@@ -347,8 +350,8 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 		return enable_vm(en, p, e);
 	if (p->asks >> ASK_ANY_ARG & 1)
 		return et_err(e, "ET_ARGUMENT",
-			"erlarg() and erlint() at %s of a script that runs in the kernel: the argument "
-			"has to be a number from 0 to %d; erlargs has them all",
+			"erlarg() and erlint() at %s of a script that runs in the kernel: the "
+			"argument has to be a number from 0 to %d; erlargs has them all",
 			p->name->text, ASK_ARGS - 1);
 	shared = k_share_probe(en, p, e);
 	if (shared == NULL)
@@ -390,7 +393,7 @@ static const char *const asked[] = {
 #include "../d/builtins.def"
 };
 
-/* As a description can have it: what means something there is any character ("-f/1-lc$^0/1-0-/2"). */
+/* In a description: what means something there is any character ("-f/1-lc$^0/1-0-/2"). */
 static void put_name(FILE *f, const char *name)
 {
 	const char *arity = strrchr(name, '/');
@@ -506,8 +509,8 @@ static int add_notes(struct en *en, struct erlang *s, int pid, struct et_error *
 	k_processes_free(fresh);
 	return a.n > 0 ? 0
 		       : et_err(e, "ET_NODE",
-				 "the library in the node of process %d has no USDT probes: it is of "
-				 "another version of erltrace, or of another machine",
+				 "the library in the node of process %d has no USDT probes: it is "
+				 "of another version of erltrace, or of another machine",
 				 pid);
 }
 
@@ -602,8 +605,8 @@ static bool news(struct en *en, void *data, char *buf, size_t size, bool *ended)
 	if (s->later && !s->later_told) {
 		s->later_told = true;
 		snprintf(buf, size,
-			"functions of modules that are loaded from now on do not fire, as the script runs "
-			"in the kernel: name the modules, and load them before");
+			"functions of modules that are loaded from now on do not fire, as the "
+			"script runs in the kernel: name the modules, and load them before");
 		return true;
 	}
 	return s->ninside > 0 && k_nodes_news(&s->armed, buf, size, ended);

@@ -111,8 +111,11 @@ static int ready(struct en *en, void *data, struct et_error *e)
 	for (unsigned i = 0; i < NPOINTS; i++) {
 		if (!s->wanted[i])
 			continue;
-		s->prog[i] = i == WAKEUP_NEW ? s->prog[WAKEUP]
-					     : k_load(en, points[i].entry, BPF_PROG_TYPE_RAW_TRACEPOINT, 0, e);
+		if (i == WAKEUP_NEW)
+			s->prog[i] = s->prog[WAKEUP];
+		else
+			s->prog[i] =
+				k_load(en, points[i].entry, BPF_PROG_TYPE_RAW_TRACEPOINT, 0, e);
 		if (s->prog[i] < 0)
 			return -1;
 	}

@@ -75,12 +75,14 @@ static kinds step(const struct piece *p, unsigned at, kinds k)
 
 	if (in->code == EBPF_LDDW) {
 		r = flow_reloc(p, at);
-		return set_to(k, bit(in->dst), r != NULL && r->sym != NULL && !is_constant_sym(r->sym));
+		return set_to(
+			k, bit(in->dst), r != NULL && r->sym != NULL && !is_constant_sym(r->sym));
 	}
 	switch (class) {
 	case CLASS_LDX:
 		if (in->src == R10)
-			return set_to(k, bit(in->dst), (in->code & 0x18) == 0x18 && (k & slot_bit(in->off)));
+			return set_to(k, bit(in->dst),
+				(in->code & 0x18) == 0x18 && (k & slot_bit(in->off)));
 		/* what the context holds is the kernel's */
 		return set_to(k, bit(in->dst), p->is_entry && (k & bit(in->src)));
 	case CLASS_STX:
@@ -244,7 +246,8 @@ unsigned flow_args_of(struct link *l, int func)
 
 	if (l->nargs[func] == 0) {
 		f = &l->in->object->funcs[func];
-		l->nargs[func] = 1 + count_args(l, &(struct piece){.insns = f->insns, .n = f->n, .func = f});
+		l->nargs[func] =
+			1 + count_args(l, &(struct piece){.insns = f->insns, .n = f->n, .func = f});
 	}
 	return l->nargs[func] - 1;
 }
@@ -382,12 +385,14 @@ int flow_frame(const struct piece *p)
 	for (unsigned i = 0; i < p->n; i++) {
 		const struct ebpf_insn *in = &p->insns[i];
 		unsigned class = in->code & 7;
-		bool here = class == CLASS_LDX ? in->src == R10
-					       : (class == CLASS_ST || class == CLASS_STX) && in->dst == R10;
+		bool here = class == CLASS_LDX
+				    ? in->src == R10
+				    : (class == CLASS_ST || class == CLASS_STX) && in->dst == R10;
 
 		if (here && -in->off > frame)
 			frame = -in->off;
-		if (in->code == EBPF_ADD64_IMM && in->imm < 0 && -in->imm > frame && -in->imm <= 512)
+		if (in->code == EBPF_ADD64_IMM && in->imm < 0 && -in->imm > frame &&
+			-in->imm <= 512)
 			frame = -in->imm;
 		if (in->code == EBPF_LDDW)
 			i++;

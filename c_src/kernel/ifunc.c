@@ -120,7 +120,8 @@ static bool look(int mem, struct k_module *in, const struct k_module *m, const s
 	for (unsigned i = 0; i < in->nslots; i++) {
 		const struct k_slot *l = &in->slots[i];
 
-		if (l->chooser != 0 ? in != m || l->chooser != s->value : strcmp(l->name, name) != 0)
+		if (l->chooser != 0 ? in != m || l->chooser != s->value
+				    : strcmp(l->name, name) != 0)
 			continue;
 		if (pread(mem, &addr, sizeof(addr), (off_t)(at + l->addr)) != sizeof(addr) ||
 			addr < m->start || addr >= m->end)

@@ -39,7 +39,8 @@ int k_late_ready(struct en *en, enum k_kind kind, struct et_error *e)
 	return 0;
 }
 
-static int arm(struct en *en, const struct provider *pv, void *data, unsigned first, struct et_error *e)
+static int arm(
+	struct en *en, const struct provider *pv, void *data, unsigned first, struct et_error *e)
 {
 	int rc = en_extend(en, first, e);
 

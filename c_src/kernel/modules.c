@@ -139,10 +139,11 @@ static int read_modules(struct k_process *p, struct et_error *e)
 	free(line);
 	n = ferror(f) ? not_read(p->pid, e) : 0;
 	if (n == 0 && ok && p->n == 0)
-		n = et_err(e, "D_PROC_BADPID", "process %d has no program: it has ended, or is the kernel's",
-			p->pid);
+		n = et_err(e, "D_PROC_BADPID",
+			"process %d has no program: it has ended, or is the kernel's", p->pid);
 	fclose(f);
-	return ok ? (int)n : et_err(e, "ET_MEMORY", "out of memory for the files of process %d", p->pid);
+	return ok ? (int)n
+		  : et_err(e, "ET_MEMORY", "out of memory for the files of process %d", p->pid);
 }
 
 struct k_process *k_process(struct k_process **list, int pid, struct et_error *e)
@@ -260,7 +261,8 @@ const uint8_t *k_module_code(struct k_module *m, uint64_t offset, size_t *n)
 	for (unsigned i = 0; m->code != NULL && i < m->elf.nload; i++) {
 		const Elf64_Phdr *l = &m->elf.load[i];
 
-		if (m->code[i] != NULL && offset >= l->p_offset && offset - l->p_offset < l->p_filesz) {
+		if (m->code[i] != NULL && offset >= l->p_offset &&
+			offset - l->p_offset < l->p_filesz) {
 			*n = l->p_filesz - (offset - l->p_offset);
 			return m->code[i] + (offset - l->p_offset);
 		}

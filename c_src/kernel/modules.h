@@ -28,7 +28,7 @@ struct k_process {
 
 /* A process of a list; looked at when it is first asked for. NULL: why is in e. */
 struct k_process *k_process(struct k_process **list, int pid, struct et_error *e);
-/* What it has besides since it was looked at: one more of the list; NULL: nothing, or it is gone. */
+/* What it has got since it was looked at: one more of the list; NULL: nothing, or it is gone. */
 struct k_process *k_process_more(struct k_process **list, int pid);
 void k_processes_free(struct k_process *list);
 const struct elf *k_module_elf(struct k_module *m); /* its segments and symbols */

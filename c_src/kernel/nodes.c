@@ -233,7 +233,7 @@ int k_nodes_arm(
 	return 0;
 }
 
-/* What has come of its output by now, or within some time; false: nothing. More than fits is lost. */
+/* What has come of its output by now, or in some time; false: nothing. More than fits is lost. */
 static bool hear(struct k_armed *a, int ms)
 {
 	struct pollfd p = {.fd = a->out, .events = POLLIN};
@@ -273,7 +273,8 @@ bool k_nodes_news(struct k_armed *a, char *buf, size_t size, bool *ended)
 	if (a->stopped || !a->ended || a->told)
 		return false;
 	*ended = a->told = true;
-	snprintf(buf, size, "the events inside the node have come to an end, and so has the script");
+	snprintf(buf, size,
+		"the events inside the node have come to an end, and so has the script");
 	return true;
 }
 
@@ -358,7 +359,8 @@ int k_notes(const char *file, const char *provider, k_note cb, void *arg)
 	if (h != NULL && h->e_shnum > 0 && h->e_shstrndx < h->e_shnum)
 		s = elf_bytes(fd, h->e_shoff, h->e_shnum * sizeof(*s), 1 << 20);
 	if (s != NULL)
-		names = elf_bytes(fd, s[h->e_shstrndx].sh_offset, s[h->e_shstrndx].sh_size, 1 << 20);
+		names = elf_bytes(
+			fd, s[h->e_shstrndx].sh_offset, s[h->e_shstrndx].sh_size, 1 << 20);
 	if (names != NULL)
 		elf_read(&f, fd);
 	for (unsigned i = 0; names != NULL && rc == 0 && i < h->e_shnum; i++) {

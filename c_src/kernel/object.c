@@ -124,7 +124,7 @@ static int read_relocs(struct file *f, const Elf64_Shdr *rel)
 			if (to.data < 0)
 				return -1;
 		} else if (ELF64_ST_TYPE(s->st_info) == STT_SECTION) {
-			/* a static function: the call says where it is, counted from behind itself */
+			/* a static function: the call says where it is, seen from behind itself */
 			int32_t imm = f->o->funcs[fn].insns[at].imm;
 
 			to.func = func_at(f, s->st_shndx, 8 * (uint64_t)(imm + 1), &ignored);

@@ -58,10 +58,10 @@ static bool may_return(const char *func)
  */
 static bool can_probe(const uint8_t *code, size_t n)
 {
-	static const uint8_t not[] = {0x06, 0x07, 0x0e, 0x16, 0x17, 0x1e, 0x1f, 0x27, 0x2f, 0x37, 0x3f,
-		0x60, 0x61, 0x62, 0x6c, 0x6d, 0x6e, 0x6f, 0x82, 0x9a, 0xcc, 0xcd, 0xce, 0xcf, 0xd4,
-		0xd5, 0xd6, 0xe4, 0xe5, 0xe6, 0xe7, 0xea, 0xec, 0xed, 0xee, 0xef, 0xf1, 0xf4, 0xfa,
-		0xfb};
+	static const uint8_t not[] = {0x06, 0x07, 0x0e, 0x16, 0x17, 0x1e, 0x1f, 0x27, 0x2f, 0x37,
+		0x3f, 0x60, 0x61, 0x62, 0x6c, 0x6d, 0x6e, 0x6f, 0x82, 0x9a, 0xcc, 0xcd, 0xce, 0xcf,
+		0xd4, 0xd5, 0xd6, 0xe4, 0xe5, 0xe6, 0xe7, 0xea, 0xec, 0xed, 0xee, 0xef, 0xf1, 0xf4,
+		0xfa, 0xfb};
 
 	for (; n > 0; code++, n--) {
 		switch (*code) {
@@ -106,7 +106,8 @@ static int add_place(struct pid *pv, struct en_probe *p, struct place at, struct
 			return 0;
 	l = malloc(sizeof(*l));
 	if (l != NULL && (pv->nplaces & (pv->nplaces - 1)) == 0) {
-		all = realloc(pv->places, (pv->nplaces ? 2 * (size_t)pv->nplaces : 1) * sizeof(*all));
+		all = realloc(
+			pv->places, (pv->nplaces ? 2 * (size_t)pv->nplaces : 1) * sizeof(*all));
 		if (all == NULL) {
 			free(l);
 			l = NULL;
@@ -156,8 +157,9 @@ static int add_module(struct en *en, void *data, int pid, struct k_module *m,
 
 		if (!en_glob(d->func, func))
 			continue;
-		if (s->type == STT_GNU_IFUNC ? !k_chosen(pv->procs, pid, m, s, &at.offset)
-					     : s->type != STT_FUNC || !elf_offset(f, s->value, true, &at.offset))
+		if (s->type == STT_GNU_IFUNC
+				? !k_chosen(pv->procs, pid, m, s, &at.offset)
+				: s->type != STT_FUNC || !elf_offset(f, s->value, true, &at.offset))
 			continue;
 		code = k_module_code(m, at.offset, &n);
 		if (!can_probe(code, n))
@@ -165,12 +167,13 @@ static int add_module(struct en *en, void *data, int pid, struct k_module *m,
 		if (entry && add_probe(en, pv, d->prov, at, func, "entry", e) < 0)
 			return -1;
 		at.ret = true;
-		if (ret && may_return(func) && add_probe(en, pv, d->prov, at, func, "return", e) < 0)
+		if (ret && may_return(func) &&
+			add_probe(en, pv, d->prov, at, func, "return", e) < 0)
 			return -1;
 		at.ret = false;
 		at.offset += inside;
-		if (s->type == STT_FUNC && inside < s->size && inside < n && is_insn(code, n, inside) &&
-			can_probe(code + inside, n - inside) &&
+		if (s->type == STT_FUNC && inside < s->size && inside < n &&
+			is_insn(code, n, inside) && can_probe(code + inside, n - inside) &&
 			add_probe(en, pv, d->prov, at, func, d->name, e) < 0)
 			return -1;
 	}
@@ -187,7 +190,8 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	if (!en->opts->inside && pid == 0 && d->prov != NULL && strncmp(d->prov, "pid", 3) == 0 &&
 		(d->prov[3] == '\0' || strchr("*?[", d->prov[3]) != NULL))
 		return et_err(e, "D_PDESC_INVAL",
-			"probes of functions are of a process: pid1234, or pid$target with -p or -c");
+			"probes of functions are of a process: pid1234, or pid$target with "
+			"-p or -c");
 	if (en->opts->inside || pid == 0 || len != 3 || strncmp(d->prov, "pid", 3) != 0)
 		return 0;
 	proc = k_process(&pv->procs, pid, e);

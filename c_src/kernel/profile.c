@@ -21,7 +21,8 @@ static int enable(struct en *en, const struct en_probe *p, uint64_t period, stru
 	if (shared == NULL)
 		return -1;
 	if (k->nprofiles == K_PROFILES)
-		return et_err(e, "ET_KERNEL", "a script can have %d different profile-N at most", K_PROFILES);
+		return et_err(e, "ET_KERNEL", "a script can have %d different profile-N at most",
+			K_PROFILES);
 	k->root->profile[k->nprofiles] = shared;
 	k->period[k->nprofiles++] = period;
 	return 0;
@@ -52,7 +53,7 @@ static int start_cpu(struct en *en, unsigned cpu, struct et_error *e)
 	return 0;
 }
 
-/* On the CPUs that are online: "0-3,8"; where /sys is not there (a chroot), they are numbered on. */
+/* On the CPUs that are online: "0-3,8"; where there is no /sys (a chroot), they are numbered on. */
 static int start(struct en *en, struct et_error *e)
 {
 	const struct kernel *k = en->kernel;

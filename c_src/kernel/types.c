@@ -86,5 +86,7 @@ int k_types(const struct k_output *p, struct et_error *e)
 	attr.btf_size = (uint32_t)(sizeof(*h) + h->type_len + h->str_len);
 	fd = (int)syscall(SYS_bpf, BPF_BTF_LOAD, &attr, sizeof(attr));
 	free(mem);
-	return fd < 0 ? et_err(e, "ET_KERNEL", "the kernel refuses the types of a program: %m") : fd;
+	if (fd < 0)
+		return et_err(e, "ET_KERNEL", "the kernel refuses the types of a program: %m");
+	return fd;
 }

@@ -58,8 +58,8 @@ int k_uprobe_add(struct en *en, const char *path, const struct k_place *at, stru
 	struct k_uprobe u = {.path = strdup(path), .at = *at, .prog = -1};
 
 	if (u.path != NULL && (k->nuprobes & (k->nuprobes - 1)) == 0) {
-		struct k_uprobe *more =
-			realloc(k->uprobes, (k->nuprobes ? 2 * (size_t)k->nuprobes : 1) * sizeof(*more));
+		struct k_uprobe *more = realloc(
+			k->uprobes, (k->nuprobes ? 2 * (size_t)k->nuprobes : 1) * sizeof(*more));
 
 		if (more == NULL) {
 			free(u.path);
@@ -142,10 +142,11 @@ static int not_attached(const struct k_uprobe *u, struct et_error *e)
 		return et_err(e, "D_PROC_GRAB", "process %d has ended", u->at.pid);
 	if (error == EPERM || error == EACCES)
 		return et_err(e, "ET_PERMISSION",
-			"probes of programs need root, or the capabilities CAP_BPF and CAP_PERFMON: "
-			"%s was refused (%s)",
+			"probes of programs need root, or the capabilities CAP_BPF and "
+			"CAP_PERFMON: %s was refused (%s)",
 			u->path, strerror(error));
-	return et_err(e, "ET_KERNEL", "the kernel refused probes in %s: %s", u->path, strerror(error));
+	return et_err(
+		e, "ET_KERNEL", "the kernel refused probes in %s: %s", u->path, strerror(error));
 }
 
 static int attach(struct en *en, const struct k_uprobe *u, unsigned n, struct et_error *e)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where erltrace's own files are: what it brings into nodes, the scripts of the library, the page. */
+/* Where erltrace's own files are: what it brings into nodes, scripts of the library, the page. */
 #ifndef NODE_PLACES_H
 #define NODE_PLACES_H
 

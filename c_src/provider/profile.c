@@ -278,8 +278,10 @@ static int arena(struct en *en, void *data, void *base, size_t size, struct et_e
 	if (fd < 0) {
 		why = *e;
 		*e = (struct et_error){0};
-		et_err(e, why.tag, "profile-N that reads what it interrupts (pid, execname, stacks, arg0, "
-			"arg1): %s", why.text);
+		et_err(e, why.tag,
+			"profile-N that reads what it interrupts (pid, execname, stacks, arg0, "
+			"arg1): %s",
+			why.text);
 	}
 	return fd;
 }

@@ -66,8 +66,9 @@ static int read_token(struct web *w, int fd)
 	w->token_text[n] = '\0';
 	w->token_text[strcspn(w->token_text, "\r\n")] = '\0';
 	if (strlen(w->token_text) < 32 ||
-		strspn(w->token_text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
-		) != strlen(w->token_text))
+		strspn(w->token_text,
+			"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-") !=
+			strlen(w->token_text))
 		return bad_file(file, "a token has 32 letters or digits at least; remove the file, "
 				      "and a new one is made");
 	return 0;
@@ -160,7 +161,8 @@ static struct web_user *user_by(struct web *w, const char *value, size_t len)
 	web_digest(value, len, digest);
 	for (unsigned i = 0; i < WEB_MAX_USERS; i++) {
 		const struct web_user *u = &w->users[i];
-		unsigned same = (CRYPTO_memcmp(digest, u->digest, WEB_DIGEST) == 0) & (u->number != 0);
+		unsigned same =
+			(CRYPTO_memcmp(digest, u->digest, WEB_DIGEST) == 0) & (u->number != 0);
 
 		at |= -same & (i + 1);
 	}

@@ -47,7 +47,9 @@ static bool is_same(const char *name, const char *other)
 	if (n != m || strncmp(name, other, n) != 0)
 		return false;
 	if (name[n] == '\0' || other[m] == '\0')
-		return is_here(name[n] != '\0' ? name + n + 1 : other[m] != '\0' ? other + m + 1 : "localhost");
+		return is_here(name[n] != '\0'	  ? name + n + 1
+			       : other[m] != '\0' ? other + m + 1
+						  : "localhost");
 	return strcmp(name, other) == 0;
 }
 

@@ -287,9 +287,9 @@ static void tell_end(struct run *r)
 	if (s == NULL)
 		return;
 	if (r->kind == RUN_SCRIPT)
-		session_send_json(s, json_pack("{ss sI si ss ss%}", "type", "end", "id", r->id, "code",
-					     exit_code(r), "reason", why_ended(r), "message",
-					     r->errors, r->nerrors));
+		session_send_json(s, json_pack("{ss sI si ss ss%}", "type", "end", "id", r->id,
+					     "code", exit_code(r), "reason", why_ended(r),
+					     "message", r->errors, r->nerrors));
 	else if (r->kind == RUN_PROBES)
 		session_send_json(s,
 			json_pack("{ss ss sO sb}", "type", "probes", "text", r->asked, "probes",
@@ -335,7 +335,8 @@ static void interrupt(struct run *r, const char *reason)
 		return;
 	r->reason = reason;
 	kill_child(r, SIGINT); /* END runs, the last aggregations come */
-	lws_sul_schedule(r->w->context, 0, &r->timer, on_grace, WEB_GRACE_MS * LWS_USEC_PER_SEC / 1000);
+	lws_sul_schedule(
+		r->w->context, 0, &r->timer, on_grace, WEB_GRACE_MS * LWS_USEC_PER_SEC / 1000);
 }
 
 static void on_limit(lws_sorted_usec_list_t *sul)
@@ -371,7 +372,8 @@ static void send_lines(struct run *r)
 {
 	bool many = r->nwaiting > 1;
 	char head[64];
-	struct iovec v[3] = {{head, 0}, {r->waiting, r->waiting_len}, {many ? "]}" : "}", 1 + many}};
+	struct iovec v[3] = {
+		{head, 0}, {r->waiting, r->waiting_len}, {many ? "]}" : "}", 1 + many}};
 
 	if (r->nwaiting == 0)
 		return;
@@ -385,7 +387,8 @@ static void send_lines(struct run *r)
 
 /*
  * Lines that came together go together, if the page takes them packed: a script may print thousands
- * a second. They are one behind the other where they were read: a comma between makes a list of them.
+ * a second. They are one behind the other where they were read: a comma between makes a list of
+ * them.
  */
 static void add_line(struct run *r, char *line, size_t len)
 {
@@ -426,7 +429,8 @@ static void probe_line(struct run *r, char *line)
 
 	if (len >= 11 && strcmp(line + len - 11, " (not here)") == 0)
 		line[len - 11] = '\0';
-	for (char *w = strtok_r(line, " ", &save); w != NULL && n < 5; w = strtok_r(NULL, " ", &save))
+	for (char *w = strtok_r(line, " ", &save); w != NULL && n < 5;
+		w = strtok_r(NULL, " ", &save))
 		p[n++] = w;
 	if (n < 3 || strcmp(p[0], "ID") == 0)
 		return;

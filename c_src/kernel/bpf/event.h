@@ -265,7 +265,8 @@ uint64_t k_proc_exit(uint64_t *ctx)
 			stacks(ctx, f);
 			run(f);
 		}
-	} else if (ret == 0 && (nr == NR_CLONE || nr == NR_FORK || nr == NR_VFORK || nr == NR_CLONE3)) {
+	} else if (ret == 0 &&
+		   (nr == NR_CLONE || nr == NR_FORK || nr == NR_VFORK || nr == NR_CLONE3)) {
 		if (who >> 32 == (uint32_t)who)
 			SIMPLE_EVENT(K_START);
 		else

@@ -29,7 +29,8 @@ static INLINE_HERE uint64_t thread_var(struct en_thread *t, uint64_t bi)
 	case BI_CURTHREAD: return task;
 	}
 	if (t->task == 0)
-		return bi == BI_UID ? (uint32_t)bpf_get_current_uid_gid() : bpf_get_current_uid_gid() >> 32;
+		return bi == BI_UID ? (uint32_t)bpf_get_current_uid_gid()
+				    : bpf_get_current_uid_gid() >> 32;
 	cred = task_u64(task, k_root.off.cred);
 	return task_u32(cred, bi == BI_UID ? k_root.off.uid : k_root.off.gid);
 }
@@ -293,7 +294,8 @@ static inline void from_buffer(char *to, const char *buf, uint32_t n)
 
 	/* a counter that the verifier does not know needs no look at each of its values */
 	for (i = hidden_zero(); i + 8 <= n; i += 8)
-		*(uint64_t *)(void *)(to + i) = *(const uint64_t *)(const void *)(buf + bounded(i) / 8 * 8);
+		*(uint64_t *)(void *)(to + i) =
+			*(const uint64_t *)(const void *)(buf + bounded(i) / 8 * 8);
 	for (; i < n; i++)
 		to[i] = buf[bounded(i)];
 }
@@ -416,7 +418,7 @@ void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t n)
 
 		for (uint64_t i = hidden_zero(); i < part; i++)
 			buf[bounded(i)] = s[i];
-		if (bpf_probe_write_user((void *)(uintptr_t)to, buf, (uint32_t)bounded(part)) != 0) {
+		if (bpf_probe_write_user((void *)(uintptr_t)to, buf, (uint32_t)bounded(part))) {
 			set_fault(f, FAULT_BADADDR, to);
 			return;
 		}
