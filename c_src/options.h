@@ -34,6 +34,7 @@ struct et_options {
 	char **str[OPT_MAX];   /* OK_STR: all values given */
 	bool running;	       /* after go: only PH_RUN options may change */
 	bool inside;	       /* the traced program is this one: an Erlang node */
+	int64_t target;	       /* $target; 0: none */
 	struct et_error env;   /* the first bad DTRACE_OPT_* of the environment, if any */
 };
 

@@ -90,7 +90,7 @@ int erltrace_getopt(erltrace_t *h, const char *name, char *buf, size_t size, erl
 
 void erltrace_set_target(erltrace_t *h, int64_t pid)
 {
-	h->comp->target = pid;
+	h->comp->target = h->opts.target = pid;
 }
 
 /* ---- compile --------------------------------------------------------------------------- */

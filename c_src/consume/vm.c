@@ -139,27 +139,53 @@ struct range {
 	uint64_t start, end;
 };
 
-/* The module that has an address; they are sorted. */
-static bool find_module(const struct vm *vm, uint64_t addr, struct range *found)
+/* How many modules there are, and where they are told of: sorted. */
+static uint64_t modules(const struct vm *vm, uint64_t *at)
 {
-	uint64_t table[4], lo = 0, hi, mid;
+	uint64_t table[4];
 	uint32_t active = 3;
 
 	if (vm->ranges == 0 || !vm_read(vm, vm->active, &active, sizeof(active)) || active > 2 ||
 		!vm_read(vm, vm->ranges + active * sizeof(table), table, sizeof(table)))
-		return false;
-	for (hi = table[1] < MAX_FUNCTIONS ? table[1] : 0; lo < hi;) {
+		return 0;
+	*at = table[0];
+	return table[1] < MAX_FUNCTIONS ? table[1] : 0;
+}
+
+/* The module that has an address; *next: the start of the one behind it, or 0. */
+static bool find_module(const struct vm *vm, uint64_t addr, struct range *found, uint64_t *next)
+{
+	uint64_t at = 0, lo = 0, hi = modules(vm, &at), mid;
+
+	for (*next = 0; lo < hi;) {
 		mid = lo + (hi - lo) / 2;
-		if (!vm_read(vm, table[0] + mid * sizeof(*found), found, sizeof(*found)))
+		if (!vm_read(vm, at + mid * sizeof(*found), found, sizeof(*found)))
 			return false;
-		if (addr < found->start)
+		if (addr < found->start) {
 			hi = mid;
-		else if (addr >= found->end)
+			*next = found->start;
+		} else if (addr >= found->end) {
 			lo = mid + 1;
-		else
+		} else {
 			return true;
+		}
 	}
 	return false;
+}
+
+bool vm_modules(const struct vm *vm, uint64_t *tables, uint64_t *active)
+{
+	*tables = vm->ranges;
+	*active = vm->active;
+	return vm->ranges != 0;
+}
+
+uint64_t vm_module_after(const struct vm *vm, uint64_t addr)
+{
+	struct range r;
+	uint64_t next;
+
+	return find_module(vm, addr, &r, &next) ? 0 : next;
 }
 
 static bool is_atom(uint64_t term)
@@ -200,11 +226,11 @@ static const char *quote(const char *s)
 bool vm_function(
 	struct vm *vm, uint64_t addr, bool module, char *buf, size_t size, uint64_t *off)
 {
-	uint64_t mfa[3], n, table, lo = 0, hi, mid, info;
+	uint64_t mfa[3], n, table, lo = 0, hi, mid, info, next;
 	char mod[256], func[256];
 	struct range r;
 
-	if (vm->atoms.table == 0 || !find_module(vm, addr, &r))
+	if (vm->atoms.table == 0 || !find_module(vm, addr, &r, &next))
 		return false;
 	n = word(vm, r.start);
 	table = find_functions(vm, &r, n);

@@ -13,6 +13,13 @@ void vm_close(struct vm *vm);
 /* The Erlang function that has code at an address, or its module; *off: how far that is into it. */
 bool vm_function(
 	struct vm *vm, uint64_t addr, bool module, char *buf, size_t size, uint64_t *off);
+/*
+ * Where modules have their code: three tables, 32 bytes each, begin with a pointer and a number; at
+ * the pointer are so many starts and ends, sorted. At *active is (32 bits) which one is in use.
+ */
+bool vm_modules(const struct vm *vm, uint64_t *tables, uint64_t *active);
+/* Where the first one behind an address begins that no module has; 0: there is none. */
+uint64_t vm_module_after(const struct vm *vm, uint64_t addr);
 
 /* Where atoms are: table[index / 1024][index % 1024] points to one. */
 struct vm_atoms {

@@ -326,7 +326,7 @@ static uint32_t find_thread_data(int pid)
 }
 
 /* "mov key(%rip), %edi" in a function of the VM; the process stands before the kind of thread. */
-static void find_current(int pid, struct k_module *m, struct k_vm *vm)
+void k_vm_threads(int pid, struct k_module *m, struct k_vm *vm)
 {
 	struct vm *mem = vm_open(pid);
 	uint32_t data = find_thread_data(pid), kind = 0, key = UINT32_MAX;
@@ -358,7 +358,7 @@ void k_vm_find(int pid, struct k_module *m, struct k_vm *vm)
 	find_numbers(pid, m, &vm->how);
 	find_names(pid, &vm->how);
 	find_places(m, &vm->how);
-	find_current(pid, m, vm);
+	k_vm_threads(pid, m, vm);
 }
 
 uint64_t k_vm_exit(struct k_module *m)

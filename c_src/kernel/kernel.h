@@ -33,6 +33,7 @@
  *   insn.c    where instructions begin
  *   modules.c the program and the libraries of a process; ifunc.c: functions that they choose
  *   late.c    libraries that are loaded while tracing
+ *   stacks.c  Erlang VMs, and where they have the stacks of processes
  *
  * The memory itself is engine/region.c: addresses reserved when an engine is made, an arena from
  * the go on. What is only in the kernel is in bpf/:
@@ -40,7 +41,7 @@
  *   main.c    where firings begin; event.h: those of sched and proc; erlang.h: those of a node
  *   own.c     built-in variables, memory of others, stacks; task.h: fields of threads
  *   usdt.c    the arguments of usdt probes
- *   terms.c   terms of an Erlang VM as texts
+ *   terms.c   terms of an Erlang VM as texts; stack.c: stacks of its processes
  *   std.c     what the engine takes from the C library; shim.h: what its sources need to be BPF
  */
 #ifndef K_KERNEL_H
@@ -97,6 +98,7 @@ struct k_input {
 	unsigned nclauses;
 	const char *entry; /* where it begins */
 	bool may_wait;	   /* for memory that is not there yet */
+	bool erlang;	   /* there are Erlang VMs whose stacks are wanted */
 	int arena_fd, buf_fd;
 	uint64_t root; /* k_root */
 	unsigned nbufs; /* a power of two */

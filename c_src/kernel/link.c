@@ -292,6 +292,10 @@ static void function_call(struct link *l, const struct piece *p, unsigned at)
 		choose_clause(l);
 		return;
 	}
+	if (r != NULL && r->sym != NULL && strcmp(r->sym, "k_erlang_stack") == 0 && !l->in->erlang) {
+		link_emit(l, EBPF_MOV64_IMM, R0, 0, 0, 0);
+		return;
+	}
 	func = r == NULL ? -1 : r->sym != NULL ? k_object_find(l->in->object, r->sym) : r->func;
 	if (func < 0) {
 		l->failed = true;

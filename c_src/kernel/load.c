@@ -145,7 +145,7 @@ int k_prepare(struct en *en, struct et_error *e)
 	k->root->asks_who = asks_who(en);
 	k->root->destructive = en->opts->val[OPT_DESTRUCTIVE] != 0;
 	k->root->wall = (uint64_t)((wall.tv_sec - mono.tv_sec) * 1000000000LL + wall.tv_nsec - mono.tv_nsec);
-	return 0;
+	return k_stacks_find(en, e);
 }
 
 static uint8_t runs_in(const struct en_probe *p)
@@ -319,6 +319,7 @@ static int load(struct en *en, const char *entry, int type, int attach_type, boo
 		.strs = en->strs,
 		.entry = entry,
 		.may_wait = attach_type == K_UPROBE_MULTI,
+		.erlang = k->root->vm_stacks != NULL,
 		.arena_fd = k->arena_fd,
 		.buf_fd = k->buf_fd,
 		.root = (uint64_t)(uintptr_t)k->root,

@@ -55,6 +55,11 @@ void k_stop(struct en *en, void *data); /* the same, as a provider's stop */
 void k_close(struct en *en);
 void k_fini(struct en *en, void *data); /* the same, as a provider's fini: data is one piece */
 
+/* ---- stacks.c ------------------------------------------------------------------------- */
+
+/* The Erlang VMs whose stacks are wanted, if a clause reads ustack(): $target, else all here. */
+int k_stacks_find(struct en *en, struct et_error *e);
+
 /* ---- uprobe.c ------------------------------------------------------------------------- */
 
 /* A place in a file where a probe fires. */

@@ -87,6 +87,22 @@ struct k_vm {
 	struct k_erlang how;
 };
 
+/* How the stack of an Erlang process is found, for ustack(): kernel/stacks.c. By the VM's pid. */
+#define K_VM_PLACES 128 /* a power of two; half of them are used at most */
+struct k_vm_stacks {
+	uint32_t pid; /* 0: none is here */
+	uint32_t scheduler, current; /* as in k_vm */
+	uint32_t stop, heap; /* in a process: its stack; its heap, and next to it the end of both */
+	bool frames; /* the VM's own functions have frame pointers */
+	uint64_t ranges, active; /* where modules have their code: consume/vm.h */
+	uint64_t own, own_size; /* code of the JIT that is of no Erlang function */
+	uint64_t return_trace, exception_trace; /* in that: return addresses with two more words */
+};
+static inline uint64_t k_vm_place(uint32_t pid)
+{
+	return pid * 0x9e3779b97f4a7c15 >> 57;
+}
+
 /* Where a usdt probe has an argument. */
 enum { K_ARG_NONE, K_ARG_CONSTANT, K_ARG_REGISTER, K_ARG_MEMORY };
 #define K_REGS 21 /* words of registers as the kernel has them (bpf/main.c) */
@@ -115,6 +131,7 @@ struct k_root {
 	uint64_t erlang_mask;
 	struct k_vm *vms; /* K_VMS */
 	uint32_t nvms;
+	struct k_vm_stacks *vm_stacks; /* K_VM_PLACES; NULL: nobody reads ustack(), or no VM is there */
 	struct en_probe *event[K_EVENTS];
 	struct en_probe *profile[K_PROFILES];
 	struct k_offsets off;

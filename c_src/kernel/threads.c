@@ -118,6 +118,8 @@ static int ready(struct en *en, void *data, struct et_error *e)
 	}
 	if ((k->wants_tasks || t->self || vtime || k->root->nvms > 0) && find_offsets(en, e) < 0)
 		return -1;
+	if (k->root->vm_stacks != NULL && find_offsets(en, e) < 0)
+		et_err_clear(e); /* without them they are as those of any program */
 	if (vtime && make_vtimes(en, e) < 0)
 		return -1;
 	if (t->vtime && (t->vtime_prog = k_load_bare(en, "k_vtime", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, e)) < 0)

@@ -35,6 +35,7 @@ static inline struct en_thread *take_slot(struct k_root *r)
 
 void k_free_self(struct en_thread *t, uint64_t key); /* engine/dyn.c */
 uint64_t k_find_process(struct en_thread *t);	     /* terms.c */
+uint64_t k_erlang_stack(struct en_thread *t);	     /* stack.c */
 
 static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsigned phase)
 {
@@ -116,6 +117,8 @@ static inline __attribute__((always_inline)) void stacks_from(void *ctx, struct 
 	if (f->probe->reads_ustack) {
 		got = bpf_get_stack(ctx, buf + K_STACKS / 2, 8 * K_FRAMES, USER_STACK);
 		t->nustack = got > 0 ? (uint32_t)got / 8 : 0;
+		if (k_root.vm_stacks != NULL)
+			t->nustack = (uint32_t)k_erlang_stack(t);
 	}
 }
 

@@ -164,12 +164,9 @@ static inline const struct k_vm *vm_at(uint64_t how)
 	return (const struct k_vm *)(uintptr_t)(how - offsetof(struct k_vm, how));
 }
 
-/* What a VM's thread says it is: a scheduler's data, or 0. */
 static inline uint64_t scheduler(const struct k_vm *vm)
 {
-	uint64_t base = task_u64(bpf_get_current_task(), k_root.off.fsbase);
-
-	return vm->scheduler != 0 && base != 0 ? user_word(base + vm->scheduler) : 0;
+	return thread_data(vm->scheduler);
 }
 
 /* Of the current thread: whose self-> variables, and what erlpid is. */

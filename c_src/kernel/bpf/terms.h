@@ -3,7 +3,7 @@
 #ifndef K_TERMS_H
 #define K_TERMS_H
 
-#include "bpf.h"
+#include "task.h"
 
 static inline uint64_t user_word(uint64_t addr)
 {
@@ -11,6 +11,14 @@ static inline uint64_t user_word(uint64_t addr)
 
 	bpf_probe_read_user(&v, sizeof(v), (const void *)(uintptr_t)addr);
 	return v;
+}
+
+/* What a VM's thread says it is, at this distance in its own memory: a scheduler's data, or 0. */
+static inline uint64_t thread_data(uint32_t distance)
+{
+	uint64_t base = task_u64(bpf_get_current_task(), k_root.off.fsbase);
+
+	return distance != 0 && base != 0 ? user_word(base + distance) : 0;
 }
 
 /* Whose self-> variables: an Erlang process's of this VM. */
