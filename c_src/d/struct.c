@@ -121,9 +121,8 @@ static void place_bits(struct layout *l, struct d_member *m, unsigned width)
 	const struct d_type *b = d_base(m->type);
 	uint64_t unit = b->size * 8, at = l->bits;
 
-	if (width == 0) {
-		if (!l->is_union)
-			l->bits = round_up(at, unit);
+	if (width == 0) { /* that is part of the struct, even if nothing follows */
+		used_up(l, round_up(at, unit));
 		return;
 	}
 	if (at / unit != (at + width - 1) / unit)
