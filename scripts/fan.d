@@ -28,10 +28,10 @@ int seen[string, string];
 BEGIN { seconds = $1; }
 
 erlang*:::message-send
-/!seen[copyinstr(arg0), copyinstr(arg1)]/
+/!seen[copyinstr(arg0), erlpeer]/
 {
-	seen[copyinstr(arg0), copyinstr(arg1)] = 1;
-	@in[copyinstr(arg1)] = count();
+	seen[copyinstr(arg0), erlpeer] = 1;
+	@in[erlpeer] = count();
 	@out[who] = count();
 }
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gencall.d: calls of gen_servers and gen_statems: how long callers wait for their answers, and
- * each call that took longer than so many microseconds.
+ * each call that took longer than so many microseconds, with what was asked.
  *
  *	erltrace -N NODE -qs gencall.d [MICROSECONDS] [SECONDS]
  *
@@ -10,8 +10,8 @@
  * Cost: calls of gen:call/4 only are traced (flags call, return_to), some 1 us each.
  * Names are registered names (flag procs), where a process has one.
  * Sample:
- *	      US CALLER               SERVER
- *	   13012 demo_report          demo_store
+ *	      US CALLER               SERVER               REQUEST
+ *	   13012 demo_report          demo_store           count
  *
  *	  microseconds
  *	           value  ------------- Distribution ------------- count
@@ -32,11 +32,11 @@
 inline uint64_t limit = $1 ? $1 : 10000;
 inline string who = erlname != "" ? erlname : erlpid;
 self uint64_t at;
-self string to;
+self string to, what;
 
-BEGIN { seconds = $2; printf("%8s %-20s %s\n", "US", "CALLER", "SERVER"); }
+BEGIN { seconds = $2; printf("%8s %-20s %-20s %s\n", "US", "CALLER", "SERVER", "REQUEST"); }
 
-erlang*:gen:call/4:function-entry { self->at = timestamp; self->to = erlarg(0); }
+erlang*:gen:call/4:function-entry { self->at = timestamp; self->to = erlpeer; self->what = erlarg(2); }
 
 erlang*:gen:call/4:function-return
 /self->at/
@@ -50,10 +50,10 @@ erlang*:gen:call/4:function-return
 erlang*:gen:call/4:function-return
 /self->at && this->us >= limit/
 {
-	printf("%8d %-20s %s\n", this->us, who, self->to);
+	printf("%8d %-20s %-20s %s\n", this->us, who, self->to, self->what);
 }
 
-erlang*:gen:call/4:function-return { self->at = 0; self->to = 0; }
+erlang*:gen:call/4:function-return { self->at = 0; self->to = 0; self->what = 0; }
 
 tick-1s /--seconds == 0/ { exit(0); }
 

@@ -34,8 +34,8 @@ BEGIN { seconds = $1; }
 erlang*:::message-send
 {
 	@size["words"] = quantize(arg2);
-	@n[who, copyinstr(arg1)] = count();
-	@words[who, copyinstr(arg1)] = sum(arg2);
+	@n[who, erlpeer] = count();
+	@words[who, erlpeer] = sum(arg2);
 }
 
 tick-1s /--seconds == 0/ { exit(0); }

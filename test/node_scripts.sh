@@ -66,6 +66,12 @@ is 'spawns: died' 25 "$(grep -c ' - .*{bad,thing} *[0-9]*$' o)"
 run spawns '{demo_exact:spawns(5), demo_exact:calls(1)}.' 'demo_exact:child/1'
 is 'spawns: one function' 10 "$(grep -c '^ *[0-9]* [-+] ' o)"
 
+run spawners 'demo_exact:spawns(12).'
+has 'spawners: a plain one' '^ +12 <0\.[0-9]+\.0> +demo_exact:child/1$'
+run spawners 'P = self(), register(maker, P), [begin {_, M} = proc_lib:spawn_opt(lists, seq, [1, 2], [monitor]), receive {_, M, _, _, _} -> ok end end || _ <- [1, 2, 3]], {_, M2} = proc_lib:spawn_opt(fun() -> ok end, [monitor]), receive {_, M2, _, _, _} -> ok end, unregister(maker), ok.'
+has 'spawners: through proc_lib' '^ +3 maker +lists:seq$'
+has 'spawners: a fun through proc_lib' '^ +1 maker +#Fun<'
+
 node=scripts_one
 run sched 'demo_exact:wakes(50).'
 is 'sched: times' 51 "$(awk '$1 == "demo_exact:sink/1" { print $2 }' o)" # the first is its birth
@@ -106,6 +112,12 @@ run msgs 'demo_exact:sends(120, 10).'
 row 'msgs: messages' "${BASH_REMATCH[1]} ${BASH_REMATCH[2]} 120"
 row 'msgs: words' "${BASH_REMATCH[1]} ${BASH_REMATCH[2]} 1200"
 
+# reply_goes_to_an_alias: a line for each of them, by reference
+run msgs '[supervisor:count_children(kernel_sup) || _ <- lists:seq(1, 30)], ok.'
+has 'msgs: to a process by its name' '<0\.[0-9]+\.0> +kernel_sup +30$'
+has 'msgs: a reply goes to a process' '^kernel_sup +<0\.[0-9]+\.0> +30$'
+hasnt 'msgs: a reply goes to a reference' '#Ref<'
+
 run queues 'demo_exact:queue(500).'
 row 'queues: messages' "$value 501"
 row 'queues: longest' "$value 501"
@@ -129,7 +141,7 @@ has 'dist: by node' "^'?$host'? +[0-9]+ +[0-9]+ +[0-9]+\$"
 
 run gencall 'demo_exact:slow_server(9, 3).' 2000
 has 'gencall: calls' "^$value +<0\.[0-9]+\.0> +9\$"
-is 'gencall: slow ones' 9 "$(grep -cE "^ +[0-9]+ $value +<0\.[0-9]+\.0>$" o)"
+is 'gencall: slow ones' 9 "$(grep -cE "^ +[0-9]+ $value +<0\.[0-9]+\.0> +[^ ]" o)"
 run gencall 'demo_exact:server(50).' 60000000
 has 'gencall: more calls' "^$value +<0\.[0-9]+\.0> +50\$"
 hasnt 'gencall: none slow' "^ +[0-9]+ <"

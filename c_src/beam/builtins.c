@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The built-ins that a D script asks an Erlang event for (probe path): erlpid, erlname, erlnode,
- * erlsched, erlmsg, erlargs, erlarg(), erlint(), erlret. Answered when they are read, from the
+ * erlsched, erlpeer, erlmsg, erlargs, erlarg(), erlint(), erlret. Answered when they are read, from the
  * event as the VM handed it over; an event that has nothing of the kind gives "" or 0.
  *
  * Names are not looked up in the VM's registry, which locks: each handle whose script reads
@@ -209,6 +209,37 @@ static bool has_result(const struct beam_event *ev, ERL_NIF_TERM *result)
 	       enif_get_map_value(ev->env, ev->argv[4], atom_extra, result);
 }
 
+/* The other process, or what stands for it: a name, an alias, {Name, Node}. */
+static bool has_peer(const struct beam_event *ev, ERL_NIF_TERM *peer)
+{
+	ERL_NIF_TERM tag = ev->argv != NULL ? ev->argv[0] : 0;
+
+	if (tag == atom_send)
+		*peer = beam_extra(ev->env, ev->argv[4]);
+	else if (tag == atom_spawned)
+		*peer = ev->argv[3];
+	else
+		return has_argument(ev, 0, peer);
+	return true;
+}
+
+/* A process with its name, if it has one; of an alias the process that made it. */
+static const struct et_str *peer_text(
+	const struct beam_event *ev, ERL_NIF_TERM peer, char *buf, size_t size)
+{
+	ERL_NIF_TERM name;
+
+	beam_peek_alias(ev->env, peer, &peer);
+	if (enif_is_pid(ev->env, peer)) {
+		name = name_of(&ev->b->names, peer);
+		return beam_term_text(name != 0 ? name : peer);
+	}
+	if (enif_is_atom(ev->env, peer))
+		return beam_term_text(peer);
+	beam_print(ev->env, peer, false, buf, size);
+	return NULL;
+}
+
 /* ---- answers --------------------------------------------------------------------------- */
 
 static uint64_t answer_num(
@@ -246,6 +277,7 @@ static const struct et_str *answer_str(
 			    : 0;
 		return t != 0 ? beam_term_text(t) : NULL;
 	case ASK_ERLNODE: return ev->b->node_text;
+	case ASK_ERLPEER: return has_peer(ev, &t) ? peer_text(ev, t, buf, size) : NULL;
 	case ASK_ERLMSG: has = has_message(ev, &t); break;
 	case ASK_ERLARGS: has = has_arguments(ev, &t); break;
 	case ASK_ERLARG: has = has_argument(ev, n, &t); break;

@@ -275,7 +275,8 @@ static void need_pattern(struct needs *n, const struct beam_fn *fn)
 static void look_at_asks(struct needs *n, uint32_t asks)
 {
 	n->asks |= asks;
-	n->args |= ASKS(asks, ERLARGS) || ASKS(asks, ERLARG) || ASKS(asks, ERLINT);
+	n->args |= ASKS(asks, ERLARGS) || ASKS(asks, ERLARG) || ASKS(asks, ERLINT) ||
+		   ASKS(asks, ERLPEER);
 }
 
 /* These two write only what is not so yet: events may be looking. */
@@ -584,8 +585,8 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	look_at_functions(b, &n);
 	table = b->stacks || b->vts || b->heaps || b->hibernate;
 	n.nomem |= table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0;
-	n.nomem |= !n.nomem && ASKS(n.asks, ERLNAME) && b->names.tab == NULL &&
-		   beam_names_init(&b->names) < 0;
+	n.nomem |= !n.nomem && (ASKS(n.asks, ERLNAME) || ASKS(n.asks, ERLPEER)) &&
+		   b->names.tab == NULL && beam_names_init(&b->names) < 0;
 	if (n.nomem)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	need_calls(b, &n);

@@ -177,6 +177,25 @@ bool beam_plain_ref(ERL_NIF_TERM t)
 	return w[0] != at.magic; /* with a process in it, or of another node */
 }
 
+/*
+ * An alias is a reference that has one word more than others: the process. No more is read than its
+ * first word says there is; what is there must be the pid of a process of this node.
+ */
+bool beam_peek_alias(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *pid)
+{
+	const uint64_t *w = words(t);
+	uint64_t last;
+
+	if (w == NULL || !is_known() || !at.refs || KIND(w[0]) != KIND(at.ref) ||
+		w[0] == at.magic || w[0] >> 6 != (at.ref >> 6) + 1)
+		return false;
+	last = w[w[0] >> 6];
+	if ((last & 3) != 3 || !enif_is_pid(env, last))
+		return false;
+	*pid = last;
+	return true;
+}
+
 static void find_refs(ErlNifEnv *env, ERL_NIF_TERM resource)
 {
 	const uint64_t *r = words(enif_make_ref(env)), *m = words(resource);

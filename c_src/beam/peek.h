@@ -28,6 +28,8 @@ static inline uint8_t beam_octet(const struct beam_bits *b, uint64_t i)
 bool beam_peek_bits(ERL_NIF_TERM t, struct beam_bits *b);
 /* The digits of a large integer, base 2^64, the lowest first; 0: not known. */
 unsigned beam_peek_big(ERL_NIF_TERM t, const uint64_t **digits, bool *negative);
+/* The process that an alias of this node is of; false: it is none. */
+bool beam_peek_alias(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *pid);
 /* A reference whose text can be made without a lock. */
 bool beam_plain_ref(ERL_NIF_TERM t);
 

@@ -88,8 +88,8 @@ static void (*const sites[BP_COUNT_])(
 #include "probes.def"
 };
 
-/* Of built-ins that are not interned: erlmsg, erlargs, erlret, erlarg(). */
-enum { TEXT = 256, TEXTS = 3 + ASK_ARGS, ANSWERS = ASK_COUNT_ + 2 * ASK_ARGS };
+/* Of built-ins that are not interned: erlmsg, erlargs, erlret, erlpeer, erlarg(). */
+enum { TEXT = 256, TEXTS = 4 + ASK_ARGS, ANSWERS = ASK_COUNT_ + 2 * ASK_ARGS };
 
 enum { OF_ARGS = 1u << ASK_USDT | 1u << ASK_ERLARG | 1u << ASK_ERLINT };
 

@@ -88,6 +88,7 @@ struct cli {
 	bool one_line;	  /* the script is one line: no need to say which */
 	FILE *out, *own_out; /* own_out: where out went before freopen(); NULL: there */
 	struct co_json json_state;
+	bool printed;	  /* something else than spaces */
 	int write_error;  /* errno of the first failed write; 0: none */
 	unsigned matches; /* probes, over all scripts */
 	struct { /* of errors, which are told as far as somebody can read them: output.c */
@@ -118,6 +119,7 @@ int cli_reopen(struct cli *c, const char *path); /* freopen(); "": back. 0, or e
 void cli_truncate(struct cli *c);
 void cli_more_errors(struct cli *c, bool at_end); /* how many were not told */
 void cli_json_error(struct cli *c, const erltrace_error_t *err, const char *what);
+void cli_tell_blank(struct cli *c); /* a person looks, and there is nothing to be seen */
 /* Flush and close; CLI_ERROR and a message if something was not written. */
 int cli_output_close(struct cli *c, int status);
 

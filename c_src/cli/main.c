@@ -84,6 +84,8 @@ static int run(struct cli *c)
 	} else {
 		c->h = erltrace_open(&err);
 		status = c->h == NULL ? cli_fail(c, &err, "failed to initialize") : with_handle(c);
+		if (status == CLI_OK && c->mode == MODE_RUN)
+			cli_tell_blank(c);
 		cli_procs_end(c);
 		erltrace_close(c->h);
 	}

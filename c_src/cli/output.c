@@ -37,6 +37,8 @@ static void check(struct cli *c, bool ok)
 
 void cli_write(struct cli *c, const char *text, size_t len)
 {
+	for (size_t i = 0; i < len && !c->printed; i++)
+		c->printed = strchr(" \n", text[i]) == NULL;
 	if (c->write_error == 0)
 		check(c, fwrite(text, 1, len, c->out) == len);
 }
@@ -47,9 +49,18 @@ void cli_printf(struct cli *c, const char *fmt, ...)
 
 	if (c->write_error != 0)
 		return;
+	c->printed = true;
 	va_start(ap, fmt);
 	check(c, vfprintf(c->out, fmt, ap) >= 0);
 	va_end(ap);
+}
+
+void cli_tell_blank(struct cli *c)
+{
+	if (!c->printed && !c->json && !c->compile_only && isatty(STDERR_FILENO) &&
+		!cli_option_on(c, "destructive"))
+		cli_say("nothing was gathered or printed: no probe of the script fired where its "
+			"predicate held (-v says how often probes fired)");
 }
 
 void cli_flush(struct cli *c)

@@ -1,0 +1,52 @@
+#!/usr/bin/env -S erltrace -qs
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spawners.d: who spawns processes, and what they run. Of processes that proc_lib starts (gen_servers,
+ * supervisors, tasks) it is the function that they are started for, or the fun.
+ *
+ *	erltrace -N NODE -qs spawners.d [SECONDS] [HOW MANY]
+ *
+ * Arguments: for how many seconds (until ^C); the busiest so many pairs (20).
+ * Cost: process events (flag procs), and calls of proc_lib:init_p only; some 1.5 us for a spawn.
+ * Names are registered names, where a process has one.
+ * Sample:
+ *	    BORN BY                   RUNS
+ *	     121 demo_desk            demo_order:run
+ */
+#pragma D option quiet
+#pragma D option defaultargs
+
+inline int most = $2 ? $2 : 20;
+inline string runs = copyinstr(arg1);
+inline int by_proc_lib = runs == "proc_lib:init_p/5" || runs == "proc_lib:init_p/3";
+self string by;
+
+BEGIN { seconds = $1; }
+
+/* It fires in the new process: what it begins with comes next there. */
+erlang*:::process-spawn /by_proc_lib/ { self->by = erlpeer; }
+erlang*:::process-spawn /!by_proc_lib/ { @[erlpeer, runs] = count(); }
+
+erlang*:proc_lib:init_p/5:function-entry
+/self->by != NULL/
+{
+	@[self->by, strjoin(erlarg(2), strjoin(":", erlarg(3)))] = count();
+	self->by = NULL;
+}
+
+erlang*:proc_lib:init_p/3:function-entry
+/self->by != NULL/
+{
+	@[self->by, erlarg(2)] = count();
+	self->by = NULL;
+}
+
+tick-1s /--seconds == 0/ { exit(0); }
+
+END
+{
+	trunc(@, most);
+	printf("%8s %-20s %s\n", "BORN", "BY", "RUNS");
+	printa("%@8d %-20s %s\n", @);
+	trunc(@);
+}
