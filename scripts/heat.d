@@ -16,6 +16,7 @@
  */
 #pragma D option quiet
 #pragma D option defaultargs
+#pragma D option dynvarsize=16m
 #pragma D option aggpack
 
 self uint64_t at[int];

@@ -20,6 +20,7 @@
  */
 #pragma D option quiet
 #pragma D option defaultargs
+#pragma D option dynvarsize=16m
 
 self uint64_t at[int];
 self uint64_t inner[int];

@@ -22,6 +22,7 @@
  */
 #pragma D option quiet
 #pragma D option defaultargs
+#pragma D option dynvarsize=16m
 
 inline string who = erlname != "" ? erlname : erlpid;
 inline int most = $3 ? $3 : 30;

@@ -18,6 +18,7 @@
  */
 #pragma D option quiet
 #pragma D option defaultargs
+#pragma D option dynvarsize=16m
 
 inline string who = erlname != "" ? erlname : erlpid;
 inline uint64_t limit = $2 ? $2 : 1000;

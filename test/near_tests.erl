@@ -33,7 +33,10 @@ near_test_() ->
          "-l lists those there are, -Z goes on without; module nothing_like_it is not loaded: load "
          "it first, or with -Z (option zdefs) its functions are traced as soon as it is"}]].
 
-elixir_module_without_prefix_test() ->
+elixir_module_without_prefix_test_() ->
+    {timeout, 60, fun elixir_module_without_prefix/0}. % the compiler is loaded first
+
+elixir_module_without_prefix() ->
     M = 'Elixir.Near.Cart',
     {ok, M, Code} = compile:forms([{attribute, 1, module, M}]),
     {module, M} = code:load_binary(M, "near", Code),

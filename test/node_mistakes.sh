@@ -9,25 +9,40 @@
 nodes_begin 200 bare
 epmd_begin
 start mist
-t() { erltrace -N mist "$@" >o 2>e; }
+at mist 'ok.' >/dev/null
+t() { erltrace -N mist "$@" >out 2>e; }
+said() { # name, an extended regular expression that a line of what was said must match
+	cp e o
+	has "$1" "$2"
+}
 
 t -n 'erlang:::process-spawn { @ = count(); }'
-ok 'the provider without a star' grep -q 'any probes: the provider is erlang and .*: write erlang\*$' e
+said 'the provider without a star' 'any probes: the provider is erlang and .*: write erlang\*$'
 t -n 'erlang*:gen_sever:call:function-entry { @ = count(); }'
-ok 'a module' grep -q "any probes: module gen_sever is not loaded: did you mean 'gen_server'?$" e
+said 'a module' "any probes: module gen_sever is not loaded: did you mean 'gen_server'\\?$"
 t -n 'erlang*:lists:sqe:function-entry { @ = count(); }'
-ok 'a function' grep -q "module lists has no such function: did you mean 'seq/2' or 'seq/3'?$" e
+said 'a function' "module lists has no such function: did you mean 'seq/2' or 'seq/3'\\?$"
 t -n 'erlang*:lists:seq:entry { @ = count(); }'
-ok 'half a name' grep -q "any probes: did you mean 'function-entry'?$" e
+said 'half a name' "any probes: did you mean 'function-entry'\\?$"
 t -ln 'erlang*:lits::function-entry'
-ok '-l of a module' grep -qx "erltrace: failed to match erlang\*:lits::function-entry: no probe \
-matches the description: module lits is not loaded: did you mean 'lists'?" e
+said '-l of a module' "^erltrace: failed to match erlang\*:lits::function-entry: no probe \
+matches the description: module lits is not loaded: did you mean 'lists'\\?$"
 t -qs briths 1
-ok 'a script' grep -q 'cannot open briths: No such file or directory: erltrace --scripts lists' e
+said 'a script' 'cannot open briths: No such file or directory: erltrace --scripts lists'
 t births 1
-ok 'no -s' grep -qx 'erltrace: no probes specified: the script of that name is run by -s births' e
+said 'no -s' '^erltrace: no probes specified: the script of that name is run by -s births$'
 erltrace -N mist --cookie-file nosuch -qs births 1 2>e
-ok 'no cookie: what to do' grep -q -e '--cookie-file names another; as root, -p PID' e
+said 'no cookie: what to do' '--cookie-file names another; as root, -p PID'
+
+# ---- nothing came -------------------------------------------------------------------------
+
+none='erlang*:::process-spawn /args[1] == "no:such/0"/ { @[args[1]] = count(); } tick-50ms { exit(0); }'
+on_terminal "erltrace -N mist -qn '$none'" >o
+has 'nothing came: a person is told' '^erltrace: nothing was gathered or printed: probes did not fire, or'
+on_terminal "erltrace -N mist -qn 'tick-50ms { printf(\"x\"); exit(0); }'" >o
+hasnt 'something came' 'nothing was'
+t -qn "$none"
+is 'nothing came: a program is not' '' "$(<e)"
 
 # ---- stdout_is_closed ---------------------------------------------------------------------
 # The socket to the node was given the number of stdout, and the output went there.

@@ -56,9 +56,11 @@ sum() { # its title
 # ---- processes ----------------------------------------------------------------------------
 
 run births '{demo_exact:spawns(100), demo_exact:exits(7, {bad, thing})}.'
-row 'births: what' 'demo_exact:child/1 107'
-row 'births: why' '{bad,thing} 7'
-row 'births: a normal end' 'normal 100'
+row 'births: what' '107 demo_exact:child/1'
+row 'births: why' '7 {bad,thing}'
+row 'births: a normal end' '100 normal'
+run births '[begin {_, M} = proc_lib:spawn_opt(lists, seq, [1, 2], [monitor]), receive {_, M, _, _, _} -> ok end end || _ <- [1, 2, 3]], ok.'
+row 'births: through proc_lib' '3 lists:seq'
 
 run spawns 'demo_exact:exits(25, {bad, thing}).'
 is 'spawns: born' 25 "$(grep -c ' + .*demo_exact:child/1' o)"
