@@ -29,3 +29,7 @@ $ erltrace -qn 'BEGIN { printf("%d %d %d\n", strstr("abc", "x") == NULL, strstr(
 $ erltrace -qn 'BEGIN { x = 1; printf("%s %s\n", x ? "yes" : "no", x == 2 ? "two" : "other"); exit(0); }'
 > yes other
 >
+# one never set, and one not found, is the same as an empty one, wherever it is kept
+$ erltrace -qn 'string g; self string s; string a[int]; BEGIN { printf("%d%d%d%d %d%d%d%d %d%d\n", g == "", self->s == "", a[1] == "", strchr("a", 98) == "", g != "", self->s != "", a[1] != "", strstr("a", "b") != "", self->s == g, self->s == "x"); exit(0); }'
+> 1111 0000 10
+>
