@@ -456,6 +456,14 @@ export class App {
 		this.changed();
 	}
 
+	// What had the focus has it again afterwards, once it can.
+	showHelp(on) {
+		if (on) this.before = document.activeElement;
+		this.help = on;
+		this.changed();
+		if (!on) setTimeout(() => this.before?.focus());
+	}
+
 	// A word for whoever looks: it goes with the next thing that is done.
 	say(problem) {
 		this.problem = problem;

@@ -271,7 +271,7 @@ export function createEditor(parent, { doc, nonce, findProbes, onChange, onRun }
 					...defaultKeymap,
 				]),
 				EditorView.contentAttributes.of({
-					"aria-label": "D script",
+					"aria-label": "D script; Ctrl-m: Tab leaves it",
 					spellcheck: "false",
 					autocapitalize: "off",
 				}),

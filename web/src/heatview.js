@@ -245,7 +245,15 @@ export function HeatView({ app, view, where }) {
 			e.stopPropagation();
 		}
 	};
-	const png = () => heat.current.picture(`${agg.title} ${agg.fn}`);
+	// By itself it has to say where and when it was.
+	const png = () =>
+		heat.current.picture(
+			[
+				`${agg.title} ${agg.fn}`,
+				agg.run.nodeNames.filter((_, i) => app.nodeShown(i)).join(", "),
+				new Date(agg.run.startedAt).toLocaleDateString("sv"),
+			].join("   "),
+		);
 
 	return html`<${Card} title=${agg.title}
 		note=${`${where}${agg.fn}${agg.params.length ? `(${agg.params.join(", ")})` : ""}`}

@@ -17,6 +17,7 @@ export const KEYS = [
 	["/", "to the editor"],
 	["?", "this list"],
 	["Ctrl-Space", "in the editor: complete"],
+	["Ctrl-m", "in the editor: Tab goes on to what is next; again: it indents"],
 	["Arrows, Enter", "in a picture: move, take the cell"],
 	["Drag", "in a heat map: zoom; double click goes back"],
 	["Click", "on a cell: its keys; on a key: only it; Alt: all but it"],
@@ -31,10 +32,8 @@ export function listenKeys(app) {
 			return;
 		}
 		if (e.key === "Escape") {
-			if (app.help) {
-				app.help = false;
-				app.changed();
-			} else if (
+			if (app.help) app.showHelp(false);
+			else if (
 				!e.defaultPrevented &&
 				!(e.target.type === "search" && e.target.value)
 			)
@@ -44,10 +43,8 @@ export function listenKeys(app) {
 		if (typing || e.ctrlKey || e.metaKey || e.altKey) return;
 		const windowSize = WINDOWS[Number(e.key) - 1];
 		if (e.key === " " && !e.target.closest?.("button, summary")) app.pause();
-		else if (e.key === "?") {
-			app.help = !app.help;
-			app.changed();
-		} else if (e.key === "e") {
+		else if (e.key === "?") app.showHelp(!app.help);
+		else if (e.key === "e") {
 			app.side = !app.side;
 			app.changed();
 			app.paint();
@@ -65,18 +62,8 @@ export function listenKeys(app) {
 
 export function Help({ app }) {
 	const box = useRef(null);
-	useEffect(() => {
-		const before = document.activeElement;
-		box.current.focus();
-		return () => {
-			// What was behind it can have the focus again once it is drawn anew.
-			setTimeout(() => before?.isConnected && before.focus());
-		};
-	}, []);
-	const close = () => {
-		app.help = false;
-		app.changed();
-	};
+	useEffect(() => box.current.focus(), []);
+	const close = () => app.showHelp(false);
 	return html`<div class="veil" onClick=${close}>
 		<div class="help" role="dialog" aria-modal="true" aria-label="Keys" tabindex="-1"
 			ref=${box} onClick=${(e) => e.stopPropagation()}>

@@ -5,7 +5,8 @@
 //	history.js	600 s of slots in bytes		buckets.js	edges, rows, percentiles
 //	app.js		state and actions		format.js	numbers, units, keys as text
 //	heatmap.js	cells and pixels		heatcanvas.js	axes, lines		heatview.js	controls, keys
-//	colour.js	ramps and scales		list.js, flame.js, log.js and their views
+//	colour.js	ramps and scales		legend.js	what colours mean
+//	list.js, flame.js, log.js and their views
 //	editor.js	CodeMirror with d_language.js	probes.js	what is offered while one types
 //	banner, nodes, library, keys, theme, menu, card, export
 import { html } from "htm/preact";
@@ -122,10 +123,7 @@ function Header({ app }) {
 			onChange=${(v) => app.setWindow(Number(v))} />
 		<button class="icon" onClick=${() => theme.next()} title=${`${says} (d)`}
 			aria-label=${says}>${sign}</button>
-		<button class="icon keyboard" onClick=${() => {
-			app.help = true;
-			app.changed();
-		}} title="Keys (?)" aria-label="Keys">?</button>
+		<button class="icon keyboard" onClick=${() => app.showHelp(true)} title="Keys (?)" aria-label="Keys">?</button>
 	</header>`;
 }
 
