@@ -7,7 +7,7 @@
 
 # shellcheck source=test/nodelib.sh
 . "$(dirname "$0")/nodelib.sh"
-nodes_begin 540
+nodes_begin 740
 erltrace web --help >/dev/null 2>&1 || skip 'erltrace was built without the live page'
 [ -e "$ebin/erltrace_agent.beam" ] || skip 'no library beside the command'
 command -v npm node >/dev/null || skip 'no npm here'
@@ -55,7 +55,7 @@ export KERNEL_URL NO_KERNEL
 
 # Not in the foreground: the shell heeds the limit's signal only while it waits. What the browser
 # leaves behind is in $tmp too.
-SERVER=$server CHROMIUM=$browser PAGE_URL=$(cat url) NODES=$tmp TMPDIR=$tmp LIMIT=500 \
+SERVER=$server CHROMIUM=$browser PAGE_URL=$(cat url) NODES=$tmp TMPDIR=$tmp LIMIT=700 \
 	node "$root/web/test/browser/page.js" 2>&1 &
 steps=$!
 wait $steps
