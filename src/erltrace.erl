@@ -269,8 +269,8 @@ web() ->
 %% process that called this; then every script of the page is off. If it ends by itself, `Pid' exits
 %% with `{shutdown, {web, ExitStatus}}'. The command is looked for beside this library and in the
 %% path; `command' names another. `bind', `hosts', `tls_cert', `tls_key', `cookie_file',
-%% `token_file', `log', `run_seconds', `scripts' and `pages' are the command's options; without `log'
-%% who ran what goes to the logger, as info. The cookie is this node's.
+%% `token_file', `log', `run_seconds', `scripts' and `pages' are the command's options; without
+%% `log' who ran what goes to the logger, as info. The cookie is this node's.
 -spec web(erltrace_web:opts()) -> {ok, pid(), Url :: string()} | {error, reason()}.
 web(Opts) when is_map(Opts) ->
     erltrace_web:start(self(), Opts).

@@ -6,17 +6,18 @@
 %% The VM counts calls of every process, the tracer those of all but erltrace's own: so functions
 %% that these may call are left to the tracer. From OTP 27 on the counters are in a trace session
 %% of their own. Before that there is one for all of the node: a function that somebody has counted
-%% already, or has a [global] pattern, which does not go together with it, is left to the tracer too.
-%% What each handle has is kept by the library, as for erltrace_vm, and under the same lock.
+%% already, or has a [global] pattern, which does not go together with it, is left to the tracer
+%% too. What each handle has is kept by the library, as for erltrace_vm, and under the same lock.
 %%
 %% To read a counter takes one or two microseconds, of code that is in no cache some more: of more
-%% than 10,000 functions (the application's setting counters_most) none is counted, so that results do
-%% not wait for it. All are read before results are, and besides now
-%% and then: when a module is loaded anew, its counters go, with what has not been read. Reading
-%% takes a 20th of the time at most, or half of it where records wait: these are not looked at before
-%% the counters have been read after them, as they may print what is counted.
+%% than 10,000 functions (the application's setting counters_most) none is counted, so that results
+%% do not wait for it. All are read before results are, and besides now and then: when a module is
+%% loaded anew, its counters go, with what has not been read. Reading takes a 20th of the time at
+%% most, or half of it where records wait: these are not looked at before the counters have been
+%% read after them, as they may print what is counted.
 -module(erltrace_counters).
--export([new/3, add/3, any/1, read/1, read_if_due/1, look/1, lost/1, off/1, forget/1, kept/0, about/1]).
+-export([new/3, add/3, any/1, read/1, read_if_due/1, look/1, lost/1, off/1, forget/1, kept/0,
+         about/1]).
 -export_type([counters/0]).
 
 -define(BATCH, 500).    % given to the library at once

@@ -217,7 +217,8 @@ load_nif(File, Code, {bytes, Bytes}) ->
 name(Bytes) ->
     Own = [Bytes, os:getpid(), atom_to_binary(node()), atom_to_binary(erlang:get_cookie())],
     Digest = binary_to_list(erlang:md5(Own)),
-    lists:flatten(["erltrace-" | [io_lib:format("~2.16.0b", [B]) || B <- lists:sublist(Digest, 8)]]).
+    Hex = [io_lib:format("~2.16.0b", [B]) || B <- lists:sublist(Digest, 8)],
+    lists:flatten(["erltrace-" | Hex]).
 
 %% Where the node can write, and load what it wrote: each in turn.
 places([], _, _, Tried) ->

@@ -175,27 +175,23 @@ load(Stop) ->
                       "erlang*:erltrace_SUITE:f:function-return { @q[copyinstr(arg1)] ="
                       "quantize(vtimestamp); }"]).
 
+%% A script whose events come already.
+fires() ->
+    {ok, H} = erltrace:script(?LOAD_SCRIPT),
+    until(fun() ->
+                  {ok, #{fired := N}} = erltrace:status(H),
+                  N > 10
+          end),
+    H.
+
 close_while_events(_) ->
-    under_load(fun() ->
-                       [begin
-                            {ok, H} = erltrace:script(?LOAD_SCRIPT),
-                            until(fun() ->
-                                          {ok, #{fired := N}} = erltrace:status(H),
-                                          N > 10
-                                  end),
-                            ok = erltrace:close(H)
-                        end || _ <- lists:seq(1, 5)]
-               end).
+    under_load(fun() -> [ok = erltrace:close(fires()) || _ <- lists:seq(1, 5)] end).
 
 %% After stop nothing is counted any more, and all that was is there.
 stop_while_events(_) ->
     under_load(fun() ->
                        [begin
-                            {ok, H} = erltrace:script(?LOAD_SCRIPT),
-                            until(fun() ->
-                                          {ok, #{fired := N}} = erltrace:status(H),
-                                          N > 10
-                                  end),
+                            H = fires(),
                             ok = erltrace:stop(H),
                             {ok, #{fired := N1, state := stopped}} = erltrace:status(H),
                             {ok, Aggs} = erltrace:aggregations(H),
