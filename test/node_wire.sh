@@ -9,7 +9,7 @@
 # shellcheck source=test/nodelib.sh
 . "$(dirname "$0")/nodelib.sh"
 command -v python3 >/dev/null || skip 'no python3 here'
-nodes_begin $((200 + ${WIRE_ROUNDS:-4} * 30)) bare
+nodes_begin $((200 + ${WIRE_ROUNDS:-4} * 40)) bare
 epmd_begin
 tool=${WIRE_COMMAND:-$(command -v erltrace)}
 rounds=${WIRE_ROUNDS:-4}
@@ -70,7 +70,8 @@ spoil() { # whose frames, rounds
 spoil node "$rounds"
 spoil command "$rounds"
 spoil both "$rounds"
+spoil greeting "$rounds"
 ok 'without spoiled frames all is well' "$tool" -N wire_a -qn 'BEGIN { exit(0); }'
-echo "promise 13: wire frames spoiled in $((3 * rounds)) runs of the command: exit codes $(tr ' ' '\n' <<<"$codes" | grep . |
+echo "promise 13: wire frames spoiled in $((4 * rounds)) runs of the command: exit codes $(tr ' ' '\n' <<<"$codes" | grep . |
 	sort | uniq -c | awk '{ printf "%s%s (%d)", s, $2, $1; s = ", " }'), no crash, nothing left in the node"
 finish

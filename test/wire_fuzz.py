@@ -4,10 +4,10 @@
 # Stands between the command and a node: an epmd that names one node and leads to this program,
 # which passes on what both say and, once they know each other, spoils some of it.
 #
-#	wire_fuzz.py PORT NODE NODE_PORT SEED node|command|both
+#	wire_fuzz.py PORT NODE NODE_PORT SEED node|command|both|greeting
 #
 # PORT is that of the epmd it plays; NODE_PORT where the node listens. The last argument says whose
-# frames are spoiled. Ends when it is killed.
+# frames are spoiled; greeting: what the node says before there are frames. Ends when it is killed.
 
 import random
 import socket
@@ -78,12 +78,29 @@ def spoil(rnd, frame):
     return struct.pack(">I", len(bad)) + bytes(bad)
 
 
-def pump(src, dst, hellos, rnd, spoiled):
+def spoil_greeting(rnd, hello):
+    """The same for a greeting; names that are too long, or not as long as they say."""
+    how = rnd.randrange(4)
+    if how == 0:
+        hello = b"snamed:" + struct.pack(">H", rnd.choice([0, 300, 255, 256, 65535]))
+        hello += rnd.choice([b"a@", b"aa"]) * rnd.randrange(200)
+    elif how == 1 and hello[:7] == b"snamed:":  # a name without a host
+        hello = hello.replace(b"@", b"a")
+    else:
+        return spoil(rnd, hello)[2:]
+    return struct.pack(">H", len(hello)) + hello
+
+
+def pump(src, dst, hellos, rnd, spoiled, greeting=False):
     """Greetings have lengths of two bytes, then frames have four."""
     try:
         for _ in range(hellos):
             head = exactly(src, 2)
-            dst.sendall(head + exactly(src, struct.unpack(">H", head)[0]))
+            hello = exactly(src, struct.unpack(">H", head)[0])
+            if greeting and rnd.random() < 0.5:
+                dst.sendall(spoil_greeting(rnd, hello))
+            else:
+                dst.sendall(head + hello)
         while True:
             head = exactly(src, 4)
             frame = exactly(src, struct.unpack(">I", head)[0])
@@ -113,10 +130,12 @@ def proxy(c):
     often = rnd.choice([0.02, 0.1, 0.3, 1.0])
     n = socket.create_connection(("127.0.0.1", NODE_PORT))
     back = threading.Thread(
-        target=pump, daemon=True, args=(n, c, 3, random.Random(rnd.random()), often if WHOSE != "command" else 0)
+        target=pump,
+        daemon=True,
+        args=(n, c, 3, random.Random(rnd.random()), often if WHOSE in ("node", "both") else 0, WHOSE == "greeting"),
     )
     back.start()
-    pump(c, n, 2, rnd, often if WHOSE != "node" else 0)
+    pump(c, n, 2, rnd, often if WHOSE in ("command", "both") else 0)
     back.join()
     c.close()
     n.close()

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -183,6 +182,29 @@ int frame_message(const char *bytes, size_t len, struct frame_message *m)
 		return -1;
 	m->at = at + 1;
 	return term_size(bytes + m->at, len - m->at) == len - m->at && m->at < len ? 0 : -1;
+}
+
+enum { NAME_MAX_BYTES = 250, CREATION = 4 };
+
+bool frame_name(const char *bytes, size_t len)
+{
+	static const char named[] = "snamed:";
+	const size_t head = sizeof(named) - 1 + 2;
+	const char *name, *host;
+	size_t n;
+
+	if (len == 0 || bytes[0] != 's')
+		return false;
+	if (len < sizeof(named) - 1 || memcmp(bytes, named, sizeof(named) - 1) != 0)
+		return true;
+	if (len < head)
+		return false;
+	n = (size_t)(unsigned char)bytes[head - 2] << 8 | (unsigned char)bytes[head - 1];
+	name = bytes + head;
+	if (n > NAME_MAX_BYTES || len != head + n + CREATION || memchr(name, '\0', n) != NULL)
+		return false;
+	host = memchr(name, '@', n);
+	return host != NULL && host > name && host + 1 < name + n;
 }
 
 /* ---- answers --------------------------------------------------------------------------- */

@@ -11,7 +11,6 @@
 #ifdef HAVE_EI
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
@@ -20,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "greet.h"
 #include "term.h"
 
 enum { CONNECT_MS = 5000, RPC_MS = 30000, READ_MS = 10000, WRITE_MS = 10000, CUT_MS = 5000 };
@@ -78,12 +78,11 @@ static int handshake(struct nd *n, const char *host, int port, const struct nd_c
 		return -1;
 	gethostname(own, sizeof(own) - 1);
 	own[strcspn(own, ".")] = '\0';
-	if (ei_connect_xinit(&n->ec, own, NULL, NULL, NULL, cookie->text, 0) < 0)
+	if (ei_connect_xinit_ussi(&n->ec, own, NULL, NULL, NULL, cookie->text, 0, &greet_sockets,
+		    sizeof(greet_sockets), NULL) < 0)
 		return et_err(e, "ET_EI", "the cookie of %s is too long", cookie->file);
 	n->fd = ei_xconnect_host_port_tmo(&n->ec, &addr, port, CONNECT_MS);
 	if (n->fd >= 0) {
-		/* A child of system() must not keep the connection when we have gone. */
-		fcntl(n->fd, F_SETFD, FD_CLOEXEC);
 		/* A cut is seen by what we sent: the other machine acknowledges it, or has gone. */
 		setsockopt(n->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &cut_ms, sizeof(cut_ms));
 		return 0;
@@ -91,6 +90,9 @@ static int handshake(struct nd *n, const char *host, int port, const struct nd_c
 	if (n->fd == ERL_CONNECT_FAIL || erl_errno == ETIMEDOUT)
 		return et_err(e, "ET_NODE", "the node %s does not answer on port %d: %s", n->name,
 			port, strerror(erl_errno));
+	if (erl_errno == EBADMSG)
+		return et_err(e, "ET_NODE", "what answers for %s on port %d is no Erlang node",
+			n->name, port);
 	return et_err(e, "ET_COOKIE",
 		"the node %s does not take the cookie of %s: --cookie-file names another file",
 		n->name, cookie->file);

@@ -5,6 +5,7 @@
  *   find.c    who is there: epmd's names; the cookie
  *   process.c a node that is named by its process, maybe in a container
  *   node.c    a connection: rpc, messages, ticks
+ *   greet.c   the sockets that ei greets with, which believe nobody
  *   frame.c   what comes over it, frame by frame
  *   term.c    terms that somebody else wrote: looked through before ei decodes them
  *   agent.c   erltrace's modules and library into a node that does not have them
