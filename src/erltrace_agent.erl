@@ -39,7 +39,7 @@
 -define(SILENCE, 30000).    % ms without a sign of the command: it does not read any more
 -define(CUT, 3500).         % ms without an acknowledgement of its machine: it is cut off
 -define(PART, 100).         % ms between two parts of the aggregations
--define(PREVIEW, 1000).     % ms between two previews
+-define(PREVIEW, 1000).     % ms between two previews; at first less: a node may live shortly
 -define(SHARE, 20).         % they take a 20th of the time at most
 
 %% Of these messages and of what start/3 is given: changed with any of them that would not be
@@ -49,8 +49,8 @@
 -endif.
 
 -record(guard, {command, connection, up, worker, mon, handle, heard, silence, silent = false,
-                gone = false}).
--record(st, {command, h, form, role = alone, part, preview, every = ?PREVIEW,
+                gone = false, stands = false}).
+-record(st, {command, h, form, role = alone, part, preview, every = ?POLL, most = ?PREVIEW,
              ended = false, verbose = false, live, tick}).
 
 %% @doc Called by the command: its pid, its connection (a port, with some carriers a process), and
@@ -89,6 +89,25 @@ cut_after(Connection, Ms) when is_port(Connection) ->
 cut_after(_, _) ->
     ok.
 
+%% A command that is suspended says nothing, and its machine acknowledges all the same, that it has
+%% no room: with this the kernel would give up as well. So it gets the time of those that are silent,
+%% as long as acknowledgements come: last_ack_recv of struct tcp_info.
+stands(Silent, #guard{connection = Connection, stands = Stands, silence = Silence} = G)
+  when is_port(Connection), Silent > ?BEAT ->
+    case catch inet:getopts(Connection, [{raw, 6, 11, 60}]) of
+        {ok, [{raw, 6, 11, <<_:56/binary, Ago:32/native>>}]}
+          when not Stands, Ago + ?BEAT + ?BEAT div 5 < Silent ->
+            cut_after(Connection, max(Silence, ?CUT)),
+            G#guard{stands = true};
+        _ ->
+            G
+    end;
+stands(_, #guard{connection = Connection, stands = true} = G) ->
+    cut_after(Connection, ?CUT),
+    G#guard{stands = false};
+stands(_, G) ->
+    G.
+
 watch(#guard{up = Up, worker = Worker, mon = Mon, handle = Handle} = G) ->
     receive
         {handle, Pid} ->
@@ -114,13 +133,13 @@ watch(#guard{up = Up, worker = Worker, mon = Mon, handle = Handle} = G) ->
 
 beat(#guard{command = Command, heard = Heard, silence = Silence} = G) ->
     erlang:send_after(min(?BEAT, max(Silence div 4, 10)), self(), beat),
-    case now_ms() - Heard > Silence of
-        true ->
+    case now_ms() - Heard of
+        Silent when Silent > Silence ->
             exit(G#guard.worker, kill),
             G#guard{silent = true};
-        false ->
+        Silent ->
             _ = erlang:send(Command, {ping, 0}, [noconnect, nosuspend]),
-            G
+            stands(Silent, G)
     end.
 
 %% Nobody is there to be told: the next command may have been given the same name by now.
@@ -195,7 +214,7 @@ script(Command, H, Spec) ->
             tell(Command, {matched, list_to_tuple(Matched)}),
             Now = now_ms(), % may be below 0
             St = #st{command = Command, h = H, form = form(Spec), part = Now, preview = Now,
-                     every = proplists:get_value(preview, Spec, ?PREVIEW),
+                     most = proplists:get_value(preview, Spec, ?PREVIEW),
                      verbose = proplists:get_bool(verbose, Spec),
                      live = proplists:get_value(live, Spec), tick = Now},
             receive
@@ -320,11 +339,11 @@ hand_on(Status, #st{role = other, part = Due} = St) ->
     end;
 hand_on(done, St) ->
     St;
-hand_on(ok, #st{preview = Due, every = Every} = St) ->
+hand_on(ok, #st{preview = Due, every = Every, most = Most} = St) ->
     case now_ms() of
         Now when Now >= Due ->
             preview(St, erltrace_handle:call(St#st.h, {preview, St#st.form})),
-            St#st{preview = next(Now, Every)};
+            St#st{preview = next(Now, Every), every = min(2 * Every, Most)};
         _ ->
             St
     end.

@@ -72,6 +72,28 @@ spoil command "$rounds"
 spoil both "$rounds"
 spoil greeting "$rounds"
 ok 'without spoiled frames all is well' "$tool" -N wire_a -qn 'BEGIN { exit(0); }'
+
+# An agent that wants what nobody asked it for: only what the script may do is done here.
+cat >erltrace_agent.erl <<'X'
+-module(erltrace_agent).
+-export([start/3]).
+start(Command, _, _) ->
+    {ok, spawn(fun() ->
+        Command ! {matched, {1}},
+        receive go -> ok end,
+        Command ! {batch, [{reopen, <<"harmed">>}, {system, <<"echo here; : >harmed">>}]},
+        receive more -> ok end,
+        Command ! {done, 0}
+    end)}.
+X
+erlc erltrace_agent.erl
+start wire_b
+ok 'another agent: it ends' "$tool" -N wire_b -qn 'BEGIN { exit(0); }' >o 2>e
+is 'another agent: not a word of it' '' "$(cat o)"
+is 'another agent: it is told' 2 "$(grep -c 'wire_b@.*that no script has asked for' e)"
+ok 'another agent: nothing is done' [ ! -e harmed ]
+"$tool" -N wire_b -wqn 'BEGIN { exit(0); }' >o 2>e
+ok 'another agent: with -w it may' [ -e harmed ]
 echo "promise 13: wire frames spoiled in $((4 * rounds)) runs of the command: exit codes $(tr ' ' '\n' <<<"$codes" | grep . |
 	sort | uniq -c | awk '{ printf "%s%s (%d)", s, $2, $1; s = ", " }'), no crash, nothing left in the node"
 finish

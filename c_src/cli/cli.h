@@ -83,6 +83,8 @@ struct cli {
 
 	erltrace_t *h;
 	bool quiet; /* after compiling: scripts can set it too */
+	bool aggregates;  /* scripts for nodes: an @ is in one of them, */
+	bool destructive; /* or -w was given, or one of them gives it */
 	bool errtags, droptags;
 	const char *said; /* the file that a message names anyway, or NULL */
 	bool one_line;	  /* the script is one line: no need to say which */

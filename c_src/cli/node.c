@@ -186,6 +186,8 @@ static int put_script(ei_x_buff *x, struct cli *c, const struct cli_script *s)
 	nd_put_text(x, s->arg);
 	nd_put_text(x, text);
 	c->quiet |= turns_quiet(text);
+	c->aggregates |= strchr(text, '@') != NULL;
+	c->destructive |= strstr(text, "destructive") != NULL || cli_option_on(c, "destructive");
 	free(text);
 	return 0;
 }

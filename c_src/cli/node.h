@@ -26,7 +26,8 @@ struct target {
 	ei_x_buff preview; /* should it die: the aggregations as they were; buff NULL: none */
 	char *raw;	   /* the same for another node */
 	long rawlen;
-	int64_t preview_at; /* ms */
+	int64_t began_at, preview_at; /* ms */
+	bool silent; /* it has ended the script because we stood still */
 };
 
 struct nodes {
@@ -42,6 +43,7 @@ struct nodes {
 	bool ending;	       /* a script has called exit(), or a node has failed */
 	int64_t last_beat;     /* ms: when the nodes had a sign of life from us */
 	int beat_ms;
+	int64_t stood_ms; /* so long we gave none, the last time: suspended, or our reader was */
 	int exit_code; /* of exit(); -1: none */
 	int status;
 };

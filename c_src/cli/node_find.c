@@ -229,6 +229,9 @@ static int look_for_node(struct nodes *ns, struct nd_names *known, struct et_err
 			status = add_target(ns, nd);
 		else
 			nd_close(nd);
+		/* It is not there yet. One with another cookie is asked once, it makes a log entry. */
+		if (nd == NULL && strcmp(why->tag, "ET_COOKIE") != 0)
+			names.v[i].port = 0;
 	}
 	nd_names_free(known);
 	*known = names;

@@ -66,6 +66,8 @@ static void send_part(struct target *t, const char *bytes, long len)
 	ei_x_free(&x);
 }
 
+enum { STOOD_MS = 2000 };
+
 /* A sign of life: without one the agents take us for stuck, and end the tracing. */
 static void beat(struct nodes *ns)
 {
@@ -73,6 +75,8 @@ static void beat(struct nodes *ns)
 
 	if (now - ns->last_beat < ns->beat_ms)
 		return;
+	if (ns->last_beat > 0 && now - ns->last_beat > ns->beat_ms + STOOD_MS)
+		ns->stood_ms = now - ns->last_beat;
 	ns->last_beat = now;
 	for (int i = 0; i < ns->n; i++)
 		tell(&ns->v[i], "alive");
@@ -168,6 +172,7 @@ static void on_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, in
 	if (script < 0 && ns->n > 1)
 		cli_say("node %s:", t->nd->name);
 	tell_failure(ns, script, &err);
+	t->silent = strcmp(err.tag, "ET_SILENCE") == 0;
 	ns->ending = true;
 }
 
@@ -227,12 +232,17 @@ static void reopen(struct nodes *ns, const char *text, long len)
 static void print_item(
 	struct nodes *ns, struct target *t, const char *kind, const char *text, long len)
 {
+	bool is_harm = strcmp(kind, "system") == 0 || strcmp(kind, "reopen") == 0;
+
 	if (strcmp(kind, "live") == 0) { /* it names its node */
 		cli_write(ns->c, text, (size_t)len);
 	} else if (strcmp(kind, "text") == 0 && ns->c->json) {
 		write_json(ns, t, text, len);
 	} else if (strcmp(kind, "text") == 0) {
 		cli_write(ns->c, text, (size_t)len);
+	} else if (is_harm && !ns->c->destructive) { /* the node is not the one to ask for it */
+		cli_say("node %s: a command or a file that no script has asked for (-w): not done",
+			t->nd->name);
 	} else if (strcmp(kind, "system") == 0) {
 		run_system(ns, text, len);
 	} else if (strcmp(kind, "reopen") == 0) {
@@ -415,6 +425,33 @@ static bool hand_over(struct nodes *ns, struct target *gone)
 	return true;
 }
 
+/* Suspended by ^Z, or nobody took what we wrote. */
+static void tell_stood(const struct nodes *ns)
+{
+	if (ns->stood_ms > 0)
+		cli_say("this command has stood still for %.1f s, suspended or because nobody took its "
+			"output; after a while of that a node ends the script (-x silence)",
+			(double)ns->stood_ms / 1000);
+}
+
+/* The script has not come to its end: the aggregations that it has sent, or that there were none. */
+static void print_gathered(struct nodes *ns, struct target *t, int64_t ended)
+{
+	if (t->preview.buff == NULL) {
+		if (ns->c->aggregates)
+			cli_say("no aggregations have come from %s: what it gathered in %.2f s, until it "
+				"ended, is lost",
+				t->nd->name, (double)(ended - t->began_at) / 1000);
+		return;
+	}
+	if (ns->stood_ms > 0)
+		cli_say("aggregations as they last came:");
+	else if (!ns->c->json || !ns->c->quiet)
+		cli_say("aggregations as they were %.1f s before it ended:",
+			(double)(ended - t->preview_at) / 1000);
+	print_items(ns, t, &t->preview, 0);
+}
+
 static void on_done(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
 {
 	long code = -1;
@@ -426,7 +463,10 @@ static void on_done(struct nodes *ns, struct target *t, const ei_x_buff *x, int 
 			ns->exit_code = (int)code;
 		ns->ending = true;
 	}
-	hand_over(ns, t);
+	if (t->silent)
+		tell_stood(ns);
+	if (!hand_over(ns, t) && t->silent)
+		print_gathered(ns, t, now_ms());
 	nd_agent_gone(t->nd);
 }
 
@@ -466,7 +506,7 @@ static bool is_expected(struct nodes *ns, const struct target *t)
 
 	for (int i = 0; i < ns->c->nprocs; i++)
 		is_ours |= ns->c->procs[i].command != NULL || ns->c->procs[i].pid == t->nd->ospid;
-	for (int i = 0; is_ours && i < 400; i++) { /* the connection ends before the process */
+	for (int i = 0; is_ours && i < 1000; i++) { /* the connection ends before the process */
 		if (cli_procs_ended(ns->c))
 			return true;
 		nanosleep(&pause, NULL);
@@ -477,8 +517,8 @@ static bool is_expected(struct nodes *ns, const struct target *t)
 static void went_away(struct nodes *ns, struct target *t, struct et_error *e)
 {
 	bool was_running = t->state == RUNNING || t->state == STOPPING;
+	int64_t now = now_ms();
 	bool ended = is_expected(ns, t), expected = was_running && ended;
-	double ago = (double)(now_ms() - t->preview_at) / 1000;
 
 	t->state = DONE;
 	cli_flush(ns->c);
@@ -486,17 +526,13 @@ static void went_away(struct nodes *ns, struct target *t, struct et_error *e)
 		node_too_short(e);
 	if (!expected) {
 		cli_say("%s", e->text);
+		tell_stood(ns);
 		ns->status = CLI_ERROR;
 	}
-	if (hand_over(ns, t)) {
+	if (hand_over(ns, t))
 		cli_say("aggregations of the last second of %s are missing", t->nd->name);
-		return;
-	}
-	if (!was_running || t->preview.buff == NULL)
-		return;
-	if (!ns->c->json || !ns->c->quiet)
-		cli_say("aggregations as they were %.1f s before it ended:", ago);
-	print_items(ns, t, &t->preview, 0);
+	else if (was_running)
+		print_gathered(ns, t, now);
 }
 
 /* Everything one node has sent. */
@@ -529,6 +565,7 @@ static void receive(struct nodes *ns, int ms)
 	beat(ns);
 	if (!waiting && poll(fds, (nfds_t)n, ms < ns->beat_ms ? ms : ns->beat_ms) < 0)
 		return; /* after a time without any: one that hangs in the midst of a message */
+	beat(ns); /* if we stood still meanwhile, this sees it */
 	ei_x_new(&x);
 	for (int i = 0; i < ns->n; i++)
 		read_target(ns, &ns->v[i], &x);
@@ -598,6 +635,8 @@ static void go(struct nodes *ns)
 		one->state = RUNNING;
 	}
 	tell_all(ns, RUNNING, n > 1 ? "go_other" : "go");
+	for (int i = 0; i < ns->n; i++)
+		ns->v[i].began_at = now_ms();
 	cli_procs_go(ns->c);
 }
 

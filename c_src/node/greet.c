@@ -3,8 +3,8 @@
  * The sockets that ei connects with. ei greets a node by itself, and believes the first answer:
  * the name that it gives us, longer than it may be or without a host, makes ei free what it has not
  * allocated, before either side has proved to know the cookie. So what a greeting reads comes
- * through here: package by package, each of a length that it can have, the name looked through, and
- * all of it in one time. What ei writes has a time, too, also where ei has none.
+ * through here: package by package, each of a length that it can have, the name looked through, each
+ * in its time. What ei writes has a time, too, also where ei has none.
  */
 #include "greet.h"
 
@@ -26,7 +26,7 @@ enum { GREET_MS = 5000, WRITE_MS = 10000, HEAD = 2, PACKAGE = 1024 };
 struct greeting {
 	int fd;
 	int64_t until; /* ms */
-	bool named;    /* the first package has come */
+	int packages;  /* that have come: our name, the challenge, the answer to ours */
 	unsigned char package[HEAD + PACKAGE];
 	size_t len, at; /* what ei has of it */
 };
@@ -141,8 +141,9 @@ static int fill(struct greeting *g, size_t upto)
 		if (error != 0)
 			return error;
 		n = recv(g->fd, g->package + g->len, upto - g->len, 0);
-		if (n == 0)
-			return EIO; /* as ei says it */
+		/* One that does not like our cookie has told its challenge before. */
+		if (n == 0 || (n < 0 && errno == ECONNRESET))
+			return g->packages < 2 ? ENOTCONN : EIO;
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
 			return errno;
 		if (n > 0)
@@ -157,6 +158,7 @@ static int next_package(struct greeting *g)
 	int error;
 
 	g->len = g->at = 0;
+	g->until = now_ms() + GREET_MS;
 	error = fill(g, HEAD);
 	if (error != 0)
 		return error;
@@ -164,9 +166,9 @@ static int next_package(struct greeting *g)
 	if (size == 0 || size > PACKAGE)
 		return EBADMSG;
 	error = fill(g, HEAD + size);
-	if (error == 0 && !g->named && !frame_name((const char *)g->package + HEAD, size))
+	if (error == 0 && g->packages++ == 0 &&
+		!frame_name((const char *)g->package + HEAD, size))
 		error = EBADMSG;
-	g->named = true;
 	return error;
 }
 

@@ -93,6 +93,11 @@ static int handshake(struct nd *n, const char *host, int port, const struct nd_c
 	if (erl_errno == EBADMSG)
 		return et_err(e, "ET_NODE", "what answers for %s on port %d is no Erlang node",
 			n->name, port);
+	if (erl_errno == ENOTCONN)
+		return et_err(e, "ET_NODE",
+			"the node %s has hung up on port %d: it starts or ends just now, or takes no "
+			"connections",
+			n->name, port);
 	return et_err(e, "ET_COOKIE",
 		"the node %s does not take the cookie of %s: --cookie-file names another file",
 		n->name, cookie->file);
@@ -333,13 +338,17 @@ int nd_receive(struct nd *n, ei_x_buff *msg, int ms, struct et_error *e)
 	return 1;
 }
 
+/* One that has hung up may have said something before, which is still to be read. */
 int nd_send(struct nd *n, const erlang_pid *to, const ei_x_buff *msg, struct et_error *e)
 {
 	erlang_pid pid = *to;
 
-	if (n->fd < 0 || ei_send_tmo(n->fd, &pid, msg->buff, msg->index, WRITE_MS) < 0)
+	if (n->fd < 0)
 		return gone(n, e);
-	return 0;
+	if (!n->hung_up && ei_send_tmo(n->fd, &pid, msg->buff, msg->index, WRITE_MS) == 0)
+		return 0;
+	n->hung_up |= erl_errno == EPIPE || erl_errno == ECONNRESET;
+	return n->hung_up ? et_err(e, "ET_GONE", "the node %s has gone away", n->name) : gone(n, e);
 }
 
 int nd_send_atom(struct nd *n, const erlang_pid *to, const char *atom, struct et_error *e)

@@ -77,6 +77,7 @@ bool nd_cookie_of(pid_t pid, struct nd_cookie *cookie);
 struct nd {
 	ei_cnode ec;
 	int fd;		    /* -1: gone */
+	bool hung_up;	    /* nothing can be sent any more */
 	struct frame frame; /* that is coming */
 	size_t begun;	    /* of it, bytes, */
 	int64_t begun_at;   /* ms: since then */
