@@ -7,7 +7,7 @@
 
 # shellcheck source=test/nodelib.sh
 . "$(dirname "$0")/nodelib.sh"
-nodes_begin 300 bare
+nodes_begin 500 bare
 epmd_begin
 start stands_a
 traced='erlang:trace_info({lists, zip3, 3}, traced).'
@@ -18,7 +18,7 @@ call() { # times
 }
 
 # A machine that acknowledges is no cut network, however long its buffer is full: 8 s.
-trace stands_a -qn "$keys" || finish
+trace stands_a -xsilence=0 -qn "$keys" || finish
 call 4000
 kill -STOP "$command"
 for ((i = 0; i < 80; i++)); do
@@ -33,7 +33,7 @@ is 'suspended: all are counted' $((81 * 4000)) "$(awk 'NF == 3 { n += $3 } END {
 is 'suspended: nothing is told' '' "$(cat e)"
 
 # After the silence that is allowed the node ends the script; then it is told why.
-trace stands_a -xsilence=3s -qn 'erlang*:lists:zip3/3:function-entry { @ = count(); } tick-100ms { printf("tick\n"); }' || finish
+trace stands_a -xsilence=6s -qn 'erlang*:lists:zip3/3:function-entry { @ = count(); } tick-100ms { printf("tick\n"); }' || finish
 call 7
 # What is gathered comes with the next preview, which a second of ticks brings; or several.
 for ((i = 0; i < 2400 && $(grep -c tick o) < 40; i++)); do
