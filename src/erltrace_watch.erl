@@ -12,9 +12,12 @@
 -export([start/3, stop/1]).
 -export([init/4]).
 
--define(BLOCKED, 1). % ms between two looks whether a process waits still
+-define(BLOCKED, 1). % ms between two looks whether a process waits still, at least
+-define(SHARE, 20).  % looking takes a 20th of the time: thousands may wait for one port
 
--record(st, {number, handle, busy = [], holder, blocked = #{}, looking = false}).
+-record(st, {number, handle, busy = [], holder,
+             blocked = #{}, ports = #{}, % who waits for which port; how many do for each
+             pause = ?BLOCKED, looking = false}).
 
 %% @doc Watch what the handle of this number needs; Handle is its process.
 -spec start(pos_integer(), pid(), [term()]) ->
@@ -102,30 +105,41 @@ remote(Port) ->
 %% ---- busy ports ------------------------------------------------------------------------------
 
 %% A port becomes busy when the first process waits for it. Who waits again has been let go before.
-busy_port(Pid, Port, #st{blocked = Blocked} = St) ->
-    case Blocked of
-        #{Pid := Before} -> unblocked(Pid, Before);
-        _ -> ok
-    end,
-    lists:member(Port, maps:values(maps:remove(Pid, Blocked))) orelse
-        fire('port-busy', Pid, [Port]),
-    again(St#st{blocked = Blocked#{Pid => Port}}).
+busy_port(Pid, Port, St0) ->
+    St = #st{blocked = Blocked, ports = Ports} =
+        case St0 of
+            #st{blocked = #{Pid := Before}} -> let_go(Pid, Before, St0);
+            _ -> St0
+        end,
+    is_map_key(Port, Ports) orelse fire('port-busy', Pid, [Port]),
+    again(St#st{blocked = Blocked#{Pid => Port},
+                ports = Ports#{Port => maps:get(Port, Ports, 0) + 1}}).
+
+let_go(Pid, Port, #st{blocked = Blocked, ports = Ports} = St) ->
+    unblocked(Pid, Port),
+    St#st{blocked = maps:remove(Pid, Blocked),
+          ports = case Ports of
+                      #{Port := 1} -> maps:remove(Port, Ports);
+                      #{Port := N} -> Ports#{Port := N - 1}
+                  end}.
 
 %% The VM tells nobody that a process may go on.
 look(#st{blocked = Blocked} = St) ->
-    again(St#st{blocked = maps:filter(fun waits/2, Blocked)}).
-
-waits(Pid, Port) ->
-    case process_info(Pid, status) of
-        {status, suspended} -> true;
-        _ -> unblocked(Pid, Port), false
-    end.
+    Began = erlang:monotonic_time(millisecond),
+    St1 = maps:fold(fun(Pid, Port, S) ->
+                            case process_info(Pid, status) of
+                                {status, suspended} -> S;
+                                _ -> let_go(Pid, Port, S)
+                            end
+                    end, St, Blocked),
+    Took = erlang:monotonic_time(millisecond) - Began,
+    again(St1#st{pause = max(?BLOCKED, Took * ?SHARE)}).
 
 unblocked(Pid, Port) ->
     fire('process-port_unblocked', Pid, [Pid, Port]).
 
-again(#st{blocked = Blocked, looking = false} = St) when map_size(Blocked) > 0 ->
-    _ = erlang:send_after(?BLOCKED, self(), look),
+again(#st{blocked = Blocked, pause = Pause, looking = false} = St) when map_size(Blocked) > 0 ->
+    _ = erlang:send_after(Pause, self(), look),
     St#st{looking = true};
 again(St) ->
     St.
