@@ -418,7 +418,9 @@ shown(Kind) -> {Kind, []}.
 change(_, _, [], []) ->
     0;
 change(Coming, Existing, Old, New) ->
-    Results = [change_one(Who, Old, New) || Who <- [Coming | Existing()], Who =/= self()],
+    %% Those to come first: who is there afterwards is in the list, or was changed from the start.
+    First = change_one(Coming, Old, New),
+    Results = [First | [change_one(Who, Old, New) || Who <- Existing(), Who =/= self()]],
     length([x || others <- Results]).
 
 %% Asked first whose it is: to try and fail is written into the node's log.
@@ -477,17 +479,20 @@ session(State, Patterns, Flags, PortFlags) ->
     lists:member(return_to, Flags) andalso erltrace_nif:session(State, session_number(S)),
     set_patterns(S, Patterns),
     trace_processes(S, Flags),
-    [attempt(trace, port, [S, P, true, PortFlags]) || PortFlags =/= [],
-                                                      P <- [new | erlang:ports()]],
+    PortFlags =/= [] andalso attempt(trace, port, [S, new, true, PortFlags]),
+    [attempt(trace, port, [S, P, true, PortFlags]) || PortFlags =/= [], P <- erlang:ports()],
     S.
 
 %% As it lies on the stacks of processes (c_src/beam/layout.c); where this is not known, none.
 session_number({_, {_, Number}}) when is_integer(Number) -> Number;
 session_number(_) -> 1 bsl 59 - 1.
 
+%% Those to come first: who is there afterwards is in the list, or was traced from the start.
+trace_processes(_, []) ->
+    ok;
 trace_processes(Session, Flags) ->
-    [attempt(trace, process, [Session, P, true, Flags]) || Flags =/= [],
-                                                           P <- [new | processes()], P =/= self()],
+    attempt(trace, process, [Session, new, true, Flags]),
+    [attempt(trace, process, [Session, P, true, Flags]) || P <- processes(), P =/= self()],
     ok.
 
 %% What is to be traced may have gone meanwhile.
