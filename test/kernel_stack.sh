@@ -110,4 +110,13 @@ is 'all samples of it' "kst:busy/1 $chain" "$(grep '^kst:busy' seen)"
 sample compare
 ok 'a sample of a function of the VM' \
 	grep -qx "beam.smp kst:more/3 kst:compare/2 $chain" seen
+
+# A script of samples alone knows them too.
+run -n 'profile-499 /erlname == "kst_busy"/ { printf("%s in %d\n", erlname, pid); exit(0); }'
+at kst_a 'register(kst_busy, element(1, kst:start(busy))).' >/dev/null
+wait "$command"
+is 'whose a sample is: exit code' 0 $?
+command=''
+ok 'whose a sample is' grep -qx "kst_busy in $p" o
+at kst_a 'exit(whereis(kst_busy), kill).' >/dev/null
 finish

@@ -116,6 +116,7 @@ struct named {
 	bool vm;		     /* those that it does not, and the kernel does */
 	bool gone;		     /* those that nobody does: the node tells why */
 	bool asks;		     /* erlpid and so on: a thread of a node has it at any probe */
+	bool samples;		     /* profile-N */
 	int pid; /* of erlang<N>, or 0 */
 };
 
@@ -155,6 +156,7 @@ static void look(struct named *n, const char *text)
 		n->kernel |= is_of_kernel(d);
 	}
 	n->asks |= names_builtin(text);
+	n->samples |= strstr(text, "profile-") != NULL;
 }
 
 /* May this process trace in the kernel? */
@@ -207,6 +209,8 @@ static bool is_for_kernel(struct cli *c, const struct named *n)
 
 	if (n->kernel && (n->erlang || n->asks || c->nnodes > 0))
 		why = "its probes are of the kernel too";
+	else if (n->samples && n->asks && !n->erlang && may_use_kernel())
+		why = "which Erlang process a processor is at, the kernel tells";
 	else if (n->vm && !n->gone && may_use_kernel() && (c->mode != MODE_LIST || !n->inside))
 		why = "it has erlang probes that are functions of the VM";
 	if (why != NULL && c->verbose)
