@@ -12,7 +12,7 @@ epmd_begin
 start stands_a
 # In whatever session, from OTP 27 on.
 is_traced='case erlang:function_exported(trace, session_info, 1) of
-	true -> lists:any(fun(S) -> apply(trace, info, [S, {lists, zip3, 3}, traced]) =:= {traced, local} end, apply(trace, session_info, [all]));
+	true -> lists:any(fun(S) -> try apply(trace, info, [S, {lists, zip3, 3}, traced]) =:= {traced, local} catch _:_ -> false end end, apply(trace, session_info, [all]));
 	false -> erlang:trace_info({lists, zip3, 3}, traced) =:= {traced, local}
 end'
 traced="${is_traced//$'\n'/ }."
