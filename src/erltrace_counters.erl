@@ -141,7 +141,6 @@ set_free(Number, Free, Kept, C) ->
     added(Free, C).
 
 %% From here on events of these functions fire nothing, and results wait for the counters.
-mark([], _) -> ok;
 mark(Fns, #counters{nif = Nif}) -> ok = erltrace_nif:counted(Nif, Fns).
 
 added(Fns, #counters{fns = Old, n = N, samples = Samples} = C) ->
