@@ -82,3 +82,13 @@ supervisor_killed_meanwhile() ->
     true = register(erltrace_sup, Sup),
     {ok, H} = erltrace:open(),
     ok = erltrace:close(H).
+
+%% A script of anybody's, without destructive actions, could write over a file of the node's user.
+no_files_are_written_by_options_test_() ->
+    {timeout, 60, fun() ->
+        {ok, H} = erltrace:open(),
+        [?assertMatch({error, {dtrace, <<"D_PRAGMA_OPTSET">>, _, _, _}},
+                      erltrace:compile(H, ["#pragma D option ", Option, "=/dev/null\nBEGIN {}"])) ||
+            Option <- ["ctypes", "dtypes"]],
+        ok = erltrace:close(H)
+    end}.

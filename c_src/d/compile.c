@@ -266,6 +266,9 @@ static int write_types(struct d_comp *c)
 {
 	const struct et_options *o = c->opts;
 
+	if (o->inside && (o->val[OPT_CTYPES] != 0 || o->val[OPT_DTYPES] != 0))
+		return d_error(c, "D_PRAGMA_OPTSET", 0, 0,
+			"ctypes and dtypes write a file: not in a node, whose files a script leaves alone");
 	if (o->val[OPT_CTYPES] != 0 &&
 		d_types_write(c, o->str[OPT_CTYPES][o->val[OPT_CTYPES] - 1], true) < 0)
 		return -1;
