@@ -92,3 +92,13 @@ no_files_are_written_by_options_test_() ->
             Option <- ["ctypes", "dtypes"]],
         ok = erltrace:close(H)
     end}.
+
+%% Nor could its first script have a program run on the second.
+no_preprocessor_in_a_node_test_() ->
+    {timeout, 60, fun() ->
+        {ok, H} = erltrace:open(),
+        Compile = fun(Text) -> erltrace_handle:call(H, {compile, Text, [], [{file, "x.d"}]}) end,
+        ok = Compile("#pragma D option cpp\n#pragma D option cpppath=/bin/true\nBEGIN {}"),
+        ?assertMatch({error, {dtrace, <<"D_PRAGMA_OPTSET">>, _, _, _}}, Compile("BEGIN {}")),
+        ok = erltrace:close(H)
+    end}.

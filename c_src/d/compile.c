@@ -286,6 +286,9 @@ static int compile_text(struct d_comp *c, const char *text, size_t len, unsigned
 			"script of %zu bytes is too large: %u bytes are the limit", len,
 			D_MAX_SOURCE);
 	if ((flags & D_C_CPP) || (c->opts->val[OPT_CPP] && c->file[0] != '\0')) {
+		if (c->opts->inside)
+			return d_error(c, "D_PRAGMA_OPTSET", 0, 0,
+				"cpp runs a program: not in a node; the command does it (-C)");
 		if (d_cpp(c, c->file, text, len, &cpp, &len) < 0)
 			return -1;
 		text = cpp;
