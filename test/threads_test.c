@@ -278,7 +278,7 @@ static void node_is_being_made(struct world *w, struct fire *f, void *arg)
 	uint64_t key = 7, other = 8;
 	bool *found = arg;
 
-	for (unsigned i = 0; i < 64 && n == NULL; i++)
+	for (unsigned i = 0; i < 1u << DYN_RECENT_LOG && n == NULL; i++)
 		n = f->thread->dyn_recent[i];
 	*found = n != NULL && atomic_load(&n->state) == NODE_GONE;
 	if (!*found)
