@@ -157,6 +157,19 @@ out=$(limited erltrace -n 'syscall::getppid:entry { @[pid] = count(); } BEGIN { 
 [[ $(getconf _NPROCESSORS_CONF) -le 16 ]] &&
 	is 'a few CPUs: as asked for' '' "$(grep lowered <<<"$out")"
 
+# ---- in a container ------------------------------------------------------------------------
+
+own=(unshare --pid --fork --mount-proc)
+if "${own[@]}" true 2>/dev/null; then
+	out=$(limited "${own[@]}" "$(command -v erltrace)" -qn 'syscall::getppid:entry /pid == $target && pid < 100/
+		{ self->at = vtimestamp; @["calls"] = count(); }
+		syscall::getppid:return /self->at && vtimestamp >= self->at/ { @["with a time"] = count(); }' \
+		-c "$calls 300" </dev/null 2>&1 | grep -E 'calls|time' | sort | awk '{ print $NF }')
+	is 'processes have the numbers of the container' '300 300' "${out//$'\n'/ }"
+else
+	echo 'skipped: in a container: no name spaces here'
+fi
+
 # ---- nothing is left behind ----------------------------------------------------------------
 
 if command -v bpftool >/dev/null; then

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -112,6 +114,18 @@ static bool asks_who(const struct en *en)
 	return false;
 }
 
+/* In a container processes have numbers of its own, and so has $target. */
+static void find_pid_ns(struct k_root *root)
+{
+	const ino_t first = 0xeffffffc; /* the name space that the kernel begins with */
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) < 0 || st.st_ino == first)
+		return;
+	root->pid_ns = st.st_ino;
+	root->pid_dev = (uint64_t)major(st.st_dev) << 20 | minor(st.st_dev);
+}
+
 int k_prepare(struct en *en, struct et_error *e)
 {
 	struct kernel *k = en->kernel;
@@ -143,6 +157,7 @@ int k_prepare(struct en *en, struct et_error *e)
 	k->root->arena = (uint64_t)(uintptr_t)en;
 	k->root->arena_size = en->window;
 	k->root->asks_who = asks_who(en);
+	find_pid_ns(k->root);
 	k->root->destructive = en->opts->val[OPT_DESTRUCTIVE] != 0;
 	k->root->wall = (uint64_t)((wall.tv_sec - mono.tv_sec) * 1000000000LL + wall.tv_nsec - mono.tv_nsec);
 	return k_stacks_find(en, e);

@@ -20,6 +20,8 @@ static long (*const bpf_probe_read_user)(void *dst, uint32_t size, const void *f
 static long (*const bpf_probe_read_kernel)(void *dst, uint32_t size, const void *from) = (void *)113;
 static long (*const bpf_probe_read_user_str)(void *dst, uint32_t size, const void *from) = (void *)114;
 static long (*const bpf_probe_read_kernel_str)(void *dst, uint32_t size, const void *from) = (void *)115;
+static long (*const bpf_get_ns_current_pid_tgid)(uint64_t dev, uint64_t ino, void *ids, uint32_t size) =
+	(void *)120;
 static long (*const bpf_copy_from_user)(void *dst, uint32_t size, const void *from) = (void *)148;
 static void *(*const bpf_get_current_task_btf)(void) = (void *)158;
 static uint64_t (*const bpf_get_attach_cookie)(void *ctx) = (void *)174;
@@ -30,6 +32,22 @@ extern struct k_root k_root;	/* its address in the arena */
 extern char k_buf_mask[];	/* buffers there are, less one */
 /* Memory that is not in the arena, for the kernel's functions to write to. */
 extern char k_buf[];
+
+/*
+ * Process and thread, as bpf_get_current_pid_tgid() has them, by the numbers that the command's own
+ * name space has for them: those of a container. 0: they are not in it.
+ */
+static inline uint64_t k_current_ids(void)
+{
+	struct {
+		uint32_t tid, pid;
+	} ids = {0, 0};
+
+	if (k_root.pid_ns == 0)
+		return bpf_get_current_pid_tgid();
+	bpf_get_ns_current_pid_tgid(k_root.pid_dev, k_root.pid_ns, &ids, sizeof(ids));
+	return (uint64_t)ids.pid << 32 | ids.tid;
+}
 
 /* The buffer of a slot: K_BUF bytes; behind it K_STACKS, the kernel's stack and the user's. */
 static inline char *k_buffer(const struct en_thread *t)

@@ -40,7 +40,7 @@ uint64_t k_erlang_stack(struct en_thread *t);	     /* stack.c */
 static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsigned phase)
 {
 	struct en *en = r->en;
-	uint64_t tid = 0;
+	uint64_t tid = 0, shown;
 	struct en_thread *t;
 
 	if (p == NULL || p->ecbs == NULL || en->phase != phase)
@@ -52,8 +52,9 @@ static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsign
 		return NULL;
 	if (r->asks_who) /* which is not for nothing */
 		tid = bpf_get_current_pid_tgid();
-	t->tid = (uint32_t)tid;
-	t->pid = (uint32_t)(tid >> 32);
+	shown = r->pid_ns == 0 ? tid : k_current_ids();
+	t->tid = (uint32_t)shown;
+	t->pid = (uint32_t)(shown >> 32);
 	t->task = 0;
 	t->uregs = 0;
 	t->self_key = (uint32_t)tid | 1ULL << 62;

@@ -164,7 +164,7 @@ RTFN(ureg)
 /* Which process an address is of: the bits above it. */
 uint64_t k_tag(void)
 {
-	return procs_tag(k_root.en->procs, (uint32_t)(bpf_get_current_pid_tgid() >> 32));
+	return procs_tag(k_root.en->procs, (uint32_t)(k_current_ids() >> 32));
 }
 
 RTFN(uaddr)

@@ -41,7 +41,7 @@ static inline uint64_t *frame_at(struct en_thread *t, uint64_t n)
 
 static inline const struct k_vm_stacks *find_vm(void)
 {
-	uint32_t pid = (uint32_t)(bpf_get_current_pid_tgid() >> 32);
+	uint32_t pid = (uint32_t)(k_current_ids() >> 32);
 	uint64_t at = k_vm_place(pid);
 
 	for (uint64_t i = 0; i < K_VM_PLACES; i++, at = (at + 1) % K_VM_PLACES) {

@@ -80,7 +80,8 @@ static inline uint64_t vtime(struct fire *f)
 {
 	uint32_t cpu = bpf_get_smp_processor_id();
 	struct k_running *r = &k_root.running[cpu];
-	uint64_t tid = f->thread->tid;
+	uint64_t tid = k_root.pid_ns == 0 || f->thread->task != 0 ? f->thread->tid
+								   : (uint32_t)bpf_get_current_pid_tgid();
 
 	if (k_root.running == NULL || cpu >= k_root.ncpus)
 		return 0;

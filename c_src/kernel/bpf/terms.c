@@ -172,7 +172,7 @@ static inline uint64_t scheduler(const struct k_vm *vm)
 /* Of the current thread: whose self-> variables, and what erlpid is. */
 uint64_t k_find_process(struct en_thread *t)
 {
-	uint32_t pid = (uint32_t)(bpf_get_current_pid_tgid() >> 32), i;
+	uint32_t pid = (uint32_t)(k_current_ids() >> 32), i;
 	const struct k_vm *vm = NULL;
 	uint64_t data, process, term;
 
