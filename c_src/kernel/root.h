@@ -29,6 +29,7 @@ enum k_event {
 struct k_offsets {
 	uint32_t pid, tgid, comm, parent, cred, uid, gid, runtime, prio, cpu, signal, live,
 		exit_code, nthreads, fsbase;
+	uint32_t leader, numbers, level, number, inum; /* its numbers in each name space */
 };
 
 /* A thread as D's library translates it (d/lib/procfs.d: struct task_info). */

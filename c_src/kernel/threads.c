@@ -67,6 +67,11 @@ static int find_offsets(struct en *en, struct et_error *e)
 		.exit_code = k_btf_offset(b, "task_struct", "exit_code"),
 		.nthreads = k_btf_offset(b, "signal_struct", "nr_threads"),
 		.fsbase = k_btf_offset(b, "task_struct", "thread.fsbase"),
+		.leader = k_btf_offset(b, "task_struct", "group_leader"),
+		.numbers = k_btf_offset(b, "task_struct", "thread_pid"),
+		.level = k_btf_offset(b, "pid", "level"),
+		.number = k_btf_offset(b, "pid", "numbers"),
+		.inum = k_btf_offset(b, "pid_namespace", "ns.inum"),
 	};
 	k_btf_close(b);
 	if (o->pid == K_NO_OFFSET || o->tgid == K_NO_OFFSET || o->parent == K_NO_OFFSET)

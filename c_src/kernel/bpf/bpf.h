@@ -33,6 +33,12 @@ extern char k_buf_mask[];	/* buffers there are, less one */
 /* Memory that is not in the arena, for the kernel's functions to write to. */
 extern char k_buf[];
 
+/* Where loops begin whose rounds the verifier is not to follow one by one. */
+static inline uint64_t unknown_zero(void)
+{
+	return *(volatile uint64_t *)&k_root.zero;
+}
+
 /*
  * Process and thread, as bpf_get_current_pid_tgid() has them, by the numbers that the command's own
  * name space has for them: those of a container. 0: they are not in it.

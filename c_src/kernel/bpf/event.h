@@ -19,8 +19,8 @@ static inline struct k_task *describe(struct en_thread *t, uint64_t task)
 	uint64_t name[2] = {0, 0}, cred = task_u64(task, k_root.off.cred);
 
 	d->addr = task;
-	d->pid = task_u32(task, k_root.off.tgid);
-	d->tid = task_u32(task, k_root.off.pid);
+	d->pid = task_pid(task);
+	d->tid = task_tid(task);
 	d->ppid = task_ppid(task);
 	d->uid = task_u32(cred, k_root.off.uid);
 	d->gid = task_u32(cred, k_root.off.gid);
@@ -71,9 +71,9 @@ static inline void arrives(uint64_t next)
 		return;
 	t = f->thread;
 	t->task = next;
-	t->tid = task_u32(next, k_root.off.pid);
-	t->pid = task_u32(next, k_root.off.tgid);
-	t->self_key = t->tid | 1ULL << 62;
+	t->tid = task_tid(next);
+	t->pid = task_pid(next);
+	t->self_key = task_u32(next, k_root.off.pid) | 1ULL << 62;
 	t->nstack = t->nustack = 0;
 	f->self = t->self_key;
 	run(f);

@@ -35,6 +35,18 @@ static INLINE_HERE uint64_t thread_var(struct en_thread *t, uint64_t bi)
 	return task_u32(cred, bi == BI_UID ? k_root.off.uid : k_root.off.gid);
 }
 
+/* The number of a thread in the command's name space; 0: it is not in it. */
+uint64_t k_shown_number(uint64_t task)
+{
+	uint64_t all = task_u64(task, k_root.off.numbers), at = all + k_root.off.number;
+	uint32_t levels = task_u32(all, k_root.off.level) + 1;
+
+	for (uint64_t i = unknown_zero(); i < levels; i++, at += 16) /* struct upid */
+		if (task_u32(task_u64(at, 8), k_root.off.inum) == (uint32_t)k_root.pid_ns)
+			return task_u32(at, 0);
+	return 0;
+}
+
 /* A frame of a stack that was taken; the verifier is to see that it is within. */
 static inline uint64_t frame(const char *stack, uint32_t n)
 {
@@ -184,8 +196,8 @@ RTFN(progenyof)
 {
 	uint64_t task = task_of(FIRE(ctx)->thread);
 
-	for (unsigned i = 0; i < 256 && task != 0; i++) {
-		uint32_t pid = task_u32(task, k_root.off.tgid);
+	for (uint64_t i = unknown_zero(); i < 256 && task != 0; i++) {
+		uint32_t pid = task_pid(task);
 
 		if (pid == (uint32_t)a)
 			return 1;

@@ -23,11 +23,6 @@ static inline uint64_t limited(uint64_t n)
 	return n & (K_BUF - 1);
 }
 
-static inline uint64_t unknown_zero(void)
-{
-	return *(volatile uint64_t *)&k_root.zero;
-}
-
 static inline uint64_t buffer_word(const char *buf, uint64_t at)
 {
 	return *(const uint64_t *)(const void *)(buf + limited(at) / 8 * 8);

@@ -31,11 +31,25 @@ static inline uint64_t task_of(const struct en_thread *t)
 	return t->task != 0 ? t->task : bpf_get_current_task();
 }
 
+uint64_t k_shown_number(uint64_t task); /* own.c */
+
+static inline uint32_t task_tid(uint64_t task)
+{
+	return k_root.pid_ns == 0 ? task_u32(task, k_root.off.pid) : (uint32_t)k_shown_number(task);
+}
+
+static inline uint32_t task_pid(uint64_t task)
+{
+	if (k_root.pid_ns == 0)
+		return task_u32(task, k_root.off.tgid);
+	return (uint32_t)k_shown_number(task_u64(task, k_root.off.leader));
+}
+
 static inline uint32_t task_ppid(uint64_t task)
 {
 	uint64_t parent = task_u64(task, k_root.off.parent);
 
-	return parent != 0 ? task_u32(parent, k_root.off.tgid) : 0;
+	return parent != 0 ? task_pid(parent) : 0;
 }
 
 /* ---- CPU time ------------------------------------------------------------------------- */
@@ -80,8 +94,10 @@ static inline uint64_t vtime(struct fire *f)
 {
 	uint32_t cpu = bpf_get_smp_processor_id();
 	struct k_running *r = &k_root.running[cpu];
-	uint64_t tid = k_root.pid_ns == 0 || f->thread->task != 0 ? f->thread->tid
-								   : (uint32_t)bpf_get_current_pid_tgid();
+	uint64_t tid = f->thread->tid;
+
+	if (k_root.pid_ns != 0)
+		tid = task_u32(task_of(f->thread), k_root.off.pid);
 
 	if (k_root.running == NULL || cpu >= k_root.ncpus)
 		return 0;
