@@ -94,11 +94,29 @@ static int split_commas(struct d_comp *c, struct d_node *s)
 	return 0;
 }
 
+/*
+ * `1 ? a : b;` is `a;`, whatever b is: scripts switch actions and aggregations on and off by
+ * constants, as in `OPT_verbose ? printf("..") : 1;`. What is not chosen is not looked at.
+ */
+static int choose_branch(struct d_comp *c, struct d_node *s)
+{
+	while (s->a->kind == N_OP3 && !(s->a->flags & NF_CHECKED)) {
+		if (chk_expr(c, s->a->a, CX_VALUE))
+			return -1;
+		if (s->a->a->kind != N_INT)
+			return 0;
+		s->a = s->a->a->value ? s->a->b : s->a->c;
+		if (split_commas(c, s))
+			return -1;
+	}
+	return 0;
+}
+
 static int check_statement(struct d_comp *c, struct d_node *s)
 {
 	struct d_node *e;
 
-	if (split_commas(c, s))
+	if (split_commas(c, s) || choose_branch(c, s))
 		return -1;
 	e = s->a;
 	if (e->kind == N_AGG)
