@@ -500,6 +500,26 @@ static struct cg_val gen_call(struct cg *g, struct d_node *n, const struct fn_rt
 	return cg_keep(g, n, R0);
 }
 
+/* Of a thread or a file: one runtime function for all numbers, one for all texts. */
+static struct cg_val gen_thread(struct cg *g, struct d_node *n)
+{
+	bool text = d_is_string(n->type);
+	struct cg_val at = gen_arg(g, n->list, 'p');
+	struct cg_val number = n->list->next != NULL ? cg_expr(g, n->list->next) : cg_const(0);
+
+	g->clause->reads_who = true;
+	cg_load(g, text ? R4 : R3, at);
+	if (!text)
+		cg_load(g, R4, number);
+	cg_free(g, at);
+	cg_free(g, number);
+	if (text)
+		ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
+	ebpf_const(g->a, text ? R3 : R2, n->ident->id);
+	cg_call(g, text ? RT_threadstr : RT_threadnum);
+	return cg_keep(g, n, R0);
+}
+
 static struct cg_val gen_lock(struct cg *g, struct d_node *n)
 {
 	struct cg_val v = gen_arg(g, n->list, 'p');
@@ -563,6 +583,10 @@ struct cg_val cg_func(struct cg *g, struct d_node *n)
 	case FN_RW_ISWRITER:
 	case FN_RW_READ_HELD:
 	case FN_RW_WRITE_HELD: return gen_lock(g, n);
+#define D_BFUNC(name, ID, proto)
+#define D_LFUNC(name, ID, proto) case FN_##ID:
+#include "builtins.def"
+		return gen_thread(g, n);
 	default: break;
 	}
 	if (!fn_rts[id].known) {

@@ -21,9 +21,6 @@ static struct d_ident *find(struct d_comp *c, const struct d_node *n)
 static const struct {
 	const char *name, *hint;
 } elsewhere[] = {
-	{"cwd", "the working directory cannot be read where probes fire"},
-	{"root", "the root directory cannot be read where probes fire"},
-	{"fds", "open files cannot be read where probes fire: use the probe's arguments"},
 	{"regs", "kernel registers are not there: use uregs[]"},
 	{"vmregs", "there is no virtual machine monitor here"},
 	{"curproc", "kernel structures are not there: use pid, execname and curpsinfo"},

@@ -262,8 +262,8 @@ struct en {
 	const struct prog *prog;
 	struct ebpf_env env;
 	uint64_t *strs; /* references of the constant strings */
-	uint32_t pid, ppid, uid, gid;
-	struct et_str *execname;
+	uint32_t pid, ppid, pgid, sid, uid, euid, gid, egid, pri;
+	struct et_str *execname, *psargs, *cwd, *rootdir;
 	const struct en_who *host; /* asked where nobody says who fires; or NULL */
 	uint32_t ancestors[64];
 	unsigned nancestors, maxframes;

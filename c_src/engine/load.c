@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -443,24 +444,52 @@ static uint32_t parent_of(uint32_t pid)
 	return parent;
 }
 
-static int look_around(struct en *en, struct et_error *e)
+/* A file of /proc/self as a line: what ends its parts becomes a space, none at the end. */
+static struct et_str *own_line(const char *path, size_t most)
 {
-	char name[64] = "";
-	FILE *f = fopen("/proc/self/comm", "re");
+	char text[4096];
+	FILE *f = fopen(path, "re");
+	size_t n = 0;
 
 	if (f != NULL) {
-		if (fgets(name, sizeof(name), f) == NULL)
-			name[0] = '\0';
+		n = fread(text, 1, most < sizeof(text) ? most : sizeof(text), f);
 		fclose(f);
 	}
-	name[strcspn(name, "\n")] = '\0';
-	en->execname = et_str_new(name, strlen(name));
-	if (en->execname == NULL)
+	for (size_t i = 0; i < n; i++)
+		if (text[i] == '\0' || text[i] == '\n')
+			text[i] = ' ';
+	while (n > 0 && text[n - 1] == ' ')
+		n--;
+	return et_str_new(text, n);
+}
+
+static struct et_str *own_link(const char *path, size_t most)
+{
+	char text[4096];
+	ssize_t n = readlink(path, text, most < sizeof(text) ? most : sizeof(text));
+
+	return et_str_new(text, n > 0 ? (size_t)n : 0);
+}
+
+static int look_around(struct en *en, struct et_error *e)
+{
+	en->execname = own_line("/proc/self/comm", 64);
+	/* in a node its arguments may hold the cookie, which is no script's business */
+	en->psargs = own_line(en->opts->inside ? "/proc/self/comm" : "/proc/self/cmdline",
+		en->strsize - 1);
+	en->cwd = own_link("/proc/self/cwd", en->strsize - 1);
+	en->rootdir = own_link("/proc/self/root", en->strsize - 1);
+	if (en->execname == NULL || en->psargs == NULL || en->cwd == NULL || en->rootdir == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory");
 	en->pid = (uint32_t)getpid();
 	en->ppid = (uint32_t)getppid();
+	en->pgid = (uint32_t)getpgid(0);
+	en->sid = (uint32_t)getsid(0);
 	en->uid = getuid();
+	en->euid = geteuid();
 	en->gid = getgid();
+	en->egid = getegid();
+	en->pri = (uint32_t)(120 + getpriority(PRIO_PROCESS, 0)); /* as the kernel counts them */
 	for (uint32_t pid = en->pid; pid != 0 && en->nancestors < 64; pid = parent_of(pid))
 		en->ancestors[en->nancestors++] = pid;
 	return 0;
@@ -625,6 +654,9 @@ void en_unload(struct en *en)
 	dyn_free(en);
 	spec_free(en);
 	et_str_free(en->execname);
+	et_str_free(en->psargs);
+	et_str_free(en->cwd);
+	et_str_free(en->rootdir);
 	free(en->code);
 	free(en->strs);
 	free(en->ecbs);
@@ -634,7 +666,7 @@ void en_unload(struct en *en)
 	en->strs = NULL;
 	en->ecbs = NULL;
 	en->globals = NULL;
-	en->execname = NULL;
+	en->execname = en->psargs = en->cwd = en->rootdir = NULL;
 	en->safe_on = false;
 	en->ncode = en->necbs = en->nspec = en->nancestors = 0;
 }

@@ -61,8 +61,7 @@ PROBE_PATH static __attribute__((noinline)) uint64_t other_var(struct fire *f, u
 {
 	switch (bi) {
 	case BI_WALLTIMESTAMP: return walltimestamp(f);
-	case BI_CPU:
-	case BI_CURCPU: return en_cpu();
+	case BI_CPU: return en_cpu();
 	case BI_TID: return f->who != NULL ? f->who->key : f->thread->tid;
 	default: return rare_var(f, bi);
 	}
@@ -139,6 +138,42 @@ RTFN(askstr)
 	if (who != NULL)
 		s = who->ops->str(who, (unsigned)b, c, to, f->en->strsize);
 	return s != NULL ? str_ref(s) : (uint64_t)(uintptr_t)to;
+}
+
+/* The thread that fires, whatever address was given: no other one is known of. */
+RTFN(threadnum)
+{
+	struct fire *f = FIRE(ctx);
+
+	switch (a) {
+	case FN_THREAD_PID: return f->en->pid;
+	case FN_THREAD_TID: return other_var(f, BI_TID);
+	case FN_THREAD_PPID: return f->en->ppid;
+	case FN_THREAD_UID: return f->en->uid;
+	case FN_THREAD_EUID: return f->en->euid;
+	case FN_THREAD_GID: return f->en->gid;
+	case FN_THREAD_EGID: return f->en->egid;
+	case FN_THREAD_PGID: return f->en->pgid;
+	case FN_THREAD_SID: return f->en->sid;
+	case FN_THREAD_PRI: return f->en->pri;
+	case FN_THREAD_CPU: return en_cpu();
+	case FN_THREAD_STATE: return 6; /* SONPROC of lib/procfs.d: it fires, so it runs */
+	default: return 0;
+	}
+}
+
+/* As it was at go; there are no open files, to look at them takes system calls. */
+RTFN(threadstr)
+{
+	const struct en *en = FIRE(ctx)->en;
+
+	switch (b) {
+	case FN_THREAD_ARGS: return str_ref(en->psargs);
+	case FN_THREAD_COMM: return str_ref(en->execname);
+	case FN_THREAD_CWD: return str_ref(en->cwd);
+	case FN_THREAD_ROOT: return str_ref(en->rootdir);
+	default: return 0;
+	}
 }
 
 /* Probes here are calls, not traps: there are no saved registers to show. */

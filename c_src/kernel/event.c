@@ -23,7 +23,7 @@ enum {
 	NPOINTS
 };
 
-#define TASK "task_info_t *"
+#define TASK "kthread_t *"
 static const char *const task_args[] = {TASK, TASK, "int"};
 static const char *const thread_args[] = {"lwpsinfo_t *", "psinfo_t *", "int"};
 static const char *const queue_args[] = {"lwpsinfo_t *", "psinfo_t *", "cpuinfo_t *"};

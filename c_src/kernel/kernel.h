@@ -39,7 +39,9 @@
  * the go on. What is only in the kernel is in bpf/:
  *
  *   main.c    where firings begin; event.h: those of sched and proc; erlang.h: those of a node
- *   own.c     built-in variables, memory of others, stacks; task.h: fields of threads
+ *   own.c     built-in variables, memory of others, stacks; task.h: fields of threads; buffer.h:
+ *             through which memory is read
+ *   thread.c  what D's library tells of threads and their open files
  *   usdt.c    the arguments of usdt probes
  *   terms.c   terms of an Erlang VM as texts; stack.c: stacks of its processes
  *   std.c     what the engine takes from the C library; shim.h: what its sources need to be BPF

@@ -28,15 +28,15 @@ enum k_event {
 /* Where the kernel has what we read of a thread (struct task_struct); UINT32_MAX: nowhere. */
 struct k_offsets {
 	uint32_t pid, tgid, comm, parent, cred, uid, gid, runtime, prio, cpu, signal, live,
-		exit_code, nthreads, fsbase;
+		exit_code, nthreads, fsbase, state, exit_state, on_cpu, policy, euid, egid, mm,
+		arg_start, arg_end;
 	uint32_t leader, numbers, level, number, inum; /* its numbers in each name space */
-};
-
-/* A thread as D's library translates it (d/lib/procfs.d: struct task_info). */
-struct k_task {
-	uint64_t addr;
-	uint32_t pid, tid, ppid, uid, gid, prio, cpu, nlwp;
-	char comm[16];
+	uint32_t pids; /* of a process: the numbers of its group and session, among others */
+	/* open files, and the directories that make their names */
+	uint32_t fs, cwd, root, files, fdtable, max_fds, fds;
+	uint32_t f_path, f_flags, f_pos, path_mnt, path_dentry;
+	uint32_t mnt, mnt_root, mnt_sb, mnt_parent, mountpoint;
+	uint32_t d_parent, d_name, d_len, d_inode, ino, sb_type, type_name;
 };
 
 /* CPU time of a thread when it last left a CPU; and of the one that runs on a CPU. */
@@ -141,7 +141,6 @@ struct k_root {
 	bool asks_who;	  /* clauses want to know which thread fires */
 	struct k_running *running; /* by CPU; NULL: nobody reads vtimestamp */
 	struct k_vtime *vtimes;	   /* by tid: K_VTIMES */
-	struct k_task *tasks;	   /* by slot: what arg0 of an event points to */
 };
 
 #endif

@@ -42,6 +42,49 @@ static bool reads_ppid(const struct prog_clause *c)
 	return false;
 }
 
+/* What only D's translators read of threads and processes. */
+static void find_more(const struct k_btf *b, struct k_offsets *o)
+{
+	o->state = k_btf_offset(b, "task_struct", "__state");
+	o->exit_state = k_btf_offset(b, "task_struct", "exit_state");
+	o->on_cpu = k_btf_offset(b, "task_struct", "on_cpu");
+	o->policy = k_btf_offset(b, "task_struct", "policy");
+	o->euid = k_btf_offset(b, "cred", "euid");
+	o->egid = k_btf_offset(b, "cred", "egid");
+	o->mm = k_btf_offset(b, "task_struct", "mm");
+	o->arg_start = k_btf_offset(b, "mm_struct", "arg_start");
+	o->arg_end = k_btf_offset(b, "mm_struct", "arg_end");
+	o->pids = k_btf_offset(b, "signal_struct", "pids");
+}
+
+static void find_files(const struct k_btf *b, struct k_offsets *o)
+{
+	o->fs = k_btf_offset(b, "task_struct", "fs");
+	o->cwd = k_btf_offset(b, "fs_struct", "pwd");
+	o->root = k_btf_offset(b, "fs_struct", "root");
+	o->files = k_btf_offset(b, "task_struct", "files");
+	o->fdtable = k_btf_offset(b, "files_struct", "fdt");
+	o->max_fds = k_btf_offset(b, "fdtable", "max_fds");
+	o->fds = k_btf_offset(b, "fdtable", "fd");
+	o->f_path = k_btf_offset(b, "file", "f_path");
+	o->f_flags = k_btf_offset(b, "file", "f_flags");
+	o->f_pos = k_btf_offset(b, "file", "f_pos");
+	o->path_mnt = k_btf_offset(b, "path", "mnt");
+	o->path_dentry = k_btf_offset(b, "path", "dentry");
+	o->mnt = k_btf_offset(b, "mount", "mnt");
+	o->mnt_root = k_btf_offset(b, "vfsmount", "mnt_root");
+	o->mnt_sb = k_btf_offset(b, "vfsmount", "mnt_sb");
+	o->mnt_parent = k_btf_offset(b, "mount", "mnt_parent");
+	o->mountpoint = k_btf_offset(b, "mount", "mnt_mountpoint");
+	o->d_parent = k_btf_offset(b, "dentry", "d_parent");
+	o->d_name = k_btf_offset(b, "dentry", "d_name.name");
+	o->d_len = k_btf_offset(b, "dentry", "d_name.len");
+	o->d_inode = k_btf_offset(b, "dentry", "d_inode");
+	o->ino = k_btf_offset(b, "inode", "i_ino");
+	o->sb_type = k_btf_offset(b, "super_block", "s_type");
+	o->type_name = k_btf_offset(b, "file_system_type", "name");
+}
+
 static int find_offsets(struct en *en, struct et_error *e)
 {
 	struct k_offsets *o = &en->kernel->root->off;
@@ -73,6 +116,8 @@ static int find_offsets(struct en *en, struct et_error *e)
 		.number = k_btf_offset(b, "pid", "numbers"),
 		.inum = k_btf_offset(b, "pid_namespace", "ns.inum"),
 	};
+	find_more(b, o);
+	find_files(b, o);
 	k_btf_close(b);
 	if (o->pid == K_NO_OFFSET || o->tgid == K_NO_OFFSET || o->parent == K_NO_OFFSET)
 		return et_err(e, "ET_KERNEL", "this kernel's threads are not as we know them");
@@ -112,15 +157,11 @@ static int ready(struct en *en, void *data, struct et_error *e)
 		if (!k->wanted[i])
 			continue;
 		vtime |= c->reads_vts;
-		k->wants_tasks |= calls(c, RT_progenyof) || reads_ppid(c);
+		k->wants_tasks |= calls(c, RT_progenyof) || calls(c, RT_threadnum) ||
+				  calls(c, RT_threadstr) || reads_ppid(c);
 	}
 	t->self = k_has_self(en->prog);
 	t->vtime = vtime && !k->sees_switches;
-	if (k->wants_tasks) {
-		k->root->tasks = en_alloc(en, en->nkernel * sizeof(*k->root->tasks));
-		if (k->root->tasks == NULL)
-			return et_err(e, "ET_MEMORY", "out of memory for threads");
-	}
 	if ((k->wants_tasks || t->self || vtime || k->root->nvms > 0) && find_offsets(en, e) < 0)
 		return -1;
 	if (k->root->vm_stacks != NULL && find_offsets(en, e) < 0)

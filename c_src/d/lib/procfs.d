@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process and the thread in which a probe fired, as /proc of Solaris described them. Members
- * without a translation are not known where probes fire; to name one is an error that says so.
- * pr_psargs is the name of the program only: its arguments cannot be read there.
+ * Processes, threads and CPUs, as /proc of Solaris described them: of whoever fires (curpsinfo,
+ * curlwpsinfo, curcpu), and of the threads that probes of sched and proc tell of (args[]). Members
+ * without a translation have no meaning on Linux; to name one is an error that says so.
+ * pr_psargs is the program's name where its arguments cannot be read: those of another process than
+ * the one that fires, and of one that ends.
  */
+typedef struct kthread kthread_t; /* a thread of the kernel's: its task_struct */
+
 typedef struct psinfo {
 	int pr_nlwp;
 	pid_t pr_pid;
@@ -19,15 +23,29 @@ typedef struct psinfo {
 	string pr_psargs;
 } psinfo_t;
 
-translator psinfo_t < void *t > {
-	pr_pid = pid;
-	pr_ppid = ppid;
-	pr_uid = uid;
-	pr_gid = gid;
+translator psinfo_t < kthread_t *t > {
+	pr_nlwp = thread_nlwp(t);
+	pr_pid = thread_pid(t);
+	pr_ppid = thread_ppid(t);
+	pr_pgid = thread_pgid(t);
+	pr_sid = thread_sid(t);
+	pr_uid = thread_uid(t);
+	pr_euid = thread_euid(t);
+	pr_gid = thread_gid(t);
+	pr_egid = thread_egid(t);
 	pr_addr = (uintptr_t)t;
-	pr_fname = execname;
-	pr_psargs = execname;
+	pr_fname = thread_comm(t);
+	pr_psargs = thread_args(t);
 };
+
+/* pr_state, and the letters that pr_sname has for it */
+inline char SSLEEP = 1; /* S: waits for something */
+inline char SRUN = 2;	/* R: can run */
+inline char SZOMB = 3;	/* Z: has ended */
+inline char SSTOP = 4;	/* T: is stopped */
+inline char SIDL = 5;	/* I: is being made */
+inline char SONPROC = 6; /* O: runs */
+inline char SWAIT = 7;	/* W */
 
 typedef struct lwpsinfo {
 	id_t pr_lwpid;
@@ -37,55 +55,33 @@ typedef struct lwpsinfo {
 	char pr_sname;
 	short pr_syscall;
 	int pr_pri;
+	string pr_clname;
 	int pr_onpro;
 } lwpsinfo_t;
 
-translator lwpsinfo_t < void *t > {
-	pr_lwpid = tid;
+translator lwpsinfo_t < kthread_t *t > {
+	pr_lwpid = thread_tid(t);
 	pr_addr = (uintptr_t)t;
-	pr_onpro = cpu;
-};
-
-/* A thread of the kernel's, as probes of sched and proc tell of it. */
-typedef struct task_info {
-	uint64_t ti_addr;
-	pid_t ti_pid;
-	id_t ti_tid;
-	pid_t ti_ppid;
-	uid_t ti_uid;
-	gid_t ti_gid;
-	int ti_prio;
-	int ti_cpu;
-	int ti_nlwp;
-	char ti_comm[16];
-} task_info_t;
-
-translator psinfo_t < task_info_t *t > {
-	pr_nlwp = t->ti_nlwp;
-	pr_pid = t->ti_pid;
-	pr_ppid = t->ti_ppid;
-	pr_uid = t->ti_uid;
-	pr_gid = t->ti_gid;
-	pr_addr = (uintptr_t)t->ti_addr;
-	pr_fname = stringof(t->ti_comm);
-	pr_psargs = stringof(t->ti_comm);
-};
-
-translator lwpsinfo_t < task_info_t *t > {
-	pr_lwpid = t->ti_tid;
-	pr_addr = (uintptr_t)t->ti_addr;
-	pr_pri = t->ti_prio;
-	pr_onpro = t->ti_cpu;
+	pr_wchan = 0; /* what it waits for has no address that it could be told by */
+	pr_state = thread_state(t);
+	pr_sname = "?SRZTIOW"[thread_state(t)];
+	pr_pri = thread_pri(t);
+	pr_clname = thread_class(t);
+	pr_onpro = thread_cpu(t);
 };
 
 typedef int processorid_t;
+typedef int psetid_t;
 typedef struct cpuinfo {
 	processorid_t cpu_id;
+	psetid_t cpu_pset;
 } cpuinfo_t;
 
 translator cpuinfo_t < int c > {
 	cpu_id = c;
+	cpu_pset = 0; /* Linux has no sets of CPUs with numbers */
 };
 
-inline psinfo_t *curpsinfo = xlate <psinfo_t *> (curthread);
-inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (curthread);
+inline psinfo_t *curpsinfo = xlate <psinfo_t *> ((kthread_t *)curthread);
+inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> ((kthread_t *)curthread);
+inline cpuinfo_t *curcpu = xlate <cpuinfo_t *> (cpu);

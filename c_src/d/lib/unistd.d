@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Faults, as arg4 of the ERROR probe has them, and the standard files.
- *
- * DTrace's unistd.d also has cwd, root and fds[]. They are not here: working directory and open
- * files of a process cannot be read where probes fire, and the compiler says so where a script
- * names them.
- */
+/* Faults, as arg4 of the ERROR probe has them, and the standard files. */
 inline int DTRACEFLT_UNKNOWN = 0;
 inline int DTRACEFLT_BADADDR = 1;
 inline int DTRACEFLT_BADALIGN = 2;

@@ -12,35 +12,6 @@
 		word_;                                                                             \
 	})
 
-/* What arg0 of an event points to: a thread as it is now. */
-static inline struct k_task *describe(struct en_thread *t, uint64_t task)
-{
-	struct k_task *d = &k_root.tasks[t->number];
-	uint64_t name[2] = {0, 0}, cred = task_u64(task, k_root.off.cred);
-
-	d->addr = task;
-	d->pid = task_pid(task);
-	d->tid = task_tid(task);
-	d->ppid = task_ppid(task);
-	d->uid = task_u32(cred, k_root.off.uid);
-	d->gid = task_u32(cred, k_root.off.gid);
-	d->prio = task_u32(task, k_root.off.prio);
-	d->cpu = task_u32(task, k_root.off.cpu);
-	d->nlwp = task_u32(task_u64(task, k_root.off.signal), k_root.off.nthreads);
-	if (k_root.off.comm != UINT32_MAX)
-		bpf_probe_read_kernel(
-			name, sizeof(name), (const void *)(uintptr_t)(task + k_root.off.comm));
-	*(uint64_t *)(void *)d->comm = name[0];
-	*(uint64_t *)(void *)(d->comm + 8) = name[1];
-	return d;
-}
-
-static inline void set_task(struct fire *f, uint64_t task)
-{
-	if (f->probe->argmask & 3)
-		f->arg[0] = f->arg[1] = (uint64_t)(uintptr_t)describe(f->thread, task);
-}
-
 /* An event of which only the current thread is to be known; or one about a thread. */
 #define SIMPLE_EVENT(which)                                                                        \
 	do {                                                                                       \
@@ -54,7 +25,7 @@ static inline void set_task(struct fire *f, uint64_t task)
 	do {                                                                                       \
 		struct fire *f = begin(&k_root, k_root.event[which]);                              \
 		if (f != NULL) {                                                                   \
-			set_task(f, of);                                                           \
+			f->arg[0] = f->arg[1] = (of);                                              \
 			f->arg[2] = (third);                                                       \
 			stacks(ctx, f);                                                            \
 			run(f);                                                                    \

@@ -3,6 +3,7 @@
  * The runtime functions that are the kernel's own (probe path): built-in variables, memory of
  * others, stacks. The rest are the engine's, built for BPF as they are.
  */
+#include "buffer.h"
 #include "task.h"
 #include "../../engine/procs.h"
 
@@ -35,10 +36,10 @@ static INLINE_HERE uint64_t thread_var(struct en_thread *t, uint64_t bi)
 	return task_u32(cred, bi == BI_UID ? k_root.off.uid : k_root.off.gid);
 }
 
-/* The number of a thread in the command's name space; 0: it is not in it. */
-uint64_t k_shown_number(uint64_t task)
+/* The number of a struct pid in the command's name space; 0: it is not in it. */
+uint64_t k_shown_number(uint64_t all)
 {
-	uint64_t all = task_u64(task, k_root.off.numbers), at = all + k_root.off.number;
+	uint64_t at = all + k_root.off.number;
 	uint32_t levels = task_u32(all, k_root.off.level) + 1;
 
 	for (uint64_t i = unknown_zero(); i < levels; i++, at += 16) /* struct upid */
@@ -76,8 +77,7 @@ RTFN(var)
 	switch (a) {
 	case BI_WALLTIMESTAMP: return fire_ts(f) + k_root.wall;
 	case BI_VTIMESTAMP: return vtime(f);
-	case BI_CPU:
-	case BI_CURCPU: return en_cpu();
+	case BI_CPU: return en_cpu();
 	case BI_TID: return f->thread->tid;
 	case BI_ERRNO: return f->thread->sys_errno;
 	case BI_ID: return f->id;
@@ -257,18 +257,6 @@ static inline bool in_arena(uint64_t addr)
 	return addr - k_root.arena < k_root.arena_size;
 }
 
-static inline bool in_kernel(uint64_t addr)
-{
-	return (int64_t)addr < 0;
-}
-
-/* So that the verifier sees that it is less than K_BUF, whatever the compiler knows. */
-static inline uint64_t bounded(uint64_t n)
-{
-	__asm__ volatile("" : "+r"(n));
-	return n & (K_BUF - 1);
-}
-
 /*
  * What cannot be read may only not be in memory yet: where the program may wait, get it there.
  * Elsewhere the linker makes a failure of the call. n is less than a page.
@@ -283,33 +271,6 @@ uint64_t k_touch(uint64_t addr, uint64_t n)
 	first = bpf_copy_from_user(&byte, 1, (const void *)(uintptr_t)addr);
 	last = bpf_copy_from_user(&byte, 1, (const void *)(uintptr_t)(addr + n - 1));
 	return first == 0 || last == 0;
-}
-
-static inline uint64_t hidden_zero(void)
-{
-	return *(volatile uint64_t *)&k_root.zero;
-}
-
-/* Less than K_BUF bytes into the slot's buffer. */
-static inline bool fetch(char *buf, uint64_t addr, uint32_t n)
-{
-	const void *from = (const void *)(uintptr_t)addr;
-
-	n = bounded(n);
-	return (in_kernel(addr) ? bpf_probe_read_kernel(buf, n, from)
-				: bpf_probe_read_user(buf, n, from)) == 0;
-}
-
-static inline void from_buffer(char *to, const char *buf, uint32_t n)
-{
-	uint64_t i;
-
-	/* a counter that the verifier does not know needs no look at each of its values */
-	for (i = hidden_zero(); i + 8 <= n; i += 8)
-		*(uint64_t *)(void *)(to + i) =
-			*(const uint64_t *)(const void *)(buf + bounded(i) / 8 * 8);
-	for (; i < n; i++)
-		to[i] = buf[bounded(i)];
 }
 
 bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n)
@@ -428,7 +389,7 @@ void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t n)
 	while (n > 0) {
 		uint64_t part = n < K_BUF / 2 ? n : K_BUF / 2;
 
-		for (uint64_t i = hidden_zero(); i < part; i++)
+		for (uint64_t i = unknown_zero(); i < part; i++)
 			buf[bounded(i)] = s[i];
 		if (bpf_probe_write_user((void *)(uintptr_t)to, buf, (uint32_t)bounded(part))) {
 			set_fault(f, FAULT_BADADDR, to);

@@ -31,18 +31,31 @@ static inline uint64_t task_of(const struct en_thread *t)
 	return t->task != 0 ? t->task : bpf_get_current_task();
 }
 
-uint64_t k_shown_number(uint64_t task); /* own.c */
+uint64_t k_shown_number(uint64_t all); /* own.c */
+
+/* Of a struct pid: threads, processes, groups and sessions have one each. */
+static inline uint32_t pid_number(uint64_t all)
+{
+	if (k_root.pid_ns == 0)
+		return k_root.off.number == UINT32_MAX ? 0 : task_u32(all, k_root.off.number);
+	return (uint32_t)k_shown_number(all);
+}
+
+static inline uint32_t shown_number(uint64_t task)
+{
+	return (uint32_t)k_shown_number(task_u64(task, k_root.off.numbers));
+}
 
 static inline uint32_t task_tid(uint64_t task)
 {
-	return k_root.pid_ns == 0 ? task_u32(task, k_root.off.pid) : (uint32_t)k_shown_number(task);
+	return k_root.pid_ns == 0 ? task_u32(task, k_root.off.pid) : shown_number(task);
 }
 
 static inline uint32_t task_pid(uint64_t task)
 {
 	if (k_root.pid_ns == 0)
 		return task_u32(task, k_root.off.tgid);
-	return (uint32_t)k_shown_number(task_u64(task, k_root.off.leader));
+	return shown_number(task_u64(task, k_root.off.leader));
 }
 
 static inline uint32_t task_ppid(uint64_t task)

@@ -5,6 +5,6 @@ $ erltrace -e -xerrtags -n 'BEGIN { trace(zonename); }'
 $ erltrace -e -xerrtags -n 'BEGIN { trace(curproc); }'
 !~ \[D_VAR_UNSUP\]
 ? 1
-$ erltrace -e -xerrtags -n 'BEGIN { trace(cwd); }'
+$ erltrace -e -xerrtags -n 'BEGIN { trace(jailname); }'
 !~ \[D_VAR_UNSUP\]
 ? 1

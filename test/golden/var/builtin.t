@@ -22,7 +22,7 @@ $ erltrace -qn 'BEGIN { printf("%d %d\n", walltimestamp > 1700000000000000000, w
 > 1 1
 >
 # where
-$ erltrace -qn 'BEGIN { printf("%d %d %d %d\n", cpu == curcpu, cpu >= 0, tid > 0, ipl); exit(0); }'
+$ erltrace -qn 'BEGIN { printf("%d %d %d %d\n", cpu == curcpu->cpu_id, cpu >= 0, tid > 0, ipl); exit(0); }'
 > 1 1 1 0
 >
 # arguments that a probe does not have are 0

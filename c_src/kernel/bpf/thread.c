@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What D's library tells of threads and of the files that they have open (probe path):
+ * d/lib/procfs.d and files.d ask for it by the names of d/builtins.def. All is read from the
+ * kernel's structures as they are now, without a lock: who looks while they change may see a name
+ * that is half old, but never anything that is not there.
+ */
+#include "buffer.h"
+#include "terms.h"
+
+static inline char *text(uint64_t to)
+{
+	return (char *)(uintptr_t)to;
+}
+
+/* ---- numbers -------------------------------------------------------------------------- */
+
+/* As Solaris numbers them: lib/procfs.d. */
+enum { SSLEEP = 1, SRUN, SZOMB, SSTOP, SIDL, SONPROC };
+
+static inline uint64_t state_of(const struct en_thread *t, uint64_t task)
+{
+	uint32_t state = task_u32(task, k_root.off.state) | task_u32(task, k_root.off.exit_state);
+
+	if (state & 0xb0) /* dead, zombie */
+		return SZOMB;
+	if (state & 0x0c) /* stopped, traced */
+		return SSTOP;
+	if (state & 0x03) /* interruptible or not */
+		return SSLEEP;
+	if (state & 0x800)
+		return SIDL;
+	/* one that comes to a CPU fires before the kernel notes it */
+	return task == t->task || task_u32(task, k_root.off.on_cpu) != 0 ? SONPROC : SRUN;
+}
+
+/* PIDTYPE_PGID and PIDTYPE_SID. */
+static inline uint64_t group_of(uint64_t task, uint32_t which)
+{
+	uint64_t signal = task_u64(task, k_root.off.signal);
+
+	if (signal == 0 || k_root.off.pids == UINT32_MAX)
+		return 0;
+	return pid_number(task_u64(signal, k_root.off.pids + 8 * which));
+}
+
+static inline uint64_t file_of(uint64_t task, uint64_t n)
+{
+	uint64_t table = task_u64(task_u64(task, k_root.off.files), k_root.off.fdtable);
+
+	if (table == 0 || n >= task_u32(table, k_root.off.max_fds))
+		return 0;
+	return task_u64(task_u64(table, k_root.off.fds) + 8 * n, 0);
+}
+
+RTFN(threadnum)
+{
+	uint64_t cred;
+
+	if (b == 0)
+		return 0;
+	cred = task_u64(b, k_root.off.cred);
+	switch (a) {
+	case FN_THREAD_PID: return task_pid(b);
+	case FN_THREAD_TID: return task_tid(b);
+	case FN_THREAD_PPID: return task_ppid(b);
+	case FN_THREAD_PGID: return group_of(b, 2);
+	case FN_THREAD_SID: return group_of(b, 3);
+	case FN_THREAD_UID: return task_u32(cred, k_root.off.uid);
+	case FN_THREAD_EUID: return task_u32(cred, k_root.off.euid);
+	case FN_THREAD_GID: return task_u32(cred, k_root.off.gid);
+	case FN_THREAD_EGID: return task_u32(cred, k_root.off.egid);
+	case FN_THREAD_PRI: return task_u32(b, k_root.off.prio);
+	case FN_THREAD_STATE: return state_of(FIRE(ctx)->thread, b);
+	case FN_THREAD_CPU: return task_u32(b, k_root.off.cpu);
+	case FN_THREAD_NLWP: return task_u32(task_u64(b, k_root.off.signal), k_root.off.nthreads);
+	case FN_THREAD_FILE: return file_of(b, c);
+	case FN_FILE_FLAGS: return task_u32(b, k_root.off.f_flags);
+	case FN_FILE_OFFSET: return task_u64(b, k_root.off.f_pos);
+	default: return 0;
+	}
+}
+
+/* ---- texts ---------------------------------------------------------------------------- */
+
+/* Texts are made in the slot that the clause has for them: strsize bytes. */
+static inline uint64_t room(void)
+{
+	return k_root.en->strsize;
+}
+
+/* Up to eight letters, the first of them lowest: as one number, which no loop has to copy. */
+static inline void put_letters(uint64_t to, uint64_t letters)
+{
+	*(uint64_t *)(void *)text(to) = letters;
+	text(to)[8] = '\0';
+}
+
+static inline void put_comm(uint64_t to, uint64_t task)
+{
+	uint64_t name[2] = {0, 0};
+
+	if (k_root.off.comm == UINT32_MAX || room() <= sizeof(name))
+		return;
+	bpf_probe_read_kernel(
+		name, sizeof(name), (const void *)(uintptr_t)(task + k_root.off.comm));
+	((uint64_t *)(void *)text(to))[0] = name[0];
+	((uint64_t *)(void *)text(to))[1] = name[1];
+	text(to)[sizeof(name)] = '\0';
+}
+
+/*
+ * The arguments, with a space between them. They are in the memory of their process: a thread of
+ * the kernel's has none, and those of another process cannot be read from here.
+ */
+INLINE_HERE uint64_t k_put_args(const struct en_thread *t, uint64_t to, uint64_t task)
+{
+	uint64_t mm = task_u64(task, k_root.off.mm);
+	uint64_t from = task_u64(mm, k_root.off.arg_start), n, len = unknown_zero();
+	char *buf = k_buffer(t);
+
+	if (mm == 0 || mm != task_u64(bpf_get_current_task(), k_root.off.mm))
+		return 0;
+	n = task_u64(mm, k_root.off.arg_end) - from;
+	if (n >= room())
+		n = room() - 1;
+	if (n >= K_BUF)
+		n = K_BUF - 1;
+	if (n == 0 || !(fetch(buf, from, (uint32_t)n) ||
+			      (k_touch(from, n) && fetch(buf, from, (uint32_t)n))))
+		return 0;
+	for (uint64_t i = unknown_zero(); i < n; i++) {
+		char c = buf[bounded(i)];
+
+		text(to + i)[0] = c == '\0' ? ' ' : c;
+		if (c != '\0')
+			len = i + 1;
+	}
+	text(to + len)[0] = '\0';
+	return len;
+}
+
+/* As ps(1) has them: TS, FF, RR, B, ISO, IDL, DLN. */
+static inline void put_class(uint64_t to, uint64_t task)
+{
+	static const uint32_t names[8] = {
+		0x5354, 0x4646, 0x5252, 0x42, 0x4f5349, 0x4c4449, 0x4e4c44, 0x545845};
+
+	put_letters(to, names[task_u32(task, k_root.off.policy) & 7]);
+}
+
+/* ---- names of files ------------------------------------------------------------------- */
+
+enum { MOST_STEPS = 256, LONGEST_NAME = 255, PATH_END = K_BUF - 1 };
+
+struct place { /* a directory or a file, in what is mounted somewhere */
+	uint64_t mnt, dentry;
+};
+
+static inline struct place place_at(uint64_t path)
+{
+	return (struct place){
+		task_u64(path, k_root.off.path_mnt), task_u64(path, k_root.off.path_dentry)};
+}
+
+/* From a mounted tree to the place it is mounted on; false: it is the topmost. */
+static inline bool leave_mount(struct place *p)
+{
+	uint64_t mount = p->mnt - k_root.off.mnt, up = task_u64(mount, k_root.off.mnt_parent);
+
+	if (up == 0 || up == mount)
+		return false;
+	p->dentry = task_u64(mount, k_root.off.mountpoint);
+	p->mnt = up + k_root.off.mnt;
+	return true;
+}
+
+/* A name, and the slash before it, in front of what is in the buffer from `at' on. */
+static inline uint64_t prepend(char *buf, uint64_t at, uint64_t dentry)
+{
+	uint64_t len = task_u32(dentry, k_root.off.d_len);
+	const void *from = (const void *)(uintptr_t)task_u64(dentry, k_root.off.d_name);
+
+	if (len > LONGEST_NAME)
+		len = LONGEST_NAME;
+	at -= len;
+	__asm__ volatile("" : "+r"(len));
+	bpf_probe_read_kernel(buf + bounded(at), (uint32_t)(len & LONGEST_NAME), from);
+	buf[bounded(--at)] = '/';
+	return at;
+}
+
+/*
+ * A path, made from its end up to the root that its process sees (a struct path; 0: to the topmost
+ * of all) in the slot's buffer. One that is too long for that lacks its beginning.
+ */
+INLINE_HERE uint64_t k_put_path(
+	const struct en_thread *t, uint64_t to, uint64_t mnt, uint64_t dentry, uint64_t root)
+{
+	struct place p = {mnt, dentry}, top = {0, 0};
+	uint64_t at = PATH_END, most = room() - 1, i;
+	char *buf = k_buffer(t);
+
+	if (root != 0)
+		top = place_at(root);
+	for (i = unknown_zero(); i < MOST_STEPS && at > LONGEST_NAME + 1; i++) {
+		uint64_t parent = task_u64(p.dentry, k_root.off.d_parent);
+
+		if (p.dentry == top.dentry && p.mnt == top.mnt)
+			break;
+		if (p.dentry == task_u64(p.mnt, k_root.off.mnt_root)) {
+			if (!leave_mount(&p))
+				break;
+			continue;
+		}
+		if (parent == 0 || parent == p.dentry)
+			break;
+		at = prepend(buf, at, p.dentry);
+		p.dentry = parent;
+	}
+	if (at == PATH_END)
+		buf[bounded(--at)] = '/';
+	for (i = unknown_zero(); i < PATH_END - at && i < most; i++)
+		text(to + i)[0] = buf[bounded(at + i)];
+	text(to + i)[0] = '\0';
+	return i;
+}
+
+static inline uint64_t fs_name(uint64_t mnt)
+{
+	uint64_t sb = task_u64(mnt, k_root.off.mnt_sb);
+
+	return task_u64(task_u64(sb, k_root.off.sb_type), k_root.off.type_name);
+}
+
+/* What has no place in any tree: sockets, pipes and such, as /proc/PID/fd shows them. */
+INLINE_HERE uint64_t k_put_placeless(struct fire *f, uint64_t to, uint64_t mnt, uint64_t dentry)
+{
+	const uint64_t sockfs = 0x73666b636f73, pipefs = 0x736665706970, anon_ino = 0x6f6e695f6e6f6e61;
+	uint64_t fs = task_u64(fs_name(mnt), 0), low = fs & UINT64_MAX >> 8;
+
+	if (room() < 48)
+		return 0;
+	if (fs == anon_ino) {
+		put_letters(to, anon_ino);
+		put_letters(to + 8, 0x3a6564); /* de: */
+		return safe_str(f, text(to + 11), task_u64(dentry, k_root.off.d_name), room() - 11) >= 0;
+	}
+	if (low != sockfs && low != pipefs)
+		return 0;
+	put_letters(to, low == sockfs ? 0x5b3a74656b636f73 : 0x5b3a65706970); /* socket:[, pipe:[ */
+	to = k_put_number(to + (low == sockfs ? 8 : 6),
+		task_u64(task_u64(dentry, k_root.off.d_inode), k_root.off.ino));
+	put_letters(to, ']');
+	return 1;
+}
+
+static inline void put_directory(struct fire *f, uint64_t to, uint64_t task, bool root)
+{
+	uint64_t fs = task_u64(task, k_root.off.fs), top = fs + k_root.off.root;
+	struct place p = place_at(root ? top : fs + k_root.off.cwd);
+
+	if (fs != 0)
+		k_put_path(f->thread, to, p.mnt, p.dentry, root ? 0 : top);
+}
+
+static inline void put_file(struct fire *f, uint64_t to, uint64_t what, uint64_t file)
+{
+	uint64_t fs = task_u64(task_of(f->thread), k_root.off.fs);
+	struct place p = place_at(file + k_root.off.f_path);
+
+	if (file == 0)
+		return;
+	if (what == FN_FILE_FS) {
+		safe_str(f, text(to), fs_name(p.mnt), room());
+		return;
+	}
+	if (what == FN_FILE_PATH && k_put_placeless(f, to, p.mnt, p.dentry))
+		return;
+	if (what == FN_FILE_MOUNT && !leave_mount(&p)) {
+		put_letters(to, '/');
+		return;
+	}
+	k_put_path(f->thread, to, p.mnt, p.dentry, fs != 0 ? fs + k_root.off.root : 0);
+}
+
+RTFN(threadstr)
+{
+	struct fire *f = FIRE(ctx);
+	uint64_t to = (uint64_t)(uintptr_t)str_slot(f, a);
+
+	if (to == 0)
+		return 0;
+	text(to)[0] = '\0';
+	switch (b) {
+	case FN_THREAD_ARGS:
+		if (k_put_args(f->thread, to, c) == 0)
+			put_comm(to, c);
+		break;
+	case FN_THREAD_COMM: put_comm(to, c); break;
+	case FN_THREAD_CLASS: put_class(to, c); break;
+	case FN_THREAD_CWD:
+	case FN_THREAD_ROOT: put_directory(f, to, c, b == FN_THREAD_ROOT); break;
+	default: put_file(f, to, b, c);
+	}
+	return to;
+}
