@@ -82,6 +82,24 @@ has 'its time' "^ *$who +[1-9][0-9]*\$"
 is 'nothing was in the node' '[]' \
 	"$(at kerl_a '[M || {M, _} <- code:all_loaded(), lists:prefix("erltrace", atom_to_list(M))].')"
 
+# ---- names of processes -------------------------------------------------------------------
+
+# One that waits with a timeout has a name too: it looks at messages, none of which it takes.
+who=$(at kerl_a 'S = self(), P = spawn(fun() -> register(fred, self()), S ! named, receive {never, L} when length(L) < 0 -> ok; done -> ok after 600000 -> ok end end), receive named -> P end.')
+run -n 'profile-1999 /erlpid != ""/ { @[erlpid, erlname] = count(); } syscall::getppid:entry { }'
+at kerl_a 'R = monitor(process, fred), L = lists:duplicate(30000, a), [fred ! {never, L} || _ <- lists:seq(1, 300)], fred ! done, receive {_, R, _, _, _} -> ok end.' >/dev/null
+untrace
+has 'erlname inside receive ... after' "^ *$who +fred +[0-9]+\$"
+hasnt 'nor is it ever without' "^ *$who +[0-9]+\$"
+
+names="[fred@home, '%2F_bills', 'Fred', 'it\\'s']"
+run -n 'syscall::writev:entry /erlpid != ""/ { @[erlname] = count(); }'
+at kerl_a "S = self(), [spawn(fun() -> register(N, self()), {ok, F} = file:open(\"x\", [write, raw]), [ok = file:write(F, \"hello\") || _ <- lists:seq(1, 50)], S ! N end) || N <- $names], [receive N -> ok end || N <- $names]." >/dev/null
+untrace
+for name in fred@home "'%2F_bills'" "'Fred'" "'it\\\\'s'"; do
+	has "a name as Erlang writes it: $name" "^ *$name +50\$"
+done
+
 # ---- the event's own built-ins; self-> is the Erlang process's ------------------------------
 
 run -n 'erlang*:lists:zip3/3:function-entry { self->n++; @a[erlpid, erlname, erlargs, args[1]] = count(); }

@@ -5,7 +5,7 @@
  * Texts are written from `to' on, with room up to `end'; each function gives where it ended, and
  * puts a NUL there.
  */
-#include "task.h"
+#include "buffer.h"
 #include "terms.h"
 
 enum { TAG = 15, PID = 3, PORT = 7, SMALL = 15, ATOM = 11, NIL = 0x3b };
@@ -77,25 +77,75 @@ static inline uint64_t put_port(const struct fire *f, uint64_t to, uint64_t term
 	return to + 1;
 }
 
-INLINE_HERE uint64_t k_put_atom(struct fire *f, uint64_t to, uint64_t end, uint64_t term)
+/* The name of an atom into the slot's buffer: its length; 0: there is none. */
+static inline uint64_t fetch_atom(struct fire *f, uint64_t term)
 {
 	const struct k_erlang *k = vm_of(f);
-	uint64_t index = term >> 6, page, atom, len;
+	uint64_t index = term >> 6, page, atom, len, from;
+	char *buf = k_buffer(f->thread);
 
-	text(to)[0] = '\0';
 	if (k->atoms == 0 || (term & HEADER) != ATOM)
-		return to;
+		return 0;
 	page = user_word(k->atoms + index / 1024 * 8);
 	atom = user_word(page + index % 1024 * 8);
 	len = user_word(atom + k->atom_len) & 0xffff;
 	if (len > MAX_ATOM)
 		len = MAX_ATOM;
+	from = user_word(atom + k->atom_name);
+	if (atom == 0 || !(fetch(buf, from, (uint32_t)len) ||
+				 (k_touch(from, len) && fetch(buf, from, (uint32_t)len))))
+		return 0;
+	return len;
+}
+
+static inline bool is_lower(char c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+static inline bool is_word(char c)
+{
+	return is_lower(c) || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '@';
+}
+
+/* As Erlang writes it: with quotes where it could be taken for something else. */
+INLINE_HERE uint64_t k_put_atom(struct fire *f, uint64_t to, uint64_t end, uint64_t term)
+{
+	uint64_t len = fetch_atom(f, term), words = unknown_zero(), keep, i;
+	char *buf = k_buffer(f->thread);
+	bool quoted;
+
+	text(to)[0] = '\0';
+	if ((term & HEADER) != ATOM || end - to < 3 || vm_of(f)->atoms == 0)
+		return to;
+	for (i = unknown_zero(); i < len; i++)
+		words += is_word(buf[bounded(i)]);
+	quoted = words != len || len == 0 || !is_lower(buf[0]);
+	keep = unknown_zero() + (quoted ? 3 : 1);
+	if (quoted)
+		text(to++)[0] = '\'';
+	for (i = unknown_zero(); i < len && end - to > keep; i++) {
+		char c = buf[bounded(i)];
+
+		if (c == '\'' || c == '\\' || c == '\n')
+			text(to++)[0] = '\\';
+		text(to++)[0] = c == '\n' ? 'n' : c;
+	}
+	if (quoted)
+		text(to++)[0] = '\'';
+	text(to)[0] = '\0';
+	return to;
+}
+
+/* The name of a node, which everybody writes without quotes. */
+static inline void put_node(struct fire *f, uint64_t to, uint64_t end, uint64_t term)
+{
+	uint64_t len = fetch_atom(f, term);
+
 	if (len >= end - to)
 		len = end - to - 1;
-	if (atom == 0 || !safe_read(f, text(to), user_word(atom + k->atom_name), len))
-		return to;
+	from_buffer(text(to), k_buffer(f->thread), (uint32_t)len);
 	text(to + len)[0] = '\0';
-	return to + len;
 }
 
 /* The name of a node; that is also the first number of its pids. */
@@ -157,7 +207,7 @@ INLINE_HERE uint64_t k_put_term(struct fire *f, uint64_t to, uint64_t end, uint6
 
 /* ---- the process that runs ------------------------------------------------------------ */
 
-enum { REG_FROM = 0x20, REG_TO = 0x50, REG_PROCESS = 16, REG_NAME = 32 };
+enum { REG_FROM = 0x20, REG_TO = 0x50, REG_PROCESS = 16, REG_PORT = 24, REG_NAME = 32 };
 
 static inline const struct k_vm *vm_at(uint64_t how)
 {
@@ -194,14 +244,22 @@ uint64_t k_find_process(struct en_thread *t)
 	return term;
 }
 
-/* A process that is registered points to its entry in the table of names, which points back. */
+/*
+ * A process that is registered points to its entry in the table of names, which points back, and
+ * has no port. The timer of a `receive ... after' points back as well, from the same distance; what
+ * it has in the port's place is not 0.
+ */
 static inline uint64_t registered_name(uint64_t process)
 {
 	for (uint64_t at = REG_FROM; at < REG_TO; at += 8) {
-		uint64_t reg = user_word(process + at);
+		uint64_t reg = user_word(process + at), name;
 
-		if (reg > 4096 && user_word(reg + REG_PROCESS) == process)
-			return user_word(reg + REG_NAME);
+		if (reg <= 4096 || user_word(reg + REG_PROCESS) != process ||
+			user_word(reg + REG_PORT) != 0)
+			continue;
+		name = user_word(reg + REG_NAME);
+		if ((name & HEADER) == ATOM)
+			return name;
 	}
 	return 0;
 }
@@ -221,7 +279,7 @@ static inline void answer_text(struct fire *f, uint64_t to, uint64_t end, uint64
 	} else if (t->vm == 0) {
 		return;
 	} else if (ask == ASK_ERLNODE) {
-		k_put_atom(f, to, end, user_word(user_word(vm_of(f)->this_node) + NODE_NAME));
+		put_node(f, to, end, user_word(user_word(vm_of(f)->this_node) + NODE_NAME));
 	} else if (t->process == 0) {
 		return;
 	} else if (ask == ASK_ERLPID && end - to >= ROOM) {
