@@ -19,7 +19,7 @@
 -export([load/0, arm/3, disarm/1, forget/1, rearm/2, is_traced/2, skipped/1, left/1, about/1,
          layout/0, of_no_application/0]).
 -export([has_sessions/0, locked/1, alive/1, renew/0]). % for erltrace_counters
--export([layout_body/1, layout_tail/1]). % traced by the layout check
+-export([layout_body/1, layout_tail/1, layout_raise/1]). % traced by the layout check
 -export_type([armed/0]).
 
 -define(APP, erltrace).
@@ -649,10 +649,11 @@ events() ->
                                    receive go -> ok end,
                                    4 = 1 + ?MODULE:layout_body(3),
                                    0 = id(?MODULE:layout_tail(3)),
+                                   [raises(Why) || Why <- [throw, error, exit, raise]],
                                    receives()
                            end),
     Flags = [call, arity, return_to, 'receive'],
-    Fns = [{?MODULE, F, 1} || F <- [layout_body, layout_tail]],
+    Fns = [{?MODULE, F, 1} || F <- [layout_body, layout_tail, layout_raise]],
     Off = case has_sessions() of
               true ->
                   S = session(layout, erltrace_patterns:from_needs(
@@ -680,6 +681,11 @@ receives() ->
     [begin self() ! M, receive M -> ok end end || M <- [third, first, first]],
     ok.
 
+%% A call that an exception ends, and one that returns.
+raises(Why) ->
+    try ?MODULE:layout_raise(Why) catch _:_ -> ok end,
+    1 = 1 + ?MODULE:layout_body(0).
+
 id(X) -> X.
 
 -spec layout_body(non_neg_integer()) -> non_neg_integer().
@@ -689,3 +695,9 @@ layout_body(N) -> 1 + layout_body(N - 1).
 -spec layout_tail(non_neg_integer()) -> 0.
 layout_tail(0) -> 0;
 layout_tail(N) -> layout_tail(N - 1).
+
+-spec layout_raise(throw | error | exit | raise) -> no_return().
+layout_raise(throw) -> throw(layout);
+layout_raise(error) -> error(layout);
+layout_raise(exit) -> exit(layout);
+layout_raise(raise) -> erlang:raise(throw, layout, []).

@@ -178,7 +178,7 @@ struct beam_functions {
 struct beam_frame {
 	const struct beam_fn *fn;
 	uint32_t level; /* words on the stack at entry */
-	uint32_t local; /* words of the return_to frame above it; 0: there is none */
+	uint32_t top;	/* the same with the frame of return_to that the VM puts there; or level */
 };
 
 #define BEAM_INLINE_FRAMES 3
@@ -229,9 +229,17 @@ void beam_procs_fini(struct beam_procs *t);
 struct beam_proc *beam_proc_get(struct beam_procs *t, ERL_NIF_TERM pid); /* NULL: no room */
 struct beam_proc *beam_proc_find(struct beam_procs *t, ERL_NIF_TERM pid); /* from anywhere */
 void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid);
-/* A call with so many words on the stack; returns its depth, 1 for the outermost. */
-unsigned beam_stack_enter_far(
-	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn, unsigned level);
+/*
+ * A call with so many words on the stack; returns its depth, 1 for the outermost. tail: it takes
+ * the place of the function that made it. end: the stack's, whose frames of return_to show what has
+ * ended unseen; NULL: they are not looked at.
+ */
+unsigned beam_stack_enter_far(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn,
+	unsigned level, const uintptr_t *end, bool *tail);
+/* Somebody else's function was called at this level: what lies there has ended. */
+void beam_stack_cut(struct beam_procs *t, struct beam_proc *p, unsigned level);
+/* An exception was caught: what was called at this level or deeper has ended. */
+void beam_stack_raised(struct beam_procs *t, struct beam_proc *p, unsigned level);
 /* Control returned at this level: the function that ended, or NULL; its depth. */
 const struct beam_fn *beam_stack_return_far(
 	struct beam_procs *t, struct beam_proc *p, unsigned level, unsigned *depth);
@@ -269,6 +277,9 @@ static inline bool beam_layout_known(void)
 extern struct beam_words {
 	uint32_t stop, end; /* of a process: where its stack's top and end are, in bytes */
 	int32_t ret_delta;  /* words that there are more at return_to than at the entry */
+	uint32_t raised;    /* of a process: where its exception is, in bytes */
+	uintptr_t calm;	    /* and what is there while there is none */
+	uintptr_t mark;	    /* the newest word of a return_to frame */
 } beam_words;
 #define BEAM_ENV_PROC	1 /* word of a NIF's environment: the process */
 #define BEAM_ENV_TRACEE 7 /* of a tracer's: the traced one */
@@ -285,6 +296,17 @@ static inline int beam_level_of(const char *proc)
 
 	return (int)((end - *(const uintptr_t *)(const void *)(proc + beam_words.stop)) /
 		     sizeof(uintptr_t));
+}
+/* Behind the oldest word of the traced process's stack. */
+static inline const uintptr_t *beam_stack_end(ErlNifEnv *env)
+{
+	return *(const uintptr_t *const *)(const void *)(beam_tracee(env) + beam_words.end);
+}
+/* At return_to: control came here by an exception, which is about to be caught. */
+static inline bool beam_raised(ErlNifEnv *env)
+{
+	return *(const uintptr_t *)(const void *)(beam_tracee(env) + beam_words.raised) !=
+	       beam_words.calm;
 }
 /* Words on the traced process's stack. */
 static inline int beam_stack_level(ErlNifEnv *env)
@@ -306,13 +328,26 @@ void beam_session_set(unsigned slot, uintptr_t number); /* 0: it has ended */
 unsigned beam_queue_len(ErlNifEnv *env); /* messages of the traced process; 0: not known */
 extern unsigned beam_frame_words;	 /* of a return_to frame */
 
-/* Few frames deep, and one that lies deeper than the last: nothing to look after. */
-static inline bool beam_stack_deeper(const struct beam_proc *p, unsigned level)
+/*
+ * Few frames deep, and one that lies deeper than the last, which is there still: nothing to look
+ * after. end: as for beam_stack_enter_far.
+ */
+static inline bool beam_stack_deeper(
+	const struct beam_proc *p, unsigned level, const uintptr_t *end)
 {
-	unsigned n = p->n;
+	unsigned n = p->n, top;
 
-	return likely(n < BEAM_INLINE_FRAMES &&
-		      (n == 0 || p->frame[n - 1].level + p->frame[n - 1].local < level));
+	if (unlikely(n >= BEAM_INLINE_FRAMES))
+		return false;
+	if (n == 0)
+		return true;
+	top = p->frame[n - 1].top;
+	return likely(top < level) && (end == NULL || likely(end[-(long)top] == beam_words.mark));
+}
+
+static inline uint32_t beam_frame_top(const struct beam_fn *fn, unsigned level)
+{
+	return level + (beam_frame_words & -(unsigned)beam_is_local(fn));
 }
 
 static inline unsigned beam_stack_push(
@@ -322,15 +357,17 @@ static inline unsigned beam_stack_push(
 
 	p->frame[n].fn = fn;
 	p->frame[n].level = level;
-	p->frame[n].local = beam_frame_words & -(unsigned)beam_is_local(fn);
+	p->frame[n].top = beam_frame_top(fn, level);
 	return p->n = n + 1;
 }
 
-static inline unsigned beam_stack_enter(
-	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn, unsigned level)
+static inline unsigned beam_stack_enter(struct beam_procs *t, struct beam_proc *p,
+	const struct beam_fn *fn, unsigned level, const uintptr_t *end, bool *tail)
 {
-	return likely(beam_stack_deeper(p, level)) ? beam_stack_push(p, fn, level)
-						   : beam_stack_enter_far(t, p, fn, level);
+	*tail = false;
+	return likely(beam_stack_deeper(p, level, end))
+		       ? beam_stack_push(p, fn, level)
+		       : beam_stack_enter_far(t, p, fn, level, end, tail);
 }
 
 /* The newest of few frames ends. */
@@ -401,6 +438,7 @@ struct beam_handle {
 	bool stacks;	   /* shadow stacks are kept, for one of these two */
 	bool returns;	   /* function-return and the like */
 	bool depth;	   /* the depth of entries, without return_to */
+	bool marked;	   /* every frame of a [local] function has one of return_to on it */
 	bool vts;	   /* running times are kept */
 	bool hibernate;	   /* which processes hibernate is kept */
 	bool heaps;	   /* heap sizes at the start of a gc are kept */

@@ -91,9 +91,9 @@ static void learn(struct en_thread *slot, struct beam_way *way)
 }
 
 static void fire(struct beam_event *ev, struct en_probe *const *probe, unsigned n,
-	const struct beam_fn *fn, unsigned depth)
+	const struct beam_fn *fn, unsigned depth, bool tail)
 {
-	uint64_t arg[3] = {0, beam_str(fn->mfa), depth};
+	uint64_t arg[4] = {0, beam_str(fn->mfa), depth, tail};
 
 	for (unsigned i = 0; i < n; i++) {
 		if (probe[i]->argmask & 1)
@@ -109,6 +109,7 @@ static bool event(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool call, struct b
 	struct beam_event *ev = &seat->ev;
 	const struct beam_fn *fn = NULL;
 	unsigned n, depth = 0;
+	bool tail = false;
 
 	if (unlikely(seat->number != b->number && !sit(t, seat, b)))
 		return false;
@@ -119,8 +120,12 @@ static bool event(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool call, struct b
 			!kept(b, ev, argv[2]))
 			return false;
 		if (call && b->stacks)
-			depth = beam_stack_enter(
-				&b->procs, ev->proc, fn, (unsigned)beam_stack_level(env));
+			depth = beam_stack_enter(&b->procs, ev->proc, fn,
+				(unsigned)beam_stack_level(env),
+				b->marked ? beam_stack_end(env) : NULL, &tail);
+		else if (!call && b->returns && unlikely(beam_raised(env)))
+			beam_stack_raised(
+				&b->procs, ev->proc, (unsigned)beam_stack_level(env));
 		else if (!call && b->returns)
 			fn = beam_stack_return(
 				&b->procs, ev->proc, (unsigned)beam_return_level(env), &depth);
@@ -130,7 +135,7 @@ static bool event(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool call, struct b
 		ev->who.key = argv[2];
 		ev->env = env;
 		ev->argv = argv;
-		fire(ev, call ? fn->entry : fn->ret, n, fn, depth);
+		fire(ev, call ? fn->entry : fn->ret, n, fn, depth, tail);
 		learn(seat->slot, call ? fn->call.way : fn->end.way);
 	}
 	if (b->vts && ev->proc->in_at != 0) {
@@ -219,11 +224,12 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM call_or_return(ErlNifE
 		depth = proc->n;
 		if (call) {
 			level = (unsigned)beam_stack_level(env);
-			if (unlikely(!beam_stack_deeper(proc, level)))
+			if (unlikely(!beam_stack_deeper(
+				    proc, level, b->marked ? beam_stack_end(env) : NULL)))
 				goto far;
 		} else {
 			level = (unsigned)beam_return_level(env);
-			if (unlikely(!beam_stack_newest(proc, level)))
+			if (unlikely(!beam_stack_newest(proc, level) || beam_raised(env)))
 				goto far;
 			fn = proc->frame[depth - 1].fn;
 		}
@@ -270,6 +276,8 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM call_or_return(ErlNifE
 			f->arg[0] = beam_str(pid);
 		f->arg[1] = beam_str(fn->mfa);
 		f->arg[2] = depth;
+		if (call)
+			f->arg[3] = 0; /* no tail call: it lies deeper than the last */
 		if (vts)
 			proc->turn -= t->cost;
 		go(slot, way->entry);

@@ -313,6 +313,12 @@ static void look_at_only(struct beam_handle *b, struct beam_only *o, bool *pid, 
 	o->way = way;
 }
 
+/* Does a clause read how deep in the stack a call is, or whether it is a tail call? */
+static bool reads_depth(int probe, unsigned argmask)
+{
+	return beam_probedefs[BP_FUNCTIONS + probe].nargs > 2 && (argmask & 0xc) != 0;
+}
+
 /* Note what a function's events fire. */
 static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 {
@@ -329,7 +335,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		set(&b->vts, p->reads_vts);
 		look_at_asks(n, p->asks);
 		n->stacks |= p->reads_ustack;
-		set(&b->depth, beam_probedefs[BP_FUNCTIONS + i].nargs > 2 && (p->argmask & 4));
+		set(&b->depth, reads_depth(i, p->argmask));
 		local |= route != ROUTE_GLOBAL;
 		if (route == ROUTE_RETURN && ASKS(p->asks, ERLRET)) {
 			put(&fn->val[nval++], p);
@@ -376,8 +382,7 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 				any = true;
 				counted &= prog->clauses[i]->countable;
 				b->vts |= prog->clauses[i]->reads_vts;
-				b->depth |= beam_probedefs[k].nargs > 2 &&
-					    (prog->clauses[i]->argmask & 4);
+				b->depth |= reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->argmask);
 				b->returns |= beam_probedefs[k].route == ROUTE_RETURN &&
 					      !ASKS(prog->clauses[i]->asks, ERLRET);
 				look_at_asks(n, prog->clauses[i]->asks);
@@ -515,6 +520,8 @@ static void look_at_functions(struct beam_handle *b, struct needs *n)
 	/* what has ended must be seen: a call further down the stack need not be a deeper one */
 	b->returns |= b->depth && n->local && !n->values;
 	b->stacks = b->returns || b->depth;
+	/* frames of return_trace come between: of those that it is not known */
+	b->marked = b->returns && !n->values;
 	if (b->depth && !b->returns)
 		beam_session_set(b->number % BEAM_HANDLES, BEAM_NO_FRAMES);
 	b->vtimestamp = b->vts ? beam_vtimestamp : NULL;

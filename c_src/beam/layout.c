@@ -10,7 +10,10 @@
  *      return must be at the level of its entry, but for a constant; a message to an empty queue
  *      is the first one there, or will be (OTP 27 counts it after the event);
  *   3. messages are told of while they are taken in, receives that timed out when none is: some
- *      word of the process is never zero in the first events, and always in the second ones.
+ *      word of the process is never zero in the first events, and always in the second ones;
+ *   4. calls that an exception ends: return_to is told of where it is caught, too, and then one
+ *      word of the process holds the exception's stack trace, a term with memory of its own. It is
+ *      [] at every other return. Such an event is at the level of the entry.
  *
  * Where this fails, returns go by the names of functions (LAYOUT_NAMES).
  *
@@ -49,6 +52,7 @@ static struct {
 	uintptr_t word[WORDS]; /* the newest first */
 } events[EVENTS];
 static int nevents;
+static bool raised[LAST]; /* so far this word was as 4. says */
 static int first_message; /* the queue's length at its event; -1: none came */
 static int nmessages, ntimeouts;
 static bool incoming[LAST]; /* so far this word was as 3. says */
@@ -145,8 +149,28 @@ int beam_stack_words(ErlNifEnv *env, const uintptr_t **stack)
 	return beam_level_of(proc);
 }
 
+/*
+ * The check's process called layout_body(3), four calls nested, then layout_tail(3), four calls in
+ * a chain: c0 c1 c2 c3 r3 r2 r1 r0, t0 t1 t2 t3 r. Then, for each of several exceptions, it caught
+ * the one of layout_raise(Why), and layout_body(0) returned: c r c r.
+ */
+#define CHAIN	8
+#define RAISES	13
+#define NRAISES 4
+#define ALL	(RAISES + 4 * NRAISES)
+
+static bool is_raised(int event)
+{
+	return event >= RAISES && (event - RAISES) % 4 == 1;
+}
+
 void beam_layout_sample(ErlNifEnv *env, bool ret, ERL_NIF_TERM mfa)
 {
+	const uintptr_t *proc = (const uintptr_t *)(const void *)beam_tracee(env);
+
+	for (int w = FIRST; ret && w < LAST; w++)
+		raised[w] &= is_raised(nevents) ? (proc[w] & 3) == 2
+						: proc[w] == enif_make_list(env, 0);
 	if (nevents == 3 && !ret) /* the innermost of four calls */
 		beam_stacks_check(env, mfa, 3);
 	if (nevents < EVENTS) {
@@ -275,27 +299,60 @@ static uintptr_t find_return_to(int step, int frame)
 	return word != back ? word : UNKNOWN;
 }
 
-/*
- * The check's process called layout_body(3), four calls nested, then layout_tail(3), four calls in
- * a chain: c0 c1 c2 c3 r3 r2 r1 r0, t0 t1 t2 t3 r.
- */
-static bool check_events(void)
+/* The newest word of a frame of return_to, as nested calls find it below the caller's own words; a
+ * tail call finds there where control will return to, as below it. 0: it is not so. */
+static uintptr_t find_mark(int step, int frame)
+{
+	int own = step - frame;
+	uintptr_t word = own < WORDS ? events[1].word[own] : 0;
+
+	for (int i = 1; i < 4 && own < WORDS; i++)
+		if (events[i].word[own] != word)
+			return 0;
+	for (int i = CHAIN + 1; i < CHAIN + 4; i++)
+		if (events[i].word[0] != events[i].word[frame] || events[i].word[0] == word)
+			return 0;
+	return word;
+}
+
+/* Where an exception is kept while it is caught: the one word that is as expected; 0: there is
+ * none such, or its events are not at the level of the entry. */
+static uint32_t find_raised(void)
+{
+	int found = 0;
+
+	for (int i = RAISES; i < ALL; i++)
+		if (events[i].ret != (i % 2 == 0) ||
+			(is_raised(i) && events[i].level != events[i - 1].level))
+			return 0;
+	for (int w = FIRST; w < LAST; w++)
+		if (raised[w])
+			found = found == 0 ? w : -1;
+	return found > 0 ? (uint32_t)found * WORD : 0;
+}
+
+static bool check_events(ErlNifEnv *env)
 {
 	int step = events[1].level - events[0].level, delta = events[4].level - events[3].level;
-	int frame = events[9].level - events[8].level;
+	int frame = events[CHAIN + 1].level - events[CHAIN].level;
 
-	if (nevents != 13 || delta < -2 || delta > 2 || frame < 0 || frame > 2 || step <= frame)
+	if (nevents != ALL || delta < -2 || delta > 2 || frame < 1 || frame > 2 || step <= frame)
 		return false;
 	for (int i = 0; i < 4; i++)
 		if (events[i].ret || events[i].level != events[0].level + i * step ||
 			!events[4 + i].ret ||
 			events[4 + i].level != events[3 - i].level + delta)
 			return false;
-	for (int i = 9; i < 12; i++)
-		if (events[i].ret || events[i].level != events[9].level)
+	for (int i = CHAIN + 1; i < CHAIN + 4; i++)
+		if (events[i].ret || events[i].level != events[CHAIN + 1].level)
 			return false;
-	if (!events[12].ret || events[12].level != events[8].level + delta)
+	if (!events[RAISES - 1].ret || events[RAISES - 1].level != events[CHAIN].level + delta)
 		return false;
+	beam_words.mark = find_mark(step, frame);
+	beam_words.raised = find_raised();
+	if (beam_words.mark == 0 || beam_words.raised == 0)
+		return false;
+	beam_words.calm = enif_make_list(env, 0);
 	if (first_message != 0 && first_message != 1)
 		word_queue = 0;
 	queue_delta = 1 - first_message;
@@ -334,6 +391,7 @@ ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		nsamples = nevents = nmessages = ntimeouts = 0;
 		first_message = -1;
 		memset(incoming, true, sizeof(incoming));
+		memset(raised, true, sizeof(raised));
 		return atom_true;
 	}
 	if (strcmp(step, "words") == 0)
@@ -341,7 +399,7 @@ ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (strcmp(step, "names") == 0) {
 		atomic_store(&beam_layout, LAYOUT_NAMES);
 	} else if (strcmp(step, "check") == 0) {
-		atomic_store(&beam_layout, check_events() ? LAYOUT_KNOWN : LAYOUT_NAMES);
+		atomic_store(&beam_layout, check_events(env) ? LAYOUT_KNOWN : LAYOUT_NAMES);
 		several();
 	} else if (strcmp(step, "events") == 0) {
 		ERL_NIF_TERM list = enif_make_list(env, 0);

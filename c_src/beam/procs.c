@@ -222,25 +222,54 @@ static inline bool push(struct beam_procs *t, struct beam_proc *p)
 	return true;
 }
 
-unsigned beam_stack_enter_far(
-	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn, unsigned level)
+/*
+ * Is this frame over, as a call at this level shows? Levels alone do not tell all: before OTP 27 an
+ * exception that is caught further out than in the caller is not told of, nor is hibernation, and
+ * the stack may have grown past the frame since. But the VM's own frame on it went with it. In a
+ * tail call that one is the newest, and says where control will return to, as the word below it.
+ */
+static bool is_over(const struct beam_frame *f, unsigned level, const uintptr_t *end)
 {
-	while (p->n > 0 && top(p)->level > level) /* ended unseen */
-		pop(t, p);
-	if (p->n > 0) {
-		struct beam_frame *f = top(p);
+	if (f->level > level)
+		return true;
+	if (end == NULL || f->top == f->level)
+		return false;
+	if (level > f->top)
+		return end[-(long)f->top] != beam_words.mark;
+	return level != f->top || end[-(long)f->top] != end[-(long)f->level];
+}
 
-		if (level <= f->level + f->local) { /* a tail call */
-			f->fn = fn;
-			f->local |= beam_is_local(fn) ? beam_frame_words : 0;
-			return p->n;
-		}
+unsigned beam_stack_enter_far(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn,
+	unsigned level, const uintptr_t *end, bool *tail)
+{
+	struct beam_frame *f;
+
+	while (p->n > 0 && is_over(top(p), level, end))
+		pop(t, p);
+	if (p->n > 0 && level <= (f = top(p))->top) {
+		*tail = true;
+		f->fn = fn;
+		if (level == f->level)
+			f->top = beam_frame_top(fn, level);
+		return p->n;
 	}
 	if (!push(t, p))
 		return p->n + 1;
-	*top(p) = (struct beam_frame){.fn = fn, .level = level,
-		.local = beam_is_local(fn) ? beam_frame_words : 0};
+	*top(p) = (struct beam_frame){.fn = fn, .level = level, .top = beam_frame_top(fn, level)};
 	return p->n;
+}
+
+void beam_stack_cut(struct beam_procs *t, struct beam_proc *p, unsigned level)
+{
+	while (p->n > 0 && (top(p)->level > level ||
+				   (top(p)->level == level && top(p)->top != level)))
+		pop(t, p);
+}
+
+void beam_stack_raised(struct beam_procs *t, struct beam_proc *p, unsigned level)
+{
+	while (p->n > 0 && top(p)->level >= level)
+		pop(t, p);
 }
 
 const struct beam_fn *beam_stack_return_far(
@@ -248,7 +277,7 @@ const struct beam_fn *beam_stack_return_far(
 {
 	const struct beam_fn *fn;
 
-	while (p->n > 0 && top(p)->level > level) /* thrown past */
+	while (p->n > 0 && top(p)->level > level) /* ended unseen */
 		pop(t, p);
 	if (p->n == 0 || top(p)->level != level)
 		return NULL;

@@ -109,12 +109,13 @@ static void on_pid_mfa(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM m
 /* ---- calls ----------------------------------------------------------------------------- */
 
 static void fire_fn(struct beam_event *ev, struct en_probe *const *p, unsigned n,
-	const struct beam_fn *fn, unsigned depth)
+	const struct beam_fn *fn, unsigned depth, bool tail)
 {
-	uint64_t arg[3];
+	uint64_t arg[4];
 
 	arg[1] = beam_str(fn->mfa);
 	arg[2] = depth;
+	arg[3] = tail;
 	for (unsigned i = 0; i < n; i++) {
 		if (p[i]->argmask & 1)
 			arg[0] = pid_arg(ev);
@@ -190,59 +191,82 @@ static __attribute__((noinline)) void note_hibernate(struct beam_event *ev, ERL_
 	ev->proc->hib_fun = f;
 }
 
-static inline unsigned enter(struct beam_event *ev, const struct beam_fn *fn)
+static inline unsigned enter(struct beam_event *ev, const struct beam_fn *fn, bool *tail)
 {
 	struct beam_procs *t = &ev->b->procs;
 
+	*tail = false;
 	if (unlikely(ev->proc == NULL))
 		return 0;
 	switch (atomic_load_explicit(&beam_layout, memory_order_relaxed)) {
 	case LAYOUT_KNOWN:
-		return beam_stack_enter(t, ev->proc, fn, (unsigned)beam_stack_level(ev->env));
+		return beam_stack_enter(t, ev->proc, fn, (unsigned)beam_stack_level(ev->env),
+			ev->b->marked ? beam_stack_end(ev->env) : NULL, tail);
 	case LAYOUT_SEVERAL:
-		return beam_stack_enter(t, ev->proc, fn, (unsigned)beam_chain_level(ev->env));
+		return beam_stack_enter(
+			t, ev->proc, fn, (unsigned)beam_chain_level(ev->env), NULL, tail);
 	default: return beam_is_local(fn) ? beam_names_enter(t, ev->proc, fn) : 0;
 	}
+}
+
+/* Before OTP 27 the calls that other handles trace come here too, and their returns will. */
+static __attribute__((noinline)) void others_call(struct beam_event *ev)
+{
+	if (ev->proc != NULL && ev->b->returns &&
+		atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN)
+		beam_stack_cut(
+			&ev->b->procs, ev->proc, (unsigned)beam_stack_level(ev->env));
 }
 
 static void on_call(struct beam_event *ev, ERL_NIF_TERM mfa)
 {
 	const ERL_NIF_TERM *t;
 	struct beam_fn *fn = called(ev, mfa, &t);
-	unsigned depth;
+	unsigned depth = 0;
+	bool tail = false;
 
-	if (fn == NULL)
+	if (fn == NULL) {
+		others_call(ev);
 		return;
-	depth = ev->b->stacks ? enter(ev, fn) : 0;
+	}
+	if (ev->b->stacks)
+		depth = enter(ev, fn, &tail);
 	if (fn->user != 0)
 		user_call(ev, fn, t[2]);
 	if (fn->hibernate)
 		note_hibernate(ev, t[2]);
-	fire_fn(ev, fn->entry, beam_nprobes(&fn->nentry), fn, depth);
+	fire_fn(ev, fn->entry, beam_nprobes(&fn->nentry), fn, depth, tail);
+}
+
+/* The function that ended, or NULL; its depth. */
+static const struct beam_fn *ended(struct beam_event *ev, ERL_NIF_TERM mfa, unsigned *depth)
+{
+	struct beam_procs *procs = &ev->b->procs;
+	int layout = atomic_load_explicit(&beam_layout, memory_order_relaxed);
+	const ERL_NIF_TERM *t;
+	int level;
+
+	if (layout != LAYOUT_KNOWN && layout != LAYOUT_SEVERAL)
+		return beam_names_return(procs, ev->proc, called(ev, mfa, &t), depth);
+	if (beam_raised(ev->env)) {
+		beam_stack_raised(procs, ev->proc, (unsigned)beam_stack_level(ev->env));
+		return NULL;
+	}
+	level = layout == LAYOUT_KNOWN ? beam_return_level(ev->env)
+				       : beam_chain_return_level(ev->env);
+	return beam_stack_return(procs, ev->proc, (unsigned)level, depth);
 }
 
 static void on_return_to(struct beam_event *ev, ERL_NIF_TERM mfa)
 {
-	struct beam_procs *procs = &ev->b->procs;
 	const struct beam_fn *fn;
-	const ERL_NIF_TERM *t;
 	unsigned depth = 0;
 
 	if (ev->proc == NULL || !ev->b->returns)
 		return;
-	switch (atomic_load_explicit(&beam_layout, memory_order_relaxed)) {
-	case LAYOUT_KNOWN:
-		fn = beam_stack_return(
-			procs, ev->proc, (unsigned)beam_return_level(ev->env), &depth);
-		break;
-	case LAYOUT_SEVERAL:
-		fn = beam_stack_return(
-			procs, ev->proc, (unsigned)beam_chain_return_level(ev->env), &depth);
-		break;
-	default: fn = beam_names_return(procs, ev->proc, called(ev, mfa, &t), &depth);
-	}
+	fn = ended(ev, mfa, &depth);
 	if (fn != NULL)
-		fire_fn(ev, fn->ret, beam_nprobes(&fn->nret), fn, depth);
+		fire_fn(ev, fn->ret, beam_nprobes(&fn->nret), fn, depth, false);
 }
 
 /* By return_trace, where a script reads what is returned: every function tells of its own end. */
@@ -257,7 +281,7 @@ static void on_return_from(struct beam_event *ev, ERL_NIF_TERM mfa)
 		return;
 	if ((b->returns || b->depth) && ev->proc != NULL)
 		depth = beam_stack_leave(&b->procs, ev->proc, fn);
-	fire_fn(ev, fn->val, beam_nprobes(&fn->nval), fn, depth);
+	fire_fn(ev, fn->val, beam_nprobes(&fn->nval), fn, depth, false);
 }
 
 /* ---- processes ------------------------------------------------------------------------- */
