@@ -170,7 +170,7 @@ void beam_layout_sample(ErlNifEnv *env, bool ret, ERL_NIF_TERM mfa)
 
 	for (int w = FIRST; ret && w < LAST; w++)
 		raised[w] &= is_raised(nevents) ? (proc[w] & 3) == 2
-						: proc[w] == enif_make_list(env, 0);
+						: proc[w] == beam_words.calm;
 	if (nevents == 3 && !ret) /* the innermost of four calls */
 		beam_stacks_check(env, mfa, 3);
 	if (nevents < EVENTS) {
@@ -331,7 +331,7 @@ static uint32_t find_raised(void)
 	return found > 0 ? (uint32_t)found * WORD : 0;
 }
 
-static bool check_events(ErlNifEnv *env)
+static bool check_events(void)
 {
 	int step = events[1].level - events[0].level, delta = events[4].level - events[3].level;
 	int frame = events[CHAIN + 1].level - events[CHAIN].level;
@@ -352,7 +352,6 @@ static bool check_events(ErlNifEnv *env)
 	beam_words.raised = find_raised();
 	if (beam_words.mark == 0 || beam_words.raised == 0)
 		return false;
-	beam_words.calm = enif_make_list(env, 0);
 	if (first_message != 0 && first_message != 1)
 		word_queue = 0;
 	queue_delta = 1 - first_message;
@@ -388,6 +387,7 @@ ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	enif_get_atom(env, argv[0], step, sizeof(step), ERL_NIF_LATIN1);
 	if (strcmp(step, "start") == 0) {
 		check_session = 0;
+		beam_words.calm = enif_make_list(env, 0);
 		nsamples = nevents = nmessages = ntimeouts = 0;
 		first_message = -1;
 		memset(incoming, true, sizeof(incoming));
@@ -399,7 +399,7 @@ ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (strcmp(step, "names") == 0) {
 		atomic_store(&beam_layout, LAYOUT_NAMES);
 	} else if (strcmp(step, "check") == 0) {
-		atomic_store(&beam_layout, check_events(env) ? LAYOUT_KNOWN : LAYOUT_NAMES);
+		atomic_store(&beam_layout, check_events() ? LAYOUT_KNOWN : LAYOUT_NAMES);
 		several();
 	} else if (strcmp(step, "events") == 0) {
 		ERL_NIF_TERM list = enif_make_list(env, 0);
