@@ -4,10 +4,10 @@
 %% that counts is returned as text, as a script prints it.
 -module(demo_exact).
 -export([spawns/1, exits/2, sends/2, sends/3, pairs/2, fan_in/2, calls/1, burns/1, nested/1,
-         body/1, tail/1, throws/1, naps/2, naps/3, server/1, slow_server/2, port/2, gcs/1, grow/1,
-         queue/1, wakes/1, hibernates/1, timers/1, ets/1, user/1, dyntrace/1, remote/2, load/1, write/2]).
--export([child/1, leaf/1, burn/1, outer/1, inner/1, down/1, round/1, thrower/1, nap/1, deep/2,
-         sink/1, sleeper/1]).
+         body/1, tail/1, throws/1, raises/3, naps/2, naps/3, server/1, slow_server/2, port/2, gcs/1,
+         grow/1, queue/1, wakes/1, hibernates/1, timers/1, ets/1, user/1, dyntrace/1, remote/2, load/1, write/2]).
+-export([child/1, leaf/1, burn/1, outer/1, inner/1, down/1, round/1, thrower/1, catcher/2, raiser/2,
+         nap/1, deep/2, sink/1, sleeper/1]).
 -export([init/1, handle_call/3, handle_cast/2]).
 
 -type text() :: string(). % a pid's
@@ -206,6 +206,38 @@ throws(N) ->
 
 -spec thrower(term()) -> no_return().
 thrower(X) -> throw(X).
+
+%% @doc For each of these classes N calls of catcher/2, which calls raiser/2, and N more of raiser/2
+%% that another function catches further out. What raiser/2 does takes so many ms (0: it is at work
+%% for much more than 64 us); then it ends by an exception. Each time leaf/1 is called afterwards, as
+%% deep as raiser/2 was, and returns at once.
+-spec raises(non_neg_integer(), non_neg_integer(), [throw | error | exit]) -> text().
+raises(N, Ms, Whys) ->
+    Data = binary:copy(<<"x">>, 1 bsl 19),
+    Work = fun() -> case Ms of 0 -> erlang:md5(Data); _ -> receive after Ms -> ok end end end,
+    Untraced = fun(Fun) -> try [[Fun()]] catch _:_ -> [[[]]] end end,
+    in_process(fun() ->
+                       times(N, fun() ->
+                                        [begin
+                                             [caught] = [?MODULE:catcher(Work, Why)],
+                                             Untraced(fun() -> [?MODULE:raiser(Work, Why)] end),
+                                             [[?MODULE:leaf(N)]]
+                                         end || Why <- Whys]
+                                end)
+               end).
+
+-spec catcher(fun(() -> term()), throw | error | exit) -> caught.
+catcher(Work, Why) ->
+    try ?MODULE:raiser(Work, Why)
+    catch Why:_ ->
+            _ = [?MODULE:leaf(Why)],
+            caught
+    end.
+
+-spec raiser(fun(() -> term()), throw | error | exit) -> no_return().
+raiser(Work, throw) -> throw(Work());
+raiser(Work, error) -> error(Work());
+raiser(Work, exit) -> exit(Work()).
 
 %% @doc N calls of nap/1 that take at least so many ms.
 -spec naps(non_neg_integer(), non_neg_integer()) -> text().

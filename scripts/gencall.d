@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gencall.d: calls of gen_servers and gen_statems: how long callers wait for their answers, and
- * each call that took longer than so many microseconds, with what was asked.
+ * each call that took longer than so many microseconds, with what was asked. A call that fails, by
+ * its timeout too, has no answer and is not shown.
  *
  *	erltrace -N NODE -qs gencall.d [MICROSECONDS] [SECONDS]
  *

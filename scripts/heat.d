@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * heat.d: a heat map of calls: for each function how long its calls took, in powers of two of
- * nanoseconds of running time, a line a function, every second anew.
+ * nanoseconds of running time, a line a function, every second anew. A call that an exception ends
+ * does not count.
  *
  *	erltrace -N NODE -qs heat.d [MODULE] [SECONDS]
  *
@@ -23,10 +24,8 @@ self uint64_t at[int];
 
 BEGIN { seconds = $2; }
 
-erlang*:$$1::function-entry /!self->at[arg2]/ { self->at[arg2] = vtimestamp; }
-
-/* What an exception left deeper than this is over. */
-erlang*:$$1::function-entry { self->at[arg2 + 1] = 0; }
+/* A tail call goes on with the time of the call that it takes the place of. */
+erlang*:$$1::function-entry /!arg3/ { self->at[arg2] = vtimestamp; }
 
 erlang*:$$1::function-return
 /self->at[arg2]/
@@ -37,3 +36,5 @@ erlang*:$$1::function-return
 
 tick-1s { printf("%Y\n", walltimestamp); printa(@ns); trunc(@ns); }
 tick-1s /--seconds == 0/ { exit(0); }
+
+END { printa(@ns); trunc(@ns); } /* what has come since the last second */

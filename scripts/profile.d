@@ -4,7 +4,8 @@
  * profile.d: where the time goes, by function. Time is the process's running time, in
  * microseconds: OWN without, ALL with that of the traced functions it calls (a recursive function
  * has the inner calls in ALL again). CALLS are returns: a chain of tail calls, as a loop is, counts
- * as one call of its last function.
+ * as one call of its last function; a call that an exception ends does not count, and its time is
+ * the OWN of who called it.
  *
  *	erltrace -N NODE -qs profile.d [MODULE] [SECONDS]
  *
@@ -27,15 +28,13 @@ self uint64_t inner[int];
 
 BEGIN { seconds = $2; }
 
+/* A tail call goes on with the time of the call that it takes the place of. */
 erlang*:$$1::function-entry
-/!self->at[arg2]/
+/!arg3/
 {
 	self->at[arg2] = vtimestamp;
 	self->inner[arg2] = 0;
 }
-
-/* What an exception left deeper than this is over. */
-erlang*:$$1::function-entry { self->at[arg2 + 1] = 0; }
 
 erlang*:$$1::function-return
 /self->at[arg2]/

@@ -30,10 +30,8 @@ self uint64_t at[int];
 
 BEGIN { seconds = $2; }
 
-erlang*:$$1::function-entry /!self->at[arg2]/ { self->at[arg2] = vtimestamp; }
-
-/* What an exception left deeper than this is over. */
-erlang*:$$1::function-entry { self->at[arg2 + 1] = 0; }
+/* A tail call goes on with the time of the call that it takes the place of. */
+erlang*:$$1::function-entry /!arg3/ { self->at[arg2] = vtimestamp; }
 
 erlang*:$$1::function-return
 /self->at[arg2]/

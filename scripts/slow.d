@@ -3,7 +3,8 @@
 /*
  * slow.d: calls that take longer than so many microseconds, as they return. Time is that of the
  * clock: waiting counts. A chain of tail calls, as a loop is, is one call, of its last function. Of
- * a function that calls itself the outermost call is told: the others are part of it.
+ * a function that calls itself the outermost call is told: the others are part of it. A call that
+ * an exception ends does not return, and is not told.
  *
  *	erltrace -N NODE -qs slow.d [MODULE] [MICROSECONDS] [SECONDS] [FUNCTION]
  *
@@ -27,10 +28,10 @@ self string in[int];
 
 BEGIN { seconds = $3; printf("%8s %-20s %s\n", "US", "PROCESS", "FUNCTION"); }
 
-erlang*:$$1:$$4:function-entry /!self->at[arg2]/ { self->at[arg2] = timestamp; }
+/* A tail call goes on with the time of the call that it takes the place of. */
+erlang*:$$1:$$4:function-entry /!arg3/ { self->at[arg2] = timestamp; }
 
-/* What an exception left deeper than this is over. */
-erlang*:$$1:$$4:function-entry { self->at[arg2 + 1] = 0; self->in[arg2] = copyinstr(arg1); }
+erlang*:$$1:$$4:function-entry { self->in[arg2] = copyinstr(arg1); }
 
 erlang*:$$1:$$4:function-return
 /self->at[arg2] && timestamp - self->at[arg2] >= limit * 1000 &&

@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slowwrite.d: writes (write, writev, pwrite and so on) that take longer than so many microseconds,
- * and the Erlang function that ran then: the innermost one of the modules named.
+ * and the Erlang function that ran then: the innermost one of the modules named. One that an
+ * exception has ended is shown until its process calls the next, or returns from one.
  *
  *	erltrace -N NODE -qs slowwrite.d MODULE [MICROSECONDS] [SECONDS]
  *

@@ -164,6 +164,11 @@ is 'slow: the outermost of a recursion' 3 "$(grep -cE "^ +[0-9]+ $value +demo_ex
 row 'slow: number of recursions' '3 calls'
 run slow 'demo_exact:calls(1000).' demo_exact 60000000
 hasnt 'slow: none' '<'
+# raiser/2 takes much longer than leaf/1.
+run slow 'demo_exact:raises(1, 300, [throw, error, exit]).' demo_exact 250000
+is 'slow: who catches it' 3 "$(grep -cE "^ +[0-9]+ $value +demo_exact:catcher/2$" o)"
+hasnt 'slow: what an exception ends is not told' 'raiser'
+hasnt 'slow: nor does the next call take its time' 'leaf'
 
 run profile '{demo_exact:nested(300), demo_exact:body(20), demo_exact:tail(500), demo_exact:throws(10), demo_exact:calls(100)}.' demo_exact
 has 'profile: outer' '^demo_exact:outer/1 +300 '
@@ -172,14 +177,27 @@ has 'profile: recursion' '^demo_exact:down/1 +21 '
 has 'profile: a loop' '^demo_exact:round/1 +1 '
 has 'profile: after exceptions' '^demo_exact:leaf/1 +100 '
 is 'profile: own is part of all' '' "$(awk '$1 ~ /^demo_exact:/ && $4 > $3 { print }' o)"
+run profile 'demo_exact:raises(20, 0, [throw, error, exit]).' demo_exact
+has 'profile: who catches it' '^demo_exact:catcher/2 +60 '
+has 'profile: after it was caught' '^demo_exact:leaf/1 +120 '
+hasnt 'profile: what an exception ends does not return' 'raiser'
+ok 'profile: its time is that of who called it' awk '{ own[$1] = $4 }
+	END { exit !(own["demo_exact:leaf/1"] * 10 < own["demo_exact:catcher/2"]) }' o
 
 run profproc 'demo_exact:nested(200).' demo_exact
 row 'profproc: outer' "$value demo_exact:outer/1 200"
 row 'profproc: inner' "$value demo_exact:inner/1 400"
+run profproc 'demo_exact:raises(20, 0, [throw, error, exit]).' demo_exact
+row 'profproc: who catches an exception' "$value demo_exact:catcher/2 60"
+row 'profproc: after it was caught' "$value demo_exact:leaf/1 120"
+hasnt 'profproc: what an exception ends does not return' 'raiser'
 
 run heat '{demo_exact:calls(700), demo_exact:nested(80)}.' demo_exact
 is 'heat: leaf' 700 "$(awk '$1 == "demo_exact:leaf/1" { n += $NF } END { print n + 0 }' o)"
 is 'heat: inner' 160 "$(awk '$1 == "demo_exact:inner/1" { n += $NF } END { print n + 0 }' o)"
+run heat 'demo_exact:raises(20, 0, [throw, error, exit]).' demo_exact
+is 'heat: after exceptions' 120 "$(awk '$1 == "demo_exact:leaf/1" { n += $NF } END { print n + 0 }' o)"
+hasnt 'heat: what an exception ends does not return' 'raiser'
 
 run ets 'demo_exact:ets(60).'
 row 'ets: insert' "$value ets:insert/2 60"
