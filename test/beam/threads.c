@@ -146,7 +146,7 @@ static void drop_handle(ErlNifEnv *env, struct open *o)
 /* ---- processes ------------------------------------------------------------------------- */
 
 struct proc {
-	uintptr_t words[80]; /* 11: top of the stack, 16: its end */
+	uintptr_t words[80]; /* 11: top of the stack, 16: its end, 20: the exception */
 	ERL_NIF_TERM pid;
 	unsigned n, fn[64], level[64], words_used;
 	uintptr_t stack[STACK];
@@ -192,7 +192,8 @@ static ERL_NIF_TERM mfa(struct thread *t, unsigned fn)
 		enif_make_uint(t->env, fn));
 }
 
-/* A call one frame deeper, or a return to where the last one came from. */
+/* A call one frame deeper, with one of the VM's own on it, or a return to where the last one came
+ * from. */
 static void call_or_return(struct thread *t, struct proc *p)
 {
 	if (p->n == 64 || (p->n > 0 && next_random(&t->rnd) % 5 < 2)) {
@@ -208,6 +209,8 @@ static void call_or_return(struct thread *t, struct proc *p)
 	p->level[p->n] = p->words_used;
 	event(t, atom_call, p->pid, mfa(t, p->fn[p->n++]), atom_undefined);
 	t->calls++;
+	set_level(p, p->words_used + beam_frame_words);
+	p->stack[STACK - p->words_used] = beam_words.mark;
 }
 
 static ERL_NIF_TERM other_pid(struct thread *t)
@@ -589,7 +592,9 @@ int main(void)
 	check(beam_pid_shift == 4 && beam_small && beam_immediates && beam_tuple3.tag == 2,
 		"the fake is as OTP", beam_pid_shift, 4);
 	atomic_store(&beam_layout, LAYOUT_KNOWN);
-	beam_frame_words = 0;
+	beam_frame_words = 1;
+	beam_words.mark = 0x1000;
+	beam_words.raised = 20 * sizeof(uintptr_t);
 	test_neighbours_have_places_of_their_own();
 	test_exact();
 	test_functions_come_and_are_counted_while_they_are_called();
