@@ -5,7 +5,7 @@
 -module(demo_exact).
 -export([spawns/1, exits/2, sends/2, sends/3, pairs/2, fan_in/2, calls/1, burns/1, nested/1,
          body/1, tail/1, throws/1, raises/3, naps/2, naps/3, server/1, slow_server/2, port/2, gcs/1,
-         grow/1, queue/1, wakes/1, hibernates/1, timers/1, ets/1, user/1, dyntrace/1, remote/2, load/1, write/2]).
+         grow/1, queue/1, stuck/2, wakes/1, hibernates/1, timers/1, ets/1, user/1, dyntrace/1, remote/2, load/1, write/2]).
 -export([child/1, leaf/1, burn/1, outer/1, inner/1, down/1, round/1, thrower/1, catcher/2, raiser/2,
          nap/1, deep/2, sink/1, sleeper/1]).
 -export([init/1, handle_call/3, handle_cast/2]).
@@ -137,6 +137,31 @@ queue(N) ->
     times(N, fun() -> P ! x end),
     P ! {go, Self},
     receive {'DOWN', M, process, P, _} -> pid_to_list(P) end.
+
+%% @doc A process that does not get to its mailbox: it takes one message when N have come, and looks
+%% for another when so many More have. Then it has N - 1 + More messages, and takes them in.
+-spec stuck(pos_integer(), non_neg_integer()) -> text().
+stuck(N, More) ->
+    Sent = atomics:new(1, []),
+    {P, M} = spawn_monitor(fun() ->
+                                   await(Sent, N),
+                                   receive x -> ok end,
+                                   atomics:put(Sent, 1, -1),
+                                   await(Sent, More),
+                                   receive nothing -> ok after 0 -> ok end
+                           end),
+    times(N, fun() -> P ! x end),
+    atomics:put(Sent, 1, N),
+    await(Sent, -1),
+    times(More, fun() -> P ! x end),
+    atomics:put(Sent, 1, More),
+    receive {'DOWN', M, process, P, _} -> pid_to_list(P) end.
+
+await(Sent, N) ->
+    case atomics:get(Sent, 1) of
+        N -> ok;
+        _ -> erlang:yield(), await(Sent, N)
+    end.
 
 %% @doc N timers, of a process that waits for each.
 -spec timers(non_neg_integer()) -> text().

@@ -1,8 +1,8 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queues.d: mailboxes: how long they are when a message comes in, of all and of the longest; and
- * the sizes of what comes in.
+ * queues.d: mailboxes: how long they are when a message is taken in, of all and of the longest; and
+ * the sizes of what comes in. Lengths are what is sure: so many messages did wait (see mailbox.d).
  *
  *	erltrace -N NODE -qs queues.d [SECONDS] [HOW MANY]
  *

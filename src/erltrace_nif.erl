@@ -191,7 +191,7 @@ place(_) -> erlang:nif_error(not_loaded).
 -spec code(nif()) -> binary() | failure().
 code(_) -> erlang:nif_error(not_loaded).
 
--spec layout(atom() | non_neg_integer() | {non_neg_integer(), non_neg_integer()}) -> term().
+-spec layout(atom() | non_neg_integer() | {mail | non_neg_integer(), non_neg_integer()}) -> term().
 layout(_) -> erlang:nif_error(not_loaded).
 
 -spec session(pos_integer(), non_neg_integer()) -> ok.

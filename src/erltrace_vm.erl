@@ -645,12 +645,15 @@ samples(N) ->
     1 + samples(N - 1).
 
 events() ->
+    Self = self(),
+    Sent = atomics:new(1, []),
     {P, M} = spawn_monitor(fun() ->
                                    receive go -> ok end,
                                    4 = 1 + ?MODULE:layout_body(3),
                                    0 = id(?MODULE:layout_tail(3)),
                                    [raises(Why) || Why <- [throw, error, exit, raise]],
-                                   receives()
+                                   receives(),
+                                   [take_mail(Self, N, Sent) || N <- [3, 7, 12]]
                            end),
     Flags = [call, arity, return_to, 'receive'],
     Fns = [{?MODULE, F, 1} || F <- [layout_body, layout_tail, layout_raise]],
@@ -668,7 +671,7 @@ events() ->
                   fun() -> [erlang:trace_pattern(Fn, false, [local]) || Fn <- Fns] end
           end,
     P ! go,
-    receive {'DOWN', M, process, P, _} -> ok end,
+    send_mail(P, M, Sent),
     _ = Off(),
     erltrace_nif:layout(check).
 
@@ -679,7 +682,31 @@ receives() ->
     receive second -> ok end,
     [receive none -> ok after Ms -> ok end || Ms <- [0, 1, 0]],
     [begin self() ! M, receive M -> ok end end || M <- [third, first, first]],
-    ok.
+    receive first -> ok end. % the last one
+
+%% So many messages come while the process does not look at them, and does not wait.
+take_mail(From, N, Sent) ->
+    From ! {mail, self(), N},
+    await(Sent, N, 100000),
+    ok = erltrace_nif:layout({mail, N}),
+    [receive {mail, I} -> ok end || I <- lists:seq(1, N)].
+
+await(Sent, N, Tries) ->
+    atomics:get(Sent, 1) =:= N orelse begin
+        Tries > 0 orelse exit(gone),
+        erlang:yield(),
+        await(Sent, N, Tries - 1)
+    end.
+
+send_mail(P, M, Sent) ->
+    receive
+        {mail, P, N} ->
+            [P ! {mail, I} || I <- lists:seq(1, N)],
+            atomics:put(Sent, 1, N),
+            send_mail(P, M, Sent);
+        {'DOWN', M, process, P, _} ->
+            ok
+    end.
 
 %% A call that an exception ends, and one that returns.
 raises(Why) ->

@@ -128,8 +128,15 @@ run queues 'demo_exact:naps(20, 1).'
 hasnt 'queues: a receive that times out is no message' "^$value "
 
 run mailbox 'demo_exact:queue(500).' 200
-has 'mailbox: growth' "^$value +[0-9]+ +[0-9]+ +501\$"
-ok 'mailbox: from the limit on' [ "$(awk -v p="$value" '$1 == p { print $3 }' o)" -ge 200 ]
+has 'mailbox: growth' "^$value +[0-9]+ +501\$"
+run mailbox 'demo_exact:stuck(2000, 1500).' 200
+is 'mailbox: of a process that does not get to it' 3499 \
+	"$(awk -v p="$value" '$1 == p { len = $3 } END { print len }' o)"
+is 'mailbox: its messages' 3500 "$(awk -v p="$value" '$1 == p { n += $2 } END { print n }' o)"
+is 'mailbox: it does not fall' '' \
+	"$(awk -v p="$value" '$1 == p { if ($3 < len) print; len = $3 }' o)"
+run mailbox 'demo_exact:queue(500).' 502
+hasnt 'mailbox: from the limit on' "^$value "
 
 run fan 'demo_exact:fan_in(40, 3).'
 row 'fan: senders' "$value 41" # and the one that asks whether it is done

@@ -76,3 +76,58 @@ pattern_set_after_us_stays_test() ->
     Left = erlang:trace_info('receive', match_spec),
     _ = erlang:trace_pattern('receive', true, []),
     ?assertEqual({match_spec, Other}, Left).
+
+%% ---- the queue's length ----------------------------------------------------------------------
+
+await(Flag, N) ->
+    atomics:get(Flag, 1) =:= N orelse begin erlang:yield(), await(Flag, N) end.
+
+%% The lengths at the events of a process that runs Fun when the script has begun, in their order.
+lengths(P, Fun) ->
+    {ok, H} = erltrace:script(["int n; erlang*:::message-queued /copyinstr(arg0) == \"",
+                               pid_to_list(P), "\"/ { @[n++] = max(arg2); }"]),
+    Fun(),
+    {ok, Aggs} = erltrace:aggregations(H),
+    ok = erltrace:close(H),
+    [V || {_, V} <- lists:sort([{K, V} || {_, max, [K], V} <- Aggs])].
+
+%% The process takes one message of many, and is at work while more come: none of the lengths is
+%% less than what waits, and none falls but by the one that was taken.
+length_of_a_queue_that_is_not_emptied_test() ->
+    {N, More} = {1000, 700},
+    Flag = atomics:new(1, []),
+    {P, M} = spawn_monitor(fun() ->
+                                   await(Flag, 1),
+                                   receive x -> ok end,
+                                   atomics:put(Flag, 1, 2),
+                                   await(Flag, 3),
+                                   receive nothing -> ok after 0 -> ok end
+                           end),
+    Lens = lengths(P, fun() ->
+                              times(N, fun() -> P ! x end),
+                              atomics:put(Flag, 1, 1),
+                              await(Flag, 2),
+                              times(More, fun() -> P ! x end),
+                              atomics:put(Flag, 1, 3),
+                              receive {'DOWN', M, process, P, normal} -> ok end
+                      end),
+    ?assertEqual(N + More, length(Lens)),
+    {First, Rest} = lists:splitwith(fun(L) -> L =:= N end, Lens),
+    ?assertNotEqual([], First),
+    ?assertEqual(Rest, lists:sort(Rest)),
+    ?assert(Rest =:= [] orelse hd(Rest) >= N - 1),
+    ?assertEqual(N - 1 + More, lists:last(Lens)).
+
+%% Never more than there are, whoever asks for it.
+length_is_a_lower_bound_test() ->
+    {P, M} = spawn_monitor(fun() -> receive done -> ok end end),
+    Lens = lengths(P, fun() ->
+                              [begin
+                                   P ! x,
+                                   I rem 7 =:= 0 andalso process_info(P, message_queue_len)
+                               end || I <- lists:seq(1, 999)],
+                              P ! done,
+                              receive {'DOWN', M, process, P, normal} -> ok end
+                      end),
+    ?assertEqual(1000, length(Lens)),
+    ?assertEqual([], [L || L <- Lens, L < 1 orelse L > 1000]).

@@ -17,6 +17,11 @@
  *
  * Where this fails, returns go by the names of functions (LAYOUT_NAMES).
  *
+ * A mailbox has three parts: where others put messages, those that are being taken in, and those
+ * that have been; up to OTP 25 the last two have one counter. Messages come to a process that does
+ * not look at them, then it takes them in: words that count these parts must sum up to all of them
+ * at each event. Where there are none such, the counter that process_info gave is what there is.
+ *
  * Where a chain of tail calls begins the VM puts a frame of its own on the stack, for return_to;
  * from OTP 27 on two words, a place in its code and the number of the trace session, for each
  * session that traces there. Those of one script are expected (beam_frame_words); where there are
@@ -28,7 +33,7 @@
 #include "beam.h"
 
 #define FIRST	8  /* words of a process that are looked at */
-#define LAST	80
+#define LAST	92
 #define SAMPLES 8
 #define EVENTS	64
 #define WORD	((uint32_t)sizeof(uintptr_t))
@@ -38,6 +43,7 @@ _Atomic int beam_layout;
 unsigned beam_frame_words = 1;
 struct beam_words beam_words = {.stop = 11 * WORD, .end = 16 * WORD};
 static int word_queue, queue_delta; /* the length of the message queue; 0: not known */
+static int word_sent, word_taken;   /* messages not taken in yet; being taken in; 0: not known */
 static int word_incoming; /* zero: no message is being taken in; 0: not known */
 
 static struct sample {
@@ -55,6 +61,14 @@ static int nevents;
 static bool raised[LAST]; /* so far this word was as 4. says */
 static int first_message; /* the queue's length at its event; -1: none came */
 static int nmessages, ntimeouts;
+static int64_t mail, nmail; /* messages that came together; those of them that were taken in */
+static int nmails;
+static bool sent[LAST], taken[LAST]; /* so far this word was as it should be */
+static struct {
+	uintptr_t word[LAST];
+	int64_t mail;
+} mails[EVENTS]; /* words at the event of each message, and how many there are */
+static int nmailed;
 static bool incoming[LAST]; /* so far this word was as 3. says */
 
 /* Frames of return_to: their first word, a place in the VM's code. */
@@ -191,6 +205,13 @@ void beam_layout_message(ErlNifEnv *env, bool timeout)
 
 	if (proc == NULL)
 		return;
+	if (nmail < mail && !timeout && nmailed < EVENTS) {
+		nmail++;
+		memcpy(mails[nmailed].word, proc, sizeof(mails[0].word));
+		mails[nmailed++].mail = mail;
+		for (int w = FIRST; w < LAST; w++)
+			taken[w] &= (int64_t)proc[w] == mail - nmail;
+	}
 	if (first_message < 0 && word_queue != 0)
 		first_message = (int)proc[word_queue];
 	for (int w = FIRST; w < LAST; w++)
@@ -202,9 +223,17 @@ unsigned beam_queue_len(ErlNifEnv *env)
 {
 	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[BEAM_ENV_TRACEE];
 
+	int64_t len;
+
 	if (!beam_layout_known() || word_queue == 0 || proc == NULL)
 		return 0;
-	return (unsigned)(proc[word_queue] + (unsigned)queue_delta);
+	len = (int64_t)proc[word_queue] + queue_delta;
+	if (word_sent != 0)
+		len += (int64_t)proc[word_sent];
+	if (word_taken != 0)
+		len += (int64_t)proc[word_taken];
+	/* the VM counts otherwise, even below zero, while somebody asks process_info for it */
+	return len > 1 ? (unsigned)len : 1;
 }
 
 /* Of a message timeout: is it known to be none, but a receive that timed out? */
@@ -216,7 +245,19 @@ bool beam_timed_out(ErlNifEnv *env)
 		return false;
 	if (word_incoming != 0)
 		return proc[word_incoming] == 0;
-	return word_queue != 0 && beam_queue_len(env) == 0;
+	return word_queue != 0 && (int64_t)proc[word_queue] + queue_delta <= 0;
+}
+
+/* So many messages have come to this process since it took the last ones in. */
+static void take_mail(ErlNifEnv *env, int64_t n)
+{
+	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[BEAM_ENV_PROC];
+
+	for (int w = FIRST; w < LAST; w++)
+		sent[w] &= (int64_t)proc[w] == n;
+	mail = n;
+	nmail = 0;
+	nmails++;
 }
 
 static void take_sample(ErlNifEnv *env, int64_t size, int64_t queue)
@@ -259,6 +300,30 @@ static int find_queue(void)
 			found = found == 0 ? w : -1;
 	}
 	return found > 0 && samples[0].queue != samples[nsamples - 1].queue ? found : 0;
+}
+
+/* The only word that is as it should be; 0: there is none, or more than one. */
+static int only(const bool *word)
+{
+	int found = 0;
+
+	for (int w = FIRST; w < LAST; w++)
+		if (word[w])
+			found = found == 0 ? w : -1;
+	return found > 0 ? found : 0;
+}
+
+static void find_parts(void)
+{
+	word_sent = nmails >= 3 ? only(sent) : 0;
+	word_taken = word_sent != 0 ? only(taken) : 0;
+	for (int i = 0; i < nmailed && word_sent != 0; i++) {
+		const uintptr_t *w = mails[i].word;
+		int64_t len = (int64_t)(w[word_queue] + w[word_sent]) + queue_delta;
+
+		if (len + (word_taken != 0 ? (int64_t)w[word_taken] : 0) != mails[i].mail)
+			word_sent = word_taken = 0;
+	}
 }
 
 static bool find_words(void)
@@ -319,16 +384,11 @@ static uintptr_t find_mark(int step, int frame)
  * none such, or its events are not at the level of the entry. */
 static uint32_t find_raised(void)
 {
-	int found = 0;
-
 	for (int i = RAISES; i < ALL; i++)
 		if (events[i].ret != (i % 2 == 0) ||
 			(is_raised(i) && events[i].level != events[i - 1].level))
 			return 0;
-	for (int w = FIRST; w < LAST; w++)
-		if (raised[w])
-			found = found == 0 ? w : -1;
-	return found > 0 ? (uint32_t)found * WORD : 0;
+	return (uint32_t)only(raised) * WORD;
 }
 
 static bool check_events(void)
@@ -355,6 +415,7 @@ static bool check_events(void)
 	if (first_message != 0 && first_message != 1)
 		word_queue = 0;
 	queue_delta = 1 - first_message;
+	find_parts();
 	word_incoming = 0;
 	for (int w = LAST - 1; w >= FIRST && nmessages >= 5 && ntimeouts >= 5; w--)
 		if (incoming[w])
@@ -365,7 +426,7 @@ static bool check_events(void)
 	return true;
 }
 
-/* layout({Size, Queue} | Session | start | words | check | names | events | get): its steps, one
+/* layout({Size, Queue} | {mail, N} | Session | start | words | check | names | events | get): its steps, one
  * check at a time. */
 ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -380,6 +441,10 @@ ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		take_sample(env, size, queue);
 		return atom_ok;
 	}
+	if (enif_get_tuple(env, argv[0], &n, &t) && n == 2 && enif_get_int64(env, t[1], &queue)) {
+		take_mail(env, queue);
+		return atom_ok;
+	}
 	if (enif_is_number(env, argv[0])) {
 		check_session = argv[0];
 		return atom_ok;
@@ -388,10 +453,13 @@ ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (strcmp(step, "start") == 0) {
 		check_session = 0;
 		beam_words.calm = enif_make_list(env, 0);
-		nsamples = nevents = nmessages = ntimeouts = 0;
+		nsamples = nevents = nmessages = ntimeouts = nmails = nmailed = 0;
+		mail = nmail = 0;
 		first_message = -1;
 		memset(incoming, true, sizeof(incoming));
 		memset(raised, true, sizeof(raised));
+		memset(sent, true, sizeof(sent));
+		memset(taken, true, sizeof(taken));
 		return atom_true;
 	}
 	if (strcmp(step, "words") == 0)
