@@ -24,7 +24,7 @@ mine='/copyinstr(arg1) == "erlang:apply/2"/'
 armed_both() {
 	local i
 	for ((i = 0; i < 800; i++)); do
-		[ "$(grep -c '^armed' o 2>/dev/null)" = 2 ] && return
+		[ "$(grep -c 'armed' o 2>/dev/null)" = 2 ] && return
 		sleep 0.025
 	done
 	cat o e
@@ -127,6 +127,84 @@ is 'all local nodes, by themselves' "$(printf '%s\n' "$one" "$two" | sort)" \
 is 'one of them, by its provider' "$two" "$(erltrace -qn \
 	"erlang$two:::process-spawn,BEGIN { printf(\"%d\", \$pid); exit(0); }" | tr -d '\n')"
 
+# ---- stacks -------------------------------------------------------------------------------
+
+# Each node has its own numbers of atoms: the second makes some before it loads the module, and has
+# a function that the first has never heard of. The same function is one key in both.
+for m in shared only_b; do
+	cat >$m.erl <<-EOF
+		-module($m).
+		-export([run/1, 'Over %there'/1, leaf/1, times/2]).
+		run(N) -> leaf(N) + 1.
+		'Over %there'(N) -> leaf(N) + 2.
+		leaf(N) -> -N.
+		times(_, 0) -> ok;
+		times(F, N) -> ?MODULE:F(N), times(F, N - 1).
+	EOF
+	erlc $m.erl
+done
+at command_b '[list_to_atom("filler" ++ integer_to_list(I)) || I <- lists:seq(1, 5000)], done.' >/dev/null
+at command_b 'code:load_abs("only_b").' >/dev/null
+at command_b 'code:load_abs("shared").' >/dev/null
+at command_a 'code:load_abs("shared").' >/dev/null
+
+run_both() {
+	at command_a 'shared:times(run, 3).' >/dev/null
+	at command_b 'shared:times(run, 4).' >/dev/null
+	at command_a "shared:times('Over %there', 20)." >/dev/null
+	at command_b 'only_b:times(run, 50).' >/dev/null
+	at command_b "only_b:times('Over %there', 60)." >/dev/null
+}
+stacks() { # each count with its frames of these modules
+	jq -r 'select(.type == "aggregation") | "\(.value) \(.keys[0] |
+		map(select(startswith("shared:") or startswith("only_b:"))) | join(" "))"' <o | sort -n
+}
+# What the VM does not show from OTP 29 on, a stack has not: it is the function of the event then.
+has_stacks=$(at command_a 'list_to_integer(erlang:system_info(otp_release)) < 29.')
+if [ "$has_stacks" = true ]; then
+	wanted=$(
+		cat <<-'EOF'
+			7 shared:leaf/1 shared:run/1 shared:times/2
+			20 shared:leaf/1 shared:'Over %there'/1 shared:times/2
+			50 only_b:leaf/1 only_b:run/1 only_b:times/2
+			60 only_b:leaf/1 only_b:'Over %there'/1 only_b:times/2
+		EOF
+	)
+	callers="7 shared:run/1 20 shared:'Over %there'/1 50 only_b:run/1 60 only_b:'Over %there'/1"
+else
+	wanted=$(printf '%s\n' '27 shared:leaf/1' '110 only_b:leaf/1')
+	callers='137 0x0'
+fi
+on_leaf='erlang*::leaf/1:function-entry'
+
+both --json -qn "$on_leaf { @[ustack()] = count(); }"
+run_both
+untrace
+is 'stacks of two nodes: names and counts' "$wanted" "$(stacks)"
+
+both -qn "$on_leaf { @[ufunc(ucaller)] = count(); } END { printa(\"%@d %A \", @); }"
+run_both
+untrace
+is 'callers of two nodes' "$callers" "$(tail -n 1 o | words)"
+
+# What is equal is in the order of its name, whoever came first.
+both -qn "$on_leaf { @[ustack(1)] = count(); }"
+at command_b 'shared:times(run, 4).' >/dev/null
+at command_b 'only_b:times(run, 5).' >/dev/null
+at command_a 'shared:times(run, 1).' >/dev/null
+untrace
+is 'stacks of two nodes: the order' 'only_b:leaf/1 5 shared:leaf/1 5' "$(grep -v armed o | words)"
+
+rm -f o e
+erltrace -N command_a -N command_b --json --live=20 -n "$armed" \
+	-qn "$on_leaf { @s[ustack(1)] = count(); }" >o 2>e &
+command=$!
+ok 'live: armed' holds o armed
+run_both
+ok 'live: of the one that has it' holds o '"node":"command_b@[^"]*".*"only_b:leaf/1"'
+untrace
+hasnt 'live: and of nobody else' '"node":"command_a@[^"]*".*"only_b:'
+
 # ---- deaths -------------------------------------------------------------------------------
 
 trace command_a -qn "erlang*:::process-spawn $mine { @[\"spawned\"] = count(); } tick-10ms { printf(\"tick\\n\"); }" \
@@ -143,8 +221,9 @@ has 'killed: what was gathered' '^  spawned +17$'
 unset 'pid[command_a]'
 
 start command_c
+at command_c 'code:load_abs("shared").' >/dev/null
 rm -f o e
-erltrace -N command_b -N command_c -qn "$armed erlang*:::process-spawn $mine { @ = count(); } tick-2500ms /x/ { printf(\"late\\n\"); }" >o 2>e &
+erltrace -N command_b -N command_c -qn "$armed erlang*:::process-spawn $mine { @ = count(); } $on_leaf { @s[ustack(1)] = count(); } tick-2500ms /x/ { printf(\"late\\n\"); }" >o 2>e &
 command=$!
 for ((i = 0; i < 800; i++)); do
 	[ "$(grep -c '^armed' o 2>/dev/null)" = 2 ] && break
@@ -152,6 +231,8 @@ for ((i = 0; i < 800; i++)); do
 done
 spawn command_b 5
 spawn command_c 6
+at command_b 'only_b:times(run, 50).' >/dev/null
+at command_c 'shared:times(run, 6).' >/dev/null
 ok 'both, later' later 2
 kill -9 "${pid[command_b]}"
 unset 'pid[command_b]'
@@ -160,5 +241,7 @@ spawn command_c 100
 untrace
 is 'first of several killed: exit' 1 $status
 has 'first of several killed: the other goes on with its numbers' '^ +111$'
+is 'first of several killed: with its stacks' 'shared:leaf/1 6 only_b:leaf/1 50' \
+	"$(sed '/leaf/,$!d' o | words)"
 
 finish

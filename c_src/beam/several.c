@@ -22,16 +22,17 @@ static ERL_NIF_TERM failure(ErlNifEnv *env, const char *tag, const char *text)
 ERL_NIF_TERM nif_role(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	char role[16] = "";
+	int rc = 0;
 
 	WITH_HANDLE(b)
 	enif_get_atom(env, argv[1], role, sizeof(role), ERL_NIF_LATIN1);
 	if (b->h->co != NULL)
-		co_set_role(b->h->co, strcmp(role, "first") == 0   ? CO_FIRST
+		rc = co_set_role(b->h->co, strcmp(role, "first") == 0   ? CO_FIRST
 				      : strcmp(role, "other") == 0 ? CO_OTHER
 								   : CO_ALONE);
 	b->h->hold = strcmp(role, "first") == 0;
 	enif_mutex_unlock(b->lock);
-	return atom_ok;
+	return rc == 0 ? atom_ok : failure(env, "ET_NOMEM", "out of memory");
 }
 
 /* hold(Handle, Boolean) -> ok */

@@ -220,7 +220,10 @@ static int take(
 	co->ag->changes++;
 	if (agg >= co->prog->naggs || keylen > UINT32_MAX)
 		return 0;
-	named = cv_named(co, co->prog->aggs[agg], key, keylen);
+	if (cv_named(co, co->prog->aggs[agg], key, keylen, &named) != 0) {
+		co->ag->drops++;
+		return 0;
+	}
 	if (named != NULL)
 		key = named;
 	e = merge(co, co->ag, agg, key, keylen, data);
@@ -361,7 +364,7 @@ struct sorted {
 	struct weight *w; /* one a column */
 };
 struct order {
-	const struct prog *prog;
+	struct co *co;
 	unsigned n, sortpos, keypos;
 	bool key_first, rev;
 };
@@ -410,7 +413,8 @@ static int weight_cmp(const struct weight *x, const struct weight *y)
 
 static int key_cmp(const struct order *o, const struct ag_ent *x, const struct ag_ent *y)
 {
-	const struct prog_agg *ax = o->prog->aggs[x->agg], *ay = o->prog->aggs[y->agg];
+	const struct prog *p = o->co->prog;
+	const struct prog_agg *ax = p->aggs[x->agg], *ay = p->aggs[y->agg];
 	unsigned n = ax->nkeys < ay->nkeys ? ax->nkeys : ay->nkeys, i, k;
 	struct co_val kx[PROG_MAX_KEYS], ky[PROG_MAX_KEYS];
 	int c;
@@ -418,7 +422,7 @@ static int key_cmp(const struct order *o, const struct ag_ent *x, const struct a
 	if (n && cv_keys(ax, x->key, x->keylen, kx) == 0 && cv_keys(ay, y->key, y->keylen, ky) == 0)
 		for (i = 0; i < n; i++) {
 			k = (i + (o->keypos < n ? o->keypos : 0)) % n;
-			c = cv_cmp(&kx[k], &ky[k]);
+			c = cv_cmp(o->co, &kx[k], &ky[k]);
 			if (c)
 				return c;
 		}
@@ -538,7 +542,7 @@ out:
 int ag_rows(struct co *co, const uint16_t *aggs, unsigned n, struct ag_row **rows, size_t *nrows)
 {
 	struct order o = {
-		.prog = co->prog,
+		.co = co,
 		.n = n,
 		.sortpos =
 			co_opt(co, OPT_AGGSORTPOS) < n ? (unsigned)co_opt(co, OPT_AGGSORTPOS) : 0,
@@ -638,7 +642,7 @@ int ag_live_each(
 /* Keep the n largest, or the -n smallest. */
 void ag_trunc(struct co *co, unsigned agg, bool all, int64_t n)
 {
-	struct order o = {.prog = co->prog, .n = 1, .rev = n >= 0};
+	struct order o = {.co = co, .n = 1, .rev = n >= 0};
 	uint64_t keep = all ? 0 : n < 0 ? -(uint64_t)n : (uint64_t)n;
 	uint16_t which = (uint16_t)agg;
 	struct ag_row *rows;

@@ -12,7 +12,7 @@
  *   aggs.c     merged aggregations: bounded, sorted, cleared, truncated, normalized
  *   printa.c   aggregations printed: printa(), and what is left at the end
  *   dist.c     distributions: bars, aggpack, agghist, aggzoom
- *   join.c     one script in several engines, one result
+ *   join.c     one script in several engines, one result; names.c: their addresses as names
  *   symbols.c  address -> module`symbol+offset, from /proc/PID/maps and ELF tables (elf.c);
  *              ksyms.c: those of the kernel; vm.c: those of Erlang functions
  *   text.c     text that grows; the filter for terminals
@@ -63,7 +63,7 @@ enum co_role {
 	CO_FIRST, /* prints the aggregations of all */
 	CO_OTHER, /* hands them on */
 };
-void co_set_role(struct co *co, enum co_role role);
+int co_set_role(struct co *co, enum co_role role); /* 0, or -1: memory is out */
 /*
  * What was gathered since the last call, for co_import() of the first; keep: all there is, and it
  * stays. The caller frees *bytes; *len 0: nothing.

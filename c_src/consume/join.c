@@ -8,8 +8,13 @@
  * each engine, for they fire everywhere: the others leave it to the first, unless the clause reads
  * variables, of which each engine has its own.
  *
+ * Addresses in keys, of stacks and of what is printed as a symbol, are names here (names.c): an
+ * engine's own would mean something else in another.
+ *
  * The bytes: a head, then items, each a kind in a byte and
  *
+ *   'N'  u16 bytes of text; the text: names are numbered from 1 on as they come, and keys have that
+ *        number for an address
  *   'A'  u16 aggregation, u32 bytes of key, u32 pairs; the key; pairs of u32 word, u64 value
  *   'D'  u16 clause, u16 action, i64 argument: printa(), clear(), trunc() and such
  *
@@ -21,14 +26,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JO_MAGIC 0x316a7465u /* "etj1" */
+#define JO_MAGIC 0x326a7465u /* "etj2" */
 
 /* ---- who does what -------------------------------------------------------------------- */
 
-void co_set_role(struct co *co, enum co_role role)
+int co_set_role(struct co *co, enum co_role role)
 {
 	co->role = role;
 	co->header |= role == CO_OTHER; /* the first one prints it */
+	return role == CO_ALONE ? 0 : sy_keep_names(co->sy, co_opt(co, OPT_AGGMAX));
 }
 
 /* Do probes of all engines fire at the same time? */
@@ -121,12 +127,58 @@ static uint64_t signature(const struct prog *p)
 	return h;
 }
 
+struct out {
+	struct co *co;
+	struct co_buf b, key;
+	uint32_t nnames;
+};
+
+/* A name's number in this export; its text goes before the key that first has it. */
+static int put_name(void *arg, const struct prog_val *v, uint64_t *addr)
+{
+	struct out *out = arg;
+	struct nm *names = sy_names(out->co->sy);
+	uint64_t word = sy_word(out->co->sy, *addr, cv_form(v));
+	uint32_t as = out->nnames + 1;
+	const char *text;
+
+	if (word == 0)
+		return -1;
+	if (!nm_sent(names, word, &as)) {
+		text = nm_text(names, word);
+		cb_put(&out->b, "N", 1);
+		put16(&out->b, (uint16_t)strlen(text));
+		cb_str(&out->b, text);
+		out->nnames = as;
+	}
+	*addr = as;
+	return 0;
+}
+
+/* A key as others understand it; NULL: no room for its names. */
+static const void *put_names(struct out *out, const struct prog_agg *a, const struct ag_ent *e)
+{
+	if (!cv_has_addresses(a))
+		return e->key;
+	out->key.len = 0;
+	cb_put(&out->key, e->key, e->keylen);
+	if (out->key.nomem || cv_map(a, (uint8_t *)out->key.p, e->keylen, put_name, out) != 0)
+		return NULL;
+	return out->key.p;
+}
+
 static int put_entry(struct co *co, const struct ag_ent *e, void *arg)
 {
 	const struct prog_agg *a = co->prog->aggs[e->agg];
 	uint32_t words = aggfn_words(a), n = 0;
-	struct co_buf *b = arg;
+	struct out *out = arg;
+	struct co_buf *b = &out->b;
+	const void *key = put_names(out, a, e);
 
+	if (key == NULL) {
+		ag_lost(co);
+		return 0;
+	}
 	/* Of distributions what is not 0; the others are short. */
 	for (uint32_t i = 0; i < words; i++)
 		n += !ag_is_dist(a) || e->data[i] != 0;
@@ -134,7 +186,7 @@ static int put_entry(struct co *co, const struct ag_ent *e, void *arg)
 	put16(b, e->agg);
 	put32(b, e->keylen);
 	put32(b, e->empty ? 0 : n);
-	cb_put(b, e->key, e->keylen);
+	cb_put(b, key, e->keylen);
 	for (uint32_t i = 0; i < words && !e->empty; i++)
 		if (!ag_is_dist(a) || e->data[i] != 0) {
 			put32(b, i);
@@ -145,28 +197,33 @@ static int put_entry(struct co *co, const struct ag_ent *e, void *arg)
 
 int co_export(struct co *co, bool keep, char **bytes, size_t *len)
 {
-	struct co_buf b = {0};
+	struct out out = {.co = co};
+	struct co_buf *b = &out.b;
 	size_t head;
 
-	put32(&b, JO_MAGIC);
-	put64(&b, signature(co->prog));
-	head = b.len;
-	ag_each(co, -1, put_entry, &b);
+	if (sy_keep_names(co->sy, co_opt(co, OPT_AGGMAX)) != 0)
+		return -ENOMEM;
+	nm_export(sy_names(co->sy));
+	put32(b, JO_MAGIC);
+	put64(b, signature(co->prog));
+	head = b->len;
+	ag_each(co, -1, put_entry, &out);
+	cb_free(&out.key);
 	if (!keep) {
 		if (co->wishes.len > 0)
-			cb_put(&b, co->wishes.p, co->wishes.len);
-		b.nomem |= co->wishes.nomem;
+			cb_put(b, co->wishes.p, co->wishes.len);
+		b->nomem |= co->wishes.nomem;
 	}
-	if (b.nomem) {
-		cb_free(&b);
+	if (b->nomem) {
+		cb_free(b);
 		return -ENOMEM;
 	}
 	if (!keep) {
 		ag_forget(co);
 		co->wishes.len = 0;
 	}
-	*bytes = b.p;
-	*len = b.len == head ? 0 : b.len;
+	*bytes = b->p;
+	*len = b->len == head ? 0 : b->len;
 	return 0;
 }
 
@@ -176,6 +233,8 @@ struct in {
 	const uint8_t *p;
 	size_t left;
 	bool bad;
+	struct co_buf names; /* numbers of ours, by theirs */
+	size_t nnames;
 };
 
 static const void *get(struct in *in, size_t n)
@@ -206,26 +265,60 @@ GET(get16, uint16_t)
 GET(get32, uint32_t)
 GET(get64, uint64_t)
 
+static void get_name(struct co *co, struct in *in)
+{
+	uint16_t len = get16(in);
+	const char *text = get(in, len);
+	char name[NM_TEXT];
+
+	in->bad |= len >= sizeof(name);
+	if (in->bad)
+		return;
+	memcpy(name, text, len);
+	name[len] = '\0';
+	put64(&in->names, nm_word(sy_names(co->sy), name));
+	in->nnames++;
+	in->bad |= in->names.nomem;
+}
+
+/* 0; 1: there was no room for that name */
+static int our_name(void *arg, const struct prog_val *v, uint64_t *addr)
+{
+	const struct in *in = arg;
+
+	(void)v;
+	if (*addr == 0 || *addr > in->nnames)
+		return -1;
+	memcpy(addr, in->names.p + (*addr - 1) * 8, 8);
+	return *addr != 0 ? 0 : 1;
+}
+
 static void get_entry(struct co *co, struct in *in)
 {
 	unsigned agg = get16(in);
 	uint32_t keylen = get32(in), n = get32(in), words, i;
-	const void *key = get(in, keylen);
-	struct co_val vals[PROG_MAX_KEYS];
+	const void *from = get(in, keylen);
+	const struct prog_agg *a;
 	uint64_t *data;
+	uint8_t *key;
+	int rc;
 
-	if (in->bad || agg >= co->prog->naggs || n > in->left / 12 ||
-		cv_keys(co->prog->aggs[agg], key, keylen, vals) != 0) {
+	if (in->bad || agg >= co->prog->naggs || n > in->left / 12) {
 		in->bad = true;
 		return;
 	}
-	words = aggfn_words(co->prog->aggs[agg]);
-	data = malloc((size_t)words * 8);
+	a = co->prog->aggs[agg];
+	words = aggfn_words(a);
+	data = malloc((size_t)words * 8 + keylen);
 	if (data == NULL) {
 		in->bad = true;
 		return;
 	}
-	aggfn_init(co->prog->aggs[agg], data);
+	key = (uint8_t *)(data + words);
+	memcpy(key, from, keylen);
+	rc = cv_map(a, key, keylen, our_name, in);
+	in->bad |= rc < 0;
+	aggfn_init(a, data);
 	for (uint32_t k = 0; k < n; k++) {
 		i = get32(in);
 		if (i < words)
@@ -233,8 +326,10 @@ static void get_entry(struct co *co, struct in *in)
 		else
 			in->bad = true;
 	}
-	if (!in->bad)
+	if (!in->bad && rc == 0)
 		ag_add(co, agg, key, keylen, data);
+	else if (!in->bad)
+		ag_lost(co);
 	free(data);
 }
 
@@ -279,11 +374,14 @@ void jo_take(struct co *co)
 		uint32_t n = get32(&all);
 		struct in in = {.p = get(&all, n), .left = n};
 
+		in.bad = sy_keep_names(co->sy, co_opt(co, OPT_AGGMAX)) != 0;
 		while (!all.bad && in.left > 0 && !in.bad) {
 			uint8_t kind = get8(&in);
 
 			if (kind == 'A')
 				get_entry(co, &in);
+			else if (kind == 'N')
+				get_name(co, &in);
 			else if (kind == 'D')
 				get_wish(co, &in);
 			else
@@ -291,6 +389,7 @@ void jo_take(struct co *co)
 		}
 		if (in.bad)
 			ag_lost(co); /* counted as a drop of the merged table */
+		cb_free(&in.names);
 	}
 	co->incoming.len = 0;
 }

@@ -65,6 +65,7 @@ struct sy {
 	const struct en *en; /* asked first: a frame may be none of C's */
 	struct ksyms *kernel; /* read when first needed */
 	struct sy_kmod *kmods;
+	struct nm *names; /* where engines are joined: what keys have in place of addresses */
 };
 
 struct sy *sy_new(int pid, const struct en *en)
@@ -114,6 +115,7 @@ void sy_free(struct sy *sy)
 		free(p);
 	}
 	free(sy->seen);
+	nm_free(sy->names);
 	ksyms_free(sy->kernel);
 	free(sy);
 }
@@ -452,6 +454,11 @@ static void resolve(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, 
 	int pid = 0;
 
 	*start = addr;
+	mod = sy != NULL && sy->names != NULL ? nm_text(sy->names, addr) : NULL;
+	if (mod != NULL) {
+		snprintf(buf, size, "%s", mod);
+		return;
+	}
 	if (sy != NULL && sy->en != NULL && en_frame(sy->en, addr, buf, size))
 		return;
 	if (sy != NULL && (int64_t)addr < 0) {
@@ -507,4 +514,32 @@ uint64_t sy_start(struct sy *sy, uint64_t addr, enum sy_form form)
 	if (form != SY_ADDR)
 		resolve(sy, addr, form, buf, sizeof(buf), &start);
 	return start;
+}
+
+int sy_keep_names(struct sy *sy, size_t max)
+{
+	if (sy->names == NULL)
+		sy->names = nm_new(max);
+	return sy->names != NULL ? 0 : -1;
+}
+
+struct nm *sy_names(struct sy *sy)
+{
+	return sy->names;
+}
+
+uint64_t sy_word(struct sy *sy, uint64_t addr, enum sy_form form)
+{
+	char text[NM_TEXT];
+	uint64_t word;
+
+	if (nm_text(sy->names, addr) != NULL)
+		return addr;
+	word = nm_known(sy->names, addr, form);
+	if (word == 0) {
+		sy_format(sy, addr, form, text, sizeof(text));
+		word = nm_word(sy->names, text);
+		nm_learn(sy->names, addr, form, word);
+	}
+	return word;
 }

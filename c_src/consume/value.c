@@ -98,36 +98,127 @@ int cv_keys(const struct prog_agg *a, const void *key, size_t keylen, struct co_
 	return 0;
 }
 
-uint8_t *cv_named(struct co *co, const struct prog_agg *a, const void *key, size_t len)
+enum sy_form cv_form(const struct prog_val *v)
 {
-	struct co_val v[PROG_MAX_KEYS];
-	uint8_t *copy = NULL, *p;
-	uint64_t addr;
-	unsigned i;
-
-	for (i = 0; i < a->nkeys && a->keys[i].kind != V_SYM; i++)
-		;
-	if (i == a->nkeys || cv_keys(a, key, len, v) != 0 || (copy = malloc(len)) == NULL)
-		return NULL;
-	memcpy(copy, key, len);
-	for (i = 0, p = copy; i < a->nkeys; i++) {
-		if (a->keys[i].kind == V_SYM) {
-			addr = sy_start(co->sy, (uint64_t)v[i].i, sy_form_of(a->keys[i].sub));
-			memcpy(p, &addr, 8);
-		}
-		p += a->keys[i].kind == V_INT || a->keys[i].kind == V_SYM ? 8
-			: a->keys[i].kind == V_STR			  ? 4 + v[i].len
-									  : v[i].len;
-	}
-	return copy;
+	return v->kind == V_STACK ? SY_ADDR : sy_form_of(v->sub);
 }
 
-/* Integers by their sign, texts and bytes as memory; < 0, 0, > 0. */
-int cv_cmp(const struct co_val *a, const struct co_val *b)
+/* What a part of a key takes: its bytes, and the length before a text. */
+static size_t part_size(const struct co_val *v)
+{
+	return v->v->kind == V_INT || v->v->kind == V_SYM ? 8
+	       : v->v->kind == V_STR			  ? 4 + v->len
+							  : v->len;
+}
+
+static int map_part(const struct co_val *v, uint8_t *p, cv_map_fn *fn, void *arg)
+{
+	unsigned i, n = v->v->kind == V_STACK ? cv_nframes(v) : v->v->kind == V_SYM ? 1 : 0;
+	uint64_t addr;
+	int rc = 0;
+
+	for (i = 0; i < n && rc == 0; i++, p += 8) {
+		memcpy(&addr, p, 8);
+		rc = fn(arg, v->v, &addr);
+		memcpy(p, &addr, 8);
+	}
+	return rc;
+}
+
+int cv_map(const struct prog_agg *a, uint8_t *key, size_t len, cv_map_fn *fn, void *arg)
+{
+	struct co_val v[PROG_MAX_KEYS];
+	int rc = cv_keys(a, key, len, v);
+
+	for (unsigned i = 0; i < a->nkeys && rc == 0; key += part_size(&v[i++]))
+		rc = map_part(&v[i], key, fn, arg);
+	return rc;
+}
+
+static bool has_kind(const struct prog_agg *a, unsigned kind)
+{
+	for (unsigned i = 0; i < a->nkeys; i++)
+		if (a->keys[i].kind == kind)
+			return true;
+	return false;
+}
+
+bool cv_has_addresses(const struct prog_agg *a)
+{
+	return has_kind(a, V_STACK) || has_kind(a, V_SYM);
+}
+
+/* Of this engine alone: frames stay, with their offsets. */
+static int to_start(void *arg, const struct prog_val *v, uint64_t *addr)
+{
+	struct co *co = arg;
+
+	if (v->kind == V_SYM)
+		*addr = sy_start(co->sy, *addr, cv_form(v));
+	return 0;
+}
+
+static int to_name(void *arg, const struct prog_val *v, uint64_t *addr)
+{
+	struct co *co = arg;
+
+	*addr = sy_word(co->sy, *addr, cv_form(v));
+	return *addr != 0 ? 0 : -1;
+}
+
+int cv_named(struct co *co, const struct prog_agg *a, const void *key, size_t len, uint8_t **named)
+{
+	bool joined = sy_names(co->sy) != NULL;
+	int rc;
+
+	*named = NULL;
+	if (!has_kind(a, V_SYM) && !(joined && has_kind(a, V_STACK)))
+		return 0;
+	*named = malloc(len);
+	if (*named == NULL)
+		return -1;
+	memcpy(*named, key, len);
+	rc = cv_map(a, *named, len, joined ? to_name : to_start, co);
+	if (rc != 0) {
+		free(*named);
+		*named = NULL;
+	}
+	return rc;
+}
+
+/* By name, so that the order does not depend on who came first. */
+static int cmp_name(struct co *co, uint64_t a, uint64_t b, const struct prog_val *v)
+{
+	char x[NM_TEXT], y[NM_TEXT];
+
+	if (a == b)
+		return 0;
+	sy_format(co->sy, a, cv_form(v), x, sizeof(x));
+	sy_format(co->sy, b, cv_form(v), y, sizeof(y));
+	return strcmp(x, y);
+}
+
+static int cmp_stack(struct co *co, const struct co_val *a, const struct co_val *b)
+{
+	unsigned i, na = cv_nframes(a), nb = cv_nframes(b);
+	int c = 0;
+
+	for (i = 0; i < na && i < nb && c == 0; i++)
+		c = cmp_name(co, cv_frame(a, i), cv_frame(b, i), a->v);
+	return c ? c : (na > nb) - (na < nb);
+}
+
+/* Integers by their sign, names, texts and bytes as memory; < 0, 0, > 0. */
+int cv_cmp(struct co *co, const struct co_val *a, const struct co_val *b)
 {
 	size_t n = a->len < b->len ? a->len : b->len;
+	bool joined = sy_names(co->sy) != NULL && a->v->kind == b->v->kind;
 	int c;
 
+	if (joined && a->v->kind == V_STACK)
+		return cmp_stack(co, a, b);
+	if (joined && a->v->kind == V_SYM)
+		return cmp_name(co, (uint64_t)a->i, (uint64_t)b->i, a->v);
 	if (a->v->kind == V_INT && a->v->is_signed)
 		return (a->i > b->i) - (a->i < b->i);
 	if (a->v->kind == V_INT || a->v->kind == V_SYM)
