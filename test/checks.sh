@@ -7,6 +7,7 @@
 #	ok, is, like, has, hasnt         one test each
 #	holds FILE REGEX                 waits until a file holds a text
 #	gone PID                         has it ended?
+#	insist SIGNAL PID                signals it until it has ended, as one who is impatient does
 #	... | words                      in one line
 #	on_terminal 'COMMAND'            its output, on a terminal
 
@@ -83,6 +84,15 @@ holds() { # file, extended regular expression
 }
 
 gone() { ! kill -0 "$1" 2>/dev/null; }
+
+# A child of ours that has ended is there until it is waited for: as a zombie. 10 s at most.
+insist() { # signal, pid
+	local i
+	for ((i = 0; i < 400 && $(ps -o stat= -p "$2" | grep -vc Z) == 1; i++)); do
+		kill "-$1" "$2" 2>/dev/null
+		sleep 0.025
+	done
+}
 
 words() { tr -s ' \n\t' ' ' | sed 's/^ //; s/ $//'; } # its input in one line
 

@@ -85,13 +85,28 @@ for sig in INT TERM HUP; do
 	ok "SIG$sig: nothing said" test ! -s "$tmp/sig.err"
 done
 
-# The second one leaves at once: here END waits for a command that takes long.
+# Two at once are one: timeout(1) signals its child, then the group. Any two that can come together.
+rounds=40 whole=0
+for ((n = 0; n < rounds; n++)); do
+	background "$tmp/both" -qn "$script"
+	holds "$tmp/both" begun || break
+	case $((n % 3)) in
+	0) kill -TERM "$pid" && kill -TERM -- "-$pid" ;;
+	1) kill -INT "$pid" && kill -TERM "$pid" ;;
+	2) kill -HUP "$pid" && kill -INT -- "-$pid" && kill -TERM "$pid" ;;
+	esac 2>/dev/null
+	wait "$pid" && [[ $(words <"$tmp/both") =~ ^begun\ end\ ticks\ [0-9]+$ ]] &&
+		whole=$((whole + 1))
+done
+is 'two signals at once: all of the output' $rounds $whole
+
+# One that comes later leaves at once: here END waits for a command that takes long.
 background "$tmp/second" -wqn 'BEGIN { printf("begun\n"); } END { printf("ending\n"); system("sleep 30"); }'
 ok 'second SIGTERM: begun' holds "$tmp/second" begun
 kill -TERM "$pid"
 ok 'second SIGTERM: in END' holds "$tmp/second" ending
-kill -TERM "$pid"
 start=$SECONDS
+insist TERM "$pid"
 wait "$pid"
 ok 'second SIGTERM: by the signal' test $? = 143
 ok 'second SIGTERM: at once' test $((SECONDS - start)) -lt 5

@@ -184,14 +184,26 @@ is 'EPIPE: exit' 0 "${PIPESTATUS[0]}"
 is 'EPIPE: nothing said' '' "$(cat e)"
 is 'EPIPE: the agent is gone' '[]' "$(at flags '[P || P <- processes(), {_, {erltrace_agent, _, _}} <- [erlang:process_info(P, initial_call)]].')"
 
-# The second signal leaves at once. (What is in o before it begins would be the last command's.)
+# Two signals at once are one: what timeout(1) sends, and what a terminal and a shell send together.
+whole=0
+for ((n = 0; n < 12; n++)); do
+	trace flags -qn 'erlang*:lists:zip3/3:function-entry { @["calls"] = count(); } END { printf("ended\n"); }' || break
+	at flags 'lists:zip3([], [], []).' >/dev/null
+	kill -HUP "$command" # a shell ignores SIGINT for what it runs beside itself
+	kill -TERM "$command" 2>/dev/null
+	wait "$command" && [ "$(words <o)" = 'armed ended calls 1' ] && whole=$((whole + 1))
+	command=
+done
+is 'two signals at once: all of the output' 12 $whole
+
+# One that comes later leaves at once. (What is in o before it begins would be the last command's.)
 rm -f o e
 erltrace -N flags -wqn 'BEGIN { printf("armed\n"); } END { printf("ending\n"); system("sleep 15"); }' >o 2>e &
 command=$!
 ok 'second signal: armed' holds o armed
 kill -TERM $command
 ok 'second signal: in END' holds o ending
-kill -TERM $command
+insist TERM $command
 wait $command
 is 'second signal: by it' 143 $?
 for ((i = 0; i < 400; i++)); do

@@ -4,8 +4,9 @@
  * processes of -c and -p have ended, or nobody reads any more. Each of these stops tracing;
  * work goes on until everything is read out, END has run and the aggregations are printed.
  *
- * The first SIGINT, SIGTERM or SIGHUP stops; the second one ends the command at once, by that
- * signal.
+ * The first SIGINT, SIGTERM or SIGHUP stops; one that comes a second later or more ends the command
+ * at once, by that signal. Within that second it is not somebody's impatience: timeout(1) signals
+ * its child and then the whole group, and a shell may send a SIGHUP of its own.
  */
 #include "cli.h"
 
@@ -20,6 +21,22 @@ static volatile sig_atomic_t interrupts;
 static const struct cli *running; /* for the second signal */
 static pid_t main_tid;
 
+enum { AT_ONCE_MS = 1000 };
+
+/* In the handler, of the main thread: how long ago was the first one? */
+static int64_t ms_since_first(void)
+{
+	static int64_t first;
+	struct timespec ts;
+	int64_t now;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	now = (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	if (first == 0)
+		first = now;
+	return now - first;
+}
+
 static void on_signal(int sig)
 {
 	int saved = errno;
@@ -27,10 +44,12 @@ static void on_signal(int sig)
 	/* The engine has threads; it is the main one that sleeps and must wake. */
 	if ((pid_t)syscall(SYS_gettid) != main_tid) {
 		syscall(SYS_tgkill, getpid(), main_tid, sig);
-	} else if (interrupts++ > 0) {
+	} else if (ms_since_first() >= AT_ONCE_MS) {
 		cli_procs_kill(running);
 		signal(sig, SIG_DFL);
 		raise(sig);
+	} else {
+		interrupts = 1;
 	}
 	errno = saved;
 }
