@@ -471,6 +471,25 @@ stack_of_port_test() ->
               end),
     ?assertEqual([[0, 0, ""]], [Ks || {Ks, _} <- keys("_", Got)]).
 
+%% Timers fire in threads of the tracer's own: whose stack, or whose process, is nobody's question.
+samples_test() ->
+    [?assertMatch({match, _}, re:run(refused(Script), Says))
+     || {Script, Says} <-
+            [{"profile-97 { @[ustack()] = count(); }", "^profile-97 asks .*ustack\\(\\).* as root: "
+              "erltrace -p " ++ os:getpid() ++ " -n 'profile-97 /pid == \\$target/"},
+             {"profile-97 { @[stack()] = count(); }", "^profile-97 asks"},
+             {"profile-97 /ustackdepth > 3/ { @ = count(); }", "^profile-97 asks"},
+             {"tick-10ms { @[ufunc(ucaller)] = count(); }", "^tick-10ms asks .* -n 'profile-499"},
+             {"profile-97 { @[erlpid] = count(); }", "^profile-97 asks .*erlpid"},
+             {"erlang*:::process-spawn, profile-97 { @[erlname] = count(); }", "asks .*erlpid"}]],
+    {ok, H} = erltrace:script("profile-97 { @[erlnode] = count(); } tick-10ms { @t = count(); }"),
+    ok = erltrace:stop(H),
+    erltrace:close(H).
+
+refused(Script) ->
+    {error, Reason} = erltrace:script(Script),
+    lists:flatten(erltrace:format_error(Reason)).
+
 has_stacks() ->
     {ok, Nif, _} = erltrace_nif:open(),
     Has = erltrace_nif:has_stacks(Nif),

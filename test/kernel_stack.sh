@@ -111,6 +111,23 @@ sample compare
 ok 'a sample of a function of the VM' \
 	grep -qx "beam.smp kst:more/3 kst:compare/2 $chain" seen
 
+# -N means its samples, whatever else runs.
+(while kill -0 $$ 2>/dev/null; do for ((i = 0; i < 20000; i++)); do :; done; done) &
+other=$!
+rm -f o e
+erltrace -N kst_a -qn 'BEGIN { printf("armed\n"); } profile-499 { @[ustack(2)] = count(); @p[pid] = count(); n++; }
+	profile-499 /n >= 100/ { exit(0); }' >o 2>e &
+command=$!
+ok 'samples of a node by its name: armed' holds o armed
+at kst_a 'put(p, element(1, kst:start(busy))).' >/dev/null
+wait "$command"
+is 'samples of a node by its name: exit code' 0 $?
+command=''
+at kst_a 'exit(get(p), kill).' >/dev/null
+kill $other
+has 'samples of a node by its name' '^ +kst:busy/1'
+is 'samples of a node by its name: of nobody else' "$p" "$(awk 'NF == 2 && /^ *[0-9]+ +[0-9]+$/ { print $1 }' o)"
+
 # A script of samples alone knows them too.
 run -n 'profile-499 /erlname == "kst_busy"/ { printf("%s in %d\n", erlname, pid); exit(0); }'
 at kst_a 'register(kst_busy, element(1, kst:start(busy))).' >/dev/null

@@ -38,6 +38,27 @@ t -P "erlang${pid[flags]}" -l
 is '-P -l: exit' 0 $?
 t -l -f lists:seq/2
 ok '-l -f' grep -qE 'lists +seq/2 +function-entry' o
+# By its process: the same.
+for what in '' '-m lists' '-f lists:seq/2' '-n gc_major-end' "-P erlang${pid[flags]}" '-P profile'; do
+	# shellcheck disable=SC2086 # two words, or none
+	erltrace -p "${pid[flags]}" -l $what >by_process 2>&1
+	is "-p -l $what: exit" 0 $?
+	# shellcheck disable=SC2086
+	t -l $what
+	is "-p -l $what: as -N" "$(md5sum <o)" "$(md5sum <by_process)"
+	if [[ $what != '-P profile' ]]; then has "-p -l $what: erlang probes" "^ *[0-9]+ erlang${pid[flags]} "; fi
+done
+# A VM that is no node has what everybody has, and it is said why not more.
+erl -noshell -eval 'io:format("up~n"), receive stop -> ok end.' >vm_out 2>&1 </dev/null &
+vm=$!
+ok 'a VM that is no node: up' holds vm_out up
+erltrace -p $vm -l >o 2>e
+is '-p -l of a VM that is no node: exit' 0 $?
+has '-p -l of a VM that is no node' '^ *[0-9]+ +profile '
+hasnt '-p -l of a VM that is no node: none of Erlang' '^ *[0-9]+ erlang'
+ok '-p -l of a VM that is no node: why' grep -qE "failed to find a node: .*$vm is none of the nodes" e
+kill -9 $vm
+
 t -l -n "erlang*:'lists':'seq'/2:function-entry,erlang*:lists:seq/3:function-entry"
 is '-l of a list, with quotes' 3 "$(wc -l <o)"
 id=$(awk '/function-entry/ { print $1; exit }' o)

@@ -62,6 +62,7 @@ struct cli_process {
 struct cli {
 	enum cli_mode mode;
 	bool awaits_node;	/* a script of the kernel: the command of -c becomes a node */
+	bool either, unreached; /* -l: the process of -p is a VM, a node perhaps; it is none of ours */
 	bool in_kernel;	    /* the script runs there */
 	bool compile_only;  /* -e */
 	bool preprocess;    /* -C */
@@ -159,6 +160,7 @@ bool cli_target_named(struct cli *c); /* pid$target:..., or another provider of 
 /* native.c */
 /* Is it (0: that of -p) a VM with probes of its own, and no node that can be reached? */
 bool cli_native(struct cli *c, int pid);
+bool cli_is_vm(const struct cli *c); /* is the process of -p an Erlang VM? */
 
 /* node.c */
 int cli_node_of_command(struct cli *c); /* a script of the kernel waits for the node of -c */

@@ -40,8 +40,11 @@ static int with_handle(struct cli *c)
 		status = cli_procs_start(c);
 	if (status != CLI_OK)
 		return status;
-	if (cli_nodes_wanted(c))
-		return cli_nodes(c);
+	if (cli_nodes_wanted(c)) {
+		status = cli_nodes(c);
+		if (!c->unreached)
+			return status;
+	}
 	for (int i = 0; i < c->nprocs; i++)
 		if (c->procs[i].command == NULL) {
 			char pid[16];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Erlang VMs that were built with probes of their own (--with-dynamic-trace=systemtap). A node
- * that can be reached is traced from inside, as all others are; where there is none, its own
- * probes are there, by the provider usdt.
+ * Erlang VMs by their processes. Some were built with probes of their own
+ * (--with-dynamic-trace=systemtap). A node that can be reached is traced from inside, as all others
+ * are; where there is none, its own probes are there, by the provider usdt.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -68,6 +68,21 @@ static bool is_node(struct cli *c, int pid)
 	return false;
 }
 #endif
+
+bool cli_is_vm(const struct cli *c)
+{
+	char path[64], exe[4096];
+	const char *name;
+	ssize_t n;
+
+	if (c->nprocs == 0 || c->procs[0].command != NULL)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)c->procs[0].pid);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	exe[n > 0 ? n : 0] = '\0';
+	name = strrchr(exe, '/');
+	return name != NULL && strncmp(name, "/beam", 5) == 0;
+}
 
 bool cli_native(struct cli *c, int pid)
 {

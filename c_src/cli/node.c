@@ -363,6 +363,7 @@ int cli_nodes(struct cli *c)
 	for (int i = 0; ns.matched != NULL && i < c->nscripts; i++)
 		ns.matched[i] = -1;
 	status = ns.matched == NULL ? CLI_ERROR : node_find(&ns);
+	c->unreached = c->either && status != CLI_OK;
 	if (status == CLI_OK)
 		status = with_nodes(&ns);
 	for (int i = 0; i < ns.n; i++) {

@@ -67,6 +67,16 @@ static bool is_of_erlang(const char *p)
 	       p[6 + strspn(p + 6, "0123456789*?[]!-$target")] == ':';
 }
 
+/* Is it a probe of a process, whose library may be loaded later: pid12:, python$target:? */
+static bool is_of_process(const char *d)
+{
+	size_t len = strcspn(d, ":");
+
+	return !is_of_erlang(d) && len > 0 &&
+	       (isdigit((unsigned char)d[len - 1]) ||
+		       (len > 7 && strncmp(d + len - 7, "$target", 7) == 0));
+}
+
 /* The next description outside of comments, strings and bodies that has a colon, or NULL. */
 static const char *next_description(const char *p, bool start)
 {
@@ -117,7 +127,9 @@ struct named {
 	bool gone;		     /* those that nobody does: the node tells why */
 	bool asks;		     /* erlpid and so on: a thread of a node has it at any probe */
 	bool samples;		     /* profile-N */
-	int pid; /* of erlang<N>, or 0 */
+	bool process;		     /* of a process: pid12, python$target */
+	bool stacks;		     /* stack(), ustack() and the like */
+	int pid;		     /* of erlang<N>, or 0 */
 };
 
 /* An erlang probe of the VM's own: its module is the VM. */
@@ -154,9 +166,11 @@ static void look(struct named *n, const char *text)
 		n->gone |= erlang && whose_probe(d) == OF_NOBODY;
 		n->inside |= erlang && whose_probe(d) != OF_VM;
 		n->kernel |= is_of_kernel(d);
+		n->process |= is_of_process(d);
 	}
 	n->asks |= names_builtin(text);
 	n->samples |= strstr(text, "profile-") != NULL;
+	n->stacks |= strstr(text, "stack(") != NULL || strstr(text, "ucaller") != NULL;
 }
 
 /* May this process trace in the kernel? */
@@ -211,6 +225,8 @@ static bool is_for_kernel(struct cli *c, const struct named *n)
 		why = "its probes are of the kernel too";
 	else if (n->samples && n->asks && !n->erlang && may_use_kernel())
 		why = "which Erlang process a processor is at, the kernel tells";
+	else if (n->samples && n->stacks && !n->erlang && c->nnodes > 0 && may_use_kernel())
+		why = "what a processor is at, the kernel tells";
 	else if (n->vm && !n->gone && may_use_kernel() && (c->mode != MODE_LIST || !n->inside))
 		why = "it has erlang probes that are functions of the VM";
 	if (why != NULL && c->verbose)
@@ -244,17 +260,10 @@ bool cli_nodes_wanted(struct cli *c)
 	(void)run_in_kernel;
 #endif
 	/* What can be read once only is for the nodes that were named, or for this machine. */
-	return c->nnodes > 0 ? n.erlang || !n.kernel : n.erlang;
-}
-
-/* Is it a probe of a process, whose library may be loaded later: pid12:, python$target:? */
-static bool is_of_process(const char *d)
-{
-	size_t len = strcspn(d, ":");
-
-	return !is_of_erlang(d) && len > 0 &&
-	       (isdigit((unsigned char)d[len - 1]) ||
-		       (len > 7 && strncmp(d + len - 7, "$target", 7) == 0));
+	if (c->nnodes > 0)
+		return n.erlang || !n.kernel;
+	c->either = !n.erlang && c->mode == MODE_LIST && !n.kernel && !n.process && cli_is_vm(c);
+	return n.erlang || c->either;
 }
 
 bool cli_may_come(struct cli *c)

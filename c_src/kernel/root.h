@@ -133,6 +133,7 @@ struct k_root {
 	uint64_t erlang_mask;
 	struct k_vm *vms; /* K_VMS */
 	uint32_t nvms;
+	bool only_vms; /* of samples: -N means these nodes */
 	struct k_vm_stacks *vm_stacks; /* K_VM_PLACES; NULL: nobody reads ustack(), or no VM is there */
 	struct en_probe *event[K_EVENTS];
 	struct en_probe *profile[K_PROFILES];

@@ -7,7 +7,8 @@
  *
  * In the command profile-N is the kernel's (kernel/profile.c) if a clause of
  * it asks for what it interrupts (pid, execname, arg0, stack() and the like), or if the script has
- * other probes of the kernel: it then fires in whatever runs on each CPU.
+ * other probes of the kernel: it then fires in whatever runs on each CPU. Inside a node, where no
+ * kernel is asked, such a clause is an error.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -286,11 +287,28 @@ static int arena(struct en *en, void *data, void *base, size_t size, struct et_e
 	return fd;
 }
 
+/* Inside a node it would be told of this provider's own threads, which nobody asks for. */
+static int refuse_inside(const struct en_probe *p, const struct timer *t, struct et_error *e)
+{
+	const uint32_t who = 1u << ASK_ERLPID | 1u << ASK_ERLNAME | 1u << ASK_ERLSCHED;
+
+	if (!p->reads_stack && !p->reads_ustack && (t->tick || (p->asks & who) == 0))
+		return 0;
+	return et_err(e, "ET_SAMPLES",
+		"%s asks what the schedulers run (%s), which inside a node it cannot see: it fires "
+		"in a thread of its own. The kernel can, as root: erltrace -p %d -n '%s /pid == "
+		"$target/ { ... }'",
+		p->name->text, p->asks & who ? "erlpid and the like" : "ustack() and the like",
+		(int)getpid(), t->tick ? "profile-499" : p->name->text);
+}
+
 static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
 {
 	struct timer *t = p->pvdata;
 
 	(void)data;
+	if (en->opts->inside && refuse_inside(p, t, e) < 0)
+		return -1;
 	if (en->shared && !t->tick)
 		return et_sampler->enable(en, p, t->period, e);
 	t->enabled = true;

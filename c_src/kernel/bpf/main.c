@@ -291,6 +291,16 @@ uint64_t k_usdt(struct user_regs *regs)
 
 /* ---- samples -------------------------------------------------------------------------- */
 
+static inline bool is_of_vm(void)
+{
+	uint32_t pid = (uint32_t)(k_current_ids() >> 32), i;
+
+	for (i = 0; i < K_VMS && i < k_root.nvms; i++)
+		if (k_root.vms[i].pid == pid)
+			return true;
+	return false;
+}
+
 /* The context begins with the registers, of the kernel or of user space. */
 uint64_t k_profile(uint64_t *ctx)
 {
@@ -298,7 +308,7 @@ uint64_t k_profile(uint64_t *ctx)
 	bool user = ctx[REG_CS] & 3;
 	struct fire *f;
 
-	if (n >= K_PROFILES)
+	if (n >= K_PROFILES || (k_root.only_vms && !is_of_vm()))
 		return 0;
 	f = begin(&k_root, k_root.profile[n]);
 	if (f == NULL)
