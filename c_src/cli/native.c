@@ -41,20 +41,19 @@ static bool has_probes(int pid)
 #ifdef HAVE_EI
 static bool is_node(struct cli *c, int pid)
 {
+	const struct nd_whom whom = {.pids = &(pid_t){pid}, .npids = 1};
 	struct et_error e = {.tag = ""};
 	struct nd_cookie cookie;
 	struct nd_names names;
 	bool found = false;
 
-	if (nd_cookie(c->cookie_file, &cookie, &e) < 0 || nd_names(NULL, &names, &e) < 0)
+	if (node_cookie(c, pid, &cookie, &e) < 0 || nd_names(NULL, &names, &e) < 0)
 		return false;
 	for (int i = 0; i < names.n && !found; i++) {
-		struct nd *nd = nd_connect(names.v[i].name, names.v[i].port, &cookie, &e);
+		struct nd *nd = nd_connect(names.v[i].name, names.v[i].port, &cookie, &whom, &e);
 
 		et_err_clear(&e);
-		if (nd == NULL)
-			continue;
-		found = nd->ospid == pid;
+		found = nd != NULL;
 		nd_close(nd);
 	}
 	memset(&cookie, 0, sizeof(cookie));

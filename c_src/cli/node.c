@@ -30,18 +30,6 @@ int cli_nodes(struct cli *c)
 
 #else
 
-/* Is the address one of this machine's? Only these can be bound to. */
-static bool is_ours(struct in_addr addr)
-{
-	struct sockaddr_in sa = {.sin_family = AF_INET, .sin_addr = addr};
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	bool ours = fd < 0 || bind(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0;
-
-	if (fd >= 0)
-		close(fd);
-	return ours;
-}
-
 /* The kernel sees this machine only: a process of another one would be taken for one of ours. */
 static int all_here(struct cli *c)
 {
@@ -55,7 +43,7 @@ static int all_here(struct cli *c)
 		struct et_error e = {.tag = ""};
 		struct in_addr addr;
 
-		if (host == NULL || nd_address(host + 1, &addr, &e) < 0 || is_ours(addr))
+		if (host == NULL || nd_address(host + 1, &addr, &e) < 0 || nd_is_here(addr))
 			continue; /* one that is not found is told when it is asked */
 		cli_say("-N %s: the script has probes of the kernel, which are of this machine only, "
 			"and the node's host %s is another; run the command there (or, if the node "

@@ -51,7 +51,9 @@ struct nodes {
 int node_fail(struct cli *c, const struct et_error *e, const char *what);
 /* The node of -c has ended before its script was started. */
 int node_too_short(struct et_error *e);
-/* node_find.c: connects to all of them. */
+/* node_find.c. That of the command line; without one that of a process (0: none), or ours. */
+int node_cookie(const struct cli *c, pid_t pid, struct nd_cookie *cookie, struct et_error *e);
+/* Connects to all of them. */
 int node_find(struct nodes *ns);
 bool node_command_ends(struct cli *c);
 /* node_run.c: all agents have been started; compile and run, or list. */

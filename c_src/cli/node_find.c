@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which nodes the scripts run in: those of -N, and with --cluster those that they know; the process
- * of -p; the one that the command of -c becomes; or all of this machine that take the cookie.
+ * of -p; the one that the command of -c becomes; or all of this machine and of the user whose cookie
+ * it is. No other node gets so much as a connection.
  */
 #include "node.h"
 
 #ifdef HAVE_EI
 
+#include <ctype.h>
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -39,12 +42,14 @@ static int add_target(struct nodes *ns, struct nd *nd)
 	return CLI_OK;
 }
 
+static const struct nd_whom named; /* by the user, or by a node that was */
+
 static int named_nodes(struct nodes *ns)
 {
 	struct et_error e = {.tag = ""};
 
 	for (int i = 0; i < ns->c->nnodes; i++) {
-		struct nd *nd = nd_connect(ns->c->nodes[i], 0, &ns->cookie, &e);
+		struct nd *nd = nd_connect(ns->c->nodes[i], 0, &ns->cookie, &named, &e);
 
 		if (nd == NULL)
 			return node_fail(ns->c, &e, "failed to reach a node");
@@ -85,7 +90,7 @@ static int cluster(struct nodes *ns)
 				is_target(ns, name))
 				continue;
 			et_err_clear(&e);
-			nd = nd_connect(name, 0, &ns->cookie, &e);
+			nd = nd_connect(name, 0, &ns->cookie, &named, &e);
 			if (nd != NULL)
 				status = add_target(ns, nd);
 			else
@@ -135,7 +140,7 @@ static int nobody(struct nodes *ns, const struct nd_names *names, const struct e
 {
 	const struct cli *c = ns->c;
 	struct et_error e = {.tag = ""};
-	char known[512] = "";
+	char known[512] = "", user[64];
 	size_t len = 0;
 
 	for (int i = 0; i < names->n && len < sizeof(known) - 1; i++)
@@ -145,6 +150,11 @@ static int nobody(struct nodes *ns, const struct nd_names *names, const struct e
 		et_err(&e, "ET_NODE", "epmd knows no node: start one with erl -sname NAME");
 	else if (last->text[0] != '\0')
 		et_err(&e, "ET_NODE", "%s", last->text);
+	else if (c->nprocs == 0)
+		et_err(&e, "ET_NODE",
+			"none of the nodes that epmd knows (%s) is of %s, as the cookie of %s is: -N "
+			"NAME asks for one of them, -p PID for one by its process",
+			known, nd_user(ns->cookie.owner, user, sizeof(user)), ns->cookie.file);
 	else
 		et_err(&e, "ET_NODE",
 			"process %d is none of the nodes that epmd knows (%s): it is no Erlang "
@@ -153,12 +163,45 @@ static int nobody(struct nodes *ns, const struct nd_names *names, const struct e
 	return node_fail(ns->c, &e, "failed to find a node");
 }
 
-/* Those of epmd that take the cookie; with -p those that are such a process. */
+/* One of epmd's that is not among those that are meant, or does not take the cookie. */
+static void left_out(const struct nodes *ns, struct et_error *why, struct et_error *last)
+{
+	if (strcmp(why->tag, "ET_OTHER") != 0)
+		cli_notice(ns->c, "left out: %s", why->text);
+	else if (ns->c->verbose)
+		cli_say("not asked: %s", why->text);
+	if (strcmp(why->tag, "ET_OTHER") != 0)
+		*last = *why;
+	et_err_clear(why);
+}
+
+/* Those of epmd that are the cookie's owner's; with -p those that are such a process. */
+static int connect_all(struct nodes *ns, const struct nd_names *names, const pid_t *pids)
+{
+	const struct nd_whom whom = {.found = ns->c->nprocs == 0, .pids = pids, .npids = ns->c->nprocs};
+	struct et_error why = {.tag = ""}, last = {.tag = ""};
+	int status = CLI_OK;
+
+	for (int i = 0; i < names->n && status == CLI_OK; i++) {
+		struct nd *nd = nd_connect(
+			names->v[i].name, names->v[i].port, &ns->cookie, &whom, &why);
+
+		if (nd == NULL)
+			left_out(ns, &why, &last);
+		else if (wanted_pid(ns->c, nd->ospid))
+			status = add_target(ns, nd);
+		else
+			nd_close(nd);
+	}
+	return status == CLI_OK && ns->n == 0 ? nobody(ns, names, &last) : status;
+}
+
 static int local_nodes(struct nodes *ns)
 {
 	struct et_error e = {.tag = ""}, last = {.tag = ""};
 	struct nd_names names;
-	int status = CLI_OK;
+	pid_t *pids;
+	int status;
 
 	if (nd_names(NULL, &names, &e) < 0) {
 		if (ns->c->nprocs > 0 && !nd_may_enter(ns->c->procs[0].pid))
@@ -168,20 +211,11 @@ static int local_nodes(struct nodes *ns)
 				e.text, (int)ns->c->procs[0].pid);
 		return node_fail(ns->c, last.text[0] != '\0' ? &last : &e, "failed to find nodes");
 	}
-	for (int i = 0; i < names.n && status == CLI_OK; i++) {
-		struct nd *nd;
-
-		et_err_clear(&last);
-		nd = nd_connect(names.v[i].name, names.v[i].port, &ns->cookie, &last);
-		if (nd == NULL)
-			cli_notice(ns->c, "left out: %s", last.text);
-		else if (wanted_pid(ns->c, nd->ospid))
-			status = add_target(ns, nd);
-		else
-			nd_close(nd);
-	}
-	if (status == CLI_OK && ns->n == 0)
-		status = nobody(ns, &names, &last);
+	pids = malloc((size_t)(ns->c->nprocs + 1) * sizeof(*pids));
+	for (int i = 0; pids != NULL && i < ns->c->nprocs; i++)
+		pids[i] = ns->c->procs[i].pid;
+	status = pids != NULL ? connect_all(ns, &names, pids) : CLI_ERROR;
+	free(pids);
 	nd_names_free(&names);
 	return status;
 }
@@ -198,12 +232,59 @@ static bool has_command(const struct cli *c)
 	return false;
 }
 
+static bool is_of_command(const struct cli *c, pid_t pid)
+{
+	for (int i = 0; i < c->nprocs; i++)
+		if (c->procs[i].command != NULL && is_progeny(pid, c->procs[i].pid))
+			return true;
+	return false;
+}
+
 static bool is_known(const struct nd_names *names, const struct nd_name *name)
 {
 	for (int i = 0; i < names->n; i++)
 		if (names->v[i].port == name->port && strcmp(names->v[i].name, name->name) == 0)
 			return true;
 	return false;
+}
+
+/* The processes that descend from the command of -c, and it; to be freed. */
+static pid_t *progeny(const struct cli *c, int *n)
+{
+	DIR *dir = opendir("/proc");
+	const struct dirent *d;
+	pid_t *v = NULL, *more;
+
+	*n = 0;
+	while (dir != NULL && (d = readdir(dir)) != NULL) {
+		pid_t pid = isdigit((unsigned char)d->d_name[0]) ? atoi(d->d_name) : 0;
+
+		if (pid == 0 || !is_of_command(c, pid))
+			continue;
+		more = realloc(v, (size_t)(*n + 1) * sizeof(*v));
+		if (more == NULL)
+			break;
+		v = more;
+		v[(*n)++] = pid;
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return v;
+}
+
+/* It may be on its way still: only the command's own processes are greeted. */
+static struct nd *connect_progeny(
+	struct nodes *ns, const struct nd_name *name, struct et_error *why)
+{
+	struct nd_whom whom = {.npids = 0};
+	pid_t *pids = progeny(ns->c, &whom.npids);
+	struct nd *nd = NULL;
+
+	whom.pids = pids;
+	if (whom.npids > 0)
+		nd = nd_connect(name->name, name->port, &ns->cookie, &whom, why);
+	free(pids);
+	return nd;
 }
 
 /* Has one of the names that came since the last look become our node? The names are kept. */
@@ -224,7 +305,11 @@ static int look_for_node(struct nodes *ns, struct nd_names *known, struct et_err
 		/* The first node of a user makes the cookie. */
 		if (nd_cookie(ns->c->cookie_file, &ns->cookie, why) < 0)
 			continue;
-		nd = nd_connect(names.v[i].name, names.v[i].port, &ns->cookie, why);
+		nd = connect_progeny(ns, &names.v[i], why);
+		if (strcmp(why->tag, "ET_OTHER") == 0) { /* somebody else's came meanwhile */
+			et_err_clear(why);
+			continue;
+		}
 		if (nd != NULL && wanted_pid(ns->c, nd->ospid))
 			status = add_target(ns, nd);
 		else
@@ -297,31 +382,27 @@ static int command_node(struct nodes *ns)
 	return node_fail(ns->c, &e, "failed to find a node");
 }
 
-/* -p: into the process's container, and with its own cookie, if no other was named. */
-static int enter_process(struct nodes *ns, struct et_error *e)
+int node_cookie(const struct cli *c, pid_t pid, struct nd_cookie *cookie, struct et_error *e)
 {
-	const struct cli *c = ns->c;
-
-	if (c->nnodes > 0 || c->nprocs == 0)
+	if (pid != 0 && c->cookie_file == NULL && getenv("ERL_COOKIE_FILE") == NULL &&
+		nd_cookie_of(pid, cookie))
 		return 0;
-	if (c->cookie_file == NULL && getenv("ERL_COOKIE_FILE") == NULL &&
-		!nd_cookie_of(c->procs[0].pid, &ns->cookie))
-		memset(&ns->cookie, 0, sizeof(ns->cookie));
-	return nd_enter(c->procs[0].pid, e);
+	return nd_cookie(c->cookie_file, cookie, e);
 }
 
 int node_find(struct nodes *ns)
 {
 	struct cli *c = ns->c;
 	struct et_error e = {.tag = ""};
+	pid_t pid;
 	int status;
 
 	if (c->nnodes == 1 && strcmp(c->nodes[0], "*") == 0)
 		c->nnodes = 0; /* every local one */
 	if (c->nnodes == 0 && has_command(c))
 		return command_node(ns);
-	if (enter_process(ns, &e) < 0 ||
-		(ns->cookie.text[0] == '\0' && nd_cookie(c->cookie_file, &ns->cookie, &e) < 0))
+	pid = c->nnodes == 0 && c->nprocs > 0 ? c->procs[0].pid : 0;
+	if (node_cookie(c, pid, &ns->cookie, &e) < 0 || (pid != 0 && nd_enter(pid, &e) < 0))
 		return node_fail(c, &e, "failed to reach nodes");
 	status = c->nnodes > 0 ? named_nodes(ns) : local_nodes(ns);
 	return status == CLI_OK && c->cluster ? cluster(ns) : status;

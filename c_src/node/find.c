@@ -6,6 +6,7 @@
 #include "node.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { EPMD_PORT = 4369, EPMD_MS = 5000, EPMD_MAX = 1 << 20 };
@@ -78,14 +80,15 @@ static int epmd_connect(const char *host, struct et_error *e)
 	return -1;
 }
 
-/* All that comes until the end; NULL: nothing, or too much. The caller frees it. */
+/* All that comes until the end; NULL: nothing, too much or too slowly. The caller frees it. */
 static char *read_all(int fd, size_t *len)
 {
 	size_t size = 0, room = 4096;
 	char *buf = malloc(room);
+	time_t until = time(NULL) + EPMD_MS / 1000;
 	ssize_t n;
 
-	while (buf != NULL) {
+	while (buf != NULL && time(NULL) <= until) {
 		n = read(fd, buf + size, room - size - 1);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -155,32 +158,43 @@ void nd_names_free(struct nd_names *names)
 /* ---- the cookie ------------------------------------------------------------------------ */
 
 /* As erl: a cookie that others can read is none. */
-int nd_read_cookie(struct nd_cookie *c, struct et_error *e)
+int nd_read_cookie(int fd, struct nd_cookie *c, struct et_error *e)
 {
-	FILE *f = fopen(c->file, "re");
-	struct stat st;
-	size_t len;
+	struct stat st = {.st_mode = 0};
+	size_t len = 0;
+	ssize_t n = 1;
 
-	if (f == NULL)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return et_err(e, "ET_COOKIE",
 			"cannot read the cookie file %s: %s: --cookie-file names another; as root, "
 			"-p PID finds a node with its cookie",
 			c->file, strerror(errno));
-	if (fstat(fileno(f), &st) == 0 && (st.st_mode & 077) != 0) {
-		fclose(f);
+	if ((st.st_mode & 077) != 0)
 		return et_err(e, "ET_COOKIE",
 			"the cookie file %s can be read by others: chmod 600 it, and change the "
 			"cookie",
 			c->file);
+	c->owner = st.st_uid;
+	while (n > 0 && len < sizeof(c->text) - 1) {
+		n = read(fd, c->text + len, sizeof(c->text) - 1 - len);
+		len += n > 0 ? (size_t)n : 0;
 	}
-	len = fread(c->text, 1, sizeof(c->text) - 1, f);
-	fclose(f);
 	while (len > 0 && strchr(" \t\r\n", c->text[len - 1]) != NULL)
 		len--;
 	c->text[len] = '\0';
 	if (len == 0 || strlen(c->text) != len)
 		return et_err(e, "ET_COOKIE", "the cookie file %s holds no cookie", c->file);
 	return 0;
+}
+
+static int read_cookie_file(struct nd_cookie *c, struct et_error *e)
+{
+	int fd = open(c->file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int rc = nd_read_cookie(fd, c, e);
+
+	if (fd >= 0)
+		close(fd);
+	return rc;
 }
 
 int nd_cookie(const char *file, struct nd_cookie *cookie, struct et_error *e)
@@ -192,7 +206,7 @@ int nd_cookie(const char *file, struct nd_cookie *cookie, struct et_error *e)
 		file = getenv("ERL_COOKIE_FILE");
 	if (file != NULL) {
 		snprintf(cookie->file, sizeof(cookie->file), "%s", file);
-		return nd_read_cookie(cookie, e);
+		return read_cookie_file(cookie, e);
 	}
 	if (home == NULL)
 		return et_err(
@@ -206,5 +220,5 @@ int nd_cookie(const char *file, struct nd_cookie *cookie, struct et_error *e)
 		if (access(other, F_OK) == 0)
 			memcpy(cookie->file, other, sizeof(other));
 	}
-	return nd_read_cookie(cookie, e);
+	return read_cookie_file(cookie, e);
 }

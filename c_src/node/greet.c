@@ -4,7 +4,8 @@
  * the name that it gives us, longer than it may be or without a host, makes ei free what it has not
  * allocated, before either side has proved to know the cookie. So what a greeting reads comes
  * through here: package by package, each of a length that it can have, the name looked through, each
- * in its time. What ei writes has a time, too, also where ei has none.
+ * in its time. What ei writes has a time, too, also where ei has none. Before our answer to the
+ * challenge goes out, it is looked at who would get it (peer.h).
  */
 #include "greet.h"
 
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include "frame.h"
+#include "peer.h"
 
 enum { GREET_MS = 5000, WRITE_MS = 10000, HEAD = 2, PACKAGE = 1024 };
 
@@ -27,6 +29,7 @@ struct greeting {
 	int fd;
 	int64_t until; /* ms */
 	int packages;  /* that have come: our name, the challenge, the answer to ours */
+	struct greet_whom *whom; /* NULL: it has been looked at */
 	unsigned char package[HEAD + PACKAGE];
 	size_t len, at; /* what ei has of it */
 };
@@ -64,9 +67,9 @@ static int g_socket(void **ctx, void *setup)
 	struct greeting *g = calloc(1, sizeof(*g));
 	int error;
 
-	(void)setup;
 	if (g == NULL)
 		return ENOMEM;
+	g->whom = setup;
 	/* A child of system() must not keep the connection when we have gone. */
 	g->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (g->fd < 0) {
@@ -189,12 +192,26 @@ static int g_read(void *ctx, char *to, ssize_t *len, unsigned ms)
 	return 0;
 }
 
+/* Our own name goes to everybody whom we connect to; what follows proves the cookie. */
+static bool may_answer(struct greeting *g)
+{
+	struct greet_whom *w = g->whom;
+
+	if (g->packages == 0 || w == NULL)
+		return true;
+	g->whom = NULL;
+	w->refused = peer_answers(w->peer, g->fd, w->e) < 0;
+	return !w->refused;
+}
+
 static int g_writev(void *ctx, const void *iov, int count, ssize_t *len, unsigned ms)
 {
-	const struct greeting *g = ctx;
+	struct greeting *g = ctx;
 	struct msghdr m = {.msg_iov = (struct iovec *)(uintptr_t)iov, .msg_iovlen = (size_t)count};
 	int64_t until = now_ms() + (ms == 0 || ms > WRITE_MS ? WRITE_MS : ms);
 
+	if (!may_answer(g))
+		return EPERM;
 	for (;;) {
 		ssize_t n = sendmsg(g->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
 		int error = 0;

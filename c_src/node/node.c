@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "greet.h"
+#include "peer.h"
 #include "term.h"
 
 enum { CONNECT_MS = 5000, RPC_MS = 30000, READ_MS = 10000, WRITE_MS = 10000, CUT_MS = 5000 };
@@ -67,19 +68,21 @@ static int find_port(const char *alive, const char *host, struct et_error *e)
 	return port;
 }
 
-static int handshake(struct nd *n, const char *host, int port, const struct nd_cookie *cookie,
-	struct et_error *e)
+static int handshake(
+	struct nd *n, const char *host, int port, const struct peer *peer, struct et_error *e)
 {
+	const struct nd_cookie *cookie = peer->cookie;
+	struct greet_whom whom = {.peer = peer, .e = e};
 	const unsigned int cut_ms = CUT_MS;
 	char own[256] = "localhost";
 	struct in_addr addr;
 
-	if (nd_address(host, &addr, e) < 0)
+	if (nd_address(host, &addr, e) < 0 || peer_listens(peer, addr, port, e) < 0)
 		return -1;
 	gethostname(own, sizeof(own) - 1);
 	own[strcspn(own, ".")] = '\0';
 	if (ei_connect_xinit_ussi(&n->ec, own, NULL, NULL, NULL, cookie->text, 0, &greet_sockets,
-		    sizeof(greet_sockets), NULL) < 0)
+		    sizeof(greet_sockets), &whom) < 0)
 		return et_err(e, "ET_EI", "the cookie of %s is too long", cookie->file);
 	n->fd = ei_xconnect_host_port_tmo(&n->ec, &addr, port, CONNECT_MS);
 	if (n->fd >= 0) {
@@ -87,6 +90,8 @@ static int handshake(struct nd *n, const char *host, int port, const struct nd_c
 		setsockopt(n->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &cut_ms, sizeof(cut_ms));
 		return 0;
 	}
+	if (whom.refused)
+		return -1;
 	if (n->fd == ERL_CONNECT_FAIL || erl_errno == ETIMEDOUT)
 		return et_err(e, "ET_NODE", "the node %s does not answer on port %d: %s", n->name,
 			port, strerror(erl_errno));
@@ -181,9 +186,21 @@ static int ask_who(struct nd *n, struct et_error *e)
 	return 0;
 }
 
-struct nd *nd_connect(
-	const char *name, int port, const struct nd_cookie *cookie, struct et_error *e)
+/* What epmd says of a port need not be true. */
+static int check_name(const struct nd *n, const char *alive, struct et_error *e)
 {
+	size_t len = strlen(alive);
+
+	if (strncmp(n->name, alive, len) == 0 && n->name[len] == '@')
+		return 0;
+	return et_err(e, "ET_NODE", "epmd says of a port that it is the node %s: it is %s", alive,
+		n->name);
+}
+
+struct nd *nd_connect(const char *name, int port, const struct nd_cookie *cookie,
+	const struct nd_whom *whom, struct et_error *e)
+{
+	const struct peer peer = {.name = name, .cookie = cookie, .whom = whom};
 	struct nd *n = calloc(1, sizeof(*n));
 	char alive[ND_NAME], *host;
 
@@ -200,7 +217,8 @@ struct nd *nd_connect(
 		*host++ = '\0';
 	if (port == 0)
 		port = find_port(alive, host, e);
-	if (port < 0 || handshake(n, host, port, cookie, e) < 0 || ask_who(n, e) < 0) {
+	if (port < 0 || handshake(n, host, port, &peer, e) < 0 || ask_who(n, e) < 0 ||
+		check_name(n, alive, e) < 0) {
 		nd_close(n);
 		return NULL;
 	}

@@ -4,6 +4,7 @@
  *
  *   find.c    who is there: epmd's names; the cookie
  *   process.c a node that is named by its process, maybe in a container
+ *   peer.c    whose a port is: who may be greeted
  *   node.c    a connection: rpc, messages, ticks
  *   greet.c   the sockets that ei greets with, which believe nobody
  *   frame.c   what comes over it, frame by frame
@@ -52,11 +53,12 @@ int nd_address(const char *host, struct in_addr *addr, struct et_error *e);
 struct nd_cookie {
 	char text[ND_COOKIE];
 	char file[ND_PATH]; /* where it was read */
+	uid_t owner;	    /* of that: who knows it anyway */
 };
 
 /* From a file; NULL: $ERL_COOKIE_FILE, then the files that erl reads. */
 int nd_cookie(const char *file, struct nd_cookie *cookie, struct et_error *e);
-int nd_read_cookie(struct nd_cookie *cookie, struct et_error *e); /* from its file */
+int nd_read_cookie(int fd, struct nd_cookie *cookie, struct et_error *e); /* fd < 0: errno */
 
 /* ---- process.c ------------------------------------------------------------------------- */
 
@@ -67,6 +69,17 @@ bool nd_may_enter(pid_t pid); /* false: where it is cannot even be seen */
 int64_t nd_own_pid(pid_t pid);
 /* The cookie that it was started with; false: not to be found, or not for us to read. */
 bool nd_cookie_of(pid_t pid, struct nd_cookie *cookie);
+
+/* ---- peer.c ---------------------------------------------------------------------------- */
+
+/* Whom we speak to: others are not greeted, and get no connection. */
+struct nd_whom {
+	bool found;	   /* nobody has named it: only a node of the cookie's owner is meant */
+	const pid_t *pids; /* one of these processes it must be; */
+	int npids;	   /* 0: any */
+};
+bool nd_is_here(struct in_addr addr); /* an address of this machine */
+const char *nd_user(uid_t uid, char *to, size_t size); /* "user joe"; returns to */
 
 /* ---- node.c ---------------------------------------------------------------------------- */
 
@@ -90,9 +103,10 @@ struct nd {
 	bool came;		 /* what was brought stays for us */
 };
 
-/* name: alive name, or name@host; port 0: ask epmd. Free with nd_close(). */
-struct nd *nd_connect(
-	const char *name, int port, const struct nd_cookie *cookie, struct et_error *e);
+/* name: alive name, or name@host; port 0: ask epmd. Free with nd_close(). ET_OTHER: it is none of
+ * those that are meant. */
+struct nd *nd_connect(const char *name, int port, const struct nd_cookie *cookie,
+	const struct nd_whom *whom, struct et_error *e);
 void nd_close(struct nd *n);
 
 /*

@@ -8,11 +8,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { MAX_TEXT = 256 << 10 };
@@ -111,6 +113,20 @@ int64_t nd_own_pid(pid_t pid)
 	return own;
 }
 
+/* Whom it runs as. */
+static uid_t its_user(pid_t pid)
+{
+	size_t len = 0;
+	char *text = read_proc(pid, "status", &len), *line;
+	unsigned uid = 0;
+
+	line = text != NULL ? strstr(text, "\nUid:") : NULL; /* real, effective ... */
+	if (line == NULL || sscanf(line, "\nUid: %*u %u", &uid) != 1)
+		uid = geteuid();
+	free(text);
+	return uid;
+}
+
 /* -setcookie, of the command line or of a release's vm.args, which ends up there too. */
 static bool cookie_argument(pid_t pid, struct nd_cookie *c)
 {
@@ -126,6 +142,7 @@ static bool cookie_argument(pid_t pid, struct nd_cookie *c)
 	if (found != NULL && found[0] != '\0' && strlen(found) < sizeof(c->text)) {
 		snprintf(c->text, sizeof(c->text), "%s", found);
 		snprintf(c->file, sizeof(c->file), "its command line");
+		c->owner = its_user(pid);
 	}
 	free(text);
 	return c->text[0] != '\0';
@@ -141,10 +158,38 @@ static bool is_vm(pid_t pid)
 	return is;
 }
 
+/*
+ * A file as the process sees it: links lead nowhere out of its root, wherever they point. It is
+ * looked at before it is opened: a FIFO would keep us waiting, a device may do anything.
+ */
+static int open_its_file(pid_t pid, const char *path)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+	char name[64];
+	struct stat st;
+	int root, at = -1, fd = -1;
+
+	snprintf(name, sizeof(name), "/proc/%d/root", (int)pid);
+	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root >= 0)
+		at = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	if (at >= 0 && fstat(at, &st) == 0 && S_ISREG(st.st_mode)) {
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", at);
+		fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	}
+	if (at >= 0)
+		close(at);
+	if (root >= 0)
+		close(root);
+	return fd;
+}
+
 bool nd_cookie_of(pid_t pid, struct nd_cookie *c)
 {
-	char home[ND_PATH / 2];
+	char home[ND_PATH / 2], path[ND_PATH];
 	struct et_error e = {.tag = ""};
+	int fd, rc;
 
 	memset(c, 0, sizeof(*c));
 	if (!is_vm(pid))
@@ -153,6 +198,11 @@ bool nd_cookie_of(pid_t pid, struct nd_cookie *c)
 		return true;
 	if (!its_variable(pid, "HOME", home, sizeof(home)))
 		return false;
+	snprintf(path, sizeof(path), "%s/.erlang.cookie", home);
 	snprintf(c->file, sizeof(c->file), "/proc/%d/root%s/.erlang.cookie", (int)pid, home);
-	return nd_read_cookie(c, &e) == 0;
+	fd = open_its_file(pid, path);
+	rc = nd_read_cookie(fd, c, &e);
+	if (fd >= 0)
+		close(fd);
+	return rc == 0;
 }

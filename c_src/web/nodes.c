@@ -68,12 +68,16 @@ bool web_is_node_name(const struct web *w, const char *name)
 
 #ifdef HAVE_EI
 
-static json_t *ask(const char *name, int port, const struct nd_cookie *cookie)
+/* NULL: nobody has named it, and it is of another user. */
+static json_t *ask(
+	const char *name, int port, const struct nd_cookie *cookie, const struct nd_whom *whom)
 {
 	struct et_error e = {.tag = ""};
-	struct nd *nd = nd_connect(name, port, cookie, &e);
+	struct nd *nd = nd_connect(name, port, cookie, whom, &e);
 	json_t *j;
 
+	if (strcmp(e.tag, "ET_OTHER") == 0)
+		return NULL;
 	web_plain(e.text, strlen(e.text));
 	if (nd == NULL)
 		return json_pack("{ss si ss sb ss}", "name", name, "ospid", 0, "otp", "", "ok", 0,
@@ -86,6 +90,7 @@ static json_t *ask(const char *name, int port, const struct nd_cookie *cookie)
 
 int web_list_nodes(const struct web_opts *o)
 {
+	const struct nd_whom named = {.found = false}, found = {.found = true};
 	json_t *all = json_array(), *j;
 	struct et_error e = {.tag = ""};
 	struct nd_cookie cookie;
@@ -98,9 +103,10 @@ int web_list_nodes(const struct web_opts *o)
 	if (o->nnodes == 0 && nd_names(NULL, &names, &e) < 0)
 		names.n = 0; /* no epmd: no nodes */
 	for (int i = 0; i < o->nnodes; i++)
-		json_array_append_new(all, ask(o->nodes[i], 0, &cookie));
+		json_array_append_new(all, ask(o->nodes[i], 0, &cookie, &named));
 	for (int i = 0; i < names.n; i++)
-		json_array_append_new(all, ask(names.v[i].name, names.v[i].port, &cookie));
+		json_array_append_new(all, 
+			ask(names.v[i].name, names.v[i].port, &cookie, &found));
 	nd_names_free(&names);
 	j = json_pack("{ss so}", "type", "nodes", "nodes", all);
 	json_dumpf(j, stdout, JSON_COMPACT);

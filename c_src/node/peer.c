@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who may be greeted. A greeting answers a challenge with a digest of challenge and cookie, and
+ * whoever gets it can pass it on: given a node's challenge as its own, it hands our answer to that
+ * node, and speaks to it as we would. epmd takes names from everybody. So a port of this machine is
+ * greeted only if those who listen there know the cookie anyway, or are the process that was named:
+ *
+ *   - before connecting, every socket that listens there is looked at, so that nobody else so much
+ *     as hears of us;
+ *   - before the digest is sent, the socket at the other end is looked at: listeners may have
+ *     changed in between, but who was accepted stays who it is.
+ *
+ * /proc/net/tcp and tcp6 tell a socket's user and inode. One that has not been accepted yet has
+ * inode 0 and no user of its own; it has not sent anything either. Ports of other machines cannot
+ * be judged from here.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "peer.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* ---- sockets of this machine ------------------------------------------------------------ */
+
+enum { TCP_LISTEN_STATE = 0x0a };
+
+struct end {
+	in_addr_t addr; /* 0: any */
+	unsigned port;
+};
+
+struct sock {
+	struct end local, remote;
+	unsigned state, uid;
+	uint64_t inode;
+};
+
+/* Hexadecimal, in words of the machine; false: an IPv6 address, which no IPv4 one connects to. */
+static bool read_address(const char *text, in_addr_t *addr)
+{
+	unsigned w[4] = {0};
+
+	if (strlen(text) == 8) {
+		*addr = (in_addr_t)strtoul(text, NULL, 16);
+		return true;
+	}
+	if (sscanf(text, "%8x%8x%8x%8x", &w[0], &w[1], &w[2], &w[3]) != 4)
+		return false;
+	*addr = w[3];
+	return w[0] == 0 && w[1] == 0 && (w[2] == htonl(0xffff) || (w[2] == 0 && w[3] == 0));
+}
+
+static bool read_socket(const char *line, struct sock *s)
+{
+	char local[40], remote[40];
+	unsigned long long inode;
+
+	if (sscanf(line,
+		    " %*u: %39[0-9A-Fa-f]:%x %39[0-9A-Fa-f]:%x %x %*x:%*x %*x:%*x %*x %u %*u %llu",
+		    local, &s->local.port, remote, &s->remote.port, &s->state, &s->uid,
+		    &inode) != 7)
+		return false;
+	s->inode = inode;
+	return read_address(local, &s->local.addr) && read_address(remote, &s->remote.addr);
+}
+
+/* Asked for each socket, until it gives something else than 0. */
+typedef int look_fn(void *arg, const struct sock *s);
+
+/* What the last look gave; -2: the sockets cannot be seen. */
+static int look_at_sockets(look_fn *look, void *arg)
+{
+	/* Of this thread: it may have entered another network. */
+	static const char *const files[] = {
+		"/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"};
+	int rc = 0;
+
+	for (int i = 0; i < 2 && rc == 0; i++) {
+		FILE *f = fopen(files[i], "re");
+		char line[512];
+		struct sock s;
+
+		if (f == NULL && i > 0 && errno == ENOENT)
+			break; /* a machine without IPv6 */
+		if (f == NULL)
+			return -2;
+		while (rc == 0 && fgets(line, sizeof(line), f) != NULL)
+			if (read_socket(line, &s))
+				rc = look(arg, &s);
+		if (ferror(f))
+			rc = -2;
+		fclose(f);
+	}
+	return rc;
+}
+
+bool nd_is_here(struct in_addr addr)
+{
+	struct ifaddrs *all = NULL;
+	uint32_t host = ntohl(addr.s_addr);
+	bool here = host == INADDR_ANY || host >> 24 == IN_LOOPBACKNET;
+
+	if (here || getifaddrs(&all) < 0)
+		return true;
+	for (const struct ifaddrs *i = all; i != NULL && !here; i = i->ifa_next)
+		here = i->ifa_addr != NULL && i->ifa_addr->sa_family == AF_INET &&
+		       ((struct sockaddr_in *)(void *)i->ifa_addr)->sin_addr.s_addr ==
+			       addr.s_addr;
+	freeifaddrs(all);
+	return here;
+}
+
+/* ---- processes -------------------------------------------------------------------------- */
+
+/* Has the process a descriptor of the socket? -1: that cannot be seen. */
+static int holds(pid_t pid, uint64_t inode)
+{
+	char path[64], wanted[40], is[40];
+	const struct dirent *d;
+	DIR *dir;
+	int found = 0;
+
+	snprintf(wanted, sizeof(wanted), "socket:[%llu]", (unsigned long long)inode);
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	dir = opendir(path);
+	if (dir == NULL)
+		return errno == ENOENT ? 0 : -1;
+	while (found == 0 && (d = readdir(dir)) != NULL) {
+		ssize_t n = readlinkat(dirfd(dir), d->d_name, is, sizeof(is) - 1);
+
+		is[n > 0 ? n : 0] = '\0';
+		found = strcmp(is, wanted) == 0;
+	}
+	closedir(dir);
+	return found;
+}
+
+/* A process that has the socket, to be told; 0: none that we see. */
+static pid_t holder(uint64_t inode)
+{
+	DIR *dir = opendir("/proc");
+	const struct dirent *d;
+	pid_t pid = 0;
+
+	while (dir != NULL && pid == 0 && (d = readdir(dir)) != NULL)
+		if (isdigit((unsigned char)d->d_name[0]) && holds(atoi(d->d_name), inode) == 1)
+			pid = atoi(d->d_name);
+	if (dir != NULL)
+		closedir(dir);
+	return pid;
+}
+
+/* ---- judging ---------------------------------------------------------------------------- */
+
+const char *nd_user(uid_t uid, char *to, size_t size)
+{
+	const struct passwd *pw = getpwuid(uid);
+
+	if (pw != NULL)
+		snprintf(to, size, "user %s", pw->pw_name);
+	else
+		snprintf(to, size, "uid %u", (unsigned)uid);
+	return to;
+}
+
+/* Whose nodes nobody has named are greeted at the risk of an entry in their logs: not root's. */
+static bool may_know(const struct peer *p, uid_t uid)
+{
+	if (uid == p->cookie->owner)
+		return true;
+	return !p->whom->found && (uid == geteuid() || uid == 0);
+}
+
+static int of_process(const struct peer *p, uint64_t inode, struct et_error *e)
+{
+	pid_t hidden = 0;
+
+	for (int i = 0; i < p->whom->npids; i++) {
+		int rc = holds(p->whom->pids[i], inode);
+
+		if (rc > 0)
+			return 0;
+		if (rc < 0)
+			hidden = p->whom->pids[i];
+	}
+	if (hidden != 0)
+		return et_err(e, "ET_OWNER",
+			"which ports are of process %d cannot be seen, as it is another user's: it "
+			"takes root (-N names a node without its process)",
+			(int)hidden);
+	return et_err(e, "ET_OTHER", "%s is another process", p->name);
+}
+
+static int of_user(const struct peer *p, const struct sock *s, unsigned port, struct et_error *e)
+{
+	char user[64], owner[64], hint[64] = "-p with its process";
+	pid_t pid;
+
+	if (may_know(p, s->uid))
+		return 0;
+	nd_user(s->uid, user, sizeof(user));
+	if (p->whom->found)
+		return et_err(e, "ET_OTHER", "%s is on a port of %s", p->name, user);
+	pid = p->whom->npids > 0 ? 0 : holder(s->inode);
+	if (pid != 0)
+		snprintf(hint, sizeof(hint), "-p %d", (int)pid);
+	return et_err(e, "ET_OWNER",
+		"port %u, where the node %s is said to be, belongs to %s, and the cookie of %s to %s: "
+		"it gets no greeting, which it could pass on; %s%s--cookie-file names a file of its "
+		"own",
+		port, p->name, user, p->cookie->file,
+		nd_user(p->cookie->owner, owner, sizeof(owner)),
+		p->whom->npids > 0 ? "" : hint, p->whom->npids > 0 ? "" : " takes its own cookie, or ");
+}
+
+static int judge(const struct peer *p, const struct sock *s, unsigned port, struct et_error *e)
+{
+	if (p->whom->npids > 0 && of_process(p, s->inode, e) < 0)
+		return -1;
+	return of_user(p, s, port, e);
+}
+
+struct listeners {
+	const struct peer *p;
+	struct end at;
+	int n;
+	struct et_error *e;
+};
+
+/* More than one can have the port, by SO_REUSEPORT or as IPv6; all of them must be right. */
+static int look_listener(void *arg, const struct sock *s)
+{
+	struct listeners *l = arg;
+
+	if (s->state != TCP_LISTEN_STATE || s->local.port != l->at.port ||
+		(s->local.addr != 0 && l->at.addr != 0 && s->local.addr != l->at.addr))
+		return 0;
+	l->n++;
+	return judge(l->p, s, l->at.port, l->e);
+}
+
+static int unseen(const struct peer *p, struct et_error *e)
+{
+	return et_err(e, "ET_OWNER",
+		"whose the port of the node %s is cannot be seen (/proc/net/tcp): it gets no greeting, "
+		"which it could pass on",
+		p->name);
+}
+
+int peer_listens(const struct peer *p, struct in_addr addr, int port, struct et_error *e)
+{
+	struct listeners l = {.p = p, .at = {addr.s_addr, (unsigned)port}, .e = e};
+	int rc;
+
+	if (!nd_is_here(addr))
+		return 0;
+	rc = look_at_sockets(look_listener, &l);
+	if (rc == -2)
+		return unseen(p, e);
+	if (rc == 0 && l.n == 0)
+		return et_err(e, "ET_NODE",
+			"the node %s does not answer: no process listens on port %d (if it is in a "
+			"container, -p names its process)",
+			p->name, port);
+	return rc;
+}
+
+struct answer {
+	struct end local, remote; /* as the other end has them */
+	struct sock found;
+};
+
+static int look_answer(void *arg, const struct sock *s)
+{
+	struct answer *a = arg;
+
+	if (s->local.port != a->local.port || s->local.addr != a->local.addr ||
+		s->remote.port != a->remote.port || s->remote.addr != a->remote.addr)
+		return 0;
+	a->found = *s;
+	return 1;
+}
+
+static int name_ends(int fd, struct answer *a)
+{
+	struct sockaddr_in own, its;
+	socklen_t len = sizeof(own);
+
+	if (getsockname(fd, (struct sockaddr *)&own, &len) < 0)
+		return -1;
+	len = sizeof(its);
+	if (getpeername(fd, (struct sockaddr *)&its, &len) < 0)
+		return -1;
+	a->local = (struct end){its.sin_addr.s_addr, ntohs(its.sin_port)};
+	a->remote = (struct end){own.sin_addr.s_addr, ntohs(own.sin_port)};
+	return 0;
+}
+
+int peer_answers(const struct peer *p, int fd, struct et_error *e)
+{
+	struct answer a = {.found.inode = 0};
+	int rc = name_ends(fd, &a);
+	bool here = rc < 0 || nd_is_here((struct in_addr){a.local.addr});
+
+	if (rc == 0)
+		rc = look_at_sockets(look_answer, &a);
+	if (rc == -2 && here)
+		return unseen(p, e);
+	if (rc == 1 && a.found.inode != 0)
+		return judge(p, &a.found, a.local.port, e);
+	if (rc != 1 && !here)
+		return 0;
+	return et_err(e, "ET_NODE",
+		"the node %s has hung up on port %u, or what answers there is of another machine",
+		p->name, a.local.port);
+}
