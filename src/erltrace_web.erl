@@ -7,8 +7,6 @@
 -export([start/2, stop/1, init/3]).
 
 -define(UP, 10000). % ms to say its address
--define(WITH_COOKIE, "exec 9<\"$1\" && rm -f \"$1\" && shift && "
-                     "exec \"$@\" --cookie-file /proc/$$/fd/9").
 
 -type opts() :: #{port => inet:port_number(), bind => string(), nodes => [node()],
                   command => file:filename(), cookie_file => file:filename(),
@@ -81,7 +79,7 @@ args(Opts) ->
              {token_file, "--token-file"}, {log, "--log"}, {tls_cert, "--tls-cert"},
              {tls_key, "--tls-key"}, {run_seconds, "--run-seconds"}, {scripts, "--scripts"},
              {pages, "--pages"}],
-    ["web", "--until-eof"] ++
+    ["--until-eof"] ++
         lists:append([[Name, text(maps:get(Key, Opts))] || {Key, Name} <- Names,
                                                            is_map_key(Key, Opts)]) ++
         lists:append([["--host", Host] || Host <- maps:get(hosts, Opts, [])]) ++
@@ -94,18 +92,17 @@ text(Text) -> Text.
 -spec init(pid(), {pid(), reference()}, {file:filename(), opts()}) -> ok.
 init(Owner, Asked, {Command, Opts}) ->
     erlang:monitor(process, Owner),
-    case cookie(Opts) of
-        {file, File} ->
-            try serve(Owner, Asked, "/bin/sh", ["-c", ?WITH_COOKIE, "sh", File, Command | args(Opts)])
-            after file:delete(File) % where there was no shell
-            end;
-        known ->
-            serve(Owner, Asked, Command, args(Opts))
-    end.
+    %% The cookie is read before any option can be found wrong: nobody hangs up on it.
+    {How, Input} = case cookie(Opts) of
+                       {unknown, Cookie} -> {["--cookie-file", "-"], [Cookie, $\n]};
+                       known -> {[], []}
+                   end,
+    serve(Owner, Asked, Command, ["web" | How ++ args(Opts)], Input).
 
-serve(Owner, {Parent, Ref}, Command, Args) ->
+serve(Owner, {Parent, Ref}, Command, Args, Input) ->
     Port = open_port({spawn_executable, Command},
                      [{args, Args}, {line, 1024}, exit_status, stderr_to_stdout, hide]),
+    port_command(Port, Input),
     case address(Port, erlang:monotonic_time(millisecond) + ?UP, []) of
         {ok, Url} ->
             Parent ! {Ref, {ok, Url}},
@@ -115,9 +112,7 @@ serve(Owner, {Parent, Ref}, Command, Args) ->
             close(Port)
     end.
 
-%% A cookie that the command would not find goes to it in a file. Its name is gone before the server
-%% runs, so that nothing is left of it by any death; the server has it open, where the commands that
-%% it starts read it.
+%% A cookie that the command would not find goes to it by its input: into no file, not for a moment.
 cookie(#{cookie_file := _}) ->
     known;
 cookie(_) ->
@@ -126,17 +121,8 @@ cookie(_) ->
                {ok, [[Dir]]} <- [init:get_argument(home)]],
     case Home of
         [{ok, Text}] when Text =:= Cookie; Text =:= <<Cookie/binary, "\n">> -> known;
-        _ -> {file, cookie_file(Cookie)}
+        _ -> {unknown, Cookie}
     end.
-
-cookie_file(Cookie) ->
-    Name = io_lib:format("erltrace-~ts-~.36b", [os:getpid(), rand:uniform(1 bsl 60)]),
-    File = filename:join(os:getenv("TMPDIR", "/tmp"), Name),
-    {ok, F} = file:open(File, [write, exclusive, raw]),
-    ok = file:change_mode(File, 8#600), % before there is anything in it
-    ok = file:write(F, Cookie),
-    ok = file:close(F),
-    File.
 
 %% The first line that is one; what comes before, and what a server that fails says, is the error.
 address(Port, Until, Said) ->

@@ -2,6 +2,7 @@
 %% erltrace:web/1: the live page's server beside a node. What it serves: web_test.sh.
 -module(web_tests).
 -include_lib("eunit/include/eunit.hrl").
+-include_lib("kernel/include/file.hrl").
 
 %% The page itself is not needed for these: one of our own.
 pages() ->
@@ -103,18 +104,22 @@ fails(Opts) ->
     ?assertEqual({error, not_alive}, erltrace:web(maps:remove(nodes, Opts))),
     ok = erltrace:web_stop(Pid).
 
-%% A cookie that is in no file of the user's: the file that hands it over has gone by the time that
-%% the server has an address, and the server can read it all the same. It was left in /tmp when the
-%% process was killed.
+%% A cookie that is in no file of the user's is in none afterwards, nor on the way: there is not even
+%% a folder for one. (It was in one that all could read, for a moment.) The server holds it where the
+%% commands that it starts, and nobody but their user, can read it.
 cookie(Opts) ->
-    {Pid, _} = open(Opts),
+    Tmp = os:getenv("TMPDIR", "/tmp"),
+    os:putenv("TMPDIR", "/nosuch/folder"),
+    {Pid, _} = try open(Opts) after os:putenv("TMPDIR", Tmp) end,
     [{os_pid, Server}] = [I || P <- erlang:ports(), {connected, Pid} =:= erlang:port_info(P, connected),
                                I <- [erlang:port_info(P, os_pid)]],
-    ?assertEqual([], filelib:wildcard(filename:join(os:getenv("TMPDIR", "/tmp"),
-                                                    "erltrace-" ++ os:getpid() ++ "-*"))),
-    case file:read_file(io_lib:format("/proc/~b/fd/9", [Server])) of
-        {ok, Cookie} -> ?assertEqual(atom_to_binary(erlang:get_cookie()), Cookie);
-        {error, enoent} -> % it is the user's own
+    Fds = filelib:wildcard(io_lib:format("/proc/~b/fd/*", [Server])),
+    case [Fd || Fd <- Fds, file:read_link(Fd) =:= {ok, "/memfd:cookie (deleted)"}] of
+        [Fd] ->
+            ?assertEqual({ok, atom_to_binary(erlang:get_cookie())}, file:read_file(Fd)),
+            {ok, #file_info{mode = Mode}} = file:read_file_info(Fd),
+            ?assertEqual(8#600, Mode band 8#777);
+        [] -> % it is the user's own
             {ok, [[Home]]} = init:get_argument(home),
             {ok, Text} = file:read_file(filename:join(Home, ".erlang.cookie")),
             ?assertEqual(atom_to_list(erlang:get_cookie()),

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* erltrace web: its options, where its files are, and its address, which is printed. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "web.h"
 
 #include <arpa/inet.h>
@@ -7,6 +10,8 @@
 #include <getopt.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../node/places.h"
@@ -52,10 +57,11 @@ static const char usage[] =
 	"Usage: erltrace web [-N node] [--port 8042] [--bind 127.0.0.1] [options]\n"
 	"\n"
 	"	-N node          a node that the page may trace; may be given several times\n"
-	"	                 (else every node of this machine that takes the cookie)\n"
+	"	                 (else every node of this machine that is of the cookie's owner)\n"
 	"	--port N         where to listen (8042; 0: any free port)\n"
 	"	--bind ADDRESS   on which address (127.0.0.1); another than loopback needs TLS\n"
-	"	--cookie-file F  the cookie for nodes (else $ERL_COOKIE_FILE, ~/.erlang.cookie)\n"
+	"	--cookie-file F  the cookie for nodes (else $ERL_COOKIE_FILE, ~/.erlang.cookie);\n"
+	"	                 -: a line of standard input\n"
 	"	--token-file F   the token for browsers, made if the file is not there\n"
 	"	--scripts DIR    the scripts of the menu\n"
 	"	--tls-cert F, --tls-key F  certificate chain and key, PEM: https\n"
@@ -104,6 +110,29 @@ static int folder(char *to, const char *arg)
 	return -1;
 }
 
+/*
+ * --cookie-file -: a line of standard input, which whoever starts us may have nowhere in a file. It
+ * stays in one without a name, of this process and readable by its user alone, where the commands
+ * that the server starts find it. Byte by byte: what follows is not ours (--until-eof).
+ */
+static int cookie_from_input(struct web_opts *o)
+{
+	static char path[64];
+	char text[1024];
+	size_t n = 0;
+	int fd;
+
+	while (n < sizeof(text) && read(STDIN_FILENO, text + n, 1) == 1 && text[n] != '\n')
+		n++;
+	fd = memfd_create("cookie", MFD_CLOEXEC);
+	if (fd < 0 || fchmod(fd, 0600) < 0 || write(fd, text, n) != (ssize_t)n)
+		return bad("cannot keep the cookie: %s", strerror(errno));
+	explicit_bzero(text, sizeof(text));
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), fd);
+	o->cookie_file = path;
+	return -1;
+}
+
 /* -1: go on; else the exit code. */
 static int one_option(struct web_opts *o, int flag, const char *arg, bool *list)
 {
@@ -115,7 +144,8 @@ static int one_option(struct web_opts *o, int flag, const char *arg, bool *list)
 	case OPT_RUN_SECONDS: o->run_seconds = number(arg, 1, WEB_RUN_SECONDS);
 		return o->run_seconds > 0 ? -1 : bad("1 to 3600 seconds, not %s", arg);
 	case OPT_BIND: o->bind = arg; return -1;
-	case OPT_COOKIE_FILE: o->cookie_file = arg; return -1;
+	case OPT_COOKIE_FILE: o->cookie_file = arg;
+		return strcmp(arg, "-") == 0 ? cookie_from_input(o) : -1;
 	case OPT_TOKEN_FILE: o->token_file = arg; return -1;
 	case OPT_TLS_CERT: o->tls_cert = arg; return -1;
 	case OPT_TLS_KEY: o->tls_key = arg; return -1;
