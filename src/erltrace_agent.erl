@@ -423,6 +423,7 @@ tell_armed(#st{command = Command, h = H, verbose = Verbose}) ->
                 [{"armed: nothing", []} || Verbose, Armed =:= [], Running] ++
                 [{"returns are found by ~s", [returns(By)]} ||
                     Verbose, By <- [maps:get(returns_by, Counts, undefined)], By =/= undefined] ++
+                [{"~ts", [Missing]} || Missing <- [maps:get(missing, Counts, <<>>)], Missing =/= <<>>] ++
                 [{"~b process~s left out: traced by somebody else already",
                   [N, plural(N, "es")]} || N <- [maps:get(skipped, Counts, 0)], N > 0]);
         _ ->

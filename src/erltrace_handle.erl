@@ -14,7 +14,7 @@
 -record(st, {nif, number, owner, parent,
              armed, others = {0, 0}, % and what is left to other tracers: processes, functions
              counters, counting = false, % functions that the VM counts; a timer runs for them
-             watch, late, seen = [], layout = undefined,
+             watch, missing = <<>>, late, seen = [], layout = undefined,
              running = false,   % go has been called
              done = false,      % it has ended, and END has run
              kept = [],         % what was read on the way to that, for consume and output
@@ -404,7 +404,7 @@ counts(#st{nif = Nif, armed = Armed, others = {Skipped, Left}, layout = Layout} 
                      undefined -> [];
                      Counters -> erltrace_counters:about(Counters)
                  end,
-      skipped => Skipped, left => Left,
+      skipped => Skipped, left => Left, missing => St#st.missing,
       returns_by => case Layout of ok -> stack; Other -> Other end}.
 
 %% ---- compiling -------------------------------------------------------------------------------
@@ -548,7 +548,7 @@ renew_names(Nif, Names) ->
 
 watch(Needs, #st{number = Number} = St) ->
     case erltrace_watch:start(Number, self(), Needs) of
-        {ok, Watch} -> {ok, late(Needs, St#st{watch = Watch})};
+        {ok, Watch, Missing} -> {ok, late(Needs, St#st{watch = Watch, missing = Missing})};
         {error, Tag, Text} -> failed(Tag, Text, disarm(St))
     end.
 

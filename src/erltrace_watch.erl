@@ -4,10 +4,10 @@
 %% wait for a busy port (the system monitor). A process of its own for each handle that has such a
 %% probe takes them and fires; it ends with its handle.
 %%
-%% A node has one system monitor. If somebody else has set one, it is left alone, and tracing does
-%% not start: to stand between it and the VM would lose it, should this process be killed. Handles
-%% share ours: the process that holds it fires the probes of all of them, and when it ends, another
-%% that needs it takes its place.
+%% A node has one system monitor. If somebody else has set one, it is left alone, and the probes that
+%% need it do not fire: to stand between it and the VM would lose it, should this process be killed.
+%% Handles share ours: the process that holds it fires the probes of all of them, and when it ends,
+%% another that needs it takes its place.
 -module(erltrace_watch).
 -export([start/3, stop/1]).
 -export([init/4]).
@@ -15,31 +15,58 @@
 -define(BLOCKED, 1). % ms between two looks whether a process waits still, at least
 -define(SHARE, 20).  % looking takes a 20th of the time: thousands may wait for one port
 
--record(st, {number, handle, busy = [], holder,
+-record(st, {number, handle, busy = [], holder, taken = [],
              blocked = #{}, ports = #{}, % who waits for which port; how many do for each
              pause = ?BLOCKED, looking = false}).
 
-%% @doc Watch what the handle of this number needs; Handle is its process.
+%% @doc Watch what the handle of this number needs; Handle is its process. Missing says which probes
+%% do not fire and why, <<>> if all do. It is an error if the script has no other Erlang probes.
 -spec start(pos_integer(), pid(), [term()]) ->
-          {ok, pid() | undefined} | {error, Tag :: binary(), Text :: binary()}.
+          {ok, pid() | undefined, Missing :: binary()} | {error, Tag :: binary(), Text :: binary()}.
 start(Number, Handle, Needs) ->
     case [N || N <- [busy_port, busy_dist_port, monitor_nodes], lists:member(N, Needs)] of
         [] ->
-            {ok, undefined};
+            {ok, undefined, <<>>};
         What ->
             {Pid, Mon} = spawn_monitor(?MODULE, init, [self(), Number, Handle, What]),
             receive
-                {Pid, ok} -> erlang:demonitor(Mon, [flush]), {ok, Pid};
-                {'DOWN', Mon, process, Pid, {taken, By}} ->
-                    {error, <<"ET_SYSTEM_MONITOR">>,
-                     unicode:characters_to_binary(
-                       io_lib:format("~0p is this node's system monitor, and there can be one "
-                                     "only: port-busy, process-port_unblocked and dist-port_busy "
-                                     "need it; end it, or leave these probes out", [By]))};
+                {Pid, {watching, Taken}} ->
+                    erlang:demonitor(Mon, [flush]),
+                    watching(Pid, missing(Taken, What), Needs);
                 {'DOWN', Mon, process, Pid, Reason} ->
                     {error, <<"ET_WATCH">>,
                      unicode:characters_to_binary(io_lib:format("~0P", [Reason, 30]))}
             end
+    end.
+
+watching(Pid, <<>>, _) ->
+    {ok, Pid, <<>>};
+watching(Pid, Missing, Needs) ->
+    %% Names and stacks are told with events; they are none.
+    case Needs -- [busy_port, busy_dist_port, names, layout, stacks] of
+        [] ->
+            stop(Pid),
+            {error, <<"ET_SYSTEM_MONITOR">>, <<Missing/binary, "; the script has no others">>};
+        _ ->
+            {ok, Pid, Missing}
+    end.
+
+missing([], _) ->
+    <<>>;
+missing([By], What) ->
+    Probes = lists:append([case N of
+                               busy_port -> ["port-busy", "process-port_unblocked"];
+                               busy_dist_port -> ["dist-port_busy"];
+                               monitor_nodes -> []
+                           end || N <- What]),
+    unicode:characters_to_binary(
+      io_lib:format("~ts cannot fire: they take the node's system monitor, of which there is one, "
+                    "and ~ts has it", [lists:join(", ", Probes), name(By)])).
+
+name(By) ->
+    case is_pid(By) andalso process_info(By, registered_name) of
+        {registered_name, Name} -> io_lib:format("~0p (~tp)", [By, Name]);
+        _ -> io_lib:format("~0p", [By])
     end.
 
 %% @doc It has ended, and nothing of it is left, when this returns.
@@ -60,7 +87,7 @@ init(Parent, Number, Handle, What) ->
     lists:member(monitor_nodes, What) andalso
         net_kernel:monitor_nodes(true, [{node_type, all}, nodedown_reason]),
     St = take(#st{number = Number, handle = Handle, busy = What -- [monitor_nodes]}),
-    Parent ! {self(), ok},
+    Parent ! {self(), {watching, St#st.taken}},
     loop(St).
 
 loop(#st{handle = Handle, holder = Holder} = St) ->
@@ -160,11 +187,12 @@ take(#st{busy = Busy, number = Number} = St) ->
                             end
                     end),
     case Holder of
-        {taken, By} -> exit({taken, By});
-        _ when Holder =:= self() -> ok;
-        _ -> erlang:monitor(process, Holder)
-    end,
-    St#st{holder = Holder}.
+        {taken, By} ->
+            St#st{busy = [], holder = undefined, taken = [By]};
+        _ ->
+            Holder =:= self() orelse erlang:monitor(process, Holder),
+            St#st{holder = Holder}
+    end.
 
 hold(Pid, Options) ->
     _ = erlang:system_monitor(Pid, Options),

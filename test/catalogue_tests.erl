@@ -300,16 +300,32 @@ suspended(P) ->
         _ -> receive after 1 -> suspended(P) end
     end.
 
-%% Somebody else's system monitor stays.
+%% Somebody else's system monitor stays: a script goes on without the probes that need it, and says
+%% so; one that has no others does not start.
 system_monitor_test() ->
     P = spawn(?MODULE, sink, []),
+    register(somebodys_monitor, P),
     undefined = erlang:system_monitor(P, [{long_gc, 100000}]),
     {error, {dtrace, <<"ET_SYSTEM_MONITOR">>, _, _, Text}} =
         erltrace:script("erlang*:::port-busy { @ = count(); }"),
-    ?assertNotEqual(nomatch, string:find(Text, pid_to_list(P))),
+    ?assertNotEqual(nomatch, string:find(Text, pid_to_list(P) ++ " (somebodys_monitor) has it")),
+    {ok, H} = erltrace:script("erlang*:::dist-port_busy { @b = count(); }"
+                              "erlang*:::process-spawn /args[1] == \"catalogue_tests:sink/0\"/ { @s = count(); }"),
+    {ok, #{missing := Missing, running := true}} = erltrace:status(H),
+    ?assertMatch(<<"dist-port_busy cannot fire: ", _/binary>>, Missing),
+    Q = spawn(?MODULE, sink, []),
+    counted(H, <<"s">>, 1),
+    ok = erltrace:close(H),
+    {ok, N} = erltrace:script("erlang*:::dist-port_busy { @b = count(); } erlang*:::dist-monitor {}"),
+    {ok, #{missing := Missing}} = erltrace:status(N),
+    ok = erltrace:close(N),
     ?assertEqual({P, [{long_gc, 100000}]}, erlang:system_monitor()),
     erlang:system_monitor(undefined),
-    P ! stop.
+    {ok, Free} = erltrace:script("erlang*:::dist-port_busy { @b = count(); }"),
+    {ok, #{missing := <<>>}} = erltrace:status(Free),
+    ok = erltrace:close(Free),
+    P ! stop,
+    Q ! stop.
 
 %% Two handles have it: the end of the first, by any death of its owner, leaves it to the second.
 system_monitor_shared_test() ->

@@ -52,6 +52,23 @@ ok 'down' holds o "^nodedown '$host' visible"
 ok 'up' holds o "^nodeup '$host' visible"
 untrace
 
+# ---- a system monitor of the node's own -----------------------------------------------------
+
+# As RabbitMQ has one: dist.d goes on without the probe that needs it.
+at probes_a 'P = spawn(timer, sleep, [infinity]), register(sysmon, P), erlang:system_monitor(P, [{long_gc, 100000}]).' >/dev/null
+trace probes_a -s "$root/scripts/dist.d"
+at probes_a "$meet" >/dev/null
+at probes_a "$meet" >/dev/null
+ok 'its other probes fire' holds o "^nodeup '$host'"
+untrace
+is 'dist.d: exit' 0 "$status"
+ok 'it says what does not fire, and why' grep -qE '^erltrace: dist-port_busy cannot fire: .* system monitor.* \(sysmon\) has it$' e
+erltrace -N probes_a -n 'erlang*:::port-busy' >o 2>&1
+is 'a script of such probes only: exit' 1 $?
+has 'a script of such probes only' 'port-busy, process-port_unblocked cannot fire: .*; the script has no others'
+is 'the monitor is the same' sysmon "$(at probes_a '{P, [{long_gc, 100000}]} = erlang:system_monitor(), element(2, process_info(P, registered_name)).')"
+at probes_a 'erlang:system_monitor(undefined), exit(whereis(sysmon), kill).' >/dev/null
+
 # ---- nothing is left ------------------------------------------------------------------------
 
 is 'modules' '[]' "$(at probes_a '[M || M <- erlang:loaded(), "erltrace" ++ _ <- [atom_to_list(M)]].')"
