@@ -6,6 +6,7 @@
  *   args.c     the command line -> struct cli; usage, help
  *   message.c  what is said on stderr
  *   output.c   where the results go: stdout or -o, text or JSON; EPIPE and ENOSPC
+ *   plain.c    what others chose, made harmless for terminals
  *   script.c   -n -s -P -m -f -i: compiled, and told about
  *   library.c  scripts of the library: found by name, listed
  *   run.c      go, work, sleep; signals; the end
@@ -86,10 +87,12 @@ struct cli {
 	bool quiet; /* after compiling: scripts can set it too */
 	bool aggregates;  /* scripts for nodes: an @ is in one of them, */
 	bool destructive; /* or -w was given, or one of them gives it */
+	bool draws;	  /* one of them prints control characters itself */
 	bool errtags, droptags;
 	const char *said; /* the file that a message names anyway, or NULL */
 	bool one_line;	  /* the script is one line: no need to say which */
 	FILE *out, *own_out; /* own_out: where out went before freopen(); NULL: there */
+	bool terminal;	     /* out is one */
 	struct co_json json_state;
 	bool printed;	  /* something else than spaces */
 	int write_error;  /* errno of the first failed write; 0: none */
@@ -110,12 +113,19 @@ void cli_notice(const struct cli *c, const char *fmt, ...) __attribute__((format
 /* What failed, then the error; with a caret where a person looks at it. Returns CLI_ERROR. */
 int cli_fail(struct cli *c, const erltrace_error_t *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+void cli_tell(const char *text, size_t len); /* as it is, to stderr, but escaped */
 bool cli_option_on(struct cli *c, const char *name);
+
+/* plain.c */
+/* Text of others for a terminal, to be freed; NULL: out of memory. draws: it may move the cursor. */
+char *cli_plain(const char *text, size_t *len, bool draws);
+bool cli_draws(const char *script); /* may it print control characters of its own? */
 
 /* output.c */
 int cli_output_open(struct cli *c);
 int cli_handlers(struct cli *c, erltrace_handlers_t *h);
 void cli_write(struct cli *c, const char *text, size_t len);
+void cli_write_foreign(struct cli *c, const char *text, size_t len); /* of a node */
 void cli_printf(struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cli_flush(struct cli *c);
 int cli_reopen(struct cli *c, const char *path); /* freopen(); "": back. 0, or errno */

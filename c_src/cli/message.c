@@ -2,7 +2,8 @@
 /*
  * What the command says on stderr, in DTrace's words: "erltrace: ...". Compile errors come as
  * "failed to compile script F: line N: text", with the tag before the place if errtags is set,
- * and on a terminal with the source line and a caret below.
+ * and on a terminal with the source line and a caret below. Much of it was chosen by others, nodes
+ * and epmd among them: control characters are escaped, for people read it on terminals, mostly.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -14,15 +15,29 @@
 #include <string.h>
 #include <unistd.h>
 
+void cli_tell(const char *text, size_t len)
+{
+	char *plain = cli_plain(text, &len, false);
+
+	if (plain != NULL)
+		fwrite(plain, 1, len, stderr);
+	free(plain);
+}
+
 /* A line at once: each write is an event for those who trace system calls, us perhaps. */
 static void say(const char *fmt, va_list ap)
 {
-	char *text = NULL;
+	char *text = NULL, *line = NULL;
+	int len;
 
 	if (vasprintf(&text, fmt, ap) < 0)
 		return;
-	fprintf(stderr, "erltrace: %s\n", text);
+	len = asprintf(&line, "erltrace: %s\n", text);
 	free(text);
+	if (len < 0)
+		return;
+	cli_tell(line, (size_t)len);
+	free(line);
 }
 
 void cli_say(const char *fmt, ...)
@@ -46,34 +61,47 @@ void cli_notice(const struct cli *c, const char *fmt, ...)
 }
 
 /* The source line, and below it a caret in the error's column; tabs stay tabs. */
-static void caret(const erltrace_error_t *err)
+static void caret(FILE *f, const erltrace_error_t *err)
 {
-	fprintf(stderr, "    %s\n    ", err->source);
+	fprintf(f, "    %s\n    ", err->source);
 	for (int i = 0; i < err->column - 1 && err->source[i] != '\0'; i++)
 		if (((unsigned char)err->source[i] & 0xc0) != 0x80)
-			fputc(err->source[i] == '\t' ? '\t' : ' ', stderr);
-	fputs("^\n", stderr);
+			fputc(err->source[i] == '\t' ? '\t' : ' ', f);
+	fputs("^\n", f);
+}
+
+static void put_failure(
+	FILE *f, const struct cli *c, const erltrace_error_t *err, const char *what)
+{
+	fprintf(f, "erltrace: %s: ", what);
+	if (c->errtags && err->tag[0] != '\0')
+		fprintf(f, "[%s] ", err->tag);
+	if (err->file[0] != '\0' && err->line > 0 &&
+		(c->said == NULL || strcmp(err->file, c->said) != 0))
+		fprintf(f, "\"%s\", line %d: ", err->file, err->line);
+	else if (err->line > 0 && !c->one_line)
+		fprintf(f, "line %d: ", err->line);
+	fprintf(f, "%s\n", err->text);
+	if (err->source[0] != '\0' && err->column > 0 && isatty(STDERR_FILENO))
+		caret(f, err);
 }
 
 int cli_fail(struct cli *c, const erltrace_error_t *err, const char *fmt, ...)
 {
-	char what[512];
+	char what[512], *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "erltrace: %s: ", what);
-	if (c->errtags && err->tag[0] != '\0')
-		fprintf(stderr, "[%s] ", err->tag);
-	if (err->file[0] != '\0' && err->line > 0 &&
-		(c->said == NULL || strcmp(err->file, c->said) != 0))
-		fprintf(stderr, "\"%s\", line %d: ", err->file, err->line);
-	else if (err->line > 0 && !c->one_line)
-		fprintf(stderr, "line %d: ", err->line);
-	fprintf(stderr, "%s\n", err->text);
-	if (err->source[0] != '\0' && err->column > 0 && isatty(STDERR_FILENO))
-		caret(err);
+	if (f != NULL) {
+		put_failure(f, c, err, what);
+		fclose(f);
+		cli_tell(text, len);
+		free(text);
+	}
 	if (c->json)
 		cli_json_error(c, err, what);
 	return CLI_ERROR;

@@ -175,6 +175,7 @@ static int put_script(ei_x_buff *x, struct cli *c, const struct cli_script *s)
 	nd_put_text(x, text);
 	c->quiet |= turns_quiet(text);
 	c->aggregates |= strchr(text, '@') != NULL;
+	c->draws |= cli_draws(text);
 	c->destructive |= strstr(text, "destructive") != NULL || cli_option_on(c, "destructive");
 	free(text);
 	return 0;
@@ -223,7 +224,7 @@ static int put_spec(ei_x_buff *x, struct nodes *ns)
 	put_flag(x, "json", c->json);
 	put_flag(x, "list", c->mode == MODE_LIST);
 	put_flag(x, "zero", c->zero_matches);
-	put_flag(x, "terminal", isatty(fileno(c->out)) == 1);
+	put_flag(x, "terminal", c->terminal);
 	put_flag(x, "verbose", c->verbose > 0);
 	put_flag(x, "code", c->show_code || cli_option_on(c, "verbose"));
 	put_number(x, "silence", silence);

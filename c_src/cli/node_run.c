@@ -116,7 +116,7 @@ static void on_code(struct nodes *ns, struct target *t, const ei_x_buff *x, int 
 	long len;
 
 	if (t == &ns->v[0] && nd_get_text(x, &at, &text, &len) == 0) /* the others made the same */
-		fwrite(text, 1, (size_t)len, stderr);
+		cli_tell(text, (size_t)len);
 }
 
 static void tell_failure(struct nodes *ns, long script, const erltrace_error_t *err)
@@ -187,7 +187,7 @@ static void write_json(struct nodes *ns, const struct target *t, const char *tex
 		text++;
 		len--;
 	}
-	cli_write(ns->c, text, (size_t)len);
+	cli_write_foreign(ns->c, text, (size_t)len);
 }
 
 /* system(): it runs here, as the user of the command, and writes where the script does. */
@@ -235,11 +235,11 @@ static void print_item(
 	bool is_harm = strcmp(kind, "system") == 0 || strcmp(kind, "reopen") == 0;
 
 	if (strcmp(kind, "live") == 0) { /* it names its node */
-		cli_write(ns->c, text, (size_t)len);
+		cli_write_foreign(ns->c, text, (size_t)len);
 	} else if (strcmp(kind, "text") == 0 && ns->c->json) {
 		write_json(ns, t, text, len);
 	} else if (strcmp(kind, "text") == 0) {
-		cli_write(ns->c, text, (size_t)len);
+		cli_write_foreign(ns->c, text, (size_t)len);
 	} else if (is_harm && !ns->c->destructive) { /* the node is not the one to ask for it */
 		cli_say("node %s: a command or a file that no script has asked for (-w): not done",
 			t->nd->name);

@@ -4,10 +4,14 @@
  * failed write is remembered and the rest is thrown away, so that END still runs: a reader that
  * went away (EPIPE) is a quiet end, anything else an error. Drops and faults go to stderr.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "cli.h"
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,7 +28,8 @@ int cli_output_open(struct cli *c)
 	}
 	/* A reader that goes away is an error of write(), not a signal. */
 	signal(SIGPIPE, SIG_IGN);
-	if (!isatty(fileno(c->out)))
+	c->terminal = isatty(fileno(c->out)) == 1;
+	if (!c->terminal)
 		setvbuf(c->out, NULL, _IOFBF, 64 << 10);
 	return CLI_OK;
 }
@@ -43,16 +48,39 @@ void cli_write(struct cli *c, const char *text, size_t len)
 		check(c, fwrite(text, 1, len, c->out) == len);
 }
 
+void cli_write_foreign(struct cli *c, const char *text, size_t len)
+{
+	char *plain = NULL;
+
+	if (c->terminal)
+		plain = cli_plain(text, &len, c->draws && !c->json);
+	cli_write(c, plain != NULL ? plain : text, len);
+	free(plain);
+}
+
+/* Names of probes and their like, which others have chosen. */
 void cli_printf(struct cli *c, const char *fmt, ...)
 {
+	char *text = NULL, *plain = NULL;
 	va_list ap;
+	size_t len;
+	int n;
 
 	if (c->write_error != 0)
 		return;
 	c->printed = true;
 	va_start(ap, fmt);
-	check(c, vfprintf(c->out, fmt, ap) >= 0);
+	n = vasprintf(&text, fmt, ap);
 	va_end(ap);
+	check(c, n >= 0);
+	if (n < 0)
+		return;
+	len = (size_t)n;
+	if (c->terminal)
+		plain = cli_plain(text, &len, false);
+	check(c, fwrite(plain != NULL ? plain : text, 1, len, c->out) == len);
+	free(plain);
+	free(text);
 }
 
 void cli_tell_blank(struct cli *c)
@@ -88,6 +116,7 @@ int cli_reopen(struct cli *c, const char *path)
 		c->own_out = c->out;
 		c->out = f;
 	}
+	c->terminal = isatty(fileno(c->out)) == 1;
 	return 0;
 }
 
@@ -219,7 +248,7 @@ int cli_handlers(struct cli *c, erltrace_handlers_t *h)
 		.fault = on_fault,
 		.flush = on_flush,
 		.truncate = on_truncate,
-		.terminal = isatty(fileno(c->out))};
+		.terminal = c->terminal};
 	c->droptags = cli_option_on(c, "droptags");
 	if (!c->json)
 		return CLI_OK;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../utf8.h"
+
 static bool cb_need(struct co_buf *b, size_t more)
 {
 	size_t cap = b->cap ? b->cap : 1024;
@@ -115,23 +117,17 @@ void cb_utf8(struct co_buf *b, uint32_t c)
 }
 
 /*
- * How many bytes at p a terminal may see as they are: a printable character, newline, tab, or a
- * well-formed UTF-8 sequence that is no C1 control. 0: the first byte must be rewritten. Bytes
- * outside of UTF-8 from 0xa0 on are letters in older encodings: they pass.
+ * How many bytes at p a terminal may see as they are: a newline, or a character that is no control.
+ * 0: the first byte must be rewritten. Bytes outside of UTF-8 from 0xa0 on are letters in older
+ * encodings: they pass, but for what would be a C1 control in UTF-8.
  */
 static size_t harmless(const uint8_t *p, size_t len)
 {
-	size_t n, i;
+	size_t n = p[0] == '\n' ? 1 : utf8_len(p, len);
 
-	if (p[0] < 0x80)
-		return (p[0] >= ' ' && p[0] != 0x7f) || p[0] == '\n' || p[0] == '\t';
-	n = p[0] >= 0xf0 && p[0] < 0xf8 ? 4 : p[0] >= 0xe0 ? 3 : p[0] >= 0xc2 ? 2 : 1;
-	for (i = 1; i < n && i < len; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			break;
-	if (n == 1 || i < n)
-		return p[0] >= 0xa0;
-	return n == 2 && p[0] == 0xc2 && p[1] < 0xa0 ? 0 : n;
+	if (n > 0 || p[0] < 0xa0)
+		return n;
+	return !(p[0] == 0xc2 && len >= 2 && p[1] >= 0x80 && p[1] < 0xa0);
 }
 
 void cb_data(struct co_buf *b, const void *data, size_t len)

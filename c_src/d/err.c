@@ -7,20 +7,7 @@
 
 #include <string.h>
 
-/* Length of the UTF-8 character at s, 0: none or a control character. */
-static size_t utf8_len(const unsigned char *s, size_t n)
-{
-	if (s[0] < 0x80)
-		return s[0] == '\t' || (s[0] >= 0x20 && s[0] != 0x7f);
-	if (s[0] >= 0xc2 && s[0] <= 0xdf && n >= 2 && (s[1] & 0xc0) == 0x80)
-		return s[0] == 0xc2 && s[1] < 0xa0 ? 0 : 2;
-	if ((s[0] & 0xf0) == 0xe0 && n >= 3 && (s[1] & 0xc0) == 0x80 && (s[2] & 0xc0) == 0x80)
-		return (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ? 0 : 3;
-	if (s[0] >= 0xf0 && s[0] <= 0xf4 && n >= 4 && (s[1] & 0xc0) == 0x80 &&
-		(s[2] & 0xc0) == 0x80 && (s[3] & 0xc0) == 0x80)
-		return (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90) ? 0 : 4;
-	return 0;
-}
+#include "../utf8.h"
 
 /* Byte for byte, so that columns stay what they were. */
 static void clean(char *s, bool tabs)

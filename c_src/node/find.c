@@ -111,11 +111,23 @@ static char *read_all(int fd, size_t *len)
 	return buf;
 }
 
+/* epmd takes any name, and says anything; in text, JSON and messages they stand as they are. */
+bool nd_is_name(const char *name)
+{
+	if (name[0] == '\0')
+		return false;
+	for (; *name != '\0'; name++)
+		if (*name <= ' ' || *name > '~' || strchr("\"\\'<>&", *name) != NULL)
+			return false;
+	return true;
+}
+
 static int add_name(struct nd_names *names, const char *line)
 {
 	struct nd_name one, *v;
 
-	if (sscanf(line, "name %255s at port %d", one.name, &one.port) != 2)
+	if (sscanf(line, "name %255s at port %d", one.name, &one.port) != 2 ||
+		!nd_is_name(one.name) || one.port <= 0 || one.port > 65535)
 		return 0;
 	v = realloc(names->v, (size_t)(names->n + 1) * sizeof(*v));
 	if (v == NULL)

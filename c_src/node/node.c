@@ -191,6 +191,8 @@ static int check_name(const struct nd *n, const char *alive, struct et_error *e)
 {
 	size_t len = strlen(alive);
 
+	if (!nd_is_name(n->name))
+		return et_err(e, "ET_NODE", "the node %s gives a name that no node can have", alive);
 	if (strncmp(n->name, alive, len) == 0 && n->name[len] == '@')
 		return 0;
 	return et_err(e, "ET_NODE", "epmd says of a port that it is the node %s: it is %s", alive,

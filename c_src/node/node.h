@@ -47,6 +47,7 @@ struct nd_names {
 /* The nodes that the epmd of a host names; NULL: this machine's. */
 int nd_names(const char *host, struct nd_names *names, struct et_error *e);
 void nd_names_free(struct nd_names *names);
+bool nd_is_name(const char *name); /* can a node have it? */
 /* IPv4, in network order; NULL and this machine's own names: loopback. */
 int nd_address(const char *host, struct in_addr *addr, struct et_error *e);
 
