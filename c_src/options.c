@@ -341,6 +341,22 @@ static int harmful(const char *name, struct et_error *e)
 					"are permitted", name);
 }
 
+/*
+ * Which nodes and processes are meant (-N, -p): for whoever runs a script to say, before harmless or
+ * after, and never for a harmless script itself.
+ */
+static bool names_target(int i)
+{
+	return i == OPT_ERLNODE || i == OPT_USDTPROC;
+}
+
+int et_script_setopt(struct et_options *o, const char *name, const char *value, struct et_error *e)
+{
+	if (o->val[OPT_HARMLESS] && names_target(lookup(name)))
+		return harmful(name, e);
+	return et_setopt(o, name, value, e);
+}
+
 int et_setopt(struct et_options *o, const char *name, const char *value, struct et_error *e)
 {
 	int i = lookup(name);
@@ -358,7 +374,8 @@ int et_setopt(struct et_options *o, const char *name, const char *value, struct 
 		value = "1";
 	if (value == NULL)
 		return bad_value(d, NULL, e);
-	if (d->kind == OK_STR && o->val[OPT_HARMLESS] && i != OPT_VERSION && i != OPT_AMIN)
+	if (d->kind == OK_STR && o->val[OPT_HARMLESS] && i != OPT_VERSION && i != OPT_AMIN &&
+		!names_target(i))
 		return harmful(name, e);
 	if (d->kind == OK_STR)
 		return set_text(o, i, value, e);

@@ -42,6 +42,8 @@ void et_options_init(struct et_options *o); /* defaults, then DTRACE_OPT_* of th
 void et_options_free(struct et_options *o);
 /* value NULL: as if given without one (a boolean turns on). Tag ET_OPTION on an error. */
 int et_setopt(struct et_options *o, const char *name, const char *value, struct et_error *e);
+/* The same, by the script itself: #pragma D option, setopt(). */
+int et_script_setopt(struct et_options *o, const char *name, const char *value, struct et_error *e);
 /* The value as text, as setopt takes it. */
 int et_getopt(const struct et_options *o, const char *name, char *buf, size_t size,
 	struct et_error *e);

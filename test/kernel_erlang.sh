@@ -100,6 +100,16 @@ for name in fred@home "'%2F_bills'" "'Fred'" "'it\\\\'s'"; do
 	has "a name as Erlang writes it: $name" "^ *$name +50\$"
 done
 
+# ---- as the page runs it: -N, harmless ------------------------------------------------------
+
+trace kerl_a -x harmless -qn 'syscall::writev:entry /erlpid != ""/ { @n[erlpid, erlnode] = count(); }
+	erlang*:lists:zip3/3:function-entry { @f[copyinstr(arg1)] = count(); }'
+who=$(at kerl_a 'S = self(), P = spawn(fun() -> {ok, F} = file:open("x", [write, raw]), [ok = file:write(F, "hello") || _ <- lists:seq(1, 300)], [lists:zip3([], [], []) || _ <- lists:seq(1, 40)], S ! done end), receive done -> P end.')
+untrace
+is 'exit code of a harmless script' 0 "$status"
+has 'harmless: which Erlang process it is' "^ *$who +kerl_a@[^ ]* +300\$"
+has 'harmless: probes inside the node' '^ *lists:zip3/3 +40$'
+
 # ---- the event's own built-ins; self-> is the Erlang process's ------------------------------
 
 run -n 'erlang*:lists:zip3/3:function-entry { self->n++; @a[erlpid, erlname, erlargs, args[1]] = count(); }

@@ -14,3 +14,11 @@ $ erltrace -xharmless -n 'BEGIN { system("echo done"); exit(0); }' 2>&1
 > erltrace: description 'BEGIN ' matched 1 probe
 > erltrace: could not enable tracing: line 1: destructive actions are not permitted: allow them with -w or -xdestructive
 ? 1
+# whom it is for is said by who runs it (-N, -p), never by the script
+$ for o in erlnode usdtproc; do erltrace -xharmless -x$o=1 -qn 'BEGIN { trace("fine"); exit(0); }'; done
+> fine
+> fine
+$ for o in erlnode usdtproc; do printf '#pragma D option %s=1\nBEGIN { exit(0); }' $o | erltrace -xharmless -s - 2>&1; done
+> erltrace: failed to compile script -: line 1: option erlnode cannot be set to this here: only harmless scripts are permitted
+> erltrace: failed to compile script -: line 1: option usdtproc cannot be set to this here: only harmless scripts are permitted
+? 1
