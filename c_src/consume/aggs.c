@@ -288,12 +288,10 @@ bool ag_is_dist(const struct prog_agg *a)
 
 struct ag_val ag_value(struct co *co, unsigned agg, const struct ag_ent *e)
 {
-	const struct ag_state *st = state(co, agg);
-
 	return (struct ag_val){
 		.a = co->prog->aggs[agg],
 		.data = e == NULL || e->empty ? NULL : e->data,
-		.normal = st != NULL ? st->normal : 1,
+		.normal = ag_normal(co, agg),
 	};
 }
 
@@ -671,6 +669,13 @@ void ag_normalize(struct co *co, unsigned agg, uint64_t normal)
 		st->normal = normal;
 }
 
+uint64_t ag_normal(struct co *co, unsigned agg)
+{
+	const struct ag_state *st = state(co, agg);
+
+	return st != NULL ? st->normal : 1;
+}
+
 bool ag_printed(struct co *co, unsigned agg)
 {
 	struct ag_state *st = state(co, agg);
@@ -750,9 +755,9 @@ static int public_buckets(struct co *co, const struct ag_val *v, erltrace_agg_t 
 	return 0;
 }
 
-int ag_public(struct co *co, const struct ag_ent *e, erltrace_agg_t *out)
+static int make_public(
+	struct co *co, const struct ag_ent *e, struct ag_val v, erltrace_agg_t *out)
 {
-	struct ag_val v = ag_value(co, e->agg, e);
 	struct co_val *keys = co_tmp(co, (size_t)v.a->nkeys * sizeof(*keys));
 
 	memset(out, 0, sizeof(*out));
@@ -772,4 +777,17 @@ int ag_public(struct co *co, const struct ag_ent *e, erltrace_agg_t *out)
 	if (v.data != NULL && (v.a->fn == AGG_AVG || v.a->fn == AGG_STDDEV))
 		out->avg = exact(v.a, v.data, v.normal);
 	return 0;
+}
+
+int ag_public(struct co *co, const struct ag_ent *e, erltrace_agg_t *out)
+{
+	return make_public(co, e, ag_value(co, e->agg, e), out);
+}
+
+int ag_public_whole(struct co *co, const struct ag_ent *e, erltrace_agg_t *out)
+{
+	struct ag_val v = ag_value(co, e->agg, e);
+
+	v.normal = 1;
+	return make_public(co, e, v, out);
 }

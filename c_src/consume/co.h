@@ -178,6 +178,7 @@ uint64_t ag_drops(const struct ag *ag); /* keys that found no room below aggmax 
 void ag_clear(struct co *co, unsigned agg);
 void ag_trunc(struct co *co, unsigned agg, bool all, int64_t n);
 void ag_normalize(struct co *co, unsigned agg, uint64_t normal);
+uint64_t ag_normal(struct co *co, unsigned agg);
 bool ag_printed(struct co *co, unsigned agg);
 void ag_set_printed(struct co *co, unsigned agg);
 /* Rows of n aggregations joined by key, sorted as the options say. The caller frees *rows. */
@@ -194,6 +195,8 @@ int64_t ag_number(const struct ag_val *v);
 const char *ag_function(const struct prog_agg *a); /* "count" ... */
 bool ag_is_dist(const struct prog_agg *a);
 int ag_public(struct co *co, const struct ag_ent *e, erltrace_agg_t *out);
+/* The same as if nothing were normalized. */
+int ag_public_whole(struct co *co, const struct ag_ent *e, erltrace_agg_t *out);
 
 /* ---- dist.c --------------------------------------------------------------------------- */
 

@@ -328,7 +328,7 @@ static int js_tick_one(struct co *co, const struct ag_ent *e, void *arg)
 	struct ticking *t = arg;
 	erltrace_agg_t out;
 
-	if (ag_public(co, e, &out) == 0) {
+	if (ag_public_whole(co, e, &out) == 0) {
 		cb_str(t->b, t->first ? "{" : ",{");
 		t->first = false;
 		js_agg(t->b, &out);
@@ -338,6 +338,28 @@ static int js_tick_one(struct co *co, const struct ag_ent *e, void *arg)
 	}
 	co_tmp_free(co);
 	return t->b->len > TICK_MAX;
+}
+
+/*
+ * What aggregations are divided by, those that are. A tick has what came undivided: parts that are
+ * divided each do not add up to the whole, and most of a whole came before the script normalized it.
+ */
+static void js_normals(struct co_buf *b, struct co *co)
+{
+	bool some = false;
+
+	for (unsigned i = 0; i < co->prog->naggs; i++) {
+		const char *name = co->prog->aggs[i]->name;
+
+		if (ag_normal(co, i) == 1)
+			continue;
+		cb_str(b, some ? "," : ",\"normals\":{");
+		js_string(b, name, strlen(name));
+		cb_fmt(b, ":%llu", (unsigned long long)ag_normal(co, i));
+		some = true;
+	}
+	if (some)
+		cb_str(b, "}");
 }
 
 int co_json_tick(struct co_json *j, struct co *co, const char *node, uint64_t fired, double cost)
@@ -361,7 +383,9 @@ int co_json_tick(struct co_json *j, struct co *co, const char *node, uint64_t fi
 	cb_fmt(j->buf, ",\"time\":%lld,\"aggregations\":[",
 		(long long)ts.tv_sec * 1000 + ts.tv_nsec / 1000000);
 	ag_live_each(co, js_tick_one, &t);
-	cb_fmt(j->buf, "],\"fired\":%llu,\"cost\":", (unsigned long long)fired);
+	cb_str(j->buf, "]");
+	js_normals(j->buf, co);
+	cb_fmt(j->buf, ",\"fired\":%llu,\"cost\":", (unsigned long long)fired);
 	if (cost < 0)
 		cb_str(j->buf, "null");
 	else

@@ -19,9 +19,18 @@ $ tail -1 live | grep -o '"type":"tick"'
 # clear() and trunc() of the script are its own
 $ erltrace --json --live=100 -qn 'BEGIN { n = 0; } tick-5ms /n < 20/ { @c = count(); clear(@c); trunc(@c); n++; } tick-5ms /n == 20/ { exit(0); }' | grep '"type":"tick"' | grep -oE '"value":[0-9]+' | awk -F: '{ n += $NF } END { print n }'
 > 20
-# what normalize() does holds
-$ erltrace --json --live=1 -qn 'BEGIN { @s = sum(3000); normalize(@s, 1000); exit(0); }' | grep -oE '"value":3,"normal":1000' | sort -u
-> "value":3,"normal":1000
+# ticks are not normalized, but say what by: parts that are divided each do not add up
+$ erltrace --json --live=100 -qn 'BEGIN { n = 0; } tick-5ms /n < 20/ { @s = sum(999); @q = quantize(1); normalize(@s, 1000); normalize(@q, 4); n++; } tick-5ms /n == 20/ { denormalize(@q); exit(0); }' >live
+$ grep '"type":"tick"' live | grep -oE '"aggregation":"s","function":"sum","keys":\[\],"value":[0-9]+,"normal":1' | awk -F'[:,]' '{ n += $(NF - 2) } END { print n }'
+> 19980
+$ grep '"type":"tick"' live | grep -oE '"count":[0-9]+' | awk -F: '{ n += $NF } END { print n }'
+> 20
+$ grep -oE '"normals":\{"s":1000,"q":4\}' live | sort -u
+> "normals":{"s":1000,"q":4}
+$ tail -1 live | grep -oE '"normals":\{[^}]*\}'
+> "normals":{"s":1000}
+$ grep '"type":"aggregation"' live | grep -oE '"value":19,"normal":1000'
+> "value":19,"normal":1000
 # more keys than a line holds: in several, and none is lost
 $ erltrace --json --live=20 -xaggsize=16m -qn 'BEGIN { i = 0; } tick-1ms /i < 400/ { @c[i, "a long key, so that they are many bytes, a long key, so that they are many bytes, a long key, so that they are many bytes ................."] = count(); @d[i + 1000, "a long key, so that they are many bytes, a long key, so that they are many bytes, a long key, so that they are many bytes ................."] = count(); i++; } tick-1ms /i == 400/ { exit(0); }' | grep '"type":"tick"' | grep -oE '"value":1,' | wc -l
 > 800
