@@ -32,17 +32,19 @@ const LETTERS = {
 	Y: "symbol",
 };
 
-// "i:s[n" of the table as text: "int (string, [integer])".
+// What a prototype cannot say.
+const SPECIAL = { printa: "void ([format, ]@aggregation, ...)" };
+
+// A prototype of the table as text: "i:s[n" is "int (string[, integer])"; "n[n", of an aggregating
+// function, which has no result, is "(integer[, integer])".
 export function prototype(proto) {
-	const [result, params] = proto.split(":");
-	if (params === undefined) return proto;
-	let optional = false;
-	const list = [];
-	for (const c of params) {
-		if (c === "[") optional = true;
-		else list.push(optional && c !== "*" ? `[${LETTERS[c] ?? c}]` : (LETTERS[c] ?? c));
-	}
-	return `${LETTERS[result] ?? result} (${list.join(", ")})`;
+	const [params, result] = proto.split(":").reverse();
+	const [needed, optional = ""] = params.split("[");
+	const name = (c) => LETTERS[c] ?? c;
+	let text = [...needed].map(name).join(", ");
+	for (const c of optional) text += `[${text ? ", " : ""}${name(c)}`;
+	text = `(${text}${"]".repeat(optional.length)})`;
+	return result === undefined ? text : `${name(result)} ${text}`;
 }
 
 export function readWords() {
@@ -50,7 +52,11 @@ export function readWords() {
 	for (const m of table("d/builtins.def").matchAll(
 		/^(D_[AB]\w+)\("(\w+)",\s*\w+,\s*"([^"]*)"/gm,
 	))
-		words.push({ name: m[2], kind: KINDS[m[1]], detail: prototype(m[3]) });
+		words.push({
+			name: m[2],
+			kind: KINDS[m[1]],
+			detail: KINDS[m[1]] === "variable" ? m[3] : (SPECIAL[m[2]] ?? prototype(m[3])),
+		});
 	for (const m of table("options.def").matchAll(/^OPT\("(\w+)",.*"((?:[^"\\]|\\.)*)"\)/gm))
 		words.push({ name: m[1], kind: "option", detail: m[2].replace(/\\(.)/g, "$1") });
 	for (const m of table("beam/probes.def").matchAll(/^PROBE\(\w+,\s*"([\w-]+)"/gm))

@@ -28,6 +28,20 @@ const LINK = {
 	many: "Too many pages are open: close some, here or in another browser.",
 };
 
+// How an aggregation is shown at first. unit: null: the one that the script's text suggests; rowZoom: {lo,
+// hi}, edges of buckets; choice: which keys, by their texts; hues: of keys, by their texts.
+const PLAIN_LOOK = {
+	unit: null,
+	scale: "log",
+	clamp: "",
+	lines: { p50: true, p90: false, p99: true },
+	threshold: "",
+	choice: { mode: "all", keys: new Set() }, // those of heatview.js
+	byKey: false,
+	hues: null,
+	rowZoom: null,
+};
+
 const FIRST_SCRIPT = `/* Calls of lists functions: how long they take. Ctrl-Enter runs it. */
 erlang*:lists::function-entry
 {
@@ -61,6 +75,8 @@ export class App {
 		this.window = Number(load("erltrace.window")) || 60;
 		this.run = null;
 		this.kept = null; // an earlier run, shown beside this one
+		this.looks = new Map(); // how views are set, by aggregation
+		this.backs = new Set(); // of views: what Esc takes back before it stops the script
 		this.nextId = 1;
 		this.paused = null; // a slot: what came later is not shown
 		this.range = null; // {from, to}: slots zoomed to
@@ -325,6 +341,16 @@ export class App {
 		this.paused = null;
 		this.range = null;
 		this.onlyNode = TOGETHER;
+		// What was picked of the last run's values and keys is not looked for in the next one's.
+		if (!this.kept)
+			for (const [name, look] of this.looks)
+				this.looks.set(name, {
+					...look,
+					choice: PLAIN_LOOK.choice,
+					hues: null,
+					byKey: false,
+					rowZoom: null,
+				});
 		this.editor?.show([]);
 		this.connection.send({
 			type: "run",
@@ -360,12 +386,37 @@ export class App {
 		this.paint();
 	}
 
+	// The run that this one is compared with, and its newest slot; null: none.
+	get other() {
+		const { kept } = this;
+		return kept && kept !== this.run ? { run: kept, last: kept.lastSlot } : null;
+	}
+
+	// The same aggregation of that run.
+	partner(agg) {
+		const a = this.other?.run.aggregations.get(agg.name);
+		return a && a.fn === agg.fn && a.params.join() === agg.params.join() ? a : null;
+	}
+
+	// How an aggregation is shown. It is the next run's too, and that of a run that is kept: two pictures
+	// are compared by one scale.
+	lookOf(agg) {
+		return this.looks.get(`${agg.fn} ${agg.params} ${agg.name}`) ?? PLAIN_LOOK;
+	}
+	setLook(agg, change) {
+		const look = { ...this.lookOf(agg), ...change };
+		this.looks.set(`${agg.fn} ${agg.params} ${agg.name}`, look);
+		this.changed();
+		this.paint();
+	}
+
 	// The state as views of the run that is kept are to see it: over, with a zoom of its own.
 	get forKept() {
 		if (this.past?.run === this.kept) return this.past;
 		const { kept } = this;
 		const past = Object.create(this, {
 			run: { value: kept },
+			other: { get: () => ({ run: this.run, last: this.last }) },
 			paused: { value: kept.lastSlot },
 			range: { value: null, writable: true },
 			onlyNode: { value: TOGETHER },
@@ -405,12 +456,14 @@ export class App {
 	}
 
 	// The slots that pictures show, unless one has zoomed: those of the window. A young run has fewer, so
-	// that it is seen; their number goes up in a few steps.
+	// that it is seen; their number goes up in a few steps. Runs that are compared show the same time.
 	get slots() {
-		const { hz, firstSlot } = this.run;
-		const age = (this.last - firstSlot + 1) / hz;
-		const fits = [YOUNG, ...WINDOWS].find((w) => age <= w) ?? this.window;
-		return Math.min(fits, this.window) * hz;
+		const span = ({ run, last }) => {
+			const age = (last - run.firstSlot + 1) / run.hz;
+			return [YOUNG, ...WINDOWS].find((w) => age <= w) ?? this.window;
+		};
+		const fits = Math.max(span(this), this.other ? span(this.other) : 0);
+		return Math.min(fits, this.window) * this.run.hz;
 	}
 
 	nodeShown = (node) => this.onlyNode < 0 || node === this.onlyNode;
@@ -419,6 +472,18 @@ export class App {
 		this.range = range;
 		this.changed();
 		this.paint();
+	}
+
+	// Takes back what was done to pictures: a cell that is taken first, then zooms; all: both. Whether there
+	// was anything.
+	back(all = false) {
+		let some = false;
+		for (const f of this.backs) some = f(all) || some;
+		if (!some && this.range) {
+			this.zoom(null);
+			some = true;
+		}
+		return some;
 	}
 
 	setWindow(seconds) {
@@ -470,15 +535,18 @@ export class App {
 		this.changed();
 	}
 
-	load(text) {
+	// Another script, with arguments of its own.
+	load({ text, args = "" }) {
 		this.editor.set(text);
+		this.setArgs(args);
 		this.problem = "";
 		this.editor.focus();
 		this.changed();
 	}
 
-	saveScript(name, text) {
-		this.saved = [...this.saved.filter((s) => s.name !== name), { name, text }].sort(
+	saveScript(name) {
+		const script = { name, text: this.editor.text(), args: this.args };
+		this.saved = [...this.saved.filter((s) => s.name !== name), script].sort(
 			(a, b) => (a.name < b.name ? -1 : 1),
 		);
 		if (!storeSaved(this.saved))

@@ -36,6 +36,12 @@ export function stateOf(app) {
 	return { cls: "good", text: "Running" };
 }
 
+const COST = "Part of the schedulers' time that the script takes";
+const COST_UNKNOWN =
+	"Not known: the script runs in the kernel, and only inside a node the cost of events is measured";
+
+export const costText = (cost) => (cost === null ? "not known" : percent(cost));
+
 export function costClass(cost) {
 	return cost >= 10 ? "bad" : cost >= 2 ? "warn" : "";
 }
@@ -75,7 +81,7 @@ export function Banner({ app }) {
 		: "";
 	const costs = run
 		? run.nodeInfo
-				.map((n, i) => `${run.nodeNames[i]}: ${percent(n.cost ?? 0)}`)
+				.map((n, i) => `${run.nodeNames[i] || "kernel"}: ${costText(n.cost)}`)
 				.join("\n")
 		: "";
 	const missing = app.running && run.nodeInfo.some((n) => n.gone || run.quietFor(n));
@@ -88,9 +94,9 @@ export function Banner({ app }) {
 		<${Stat} name="events" value=${run ? number(run.fired) : "–"}
 			title=${run ? `${exact(run.fired)} events` : ""} />
 		<${Stat} name="per second" value=${run && app.running ? number(run.rate) : "–"} />
-		<${Stat} name="cost on node" value=${run?.ticks ? percent(run.cost) : "–"}
+		<${Stat} name="cost on node" value=${run?.ticks ? costText(run.cost) : "–"}
 			cls=${costClass(run?.cost ?? 0)}
-				title=${`Part of the schedulers' time that the script takes\n${costs}`} />
+				title=${`${run?.ticks && run.cost === null ? COST_UNKNOWN : COST}\n${costs}`} />
 		<${Stat} name="drops" value=${run ? number(drops) : "–"}
 			cls=${drops ? "warn" : ""} title=${dropList || "Nothing was lost"} />
 		<${Stat} name="errors" value=${run ? number(errors) : "–"}

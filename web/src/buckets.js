@@ -2,6 +2,7 @@
 // Buckets of a distribution, whatever its function: each has an id that never changes (history keeps
 // ids) and, once sorted, a row (pictures use rows). Edges are those that came with the data; what lies
 // between two of them without data is filled in, so that the axis has no holes.
+import { number } from "./format.js";
 
 const least = (b) => (b.lo === null ? -Infinity : b.lo);
 
@@ -60,7 +61,17 @@ export class BucketSet {
 		this.rows = []; // row -> {lo, hi, id}; id -1: filled in
 		this.rowOf = new Int32Array(0); // id -> row
 		this.version = 0;
+		this.other = null; // a set whose buckets have rows here too
+		this.otherSize = 0;
 		this.seed();
+	}
+
+	// Has the rows of another set too, so that two pictures have one axis; null: its own only.
+	beside(other) {
+		if (other === this.other && (other?.all.length ?? 0) === this.otherSize) return;
+		this.other = other;
+		this.otherSize = other?.all.length ?? 0;
+		this.stale = true;
 	}
 
 	// An lquantize that is small enough to show whole has its axis from the start.
@@ -104,6 +115,8 @@ export class BucketSet {
 	sort() {
 		this.stale = false;
 		const known = this.all.map((b, id) => ({ ...b, id }));
+		for (const { lo, hi } of this.other?.all ?? [])
+			if (!this.ids.has(`${lo}:${hi}`)) known.push({ lo, hi, id: -1 });
 		known.sort((a, b) => least(a) - least(b));
 		const rows = [];
 		let top = this.full?.lo ?? null;
@@ -155,13 +168,31 @@ export function percentile(counts, p, total) {
 	return null;
 }
 
-// A place in rows as a value. Buckets without a bound give the bound they have.
+// A place in rows as a value: a whole number that the bucket can hold, which is lo to hi - 1. Buckets
+// without a bound give the value next to the one they have.
 export function valueAt(rows, at) {
 	if (!at) return null;
 	const { lo, hi } = rows[at.row];
-	if (lo === null) return hi;
+	if (lo === null) return hi - 1;
 	if (hi === null) return lo;
-	return lo + (hi - lo) * Math.min(1, Math.max(0, at.part));
+	return Math.round(lo + (hi - 1 - lo) * Math.min(1, Math.max(0, at.part)));
+}
+
+// The same as text; of a bucket without a bound all that is known.
+export function valueText(rows, at, unit) {
+	if (!at) return number(null);
+	const { lo, hi } = rows[at.row];
+	if (lo === null) return `< ${number(hi, unit)}`;
+	if (hi === null) return `≥ ${number(lo, unit)}`;
+	return number(valueAt(rows, at), unit);
+}
+
+// The same for a line across the picture, as placeOf() has it. A whole number has the axis from itself
+// to the next one: the line goes through the middle of that.
+export function lineAt(rows, at) {
+	const { lo, hi } = rows[at.row];
+	if (lo === null || hi === null) return at.row + 0.5;
+	return at.row + (valueAt(rows, at) + 0.5 - lo) / (hi - lo);
 }
 
 // A value as a place in rows (0: lower edge of the first row), for lines across the picture.

@@ -121,3 +121,12 @@ export function probeTextAt(text, pos) {
 	if (depth || predicate) return null;
 	return /[^\s,;{}]*$/.exec(text.slice(0, pos))[0];
 }
+
+// What the head of a script of the library says about its arguments: names, as the command line has them,
+// and what they mean.
+export function argumentsOf(text) {
+	const head = text.slice(0, 4000);
+	const names = /^[ \t*]*erltrace .*?-\w*s \S+\.d\b[ \t]*(.*?)[ \t]*$/m.exec(head)?.[1] ?? "";
+	const about = /^[ \t*]*Arguments: ([^]*?)(?=\n[ \t*]*(?:[A-Z]\w*:|\*\/|\n))/m.exec(head)?.[1] ?? "";
+	return { names, about: about.replace(/\s*\n[ \t*]*/g, " ") };
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data as CSV and JSON. Times are ISO 8601; a row a tick, key and bucket (or value).
+// Data as CSV and JSON. Times are ISO 8601; a row a tick, key and bucket (or value). Values and counts are
+// normalized, as they are shown.
 import { visitCells, visitValues } from "./history.js";
 
 // A field of CSV. Text that a spreadsheet would take for a formula gets an apostrophe before it: keys
@@ -40,7 +41,7 @@ export function* records(run, agg, range) {
 			if (agg.buckets) {
 				visitCells(part, (series, id, count) => {
 					const { lo, hi } = agg.buckets.all[id];
-					(item(series).buckets ??= []).push({ lo, hi, count });
+					(item(series).buckets ??= []).push({ lo, hi, count: count / agg.normal });
 				});
 				for (const r of made.values())
 					r.buckets.sort(
@@ -48,7 +49,7 @@ export function* records(run, agg, range) {
 					);
 			} else
 				visitValues(part, (series, value) => {
-					item(series).value = value;
+					item(series).value = value / agg.normal;
 				});
 			yield* made.values();
 		}
@@ -86,6 +87,7 @@ export function* jsonParts(run, aggs, range) {
 			function: a.fn,
 			params: a.params,
 			unit: a.unit,
+			normal: a.normal,
 			coarse: a.timeline.coarse > a.timeline.first,
 		};
 		yield `${i ? "," : ""}\n${JSON.stringify(head).slice(0, -1)},"ticks":[`;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stacks as a flame graph: the outermost frame at the bottom, a box as wide as its part of the whole.
 import { html } from "htm/preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Card, ExportMenu } from "./card.js";
 import { css, oklch } from "./colour.js";
 import { buildTree, findAgain, frameTable, layout } from "./flame.js";
@@ -42,7 +42,7 @@ export function FlameView({ app, view, where }) {
 	const [hover, setHover] = useState(null); // {x, y, node}
 	const [zoomed, setZoomed] = useState(null);
 	const [find, setFind] = useState("");
-	const [unit, setUnit] = useState(agg.unit);
+	const unit = app.lookOf(agg).unit ?? agg.unit;
 	const [rows, setRows] = useState(LEAST_ROWS);
 	const wanted = useRef("");
 	wanted.current = find.toLowerCase();
@@ -103,11 +103,12 @@ export function FlameView({ app, view, where }) {
 		ink.globalAlpha = 1;
 	};
 
-	useEffect(() => {
+	// Before the canvas is gone, painting it ends.
+	useLayoutEffect(() => {
 		const f = s.current;
 		f.range = undefined;
 		const off = app.painter((now) => {
-			const what = `${app.range?.from} ${app.range?.to} ${app.onlyNode}`;
+			const what = `${app.range?.from} ${app.range?.to} ${app.onlyNode} ${agg.normal}`;
 			if (
 				f.what !== what ||
 				(app.range === null && app.paused === null && now - f.made >= EVERY)
@@ -150,6 +151,17 @@ export function FlameView({ app, view, where }) {
 		setZoomed(f.top === f.root ? null : f.top.name);
 		setHover(null);
 	};
+	const back = useRef(null);
+	back.current = () => {
+		if (!zoomed) return false;
+		zoom(null);
+		return true;
+	};
+	useLayoutEffect(() => {
+		const f = () => back.current();
+		app.backs.add(f);
+		return () => app.backs.delete(f);
+	}, []);
 	const keys = (e) => {
 		const f = s.current;
 		const kids = [...f.top.children.values()].sort((a, b) => b.value - a.value);
@@ -186,11 +198,11 @@ export function FlameView({ app, view, where }) {
 	return html`<${Card} title=${agg.title}
 		note=${`${where}${agg.fn} by stack, ${app.range ? "in the time shown" : "since the start"}`}
 		class="flame" beside=${zoomed && html`<button class="accent"
-			onClick=${() => zoom(null)}>All frames</button>`}
+			onClick=${() => zoom(null)} title="Back to all frames (Esc, 0)">All frames</button>`}
 		tools=${html`
 			${agg.fn !== "count" && html`<${Choice} label="Unit" value=${unit}
 				options=${UNITS.map((u) => [u, UNIT_NAMES[u]])}
-				onChange=${setUnit} />`}
+				onChange=${(u) => app.setLook(agg, { unit: u })} />`}
 			<input class="filter" type="search" placeholder="Find a frame"
 				aria-label="Find a frame" value=${find}
 				onInput=${(e) => setFind(e.target.value)} />
@@ -200,7 +212,7 @@ export function FlameView({ app, view, where }) {
 		<div class="plot flame-plot" ref=${plot}>
 			<canvas ref=${canvas} style=${{ height: `${rows * ROW + 4}px` }}
 				tabindex="0" role="img"
-				aria-label=${`Flame graph of ${agg.title}${zoomed ? `, at ${zoomed}` : ""}. Arrow keys go up to the widest frame, down, and to the sides; the table button shows the numbers.`}
+				aria-label=${`Flame graph of ${agg.title}${zoomed ? `, at ${zoomed}` : ""}. Arrow keys go up to the widest frame, down, and to the sides, Esc back to all; the table button shows the numbers.`}
 				onPointerMove=${(e) => setHover(boxAt(e))}
 					onPointerLeave=${() => setHover(null)}
 				onClick=${(e) => {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers, ranges, times and keys as a person reads them.
 
-export const UNITS = ["none", "ns", "us", "ms", "bytes"];
-export const UNIT_NAMES = { none: "plain", ns: "ns", us: "µs", ms: "ms", bytes: "bytes" };
+export const UNITS = ["none", "ns", "us", "ms", "s", "bytes"];
+export const UNIT_NAMES = { none: "plain", ns: "ns", us: "µs", ms: "ms", s: "s", bytes: "bytes" };
 
 const TIME = [
 	["ns", 1],
@@ -51,7 +51,16 @@ function scaled(x, scale, digits) {
 	return [short(x / scale[i][1], digits), scale[i][0]];
 }
 
-const FACTOR = { ns: 1, us: 1e3, ms: 1e6 };
+const FACTOR = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
+
+// The unit of values of a unit that normalize() divides: thousands of ns are us, and so on. What is no
+// change of units (seconds of a run, a number of processors) leaves it as it is.
+export function dividedUnit(unit, by) {
+	if (by === 1 || unit === "none") return unit;
+	if (unit === "bytes") return by % 1024 && by % 1000 ? unit : "none";
+	if (by % 1000) return unit;
+	return UNITS.find((u) => FACTOR[u] === FACTOR[unit] * by) ?? "none";
+}
 
 export function number(x, unit = "none", digits = 3) {
 	if (x === null || x === undefined || Number.isNaN(x)) return "–";

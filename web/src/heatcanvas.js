@@ -35,7 +35,7 @@ export class HeatCanvas {
 		this.map = new HeatMap(dist);
 		this.ring = document.createElement("canvas");
 		this.ink = canvas.getContext("2d");
-		this.rowZoom = null; // {lo, hi}: bucket edges
+		this.rowZoom = null; // {lo, hi}: bucket edges; as the look has it
 		this.size();
 	}
 
@@ -59,13 +59,15 @@ export class HeatCanvas {
 		};
 	}
 
-	// look: {shown, hueOf, scale, clamp, unit, lines: {p50, p90, p99}, threshold, pinned}
+	// look: {shown, hueOf, scale, clamp, unit, lines: {p50, p90, p99}, threshold, pinned, rowZoom}
 	paint(look) {
 		const { app, map, dist } = this;
 		const { run } = dist;
 		const last = app.last;
 		if (last < 0) return;
 		this.look = look;
+		this.rowZoom = look.rowZoom;
+		dist.compare(app.partner(dist));
 		const { range } = app;
 		const slots = range ? range.to - range.from : app.slots;
 		const first = range ? range.from : last - slots;
@@ -83,6 +85,7 @@ export class HeatCanvas {
 			hueOf: look.hueOf,
 			scale: look.scale,
 			clamp: look.clamp,
+			normal: dist.normal,
 			dark: theme.dark,
 		});
 		const news = map.update(last);
@@ -131,12 +134,12 @@ export class HeatCanvas {
 		return (this.range = a < 0 || z < a ? [0, buckets.length] : [a, z + 1]);
 	}
 
-	zoomRows(from, to) {
+	// Rows as a zoom of the look; null: all of them.
+	zoomOf(from, to) {
 		const { buckets } = this.map;
-		this.rowZoom =
-			from <= 0 && to >= buckets.length
-				? null
-				: { lo: buckets[from].lo, hi: buckets[to - 1].hi };
+		return from <= 0 && to >= buckets.length
+			? null
+			: { lo: buckets[from].lo, hi: buckets[to - 1].hi };
 	}
 
 	yOf(place) {
@@ -236,7 +239,8 @@ export class HeatCanvas {
 	legendPlaces(ink) {
 		const { map, plot } = this;
 		const l = this.legendOf;
-		if (l?.colours === map.colours && l.plot === plot) return l.list;
+		if (l?.colours === map.colours && l.plot === plot && l.normal === map.normal)
+			return l.list;
 		const list = [];
 		let right = plot.x + plot.w;
 		const put = (text, colour, room) => {
@@ -247,7 +251,7 @@ export class HeatCanvas {
 		};
 		for (const { text, colour } of legend(map).reverse()) put(text, colour, 28);
 		put(map.setup.scale === "percent" ? "part of the column:" : "values in a cell:", null, 0);
-		this.legendOf = { colours: map.colours, plot, list };
+		this.legendOf = { colours: map.colours, normal: map.normal, plot, list };
 		return list;
 	}
 

@@ -3,7 +3,7 @@
 // pixels. A tick computes and colours only the columns it touched; all are coloured again when the
 // scale changes, which rounding makes rare. No DOM: whoever draws takes `pixels`.
 import { CLASSES, KEY_HUES, classOf, classValue, levels, ramp, roundMax } from "./colour.js";
-import { percentile } from "./buckets.js";
+import { lineAt, percentile } from "./buckets.js";
 import { addColumn } from "./history.js";
 
 export const COLUMNS = 300; // at most so many side by side
@@ -27,22 +27,31 @@ export class HeatMap {
 			if (slot < this.touched) this.touched = slot;
 		};
 		dist.watchers.add(this.watch);
+		dist.maps.add(this);
 		this.hist = new Uint32Array(CLASSES);
 	}
 
 	close() {
 		this.dist.watchers.delete(this.watch);
+		this.dist.maps.delete(this);
+	}
+
+	// The pictures beside this one, of other nodes or another run: all have one scale of colours.
+	get beside() {
+		const { maps, other } = this.dist;
+		if (maps.size < 2 && !other) return [];
+		return [...maps, ...(other?.maps ?? [])].filter((m) => m !== this && m.rows);
 	}
 
 	// What to show: {cols, bin, live, from (a column, when not live), shown (Uint8Array by series), hueOf (Uint8Array
-	// by series or null), scale, clamp, dark}. New keys only: what did not change costs nothing.
+	// by series or null), scale, clamp, normal, dark}. New keys only: what did not change costs nothing.
 	configure(setup) {
 		const old = this.setup;
 		this.setup = setup;
 		const same = (...names) => names.every((n) => old[n] === setup[n]);
 		if (!same("cols", "bin", "from", "live", "shown", "hueOf")) this.stale = true;
 		if (!same("dark", "hueOf")) this.ramps = null;
-		if (!same("scale", "clamp", "dark")) this.recolour = true;
+		if (!same("scale", "clamp", "normal", "dark")) this.recolour = true;
 		if (
 			old.scale !== setup.scale &&
 			(old.scale === "percent" || setup.scale === "percent")
@@ -74,7 +83,8 @@ export class HeatMap {
 			if (from > to && head === this.head && !this.recolour) {
 				this.last = last;
 				this.touched = Infinity;
-				return null;
+				const { beside } = this;
+				return beside.length ? this.colour(from, to, false, now, beside) : null;
 			}
 			if (head < this.head) {
 				this.stale = true;
@@ -87,7 +97,7 @@ export class HeatMap {
 		this.last = last;
 		this.touched = Infinity;
 		for (let c = from; c <= to; c++) this.column(c, last);
-		return this.colour(from, to, whole, now);
+		return this.colour(from, to, whole, now, this.beside);
 	}
 
 	allocate(rowsNow) {
@@ -165,7 +175,7 @@ export class HeatMap {
 		}
 		for (const [name, p] of PERCENTILES) {
 			const at = percentile(cells, p, total);
-			this[name][x] = at ? at.row + at.part : NaN;
+			this[name][x] = at ? lineAt(this.buckets, at) : NaN;
 		}
 		if (hueSums) this.dominant(x);
 	}
@@ -191,7 +201,25 @@ export class HeatMap {
 		return 0;
 	}
 
-	colour(from, to, whole, now) {
+	// What counts, or hundredths of a percent, are divided by to be shown.
+	get normal() {
+		return this.setup.scale === "percent" ? 1 : (this.setup.normal ?? 1);
+	}
+
+	// The count that the scale of colours ends with.
+	top(whole, beside) {
+		const { clamp, scale } = this.setup;
+		if (clamp > 0) return clamp * (scale === "percent" ? 100 : this.normal);
+		const max = this.max();
+		// Hold the scale while the maximum is a little less than it was; not if others go by it too.
+		if (this.scaleMax >= max && this.scaleMax <= max * 2 && !whole && !beside.length)
+			return this.scaleMax;
+		const shown = Math.max(...[this, ...beside].map((m) => m.max() / m.normal));
+		return roundMax(shown) * this.normal;
+	}
+
+	// beside: pictures that have the same scale.
+	colour(from, to, whole, now, beside) {
 		const { setup } = this;
 		if (!this.ramps) {
 			this.ramps = [];
@@ -199,21 +227,7 @@ export class HeatMap {
 				this.ramps.push(ramp(h, setup.dark));
 			this.recolour = true;
 		}
-		let max =
-			setup.clamp > 0
-				? setup.clamp * (setup.scale === "percent" ? 100 : 1)
-				: this.max();
-		if (!(setup.clamp > 0)) {
-			const least =
-				setup.scale === "linear" || setup.scale === "percent"
-					? max
-					: roundMax(max);
-			// Hold the scale while the maximum is a little less than it was.
-			max =
-				this.scaleMax >= max && this.scaleMax <= max * 2 && !whole
-					? this.scaleMax
-					: roundMax(least);
-		}
+		const max = this.top(whole, beside);
 		const rank = setup.scale === "rank";
 		if (
 			whole ||
@@ -223,10 +237,14 @@ export class HeatMap {
 			this.scaleMax = max;
 			this.rankedAt = now;
 			this.recolour = false;
+			const hists = [this, ...beside].map((m) => m.hist);
+			this.histAll = beside.length
+				? this.hist.map((_, c) => hists.reduce((n, h) => n + h[c], 0))
+				: this.hist;
 			const table = levels(
 				rank ? "rank" : setup.scale === "log" ? "log" : "linear",
 				max,
-				this.hist,
+				this.histAll,
 			);
 			this.colours = this.ramps.map((r) =>
 				Uint32Array.from(table, (level, c) => (c > 0 ? r[level || 1] : 0)),
@@ -235,7 +253,7 @@ export class HeatMap {
 			return { all: true };
 		}
 		for (let c = from; c <= to; c++) this.paint(this.index(c), this.index(c) + 1);
-		return { from, to };
+		return from <= to ? { from, to } : null;
 	}
 
 	// Pixels of columns of the ring; row 0 is at the bottom.
@@ -250,11 +268,19 @@ export class HeatMap {
 		}
 	}
 
-	// A cell by its absolute column and row.
+	// A cell by its absolute column and row: its count is normalized, the column's `counts` and their `total`
+	// are not.
 	cell(column, row) {
 		const x = this.index(column);
 		const counts = this.counts.subarray(x * this.rows, (x + 1) * this.rows);
-		return { count: counts[row], total: this.totals[x], known: this.known[x], counts };
+		const total = this.totals[x];
+		return {
+			count: counts[row] / this.dist.normal,
+			share: counts[row] / total,
+			known: this.known[x],
+			counts,
+			total,
+		};
 	}
 }
 

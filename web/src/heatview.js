@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A heat map with all around it: controls, what is under the pointer, keys, the table behind.
 import { html } from "htm/preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { percentile, valueAt } from "./buckets.js";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { percentile, valueText } from "./buckets.js";
 import { Card, ExportMenu, Still, useEvery, useSlowly } from "./card.js";
 import { KEY_HUES, swatch } from "./colour.js";
 import { UNITS, UNIT_NAMES, clock, exact, number, percent, range, readNumber } from "./format.js";
@@ -20,11 +20,13 @@ const MOST_KEYS = 60;
 const KEYS_EVERY = 900; // ms between new counts of the keys
 const RESORT = 3000; // and between new orders of them
 
-// Which keys are shown: all, only some, or all but some.
+// Which keys are shown, by their texts: all, only some, or all but some.
 export function keyShown(choice, key) {
 	if (choice.mode === "all") return true;
 	return choice.keys.has(key) === (choice.mode === "only");
 }
+
+export const ALL = { mode: "all", keys: new Set() };
 
 export function pickKey(choice, key, how) {
 	const mode = how === "except" ? "except" : "only";
@@ -35,33 +37,24 @@ export function pickKey(choice, key, how) {
 		choice.keys.size === 1 &&
 		choice.keys.has(key)
 	)
-		return { mode: "all", keys: new Set() };
+		return ALL;
 	if (keys.has(key)) keys.delete(key);
 	else keys.add(key);
-	return keys.size ? { mode, keys } : { mode: "all", keys };
+	return keys.size ? { mode, keys } : ALL;
 }
 
 // Arrays by series that grow as keys come; a new choice makes new ones, which redraws everything.
-function useSeries(app, agg, choice, byKey) {
+function useSeries(app, agg, { choice, byKey, hues }) {
 	const node = app.onlyNode;
-	const sets = useMemo(() => {
-		const hues = new Map();
-		if (byKey) {
-			const totals = keyTotals(agg);
-			[...totals.keys()]
-				.sort((a, b) => totals.get(b) - totals.get(a))
-				.slice(0, KEY_HUES)
-				.forEach((key, i) => hues.set(key, i));
-		}
-		return {
+	const sets = useMemo(
+		() => ({
 			shown: new Uint8Array(64),
 			hueOf: byKey ? new Uint8Array(64) : null,
-			hues,
 			filled: 0,
-		};
-	}, [agg, choice, byKey, node]);
+		}),
+		[agg, choice, byKey, hues, node],
+	);
 	return {
-		hues: sets.hues,
 		grow() {
 			const { series } = agg;
 			if (series.size > sets.shown.length) {
@@ -74,30 +67,43 @@ function useSeries(app, agg, choice, byKey) {
 				if (sets.hueOf) sets.hueOf = bigger(sets.hueOf);
 			}
 			for (; sets.filled < series.size; sets.filled++) {
-				const key = series.key[sets.filled];
+				const { text } = series.keys[series.key[sets.filled]];
 				sets.shown[sets.filled] =
 					app.nodeShown(series.node[sets.filled]) &&
-					keyShown(choice, key)
+					keyShown(choice, text)
 						? 1
 						: 0;
 				if (!sets.hueOf) continue;
-				if (!sets.hues.has(key) && sets.hues.size < KEY_HUES)
-					sets.hues.set(key, sets.hues.size);
-				sets.hueOf[sets.filled] = sets.hues.get(key) ?? KEY_HUES;
+				if (!hues.has(text) && hues.size < KEY_HUES)
+					hues.set(text, hues.size);
+				sets.hueOf[sets.filled] = hues.get(text) ?? KEY_HUES;
 			}
 			return sets;
 		},
 	};
 }
 
+// By key index, normalized.
 function keyTotals(agg, nodeShown = () => true) {
 	const totals = new Map();
 	agg.totals.forEach((n, series) => {
 		if (!nodeShown(agg.series.node[series])) return;
 		const key = agg.series.key[series];
-		totals.set(key, (totals.get(key) ?? 0) + n);
+		totals.set(key, (totals.get(key) ?? 0) + n / agg.normal);
 	});
 	return totals;
+}
+
+// A hue each for the greatest keys of aggregations that are shown beside each other, by their texts.
+export function huesOf(aggs) {
+	const sums = new Map();
+	for (const agg of aggs)
+		for (const [key, n] of keyTotals(agg)) {
+			const { text } = agg.series.keys[key];
+			sums.set(text, (sums.get(text) ?? 0) + n);
+		}
+	const greatest = [...sums.keys()].sort((a, b) => sums.get(b) - sums.get(a));
+	return new Map(greatest.slice(0, KEY_HUES).map((text, i) => [text, i]));
 }
 
 // What a heat map and its controls show anew only if one of these changes; what has to follow the data
@@ -105,6 +111,8 @@ function keyTotals(agg, nodeShown = () => true) {
 export const heatDepends = (app, { agg }) => [
 	agg.total === 0,
 	agg.nkeys,
+	agg.normal,
+	app.lookOf(agg),
 	app.range,
 	app.onlyNode,
 	theme.dark,
@@ -112,20 +120,22 @@ export const heatDepends = (app, { agg }) => [
 
 export function HeatView({ app, view, where }) {
 	const { agg } = view;
-	const [unit, setUnit] = useState(agg.unit);
-	const [scale, setScale] = useState("log");
-	const [clamp, setClamp] = useState("");
-	const [lines, setLines] = useState({ p50: true, p90: false, p99: true });
-	const [threshold, setThreshold] = useState("");
-	const [choice, setChoice] = useState({ mode: "all", keys: new Set() });
-	const [byKey, setByKey] = useState(false);
+	const set = app.lookOf(agg);
+	const { scale, clamp, lines, threshold, choice, byKey, rowZoom } = set;
+	const unit = set.unit ?? agg.unit;
+	const change = (what) => app.setLook(agg, what);
+	const setChoice = (c) => change({ choice: c });
+	const setByKey = (on) =>
+		change({
+			byKey: on,
+			hues: on ? huesOf([agg, app.partner(agg)].filter(Boolean)) : null,
+		});
 	const [hover, setHover] = useState(null); // {x, y} of the pointer in the canvas
 	const [pinned, setPinned] = useState(null);
 	const [box, setBox] = useState(null); // a drag: {x0, y0, x1, y1}
-	const [rowsZoomed, setRowsZoomed] = useState(false);
 	const canvas = useRef(null);
 	const heat = useRef(null);
-	const series = useSeries(app, agg, choice, byKey);
+	const series = useSeries(app, agg, set);
 	const look = useRef(null);
 
 	look.current = () => {
@@ -139,9 +149,11 @@ export function HeatView({ app, view, where }) {
 			lines,
 			threshold: readNumber(threshold, unit),
 			pinned,
+			rowZoom,
 		};
 	};
-	useEffect(() => {
+	// Before the canvas is gone, painting it ends.
+	useLayoutEffect(() => {
 		const h = (heat.current = new HeatCanvas(app, agg, canvas.current));
 		const off = app.painter(() => h.paint(look.current()));
 		const resize = new ResizeObserver(() => {
@@ -157,7 +169,7 @@ export function HeatView({ app, view, where }) {
 	}, [agg]);
 	useEffect(() => {
 		app.paint();
-	}, [unit, scale, clamp, lines, threshold, choice, byKey, rowsZoomed, pinned]);
+	}, [set, pinned]);
 	useEffect(() => {
 		if (!app.range) setPinned(null);
 	}, [app.range]);
@@ -202,21 +214,30 @@ export function HeatView({ app, view, where }) {
 		if (!wide && !high) return false;
 		const one = h.at(Math.min(b.x0, b.x1), Math.max(b.y0, b.y1), true);
 		const two = h.at(Math.max(b.x0, b.x1), Math.min(b.y0, b.y1), true);
-		if (high) {
-			h.zoomRows(one.row, two.row + 1);
-			setRowsZoomed(!!h.rowZoom);
-		}
+		if (high) change({ rowZoom: h.zoomOf(one.row, two.row + 1) });
 		const { bin } = h.map.setup;
 		if (wide) app.zoom({ from: one.column * bin, to: (two.column + 1) * bin });
 		app.paint();
 		return true;
 	};
 	const reset = () => {
-		heat.current.rowZoom = null;
-		setRowsZoomed(false);
 		setPinned(null);
+		if (rowZoom) change({ rowZoom: null });
 		app.zoom(null);
 	};
+	const back = useRef(null);
+	back.current = (all) => {
+		if (!box && !pinned && !app.range && !rowZoom) return false;
+		setBox(null);
+		if (all || !(box || pinned)) reset();
+		else if (!box) setPinned(null);
+		return true;
+	};
+	useLayoutEffect(() => {
+		const f = (all) => back.current(all);
+		app.backs.add(f);
+		return () => app.backs.delete(f);
+	}, []);
 	const keys = (e) => {
 		const h = heat.current;
 		const step = {
@@ -238,12 +259,6 @@ export function HeatView({ app, view, where }) {
 			setHover({ x: h.xOf(column + 0.5), y: h.yOf(row + 0.5), keyboard: true });
 			e.preventDefault();
 		} else if (e.key === "Enter" && hover) pin(h.at(hover.x, hover.y, true));
-		else if (e.key === "Escape" && (pinned || app.range || rowsZoomed)) {
-			if (pinned) setPinned(null);
-			else reset();
-			e.preventDefault();
-			e.stopPropagation();
-		}
 	};
 	// By itself it has to say where and when it was.
 	const png = () =>
@@ -257,25 +272,25 @@ export function HeatView({ app, view, where }) {
 
 	return html`<${Card} title=${agg.title}
 		note=${`${where}${agg.fn}${agg.params.length ? `(${agg.params.join(", ")})` : ""}`}
-		class="heat" beside=${(app.range || rowsZoomed) && html`<button class="accent"
-			onClick=${reset} title="Back to live (0)">Reset zoom</button>`}
+		class="heat" beside=${(app.range || rowZoom) && html`<button class="accent"
+			onClick=${reset} title="Back to live (Esc, 0)">Reset zoom</button>`}
 		tools=${html`
 			<${Choice} label="Unit" value=${unit}
 				options=${UNITS.map((u) => [u, UNIT_NAMES[u]])}
-				onChange=${setUnit} />
+				onChange=${(u) => change({ unit: u })} />
 			<${Choice} label="Colour" value=${scale} options=${SCALES}
-				onChange=${setScale} />
+				onChange=${(s) => change({ scale: s })} />
 			<label class="choice"
 				title="The count from which on cells have the strongest colour; empty: the greatest there is">
 				<span>Clamp</span>
 				<input class="num" inputmode="numeric" placeholder="auto"
 					value=${clamp}
-					onInput=${(e) => setClamp(e.target.value)} /></label>
+					onInput=${(e) => change({ clamp: e.target.value })} /></label>
 			<div class="group" role="group" aria-label="Percentile lines">
 				${["p50", "p90", "p99"].map(
 				(p) => html`<${Toggle} key=${p} on=${lines[p]}
 				title=${`Line of the ${p.slice(1)}th percentile`}
-					onChange=${(on) => setLines({ ...lines, [p]: on })}>
+					onChange=${(on) => change({ lines: { ...lines, [p]: on } })}>
 					${p}<//>`,
 			)}</div>
 			<label class="choice"
@@ -283,7 +298,7 @@ export function HeatView({ app, view, where }) {
 				<span>Line at</span>
 				<input class="num" placeholder="–"
 					value=${threshold}
-					onInput=${(e) => setThreshold(e.target.value)} /></label>
+					onInput=${(e) => change({ threshold: e.target.value })} /></label>
 			<${ExportMenu} app=${app} aggs=${[agg]} name=${agg.name} png=${png} />`}
 		table=${(open) => html`<${HeatTable} heat=${heat} unit=${unit} title=${agg.title}
 			most=${open ? 1024 : 24} />`}>
@@ -317,7 +332,7 @@ export function HeatView({ app, view, where }) {
 						close=${() => setPinned(null)} />`
 					: html`<${Keys} app=${app} agg=${agg} choice=${choice}
 						setChoice=${setChoice} byKey=${byKey}
-						setByKey=${setByKey} hues=${series.hues} />`
+						setByKey=${setByKey} hues=${set.hues} />`
 			}
 		</div>
 	<//>`;
@@ -341,8 +356,10 @@ function Hover({ app, agg, heat, at, unit, choice }) {
 					app.nodeShown,
 				)
 			: new Map();
-	const top = [...sums].filter(([key]) => keyShown(choice, key)).sort((a, b) => b[1] - a[1]);
-	const p = (q) => number(valueAt(map.buckets, percentile(got.counts, q, got.total)), unit);
+	const top = [...sums]
+		.filter(([key]) => keyShown(choice, agg.series.keys[key].text))
+		.sort((a, b) => b[1] - a[1]);
+	const p = (q) => valueText(map.buckets, percentile(got.counts, q, got.total), unit);
 	const left = at.x > heat.w / 2;
 	const style = left ? { right: `${heat.w - at.x + 14}px` } : { left: `${at.x + 14}px` };
 	style.top = `${Math.max(-36, Math.min(at.y - 20, heat.h - 230))}px`;
@@ -363,7 +380,7 @@ function Hover({ app, agg, heat, at, unit, choice }) {
 					? html`<dl>
 				<dt>count</dt><dd>${exact(got.count)}</dd>
 				<dt>of column</dt><dd>
-					${percent((100 * got.count) / got.total)}</dd>
+					${percent(100 * got.share)}</dd>
 				<dt>p50</dt><dd>${p(0.5)}</dd><dt>p90</dt><dd>${p(0.9)}</dd>
 					<dt>p99</dt><dd>${p(0.99)}</dd></dl>
 				${
@@ -400,7 +417,7 @@ function Keys({ app, agg, choice, setChoice, byKey, setByKey, hues }) {
 	}
 	let all = 0;
 	for (const n of totals.values()) all += n;
-	const click = (e, key) => setChoice(pickKey(choice, key, howOf(e)));
+	const click = (e, text) => setChoice(pickKey(choice, text, howOf(e)));
 	return html`<aside class="keys" aria-label="Keys" onPointerEnter=${() => {
 		over.current = true;
 	}} onPointerLeave=${() => {
@@ -408,22 +425,23 @@ function Keys({ app, agg, choice, setChoice, byKey, setByKey, hues }) {
 	}}>
 		<header><span>${totals.size} ${totals.size === 1 ? "key" : "keys"}</span>
 			${choice.mode !== "all" && html`<button class="small"
-				onClick=${() => setChoice({ mode: "all", keys: new Set() })}>Show all</button>`}
+				onClick=${() => setChoice(ALL)}>Show all</button>`}
 			<${Toggle} on=${byKey} onChange=${setByKey}
 				title="A hue for each of the eight greatest keys; a cell has the hue of the key with most in it">hues<//></header>
 		<ul>${order.current.slice(0, MOST_KEYS).map((key) => {
 			const n = totals.get(key) ?? 0;
+			const { text } = agg.series.keys[key];
 			const row = {
-				text: agg.series.keys[key].text,
+				text,
 				count: number(n),
 				// In half percents: most rows stay as they are most of the time.
 				share: all ? Math.round((200 * n) / all) / 2 : 0,
-				on: keyShown(choice, key),
-				colour: byKey ? swatch(hues.get(key) ?? KEY_HUES, theme.dark) : null,
+				on: keyShown(choice, text),
+				colour: byKey ? swatch(hues.get(text) ?? KEY_HUES, theme.dark) : null,
 			};
 			const made = () => html`<${KeyRow} ...${row}
-				pick=${(e) => click(e, key)}
-				leaveOut=${() => setChoice(pickKey(choice, key, "except"))} />`;
+				pick=${(e) => click(e, text)}
+				leaveOut=${() => setChoice(pickKey(choice, text, "except"))} />`;
 			return html`<${Still} key=${key} of=${made} when=${[...Object.values(row), choice]} />`;
 		})}</ul>
 		${order.current.length > MOST_KEYS && html`<p class="dim">
@@ -473,10 +491,10 @@ function CellKeys({ app, agg, pinned, unit, choice, setChoice, close }) {
 			<tbody>${sums.slice(0, MOST_KEYS).map(([key, n]) => {
 				const { text } = agg.series.keys[key];
 				const share = percent((100 * n) / all);
-				return html`<tr key=${key} class=${keyShown(choice, key) ? "" : "off"}>
+				return html`<tr key=${key} class=${keyShown(choice, text) ? "" : "off"}>
 				<td><button class="key" title=${`${text}, ${share}\n${HOW}`}
-					aria-pressed=${keyShown(choice, key)}
-					onClick=${(e) => setChoice(pickKey(choice, key, howOf(e)))}><span
+					aria-pressed=${keyShown(choice, text)}
+					onClick=${(e) => setChoice(pickKey(choice, text, howOf(e)))}><span
 					class="text">${text}</span></button></td>
 				<td class="num" title=${share}>${exact(n)}</td></tr>`;
 			})}</tbody></table>
@@ -492,7 +510,8 @@ function HeatTable({ heat, unit, title, most }) {
 	if (!map?.rows) return html`<p class="dim">No data yet.</p>`;
 	const { sums } = map;
 	const all = sums.reduce((a, b) => a + b, 0);
-	const p = (q) => number(valueAt(map.buckets, percentile(sums, q, all)), unit);
+	const count = (n) => exact(n / map.dist.normal);
+	const p = (q) => valueText(map.buckets, percentile(sums, q, all), unit);
 	// Zoomed to a band of values: its rows, with their share of all.
 	const [from, to] = heat.current.rowRange();
 	const band = heat.current.rowZoom && sums.slice(from, to).reduce((a, b) => a + b, 0);
@@ -512,9 +531,9 @@ function HeatTable({ heat, unit, title, most }) {
 	}
 	rows.reverse();
 	return html`<table><caption>
-		${title} in the time shown: ${exact(all)} values, p50 ${p(0.5)}, p90 ${p(0.9)}, p99 ${p(0.99)}${
+		${title} in the time shown: ${count(all)} values, p50 ${p(0.5)}, p90 ${p(0.9)}, p99 ${p(0.99)}${
 			heat.current.rowZoom &&
-			`; ${exact(band)} (${percent((100 * band) / all)}) in ${range(map.buckets[from].lo, map.buckets[to - 1].hi, unit)}`
+			`; ${count(band)} (${percent((100 * band) / all)}) in ${range(map.buckets[from].lo, map.buckets[to - 1].hi, unit)}`
 		}</caption>
 		<thead><tr><th>Range</th><th class="num">Count</th><th
 			class="num">Share</th></tr></thead>
@@ -523,7 +542,7 @@ function HeatTable({ heat, unit, title, most }) {
 				r,
 			) => html`<tr key=${`${r.b.lo}`}><th scope="row">
 				${range(r.b.lo, r.b.hi, unit)}</th><td class="num">
-				${exact(r.n)}</td>
+				${count(r.n)}</td>
 			<td class="num">${percent((100 * r.n) / all)}</td></tr>`,
 		)}</tbody></table>`;
 }

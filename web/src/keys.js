@@ -7,10 +7,10 @@ import { theme } from "./theme.js";
 
 export const KEYS = [
 	["Ctrl-Enter", "run the script"],
-	["Esc", "stop the script; in a menu: close it"],
+	["Esc", "back: closes a menu, leaves a field, takes back a zoom; with nothing to take back, or in the editor: stops the script"],
 	["Space", "pause and go on: what comes is still recorded"],
 	["k", "keep the run beside the next one; again: let it go"],
-	["0", "back to live, all of the picture"],
+	["0", "back to live, all of the pictures"],
 	["1 … 5", "show the last 30 s, 1, 2, 5, 10 minutes"],
 	["e", "show or hide the editor"],
 	["d", "theme: as the system, light, dark"],
@@ -18,10 +18,22 @@ export const KEYS = [
 	["?", "this list"],
 	["Ctrl-Space", "in the editor: complete"],
 	["Ctrl-m", "in the editor: Tab goes on to what is next; again: it indents"],
-	["Arrows, Enter", "in a picture: move, take the cell"],
-	["Drag", "in a heat map: zoom; double click goes back"],
+	["Arrows, Enter", "in a menu: move, choose; in a picture: move, take the cell"],
+	["Drag", "in a heat map: zoom; double click or Esc goes back"],
 	["Click", "on a cell: its keys; on a key: only it; Alt: all but it"],
 ];
+
+// Esc goes back a step; it stops the script where there is no step to go back, and in the editor.
+function escape(app, e) {
+	const field = e.target.closest?.("input, textarea, select");
+	if (app.help) app.showHelp(false);
+	else if (e.defaultPrevented) return;
+	else if (field?.type === "search" && field.value) {
+		field.value = "";
+		field.dispatchEvent(new Event("input", { bubbles: true }));
+	} else if (field && !field.closest(".cm-editor")) field.blur();
+	else if (e.target.closest?.(".cm-editor") || !app.back()) app.stop();
+}
 
 export function listenKeys(app) {
 	document.addEventListener("keydown", (e) => {
@@ -31,15 +43,7 @@ export function listenKeys(app) {
 			e.preventDefault();
 			return;
 		}
-		if (e.key === "Escape") {
-			if (app.help) app.showHelp(false);
-			else if (
-				!e.defaultPrevented &&
-				!(e.target.type === "search" && e.target.value)
-			)
-				app.stop();
-			return;
-		}
+		if (e.key === "Escape") return escape(app, e);
 		if (typing || e.ctrlKey || e.metaKey || e.altKey) return;
 		const windowSize = WINDOWS[Number(e.key) - 1];
 		if (e.key === " " && !e.target.closest?.("button, summary")) app.pause();
@@ -53,6 +57,7 @@ export function listenKeys(app) {
 		else if (e.key === "/") app.editor?.focus();
 		else if (e.key === "0") {
 			app.paused = null;
+			app.back(true);
 			app.zoom(null);
 		} else if (windowSize) app.setWindow(windowSize);
 		else return;

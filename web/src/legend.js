@@ -34,12 +34,12 @@ function ranked(histogram) {
 }
 
 // [{text, colour}] of a HeatMap as it is coloured now.
-export function legend({ setup, scaleMax, hist, colours }) {
+export function legend({ setup, scaleMax, histAll, normal, colours }) {
 	const clamped = setup.clamp > 0;
-	const counts = legendCounts(setup.scale, scaleMax, hist);
+	const counts = legendCounts(setup.scale, scaleMax, histAll);
 	return counts.map((n, i) => {
 		const pixel = colours[0][classOf(n) || 1];
-		const text = setup.scale === "percent" ? `${number(n / 100)} %` : number(n);
+		const text = setup.scale === "percent" ? `${number(n / 100)} %` : number(n / normal);
 		return {
 			text: clamped && setup.scale !== "rank" && i === counts.length - 1 ? `≥ ${text}` : text,
 			colour: `rgb(${pixel & 255} ${(pixel >> 8) & 255} ${(pixel >> 16) & 255})`,

@@ -29,12 +29,14 @@ export function Library({ app }) {
 	const [filter, setFilter] = useState("");
 	const [name, setName] = useState("");
 	const wanted = filter.toLowerCase();
-	const found = app.library.filter((s) =>
-		`${s.name} ${s.title ?? ""}`.toLowerCase().includes(wanted),
-	);
+	const has = (s) => `${s.name} ${s.title ?? ""}`.toLowerCase().includes(wanted);
+	const saved = app.saved.filter(has);
+	const found = app.library.filter(has);
+	// What Enter takes.
+	const chosen = wanted ? (saved[0] ?? found[0]) : null;
 	const save = (e) => {
 		e.preventDefault();
-		if (name.trim()) app.saveScript(name.trim(), app.editor.text());
+		if (name.trim()) app.saveScript(name.trim());
 		setName("");
 	};
 	const copy = async () => {
@@ -49,10 +51,34 @@ export function Library({ app }) {
 			app.say("The clipboard is not to be had: the link is in the address of this page.");
 		}
 	};
+	const item = (s, close, cls = "") => html`<button
+		class=${`item${cls}${s === chosen ? " chosen" : ""}`} onClick=${() => {
+			close();
+			setFilter("");
+			app.load(s);
+		}}><b>${s.name}</b>${s.title && html`<span>${s.title}</span>`}</button>`;
 
 	return html`<${Menu} label="Scripts" title="Library and saved scripts" wide>
 		${(close) => html`
-			<form class="menu-row" onSubmit=${save}>
+			<div class="menu-row menu-top"><input class="grow" type="search"
+				placeholder="Find a script" aria-label="Find a script"
+				value=${filter} onInput=${(e) => setFilter(e.target.value)} /></div>
+			${
+				saved.length > 0 &&
+				html`<h3>Saved</h3>
+				<ul>${saved.map(
+					(s) => html`<li key=${s.name} class="menu-row">
+					${item(s, close, " grow")}
+					<button class="quiet" aria-label=${`Remove ${s.name}`}
+						onClick=${() => app.removeScript(s.name)}>×</button>
+				</li>`,
+				)}</ul>`
+			}
+			<h3>Library</h3>
+			<ul>${found.map((s) => html`<li key=${s.name}>${item(s, close)}</li>`)}</ul>
+			${found.length === 0 && html`<p class="dim pad">
+				${app.library.length ? "No script has this in its name." : "The server has no scripts."}</p>`}
+			<form class="menu-row menu-foot" onSubmit=${save}>
 				<input class="grow" placeholder="Save this script as…"
 					aria-label="Name to save the script as" value=${name}
 					onInput=${(e) => setName(e.target.value)} />
@@ -62,39 +88,6 @@ export function Library({ app }) {
 					close();
 				}} title="Copy a link that opens this script (it does not run it)">Copy link</button>
 			</form>
-			${
-				app.saved.length > 0 &&
-				html`<h3>Saved</h3>
-				<ul>${app.saved.map(
-					(s) => html`<li key=${s.name} class="menu-row">
-					<button class="item grow" onClick=${() => {
-						app.load(s.text);
-						close();
-					}}>${s.name}</button>
-					<button class="quiet" aria-label=${`Remove ${s.name}`}
-						onClick=${() => app.removeScript(s.name)}>×</button>
-				</li>`,
-				)}</ul>`
-			}
-			<h3>Library</h3>
-			${
-				app.library.length > 8 &&
-				html`<div class="menu-row"><input class="grow"
-					placeholder="Filter" aria-label="Filter the library"
-					value=${filter}
-				onInput=${(e) => setFilter(e.target.value)} /></div>`
-			}
-			<ul>${found.map(
-				(s) => html`<li key=${s.name}>
-				<button class="item" onClick=${() => {
-					app.load(s.text);
-					close();
-				}}>
-					<b>${s.name}</b><span>${s.title}</span>
-				</button></li>`,
-			)}</ul>
-			${app.library.length === 0 && html`<p
-				class="dim pad">The server has no scripts.</p>`}
 		`}
 	<//>`;
 }

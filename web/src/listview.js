@@ -16,7 +16,6 @@ const SPARK_W = 80,
 
 export function ListView({ app, view, where }) {
 	const { aggs, keyNames } = view;
-	const [units, setUnits] = useState({});
 	const [by, setBy] = useState({ column: 0, what: "value", down: true });
 	const [filter, setFilter] = useState("");
 	const [all, setAll] = useState(false);
@@ -25,7 +24,7 @@ export function ListView({ app, view, where }) {
 	const snap = useRef(null);
 	const body = useRef(null);
 	const [first, setFirst] = useState(0);
-	const unitOf = (agg) => units[agg.name] ?? agg.unit;
+	const unitOf = (agg) => app.lookOf(agg).unit ?? agg.unit;
 	// Paused, the rows are those of that moment.
 	const held = app.paused !== null && !app.range;
 	const moment = `${app.paused} ${app.onlyNode}`;
@@ -53,9 +52,12 @@ export function ListView({ app, view, where }) {
 	};
 	const room = (n) => n > 0 && html`<tr aria-hidden="true" style=${{ height: `${n * tall}px` }}></tr>`;
 	const nkeys = Math.max(0, ...aggs.map((a) => a.nkeys ?? 0));
-	const most = aggs.map((a, i) =>
-		rows.reduce((m, r) => Math.max(m, Math.abs(r.cells[i]?.value ?? 0)), 0),
-	);
+	// What the longest bar stands for: of all rows, and of those of a run that is compared.
+	const most = aggs.map((a, i) => {
+		const beside = app.partner(a)?.byKey(() => true, null).values() ?? [];
+		const values = [...rows.map((r) => r.cells[i]), ...beside];
+		return values.reduce((m, cell) => Math.max(m, Math.abs(cell?.value ?? 0)), 0);
+	});
 
 	const head = (column, what, text, title, cls = "") => {
 		const on = by.column === column && by.what === what;
@@ -80,7 +82,7 @@ export function ListView({ app, view, where }) {
 						label=${aggs.length > 1 ? `Unit of ${a.title}` : "Unit"}
 						value=${unitOf(a)}
 				options=${UNITS.map((u) => [u, UNIT_NAMES[u]])}
-					onChange=${(u) => setUnits({ ...units, [a.name]: u })} />`,
+					onChange=${(u) => app.setLook(a, { unit: u })} />`,
 				)}
 			${nkeys > 0 && html`<input class="filter" type="search"
 				placeholder="Filter" aria-label="Filter keys" value=${filter}

@@ -2,7 +2,7 @@
 // What the script printed, following the end unless one has scrolled up. Lines are added to the DOM
 // by hand: there may be thousands.
 import { html } from "htm/preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Card } from "./card.js";
 import { fileName, save } from "./export.js";
 import { clock } from "./format.js";
@@ -17,7 +17,7 @@ export function LogView({ app, run }) {
 	const [away, setAway] = useState(false);
 	const [times, setTimes] = useState(false);
 
-	useEffect(() => {
+	useLayoutEffect(() => {
 		let shown = 0;
 		let at = -Infinity;
 		let every = EVERY;

@@ -15,6 +15,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { App, EACH, RATES, TOGETHER, WINDOWS } from "./app.js";
 import { Banner } from "./banner.js";
 import { Still } from "./card.js";
+import { argumentsOf } from "./d_language.js";
 import { createEditor } from "./editor.js";
 import { FlameView } from "./flameview.js";
 import { clock } from "./format.js";
@@ -46,7 +47,7 @@ function Page({ app }) {
 		<${Still} of=${() => html`<${Header} app=${app} />`} when=${headerDepends(app)} />
 		<main class=${app.side ? "" : "no-side"} inert=${app.help}>
 			<${Still} of=${() => html`<${Side} app=${app} />`}
-				when=${[app.args, app.hz, app.run, app.run?.compileErrors.length]} />
+				when=${[app.args, app.hz, app.run, app.run?.compileErrors.length, argumentsOf(app.text).names]} />
 			<section class="views" aria-label="Views">
 				<${Banner} app=${app} />
 				${app.link !== "up" && app.run && html`<p class="strip bad" role="alert">
@@ -147,6 +148,7 @@ function Side({ app }) {
 		document.documentElement.style.setProperty("--side", `${w}px`);
 	};
 	const errors = app.run?.compileErrors.filter((e) => !e.line && app.run.inScript);
+	const { names, about } = argumentsOf(app.text);
 	return html`<section class="side" aria-label="Script">
 		<div class="editor" ref=${at}></div>
 		${
@@ -164,9 +166,9 @@ function Side({ app }) {
 		}
 		<footer>
 			<label class="choice grow"
-				title="Arguments of the script: $1, $2 ... Quotes keep blanks.">
+				title=${`Arguments of the script: $1, $2 ... Quotes keep blanks.${about && `\n${about}`}`}>
 				<span>Arguments</span>
-				<input class="grow" value=${app.args} spellcheck="false"
+				<input class="grow" value=${app.args} placeholder=${names} spellcheck="false"
 					onInput=${(e) => app.setArgs(e.target.value)} /></label>
 			<${Choice} label="Rate" value=${app.hz}
 				options=${RATES.map((r) => [r, `${r}/s`])}

@@ -1,7 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small parts that many views use: a menu that opens under its button, a choice of a few.
 import { html } from "htm/preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+
+// Arrows go from item to item, and up from the first one back to the field above them; Enter takes the
+// item: the one with the focus, or from that field the one that is marked as chosen.
+function menuKeys(e, body) {
+	const text = e.target.matches("input:not([type=checkbox])");
+	const items = [...body.querySelectorAll(".item")].map((i) => i.querySelector("input") ?? i);
+	const at = items.indexOf(e.target);
+	const to = {
+		ArrowDown: Math.min(at + 1, items.length - 1),
+		ArrowUp: at - 1,
+		Home: text ? undefined : 0,
+		End: text ? undefined : items.length - 1,
+	}[e.key];
+	if (to !== undefined) (items[to] ?? body.querySelector("input[type=search]"))?.focus();
+	else if (e.key === "Enter" && e.target.type === "checkbox") e.target.click();
+	else if (e.key === "Enter" && e.target.type === "search") body.querySelector(".chosen")?.click();
+	else return;
+	e.preventDefault();
+}
 
 // children: a function that gets close() and returns what the menu has.
 export function Menu({ label, title, wide, right, icon, children, disabled }) {
@@ -12,7 +31,8 @@ export function Menu({ label, title, wide, right, icon, children, disabled }) {
 		setOpen(false);
 		button.current?.focus();
 	};
-	useEffect(() => {
+	// Not later: between the end of the menu and of these the menu would be asked for what it has.
+	useLayoutEffect(() => {
 		if (!open) return undefined;
 		const outside = (e) => {
 			if (!box.current.contains(e.target)) setOpen(false);
@@ -36,7 +56,8 @@ export function Menu({ label, title, wide, right, icon, children, disabled }) {
 			aria-expanded=${open} onClick=${() => setOpen(!open)}
 			class=${icon ? "icon" : ""} aria-label=${icon ? title : null}>
 			${label}${!icon && html`<i class="caret" aria-hidden="true"></i>`}</button>
-		${open && html`<div class=${cls}>${children(close)}</div>`}
+		${open && html`<div class=${cls} onKeyDown=${(e) => menuKeys(e, e.currentTarget)}>
+			${children(close)}</div>`}
 	</div>`;
 }
 

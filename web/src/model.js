@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run of a script as the page knows it: built from the lines that come, asked by the views. No DOM.
 import { BucketSet } from "./buckets.js";
-import { guessUnit, keyText } from "./format.js";
+import { dividedUnit, guessUnit, keyText } from "./format.js";
 import {
 	CellTimeline,
 	ValueTimeline,
@@ -65,8 +65,13 @@ class Aggregation {
 		this.params = shape.params ?? [];
 		this.nkeys = shape.keys ?? null;
 		this.series = new Series();
-		this.unit = guessUnit(run.script, this.name);
+		this.rawUnit = guessUnit(run.script, this.name); // of values as they come
+		this.normal = 1; // what normalize() divides what is shown by
 		this.hasStacks = false;
+	}
+
+	get unit() {
+		return dividedUnit(this.rawUnit, this.normal);
 	}
 
 	get title() {
@@ -87,9 +92,22 @@ export class Distribution extends Aggregation {
 		super(run, shape);
 		this.buckets = new BucketSet(this.fn, this.params);
 		this.timeline = new CellTimeline(run.hz, run.budget);
-		this.totals = []; // by series: counts since the start
+		this.totals = []; // by series: counts since the start, not normalized
 		this.total = 0;
 		this.watchers = new Set(); // told of slots that changed
+		this.maps = new Set(); // its pictures
+		this.other = null; // the same of another run, which it is compared with
+	}
+
+	// Counts are normalized, not values.
+	get unit() {
+		return this.rawUnit;
+	}
+
+	// Compared with another, or with none: both have one axis and one scale of colours.
+	compare(other) {
+		this.other = other;
+		this.buckets.beside(other?.buckets ?? null);
 	}
 
 	add(node, slot, items) {
@@ -127,7 +145,7 @@ export class Distribution extends Aggregation {
 					)
 						return;
 					const key = this.series.key[series];
-					sums.set(key, (sums.get(key) ?? 0) + n);
+					sums.set(key, (sums.get(key) ?? 0) + n / this.normal);
 				});
 			}
 		}
@@ -171,7 +189,7 @@ export class Scalar extends Aggregation {
 		super(run, shape);
 		this.combine = COMBINE[this.fn] ?? COMBINE.sum;
 		this.timeline = new ValueTimeline(run.hz, run.budget, this.combine);
-		this.state = []; // by series: {value, weight, now, spark}
+		this.state = []; // by series: {value, weight, now, spark}, not normalized
 		this.second = -1; // the second `now` is of
 	}
 
@@ -244,19 +262,19 @@ export class Scalar extends Aggregation {
 					both.weight = 1;
 				}
 			}
-			out[i] = both.value;
+			out[i] = both.value / this.normal;
 		}
 		return out;
 	}
 
-	// By key index {value, series}: since the start, or in the slots of `range`. What a range that is
+	// By key index {value, series}, normalized: since the start, or in the slots of `range`. What a range that is
 	// over had is kept.
 	byKey(nodeShown, range) {
 		if (range) {
 			const nodes = this.run.nodeNames
 				.map((_, i) => (nodeShown(i) ? 1 : 0))
 				.join("");
-			const name = `${range.from} ${range.to} ${nodes} ${Math.min(range.to, this.timeline.last)}`;
+			const name = `${range.from} ${range.to} ${nodes} ${Math.min(range.to, this.timeline.last)} ${this.normal}`;
 			this.kept ??= new Map();
 			if (!this.kept.has(name)) {
 				if (this.kept.size > 16) this.kept.clear();
@@ -285,6 +303,7 @@ export class Scalar extends Aggregation {
 				for (const part of this.timeline.parts(slot) ?? [])
 					visitValues(part, put);
 		}
+		if (this.normal !== 1) for (const got of out.values()) got.value /= this.normal;
 		return out;
 	}
 }
@@ -300,7 +319,7 @@ export class Run {
 		this.endedAt = null;
 		this.end = null; // {reason, code, message}
 		this.nodeNames = [];
-		this.nodeInfo = []; // by node: {slot, skew, fired, cost, fires, heard, gone}
+		this.nodeInfo = []; // by node: {slot, skew, fired, cost, fires, normals, heard, gone}
 		this.aggregations = new Map();
 		this.shapeVersion = 0;
 		this.firstSlot = -1;
@@ -324,8 +343,10 @@ export class Run {
 	get inScript() {
 		return this.compileErrors.some((e) => e.line > 0);
 	}
+	// Of the node that it costs most; null: nobody knows.
 	get cost() {
-		return this.nodeInfo.reduce((most, n) => Math.max(most, n.gone ? 0 : (n.cost ?? 0)), 0);
+		const known = this.nodeInfo.filter((n) => !n.gone && n.cost !== null);
+		return known.length ? Math.max(...known.map((n) => n.cost)) : null;
 	}
 
 	// Milliseconds since a node was heard of, if they are too many; 0: all is well.
@@ -350,6 +371,7 @@ export class Run {
 				fired: 0,
 				cost: null,
 				fires: [],
+				normals: {}, // of the last tick
 				heard: this.clock(), // when the last tick came, by our own clock
 				gone: false,
 			});
@@ -447,6 +469,19 @@ export class Run {
 		// That nothing came is news too: the slot is empty, not unknown.
 		for (const a of this.aggregations.values())
 			if (!groups.has(a.name)) a.add(node, slot, []);
+		this.normalize(info, line.normals ?? {});
+	}
+
+	// What normalize() divides by is for showing only: what came before is divided too. Of several nodes
+	// the one that normalized last decides, as in the command.
+	normalize(info, normals) {
+		for (const a of this.aggregations.values()) {
+			const normal = normals[a.name] ?? 1;
+			if (normal === (info.normals[a.name] ?? 1)) continue;
+			a.normal = normal;
+			this.shapeVersion++;
+		}
+		info.normals = normals;
 	}
 
 	// Events a second, over the last second.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BucketSet, fill, percentile, placeOf, valueAt } from "../src/buckets.js";
+import { BucketSet, fill, lineAt, percentile, placeOf, valueAt, valueText } from "../src/buckets.js";
 
 const edges = (set) => set.ready().map((r) => [r.lo, r.hi]);
 
@@ -144,8 +144,64 @@ test("percentiles of nothing, and of buckets without bounds", () => {
 		{ lo: 0, hi: 10 },
 		{ lo: 10, hi: null },
 	];
-	assert.equal(valueAt(rows, percentile([5, 0, 0], 0.5)), 0);
+	assert.equal(valueAt(rows, percentile([5, 0, 0], 0.5)), -1);
 	assert.equal(valueAt(rows, percentile([0, 0, 5], 0.5)), 10);
+	assert.equal(valueText(rows, percentile([5, 0, 0], 0.5)), "< 0");
+	assert.equal(valueText(rows, percentile([0, 0, 5], 0.5), "ms"), "≥ 10 ms");
+	assert.equal(lineAt(rows, percentile([5, 0, 0], 0.5)), 0.5);
+});
+
+test("a bucket of one value has it as every percentile", () => {
+	// of quantize: -1, 0, 1; of lquantize with step 1; of llquantize with the magnitude of ones
+	for (const [lo, n] of [[-1, 1], [0, 7], [1, 1000], [42, 3]]) {
+		const rows = [{ lo, hi: lo + 1 }];
+		for (const p of [0.5, 0.9, 0.99, 1]) {
+			assert.equal(valueAt(rows, percentile([n], p)), lo);
+			assert.equal(valueText(rows, percentile([n], p)), String(lo));
+			assert.equal(lineAt(rows, percentile([n], p)), 0.5);
+		}
+	}
+});
+
+test("percentiles are whole numbers that the bucket can hold", () => {
+	// quantize's buckets of negative values end with the one nearest to zero; llquantize's middle one
+	// lies around zero
+	for (const [lo, hi] of [[2, 4], [-3, -1], [-1023, -511], [1024, 2048], [-9, 10], [300, 400]]) {
+		for (const n of [1, 2, 3, 1000]) {
+			for (const p of [0, 0.001, 0.5, 0.9, 0.99, 1]) {
+				const at = percentile([n], p);
+				const got = valueAt([{ lo, hi }], at);
+				assert.ok(Number.isInteger(got) && got >= lo && got < hi, `${lo} ${hi} ${n} ${p}: ${got}`);
+				const line = lineAt([{ lo, hi }], at);
+				assert.ok(line > 0 && line < 1, `${line}`);
+			}
+		}
+	}
+	// two of [2, 4): one in the lower half, one in the upper
+	assert.equal(valueAt([{ lo: 2, hi: 4 }], percentile([2], 0.5)), 2);
+	assert.equal(valueAt([{ lo: 2, hi: 4 }], percentile([2], 1)), 3);
+});
+
+test("sets of buckets beside each other have the same rows", () => {
+	for (const [fn, params, one, two] of [
+		["quantize", [], [[8, 16]], [[-3, -1], [64, 128]]],
+		["lquantize", [0, 1000, 10], [[20, 30]], [[null, 0], [500, 510]]],
+		["llquantize", [10, 0, 6, 10], [[3, 4]], [[200, 300]]],
+	]) {
+		const a = new BucketSet(fn, params);
+		const b = new BucketSet(fn, params);
+		const ids = one.map(([lo, hi]) => a.id(lo, hi));
+		a.beside(b);
+		b.beside(a);
+		for (const [lo, hi] of two) b.id(lo, hi);
+		a.beside(b);
+		const edges = (s) => s.ready().map(({ lo, hi }) => [lo, hi]);
+		assert.deepEqual(edges(a), edges(b), fn);
+		assert.equal(edges(a).length > one.length, true);
+		assert.deepEqual(ids.map((id) => [a.rows[a.rowOf[id]].lo, a.rows[a.rowOf[id]].hi]), one);
+		a.beside(null);
+		assert.equal(a.ready().length, one.length);
+	}
 });
 
 test("a value's place among the rows", () => {

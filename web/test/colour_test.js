@@ -111,7 +111,8 @@ test("the legend names counts, each in the colour that cells with it have", () =
 	const map = {
 		setup: { scale: "log", clamp: 0 },
 		scaleMax: 724,
-		hist,
+		histAll: hist,
+		normal: 1,
 		colours: [Uint32Array.from(table, (level) => shades[level])],
 	};
 	const ten = legend(map)[1];
@@ -119,6 +120,9 @@ test("the legend names counts, each in the colour that cells with it have", () =
 	assert.equal(ten.colour, `rgb(${channels(shades[table[classOf(10)]]).join(" ")})`);
 	map.setup.clamp = 724;
 	assert.equal(legend(map).at(-1).text, "≥ 720");
+	map.normal = 10;
+	assert.equal(legend(map)[1].text, "1");
+	map.normal = 1;
 	map.setup = { scale: "percent", clamp: 0 };
 	map.scaleMax = 5000;
 	assert.deepEqual(

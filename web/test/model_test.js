@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Run, keyNames } from "../src/model.js";
+import { csvParts, jsonParts } from "../src/export.js";
 import { HeatMap } from "../src/heatmap.js";
 
 const T0 = 1700000000000;
@@ -40,6 +41,82 @@ const columns = (map) =>
 	Array.from({ length: map.cols }, (_, i) => [
 		...map.cell(map.head - map.cols + 1 + i, 0).counts,
 	]);
+
+test("what normalize() divides is shown divided, all of it, and kept undivided", () => {
+	const r = run("x { @us = sum(timestamp - self->at); @t = quantize(timestamp); }");
+	const sum = (value) => ({ aggregation: "us", function: "sum", keys: ["p"], value, normal: 1 });
+	r.line(tick(0, [sum(1500), q(["x"], [b(1, 2, 30)])]));
+	const us = r.aggregations.get("us");
+	const shown = () => us.byKey(() => true, null).get(0).value;
+	assert.deepEqual([shown(), us.unit], [1500, "ns"]);
+	r.line(tick(1, [sum(999), q(["x"], [b(1, 2, 10)])], { normals: { us: 1000, t: 10 } }));
+	assert.deepEqual([shown(), us.unit], [2.499, "us"]);
+	assert.equal(us.byKey(() => true, { from: r.firstSlot, to: r.firstSlot + 1 }).get(0).value, 1.5);
+	const t = r.aggregations.get("t");
+	assert.equal(t.unit, "ns"); // counts are divided, values are not
+	const map = heat(r, "t", { normal: t.normal });
+	assert.deepEqual([map.cell(map.head, 0).count, map.cell(map.head, 0).share], [1, 1]);
+	assert.deepEqual([...t.countsByKey(r.firstSlot, r.lastSlot + 1, null, () => true)], [[0, 4]]);
+	assert.match([...csvParts(r, [us])].join(""), /,p,1\.5\r\n.*,p,0\.999\r\n$/s);
+	assert.match([...csvParts(r, [t])].join(""), /,x,1,2,3\r\n.*,x,1,2,1\r\n$/s);
+	assert.match([...jsonParts(r, [us])].join(""), /"unit":"us","normal":1000/);
+	// a colour that is clamped at 2 is that of 20 that came
+	assert.equal(heat(r, "t", { normal: t.normal, clamp: 2 }).scaleMax, 20);
+	// nothing came, and it is denormalized
+	r.line(tick(2, [], {}));
+	assert.deepEqual([shown(), t.normal], [2499, 1]);
+});
+
+test("of several nodes the one that normalized last decides, and one that has not yet does not undo it", () => {
+	const r = run();
+	const sum = { aggregation: "s", function: "sum", keys: [], value: 100, normal: 1 };
+	r.line(tick(0, [sum]));
+	r.line(tick(0, [sum], { node: "b@h" }));
+	r.line(tick(1, [], { normals: { s: 10 } }));
+	r.line(tick(1, [], { node: "b@h" }));
+	assert.equal(r.aggregations.get("s").byKey(() => true, null).get(0).value, 20);
+	r.line(tick(2, [], { node: "b@h", normals: { s: 5 } }));
+	r.line(tick(2, [], { normals: { s: 10 } }));
+	assert.equal(r.aggregations.get("s").normal, 5);
+});
+
+test("pictures that are compared have one axis and one scale of colours", () => {
+	const first = run();
+	const second = run();
+	first.line(tick(0, [q(["x"], [b(1, 2, 5)])]));
+	second.line(tick(0, [q(["x"], [b(64, 128, 900)])]));
+	const [one, two] = [first, second].map((r) => r.aggregations.get("t"));
+	const a = heat(first);
+	const alone = a.scaleMax;
+	one.compare(two);
+	two.compare(one);
+	const other = heat(second);
+	a.update(first.lastSlot, 1);
+	assert.deepEqual(
+		a.buckets.map((x) => [x.lo, x.hi]),
+		other.buckets.map((x) => [x.lo, x.hi]),
+	);
+	assert.ok(alone < a.scaleMax);
+	assert.equal(a.scaleMax, other.scaleMax);
+	assert.deepEqual(a.colours, other.colours);
+	// more comes in one of them: the other one's colours follow, without data of its own
+	second.line(tick(1, [q(["x"], [b(64, 128, 90000)])]));
+	other.update(second.lastSlot, 2);
+	assert.deepEqual(a.update(first.lastSlot, 2), { all: true });
+	assert.equal(a.scaleMax, other.scaleMax);
+	assert.equal(a.update(first.lastSlot, 3), null);
+	// by rank: of all cells of both
+	for (const m of [a, other]) m.configure({ ...m.setup, scale: "rank" });
+	a.update(first.lastSlot, 4);
+	other.update(second.lastSlot, 4);
+	assert.deepEqual(a.colours, other.colours);
+	// each for itself again
+	other.close();
+	one.compare(null);
+	a.update(first.lastSlot, 5);
+	assert.equal(a.buckets.length, 1);
+	assert.equal(a.scaleMax, alone);
+});
 
 test("cells of the picture are the counts that came", () => {
 	const r = run();

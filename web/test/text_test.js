@@ -5,10 +5,22 @@ import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { StringStream } from "@codemirror/language";
 import { readFragment, scriptFragment } from "../src/connection.js";
-import { probeTextAt, tokenizer } from "../src/d_language.js";
+import { argumentsOf, probeTextAt, tokenizer } from "../src/d_language.js";
 import { csvParts, field, jsonParts } from "../src/export.js";
 import { buildTree, findAgain, frameTable, layout } from "../src/flame.js";
-import { duration, exact, guessUnit, keyText, number, percent, range, splitArgs, readNumber } from "../src/format.js";
+import { costText } from "../src/banner.js";
+import {
+	dividedUnit,
+	duration,
+	exact,
+	guessUnit,
+	keyText,
+	number,
+	percent,
+	range,
+	readNumber,
+	splitArgs,
+} from "../src/format.js";
 import { Log } from "../src/log.js";
 import { Run } from "../src/model.js";
 import { offer } from "../src/probes.js";
@@ -242,7 +254,56 @@ test("the compiler's tables are read", () => {
 	assert.equal(get("quantize").kind, "aggregation");
 	assert.equal(get("printf").kind, "action");
 	assert.equal(get("quiet").kind, "option");
-	assert.equal(prototype("i:s[n"), "int (string, [integer])");
+	assert.equal(prototype("i:s[n"), "int (string[, integer])");
+});
+
+test("signatures: optional arguments, and functions without a result", () => {
+	assert.equal(prototype("n[n"), "(integer[, integer])");
+	assert.equal(prototype("ncc[cn"), "(integer, constant, constant[, constant[, integer]])");
+	assert.equal(prototype("S:[cc"), "stack ([constant[, constant]])");
+	assert.equal(prototype(""), "()");
+	assert.equal(prototype("v:f*"), "void (format, ...)");
+	for (const { name, kind, detail } of readWords()) {
+		if (!["function", "action", "aggregation"].includes(kind)) continue;
+		assert.match(detail, /^(?:(?:void|void \*|int|int64_t|uint64_t|string|stack|symbol) )?\(.*\)$/, name);
+		assert.equal(detail.split("[").length, detail.split("]").length, `${name} ${detail}`);
+		assert.equal(/^\(/.test(detail), kind === "aggregation", name);
+	}
+});
+
+test("the head of a script of the library tells its arguments", () => {
+	const dir = new URL("../../scripts/", import.meta.url);
+	const of = (name) => argumentsOf(readFileSync(new URL(name, dir), "utf8"));
+	assert.equal(of("busy.d").names, "[SECONDS] [HOW MANY]");
+	assert.equal(of("busy.d").about, "for how many seconds (until ^C); the busiest so many (10).");
+	assert.equal(of("slowwrite.d").names, "MODULE [MICROSECONDS] [SECONDS]");
+	assert.deepEqual(argumentsOf("BEGIN { exit(0); }"), { names: "", about: "" });
+	for (const name of readdirSync(dir).filter((n) => n.endsWith(".d")))
+		assert.ok(of(name).names && of(name).about, name);
+});
+
+test("what normalize() divides has the unit that it is divided to", () => {
+	assert.equal(dividedUnit("ns", 1), "ns");
+	assert.equal(dividedUnit("ns", 1000), "us");
+	assert.equal(dividedUnit("ns", 1e9), "s");
+	assert.equal(dividedUnit("us", 1000), "ms");
+	assert.equal(dividedUnit("ns", 60e9), "none");
+	assert.equal(dividedUnit("ns", 5), "ns");
+	assert.equal(dividedUnit("bytes", 1024), "none");
+	assert.equal(dividedUnit("bytes", 3), "bytes");
+	assert.equal(number(1748, dividedUnit("ns", 1000)), number(1748000, "ns"));
+});
+
+test("a cost that is not known is no zero", () => {
+	const r = new Run({ id: 1, script: "", nodes: [], hz: 10, args: [], clock: () => 0 });
+	const tick = (node, cost) => r.line({ type: "tick", node, time: 0, aggregations: [], fired: 1, cost });
+	tick("", null);
+	assert.equal(r.cost, null);
+	assert.equal(costText(r.cost), "not known");
+	tick("a@h", 0);
+	assert.equal(costText(r.cost), "0.0 %");
+	tick("b@h", 2.5);
+	assert.equal(r.cost, 2.5);
 });
 
 test("scripts in the address", () => {
