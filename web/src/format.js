@@ -154,9 +154,9 @@ export function guessUnit(script, name) {
 	const fn = found?.[1];
 	const expr = found?.[2] ?? "";
 	if (fn === "count") return "none";
-	const divided = () => {
-		if (/\/\s*1000000\b/.test(expr)) return "ms";
-		return /\/\s*1000\b/.test(expr) ? "us" : "ns";
+	const divided = (text = expr) => {
+		if (/\/\s*1000000\b/.test(text)) return "ms";
+		return /\/\s*1000\b/.test(text) ? "us" : "ns";
 	};
 	if (/timestamp/.test(expr)) return divided();
 	for (const word of [...expr.matchAll(/[a-z]+/gi)]
@@ -166,6 +166,11 @@ export function guessUnit(script, name) {
 		if (/^(us|usec|microseconds?)$/i.test(word)) return "us";
 		if (/^(ms|msec|milliseconds?)$/i.test(word)) return "ms";
 		if (/^(bytes?)$/i.test(word)) return "bytes";
+	}
+	// A variable that has been set to a time.
+	for (const [, variable] of expr.matchAll(/(?:self|this)->(\w+)/g)) {
+		const set = new RegExp(`->${variable}\\s*=([^;=]*timestamp[^;]*)`).exec(script);
+		if (set) return divided(set[1] + expr);
 	}
 	return "none";
 }

@@ -540,9 +540,10 @@ export class Run {
 		if (!this.compileErrors.some(same)) this.compileErrors.push(e);
 	}
 
-	// What printa() printed. Distributions have their picture; numbers go to the log.
+	// What printa() printed. Distributions have their picture; numbers go to the log. What the end prints of a
+	// script without printa() is what its lists have.
 	printed(line) {
-		if (line.buckets) return;
+		if (line.buckets || !/\bprinta\b/.test(this.script)) return;
 		const value =
 			typeof line.value === "number"
 				? String(Math.round(line.value * 1000) / 1000)

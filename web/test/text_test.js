@@ -64,6 +64,10 @@ test("units guessed from the script", () => {
 	assert.equal(guessUnit(s, "q"), "ns");
 	assert.equal(guessUnit("{ @all[1] = quantize(this->ns); }", "all"), "ns");
 	assert.equal(guessUnit("{ @[1] = sum(arg2); }", "_"), "none");
+	const all = "{ this->all = vtimestamp - self->at[arg2]; @own = sum(this->all - self->inner[arg2]); }";
+	assert.equal(guessUnit(all, "own"), "ns");
+	assert.equal(guessUnit("{ this->x = (timestamp - a) / 1000; @t = max(this->x); }", "t"), "us");
+	assert.equal(guessUnit("{ this->x = arg2; self->t = timestamp; @t = max(this->x); }", "t"), "none");
 	assert.equal(guessUnit("{ @bytes[1] = sum(arg2); }", "bytes"), "bytes");
 });
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step of page.js with a server that was started with --kernel: the heat map of system calls that
+// Steps of page.js with a server that was started with --kernel: the heat map of system calls that
 // the page's ancestor was made for, in a browser. NO_KERNEL says why there is no such server.
-import { hasTotal, open, printed, run, saved, total } from "./drive.js";
+import { readFileSync } from "node:fs";
+import { hasTotal, open, printed, run, saved, stop, total } from "./drive.js";
 
 const HEAT = `syscall:::entry
 {
@@ -15,6 +16,10 @@ syscall:::return
 }
 `;
 const CALLS = 1500; // of getppid, by this process
+// Sixty writes by a process called writer.
+const WRITES =
+	'S = self(), spawn(fun() -> register(writer, self()), {ok, F} = file:open("x", [write, raw]), ' +
+	"[demo_exact:write(F, <<1>>) || _ <- lists:seq(1, 60)], unregister(writer), S ! done end), receive done -> ok end.";
 
 // Pixels of the picture that have the colour of a cell with something in it.
 const coloured = (page) =>
@@ -56,6 +61,41 @@ export const kernel = {
 		const got = await saved(page, ".heat");
 		is("cells are as the end of the script has them", got.getppid, end.getppid);
 		ok("and all calls are in them", (await total(page, "getppid")) >= CALLS);
+		is("errors", await page.evaluate(() => globalThis.erltrace.run.faultCount), 0);
+		return page;
+	},
+
+	// As the page runs them, which is harmless: they know the processes of the node all the same.
+	async "kernel scripts of the library"({ browser, demo, ok, is }) {
+		const url = process.env.KERNEL_URL;
+		if (!url) {
+			console.log(`skipped: kernel scripts of the library: ${process.env.NO_KERNEL}`);
+			return null;
+		}
+		const page = await open(browser, url);
+		const text = (name) => readFileSync(new URL(`../../../scripts/${name}.d`, import.meta.url), "utf8");
+		await run(page, text("syscalls"), { nodes: ["page_demo"], ticks: 3 });
+		const cost = page.locator(".banner .stat", { hasText: "cost on node" });
+		is("what it costs is not known", await cost.locator(".value").innerText(), "not known");
+		ok("and it is said why", /kernel/.test(await cost.getAttribute("title")));
+		await demo.ask(WRITES);
+		await hasTotal(page, "writer, writev", 60);
+		const row = page.locator(".list tbody tr", { hasText: "writev" }).filter({ hasText: "writer" });
+		is("system calls of a process", await row.locator(".value").first().innerText(), "60");
+		is("as the command has it", (await stop(page, "n"))["writer,writev"], 60);
+		const us = (await printed(page, "ns"))["writer,writev"];
+		const shown = await page.evaluate(() => {
+			const agg = globalThis.erltrace.run.aggregations.get("ns");
+			const key = agg.series.keys.findIndex((k) => k.text === "writer, writev");
+			return agg.byKey(() => true, null).get(key).value;
+		});
+		is("and their time, in microseconds", Math.floor(shown), us);
+
+		await page.getByLabel("Arguments").fill("demo_exact 0");
+		await run(page, text("slowwrite"), { nodes: ["page_demo"], ticks: 3 });
+		await demo.ask(WRITES);
+		await page.locator(".log .lines").getByText(/writer +demo_exact:write\/2 +writev/).nth(59).waitFor();
+		ok("writes, and the function that ran", true);
 		is("errors", await page.evaluate(() => globalThis.erltrace.run.faultCount), 0);
 		return page;
 	},

@@ -23,6 +23,7 @@ import {
 	whole,
 	within,
 } from "./drive.js";
+import { hands } from "./hands.js";
 import { kernel } from "./kernel.js";
 import { seeds } from "./seeds.js";
 
@@ -119,6 +120,7 @@ const steps = {
 
 	...seeds,
 	...kernel,
+	...hands,
 
 	async "counts side by side"() {
 		const page = await open(browser, URL);
