@@ -9,12 +9,12 @@
 #endif
 #include "node.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../consume/elf.h"
+#include "../consume/files.h"
 
 #define MAX_NOTES (64u << 20)
 
@@ -27,7 +27,7 @@ static bool has_probes(int pid)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = fi_open(path);
 	if (fd >= 0 && elf_section(fd, ".note.stapsdt", &sh))
 		notes = elf_bytes(fd, sh.sh_offset, sh.sh_size, MAX_NOTES);
 	if (notes != NULL)

@@ -114,6 +114,7 @@ uint64_t sy_word(struct sy *sy, uint64_t addr, enum sy_form form);
 int sy_keep_names(struct sy *sy, size_t max); /* 0, or -1: memory is out */
 struct nm *sy_names(struct sy *sy);	      /* NULL: none are kept */
 enum sy_form sy_form_of(unsigned act); /* ACT_SYM ... */
+bool sy_news(struct sy *sy, char *buf, size_t size); /* a line that is to be told; false: none */
 
 /* ---- ksyms.c -------------------------------------------------------------------------- */
 

@@ -13,9 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_SYMS    (1u << 22)
-#define MAX_STRTAB  (256u << 20)
+/* Of all tables of a file. Larger than any that are known; what is beyond is told of (cut). */
+#define MAX_SYMS    (1u << 21)
+#define MAX_STRS    (128u << 20)
+#define MAX_NAMES   (1u << 20) /* of sections */
 #define MAX_HEADERS 4096
+#define MAX_NAME    4096
+enum { PART = 512, COMPARED = 64 };
 
 /* size bytes at off in memory of our own, with a NUL behind; NULL if the file is shorter. */
 void *elf_bytes(int fd, uint64_t off, uint64_t size, uint64_t max)
@@ -59,72 +63,113 @@ static int read_segments(struct elf *f, int fd, const Elf64_Ehdr *eh)
 	return 0;
 }
 
-static void add_symbols(
-	struct elf *f, const Elf64_Sym *s, size_t n, const char *strs, size_t len)
+/* Those of functions that everybody calls by another name begin with an underscore: __write. */
+static uint8_t rank_of(const char *name, unsigned bind)
 {
-	struct elf_sym *syms = realloc(f->syms, (f->nsyms + n) * sizeof(*syms));
-	char *all = NULL;
-	size_t i;
+	size_t low = strspn(name, "_");
 
-	if (syms != NULL)
-		f->syms = syms;
-	if (f->nstrs + len + 1 < UINT32_MAX)
-		all = realloc(f->strs, f->nstrs + len + 1);
-	if (all != NULL)
-		f->strs = all;
-	if (syms == NULL || all == NULL)
-		return;
-	memcpy(all + f->nstrs, strs, len);
-	all[f->nstrs + len] = '\0';
-	for (i = 0; i < n; i++) {
-		unsigned type = ELF64_ST_TYPE(s[i].st_info), bind = ELF64_ST_BIND(s[i].st_info);
-
-		if ((type != STT_FUNC && type != STT_OBJECT && type != STT_GNU_IFUNC) ||
-			s[i].st_shndx == SHN_UNDEF || s[i].st_name >= len ||
-			strs[s[i].st_name] == '\0')
-			continue;
-		syms[f->nsyms++] = (struct elf_sym){
-			.value = s[i].st_value,
-			.size = s[i].st_size,
-			.name = (uint32_t)(f->nstrs + s[i].st_name),
-			.type = (uint8_t)type,
-			.rank = bind == STB_GLOBAL ? 0
-				: bind == STB_WEAK ? 1
-						   : 2,
-		};
-	}
-	f->nstrs += len + 1;
+	if (bind != STB_GLOBAL && bind != STB_WEAK)
+		return 8;
+	return (uint8_t)(2 * (low < 3 ? low : 3) + (bind == STB_WEAK));
 }
 
-static void read_table(struct elf *f, int fd, const Elf64_Shdr *sh, unsigned n, unsigned i)
+static bool is_wanted(const Elf64_Sym *s, const char *strs, size_t len)
 {
-	Elf64_Sym *syms;
-	char *strs;
+	unsigned type = ELF64_ST_TYPE(s->st_info);
 
-	if (sh[i].sh_link >= n || sh[i].sh_entsize != sizeof(*syms) ||
-		sh[sh[i].sh_link].sh_type != SHT_STRTAB)
-		return;
-	syms = elf_bytes(fd, sh[i].sh_offset, sh[i].sh_size, (uint64_t)MAX_SYMS * sizeof(*syms));
-	strs = elf_bytes(fd, sh[sh[i].sh_link].sh_offset, sh[sh[i].sh_link].sh_size, MAX_STRTAB);
-	if (syms != NULL && strs != NULL)
-		add_symbols(
-			f, syms, sh[i].sh_size / sizeof(*syms), strs, sh[sh[i].sh_link].sh_size);
-	free(syms);
-	free(strs);
+	return (type == STT_FUNC || type == STT_OBJECT || type == STT_GNU_IFUNC) &&
+	       s->st_shndx != SHN_UNDEF && s->st_name < len && strs[s->st_name] != '\0' &&
+	       strnlen(strs + s->st_name, MAX_NAME) < MAX_NAME;
+}
+
+/* strs: the table's, len bytes, of the file's strings. */
+static bool add_symbol(struct elf *f, const Elf64_Sym *s, size_t strs, size_t len)
+{
+	struct elf_sym *more;
+
+	if (!is_wanted(s, f->strs + strs, len))
+		return true;
+	if ((f->nsyms & (f->nsyms - 1)) == 0) {
+		more = realloc(f->syms, (f->nsyms ? 2 * f->nsyms : 1) * sizeof(*more));
+		if (more == NULL)
+			return false;
+		f->syms = more;
+	}
+	f->syms[f->nsyms++] = (struct elf_sym){
+		.value = s->st_value,
+		.size = s->st_size,
+		.name = (uint32_t)(strs + s->st_name),
+		.type = (uint8_t)ELF64_ST_TYPE(s->st_info),
+		.rank = rank_of(f->strs + strs + s->st_name, ELF64_ST_BIND(s->st_info)),
+	};
+	return true;
+}
+
+/* A table's strings behind those that are there; returns how many bytes there are. */
+static size_t read_strings(struct elf *f, int fd, const Elf64_Shdr *sh)
+{
+	size_t room = MAX_STRS - f->nstrs, len = sh->sh_size, got = 0;
+	char *all;
+	ssize_t n;
+
+	if (len > room - 1) {
+		len = room - 1;
+		f->cut = true;
+	}
+	all = sh->sh_offset <= INT64_MAX - len ? realloc(f->strs, f->nstrs + len + 1) : NULL;
+	if (all == NULL)
+		return 0;
+	f->strs = all;
+	while (got < len && (n = pread(fd, all + f->nstrs + got, len - got,
+				     (off_t)(sh->sh_offset + got))) > 0)
+		got += (size_t)n;
+	all[f->nstrs + got] = '\0';
+	return got;
+}
+
+static bool read_table(struct elf *f, int fd, const Elf64_Shdr *sh, const Elf64_Shdr *strs)
+{
+	size_t first = f->nstrs, before = f->nsyms, n = sh->sh_size / sizeof(Elf64_Sym), len;
+	Elf64_Sym part[PART];
+	ssize_t got;
+
+	if (f->nstrs + 1 >= MAX_STRS || sh->sh_offset > INT64_MAX / 2 ||
+		(len = read_strings(f, fd, strs)) == 0)
+		return false;
+	f->nstrs += len + 1;
+	if (n > MAX_SYMS - f->ntaken) {
+		n = MAX_SYMS - f->ntaken;
+		f->cut = true;
+	}
+	f->ntaken += n;
+	for (size_t at = 0, k; at < n; at += k) {
+		k = n - at < PART ? n - at : PART;
+		got = pread(fd, part, k * sizeof(*part),
+			(off_t)(sh->sh_offset + at * sizeof(*part)));
+		k = got > 0 ? (size_t)got / sizeof(*part) : 0;
+		for (size_t i = 0; i < k; i++)
+			if (!add_symbol(f, &part[i], first, len))
+				return false;
+		if (k == 0)
+			break;
+	}
+	return f->nsyms > before;
 }
 
 /* By address; at one address the better name last, where the search finds it. */
 static int sym_cmp(const void *a, const void *b, void *strs)
 {
 	const struct elf_sym *x = a, *y = b;
+	int c;
 
 	if (x->value != y->value)
 		return x->value < y->value ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank > y->rank ? -1 : 1;
 	if ((x->size == 0) != (y->size == 0))
 		return x->size == 0 ? -1 : 1;
-	return strcmp((char *)strs + y->name, (char *)strs + x->name);
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	c = strncmp((char *)strs + y->name, (char *)strs + x->name, COMPARED);
+	return c != 0 ? c : (x->name > y->name) - (x->name < y->name);
 }
 
 static bool read_header(int fd, Elf64_Ehdr *eh)
@@ -141,23 +186,57 @@ static Elf64_Shdr *read_sections(int fd, const Elf64_Ehdr *eh)
 	return elf_bytes(fd, eh->e_shoff, (uint64_t)eh->e_shnum * sizeof(Elf64_Shdr), UINT64_MAX);
 }
 
+/* The first table of a kind: a file has one. */
+static bool read_kind(struct elf *f, int fd, const Elf64_Shdr *sh, unsigned n, uint32_t kind)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (sh[i].sh_type == kind)
+			return sh[i].sh_link < n && sh[i].sh_entsize == sizeof(Elf64_Sym) &&
+			       sh[sh[i].sh_link].sh_type == SHT_STRTAB &&
+			       read_table(f, fd, &sh[i], &sh[sh[i].sh_link]);
+	return false;
+}
+
+static void sort(struct elf *f)
+{
+	free(f->by_name);
+	f->by_name = NULL;
+	if (f->nsyms > 0)
+		qsort_r(f->syms, f->nsyms, sizeof(*f->syms), sym_cmp, f->strs);
+}
+
 void elf_read(struct elf *f, int fd)
 {
 	Elf64_Ehdr eh;
 	Elf64_Shdr *sh;
-	unsigned i;
 
 	if (!read_header(fd, &eh) || read_segments(f, fd, &eh) != 0)
 		return;
 	sh = read_sections(fd, &eh);
 	if (sh == NULL)
 		return;
-	for (i = 0; i < eh.e_shnum; i++)
-		if (sh[i].sh_type == SHT_SYMTAB || sh[i].sh_type == SHT_DYNSYM)
-			read_table(f, fd, sh, eh.e_shnum, i);
+	f->symtab = read_kind(f, fd, sh, eh.e_shnum, SHT_SYMTAB);
+	read_kind(f, fd, sh, eh.e_shnum, SHT_DYNSYM);
 	free(sh);
-	if (f->nsyms)
-		qsort_r(f->syms, f->nsyms, sizeof(*f->syms), sym_cmp, f->strs);
+	sort(f);
+}
+
+bool elf_read_symbols(struct elf *f, int fd)
+{
+	Elf64_Ehdr eh;
+	Elf64_Shdr *sh = read_header(fd, &eh) ? read_sections(fd, &eh) : NULL;
+
+	if (sh != NULL && read_kind(f, fd, sh, eh.e_shnum, SHT_SYMTAB)) {
+		f->symtab = true;
+		sort(f);
+	}
+	free(sh);
+	return f->symtab;
+}
+
+size_t elf_size(const struct elf *f)
+{
+	return f->nsyms * sizeof(*f->syms) + f->nstrs + f->nload * sizeof(*f->load);
 }
 
 bool elf_section(int fd, const char *name, Elf64_Shdr *to)
@@ -165,7 +244,7 @@ bool elf_section(int fd, const char *name, Elf64_Shdr *to)
 	Elf64_Ehdr eh;
 	Elf64_Shdr *sh = read_header(fd, &eh) ? read_sections(fd, &eh) : NULL;
 	const Elf64_Shdr *s = sh != NULL && eh.e_shstrndx < eh.e_shnum ? &sh[eh.e_shstrndx] : NULL;
-	char *names = s != NULL ? elf_bytes(fd, s->sh_offset, s->sh_size, MAX_STRTAB) : NULL;
+	char *names = s != NULL ? elf_bytes(fd, s->sh_offset, s->sh_size, MAX_NAMES) : NULL;
 	bool found = false;
 
 	for (unsigned i = 0; names != NULL && i < eh.e_shnum && !found; i++)
@@ -182,6 +261,7 @@ void elf_free(struct elf *f)
 {
 	free(f->load);
 	free(f->syms);
+	free(f->by_name);
 	free(f->strs);
 	*f = (struct elf){0};
 }
@@ -209,6 +289,47 @@ bool elf_offset(const struct elf *f, uint64_t addr, bool code, uint64_t *off)
 			return true;
 		}
 	return false;
+}
+
+static int name_cmp(const void *a, const void *b, void *arg)
+{
+	const struct elf *f = arg;
+	const struct elf_sym *x = &f->syms[*(const uint32_t *)a], *y = &f->syms[*(const uint32_t *)b];
+
+	return strncmp(f->strs + x->name, f->strs + y->name, COMPARED);
+}
+
+static bool sort_names(struct elf *f)
+{
+	if (f->by_name != NULL)
+		return true;
+	f->by_name = malloc((f->nsyms + 1) * sizeof(*f->by_name));
+	for (size_t i = 0; f->by_name != NULL && i < f->nsyms; i++)
+		f->by_name[i] = (uint32_t)i;
+	if (f->by_name != NULL && f->nsyms > 0)
+		qsort_r(f->by_name, f->nsyms, sizeof(*f->by_name), name_cmp, f);
+	return f->by_name != NULL;
+}
+
+/* Of names that are longer than what is compared, those that begin alike are not told apart. */
+const struct elf_sym *elf_named(struct elf *f, const char *name, size_t len)
+{
+	size_t lo = 0, hi = f->nsyms, mid;
+
+	if (len == 0 || len >= COMPARED || !sort_names(f))
+		return NULL;
+	while (lo < hi) {
+		const struct elf_sym *s = &f->syms[f->by_name[mid = lo + (hi - lo) / 2]];
+		int c = strncmp(f->strs + s->name, name, len);
+
+		if (c == 0 && f->strs[s->name + len] == '\0')
+			return s;
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
 }
 
 /* The symbol that holds an address; one without size reaches to the next. */

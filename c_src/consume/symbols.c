@@ -2,8 +2,8 @@
 /*
  * Address -> module`symbol+offset, from /proc/PID/maps and the symbol tables of the files mapped
  * there (elf.c), of this process and of others whose addresses the engine tells apart. What cannot
- * be told stays 0xADDR. Code that a process made itself has names by perf's map of it, or by the
- * memory of an Erlang VM (vm.c). Files are read when an address of theirs first turns up; maps when
+ * be told stays 0xADDR. Code that a process made itself has names by perf's map of it (perfmap.c),
+ * or by the memory of an Erlang VM (vm.c). Files are read when an address of theirs first turns up; maps when
  * a process does, as it may be gone later, and again when an address is in none, at most once a
  * second.
  */
@@ -12,9 +12,10 @@
 #endif
 #include "co.h"
 #include "elf.h"
+#include "files.h"
+#include "perfmap.h"
 #include "vm.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@
 #include <unistd.h>
 
 #define MAX_MAPS 65536
-#define MAX_JIT  (1u << 20)
+#define MAX_HELD (1u << 30) /* bytes of symbols of all files, about */
+enum { BUCKETS = 1024, MAX_TOLD = 8, NAME = 512 };
 
 struct sy_file { /* one for all processes that have it */
 	struct sy_file *next;
@@ -37,17 +39,12 @@ struct sy_map {
 	uint64_t start, end, off;
 	struct sy_file *file;
 };
-struct sy_jit { /* code that a process made, where it tells: perf-PID.map */
-	uint64_t start, size;
-	char *name;
-};
 struct sy_space { /* a process */
 	struct sy_space *next;
 	int pid; /* 0: this one */
 	struct sy_map *maps;
 	size_t nmaps;
-	struct sy_jit *jit;
-	size_t njit;
+	struct perfmap jit; /* code that it made, where it tells */
 	struct vm *vm; /* looked for when first needed: sought */
 	time_t read_at;
 	bool read, sought;
@@ -60,7 +57,10 @@ struct sy_kmod { /* of the kernel */
 struct sy {
 	int pid;
 	struct sy_space *spaces;
-	struct sy_file *files;
+	struct sy_file *files[BUCKETS];
+	size_t held; /* bytes that symbols of files take */
+	char *told[MAX_TOLD]; /* what is to be said */
+	unsigned ntold, nsaid;
 	uint64_t *seen; /* processes of the engine's table that were looked at: bits */
 	const struct en *en; /* asked first: a frame may be none of C's */
 	struct ksyms *kernel; /* read when first needed */
@@ -79,15 +79,6 @@ struct sy *sy_new(int pid, const struct en *en)
 	return sy;
 }
 
-static void free_jit(struct sy_space *p)
-{
-	for (size_t i = 0; i < p->njit; i++)
-		free(p->jit[i].name);
-	free(p->jit);
-	p->jit = NULL;
-	p->njit = 0;
-}
-
 void sy_free(struct sy *sy)
 {
 	struct sy_space *p;
@@ -100,16 +91,19 @@ void sy_free(struct sy *sy)
 		sy->kmods = m->next;
 		free(m);
 	}
-	while ((f = sy->files) != NULL) {
-		sy->files = f->next;
-		free(f->path);
-		free(f->id);
-		elf_free(&f->elf);
-		free(f);
-	}
+	for (unsigned i = 0; i < BUCKETS; i++)
+		while ((f = sy->files[i]) != NULL) {
+			sy->files[i] = f->next;
+			free(f->path);
+			free(f->id);
+			elf_free(&f->elf);
+			free(f);
+		}
+	for (unsigned i = 0; i < sy->ntold; i++)
+		free(sy->told[i]);
 	while ((p = sy->spaces) != NULL) {
 		sy->spaces = p->next;
-		free_jit(p);
+		pm_free(&p->jit);
 		vm_close(p->vm);
 		free(p->maps);
 		free(p);
@@ -142,21 +136,36 @@ static struct sy_space *space_of(struct sy *sy, int pid)
 
 /* ---- files ---------------------------------------------------------------------------- */
 
+/* Something has more than is taken of it: said once, and not of everything. */
+static void tell(struct sy *sy, const char *what, const char *name)
+{
+	if (sy->ntold < MAX_TOLD &&
+		asprintf(&sy->told[sy->ntold], "%s %.200s has more than is read: some addresses have no name",
+			what, name) >= 0)
+		sy->ntold++;
+}
+
+bool sy_news(struct sy *sy, char *buf, size_t size)
+{
+	if (sy == NULL || sy->nsaid >= sy->ntold)
+		return false;
+	snprintf(buf, size, "%s", sy->told[sy->nsaid++]);
+	return true;
+}
+
 /* Through the process that has it; where that is no more, by its name if it is still that file. */
 static int open_file(const struct sy_file *f)
 {
-	char path[4200];
 	unsigned long long inode;
 	struct stat st;
 	int fd;
 
 	if (f->pid != 0) {
-		snprintf(path, sizeof(path), "/proc/%d/root%s", f->pid, f->path);
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		fd = fi_open_in(f->pid, f->path);
 		if (fd >= 0)
 			return fd;
 	}
-	fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = fi_open(f->path);
 	if (fd < 0 || f->pid == 0)
 		return fd;
 	if (sscanf(f->id, "%*s %llu", &inode) == 1 && fstat(fd, &st) == 0 && st.st_ino == inode)
@@ -165,26 +174,34 @@ static int open_file(const struct sy_file *f)
 	return -1;
 }
 
-static void read_file(struct sy_file *f)
+static void read_file(struct sy *sy, struct sy_file *f)
 {
-	struct stat st;
-	int fd = open_file(f);
+	int fd;
 
 	f->read = true;
+	if (sy->held >= MAX_HELD) {
+		tell(sy, "the symbol table of", f->path);
+		return;
+	}
+	fd = open_file(f);
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		elf_read(&f->elf, fd);
+	elf_read(&f->elf, fd);
+	if (f->pid != 0)
+		elf_read_debug(&f->elf, fd, f->pid, f->path);
 	close(fd);
+	sy->held += elf_size(&f->elf);
+	if (f->elf.cut)
+		tell(sy, "the symbol table of", f->path);
 }
 
 /* ---- maps ----------------------------------------------------------------------------- */
 
 static struct sy_file *file_of(struct sy *sy, int pid, const char *path, const char *id)
 {
-	struct sy_file *f;
+	struct sy_file *f, **bucket = &sy->files[et_hash(id, strlen(id)) % BUCKETS];
 
-	for (f = sy->files; f != NULL; f = f->next)
+	for (f = *bucket; f != NULL; f = f->next)
 		if (strcmp(f->id, id) == 0 && strcmp(f->path, path) == 0)
 			return f;
 	f = calloc(1, sizeof(*f));
@@ -195,8 +212,8 @@ static struct sy_file *file_of(struct sy *sy, int pid, const char *path, const c
 		return NULL;
 	}
 	f->pid = pid;
-	f->next = sy->files;
-	sy->files = f;
+	f->next = *bucket;
+	*bucket = f;
 	return f;
 }
 
@@ -226,49 +243,12 @@ static void add_map(struct sy *sy, struct sy_space *p, char *line)
 		p->nmaps++;
 }
 
-/* "start size name", hexadecimal: what the BEAM writes with +JPperf true, and others too. */
-static void add_jit(struct sy_space *p, char *line)
-{
-	struct sy_jit j, *more;
-	int at = 0;
-
-	if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &j.start, &j.size, &at) < 2 || at == 0 ||
-		p->njit >= MAX_JIT)
-		return;
-	line[strcspn(line, "\n")] = '\0';
-	if ((p->njit & (p->njit - 1)) == 0) {
-		more = realloc(p->jit, (p->njit ? 2 * p->njit : 1) * sizeof(*more));
-		if (more == NULL)
-			return;
-		p->jit = more;
-	}
-	j.name = strdup(line + at);
-	if (j.name != NULL)
-		p->jit[p->njit++] = j;
-}
-
-static int jit_cmp(const void *a, const void *b)
-{
-	const struct sy_jit *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-static FILE *open_of(const struct sy_space *p, const char *of, const char *self)
-{
-	char path[128];
-
-	if (p->pid == 0)
-		return self != NULL ? fopen(self, "re") : NULL;
-	snprintf(path, sizeof(path), of, p->pid, p->pid);
-	return fopen(path, "re");
-}
-
 /* Of a process that is gone, what was read before stays. */
 static void read_maps(struct sy *sy, struct sy_space *p)
 {
+	char path[64] = "/proc/self/maps", *line = NULL;
+	bool cut = p->jit.cut;
 	struct timespec now;
-	char *line = NULL;
 	size_t cap = 0;
 	FILE *fp;
 
@@ -277,7 +257,9 @@ static void read_maps(struct sy *sy, struct sy_space *p)
 		return;
 	p->read = true;
 	p->read_at = now.tv_sec;
-	fp = open_of(p, "/proc/%d/maps", "/proc/self/maps");
+	if (p->pid != 0)
+		snprintf(path, sizeof(path), "/proc/%d/maps", p->pid);
+	fp = fopen(path, "re");
 	for (bool first = true; fp != NULL && getline(&line, &cap, fp) > 0; first = false) {
 		if (first)
 			p->nmaps = 0;
@@ -285,17 +267,14 @@ static void read_maps(struct sy *sy, struct sy_space *p)
 	}
 	if (fp != NULL)
 		fclose(fp);
-	fp = open_of(p, "/proc/%d/root/tmp/perf-%d.map", NULL);
-	for (bool first = true; fp != NULL && getline(&line, &cap, fp) > 0; first = false) {
-		if (first)
-			free_jit(p);
-		add_jit(p, line);
-	}
-	if (fp != NULL)
-		fclose(fp);
-	if (p->njit > 0)
-		qsort(p->jit, p->njit, sizeof(*p->jit), jit_cmp);
 	free(line);
+	if (p->pid == 0)
+		return;
+	pm_read(&p->jit, p->pid);
+	if (p->jit.cut && !cut) {
+		snprintf(path, sizeof(path), "perf-%d.map", p->pid);
+		tell(sy, "the file", path);
+	}
 }
 
 void sy_watch(struct sy *sy)
@@ -332,20 +311,6 @@ static struct sy_map *find_map(struct sy_space *p, uint64_t addr)
 	return NULL;
 }
 
-static const struct sy_jit *find_jit(const struct sy_space *p, uint64_t addr)
-{
-	size_t lo = 0, hi = p->njit, mid;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (p->jit[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo > 0 && addr - p->jit[lo - 1].start < p->jit[lo - 1].size ? &p->jit[lo - 1] : NULL;
-}
-
 /* ---- the search ----------------------------------------------------------------------- */
 
 enum sy_form sy_form_of(unsigned act)
@@ -377,7 +342,7 @@ static bool format_erlang(struct sy_space *p, uint64_t addr, enum sy_form form, 
 static void format_jit(struct sy_space *p, uint64_t addr, enum sy_form form, char *buf,
 	size_t size, uint64_t *off)
 {
-	const struct sy_jit *j = p != NULL ? find_jit(p, addr) : NULL;
+	const struct pm_code *j = p != NULL ? pm_find(&p->jit, addr) : NULL;
 
 	*off = j != NULL ? addr - j->start : 0;
 	if (j == NULL && p != NULL && format_erlang(p, addr, form, buf, size, off))
@@ -485,13 +450,13 @@ static void resolve(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, 
 		return;
 	}
 	if (!m->file->read)
-		read_file(m->file);
+		read_file(sy, m->file);
 	if (elf_address(&m->file->elf, addr - m->start + m->off, &at))
 		s = elf_symbol(&m->file->elf, at);
 	if (s != NULL)
 		*start -= at - s->value;
 	if (s == NULL)
-		snprintf(buf, size, "%s`0x%" PRIx64, mod, addr);
+		snprintf(buf, size, "%s+0x%" PRIx64, mod, at != 0 ? at : from_first(p, m, addr));
 	else if (form == SY_SYM || at == s->value)
 		snprintf(buf, size, "%s`%s", mod, m->file->elf.strs + s->name);
 	else

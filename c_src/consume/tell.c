@@ -130,13 +130,17 @@ static int tell_drop(
 	return co->rv;
 }
 
-/* What providers have heard of elsewhere. */
+/* What providers have heard of elsewhere, and what has no names. */
 static void tell_news(struct co *co)
 {
 	char line[512];
 	erltrace_drop_t d = {.kind = "NODE", .cpu = -1, .message = line};
 
 	while (co->rv == 0 && en_news(co->en, line, sizeof(line)))
+		if (co->h.drop != NULL && co_flush(co) == 0)
+			co->rv = co->h.drop(co->h.arg, &d);
+	d.kind = "SYMBOLS";
+	while (co->rv == 0 && sy_news(co->sy, line, sizeof(line)))
 		if (co->h.drop != NULL && co_flush(co) == 0)
 			co->rv = co->h.drop(co->h.arg, &d);
 }

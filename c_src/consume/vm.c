@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "elf.h"
+#include "files.h"
 #include "vm.h"
 
 enum {
@@ -299,9 +300,10 @@ struct vm *vm_open(int pid)
 		free(vm);
 		return NULL;
 	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = fi_open(path);
 	if (fd >= 0) {
 		elf_read(&vm->elf, fd);
+		elf_read_debug(&vm->elf, fd, pid, exe);
 		close(fd);
 	}
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);

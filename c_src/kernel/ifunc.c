@@ -68,7 +68,7 @@ static bool make_slot(const struct tables *t, const Elf64_Rela *r, struct k_slot
 static void read_slots(struct k_module *m)
 {
 	static const char *const sections[] = {".rela.plt", ".rela.dyn"};
-	int fd = open(m->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = k_module_open(m);
 	Elf64_Shdr sh = {0};
 	struct tables t = {0};
 	struct k_slot slot;

@@ -6,21 +6,21 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "../consume/files.h"
 #include "../engine/engine.h"
 #include "modules.h"
 
 #define DELETED " (deleted)"
-#define MAX_CODE (1ULL << 30)
+#define MAX_CODE (256u << 20) /* of a module */
+enum { MAX_MODULES = 4096 };
 
 int k_pid_of(const char *prov, size_t *len)
 {
@@ -50,7 +50,7 @@ static bool is_there(const struct k_process *p, const char *path)
 }
 
 /* By its name where that is still the file; else by the mapping, which takes root. */
-static char *file_of(int pid, const char *path, const char *range)
+static char *file_of(int pid, const char *path, const char *range, bool *by_name)
 {
 	size_t len = strlen(path), cut = strlen(DELETED);
 	char *file = NULL;
@@ -58,7 +58,8 @@ static char *file_of(int pid, const char *path, const char *range)
 	if (len < cut || strcmp(path + len - cut, DELETED) != 0) {
 		if (asprintf(&file, "/proc/%d/root%s", pid, path) < 0)
 			return NULL;
-		if (access(file, R_OK) == 0)
+		*by_name = access(file, R_OK) == 0;
+		if (*by_name)
 			return file;
 		free(file);
 	}
@@ -72,18 +73,24 @@ static bool add_module(struct k_process *p, const char *line, const char *exe)
 	const char *path = strchr(line, '/');
 	struct k_module *mods;
 	uint64_t offset, start = 0, end = 0;
+	bool by_name = false;
 
 	if (path == NULL || sscanf(line, "%63s %7s %" SCNx64, range, perms, &offset) != 3 ||
 		strchr(perms, 'x') == NULL || is_there(p, path))
 		return true;
+	if (p->n >= MAX_MODULES) {
+		p->cut = true;
+		return true;
+	}
 	sscanf(range, "%" SCNx64 "-%" SCNx64, &start, &end);
 	mods = realloc(p->mods, (p->n + 1) * sizeof(*mods));
 	if (mods == NULL)
 		return false;
 	p->mods = mods;
 	mods = &mods[p->n];
-	*mods = (struct k_module){.file = file_of(p->pid, path, range),
+	*mods = (struct k_module){.file = file_of(p->pid, path, range, &by_name),
 		.path = strdup(path),
+		.pid = p->pid,
 		.start = start,
 		.end = end,
 		.offset = offset};
@@ -92,6 +99,7 @@ static bool add_module(struct k_process *p, const char *line, const char *exe)
 		free(mods->path);
 		return false;
 	}
+	mods->by_name = by_name;
 	mods->main = strcmp(path, exe) == 0;
 	if (strlen(path) > strlen(DELETED) &&
 		strcmp(path + strlen(path) - strlen(DELETED), DELETED) == 0)
@@ -224,31 +232,65 @@ struct k_process *k_process_more(struct k_process **list, int pid)
 	return now;
 }
 
+bool k_modules_news(struct k_process *list, char *buf, size_t size)
+{
+	for (struct k_process *p = list; p != NULL; p = p->next) {
+		if (p->cut)
+			snprintf(buf, size, "process %d has more than %d files of code: some have no probes",
+				p->pid, MAX_MODULES);
+		if (p->cut) {
+			p->cut = false;
+			return true;
+		}
+		for (unsigned i = 0; i < p->n; i++)
+			if (p->mods[i].elf.cut) {
+				p->mods[i].elf.cut = false;
+				snprintf(buf, size,
+					"the symbol table of %.200s has more than is read: some "
+					"functions have no probes",
+					p->mods[i].path);
+				return true;
+			}
+	}
+	return false;
+}
+
+int k_module_open(const struct k_module *m)
+{
+	return m->by_name ? fi_open_in(m->pid, m->path) : fi_open(m->file);
+}
+
 const struct elf *k_module_elf(struct k_module *m)
 {
-	struct stat st;
 	int fd;
 
 	if (m->read)
 		return &m->elf;
 	m->read = true;
-	fd = open(m->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		elf_read(&m->elf, fd);
-	if (fd >= 0)
-		close(fd);
+	fd = k_module_open(m);
+	if (fd < 0)
+		return &m->elf;
+	elf_read(&m->elf, fd);
+	elf_read_debug(&m->elf, fd, m->pid, m->path);
+	close(fd);
 	return &m->elf;
 }
 
 static void read_code(struct k_module *m)
 {
-	int fd = open(m->file, O_RDONLY | O_CLOEXEC);
+	int fd = k_module_open(m);
+	uint64_t room = MAX_CODE;
 
 	m->code = calloc(m->elf.nload + 1, sizeof(*m->code));
-	for (unsigned i = 0; fd >= 0 && m->code != NULL && i < m->elf.nload; i++)
-		if (m->elf.load[i].p_flags & PF_X)
-			m->code[i] = elf_bytes(
-				fd, m->elf.load[i].p_offset, m->elf.load[i].p_filesz, MAX_CODE);
+	for (unsigned i = 0; fd >= 0 && m->code != NULL && i < m->elf.nload; i++) {
+		const Elf64_Phdr *l = &m->elf.load[i];
+
+		if (l->p_flags & PF_X)
+			m->code[i] = elf_bytes(fd, l->p_offset, l->p_filesz, room);
+		if (m->code[i] != NULL)
+			room -= l->p_filesz;
+		m->elf.cut |= (l->p_flags & PF_X) && l->p_filesz > room && m->code[i] == NULL;
+	}
 	if (fd >= 0)
 		close(fd);
 }

@@ -11,7 +11,9 @@ struct k_module {
 	char *path; /* as the process knows it */
 	const char *name; /* its last part */
 	uint64_t start, end, offset; /* where its code is in memory, and what of the file that is */
+	int pid;
 	bool main;  /* the program itself: a.out too */
+	bool by_name; /* file is path, as the process knows it */
 	bool read;
 	struct elf elf;
 	struct k_slot *slots; /* ifunc.c */
@@ -24,6 +26,7 @@ struct k_process {
 	int pid;
 	struct k_module *mods;
 	unsigned n;
+	bool cut; /* it has more than are looked at */
 };
 
 /* A process of a list; looked at when it is first asked for. NULL: why is in e. */
@@ -31,7 +34,10 @@ struct k_process *k_process(struct k_process **list, int pid, struct et_error *e
 /* What it has got since it was looked at: one more of the list; NULL: nothing, or it is gone. */
 struct k_process *k_process_more(struct k_process **list, int pid);
 void k_processes_free(struct k_process *list);
+int k_module_open(const struct k_module *m); /* its file, to read; -1: not there, or none */
 const struct elf *k_module_elf(struct k_module *m); /* its segments and symbols */
+/* What of a process is not looked at because there is too much of it: a line; false: no more. */
+bool k_modules_news(struct k_process *list, char *buf, size_t size);
 /* What is at an offset of the file, where it has code; *n: bytes up to the end of that. */
 const uint8_t *k_module_code(struct k_module *m, uint64_t offset, size_t *n);
 /*

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "../consume/elf.h"
+#include "../consume/files.h"
 #include "nodes.h"
 
 #define PATIENCE 60000 /* ms, for a node that is slow to answer */
@@ -350,7 +351,7 @@ static int all_notes(const struct elf *f, const char *d, size_t len, const char 
 
 int k_notes(const char *file, const char *provider, k_note cb, void *arg)
 {
-	int fd = open(file, O_RDONLY | O_CLOEXEC), rc = 0;
+	int fd = fi_open(file), rc = 0;
 	struct elf f = {0};
 	Elf64_Ehdr *h = fd >= 0 ? elf_bytes(fd, 0, sizeof(*h), sizeof(*h)) : NULL;
 	Elf64_Shdr *s = NULL;

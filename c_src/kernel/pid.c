@@ -243,6 +243,13 @@ static int look(struct en *en, void *data, struct et_error *e)
 	return k_late_look(en, &pid_provider, pv, &pv->procs, K_PID, add_module, e);
 }
 
+static bool news(struct en *en, void *data, char *buf, size_t size, bool *ended)
+{
+	(void)en;
+	(void)ended;
+	return k_modules_news(((struct pid *)data)->procs, buf, size);
+}
+
 static void fini(struct en *en, void *data)
 {
 	struct pid *pv = data;
@@ -265,6 +272,7 @@ const struct provider pid_provider = {
 	.ready = ready,
 	.start = k_uprobe_attach,
 	.stop = k_stop,
+	.news = news,
 	.fini = fini,
 	.arena = k_arena,
 	.wants_arena = wants_arena,

@@ -6,14 +6,13 @@
  * Where its arguments are says a text, of which a table is made that the kernel's half reads.
  */
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "late.h"
 
-#define MAX_NOTES (64u << 20)
+#define MAX_NOTES (4u << 20) /* bytes */
 enum { NOTE_TYPE = 3 };
 
 struct place {
@@ -80,7 +79,7 @@ static int take_reg(const char **p)
 }
 
 /* Numbers and names with + and - between them; names count from the place of the probe. */
-static bool take_sum(const char **p, const struct elf *f, uint64_t pc, int64_t *sum, bool *named)
+static bool take_sum(const char **p, struct elf *f, uint64_t pc, int64_t *sum, bool *named)
 {
 	const char *s = *p;
 	char *end;
@@ -89,7 +88,7 @@ static bool take_sum(const char **p, const struct elf *f, uint64_t pc, int64_t *
 	*sum = 0;
 	*named = false;
 	while (*s != '\0' && *s != '(' && *s != ' ') {
-		const struct elf_sym *sym = NULL;
+		const struct elf_sym *sym;
 
 		if (isdigit((unsigned char)*s) || ((*s == '-' || *s == '+') && isdigit((unsigned char)s[1]))) {
 			*sum += (int64_t)strtoull(s, &end, 0);
@@ -98,10 +97,7 @@ static bool take_sum(const char **p, const struct elf *f, uint64_t pc, int64_t *
 		}
 		s += *s == '+';
 		len = strcspn(s, "+-( ");
-		for (size_t i = 0; i < f->nsyms && sym == NULL; i++)
-			if (strncmp(f->strs + f->syms[i].name, s, len) == 0 &&
-				f->strs[f->syms[i].name + len] == '\0')
-				sym = &f->syms[i];
+		sym = elf_named(f, s, len);
 		if (len == 0 || sym == NULL)
 			return false;
 		*sum += (int64_t)(sym->value - pc);
@@ -113,7 +109,7 @@ static bool take_sum(const char **p, const struct elf *f, uint64_t pc, int64_t *
 }
 
 /* disp(base,index,scale), each of them left out or not; behind sizes and the @. */
-static bool take_memory(const char *p, const struct elf *f, uint64_t pc, struct k_usdt_arg *a)
+static bool take_memory(const char *p, struct elf *f, uint64_t pc, struct k_usdt_arg *a)
 {
 	bool named;
 	int base = -1, index = -1, scale = 1;
@@ -144,7 +140,7 @@ static bool take_memory(const char *p, const struct elf *f, uint64_t pc, struct 
 }
 
 /* "-4@%eax", "8@$17", "8@-16(%rbp,%rax,4)". false: of a kind that is not known. */
-static bool take_arg(const char *p, const struct elf *f, uint64_t pc, struct k_usdt_arg *a)
+static bool take_arg(const char *p, struct elf *f, uint64_t pc, struct k_usdt_arg *a)
 {
 	char *end;
 	long size = strtol(p, &end, 10);
@@ -194,7 +190,7 @@ static const char *type_of(const struct k_usdt_arg *a)
 }
 
 /* How many there are; of those that cannot be had, kind is 0. */
-static int take_args(const char *text, const struct elf *f, uint64_t pc, struct k_usdt_arg *args)
+static int take_args(const char *text, struct elf *f, uint64_t pc, struct k_usdt_arg *args)
 {
 	int n = 0;
 
@@ -260,7 +256,7 @@ static int add_note(struct en *en, struct usdt *pv, int pid, struct k_module *m,
 		!elf_offset(f, n->pc, true, &at.offset) ||
 		(n->semaphore != 0 && !elf_offset(f, n->semaphore, false, &at.semaphore)))
 		return 0;
-	nargs = take_args(n->args, f, n->pc, at.args);
+	nargs = take_args(n->args, &m->elf, n->pc, at.args);
 	p = en_probe_add(en, &usdt_provider, NULL, prov, m->name, func, name);
 	if (p == NULL || (p->pvdata == NULL && set_types(p, at.args, nargs) < 0))
 		return et_err(e, "ET_MEMORY", "out of memory for the probes of process %d", pid);
@@ -307,7 +303,7 @@ static int add_module(struct en *en, void *data, int pid, struct k_module *m,
 {
 	/* a node's erlang probes are the provider erlang's, whose library has notes too */
 	bool ours = strncmp(m->name, "erltrace", 8) == 0;
-	int fd = ours ? -1 : open(m->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = 0;
+	int fd = ours ? -1 : k_module_open(m), rc = 0;
 	Elf64_Shdr sh = {0}, base = {0};
 	char *notes = NULL;
 	struct note n;
@@ -411,6 +407,13 @@ static int look(struct en *en, void *data, struct et_error *e)
 	return k_late_look(en, &usdt_provider, pv, &pv->procs, K_USDT, add_module, e);
 }
 
+static bool news(struct en *en, void *data, char *buf, size_t size, bool *ended)
+{
+	(void)en;
+	(void)ended;
+	return k_modules_news(((struct usdt *)data)->procs, buf, size);
+}
+
 static void fini(struct en *en, void *data)
 {
 	struct usdt *pv = data;
@@ -436,6 +439,7 @@ const struct provider usdt_provider = {
 	.look = look,
 	.start = k_uprobe_attach,
 	.stop = k_stop,
+	.news = news,
 	.fini = fini,
 	.arena = k_arena,
 };

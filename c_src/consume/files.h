@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of other processes, which may be anything: files.c. */
+#ifndef FILES_H
+#define FILES_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * To read; a regular file or nothing (-1): no FIFO, no device, and no waiting for whoever holds a
+ * lease on it.
+ */
+int fi_open(const char *path);
+/* The same by the name that a process has for it: in its root directory, links too. */
+int fi_open_in(int pid, const char *path);
+/* /tmp/perf-PID.map of a process, if it is its user's own, or root's. */
+int fi_open_perf_map(int pid);
+
+#endif
