@@ -78,7 +78,7 @@ is 'so many as are asked for' \
 run -n 'pid$target:beam.smp:copy_struct_x:entry /arg1 == 777/ { @[ustack()] = count(); }'
 is 'sends' normal "$(ended '{send, 400}')"
 untrace
-is 'the stack of a function of the VM' "beam.smp kst:send/3 $chain 400" "$(stacks)"
+is 'the stack of a function of the VM' "beam.smp beam.smp kst:send/3 $chain 400" "$(stacks)"
 
 # ---- threads ------------------------------------------------------------------------------
 

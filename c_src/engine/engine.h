@@ -158,7 +158,7 @@ struct en_probe {
 	bool absent;	  /* cannot be enabled: note says why */
 	const char *note; /* what is to be known of it, or NULL */
 	const char *func_alias; /* descriptions may say this for the function too, or NULL */
-	const char *mod_alias;	/* the same for the module */
+	const char *mod_aliases; /* the same for the module: some, one behind the other, then "" */
 	uint64_t hash; /* of its four names */
 };
 struct en_ecblist {

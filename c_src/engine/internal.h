@@ -225,6 +225,7 @@ struct en_thread {
 	uint64_t task; /* who fires, where that is not the current thread; else 0 */
 	uint64_t uregs; /* where the registers of user space are saved, or 0 */
 	uint32_t nstack, nustack; /* frames of the stacks that were taken */
+	uint32_t nsure; /* frames of the user's that are right without frame pointers too */
 	/* the consumer's */
 	_Alignas(LINE) struct agg_tab *agg_tab[2];
 	struct agg_tab *agg_taken; /* taken away, maybe still in use by one firing */

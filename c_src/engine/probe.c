@@ -272,6 +272,16 @@ unsigned en_nprobes(struct en *en)
 
 /* ---- matching ------------------------------------------------------------------------- */
 
+static bool matches_module(const struct en_probe *p, const char *glob)
+{
+	if (en_glob(glob, p->mod->text))
+		return true;
+	for (const char *a = p->mod_aliases; a != NULL && *a != '\0'; a += strlen(a) + 1)
+		if (en_glob(glob, a))
+			return true;
+	return false;
+}
+
 static bool matches(const struct en_probe *p, const struct d_pdesc *d)
 {
 	if (d->id != 0)
@@ -279,9 +289,7 @@ static bool matches(const struct en_probe *p, const struct d_pdesc *d)
 	return en_glob(d->name, p->name->text) &&
 	       (en_glob(d->func, p->func->text) ||
 		       (p->func_alias != NULL && en_glob(d->func, p->func_alias))) &&
-	       (en_glob(d->mod, p->mod->text) ||
-		       (p->mod_alias != NULL && en_glob(d->mod, p->mod_alias))) &&
-	       en_glob(d->prov, p->prov->text);
+	       matches_module(p, d->mod) && en_glob(d->prov, p->prov->text);
 }
 
 int en_probe_match(

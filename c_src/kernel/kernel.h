@@ -34,6 +34,7 @@
  *   modules.c the program and the libraries of a process; ifunc.c: functions that they choose
  *   late.c    libraries that are loaded while tracing
  *   stacks.c  Erlang VMs, and where they have the stacks of processes
+ *   tracing.c functions of the kernel that are on top of stacks only because we look
  *
  * The memory itself is engine/region.c: addresses reserved when an engine is made, an arena from
  * the go on. What is only in the kernel is in bpf/:

@@ -160,7 +160,7 @@ int k_prepare(struct en *en, struct et_error *e)
 	find_pid_ns(k->root);
 	k->root->destructive = en->opts->val[OPT_DESTRUCTIVE] != 0;
 	k->root->wall = (uint64_t)((wall.tv_sec - mono.tv_sec) * 1000000000LL + wall.tv_nsec - mono.tv_nsec);
-	return k_stacks_find(en, e);
+	return k_tracing_find(en, e) < 0 ? -1 : k_stacks_find(en, e);
 }
 
 static uint8_t runs_in(const struct en_probe *p)

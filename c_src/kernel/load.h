@@ -60,6 +60,11 @@ void k_fini(struct en *en, void *data); /* the same, as a provider's fini: data 
 /* The Erlang VMs whose stacks are wanted, if a clause reads ustack(): $target, else all here. */
 int k_stacks_find(struct en *en, struct et_error *e);
 
+/* ---- tracing.c ------------------------------------------------------------------------ */
+
+/* The kernel's functions that stack() is to leave out, if a clause reads it. */
+int k_tracing_find(struct en *en, struct et_error *e);
+
 /* ---- uprobe.c ------------------------------------------------------------------------- */
 
 /* A place in a file where a probe fires. */
@@ -69,6 +74,7 @@ struct k_place {
 	int pid;	   /* of this process only; 0: of all */
 	uint64_t offset;   /* in the file */
 	uint64_t ref_ctr;  /* offset of a 16-bit counter of those who trace it, or 0 */
+	uint32_t caller;   /* K_CALLER_*, K_BEFORE_*, or 0 */
 };
 /*
  * For enable: the probe, which k_share_probe gave, will fire at a place of a file. Then, for ready

@@ -38,7 +38,12 @@ int k_pid_of(const char *prov, size_t *len)
 
 bool k_module_matches(const struct k_module *m, const char *glob)
 {
-	return en_glob(glob, m->name) || (m->main && en_glob(glob, "a.out"));
+	if (en_glob(glob, m->name))
+		return true;
+	for (const char *a = m->aliases; *a != '\0'; a += strlen(a) + 1)
+		if (en_glob(glob, a))
+			return true;
+	return false;
 }
 
 static bool is_there(const struct k_process *p, const char *path)
@@ -47,6 +52,25 @@ static bool is_there(const struct k_process *p, const char *path)
 		if (strcmp(p->mods[i].path, path) == 0)
 			return true;
 	return false;
+}
+
+/* What it may be called besides: the program a.out, libc.so.6 libc and libc.so. */
+static char *aliases_of(const char *name, bool main)
+{
+	const char *so = strstr(name, ".so");
+	size_t len = so != NULL ? (size_t)(so - name) : 0;
+	char *all = calloc(1, sizeof("a.out") + 2 * (len + sizeof(".so")) + 1), *to = all;
+
+	if (all == NULL)
+		return NULL;
+	if (main)
+		to += sprintf(to, "a.out") + 1;
+	if (len > 0 && (so[3] == '\0' || so[3] == '.')) {
+		to += sprintf(to, "%.*s", (int)len, name) + 1;
+		if (so[3] == '.')
+			sprintf(to, "%.*s.so", (int)len, name);
+	}
+	return all;
 }
 
 /* By its name where that is still the file; else by the mapping, which takes root. */
@@ -105,8 +129,9 @@ static bool add_module(struct k_process *p, const char *line, const char *exe)
 		strcmp(path + strlen(path) - strlen(DELETED), DELETED) == 0)
 		mods->path[strlen(path) - strlen(DELETED)] = '\0';
 	mods->name = strrchr(mods->path, '/') + 1;
+	mods->aliases = aliases_of(mods->name, mods->main);
 	p->n++;
-	return true;
+	return mods->aliases != NULL;
 }
 
 static int not_read(int pid, struct et_error *e)
@@ -180,6 +205,7 @@ static void free_module(struct k_module *m)
 {
 	free(m->file);
 	free(m->path);
+	free(m->aliases);
 	for (unsigned k = 0; m->code != NULL && k < m->elf.nload; k++)
 		free(m->code[k]);
 	free(m->code);

@@ -10,6 +10,7 @@ struct k_module {
 	char *file; /* where it can be opened: below /proc/PID */
 	char *path; /* as the process knows it */
 	const char *name; /* its last part */
+	char *aliases;	  /* other names: a.out, libc and libc.so; one behind the other, then "" */
 	uint64_t start, end, offset; /* where its code is in memory, and what of the file that is */
 	int pid;
 	bool main;  /* the program itself: a.out too */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The provider pid<N>: entry and return of the functions of a process, its program and libraries,
- * by their symbols, and instructions inside of them by their offsets, in hexadecimal. Probes are
- * made when a description asks for them. arg0 to arg9 of an entry are the function's first
+ * by their symbols, and instructions inside of them by their offsets, in hexadecimal. Several
+ * symbols at one address are one function, by the name that people know (elf.c). Probes are made
+ * when a description asks for them. arg0 to arg9 of an entry are the function's first
  * arguments; arg1 of a return is what it gives.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,17 +15,20 @@
 /* Where a probe is: two static functions of one name are one probe at two places. */
 struct place {
 	struct place *next;
-	const struct k_module *mod;
+	struct k_module *mod;
 	uint64_t offset;
 	int pid;
 	bool ret;
+	uint32_t caller; /* where it finds the return address: struct k_place */
 };
 
 struct pid {
 	struct k_process *procs;
 	struct place **places; /* all, to be freed */
 	unsigned nplaces;
+	unsigned noffsets; /* instructions among them */
 };
+enum { MAX_OFFSETS = 250000 };
 
 extern const struct provider pid_provider;
 
@@ -76,25 +81,47 @@ static bool can_probe(const uint8_t *code, size_t n)
 	return n > 0 && memchr(not, *code, sizeof(not)) == NULL;
 }
 
-/* Of a name like 4f: how far inside the function; else UINT64_MAX. */
-static uint64_t offset_of(const char *name)
+/* Is it a name like 4f, or one that matches such? Then instructions are looked at. */
+static bool names_offsets(const char *name)
 {
-	size_t len = name != NULL ? strlen(name) : 0;
-
-	if (len == 0 || len > 8 || strspn(name, "0123456789abcdef") != len)
-		return UINT64_MAX;
-	return strtoull(name, NULL, 16);
+	return name == NULL || name[strspn(name, "0123456789abcdef*?[]-^!")] == '\0';
 }
 
-/* Does an instruction begin there? */
-static bool is_insn(const uint8_t *code, size_t n, uint64_t inside)
+/*
+ * Where the return address is at an instruction of a function: as long as it has done nothing but
+ * to save registers and to make room, and again where it returns. 0: not known, or by the frame
+ * pointer.
+ */
+static uint32_t caller_at(const uint8_t *code, size_t n, uint64_t inside)
 {
-	uint64_t at = 0;
-	size_t len;
+	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa}, sub[] = {0x48, 0x83, 0xec};
+	uint64_t at = 0, words = 0;
+	uint32_t how = K_CALLER_KNOWN;
 
-	while (at < inside && (len = k_insn_len(code + at, n - at)) > 0)
-		at += len;
-	return at == inside;
+	if (n <= inside)
+		return 0;
+	if (code[inside] == 0xc3 || (n - inside > 1 && code[inside + 1] == 0xc3 &&
+		(code[inside] == 0xf3 || code[inside] == 0xf2)))
+		return K_CALLER_KNOWN;
+	if (code[inside] == 0x55)
+		how |= K_BEFORE_PUSH;
+	if (n - inside > 4 && memcmp(code + inside, endbr, 4) == 0)
+		how |= K_BEFORE_ENDBR;
+	while (at < inside) {
+		const uint8_t *p = code + at;
+
+		if (n - at > 4 && memcmp(p, endbr, 4) == 0)
+			at += 4;
+		else if ((*p & 0xf8) == 0x50)
+			words++, at++;
+		else if (n - at > 1 && *p == 0x41 && (p[1] & 0xf8) == 0x50)
+			words++, at += 2;
+		else if (n - at > 3 && memcmp(p, sub, 3) == 0 && p[3] < 128 && p[3] % 8 == 0)
+			words += p[3] / 8, at += 4;
+		else
+			return 0;
+	}
+	return at == inside && words <= K_CALLER_AT ? how | (uint32_t)words : 0;
 }
 
 static int add_place(struct pid *pv, struct en_probe *p, struct place at, struct et_error *e)
@@ -131,8 +158,7 @@ static int add_probe(struct en *en, struct pid *pv, const char *prov, struct pla
 
 	if (p == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for the probes of process %d", at.pid);
-	if (at.mod->main)
-		p->mod_alias = "a.out";
+	p->mod_aliases = at.mod->aliases;
 	if (at.ret) {
 		p->nargs = 2;
 		p->argtypes = types;
@@ -140,44 +166,117 @@ static int add_probe(struct en *en, struct pid *pv, const char *prov, struct pla
 	return add_place(pv, p, at, e);
 }
 
+/* ---- functions ------------------------------------------------------------------------ */
+
+struct function {
+	uint64_t offset; /* in the file */
+	const struct elf_sym *sym;
+};
+
+/* By address; of several names there, the best is the last. */
+static int function_cmp(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	if (x->sym->rank != y->sym->rank)
+		return x->sym->rank > y->sym->rank ? -1 : 1;
+	return (x->sym > y->sym) - (x->sym < y->sym);
+}
+
+/* Those of a module whose names match, each once. The caller frees them. */
+static struct function *find_functions(
+	struct pid *pv, int pid, struct k_module *m, const char *glob, size_t *n)
+{
+	const struct elf *f = k_module_elf(m);
+	struct function *all = malloc((f->nsyms + 1) * sizeof(*all)), fn;
+	size_t found = 0;
+
+	for (size_t i = 0; all != NULL && i < f->nsyms; i++) {
+		fn.sym = &f->syms[i];
+		if (en_glob(glob, f->strs + fn.sym->name) &&
+			(fn.sym->type == STT_GNU_IFUNC
+					? k_chosen(pv->procs, pid, m, fn.sym, &fn.offset)
+					: fn.sym->type == STT_FUNC &&
+						  elf_offset(f, fn.sym->value, true, &fn.offset)))
+			all[found++] = fn;
+	}
+	if (found > 0)
+		qsort(all, found, sizeof(*all), function_cmp);
+	*n = 0;
+	for (size_t i = 0; i < found; i++)
+		if (i + 1 == found || all[i].offset != all[i + 1].offset)
+			all[(*n)++] = all[i];
+	return all;
+}
+
+/* The instructions of a function whose offsets match. */
+static int add_offsets(struct en *en, struct pid *pv, const struct d_pdesc *d, struct place at,
+	const char *func, const uint8_t *code, size_t n, struct et_error *e)
+{
+	uint64_t start = at.offset;
+	char name[20];
+	size_t len;
+
+	for (size_t inside = 0; inside < n; inside += len) {
+		len = k_insn_len(code + inside, n - inside);
+		if (len == 0)
+			return 0; /* an instruction that is not known: what is behind it is not either */
+		snprintf(name, sizeof(name), "%zx", inside);
+		if (!en_glob(d->name, name) || !can_probe(code + inside, n - inside))
+			continue;
+		if (++pv->noffsets > MAX_OFFSETS)
+			return et_err(e, "D_PROC_CREATEFAIL",
+				"more than %d instructions match: name a function, or entry and return "
+				"instead of any name",
+				MAX_OFFSETS);
+		at.offset = start + inside;
+		at.caller = caller_at(code, n, inside);
+		if (add_probe(en, pv, d->prov, at, func, name, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int add_function(struct en *en, struct pid *pv, const struct d_pdesc *d, struct place at,
+	const struct elf_sym *s, struct et_error *e)
+{
+	struct k_module *m = at.mod;
+	const char *func = m->elf.strs + s->name;
+	size_t n;
+	const uint8_t *code = k_module_code(m, at.offset, &n);
+
+	if (!can_probe(code, n))
+		return 0;
+	at.caller = caller_at(code, n, 0);
+	if (en_glob(d->name, "entry") && add_probe(en, pv, d->prov, at, func, "entry", e) < 0)
+		return -1;
+	at.ret = true;
+	if (en_glob(d->name, "return") && may_return(func) &&
+		add_probe(en, pv, d->prov, at, func, "return", e) < 0)
+		return -1;
+	at.ret = false;
+	if (s->type != STT_FUNC || !names_offsets(d->name))
+		return 0;
+	return add_offsets(en, pv, d, at, func, code, n < s->size ? n : s->size, e);
+}
+
 static int add_module(struct en *en, void *data, int pid, struct k_module *m,
 	const struct d_pdesc *d, struct et_error *e)
 {
 	struct pid *pv = data;
-	const struct elf *f = k_module_elf(m);
-	bool entry = en_glob(d->name, "entry"), ret = en_glob(d->name, "return");
-	uint64_t inside = offset_of(d->name);
-	const uint8_t *code;
 	size_t n;
+	struct function *all = find_functions(pv, pid, m, d->func, &n);
+	int rc = all != NULL ? 0 : et_err(e, "ET_MEMORY", "out of memory for the probes of process %d", pid);
 
-	for (size_t i = 0; i < f->nsyms; i++) {
-		const struct elf_sym *s = &f->syms[i];
-		const char *func = f->strs + s->name;
-		struct place at = {.mod = m, .pid = pid};
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		struct place at = {.mod = m, .pid = pid, .offset = all[i].offset};
 
-		if (!en_glob(d->func, func))
-			continue;
-		if (s->type == STT_GNU_IFUNC
-				? !k_chosen(pv->procs, pid, m, s, &at.offset)
-				: s->type != STT_FUNC || !elf_offset(f, s->value, true, &at.offset))
-			continue;
-		code = k_module_code(m, at.offset, &n);
-		if (!can_probe(code, n))
-			continue;
-		if (entry && add_probe(en, pv, d->prov, at, func, "entry", e) < 0)
-			return -1;
-		at.ret = true;
-		if (ret && may_return(func) &&
-			add_probe(en, pv, d->prov, at, func, "return", e) < 0)
-			return -1;
-		at.ret = false;
-		at.offset += inside;
-		if (s->type == STT_FUNC && inside < s->size && inside < n &&
-			is_insn(code, n, inside) && can_probe(code + inside, n - inside) &&
-			add_probe(en, pv, d->prov, at, func, d->name, e) < 0)
-			return -1;
+		rc = add_function(en, pv, d, at, all[i].sym, e);
 	}
-	return 0;
+	free(all);
+	return rc;
 }
 
 static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et_error *e)
@@ -217,7 +316,8 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 		struct k_place at = {.entry = l->ret ? "k_uretprobe" : "k_uprobe",
 			.ret = l->ret,
 			.pid = l->pid,
-			.offset = l->offset};
+			.offset = l->offset,
+			.caller = l->caller};
 
 		en_process_add(en, l->pid);
 		if (k_uprobe_add(en, l->mod->file, &at, shared, e) < 0)

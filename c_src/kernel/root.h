@@ -104,6 +104,24 @@ static inline uint64_t k_vm_place(uint32_t pid)
 	return pid * 0x9e3779b97f4a7c15 >> 57;
 }
 
+/*
+ * What a place of a uprobe is like, in its cookie above the number of the probe: where the return
+ * address is, which is not by the frame pointer in a function that has just been entered.
+ */
+enum {
+	K_PLACE_SHIFT = 32,
+	K_CALLER_AT = 0xff, /* so many words above the stack pointer */
+	K_CALLER_KNOWN = 1 << 8,
+	K_BEFORE_PUSH = 1 << 9, /* at "push %rbp": some kernels take what is at the stack pointer for it */
+	K_BEFORE_ENDBR = 1 << 10, /* the same at "endbr64" */
+};
+enum { K_ADDS_NOT_SEEN, K_ADDS_NOT, K_ADDS }; /* what this kernel does there, as it was seen */
+
+/* Functions of the kernel that call BPF programs at tracepoints: none of stack()'s. Sorted. */
+struct k_range {
+	uint64_t start, end;
+};
+
 /* Where a usdt probe has an argument. */
 enum { K_ARG_NONE, K_ARG_CONSTANT, K_ARG_REGISTER, K_ARG_MEMORY };
 #define K_REGS 21 /* words of registers as the kernel has them (bpf/main.c) */
@@ -135,6 +153,9 @@ struct k_root {
 	uint32_t nvms;
 	bool only_vms; /* of samples: -N means these nodes */
 	struct k_vm_stacks *vm_stacks; /* K_VM_PLACES; NULL: nobody reads ustack(), or no VM is there */
+	uint32_t adds_caller[2]; /* K_ADDS_*: at push, at endbr64 */
+	struct k_range *tracing;
+	uint64_t ntracing;
 	struct en_probe *event[K_EVENTS];
 	struct en_probe *profile[K_PROFILES];
 	struct k_offsets off;

@@ -165,7 +165,7 @@ static int attach(struct en *en, const struct k_uprobe *u, unsigned n, struct et
 		return et_err(e, "ET_MEMORY", "out of memory for probes of programs");
 	for (unsigned i = 0; i < n; i++) {
 		words[i] = u[i].at.offset;
-		words[n + i] = u[i].cookie;
+		words[n + i] = u[i].cookie | (uint64_t)u[i].at.caller << K_PLACE_SHIFT;
 		words[2 * n + i] = u[i].at.ref_ctr;
 		counted |= u[i].at.ref_ctr != 0;
 	}

@@ -260,8 +260,7 @@ static int add_note(struct en *en, struct usdt *pv, int pid, struct k_module *m,
 	p = en_probe_add(en, &usdt_provider, NULL, prov, m->name, func, name);
 	if (p == NULL || (p->pvdata == NULL && set_types(p, at.args, nargs) < 0))
 		return et_err(e, "ET_MEMORY", "out of memory for the probes of process %d", pid);
-	if (m->main)
-		p->mod_alias = "a.out";
+	p->mod_aliases = m->aliases;
 	return add_place(pv, p, &at, e);
 }
 

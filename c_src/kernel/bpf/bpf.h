@@ -24,6 +24,7 @@ static long (*const bpf_get_ns_current_pid_tgid)(uint64_t dev, uint64_t ino, voi
 	(void *)120;
 static long (*const bpf_copy_from_user)(void *dst, uint32_t size, const void *from) = (void *)148;
 static void *(*const bpf_get_current_task_btf)(void) = (void *)158;
+static uint64_t (*const bpf_get_func_ip)(void *ctx) = (void *)173;
 static uint64_t (*const bpf_get_attach_cookie)(void *ctx) = (void *)174;
 static uint64_t (*const bpf_task_pt_regs)(void *task) = (void *)175;
 

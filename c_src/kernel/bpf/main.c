@@ -100,32 +100,61 @@ uint64_t k_own(uint64_t *ctx)
 	return 0;
 }
 
-/*
- * The stacks that the probe's clauses read; only here is the context, of which they are taken.
- * Tracepoints have frames of BPF's own on top: the program, and what calls it.
- */
-enum { OF_TRACEPOINT = 2 };
-static inline __attribute__((always_inline)) void stacks_from(void *ctx, struct fire *f, uint64_t skip)
+/* ---- stacks ------------------------------------------------------------------------------ */
+
+/* Those that the probe's clauses read: only here is the context, of which they are taken. */
+
+uint64_t k_tracing_frames(struct en_thread *t, uint64_t n); /* stack.c */
+
+/* Tracepoints have frames of BPF's own on top: the program, and what calls it. */
+enum { TOP_FRAMES = 8, OF_TRACEPOINT = 2 }; /* so many at least */
+static inline __attribute__((always_inline)) void kernel_stack(
+	void *ctx, struct fire *f, bool tracepoint)
 {
 	struct en_thread *t = f->thread;
 	char *buf = k_buffer(t) + K_BUF;
+	uint64_t skip = tracepoint ? OF_TRACEPOINT : 0;
 	long got;
 
-	if (f->probe->reads_stack) {
-		got = bpf_get_stack(ctx, buf, 8 * K_FRAMES, skip);
-		t->nstack = got > 0 ? (uint32_t)got / 8 : 0;
+	if (!f->probe->reads_stack)
+		return;
+	if (tracepoint && k_root.ntracing > 0) {
+		got = bpf_get_stack(ctx, buf, 8 * TOP_FRAMES, 0);
+		skip = k_tracing_frames(t, got > 0 ? (uint64_t)got / 8 : 0) & 0xff;
 	}
+	got = bpf_get_stack(ctx, buf, 8 * K_FRAMES, skip);
+	t->nstack = got > 0 ? (uint32_t)got / 8 : 0;
+}
+
+static inline uint64_t *user_frames(struct en_thread *t)
+{
+	return (uint64_t *)(void *)(k_buffer(t) + K_BUF + K_STACKS / 2);
+}
+
+/* So many frames were taken, the first of them by other means than frame pointers. */
+static inline void took_frames(struct en_thread *t, uint32_t n, uint32_t sure)
+{
+	t->nustack = n;
+	t->nsure = sure;
+	if (k_root.vm_stacks != NULL)
+		t->nustack = (uint32_t)k_erlang_stack(t);
+}
+
+static inline __attribute__((always_inline)) void stacks_from(void *ctx, struct fire *f, bool tracepoint)
+{
+	struct en_thread *t = f->thread;
+	long got;
+
+	kernel_stack(ctx, f, tracepoint);
 	if (f->probe->reads_ustack) {
-		got = bpf_get_stack(ctx, buf + K_STACKS / 2, 8 * K_FRAMES, USER_STACK);
-		t->nustack = got > 0 ? (uint32_t)got / 8 : 0;
-		if (k_root.vm_stacks != NULL)
-			t->nustack = (uint32_t)k_erlang_stack(t);
+		got = bpf_get_stack(ctx, user_frames(t), 8 * K_FRAMES, USER_STACK);
+		took_frames(t, got > 0 ? (uint32_t)got / 8 : 0, 1);
 	}
 }
 
 static inline __attribute__((always_inline)) void stacks(void *ctx, struct fire *f)
 {
-	stacks_from(ctx, f, OF_TRACEPOINT);
+	stacks_from(ctx, f, true);
 }
 
 /* ---- system calls --------------------------------------------------------------------- */
@@ -193,7 +222,7 @@ struct user_regs {
 
 static inline struct fire *begin_cookie(void *ctx)
 {
-	uint64_t cookie = bpf_get_attach_cookie(ctx);
+	uint64_t cookie = (uint32_t)bpf_get_attach_cookie(ctx);
 
 	return cookie < k_root.nprobes ? begin(&k_root, k_root.probe[cookie]) : NULL;
 }
@@ -210,9 +239,63 @@ static inline void stack_args(struct fire *f, uint64_t sp)
 	f->arg[9] = words[3];
 }
 
+static inline uint64_t stack_word(uint64_t at)
+{
+	uint64_t v = 0;
+
+	bpf_probe_read_user(&v, sizeof(v), (const void *)(uintptr_t)at);
+	return v;
+}
+
+/*
+ * Has the kernel itself taken the word at the stack pointer for the caller? Some do, at some
+ * instructions. Where a function calls itself it cannot be told; then as it was before.
+ */
+static inline bool has_caller(const struct user_regs *regs, uint64_t place, uint64_t second)
+{
+	uint64_t top = stack_word(regs->sp);
+	uint32_t *seen = &k_root.adds_caller[place & K_BEFORE_PUSH ? 0 : 1];
+
+	if (!(place & (K_BEFORE_PUSH | K_BEFORE_ENDBR)))
+		return false;
+	if (second != top)
+		*seen = K_ADDS_NOT;
+	else if (stack_word(regs->bp + 8) != top)
+		*seen = K_ADDS;
+	return *seen == K_ADDS;
+}
+
+#define UPROBES_PAGE 0x7fffffffe000ULL /* the last one of a process: the kernel's */
+
+/* In a function that has just been entered: itself, its caller, and then by the caller's frame. */
+static inline __attribute__((always_inline)) void entry_stack(
+	struct user_regs *regs, struct fire *f, uint64_t place)
+{
+	struct en_thread *t = f->thread;
+	uint64_t *to = user_frames(t);
+	uint64_t caller = stack_word(regs->sp + 8 * (place & K_CALLER_AT));
+	uint32_t n;
+	long got;
+
+	if (caller >= UPROBES_PAGE) { /* in its place is what has the kernel see the return */
+		stacks_from(regs, f, false);
+		return;
+	}
+	got = bpf_get_stack(regs, to + 1, 8 * (K_FRAMES - 1), USER_STACK);
+	n = got > 0 ? (uint32_t)got / 8 + 1 : 2;
+	if (has_caller(regs, place, n > 2 ? to[2] : 0)) {
+		bpf_get_stack(regs, to, 8 * (K_FRAMES - 1), USER_STACK);
+		n--;
+	}
+	to[0] = regs->ip;
+	to[1] = caller;
+	took_frames(t, n, 2);
+}
+
 uint64_t k_uprobe(struct user_regs *regs)
 {
 	struct fire *f = begin_cookie(regs);
+	uint64_t place;
 	uint16_t mask;
 
 	if (f == NULL)
@@ -229,22 +312,36 @@ uint64_t k_uprobe(struct user_regs *regs)
 	}
 	if (mask >> 6 != 0)
 		stack_args(f, regs->sp);
-	stacks_from(regs, f, 0);
+	place = bpf_get_attach_cookie(regs) >> K_PLACE_SHIFT;
+	if (!(place & K_CALLER_KNOWN))
+		stacks_from(regs, f, false);
+	else if (f->probe->reads_ustack)
+		entry_stack(regs, f, place);
 	run(f);
 	return 0;
 }
 
-/* arg0 would be where in the function it returns from, which is not known; arg1 what it gives. */
+/*
+ * arg0 would be where in the function it returns from, which is not known; arg1 what it gives. The
+ * registers are the caller's already: the function itself is put before it.
+ */
 uint64_t k_uretprobe(struct user_regs *regs)
 {
 	struct fire *f = begin_cookie(regs);
+	uint64_t *to;
+	long got;
 
 	if (f == NULL)
 		return 0;
 	f->thread->uregs = (uint64_t)(uintptr_t)regs;
 	f->arg[0] = 0;
 	f->arg[1] = regs->ax;
-	stacks_from(regs, f, 0);
+	if (f->probe->reads_ustack) {
+		to = user_frames(f->thread);
+		got = bpf_get_stack(regs, to + 1, 8 * (K_FRAMES - 1), USER_STACK);
+		to[0] = bpf_get_func_ip(regs);
+		took_frames(f->thread, got > 0 ? (uint32_t)got / 8 + 1 : 1, 2);
+	}
 	run(f);
 	return 0;
 }
@@ -284,7 +381,7 @@ uint64_t k_usdt(struct user_regs *regs)
 	for (uint32_t i = 0; mask >> i != 0; i++)
 		if (mask >> i & 1)
 			f->arg[i] = k_usdt_value(f, i);
-	stacks_from(regs, f, 0);
+	stacks_from(regs, f, false);
 	run(f);
 	return 0;
 }
@@ -316,7 +413,7 @@ uint64_t k_profile(uint64_t *ctx)
 	f->arg[0] = user ? 0 : ip;
 	f->arg[1] = user ? ip : 0;
 	f->thread->uregs = K_REGS_OF_CURRENT;
-	stacks_from(ctx, f, 0);
+	stacks_from(ctx, f, false);
 	run(f);
 	return 0;
 }

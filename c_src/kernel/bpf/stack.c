@@ -174,8 +174,8 @@ static inline uint64_t native_frames(
 {
 	uint64_t n = t->nustack;
 
-	if (!vm->frames)
-		return 1;
+	if (!vm->frames && n > t->nsure)
+		n = t->nsure;
 	for (uint64_t i = 1; i < K_FRAMES && i < n; i++)
 		if (*frame_at(t, i) == called)
 			return i;
@@ -193,7 +193,7 @@ INLINE_HERE uint64_t k_erlang_native(struct en_thread *t, const struct k_vm_stac
 	if (normal && sp <= top && top - sp < MOST_NATIVE) {
 		if (sp < top)
 			called = user_word(top - 8);
-		if (k_left_in_bp(t, sp < top ? called : *frame_at(t, 0)))
+		if (k_left_in_bp(t, sp < top ? called : *frame_at(t, t->nsure - 1)))
 			at = saved_bp(t, top, sp, user_word(process + vm->stop - 8), end);
 	}
 	n = native_frames(t, vm, called);
@@ -221,5 +221,43 @@ uint64_t k_erlang_stack(struct en_thread *t)
 	sp = user_register(REG_SP);
 	if (sp - heap >= end - heap)
 		return k_erlang_native(t, vm, data, process, sp);
-	return k_erlang_frames(t, vm, sp, end, 1 | (uint64_t)is_own(vm, *frame_at(t, 0)) << OWN_BIT);
+	return k_erlang_frames(t, vm, sp, end,
+		t->nsure | (uint64_t)is_own(vm, *frame_at(t, t->nsure - 1)) << OWN_BIT);
+}
+
+/* ---- stacks of the kernel ------------------------------------------------------------- */
+
+struct search { /* in the arena, as struct walk */
+	uint64_t lo, hi;
+};
+
+uint64_t k_is_tracing(struct en_thread *t, uint64_t address)
+{
+	struct search *s = (struct search *)(void *)t->big;
+
+	s->lo = 0;
+	s->hi = k_root.ntracing;
+	for (uint64_t i = unknown_zero(); i < 20 && s->lo < s->hi; i++) {
+		uint64_t mid = (s->lo + s->hi) / 2;
+
+		if (address >= k_root.tracing[mid].end)
+			s->lo = mid + 1;
+		else if (address < k_root.tracing[mid].start)
+			s->hi = mid;
+		else
+			return 1;
+	}
+	return 0;
+}
+
+/* How many of the first frames are of what calls programs at tracepoints, and of the program. */
+uint64_t k_tracing_frames(struct en_thread *t, uint64_t n)
+{
+	const char *buf = k_buffer(t);
+	uint64_t found = 0;
+
+	for (uint64_t i = unknown_zero(); i < n && i < 8; i++)
+		if (k_is_tracing(t, *(const uint64_t *)(const void *)(buf + K_BUF + 8 * (i & 7))))
+			found = i + 1;
+	return found;
 }
