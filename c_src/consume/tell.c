@@ -78,7 +78,9 @@ int te_fault(struct co_rec *r)
 	if (r->head->size < sizeof(*r->head) + sizeof(err))
 		return 0;
 	memcpy(&err, r->head + 1, sizeof(err));
-	f.fault = err.fault < sizeof(words) / sizeof(words[0]) ? words[err.fault] : words[0];
+	f.fault = err.fault < sizeof(words) / sizeof(words[0]) && words[err.fault] != NULL
+			  ? words[err.fault]
+			  : words[0];
 	f.address = err.addr;
 	f.pc = err.pc;
 	f.line = c->lines != NULL && err.pc < c->ninsns ? c->lines[err.pc] : c->line;

@@ -170,8 +170,15 @@ static struct cg_pad *new_pad(struct cg *g, int fault)
 
 void cg_call(struct cg *g, enum rt_fn fn)
 {
+	cg_call_sized(g, fn, 0);
+}
+
+void cg_call_sized(struct cg *g, enum rt_fn fn, uint64_t size)
+{
+	uint64_t strsize = g->c->prog.strsize;
+
 	ebpf_emit(g->a, EBPF_MOV64_REG, R1, CTX, 0, 0);
-	if (!rt_can_fault(fn)) {
+	if (!rt_can_fault(fn, size > strsize ? size : strsize)) {
 		ebpf_call(g->a, fn);
 		return;
 	}

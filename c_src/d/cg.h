@@ -115,6 +115,7 @@ void cg_store(struct cg *g, struct cg_val tmp, int reg);   /* reg into a tempora
 struct cg_val cg_keep(struct cg *g, const struct d_node *n, int reg); /* reg into a new one */
 void cg_norm(struct cg *g, int reg, const struct d_type *t); /* extend by the type */
 void cg_call(struct cg *g, enum rt_fn fn); /* r2..r5 are set; r1 and the fault test are added */
+void cg_call_sized(struct cg *g, enum rt_fn fn, uint64_t size); /* with so many bytes by address */
 void cg_fault_if(struct cg *g, uint8_t jump, int reg, int32_t imm, int fault);
 uint32_t cg_scratch(struct cg *g, const struct d_node *n, uint32_t size);
 int cg_fail(struct cg *g, const struct d_node *n, const char *tag, const char *fmt, ...)
@@ -158,6 +159,7 @@ struct cg_val cg_ask(struct cg *g, const struct d_node *n, struct cg_val arg);
 int cg_key(struct cg *g, const struct d_node *n, struct d_node *list, const struct prog_val *keys,
 	unsigned nkeys);
 void cg_key_load(struct cg *g, int reg, int key, unsigned nkeys);
+uint64_t cg_key_bytes(const struct prog_val *keys, unsigned n);
 void cg_aggregate(struct cg *g, struct d_node *n); /* @a[k] = f(...) */
 struct prog_val *cg_keys_of(struct cg *g, const struct d_type **types, unsigned n,
 	struct d_node *list, bool *blob, uint32_t *strmask);

@@ -178,7 +178,7 @@ static void put_bytes(struct cg *g, struct d_node *n, const struct prog_val *pv)
 		ebpf_const(g->a, R3, pv->size);
 		cg_mem_ptr(g, &p, R4);
 		ebpf_const(g->a, R5, pv->size);
-		cg_call(g, RT_copy);
+		cg_call_sized(g, RT_copy, pv->size);
 	} else {
 		v = cg_place_addr(g, &p, n);
 		cg_load(g, R4, v);

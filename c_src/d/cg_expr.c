@@ -133,7 +133,7 @@ static struct cg_val bytes_to_string(struct cg *g, struct d_node *a, const struc
 		cg_free(g, v);
 		ebpf_const(g->a, R4, size);
 		ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
-		cg_call(g, RT_memstr);
+		cg_call_sized(g, RT_memstr, size);
 	}
 	cg_place_free(g, &p);
 	return cg_keep(g, n, R0);

@@ -53,6 +53,17 @@ struct prog_val *cg_keys_of(struct cg *g, const struct d_type **types, unsigned 
 	return v;
 }
 
+/* Of a key's parts that are given by address, the longest. */
+uint64_t cg_key_bytes(const struct prog_val *keys, unsigned n)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (keys[i].kind != V_STR && keys[i].size > most)
+			most = keys[i].size;
+	return most;
+}
+
 static void key_stack(struct cg *g, struct d_node *n, uint32_t size, int off)
 {
 	int kind;
@@ -231,7 +242,7 @@ void cg_aggregate(struct cg *g, struct d_node *n)
 	cg_key_load(g, R3, key, pa->nkeys);
 	cg_load(g, R4, value);
 	cg_load(g, R5, by);
-	cg_call(g, agg_rt(pa->fn));
+	cg_call_sized(g, agg_rt(pa->fn), cg_key_bytes(pa->keys, pa->nkeys));
 	if (key >= 0)
 		cg_slots_free(g, key, pa->nkeys);
 	cg_free(g, value);

@@ -72,6 +72,11 @@ static struct prog_var *var_of(struct cg *g, struct d_ident *id, const struct d_
 	return v;
 }
 
+static void call_dyn(struct cg *g, enum rt_fn fn, const struct prog_var *v)
+{
+	cg_call_sized(g, fn, cg_key_bytes(v->keys, v->nkeys));
+}
+
 /* ---- finding the place ----------------------------------------------------------------- */
 
 /* A struct in a dynamic variable: copy it (or zeroes) to scratch memory. */
@@ -82,20 +87,20 @@ static void fetch_copy(struct cg *g, struct cg_place *p, const struct d_node *n)
 
 	ebpf_const(g->a, R2, p->varid);
 	cg_key_load(g, R3, p->key, p->var->nkeys);
-	cg_call(g, RT_dyn_ref);
+	call_dyn(g, RT_dyn_ref, p->var);
 	ebpf_jump(g->a, EBPF_JEQ_IMM, R0, 0, 0, missing);
 	ebpf_emit(g->a, EBPF_MOV64_REG, R4, R0, 0, 0);
 	ebpf_const(g->a, R5, p->var->size);
 	ebpf_emit(g->a, EBPF_LDXDW, R2, CTX, FIELD(scratch), 0);
 	ebpf_emit(g->a, EBPF_ADD64_IMM, R2, 0, 0, off);
 	ebpf_const(g->a, R3, p->var->size);
-	cg_call(g, RT_copy);
+	cg_call_sized(g, RT_copy, p->var->size);
 	ebpf_jump(g->a, EBPF_JA, 0, 0, 0, end);
 	ebpf_place(g->a, missing);
 	ebpf_emit(g->a, EBPF_LDXDW, R2, CTX, FIELD(scratch), 0);
 	ebpf_emit(g->a, EBPF_ADD64_IMM, R2, 0, 0, off);
 	ebpf_const(g->a, R3, p->var->size);
-	cg_call(g, RT_zero);
+	cg_call_sized(g, RT_zero, p->var->size);
 	ebpf_place(g->a, end);
 	p->kind = PL_MEM;
 	p->base = cg_field(FIELD(scratch), 8);
@@ -109,14 +114,14 @@ static void write_back(struct cg *g, struct cg_place *p)
 
 	ebpf_const(g->a, R2, p->varid);
 	cg_key_load(g, R3, p->key, p->var->nkeys);
-	cg_call(g, RT_dyn_new);
+	call_dyn(g, RT_dyn_new, p->var);
 	ebpf_jump(g->a, EBPF_JEQ_IMM, R0, 0, 0, full); /* dropped, and counted there */
 	ebpf_emit(g->a, EBPF_MOV64_REG, R2, R0, 0, 0);
 	ebpf_const(g->a, R3, p->var->size);
 	ebpf_emit(g->a, EBPF_LDXDW, R4, CTX, FIELD(scratch), 0);
 	ebpf_emit(g->a, EBPF_ADD64_IMM, R4, 0, 0, p->copy);
 	ebpf_const(g->a, R5, p->var->size);
-	cg_call(g, RT_copy);
+	cg_call_sized(g, RT_copy, p->var->size);
 	ebpf_place(g->a, full);
 }
 
@@ -410,10 +415,10 @@ static struct cg_val load_dyn(
 	ebpf_const(g->a, R2, p->varid);
 	cg_key_load(g, R3, p->key, p->var->nkeys);
 	if (d_is_string(t)) {
-		cg_call(g, RT_dyn_str);
+		call_dyn(g, RT_dyn_str, p->var);
 		return cg_keep(g, n, R0);
 	}
-	cg_call(g, RT_dyn_load);
+	call_dyn(g, RT_dyn_load, p->var);
 	cg_norm(g, R0, t);
 	if (same && (slot = cg_keep_for_all(g, n)) != 0) {
 		forget(g, p->varid);
@@ -521,7 +526,7 @@ void cg_place_store(struct cg *g, struct cg_place *p, const struct d_type *t, st
 		cg_load(g, R4, v);
 		ebpf_const(g->a, R2, p->varid);
 		cg_key_load(g, R3, p->key, p->var->nkeys);
-		cg_call(g, d_is_string(t) ? RT_dyn_setstr : RT_dyn_store);
+		call_dyn(g, d_is_string(t) ? RT_dyn_setstr : RT_dyn_store, p->var);
 		forget(g, p->varid);
 		return;
 	}
@@ -560,7 +565,7 @@ struct cg_val cg_place_add(struct cg *g, struct cg_place *p, const struct d_type
 		cg_load(g, R4, v);
 		ebpf_const(g->a, R2, p->varid);
 		cg_key_load(g, R3, p->key, p->var->nkeys);
-		cg_call(g, RT_dyn_add);
+		call_dyn(g, RT_dyn_add, p->var);
 		forget(g, p->varid);
 	} else {
 		add_shared(g, p, d_base(t)->size, v);
@@ -580,7 +585,7 @@ void cg_assign_bytes(struct cg *g, struct cg_place *to, struct d_node *from, uin
 		ebpf_const(g->a, R3, size);
 		cg_mem_ptr(g, &q, R4);
 		ebpf_const(g->a, R5, size);
-		cg_call(g, RT_copy);
+		cg_call_sized(g, RT_copy, size);
 	} else if (to->kind == PL_MEM) {
 		raw_addr(g, &q, R4);
 		cg_mem_ptr(g, to, R2);

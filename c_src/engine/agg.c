@@ -131,7 +131,8 @@ PROBE_PATH NO_GUARD static __attribute__((noinline)) uint64_t *data_far(
 			return ((struct agg_entry *)(void *)(tab->mem + 8 * ref))->data;
 		return add_keyless(f, tab, def);
 	}
-	key_look(f, &def->key, def->id, word, v);
+	if (unlikely(!key_look(f, &def->key, def->id, word, v)))
+		return NULL;
 	for (at = (uint32_t)v->hash & tab->mask; tab->index[at] != 0; at = (at + 1) & tab->mask) {
 		if (tab->index[at] >> 32 != v->hash >> 32)
 			continue;

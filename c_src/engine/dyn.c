@@ -114,15 +114,17 @@ struct place {
 	struct key_view key;
 };
 
-PROBE_PATH static inline void look(struct fire *f, uint64_t id, uint64_t key, struct place *p)
+PROBE_PATH static inline bool look(struct fire *f, uint64_t id, uint64_t key, struct place *p)
 {
 	struct dyn *d = &f->en->dyn;
 
 	p->f = f;
 	p->var = &d->vars[id];
 	p->word = (const uint64_t *)(uintptr_t)key;
-	key_look(f, &p->var->key, id, p->word, &p->key);
+	if (unlikely(!key_look(f, &p->var->key, id, p->word, &p->key)))
+		return false;
 	p->head = &d->heads[p->key.hash & d->mask];
+	return true;
 }
 
 /* Search the chain from n up to (not including) end. */
@@ -371,8 +373,7 @@ PROBE_PATH NO_GUARD static __attribute__((noinline)) struct dyn_node *seek(
 {
 	BIG_LOCAL(struct place, p, f);
 
-	look(f, id, key, p);
-	return remember(f, p, key, find(p));
+	return look(f, id, key, p) ? remember(f, p, key, find(p)) : NULL;
 }
 
 /* The node to write to; made with that value if there is none. */
@@ -382,9 +383,10 @@ PROBE_PATH NO_GUARD static __attribute__((noinline)) struct dyn_node *get_far(
 	BIG_LOCAL(struct place, p, f);
 	struct dyn_node *n;
 
-	look(f, id, key, p);
-	n = find(p);
 	*made = false;
+	if (!look(f, id, key, p))
+		return NULL;
+	n = find(p);
 	if (n == NULL || !hold(n))
 		n = insert(p, value, made);
 	return remember(f, p, key, n);
@@ -527,6 +529,8 @@ RTFN(dyn_setstr)
 	const char *text = str_text(f, c, &len);
 	char *to;
 
+	if (!work_block(f, len))
+		return 0;
 	if (text == NULL)
 		return rt_dyn_store(ctx, a, b, 0, 0);
 	to = (char *)(uintptr_t)rt_dyn_new(ctx, a, b, 0, 0);

@@ -113,6 +113,7 @@ struct fire {
 	uint32_t alloca_used;
 	uint64_t ts, vts, wts; /* read once a firing; 0: not yet; or set by who fires */
 	struct dyn_node *memo; /* the dynamic variable looked up last, or NULL: dyn.c */
+	uint64_t work;	       /* so far: internal.h */
 	/* ---- */
 	uint64_t memo_word;
 	uint64_t self; /* whose self-> variables */

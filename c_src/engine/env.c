@@ -143,7 +143,7 @@ static bool clause_reads_memory(const struct prog_clause *c)
 			r2 = in->imm;
 		if (in->code != EBPF_CALL || in->imm < 0 || in->imm >= RT_COUNT_)
 			continue;
-		if (rt_can_fault((enum rt_fn)in->imm) || in->imm == RT_stack ||
+		if ((rt_flags((enum rt_fn)in->imm) & RT_FAULTS) || in->imm == RT_stack ||
 			(in->imm == RT_var && walks_stack(r2)))
 			return true;
 	}

@@ -82,17 +82,22 @@ RTFN(fault)
 }
 
 /* The ERROR probe: its own firing in the same slot, with scratch memory of its own. */
-PROBE_PATH __attribute__((noinline)) void en_fire_error(struct fire *f)
+PROBE_PATH __attribute__((noinline)) bool en_fire_error(struct fire *f)
 {
 	struct en_thread *t = f->thread;
 	struct en_probe *p = t->en->error_probe;
 	const struct en_ecblist *l;
 	struct fire *err = &t->error;
+	uint64_t fired = count_get(&t->fired);
+	/* of all faults of an event: a second bound, or there would be one for each of them */
+	uint64_t work = t->error_fired == fired ? err->work : 0;
 
 	t->faulted = false;
 	if (p == NULL || (l = atomic_load_explicit(&p->ecbs, memory_order_acquire)) == NULL)
-		return;
+		return false;
 	fire_set_up(err, p, 0, f->who);
+	err->work = work;
+	t->error_fired = fired;
 	err->ts = f->ts;
 	err->arg[0] = 0;
 	err->arg[1] = f->epid;
@@ -103,4 +108,5 @@ PROBE_PATH __attribute__((noinline)) void en_fire_error(struct fire *f)
 	t->in_error = true;
 	fire_run(t, err, l, atomic_load_explicit(&t->en->phase, memory_order_relaxed), true);
 	t->in_error = false;
+	return true;
 }

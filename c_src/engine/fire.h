@@ -61,6 +61,7 @@ static inline void fire_set_up(
 	f->self = who != NULL ? who->key : f->thread->self_key;
 	f->ts = f->vts = f->wts = 0;
 	f->memo = NULL;
+	f->work = 0;
 }
 
 #ifndef __bpf__

@@ -184,6 +184,7 @@ struct en_thread {
 	bool in_error; /* running ERROR's clauses */
 	bool faulted;  /* rt_fault was called: ERROR is to fire */
 	uint32_t fault_pc;
+	uint64_t error_fired; /* in which firing ERROR's clauses ran last */
 	struct fire fire;
 	struct fire error; /* of the ERROR probe */
 	char *rec;	   /* head, fixed part and strings of the record being made */
@@ -252,6 +253,7 @@ struct en {
 	unsigned maxslots;
 	uint32_t strsize, scratch_size, alloca_size, rec_cap;
 	uint64_t only_cpu; /* UINT64_MAX: any */
+	_Atomic(uint64_t) maxwork; /* of a firing; UINT64_MAX: any; 0: it is to end */
 	int policy;
 	int zero; /* always: see ZERO */
 	bool fence;
@@ -436,7 +438,7 @@ static inline bool slot_passed(const struct en_thread *t, const struct slot_mark
 
 /* fire.c */
 void en_fire_in(struct en_probe *p, const uint64_t *arg, unsigned phase);
-void en_fire_error(struct fire *f);
+bool en_fire_error(struct fire *f); /* false: ERROR has no clauses */
 
 /* ring.c */
 bool ring_put(struct en_thread *t, const void *rec, uint32_t size);
@@ -508,6 +510,20 @@ static inline void set_fault(struct fire *f, uint32_t fault, uint64_t addr)
 		f->fault = fault;
 		f->fault_addr = addr;
 	}
+}
+
+/* Count so many bytes to the work of the firing. false, with a fault: that is too much. */
+static inline bool work_bytes(struct fire *f, uint64_t n)
+{
+	f->work += n;
+	if (likely(f->work <= atomic_load_explicit(&f->en->maxwork, memory_order_relaxed)))
+		return true;
+	set_fault(f, FAULT_WORK, 0);
+	return false;
+}
+static inline bool work_block(struct fire *f, uint64_t n)
+{
+	return likely(n <= WORK_FREE) || work_bytes(f, n / WORK_BLOCK);
 }
 
 /* rt_mem.c */

@@ -33,7 +33,7 @@ PROBE_PATH static inline uint64_t key_mix(uint64_t h, uint64_t v)
 }
 
 PROBE_PATH static inline uint64_t key_str_view(
-	const struct fire *f, uint64_t ref, struct key_str *s)
+	struct fire *f, uint64_t ref, struct key_str *s)
 {
 	const struct et_str *in = str_interned(ref);
 
@@ -45,10 +45,12 @@ PROBE_PATH static inline uint64_t key_str_view(
 	}
 	s->id = 0;
 	s->text = str_text(f, ref, &s->len);
+	work_block(f, s->len);
 	return et_hash(s->text, s->len);
 }
 
-PROBE_PATH static INLINE_HERE void key_look(const struct fire *f, const struct en_key *k,
+/* false, with a fault: its parts are too long for the work that is left. */
+PROBE_PATH static INLINE_HERE bool key_look(struct fire *f, const struct en_key *k,
 	uint64_t seed, const uint64_t *word, struct key_view *v)
 {
 	uint64_t h = (seed + 1) * 0x9e3779b97f4a7c15;
@@ -67,10 +69,12 @@ PROBE_PATH static INLINE_HERE void key_look(const struct fire *f, const struct e
 			v->bytes += s->len;
 			s++;
 		} else {
+			work_block(f, k->size[i]);
 			h = key_mix(h, et_hash((const char *)(uintptr_t)word[i], k->size[i]));
 		}
 	}
 	v->hash = h;
+	return f->fault == 0;
 }
 
 PROBE_PATH static inline bool key_bytes_equal(const char *a, const char *b, uint32_t n)

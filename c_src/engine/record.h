@@ -38,7 +38,7 @@ struct rec_error {
 	uint64_t addr;	/* the bad address, or 0 */
 };
 
-/* Faults: DTrace's numbers and words. */
+/* Faults: DTrace's numbers and words; from 13 on they are ours. */
 #define FAULTS(X)                                                                                  \
 	X(NONE, 0, "unknown")                                                                      \
 	X(BADADDR, 1, "invalid address")                                                           \
@@ -51,7 +51,8 @@ struct rec_error {
 	X(TUPOFLOW, 8, "tuple stack overflow")                                                     \
 	X(BADSTACK, 9, "bad stack")                                                                \
 	X(BADSIZE, 10, "invalid size")                                                             \
-	X(BADINDEX, 11, "index out of bounds")
+	X(BADINDEX, 11, "index out of bounds")                                                     \
+	X(WORK, 13, "too much work (more than maxwork allows)")
 enum fault {
 #define X(id, n, text) FAULT_##id = n,
 	FAULTS(X)

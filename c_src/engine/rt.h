@@ -4,6 +4,7 @@
 #define EN_RT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum rt_fn {
 #define RT(name, ret, a2, a3, a4, a5, flags) RT_##name,
@@ -11,16 +12,33 @@ enum rt_fn {
 	RT_COUNT_
 };
 
-/* May it set fire->fault? */
-static inline bool rt_can_fault(enum rt_fn fn)
+enum { RT_FAULTS = 1, RT_WORKS = 2, RT_COPIES = 4 };
+
+static inline unsigned rt_flags(enum rt_fn fn)
 {
-	enum { F = 1 };
+	enum { F = RT_FAULTS, W = RT_WORKS, B = RT_COPIES };
 	static const unsigned char flags[] = {
 #define RT(name, ret, a2, a3, a4, a5, fl) fl,
 #include "rt.def"
 	};
 
-	return flags[fn] & F;
+	return flags[fn];
+}
+
+/*
+ * Work: bytes that the runtime functions of a firing go through, one by one, or eight at a time
+ * where that is how they do it. All clauses at a probe share the bound of the option maxwork. So
+ * many bytes at a time are not counted: they take no longer than a few instructions do.
+ */
+#define WORK_FREE  512
+#define WORK_BLOCK 8
+
+/* May it set fire->fault, where its strings and what it is given by address are so long? */
+static inline bool rt_can_fault(enum rt_fn fn, uint64_t longest)
+{
+	unsigned flags = rt_flags(fn);
+
+	return (flags & (RT_FAULTS | RT_WORKS)) || ((flags & RT_COPIES) && longest > WORK_FREE);
 }
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * json(text, path) (probe path): the value at a path like a.b[0].c as a string: of a string its
- * text, of anything else its source. No value: no string. One pass for each part of the path,
- * no recursion: what lies deeper is skipped by counting brackets.
+ * text, of anything else its source. No value: no string. One pass over the text, no recursion:
+ * where a part of the path is found the next is looked for inside of it, what lies beside it is
+ * skipped by counting brackets. What follows the value is not looked at, as in DTrace.
  */
 #include "internal.h"
 
@@ -12,8 +13,8 @@ struct text {
 
 /* What is being looked at: not locals, so that BPF can have functions that take them. */
 struct work {
-	struct text path, v, body;
-	struct text t, name, value; /* of member and element */
+	struct text path, t; /* what is left of them */
+	struct text name, value;
 };
 
 PROBE_PATH static void skip_space(struct text *t)
@@ -87,44 +88,35 @@ PROBE_PATH static bool is_name(const struct text *name, const char *part, size_t
 	return (size_t)(name->end - name->at) == len && memcmp(name->at, part, len) == 0;
 }
 
-/* The member of an object; v becomes its value. */
+/* The member of an object: its value is what comes next. */
 PROBE_PATH static INLINE_HERE bool member(struct work *w, const char *part, size_t len)
 {
 	struct text *t = &w->t;
 
-	*t = w->v;
 	if (!eat(t, '{'))
 		return false;
 	for (;;) {
 		skip_space(t);
-		if (!skip_string(t, &w->name) || !eat(t, ':') || !skip_value(t, &w->value))
+		if (!skip_string(t, &w->name) || !eat(t, ':'))
 			return false;
-		if (is_name(&w->name, part, len)) {
-			w->v = w->value;
+		if (is_name(&w->name, part, len))
 			return true;
-		}
-		if (!eat(t, ','))
+		if (!skip_value(t, &w->value) || !eat(t, ','))
 			return false;
 	}
 }
 
+/* The same for an array's. */
 PROBE_PATH static INLINE_HERE bool element(struct work *w, uint64_t n)
 {
 	struct text *t = &w->t;
 
-	*t = w->v;
 	if (!eat(t, '['))
 		return false;
-	for (;; n--) {
-		if (!skip_value(t, &w->value))
+	for (; n > 0; n--)
+		if (!skip_value(t, &w->value) || !eat(t, ','))
 			return false;
-		if (n == 0) {
-			w->v = w->value;
-			return true;
-		}
-		if (!eat(t, ','))
-			return false;
-	}
+	return true;
 }
 
 /* The next part of a path: ".name", "name" or "[number]". */
@@ -213,16 +205,17 @@ RTFN(json)
 	const char *s = str_text(f, b, &n), *p = str_text(f, c, &m);
 	BIG_LOCAL(struct work, w, f);
 
-	if (n == 0 || m == 0)
+	if (n == 0 || m == 0 || !work_bytes(f, (uint64_t)n + m))
 		return 0;
-	w->v = (struct text){s, s + n};
+	w->t = (struct text){s, s + n};
 	w->path = (struct text){p, p + m};
 	while (w->path.at < w->path.end)
 		if (!step(w))
 			return 0;
-	w->t = w->v;
 	skip_space(&w->t);
-	if (skip_string(&w->t, &w->body))
-		return unescape(f, a, &w->body);
-	return str_put(f, a, w->v.at, (size_t)(w->v.end - w->v.at));
+	if (skip_string(&w->t, &w->value))
+		return unescape(f, a, &w->value);
+	if (!skip_value(&w->t, &w->value))
+		return 0;
+	return str_put(f, a, w->value.at, (size_t)(w->value.end - w->value.at));
 }

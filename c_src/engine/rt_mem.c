@@ -35,7 +35,7 @@ RTFN(alloca)
 	struct fire *f = FIRE(ctx);
 	uint64_t at = mem_alloca(f, a);
 
-	if (at != 0)
+	if (at != 0 && work_block(f, a))
 		memset((void *)(uintptr_t)at, 0, a);
 	return at;
 }
@@ -67,7 +67,7 @@ RTFN(read)
 
 RTFN(write)
 {
-	if (mem_may_write(FIRE(ctx), c, b))
+	if (mem_may_write(FIRE(ctx), c, b) && work_block(FIRE(ctx), b))
 		memcpy((void *)(uintptr_t)c, (const void *)(uintptr_t)a, b);
 	return 0;
 }
@@ -75,13 +75,15 @@ RTFN(write)
 RTFN(copy)
 {
 	/* the verifier has seen that either size is there, not that they are the same */
-	memmove((void *)(uintptr_t)a, (const void *)(uintptr_t)c, b < d ? b : d);
+	if (work_block(FIRE(ctx), b))
+		memmove((void *)(uintptr_t)a, (const void *)(uintptr_t)c, b < d ? b : d);
 	return 0;
 }
 
 RTFN(zero)
 {
-	memset((void *)(uintptr_t)a, 0, b);
+	if (work_block(FIRE(ctx), b))
+		memset((void *)(uintptr_t)a, 0, b);
 	return 0;
 }
 
@@ -126,6 +128,8 @@ PROBE_PATH void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t
 		set_fault(f, FAULT_ILLOP, 0);
 		return;
 	}
+	if (!work_block(f, n))
+		return;
 	left = safe_copy((void *)(uintptr_t)to, from, n);
 	if (left != 0)
 		set_fault(f, FAULT_BADADDR, to + (n - left));

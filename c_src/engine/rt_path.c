@@ -16,6 +16,8 @@ RTFN(basename)
 	uint32_t n, from;
 	const char *s = str_text(f, b, &n);
 
+	if (!work_bytes(f, n))
+		return 0;
 	if (n == 0)
 		return str_put(f, a, ".", 1);
 	n = without_slashes(s, n);
@@ -32,6 +34,8 @@ RTFN(dirname)
 	uint32_t n;
 	const char *s = str_text(f, b, &n);
 
+	if (!work_bytes(f, n))
+		return 0;
 	if (n == 0)
 		return str_put(f, a, ".", 1);
 	n = without_slashes(s, n);
@@ -53,7 +57,7 @@ RTFN(cleanpath)
 	const char *s = str_text(f, b, &n);
 	char *out = str_slot(f, a);
 
-	if (out == NULL)
+	if (out == NULL || !work_bytes(f, n))
 		return 0;
 	while (i < n) {
 		if (s[i] != '/') {

@@ -26,6 +26,8 @@ RTFN(rec_str)
 	if (a > f->clause->rec_size || f->clause->rec_size - a < sizeof(s))
 		return 0;
 	text = str_text(f, b, &len);
+	if (unlikely(!work_block(f, len)))
+		return 0;
 	if (text != NULL) {
 		if (at > en->rec_cap || len > en->rec_cap - at)
 			len = at > en->rec_cap ? 0 : en->rec_cap - at;
@@ -48,6 +50,8 @@ RTFN(rec_mem)
 		set_fault(f, FAULT_BADSIZE, 0);
 		return 0;
 	}
+	if (!work_block(f, b))
+		return 0;
 	memset(to + n, 0, b - n);
 	safe_read(f, to, c, n);
 	return 0;

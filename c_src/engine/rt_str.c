@@ -13,6 +13,7 @@ RTFN(copyinstr)
 	struct fire *f = FIRE(ctx);
 	uint32_t room = f->en->strsize;
 	char *to = str_slot(f, a);
+	int64_t len;
 
 	if (to == NULL) {
 		set_fault(f, FAULT_NOSCRATCH, 0);
@@ -20,7 +21,8 @@ RTFN(copyinstr)
 	}
 	if (c < room)
 		room = c == 0 ? 1 : (uint32_t)c + 1 < room ? (uint32_t)c + 1 : room;
-	return safe_str(f, to, b, room) < 0 ? 0 : (uint64_t)(uintptr_t)to;
+	len = safe_str(f, to, b, room);
+	return len < 0 || !work_block(f, (uint64_t)len) ? 0 : (uint64_t)(uintptr_t)to;
 }
 
 /* An argument that a provider interned is passed on as it is. */
@@ -44,8 +46,9 @@ RTFN(argstr)
 RTFN(memstr)
 {
 	const char *from = (const char *)(uintptr_t)b;
+	size_t len = strnlen(from, c);
 
-	return str_put(FIRE(ctx), a, from, strnlen(from, c));
+	return work_block(FIRE(ctx), len) ? str_put(FIRE(ctx), a, from, len) : 0;
 }
 
 RTFN(str)
@@ -59,7 +62,7 @@ RTFN(setstr)
 	uint32_t len;
 	const char *text = str_text(FIRE(ctx), c, &len);
 
-	if (b == 0)
+	if (b == 0 || !work_block(FIRE(ctx), len))
 		return 0;
 	if (len > b - 1)
 		len = (uint32_t)(b - 1);
@@ -78,7 +81,7 @@ RTFN(stradr)
 
 /* ---- comparing, reading --------------------------------------------------------------- */
 
-PROBE_PATH static int64_t compare(const struct fire *f, uint64_t x, uint64_t y)
+PROBE_PATH static int64_t compare(struct fire *f, uint64_t x, uint64_t y)
 {
 	uint32_t n, m;
 	const char *s, *t;
@@ -88,6 +91,8 @@ PROBE_PATH static int64_t compare(const struct fire *f, uint64_t x, uint64_t y)
 		return 0;
 	s = str_text(f, x, &n);
 	t = str_text(f, y, &m);
+	if (!work_block(f, (uint64_t)n + m))
+		return 0;
 	c = n == 0 || m == 0 ? 0 : memcmp(s, t, n < m ? n : m);
 	return c != 0 ? c : (int64_t)n - m;
 }
@@ -108,6 +113,7 @@ RTFN(strlen)
 	uint32_t len;
 
 	str_text(FIRE(ctx), a, &len);
+	work_block(FIRE(ctx), len);
 	return len;
 }
 
@@ -116,6 +122,7 @@ RTFN(strat)
 	uint32_t len;
 	const char *s = str_text(FIRE(ctx), a, &len);
 
+	work_block(FIRE(ctx), len);
 	return b < len ? (uint64_t)(int64_t)s[b] : 0;
 }
 
@@ -137,7 +144,7 @@ RTFN(strtoll)
 	bool negative = false;
 	uint64_t v = 0;
 
-	if (b < 2 || b > 36)
+	if (b < 2 || b > 36 || !work_bytes(FIRE(ctx), len))
 		return 0;
 	while (i < len && (s[i] == ' ' || (s[i] >= '\t' && s[i] <= '\r')))
 		i++;
@@ -152,18 +159,75 @@ RTFN(strtoll)
 
 /* ---- searching ------------------------------------------------------------------------ */
 
-/* The place of t in s at or behind from; -1: none. */
-PROBE_PATH static int64_t search(
-	const char *s, uint32_t n, const char *t, uint32_t m, uint32_t from)
+/* A text that is looked for in another, from a place on; or from its end down to a place. */
+struct search {
+	const char *s, *t;
+	uint32_t n, m;
+	bool back;
+};
+
+/* So many comparisons of bytes are not worth more than looking at each place. */
+#define SEARCH_SHORT (64 * 1024)
+
+PROBE_PATH static bool is_at(const struct search *q, uint32_t at)
+{
+	return memcmp(q->s + at, q->t, q->m) == 0;
+}
+
+/* The i-th character in the direction of the search. */
+static inline uint64_t nth(const struct search *q, const char *s, uint32_t n, uint32_t i)
+{
+	return (unsigned char)s[q->back ? n - 1 - i : i];
+}
+
+/*
+ * Long ones by a hash of the text that rolls along (Rabin and Karp): each byte is looked at twice.
+ * Where hashes are equal the texts are compared; who makes texts that differ all the same pays for
+ * that with the firing's work.
+ */
+PROBE_PATH static INLINE_HERE int64_t search_long(struct fire *f, const struct search *q)
+{
+	const uint64_t base = 0x9e3779b97f4a7c15;
+	uint64_t want = 0, have = 0, out = 1;
+	uint32_t i;
+
+	for (i = 0; i < q->m; i++) {
+		want = want * base + nth(q, q->t, q->m, i);
+		have = have * base + nth(q, q->s, q->n, i);
+		out *= base;
+	}
+	for (i = 0;; i++) {
+		uint32_t at = q->back ? q->n - q->m - i : i;
+
+		if (have == want) {
+			if (is_at(q, at))
+				return at;
+			if (!work_bytes(f, q->m))
+				return -1;
+		}
+		if (i >= q->n - q->m)
+			return -1;
+		have = have * base + nth(q, q->s, q->n, i + q->m) - nth(q, q->s, q->n, i) * out;
+	}
+}
+
+/* The first place of t in s, or the last one; -1: none, or a fault. m is not 0. */
+PROBE_PATH static INLINE_HERE int64_t search(struct fire *f, const struct search *q)
 {
 	const char *at;
 
-	if (from > n || m > n - from)
+	if (q->m > q->n || !work_bytes(f, (uint64_t)q->n + q->m))
 		return -1;
-	if (m == 0)
-		return from;
-	at = memmem(s + from, n - from, t, m);
-	return at != NULL ? at - s : -1;
+	if ((uint64_t)q->n * q->m > SEARCH_SHORT)
+		return search_long(f, q);
+	if (!q->back) {
+		at = memmem(q->s, q->n, q->t, q->m);
+		return at != NULL ? at - q->s : -1;
+	}
+	for (uint32_t i = q->n - q->m + 1; i-- > 0;)
+		if (is_at(q, i))
+			return i;
+	return -1;
 }
 
 RTFN(index)
@@ -171,13 +235,16 @@ RTFN(index)
 	struct fire *f = FIRE(ctx);
 	uint32_t n, m;
 	const char *s = str_text(f, a, &n), *t = str_text(f, b, &m);
-	int64_t from = (int64_t)c < 0 ? 0 : (int64_t)c;
+	int64_t from = (int64_t)c < 0 ? 0 : (int64_t)c, at;
+	BIG_LOCAL(struct search, q, f);
 
-	if (n == 0 && m == 0)
-		return 0;
 	if (from >= n)
 		return m == 0 ? n : (uint64_t)-1;
-	return (uint64_t)search(s, n, t, m, (uint32_t)from);
+	if (m == 0)
+		return (uint64_t)from;
+	*q = (struct search){s + from, t, n - (uint32_t)from, m, false};
+	at = search(f, q);
+	return at < 0 ? (uint64_t)-1 : (uint64_t)(from + at);
 }
 
 RTFN(rindex)
@@ -186,17 +253,18 @@ RTFN(rindex)
 	uint32_t n, m;
 	const char *s = str_text(f, a, &n), *t = str_text(f, b, &m);
 	int64_t from = (int64_t)c;
+	BIG_LOCAL(struct search, q, f);
 
-	if (n == 0 && m == 0)
-		return 0;
 	if (from < 0)
 		return m == 0 ? 0 : (uint64_t)-1;
 	if (from > n)
 		from = n;
-	for (; from >= 0; from--)
-		if (from + (int64_t)m <= n && (m == 0 || memcmp(s + from, t, m) == 0))
-			return (uint64_t)from;
-	return (uint64_t)-1;
+	if (m == 0)
+		return (uint64_t)from;
+	if (n - (uint64_t)from > m) /* up to where one that begins there ends */
+		n = (uint32_t)from + m;
+	*q = (struct search){s, t, n, m, true};
+	return (uint64_t)search(f, q);
 }
 
 RTFN(strstr)
@@ -204,8 +272,12 @@ RTFN(strstr)
 	struct fire *f = FIRE(ctx);
 	uint32_t n, m;
 	const char *s = str_text(f, b, &n), *t = str_text(f, c, &m);
-	int64_t at = search(s, n, t, m, 0);
+	int64_t at = 0;
+	BIG_LOCAL(struct search, q, f);
 
+	*q = (struct search){s, t, n, m, false};
+	if (m > 0)
+		at = search(f, q);
 	return at < 0 ? 0 : str_put(f, a, n ? s + at : "", n - (uint32_t)at);
 }
 
@@ -215,6 +287,8 @@ PROBE_PATH static uint64_t find_char(
 	uint32_t n, at = UINT32_MAX;
 	const char *s = str_text(f, ref, &n);
 
+	if (!work_bytes(f, n))
+		return 0;
 	for (uint32_t i = 0; i < n; i++)
 		if (s[i] == (char)ch) {
 			at = i;
@@ -245,7 +319,7 @@ RTFN(strjoin)
 	const char *s = str_text(f, b, &n), *t = str_text(f, c, &m);
 	char *to = str_slot(f, a);
 
-	if (to == NULL)
+	if (to == NULL || !work_block(f, (uint64_t)n + m))
 		return 0;
 	if (m > most - n)
 		m = most - n;
@@ -264,6 +338,8 @@ RTFN(substr)
 	const char *s = str_text(f, b, &n);
 	int64_t from = (int64_t)c, len = (int64_t)d, size = f->en->strsize;
 
+	if (!work_block(f, n))
+		return 0;
 	if (len > size)
 		len = size;
 	if (from < -size || from > size || len < -size)
@@ -286,6 +362,16 @@ RTFN(substr)
 	return str_put(f, a, len > 0 ? s + from : "", (size_t)len);
 }
 
+/* A set of characters. */
+struct chars {
+	uint64_t bits[4];
+};
+
+static inline bool has(const struct chars *set, char c)
+{
+	return set->bits[(unsigned char)c / 64] >> ((unsigned char)c % 64) & 1;
+}
+
 /* The next piece; what is left is kept in the slot of the thread until the firing ends. */
 RTFN(strtok)
 {
@@ -293,7 +379,13 @@ RTFN(strtok)
 	struct en_thread *t = f->thread;
 	uint32_t n, m, from, to;
 	const char *s = str_text(f, b, &n), *sep = str_text(f, c, &m);
+	BIG_LOCAL(struct chars, set, f);
 
+	if (!work_bytes(f, m) || !work_block(f, n))
+		return 0;
+	memset(set, 0, sizeof(*set));
+	for (uint32_t i = 0; i < m; i++)
+		set->bits[(unsigned char)sep[i] / 64] |= 1ULL << ((unsigned char)sep[i] % 64);
 	if (s != NULL) {
 		memcpy(t->tok, s, n);
 		t->tok[n] = '\0';
@@ -305,11 +397,13 @@ RTFN(strtok)
 	if (!t->tok_set || t->tok_fired != count_get(&t->fired))
 		return 0;
 	for (from = t->tok_pos; from < t->tok_len; from++)
-		if (m == 0 || memchr(sep, t->tok[from], m) == NULL)
+		if (!has(set, t->tok[from]))
 			break;
 	for (to = from; to < t->tok_len; to++)
-		if (m != 0 && memchr(sep, t->tok[to], m) != NULL)
+		if (has(set, t->tok[to]))
 			break;
+	if (!work_bytes(f, to - t->tok_pos))
+		return 0;
 	if (from == t->tok_len) {
 		t->tok_set = false;
 		return 0;
@@ -325,7 +419,7 @@ PROBE_PATH static uint64_t change_case(
 	const char *s = str_text(f, ref, &n);
 	char *to = str_slot(f, slot);
 
-	if (to == NULL)
+	if (to == NULL || !work_bytes(f, n))
 		return 0;
 	for (uint32_t i = 0; i < n; i++)
 		to[i] = (char)(s[i] >= first && s[i] < first + 26 ? s[i] + by : s[i]);

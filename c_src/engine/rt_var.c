@@ -137,6 +137,8 @@ RTFN(askstr)
 	to[0] = '\0';
 	if (who != NULL)
 		s = who->ops->str(who, (unsigned)b, c, to, f->en->strsize);
+	if (s == NULL && f->en->strsize > WORK_FREE)
+		work_bytes(f, strnlen(to, f->en->strsize));
 	return s != NULL ? str_ref(s) : (uint64_t)(uintptr_t)to;
 }
 

@@ -227,8 +227,11 @@ PROBE_PATH static bool load_word(uint64_t addr, unsigned size, uint64_t *out)
 
 PROBE_PATH bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n)
 {
-	size_t left = safe_copy(dst, (const void *)(uintptr_t)addr, n);
+	size_t left;
 
+	if (unlikely(!work_block(f, n)))
+		return false;
+	left = safe_copy(dst, (const void *)(uintptr_t)addr, n);
 	if (likely(left == 0))
 		return true;
 	set_fault(f, FAULT_BADADDR, addr + (n - left));

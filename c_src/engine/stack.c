@@ -32,6 +32,8 @@ RTFN(stack)
 	uint64_t *pcs = (uint64_t *)(uintptr_t)a;
 	unsigned max = (unsigned)(b / 8), n = 0;
 
+	if (!work_bytes(f, b)) /* eight for each frame, which is about what finding it takes */
+		return 0;
 	if (c != STACK_KERNEL)
 		n = stack_user(f, pcs, max);
 	for (; n < max; n++)

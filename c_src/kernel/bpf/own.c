@@ -277,6 +277,8 @@ bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n)
 {
 	char *buf = k_buffer(f->thread), *to = dst;
 
+	if (!work_block(f, n))
+		return false;
 	if (in_arena(addr)) {
 		if (n <= k_root.arena_size - (addr - k_root.arena)) {
 			memmove(dst, (const void *)(uintptr_t)addr, n);
@@ -386,6 +388,8 @@ void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t n)
 	char *buf = k_buffer(f->thread);
 	const char *s = from;
 
+	if (!work_block(f, n))
+		return;
 	while (n > 0) {
 		uint64_t part = n < K_BUF / 2 ? n : K_BUF / 2;
 
