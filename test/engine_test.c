@@ -222,6 +222,112 @@ static void test_strings(void)
 	world_free(&w);
 }
 
+/* ---- long strings ---------------------------------------------------------------------- */
+
+#define LONG 65536
+
+static int64_t model(const char *s, int64_t n, const char *t, int64_t m, int64_t from, int by)
+{
+	for (int64_t i = from; i >= 0 && i <= n; i += by)
+		if (i + m <= n && memcmp(s + i, t, (size_t)m) == 0)
+			return i;
+	return -1;
+}
+
+/* Of few letters, so that much of the text is nearly what is looked for. */
+static void searches(struct world *w, struct fire *f, void *arg)
+{
+	uint64_t seed = 4711;
+	char *s = arg, t[1100];
+
+	(void)w;
+	for (int i = 0; i < 300; i++) {
+		int64_t n = 500 + (int64_t)(next_random(&seed) % 3000), from;
+		int64_t m = 1 + (int64_t)(next_random(&seed) % (i % 2 ? 1000 : 12));
+
+		for (int64_t k = 0; k < n; k++)
+			s[k] = "ab"[next_random(&seed) % (i % 3 ? 2 : 16) == 0];
+		s[n] = '\0';
+		if (m > n)
+			m = n;
+		memcpy(t, s + next_random(&seed) % (uint64_t)(n - m + 1), (size_t)m);
+		t[m] = '\0';
+		if (i % 5 == 0)
+			t[m - 1] = 'b';
+		from = (int64_t)(next_random(&seed) % (uint64_t)n);
+		f->work = 0;
+		NUM(model(s, n, t, m, 0, 1), index, S(s), S(t), 0);
+		NUM(model(s, n, t, m, from, 1), index, S(s), S(t), (uint64_t)from);
+		NUM(model(s, n, t, m, n, -1), rindex, S(s), S(t), INT64_MAX);
+		NUM(model(s, n, t, m, from, -1), rindex, S(s), S(t), (uint64_t)from);
+	}
+	CHECK(f->fault == 0);
+}
+
+/* What takes a time that grows with the square of a string's length takes seconds for these. */
+static void linear(struct world *w, struct fire *f, void *arg)
+{
+	char *s = arg, *t = s + LONG;
+	uint64_t from = clock_thread();
+
+	(void)w;
+	for (int i = 0; i < 20; i++) {
+		memset(s, 'a', LONG - 1);
+		memset(t, 'a', LONG / 2);
+		s[LONG - 1] = t[LONG / 2] = '\0';
+		f->work = 0;
+		t[LONG / 4] = 'b';
+		NUM(-1, index, S(s), S(t), 0);
+		NUM(-1, rindex, S(s), S(t), INT64_MAX);
+		memset(t, 'b', LONG / 2);
+		CHECK(strlen(text(rt_strtok(word(f), 0, S(s), S(t), 0))) == LONG - 1);
+		for (unsigned k = 0; k < 12000; k++) {
+			memcpy(s + 5 * k, "{\"a\":", 5);
+			memcpy(t + 2 * k, "a.", 2);
+		}
+		strcpy(s + 60000, "7");
+		strcpy(t + 23999, "");
+		f->work = 0;
+		STR("7", json, 0, S(s), S(t));
+	}
+	CHECK(clock_thread() - from < 2000000000, "%llu ms",
+		(unsigned long long)(clock_thread() - from) / 1000000);
+	CHECK(f->fault == 0);
+}
+
+/* The ninth is beyond the bound. */
+static void too_much(struct world *w, struct fire *f, void *arg)
+{
+	char *s = arg;
+
+	memset(s, 'a', LONG - 1);
+	s[LONG - 1] = '\0';
+	f->work = 0;
+	for (int i = 0; i < 8; i++)
+		NUM(-1, index, S(s), S("b"), 0);
+	CHECK(f->fault == 0 && f->work <= w->opts.val[OPT_MAXWORK]);
+	rt_index(word(f), S(s), S("b"), 0, 0);
+	CHECK(f->fault == FAULT_WORK);
+	f->fault = 0;
+}
+
+static void test_long_strings(void)
+{
+	char *two = malloc(2 * LONG);
+	struct world w;
+
+	world_new(&w);
+	w.prog.strsize = LONG;
+	w.prog.scratch_size = 2 * LONG;
+	if (world_go(&w)) {
+		inside(&w, searches, two);
+		inside(&w, linear, two);
+		inside(&w, too_much, two);
+	}
+	world_free(&w);
+	free(two);
+}
+
 /* ---- memory that is not there --------------------------------------------------------- */
 
 static void bad_addresses(struct world *w, struct fire *f, void *arg)
@@ -432,6 +538,7 @@ int main(void)
 	test_globs();
 	test_probes();
 	test_strings();
+	test_long_strings();
 	test_memory();
 	test_faults_blocked();
 	test_handler_on_top();

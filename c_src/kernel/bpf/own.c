@@ -417,6 +417,8 @@ RTFN(stack)
 	uint64_t tag = user ? k_tag() : 0;
 	uint32_t max = (uint32_t)(b / 8), n = user ? t->nustack : t->nstack, i = 0;
 
+	if (!work_bytes(FIRE(ctx), b))
+		return 0;
 	for (; i < K_FRAMES && i < n && i < max; i++)
 		pcs[i] = frame(from, i) | tag;
 	for (; i < max; i++)
