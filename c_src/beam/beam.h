@@ -418,12 +418,13 @@ enum { ENDED_NOT, ENDED_COST, ENDED_STALL, ENDED_SILENCE };
 
 /* watchdog.c: what it has seen so far. */
 #define BEAM_WINDOWS 10 /* of a watchtime */
+struct beam_window {
+	uint64_t at, cost, cpu; /* ns: when; by then: what the script took, what the node did */
+};
 struct beam_watch {
-	struct {
-		uint64_t at, cost; /* ns: when; in events by then */
-	} window[BEAM_WINDOWS + 1]; /* the last ones, in a ring */
+	struct beam_window window[BEAM_WINDOWS + 1]; /* the last ones, in a ring */
 	unsigned n;		    /* of them, so far */
-	unsigned permille;	    /* of the schedulers' time, in the last window */
+	unsigned permille;	    /* of the schedulers' busy time, in the last window */
 	unsigned mean;		    /* in the last watchtime */
 	uint64_t read, drops;	    /* ns: somebody asked for results; drops by then */
 };

@@ -7,13 +7,17 @@
  *
  * The process of a handle comes by some times a second (nif_watch). A script is ended, with
  * DTrace's words, if
- *   - its events took more than `watchdog' percent of the schedulers' time for `watchtime';
+ *   - its events, BEGIN and ticks took more than `watchdog' percent of the time that the schedulers
+ *     were busy, for `watchtime'. Busy is what processor time the node used, but one scheduler's
+ *     whole time at least: of an idle node's time a script may take most, that slows nobody down;
+ *     and where one process keeps one of many schedulers busy, that process is what is slowed;
  *   - the handle's process did not come by for that long, though events went on: the node is so
  *     busy that even a process of high priority does not run. The events themselves find that;
  *   - records were dropped, and nobody asked for results for `silence'.
  */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "beam.h"
 
@@ -71,7 +75,7 @@ __attribute__((noinline)) void beam_cost_timed(
 /* ---- the process of the handle --------------------------------------------------------- */
 
 /* ns in events of the handle in this place. */
-static uint64_t cost_of(unsigned slot)
+static uint64_t events_of(unsigned slot)
 {
 	struct beam_thread *t;
 	uint64_t ns = 0;
@@ -79,6 +83,20 @@ static uint64_t cost_of(unsigned slot)
 	for (unsigned i = 0; (t = beam_thread_nth(i)) != NULL; i++)
 		ns += atomic_load_explicit(&t->seats[slot].ns, memory_order_relaxed);
 	return ns;
+}
+
+static uint64_t cost_of(struct beam_handle *b)
+{
+	return events_of(b->number % BEAM_HANDLES) + en_own_cost(b->h->en);
+}
+
+/* ns that all threads of the node have run. */
+static uint64_t cpu_time(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
 static uint64_t drops(struct beam_handle *b)
@@ -92,9 +110,10 @@ static uint64_t drops(struct beam_handle *b)
 
 void beam_watch_go(struct beam_handle *b)
 {
-	uint64_t now = en_now(), cost = cost_of(b->number % BEAM_HANDLES);
+	uint64_t now = en_now(), cost = events_of(b->number % BEAM_HANDLES); /* BEGIN counts */
 
-	b->watch = (struct beam_watch){.window[0] = {now, cost}, .n = 1, .read = now};
+	b->watch = (struct beam_watch){
+		.window[0] = {now, cost, cpu_time()}, .n = 1, .read = now};
 	b->patience = b->h->opts.val[OPT_WATCHTIME];
 	atomic_store(&b->beat, 0);
 	atomic_store(&b->stale, 0);
@@ -108,33 +127,40 @@ void beam_watch_read(struct beam_handle *b)
 		atomic_store(&b->beat, b->watch.read);
 }
 
-static unsigned permille(struct beam_handle *b, unsigned from, uint64_t now, uint64_t cost,
-	unsigned schedulers)
+static struct beam_window *window(struct beam_watch *w, unsigned n)
 {
-	uint64_t ns = now - b->watch.window[from % (BEAM_WINDOWS + 1)].at;
-
-	cost -= b->watch.window[from % (BEAM_WINDOWS + 1)].cost;
-	return ns == 0 ? 0 : (unsigned)(cost * 1000 / (ns * schedulers));
+	return &w->window[n % (BEAM_WINDOWS + 1)];
 }
 
-/* A window is over: how much of the schedulers' time went into events? */
+/* How much of the time that the schedulers were busy since then was the script's? */
+static unsigned permille(
+	const struct beam_window *then, const struct beam_window *now, unsigned schedulers)
+{
+	uint64_t ns = now->at - then->at, busy = now->cpu - then->cpu;
+
+	if (busy > ns * schedulers) /* others than schedulers use processor time too */
+		busy = ns * schedulers;
+	if (busy < ns)
+		busy = ns;
+	return busy == 0 ? 0 : (unsigned)((now->cost - then->cost) * 1000 / busy);
+}
+
 static void look_at_cost(struct beam_handle *b, uint64_t now, unsigned schedulers)
 {
 	const uint64_t *opt = b->h->opts.val;
 	struct beam_watch *w = &b->watch;
-	uint64_t cost;
+	struct beam_window here;
 
-	if (now - w->window[(w->n - 1) % (BEAM_WINDOWS + 1)].at < opt[OPT_WATCHTIME] / BEAM_WINDOWS)
-		return;
-	cost = cost_of(b->number % BEAM_HANDLES);
-	w->permille = permille(b, w->n - 1, now, cost, schedulers);
+	if (now - window(w, w->n - 1)->at < opt[OPT_WATCHTIME] / BEAM_WINDOWS)
+		return; /* this window is not over */
+	here = (struct beam_window){now, cost_of(b), cpu_time()};
+	w->permille = permille(window(w, w->n - 1), &here, schedulers);
 	if (w->n > BEAM_WINDOWS) {
-		w->mean = permille(b, w->n, now, cost, schedulers); /* the oldest */
+		w->mean = permille(window(w, w->n), &here, schedulers); /* the oldest */
 		if (opt[OPT_WATCHDOG] != 0 && w->mean > 10 * opt[OPT_WATCHDOG])
 			atomic_store(&b->ended, ENDED_COST);
 	}
-	w->window[w->n % (BEAM_WINDOWS + 1)].at = now;
-	w->window[w->n++ % (BEAM_WINDOWS + 1)].cost = cost;
+	*window(w, w->n++) = here;
 }
 
 static void look_at_reader(struct beam_handle *b, uint64_t now)
@@ -153,7 +179,7 @@ static void why(struct beam_handle *b, char *buf, size_t size)
 	case ENDED_COST:
 		snprintf(buf, size,
 			"Abort due to systemic unresponsiveness: probes took %u %% of the "
-			"schedulers' time for %.3g s, more than watchdog=%u allows",
+			"schedulers' busy time for %.3g s, more than watchdog=%u allows",
 			b->watch.mean / 10, opt[OPT_WATCHTIME] / 1e9, (unsigned)opt[OPT_WATCHDOG]);
 		break;
 	case ENDED_STALL:
@@ -235,7 +261,9 @@ ERL_NIF_TERM nif_clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return enif_make_uint64(env, ms < 5 ? 5 : ms);
 }
 
-/* halt(Handle): no event fires any more, whoever is at work on the handle. */
+/*
+ * halt(Handle): nothing fires any more, whoever is at work on the handle, and what is firing ends.
+ */
 ERL_NIF_TERM nif_halt(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct beam_handle *b = beam_get(env, argv[0]);
@@ -243,8 +271,10 @@ ERL_NIF_TERM nif_halt(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	(void)argc;
 	if (b == NULL)
 		return enif_make_badarg(env);
-	if (beam_enter_slot(b->number % BEAM_HANDLES) == b)
+	if (beam_enter_slot(b->number % BEAM_HANDLES) == b) {
 		beam_halt(b);
+		en_halt(b->h->en);
+	}
 	beam_leave();
 	return atom_ok;
 }

@@ -69,8 +69,8 @@ bool en_free(struct en *en)
 {
 	if (en == NULL)
 		return true;
-	if (en->state == EN_RUNNING)
-		en_stop(en);
+	en_halt(en); /* had anybody wanted END, en_stop would have been called */
+	en_stop(en);
 	for (unsigned i = 0; i < en->npv; i++)
 		if (et_providers[i]->fini != NULL)
 			et_providers[i]->fini(en, en->pvdata[i]);
@@ -129,13 +129,55 @@ static void stop_providers(struct en *en)
 	}
 }
 
+/* In a node the watchdog asks what they take. */
+static uint64_t own_begin(const struct en *en)
+{
+	return en->opts->inside ? clock_thread() : 0;
+}
+
+static void own_end(struct en *en, uint64_t from)
+{
+	if (en->opts->inside)
+		atomic_fetch_add(&en->own_cost, clock_thread() - from);
+}
+
 static void fire_own(struct en *en, const char *name, unsigned phase)
 {
 	static const uint64_t none[10];
 	struct en_probe *p = en_probe_find(en, "dtrace", "", "", name);
+	uint64_t from = own_begin(en);
 
 	if (p != NULL)
 		en_fire_in(p, none, phase);
+	own_end(en, from);
+}
+
+void en_fire_own(struct en_probe *p, const uint64_t *arg)
+{
+	uint64_t from = own_begin(p->en);
+
+	en_fire(p, arg, 0, NULL);
+	own_end(p->en, from);
+}
+
+uint64_t en_own_cost(const struct en *en)
+{
+	return atomic_load((_Atomic(uint64_t) *)&en->own_cost);
+}
+
+/* Once it is halted no phase comes in which anything fires: either we see that, or en_halt us. */
+static void set_phase(struct en *en, uint32_t phase)
+{
+	atomic_store(&en->phase, phase);
+	if (atomic_load(&en->halted))
+		en_halt(en);
+}
+
+void en_halt(struct en *en)
+{
+	atomic_store(&en->halted, true);
+	atomic_store(&en->maxwork, 0);
+	atomic_store(&en->phase, PHASE_STOPPED);
 }
 
 int en_go(struct en *en, const struct prog *prog, struct et_error *e)
@@ -151,7 +193,7 @@ int en_go(struct en *en, const struct prog *prog, struct et_error *e)
 	if (en->error_probe == NULL)
 		en->error_probe = en_probe_find(en, "dtrace", "", "", "ERROR");
 	en->state = EN_RUNNING;
-	atomic_store(&en->phase, PHASE_BEGIN);
+	set_phase(en, PHASE_BEGIN);
 	fire_own(en, "BEGIN", PHASE_BEGIN);
 	/* BEGIN is over before anything else fires; if it called exit(), nothing else will. */
 	if (!atomic_compare_exchange_strong(&en->phase, &phase, PHASE_RUN))
@@ -173,7 +215,7 @@ int en_stop(struct en *en)
 	atomic_store(&en->phase, PHASE_DRAIN);
 	stop_providers(en);
 	en_grace(en, 5000);
-	atomic_store(&en->phase, PHASE_END);
+	set_phase(en, PHASE_END);
 	fire_own(en, "END", PHASE_END);
 	atomic_store(&en->phase, PHASE_STOPPED);
 	en->state = EN_STOPPED;

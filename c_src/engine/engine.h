@@ -264,6 +264,11 @@ int en_go(struct en *en, const struct prog *prog, struct et_error *e); /* load, 
 int en_extend(struct en *en, unsigned first, struct et_error *e);
 int en_look(struct en *en, struct et_error *e); /* the providers' look; by the consumer */
 int en_stop(struct en *en); /* providers off, END fired; buffers remain to be read */
+/*
+ * Nobody waits for results any more: what is firing ends at its next runtime function, nothing
+ * fires again, not even END. Any thread, at any time between en_new and en_free.
+ */
+void en_halt(struct en *en);
 /* false: a firing is still held up, and goes on one day: its program and options must stay. */
 bool en_free(struct en *en);
 enum en_state { EN_IDLE, EN_RUNNING, EN_STOPPED };
@@ -321,6 +326,9 @@ enum en_drop {
 bool en_news(struct en *en, char *buf, size_t size); /* a line that a provider tells; false: none */
 uint64_t en_drops(const struct en *en, unsigned thread, enum en_drop kind);
 unsigned en_nthreads(const struct en *en); /* slots in use so far */
+/* ns of processor time in a node that no event took: BEGIN, END, profile and tick. */
+uint64_t en_own_cost(const struct en *en);
+void en_fire_own(struct en_probe *p, const uint64_t *arg); /* en_fire, and added to that */
 /* Firings of enabled probes and clauses run, over all threads: for tests and -v. */
 uint64_t en_fired(const struct en *en);
 /* Delete all self-> variables of a key (probe path): whose they were is no more. */

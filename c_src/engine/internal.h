@@ -280,6 +280,8 @@ struct en {
 	_Alignas(LINE) counter no_slot; /* DROP_THREADS */
 	_Atomic(int) exit_code;
 	_Atomic(uint32_t) exited, filled;
+	_Atomic(uint32_t) halted;
+	_Atomic(uint64_t) own_cost; /* en_own_cost */
 	/* the memory: region.c */
 	void (*own_fire)(struct en *en, unsigned phase); /* BEGIN and END; NULL: here */
 	struct kernel *kernel; /* what it has there (kernel/load.h), or NULL */

@@ -277,6 +277,8 @@ static int load_memory(struct en *en, struct et_error *e)
 	en->policy = (int)val[OPT_BUFPOLICY];
 	en->only_cpu = val[OPT_CPU];
 	atomic_store(&en->maxwork, val[OPT_MAXWORK] != 0 ? val[OPT_MAXWORK] : UINT64_MAX);
+	if (atomic_load(&en->halted))
+		en_halt(en);
 	if (en->only_cpu != UINT64_MAX && en->only_cpu >= (uint64_t)sysconf(_SC_NPROCESSORS_CONF))
 		return et_err(e, "ET_OPTION",
 			"option cpu: there is no CPU %llu: nothing would fire",

@@ -188,7 +188,7 @@ static void fire_due(struct due *d, uint64_t now)
 {
 	static const uint64_t args[10]; /* no program was interrupted: both pcs are 0 */
 
-	en_fire(d->timer->probe, args, 0, NULL);
+	en_fire_own(d->timer->probe, args);
 	d->at += d->timer->period;
 	if (d->at <= now) /* late by more than a period: go on from the next one to come */
 		d->at += (now - d->at) / d->timer->period * d->timer->period + d->timer->period;
