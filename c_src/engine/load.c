@@ -87,24 +87,55 @@ static int load_code(struct en *en, struct et_error *e)
 
 /* ---- memory --------------------------------------------------------------------------- */
 
-/* The longest record: the fixed part and all its strings at full length. */
-static uint32_t longest_record(const struct prog *p)
+static unsigned strings_in(const struct prog_clause *c)
 {
-	uint64_t most = p->rec_size;
+	unsigned n = 0;
+
+	for (unsigned a = 0; a < c->nactions; a++)
+		for (unsigned v = 0; v < c->actions[a].nvals; v++)
+			n += c->actions[a].vals[v].kind == V_STR;
+	return n;
+}
+
+/* The longest record of a clause: the fixed part and all its strings at full length. */
+static uint64_t record_size(const struct prog *p, const struct prog_clause *c)
+{
+	uint64_t size = sizeof(struct rec_head) + c->rec_size;
+
+	return align_up(size + (uint64_t)strings_in(c) * (p->strsize - 1), 8);
+}
+
+static int too_long(const struct en *en, const struct prog_clause *c, struct et_error *e)
+{
+	unsigned strings = strings_in(c);
+
+	return et_err(e, "ET_RECORD",
+		"line %d: a record of this clause may take %llu bytes, with %u string%s of up to "
+		"strsize=%u; bufsize=%llu is less: make bufsize larger (-b), strsize smaller, or "
+		"several clauses of this one",
+		c->line, (unsigned long long)record_size(en->prog, c), strings,
+		strings == 1 ? "" : "s", en->prog->strsize,
+		(unsigned long long)en->opts->val[OPT_BUFSIZE]);
+}
+
+#define RECORD_MOST (1u << 30) /* whatever bufsize is */
+
+/* Room for the longest record of all: a thread has it beside its buffer. */
+static int size_records(struct en *en, struct et_error *e)
+{
+	const struct prog *p = en->prog;
+	uint64_t most = align_up(sizeof(struct rec_head) + p->rec_size, 8);
 
 	for (unsigned i = 0; i < p->nclauses; i++) {
-		const struct prog_clause *c = p->clauses[i];
-		uint64_t n = c->rec_size;
+		uint64_t size = record_size(p, p->clauses[i]);
 
-		for (unsigned a = 0; a < c->nactions; a++)
-			for (unsigned v = 0; v < c->actions[a].nvals; v++)
-				if (c->actions[a].vals[v].kind == V_STR)
-					n += p->strsize;
-		if (n > most)
-			most = n;
+		if (size > (en->opts->val[OPT_BUFSIZE] & ~7ULL) || size > RECORD_MOST)
+			return too_long(en, p->clauses[i], e);
+		if (size > most)
+			most = size;
 	}
-	most = align_up(most + sizeof(struct rec_head), 8);
-	return most > 1u << 28 ? 1u << 28 : (uint32_t)most;
+	en->rec_cap = (uint32_t)most;
+	return 0;
 }
 
 static bool has_records(const struct prog *p)
@@ -172,7 +203,8 @@ static bool halve(struct en *en)
 	if (spec > most && spec > KERNEL_LEAST && en->spec_blocks > 1) {
 		en->spec_blocks /= 2;
 		val[OPT_SPECSIZE] = (uint64_t)en->spec_blocks * en->spec_block;
-	} else if (en->ring_size > en->agg_size && en->ring_size > KERNEL_LEAST) {
+	} else if (en->ring_size > en->agg_size && en->ring_size > KERNEL_LEAST &&
+		   en->ring_size / 2 >= en->rec_cap) {
 		val[OPT_BUFSIZE] /= 2;
 	} else if (en->agg_size > KERNEL_LEAST) {
 		val[OPT_AGGSIZE] /= 2;
@@ -273,7 +305,6 @@ static int load_memory(struct en *en, struct et_error *e)
 	en->strsize = p->strsize;
 	en->scratch_size = p->scratch_size < 8 ? 8 : p->scratch_size;
 	en->alloca_size = (uint32_t)val[OPT_SCRATCHSIZE];
-	en->rec_cap = longest_record(p);
 	en->policy = (int)val[OPT_BUFPOLICY];
 	en->only_cpu = val[OPT_CPU];
 	atomic_store(&en->maxwork, val[OPT_MAXWORK] != 0 ? val[OPT_MAXWORK] : UINT64_MAX);
@@ -284,6 +315,8 @@ static int load_memory(struct en *en, struct et_error *e)
 			"option cpu: there is no CPU %llu: nothing would fire",
 			(unsigned long long)en->only_cpu);
 	en->maxframes = (unsigned)val[OPT_MAXFRAMES];
+	if (size_records(en, e) < 0)
+		return -1;
 	en->globals_size = p->globals_size;
 	en->globals = en_alloc(en, p->globals_size + 64);
 	if (en->globals == NULL)
