@@ -511,6 +511,53 @@ static void test_handler_on_top(void)
 	CHECK(mine.sa_handler == my_handler);
 }
 
+/* One that takes all faults for crashes, and passes none on. */
+static void deadly_handler(int sig)
+{
+	(void)sig;
+	_exit(4);
+}
+
+/*
+ * Somebody installs a handler while a script runs, again and again: when it has been looked at,
+ * bad reads are bad reads. In a child, as handlers do not come back down.
+ */
+static int handlers_come(void)
+{
+	struct sigaction deadly = {.sa_handler = deadly_handler};
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct world w;
+
+	munmap(page + 4096, 4096);
+	world_new(&w);
+	add_call(&w, "nothing", RT_alloca, 8);
+	if (!world_go(&w))
+		return 1;
+	for (int i = 0; i < 6; i++) { /* more than we go on top of */
+		sigaction(i % 2 ? SIGBUS : SIGSEGV, &deadly, NULL);
+		sigaction(SIGSEGV, &deadly, NULL);
+		en_clean(w.en);
+		inside(&w, bad_addresses, page);
+		en_look_at_handler();
+		inside(&w, bad_addresses, page);
+	}
+	world_free(&w);
+	return failed != 0;
+}
+
+static void test_handler_while_running(void)
+{
+	int status = 0;
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	if (child == 0)
+		_exit(handlers_come());
+	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0,
+		"%x", (unsigned)status);
+}
+
 static void copy_sizes(struct world *w, struct fire *f, void *arg)
 {
 	char to[8] = "abcdefg", from[8] = "ABCDEFG";
@@ -542,6 +589,7 @@ int main(void)
 	test_memory();
 	test_faults_blocked();
 	test_handler_on_top();
+	test_handler_while_running();
 	test_copy_sizes();
 	return finish();
 }

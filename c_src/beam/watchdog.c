@@ -216,6 +216,7 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		schedulers = 1;
 	if (atomic_load(&b->ended) == ENDED_NOT && atomic_load(&b->live))
 		atomic_store(&b->beat, now);
+	en_look_at_handler(); /* no lock of the handle's needed: who has it may take long */
 	if (enif_mutex_trylock(b->lock) != 0) { /* somebody is at work: the next time */
 		enif_make_new_binary(env, 0, &text);
 		return enif_make_tuple3(env, atom_running, enif_make_uint(env, 0), text);

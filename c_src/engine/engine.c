@@ -308,11 +308,18 @@ static bool all_moved(struct en *en)
 	return true;
 }
 
+void en_look_at_handler(void)
+{
+	safe_look();
+}
+
 void en_clean(struct en *en)
 {
 	if (en->slots == NULL)
 		return;
 	clock_check();
+	if (en->safe_on)
+		safe_look();
 	if (en->clean_count++ % 16 == 0)
 		en_slots_reap(en);
 	if (!dyn_pending(en) && !spec_pending(en))

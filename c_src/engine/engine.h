@@ -306,6 +306,12 @@ typedef int (*en_agg_cb)(void *arg, unsigned thread, unsigned agg, const void *k
 	size_t keylen, const void *data);
 int en_agg_take(struct en *en, en_agg_cb cb, void *arg);
 
+/*
+ * Some times a second, by any thread: has somebody installed a handler of SIGSEGV or SIGBUS over
+ * that of the engines? Then reads of bad addresses go another way, and it goes on top again.
+ */
+void en_look_at_handler(void);
+
 /* Clean deleted dynamic variables, finish speculations. Called at cleanrate. */
 void en_clean(struct en *en);
 

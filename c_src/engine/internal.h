@@ -502,6 +502,7 @@ uint64_t str_put(struct fire *f, uint64_t slot, const char *text, size_t len);
 /* safe.c */
 int safe_init(void); /* counted; -1: no handler could be installed */
 void safe_fini(void);
+void safe_look(void); /* some times a second: is our handler still the first? */
 size_t safe_copy(void *dst, const void *src, size_t n); /* how many bytes were not copied */
 bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n); /* false: a fault is set */
 /* A string of at most room - 1 bytes, terminated. Returns its length, or -1 with a fault. */

@@ -7,6 +7,11 @@
  * the place of the instruction decides, not the address. On other processors than x86-64, and in
  * threads that block these signals (the fault would kill), the kernel does the copying
  * (process_vm_readv).
+ *
+ * The same where somebody else's handler has come on top of ours, which would take a bad read for a
+ * crash. Nobody tells us; safe_look finds out, ten times a second, and goes on top again. A system
+ * call on the probe path, in that state alone: who installs handlers again and again, so that we
+ * give up being on top, gets it for every read.
  */
 #include <errno.h>
 #include <signal.h>
@@ -98,6 +103,7 @@ static struct {
 } chain[2];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned users;
+static _Atomic(bool) covered; /* another handler than ours is called first */
 
 /* Not ours. What was there before decides; the default action is had by faulting once more. */
 static void pass_on(unsigned level, int sig, siginfo_t *info, void *context)
@@ -143,57 +149,109 @@ HANDLER(1)
 HANDLER(2)
 HANDLER(3)
 
-/* Is our last handler of a signal the one that is called first? */
-static bool on_top(unsigned i)
+/* Which handler of ours is the one that is called first? -1: none. */
+static int top_of(unsigned i)
 {
 	struct sigaction now;
 
-	return chain[i].levels > 0 && sigaction(sigs[i], NULL, &now) == 0 &&
-	       (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handlers[chain[i].levels - 1];
+	if (sigaction(sigs[i], NULL, &now) != 0 || !(now.sa_flags & SA_SIGINFO))
+		return -1;
+	for (int level = (int)chain[i].levels - 1; level >= 0; level--)
+		if (now.sa_sigaction == handlers[level])
+			return level;
+	return -1;
+}
+
+static int install(unsigned i)
+{
+	unsigned level = chain[i].levels;
+	struct sigaction sa = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+	int rc;
+
+	sa.sa_sigaction = handlers[level];
+	/* known before the handler can be called */
+	rc = sigaction(sigs[i], NULL, &chain[i].old[level]);
+	if (rc == 0)
+		rc = sigaction(sigs[i], &sa, &chain[i].old[level]);
+	chain[i].levels += rc == 0;
+	return rc;
+}
+
+/* Until both signals are ours the kernel copies: four deep it goes on doing so. */
+static int go_on_top(void)
+{
+	bool top = true;
+	int rc = 0;
+
+	for (unsigned i = 0; i < 2 && rc == 0; i++) {
+		if (top_of(i) >= 0)
+			continue;
+		atomic_store(&covered, true);
+		if (chain[i].levels < LEVELS)
+			rc = install(i);
+		else
+			top = false;
+	}
+	if (rc == 0 && top)
+		atomic_store(&covered, false);
+	return rc;
 }
 
 int safe_init(void)
 {
-	int rc = 0;
+	int rc;
 
 	pthread_mutex_lock(&lock);
-	for (unsigned i = 0; i < 2 && rc == 0; i++) {
-		unsigned level = chain[i].levels;
-		struct sigaction sa = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
-
-		if (on_top(i) || level == LEVELS) /* four deep we rely on being passed to */
-			continue;
-		sa.sa_sigaction = handlers[level];
-		/* known before the handler can be called */
-		rc = sigaction(sigs[i], NULL, &chain[i].old[level]);
-		if (rc == 0)
-			rc = sigaction(sigs[i], &sa, &chain[i].old[level]);
-		chain[i].levels += rc == 0;
-	}
+	rc = go_on_top();
 	users += rc == 0;
 	pthread_mutex_unlock(&lock);
 	return rc;
 }
 
-/* The last one out restores what was there, unless somebody has come on top of us. */
+void safe_look(void)
+{
+	if (pthread_mutex_trylock(&lock) != 0)
+		return; /* somebody does just that */
+	if (users > 0)
+		go_on_top();
+	pthread_mutex_unlock(&lock);
+}
+
+/*
+ * The last one out restores what was there, unless somebody has come on top of us. A level that is
+ * not the newest may still be somebody's idea of what lies below: it is not used again.
+ */
+static void restore(unsigned i)
+{
+	for (int n = 0, level; n < LEVELS && (level = top_of(i)) >= 0; n++) {
+		sigaction(sigs[i], &chain[i].old[level], NULL);
+		if (level == (int)chain[i].levels - 1)
+			chain[i].levels--;
+	}
+}
+
 void safe_fini(void)
 {
 	pthread_mutex_lock(&lock);
 	users--;
 	for (unsigned i = 0; i < 2 && users == 0; i++)
-		while (on_top(i))
-			sigaction(sigs[i], &chain[i].old[--chain[i].levels], NULL);
+		restore(i);
 	pthread_mutex_unlock(&lock);
+}
+
+static inline bool may_fault(void)
+{
+	return likely(!en_tls.blocked && !atomic_load_explicit(&covered, memory_order_relaxed));
 }
 
 PROBE_PATH size_t safe_copy(void *dst, const void *src, size_t n)
 {
-	return likely(!en_tls.blocked) ? en_safe_copy(dst, src, n) : kernel_copy(dst, src, n);
+	return may_fault() ? en_safe_copy(dst, src, n) : kernel_copy(dst, src, n);
 }
 
 PROBE_PATH static bool load_word(uint64_t addr, unsigned size, uint64_t *out)
 {
-	if (likely(!en_tls.blocked))
+	if (may_fault())
 		return en_safe_load((const void *)(uintptr_t)addr, size, out) == 0;
 	*out = 0;
 	return kernel_copy(out, (const void *)(uintptr_t)addr, size) == 0;
@@ -207,6 +265,10 @@ int safe_init(void)
 }
 
 void safe_fini(void)
+{
+}
+
+void safe_look(void)
 {
 }
 
