@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Options: the table, and text to values and back. Values come from -x, #pragma D option, setopt()
- * and the environment (DTRACE_OPT_BUFSIZE=8m), all through et_setopt().
+ * Options: the table, and text to values and back. Values come from -x and the environment
+ * (DTRACE_OPT_BUFSIZE=8m) through et_setopt(), from #pragma D option and setopt() through
+ * et_setopt_script().
  */
 #include "options.h"
 
@@ -13,7 +14,9 @@
 
 const struct et_optdef et_optdefs[OPT_MAX] = {
 #define OPT(name, ID, kind, phase, def, min, max, help)                                            \
-	{name, OK_##kind, PH_##phase, def, min, max, help},
+	{name, OK_##kind, PH_##phase, def, min, max, help, false},
+#define OPT_USER(name, ID, kind, phase, def, min, max, help)                                       \
+	{name, OK_##kind, PH_##phase, def, min, max, help, true},
 #include "options.def"
 };
 
@@ -342,64 +345,88 @@ static int harmful(const char *name, struct et_error *e)
 					"are permitted", name);
 }
 
-/*
- * Which nodes and processes are meant (-N, -p): for whoever runs a script to say, before harmless or
- * after, and never for a harmless script itself.
- */
-static bool names_target(int i)
+static int users_own(const struct et_optdef *d, struct et_error *e)
+{
+	return et_err(e, "ET_OPTION",
+		"option %s is the user's to set, not a script's: give -x %s%s, or -w to permit it here",
+		d->name, d->name, d->kind == OK_STR ? "=..." : "");
+}
+
+/* Nodes and processes: the command names them itself, whatever scripts are permitted. */
+static bool is_of_command(int i)
 {
 	return i == OPT_ERLNODE || i == OPT_USDTPROC;
 }
 
-int et_script_setopt(struct et_options *o, const char *name, const char *value, struct et_error *e)
+static int set_number(struct et_options *o, int i, const char *value, struct et_error *e)
 {
-	if (o->val[OPT_HARMLESS] && names_target(lookup(name)))
-		return harmful(name, e);
-	return et_setopt(o, name, value, e);
+	const struct et_optdef *d = &et_optdefs[i];
+	bool unset = strcmp(value, "unset") == 0;
+	uint64_t v = d->def;
+	char lo[32], hi[32];
+
+	if (!unset && parse_value(d, value, &v) != 0)
+		return bad_value(d, value, e);
+	/* A rate of 0 is none; a default may lie outside of what can be set. */
+	if (!unset && (v < d->min || v > d->max)) {
+		show(d, d->min, lo, sizeof(lo));
+		show(d, d->max, hi, sizeof(hi));
+		return et_err(e, "ET_OPTION", "option %s: %.64s is not between %s and %s", d->name,
+			value, lo, hi);
+	}
+	if (o->val[OPT_HARMLESS] && !is_harmless(d, i, v))
+		return harmful(d->name, e);
+	o->val[i] = v;
+	o->set[i] = !unset;
+	return 0;
 }
 
-int et_setopt(struct et_options *o, const char *name, const char *value, struct et_error *e)
+static int set_option(
+	struct et_options *o, int i, const char *value, bool by_script, struct et_error *e)
 {
-	int i = lookup(name);
-	const struct et_optdef *d;
-	char lo[32], hi[32];
-	uint64_t v;
+	const struct et_optdef *d = &et_optdefs[i];
 
-	if (i < 0)
-		return unknown(name, e);
-	d = &et_optdefs[i];
 	if (o->running && d->phase != PH_RUN)
 		return et_err(
-			e, "ET_OPTION", "option %s cannot change once tracing has begun", name);
+			e, "ET_OPTION", "option %s cannot change once tracing has begun", d->name);
 	if (value == NULL && d->kind == OK_BOOL)
 		value = "1";
 	if (value == NULL)
 		return bad_value(d, NULL, e);
 	if (d->kind == OK_STR && o->val[OPT_HARMLESS] && i != OPT_VERSION && i != OPT_AMIN &&
-		!names_target(i))
-		return harmful(name, e);
-	if (d->kind == OK_STR)
-		return set_text(o, i, value, e);
-	if (strcmp(value, "unset") == 0) {
-		if (o->val[OPT_HARMLESS] && !is_harmless(d, i, d->def))
-			return harmful(name, e);
-		o->val[i] = d->def;
-		o->set[i] = false;
-		return 0;
-	}
-	if (parse_value(d, value, &v) != 0)
-		return bad_value(d, value, e);
-	/* A rate of 0 is none; a default may lie outside of what can be set. */
-	if (v < d->min || v > d->max) {
-		show(d, d->min, lo, sizeof(lo));
-		show(d, d->max, hi, sizeof(hi));
-		return et_err(e, "ET_OPTION", "option %s: %.64s is not between %s and %s", name,
-			value, lo, hi);
-	}
-	if (o->val[OPT_HARMLESS] && !is_harmless(d, i, v))
-		return harmful(name, e);
-	o->val[i] = v;
-	o->set[i] = true;
+		(by_script || !is_of_command(i)))
+		return harmful(d->name, e);
+	if (by_script && d->user && !o->trusts)
+		return o->val[OPT_HARMLESS] ? harmful(d->name, e) : users_own(d, e);
+	return d->kind == OK_STR ? set_text(o, i, value, e) : set_number(o, i, value, e);
+}
+
+int et_setopt_script(struct et_options *o, const char *name, const char *value, struct et_error *e)
+{
+	int i = lookup(name);
+
+	if (i < 0)
+		return unknown(name, e);
+	if (set_option(o, i, value, true, e) != 0)
+		return -1;
+	if (i == OPT_HARMLESS && o->val[OPT_HARMLESS])
+		o->val[OPT_DESTRUCTIVE] = o->trusts = false;
+	return 0;
+}
+
+int et_setopt(struct et_options *o, const char *name, const char *value, struct et_error *e)
+{
+	int i = lookup(name);
+
+	if (i < 0)
+		return unknown(name, e);
+	if (set_option(o, i, value, false, e) != 0)
+		return -1;
+	if (i == OPT_DESTRUCTIVE)
+		o->trusts = o->val[OPT_DESTRUCTIVE] != 0;
+	/* However destructive was set before, by -w or by the environment: harmless ends it. */
+	if (i == OPT_HARMLESS && o->val[OPT_HARMLESS])
+		o->val[OPT_DESTRUCTIVE] = o->trusts = false;
 	return 0;
 }
 
@@ -446,6 +473,23 @@ void et_options_init(struct et_options *o)
 		name[n] = '\0';
 		et_setopt(o, name, eq[1] != '\0' ? eq + 1 : NULL, &o->env);
 	}
+}
+
+int et_options_copy(struct et_options *to, const struct et_options *from, struct et_error *e)
+{
+	*to = *from;
+	for (int i = 0; i < OPT_MAX; i++)
+		if (et_optdefs[i].kind == OK_STR) {
+			to->str[i] = NULL;
+			to->val[i] = 0;
+		}
+	for (int i = 0; i < OPT_MAX; i++)
+		for (uint64_t k = 0; et_optdefs[i].kind == OK_STR && k < from->val[i]; k++)
+			if (set_text(to, i, from->str[i][k], e) != 0) {
+				et_options_free(to);
+				return -1;
+			}
+	return 0;
 }
 
 void et_options_free(struct et_options *o)

@@ -25,6 +25,7 @@ struct et_optdef {
 	uint8_t kind, phase;
 	uint64_t def, min, max;
 	const char *help;
+	bool user; /* a script cannot set it: see OPT_USER */
 };
 extern const struct et_optdef et_optdefs[OPT_MAX];
 
@@ -33,6 +34,7 @@ struct et_options {
 	bool set[OPT_MAX];     /* by the user */
 	char **str[OPT_MAX];   /* OK_STR: all values given */
 	bool running;	       /* after go: only PH_RUN options may change */
+	bool trusts;	       /* -w: the user permits scripts what OPT_USER forbids them */
 	bool inside;	       /* the traced program is this one: an Erlang node */
 	int64_t target;	       /* $target; 0: none */
 	struct et_error env;   /* the first bad DTRACE_OPT_* of the environment, if any */
@@ -40,10 +42,11 @@ struct et_options {
 
 void et_options_init(struct et_options *o); /* defaults, then DTRACE_OPT_* of the environment */
 void et_options_free(struct et_options *o);
-/* value NULL: as if given without one (a boolean turns on). Tag ET_OPTION on an error. */
+int et_options_copy(struct et_options *to, const struct et_options *from, struct et_error *e);
+/* By the user. value NULL: as if given without one (a boolean turns on). Error tag: ET_OPTION. */
 int et_setopt(struct et_options *o, const char *name, const char *value, struct et_error *e);
-/* The same, by the script itself: #pragma D option, setopt(). */
-int et_script_setopt(struct et_options *o, const char *name, const char *value, struct et_error *e);
+/* By a script: #pragma D option, setopt(). */
+int et_setopt_script(struct et_options *o, const char *name, const char *value, struct et_error *e);
 /* The value as text, as setopt takes it. */
 int et_getopt(const struct et_options *o, const char *name, char *buf, size_t size,
 	struct et_error *e);

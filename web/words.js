@@ -57,6 +57,7 @@ export function readWords() {
 			kind: KINDS[m[1]],
 			detail: KINDS[m[1]] === "variable" ? m[3] : (SPECIAL[m[2]] ?? prototype(m[3])),
 		});
+	/* OPT_USER: no script sets these. */
 	for (const m of table("options.def").matchAll(/^OPT\("(\w+)",.*"((?:[^"\\]|\\.)*)"\)/gm))
 		words.push({ name: m[1], kind: "option", detail: m[2].replace(/\\(.)/g, "$1") });
 	for (const m of table("beam/probes.def").matchAll(/^PROBE\(\w+,\s*"([\w-]+)"/gm))

@@ -148,7 +148,7 @@ static int act_setopt(struct co_rec *r, const struct prog_action *a, const struc
 	if (has)
 		snprintf(value, sizeof(value), "%.*s", (int)v[1].len,
 			v[1].len ? (const char *)v[1].p : "");
-	if (et_script_setopt(r->co->opts, name, has ? value : NULL, &e) == 0)
+	if (et_setopt_script(r->co->opts, name, has ? value : NULL, &e) == 0)
 		return 0;
 	return te_error(
 		r, "couldn't set option \"%s\" to \"%s\": %s", name, has ? value : "1", e.text);

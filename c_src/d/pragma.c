@@ -78,7 +78,7 @@ static int p_option(struct d_comp *c, const struct words *w, int line)
 	if (value != NULL && value[0] == '"' && strlen(value) > 1 &&
 		value[strlen(value) - 1] == '"')
 		value = arena_strdup(c->arena, value + 1, strlen(value) - 2);
-	if (c->opts != NULL && et_script_setopt(c->opts, name, value, &e) != 0)
+	if (c->opts != NULL && et_setopt_script(c->opts, name, value, &e) != 0)
 		return d_error(c, "D_PRAGMA_OPTSET", line, 0, "%s", e.text);
 	if (c->opts != NULL && strcmp(name, "strsize") == 0)
 		((struct d_type *)c->t.string)->size = c->opts->val[OPT_STRSIZE];

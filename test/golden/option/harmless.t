@@ -22,3 +22,18 @@ $ for o in erlnode usdtproc; do printf '#pragma D option %s=1\nBEGIN { exit(0); 
 > erltrace: failed to compile script -: line 1: option erlnode cannot be set to this here: only harmless scripts are permitted
 > erltrace: failed to compile script -: line 1: option usdtproc cannot be set to this here: only harmless scripts are permitted
 ? 1
+
+# however destructive was set before: harmless is stronger
+$ DTRACE_OPT_DESTRUCTIVE=1 erltrace -xharmless -qn 'BEGIN { system("echo done"); exit(0); }' 2>&1
+> erltrace: could not enable tracing: line 1: destructive actions are not permitted: allow them with -w or -xdestructive
+? 1
+$ erltrace -w -xharmless -qn 'BEGIN { system("echo done"); exit(0); }' 2>&1
+> erltrace: could not enable tracing: line 1: destructive actions are not permitted: allow them with -w or -xdestructive
+? 1
+$ printf '#pragma D option destructive\n#pragma D option harmless\nBEGIN { system("echo done"); exit(0); }' | erltrace -qs - 2>&1
+> erltrace: could not enable tracing: line 3: destructive actions are not permitted: allow them with -w or -xdestructive
+? 1
+$ DTRACE_OPT_DESTRUCTIVE=1 DTRACE_OPT_HARMLESS=1 erltrace -qn 'BEGIN { system("echo done"); exit(0); }' 2>&1 | grep -c 'not permitted\|only harmless'
+> 1
+$ printf '#pragma D option ctypes=made\nBEGIN { exit(0); }' | DTRACE_OPT_DESTRUCTIVE=1 erltrace -xharmless -qs - 2>&1 | grep -c 'only harmless'; ls
+> 1
