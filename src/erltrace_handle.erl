@@ -1,25 +1,36 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc The process behind a handle: it arms what a script needs (erltrace_vm), watches the owner,
-%% and takes everything back at the end. While the application runs it is a child of erltrace_sup;
-%% without it, nobody's.
+%% @doc The process behind a handle: it compiles a script, arms what the script needs, watches the
+%% owner, and takes everything back at the end. While the application runs it is a child of
+%% erltrace_sup; without it, nobody's.
+%%
+%% A handle runs one script once:
+%%
+%%   open      options are set and scripts compiled; go leads to
+%%   running   probes are armed. By stop, by exit() of the script or by the watchdog it comes to
+%%   stopped   nothing is armed; what was gathered can be read, END is still to run. Reading leads to
+%%   done      END has run; what it gave is kept until it is read
+%%
+%% The state is what this process knows: a script that has called exit() a moment ago is found out
+%% by asking the library (is_over/1), at the latest by the next check.
 -module(erltrace_handle).
--export([start/1, start_link/1, call/2, close/1, functions/1]).
--export([init/2]).
+-behaviour(gen_statem).
+-export([start/1, start_link/1, call/2, close/1]).
+-export([init/1, callback_mode/0, handle_event/4, terminate/3, code_change/4, format_status/1]).
 
--define(TOGETHER, 50). % modules told to the library at once
--define(COUNT, 10). % ms between two looks whether counted functions are to be read
 -define(CHECK, 1000). % ms between two looks whether a script has ended by itself
 
--record(st, {nif, number, owner, parent,
-             armed, others = {0, 0}, % and what is left to other tracers: processes, functions
-             counters, counting = false, % functions that the VM counts; a timer runs for them
-             watch, missing = <<>>, late, seen = [], layout = undefined,
-             running = false,   % go has been called
-             done = false,      % it has ended, and END has run
-             kept = [],         % what was read on the way to that, for consume and output
-             sub,               % erltrace_sub
-             watchdog, aborted = undefined}).
+-type state() :: open | running | stopped | done.
+
+-record(data, {nif :: reference() | closed,
+               number :: pos_integer(),        % of the handle, in the library
+               owner :: {pid(), reference()},  % and the monitor of it
+               watchdog :: {pid(), reference()},
+               seen = [] :: [module()],        % loaded when the first script was compiled
+               arming :: erltrace_arming:arming() | undefined, % from go on
+               kept = [] :: [tuple()],         % what END gave, for consume and output
+               sub :: erltrace_sub:sub() | undefined,
+               aborted :: erltrace_compile:error() | undefined}).
 
 -spec start(pid()) -> {ok, pid()} | {error, term()}.
 start(Owner) ->
@@ -27,24 +38,24 @@ start(Owner) ->
         {module, _} ->
             erltrace_vm:load(),
             case erltrace_sup:start_handle(Owner) of
-                none -> proc_lib:start(?MODULE, init, [none, Owner]);
-                Result -> Result
+                none -> started(gen_statem:start(?MODULE, Owner, []));
+                Result -> started(Result)
             end;
         {error, Reason} ->
             {error, {library, Reason}}
     end.
 
+started({error, {shutdown, Reason}}) -> {error, Reason};
+started(Result) -> Result.
+
 -spec start_link(pid()) -> {ok, pid()} | {error, term()}.
 start_link(Owner) ->
-    proc_lib:start_link(?MODULE, init, [self(), Owner]).
+    gen_statem:start_link(?MODULE, Owner, []).
 
 -spec call(pid(), term()) -> term().
 call(Pid, Request) ->
-    Mon = erlang:monitor(process, Pid),
-    Pid ! {call, self(), Mon, Request},
-    receive
-        {Mon, Reply} -> erlang:demonitor(Mon, [flush]), Reply;
-        {'DOWN', Mon, process, Pid, _} -> {error, closed}
+    try gen_statem:call(Pid, Request)
+    catch exit:{_, {gen_statem, call, _}} -> {error, closed}
     end.
 
 -spec close(pid()) -> ok.
@@ -52,559 +63,388 @@ close(Pid) ->
     _ = call(Pid, close),
     ok.
 
+%% ---- the state machine -----------------------------------------------------------------------
+
+-spec callback_mode() -> [gen_statem:callback_mode() | gen_statem:state_enter()].
+callback_mode() ->
+    [handle_event_function, state_enter].
+
 %% Sensitive: no script traces the process that works for it, or for another.
--spec init(pid() | none, pid()) -> term().
-init(Parent, Owner) ->
+-spec init(pid()) -> {ok, state(), #data{}} | {stop, {shutdown, term()}}.
+init(Owner) ->
     process_flag(sensitive, true),
     process_flag(priority, high),
-    process_flag(trap_exit, Parent =/= none),
+    process_flag(trap_exit, true),
     case erltrace_nif:open() of
         {ok, Nif, Number} ->
-            Mon = erlang:monitor(process, Owner),
-            proc_lib:init_ack({ok, self()}),
             erltrace_watchdog:is_harmless() andalso erltrace_nif:forbid(Nif),
-            loop(#st{nif = Nif, number = Number, owner = {Owner, Mon}, parent = Parent,
-                     watchdog = erltrace_watchdog:start(self(), Owner, Nif, Number)});
+            {ok, open, #data{nif = Nif, number = Number,
+                             owner = {Owner, erlang:monitor(process, Owner)},
+                             watchdog = erltrace_watchdog:start(self(), Owner, Nif, Number)}};
         Error ->
-            proc_lib:init_ack(reply(Error))
+            {error, Reason} = erltrace_compile:reply(Error),
+            {stop, {shutdown, Reason}}
     end.
 
-loop(#st{owner = {_, OwnerMon}, parent = Parent} = St) ->
-    receive
-        {call, From, Tag, close} ->
-            finish(St),
-            From ! {Tag, ok};
-        {call, From, Tag, Request} ->
-            try handle(Request, St) of
-                {Reply, St1} ->
-                    From ! {Tag, Reply},
-                    loop(St1)
-            catch
-                error:badarg -> refused(From, Tag, St)
-            end;
-        {'DOWN', OwnerMon, process, _, _} ->
-            finish(St);
-        {'EXIT', Parent, Reason} when is_pid(Parent) ->
-            finish(St),
-            exit(Reason);
-        Message ->
-            case is_ours(St) of
-                true -> loop(info(Message, St));
-                false -> finish(St)
-            end
+-spec handle_event(gen_statem:event_type() | enter, term(), state(), #data{}) ->
+          gen_statem:event_handler_result(state()) | gen_statem:state_enter_result(state()).
+handle_event(enter, _, running, Data) ->
+    {keep_state_and_data,
+     [{{timeout, check}, ?CHECK, []}, {{timeout, clean}, 0, []} | timers(Data)]};
+handle_event(enter, _, _, _) ->
+    {keep_state_and_data, [{{timeout, T}, cancel} || T <- [check, clean, look, counts]]};
+handle_event({call, From}, close, State, Data) ->
+    {stop_and_reply, normal, {reply, From, ok}, finish(State, Data)};
+handle_event({call, From}, Request, State, Data) ->
+    try request(Request, State, Data) of
+        {Reply, State1, Data1} -> {next_state, State1, Data1, {reply, From, Reply}}
+    catch
+        error:badarg -> refused(From, Data)
+    end;
+handle_event(info, {'DOWN', Mon, process, _, _}, _, #data{owner = {_, Mon}}) ->
+    stop;
+handle_event(Type, Content, State, Data) ->
+    case is_ours(Data) of
+        true -> event(Type, Content, State, Data);
+        false -> stop
     end.
+
+-spec terminate(term(), state(), #data{}) -> term().
+terminate(_, State, Data) ->
+    finish(State, Data).
+
+-spec code_change(term(), state(), #data{}, term()) -> {ok, state(), #data{}}.
+code_change(_, State, Data, _) ->
+    {ok, State, Data}.
+
+%% For sys:get_status/1 and reports of a crash: what a person can read.
+-spec format_status(map()) -> map().
+format_status(#{data := #data{owner = {Owner, _}} = Data} = Status) ->
+    Status#{data := #{number => Data#data.number, owner => Owner,
+                      subscribed => Data#data.sub =/= undefined, aborted => Data#data.aborted,
+                      arming => case Data#data.arming of
+                                    undefined -> undefined;
+                                    Arming -> erltrace_arming:about(Arming)
+                                end}};
+format_status(Status) ->
+    Status.
 
 %% An argument that the library does not take; or its module has been loaded anew, with another
 %% library, to which this handle means nothing.
-refused(From, Tag, St) ->
-    case is_ours(St) of
-        true ->
-            From ! {Tag, {error, badarg}},
-            loop(St);
-        false ->
-            finish(St),
-            From ! {Tag, {error, upgraded}}
+refused(From, Data) ->
+    case is_ours(Data) of
+        true -> {keep_state_and_data, {reply, From, {error, badarg}}};
+        false -> {stop_and_reply, normal, {reply, From, {error, upgraded}}}
     end.
 
-is_ours(#st{nif = Nif}) ->
+is_ours(#data{nif = Nif}) ->
     try erltrace_nif:status(Nif) of
         _ -> true
     catch
         error:badarg -> false
     end.
 
-%% Who subscribed gets what there is, the output of END with it.
-finish(St) ->
+%% Has a script that was started ended: by exit(), by a full buffer, stopped?
+is_over(#data{nif = Nif}) ->
+    erltrace_nif:status(Nif) =/= running.
+
+%% The end, by whatever way; once. Who subscribed gets what there is, the output of END with it.
+finish(_, #data{nif = closed} = Data) ->
+    Data;
+finish(State, #data{nif = Nif, watchdog = Watchdog} = Data) ->
     try
-        St1 = disarm(St),
-        case St of
-            #st{running = true, done = false, sub = Sub} when Sub =/= undefined ->
-                _ = erltrace_nif:stop(St1#st.nif),
-                last(St1);
-            _ ->
-                ok
+        Data1 = disarm(Data),
+        case State of
+            _ when Data#data.sub =:= undefined -> ok;
+            _ when State =:= running; State =:= stopped ->
+                _ = erltrace_nif:stop(Nif),
+                send(State, Data1);
+            _ -> ok
         end
     after
-        _ = is_ours(St) andalso erltrace_nif:close(St#st.nif),
-        erltrace_watchdog:stop(St#st.watchdog)
-    end.
+        _ = is_ours(Data) andalso erltrace_nif:close(Nif),
+        erltrace_watchdog:stop(Watchdog)
+    end,
+    Data#data{nif = closed}.
 
-%% The script has ended by itself, or the watchdog ends it: what was gathered can still be read.
-ended(done, St) ->
-    disarm(St);
-ended({aborted, Text}, St) ->
-    St1 = disarm(St),
-    _ = is_ours(St) orelse exit(normal),
-    _ = erltrace_nif:stop(St#st.nif),
-    St1#st{aborted = {error, {dtrace, <<"ET_WATCHDOG">>, 0, 0, Text}}}.
+%% ---- requests --------------------------------------------------------------------------------
 
-%% Deleted variables give their room back, whether somebody reads records or not.
-clean(#st{armed = undefined} = St) ->
-    St;
-clean(St) ->
-    erlang:send_after(erltrace_nif:clean(St#st.nif), self(), clean),
-    St.
-
-new_watchdog(#st{owner = {Owner, _}} = St) ->
-    New = erltrace_watchdog:start(self(), Owner, St#st.nif, St#st.number),
-    St#st.armed =/= undefined andalso erltrace_watchdog:watch(New),
-    St#st{watchdog = New}.
-
-%% After an abort: first what there is, then why there is no more.
-aborted({Status, []}, #st{aborted = {error, _} = Error}) when Status =:= ok; Status =:= done ->
-    Error;
-aborted({done, Items}, #st{aborted = {error, _}}) ->
-    {ok, Items};
-aborted(Reply, _) ->
-    Reply.
-
-%% ---- calls -----------------------------------------------------------------------------------
-
-handle({setopt, Name, Value}, St) ->
-    {reply(erltrace_nif:setopt(St#st.nif, Name, Value)), St};
-handle({target, OsPid}, St) ->
-    {erltrace_nif:set_target(St#st.nif, OsPid), St};
-handle({owner, Owner}, #st{owner = {_, Mon}} = St) ->
+%% In any state.
+request({setopt, Name, Value}, State, Data) ->
+    {erltrace_compile:reply(erltrace_nif:setopt(Data#data.nif, Name, Value)), State, Data};
+request({target, OsPid}, State, Data) ->
+    {erltrace_nif:set_target(Data#data.nif, OsPid), State, Data};
+request({owner, Owner}, State, #data{owner = {_, Mon}} = Data) ->
     erlang:demonitor(Mon, [flush]),
-    erltrace_watchdog:stop(St#st.watchdog),
-    {ok, new_watchdog(St#st{owner = {Owner, erlang:monitor(process, Owner)}})};
-handle({compile, Source, Args}, St) ->
-    handle({compile, Source, Args, []}, St);
-handle({compile, _, _, _}, #st{running = true} = St) ->
-    {{error, has_run(St)}, St};
-handle({compile, Source, Args, Opts}, St) ->
-    Seen = case St#st.seen of
-               [] -> erlang:loaded();
-               First -> First
-           end,
-    {compile(Source, Args, Opts, St), St#st{seen = Seen}};
-handle(place, St) ->
-    {erltrace_nif:place(St#st.nif), St};
-handle(code, St) ->
-    {erltrace_nif:code(St#st.nif), St};
-handle(info, St) ->
-    {erltrace_nif:info(St#st.nif), St};
-handle({probes, What}, St) ->
-    {probes(What, full, St), St};
-handle({probes, What, Form}, St) ->
-    {probes(What, Form, St), St};
-handle(go, #st{running = true} = St) ->
-    {{error, has_run(St)}, St};
-handle(go, St) ->
-    _ = erltrace_nif:set_node(St#st.nif, node()),
-    case reply(erltrace_nif:go(St#st.nif)) of
-        ok ->
-            _ = erlang:send_after(?CHECK, self(), check),
-            arm(St#st{running = true});
-        Error ->
-            {Error, St}
-    end;
-handle(look, St) -> % at once: modules loaded by now are armed when it returns
-    {ok, look(St)};
-handle(status, St) ->
-    {erltrace_nif:status(St#st.nif), St};
-handle(counts, St) ->
-    {{ok, counts(St)}, St};
-handle({subscribe, _, _}, #st{sub = Sub} = St) when Sub =/= undefined ->
-    {{error, subscribed}, St};
-handle({subscribe, To, Opts}, St) ->
+    erltrace_watchdog:stop(Data#data.watchdog),
+    Data1 = Data#data{owner = {Owner, erlang:monitor(process, Owner)}},
+    {ok, State, new_watchdog(State, Data1)};
+request(place, State, Data) ->
+    {erltrace_nif:place(Data#data.nif), State, Data};
+request(code, State, Data) ->
+    {erltrace_nif:code(Data#data.nif), State, Data};
+request(info, State, Data) ->
+    {erltrace_nif:info(Data#data.nif), State, Data};
+request({probes, What}, State, Data) ->
+    request({probes, What, full}, State, Data);
+request({probes, What, Form}, State, Data) ->
+    {erltrace_compile:probes(Data#data.nif, What, Form), State, Data};
+request(status, State, Data) ->
+    {erltrace_nif:status(Data#data.nif), State, Data};
+request(counts, State, Data) ->
+    {{ok, about(Data)}, State, Data};
+request({subscribe, _, _}, State, #data{sub = Sub} = Data) when Sub =/= undefined ->
+    {{error, subscribed}, State, Data};
+request({subscribe, To, Opts}, State, Data) ->
     Sub = erltrace_sub:new(To, Opts),
-    {{ok, erltrace_sub:ref(Sub)}, St#st{sub = Sub}};
-handle({unsubscribe, Ref}, St) ->
-    case is_sub(Ref, St) of
-        true -> {ok, unsubscribe(St)};
-        false -> {{error, not_subscribed}, St}
+    {{ok, erltrace_sub:ref(Sub)}, State, Data#data{sub = Sub}};
+request({unsubscribe, Ref}, State, Data) ->
+    case is_sub(Ref, Data) of
+        true -> {ok, State, unsubscribe(Data)};
+        false -> {{error, not_subscribed}, State, Data}
     end;
-handle(_, #st{running = false} = St) ->
-    {{error, no_prog}, St};
-handle(tick, St) ->
-    {erltrace_nif:tick(St#st.nif, atom_to_binary(node())), St};
-handle({role, Role}, St) ->
-    {erltrace_nif:role(St#st.nif, Role), St};
-handle({hold, Hold}, St) ->
-    {erltrace_nif:hold(St#st.nif, Hold), St};
-handle({export, Keep}, St) ->
-    {reply(erltrace_nif:export(St#st.nif, Keep)), St};
-handle({import, Part}, St) ->
-    {reply(erltrace_nif:import(St#st.nif, Part)), St};
-handle({preview, Form}, St) ->
-    {erltrace_nif:preview(St#st.nif, Form), St};
-handle({walk, false}, St) ->
-    St1 = settle(count(now, St)),
-    {aborted(reply(erltrace_nif:walk(St#st.nif, false)), St1), St1};
-handle(stop, St) ->
-    St1 = disarm(St),
-    Reply = reply(erltrace_nif:stop(St#st.nif)),
-    {Reply, last(St1)};
-handle(_, #st{sub = Sub} = St) when Sub =/= undefined ->
-    {{error, subscribed}, St};
-handle({walk, true}, St) ->
-    St1 = settle(count(now, St)),
-    case aborted(reply(erltrace_nif:walk(St#st.nif, true)), St1) of
-        {ok, []} when St1#st.done -> {{error, has_run(St1)}, St1};
-        Reply -> {Reply, St1}
+%% Before go.
+request({compile, Source, Args}, State, Data) ->
+    request({compile, Source, Args, []}, State, Data);
+request({compile, Source, Args, Opts}, open, #data{seen = Seen} = Data) ->
+    Data1 = Data#data{seen = case Seen of [] -> erlang:loaded(); _ -> Seen end},
+    {erltrace_compile:compile(Data#data.nif, Source, Args, Opts), open, Data1};
+request(go, open, Data) ->
+    go(Data);
+request(_, open, Data) ->
+    {{error, no_prog}, open, Data};
+%% From go on.
+request({compile, _, _, _}, State, Data) ->
+    {{error, why_not(Data)}, State, Data};
+request(go, State, Data) ->
+    {{error, why_not(Data)}, State, Data};
+request(look, State, Data) -> % at once: modules loaded by now are armed when it returns
+    {ok, State, look(State, Data)};
+request(tick, State, Data) ->
+    {erltrace_nif:tick(Data#data.nif, atom_to_binary(node())), State, Data};
+request({role, Role}, State, Data) ->
+    {erltrace_nif:role(Data#data.nif, Role), State, Data};
+request({hold, Hold}, State, Data) ->
+    {erltrace_nif:hold(Data#data.nif, Hold), State, Data};
+request({export, Keep}, State, Data) ->
+    {erltrace_compile:reply(erltrace_nif:export(Data#data.nif, Keep)), State, Data};
+request({import, Part}, State, Data) ->
+    {erltrace_compile:reply(erltrace_nif:import(Data#data.nif, Part)), State, Data};
+request({preview, Form}, State, Data) ->
+    {erltrace_nif:preview(Data#data.nif, Form), State, Data};
+request({walk, false}, State, Data) ->
+    {Reply, State1, Data1} = walk(false, State, Data),
+    {aborted(Reply, Data1), State1, Data1};
+request(stop, State, Data) ->
+    Data1 = disarm(Data),
+    Reply = erltrace_compile:reply(erltrace_nif:stop(Data#data.nif)),
+    {State2, Data2} = last(stopped(State), Data1),
+    {Reply, State2, Data2};
+%% Reading, which a subscriber does for everybody.
+request(_, State, #data{sub = Sub} = Data) when Sub =/= undefined ->
+    {{error, subscribed}, State, Data};
+request({walk, true}, State, Data) ->
+    {Reply, State1, Data1} = walk(true, State, Data),
+    case aborted(Reply, Data1) of
+        {ok, []} when State1 =:= done -> {{error, why_not(Data1)}, State1, Data1};
+        Reply1 -> {Reply1, State1, Data1}
     end;
-handle({work, Form}, St0) ->
-    St = count(Form, St0),
-    {Kept, St1} = take_kept(Form, St),
-    case reply(erltrace_nif:work(St#st.nif, Form)) of
-        {done, Items} -> {aborted({done, Kept ++ Items}, St1), disarm(St1#st{done = true})};
-        {ok, Items} -> {{ok, Kept ++ Items}, St1};
-        Error -> {Error, St1}
+request({work, Form}, State, Data) ->
+    {State1, Data1} = gather(how(Form), State, Data),
+    {Kept, Data2} = take_kept(Form, Data1),
+    case erltrace_compile:reply(erltrace_nif:work(Data#data.nif, Form)) of
+        {done, Items} -> {aborted({done, Kept ++ Items}, Data2), done, disarm(Data2)};
+        {ok, Items} -> {{ok, Kept ++ Items}, State1, Data2};
+        Error -> {Error, State1, Data2}
     end.
 
 %% Why it cannot be started, or gives nothing more.
-has_run(#st{nif = Nif}) ->
+why_not(#data{nif = Nif}) ->
     case erltrace_nif:status(Nif) of
         {exited, _} -> exited;
         running -> already_running;
         Other -> Other
     end.
 
-%% If the script has ended by itself, or was stopped: END runs, and what it gave is kept.
-settle(#st{done = true} = St) ->
-    St;
-settle(#st{nif = Nif} = St) ->
-    case erltrace_nif:status(Nif) of
-        running ->
-            St;
-        _ ->
-            St1 = uncount(St),
-            {_, Items} = erltrace_nif:work(Nif, both),
-            disarm(St1#st{done = true, kept = Items})
+%% The command asks a hundred times a second.
+how(Form) when Form =:= cmd_text; Form =:= cmd_terminal; Form =:= cmd_json -> if_due;
+how(_) -> now.
+
+%% After an abort: first what there is, then why there is no more.
+aborted({Status, []}, #data{aborted = {error, _} = Error}) when Status =:= ok; Status =:= done ->
+    Error;
+aborted({done, Items}, #data{aborted = {error, _}}) ->
+    {ok, Items};
+aborted(Reply, _) ->
+    Reply.
+
+about(#data{nif = Nif, arming = Arming}) ->
+    {Fired, Lost} = erltrace_nif:counts(Nif),
+    {Watched, Permille, Why} = erltrace_nif:watch(Nif, erlang:system_info(schedulers_online)),
+    State = erltrace_nif:status(Nif),
+    Armed = case Arming of
+                undefined -> #{armed => [], counted => [], skipped => 0, left => 0,
+                               missing => <<>>, returns_by => undefined};
+                _ -> erltrace_arming:about(Arming)
+            end,
+    Armed#{state => State, running => State =:= running, fired => Fired, lost => Lost,
+           cost => Permille / 10, aborted => case Watched of aborted -> Why; _ -> undefined end}.
+
+%% ---- starting and ending ---------------------------------------------------------------------
+
+go(#data{nif = Nif, number = Number, owner = {Owner, _}, seen = Seen} = Data) ->
+    _ = erltrace_nif:set_node(Nif, node()),
+    case erltrace_compile:reply(erltrace_nif:go(Nif)) of
+        ok ->
+            case erltrace_arming:arm(Nif, Number, Owner, Seen) of
+                {ok, Arming} ->
+                    erltrace_watchdog:watch(Data#data.watchdog),
+                    {ok, running, Data#data{arming = Arming}};
+                {error, Tag, Text} ->
+                    _ = erltrace_nif:stop(Nif),
+                    {{error, {dtrace, Tag, 0, 0, Text}}, stopped, Data};
+                gone -> % nobody waits for it; the message that says so comes next
+                    {{error, closed}, stopped, Data}
+            end;
+        Error ->
+            {Error, open, Data}
     end.
 
-%% What the VM has counted is to be in the results: now, or, for the command, which asks a hundred
-%% times a second, if it is not too much. At the end for the last time.
-count(_, #st{counters = undefined} = St) ->
-    St;
-count(How, #st{nif = Nif, counters = Counters} = St) ->
-    case erltrace_nif:status(Nif) of
-        running when How =:= look -> St#st{counters = erltrace_counters:look(Counters)};
-        running when How =:= cmd_text; How =:= cmd_terminal; How =:= cmd_json ->
-            St#st{counters = erltrace_counters:read_if_due(Counters)};
-        running -> St#st{counters = erltrace_counters:read(Counters)};
-        _ -> uncount(St)
-    end.
+disarm(#data{arming = undefined} = Data) ->
+    Data;
+disarm(#data{arming = Arming} = Data) ->
+    Data#data{arming = erltrace_arming:disarm(Arming)}.
 
-%% Look at them in a while.
-count_on(#st{counters = Counters, counting = false} = St) when Counters =/= undefined ->
-    case erltrace_counters:any(Counters) of
-        true ->
-            _ = erlang:send_after(?COUNT, self(), count),
-            St#st{counting = true};
-        false ->
-            St
+stopped(done) -> done;
+stopped(_) -> stopped.
+
+%% What the VM has counted is in the results; a script that has ended is disarmed.
+gather(How, running, #data{arming = Arming} = Data) ->
+    case is_over(Data) of
+        true -> {stopped, disarm(Data)};
+        false -> {running, Data#data{arming = erltrace_arming:counts(How, Arming)}}
     end;
-count_on(St) ->
-    St.
+gather(_, State, Data) ->
+    {State, Data}.
 
-uncount(#st{counters = undefined} = St) ->
-    St;
-uncount(#st{counters = Counters} = St) ->
-    _ = erltrace_counters:off(Counters),
-    St#st{counters = undefined}.
+%% Aggregations are read when END has run, if the script has ended: what END gave is kept.
+walk(Clear, State, #data{nif = Nif} = Data) ->
+    {State2, Data2} =
+        case gather(now, State, Data) of
+            {stopped, Data1} ->
+                {_, Items} = erltrace_nif:work(Nif, both),
+                {done, Data1#data{kept = Items}};
+            Other ->
+                Other
+        end,
+    {erltrace_compile:reply(erltrace_nif:walk(Nif, Clear)), State2, Data2}.
 
 %% Kept as text and as records; drops, faults and warnings are in both.
-take_kept(Form, #st{kept = Kept} = St) ->
+take_kept(Form, #data{kept = Kept} = Data) ->
     Told = [drop, fault, warning],
     Other = fun(Item) when Form =:= records -> element(1, Item) =:= text;
                (Item) -> not lists:member(element(1, Item), [text | Told])
             end,
-    {[I || I <- Kept, not Other(I)], St#st{kept = []}}.
+    {[I || I <- Kept, not Other(I)], Data#data{kept = []}}.
 
-%% ---- messages --------------------------------------------------------------------------------
+%% ---- other events ----------------------------------------------------------------------------
 
-info(check, #st{done = true} = St) ->
-    St;
-info(check, #st{nif = Nif} = St) ->
-    _ = erlang:send_after(?CHECK, self(), check),
-    case erltrace_nif:status(Nif) of
-        running -> St;
-        _ -> disarm(St)
+event({timeout, check}, _, running, Data) ->
+    case is_over(Data) of
+        true -> {next_state, stopped, disarm(Data)};
+        false -> {keep_state_and_data, {{timeout, check}, ?CHECK, []}}
     end;
-info(look, St) ->
-    look_again(St);
-info(clean, St) ->
-    clean(St);
-info(count, St) ->
-    count_on(count(look, St#st{counting = false}));
-info({watchdog, Dog, What}, #st{watchdog = {Dog, _}} = St) ->
-    ended(What, St);
-info({'DOWN', Mon, process, _, _}, #st{watchdog = {_, Mon}} = St) -> % killed: another one
-    new_watchdog(St);
-info({tick, Ref}, St) ->
-    case is_sub(Ref, St) of
-        true -> tick(St#st{sub = erltrace_sub:tick(St#st.sub)});
-        false -> St
+event({timeout, clean}, _, running, #data{nif = Nif}) ->
+    %% Deleted variables give their room back, whether somebody reads records or not.
+    {keep_state_and_data, {{timeout, clean}, erltrace_nif:clean(Nif), []}};
+event({timeout, look}, _, running, Data) ->
+    Data1 = look(running, Data),
+    {keep_state, Data1, timers(Data1)};
+event({timeout, counts}, _, running, Data) ->
+    {State1, #data{arming = Arming} = Data1} = gather(look, running, Data),
+    {next_state, State1, Data1, counts_timer(Arming)};
+event(info, {watchdog, Dog, What}, State, #data{watchdog = {Dog, _}} = Data) ->
+    ended(What, State, Data);
+event(info, {'DOWN', Mon, process, _, _}, State, #data{watchdog = {_, Mon}} = Data) ->
+    {keep_state, new_watchdog(State, Data)}; % it was killed: another one
+event(info, {tick, Ref}, State, Data) ->
+    case is_sub(Ref, Data) of
+        true -> tick(State, Data#data{sub = erltrace_sub:tick(Data#data.sub)});
+        false -> keep_state_and_data
     end;
-info({ack, Ref}, St) ->
-    case is_sub(Ref, St) of
-        true -> St#st{sub = erltrace_sub:ack(St#st.sub)};
-        false -> St
+event(info, {ack, Ref}, _, Data) ->
+    case is_sub(Ref, Data) of
+        true -> {keep_state, Data#data{sub = erltrace_sub:ack(Data#data.sub)}};
+        false -> keep_state_and_data
     end;
-info({'DOWN', Mon, process, _, _}, #st{sub = Sub} = St) when Sub =/= undefined ->
+event(info, {'DOWN', Mon, process, _, _}, _, #data{sub = Sub} = Data) when Sub =/= undefined ->
     case erltrace_sub:is_down(Mon, Sub) of
-        true -> unsubscribe(St);
-        false -> St
+        true -> {keep_state, unsubscribe(Data)};
+        false -> keep_state_and_data
     end;
-info(_, St) ->
-    St.
+event(_, _, _, _) ->
+    keep_state_and_data.
+
+timers(#data{arming = Arming}) ->
+    [{{timeout, look}, erltrace_arming:look_again(Arming), []} | counts_timer(Arming)].
+
+counts_timer(Arming) ->
+    [{{timeout, counts}, erltrace_arming:counts_again(Arming), []}].
+
+look(running, #data{arming = Arming} = Data) ->
+    Data#data{arming = erltrace_arming:look(Arming)};
+look(_, Data) ->
+    Data.
+
+%% The watchdog: the script has ended by itself, or is to be ended. What was gathered can be read.
+ended(done, State, Data) ->
+    {next_state, stopped(State), disarm(Data)};
+ended({aborted, Text}, State, #data{nif = Nif} = Data) ->
+    Data1 = disarm(Data),
+    _ = erltrace_nif:stop(Nif),
+    Error = {error, {dtrace, <<"ET_WATCHDOG">>, 0, 0, Text}},
+    {next_state, stopped(State), Data1#data{aborted = Error}}.
+
+new_watchdog(State, #data{owner = {Owner, _}} = Data) ->
+    New = erltrace_watchdog:start(self(), Owner, Data#data.nif, Data#data.number),
+    State =:= running andalso erltrace_watchdog:watch(New),
+    Data#data{watchdog = New}.
 
 %% ---- a subscription --------------------------------------------------------------------------
 
-is_sub(_, #st{sub = undefined}) -> false;
-is_sub(Ref, #st{sub = Sub}) -> erltrace_sub:ref(Sub) =:= Ref.
+is_sub(_, #data{sub = undefined}) -> false;
+is_sub(Ref, #data{sub = Sub}) -> erltrace_sub:ref(Sub) =:= Ref.
 
-unsubscribe(#st{sub = Sub} = St) ->
+unsubscribe(#data{sub = Sub} = Data) ->
     erltrace_sub:free(Sub),
-    St#st{sub = undefined}.
+    Data#data{sub = undefined}.
 
-tick(#st{running = false} = St) ->
-    St;
-tick(#st{nif = Nif, sub = Sub} = St) ->
-    case erltrace_nif:status(Nif) of
-        running ->
-            case erltrace_sub:due(Sub) of
-                true -> send(St);
-                false -> St
-            end;
-        _ ->
-            last(St)
-    end.
-
-send(#st{nif = Nif, sub = Sub} = St0) ->
-    St = count(now, St0),
-    {Kept, St1} = take_kept(erltrace_sub:form(Sub), St),
-    case {erltrace_nif:work(Nif, erltrace_sub:form(Sub)),
-          erltrace_nif:walk(Nif, erltrace_sub:clear(Sub))} of
-        {{Status, Items}, {ok, Aggs}} when Status =:= ok; Status =:= done ->
-            Kind = case Status of ok -> tick; done -> done end,
-            Sub1 = erltrace_sub:send(Kind, erltrace_nif:status(Nif), {Kept ++ Items, Aggs}, Sub),
-            case Kind of
-                tick -> St1#st{sub = Sub1};
-                done -> unsubscribe(disarm(St1#st{sub = Sub1, done = true}))
-            end;
-        _ -> % memory is out: at the next tick
-            St
+tick(open, Data) ->
+    {keep_state, Data};
+tick(State, #data{sub = Sub} = Data) ->
+    case is_over(Data) orelse erltrace_sub:due(Sub) of
+        true ->
+            {State1, Data1} = send(State, Data),
+            {next_state, State1, Data1};
+        false ->
+            {keep_state, Data}
     end.
 
 %% It has ended: the last message, if somebody has subscribed.
-last(#st{sub = undefined} = St) -> St;
-last(St) -> send(St).
+last(State, #data{sub = undefined} = Data) -> {State, Data};
+last(State, Data) -> send(State, Data).
 
-counts(#st{nif = Nif, armed = Armed, others = {Skipped, Left}, layout = Layout} = St) ->
-    {Fired, Lost} = erltrace_nif:counts(Nif),
-    {Watched, Permille, Why} = erltrace_nif:watch(Nif, erlang:system_info(schedulers_online)),
-    State = erltrace_nif:status(Nif),
-    #{state => State, running => State =:= running, fired => Fired, lost => Lost,
-      cost => Permille / 10, aborted => case Watched of aborted -> Why; _ -> undefined end,
-      armed => case Armed of undefined -> []; _ -> erltrace_vm:about(Armed) end,
-      counted => case St#st.counters of
-                     undefined -> [];
-                     Counters -> erltrace_counters:about(Counters)
-                 end,
-      skipped => Skipped, left => Left, missing => St#st.missing,
-      returns_by => case Layout of ok -> stack; Other -> Other end}.
-
-%% ---- compiling -------------------------------------------------------------------------------
-
-compile(Source, Args, Opts, #st{nif = Nif} = St) ->
-    case erltrace_nif:compile(Nif, Source, Args, Opts) of
-        functions ->
-            case add_functions(Nif) of
-                ok -> compile(Source, Args, Opts, St);
-                Error -> Error
-            end;
-        {ok, functions} ->
-            add_functions(Nif);
-        {error, {<<"D_PDESC_ZERO">> = Tag, Line, Column, Text}} ->
-            {error, {dtrace, Tag, Line, Column, with_hint(Text)}};
-        Result ->
-            reply(Result)
+send(State, #data{nif = Nif, sub = Sub} = Data) ->
+    {State1, Data1} = gather(now, State, Data),
+    {Kept, Data2} = take_kept(erltrace_sub:form(Sub), Data1),
+    case {erltrace_nif:work(Nif, erltrace_sub:form(Sub)),
+          erltrace_nif:walk(Nif, erltrace_sub:clear(Sub))} of
+        {{ok, Items}, {ok, Aggs}} ->
+            Sub1 = erltrace_sub:send(tick, erltrace_nif:status(Nif), {Kept ++ Items, Aggs}, Sub),
+            {State1, Data2#data{sub = Sub1}};
+        {{done, Items}, {ok, Aggs}} ->
+            Sub1 = erltrace_sub:send(done, erltrace_nif:status(Nif), {Kept ++ Items, Aggs}, Sub),
+            {done, unsubscribe(disarm(Data2#data{sub = Sub1}))};
+        _ -> % memory is out: at the next tick
+            {State1, Data1}
     end.
-
-%% A description that matches nothing: what may have been meant, what to do.
-with_hint(Text) ->
-    case re:run(Text, "description (.*) does not match any probes: -l",
-                [{capture, [1], binary}]) of
-        {match, [Description]} -> with_hint(Text, erltrace_near:hint(Description));
-        nomatch -> Text
-    end.
-
-with_hint(Text, {also, Hint}) ->
-    iolist_to_binary([Text, "; ", Hint]);
-with_hint(Text, {instead, Hint}) ->
-    iolist_to_binary([hd(binary:split(Text, <<": -l lists">>)), ": ", Hint]);
-with_hint(Text, none) ->
-    Text.
-
-%% Form: full, or brief: binaries with very many of them each (c_src/beam/results.c).
-probes(What, Form, #st{nif = Nif} = St) ->
-    case erltrace_nif:probes(Nif, What, Form) of
-        functions ->
-            case add_functions(Nif) of
-                ok -> probes(What, Form, St);
-                Error -> Error
-            end;
-        {ok, []} when What =/= script, What =/= <<>>, What =/= "" ->
-            {error, {dtrace, <<"D_PDESC_ZERO">>, 0, 0,
-                     iolist_to_binary(["failed to match ", What,
-                                       ": no probe matches the description",
-                                       case erltrace_near:hint(What) of
-                                           {_, Hint} -> [": ", Hint];
-                                           none -> []
-                                       end])}};
-        Result ->
-            reply(Result)
-    end.
-
-add_functions(Nif) ->
-    add_functions(Nif, [M || M <- erlang:loaded(), M =/= erltrace_nif, erltrace_nif:wants(Nif, M)]).
-
-%% Some modules at a time: each call goes to another thread and back.
-add_functions(_, []) ->
-    ok;
-add_functions(Nif, Modules) ->
-    {Some, Rest} = lists:split(min(?TOGETHER, length(Modules)), Modules),
-    case erltrace_nif:add_functions(Nif, [{M, functions(M)} || M <- Some]) of
-        ok -> add_functions(Nif, Rest);
-        Error -> reply(Error)
-    end.
-
-%% @doc All functions of a loaded module, and what they are.
--spec functions(module()) -> [{atom(), arity(), erlang | bif | nif}].
-functions(Module) ->
-    try
-        Nifs = maps:from_keys(nifs(Module), true),
-        [{F, A, kind(Module, F, A, Nifs)} || {F, A} <- erlang:get_module_info(Module, functions)]
-    catch _:_ -> [] % it is not loaded, or not any more
-    end.
-
-nifs(Module) ->
-    try erlang:get_module_info(Module, nifs)
-    catch _:_ -> []
-    end.
-
-kind(M, F, A, Nifs) ->
-    case erlang:is_builtin(M, F, A) of
-        true -> bif;
-        false when is_map_key({F, A}, Nifs) -> nif;
-        false -> erlang
-    end.
-
-reply({error, {Tag, Line, Column, Text}}) -> {error, {dtrace, Tag, Line, Column, Text}};
-reply({error, enomem}) -> {error, {dtrace, <<"ET_NOMEM">>, 0, 0, <<"out of memory">>}};
-reply(Other) -> Other.
-
-%% ---- arming ----------------------------------------------------------------------------------
-
-arm(#st{nif = Nif, number = Number, owner = {Owner, _}} = St) ->
-    Counters = erltrace_counters:new(Nif, Number, Owner),
-    case arm_rest(St#st{counters = Counters}) of
-        {ok, St1} -> {ok, count_on(St1)};
-        {Error, St1} -> {Error, uncount(St1)}
-    end.
-
-arm_rest(#st{nif = Nif, number = Number, owner = {Owner, _}} = St) ->
-    Needs = erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit)),
-    case is_list(Needs) andalso prepare(Needs, St) of
-        false ->
-            failed(<<"ET_NOMEM">>, <<"out of memory">>, St);
-        Layout ->
-            Names = [add_name(Nif, N) || lists:member(names, Needs), N <- registered()],
-            case erltrace_vm:arm(Number, Needs, Owner) of
-                {ok, Armed} ->
-                    renew_names(Nif, Names),
-                    Others = {erltrace_vm:skipped(Armed), erltrace_vm:left(Armed)},
-                    case watch(Needs, St#st{armed = Armed, others = Others, layout = Layout}) of
-                        {ok, St1} ->
-                            erltrace_watchdog:watch(St1#st.watchdog),
-                            {ok, clean(St1)};
-                        Failed ->
-                            Failed
-                    end;
-                {error, Tag, Text} ->
-                    failed(Tag, Text, St);
-                gone -> % nobody waits for it; the message that says so comes next
-                    erltrace_vm:forget(Number),
-                    {{error, closed}, St}
-            end
-    end.
-
-add_name(Nif, Name) ->
-    Pid = whereis(Name),
-    is_pid(Pid) andalso erltrace_nif:set_name(Nif, Pid, Name, true),
-    {Name, Pid}.
-
-%% From now on events tell of names: what has changed since they were noted.
-renew_names(_, []) ->
-    ok;
-renew_names(Nif, Names) ->
-    [erltrace_nif:set_name(Nif, Pid, Name, false) ||
-        {Name, Pid} <- Names, is_pid(Pid), whereis(Name) =/= Pid],
-    [add_name(Nif, Name) || Name <- registered()],
-    ok.
-
-watch(Needs, #st{number = Number} = St) ->
-    case erltrace_watch:start(Number, self(), Needs) of
-        {ok, Watch, Missing} -> {ok, late(Needs, St#st{watch = Watch, missing = Missing})};
-        {error, Tag, Text} -> failed(Tag, Text, disarm(St))
-    end.
-
-%% Modules that come while it runs.
-late(Needs, St) ->
-    case lists:member(modules, Needs) of
-        true ->
-            Patterns = [N || {_, _, _, _} = N <- Needs],
-            look_again(St#st{late = erltrace_late:new(St#st.seen, Patterns, St#st.armed)});
-        false ->
-            St
-    end.
-
-look_again(#st{late = undefined} = St) ->
-    St;
-look_again(St) ->
-    _ = erlang:send_after(erltrace_late:every(), self(), look),
-    look(St).
-
-look(#st{late = undefined} = St) ->
-    St;
-look(#st{counters = undefined} = St) ->
-    St; % it has ended
-look(#st{nif = Nif, late = Late, armed = Armed, counters = Counters} = St) ->
-    {Late1, Armed1, Counters1} = erltrace_late:look(Nif, Late, Armed, Counters),
-    count_on(St#st{late = Late1, armed = Armed1, counters = Counters1}).
-
-failed(Tag, Text, St) ->
-    _ = erltrace_nif:stop(St#st.nif),
-    {{error, {dtrace, Tag, 0, 0, Text}}, St}.
-
-prepare(Needs, #st{nif = Nif}) ->
-    [code:ensure_loaded(M) || M <- [dyntrace, erl_ddll], lists:member(M, Needs)],
-    lists:member(ports, Needs) andalso erltrace_nif:add_ports(Nif, ports(), drivers()),
-    case lists:member(layout, Needs) orelse lists:member('receive', Needs) of
-        true ->
-            Layout = erltrace_vm:layout(),
-            lists:member(stacks, Needs) andalso erltrace_nif:has_stacks(Nif),
-            Layout;
-        false ->
-            undefined
-    end.
-
-ports() ->
-    [{P, Owner, Name} || P <- erlang:ports(),
-                         {connected, Owner} <- [erlang:port_info(P, connected)],
-                         {name, Name} <- [erlang:port_info(P, name)]].
-
-drivers() ->
-    {ok, Names} = erl_ddll:loaded_drivers(),
-    Names.
-
-disarm(#st{armed = undefined} = St) ->
-    uncount(St);
-disarm(#st{armed = Armed} = St0) ->
-    St = uncount(St0),
-    erltrace_watch:stop(St#st.watch),
-    erltrace_vm:disarm(Armed),
-    St#st{armed = undefined, watch = undefined, late = undefined}.

@@ -58,7 +58,7 @@ look(Nif, #late{seen = Seen, armed = Mine} = Late, Armed, Counters) ->
 
 %% Without a function it has been deleted: it is new when it comes again.
 extend(Nif, Module) ->
-    case erltrace_handle:functions(Module) of
+    case erltrace_compile:functions(Module) of
         [] -> [];
         Functions ->
             case erltrace_nif:extend(Nif, Module, Functions) of

@@ -56,7 +56,7 @@ module(Module, Loaded) ->
     end.
 
 function(Module, Function) ->
-    There = [{atom_to_list(F), A} || {F, A, _} <- erltrace_handle:functions(
+    There = [{atom_to_list(F), A} || {F, A, _} <- erltrace_compile:functions(
                                                       list_to_existing_atom(Module))],
     Name = case string:split(Function, "/", trailing) of
                [N, _] -> N;

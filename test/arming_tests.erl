@@ -148,7 +148,7 @@ some_armed() ->
     end.
 
 handles() ->
-    [P || P <- processes(), {current_function, {erltrace_handle, loop, 1}} <-
+    [P || P <- processes(), {current_function, {gen_statem, _, _}} <-
                                 [process_info(P, current_function)]].
 
 %% One of several with the same name, and all of them.

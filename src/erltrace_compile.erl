@@ -1,0 +1,107 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% @doc Compiling a script and listing probes, for a handle. Probes of functions come into being
+%% when a description names them: the library says that it needs to know functions, and is told
+%% those of the modules that the description can mean.
+-module(erltrace_compile).
+-export([compile/4, probes/3, functions/1, reply/1]).
+
+-define(BATCH, 50). % modules told to the library at once
+
+-type error() :: {error, {dtrace, Tag :: binary(), Line :: non_neg_integer(),
+                          Column :: non_neg_integer(), Text :: binary()} | term()}.
+-export_type([error/0]).
+
+-spec compile(reference(), Source :: binary(), Args :: [binary()], Opts :: [term()]) ->
+          ok | error().
+compile(Nif, Source, Args, Opts) ->
+    case erltrace_nif:compile(Nif, Source, Args, Opts) of
+        functions ->
+            case add_functions(Nif) of
+                ok -> compile(Nif, Source, Args, Opts);
+                Error -> Error
+            end;
+        {ok, functions} ->
+            add_functions(Nif);
+        {error, {<<"D_PDESC_ZERO">> = Tag, Line, Column, Text}} ->
+            {error, {dtrace, Tag, Line, Column, with_hint(Text)}};
+        Result ->
+            reply(Result)
+    end.
+
+%% A description that matches nothing: what may have been meant, what to do.
+with_hint(Text) ->
+    case re:run(Text, "description (.*) does not match any probes: -l",
+                [{capture, [1], binary}]) of
+        {match, [Description]} -> with_hint(Text, erltrace_near:hint(Description));
+        nomatch -> Text
+    end.
+
+with_hint(Text, {also, Hint}) ->
+    iolist_to_binary([Text, "; ", Hint]);
+with_hint(Text, {instead, Hint}) ->
+    iolist_to_binary([hd(binary:split(Text, <<": -l lists">>)), ": ", Hint]);
+with_hint(Text, none) ->
+    Text.
+
+%% @doc What: a description, or `script' for the probes of the compiled script. Form: `full', or
+%% `brief': binaries with very many of them each (c_src/beam/results.c).
+-spec probes(reference(), script | binary() | string(), full | brief) -> {ok, [term()]} | error().
+probes(Nif, What, Form) ->
+    case erltrace_nif:probes(Nif, What, Form) of
+        functions ->
+            case add_functions(Nif) of
+                ok -> probes(Nif, What, Form);
+                Error -> Error
+            end;
+        {ok, []} when What =/= script, What =/= <<>>, What =/= "" ->
+            {error, {dtrace, <<"D_PDESC_ZERO">>, 0, 0,
+                     iolist_to_binary(["failed to match ", What,
+                                       ": no probe matches the description",
+                                       case erltrace_near:hint(What) of
+                                           {_, Hint} -> [": ", Hint];
+                                           none -> []
+                                       end])}};
+        Result ->
+            reply(Result)
+    end.
+
+add_functions(Nif) ->
+    add_functions(Nif, [M || M <- erlang:loaded(), M =/= erltrace_nif, erltrace_nif:wants(Nif, M)]).
+
+%% Some modules at a time: each call goes to another thread and back.
+add_functions(_, []) ->
+    ok;
+add_functions(Nif, Modules) ->
+    {Some, Rest} = lists:split(min(?BATCH, length(Modules)), Modules),
+    case erltrace_nif:add_functions(Nif, [{M, functions(M)} || M <- Some]) of
+        ok -> add_functions(Nif, Rest);
+        Error -> reply(Error)
+    end.
+
+%% @doc All functions of a loaded module, and what they are.
+-spec functions(module()) -> [{atom(), arity(), erlang | bif | nif}].
+functions(Module) ->
+    try
+        Nifs = maps:from_keys(nifs(Module), true),
+        [{F, A, kind(Module, F, A, Nifs)} || {F, A} <- erlang:get_module_info(Module, functions)]
+    catch _:_ -> [] % it is not loaded, or not any more
+    end.
+
+nifs(Module) ->
+    try erlang:get_module_info(Module, nifs)
+    catch _:_ -> []
+    end.
+
+kind(M, F, A, Nifs) ->
+    case erlang:is_builtin(M, F, A) of
+        true -> bif;
+        false when is_map_key({F, A}, Nifs) -> nif;
+        false -> erlang
+    end.
+
+%% @doc An error of the library as the API has it; anything else as it is.
+-spec reply(term()) -> term().
+reply({error, {Tag, Line, Column, Text}}) -> {error, {dtrace, Tag, Line, Column, Text}};
+reply({error, enomem}) -> {error, {dtrace, <<"ET_NOMEM">>, 0, 0, <<"out of memory">>}};
+reply(Other) -> Other.
