@@ -1,18 +1,10 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% The command's end inside a node. bin/erltrace connects as a hidden C node, has start/3 called
-%% and talks with two processes:
-%%
-%% The worker owns the handle: it compiles, starts, and sends what the script prints, one batch at
-%% a time: the next one is made when the command has asked for it, so that a slow reader costs no
-%% memory here. It is `sensitive': a script never sees it.
-%%
-%% The guard watches both. When the command goes away, by any death, it kills the worker, and with
-%% it goes the handle. When the worker and the handle have ended it tells that all is done, and ends.
-%% (What the command brought stays until then: erltrace_keeper.)
-%%
-%% It also ends the tracing when the command is silent: suspended, or stuck with a reader of its own
-%% that does not read. The command gives a sign of life each second.
+%% @doc The command's end inside a node. bin/erltrace connects as a hidden C node, has start/3 called
+%% and talks with two processes: the guard (erltrace_guard), which watches over both ends, and the
+%% worker, which is here. The worker owns the handle: it compiles, starts, and sends what the script
+%% prints, one batch at a time: the next one is made when the command has asked for it, so that a
+%% slow reader costs no memory here. It is `sensitive': a script never sees it.
 %%
 %% To the command: `{matched, {N, ..}}', `{failed, {Script, {Tag, Line, Column, Text, File, Source}}}',
 %% `{batch, [{text | err | system | reopen | truncate, Binary}]}', `{rows, [Probe | Brief]}', `{code,
@@ -23,8 +15,19 @@
 %% what they gathered, which the command gives to the first as `{import, Binary}'. The first one
 %% tells `{ended, Code}' when its script has called exit(), and prints the end when it is told
 %% `finish'. If it dies, another is told `lead'.
+%%
+%% The worker's states:
+%%
+%%   preparing  the handle is opened, the script compiled, or probes listed
+%%   ready      for the command to say go
+%%   running    looks every ?POLL ms what the script has given
+%%   giving     something was sent that the command has not asked to go on from; what else it says
+%%              waits. Then what `next' says
 -module(erltrace_agent).
--export([start/3, guard/3, work/3]).
+-behaviour(gen_statem).
+-export([start/3, start_worker/3, failure/1]).
+-export([init/1, callback_mode/0, handle_event/4, code_change/4, format_status/1]).
+-export_type([spec/0]).
 
 -type spec() :: [{settings, [{binary(), binary()}]}
                | {scripts, [{clause | file, Name :: binary(), Text :: binary()}]}
@@ -35,9 +38,6 @@
                | {target, integer()}].
 
 -define(POLL, 10).          % ms between two looks at what there is
--define(BEAT, 1000).        % ms between two looks at the command
--define(SILENCE, 30000).    % ms without a sign of the command: it does not read any more
--define(CUT, 3500).         % ms without an acknowledgement of its machine: it is cut off
 -define(PART, 100).         % ms between two parts of the aggregations
 -define(PREVIEW, 1000).     % ms between two previews; at first less: a node may live shortly
 -define(SHARE, 20).         % they take a 20th of the time at most
@@ -48,10 +48,22 @@
 -define(PROTOCOL, 1).
 -endif.
 
--record(guard, {command, connection, up, worker, mon, handle, heard, silence, silent = false,
-                gone = false, stands = false}).
--record(st, {command, h, form, role = alone, part, preview, every = ?POLL, most = ?PREVIEW,
-             ended = false, verbose = false, live, tick}).
+-type state() :: preparing | ready | running | giving.
+-type message() :: {atom(), term()}.
+-type out() :: {give | tell, message()}. % give: and wait until the command wants more
+-type next() :: ready | {running, Ms :: non_neg_integer()} | {leave, ExitCode :: integer()}.
+
+-record(data, {command :: pid(),
+               guard :: pid(),
+               spec :: spec(),
+               h :: pid() | undefined,             % the handle
+               form :: cmd_text | cmd_terminal | cmd_json,
+               role = alone :: alone | first | other,
+               out = [] :: [out()],
+               next = ready :: next(),
+               part :: integer(), preview :: integer(), tick :: integer(), % ms: when they are due
+               every = ?POLL :: pos_integer(),     % ms between two previews
+               ended = false :: boolean()}).
 
 %% @doc Called by the command: its pid, its connection (a port, with some carriers a process), and
 %% what to do.
@@ -60,192 +72,136 @@ start(Command, Connection, Spec) ->
     Args = [Command, Connection, Spec],
     case {proplists:get_value(protocol, Spec), whereis(erltrace_keeper)} of
         {?PROTOCOL, undefined} ->
-            {ok, spawn(?MODULE, guard, Args)};
+            {ok, {Guard, Mon}} = apply(erltrace_guard, start, Args),
+            erlang:demonitor(Mon, [flush]),
+            {ok, Guard};
         {?PROTOCOL, Keeper} -> % nothing is taken out while it runs
-            gen_server:call(Keeper, {run, Connection, ?MODULE, guard, Args}, infinity);
+            gen_server:call(Keeper, {run, Connection, erltrace_guard, start, Args}, infinity);
         _ ->
             {error, {protocol, ?PROTOCOL}}
     end.
 
-%% ---- the guard ------------------------------------------------------------------------------
+%% @doc Started by the guard.
+-spec start_worker(pid(), pid(), spec()) -> {ok, {pid(), Monitor :: reference()}} | {error, term()}.
+start_worker(Command, Guard, Spec) ->
+    gen_statem:start_monitor(?MODULE, {Command, Guard, Spec}, []).
 
-%% @private
--spec guard(pid(), port() | pid(), spec()) -> term().
-guard(Command, Connection, Spec) ->
+%% ---- the state machine ----------------------------------------------------------------------
+
+-spec callback_mode() -> gen_statem:callback_mode().
+callback_mode() ->
+    handle_event_function.
+
+-spec init({pid(), pid(), spec()}) -> gen_statem:init_result(state()).
+init({Command, Guard, Spec}) ->
     process_flag(sensitive, true),
-    process_flag(priority, high),
-    %% Not the node's name: the next command may have been given it.
-    Up = erlang:monitor(case is_port(Connection) of true -> port; false -> process end, Connection),
-    cut_after(Connection, ?CUT),
-    {Worker, Mon} = spawn_monitor(?MODULE, work, [Command, self(), Spec]),
-    erlang:send_after(?BEAT, self(), beat),
-    watch(#guard{command = Command, connection = Connection, up = Up, worker = Worker, mon = Mon,
-                 heard = now_ms(),
-                 silence = proplists:get_value(silence, Spec, ?SILENCE)}).
+    Now = now_ms(), % may be below 0
+    {ok, preparing, #data{command = Command, guard = Guard, spec = Spec, form = form(Spec),
+                          part = Now, preview = Now, tick = Now}, {next_event, internal, prepare}}.
 
-%% The kernel gives the connection up when what was sent is not acknowledged (TCP_USER_TIMEOUT).
-cut_after(Connection, Ms) when is_port(Connection) ->
-    catch inet:setopts(Connection, [{raw, 6, 18, <<Ms:32/native>>}]);
-cut_after(_, _) ->
-    ok.
-
-%% A command that is suspended says nothing, and its machine acknowledges all the same, that it has
-%% no room: with this the kernel would give up as well. So it gets the time of those that are silent,
-%% as long as acknowledgements come: last_ack_recv of struct tcp_info.
-stands(Silent, #guard{connection = Connection, stands = Stands, silence = Silence} = G)
-  when is_port(Connection), Silent > ?BEAT ->
-    case catch inet:getopts(Connection, [{raw, 6, 11, 60}]) of
-        {ok, [{raw, 6, 11, <<_:56/binary, Ago:32/native>>}]}
-          when not Stands, Ago + ?BEAT + ?BEAT div 5 < Silent ->
-            cut_after(Connection, max(Silence, ?CUT)),
-            G#guard{stands = true};
-        _ ->
-            G
+-spec handle_event(gen_statem:event_type(), term(), state(), #data{}) ->
+          gen_statem:event_handler_result(state()).
+handle_event(internal, prepare, preparing, Data) ->
+    prepare(Data);
+handle_event(info, more, giving, #data{out = Out, next = Next} = Data) ->
+    give(Out, Next, Data);
+handle_event(info, _, giving, _) ->
+    {keep_state_and_data, postpone};
+handle_event(info, go, ready, Data) ->
+    go(Data);
+handle_event(info, go_first, ready, Data) ->
+    go(Data#data{role = first});
+handle_event(info, go_other, ready, Data) ->
+    go(Data#data{role = other});
+handle_event(info, stop, ready, Data) ->
+    give([], {leave, -1}, Data);
+handle_event(info, _, ready, _) ->
+    {keep_state_and_data, postpone};
+handle_event(state_timeout, work, running, Data) ->
+    work(Data);
+handle_event(info, stop, running, Data) ->
+    _ = ask(stop, Data),
+    work_now(Data);
+handle_event(info, finish, running, Data) ->
+    _ = ask({hold, false}, Data),
+    _ = ask(stop, Data),
+    work_now(Data);
+handle_event(info, lead, running, Data) ->
+    _ = ask({role, first}, Data),
+    work_now(Data#data{role = first});
+handle_event(info, {import, Part}, running, Data) ->
+    case ask({import, Part}, Data) of
+        ok -> work_now(Data);
+        {error, Reason} -> failed(-1, Reason, Data)
     end;
-stands(_, #guard{connection = Connection, stands = true} = G) ->
-    cut_after(Connection, ?CUT),
-    G#guard{stands = false};
-stands(_, G) ->
-    G.
+handle_event(_, _, _, _) ->
+    keep_state_and_data.
 
-watch(#guard{up = Up, worker = Worker, mon = Mon, handle = Handle} = G) ->
-    receive
-        {handle, Pid} ->
-            watch(G#guard{handle = erlang:monitor(process, Pid)});
-        {'DOWN', Up, _, _, _} ->
-            exit(Worker, kill),
-            watch(G#guard{gone = true});
-        {'DOWN', Mon, process, Worker, Reason} ->
-            handle_gone(Handle),
-            leave(G, ended(Reason, G));
-        {'DOWN', Handle, process, _, _} ->
-            watch(G#guard{handle = undefined});
-        beat ->
-            watch(beat(G));
-        alive ->
-            watch(G#guard{heard = now_ms()});
-        Word when is_atom(Word); element(1, Word) =:= import ->
-            Worker ! Word,
-            watch(G#guard{heard = now_ms()});
-        _ ->
-            watch(G)
+-spec code_change(term(), state(), #data{}, term()) -> {ok, state(), #data{}}.
+code_change(_, State, Data, _) ->
+    {ok, State, Data}.
+
+-spec format_status(map()) -> map().
+format_status(#{data := #data{} = Data} = Status) ->
+    Status#{data := #{command => Data#data.command, guard => Data#data.guard,
+                      handle => Data#data.h, role => Data#data.role,
+                      out => length(Data#data.out), next => Data#data.next}};
+format_status(Status) ->
+    Status.
+
+work_now(Data) ->
+    {keep_state, Data, {state_timeout, 0, work}}.
+
+%% Send; what was given must be asked on from. The guard sees to it that this does not last for ever.
+give([], ready, Data) ->
+    {next_state, ready, Data#data{out = []}};
+give([], {running, Ms}, Data) ->
+    {next_state, running, Data#data{out = []}, {state_timeout, Ms, work}};
+give([], {leave, Code}, #data{h = H} = Data) ->
+    _ = H =/= undefined andalso erltrace_handle:close(H),
+    {stop, {shutdown, {done, Code}}, Data};
+give([{tell, Message} | Rest], Next, Data) ->
+    tell(Message, Data),
+    give(Rest, Next, Data);
+give([{give, {_, []}} | Rest], Next, Data) ->
+    give(Rest, Next, Data);
+give([{give, Message} | Rest], Next, Data) ->
+    tell(Message, Data),
+    {next_state, giving, Data#data{out = Rest, next = Next}}.
+
+%% Never connects anew: a command that has gone is not looked for.
+tell(Message, #data{command = Command}) ->
+    erlang:send(Command, Message, [noconnect]).
+
+ask(Request, #data{h = H}) ->
+    erltrace_handle:call(H, Request).
+
+failed(Index, Reason, Data) ->
+    give([{tell, failed(Index, Reason)}], {leave, 1}, Data).
+
+failed(Index, Reason) ->
+    failed_at(Index, Reason, {<<>>, <<>>}).
+
+failed_at(Index, {dtrace, Tag, Line, Column, Text}, {File, Source}) ->
+    {failed, {Index, {Tag, Line, Column, Text, File, Source}}};
+failed_at(Index, Reason, Place) ->
+    Text = unicode:characters_to_binary(io_lib:format("~0P", [Reason, 30])),
+    failed_at(Index, {dtrace, <<"ET_AGENT">>, 0, 0, Text}, Place).
+
+%% @doc A message to the command about what concerns no script of its own.
+-spec failure({binary(), integer(), integer(), binary()}) -> message().
+failure({Tag, Line, Column, Text}) ->
+    failed(-1, {dtrace, Tag, Line, Column, Text}).
+
+%% Of a script that cannot be compiled: its file, and the line.
+place(Data) ->
+    case ask(place, Data) of
+        {File, Source} when is_binary(File) -> {File, Source};
+        _ -> {<<>>, <<>>}
     end.
-
-beat(#guard{command = Command, heard = Heard, silence = Silence} = G) ->
-    erlang:send_after(min(?BEAT, max(Silence div 4, 10)), self(), beat),
-    case now_ms() - Heard of
-        Silent when Silent > Silence ->
-            exit(G#guard.worker, kill),
-            G#guard{silent = true};
-        Silent ->
-            _ = erlang:send(Command, {ping, 0}, [noconnect, nosuspend]),
-            stands(Silent, G)
-    end.
-
-%% Nobody is there to be told: the next command may have been given the same name by now.
-ended(_, #guard{gone = true}) ->
-    [];
-ended(_, #guard{silent = true}) ->
-    [failure(-1, {<<"ET_SILENCE">>, 0, 0, <<"Abort due to systemic unresponsiveness">>}),
-     {done, 1}];
-ended({done, Code}, _) -> [{done, Code}];
-ended(killed, _) -> [{done, 1}];
-ended(Reason, _) ->
-    Text = unicode:characters_to_binary(io_lib:format("the agent failed: ~0P", [Reason, 30])),
-    [failure(-1, {<<"ET_AGENT">>, 0, 0, Text}), {done, 1}].
 
 now_ms() ->
     erlang:monotonic_time(millisecond).
-
-%% The handle ends with its owner; what it armed is off before it ends.
-handle_gone(undefined) -> ok;
-handle_gone(Mon) -> receive {'DOWN', Mon, process, _, _} -> ok after 10000 -> ok end.
-
-leave(#guard{command = Command, silent = true} = G, Messages) ->
-    %% Nobody waits for who does not read; nor for it to say that it leaves.
-    Sent = [erlang:send(Command, M, [noconnect, nosuspend]) || M <- Messages],
-    lists:member(nosuspend, Sent) andalso erlang:disconnect_node(node(Command)),
-    Keeper = whereis(erltrace_keeper),
-    Keeper =/= undefined andalso (Keeper ! {left, G#guard.connection});
-leave(#guard{command = Command}, Messages) ->
-    [tell(Command, M) || M <- Messages].
-
-%% ---- the worker -----------------------------------------------------------------------------
-
-%% @private
--spec work(pid(), pid(), spec()) -> no_return().
-work(Command, Guard, Spec) ->
-    process_flag(sensitive, true),
-    case erltrace_handle:start(self()) of
-        {ok, H} ->
-            Guard ! {handle, H},
-            Code = prepare(Command, H, Spec),
-            erltrace_handle:close(H),
-            exit({done, Code});
-        {error, Reason} ->
-            exit({done, failed(Command, -1, Reason)})
-    end.
-
-prepare(Command, H, Spec) ->
-    case settings(H, proplists:get_value(settings, Spec, [])) of
-        ok ->
-            target(H, proplists:get_value(target, Spec)),
-            case proplists:get_bool(list, Spec) of
-                false -> script(Command, H, Spec);
-                true -> list(Command, H, Spec)
-            end;
-        {error, Reason} ->
-            failed(Command, -1, Reason)
-    end.
-
-settings(_, []) -> ok;
-settings(H, [{Name, Value} | Rest]) ->
-    case erltrace_handle:call(H, {setopt, Name, Value}) of
-        ok -> settings(H, Rest);
-        Error -> Error
-    end.
-
-target(_, undefined) -> ok;
-target(H, Pid) -> erltrace_handle:call(H, {target, Pid}).
-
-script(Command, H, Spec) ->
-    case compile(Command, H, proplists:get_value(scripts, Spec, []), Spec, 0, []) of
-        {ok, Matched} ->
-            tell(Command, {matched, list_to_tuple(Matched)}),
-            Now = now_ms(), % may be below 0
-            St = #st{command = Command, h = H, form = form(Spec), part = Now, preview = Now,
-                     most = proplists:get_value(preview, Spec, ?PREVIEW),
-                     verbose = proplists:get_bool(verbose, Spec),
-                     live = proplists:get_value(live, Spec), tick = Now},
-            receive
-                go -> go(St);
-                go_first -> go(St#st{role = first});
-                go_other -> go(St#st{role = other});
-                stop -> -1
-            end;
-        {error, Index, Reason} ->
-            failed(Command, Index, Reason, place(H))
-    end.
-
-compile(_, _, [], _, _, Matched) -> {ok, lists:reverse(Matched)};
-compile(Command, H, [Script | Rest], Spec, Index, Matched) ->
-    case compile(H, Script, proplists:get_value(args, Spec, [])) of
-        ok ->
-            N = erltrace_handle:call(H, info),
-            code(Command, H, proplists:get_bool(code, Spec)),
-            compile(Command, H, Rest, Spec, Index + 1, [N | Matched]);
-        {error, Reason} ->
-            {error, Index, Reason}
-    end.
-
-compile(H, {clause, _, Text}, Args) ->
-    erltrace_handle:call(H, {compile, Text, Args, [default_action]});
-compile(H, {file, Name, Text}, Args) ->
-    erltrace_handle:call(H, {compile, Text, Args, [{file, Name}]}).
-
-%% -S: what the compiler made of the last script.
-code(_, _, false) -> ok;
-code(Command, H, true) -> tell(Command, {code, erltrace_handle:call(H, code)}).
 
 %% How results are wanted: for the command, which runs programs and opens files itself.
 form(Spec) ->
@@ -255,195 +211,202 @@ form(Spec) ->
         _ -> cmd_text
     end.
 
-go(#st{command = Command, h = H, role = Role} = St) ->
-    case erltrace_handle:call(H, go) of
+%% ---- preparing ------------------------------------------------------------------------------
+
+prepare(#data{guard = Guard, spec = Spec} = Data) ->
+    case erltrace_handle:start(self()) of
+        {ok, H} ->
+            Guard ! {handle, H},
+            Data1 = Data#data{h = H},
+            case settings(proplists:get_value(settings, Spec, []), Data1) of
+                ok ->
+                    target(proplists:get_value(target, Spec), Data1),
+                    case proplists:get_bool(list, Spec) of
+                        false -> compile(Data1);
+                        true -> list(Data1)
+                    end;
+                {error, Reason} ->
+                    failed(-1, Reason, Data1)
+            end;
+        {error, Reason} ->
+            failed(-1, Reason, Data)
+    end.
+
+settings([], _) -> ok;
+settings([{Name, Value} | Rest], Data) ->
+    case ask({setopt, Name, Value}, Data) of
+        ok -> settings(Rest, Data);
+        Error -> Error
+    end.
+
+target(undefined, _) -> ok;
+target(Pid, Data) -> ask({target, Pid}, Data).
+
+compile(#data{spec = Spec} = Data) ->
+    compile(proplists:get_value(scripts, Spec, []), 0, {[], []}, Data).
+
+compile([], _, {Code, Matched}, Data) ->
+    Counts = list_to_tuple(lists:reverse(Matched)),
+    give(lists:reverse(Code, [{tell, {matched, Counts}}]), ready, Data);
+compile([Script | Rest], Index, {Code, Matched}, #data{spec = Spec} = Data) ->
+    case compile_one(Script, Data) of
         ok ->
-            _ = Role =/= alone andalso erltrace_handle:call(H, {role, Role}),
-            tell_armed(St),
-            Code = run(St),
-            tell_cost(St),
-            Code;
+            N = ask(info, Data),
+            %% -S: what the compiler made of the last script
+            New = [{tell, {code, ask(code, Data)}} || proplists:get_bool(code, Spec)],
+            compile(Rest, Index + 1, {New ++ Code, [N | Matched]}, Data);
         {error, Reason} ->
-            failed(Command, -1, Reason)
+            give(lists:reverse(Code, [{tell, failed_at(Index, Reason, place(Data))}]), {leave, 1},
+                 Data)
     end.
 
-run(St) ->
-    work(tick(St)).
+compile_one({clause, _, Text}, #data{spec = Spec} = Data) ->
+    ask({compile, Text, proplists:get_value(args, Spec, []), [default_action]}, Data);
+compile_one({file, Name, Text}, #data{spec = Spec} = Data) ->
+    ask({compile, Text, proplists:get_value(args, Spec, []), [{file, Name}]}, Data).
 
-work(#st{command = Command, h = H} = St) ->
-    case erltrace_handle:call(H, {work, St#st.form}) of
+%% ---- running --------------------------------------------------------------------------------
+
+go(#data{role = Role} = Data) ->
+    case ask(go, Data) of
+        ok ->
+            _ = Role =/= alone andalso ask({role, Role}, Data),
+            give([{give, armed_lines(Data)}], {running, 0}, Data);
         {error, Reason} ->
-            failed(Command, -1, Reason);
+            failed(-1, Reason, Data)
+    end.
+
+work(#data{form = Form} = Data0) ->
+    {Tick, Data} = tick(Data0),
+    case ask({work, Form}, Data) of
+        {error, Reason} ->
+            give(Tick ++ [{tell, failed(-1, Reason)}, {give, cost_lines(Data)}], {leave, 1}, Data);
         {Status, Items} ->
-            give(Command, {batch, [item(I) || I <- Items]}),
-            St1 = hand_on(Status, St),
-            case Status of
-                done ->
-                    give_tick(St1),
-                    exit_code(erltrace_handle:call(H, status));
-                ok -> listen(tell_ended(St1), until_tick(St1))
-            end
+            Batch = Tick ++ [{give, {batch, [item(I) || I <- Items]}}],
+            {Part, Data1} = hand_on(Status, Data),
+            worked(Status, Batch ++ Part, Data1)
     end.
 
-listen(#st{command = Command, h = H} = St, Timeout) ->
-    receive
-        stop ->
-            stop(H),
-            listen(St, 0);
-        finish ->
-            erltrace_handle:call(H, {hold, false}),
-            stop(H),
-            listen(St, 0);
-        lead ->
-            erltrace_handle:call(H, {role, first}),
-            listen(St#st{role = first}, 0);
-        {import, Part} ->
-            case erltrace_handle:call(H, {import, Part}) of
-                ok -> listen(St, 0);
-                {error, Reason} -> failed(Command, -1, Reason)
-            end
-    after Timeout ->
-        run(St)
-    end.
-
-%% --live: what came since the last one. A command that is slow gets fewer of them, with more each.
-tick(#st{live = undefined} = St) ->
-    St;
-tick(#st{live = Every, tick = Due} = St) ->
-    case now_ms() of
-        Now when Now >= Due ->
-            give_tick(St),
-            St#st{tick = max(Due + Every, Now)};
-        _ ->
-            St
-    end.
-
-give_tick(#st{live = undefined}) ->
-    ok;
-give_tick(#st{command = Command, h = H}) ->
-    {ok, Lines} = erltrace_handle:call(H, tick),
-    give(Command, {batch, [{live, Line} || {text, Line} <- Lines]}).
-
-until_tick(#st{live = undefined}) -> ?POLL;
-until_tick(#st{tick = Due}) -> max(0, min(?POLL, Due - now_ms())).
-
-%% What the others gathered goes to the first; what the end would print is kept by the command.
-hand_on(Status, #st{role = other, part = Due} = St) ->
-    case now_ms() of
-        Now when Now >= Due; Status =:= done ->
-            {ok, Part} = erltrace_handle:call(St#st.h, {export, false}),
-            Part =:= <<>> orelse give(St#st.command, {part, Part}),
-            St#st{part = next(Now, ?PART)};
-        _ ->
-            St
-    end;
-hand_on(done, St) ->
-    St;
-hand_on(ok, #st{preview = Due, every = Every, most = Most} = St) ->
-    case now_ms() of
-        Now when Now >= Due ->
-            preview(St, erltrace_handle:call(St#st.h, {preview, St#st.form})),
-            St#st{preview = next(Now, Every), every = min(2 * Every, Most)};
-        _ ->
-            St
-    end.
-
-next(Began, Every) ->
-    Now = now_ms(),
-    Now + max(Every, (Now - Began) * ?SHARE).
-
-preview(#st{command = Command, h = H, role = Role}, {ok, Items}) ->
-    Raw = case Role of
-              first -> {ok, R} = erltrace_handle:call(H, {export, true}), R;
-              alone -> <<>>
-          end,
-    tell(Command, {preview, {Items, Raw}});
-preview(_, _) ->
-    ok.
-
-%% The first of several: its script has come to an end, those of the others will be ended.
-tell_ended(#st{role = first, ended = false} = St) ->
-    case erltrace_handle:call(St#st.h, status) of
-        running -> St;
-        Status -> tell(St#st.command, {ended, exit_code(Status)}), St#st{ended = true}
-    end;
-tell_ended(St) ->
-    St.
-
-stop(H) ->
-    erltrace_handle:call(H, stop).
-
-exit_code({exited, Code}) -> Code;
-exit_code(_) -> -1.
-
-%% A batch; the next one is made when the command has taken it. The guard sees to it that this
-%% does not last for ever.
-give(_, {_, []}) -> ok;
-give(Command, Message) ->
-    tell(Command, Message),
-    receive more -> ok end.
+worked(done, Out, Data) ->
+    Last = [{give, T} || T <- live(Data)] ++ [{give, cost_lines(Data)}],
+    give(Out ++ Last, {leave, exit_code(ask(status, Data))}, Data);
+worked(ok, Out, Data) ->
+    {Ended, Data1} = ended(Data),
+    give(Out ++ Ended, {running, until_tick(Data1)}, Data1).
 
 item({drop, _Kind, _N, Message}) -> {err, Message};
 item({warning, Message}) -> {err, Message};
 item({fault, Message}) -> {err, Message};
 item(Other) -> Other.
 
-%% Never connects anew: a command that has gone is not looked for.
-tell(Command, Message) ->
-    erlang:send(Command, Message, [noconnect]).
+exit_code({exited, Code}) -> Code;
+exit_code(_) -> -1.
 
-failed(Command, Index, Reason) ->
-    failed(Command, Index, Reason, {<<>>, <<>>}).
-
-failed(Command, Index, {dtrace, Tag, Line, Column, Text}, {File, Source}) ->
-    tell(Command, {failed, {Index, {Tag, Line, Column, Text, File, Source}}}),
-    1;
-failed(Command, Index, Reason, Place) ->
-    Text = unicode:characters_to_binary(io_lib:format("~0P", [Reason, 30])),
-    failed(Command, Index, {dtrace, <<"ET_AGENT">>, 0, 0, Text}, Place).
-
-failure(Index, {Tag, Line, Column, Text}) ->
-    {failed, {Index, {Tag, Line, Column, Text, <<>>, <<>>}}}.
-
-place(H) ->
-    case erltrace_handle:call(H, place) of
-        {File, Source} when is_binary(File) -> {File, Source};
-        _ -> {<<>>, <<>>}
+%% --live: what came since the last one. A command that is slow gets fewer of them, with more each.
+tick(#data{spec = Spec, tick = Due} = Data) ->
+    case {proplists:get_value(live, Spec), now_ms()} of
+        {Every, Now} when is_integer(Every), Now >= Due ->
+            {[{give, T} || T <- live(Data)], Data#data{tick = max(Due + Every, Now)}};
+        _ ->
+            {[], Data}
     end.
+
+live(#data{spec = Spec} = Data) ->
+    case proplists:get_value(live, Spec) of
+        undefined ->
+            [];
+        _ ->
+            {ok, Lines} = ask(tick, Data),
+            [{batch, [{live, Line} || {text, Line} <- Lines]}]
+    end.
+
+until_tick(#data{spec = Spec, tick = Due}) ->
+    case proplists:get_value(live, Spec) of
+        undefined -> ?POLL;
+        _ -> max(0, min(?POLL, Due - now_ms()))
+    end.
+
+%% What the others gathered goes to the first; what the end would print is kept by the command.
+hand_on(Status, #data{role = other, part = Due} = Data) ->
+    case now_ms() of
+        Now when Now >= Due; Status =:= done ->
+            {ok, Part} = ask({export, false}, Data),
+            {[{give, {part, Part}} || Part =/= <<>>], Data#data{part = next(Now, ?PART)}};
+        _ ->
+            {[], Data}
+    end;
+hand_on(done, Data) ->
+    {[], Data};
+hand_on(ok, #data{preview = Due, every = Every, spec = Spec, form = Form} = Data) ->
+    case now_ms() of
+        Now when Now >= Due ->
+            Preview = preview(ask({preview, Form}, Data), Data),
+            Most = proplists:get_value(preview, Spec, ?PREVIEW),
+            {Preview, Data#data{preview = next(Now, Every), every = min(2 * Every, Most)}};
+        _ ->
+            {[], Data}
+    end.
+
+next(Began, Every) ->
+    Now = now_ms(),
+    Now + max(Every, (Now - Began) * ?SHARE).
+
+preview({ok, Items}, #data{role = Role} = Data) ->
+    Raw = case Role of
+              first -> {ok, R} = ask({export, true}, Data), R;
+              alone -> <<>>
+          end,
+    [{tell, {preview, {Items, Raw}}}];
+preview(_, _) ->
+    [].
+
+%% The first of several: its script has come to an end, those of the others will be ended.
+ended(#data{role = first, ended = false} = Data) ->
+    case ask(status, Data) of
+        running -> {[], Data};
+        Status -> {[{tell, {ended, exit_code(Status)}}], Data#data{ended = true}}
+    end;
+ended(Data) ->
+    {[], Data}.
 
 %% ---- what it does to the node ---------------------------------------------------------------
 
-tell_armed(#st{command = Command, h = H, verbose = Verbose}) ->
-    case erltrace_handle:call(H, counts) of
+armed_lines(#data{spec = Spec} = Data) ->
+    Verbose = proplists:get_bool(verbose, Spec),
+    case ask(counts, Data) of
         {ok, Counts} ->
             Armed = maps:get(armed, Counts, []) ++ maps:get(counted, Counts, []),
             Running = maps:get(running, Counts, true), % it may have ended already
-            say(Command,
-                [{"armed: ~ts", [lists:join(", ", [armed(A) || A <- Armed])]} || Verbose, Armed =/= []] ++
-                [{"armed: nothing", []} || Verbose, Armed =:= [], Running] ++
-                [{"returns are found by ~s", [returns(By)]} ||
-                    Verbose, By <- [maps:get(returns_by, Counts, undefined)], By =/= undefined] ++
-                [{"~ts", [Missing]} || Missing <- [maps:get(missing, Counts, <<>>)], Missing =/= <<>>] ++
-                [{"~b process~s left out: traced by somebody else already",
-                  [N, plural(N, "es")]} || N <- [maps:get(skipped, Counts, 0)], N > 0]);
+            lines([{"armed: ~ts", [lists:join(", ", [armed(A) || A <- Armed])]} ||
+                      Verbose, Armed =/= []] ++
+                  [{"armed: nothing", []} || Verbose, Armed =:= [], Running] ++
+                  [{"returns are found by ~s", [returns(By)]} ||
+                      Verbose, By <- [maps:get(returns_by, Counts, undefined)], By =/= undefined] ++
+                  [{"~ts", [Missing]} || Missing <- [maps:get(missing, Counts, <<>>)],
+                                         Missing =/= <<>>] ++
+                  [{"~b process~s left out: traced by somebody else already",
+                    [N, plural(N, "es")]} || N <- [maps:get(skipped, Counts, 0)], N > 0]);
         _ ->
-            ok
+            lines([])
     end.
 
-tell_cost(#st{command = Command, h = H, verbose = Verbose}) ->
-    case erltrace_handle:call(H, counts) of
+cost_lines(#data{spec = Spec} = Data) ->
+    Verbose = proplists:get_bool(verbose, Spec),
+    case ask(counts, Data) of
         {ok, Counts} ->
-            say(Command,
-                [{"probes fired ~b time~s", [N, plural(N, "s")]} ||
-                    Verbose, N <- [maps:get(fired, Counts, 0)]] ++
-                [{"events took ~.1f % of the schedulers' time", [float(C)]} ||
-                    Verbose, C <- [maps:get(cost, Counts, 0)]] ++
-                [{"~b call~s or process~s found no room: returns and depth of these are missing",
-                  [N, plural(N, "s"), plural(N, "es")]} ||
-                    N <- [maps:get(lost, Counts, 0)], N > 0]);
+            lines([{"probes fired ~b time~s", [N, plural(N, "s")]} ||
+                      Verbose, N <- [maps:get(fired, Counts, 0)]] ++
+                  [{"events took ~.1f % of the schedulers' time", [float(C)]} ||
+                      Verbose, C <- [maps:get(cost, Counts, 0)]] ++
+                  [{"~b call~s or process~s found no room: returns and depth of these are missing",
+                    [N, plural(N, "s"), plural(N, "es")]} ||
+                      N <- [maps:get(lost, Counts, 0)], N > 0]);
         _ ->
-            ok
+            lines([])
     end.
+
+lines(Lines) ->
+    {batch, [{err, unicode:characters_to_binary(io_lib:format(F, As))} || {F, As} <- Lines]}.
 
 armed({functions, N}) -> io_lib:format("~b function~s", [N, plural(N, "s")]);
 armed({counted, N}) ->
@@ -464,55 +427,53 @@ returns(Other) -> io_lib:format("~ts", [Other]).
 plural(1, _) -> "";
 plural(_, S) -> S.
 
-say(Command, Lines) ->
-    give(Command, {batch, [{err, unicode:characters_to_binary(io_lib:format(F, As))} ||
-                              {F, As} <- Lines]}).
-
 %% ---- the list -------------------------------------------------------------------------------
 
-list(Command, H, Spec) ->
-    case proplists:get_value(scripts, Spec, []) of
-        [] -> rows(Command, H, -1, <<>>, [zero | Spec]);
-        Scripts -> list(Command, H, Scripts, Spec, 0, -1)
-    end.
+list(#data{spec = Spec} = Data) ->
+    {Out, Code} = case proplists:get_value(scripts, Spec, []) of
+                      [] -> rows(-1, <<>>, true, Data);
+                      Scripts -> list(Scripts, 0, {[], -1}, Data)
+                  end,
+    give(Out, {leave, Code}, Data).
 
-list(_, _, [], _, _, Code) -> Code;
-list(Command, H, [{clause, _, Text} | Rest], Spec, Index, Code) ->
-    Codes = [rows(Command, H, Index, D, Spec) ||
-                D <- binary:split(Text, <<"\n">>, [global, trim_all])],
-    list(Command, H, Rest, Spec, Index + 1, lists:max([Code | Codes]));
-list(Command, H, [{file, _, _} = Script | Rest], Spec, Index, Code) ->
-    Code1 = case compile(H, Script, proplists:get_value(args, Spec, [])) of
-                ok -> rows(Command, H, Index, script, [zero | Spec]);
-                {error, Reason} -> failed(Command, Index, Reason, place(H))
-            end,
-    list(Command, H, Rest, Spec, Index + 1, max(Code, Code1)).
-
-%% Types and notes of probes are for -v only.
-rows(Command, H, Index, What, Spec) ->
-    Verbose = proplists:get_bool(verbose, Spec),
+list([], _, {Out, Code}, _) ->
+    {lists:append(lists:reverse(Out)), Code};
+list([{clause, _, Text} | Rest], Index, {Out, Code}, #data{spec = Spec} = Data) ->
     Zero = proplists:get_bool(zero, Spec),
-    case erltrace_handle:call(H, {probes, What, case Verbose of true -> full; _ -> brief end}) of
+    {Outs, Codes} = lists:unzip([rows(Index, D, Zero, Data) ||
+                                    D <- binary:split(Text, <<"\n">>, [global, trim_all])]),
+    list(Rest, Index + 1, {[lists:append(Outs) | Out], lists:max([Code | Codes])}, Data);
+list([{file, _, _} = Script | Rest], Index, {Out, Code}, Data) ->
+    {Out1, Code1} = case compile_one(Script, Data) of
+                        ok -> rows(Index, script, true, Data);
+                        {error, Reason} -> {[{tell, failed_at(Index, Reason, place(Data))}], 1}
+                    end,
+    list(Rest, Index + 1, {[Out1 | Out], max(Code, Code1)}, Data).
+
+%% Types and notes of probes are for -v only. Zero: that there is none is no error.
+rows(Index, What, Zero, #data{spec = Spec} = Data) ->
+    Form = case proplists:get_bool(verbose, Spec) of true -> full; false -> brief end,
+    case ask({probes, What, Form}, Data) of
         {ok, []} when not Zero ->
             Text = <<"no probe matches the description">>,
-            failed(Command, Index, {dtrace, <<"D_PDESC_ZERO">>, 0, 0, Text});
-        {ok, Rows} -> rows(Command, Rows);
+            {[{tell, failed(Index, {dtrace, <<"D_PDESC_ZERO">>, 0, 0, Text})}], 1};
+        {ok, Rows} ->
+            {[{give, {rows, Some}} || Some <- rows(Rows)], -1};
         {error, {dtrace, Tag, Line, Column, <<"failed to match ", Rest/binary>>}} ->
             %% The command says that itself.
             [_, Text] = binary:split(Rest, <<": no probe">>),
-            failed(Command, Index, {dtrace, Tag, Line, Column, <<"no probe", Text/binary>>});
-        {error, Reason} -> failed(Command, Index, Reason)
+            {[{tell, failed(Index, {dtrace, Tag, Line, Column, <<"no probe", Text/binary>>})}], 1};
+        {error, Reason} ->
+            {[{tell, failed(Index, Reason)}], 1}
     end.
 
 %% A thousand at a time, as the command takes them; or a binary with as many.
-rows(_, []) -> -1;
-rows(Command, [Brief | Rest]) when is_binary(Brief) ->
-    give(Command, {rows, [Brief]}),
-    rows(Command, Rest);
-rows(Command, Rows) ->
+rows([]) -> [];
+rows([Brief | Rest]) when is_binary(Brief) ->
+    [[Brief] | rows(Rest)];
+rows(Rows) ->
     {Some, Rest} = take(1000, Rows, []),
-    give(Command, {rows, Some}),
-    rows(Command, Rest).
+    [Some | rows(Rest)].
 
 %% There may be hundreds of thousands: not counted each time.
 take(0, Rest, Some) -> {lists:reverse(Some), Rest};

@@ -104,7 +104,7 @@ loop(#st{users = Users, monitors = Monitors} = St) ->
         {'$gen_call', From, {run, Connection, M, F, Args}} ->
             case Users of
                 #{Connection := #user{left = false, running = N} = User} ->
-                    {Pid, Mon} = spawn_monitor(M, F, Args),
+                    {ok, {Pid, Mon}} = apply(M, F, Args),
                     gen_server:reply(From, {ok, Pid}),
                     loop(St#st{users = Users#{Connection := User#user{running = N + 1}},
                                monitors = Monitors#{Mon => {running, Connection}}});

@@ -203,7 +203,7 @@ fi
 timeout 20 erltrace -N flags -qn 'tick-1ms { printf("line\n"); }' 2>e | head -n 1 >o
 is 'EPIPE: exit' 0 "${PIPESTATUS[0]}"
 is 'EPIPE: nothing said' '' "$(cat e)"
-is 'EPIPE: the agent is gone' '[]' "$(at flags '[P || P <- processes(), {_, {erltrace_agent, _, _}} <- [erlang:process_info(P, initial_call)]].')"
+is 'EPIPE: the agent is gone' '[]' "$(at flags '[P || P <- processes(), [{_, {proc_lib, _, _}}, {_, []}] <- [erlang:process_info(P, [initial_call, dictionary])]].')"
 
 # Two signals at once are one: what timeout(1) sends, and what a terminal and a shell send together.
 whole=0

@@ -19,7 +19,8 @@ modules='lists:sort([M || {M, _} <- code:all_loaded()]).'
 flags='lists:usort([erlang:trace_info(P, flags) || P <- processes()] ++ [erlang:trace_info(new_processes, flags), erlang:trace_info(new_ports, flags)] ++ [erlang:trace_info({lists, seq, 2}, traced)]) ++ case erlang:function_exported(trace, session_info, 1) of true -> apply(trace, session_info, [all]); false -> [] end.'
 state='{length(processes()), length(erlang:ports()), application:get_all_env(erltrace), [M || {M, _} <- code:all_loaded(), string:find(atom_to_list(M), "erltrace") =/= nomatch], nodes(hidden)}.'
 atoms='erlang:system_info(atom_count).'
-agents='length([P || P <- processes(), {_, {erltrace_agent, _, _}} <- [erlang:process_info(P, initial_call)]]).'
+# Sensitive processes of proc_lib: of those nobody sees the dictionary that all of them have.
+agents='length([P || P <- processes(), [{_, {proc_lib, _, _}}, {_, []}] <- [erlang:process_info(P, [initial_call, dictionary])]]).'
 
 echo -n wrong >wrong
 echo -n open >open
@@ -78,7 +79,7 @@ rm -f o e
 erltrace -N demo -qn "BEGIN { printf(\"go\\n\"); } $spawns erlang*:lists:seq:function-entry {}" >o 2>e &
 command=$!
 ok 'armed' holds o go
-is 'the agent is there' 2 "$(at demo "$agents")"
+is 'the agent is there: guard, worker, handle' 3 "$(at demo "$agents")"
 workload demo 1000
 kill -TERM $command
 wait $command

@@ -1,0 +1,155 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% @doc The guard of a command that traces this node: it watches the command's connection and the
+%% worker (erltrace_agent). When the command goes away, by any death, it kills the worker, and with
+%% it goes the handle. When worker and handle have ended it tells the command that all is done, and
+%% ends. (What the command brought stays until then: erltrace_keeper.)
+%%
+%% It also ends the tracing when the command is silent: suspended, or stuck with a reader of its own
+%% that does not read. The command gives a sign of life each second.
+%%
+%% What the command says comes here first; all but `alive' is passed to the worker.
+-module(erltrace_guard).
+-behaviour(gen_server).
+-export([start/3]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2, code_change/3, format_status/1]).
+
+-define(BEAT, 1000).        % ms between two looks at the command
+-define(SILENCE, 30000).    % ms without a sign of the command: it does not read any more
+-define(CUT, 3500).         % ms without an acknowledgement of its machine: it is cut off
+
+-record(st, {command :: pid(),
+             connection :: port() | pid(),
+             up :: reference(),                   % the monitor of it
+             worker :: pid(),
+             mon :: reference(),
+             handle :: reference() | undefined,   % the monitor of it, as long as it is there
+             heard :: integer(),                  % ms: when the command last said something
+             silence :: pos_integer(),
+             silent = false :: boolean(),
+             gone = false :: boolean(),
+             suspended = false :: boolean()}).    % its machine acknowledges, it does not read
+
+%% @doc The command's pid, its connection (a port, with some carriers a process), and what to do.
+-spec start(pid(), port() | pid(), erltrace_agent:spec()) ->
+          {ok, {pid(), Monitor :: reference()}} | {error, term()}.
+start(Command, Connection, Spec) ->
+    gen_server:start_monitor(?MODULE, {Command, Connection, Spec}, []).
+
+-spec init({pid(), port() | pid(), erltrace_agent:spec()}) -> {ok, #st{}}.
+init({Command, Connection, Spec}) ->
+    process_flag(sensitive, true),
+    process_flag(priority, high),
+    %% Not the node's name: the next command may have been given it.
+    Up = erlang:monitor(case is_port(Connection) of true -> port; false -> process end, Connection),
+    cut_after(Connection, ?CUT),
+    {ok, {Worker, Mon}} = erltrace_agent:start_worker(Command, self(), Spec),
+    erlang:send_after(?BEAT, self(), beat),
+    {ok, #st{command = Command, connection = Connection, up = Up, worker = Worker, mon = Mon,
+             heard = now_ms(), silence = proplists:get_value(silence, Spec, ?SILENCE)}}.
+
+-spec handle_call(term(), gen_server:from(), #st{}) -> {reply, {error, unknown}, #st{}}.
+handle_call(_, _, St) ->
+    {reply, {error, unknown}, St}.
+
+-spec handle_cast(term(), #st{}) -> {noreply, #st{}}.
+handle_cast(_, St) ->
+    {noreply, St}.
+
+-spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
+handle_info({handle, Pid}, St) ->
+    {noreply, St#st{handle = erlang:monitor(process, Pid)}};
+handle_info({'DOWN', Up, _, _, _}, #st{up = Up} = St) ->
+    exit(St#st.worker, kill),
+    {noreply, St#st{gone = true}};
+handle_info({'DOWN', Mon, process, _, Reason}, #st{mon = Mon} = St) ->
+    handle_gone(St#st.handle),
+    leave(St, ended(Reason, St)),
+    {stop, normal, St};
+handle_info({'DOWN', Handle, process, _, _}, #st{handle = Handle} = St) ->
+    {noreply, St#st{handle = undefined}};
+handle_info(beat, St) ->
+    {noreply, beat(St)};
+handle_info(alive, St) ->
+    {noreply, St#st{heard = now_ms()}};
+handle_info(Word, St) when is_atom(Word); element(1, Word) =:= import ->
+    St#st.worker ! Word,
+    {noreply, St#st{heard = now_ms()}};
+handle_info(_, St) ->
+    {noreply, St}.
+
+-spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
+code_change(_, St, _) ->
+    {ok, St}.
+
+-spec format_status(map()) -> map().
+format_status(#{state := #st{} = St} = Status) ->
+    Status#{state := #{command => St#st.command, worker => St#st.worker,
+                       silent_ms => now_ms() - St#st.heard, suspended => St#st.suspended,
+                       gone => St#st.gone}};
+format_status(Status) ->
+    Status.
+
+%% The kernel gives the connection up when what was sent is not acknowledged (TCP_USER_TIMEOUT).
+cut_after(Connection, Ms) when is_port(Connection) ->
+    catch inet:setopts(Connection, [{raw, 6, 18, <<Ms:32/native>>}]);
+cut_after(_, _) ->
+    ok.
+
+%% A command that is suspended says nothing, and its machine acknowledges all the same, that it has
+%% no room: with this the kernel would give up as well. So it gets the time of those that are silent,
+%% as long as acknowledgements come: last_ack_recv of struct tcp_info.
+look_suspended(Silent, #st{connection = Connection, suspended = Suspended, silence = Silence} = St)
+  when is_port(Connection), Silent > ?BEAT ->
+    case catch inet:getopts(Connection, [{raw, 6, 11, 60}]) of
+        {ok, [{raw, 6, 11, <<_:56/binary, Ago:32/native>>}]}
+          when not Suspended, Ago + ?BEAT + ?BEAT div 5 < Silent ->
+            cut_after(Connection, max(Silence, ?CUT)),
+            St#st{suspended = true};
+        _ ->
+            St
+    end;
+look_suspended(_, #st{connection = Connection, suspended = true} = St) ->
+    cut_after(Connection, ?CUT),
+    St#st{suspended = false};
+look_suspended(_, St) ->
+    St.
+
+beat(#st{command = Command, heard = Heard, silence = Silence} = St) ->
+    erlang:send_after(min(?BEAT, max(Silence div 4, 10)), self(), beat),
+    case now_ms() - Heard of
+        Silent when Silent > Silence ->
+            exit(St#st.worker, kill),
+            St#st{silent = true};
+        Silent ->
+            _ = erlang:send(Command, {ping, 0}, [noconnect, nosuspend]),
+            look_suspended(Silent, St)
+    end.
+
+%% Nobody is there to be told: the next command may have been given the same name by now.
+ended(_, #st{gone = true}) ->
+    [];
+ended(_, #st{silent = true}) ->
+    [erltrace_agent:failure({<<"ET_SILENCE">>, 0, 0, <<"Abort due to systemic unresponsiveness">>}),
+     {done, 1}];
+ended({shutdown, {done, Code}}, _) -> [{done, Code}];
+ended(killed, _) -> [{done, 1}];
+ended(Reason, _) ->
+    Text = unicode:characters_to_binary(io_lib:format("the agent failed: ~0P", [Reason, 30])),
+    [erltrace_agent:failure({<<"ET_AGENT">>, 0, 0, Text}), {done, 1}].
+
+now_ms() ->
+    erlang:monotonic_time(millisecond).
+
+%% The handle ends with its owner; what it armed is off before it ends.
+handle_gone(undefined) -> ok;
+handle_gone(Mon) -> receive {'DOWN', Mon, process, _, _} -> ok after 10000 -> ok end.
+
+leave(#st{command = Command, silent = true} = St, Messages) ->
+    %% Nobody waits for who does not read; nor for it to say that it leaves.
+    Sent = [erlang:send(Command, M, [noconnect, nosuspend]) || M <- Messages],
+    lists:member(nosuspend, Sent) andalso erlang:disconnect_node(node(Command)),
+    Keeper = whereis(erltrace_keeper),
+    Keeper =/= undefined andalso (Keeper ! {left, St#st.connection});
+leave(#st{command = Command}, Messages) ->
+    [erlang:send(Command, M, [noconnect]) || M <- Messages].
