@@ -9,15 +9,23 @@
 %% Handles share ours: the process that holds it fires the probes of all of them, and when it ends,
 %% another that needs it takes its place.
 -module(erltrace_watch).
+-behaviour(gen_server).
 -export([start/3, stop/1]).
--export([init/4]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
+         format_status/1]).
 
 -define(BLOCKED, 1). % ms between two looks whether a process waits still, at least
 -define(SHARE, 20).  % looking takes a 20th of the time: thousands may wait for one port
 
--record(st, {number, handle, busy = [], holder, taken = [],
-             blocked = #{}, ports = #{}, % who waits for which port; how many do for each
-             pause = ?BLOCKED, looking = false}).
+-record(st, {number :: pos_integer(),
+             handle :: pid(),
+             busy = [] :: [busy_port | busy_dist_port],
+             holder :: pid() | undefined,    % of the system monitor
+             taken = [] :: [pid() | port()], % somebody else who has it
+             blocked = #{} :: #{pid() => port()},             % who waits for which port
+             ports = #{} :: #{port() => pos_integer()},       % how many do for each
+             pause = ?BLOCKED :: pos_integer(),
+             looking = false :: boolean()}).
 
 %% @doc Watch what the handle of this number needs; Handle is its process. Missing says which probes
 %% do not fire and why, <<>> if all do. It is an error if the script has no other Erlang probes.
@@ -28,12 +36,11 @@ start(Number, Handle, Needs) ->
         [] ->
             {ok, undefined, <<>>};
         What ->
-            {Pid, Mon} = spawn_monitor(?MODULE, init, [self(), Number, Handle, What]),
-            receive
-                {Pid, {watching, Taken}} ->
-                    erlang:demonitor(Mon, [flush]),
-                    watching(Pid, missing(Taken, What), Needs);
-                {'DOWN', Mon, process, Pid, Reason} ->
+            {ok, Pid} = gen_server:start(?MODULE, {Number, Handle, What}, []),
+            try gen_server:call(Pid, taken, infinity) of
+                Taken -> watching(Pid, missing(Taken, What), Needs)
+            catch
+                exit:{Reason, _} -> % it was killed
                     {error, <<"ET_WATCH">>,
                      unicode:characters_to_binary(io_lib:format("~0P", [Reason, 30]))}
             end
@@ -74,46 +81,63 @@ name(By) ->
 stop(undefined) ->
     ok;
 stop(Pid) ->
-    Mon = erlang:monitor(process, Pid),
-    Pid ! stop,
-    receive {'DOWN', Mon, process, Pid, _} -> ok end.
+    try gen_server:stop(Pid)
+    catch exit:_ -> ok % it has ended already
+    end.
 
-%% @private
--spec init(pid(), pos_integer(), pid(), [atom()]) -> ok.
-init(Parent, Number, Handle, What) ->
+-spec init({pos_integer(), pid(), [atom()]}) -> {ok, #st{}}.
+init({Number, Handle, What}) ->
     process_flag(sensitive, true),
     process_flag(priority, high),
     _ = erlang:monitor(process, Handle),
     lists:member(monitor_nodes, What) andalso
         net_kernel:monitor_nodes(true, [{node_type, all}, nodedown_reason]),
-    St = take(#st{number = Number, handle = Handle, busy = What -- [monitor_nodes]}),
-    Parent ! {self(), {watching, St#st.taken}},
-    loop(St).
+    {ok, take(#st{number = Number, handle = Handle, busy = What -- [monitor_nodes]})}.
 
-loop(#st{handle = Handle, holder = Holder} = St) ->
-    receive
-        {monitor, Pid, busy_port, Port} ->
-            loop(busy_port(Pid, Port, St));
-        {monitor, Pid, busy_dist_port, Port} ->
-            fire('dist-port_busy', Pid, [node(), Port, remote(Port), Pid]),
-            loop(St);
-        {nodeup, Node, Info} ->
-            node_event(nodeup, Node, Info, undefined, St),
-            loop(St);
-        {nodedown, Node, Info} ->
-            node_event(nodedown, Node, Info, proplists:get_value(nodedown_reason, Info), St),
-            loop(St);
-        look ->
-            loop(look(St#st{looking = false}));
-        {'DOWN', _, process, Handle, _} ->
-            leave(St);
-        {'DOWN', _, process, Holder, _} ->
-            loop(take(St));
-        stop ->
-            leave(St);
-        _ ->
-            loop(St)
-    end.
+-spec handle_call(taken, gen_server:from(), #st{}) -> {reply, [pid() | port()], #st{}}.
+handle_call(taken, _, St) ->
+    {reply, St#st.taken, St}.
+
+-spec handle_cast(term(), #st{}) -> {noreply, #st{}}.
+handle_cast(_, St) ->
+    {noreply, St}.
+
+-spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
+handle_info({monitor, Pid, busy_port, Port}, St) ->
+    {noreply, busy_port(Pid, Port, St)};
+handle_info({monitor, Pid, busy_dist_port, Port}, St) ->
+    fire('dist-port_busy', Pid, [node(), Port, remote(Port), Pid]),
+    {noreply, St};
+handle_info({nodeup, Node, Info}, St) ->
+    node_event(nodeup, Node, Info, undefined, St),
+    {noreply, St};
+handle_info({nodedown, Node, Info}, St) ->
+    node_event(nodedown, Node, Info, proplists:get_value(nodedown_reason, Info), St),
+    {noreply, St};
+handle_info(look, St) ->
+    {noreply, look(St#st{looking = false})};
+handle_info({'DOWN', _, process, Handle, _}, #st{handle = Handle} = St) ->
+    {stop, normal, St};
+handle_info({'DOWN', _, process, Holder, _}, #st{holder = Holder} = St) ->
+    {noreply, take(St)};
+handle_info(_, St) ->
+    {noreply, St}.
+
+-spec terminate(term(), #st{}) -> term().
+terminate(_, St) ->
+    leave(St).
+
+-spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
+code_change(_, St, _) ->
+    {ok, St}.
+
+-spec format_status(map()) -> map().
+format_status(#{state := #st{} = St} = Status) ->
+    Status#{state := #{handle => St#st.handle, number => St#st.number, needs => St#st.busy,
+                       holds_system_monitor => St#st.holder =:= self(), taken_by => St#st.taken,
+                       blocked => map_size(St#st.blocked)}};
+format_status(Status) ->
+    Status.
 
 node_event(What, Node, Info, Reason, #st{number = Number}) ->
     Type = proplists:get_value(node_type, Info),

@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% The second process behind a handle. It never waits for a dirty scheduler, so it is there when
+%% @doc The second process behind a handle. It never waits for a dirty scheduler, so it is there when
 %% the handle's process is not:
 %%
 %% - it looks after the script some times a second (c_src/beam/watchdog.c), and tells the handle's
@@ -9,36 +9,36 @@
 %%   long call: the probes are off all the same;
 %% - the handle's process has been killed: what it armed is taken back here.
 -module(erltrace_watchdog).
+-behaviour(gen_server).
 -export([start/4, stop/1, watch/1, is_harmless/0]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2, code_change/3, format_status/1]).
 
 -define(TICK, 100).   % ms between two looks
 -define(PATIENCE, 300). % ms for the handle's process to end after its owner
 
--record(st, {handle, owner, nif, number, watching = false}).
+-record(st, {handle :: pid(),
+             owner :: pid(),
+             nif :: reference(),
+             number :: pos_integer(),
+             watching = false :: boolean()}).
 
 %% @doc Started by the handle's process.
--spec start(pid(), pid(), reference(), pos_integer()) -> {pid(), reference()}.
+-spec start(pid(), pid(), reference(), pos_integer()) -> {pid(), Monitor :: reference()}.
 start(Handle, Owner, Nif, Number) ->
-    spawn_monitor(fun() ->
-                          erltrace_vm:of_no_application(),
-                          process_flag(sensitive, true),
-                          process_flag(priority, high),
-                          erlang:monitor(process, Handle),
-                          erlang:monitor(process, Owner),
-                          loop(#st{handle = Handle, owner = Owner, nif = Nif, number = Number})
-                  end).
+    St = #st{handle = Handle, owner = Owner, nif = Nif, number = Number},
+    {ok, PidAndMonitor} = gen_server:start_monitor(?MODULE, St, []),
+    PidAndMonitor.
 
 %% @doc The handle has ended in order; returns when this process has too.
 -spec stop({pid(), reference()}) -> ok.
 stop({Pid, Mon}) ->
-    Pid ! {done, self()},
+    gen_server:cast(Pid, done),
     receive {'DOWN', Mon, process, Pid, _} -> ok end.
 
 %% @doc The script runs: look after it.
 -spec watch({pid(), reference()}) -> ok.
 watch({Pid, _}) ->
-    Pid ! {watch, self()},
-    ok.
+    gen_server:cast(Pid, watch).
 
 %% @doc Does this node forbid destructive actions? By erltrace's setting `destructive' = false.
 -spec is_harmless() -> boolean().
@@ -49,43 +49,71 @@ is_harmless() ->
             error -> false
         end.
 
-loop(#st{handle = Handle, owner = Owner} = St) ->
-    receive
-        {done, Handle} -> ok;
-        {watch, Handle} -> tick(St#st{watching = true});
-        tick -> tick(St);
-        {'DOWN', _, process, Handle, _} -> clean_up(St);
-        {'DOWN', _, process, Owner, _} -> owner_gone(St);
-        _ -> loop(St)
-    end.
+-spec init(#st{}) -> {ok, #st{}}.
+init(#st{handle = Handle, owner = Owner} = St) ->
+    erltrace_vm:of_no_application(),
+    process_flag(sensitive, true),
+    process_flag(priority, high),
+    _ = erlang:monitor(process, Handle),
+    _ = erlang:monitor(process, Owner),
+    {ok, St}.
 
-tick(#st{handle = Handle, nif = Nif} = St) ->
+-spec handle_call(term(), gen_server:from(), #st{}) -> {reply, {error, unknown}, #st{}}.
+handle_call(_, _, St) ->
+    {reply, {error, unknown}, St}.
+
+-spec handle_cast(done | watch, #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
+handle_cast(done, St) ->
+    {stop, normal, St};
+handle_cast(watch, St) ->
+    {noreply, tick(St#st{watching = true})}.
+
+-spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
+handle_info(tick, #st{watching = true} = St) ->
+    {noreply, tick(St)};
+handle_info({'DOWN', _, process, Handle, _}, #st{handle = Handle} = St) ->
+    clean_up(St),
+    {stop, normal, St};
+handle_info({'DOWN', _, process, Owner, _}, #st{owner = Owner} = St) ->
+    _ = erlang:send_after(?PATIENCE, self(), owner_gone),
+    {noreply, St};
+handle_info(owner_gone, St) ->
+    off(St),
+    {noreply, St};
+handle_info(_, St) ->
+    {noreply, St}.
+
+-spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
+code_change(_, St, _) ->
+    {ok, St}.
+
+-spec format_status(map()) -> map().
+format_status(#{state := #st{} = St} = Status) ->
+    Status#{state := #{handle => St#st.handle, owner => St#st.owner, number => St#st.number,
+                       watching => St#st.watching}};
+format_status(Status) ->
+    Status.
+
+tick(#st{nif = Nif} = St) ->
     case look(Nif) of
         {running, _, _} ->
-            erlang:send_after(?TICK, self(), tick),
-            loop(St);
+            _ = erlang:send_after(?TICK, self(), tick),
+            St;
         {done, _, _} ->
-            Handle ! {watchdog, self(), done},
-            loop(St#st{watching = false});
+            tell(done, St);
         {aborted, _, Text} ->
-            Handle ! {watchdog, self(), {aborted, Text}},
-            loop(St#st{watching = false});
+            tell({aborted, Text}, St);
         {error, _} ->
-            loop(St#st{watching = false})
+            St#st{watching = false}
     end.
+
+tell(What, #st{handle = Handle} = St) ->
+    Handle ! {watchdog, self(), What},
+    St#st{watching = false}.
 
 look(Nif) ->
     try erltrace_nif:watch(Nif, erlang:system_info(schedulers_online))
     catch error:_ -> {aborted, 0, <<"erltrace's library has been replaced by another one">>}
-    end.
-
-owner_gone(#st{handle = Handle} = St) ->
-    receive
-        {done, Handle} -> ok;
-        {'DOWN', _, process, Handle, _} -> clean_up(St)
-    after ?PATIENCE ->
-        off(St),
-        loop(St#st{owner = undefined})
     end.
 
 clean_up(#st{nif = Nif} = St) ->

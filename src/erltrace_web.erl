@@ -4,7 +4,10 @@
 %% process ends, by any death, or the one that asked for it, the server's input ends, and with that
 %% the server and every script that a browser has running.
 -module(erltrace_web).
--export([start/2, stop/1, init/3]).
+-behaviour(gen_server).
+-export([start/2, stop/1]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
+         format_status/1]).
 
 -define(UP, 10000). % ms to say its address
 
@@ -30,12 +33,10 @@ start(Owner, Opts) ->
 start_server(Owner, Opts) ->
     case command(Opts) of
         {ok, Command} ->
-            Ref = make_ref(),
-            {Pid, Mon} = spawn_monitor(?MODULE, init, [Owner, {self(), Ref}, {Command, Opts}]),
-            receive
-                {Ref, {ok, Url}} -> erlang:demonitor(Mon, [flush]), {ok, Pid, Url};
-                {Ref, Error} -> erlang:demonitor(Mon, [flush]), Error;
-                {'DOWN', Mon, process, Pid, Reason} -> {error, Reason}
+            case gen_server:start(?MODULE, {Owner, Command, Opts}, []) of
+                {ok, Pid} -> {ok, Pid, gen_server:call(Pid, url)};
+                {error, {shutdown, Error}} -> Error;
+                {error, Reason} -> {error, Reason}
             end;
         Error ->
             Error
@@ -54,9 +55,9 @@ error_text(Format, Args) ->
 
 -spec stop(pid()) -> ok.
 stop(Pid) ->
-    Mon = erlang:monitor(process, Pid),
-    Pid ! stop,
-    receive {'DOWN', Mon, process, Pid, _} -> ok end.
+    try gen_server:stop(Pid)
+    catch exit:_ -> ok % it has ended already
+    end.
 
 %% The command beside this library, as built or as installed; else in the path.
 command(#{command := Command}) ->
@@ -88,29 +89,63 @@ args(Opts) ->
 text(N) when is_integer(N) -> integer_to_list(N);
 text(Text) -> Text.
 
-%% @private
--spec init(pid(), {pid(), reference()}, {file:filename(), opts()}) -> ok.
-init(Owner, Asked, {Command, Opts}) ->
-    erlang:monitor(process, Owner),
+%% ---- the process -----------------------------------------------------------------------------
+
+-record(st, {owner :: pid(), port :: port(), url :: string()}).
+
+-spec init({pid(), file:filename(), opts()}) -> {ok, #st{}} | {stop, {shutdown, {error, term()}}}.
+init({Owner, Command, Opts}) ->
+    _ = erlang:monitor(process, Owner),
     %% The cookie is read before any option can be found wrong: nobody hangs up on it.
     {How, Input} = case cookie(Opts) of
                        {unknown, Cookie} -> {["--cookie-file", "-"], [Cookie, $\n]};
                        known -> {[], []}
                    end,
-    serve(Owner, Asked, Command, ["web" | How ++ args(Opts)], Input).
-
-serve(Owner, {Parent, Ref}, Command, Args, Input) ->
     Port = open_port({spawn_executable, Command},
-                     [{args, Args}, {line, 1024}, exit_status, stderr_to_stdout, hide]),
+                     [{args, ["web" | How ++ args(Opts)]}, {line, 1024}, exit_status,
+                      stderr_to_stdout, hide]),
     port_command(Port, Input),
     case address(Port, erlang:monotonic_time(millisecond) + ?UP, []) of
         {ok, Url} ->
-            Parent ! {Ref, {ok, Url}},
-            loop(Owner, Port);
+            {ok, #st{owner = Owner, port = Port, url = Url}};
         Error ->
-            Parent ! {Ref, Error},
-            close(Port)
+            close(Port),
+            {stop, {shutdown, Error}}
     end.
+
+-spec handle_call(url, gen_server:from(), #st{}) -> {reply, string(), #st{}}.
+handle_call(url, _, St) ->
+    {reply, St#st.url, St}.
+
+-spec handle_cast(term(), #st{}) -> {noreply, #st{}}.
+handle_cast(_, St) ->
+    {noreply, St}.
+
+-spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, term(), #st{}}.
+handle_info({'DOWN', _, process, Owner, _}, #st{owner = Owner} = St) ->
+    {stop, normal, St};
+handle_info({Port, {exit_status, Status}}, #st{port = Port} = St) ->
+    {stop, {shutdown, {web, Status}}, St};
+handle_info({Port, {data, {_, Line}}}, #st{port = Port} = St) ->
+    logger:info("erltrace web: ~ts", [Line]),
+    {noreply, St};
+handle_info(_, St) ->
+    {noreply, St}.
+
+-spec terminate(term(), #st{}) -> term().
+terminate(_, #st{port = Port}) ->
+    close(Port).
+
+-spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
+code_change(_, St, _) ->
+    {ok, St}.
+
+%% The address has the token in it: who has that may run scripts.
+-spec format_status(map()) -> map().
+format_status(#{state := #st{owner = Owner, port = Port}} = Status) ->
+    Status#{state := #{owner => Owner, os_pid => erlang:port_info(Port, os_pid)}};
+format_status(Status) ->
+    Status.
 
 %% A cookie that the command would not find goes to it by its input: into no file, not for a moment.
 cookie(#{cookie_file := _}) ->
@@ -133,17 +168,6 @@ address(Port, Until, Said) ->
             {error, {web, unicode:characters_to_binary(lists:join("\n", lists:reverse(Said)))}}
     after max(0, Until - erlang:monotonic_time(millisecond)) ->
         {error, timeout}
-    end.
-
-loop(Owner, Port) ->
-    receive
-        stop -> close(Port);
-        {'DOWN', _, process, Owner, _} -> close(Port);
-        {Port, {exit_status, Status}} -> exit({shutdown, {web, Status}});
-        {Port, {data, {_, Line}}} ->
-            logger:info("erltrace web: ~ts", [Line]),
-            loop(Owner, Port);
-        _ -> loop(Owner, Port)
     end.
 
 %% Its end has been seen when this returns.

@@ -52,10 +52,13 @@ sessions() ->
         false -> 0
     end.
 
+%% Processes of erltrace are sensitive: nobody sees the dictionary that proc_lib gave them. Those of
+%% a moment are told by what they do.
 is_ours(P) ->
-    case process_info(P, [current_stacktrace, initial_call]) of
+    case process_info(P, [current_stacktrace, initial_call, dictionary]) of
         undefined -> false;
-        [{_, Stack}, {_, {M0, _, _}}] ->
+        [_, {_, {proc_lib, _, _}}, {_, []}] -> true;
+        [{_, Stack}, {_, {M0, _, _}}, _] ->
             lists:any(fun(M) -> lists:prefix("erltrace_", atom_to_list(M)) andalso
                                     not lists:suffix("_tests", atom_to_list(M))
                       end, [M0 | [M || {M, _, _, _} <- Stack]])
