@@ -4,9 +4,7 @@
 %%
 %% From OTP 27 on each handle has a trace session of its own, and other tracers are not touched at
 %% all. Garbage collections are the exception: two sessions that trace them in one process crash
-%% OTP 27 to 29 (erlang/otp#11624). All our handles have them from one session more, which a process
-%% keeps (gc_keeper), and where another session traces them already, arming is refused. If another
-%% one begins to trace them after us, nothing here can tell or help.
+%% OTP 27 to 29 (erlang/otp#11624). All our handles have them from one session more (erltrace_gc).
 %%
 %% Before OTP 27 a process has one tracer and a function one pattern in the whole node: all our
 %% handles share one tracer, whose flags and patterns are what any of them needs, and processes that
@@ -19,6 +17,7 @@
 -export([load/0, arm/3, disarm/1, forget/1, rearm/2, is_traced/2, skipped/1, left/1, about/1,
          layout/0, of_no_application/0]).
 -export([has_sessions/0, locked/1, alive/1, renew/0]). % for erltrace_counters
+-export([gc_session/0, gc_trace/1, attempt/3]). % for erltrace_gc
 -export([layout_body/1, layout_tail/1, layout_raise/1]). % traced by the layout check
 -export_type([armed/0]).
 
@@ -88,7 +87,7 @@ disarm(#armed{session = undefined, want = #want{number = Number}}) ->
     _ = share(Number, []),
     ok;
 disarm(#armed{session = Session, gc = Keeper}) ->
-    gc_leave(Keeper),
+    Keeper =:= false orelse erltrace_gc:leave(Keeper),
     _ = apply(trace, session_destroy, [Session]),
     ok.
 
@@ -464,7 +463,7 @@ has_sessions() ->
     list_to_integer(erlang:system_info(otp_release)) >= 27.
 
 arm_session(#want{flags = Flags} = Want) ->
-    case lists:member(garbage_collection, Flags) andalso gc_join() of
+    case lists:member(garbage_collection, Flags) andalso erltrace_gc:join() of
         {error, Tag, Text} -> {error, Tag, Text};
         Keeper ->
             S = session(Want#want.number, Want#want.patterns, Flags -- [garbage_collection],
@@ -495,109 +494,23 @@ trace_processes(Session, Flags) ->
     [attempt(trace, process, [Session, P, true, Flags]) || P <- processes(), P =/= self()],
     ok.
 
-%% What is to be traced may have gone meanwhile.
+%% @doc For erltrace_gc: a session of the garbage collections of all processes.
+-spec gc_session() -> term().
+gc_session() ->
+    session(?ALL, #{}, [garbage_collection], []).
+
+%% @doc Those processes too that it does not trace any more: while no handle is alive the tracer
+%% takes itself off.
+-spec gc_trace(term()) -> ok.
+gc_trace(Session) ->
+    trace_processes(Session, [garbage_collection]).
+
+%% @doc What is to be traced may have gone meanwhile.
+-spec attempt(module(), atom(), [term()]) -> term().
 attempt(M, F, Args) ->
     try apply(M, F, Args)
     catch error:badarg -> 0
     end.
-
-%% ---- garbage collections: one session for all ------------------------------------------------
-
-%% The keeper's pid; its session serves this process until it leaves or ends.
-gc_join() ->
-    locked(fun() ->
-                   Keeper = erltrace_nif:kept(gc_keeper, undefined),
-                   case keeper_call(Keeper, join) of
-                       gone -> gc_start();
-                       joined -> Keeper
-                   end
-           end).
-
-gc_start() ->
-    case gc_traced() of
-        true ->
-            {error, <<"ET_GC_SESSION">>,
-             <<"another trace session traces garbage_collection, and two of them in one process "
-               "crash this release of OTP: end the other one first">>};
-        false ->
-            Keeper = spawn(fun gc_keeper/0),
-            ok = erltrace_nif:keep(gc_keeper, Keeper),
-            case keeper_call(Keeper, join) of
-                joined -> Keeper;
-                gone -> gc_start() % somebody has killed it
-            end
-    end.
-
-%% When the last one has left, session and keeper have ended.
-gc_leave(false) -> ok;
-gc_leave(Keeper) ->
-    _ = keeper_call(Keeper, leave),
-    ok.
-
-keeper_call(undefined, _) ->
-    gone;
-keeper_call(Keeper, What) ->
-    Mon = erlang:monitor(process, Keeper),
-    Keeper ! {What, self(), Mon},
-    receive
-        {Mon, Reply} -> erlang:demonitor(Mon, [flush]), Reply;
-        {'DOWN', Mon, process, Keeper, _} -> gone
-    end.
-
-gc_keeper() ->
-    of_no_application(),
-    process_flag(sensitive, true),
-    process_flag(priority, high),
-    receive
-        {join, Pid, Tag} ->
-            S = session(?ALL, #{}, [garbage_collection], []),
-            Pid ! {Tag, joined},
-            gc_keeper(S, #{Pid => erlang:monitor(process, Pid)})
-    after 10000 -> ok % who started it has been killed
-    end.
-
-%% The session first: who finds no keeper kept starts another one.
-gc_keeper(S, Users) when map_size(Users) =:= 0 ->
-    _ = apply(trace, session_destroy, [S]),
-    erltrace_nif:drop(gc_keeper);
-gc_keeper(S, Users) ->
-    receive
-        {join, Pid, Tag} ->
-            trace_processes(S, [garbage_collection]), % some may be off: no handle was alive
-            Pid ! {Tag, joined},
-            gc_keeper(S, Users#{Pid => erlang:monitor(process, Pid)});
-        {leave, Pid, Tag} when is_map_key(Pid, Users), map_size(Users) > 1 ->
-            {Mon, Rest} = maps:take(Pid, Users),
-            erlang:demonitor(Mon, [flush]),
-            Pid ! {Tag, left},
-            gc_keeper(S, Rest);
-        {leave, Pid, _} ->
-            gc_keeper(S, maps:remove(Pid, Users));
-        {'DOWN', _, process, Pid, _} ->
-            gc_keeper(S, maps:remove(Pid, Users));
-        _ ->
-            gc_keeper(S, Users)
-    end.
-
-%% Does anybody trace garbage collections? Asked while no session of ours does.
-gc_traced() ->
-    lists:any(fun(Who) ->
-                      case attempt(trace, session_info, [Who]) of
-                          Sessions when is_list(Sessions) ->
-                              lists:any(fun(S) -> gc_traced(S, Who) end, Sessions);
-                          _ -> false % it has ended
-                      end
-              end, [new_processes | processes()]).
-
-gc_traced(Session, Who) ->
-    case session_flags(Session, Who) of
-        {flags, Flags} when is_list(Flags) -> lists:member(garbage_collection, Flags);
-        _ -> false
-    end.
-
-%% That of erlang:trace/3 is among the sessions, but is asked in its own way.
-session_flags({legacy, default}, Who) -> attempt(erlang, trace_info, [Who, flags]);
-session_flags(Session, Who) -> attempt(trace, info, [Session, Who, flags]).
 
 %% ---- the layout check ------------------------------------------------------------------------
 

@@ -1,0 +1,132 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% @doc Garbage collections from OTP 27 on: one trace session for all handles, which this process
+%% keeps from the first handle that needs it to the last. Two sessions that trace them in one process
+%% crash OTP 27 to 29 (erlang/otp#11624). Where another session than ours traces them already,
+%% arming is refused; if one begins to after us, nothing here can tell or help.
+-module(erltrace_gc).
+-behaviour(gen_server).
+-export([join/0, leave/1]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
+         format_status/1]).
+
+-define(UNUSED, 10000). % ms: who started it has been killed before it could join
+
+-record(st, {session :: term(), % undefined: nobody has joined yet
+             users = #{} :: #{pid() => Monitor :: reference()}}).
+
+%% @doc The keeper of the session, which serves the caller until it leaves or ends.
+-spec join() -> pid() | {error, Tag :: binary(), Text :: binary()}.
+join() ->
+    erltrace_vm:locked(fun() ->
+                               Keeper = erltrace_nif:kept(gc_keeper, undefined),
+                               case call(Keeper, join) of
+                                   joined -> Keeper;
+                                   gone -> start()
+                               end
+                       end).
+
+start() ->
+    case is_traced() of
+        true ->
+            {error, <<"ET_GC_SESSION">>,
+             <<"another trace session traces garbage_collection, and two of them in one process "
+               "crash this release of OTP: end the other one first">>};
+        false ->
+            {ok, Keeper} = gen_server:start(?MODULE, [], []),
+            ok = erltrace_nif:keep(gc_keeper, Keeper),
+            case call(Keeper, join) of
+                joined -> Keeper;
+                gone -> start() % somebody has killed it
+            end
+    end.
+
+%% @doc When the last one has left, session and keeper have ended.
+-spec leave(pid()) -> ok.
+leave(Keeper) ->
+    _ = call(Keeper, leave),
+    ok.
+
+call(undefined, _) ->
+    gone;
+call(Keeper, What) ->
+    try gen_server:call(Keeper, What, infinity)
+    catch exit:_ -> gone
+    end.
+
+-spec init([]) -> {ok, #st{}, timeout()}.
+init([]) ->
+    erltrace_vm:of_no_application(),
+    process_flag(sensitive, true),
+    process_flag(priority, high),
+    {ok, #st{}, ?UNUSED}.
+
+-spec handle_call(join | leave, gen_server:from(), #st{}) ->
+          {reply, joined | left, #st{}} | {stop, normal, #st{}}.
+handle_call(join, {Pid, _}, #st{session = undefined} = St) ->
+    {reply, joined, add(Pid, St#st{session = erltrace_vm:gc_session()})};
+handle_call(join, {Pid, _}, #st{session = Session} = St) ->
+    erltrace_vm:gc_trace(Session),
+    {reply, joined, add(Pid, St)};
+handle_call(leave, {Pid, _}, #st{users = Users} = St) ->
+    case maps:take(Pid, Users) of
+        {Mon, Rest} when map_size(Rest) > 0 ->
+            erlang:demonitor(Mon, [flush]),
+            {reply, left, St#st{users = Rest}};
+        _ -> % our end is the answer
+            {stop, normal, St}
+    end.
+
+-spec handle_cast(term(), #st{}) -> {noreply, #st{}}.
+handle_cast(_, St) ->
+    {noreply, St}.
+
+-spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
+handle_info({'DOWN', _, process, Pid, _}, #st{users = Users} = St) ->
+    case maps:remove(Pid, Users) of
+        Rest when map_size(Rest) > 0 -> {noreply, St#st{users = Rest}};
+        _ -> {stop, normal, St}
+    end;
+handle_info(timeout, #st{session = undefined} = St) ->
+    {stop, normal, St};
+handle_info(_, St) ->
+    {noreply, St}.
+
+%% The session first: who finds no keeper kept starts another one.
+-spec terminate(term(), #st{}) -> term().
+terminate(_, #st{session = Session}) ->
+    Session =/= undefined andalso apply(trace, session_destroy, [Session]),
+    erltrace_nif:drop(gc_keeper).
+
+-spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
+code_change(_, St, _) ->
+    {ok, St}.
+
+-spec format_status(map()) -> map().
+format_status(#{state := #st{users = Users}} = Status) ->
+    Status#{state := #{handles => maps:keys(Users)}};
+format_status(Status) ->
+    Status.
+
+add(Pid, #st{users = Users} = St) ->
+    St#st{users = Users#{Pid => erlang:monitor(process, Pid)}}.
+
+%% Does anybody trace garbage collections? Asked while no session of ours does.
+is_traced() ->
+    lists:any(fun(Who) ->
+                      case erltrace_vm:attempt(trace, session_info, [Who]) of
+                          Sessions when is_list(Sessions) ->
+                              lists:any(fun(S) -> is_traced(S, Who) end, Sessions);
+                          _ -> false % it has ended
+                      end
+              end, [new_processes | processes()]).
+
+is_traced(Session, Who) ->
+    case flags(Session, Who) of
+        {flags, Flags} when is_list(Flags) -> lists:member(garbage_collection, Flags);
+        _ -> false
+    end.
+
+%% That of erlang:trace/3 is among the sessions, but is asked in its own way.
+flags({legacy, default}, Who) -> erltrace_vm:attempt(erlang, trace_info, [Who, flags]);
+flags(Session, Who) -> erltrace_vm:attempt(trace, info, [Session, Who, flags]).
