@@ -70,8 +70,7 @@ static void caret(FILE *f, const erltrace_error_t *err)
 	fputs("^\n", f);
 }
 
-static void put_failure(
-	FILE *f, const struct cli *c, const erltrace_error_t *err, const char *what)
+static void put_failure(FILE *f, const struct cli *c, const erltrace_error_t *err, const char *what)
 {
 	fprintf(f, "erltrace: %s: ", what);
 	if (c->errtags && err->tag[0] != '\0')

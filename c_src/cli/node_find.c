@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which nodes the scripts run in: those of -N, and with --cluster those that they know; the process
- * of -p; the one that the command of -c becomes; or all of this machine and of the user whose cookie
- * it is. No other node gets so much as a connection.
+ * of -p; the one that the command of -c becomes; or all of this machine and of the user whose
+ * cookie it is. No other node gets so much as a connection.
  */
 #include "node.h"
 
@@ -166,25 +166,26 @@ static int nobody(struct nodes *ns, const struct nd_names *names, const struct e
 /* One of epmd's that is not among those that are meant, or does not take the cookie. */
 static void left_out(const struct nodes *ns, struct et_error *why, struct et_error *last)
 {
-	if (strcmp(why->tag, "ET_OTHER") != 0)
+	if (strcmp(why->tag, "ET_OTHER") != 0) {
 		cli_notice(ns->c, "left out: %s", why->text);
-	else if (ns->c->verbose)
-		cli_say("not asked: %s", why->text);
-	if (strcmp(why->tag, "ET_OTHER") != 0)
 		*last = *why;
+	} else if (ns->c->verbose) {
+		cli_say("not asked: %s", why->text);
+	}
 	et_err_clear(why);
 }
 
 /* Those of epmd that are the cookie's owner's; with -p those that are such a process. */
 static int connect_all(struct nodes *ns, const struct nd_names *names, const pid_t *pids)
 {
-	const struct nd_whom whom = {.found = ns->c->nprocs == 0, .pids = pids, .npids = ns->c->nprocs};
+	const struct nd_whom whom = {
+		.found = ns->c->nprocs == 0, .pids = pids, .npids = ns->c->nprocs};
 	struct et_error why = {.tag = ""}, last = {.tag = ""};
 	int status = CLI_OK;
 
 	for (int i = 0; i < names->n && status == CLI_OK; i++) {
-		struct nd *nd = nd_connect(
-			names->v[i].name, names->v[i].port, &ns->cookie, &whom, &why);
+		struct nd *nd =
+			nd_connect(names->v[i].name, names->v[i].port, &ns->cookie, &whom, &why);
 
 		if (nd == NULL)
 			left_out(ns, &why, &last);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text that somebody else chose, on its way to a terminal: a node's output, errors and probes, names
- * from epmd. Inside a node erltrace's own library escapes what it traces, but a node need not run
- * that: here nothing is believed. What could move the cursor, set a title or make the terminal
+ * Text that somebody else chose, on its way to a terminal: a node's output, errors and probes,
+ * names from epmd. Inside a node erltrace's own library escapes what it traces, but a node need not
+ * run that: here nothing is believed. What could move the cursor, set a title or make the terminal
  * answer becomes \xNN.
  *
  * A script may draw: printf("\033[H\033[J"). What such a one prints keeps colours, cursor movements

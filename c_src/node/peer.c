@@ -114,8 +114,7 @@ bool nd_is_here(struct in_addr addr)
 		return true;
 	for (const struct ifaddrs *i = all; i != NULL && !here; i = i->ifa_next)
 		here = i->ifa_addr != NULL && i->ifa_addr->sa_family == AF_INET &&
-		       ((struct sockaddr_in *)(void *)i->ifa_addr)->sin_addr.s_addr ==
-			       addr.s_addr;
+		       ((struct sockaddr_in *)(void *)i->ifa_addr)->sin_addr.s_addr == addr.s_addr;
 	freeifaddrs(all);
 	return here;
 }
@@ -173,7 +172,7 @@ const char *nd_user(uid_t uid, char *to, size_t size)
 	return to;
 }
 
-/* Whose nodes nobody has named are greeted at the risk of an entry in their logs: not root's. */
+/* What nobody has named gets no wrong cookie: a node writes that into its log. */
 static bool may_know(const struct peer *p, uid_t uid)
 {
 	if (uid == p->cookie->owner)
@@ -196,14 +195,14 @@ static int of_process(const struct peer *p, uint64_t inode, struct et_error *e)
 	if (hidden != 0)
 		return et_err(e, "ET_OWNER",
 			"which ports are of process %d cannot be seen, as it is another user's: it "
-			"takes root (-N names a node without its process)",
+			"takes root (CAP_SYS_PTRACE); -N names a node without its process",
 			(int)hidden);
 	return et_err(e, "ET_OTHER", "%s is another process", p->name);
 }
 
 static int of_user(const struct peer *p, const struct sock *s, unsigned port, struct et_error *e)
 {
-	char user[64], owner[64], hint[64] = "-p with its process";
+	char user[64], owner[64], hint[64] = "";
 	pid_t pid;
 
 	if (may_know(p, s->uid))
@@ -211,16 +210,16 @@ static int of_user(const struct peer *p, const struct sock *s, unsigned port, st
 	nd_user(s->uid, user, sizeof(user));
 	if (p->whom->found)
 		return et_err(e, "ET_OTHER", "%s is on a port of %s", p->name, user);
-	pid = p->whom->npids > 0 ? 0 : holder(s->inode);
+	pid = p->whom->npids == 0 ? holder(s->inode) : 0;
 	if (pid != 0)
-		snprintf(hint, sizeof(hint), "-p %d", (int)pid);
+		snprintf(hint, sizeof(hint), "-p %d takes its own cookie, or ", (int)pid);
+	else if (p->whom->npids == 0)
+		snprintf(hint, sizeof(hint), "as root -p PID takes its own cookie, or ");
 	return et_err(e, "ET_OWNER",
 		"port %u, where the node %s is said to be, belongs to %s, and the cookie of %s to %s: "
-		"it gets no greeting, which it could pass on; %s%s--cookie-file names a file of its "
-		"own",
+		"it gets no greeting, which it could pass on; %s--cookie-file names a file of its own",
 		port, p->name, user, p->cookie->file,
-		nd_user(p->cookie->owner, owner, sizeof(owner)),
-		p->whom->npids > 0 ? "" : hint, p->whom->npids > 0 ? "" : " takes its own cookie, or ");
+		nd_user(p->cookie->owner, owner, sizeof(owner)), hint);
 }
 
 static int judge(const struct peer *p, const struct sock *s, unsigned port, struct et_error *e)

@@ -105,8 +105,7 @@ int web_list_nodes(const struct web_opts *o)
 	for (int i = 0; i < o->nnodes; i++)
 		json_array_append_new(all, ask(o->nodes[i], 0, &cookie, &named));
 	for (int i = 0; i < names.n; i++)
-		json_array_append_new(all, 
-			ask(names.v[i].name, names.v[i].port, &cookie, &found));
+		json_array_append_new(all, ask(names.v[i].name, names.v[i].port, &cookie, &found));
 	nd_names_free(&names);
 	j = json_pack("{ss so}", "type", "nodes", "nodes", all);
 	json_dumpf(j, stdout, JSON_COMPACT);
