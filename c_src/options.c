@@ -328,6 +328,7 @@ static bool is_harmless(const struct et_optdef *d, int i, uint64_t v)
 	case OPT_CPP:
 	case OPT_DEBUG: return v == 0;
 	case OPT_WATCHDOG: return v != 0 && v <= d->def;
+	case OPT_MAXRATE:
 	case OPT_MAXWORK:
 	case OPT_SILENCE: return v != 0 && v <= d->def;
 	case OPT_WATCHTIME:

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../c_src/api/handle.h"
 #include "../c_src/engine/engine.h"
 #include "../include/erltrace.h"
 
@@ -33,6 +34,7 @@ static const char *const kinds[DROP_KINDS] = {
 	[DROP_DBLERROR] = "DBLERROR",
 	[DROP_STKSTROVERFLOW] = "STKSTROVERFLOW", /* Erlang and user stacks need no table of strings */
 	[DROP_THREADS] = "THREADS",
+	[DROP_RATE] = "RATE",
 };
 static unsigned seen; /* kinds that were dropped at all */
 
@@ -79,6 +81,7 @@ struct loss {
 	const char *script;
 	unsigned often;	  /* firings between two looks of the consumer */
 	unsigned threads; /* 0: this one */
+	bool inside;	  /* as in a node */
 };
 
 struct firer {
@@ -131,6 +134,7 @@ static bool lose(const struct loss *l)
 	memset(&told, 0, sizeof(told));
 	if (h == NULL)
 		goto out;
+	h->opts.inside = l->inside;
 	for (unsigned i = 0; i < 8 && l->options[i] != NULL; i += 2)
 		if (erltrace_setopt(h, l->options[i], l->options[i + 1], &err) < 0)
 			goto out;
@@ -220,6 +224,11 @@ static void test_kinds(void)
 		.options = {"maxthreads", "2"},
 		.script = "p { @ = count(); }",
 		.threads = 4};
+	static const struct loss rate = {.name = "records a second",
+		.options = {"maxrate", "1000"},
+		.script = "p { trace(arg0); }",
+		.threads = 4,
+		.inside = true};
 
 	if (lose(&records))
 		check(told.records + sum(DROP_PRINCIPAL, DROP_PRINCIPAL) == firings, records.name,
@@ -254,6 +263,9 @@ static void test_kinds(void)
 	if (lose(&threads))
 		check(told.counted + told.drops[DROP_THREADS] == firings, threads.name,
 			told.counted, told.drops[DROP_THREADS]);
+	if (lose(&rate)) /* nobody gave them more than those of the first second */
+		check(told.records == 1000 && told.records + told.drops[DROP_RATE] == firings,
+			rate.name, told.records, told.drops[DROP_RATE]);
 }
 
 int main(int argc, char **argv)
@@ -271,7 +283,7 @@ int main(int argc, char **argv)
 			printf("FAILED: nothing was dropped as %s\n", kinds[k]);
 	failed += seen != all;
 	passed += seen == all;
-	failed += tests != 11; /* one could not be run */
+	failed += tests != 12; /* one could not be run */
 	printf("promise 4: %u kinds of drops, %llu events each: %s\n", (unsigned)__builtin_popcount(seen),
 		(unsigned long long)firings,
 		failed == 0 ? "came through + dropped = fired, each" : "NOT all accounted for");

@@ -8,9 +8,9 @@
  * The process of a handle comes by some times a second (nif_watch). A script is ended, with
  * DTrace's words, if
  *   - its events, BEGIN and ticks took more than `watchdog' percent of the time that the schedulers
- *     were busy, for `watchtime'. Busy is what processor time the node used, but one scheduler's
- *     whole time at least: of an idle node's time a script may take most, that slows nobody down;
- *     and where one process keeps one of many schedulers busy, that process is what is slowed;
+ *     were busy, for `watchtime'. Busy is what processor time the node used: where one process
+ *     keeps one of many schedulers busy, that one is slowed down by its events, not all of them.
+ *     But half of one scheduler's time at least: most of what an idle node uses may be a script's;
  *   - the handle's process did not come by for that long, though events went on: the node is so
  *     busy that even a process of high priority does not run. The events themselves find that;
  *   - records were dropped, and nobody asked for results for `silence'.
@@ -35,6 +35,7 @@
 #define VM_OTHER  95
 #define DEAR	 5000	 /* ns: above this each event is timed */
 #define LONGEST	 1000000 /* ns: the thread may have been off its processor: stands for itself */
+#define IDLE	 2	 /* half of one scheduler's time at least counts as used */
 #define SURE	 5	 /* a fifth of patience: how long a beat must be too old */
 
 /* ---- probe path ------------------------------------------------------------------------ */
@@ -140,8 +141,8 @@ static unsigned permille(
 
 	if (busy > ns * schedulers) /* others than schedulers use processor time too */
 		busy = ns * schedulers;
-	if (busy < ns)
-		busy = ns;
+	if (busy < ns / IDLE)
+		busy = ns / IDLE;
 	return busy == 0 ? 0 : (unsigned)((now->cost - then->cost) * 1000 / busy);
 }
 
@@ -216,7 +217,11 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		schedulers = 1;
 	if (atomic_load(&b->ended) == ENDED_NOT && atomic_load(&b->live))
 		atomic_store(&b->beat, now);
-	en_look_at_handler(); /* no lock of the handle's needed: who has it may take long */
+	/* without the lock of the handle: who has it may take long */
+	en_look_at_handler();
+	if (beam_enter_slot(b->number % BEAM_HANDLES) == b)
+		en_rate_tick(b->h->en);
+	beam_leave();
 	if (enif_mutex_trylock(b->lock) != 0) { /* somebody is at work: the next time */
 		enif_make_new_binary(env, 0, &text);
 		return enif_make_tuple3(env, atom_running, enif_make_uint(env, 0), text);

@@ -108,6 +108,7 @@ static const struct {
 	[DROP_DBLERROR] = {"DBLERROR", "error", " in ERROR probe enabling"},
 	[DROP_STKSTROVERFLOW] = {"STKSTROVERFLOW", "jstack()/ustack() string table overflow", ""},
 	[DROP_THREADS] = {"THREADS", "drop", " of threads beyond maxthreads"},
+	[DROP_RATE] = {"RATE", "drop", " beyond maxrate records a second"},
 };
 
 static int tell_drop(

@@ -312,6 +312,12 @@ int en_agg_take(struct en *en, en_agg_cb cb, void *arg);
  */
 void en_look_at_handler(void);
 
+/*
+ * In a node a script leaves maxrate records a second, whatever its threads do: what was not used of
+ * that lasts for a second. Called some times a second, or there are soon no more records.
+ */
+void en_rate_tick(struct en *en);
+
 /* Clean deleted dynamic variables, finish speculations. Called at cleanrate. */
 void en_clean(struct en *en);
 
@@ -327,6 +333,7 @@ enum en_drop {
 	DROP_DBLERROR,	   /* a fault in an ERROR clause */
 	DROP_STKSTROVERFLOW,
 	DROP_THREADS,	   /* more threads than maxthreads fired */
+	DROP_RATE,	   /* more records a second than maxrate */
 	DROP_KINDS
 };
 bool en_news(struct en *en, char *buf, size_t size); /* a line that a provider tells; false: none */

@@ -75,7 +75,8 @@ RTFN(fault)
 		.ts = fire_ts(f)};
 	t->note.error =
 		(struct rec_error){.fault = f->fault, .pc = (uint32_t)b, .addr = f->fault_addr};
-	ring_put(t, &t->note, sizeof(t->note));
+	if (rate_may(t))
+		ring_put(t, &t->note, sizeof(t->note));
 	t->fault_pc = (uint32_t)b;
 	t->faulted = true;
 	return 0;

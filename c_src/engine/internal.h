@@ -187,6 +187,7 @@ struct en_thread {
 	uint64_t error_fired; /* in which firing ERROR's clauses ran last */
 	struct fire fire;
 	struct fire error; /* of the ERROR probe */
+	uint32_t rate_left; /* records that it may leave: ring.c */
 	char *rec;	   /* head, fixed part and strings of the record being made */
 	char *alloca;
 	char *tok; /* strtok: what is left to split */
@@ -255,6 +256,7 @@ struct en {
 	uint64_t only_cpu; /* UINT64_MAX: any */
 	_Atomic(uint64_t) maxwork; /* of a firing; UINT64_MAX: any; 0: it is to end */
 	int policy;
+	uint32_t rate; /* records a second; 0: any number */
 	int zero; /* always: see ZERO */
 	bool fence;
 	struct en_aggdef *aggs;
@@ -281,6 +283,7 @@ struct en {
 	_Atomic(int) exit_code;
 	_Atomic(uint32_t) exited, filled;
 	_Atomic(uint32_t) halted;
+	_Atomic(uint64_t) rate_left; /* records that the threads may take shares of */
 	_Atomic(uint64_t) own_cost; /* en_own_cost */
 	/* the memory: region.c */
 	void (*own_fire)(struct en *en, unsigned phase); /* BEGIN and END; NULL: here */
@@ -311,6 +314,7 @@ struct en {
 	bool *pvstarted;
 	unsigned npv;
 	uint64_t clean_count;
+	_Atomic(uint64_t) rate_at; /* ns: up to when they were given */
 	uint64_t until; /* en_consume_until */
 	unsigned spec_reading; /* the speculation that en_consume is delivering; 0: none */
 	struct en *next;       /* of all engines: slot.c */
@@ -436,6 +440,15 @@ static inline bool slot_passed(const struct en_thread *t, const struct slot_mark
 		       atomic_load_explicit((_Atomic(uint64_t) *)&t->seq, memory_order_acquire) !=
 			       m->seq) &&
 	       ((m->outer & 1) == 0 || slot_outer(t) != m->outer);
+}
+
+/* ring.c: may the thread leave one more record? false: there were enough, it is a drop. */
+bool rate_take(struct en_thread *t);
+static inline bool rate_may(struct en_thread *t)
+{
+	if (likely(!__builtin_sub_overflow(t->rate_left, 1, &t->rate_left)))
+		return true;
+	return rate_take(t);
 }
 
 /* fire.c */

@@ -7,6 +7,48 @@
  */
 #include "internal.h"
 
+/* ---- how many --------------------------------------------------------------------------- */
+
+#define RATE_SHARE 16 /* records that a thread takes at once: the word is shared by all */
+
+PROBE_PATH __attribute__((noinline)) bool rate_take(struct en_thread *t)
+{
+	struct en *en = t->en;
+	uint64_t left, take;
+
+	if (en->rate == 0) {
+		t->rate_left = UINT32_MAX;
+		return true;
+	}
+	t->rate_left = 0;
+	left = atomic_load(&en->rate_left);
+	for (int i = ZERO(en); i < 64 && left > 0; i++) {
+		take = left < RATE_SHARE ? left : RATE_SHARE;
+		if (atomic_compare_exchange_strong(&en->rate_left, &left, left - take)) {
+			t->rate_left = (uint32_t)take - 1;
+			return true;
+		}
+	}
+	drop(t, DROP_RATE);
+	return false;
+}
+
+#ifndef __bpf__ /* only in a node */
+void en_rate_tick(struct en *en)
+{
+	uint64_t at = atomic_load(&en->rate_at), now = en_now();
+	uint64_t more = (now - at) * en->rate / 1000000000, left = atomic_load(&en->rate_left);
+
+	if (now < at || more == 0 || !atomic_compare_exchange_strong(&en->rate_at, &at, now))
+		return;
+	while (!atomic_compare_exchange_strong(
+		&en->rate_left, &left, left + more < en->rate ? left + more : en->rate))
+		;
+}
+#endif
+
+/* ---- the ring --------------------------------------------------------------------------- */
+
 /* The bytes that end the ring at pos, if no head fits: passed over by both sides. */
 static inline uint64_t left_at(const struct ring *r, uint64_t pos)
 {

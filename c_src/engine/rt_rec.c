@@ -64,6 +64,8 @@ RTFN(rec_end)
 	uint64_t size = sizeof(struct rec_head) + f->clause->rec_size + f->rec_tail;
 	struct rec_head *head = (struct rec_head *)(void *)t->rec;
 
+	if (unlikely(!rate_may(t)))
+		return 0;
 	size = (size + 7) & ~7ULL;
 	*head = (struct rec_head){.size = (uint32_t)size,
 		.kind = REC_DATA,
