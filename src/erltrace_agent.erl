@@ -396,7 +396,7 @@ cost_lines(#data{spec = Spec} = Data) ->
         {ok, Counts} ->
             lines([{"probes fired ~b time~s", [N, plural(N, "s")]} ||
                       Verbose, N <- [maps:get(fired, Counts, 0)]] ++
-                  [{"events took ~.1f % of the schedulers' time", [float(C)]} ||
+                  [{"events took ~.1f % of the schedulers' busy time", [float(C)]} ||
                       Verbose, C <- [maps:get(cost, Counts, 0)]] ++
                   [{"~b call~s or process~s found no room: returns and depth of these are missing",
                     [N, plural(N, "s"), plural(N, "es")]} ||

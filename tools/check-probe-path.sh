@@ -25,7 +25,8 @@ allowed="$allowed __memcpy_chk __memmove_chk __memset_chk __stack_chk_fail __err
 allowed="$allowed clock_gettime sched_getcpu"
 # once in a thread's life: its number and the note for its end (engine/slot.c)
 allowed="$allowed gettid pthread_setspecific pthread_sigmask sigismember"
-# threads that block SIGSEGV read memory this way; raise() and stop(), which a node refuses
+# threads that block SIGSEGV read memory this way, and all of them while a handler of somebody else's
+# is over ours (engine/safe.c); raise() and stop(), which a node refuses
 allowed="$allowed process_vm_readv getpid syscall"
 # terms are looked at, never copied. enif_make_uint: small numbers, which are no memory
 allowed="$allowed enif_get_tuple enif_get_list_cell enif_get_list_length enif_get_map_value"

@@ -36,7 +36,7 @@ export function stateOf(app) {
 	return { cls: "good", text: "Running" };
 }
 
-const COST = "Part of the schedulers' time that the script takes";
+const COST = "Part of the schedulers' busy time that the script takes";
 const COST_UNKNOWN =
 	"Not known: the script runs in the kernel, and only inside a node the cost of events is measured";
 
