@@ -107,7 +107,10 @@ typedef struct {
 } erltrace_probe_info_t;
 
 typedef int erltrace_probe_cb(void *arg, const erltrace_probe_info_t *p);
-/* Probes that a description ("profile:::", "tick-1s", NULL: all) names; returns how many. */
+/*
+ * Probes that a description ("profile:::", "tick-1s", NULL: all) names; returns how many. Where there
+ * are none, *err may say why.
+ */
 int erltrace_probes(erltrace_t *h, const char *desc, erltrace_probe_cb *cb, void *arg,
 	erltrace_error_t *err);
 /* Probes that the clauses of the last script name, clause by clause; returns how many. */

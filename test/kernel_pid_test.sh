@@ -45,6 +45,8 @@ __attribute__((noinline)) long work(long a, const char *s, int c)
 	__asm__ volatile("");
 	return 2 * a + c + (s[0] == 'x');
 }
+long _work_other(long a, const char *s, int c) __attribute__((alias("work")));
+long work_weak(long a, const char *s, int c) __attribute__((weak, alias("work")));
 
 __attribute__((noinline)) long many(long a, long b, long c, long d, long e, long f, long g, long h,
 	long i, long j)
@@ -109,7 +111,29 @@ fi
 
 list() { erltrace "$@" 2>&1 | awk 'NR > 1 { print $3, $4, $5 }' | sort | words; }
 is 'the functions of a command' 'demo many entry demo work entry demo work return' \
-	"$(list -c './demo x' -ln 'pid$target:a.out:work:,pid$target:demo:m?ny:entry')"
+	"$(list -c './demo x' -ln 'pid$target:a.out:work:entry,pid$target:a.out:work:r*,pid$target:demo:m?ny:entry')"
+insns=$(objdump -d --no-show-raw-insn demo 2>/dev/null | awk '/<work>:$/ { sub(":", ""); at = $1; on = 1; next }
+	on && $1 !~ /:$/ { exit }
+	on { sub(":", "", $1); print at, $1 }' | while read -r at insn; do printf '%x\n' $((0x$insn - 0x$at)); done)
+if [ -n "$insns" ]; then
+	all=$({ echo "$insns"; printf 'entry\nreturn\n'; } | sort | words)
+	for name in '' '*'; do
+		is "func:$name is all of a function" "$all" \
+			"$(erltrace -c './demo x' -ln 'pid$target:a.out:work:'"$name" | awk 'NR > 1 { print $5 }' | sort | words)"
+	done
+	is 'offsets by a glob' "$(echo "$insns" | grep -E '^.$' | sort | words)" \
+		"$(erltrace -c './demo x' -ln 'pid$target:a.out:work:?' | awk 'NR > 1 { print $5 }' | sort | words)"
+fi
+is 'not every instruction of a large program' 1 \
+	"$(erltrace -c './demo x' -ln 'pid$target:libc::' 2>&1 >/dev/null | grep -c 'more than 250000 instructions match: name a function')"
+is 'an alias is the same function' 'demo work entry demo work return' \
+	"$(list -c './demo x' -ln 'pid$target:a.out:*work*:entry,pid$target:a.out:*work*:return')"
+is 'by its own name if that was asked for' 'demo _work_other entry' \
+	"$(list -c './demo x' -ln 'pid$target:a.out:_work_other:entry')"
+for name in libc libc.so libc.so.6; do
+	is "$name is a name of libc.so.6" 'libc.so.6 malloc entry' \
+		"$(list -c './demo x' -ln 'pid$target:'$name':malloc:entry')"
+done
 is 'a module by its name' 'libc.so.6 malloc entry' "$(list -c './demo x' -ln 'pid$target:libc.so.6:malloc:entry')"
 is 'probes of a program' 'demo step plain demo step step-done' \
 	"$(list -c './demo x' -ln 'demo$target:::')"
@@ -118,6 +142,23 @@ is 'their arguments' 'int32_t uint64_t int64_t int32_t uint32_t int8_t uint64_t 
 is 'a return that cannot be traced without harm' \
 	'erltrace: failed to match pid$target:a.out:_start:return: no probe matches the description' \
 	"$(erltrace -c './demo x' -ln 'pid$target:a.out:_start:return' 2>&1 >/dev/null)"
+told() { erltrace "$@" 2>&1 >/dev/null; }
+like 'no provider fbt' 'there is no provider fbt here: functions of the kernel have no probes.*there are dtrace, profile, syscall' \
+	"$(told -n 'fbt::vfs_read:entry { }')"
+like 'no provider fbt, in a list' 'failed to match fbt:::: there is no provider fbt here' "$(told -lP fbt)"
+like 'nor one of any name' 'there is no provider nosuch here: there are dtrace' "$(told -n 'nosuch:::x { }')"
+for flag in n ln; do
+	like "-$flag: usdt by a glob needs a process" 'are of a process: name it with -p or -c, or by its number' \
+		"$(told -$flag 'python*:::gc-start')"
+done
+like 'and that process has none' 'have no such probes' "$(told -c './demo x' -n 'python*:::gc-start { }')"
+is 'usdt by a glob, of a command' 'demo step plain demo step step-done' "$(list -c './demo x' -ln 'dem*:::')"
+like '$target is 0 without a process' 'pid1234, or pid\$target with -p or -c' "$(told -n 'pid$target::main:entry { }')"
+like '$target is 0 for usdt too' 'there is no process 0' "$(told -n 'demo$target:::step-done { }')"
+if unshare -Ur true 2>/dev/null; then
+	like 'root of another user namespace' 'CAP_PERFMON, in the initial user namespace' \
+		"$(unshare -Ur "$(command -v erltrace)" -n 'syscall::getppid:entry { }' 2>&1)"
+fi
 is 'no such process' \
 	'erltrace: failed to match pid99999999::main:entry: there is no process 99999999' \
 	"$(erltrace -ln 'pid99999999::main:entry' 2>&1 >/dev/null)"
@@ -158,6 +199,10 @@ run() { erltrace -qc './demo x' "$@" 2>&1 | sed 's/semaphore [0-9]*$//' | words;
 
 is 'calls, arguments and strings' '499500 even 7 500 odd 7 500' \
 	"$(run -n 'pid$target:a.out:work:entry { @s = sum(arg0); @[copyinstr(arg1), arg2] = count(); }')"
+is 'aliases: each call is seen once' 'work 1000' \
+	"$(run -n 'pid$target:a.out:*work*:entry { @[probefunc] = count(); }')"
+is 'aliases: and each return' 'work 1000' \
+	"$(run -n 'pid$target:a.out:*work*:return { @[probefunc] = count(); }')"
 is 'what it returns' '1000 0 1006000' \
 	"$(run -n 'pid$target::work:return { @n = count(); @o = sum(arg0); @s = sum(arg1); }')"
 is 'ten arguments' '1 2 3 4 5 6 7 8 9 10' \

@@ -39,6 +39,7 @@ int erltrace_probes(
 	struct listing l = {.cb = cb, .arg = arg};
 	struct et_error e = {.tag = ""};
 	struct d_pdesc *d = NULL;
+	char why[512];
 	int n;
 
 	if (desc != NULL && desc[0] != '\0') {
@@ -47,6 +48,13 @@ int erltrace_probes(
 			return api_error(err, &h->comp->error);
 	}
 	n = en_probe_match(h->en, d != NULL ? d : &all, on_probe, &l, &e);
+	if (n == 0 && d != NULL) {
+		en_why_none(h->en, d, why, sizeof(why));
+		if (why[0] != '\0') {
+			et_err(&e, "D_PDESC_ZERO", "%s", why);
+			api_error(err, &e);
+		}
+	}
 	return n < 0 ? api_error(err, &e) : n;
 }
 

@@ -36,7 +36,8 @@ static int list_description(struct cli *c, const char *desc)
 	if (n < 0 && c->write_error == 0)
 		return cli_fail(c, &err, "failed to match %s", desc);
 	if (n == 0 && !c->zero_matches) {
-		cli_say("failed to match %s: no probe matches the description", desc);
+		cli_say("failed to match %s: %s", desc,
+			err.text[0] != '\0' ? err.text : "no probe matches the description");
 		return CLI_ERROR;
 	}
 	return CLI_OK;

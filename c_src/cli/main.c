@@ -45,13 +45,12 @@ static int with_handle(struct cli *c)
 		if (!c->unreached)
 			return status;
 	}
-	for (int i = 0; i < c->nprocs; i++)
-		if (c->procs[i].command == NULL) {
-			char pid[16];
+	for (int i = 0; i < c->nprocs; i++) {
+		char pid[16];
 
-			snprintf(pid, sizeof(pid), "%d", (int)c->procs[i].pid);
-			erltrace_setopt(c->h, "usdtproc", pid, NULL);
-		}
+		snprintf(pid, sizeof(pid), "%d", (int)c->procs[i].pid);
+		erltrace_setopt(c->h, "usdtproc", pid, NULL);
+	}
 	if ((status = cli_node_of_command(c)) != CLI_OK)
 		return status;
 	if (cli_target_named(c) && (status = cli_procs_hold(c)) != CLI_OK)

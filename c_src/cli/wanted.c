@@ -282,6 +282,17 @@ bool cli_may_come(struct cli *c)
 	return may;
 }
 
+/* A provider by a glob may be one that the program carries: python*:. */
+static bool names_glob(const char *text)
+{
+	const char *d = next_description(text, true);
+
+	for (; d != NULL; d = next_description(d + 1, false))
+		if (!is_of_erlang(d) && strcspn(d, "*?[") < strcspn(d, ":"))
+			return true;
+	return false;
+}
+
 bool cli_target_named(struct cli *c)
 {
 	bool named = false;
@@ -290,7 +301,7 @@ bool cli_target_named(struct cli *c)
 		char *text = strcmp(c->scripts[i].arg, "-") == 0 ? NULL
 								 : cli_script_text(&c->scripts[i]);
 
-		named = text != NULL && strstr(text, "$target:") != NULL;
+		named = text != NULL && (strstr(text, "$target:") != NULL || names_glob(text));
 		free(text);
 	}
 	return named;

@@ -33,7 +33,7 @@ static const char *named(struct d_comp *c, const char *name, size_t len)
 	case 5: return number(c, getppid());
 	case 6: return "0"; /* Linux has no projects */
 	case 7: return number(c, getsid(0));
-	case 8: return c->target != 0 ? number(c, c->target) : "";
+	case 8: return number(c, c->target); /* 0 without -p and -c, as dtrace has it */
 	case 9: return number(c, getuid());
 	}
 	return NULL;

@@ -238,6 +238,8 @@ struct en_probe *en_probe_find(struct en *en, const char *prov, const char *mod,
 typedef void (*en_probe_cb)(void *arg, struct en_probe *p);
 int en_probe_match(struct en *en, const struct d_pdesc *desc, en_probe_cb cb, void *arg,
 	struct et_error *e);
+/* Why a description matches none, if that is for its provider; or "". provider/missing.c */
+void en_why_none(const struct en *en, const struct d_pdesc *d, char *buf, size_t size);
 bool en_glob(const char *pattern, const char *text); /* "" matches anything; D.md's globs */
 unsigned en_nprobes(struct en *en);
 void en_registry(struct en *en, struct d_registry *reg); /* for the compiler */

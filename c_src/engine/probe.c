@@ -375,9 +375,15 @@ static void names_of(
 	}
 }
 
+static void why_none(void *data, const struct d_pdesc *desc, char *buf, size_t size)
+{
+	en_why_none(data, desc, buf, size);
+}
+
 void en_registry(struct en *en, struct d_registry *reg)
 {
 	reg->match = match_info;
 	reg->names = names_of;
+	reg->why = why_none;
 	reg->data = en;
 }

@@ -50,6 +50,8 @@ struct perf_event_attr;
 int k_attach_perf(struct en *en, int prog, struct perf_event_attr *attr, int cpu, uint64_t cookie,
 	struct et_error *e);
 void k_keep(struct kernel *k, int fd); /* closed by k_detach */
+/* The capabilities that are needed, as a message says it: where, and that they are not there. */
+const char *k_privileges(void);
 void k_detach(struct en *en);
 void k_stop(struct en *en, void *data); /* the same, as a provider's stop */
 void k_close(struct en *en);

@@ -287,7 +287,7 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	int pid = k_pid_of(d->prov, &len);
 
 	if (!en->opts->inside && pid == 0 && d->prov != NULL && strncmp(d->prov, "pid", 3) == 0 &&
-		(d->prov[3] == '\0' || strchr("*?[", d->prov[3]) != NULL))
+		(d->prov[3] == '\0' || strchr("*?[", d->prov[3]) != NULL || strcmp(d->prov + 3, "0") == 0))
 		return et_err(e, "D_PDESC_INVAL",
 			"probes of functions are of a process: pid1234, or pid$target with "
 			"-p or -c");

@@ -141,10 +141,8 @@ static int not_attached(const struct k_uprobe *u, struct et_error *e)
 	if (error == ESRCH)
 		return et_err(e, "D_PROC_GRAB", "process %d has ended", u->at.pid);
 	if (error == EPERM || error == EACCES)
-		return et_err(e, "ET_PERMISSION",
-			"probes of programs need root, or the capabilities CAP_BPF and "
-			"CAP_PERFMON: %s was refused (%s)",
-			u->path, strerror(error));
+		return et_err(e, "ET_PERMISSION", "probes of programs need %s: %s was refused (%s)",
+			k_privileges(), u->path, strerror(error));
 	return et_err(
 		e, "ET_KERNEL", "the kernel refused probes in %s: %s", u->path, strerror(error));
 }

@@ -31,7 +31,10 @@ $ test "$(erltrace -qn 'BEGIN { printf("%d %d %d %d\n", $uid, $euid, $gid, $egid
 $ erltrace -qn 'BEGIN { printf("%d %d\n", $$pid == lltostr($pid), $$uid == lltostr($uid)); exit(0); }'
 > 1 1
 >
-# $target is the process of -c or -p
+# $target is the process of -c or -p, 0 without
+$ erltrace -qn 'BEGIN { printf("%d\n", $target); exit(0); }'
+> 0
+>
 $ erltrace -c true -qn 'BEGIN { printf("%d\n", $target > 0 && $target != $pid); exit(0); }'
 > 1
 >

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A description that matches nothing because of its provider: why that is, and what to use instead.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../engine/internal.h"
+
+/* Providers of DTrace elsewhere, and words of bpftrace. */
+static const struct {
+	const char *names, *instead;
+} others[] = {
+	{"fbt kprobe kretprobe kfunc fentry rawfbt",
+		"functions of the kernel have no probes here; syscall, sched and proc are its events, "
+		"profile-N with stack() shows its functions at work"},
+	{"io fsinfo vfs", "syscall::read*:entry, syscall::write*:entry and their like see what programs ask for"},
+	{"tcp udp ip net mib sockets",
+		"syscall::connect:entry, syscall::send*:entry, syscall::recv*:return and their like see what "
+		"programs ask for"},
+	{"sdt rawtp tracepoint vminfo sysinfo lockstat lockprof cpc kmem",
+		"of the kernel's events there are syscall, sched, proc and profile-N"},
+	{"uprobe uretprobe", "functions of a process are pid1234:module:function:entry and :return"},
+	{"usdt", "a probe that a program carries has the program's own provider: python1234, python$target"},
+};
+
+static bool is_word(const char *words, const char *name)
+{
+	size_t len = strlen(name);
+	const char *at = words;
+
+	while ((at = strstr(at, name)) != NULL) {
+		if ((at == words || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0'))
+			return true;
+		at += len;
+	}
+	return false;
+}
+
+static const char *instead_of(const char *name)
+{
+	for (unsigned i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (is_word(others[i].names, name))
+			return others[i].instead;
+	return NULL;
+}
+
+/* "dtrace, profile, ...": those that have probes. */
+static void list_providers(const struct en *en, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (unsigned i = 0; i < en->nprobes && len < size; i++) {
+		const struct et_str *name = en->probes[i]->prov;
+		unsigned k = 0;
+
+		while (k < i && en->probes[k]->prov != name)
+			k = en->probes[i - 1]->prov == name ? i - 1 : k + 1;
+		if (k == i)
+			len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? ", " : "", name->text);
+	}
+	if (et_sampler != NULL && !en->opts->inside && len < size)
+		snprintf(buf + len, size - len, ", pid1234 and those of programs (usdt)");
+}
+
+static bool is_known(const struct en *en, const char *prov)
+{
+	for (unsigned i = 0; i < en->nprobes; i++)
+		if (en_glob(prov, en->probes[i]->prov->text))
+			return true;
+	return false;
+}
+
+void en_why_none(const struct en *en, const struct d_pdesc *d, char *buf, size_t size)
+{
+	size_t len = d->prov != NULL ? strlen(d->prov) : 0;
+	bool kernel = et_sampler != NULL && !en->opts->inside;
+	const char *instead;
+	char list[256];
+
+	buf[0] = '\0';
+	if (d->id != 0 || len == 0 || is_known(en, d->prov) || strncmp(d->prov, "erlang", 6) == 0)
+		return;
+	if (len > 1 && d->prov[len - 1] == '0' && !isdigit((unsigned char)d->prov[len - 2])) {
+		snprintf(buf, size, "there is no process 0: $target is that of -p or -c");
+	} else if (strpbrk(d->prov, "*?[") != NULL) {
+		if (kernel && en->opts->val[OPT_USDTPROC] == 0)
+			snprintf(buf, size,
+				"probes that programs carry are of a process: name it with -p or -c, or by its "
+				"number, as in python1234");
+		else if (kernel)
+			snprintf(buf, size,
+				"the program and the libraries of the process have no such probes");
+	} else if (!isdigit((unsigned char)d->prov[len - 1])) {
+		list_providers(en, list, sizeof(list));
+		instead = kernel ? instead_of(d->prov) : NULL;
+		snprintf(buf, size, "there is no provider %.64s here: %s%sthere are %s", d->prov,
+			instead != NULL ? instead : "", instead != NULL ? "; " : "", list);
+	}
+}
