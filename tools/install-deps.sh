@@ -3,13 +3,14 @@
 #
 # Installs what `make demo`, `make test` or `make deb` needs and this machine lacks, from Debian's packages,
 # as root or by sudo, and says what. Nothing missing: nothing is said or done. What only the live
-# page needs may fail to come: that is said, and the rest goes on without it.
+# page needs, and what tests compare with, may fail to come: that is said, and the rest goes on
+# without it.
 #
 #	tools/install-deps.sh demo|test|deb     with WEB= (empty): nothing that only the live page needs
 
 set -u
 
-need=() page=() # packages: without them nothing; without them no live page
+need=() page=() others=() # packages: without them nothing; no live page; some tests are skipped
 want() { # package, then a command that succeeds if it is there
 	local package=$1
 	shift
@@ -22,10 +23,18 @@ want_page() { # the same, for the live page
 	[[ -z ${WEB-yes} ]] || "$@" >/dev/null 2>&1 || page+=("$package")
 }
 
+want_other() { # the same, for tests that compare with it
+	local package=$1
+	shift
+	"$@" >/dev/null 2>&1 || others+=("$package")
+}
+
 has_fuzzer() { # clang's run-time libraries: the sanitizers and libFuzzer
 	local lib
 	lib=$(clang -print-file-name="libclang_rt.fuzzer-$(uname -m).a") && [[ -e $lib ]]
 }
+
+has_tool() { [[ -x /usr/sbin/$1 || -x $(command -v "$1") ]]; } # not in everybody's path
 
 has_browser() { command -v "${CHROMIUM:-chromium}"; }
 
@@ -70,17 +79,21 @@ if [[ ${1-} == test ]]; then
 	want python3 command -v python3
 	want binutils command -v objdump
 	want procps command -v ps
+	want_other bpftrace has_tool bpftrace
+	want_other bpftool has_tool bpftool
+	want_other xz-utils command -v xz
 	want_page chromium has_browser
 	want_page openssl command -v openssl
 fi
 
-((${#need[@]} + ${#page[@]})) || exit 0
+((${#need[@]} + ${#page[@]} + ${#others[@]})) || exit 0
 
 # What to do by hand; without the page's packages it goes on.
 by_hand() { # what is in the way
-	echo "erltrace: $1: please install ${need[*]} ${page[*]}" >&2
+	echo "erltrace: $1: please install ${need[*]} ${page[*]} ${others[*]}" >&2
 	((${#need[@]})) && exit 1
-	echo 'erltrace: these are for the live page: without them some of it is left out' >&2
+	((${#page[@]})) && echo 'erltrace: some of these are for the live page: without them some of it is left out' >&2
+	((${#others[@]})) && echo "erltrace: without ${others[*]} some tests are skipped" >&2
 	exit 0
 }
 
@@ -123,6 +136,12 @@ fetch_need() {
 if ((${#need[@]})); then
 	echo "erltrace: installing Debian packages: ${need[*]}"
 	fetch_need || exit 1
+fi
+if ((${#others[@]})); then
+	echo "erltrace: installing Debian packages that tests compare with: ${others[*]}"
+	for p in "${others[@]}"; do
+		fetch "$p" || echo "erltrace: no package $p to be had: tests that need it are skipped"
+	done
 fi
 ((${#page[@]})) || exit 0
 echo "erltrace: installing Debian packages, for the live page: ${page[*]}" \

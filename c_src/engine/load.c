@@ -645,8 +645,12 @@ static int share_clauses(struct en *en, struct et_error *e)
 	en->procs = en_alloc(en, NPROCS * sizeof(*en->procs));
 	if (en->procs == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for processes");
-	if (en->opts->target > 0) /* an address of which nothing else is said is $target's */
-		en_process_add(en, (int)en->opts->target);
+	/*
+	 * An address of which nothing else is said is $target's. It is not in the table before it fires:
+	 * what the consumer sees there it looks at at once, and a command of -c has to begin first.
+	 */
+	if (en->opts->target > 0)
+		en->home = (uint32_t)en->opts->target;
 	for (unsigned i = 0; i < en->prog->nclauses; i++)
 		en->clauses[i] = *en->prog->clauses[i];
 	if (error != NULL && en_enabled(error) &&
