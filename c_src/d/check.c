@@ -94,6 +94,18 @@ static int split_commas(struct d_comp *c, struct d_node *s)
 	return 0;
 }
 
+static int has_no_value(struct d_comp *c, const struct d_node *n)
+{
+	const struct d_ident *id = n->kind == N_FUNC ? d_ident_find(c->globals, n->text) : NULL;
+	bool agg = n->kind == N_OP2 && n->op == OP_ASG && n->a->kind == N_AGG;
+
+	if (!agg && (id == NULL || id->kind != ID_ACTION))
+		return 0;
+	return CHK_ERR(c, D_OP_ACT, n,
+		"%s in ?: needs a condition that is constant: use if (..) { .. }",
+		agg ? "an aggregation" : "an action");
+}
+
 /*
  * `1 ? a : b;` is `a;`, whatever b is: scripts switch actions and aggregations on and off by
  * constants, as in `OPT_verbose ? printf("..") : 1;`. What is not chosen is not looked at.
@@ -104,7 +116,7 @@ static int choose_branch(struct d_comp *c, struct d_node *s)
 		if (chk_expr(c, s->a->a, CX_VALUE))
 			return -1;
 		if (s->a->a->kind != N_INT)
-			return 0;
+			return has_no_value(c, s->a->b) || has_no_value(c, s->a->c) ? -1 : 0;
 		s->a = s->a->a->value ? s->a->b : s->a->c;
 		if (split_commas(c, s))
 			return -1;

@@ -582,7 +582,9 @@ static int parse_decl(struct d_comp *c, struct d_item *item)
 	if (lx->tok.kind == ';') {
 		enum d_tkind k = base.type->kind;
 
-		if ((k == T_STRUCT || k == T_UNION || k == T_ENUM) && base.cls == 0)
+		/* `typedef struct s { .. };' declares the struct, as in C */
+		if ((k == T_STRUCT || k == T_UNION || k == T_ENUM) &&
+			(base.cls == 0 || (base.cls == KW_TYPEDEF && base.type->name != NULL)))
 			return 0;
 		return d_error(c, "D_DECL_USELESS", base.line, base.col,
 			"useless declaration: it declares no name");

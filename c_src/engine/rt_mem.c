@@ -96,16 +96,20 @@ RTFN(bcopy)
 	return 0;
 }
 
+/* With a NUL behind: scripts make strings of it, and some put one there themselves. */
 RTFN(copyin)
 {
 	struct fire *f = FIRE(ctx);
 	uint32_t used = f->alloca_used;
-	uint64_t at = mem_alloca(f, b);
+	uint64_t at = mem_alloca(f, b < UINT64_MAX ? b + 1 : b);
 
-	if (at != 0 && !safe_read(f, (void *)(uintptr_t)at, a, b)) {
+	if (at == 0)
+		return 0;
+	if (!safe_read(f, (void *)(uintptr_t)at, a, b)) {
 		f->alloca_used = used;
 		return 0;
 	}
+	((char *)(uintptr_t)at)[b] = '\0';
 	return at;
 }
 

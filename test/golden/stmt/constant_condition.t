@@ -40,3 +40,6 @@ $ erltrace -e -xerrtags -n 'BEGIN { commit(1); 1 ? printf("x") : 1; }'
 $ erltrace -e -xerrtags -n 'BEGIN { pid ? printf("a\n") : 1; }'
 !~ \[D_OP_ACT\]
 ? 1
+$ erltrace -e -xerrtags -n 'BEGIN { pid ? 1 : (@a = count()); }'
+!~ \[D_OP_ACT\] .*an aggregation in \?: needs a condition that is constant
+? 1
