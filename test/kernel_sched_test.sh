@@ -146,7 +146,7 @@ is 'processes made, begun and ended' '50 50 50 50' "$(t '
 	END { printa("%@d\n", @c); printa("%@d\n", @s); printa("%@d\n", @e); printa("%@d\n", @how); }' \
 	"$me fork 50")"
 is 'how a process ended: 2 is killed' '2 7' "$(t '
-	proc:::exit /ppid == $target/ { @[args[0]] = count(); } END { printa("%d %@d\n", @); }' \
+	proc:::exit /ppid == $target && args[0] == CLD_KILLED/ { @[args[0]] = count(); } END { printa("%d %@d\n", @); }' \
 	"$me killed 7")"
 is 'exec: tried, done' '20 20 0' "$(t '
 	proc:::exec /ppid == $target && args[0] == "/bin/true"/ { n++; }

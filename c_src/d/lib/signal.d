@@ -36,3 +36,11 @@ inline int SIGPWR = 30;
 inline int SIGSYS = 31;
 inline int SIGRTMIN = 34;
 inline int SIGRTMAX = 64;
+
+/* why a process ended, as proc:::exit says it */
+inline int CLD_EXITED = 1;
+inline int CLD_KILLED = 2;
+inline int CLD_DUMPED = 3;
+inline int CLD_TRAPPED = 4;
+inline int CLD_STOPPED = 5;
+inline int CLD_CONTINUED = 6;
