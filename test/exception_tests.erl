@@ -87,13 +87,15 @@ whys() -> [throw, error, exit, raise, badmatch, bif, nif, untraced, gc].
 
 %% What is done, and the events of it: an entry with its depth, that of a tail call, a return.
 ways() ->
-    lists:append([ways(Why) || Why <- whys()]) ++
-        [{fun() -> {outer, {mid, ok}} = outer(ok) end,
-          [{e, outer, 1}, {e, mid, 2}, {e, leaf, 3}, {r, leaf, 3}, {r, mid, 2}, {r, outer, 1}]},
-         {fun() -> ok = id(tail1(ok)) end,
-          [{e, tail1, 1}, {t, tail2, 1}, {t, leaf, 1}, {r, leaf, 1}]},
-         {fun() -> ok = aft(ok) end,
-          [{e, aft, 1}, {e, leaf, 2}, {r, leaf, 2}, {e, ret, 2}, {r, ret, 2}, {r, aft, 1}]}].
+    lists:append([ways(Why) || Why <- whys()]) ++ returns().
+
+returns() ->
+    [{fun() -> {outer, {mid, ok}} = outer(ok) end,
+      [{e, outer, 1}, {e, mid, 2}, {e, leaf, 3}, {r, leaf, 3}, {r, mid, 2}, {r, outer, 1}]},
+     {fun() -> ok = id(tail1(ok)) end,
+      [{e, tail1, 1}, {t, tail2, 1}, {t, leaf, 1}, {r, leaf, 1}]},
+     {fun() -> ok = aft(ok) end,
+      [{e, aft, 1}, {e, leaf, 2}, {r, leaf, 2}, {e, ret, 2}, {r, ret, 2}, {r, aft, 1}]}].
 
 ways(Why) ->
     Caught = fun(F) -> caught = try id(F()) catch _:_ -> caught end end,
@@ -207,8 +209,19 @@ ways_test_() ->
              Got = events(H),
              ok = erltrace:close(H),
              ?assertEqual({N, maps:map(fun(_, V) -> 3 * V end, sum(Events))}, {N, Got})
-         end || {N, {F, Events}} <- lists:zip(lists:seq(1, length(ways())), ways())]
+         end || Ways <- [ways(throw) ++ ways(bif) ++ returns()],
+                {N, {F, Events}} <- lists:zip(lists:seq(1, length(Ways)), Ways)]
     end}.
+
+%% Where what is returned is read, the VM tells of each end itself.
+values_test() ->
+    {ok, H} = erltrace:script("erlang*:exception_tests:leaf:function-entry { @[\"entry\"] = count(); }"
+                              "erlang*:exception_tests:leaf:function-return { @[erlret] = count(); }"),
+    run(fun() -> [begin _ = id(catch leaf(Why)), ok = id(leaf(ok)) end || Why <- whys()] end),
+    {ok, Aggs} = erltrace:aggregations(H),
+    ok = erltrace:close(H),
+    ?assertEqual([{<<"entry">>, 2 * length(whys())}, {<<"ok">>, length(whys())}],
+                 lists:sort([{K, N} || {_, count, [K], N} <- Aggs])).
 
 %% BIFs and NIFs that fail.
 bifs_and_nifs_test() ->

@@ -505,6 +505,18 @@ static void look_at_probes(struct beam_handle *b, struct needs *n)
 		}
 }
 
+/* What functions return is told by frames of return_trace, which come between those of return_to:
+ * not every call has one of these then. */
+static bool reads_values(const struct beam_handle *b)
+{
+	const struct prog *prog = &b->h->comp->prog;
+
+	for (unsigned i = 0; i < prog->nclauses; i++)
+		if (ASKS(prog->clauses[i]->asks, ERLRET))
+			return true;
+	return false;
+}
+
 static void look_at_functions(struct beam_handle *b, struct needs *n)
 {
 	for (unsigned i = 0; i < b->fns.nbuckets; i++)
@@ -520,8 +532,7 @@ static void look_at_functions(struct beam_handle *b, struct needs *n)
 	/* what has ended must be seen: a call further down the stack need not be a deeper one */
 	b->returns |= b->depth && n->local && !n->values;
 	b->stacks = b->returns || b->depth;
-	/* frames of return_trace come between: of those that it is not known */
-	b->marked = b->returns && !n->values;
+	b->marked = b->returns && !reads_values(b);
 	if (b->depth && !b->returns)
 		beam_session_set(b->number % BEAM_HANDLES, BEAM_NO_FRAMES);
 	b->vtimestamp = b->vts ? beam_vtimestamp : NULL;

@@ -32,7 +32,7 @@
 
 #include "beam.h"
 
-#define FIRST	8  /* words of a process that are looked at */
+#define FIRST	8  /* words of a process that are looked at, of at least 95 */
 #define LAST	92
 #define SAMPLES 8
 #define EVENTS	64
