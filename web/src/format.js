@@ -170,7 +170,7 @@ export function guessUnit(script, name) {
 	// A variable that has been set to a time.
 	for (const [, variable] of expr.matchAll(/(?:self|this)->(\w+)/g)) {
 		const set = new RegExp(`->${variable}\\s*=([^;=]*timestamp[^;]*)`).exec(script);
-		if (set) return divided(set[1] + expr);
+		if (set) return divided(`${set[1]} ${expr}`);
 	}
 	return "none";
 }
