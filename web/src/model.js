@@ -371,7 +371,7 @@ export class Run {
 				fired: 0,
 				cost: null,
 				fires: [],
-				normals: {}, // of the last tick
+				normals: new Map(), // of the last tick
 				heard: this.clock(), // when the last tick came, by our own clock
 				gone: false,
 			});
@@ -469,19 +469,20 @@ export class Run {
 		// That nothing came is news too: the slot is empty, not unknown.
 		for (const a of this.aggregations.values())
 			if (!groups.has(a.name)) a.add(node, slot, []);
-		this.normalize(info, line.normals ?? {});
+		if (line.normals || info.normals.size) this.normalize(info, line.normals ?? {});
 	}
 
 	// What normalize() divides by is for showing only: what came before is divided too. Of several nodes
 	// the one that normalized last decides, as in the command.
 	normalize(info, normals) {
+		const by = new Map(Object.entries(normals));
 		for (const a of this.aggregations.values()) {
-			const normal = normals[a.name] ?? 1;
-			if (normal === (info.normals[a.name] ?? 1)) continue;
+			const normal = by.get(a.name) ?? 1;
+			if (normal === (info.normals.get(a.name) ?? 1)) continue;
 			a.normal = normal;
 			this.shapeVersion++;
 		}
-		info.normals = normals;
+		info.normals = by;
 	}
 
 	// Events a second, over the last second.

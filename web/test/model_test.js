@@ -75,6 +75,8 @@ test("of several nodes the one that normalized last decides, and one that has no
 	r.line(tick(1, [], { normals: { s: 10 } }));
 	r.line(tick(1, [], { node: "b@h" }));
 	assert.equal(r.aggregations.get("s").byKey(() => true, null).get(0).value, 20);
+	r.line(tick(2, [{ ...sum, aggregation: "constructor" }], { normals: { s: 10 } }));
+	assert.equal(r.aggregations.get("constructor").normal, 1);
 	r.line(tick(2, [], { node: "b@h", normals: { s: 5 } }));
 	r.line(tick(2, [], { normals: { s: 10 } }));
 	assert.equal(r.aggregations.get("s").normal, 5);
