@@ -65,8 +65,9 @@ typedef struct {
 	const char *const *argv;
 	int zero_matches;  /* accept descriptions that match no probe */
 	int default_action; /* a description without body traces */
-	int preprocess;	   /* run cpp on it */
+	int preprocess;	   /* run cpp on it; < 0: it has been run, whatever the option cpp says */
 	int empty;	   /* accept an empty script */
+	int colons;	   /* so many are added to each description: 3 as -P has it, -m 2, -f 1 */
 } erltrace_compile_opts_t;
 
 /* Compile a script and add it to what go starts. Several scripts share their variables. */
@@ -79,6 +80,40 @@ int erltrace_compile_file(erltrace_t *h, const char *path, const erltrace_compil
 
 /* What the preprocessor makes of a script file, for a compile elsewhere. The caller frees it. */
 char *erltrace_preprocess(erltrace_t *h, const char *path, erltrace_error_t *err);
+
+/* What a script holds. Strings are valid during the call. */
+typedef enum {
+	ERLTRACE_SCAN_PROBE,	   /* a description: its parts ("": any; globs), text, end, behind */
+	ERLTRACE_SCAN_VARIABLE,	   /* a built-in variable: name; once in a scan */
+	ERLTRACE_SCAN_FUNCTION,	   /* a call of a subroutine or action: name, text, destructive */
+	ERLTRACE_SCAN_AGGREGATION, /* name, without @ */
+	ERLTRACE_SCAN_OPTION,	   /* #pragma D option: name; text: the value that it has now */
+} erltrace_scan_kind_t;
+
+typedef struct erltrace_scan_item {
+	erltrace_scan_kind_t kind;
+	const char *provider, *module, *function; /* of a description */
+	const char *name;			  /* of a description its last part */
+	uint32_t id;	  /* of a description by number: that, and the parts are "" */
+	const char *text; /* a description as it stands there, macros replaced and whole; of a
+			     call its format, of those that have a constant one; or NULL */
+	size_t end;	  /* a description: bytes of the script up to its end, */
+	size_t behind;	  /* and up to what follows all descriptions of its clause */
+	int destructive;  /* a call that is refused without -w */
+	int line, column;
+} erltrace_scan_item_t;
+
+typedef void erltrace_scan_cb(void *arg, const erltrace_scan_item_t *item);
+/*
+ * Tell what a script holds, as the compiler reads it: macros, pragmas and D libraries included. It
+ * is not compiled, no probe is looked for, no program is run, no file written, and the handle and
+ * its options stay as they are. Scripts that are scanned one after the other share declarations and
+ * options, as those that are compiled; so set options before. One for the preprocessor is scanned
+ * as erltrace_preprocess() gives it. A syntax error is the one that compiling it gives, if no other
+ * comes first there; what was told until then holds.
+ */
+int erltrace_scan(erltrace_t *h, const char *text, size_t len, const erltrace_compile_opts_t *opts,
+	erltrace_scan_cb *cb, void *arg, erltrace_error_t *err);
 
 typedef struct {
 	size_t size;	   /* set by the caller */

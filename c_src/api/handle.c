@@ -69,6 +69,7 @@ void erltrace_close(erltrace_t *h)
 	if (!en_free(h->en))
 		return;
 	d_comp_free(h->comp);
+	api_scan_free(h->scan);
 	et_options_free(&h->opts);
 	free(h->tree);
 	free(h);
@@ -95,10 +96,23 @@ void erltrace_set_target(erltrace_t *h, int64_t pid)
 
 /* ---- compile --------------------------------------------------------------------------- */
 
-static unsigned flags_of(const erltrace_compile_opts_t *o)
+unsigned api_flags(const erltrace_compile_opts_t *o)
 {
 	return (o->zero_matches ? D_C_ZDEFS : 0) | (o->default_action ? D_C_PSPEC : 0) |
-	       (o->preprocess ? D_C_CPP : 0) | (o->empty ? D_C_EMPTY : 0);
+	       (o->preprocess > 0 ? D_C_CPP : 0) | (o->preprocess < 0 ? D_C_NOCPP : 0) |
+	       (o->empty ? D_C_EMPTY : 0) | (unsigned)(o->colons & 3) * D_C_COLONS;
+}
+
+const char **api_argv(const erltrace_compile_opts_t *o)
+{
+	const char **argv = calloc((size_t)o->argc + 1, sizeof(*argv));
+
+	if (argv == NULL)
+		return NULL;
+	argv[0] = o->file != NULL ? o->file : "";
+	for (int i = 0; i < o->argc; i++)
+		argv[i + 1] = o->argv[i];
+	return argv;
 }
 
 int erltrace_compile_n(erltrace_t *h, const char *text, size_t len,
@@ -117,21 +131,17 @@ int erltrace_compile_n(erltrace_t *h, const char *text, size_t len,
 		et_err(&e, "ET_RUNNING", "tracing has begun: compile before go");
 		return api_error(err, &e);
 	}
-	/* $0 is the script's name, $1.. its arguments */
-	argv = calloc(o.argc + 1, sizeof(*argv));
+	argv = api_argv(&o);
 	if (argv == NULL) {
 		et_err(&e, "ET_NOMEM", "out of memory");
 		return api_error(err, &e);
 	}
-	argv[0] = o.file != NULL ? o.file : "";
-	for (int i = 0; i < o.argc; i++)
-		argv[i + 1] = o.argv[i];
 	free(h->tree);
 	h->tree = NULL;
 	if (h->opts.val[OPT_TREE] != 0)
 		h->comp->trace = open_memstream(&h->tree, &tree_len);
 	rc = d_compile(
-		h->comp, text, len, argv[0], o.argc + 1, argv, flags_of(&o), &h->first_clause, &e);
+		h->comp, text, len, argv[0], o.argc + 1, argv, api_flags(&o), &h->first_clause, &e);
 	if (h->comp->trace != NULL)
 		fclose(h->comp->trace);
 	h->comp->trace = NULL;

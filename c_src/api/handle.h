@@ -5,6 +5,7 @@
  *   handle.c  open, options, compile, go, work, stop, close
  *   probes.c  listing probes; probes of the program's own
  *   names.c   errors as text; tables for help and manuals
+ *   scan.c    what a script holds, before it is compiled
  */
 #ifndef API_HANDLE_H
 #define API_HANDLE_H
@@ -14,6 +15,8 @@
 #include "../d/d.h"
 #include "../engine/engine.h"
 
+struct api_scan;
+
 struct erltrace {
 	struct et_options opts;
 	struct en *en;
@@ -22,6 +25,7 @@ struct erltrace {
 	unsigned first_clause; /* of the last script */
 	unsigned matches;
 	char *tree; /* -xtree: of the last script */
+	struct api_scan *scan; /* what scans share, or NULL */
 	bool begun; /* the header has been printed */
 	bool hold;  /* the end is held back: results of others are still to come */
 	bool unread; /* the same: firings that somebody else counts are still to be read */
@@ -31,5 +35,9 @@ struct erltrace {
 
 /* Copy an internal error out; returns -1. */
 int api_error(erltrace_error_t *to, const struct et_error *from);
+unsigned api_flags(const erltrace_compile_opts_t *o); /* D_C_* */
+/* $0 is the script's name, $1.. its arguments. NULL: out of memory. The caller frees. */
+const char **api_argv(const erltrace_compile_opts_t *o);
+void api_scan_free(struct api_scan *s);
 
 #endif

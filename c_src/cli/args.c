@@ -322,6 +322,7 @@ void cli_args_free(struct cli *c)
 	for (int i = 0; i < c->nsettings; i++)
 		free(c->settings[i].name);
 	free(c->settings);
+	cli_scan_free(c);
 	for (int i = 0; i < c->nscripts; i++)
 		free(c->scripts[i].found);
 	free(c->scripts);

@@ -7,7 +7,7 @@
  *   message.c  what is said on stderr
  *   output.c   where the results go: stdout or -o, text or JSON; EPIPE and ENOSPC
  *   plain.c    what others chose, made harmless for terminals
- *   script.c   -n -s -P -m -f -i: compiled, and told about
+ *   script.c   -n -s -P -m -f -i: compiled, and told about; scan.c: read, and what they hold
  *   library.c  scripts of the library: found by name, listed
  *   run.c      go, work, sleep; signals; the end
  *   list.c     -l
@@ -47,6 +47,39 @@ struct cli_script {
 	const char *arg;      /* as given; a script of the library: its file */
 	char *found;	      /* that one, or NULL */
 	erltrace_info_t info; /* once compiled */
+	/* scan.c */
+	char *text; /* of a file: read once, and preprocessed; NULL: it could not be read */
+	size_t len;
+	bool preprocessed;
+	struct cli_desc *descs; /* its probe descriptions */
+	int ndescs;
+	size_t body;	      /* bytes up to predicate or body of the first clause */
+	erltrace_error_t err; /* why it could not be preprocessed or scanned; or no tag */
+};
+
+/* A probe description of a script. */
+struct cli_desc {
+	char *text; /* whole, macros replaced */
+	size_t end; /* where it ends in the script */
+};
+
+/* What the scripts hold, all together: what the parser says of them. */
+struct cli_holds {
+	bool erlang, kernel; /* probes of nodes; of this machine, whatever nodes there are */
+	bool inside;	     /* erlang probes that a node gives itself */
+	bool vm;	     /* those that it does not, and the kernel does */
+	bool gone;	     /* those that nobody does: the node tells why */
+	bool asks;	     /* erlpid and so on: a thread of a node has it at any probe */
+	bool samples;	     /* profile-N */
+	bool stacks;	     /* stack(), ustack() and the like */
+	bool of_process;     /* probes of a process, whose library may be loaded later */
+	bool target;	     /* probes of $target */
+	int pid;	     /* of erlang<N>, or 0 */
+	bool aggregates;     /* an aggregation */
+	bool exits, truncates; /* exit(), ftruncate() */
+	bool destructive;    /* the option, as the user and the scripts set it */
+	char **commands, **paths; /* formats of system() and of freopen() */
+	int ncommands, npaths;
 };
 
 /* One of -c -p. */
@@ -85,9 +118,8 @@ struct cli {
 
 	erltrace_t *h;
 	bool quiet; /* after compiling: scripts can set it too */
-	bool aggregates;  /* scripts for nodes: an @ is in one of them, */
-	bool destructive; /* or -w was given, or one of them gives it */
-	bool draws;	  /* one of them prints control characters itself */
+	bool draws; /* a script prints control characters itself */
+	struct cli_holds holds;
 	bool errtags, droptags;
 	const char *said; /* the file that a message names anyway, or NULL */
 	bool one_line;	  /* the script is one line: no need to say which */
@@ -139,10 +171,19 @@ int cli_output_close(struct cli *c, int status);
 /* script.c */
 int cli_scripts(struct cli *c); /* all compiled, and what they matched told */
 int cli_compile(struct cli *c, struct cli_script *s);
-/* A file's text, or that of a clause, its descriptions whole; NULL: errno. The caller frees. */
-char *cli_script_text(const struct cli_script *s);
-char *cli_description(const struct cli_script *s); /* only these, one a line */
-size_t cli_descriptions_end(const struct cli_script *s); /* where predicate or body begin */
+int cli_script_failed(struct cli *c, const struct cli_script *s, const erltrace_error_t *err);
+void cli_script_opts(const struct cli *c, const struct cli_script *s, erltrace_compile_opts_t *opts);
+int cli_script_colons(const struct cli_script *s); /* that its descriptions lack */
+int cli_script_length(const struct cli_script *s); /* of what a message shows of it */
+
+/* scan.c */
+void cli_scan(struct cli *c); /* reads all scripts; what they hold is in c->holds and in them */
+void cli_scan_free(struct cli *c);
+void cli_scan_probe(struct cli *c, const erltrace_scan_item_t *item); /* wanted.c: what it means */
+/* A script as a node is sent it: descriptions whole. NULL: out of memory. The caller frees. */
+char *cli_script_whole(const struct cli_script *s);
+/* Has one of the formats made this text, or could it have? */
+bool cli_could_print(char *const *formats, int n, const char *text, size_t len);
 
 /* library.c */
 char *cli_library_find(const char *name); /* its file; NULL: there is none. Caller frees */
@@ -164,8 +205,7 @@ bool cli_ended(struct cli *c); /* is it time to stop? */
 
 /* wanted.c */
 bool cli_nodes_wanted(struct cli *c); /* -N, or a script names an erlang provider */
-bool cli_may_come(struct cli *c);     /* may probes of the scripts come later: -Z and a library? */
-bool cli_target_named(struct cli *c); /* pid$target:..., or another provider of that process */
+int cli_permitted(struct cli *c); /* CLI_ERROR: probes of the kernel, which the option forbids */
 
 /* native.c */
 /* Is it (0: that of -p) a VM with probes of its own, and no node that can be reached? */

@@ -44,14 +44,14 @@ static int list_description(struct cli *c, const char *desc)
 }
 
 /* A comma list: each of its descriptions in turn. */
-static int list_descriptions(struct cli *c, char *text)
+static int list_descriptions(struct cli *c, const struct cli_script *s)
 {
-	char *save, *desc;
 	int status = CLI_OK;
 
-	for (desc = strtok_r(text, "\n", &save); desc != NULL;
-		desc = strtok_r(NULL, "\n", &save))
-		if (list_description(c, desc) != CLI_OK)
+	if (s->err.tag[0] != '\0')
+		return cli_script_failed(c, s, &s->err);
+	for (int i = 0; i < s->ndescs; i++)
+		if (list_description(c, s->descs[i].text) != CLI_OK)
 			status = CLI_ERROR;
 	return status;
 }
@@ -70,19 +70,7 @@ static int list_file(struct cli *c, struct cli_script *s)
 
 static int list_script(struct cli *c, struct cli_script *s)
 {
-	char *text;
-	int status;
-
-	if (s->flag == 's')
-		return list_file(c, s);
-	text = cli_description(s);
-	if (text == NULL) {
-		cli_say("out of memory");
-		return CLI_ERROR;
-	}
-	status = list_descriptions(c, text);
-	free(text);
-	return status;
+	return s->flag == 's' ? list_file(c, s) : list_descriptions(c, s);
 }
 
 void cli_list_head(struct cli *c)

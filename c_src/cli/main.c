@@ -40,6 +40,7 @@ static int with_handle(struct cli *c)
 		status = cli_procs_start(c);
 	if (status != CLI_OK)
 		return status;
+	cli_scan(c);
 	if (cli_nodes_wanted(c)) {
 		status = cli_nodes(c);
 		if (!c->unreached)
@@ -53,7 +54,7 @@ static int with_handle(struct cli *c)
 	}
 	if ((status = cli_node_of_command(c)) != CLI_OK)
 		return status;
-	if (cli_target_named(c) && (status = cli_procs_hold(c)) != CLI_OK)
+	if (c->holds.target && (status = cli_procs_hold(c)) != CLI_OK)
 		return status;
 	if (c->mode == MODE_LIST)
 		return cli_list(c);
@@ -62,7 +63,7 @@ static int with_handle(struct cli *c)
 	status = cli_scripts(c);
 	if (status != CLI_OK || c->compile_only)
 		return status;
-	if (c->matches == 0 && !(c->zero_matches && cli_may_come(c))) {
+	if (c->matches == 0 && !(c->zero_matches && c->holds.of_process)) {
 		cli_say("no probes matched");
 		return CLI_ERROR;
 	}

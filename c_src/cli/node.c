@@ -8,7 +8,6 @@
  */
 #include "node.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -122,42 +121,38 @@ static void put_flag(ei_x_buff *x, const char *key, bool on)
 	ei_x_encode_atom(x, "true");
 }
 
-/* "#pragma D option quiet": known to the node's handle, needed here for what is told. */
-static bool turns_quiet(const char *text)
+/* -l of -n and so on: the descriptions, one a line. */
+static char *descriptions(const struct cli_script *s)
 {
-	char name[32];
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
 
-	for (; text != NULL && *text != '\0'; text = strchr(text, '\n')) {
-		text += strspn(text, "\n");
-		if (sscanf(text, "#pragma D option %31[a-z]", name) == 1 &&
-			strcmp(name, "quiet") == 0)
-			return true;
-	}
-	return false;
+	for (int i = 0; f != NULL && i < s->ndescs; i++)
+		fprintf(f, "%s\n", s->descs[i].text);
+	if (f != NULL)
+		fclose(f);
+	return text;
 }
 
 /* A script as it is sent; NULL: the error has been told. */
 static char *sent_text(struct cli *c, const struct cli_script *s)
 {
-	erltrace_error_t err = {0};
+	erltrace_error_t err = s->err;
 	char *text;
 
-	if (s->flag == 's' && (c->preprocess || cli_option_on(c, "cpp"))) {
-		const char *path = strcmp(s->arg, "-") == 0 ? "/dev/stdin" : s->arg;
-
-		text = erltrace_preprocess(c->h, path, &err);
-		c->said = path;
-		if (text == NULL)
-			cli_fail(c, &err, "failed to compile script %s", s->arg);
-		return text;
-	}
-	text = c->mode == MODE_LIST && s->flag != 's' ? cli_description(s) : cli_script_text(s);
-	if (text == NULL) {
-		snprintf(err.text, sizeof(err.text), "cannot open %s: %s", s->arg, strerror(errno));
-		if (errno == ENOENT)
+	if (err.tag[0] != '\0') {
+		/* a node is told the name as it was given */
+		if (strcmp(err.file, "/dev/stdin") == 0 && !s->preprocessed)
+			snprintf(err.file, sizeof(err.file), "%s", s->arg);
+		if (strcmp(err.tag, "ET_FILE") == 0 && access(s->arg, F_OK) != 0)
 			cli_library_hint(s->arg, err.text, sizeof(err.text));
-		cli_fail(c, &err, "failed to compile script %s", s->arg);
+		cli_script_failed(c, s, &err);
+		return NULL;
 	}
+	text = c->mode == MODE_LIST && s->flag != 's' ? descriptions(s) : cli_script_whole(s);
+	if (text == NULL)
+		cli_say("out of memory");
 	return text;
 }
 
@@ -173,10 +168,7 @@ static int put_script(ei_x_buff *x, struct cli *c, const struct cli_script *s)
 	ei_x_encode_atom(x, s->flag == 's' ? "file" : "clause");
 	nd_put_text(x, s->arg);
 	nd_put_text(x, text);
-	c->quiet |= turns_quiet(text);
-	c->aggregates |= strchr(text, '@') != NULL;
 	c->draws |= cli_draws(text);
-	c->destructive |= strstr(text, "destructive") != NULL || cli_option_on(c, "destructive");
 	free(text);
 	return 0;
 }
@@ -348,6 +340,8 @@ int cli_nodes(struct cli *c)
 
 	if (c->mode != MODE_LIST && c->nscripts == 0)
 		return cli_no_probes(c);
+	if ((status = cli_permitted(c)) != CLI_OK)
+		return status;
 	ns.matched = malloc((size_t)(c->nscripts + 1) * sizeof(*ns.matched));
 	for (int i = 0; ns.matched != NULL && i < c->nscripts; i++)
 		ns.matched[i] = -1;

@@ -229,18 +229,30 @@ static void reopen(struct nodes *ns, const char *text, long len)
 		cli_say("couldn't freopen() \"%s\": %s", path, strerror(error));
 }
 
+/* What a node wants done here must be in a script, and permitted: a node is not who decides. */
+static bool may_ask(const struct cli *c, const char *kind, const char *text, long len)
+{
+	const struct cli_holds *h = &c->holds;
+
+	if (strcmp(kind, "system") == 0)
+		return h->destructive &&
+		       cli_could_print(h->commands, h->ncommands, text, (size_t)len);
+	if (strcmp(kind, "reopen") == 0) /* "": back */
+		return h->destructive && h->npaths > 0 &&
+		       (len == 0 || cli_could_print(h->paths, h->npaths, text, (size_t)len));
+	return strcmp(kind, "truncate") != 0 || h->truncates;
+}
+
 static void print_item(
 	struct nodes *ns, struct target *t, const char *kind, const char *text, long len)
 {
-	bool is_harm = strcmp(kind, "system") == 0 || strcmp(kind, "reopen") == 0;
-
 	if (strcmp(kind, "live") == 0) { /* it names its node */
 		cli_write_foreign(ns->c, text, (size_t)len);
 	} else if (strcmp(kind, "text") == 0 && ns->c->json) {
 		write_json(ns, t, text, len);
 	} else if (strcmp(kind, "text") == 0) {
 		cli_write_foreign(ns->c, text, (size_t)len);
-	} else if (is_harm && !ns->c->destructive) { /* the node is not the one to ask for it */
+	} else if (!may_ask(ns->c, kind, text, len)) {
 		cli_say("node %s: a command or a file that no script has asked for (-w): not done",
 			t->nd->name);
 	} else if (strcmp(kind, "system") == 0) {
@@ -396,6 +408,12 @@ static void on_rows(struct nodes *ns, struct target *t, const ei_x_buff *x, int 
 	tell(t, "more");
 }
 
+/* A script that has no exit() has no code of its own to end with. */
+static int code_of(const struct nodes *ns, long code)
+{
+	return code > 0 && !ns->c->holds.exits ? CLI_ERROR : (int)code;
+}
+
 /* The first of several has called exit(). */
 static void on_ended(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
 {
@@ -404,7 +422,7 @@ static void on_ended(struct nodes *ns, struct target *t, const ei_x_buff *x, int
 	(void)t;
 	ei_decode_long(x->buff, &at, &code);
 	if (code >= 0 && ns->exit_code < 0)
-		ns->exit_code = (int)code;
+		ns->exit_code = code_of(ns, code);
 	ns->ending = true;
 }
 
@@ -438,7 +456,7 @@ static void tell_stood(const struct nodes *ns)
 static void print_gathered(struct nodes *ns, struct target *t, int64_t ended)
 {
 	if (t->preview.buff == NULL) {
-		if (ns->c->aggregates)
+		if (ns->c->holds.aggregates)
 			cli_say("no aggregations have come from %s: what it gathered in %.2f s, until it "
 				"ended, is lost",
 				t->nd->name, (double)(ended - t->began_at) / 1000);
@@ -460,7 +478,7 @@ static void on_done(struct nodes *ns, struct target *t, const ei_x_buff *x, int 
 	t->state = DONE;
 	if (code >= 0 && !t->failed) {
 		if (ns->exit_code < 0)
-			ns->exit_code = (int)code;
+			ns->exit_code = code_of(ns, code);
 		ns->ending = true;
 	}
 	if (t->silent)
@@ -597,11 +615,10 @@ static void tell_matches(struct nodes *ns)
 
 	for (int i = 0; i < c->nscripts; i++) {
 		const struct cli_script *s = &c->scripts[i];
-		size_t len = s->flag == 's' ? strlen(s->arg) : cli_descriptions_end(s);
 
 		if (ns->matched[i] >= 0)
 			cli_notice(c, "%s '%.*s' matched %ld probe%s",
-				s->flag == 's' ? "script" : "description", (int)len, s->arg,
+				s->flag == 's' ? "script" : "description", cli_script_length(s), s->arg,
 				ns->matched[i], ns->matched[i] == 1 ? "" : "s");
 	}
 }

@@ -10,180 +10,66 @@
 #include <unistd.h>
 
 /* -P names a provider: three colons are missing behind it; -m two, -f one. */
-static int missing_colons(char flag)
+int cli_script_colons(const struct cli_script *s)
 {
-	return flag == 'P' ? 3 : flag == 'm' ? 2 : flag == 'f' ? 1 : 0;
+	return s->flag == 'P' ? 3 : s->flag == 'm' ? 2 : s->flag == 'f' ? 1 : 0;
 }
 
-/* Past an atom in quotes; its end, or the quote itself if there is none. */
-static const char *past_quote(const char *p)
+void cli_script_opts(const struct cli *c, const struct cli_script *s, erltrace_compile_opts_t *opts)
 {
-	const char *q = p + 1;
-
-	while (*q != '\0' && *q != '\n' && *q != '\'')
-		q += *q == '\\' && q[1] != '\0' ? 2 : 1;
-	return *q == '\'' ? q + 1 : p + 1;
-}
-
-/*
- * Past a function's arity at the slash p (lists:seq/2); NULL: it is a predicate's. In -n a colon
- * follows at once, as the compiler has it; where colons are added, the description may end there.
- */
-static const char *past_arity(const char *p, bool last)
-{
-	const char *q = p + 1 + strspn(p + 1, "0123456789?*[]!-");
-
-	if (q == p + 1)
-		return NULL;
-	if (*q == ':')
-		return q;
-	return last && strspn(p + 1, "0123456789") == (size_t)(q - p - 1) &&
-			       strchr(" \t\n,{;", *q) != NULL
-		       ? q
-		       : NULL;
-}
-
-size_t cli_descriptions_end(const struct cli_script *s)
-{
-	const char *p = s->arg, *q;
-
-	while (*p != '\0' && *p != '{' && *p != ';') {
-		if (*p == '\'') {
-			p = past_quote(p);
-		} else if (*p == '/') {
-			q = past_arity(p, missing_colons(s->flag) > 0);
-			if (q == NULL)
-				break;
-			p = q;
-		} else {
-			p++;
-		}
+	*opts = (erltrace_compile_opts_t){.size = sizeof(*opts),
+		.argc = c->nargs,
+		.argv = c->args,
+		.zero_matches = c->zero_matches || c->mode == MODE_LIST,
+		.colons = cli_script_colons(s),
+		.default_action = s->flag != 's'};
+	if (s->flag == 's') {
+		opts->file = strcmp(s->arg, "-") == 0 ? "/dev/stdin" : s->arg;
+		opts->preprocess = s->preprocessed ? -1 : 0;
 	}
-	return (size_t)(p - s->arg);
 }
 
-/* Past one description that starts at p, within end. */
-static const char *past_description(const char *p, const char *end)
+/* The script's own name has been said; that of an included file has not. */
+int cli_script_failed(struct cli *c, const struct cli_script *s, const erltrace_error_t *err)
 {
-	while (p < end && strchr(" \t\n,", *p) == NULL)
-		p = *p == '\'' ? past_quote(p) : p + 1;
-	return p < end ? p : end;
-}
-
-static void put_description(FILE *f, const struct cli_script *s, const char *p, const char *end)
-{
-	fwrite(p, 1, (size_t)(end - p), f);
-	for (int n = missing_colons(s->flag); n > 0; n--)
-		fputc(':', f);
-}
-
-/* The text of a -n -P -m -f -i argument, each description whole ("p:m::"). The caller frees. */
-static char *clause_text(const struct cli_script *s)
-{
-	const char *p = s->arg, *body = s->arg + cli_descriptions_end(s);
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	if (f == NULL)
-		return NULL;
-	while (p < body) { /* one description of the comma list a round */
-		const char *start = p + strspn(p, " \t\n,"), *end;
-
-		if (start >= body)
-			break;
-		end = past_description(start, body);
-		put_description(f, s, p, end);
-		p = end;
+	c->errtags = cli_option_on(c, "errtags");
+	if (s->flag == 's') {
+		c->said = strcmp(s->arg, "-") == 0 ? "/dev/stdin" : s->arg;
+		return cli_fail(c, err, "failed to compile script %s", s->arg);
 	}
-	fputs(p, f);
-	fclose(f);
-	return text;
+	/* As dtrace: no line number, unless there are several lines. */
+	c->one_line = strchr(s->arg, '\n') == NULL && err->file[0] == '\0';
+	return cli_fail(c, err, "invalid probe specifier %s", s->arg);
 }
 
-char *cli_script_text(const struct cli_script *s)
+static int compile(struct cli *c, struct cli_script *s)
 {
-	FILE *in, *out;
-	char *text = NULL, buf[4096];
-	size_t len, n;
-
-	if (s->flag != 's')
-		return clause_text(s);
-	in = strcmp(s->arg, "-") == 0 ? stdin : fopen(s->arg, "re");
-	if (in == NULL)
-		return NULL;
-	out = open_memstream(&text, &len);
-	while (out != NULL && (n = fread(buf, 1, sizeof(buf), in)) > 0)
-		fwrite(buf, 1, n, out);
-	if (out != NULL)
-		fclose(out);
-	if (in == stdin)
-		rewind(stdin);
-	else
-		fclose(in);
-	return text;
-}
-
-char *cli_description(const struct cli_script *s)
-{
-	const char *p = s->arg, *body = s->arg + cli_descriptions_end(s);
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	if (f == NULL)
-		return NULL;
-	while ((p += strspn(p, " \t\n,")) < body) {
-		const char *end = past_description(p, body);
-
-		put_description(f, s, p, end);
-		fputc('\n', f);
-		p = end;
-	}
-	fclose(f);
-	return text;
-}
-
-static int compile_clause(struct cli *c, const struct cli_script *s, erltrace_compile_opts_t *opts)
-{
-	char *text = clause_text(s);
+	erltrace_compile_opts_t opts;
 	erltrace_error_t err = {0};
 	int r;
 
-	if (text == NULL) {
-		cli_say("out of memory");
-		return -1;
+	cli_script_opts(c, s, &opts);
+	if (s->flag != 's') {
+		r = erltrace_compile(c->h, s->arg, &opts, &err);
+	} else if (s->text != NULL) {
+		r = erltrace_compile_n(c->h, s->text, s->len, &opts, &err);
+	} else if (s->preprocessed) {
+		r = -1;
+		err = s->err;
+	} else { /* it could not be read: that is told */
+		r = erltrace_compile_file(c->h, opts.file, &opts, &err);
 	}
-	opts->default_action = 1;
-	r = erltrace_compile(c->h, text, opts, &err);
-	if (r < 0) {
-		/* As dtrace: no line number, unless there are several lines. */
-		c->one_line = strchr(text, '\n') == NULL && err.file[0] == '\0';
-		c->errtags = cli_option_on(c, "errtags");
-		cli_fail(c, &err, "invalid probe specifier %s", s->arg);
-	}
-	free(text);
-	return r;
+	if (r == 0)
+		return CLI_OK;
+	if (strcmp(err.tag, "ET_FILE") == 0 && access(opts.file, F_OK) != 0)
+		cli_library_hint(opts.file, err.text, sizeof(err.text));
+	return cli_script_failed(c, s, &err);
 }
 
-static int compile_file(struct cli *c, const struct cli_script *s, erltrace_compile_opts_t *opts)
+/* As dtrace: the description as it was typed, spaces and all. */
+int cli_script_length(const struct cli_script *s)
 {
-	const char *path = strcmp(s->arg, "-") == 0 ? "/dev/stdin" : s->arg;
-	erltrace_error_t err = {0};
-	int r;
-
-	opts->file = path;
-	opts->preprocess = c->preprocess;
-	r = erltrace_compile_file(c->h, path, opts, &err);
-	if (r < 0) {
-		/* The script's own name has been said; that of an included file has not. */
-		c->said = path;
-		c->errtags = cli_option_on(c, "errtags");
-		if (strcmp(err.tag, "ET_FILE") == 0 && access(path, F_OK) != 0)
-			cli_library_hint(path, err.text, sizeof(err.text));
-		cli_fail(c, &err, "failed to compile script %s", s->arg);
-	}
-	return r;
+	return s->flag == 's' ? (int)strlen(s->arg) : (int)s->body;
 }
 
 /* -v: what the program is made of. */
@@ -200,8 +86,7 @@ static void tell_program(struct cli *c, const char *kind, int len, const struct 
 static void tell(struct cli *c, const struct cli_script *s)
 {
 	const char *kind = s->flag == 's' ? "script" : "description";
-	/* As dtrace: the description as it was typed, spaces and all. */
-	int len = s->flag == 's' ? (int)strlen(s->arg) : (int)cli_descriptions_end(s);
+	int len = cli_script_length(s);
 
 	c->matches += s->info.matches;
 	cli_notice(c, "%s '%.*s' matched %u probe%s", kind, len, s->arg, s->info.matches,
@@ -219,14 +104,7 @@ static void say_and_free(char *text)
 
 int cli_compile(struct cli *c, struct cli_script *s)
 {
-	erltrace_compile_opts_t opts = {.size = sizeof(opts),
-		.argc = c->nargs,
-		.argv = c->args,
-		.zero_matches = c->zero_matches || c->mode == MODE_LIST};
-	int r;
-
-	r = s->flag == 's' ? compile_file(c, s, &opts) : compile_clause(c, s, &opts);
-	if (r < 0)
+	if (compile(c, s) != CLI_OK)
 		return CLI_ERROR;
 	s->info.size = sizeof(s->info);
 	erltrace_info(c->h, &s->info);

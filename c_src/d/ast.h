@@ -114,6 +114,7 @@ struct d_ident {
 	uint8_t attr[3]; /* stability of name and data, and class, as #pragma D attributes gives
 			    them (d_attr_parse); 0: the default, Stable/Stable/Common */
 	uint8_t taint;	 /* pointer variables: 1 holds scratch memory, 2 other memory, 0 not yet */
+	unsigned scanned; /* the scan that has told of it last */
 	struct d_ident *next;
 };
 
@@ -123,6 +124,8 @@ struct d_pdesc {
 	const char *prov, *mod, *func, *name; /* "" means any; globs */
 	uint32_t id;			      /* != 0: by number, the rest is unset */
 	int line, col;
+	const char *text; /* as it stands there, macros replaced; NULL: not of a script */
+	const char *end;  /* behind it, in the source */
 	struct d_pdesc *next;
 };
 
@@ -133,6 +136,7 @@ struct d_clause {
 	bool has_body;	      /* false: the default action (-n, -P and so on only) */
 	int line, col;
 	int end_line;
+	const char *behind; /* in the source: what follows its descriptions */
 };
 
 /* translator OUT < IN id > { m = e; }; */

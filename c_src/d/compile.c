@@ -218,6 +218,8 @@ static int compile_clause(struct d_comp *c, struct d_clause *cl, unsigned flags)
 
 static int compile_item(struct d_comp *c, const struct d_item *item, unsigned flags)
 {
+	if (c->scan != NULL && !c->in_library)
+		return d_scan_item(c, item);
 	switch (item->kind) {
 	case IT_CLAUSE: return compile_clause(c, item->clause, flags);
 	case IT_VAR: return d_check_var(c, item);
@@ -291,7 +293,8 @@ static int compile_text(struct d_comp *c, const char *text, size_t len, unsigned
 		return d_error(c, "D_SYNTAX", 0, 0,
 			"script of %zu bytes is too large: %u bytes are the limit", len,
 			D_MAX_SOURCE);
-	if ((flags & D_C_CPP) || (c->opts->val[OPT_CPP] && c->file[0] != '\0')) {
+	if (c->scan == NULL && !(flags & D_C_NOCPP) &&
+		((flags & D_C_CPP) || (c->opts->val[OPT_CPP] && c->file[0] != '\0'))) {
 		if (c->opts->inside)
 			return d_error(c, "D_PRAGMA_OPTSET", 0, 0,
 				"cpp runs a program: not in a node; the command does it (-C)");
@@ -305,9 +308,11 @@ static int compile_text(struct d_comp *c, const char *text, size_t len, unsigned
 	free(cpp);
 	if (c->source == NULL)
 		return d_error(c, "ET_NOMEM", 0, 0, "out of memory");
-	if (d_compile_source(c, flags) < 0 || check_arguments_used(c) < 0)
+	if (d_compile_source(c, flags) < 0)
 		return -1;
-	return write_types(c);
+	if (c->scan != NULL)
+		return 0;
+	return check_arguments_used(c) < 0 ? -1 : write_types(c);
 }
 
 /* Strings of the script point to them as long as the handle lives; the caller's may not. */
@@ -350,6 +355,7 @@ static int compile(struct d_comp *c, const char *text, size_t len, const char *f
 		memset(c->argused, 0, sizeof(c->argused));
 		c->file = arena_strdup(c->arena, file, strlen(file));
 		c->probe_ok = (flags & D_C_PSPEC) || c->opts->val[OPT_PSPEC];
+		c->colons = flags / D_C_COLONS & 3;
 		c->matches = 0;
 		c->in_library = false;
 		if (err == 0)

@@ -17,6 +17,7 @@
  *   tree.c     -xtree, -xctypes, -xdtypes: what the compiler knows, as text
  *   lib.c      D libraries, in the order of depends_on; lib/ *.d are built in
  *   compile.c  the driver: all of the above, for one script
+ *   scan.c     what a script holds, told by the parser without compiling it
  *   tags.def   every error tag
  *
  * One struct d_comp is the compiler's state of one handle. Its names, types and program live as
@@ -70,6 +71,7 @@ struct d_registry {
 
 /* ---- state ---------------------------------------------------------------------------- */
 
+struct erltrace_scan_item; /* include/erltrace.h */
 struct d_idtab; /* ident.c: a hash table of idents with undo */
 
 struct d_comp {
@@ -99,6 +101,8 @@ struct d_comp {
 	size_t source_len;
 	bool in_library;
 	bool probe_ok; /* a description without body is the default action */
+	unsigned colons; /* that descriptions lack at their end: -P 3, -m 2, -f 1 */
+	struct d_scan *scan; /* not NULL: items are told of, not compiled */
 	unsigned depth;
 	/* the clause being checked */
 	struct d_clause *clause;
@@ -210,6 +214,15 @@ int d_libs_load(struct d_comp *c);
 int d_cpp(struct d_comp *c, const char *file, const char *text, size_t len, char **out,
 	size_t *out_len);
 
+/* scan.c; see erltrace_scan(). Of an item of the script, and of an option that it sets. */
+struct d_scan {
+	void (*cb)(void *arg, const struct erltrace_scan_item *item);
+	void *arg;
+	unsigned round; /* of this compiler's scans */
+};
+int d_scan_item(struct d_comp *c, const struct d_item *item);
+void d_scan_option(struct d_comp *c, const char *name, int line);
+
 /* compile.c: the driver */
 int d_compile_source(struct d_comp *c, unsigned flags); /* c->source; also for libraries */
 struct d_comp *d_comp_new(struct et_options *opts, const struct d_registry *reg,
@@ -220,6 +233,8 @@ enum {
 	D_C_PSPEC = 2,	/* a description without body is the default action */
 	D_C_EMPTY = 4,	/* accept an empty script */
 	D_C_CPP = 8,
+	D_C_NOCPP = 16, /* it has been preprocessed, whatever the option says */
+	D_C_COLONS = 32, /* times n: descriptions lack n colons at their end, 3 at most */
 };
 /*
  * Compile text (file: its name for messages, or ""). On success clauses are appended to the

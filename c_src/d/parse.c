@@ -161,15 +161,27 @@ static int behind_pspec(struct d_comp *c)
 	return ch;
 }
 
+/* -P, -m and -f leave out the parts behind the one that they name. */
+static const char *whole_desc(struct d_comp *c, const char *text)
+{
+	return c->colons > 0 ? arena_printf(c->arena, "%s%.*s", text, (int)c->colons, ":::") : text;
+}
+
 static int parse_descs(struct d_comp *c, struct d_clause *cl)
 {
 	struct d_lexer *lx = c->lex;
 	struct d_pdesc **next = &cl->descs;
 
 	for (;;) {
-		*next = d_pdesc_make(c, lx->tok.text, lx->tok.len, lx->tok.line, lx->tok.col);
+		const char *text = whole_desc(c, lx->tok.text);
+
+		if (text == NULL)
+			return d_nomem(c);
+		*next = d_pdesc_make(c, text, strlen(text), lx->tok.line, lx->tok.col);
 		if (*next == NULL)
 			return -1;
+		(*next)->text = text;
+		(*next)->end = lx->tok.stop;
 		next = &(*next)->next;
 		if (behind_pspec(c) != ',')
 			return lx->tok.kind == TOK_ERR ? -1 : 0;
@@ -247,6 +259,7 @@ static struct d_clause *parse_clause(struct d_comp *c)
 	if (parse_descs(c, cl) != 0 || (rc = no_body(c, cl)) < 0)
 		return NULL;
 	cl->end_line = cl->line;
+	cl->behind = lx->tok.start;
 	if (rc > 0)
 		return cl;
 	lx->clause = cl;

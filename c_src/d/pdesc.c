@@ -47,8 +47,14 @@ static bool is_star_arity(const char *p, const char *end)
 	return p >= end || *p == '{' || *p == ',' || *p == '/';
 }
 
+/* Does a description end here, so that -P, -m or -f puts its colons there? */
+static bool ends_desc(const struct d_comp *c, const char *p, const char *end)
+{
+	return c->colons > 0 && (p >= end || (*p != '\0' && strchr(" \t\n,{;", *p) != NULL));
+}
+
 /* Bytes of the arity at the slash p, 0: no arity. */
-static size_t arity_len(const char *start, const char *p, const char *end)
+static size_t arity_len(const struct d_comp *c, const char *start, const char *p, const char *end)
 {
 	size_t n = 1;
 
@@ -64,6 +70,8 @@ static size_t arity_len(const char *start, const char *p, const char *end)
 	if (is_digit(p[1])) {
 		while (p + n < end && is_digit(p[n]))
 			n++;
+		if (ends_desc(c, p + n, end))
+			return n;
 	} else if (p[1] == '?' || p[1] == '[') {
 		while (p + n < end && p[n] != '\0' &&
 			(is_digit(p[n]) || strchr("*?[]!-", p[n]) != NULL))
@@ -154,7 +162,7 @@ void d_lex_pspec(struct d_comp *c)
 		if (*p != '\'') {
 			n = 0;
 			if (*p == '/')
-				n = arity_len(lx->p, p, lx->end);
+				n = arity_len(c, lx->p, p, lx->end);
 			else if (*p == '\\' && p + 1 < lx->end && p[1] != '\n' && p[1] != '\r')
 				n = 2;
 			else if (*p != '\\' && d_pspec_char((unsigned char)*p))

@@ -80,6 +80,8 @@ static int p_option(struct d_comp *c, const struct words *w, int line)
 		value = arena_strdup(c->arena, value + 1, strlen(value) - 2);
 	if (c->opts != NULL && et_setopt_script(c->opts, name, value, &e) != 0)
 		return d_error(c, "D_PRAGMA_OPTSET", line, 0, "%s", e.text);
+	if (c->opts != NULL && c->scan != NULL)
+		d_scan_option(c, name, line);
 	if (c->opts != NULL && strcmp(name, "strsize") == 0)
 		((struct d_type *)c->t.string)->size = c->opts->val[OPT_STRSIZE];
 	return 0;

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scripts are read once, and the library says what they hold (erltrace_scan()): by that they
+ * are sent to where they run, and by that it is known what a node may ask for in their name.
+ */
+#include "cli.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MAX_TEXT = 16 << 20,	/* one byte more is too much for the compiler, which says so */
+	MAX_COMMAND = 128 << 10, /* of one argument of a program, by the kernel */
+};
+
+/* ---- reading ---------------------------------------------------------------------------- */
+
+/* NULL: it cannot be read. */
+static char *read_all(FILE *in, size_t *len)
+{
+	char *text = NULL, buf[16384];
+	size_t n;
+	bool failed;
+	FILE *out = open_memstream(&text, len);
+
+	if (out == NULL)
+		return NULL;
+	while ((n = fread(buf, 1, sizeof(buf), in)) > 0 && ftello(out) <= MAX_TEXT)
+		fwrite(buf, 1, n, out);
+	failed = ferror(in) != 0;
+	failed |= fclose(out) != 0;
+	if (!failed)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void read_script(struct cli *c, struct cli_script *s)
+{
+	bool is_stdin = strcmp(s->arg, "-") == 0;
+	FILE *in;
+
+	if (s->flag != 's')
+		return;
+	s->preprocessed = c->preprocess || cli_option_on(c, "cpp");
+	if (s->preprocessed) {
+		s->text = erltrace_preprocess(c->h, is_stdin ? "/dev/stdin" : s->arg, &s->err);
+		s->len = s->text != NULL ? strlen(s->text) : 0;
+		return;
+	}
+	errno = 0;
+	in = is_stdin ? stdin : fopen(s->arg, "re");
+	if (in != NULL)
+		s->text = read_all(in, &s->len);
+	if (s->text == NULL) {
+		snprintf(s->err.tag, sizeof(s->err.tag), "ET_FILE");
+		snprintf(s->err.text, sizeof(s->err.text), "cannot open %s: %s", s->arg,
+			strerror(errno != 0 ? errno : EIO));
+	}
+	if (in != NULL && !is_stdin)
+		fclose(in);
+}
+
+/* ---- scanning --------------------------------------------------------------------------- */
+
+struct scanning {
+	struct cli *c;
+	struct cli_script *s;
+};
+
+/* One more element; the array grows by doubling, so that its size needs no field. */
+static bool room(void *array, int n, size_t size)
+{
+	void **v = array, *grown;
+
+	if ((n & (n - 1)) != 0)
+		return true;
+	grown = realloc(*v, (n == 0 ? 1 : 2 * (size_t)n) * size);
+	if (grown == NULL)
+		return false;
+	*v = grown;
+	return true;
+}
+
+static void on_probe(struct scanning *at, const erltrace_scan_item_t *item)
+{
+	struct cli_script *s = at->s;
+	char *text = strdup(item->text);
+
+	if (s->ndescs == 0)
+		s->body = item->behind;
+	if (text != NULL && room(&s->descs, s->ndescs, sizeof(*s->descs)))
+		s->descs[s->ndescs++] = (struct cli_desc){text, item->end};
+	else
+		free(text);
+	cli_scan_probe(at->c, item);
+}
+
+/* A format that is not known lets nothing pass. */
+static void keep_format(char ***v, int *n, const char *format)
+{
+	char *text = format != NULL ? strdup(format) : NULL;
+
+	if (text != NULL && room(v, *n, sizeof(**v)))
+		(*v)[(*n)++] = text;
+	else
+		free(text);
+}
+
+static bool is_stack(const char *name)
+{
+	return strcmp(name, "stack") == 0 || strcmp(name, "ustack") == 0 ||
+	       strcmp(name, "jstack") == 0 || strcmp(name, "ucaller") == 0;
+}
+
+static void on_call(struct cli_holds *h, const erltrace_scan_item_t *item)
+{
+	h->exits |= strcmp(item->name, "exit") == 0;
+	h->truncates |= strcmp(item->name, "ftruncate") == 0;
+	h->stacks |= is_stack(item->name);
+	if (strcmp(item->name, "system") == 0)
+		keep_format(&h->commands, &h->ncommands, item->text);
+	else if (strcmp(item->name, "freopen") == 0)
+		keep_format(&h->paths, &h->npaths, item->text);
+}
+
+static void on_option(struct cli *c, const erltrace_scan_item_t *item)
+{
+	bool on = strcmp(item->text, "on") == 0;
+
+	if (strcmp(item->name, "quiet") == 0)
+		c->quiet = on;
+	else if (strcmp(item->name, "destructive") == 0)
+		c->holds.destructive = on;
+	else if (strcmp(item->name, "harmless") == 0 && on)
+		c->holds.destructive = false;
+}
+
+/* Built-ins that are of an Erlang process. */
+static bool is_of_erlang(const char *name)
+{
+	static const char *const names[] = {"erlpid", "erlname", "erlnode", "erlsched"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static void on_item(void *arg, const erltrace_scan_item_t *item)
+{
+	struct scanning *at = arg;
+
+	switch (item->kind) {
+	case ERLTRACE_SCAN_PROBE: on_probe(at, item); break;
+	case ERLTRACE_SCAN_VARIABLE:
+		at->c->holds.asks |= is_of_erlang(item->name);
+		at->c->holds.stacks |= is_stack(item->name);
+		break;
+	case ERLTRACE_SCAN_FUNCTION: on_call(&at->c->holds, item); break;
+	case ERLTRACE_SCAN_AGGREGATION: at->c->holds.aggregates = true; break;
+	case ERLTRACE_SCAN_OPTION: on_option(at->c, item); break;
+	}
+}
+
+void cli_scan(struct cli *c)
+{
+	c->holds.destructive = cli_option_on(c, "destructive");
+	for (int i = 0; i < c->nscripts; i++) {
+		struct cli_script *s = &c->scripts[i];
+		erltrace_compile_opts_t opts;
+
+		read_script(c, s);
+		if (s->flag == 's' && s->text == NULL)
+			continue;
+		cli_script_opts(c, s, &opts);
+		s->body = s->flag == 's' ? s->len : strlen(s->arg);
+		erltrace_scan(c->h, s->flag == 's' ? s->text : s->arg, s->body, &opts, on_item,
+			&(struct scanning){c, s}, &s->err);
+	}
+}
+
+void cli_scan_free(struct cli *c)
+{
+	for (int i = 0; i < c->nscripts; i++) {
+		struct cli_script *s = &c->scripts[i];
+
+		for (int k = 0; k < s->ndescs; k++)
+			free(s->descs[k].text);
+		free(s->descs);
+		free(s->text);
+	}
+	for (int i = 0; i < c->holds.ncommands; i++)
+		free(c->holds.commands[i]);
+	for (int i = 0; i < c->holds.npaths; i++)
+		free(c->holds.paths[i]);
+	free(c->holds.commands);
+	free(c->holds.paths);
+}
+
+/* ---- what is sent ----------------------------------------------------------------------- */
+
+char *cli_script_whole(const struct cli_script *s)
+{
+	const char *at = s->flag == 's' ? s->text : s->arg, *start = at;
+	int colons = cli_script_colons(s);
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (f == NULL)
+		return NULL;
+	for (int i = 0; colons > 0 && i < s->ndescs; i++) {
+		fwrite(at, 1, (size_t)(start + s->descs[i].end - at), f);
+		fprintf(f, "%.*s", colons, ":::");
+		at = start + s->descs[i].end;
+	}
+	fputs(at, f);
+	fclose(f);
+	return text;
+}
+
+/* ---- what a format may become ----------------------------------------------------------- */
+
+/* Past the conversion at the percent sign p; *number: it makes only numbers. */
+static const char *past_conversion(const char *p, bool *number)
+{
+	p += 1 + strspn(p + 1, "-+ 0#'@*.?123456789hlLw");
+	*number = *p != '\0' && strchr("dioxXu", *p) != NULL;
+	return *p != '\0' ? p + 1 : p;
+}
+
+static bool is_of_number(char ch)
+{
+	return isxdigit((unsigned char)ch) || (ch != '\0' && strchr("-+ xX',", ch) != NULL);
+}
+
+/*
+ * Does the text come of the format? What a conversion makes may be anything, but a number is a
+ * number. at[i]: the format so far can have made the first i bytes.
+ */
+static bool could_print(const char *format, const char *text, size_t len, bool *at)
+{
+	memset(at, 0, len + 1);
+	at[0] = true;
+	while (*format != '\0') {
+		bool number;
+
+		if (*format == '%' && format[1] != '%') {
+			format = past_conversion(format, &number);
+			for (size_t i = 0; i < len; i++)
+				at[i + 1] |= at[i] && (!number || is_of_number(text[i]));
+			continue;
+		}
+		for (size_t i = len; i > 0; i--)
+			at[i] = at[i - 1] && text[i - 1] == *format;
+		at[0] = false;
+		format += *format == '%' ? 2 : 1;
+	}
+	return at[len];
+}
+
+bool cli_could_print(char *const *formats, int n, const char *text, size_t len)
+{
+	bool *at = len <= MAX_COMMAND ? malloc(len + 1) : NULL, found = false;
+
+	for (int i = 0; at != NULL && i < n && !found; i++)
+		found = could_print(formats[i], text, len, at);
+	free(at);
+	return found;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a script holds, told by the parser item by item (erltrace_scan()). Declarations are entered,
+ * for the parser must know types and names; clauses are only walked through.
+ */
+#include "check.h"
+
+#include <string.h>
+
+#include "../../include/erltrace.h"
+
+static void tell(struct d_comp *c, const erltrace_scan_item_t *item)
+{
+	c->scan->cb(c->scan->arg, item);
+}
+
+/* Offsets into what is scanned. */
+static size_t offset(const struct d_comp *c, const char *p)
+{
+	return (size_t)(p - c->source);
+}
+
+static void tell_probes(struct d_comp *c, const struct d_clause *cl)
+{
+	for (const struct d_pdesc *d = cl->descs; d != NULL; d = d->next)
+		tell(c,
+			&(erltrace_scan_item_t){
+				.kind = ERLTRACE_SCAN_PROBE,
+				.provider = d->prov,
+				.module = d->mod,
+				.function = d->func,
+				.name = d->name,
+				.id = d->id,
+				.text = d->text,
+				.end = offset(c, d->end),
+				.behind = offset(c, cl->behind),
+				.line = d->line,
+				.column = d->col,
+			});
+}
+
+static struct d_ident *resolve(const struct d_comp *c, const struct d_node *n)
+{
+	return n->ident != NULL ? n->ident : d_ident_find(c->globals, n->text);
+}
+
+/* The constant text that an argument is, by itself or by an inline; or NULL. */
+static const char *constant_text(const struct d_comp *c, const struct d_node *n)
+{
+	const struct d_ident *id;
+
+	for (unsigned i = 0; n != NULL && n->kind == N_IDENT && i < D_MAX_DEPTH; i++) {
+		id = n->op == SC_GLOBAL ? resolve(c, n) : NULL;
+		n = id != NULL && id->kind == ID_INLINE ? id->expr : NULL;
+	}
+	return n != NULL && n->kind == N_STR ? n->text : NULL;
+}
+
+static void tell_call(struct d_comp *c, const struct d_node *n)
+{
+	const struct d_ident *id = resolve(c, n);
+	const struct d_builtin *b = id != NULL ? id->builtin : NULL;
+
+	if (b == NULL)
+		return;
+	tell(c,
+		&(erltrace_scan_item_t){
+			.kind = ERLTRACE_SCAN_FUNCTION,
+			.name = b->name,
+			.text = strchr(b->proto, 'f') != NULL ? constant_text(c, n->list) : NULL,
+			.destructive = (b->flags & AF_DESTR) != 0 ||
+				       (id->kind == ID_FUNC &&
+					       (b->id == FN_COPYOUT || b->id == FN_COPYOUTSTR)),
+			.line = n->line,
+			.column = n->col,
+		});
+}
+
+static void walk(struct d_comp *c, const struct d_node *n);
+
+/* A name: a built-in variable, or an inline and what is in it. Once in a scan. */
+static void tell_name(struct d_comp *c, const struct d_node *n)
+{
+	struct d_ident *id = resolve(c, n);
+
+	if (id == NULL || id->scanned == c->scan->round)
+		return;
+	id->scanned = c->scan->round;
+	if (id->kind == ID_INLINE)
+		walk(c, id->expr);
+	else if (id->kind == ID_BUILTIN)
+		tell(c,
+			&(erltrace_scan_item_t){
+				.kind = ERLTRACE_SCAN_VARIABLE,
+				.name = id->name,
+				.line = n->line,
+				.column = n->col,
+			});
+}
+
+static void visit(struct d_comp *c, const struct d_node *n)
+{
+	switch (n->kind) {
+	case N_IDENT:
+	case N_ASSOC:
+		if (n->op == SC_GLOBAL || n->ident != NULL)
+			tell_name(c, n);
+		break;
+	case N_VAR: tell_name(c, n); break;
+	case N_FUNC: tell_call(c, n); break;
+	case N_AGG:
+		tell(c,
+			&(erltrace_scan_item_t){
+				.kind = ERLTRACE_SCAN_AGGREGATION,
+				.name = n->text,
+				.line = n->line,
+				.column = n->col,
+			});
+		break;
+	default: break;
+	}
+}
+
+/* As deep as the parser lets expressions nest. */
+static void walk(struct d_comp *c, const struct d_node *n)
+{
+	for (; n != NULL; n = n->next) {
+		visit(c, n);
+		walk(c, n->a);
+		walk(c, n->b);
+		walk(c, n->c);
+		walk(c, n->list);
+	}
+}
+
+/*
+ * An inline that the checker refuses may be about variables of clauses, which are not checked
+ * here: it is known by its name all the same.
+ */
+static void enter_inline(struct d_comp *c, const struct d_item *item)
+{
+	struct d_ident *id = item->ident;
+
+	walk(c, id->expr);
+	if (d_check_inline(c, item) < 0 && strcmp(c->error.tag, "D_ID_OFLOW") != 0 &&
+		d_ident_find(c->globals, id->name) == NULL)
+		d_ident_enter(c->globals, id);
+}
+
+int d_scan_item(struct d_comp *c, const struct d_item *item)
+{
+	switch (item->kind) {
+	case IT_CLAUSE:
+		tell_probes(c, item->clause);
+		walk(c, item->clause->pred);
+		walk(c, item->clause->stmts);
+		break;
+	case IT_VAR: d_check_var(c, item); break;
+	case IT_INLINE: enter_inline(c, item); break;
+	case IT_XLATOR:
+		walk(c, item->xlator->members);
+		d_check_xlator(c, item);
+		break;
+	default: break;
+	}
+	/* What is wrong with a declaration compiling tells; more than fits is the end here too. */
+	if (strcmp(c->error.tag, "D_ID_OFLOW") == 0)
+		return -1;
+	et_err_clear(&c->error);
+	return 0;
+}
+
+void d_scan_option(struct d_comp *c, const char *name, int line)
+{
+	struct et_error e = {.tag = ""};
+	char value[512];
+
+	if (c->in_library || et_getopt(c->opts, name, value, sizeof(value), &e) < 0)
+		return;
+	tell(c,
+		&(erltrace_scan_item_t){
+			.kind = ERLTRACE_SCAN_OPTION, .name = name, .text = value, .line = line});
+}
