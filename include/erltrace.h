@@ -95,8 +95,8 @@ typedef struct erltrace_scan_item {
 	const char *provider, *module, *function; /* of a description */
 	const char *name;			  /* of a description its last part */
 	uint32_t id;	  /* of a description by number: that, and the parts are "" */
-	const char *text; /* a description as it stands there, macros replaced and whole; of a
-			     call its format, of those that have a constant one; or NULL */
+	const char *text; /* a description as it stands there, with its colons; of a call that has
+			     one its constant format; or NULL */
 	size_t end;	  /* a description: bytes of the script up to its end, */
 	size_t behind;	  /* and up to what follows all descriptions of its clause */
 	int destructive;  /* a call that is refused without -w */

@@ -59,7 +59,7 @@ struct cli_script {
 
 /* A probe description of a script. */
 struct cli_desc {
-	char *text; /* whole, macros replaced */
+	char *text; /* as it stands there, with its colons */
 	size_t end; /* where it ends in the script */
 };
 

@@ -124,8 +124,7 @@ struct d_pdesc {
 	const char *prov, *mod, *func, *name; /* "" means any; globs */
 	uint32_t id;			      /* != 0: by number, the rest is unset */
 	int line, col;
-	const char *text; /* as it stands there, macros replaced; NULL: not of a script */
-	const char *end;  /* behind it, in the source */
+	const char *start, *end; /* in the source; NULL: not of a script */
 	struct d_pdesc *next;
 };
 

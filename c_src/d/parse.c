@@ -180,7 +180,7 @@ static int parse_descs(struct d_comp *c, struct d_clause *cl)
 		*next = d_pdesc_make(c, text, strlen(text), lx->tok.line, lx->tok.col);
 		if (*next == NULL)
 			return -1;
-		(*next)->text = text;
+		(*next)->start = lx->tok.start;
 		(*next)->end = lx->tok.stop;
 		next = &(*next)->next;
 		if (behind_pspec(c) != ',')

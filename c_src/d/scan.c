@@ -20,6 +20,15 @@ static size_t offset(const struct d_comp *c, const char *p)
 	return (size_t)(p - c->source);
 }
 
+/* As it stands there, with the colons that -P, -m and -f leave out. */
+static const char *whole_text(struct d_comp *c, const struct d_pdesc *d)
+{
+	const char *text = arena_printf(c->arena, "%.*s%.*s", (int)(d->end - d->start), d->start,
+		(int)c->colons, ":::");
+
+	return text != NULL ? text : "";
+}
+
 static void tell_probes(struct d_comp *c, const struct d_clause *cl)
 {
 	for (const struct d_pdesc *d = cl->descs; d != NULL; d = d->next)
@@ -31,7 +40,7 @@ static void tell_probes(struct d_comp *c, const struct d_clause *cl)
 				.function = d->func,
 				.name = d->name,
 				.id = d->id,
-				.text = d->text,
+				.text = whole_text(c, d),
 				.end = offset(c, d->end),
 				.behind = offset(c, cl->behind),
 				.line = d->line,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said: the audit log, a line a login and two a run; messages for who started us; time. */
+/*
+ * What is said: the audit log, a line a login and two a run, and of refusals so many that nobody
+ * fills a disk by them; messages for who started us; time.
+ */
 #include "web.h"
 
 #include <errno.h>
@@ -76,19 +79,18 @@ void web_say(const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
-void web_log(struct web *w, const char *fmt, ...)
+static void log_line(struct web *w, const char *fmt, va_list ap, unsigned long more)
 {
 	char when[32];
 	time_t now = time(NULL);
 	struct tm tm;
-	va_list ap;
 
 	gmtime_r(&now, &tm);
 	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	fprintf(w->log, "%s ", when);
-	va_start(ap, fmt);
 	vfprintf(w->log, fmt, ap);
-	va_end(ap);
+	if (more > 0)
+		fprintf(w->log, " more=%lu", more);
 	fputc('\n', w->log);
 	if (fflush(w->log) == 0) {
 		w->log_fails = false;
@@ -96,4 +98,35 @@ void web_log(struct web *w, const char *fmt, ...)
 		web_say("the log cannot be written: %s", strerror(errno));
 		w->log_fails = true;
 	}
+}
+
+void web_log(struct web *w, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_line(w, fmt, ap, 0);
+	va_end(ap);
+}
+
+void web_tell(struct web *w, struct web_told *t, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!web_allowed(&t->rate)) {
+		t->more++;
+		return;
+	}
+	va_start(ap, fmt);
+	log_line(w, fmt, ap, t->more);
+	va_end(ap);
+	t->more = 0;
+}
+
+void web_tell_more(struct web *w)
+{
+	if (w->log != NULL && w->refusals.more > 0)
+		web_log(w, "refused more=%lu", w->refusals.more);
+	if (w->log != NULL && w->displaced.more > 0)
+		web_log(w, "displaced more=%lu", w->displaced.more);
 }

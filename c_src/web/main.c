@@ -224,6 +224,8 @@ int web_main(int argc, char **argv)
 	struct web w = {.o = {.port = WEB_PORT, .bind = "127.0.0.1", .run_seconds = WEB_RUN_SECONDS},
 		.logins = {.n = WEB_LOGINS, .each_ms = 6000},
 		.compiles = {.n = WEB_ALL_COMPILES, .each_ms = 500},
+		.refusals = {.rate = {.n = WEB_REFUSALS, .each_ms = 10000}},
+		.displaced = {.rate = {.n = 1, .each_ms = 10000}},
 		.children = -1};
 	bool list = false;
 	int status = options(&w.o, argc, argv, &list);
@@ -247,6 +249,7 @@ int web_main(int argc, char **argv)
 		status = 0;
 	}
 	web_close(&w);
+	web_tell_more(&w);
 	run_free_all(&w);
 	web_free_pages(&w);
 	if (w.log != NULL && w.log != stderr)

@@ -132,16 +132,20 @@ static void command(struct argv *a, const struct web *w, const struct run_spec *
 		put(a, "--cookie-file");
 		put(a, w->o.cookie_file);
 	}
+	if (spec->kind == RUN_NODES) {
+		put(a, NULL);
+		return;
+	}
+	if (!w->o.kernel) /* nothing runs, and nothing is listed, but in the nodes */
+		put(a, "-xkernel=0");
+	put(a, "-xharmless");
 	if (spec->kind == RUN_PROBES) {
 		put(a, "-ln");
 		put(a, spec->script);
-	} else if (spec->kind == RUN_SCRIPT) {
+	} else {
 		snprintf(a->hz, sizeof(a->hz), "--live=%d", spec->hz);
 		put(a, "--json");
 		put(a, a->hz);
-		if (!w->o.kernel)
-			put(a, "-xkernel=0");
-		put(a, "-xharmless");
 		put(a, "-s");
 		put(a, "-");
 		put(a, "--");
@@ -167,6 +171,31 @@ static int script_file(const struct run_spec *spec)
 	return fd;
 }
 
+/*
+ * What a child needs of our environment, and no more: options of the server's own (DTRACE_OPT_*)
+ * are not those of a browser, and what else is in it is nobody's business there.
+ */
+static char **environment(void)
+{
+	static const char *const names[] = {"HOME", "XDG_CONFIG_HOME", "ERL_COOKIE_FILE",
+		"ERL_EPMD_PORT", "ERL_EPMD_ADDRESS", "LANG", "LC_ALL", "LC_CTYPE", "TZ",
+		"LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"};
+	static char *env[sizeof(names) / sizeof(names[0]) + 1];
+	int n = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t len = strlen(names[i]);
+
+		for (char **p = environ; *p != NULL; p++)
+			if (strncmp(*p, names[i], len) == 0 && (*p)[len] == '=') {
+				env[n++] = *p;
+				break;
+			}
+	}
+	env[n] = NULL;
+	return env;
+}
+
 /* After fork: nothing of ours but the three descriptors. */
 static void become(const struct argv *a, pid_t parent, int in, int out, int err)
 {
@@ -187,7 +216,7 @@ static void become(const struct argv *a, pid_t parent, int in, int out, int err)
 #endif
 		for (int fd = 3; fd < 4096; fd++)
 			close(fd);
-	execv("/proc/self/exe", (char **)a->v);
+	execve("/proc/self/exe", (char **)a->v, environment());
 	_exit(127);
 }
 

@@ -146,10 +146,14 @@ static bool origin_ok(struct web *w, struct lws *wsi, bool needed)
 
 static struct web_user *user_of(struct web *w, struct lws *wsi)
 {
+	struct web_user *u;
 	char cookies[4096];
 
 	header(wsi, WSI_TOKEN_HTTP_COOKIE, cookies, sizeof(cookies));
-	return web_user_of(w, cookies);
+	u = web_user_of(w, cookies);
+	if (u != NULL)
+		peer_known(w, wsi, u);
+	return u;
 }
 
 static void peer_of(struct lws *wsi, char *peer, size_t size)
@@ -268,7 +272,7 @@ static int login(struct web *w, struct lws *wsi, struct conn *c)
 	if (!web_is_token(w, c->body, c->nbody)) {
 		bool some = web_allowed(&w->logins);
 
-		web_log(w, "login peer=%s refused", peer);
+		web_tell(w, &w->refusals, "login peer=%s refused", peer);
 		return reply_text(wsi, c, some ? 401 : 429,
 			some ? "this is not the token\n" : "too many wrong tokens: wait a minute\n");
 	}
@@ -301,6 +305,7 @@ static int on_body(struct conn *c, const char *p, size_t len)
 static int on_http(struct web *w, struct lws *wsi, struct conn *c, const char *path)
 {
 	c->awaited = false;
+	user_of(w, wsi); /* whose cookie it has stays connected */
 	if (!host_ok(w, wsi))
 		return reply_text(wsi, c, 403, "not the name of this server\n");
 	if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) > 0)
@@ -340,7 +345,7 @@ static int on_upgrade(struct web *w, struct lws *wsi)
 	if (status == 0)
 		return 0;
 	peer_of(wsi, peer, sizeof(peer));
-	web_log(w, "socket peer=%s refused status=%u", peer, status);
+	web_tell(w, &w->refusals, "socket peer=%s refused status=%u", peer, status);
 	lws_return_http_status(wsi, status, NULL);
 	return 1;
 }
@@ -381,6 +386,8 @@ static int on_client(struct lws *wsi, enum lws_callback_reasons why, void *user,
 	struct conn *c = user;
 
 	switch (why) {
+	case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED: peer_came(w, wsi); return 0;
+	case LWS_CALLBACK_WSI_DESTROY: peer_gone(w, wsi); return 0;
 	case LWS_CALLBACK_HTTP: return on_http(w, wsi, c, in);
 	case LWS_CALLBACK_HTTP_BODY: return on_body(c, in, len);
 	case LWS_CALLBACK_HTTP_BODY_COMPLETION: return login(w, wsi, c);

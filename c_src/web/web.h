@@ -5,6 +5,7 @@
  *   main.c     options, where files are, the address; start and end
  *   server.c   libwebsockets: http, headers, files; who may open a web socket
  *   auth.c     token, cookies, Host, Origin; how often
+ *   peers.c    connections of those who are not known: how many, and which has to go
  *   session.c  one web socket: messages in, a bounded queue out
  *   run.c      child processes: a script each, or a question; their lines; their end
  *   pack.c     ticks made small, for pages that ask for it
@@ -37,6 +38,9 @@ enum {
 	WEB_MAX_BODY = 1024,	    /* of POST /login */
 	WEB_MAX_LINE = 4 << 20,	    /* of a child */
 	WEB_MAX_FDS = 512,	    /* connections; children have others */
+	WEB_STRANGERS = 256,	    /* connections of those who have not logged in, */
+	WEB_PEER_STRANGERS = 64,    /* of one address */
+	WEB_USER_CONNS = 16,	    /* of one user, that no stranger displaces */
 	WEB_MAX_LIBRARY = 4 << 20,  /* bytes of all scripts of the menu */
 	WEB_MAX_USERS = 64,	    /* cookies at once */
 	WEB_MAX_SOCKETS = 32,	    /* in all */
@@ -51,6 +55,7 @@ enum {
 	WEB_ALL_COMPILES = 120,	    /* of all users; then two a second */
 	WEB_QUESTIONS = 60,	    /* nodes, probes: at once; then five a second */
 	WEB_LOGINS = 20,	    /* wrong ones; then one each six seconds */
+	WEB_REFUSALS = 50,	    /* lines of the log; then one each ten seconds, with a count */
 	WEB_PING_S = 1,
 	WEB_HANGUP_S = 4,	    /* a script is off 5 s after the cable was cut */
 	WEB_SEND_BUFFER = 64 << 10, /* the kernel's: a ping waits behind what is in it */
@@ -84,6 +89,12 @@ struct web_rate {
 	int64_t at;
 };
 
+/* What strangers make us log: so many lines, and how many there would have been more. */
+struct web_told {
+	struct web_rate rate;
+	unsigned long more;
+};
+
 /* Who has logged in: one that holds a cookie. */
 struct web_user {
 	unsigned number; /* 0: free */
@@ -112,11 +123,13 @@ struct web {
 	uint8_t token[WEB_DIGEST]; /* its digest */
 	char token_text[256];
 	struct web_rate logins, compiles;
+	struct web_told refusals, displaced;
 	struct web_user users[WEB_MAX_USERS];
 	unsigned user_number;
 	struct web_file *files;
 	struct session *sessions;
 	struct run *runs;
+	struct peer *peers; /* connections, the newest first */
 };
 
 /* ---- main.c, log.c ---------------------------------------------------------------------- */
@@ -124,6 +137,10 @@ struct web {
 int web_main(int argc, char **argv);
 int64_t web_ms(void); /* monotonic */
 void web_log(struct web *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A line as far as somebody can read them; the others are counted, and told by the next. */
+void web_tell(struct web *w, struct web_told *t, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void web_tell_more(struct web *w); /* at the end: what has been counted */
 void web_plain(char *text, size_t len); /* what is no UTF-8 becomes '?', in its place */
 void web_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool web_allowed(struct web_rate *r); /* takes one */
@@ -133,6 +150,12 @@ bool web_allowed(struct web_rate *r); /* takes one */
 int web_open(struct web *w); /* 0, or -1 with a message said */
 void web_serve(struct web *w);
 void web_close(struct web *w);
+
+/* ---- peers.c ---------------------------------------------------------------------------- */
+
+void peer_came(struct web *w, struct lws *wsi); /* a connection; one of the others may have to go */
+void peer_known(struct web *w, struct lws *wsi, const struct web_user *u); /* it is a user's */
+void peer_gone(struct web *w, struct lws *wsi);
 
 /* ---- auth.c ----------------------------------------------------------------------------- */
 
