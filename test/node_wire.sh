@@ -92,8 +92,8 @@ ok 'another agent: it ends' "$tool" -N wire_b -qn 'BEGIN { exit(0); }' >o 2>e
 is 'another agent: not a word of it' '' "$(cat o)"
 is 'another agent: it is told' 2 "$(grep -c 'wire_b@.*that no script has asked for' e)"
 ok 'another agent: nothing is done' [ ! -e harmed ]
-"$tool" -N wire_b -wqn 'BEGIN { exit(0); }' >o 2>e
-ok 'another agent: with -w it may' [ -e harmed ]
+"$tool" -N wire_b -wqn 'BEGIN { exit(0); } END { freopen("harmed"); system("echo here; : >harmed"); }' >o 2>e
+ok 'another agent: with -w and a script that does it, it may' [ -e harmed ]
 echo "promise 13: wire frames spoiled in $((4 * rounds)) runs of the command: exit codes $(tr ' ' '\n' <<<"$codes" | grep . |
 	sort | uniq -c | awk '{ printf "%s%s (%d)", s, $2, $1; s = ", " }'), no crash, nothing left in the node"
 finish
