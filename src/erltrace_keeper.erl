@@ -233,10 +233,9 @@ places([Place | Rest], Name, Nif, Tried) ->
     end.
 
 in_folder(Folder, {File, Code, Bytes}) ->
-    case file:make_dir(Folder) of
-        Made when Made =:= ok; Made =:= {error, eexist} ->
+    case make_own(Folder) of
+        ok ->
             So = filename:join(Folder, "erltrace.so"),
-            _ = file:delete(So),
             try write(Folder, So, Bytes) of
                 ok -> load_nif(File, Code, {file, filename:rootname(So)});
                 {error, Why} -> {cannot, Why}
@@ -248,8 +247,25 @@ in_folder(Folder, {File, Code, Bytes}) ->
             {cannot, Why}
     end.
 
+%% What is there already may be left of a node that was killed. It is taken if it is ours, and if
+%% nobody else could have put anything there: who owns the folder chooses what is loaded from it.
+make_own(Folder) ->
+    case file:make_dir(Folder) of
+        {error, eexist} ->
+            case {file:read_link_info(Folder, [raw]), file:read_file_info("/proc/self", [raw])} of
+                {{ok, #file_info{type = directory, uid = Uid, mode = Mode}},
+                 {ok, #file_info{uid = Uid}}} when Mode band 8#077 =:= 0 -> ok;
+                _ -> {error, "there is a folder of somebody else"}
+            end;
+        Made ->
+            Made
+    end.
+
 write(Folder, So, Bytes) ->
     case file:change_mode(Folder, 8#700) of
-        ok -> file:write_file(So, Bytes, [exclusive]);
-        Error -> Error
+        ok ->
+            _ = file:delete(So),
+            file:write_file(So, Bytes, [exclusive]);
+        Error ->
+            Error
     end.

@@ -303,3 +303,21 @@ no_atoms_test() ->
     Before = erlang:system_info(atom_count),
     [Run(I) || I <- lists:seq(10, 30)],
     ?assertEqual(Before, erlang:system_info(atom_count)).
+
+%% ---- how many handles ------------------------------------------------------------------------
+
+%% The error says the number that there can be.
+most_handles_test() ->
+    {Open, {dtrace, Tag, _, _, Text}} = open_all([]),
+    [erltrace:close(H) || H <- Open],
+    ?assertEqual(<<"ET_HANDLES">>, Tag),
+    N = integer_to_list(length(Open)),
+    ?assertEqual(N ++ " handles are open, and there cannot be more: close one",
+                 unicode:characters_to_list(Text)),
+    ?assertMatch({ok, _}, ended("BEGIN { trace(1); exit(0); }", fun erltrace:consume/1)).
+
+open_all(Open) ->
+    case erltrace:open() of
+        {ok, H} -> open_all([H | Open]);
+        {error, Reason} -> {Open, Reason}
+    end.

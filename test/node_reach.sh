@@ -109,6 +109,23 @@ if unshare -m true 2>/dev/null; then
 	is 'and again' "hello ${pid[reach_apart]}" \
 		"$(copy/bin/erltrace -N reach_apart -qn "$hello" 2>&1 | grep .)"
 	is 'it is mapped once' "$maps" "$(grep -c erltrace "/proc/${pid[reach_apart]}/maps")"
+	# A folder of that name which somebody else may write to: what is loaded would be theirs.
+	taken() { # name of the node, what makes /tmp/erltrace-HASH, F; from where it is loaded
+		local own
+		apart "$1" "$hide"
+		own=$({
+			cat copy/priv/erltrace.so
+			printf '%s%s%s' "$(at "$1" 'os:getpid().')" "$(at "$1" 'atom_to_list(node()).')" "$(cat .erlang.cookie)"
+		} | md5sum | cut -c1-16)
+		at "$1" "F = \"/tmp/erltrace-$own\", $2, ok." >/dev/null
+		is "$1: it is traced" "hello ${pid[$1]}" "$(copy/bin/erltrace -N "$1" -qn "$hello" 2>&1 | grep .)"
+		like "$1: from where" "$3/erltrace-$own/erltrace.so" "$(grep -m 1 erltrace "/proc/${pid[$1]}/maps")"
+	}
+	taken reach_foreign 'file:make_dir(F), file:change_owner(F, 65534), file:change_mode(F, 8#777)' ' /var/tmp'
+	is 'the folder of somebody else is left as it is' '{ok,[]}' "$(at reach_foreign 'file:list_dir(hd(filelib:wildcard("/tmp/erltrace-*"))).')"
+	taken reach_open 'file:make_dir(F), file:change_mode(F, 8#777)' ' /var/tmp'
+	taken reach_link 'file:make_dir("/tmp/x"), file:change_mode("/tmp/x", 8#700), file:make_symlink("/tmp/x", F)' ' /var/tmp'
+	taken reach_left 'file:make_dir(F), file:change_mode(F, 8#700), file:write_file(F ++ "/erltrace.so", "x")' ' /tmp'
 	full='for d in /tmp /var/tmp; do mount -t tmpfs -o ro none $d; done'
 	apart reach_full "$hide; $full"
 	is 'another folder than /tmp' "hello ${pid[reach_full]}" \

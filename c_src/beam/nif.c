@@ -136,7 +136,8 @@ static ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 	if (beam_register(b) < 0) {
 		enif_release_resource(b);
 		snprintf(e.tag, sizeof(e.tag), "ET_HANDLES");
-		snprintf(e.text, sizeof(e.text), "more than %d handles are open", BEAM_HANDLES);
+		snprintf(e.text, sizeof(e.text),
+			"%d handles are open, and there cannot be more: close one", BEAM_HANDLES - 1);
 		return beam_error(env, &e);
 	}
 	b->state = enif_make_uint(env, b->number);
