@@ -97,6 +97,10 @@ is 'arguments right after exec' "$me cd /" \
 is 'arguments are cut at strsize' "$me cd /" \
 	"$(timeout 120 erltrace -xstrsize=$((${#me} + 6)) -qn "$at"'{ printf("%s", curpsinfo->pr_psargs); }' \
 		-c "$me cd / aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" 2>&1 | words)"
+is 'the shortest strings there are' 'demo /proc TS / /' \
+	"$(timeout 120 erltrace -xstrsize=8 -qn "$at"'
+		{ printf("%s %s %s %s %s", curpsinfo->pr_fname, cwd, curlwpsinfo->pr_clname, root, root); }' \
+		-c "$me cd /proc" 2>&1 | words)"
 is 'a thread of the kernel has a name only' '1' "$(timeout 120 erltrace -qn '
 	sched:::on-cpu /ppid == 2/ { printf("%d", curpsinfo->pr_psargs == execname); exit(0); }' 2>&1 | words)"
 

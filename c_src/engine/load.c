@@ -514,8 +514,8 @@ static int look_around(struct en *en, struct et_error *e)
 {
 	en->execname = own_line("/proc/self/comm", 64);
 	/* in a node its arguments may hold the cookie, which is no script's business */
-	en->psargs = own_line(en->opts->inside ? "/proc/self/comm" : "/proc/self/cmdline",
-		en->strsize - 1);
+	en->psargs = own_line(
+		en->opts->inside ? "/proc/self/comm" : "/proc/self/cmdline", en->strsize - 1);
 	en->cwd = own_link("/proc/self/cwd", en->strsize - 1);
 	en->rootdir = own_link("/proc/self/root", en->strsize - 1);
 	if (en->execname == NULL || en->psargs == NULL || en->cwd == NULL || en->rootdir == NULL)

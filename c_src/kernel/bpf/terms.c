@@ -105,7 +105,8 @@ static inline bool is_lower(char c)
 
 static inline bool is_word(char c)
 {
-	return is_lower(c) || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '@';
+	return is_lower(c) || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+	       c == '@';
 }
 
 /* As Erlang writes it: with quotes where it could be taken for something else. */

@@ -89,24 +89,24 @@ static inline uint64_t room(void)
 	return k_root.en->strsize;
 }
 
-/* Up to eight letters, the first of them lowest: as one number, which no loop has to copy. */
+/* Up to seven letters, the first of them lowest: as one number, which no loop has to copy. */
 static inline void put_letters(uint64_t to, uint64_t letters)
 {
 	*(uint64_t *)(void *)text(to) = letters;
-	text(to)[8] = '\0';
 }
 
 static inline void put_comm(uint64_t to, uint64_t task)
 {
 	uint64_t name[2] = {0, 0};
 
-	if (k_root.off.comm == UINT32_MAX || room() <= sizeof(name))
+	if (k_root.off.comm == UINT32_MAX)
 		return;
 	bpf_probe_read_kernel(
 		name, sizeof(name), (const void *)(uintptr_t)(task + k_root.off.comm));
 	((uint64_t *)(void *)text(to))[0] = name[0];
-	((uint64_t *)(void *)text(to))[1] = name[1];
-	text(to)[sizeof(name)] = '\0';
+	if (room() > sizeof(name))
+		((uint64_t *)(void *)text(to))[1] = name[1];
+	text(to)[room() > sizeof(name) ? sizeof(name) : 7] = '\0';
 }
 
 /*
@@ -236,7 +236,8 @@ static inline uint64_t fs_name(uint64_t mnt)
 /* What has no place in any tree: sockets, pipes and such, as /proc/PID/fd shows them. */
 INLINE_HERE uint64_t k_put_placeless(struct fire *f, uint64_t to, uint64_t mnt, uint64_t dentry)
 {
-	const uint64_t sockfs = 0x73666b636f73, pipefs = 0x736665706970, anon_ino = 0x6f6e695f6e6f6e61;
+	const uint64_t sockfs = 0x73666b636f73, pipefs = 0x736665706970,
+		       anon_ino = 0x6f6e695f6e6f6e61;
 	uint64_t fs = task_u64(fs_name(mnt), 0), low = fs & UINT64_MAX >> 8;
 
 	if (room() < 48)
@@ -244,7 +245,8 @@ INLINE_HERE uint64_t k_put_placeless(struct fire *f, uint64_t to, uint64_t mnt, 
 	if (fs == anon_ino) {
 		put_letters(to, anon_ino);
 		put_letters(to + 8, 0x3a6564); /* de: */
-		return safe_str(f, text(to + 11), task_u64(dentry, k_root.off.d_name), room() - 11) >= 0;
+		return safe_str(f, text(to + 11), task_u64(dentry, k_root.off.d_name),
+			       room() - 11) >= 0;
 	}
 	if (low != sockfs && low != pipefs)
 		return 0;
