@@ -755,8 +755,7 @@ static int public_buckets(struct co *co, const struct ag_val *v, erltrace_agg_t 
 	return 0;
 }
 
-static int make_public(
-	struct co *co, const struct ag_ent *e, struct ag_val v, erltrace_agg_t *out)
+static int make_public(struct co *co, const struct ag_ent *e, struct ag_val v, erltrace_agg_t *out)
 {
 	struct co_val *keys = co_tmp(co, (size_t)v.a->nkeys * sizeof(*keys));
 

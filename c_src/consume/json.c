@@ -341,8 +341,8 @@ static int js_tick_one(struct co *co, const struct ag_ent *e, void *arg)
 }
 
 /*
- * What aggregations are divided by, those that are. A tick has what came undivided: parts that are
- * divided each do not add up to the whole, and most of a whole came before the script normalized it.
+ * What normalize() divides by, of the aggregations that it does. A tick has what came undivided:
+ * parts that are divided one by one do not add up, and many came before the script normalized.
  */
 static void js_normals(struct co_buf *b, struct co *co)
 {

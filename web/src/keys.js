@@ -7,7 +7,7 @@ import { theme } from "./theme.js";
 
 export const KEYS = [
 	["Ctrl-Enter", "run the script"],
-	["Esc", "back: closes a menu, leaves a field, takes back a zoom; with nothing to take back, or in the editor: stops the script"],
+	["Esc", "back: closes a menu, leaves a field, takes back a zoom; else, and in the editor: stops the script"],
 	["Space", "pause and go on: what comes is still recorded"],
 	["k", "keep the run beside the next one; again: let it go"],
 	["0", "back to live, all of the pictures"],
