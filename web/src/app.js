@@ -474,8 +474,8 @@ export class App {
 		this.paint();
 	}
 
-	// Takes back what was done to pictures: a cell that is taken first, then zooms; all: both. Whether there
-	// was anything.
+	// Takes back the last of what was done to pictures, as far as they know (a drag, a cell, the keyboard's
+	// cursor, a zoom), or all of it. Whether there was anything.
 	back(all = false) {
 		let some = false;
 		for (const f of this.backs) some = f(all) || some;

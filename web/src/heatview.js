@@ -227,11 +227,14 @@ export function HeatView({ app, view, where }) {
 	};
 	const back = useRef(null);
 	back.current = (all) => {
-		if (!box && !pinned && !app.range && !rowZoom) return false;
-		setBox(null);
-		if (all || !(box || pinned)) reset();
-		else if (!box) setPinned(null);
-		return true;
+		const steps = [
+			[box, () => setBox(null)],
+			[pinned, () => setPinned(null)],
+			[hover?.keyboard, () => setHover(null)],
+			[app.range || rowZoom, reset],
+		].filter(([there]) => there);
+		for (const [, undo] of all ? steps : steps.slice(0, 1)) undo();
+		return steps.length > 0;
 	};
 	useLayoutEffect(() => {
 		const f = (all) => back.current(all);
