@@ -140,11 +140,10 @@ stop(H) ->
 %% @doc How it stands: `fired' probes so far; `lost' returns for want of room; `skipped' processes
 %% that another tracer has (before OTP 27); `left' functions with a pattern of another's, whose
 %% calls may not all be seen (before OTP 27); `missing', which probes cannot fire here and why, or
-%% `<<>>'; `returns_by' the `stack' pointer, or by `names' where
-%% the VM's layout is not known, `undefined' where nothing needs it; `cost', percent of the
-%% schedulers' busy time that the script takes; `aborted', why the watchdog ended the script; then
-%% what was gathered can be read once more, after that the calls for results give the same as an
-%% error.
+%% `<<>>'; `returns_by' the `stack' pointer, or by `names' where the VM's layout is not known,
+%% `undefined' where nothing needs it; `cost', percent of the schedulers' busy time that the script
+%% takes; `aborted', why the watchdog ended the script; then what was gathered can be read once more,
+%% after that the calls for results give the same as an error.
 -spec status(handle()) -> {ok, #{state := state(), running := boolean(),
                                  fired := non_neg_integer(),
                                  lost := non_neg_integer(), skipped := non_neg_integer(),

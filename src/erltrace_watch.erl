@@ -28,7 +28,7 @@
              looking = false :: boolean()}).
 
 %% @doc Watch what the handle of this number needs; Handle is its process. Missing says which probes
-%% do not fire and why, <<>> if all do. It is an error if the script has no other Erlang probes.
+%% do not fire and why, `<<>>' if all do. It is an error if the script has no other Erlang probes.
 -spec start(pos_integer(), pid(), [term()]) ->
           {ok, pid() | undefined, Missing :: binary()} | {error, Tag :: binary(), Text :: binary()}.
 start(Number, Handle, Needs) ->

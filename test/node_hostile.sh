@@ -101,4 +101,26 @@ has 'epmd: names of nodes' 'no node nosuch: epmd knows .*hostile'
 has 'epmd: another' 'epmd knows .*fine'
 shown 'epmd: names that are none' o
 erltrace web --list-nodes >o 2>&1 && ok 'epmd: JSON' python3 -c 'import json; json.load(open("o"))'
+
+# One that never ends: a byte now and then.
+cat >drip.py <<'EOT'
+import socket, time
+s = socket.create_server(("127.0.0.1", 0))
+print("ready", s.getsockname()[1], flush=True)
+while True:
+    c, _ = s.accept()
+    try:
+        while True:
+            c.sendall(b"x")
+            time.sleep(0.2)
+    except OSError:
+        pass
+EOT
+python3 drip.py >drip.out 2>&1 &
+pid[drip]=$!
+disown
+ok 'epmd: one that drips is there' holds drip.out '^ready'
+ERL_EPMD_PORT=$(sed -n 's/^ready //p' drip.out) timeout 60 erltrace -N hostile -n 'BEGIN { }' >o 2>&1
+is 'epmd: one that drips: exit' 1 $?
+has 'epmd: one that drips' 'is no epmd'
 finish

@@ -80,15 +80,27 @@ static int epmd_connect(const char *host, struct et_error *e)
 	return -1;
 }
 
+static time_t seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec;
+}
+
 /* All that comes until the end; NULL: nothing, too much or too slowly. The caller frees it. */
 static char *read_all(int fd, size_t *len)
 {
 	size_t size = 0, room = 4096;
 	char *buf = malloc(room);
-	time_t until = time(NULL) + EPMD_MS / 1000;
+	time_t until = seconds() + EPMD_MS / 1000;
 	ssize_t n;
 
-	while (buf != NULL && time(NULL) <= until) {
+	while (buf != NULL) {
+		if (seconds() > until) {
+			free(buf);
+			return NULL;
+		}
 		n = read(fd, buf + size, room - size - 1);
 		if (n < 0 && errno == EINTR)
 			continue;
