@@ -53,6 +53,8 @@ if timeout 60 erltrace web --list-nodes >o 2>e; then
 	ok 'web --list-nodes: the node of ours' grep -q '"name":"owned@' o
 	ok 'web --list-nodes: not the relay' eval '! grep -q evil o'
 fi
+timeout 60 erltrace -qn 'syscall::openat:entry { } erlang*:::process-spawn { } BEGIN { exit(0); }' \
+	>o 2>&1 # in the kernel, where that can be
 is 'the relay has heard of none of them' '' "$(heard evil)"
 timeout 60 erltrace -v -N '*' -qn "$hello" >o 2>&1
 has '-v says whom it has not asked' '^erltrace: not asked: evil is on a port of user nobody'
@@ -151,6 +153,9 @@ is 'and of theirs' '' "$(logged other "$theirs/other.txt")"
 
 # A user whose nodes are not in epmd is told so.
 install -m 755 "$(command -v erltrace)" "$theirs/"
+HOME=$theirs "${as_nobody[@]}" timeout 60 "$theirs/erltrace" -p "${pid[owned]}" -qn "$everywhere" >o 2>&1
+is '-p of a process that is not to be seen: exit' 1 $?
+has '-p of a process that is not to be seen' 'which ports are of process [0-9]+ cannot be seen'
 kill -9 "${pid[other]}"
 ok 'it has gone' eval 'for ((i = 0; i < 400; i++)); do [ -z "$(port_of other)" ] && break; sleep 0.025; done; [ -z "$(port_of other)" ]'
 HOME=$theirs "${as_nobody[@]}" timeout 60 "$theirs/erltrace" -qn "$everywhere" >o 2>&1

@@ -167,7 +167,8 @@ static int nobody(struct nodes *ns, const struct nd_names *names, const struct e
 static void left_out(const struct nodes *ns, struct et_error *why, struct et_error *last)
 {
 	if (strcmp(why->tag, "ET_OTHER") != 0) {
-		cli_notice(ns->c, "left out: %s", why->text);
+		if (ns->c->nprocs != 1) /* else it is the one that was meant, and fails */
+			cli_notice(ns->c, "left out: %s", why->text);
 		*last = *why;
 	} else if (ns->c->verbose) {
 		cli_say("not asked: %s", why->text);
