@@ -9,7 +9,11 @@
 
 /* ---- how many --------------------------------------------------------------------------- */
 
-#define RATE_SHARE 16 /* records that a thread takes at once: the word is shared by all */
+/* Records that a thread takes at once: the word is shared by all, but few must do for many. */
+static inline uint64_t rate_share(const struct en *en)
+{
+	return en->rate < 1024 ? 1 + en->rate / 64 : 16;
+}
 
 PROBE_PATH __attribute__((noinline)) bool rate_take(struct en_thread *t)
 {
@@ -23,7 +27,7 @@ PROBE_PATH __attribute__((noinline)) bool rate_take(struct en_thread *t)
 	t->rate_left = 0;
 	left = atomic_load(&en->rate_left);
 	for (int i = ZERO(en); i < 64 && left > 0; i++) {
-		take = left < RATE_SHARE ? left : RATE_SHARE;
+		take = left < rate_share(en) ? left : rate_share(en);
 		if (atomic_compare_exchange_strong(&en->rate_left, &left, left - take)) {
 			t->rate_left = (uint32_t)take - 1;
 			return true;
