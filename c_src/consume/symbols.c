@@ -217,7 +217,7 @@ static struct sy_file *file_of(struct sy *sy, int pid, const char *path, const c
 	return f;
 }
 
-/* start-end permissions offset device inode path */
+/* start-end permissions offset device inode path; memory without a file may have any name */
 static void add_map(struct sy *sy, struct sy_space *p, char *line)
 {
 	char dev[32], inode[32], id[72];
@@ -228,7 +228,7 @@ static void add_map(struct sy *sy, struct sy_space *p, char *line)
 	if (path == NULL ||
 		sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %31s %31s", &start, &end,
 			&off, dev, inode) != 5 ||
-		p->nmaps >= MAX_MAPS)
+		strcmp(inode, "0") == 0 || p->nmaps >= MAX_MAPS)
 		return;
 	path[strcspn(path, "\n")] = '\0';
 	if ((p->nmaps & (p->nmaps - 1)) == 0) {

@@ -27,6 +27,7 @@ struct kernel {
 		int fd;
 	} uprogs[K_UPROGS]; /* their programs */
 	unsigned nuprogs;
+	bool vms_cut; /* there are more Erlang VMs than there was time to look at: stacks.c */
 	bool wants_tasks, sees_switches; /* of threads: threads.c */
 	uint64_t period[K_PROFILES];	 /* ns: profile.c */
 	unsigned nprofiles;

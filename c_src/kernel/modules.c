@@ -90,17 +90,18 @@ static char *file_of(int pid, const char *path, const char *range, bool *by_name
 	return asprintf(&file, "/proc/%d/map_files/%s", pid, range) < 0 ? NULL : file;
 }
 
-/* A line of maps: "start-end perms offset device inode path". */
+/* A line of maps: "start-end perms offset device inode path"; inode 0: memory, by any name. */
 static bool add_module(struct k_process *p, const char *line, const char *exe)
 {
 	char range[64], perms[8];
 	const char *path = strchr(line, '/');
 	struct k_module *mods;
-	uint64_t offset, start = 0, end = 0;
+	uint64_t offset, inode, start = 0, end = 0;
 	bool by_name = false;
 
-	if (path == NULL || sscanf(line, "%63s %7s %" SCNx64, range, perms, &offset) != 3 ||
-		strchr(perms, 'x') == NULL || is_there(p, path))
+	if (path == NULL ||
+		sscanf(line, "%63s %7s %" SCNx64 " %*s %" SCNu64, range, perms, &offset, &inode) != 4 ||
+		inode == 0 || strchr(perms, 'x') == NULL || is_there(p, path))
 		return true;
 	if (p->n >= MAX_MODULES) {
 		p->cut = true;

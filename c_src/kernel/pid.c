@@ -345,8 +345,14 @@ static int look(struct en *en, void *data, struct et_error *e)
 
 static bool news(struct en *en, void *data, char *buf, size_t size, bool *ended)
 {
-	(void)en;
 	(void)ended;
+	if (en->kernel != NULL && en->kernel->vms_cut) {
+		en->kernel->vms_cut = false;
+		snprintf(buf, size,
+			"it takes too long to look at all Erlang VMs here: some have no Erlang stacks "
+			"(-p names one)");
+		return true;
+	}
 	return k_modules_news(((struct pid *)data)->procs, buf, size);
 }
 
