@@ -330,19 +330,20 @@ extern unsigned beam_frame_words;	 /* of a return_to frame */
 
 /*
  * Few frames deep, and one that lies deeper than the last, which is there still: nothing to look
- * after. end: as for beam_stack_enter_far.
+ * after. marked: as in struct beam_handle.
  */
 static inline bool beam_stack_deeper(
-	const struct beam_proc *p, unsigned level, const uintptr_t *end)
+	const struct beam_proc *p, unsigned level, ErlNifEnv *env, bool marked)
 {
 	unsigned n = p->n, top;
 
-	if (unlikely(n >= BEAM_INLINE_FRAMES))
-		return false;
 	if (n == 0)
 		return true;
+	if (unlikely(n >= BEAM_INLINE_FRAMES))
+		return false;
 	top = p->frame[n - 1].top;
-	return likely(top < level) && (end == NULL || likely(end[-(long)top] == beam_words.mark));
+	return likely(top < level) &&
+	       (!marked || likely(beam_stack_end(env)[-(long)top] == beam_words.mark));
 }
 
 static inline uint32_t beam_frame_top(const struct beam_fn *fn, unsigned level)
@@ -362,12 +363,13 @@ static inline unsigned beam_stack_push(
 }
 
 static inline unsigned beam_stack_enter(struct beam_procs *t, struct beam_proc *p,
-	const struct beam_fn *fn, unsigned level, const uintptr_t *end, bool *tail)
+	const struct beam_fn *fn, unsigned level, ErlNifEnv *env, bool marked, bool *tail)
 {
 	*tail = false;
-	return likely(beam_stack_deeper(p, level, end))
+	return likely(beam_stack_deeper(p, level, env, marked))
 		       ? beam_stack_push(p, fn, level)
-		       : beam_stack_enter_far(t, p, fn, level, end, tail);
+		       : beam_stack_enter_far(t, p, fn, level,
+				 marked ? beam_stack_end(env) : NULL, tail);
 }
 
 /* The newest of few frames ends. */

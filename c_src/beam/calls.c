@@ -121,8 +121,7 @@ static bool event(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool call, struct b
 			return false;
 		if (call && b->stacks)
 			depth = beam_stack_enter(&b->procs, ev->proc, fn,
-				(unsigned)beam_stack_level(env),
-				b->marked ? beam_stack_end(env) : NULL, &tail);
+				(unsigned)beam_stack_level(env), env, b->marked, &tail);
 		else if (!call && b->returns && unlikely(beam_raised(env)))
 			beam_stack_raised(
 				&b->procs, ev->proc, (unsigned)beam_stack_level(env));
@@ -224,8 +223,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM call_or_return(ErlNifE
 		depth = proc->n;
 		if (call) {
 			level = (unsigned)beam_stack_level(env);
-			if (unlikely(!beam_stack_deeper(
-				    proc, level, b->marked ? beam_stack_end(env) : NULL)))
+			if (unlikely(!beam_stack_deeper(proc, level, env, b->marked)))
 				goto far;
 		} else {
 			level = (unsigned)beam_return_level(env);

@@ -201,10 +201,10 @@ static inline unsigned enter(struct beam_event *ev, const struct beam_fn *fn, bo
 	switch (atomic_load_explicit(&beam_layout, memory_order_relaxed)) {
 	case LAYOUT_KNOWN:
 		return beam_stack_enter(t, ev->proc, fn, (unsigned)beam_stack_level(ev->env),
-			ev->b->marked ? beam_stack_end(ev->env) : NULL, tail);
+			ev->env, ev->b->marked, tail);
 	case LAYOUT_SEVERAL:
-		return beam_stack_enter(
-			t, ev->proc, fn, (unsigned)beam_chain_level(ev->env), NULL, tail);
+		return beam_stack_enter(t, ev->proc, fn, (unsigned)beam_chain_level(ev->env),
+			ev->env, false, tail);
 	default: return beam_is_local(fn) ? beam_names_enter(t, ev->proc, fn) : 0;
 	}
 }
