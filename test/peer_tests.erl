@@ -61,10 +61,21 @@ alias_test() ->
 %% References that are no aliases, and what is no process at all, are not taken for one.
 no_alias_test() ->
     Ref = make_ref(),
-    Node = {nobody_here, node()},
-    Got = sends([Ref, Node]),
-    ?assertEqual(lists:sort([{[lists:flatten(io_lib:format("~w", [T]))], 1} || T <- [Ref, Node]]),
-                 Got).
+    ?assertEqual([{[lists:flatten(io_lib:format("~w", [Ref]))], 1}], sends([Ref])).
+
+%% A name at a node: here it is that name, whatever it was sent by; elsewhere Erlang's text. Names
+%% have quotes where Erlang has them.
+name_at_node_test() ->
+    P = sink(),
+    true = register('%2F_bills', P),
+    ?assertEqual([{["'%2F_bills'"], 4}, {["'end'"], 1}, {["nobody@here"], 1}],
+                 sends([P, {'%2F_bills', node()}, '%2F_bills', {'%2F_bills', node()},
+                        {nobody@here, node()}, {'end', node()}])),
+    Got = run("erlang*:peer_tests:told/2:function-entry { @[erlpeer] = count(); }", fun() ->
+        in_process(fun() -> [?MODULE:told({n, N}, x) || N <- [node(), a@b, 'no-such@127.0.0.1']] end)
+    end),
+    ?assertEqual([{["n"], 1}, {["{n,'no-such@127.0.0.1'}"], 1}, {["{n,a@b}"], 1}], Got),
+    P ! stop.
 
 parent_test() ->
     Script = "erlang*:::process-spawn /copyinstr(arg1) == \"peer_tests:child/0\"/ "

@@ -23,7 +23,7 @@
  *   user.c      probes that Erlang code fires itself (probe path)
  *   watch.c     probes that a process of ours fires (erltrace_watch)
  *   builtins.c  what scripts ask of an event: erlpid, erlmsg, erlargs ... (probe path)
- *   print.c     terms as text; peek.c: binaries, large integers read in place (probe path)
+ *   print.c     terms as text, atoms.c: atoms; peek.c: binaries, large integers read in place (probe path)
  *   stacks.c    Erlang stacks for ustack() (probe path)
  *   watchdog.c  what events cost; scripts that cost too much, or nobody looks after, are ended
  *

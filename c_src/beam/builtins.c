@@ -209,7 +209,7 @@ static bool has_result(const struct beam_event *ev, ERL_NIF_TERM *result)
 	       enif_get_map_value(ev->env, ev->argv[4], atom_extra, result);
 }
 
-/* The other process, or what stands for it: a name, an alias, {Name, Node}. */
+/* The other process, or what stands for it: a name, an alias, {Name, Node}, a process elsewhere. */
 static bool has_peer(const struct beam_event *ev, ERL_NIF_TERM *peer)
 {
 	ERL_NIF_TERM tag = ev->argv != NULL ? ev->argv[0] : 0;
@@ -227,9 +227,14 @@ static bool has_peer(const struct beam_event *ev, ERL_NIF_TERM *peer)
 static const struct et_str *peer_text(
 	const struct beam_event *ev, ERL_NIF_TERM peer, char *buf, size_t size)
 {
+	const ERL_NIF_TERM *t;
 	ERL_NIF_TERM name;
+	int n;
 
 	beam_peek_alias(ev->env, peer, &peer);
+	/* {Name, Node} of this node is Name, as in the arguments of message-send. */
+	if (enif_get_tuple(ev->env, peer, &n, &t) && n == 2 && t[1] == ev->b->node)
+		peer = t[0];
 	if (enif_is_pid(ev->env, peer)) {
 		name = name_of(&ev->b->names, peer);
 		return beam_term_text(name != 0 ? name : peer);

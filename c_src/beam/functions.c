@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "beam.h"
+#include "peek.h"
 
 /* ---- memory ---------------------------------------------------------------------------- */
 
@@ -186,8 +187,7 @@ struct beam_fn *beam_function_need(
 	if ((2 * f->n >= f->nbuckets && en_state(b->h->en) == EN_IDLE && rehash(f) < 0) ||
 		f->nbuckets == 0)
 		return NULL;
-	enif_snprintf(mfa, sizeof(mfa), "%T:%T/%u", mod, fun, arity);
-	enif_snprintf(name, sizeof(name), "%T", fun);
+	beam_function_text(mod, fun, arity, mfa, sizeof(mfa));
 	if (enif_get_atom(env, fun, name, sizeof(name), ERL_NIF_LATIN1) <= 0)
 		enif_snprintf(name, sizeof(name), "%T", fun);
 	text = et_str_new(mfa, strlen(mfa));

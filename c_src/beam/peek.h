@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Terms read in place (peek.c) and as text (print.c). */
+/* Terms read in place (peek.c) and as text (print.c, atoms.c). */
 #ifndef BEAM_PEEK_H
 #define BEAM_PEEK_H
 
@@ -32,6 +32,13 @@ unsigned beam_peek_big(ERL_NIF_TERM t, const uint64_t **digits, bool *negative);
 bool beam_peek_alias(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *pid);
 /* A reference whose text can be made without a lock. */
 bool beam_plain_ref(ERL_NIF_TERM t);
+
+/* ---- atoms.c -------------------------------------------------------------------------- */
+
+/* As Erlang writes them, cut to fit. The length of all of it is returned. */
+size_t beam_atom_text(ERL_NIF_TERM atom, char *buf, size_t size);
+size_t beam_function_text( /* module:function/arity */
+	ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity, char *buf, size_t size);
 
 /* ---- print.c -------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Terms as text (probe path): as ~w writes them, but lists and binaries of printable ASCII
+ * Terms as text (probe path): as ~tw writes them, but lists and binaries of printable ASCII
  * characters are texts in quotes. Every step writes at least one character or is counted against
  * the room, so that the work is bounded by the size of the text, never by that of the term. Nothing
  * allocates. Left out, with three dots: what is nested deeper than DEEP; the text of a resource's
@@ -136,55 +136,104 @@ static void integer(struct out *o, ERL_NIF_TERM t)
 		big(o, t);
 }
 
-/* The shortest of three lengths that reads back as the same number; 1.0, 1.5e-7, 1.0e20. */
+/*
+ * "1.29e+07" -> "1.30e+07", if that is the same number. What reads back as a power of two reaches
+ * further up than down: the nearest text of some length may be below it, and the next one in it.
+ */
+static bool next_up(char *text, double d)
+{
+	char copy[40], *p = copy + (strchr(text, 'e') - text);
+
+	memcpy(copy, text, sizeof(copy));
+	while (--p > copy && (*p == '9' || *p == '.'))
+		if (*p == '9')
+			*p = '0';
+	if (*p == '9')
+		return false;
+	++*p;
+	if (strtod(copy, NULL) != d)
+		return false;
+	memcpy(text, copy, sizeof(copy));
+	return true;
+}
+
+/* The digits of a number, as few as read back as the same: digits[0].digits[1..] * 10^exp. */
+static int shortest(double d, char digits[20], int *exp)
+{
+	/* Below that, numbers have fewer digits than 15. */
+	int n = d < 2.3e-308 ? 1 : 15;
+	char text[40] = "", *e;
+
+	do
+		snprintf(text, sizeof(text), "%.*e", n - 1, d);
+	while (strtod(text, NULL) != d && !next_up(text, d) && n++ < 17);
+	e = strchr(text, 'e');
+	*exp = 0;
+	for (char *p = e + 2; *p != '\0'; p++)
+		*exp = *exp * 10 + (*p - '0');
+	if (e[1] == '-')
+		*exp = -*exp;
+	n = 0;
+	for (char *p = text; p < e; p++)
+		if (*p != '.')
+			digits[n++] = *p;
+	while (n > 1 && digits[n - 1] == '0')
+		n--;
+	return n;
+}
+
+static void zeros(struct out *o, int n)
+{
+	while (n-- > 0)
+		puts_(o, "0");
+}
+
+/* 1.5, 0.0001, 1.0e5, 1.5e-7: without an exponent where that is not longer, up to 2^53. */
 static void floating(struct out *o, ERL_NIF_TERM t)
 {
-	char text[40], *e, *exp = NULL;
+	char digits[20];
+	int n, exp, plain_len, exp_len;
 	double d;
 
 	if (!enif_get_double(o->env, t, &d))
 		return;
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, d);
-		if (strtod(text, NULL) == d)
-			break;
+	if (__builtin_signbit(d)) {
+		puts_(o, "-");
+		d = -d;
 	}
-	e = strchr(text, 'e');
-	if (e != NULL) {
-		*e = '\0';
-		exp = e + 1;
-	}
-	puts_(o, text);
-	if (strchr(text, '.') == NULL)
+	n = shortest(d, digits, &exp);
+	plain_len = exp < 0 ? 1 - exp + n : exp < n - 1 ? n + 1 : exp + 3;
+	exp_len = (n > 1 ? n + 1 : 3) + 2 + (exp < 0) + (exp <= -10 || exp >= 10) +
+		  (exp <= -100 || exp >= 100);
+	if (plain_len > exp_len || d >= 9007199254740992.0) {
+		put(o, digits, 1);
+		puts_(o, ".");
+		put(o, n > 1 ? digits + 1 : "0", n > 1 ? (size_t)n - 1 : 1);
+		puts_(o, exp < 0 ? "e-" : "e");
+		decimal(o, (uint64_t)abs(exp), false);
+	} else if (exp < 0) {
+		puts_(o, "0.");
+		zeros(o, -exp - 1);
+		put(o, digits, (size_t)n);
+	} else if (exp < n - 1) {
+		put(o, digits, (size_t)exp + 1);
+		puts_(o, ".");
+		put(o, digits + exp + 1, (size_t)(n - 1 - exp));
+	} else {
+		put(o, digits, (size_t)n);
+		zeros(o, exp - n + 1);
 		puts_(o, ".0");
-	if (exp != NULL) {
-		puts_(o, *exp == '-' ? "e-" : "e");
-		exp += strspn(exp, "+-0");
-		puts_(o, exp);
 	}
 }
 
 /* ---- texts ----------------------------------------------------------------------------- */
 
-static bool is_word(unsigned char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_' || c == '@';
-}
-
-/* The VM's own quotes names with an @ as well; nobody who writes Erlang does. */
 static void atom(struct out *o, ERL_NIF_TERM t)
 {
-	char name[256];
-	int n = enif_get_atom(o->env, t, name, sizeof(name), ERL_NIF_LATIN1) - 1, i = 0;
+	size_t left = o->room - o->len, n = beam_atom_text(t, o->buf + o->len, left + 1);
 
-	if (n > 0 && name[0] >= 'a' && name[0] <= 'z')
-		while (i < n && is_word((unsigned char)name[i]))
-			i++;
-	if (n > 0 && i == n)
-		put(o, name, (size_t)n);
-	else
-		plain(o, t);
+	o->len += n < left ? n : left;
+	o->steps++;
 }
 
 static bool is_printable(unsigned c)
@@ -347,7 +396,7 @@ static void map(struct out *o, ERL_NIF_TERM t, int deep)
 	while (!full(o) && enif_map_iterator_get_pair(o->env, &it, &k, &v)) {
 		puts_(o, before);
 		term(o, k, deep);
-		puts_(o, "=>");
+		puts_(o, " => ");
 		term(o, v, deep);
 		before = ",";
 		enif_map_iterator_next(o->env, &it);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "beam.h"
+#include "peek.h"
 
 #define MOST_WORDS 8192 /* of a stack that are looked at */
 #define FRAME	   (1ULL << 63)
@@ -49,9 +50,8 @@ bool beam_frame_text(uint64_t frame, char *buf, size_t size)
 
 	if (!(frame & FRAME))
 		return false;
-	enif_snprintf(buf, size, "%T:%T/%u",
-		(ERL_NIF_TERM)((frame >> (ATOM_BITS + 8) & ATOM_MASK) << 6 | tag),
-		(ERL_NIF_TERM)((frame >> 8 & ATOM_MASK) << 6 | tag), (unsigned)(frame & 0xff));
+	beam_function_text((frame >> (ATOM_BITS + 8) & ATOM_MASK) << 6 | tag,
+		(frame >> 8 & ATOM_MASK) << 6 | tag, (unsigned)(frame & 0xff), buf, size);
 	return true;
 }
 

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "beam.h"
+#include "peek.h"
 
 #define CACHED	 (sizeof(((struct beam_near *)0)->of) / sizeof(struct beam_text))
 #define SHORT	 40  /* bytes of a pid's text, or a usual atom's */
@@ -94,6 +95,14 @@ static void finish(struct beam_texts *x, struct et_str *s, size_t room)
 	s->id = x->next_id++;
 }
 
+/* Does it fit? */
+static bool write_term(ERL_NIF_TERM t, char *buf, size_t size)
+{
+	if (enif_is_atom(NULL, t))
+		return beam_atom_text(t, buf, size) < size;
+	return enif_snprintf(buf, size, "%T", t) < (int)size - 1;
+}
+
 static __attribute__((noinline)) const struct et_str *make_term(
 	struct beam_texts *x, struct beam_text *c, ERL_NIF_TERM t)
 {
@@ -101,14 +110,14 @@ static __attribute__((noinline)) const struct et_str *make_term(
 
 	c->term = 0;
 	renew(&c->str, x->spare_terms, &x->next_term);
-	if (enif_snprintf(c->str->text, SHORT, "%T", t) < SHORT - 1) {
+	if (write_term(t, c->str->text, SHORT)) {
 		if (!beam_immediates || (t & 3) == 3) /* else a place: now this, now that */
 			c->term = t;
 		finish(x, c->str, SHORT);
 		return c->str;
 	}
 	other = x->others[x->next_other++ % SPARE];
-	enif_snprintf(other->text, LONG, "%T", t);
+	write_term(t, other->text, LONG);
 	finish(x, other, LONG);
 	return other;
 }
@@ -129,7 +138,7 @@ const struct et_str *beam_mfa_text(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned 
 	if (likely(c->mod == mod && c->fun == fun && c->arity == arity))
 		return c->str;
 	renew(&c->str, x->spare_mfas, &x->next_mfa);
-	enif_snprintf(c->str->text, LONG, "%T:%T/%u", mod, fun, arity);
+	beam_function_text(mod, fun, arity, c->str->text, LONG);
 	finish(x, c->str, LONG);
 	c->mod = mod;
 	c->fun = fun;

@@ -442,7 +442,10 @@ static __attribute__((noinline)) void send_far(
 	}
 	if (enif_is_port(ev->env, to))
 		return; /* that is sent no message, but a command */
-	enif_snprintf(text, sizeof(text), "%T", to);
+	if (node != 0)
+		beam_print(ev->env, to, false, text, sizeof(text)); /* {Name, Node} */
+	else
+		enif_snprintf(text, sizeof(text), "%T", to);
 	remote = node != 0 || beam_is_remote(text);
 	send_any(ev, msg, to, text, remote, opts);
 	if (remote)

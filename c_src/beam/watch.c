@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "beam.h"
+#include "peek.h"
 
 static struct en_probe *by_name(struct beam_handle *b, const char *name)
 {
@@ -15,7 +16,7 @@ static struct en_probe *by_name(struct beam_handle *b, const char *name)
 	return NULL;
 }
 
-/* Atoms, pids and ports as %T has them, binaries as they are. */
+/* Atoms, pids and ports as Erlang writes them, binaries as they are. */
 static void get_arg(ErlNifEnv *env, ERL_NIF_TERM t, char *buf, size_t size)
 {
 	ErlNifBinary bin;
@@ -25,6 +26,8 @@ static void get_arg(ErlNifEnv *env, ERL_NIF_TERM t, char *buf, size_t size)
 
 		memcpy(buf, bin.data, n);
 		buf[n] = '\0';
+	} else if (enif_is_atom(env, t)) {
+		beam_atom_text(t, buf, size);
 	} else {
 		enif_snprintf(buf, size, "%T", t);
 	}
