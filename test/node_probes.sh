@@ -48,8 +48,8 @@ trace probes_a -qn 'erlang*:::dist-monitor
 	{ printf("%s %s %s\n", copyinstr(arg1), copyinstr(arg2), copyinstr(arg3)); }'
 at probes_a "$meet" >/dev/null # they may have met again by themselves: so twice
 at probes_a "$meet" >/dev/null
-ok 'down' holds o "^nodedown '$host' visible"
-ok 'up' holds o "^nodeup '$host' visible"
+ok 'down' holds o "^nodedown '?$host'? visible"
+ok 'up' holds o "^nodeup '?$host'? visible"
 untrace
 
 # ---- a system monitor of the node's own -----------------------------------------------------

@@ -31,11 +31,13 @@ leaf() ->
 %% Of all letters up to 255, words of the language and names of nodes among them; of some beyond.
 an_atom() ->
     frequency([{3, elements([ok, error, undefined, 'it\'s', '%2F_bills', 'Elixir.My.Mod', '', ' ',
-                             demo@nohost, 'my-app@10.0.0.5', '@', '_', a1_@, maybe, else, 'query',
-                             '1a', '\\', '\n', '\x{e9}t\x{e9}', '\x{c9}', '\x{f7}', '\x{d7}a'])},
-               {2, elements(['after', 'and', 'andalso', 'band', 'begin', 'bnot', 'bor', 'bsl', 'bsr',
-                             'bxor', 'case', 'catch', 'cond', 'div', 'end', 'fun', 'if', 'let',
-                             'not', 'of', 'or', 'orelse', 'receive', 'rem', 'try', 'when', 'xor'])},
+                             demo@nohost, 'my-app@10.0.0.5', '@', '_', a1_@, 'maybe', 'else',
+                             'query', '1a', '\\', '\n', '\x{e9}t\x{e9}', '\x{c9}', '\x{f7}',
+                             '\x{d7}a'])},
+               {2, elements(['after', 'and', 'andalso', 'band', 'begin', 'bnot', 'bor', 'bsl',
+                             'bsr', 'bxor', 'case', 'catch', 'cond', 'div', 'end', 'fun', 'if',
+                             'let', 'not', 'of', 'or', 'orelse', 'receive', 'rem', 'try', 'when',
+                             'xor'])},
                {3, ?LET(L, list(integer(0, 255)), to_atom(L))},
                {2, ?LET(L, list(integer($a, $z)), to_atom(L))},
                {1, ?LET(L, non_empty(list(oneof([integer(16#100, 16#2000), integer($a, $z)]))),
