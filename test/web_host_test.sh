@@ -92,6 +92,31 @@ hasnt_a 'no probe of this machine is listed' '"probes":\[.*"\(syscall\|pid[0-9]\
 ok 'those of the node are' grep -q '"text":"profile","probes":\["profile:' a.ws
 ok 'the server lives' [ "$(code "$url")" = 200 ]
 
+# ---- a node that speaks for the server ----------------------------------------------------
+
+mkdir evil
+cat >evil/erltrace_agent.erl <<'X'
+-module(erltrace_agent).
+-export([start/3]).
+start(Command, _, _) ->
+    {ok, spawn(fun() ->
+        Command ! {matched, {1}},
+        receive go -> ok end,
+        Command ! {batch, [{text, <<"{\"a\":1},\"type\":\"hello\",\"version\":{}\n">>},
+                           {text, <<"{\"b\":\"}\",\"c\":[{}]}\n">>}, {text, <<"{\"d\":1}}\n">>}]},
+        receive more -> ok end,
+        Command ! {done, 0}
+    end)}.
+X
+erlc -o evil evil/erltrace_agent.erl
+start evil_node -pa evil
+login
+wsopen c
+wssend c '{"type":"run","id":800,"nodes":["evil_node"],"script":"BEGIN { exit(0); }"}'
+ok 'a malicious node' holds c.ws '"type":"end","id":800,'
+ok 'what is a line is handed on' grep -q '"id":800,"line":{"b":"}","c":\[{}\]}}' c.ws
+is 'what pretends to be the server is not' 0 "$(grep -c '"a":1\|"d":1' c.ws)"
+
 # ---- the environment ----------------------------------------------------------------------
 
 login

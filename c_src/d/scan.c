@@ -136,9 +136,9 @@ static void walk(struct d_comp *c, const struct d_node *n)
 	for (; n != NULL; n = n->next) {
 		visit(c, n);
 		walk(c, n->a);
+		walk(c, n->list); /* of if: what is done, b: else */
 		walk(c, n->b);
 		walk(c, n->c);
-		walk(c, n->list);
 	}
 }
 

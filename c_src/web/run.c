@@ -205,6 +205,7 @@ static void become(const struct argv *a, pid_t parent, int in, int out, int err)
 	if (getppid() != parent)
 		_exit(1); /* it died before that */
 	setpgid(0, 0);	  /* the terminal's ^C is the server's */
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	for (int sig = 1; sig < NSIG; sig++)
@@ -435,10 +436,32 @@ static void add_line(struct run *r, char *line, size_t len)
 	r->nwaiting = 1;
 }
 
+/*
+ * One object, from its first byte to its last? It is put into a message as it is: what a node has
+ * made up must not end it and go on as if it were the server's.
+ */
+static bool is_object(const char *line, size_t len)
+{
+	bool text = false;
+	size_t depth = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (text && line[i] == '\\')
+			i++;
+		else if (line[i] == '"')
+			text = !text;
+		else if (!text && (line[i] == '{' || line[i] == '['))
+			depth++;
+		else if (!text && (line[i] == '}' || line[i] == ']') && (depth == 0 || --depth == 0))
+			return i == len - 1 && line[0] == '{' && line[i] == '}';
+	}
+	return false;
+}
+
 static void script_line(struct run *r, char *line, size_t len)
 {
-	if (len < 2 || line[0] != '{' || line[len - 1] != '}')
-		return; /* no object: not from our JSON writer */
+	if (!is_object(line, len))
+		return; /* not from our JSON writer */
 	r->armed |= strncmp(line, "{\"type\":\"shape\"", 15) == 0;
 	count_drops(r, line, len);
 	if (!r->packed || !web_pack(&r->pack, (long long)r->id, line, len)) {
