@@ -172,6 +172,6 @@ table) ;;
 esac
 table >"$doc.new" && mv "$doc.new" "$doc"
 red=$(grep -cE '\| (red|not run) \|' "$doc")
-all=$(grep -cE '^[0-9]+ ' $tab)
+all=$(grep -c "^[0-9]" "$tab")
 echo "$doc: $((all - red)) of $all green"
 ((red == 0))
