@@ -49,7 +49,7 @@ int erltrace_error_format(const erltrace_error_t *err, int caret, char *buf, siz
 /* ---- life ----------------------------------------------------------------------------- */
 
 erltrace_t *erltrace_open(erltrace_error_t *err);
-void erltrace_close(erltrace_t *h); /* stops first if need be; NULL is fine */
+void erltrace_close(erltrace_t *h); /* stops first if need be, without END; NULL is fine */
 
 /* An option of -x; value NULL: as if given without one. */
 int erltrace_setopt(erltrace_t *h, const char *name, const char *value, erltrace_error_t *err);

@@ -113,8 +113,7 @@ void beam_watch_go(struct beam_handle *b)
 {
 	uint64_t now = en_now(), cost = events_of(b->number % BEAM_HANDLES); /* BEGIN counts */
 
-	b->watch = (struct beam_watch){
-		.window[0] = {now, cost, cpu_time()}, .n = 1, .read = now};
+	b->watch = (struct beam_watch){.window[0] = {now, cost, cpu_time()}, .n = 1, .read = now};
 	b->patience = b->h->opts.val[OPT_WATCHTIME];
 	atomic_store(&b->beat, 0);
 	atomic_store(&b->stale, 0);

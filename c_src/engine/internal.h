@@ -284,7 +284,7 @@ struct en {
 	_Atomic(uint32_t) exited, filled;
 	_Atomic(uint32_t) halted;
 	_Atomic(uint64_t) rate_left; /* records that the threads may take shares of */
-	_Atomic(uint64_t) own_cost; /* en_own_cost */
+	_Atomic(uint64_t) own_cost;  /* en_own_cost */
 	/* the memory: region.c */
 	void (*own_fire)(struct en *en, unsigned phase); /* BEGIN and END; NULL: here */
 	struct kernel *kernel; /* what it has there (kernel/load.h), or NULL */

@@ -32,8 +32,7 @@ PROBE_PATH static inline uint64_t key_mix(uint64_t h, uint64_t v)
 	return mul_fold(h ^ v, 0x9fb21c651e98df25);
 }
 
-PROBE_PATH static inline uint64_t key_str_view(
-	struct fire *f, uint64_t ref, struct key_str *s)
+PROBE_PATH static inline uint64_t key_str_view(struct fire *f, uint64_t ref, struct key_str *s)
 {
 	const struct et_str *in = str_interned(ref);
 
@@ -50,8 +49,8 @@ PROBE_PATH static inline uint64_t key_str_view(
 }
 
 /* false, with a fault: its parts are too long for the work that is left. */
-PROBE_PATH static INLINE_HERE bool key_look(struct fire *f, const struct en_key *k,
-	uint64_t seed, const uint64_t *word, struct key_view *v)
+PROBE_PATH static INLINE_HERE bool key_look(struct fire *f, const struct en_key *k, uint64_t seed,
+	const uint64_t *word, struct key_view *v)
 {
 	uint64_t h = (seed + 1) * 0x9e3779b97f4a7c15;
 	struct key_str *s = v->str;

@@ -14,7 +14,7 @@
 #define LONG	 65535
 #define CALLS	 60 /* in a clause */
 #define NCLAUSES 20 /* at the probe */
-#define MOST_MS	 20 /* a millisecond is meant: twenty times that for machines that are slow or busy */
+#define MOST_MS	 20 /* one is meant: this is for machines that are slow or busy */
 
 static unsigned passed, failed;
 static char opens[LONG + 1], path[LONG + 1], xs[LONG + 1], almost[LONG + 1];
@@ -151,7 +151,8 @@ static double measure_own(const char *probe)
 	while (erltrace_work(h, &on, &e) == ERLTRACE_OK)
 		;
 	check(faults > 0, "no fault said that it was too much", 0);
-	check(begin < 5 * MOST_MS && end < MOST_MS, probe, begin > end ? begin : end); /* go compiles */
+	check(begin < 5 * MOST_MS, probe, begin); /* go loads the program too */
+	check(end < MOST_MS, probe, end);
 	erltrace_close(h);
 	free(s);
 	return strcmp(probe, "BEGIN") == 0 ? begin : end;
@@ -177,8 +178,8 @@ int main(void)
 	}
 	begin = measure_own("BEGIN");
 	end = measure_own("END");
-	printf("promise 20: %d calls on strings of 64 KiB in a firing: %.2f ms of processor time at most "
-	       "(%s), BEGIN %.2f ms with loading, END %.2f ms\n",
+	printf("promise 20: %d calls on strings of 64 KiB in a firing: %.2f ms of processor time at "
+	       "most (%s), BEGIN %.2f ms with loading, END %.2f ms\n",
 		NCLAUSES * CALLS, most, what, begin, end);
 	printf("%u passed, %u failed\n", passed, failed);
 	return failed != 0;
