@@ -22,7 +22,8 @@ static void on_item(void *arg, const erltrace_scan_item_t *i)
 		if (i->id != 0)
 			fprintf(f, "probe %u; ", i->id);
 		else
-			fprintf(f, "probe %s|%s|%s|%s; ", i->provider, i->module, i->function, i->name);
+			fprintf(f, "probe %s|%s|%s|%s; ", i->provider, i->module, i->function,
+				i->name);
 		break;
 	case ERLTRACE_SCAN_VARIABLE: fprintf(f, "var %s; ", i->name); break;
 	case ERLTRACE_SCAN_FUNCTION:
@@ -59,16 +60,18 @@ static void test_items(void)
 		int colons;
 	} list[] = {
 		{"BEGIN", "probe |||BEGIN; ", 0},
-		{"syscall::read:entry, tick-1s { }", "probe syscall||read|entry; probe |||tick-1s; ", 0},
+		{"syscall::read:entry, tick-1s { }",
+			"probe syscall||read|entry; probe |||tick-1s; ", 0},
 		{"12 { }", "probe 12; ", 0},
 		{"BEGIN / uid == 0 ? pid:1 / { }", "probe |||BEGIN; var uid; var pid; ", 0},
 		{"/* pid1::: */ BEGIN { x = \"pid1:::\"; }", "probe |||BEGIN; ", 0},
 		{"$1:::nosuch, pid$2:::, $$1::read: { }",
 			"probe syscall|||nosuch; probe pid7|||; probe syscall||read|; ", 0},
 		{"pid$target:::entry { }", "probe pid4711|||entry; ", 0},
-		{"erlang*:lists:seq/2:function-entry { }", "probe erlang*|lists|seq/2|function-entry; ",
+		{"erlang*:lists:seq/2:function-entry { }",
+			"probe erlang*|lists|seq/2|function-entry; ", 0},
+		{"erlang*:'a:b {':'c':function-entry { }", "probe erlang*|a:b {|c|function-entry; ",
 			0},
-		{"erlang*:'a:b {':'c':function-entry { }", "probe erlang*|a:b {|c|function-entry; ", 0},
 		{"BEGIN { self->pid = 1; this->uid = 2; erlpid[3] = 4; }",
 			"probe |||BEGIN; var erlpid; ", 0},
 		{"inline string who = erlname; inline string whose = who; BEGIN { trace(whose); }",
@@ -79,8 +82,10 @@ static void test_items(void)
 			"probe |||BEGIN; agg _; var pid; call count(); agg a; call sum(); "
 			"call printa(); agg a; ",
 			0},
-		{"BEGIN { if (1) { system(\"a %d\", 1); } else { freopen(\"b\"); copyout(0, 0, 0); } }",
-			"probe |||BEGIN; call system(a %d)!; call freopen(b)!; call copyout()!; ", 0},
+		{"BEGIN { if (1) { system(\"a %d\", 1); } else { freopen(\"b\"); copyout(0, 0, 0); "
+		 "} }",
+			"probe |||BEGIN; call system(a %d)!; call freopen(b)!; call copyout()!; ",
+			0},
 		{"inline string s = \"c\"; BEGIN { system(s); raise(9); exit(0); }",
 			"probe |||BEGIN; call system(c)!; call raise()!; call exit(); ", 0},
 		{"#pragma D option quiet\n#pragma D option bufsize=64k\nBEGIN { }",
@@ -88,7 +93,8 @@ static void test_items(void)
 		{"#pragma D option destructive\n#pragma D option destructive=0\nBEGIN { }",
 			"option destructive=on; option destructive=off; probe |||BEGIN; ", 0},
 		{"#pragma D depends_on provider nosuch\nBEGIN { }", "probe |||BEGIN; ", 0},
-		{"struct s { int a; }; typedef struct s t; int v[int]; BEGIN { v[1] = sizeof (t); }",
+		{"struct s { int a; }; typedef struct s t; int v[int]; BEGIN { v[1] = sizeof (t); "
+		 "}",
 			"probe |||BEGIN; ", 0},
 		{"syscall, proc", "probe syscall|||; probe proc|||; ", 3},
 		{"libc { }", "probe |libc||; ", 2},
@@ -123,11 +129,8 @@ static void test_places(void)
 {
 	static const char text[] = "a:$1,\n b:'x y' /1/ { }\nc";
 	static const char *const args[] = {"one"};
-	const erltrace_compile_opts_t opts = {.size = sizeof(opts),
-		.argc = 1,
-		.argv = args,
-		.default_action = 1,
-		.colons = 1};
+	const erltrace_compile_opts_t opts = {
+		.size = sizeof(opts), .argc = 1, .argv = args, .default_action = 1, .colons = 1};
 	erltrace_error_t err = {0};
 	erltrace_t *h = erltrace_open(&err);
 	char *told = NULL;
@@ -178,7 +181,8 @@ static void test_handle_is_untouched(void)
 	erltrace_t *h = erltrace_open(&err);
 	char value[64], *told;
 
-	told = scan(h, "#pragma D option quiet\ntypedef int mine; inline int n = uid; BEGIN { x = 1; }", 0,
+	told = scan(h,
+		"#pragma D option quiet\ntypedef int mine; inline int n = uid; BEGIN { x = 1; }", 0,
 		&err);
 	CHECK(err.tag[0] == '\0', "%s", err.text);
 	free(told);
@@ -189,7 +193,8 @@ static void test_handle_is_untouched(void)
 	CHECK(strcmp(value, "off") == 0, "%s", value);
 	erltrace_info(h, &info);
 	CHECK(info.clauses == 0 && info.variables == 0, "%u %u", info.clauses, info.variables);
-	CHECK(erltrace_compile(h, "typedef int mine; BEGIN { x = \"text\"; exit(0); }", NULL, &err) == 0,
+	CHECK(erltrace_compile(
+		      h, "typedef int mine; BEGIN { x = \"text\"; exit(0); }", NULL, &err) == 0,
 		"%s", err.text);
 	CHECK(erltrace_go(h, &err) == 0, "%s", err.text);
 	told = scan(h, "tick-1s { }", 0, &err); /* at any time */
@@ -211,8 +216,7 @@ static void test_does_nothing(void)
 	char dir[] = "/tmp/scan_testXXXXXX";
 	erltrace_error_t err = {0};
 	erltrace_t *h = erltrace_open(&err);
-	const erltrace_compile_opts_t opts = {
-		.size = sizeof(opts), .file = "x.d", .preprocess = 1};
+	const erltrace_compile_opts_t opts = {.size = sizeof(opts), .file = "x.d", .preprocess = 1};
 	int fd;
 
 	CHECK(mkdtemp(dir) != NULL && chdir(dir) == 0);
@@ -222,7 +226,8 @@ static void test_does_nothing(void)
 	erltrace_setopt(h, "cpp", NULL, &err);
 	erltrace_setopt(h, "cpppath", "./run", &err);
 	erltrace_setopt(h, "ctypes", "scan_types", &err);
-	CHECK(erltrace_scan(h, text, strlen(text), &opts, on_none, NULL, &err) == 0, "%s", err.text);
+	CHECK(erltrace_scan(h, text, strlen(text), &opts, on_none, NULL, &err) == 0, "%s",
+		err.text);
 	CHECK(access("scan_ran", F_OK) != 0 && access("scan_types", F_OK) != 0);
 	CHECK(unlink("run") == 0 && chdir("/") == 0 && rmdir(dir) == 0);
 	erltrace_close(h);

@@ -34,7 +34,7 @@ send() { # script, more members
 }
 inside() { # name, script that prints its pid, more members
 	send "$2" "${3-}"
-	ok "$1: it runs in the node" grep -qE "\"id\":$id,\"line\":.*ran in $where[^0-9]" a.ws
+	ok "$1: it runs in the node" grep -qE "\"id\":$id,\"line\":.*ran in ${where}[^0-9]" a.ws
 }
 refused() { # name, tag, script, more members
 	send "$3" "${4-}"
@@ -85,6 +85,7 @@ asked() { # text
 	wssend a "{\"type\":\"probes\",\"node\":\"web_demo\",\"text\":\"$1\"}"
 	holds a.ws "\"type\":\"probes\",\"text\":\"${1//[\$*]/.}\"" >/dev/null
 }
+# shellcheck disable=SC2016 # no variable of ours
 for t in syscall pid1: 'proc:' 'sched:' '-w' '$1' 'usdt' 'profile'; do
 	asked "$t"
 done

@@ -74,7 +74,8 @@ int erltrace_scan(erltrace_t *h, const char *text, size_t len, const erltrace_co
 	h->scan->scan.round++;
 	h->scan->comp->scan = &h->scan->scan;
 	h->scan->comp->target = h->comp->target;
-	rc = d_compile(h->scan->comp, text, len, argv[0], o.argc + 1, argv, api_flags(&o), &first, &e);
+	rc = d_compile(
+		h->scan->comp, text, len, argv[0], o.argc + 1, argv, api_flags(&o), &first, &e);
 	free(argv);
 	return rc < 0 ? api_error(err, &e) : 0;
 }

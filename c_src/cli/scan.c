@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-	MAX_TEXT = 16 << 20,	/* one byte more is too much for the compiler, which says so */
+	MAX_TEXT = 16 << 20,	 /* one byte more is too much for the compiler, which says so */
 	MAX_COMMAND = 128 << 10, /* of one argument of a program, by the kernel */
 };
 

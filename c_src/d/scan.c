@@ -23,8 +23,8 @@ static size_t offset(const struct d_comp *c, const char *p)
 /* As it stands there, with the colons that -P, -m and -f leave out. */
 static const char *whole_text(struct d_comp *c, const struct d_pdesc *d)
 {
-	const char *text = arena_printf(c->arena, "%.*s%.*s", (int)(d->end - d->start), d->start,
-		(int)c->colons, ":::");
+	const char *text = arena_printf(
+		c->arena, "%.*s%.*s", (int)(d->end - d->start), d->start, (int)c->colons, ":::");
 
 	return text != NULL ? text : "";
 }
@@ -32,8 +32,7 @@ static const char *whole_text(struct d_comp *c, const struct d_pdesc *d)
 static void tell_probes(struct d_comp *c, const struct d_clause *cl)
 {
 	for (const struct d_pdesc *d = cl->descs; d != NULL; d = d->next)
-		tell(c,
-			&(erltrace_scan_item_t){
+		tell(c, &(erltrace_scan_item_t){
 				.kind = ERLTRACE_SCAN_PROBE,
 				.provider = d->prov,
 				.module = d->mod,
@@ -72,8 +71,7 @@ static void tell_call(struct d_comp *c, const struct d_node *n)
 
 	if (b == NULL)
 		return;
-	tell(c,
-		&(erltrace_scan_item_t){
+	tell(c, &(erltrace_scan_item_t){
 			.kind = ERLTRACE_SCAN_FUNCTION,
 			.name = b->name,
 			.text = strchr(b->proto, 'f') != NULL ? constant_text(c, n->list) : NULL,
@@ -98,8 +96,7 @@ static void tell_name(struct d_comp *c, const struct d_node *n)
 	if (id->kind == ID_INLINE)
 		walk(c, id->expr);
 	else if (id->kind == ID_BUILTIN)
-		tell(c,
-			&(erltrace_scan_item_t){
+		tell(c, &(erltrace_scan_item_t){
 				.kind = ERLTRACE_SCAN_VARIABLE,
 				.name = id->name,
 				.line = n->line,
@@ -118,8 +115,7 @@ static void visit(struct d_comp *c, const struct d_node *n)
 	case N_VAR: tell_name(c, n); break;
 	case N_FUNC: tell_call(c, n); break;
 	case N_AGG:
-		tell(c,
-			&(erltrace_scan_item_t){
+		tell(c, &(erltrace_scan_item_t){
 				.kind = ERLTRACE_SCAN_AGGREGATION,
 				.name = n->text,
 				.line = n->line,
@@ -186,7 +182,6 @@ void d_scan_option(struct d_comp *c, const char *name, int line)
 
 	if (c->in_library || et_getopt(c->opts, name, value, sizeof(value), &e) < 0)
 		return;
-	tell(c,
-		&(erltrace_scan_item_t){
+	tell(c, &(erltrace_scan_item_t){
 			.kind = ERLTRACE_SCAN_OPTION, .name = name, .text = value, .line = line});
 }
