@@ -143,8 +143,8 @@ typedef struct {
 
 typedef int erltrace_probe_cb(void *arg, const erltrace_probe_info_t *p);
 /*
- * Probes that a description ("profile:::", "tick-1s", NULL: all) names; returns how many. Where there
- * are none, *err may say why.
+ * Probes that a description ("profile:::", "tick-1s", NULL: all) names; returns how many. Where
+ * there are none, *err may say why.
  */
 int erltrace_probes(erltrace_t *h, const char *desc, erltrace_probe_cb *cb, void *arg,
 	erltrace_error_t *err);

@@ -15,7 +15,7 @@
 #include "elf.h"
 #include "files.h"
 
-#define DEBUG_DIR "/usr/lib/debug"
+#define DEBUG_DIR   "/usr/lib/debug"
 #define MAX_CHECKED (1u << 30) /* bytes of which a checksum is made */
 #define MAX_PACKED  (16u << 20)
 #define MAX_PLAIN   (128u << 20)
@@ -141,7 +141,8 @@ static bool by_link(struct elf *f, int fd, const struct where *w)
 	if (len > 0 && strchr(name, '/') == NULL && ((len + 4) & ~3UL) + 4 <= sh.sh_size) {
 		memcpy(&sum, name + ((len + 4) & ~3UL), sizeof(sum));
 		for (unsigned i = 0; i < 3 && !found; i++) {
-			snprintf(path, sizeof(path), forms[i], (int)(slash - w->path), w->path, name);
+			snprintf(path, sizeof(path), forms[i], (int)(slash - w->path), w->path,
+				name);
 			found = try(f, path, w, &sum);
 		}
 	}

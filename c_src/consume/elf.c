@@ -120,8 +120,8 @@ static size_t read_strings(struct elf *f, int fd, const Elf64_Shdr *sh)
 	if (all == NULL)
 		return 0;
 	f->strs = all;
-	while (got < len && (n = pread(fd, all + f->nstrs + got, len - got,
-				     (off_t)(sh->sh_offset + got))) > 0)
+	while (got < len &&
+		(n = pread(fd, all + f->nstrs + got, len - got, (off_t)(sh->sh_offset + got))) > 0)
 		got += (size_t)n;
 	all[f->nstrs + got] = '\0';
 	return got;
@@ -144,8 +144,8 @@ static bool read_table(struct elf *f, int fd, const Elf64_Shdr *sh, const Elf64_
 	f->ntaken += n;
 	for (size_t at = 0, k; at < n; at += k) {
 		k = n - at < PART ? n - at : PART;
-		got = pread(fd, part, k * sizeof(*part),
-			(off_t)(sh->sh_offset + at * sizeof(*part)));
+		got = pread(
+			fd, part, k * sizeof(*part), (off_t)(sh->sh_offset + at * sizeof(*part)));
 		k = got > 0 ? (size_t)got / sizeof(*part) : 0;
 		for (size_t i = 0; i < k; i++)
 			if (!add_symbol(f, &part[i], first, len))
@@ -294,7 +294,8 @@ bool elf_offset(const struct elf *f, uint64_t addr, bool code, uint64_t *off)
 static int name_cmp(const void *a, const void *b, void *arg)
 {
 	const struct elf *f = arg;
-	const struct elf_sym *x = &f->syms[*(const uint32_t *)a], *y = &f->syms[*(const uint32_t *)b];
+	const struct elf_sym *x = &f->syms[*(const uint32_t *)a],
+			     *y = &f->syms[*(const uint32_t *)b];
 
 	return strncmp(f->strs + x->name, f->strs + y->name, COMPARED);
 }

@@ -22,9 +22,9 @@ struct elf {
 	char *strs; /* each table's strings end with a NUL of ours */
 	size_t nstrs;
 	uint32_t *by_name; /* the same by name: made when first asked for */
-	size_t ntaken; /* symbols that were looked at */
-	bool symtab; /* all its names are there, not only those that others link with */
-	bool cut;    /* there is more than is taken */
+	size_t ntaken;	   /* symbols that were looked at */
+	bool symtab;	   /* all its names are there, not only those that others link with */
+	bool cut;	   /* there is more than is taken */
 };
 
 void elf_read(struct elf *f, int fd); /* into an empty one; what cannot be read is not there */
@@ -42,7 +42,7 @@ void *elf_bytes(int fd, uint64_t off, uint64_t size, uint64_t max);
 bool elf_section(int fd, const char *name, Elf64_Shdr *sh); /* false: none of that name */
 bool elf_address(const struct elf *f, uint64_t off, uint64_t *addr); /* of an offset in the file */
 bool elf_offset(const struct elf *f, uint64_t addr, bool code, uint64_t *off); /* the reverse */
-const struct elf_sym *elf_named(struct elf *f, const char *name, size_t len); /* or NULL */
+const struct elf_sym *elf_named(struct elf *f, const char *name, size_t len);  /* or NULL */
 /* The symbol that holds an address, or NULL. */
 const struct elf_sym *elf_symbol(const struct elf *f, uint64_t addr);
 

@@ -118,7 +118,7 @@ const struct pm_code *pm_find(const struct perfmap *m, uint64_t addr)
 			hi = mid;
 	}
 	return lo > 0 && addr - m->code[lo - 1].start < m->code[lo - 1].size ? &m->code[lo - 1]
-									      : NULL;
+									     : NULL;
 }
 
 void pm_free(struct perfmap *m)

@@ -3,9 +3,9 @@
  * Address -> module`symbol+offset, from /proc/PID/maps and the symbol tables of the files mapped
  * there (elf.c), of this process and of others whose addresses the engine tells apart. What cannot
  * be told stays 0xADDR. Code that a process made itself has names by perf's map of it (perfmap.c),
- * or by the memory of an Erlang VM (vm.c). Files are read when an address of theirs first turns up; maps when
- * a process does, as it may be gone later, and again when an address is in none, at most once a
- * second.
+ * or by the memory of an Erlang VM (vm.c). Files are read when an address of theirs first turns up;
+ * maps when a process does, as it may be gone later, and again when an address is in none, at most
+ * once a second.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -26,7 +26,7 @@
 
 #define MAX_MAPS 65536
 #define MAX_HELD (1u << 30) /* bytes of symbols of all files, about */
-enum { BUCKETS = 1024, MAX_TOLD = 8, NAME = 512 };
+enum { BUCKETS = 1024, MAX_TOLD = 8 };
 
 struct sy_file { /* one for all processes that have it */
 	struct sy_file *next;
@@ -58,7 +58,7 @@ struct sy {
 	int pid;
 	struct sy_space *spaces;
 	struct sy_file *files[BUCKETS];
-	size_t held; /* bytes that symbols of files take */
+	size_t held;	      /* bytes that symbols of files take */
 	char *told[MAX_TOLD]; /* what is to be said */
 	unsigned ntold, nsaid;
 	uint64_t *seen; /* processes of the engine's table that were looked at: bits */
@@ -140,8 +140,9 @@ static struct sy_space *space_of(struct sy *sy, int pid)
 static void tell(struct sy *sy, const char *what, const char *name)
 {
 	if (sy->ntold < MAX_TOLD &&
-		asprintf(&sy->told[sy->ntold], "%s %.200s has more than is read: some addresses have no name",
-			what, name) >= 0)
+		asprintf(&sy->told[sy->ntold],
+			"%s %.200s has more than is read: some addresses have no name", what,
+			name) >= 0)
 		sy->ntold++;
 }
 

@@ -64,7 +64,7 @@ struct d_registry {
 	/* The names that probes of these providers have. May be NULL. */
 	void (*names)(void *data, const char *prov, void (*cb)(void *arg, const char *name),
 		void *arg);
-	/* Why a description matches none: what is to be known of its provider, or "". May be NULL. */
+	/* Why a description matches none: of its provider, or "" (none to tell). May be NULL. */
 	void (*why)(void *data, const struct d_pdesc *desc, char *buf, size_t size);
 	void *data;
 };

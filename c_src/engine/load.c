@@ -646,8 +646,9 @@ static int share_clauses(struct en *en, struct et_error *e)
 	if (en->procs == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for processes");
 	/*
-	 * An address of which nothing else is said is $target's. It is not in the table before it fires:
-	 * what the consumer sees there it looks at at once, and a command of -c has to begin first.
+	 * An address of which nothing else is said is $target's. It is not in the table before it
+	 * fires: what the consumer sees there it looks at at once, and a command of -c has to begin
+	 * first.
 	 */
 	if (en->opts->target > 0)
 		en->home = (uint32_t)en->opts->target;

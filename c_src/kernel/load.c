@@ -35,7 +35,8 @@ const char *k_privileges(void)
 	struct stat st;
 
 	if (stat("/proc/self/ns/user", &st) == 0 && st.st_ino != first)
-		return "root, or the capabilities CAP_BPF and CAP_PERFMON, in the initial user namespace, "
+		return "root, or the capabilities CAP_BPF and CAP_PERFMON, in the initial user "
+		       "namespace, "
 		       "and this process is in another one (of a container, or by unshare)";
 	return "root, or the capabilities CAP_BPF and CAP_PERFMON";
 }
@@ -47,8 +48,9 @@ static int refused(struct et_error *e, const char *what)
 	int why = errno;
 
 	if (why == EPERM || why == EACCES)
-		return et_err(e, "ET_PERMISSION", "probes of the kernel need %s: %s was refused (%s)",
-			k_privileges(), what, strerror(why));
+		return et_err(e, "ET_PERMISSION",
+			"probes of the kernel need %s: %s was refused (%s)", k_privileges(), what,
+			strerror(why));
 	if (why == EINVAL || why == ENOSYS || why == EOPNOTSUPP) {
 		uname(&host);
 		return et_err(e, "ET_KERNEL",

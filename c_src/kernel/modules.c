@@ -100,7 +100,8 @@ static bool add_module(struct k_process *p, const char *line, const char *exe)
 	bool by_name = false;
 
 	if (path == NULL ||
-		sscanf(line, "%63s %7s %" SCNx64 " %*s %" SCNu64, range, perms, &offset, &inode) != 4 ||
+		sscanf(line, "%63s %7s %" SCNx64 " %*s %" SCNu64, range, perms, &offset, &inode) !=
+			4 ||
 		inode == 0 || strchr(perms, 'x') == NULL || is_there(p, path))
 		return true;
 	if (p->n >= MAX_MODULES) {
@@ -263,7 +264,8 @@ bool k_modules_news(struct k_process *list, char *buf, size_t size)
 {
 	for (struct k_process *p = list; p != NULL; p = p->next) {
 		if (p->cut)
-			snprintf(buf, size, "process %d has more than %d files of code: some have no probes",
+			snprintf(buf, size,
+				"process %d has more than %d files of code: some have no probes",
 				p->pid, MAX_MODULES);
 		if (p->cut) {
 			p->cut = false;

@@ -35,7 +35,7 @@ struct k_process *k_process(struct k_process **list, int pid, struct et_error *e
 /* What it has got since it was looked at: one more of the list; NULL: nothing, or it is gone. */
 struct k_process *k_process_more(struct k_process **list, int pid);
 void k_processes_free(struct k_process *list);
-int k_module_open(const struct k_module *m); /* its file, to read; -1: not there, or none */
+int k_module_open(const struct k_module *m);	    /* its file, to read; -1: not there, or none */
 const struct elf *k_module_elf(struct k_module *m); /* its segments and symbols */
 /* What of a process is not looked at because there is too much of it: a line; false: no more. */
 bool k_modules_news(struct k_process *list, char *buf, size_t size);

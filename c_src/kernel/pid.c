@@ -101,7 +101,7 @@ static uint32_t caller_at(const uint8_t *code, size_t n, uint64_t inside)
 	if (n <= inside)
 		return 0;
 	if (code[inside] == 0xc3 || (n - inside > 1 && code[inside + 1] == 0xc3 &&
-		(code[inside] == 0xf3 || code[inside] == 0xf2)))
+					    (code[inside] == 0xf3 || code[inside] == 0xf2)))
 		return K_CALLER_KNOWN;
 	if (code[inside] == 0x55)
 		how |= K_BEFORE_PUSH;
@@ -222,13 +222,15 @@ static int add_offsets(struct en *en, struct pid *pv, const struct d_pdesc *d, s
 	for (size_t inside = 0; inside < n; inside += len) {
 		len = k_insn_len(code + inside, n - inside);
 		if (len == 0)
-			return 0; /* an instruction that is not known: what is behind it is not either */
+			return 0; /* an instruction that is not known: what is behind it is not
+				     either */
 		snprintf(name, sizeof(name), "%zx", inside);
 		if (!en_glob(d->name, name) || !can_probe(code + inside, n - inside))
 			continue;
 		if (++pv->noffsets > MAX_OFFSETS)
 			return et_err(e, "D_PROC_CREATEFAIL",
-				"more than %d instructions match: name a function, or entry and return "
+				"more than %d instructions match: name a function, or entry and "
+				"return "
 				"instead of any name",
 				MAX_OFFSETS);
 		at.offset = start + inside;
@@ -268,7 +270,9 @@ static int add_module(struct en *en, void *data, int pid, struct k_module *m,
 	struct pid *pv = data;
 	size_t n;
 	struct function *all = find_functions(pv, pid, m, d->func, &n);
-	int rc = all != NULL ? 0 : et_err(e, "ET_MEMORY", "out of memory for the probes of process %d", pid);
+	int rc = all != NULL ? 0
+			     : et_err(e, "ET_MEMORY", "out of memory for the probes of process %d",
+				       pid);
 
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		struct place at = {.mod = m, .pid = pid, .offset = all[i].offset};
@@ -287,7 +291,8 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	int pid = k_pid_of(d->prov, &len);
 
 	if (!en->opts->inside && pid == 0 && d->prov != NULL && strncmp(d->prov, "pid", 3) == 0 &&
-		(d->prov[3] == '\0' || strchr("*?[", d->prov[3]) != NULL || strcmp(d->prov + 3, "0") == 0))
+		(d->prov[3] == '\0' || strchr("*?[", d->prov[3]) != NULL ||
+			strcmp(d->prov + 3, "0") == 0))
 		return et_err(e, "D_PDESC_INVAL",
 			"probes of functions are of a process: pid1234, or pid$target with "
 			"-p or -c");
@@ -349,7 +354,8 @@ static bool news(struct en *en, void *data, char *buf, size_t size, bool *ended)
 	if (en->kernel != NULL && en->kernel->vms_cut) {
 		en->kernel->vms_cut = false;
 		snprintf(buf, size,
-			"it takes too long to look at all Erlang VMs here: some have no Erlang stacks "
+			"it takes too long to look at all Erlang VMs here: some have no Erlang "
+			"stacks "
 			"(-p names one)");
 		return true;
 	}

@@ -112,7 +112,8 @@ enum {
 	K_PLACE_SHIFT = 32,
 	K_CALLER_AT = 0xff, /* so many words above the stack pointer */
 	K_CALLER_KNOWN = 1 << 8,
-	K_BEFORE_PUSH = 1 << 9, /* at "push %rbp": some kernels take what is at the stack pointer for it */
+	K_BEFORE_PUSH =
+		1 << 9, /* at "push %rbp": some kernels take what is at the stack pointer for it */
 	K_BEFORE_ENDBR = 1 << 10, /* the same at "endbr64" */
 };
 enum { K_ADDS_NOT_SEEN, K_ADDS_NOT, K_ADDS }; /* what this kernel does there, as it was seen */
@@ -153,7 +154,7 @@ struct k_root {
 	uint32_t nvms;
 	bool only_vms; /* of samples: -N means these nodes */
 	struct k_vm_stacks *vm_stacks; /* K_VM_PLACES; NULL: nobody reads ustack(), or no VM is there */
-	uint32_t adds_caller[2]; /* K_ADDS_*: at push, at endbr64 */
+	uint32_t adds_caller[2];       /* K_ADDS_*: at push, at endbr64 */
 	struct k_range *tracing;
 	uint64_t ntracing;
 	struct en_probe *event[K_EVENTS];

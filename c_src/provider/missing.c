@@ -13,16 +13,20 @@ static const struct {
 	const char *names, *instead;
 } others[] = {
 	{"fbt kprobe kretprobe kfunc fentry rawfbt",
-		"functions of the kernel have no probes here; syscall, sched and proc are its events, "
+		"functions of the kernel have no probes here; syscall, sched and proc are its "
+		"events, "
 		"profile-N with stack() shows its functions at work"},
-	{"io fsinfo vfs", "syscall::read*:entry, syscall::write*:entry and their like see what programs ask for"},
-	{"tcp udp ip net mib sockets",
-		"syscall::connect:entry, syscall::send*:entry, syscall::recv*:return and their like see what "
-		"programs ask for"},
+	{"io fsinfo vfs", "syscall::read*:entry, syscall::write*:entry and their like see what "
+			  "programs ask for"},
+	{"tcp udp ip net mib sockets", "syscall::connect:entry, syscall::send*:entry, "
+				       "syscall::recv*:return and their like see what "
+				       "programs ask for"},
 	{"sdt rawtp tracepoint vminfo sysinfo lockstat lockprof cpc kmem",
 		"of the kernel's events there are syscall, sched, proc and profile-N"},
-	{"uprobe uretprobe", "functions of a process are pid1234:module:function:entry and :return"},
-	{"usdt", "a probe that a program carries has the program's own provider: python1234, python$target"},
+	{"uprobe uretprobe",
+		"functions of a process are pid1234:module:function:entry and :return"},
+	{"usdt", "a probe that a program carries has the program's own provider: python1234, "
+		 "python$target"},
 };
 
 static bool is_word(const char *words, const char *name)
@@ -54,12 +58,13 @@ static void list_providers(const struct en *en, char *buf, size_t size)
 	buf[0] = '\0';
 	for (unsigned i = 0; i < en->nprobes && len < size; i++) {
 		const struct et_str *name = en->probes[i]->prov;
-		unsigned k = 0;
+		unsigned k = 0; /* an earlier one of the same provider: mostly the one before it */
 
 		while (k < i && en->probes[k]->prov != name)
 			k = en->probes[i - 1]->prov == name ? i - 1 : k + 1;
 		if (k == i)
-			len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? ", " : "", name->text);
+			len += (size_t)snprintf(
+				buf + len, size - len, "%s%s", len ? ", " : "", name->text);
 	}
 	if (et_sampler != NULL && !en->opts->inside && len < size)
 		snprintf(buf + len, size - len, ", pid1234 and those of programs (usdt)");
@@ -88,7 +93,8 @@ void en_why_none(const struct en *en, const struct d_pdesc *d, char *buf, size_t
 	} else if (strpbrk(d->prov, "*?[") != NULL) {
 		if (kernel && en->opts->val[OPT_USDTPROC] == 0)
 			snprintf(buf, size,
-				"probes that programs carry are of a process: name it with -p or -c, or by its "
+				"probes that programs carry are of a process: name it with -p or "
+				"-c, or by its "
 				"number, as in python1234");
 		else if (kernel)
 			snprintf(buf, size,

@@ -140,7 +140,8 @@ static inline void took_frames(struct en_thread *t, uint32_t n, uint32_t sure)
 		t->nustack = (uint32_t)k_erlang_stack(t);
 }
 
-static inline __attribute__((always_inline)) void stacks_from(void *ctx, struct fire *f, bool tracepoint)
+static inline __attribute__((always_inline)) void stacks_from(
+	void *ctx, struct fire *f, bool tracepoint)
 {
 	struct en_thread *t = f->thread;
 	long got;
