@@ -4,6 +4,7 @@
  * only there. What the VM prints for %T has quotes around names with an @, and none around 'end'.
  * Letters of Latin-1 are letters, as in Erlang; the text is UTF-8.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "peek.h"
@@ -41,6 +42,16 @@ static bool is_letter(unsigned char c)
 	       c == '@' || (c >= 0xc0 && c <= 0xde && c != 0xd7);
 }
 
+static bool has_maybe; /* words of the language from OTP 27 on */
+
+void beam_atoms_init(void)
+{
+	ErlNifSysInfo sys;
+
+	enif_system_info(&sys, sizeof(sys));
+	has_maybe = atoi(sys.otp_release) >= 27;
+}
+
 /* A word of the language. */
 static bool is_reserved(const char *name)
 {
@@ -51,7 +62,7 @@ static bool is_reserved(const char *name)
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcmp(words[i], name) == 0)
 			return true;
-	return false;
+	return has_maybe && (strcmp(name, "maybe") == 0 || strcmp(name, "else") == 0);
 }
 
 static bool is_bare(const char *name, size_t n)

@@ -582,6 +582,7 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 		beam_nodes_check(env);
 	}
 	beam_stacks_init();
+	beam_atoms_init();
 	handle_type = open_type(env);
 	return handle_type == NULL ? -1 : 0;
 }
