@@ -46,7 +46,7 @@ for what in '' '-m lists' '-f lists:seq/2' '-n gc_major-end' "-P erlang${pid[fla
 	# shellcheck disable=SC2086
 	t -l $what
 	is "-p -l $what: as -N" "$(md5sum <o)" "$(md5sum <by_process)"
-	if [[ $what != '-P profile' ]]; then has "-p -l $what: erlang probes" "^ *[0-9]+ erlang${pid[flags]} "; fi
+	if [[ $what != '-P profile' ]]; then has "-p -l $what: erlang probes" "^ *[0-9]+ +erlang${pid[flags]} "; fi
 done
 # A VM that is no node has what everybody has, and it is said why not more.
 erl -noshell -eval 'io:format("up~n"), receive stop -> ok end.' >vm_out 2>&1 </dev/null &
@@ -55,7 +55,7 @@ ok 'a VM that is no node: up' holds vm_out up
 erltrace -p $vm -l >o 2>e
 is '-p -l of a VM that is no node: exit' 0 $?
 has '-p -l of a VM that is no node' '^ *[0-9]+ +profile '
-hasnt '-p -l of a VM that is no node: none of Erlang' '^ *[0-9]+ erlang'
+hasnt '-p -l of a VM that is no node: none of Erlang' '^ *[0-9]+ +erlang'
 ok '-p -l of a VM that is no node: why' grep -qE "failed to find a node: .*$vm is none of the nodes" e
 kill -9 $vm
 
