@@ -215,8 +215,10 @@ ways_test_() ->
 
 %% Where what is returned is read, the VM tells of each end itself.
 values_test() ->
-    {ok, H} = erltrace:script("erlang*:exception_tests:leaf:function-entry { @[\"entry\"] = count(); }"
-                              "erlang*:exception_tests:leaf:function-return { @[erlret] = count(); }"),
+    {ok, H} = erltrace:script("erlang*:exception_tests:leaf:function-entry"
+                              "{ @[\"entry\"] = count(); }"
+                              "erlang*:exception_tests:leaf:function-return"
+                              "{ @[erlret] = count(); }"),
     run(fun() -> [begin _ = id(catch leaf(Why)), ok = id(leaf(ok)) end || Why <- whys()] end),
     {ok, Aggs} = erltrace:aggregations(H),
     ok = erltrace:close(H),

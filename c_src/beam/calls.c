@@ -123,8 +123,7 @@ static bool event(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool call, struct b
 			depth = beam_stack_enter(&b->procs, ev->proc, fn,
 				(unsigned)beam_stack_level(env), env, b->marked, &tail);
 		else if (!call && b->returns && unlikely(beam_raised(env)))
-			beam_stack_raised(
-				&b->procs, ev->proc, (unsigned)beam_stack_level(env));
+			beam_stack_raised(&b->procs, ev->proc, (unsigned)beam_stack_level(env));
 		else if (!call && b->returns)
 			fn = beam_stack_return(
 				&b->procs, ev->proc, (unsigned)beam_return_level(env), &depth);

@@ -382,7 +382,8 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 				any = true;
 				counted &= prog->clauses[i]->countable;
 				b->vts |= prog->clauses[i]->reads_vts;
-				b->depth |= reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->argmask);
+				b->depth |=
+					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->argmask);
 				b->returns |= beam_probedefs[k].route == ROUTE_RETURN &&
 					      !ASKS(prog->clauses[i]->asks, ERLRET);
 				look_at_asks(n, prog->clauses[i]->asks);

@@ -63,6 +63,7 @@ static int first_message; /* the queue's length at its event; -1: none came */
 static int nmessages, ntimeouts;
 static int64_t mail, nmail; /* messages that came together; those of them that were taken in */
 static int nmails;
+static int64_t all_mail; /* of all times */
 static bool sent[LAST], taken[LAST]; /* so far this word was as it should be */
 static struct {
 	uintptr_t word[LAST];
@@ -183,8 +184,7 @@ void beam_layout_sample(ErlNifEnv *env, bool ret, ERL_NIF_TERM mfa)
 	const uintptr_t *proc = (const uintptr_t *)(const void *)beam_tracee(env);
 
 	for (int w = FIRST; ret && w < LAST; w++)
-		raised[w] &= is_raised(nevents) ? (proc[w] & 3) == 2
-						: proc[w] == beam_words.calm;
+		raised[w] &= is_raised(nevents) ? (proc[w] & 3) == 2 : proc[w] == beam_words.calm;
 	if (nevents == 3 && !ret) /* the innermost of four calls */
 		beam_stacks_check(env, mfa, 3);
 	if (nevents < EVENTS) {
@@ -256,6 +256,7 @@ static void take_mail(ErlNifEnv *env, int64_t n)
 	for (int w = FIRST; w < LAST; w++)
 		sent[w] &= (int64_t)proc[w] == n;
 	mail = n;
+	all_mail += n;
 	nmail = 0;
 	nmails++;
 }
@@ -315,7 +316,7 @@ static int only(const bool *word)
 
 static void find_parts(void)
 {
-	word_sent = nmails >= 3 ? only(sent) : 0;
+	word_sent = nmails >= 3 && nmailed == all_mail ? only(sent) : 0;
 	word_taken = word_sent != 0 ? only(taken) : 0;
 	for (int i = 0; i < nmailed && word_sent != 0; i++) {
 		const uintptr_t *w = mails[i].word;
@@ -426,8 +427,8 @@ static bool check_events(void)
 	return true;
 }
 
-/* layout({Size, Queue} | {mail, N} | Session | start | words | check | names | events | get): its steps, one
- * check at a time. */
+/* layout({Size, Queue} | {mail, N} | Session | start | words | check | names | events | get): its
+ * steps, one check at a time. */
 ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	char step[16] = "";
@@ -454,7 +455,7 @@ ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		check_session = 0;
 		beam_words.calm = enif_make_list(env, 0);
 		nsamples = nevents = nmessages = ntimeouts = nmails = nmailed = 0;
-		mail = nmail = 0;
+		mail = nmail = all_mail = 0;
 		first_message = -1;
 		memset(incoming, true, sizeof(incoming));
 		memset(raised, true, sizeof(raised));

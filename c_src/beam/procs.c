@@ -261,8 +261,8 @@ unsigned beam_stack_enter_far(struct beam_procs *t, struct beam_proc *p, const s
 
 void beam_stack_cut(struct beam_procs *t, struct beam_proc *p, unsigned level)
 {
-	while (p->n > 0 && (top(p)->level > level ||
-				   (top(p)->level == level && top(p)->top != level)))
+	while (p->n > 0 &&
+		(top(p)->level > level || (top(p)->level == level && top(p)->top != level)))
 		pop(t, p);
 }
 

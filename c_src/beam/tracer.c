@@ -203,8 +203,8 @@ static inline unsigned enter(struct beam_event *ev, const struct beam_fn *fn, bo
 		return beam_stack_enter(t, ev->proc, fn, (unsigned)beam_stack_level(ev->env),
 			ev->env, ev->b->marked, tail);
 	case LAYOUT_SEVERAL:
-		return beam_stack_enter(t, ev->proc, fn, (unsigned)beam_chain_level(ev->env),
-			ev->env, false, tail);
+		return beam_stack_enter(
+			t, ev->proc, fn, (unsigned)beam_chain_level(ev->env), ev->env, false, tail);
 	default: return beam_is_local(fn) ? beam_names_enter(t, ev->proc, fn) : 0;
 	}
 }
@@ -214,8 +214,7 @@ static __attribute__((noinline)) void others_call(struct beam_event *ev)
 {
 	if (ev->proc != NULL && ev->b->returns &&
 		atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN)
-		beam_stack_cut(
-			&ev->b->procs, ev->proc, (unsigned)beam_stack_level(ev->env));
+		beam_stack_cut(&ev->b->procs, ev->proc, (unsigned)beam_stack_level(ev->env));
 }
 
 static void on_call(struct beam_event *ev, ERL_NIF_TERM mfa)
