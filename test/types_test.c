@@ -34,8 +34,10 @@ static const struct {
 	{"(_Bool)7", "_Bool", true, 1},
 	{"-9223372036854775807 - 1", "long", true, INT64_MIN},
 	{"(-9223372036854775807 - 1) / -1", "long", true, INT64_MIN},
-	{"1 ? 2 : 3L", "long", true, 2},
-	{"0 ? 2U : -1", "unsigned int", true, 4294967295},
+	{"1 ? 2 : 3L", "int", true, 2}, /* the other branch is thrown away, its type too */
+	{"0 ? 2U : -1", "int", true, -1},
+	{"gi ? 2U : -1", "unsigned int", false, 0},
+	{"(1 ? gs : gi)", "string", false, 0},
 	{"GREEN", "enum color", true, 5},
 	{"GREEN + 1", "int", true, 6},
 	{"sizeof (int)", "unsigned long", true, 4},
@@ -238,7 +240,7 @@ static void test_libs(void)
 			  "trace(inet_ntop(AF_INET6, curthread)); trace(O_CREAT | O_WRONLY); "
 			  "trace(curlwpsinfo->pr_lwpid); }") == 0,
 		"a script that uses them", w.c.error.text);
-	ok(check_text(&w, "BEGIN { trace(curpsinfo->pr_sid); }") &&
+	ok(check_text(&w, "BEGIN { trace(curlwpsinfo->pr_syscall); }") &&
 			!strcmp(w.c.error.tag, "D_XLATE_NOCONV"),
 		"a member that is not known", w.c.error.tag);
 	et_err_clear(&w.c.error);

@@ -627,12 +627,22 @@ static int choose_ptr(struct d_comp *c, struct d_node *n)
 	return chk_convert(c, x, n->type) || chk_convert(c, y, n->type) ? -1 : 0;
 }
 
+static int dispatch(struct d_comp *c, struct d_node *n, unsigned cx);
+
 static int check_op3(struct d_comp *c, struct d_node *n, unsigned cx)
 {
 	const struct d_type *x, *y;
 
-	if (chk_expr(c, n->a, CX_VALUE) || chk_expr(c, n->b, cx & CX_VOID) ||
-		chk_expr(c, n->c, cx & CX_VOID))
+	if (chk_expr(c, n->a, CX_VALUE))
+		return -1;
+	if (n->a->kind == N_INT) { /* it is that branch, and the other one is not looked at */
+		chk_replace(n, n->a->value ? n->b : n->c);
+		if (!(n->flags & NF_CHECKED) && dispatch(c, n, cx))
+			return -1;
+		n->flags &= ~(NF_LVAL | NF_BITFIELD);
+		return 0;
+	}
+	if (chk_expr(c, n->b, cx & CX_VOID) || chk_expr(c, n->c, cx & CX_VOID))
 		return -1;
 	if (!d_is_scalar(n->a->type))
 		return CHK_ERR(c, D_OP_SCALAR, n->a,
@@ -655,14 +665,6 @@ static int check_op3(struct d_comp *c, struct d_node *n, unsigned cx)
 		n->type = x;
 	} else if (choose_ptr(c, n)) {
 		return -1;
-	}
-	if (n->a->kind == N_INT) { /* its branch, of the type both have together */
-		const struct d_type *t = n->type;
-
-		chk_replace(n, n->a->value ? n->b : n->c);
-		n->flags &= ~(NF_LVAL | NF_BITFIELD);
-		if (n->kind == N_INT)
-			n->type = t;
 	}
 	return 0;
 }

@@ -43,3 +43,8 @@ $ erltrace -e -xerrtags -n 'BEGIN { pid ? printf("a\n") : 1; }'
 $ erltrace -e -xerrtags -n 'BEGIN { pid ? 1 : (@a = count()); }'
 !~ \[D_OP_ACT\] .*an aggregation in \?: needs a condition that is constant
 ? 1
+
+# where a value is needed it is that branch too, of its own type
+$ erltrace -qn 'BEGIN { printf("%s %d\n", 1 ? "text" : 0, sizeof (0 ? 1L : 2)); this->n = 1 ? 2 : nosuch; trace(this->n); exit(0); }'
+> text 4
+> 2
