@@ -25,8 +25,12 @@
 %% It is called by gen_server:call/3: nothing of ours is on the stack of a process that waits. The
 %% command's side is c_src/node/agent.c. In a node that has an erltrace of its own there is no
 %% keeper.
+%%
+%% Its states: `empty' until the modules have been brought, then `serving'.
 -module(erltrace_keeper).
--export([init/1]).
+-behaviour(gen_statem).
+-export([start/1]).
+-export([init/1, callback_mode/0, handle_event/4, terminate/3, format_status/1]).
 -on_load(load/0).
 -include_lib("kernel/include/file.hrl").
 
@@ -36,7 +40,7 @@
 
 -record(user, {left = false :: boolean() | {pid(), term()}, % by whom it is told
                running = 0 :: non_neg_integer()}).
--record(st, {modules :: [module()],
+-record(st, {modules = [] :: [module()],
              users = #{} :: #{connection() => #user{}},
              monitors = #{} :: #{reference() => {connection | running, connection()}}}).
 
@@ -44,7 +48,7 @@
 load() ->
     case {whereis(?BRINGER), whereis(?MODULE)} of
         {Connection, undefined} when Connection =/= undefined ->
-            true = register(?MODULE, spawn(?MODULE, init, [Connection])),
+            true = register(?MODULE, proc_lib:spawn(?MODULE, start, [Connection])),
             ok;
         _ ->
             case code:where_is_file(?MODULE_STRING ".beam") of
@@ -54,80 +58,89 @@ load() ->
     end.
 
 %% @private
--spec init(connection()) -> term().
+%% Not by gen_statem:start/3: that waits for this process, which waits for the module to be loaded.
+-spec start(connection()) -> no_return().
+start(Connection) ->
+    {ok, empty, St} = init(Connection),
+    gen_statem:enter_loop(?MODULE, [], empty, St).
+
+-spec init(connection()) -> {ok, empty, #st{}}.
 init(Connection) ->
     process_flag(sensitive, true),
     process_flag(priority, high), % somebody waits for it, and it does little
     ?MODULE = ets:new(?MODULE, [named_table]), % for erltrace_nif: where its library is
-    empty(come(Connection, #st{modules = []}), Connection).
+    {ok, empty, come(Connection, #st{})}.
 
-%% Nothing is here yet but this.
-empty(#st{monitors = Monitors} = St, Connection) ->
-    receive
-        {'$gen_call', From, {sees, Connection, File, Size, Inode}} ->
-            gen_server:reply(From, sees(File, Size, Inode)),
-            empty(St, Connection);
-        {'$gen_call', From, {bring, Connection, Modules, Library}} ->
-            bring(From, Modules, Library, St);
-        {'$gen_call', _, {leave, Connection}} ->
-            take_out([]);
-        {'DOWN', Mon, _, _, _} when is_map_key(Mon, Monitors) ->
-            take_out([])
-    end.
+-spec callback_mode() -> gen_statem:callback_mode().
+callback_mode() ->
+    handle_event_function.
 
-bring(From, Modules, Library, St) ->
+-spec handle_event(gen_statem:event_type(), term(), empty | serving, #st{}) ->
+          gen_statem:event_handler_result(empty | serving).
+handle_event({call, From}, Request, empty, St) ->
+    empty(Request, From, St);
+handle_event({call, From}, Request, serving, St) ->
+    serve(Request, From, St);
+handle_event(info, {left, Connection}, serving, #st{users = Users} = St)
+  when is_map_key(Connection, Users) ->
+    next(down({connection, Connection}, St));
+handle_event(info, {'DOWN', Mon, _, _, _}, _, #st{monitors = Monitors} = St)
+  when is_map_key(Mon, Monitors) ->
+    next(down(map_get(Mon, Monitors), St#st{monitors = maps:remove(Mon, Monitors)}));
+handle_event(_, _, _, _) ->
+    keep_state_and_data.
+
+%% Nothing is here yet but this, and the connection that brings the rest. Others wait.
+empty({sees, Connection, File, Size, Inode}, From, #st{users = Users})
+  when is_map_key(Connection, Users) ->
+    {keep_state_and_data, {reply, From, sees(File, Size, Inode)}};
+empty({bring, Connection, Modules, Library}, From, #st{users = Users} = St)
+  when is_map_key(Connection, Users) ->
     Names = [M || {M, _, _} <- Modules],
     case bring(Modules, Library) of
-        ready ->
-            gen_server:reply(From, ready),
-            tidy(St#st{modules = Names});
-        own ->
-            gen_server:reply(From, ready),
-            tidy(St);
-        Error ->
-            gen_server:reply(From, Error),
-            take_out(Names)
-    end.
+        ready -> {next_state, serving, St#st{modules = Names}, [{reply, From, ready}, hibernate]};
+        own -> {next_state, serving, St, [{reply, From, ready}, hibernate]};
+        Error -> {stop_and_reply, normal, {reply, From, Error}, St#st{modules = Names}}
+    end;
+empty({leave, Connection}, _, #st{users = Users}) when is_map_key(Connection, Users) ->
+    stop;
+empty(_, _, _) ->
+    {keep_state_and_data, postpone}.
 
-%% Without the modules' and the library's bytes.
-tidy(St) ->
-    erlang:garbage_collect(),
-    loop(St).
-
-loop(#st{users = Users, modules = Modules}) when map_size(Users) =:= 0 ->
-    take_out(Modules);
-loop(#st{users = Users, monitors = Monitors} = St) ->
-    receive
-        {'$gen_call', From, {come, Connection}} ->
-            gen_server:reply(From, ready),
-            loop(come(Connection, St));
-        {'$gen_call', From, {run, Connection, M, F, Args}} ->
-            case Users of
-                #{Connection := #user{left = false, running = N} = User} ->
-                    {ok, {Pid, Mon}} = apply(M, F, Args),
-                    gen_server:reply(From, {ok, Pid}),
-                    loop(St#st{users = Users#{Connection := User#user{running = N + 1}},
-                               monitors = Monitors#{Mon => {running, Connection}}});
-                _ ->
-                    gen_server:reply(From, {error, {unknown, Connection}}),
-                    loop(St)
-            end;
-        {'$gen_call', From, {leave, Connection}} when is_map_key(Connection, Users) ->
-            User = map_get(Connection, Users),
-            loop(gone(Connection, User#user{left = From}, St));
-        {'$gen_call', From, {leave, _}} ->
-            gen_server:reply(From, ok),
-            loop(St);
-        {'$gen_call', From, Other} ->
-            gen_server:reply(From, {error, {unknown, Other}}),
-            loop(St);
-        {left, Connection} when is_map_key(Connection, Users) ->
-            loop(down({connection, Connection}, St));
-        {'DOWN', Mon, _, _, _} when is_map_key(Mon, Monitors) ->
-            loop(down(map_get(Mon, Monitors), St#st{monitors = maps:remove(Mon, Monitors)}));
+serve({come, Connection}, From, St) ->
+    {keep_state, come(Connection, St), {reply, From, ready}};
+serve({run, Connection, M, F, Args}, From, #st{users = Users, monitors = Monitors} = St) ->
+    case Users of
+        #{Connection := #user{left = false, running = N} = User} ->
+            {ok, {Pid, Mon}} = apply(M, F, Args),
+            {keep_state, St#st{users = Users#{Connection := User#user{running = N + 1}},
+                               monitors = Monitors#{Mon => {running, Connection}}},
+             {reply, From, {ok, Pid}}};
         _ ->
-            loop(St)
-    end.
+            {keep_state_and_data, {reply, From, {error, {unknown, Connection}}}}
+    end;
+serve({leave, Connection}, From, #st{users = Users} = St) when is_map_key(Connection, Users) ->
+    User = map_get(Connection, Users),
+    next(gone(Connection, User#user{left = From}, St));
+serve({leave, _}, From, _) ->
+    {keep_state_and_data, {reply, From, ok}};
+serve(Other, From, _) ->
+    {keep_state_and_data, {reply, From, {error, {unknown, Other}}}}.
+
+%% When nobody is left: the end.
+next(#st{users = Users} = St) when map_size(Users) =:= 0 -> {stop, normal, St};
+next(St) -> {keep_state, St}.
+
+%% @private
+-spec terminate(term(), empty | serving, #st{}) -> term().
+terminate(_, _, #st{modules = Modules}) ->
+    take_out(Modules).
+
+-spec format_status(map()) -> map().
+format_status(#{data := #st{users = Users, modules = Modules}} = Status) ->
+    Status#{data := #{commands => maps:keys(Users), brought => Modules}};
+format_status(Status) ->
+    Status.
 
 come(Connection, #st{users = Users, monitors = Monitors} = St) ->
     Mon = case is_port(Connection) of
@@ -150,7 +163,7 @@ down({What, Connection}, #st{users = Users} = St) ->
 %% Is it? The last one is told by our end.
 gone(Connection, #user{left = Left, running = 0}, #st{users = Users} = St) when Left =/= false ->
     Others = maps:remove(Connection, Users),
-    _ = is_tuple(Left) andalso map_size(Others) > 0 andalso gen_server:reply(Left, ok),
+    _ = is_tuple(Left) andalso map_size(Others) > 0 andalso gen_statem:reply(Left, ok),
     St#st{users = Others};
 gone(Connection, User, #st{users = Users} = St) ->
     St#st{users = Users#{Connection := User}}.
