@@ -435,6 +435,14 @@ static void test_limits(void)
 		n += (size_t)snprintf(s + n, size - n, "inline int i%d[int x] = i%d[x] + i%d[x]; ",
 			i, i - 1, i - 1);
 	expect("expansion", s, "D_ID_OFLOW", "grow");
+	/* and that are used again and again: it is the script that counts */
+	n = (size_t)snprintf(s, size, "int x; inline int i0 = x; ");
+	for (int i = 1; i < 12; i++)
+		n += (size_t)snprintf(
+			s + n, size - n, "inline int i%d = i%d + i%d; ", i, i - 1, i - 1);
+	for (int i = 0; i < 40; i++)
+		n += (size_t)snprintf(s + n, size - n, "BEGIN { trace(i11); } ");
+	expect("expansion in many clauses", s, "D_ID_OFLOW", "grow");
 	n = (size_t)snprintf(s, size, "inline int i0[int x] = x + 1; ");
 	for (int i = 1; i < 1000; i++)
 		n += (size_t)snprintf(

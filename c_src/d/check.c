@@ -265,7 +265,6 @@ int d_check_clause(struct d_comp *c, struct d_clause *clause)
 
 	c->clause = clause;
 	c->chk_depth = 0;
-	c->chk_copies = 0;
 	if (clause->pred && scalar_condition(c, clause->pred, "a predicate", CX_TOP))
 		return -1;
 	if (check_list(c, clause->stmts))

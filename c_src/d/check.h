@@ -22,7 +22,7 @@
 #include "d.h"
 
 #define CHK_DEPTH    400	/* of a tree, expansions of inlines and translators included */
-#define CHK_COPIES   (1u << 20) /* nodes that one clause's expansions may make */
+#define CHK_COPIES   (1u << 17) /* nodes that expansions may make in a script: some 50 MB */
 #define CHK_KEYSIZE  4096	/* bytes of one key */
 #define CHK_TRACEMEM (1u << 16)
 #define CHK_FRAMES   1024

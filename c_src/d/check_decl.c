@@ -179,7 +179,6 @@ int d_check_inline(struct d_comp *c, const struct d_item *item)
 	struct d_node *e;
 
 	c->chk_depth = 0;
-	c->chk_copies = 0;
 	if (old)
 		return ITEM_ERR(c, D_DECL_IDRED, item, "'%s' is there already, as %s", id->name,
 			chk_kindname(old));
@@ -240,7 +239,6 @@ int d_check_xlator(struct d_comp *c, const struct d_item *item)
 	struct d_node place = {.line = item->line, .col = item->col};
 
 	c->chk_depth = 0;
-	c->chk_copies = 0;
 	if ((out->kind != T_STRUCT && out->kind != T_UNION) || !out->complete)
 		return ITEM_ERR(c, D_XLATE_SOU, item,
 			"a translator makes a struct or union whose members are known, not '%s'",

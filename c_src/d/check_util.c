@@ -140,7 +140,7 @@ struct d_node *chk_copy(struct d_comp *c, const struct d_node *n, const struct d
 	}
 	if (++c->chk_copies > CHK_COPIES) {
 		CHK_ERR(c, D_ID_OFLOW, n,
-			"inlines and translators grow this clause to more than %u expressions: "
+			"inlines and translators grow this script to more than %u expressions: "
 			"keep their results in this-> variables",
 			CHK_COPIES);
 		return NULL;

@@ -110,7 +110,7 @@ struct d_comp {
 	bool args_differ;	   /* the probes matched do not agree on their arguments */
 	unsigned matches;	   /* probes matched by the script so far */
 	bool libs_loaded;
-	unsigned chk_depth, chk_copies; /* the checker's nesting; nodes its expansions made */
+	unsigned chk_depth, chk_copies; /* the checker's nesting; nodes that expansions in this script made */
 	FILE *trace;		   /* -xtree goes here, or NULL */
 };
 

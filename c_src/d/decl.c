@@ -237,7 +237,6 @@ int d_const_eval(struct d_comp *c, struct d_node *n, int64_t *v)
 	if (n->kind != N_INT) {
 		if (c->globals == NULL)
 			return -1;
-		c->chk_copies = 0;
 		if (d_check_expr(c, n) != 0)
 			et_err_clear(&c->error); /* the caller says what is wrong here */
 	}
