@@ -350,7 +350,23 @@ static int users_own(const struct et_optdef *d, struct et_error *e)
 {
 	return et_err(e, "ET_OPTION",
 		"option %s is the user's to set, not a script's: give -x %s%s, or -w to permit it here",
-		d->name, d->name, d->kind == OK_STR ? "=..." : "");
+		d->name, d->name, d->kind == OK_BOOL ? "" : "=...");
+}
+
+/*
+ * What keeps a script from taking too much of a node is the user's to loosen: a script may set it
+ * tighter than it is. 0 is no bound, but of watchtime, which has none.
+ */
+static bool loosens(const struct et_options *o, int i, uint64_t v)
+{
+	switch (i) {
+	case OPT_MAXRATE:
+	case OPT_MAXWORK:
+	case OPT_SILENCE:
+	case OPT_WATCHDOG:
+	case OPT_WATCHTIME: return o->val[i] != 0 && (v == 0 || v > o->val[i]);
+	default: return false;
+	}
 }
 
 /* Nodes and processes: the command names them itself, whatever scripts are permitted. */
@@ -359,7 +375,8 @@ static bool is_of_command(int i)
 	return i == OPT_ERLNODE || i == OPT_USDTPROC;
 }
 
-static int set_number(struct et_options *o, int i, const char *value, struct et_error *e)
+static int set_number(
+	struct et_options *o, int i, const char *value, bool by_script, struct et_error *e)
 {
 	const struct et_optdef *d = &et_optdefs[i];
 	bool unset = strcmp(value, "unset") == 0;
@@ -377,6 +394,8 @@ static int set_number(struct et_options *o, int i, const char *value, struct et_
 	}
 	if (o->val[OPT_HARMLESS] && !is_harmless(d, i, v))
 		return harmful(d->name, e);
+	if (by_script && !o->trusts && loosens(o, i, v))
+		return users_own(d, e);
 	o->val[i] = v;
 	o->set[i] = !unset;
 	return 0;
@@ -399,7 +418,8 @@ static int set_option(
 		return harmful(d->name, e);
 	if (by_script && d->user && !o->trusts)
 		return o->val[OPT_HARMLESS] ? harmful(d->name, e) : users_own(d, e);
-	return d->kind == OK_STR ? set_text(o, i, value, e) : set_number(o, i, value, e);
+	return d->kind == OK_STR ? set_text(o, i, value, e) :
+				   set_number(o, i, value, by_script, e);
 }
 
 int et_setopt_script(struct et_options *o, const char *name, const char *value, struct et_error *e)

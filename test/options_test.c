@@ -107,8 +107,38 @@ static void test_options(void)
 	et_options_free(&o);
 }
 
+/* Bounds of what a script may take: it sets them tighter, the user as he likes. */
+static void test_bounds(void)
+{
+	static const struct {
+		const char *name, *tighter, *looser;
+	} bounds[] = {{"maxrate", "100", "1000"}, {"maxwork", "1k", "2k"}, {"silence", "1s", "2s"},
+		{"watchdog", "5", "10"}, {"watchtime", "1s", "2s"}};
+	struct et_options o;
+
+	for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+		const char *name = bounds[i].name;
+		struct et_error e = {0};
+
+		et_options_init(&o);
+		ok(et_setopt_script(&o, name, bounds[i].tighter, &e) == 0, name, e.text);
+		ok(et_setopt_script(&o, name, bounds[i].looser, &e) < 0 &&
+				strstr(e.text, "the user's to set") != NULL,
+			name, e.text);
+		ok(et_setopt_script(&o, name, "unset", &e) < 0, name, "unset loosens");
+		ok(strcmp(name, "watchtime") == 0 || et_setopt_script(&o, name, "0", &e) < 0, name,
+			"0 loosens");
+		et_err_clear(&e);
+		ok(et_setopt(&o, name, bounds[i].looser, &e) == 0, name, e.text);
+		et_setopt(&o, "destructive", "1", &e);
+		ok(et_setopt_script(&o, name, "unset", &e) == 0, "-w permits it", e.text);
+		et_options_free(&o);
+	}
+}
+
 int main(void)
 {
 	test_options();
+	test_bounds();
 	return finish();
 }
