@@ -225,10 +225,12 @@ load_nif(File, Code, {bytes, Bytes}) ->
     places([P || "/" ++ [_ | _] = P <- Places], name(Bytes), {File, Code, Bytes}, []).
 
 %% The library stays mapped in the node, and dlopen() takes what it has under the same name: so the
-%% name goes by what is in it. It is this node's alone; and nobody without the cookie can have made
-%% it before. (No binary is matched here: OTP 29 does not load what OTP 25 compiles of that.)
+%% name goes by what is in it. It is this node's alone; when the node was started, to the nanosecond,
+%% others can hardly guess. (Others see the name: nothing is in it by which a cookie could be guessed.
+%% And no binary is matched here: OTP 29 does not load what OTP 25 compiles of that.)
 name(Bytes) ->
-    Own = [Bytes, os:getpid(), atom_to_binary(node()), atom_to_binary(erlang:get_cookie())],
+    Started = [erlang:system_info(start_time), erlang:time_offset()],
+    Own = [Bytes, os:getpid(), atom_to_binary(node()), io_lib:format("~0p", [Started])],
     Digest = binary_to_list(erlang:md5(Own)),
     Hex = [io_lib:format("~2.16.0b", [B]) || B <- lists:sublist(Digest, 8)],
     lists:flatten(["erltrace-" | Hex]).

@@ -115,7 +115,8 @@ if unshare -m true 2>/dev/null; then
 		apart "$1" "$hide"
 		own=$({
 			cat copy/priv/erltrace.so
-			printf '%s%s%s' "$(at "$1" 'os:getpid().')" "$(at "$1" 'atom_to_list(node()).')" "$(cat .erlang.cookie)"
+			printf '%s%s%s' "$(at "$1" 'os:getpid().')" "$(at "$1" 'atom_to_list(node()).')" \
+				"$(at "$1" 'lists:flatten(io_lib:format("~0p", [[erlang:system_info(start_time), erlang:time_offset()]])).')"
 		} | md5sum | cut -c1-16)
 		at "$1" "F = \"/tmp/erltrace-$own\", $2, ok." >/dev/null
 		is "$1: it is traced" "hello ${pid[$1]}" "$(copy/bin/erltrace -N "$1" -qn "$hello" 2>&1 | grep .)"
