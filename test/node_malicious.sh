@@ -76,6 +76,17 @@ BEGIN { system(": >%s", "harmed"); }'
 is_done 'one of several' -wqn 'BEGIN { system("date"); } END { system(": >harmed"); }'
 wants '[{system, <<"kill -0 1; : >harmed">>}]'
 not_done 'a number is a number' -wqn 'BEGIN { system("kill -0 %d", pid); }'
+for text in '1 2' '-' '1-1' 'cafe' "1'" "'1'" '1 ' ' 1' '+ 1' '0x' '1x1' '1,'; do
+	wants "[{system, <<\"echo >harmed $text\">>}]"
+	not_done "no number: $text" -wqn 'BEGIN { system("echo >harmed %d", pid); }'
+done
+for text in 1 -1 +1 0012 1,234; do
+	wants "[{system, <<\"echo >harmed $text\">>}]"
+	is_done "a number: $text" -wqn 'BEGIN { system("echo >harmed %d", pid); }'
+done
+wants '[{system, <<"echo >harmed 0xcafe   12 34  .">>}]'
+is_done 'numbers of a width' -wqn 'BEGIN { system("echo >harmed %#x %4d %-4d.", pid, pid, pid); }'
+wants '[{system, <<"kill -0 1; : >harmed">>}]'
 not_done 'behind the end' -wqn 'BEGIN { system("kill -0 1"); }'
 wants '[{system, <<"test -1234 -lt 31 && : >harmed">>}]'
 is_done 'numbers in it' -wqn 'BEGIN { system("test %d -lt %3u && : >harmed", pid, pid); }'
