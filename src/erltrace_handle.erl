@@ -99,7 +99,7 @@ handle_event({call, From}, Request, State, Data) ->
     try request(Request, State, Data) of
         {Reply, State1, Data1} -> {next_state, State1, Data1, {reply, From, Reply}}
     catch
-        error:badarg -> refused(From, Data)
+        error:badarg -> refused(From, State, Data)
     end;
 handle_event(info, {'DOWN', Mon, process, _, _}, _, #data{owner = {_, Mon}}) ->
     stop;
@@ -130,11 +130,11 @@ format_status(Status) ->
     Status.
 
 %% An argument that the library does not take; or its module has been loaded anew, with another
-%% library, to which this handle means nothing.
-refused(From, Data) ->
+%% library, to which this handle means nothing: who is told so finds nothing armed.
+refused(From, State, Data) ->
     case is_ours(Data) of
         true -> {keep_state_and_data, {reply, From, {error, badarg}}};
-        false -> {stop_and_reply, normal, {reply, From, {error, upgraded}}}
+        false -> {stop_and_reply, normal, {reply, From, {error, upgraded}}, finish(State, Data)}
     end.
 
 is_ours(#data{nif = Nif}) ->
