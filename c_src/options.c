@@ -418,8 +418,8 @@ static int set_option(
 		return harmful(d->name, e);
 	if (by_script && d->user && !o->trusts)
 		return o->val[OPT_HARMLESS] ? harmful(d->name, e) : users_own(d, e);
-	return d->kind == OK_STR ? set_text(o, i, value, e) :
-				   set_number(o, i, value, by_script, e);
+	return d->kind == OK_STR ? set_text(o, i, value, e)
+				 : set_number(o, i, value, by_script, e);
 }
 
 int et_setopt_script(struct et_options *o, const char *name, const char *value, struct et_error *e)

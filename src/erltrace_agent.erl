@@ -95,6 +95,7 @@ callback_mode() ->
 -spec init({pid(), pid(), spec()}) -> gen_statem:init_result(state()).
 init({Command, Guard, Spec}) ->
     process_flag(sensitive, true),
+    _ = erlang:monitor(process, Guard),
     Now = now_ms(), % may be below 0
     {ok, preparing, #data{command = Command, guard = Guard, spec = Spec, form = form(Spec),
                           part = Now, preview = Now, tick = Now}, {next_event, internal, prepare}}.
@@ -103,6 +104,8 @@ init({Command, Guard, Spec}) ->
           gen_statem:event_handler_result(state()).
 handle_event(internal, prepare, preparing, Data) ->
     prepare(Data);
+handle_event(info, {'DOWN', _, process, Guard, _}, _, #data{guard = Guard}) ->
+    {stop, {shutdown, unguarded}}; % it was killed: nobody would see the command go
 handle_event(info, more, giving, #data{out = Out, next = Next} = Data) ->
     give(Out, Next, Data);
 handle_event(info, _, giving, _) ->

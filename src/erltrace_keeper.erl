@@ -112,10 +112,14 @@ serve({come, Connection}, From, St) ->
 serve({run, Connection, M, F, Args}, From, #st{users = Users, monitors = Monitors} = St) ->
     case Users of
         #{Connection := #user{left = false, running = N} = User} ->
-            {ok, {Pid, Mon}} = apply(M, F, Args),
-            {keep_state, St#st{users = Users#{Connection := User#user{running = N + 1}},
-                               monitors = Monitors#{Mon => {running, Connection}}},
-             {reply, From, {ok, Pid}}};
+            case apply(M, F, Args) of
+                {ok, {Pid, Mon}} ->
+                    {keep_state, St#st{users = Users#{Connection := User#user{running = N + 1}},
+                                       monitors = Monitors#{Mon => {running, Connection}}},
+                     {reply, From, {ok, Pid}}};
+                Error -> % it was killed before it began
+                    {keep_state_and_data, {reply, From, Error}}
+            end;
         _ ->
             {keep_state_and_data, {reply, From, {error, {unknown, Connection}}}}
     end;

@@ -129,11 +129,11 @@ owner_killed_while_arming() ->
                               {ok, H} = erltrace:open(),
                               ok = erltrace:compile(H, "erlang*:arming_m*:f[1-4]*:function-entry "
                                                     "{ @[erlpid] = count(); }"),
-                              Me ! {handle, handles()},
+                              Me ! {handle, H},
                               erltrace:go(H),
                               receive never -> ok end
                       end),
-    [Handle] = receive {handle, Hs} -> Hs end,
+    Handle = receive {handle, Pid} -> Pid end,
     Mon = erlang:monitor(process, Handle),
     some_armed(),
     exit(Owner, kill),
@@ -146,10 +146,6 @@ some_armed() ->
         [] -> some_armed();
         _ -> ok
     end.
-
-handles() ->
-    [P || P <- processes(), {current_function, {gen_statem, _, _}} <-
-                                [process_info(P, current_function)]].
 
 %% One of several with the same name, and all of them.
 names() ->
