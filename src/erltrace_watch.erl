@@ -67,7 +67,7 @@ missing([By], What) ->
                                monitor_nodes -> []
                            end || N <- What]),
     unicode:characters_to_binary(
-      io_lib:format("~ts cannot fire: they take the node's system monitor, of which there is one, "
+      io_lib:format("~ts cannot fire: this takes the node's system monitor, of which there is one, "
                     "and ~ts has it", [lists:join(", ", Probes), name(By)])).
 
 name(By) ->
