@@ -12,7 +12,9 @@
  * Arguments: functions of these modules, a name or a pattern (all: dear); for how many seconds
  * (until ^C).
  * Cost: every call of the functions named is traced (flags call, return_to, running_procs), some
- * 1 us each; it is not counted as the function's.
+ * 1 us each. Much of that is in the times shown, of a tail call too, which CALLS leaves out: a short
+ * function that is called often is shown with far more than it takes untraced. Name fewer functions
+ * to see less of it; profile-997 of the kernel (doc/kernel.md) has none.
  * Sample (the busiest last):
  *	FUNCTION                                          CALLS     ALL US     OWN US
  *	demo_store:price/1                                  121         77         77
