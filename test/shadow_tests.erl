@@ -4,7 +4,7 @@
 -module(shadow_tests).
 -include_lib("eunit/include/eunit.hrl").
 -export([a/1, b/1, c/1, resume/1]).
--export([random/2, script/1, programs/1, model/3]). % to try more of them by hand
+-export([random/2, script/1, programs/1, model/3, ops/1]). % to try more of them by hand
 
 -define(SEEDS, 10).
 -define(PROGRAMS, 100). % each in a process of its own

@@ -238,6 +238,10 @@ unsigned beam_stack_enter_far(struct beam_procs *t, struct beam_proc *p, const s
 	unsigned level, const uintptr_t *end, bool *tail);
 /* Somebody else's function was called at this level: what lies there has ended. */
 void beam_stack_cut(struct beam_procs *t, struct beam_proc *p, unsigned level);
+/* A call that is no tail call, among several sessions: what has no frame of this one's on it is over
+ * (hibernation is not told of). end: of the stack. */
+void beam_stack_cut_chains(struct beam_procs *t, struct beam_proc *p, unsigned level,
+	const uintptr_t *end, unsigned slot);
 /* An exception was caught: what was called at this level or deeper has ended. */
 void beam_stack_raised(struct beam_procs *t, struct beam_proc *p, unsigned level);
 /* Control returned at this level: the function that ended, or NULL; its depth. */
@@ -319,8 +323,9 @@ static inline int beam_return_level(ErlNifEnv *env)
 	return beam_level_of(beam_tracee(env)) - beam_words.ret_delta;
 }
 /* The two where there are several trace sessions: without the frames of the others. */
-int beam_chain_level(ErlNifEnv *env);
+int beam_chain_level(ErlNifEnv *env, unsigned slot, bool *tail);
 int beam_chain_return_level(ErlNifEnv *env);
+bool beam_chain_has(const uintptr_t *end, unsigned began, unsigned level, unsigned slot);
 bool beam_timed_out(ErlNifEnv *env); /* the event of a message `timeout': it is none */
 /* Trace sessions that keep a shadow stack, by a handle's place: the number as a term. */
 #define BEAM_NO_FRAMES 2 /* it has no return_to, and thus no frames: only those of others count */

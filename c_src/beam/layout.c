@@ -126,22 +126,44 @@ static bool is_session(uintptr_t word)
  * The level at a call without the frames of return_to that lie on it. While it tells of a call the
  * VM puts the address that control will return to in place of the newest frame's first word: the
  * same as lies below all of them. A session has one frame at most in a chain: where its number
- * comes twice, the first is a variable of the caller.
+ * comes twice, the first is a variable of the caller. tail: one of them is of this handle's session.
  */
-int beam_chain_level(ErlNifEnv *env)
+int beam_chain_level(ErlNifEnv *env, unsigned slot, bool *tail)
 {
-	const uintptr_t *stop;
+	const uintptr_t own = atomic_load_explicit(&sessions[slot], memory_order_relaxed), *stop;
 	int level = beam_stack_words(env, &stop);
 	const uintptr_t *at = stop + FRAME_WORDS, *end = stop + level;
+	bool has_own;
 
+	*tail = false;
 	if (at >= end || (*at != return_to && *at != stop[0]) || !is_session(stop[1]))
 		return level;
+	has_own = stop[1] == own;
 	for (int i = 0; i < BEAM_HANDLES && at + 1 < end && *at == return_to; i++) {
 		if (at[1] == stop[1])
 			return level;
+		has_own |= at[1] == own;
 		at += FRAME_WORDS;
 	}
-	return at < end && *at == stop[0] ? (int)(end - at) : level;
+	if (at >= end || *at != stop[0])
+		return level;
+	*tail = has_own;
+	return (int)(end - at);
+}
+
+/* Is there one of this handle's session on the chain that began at a level, below another level? */
+bool beam_chain_has(const uintptr_t *end, unsigned began, unsigned level, unsigned slot)
+{
+	const uintptr_t own = atomic_load_explicit(&sessions[slot], memory_order_relaxed);
+
+	for (int i = 0; i < BEAM_HANDLES && began + FRAME_WORDS <= level; i++) {
+		if (end[-(long)began - FRAME_WORDS] != return_to)
+			return false;
+		if (end[-(long)began - 1] == own)
+			return true;
+		began += FRAME_WORDS;
+	}
+	return false;
 }
 
 /* Where control returns to, when the frame of this session has gone: to that of another, maybe. */

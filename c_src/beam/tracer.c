@@ -194,6 +194,8 @@ static __attribute__((noinline)) void note_hibernate(struct beam_event *ev, ERL_
 static inline unsigned enter(struct beam_event *ev, const struct beam_fn *fn, bool *tail)
 {
 	struct beam_procs *t = &ev->b->procs;
+	unsigned level, slot = ev->b->number % BEAM_HANDLES;
+	bool in_chain;
 
 	*tail = false;
 	if (unlikely(ev->proc == NULL))
@@ -203,8 +205,10 @@ static inline unsigned enter(struct beam_event *ev, const struct beam_fn *fn, bo
 		return beam_stack_enter(t, ev->proc, fn, (unsigned)beam_stack_level(ev->env),
 			ev->env, ev->b->marked, tail);
 	case LAYOUT_SEVERAL:
-		return beam_stack_enter(
-			t, ev->proc, fn, (unsigned)beam_chain_level(ev->env), ev->env, false, tail);
+		level = (unsigned)beam_chain_level(ev->env, slot, &in_chain);
+		if (ev->b->marked && !in_chain)
+			beam_stack_cut_chains(t, ev->proc, level, beam_stack_end(ev->env), slot);
+		return beam_stack_enter(t, ev->proc, fn, level, ev->env, false, tail);
 	default: return beam_is_local(fn) ? beam_names_enter(t, ev->proc, fn) : 0;
 	}
 }
