@@ -531,8 +531,12 @@ ERL_NIF_TERM enif_schedule_nif(ErlNifEnv *env, const char *name, int flags,
 
 void enif_system_info(ErlNifSysInfo *info, size_t size)
 {
+	static char release[] = "25", version[] = "13.0";
+
 	memset(info, 0, size);
 	info->scheduler_threads = 4;
+	info->otp_release = release;
+	info->erts_version = version;
 }
 
 ErlNifTermType enif_term_type(ErlNifEnv *env, ERL_NIF_TERM t)
