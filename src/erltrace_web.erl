@@ -34,12 +34,19 @@ start_server(Owner, Opts) ->
     case command(Opts) of
         {ok, Command} ->
             case gen_server:start(?MODULE, {Owner, Command, Opts}, []) of
-                {ok, Pid} -> {ok, Pid, gen_server:call(Pid, url)};
+                {ok, Pid} -> started(Pid);
                 {error, {shutdown, Error}} -> Error;
                 {error, Reason} -> {error, Reason}
             end;
         Error ->
             Error
+    end.
+
+started(Pid) ->
+    try gen_server:call(Pid, url, infinity) of
+        Url -> {ok, Pid, Url}
+    catch
+        exit:{Reason, _} -> {error, Reason} % it has ended meanwhile
     end.
 
 is_option(port, N) -> is_integer(N);
