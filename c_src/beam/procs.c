@@ -266,14 +266,18 @@ void beam_stack_cut(struct beam_procs *t, struct beam_proc *p, unsigned level)
 		pop(t, p);
 }
 
-void beam_stack_cut_chains(
-	struct beam_procs *t, struct beam_proc *p, unsigned level, const uintptr_t *end, unsigned slot)
+void beam_stack_cut_chains(struct beam_procs *t, struct beam_proc *p, unsigned level,
+	const uintptr_t *end, unsigned slot)
 {
-	while (p->n > 0 &&
-		(top(p)->level > level ||
-			(top(p)->top != top(p)->level &&
-				!beam_chain_has(end, top(p)->level, level, slot))))
+	const struct beam_frame *f;
+
+	while (p->n > 0) {
+		f = top(p);
+		if (f->level <= level &&
+			(f->top == f->level || beam_chain_has(end, f->level, level, slot)))
+			return;
 		pop(t, p);
+	}
 }
 
 void beam_stack_raised(struct beam_procs *t, struct beam_proc *p, unsigned level)
