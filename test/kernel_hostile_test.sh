@@ -172,4 +172,25 @@ is 'six gigabytes: what is at its beginning' "$library made_here 3" "$(named)"
 ok 'six gigabytes: memory' test "$(cut -d' ' -f1 rss)" -lt 500000
 ok 'six gigabytes: it is said' grep -q "perf-$victim.map has more than is read" e
 
+# ---- a VM, or what calls itself one --------------------------------------------------------
+
+# Reading a page of it may take for ever, if its user wants that: nobody has named it, so it is let be.
+if command -v strace >/dev/null; then
+	mkdir vm && chmod 755 . vm && cp "$(command -v sleep)" vm/beam.smp
+	setpriv --reuid=65534 --regid=65534 --clear-groups vm/beam.smp 100 &
+	other=$!
+	vm/beam.smp 100 &
+	own=$!
+	look() { # more arguments
+		strace -f -e trace=openat -o st erltrace "$@" \
+			-qn 'profile-97 { @[ustack(2)] = count(); } tick-100ms { exit(0); }' >/dev/null 2>&1
+	}
+	look
+	ok 'our own VM is looked at' grep -q "/proc/$own/mem" st
+	ok 'not that of another user' eval "! grep -q '/proc/$other/mem' st"
+	look -p "$other"
+	ok 'but if it is named' grep -q "/proc/$other/mem" st
+	kill "$other" "$own"
+fi
+
 finish

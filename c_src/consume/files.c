@@ -90,6 +90,14 @@ static bool read_status(int pid, uid_t *uid, int *inner)
 	return found;
 }
 
+bool fi_is_ours(int pid)
+{
+	uid_t uid;
+	int inner;
+
+	return read_status(pid, &uid, &inner) && uid == geteuid();
+}
+
 int fi_open_perf_map(int pid)
 {
 	char path[64];

@@ -15,5 +15,7 @@ int fi_open(const char *path);
 int fi_open_in(int pid, const char *path);
 /* /tmp/perf-PID.map of a process, if it is its user's own, or root's. */
 int fi_open_perf_map(int pid);
+/* Does the process run as our own (effective) user? */
+bool fi_is_ours(int pid);
 
 #endif

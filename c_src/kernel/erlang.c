@@ -570,8 +570,7 @@ static int add_thread_owner(struct en *en, struct erlang *s, int pid, struct et_
 	return proc != NULL || r->nvms == K_VMS ? 0 : -1;
 }
 
-/* Has -N named nodes? -p gives numbers, and "*" is all nodes. */
-static bool are_named(const struct et_options *o)
+bool k_nodes_named(const struct et_options *o)
 {
 	for (uint64_t i = 0; i < o->val[OPT_ERLNODE]; i++)
 		if (atoi(o->str[OPT_ERLNODE][i]) == 0 && strcmp(o->str[OPT_ERLNODE][i], "*") != 0)
@@ -585,7 +584,7 @@ static int find_vms(struct en *en, struct erlang *s, struct et_error *e)
 	struct k_root *r = en->kernel->root;
 	int rc = find_nodes(en, s, e);
 
-	r->only_vms = are_named(en->opts);
+	r->only_vms = k_nodes_named(en->opts);
 	r->vms = en_alloc(en, K_VMS * sizeof(*r->vms));
 	if (r->vms == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for the probes of a node");

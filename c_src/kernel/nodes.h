@@ -10,6 +10,9 @@
 #include "../error.h"
 #include "../options.h"
 
+/* Has -N named nodes? -p gives numbers, and "*" is all nodes. (erlang.c) */
+bool k_nodes_named(const struct et_options *o);
+
 /* The nodes' own probes that match a description: cb for each. */
 typedef int (*k_node_probe)(
 	void *arg, const char *prov, const char *mod, const char *func, const char *name);

@@ -11,9 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../consume/files.h"
 #include "../consume/vm.h"
 #include "insides.h"
 #include "load.h"
+#include "nodes.h"
 
 enum {
 	TABLE = 32,   /* words in which the VM's table of processes has where they are */
@@ -191,6 +193,15 @@ static int add(struct en *en, const struct k_vm_stacks *s, struct et_error *e)
 	return 0;
 }
 
+/*
+ * VMs that nobody has named are looked at only if they are our own user's: another user may have a
+ * page of such a process come from a file system of his own, and never come, and who reads it waits.
+ */
+static bool may_look(const struct en *en, int pid)
+{
+	return k_nodes_named(en->opts) || fi_is_ours(pid);
+}
+
 static int find_all(struct en *en, struct et_error *e)
 {
 	DIR *d = opendir("/proc");
@@ -206,10 +217,9 @@ static int find_all(struct en *en, struct et_error *e)
 			en->kernel->vms_cut = true;
 			break;
 		}
-
 		if (pid < 0)
 			break;
-		if (pid > 0 && look_at(pid, &s)) {
+		if (pid > 0 && may_look(en, pid) && look_at(pid, &s)) {
 			rc = add(en, &s, e);
 			n++;
 		}
