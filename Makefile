@@ -448,6 +448,10 @@ test-deb: deb
 PAGE := web/dist/index.html
 NPM_QUIET := --ignore-scripts --no-audit --no-fund --loglevel=error
 
+# A page that has been built is kept as new as its server.
+ifneq ($(and $(wildcard $(PAGE)),$(WEB),$(shell command -v npm 2>/dev/null)),)
+all: page
+endif
 page: $(PAGE)
 $(PAGE): $(wildcard web/src/*) $(addprefix web/,build.js words.js package-lock.json) \
 		c_src/d/builtins.def c_src/options.def

@@ -108,7 +108,7 @@ static const struct {
 	[DROP_DBLERROR] = {"DBLERROR", "error", " in ERROR probe enabling"},
 	[DROP_STKSTROVERFLOW] = {"STKSTROVERFLOW", "jstack()/ustack() string table overflow", ""},
 	[DROP_THREADS] = {"THREADS", "drop", " of threads beyond maxthreads"},
-	[DROP_RATE] = {"RATE", "drop", " beyond maxrate records a second"},
+	[DROP_RATE] = {"RATE", "drop", ""}, /* te_drops says how many are too many */
 };
 
 static int tell_drop(
@@ -152,6 +152,7 @@ int te_drops(struct co *co, bool final)
 {
 	uint64_t now = en_now();
 	unsigned i, n = en_nthreads(co->en), kind;
+	char rate[96];
 
 	if (!final && co->last_status != 0 && now - co->last_status < co_opt(co, OPT_STATUSRATE))
 		return co->rv;
@@ -163,9 +164,11 @@ int te_drops(struct co *co, bool final)
 			tell_drop(co, kind, (int)i, en_drops(co->en, i, kind), &t->told[kind], "");
 	}
 	tell_news(co);
+	snprintf(rate, sizeof(rate), " beyond %llu records a second (-x maxrate=N sets another bound)",
+		(unsigned long long)co_opt(co, OPT_MAXRATE));
 	for (kind = DROP_DYNAMIC; kind < DROP_KINDS; kind++)
 		tell_drop(co, kind, -1, en_drops(co->en, 0, kind), &co->told[kind],
-			drop_words[kind].more);
+			kind == DROP_RATE ? rate : drop_words[kind].more);
 	return tell_drop(co, DROP_AGGREGATION, -1, ag_drops(co->ag), &co->agg_told,
 		" of the merged table (aggmax)");
 }
