@@ -110,7 +110,9 @@ class Program:
             op = r.choice(["<", "<=", "==", "!=", ">", ">=", "&&", "||"])
             return self.same(f"(%s {op} %s)", a, b)
         if kind < 9:
-            return self.same("(%s ? %s : %s)", a, b, self.expr(depth - 1))
+            # a condition that is constant leaves one branch in D, and its type
+            return self.same("((%s | %s) ? %s : %s)", a, self.scalars[0], b,
+                             self.expr(depth - 1))
         if kind < 10:  # no division by 0, and none of the smallest number by -1
             return self.same(f"(%s {r.choice(['/', '%%'])} (%s & 0x7fff | 1))", a, b)
         if kind < 11:
@@ -152,8 +154,8 @@ class Program:
             return self.same(f"(%s) {r.choice(['&&', '||', ','])} (%s);\n", self.change(1),
                              self.change(1))
         if kind < 7:
-            return self.same("%s = %s ? (%s) : (%s);\n", r.choice(self.scalars), self.expr(1),
-                             self.change(1), self.change(1))
+            return self.same("%s = (%s | %s) ? (%s) : (%s);\n", r.choice(self.scalars),
+                             self.expr(1), self.scalars[0], self.change(1), self.change(1))
         if kind < 8:
             return self.show()
         if kind < 9:
