@@ -188,8 +188,8 @@ class Program:
         return "\n".join(self.d) + "\n", "\n".join(self.c) + "\n"
 
 
-def run_d(way, script):
-    command = [os.path.join(os.environ.get("BIN", "bin"), "erltrace"), "-q", "-xscratchsize=512"]
+def run_d(way, script, *options):
+    command = [os.path.join(os.environ.get("BIN", "bin"), "erltrace"), "-q", *options]
     env = dict(os.environ)
     if way == "interpreter":
         command.append("-xjit=off")
@@ -197,7 +197,7 @@ def run_d(way, script):
         env["ERLTRACE_IN_KERNEL"] = "1"
     p = subprocess.run(command + ["-s", script], capture_output=True, text=True, env=env,
                        check=False, timeout=300)
-    return p.stdout.strip(), p.stderr.strip()
+    return p.stdout.strip("\n"), p.stderr.strip()
 
 
 def compare(seed, clauses, ways):
@@ -210,10 +210,10 @@ def compare(seed, clauses, ways):
     program = os.path.join(folder, "p")
     subprocess.run(os.environ.get("CC", "cc").split() + ["-w", "-O1", "-fwrapv", "-o", program,
                    program + ".c"], check=True)
-    want = subprocess.run([program], capture_output=True, text=True, check=True).stdout.strip()
+    want = subprocess.run([program], capture_output=True, text=True, check=True).stdout.strip("\n")
     same = True
     for way in ways:
-        got, said = run_d(way, program + ".d")
+        got, said = run_d(way, program + ".d", "-xscratchsize=512")
         if got == want and not said:
             continue
         same = False
@@ -240,4 +240,5 @@ def main():
     return passed != args.count
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -9,11 +9,11 @@ equal where the strings are not. What differs is printed. The last line is "N pa
 """
 import argparse
 import json
-import os
 import random
-import subprocess
 import sys
 import tempfile
+
+from against_c import run_d
 
 MOST = 65535
 
@@ -150,19 +150,6 @@ def same(want, got):
     return want == got
 
 
-def run(way, script):
-    command = [os.path.join(os.environ.get("BIN", "bin"), "erltrace"), "-q", "-xstrsize=64k",
-               "-xmaxwork=0", "-xbufsize=16m"]
-    env = dict(os.environ)
-    if way == "interpreter":
-        command.append("-xjit=off")
-    if way == "kernel":
-        env["ERLTRACE_IN_KERNEL"] = "1"
-    p = subprocess.run(command + ["-s", script], capture_output=True, text=True, env=env,
-                       check=False, timeout=300)
-    return p.stdout.strip("\n").split("\n"), p.stderr.strip()
-
-
 def main():
     args = argparse.ArgumentParser()
     args.add_argument("--seed", type=int, default=1)
@@ -176,7 +163,8 @@ def main():
             f.write(d)
             f.flush()
             for way in o.ways.split(","):
-                got, said = run(way, f.name)
+                text, said = run_d(way, f.name, "-xstrsize=64k", "-xmaxwork=0", "-xbufsize=16m")
+                got = text.split("\n")
                 differs = [i for i, w in enumerate(want) if i >= len(got) or not same(w, got[i])]
                 if not differs and len(got) == len(want) and not said:
                     passed += 1
