@@ -65,7 +65,7 @@ SONAME := liberltrace.so.$(SOMAJOR)
 
 # _GNU_SOURCE is empty so that a file that defines it too does not redefine it. Frame pointers
 # stay: ustack() walks them. Objects are position-independent, for the .so as for the command.
-CPPFLAGS += -D_GNU_SOURCE= -Iinclude -I$(BUILD)
+CPPFLAGS += -D_GNU_SOURCE= -iquote c_src -Iinclude -I$(BUILD)
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 ifeq ($(WERROR),1)
 WARNINGS += -Werror
@@ -192,6 +192,7 @@ $(BUILD)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
 
 # The engine's probe path for BPF, and as files of this program.
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -mllvm -inline-threshold=5000 -std=gnu11 -ffreestanding -fno-builtin -D_GNU_SOURCE= \
+	-iquote c_src \
 	-D__x86_64__ -I/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null) -include c_src/kernel/bpf/shim.h
 $(BUILD)/bpf/%.o: %.c $(BUILD)/.flags
 	$(call say,BPF,$<)

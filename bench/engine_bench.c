@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../c_src/api/handle.h"
-#include "../c_src/engine/internal.h"
+#include "api/handle.h"
+#include "engine/internal.h"
 #include "bench.h"
 
 #define TURNS (quick ? 4 : 15)

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../include/erltrace.h"
+#include "erltrace.h"
 
 #ifndef __has_feature
 #define __has_feature(x) 0

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../include/erltrace.h"
+#include "erltrace.h"
 #include "check.h"
 
 static erltrace_error_t err;

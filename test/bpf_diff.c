@@ -8,7 +8,7 @@
  */
 #include <sys/mman.h>
 
-#include "../c_src/bpf/jit.h"
+#include "bpf/jit.h"
 #include "bpf_make.h"
 
 #define BATCH 512

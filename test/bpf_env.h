@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../c_src/bpf/ebpf.h"
+#include "bpf/ebpf.h"
 
 #define STRSIZE	  32
 #define NSTRS	  4

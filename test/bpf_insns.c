@@ -6,7 +6,7 @@
  */
 #include <sys/mman.h>
 
-#include "../c_src/bpf/jit.h"
+#include "bpf/jit.h"
 #include "bpf_env.h"
 
 static unsigned passed, failed;	   /* rows */
@@ -17,7 +17,7 @@ static const struct {
 	uint8_t code, sub, form, bits;
 } rows[] = {
 #define INSN(name, code, sub, form, op, bits) {#name, code, sub, EBPF_F_##form, bits},
-#include "../c_src/bpf/insns.def"
+#include "bpf/insns.def"
 };
 
 static const uint64_t edge[] = {0, 1, 2, 3, 7, 8, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 1000,

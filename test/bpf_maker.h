@@ -45,7 +45,7 @@ static const struct {
 	uint8_t code, sub, form;
 } table[] = {
 #define INSN(name, code, sub, form, op, bits) {code, sub, EBPF_F_##form},
-#include "../c_src/bpf/insns.def"
+#include "bpf/insns.def"
 };
 
 static void table_init(void)

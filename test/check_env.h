@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../c_src/d/d.h"
+#include "d/d.h"
 #include "check.h"
 
 /* ---- a registry of a few probes ------------------------------------------------------- */

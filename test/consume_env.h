@@ -16,20 +16,20 @@
 #define en_now	    fake_now
 #define en_wall	    fake_wall
 
-#include "../c_src/consume/act.c"
-#include "../c_src/consume/aggs.c"
-#include "../c_src/consume/consume.c"
-#include "../c_src/consume/datum.c"
-#include "../c_src/consume/dist.c"
-#include "../c_src/consume/elf.c"
-#include "../c_src/consume/format.c"
-#include "../c_src/consume/json.c"
-#include "../c_src/consume/print.c"
-#include "../c_src/consume/printa.c"
-#include "../c_src/consume/symbols.c"
-#include "../c_src/consume/tell.c"
-#include "../c_src/consume/text.c"
-#include "../c_src/consume/value.c"
+#include "consume/act.c"
+#include "consume/aggs.c"
+#include "consume/consume.c"
+#include "consume/datum.c"
+#include "consume/dist.c"
+#include "consume/elf.c"
+#include "consume/format.c"
+#include "consume/json.c"
+#include "consume/print.c"
+#include "consume/printa.c"
+#include "consume/symbols.c"
+#include "consume/tell.c"
+#include "consume/text.c"
+#include "consume/value.c"
 
 static unsigned passed, failed;
 static const char *section = "";

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../c_src/engine/internal.h"
+#include "engine/internal.h"
 #include "check.h"
 
 #ifdef __SANITIZE_ADDRESS__

@@ -4,8 +4,8 @@
  * term.c with nothing around them. Every buffer that is parsed is as long as its bytes and no
  * longer, so that the sanitizer sees one read too many.
  */
-#include "../c_src/node/frame.c"
-#include "../c_src/node/term.c"
+#include "node/frame.c"
+#include "node/term.c"
 
 #include <stdio.h>
 #include <unistd.h>

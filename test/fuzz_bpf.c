@@ -7,7 +7,7 @@
  */
 #include <sys/mman.h>
 
-#include "../c_src/bpf/jit.h"
+#include "bpf/jit.h"
 #include "bpf_env.h"
 
 #define MAX_LEN 256
@@ -19,7 +19,7 @@ static const struct {
 	uint8_t code, sub, form, bits;
 } rows[] = {
 #define INSN(name, code, sub, form, op, bits) {code, sub, EBPF_F_##form, bits},
-#include "../c_src/bpf/insns.def"
+#include "bpf/insns.def"
 };
 
 /* The nearest well formed instruction; insn[1] is there for a lddw. */

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../c_src/consume/elf.h"
+#include "consume/elf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../c_src/kernel/nodes.h"
+#include "kernel/nodes.h"
 #include "check.h"
 
 int main(void)

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../c_src/api/handle.h"
-#include "../c_src/engine/engine.h"
-#include "../include/erltrace.h"
+#include "api/handle.h"
+#include "engine/engine.h"
+#include "erltrace.h"
 
 static unsigned passed, failed;
 static uint64_t firings = 100000;

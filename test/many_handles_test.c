@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../c_src/api/handle.h"
-#include "../c_src/engine/internal.h"
+#include "api/handle.h"
+#include "engine/internal.h"
 
 #define HANDLES	 (EN_TLS_CACHE + 4)
 #define THREADS	 (EN_HINTS + 6)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../c_src/options.h"
+#include "options.h"
 #include "check.h"
 
 static void set_is(const char *name, const char *value, const char *want)

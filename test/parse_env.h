@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../c_src/d/d.h"
+#include "d/d.h"
 #include "check.h"
 
 static struct et_options opts;

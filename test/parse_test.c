@@ -511,7 +511,7 @@ static void test_tags(void)
 		const char *tag, *text;
 	} tags[] = {
 #define D_TAG(name, meaning) {#name, meaning},
-#include "../c_src/d/tags.def"
+#include "d/tags.def"
 	};
 
 	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)

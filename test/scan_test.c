@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../include/erltrace.h"
+#include "erltrace.h"
 
 /* probe p|m|f|n  var x  call f(format)!  agg a  option o=v */
 static void on_item(void *arg, const erltrace_scan_item_t *i)

@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <time.h>
 
-#include "../c_src/engine/dyn.h"
+#include "engine/dyn.h"
 #include "engine_env.h"
 
 #define THREADS 4

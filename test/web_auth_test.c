@@ -3,7 +3,7 @@
  * Who may look at the live page: c_src/web/auth.c with nothing around it. Comparing a secret takes
  * the same instructions whatever was guessed: they are counted, by stepping through a child.
  */
-#include "../c_src/web/auth.c"
+#include "web/auth.c"
 
 #include <errno.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
  * Packed ticks (c_src/web/pack.c): what was packed is unpacked here, by the words of pack.h, and is
  * the text again, byte for byte; what cannot be packed is left as text.
  */
-#include "../c_src/web/pack.c"
+#include "web/pack.c"
 
 #include <stdarg.h>
 

@@ -2,7 +2,7 @@
 /* The life of a handle; see include/erltrace.h for what each call promises. */
 #include "handle.h"
 
-#include "../consume/json.h"
+#include "consume/json.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,10 +10,10 @@
 #ifndef API_HANDLE_H
 #define API_HANDLE_H
 
-#include "../../include/erltrace.h"
-#include "../consume/consume.h"
-#include "../d/d.h"
-#include "../engine/engine.h"
+#include "erltrace.h"
+#include "consume/consume.h"
+#include "d/d.h"
+#include "engine/engine.h"
 
 struct api_scan;
 

@@ -23,7 +23,7 @@ static const struct {
 	const char *tag, *meaning;
 } tags[] = {
 #define D_TAG(tag, meaning) {#tag, meaning},
-#include "../d/tags.def"
+#include "d/tags.def"
 };
 
 const char *erltrace_error_tag(unsigned i, const char **meaning)

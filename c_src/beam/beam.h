@@ -38,7 +38,7 @@
 #include <erl_nif.h>
 #include <stdatomic.h>
 
-#include "../api/handle.h"
+#include "api/handle.h"
 
 #define BEAM_HANDLES 64 /* places: the bits of a word; the first belongs to BEAM_ALL */
 #define BEAM_ALL     0  /* no handle's number */

@@ -9,7 +9,7 @@
  *
  * The engine's slot is not entered: that the thread is inside a handle says it all (sit).
  */
-#include "../engine/fire.h"
+#include "engine/fire.h"
 #include "beam.h"
 
 static struct beam_proc no_proc; /* of no pid */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../d/ast.h"
+#include "d/ast.h"
 #include "beam.h"
 
 #define TYPES(...) ((const char *const[]){__VA_ARGS__})

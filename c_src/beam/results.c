@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../consume/json.h"
+#include "consume/json.h"
 #include "beam.h"
 
 /* ---- terms ----------------------------------------------------------------------------- */

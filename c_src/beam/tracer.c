@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "../engine/fire.h"
+#include "engine/fire.h"
 #include "beam.h"
 #include "peek.h"
 

@@ -14,7 +14,7 @@
  */
 #include <string.h>
 
-#include "../engine/fire.h"
+#include "engine/fire.h"
 #include "beam.h"
 
 #ifdef __x86_64__

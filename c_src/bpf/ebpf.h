@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../error.h"
+#include "error.h"
 
 #define EBPF_STACK	512
 #define EBPF_MAX_INSNS	(1 << 20)

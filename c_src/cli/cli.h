@@ -28,8 +28,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "../../include/erltrace.h"
-#include "../consume/json.h"
+#include "erltrace.h"
+#include "consume/json.h"
 
 enum { CLI_OK = 0, CLI_ERROR = 1, CLI_USAGE = 2 };
 enum cli_mode { MODE_RUN, MODE_LIST, MODE_VERSION, MODE_HELP, MODE_SCRIPTS };

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../node/term.h"
+#include "node/term.h"
 
 static int64_t now_ms(void)
 {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../utf8.h"
+#include "utf8.h"
 
 /* "ESC [ numbers letter" that only draws: its length, or 0. */
 static size_t drawing(const char *p, size_t len)

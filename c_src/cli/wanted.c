@@ -43,7 +43,7 @@ static enum whose whose_probe(const char *name)
 #define PROBE(ID, name, ...)
 #define ABSENT(ID, name, why, ...) {name, why},
 #define UPROBE(symbol) NULL
-#include "../beam/probes.def"
+#include "beam/probes.def"
 	};
 
 	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)

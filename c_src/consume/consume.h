@@ -25,9 +25,9 @@
 #ifndef CO_CONSUME_H
 #define CO_CONSUME_H
 
-#include "../../include/erltrace.h"
-#include "../engine/aggfn.h"
-#include "../engine/engine.h"
+#include "erltrace.h"
+#include "engine/aggfn.h"
+#include "engine/engine.h"
 
 struct co; /* the consumer of one handle */
 

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "../../include/erltrace.h"
+#include "erltrace.h"
 
 struct co_buf;
 struct co_json {

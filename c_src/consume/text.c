@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../utf8.h"
+#include "utf8.h"
 
 static bool cb_need(struct co_buf *b, size_t more)
 {

@@ -17,8 +17,8 @@
 #ifndef D_CG_H
 #define D_CG_H
 
-#include "../engine/engine.h"
-#include "../engine/rt.h"
+#include "engine/engine.h"
+#include "engine/rt.h"
 #include "d.h"
 
 #define CTX	 R6

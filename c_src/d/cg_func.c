@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../engine/aggfn.h"
+#include "engine/aggfn.h"
 
 unsigned d_prog_str(struct d_comp *c, const char *s, uint32_t len)
 {

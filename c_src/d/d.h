@@ -28,8 +28,8 @@
 
 #include <stdio.h>
 
-#include "../error.h"
-#include "../options.h"
+#include "error.h"
+#include "options.h"
 #include "arena.h"
 #include "ast.h"
 #include "prog.h"

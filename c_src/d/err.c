@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "../utf8.h"
+#include "utf8.h"
 
 /* Byte for byte, so that columns stay what they were. */
 static void clean(char *s, bool tabs)

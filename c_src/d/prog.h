@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../bpf/ebpf.h"
+#include "bpf/ebpf.h"
 #include "ast.h"
 #include "builtins.h"
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "../../include/erltrace.h"
+#include "erltrace.h"
 
 static void tell(struct d_comp *c, const erltrace_scan_item_t *item)
 {

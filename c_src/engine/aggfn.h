@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#include "../d/prog.h"
+#include "d/prog.h"
 #include "bits.h"
 
 #define QUANTIZE_BUCKETS 127

@@ -35,7 +35,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../d/d.h"
+#include "d/d.h"
 #include "record.h"
 
 struct en;	  /* the engine of one handle */

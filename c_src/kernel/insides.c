@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../consume/vm.h"
-#include "../engine/engine.h"
+#include "consume/vm.h"
+#include "engine/engine.h"
 #include "insides.h"
 
 enum place {

@@ -50,8 +50,8 @@
 #ifndef K_KERNEL_H
 #define K_KERNEL_H
 
-#include "../bpf/ebpf.h"
-#include "../error.h"
+#include "bpf/ebpf.h"
+#include "error.h"
 
 struct en;
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../engine/internal.h"
+#include "engine/internal.h"
 #include "root.h"
 #include "link.h"
 

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../consume/files.h"
-#include "../engine/engine.h"
+#include "consume/files.h"
+#include "engine/engine.h"
 #include "modules.h"
 
 #define DELETED " (deleted)"

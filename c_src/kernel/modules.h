@@ -3,8 +3,8 @@
 #ifndef K_MODULES_H
 #define K_MODULES_H
 
-#include "../consume/elf.h"
-#include "../error.h"
+#include "consume/elf.h"
+#include "error.h"
 
 struct k_module {
 	char *file; /* where it can be opened: below /proc/PID */

@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../error.h"
-#include "../options.h"
+#include "error.h"
+#include "options.h"
 
 /* Has -N named nodes? -p gives numbers, and "*" is all nodes. (erlang.c) */
 bool k_nodes_named(const struct et_options *o);

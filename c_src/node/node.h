@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../error.h"
+#include "error.h"
 
 #ifdef HAVE_EI
 #include <ei.h>

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../engine/internal.h"
+#include "engine/internal.h"
 
 /* Providers of DTrace elsewhere, and words of bpftrace. */
 static const struct {

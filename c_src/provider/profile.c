@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../engine/internal.h"
+#include "engine/internal.h"
 
 #define LEAST 200000ULL /* ns: more often than that a machine has little else to do */
 #define SEC   1000000000ULL

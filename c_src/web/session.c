@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "../../include/erltrace.h"
+#include "erltrace.h"
 
 struct msg {
 	struct msg *next;

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../c_src/beam/beam.h"
-#include "../../c_src/beam/peek.h"
+#include "beam/beam.h"
+#include "beam/peek.h"
 #include "fake.h"
 
 #define THREADS	 3

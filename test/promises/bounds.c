@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../include/erltrace.h"
+#include "erltrace.h"
 
 static unsigned passed, failed;
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../include/erltrace.h"
+#include "erltrace.h"
 
 #define LONG	 65535
 #define CALLS	 60 /* in a clause */

@@ -3,7 +3,7 @@
 #ifndef K_BPF_H
 #define K_BPF_H
 
-#include "../root.h"
+#include "kernel/root.h"
 
 /* The kernel's functions by their numbers in linux/bpf.h. */
 static uint64_t (*const bpf_ktime_get_ns)(void) = (void *)5;

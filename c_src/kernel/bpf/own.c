@@ -5,7 +5,7 @@
  */
 #include "buffer.h"
 #include "task.h"
-#include "../../engine/procs.h"
+#include "engine/procs.h"
 
 uint64_t en_now(void)
 {

@@ -119,7 +119,7 @@ static inline __attribute__((always_inline)) void *k_copy_const(void *to, const 
 /* ---- what only user space does -------------------------------------------------------- */
 
 #define noinline /* calls go eight deep at most */
-#include "../../error.h"
+#include "error.h"
 #define et_err(...) (-1)
 
 #endif
