@@ -292,8 +292,7 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	char *desc;
 
 	/* nobody's nodes are looked at unless the command says which */
-	if (en->opts->inside || !en->opts->set[OPT_ERLNODE] || d->id != 0 ||
-		strncmp(d->prov, "erlang", 6) != 0)
+	if (!en->opts->set[OPT_ERLNODE] || d->id != 0 || strncmp(d->prov, "erlang", 6) != 0)
 		return 0;
 	if (find_nodes(en, l.s, e) < 0)
 		return -1;
@@ -323,8 +322,9 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 static int enable_vm(struct en *en, struct en_probe *p, struct et_error *e)
 {
 	for (const struct place *l = p->pvdata; l != NULL; l = l->same) {
-		struct k_place at = {.entry = "k_erlang", .pid = l->pid, .offset = l->at.offset};
-		struct en_probe *shared = k_share_probe(en, p, e);
+		struct k_site at = {
+			.entry = ENTRY_erlang, .pid = l->pid, .offset = l->at.offset};
+		struct en_probe *shared = k_share_probe(en, p, ENTRY_erlang, e);
 		struct k_vm *vm = shared != NULL ? en_alloc(en, sizeof(*vm)) : NULL;
 
 		if (shared == NULL)
@@ -353,7 +353,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 			"erlarg() and erlint() at %s of a script that runs in the kernel: the "
 			"argument has to be a number from 0 to %d; erlargs has them all",
 			p->name->text, ASK_ARGS - 1);
-	shared = k_share_probe(en, p, e);
+	shared = k_share_probe(en, p, ENTRY_erlang_usdt, e);
 	if (shared == NULL)
 		return -1;
 	en_process_add(en, l->pid);
@@ -474,8 +474,8 @@ static bool same_name(const char *note, const char *name)
 static int on_note(void *arg, const char *name, uint64_t offset, uint64_t semaphore)
 {
 	struct attaching *a = arg;
-	struct k_place at = {
-		.entry = "k_erlang_usdt", .pid = a->pid, .offset = offset, .ref_ctr = semaphore};
+	struct k_site at = {
+		.entry = ENTRY_erlang_usdt, .pid = a->pid, .offset = offset, .ref_ctr = semaphore};
 	size_t len;
 
 	for (unsigned i = 0; i < a->s->ninside; i++) {
@@ -541,7 +541,7 @@ static int arm(struct en *en, struct erlang *s, struct et_error *e)
 /* With the process goes what self-> has of it, after its process-exit as inside the node. */
 static int add_end(struct en *en, int pid, struct k_module *m, struct et_error *e)
 {
-	struct k_place at = {.entry = K_PROCESS_GONE, .pid = pid};
+	struct k_site at = {.entry = ENTRY_process_gone, .pid = pid};
 
 	if (!k_has_self(en->prog) || (at.offset = k_vm_exit(m)) == 0)
 		return 0;
@@ -598,7 +598,7 @@ static int ready(struct en *en, void *data, struct et_error *e)
 	struct erlang *s = data;
 
 	if (en->kernel != NULL && en->kernel->root != NULL && en->opts->set[OPT_ERLNODE] &&
-		!en->opts->inside && find_vms(en, s, e) < 0)
+		find_vms(en, s, e) < 0)
 		return -1;
 	if (s->ninside > 0 && (make_table(en, s, e) < 0 || arm(en, s, e) < 0))
 		return -1;

@@ -21,6 +21,7 @@
  *
  * What they stand on:
  *
+ *   entries.def the BPF programs: where each begins, what it is attached to, what it may do
  *   load.c    programs, maps and links in the kernel; what is missing where they are refused
  *             (load.h is what providers call)
  *   root.h    what user space tells the kernel's half
@@ -29,7 +30,8 @@
  *   flow.c    what their registers hold; access.c: their loads and stores (link.h)
  *   types.c   the types of its functions, as the verifier wants them
  *   btf.c     where members are in the running kernel's structures
- *   uprobe.c  places in programs and libraries where probes fire
+ *   tracepoint.c programs at raw tracepoints
+ *   uprobe.c  sites in programs and libraries where probes fire
  *   insn.c    where instructions begin
  *   modules.c the program and the libraries of a process; ifunc.c: functions that they choose
  *   late.c    libraries that are loaded while tracing
@@ -51,18 +53,31 @@
 #define K_KERNEL_H
 
 #include "bpf/ebpf.h"
+#include "engine/rt.h"
+#include "entries.h"
 #include "error.h"
 
 struct en;
 
 /* ---- object.c ------------------------------------------------------------------------- */
 
+/* What an instruction refers to. */
+enum k_sym {
+	K_SYM_UNKNOWN,
+	K_SYM_FUNC, /* a function of the table */
+	K_SYM_DATA, /* constants */
+	/* what the linker itself puts in */
+	K_SYM_CLAUSE,	/* k_clause() */
+	K_SYM_ROOT,	/* k_root */
+	K_SYM_BUF,	/* k_buf */
+	K_SYM_BUF_MASK, /* k_buf_mask */
+};
 struct k_reloc {
-	unsigned at;	 /* instruction in the function */
-	const char *sym; /* a function or a constant; NULL: func */
-	int func;	 /* index of a function; < 0: */
-	int data;	 /* of constant data ... */
-	uint64_t off;	 /* ... and where in it */
+	unsigned at; /* instruction in the function */
+	enum k_sym kind;
+	int index;	  /* of K_SYM_FUNC, K_SYM_DATA: which */
+	uint64_t off;	  /* of K_SYM_DATA: where in it */
+	const char *name; /* or NULL */
 };
 struct k_data { /* constants */
 	const char *bytes;
@@ -73,6 +88,7 @@ struct k_func {
 	const char *name;
 	const struct ebpf_insn *insns;
 	unsigned n;
+	bool global; /* known by its name to other files */
 	struct k_reloc *relocs;
 	unsigned nrelocs;
 };
@@ -81,10 +97,13 @@ struct k_object {
 	unsigned n;
 	struct k_data *data;
 	unsigned ndata;
+	/* in funcs, < 0: not there */
+	int entry[ENTRY_COUNT_];
+	int rt[RT_COUNT_];
+	int erlang_stack; /* k_erlang_stack() */
 };
 int k_object_load(struct k_object *o, struct et_error *e); /* of all files: one table */
 void k_object_free(struct k_object *o);
-int k_object_find(const struct k_object *o, const char *name); /* < 0: not there */
 
 /* ---- link.c --------------------------------------------------------------------------- */
 
@@ -99,9 +118,8 @@ struct k_input {
 	const uint64_t *strs;	    /* constant strings of the program */
 	const struct k_clause *clauses;
 	unsigned nclauses;
-	const char *entry; /* where it begins */
-	bool may_wait;	   /* for memory that is not there yet */
-	bool erlang;	   /* there are Erlang VMs whose stacks are wanted */
+	enum k_entry entry; /* where it begins */
+	bool erlang;	    /* there are Erlang VMs whose stacks are wanted */
 	int arena_fd, buf_fd;
 	uint64_t root; /* k_root */
 	unsigned nbufs; /* a power of two */

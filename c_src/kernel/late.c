@@ -19,7 +19,7 @@ static int pid_of(const struct d_pdesc *d, enum k_kind kind)
 
 bool k_has_processes(struct en *en, enum k_kind kind)
 {
-	for (unsigned i = 0; i < en->prog->nclauses && !en->opts->inside; i++)
+	for (unsigned i = 0; i < en->prog->nclauses; i++)
 		for (const struct d_pdesc *d = en->prog->clauses[i]->descs; d != NULL; d = d->next)
 			if (pid_of(d, kind) != 0)
 				return true;
@@ -28,6 +28,9 @@ bool k_has_processes(struct en *en, enum k_kind kind)
 
 int k_late_ready(struct en *en, enum k_kind kind, struct et_error *e)
 {
+	uint32_t programs = kind == K_PID ? 1u << ENTRY_uprobe | 1u << ENTRY_uretprobe
+					  : 1u << ENTRY_usdt;
+
 	if (en->kernel == NULL || !k_has_processes(en, kind))
 		return 0;
 	if (k_prepare(en, e) < 0)
@@ -35,7 +38,7 @@ int k_late_ready(struct en *en, enum k_kind kind, struct et_error *e)
 	for (unsigned i = 0; i < en->prog->nclauses; i++)
 		for (const struct d_pdesc *d = en->prog->clauses[i]->descs; d != NULL; d = d->next)
 			if (pid_of(d, kind) != 0)
-				en->kernel->wanted[i] = K_RUN_ALL;
+				en->kernel->programs[i] |= programs;
 	return 0;
 }
 

@@ -19,7 +19,7 @@ struct place {
 	uint64_t offset;
 	int pid;
 	bool ret;
-	uint32_t caller; /* where it finds the return address: struct k_place */
+	uint32_t caller; /* where it finds the return address: struct k_site */
 };
 
 struct pid {
@@ -290,13 +290,13 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	size_t len;
 	int pid = k_pid_of(d->prov, &len);
 
-	if (!en->opts->inside && pid == 0 && d->prov != NULL && strncmp(d->prov, "pid", 3) == 0 &&
+	if (pid == 0 && d->prov != NULL && strncmp(d->prov, "pid", 3) == 0 &&
 		(d->prov[3] == '\0' || strchr("*?[", d->prov[3]) != NULL ||
 			strcmp(d->prov + 3, "0") == 0))
 		return et_err(e, "D_PDESC_INVAL",
 			"probes of functions are of a process: pid1234, or pid$target with "
 			"-p or -c");
-	if (en->opts->inside || pid == 0 || len != 3 || strncmp(d->prov, "pid", 3) != 0)
+	if (pid == 0 || len != 3 || strncmp(d->prov, "pid", 3) != 0)
 		return 0;
 	proc = k_process(&pv->procs, pid, e);
 	if (proc == NULL)
@@ -312,14 +312,15 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 
 static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
 {
-	struct en_probe *shared = k_share_probe(en, p, e);
+	const struct place *first = p->pvdata;
+	enum k_entry entry = first->ret ? ENTRY_uretprobe : ENTRY_uprobe;
+	struct en_probe *shared = k_share_probe(en, p, entry, e);
 
 	(void)data;
 	if (shared == NULL)
 		return -1;
-	for (const struct place *l = p->pvdata; l != NULL; l = l->next) {
-		struct k_place at = {.entry = l->ret ? "k_uretprobe" : "k_uprobe",
-			.ret = l->ret,
+	for (const struct place *l = first; l != NULL; l = l->next) {
+		struct k_site at = {.entry = entry,
 			.pid = l->pid,
 			.offset = l->offset,
 			.caller = l->caller};

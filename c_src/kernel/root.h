@@ -105,11 +105,11 @@ static inline uint64_t k_vm_place(uint32_t pid)
 }
 
 /*
- * What a place of a uprobe is like, in its cookie above the number of the probe: where the return
+ * What a uprobe's site is like, in its cookie above the number of the probe: where the return
  * address is, which is not by the frame pointer in a function that has just been entered.
  */
 enum {
-	K_PLACE_SHIFT = 32,
+	K_SITE_SHIFT = 32,
 	K_CALLER_AT = 0xff, /* so many words above the stack pointer */
 	K_CALLER_KNOWN = 1 << 8,
 	K_BEFORE_PUSH =
@@ -145,7 +145,7 @@ struct k_root {
 	uint64_t zero; /* of which the verifier does not know that it is 0 */
 	uint64_t wall; /* what is to be added to the monotonic clock */
 	struct en_probe *sys_enter[K_SYSCALLS], *sys_exit[K_SYSCALLS];
-	struct en_probe *own[2]; /* BEGIN and END, where they fire in the kernel (own.c) */
+	struct en_probe *begin_end[2]; /* where they fire in the kernel */
 	struct en_probe **probe; /* by the cookie of whatever else fires */
 	uint32_t nprobes;
 	struct en_probe **erlang; /* by the hashes of their names: events of nodes */

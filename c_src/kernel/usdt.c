@@ -352,7 +352,7 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	size_t len;
 	int pid = k_pid_of(d->prov, &len);
 
-	if (en->opts->inside || d->prov == NULL || (len == 3 && strncmp(d->prov, "pid", 3) == 0))
+	if (d->prov == NULL || (len == 3 && strncmp(d->prov, "pid", 3) == 0))
 		return 0;
 	/* where erlang probes are the nodes' own, those of a VM take its name as the module */
 	if (en->opts->set[OPT_ERLNODE] && strncmp(d->prov, "erlang", 6) == 0 &&
@@ -375,11 +375,11 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 {
 	(void)data;
 	for (const struct place *l = p->pvdata; l != NULL; l = l->next) {
-		struct k_place at = {.entry = "k_usdt",
+		struct k_site at = {.entry = ENTRY_usdt,
 			.pid = l->pid,
 			.offset = l->offset,
 			.ref_ctr = l->semaphore};
-		struct en_probe *shared = k_share_probe(en, p, e);
+		struct en_probe *shared = k_share_probe(en, p, ENTRY_usdt, e);
 
 		if (shared == NULL)
 			return -1;

@@ -28,6 +28,11 @@ static uint64_t (*const bpf_get_func_ip)(void *ctx) = (void *)173;
 static uint64_t (*const bpf_get_attach_cookie)(void *ctx) = (void *)174;
 static uint64_t (*const bpf_task_pt_regs)(void *task) = (void *)175;
 
+/* Where programs begin: kernel/entries.def. */
+struct user_regs;
+#define ENTRY(name, type, attach, context, ...) uint64_t k_##name(context *ctx);
+#include "kernel/entries.def"
+
 /* Not memory, but constants that the linker puts in (kernel/link.c). */
 extern struct k_root k_root;	/* its address in the arena */
 extern char k_buf_mask[];	/* buffers there are, less one */

@@ -89,11 +89,11 @@ static inline void run(struct fire *f)
 
 /* ---- BEGIN and END, for tests --------------------------------------------------------- */
 
-uint64_t k_own(uint64_t *ctx)
+uint64_t k_begin_end(uint64_t *ctx)
 {
 	bool end = ctx[0] & 1;
 	unsigned phase = end ? PHASE_END : PHASE_BEGIN;
-	struct fire *f = begin_in(&k_root, end ? k_root.own[1] : k_root.own[0], phase);
+	struct fire *f = begin_in(&k_root, k_root.begin_end[end], phase);
 
 	if (f != NULL)
 		run_in(f, phase);
@@ -313,7 +313,7 @@ uint64_t k_uprobe(struct user_regs *regs)
 	}
 	if (mask >> 6 != 0)
 		stack_args(f, regs->sp);
-	place = bpf_get_attach_cookie(regs) >> K_PLACE_SHIFT;
+	place = bpf_get_attach_cookie(regs) >> K_SITE_SHIFT;
 	if (!(place & K_CALLER_KNOWN))
 		stacks_from(regs, f, false);
 	else if (f->probe->reads_ustack)
