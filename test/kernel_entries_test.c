@@ -10,7 +10,7 @@
 
 static const char *const rt_names[] = {
 #define RT(name, ...) #name,
-#include "engine/rt.def"
+#include "prog/rt.def"
 };
 
 /* Without clauses: the function itself and all that it calls. */

@@ -53,7 +53,7 @@
 #define K_KERNEL_H
 
 #include "bpf/ebpf.h"
-#include "engine/rt.h"
+#include "prog/rt.h"
 #include "entries.h"
 #include "error.h"
 

@@ -258,7 +258,7 @@ static int resolve_all(struct k_object *o)
 #define ENTRY(name, ...) o->entry[ENTRY_##name] = find(&x, "k_" #name);
 #include "entries.def"
 #define RT(name, ...) o->rt[RT_##name] = find(&x, "rt_" #name);
-#include "engine/rt.def"
+#include "prog/rt.def"
 	o->erlang_stack = find(&x, "k_erlang_stack");
 	free(x.funcs);
 	return 0;
