@@ -381,13 +381,13 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 					continue;
 				any = true;
 				counted &= prog->clauses[i]->countable;
-				b->vts |= prog->clauses[i]->reads_vts;
+				b->vts |= (prog->clauses[i]->uses.vars & USES_VAR(VTIMESTAMP)) != 0;
 				b->depth |=
-					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->argmask);
+					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->uses.args);
 				b->returns |= beam_probedefs[k].route == ROUTE_RETURN &&
-					      !ASKS(prog->clauses[i]->asks, ERLRET);
-				look_at_asks(n, prog->clauses[i]->asks);
-				n->stacks |= prog->clauses[i]->reads_ustack;
+					      !ASKS(prog->clauses[i]->uses.asks, ERLRET);
+				look_at_asks(n, prog->clauses[i]->uses.asks);
+				n->stacks |= prog->clauses[i]->uses.ustack;
 			}
 	if (!any)
 		return;
@@ -513,7 +513,7 @@ static bool reads_values(const struct beam_handle *b)
 	const struct prog *prog = &b->h->comp->prog;
 
 	for (unsigned i = 0; i < prog->nclauses; i++)
-		if (ASKS(prog->clauses[i]->asks, ERLRET))
+		if (ASKS(prog->clauses[i]->uses.asks, ERLRET))
 			return true;
 	return false;
 }

@@ -600,8 +600,7 @@ unsigned en_cpu(void);
 /* stack.c */
 unsigned stack_user(struct fire *f, uint64_t *pcs, unsigned max);
 
-/* env.c */
+/* key.c */
 void en_key_init(struct en_key *k, const struct prog_val *keys, unsigned n, bool self);
-bool en_reads_memory(const struct prog *p); /* may fault */
 
 #endif

@@ -112,23 +112,16 @@ int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error 
 	return make_arena(k, base, size, e) < 0 ? -1 : k->arena_fd;
 }
 
-/* Numbers of threads are what var() gives, and whose self-> it is. */
+/* Numbers of threads are among the built-in variables, and say whose self-> it is. */
 static bool asks_who(const struct en *en)
 {
-	for (unsigned i = 0; i < en->prog->nclauses; i++) {
-		const struct prog_clause *c = en->prog->clauses[i];
+	static const enum rt_fn fns[] = {RT_var, RT_lock_state, RT_dyn_load, RT_dyn_store,
+		RT_dyn_add, RT_dyn_str, RT_dyn_setstr, RT_dyn_ref, RT_dyn_new, RT_dyn_del};
 
-		for (unsigned k = 0; k < c->ninsns; k++) {
-			const struct ebpf_insn *in = &c->insns[k];
-			const char *name = in->code == EBPF_CALL ? en->env.fns[in->imm].name : "";
-
-			if (strcmp(name, "var") == 0 || strcmp(name, "lock_state") == 0 ||
-				strncmp(name, "dyn_", 4) == 0)
+	for (unsigned i = 0; i < en->prog->nclauses; i++)
+		for (unsigned k = 0; k < sizeof(fns) / sizeof(*fns); k++)
+			if (uses_fn(&en->prog->clauses[i]->uses, fns[k]))
 				return true;
-			if (in->code == EBPF_LDDW)
-				k++;
-		}
-	}
 	return false;
 }
 

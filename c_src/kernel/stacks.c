@@ -173,7 +173,7 @@ static bool look_at(int pid, struct k_vm_stacks *s)
 static bool is_wanted(const struct en *en)
 {
 	for (unsigned i = 0; i < en->prog->nclauses; i++)
-		if (en->prog->clauses[i]->reads_ustack)
+		if (en->prog->clauses[i]->uses.ustack)
 			return true;
 	return false;
 }

@@ -10,24 +10,6 @@
 
 #include "load.h"
 
-/* Does a clause of the kernel's call one of these, or read this variable? */
-static bool calls(const struct prog_clause *c, unsigned fn)
-{
-	for (unsigned i = 0; i < c->ninsns; i++)
-		if (c->insns[i].code == EBPF_CALL && (unsigned)c->insns[i].imm == fn)
-			return true;
-	return false;
-}
-
-static bool reads_ppid(const struct prog_clause *c)
-{
-	for (unsigned i = 0; i < c->ninsns; i++)
-		if (c->insns[i].code == EBPF_MOV64_IMM && c->insns[i].dst == R2 &&
-			c->insns[i].imm == BI_PPID)
-			return true;
-	return false;
-}
-
 /* What only D's translators read of threads and processes. */
 static void find_more(const struct k_btf *b, struct k_offsets *o)
 {
@@ -137,13 +119,13 @@ static int ready(struct en *en, void *data, struct et_error *e)
 	if (k == NULL || k->root == NULL)
 		return 0;
 	for (unsigned i = 0; i < en->prog->nclauses; i++) {
-		const struct prog_clause *c = en->prog->clauses[i];
+		const struct prog_uses *u = &en->prog->clauses[i]->uses;
 
 		if (!k->programs[i])
 			continue;
-		vtime |= c->reads_vts;
-		k->wants_tasks |= calls(c, RT_progenyof) || calls(c, RT_threadnum) ||
-				  calls(c, RT_threadstr) || reads_ppid(c);
+		vtime |= (u->vars & USES_VAR(VTIMESTAMP)) != 0;
+		k->wants_tasks |= uses_fn(u, RT_progenyof) || uses_fn(u, RT_threadnum) ||
+				  uses_fn(u, RT_threadstr) || (u->vars & USES_VAR(PPID));
 	}
 	if ((k->wants_tasks || self || vtime || k->root->nvms > 0) && find_offsets(en, e) < 0)
 		return -1;

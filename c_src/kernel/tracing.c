@@ -77,7 +77,7 @@ static int by_start(const void *a, const void *b)
 static bool is_wanted(const struct en *en)
 {
 	for (unsigned i = 0; i < en->prog->nclauses; i++)
-		if (en->prog->clauses[i]->reads_stack)
+		if (en->prog->clauses[i]->uses.stack)
 			return true;
 	return false;
 }

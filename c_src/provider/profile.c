@@ -261,8 +261,9 @@ static bool wants_arena(struct en *en)
 		return false;
 	for (unsigned i = 0; i < en->prog->nclauses; i++) {
 		const struct prog_clause *c = en->prog->clauses[i];
+		const struct prog_uses *u = &c->uses;
 
-		if (!c->reads_who && !c->reads_stack && !c->reads_ustack && (c->argmask & 3) == 0)
+		if (!uses_threads(u) && !u->stack && !u->ustack && (u->args & 3) == 0)
 			continue;
 		for (const struct d_pdesc *d = c->descs; d != NULL; d = d->next)
 			en_probe_match(en, d, is_sampler, &found, &e);
