@@ -48,8 +48,8 @@ static void look_at_call(struct seen *s, unsigned fn)
 		break;
 	case RT_timestamp: u->vars |= USES_VAR(TIMESTAMP); break;
 	case RT_ureg: u->vars |= USES_VAR(UREGS); break;
-	case RT_asknum: u->asks |= 1u << s->value[R2]; break;
-	case RT_askstr: u->asks |= 1u << s->value[R3]; break;
+	case RT_pbi_num: u->pbis |= 1u << s->value[R2]; break;
+	case RT_pbi_str: u->pbis |= 1u << s->value[R3]; break;
 	case RT_argstr: u->args |= 1 << s->value[R3]; break;
 	case RT_stack:
 		u->stack |= s->value[R4] == STACK_KERNEL;
@@ -90,14 +90,14 @@ static uint64_t fields(void)
 
 static void compare(const struct prog_clause *c, const char *script)
 {
-	const uint32_t asks = (1u << ASK_COUNT_) - 1;
+	const uint32_t pbis = (1u << PBI_COUNT_) - 1;
 	struct prog_uses got = look(c), said = c->uses;
 
 	nclauses++;
 	CHECK(said.fns[0] == got.fns[0] && said.fns[1] == got.fns[1], "functions: %s", script);
 	CHECK((said.vars & ~fields()) == (got.vars & ~fields()), "variables %jx, not %jx: %s",
 		(uintmax_t)said.vars, (uintmax_t)got.vars, script);
-	CHECK((said.asks & asks) == got.asks, "asks: %s", script);
+	CHECK((said.pbis & pbis) == got.pbis, "provider built-ins: %s", script);
 	CHECK(said.stack == got.stack && said.ustack == got.ustack, "stacks: %s", script);
 	/* a value that nobody takes is not loaded; usdt() hands all of them over */
 	CHECK((got.args & ~said.args) == 0, "arguments %x, not %x: %s", said.args, got.args, script);

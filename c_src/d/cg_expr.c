@@ -664,8 +664,8 @@ static struct cg_val gen_builtin(struct cg *g, struct d_node *n)
 	struct prog_uses *uses = &g->clause->uses;
 	unsigned id = n->ident->id;
 
-	if (n->ident->builtin->ask != 0)
-		return cg_ask(g, n, cg_const(0));
+	if (n->ident->builtin->pbi != 0)
+		return cg_pbi(g, n, cg_const(0));
 	uses->vars |= 1ULL << id;
 	if (id >= BI_ARG0 && id <= BI_ARG9) {
 		uses->args |= 1 << (id - BI_ARG0);

@@ -376,7 +376,7 @@ static void add_ecb(struct en *en, const struct en_ecb *ecb, struct en_ecblist *
 	en->ecbs[en->necbs++] = &l->ecb[l->n++];
 	p->argmask |= u->args & has;
 	p->nomask |= u->args & ~has;
-	p->asks |= u->asks;
+	p->pbis |= u->pbis;
 	p->reads_vts |= (u->vars & USES_VAR(VTIMESTAMP)) != 0;
 	p->reads_ustack |= u->ustack;
 	p->reads_stack |= u->stack;
@@ -694,7 +694,7 @@ void en_unload(struct en *en)
 	for (unsigned i = 0; i < en->nprobes; i++) {
 		free(atomic_exchange(&en->probes[i]->ecbs, NULL));
 		en->probes[i]->argmask = en->probes[i]->nomask = 0;
-		en->probes[i]->asks = 0;
+		en->probes[i]->pbis = 0;
 		en->probes[i]->reads_vts = en->probes[i]->reads_ustack = false;
 		en->probes[i]->reads_stack = false;
 	}
