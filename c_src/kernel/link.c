@@ -125,15 +125,6 @@ static void copy_key(struct body *b, unsigned at, unsigned fn, uint64_t id, int 
 	link_emit(l, EBPF_ADD64_IMM, reg, 0, 0, off);
 }
 
-/* The constant that a clause has put into a register for a call; -1: none that is seen. */
-static int64_t constant_for(const struct piece *p, unsigned at, unsigned reg)
-{
-	while (at-- > 0)
-		if (p->insns[at].code == EBPF_MOV64_IMM && p->insns[at].dst == reg)
-			return p->insns[at].imm;
-	return -1;
-}
-
 /* Built-in variables that are where they are: no function is called for them. */
 static bool read_in_place(struct link *l, unsigned fn, int64_t which)
 {
@@ -174,11 +165,12 @@ static void clause_call(struct body *b, unsigned at)
 	const struct ebpf_fn *f = &l->in->env->fns[fn];
 	int func = l->in->object->rt[fn];
 
-	if (read_in_place(l, fn, constant_for(b->p, at, R2)))
+	if (read_in_place(l, fn, ebpf_const_arg(b->p->insns, at, R2)))
 		return;
 	for (unsigned a = 1; a < EBPF_MAX_ARGS; a++)
 		if (f->arg[a] == EBPF_KEY) /* of which object: the constant before it */
-			copy_key(b, at, fn, (uint64_t)constant_for(b->p, at, R1 + a - 1), (int)(R1 + a));
+			copy_key(b, at, fn, (uint64_t)ebpf_const_arg(b->p->insns, at, R1 + a - 1),
+				(int)(R1 + a));
 	if (func < 0) {
 		l->failed = true;
 		et_err(l->e, "ET_KERNEL", "%s() does not work in the kernel", f->name);
