@@ -17,6 +17,7 @@
 #include "load.h"
 #include "modules.h"
 #include "nodes.h"
+#include "symbols/sdt_notes.h"
 
 extern const struct provider kernel_erlang_provider;
 
@@ -453,7 +454,7 @@ static char *node_script(const struct erlang *s)
 struct attaching {
 	struct en *en;
 	const struct erlang *s;
-	const char *file;
+	struct k_module *m;
 	int pid;
 	unsigned n;
 	struct et_error *e;
@@ -471,20 +472,23 @@ static bool same_name(const char *note, const char *name)
 	return *note == '\0';
 }
 
-static int on_note(void *arg, const char *name, uint64_t offset, uint64_t semaphore)
+static int on_note(void *arg, const struct sdt_note *n)
 {
 	struct attaching *a = arg;
-	struct k_site at = {
-		.entry = ENTRY_erlang_usdt, .pid = a->pid, .offset = offset, .ref_ctr = semaphore};
+	const struct elf *f = k_module_elf(a->m);
+	struct k_site at = {.entry = ENTRY_erlang_usdt, .pid = a->pid};
 	size_t len;
 
+	if (strcmp(n->prov, "erlang") != 0 || !elf_offset(f, n->pc, true, &at.offset) ||
+		(n->semaphore != 0 && !elf_offset(f, n->semaphore, false, &at.ref_ctr)))
+		return 0;
 	for (unsigned i = 0; i < a->s->ninside; i++) {
 		struct en_probe *p = a->s->inside[i];
 
-		if (!same_name(name, p->name->text) || k_pid_of(p->prov->text, &len) != a->pid)
+		if (!same_name(n->name, p->name->text) || k_pid_of(p->prov->text, &len) != a->pid)
 			continue;
 		a->n++;
-		return k_uprobe_add(a->en, a->file, &at, p, a->e);
+		return k_uprobe_add(a->en, a->m->file, &at, p, a->e);
 	}
 	return 0;
 }
@@ -493,20 +497,24 @@ static int add_notes(struct en *en, struct erlang *s, int pid, struct et_error *
 {
 	struct attaching a = {.en = en, .s = s, .pid = pid, .e = e};
 	struct k_process *fresh = NULL, *proc = k_process(&fresh, pid, e);
+	int fd, rc = 0;
 
 	if (proc == NULL)
 		return -1;
 	/* one that was brought there before may be mapped still: only the one that runs counts */
-	for (unsigned i = 0; i < proc->n; i++) {
+	for (unsigned i = 0; i < proc->n && rc == 0; i++) {
 		if (strncmp(proc->mods[i].name, "erltrace", 8) != 0)
 			continue;
-		a.file = proc->mods[i].file;
-		if (k_notes(a.file, "erlang", on_note, &a) < 0) {
-			k_processes_free(fresh);
-			return -1;
-		}
+		a.m = &proc->mods[i];
+		fd = k_module_open(a.m);
+		if (fd < 0)
+			continue;
+		rc = sdt_notes(fd, on_note, &a);
+		close(fd);
 	}
 	k_processes_free(fresh);
+	if (rc < 0)
+		return -1;
 	return a.n > 0 ? 0
 		       : et_err(e, "ET_NODE",
 				 "the library in the node of process %d has no USDT probes: it is "
