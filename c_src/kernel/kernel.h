@@ -31,10 +31,10 @@
  *   types.c   the types of its functions, as the verifier wants them
  *   btf.c     where members are in the running kernel's structures
  *   tracepoint.c programs at raw tracepoints
- *   uprobe.c  sites in programs and libraries where probes fire
+ *   uprobe.c  sites in programs and libraries where probes fire; sites.c: those of each probe, and
+ *             those in libraries that are loaded while tracing
  *   insn.c    where instructions begin
  *   modules.c the program and the libraries of a process; ifunc.c: functions that they choose
- *   late.c    libraries that are loaded while tracing
  *   stacks.c  Erlang VMs, and where they have the stacks of processes
  *   tracing.c functions of the kernel that are on top of stacks only because we look
  *
