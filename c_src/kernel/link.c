@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "engine/internal.h"
 #include "root.h"
 #include "link.h"
@@ -26,25 +27,10 @@ void link_no_memory(struct link *l)
 	et_err(l->e, "ET_MEMORY", "out of memory for the kernel's program");
 }
 
-static void *grow(struct link *l, void *mem, unsigned n, unsigned *room, size_t size)
-{
-	void *more;
-
-	if (n < *room)
-		return mem;
-	*room = *room ? 2 * *room : 256;
-	more = realloc(mem, *room * size);
-	if (more == NULL) {
-		link_no_memory(l);
-		*room /= 2;
-		return mem;
-	}
-	return more;
-}
-
 void link_emit(struct link *l, uint8_t code, int dst, int src, int off, int32_t imm)
 {
-	l->out = grow(l, l->out, l->n, &l->out_room, sizeof(*l->out));
+	if (!l->failed && !ARRAY_ROOM(l->out, l->n))
+		link_no_memory(l);
 	if (l->failed)
 		return;
 	l->out[l->n++] = (struct ebpf_insn){.code = code,
@@ -62,7 +48,8 @@ static void emit_lddw(struct link *l, int dst, int kind, uint64_t v)
 
 static void emit_call(struct link *l, unsigned piece)
 {
-	l->calls = grow(l, l->calls, l->ncalls, &l->call_room, sizeof(*l->calls));
+	if (!l->failed && !ARRAY_ROOM(l->calls, l->ncalls))
+		link_no_memory(l);
 	if (l->failed)
 		return;
 	l->calls[l->ncalls++] = (struct call){l->n, piece};
@@ -71,7 +58,8 @@ static void emit_call(struct link *l, unsigned piece)
 
 static int add_piece(struct link *l, struct piece p)
 {
-	l->pieces = grow(l, l->pieces, l->npieces, &l->room, sizeof(*l->pieces));
+	if (!l->failed && !ARRAY_ROOM(l->pieces, l->npieces))
+		link_no_memory(l);
 	if (l->failed)
 		return 0;
 	l->pieces[l->npieces] = p;

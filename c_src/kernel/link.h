@@ -36,18 +36,18 @@ struct piece {
 struct link {
 	const struct k_input *in;
 	struct piece *pieces;
-	unsigned npieces, room;
+	unsigned npieces;
 	int *of_func;	 /* by function of the object: its piece + 1, or 0 */
 	unsigned *nargs; /* the same: arguments + 1 */
 	int first_clause;
 	unsigned per_group; /* clauses of one piece */
 	struct ebpf_insn *out;
-	unsigned n, out_room;
+	unsigned n;
 	struct call {
 		unsigned at;
 		unsigned piece;
 	} *calls;
-	unsigned ncalls, call_room;
+	unsigned ncalls;
 	struct et_error *e;
 	bool failed;
 };

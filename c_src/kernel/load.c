@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "load.h"
 
 enum { MAP_TYPE_ARENA = 33 }; /* newer than the headers that this may be built with */
@@ -355,12 +356,8 @@ out:
 
 void k_keep(struct kernel *k, int fd)
 {
-	int *more = realloc(k->fds, (k->nfds + 1) * sizeof(*more));
-
-	if (more == NULL)
-		return; /* it is closed when the process ends */
-	k->fds = more;
-	k->fds[k->nfds++] = fd;
+	if (ARRAY_ROOM(k->fds, k->nfds)) /* else it is closed when the process ends */
+		k->fds[k->nfds++] = fd;
 }
 
 int k_attach_raw(struct en *en, int prog, const char *tracepoint, struct et_error *e)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "kernel.h"
 
 enum { RELOC_64_64 = 1, RELOC_64_32 = 10 }; /* lddw; call */
@@ -28,11 +29,8 @@ struct file {
 
 static int add_func(struct k_object *o, const struct k_func *f)
 {
-	struct k_func *more = realloc(o->funcs, (o->n + 1) * sizeof(*more));
-
-	if (more == NULL)
+	if (!ARRAY_ROOM(o->funcs, o->n))
 		return -1;
-	o->funcs = more;
 	o->funcs[o->n++] = *f;
 	return 0;
 }
@@ -73,11 +71,8 @@ static int func_at(const struct file *f, unsigned section, uint64_t off, unsigne
 
 static int add_reloc(struct k_func *fn, struct k_reloc r)
 {
-	struct k_reloc *more = realloc(fn->relocs, (fn->nrelocs + 1) * sizeof(*more));
-
-	if (more == NULL)
+	if (!ARRAY_ROOM(fn->relocs, fn->nrelocs))
 		return -1;
-	fn->relocs = more;
 	fn->relocs[fn->nrelocs++] = r;
 	return 0;
 }
@@ -87,15 +82,12 @@ static int data_of(struct file *f, unsigned section)
 {
 	const Elf64_Shdr *s = &f->sh[section];
 	const char *bytes = f->base + s->sh_offset;
-	struct k_data *more;
 
 	for (unsigned i = 0; i < f->o->ndata; i++)
 		if (f->o->data[i].bytes == bytes)
 			return (int)i;
-	more = realloc(f->o->data, (f->o->ndata + 1) * sizeof(*more));
-	if (more == NULL)
+	if (!ARRAY_ROOM(f->o->data, f->o->ndata))
 		return -1;
-	f->o->data = more;
 	f->o->data[f->o->ndata] = (struct k_data){.bytes = bytes, .size = s->sh_size};
 	return (int)f->o->ndata++;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "load.h"
 
 static bool is_tracing(const char *name)
@@ -24,20 +25,13 @@ static bool is_tracing(const char *name)
 
 struct found {
 	struct k_range *all;
-	size_t n, room;
+	size_t n;
 };
 
 static bool add(struct found *f, uint64_t start)
 {
-	struct k_range *more;
-
-	if (f->n == f->room) {
-		more = realloc(f->all, (f->room ? 2 * f->room : 256) * sizeof(*more));
-		if (more == NULL)
-			return false;
-		f->all = more;
-		f->room = f->room ? 2 * f->room : 256;
-	}
+	if (!ARRAY_ROOM(f->all, f->n))
+		return false;
 	f->all[f->n++] = (struct k_range){start, UINT64_MAX};
 	return true;
 }

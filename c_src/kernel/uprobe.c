@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "load.h"
 
 enum { UPROBE_RETURN = 1 };
@@ -56,19 +57,10 @@ int k_uprobe_add(struct en *en, const char *path, const struct k_site *at, struc
 	struct kernel *k = en->kernel;
 	struct k_uprobe u = {.path = strdup(path), .at = *at};
 
-	if (u.path != NULL && (k->nuprobes & (k->nuprobes - 1)) == 0) {
-		struct k_uprobe *more = realloc(
-			k->uprobes, (k->nuprobes ? 2 * (size_t)k->nuprobes : 1) * sizeof(*more));
-
-		if (more == NULL) {
-			free(u.path);
-			u.path = NULL;
-		} else {
-			k->uprobes = more;
-		}
-	}
-	if (u.path == NULL)
+	if (u.path == NULL || !ARRAY_ROOM(k->uprobes, k->nuprobes)) {
+		free(u.path);
 		return et_err(e, "ET_MEMORY", "out of memory for probes of programs");
+	}
 	if (make_cookie(en, shared, &u.cookie, e) < 0) {
 		free(u.path);
 		return -1;
