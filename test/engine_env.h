@@ -10,7 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/internal.h"
+#include "compiler.h"
+#include "engine/agg.h"
+#include "engine/dyn.h"
+#include "engine/engine.h"
+#include "engine/load.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/region.h"
+#include "engine/rt_str.h"
+#include "engine/safe.h"
+#include "engine/slot.h"
+#include "engine/spec.h"
+#include "engine/work.h"
+#include "prog/aggfn.h"
 #include "check.h"
 
 #ifdef __SANITIZE_ADDRESS__

@@ -8,7 +8,21 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "clock.h"
+#include "counter.h"
+#include "current.h"
+#include "drop.h"
+#include "dyn.h"
+#include "engine.h"
+#include "load.h"
+#include "probe.h"
+#include "prog/prog.h"
+#include "provider.h"
+#include "region.h"
+#include "safe.h"
+#include "slot.h"
+#include "spec.h"
+#include "state.h"
 
 /* ---- new, free ------------------------------------------------------------------------ */
 

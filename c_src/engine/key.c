@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the key of an aggregation or of a dynamic variable is laid out. */
-#include "internal.h"
+#include "key.h"
+#include "prog/prog.h"
 
 void en_key_init(struct en_key *k, const struct prog_val *keys, unsigned n, bool self)
 {

@@ -5,12 +5,28 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "agg.h"
+#include "clock.h"
+#include "compiler.h"
+#include "dyn.h"
+#include "engine.h"
+#include "load.h"
+#include "probe.h"
 #include "procs.h"
+#include "prog/prog.h"
+#include "prog/record.h"
+#include "provider.h"
+#include "region.h"
+#include "safe.h"
+#include "slot.h"
+#include "spec.h"
+#include "state.h"
+#include "str.h"
 
 /* ---- code ----------------------------------------------------------------------------- */
 

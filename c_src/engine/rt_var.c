@@ -3,8 +3,22 @@
  * Built-in variables (probe path): read once a firing where they could change, else noted at go.
  */
 #include <errno.h>
+#include <string.h>
 
-#include "internal.h"
+#include "clock.h"
+#include "compiler.h"
+#include "current.h"
+#include "engine.h"
+#include "fire.h"
+#include "probe.h"
+#include "prog/builtins.h"
+#include "prog/record.h"
+#include "prog/rt.h"
+#include "rt_str.h"
+#include "slot.h"
+#include "state.h"
+#include "str.h"
+#include "work.h"
 
 PROBE_PATH static __attribute__((noinline)) uint64_t thread_time(struct fire *f)
 {
@@ -82,7 +96,7 @@ RTFN(var)
 
 static __attribute__((noinline)) PROBE_PATH uint64_t timestamp_far(struct fire *f)
 {
-	return f->ts = clock_now_far();
+	return f->ts = clock_now_slow();
 }
 
 RTFN(timestamp)

@@ -4,6 +4,9 @@
  * signalled and ended. They have the names that DTrace gave them, as far as a tracepoint of Linux
  * is at the same place; bpf/event.h makes of each tracepoint the probes that it stands for.
  */
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/state.h"
 #include "load.h"
 
 #define TASK "kthread_t *"

@@ -11,6 +11,7 @@
 
 #include "symbols/vm.h"
 #include "engine/engine.h"
+#include "engine/provider.h"
 #include "file.h"
 #include "insides.h"
 

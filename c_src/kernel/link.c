@@ -15,7 +15,11 @@
 #include <string.h>
 
 #include "array.h"
-#include "engine/internal.h"
+#include "engine/fire.h"
+#include "engine/probe.h"
+#include "engine/slot.h"
+#include "engine/str.h"
+#include "prog/builtins.h"
 #include "root.h"
 #include "link.h"
 

@@ -16,7 +16,7 @@
 
 #include "array.h"
 #include "symbols/proc_file.h"
-#include "engine/engine.h"
+#include "engine/provider.h"
 #include "modules.h"
 
 #define DELETED " (deleted)"

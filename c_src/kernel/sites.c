@@ -11,6 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/region.h"
+#include "engine/state.h"
+#include "prog/prog.h"
 #include "sites.h"
 
 struct k_probe_site {

@@ -5,6 +5,9 @@
  * the call's arguments; arg0 and arg1 of a return are what it gives, -1 where it failed, and errno
  * says why.
  */
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/state.h"
 #include "load.h"
 
 static const struct {

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "array.h"
+#include "engine/region.h"
+#include "engine/state.h"
 #include "load.h"
 
 static bool is_tracing(const char *name)

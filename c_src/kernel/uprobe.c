@@ -12,6 +12,9 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "engine/probe.h"
+#include "engine/region.h"
+#include "engine/state.h"
 #include "load.h"
 
 enum { UPROBE_RETURN = 1 };

@@ -10,6 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/state.h"
 #include "sites.h"
 #include "symbols/sdt_notes.h"
 

@@ -5,6 +5,10 @@
  * node, which hand over theirs. Part of main.c.
  */
 
+#include "engine/dyn.h"
+#include "engine/fire.h"
+#include "engine/probe.h"
+#include "engine/slot.h"
 #include "terms.h"
 
 static inline bool is_immediate(uint64_t term)

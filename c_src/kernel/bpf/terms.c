@@ -6,6 +6,14 @@
  * puts a NUL there.
  */
 #include "buffer.h"
+#include "engine/dyn.h"
+#include "engine/fire.h"
+#include "engine/in_kernel.h"
+#include "engine/rt_str.h"
+#include "engine/safe.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "prog/builtins.h"
 #include "terms.h"
 
 enum { TAG = 15, PID = 3, PORT = 7, SMALL = 15, ATOM = 11, NIL = 0x3b };
