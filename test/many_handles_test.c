@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "api/handle.h"
+#include "engine/region.h"
 #include "engine/slot.h"
 
 #define HANDLES	 (EN_TLS_CACHE + 4)
