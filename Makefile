@@ -32,9 +32,9 @@
 # commands).
 #
 # Sources are found by folder: c_src/*.c and those of the folders in LIB_DIRS make the library,
-# c_src/cli the command, every test/*.c a program of its own, every test/fuzz_*.c a libFuzzer
-# target, every bench/*.c a program. Objects are built twice at most: under build/ as shipped,
-# under build/san/ by clang with the sanitizers and the fuzzer's coverage in them.
+# c_src/cli the command, every test/{c,kernel,web}/*.c a program of its own, every test/fuzz/*.c a
+# libFuzzer target, every bench/*.c a program. Objects are built twice at most: under build/ as
+# shipped, under build/san/ by clang with the sanitizers and the fuzzer's coverage in them.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -107,10 +107,9 @@ CLI_SRC += $(sort $(wildcard c_src/web/*.c))
 WEB_CFLAGS := -DHAVE_WEB $(shell pkg-config --cflags libwebsockets jansson libcrypto)
 WEB_LIB := $(shell pkg-config --libs libwebsockets jansson libcrypto)
 endif
-TEST_SRC := $(filter-out test/fuzz_% test/probe_drv.c $(if $(WEB),,test/web_%) \
-	$(if $(KERNEL),,test/kernel_%), \
-	$(sort $(wildcard test/*.c)))
-FUZZ_SRC := $(sort $(wildcard test/fuzz_*.c))
+TEST_SRC := $(sort $(wildcard $(addsuffix /*.c,test/c $(if $(WEB),test/web) \
+	$(if $(KERNEL),test/kernel))))
+FUZZ_SRC := $(sort $(wildcard test/fuzz/*.c))
 BENCH_SRC := $(filter-out bench/null_%,$(sort $(wildcard bench/*.c)))
 D_LIBS := $(BUILD)/erlang.d $(sort $(wildcard c_src/d/lib/*.d))
 
@@ -121,7 +120,7 @@ SAN_LIB_OBJ := $(LIB_SRC:%.c=$(SAN)/%.o)
 SAN_CLI_OBJ := $(CLI_SRC:%.c=$(SAN)/%.o)
 TESTS := $(TEST_SRC:%.c=$(BUILD)/%)
 # The sanitized library is without the kernel engine.
-SAN_TESTS := $(patsubst %.c,$(SAN)/%,$(filter-out test/kernel_%,$(TEST_SRC)))
+SAN_TESTS := $(patsubst %.c,$(SAN)/%,$(filter-out test/kernel/%,$(TEST_SRC)))
 FUZZERS := $(FUZZ_SRC:%.c=$(SAN)/%)
 BENCHES := $(BENCH_SRC:%.c=$(BUILD)/%)
 
@@ -260,6 +259,7 @@ $(BUILD)/erltrace.pc: erltrace.pc.in include/erltrace.h Makefile
 		-e 's|@VERSION@|$(VERSION)|' $< >$@
 
 # Programs of test/ and bench/ use the library's inside, so they link with the archive.
+$(addsuffix /test/%.o,$(BUILD) $(SAN) $(BUILD)/tsan): CPPFLAGS += -iquote test/lib
 $(TESTS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(STATIC)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIB)
@@ -278,10 +278,10 @@ $(SAN_TESTS): $(SAN)/%: $(SAN)/%.o $(SAN)/liberltrace.a
 	$(call say,LINK,$@)
 	$(Q)$(CLANG) $(SANITIZE) -pthread -o $@ $^ $(TEST_LIB)
 
-$(BUILD)/test/web_auth_test $(SAN)/test/web_auth_test: TEST_LIB := $(WEB_LIB)
+$(BUILD)/test/web/auth_test $(SAN)/test/web/auth_test: TEST_LIB := $(WEB_LIB)
 
 # The sanitizer has its own allocator: that of the test comes before it.
-$(SAN)/test/alloc_test: TEST_LIB := $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc \
+$(SAN)/test/c/alloc_test: TEST_LIB := $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc \
 	posix_memalign aligned_alloc strdup open_memstream mmap mprotect)
 
 $(FUZZERS): $(SAN)/%: $(SAN)/%.o $(SAN)/liberltrace.a
@@ -340,8 +340,8 @@ test: deps
 # What of the kernel's probes takes longer than fits into make test.
 .PHONY: test-kernel
 test-kernel: all
-	@BIN=$(BIN) CC="$(CC)" test/kernel_test.sh long
-	@BIN=$(BIN) test/kernel_golden_test.sh all
+	@BIN=$(BIN) CC="$(CC)" test/kernel/kernel_test.sh long
+	@BIN=$(BIN) test/kernel/kernel_golden.sh all
 
 # A real application under load, traced; where rabbitmq-server is installed.
 test-rabbit: all
@@ -355,7 +355,7 @@ asan: deps
 .SECONDEXPANSION:
 TSAN := $(BUILD)/tsan
 TSANITIZE := -fsanitize=thread
-TSAN_NAMES := threads_test tables_test
+TSAN_TESTS := $(TSAN)/test/c/threads_test $(TSAN)/test/c/tables_test
 TSAN_LIB_OBJ := $(LIB_SRC:%.c=$(TSAN)/%.o)
 $(TSAN)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
 	$(call say,TSAN,$<)
@@ -371,19 +371,19 @@ endif
 $(TSAN)/liberltrace.a: $(TSAN_LIB_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
-$(TSAN_NAMES:%=$(TSAN)/test/%): $(TSAN)/%: $(TSAN)/%.o $(TSAN)/liberltrace.a
+$(TSAN_TESTS): $(TSAN)/%: $(TSAN)/%.o $(TSAN)/liberltrace.a
 	$(call say,LINK,$@)
 	$(Q)$(CLANG) $(TSANITIZE) -pthread -o $@ $^
 -include $(TSAN_LIB_OBJ:.o=.d)
 
 # The NIF library's too, with a VM that is none.
-TSAN_BEAM_OBJ = $(BEAM_OBJ:$(BUILD)/%=$(TSAN)/%) $(TSAN)/test/beam/threads.o $(TSAN)/test/beam/fake.o
-$(TSAN)/test/beam_threads: $$(TSAN_BEAM_OBJ) $(TSAN)/liberltrace.a
+TSAN_BEAM_OBJ = $(patsubst $(BUILD)/%,$(TSAN)/%,$(BEAM_OBJ) $(BEAM_TEST_OBJ))
+$(TSAN)/test/beam/beam_threads: $$(TSAN_BEAM_OBJ) $(TSAN)/liberltrace.a
 	$(call say,LINK,$@)
 	$(Q)$(CLANG) $(TSANITIZE) -pthread -o $@ $^
 
 .PHONY: tsan tsan-tests
-tsan-tests: $(TSAN_NAMES:%=$(TSAN)/test/%) $(if $(HAVE_ERLANG),$(TSAN)/test/beam_threads)
+tsan-tests: $(TSAN_TESTS) $(if $(HAVE_ERLANG),$(TSAN)/test/beam/beam_threads)
 tsan: deps
 	@$(MAKE) --no-print-directory -j"$$(nproc)" tsan-tests
 	@TSAN_OPTIONS="halt_on_error=1 $${TSAN_OPTIONS-}" BUILD=$(BUILD) tools/run-tests.sh tsan
@@ -502,7 +502,7 @@ NODE_OBJ := $(filter %/cli/node.o %/cli/node_find.o %/cli/node_run.o %/web/nodes
 $(NODE_OBJ): CPPFLAGS += -DHAVE_EI -D_REENTRANT -I$(EI)/include
 endif
 $(filter %/cli/main.o $(BUILD)/c_src/web/% $(SAN)/c_src/web/%,$(CLI_OBJ) $(SAN_CLI_OBJ)) \
-		$(BUILD)/test/web_auth_test.o $(SAN)/test/web_auth_test.o: \
+		$(BUILD)/test/web/auth_test.o $(SAN)/test/web/auth_test.o: \
 	CPPFLAGS += $(WEB_CFLAGS)
 $(filter %/node/places.o,$(CLI_OBJ) $(SAN_CLI_OBJ)): \
 	CPPFLAGS += -DERLTRACE_LIBDIR='"$(LIBDIR)/erltrace"' \
@@ -512,10 +512,11 @@ $(filter %/node/places.o,$(CLI_OBJ) $(SAN_CLI_OBJ)): \
 $(BUILD)/c_src/beam/calls.o: BASEFLAGS += -fomit-frame-pointer
 
 # The NIF's functions and many threads, with a VM that is none; sanitized below.
-BEAM_TEST_OBJ := $(BUILD)/test/beam/threads.o $(BUILD)/test/beam/fake.o
+BEAM_TEST_OBJ := $(BUILD)/test/beam/beam_threads.o $(BUILD)/test/beam/fake_vm.o
 $(BEAM_TEST_OBJ): CPPFLAGS += -I$(ERL_INCLUDE)
 -include $(BEAM_TEST_OBJ:.o=.d)
-$(BUILD)/beam_threads: $(filter-out %/provider/providers.o,$(LIB_OBJ)) $(BEAM_OBJ) $(BEAM_TEST_OBJ)
+$(BUILD)/test/beam/beam_threads: $(filter-out %/provider/providers.o,$(LIB_OBJ)) $(BEAM_OBJ) \
+		$(BEAM_TEST_OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^
 
@@ -533,11 +534,11 @@ $(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC) include/erltrace.h
 		-e 's|{modules, \[\]}|{modules, [$(subst $(space),$(comma),$(notdir $(ERL_SRC:.erl=)))]}|' \
 		$< >$@
 
-# Every test/*_tests.erl is an EUnit module, test/*_SUITE.erl one of Common Test, test/prop_*.erl
-# one of PropEr's, if that is here; every test/node_*.sh runs the command against nodes.
+# Of test/erl every *_tests.erl is an EUnit module, *_SUITE.erl one of Common Test, prop_*.erl
+# one of PropEr's, if that is here; every test/node/*.sh runs the command against nodes.
 PROPER := $(firstword $(wildcard $(addsuffix /proper-*/include/proper.hrl,$(ERL_ROOT)/lib \
 	/usr/lib/erlang/lib)))
-ERL_TESTS := $(sort $(filter-out $(if $(PROPER),,test/prop_%),$(wildcard test/*.erl)))
+ERL_TESTS := $(sort $(filter-out $(if $(PROPER),,test/erl/prop_%),$(wildcard test/erl/*.erl)))
 $(BUILD)/erl/.built: $(ERL_TESTS) tools/erl_run.erl | $(EBIN)/erltrace.app
 	$(call say,ERLC,$(@D))
 	$(Q)mkdir -p $(@D)
@@ -545,7 +546,8 @@ $(BUILD)/erl/.built: $(ERL_TESTS) tools/erl_run.erl | $(EBIN)/erltrace.app
 	$(Q)touch $@
 
 ifneq ($(HAVE_ERLANG),)
-erl-tests: erlang $(COMMAND) $(BUILD)/erl/.built $(BUILD)/erl/probe_drv.so $(BUILD)/beam_threads
+erl-tests: erlang $(COMMAND) $(BUILD)/erl/.built $(BUILD)/erl/probe_drv.so \
+		$(BUILD)/test/beam/beam_threads
 else
 erl-tests:
 endif
@@ -576,20 +578,20 @@ $(NIFSAN)/priv/erltrace.so: $(NIFSAN_OBJ)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -shared $(NIFSANITIZE) -pthread -Wl,-z,nodelete -Wl,-Bsymbolic -o $@ $^
 
-NIFSAN_TEST_OBJ := $(NIFSAN)/test/beam/threads.o $(NIFSAN)/test/beam/fake.o
-$(NIFSAN)/beam_threads: $(NIFSAN_OBJ) $(NIFSAN_TEST_OBJ)
+NIFSAN_TEST_OBJ := $(NIFSAN)/test/beam/beam_threads.o $(NIFSAN)/test/beam/fake_vm.o
+$(NIFSAN)/test/beam/beam_threads: $(NIFSAN_OBJ) $(NIFSAN_TEST_OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CLANG) $(filter-out -shared-libsan,$(NIFSANITIZE)) -pthread -o $@ $^
 
 .PHONY: asan-erlang
-asan-erlang: erl-tests $(NIFSAN)/priv/erltrace.so $(NIFSAN)/beam_threads
+asan-erlang: erl-tests $(NIFSAN)/priv/erltrace.so $(NIFSAN)/test/beam/beam_threads
 	$(Q)mkdir -p $(NIFSAN)/ebin && cp $(EBIN)/* $(NIFSAN)/ebin/
 	@PRELOAD=$$($(CLANG) -print-file-name=libclang_rt.asan-x86_64.so) \
 	ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_sigbus=0:allow_user_segv_handler=1:use_sigaltstack=0:abort_on_error=1 \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) EBIN=$(NIFSAN)/ebin CC="$(CC)" tools/run-tests.sh nif
 
-# What users may rely on: test/promises.tab, tools/promises.sh.
+# What users may rely on: test/promises/promises.tab, tools/promises.sh.
 .PHONY: promises soak promise-tests
 PROMISES := $(patsubst %.c,$(BUILD)/%,$(wildcard test/promises/*.c))
 $(PROMISES): $(BUILD)/%: $(BUILD)/%.o $(STATIC)
@@ -636,7 +638,7 @@ $(BUILD)/erl/.bench: $(wildcard bench/*.erl)
 	$(call say,ERLC,bench)
 	$(Q)mkdir -p $(@D) && $(ERLC) -o $(@D) $^ && touch $@
 
-$(BUILD)/erl/probe_drv.so: test/probe_drv.c
+$(BUILD)/erl/probe_drv.so: test/erl/probe_drv.c
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -shared -fPIC -I$(ERL_INCLUDE) -o $@ $<

@@ -3,7 +3,7 @@
  * Inside of the engine: the state of an engine and of its slots, and what its files share.
  *
  * What is marked PROBE_PATH runs while a probe fires. It lands in a section of its own, so that
- * test/probe_path.sh can list everything that is called from there.
+ * test/tree/probe_path.sh can list everything that is called from there.
  *
  * Who writes what: a slot's fields belong to the thread that owns the slot, unless they stand
  * under "the consumer's". Fields that both sides touch are atomic. The padding keeps what two
