@@ -126,7 +126,7 @@ static bool read_in_place(struct link *l, unsigned fn, int64_t which)
 		unsigned in, at, tag;
 		uint8_t code;
 	} vars[] = {
-		{RT_var, BI_PID, offsetof(struct fire, thread), offsetof(struct en_thread, pid), 0, EBPF_LDXW},
+		{RT_var, BI_PID, offsetof(struct fire, thread), offsetof(struct en_thread, k.pid), 0, EBPF_LDXW},
 		{RT_var, BI_TID, offsetof(struct fire, thread), offsetof(struct en_thread, tid), 0, EBPF_LDXW},
 #define NAME(which, member)                                                                        \
 	{RT_strvar, which, offsetof(struct fire, probe), offsetof(struct en_probe, member), 1, EBPF_LDXDW}

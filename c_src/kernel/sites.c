@@ -171,9 +171,9 @@ static int arm(struct en *en, struct k_sites *s, unsigned first, struct et_error
 {
 	int rc = en_extend(en, first, e);
 
-	for (unsigned i = first; i < en->nprobes && rc == 0; i++)
-		if (en->probes[i]->pv == s->of->pv && en_enabled(en->probes[i]))
-			rc = k_sites_enable(en, s, en->probes[i], e);
+	for (unsigned i = first; i < en->reg.nprobes && rc == 0; i++)
+		if (en->reg.probes[i]->pv == s->of->pv && en_enabled(en->reg.probes[i]))
+			rc = k_sites_enable(en, s, en->reg.probes[i], e);
 	if (rc == 0)
 		rc = k_uprobe_load(en, s, e);
 	if (rc == 0)
@@ -201,7 +201,7 @@ int k_sites_look(struct en *en, void *data, struct et_error *e)
 {
 	struct k_sites *s = data;
 	struct k_process *p = s->procs, *more, *last = p;
-	unsigned first = en->nprobes;
+	unsigned first = en->reg.nprobes;
 
 	if (en->kernel == NULL || en->kernel->root == NULL || p == NULL)
 		return 0;
@@ -213,5 +213,5 @@ int k_sites_look(struct en *en, void *data, struct et_error *e)
 		if (more != NULL && add_all(en, s, more, e) < 0)
 			return -1;
 	}
-	return en->nprobes > first ? arm(en, s, first, e) : 0;
+	return en->reg.nprobes > first ? arm(en, s, first, e) : 0;
 }
