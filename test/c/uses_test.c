@@ -9,6 +9,7 @@
 
 #include "d/d.h"
 #include "engine/engine.h"
+#include "engine/probe.h"
 #include "file.h"
 #include "prog/firing.h"
 #include "checks.h"
