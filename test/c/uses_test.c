@@ -9,7 +9,7 @@
 
 #include "d/d.h"
 #include "engine/engine.h"
-#include "engine/probe.h"
+#include "engine/provider.h"
 #include "file.h"
 #include "prog/firing.h"
 #include "checks.h"
