@@ -10,44 +10,51 @@
  *
  * Providers, a file each:
  *
- *   syscall.c system calls by their names
- *   pid.c     functions of a process and instructions inside of them
- *   usdt.c    probes that programs and libraries carry themselves
- *   erlang.c  erlang probes of a node: functions of its VM (insides.c), and events inside the node,
- *             which a run of the command holds there (nodes.c)
- *   event.c   sched and proc; profile.c: profile-N on CPUs
- *   threads.c no probes, but what is known of threads: fields, CPU time, the end of their self->
- *   own.c     BEGIN and END in the kernel, for tests
+ *   syscall.c       system calls by their names
+ *   sched_proc.c    sched and proc
+ *   pid.c           functions of a process and instructions inside of them
+ *   usdt.c          probes that programs and libraries carry themselves
+ *   kernel_erlang.c erlang probes of a node: functions of its VM (vm_probes.c), and events inside
+ *                   the node, which a run of the command holds there (nodes.c)
+ *   sampler.c       profile-N on CPUs
+ *   tasks.c         no probes, but what is known of threads: fields, CPU time, the end of their
+ *                   self->
+ *   begin_end.c     BEGIN and END in the kernel, for tests
  *
  * What they stand on:
  *
- *   entries.def the BPF programs: where each begins, what it is attached to, what it may do
- *   load.c    programs, maps and links in the kernel; what is missing where they are refused
- *             (load.h is what providers call)
- *   root.h    what user space tells the kernel's half
- *   object.c  the engine's probe path for BPF, as it was built: functions and their relocations
- *   link.c    functions and clauses made one program that the kernel's verifier accepts
- *   flow.c    what their registers hold; access.c: their loads and stores (link.h)
- *   types.c   the types of its functions, as the verifier wants them
- *   btf.c     where members are in the running kernel's structures
- *   tracepoint.c programs at raw tracepoints
- *   uprobe.c  sites in programs and libraries where probes fire; sites.c: those of each probe, and
- *             those in libraries that are loaded while tracing
- *   insn.c    where instructions begin
- *   modules.c the program and the libraries of a process; ifunc.c: functions that they choose
- *   stacks.c  Erlang VMs, and where they have the stacks of processes
- *   tracing.c functions of the kernel that are on top of stacks only because we look
+ *   entries.def     the BPF programs: where each begins, what it is attached to, what it may do
+ *   load.c          programs, maps and links in the kernel; what is missing where they are refused
+ *                   (load.h is what providers call)
+ *   root.h          what user space tells the kernel's half
+ *   tracepoint.c    programs at raw tracepoints
+ *   uprobe.c        sites in programs and libraries where probes fire; sites.c: those of each
+ *                   probe, and those in libraries that are loaded while tracing
+ *   modules.c       the program and the libraries of a process; ifunc.c: functions that they choose;
+ *                   x86_length.c: where instructions begin
+ *   vm_stacks.c     Erlang VMs, and where they have the stacks of processes
+ *   tracing.c       functions of the kernel that are on top of stacks only because we look
+ *
+ * A program is made of:
+ *
+ *   object.c        the engine's probe path for BPF, as it was built: functions and relocations
+ *   link.c          functions and clauses made one program that the kernel's verifier accepts
+ *   flow.c          what their registers hold; arena_access.c: their loads and stores (link.h)
+ *   func_types.c    the types of its functions, as the verifier wants them
+ *   btf.c           where members are in the running kernel's structures
  *
  * The memory itself is engine/region.c: addresses reserved when an engine is made, an arena from
  * the go on. What is only in the kernel is in bpf/:
  *
- *   main.c    where firings begin; event.h: those of sched and proc; erlang.h: those of a node
- *   own.c     built-in variables, memory of others, stacks; task.h: fields of threads; buffer.h:
- *             through which memory is read
- *   thread.c  what D's library tells of threads and their open files
- *   usdt.c    the arguments of usdt probes
- *   terms.c   terms of an Erlang VM as texts; stack.c: stacks of its processes
- *   std.c     what the engine takes from the C library; shim.h: what its sources need to be BPF
+ *   entries.c       where firings begin; sched_proc.h: those of sched and proc; erlang.h: those of a
+ *                   node
+ *   builtin_vars.c  built-in variables, memory of others, stacks; task.h: fields of threads;
+ *                   buffer.h: through which memory is read
+ *   thread.c        what D's library tells of threads and their open files
+ *   usdt_args.c     the arguments of usdt probes
+ *   terms.c         terms of an Erlang VM as texts; erlang_stack.c: stacks of its processes
+ *   std.c           what the engine takes from the C library; shim.h: what its sources need to be
+ *                   BPF; helpers.h: functions of the kernel
  */
 #ifndef K_KERNEL_H
 #define K_KERNEL_H
@@ -137,7 +144,7 @@ struct k_output {
 /* The caller frees both arrays. */
 int k_link(const struct k_input *in, struct k_output *out, struct et_error *e);
 
-/* ---- types.c -------------------------------------------------------------------------- */
+/* ---- func_types.c --------------------------------------------------------------------- */
 
 /* BTF for the functions of a program, so that the verifier looks at each by itself. Its fd. */
 int k_types(const struct k_output *p, struct et_error *e);

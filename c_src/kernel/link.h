@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inside of the linker: link.c puts functions together, flow.c knows what their registers hold and
- * who reads them, access.c makes loads and stores those of the arena.
+ * who reads them, arena_access.c makes loads and stores those of the arena.
  */
 #ifndef K_LINK_H
 #define K_LINK_H
@@ -83,7 +83,7 @@ bool flow_returns(const struct piece *p); /* is r0 set wherever it ends? */
 int flow_frame(const struct piece *p);	  /* how much stack it uses */
 unsigned flow_args_of(struct link *l, int func); /* of a function of the object */
 
-/* ---- access.c ------------------------------------------------------------------------- */
+/* ---- arena_access.c ------------------------------------------------------------------- */
 
 /* One function on its way through the linker. */
 struct body {

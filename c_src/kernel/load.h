@@ -20,9 +20,9 @@ struct kernel {
 	unsigned nuprobes;
 	int uprog[ENTRY_COUNT_]; /* their programs */
 	uint32_t uloaded;	 /* which of them are loaded: a bit for each */
-	bool vms_cut; /* there are more Erlang VMs than there was time to look at: stacks.c */
-	bool wants_tasks, sees_switches; /* of threads: threads.c */
-	uint64_t period[K_PROFILES];	 /* ns: profile.c */
+	bool vms_cut; /* there are more Erlang VMs than there was time to look at: vm_stacks.c */
+	bool wants_tasks, sees_switches; /* of threads: tasks.c */
+	uint64_t period[K_PROFILES];	 /* ns: sampler.c */
 	unsigned nprofiles;
 	int profile_prog;
 };
@@ -57,7 +57,7 @@ void k_tracepoints_want(void *data, enum k_entry entry); /* before ready */
 int k_tracepoints_load(struct en *en, void *data, struct et_error *e);
 int k_tracepoints_attach(struct en *en, void *data, struct et_error *e);
 
-/* ---- stacks.c ------------------------------------------------------------------------- */
+/* ---- vm_stacks.c ---------------------------------------------------------------------- */
 
 /* The Erlang VMs whose stacks are wanted, if a clause reads ustack(): $target, else all here. */
 int k_stacks_find(struct en *en, struct et_error *e);

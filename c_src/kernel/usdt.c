@@ -23,7 +23,7 @@ extern const struct provider usdt_provider;
 
 /* ---- where arguments are -------------------------------------------------------------- */
 
-/* Which word of the registers as the kernel has them: bpf/main.c. */
+/* Which word of the registers as the kernel has them: bpf/entries.c. */
 static int reg_of(const char *name, size_t len)
 {
 	static const char *const regs[][4] = {{"r15", "r15d", "r15w", "r15b"},

@@ -5,7 +5,7 @@
  * pinned, if any profile-N is enabled. Deadlines are absolute, so nothing drifts; one that was
  * missed fires once, not as often as it was missed.
  *
- * In the command profile-N is the kernel's (kernel/profile.c) if a clause of
+ * In the command profile-N is the kernel's (kernel/sampler.c) if a clause of
  * it asks for what it interrupts (pid, execname, arg0, stack() and the like), or if the script has
  * other probes of the kernel: it then fires in whatever runs on each CPU. Inside a node, where no
  * kernel is asked, such a clause is an error.

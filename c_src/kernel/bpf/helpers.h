@@ -62,7 +62,7 @@ static inline uint64_t k_current_ids(void)
 	return (uint64_t)ids.pid << 32 | ids.tid;
 }
 
-uint64_t k_touch(uint64_t addr, uint64_t n); /* own.c */
+uint64_t k_touch(uint64_t addr, uint64_t n); /* builtin_vars.c */
 
 /* The buffer of a slot: K_BUF bytes; behind it K_STACKS, the kernel's stack and the user's. */
 static inline char *k_buffer(const struct en_thread *t)

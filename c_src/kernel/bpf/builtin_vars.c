@@ -417,7 +417,7 @@ void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t n)
 
 /* ---- stacks --------------------------------------------------------------------------- */
 
-/* As they were taken where the firing began: main.c. */
+/* As they were taken where the firing began: entries.c. */
 RTFN(stack)
 {
 	struct en_thread *t = FIRE(ctx)->thread;

@@ -18,7 +18,7 @@
 
 static int prog = -1; /* of the one engine that a test has */
 
-extern const struct provider own_provider;
+extern const struct provider begin_end_provider;
 
 static bool wanted(struct en *en)
 {
@@ -74,8 +74,8 @@ static void fini(struct en *en, void *data)
 	k_close(en);
 }
 
-const struct provider own_provider = {
-	.name = "own",
+const struct provider begin_end_provider = {
+	.name = "begin_end",
 	.ready = ready,
 	.fini = fini,
 	.arena = k_arena,

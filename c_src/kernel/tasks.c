@@ -153,8 +153,8 @@ static void fini(struct en *en, void *data)
 	free(data);
 }
 
-const struct provider threads_provider = {
-	.name = "threads",
+const struct provider tasks_provider = {
+	.name = "tasks",
 	.init = k_tracepoints_init,
 	.ready = ready,
 	.start = k_tracepoints_attach,

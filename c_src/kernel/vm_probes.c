@@ -13,7 +13,7 @@
 #include "engine/engine.h"
 #include "engine/provider.h"
 #include "file.h"
-#include "insides.h"
+#include "vm_probes.h"
 
 #define MAX_CMDLINE (4u << 20) /* bytes: more than the system takes */
 

@@ -2,7 +2,7 @@
 /*
  * The providers sched and proc: threads coming to CPUs and leaving them, processes made, changed,
  * signalled and ended. They have the names that DTrace gave them, as far as a tracepoint of Linux
- * is at the same place; bpf/event.h makes of each tracepoint the probes that it stands for.
+ * is at the same place; bpf/sched_proc.h makes of each tracepoint the probes that it stands for.
  */
 #include "engine/probe.h"
 #include "engine/provider.h"
@@ -47,14 +47,14 @@ static const struct {
 	[K_FAULT] = {"proc", "fault", ENTRY_signal, 2, handle_args, NULL},
 };
 
-extern const struct provider event_provider;
+extern const struct provider sched_provider;
 
 static int init(struct en *en, void **data, struct et_error *e)
 {
 	if (k_tracepoints_init(en, data, e) < 0)
 		return -1;
 	for (unsigned i = 0; i < K_EVENTS; i++) {
-		struct en_probe *p = en_probe_add(en, &event_provider, (void *)(uintptr_t)i,
+		struct en_probe *p = en_probe_add(en, &sched_provider, (void *)(uintptr_t)i,
 			events[i].prov, "vmlinux", "", events[i].name);
 
 		if (p == NULL)
@@ -81,7 +81,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 	return 0;
 }
 
-const struct provider event_provider = {
+const struct provider sched_provider = {
 	.name = "sched",
 	.init = init,
 	.enable = enable,

@@ -2,7 +2,7 @@
 /*
  * The provider erlang<N> in the kernel, of the node whose VM is process N.
  *
- * Probes that tracing inside the node cannot give are uprobes on functions of the VM (insides.c).
+ * Probes that tracing inside the node cannot give are uprobes on functions of the VM (vm_probes.c).
  * All others fire inside the node, by a run of the command that has a script of usdt() there, and
  * get here by the USDT probes of the library in the node: so a script may have them beside system
  * calls. Which nodes: option erlnode, by -N and -p.
@@ -19,7 +19,7 @@
 #include "engine/region.h"
 #include "engine/slot.h"
 #include "engine/state.h"
-#include "insides.h"
+#include "vm_probes.h"
 #include "load.h"
 #include "modules.h"
 #include "nodes.h"

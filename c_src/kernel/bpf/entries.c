@@ -40,7 +40,7 @@ static inline struct en_thread *take_slot(struct k_root *r)
 
 void k_free_self(struct en_thread *t, uint64_t key); /* engine/dyn.c */
 uint64_t k_find_process(struct en_thread *t);	     /* terms.c */
-uint64_t k_erlang_stack(struct en_thread *t);	     /* stack.c */
+uint64_t k_erlang_stack(struct en_thread *t);	     /* erlang_stack.c */
 
 static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsigned phase)
 {
@@ -109,7 +109,7 @@ uint64_t k_begin_end(uint64_t *ctx)
 
 /* Those that the probe's clauses read: only here is the context, of which they are taken. */
 
-uint64_t k_tracing_frames(struct en_thread *t, uint64_t n); /* stack.c */
+uint64_t k_tracing_frames(struct en_thread *t, uint64_t n); /* erlang_stack.c */
 
 /* Tracepoints have frames of BPF's own on top: the program, and what calls it. */
 enum { TOP_FRAMES = 8, OF_TRACEPOINT = 2 }; /* so many at least */
@@ -352,7 +352,7 @@ uint64_t k_uretprobe(struct user_regs *regs)
 	return 0;
 }
 
-uint64_t k_usdt_value(struct fire *f, uint64_t n); /* usdt.c */
+uint64_t k_usdt_value(struct fire *f, uint64_t n); /* usdt_args.c */
 
 uint64_t k_usdt(struct user_regs *regs)
 {
@@ -426,5 +426,5 @@ uint64_t k_profile(uint64_t *ctx)
 
 /* ---- the others, which go by what is above -------------------------------------------- */
 
-#include "event.h"
+#include "sched_proc.h"
 #include "erlang.h"
