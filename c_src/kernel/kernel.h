@@ -48,8 +48,9 @@
  *
  *   entries.c       where firings begin; sched_proc.h: those of sched and proc; erlang.h: those of a
  *                   node
- *   builtin_vars.c  built-in variables, memory of others, stacks; task.h: fields of threads;
- *                   buffer.h: through which memory is read
+ *   builtin_vars.c  built-in variables; task.h: fields of threads; frames.c: stacks
+ *   memory.c        memory of others; buffer.h: through which it is read
+ *   destructive.c   chill(), raise(), stop()
  *   thread.c        what D's library tells of threads and their open files
  *   usdt_args.c     the arguments of usdt probes
  *   terms.c         terms of an Erlang VM as texts; erlang_stack.c: stacks of its processes

@@ -109,8 +109,6 @@ uint64_t k_begin_end(uint64_t *ctx)
 
 /* Those that the probe's clauses read: only here is the context, of which they are taken. */
 
-uint64_t k_tracing_frames(struct en_thread *t, uint64_t n); /* erlang_stack.c */
-
 /* Tracepoints have frames of BPF's own on top: the program, and what calls it. */
 enum { TOP_FRAMES = 8, OF_TRACEPOINT = 2 }; /* so many at least */
 static inline __attribute__((always_inline)) void kernel_stack(

@@ -62,7 +62,10 @@ static inline uint64_t k_current_ids(void)
 	return (uint64_t)ids.pid << 32 | ids.tid;
 }
 
-uint64_t k_touch(uint64_t addr, uint64_t n); /* builtin_vars.c */
+uint64_t k_touch(uint64_t addr, uint64_t n);			     /* memory.c */
+uint64_t k_tag(void);						     /* builtin_vars.c */
+uint64_t k_stack_var(struct en_thread *t, uint64_t bi);		     /* frames.c */
+uint64_t k_tracing_frames(struct en_thread *t, uint64_t n);	     /* frames.c */
 
 /* The buffer of a slot: K_BUF bytes; behind it K_STACKS, the kernel's stack and the user's. */
 static inline char *k_buffer(const struct en_thread *t)

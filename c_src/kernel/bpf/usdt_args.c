@@ -4,8 +4,6 @@
 #include "engine/fire.h"
 #include "engine/slot.h"
 
-uint64_t k_touch(uint64_t addr, uint64_t n); /* builtin_vars.c */
-
 /* A word of the registers; 0: none. */
 static inline uint64_t reg(const uint64_t *regs, uint64_t n)
 {
