@@ -15,7 +15,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "beam.h"
+#include "atoms.h"
+#include "erl_builtins.h"
+#include "sizes.h"
+#include "vm_facts.h"
 
 bool beam_small, beam_immediates;
 struct beam_tuple beam_tuple3 = {.tag = 8}, beam_map1 = {.tag = 8};

@@ -14,8 +14,14 @@
 #include <sys/mman.h>
 
 #include "d/builtins.h"
-#include "beam.h"
+#include "erl_builtins.h"
+#include "erl_stack.h"
+#include "nif.h"
 #include "peek.h"
+#include "term_print.h"
+#include "texts.h"
+#include "tracer.h"
+#include "usdt_fire.h"
 
 unsigned beam_dirty_cpus; /* dirty CPU schedulers, told at load */
 

@@ -10,7 +10,13 @@
  * The engine's slot is not entered: that the thread is inside a handle says it all (sit).
  */
 #include "engine/fire.h"
-#include "beam.h"
+#include "beam_handle.h"
+#include "erl_builtins.h"
+#include "erl_stack.h"
+#include "shadow_stack.h"
+#include "texts.h"
+#include "tracer.h"
+#include "vtime.h"
 
 static struct beam_proc no_proc; /* of no pid */
 

@@ -31,7 +31,9 @@
  */
 #include <stdlib.h>
 
-#include "beam.h"
+#include "erlang_provider.h"
+#include "nif.h"
+#include "texts.h"
 
 /* ---- which ------------------------------------------------------------------------------ */
 

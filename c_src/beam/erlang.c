@@ -11,7 +11,13 @@
 #include <unistd.h>
 
 #include "d/ast.h"
-#include "beam.h"
+#include "atoms.h"
+#include "beam_handle.h"
+#include "erl_builtins.h"
+#include "erlang_provider.h"
+#include "layout.h"
+#include "user.h"
+#include "vtime.h"
 
 #define TYPES(...) ((const char *const[]){__VA_ARGS__})
 const struct beam_probedef beam_probedefs[BP_COUNT_] = {

@@ -7,8 +7,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "beam.h"
-#include "peek.h"
+#include "atom_text.h"
+#include "beam_handle.h"
+#include "erlang_provider.h"
+#include "functions.h"
 
 /* ---- memory ---------------------------------------------------------------------------- */
 

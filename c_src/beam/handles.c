@@ -11,7 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "beam.h"
+#include "beam_handle.h"
+#include "handles.h"
+#include "layout.h"
+#include "texts.h"
 
 _Atomic uint64_t beam_states[BEAM_HANDLES];
 _Atomic(struct beam_handle *) beam_table[BEAM_HANDLES];

@@ -30,7 +30,9 @@
  */
 #include <string.h>
 
-#include "beam.h"
+#include "erl_stack.h"
+#include "layout.h"
+#include "nif.h"
 
 #define FIRST	8  /* words of a process that are looked at, of at least 95 */
 #define LAST	92

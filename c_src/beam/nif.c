@@ -7,8 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam.h"
+#include "atom_text.h"
+#include "erl_stack.h"
+#include "erlang_provider.h"
+#include "layout.h"
+#include "nif.h"
 #include "peek.h"
+#include "pid_node.h"
+#include "ports.h"
+#include "store.h"
+#include "tracer.h"
+#include "user.h"
 
 #define X(a) ERL_NIF_TERM atom_##a;
 ATOMS(X)

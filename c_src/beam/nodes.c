@@ -5,9 +5,11 @@
  * index of the node's name in the table of atoms, and an atom's term is made of that index. Both
  * are checked when the library is loaded; where the check fails such a node is the empty text.
  */
+#include <stdint.h>
 #include <string.h>
 
-#include "beam.h"
+#include "atoms.h"
+#include "pid_node.h"
 
 #define ATOM_TAG  0xb
 #define ATOM_BITS 6

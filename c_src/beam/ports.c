@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam.h"
-#include "peek.h"
+#include "beam_handle.h"
+#include "ports.h"
+#include "term_print.h"
+#include "texts.h"
+#include "tracer.h"
 
 #define PORTS	4096 /* a power of two */
 #define NEAR	8    /* places for a port from its own on: without one it has no name */

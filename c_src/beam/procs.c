@@ -13,7 +13,9 @@
  */
 #include <sys/mman.h>
 
-#include "beam.h"
+#include "processes.h"
+#include "shadow_stack.h"
+#include "vm_facts.h"
 
 #define MOST_PLACES (1u << 20)
 #define CHUNKS	    65536 /* 16 MiB: a million frames */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "consume/json.h"
-#include "beam.h"
+#include "nif.h"
 
 /* ---- terms ----------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam.h"
+#include "nif.h"
 
 static ERL_NIF_TERM failure(ErlNifEnv *env, const char *tag, const char *text)
 {

@@ -11,9 +11,12 @@
  * A walk ends after STEPS terms, or where they are nested more than DEEP: what is larger is counted
  * so far.
  */
+#include <stdint.h>
 #include <string.h>
 
-#include "beam.h"
+#include "likely.h"
+#include "sizes.h"
+#include "vm_facts.h"
 
 #define STEPS	10000
 #define WAITING 128 /* terms that the walk by calls comes back to */

@@ -15,8 +15,11 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "beam.h"
-#include "peek.h"
+#include "atom_text.h"
+#include "atoms.h"
+#include "erl_stack.h"
+#include "event.h"
+#include "layout.h"
 
 #define MOST_WORDS 8192 /* of a stack that are looked at */
 #define FRAME	   (1ULL << 63)

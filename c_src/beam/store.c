@@ -7,7 +7,8 @@
  * The store goes from an old library to a new one, by the module's private data; so its shape stays
  * as it is, or its magic number changes.
  */
-#include "beam.h"
+#include "nif.h"
+#include "store.h"
 
 #define STORE_MAGIC 0x65743032 /* "et02" */
 #define STORE_KEYS  8

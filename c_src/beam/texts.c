@@ -10,8 +10,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "beam.h"
-#include "peek.h"
+#include "atom_text.h"
+#include "functions.h"
+#include "texts.h"
 
 #define CACHED	 (sizeof(((struct beam_near *)0)->of) / sizeof(struct beam_text))
 #define SHORT	 40  /* bytes of a pid's text, or a usual atom's */

@@ -10,8 +10,18 @@
 #include <string.h>
 
 #include "engine/fire.h"
-#include "beam.h"
-#include "peek.h"
+#include "beam_handle.h"
+#include "erl_builtins.h"
+#include "erl_stack.h"
+#include "pid_node.h"
+#include "ports.h"
+#include "shadow_stack.h"
+#include "sizes.h"
+#include "term_print.h"
+#include "texts.h"
+#include "tracer.h"
+#include "user.h"
+#include "vtime.h"
 
 static __attribute__((noinline)) ERL_NIF_TERM enabled_far(ErlNifEnv *env, ERL_NIF_TERM state)
 {

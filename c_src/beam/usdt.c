@@ -15,7 +15,8 @@
 #include <string.h>
 
 #include "engine/fire.h"
-#include "beam.h"
+#include "probes.h"
+#include "usdt_fire.h"
 
 #ifdef __x86_64__
 

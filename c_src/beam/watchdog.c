@@ -19,7 +19,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "beam.h"
+#include "nif.h"
+#include "watchdog.h"
 
 /*
  * What the VM itself takes to make an event: with a tracer that does nothing (bench/null_tracer.c),

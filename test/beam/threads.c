@@ -11,8 +11,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "beam/beam.h"
-#include "beam/peek.h"
+#include "beam/atoms.h"
+#include "beam/handles.h"
+#include "beam/layout.h"
+#include "beam/term_print.h"
+#include "beam/tracer.h"
 #include "fake.h"
 
 #define THREADS	 3
