@@ -364,9 +364,9 @@ $(TSAN)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
 		-MMD -MP -c -o $@ $<
 $(TSAN)/c_src/d/lib.o: $(BUILD)/d_libs.inc
 # clang's own assembler does not know all of what the notes there are written with
-$(BUILD)/tsan/c_src/beam/usdt.o $(BUILD)/nifsan/c_src/beam/usdt.o: CPPFLAGS += -fno-integrated-as
+$(BUILD)/tsan/c_src/beam/usdt_fire.o $(BUILD)/nifsan/c_src/beam/usdt_fire.o: CPPFLAGS += -fno-integrated-as
 ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
-$(BUILD)/c_src/beam/usdt.o: CPPFLAGS += -fno-integrated-as
+$(BUILD)/c_src/beam/usdt_fire.o: CPPFLAGS += -fno-integrated-as
 endif
 $(TSAN)/liberltrace.a: $(TSAN_LIB_OBJ)
 	$(call say,AR,$@)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Atoms and functions as Erlang writes them (atoms.c, probe path). */
+/* Atoms and functions as Erlang writes them (atom_text.c, probe path). */
 #ifndef BEAM_ATOM_TEXT_H
 #define BEAM_ATOM_TEXT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Erlang stacks: what ustack() is in an Erlang process (stacks.c, probe path). */
+/* Erlang stacks: what ustack() is in an Erlang process (erl_stack.c, probe path). */
 #ifndef BEAM_ERL_STACK_H
 #define BEAM_ERL_STACK_H
 

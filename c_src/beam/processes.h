@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is kept of a process (procs.c, probe path): a shadow stack of the traced functions that it is
+ * What is kept of a process (processes.c, probe path): a shadow stack of the traced functions that it is
  * in (shadow_stack.h), its running time (vtime.h), whether it hibernates.
  */
 #ifndef BEAM_PROCESSES_H

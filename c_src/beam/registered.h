@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Registered names of processes (builtins.c, probe path): the VM's registry locks, so each handle
+ * Registered names of processes (erl_builtins.c, probe path): the VM's registry locks, so each handle
  * whose script reads erlname has a table of its own.
  */
 #ifndef BEAM_REGISTERED_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shadow stacks (procs.c, probe path): which traced functions a process is in. A frame goes by the
+ * Shadow stacks (processes.c, probe path): which traced functions a process is in. A frame goes by the
  * number of words on the process's own stack at its entry, its level; where levels are not known
  * (layout.h), by the names of functions. The fast path, a few frames that come and go as expected, is
  * inline.

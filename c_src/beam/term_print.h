@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Terms as text (print.c, probe path). */
+/* Terms as text (term_print.c, probe path). */
 #ifndef BEAM_TERM_PRINT_H
 #define BEAM_TERM_PRINT_H
 

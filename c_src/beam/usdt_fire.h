@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The USDT probe of the same name as an event's (usdt.c, probe path). */
+/* The USDT probe of the same name as an event's (usdt_fire.c, probe path). */
 #ifndef BEAM_USDT_FIRE_H
 #define BEAM_USDT_FIRE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is assumed of the VM's terms (assume.c): checked when the library is loaded. */
+/* What is assumed of the VM's terms (vm_facts.c): checked when the library is loaded. */
 #ifndef BEAM_VM_FACTS_H
 #define BEAM_VM_FACTS_H
 

@@ -4,7 +4,7 @@
  * running time. A pid holds its place in the VM's table of processes, which no two living
  * processes share: it is the place in this table too. Where the VM's table is larger than ours, a
  * place belongs to whoever came first, until it exits. Where it is not known how pids hold their
- * places (assume.c), these go by a hash of the pid, and the next ones are tried too.
+ * places (vm_facts.c), these go by a hash of the pid, and the next ones are tried too.
  *
  * The shadow stack goes by the number of words on the process's own stack. A call of a function
  * that lies no deeper than the newest frame is a tail call, or the frame has ended unseen: it takes
