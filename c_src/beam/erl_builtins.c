@@ -22,8 +22,7 @@
 #include "texts.h"
 #include "tracer.h"
 #include "usdt_fire.h"
-
-unsigned beam_dirty_cpus; /* dirty CPU schedulers, told at load */
+#include "vm_facts.h"
 
 static const struct beam_event *event_of(const struct en_who *who)
 {
@@ -49,7 +48,7 @@ static int scheduler_of_name(const char *name)
 	if (strstr(name, "_dirty_cpu") != NULL || strstr(name, "_dcpus_") != NULL)
 		return sys.scheduler_threads + n;
 	if (strstr(name, "_dirty_io") != NULL || strstr(name, "_dios_") != NULL)
-		return sys.scheduler_threads + (int)beam_dirty_cpus + n;
+		return sys.scheduler_threads + (int)beam_vm.dirty_cpus + n;
 	return strstr(name, "_sched") != NULL ? n : -1;
 }
 

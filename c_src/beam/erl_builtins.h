@@ -12,7 +12,6 @@
 struct beam_event;
 
 extern const struct en_who_ops beam_ops;
-extern unsigned beam_dirty_cpus;
 void beam_name_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM name);
 
 #pragma GCC visibility pop

@@ -82,7 +82,7 @@ struct beam_thread *beam_thread_nth(unsigned n)
  */
 static void tell_all(void)
 {
-	for (int i = 0; beam_small && i < 1000; i++) {
+	for (int i = 0; beam_vm.small && i < 1000; i++) {
 		uint64_t was = atomic_load(&beam_only), in = atomic_load(&beam_running);
 		uint64_t place =
 			in != 0 && (in & (in - 1)) == 0 ? (uint64_t)__builtin_ctzll(in) : 0;
@@ -105,7 +105,7 @@ void beam_set_live(struct beam_handle *b, bool live)
 	else
 		atomic_fetch_and(&beam_running, ~bit);
 	atomic_store(&beam_states[place], ((uint64_t)b->number + 1) << 1 | live);
-	if (beam_small)
+	if (beam_vm.small)
 		atomic_store(&beam_firing[place], live ? b->state : 0);
 	tell_all();
 }

@@ -25,7 +25,7 @@ struct beam_handle;
 
 #define BEAM_HANDLES 64 /* places: the bits of a word; the first belongs to BEAM_ALL */
 #define BEAM_ALL     0  /* no handle's number */
-#define BEAM_ALL_STATE ((ERL_NIF_TERM)BEAM_ALL << 4 | 15) /* the same as a term, if beam_small */
+#define BEAM_ALL_STATE ((ERL_NIF_TERM)BEAM_ALL << 4 | 15) /* the same as a term, if beam_vm.small */
 
 void beam_set_live(struct beam_handle *b, bool live);
 void beam_halt(struct beam_handle *b); /* not live any more; by who is inside (probe path) */
@@ -49,7 +49,7 @@ static inline bool beam_fires(ERL_NIF_TERM state)
 /* The tracer's state of an event is a number. */
 static inline bool beam_number(ErlNifEnv *env, ERL_NIF_TERM state, unsigned *number)
 {
-	if (likely(beam_small && (state & 15) == 15)) {
+	if (likely(beam_vm.small && (state & 15) == 15)) {
 		*number = (unsigned)(state >> 4);
 		return true;
 	}

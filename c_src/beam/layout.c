@@ -24,13 +24,14 @@
  *
  * Where a chain of tail calls begins the VM puts a frame of its own on the stack, for return_to;
  * from OTP 27 on two words, a place in its code and the number of the trace session, for each
- * session that traces there. Those of one script are expected (beam_frame_words); where there are
+ * session that traces there. Those of one script are expected (beam_words.frame); where there are
  * several, those of the others do not count (beam_chain_level). What they look like is seen in the
  * same check.
  */
 #include <string.h>
 
 #include "erl_stack.h"
+#define BEAM_WORDS_CONST /* not const: they are written here */
 #include "layout.h"
 #include "nif.h"
 
@@ -42,8 +43,7 @@
 #define WORDS	4 /* of the stack, in each event of the check */
 
 _Atomic int beam_layout;
-unsigned beam_frame_words = 1;
-struct beam_words beam_words = {.stop = 11 * WORD, .end = 16 * WORD};
+struct beam_words beam_words = {.stop = 11 * WORD, .end = 16 * WORD, .frame = 1};
 static int word_queue, queue_delta; /* the length of the message queue; 0: not known */
 static int word_sent, word_taken;   /* messages not taken in yet; being taken in; 0: not known */
 static int word_incoming; /* zero: no message is being taken in; 0: not known */
@@ -446,7 +446,7 @@ static bool check_events(void)
 		if (incoming[w])
 			word_incoming = w;
 	beam_words.ret_delta = delta;
-	beam_frame_words = (unsigned)frame;
+	beam_words.frame = (unsigned)frame;
 	return_to = find_return_to(step, frame);
 	return true;
 }

@@ -26,13 +26,21 @@ static inline bool beam_layout_known(void)
 {
 	return atomic_load_explicit(&beam_layout, memory_order_relaxed) >= LAYOUT_KNOWN;
 }
-extern struct beam_words {
+
+/* Where things are, once the layout is known. */
+struct beam_words {
 	uint32_t stop, end; /* of a process: where its stack's top and end are, in bytes */
 	int32_t ret_delta;  /* words that there are more at return_to than at the entry */
 	uint32_t raised;    /* of a process: where its exception is, in bytes */
 	uintptr_t calm;	    /* and what is there while there is none */
 	uintptr_t mark;	    /* the newest word of a return_to frame */
-} beam_words;
+	unsigned frame;	    /* words of such a frame */
+};
+#ifndef BEAM_WORDS_CONST /* to all but layout.c */
+#define BEAM_WORDS_CONST const
+#endif
+extern BEAM_WORDS_CONST struct beam_words beam_words;
+
 #define BEAM_ENV_PROC	1 /* word of a NIF's environment: the process */
 #define BEAM_ENV_TRACEE 7 /* of a tracer's: the traced one */
 static inline const char *beam_tracee(ErlNifEnv *env)
@@ -79,7 +87,6 @@ bool beam_timed_out(ErlNifEnv *env); /* the event of a message `timeout': it is 
 #define BEAM_NO_FRAMES 2 /* it has no return_to, and thus no frames: only those of others count */
 void beam_session_set(unsigned slot, uintptr_t number); /* 0: it has ended */
 unsigned beam_queue_len(ErlNifEnv *env); /* messages of the traced process; 0: not known */
-extern unsigned beam_frame_words;	 /* of a return_to frame */
 /* The traced process's stack: its newest word; how many there are. */
 int beam_stack_words(ErlNifEnv *env, const uintptr_t **stack);
 /* An event of the check's own process; a message to it. */

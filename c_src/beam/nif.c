@@ -151,7 +151,7 @@ static ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 	}
 	b->state = enif_make_uint(env, b->number);
 	t = enif_make_resource(env, b);
-	if (beam_immediates)
+	if (beam_vm.immediates)
 		beam_peek_init(env, t);
 	enif_release_resource(b);
 	return enif_make_tuple3(env, atom_ok, t, b->state);
@@ -587,7 +587,7 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 	ATOMS(X)
 #undef X
 	if (!beam_any_open()) { /* else events go by what was found when it was loaded first */
-		beam_assume(env, info);
+		beam_vm_find(env, info);
 		beam_nodes_check(env);
 	}
 	beam_stacks_init();

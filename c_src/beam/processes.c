@@ -40,10 +40,10 @@ int beam_procs_init(struct beam_procs *t, uint64_t process_limit)
 	for (; n < process_limit && n < MOST_PLACES; n *= 2)
 		bits++;
 	t->mask = n - 1;
-	t->hashed = beam_pid_shift == 0;
+	t->hashed = beam_vm.pid_shift == 0;
 	t->exact = n >= process_limit && !t->hashed;
 	t->mul = t->hashed ? 0x9e3779b97f4a7c15ULL : 1;
-	t->shift = t->hashed ? 64 - bits : beam_pid_shift;
+	t->shift = t->hashed ? 64 - bits : beam_vm.pid_shift;
 	t->turn = bits - 3;
 	t->nchunks = CHUNKS;
 	t->tab = map(n * sizeof(*t->tab));

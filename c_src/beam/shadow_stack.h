@@ -61,7 +61,7 @@ static inline bool beam_stack_deeper(
 
 static inline uint32_t beam_frame_top(const struct beam_fn *fn, unsigned level)
 {
-	return level + (beam_frame_words & -(unsigned)beam_is_local(fn));
+	return level + (beam_words.frame & -(unsigned)beam_is_local(fn));
 }
 
 static inline unsigned beam_stack_push(
