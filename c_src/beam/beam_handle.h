@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "api/handle.h"
+#include "erltrace.h"
 #include "functions.h"
 #include "probes.h"
 #include "processes.h"
@@ -29,7 +29,7 @@ struct beam_want { /* a description that may name functions */
 
 struct beam_handle {
 	/* read on the probe path */
-	erltrace_t *h;
+	struct en *en; /* h's */
 	unsigned number;   /* the tracer's state */
 	ERL_NIF_TERM state; /* the same as a term */
 	uint64_t (*vtimestamp)(const struct en_who *who); /* NULL: no running times are kept */
@@ -57,6 +57,7 @@ struct beam_handle {
 	_Atomic int ended;	/* by the watchdog: why */
 	uint64_t patience;	/* ns: the oldest beat that is all right */
 	/* the rest */
+	erltrace_t *h; /* NULL: closed */
 	struct beam_watch watch;
 	bool harmless;	   /* destructive actions are forbidden in this node */
 	ErlNifMutex *lock; /* one caller at a time */

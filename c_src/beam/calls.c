@@ -24,7 +24,7 @@ static struct beam_proc no_proc; /* of no pid */
 static __attribute__((noinline)) bool sit(
 	struct beam_thread *t, struct beam_seat *s, struct beam_handle *b)
 {
-	s->slot = en_slot_get(b->h->en);
+	s->slot = en_slot_get(b->en);
 	s->number = s->slot != NULL ? b->number : 0;
 	s->ev = (struct beam_event){.b = b,
 		.proc = &no_proc,

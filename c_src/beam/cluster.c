@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/in_node.h"
 #include "nif.h"
 
 static ERL_NIF_TERM failure(ErlNifEnv *env, const char *tag, const char *text)
@@ -22,15 +23,13 @@ static ERL_NIF_TERM failure(ErlNifEnv *env, const char *tag, const char *text)
 ERL_NIF_TERM nif_role(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	char role[16] = "";
-	int rc = 0;
+	int rc;
 
 	WITH_HANDLE(b)
 	enif_get_atom(env, argv[1], role, sizeof(role), ERL_NIF_LATIN1);
-	if (b->h->co != NULL)
-		rc = co_set_role(b->h->co, strcmp(role, "first") == 0   ? CO_FIRST
-				      : strcmp(role, "other") == 0 ? CO_OTHER
-								   : CO_ALONE);
-	b->h->hold = strcmp(role, "first") == 0;
+	rc = api_set_role(b->h, strcmp(role, "first") == 0   ? API_FIRST
+				: strcmp(role, "other") == 0 ? API_OTHER
+							     : API_ALONE);
 	enif_mutex_unlock(b->lock);
 	return rc == 0 ? atom_ok : failure(env, "ET_NOMEM", "out of memory");
 }
@@ -39,7 +38,7 @@ ERL_NIF_TERM nif_role(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 ERL_NIF_TERM nif_hold(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	WITH_HANDLE(b)
-	b->h->hold = argv[1] == atom_true;
+	api_hold(b->h, argv[1] == atom_true);
 	enif_mutex_unlock(b->lock);
 	return atom_ok;
 }
@@ -48,13 +47,12 @@ ERL_NIF_TERM nif_hold(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 ERL_NIF_TERM nif_export(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	ERL_NIF_TERM t;
-	char *bytes = NULL;
-	size_t len = 0;
-	int rc = 0;
+	char *bytes;
+	size_t len;
+	int rc;
 
 	WITH_HANDLE(b)
-	if (b->h->co != NULL)
-		rc = co_export(b->h->co, argv[1] == atom_true, &bytes, &len);
+	rc = api_export(b->h, argv[1] == atom_true, &bytes, &len);
 	enif_mutex_unlock(b->lock);
 	if (rc < 0)
 		return failure(env, "ET_NOMEM", "out of memory");
@@ -73,8 +71,8 @@ ERL_NIF_TERM nif_import(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	int rc = 0;
 
 	WITH_HANDLE(b)
-	if (b->h->co != NULL && enif_inspect_binary(env, argv[1], &bin))
-		rc = co_import(b->h->co, bin.data, bin.size);
+	if (enif_inspect_binary(env, argv[1], &bin))
+		rc = api_import(b->h, bin.data, bin.size);
 	enif_mutex_unlock(b->lock);
 	if (rc == 0)
 		return atom_ok;

@@ -186,7 +186,7 @@ struct beam_fn *beam_function_need(
 	if (fn != NULL)
 		return fn;
 	/* From go on events may look functions up: the table stays as large as it is. */
-	if ((2 * f->n >= f->nbuckets && en_state(b->h->en) == EN_IDLE && rehash(f) < 0) ||
+	if ((2 * f->n >= f->nbuckets && en_state(b->en) == EN_IDLE && rehash(f) < 0) ||
 		f->nbuckets == 0)
 		return NULL;
 	beam_function_text(mod, fun, arity, mfa, sizeof(mfa));
@@ -240,7 +240,7 @@ int beam_function_add(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, E
 		fn->erlang = kind == FN_ERLANG;
 		p = &fn->probe[i - BP_FUNCTIONS];
 		if (*p == NULL)
-			*p = beam_probe_add(b->h->en, i, m, func, NULL);
+			*p = beam_probe_add(b->en, i, m, func, NULL);
 		if (*p == NULL)
 			return -1;
 		(*p)->func_alias = fn->name; /* lists:seq as well as lists:seq/2 */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/in_node.h"
 #include "atom_text.h"
 #include "erl_stack.h"
 #include "erlang_provider.h"
@@ -85,6 +86,7 @@ static void close_handle(struct beam_handle *b)
 	beam_unregister(b);
 	erltrace_close(b->h);
 	b->h = NULL;
+	b->en = NULL;
 	beam_functions_free(&b->fns);
 	free(b->ways);
 	beam_procs_fini(&b->procs);
@@ -141,7 +143,8 @@ static ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 		enif_release_resource(b);
 		return beam_error(env, &e);
 	}
-	b->h->opts.inside = true;
+	b->en = api_engine(b->h);
+	api_set_inside(b->h);
 	if (beam_register(b) < 0) {
 		enif_release_resource(b);
 		snprintf(e.tag, sizeof(e.tag), "ET_HANDLES");
@@ -240,18 +243,16 @@ static ERL_NIF_TERM nif_add_functions(ErlNifEnv *env, int argc, const ERL_NIF_TE
  */
 static ERL_NIF_TERM nif_extend(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	struct et_error e = {.tag = ""};
-	erltrace_error_t out = {.tag = ""};
+	erltrace_error_t e = {.tag = ""};
 	ERL_NIF_TERM ret;
 	unsigned first;
 
 	WITH_HANDLE(b)
-	first = en_nprobes(b->h->en);
+	first = en_nprobes(b->en);
 	if (add_functions(b, env, argv[1], argv[2]) < 0) {
 		ret = no_memory(env);
-	} else if (en_extend(b->h->en, first, &e) < 0) {
-		api_error(&out, &e);
-		ret = beam_error(env, &out);
+	} else if (api_extend(b->h, first, &e) < 0) {
+		ret = beam_error(env, &e);
 	} else {
 		ret = beam_module_needs(b, env, argv[1]);
 	}
@@ -399,7 +400,7 @@ static ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 	uint64_t fired, lost;
 
 	WITH_HANDLE(b)
-	fired = en_fired(b->h->en);
+	fired = en_fired(b->en);
 	lost = atomic_load(&b->procs.lost) + atomic_load(&beam_homeless);
 	enif_mutex_unlock(b->lock);
 	return enif_make_tuple2(env, enif_make_uint64(env, fired), enif_make_uint64(env, lost));
@@ -428,14 +429,6 @@ static ERL_NIF_TERM nif_info(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 	return enif_make_uint(env, info.matches);
 }
 
-static bool is_destructive(const struct prog *prog)
-{
-	for (unsigned i = 0; i < prog->nclauses; i++)
-		if (prog->clauses[i]->destructive)
-			return true;
-	return false;
-}
-
 /* forbid(Handle): no destructive actions, whatever options say. */
 static ERL_NIF_TERM nif_forbid(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -453,7 +446,7 @@ static ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	WITH_HANDLE(b)
 	if (beam_functions_room(&b->fns, b->nwants > 0 ? 2048 : 256) < 0) {
 		ret = no_memory(env);
-	} else if (b->harmless && is_destructive(&b->h->comp->prog)) {
+	} else if (b->harmless && api_is_destructive(b->h)) {
 		snprintf(e.tag, sizeof(e.tag), "ET_DESTRUCTIVE");
 		snprintf(e.text, sizeof(e.text),
 			"this node forbids destructive actions (erltrace's setting destructive)");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/in_node.h"
 #include "consume/json.h"
 #include "nif.h"
 
@@ -221,7 +222,7 @@ static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, st
 	command = strncmp(name, "cmd_", 4) == 0;
 	f += command ? 4 : 0;
 	*json = (struct co_json){
-		.text = on_text, .arg = r, .quiet = b->h->opts.val[OPT_QUIET] != 0};
+		.text = on_text, .arg = r, .quiet = api_option(b->h, OPT_QUIET) != 0};
 	*hs = (erltrace_handlers_t){
 		.size = sizeof(*hs), .arg = r, .drop = on_drop, .fault = on_fault};
 	hs->terminal = strcmp(f, "terminal") == 0;
@@ -281,8 +282,8 @@ ERL_NIF_TERM nif_preview(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	int rc = 0;
 
 	WITH_HANDLE(b)
-	if (b->h->co != NULL && handlers(env, b, argv[1], &r, &json, &hs) == 0) {
-		rc = co_preview(b->h->co, &hs);
+	if (handlers(env, b, argv[1], &r, &json, &hs) == 0) {
+		rc = api_preview(b->h, &hs);
 		co_json_free(&json);
 	}
 	enif_mutex_unlock(b->lock);
@@ -296,17 +297,14 @@ ERL_NIF_TERM nif_preview(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 ERL_NIF_TERM nif_tick(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct results r = {.env = env, .list = enif_make_list(env, 0)};
-	struct co_json json = {.text = on_text, .arg = &r};
 	ERL_NIF_TERM items;
 	char *node;
 
 	WITH_HANDLE(b)
 	node = beam_get_text(env, argv[1], NULL);
-	if (b->h->co != NULL && node != NULL)
-		co_json_tick(&json, b->h->co, node, en_fired(b->h->en),
-			(double)b->watch.permille / 10);
+	if (node != NULL)
+		api_tick(b->h, node, on_text, &r, (double)b->watch.permille / 10, NULL);
 	beam_watch_read(b);
-	co_json_free(&json);
 	enif_mutex_unlock(b->lock);
 	free(node);
 	enif_make_reverse_list(env, r.list, &items);

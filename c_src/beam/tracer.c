@@ -315,7 +315,7 @@ static __attribute__((noinline)) void on_exit_(struct beam_event *ev, ERL_NIF_TE
 		en_fire(p, arg, cached ? 3 : 1, &ev->who);
 	}
 	if (b->self)
-		en_self_free(b->h->en, ev->who.key);
+		en_self_free(b->en, ev->who.key);
 	if (b->procs.tab != NULL)
 		beam_proc_exit(&b->procs, ev->who.key);
 	ev->proc = NULL;
