@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "beam/atoms.h"
+#include "beam/functions.h"
 #include "beam/handles.h"
 #define BEAM_WORDS_CONST /* the fake has no layout that could be found: it is written here */
 #include "beam/layout.h"
