@@ -5,14 +5,17 @@
  *
  *   nif.c           the functions of erltrace_nif.erl: open, compile, go, work, walk, stop, close
  *   results.c       what was gathered, probes and errors as terms
- *   handles.c       open handles by number; which threads are inside one (probe path)
+ *   handles.c       open handles by number (probe path)
+ *   vm_threads.c    the VM's threads, and which are inside a handle (probe path)
  *   erlang.c        the provider erlang<OS pid>: its probes, and what must be armed for them
  *   functions.c     the Erlang functions that have probes, found by their three words (probe path)
  *   counters.c      functions that the VM counts for us
  *   tracer.c        THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5
  *   calls.c         its fast path for calls and returns
  *   ports.c         its half for ports and drivers
- *   processes.c     what is kept of a process: shadow stack, running time (probe path)
+ *   processes.c     what is kept of a process (probe path)
+ *   shadow_stack.c  which traced functions a process is in (probe path)
+ *   registered.c    registered names of processes (probe path)
  *   vm_facts.c      what is assumed of the VM's terms; checked when the library is loaded
  *   layout.c        where the VM keeps the stack pointer of a process; found out, not assumed
  *   pid_node.c      the node of a pid of another node (probe path)

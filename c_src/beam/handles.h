@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Open handles by number (handles.c, probe path). An event finds its handle without a lock: vm_threads.h
- * says how long it stays.
+ * Open handles by number (handles.c, probe path). An event finds its handle without a lock;
+ * vm_threads.h says how long it stays.
  *
  * A handle has a number, never used twice. In a trace session (OTP 27 and later) it is the state of
  * the tracer that the VM hands back with every event. Before that a process has one tracer for all
@@ -23,7 +23,7 @@
 
 struct beam_handle;
 
-#define BEAM_HANDLES 64 /* places: the bits of a word; the first belongs to BEAM_ALL */
+#define BEAM_HANDLES 64 /* slots: the bits of a word; the first belongs to BEAM_ALL */
 #define BEAM_ALL     0  /* no handle's number */
 #define BEAM_ALL_STATE ((ERL_NIF_TERM)BEAM_ALL << 4 | 15) /* the same as a term, if beam_vm.small */
 
@@ -36,9 +36,9 @@ void beam_unregister(struct beam_handle *b); /* waits until no event is inside *
 /* Numbers in use, with the lowest bit while events may fire: all that enabled/3 looks at. */
 extern _Atomic uint64_t beam_states[BEAM_HANDLES];
 extern _Atomic(struct beam_handle *) beam_table[BEAM_HANDLES];
-extern _Atomic uint64_t beam_running; /* bit n: the handle in place n has events fire */
-extern _Atomic uint64_t beam_only; /* place of the only handle that runs, or 0; a tag * 256 */
-/* The states of tracers whose events may fire, as terms, by place. */
+extern _Atomic uint64_t beam_running; /* bit n: the handle in slot n has events fire */
+extern _Atomic uint64_t beam_only; /* slot of the only handle that runs, or 0; a tag * 256 */
+/* The states of tracers whose events may fire, as terms, by slot. */
 extern _Atomic ERL_NIF_TERM beam_firing[BEAM_HANDLES];
 static inline bool beam_fires(ERL_NIF_TERM state)
 {

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is kept of a process (probe path): a shadow stack of the traced functions it is in, and its
- * running time. A pid holds its place in the VM's table of processes, which no two living
- * processes share: it is the place in this table too. Where the VM's table is larger than ours, a
- * place belongs to whoever came first, until it exits. Where it is not known how pids hold their
- * places (vm_facts.c), these go by a hash of the pid, and the next ones are tried too.
- *
- * The shadow stack goes by the number of words on the process's own stack. A call of a function
- * that lies no deeper than the newest frame is a tail call, or the frame has ended unseen: it takes
- * its place, so nothing grows where the process's stack does not. Memory: mapped once, touched as
- * it is used, handed out without locks.
+ * The table of processes (probe path). A pid holds its index in the VM's own table, which no two
+ * living processes share: it is the index in this table too. Where the VM's table is larger than ours,
+ * a slot belongs to whoever came first, until it exits. Where it is not known how pids hold their
+ * index (vm_facts.c), it is a hash of the pid, and the next slots are tried too. Memory: mapped once,
+ * touched as it is used.
  */
 #include <sys/mman.h>
 
@@ -17,10 +12,8 @@
 #include "shadow_stack.h"
 #include "vm_facts.h"
 
-#define MOST_PLACES (1u << 20)
-#define CHUNKS	    65536 /* 16 MiB: a million frames */
-#define TRIES	    8	  /* places, where they go by a hash */
-#define AGAIN	    64	  /* against other threads, for a chunk; then it is lost, and counted */
+#define MOST_SLOTS (1u << 20)
+#define TRIES	   8 /* slots, where they go by a hash */
 
 static void *map(size_t size)
 {
@@ -36,8 +29,7 @@ int beam_procs_init(struct beam_procs *t, uint64_t process_limit)
 	unsigned bits = 10;
 
 	_Static_assert(sizeof(struct beam_proc) == 128, "two cache lines");
-	_Static_assert(sizeof(struct beam_chunk) == 256, "a power of two");
-	for (; n < process_limit && n < MOST_PLACES; n *= 2)
+	for (; n < process_limit && n < MOST_SLOTS; n *= 2)
 		bits++;
 	t->mask = n - 1;
 	t->hashed = beam_vm.pid_shift == 0;
@@ -45,9 +37,9 @@ int beam_procs_init(struct beam_procs *t, uint64_t process_limit)
 	t->mul = t->hashed ? 0x9e3779b97f4a7c15ULL : 1;
 	t->shift = t->hashed ? 64 - bits : beam_vm.pid_shift;
 	t->turn = bits - 3;
-	t->nchunks = CHUNKS;
+	t->nchunks = BEAM_CHUNKS;
 	t->tab = map(n * sizeof(*t->tab));
-	t->chunks = map(CHUNKS * sizeof(*t->chunks));
+	t->chunks = map(BEAM_CHUNKS * sizeof(*t->chunks));
 	if (t->tab == NULL || t->chunks == NULL) {
 		beam_procs_fini(t);
 		return -1;
@@ -60,73 +52,23 @@ void beam_procs_fini(struct beam_procs *t)
 	if (t->tab != NULL)
 		munmap(t->tab, (t->mask + 1) * sizeof(*t->tab));
 	if (t->chunks != NULL)
-		munmap(t->chunks, CHUNKS * sizeof(*t->chunks));
+		munmap(t->chunks, BEAM_CHUNKS * sizeof(*t->chunks));
 	t->tab = NULL;
 	t->chunks = NULL;
 }
 
-static __attribute__((noinline)) void lose(struct beam_procs *t)
-{
-	atomic_fetch_add_explicit(&t->lost, 1, memory_order_relaxed);
-}
-
-/* ---- chunks ---------------------------------------------------------------------------- */
-
-static struct beam_chunk *chunk_get(struct beam_procs *t)
-{
-	uint64_t head = atomic_load_explicit(&t->free, memory_order_acquire);
-	uint32_t i;
-
-	for (int n = 0; (uint32_t)head != 0; n++) {
-		struct beam_chunk *c = &t->chunks[(uint32_t)head - 1];
-		uint64_t to = atomic_load_explicit(&c->next, memory_order_relaxed) |
-			      ((head >> 32) + 1) << 32;
-
-		if (atomic_compare_exchange_weak_explicit(
-			    &t->free, &head, to, memory_order_acquire, memory_order_acquire))
-			return c;
-		if (n == AGAIN)
-			return NULL;
-	}
-	if (atomic_load_explicit(&t->used, memory_order_relaxed) >= t->nchunks)
-		return NULL;
-	i = atomic_fetch_add_explicit(&t->used, 1, memory_order_relaxed);
-	return i < t->nchunks ? &t->chunks[i] : NULL;
-}
-
-static void chunk_put(struct beam_procs *t, struct beam_chunk *c)
-{
-	uint64_t head = atomic_load_explicit(&t->free, memory_order_relaxed), to;
-
-	for (int n = 0; n <= AGAIN; n++) {
-		atomic_store_explicit(&c->next, (uint32_t)head, memory_order_relaxed);
-		to = (uint64_t)(c - t->chunks + 1) | ((head >> 32) + 1) << 32;
-		if (atomic_compare_exchange_weak_explicit(
-			    &t->free, &head, to, memory_order_release, memory_order_relaxed))
-			return;
-	}
-	lose(t);
-}
-
-/* ---- processes ------------------------------------------------------------------------- */
-
-static void pop(struct beam_procs *t, struct beam_proc *p);
-
 static void reset(struct beam_procs *t, struct beam_proc *p)
 {
-	while (p->n > BEAM_INLINE_FRAMES)
-		pop(t, p);
-	p->n = 0;
+	beam_stack_clear(t, p);
 	p->heap_size = 0;
-	p->chunk = NULL;
 	p->last = p->in_at = p->turn = 0;
 	p->hib_mod = 0;
 	atomic_store_explicit(&p->hibernating, 0, memory_order_relaxed);
 }
 
-/* The VM puts processes that come one after the other eight places apart; here they are side by
- * side, so that few pages are touched. */
-static inline struct beam_proc *place(const struct beam_procs *t, ERL_NIF_TERM pid, unsigned next)
+/* The VM puts processes that come one after the other eight slots apart; here they are side by side,
+ * so that few pages are touched. */
+static inline struct beam_proc *slot(const struct beam_procs *t, ERL_NIF_TERM pid, unsigned next)
 {
 	uint64_t i = (pid * t->mul >> t->shift) & t->mask;
 
@@ -138,7 +80,7 @@ struct beam_proc *beam_proc_find(struct beam_procs *t, ERL_NIF_TERM pid)
 	unsigned n = t->hashed ? TRIES : 1;
 
 	for (unsigned i = 0; i < n; i++) {
-		struct beam_proc *p = place(t, pid, i);
+		struct beam_proc *p = slot(t, pid, i);
 
 		if (atomic_load_explicit(&p->pid, memory_order_relaxed) == pid)
 			return p;
@@ -146,7 +88,7 @@ struct beam_proc *beam_proc_find(struct beam_procs *t, ERL_NIF_TERM pid)
 	return NULL;
 }
 
-/* A process claims its place itself: not twice at once. */
+/* A process claims its slot itself: not twice at once. */
 static __attribute__((noinline)) struct beam_proc *claim(struct beam_procs *t, ERL_NIF_TERM pid)
 {
 	struct beam_proc *p = t->hashed ? beam_proc_find(t, pid) : NULL;
@@ -157,20 +99,20 @@ static __attribute__((noinline)) struct beam_proc *claim(struct beam_procs *t, E
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t old;
 
-		p = place(t, pid, i);
+		p = slot(t, pid, i);
 		old = atomic_load_explicit(&p->pid, memory_order_relaxed);
 		if ((old == 0 || t->exact) && atomic_compare_exchange_strong(&p->pid, &old, pid)) {
 			reset(t, p);
 			return p;
 		}
 	}
-	lose(t);
+	beam_procs_lose(t);
 	return NULL;
 }
 
 struct beam_proc *beam_proc_get(struct beam_procs *t, ERL_NIF_TERM pid)
 {
-	struct beam_proc *p = place(t, pid, 0);
+	struct beam_proc *p = slot(t, pid, 0);
 
 	return likely(atomic_load_explicit(&p->pid, memory_order_relaxed) == pid) ? p
 										  : claim(t, pid);
@@ -184,164 +126,4 @@ void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid)
 		return;
 	reset(t, p);
 	atomic_store_explicit(&p->pid, 0, memory_order_release);
-}
-
-/* ---- frames ---------------------------------------------------------------------------- */
-
-static inline struct beam_frame *top(struct beam_proc *p)
-{
-	if (p->n <= BEAM_INLINE_FRAMES)
-		return &p->frame[p->n - 1];
-	return &p->chunk->frame[(p->n - 1 - BEAM_INLINE_FRAMES) % BEAM_CHUNK_FRAMES];
-}
-
-static void pop(struct beam_procs *t, struct beam_proc *p)
-{
-	p->n--;
-	if (p->n >= BEAM_INLINE_FRAMES && (p->n - BEAM_INLINE_FRAMES) % BEAM_CHUNK_FRAMES == 0) {
-		struct beam_chunk *c = p->chunk;
-
-		p->chunk = c->below;
-		chunk_put(t, c);
-	}
-}
-
-/* Room for one frame more; false: none, which is counted. */
-static inline bool push(struct beam_procs *t, struct beam_proc *p)
-{
-	struct beam_chunk *c;
-
-	if (p->n >= BEAM_INLINE_FRAMES && (p->n - BEAM_INLINE_FRAMES) % BEAM_CHUNK_FRAMES == 0) {
-		c = chunk_get(t);
-		if (c == NULL) {
-			lose(t);
-			return false;
-		}
-		c->below = p->chunk;
-		p->chunk = c;
-	}
-	p->n++;
-	return true;
-}
-
-/*
- * Is this frame over, as a call at this level shows? Levels alone do not tell all: before OTP 27 an
- * exception that is caught further out than in the caller is not told of, nor is hibernation, and
- * the stack may have grown past the frame since. But the VM's own frame on it went with it. In a
- * tail call that one is the newest, and says where control will return to, as the word below it.
- */
-static bool is_over(const struct beam_frame *f, unsigned level, const uintptr_t *end)
-{
-	if (f->level > level)
-		return true;
-	if (end == NULL || f->top == f->level)
-		return false;
-	if (level > f->top)
-		return end[-(long)f->top] != beam_words.mark;
-	return level != f->top || end[-(long)f->top] != end[-(long)f->level];
-}
-
-unsigned beam_stack_enter_far(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn,
-	unsigned level, const uintptr_t *end, bool *tail)
-{
-	struct beam_frame *f;
-
-	while (p->n > 0 && is_over(top(p), level, end))
-		pop(t, p);
-	if (p->n > 0 && level <= (f = top(p))->top) {
-		*tail = true;
-		f->fn = fn;
-		if (level == f->level)
-			f->top = beam_frame_top(fn, level);
-		return p->n;
-	}
-	if (!push(t, p))
-		return p->n + 1;
-	*top(p) = (struct beam_frame){.fn = fn, .level = level, .top = beam_frame_top(fn, level)};
-	return p->n;
-}
-
-void beam_stack_cut(struct beam_procs *t, struct beam_proc *p, unsigned level)
-{
-	while (p->n > 0 &&
-		(top(p)->level > level || (top(p)->level == level && top(p)->top != level)))
-		pop(t, p);
-}
-
-void beam_stack_cut_chains(struct beam_procs *t, struct beam_proc *p, unsigned level,
-	const uintptr_t *end, unsigned slot)
-{
-	const struct beam_frame *f;
-
-	while (p->n > 0) {
-		f = top(p);
-		if (f->level <= level &&
-			(f->top == f->level || beam_chain_has(end, f->level, level, slot)))
-			return;
-		pop(t, p);
-	}
-}
-
-void beam_stack_raised(struct beam_procs *t, struct beam_proc *p, unsigned level)
-{
-	while (p->n > 0 && top(p)->level >= level)
-		pop(t, p);
-}
-
-const struct beam_fn *beam_stack_return_far(
-	struct beam_procs *t, struct beam_proc *p, unsigned level, unsigned *depth)
-{
-	const struct beam_fn *fn;
-
-	while (p->n > 0 && top(p)->level > level) /* ended unseen */
-		pop(t, p);
-	if (p->n == 0 || top(p)->level != level)
-		return NULL;
-	fn = top(p)->fn;
-	*depth = p->n;
-	pop(t, p);
-	return fn;
-}
-
-unsigned beam_stack_leave(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn)
-{
-	unsigned depth;
-
-	while (p->n > 1 && top(p)->fn != fn) /* ended unseen */
-		pop(t, p);
-	depth = p->n > 0 ? p->n : 1;
-	if (p->n > 0)
-		pop(t, p);
-	return depth;
-}
-
-/* ---- by names -------------------------------------------------------------------------- */
-
-#define MOST_NAMES 1024 /* without levels a tail call cannot be told from a call */
-
-unsigned beam_names_enter(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn)
-{
-	if (p->n > 0 && top(p)->fn == fn && p->n >= MOST_NAMES / 2)
-		return p->n; /* a loop, most likely */
-	if (p->n >= MOST_NAMES || !push(t, p)) {
-		lose(t);
-		return p->n + 1;
-	}
-	*top(p) = (struct beam_frame){.fn = fn};
-	return p->n;
-}
-
-const struct beam_fn *beam_names_return(
-	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *to, unsigned *depth)
-{
-	const struct beam_fn *fn;
-
-	if (p->n == 0)
-		return NULL;
-	fn = top(p)->fn;
-	*depth = p->n;
-	pop(t, p);
-	while (to != NULL && p->n > 0 && top(p)->fn != to) /* its chain of tail calls */
-		pop(t, p);
-	return fn;
 }

@@ -23,6 +23,7 @@ struct beam_frame {
 
 #define BEAM_INLINE_FRAMES 3
 #define BEAM_CHUNK_FRAMES  15
+#define BEAM_CHUNKS	   65536 /* 16 MiB: a million frames */
 struct beam_chunk {
 	struct beam_chunk *below;
 	_Atomic uint32_t next; /* in the list of free ones: index + 1 */
@@ -51,10 +52,10 @@ struct beam_proc {
 
 struct beam_procs {
 	struct beam_proc *tab;
-	uint64_t mask, mul; /* a pid's place: (pid * mul >> shift) & mask, turned right by three bits */
+	uint64_t mask, mul; /* a pid's slot: (pid * mul >> shift) & mask, turned right by three bits */
 	unsigned shift, turn;
-	bool exact;  /* no two living processes share a place */
-	bool hashed; /* a process may have one of the next places too */
+	bool exact;  /* no two living processes share a slot */
+	bool hashed; /* a process may have one of the next slots too */
 	struct beam_chunk *chunks;
 	unsigned nchunks;
 	char pad[64];
@@ -69,6 +70,12 @@ void beam_procs_fini(struct beam_procs *t);
 struct beam_proc *beam_proc_get(struct beam_procs *t, ERL_NIF_TERM pid); /* NULL: no room */
 struct beam_proc *beam_proc_find(struct beam_procs *t, ERL_NIF_TERM pid); /* from anywhere */
 void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid);
+
+/* A frame or process finds no room. */
+static inline void beam_procs_lose(struct beam_procs *t)
+{
+	atomic_fetch_add_explicit(&t->lost, 1, memory_order_relaxed);
+}
 
 #pragma GCC visibility pop
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shadow stacks (processes.c, probe path): which traced functions a process is in. A frame goes by the
+ * Shadow stacks (shadow_stack.c, probe path): which traced functions a process is in. A frame goes by the
  * number of words on the process's own stack at its entry, its level; where levels are not known
  * (layout.h), by the names of functions. The fast path, a few frames that come and go as expected, is
  * inline.
@@ -37,7 +37,8 @@ const struct beam_fn *beam_stack_return_far(
 unsigned beam_names_enter(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn);
 const struct beam_fn *beam_names_return(struct beam_procs *t, struct beam_proc *p,
 	const struct beam_fn *to, unsigned *depth);
-
+/* All of it ends. */
+void beam_stack_clear(struct beam_procs *t, struct beam_proc *p);
 /* A function that is in the stack returned: its frame, and what lies above, end. Its depth. */
 unsigned beam_stack_leave(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn);
 

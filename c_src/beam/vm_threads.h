@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads of the VM (handles.c, probe path): each says in a word of its own that it is inside a handle.
- * Whoever takes a handle out of the table waits until it has seen every thread outside, a grace
- * period.
+ * Threads of the VM (vm_threads.c, probe path): each says in a word of its own that it is inside a
+ * handle. Whoever takes a handle out of the table waits for a grace period: until it has seen every
+ * thread outside.
  */
 #ifndef BEAM_VM_THREADS_H
 #define BEAM_VM_THREADS_H
@@ -53,6 +53,7 @@ extern _Atomic uint64_t beam_homeless; /* events of threads without a beam_threa
 struct beam_thread *beam_thread_new(void); /* NULL: no room */
 int beam_threads_init(unsigned n, bool fence); /* for so many of them; fence: no membarrier */
 struct beam_thread *beam_thread_nth(unsigned n); /* NULL: no more */
+void beam_threads_wait(void); /* for a grace period */
 
 /* Between enter and leave a handle found in the table stays. */
 static inline void beam_thread_enter(struct beam_thread *t)
@@ -74,7 +75,7 @@ static inline void beam_thread_leave(struct beam_thread *t)
 		memory_order_release);
 }
 
-/* Whatever handle is in this place of the table; NULL: none, or no room for this thread. */
+/* Whatever handle is in this slot of the table; NULL: none, or no room for this thread. */
 static inline struct beam_handle *beam_enter_slot(unsigned slot)
 {
 	struct beam_thread *t = beam_self;
