@@ -21,7 +21,7 @@
  *   pid_node.c      the node of a pid of another node (probe path)
  *   texts.c         pids, functions, atoms as texts (probe path)
  *   sizes.c         how large terms are (probe path)
- *   cluster.c       a node among several that run the same script
+ *   cluster.c       a node of a cluster that runs one script
  *   store.c         terms that outlive every process
  *   user.c          probes that Erlang code fires itself (probe path)
  *   monitor.c       probes that a process of ours fires (erltrace_watch)

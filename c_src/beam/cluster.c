@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A node among several that run the same script for one command (consume/join.c), and what a
- * command keeps for the case that its node dies: the functions role, hold, export, import and
- * preview of erltrace_nif.erl.
+ * A node of a cluster that runs one script for one command (consume/join.c), and what a command
+ * keeps for the case that its node dies: the functions role, hold, export and import of
+ * erltrace_nif.erl.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -78,46 +78,4 @@ ERL_NIF_TERM nif_import(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return atom_ok;
 	return failure(env, "ET_VERSION",
 		"the nodes have different versions of erltrace: their results cannot be joined");
-}
-
-/* ---- about scripts --------------------------------------------------------------------- */
-
-static ERL_NIF_TERM binary(ErlNifEnv *env, const char *text)
-{
-	ERL_NIF_TERM t;
-	size_t len = strlen(text);
-
-	memcpy(enif_make_new_binary(env, len, &t), text, len);
-	return t;
-}
-
-/* place(Handle) -> {File, SourceLine}: of the last script that did not compile */
-ERL_NIF_TERM nif_place(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	ERL_NIF_TERM ret;
-
-	WITH_HANDLE(b)
-	ret = enif_make_tuple2(env, binary(env, b->file), binary(env, b->source));
-	enif_mutex_unlock(b->lock);
-	return ret;
-}
-
-/* code(Handle) -> Binary: syntax tree and bytecode of the last script */
-ERL_NIF_TERM nif_code(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	char *tree, *code;
-	ERL_NIF_TERM ret;
-	size_t len;
-
-	WITH_HANDLE(b)
-	tree = erltrace_tree(b->h);
-	code = erltrace_disassemble(b->h);
-	enif_mutex_unlock(b->lock);
-	len = tree != NULL ? strlen(tree) : 0;
-	if (tree != NULL && code != NULL && (tree = realloc(tree, len + strlen(code) + 1)) != NULL)
-		memcpy(tree + len, code, strlen(code) + 1);
-	ret = binary(env, tree != NULL ? tree : code != NULL ? code : "");
-	free(tree);
-	free(code);
-	return ret;
 }

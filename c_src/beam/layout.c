@@ -23,7 +23,7 @@
  * at each event. Where there are none such, the counter that process_info gave is what there is.
  *
  * Where a chain of tail calls begins the VM puts a frame of its own on the stack, for return_to;
- * from OTP 27 on two words, a place in its code and the number of the trace session, for each
+ * from OTP 27 on two words, an address in its code and the number of the trace session, for each
  * session that traces there. Those of one script are expected (beam_words.frame); where there are
  * several, those of the others do not count (beam_chain_level). What they look like is seen in the
  * same check.
@@ -74,21 +74,21 @@ static struct {
 static int nmailed;
 static bool incoming[LAST]; /* so far this word was as 3. says */
 
-/* Frames of return_to: their first word, a place in the VM's code. */
+/* Frames of return_to: their first word, an address in the VM's code. */
 #define UNKNOWN	    1 /* no word of a stack */
 #define FRAME_WORDS 2
 static uintptr_t return_to = UNKNOWN;
 static uintptr_t check_session;			    /* its number, as a term; 0: there is none */
-static _Atomic uintptr_t sessions[BEAM_HANDLES]; /* by a handle's place */
+static _Atomic uintptr_t sessions[BEAM_HANDLES]; /* by a handle's slot */
 static _Atomic bool open_session[BEAM_HANDLES];
 static _Atomic unsigned nsessions; /* of these */
 
 /*
  * Frames of a session that has ended stay on the stacks until control returns through them: where
- * there were several, they are looked for until no session is left. Called by several threads: who
- * is last sees the others' count.
+ * there was more than one, they are looked for until no session is left. Called by any thread: the
+ * last one sees the others' count.
  */
-static void several(void)
+static void count_sessions(void)
 {
 	unsigned n;
 
@@ -113,7 +113,7 @@ void beam_session_set(unsigned slot, uintptr_t number)
 		atomic_fetch_add(&nsessions, 1);
 	else if (!open && was)
 		atomic_fetch_sub(&nsessions, 1);
-	several();
+	count_sessions();
 }
 
 static bool is_session(uintptr_t word)
@@ -493,7 +493,7 @@ ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		atomic_store(&beam_layout, LAYOUT_NAMES);
 	} else if (strcmp(step, "check") == 0) {
 		atomic_store(&beam_layout, check_events() ? LAYOUT_KNOWN : LAYOUT_NAMES);
-		several();
+		count_sessions();
 	} else if (strcmp(step, "events") == 0) {
 		ERL_NIF_TERM list = enif_make_list(env, 0);
 

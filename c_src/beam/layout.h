@@ -83,7 +83,7 @@ int beam_chain_level(ErlNifEnv *env, unsigned slot, bool *tail);
 int beam_chain_return_level(ErlNifEnv *env);
 bool beam_chain_has(const uintptr_t *end, unsigned began, unsigned level, unsigned slot);
 bool beam_timed_out(ErlNifEnv *env); /* the event of a message `timeout': it is none */
-/* Trace sessions that keep a shadow stack, by a handle's place: the number as a term. */
+/* Trace sessions that keep a shadow stack, by a handle's slot: the number as a term. */
 #define BEAM_NO_FRAMES 2 /* it has no return_to, and thus no frames: only those of others count */
 void beam_session_set(unsigned slot, uintptr_t number); /* 0: it has ended */
 unsigned beam_queue_len(ErlNifEnv *env); /* messages of the traced process; 0: not known */

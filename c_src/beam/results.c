@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Results, probes and errors as Erlang terms. No atom is made of what was traced.
+ * Results, probes, errors and what is to be known of scripts as Erlang terms. No atom is made of what
+ * was traced.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -493,6 +494,39 @@ ERL_NIF_TERM nif_walk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return beam_error(env, &e);
 	enif_make_reverse_list(env, r.list, &items);
 	return enif_make_tuple2(env, atom_ok, items);
+}
+
+/* ---- about scripts --------------------------------------------------------------------- */
+
+/* place(Handle) -> {File, SourceLine}: of the last script that did not compile */
+ERL_NIF_TERM nif_place(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	ERL_NIF_TERM ret;
+
+	WITH_HANDLE(b)
+	ret = enif_make_tuple2(env, text(env, b->file), text(env, b->source));
+	enif_mutex_unlock(b->lock);
+	return ret;
+}
+
+/* code(Handle) -> Binary: syntax tree and bytecode of the last script */
+ERL_NIF_TERM nif_code(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	char *tree, *code;
+	ERL_NIF_TERM ret;
+	size_t len;
+
+	WITH_HANDLE(b)
+	tree = erltrace_tree(b->h);
+	code = erltrace_disassemble(b->h);
+	enif_mutex_unlock(b->lock);
+	len = tree != NULL ? strlen(tree) : 0;
+	if (tree != NULL && code != NULL && (tree = realloc(tree, len + strlen(code) + 1)) != NULL)
+		memcpy(tree + len, code, strlen(code) + 1);
+	ret = text(env, tree != NULL ? tree : code != NULL ? code : "");
+	free(tree);
+	free(code);
+	return ret;
 }
 
 /* ---- names ----------------------------------------------------------------------------- */

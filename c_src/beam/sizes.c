@@ -257,7 +257,7 @@ static unsigned look_size(ErlNifEnv *env, ERL_NIF_TERM t)
 	}
 }
 
-/* ---- which way -------------------------------------------------------------------------- */
+/* ---- which of the two -------------------------------------------------------------------- */
 
 unsigned beam_term_size(ErlNifEnv *env, ERL_NIF_TERM t)
 {

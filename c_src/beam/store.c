@@ -43,7 +43,7 @@ int beam_store_init(void **priv, void *old)
 	return 0;
 }
 
-static int place_of(ERL_NIF_TERM key)
+static int slot_of(ERL_NIF_TERM key)
 {
 	for (int i = 0; i < STORE_KEYS; i++)
 		if (store->at[i].key == key)
@@ -62,9 +62,9 @@ static ERL_NIF_TERM keep(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool large)
 		return enif_make_badarg(env);
 	}
 	enif_mutex_lock(store->lock);
-	i = place_of(argv[0]);
+	i = slot_of(argv[0]);
 	if (i < 0)
-		i = place_of(0);
+		i = slot_of(0);
 	if (i >= 0) {
 		old = store->at[i].env;
 		store->at[i].key = argv[0];
@@ -103,7 +103,7 @@ ERL_NIF_TERM nif_kept(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (!enif_is_atom(env, argv[0]))
 		return enif_make_badarg(env);
 	enif_mutex_lock(store->lock);
-	i = place_of(argv[0]);
+	i = slot_of(argv[0]);
 	if (i >= 0 && store->at[i].large && enif_thread_type() == ERL_NIF_THR_NORMAL_SCHEDULER) {
 		enif_mutex_unlock(store->lock);
 		return enif_schedule_nif(
@@ -125,7 +125,7 @@ ERL_NIF_TERM nif_drop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (!enif_is_atom(env, argv[0]))
 		return enif_make_badarg(env);
 	enif_mutex_lock(store->lock);
-	i = place_of(argv[0]);
+	i = slot_of(argv[0]);
 	if (i >= 0) {
 		old = store->at[i].env;
 		store->at[i].key = 0;

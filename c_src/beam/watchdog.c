@@ -77,7 +77,7 @@ __attribute__((noinline)) void beam_cost_timed(
 
 /* ---- the process of the handle --------------------------------------------------------- */
 
-/* ns in events of the handle in this place. */
+/* ns in events of the handle in this slot. */
 static uint64_t events_of(unsigned slot)
 {
 	struct beam_thread *t;
