@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "erltrace.h"
+#include "erl_probes.h"
 #include "functions.h"
-#include "probes.h"
 #include "processes.h"
 #include "registered.h"
 #include "watchdog.h"

@@ -6,7 +6,7 @@
 #include <erl_nif.h>
 #include <stdint.h>
 
-#include "probes.h"
+#include "erl_probes.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -14,7 +14,7 @@
 
 #include "bpf/ebpf.h"
 #include "likely.h"
-#include "probes.h"
+#include "erl_probes.h"
 
 #pragma GCC visibility push(hidden)
 

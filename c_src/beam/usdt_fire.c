@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "engine/fire.h"
-#include "probes.h"
+#include "erl_probes.h"
 #include "usdt_fire.h"
 
 #ifdef __x86_64__

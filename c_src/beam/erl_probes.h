@@ -3,8 +3,8 @@
  * The probes of the provider erlang, from the table probes.def. Those from BP_FUNCTIONS on exist once
  * for each function that a script names, the others once in a node.
  */
-#ifndef BEAM_PROBES_H
-#define BEAM_PROBES_H
+#ifndef BEAM_ERL_PROBES_H
+#define BEAM_ERL_PROBES_H
 
 #pragma GCC visibility push(hidden)
 
