@@ -18,8 +18,6 @@
 #include "registered.h"
 #include "watchdog.h"
 
-#pragma GCC visibility push(hidden)
-
 struct beam_event;
 struct beam_ports;
 
@@ -29,8 +27,8 @@ struct beam_want { /* a description that may name functions */
 
 struct beam_handle {
 	/* read on the probe path */
-	struct en *en; /* h's */
-	unsigned number;   /* the tracer's state */
+	struct en *en;	    /* of h */
+	unsigned number;    /* the tracer's state */
 	ERL_NIF_TERM state; /* the same as a term */
 	uint64_t (*vtimestamp)(const struct en_who *who); /* NULL: no running times are kept */
 	_Atomic bool live; /* events may fire: between go and stop */
@@ -70,5 +68,4 @@ struct beam_handle {
 	bool new_wants; /* a description has named functions that were not looked for yet */
 };
 
-#pragma GCC visibility pop
 #endif

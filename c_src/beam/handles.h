@@ -28,7 +28,7 @@ struct beam_handle;
 #define BEAM_ALL_STATE ((ERL_NIF_TERM)BEAM_ALL << 4 | 15) /* the same as a term, if beam_vm.small */
 
 void beam_set_live(struct beam_handle *b, bool live);
-void beam_halt(struct beam_handle *b); /* not live any more; by who is inside (probe path) */
+void beam_halt(struct beam_handle *b); /* not live any more; called from inside (probe path) */
 int beam_register(struct beam_handle *b);
 bool beam_any_open(void);
 void beam_unregister(struct beam_handle *b); /* waits until no event is inside */
