@@ -30,7 +30,7 @@ struct beam_handle {
 	struct en *en;	    /* of h */
 	unsigned number;    /* the tracer's state */
 	ERL_NIF_TERM state; /* the same as a term */
-	uint64_t (*vtimestamp)(const struct en_who *who); /* NULL: no running times are kept */
+	uint64_t (*vtimestamp)(const struct en_current *cur); /* NULL: no running times are kept */
 	_Atomic bool live; /* events may fire: between go and stop */
 	bool stacks;	   /* shadow stacks are kept, for one of these two */
 	bool returns;	   /* function-return and the like */

@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-extern const struct en_who_ops beam_ops;
+extern const struct en_current_ops beam_ops;
 
 #pragma GCC visibility pop
 #endif

@@ -10,10 +10,10 @@
 
 #pragma GCC visibility push(hidden)
 
-struct en_who;
+struct en_current;
 
 /* The frames of the process whose event it is, the newest first; returns how many. */
-unsigned beam_ustack(const struct en_who *who, uint64_t *pcs, unsigned max);
+unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max);
 bool beam_frame_text(uint64_t frame, char *buf, size_t size); /* false: no frame of ours */
 void beam_stacks_init(void); /* at load */
 /* In the check of the layout: the process must be so many frames deep in this function. */

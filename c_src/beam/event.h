@@ -12,7 +12,7 @@ struct beam_handle;
 struct beam_proc;
 
 struct beam_event {
-	struct en_who who; /* its key is the process or port */
+	struct en_current cur; /* its key is the process or port */
 	struct beam_handle *b;
 	ErlNifEnv *env;
 	struct beam_proc *proc; /* NULL: nothing is kept of it */

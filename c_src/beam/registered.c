@@ -62,9 +62,9 @@ void beam_name_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM name)
 	if (ev->b->names.tab == NULL || !enif_is_atom(ev->env, name))
 		return;
 	if (tag == atom_register)
-		set(ev->b, ev->who.key, name);
+		set(ev->b, ev->cur.key, name);
 	else
-		clear(ev->b, ev->who.key, name);
+		clear(ev->b, ev->cur.key, name);
 }
 
 /* set_name(Handle, Pid, Name, IsRegistered) */

@@ -15,7 +15,7 @@
 
 #pragma GCC visibility push(hidden)
 
-uint64_t beam_vtimestamp(const struct en_who *who);
+uint64_t beam_vtimestamp(const struct en_current *cur);
 
 /* It began to run, or is seen for the first time. */
 static inline void beam_vts_in(struct beam_proc *p, uint64_t now)
