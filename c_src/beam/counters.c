@@ -32,6 +32,10 @@
 #include <stdlib.h>
 
 #include "api/in_node.h"
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "prog/prog.h"
 #include "erlang_provider.h"
 #include "nif.h"
 #include "texts.h"

@@ -3,9 +3,9 @@
 #ifndef BEAM_ERL_BUILTINS_H
 #define BEAM_ERL_BUILTINS_H
 
-#include "engine/engine.h"
-
 #pragma GCC visibility push(hidden)
+
+struct en_current_ops;
 
 extern const struct en_current_ops beam_ops;
 

@@ -11,6 +11,10 @@
 #include <unistd.h>
 
 #include "api/in_node.h"
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "prog/prog.h"
 #include "atoms.h"
 #include "beam_handle.h"
 #include "erl_builtins.h"

@@ -6,7 +6,7 @@
 #include <erl_nif.h>
 #include <stdint.h>
 
-#include "engine/engine.h"
+#include "engine/current.h"
 
 struct beam_handle;
 struct beam_proc;

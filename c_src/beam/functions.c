@@ -7,6 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
 #include "atom_text.h"
 #include "beam_handle.h"
 #include "erlang_provider.h"

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "bpf/ebpf.h"
-#include "likely.h"
+#include "compiler.h"
 #include "erl_probes.h"
 
 #pragma GCC visibility push(hidden)

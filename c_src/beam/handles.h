@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "likely.h"
+#include "compiler.h"
 #include "vm_facts.h"
 
 #pragma GCC visibility push(hidden)

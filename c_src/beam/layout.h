@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "likely.h"
+#include "compiler.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "engine/probe.h"
 #include "atom_text.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"

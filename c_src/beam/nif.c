@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "api/in_node.h"
+#include "engine/engine.h"
+#include "engine/provider.h"
+#include "engine/slot.h"
 #include "atom_text.h"
 #include "erl_stack.h"
 #include "erlang_provider.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/probe.h"
 #include "beam_handle.h"
 #include "ports.h"
 #include "term_print.h"

@@ -8,7 +8,7 @@
 #ifndef BEAM_SHADOW_STACK_H
 #define BEAM_SHADOW_STACK_H
 
-#include "likely.h"
+#include "compiler.h"
 #include "functions.h"
 #include "layout.h"
 #include "processes.h"

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "likely.h"
+#include "compiler.h"
 #include "sizes.h"
 #include "vm_facts.h"
 

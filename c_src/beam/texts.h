@@ -6,8 +6,8 @@
 #include <erl_nif.h>
 #include <stdint.h>
 
-#include "engine/engine.h"
-#include "likely.h"
+#include "compiler.h"
+#include "engine/str.h"
 #include "vm_threads.h"
 
 #pragma GCC visibility push(hidden)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "likely.h"
+#include "compiler.h"
 #include "atoms.h"
 #include "vm_facts.h"
 

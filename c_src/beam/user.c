@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "engine/probe.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
 #include "nif.h"

@@ -11,8 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/engine.h"
-#include "likely.h"
+#include "compiler.h"
 #include "event.h"
 #include "handles.h"
 

@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "engine/engine.h"
-#include "likely.h"
+#include "compiler.h"
+#include "engine/clock.h"
 #include "processes.h"
 #include "vm_threads.h"
 

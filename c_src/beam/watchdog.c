@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "api/in_node.h"
+#include "engine/engine.h"
 #include "nif.h"
 #include "watchdog.h"
 
