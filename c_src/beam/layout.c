@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many words there are on a process's stack: the VM tells a tracer neither that nor where its
- * process is. The environment of a callback holds the process, and in it lie the stack's end and
- * its top; which words these are is found out, and checked, before it is relied on:
+ * How many words there are on a process's stack. The VM tells a tracer neither that nor where the
+ * process is. But the environment of a callback holds a pointer to the process, which holds the end
+ * and the top of its stack. Which words these are is found out, and checked, before it is relied on:
  *
  *   1. samples: a process says its stack_size at several depths; a pair of words must be that far
  *      apart each time;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Terms that outlive every process: what all handles have armed (erltrace_vm.erl). The
- * application's environment would do, but for its one process: it does nothing else while it stops
- * an application, and a handle that ends with its owner then must not wait for it.
+ * Terms that outlive every process: what all handles have armed (erltrace_vm.erl). The environment
+ * of the application would do, were it not for the application controller: it does nothing else
+ * while it stops an application, and a handle that ends with its owner then must not wait for it.
  *
  * The store goes from an old library to a new one, by the module's private data; so its shape stays
  * as it is, or its magic number changes.

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What events cost, and the watchdog. To time every event would cost as much as many of them do:
+ * What events cost, and the watchdog. To time every event would cost as much as many of them do. So
  * one of some tens is timed (probe path), and stands for those since the last; where events are
- * dear, each of them. How many is drawn anew each time, or a pattern in the workload could hide
- * from it.
+ * expensive, each of them is. The interval is random, or a pattern in the workload could hide from it.
  *
  * The process of a handle comes by some times a second (nif_watch). A script is ended, with
  * DTrace's words, if
@@ -29,9 +28,9 @@
  * on OTP 25, what it took more than without. `make bench-erlang' has 156 ns for a call, 236 for a
  * call and its return_to, 94 for a message, 258 for the in and out of a yield, best of 300 samples.
  * By the processor time of a million events (statistics(runtime)) while ten times as much work as
- * there are cores shared the machine it was 198, 287, 114 and 241; by the clock on the wall several
- * times that, which is not theirs. So these are a little too little rather than too much: a script
- * is not ended for what it does not cost.
+ * there are cores shared the machine it was 198, 287, 114 and 241; by the wall clock several
+ * times that, which is not theirs. So these err on the low side: a script is not ended for what it
+ * does not cost.
  */
 #define VM_CALL	  150
 #define VM_RETURN 80
@@ -43,7 +42,7 @@
 
 /* ---- probe path ------------------------------------------------------------------------ */
 
-/* Nobody looks after the handle: its events end. Stopped and continued, a node beats at once. */
+/* Nobody looks after the handle: its events end. A node that was stopped and continued beats at once. */
 static void look_at_beat(struct beam_handle *b, uint64_t now)
 {
 	uint64_t beat = atomic_load_explicit(&b->beat, memory_order_relaxed);
@@ -212,7 +211,7 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		schedulers = 1;
 	if (atomic_load(&b->ended) == ENDED_NOT && atomic_load(&b->live))
 		atomic_store(&b->beat, now);
-	/* without the lock of the handle: who has it may take long */
+	/* without the lock of the handle: whoever has it may hold it long */
 	en_look_at_handler();
 	if (beam_enter_slot(b->number % BEAM_HANDLES) == b)
 		en_rate_tick(b->en);
