@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the library's side inside a node (c_src/beam/) asks of a handle, besides the public calls. Not
- * for programs: it is not exported.
+ * What the library's side inside a node (c_src/beam/) asks of a handle, besides the public calls.
+ * Not for programs: it is not exported.
  */
 #ifndef API_IN_NODE_H
 #define API_IN_NODE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The built-ins that a D script asks an Erlang event for (probe path): erlpid, erlname, erlnode,
- * erlsched, erlpeer, erlmsg, erlargs, erlarg(), erlint(), erlret. Answered when they are read, from the
- * event as the VM handed it over; an event that has nothing of the kind gives "" or 0.
+ * erlsched, erlpeer, erlmsg, erlargs, erlarg(), erlint(), erlret. Answered when they are read, from
+ * the event as the VM handed it over; an event that has nothing of the kind gives "" or 0.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -176,8 +176,9 @@ static const struct et_str *answer_str(
 
 	switch (pbi) {
 	case PBI_ERLPID:
-		return ev->env != NULL && enif_is_pid(ev->env, ev->cur.key) ? beam_term_text(ev->cur.key)
-									: NULL;
+		return ev->env != NULL && enif_is_pid(ev->env, ev->cur.key)
+			       ? beam_term_text(ev->cur.key)
+			       : NULL;
 	case PBI_ERLNAME:
 		t = ev->env != NULL && enif_is_pid(ev->env, ev->cur.key)
 			    ? beam_name_of(&ev->b->names, ev->cur.key)
@@ -229,8 +230,9 @@ ERL_NIF_TERM nif_has_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	WITH_HANDLE(b)
 	if (!known)
-		beam_warn(b, "ustack() has one frame here, the function of the event: the VM does not "
-			     "show where its functions are (up to OTP 28 it does)");
+		beam_warn(b,
+			"ustack() has one frame here, the function of the event: the VM does not "
+			"show where its functions are (up to OTP 28 it does)");
 	enif_mutex_unlock(b->lock);
 	return known ? atom_true : atom_false;
 }

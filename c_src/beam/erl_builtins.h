@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What scripts ask of an Erlang event: erlpid, erlmsg, erlargs ... (erl_erl_builtins.c, probe path) */
+/* What scripts ask of an Erlang event: erlpid, erlargs ... (erl_builtins.c, probe path). */
 #ifndef BEAM_ERL_BUILTINS_H
 #define BEAM_ERL_BUILTINS_H
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Erlang stacks for ustack() (probe path): the process's stack is walked word by word. The lowest
- * bits tell return addresses from terms, as they do for the VM itself. A function of the VM, which up
- * to OTP 28 can be found by its name, says which function an address lies in. Both are checked before
- * they are relied on, in the check of the layout: a process that has called itself so many times must
- * show so many frames. Where the check fails, a stack is the function of the event alone.
+ * bits tell return addresses from terms, as they do for the VM itself. A function of the VM, which
+ * up to OTP 28 can be found by its name, says which function an address lies in. Both are checked
+ * before they are relied on, in the check of the layout: a process that has called itself so many
+ * times must show so many frames. Where the check fails, a stack is the function of the event
+ * alone.
  *
- * Stacks are walked only in the process's own context, on a normal scheduler: dirty schedulers do not
- * hold off the VM when it replaces its table of code.
+ * Stacks are walked only in the process's own context, on a normal scheduler: dirty schedulers do
+ * not hold off the VM when it replaces its table of code.
  *
  * A frame is one word that outlives its code: 2^63, the numbers of two atoms, the arity.
  */

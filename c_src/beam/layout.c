@@ -2,7 +2,7 @@
 /*
  * How many words there are on a process's stack. The VM tells a tracer neither that nor where the
  * process is. But the environment of a callback holds a pointer to the process, which holds the end
- * and the top of its stack. Which words these are is found out, and checked, before it is relied on:
+ * and the top of its stack. Which words these are is found out and checked before use:
  *
  *   1. samples: a process says its stack_size at several depths; a pair of words must be that far
  *      apart each time;
@@ -128,7 +128,8 @@ static bool is_session(uintptr_t word)
  * The level at a call without the frames of return_to that lie on it. While it tells of a call the
  * VM puts the address that control will return to in place of the newest frame's first word: the
  * same as lies below all of them. A session has one frame at most in a chain: where its number
- * comes twice, the first is a variable of the caller. tail: one of them is of this handle's session.
+ * comes twice, the first is a variable of the caller. tail: one of them is of this handle's
+ * session.
  */
 int beam_chain_level(ErlNifEnv *env, unsigned slot, bool *tail)
 {

@@ -4,9 +4,9 @@
  * binary that does not start at a byte boundary. It also makes a binary that is being appended to
  * lose its spare room, so that a loop of appends copies all of it each time. The VM's own printing
  * allocates for large integers, and locks for references of resources. So the words of these terms
- * are read here. Their layout is found out with the first handle, on terms whose contents are known:
- * for binaries two layouts are tried (OTP 25 and 26, OTP 27 and later). What is not found is not
- * read.
+ * are read here. Their layout is found out with the first handle, on terms whose contents are
+ * known: for binaries two layouts are tried (OTP 25 and 26, OTP 27 and later). What is not found is
+ * not read.
  */
 #include <stdatomic.h>
 #include <string.h>

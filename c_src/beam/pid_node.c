@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The node of a pid or reference of another node (probe path). A tracer can ask the VM for it only by
- * writing the term out in the external format, which allocates. But the first number of the term's
- * text is the index of the node's name in the table of atoms, and an atom's term is made of that
- * index. Both are checked when the library is loaded. Where the check fails such a node is "".
+ * The node of a pid or reference of another node (probe path). A tracer can ask the VM for it only
+ * by writing the term out in the external format, which allocates. But the first number of the
+ * term's text is the index of the node's name in the table of atoms, and an atom's term is made of
+ * that index. Both are checked when the library is loaded. Where the check fails such a node is "".
  */
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The node of a pid or reference of another node (pid_node.c, probe path). text: the term, by %T. */
+/* The node of a pid or reference of another node (pid_node.c, probe path). text: its %T. */
 #ifndef BEAM_PID_NODE_H
 #define BEAM_PID_NODE_H
 

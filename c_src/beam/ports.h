@@ -13,8 +13,9 @@ struct beam_handle;
 
 /* tag: open, closed, receive, in, out. */
 void beam_port_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM term, ERL_NIF_TERM opts);
-/* The table of names and owners; -1: out of memory. A port that is there, or is opened; a driver. */
+/* The table of names and owners; -1: out of memory. */
 int beam_ports_init(struct beam_handle *b);
+/* A port that is there, or is opened; a driver. */
 void beam_port_note(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM port, ERL_NIF_TERM owner,
 	ERL_NIF_TERM name);
 void beam_driver_note(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM name);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The table of processes (probe path). A pid holds its index in the VM's own table, which no two
- * living processes share: it is the index in this table too. Where the VM's table is larger than ours,
- * a slot belongs to whoever came first, until it exits. Where it is not known how pids hold their
- * index (vm_facts.c), it is a hash of the pid, and the next slots are tried too. Memory: mapped once,
- * touched as it is used.
+ * living processes share: it is the index in this table too. Where the VM's table is larger than
+ * ours, a slot belongs to whoever came first, until it exits. Where it is not known how pids hold
+ * their index (vm_facts.c), it is a hash of the pid, and the next slots are tried too. Memory:
+ * mapped once, touched as it is used.
  */
 #include <sys/mman.h>
 
@@ -66,8 +66,8 @@ static void reset(struct beam_procs *t, struct beam_proc *p)
 	atomic_store_explicit(&p->hibernating, 0, memory_order_relaxed);
 }
 
-/* The VM puts processes that come one after the other eight slots apart; here they are side by side,
- * so that few pages are touched. */
+/* The VM puts processes that come one after the other eight slots apart; here they are side by
+ * side, so that few pages are touched. */
 static inline struct beam_proc *slot(const struct beam_procs *t, ERL_NIF_TERM pid, unsigned next)
 {
 	uint64_t i = (pid * t->mul >> t->shift) & t->mask;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is kept of a process (processes.c, probe path): a shadow stack of the traced functions that it is
- * in (shadow_stack.h), its running time (vtime.h), whether it hibernates.
+ * What is kept of a process (processes.c, probe path): a shadow stack of the traced functions that
+ * it is in (shadow_stack.h), its running time (vtime.h), whether it hibernates.
  */
 #ifndef BEAM_PROCESSES_H
 #define BEAM_PROCESSES_H
@@ -52,7 +52,7 @@ struct beam_proc {
 
 struct beam_procs {
 	struct beam_proc *tab;
-	uint64_t mask, mul; /* a pid's slot: (pid * mul >> shift) & mask, turned right by three bits */
+	uint64_t mask, mul; /* a pid's slot: (pid * mul >> shift) & mask, rotated by three bits */
 	unsigned shift, turn;
 	bool exact;  /* no two living processes share a slot */
 	bool hashed; /* a process may have one of the next slots too */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Results, probes, errors and what is to be known of scripts as Erlang terms. No atom is made of what
- * was traced.
+ * Results, probes, errors and what is to be known of scripts as Erlang terms. No atom is made of
+ * what was traced.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shadow stacks (probe path), which go by the number of words on a process's own stack. A call of a
- * function that lies no deeper than the newest frame is a tail call, or the frame has ended unseen: it
- * takes its place, so nothing grows where the process's stack does not. The first few frames lie in
- * the process's slot, the rest in chunks of a common pool, which is handed out without locks.
+ * function that lies no deeper than the newest frame is a tail call, or the frame has ended unseen:
+ * it takes its place, so nothing grows where the process's stack does not. The first few frames lie
+ * in the process's slot, the rest in chunks of a common pool, which is handed out without locks.
  */
 #include "processes.h"
 #include "shadow_stack.h"

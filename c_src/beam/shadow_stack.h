@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shadow stacks (shadow_stack.c, probe path): which traced functions a process is in. A frame goes by the
- * number of words on the process's own stack at its entry, its level; where levels are not known
- * (layout.h), by the names of functions. The fast path, a few frames that come and go as expected, is
- * inline.
+ * Shadow stacks (shadow_stack.c, probe path): which traced functions a process is in. A frame goes
+ * by the number of words on the process's own stack at its entry, its level; where levels are not
+ * known (layout.h), by the names of functions. The fast path, a few frames that come and go as
+ * expected, is inline.
  */
 #ifndef BEAM_SHADOW_STACK_H
 #define BEAM_SHADOW_STACK_H
@@ -24,8 +24,8 @@ unsigned beam_stack_enter_far(struct beam_procs *t, struct beam_proc *p, const s
 	unsigned level, const uintptr_t *end, bool *tail);
 /* Somebody else's function was called at this level: what lies there has ended. */
 void beam_stack_cut(struct beam_procs *t, struct beam_proc *p, unsigned level);
-/* A call that is no tail call, among several sessions: what has no frame of this one's on it is over
- * (hibernation is not told of). end: of the stack. */
+/* A call that is no tail call, among several sessions: what has no frame of this one's on it is
+ * over (hibernation is not told of). end: of the stack. */
 void beam_stack_cut_chains(struct beam_procs *t, struct beam_proc *p, unsigned level,
 	const uintptr_t *end, unsigned slot);
 /* An exception was caught: what was called at this level or deeper has ended. */

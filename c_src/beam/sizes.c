@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How many words a term takes, as erts_debug:flat_size/1 counts them: without the bytes of binaries
- * that lie outside the heap (probe path). The VM tells a tracer no sizes, and to ask for those of maps
- * with more than 32 keys allocates. So the words of a term are read, with the layout of OTP 25.
- * Whether this VM has the same is checked when the library is loaded, on samples whose sizes are
- * known, for three kinds of terms one by one. Where it has not, the sizes of bits and funs, or all
- * sizes, are asked of the VM. They are then right for terms without large maps, large integers, and
- * funs with variables.
+ * that lie outside the heap (probe path). The VM tells a tracer no sizes, and to ask for those of
+ * maps with more than 32 keys allocates. So the words of a term are read, with the layout of OTP
+ * 25. Whether this VM has the same is checked when the library is loaded, on samples whose sizes
+ * are known, for three kinds of terms one by one. Where it has not, the sizes of bits and funs, or
+ * all sizes, are asked of the VM. They are then right for terms without large maps, large integers,
+ * and funs with variables.
  *
- * A walk ends after STEPS terms, or where they are nested more than DEEP: the size is what was counted
- * by then.
+ * A walk ends after STEPS terms, or where they are nested more than DEEP: the size is what was
+ * counted by then.
  */
 #include <stdint.h>
 #include <string.h>

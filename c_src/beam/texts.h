@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pids, functions, atoms as texts (texts.c, probe path). A text is valid until the event is over. */
+/* Pids, functions, atoms as texts (texts.c, probe path): valid until the event is over. */
 #ifndef BEAM_TEXTS_H
 #define BEAM_TEXTS_H
 

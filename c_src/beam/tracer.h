@@ -25,7 +25,8 @@ static inline bool beam_extra_near(ERL_NIF_TERM opts, ERL_NIF_TERM *extra)
 	const ERL_NIF_TERM *m = (const ERL_NIF_TERM *)(uintptr_t)(opts & ~(ERL_NIF_TERM)7);
 
 	if (unlikely((opts & 7) != beam_vm.tuple3.tag || m[0] != beam_vm.map1.header || m[1] != 1 ||
-		     *(const ERL_NIF_TERM *)(uintptr_t)((m[2] & ~(ERL_NIF_TERM)7) + 8) != atom_extra))
+		     *(const ERL_NIF_TERM *)(uintptr_t)((m[2] & ~(ERL_NIF_TERM)7) + 8) !=
+			     atom_extra))
 		return false;
 	*extra = m[3];
 	return true;

@@ -2,7 +2,8 @@
 /*
  * What events cost, and the watchdog. To time every event would cost as much as many of them do. So
  * one of some tens is timed (probe path), and stands for those since the last; where events are
- * expensive, each of them is. The interval is random, or a pattern in the workload could hide from it.
+ * expensive, each of them is. The interval is random, or a pattern in the workload could hide from
+ * it.
  *
  * The process of a handle comes by some times a second (nif_watch). A script is ended, with
  * DTrace's words, if
@@ -42,7 +43,7 @@
 
 /* ---- probe path ------------------------------------------------------------------------ */
 
-/* Nobody looks after the handle: its events end. A node that was stopped and continued beats at once. */
+/* Nobody looks after the handle: its events end. (A node that was stopped beats when it goes on.) */
 static void look_at_beat(struct beam_handle *b, uint64_t now)
 {
 	uint64_t beat = atomic_load_explicit(&b->beat, memory_order_relaxed);
