@@ -33,7 +33,7 @@
  *   watchdog.c      what events cost; scripts that cost too much, or nobody looks after, are ended
  *
  * What others need of a file is in the header of its name. Besides there are beam_handle.h, a
- * handle; event.h, an event of the VM; erl_probes.h, the table of probes; vtime.h, running times;
- * atoms.h; and nif.h, what the NIFs share. All symbols are hidden (visibility): what events read is
- * read without a detour by the global offset table.
+ * handle; vm_event.h, an event of the VM; erl_probes.h, the table of probes; vtime.h, running
+ * times; atoms.h; and nif.h, what the NIFs share. All symbols are hidden (visibility): what events
+ * read is read without a detour by the global offset table.
  */

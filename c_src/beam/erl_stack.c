@@ -18,8 +18,8 @@
 #include "atom_text.h"
 #include "atoms.h"
 #include "erl_stack.h"
-#include "event.h"
 #include "layout.h"
+#include "vm_event.h"
 
 #define MOST_WORDS 8192 /* of a stack that are looked at */
 #define FRAME	   (1ULL << 63)

@@ -8,9 +8,9 @@
  */
 #include <sys/mman.h>
 
-#include "event.h"
 #include "nif.h"
 #include "registered.h"
+#include "vm_event.h"
 
 #define SLOTS 65536 /* the upper 16 bits of a hash */
 #define SIZE  ((SLOTS + BEAM_NAME_TRIES) * sizeof(struct beam_name))

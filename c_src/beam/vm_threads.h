@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "compiler.h"
-#include "event.h"
 #include "handles.h"
+#include "vm_event.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An event of the VM that is being looked at (probe path). */
-#ifndef BEAM_EVENT_H
-#define BEAM_EVENT_H
+#ifndef BEAM_VM_EVENT_H
+#define BEAM_VM_EVENT_H
 
 #include <erl_nif.h>
 #include <stdint.h>
