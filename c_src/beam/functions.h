@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/ebpf.h"
 #include "compiler.h"
+#include "prog/prog.h"
 #include "erl_probes.h"
 
 #pragma GCC visibility push(hidden)
@@ -22,7 +22,6 @@ struct beam_handle;
 struct beam_slab;
 struct en_probe;
 struct et_str;
-struct prog_clause;
 
 enum beam_fnkind { FN_ERLANG, FN_BIF, FN_NIF };
 
