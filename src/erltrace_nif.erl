@@ -34,7 +34,7 @@ init() ->
            end,
     erlang:load_nif(Path, about_the_vm()).
 
-%% What the library checks its assumptions by (c_src/beam/assume.c). Set `{erltrace, [{vm_insides,
+%% What the library checks its assumptions by (c_src/beam/vm_facts.c). Set `{erltrace, [{vm_insides,
 %% false}]}' and none is relied on: slower, and returns go by the names of functions.
 about_the_vm() ->
     Sizes = {erts_debug:flat_size(list_to_binary(lists:duplicate(100, 0))),
