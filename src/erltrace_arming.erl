@@ -2,7 +2,7 @@
 %% @private
 %% @doc What a running script has armed in the node: trace flags and patterns (erltrace_vm), the
 %% VM's counters (erltrace_counters), the messages of the system monitor and of net_kernel
-%% (erltrace_watch), modules loaded later (erltrace_late). A value of the handle's process: made at
+%% (erltrace_monitor), modules loaded later (erltrace_rearm). A value of the handle's process: made at
 %% go, ended by disarm/1.
 -module(erltrace_arming).
 -export([arm/4, disarm/1, counts/2, counts_again/1, look/1, look_again/1, about/1]).
@@ -15,7 +15,7 @@
                  counters :: erltrace_counters:counters() | undefined,
                  watch :: pid() | undefined,
                  missing = <<>> :: binary(),       % which probes cannot fire here, and why
-                 late :: erltrace_late:late() | undefined,
+                 late :: erltrace_rearm:rearm() | undefined,
                  layout :: ok | names | undefined,
                  skipped = 0 :: non_neg_integer(), % processes left to other tracers
                  left = 0 :: non_neg_integer()}).  % and functions
@@ -68,7 +68,7 @@ renew_names(Nif, Names) ->
     ok.
 
 watch(Number, Needs, Seen, A) ->
-    case erltrace_watch:start(Number, self(), Needs) of
+    case erltrace_monitor:start(Number, self(), Needs) of
         {ok, Watch, Missing} ->
             {ok, late(Needs, Seen, A#arming{watch = Watch, missing = Missing})};
         Error ->
@@ -81,7 +81,7 @@ late(Needs, Seen, #arming{armed = Armed} = A) ->
     case lists:member(modules, Needs) of
         true ->
             Patterns = [N || {_, _, _, _} = N <- Needs],
-            look(A#arming{late = erltrace_late:new(Seen, Patterns, Armed)});
+            look(A#arming{late = erltrace_rearm:new(Seen, Patterns, Armed)});
         false ->
             A
     end.
@@ -113,7 +113,7 @@ disarm(#arming{armed = undefined} = A) ->
     A;
 disarm(#arming{armed = Armed, watch = Watch} = A) ->
     A1 = uncount(A),
-    erltrace_watch:stop(Watch),
+    erltrace_monitor:stop(Watch),
     erltrace_vm:disarm(Armed),
     A1#arming{armed = undefined, watch = undefined, late = undefined}.
 
@@ -154,13 +154,13 @@ uncount(#arming{counters = Counters} = A) ->
 look(#arming{late = undefined} = A) ->
     A;
 look(#arming{nif = Nif, late = Late, armed = Armed, counters = Counters} = A) ->
-    {Late1, Armed1, Counters1} = erltrace_late:look(Nif, Late, Armed, Counters),
+    {Late1, Armed1, Counters1} = erltrace_rearm:look(Nif, Late, Armed, Counters),
     A#arming{late = Late1, armed = Armed1, counters = Counters1}.
 
 %% @doc In how many ms look/1 is to be called again.
 -spec look_again(arming()) -> pos_integer() | infinity.
 look_again(#arming{late = undefined}) -> infinity;
-look_again(_) -> erltrace_late:every().
+look_again(_) -> erltrace_rearm:every().
 
 %% @doc For erltrace:status/1 and -v.
 -spec about(arming()) -> map().

@@ -33,7 +33,7 @@ compile(Nif, Source, Args, Opts) ->
 with_hint(Text) ->
     case re:run(Text, "description (.*) does not match any probes: -l",
                 [{capture, [1], binary}]) of
-        {match, [Description]} -> with_hint(Text, erltrace_near:hint(Description));
+        {match, [Description]} -> with_hint(Text, erltrace_suggest:hint(Description));
         nomatch -> Text
     end.
 
@@ -58,7 +58,7 @@ probes(Nif, What, Form) ->
             {error, {dtrace, <<"D_PDESC_ZERO">>, 0, 0,
                      iolist_to_binary(["failed to match ", What,
                                        ": no probe matches the description",
-                                       case erltrace_near:hint(What) of
+                                       case erltrace_suggest:hint(What) of
                                            {_, Hint} -> [": ", Hint];
                                            none -> []
                                        end])}};

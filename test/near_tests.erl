@@ -52,9 +52,9 @@ list_test() ->
 
 %% Names in quotes, with colons in them; names of any length.
 odd_test() ->
-    none = erltrace_near:hint("erlang*:::'a:b'"),
-    {also, _} = erltrace_near:hint("erlang*:'no:such'::function-entry"),
-    {also, _} = erltrace_near:hint(["erlang*:", lists:duplicate(5000, $x), "::function-entry"]),
-    {also, _} = erltrace_near:hint("erlang*:lists:'':function-entry"),
-    {also, _} = erltrace_near:hint("erlang*:lists:/:function-entry"),
-    none = erltrace_near:hint("42").
+    none = erltrace_suggest:hint("erlang*:::'a:b'"),
+    {also, _} = erltrace_suggest:hint("erlang*:'no:such'::function-entry"),
+    {also, _} = erltrace_suggest:hint(["erlang*:", lists:duplicate(5000, $x), "::function-entry"]),
+    {also, _} = erltrace_suggest:hint("erlang*:lists:'':function-entry"),
+    {also, _} = erltrace_suggest:hint("erlang*:lists:/:function-entry"),
+    none = erltrace_suggest:hint("42").

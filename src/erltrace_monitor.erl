@@ -8,7 +8,7 @@
 %% need it do not fire: to stand between it and the VM would lose it, should this process be killed.
 %% Handles share ours: the process that holds it fires the probes of all of them, and when it ends,
 %% another that needs it takes its place.
--module(erltrace_watch).
+-module(erltrace_monitor).
 -behaviour(gen_server).
 -export([start/3, stop/1]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,

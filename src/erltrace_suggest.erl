@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @doc What somebody may have meant whose description of probes matches none: a module or a
 %% function that is nearly spelt like it, another arity, a module of Elixir without its prefix.
--module(erltrace_near).
+-module(erltrace_suggest).
 
 -export([hint/1]).
 

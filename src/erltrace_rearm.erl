@@ -6,23 +6,23 @@
 %% Nothing tells of that without tracing the code server, which may be traced by others. So every
 %% ?EVERY ms the handle's process looks which modules there are that it has not seen, and asks of
 %% one armed function in each armed module whether it is armed still.
--module(erltrace_late).
+-module(erltrace_rearm).
 -export([new/3, look/4, every/0]).
--export_type([late/0]).
+-export_type([rearm/0]).
 
 -define(EVERY, 100).
 
--record(late, {seen = #{}, armed = #{}}).
--opaque late() :: #late{}.
+-record(rearm, {seen = #{}, armed = #{}}).
+-opaque rearm() :: #rearm{}.
 
 %% @doc ms between two looks.
 -spec every() -> pos_integer().
 every() -> ?EVERY.
 
 %% @doc Seen: the modules that were there when the script was compiled; Patterns: what is armed.
--spec new([module()], [term()], erltrace_vm:armed()) -> late().
+-spec new([module()], [term()], erltrace_vm:armed()) -> rearm().
 new(Seen, Patterns, Armed) ->
-    #late{seen = maps:from_keys(Seen, true), armed = samples(Armed, Patterns)}.
+    #rearm{seen = maps:from_keys(Seen, true), armed = samples(Armed, Patterns)}.
 
 %% One function of each module that can be seen to be armed: not every one is ([global] arms what
 %% is exported).
@@ -36,23 +36,23 @@ samples(Armed, Patterns) ->
                 end, #{}, Patterns).
 
 %% @doc Arm what has come since the last look.
--spec look(reference(), late(), erltrace_vm:armed(), erltrace_counters:counters()) ->
-          {late(), erltrace_vm:armed(), erltrace_counters:counters()}.
-look(Nif, #late{seen = Seen, armed = Mine} = Late, Armed, Counters) ->
+-spec look(reference(), rearm(), erltrace_vm:armed(), erltrace_counters:counters()) ->
+          {rearm(), erltrace_vm:armed(), erltrace_counters:counters()}.
+look(Nif, #rearm{seen = Seen, armed = Mine} = Rearm, Armed, Counters) ->
     Loaded = erlang:loaded(),
     New = [M || M <- Loaded, not is_map_key(M, Seen), M =/= erltrace_nif,
                 erltrace_nif:wants(Nif, M)],
     Again = [M || {M, MFA} <- maps:to_list(Mine), not erltrace_vm:is_traced(Armed, MFA)],
-    Late1 = Late#late{seen = maps:from_keys(Loaded, true), armed = maps:without(Again, Mine)},
+    Rearm1 = Rearm#rearm{seen = maps:from_keys(Loaded, true), armed = maps:without(Again, Mine)},
     {Lost, Counters1} = erltrace_counters:lost(Counters),
     Modules = lists:usort(New ++ Again ++ Lost),
     All = lists:append([extend(Nif, M) || M <- Modules]),
     case erltrace_counters:add(Modules, All, Counters1) of
         {[], Counters2} ->
-            {Late1, Armed, Counters2};
+            {Rearm1, Armed, Counters2};
         {Patterns, Counters2} ->
             Armed1 = erltrace_vm:rearm(Armed, Patterns),
-            {Late1#late{armed = maps:merge(Late1#late.armed, samples(Armed1, Patterns))}, Armed1,
+            {Rearm1#rearm{armed = maps:merge(Rearm1#rearm.armed, samples(Armed1, Patterns))}, Armed1,
              Counters2}
     end.
 
