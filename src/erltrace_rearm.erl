@@ -1,31 +1,33 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% Modules that are loaded while a script runs: their functions get the probes that the script's
-%% descriptions name. And modules that are loaded again: the VM sets no breakpoint in new code.
+%% Modules that are loaded while a script runs. A new module gets the probes that the script's
+%% descriptions name. A module that is loaded again is armed again: the VM sets no breakpoints in
+%% new code.
 %%
-%% Nothing tells of that without tracing the code server, which may be traced by others. So every
-%% ?EVERY ms the handle's process looks which modules there are that it has not seen, and asks of
-%% one armed function in each armed module whether it is armed still.
+%% The only event for this would come from tracing the code server, which others may trace. So the
+%% handle's process polls every ?INTERVAL ms: which modules has it not seen yet, and, for one armed
+%% function of each armed module, is that function still armed?
 -module(erltrace_rearm).
--export([new/3, look/4, every/0]).
+-export([new/3, poll/4, interval/0]).
 -export_type([rearm/0]).
 
--define(EVERY, 100).
+-define(INTERVAL, 100).
 
--record(rearm, {seen = #{}, armed = #{}}).
+-record(rearm, {known = #{} :: #{module() => true},
+                samples = #{} :: #{module() => mfa()}}). % one armed function of each module
 -opaque rearm() :: #rearm{}.
 
-%% @doc ms between two looks.
--spec every() -> pos_integer().
-every() -> ?EVERY.
+%% @doc ms between two polls.
+-spec interval() -> pos_integer().
+interval() -> ?INTERVAL.
 
-%% @doc Seen: the modules that were there when the script was compiled; Patterns: what is armed.
+%% @doc Known: the modules that were loaded when the script was compiled; Patterns: what is armed.
 -spec new([module()], [term()], erltrace_vm:armed()) -> rearm().
-new(Seen, Patterns, Armed) ->
-    #rearm{seen = maps:from_keys(Seen, true), armed = samples(Armed, Patterns)}.
+new(Known, Patterns, Armed) ->
+    #rearm{known = maps:from_keys(Known, true), samples = samples(Armed, Patterns)}.
 
-%% One function of each module that can be seen to be armed: not every one is ([global] arms what
-%% is exported).
+%% One function of each module that shows as armed. Not every function does: [global] arms only
+%% those that are exported.
 samples(Armed, Patterns) ->
     lists:foldl(fun({_, M, F, A}, Samples) ->
                         case not is_map_key(M, Samples) andalso
@@ -35,36 +37,36 @@ samples(Armed, Patterns) ->
                         end
                 end, #{}, Patterns).
 
-%% @doc Arm what has come since the last look.
--spec look(reference(), rearm(), erltrace_vm:armed(), erltrace_counters:counters()) ->
+%% @doc Arm what has been loaded since the last poll.
+-spec poll(reference(), rearm(), erltrace_vm:armed(), erltrace_counters:counters()) ->
           {rearm(), erltrace_vm:armed(), erltrace_counters:counters()}.
-look(Nif, #rearm{seen = Seen, armed = Mine} = Rearm, Armed, Counters) ->
+poll(Nif, #rearm{known = Known, samples = Samples}, Armed, Counters) ->
     Loaded = erlang:loaded(),
-    New = [M || M <- Loaded, not is_map_key(M, Seen), M =/= erltrace_nif,
+    New = [M || M <- Loaded, not is_map_key(M, Known), M =/= erltrace_nif,
                 erltrace_nif:wants(Nif, M)],
-    Again = [M || {M, MFA} <- maps:to_list(Mine), not erltrace_vm:is_traced(Armed, MFA)],
-    Rearm1 = Rearm#rearm{seen = maps:from_keys(Loaded, true), armed = maps:without(Again, Mine)},
+    Reloaded = [M || {M, MFA} <- maps:to_list(Samples), not erltrace_vm:is_traced(Armed, MFA)],
+    Rearm = #rearm{known = maps:from_keys(Loaded, true), samples = maps:without(Reloaded, Samples)},
     {Lost, Counters1} = erltrace_counters:lost(Counters),
-    Modules = lists:usort(New ++ Again ++ Lost),
+    Modules = lists:usort(New ++ Reloaded ++ Lost),
     All = lists:append([extend(Nif, M) || M <- Modules]),
     case erltrace_counters:add(Modules, All, Counters1) of
         {[], Counters2} ->
-            {Rearm1, Armed, Counters2};
+            {Rearm, Armed, Counters2};
         {Patterns, Counters2} ->
             Armed1 = erltrace_vm:rearm(Armed, Patterns),
-            {Rearm1#rearm{armed = maps:merge(Rearm1#rearm.armed, samples(Armed1, Patterns))}, Armed1,
-             Counters2}
+            {Rearm#rearm{samples = maps:merge(Rearm#rearm.samples, samples(Armed1, Patterns))},
+             Armed1, Counters2}
     end.
 
-%% Without a function it has been deleted: it is new when it comes again.
+%% A module without functions has been deleted. It counts as new when it is loaded again.
 extend(Nif, Module) ->
     case erltrace_compile:functions(Module) of
         [] -> [];
         Functions ->
             case erltrace_nif:extend(Nif, Module, Functions) of
                 Patterns when is_list(Patterns) ->
-                    There = maps:from_list([{{F, A}, true} || {F, A, _} <- Functions]),
-                    [P || {_, _, F, A} = P <- Patterns, is_map_key({F, A}, There)];
+                    Existing = maps:from_list([{{F, A}, true} || {F, A, _} <- Functions]),
+                    [P || {_, _, F, A} = P <- Patterns, is_map_key({F, A}, Existing)];
                 {error, _} -> []
             end
     end.

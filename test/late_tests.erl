@@ -59,7 +59,7 @@ load_later_test() ->
     ?assertEqual([{["late_one", "f/1", "function-entry"], 10}, {["late_one", "late_one:f/1"], 10},
                   {["late_two", "late_two:f/1"], 5}], Got).
 
-armed(H) -> ok = erltrace_handle:call(H, look).
+armed(H) -> ok = erltrace_handle:call(H, rearm).
 
 %% Without being asked to look.
 load_later_by_itself_test() ->
