@@ -347,12 +347,12 @@ format_error(closed) ->
 format_error(upgraded) ->
     "another version of erltrace has been loaded since the handle was opened: open another";
 format_error(subscribed) ->
-    "results of this handle are sent to a subscriber, and cannot be read beside that";
+    "results of this handle are sent to a subscriber, and cannot be read otherwise";
 format_error(not_subscribed) ->
     "there is no such subscription, or it has ended";
 format_error({badopt, Option}) ->
-    io_lib:format("~0P is no option of a subscription: to, interval, window, output, aggregations",
-                  [Option, 20]);
+    io_lib:format("~0P is not an option of a subscription, which are to, interval, window, output "
+                  "and aggregations", [Option, 20]);
 format_error({library, Reason}) ->
     io_lib:format("the library priv/erltrace.so cannot be loaded (~0P): the log says why; "
                   "make builds it", [Reason, 20]);

@@ -68,8 +68,8 @@ missing([By], What) ->
                                monitor_nodes -> []
                            end || N <- What]),
     unicode:characters_to_binary(
-      io_lib:format("~ts cannot fire: this takes the node's system monitor, of which there is one, "
-                    "and ~ts has it", [lists:join(", ", Probes), name(By)])).
+      io_lib:format("~ts cannot fire: this needs the node's only system monitor, and ~ts has it",
+                    [lists:join(", ", Probes), name(By)])).
 
 name(By) ->
     case is_pid(By) andalso process_info(By, registered_name) of

@@ -27,10 +27,10 @@ near_test_() ->
         {"erlang*:lists:append/7:function-entry",
          "module lists has no such function: did you mean 'append/1' or 'append/2'?"},
         {"erlang*:lists:nothing_like_it:function-entry",
-         "-l lists those there are, -Z goes on without; module lists is loaded, and has no such "
+         "-l lists all probes, -Z goes on without; module lists is loaded, and has no such "
          "function"},
         {"erlang*:nothing_like_it::function-entry",
-         "-l lists those there are, -Z goes on without; module nothing_like_it is not loaded: load "
+         "-l lists all probes, -Z goes on without; module nothing_like_it is not loaded: load "
          "it first, or with -Z (option zdefs) its functions are traced as soon as it is"}]].
 
 elixir_module_without_prefix_test_() ->

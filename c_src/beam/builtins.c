@@ -338,8 +338,8 @@ ERL_NIF_TERM nif_set_name(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 ERL_NIF_TERM nif_has_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	static const char text[] =
-		"ustack() has one frame here, the function of the event: the VM does not show "
-		"where its functions are (up to OTP 28 it does)\n";
+		"ustack() has only one frame here, the function of the event: this VM hides its "
+		"symbols (OTP up to 28 does not)\n";
 	bool known = beam_stacks_known();
 	size_t old;
 	char *all;

@@ -274,7 +274,7 @@ struct cg_place cg_place(struct cg *g, struct d_node *n, bool write)
 	case N_CAST: return cg_place(g, n->a, write);
 	default: break;
 	}
-	cg_fail(g, n, "D_CG_EXPR", "expression is not something that has a place in memory");
+	cg_fail(g, n, "D_CG_EXPR", "expression is not an object in memory");
 	return p;
 }
 
@@ -326,7 +326,7 @@ struct cg_val cg_place_addr(struct cg *g, struct cg_place *p, const struct d_nod
 {
 	if (p->kind != PL_RAW) {
 		cg_fail(g, n, "D_ADDROF_VAR",
-			"a variable of D has no address: only memory behind a pointer has");
+			"a D variable has no address: only memory behind a pointer has one");
 		return cg_const(0);
 	}
 	raw_addr(g, p, R0);

@@ -35,7 +35,7 @@ $ erltrace -s ./births
 ? 1
 # a script without -s
 $ erltrace births
-! erltrace: no probes specified: the script of that name is run by -s births
+! erltrace: no probes specified: to run the script of that name, use -s births
 ? 1
 # a clause that the shell took apart
 $ erltrace -n tick-1s { 'exit(0);' }
