@@ -39,14 +39,15 @@
 #include <stdatomic.h>
 
 #include "api/handle.h"
+#include "compiler.h"
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "prog/builtins.h"
 
 #define BEAM_HANDLES 64 /* places: the bits of a word; the first belongs to BEAM_ALL */
 #define BEAM_ALL     0  /* no handle's number */
 #define BEAM_ALL_STATE ((ERL_NIF_TERM)BEAM_ALL << 4 | 15) /* the same as a term, if beam_small */
-#ifndef likely
-#define likely(x)   __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
-#endif
 
 #pragma GCC visibility push(hidden) /* what events look at is read without a detour */
 

@@ -9,7 +9,15 @@
  *
  * The engine's slot is not entered: that the thread is inside a handle says it all (sit).
  */
+#include "compiler.h"
+#include "engine/clock.h"
 #include "engine/fire.h"
+#include "engine/fire_path.h"
+#include "engine/probe.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "engine/str.h"
+#include "prog/prog.h"
 #include "beam.h"
 
 static struct beam_proc no_proc; /* of no pid */

@@ -9,7 +9,12 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "engine/fire.h"
+#include "compiler.h"
+#include "engine/clock.h"
+#include "engine/current.h"
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/str.h"
 #include "beam.h"
 #include "peek.h"
 

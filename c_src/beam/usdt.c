@@ -14,7 +14,11 @@
  */
 #include <string.h>
 
+#include "engine/current.h"
 #include "engine/fire.h"
+#include "engine/fire_path.h"
+#include "engine/str.h"
+#include "prog/builtins.h"
 #include "beam.h"
 
 #ifdef __x86_64__

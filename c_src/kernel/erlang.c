@@ -13,10 +13,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/region.h"
+#include "engine/slot.h"
+#include "engine/state.h"
 #include "insides.h"
 #include "load.h"
 #include "modules.h"
 #include "nodes.h"
+#include "prog/builtins.h"
 
 extern const struct provider kernel_erlang_provider;
 

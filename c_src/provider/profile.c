@@ -20,7 +20,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/internal.h"
+#include "engine/clock.h"
+#include "engine/engine.h"
+#include "engine/in_kernel.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "prog/builtins.h"
+#include "prog/prog.h"
 
 #define LEAST 200000ULL /* ns: more often than that a machine has little else to do */
 #define SEC   1000000000ULL
@@ -309,7 +317,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 	(void)data;
 	if (en->opts->inside && refuse_inside(p, t, e) < 0)
 		return -1;
-	if (en->shared && !t->tick)
+	if (en->shared.on && !t->tick)
 		return et_sampler->enable(en, p, t->period, e);
 	t->enabled = true;
 	return 0;
