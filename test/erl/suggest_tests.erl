@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% What is said of descriptions that match nothing: what may have been meant.
--module(near_tests).
+%% Suggestions for descriptions that match nothing.
+-module(suggest_tests).
 
 -include_lib("eunit/include/eunit.hrl").
 
@@ -10,7 +10,7 @@ error_of(Description) ->
     [_, Rest] = string:split(Text, " does not match any probes: "),
     binary_to_list(Rest).
 
-near_test_() ->
+suggest_test_() ->
     [{Description, ?_assertEqual(Hint, error_of(Description))} || {Description, Hint} <- [
         {"erlang:::process-spawn",
          "the provider is erlang and a node's process id: write erlang*"},
