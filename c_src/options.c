@@ -350,7 +350,8 @@ static int harmful(const char *name, struct et_error *e)
 static int users_own(const struct et_optdef *d, struct et_error *e)
 {
 	return et_err(e, "ET_OPTION",
-		"option %s is the user's to set, not a script's: give -x %s%s, or -w to permit it here",
+		"option %s can be set by the user, not by a script: give -x %s%s, or -w to permit "
+		"it here",
 		d->name, d->name, d->kind == OK_BOOL ? "" : "=...");
 }
 

@@ -403,7 +403,7 @@ cost_lines(#data{spec = Spec} = Data) ->
                       Verbose, N <- [maps:get(fired, Counts, 0)]] ++
                   [{"events took ~.1f % of the schedulers' busy time", [float(C)]} ||
                       Verbose, C <- [maps:get(cost, Counts, 0)]] ++
-                  [{"~b call~s or process~s found no room: returns and depth of these are missing",
+                  [{"no room for ~b call~s or process~s: their returns and depth are missing",
                     [N, plural(N, "s"), plural(N, "es")]} ||
                       N <- [maps:get(lost, Counts, 0)], N > 0]);
         _ ->
