@@ -519,7 +519,7 @@ $(BUILD)/test/beam/beam_threads: $(NIF_OBJ) $(BEAM_TEST_SRC:%.c=$(BUILD)/%.o)
 
 $(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC) include/erltrace.h
 	$(call say,ERLC,$(EBIN))
-	$(Q)mkdir -p $(@D)
+	$(Q)mkdir -p $(@D) && rm -f $(EBIN)/*.beam # the command brings all that are there to nodes
 	$(Q)$(ERLC) +debug_info $(if $(filter 1,$(WERROR)),-Werror) -o $(EBIN) $(ERL_SRC)
 	$(Q)sed -e 's|{cmd, .make -s print-version.}|"$(VERSION)"|' \
 		-e 's|{modules, \[\]}|{modules, [$(subst $(space),$(comma),$(notdir $(ERL_SRC:.erl=)))]}|' \
