@@ -87,7 +87,7 @@ say = $(if $(V),,@echo '  $(1)  $(2)')
 
 # ---- sources ------------------------------------------------------------------------------
 
-LIB_DIRS := c_src $(addprefix c_src/,d bpf engine provider consume api)
+LIB_DIRS := c_src $(addprefix c_src/,d bpf engine provider symbols consume api)
 LIB_SRC := $(sort $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c)))
 CLI_SRC := $(sort $(wildcard c_src/cli/*.c c_src/node/*.c))
 

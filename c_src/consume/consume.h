@@ -12,10 +12,7 @@
  *   aggs.c     merged aggregations: bounded, sorted, cleared, truncated, normalized
  *   printa.c   aggregations printed: printa(), and what is left at the end
  *   dist.c     distributions: bars, aggpack, agghist, aggzoom
- *   join.c     one script in several engines, one result; names.c: their addresses as names
- *   symbols.c  address -> module`symbol+offset, from /proc/PID/maps and ELF tables (elf.c; debug.c:
- *              of files that were stripped); perfmap.c: code that a process made; ksyms.c: the
- *              kernel's; vm.c: Erlang functions; files.c: opening what others may have made
+ *   join.c     one script in several engines, one result
  *   text.c     text that grows; the filter for terminals
  *   json.c     handlers that write JSON lines
  *
