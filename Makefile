@@ -192,7 +192,7 @@ $(BUILD)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
 
 # The engine's probe path for BPF, and as files of this program.
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -mllvm -inline-threshold=5000 -std=gnu11 -ffreestanding -fno-builtin -D_GNU_SOURCE= \
-	-iquote c_src \
+	-iquote c_src -Iinclude \
 	-D__x86_64__ -I/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null) -include c_src/kernel/bpf/shim.h
 $(BUILD)/bpf/%.o: %.c $(BUILD)/.flags
 	$(call say,BPF,$<)

@@ -18,15 +18,8 @@
 
 int api_error(erltrace_error_t *to, const struct et_error *from)
 {
-	if (to != NULL) {
-		memset(to, 0, sizeof(*to));
-		memcpy(to->tag, from->tag, sizeof(to->tag));
-		memcpy(to->file, from->file, sizeof(to->file));
-		to->line = from->line;
-		to->column = from->col;
-		memcpy(to->text, from->text, sizeof(to->text));
-		memcpy(to->source, from->src, sizeof(to->source));
-	}
+	if (to != NULL)
+		*to = *from;
 	return -1;
 }
 
@@ -37,13 +30,13 @@ erltrace_t *erltrace_open(erltrace_error_t *err)
 	struct d_registry reg;
 
 	if (h == NULL) {
-		et_err(&e, "ET_NOMEM", "out of memory");
+		et_err(&e, ET_NOMEM, "out of memory");
 		api_error(err, &e);
 		return NULL;
 	}
 	et_options_init(&h->opts);
 	if (h->opts.env.tag[0] != '\0')
-		et_err(&e, h->opts.env.tag, "in the environment (DTRACE_OPT_*): %s",
+		et_err_as(&e, &h->opts.env, "in the environment (DTRACE_OPT_*): %s",
 			h->opts.env.text);
 	else
 		h->en = en_new(&h->opts, &e);
@@ -128,12 +121,12 @@ int erltrace_compile_n(erltrace_t *h, const char *text, size_t len,
 	if (opts != NULL)
 		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
 	if (en_state(h->en) != EN_IDLE) {
-		et_err(&e, "ET_RUNNING", "tracing has begun: compile before go");
+		et_err(&e, ET_RUNNING, "tracing has begun: compile before go");
 		return api_error(err, &e);
 	}
 	argv = api_argv(&o);
 	if (argv == NULL) {
-		et_err(&e, "ET_NOMEM", "out of memory");
+		et_err(&e, ET_NOMEM, "out of memory");
 		return api_error(err, &e);
 	}
 	free(h->tree);
@@ -173,11 +166,11 @@ static char *read_file(const char *path, size_t *len, struct et_error *e)
 	ssize_t got;
 
 	if (fd < 0 || fstat(fd, &st) < 0) {
-		et_err(e, "ET_FILE", "cannot open %s: %s", path, strerror(errno));
+		et_err(e, ET_FILE, "cannot open %s: %s", path, strerror(errno));
 		goto fail;
 	}
 	if (S_ISDIR(st.st_mode)) {
-		et_err(e, "ET_FILE", "%s is a directory, not a script", path);
+		et_err(e, ET_FILE, "%s is a directory, not a script", path);
 		goto fail;
 	}
 	buf = malloc(cap);
@@ -185,12 +178,12 @@ static char *read_file(const char *path, size_t *len, struct et_error *e)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0) {
-			et_err(e, "ET_FILE", "cannot read %s: %s", path, strerror(errno));
+			et_err(e, ET_FILE, "cannot read %s: %s", path, strerror(errno));
 			goto fail;
 		}
 		n += got;
 		if (n > D_MAX_SOURCE) {
-			et_err(e, "D_SYNTAX",
+			et_err(e, D_SYNTAX,
 				"%s is too large for a script: %u bytes are the limit", path,
 				D_MAX_SOURCE);
 			goto fail;
@@ -204,7 +197,7 @@ static char *read_file(const char *path, size_t *len, struct et_error *e)
 		}
 	}
 	if (buf == NULL || n == cap) {
-		et_err(e, "ET_NOMEM", "out of memory reading %s", path);
+		et_err(e, ET_NOMEM, "out of memory reading %s", path);
 		goto fail;
 	}
 	close(fd);
@@ -259,7 +252,7 @@ char *erltrace_preprocess(erltrace_t *h, const char *path, erltrace_error_t *err
 	} else {
 		free(out);
 		out = NULL;
-		et_err(&e, "ET_NOMEM", "out of memory");
+		et_err(&e, ET_NOMEM, "out of memory");
 		api_error(err, &e);
 	}
 	free(text);
@@ -306,7 +299,7 @@ int erltrace_go(erltrace_t *h, erltrace_error_t *err)
 	struct et_error e = {.tag = ""};
 
 	if (en_state(h->en) != EN_IDLE) {
-		et_err(&e, "ET_RUNNING", "go was called before");
+		et_err(&e, ET_RUNNING, "go was called before");
 		return api_error(err, &e);
 	}
 	if (h->comp->prog.strsize == 0)
@@ -327,7 +320,7 @@ int erltrace_stop(erltrace_t *h, erltrace_error_t *err)
 	struct et_error e = {.tag = ""};
 
 	if (en_state(h->en) == EN_IDLE) {
-		et_err(&e, "ET_IDLE", "nothing has been started");
+		et_err(&e, ET_IDLE, "nothing has been started");
 		return api_error(err, &e);
 	}
 	if (en_state(h->en) == EN_RUNNING)
@@ -361,7 +354,7 @@ int erltrace_work(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_e
 	int rc;
 
 	if (h->co == NULL) {
-		et_err(&e, "ET_IDLE", "nothing to do: go has not been called");
+		et_err(&e, ET_IDLE, "nothing to do: go has not been called");
 		return api_error(err, &e);
 	}
 	if (h->done)
@@ -435,7 +428,7 @@ static int need_consumer(erltrace_t *h, erltrace_error_t *err)
 
 	if (h->co != NULL)
 		return 0;
-	et_err(&e, "ET_IDLE", "no aggregations yet: go has not been called");
+	et_err(&e, ET_IDLE, "no aggregations yet: go has not been called");
 	return api_error(err, &e);
 }
 

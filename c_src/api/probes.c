@@ -51,7 +51,7 @@ int erltrace_probes(
 	if (n == 0 && d != NULL) {
 		en_why_none(h->en, d, why, sizeof(why));
 		if (why[0] != '\0') {
-			et_err(&e, "D_PDESC_ZERO", "%s", why);
+			et_err(&e, D_PDESC_ZERO, "%s", why);
 			api_error(err, &e);
 		}
 	}
@@ -109,7 +109,7 @@ erltrace_probe_t *erltrace_probe_add(erltrace_t *h, const char *provider, const 
 	struct en_probe *p;
 
 	if (nargs > 10) {
-		et_err(&e, "ET_PROBE", "a probe has at most 10 arguments, not %d", nargs);
+		et_err(&e, ET_PROBE, "a probe has at most 10 arguments, not %d", nargs);
 		api_error(err, &e);
 		return NULL;
 	}
@@ -120,7 +120,7 @@ erltrace_probe_t *erltrace_probe_add(erltrace_t *h, const char *provider, const 
 		    : NULL;
 	if (p == NULL) {
 		free_types(nargs, types);
-		et_err(&e, "ET_NOMEM", "out of memory");
+		et_err(&e, ET_NOMEM, "out of memory");
 		api_error(err, &e);
 		return NULL;
 	}

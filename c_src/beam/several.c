@@ -9,12 +9,11 @@
 
 #include "beam.h"
 
-static ERL_NIF_TERM failure(ErlNifEnv *env, const char *tag, const char *text)
+static ERL_NIF_TERM failure(ErlNifEnv *env, enum et_tag tag, const char *text)
 {
 	erltrace_error_t e = {.tag = ""};
 
-	snprintf(e.tag, sizeof(e.tag), "%s", tag);
-	snprintf(e.text, sizeof(e.text), "%s", text);
+	et_err(&e, tag, "%s", text);
 	return beam_error(env, &e);
 }
 
@@ -32,7 +31,7 @@ ERL_NIF_TERM nif_role(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 								   : CO_ALONE);
 	b->h->hold = strcmp(role, "first") == 0;
 	enif_mutex_unlock(b->lock);
-	return rc == 0 ? atom_ok : failure(env, "ET_NOMEM", "out of memory");
+	return rc == 0 ? atom_ok : failure(env, ET_NOMEM, "out of memory");
 }
 
 /* hold(Handle, Boolean) -> ok */
@@ -57,7 +56,7 @@ ERL_NIF_TERM nif_export(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		rc = co_export(b->h->co, argv[1] == atom_true, &bytes, &len);
 	enif_mutex_unlock(b->lock);
 	if (rc < 0)
-		return failure(env, "ET_NOMEM", "out of memory");
+		return failure(env, ET_NOMEM, "out of memory");
 	if (len > 0)
 		memcpy(enif_make_new_binary(env, len, &t), bytes, len);
 	else
@@ -78,7 +77,7 @@ ERL_NIF_TERM nif_import(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	enif_mutex_unlock(b->lock);
 	if (rc == 0)
 		return atom_ok;
-	return failure(env, "ET_VERSION",
+	return failure(env, ET_VERSION,
 		"the nodes have different versions of erltrace: their results cannot be joined");
 }
 

@@ -318,12 +318,12 @@ int ebpf_finish(
 			fail(a, "out of memory", a->n);
 	}
 	if (a->failed != NULL)
-		return et_err(e, "D_CG_EXPR", "cannot make the program: %s (at instruction %u)",
+		return et_err(e, D_CG_EXPR, "cannot make the program: %s (at instruction %u)",
 			a->failed, a->failed_at);
 	relax(a);
 	total = a->final[a->n];
 	if (total > EBPF_MAX_INSNS)
-		return et_err(e, "D_CG_EXPR",
+		return et_err(e, D_CG_EXPR,
 			"cannot make the program: %u instructions, at most %d are possible", total,
 			EBPF_MAX_INSNS);
 	*insns = malloc((total ? total : 1) * sizeof(**insns));
@@ -333,7 +333,7 @@ int ebpf_finish(
 		free(*lines);
 		*insns = NULL;
 		*lines = NULL;
-		return et_err(e, "D_CG_EXPR", "cannot make the program: out of memory");
+		return et_err(e, D_CG_EXPR, "cannot make the program: out of memory");
 	}
 	write_items(a, *insns, *lines);
 	*n = total;

@@ -48,7 +48,6 @@ struct nodes {
 	int status;
 };
 
-int node_fail(struct cli *c, const struct et_error *e, const char *what);
 /* The node of -c has ended before its script was started. */
 int node_too_short(struct et_error *e);
 /* node_find.c. That of the command line; without one that of a process (0: none), or ours. */

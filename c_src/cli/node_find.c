@@ -15,15 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-int node_fail(struct cli *c, const struct et_error *e, const char *what)
-{
-	erltrace_error_t err = {0};
-
-	snprintf(err.tag, sizeof(err.tag), "%s", e->tag);
-	snprintf(err.text, sizeof(err.text), "%s", e->text);
-	return cli_fail(c, &err, "%s", what);
-}
-
 static int add_target(struct nodes *ns, struct nd *nd)
 {
 	struct target *v = realloc(ns->v, (size_t)(ns->n + 1) * sizeof(*v));
@@ -52,7 +43,7 @@ static int named_nodes(struct nodes *ns)
 		struct nd *nd = nd_connect(ns->c->nodes[i], 0, &ns->cookie, &named, &e);
 
 		if (nd == NULL)
-			return node_fail(ns->c, &e, "failed to reach a node");
+			return cli_fail(ns->c, &e, "failed to reach a node");
 		if (add_target(ns, nd) != CLI_OK)
 			return CLI_ERROR;
 	}
@@ -80,7 +71,7 @@ static int cluster(struct nodes *ns)
 		ei_x_new(&known);
 		ei_x_encode_empty_list(&none);
 		if (nd_rpc(ns->v[i].nd, "erlang", "nodes", &none, &known, &e) < 0)
-			status = node_fail(ns->c, &e, "failed to ask a node for its cluster");
+			status = cli_fail(ns->c, &e, "failed to ask a node for its cluster");
 		else
 			ei_decode_list_header(known.buff, &known.index, &n);
 		for (; n > 0 && status == CLI_OK; n--) {
@@ -147,26 +138,26 @@ static int nobody(struct nodes *ns, const struct nd_names *names, const struct e
 		len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", i > 0 ? ", " : "",
 			names->v[i].name);
 	if (names->n == 0)
-		et_err(&e, "ET_NODE", "epmd knows no node: start one with erl -sname NAME");
+		et_err(&e, ET_NODE, "epmd knows no node: start one with erl -sname NAME");
 	else if (last->text[0] != '\0')
-		et_err(&e, "ET_NODE", "%s", last->text);
+		et_err(&e, ET_NODE, "%s", last->text);
 	else if (c->nprocs == 0)
-		et_err(&e, "ET_NODE",
+		et_err(&e, ET_NODE,
 			"none of the nodes that epmd knows (%s) is of %s, as the cookie of %s is: -N "
 			"NAME asks for one of them, -p PID for one by its process",
 			known, nd_user(ns->cookie.owner, user, sizeof(user)), ns->cookie.file);
 	else
-		et_err(&e, "ET_NODE",
+		et_err(&e, ET_NODE,
 			"process %d is none of the nodes that epmd knows (%s): it is no Erlang "
 			"node, or was started without -sname or -name",
 			(int)c->procs[0].pid, known);
-	return node_fail(ns->c, &e, "failed to find a node");
+	return cli_fail(ns->c, &e, "failed to find a node");
 }
 
 /* One of epmd's that is not among those that are meant, or does not take the cookie. */
 static void left_out(const struct nodes *ns, struct et_error *why, struct et_error *last)
 {
-	if (strcmp(why->tag, "ET_OTHER") != 0) {
+	if (!et_err_is(why, ET_OTHER)) {
 		if (ns->c->nprocs != 1) /* else it is the one that was meant, and fails */
 			cli_notice(ns->c, "left out: %s", why->text);
 		*last = *why;
@@ -207,11 +198,11 @@ static int local_nodes(struct nodes *ns)
 
 	if (nd_names(NULL, &names, &e) < 0) {
 		if (ns->c->nprocs > 0 && !nd_may_enter(ns->c->procs[0].pid))
-			et_err(&last, "ET_NODE",
+			et_err(&last, ET_NODE,
 				"%s (process %d is another user's: if it is in a container, it takes "
 				"root to reach it)",
 				e.text, (int)ns->c->procs[0].pid);
-		return node_fail(ns->c, last.text[0] != '\0' ? &last : &e, "failed to find nodes");
+		return cli_fail(ns->c, last.text[0] != '\0' ? &last : &e, "failed to find nodes");
 	}
 	pids = malloc((size_t)(ns->c->nprocs + 1) * sizeof(*pids));
 	for (int i = 0; pids != NULL && i < ns->c->nprocs; i++)
@@ -308,7 +299,7 @@ static int look_for_node(struct nodes *ns, struct nd_names *known, struct et_err
 		if (nd_cookie(ns->c->cookie_file, &ns->cookie, why) < 0)
 			continue;
 		nd = connect_progeny(ns, &names.v[i], why);
-		if (strcmp(why->tag, "ET_OTHER") == 0) { /* somebody else's came meanwhile */
+		if (et_err_is(why, ET_OTHER)) { /* somebody else's came meanwhile */
 			et_err_clear(why);
 			continue;
 		}
@@ -317,7 +308,7 @@ static int look_for_node(struct nodes *ns, struct nd_names *known, struct et_err
 		else
 			nd_close(nd);
 		/* It is not there yet. One with another cookie is asked once, it makes a log entry. */
-		if (nd == NULL && strcmp(why->tag, "ET_COOKIE") != 0)
+		if (nd == NULL && !et_err_is(why, ET_COOKIE))
 			names.v[i].port = 0;
 	}
 	nd_names_free(known);
@@ -328,7 +319,7 @@ static int look_for_node(struct nodes *ns, struct nd_names *known, struct et_err
 int node_too_short(struct et_error *e)
 {
 	et_err_clear(e);
-	return et_err(e, "ET_GONE",
+	return et_err(e, ET_GONE,
 		"the command of -c has ended before it could be traced: its node must live until "
 		"it has been reached, which takes some 100 ms");
 }
@@ -377,11 +368,11 @@ static int command_node(struct nodes *ns)
 	if (cli_procs_ended(ns->c) && why.text[0] != '\0') /* it had a name already */
 		node_too_short(&e);
 	else
-		et_err(&e, "ET_NODE",
+		et_err(&e, ET_NODE,
 			"the command of -c %s a node: start it with -sname or -name%s%s",
 			cli_procs_ended(ns->c) ? "has ended before it became" : "has not become",
 			why.text[0] != '\0' ? "; " : "", why.text);
-	return node_fail(ns->c, &e, "failed to find a node");
+	return cli_fail(ns->c, &e, "failed to find a node");
 }
 
 int node_cookie(const struct cli *c, pid_t pid, struct nd_cookie *cookie, struct et_error *e)
@@ -405,7 +396,7 @@ int node_find(struct nodes *ns)
 		return command_node(ns);
 	pid = c->nnodes == 0 && c->nprocs > 0 ? c->procs[0].pid : 0;
 	if (node_cookie(c, pid, &ns->cookie, &e) < 0 || (pid != 0 && nd_enter(pid, &e) < 0))
-		return node_fail(c, &e, "failed to reach nodes");
+		return cli_fail(c, &e, "failed to reach nodes");
 	status = c->nnodes > 0 ? named_nodes(ns) : local_nodes(ns);
 	return status == CLI_OK && c->cluster ? cluster(ns) : status;
 }

@@ -164,7 +164,7 @@ static void on_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, in
 	err.line = (int)line;
 	err.column = (int)column;
 	/* One node need not have what another has. */
-	if (strcmp(err.tag, "D_PDESC_ZERO") == 0 && t->state == STARTED) {
+	if (et_err_is(&err, D_PDESC_ZERO) && t->state == STARTED) {
 		ns->zero = err;
 		ns->zero_script = (int)script;
 		return;
@@ -172,7 +172,7 @@ static void on_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, in
 	if (script < 0 && ns->n > 1)
 		cli_say("node %s:", t->nd->name);
 	tell_failure(ns, script, &err);
-	t->silent = strcmp(err.tag, "ET_SILENCE") == 0;
+	t->silent = et_err_is(&err, ET_SILENCE);
 	ns->ending = true;
 }
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "error.h"
+
 enum {
 	MAX_TEXT = 16 << 20,	 /* one byte more is too much for the compiler, which says so */
 	MAX_COMMAND = 128 << 10, /* of one argument of a program, by the kernel */
@@ -54,11 +56,9 @@ static void read_script(struct cli *c, struct cli_script *s)
 	in = is_stdin ? stdin : fopen(s->arg, "re");
 	if (in != NULL)
 		s->text = read_all(in, &s->len);
-	if (s->text == NULL) {
-		snprintf(s->err.tag, sizeof(s->err.tag), "ET_FILE");
-		snprintf(s->err.text, sizeof(s->err.text), "cannot open %s: %s", s->arg,
+	if (s->text == NULL)
+		et_err(&s->err, ET_FILE, "cannot open %s: %s", s->arg,
 			strerror(errno != 0 ? errno : EIO));
-	}
 	if (in != NULL && !is_stdin)
 		fclose(in);
 }

@@ -64,7 +64,7 @@ static int add_lib(struct libs *l, const char *name, const char *path, const cha
 static int cannot_read(struct d_comp *c, const char *path)
 {
 	return et_err(
-		&c->error, "ET_LIBDIR", "cannot read D library %s: %s", path, strerror(errno));
+		&c->error, ET_LIBDIR, "cannot read D library %s: %s", path, strerror(errno));
 }
 
 /* The file's text in the arena, with a NUL behind it. */
@@ -89,7 +89,7 @@ static int read_text(struct d_comp *c, const char *path, const char **text, size
 		n = fread(buf, 1, (size_t)size, f);
 	fclose(f);
 	if (!buf)
-		return et_err(&c->error, "ET_LIBDIR", "D library %s is too large", path);
+		return et_err(&c->error, ET_LIBDIR, "D library %s is too large", path);
 	*text = buf;
 	*len = n;
 	return 0;
@@ -180,9 +180,9 @@ static int load_library(struct libs *l, const struct lib *b, const char *name)
 	if (d && d->state != LIB_OPEN)
 		return load(l, d);
 	if (d)
-		return et_err(&l->c->error, "D_PRAGMA_DEPEND",
+		return et_err(&l->c->error, D_PRAGMA_DEPEND,
 			"D libraries %s and %s depend on each other", b->path, d->path);
-	return et_err(&l->c->error, "D_PRAGMA_DEPEND",
+	return et_err(&l->c->error, D_PRAGMA_DEPEND,
 		"D library %s depends on %s, which is not there", b->path, name);
 }
 

@@ -21,7 +21,7 @@ static int init_providers(struct en *en, struct et_error *e)
 	en->pvdata = calloc(n + 1, sizeof(*en->pvdata));
 	en->pvstarted = calloc(n + 1, sizeof(*en->pvstarted));
 	if (en->pvdata == NULL || en->pvstarted == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	while (en->npv < n) {
 		unsigned i = en->npv++; /* fini is for one that fails half way, too */
 
@@ -38,7 +38,7 @@ struct en *en_new(struct et_options *opts, struct et_error *e)
 	struct en *en = en_place(et_sampler != NULL);
 
 	if (en == NULL) {
-		et_err(e, "ET_MEMORY", "out of memory");
+		et_err(e, ET_NOMEM, "out of memory");
 		return NULL;
 	}
 	en->opts = opts;
@@ -185,7 +185,7 @@ int en_go(struct en *en, const struct prog *prog, struct et_error *e)
 	uint32_t phase = PHASE_BEGIN;
 
 	if (en->state != EN_IDLE)
-		return et_err(e, "ET_STATE", "tracing has already been started");
+		return et_err(e, ET_RUNNING, "tracing has already been started");
 	if (en_load(en, prog, e) < 0 || enable_providers(en, e) < 0) {
 		en_unload(en);
 		return -1;

@@ -169,7 +169,7 @@ int spec_init(struct en *en, struct et_error *e)
 	en->spec_blocks = (uint32_t)(size / en->spec_block);
 	en->specs = en_alloc(en, en->nspec * sizeof(*en->specs));
 	if (en->specs == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for %u speculations", en->nspec);
+		return et_err(e, ET_NOMEM, "out of memory for %u speculations", en->nspec);
 	return 0;
 }
 

@@ -61,7 +61,7 @@ static int init(struct en *en, void **data, struct et_error *e)
 {
 	(void)en;
 	*data = calloc(1, sizeof(struct erlang));
-	return *data != NULL ? 0 : et_err(e, "ET_MEMORY", "out of memory");
+	return *data != NULL ? 0 : et_err(e, ET_NOMEM, "out of memory");
 }
 
 static const struct def *def_of(const char *name)
@@ -149,7 +149,7 @@ static int add_vm(struct en *en, struct erlang *s, int pid, const struct d_pdesc
 	for (unsigned i = 0; i < proc->n; i++) {
 		l.m = &proc->mods[i];
 		if (l.m->main && k_insides(pid, &proc->mods[i], d->name, on_inside, &l) < 0)
-			return et_err(e, "ET_MEMORY", "out of memory");
+			return et_err(e, ET_NOMEM, "out of memory");
 	}
 	return 0;
 }
@@ -167,7 +167,7 @@ static int add_pid(struct erlang *s, int pid, struct et_error *e)
 	int *more = realloc(s->pids, (s->npids + 1) * sizeof(*more));
 
 	if (more == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	s->pids = more;
 	for (unsigned i = 0; i < s->npids; i++)
 		if (s->pids[i] == pid)
@@ -221,7 +221,7 @@ static int on_listed(
 		at.alias = strndup(func, (size_t)(arity - func));
 	p = add(l->en, l->s, &at, prov, mod, func, name);
 	if (p == NULL)
-		return et_err(l->e, "ET_MEMORY", "out of memory for the probes of a node");
+		return et_err(l->e, ET_NOMEM, "out of memory for the probes of a node");
 	if (p->func_alias == NULL)
 		p->func_alias = ((struct place *)p->pvdata)->alias;
 	return 0;
@@ -307,7 +307,7 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 		return 0;
 	before = l.s->places;
 	if (asprintf(&desc, "%s:%s:%s:%s", d->prov, d->mod, d->func, d->name) < 0)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	if (is_asked(data, desc))
 		return 0;
 	if (k_nodes_list(en->opts, desc, on_listed, &l, e) < 0)
@@ -330,7 +330,7 @@ static int enable_vm(struct en *en, struct en_probe *p, struct et_error *e)
 		if (shared == NULL)
 			return -1;
 		if (vm == NULL)
-			return et_err(e, "ET_MEMORY", "out of memory for probes of the kernel");
+			return et_err(e, ET_NOMEM, "out of memory for probes of the kernel");
 		*vm = l->at.vm;
 		shared->pvdata = vm;
 		en_process_add(en, l->pid);
@@ -349,7 +349,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 	if (l->at.probe != NULL)
 		return enable_vm(en, p, e);
 	if (p->asks >> ASK_ANY_ARG & 1)
-		return et_err(e, "ET_ARGUMENT",
+		return et_err(e, ET_ARGUMENT,
 			"erlarg() and erlint() at %s of a script that runs in the kernel: the "
 			"argument has to be a number from 0 to %d; erlargs has them all",
 			p->name->text, ASK_ARGS - 1);
@@ -359,7 +359,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 	en_process_add(en, l->pid);
 	more = realloc(s->inside, (s->ninside + 1) * sizeof(*more));
 	if (more == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the probes of a node");
+		return et_err(e, ET_NOMEM, "out of memory for the probes of a node");
 	s->inside = more;
 	s->inside[s->ninside++] = shared;
 	return 0;
@@ -375,7 +375,7 @@ static int make_table(struct en *en, const struct erlang *s, struct et_error *e)
 		size *= 2;
 	r->erlang = en_alloc(en, size * sizeof(*r->erlang));
 	if (r->erlang == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the probes of a node");
+		return et_err(e, ET_NOMEM, "out of memory for the probes of a node");
 	r->erlang_mask = size - 1;
 	for (unsigned i = 0; i < s->ninside; i++) {
 		uint64_t at = s->inside[i]->hash & r->erlang_mask;
@@ -508,7 +508,7 @@ static int add_notes(struct en *en, struct erlang *s, int pid, struct et_error *
 	}
 	k_processes_free(fresh);
 	return a.n > 0 ? 0
-		       : et_err(e, "ET_NODE",
+		       : et_err(e, ET_NODE,
 				 "the library in the node of process %d has no USDT probes: it is "
 				 "of another version of erltrace, or of another machine",
 				 pid);
@@ -521,7 +521,7 @@ static int arm(struct en *en, struct erlang *s, struct et_error *e)
 	int rc;
 
 	if (script == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	rc = k_nodes_arm(en->opts, script, &s->armed, e);
 	free(script);
 	for (unsigned i = 0; rc == 0 && i < s->ninside; i++) {
@@ -587,7 +587,7 @@ static int find_vms(struct en *en, struct erlang *s, struct et_error *e)
 	r->only_vms = k_nodes_named(en->opts);
 	r->vms = en_alloc(en, K_VMS * sizeof(*r->vms));
 	if (r->vms == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the probes of a node");
+		return et_err(e, ET_NOMEM, "out of memory for the probes of a node");
 	for (unsigned i = 0; i < s->npids && rc == 0; i++)
 		rc = add_thread_owner(en, s, s->pids[i], e);
 	return rc;

@@ -72,13 +72,13 @@ static int init(struct en *en, void **data, struct et_error *e)
 {
 	*data = calloc(1, sizeof(struct state));
 	if (*data == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	for (unsigned i = 0; i < K_EVENTS && !en->opts->inside; i++) {
 		struct en_probe *p = en_probe_add(en, &event_provider, (void *)(uintptr_t)i,
 			events[i].prov, "vmlinux", "", events[i].name);
 
 		if (p == NULL)
-			return et_err(e, "ET_MEMORY", "out of memory for probes");
+			return et_err(e, ET_NOMEM, "out of memory for probes");
 		p->nargs = events[i].nargs;
 		p->argtypes = events[i].args;
 		p->xargtypes = events[i].xargs;

@@ -51,7 +51,7 @@ static int arm(
 		rc = k_uprobe_load(en, data, e);
 	if (rc == 0)
 		rc = k_uprobe_attach(en, data, e);
-	if (rc < 0 && strcmp(e->tag, "D_PROC_GRAB") == 0) { /* the process has ended meanwhile */
+	if (rc < 0 && et_err_is(e, D_PROC_GRAB)) { /* the process has ended meanwhile */
 		et_err_clear(e);
 		rc = 0;
 	}

@@ -23,7 +23,7 @@
 void link_no_memory(struct link *l)
 {
 	l->failed = true;
-	et_err(l->e, "ET_MEMORY", "out of memory for the kernel's program");
+	et_err(l->e, ET_NOMEM, "out of memory for the kernel's program");
 }
 
 static void *grow(struct link *l, void *mem, unsigned n, unsigned *room, size_t size)
@@ -184,7 +184,7 @@ static void clause_call(struct body *b, unsigned at)
 	func = k_object_find(l->in->object, name);
 	if (func < 0) {
 		l->failed = true;
-		et_err(l->e, "ET_KERNEL", "%s() does not work in the kernel", f->name);
+		et_err(l->e, ET_KERNEL, "%s() does not work in the kernel", f->name);
 		return;
 	}
 	emit_call(l, (unsigned)piece_of(l, func, false));
@@ -299,7 +299,7 @@ static void function_call(struct link *l, const struct piece *p, unsigned at)
 	func = r == NULL ? -1 : r->sym != NULL ? k_object_find(l->in->object, r->sym) : r->func;
 	if (func < 0) {
 		l->failed = true;
-		et_err(l->e, "ET_KERNEL", "the kernel's half has no function %s, which %s calls",
+		et_err(l->e, ET_KERNEL, "the kernel's half has no function %s, which %s calls",
 			r != NULL && r->sym != NULL ? r->sym : "?", p->func->name);
 		return;
 	}
@@ -326,7 +326,7 @@ static void load_constant(struct link *l, const struct piece *p, unsigned at)
 		emit_lddw(l, in->dst, PSEUDO_MAP_VALUE, (uint32_t)l->in->buf_fd | v << 32);
 	else {
 		l->failed = true;
-		et_err(l->e, "ET_KERNEL", "the kernel's half has no %s", r->sym ? r->sym : "data");
+		et_err(l->e, ET_KERNEL, "the kernel's half has no %s", r->sym ? r->sym : "data");
 	}
 }
 
@@ -452,7 +452,7 @@ static int give(struct link *l, struct k_output *out)
 {
 	out->parts = calloc(l->npieces + 1, sizeof(*out->parts));
 	if (out->parts == NULL)
-		return et_err(l->e, "ET_MEMORY", "out of memory for the kernel's program");
+		return et_err(l->e, ET_NOMEM, "out of memory for the kernel's program");
 	for (unsigned i = 0; i < l->npieces; i++)
 		out->parts[i] = (struct k_part){l->pieces[i].func ? l->pieces[i].func->name : NULL,
 			l->pieces[i].at, l->pieces[i].nargs};
@@ -472,7 +472,7 @@ int k_link(const struct k_input *in, struct k_output *out, struct et_error *e)
 	l.of_func = calloc(in->object->n + 1, sizeof(*l.of_func));
 	l.nargs = calloc(in->object->n + 1, sizeof(*l.nargs));
 	if (l.of_func == NULL || l.nargs == NULL || entry < 0) {
-		et_err(e, "ET_KERNEL", "no %s for the kernel", in->entry);
+		et_err(e, ET_KERNEL, "no %s for the kernel", in->entry);
 		goto out;
 	}
 	piece_of(&l, entry, true);

@@ -122,12 +122,12 @@ static int failed(const char *text, struct et_error *e)
 	while (len > 0 && text[len - 1] == '\n')
 		len--;
 	if (len == 0)
-		return et_err(e, "ET_NODE", "the Erlang node does not answer");
+		return et_err(e, ET_NODE, "the Erlang node does not answer");
 	for (const char *nl; (nl = memchr(text, '\n', len)) != NULL; text = nl + 1)
 		len -= (size_t)(nl + 1 - text);
 	if (strncmp(text, "erltrace: ", 10) == 0)
 		skip = 10;
-	return et_err(e, "ET_NODE", "probes of an Erlang node: %.*s", (int)len - skip, text + skip);
+	return et_err(e, ET_NODE, "probes of an Erlang node: %.*s", (int)len - skip, text + skip);
 }
 
 /* ---- listing -------------------------------------------------------------------------- */
@@ -158,14 +158,14 @@ int k_nodes_list(const struct et_options *o, const char *desc, k_node_probe cb, 
 	pid_t pid;
 
 	if (argv == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	argv[n++] = "-l";
 	argv[n++] = "-n";
 	argv[n++] = desc;
 	pid = run(argv, &out);
 	free(argv);
 	if (pid < 0)
-		return et_err(e, "ET_NODE", "the command cannot be run: %s", strerror(errno));
+		return et_err(e, ET_NODE, "the command cannot be run: %s", strerror(errno));
 	text = read_until(out, NULL);
 	close(out);
 	if (text == NULL)
@@ -202,7 +202,7 @@ int k_nodes_arm(
 	char *text, set[NPASSED][64];
 
 	if (argv == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	argv[n++] = "-q";
 	for (unsigned i = 0; i < NPASSED; i++)
 		if (o->set[passed[i].opt]) {
@@ -221,7 +221,7 @@ int k_nodes_arm(
 	free(argv);
 	if (a->pid < 0) {
 		a->pid = 0;
-		return et_err(e, "ET_NODE", "the command cannot be run: %s", strerror(errno));
+		return et_err(e, ET_NODE, "the command cannot be run: %s", strerror(errno));
 	}
 	text = read_until(a->out, "armed\n");
 	if (text == NULL || strstr(text, "armed\n") == NULL) {

@@ -36,7 +36,7 @@ static int init(struct en *en, void **data, struct et_error *e)
 {
 	(void)en;
 	*data = calloc(1, sizeof(struct pid));
-	return *data != NULL ? 0 : et_err(e, "ET_MEMORY", "out of memory");
+	return *data != NULL ? 0 : et_err(e, ET_NOMEM, "out of memory");
 }
 
 /* ---- making probes -------------------------------------------------------------------- */
@@ -143,7 +143,7 @@ static int add_place(struct pid *pv, struct en_probe *p, struct place at, struct
 		}
 	}
 	if (l == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the probes of process %d", at.pid);
+		return et_err(e, ET_NOMEM, "out of memory for the probes of process %d", at.pid);
 	*l = at;
 	l->next = first;
 	p->pvdata = pv->places[pv->nplaces++] = l;
@@ -157,7 +157,7 @@ static int add_probe(struct en *en, struct pid *pv, const char *prov, struct pla
 	struct en_probe *p = en_probe_add(en, &pid_provider, NULL, prov, at.mod->name, func, name);
 
 	if (p == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the probes of process %d", at.pid);
+		return et_err(e, ET_NOMEM, "out of memory for the probes of process %d", at.pid);
 	p->mod_aliases = at.mod->aliases;
 	if (at.ret) {
 		p->nargs = 2;
@@ -228,7 +228,7 @@ static int add_offsets(struct en *en, struct pid *pv, const struct d_pdesc *d, s
 		if (!en_glob(d->name, name) || !can_probe(code + inside, n - inside))
 			continue;
 		if (++pv->noffsets > MAX_OFFSETS)
-			return et_err(e, "D_PROC_CREATEFAIL",
+			return et_err(e, D_PROC_CREATEFAIL,
 				"more than %d instructions match: name a function, or entry and "
 				"return "
 				"instead of any name",
@@ -271,7 +271,7 @@ static int add_module(struct en *en, void *data, int pid, struct k_module *m,
 	size_t n;
 	struct function *all = find_functions(pv, pid, m, d->func, &n);
 	int rc = all != NULL ? 0
-			     : et_err(e, "ET_MEMORY", "out of memory for the probes of process %d",
+			     : et_err(e, ET_NOMEM, "out of memory for the probes of process %d",
 				       pid);
 
 	for (size_t i = 0; rc == 0 && i < n; i++) {
@@ -293,7 +293,7 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	if (!en->opts->inside && pid == 0 && d->prov != NULL && strncmp(d->prov, "pid", 3) == 0 &&
 		(d->prov[3] == '\0' || strchr("*?[", d->prov[3]) != NULL ||
 			strcmp(d->prov + 3, "0") == 0))
-		return et_err(e, "D_PDESC_INVAL",
+		return et_err(e, D_PDESC_INVAL,
 			"probes of functions are of a process: pid1234, or pid$target with "
 			"-p or -c");
 	if (en->opts->inside || pid == 0 || len != 3 || strncmp(d->prov, "pid", 3) != 0)

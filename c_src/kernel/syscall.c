@@ -35,13 +35,13 @@ static int init(struct en *en, void **data, struct et_error *e)
 
 	*data = calloc(1, sizeof(struct sys));
 	if (*data == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	for (unsigned i = 0; i < 2 * NCALLS && !en->opts->inside; i++) {
 		struct en_probe *p = en_probe_add(en, &syscall_provider, (void *)(uintptr_t)i,
 			"syscall", "vmlinux", calls[i / 2].name, i % 2 ? "return" : "entry");
 
 		if (p == NULL)
-			return et_err(e, "ET_MEMORY", "out of memory for system calls");
+			return et_err(e, ET_NOMEM, "out of memory for system calls");
 		p->nargs = i % 2 ? 2 : 6;
 		p->argtypes = args;
 	}

@@ -21,7 +21,7 @@ static int init(struct en *en, void **data, struct et_error *e)
 {
 	(void)en;
 	*data = calloc(1, sizeof(struct threads));
-	return *data == NULL ? et_err(e, "ET_MEMORY", "out of memory") : 0;
+	return *data == NULL ? et_err(e, ET_NOMEM, "out of memory") : 0;
 }
 
 /* Does a clause of the kernel's call one of these, or read this variable? */
@@ -91,7 +91,7 @@ static int find_offsets(struct en *en, struct et_error *e)
 	struct k_btf *b = k_btf_open();
 
 	if (b == NULL)
-		return et_err(e, "ET_KERNEL",
+		return et_err(e, ET_KERNEL,
 			"the script reads of threads what only the kernel's own description of its "
 			"types tells: /sys/kernel/btf/vmlinux is missing (CONFIG_DEBUG_INFO_BTF)");
 	*o = (struct k_offsets){
@@ -120,7 +120,7 @@ static int find_offsets(struct en *en, struct et_error *e)
 	find_files(b, o);
 	k_btf_close(b);
 	if (o->pid == K_NO_OFFSET || o->tgid == K_NO_OFFSET || o->parent == K_NO_OFFSET)
-		return et_err(e, "ET_KERNEL", "this kernel's threads are not as we know them");
+		return et_err(e, ET_KERNEL, "this kernel's threads are not as we know them");
 	return 0;
 }
 
@@ -139,7 +139,7 @@ static int make_vtimes(struct en *en, struct et_error *e)
 	r->vtimes = en_alloc(en, K_VTIMES * sizeof(*r->vtimes));
 	r->running = en_alloc(en, r->ncpus * sizeof(*r->running));
 	if (r->vtimes == NULL || r->running == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the CPU time of threads");
+		return et_err(e, ET_NOMEM, "out of memory for the CPU time of threads");
 	return 0;
 }
 

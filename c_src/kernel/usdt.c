@@ -40,7 +40,7 @@ static int init(struct en *en, void **data, struct et_error *e)
 {
 	(void)en;
 	*data = calloc(1, sizeof(struct usdt));
-	return *data != NULL ? 0 : et_err(e, "ET_MEMORY", "out of memory");
+	return *data != NULL ? 0 : et_err(e, ET_NOMEM, "out of memory");
 }
 
 /* ---- where arguments are -------------------------------------------------------------- */
@@ -226,7 +226,7 @@ static int add_place(struct usdt *pv, struct en_probe *p, const struct place *at
 			return 0;
 	l = malloc(sizeof(*l));
 	if (l == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the probes of process %d", at->pid);
+		return et_err(e, ET_NOMEM, "out of memory for the probes of process %d", at->pid);
 	*l = *at;
 	l->next = p->pvdata;
 	l->all = pv->places;
@@ -259,7 +259,7 @@ static int add_note(struct en *en, struct usdt *pv, int pid, struct k_module *m,
 	nargs = take_args(n->args, &m->elf, n->pc, at.args);
 	p = en_probe_add(en, &usdt_provider, NULL, prov, m->name, func, name);
 	if (p == NULL || (p->pvdata == NULL && set_types(p, at.args, nargs) < 0))
-		return et_err(e, "ET_MEMORY", "out of memory for the probes of process %d", pid);
+		return et_err(e, ET_NOMEM, "out of memory for the probes of process %d", pid);
 	p->mod_aliases = m->aliases;
 	return add_place(pv, p, &at, e);
 }
@@ -332,7 +332,7 @@ static int provide_in(struct en *en, struct usdt *pv, int pid, const struct d_pd
 	struct k_process *proc;
 
 	proc = k_process(&pv->procs, pid, &why);
-	if (proc == NULL && strcmp(why.tag, "D_PROC_GRAB") == 0) {
+	if (proc == NULL && et_err_is(&why, D_PROC_GRAB)) {
 		*e = why;
 		return -1;
 	}
@@ -385,7 +385,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 			return -1;
 		shared->pvdata = en_alloc(en, sizeof(l->args));
 		if (shared->pvdata == NULL)
-			return et_err(e, "ET_MEMORY", "out of memory for probes of programs");
+			return et_err(e, ET_NOMEM, "out of memory for probes of programs");
 		memcpy(shared->pvdata, l->args, sizeof(l->args));
 		en_process_add(en, l->pid);
 		if (k_uprobe_add(en, l->mod->file, &at, shared, e) < 0)

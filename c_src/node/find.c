@@ -51,7 +51,7 @@ int nd_address(const char *host, struct in_addr *addr, struct et_error *e)
 		return 0;
 	rc = getaddrinfo(host, NULL, &hints, &found);
 	if (rc != 0)
-		return et_err(e, "ET_HOST", "cannot find the host %s: %s", host, gai_strerror(rc));
+		return et_err(e, ET_HOST, "cannot find the host %s: %s", host, gai_strerror(rc));
 	*addr = ((struct sockaddr_in *)(void *)found->ai_addr)->sin_addr;
 	freeaddrinfo(found);
 	return 0;
@@ -67,12 +67,12 @@ static int epmd_connect(const char *host, struct et_error *e)
 		return -1;
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return et_err(e, "ET_SOCKET", "cannot make a socket: %s", strerror(errno));
+		return et_err(e, ET_SOCKET, "cannot make a socket: %s", strerror(errno));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)); /* holds for connect() too */
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
 	if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0)
 		return fd;
-	et_err(e, "ET_EPMD",
+	et_err(e, ET_EPMD,
 		"no epmd answers on port %d of %s (%s): is a node with a name (erl -sname NAME) "
 		"running there?",
 		epmd_port(), is_local(host) ? "this machine" : host, strerror(errno));
@@ -164,13 +164,13 @@ int nd_names(const char *host, struct nd_names *names, struct et_error *e)
 	close(fd);
 	if (answer == NULL || len < 4) {
 		free(answer);
-		return et_err(e, "ET_EPMD", "what answers on port %d is no epmd", epmd_port());
+		return et_err(e, ET_EPMD, "what answers on port %d is no epmd", epmd_port());
 	}
 	for (line = strtok_r(answer + 4, "\n", &save); line != NULL && rc == 0;
 		line = strtok_r(NULL, "\n", &save))
 		rc = add_name(names, line);
 	free(answer);
-	return rc == 0 ? 0 : et_err(e, "ET_NOMEM", "out of memory");
+	return rc == 0 ? 0 : et_err(e, ET_NOMEM, "out of memory");
 }
 
 void nd_names_free(struct nd_names *names)
@@ -189,12 +189,12 @@ int nd_read_cookie(int fd, struct nd_cookie *c, struct et_error *e)
 	ssize_t n = 1;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return et_err(e, "ET_COOKIE",
+		return et_err(e, ET_COOKIE,
 			"cannot read the cookie file %s: %s: --cookie-file names another; as root, "
 			"-p PID finds a node with its cookie",
 			c->file, strerror(errno));
 	if ((st.st_mode & 077) != 0)
-		return et_err(e, "ET_COOKIE",
+		return et_err(e, ET_COOKIE,
 			"the cookie file %s can be read by others: chmod 600 it, and change the "
 			"cookie",
 			c->file);
@@ -207,7 +207,7 @@ int nd_read_cookie(int fd, struct nd_cookie *c, struct et_error *e)
 		len--;
 	c->text[len] = '\0';
 	if (len == 0 || strlen(c->text) != len)
-		return et_err(e, "ET_COOKIE", "the cookie file %s holds no cookie", c->file);
+		return et_err(e, ET_COOKIE, "the cookie file %s holds no cookie", c->file);
 	return 0;
 }
 
@@ -234,7 +234,7 @@ int nd_cookie(const char *file, struct nd_cookie *cookie, struct et_error *e)
 	}
 	if (home == NULL)
 		return et_err(
-			e, "ET_COOKIE", "no $HOME to find .erlang.cookie in: use --cookie-file");
+			e, ET_COOKIE, "no $HOME to find .erlang.cookie in: use --cookie-file");
 	snprintf(cookie->file, sizeof(cookie->file), "%s/.erlang.cookie", home);
 	if (access(cookie->file, F_OK) < 0) {
 		char other[ND_PATH];

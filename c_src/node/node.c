@@ -38,7 +38,7 @@ static int gone(struct nd *n, struct et_error *e)
 	if (n->fd >= 0)
 		ei_close_connection(n->fd);
 	n->fd = -1;
-	return et_err(e, "ET_GONE", "the node %s has gone away", n->name);
+	return et_err(e, ET_GONE, "the node %s has gone away", n->name);
 }
 
 /* ---- connecting ------------------------------------------------------------------------ */
@@ -61,9 +61,9 @@ static int find_port(const char *alive, const char *host, struct et_error *e)
 				i > 0 ? ", " : "", names.v[i].name);
 	}
 	if (port < 0 && names.n == 0)
-		et_err(e, "ET_NODE", "no node %s: epmd knows no node at all", alive);
+		et_err(e, ET_NODE, "no node %s: epmd knows no node at all", alive);
 	else if (port < 0)
-		et_err(e, "ET_NODE", "no node %s: epmd knows %s", alive, known);
+		et_err(e, ET_NODE, "no node %s: epmd knows %s", alive, known);
 	nd_names_free(&names);
 	return port;
 }
@@ -83,7 +83,7 @@ static int handshake(
 	own[strcspn(own, ".")] = '\0';
 	if (ei_connect_xinit_ussi(&n->ec, own, NULL, NULL, NULL, cookie->text, 0, &greet_sockets,
 		    sizeof(greet_sockets), &whom) < 0)
-		return et_err(e, "ET_EI", "the cookie of %s is too long", cookie->file);
+		return et_err(e, ET_EI, "the cookie of %s is too long", cookie->file);
 	n->fd = ei_xconnect_host_port_tmo(&n->ec, &addr, port, CONNECT_MS);
 	if (n->fd >= 0) {
 		/* A cut is seen by what we sent: the other machine acknowledges it, or has gone. */
@@ -93,17 +93,17 @@ static int handshake(
 	if (whom.refused)
 		return -1;
 	if (n->fd == ERL_CONNECT_FAIL || erl_errno == ETIMEDOUT)
-		return et_err(e, "ET_NODE", "the node %s does not answer on port %d: %s", n->name,
+		return et_err(e, ET_NODE, "the node %s does not answer on port %d: %s", n->name,
 			port, strerror(erl_errno));
 	if (erl_errno == EBADMSG)
-		return et_err(e, "ET_NODE", "what answers for %s on port %d is no Erlang node",
+		return et_err(e, ET_NODE, "what answers for %s on port %d is no Erlang node",
 			n->name, port);
 	if (erl_errno == ENOTCONN)
-		return et_err(e, "ET_NODE",
+		return et_err(e, ET_NODE,
 			"the node %s has hung up on port %d: it starts or ends just now, or takes no "
 			"connections",
 			n->name, port);
-	return et_err(e, "ET_COOKIE",
+	return et_err(e, ET_COOKIE,
 		"the node %s does not take the cookie of %s: --cookie-file names another file",
 		n->name, cookie->file);
 }
@@ -180,9 +180,9 @@ static int ask_who(struct nd *n, struct et_error *e)
 	find_connection(n, &res);
 	ei_x_free(&res);
 	if (n->otp[0] == '\0' || n->arch[0] == '\0')
-		return et_err(e, "ET_RPC", "the node %s does not tell its release", n->name);
+		return et_err(e, ET_RPC, "the node %s does not tell its release", n->name);
 	if (n->connection.buff == NULL)
-		return et_err(e, "ET_RPC", "the node %s does not know our connection", n->name);
+		return et_err(e, ET_RPC, "the node %s does not know our connection", n->name);
 	return 0;
 }
 
@@ -192,10 +192,10 @@ static int check_name(const struct nd *n, const char *alive, struct et_error *e)
 	size_t len = strlen(alive);
 
 	if (!nd_is_name(n->name))
-		return et_err(e, "ET_NODE", "the node %s gives a name that no node can have", alive);
+		return et_err(e, ET_NODE, "the node %s gives a name that no node can have", alive);
 	if (strncmp(n->name, alive, len) == 0 && n->name[len] == '@')
 		return 0;
-	return et_err(e, "ET_NODE", "epmd says of a port that it is the node %s: it is %s", alive,
+	return et_err(e, ET_NODE, "epmd says of a port that it is the node %s: it is %s", alive,
 		n->name);
 }
 
@@ -207,7 +207,7 @@ struct nd *nd_connect(const char *name, int port, const struct nd_cookie *cookie
 	char alive[ND_NAME], *host;
 
 	if (n == NULL || ei_init() != 0) {
-		et_err(e, "ET_NOMEM", "out of memory");
+		et_err(e, ET_NOMEM, "out of memory");
 		free(n);
 		return NULL;
 	}
@@ -261,7 +261,7 @@ static int broken(struct nd *n, struct et_error *e)
 {
 	gone(n, e);
 	et_err_clear(e);
-	return et_err(e, "ET_GONE",
+	return et_err(e, ET_GONE,
 		"the connection with the node %s is broken: what came is no message of Erlang's",
 		n->name);
 }
@@ -368,7 +368,7 @@ int nd_send(struct nd *n, const erlang_pid *to, const ei_x_buff *msg, struct et_
 	if (!n->hung_up && ei_send_tmo(n->fd, &pid, msg->buff, msg->index, WRITE_MS) == 0)
 		return 0;
 	n->hung_up |= erl_errno == EPIPE || erl_errno == ECONNRESET;
-	return n->hung_up ? et_err(e, "ET_GONE", "the node %s has gone away", n->name) : gone(n, e);
+	return n->hung_up ? et_err(e, ET_GONE, "the node %s has gone away", n->name) : gone(n, e);
 }
 
 int nd_send_atom(struct nd *n, const erlang_pid *to, const char *atom, struct et_error *e)
@@ -384,19 +384,20 @@ int nd_send_atom(struct nd *n, const erlang_pid *to, const char *atom, struct et
 }
 
 /* What a call fails with says what the caller may do about it. */
-static const char *tag_of(const char *reason)
+static enum et_tag tag_of(const char *reason)
 {
 	static const struct {
-		const char *reason, *tag;
-	} tags[] = {{"badarg", "ET_BADARG"},
-		{"undef", "ET_UNDEF"},	/* there is no such function */
-		{"noproc", "ET_UNDEF"}, /* no such process; and it has ended: */
-		{"normal", "ET_UNDEF"}, {"killed", "ET_UNDEF"}};
+		const char *reason;
+		enum et_tag tag;
+	} tags[] = {{"badarg", ET_BADARG},
+		{"undef", ET_UNDEF},	/* there is no such function */
+		{"noproc", ET_UNDEF}, /* no such process; and it has ended: */
+		{"normal", ET_UNDEF}, {"killed", ET_UNDEF}};
 
 	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
 		if (strcmp(reason, tags[i].reason) == 0)
 			return tags[i].tag;
-	return "ET_RPC";
+	return ET_RPC;
 }
 
 /* {badrpc, Reason} in a few words; the term itself is not printed, it is not ours to trust. */
@@ -438,13 +439,13 @@ int nd_rpc(struct nd *n, const char *mod, const char *fun, const ei_x_buff *args
 			nd_get_atom(result, &at, atom, sizeof(atom)) < 0 ||
 			strcmp(atom, "rex") != 0) {
 			if (keep(n, result) < 0)
-				return et_err(e, "ET_NOMEM", "out of memory");
+				return et_err(e, ET_NOMEM, "out of memory");
 			continue;
 		}
 		result->index = at;
 		return bad_rpc(n, mod, fun, result, e);
 	}
-	return et_err(e, "ET_RPC", "the node %s does not answer %s:%s", n->name, mod, fun);
+	return et_err(e, ET_RPC, "the node %s does not answer %s:%s", n->name, mod, fun);
 }
 
 /* lists:zipwith3(fun erlang:apply/3, Modules, Functions, Arguments) */
@@ -485,7 +486,7 @@ int nd_calls(struct nd *n, struct nd_calls *c, ei_x_buff *result, struct et_erro
 	rc = nd_rpc(n, "lists", "zipwith3", &x, result, e);
 	if (rc == 0 && (ei_decode_list_header(result->buff, &result->index, &count) < 0 ||
 			       count != c->n))
-		rc = et_err(e, "ET_RPC", "the node %s gave something else than it was asked for",
+		rc = et_err(e, ET_RPC, "the node %s gave something else than it was asked for",
 			n->name);
 	ei_x_free(&x);
 	ei_x_free(&c->mods);

@@ -193,11 +193,11 @@ static int of_process(const struct peer *p, uint64_t inode, struct et_error *e)
 			hidden = p->whom->pids[i];
 	}
 	if (hidden != 0)
-		return et_err(e, "ET_OWNER",
+		return et_err(e, ET_OWNER,
 			"which ports are of process %d cannot be seen, as it is another user's: it "
 			"takes root (CAP_SYS_PTRACE); -N names a node without its process",
 			(int)hidden);
-	return et_err(e, "ET_OTHER", "%s is another process", p->name);
+	return et_err(e, ET_OTHER, "%s is another process", p->name);
 }
 
 static int of_user(const struct peer *p, const struct sock *s, unsigned port, struct et_error *e)
@@ -209,13 +209,13 @@ static int of_user(const struct peer *p, const struct sock *s, unsigned port, st
 		return 0;
 	nd_user(s->uid, user, sizeof(user));
 	if (p->whom->found)
-		return et_err(e, "ET_OTHER", "%s is on a port of %s", p->name, user);
+		return et_err(e, ET_OTHER, "%s is on a port of %s", p->name, user);
 	pid = p->whom->npids == 0 ? holder(s->inode) : 0;
 	if (pid != 0)
 		snprintf(hint, sizeof(hint), "-p %d takes its own cookie, or ", (int)pid);
 	else if (p->whom->npids == 0)
 		snprintf(hint, sizeof(hint), "as root -p PID takes its own cookie, or ");
-	return et_err(e, "ET_OWNER",
+	return et_err(e, ET_OWNER,
 		"port %u, where the node %s is said to be, belongs to %s, and the cookie of %s to %s: "
 		"it gets no greeting, which it could pass on; %s--cookie-file names a file of its own",
 		port, p->name, user, p->cookie->file,
@@ -250,7 +250,7 @@ static int look_listener(void *arg, const struct sock *s)
 
 static int unseen(const struct peer *p, struct et_error *e)
 {
-	return et_err(e, "ET_OWNER",
+	return et_err(e, ET_OWNER,
 		"whose the port of the node %s is cannot be seen (/proc/net/tcp): it gets no greeting, "
 		"which it could pass on",
 		p->name);
@@ -267,7 +267,7 @@ int peer_listens(const struct peer *p, struct in_addr addr, int port, struct et_
 	if (rc == -2)
 		return unseen(p, e);
 	if (rc == 0 && l.n == 0)
-		return et_err(e, "ET_NODE",
+		return et_err(e, ET_NODE,
 			"the node %s does not answer: no process listens on port %d (if it is in a "
 			"container, -p names its process)",
 			p->name, port);
@@ -319,7 +319,7 @@ int peer_answers(const struct peer *p, int fd, struct et_error *e)
 		return judge(p, &a.found, a.local.port, e);
 	if (rc != 1 && !here)
 		return 0;
-	return et_err(e, "ET_NODE",
+	return et_err(e, ET_NODE,
 		"the node %s has hung up on port %u, or what answers there is of another machine",
 		p->name, a.local.port);
 }

@@ -88,7 +88,7 @@ int nd_enter(pid_t pid, struct et_error *e)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	r = fd < 0 ? -1 : setns(fd, CLONE_NEWNET);
 	if (r < 0)
-		et_err(e, "ET_NODE",
+		et_err(e, ET_NODE,
 			"process %d is in a container, and its network cannot be entered: %s (it "
 			"takes root)",
 			(int)pid, strerror(errno));

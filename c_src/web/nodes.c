@@ -76,7 +76,7 @@ static json_t *ask(
 	struct nd *nd = nd_connect(name, port, cookie, whom, &e);
 	json_t *j;
 
-	if (strcmp(e.tag, "ET_OTHER") == 0)
+	if (et_err_is(&e, ET_OTHER))
 		return NULL;
 	web_plain(e.text, strlen(e.text));
 	if (nd == NULL)
