@@ -12,6 +12,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "array.h"
+
 const struct et_optdef et_optdefs[OPT_MAX] = {
 #define OPT(name, ID, kind, phase, def, min, max, help)                                            \
 	{name, OK_##kind, PH_##phase, def, min, max, help, false},
@@ -279,19 +281,13 @@ static int set_text(struct et_options *o, int i, const char *value, struct et_er
 {
 	const char *list = choices(i);
 	uint64_t n = o->val[i];
-	char **p;
 
 	if (i == OPT_VERSION && check_version(value, e) != 0)
 		return -1;
 	if (list != NULL && !is_choice(list, value))
 		return et_err(e, ET_OPTION, "option %s: '%.64s' is none of: %s",
 			et_optdefs[i].name, value, list);
-	p = realloc(o->str[i], (n + 1) * sizeof(*p));
-	if (p == NULL)
-		return et_err(e, ET_NOMEM, "out of memory");
-	o->str[i] = p;
-	p[n] = strdup(value);
-	if (p[n] == NULL)
+	if (!ARRAY_ROOM(o->str[i], n) || (o->str[i][n] = strdup(value)) == NULL)
 		return et_err(e, ET_NOMEM, "out of memory");
 	o->val[i] = n + 1;
 	o->set[i] = true;

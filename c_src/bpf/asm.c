@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "ebpf.h"
 
 #define NOT_PLACED (~0u)
@@ -21,9 +22,9 @@ struct item {
 
 struct ebpf_asm {
 	struct item *item; /* one a slot: a lddw has two */
-	unsigned n, room;
+	unsigned n;
 	unsigned *place; /* by label: the item it stands before */
-	int nlabels, label_room;
+	int nlabels;
 	unsigned *final; /* by item, and one more for the end: the index after layout */
 	int line;
 	const char *failed; /* the first error */
@@ -55,18 +56,9 @@ static void fail(struct ebpf_asm *a, const char *why, unsigned at)
 
 int ebpf_label(struct ebpf_asm *a)
 {
-	if (a->nlabels == a->label_room) {
-		int room = a->label_room ? 2 * a->label_room : 32;
-		unsigned *place = NULL;
-
-		if (room <= 4 * EBPF_MAX_INSNS)
-			place = realloc(a->place, (size_t)room * sizeof(*place));
-		if (place == NULL) {
-			fail(a, "out of memory", a->n);
-			return a->nlabels - 1;
-		}
-		a->place = place;
-		a->label_room = room;
+	if (a->nlabels >= 4 * EBPF_MAX_INSNS || !ARRAY_ROOM(a->place, (size_t)a->nlabels)) {
+		fail(a, "out of memory", a->n);
+		return a->nlabels - 1;
 	}
 	a->place[a->nlabels] = NOT_PLACED;
 	return a->nlabels++;
@@ -98,16 +90,9 @@ static void add(struct ebpf_asm *a, struct ebpf_insn insn, int label)
 		fail(a, "the program is too long", a->n);
 		return;
 	}
-	if (a->n == a->room) {
-		unsigned room = a->room ? 2 * a->room : 64;
-		struct item *item = realloc(a->item, room * sizeof(*item));
-
-		if (item == NULL) {
-			fail(a, "out of memory", a->n);
-			return;
-		}
-		a->item = item;
-		a->room = room;
+	if (!ARRAY_ROOM(a->item, a->n)) {
+		fail(a, "out of memory", a->n);
+		return;
 	}
 	a->item[a->n++] = (struct item){.insn = insn, .label = label, .line = a->line};
 }

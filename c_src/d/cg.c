@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+
 #define MAX_PADS 256 /* landing pads not yet placed */
 
 int cg_fail(struct cg *g, const struct d_node *n, enum et_tag tag, const char *fmt, ...)
@@ -401,21 +403,6 @@ static void take_actions(struct cg *g)
 	}
 }
 
-/* Room for one more in an array of the program: it doubles at powers of two. */
-int d_prog_grow(void *array, unsigned n, size_t size)
-{
-	void *old, *grown;
-
-	if ((n & (n - 1)) != 0)
-		return 0;
-	memcpy(&old, array, sizeof(old)); /* a pointer of any type */
-	grown = realloc(old, (n ? n * 2 : 1) * size);
-	if (grown == NULL)
-		return -1;
-	memcpy(array, &grown, sizeof(grown));
-	return 0;
-}
-
 static int append_clause(struct d_comp *c, struct prog_clause *pc)
 {
 	struct prog *p = &c->prog;
@@ -423,7 +410,7 @@ static int append_clause(struct d_comp *c, struct prog_clause *pc)
 	if (p->nclauses >= D_MAX_CLAUSES)
 		return d_error(c, D_ID_OFLOW, pc->line, pc->col,
 			"more than %d clauses in all scripts", D_MAX_CLAUSES);
-	if (d_prog_grow(&p->clauses, p->nclauses, sizeof(*p->clauses)) < 0)
+	if (!ARRAY_ROOM(p->clauses, p->nclauses))
 		return d_error(c, ET_NOMEM, pc->line, pc->col, "out of memory");
 	p->clauses[p->nclauses++] = pc;
 	return 0;

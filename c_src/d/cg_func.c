@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "prog/aggfn.h"
 
 unsigned d_prog_str(struct d_comp *c, const char *s, uint32_t len)
 {
 	struct prog *p = &c->prog;
 
-	if (d_prog_grow(&p->strs, p->nstrs, sizeof(*p->strs)) < 0) {
+	if (!ARRAY_ROOM(p->strs, p->nstrs)) {
 		d_nomem(c);
 		return 0;
 	}
@@ -152,7 +153,7 @@ static int append_agg(struct cg *g, struct prog_agg *a, const struct d_node *n)
 
 	if (p->naggs >= D_MAX_AGGS)
 		return cg_fail(g, n, D_ID_OFLOW, "more than %d aggregations", D_MAX_AGGS);
-	if (d_prog_grow(&p->aggs, p->naggs, sizeof(*p->aggs)) < 0)
+	if (!ARRAY_ROOM(p->aggs, p->naggs))
 		return cg_fail(g, n, ET_NOMEM, "out of memory");
 	p->aggs[p->naggs] = a;
 	return p->naggs++;

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "array.h"
+
 /* ---- variables of the program ---------------------------------------------------------- */
 
 static uint32_t align_up(uint32_t n, uint32_t a)
@@ -22,7 +24,7 @@ static int append_var(struct cg *g, struct prog_var *v, const struct d_node *n)
 
 	if (p->nvars >= D_MAX_VARS)
 		return cg_fail(g, n, D_ID_OFLOW, "more than %d variables", D_MAX_VARS);
-	if (d_prog_grow(&p->vars, p->nvars, sizeof(*p->vars)) < 0)
+	if (!ARRAY_ROOM(p->vars, p->nvars))
 		return cg_fail(g, n, ET_NOMEM, "out of memory");
 	p->vars[p->nvars] = v;
 	return p->nvars++;

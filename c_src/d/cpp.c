@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "array.h"
+
 #define MAX_SECONDS  30
 #define MAX_MESSAGES (64u << 10)
 
@@ -170,15 +172,8 @@ static int take(struct capture *p)
 {
 	ssize_t n;
 
-	if (p->room - p->len < 4096) {
-		size_t room = p->room > 0 ? p->room * 2 : 65536;
-		char *s = realloc(p->s, room);
-
-		if (s == NULL)
-			return -1;
-		p->s = s;
-		p->room = room;
-	}
+	if (!ARRAY_RESERVE(p->s, p->room, p->len + 4096))
+		return -1;
 	n = read(p->fd, p->s + p->len, p->room - p->len - 1);
 	if (n < 0)
 		return errno == EINTR || errno == EAGAIN ? 0 : 1;

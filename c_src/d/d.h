@@ -176,7 +176,6 @@ bool d_countable(const struct d_clause *clause);
 
 /* cg*.c: bytecode of a checked clause; appends to c->prog */
 int d_cg_clause(struct d_comp *c, struct d_clause *clause);
-int d_prog_grow(void *array, unsigned n, size_t size); /* array: address of the pointer */
 /* Enter a constant string into the program; its number. In cg_func.c. */
 unsigned d_prog_str(struct d_comp *c, const char *s, uint32_t len);
 /* Disassembly with source lines (-S). */
