@@ -2,12 +2,9 @@
 /* The life of a handle; see include/erltrace.h for what each call promises. */
 #include "handle.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "consume/json.h"
 #include "file.h"
@@ -157,47 +154,13 @@ int erltrace_compile(
 	return erltrace_compile_n(h, text, strlen(text), opts, err);
 }
 
-/* Standard input is read as it is: its path may not be there (no /dev), or not be opened again. */
-static int open_script(const char *path)
-{
-	return strcmp(path, "/dev/stdin") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-					       : open(path, O_RDONLY | O_CLOEXEC);
-}
-
-static int cannot_read(const char *path, bool opened, struct et_error *e)
-{
-	switch (errno) {
-	case EISDIR: return et_err(e, ET_FILE, "%s is a directory, not a script", path);
-	case ENOMEM: return et_err(e, ET_NOMEM, "out of memory reading %s", path);
-	case EFBIG:
-		return et_err(e, D_SYNTAX, "%s is too large for a script: %u bytes are the limit",
-			path, D_MAX_SOURCE);
-	default:
-		return et_err(e, ET_FILE, "cannot %s %s: %s", opened ? "read" : "open", path,
-			strerror(errno));
-	}
-}
-
-/* The script's text, which the caller frees. It may come through a pipe. */
-static char *read_script(const char *path, size_t *len, struct et_error *e)
-{
-	int fd = open_script(path);
-	char *text = fd >= 0 ? file_read_fd(fd, D_MAX_SOURCE, len) : NULL;
-
-	if (text == NULL)
-		cannot_read(path, fd >= 0, e);
-	if (fd >= 0)
-		close(fd);
-	return text;
-}
-
 int erltrace_compile_file(
 	erltrace_t *h, const char *path, const erltrace_compile_opts_t *opts, erltrace_error_t *err)
 {
 	erltrace_compile_opts_t o = {.size = sizeof(o)};
 	struct et_error e = {.tag = ""};
 	size_t len;
-	char *text = read_script(path, &len, &e);
+	char *text = file_read_script(path, D_MAX_SOURCE, &len, &e);
 	int rc;
 
 	if (text == NULL)
@@ -218,7 +181,7 @@ char *erltrace_preprocess(erltrace_t *h, const char *path, erltrace_error_t *err
 	char *text, *out = NULL, *end;
 	size_t len;
 
-	text = read_script(path, &len, &e);
+	text = file_read_script(path, D_MAX_SOURCE, &len, &e);
 	if (text == NULL) {
 		api_error(err, &e);
 		return NULL;

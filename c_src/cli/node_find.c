@@ -15,18 +15,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "array.h"
+
 static int add_target(struct nodes *ns, struct nd *nd)
 {
-	struct target *v = realloc(ns->v, (size_t)(ns->n + 1) * sizeof(*v));
-
-	if (v == NULL) {
+	if (!ARRAY_ROOM(ns->v, (size_t)ns->n)) {
 		nd_close(nd);
 		cli_say("out of memory");
 		return CLI_ERROR;
 	}
-	ns->v = v;
-	memset(&v[ns->n], 0, sizeof(*v));
-	v[ns->n++].nd = nd;
+	ns->v[ns->n++] = (struct target){.nd = nd};
 	if (ns->c->verbose)
 		cli_say("node %s: OTP %s, %s, process %lld", nd->name, nd->otp, nd->arch,
 			(long long)nd->ospid);
@@ -246,7 +244,7 @@ static pid_t *progeny(const struct cli *c, int *n)
 {
 	DIR *dir = opendir("/proc");
 	const struct dirent *d;
-	pid_t *v = NULL, *more;
+	pid_t *v = NULL;
 
 	*n = 0;
 	while (dir != NULL && (d = readdir(dir)) != NULL) {
@@ -254,10 +252,8 @@ static pid_t *progeny(const struct cli *c, int *n)
 
 		if (pid == 0 || !is_of_command(c, pid))
 			continue;
-		more = realloc(v, (size_t)(*n + 1) * sizeof(*v));
-		if (more == NULL)
+		if (!ARRAY_ROOM(v, (size_t)*n))
 			break;
-		v = more;
 		v[(*n)++] = pid;
 	}
 	if (dir != NULL)

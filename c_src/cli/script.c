@@ -55,11 +55,9 @@ static int compile(struct cli *c, struct cli_script *s)
 		r = erltrace_compile(c->h, s->arg, &opts, &err);
 	} else if (s->text != NULL) {
 		r = erltrace_compile_n(c->h, s->text, s->len, &opts, &err);
-	} else if (s->preprocessed) {
+	} else {
 		r = -1;
 		err = s->err;
-	} else { /* it could not be read: that is told */
-		r = erltrace_compile_file(c->h, opts.file, &opts, &err);
 	}
 	if (r == 0)
 		return CLI_OK;

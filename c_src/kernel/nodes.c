@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "symbols/elf.h"
-#include "symbols/proc_file.h"
+#include "proc_file.h"
 #include "nodes.h"
 
 #define PATIENCE 60000 /* ms, for a node that is slow to answer */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/proc_file.h"
+#include "proc_file.h"
 #include "symbols/vm.h"
 #include "insides.h"
 #include "load.h"

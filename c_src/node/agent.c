@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "places.h"
 
 enum { MAX_MODULES = 64, MAX_BEAM = 64 << 20, OLDEST_OTP = 25, TRY_MS = 30000, PAUSE_MS = 5 };
@@ -211,34 +212,13 @@ static int come(struct nd *n, struct et_error *e)
 
 /* ---- bringing -------------------------------------------------------------------------- */
 
-static char *read_bytes(const char *path, long *len, struct et_error *e)
-{
-	FILE *file = fopen(path, "re");
-	struct stat st;
-	char *bytes = NULL;
-
-	if (file != NULL && fstat(fileno(file), &st) == 0 && st.st_size < MAX_BEAM)
-		bytes = malloc((size_t)st.st_size + 1);
-	if (bytes != NULL && fread(bytes, 1, (size_t)st.st_size, file) != (size_t)st.st_size) {
-		free(bytes);
-		bytes = NULL;
-	}
-	if (bytes == NULL)
-		et_err(e, ET_AGENT, "cannot read %s: %s", path, strerror(errno));
-	else
-		*len = st.st_size;
-	if (file != NULL)
-		fclose(file);
-	return bytes;
-}
-
 static int put_file(ei_x_buff *x, const char *path, struct et_error *e)
 {
-	long len = 0;
-	char *bytes = read_bytes(path, &len, e);
+	size_t len = 0;
+	char *bytes = file_read(path, MAX_BEAM, &len);
 
 	if (bytes == NULL)
-		return -1;
+		return et_err(e, ET_AGENT, "cannot read %s: %s", path, strerror(errno));
 	ei_x_encode_binary(x, bytes, (int)len);
 	free(bytes);
 	return 0;

@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "array.h"
+
 enum { EPMD_PORT = 4369, EPMD_MS = 5000, EPMD_MAX = 1 << 20 };
 
 static int epmd_port(void)
@@ -91,36 +93,24 @@ static time_t seconds(void)
 /* All that comes until the end; NULL: nothing, too much or too slowly. The caller frees it. */
 static char *read_all(int fd, size_t *len)
 {
-	size_t size = 0, room = 4096;
-	char *buf = malloc(room);
 	time_t until = seconds() + EPMD_MS / 1000;
+	size_t size = 0, room = 0;
+	char *buf = NULL;
 	ssize_t n;
 
-	while (buf != NULL) {
-		if (seconds() > until) {
-			free(buf);
-			return NULL;
-		}
+	while (seconds() <= until && room <= EPMD_MAX && ARRAY_RESERVE(buf, room, size + 2)) {
 		n = read(fd, buf + size, room - size - 1);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
-			break;
-		size += (size_t)n;
-		if (room - size < 2) {
-			char *more = room < EPMD_MAX ? realloc(buf, room *= 2) : NULL;
-
-			if (more == NULL) {
-				free(buf);
-				return NULL;
-			}
-			buf = more;
+		if (n <= 0) {
+			buf[size] = '\0';
+			*len = size;
+			return buf;
 		}
+		size += (size_t)n;
 	}
-	if (buf != NULL)
-		buf[size] = '\0';
-	*len = size;
-	return buf;
+	free(buf);
+	return NULL;
 }
 
 /* epmd takes any name, and says anything; in text, JSON and messages they stand as they are. */
@@ -136,16 +126,14 @@ bool nd_is_name(const char *name)
 
 static int add_name(struct nd_names *names, const char *line)
 {
-	struct nd_name one, *v;
+	struct nd_name one;
 
 	if (sscanf(line, "name %255s at port %d", one.name, &one.port) != 2 ||
 		!nd_is_name(one.name) || one.port <= 0 || one.port > 65535)
 		return 0;
-	v = realloc(names->v, (size_t)(names->n + 1) * sizeof(*v));
-	if (v == NULL)
+	if (!ARRAY_ROOM(names->v, (size_t)names->n))
 		return -1;
-	names->v = v;
-	v[names->n++] = one;
+	names->v[names->n++] = one;
 	return 0;
 }
 

@@ -9,7 +9,6 @@
  *   ksyms.c      functions of the kernel
  *   vm.c         the memory of an Erlang VM: its functions and atoms
  *   names.c      numbers for names, where results of several processes are joined
- *   proc_file.c  opening files that other processes name
  */
 #ifndef SYMBOLS_H
 #define SYMBOLS_H
