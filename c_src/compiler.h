@@ -23,6 +23,15 @@
 #define cpu_relax() atomic_signal_fence(memory_order_seq_cst)
 #endif
 
+/* ThreadSanitizer knows neither membarrier nor fences: plain atomics for it. */
+#if defined(__SANITIZE_THREAD__)
+#define EN_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define EN_TSAN 1
+#endif
+#endif
+
 static inline uint64_t align_up(uint64_t n, uint64_t to)
 {
 	return (n + to - 1) / to * to;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "api/handle.h"
-#include "engine/internal.h"
+#include "engine/slot.h"
 
 #define HANDLES	 (EN_TLS_CACHE + 4)
 #define THREADS	 (EN_HINTS + 6)

@@ -6,9 +6,25 @@
  * entry noted beside the index. The slot's thread is the only writer: no atomics inside.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
+#include "agg.h"
+#include "bits.h"
+#include "compiler.h"
+#include "drop.h"
+#include "engine.h"
+#include "fire.h"
+#include "in_kernel.h"
 #include "key.h"
+#include "key_view.h"
+#include "prog/aggfn.h"
+#include "prog/builtins.h"
+#include "prog/prog.h"
+#include "region.h"
+#include "slot.h"
+#include "state.h"
+#include "str.h"
 
 struct agg_entry {
 	uint64_t hash;

@@ -9,8 +9,21 @@
  * Memory: a pool of dynvarsize bytes. Clean nodes are in lists by size, common ones and a few of
  * each slot's own; the pool itself is handed out once, from its start to its end.
  */
+#include <string.h>
+
+#include "compiler.h"
+#include "counter.h"
+#include "drop.h"
 #include "dyn.h"
-#include "key.h"
+#include "engine.h"
+#include "fire.h"
+#include "in_kernel.h"
+#include "key_view.h"
+#include "rt_str.h"
+#include "slot.h"
+#include "state.h"
+#include "str.h"
+#include "work.h"
 
 #define TRIES 64 /* to insert against others, before it counts as a drop */
 

@@ -5,9 +5,17 @@
  * between the steps. See dyn.h for what a node's states promise.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
+#include "compiler.h"
 #include "dyn.h"
+#include "engine.h"
+#include "key.h"
+#include "prog/prog.h"
+#include "region.h"
+#include "slot.h"
+#include "state.h"
 
 /* ---- making --------------------------------------------------------------------------- */
 

@@ -4,8 +4,13 @@
  * Used by one thread at a time, before tracing and between; never on the probe path.
  */
 #include <stdlib.h>
+#include <string.h>
 
-#include "internal.h"
+#include "probe.h"
+#include "provider.h"
+#include "slot.h"
+#include "state.h"
+#include "str.h"
 
 /* ---- globs ---------------------------------------------------------------------------- */
 

@@ -6,7 +6,13 @@
  */
 #include <stdlib.h>
 
-#include "internal.h"
+#include "clock.h"
+#include "engine.h"
+#include "prog/record.h"
+#include "ring.h"
+#include "slot.h"
+#include "spec.h"
+#include "state.h"
 
 /* One slot in the merge: its next record. */
 struct front {

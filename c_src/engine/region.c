@@ -6,10 +6,13 @@
  * after is taken from there, piece by piece, and given back as a whole.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "compiler.h"
+#include "region.h"
+#include "state.h"
 
 #define WINDOW (1ULL << 32) /* bytes; it starts at a multiple of that */
 #define HINT   0x1e0000000000 /* far from where programs have anything */

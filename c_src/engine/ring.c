@@ -5,7 +5,18 @@
  * too short for a head). Policies: switch drops what finds no room; ring lets the writer throw
  * the oldest away (the reader keeps off until the stop); fill drops too and says so.
  */
-#include "internal.h"
+#include <string.h>
+
+#include "clock.h"
+#include "compiler.h"
+#include "drop.h"
+#include "engine.h"
+#include "in_kernel.h"
+#include "prog/record.h"
+#include "ring.h"
+#include "slot.h"
+#include "spec.h"
+#include "state.h"
 
 /* ---- how many --------------------------------------------------------------------------- */
 

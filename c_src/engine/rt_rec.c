@@ -5,10 +5,22 @@
  * harm are bounded here; that they are permitted was checked when loading.
  */
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 #include <sys/syscall.h>
 
-#include "internal.h"
+#include "clock.h"
+#include "compiler.h"
+#include "fire.h"
+#include "prog/builtins.h"
+#include "prog/record.h"
+#include "ring.h"
+#include "rt_str.h"
+#include "safe.h"
+#include "slot.h"
+#include "spec.h"
+#include "state.h"
+#include "work.h"
 
 #define CHILL_MOST   500000000ULL  /* ns that may be spent chilling ... */
 #define CHILL_WITHIN 1000000000ULL /* ... in this time */

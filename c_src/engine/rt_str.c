@@ -4,7 +4,20 @@
  * of the scratch region and are cut at strsize - 1 bytes. Positions count as in Perl, whose rules
  * D has taken over with all their corners.
  */
-#include "internal.h"
+#include <stddef.h>
+#include <string.h>
+
+#include "compiler.h"
+#include "counter.h"
+#include "fire.h"
+#include "in_kernel.h"
+#include "prog/record.h"
+#include "rt_str.h"
+#include "safe.h"
+#include "slot.h"
+#include "state.h"
+#include "str.h"
+#include "work.h"
 
 /* ---- where strings come from ---------------------------------------------------------- */
 

@@ -7,13 +7,21 @@
  */
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "agg.h"
+#include "clock.h"
+#include "compiler.h"
+#include "prog/record.h"
+#include "slot.h"
+#include "spec.h"
+#include "state.h"
 
 __thread struct en_tls en_tls __attribute__((tls_model("initial-exec")));
 

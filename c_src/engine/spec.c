@@ -6,8 +6,21 @@
  * takes blocks; the cleaner gives them back through a list of its own.
  */
 #include <stdlib.h>
+#include <string.h>
 
-#include "internal.h"
+#include "clock.h"
+#include "compiler.h"
+#include "drop.h"
+#include "engine.h"
+#include "fire.h"
+#include "prog/prog.h"
+#include "prog/record.h"
+#include "prog/rt.h"
+#include "region.h"
+#include "ring.h"
+#include "slot.h"
+#include "spec.h"
+#include "state.h"
 
 struct block {
 	_Atomic(uint32_t) next; /* block number + 1; 0: the last */

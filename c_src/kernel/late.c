@@ -6,6 +6,11 @@
  */
 #include <string.h>
 
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/slot.h"
+#include "engine/state.h"
 #include "late.h"
 
 static int pid_of(const struct d_pdesc *d, enum k_kind kind)

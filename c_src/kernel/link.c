@@ -14,7 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/internal.h"
+#include "engine/fire.h"
+#include "engine/probe.h"
+#include "engine/slot.h"
+#include "engine/str.h"
+#include "prog/builtins.h"
 #include "root.h"
 #include "link.h"
 

@@ -16,7 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine/clock.h"
+#include "engine/load.h"
+#include "engine/probe.h"
+#include "engine/region.h"
+#include "engine/slot.h"
+#include "engine/state.h"
 #include "load.h"
+#include "prog/prog.h"
 
 enum { MAP_TYPE_ARENA = 33 }; /* newer than the headers that this may be built with */
 #define LOG_SIZE (4 << 20)

@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/slot.h"
+#include "engine/state.h"
 #include "load.h"
 
 static int prog = -1; /* of the one engine that a test has */

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/internal.h"
+#include "engine/provider.h"
+#include "engine/state.h"
+#include "engine/str.h"
 
 /* Providers of DTrace elsewhere, and words of bpftrace. */
 static const struct {

@@ -3,6 +3,7 @@
 #ifndef K_BPF_H
 #define K_BPF_H
 
+#include "engine/slot.h"
 #include "kernel/root.h"
 
 /* The kernel's functions by their numbers in linux/bpf.h. */

@@ -5,6 +5,10 @@
  * node, which hand over theirs. Part of main.c.
  */
 
+#include "engine/dyn.h"
+#include "engine/fire.h"
+#include "engine/probe.h"
+#include "engine/slot.h"
 #include "terms.h"
 
 static inline bool is_immediate(uint64_t term)
@@ -213,7 +217,7 @@ uint64_t k_process_gone(struct user_regs *regs)
 
 /*
  * rdi: its arguments, a word each; rsi: which probe, by a hash of its names; rdx: whose event it
- * is, a term; rcx: what it was asked for, a word or a text for each ASK_*.
+ * is, a term; rcx: what it was asked for, a word or a text for each PBI_*.
  */
 uint64_t k_erlang_usdt(struct user_regs *regs)
 {

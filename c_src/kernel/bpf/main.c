@@ -4,7 +4,12 @@
  * take a slot, put the arguments that are read where clauses find them, and run the clauses.
  */
 #include "task.h"
+#include "engine/counter.h"
 #include "engine/fire.h"
+#include "engine/fire_path.h"
+#include "engine/probe.h"
+#include "engine/slot.h"
+#include "engine/state.h"
 
 enum { USER_STACK = 1 << 8 }; /* a flag of bpf_get_stack */
 

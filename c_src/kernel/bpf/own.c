@@ -4,8 +4,18 @@
  * others, stacks. The rest are the engine's, built for BPF as they are.
  */
 #include "buffer.h"
-#include "task.h"
+#include "engine/clock.h"
+#include "engine/fire.h"
+#include "engine/in_kernel.h"
 #include "engine/procs.h"
+#include "engine/safe.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "engine/str.h"
+#include "engine/work.h"
+#include "prog/builtins.h"
+#include "prog/record.h"
+#include "task.h"
 
 uint64_t en_now(void)
 {

@@ -6,6 +6,8 @@
  * calls the VM's own functions it changes to the thread's stack, and leaves its stack pointer in
  * the process, or in rbp: which of these is told by what it does when it is returned to.
  */
+#include "engine/in_kernel.h"
+#include "engine/slot.h"
 #include "task.h"
 #include "terms.h"
 

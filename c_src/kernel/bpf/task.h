@@ -4,6 +4,8 @@
 #define K_TASK_H
 
 #include "bpf.h"
+#include "engine/fire.h"
+#include "engine/slot.h"
 
 static inline uint64_t task_u64(uint64_t task, uint32_t off)
 {

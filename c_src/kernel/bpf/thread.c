@@ -6,6 +6,13 @@
  * that is half old, but never anything that is not there.
  */
 #include "buffer.h"
+#include "engine/fire.h"
+#include "engine/in_kernel.h"
+#include "engine/rt_str.h"
+#include "engine/safe.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "prog/builtins.h"
 #include "terms.h"
 
 static inline char *text(uint64_t to)

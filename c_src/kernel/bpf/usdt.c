@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arguments of a usdt probe, by the table that kernel/usdt.c made (probe path). */
 #include "bpf.h"
+#include "engine/fire.h"
+#include "engine/slot.h"
 
 uint64_t k_touch(uint64_t addr, uint64_t n); /* own.c */
 
