@@ -215,7 +215,7 @@ $(BUILD)/syscalls.inc: $(BUILD)/.flags
 		| sort -t, -k2 -n >$@
 $(BUILD)/c_src/kernel/syscall.o: $(BUILD)/syscalls.inc
 ifneq ($(KERNEL),)
-$(BUILD)/c_src/provider/providers.o $(BUILD)/c_src/cli/wanted.o: CPPFLAGS += -DHAVE_KERNEL
+$(BUILD)/c_src/provider/providers.o $(BUILD)/c_src/cli/placement.o: CPPFLAGS += -DHAVE_KERNEL
 endif
 
 $(SAN)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
@@ -497,14 +497,14 @@ EI ?= $(firstword $(foreach d,$(addsuffix /usr,$(ERL_ROOT) /usr/lib/erlang), \
 	$(if $(wildcard $(d)/include/ei.h),$(if $(wildcard $(d)/lib/libei.a),$(d)))))
 ifneq ($(EI),)
 EI_LIB := $(EI)/lib/libei.a
-NODE_OBJ := $(filter %/cli/node.o %/cli/node_find.o %/cli/node_run.o %/web/nodes.o $(BUILD)/c_src/node/% $(SAN)/c_src/node/%, \
+NODE_OBJ := $(filter %/cli/node_start.o %/cli/node_find.o %/cli/node_run.o %/web/node_list.o $(BUILD)/c_src/node/% $(SAN)/c_src/node/%, \
 	$(CLI_OBJ) $(SAN_CLI_OBJ))
 $(NODE_OBJ): CPPFLAGS += -DHAVE_EI -D_REENTRANT -I$(EI)/include
 endif
 $(filter %/cli/main.o $(BUILD)/c_src/web/% $(SAN)/c_src/web/%,$(CLI_OBJ) $(SAN_CLI_OBJ)) \
 		$(BUILD)/test/web_auth_test.o $(SAN)/test/web_auth_test.o: \
 	CPPFLAGS += $(WEB_CFLAGS)
-$(filter %/node/places.o,$(CLI_OBJ) $(SAN_CLI_OBJ)): \
+$(filter %/node/paths.o,$(CLI_OBJ) $(SAN_CLI_OBJ)): \
 	CPPFLAGS += -DERLTRACE_LIBDIR='"$(LIBDIR)/erltrace"' \
 		-DERLTRACE_SHARE='"$(PREFIX)/share/erltrace"'
 

@@ -43,7 +43,7 @@
 -define(SHARE, 20).         % they take a 20th of the time at most
 
 %% Of these messages and of what start/3 is given: changed with any of them that would not be
-%% understood, here and in c_src/cli/node.c.
+%% understood, here and in c_src/cli/node_start.c.
 -ifndef(PROTOCOL).
 -define(PROTOCOL, 1).
 -endif.

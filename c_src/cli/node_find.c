@@ -4,7 +4,7 @@
  * of -p; the one that the command of -c becomes; or all of this machine and of the user whose
  * cookie it is. No other node gets so much as a connection.
  */
-#include "node.h"
+#include "targets.h"
 
 #ifdef HAVE_EI
 

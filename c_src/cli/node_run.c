@@ -6,7 +6,7 @@
  * is handed on to it here, and it prints the end when all others have ended. Each node sends its
  * aggregations as they are now and then; should it die, they are printed, or given to another.
  */
-#include "node.h"
+#include "targets.h"
 
 #ifdef HAVE_EI
 

@@ -4,7 +4,7 @@
  * commands that come at the same time get on with each other, and what is done about those that are
  * killed, is told in src/erltrace_keeper.erl: this is the command's side of it.
  */
-#include "node.h"
+#include "connection.h"
 
 #ifdef HAVE_EI
 
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "file.h"
-#include "places.h"
+#include "paths.h"
 
 enum { MAX_MODULES = 64, MAX_BEAM = 64 << 20, OLDEST_OTP = 25, TRY_MS = 30000, PAUSE_MS = 5 };
 

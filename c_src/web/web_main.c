@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "node/places.h"
+#include "node/paths.h"
 
 enum {
 	OPT_PORT = 256,

@@ -4,7 +4,7 @@
 #ifndef NODE_PEER_H
 #define NODE_PEER_H
 
-#include "node.h"
+#include "connection.h"
 
 struct peer {
 	const char *name;

@@ -6,7 +6,7 @@
  * node_run.c what comes back is printed. Whatever ends this process ends the tracing: the agent
  * watches the connection.
  */
-#include "node.h"
+#include "targets.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef NODE_GREET_H
 #define NODE_GREET_H
 
-#include "node.h"
+#include "connection.h"
 
 #ifdef HAVE_EI
 struct peer;

@@ -17,7 +17,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "peer.h"
+#include "port_owner.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -7,7 +7,7 @@
  * in its time. What ei writes has a time, too, also where ei has none. Before our answer to the
  * challenge goes out, it is looked at who would get it (peer.h).
  */
-#include "greet.h"
+#include "handshake.h"
 
 #ifdef HAVE_EI
 
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "frame.h"
-#include "peer.h"
+#include "port_owner.h"
 
 enum { GREET_MS = 5000, WRITE_MS = 10000, HEAD = 2, PACKAGE = 1024 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "node/node.h"
+#include "node/connection.h"
 
 /* A node's name as -N takes it; nothing that could be an option or mean something else. */
 static bool is_name(const char *name)

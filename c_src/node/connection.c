@@ -6,7 +6,7 @@
  * signal ends the wait and not the connection. Frames are read here and not by ei, which trusts
  * what comes (frame.h, term.h).
  */
-#include "node.h"
+#include "connection.h"
 
 #ifdef HAVE_EI
 
@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "greet.h"
-#include "peer.h"
+#include "handshake.h"
+#include "port_owner.h"
 #include "term.h"
 
 enum { CONNECT_MS = 5000, RPC_MS = 30000, READ_MS = 10000, WRITE_MS = 10000, CUT_MS = 5000 };

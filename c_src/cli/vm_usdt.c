@@ -7,7 +7,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "node.h"
+#include "targets.h"
 
 #include <stdlib.h>
 #include <string.h>

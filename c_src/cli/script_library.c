@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "node/places.h"
+#include "node/paths.h"
 
 #define WIDTH 80 /* of the list */
 

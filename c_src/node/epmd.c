@@ -3,7 +3,7 @@
  * Finding nodes: the names that epmd knows, and the cookie. epmd's NAMES request is a length, the
  * letter n; the answer is its port in four bytes, then a line a node until the connection ends.
  */
-#include "node.h"
+#include "connection.h"
 
 #include <errno.h>
 #include <fcntl.h>

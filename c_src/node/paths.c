@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "places.h"
+#include "paths.h"
 
 #include <stdio.h>
 #include <string.h>
