@@ -7,8 +7,6 @@
 
 #include "node/connection.h"
 
-#ifdef HAVE_EI
-
 enum state {
 	STARTED,
 	COMPILED, /* it has told what matched */
@@ -58,5 +56,4 @@ bool node_command_ends(struct cli *c);
 /* node_run.c: all agents have been started; compile and run, or list. */
 int node_run(struct nodes *ns);
 
-#endif
 #endif

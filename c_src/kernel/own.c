@@ -2,8 +2,8 @@
 /*
  * BEGIN and END in the kernel, instead of here: for tests, which run what they expect of the
  * language once on either engine (ERLTRACE_IN_KERNEL=1 in the environment;
- * test/kernel_golden_test.sh). The program is run by the system call that the kernel has for that,
- * by the thread that would have fired them.
+ * test/kernel/kernel_golden.sh). The program is run by the system call that the kernel has for
+ * that, by the thread that would have fired them.
  */
 #include <fcntl.h>
 #include <linux/bpf.h>
