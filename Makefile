@@ -497,7 +497,8 @@ EI ?= $(firstword $(foreach d,$(addsuffix /usr,$(ERL_ROOT) /usr/lib/erlang), \
 	$(if $(wildcard $(d)/include/ei.h),$(if $(wildcard $(d)/lib/libei.a),$(d)))))
 ifneq ($(EI),)
 EI_LIB := $(EI)/lib/libei.a
-NODE_OBJ := $(filter %/cli/node.o %/cli/node_find.o %/cli/node_run.o %/web/nodes.o $(BUILD)/c_src/node/% $(SAN)/c_src/node/%, \
+NODE_OBJ := $(filter %/cli/bridge.o %/cli/node.o %/cli/node_find.o %/cli/node_run.o %/cli/node_talk.o \
+	%/web/nodes.o $(BUILD)/c_src/node/% $(SAN)/c_src/node/%, \
 	$(CLI_OBJ) $(SAN_CLI_OBJ))
 $(NODE_OBJ): CPPFLAGS += -DHAVE_EI -D_REENTRANT -I$(EI)/include
 endif

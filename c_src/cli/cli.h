@@ -13,7 +13,8 @@
  *   list.c     -l
  *   child.c    -c and -p; hold.c: a command held at its first instruction
  *   wanted.c   is it about nodes, the kernel, or this process alone? native.c: VMs with own probes
- *   node.c     -N: what is asked of Erlang nodes; node_find.c: which; node_run.c: what comes back
+ *   node.c     -N: what is asked of Erlang nodes; node_find.c: which; node_run.c: what comes back;
+ *              node_talk.c: messages there and back
  *
  * "erltrace web" is another program in the same file: ../web.
  *
