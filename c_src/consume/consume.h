@@ -16,14 +16,14 @@
  *   text.c     text that grows; the filter for terminals
  *   json.c     handlers that write JSON lines
  *
- * It depends on the program's tables (d/prog.h) and on the engine's consumer calls only; it makes
+ * It depends on the program's tables (prog/prog.h) and on the engine's consumer calls only; it makes
  * text and public structs (include/erltrace.h), and hands them to the handlers.
  */
 #ifndef CO_CONSUME_H
 #define CO_CONSUME_H
 
 #include "erltrace.h"
-#include "engine/aggfn.h"
+#include "prog/aggfn.h"
 #include "engine/engine.h"
 
 struct co; /* the consumer of one handle */
