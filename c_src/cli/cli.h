@@ -15,6 +15,7 @@
  *   wanted.c   is it about nodes, the kernel, or this process alone? native.c: VMs with own probes
  *   node.c     -N: what is asked of Erlang nodes; node_find.c: which; node_run.c: what comes back;
  *              node_talk.c: messages there and back
+ *   bridge.c   nodes of a script that runs in the kernel
  *
  * "erltrace web" is another program in the same file: ../web.
  *
@@ -118,6 +119,7 @@ struct cli {
 	const char *cookie_file; /* or NULL */
 
 	erltrace_t *h;
+	struct cli_bridge *bridge; /* or NULL */
 	bool quiet; /* after compiling: scripts can set it too */
 	bool draws; /* a script prints control characters itself */
 	struct cli_holds holds;
@@ -216,6 +218,10 @@ bool cli_is_vm(const struct cli *c); /* is the process of -p an Erlang VM? */
 /* node.c */
 int cli_node_of_command(struct cli *c); /* a script of the kernel waits for the node of -c */
 int cli_nodes(struct cli *c);		/* run, compile or list there */
+
+/* bridge.c */
+int cli_bridge(struct cli *c); /* to nodes, for the handle */
+void cli_bridge_free(struct cli *c); /* which has been closed */
 
 /* ../web/main.c */
 int web_main(int argc, char **argv);

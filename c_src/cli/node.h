@@ -81,6 +81,7 @@ void node_tell(struct target *t, const char *word);
 void node_tell_all(struct nodes *ns, enum state to, const char *word); /* but the first of several */
 /* A sign of life, if it is time: without one the agents take us for stuck, and end the tracing. */
 void node_beat(struct nodes *ns);
+bool node_stood(const struct nodes *ns, char *buf, size_t size); /* we gave none: a line says it */
 /* Waits for messages of any node, at most so long, or for a signal; then all are handled. */
 void node_receive(struct nodes *ns, int ms);
 bool node_all_done(const struct nodes *ns, const struct target *but);

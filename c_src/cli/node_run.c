@@ -292,13 +292,12 @@ static bool hand_over(struct nodes *ns, struct target *gone)
 	return true;
 }
 
-/* Suspended by ^Z, or nobody took what we wrote. */
 static void tell_stood(const struct nodes *ns)
 {
-	if (ns->stood_ms > 0)
-		cli_say("this command has stood still for %.1f s, suspended or because nobody took its "
-			"output; after a while of that a node ends the script (-x silence)",
-			(double)ns->stood_ms / 1000);
+	char text[256];
+
+	if (node_stood(ns, text, sizeof(text)))
+		cli_say("%s", text);
 }
 
 /* The script has not come to its end: the aggregations that it has sent, or that there were none. */

@@ -58,6 +58,17 @@ void node_beat(struct nodes *ns)
 		node_tell(&ns->v[i], "alive");
 }
 
+/* Suspended by ^Z, or nobody took what we wrote. */
+bool node_stood(const struct nodes *ns, char *buf, size_t size)
+{
+	if (ns->stood_ms > 0)
+		snprintf(buf, size,
+			"this command has stood still for %.1f s, suspended or because nobody took its "
+			"output; after a while of that a node ends the script (-x silence)",
+			(double)ns->stood_ms / 1000);
+	return ns->stood_ms > 0;
+}
+
 /* ---- parts of messages ------------------------------------------------------------------- */
 
 static void get_string(const ei_x_buff *x, int *at, char *buf, size_t size)

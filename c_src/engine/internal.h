@@ -290,6 +290,8 @@ struct en {
 	struct ebpf_code *code; /* by clause */
 	unsigned ncode;
 	bool jitted, safe_on, clock_checked;
+	const struct erltrace_bridge *bridge; /* to Erlang nodes (include/erltrace.h), or NULL */
+	void *bridge_arg;
 	void **pvdata;
 	bool *pvstarted;
 	unsigned npv;

@@ -15,7 +15,6 @@
 #include "symbols/vm.h"
 #include "insides.h"
 #include "load.h"
-#include "nodes.h"
 
 enum {
 	TABLE = 32,   /* words in which the VM's table of processes has where they are */
