@@ -333,6 +333,7 @@ void en_unload(struct en *en); /* also after a load that failed */
 struct en_probe *en_probe_shared(struct en *en, const struct en_probe *p);
 
 /* probe.c */
+uint64_t en_probe_hash_as(const struct en_probe *p, const char *prov); /* by another provider's name */
 void en_probes_free(struct en *en);
 
 /* slot.c */

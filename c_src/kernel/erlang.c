@@ -156,6 +156,7 @@ static int add_vm(struct en *en, struct erlang *s, int pid, const struct d_pdesc
 struct listing {
 	struct en *en;
 	struct erlang *s;
+	const struct d_pdesc *d;
 	struct et_error *e;
 };
 
@@ -209,7 +210,7 @@ static int on_listed(void *arg, const erltrace_probe_info_t *listed)
 	struct en_probe *p;
 	size_t len;
 
-	if (d != NULL && d->absent)
+	if ((d != NULL && d->absent) || !en_glob(l->d->prov, listed->provider))
 		return 0;
 	at.pid = k_pid_of(listed->provider, &len);
 	if (arity != NULL)
@@ -286,10 +287,11 @@ static bool is_asked(struct erlang *s, char *desc)
 
 static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et_error *e)
 {
-	struct listing l = {.en = en, .s = data, .e = e};
+	struct listing l = {.en = en, .s = data, .d = d, .e = e};
 	const struct place *before;
 	bool more;
-	char *desc;
+	char *desc, *parts;
+	int rc;
 
 	/* nobody's nodes are looked at unless the command says which */
 	if (en->opts->inside || !en->opts->set[OPT_ERLNODE] || d->id != 0 ||
@@ -310,7 +312,12 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 		return et_err(e, "ET_MEMORY", "out of memory");
 	if (is_asked(data, desc))
 		return 0;
-	if (k_handover_list(en, desc, on_listed, &l, e) < 0)
+	/* by whatever number: a node in a container knows itself by another than ours */
+	if (asprintf(&parts, "erlang*%s", strchr(desc, ':')) < 0)
+		return et_err(e, "ET_MEMORY", "out of memory");
+	rc = k_handover_list(en, parts, on_listed, &l, e);
+	free(parts);
+	if (rc < 0)
 		return -1;
 	/* functions of whatever modules, and of one that is not there (-Z) */
 	l.s->later |= names_functions(d) && (is_of_any_module(d) || l.s->places == before);

@@ -17,6 +17,7 @@
 
 #include "load.h"
 #include "modules.h"
+#include "symbols/proc_file.h"
 #include "symbols/sdt_notes.h"
 
 /* ---- the bridge ----------------------------------------------------------------------- */
@@ -75,11 +76,19 @@ void k_handover_disarm(struct en *en, struct k_handover *s)
 int k_handover_add(struct k_handover *s, struct en_probe *shared, int pid, struct et_error *e)
 {
 	struct k_node_event *more = realloc(s->v, (s->n + 1) * sizeof(*more));
+	int own;
 
 	if (more == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for the probes of a node");
 	s->v = more;
-	s->v[s->n++] = (struct k_node_event){shared, pid};
+	own = s->n > 0 && more[s->n - 1].pid == pid ? more[s->n - 1].own : fi_own_pid(pid);
+	more[s->n++] = (struct k_node_event){shared, pid, own};
+	if (own != pid) { /* in a container: so the event is of another name */
+		char prov[32];
+
+		snprintf(prov, sizeof(prov), "erlang%d", own);
+		shared->hash = en_probe_hash_as(shared, prov);
+	}
 	return 0;
 }
 
@@ -98,8 +107,13 @@ static int make_table(struct en *en, const struct k_handover *s, struct et_error
 	for (unsigned i = 0; i < s->n; i++) {
 		uint64_t at = s->v[i].probe->hash & r->erlang_mask;
 
-		while (r->erlang[at] != NULL)
-			at = (at + 1) & r->erlang_mask;
+		for (; r->erlang[at] != NULL; at = (at + 1) & r->erlang_mask)
+			if (r->erlang[at]->hash == s->v[i].probe->hash &&
+				r->erlang[at]->prov != s->v[i].probe->prov)
+				return et_err(e, "ET_NODE",
+					"several nodes are process %d of their containers: trace them "
+					"one by one",
+					s->v[i].own);
 		r->erlang[at] = s->v[i].probe;
 	}
 	return 0;
@@ -141,7 +155,7 @@ static void put_clause(FILE *f, const struct k_handover *s, const struct k_node_
 
 		if (!is_alike(&s->v[i], like))
 			continue;
-		fprintf(f, "%s%s:", n++ > 0 ? ",\n" : "", p->prov->text);
+		fprintf(f, "%serlang%d:", n++ > 0 ? ",\n" : "", like->own);
 		put_name(f, p->mod->text);
 		put_name(f, p->func->text);
 		fputs(p->name->text, f);

@@ -13,8 +13,8 @@ struct en;
 struct en_probe;
 
 struct k_node_event {
-	struct en_probe *probe; /* as k_share_probe gave it */
-	int pid;
+	struct en_probe *probe; /* as k_share_probe gave it; its hash is that of the node */
+	int pid, own; /* the node's process, and the number by which it knows itself */
 };
 struct k_handover { /* all zero: nothing is */
 	struct k_node_event *v; /* the caller frees it */
