@@ -4,7 +4,7 @@
 # Nothing on the probe path inside a node allocates, locks or calls the system: the call graph of
 # priv/erltrace.so, from the functions that the VM's tracing calls (and dtrace:p), down to what is
 # called outside of the library. Anything outside that is not in the list below is an error, with
-# the way that leads there. (test/probe_path.sh looks at the engine alone, by sections.)
+# the way that leads there. (test/tree/probe_path.sh looks at the engine alone, by sections.)
 #
 #   tools/check-probe-path.sh [LIBRARY]     priv/erltrace.so
 #

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The life of a handle; see include/erltrace.h for what each call promises. */
 #include "handle.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
 
 #include "consume/json.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "beam.h"
+#include "engine/slot.h"
 #include "peek.h"
 
 #define X(a) ERL_NIF_TERM atom_##a;

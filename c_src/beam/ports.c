@@ -128,7 +128,7 @@ static uint64_t text(const char *s)
 
 static ERL_NIF_TERM owner_of(struct beam_event *ev)
 {
-	const struct port *p = known(ev->b, ev->who.key);
+	const struct port *p = known(ev->b, ev->cur.key);
 
 	return p != NULL ? p->owner : atom_undefined;
 }
@@ -136,7 +136,7 @@ static ERL_NIF_TERM owner_of(struct beam_event *ev)
 /* Process, port and name, which most of these probes begin with. */
 static unsigned start(struct beam_event *ev, ERL_NIF_TERM process, uint64_t *arg)
 {
-	const struct port *p = known(ev->b, ev->who.key);
+	const struct port *p = known(ev->b, ev->cur.key);
 	unsigned strings = 2;
 
 	arg[0] = text("");
@@ -144,7 +144,7 @@ static unsigned start(struct beam_event *ev, ERL_NIF_TERM process, uint64_t *arg
 		arg[0] = beam_str(beam_term_text(process));
 		strings |= 1;
 	}
-	arg[1] = beam_str(beam_term_text(ev->who.key));
+	arg[1] = beam_str(beam_term_text(ev->cur.key));
 	arg[2] = text(p != NULL ? p->name : "");
 	return strings;
 }
@@ -161,7 +161,7 @@ static void fire_port(
 	strings = start(ev, process, arg);
 	arg[3] = a3;
 	arg[4] = a4;
-	en_fire(p, arg, strings, &ev->who);
+	en_fire(p, arg, strings, &ev->cur);
 }
 
 /* The same with a name before the port: port-open, and of the driver in its start and stop. */
@@ -174,11 +174,11 @@ static void fire_named(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM p
 
 	if (!en_enabled(p))
 		return;
-	port = known(ev->b, ev->who.key);
+	port = known(ev->b, ev->cur.key);
 	strings = start(ev, process, arg);
 	arg[2] = arg[1];
 	arg[1] = text(port == NULL ? "" : id == BP_PORT_OPEN ? port->name : port->driver);
-	en_fire(p, arg, (strings & 1) | 4, &ev->who);
+	en_fire(p, arg, (strings & 1) | 4, &ev->cur);
 }
 
 /* ---- runs by the scheduler ------------------------------------------------------------- */
@@ -189,7 +189,7 @@ static void fire_named(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM p
  */
 static void end_run(struct beam_event *ev)
 {
-	struct port *p = known(ev->b, ev->who.key);
+	struct port *p = known(ev->b, ev->cur.key);
 
 	if (p == NULL || p->run != RUN_IO)
 		return;
@@ -200,7 +200,7 @@ static void end_run(struct beam_event *ev)
 
 static void on_in(struct beam_event *ev, ERL_NIF_TERM what)
 {
-	struct port *p = known(ev->b, ev->who.key);
+	struct port *p = known(ev->b, ev->cur.key);
 
 	if (what == atom_open)
 		fire_named(ev, BP_DRIVER_START, owner_of(ev));
@@ -214,13 +214,13 @@ static void on_in(struct beam_event *ev, ERL_NIF_TERM what)
 
 static void on_open(struct beam_event *ev, ERL_NIF_TERM process, ERL_NIF_TERM name)
 {
-	beam_port_note(ev->b, ev->env, ev->who.key, process, name);
+	beam_port_note(ev->b, ev->env, ev->cur.key, process, name);
 	fire_named(ev, BP_PORT_OPEN, process);
 }
 
 static void on_closed(struct beam_event *ev, ERL_NIF_TERM reason)
 {
-	struct port *port = known(ev->b, ev->who.key);
+	struct port *port = known(ev->b, ev->cur.key);
 	char why[256];
 
 	end_run(ev);
@@ -265,7 +265,7 @@ static void on_control(struct beam_event *ev, ERL_NIF_TERM process, ERL_NIF_TERM
 
 static void on_connect(struct beam_event *ev, ERL_NIF_TERM to)
 {
-	struct port *p = known(ev->b, ev->who.key);
+	struct port *p = known(ev->b, ev->cur.key);
 	char owner[64];
 
 	enif_snprintf(owner, sizeof(owner), "%T", to);
@@ -277,7 +277,7 @@ static void on_connect(struct beam_event *ev, ERL_NIF_TERM to)
 /* {Process, {command | control | call | connect, Data} | close} */
 static void on_port_receive(struct beam_event *ev, ERL_NIF_TERM term)
 {
-	struct port *p = known(ev->b, ev->who.key);
+	struct port *p = known(ev->b, ev->cur.key);
 	const ERL_NIF_TERM *t, *d;
 	int n;
 
@@ -336,5 +336,5 @@ void beam_driver_call(struct beam_event *ev, bool load, const ERL_NIF_TERM *args
 		arg[1] = (uint64_t)info.driver_major_version;
 		arg[2] = (uint64_t)info.driver_minor_version;
 	}
-	en_fire(p, arg, 0, &ev->who);
+	en_fire(p, arg, 0, &ev->cur);
 }

@@ -101,7 +101,7 @@ ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM 
 	enum beam_user kind, const ERL_NIF_TERM *args, unsigned n)
 {
 	struct beam_event ev = {.b = b, .env = env,
-		.who = {.key = pid, .vtimestamp = b->vtimestamp, .ops = &beam_ops,
+		.cur = {.key = pid, .vtimestamp = b->vtimestamp, .ops = &beam_ops,
 			.ustack = beam_ustack}};
 	char texts[5][MOST_TEXT];
 	uint64_t arg[10];
@@ -119,7 +119,7 @@ ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM 
 		if (!get_text(env, args[0], texts[0]))
 			return atom_badarg;
 		arg[0] = (uint64_t)(uintptr_t)texts[0];
-		en_fire(p, arg, 0, &ev.who);
+		en_fire(p, arg, 0, &ev.cur);
 		return atom_true;
 	}
 	if (kind == USER_N)
@@ -135,7 +135,7 @@ ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM 
 	}
 	if (bad)
 		return atom_badarg;
-	en_fire(p, arg, 1, &ev.who);
+	en_fire(p, arg, 1, &ev.cur);
 	return atom_true;
 }
 

@@ -12,23 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef HAVE_EI
-
-int cli_node_of_command(struct cli *c)
-{
-	(void)c;
-	return CLI_OK;
-}
-
-int cli_nodes(struct cli *c)
-{
-	(void)c;
-	cli_say("this erltrace was built without Erlang: it cannot reach nodes");
-	return CLI_USAGE;
-}
-
-#else
-
 /* The kernel sees this machine only: a process of another one would be taken for one of ours. */
 static int all_here(struct cli *c)
 {
@@ -359,5 +342,3 @@ int cli_nodes(struct cli *c)
 	free(ns.matched);
 	return status;
 }
-
-#endif

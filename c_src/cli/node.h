@@ -7,8 +7,6 @@
 
 #include "node/node.h"
 
-#ifdef HAVE_EI
-
 enum state {
 	STARTED,
 	COMPILED, /* it has told what matched */
@@ -93,5 +91,4 @@ bool node_get_rows(const ei_x_buff *x, int at, erltrace_probe_cb *cb, void *arg)
 /* node_run.c: all agents have been started; compile and run, or list. */
 int node_run(struct nodes *ns);
 
-#endif
 #endif

@@ -6,8 +6,6 @@
  */
 #include "node.h"
 
-#ifdef HAVE_EI
-
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
@@ -428,4 +426,24 @@ void node_leave(struct nodes *ns)
 	ns->n = 0;
 }
 
-#endif
+bool cli_is_node(struct cli *c, int pid)
+{
+	const struct nd_whom whom = {.pids = &(pid_t){pid}, .npids = 1};
+	struct et_error e = {.tag = ""};
+	struct nd_cookie cookie;
+	struct nd_names names;
+	bool found = false;
+
+	if (node_cookie(c, pid, &cookie, &e) < 0 || nd_names(NULL, &names, &e) < 0)
+		return false;
+	for (int i = 0; i < names.n && !found; i++) {
+		struct nd *nd = nd_connect(names.v[i].name, names.v[i].port, &cookie, &whom, &e);
+
+		et_err_clear(&e);
+		found = nd != NULL;
+		nd_close(nd);
+	}
+	memset(&cookie, 0, sizeof(cookie));
+	nd_names_free(&names);
+	return found;
+}

@@ -8,8 +8,6 @@
  */
 #include "node.h"
 
-#ifdef HAVE_EI
-
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -522,7 +520,3 @@ int node_run(struct nodes *ns)
 		ns->status = cli_procs_failed(ns->c);
 	return ns->status == CLI_OK && ns->exit_code > 0 ? ns->exit_code : ns->status;
 }
-
-#else
-typedef int node_run_needs_ei; /* an empty file is no C */
-#endif

@@ -6,8 +6,6 @@
  */
 #include "node.h"
 
-#ifdef HAVE_EI
-
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,7 +253,3 @@ bool node_all_done(const struct nodes *ns, const struct target *but)
 			return false;
 	return true;
 }
-
-#else
-typedef int node_talk_needs_ei; /* an empty file is no C */
-#endif

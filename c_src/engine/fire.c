@@ -2,7 +2,19 @@
 /*
  * THE PROBE PATH: firing by a call; see fire.h. Faults and the ERROR probe.
  */
+#include "clock.h"
+#include "compiler.h"
+#include "counter.h"
+#include "current.h"
+#include "drop.h"
 #include "fire.h"
+#include "fire_path.h"
+#include "probe.h"
+#include "prog/prog.h"
+#include "prog/record.h"
+#include "ring.h"
+#include "slot.h"
+#include "state.h"
 
 #ifndef __bpf__ /* the kernel's firings begin in kernel/bpf/main.c */
 PROBE_PATH void en_interpret(struct fire *f)
@@ -16,7 +28,7 @@ PROBE_PATH void en_interpret(struct fire *f)
 }
 
 PROBE_PATH void en_fire(
-	struct en_probe *p, const uint64_t *arg, unsigned strmask, const struct en_who *who)
+	struct en_probe *p, const uint64_t *arg, unsigned strmask, const struct en_current *cur)
 {
 	struct en_thread *t;
 	const struct en_ecb *ecb;
@@ -27,9 +39,9 @@ PROBE_PATH void en_fire(
 	t = en_slot_get(p->en);
 	if (unlikely(t == NULL))
 		return;
-	if (unlikely(who == NULL || who->ustack == NULL) ||
-		(f = fire_quick(p, t, strmask, who, who->key, &ecb)) == NULL) {
-		fire_probe(p, t, arg, strmask, who, PHASE_RUN);
+	if (unlikely(cur == NULL || cur->ustack == NULL) ||
+		(f = fire_quick(p, t, strmask, cur, cur->key, &ecb)) == NULL) {
+		fire_probe(p, t, arg, strmask, cur, PHASE_RUN);
 		return;
 	}
 	for (unsigned m = p->argmask; m != 0; m &= m - 1) {
@@ -45,8 +57,8 @@ void en_fire_in(struct en_probe *p, const uint64_t *arg, unsigned phase)
 {
 	if (!en_enabled(p))
 		return;
-	if (p->en->own_fire != NULL)
-		p->en->own_fire(p->en, phase);
+	if (p->en->shared.fire != NULL)
+		p->en->shared.fire(p->en, phase);
 	else
 		fire_probe(p, en_slot_own(p->en), arg, 0, NULL, phase);
 }
@@ -96,7 +108,7 @@ PROBE_PATH __attribute__((noinline)) bool en_fire_error(struct fire *f)
 	t->faulted = false;
 	if (p == NULL || (l = atomic_load_explicit(&p->ecbs, memory_order_acquire)) == NULL)
 		return false;
-	fire_set_up(err, p, 0, f->who);
+	fire_set_up(err, p, 0, f->cur);
 	err->work = work;
 	t->error_fired = fired;
 	err->ts = f->ts;

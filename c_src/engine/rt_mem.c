@@ -4,8 +4,18 @@
  * copyin() have given in this clause, and by copyout(), which is destructive.
  */
 #include <pthread.h>
+#include <string.h>
 
-#include "internal.h"
+#include "compiler.h"
+#include "fire.h"
+#include "in_kernel.h"
+#include "prog/builtins.h"
+#include "prog/record.h"
+#include "rt_str.h"
+#include "safe.h"
+#include "slot.h"
+#include "state.h"
+#include "work.h"
 
 PROBE_PATH bool mem_may_write(struct fire *f, uint64_t addr, uint64_t n)
 {

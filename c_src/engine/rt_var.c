@@ -3,8 +3,22 @@
  * Built-in variables (probe path): read once a firing where they could change, else noted at go.
  */
 #include <errno.h>
+#include <string.h>
 
-#include "internal.h"
+#include "clock.h"
+#include "compiler.h"
+#include "current.h"
+#include "engine.h"
+#include "fire.h"
+#include "probe.h"
+#include "prog/builtins.h"
+#include "prog/record.h"
+#include "prog/rt.h"
+#include "rt_str.h"
+#include "slot.h"
+#include "state.h"
+#include "str.h"
+#include "work.h"
 
 PROBE_PATH static __attribute__((noinline)) uint64_t thread_time(struct fire *f)
 {
@@ -40,10 +54,10 @@ PROBE_PATH static uint64_t rare_var(struct fire *f, uint64_t bi)
 	const struct en *en = f->en;
 
 	switch (bi) {
-	case BI_PID: return en->pid;
-	case BI_PPID: return en->ppid;
-	case BI_UID: return en->uid;
-	case BI_GID: return en->gid;
+	case BI_PID: return en->process.pid;
+	case BI_PPID: return en->process.ppid;
+	case BI_UID: return en->process.uid;
+	case BI_GID: return en->process.gid;
 	case BI_ERRNO: return (uint64_t)errno;
 	case BI_ID: return f->id;
 	case BI_EPID: return f->epid;
@@ -62,7 +76,7 @@ PROBE_PATH static __attribute__((noinline)) uint64_t other_var(struct fire *f, u
 	switch (bi) {
 	case BI_WALLTIMESTAMP: return walltimestamp(f);
 	case BI_CPU: return en_cpu();
-	case BI_TID: return f->who != NULL ? f->who->key : f->thread->tid;
+	case BI_TID: return f->cur != NULL ? f->cur->key : f->thread->tid;
 	default: return rare_var(f, bi);
 	}
 }
@@ -75,14 +89,14 @@ RTFN(var)
 		return other_var(f, a);
 	if (likely(f->vts != 0)) /* who fires may have set it */
 		return f->vts;
-	if (f->who != NULL && f->who->vtimestamp != NULL)
-		return f->who->vtimestamp(f->who);
+	if (f->cur != NULL && f->cur->vtimestamp != NULL)
+		return f->cur->vtimestamp(f->cur);
 	return thread_time(f);
 }
 
 static __attribute__((noinline)) PROBE_PATH uint64_t timestamp_far(struct fire *f)
 {
-	return f->ts = clock_now_far();
+	return f->ts = clock_now_slow();
 }
 
 RTFN(timestamp)
@@ -105,38 +119,38 @@ RTFN(strvar)
 	case BI_PROBEMOD: return str_ref(f->probe->mod);
 	case BI_PROBEFUNC: return str_ref(f->probe->func);
 	case BI_PROBENAME: return str_ref(f->probe->name);
-	case BI_EXECNAME: return str_ref(f->en->execname);
+	case BI_EXECNAME: return str_ref(f->en->process.execname);
 	default: return 0;
 	}
 }
 
 /* Who answers: whoever fires, or the program that the engine is in. */
-PROBE_PATH static inline const struct en_who *asked(const struct fire *f)
+PROBE_PATH static inline const struct en_current *asked(const struct fire *f)
 {
-	const struct en_who *who = f->who != NULL ? f->who : f->en->host;
+	const struct en_current *cur = f->cur != NULL ? f->cur : f->en->host;
 
-	return who != NULL && who->ops != NULL ? who : NULL;
+	return cur != NULL && cur->ops != NULL ? cur : NULL;
 }
 
-RTFN(asknum)
+RTFN(pbi_num)
 {
-	const struct en_who *who = asked(FIRE(ctx));
+	const struct en_current *cur = asked(FIRE(ctx));
 
-	return who != NULL ? who->ops->num(who, (unsigned)a, b, FIRE(ctx)) : 0;
+	return cur != NULL ? cur->ops->num(cur, (unsigned)a, b, FIRE(ctx)) : 0;
 }
 
-RTFN(askstr)
+RTFN(pbi_str)
 {
 	struct fire *f = FIRE(ctx);
-	const struct en_who *who = asked(f);
+	const struct en_current *cur = asked(f);
 	const struct et_str *s = NULL;
 	char *to = str_slot(f, a);
 
 	if (to == NULL)
 		return 0;
 	to[0] = '\0';
-	if (who != NULL)
-		s = who->ops->str(who, (unsigned)b, c, to, f->en->strsize);
+	if (cur != NULL)
+		s = cur->ops->str(cur, (unsigned)b, c, to, f->en->strsize);
 	if (s == NULL && f->en->strsize > WORK_FREE)
 		work_bytes(f, strnlen(to, f->en->strsize));
 	return s != NULL ? str_ref(s) : (uint64_t)(uintptr_t)to;
@@ -148,16 +162,16 @@ RTFN(threadnum)
 	struct fire *f = FIRE(ctx);
 
 	switch (a) {
-	case FN_THREAD_PID: return f->en->pid;
+	case FN_THREAD_PID: return f->en->process.pid;
 	case FN_THREAD_TID: return other_var(f, BI_TID);
-	case FN_THREAD_PPID: return f->en->ppid;
-	case FN_THREAD_UID: return f->en->uid;
-	case FN_THREAD_EUID: return f->en->euid;
-	case FN_THREAD_GID: return f->en->gid;
-	case FN_THREAD_EGID: return f->en->egid;
-	case FN_THREAD_PGID: return f->en->pgid;
-	case FN_THREAD_SID: return f->en->sid;
-	case FN_THREAD_PRI: return f->en->pri;
+	case FN_THREAD_PPID: return f->en->process.ppid;
+	case FN_THREAD_UID: return f->en->process.uid;
+	case FN_THREAD_EUID: return f->en->process.euid;
+	case FN_THREAD_GID: return f->en->process.gid;
+	case FN_THREAD_EGID: return f->en->process.egid;
+	case FN_THREAD_PGID: return f->en->process.pgid;
+	case FN_THREAD_SID: return f->en->process.sid;
+	case FN_THREAD_PRI: return f->en->process.pri;
 	case FN_THREAD_CPU: return en_cpu();
 	case FN_THREAD_STATE: return 6; /* SONPROC of lib/procfs.d: it fires, so it runs */
 	default: return 0;
@@ -170,10 +184,10 @@ RTFN(threadstr)
 	const struct en *en = FIRE(ctx)->en;
 
 	switch (b) {
-	case FN_THREAD_ARGS: return str_ref(en->psargs);
-	case FN_THREAD_COMM: return str_ref(en->execname);
-	case FN_THREAD_CWD: return str_ref(en->cwd);
-	case FN_THREAD_ROOT: return str_ref(en->rootdir);
+	case FN_THREAD_ARGS: return str_ref(en->process.psargs);
+	case FN_THREAD_COMM: return str_ref(en->process.execname);
+	case FN_THREAD_CWD: return str_ref(en->process.cwd);
+	case FN_THREAD_ROOT: return str_ref(en->process.rootdir);
 	default: return 0;
 	}
 }
@@ -207,8 +221,8 @@ RTFN(progenyof)
 {
 	const struct en *en = FIRE(ctx)->en;
 
-	for (unsigned i = 0; i < en->nancestors; i++)
-		if (en->ancestors[i] == a)
+	for (unsigned i = 0; i < en->process.nancestors; i++)
+		if (en->process.ancestors[i] == a)
 			return 1;
 	return 0;
 }

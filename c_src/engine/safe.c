@@ -14,12 +14,19 @@
  * give up being on top, gets it for every read.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "compiler.h"
+#include "fire.h"
+#include "prog/record.h"
+#include "safe.h"
+#include "slot.h"
+#include "work.h"
 
 PROBE_PATH static __attribute__((noinline)) size_t kernel_copy(void *dst, const void *src, size_t n)
 {

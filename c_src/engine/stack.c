@@ -4,15 +4,19 @@
  * from where the probe fired. Every frame is read safely, the chain must go up, and it ends after
  * so many frames as were asked for.
  */
-#include "internal.h"
+#include "compiler.h"
+#include "fire.h"
+#include "safe.h"
+#include "slot.h"
+#include "work.h"
 
 PROBE_PATH unsigned stack_user(struct fire *f, uint64_t *pcs, unsigned max)
 {
 	uint64_t frame[2], at = (uint64_t)(uintptr_t)f->thread->frame;
 	unsigned n = 0;
 
-	if (f->who != NULL && f->who->ustack != NULL)
-		return f->who->ustack(f->who, pcs, max);
+	if (f->cur != NULL && f->cur->ustack != NULL)
+		return f->cur->ustack(f->cur, pcs, max);
 	while (n < max && at != 0 && at % 8 == 0) {
 		if (safe_copy(frame, (const void *)(uintptr_t)at, sizeof(frame)) != 0 ||
 			frame[1] == 0)

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What clauses need of the engine: the shapes of their keys, and whether they read memory. */
-#include "internal.h"
+#include "key.h"
+#include "prog/builtins.h"
+#include "prog/prog.h"
+#include "prog/rt.h"
+#include "safe.h"
 
 void en_key_init(struct en_key *k, const struct prog_val *keys, unsigned n, bool self)
 {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/slot.h"
 #include "kernel.h"
 
 #define MOST (64u << 20) /* bytes of it; they are about 6 MB */

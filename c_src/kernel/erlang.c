@@ -12,10 +12,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/region.h"
+#include "engine/slot.h"
+#include "engine/state.h"
 #include "handover.h"
 #include "insides.h"
 #include "load.h"
 #include "modules.h"
+#include "prog/builtins.h"
 
 extern const struct provider kernel_erlang_provider;
 
@@ -355,11 +362,11 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 
 	if (l->at.probe != NULL)
 		return enable_vm(en, p, e);
-	if (p->asks >> ASK_ANY_ARG & 1)
+	if (p->pbis >> PBI_ANY_ARG & 1)
 		return et_err(e, "ET_ARGUMENT",
 			"erlarg() and erlint() at %s of a script that runs in the kernel: the "
 			"argument has to be a number from 0 to %d; erlargs has them all",
-			p->name->text, ASK_ARGS - 1);
+			p->name->text, PBI_ARGS - 1);
 	shared = k_share_probe(en, p, e);
 	if (shared == NULL)
 		return -1;

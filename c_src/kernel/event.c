@@ -7,6 +7,10 @@
 #include <linux/bpf.h>
 #include <stdlib.h>
 
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/slot.h"
+#include "engine/state.h"
 #include "load.h"
 
 static const struct {

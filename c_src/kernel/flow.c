@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/slot.h"
 #include "link.h"
 
 enum { SLOTS = 16, NSLOTS = 48 }; /* bits of kinds: from there, so many */

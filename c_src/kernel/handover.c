@@ -15,8 +15,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/region.h"
+#include "engine/state.h"
 #include "load.h"
 #include "modules.h"
+#include "prog/builtins.h"
 #include "symbols/proc_file.h"
 #include "symbols/sdt_notes.h"
 
@@ -121,9 +127,9 @@ static int make_table(struct en *en, const struct k_handover *s, struct et_error
 
 /* ---- the scripts ---------------------------------------------------------------------- */
 
-static const char *const asked[] = {
-#define D_AVAR(name, ID, type)	 name,
-#define D_AFUNC(name, ID, proto) NULL,
+static const char *const built_ins[] = {
+#define D_PVAR(name, ID, type)	 name,
+#define D_PFUNC(name, ID, proto) NULL,
 #include "prog/builtins.def"
 };
 
@@ -141,13 +147,13 @@ static void put_name(FILE *f, const char *name)
 /* Are both in one clause of one script? */
 static bool is_alike(const struct k_node_event *a, const struct k_node_event *b)
 {
-	return a->pid == b->pid && a->probe->asks == b->probe->asks;
+	return a->pid == b->pid && a->probe->pbis == b->probe->pbis;
 }
 
-/* A clause at all probes that are like one; reading there what is asked has it handed over. */
+/* A clause at all probes that are like one; what it reads there is handed over. */
 static void put_clause(FILE *f, const struct k_handover *s, const struct k_node_event *like)
 {
-	uint32_t asks = like->probe->asks;
+	uint32_t pbis = like->probe->pbis;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < s->n; i++) {
@@ -161,13 +167,13 @@ static void put_clause(FILE *f, const struct k_handover *s, const struct k_node_
 		fputs(p->name->text, f);
 	}
 	fputs("\n{", f);
-	for (unsigned i = 0; i < ASK_COUNT_; i++)
-		if ((asks >> i & 1) && asked[i] != NULL)
-			fprintf(f, " this->%s_ = %s;", asked[i], asked[i]);
-	for (unsigned i = 0; i < ASK_ARGS; i++) {
-		if ((asks >> (ASK_ARG0 + i) & 1) && (asks >> ASK_ERLARG & 1))
+	for (unsigned i = 0; i < PBI_COUNT_; i++)
+		if ((pbis >> i & 1) && built_ins[i] != NULL)
+			fprintf(f, " this->%s_ = %s;", built_ins[i], built_ins[i]);
+	for (unsigned i = 0; i < PBI_ARGS; i++) {
+		if ((pbis >> (PBI_ARG0 + i) & 1) && (pbis >> PBI_ERLARG & 1))
 			fprintf(f, " this->erlarg%u_ = erlarg(%u);", i, i);
-		if ((asks >> (ASK_ARG0 + i) & 1) && (asks >> ASK_ERLINT & 1))
+		if ((pbis >> (PBI_ARG0 + i) & 1) && (pbis >> PBI_ERLINT & 1))
 			fprintf(f, " this->erlint%u_ = erlint(%u);", i, i);
 	}
 	fputs(" usdt(); }\n", f);

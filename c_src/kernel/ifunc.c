@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/slot.h"
 #include "modules.h"
 
 #define MAX_TABLE (64u << 20)

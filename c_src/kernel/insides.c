@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "symbols/vm.h"
-#include "engine/engine.h"
+#include "engine/provider.h"
 #include "insides.h"
 
 enum place {

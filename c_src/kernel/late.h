@@ -3,6 +3,7 @@
 #ifndef K_LATE_H
 #define K_LATE_H
 
+#include "engine/provider.h"
 #include "load.h"
 #include "modules.h"
 

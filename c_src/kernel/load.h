@@ -3,7 +3,9 @@
 #ifndef K_LOAD_H
 #define K_LOAD_H
 
+#include "engine/probe.h"
 #include "kernel.h"
+#include "prog/prog.h"
 #include "root.h"
 
 enum { K_UPROGS = 16 };

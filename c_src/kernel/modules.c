@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "symbols/proc_file.h"
-#include "engine/engine.h"
+#include "engine/provider.h"
 #include "modules.h"
 
 #define DELETED " (deleted)"

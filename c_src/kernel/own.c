@@ -2,8 +2,8 @@
 /*
  * BEGIN and END in the kernel, instead of here: for tests, which run what they expect of the
  * language once on either engine (ERLTRACE_IN_KERNEL=1 in the environment;
- * test/kernel_golden_test.sh). The program is run by the system call that the kernel has for that,
- * by the thread that would have fired them.
+ * test/kernel/kernel_golden.sh). The program is run by the system call that the kernel has for
+ * that, by the thread that would have fired them.
  */
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/slot.h"
+#include "engine/state.h"
 #include "load.h"
 
 static int prog = -1; /* of the one engine that a test has */
@@ -55,14 +59,14 @@ static int ready(struct en *en, void *data, struct et_error *e)
 	if (fd < 0)
 		return -1;
 	prog = fcntl(fd, F_DUPFD_CLOEXEC, 0); /* END comes when the others are off */
-	en->own_fire = fire;
+	en->shared.fire = fire;
 	return 0;
 }
 
 static void fini(struct en *en, void *data)
 {
 	(void)data;
-	if (en->own_fire != NULL) {
+	if (en->shared.fire != NULL) {
 		close(prog);
 		prog = -1;
 	}

@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/state.h"
 #include "late.h"
 
 /* Where a probe is: two static functions of one name are one probe at two places. */

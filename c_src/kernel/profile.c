@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/slot.h"
+#include "engine/state.h"
 #include "load.h"
 
 extern const struct en_sampler k_sampler;

@@ -6,7 +6,7 @@
 #ifndef K_ROOT_H
 #define K_ROOT_H
 
-#include "engine/internal.h"
+#include "engine/probe.h"
 
 #define K_SYSCALLS 512	/* more than there are */
 #define K_BUF	   4096 /* bytes of a slot's buffer, through which memory of others is read */

@@ -11,10 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/proc_file.h"
-#include "symbols/vm.h"
+#include "engine/clock.h"
+#include "engine/region.h"
+#include "engine/state.h"
 #include "insides.h"
 #include "load.h"
+#include "symbols/proc_file.h"
+#include "symbols/vm.h"
 
 enum {
 	TABLE = 32,   /* words in which the VM's table of processes has where they are */

@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/slot.h"
+#include "engine/state.h"
 #include "load.h"
 
 static const struct {

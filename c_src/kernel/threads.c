@@ -8,7 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/provider.h"
+#include "engine/region.h"
+#include "engine/slot.h"
+#include "engine/state.h"
 #include "load.h"
+#include "prog/builtins.h"
+#include "prog/prog.h"
+#include "prog/rt.h"
 
 struct threads {
 	bool self, vtime;

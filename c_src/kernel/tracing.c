@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/region.h"
+#include "engine/state.h"
 #include "load.h"
 
 static bool is_tracing(const char *name)

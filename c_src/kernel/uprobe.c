@@ -11,6 +11,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "engine/probe.h"
+#include "engine/region.h"
+#include "engine/state.h"
 #include "load.h"
 
 enum { UPROBE_RETURN = 1 };

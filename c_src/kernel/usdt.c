@@ -10,6 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/region.h"
+#include "engine/slot.h"
+#include "engine/state.h"
 #include "late.h"
 #include "symbols/sdt_notes.h"
 

@@ -6,8 +6,6 @@
  */
 #include "node.h"
 
-#ifdef HAVE_EI
-
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
@@ -471,7 +469,3 @@ void nd_agent_gone(struct nd *n)
 	ask_keeper(n, &request, &res, &ignored);
 	ei_x_free(&res);
 }
-
-#else
-typedef int agent_needs_ei; /* an empty file is no C */
-#endif

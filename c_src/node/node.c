@@ -8,8 +8,6 @@
  */
 #include "node.h"
 
-#ifdef HAVE_EI
-
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -538,7 +536,3 @@ int nd_put_text(ei_x_buff *x, const char *text)
 {
 	return ei_x_encode_binary(x, text, (int)strlen(text));
 }
-
-#else
-typedef int node_needs_ei; /* an empty file is no C */
-#endif

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/internal.h"
+#include "engine/provider.h"
+#include "engine/state.h"
+#include "engine/str.h"
 
 /* Providers of DTrace elsewhere, and words of bpftrace. */
 static const struct {
@@ -56,12 +58,12 @@ static void list_providers(const struct en *en, char *buf, size_t size)
 	size_t len = 0;
 
 	buf[0] = '\0';
-	for (unsigned i = 0; i < en->nprobes && len < size; i++) {
-		const struct et_str *name = en->probes[i]->prov;
+	for (unsigned i = 0; i < en->reg.nprobes && len < size; i++) {
+		const struct et_str *name = en->reg.probes[i]->prov;
 		unsigned k = 0; /* an earlier one of the same provider: mostly the one before it */
 
-		while (k < i && en->probes[k]->prov != name)
-			k = en->probes[i - 1]->prov == name ? i - 1 : k + 1;
+		while (k < i && en->reg.probes[k]->prov != name)
+			k = en->reg.probes[i - 1]->prov == name ? i - 1 : k + 1;
 		if (k == i)
 			len += (size_t)snprintf(
 				buf + len, size - len, "%s%s", len ? ", " : "", name->text);
@@ -72,8 +74,8 @@ static void list_providers(const struct en *en, char *buf, size_t size)
 
 static bool is_known(const struct en *en, const char *prov)
 {
-	for (unsigned i = 0; i < en->nprobes; i++)
-		if (en_glob(prov, en->probes[i]->prov->text))
+	for (unsigned i = 0; i < en->reg.nprobes; i++)
+		if (en_glob(prov, en->reg.probes[i]->prov->text))
 			return true;
 	return false;
 }

@@ -3,7 +3,7 @@
  * The list of providers, in the order in which their probes are made and started. Adding one
  * touches its own file and this list.
  */
-#include "engine/engine.h"
+#include "engine/provider.h"
 
 extern const struct provider dtrace_provider;  /* dtrace.c */
 extern const struct provider profile_provider; /* profile.c */

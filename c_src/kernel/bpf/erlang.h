@@ -5,6 +5,10 @@
  * node, which hand over theirs. Part of main.c.
  */
 
+#include "engine/dyn.h"
+#include "engine/fire.h"
+#include "engine/probe.h"
+#include "engine/slot.h"
 #include "terms.h"
 
 static inline bool is_immediate(uint64_t term)
@@ -62,7 +66,7 @@ static inline bool is_event(const struct k_erlang *k, const struct user_regs *re
 
 static inline uint64_t text_of(struct fire *f, unsigned n)
 {
-	return (uint64_t)(uintptr_t)f->thread->text[n & 3];
+	return (uint64_t)(uintptr_t)f->thread->k.text[n & 3];
 }
 
 /* The n-th argument is a term's text, if it is read. */
@@ -72,7 +76,7 @@ static inline void term_arg(struct fire *f, unsigned n, uint64_t term)
 
 	f->arg[n] = to;
 	if (f->probe->argmask >> n & 1)
-		k_put_term(f, to, to + sizeof(f->thread->text[0]), term);
+		k_put_term(f, to, to + sizeof(f->thread->k.text[0]), term);
 }
 
 /* The same for memory of the VM: the name of a driver. */
@@ -187,7 +191,7 @@ uint64_t k_erlang(struct user_regs *regs)
 	f = begin(&k_root, p);
 	if (f == NULL)
 		return 0;
-	f->thread->vm = (uint64_t)(uintptr_t)k;
+	f->thread->k.vm = (uint64_t)(uintptr_t)k;
 	for (unsigned i = 0; i < 7; i++)
 		f->arg[i] = 0;
 	make_args(f, k, regs);
@@ -213,7 +217,7 @@ uint64_t k_process_gone(struct user_regs *regs)
 
 /*
  * rdi: its arguments, a word each; rsi: which probe, by a hash of its names; rdx: whose event it
- * is, a term; rcx: what it was asked for, a word or a text for each ASK_*.
+ * is, a term; rcx: what it was asked for, a word or a text for each PBI_*.
  */
 uint64_t k_erlang_usdt(struct user_regs *regs)
 {
@@ -233,9 +237,9 @@ uint64_t k_erlang_usdt(struct user_regs *regs)
 	f = begin(&k_root, p);
 	if (f == NULL)
 		return 0;
-	f->thread->answers = regs->cx;
+	f->thread->k.answers = regs->cx;
 	if (regs->dx != 0) {
-		f->thread->process = is_pid(regs->dx) ? regs->dx : 0;
+		f->thread->k.process = is_pid(regs->dx) ? regs->dx : 0;
 		f->self = f->thread->self_key = process_key(regs->dx);
 	}
 	bpf_probe_read_user(args, sizeof(args), (const void *)(uintptr_t)regs->di);
