@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /*
- * Runs while a probe fires. It lands in a section of its own, so that test/probe_path.sh can list
+ * Runs while a probe fires. It lands in a section of its own, so that test/tree/probe_path.sh can list
  * everything that is called from there.
  */
 #define PROBE_PATH  __attribute__((section(".text.probe")))

@@ -301,8 +301,8 @@ int agg_init(struct en *en, struct et_error *e)
 		if (d->fn.fn == AGG_LQUANTIZE)
 			lquantize_init(d, &d->fn);
 	}
-	en->agg_size = align_up(en->opts->val[OPT_AGGSIZE], 8);
-	en->agg_direct = align_up(sizeof(struct agg_tab) + 4 * (size_t)p->naggs, 8);
+	en->at.agg_size = align_up(en->opts->val[OPT_AGGSIZE], 8);
+	en->at.agg_direct = align_up(sizeof(struct agg_tab) + 4 * (size_t)p->naggs, 8);
 	return 0;
 }
 
@@ -317,22 +317,22 @@ PROBE_PATH void agg_slot_init(struct en *en, struct en_thread *t, uint64_t size)
 	if (en->aggs == NULL)
 		return;
 	for (int i = 0; i < 2; i++) {
-		char *base = (char *)t + en->off_agg[i];
+		char *base = (char *)t + en->at.agg[i];
 		struct agg_tab *tab = (struct agg_tab *)(void *)base;
 		uint32_t n = 16; /* an eighth of it is the index */
 
 		while (16ULL * n <= size / 8 && n < 1u << 30)
 			n *= 2;
 		tab->direct = (uint32_t *)(void *)(base + sizeof(*tab));
-		tab->index = (uint64_t *)(void *)(base + en->agg_direct);
+		tab->index = (uint64_t *)(void *)(base + en->at.agg_direct);
 		tab->mem = (char *)(tab->index + n) - 8; /* so that no entry is at 0 */
 		tab->mask = n - 1;
 		tab->most = n / 4 * 3;
 		tab->used = 8;
 		tab->size = size - 8ULL * n + 8;
-		t->agg_tab[i] = tab;
+		t->aggs.tab[i] = tab;
 	}
-	atomic_store_explicit(&t->agg, t->agg_tab[0], memory_order_release);
+	atomic_store_explicit(&t->agg, t->aggs.tab[0], memory_order_release);
 }
 
 /* ---- taking --------------------------------------------------------------------------- */
@@ -392,21 +392,21 @@ static bool flip(struct en_thread *t)
 {
 	struct agg_tab *now = atomic_load_explicit(&t->agg, memory_order_relaxed);
 
-	if (t->agg_taken != NULL)
+	if (t->aggs.taken != NULL)
 		return false;
-	t->agg_taken = now;
-	t->agg_mark.seq = UINT64_MAX;
-	atomic_store_explicit(&t->agg, t->agg_tab[now == t->agg_tab[0]], memory_order_release);
+	t->aggs.taken = now;
+	t->aggs.mark.seq = UINT64_MAX;
+	atomic_store_explicit(&t->agg, t->aggs.tab[now == t->aggs.tab[0]], memory_order_release);
 	return true;
 }
 
 /* Is nobody any more in the table that was taken? Waits a little for a firing to end. */
 static bool is_free(struct en_thread *t)
 {
-	if (t->agg_mark.seq == UINT64_MAX)
-		t->agg_mark = slot_look(t);
+	if (t->aggs.mark.seq == UINT64_MAX)
+		t->aggs.mark = slot_look(t);
 	for (int i = 0; i < 2000; i++) {
-		if (slot_passed(t, &t->agg_mark))
+		if (slot_passed(t, &t->aggs.mark))
 			return true;
 		cpu_relax();
 	}
@@ -434,11 +434,11 @@ static int take(struct en *en, en_agg_cb cb, void *arg, bool *again)
 	en_barrier(en);
 	for (unsigned i = 0; i < n && rc == 0; i++) {
 		t = ready_slot(en, i);
-		if (t == NULL || t->agg_taken == NULL || !is_free(t))
+		if (t == NULL || t->aggs.taken == NULL || !is_free(t))
 			continue; /* the next call finds it */
-		rc = give(en, i, t->agg_taken, cb, arg);
+		rc = give(en, i, t->aggs.taken, cb, arg);
 		if (rc == 0)
-			t->agg_taken = NULL;
+			t->aggs.taken = NULL;
 	}
 	return rc;
 }

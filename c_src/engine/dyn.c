@@ -70,8 +70,8 @@ PROBE_PATH static struct dyn_node *fresh(struct dyn *d, struct en_thread *t, uns
 	for (uint64_t i = n - 1; i > 0; i--) {
 		struct dyn_node *more = (struct dyn_node *)(void *)(at + i * size);
 
-		atomic_store_explicit(&more->link, t->dyn_free[cls], memory_order_relaxed);
-		t->dyn_free[cls] = more;
+		atomic_store_explicit(&more->link, t->dyn.free[cls], memory_order_relaxed);
+		t->dyn.free[cls] = more;
 	}
 	return (struct dyn_node *)(void *)at;
 }
@@ -84,9 +84,9 @@ PROBE_PATH static INLINE_HERE struct dyn_node *node_alloc(struct en_thread *t, u
 
 	if (cls >= DYN_CLASSES)
 		return NULL;
-	n = t->dyn_free[cls];
+	n = t->dyn.free[cls];
 	if (n != NULL)
-		t->dyn_free[cls] = atomic_load_explicit(&n->link, memory_order_relaxed);
+		t->dyn.free[cls] = atomic_load_explicit(&n->link, memory_order_relaxed);
 	if (n == NULL)
 		n = pop_clean(t->en, d, cls);
 	if (n == NULL)
@@ -99,8 +99,8 @@ PROBE_PATH static INLINE_HERE struct dyn_node *node_alloc(struct en_thread *t, u
 PROBE_PATH static void node_unalloc(struct en_thread *t, struct dyn_node *n)
 {
 	atomic_store_explicit(&n->state, NODE_GONE, memory_order_relaxed);
-	atomic_store_explicit(&n->link, t->dyn_free[n->cls], memory_order_relaxed);
-	t->dyn_free[n->cls] = n;
+	atomic_store_explicit(&n->link, t->dyn.free[n->cls], memory_order_relaxed);
+	t->dyn.free[n->cls] = n;
 }
 
 /* No room: the kind of drop tells whether cleaning would have helped. */
@@ -111,7 +111,7 @@ PROBE_PATH static __attribute__((noinline)) void no_room(struct en_thread *t)
 	bool dirty = count_get(&en->dyn.ndirty) != 0;
 
 	for (unsigned i = 0; i < n && !dirty; i++)
-		dirty = atomic_load_explicit(&en_slot(en, i)->dyn_dirty, memory_order_relaxed) !=
+		dirty = atomic_load_explicit(&en_slot(en, i)->dyn.dirty, memory_order_relaxed) !=
 			NULL;
 	drop(t, dirty ? DROP_DYNDIRTY : count_get(&en->dyn.nrinse) ? DROP_DYNRINSE : DROP_DYNAMIC);
 }
@@ -172,9 +172,9 @@ static inline struct dyn_node **recent_of(
 
 	if (likely(v->shape == (KEY_SELF | KEY_STRING))) { /* ids count up: their lower half tells */
 		h = ((uint32_t)word * 0x85ebca6b + (uint32_t)self) ^ v->id;
-		return &f->thread->dyn_recent[(uint32_t)(h * 0x9e3779b1) >> (32 - DYN_RECENT_LOG)];
+		return &f->thread->dyn.recent[(uint32_t)(h * 0x9e3779b1) >> (32 - DYN_RECENT_LOG)];
 	}
-	return &f->thread->dyn_recent[((self ^ word << 20 ^ v->id) * 0x9e3779b97f4a7c15) >>
+	return &f->thread->dyn.recent[((self ^ word << 20 ^ v->id) * 0x9e3779b97f4a7c15) >>
 				      (64 - DYN_RECENT_LOG)];
 }
 
@@ -312,11 +312,11 @@ PROBE_PATH static __attribute__((noinline)) void queue(struct en_thread *t, stru
 
 	if (atomic_exchange(&n->queued, NODE_QUEUED) != NODE_FREE)
 		return;
-	head = atomic_load_explicit(&t->dyn_dirty, memory_order_relaxed);
+	head = atomic_load_explicit(&t->dyn.dirty, memory_order_relaxed);
 	do { /* again only when the cleaner has just taken the list */
 		atomic_store_explicit(&n->link, head, memory_order_relaxed);
 	} while (!atomic_compare_exchange_weak_explicit(
-		&t->dyn_dirty, &head, n, memory_order_release, memory_order_relaxed));
+		&t->dyn.dirty, &head, n, memory_order_release, memory_order_relaxed));
 }
 
 /* Deleted: tell the cleaner, unless it knows. */

@@ -57,8 +57,8 @@ void en_fire_in(struct en_probe *p, const uint64_t *arg, unsigned phase)
 {
 	if (!en_enabled(p))
 		return;
-	if (p->en->own_fire != NULL)
-		p->en->own_fire(p->en, phase);
+	if (p->en->shared.fire != NULL)
+		p->en->shared.fire(p->en, phase);
 	else
 		fire_probe(p, en_slot_own(p->en), arg, 0, NULL, phase);
 }

@@ -10,7 +10,7 @@
 #ifdef __bpf__
 #define IN_KERNEL 1
 #define INLINE_HERE __attribute__((__noinline__)) /* so that the verifier looks at it once */
-#define BIG_LOCAL(type, name, f) type *name = (type *)(void *)(f)->thread->big
+#define BIG_LOCAL(type, name, f) type *name = (type *)(void *)(f)->thread->k.big
 #define ZERO(en) (*(volatile int *)&(en)->zero) /* of a counter that it is not to follow */
 #else
 #define IN_KERNEL 0

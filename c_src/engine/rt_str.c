@@ -409,29 +409,29 @@ RTFN(strtok)
 	for (uint32_t i = 0; i < m; i++)
 		set->bits[(unsigned char)sep[i] / 64] |= 1ULL << ((unsigned char)sep[i] % 64);
 	if (s != NULL) {
-		memcpy(t->tok, s, n);
-		t->tok[n] = '\0';
-		t->tok_len = n;
-		t->tok_pos = 0;
-		t->tok_set = true;
-		t->tok_fired = count_get(&t->fired);
+		memcpy(t->tok.text, s, n);
+		t->tok.text[n] = '\0';
+		t->tok.len = n;
+		t->tok.pos = 0;
+		t->tok.set = true;
+		t->tok.fired = count_get(&t->fired);
 	}
-	if (!t->tok_set || t->tok_fired != count_get(&t->fired))
+	if (!t->tok.set || t->tok.fired != count_get(&t->fired))
 		return 0;
-	for (from = t->tok_pos; from < t->tok_len; from++)
-		if (!has(set, t->tok[from]))
+	for (from = t->tok.pos; from < t->tok.len; from++)
+		if (!has(set, t->tok.text[from]))
 			break;
-	for (to = from; to < t->tok_len; to++)
-		if (has(set, t->tok[to]))
+	for (to = from; to < t->tok.len; to++)
+		if (has(set, t->tok.text[to]))
 			break;
-	if (!work_bytes(f, to - t->tok_pos))
+	if (!work_bytes(f, to - t->tok.pos))
 		return 0;
-	if (from == t->tok_len) {
-		t->tok_set = false;
+	if (from == t->tok.len) {
+		t->tok.set = false;
 		return 0;
 	}
-	t->tok_pos = to < t->tok_len ? to + 1 : to;
-	return str_put(f, a, t->tok + from, to - from);
+	t->tok.pos = to < t->tok.len ? to + 1 : to;
+	return str_put(f, a, t->tok.text + from, to - from);
 }
 
 PROBE_PATH static uint64_t change_case(

@@ -54,10 +54,10 @@ PROBE_PATH static uint64_t rare_var(struct fire *f, uint64_t bi)
 	const struct en *en = f->en;
 
 	switch (bi) {
-	case BI_PID: return en->pid;
-	case BI_PPID: return en->ppid;
-	case BI_UID: return en->uid;
-	case BI_GID: return en->gid;
+	case BI_PID: return en->process.pid;
+	case BI_PPID: return en->process.ppid;
+	case BI_UID: return en->process.uid;
+	case BI_GID: return en->process.gid;
 	case BI_ERRNO: return (uint64_t)errno;
 	case BI_ID: return f->id;
 	case BI_EPID: return f->epid;
@@ -119,7 +119,7 @@ RTFN(strvar)
 	case BI_PROBEMOD: return str_ref(f->probe->mod);
 	case BI_PROBEFUNC: return str_ref(f->probe->func);
 	case BI_PROBENAME: return str_ref(f->probe->name);
-	case BI_EXECNAME: return str_ref(f->en->execname);
+	case BI_EXECNAME: return str_ref(f->en->process.execname);
 	default: return 0;
 	}
 }
@@ -162,16 +162,16 @@ RTFN(threadnum)
 	struct fire *f = FIRE(ctx);
 
 	switch (a) {
-	case FN_THREAD_PID: return f->en->pid;
+	case FN_THREAD_PID: return f->en->process.pid;
 	case FN_THREAD_TID: return other_var(f, BI_TID);
-	case FN_THREAD_PPID: return f->en->ppid;
-	case FN_THREAD_UID: return f->en->uid;
-	case FN_THREAD_EUID: return f->en->euid;
-	case FN_THREAD_GID: return f->en->gid;
-	case FN_THREAD_EGID: return f->en->egid;
-	case FN_THREAD_PGID: return f->en->pgid;
-	case FN_THREAD_SID: return f->en->sid;
-	case FN_THREAD_PRI: return f->en->pri;
+	case FN_THREAD_PPID: return f->en->process.ppid;
+	case FN_THREAD_UID: return f->en->process.uid;
+	case FN_THREAD_EUID: return f->en->process.euid;
+	case FN_THREAD_GID: return f->en->process.gid;
+	case FN_THREAD_EGID: return f->en->process.egid;
+	case FN_THREAD_PGID: return f->en->process.pgid;
+	case FN_THREAD_SID: return f->en->process.sid;
+	case FN_THREAD_PRI: return f->en->process.pri;
 	case FN_THREAD_CPU: return en_cpu();
 	case FN_THREAD_STATE: return 6; /* SONPROC of lib/procfs.d: it fires, so it runs */
 	default: return 0;
@@ -184,10 +184,10 @@ RTFN(threadstr)
 	const struct en *en = FIRE(ctx)->en;
 
 	switch (b) {
-	case FN_THREAD_ARGS: return str_ref(en->psargs);
-	case FN_THREAD_COMM: return str_ref(en->execname);
-	case FN_THREAD_CWD: return str_ref(en->cwd);
-	case FN_THREAD_ROOT: return str_ref(en->rootdir);
+	case FN_THREAD_ARGS: return str_ref(en->process.psargs);
+	case FN_THREAD_COMM: return str_ref(en->process.execname);
+	case FN_THREAD_CWD: return str_ref(en->process.cwd);
+	case FN_THREAD_ROOT: return str_ref(en->process.rootdir);
 	default: return 0;
 	}
 }
@@ -221,8 +221,8 @@ RTFN(progenyof)
 {
 	const struct en *en = FIRE(ctx)->en;
 
-	for (unsigned i = 0; i < en->nancestors; i++)
-		if (en->ancestors[i] == a)
+	for (unsigned i = 0; i < en->process.nancestors; i++)
+		if (en->process.ancestors[i] == a)
 			return 1;
 	return 0;
 }

@@ -32,6 +32,56 @@ struct slot_mark {
 	uint64_t seq, outer;
 };
 
+/* strtok(): what is left to split. */
+struct slot_strtok {
+	char *text;
+	uint32_t pos, len;
+	uint64_t fired; /* in which firing: it is no other's */
+	bool set;
+};
+
+/* Dynamic variables: dyn.c. */
+struct slot_dyn {
+	struct dyn_node *free[DYN_CLASSES];
+	struct dyn_node *recent[1 << DYN_RECENT_LOG]; /* seen last, by a hash */
+	_Atomic(struct dyn_node *) dirty; /* deleted here, taken by the cleaner */
+};
+
+/* Speculations: blocks free for use here, and those that the cleaner gave back. */
+struct slot_spec {
+	struct spec_buf *bufs;
+	char *mem;
+	uint32_t used, free;
+	_Atomic(uint32_t) back;
+};
+
+/* The aggregation tables, as the consumer swaps them. */
+struct slot_aggs {
+	struct agg_tab *tab[2];
+	struct agg_tab *taken; /* taken away, maybe still in use by one firing */
+	struct slot_mark mark; /* then; seq UINT64_MAX: not looked yet */
+};
+
+/* What only the kernel's half has: kernel/bpf. */
+struct slot_kernel {
+	_Alignas(8) char big[BIG_LOCAL_SIZE]; /* see BIG_LOCAL */
+	struct en_comm {
+		uint64_t id, hash; /* as struct et_str */
+		uint32_t len;
+		char text[20];
+	} comms[64]; /* names of programs seen last */
+	uint64_t ncomms; /* so many were put there */
+	char text[4][256]; /* arguments that are made here */
+	uint64_t vm;	  /* an Erlang VM's thread: what is known of it (struct k_vm); else 0 */
+	uint64_t process; /* the Erlang process that runs on it, a term; 0: none */
+	uint64_t answers; /* in that VM's memory: what an event inside it was asked for; or 0 */
+	uint32_t number, sys_errno, pid;
+	uint64_t task; /* who fires, where that is not the current thread; else 0 */
+	uint64_t uregs; /* where the registers of user space are saved, or 0 */
+	uint32_t nstack, nustack; /* frames of the stacks that were taken */
+	uint32_t nsure; /* frames of the user's that are right without frame pointers too */
+};
+
 struct en_thread {
 	_Atomic(uint64_t) seq; /* odd while it fires */
 	counter fired;
@@ -49,48 +99,23 @@ struct en_thread {
 	uint32_t rate_left; /* records that it may leave: ring.c */
 	char *rec;	   /* head, fixed part and strings of the record being made */
 	char *alloca;
-	char *tok; /* strtok: what is left to split */
-	uint32_t tok_pos, tok_len;
-	uint64_t tok_fired; /* in which firing: it is no other's */
-	bool tok_set;
-	uint64_t chill_from, chilled; /* chill(): in the second that began then */
+	struct slot_strtok tok;
+	struct {
+		uint64_t from, spent; /* chill(): in the second that began then */
+	} chill;
 	uint64_t self_key;	      /* of the thread itself */
 	uint32_t tid;
 	counter drops[DROP_KINDS];
-	struct dyn_node *dyn_free[DYN_CLASSES];
-	struct dyn_node *dyn_recent[1 << DYN_RECENT_LOG]; /* seen last, by a hash: dyn.c */
-	_Atomic(struct dyn_node *) dyn_dirty; /* deleted here, taken by the cleaner */
-	/* speculations: blocks free for use here, and those that the cleaner gave back */
-	struct spec_buf *spec;
-	char *spec_mem;
-	uint32_t spec_used, spec_free;
-	_Atomic(uint32_t) spec_back;
+	struct slot_dyn dyn;
+	struct slot_spec spec;
 	_Alignas(LINE) struct ring ring;
 	struct { /* a record that is not a clause's, being made */
 		struct rec_head head;
 		struct rec_error error;
 	} note;
-	/* the kernel's (kernel/bpf) */
-	_Alignas(8) char big[BIG_LOCAL_SIZE]; /* see BIG_LOCAL */
-	struct en_comm {
-		uint64_t id, hash; /* as struct et_str */
-		uint32_t len;
-		char text[20];
-	} comms[64]; /* names of programs, of late */
-	uint64_t ncomms; /* so many were put there */
-	char text[4][256]; /* arguments that are made here */
-	uint64_t vm;	  /* an Erlang VM's thread: what is known of it (struct k_vm); else 0 */
-	uint64_t process; /* the Erlang process that runs on it, a term; 0: none */
-	uint64_t answers; /* in that VM's memory: what an event inside it was asked for; or 0 */
-	uint32_t number, sys_errno, pid;
-	uint64_t task; /* who fires, where that is not the current thread; else 0 */
-	uint64_t uregs; /* where the registers of user space are saved, or 0 */
-	uint32_t nstack, nustack; /* frames of the stacks that were taken */
-	uint32_t nsure; /* frames of the user's that are right without frame pointers too */
+	struct slot_kernel k;
 	/* the consumer's */
-	_Alignas(LINE) struct agg_tab *agg_tab[2];
-	struct agg_tab *agg_taken; /* taken away, maybe still in use by one firing */
-	struct slot_mark agg_mark; /* then; seq UINT64_MAX: not looked yet */
+	_Alignas(LINE) struct slot_aggs aggs;
 	struct slot_mark clean_mark; /* at the end of the last cleaning */
 	/* whose it is */
 	_Alignas(LINE) _Atomic(uint64_t) owner; /* 0: free; else a thread's number */

@@ -14,7 +14,7 @@
  *   pid.c     functions of a process and instructions inside of them
  *   usdt.c    probes that programs and libraries carry themselves
  *   erlang.c  erlang probes of a node: functions of its VM (insides.c), and events inside the node,
- *             which a run of the command holds there (nodes.c)
+ *             which are handed over (handover.c) by a script that a bridge (include/erltrace.h) has there
  *   event.c   sched and proc; profile.c: profile-N on CPUs
  *   threads.c no probes, but what is known of threads: fields, CPU time, the end of their self->
  *   own.c     BEGIN and END in the kernel, for tests

@@ -49,9 +49,9 @@ static int arm(
 {
 	int rc = en_extend(en, first, e);
 
-	for (unsigned i = first; i < en->nprobes && rc == 0; i++)
-		if (en->probes[i]->pv == pv && en_enabled(en->probes[i]))
-			rc = pv->enable(en, data, en->probes[i], e);
+	for (unsigned i = first; i < en->reg.nprobes && rc == 0; i++)
+		if (en->reg.probes[i]->pv == pv && en_enabled(en->reg.probes[i]))
+			rc = pv->enable(en, data, en->reg.probes[i], e);
 	if (rc == 0)
 		rc = k_uprobe_load(en, data, e);
 	if (rc == 0)
@@ -81,7 +81,7 @@ int k_late_look(struct en *en, const struct provider *pv, void *data, struct k_p
 	enum k_kind kind, k_add_module add, struct et_error *e)
 {
 	struct k_process *p = *procs, *more, *last = p;
-	unsigned first = en->nprobes;
+	unsigned first = en->reg.nprobes;
 
 	if (en->kernel == NULL || en->kernel->root == NULL || p == NULL)
 		return 0;
@@ -93,5 +93,5 @@ int k_late_look(struct en *en, const struct provider *pv, void *data, struct k_p
 		if (more != NULL && add_all(en, data, more, kind, add, e) < 0)
 			return -1;
 	}
-	return en->nprobes > first ? arm(en, pv, data, first, e) : 0;
+	return en->reg.nprobes > first ? arm(en, pv, data, first, e) : 0;
 }

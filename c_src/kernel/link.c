@@ -147,7 +147,7 @@ static bool read_in_place(struct link *l, const struct ebpf_fn *f, int64_t which
 		unsigned in, at, tag;
 		uint8_t code;
 	} vars[] = {
-		{"var", BI_PID, offsetof(struct fire, thread), offsetof(struct en_thread, pid), 0, EBPF_LDXW},
+		{"var", BI_PID, offsetof(struct fire, thread), offsetof(struct en_thread, k.pid), 0, EBPF_LDXW},
 		{"var", BI_TID, offsetof(struct fire, thread), offsetof(struct en_thread, tid), 0, EBPF_LDXW},
 #define NAME(which, member)                                                                        \
 	{"strvar", which, offsetof(struct fire, probe), offsetof(struct en_probe, member), 1, EBPF_LDXDW}

@@ -156,7 +156,7 @@ int k_prepare(struct en *en, struct et_error *e)
 	k->wanted = calloc(en->prog->nclauses + 1, sizeof(*k->wanted));
 	if (k->root == NULL || k->wanted == NULL)
 		return et_err(e, ET_NOMEM, "out of memory");
-	if (make_buffer(k, en->nkernel, e) < 0 || k_object_load(&k->object, e) < 0)
+	if (make_buffer(k, en->shared.nslots, e) < 0 || k_object_load(&k->object, e) < 0)
 		return -1;
 	for (unsigned i = 0; i < k->object.ndata; i++) {
 		struct k_data *d = &k->object.data[i];
@@ -171,10 +171,10 @@ int k_prepare(struct en *en, struct et_error *e)
 	clock_gettime(CLOCK_MONOTONIC, &mono);
 	memset(&k->root->off, 0xff, sizeof(k->root->off));
 	k->root->en = en;
-	k->root->nslots = en->nkernel;
-	k->root->ncpus = en->nkernel - SPARE_SLOTS;
+	k->root->nslots = en->shared.nslots;
+	k->root->ncpus = en->shared.nslots - SPARE_SLOTS;
 	k->root->arena = (uint64_t)(uintptr_t)en;
-	k->root->arena_size = en->window;
+	k->root->arena_size = en->shared.window;
 	k->root->asks_who = asks_who(en);
 	find_pid_ns(k->root);
 	k->root->destructive = en->opts->val[OPT_DESTRUCTIVE] != 0;

@@ -60,6 +60,11 @@ void k_stop(struct en *en, void *data); /* the same, as a provider's stop */
 void k_close(struct en *en);
 void k_fini(struct en *en, void *data); /* the same, as a provider's fini: data is one piece */
 
+/* ---- erlang.c ------------------------------------------------------------------------- */
+
+/* Has -N named nodes? -p gives numbers, and "*" is all nodes. */
+bool k_nodes_named(const struct et_options *o);
+
 /* ---- stacks.c ------------------------------------------------------------------------- */
 
 /* The Erlang VMs whose stacks are wanted, if a clause reads ustack(): $target, else all here. */

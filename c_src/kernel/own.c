@@ -59,14 +59,14 @@ static int ready(struct en *en, void *data, struct et_error *e)
 	if (fd < 0)
 		return -1;
 	prog = fcntl(fd, F_DUPFD_CLOEXEC, 0); /* END comes when the others are off */
-	en->own_fire = fire;
+	en->shared.fire = fire;
 	return 0;
 }
 
 static void fini(struct en *en, void *data)
 {
 	(void)data;
-	if (en->own_fire != NULL) {
+	if (en->shared.fire != NULL) {
 		close(prog);
 		prog = -1;
 	}

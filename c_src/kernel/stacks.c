@@ -16,7 +16,6 @@
 #include "engine/state.h"
 #include "insides.h"
 #include "load.h"
-#include "nodes.h"
 #include "proc_file.h"
 #include "symbols/vm.h"
 

@@ -17,9 +17,7 @@
 #include "engine/slot.h"
 #include "engine/state.h"
 #include "late.h"
-
-#define MAX_NOTES (4u << 20) /* bytes */
-enum { NOTE_TYPE = 3 };
+#include "symbols/sdt_notes.h"
 
 struct place {
 	struct place *next, *all;
@@ -32,12 +30,6 @@ struct place {
 struct usdt {
 	struct k_process *procs;
 	struct place *places; /* all, to be freed */
-};
-
-/* A note, in the order that it has in the file. */
-struct note {
-	uint64_t pc, base, semaphore;
-	const char *prov, *name, *args;
 };
 
 extern const struct provider usdt_provider;
@@ -241,7 +233,7 @@ static int add_place(struct usdt *pv, struct en_probe *p, const struct place *at
 }
 
 static int add_note(struct en *en, struct usdt *pv, int pid, struct k_module *m,
-	const struct note *n, const struct d_pdesc *d, struct et_error *e)
+	const struct sdt_note *n, const struct d_pdesc *d, struct et_error *e)
 {
 	const struct elf *f = k_module_elf(m);
 	const struct elf_sym *s = elf_symbol(f, n->pc);
@@ -270,37 +262,20 @@ static int add_note(struct en *en, struct usdt *pv, int pid, struct k_module *m,
 	return add_place(pv, p, &at, e);
 }
 
-/* The next note of a section; false: no more. */
-static bool next_note(const char *p, size_t size, size_t *at, struct note *n)
+struct reading { /* of a module's notes */
+	struct en *en;
+	struct usdt *pv;
+	int pid;
+	struct k_module *m;
+	const struct d_pdesc *d;
+	struct et_error *e;
+};
+
+static int on_note(void *arg, const struct sdt_note *n)
 {
-	uint32_t head[3];
-	const char *desc, *end;
+	const struct reading *r = arg;
 
-	while (*at <= size && size - *at >= sizeof(head)) {
-		size_t names, descs;
-
-		memcpy(head, p + *at, sizeof(head));
-		names = ((size_t)head[0] + 3) & ~3UL;
-		descs = ((size_t)head[1] + 3) & ~3UL;
-		*at += sizeof(head);
-		if (names > size - *at || descs > size - *at - names)
-			return false;
-		desc = p + *at + names;
-		end = desc + head[1];
-		if (head[2] == NOTE_TYPE && head[0] == 8 && memcmp(p + *at, "stapsdt", 8) == 0 &&
-			head[1] > 24 && end[-1] == '\0') {
-			memcpy(n, desc, 24);
-			n->prov = desc + 24;
-			n->name = n->prov + strlen(n->prov) + 1;
-			n->args = n->name < end ? n->name + strlen(n->name) + 1 : end;
-			*at += names + descs;
-			if (n->name < end && n->args < end)
-				return true;
-			continue;
-		}
-		*at += names + descs;
-	}
-	return false;
+	return add_note(r->en, r->pv, r->pid, r->m, n, r->d, r->e);
 }
 
 static int add_module(struct en *en, void *data, int pid, struct k_module *m,
@@ -308,26 +283,13 @@ static int add_module(struct en *en, void *data, int pid, struct k_module *m,
 {
 	/* a node's erlang probes are the provider erlang's, whose library has notes too */
 	bool ours = strncmp(m->name, "erltrace", 8) == 0;
-	int fd = ours ? -1 : k_module_open(m), rc = 0;
-	Elf64_Shdr sh = {0}, base = {0};
-	char *notes = NULL;
-	struct note n;
-	size_t at = 0;
+	struct reading r = {.en = en, .pv = data, .pid = pid, .m = m, .d = d, .e = e};
+	int fd = ours ? -1 : k_module_open(m), rc;
 
-	if (fd >= 0 && elf_section(fd, ".note.stapsdt", &sh))
-		notes = elf_bytes(fd, sh.sh_offset, sh.sh_size, MAX_NOTES);
-	if (notes != NULL)
-		elf_section(fd, ".stapsdt.base", &base);
-	while (notes != NULL && rc == 0 && next_note(notes, sh.sh_size, &at, &n)) {
-		if (base.sh_addr != 0) { /* what prelinking moved */
-			n.pc += base.sh_addr - n.base;
-			n.semaphore += n.semaphore != 0 ? base.sh_addr - n.base : 0;
-		}
-		rc = add_note(en, data, pid, m, &n, d, e);
-	}
-	free(notes);
-	if (fd >= 0)
-		close(fd);
+	if (fd < 0)
+		return 0;
+	rc = sdt_notes(fd, on_note, &r);
+	close(fd);
 	return rc;
 }
 

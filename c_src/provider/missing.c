@@ -58,12 +58,12 @@ static void list_providers(const struct en *en, char *buf, size_t size)
 	size_t len = 0;
 
 	buf[0] = '\0';
-	for (unsigned i = 0; i < en->nprobes && len < size; i++) {
-		const struct et_str *name = en->probes[i]->prov;
+	for (unsigned i = 0; i < en->reg.nprobes && len < size; i++) {
+		const struct et_str *name = en->reg.probes[i]->prov;
 		unsigned k = 0; /* an earlier one of the same provider: mostly the one before it */
 
-		while (k < i && en->probes[k]->prov != name)
-			k = en->probes[i - 1]->prov == name ? i - 1 : k + 1;
+		while (k < i && en->reg.probes[k]->prov != name)
+			k = en->reg.probes[i - 1]->prov == name ? i - 1 : k + 1;
 		if (k == i)
 			len += (size_t)snprintf(
 				buf + len, size - len, "%s%s", len ? ", " : "", name->text);
@@ -74,8 +74,8 @@ static void list_providers(const struct en *en, char *buf, size_t size)
 
 static bool is_known(const struct en *en, const char *prov)
 {
-	for (unsigned i = 0; i < en->nprobes; i++)
-		if (en_glob(prov, en->probes[i]->prov->text))
+	for (unsigned i = 0; i < en->reg.nprobes; i++)
+		if (en_glob(prov, en->reg.probes[i]->prov->text))
 			return true;
 	return false;
 }
@@ -88,9 +88,14 @@ void en_why_none(const struct en *en, const struct d_pdesc *d, char *buf, size_t
 	char list[256];
 
 	buf[0] = '\0';
-	if (d->id != 0 || len == 0 || is_known(en, d->prov) || strncmp(d->prov, "erlang", 6) == 0)
+	if (d->id != 0 || len == 0 || is_known(en, d->prov))
 		return;
-	if (len > 1 && d->prov[len - 1] == '0' && !isdigit((unsigned char)d->prov[len - 2])) {
+	if (strncmp(d->prov, "erlang", 6) == 0) {
+		if (kernel && en->bridge == NULL)
+			snprintf(buf, size,
+				"probes of an Erlang node need a bridge to the nodes: "
+				"erltrace_set_bridge(), and the option erlnode");
+	} else if (len > 1 && d->prov[len - 1] == '0' && !isdigit((unsigned char)d->prov[len - 2])) {
 		snprintf(buf, size, "there is no process 0: $target is that of -p or -c");
 	} else if (strpbrk(d->prov, "*?[") != NULL) {
 		if (kernel && en->opts->val[OPT_USDTPROC] == 0)

@@ -317,7 +317,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 	(void)data;
 	if (en->opts->inside && refuse_inside(p, t, e) < 0)
 		return -1;
-	if (en->shared && !t->tick)
+	if (en->shared.on && !t->tick)
 		return et_sampler->enable(en, p, t->period, e);
 	t->enabled = true;
 	return 0;

@@ -279,7 +279,7 @@ static void node_is_being_made(struct world *w, struct fire *f, void *arg)
 	bool *found = arg;
 
 	for (unsigned i = 0; i < 1u << DYN_RECENT_LOG && n == NULL; i++)
-		n = f->thread->dyn_recent[i];
+		n = f->thread->dyn.recent[i];
 	*found = n != NULL && atomic_load(&n->state) == NODE_GONE;
 	if (!*found)
 		return;

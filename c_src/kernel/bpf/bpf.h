@@ -62,7 +62,7 @@ uint64_t k_touch(uint64_t addr, uint64_t n); /* own.c */
 /* The buffer of a slot: K_BUF bytes; behind it K_STACKS, the kernel's stack and the user's. */
 static inline char *k_buffer(const struct en_thread *t)
 {
-	return k_buf + (t->number & (uint64_t)k_buf_mask) * K_SLOT_BUF;
+	return k_buf + (t->k.number & (uint64_t)k_buf_mask) * K_SLOT_BUF;
 }
 
 #endif

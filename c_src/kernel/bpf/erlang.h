@@ -66,7 +66,7 @@ static inline bool is_event(const struct k_erlang *k, const struct user_regs *re
 
 static inline uint64_t text_of(struct fire *f, unsigned n)
 {
-	return (uint64_t)(uintptr_t)f->thread->text[n & 3];
+	return (uint64_t)(uintptr_t)f->thread->k.text[n & 3];
 }
 
 /* The n-th argument is a term's text, if it is read. */
@@ -76,7 +76,7 @@ static inline void term_arg(struct fire *f, unsigned n, uint64_t term)
 
 	f->arg[n] = to;
 	if (f->probe->argmask >> n & 1)
-		k_put_term(f, to, to + sizeof(f->thread->text[0]), term);
+		k_put_term(f, to, to + sizeof(f->thread->k.text[0]), term);
 }
 
 /* The same for memory of the VM: the name of a driver. */
@@ -191,7 +191,7 @@ uint64_t k_erlang(struct user_regs *regs)
 	f = begin(&k_root, p);
 	if (f == NULL)
 		return 0;
-	f->thread->vm = (uint64_t)(uintptr_t)k;
+	f->thread->k.vm = (uint64_t)(uintptr_t)k;
 	for (unsigned i = 0; i < 7; i++)
 		f->arg[i] = 0;
 	make_args(f, k, regs);
@@ -237,9 +237,9 @@ uint64_t k_erlang_usdt(struct user_regs *regs)
 	f = begin(&k_root, p);
 	if (f == NULL)
 		return 0;
-	f->thread->answers = regs->cx;
+	f->thread->k.answers = regs->cx;
 	if (regs->dx != 0) {
-		f->thread->process = is_pid(regs->dx) ? regs->dx : 0;
+		f->thread->k.process = is_pid(regs->dx) ? regs->dx : 0;
 		f->self = f->thread->self_key = process_key(regs->dx);
 	}
 	bpf_probe_read_user(args, sizeof(args), (const void *)(uintptr_t)regs->di);

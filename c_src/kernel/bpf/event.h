@@ -41,11 +41,11 @@ static inline void arrives(uint64_t next)
 	if (f == NULL)
 		return;
 	t = f->thread;
-	t->task = next;
+	t->k.task = next;
 	t->tid = task_tid(next);
-	t->pid = task_pid(next);
+	t->k.pid = task_pid(next);
 	t->self_key = task_u32(next, k_root.off.pid) | 1ULL << 62;
-	t->nstack = t->nustack = 0;
+	t->k.nstack = t->k.nustack = 0;
 	f->self = t->self_key;
 	run(f);
 }

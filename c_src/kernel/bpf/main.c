@@ -59,11 +59,11 @@ static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsign
 		tid = bpf_get_current_pid_tgid();
 	shown = r->pid_ns == 0 ? tid : k_current_ids();
 	t->tid = (uint32_t)shown;
-	t->pid = (uint32_t)(shown >> 32);
-	t->task = 0;
-	t->uregs = 0;
+	t->k.pid = (uint32_t)(shown >> 32);
+	t->k.task = 0;
+	t->k.uregs = 0;
 	t->self_key = (uint32_t)tid | 1ULL << 62;
-	t->vm = t->process = t->answers = 0;
+	t->k.vm = t->k.process = t->k.answers = 0;
 	if (r->nvms > 0)
 		k_find_process(t);
 	count_add(&t->fired, 1);
@@ -128,7 +128,7 @@ static inline __attribute__((always_inline)) void kernel_stack(
 		skip = k_tracing_frames(t, got > 0 ? (uint64_t)got / 8 : 0) & 0xff;
 	}
 	got = bpf_get_stack(ctx, buf, 8 * K_FRAMES, skip);
-	t->nstack = got > 0 ? (uint32_t)got / 8 : 0;
+	t->k.nstack = got > 0 ? (uint32_t)got / 8 : 0;
 }
 
 static inline uint64_t *user_frames(struct en_thread *t)
@@ -139,10 +139,10 @@ static inline uint64_t *user_frames(struct en_thread *t)
 /* So many frames were taken, the first of them by other means than frame pointers. */
 static inline void took_frames(struct en_thread *t, uint32_t n, uint32_t sure)
 {
-	t->nustack = n;
-	t->nsure = sure;
+	t->k.nustack = n;
+	t->k.nsure = sure;
 	if (k_root.vm_stacks != NULL)
-		t->nustack = (uint32_t)k_erlang_stack(t);
+		t->k.nustack = (uint32_t)k_erlang_stack(t);
 }
 
 static inline __attribute__((always_inline)) void stacks_from(
@@ -183,7 +183,7 @@ uint64_t k_sys_enter(uint64_t *ctx)
 	f = begin(&k_root, k_root.sys_enter[nr]);
 	if (f == NULL)
 		return 0;
-	f->thread->uregs = ctx[0];
+	f->thread->k.uregs = ctx[0];
 	mask = f->probe->argmask;
 	if (mask != 0 && bpf_probe_read_kernel(&regs, sizeof(regs), (void *)(ctx[0] + REGS_OFF)) == 0) {
 		f->arg[0] = regs.di;
@@ -210,8 +210,8 @@ uint64_t k_sys_exit(uint64_t *ctx)
 	f = begin(&k_root, k_root.sys_exit[nr]);
 	if (f == NULL)
 		return 0;
-	f->thread->uregs = ctx[0];
-	f->thread->sys_errno = ret > -4096ULL ? (uint32_t)-ret : 0;
+	f->thread->k.uregs = ctx[0];
+	f->thread->k.sys_errno = ret > -4096ULL ? (uint32_t)-ret : 0;
 	f->arg[0] = f->arg[1] = ret > -4096ULL ? UINT64_MAX : ret;
 	stacks(ctx, f);
 	run(f);
@@ -306,7 +306,7 @@ uint64_t k_uprobe(struct user_regs *regs)
 
 	if (f == NULL)
 		return 0;
-	f->thread->uregs = (uint64_t)(uintptr_t)regs;
+	f->thread->k.uregs = (uint64_t)(uintptr_t)regs;
 	mask = f->probe->argmask;
 	if (mask != 0) {
 		f->arg[0] = regs->di;
@@ -339,7 +339,7 @@ uint64_t k_uretprobe(struct user_regs *regs)
 
 	if (f == NULL)
 		return 0;
-	f->thread->uregs = (uint64_t)(uintptr_t)regs;
+	f->thread->k.uregs = (uint64_t)(uintptr_t)regs;
 	f->arg[0] = 0;
 	f->arg[1] = regs->ax;
 	if (f->probe->reads_ustack) {
@@ -361,10 +361,10 @@ uint64_t k_usdt(struct user_regs *regs)
 
 	if (f == NULL)
 		return 0;
-	f->thread->uregs = (uint64_t)(uintptr_t)regs;
+	f->thread->k.uregs = (uint64_t)(uintptr_t)regs;
 	mask = f->probe->argmask;
 	if (mask != 0) {
-		struct user_regs *to = (struct user_regs *)(void *)f->thread->big;
+		struct user_regs *to = (struct user_regs *)(void *)f->thread->k.big;
 
 		to->r15 = regs->r15;
 		to->r14 = regs->r14;
@@ -418,7 +418,7 @@ uint64_t k_profile(uint64_t *ctx)
 		return 0;
 	f->arg[0] = user ? 0 : ip;
 	f->arg[1] = user ? ip : 0;
-	f->thread->uregs = K_REGS_OF_CURRENT;
+	f->thread->k.uregs = K_REGS_OF_CURRENT;
 	stacks_from(ctx, f, false);
 	run(f);
 	return 0;

@@ -39,7 +39,7 @@ static INLINE_HERE uint64_t thread_var(struct en_thread *t, uint64_t bi)
 	case BI_PPID: return task_ppid(task);
 	case BI_CURTHREAD: return task;
 	}
-	if (t->task == 0)
+	if (t->k.task == 0)
 		return bi == BI_UID ? (uint32_t)bpf_get_current_uid_gid()
 				    : bpf_get_current_uid_gid() >> 32;
 	cred = task_u64(task, k_root.off.cred);
@@ -73,10 +73,10 @@ static inline const char *stack_of(struct en_thread *t, bool user)
 static INLINE_HERE uint64_t stack_var(struct en_thread *t, uint64_t bi)
 {
 	switch (bi) {
-	case BI_STACKDEPTH: return t->nstack;
-	case BI_USTACKDEPTH: return t->nustack;
-	case BI_UCALLER: return t->nustack > 1 ? frame(stack_of(t, true), 1) : 0;
-	default: return t->nstack > 1 ? frame(stack_of(t, false), 1) : 0;
+	case BI_STACKDEPTH: return t->k.nstack;
+	case BI_USTACKDEPTH: return t->k.nustack;
+	case BI_UCALLER: return t->k.nustack > 1 ? frame(stack_of(t, true), 1) : 0;
+	default: return t->k.nstack > 1 ? frame(stack_of(t, false), 1) : 0;
 	}
 }
 
@@ -89,10 +89,10 @@ RTFN(var)
 	case BI_VTIMESTAMP: return vtime(f);
 	case BI_CPU: return en_cpu();
 	case BI_TID: return f->thread->tid;
-	case BI_ERRNO: return f->thread->sys_errno;
+	case BI_ERRNO: return f->thread->k.sys_errno;
 	case BI_ID: return f->id;
 	case BI_EPID: return f->epid;
-	case BI_PID: return f->thread->pid;
+	case BI_PID: return f->thread->k.pid;
 	case BI_PPID:
 	case BI_UID:
 	case BI_GID:
@@ -121,7 +121,7 @@ static INLINE_HERE void comm_new(struct en_thread *t, struct en_comm *c)
 {
 	c->len = (uint32_t)strnlen(c->text, 16);
 	c->hash = et_hash(c->text, c->len);
-	c->id = 1ULL << 47 | (uint64_t)t->number << 34 | ++t->ncomms;
+	c->id = 1ULL << 47 | (uint64_t)t->k.number << 34 | ++t->k.ncomms;
 }
 
 static inline uint64_t comm(struct en_thread *t)
@@ -130,12 +130,12 @@ static inline uint64_t comm(struct en_thread *t)
 	uint64_t *word;
 	uint64_t name[2] = {0, 0};
 
-	if (t->task == 0)
+	if (t->k.task == 0)
 		bpf_get_current_comm(name, sizeof(name));
 	else if (k_root.off.comm != UINT32_MAX)
 		bpf_probe_read_kernel(
-			name, sizeof(name), (const void *)(uintptr_t)(t->task + k_root.off.comm));
-	c = &t->comms[(name[0] ^ name[1]) * 0x9e3779b97f4a7c15 >> 58];
+			name, sizeof(name), (const void *)(uintptr_t)(t->k.task + k_root.off.comm));
+	c = &t->k.comms[(name[0] ^ name[1]) * 0x9e3779b97f4a7c15 >> 58];
 	word = (uint64_t *)(void *)c->text;
 	if (c->id == 0 || word[0] != name[0] || word[1] != name[1]) {
 		word[0] = name[0];
@@ -169,7 +169,7 @@ static inline bool saved_word(uint64_t *v, uint64_t at, uint64_t n)
 RTFN(ureg)
 {
 	struct fire *f = FIRE(ctx);
-	uint64_t v = 0, at = f->thread->uregs, cs = 3;
+	uint64_t v = 0, at = f->thread->k.uregs, cs = 3;
 
 	if (at == K_REGS_OF_CURRENT) { /* of a thread of the kernel's own there is nothing */
 		at = bpf_task_pt_regs(bpf_get_current_task_btf());
@@ -186,7 +186,7 @@ RTFN(ureg)
 /* Which process an address is of: the bits above it. */
 uint64_t k_tag(void)
 {
-	return procs_tag(k_root.en->procs, (uint32_t)(k_current_ids() >> 32));
+	return procs_tag(k_root.en->shared.procs, (uint32_t)(k_current_ids() >> 32));
 }
 
 RTFN(uaddr)
@@ -225,15 +225,15 @@ static inline void chill(struct fire *f, uint64_t ns)
 	struct en_thread *t = f->thread;
 	uint64_t now = bpf_ktime_get_ns(), end = now + ns;
 
-	if (now - t->chill_from > CHILL_WITHIN) {
-		t->chill_from = now;
-		t->chilled = 0;
+	if (now - t->chill.from > CHILL_WITHIN) {
+		t->chill.from = now;
+		t->chill.spent = 0;
 	}
-	if (ns > CHILL_MOST || t->chilled + ns > CHILL_MOST) {
+	if (ns > CHILL_MOST || t->chill.spent + ns > CHILL_MOST) {
 		set_fault(f, FAULT_ILLOP, 0);
 		return;
 	}
-	t->chilled += ns;
+	t->chill.spent += ns;
 	while (bpf_ktime_get_ns() < end)
 		;
 }
@@ -244,7 +244,7 @@ RTFN(destroy)
 	struct fire *f = FIRE(ctx);
 	uint32_t sig = a == ACT_STOP ? 19 : (uint32_t)b;
 
-	if (!k_root.destructive || f->thread->task != 0) {
+	if (!k_root.destructive || f->thread->k.task != 0) {
 		set_fault(f, FAULT_ILLOP, 0);
 		return 0;
 	}
@@ -425,7 +425,7 @@ RTFN(stack)
 	bool user = c != STACK_KERNEL;
 	const char *from = stack_of(t, user);
 	uint64_t tag = user ? k_tag() : 0;
-	uint32_t max = (uint32_t)(b / 8), n = user ? t->nustack : t->nstack, i = 0;
+	uint32_t max = (uint32_t)(b / 8), n = user ? t->k.nustack : t->k.nstack, i = 0;
 
 	if (!work_bytes(FIRE(ctx), b))
 		return 0;

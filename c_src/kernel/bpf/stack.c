@@ -103,7 +103,7 @@ INLINE_HERE uint64_t k_erlang_word(
 INLINE_HERE uint64_t k_erlang_frames(struct en_thread *t, const struct k_vm_stacks *vm, uint64_t at,
 	uint64_t end, uint64_t n)
 {
-	struct walk *w = (struct walk *)(void *)t->big;
+	struct walk *w = (struct walk *)(void *)t->k.big;
 	char *buf = k_buffer(t);
 
 	find_code(w, vm);
@@ -174,10 +174,10 @@ static inline uint64_t saved_bp(
 static inline uint64_t native_frames(
 	struct en_thread *t, const struct k_vm_stacks *vm, uint64_t called)
 {
-	uint64_t n = t->nustack;
+	uint64_t n = t->k.nustack;
 
-	if (!vm->frames && n > t->nsure)
-		n = t->nsure;
+	if (!vm->frames && n > t->k.nsure)
+		n = t->k.nsure;
 	for (uint64_t i = 1; i < K_FRAMES && i < n; i++)
 		if (*frame_at(t, i) == called)
 			return i;
@@ -195,7 +195,7 @@ INLINE_HERE uint64_t k_erlang_native(struct en_thread *t, const struct k_vm_stac
 	if (normal && sp <= top && top - sp < MOST_NATIVE) {
 		if (sp < top)
 			called = user_word(top - 8);
-		if (k_left_in_bp(t, sp < top ? called : *frame_at(t, t->nsure - 1)))
+		if (k_left_in_bp(t, sp < top ? called : *frame_at(t, t->k.nsure - 1)))
 			at = saved_bp(t, top, sp, user_word(process + vm->stop - 8), end);
 	}
 	n = native_frames(t, vm, called);
@@ -212,19 +212,19 @@ uint64_t k_erlang_stack(struct en_thread *t)
 	const struct k_vm_stacks *vm = find_vm();
 	uint64_t data, process, heap, end, sp;
 
-	if (vm == NULL || t->nustack == 0)
-		return t->nustack;
+	if (vm == NULL || t->k.nustack == 0)
+		return t->k.nustack;
 	data = thread_data(vm->scheduler);
 	process = data != 0 ? user_word(data + vm->current) : 0;
 	if (process == 0 || (user_word(process) & PID_MASK) != PID_TAG)
-		return t->nustack;
+		return t->k.nustack;
 	heap = user_word(process + vm->heap);
 	end = user_word(process + vm->heap + 8);
 	sp = user_register(REG_SP);
 	if (sp - heap >= end - heap)
 		return k_erlang_native(t, vm, data, process, sp);
 	return k_erlang_frames(t, vm, sp, end,
-		t->nsure | (uint64_t)is_own(vm, *frame_at(t, t->nsure - 1)) << OWN_BIT);
+		t->k.nsure | (uint64_t)is_own(vm, *frame_at(t, t->k.nsure - 1)) << OWN_BIT);
 }
 
 /* ---- stacks of the kernel ------------------------------------------------------------- */
@@ -235,7 +235,7 @@ struct search { /* in the arena, as struct walk */
 
 uint64_t k_is_tracing(struct en_thread *t, uint64_t address)
 {
-	struct search *s = (struct search *)(void *)t->big;
+	struct search *s = (struct search *)(void *)t->k.big;
 
 	s->lo = 0;
 	s->hi = k_root.ntracing;

@@ -36,7 +36,7 @@ uint64_t k_usdt_value(struct fire *f, uint64_t n)
 	const struct k_usdt_arg *a = (const struct k_usdt_arg *)f->probe->pvdata + n;
 	int64_t how = a->size;
 	uint64_t size = (uint64_t)(how < 0 ? -how : how), shift = (64 - 8 * size) & 63;
-	uint64_t v = operand((const uint64_t *)(void *)f->thread->big, a, (uint32_t)size);
+	uint64_t v = operand((const uint64_t *)(void *)f->thread->k.big, a, (uint32_t)size);
 
 	return how < 0 ? (uint64_t)((int64_t)(v << shift) >> shift) : v << shift >> shift;
 }
