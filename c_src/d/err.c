@@ -91,7 +91,7 @@ int d_error_from(struct d_comp *c, const struct et_error *e, int line, int col)
 		return -1;
 	et_err_as(&c->error, e, "%s", e->text);
 	clean(c->error.text, false);
-	set_place(c, line, col);
+	set_position(c, line, col);
 	return -1;
 }
 
