@@ -19,6 +19,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "node/agent.h"
+#include "node/process.h"
+
 enum {
 	PATIENCE_MS = 60000, /* for a node that is slow to answer */
 	STOP_MS = 10000,     /* ... to end its script */

@@ -14,6 +14,9 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "node/agent.h"
+#include "node/decode.h"
+#include "node/process.h"
 
 int node_fail(struct nodes *ns, const struct et_error *e, const char *what)
 {
@@ -37,7 +40,7 @@ static int add_target(struct nodes *ns, struct nd *nd)
 	return CLI_OK;
 }
 
-static const struct nd_whom named; /* by the user, or by a node that was */
+static const struct nd_accept named; /* by the user, or by a node that was */
 
 static int named_nodes(struct nodes *ns)
 {
@@ -174,14 +177,14 @@ static void left_out(const struct nodes *ns, struct et_error *why, struct et_err
 /* Those of epmd that are the cookie's owner's; with -p those that are such a process. */
 static int connect_all(struct nodes *ns, const struct nd_names *names, const pid_t *pids)
 {
-	const struct nd_whom whom = {
+	const struct nd_accept accept = {
 		.found = ns->c->nprocs == 0, .pids = pids, .npids = ns->c->nprocs};
 	struct et_error why = {.tag = ""}, last = {.tag = ""};
 	int status = CLI_OK;
 
 	for (int i = 0; i < names->n && status == CLI_OK; i++) {
 		struct nd *nd =
-			nd_connect(names->v[i].name, names->v[i].port, &ns->cookie, &whom, &why);
+			nd_connect(names->v[i].name, names->v[i].port, &ns->cookie, &accept, &why);
 
 		if (nd == NULL)
 			left_out(ns, &why, &last);
@@ -271,13 +274,13 @@ static pid_t *progeny(const struct cli *c, int *n)
 static struct nd *connect_progeny(
 	struct nodes *ns, const struct nd_name *name, struct et_error *why)
 {
-	struct nd_whom whom = {.npids = 0};
-	pid_t *pids = progeny(ns->c, &whom.npids);
+	struct nd_accept accept = {.npids = 0};
+	pid_t *pids = progeny(ns->c, &accept.npids);
 	struct nd *nd = NULL;
 
-	whom.pids = pids;
-	if (whom.npids > 0)
-		nd = nd_connect(name->name, name->port, &ns->cookie, &whom, why);
+	accept.pids = pids;
+	if (accept.npids > 0)
+		nd = nd_connect(name->name, name->port, &ns->cookie, &accept, why);
 	free(pids);
 	return nd;
 }
@@ -419,7 +422,7 @@ void node_leave(struct nodes *ns)
 
 bool cli_is_node(struct cli *c, int pid)
 {
-	const struct nd_whom whom = {.pids = &(pid_t){pid}, .npids = 1};
+	const struct nd_accept accept = {.pids = &(pid_t){pid}, .npids = 1};
 	struct et_error e = {.tag = ""};
 	struct nd_cookie cookie;
 	struct nd_names names;
@@ -428,7 +431,7 @@ bool cli_is_node(struct cli *c, int pid)
 	if (node_cookie(c, pid, &cookie, &e) < 0 || nd_names(NULL, &names, &e) < 0)
 		return false;
 	for (int i = 0; i < names.n && !found; i++) {
-		struct nd *nd = nd_connect(names.v[i].name, names.v[i].port, &cookie, &whom, &e);
+		struct nd *nd = nd_connect(names.v[i].name, names.v[i].port, &cookie, &accept, &e);
 
 		et_err_clear(&e);
 		found = nd != NULL;

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "node/agent.h"
+#include "node/decode.h"
 #include "node/term.h"
 
 /* ---- telling nodes ----------------------------------------------------------------------- */

@@ -12,6 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "node/agent.h"
+#include "node/decode.h"
+
 /* The kernel sees this machine only: a process of another one would be taken for one of ours. */
 static int all_here(struct cli *c)
 {

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "node/decode.h"
+
 int64_t node_ms(void)
 {
 	struct timespec ts;

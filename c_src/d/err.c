@@ -48,7 +48,7 @@ static void copy_line(struct et_error *e, const char *s, const char *end, int ph
 	clean(e->source, true);
 }
 
-static void set_lval(struct d_comp *c, int line, int col)
+static void set_position(struct d_comp *c, int line, int col)
 {
 	const struct d_lexer *lx = c->lex;
 	struct et_error *e = &c->error;
@@ -105,6 +105,6 @@ int d_error(struct d_comp *c, enum et_tag tag, int line, int col, const char *fm
 	et_verr(&c->error, tag, fmt, ap);
 	va_end(ap);
 	clean(c->error.text, false);
-	set_lval(c, line, col);
+	set_position(c, line, col);
 	return -1;
 }

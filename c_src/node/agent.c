@@ -4,7 +4,7 @@
  * commands that come at the same time get on with each other, and what is done about those that are
  * killed, is told in src/erltrace_keeper.erl: this is the command's side of it.
  */
-#include "connection.h"
+#include "agent.h"
 
 #include <dirent.h>
 #include <elf.h>
@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "decode.h"
 #include "file.h"
 #include "paths.h"
 
@@ -57,12 +58,12 @@ static int find_dir(struct files *f, struct et_error *e)
 {
 	char dir[PATH_MAX], real[PATH_MAX], so[PATH_MAX + 32];
 
-	if (!place_find(&place_library, dir) || realpath(dir, real) == NULL) {
-		place_root(dir);
+	if (!paths_find(&paths_library, dir) || realpath(dir, real) == NULL) {
+		paths_root(dir);
 		return et_err(e, ET_AGENT,
 			"the node does not have erltrace, and there is no erltrace.so to bring: "
 			"not in %s/priv, not in %s/priv (make erlang builds it)",
-			dir, place_library.configured);
+			dir, paths_library.configured);
 	}
 	snprintf(so, sizeof(so), "%s/priv/erltrace.so", real);
 	if (stat(so, &f->st) < 0)

@@ -17,9 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "decode.h"
 #include "handshake.h"
-#include "port_owner.h"
-#include "term.h"
 
 enum { CONNECT_MS = 5000, RPC_MS = 30000, READ_MS = 10000, WRITE_MS = 10000, CUT_MS = 5000 };
 
@@ -66,21 +65,21 @@ static int find_port(const char *alive, const char *host, struct et_error *e)
 	return port;
 }
 
-static int handshake(
-	struct nd *n, const char *host, int port, const struct peer *peer, struct et_error *e)
+static int connect_to(struct nd *n, const char *host, int port, const struct port_check *check,
+	struct et_error *e)
 {
-	const struct nd_cookie *cookie = peer->cookie;
-	struct greet_whom whom = {.peer = peer, .e = e};
+	const struct nd_cookie *cookie = check->cookie;
+	struct handshake_check setup = {.port = check, .e = e};
 	const unsigned int cut_ms = CUT_MS;
 	char own[256] = "localhost";
 	struct in_addr addr;
 
-	if (nd_address(host, &addr, e) < 0 || peer_listens(peer, addr, port, e) < 0)
+	if (nd_address(host, &addr, e) < 0 || port_check_listener(check, addr, port, e) < 0)
 		return -1;
 	gethostname(own, sizeof(own) - 1);
 	own[strcspn(own, ".")] = '\0';
-	if (ei_connect_xinit_ussi(&n->ec, own, NULL, NULL, NULL, cookie->text, 0, &greet_sockets,
-		    sizeof(greet_sockets), &whom) < 0)
+	if (ei_connect_xinit_ussi(&n->ec, own, NULL, NULL, NULL, cookie->text, 0, &handshake_sockets,
+		    sizeof(handshake_sockets), &setup) < 0)
 		return et_err(e, ET_EI, "the cookie of %s is too long", cookie->file);
 	n->fd = ei_xconnect_host_port_tmo(&n->ec, &addr, port, CONNECT_MS);
 	if (n->fd >= 0) {
@@ -88,7 +87,7 @@ static int handshake(
 		setsockopt(n->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &cut_ms, sizeof(cut_ms));
 		return 0;
 	}
-	if (whom.refused)
+	if (setup.refused)
 		return -1;
 	if (n->fd == ERL_CONNECT_FAIL || erl_errno == ETIMEDOUT)
 		return et_err(e, ET_NODE, "the node %s does not answer on port %d: %s", n->name,
@@ -198,9 +197,9 @@ static int check_name(const struct nd *n, const char *alive, struct et_error *e)
 }
 
 struct nd *nd_connect(const char *name, int port, const struct nd_cookie *cookie,
-	const struct nd_whom *whom, struct et_error *e)
+	const struct nd_accept *accept, struct et_error *e)
 {
-	const struct peer peer = {.name = name, .cookie = cookie, .whom = whom};
+	const struct port_check check = {.name = name, .cookie = cookie, .accept = accept};
 	struct nd *n = calloc(1, sizeof(*n));
 	char alive[ND_NAME], *host;
 
@@ -217,7 +216,7 @@ struct nd *nd_connect(const char *name, int port, const struct nd_cookie *cookie
 		*host++ = '\0';
 	if (port == 0)
 		port = find_port(alive, host, e);
-	if (port < 0 || handshake(n, host, port, &peer, e) < 0 || ask_who(n, e) < 0 ||
+	if (port < 0 || connect_to(n, host, port, &check, e) < 0 || ask_who(n, e) < 0 ||
 		check_name(n, alive, e) < 0) {
 		nd_close(n);
 		return NULL;
@@ -491,49 +490,4 @@ int nd_calls(struct nd *n, struct nd_calls *c, ei_x_buff *result, struct et_erro
 	ei_x_free(&c->funs);
 	ei_x_free(&c->args);
 	return rc;
-}
-
-/* ---- terms ----------------------------------------------------------------------------- */
-
-int nd_get_tuple(const ei_x_buff *x, int *at, int arity)
-{
-	int type, n;
-
-	/* Looked at first: a decoder must not run over something else. */
-	if (ei_get_type(x->buff, at, &type, &n) < 0 ||
-		(type != ERL_SMALL_TUPLE_EXT && type != ERL_LARGE_TUPLE_EXT) || n != arity)
-		return -1;
-	return ei_decode_tuple_header(x->buff, at, &n);
-}
-
-int nd_get_text(const ei_x_buff *x, int *at, const char **text, long *len)
-{
-	int type, n;
-
-	if (ei_get_type(x->buff, at, &type, &n) < 0 || type != ERL_BINARY_EXT)
-		return -1;
-	*text = x->buff + *at + 5; /* tag and length come first */
-	*len = n;
-	return nd_skip(x, at);
-}
-
-int nd_get_atom(const ei_x_buff *x, int *at, char *atom, size_t size)
-{
-	size_t n = term_atom(x->buff + *at, atom, size);
-
-	*at += (int)n;
-	return n > 0 ? 0 : -1;
-}
-
-int nd_skip(const ei_x_buff *x, int *at)
-{
-	size_t n = term_size(x->buff + *at, (size_t)(x->buffsz - *at));
-
-	*at += (int)n;
-	return n > 0 ? 0 : -1;
-}
-
-int nd_put_text(ei_x_buff *x, const char *text)
-{
-	return ei_x_encode_binary(x, text, (int)strlen(text));
 }

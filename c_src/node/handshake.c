@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sockets that ei connects with. ei greets a node by itself, and believes the first answer:
- * the name that it gives us, longer than it may be or without a host, makes ei free what it has not
- * allocated, before either side has proved to know the cookie. So what a greeting reads comes
- * through here: package by package, each of a length that it can have, the name looked through, each
- * in its time. What ei writes has a time, too, also where ei has none. Before our answer to the
- * challenge goes out, it is looked at who would get it (peer.h).
+ * The sockets that ei does its handshake on. ei trusts the first packet of a node: a name that is too
+ * long, or has no host, makes ei free memory that it has not allocated, before either side has proved
+ * that it knows the cookie. So ei reads through these functions: packet by packet, each of a valid
+ * length and within a time limit, and the name is validated. Writes have a time limit too, even
+ * where ei has none. Before the answer to the challenge goes out, the owner of the other end is
+ * checked (port_owner.h).
  */
 #include "handshake.h"
 
@@ -21,14 +21,14 @@
 #include "frame.h"
 #include "port_owner.h"
 
-enum { GREET_MS = 5000, WRITE_MS = 10000, HEAD = 2, PACKAGE = 1024 };
+enum { HANDSHAKE_MS = 5000, WRITE_MS = 10000, HEAD = 2, PACKET = 1024 };
 
-struct greeting {
+struct handshake {
 	int fd;
 	int64_t until; /* ms */
-	int packages;  /* that have come: our name, the challenge, the answer to ours */
-	struct greet_whom *whom; /* NULL: it has been looked at */
-	unsigned char package[HEAD + PACKAGE];
+	int packets;   /* received: our name, the challenge, the answer to ours */
+	struct handshake_check *check; /* NULL: done */
+	unsigned char packet[HEAD + PACKET];
 	size_t len, at; /* what ei has of it */
 };
 
@@ -60,158 +60,158 @@ static int await(int fd, short events, int64_t until)
 
 /* ---- connecting ------------------------------------------------------------------------- */
 
-static int g_socket(void **ctx, void *setup)
+static int hs_socket(void **ctx, void *setup)
 {
-	struct greeting *g = calloc(1, sizeof(*g));
+	struct handshake *hs = calloc(1, sizeof(*hs));
 	int error;
 
-	if (g == NULL)
+	if (hs == NULL)
 		return ENOMEM;
-	g->whom = setup;
+	hs->check = setup;
 	/* A child of system() must not keep the connection when we have gone. */
-	g->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (g->fd < 0) {
+	hs->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (hs->fd < 0) {
 		error = errno;
-		free(g);
+		free(hs);
 		return error;
 	}
-	g->until = now_ms() + GREET_MS;
-	*ctx = g;
+	hs->until = now_ms() + HANDSHAKE_MS;
+	*ctx = hs;
 	return 0;
 }
 
-static int g_close(void *ctx)
+static int hs_close(void *ctx)
 {
-	struct greeting *g = ctx;
-	int rc = close(g->fd);
+	struct handshake *hs = ctx;
+	int rc = close(hs->fd);
 
-	free(g);
+	free(hs);
 	return rc < 0 ? errno : 0;
 }
 
-static int g_connect(void *ctx, void *addr, int len, unsigned ms)
+static int hs_connect(void *ctx, void *addr, int len, unsigned ms)
 {
-	const struct greeting *g = ctx;
+	const struct handshake *hs = ctx;
 	int error = 0;
 	socklen_t size = sizeof(error);
 
 	(void)ms;
-	if (connect(g->fd, addr, (socklen_t)len) == 0)
+	if (connect(hs->fd, addr, (socklen_t)len) == 0)
 		return 0;
 	if (errno != EINPROGRESS && errno != EINTR)
 		return errno;
-	error = await(g->fd, POLLOUT, g->until);
-	if (error == 0 && getsockopt(g->fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
+	error = await(hs->fd, POLLOUT, hs->until);
+	if (error == 0 && getsockopt(hs->fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
 		error = errno;
 	return error;
 }
 
-static int g_complete(void *ctx)
+static int hs_complete(void *ctx)
 {
-	const struct greeting *g = ctx;
+	const struct handshake *hs = ctx;
 	const int on = 1;
 
-	setsockopt(g->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	setsockopt(g->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(hs->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	setsockopt(hs->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	return 0;
 }
 
-static int g_head(void *ctx, int *size)
+static int hs_head(void *ctx, int *size)
 {
 	(void)ctx;
 	*size = HEAD;
 	return 0;
 }
 
-static int g_fd(void *ctx, int *fd)
+static int hs_fd(void *ctx, int *fd)
 {
-	const struct greeting *g = ctx;
+	const struct handshake *hs = ctx;
 
-	*fd = g->fd;
+	*fd = hs->fd;
 	return 0;
 }
 
 /* ---- reading and writing ---------------------------------------------------------------- */
 
-static int fill(struct greeting *g, size_t upto)
+static int fill(struct handshake *hs, size_t upto)
 {
-	while (g->len < upto) {
-		int error = await(g->fd, POLLIN, g->until);
+	while (hs->len < upto) {
+		int error = await(hs->fd, POLLIN, hs->until);
 		ssize_t n;
 
 		if (error != 0)
 			return error;
-		n = recv(g->fd, g->package + g->len, upto - g->len, 0);
+		n = recv(hs->fd, hs->packet + hs->len, upto - hs->len, 0);
 		/* One that does not like our cookie has told its challenge before. */
 		if (n == 0 || (n < 0 && errno == ECONNRESET))
-			return g->packages < 2 ? ENOTCONN : EIO;
+			return hs->packets < 2 ? ENOTCONN : EIO;
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
 			return errno;
 		if (n > 0)
-			g->len += (size_t)n;
+			hs->len += (size_t)n;
 	}
 	return 0;
 }
 
-static int next_package(struct greeting *g)
+static int next_packet(struct handshake *hs)
 {
 	size_t size;
 	int error;
 
-	g->len = g->at = 0;
-	g->until = now_ms() + GREET_MS;
-	error = fill(g, HEAD);
+	hs->len = hs->at = 0;
+	hs->until = now_ms() + HANDSHAKE_MS;
+	error = fill(hs, HEAD);
 	if (error != 0)
 		return error;
-	size = (size_t)g->package[0] << 8 | g->package[1];
-	if (size == 0 || size > PACKAGE)
+	size = (size_t)hs->packet[0] << 8 | hs->packet[1];
+	if (size == 0 || size > PACKET)
 		return EBADMSG;
-	error = fill(g, HEAD + size);
-	if (error == 0 && g->packages++ == 0 &&
-		!frame_name((const char *)g->package + HEAD, size))
+	error = fill(hs, HEAD + size);
+	if (error == 0 && hs->packets++ == 0 &&
+		!frame_name((const char *)hs->packet + HEAD, size))
 		error = EBADMSG;
 	return error;
 }
 
-static int g_read(void *ctx, char *to, ssize_t *len, unsigned ms)
+static int hs_read(void *ctx, char *to, ssize_t *len, unsigned ms)
 {
-	struct greeting *g = ctx;
-	int error = g->at == g->len ? next_package(g) : 0;
-	size_t n = g->len - g->at;
+	struct handshake *hs = ctx;
+	int error = hs->at == hs->len ? next_packet(hs) : 0;
+	size_t n = hs->len - hs->at;
 
 	(void)ms;
 	if (error != 0)
 		return error;
 	if (n > (size_t)*len)
 		n = (size_t)*len;
-	memcpy(to, g->package + g->at, n);
-	g->at += n;
+	memcpy(to, hs->packet + hs->at, n);
+	hs->at += n;
 	*len = (ssize_t)n;
 	return 0;
 }
 
-/* Our own name goes to everybody whom we connect to; what follows proves the cookie. */
-static bool may_answer(struct greeting *g)
+/* The first packet is only our name; what follows proves that we know the cookie. */
+static bool may_answer(struct handshake *hs)
 {
-	struct greet_whom *w = g->whom;
+	struct handshake_check *w = hs->check;
 
-	if (g->packages == 0 || w == NULL)
+	if (hs->packets == 0 || w == NULL)
 		return true;
-	g->whom = NULL;
-	w->refused = peer_answers(w->peer, g->fd, w->e) < 0;
+	hs->check = NULL;
+	w->refused = port_check_peer(w->port, hs->fd, w->e) < 0;
 	return !w->refused;
 }
 
-static int g_writev(void *ctx, const void *iov, int count, ssize_t *len, unsigned ms)
+static int hs_writev(void *ctx, const void *iov, int count, ssize_t *len, unsigned ms)
 {
-	struct greeting *g = ctx;
+	struct handshake *hs = ctx;
 	struct msghdr m = {.msg_iov = (struct iovec *)(uintptr_t)iov, .msg_iovlen = (size_t)count};
 	int64_t until = now_ms() + (ms == 0 || ms > WRITE_MS ? WRITE_MS : ms);
 
-	if (!may_answer(g))
+	if (!may_answer(hs))
 		return EPERM;
 	for (;;) {
-		ssize_t n = sendmsg(g->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+		ssize_t n = sendmsg(hs->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
 		int error = 0;
 
 		if (n >= 0) {
@@ -219,7 +219,7 @@ static int g_writev(void *ctx, const void *iov, int count, ssize_t *len, unsigne
 			return 0;
 		}
 		if (errno == EAGAIN || errno == EWOULDBLOCK)
-			error = await(g->fd, POLLOUT, until);
+			error = await(hs->fd, POLLOUT, until);
 		else if (errno != EINTR)
 			error = errno;
 		if (error != 0)
@@ -227,22 +227,22 @@ static int g_writev(void *ctx, const void *iov, int count, ssize_t *len, unsigne
 	}
 }
 
-static int g_write(void *ctx, const char *bytes, ssize_t *len, unsigned ms)
+static int hs_write(void *ctx, const char *bytes, ssize_t *len, unsigned ms)
 {
 	struct iovec v = {.iov_base = (char *)(uintptr_t)bytes, .iov_len = (size_t)*len};
 
-	return g_writev(ctx, &v, 1, len, ms);
+	return hs_writev(ctx, &v, 1, len, ms);
 }
 
-ei_socket_callbacks greet_sockets = {
+ei_socket_callbacks handshake_sockets = {
 	.flags = EI_SCLBK_FLG_FULL_IMPL,
-	.socket = g_socket,
-	.close = g_close,
-	.connect = g_connect,
-	.writev = g_writev,
-	.write = g_write,
-	.read = g_read,
-	.handshake_packet_header_size = g_head,
-	.connect_handshake_complete = g_complete,
-	.get_fd = g_fd,
+	.socket = hs_socket,
+	.close = hs_close,
+	.connect = hs_connect,
+	.writev = hs_writev,
+	.write = hs_write,
+	.read = hs_read,
+	.handshake_packet_header_size = hs_head,
+	.connect_handshake_complete = hs_complete,
+	.get_fd = hs_fd,
 };

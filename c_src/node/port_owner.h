@@ -1,20 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* May it be greeted? (peer.c) Both leave the reason in e: ET_OTHER: it is none of those that are
- * meant; ET_OWNER: it is, but of a user whom the cookie is not for. */
-#ifndef NODE_PEER_H
-#define NODE_PEER_H
+/*
+ * Which process or user owns a port: may a handshake go there? Errors: ET_OTHER, it is not one of
+ * the nodes that are meant; ET_OWNER, it is, but belongs to a user who must not learn the cookie.
+ */
+#ifndef NODE_PORT_OWNER_H
+#define NODE_PORT_OWNER_H
 
-#include "connection.h"
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <sys/types.h>
 
-struct peer {
-	const char *name;
-	const struct nd_cookie *cookie;
-	const struct nd_whom *whom;
+#include "cookie.h"
+
+/* Which nodes are acceptable. */
+struct nd_accept {
+	bool found;	   /* the user has not named it: it must belong to the cookie's owner */
+	const pid_t *pids; /* it must be one of these processes; */
+	int npids;	   /* 0: any */
 };
 
-/* Who listens there, asked before connecting. Other machines' ports cannot be judged: 0. */
-int peer_listens(const struct peer *p, struct in_addr addr, int port, struct et_error *e);
-/* Who is at the other end of a connection that has brought bytes, and so has been accepted. */
-int peer_answers(const struct peer *p, int fd, struct et_error *e);
+/* A node, and what must hold before it gets a handshake. */
+struct port_check {
+	const char *name;
+	const struct nd_cookie *cookie;
+	const struct nd_accept *accept;
+};
+
+/* Who listens on a port; asked before connecting. Ports of other machines cannot be checked: 0. */
+int port_check_listener(
+	const struct port_check *p, struct in_addr addr, int port, struct et_error *e);
+/* Who is at the other end of a connection that has sent bytes, and so has accepted it. */
+int port_check_peer(const struct port_check *p, int fd, struct et_error *e);
+
+bool nd_is_here(struct in_addr addr); /* an address of this machine */
+const char *nd_user(uid_t uid, char *to, size_t size); /* "user joe"; returns to */
 
 #endif

@@ -4,7 +4,7 @@
  * it. It may be in a container: then it has a network, files and process numbers of its own, and is
  * reached from inside its network.
  */
-#include "connection.h"
+#include "process.h"
 
 #include <errno.h>
 #include <fcntl.h>

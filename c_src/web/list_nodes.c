@@ -11,7 +11,7 @@
 
 /* NULL: nobody has named it, and it is of another user. */
 static json_t *ask(
-	const char *name, int port, const struct nd_cookie *cookie, const struct nd_whom *whom)
+	const char *name, int port, const struct nd_cookie *cookie, const struct nd_accept *whom)
 {
 	struct et_error e = {.tag = ""};
 	struct nd *nd = nd_connect(name, port, cookie, whom, &e);
@@ -31,7 +31,7 @@ static json_t *ask(
 
 int web_list_nodes(const struct web_opts *o)
 {
-	const struct nd_whom named = {.found = false}, found = {.found = true};
+	const struct nd_accept named = {.found = false}, found = {.found = true};
 	json_t *all = json_array(), *j;
 	struct et_error e = {.tag = ""};
 	struct nd_cookie cookie;
