@@ -94,7 +94,7 @@ RTFN(var)
 	return thread_time(f);
 }
 
-static __attribute__((noinline)) PROBE_PATH uint64_t timestamp_far(struct fire *f)
+static __attribute__((noinline)) PROBE_PATH uint64_t timestamp_slow(struct fire *f)
 {
 	return f->ts = clock_now_slow();
 }
@@ -107,21 +107,7 @@ RTFN(timestamp)
 		return f->ts;
 	if (likely(clock_try(&f->ts)))
 		return f->ts;
-	return timestamp_far(f);
-}
-
-RTFN(strvar)
-{
-	struct fire *f = FIRE(ctx);
-
-	switch (a) {
-	case BI_PROBEPROV: return str_ref(f->probe->prov);
-	case BI_PROBEMOD: return str_ref(f->probe->mod);
-	case BI_PROBEFUNC: return str_ref(f->probe->func);
-	case BI_PROBENAME: return str_ref(f->probe->name);
-	case BI_EXECNAME: return str_ref(f->en->process.execname);
-	default: return 0;
-	}
+	return timestamp_slow(f);
 }
 
 /* Who answers: whoever fires, or the program that the engine is in. */
