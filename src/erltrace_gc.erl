@@ -57,7 +57,7 @@ call(Server, What) ->
 
 -spec init([]) -> {ok, #st{}, timeout()}.
 init([]) ->
-    erltrace_vm:of_no_application(),
+    erltrace_vm:leave_application(),
     process_flag(sensitive, true),
     process_flag(priority, high),
     {ok, #st{}, ?UNUSED}.

@@ -51,7 +51,7 @@ is_harmless() ->
 
 -spec init(#st{}) -> {ok, #st{}}.
 init(#st{handle = Handle, owner = Owner} = St) ->
-    erltrace_vm:of_no_application(),
+    erltrace_vm:leave_application(),
     process_flag(sensitive, true),
     process_flag(priority, high),
     _ = erlang:monitor(process, Handle),
