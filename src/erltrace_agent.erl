@@ -89,7 +89,7 @@ start_worker(Command, Guard, Spec) ->
 
 %% ---- the state machine ----------------------------------------------------------------------
 
--spec callback_mode() -> gen_statem:callback_mode().
+-spec callback_mode() -> gen_statem:callback_mode_result().
 callback_mode() ->
     handle_event_function.
 
@@ -145,7 +145,7 @@ handle_event(_, _, _, _) ->
 code_change(_, State, Data, _) ->
     {ok, State, Data}.
 
--spec format_status(map()) -> map().
+-spec format_status(gen_statem:format_status()) -> gen_statem:format_status().
 format_status(#{data := #data{} = Data} = Status) ->
     Status#{data := #{command => Data#data.command, guard => Data#data.guard,
                       handle => Data#data.h, role => Data#data.role,

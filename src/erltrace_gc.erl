@@ -103,7 +103,7 @@ terminate(_, #st{session = Session}) ->
 code_change(_, St, _) ->
     {ok, St}.
 
--spec format_status(map()) -> map().
+-spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{users = Users}} = Status) ->
     Status#{state := #{handles => maps:keys(Users)}};
 format_status(Status) ->

@@ -87,7 +87,7 @@ handle_info(_, St) ->
 code_change(_, St, _) ->
     {ok, St}.
 
--spec format_status(map()) -> map().
+-spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{} = St} = Status) ->
     Status#{state := #{handle => St#st.handle, owner => St#st.owner, number => St#st.number,
                        watching => St#st.watching}};
