@@ -260,9 +260,9 @@ $(eval $(call objects,$(NIFSAN),SAN,$$(CLANG) $$(NIFSAN_CFLAGS)))
 $(eval $(call objects,$(BUILD)/bpf,BPF,$$(CLANG) $$(BPF_CFLAGS)))
 
 # clang's own assembler does not know all of what the notes there are written with
-$(TSAN)/c_src/beam/usdt.o $(NIFSAN)/c_src/beam/usdt.o: CPPFLAGS += -fno-integrated-as
+$(TSAN)/c_src/beam/usdt_fire.o $(NIFSAN)/c_src/beam/usdt_fire.o: CPPFLAGS += -fno-integrated-as
 ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
-$(BUILD)/c_src/beam/usdt.o: CPPFLAGS += -fno-integrated-as
+$(BUILD)/c_src/beam/usdt_fire.o: CPPFLAGS += -fno-integrated-as
 endif
 # Its functions are long and short of registers; no stack is walked from there.
 $(BUILD)/c_src/beam/calls.o: BASEFLAGS += -fomit-frame-pointer

@@ -34,7 +34,7 @@ init() ->
            end,
     erlang:load_nif(Path, about_the_vm()).
 
-%% The library checks its assumptions against this (c_src/beam/assume.c). With the setting
+%% The library checks its assumptions against this (c_src/beam/vm_facts.c). With the setting
 %% `{erltrace, [{vm_internals, false}]}' it relies on none: this is slower, and returns are matched
 %% by the names of functions.
 about_the_vm() ->

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "symbols/proc_file.h"
 #include "engine/provider.h"
 #include "modules.h"
@@ -109,11 +110,9 @@ static bool add_module(struct k_process *p, const char *line, const char *exe)
 		return true;
 	}
 	sscanf(range, "%" SCNx64 "-%" SCNx64, &start, &end);
-	mods = realloc(p->mods, (p->n + 1) * sizeof(*mods));
-	if (mods == NULL)
+	if (!ARRAY_ROOM(p->mods, p->n))
 		return false;
-	p->mods = mods;
-	mods = &mods[p->n];
+	mods = &p->mods[p->n];
 	*mods = (struct k_module){.file = file_of(p->pid, path, range, &by_name),
 		.path = strdup(path),
 		.pid = p->pid,

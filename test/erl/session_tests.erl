@@ -354,7 +354,7 @@ beside_test_() ->
 
 %% ---- without knowing the VM's insides --------------------------------------------------------
 
-%% The same numbers where none of our assumptions holds (assume.c, layout.c): in a node of its own,
+%% The same numbers where none of our assumptions holds (vm_facts.c, layout.c): in a node of its own,
 %% for they are made when the library is loaded.
 no_insides_test_() ->
     {timeout, 60, fun() ->
