@@ -1,3 +1,5 @@
+#include "escape.h"
+#include "output.h"
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the command says on stderr, in DTrace's words: "erltrace: ...". Compile errors come as
@@ -17,7 +19,7 @@
 
 void cli_tell(const char *text, size_t len)
 {
-	char *plain = cli_plain(text, &len, false);
+	char *plain = cli_escape(text, &len, false);
 
 	if (plain != NULL)
 		fwrite(plain, 1, len, stderr);

@@ -1,3 +1,5 @@
+#include "escape.h"
+#include "output.h"
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where results go: stdout, or the end of the file of -o; as text or as JSON lines. The first
@@ -53,7 +55,7 @@ void cli_write_foreign(struct cli *c, const char *text, size_t len)
 	char *plain = NULL;
 
 	if (c->terminal)
-		plain = cli_plain(text, &len, c->draws && !c->json);
+		plain = cli_escape(text, &len, c->draws && !c->json);
 	cli_write(c, plain != NULL ? plain : text, len);
 	free(plain);
 }
@@ -77,7 +79,7 @@ void cli_printf(struct cli *c, const char *fmt, ...)
 		return;
 	len = (size_t)n;
 	if (c->terminal)
-		plain = cli_plain(text, &len, false);
+		plain = cli_escape(text, &len, false);
 	check(c, fwrite(plain != NULL ? plain : text, 1, len, c->out) == len);
 	free(plain);
 	free(text);

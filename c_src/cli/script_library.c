@@ -1,3 +1,5 @@
+#include "output.h"
+#include "script_library.h"
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The library of scripts: found by name for -s, listed by --scripts with what the head of each

@@ -1,3 +1,5 @@
+#include "vm_usdt.h"
+#include "nodes.h"
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Erlang VMs by their processes. Some were built with probes of their own
@@ -53,7 +55,7 @@ bool cli_is_vm(const struct cli *c)
 	return name != NULL && strncmp(name, "/beam", 5) == 0;
 }
 
-bool cli_native(struct cli *c, int pid)
+bool cli_is_usdt_vm(struct cli *c, int pid)
 {
 	if (pid == 0 && c->nprocs > 0 && c->procs[0].command == NULL)
 		pid = (int)c->procs[0].pid;
