@@ -1,3 +1,6 @@
+#include "server.h"
+#include "script_child.h"
+#include "node_names.h"
 /* SPDX-License-Identifier: Apache-2.0 */
 /* erltrace web: its options, where its files are, and its address, which is printed. */
 #ifndef _GNU_SOURCE
