@@ -1,5 +1,3 @@
-#include "escape.h"
-#include "output.h"
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the command says on stderr, in DTrace's words: "erltrace: ...". Compile errors come as
@@ -16,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "escape.h"
+#include "output.h"
 
 void cli_tell(const char *text, size_t len)
 {

@@ -1,5 +1,3 @@
-#include "escape.h"
-#include "output.h"
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where results go: stdout, or the end of the file of -o; as text or as JSON lines. The first
@@ -17,6 +15,9 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "escape.h"
+#include "output.h"
 
 int cli_output_open(struct cli *c)
 {

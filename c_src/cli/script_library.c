@@ -1,5 +1,3 @@
-#include "output.h"
-#include "script_library.h"
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The library of scripts: found by name for -s, listed by --scripts with what the head of each
@@ -18,6 +16,8 @@
 #include <unistd.h>
 
 #include "node/paths.h"
+#include "output.h"
+#include "script_library.h"
 
 #define WIDTH 80 /* of the list */
 

@@ -1,5 +1,3 @@
-#include "vm_usdt.h"
-#include "nodes.h"
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Erlang VMs by their processes. Some were built with probes of their own
@@ -15,8 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/elf.h"
+#include "nodes.h"
 #include "proc_file.h"
+#include "symbols/elf.h"
+#include "vm_usdt.h"
 
 #define MAX_NOTES (64u << 20)
 

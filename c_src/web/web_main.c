@@ -1,6 +1,3 @@
-#include "server.h"
-#include "script_child.h"
-#include "node_names.h"
 /* SPDX-License-Identifier: Apache-2.0 */
 /* erltrace web: its options, where its files are, and its address, which is printed. */
 #ifndef _GNU_SOURCE
@@ -18,6 +15,9 @@
 #include <unistd.h>
 
 #include "node/paths.h"
+#include "node_names.h"
+#include "script_child.h"
+#include "server.h"
 
 enum {
 	OPT_PORT = 256,
