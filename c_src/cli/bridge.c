@@ -22,6 +22,7 @@
 
 #include "node/agent.h"
 #include "node/process.h"
+#include "nodes.h"
 
 enum {
 	PATIENCE_MS = 60000, /* for a node that is slow to answer */
