@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What clauses need of the engine: the shapes of their keys, and whether they read memory. */
+/* What clauses need from the engine: the shapes of their keys, and whether they read memory. */
 #include "key.h"
 #include "prog/builtins.h"
 #include "prog/prog.h"
@@ -27,7 +27,7 @@ static bool walks_stack(int64_t bi)
 
 static bool clause_reads_memory(const struct prog_clause *c)
 {
-	int64_t r2 = -1; /* the last constant put there: which built-in variable a call means */
+	int64_t r2 = -1; /* the last constant in r2: which built-in variable a call reads */
 
 	for (unsigned i = 0; i < c->ninsns; i++) {
 		const struct ebpf_insn *in = &c->insns[i];
@@ -45,7 +45,7 @@ static bool clause_reads_memory(const struct prog_clause *c)
 	return false;
 }
 
-/* Does it call anything that reads or writes memory which may not be there? */
+/* Does a clause call anything that accesses memory which may not be mapped? */
 bool en_reads_memory(const struct prog *p)
 {
 	for (unsigned i = 0; i < p->nclauses; i++)
