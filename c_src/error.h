@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Errors as values. Library code fills a struct et_error and returns a negative number;
- * nobody below c_src/cli prints or exits. Every error has a tag (D_* for compile errors, by
- * d/tags.def; ET_* for the rest), a place where it has one, and a text that says what to do.
+ * Errors as values. Library code fills a struct et_error and returns a negative number; nothing
+ * below c_src/cli prints or exits. Every error has a tag (D_* for compile errors, see d/tags.def;
+ * ET_* for the rest), a source position if it has one, and a text that says what to do.
  */
 #ifndef ET_ERROR_H
 #define ET_ERROR_H
@@ -13,7 +13,7 @@
 struct et_error {
 	char tag[32];	 /* "D_SYNTAX"; empty: no error */
 	char file[256];	 /* "" for a script given as a string */
-	int line, col;	 /* 1-based; 0: no place */
+	int line, col;	 /* 1-based; 0: no position */
 	char text[1024]; /* one sentence, no newline, no prefix */
 	char src[256];	 /* the source line, tabs kept, for the caret; may be empty */
 };
