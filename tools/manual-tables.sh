@@ -49,7 +49,7 @@ options() {
 }
 
 tags() {
-	sed -n 's/^D_TAG(\(D_[A-Z0-9_]*\), "\(.*\)")$/\1 \2/p' c_src/d/tags.def |
+	sed -n 's/^ERROR_TAG(\([A-Z0-9_]*\), "\(.*\)")$/\1 \2/p' c_src/errors.def |
 		awk '{
 			tag = $1
 			sub(/^[^ ]* */, "")
@@ -76,8 +76,8 @@ table() {
 	options-go) options GO ;;
 	options-run) options RUN ;;
 	tags) tags ;;
-	variables) builtins 'D_[AB]VAR' '' ;;
-	subroutines) builtins 'D_[AB]FUNC' '()' ;;
+	variables) builtins 'D_[BP]VAR' '' ;;
+	subroutines) builtins 'D_[BP]FUNC' '()' ;;
 	actions) builtins D_BACT '()' ;;
 	aggregations) builtins D_BAGG '()' ;;
 	*) echo ".\\\" no such table: $1" ;;

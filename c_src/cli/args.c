@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
+
 enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON, OPT_LIVE, OPT_COOKIE_FILE, OPT_CLUSTER, OPT_SCRIPTS };
 
 static const char letters[] = "+3:6:aAb:c:CD:ef:FGhHi:I:lL:m:n:N:o:p:P:qs:SU:vVwx:X:Z";
@@ -44,7 +46,7 @@ static const char help[] =
 	"	predicate -> '/' D-expression '/'\n"
 	"	   action -> '{' D-statements '}'\n"
 	"\n"
-	"	-64  trace 64-bit programs (the default; -32 is not there)\n"
+	"	-64  trace 64-bit programs (the default; there is no -32)\n"
 	"	-b   set trace buffer size\n"
 	"	-c   run a command, trace until it ends; $target is its process (a node: erl -sname)\n"
 	"	-C   run cpp(1) on script files\n"
@@ -59,29 +61,29 @@ static const char help[] =
 	"	-L   add a folder of D libraries\n"
 	"	-m   enable or list probes matching the module name\n"
 	"	-n   enable or list probes matching the probe name\n"
-	"	-N   trace an Erlang node, name or name@host; several are one result\n"
+	"	-N   trace an Erlang node, name or name@host; several nodes give one result\n"
 	"	-o   append the output to a file\n"
 	"	-p   trace until this process (or node) ends; it is $target\n"
 	"	-P   enable or list probes matching the provider name\n"
 	"	-q   quiet: only what the script prints\n"
 	"	-s   enable the probes of a D script: a file, or one of the library by its name\n"
-	"	-S   print the bytecode the compiler made\n"
+	"	-S   print the compiled bytecode\n"
 	"	-U   undefine symbol when preprocessing\n"
-	"	-v   tell what was compiled and, at the end, what it cost\n"
+	"	-v   say what was compiled and, at the end, what it cost\n"
 	"	-V   print the version\n"
 	"	-w   permit destructive actions\n"
 	"	-x   set or change an option\n"
 	"	-X   ISO C conformance when preprocessing\n"
 	"	-Z   accept probe descriptions that match nothing\n"
-	"	--cluster  trace the nodes that those of -N are connected with, too\n"
-	"	--cookie-file F  the cookie for nodes (else $ERL_COOKIE_FILE, ~/.erlang.cookie)\n"
-	"	--json     results as JSON, one object a line\n"
-	"	--live=HZ  with --json: so often a second, what aggregations gathered\n"
+	"	--cluster  also trace the nodes that those of -N are connected to\n"
+	"	--cookie-file F  the cookie for nodes ($ERL_COOKIE_FILE, ~/.erlang.cookie)\n"
+	"	--json     results as JSON, one object per line\n"
+	"	--live=HZ  with --json: what aggregations gathered, HZ times a second\n"
 	"	--help     this text\n"
 	"	--scripts  list the library; with names of scripts: what these are for\n"
 	"	--version  print the version\n"
 	"\n"
-	"What the node shop spawns, for two seconds; how its calls of a module take their time:\n"
+	"What the node shop spawns in two seconds; how long the calls of a module take:\n"
 	"\n"
 	"	erltrace -N shop -qn 'erlang*:::process-spawn { @[args[1]] = count(); }\n"
 	"		tick-2s { exit(0); }'\n"
@@ -120,21 +122,14 @@ static _Noreturn void no_memory(void)
 	exit(CLI_ERROR);
 }
 
-/* One more element; the array grows by doubling, so that its size needs no field. */
-static void *grow(void *array, int n, size_t size)
-{
-	if ((n & (n - 1)) == 0)
-		array = realloc(array, (n == 0 ? 1 : 2 * (size_t)n) * size);
-	if (array == NULL)
-		no_memory();
-	return array;
-}
+/* One more element behind n; there is no way on without it. */
+#define GROW(v, n) ((void)(ARRAY_ROOM(v, (size_t)(n)) || (no_memory(), true)))
 
 static void add_setting(struct cli *c, char flag, const char *name, const char *value)
 {
 	struct cli_setting *s;
 
-	c->settings = grow(c->settings, c->nsettings, sizeof(*c->settings));
+	GROW(c->settings, c->nsettings);
 	s = &c->settings[c->nsettings++];
 	s->flag = flag;
 	s->name = strdup(name);
@@ -151,20 +146,20 @@ static void add_script(struct cli *c, char flag, const char *arg)
 {
 	char *found = flag == 's' && access(arg, F_OK) != 0 ? cli_library_find(arg) : NULL;
 
-	c->scripts = grow(c->scripts, c->nscripts, sizeof(*c->scripts));
+	GROW(c->scripts, c->nscripts);
 	c->scripts[c->nscripts++] =
 		(struct cli_script){.flag = flag, .arg = found != NULL ? found : arg, .found = found};
 }
 
 static void add_arg(struct cli *c, const char *arg)
 {
-	c->args = grow(c->args, c->nargs, sizeof(*c->args));
+	GROW(c->args, c->nargs);
 	c->args[c->nargs++] = arg;
 }
 
 static void add_node(struct cli *c, const char *arg)
 {
-	c->nodes = grow(c->nodes, c->nnodes, sizeof(*c->nodes));
+	GROW(c->nodes, c->nnodes);
 	c->nodes[c->nnodes++] = arg;
 }
 
@@ -185,7 +180,7 @@ static int add_process(struct cli *c, char flag, const char *arg)
 		}
 		p.pid = (pid_t)pid;
 	}
-	c->procs = grow(c->procs, c->nprocs, sizeof(*c->procs));
+	GROW(c->procs, c->nprocs);
 	c->procs[c->nprocs++] = p;
 	return -1;
 }

@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "prog/aggfn.h"
 
 unsigned d_prog_str(struct d_comp *c, const char *s, uint32_t len)
 {
 	struct prog *p = &c->prog;
 
-	if (d_prog_grow(&p->strs, p->nstrs, sizeof(*p->strs)) < 0) {
+	if (!ARRAY_ROOM(p->strs, p->nstrs)) {
 		d_nomem(c);
 		return 0;
 	}
@@ -151,9 +152,9 @@ static int append_agg(struct cg *g, struct prog_agg *a, const struct d_node *n)
 	struct prog *p = &g->c->prog;
 
 	if (p->naggs >= D_MAX_AGGS)
-		return cg_fail(g, n, "D_ID_OFLOW", "more than %d aggregations", D_MAX_AGGS);
-	if (d_prog_grow(&p->aggs, p->naggs, sizeof(*p->aggs)) < 0)
-		return cg_fail(g, n, "ET_NOMEM", "out of memory");
+		return cg_fail(g, n, D_ID_OFLOW, "more than %d aggregations", D_MAX_AGGS);
+	if (!ARRAY_ROOM(p->aggs, p->naggs))
+		return cg_fail(g, n, ET_NOMEM, "out of memory");
 	p->aggs[p->naggs] = a;
 	return p->naggs++;
 }
@@ -348,7 +349,7 @@ static void argstr(struct cg *g, const struct d_node *n, unsigned arg)
 /* The arguments do not change. */
 struct cg_val cg_argstr(struct cg *g, const struct d_node *n, unsigned arg)
 {
-	g->clause->argmask |= 1 << arg;
+	g->clause->uses.args |= 1 << arg;
 	if (g->argstr[arg] != 0)
 		return cg_kept(g, n, g->argstr[arg]);
 	argstr(g, n, arg);
@@ -385,7 +386,7 @@ static int arg_key(struct cg *g, struct d_node *n)
 	else if (n->kind != N_FUNC || n->ident->kind != ID_FUNC || n->ident->id != FN_COPYINSTR ||
 		 !is_plain_arg(n->list, &arg))
 		return -1;
-	g->clause->argmask |= 1 << arg;
+	g->clause->uses.args |= 1 << arg;
 	if (g->argstr[arg] == 0)
 		argstr(g, n, arg);
 	if (g->argstr[arg] != 0)
@@ -417,11 +418,11 @@ struct cg_val cg_pbi(struct cg *g, const struct d_node *n, struct cg_val arg)
 {
 	unsigned pbi = n->ident->builtin->pbi - 1u, i = 0, what = 0;
 
-	g->clause->pbis |= 1u << pbi;
+	g->clause->uses.pbis |= 1u << pbi;
 	if (pbi == PBI_ERLARG || pbi == PBI_ERLINT)
-		g->clause->pbis |= asks_arg(arg);
+		g->clause->uses.pbis |= asks_arg(arg);
 	if (pbi == PBI_USDT)
-		g->clause->argmask |= 0x3ff; /* it hands them all on */
+		g->clause->uses.args |= 0x3ff; /* it hands them all on */
 	if (!d_is_string(n->type))
 		return pbi_num(g, n, pbi, arg);
 	if (arg.kind == VAL_CONST && arg.imm < 256)
@@ -518,7 +519,6 @@ static struct cg_val gen_thread(struct cg *g, struct d_node *n)
 	struct cg_val at = gen_arg(g, n->list, 'p');
 	struct cg_val number = n->list->next != NULL ? cg_expr(g, n->list->next) : cg_const(0);
 
-	g->clause->reads_who = true;
 	cg_load(g, text ? R4 : R3, at);
 	if (!text)
 		cg_load(g, R4, number);
@@ -565,7 +565,7 @@ struct cg_val cg_func(struct cg *g, struct d_node *n)
 	unsigned id = n->ident->id, arg;
 
 	if (n->ident->kind != ID_FUNC) {
-		cg_fail(g, n, "D_OP_ACT", "%s( ) is an action: it has no value", n->ident->name);
+		cg_fail(g, n, D_OP_ACT, "%s( ) is an action: it has no value", n->ident->name);
 		return cg_const(0);
 	}
 	if (n->ident->builtin->pbi != 0)
@@ -601,7 +601,7 @@ struct cg_val cg_func(struct cg *g, struct d_node *n)
 	default: break;
 	}
 	if (!fn_rts[id].known) {
-		cg_fail(g, n, "D_FUNC_UNDEF", "%s( ) is not supported here", n->ident->name);
+		cg_fail(g, n, D_FUNC_UNDEF, "%s( ) is not supported here", n->ident->name);
 		return cg_const(0);
 	}
 	return gen_call(g, n, &fn_rts[id]);

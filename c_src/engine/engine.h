@@ -46,6 +46,7 @@
 struct en;	  /* the engine of one handle */
 struct en_ecb;	  /* an enabled clause: probe.h */
 struct en_probe;
+struct erltrace_bridge;
 
 /* ---- life cycle ------------------------------------------------------------------------- */
 
@@ -68,6 +69,8 @@ int en_go(struct en *en, const struct prog *prog, struct et_error *e); /* load, 
  */
 int en_extend(struct en *en, unsigned first, struct et_error *e);
 int en_look(struct en *en, struct et_error *e); /* call the providers' look; from the consumer */
+/* How providers reach Erlang nodes (include/erltrace.h); NULL: not at all. Owned by the caller. */
+void en_set_bridge(struct en *en, const struct erltrace_bridge *bridge, void *arg);
 int en_stop(struct en *en); /* stop providers, fire END; buffers can still be read */
 /*
  * The results are not wanted any more: running clauses end at their next runtime function, and

@@ -22,6 +22,5 @@ uint64_t mem_alloca(struct fire *f, uint64_t size); /* 0 with a fault: no room *
 /* May this clause write to [addr, addr + n)? If not, a fault is set. */
 bool mem_may_write(struct fire *f, uint64_t addr, uint64_t n);
 
-bool en_reads_memory(const struct prog *p); /* does a clause read memory that may fault? */
 
 #endif

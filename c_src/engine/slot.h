@@ -177,7 +177,7 @@ void en_slots_reap(struct en *en);	   /* free those of threads that have ended *
 bool en_barrier_init(void); /* false: membarrier is not available */
 void en_barrier(const struct en *en);	   /* every firing thread sees all earlier writes */
 bool en_grace(struct en *en, unsigned ms); /* wait a grace period; false: timed out */
-/* Enter a firing; false: the slot is already in one. In the kernel: kernel/bpf/main.c. */
+/* Enter a firing; false: the slot is already in one. In the kernel: kernel/bpf/entries.c. */
 static inline bool slot_enter(struct en_thread *t)
 {
 	uint64_t seq = atomic_load_explicit(&t->seq, memory_order_relaxed);

@@ -5,7 +5,7 @@
  * if any profile-N is enabled. Deadlines are absolute, so nothing drifts; after missed deadlines a
  * timer fires once, not once for each of them.
  *
- * In the command, profile-N fires in the kernel (kernel/profile.c) if one of its clauses reads
+ * In the command, profile-N fires in the kernel (kernel/sampler.c) if one of its clauses reads
  * something about the interrupted task (pid, execname, arg0, stack() and the like), or if the
  * script has other probes of the kernel: it then samples whatever runs on each CPU. Inside a node,
  * which does not use the kernel, such a clause is an error.
@@ -115,16 +115,16 @@ static int add(struct en *en, struct profile *pr, const char *name, struct et_er
 	if (period == 0 || en_probe_find(en, "profile", "", "", name) != NULL)
 		return 0;
 	if (period < LEAST)
-		return et_err(e, "D_PDESC_INVAL",
+		return et_err(e, D_PDESC_INVAL,
 			"%s fires too often: the shortest interval is 200 microseconds (5000 hz)",
 			name);
 	t = calloc(1, sizeof(*t));
 	if (t == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for probe %s", name);
+		return et_err(e, ET_NOMEM, "out of memory for probe %s", name);
 	t->probe = en_probe_add(en, &profile_provider, t, "profile", "", "", name);
 	if (t->probe == NULL) {
 		free(t);
-		return et_err(e, "ET_MEMORY", "out of memory for probe %s", name);
+		return et_err(e, ET_NOMEM, "out of memory for probe %s", name);
 	}
 	t->period = period;
 	t->tick = tick;
@@ -154,7 +154,7 @@ static int init(struct en *en, void **data, struct et_error *e)
 
 	*data = pr;
 	if (pr == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	pr->last = &pr->timers;
 	pthread_mutex_init(&pr->lock, NULL);
 	pthread_condattr_init(&attr);
@@ -269,8 +269,9 @@ static bool wants_arena(struct en *en)
 		return false;
 	for (unsigned i = 0; i < en->prog->nclauses; i++) {
 		const struct prog_clause *c = en->prog->clauses[i];
+		const struct prog_uses *u = &c->uses;
 
-		if (!c->reads_who && !c->reads_stack && !c->reads_ustack && (c->argmask & 3) == 0)
+		if (!uses_threads(u) && !u->stack && !u->ustack && (u->args & 3) == 0)
 			continue;
 		for (const struct d_pdesc *d = c->descs; d != NULL; d = d->next)
 			en_probe_match(en, d, is_sampler, &found, &e);
@@ -287,7 +288,7 @@ static int arena(struct en *en, void *data, void *base, size_t size, struct et_e
 	if (fd < 0) {
 		why = *e;
 		*e = (struct et_error){0};
-		et_err(e, why.tag,
+		et_err_as(e, &why,
 			"profile-N that reads what it interrupts (pid, execname, stacks, arg0, "
 			"arg1): %s",
 			why.text);
@@ -302,10 +303,10 @@ static int refuse_inside(const struct en_probe *p, const struct timer *t, struct
 
 	if (!p->reads_stack && !p->reads_ustack && (t->tick || (p->pbis & per_event) == 0))
 		return 0;
-	return et_err(e, "ET_SAMPLES",
-		"%s asks what the schedulers run (%s), which inside a node it cannot see: it fires "
-		"in a thread of its own. The kernel can, as root: erltrace -p %d -n '%s /pid == "
-		"$target/ { ... }'",
+	return et_err(e, ET_SAMPLES,
+		"%s reads what the schedulers run (%s), which it cannot see inside a node: it "
+		"fires in a thread of its own. The kernel can, as root: erltrace -p %d -n '%s "
+		"/pid == $target/ { ... }'",
 		p->name->text,
 		p->pbis & per_event ? "erlpid and the like" : "ustack() and the like",
 		(int)getpid(), t->tick ? "profile-499" : p->name->text);
@@ -347,14 +348,14 @@ static int add_server(struct profile *pr, bool tick, int cpu, struct et_error *e
 	*s = (struct server){.of = pr, .cpu = cpu};
 	s->due = calloc(enabled(pr, tick), sizeof(*s->due));
 	if (s->due == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for timers");
+		return et_err(e, ET_NOMEM, "out of memory for timers");
 	pr->nservers++;
 	for (struct timer *t = pr->timers; t != NULL; t = t->next)
 		if (t->enabled && t->tick == tick)
 			s->due[s->n++].timer = t;
 	rc = run(s);
 	if (rc != 0)
-		return et_err(e, "ET_THREAD", "cannot start a timer thread: %s", strerror(rc));
+		return et_err(e, ET_THREAD, "cannot start a timer thread: %s", strerror(rc));
 	return 0;
 }
 
@@ -371,7 +372,7 @@ static int start(struct en *en, void *data, struct et_error *e)
 	pr->pid = getpid();
 	pr->servers = calloc(CPU_SETSIZE + 1, sizeof(*pr->servers));
 	if (pr->servers == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for timers");
+		return et_err(e, ET_NOMEM, "out of memory for timers");
 	if (enabled(pr, true) > 0 && add_server(pr, true, -1, e) < 0)
 		return -1;
 	if (enabled(pr, false) == 0)

@@ -144,7 +144,7 @@ static void add_warning(struct sy *sy, const char *what, const char *name)
 {
 	if (sy->nwarnings < MAX_WARNINGS &&
 		asprintf(&sy->warnings[sy->nwarnings],
-			"%s %.200s has more than is read: some addresses have no name", what,
+			"%s %.200s is too large: some addresses have no name", what,
 			name) >= 0)
 		sy->nwarnings++;
 }

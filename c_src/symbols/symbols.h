@@ -9,7 +9,7 @@
  *   ksyms.c      functions of the kernel
  *   vm.c         the memory of an Erlang VM: its functions and atoms
  *   names.c      numbers for names, to merge results of several processes
- *   proc_file.c  opening files that other processes name
+ *   sdt_notes.c  USDT probes that a file carries
  */
 #ifndef SYMBOLS_H
 #define SYMBOLS_H
