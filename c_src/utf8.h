@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which bytes are text: for everything that comes from elsewhere and is shown. */
+/* UTF-8 validation, for all text from outside that is displayed. */
 #ifndef ET_UTF8_H
 #define ET_UTF8_H
 
 #include <stddef.h>
 
-/* How long the character at s is, of at most n > 0 bytes. 0: no UTF-8, an overlong form or a half of
- * a surrogate pair among it. */
+/*
+ * The length of the character at s, of at most n > 0 bytes. 0: invalid UTF-8 (overlong forms and
+ * surrogates included).
+ */
 static inline size_t utf8_valid(const unsigned char *s, size_t n)
 {
 	if (s[0] < 0x80)
