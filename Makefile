@@ -486,7 +486,7 @@ EBIN := $(patsubst ./%,%,$(O)/ebin)
 
 .PHONY: erlang nif test-erlang erl-tests
 erlang: nif $(EBIN)/erltrace.app
-nif: $(PRIV)/erltrace.so
+nif: $(PRIV)/erltrace.so $(BUILD)/erltrace_nifs.hrl
 
 $(BEAM_OBJ): CPPFLAGS += $(if $(ERL_INCLUDE),-I$(ERL_INCLUDE),$(error no erl_nif.h: \
 	install Erlang (Debian: erlang-base erlang-dev), or name it with ERL=))
@@ -525,10 +525,18 @@ $(PRIV)/erltrace.so: $(filter-out %/provider/providers.o,$(LIB_OBJ)) $(BEAM_OBJ)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,-z,nodelete -Wl,-Bsymbolic -o $@ $^
 
-$(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC) include/erltrace.h
+# What erltrace_nif.erl exports. It includes ../build/erltrace_nifs.hrl, so that rebar3 and mix find it
+# after make nif; an older one that lies there is found first, whatever O is.
+NIFS_HRL := $(sort $(BUILD)/erltrace_nifs.hrl $(wildcard build/erltrace_nifs.hrl))
+$(NIFS_HRL): c_src/beam/nifs.def tools/nifs.awk
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)awk -f tools/nifs.awk $< >$@
+
+$(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC) include/erltrace.h $(NIFS_HRL)
 	$(call say,ERLC,$(EBIN))
 	$(Q)mkdir -p $(@D)
-	$(Q)$(ERLC) +debug_info $(if $(filter 1,$(WERROR)),-Werror) -o $(EBIN) $(ERL_SRC)
+	$(Q)$(ERLC) +debug_info $(if $(filter 1,$(WERROR)),-Werror) -I $(BUILD) -o $(EBIN) $(ERL_SRC)
 	$(Q)sed -e 's|{cmd, .make -s print-version.}|"$(VERSION)"|' \
 		-e 's|{modules, \[\]}|{modules, [$(subst $(space),$(comma),$(notdir $(ERL_SRC:.erl=)))]}|' \
 		$< >$@

@@ -4,6 +4,7 @@
  * out.
  *
  *   nif.c       the functions of erltrace_nif.erl: open, compile, go, work, walk, stop, close
+ *               (nifs.def: all of them)
  *   results.c   what was gathered, probes and errors as terms
  *   handles.c   open handles by number; which threads are inside one (probe path)
  *   erlang.c    the provider erlang<OS pid>: its probes, and what must be armed for them
@@ -399,7 +400,6 @@ int beam_stack_words(ErlNifEnv *env, const uintptr_t **stack);
 /* An event of the check's own process; a message to it. */
 void beam_layout_sample(ErlNifEnv *env, bool ret, ERL_NIF_TERM mfa);
 void beam_layout_message(ErlNifEnv *env, bool timeout);
-ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* ---- what is assumed of its terms (assume.c) -------------------------------------------- */
 
@@ -639,9 +639,6 @@ static inline void beam_cost_end(struct beam_handle *b, struct beam_seat *s, ERL
 }
 void beam_watch_go(struct beam_handle *b);
 void beam_watch_read(struct beam_handle *b); /* somebody asked for results */
-ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_halt(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* functions.c, erlang.c */
 struct en_probe *beam_probe_add(
@@ -680,14 +677,6 @@ static inline struct beam_fn *beam_function_find(
 
 /* A line to be told with the next results; -1: out of memory. */
 int beam_warn(struct beam_handle *b, const char *text);
-
-/* counters.c */
-ERL_NIF_TERM nif_countable(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_counted(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_uncount(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_count(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_counting(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_warn(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* What the enabled probes need: a list of flags and patterns (erltrace_nif:needs/1). */
 ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limit);
@@ -769,10 +758,6 @@ static inline void beam_vts_end(struct beam_proc *p, uint64_t began)
 extern const struct en_who_ops beam_ops;
 extern unsigned beam_dirty_cpus;
 void beam_name_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM name);
-ERL_NIF_TERM nif_set_node(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_set_name(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_has_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_print(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* usdt.c: fire the USDT probe of the same name; false: nobody is there */
 struct fire;
@@ -801,38 +786,14 @@ extern _Atomic unsigned beam_nuser; /* handles with a user probe enabled */
 ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM pid,
 	enum beam_user kind, const ERL_NIF_TERM *args, unsigned n);
 bool beam_user_enabled(const struct beam_handle *b);
-ERL_NIF_TERM nif_user_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_user_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-
-/* watch.c */
-ERL_NIF_TERM nif_fire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* nif.c, results.c */
 struct beam_handle *beam_get(ErlNifEnv *env, ERL_NIF_TERM t);
 char *beam_get_text(ErlNifEnv *env, ERL_NIF_TERM t, size_t *len); /* to be freed; NULL: no text */
 ERL_NIF_TERM beam_error(ErlNifEnv *env, const erltrace_error_t *e);
-ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_tick(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_walk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_status(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_probes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_preview(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_names(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-
-/* several.c */
-ERL_NIF_TERM nif_role(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_hold(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_export(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_import(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_place(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_code(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* store.c */
 int beam_store_init(void **priv, void *old); /* old: the private data of the old code, or NULL */
-ERL_NIF_TERM nif_keep(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_keep_large(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_kept(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM nif_drop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* In a NIF whose first argument is a handle: the handle, locked; it is open. */
 #define WITH_HANDLE(b)                                                                             \
@@ -845,9 +806,6 @@ ERL_NIF_TERM nif_drop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 		enif_mutex_unlock(b->lock);                                                        \
 		return enif_make_tuple2(env, atom_error, atom_closed);                             \
 	}
-
-ERL_NIF_TERM beam_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM beam_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 #pragma GCC visibility pop
 #endif

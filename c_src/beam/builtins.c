@@ -15,6 +15,7 @@
 
 #include "d/builtins.h"
 #include "beam.h"
+#include "nifs.h"
 #include "peek.h"
 
 unsigned beam_dirty_cpus; /* dirty CPU schedulers, told at load */

@@ -11,6 +11,7 @@
  */
 #include "engine/fire.h"
 #include "beam.h"
+#include "nifs.h"
 
 static struct beam_proc no_proc; /* of no pid */
 
@@ -396,7 +397,7 @@ far:
 }
 
 /* trace(Tag, State, Tracee, Term, Opts) */
-ERL_NIF_TERM beam_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	(void)argc;
 	if (argv[0] == atom_call)

@@ -31,6 +31,7 @@
 #include <string.h>
 
 #include "beam.h"
+#include "nifs.h"
 
 #define FIRST	8  /* words of a process that are looked at, of at least 95 */
 #define LAST	92

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "beam.h"
+#include "nifs.h"
 
 static ERL_NIF_TERM failure(ErlNifEnv *env, const char *tag, const char *text)
 {

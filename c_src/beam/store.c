@@ -8,6 +8,7 @@
  * as it is, or its magic number changes.
  */
 #include "beam.h"
+#include "nifs.h"
 
 #define STORE_MAGIC 0x65743032 /* "et02" */
 #define STORE_KEYS  8

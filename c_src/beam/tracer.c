@@ -11,6 +11,7 @@
 
 #include "engine/fire.h"
 #include "beam.h"
+#include "nifs.h"
 #include "peek.h"
 
 static __attribute__((noinline)) ERL_NIF_TERM enabled_far(ErlNifEnv *env, ERL_NIF_TERM state)
@@ -25,7 +26,7 @@ static __attribute__((noinline)) ERL_NIF_TERM enabled_far(ErlNifEnv *env, ERL_NI
 	return gone ? atom_remove : atom_discard;
 }
 
-ERL_NIF_TERM beam_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	(void)argc;
 	return likely(beam_fires(argv[1])) ? atom_trace : enabled_far(env, argv[1]);

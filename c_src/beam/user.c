@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "beam.h"
+#include "nifs.h"
 
 #define MOST_TEXT 1024 /* bytes of a text that are kept */
 

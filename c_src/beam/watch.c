@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "beam.h"
+#include "nifs.h"
 #include "peek.h"
 
 static struct en_probe *by_name(struct beam_handle *b, const char *name)

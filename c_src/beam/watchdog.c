@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "beam.h"
+#include "nifs.h"
 
 /*
  * What the VM itself takes to make an event: with a tracer that does nothing (bench/null_tracer.c),
