@@ -71,7 +71,7 @@ ifeq ($(WERROR),1)
 WARNINGS += -Werror
 endif
 CFLAGS ?= -O2 -g
-BASEFLAGS := -std=gnu11 -fno-omit-frame-pointer -fPIC -pthread $(WARNINGS)
+BASEFLAGS := -std=gnu11 -fms-extensions -Wno-microsoft-anon-tag -fno-omit-frame-pointer -fPIC -pthread $(WARNINGS)
 HARDEN := -fstack-protector-strong $(if $(findstring -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 ALL_CFLAGS = $(BASEFLAGS) $(HARDEN) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS = -pthread -Wl,-z,relro,-z,now -Wl,--as-needed $(LDFLAGS)
@@ -87,7 +87,7 @@ say = $(if $(V),,@echo '  $(1)  $(2)')
 
 # ---- sources ------------------------------------------------------------------------------
 
-LIB_DIRS := c_src $(addprefix c_src/,d bpf engine provider consume api)
+LIB_DIRS := c_src $(addprefix c_src/,d bpf prog engine provider symbols consume api)
 LIB_SRC := $(sort $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c)))
 CLI_SRC := $(sort $(wildcard c_src/cli/*.c c_src/node/*.c))
 
@@ -95,8 +95,8 @@ CLI_SRC := $(sort $(wildcard c_src/cli/*.c c_src/node/*.c))
 KERNEL ?= $(shell $(CLANG) -target bpf -mcpu=v3 -c -o /dev/null -x c /dev/null 2>/dev/null && echo yes)
 ifneq ($(KERNEL),)
 KERNEL_SRC := $(sort $(wildcard c_src/kernel/*.c))
-BPF_SRC := $(addprefix c_src/engine/,agg.c aggfn.c dyn.c fire.c ring.c rt_json.c rt_mem.c rt_net.c \
-	rt_path.c rt_rec.c rt_str.c spec.c str.c) $(sort $(wildcard c_src/kernel/bpf/*.c))
+BPF_SRC := $(addprefix c_src/engine/,agg.c dyn.c fire.c ring.c rt_json.c rt_mem.c rt_net.c \
+	rt_path.c rt_rec.c rt_str.c spec.c str.c) c_src/prog/aggfn.c $(sort $(wildcard c_src/kernel/bpf/*.c))
 BPF_OBJ := $(BPF_SRC:%.c=$(BUILD)/bpf/%.o)
 endif
 
@@ -191,7 +191,7 @@ $(BUILD)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # The engine's probe path for BPF, and as files of this program.
-BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -mllvm -inline-threshold=5000 -std=gnu11 -ffreestanding -fno-builtin -D_GNU_SOURCE= \
+BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -mllvm -inline-threshold=5000 -std=gnu11 -fms-extensions -Wno-microsoft-anon-tag -ffreestanding -fno-builtin -D_GNU_SOURCE= \
 	-iquote c_src \
 	-D__x86_64__ -I/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null) -include c_src/kernel/bpf/shim.h
 $(BUILD)/bpf/%.o: %.c $(BUILD)/.flags
@@ -455,7 +455,7 @@ all: page
 endif
 page: $(PAGE)
 $(PAGE): $(wildcard web/src/*) $(addprefix web/,build.js words.js package-lock.json) \
-		c_src/d/builtins.def c_src/options.def
+		c_src/prog/builtins.def c_src/options.def
 	@cd web && npm ci $(NPM_QUIET) >/dev/null && npm run --silent build || { \
 		echo 'erltrace: the live page could not be built: npm ci in web/ needs the registry of npm' \
 			'(a network, or a mirror: npm config set registry URL). Without the page: make ...' \

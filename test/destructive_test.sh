@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Destructive actions need -w: every one that the tables have (c_src/d/builtins.def), here, in a node,
+# Destructive actions need -w: every one that the tables have (c_src/prog/builtins.def), here, in a node,
 # in a node that forbids them, and as the live page runs scripts. With -w those that do no harm to
 # anybody work. The last line is "N passed, N failed".
 
@@ -22,7 +22,7 @@ declare -A call=(
 )
 # Those of the table's flag, and the functions that write into the program.
 names=$(sed -n -e 's/^D_BACT("\([a-z]*\)".*AF_DESTR.*/\1/p' -e 's/^D_BFUNC("\(copyout[a-z]*\)".*/\1/p' \
-	"$root/c_src/d/builtins.def" | sort -u)
+	"$root/c_src/prog/builtins.def" | sort -u)
 ok 'the table has them' [ "$(wc -w <<<"$names")" -ge 9 ]
 n=0
 refused() { # name, then a command: it says why, and nothing has happened

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "consume/elf.h"
+#include "symbols/elf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,14 +9,14 @@
 #   tools/check-probe-path.sh [LIBRARY]     priv/erltrace.so
 #
 # What it cannot see: calls through pointers. Functions whose address is taken on the path are
-# taken for called; a clause's machine code calls only what engine/rt.def lists, which is added.
+# taken for called; a clause's machine code calls only what prog/rt.def lists, which is added.
 # The last line is "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 lib=${1:-priv/erltrace.so}
 
 roots='nif_enabled nif_trace nif_user_enabled nif_user_trace'
-roots="$roots $(sed -n 's/^RT(\([a-z0-9_]*\),.*/rt_\1/p' c_src/engine/rt.def)"
+roots="$roots $(sed -n 's/^RT(\([a-z0-9_]*\),.*/rt_\1/p' c_src/prog/rt.def)"
 
 # plain computing
 allowed='memcpy memmove memset memcmp bcmp memchr memmem strnlen strlen strcmp strncmp'

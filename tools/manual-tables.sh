@@ -64,7 +64,7 @@ tags() {
 
 # The names of one kind, as one paragraph.
 builtins() { # macro, what follows a name
-	sed -En "s/^($1)\(\"([a-z0-9_]*)\".*/\\2/p" c_src/d/builtins.def | awk -v after="$2" '
+	sed -En "s/^($1)\(\"([a-z0-9_]*)\".*/\\2/p" c_src/prog/builtins.def | awk -v after="$2" '
 		NR > 1 { printf ".BR %s \"%s,\"\n", name, after }
 		{ name = $0 }
 		END { printf ".BR %s \"%s\"\n", name, after }'

@@ -49,7 +49,7 @@ export function prototype(proto) {
 
 export function readWords() {
 	const words = [];
-	for (const m of table("d/builtins.def").matchAll(
+	for (const m of table("prog/builtins.def").matchAll(
 		/^(D_[AB]\w+)\("(\w+)",\s*\w+,\s*"([^"]*)"/gm,
 	))
 		words.push({

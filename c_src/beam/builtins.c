@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "d/builtins.h"
+#include "prog/builtins.h"
 #include "beam.h"
 #include "nifs.h"
 #include "peek.h"

@@ -18,7 +18,7 @@
  * "erltrace web" is another program in the same file: ../web.
  *
  * Of the library it uses include/erltrace.h, the JSON writer (consume/json.h) and the reader of
- * symbols (consume/elf.h); of nodes ../node.
+ * symbols (symbols/elf.h); of nodes ../node.
  */
 #ifndef CLI_H
 #define CLI_H

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "consume/elf.h"
-#include "consume/files.h"
+#include "symbols/elf.h"
+#include "symbols/proc_file.h"
 
 #define MAX_NOTES (64u << 20)
 

@@ -20,7 +20,7 @@
 
 static const char *const act_names[ACT_COUNT_] = {
 #define D_BACT(name, ID, proto, flags) [ACT_##ID] = name,
-#include "d/builtins.def"
+#include "prog/builtins.def"
 };
 
 static struct co_val *action_values(struct co_rec *r, const struct prog_action *a)

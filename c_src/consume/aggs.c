@@ -695,7 +695,7 @@ void ag_set_printed(struct co *co, unsigned agg)
 
 static const char *const fn_names[AGG_COUNT_] = {
 #define D_BAGG(name, ID, proto) [AGG_##ID] = name,
-#include "d/builtins.def"
+#include "prog/builtins.def"
 };
 
 const char *ag_function(const struct prog_agg *a)

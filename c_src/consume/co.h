@@ -9,6 +9,7 @@
 #define CO_INTERNAL_H
 
 #include "consume.h"
+#include "symbols/symbols.h"
 
 /* ---- text.c: growing text ------------------------------------------------------------- */
 
@@ -58,6 +59,7 @@ int cv_keys(const struct prog_agg *a, const void *key, size_t keylen, struct co_
 typedef int cv_map_fn(void *arg, const struct prog_val *v, uint64_t *addr);
 int cv_map(const struct prog_agg *a, uint8_t *key, size_t len, cv_map_fn *fn, void *arg);
 bool cv_has_addresses(const struct prog_agg *a);
+enum sy_form cv_form_of(unsigned act); /* ACT_SYM ... */
 enum sy_form cv_form(const struct prog_val *v); /* how an address of it is printed */
 /*
  * Addresses in a key that stand for a function or a module: all of it is one key. Where engines are
@@ -77,51 +79,6 @@ void *co_tmp(struct co *co, size_t size);
 void co_tmp_free(struct co *co);
 /* Values as handlers see them, in temporary memory; NULL: memory is out. */
 erltrace_value_t *cv_public(struct co *co, const struct co_val *vals, unsigned n);
-
-/* ---- names.c: numbers of texts, in place of addresses ---------------------------------- */
-
-enum sy_form {
-	SY_ADDR, /* module`symbol+0xoff */
-	SY_SYM,	 /* module`symbol */
-	SY_MOD,	 /* module */
-};
-enum { NM_TEXT = 512 }; /* bytes of a name, with its end */
-struct nm;
-struct nm *nm_new(size_t max); /* bytes that all names may take */
-void nm_free(struct nm *nm);
-uint64_t nm_word(struct nm *nm, const char *text);	  /* its number; 0: there is no room */
-const char *nm_text(const struct nm *nm, uint64_t word); /* NULL: it is none */
-/* The number that an address was found to have; 0: not known. */
-uint64_t nm_known(struct nm *nm, uint64_t addr, enum sy_form form);
-void nm_learn(struct nm *nm, uint64_t addr, enum sy_form form, uint64_t word);
-void nm_export(struct nm *nm); /* a new export begins: it has no name yet */
-/* Is a name in the export already? *as: its place there, or, if not, the one that it gets. */
-bool nm_sent(struct nm *nm, uint64_t word, uint32_t *as);
-
-/* ---- symbols.c ------------------------------------------------------------------------ */
-
-struct sy;
-struct sy *sy_new(int pid, const struct en *en); /* 0: this process */
-void sy_free(struct sy *sy);
-enum { SY_PROCESSES = 4096 }; /* places of the engine's table */
-void sy_watch(struct sy *sy); /* look at processes that have come, as long as they are there */
-/* The text of an address; not known: 0xADDR. */
-void sy_format(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_t size);
-/* Where the name that it gets begins: addresses of one function have one, without offsets. */
-uint64_t sy_start(struct sy *sy, uint64_t addr, enum sy_form form);
-/* The number of its text, for engines that keep names; 0: no room for one more. */
-uint64_t sy_word(struct sy *sy, uint64_t addr, enum sy_form form);
-int sy_keep_names(struct sy *sy, size_t max); /* 0, or -1: memory is out */
-struct nm *sy_names(struct sy *sy);	      /* NULL: none are kept */
-enum sy_form sy_form_of(unsigned act); /* ACT_SYM ... */
-bool sy_news(struct sy *sy, char *buf, size_t size); /* a line that is to be told; false: none */
-
-/* ---- ksyms.c -------------------------------------------------------------------------- */
-
-struct ksyms;
-struct ksyms *ksyms_read(void);
-void ksyms_free(struct ksyms *k);
-const char *ksyms_find(const struct ksyms *k, uint64_t addr, uint64_t *off); /* NULL: none */
 
 /* ---- datum.c: values in dtrace's default layouts -------------------------------------- */
 

@@ -17,9 +17,25 @@
 
 /* ---- life ----------------------------------------------------------------------------- */
 
+static bool frame_name(const void *en, uint64_t pc, char *buf, size_t size)
+{
+	return en_frame(en, pc, buf, size);
+}
+
+static int process_of(const void *en, uint64_t *addr)
+{
+	return en_address(en, addr);
+}
+
+static int nth_process(const void *en, unsigned n)
+{
+	return en_process(en, n);
+}
+
 struct co *co_new(
 	struct en *en, const struct prog *prog, struct et_options *opts, struct et_error *e)
 {
+	struct sy_origin origin = {frame_name, process_of, nth_process, en};
 	struct co *co = calloc(1, sizeof(*co));
 
 	if (co == NULL) {
@@ -31,7 +47,7 @@ struct co *co_new(
 	co->opts = opts;
 	co->fd = -1;
 	co->ag = ag_new();
-	co->sy = sy_new(0, en);
+	co->sy = sy_new(0, &origin);
 	if (co->ag == NULL || co->sy == NULL) {
 		et_err(e, "ET_NOMEM", "out of memory");
 		co_free(co);

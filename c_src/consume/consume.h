@@ -12,21 +12,18 @@
  *   aggs.c     merged aggregations: bounded, sorted, cleared, truncated, normalized
  *   printa.c   aggregations printed: printa(), and what is left at the end
  *   dist.c     distributions: bars, aggpack, agghist, aggzoom
- *   join.c     one script in several engines, one result; names.c: their addresses as names
- *   symbols.c  address -> module`symbol+offset, from /proc/PID/maps and ELF tables (elf.c; debug.c:
- *              of files that were stripped); perfmap.c: code that a process made; ksyms.c: the
- *              kernel's; vm.c: Erlang functions; files.c: opening what others may have made
+ *   join.c     one script in several engines, one result
  *   text.c     text that grows; the filter for terminals
  *   json.c     handlers that write JSON lines
  *
- * It depends on the program's tables (d/prog.h) and on the engine's consumer calls only; it makes
+ * It depends on the program's tables (prog/prog.h) and on the engine's consumer calls only; it makes
  * text and public structs (include/erltrace.h), and hands them to the handlers.
  */
 #ifndef CO_CONSUME_H
 #define CO_CONSUME_H
 
 #include "erltrace.h"
-#include "engine/aggfn.h"
+#include "prog/aggfn.h"
 #include "engine/engine.h"
 
 struct co; /* the consumer of one handle */

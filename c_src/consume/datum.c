@@ -131,7 +131,7 @@ static void put_symbol(struct co *co, struct co_buf *b, const struct co_val *v)
 {
 	char sym[512];
 
-	sy_format(co->sy, (uint64_t)v->i, sy_form_of(v->v->sub), sym, sizeof(sym));
+	sy_format(co->sy, (uint64_t)v->i, cv_form_of(v->v->sub), sym, sizeof(sym));
 	put_text(b, sym, strlen(sym), KEY_TEXT, false);
 }
 
@@ -183,7 +183,7 @@ void da_key(struct co *co, struct co_buf *b, const struct co_val *v, unsigned pa
 		cb_str(b, " ");
 		cb_padded(b, v->p, v->len, (int)packed);
 	} else if (packed && v->v->kind == V_SYM) {
-		sy_format(co->sy, (uint64_t)v->i, sy_form_of(v->v->sub), sym, sizeof(sym));
+		sy_format(co->sy, (uint64_t)v->i, cv_form_of(v->v->sub), sym, sizeof(sym));
 		cb_str(b, " ");
 		cb_padded(b, sym, strlen(sym), (int)packed);
 	} else if (v->v->kind == V_STR) {

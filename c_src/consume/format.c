@@ -131,7 +131,7 @@ static void conv_str(struct co *co, struct co_buf *b, const struct conv *cv, con
 	char sym[512];
 
 	if (v->v->kind == V_SYM) {
-		sy_format(co->sy, (uint64_t)v->i, sy_form_of(v->v->sub), sym, sizeof(sym));
+		sy_format(co->sy, (uint64_t)v->i, cv_form_of(v->v->sub), sym, sizeof(sym));
 		conv_text(b, cv, sym, strlen(sym));
 		return;
 	}
@@ -162,7 +162,7 @@ static void conv_time(struct co_buf *b, const struct conv *cv, const struct co_v
 static void conv_addr(
 	struct co *co, struct co_buf *b, const struct conv *cv, const struct co_val *v)
 {
-	enum sy_form form = v->v->kind == V_SYM ? sy_form_of(v->v->sub) : SY_ADDR;
+	enum sy_form form = v->v->kind == V_SYM ? cv_form_of(v->v->sub) : SY_ADDR;
 	char sym[512];
 
 	sy_format(co->sy, masked(v), form, sym, sizeof(sym));

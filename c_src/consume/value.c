@@ -98,9 +98,14 @@ int cv_keys(const struct prog_agg *a, const void *key, size_t keylen, struct co_
 	return 0;
 }
 
+enum sy_form cv_form_of(unsigned act)
+{
+	return act == ACT_MOD || act == ACT_UMOD ? SY_MOD : act == ACT_UADDR ? SY_ADDR : SY_SYM;
+}
+
 enum sy_form cv_form(const struct prog_val *v)
 {
-	return v->kind == V_STACK ? SY_ADDR : sy_form_of(v->sub);
+	return v->kind == V_STACK ? SY_ADDR : cv_form_of(v->sub);
 }
 
 /* What a part of a key takes: its bytes, and the length before a text. */
@@ -321,7 +326,7 @@ static int public_symbol(struct co *co, const struct co_val *v, erltrace_value_t
 
 	if (sym == NULL)
 		return -1;
-	sy_format(co->sy, (uint64_t)v->i, sy_form_of(v->v->sub), sym, 512);
+	sy_format(co->sy, (uint64_t)v->i, cv_form_of(v->v->sub), sym, 512);
 	addr = (uint64_t)v->i;
 	en_address(co->en, &addr);
 	out->i = (int64_t)addr;

@@ -7,6 +7,8 @@
 #ifndef D_AST_H
 #define D_AST_H
 
+#include "builtin_table.h"
+#include "prog/prog.h"
 #include "type.h"
 
 enum d_nkind {
@@ -50,9 +52,6 @@ enum d_op {
 	OP_ASG_BAND, OP_ASG_BXOR, OP_ASG_BOR, /* in the order of their operators: MUL..SHR, BAND.. */
 	OP_DOT, OP_ARROW,
 };
-
-/* Where a name lives. */
-enum d_scope { SC_GLOBAL, SC_SELF, SC_THIS, SC_SYMBOL /* mod`sym: text holds both */ };
 
 enum {
 	NF_LVAL = 1,   /* has a place: may be assigned or its address taken */
@@ -119,14 +118,6 @@ struct d_ident {
 };
 
 /* ---- top level ------------------------------------------------------------------------ */
-
-struct d_pdesc {
-	const char *prov, *mod, *func, *name; /* "" means any; globs */
-	uint32_t id;			      /* != 0: by number, the rest is unset */
-	int line, col;
-	const char *start, *end; /* in the source; NULL: not of a script */
-	struct d_pdesc *next;
-};
 
 struct d_clause {
 	struct d_pdesc *descs;

@@ -17,9 +17,10 @@
 #ifndef D_CG_H
 #define D_CG_H
 
-#include "engine/engine.h"
-#include "engine/rt.h"
 #include "d.h"
+#include "prog/firing.h"
+#include "prog/record.h"
+#include "prog/rt.h"
 
 #define CTX	 R6
 #define CG_SLOTS (EBPF_STACK / 8)
@@ -99,7 +100,7 @@ struct cg_act {
 	struct cg_act *next;
 };
 
-#define FIELD(m) offsetof(struct fire, m)
+#define FIELD(m) offsetof(struct fire_ctx, m)
 
 /* cg.c */
 struct cg_val cg_const(uint64_t v);

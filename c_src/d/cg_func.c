@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/aggfn.h"
+#include "prog/aggfn.h"
 
 unsigned d_prog_str(struct d_comp *c, const char *s, uint32_t len)
 {
@@ -596,7 +596,7 @@ struct cg_val cg_func(struct cg *g, struct d_node *n)
 	case FN_RW_WRITE_HELD: return gen_lock(g, n);
 #define D_BFUNC(name, ID, proto)
 #define D_LFUNC(name, ID, proto) case FN_##ID:
-#include "builtins.def"
+#include "prog/builtins.def"
 		return gen_thread(g, n);
 	default: break;
 	}

@@ -13,7 +13,7 @@
  *   ident.c    tables of names
  *   check*.c   names resolved, types computed, every rule of the language (D_* errors)
  *   fmt.c      printf formats, parsed and checked against their arguments
- *   cg*.c      tree -> eBPF bytecode and the tables of prog.h
+ *   cg*.c      tree -> eBPF bytecode and the tables of prog/prog.h
  *   tree.c     -xtree, -xctypes, -xdtypes: what the compiler knows, as text
  *   lib.c      D libraries, in the order of depends_on; lib/ *.d are built in
  *   compile.c  the driver: all of the above, for one script
@@ -32,7 +32,8 @@
 #include "options.h"
 #include "arena.h"
 #include "ast.h"
-#include "prog.h"
+#include "prog/prog.h"
+#include "prog/registry.h"
 #include "type.h"
 
 /* ---- limits that give an error, never a crash ----------------------------------------- */
@@ -44,30 +45,6 @@
 #define D_MAX_VARS	4096
 #define D_MAX_AGGS	1024
 #define D_MAX_CLAUSES	65536
-
-/* ---- what the compiler asks of the probe registry ------------------------------------- */
-
-struct d_probeinfo {
-	uint32_t id;
-	const char *prov, *mod, *func, *name;
-	int nargs;		   /* typed arguments; -1: not known */
-	const char *const *argtypes; /* as in C; "string" for text without copyinstr */
-	const char *const *xargtypes; /* translated: what args[n] is, if not NULL */
-	const uint8_t *argmap;	   /* args[n] comes from arg argmap[n], if not NULL */
-};
-
-struct d_registry {
-	/* Make and find the probes a description names; calls cb for each, in order of id.
-	 * Returns how many, or -1 with the error filled. */
-	int (*match)(void *data, const struct d_pdesc *desc,
-		void (*cb)(void *arg, const struct d_probeinfo *p), void *arg, struct et_error *e);
-	/* The names that probes of these providers have. May be NULL. */
-	void (*names)(void *data, const char *prov, void (*cb)(void *arg, const char *name),
-		void *arg);
-	/* Why a description matches none: of its provider, or "" (none to tell). May be NULL. */
-	void (*why)(void *data, const struct d_pdesc *desc, char *buf, size_t size);
-	void *data;
-};
 
 /* ---- state ---------------------------------------------------------------------------- */
 

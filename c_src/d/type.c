@@ -346,13 +346,6 @@ struct d_type *d_tag_add(struct d_comp *c, enum d_tkind kind, const char *name)
 
 /* ---- asking --------------------------------------------------------------------------- */
 
-const struct d_type *d_base(const struct d_type *t)
-{
-	while (t->kind == T_TYPEDEF)
-		t = t->ref;
-	return t;
-}
-
 const struct d_member *d_member(const struct d_type *t, const char *name, uint64_t *off)
 {
 	const struct d_member *m, *in;
@@ -428,24 +421,6 @@ static bool same(const struct d_type *a, const struct d_type *b, unsigned depth)
 bool d_same(const struct d_type *a, const struct d_type *b)
 {
 	return same(a, b, 0);
-}
-
-bool d_is_byref(const struct d_type *t)
-{
-	switch (d_base(t)->kind) {
-	case T_STRUCT:
-	case T_UNION:
-	case T_ARRAY:
-	case T_FLOAT:
-	case T_STACK:
-	case T_SYMADDR: return true;
-	default: return false;
-	}
-}
-
-bool d_is_signed(const struct d_type *t)
-{
-	return d_is_int(t) && d_base(t)->is_signed;
 }
 
 void d_types_each(struct d_comp *c, bool basic,

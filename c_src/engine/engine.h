@@ -4,7 +4,6 @@
  * threads at once inside another program.
  *
  *   probe.c   the registry of probes, globs, what is enabled
- *   env.c     what bytecode may call and touch (prog_env), the table of rt.def
  *   engine.c  life: new, go, stop, free; load.c: verify, JIT, memory, probes and their clauses
  *   slot.c    the threads' slots; barrier and grace period
  *   fire.c    THE PROBE PATH: fire a probe, run its clauses; faults and ERROR
@@ -12,7 +11,7 @@
  *   ring.c    trace buffers: one writer, one reader (probe path: the writing half)
  *   read.c    the records of all slots in order of time
  *   key.h     keys of tables: hashed, compared, stored (probe path)
- *   agg.c     aggregation tables of a thread; aggfn.c: buckets, bounds, merging (probe path)
+ *   agg.c     aggregation tables of a thread (probe path)
  *   dyn.c     dynamic variables (probe path); dyn_clean.c: cleaned by the consumer
  *   spec.c    speculations
  *   str.c     strings: interned and not (probe path)
@@ -35,8 +34,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "d/d.h"
-#include "record.h"
+#include "options.h"
+#include "prog/firing.h"
+#include "prog/prog.h"
+#include "prog/record.h"
 
 struct en;	  /* the engine of one handle */
 struct en_thread; /* a slot: the state of one firing thread */
@@ -93,19 +94,9 @@ struct en_who {
 	const struct en_who_ops *ops; /* NULL: there is nothing to ask for */
 };
 
-/*
- * The state of one firing, as bytecode sees it (the context, r1). The offsets are its ABI.
- */
+/* The state of one firing. */
 struct fire {
-	uint64_t arg[10];
-	uint64_t scratch; /* region: this->, temporary strings */
-	uint64_t globals; /* region */
-	uint64_t rec;	  /* region: fixed part of the record being made */
-	uint32_t id;	  /* of the probe */
-	uint32_t epid;
-	uint32_t fault;	  /* FAULT_*, set by runtime functions */
-	uint32_t pad;
-	/* ---- up to here programs may read: FIRE_CTX_SIZE ---- */
+	struct fire_ctx; /* what bytecode reads */
 	uint32_t strmask; /* which arguments are the texts of struct et_str */
 	uint32_t spec;	  /* speculate()d into, or 0 */
 	/* these begin at 0, all at once */
@@ -127,7 +118,6 @@ struct fire {
 	uint64_t key[PROG_MAX_KEYS]; /* the kernel's: a key that is given to a runtime function */
 	uint64_t times; /* en_fire_times only */
 };
-#define FIRE_CTX_SIZE offsetof(struct fire, strmask)
 
 /* An enabled clause at a probe. */
 struct en_ecb {

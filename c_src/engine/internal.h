@@ -16,38 +16,18 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "aggfn.h"
 #include "bits.h"
+#include "compiler.h"
 #include "engine.h"
-#include "rt.h"
-
-#define PROBE_PATH  __attribute__((section(".text.probe")))
-#define NO_GUARD    __attribute__((no_stack_protector)) /* no buffer there to be overrun */
-#define HIDDEN	    __attribute__((visibility("hidden"))) /* read without a detour */
-#define likely(x)   __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
-#define LINE	    128 /* bytes: two cache lines, which are fetched together */
+#include "prog/aggfn.h"
+#include "prog/rt.h"
 
 /* A runtime function: not every one uses all of its words. */
 #define RTFN(name)                                                                                 \
 	PROBE_PATH uint64_t rt_##name(__attribute__((unused)) uint64_t ctx,                        \
 		__attribute__((unused)) uint64_t a, __attribute__((unused)) uint64_t b,            \
 		__attribute__((unused)) uint64_t c, __attribute__((unused)) uint64_t d)
-#define RT(name, ret, a2, a3, a4, a5, flags)                                                       \
-	uint64_t rt_##name(uint64_t ctx, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
-#include "rt.def"
 #define FIRE(ctx) ((struct fire *)(uintptr_t)(ctx))
-
-#if defined(__x86_64__) && !defined(__bpf__)
-#define cpu_relax() __builtin_ia32_pause()
-#else
-#define cpu_relax() atomic_signal_fence(memory_order_seq_cst)
-#endif
-
-static inline uint64_t align_up(uint64_t n, uint64_t to)
-{
-	return (n + to - 1) / to * to;
-}
 
 /* A big local variable of the probe path; BPF, with 512 bytes of stack in all, has it in the slot. */
 #ifdef __bpf__

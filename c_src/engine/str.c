@@ -6,28 +6,14 @@
  */
 #include <stdlib.h>
 
+#include "hash.h"
 #include "internal.h"
 
 static _Atomic(uint64_t) next_id = 1;
 
-static inline uint64_t load_tail(const char *p, size_t n)
-{
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < n; i++)
-		v |= (uint64_t)(unsigned char)p[i] << 8 * i;
-	return v;
-}
-
 PROBE_PATH uint64_t et_hash(const char *text, size_t len)
 {
-	uint64_t h = 0x9e3779b97f4a7c15 ^ len, w;
-
-	for (; len >= 8; text += 8, len -= 8) {
-		memcpy(&w, text, 8);
-		h = mul_fold(h ^ w, 0xd6e8feb86659fd93);
-	}
-	return mul_fold(h ^ load_tail(text, len), 0xa0761d6478bd642f);
+	return hash_bytes(text, len);
 }
 
 struct et_str *et_str_new(const char *text, size_t len)

@@ -390,7 +390,7 @@ static int make_table(struct en *en, const struct erlang *s, struct et_error *e)
 static const char *const asked[] = {
 #define D_AVAR(name, ID, type)	 name,
 #define D_AFUNC(name, ID, proto) NULL,
-#include "d/builtins.def"
+#include "prog/builtins.def"
 };
 
 /* In a description: what means something there is any character ("-f/1-lc$^0/1-0-/2"). */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "consume/vm.h"
+#include "symbols/vm.h"
 #include "engine/engine.h"
 #include "insides.h"
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "consume/files.h"
+#include "symbols/proc_file.h"
 #include "engine/engine.h"
 #include "modules.h"
 

@@ -3,7 +3,7 @@
 #ifndef K_MODULES_H
 #define K_MODULES_H
 
-#include "consume/elf.h"
+#include "symbols/elf.h"
 #include "error.h"
 
 struct k_module {

@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "consume/elf.h"
-#include "consume/files.h"
+#include "symbols/elf.h"
+#include "symbols/proc_file.h"
 #include "nodes.h"
 
 #define PATIENCE 60000 /* ms, for a node that is slow to answer */

@@ -69,7 +69,7 @@ struct k_erlang {
 	uint32_t places; /* in the table of processes, as a power of two; 0: not needed */
 	uint32_t port_places; /* the same for ports */
 	/* where things are in the VM's structures; 0: not known */
-	uint64_t atoms;	    /* the table: consume/vm.h */
+	uint64_t atoms;	    /* the table: symbols/vm.h */
 	uint64_t this_node; /* a pointer to the node that it is itself */
 	uint32_t atom_len, atom_name;
 	uint32_t queue_len, save; /* a process: messages that wait, and the one that is looked at */
@@ -95,7 +95,7 @@ struct k_vm_stacks {
 	uint32_t scheduler, current; /* as in k_vm */
 	uint32_t stop, heap; /* in a process: its stack; its heap, and next to it the end of both */
 	bool frames; /* the VM's own functions have frame pointers */
-	uint64_t ranges, active; /* where modules have their code: consume/vm.h */
+	uint64_t ranges, active; /* where modules have their code: symbols/vm.h */
 	uint64_t own, own_size; /* code of the JIT that is of no Erlang function */
 	uint64_t return_trace, exception_trace; /* in that: return addresses with two more words */
 };

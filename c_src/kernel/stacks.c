@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "consume/files.h"
-#include "consume/vm.h"
+#include "symbols/proc_file.h"
+#include "symbols/vm.h"
 #include "insides.h"
 #include "load.h"
 #include "nodes.h"

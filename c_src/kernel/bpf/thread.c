@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What D's library tells of threads and of the files that they have open (probe path):
- * d/lib/procfs.d and files.d ask for it by the names of d/builtins.def. All is read from the
+ * d/lib/procfs.d and files.d ask for it by the names of prog/builtins.def. All is read from the
  * kernel's structures as they are now, without a lock: who looks while they change may see a name
  * that is half old, but never anything that is not there.
  */

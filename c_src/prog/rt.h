@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The runtime functions by number: RT_fault, RT_var ...; see rt.def. */
-#ifndef EN_RT_H
-#define EN_RT_H
+#ifndef PROG_RT_H
+#define PROG_RT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,6 +32,11 @@ static inline unsigned rt_flags(enum rt_fn fn)
  */
 #define WORK_FREE  512
 #define WORK_BLOCK 8
+
+/* The functions themselves: engine/rt_*.c and, in the kernel, kernel/bpf. */
+#define RT(name, ret, a2, a3, a4, a5, flags)                                                       \
+	uint64_t rt_##name(uint64_t ctx, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+#include "rt.def"
 
 /* May it set fire->fault, where its strings and what it is given by address are so long? */
 static inline bool rt_can_fault(enum rt_fn fn, uint64_t longest)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "elf.h"
-#include "files.h"
+#include "proc_file.h"
 
 #define DEBUG_DIR   "/usr/lib/debug"
 #define MAX_CHECKED (1u << 30) /* bytes of which a checksum is made */

@@ -1,19 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A compiled program: all clauses that a handle has compiled, in eBPF bytecode, and the tables
+ * The contract between the compiler, which fills these structures, and those who run and read them:
+ *
+ *   prog.h        a compiled program: clauses, variables, aggregations, records
+ *   dtype.h       types of its values
+ *   registry.h    probe descriptions, and what the compiler asks of the registry of probes
+ *   builtins.def  built-in variables, subroutines, actions and aggregating functions
+ *   rt.def        runtime functions that bytecode calls; firing.h: the context that it reads
+ *   env.c         both as the verifier of bytecode wants to know them
+ *   record.h      what a firing leaves in the trace buffer
+ *   aggfn.c       the data of aggregating functions: sizes, buckets, merging
+ *
+ * A program holds all clauses that a handle has compiled, in eBPF bytecode, and the tables
  * that engine and consumer need to run them and to read what they leave. One per handle; each
  * compile adds to it, a failed one takes back what it added. Memory is the compilation's arena.
  */
-#ifndef D_PROG_H
-#define D_PROG_H
+#ifndef PROG_PROG_H
+#define PROG_PROG_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "bpf/ebpf.h"
-#include "ast.h"
 #include "builtins.h"
+#include "dtype.h"
+#include "registry.h"
 
 #define PROG_MAX_KEYS 30
 
@@ -42,7 +54,7 @@ enum { STACK_KERNEL, STACK_USER, STACK_JAVA };
 /* ---- records -------------------------------------------------------------------------- */
 
 /*
- * What one firing of a clause leaves in the trace buffer: struct rec_head (engine/record.h), a
+ * What one firing of a clause leaves in the trace buffer: struct rec_head (record.h), a
  * fixed part laid out here, then the strings. The consumer performs the actions in order.
  */
 struct prog_action {
@@ -80,6 +92,9 @@ struct d_fmt {
 
 /* ---- variables ------------------------------------------------------------------------ */
 
+/* Where a name lives. */
+enum d_scope { SC_GLOBAL, SC_SELF, SC_THIS, SC_SYMBOL /* mod`sym: text holds both */ };
+
 struct prog_var {
 	const char *name;
 	uint8_t scope;	/* enum d_scope */
@@ -103,7 +118,7 @@ struct prog_agg {
 	bool is_signed;	   /* of the value: how min, max, sum print */
 	uint64_t param[5]; /* lquantize: base, limit, step; llquantize: factor, low, high, steps */
 	uint32_t nbuckets; /* distributions */
-	uint32_t size;	   /* bytes of data: see engine/aggfn.h */
+	uint32_t size;	   /* bytes of data: see aggfn.h */
 	int line;
 };
 
@@ -153,7 +168,9 @@ struct prog {
 	unsigned nprograms;
 };
 
-/* What programs may call and touch; in engine/env.c. Valid until the program grows. */
+/* What programs may call and touch; in env.c. Valid until the program grows. */
+/* The parts of a key as bytecode hands them over. Returns n. */
+int prog_key_parts(const struct prog_val *keys, unsigned n, struct ebpf_keypart *part);
 void prog_env(const struct prog *p, struct ebpf_env *env);
 
 #endif

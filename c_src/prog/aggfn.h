@@ -11,13 +11,13 @@
  *   lquantize     below base, (limit - base) / step buckets, at or above limit
  *   llquantize    mirrored: see aggfn_ll*; the middle bucket is abs() < factor^low
  */
-#ifndef EN_AGGFN_H
-#define EN_AGGFN_H
+#ifndef PROG_AGGFN_H
+#define PROG_AGGFN_H
 
 #include <stdint.h>
 
-#include "d/prog.h"
 #include "bits.h"
+#include "prog.h"
 
 #define QUANTIZE_BUCKETS 127
 #define QUANTIZE_ZERO	 63

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "files.h"
+#include "proc_file.h"
 
 enum { LOOK = O_PATH | O_CLOEXEC, READ = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 

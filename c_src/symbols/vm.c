@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "elf.h"
-#include "files.h"
+#include "proc_file.h"
 #include "vm.h"
 
 enum {

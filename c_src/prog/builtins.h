@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built-in names of D as enums and one table; see builtins.def. */
-#ifndef D_BUILTINS_H
-#define D_BUILTINS_H
+/* The built-in names of D as enums; see builtins.def. */
+#ifndef PROG_BUILTINS_H
+#define PROG_BUILTINS_H
 
 #include <stdint.h>
 
@@ -42,18 +42,5 @@ enum { ASK_ARGS = 7, ASK_ARG0 = 24, ASK_ANY_ARG = ASK_ARG0 + ASK_ARGS };
 _Static_assert((int)ASK_COUNT_ <= (int)ASK_ARG0, "bits of prog_clause.asks");
 
 enum { AF_DATA = 1, AF_DESTR = 2, AF_AGG = 4, AF_EXPR = 8 };
-
-struct d_builtin {
-	const char *name;
-	uint8_t kind;	   /* enum d_idkind */
-	uint16_t id;	   /* BI_*, FN_*, ACT_*, AGG_* */
-	const char *proto; /* prototype, or the type of a variable */
-	uint8_t flags;	   /* AF_* */
-	uint8_t ask;	   /* 1 + ASK_*; 0: it is the engine's own */
-};
-
-const char *d_aggfn_name(unsigned fn); /* "count" for AGG_COUNT */
-
-extern const struct d_builtin d_builtins[]; /* ends with a NULL name; in builtins.c */
 
 #endif

@@ -4,7 +4,7 @@
  * the kernel turns up. Where the system does not show addresses (kernel.kptr_restrict), all of them
  * are 0 there, and addresses stay numbers.
  */
-#include "co.h"
+#include "ksyms.h"
 
 #include <inttypes.h>
 #include <stdio.h>

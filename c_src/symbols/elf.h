@@ -31,7 +31,7 @@ void elf_read(struct elf *f, int fd); /* into an empty one; what cannot be read 
 /* More symbols of the same program, from a file that has those only. false: it has none. */
 bool elf_read_symbols(struct elf *f, int fd);
 /*
- * The names of a program that was stripped, from where its distributor keeps them (debug.c). pid:
+ * The names of a program that was stripped, from where its distributor keeps them (debug_file.c). pid:
  * in whose root directory to look before our own; path: of the program there.
  */
 void elf_read_debug(struct elf *f, int fd, int pid, const char *path);

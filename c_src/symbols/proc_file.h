@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of other processes, which may be anything: files.c. */
-#ifndef FILES_H
-#define FILES_H
+/* Files of other processes, which may be anything: proc_file.c. */
+#ifndef PROC_FILE_H
+#define PROC_FILE_H
 
 #include <stdbool.h>
 #include <sys/types.h>

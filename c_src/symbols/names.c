@@ -7,7 +7,7 @@
  *
  * The table is bounded; a text that finds no room has no number.
  */
-#include "co.h"
+#include "names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,9 +10,11 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "co.h"
+#include "symbols.h"
 #include "elf.h"
-#include "files.h"
+#include "hash.h"
+#include "ksyms.h"
+#include "proc_file.h"
 #include "perfmap.h"
 #include "vm.h"
 
@@ -62,19 +64,20 @@ struct sy {
 	char *told[MAX_TOLD]; /* what is to be said */
 	unsigned ntold, nsaid;
 	uint64_t *seen; /* processes of the engine's table that were looked at: bits */
-	const struct en *en; /* asked first: a frame may be none of C's */
+	struct sy_origin origin; /* asked first: a frame may not be native */
 	struct ksyms *kernel; /* read when first needed */
 	struct sy_kmod *kmods;
 	struct nm *names; /* where engines are joined: what keys have in place of addresses */
 };
 
-struct sy *sy_new(int pid, const struct en *en)
+struct sy *sy_new(int pid, const struct sy_origin *origin)
 {
 	struct sy *sy = calloc(1, sizeof(*sy));
 
 	if (sy != NULL) {
 		sy->pid = pid;
-		sy->en = en;
+		if (origin != NULL)
+			sy->origin = *origin;
 	}
 	return sy;
 }
@@ -200,7 +203,7 @@ static void read_file(struct sy *sy, struct sy_file *f)
 
 static struct sy_file *file_of(struct sy *sy, int pid, const char *path, const char *id)
 {
-	struct sy_file *f, **bucket = &sy->files[et_hash(id, strlen(id)) % BUCKETS];
+	struct sy_file *f, **bucket = &sy->files[hash_bytes(id, strlen(id)) % BUCKETS];
 
 	for (f = *bucket; f != NULL; f = f->next)
 		if (strcmp(f->id, id) == 0 && strcmp(f->path, path) == 0)
@@ -283,8 +286,8 @@ void sy_watch(struct sy *sy)
 	struct sy_space *p;
 	int pid;
 
-	for (unsigned n = 0; sy->en != NULL && n < SY_PROCESSES; n++) {
-		if ((pid = en_process(sy->en, n)) == 0)
+	for (unsigned n = 0; sy->origin.nth != NULL && n < SY_PROCESSES; n++) {
+		if ((pid = sy->origin.nth(sy->origin.arg, n)) == 0)
 			continue;
 		if (sy->seen == NULL && (sy->seen = calloc(SY_PROCESSES / 64, 8)) == NULL)
 			return;
@@ -313,11 +316,6 @@ static struct sy_map *find_map(struct sy_space *p, uint64_t addr)
 }
 
 /* ---- the search ----------------------------------------------------------------------- */
-
-enum sy_form sy_form_of(unsigned act)
-{
-	return act == ACT_MOD || act == ACT_UMOD ? SY_MOD : act == ACT_UADDR ? SY_ADDR : SY_SYM;
-}
 
 /* An Erlang function, or its module; false: none of these. */
 static bool format_erlang(struct sy_space *p, uint64_t addr, enum sy_form form, char *buf,
@@ -425,14 +423,15 @@ static void resolve(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, 
 		snprintf(buf, size, "%s", mod);
 		return;
 	}
-	if (sy != NULL && sy->en != NULL && en_frame(sy->en, addr, buf, size))
+	if (sy != NULL && sy->origin.frame != NULL &&
+		sy->origin.frame(sy->origin.arg, addr, buf, size))
 		return;
 	if (sy != NULL && (int64_t)addr < 0) {
 		kernel_address(sy, addr, form, buf, size, start);
 		return;
 	}
-	if (sy != NULL && sy->en != NULL)
-		pid = en_address(sy->en, &addr);
+	if (sy != NULL && sy->origin.process != NULL)
+		pid = sy->origin.process(sy->origin.arg, &addr);
 	p = sy != NULL ? space_of(sy, pid != 0 ? pid : sy->pid) : NULL;
 	m = p != NULL ? find_map(p, addr) : NULL;
 	if (m == NULL && p != NULL && addr != 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of built-in names; see builtins.def. */
-#include "builtins.h"
+#include "builtin_table.h"
 
 #include <stddef.h>
 
@@ -13,7 +13,7 @@ const struct d_builtin d_builtins[] = {
 #define D_BAGG(name, ID, proto) {name, ID_AGGFUNC, AGG_##ID, proto, 0, 0},
 #define D_AVAR(name, ID, type) {name, ID_BUILTIN, BI_##ID, type, 0, 1 + ASK_##ID},
 #define D_AFUNC(name, ID, proto) {name, ID_FUNC, FN_##ID, proto, 0, 1 + ASK_##ID},
-#include "builtins.def"
+#include "prog/builtins.def"
 	{NULL, 0, 0, NULL, 0, 0},
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic that C has no words for, or BPF no instruction (probe path). */
-#ifndef EN_BITS_H
-#define EN_BITS_H
+#ifndef BITS_H
+#define BITS_H
 
 #include <stdint.h>
 

@@ -7,7 +7,10 @@
  * of the factor from low to high is cut into steps of equal width; the last bucket has all from
  * factor^(high + 1) on. Negative values mirror that around the middle.
  */
-#include "internal.h"
+#include <string.h>
+
+#include "aggfn.h"
+#include "compiler.h"
 
 /* *r = x * y; true: it is more than 64 bits. */
 static inline bool overflows(uint64_t x, uint64_t y, uint64_t *r)

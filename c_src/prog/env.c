@@ -3,7 +3,11 @@
  * What bytecode may call and touch: the runtime functions of rt.def as a table, the regions of
  * memory that a firing points to, and the shapes of keys and values, which the verifier asks for.
  */
-#include "internal.h"
+#include <stddef.h>
+
+#include "firing.h"
+#include "prog.h"
+#include "rt.h"
 
 static const struct ebpf_fn fns[] = {
 #define RT(n, r, a2, a3, a4, a5, flags)                                                            \
@@ -14,7 +18,7 @@ static const struct ebpf_fn fns[] = {
 #include "rt.def"
 };
 
-static int key_parts(const struct prog_val *keys, unsigned n, struct ebpf_keypart *part)
+int prog_key_parts(const struct prog_val *keys, unsigned n, struct ebpf_keypart *part)
 {
 	for (unsigned i = 0; i < n; i++) {
 		part[i] = (struct ebpf_keypart){.kind = EBPF_SCALAR};
@@ -75,12 +79,12 @@ static int key(const struct ebpf_env *env, unsigned fn, uint64_t id,
 	if (agg != AGG_NONE) {
 		if (id >= p->naggs || p->aggs[id]->fn != agg || p->aggs[id]->nkeys > PROG_MAX_KEYS)
 			return -1;
-		return key_parts(p->aggs[id]->keys, p->aggs[id]->nkeys, part);
+		return prog_key_parts(p->aggs[id]->keys, p->aggs[id]->nkeys, part);
 	}
 	if (id >= p->nvars || !p->vars[id]->assoc || p->vars[id]->nkeys > PROG_MAX_KEYS ||
 		!fits(fn, p->vars[id]))
 		return -1;
-	return key_parts(p->vars[id]->keys, p->vars[id]->nkeys, part);
+	return prog_key_parts(p->vars[id]->keys, p->vars[id]->nkeys, part);
 }
 
 static int64_t ret_size(const struct ebpf_env *env, unsigned fn, uint64_t id)
@@ -98,9 +102,9 @@ void prog_env(const struct prog *p, struct ebpf_env *env)
 	*env = (struct ebpf_env){
 		.fns = fns,
 		.nfns = RT_COUNT_,
-		.region = {{"scratch", offsetof(struct fire, scratch), p->scratch_size, true},
-			{"globals", offsetof(struct fire, globals), p->globals_size, true},
-			{"rec", offsetof(struct fire, rec), p->rec_size, true}},
+		.region = {{"scratch", offsetof(struct fire_ctx, scratch), p->scratch_size, true},
+			{"globals", offsetof(struct fire_ctx, globals), p->globals_size, true},
+			{"rec", offsetof(struct fire_ctx, rec), p->rec_size, true}},
 		.nregions = 3,
 		.ctx_size = FIRE_CTX_SIZE,
 		.strsize = p->strsize,
@@ -109,52 +113,4 @@ void prog_env(const struct prog *p, struct ebpf_env *env)
 		.ret_size = ret_size,
 		.data = (void *)(uintptr_t)p,
 	};
-}
-
-void en_key_init(struct en_key *k, const struct prog_val *keys, unsigned n, bool self)
-{
-	struct ebpf_keypart part[EBPF_MAX_KEYS];
-
-	*k = (struct en_key){.n = (uint8_t)n, .self = self, .fixed = self ? 8 : 0};
-	key_parts(keys, n, part);
-	for (unsigned i = 0; i < n; i++) {
-		k->kind[i] = part[i].kind;
-		k->size[i] = part[i].kind == EBPF_MEM ? part[i].size : 8;
-		k->nstr += part[i].kind == EBPF_STR;
-		k->fixed += part[i].kind == EBPF_STR ? 4 : k->size[i];
-	}
-}
-
-static bool walks_stack(int64_t bi)
-{
-	return bi == BI_CALLER || bi == BI_UCALLER || bi == BI_STACKDEPTH || bi == BI_USTACKDEPTH;
-}
-
-static bool clause_reads_memory(const struct prog_clause *c)
-{
-	int64_t r2 = -1; /* the last constant put there: which built-in variable a call means */
-
-	for (unsigned i = 0; i < c->ninsns; i++) {
-		const struct ebpf_insn *in = &c->insns[i];
-
-		if (in->code == EBPF_LDDW)
-			i++;
-		else if (in->code == EBPF_MOV64_IMM && in->dst == R2)
-			r2 = in->imm;
-		if (in->code != EBPF_CALL || in->imm < 0 || in->imm >= RT_COUNT_)
-			continue;
-		if ((rt_flags((enum rt_fn)in->imm) & RT_FAULTS) || in->imm == RT_stack ||
-			(in->imm == RT_var && walks_stack(r2)))
-			return true;
-	}
-	return false;
-}
-
-/* Does it call anything that reads or writes memory which may not be there? */
-bool en_reads_memory(const struct prog *p)
-{
-	for (unsigned i = 0; i < p->nclauses; i++)
-		if (clause_reads_memory(p->clauses[i]))
-			return true;
-	return false;
 }

@@ -4,8 +4,8 @@
  * it. Records are 8-byte aligned; a record is its head, the fixed part that prog_clause.rec_size
  * bytes lay out, then the texts of its strings.
  */
-#ifndef EN_RECORD_H
-#define EN_RECORD_H
+#ifndef PROG_RECORD_H
+#define PROG_RECORD_H
 
 #include <stdint.h>
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "files.h"
+#include "proc_file.h"
 #include "perfmap.h"
 
 #define MAX_LINES (1u << 20)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is told to the C compiler: where code goes, what is likely, what lies apart. */
+#ifndef COMPILER_H
+#define COMPILER_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/*
+ * Runs while a probe fires. It lands in a section of its own, so that test/probe_path.sh can list
+ * everything that is called from there.
+ */
+#define PROBE_PATH  __attribute__((section(".text.probe")))
+#define NO_GUARD    __attribute__((no_stack_protector)) /* there is no buffer to overrun */
+#define HIDDEN	    __attribute__((visibility("hidden"))) /* read without the GOT */
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define LINE	    128 /* bytes: two cache lines, which are fetched together */
+
+#if defined(__x86_64__) && !defined(__bpf__)
+#define cpu_relax() __builtin_ia32_pause()
+#else
+#define cpu_relax() atomic_signal_fence(memory_order_seq_cst)
+#endif
+
+static inline uint64_t align_up(uint64_t n, uint64_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+#endif

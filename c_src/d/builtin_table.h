@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The built-in names of D as one table: builtin_table.c. */
+#ifndef D_BUILTIN_TABLE_H
+#define D_BUILTIN_TABLE_H
+
+#include <stdint.h>
+
+struct d_builtin {
+	const char *name;
+	uint8_t kind;	   /* enum d_idkind */
+	uint16_t id;	   /* BI_*, FN_*, ACT_*, AGG_* */
+	const char *proto; /* prototype, or the type of a variable */
+	uint8_t flags;	   /* AF_* */
+	uint8_t ask;	   /* 1 + ASK_*; 0: it is the engine's own */
+};
+
+const char *d_aggfn_name(unsigned fn); /* "count" for AGG_COUNT */
+
+extern const struct d_builtin d_builtins[]; /* ends with a NULL name */
+
+#endif
