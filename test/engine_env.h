@@ -206,15 +206,15 @@ static inline void fire1(struct world *w, uint64_t arg0)
 /* ---- inside of a firing --------------------------------------------------------------- */
 
 struct inside {
-	struct en_who who;
+	struct en_current cur;
 	struct world *w;
 	void (*fn)(struct world *w, struct fire *f, void *arg);
 	void *arg;
 };
 
-static inline uint64_t run_inside(const struct en_who *who)
+static inline uint64_t run_inside(const struct en_current *cur)
 {
-	const struct inside *in = (const struct inside *)(const void *)who;
+	const struct inside *in = (const struct inside *)(const void *)cur;
 
 	in->fn(in->w, &en_slot_get(in->w->en)->fire, in->arg);
 	return 1;
@@ -224,13 +224,13 @@ static inline uint64_t run_inside(const struct en_who *who)
 static inline void inside_as(struct world *w, uint64_t key,
 	void (*fn)(struct world *w, struct fire *f, void *arg), void *arg)
 {
-	struct inside in = {.who = {.key = key, .vtimestamp = run_inside},
+	struct inside in = {.cur = {.key = key, .vtimestamp = run_inside},
 		.w = w,
 		.fn = fn,
 		.arg = arg};
 	uint64_t args[10] = {0};
 
-	en_fire(w->p, args, 0, &in.who);
+	en_fire(w->p, args, 0, &in.cur);
 }
 
 static inline void inside(

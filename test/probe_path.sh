@@ -9,7 +9,7 @@
 #   test/probe_path.sh DIR      DIR: where the object files of the engine are (searched)
 #
 # What it cannot see: calls through pointers (a clause's machine code, a provider's callbacks in
-# struct en_who), and what functions of the list do inside.
+# struct en_current), and what functions of the list do inside.
 set -eu
 
 dir=${1:-build}

@@ -7,9 +7,9 @@ const table = (name) => readFileSync(new URL(`../c_src/${name}`, import.meta.url
 
 const KINDS = {
 	D_BVAR: "variable",
-	D_AVAR: "variable",
+	D_PVAR: "variable",
 	D_BFUNC: "function",
-	D_AFUNC: "function",
+	D_PFUNC: "function",
 	D_BACT: "action",
 	D_BAGG: "aggregation",
 };

@@ -163,7 +163,7 @@ void erltrace_fire(erltrace_probe_t *probe, const uint64_t *args, unsigned n, un
 	uint64_t self_key)
 {
 	struct en_probe *p = (struct en_probe *)probe;
-	struct en_who who = {.key = self_key};
+	struct en_current cur = {.key = self_key};
 	uint64_t all[10];
 
 	if (!en_enabled(p))
@@ -173,5 +173,5 @@ void erltrace_fire(erltrace_probe_t *probe, const uint64_t *args, unsigned n, un
 			all[i] = i < n ? args[i] : 0;
 		args = all;
 	}
-	en_fire(p, args, strings, self_key != 0 ? &who : NULL);
+	en_fire(p, args, strings, self_key != 0 ? &cur : NULL);
 }

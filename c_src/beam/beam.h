@@ -466,7 +466,7 @@ struct beam_handle {
 	erltrace_t *h;
 	unsigned number;   /* the tracer's state */
 	ERL_NIF_TERM state; /* the same as a term */
-	uint64_t (*vtimestamp)(const struct en_who *who); /* NULL: no running times are kept */
+	uint64_t (*vtimestamp)(const struct en_current *cur); /* NULL: no running times are kept */
 	_Atomic bool live; /* events may fire: between go and stop */
 	bool stacks;	   /* shadow stacks are kept, for one of these two */
 	bool returns;	   /* function-return and the like */
@@ -514,7 +514,7 @@ void beam_set_opening(struct beam_handle *b);
 
 /* An event that is being looked at. */
 struct beam_event {
-	struct en_who who; /* its key is the process or port */
+	struct en_current cur; /* its key is the process or port */
 	struct beam_handle *b;
 	ErlNifEnv *env;
 	struct beam_proc *proc; /* NULL: nothing is kept of it */
@@ -735,7 +735,7 @@ bool beam_is_remote(const char *text);
 void beam_nodes_check(ErlNifEnv *env);
 
 /* tracer.c, calls.c */
-uint64_t beam_vtimestamp(const struct en_who *who);
+uint64_t beam_vtimestamp(const struct en_current *cur);
 /* Opts is a map, mostly with one key: found without a search. false: it is not so. */
 static inline bool beam_extra_near(ERL_NIF_TERM opts, ERL_NIF_TERM *extra)
 {
@@ -780,7 +780,7 @@ static inline void beam_vts_end(struct beam_proc *p, uint64_t began)
 }
 
 /* builtins.c: what scripts ask of an event */
-extern const struct en_who_ops beam_ops;
+extern const struct en_current_ops beam_ops;
 extern unsigned beam_dirty_cpus;
 void beam_name_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM name);
 
@@ -789,7 +789,7 @@ struct fire;
 bool beam_usdt(const struct fire *f);
 
 /* stacks.c: what ustack() is in an Erlang process */
-unsigned beam_ustack(const struct en_who *who, uint64_t *pcs, unsigned max);
+unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max);
 bool beam_frame_text(uint64_t frame, char *buf, size_t size); /* false: no frame of ours */
 void beam_stacks_init(void);
 void beam_stacks_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth);

@@ -20,9 +20,9 @@
 
 unsigned beam_dirty_cpus; /* dirty CPU schedulers, told at load */
 
-static const struct beam_event *event_of(const struct en_who *who)
+static const struct beam_event *event_of(const struct en_current *cur)
 {
-	return (const struct beam_event *)(const void *)who;
+	return (const struct beam_event *)(const void *)cur;
 }
 
 /* ---- schedulers ------------------------------------------------------------------------ */
@@ -162,9 +162,9 @@ void beam_name_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM name)
 	if (ev->b->names.tab == NULL || !enif_is_atom(ev->env, name))
 		return;
 	if (tag == atom_register)
-		name_set(ev->b, ev->who.key, name);
+		name_set(ev->b, ev->cur.key, name);
 	else
-		name_clear(ev->b, ev->who.key, name);
+		name_clear(ev->b, ev->cur.key, name);
 }
 
 /* ---- terms of the event ---------------------------------------------------------------- */
@@ -249,16 +249,16 @@ static const struct et_str *peer_text(
 /* ---- answers --------------------------------------------------------------------------- */
 
 static uint64_t answer_num(
-	const struct en_who *who, unsigned ask, uint64_t n, const struct fire *f)
+	const struct en_current *cur, unsigned pbi, uint64_t n, const struct fire *f)
 {
-	const struct beam_event *ev = event_of(who);
+	const struct beam_event *ev = event_of(cur);
 	ERL_NIF_TERM arg;
 	ErlNifSInt64 v;
 
-	switch (ask) {
-	case ASK_ERLSCHED: return scheduler();
-	case ASK_USDT: return beam_usdt(f);
-	case ASK_ERLINT:
+	switch (pbi) {
+	case PBI_ERLSCHED: return scheduler();
+	case PBI_USDT: return beam_usdt(f);
+	case PBI_ERLINT:
 		if (has_argument(ev, n, &arg) && enif_get_int64(ev->env, arg, &v))
 			return (uint64_t)v;
 		return 0;
@@ -267,40 +267,40 @@ static uint64_t answer_num(
 }
 
 static const struct et_str *answer_str(
-	const struct en_who *who, unsigned ask, uint64_t n, char *buf, size_t size)
+	const struct en_current *cur, unsigned pbi, uint64_t n, char *buf, size_t size)
 {
-	const struct beam_event *ev = event_of(who);
+	const struct beam_event *ev = event_of(cur);
 	ERL_NIF_TERM t;
 	bool has = false;
 
-	switch (ask) {
-	case ASK_ERLPID:
-		return ev->env != NULL && enif_is_pid(ev->env, ev->who.key) ? beam_term_text(ev->who.key)
+	switch (pbi) {
+	case PBI_ERLPID:
+		return ev->env != NULL && enif_is_pid(ev->env, ev->cur.key) ? beam_term_text(ev->cur.key)
 									: NULL;
-	case ASK_ERLNAME:
-		t = ev->env != NULL && enif_is_pid(ev->env, ev->who.key)
-			    ? name_of(&ev->b->names, ev->who.key)
+	case PBI_ERLNAME:
+		t = ev->env != NULL && enif_is_pid(ev->env, ev->cur.key)
+			    ? name_of(&ev->b->names, ev->cur.key)
 			    : 0;
 		return t != 0 ? beam_term_text(t) : NULL;
-	case ASK_ERLNODE: return ev->b->node_text;
-	case ASK_ERLPEER: return has_peer(ev, &t) ? peer_text(ev, t, buf, size) : NULL;
-	case ASK_ERLMSG: has = has_message(ev, &t); break;
-	case ASK_ERLARGS: has = has_arguments(ev, &t); break;
-	case ASK_ERLARG: has = has_argument(ev, n, &t); break;
-	case ASK_ERLRET: has = has_result(ev, &t); break;
+	case PBI_ERLNODE: return ev->b->node_text;
+	case PBI_ERLPEER: return has_peer(ev, &t) ? peer_text(ev, t, buf, size) : NULL;
+	case PBI_ERLMSG: has = has_message(ev, &t); break;
+	case PBI_ERLARGS: has = has_arguments(ev, &t); break;
+	case PBI_ERLARG: has = has_argument(ev, n, &t); break;
+	case PBI_ERLRET: has = has_result(ev, &t); break;
 	}
 	if (has)
-		beam_print(ev->env, t, ask == ASK_ERLARGS, buf, size);
+		beam_print(ev->env, t, pbi == PBI_ERLARGS, buf, size);
 	return NULL;
 }
 
-static bool name_frame(const struct en_who *who, uint64_t pc, char *buf, size_t size)
+static bool name_frame(const struct en_current *cur, uint64_t pc, char *buf, size_t size)
 {
-	(void)who;
+	(void)cur;
 	return beam_frame_text(pc, buf, size);
 }
 
-const struct en_who_ops beam_ops = {.num = answer_num, .str = answer_str, .frame = name_frame};
+const struct en_current_ops beam_ops = {.num = answer_num, .str = answer_str, .frame = name_frame};
 
 /* ---- what the Erlang side tells -------------------------------------------------------- */
 

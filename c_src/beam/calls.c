@@ -23,7 +23,7 @@ static __attribute__((noinline)) bool sit(
 	s->number = s->slot != NULL ? b->number : 0;
 	s->ev = (struct beam_event){.b = b,
 		.proc = &no_proc,
-		.who = {.vtimestamp = b->vtimestamp, .ustack = beam_ustack, .ops = &beam_ops}};
+		.cur = {.vtimestamp = b->vtimestamp, .ustack = beam_ustack, .ops = &beam_ops}};
 	if (s->slot == NULL)
 		return false;
 	atomic_store(&s->slot->outer, &t->seq);
@@ -98,8 +98,8 @@ static void fire(struct beam_event *ev, struct en_probe *const *probe, unsigned 
 
 	for (unsigned i = 0; i < n; i++) {
 		if (probe[i]->argmask & 1)
-			arg[0] = beam_str(beam_term_text(ev->who.key));
-		en_fire(probe[i], arg, 3, &ev->who);
+			arg[0] = beam_str(beam_term_text(ev->cur.key));
+		en_fire(probe[i], arg, 3, &ev->cur);
 	}
 }
 
@@ -131,7 +131,7 @@ static bool event(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool call, struct b
 	}
 	beam_cost_begin(seat);
 	if (fn != NULL && (n = beam_nprobes(call ? &fn->nentry : &fn->nret)) != 0) {
-		ev->who.key = argv[2];
+		ev->cur.key = argv[2];
 		ev->env = env;
 		ev->argv = argv;
 		fire(ev, call ? fn->entry : fn->ret, n, fn, depth, tail);
@@ -188,10 +188,10 @@ static inline __attribute__((always_inline)) struct fire *fill(struct beam_seat 
 {
 	struct beam_event *ev = &seat->ev;
 
-	ev->who.key = argv[2];
+	ev->cur.key = argv[2];
 	ev->env = env;
 	ev->argv = argv;
-	fire_fill(seat->slot, ids, clause, p, 3, &ev->who, argv[2]);
+	fire_fill(seat->slot, ids, clause, p, 3, &ev->cur, argv[2]);
 	return &seat->slot->fire;
 }
 

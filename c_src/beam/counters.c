@@ -153,7 +153,7 @@ static bool fire(struct beam_handle *b, const struct beam_fn *fn, uint64_t times
 
 	for (int i = 0; i < BP_NFUNCTIONS && done; i++)
 		if (fn->probe[i] != NULL && en_enabled(fn->probe[i]))
-			done = en_fire_times(fn->probe[i], arg, 2, &b->host->who, times);
+			done = en_fire_times(fn->probe[i], arg, 2, &b->host->cur, times);
 	return done;
 }
 

@@ -77,8 +77,8 @@ static int erlang_init(struct en *en, void **data, struct et_error *e)
 	if (b->host == NULL)
 		return et_err(e, "ET_NOMEM", "out of memory");
 	b->host->b = b;
-	b->host->who.ops = &beam_ops;
-	en_set_host(en, &b->host->who);
+	b->host->cur.ops = &beam_ops;
+	en_set_host(en, &b->host->cur);
 	for (int i = 0; i < BP_FUNCTIONS; i++) {
 		b->probe[i] = beam_probe_add(en, i, "", "", NULL);
 		if (b->probe[i] == NULL)
@@ -253,13 +253,13 @@ struct needs {
 	ERL_NIF_TERM list;
 	bool route[ROUTE_NONE + 1];
 	bool args; /* of calls, not just their number */
-	uint32_t asks; /* of any enabled probe: bits ASK_* */
+	uint32_t pbis; /* of any enabled probe: bits PBI_* */
 	bool stacks;   /* a clause has ustack() */
 	bool nomem;
 	bool local, values; /* a function armed by [local]; one whose value is read */
 };
 
-#define ASKS(n, ask) ((n) >> ASK_##ask & 1)
+#define READS_PBI(n, ask) ((n) >> PBI_##ask & 1)
 
 static void need(struct needs *n, const char *flag)
 {
@@ -277,11 +277,11 @@ static void need_pattern(struct needs *n, const struct beam_fn *fn)
 		n->list);
 }
 
-static void look_at_asks(struct needs *n, uint32_t asks)
+static void note_pbis(struct needs *n, uint32_t pbis)
 {
-	n->asks |= asks;
-	n->args |= ASKS(asks, ERLARGS) || ASKS(asks, ERLARG) || ASKS(asks, ERLINT) ||
-		   ASKS(asks, ERLPEER);
+	n->pbis |= pbis;
+	n->args |= READS_PBI(pbis, ERLARGS) || READS_PBI(pbis, ERLARG) || READS_PBI(pbis, ERLINT) ||
+		   READS_PBI(pbis, ERLPEER);
 }
 
 /* These two write only what is not so yet: events may be looking. */
@@ -339,11 +339,11 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		if (p == NULL || !en_enabled(p) || fn->counted)
 			continue;
 		set(&b->vts, p->reads_vts);
-		look_at_asks(n, p->asks);
+		note_pbis(n, p->pbis);
 		n->stacks |= p->reads_ustack;
 		set(&b->depth, reads_depth(i, p->argmask));
 		local |= route != ROUTE_GLOBAL;
-		if (route == ROUTE_RETURN && ASKS(p->asks, ERLRET)) {
+		if (route == ROUTE_RETURN && READS_PBI(p->pbis, ERLRET)) {
 			put(&fn->val[nval++], p);
 			continue;
 		}
@@ -391,8 +391,8 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 				b->depth |=
 					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->argmask);
 				b->returns |= beam_probedefs[k].route == ROUTE_RETURN &&
-					      !ASKS(prog->clauses[i]->asks, ERLRET);
-				look_at_asks(n, prog->clauses[i]->asks);
+					      !READS_PBI(prog->clauses[i]->pbis, ERLRET);
+				note_pbis(n, prog->clauses[i]->pbis);
 				n->stacks |= prog->clauses[i]->reads_ustack;
 			}
 	if (!any)
@@ -500,14 +500,14 @@ static void look_at_probes(struct beam_handle *b, struct needs *n)
 			n->route[beam_probedefs[i].route] = true;
 			b->vts |= b->probe[i]->reads_vts && beam_probedefs[i].route != ROUTE_NONE;
 			n->stacks |= b->probe[i]->reads_ustack;
-			n->asks |= b->probe[i]->asks;
+			n->pbis |= b->probe[i]->pbis;
 		}
 	b->heaps = en_enabled(b->probe[BP_PROCESS_HEAP_GROW]) ||
 		   en_enabled(b->probe[BP_PROCESS_HEAP_SHRINK]);
 	for (unsigned i = 0; b->user != NULL && i < BP_NUSER; i++)
 		if (b->user[i] != NULL) {
 			n->stacks |= b->user[i]->reads_ustack;
-			n->asks |= b->user[i]->asks;
+			n->pbis |= b->user[i]->pbis;
 		}
 }
 
@@ -518,7 +518,7 @@ static bool reads_values(const struct beam_handle *b)
 	const struct prog *prog = &b->h->comp->prog;
 
 	for (unsigned i = 0; i < prog->nclauses; i++)
-		if (ASKS(prog->clauses[i]->asks, ERLRET))
+		if (READS_PBI(prog->clauses[i]->pbis, ERLRET))
 			return true;
 	return false;
 }
@@ -610,7 +610,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	look_at_functions(b, &n);
 	table = b->stacks || b->vts || b->heaps || b->hibernate;
 	n.nomem |= table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0;
-	n.nomem |= !n.nomem && (ASKS(n.asks, ERLNAME) || ASKS(n.asks, ERLPEER)) &&
+	n.nomem |= !n.nomem && (READS_PBI(n.pbis, ERLNAME) || READS_PBI(n.pbis, ERLPEER)) &&
 		   b->names.tab == NULL && beam_names_init(&b->names) < 0;
 	if (n.nomem)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));

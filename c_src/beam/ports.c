@@ -128,7 +128,7 @@ static uint64_t text(const char *s)
 
 static ERL_NIF_TERM owner_of(struct beam_event *ev)
 {
-	const struct port *p = known(ev->b, ev->who.key);
+	const struct port *p = known(ev->b, ev->cur.key);
 
 	return p != NULL ? p->owner : atom_undefined;
 }
@@ -156,14 +156,14 @@ static void fire_port(
 
 	if (!en_enabled(p))
 		return;
-	port = known(ev->b, ev->who.key);
+	port = known(ev->b, ev->cur.key);
 	if (process_arg(ev->env, process, &arg[ARG(DRIVER_CONTROL, process)]))
 		strings |= ARG_BIT(DRIVER_CONTROL, process);
-	arg[ARG(DRIVER_CONTROL, port)] = beam_str(beam_term_text(ev->who.key));
+	arg[ARG(DRIVER_CONTROL, port)] = beam_str(beam_term_text(ev->cur.key));
 	arg[ARG(DRIVER_CONTROL, name)] = text(port != NULL ? port->name : "");
 	arg[ARG(DRIVER_CONTROL, name) + 1] = a3;
 	arg[ARG(DRIVER_CONTROL, name) + 2] = a4;
-	en_fire(p, arg, strings, &ev->who);
+	en_fire(p, arg, strings, &ev->cur);
 }
 #define LIKE_CONTROL(ID)                                                                           \
 	BEAM_SAME_ARG(DRIVER_CONTROL, ID, process);                                                \
@@ -190,13 +190,13 @@ static void fire_named(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM p
 
 	if (!en_enabled(p))
 		return;
-	port = known(ev->b, ev->who.key);
+	port = known(ev->b, ev->cur.key);
 	if (process_arg(ev->env, process, &arg[ARG(PORT_OPEN, process)]))
 		strings |= ARG_BIT(PORT_OPEN, process);
 	arg[ARG(PORT_OPEN, name)] =
 		text(port == NULL ? "" : id == BP_PORT_OPEN ? port->name : port->driver);
-	arg[ARG(PORT_OPEN, port)] = beam_str(beam_term_text(ev->who.key));
-	en_fire(p, arg, strings, &ev->who);
+	arg[ARG(PORT_OPEN, port)] = beam_str(beam_term_text(ev->cur.key));
+	en_fire(p, arg, strings, &ev->cur);
 }
 BEAM_SAME_ARG(PORT_OPEN, DRIVER_START, process);
 BEAM_SAME_ARG(PORT_OPEN, DRIVER_START, port);
@@ -211,7 +211,7 @@ BEAM_SAME_ARG(PORT_OPEN, DRIVER_STOP, port);
  */
 static void end_run(struct beam_event *ev)
 {
-	struct port *p = known(ev->b, ev->who.key);
+	struct port *p = known(ev->b, ev->cur.key);
 
 	if (p == NULL || p->run != RUN_IO)
 		return;
@@ -222,7 +222,7 @@ static void end_run(struct beam_event *ev)
 
 static void on_in(struct beam_event *ev, ERL_NIF_TERM what)
 {
-	struct port *p = known(ev->b, ev->who.key);
+	struct port *p = known(ev->b, ev->cur.key);
 
 	if (what == atom_open)
 		fire_named(ev, BP_DRIVER_START, owner_of(ev));
@@ -236,13 +236,13 @@ static void on_in(struct beam_event *ev, ERL_NIF_TERM what)
 
 static void on_open(struct beam_event *ev, ERL_NIF_TERM process, ERL_NIF_TERM name)
 {
-	beam_port_note(ev->b, ev->env, ev->who.key, process, name);
+	beam_port_note(ev->b, ev->env, ev->cur.key, process, name);
 	fire_named(ev, BP_PORT_OPEN, process);
 }
 
 static void on_closed(struct beam_event *ev, ERL_NIF_TERM reason)
 {
-	struct port *port = known(ev->b, ev->who.key);
+	struct port *port = known(ev->b, ev->cur.key);
 	char why[256];
 
 	end_run(ev);
@@ -287,7 +287,7 @@ static void on_control(struct beam_event *ev, ERL_NIF_TERM process, ERL_NIF_TERM
 
 static void on_connect(struct beam_event *ev, ERL_NIF_TERM to)
 {
-	struct port *p = known(ev->b, ev->who.key);
+	struct port *p = known(ev->b, ev->cur.key);
 	char owner[64];
 
 	enif_snprintf(owner, sizeof(owner), "%T", to);
@@ -299,7 +299,7 @@ static void on_connect(struct beam_event *ev, ERL_NIF_TERM to)
 /* {Process, {command | control | call | connect, Data} | close} */
 static void on_port_receive(struct beam_event *ev, ERL_NIF_TERM term)
 {
-	struct port *p = known(ev->b, ev->who.key);
+	struct port *p = known(ev->b, ev->cur.key);
 	const ERL_NIF_TERM *t, *d;
 	int n;
 
@@ -358,6 +358,6 @@ void beam_driver_call(struct beam_event *ev, bool load, const ERL_NIF_TERM *args
 		arg[ARG(DRIVER_INIT, major)] = (uint64_t)info.driver_major_version;
 		arg[ARG(DRIVER_INIT, minor)] = (uint64_t)info.driver_minor_version;
 	}
-	en_fire(p, arg, 0, &ev->who);
+	en_fire(p, arg, 0, &ev->cur);
 }
 BEAM_SAME_ARG(DRIVER_INIT, DRIVER_FINISH, driver);

@@ -145,12 +145,12 @@ static unsigned event_function(const struct beam_event *ev, uint64_t *pcs, unsig
 	return pcs[0] != 0;
 }
 
-unsigned beam_ustack(const struct en_who *who, uint64_t *pcs, unsigned max)
+unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max)
 {
-	const struct beam_event *ev = (const struct beam_event *)(const void *)who;
+	const struct beam_event *ev = (const struct beam_event *)(const void *)cur;
 	unsigned n = 0;
 
-	if (!enif_is_pid(ev->env, ev->who.key) || (ev->argv != NULL && !has_stack(ev->argv[0])))
+	if (!enif_is_pid(ev->env, ev->cur.key) || (ev->argv != NULL && !has_stack(ev->argv[0])))
 		return 0;
 	if (ev->argv != NULL && has_function(ev->argv[0]))
 		n = event_function(ev, pcs, max);

@@ -33,9 +33,9 @@ ERL_NIF_TERM nif_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 }
 
 /* The running time of the event's process when the event began, without what its probes took. */
-uint64_t beam_vtimestamp(const struct en_who *who)
+uint64_t beam_vtimestamp(const struct en_current *cur)
 {
-	const struct beam_event *ev = (const struct beam_event *)(const void *)who;
+	const struct beam_event *ev = (const struct beam_event *)(const void *)cur;
 	struct beam_proc *p = ev->proc;
 
 	if (p == NULL)
@@ -45,7 +45,7 @@ uint64_t beam_vtimestamp(const struct en_who *who)
 
 static inline uint64_t pid_arg(struct beam_event *ev)
 {
-	return beam_str(beam_term_text(ev->who.key));
+	return beam_str(beam_term_text(ev->cur.key));
 }
 
 /* Atoms are cached, anything else is written into a buffer of the caller's. */
@@ -100,7 +100,7 @@ static void on_pid_mfa(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM m
 		if (function == NULL)
 			strings &= ~ARG_BIT(PROCESS_SPAWN, function);
 	}
-	en_fire(p, arg, strings, &ev->who);
+	en_fire(p, arg, strings, &ev->cur);
 }
 BEAM_SAME_ARG(PROCESS_SPAWN, PROCESS_SCHEDULED, process);
 BEAM_SAME_ARG(PROCESS_SPAWN, PROCESS_SCHEDULED, function);
@@ -119,7 +119,7 @@ static void fire_fn(struct beam_event *ev, struct en_probe *const *p, unsigned n
 	for (unsigned i = 0; i < n; i++) {
 		if (p[i]->argmask & 1)
 			arg[0] = pid_arg(ev);
-		en_fire(p[i], arg, 3, &ev->who);
+		en_fire(p[i], arg, 3, &ev->cur);
 	}
 }
 
@@ -173,7 +173,7 @@ static __attribute__((noinline)) void user_call(struct beam_event *ev,
 		beam_driver_call(ev, fn->user == 1 + USER_LOAD, args);
 	else
 		beam_user_fire(
-			ev->b, ev->env, ev->who.key, (enum beam_user)(fn->user - 1), args, n);
+			ev->b, ev->env, ev->cur.key, (enum beam_user)(fn->user - 1), args, n);
 }
 
 /* proc_lib:hibernate(M, F, Args): noted for when it goes out. */
@@ -302,12 +302,12 @@ static __attribute__((noinline)) void on_exit_(struct beam_event *ev, ERL_NIF_TE
 		BEAM_MAKE_ARG(p, arg, PROCESS_EXIT, reason,
 			term_arg(ev->env, text, sizeof(text), reason, &cached));
 		en_fire(p, arg, cached ? STRINGS(PROCESS_EXIT) : ARG_BIT(PROCESS_EXIT, process),
-			&ev->who);
+			&ev->cur);
 	}
 	if (b->self)
-		en_self_free(b->h->en, ev->who.key);
+		en_self_free(b->h->en, ev->cur.key);
 	if (b->procs.tab != NULL)
-		beam_proc_exit(&b->procs, ev->who.key);
+		beam_proc_exit(&b->procs, ev->cur.key);
 	ev->proc = NULL;
 }
 
@@ -334,7 +334,7 @@ static void on_hibernate(struct beam_event *ev, ERL_NIF_TERM mfa)
 	arg[ARG(PROCESS_HIBERNATE, function)] = beam_str(
 		proc->hib_mod != 0 ? beam_mfa_text(proc->hib_mod, proc->hib_fun, proc->hib_arity)
 				   : beam_mfa_text(t[0], t[1], 3));
-	en_fire(p, arg, STRINGS(PROCESS_HIBERNATE), &ev->who);
+	en_fire(p, arg, STRINGS(PROCESS_HIBERNATE), &ev->cur);
 	proc->hib_mod = 0;
 }
 
@@ -374,7 +374,7 @@ static void token_args(struct beam_event *ev, ERL_NIF_TERM opts, bool counted, u
 	if (!enif_get_int64(ev->env, t[1], &label) || label < INT32_MIN || label > INT32_MAX)
 		label = INT32_MIN; /* as OTP's own */
 	arg[0] = (uint64_t)label;
-	arg[1] = (uint64_t)(t[3] == ev->who.key ? last : serial);
+	arg[1] = (uint64_t)(t[3] == ev->cur.key ? last : serial);
 	arg[2] = (uint64_t)serial + !counted;
 }
 
@@ -394,7 +394,7 @@ static void send_any(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to,
 	if (unlikely(p->argmask & BEAM_TOKEN_ARGS(MESSAGE_SEND)))
 		token_args(ev, opts, remote, &arg[ARG(MESSAGE_SEND, label)]);
 	en_fire(p, arg,
-		to_text == NULL ? STRINGS(MESSAGE_SEND) : ARG_BIT(MESSAGE_SEND, sender), &ev->who);
+		to_text == NULL ? STRINGS(MESSAGE_SEND) : ARG_BIT(MESSAGE_SEND, sender), &ev->cur);
 }
 
 static void send_remote(struct beam_event *ev, ERL_NIF_TERM msg, const char *to_text,
@@ -416,7 +416,7 @@ static void send_remote(struct beam_event *ev, ERL_NIF_TERM msg, const char *to_
 	BEAM_MAKE_ARG(p, arg, MESSAGE_SEND_REMOTE, words, beam_term_size(ev->env, msg));
 	if (p->argmask & BEAM_TOKEN_ARGS(MESSAGE_SEND_REMOTE))
 		token_args(ev, opts, true, &arg[ARG(MESSAGE_SEND_REMOTE, label)]);
-	en_fire(p, arg, strings, &ev->who);
+	en_fire(p, arg, strings, &ev->cur);
 }
 
 /* To a name, an alias, a pid of another node, {Name, Node}. */
@@ -471,14 +471,14 @@ static void on_receive(struct beam_event *ev, ERL_NIF_TERM msg)
 	/* A receive that timed out is told as a message, timeout: it is none. */
 	if (unlikely(msg == atom_timeout) && beam_timed_out(ev->env))
 		return;
-	if (ev->b->hibernate && (proc = beam_proc_find(&ev->b->procs, ev->who.key)) != NULL)
+	if (ev->b->hibernate && (proc = beam_proc_find(&ev->b->procs, ev->cur.key)) != NULL)
 		atomic_store_explicit(&proc->hibernating, 0, memory_order_relaxed);
 	if (!en_enabled(p))
 		return;
 	BEAM_MAKE_ARG(p, arg, MESSAGE_QUEUED, receiver, pid_arg(ev));
 	BEAM_MAKE_ARG(p, arg, MESSAGE_QUEUED, words, beam_term_size(ev->env, msg));
 	BEAM_MAKE_ARG(p, arg, MESSAGE_QUEUED, queued, beam_queue_len(ev->env));
-	en_fire(p, arg, STRINGS(MESSAGE_QUEUED), &ev->who);
+	en_fire(p, arg, STRINGS(MESSAGE_QUEUED), &ev->cur);
 }
 
 /* ---- garbage collections --------------------------------------------------------------- */
@@ -507,7 +507,7 @@ static void heap_changed(struct beam_event *ev, uint64_t from, uint64_t to)
 	if (from == 0 || from == to || !en_enabled(p))
 		return;
 	BEAM_MAKE_ARG(p, arg, PROCESS_HEAP_GROW, process, pid_arg(ev));
-	en_fire(p, arg, STRINGS(PROCESS_HEAP_GROW), &ev->who);
+	en_fire(p, arg, STRINGS(PROCESS_HEAP_GROW), &ev->cur);
 }
 BEAM_SAME_ARG(PROCESS_HEAP_GROW, PROCESS_HEAP_SHRINK, process);
 BEAM_SAME_ARG(PROCESS_HEAP_GROW, PROCESS_HEAP_SHRINK, after);
@@ -523,7 +523,7 @@ static void on_gc(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM info)
 	if (en_enabled(p)) {
 		BEAM_MAKE_ARG(p, arg, GC_MINOR_START, process, pid_arg(ev));
 		BEAM_MAKE_ARG(p, arg, GC_MINOR_START, words, value_of(ev->env, info, atom_wordsize));
-		en_fire(p, arg, STRINGS(GC_MINOR_START), &ev->who);
+		en_fire(p, arg, STRINGS(GC_MINOR_START), &ev->cur);
 	}
 	if (ev->b->heaps && ev->proc != NULL && !start)
 		heap_changed(ev, ev->proc->heap_size,
@@ -570,7 +570,7 @@ static inline void begin(struct beam_event *ev)
 	ev->proc = NULL;
 	if (b->procs.tab == NULL)
 		return;
-	ev->proc = beam_proc_get(&b->procs, ev->who.key);
+	ev->proc = beam_proc_get(&b->procs, ev->cur.key);
 	if (b->vts && ev->proc != NULL) {
 		ev->began = en_now();
 		if (ev->proc->in_at == 0)
@@ -599,7 +599,7 @@ static inline void dispatch(struct beam_event *ev, const ERL_NIF_TERM argv[])
 		else
 			on_return_to(ev, argv[3]);
 		end(ev);
-	} else if (enif_is_port(ev->env, ev->who.key)) {
+	} else if (enif_is_port(ev->env, ev->cur.key)) {
 		ev->proc = NULL;
 		beam_port_event(ev, tag, argv[3], argv[4]);
 	} else if (tag == atom_receive) {
@@ -641,9 +641,9 @@ __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_any(
 	if (unlikely(!beam_number(env, argv[1], &number)))
 		return trace_far(env, argv);
 	ev.env = env;
-	ev.who.key = argv[2];
-	ev.who.ustack = beam_ustack;
-	ev.who.ops = &beam_ops;
+	ev.cur.key = argv[2];
+	ev.cur.ustack = beam_ustack;
+	ev.cur.ops = &beam_ops;
 	ev.argv = argv;
 	in = number == BEAM_ALL ? atomic_load_explicit(&beam_running, memory_order_relaxed)
 				: 1ULL << number % BEAM_HANDLES;
@@ -657,7 +657,7 @@ __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_any(
 
 			beam_cost_begin(seat);
 			ev.b = b;
-			ev.who.vtimestamp = b->vtimestamp;
+			ev.cur.vtimestamp = b->vtimestamp;
 			dispatch(&ev, argv);
 			beam_cost_end(b, seat, argv[0]);
 		}

@@ -89,50 +89,50 @@ static void (*const sites[BP_COUNT_])(
 };
 
 /* Of built-ins that are not interned: erlmsg, erlargs, erlret, erlpeer, erlarg(). */
-enum { TEXT = 256, TEXTS = 4 + ASK_ARGS, ANSWERS = ASK_COUNT_ + 2 * ASK_ARGS };
+enum { TEXT = 256, TEXTS = 4 + PBI_ARGS, ANSWERS = PBI_COUNT_ + 2 * PBI_ARGS };
 
-enum { OF_ARGS = 1u << ASK_USDT | 1u << ASK_ERLARG | 1u << ASK_ERLINT };
+enum { OF_ARGS = 1u << PBI_USDT | 1u << PBI_ERLARG | 1u << PBI_ERLINT };
 
 static void answer_args(const struct fire *f, uint64_t *answers, char texts[][TEXT])
 {
-	const struct en_who *who = f->who;
-	uint32_t asks = f->probe->asks;
+	const struct en_current *cur = f->cur;
+	uint32_t pbis = f->probe->pbis;
 
-	for (unsigned n = 0; n < ASK_ARGS; n++) {
-		if (!(asks >> (ASK_ARG0 + n) & 1))
+	for (unsigned n = 0; n < PBI_ARGS; n++) {
+		if (!(pbis >> (PBI_ARG0 + n) & 1))
 			continue;
-		if (asks >> ASK_ERLARG & 1) {
+		if (pbis >> PBI_ERLARG & 1) {
 			texts[n][0] = '\0';
-			who->ops->str(who, ASK_ERLARG, n, texts[n], TEXT);
+			cur->ops->str(cur, PBI_ERLARG, n, texts[n], TEXT);
 			answers[n] = (uint64_t)(uintptr_t)texts[n];
 		}
-		if (asks >> ASK_ERLINT & 1)
-			answers[ASK_ARGS + n] = who->ops->num(who, ASK_ERLINT, n, f);
+		if (pbis >> PBI_ERLINT & 1)
+			answers[PBI_ARGS + n] = cur->ops->num(cur, PBI_ERLINT, n, f);
 	}
 }
 
 /* What the clause reads besides, as it reads it. */
 static void answer(const struct fire *f, uint64_t *answers, char texts[TEXTS][TEXT])
 {
-	const struct en_who *who = f->who;
-	uint32_t asks = f->probe->asks & ((1u << ASK_COUNT_) - 1) & ~(uint32_t)OF_ARGS;
+	const struct en_current *cur = f->cur;
+	uint32_t pbis = f->probe->pbis & ((1u << PBI_COUNT_) - 1) & ~(uint32_t)OF_ARGS;
 	unsigned n = 0;
 
 	memset(answers, 0, ANSWERS * sizeof(*answers));
-	if (who == NULL || who->ops == NULL)
+	if (cur == NULL || cur->ops == NULL)
 		return;
-	answer_args(f, answers + ASK_COUNT_, texts + (TEXTS - ASK_ARGS));
-	for (; asks != 0; asks &= asks - 1) {
-		unsigned ask = (unsigned)__builtin_ctz(asks);
-		char *buf = texts[n < TEXTS - ASK_ARGS ? n : TEXTS - ASK_ARGS - 1];
+	answer_args(f, answers + PBI_COUNT_, texts + (TEXTS - PBI_ARGS));
+	for (; pbis != 0; pbis &= pbis - 1) {
+		unsigned ask = (unsigned)__builtin_ctz(pbis);
+		char *buf = texts[n < TEXTS - PBI_ARGS ? n : TEXTS - PBI_ARGS - 1];
 		const struct et_str *s;
 
-		if (ask == ASK_ERLSCHED) {
-			answers[ask] = who->ops->num(who, ask, 0, f);
+		if (ask == PBI_ERLSCHED) {
+			answers[ask] = cur->ops->num(cur, ask, 0, f);
 			continue;
 		}
 		buf[0] = '\0';
-		s = who->ops->str(who, ask, 0, buf, TEXT);
+		s = cur->ops->str(cur, ask, 0, buf, TEXT);
 		answers[ask] = (uint64_t)(uintptr_t)(s != NULL ? s->text : buf);
 		n += s == NULL;
 	}
@@ -140,7 +140,7 @@ static void answer(const struct fire *f, uint64_t *answers, char texts[TEXTS][TE
 
 bool beam_usdt(const struct fire *f)
 {
-	uint64_t answers[ANSWERS], whose = f->who != NULL ? f->who->key : 0;
+	uint64_t answers[ANSWERS], whose = f->cur != NULL ? f->cur->key : 0;
 	char texts[TEXTS][TEXT];
 	uintptr_t at = (uintptr_t)f->probe->pvdata - (uintptr_t)beam_probedefs;
 	size_t id = at / sizeof(*beam_probedefs);

@@ -102,7 +102,7 @@ ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM 
 	enum beam_user kind, const ERL_NIF_TERM *args, unsigned n)
 {
 	struct beam_event ev = {.b = b, .env = env,
-		.who = {.key = pid, .vtimestamp = b->vtimestamp, .ops = &beam_ops,
+		.cur = {.key = pid, .vtimestamp = b->vtimestamp, .ops = &beam_ops,
 			.ustack = beam_ustack}};
 	char texts[5][MOST_TEXT];
 	uint64_t arg[10];
@@ -120,7 +120,7 @@ ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM 
 		if (!get_text(env, args[0], texts[0]))
 			return atom_badarg;
 		arg[ARG(USER_TRACE_S1, text)] = (uint64_t)(uintptr_t)texts[0];
-		en_fire(p, arg, 0, &ev.who);
+		en_fire(p, arg, 0, &ev.cur);
 		return atom_true;
 	}
 	if (kind == USER_N)
@@ -137,7 +137,7 @@ ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM 
 	}
 	if (bad)
 		return atom_badarg;
-	en_fire(p, arg, ARG_BIT(USER_TRACE_I4S4, process), &ev.who);
+	en_fire(p, arg, ARG_BIT(USER_TRACE_I4S4, process), &ev.cur);
 	return atom_true;
 }
 

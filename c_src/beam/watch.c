@@ -38,7 +38,7 @@ static void get_arg(ErlNifEnv *env, ERL_NIF_TERM t, char *buf, size_t size)
 ERL_NIF_TERM nif_fire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	static const ERL_NIF_TERM none[5]; /* it is no trace event, and the stack is our own */
-	struct beam_event ev = {.who = {.key = argv[2], .ops = &beam_ops,
+	struct beam_event ev = {.cur = {.key = argv[2], .ops = &beam_ops,
 					.ustack = beam_ustack},
 		.env = env, .argv = none};
 	ERL_NIF_TERM head, tail = argv[3];
@@ -60,7 +60,7 @@ ERL_NIF_TERM nif_fire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		atomic_load_explicit(&ev.b->live, memory_order_acquire))
 		p = by_name(ev.b, name);
 	if (p != NULL && en_enabled(p))
-		en_fire(p, arg, 0, &ev.who);
+		en_fire(p, arg, 0, &ev.cur);
 	else
 		p = NULL;
 	beam_leave();

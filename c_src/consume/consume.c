@@ -47,7 +47,7 @@ struct co *co_new(
 	co->opts = opts;
 	co->fd = -1;
 	co->ag = ag_new();
-	co->sy = sy_new(0, &origin);
+	co->sy = sy_new(0, en != NULL ? &origin : NULL);
 	if (co->ag == NULL || co->sy == NULL) {
 		et_err(e, "ET_NOMEM", "out of memory");
 		co_free(co);

@@ -11,8 +11,8 @@ const struct d_builtin d_builtins[] = {
 #define D_BFUNC(name, ID, proto) {name, ID_FUNC, FN_##ID, proto, 0, 0},
 #define D_BACT(name, ID, proto, flags) {name, ID_ACTION, ACT_##ID, proto, flags, 0},
 #define D_BAGG(name, ID, proto) {name, ID_AGGFUNC, AGG_##ID, proto, 0, 0},
-#define D_AVAR(name, ID, type) {name, ID_BUILTIN, BI_##ID, type, 0, 1 + ASK_##ID},
-#define D_AFUNC(name, ID, proto) {name, ID_FUNC, FN_##ID, proto, 0, 1 + ASK_##ID},
+#define D_PVAR(name, ID, type) {name, ID_BUILTIN, BI_##ID, type, 0, 1 + PBI_##ID},
+#define D_PFUNC(name, ID, proto) {name, ID_FUNC, FN_##ID, proto, 0, 1 + PBI_##ID},
 #include "prog/builtins.def"
 	{NULL, 0, 0, NULL, 0, 0},
 };

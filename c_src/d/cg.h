@@ -71,7 +71,7 @@ struct cg {
 	int maybe;	 /* the same of && || ?: around an expression */
 	int argstr[10];	 /* stack slot + 1 that has copyinstr(argn), on every way from there on */
 	struct {
-		unsigned what; /* 1 + ask and argument */
+		unsigned what; /* 1 + pbi and argument */
 		int slot;
 	} asked[8]; /* the same for texts that whoever fires was asked for */
 	struct {
@@ -155,7 +155,7 @@ struct cg_val cg_argstr(struct cg *g, const struct d_node *n, unsigned arg);
 int cg_keep_for_all(struct cg *g, const struct d_node *n); /* r0's slot + 1; 0: it is not kept */
 struct cg_val cg_kept(struct cg *g, const struct d_node *n, int slot); /* + 1 */
 /* A built-in that whoever fires is asked for, with its argument. */
-struct cg_val cg_ask(struct cg *g, const struct d_node *n, struct cg_val arg);
+struct cg_val cg_pbi(struct cg *g, const struct d_node *n, struct cg_val arg);
 /* Evaluate a key into stack slots; returns the first, -1 for no key. */
 int cg_key(struct cg *g, const struct d_node *n, struct d_node *list, const struct prog_val *keys,
 	unsigned nkeys);

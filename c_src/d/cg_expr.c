@@ -671,8 +671,8 @@ static struct cg_val gen_builtin(struct cg *g, struct d_node *n)
 		return cg_field(FIELD(id), 4);
 	if (id == BI_EPID)
 		return cg_field(FIELD(epid), 4);
-	if (n->ident->builtin->ask != 0)
-		return cg_ask(g, n, cg_const(0));
+	if (n->ident->builtin->pbi != 0)
+		return cg_pbi(g, n, cg_const(0));
 	if (id == BI_TIMESTAMP) {
 		g->clause->reads_ts = true;
 		cg_call(g, RT_timestamp);

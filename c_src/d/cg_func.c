@@ -396,36 +396,36 @@ static int arg_key(struct cg *g, struct d_node *n)
 	return slot;
 }
 
-static struct cg_val ask_num(struct cg *g, const struct d_node *n, unsigned ask, struct cg_val arg)
+static struct cg_val pbi_num(struct cg *g, const struct d_node *n, unsigned pbi, struct cg_val arg)
 {
 	cg_load(g, R3, arg);
 	cg_free(g, arg);
-	ebpf_const(g->a, R2, ask);
-	cg_call(g, RT_asknum);
+	ebpf_const(g->a, R2, pbi);
+	cg_call(g, RT_pbi_num);
 	cg_norm(g, R0, n->type);
 	return cg_keep(g, n, R0);
 }
 
 static uint32_t asks_arg(struct cg_val arg)
 {
-	bool known = arg.kind == VAL_CONST && (uint64_t)arg.imm < ASK_ARGS;
+	bool known = arg.kind == VAL_CONST && (uint64_t)arg.imm < PBI_ARGS;
 
-	return 1u << (known ? ASK_ARG0 + (unsigned)arg.imm : ASK_ANY_ARG);
+	return 1u << (known ? PBI_ARG0 + (unsigned)arg.imm : PBI_ANY_ARG);
 }
 
-struct cg_val cg_ask(struct cg *g, const struct d_node *n, struct cg_val arg)
+struct cg_val cg_pbi(struct cg *g, const struct d_node *n, struct cg_val arg)
 {
-	unsigned ask = n->ident->builtin->ask - 1u, i = 0, what = 0;
+	unsigned pbi = n->ident->builtin->pbi - 1u, i = 0, what = 0;
 
-	g->clause->asks |= 1u << ask;
-	if (ask == ASK_ERLARG || ask == ASK_ERLINT)
-		g->clause->asks |= asks_arg(arg);
-	if (ask == ASK_USDT)
+	g->clause->pbis |= 1u << pbi;
+	if (pbi == PBI_ERLARG || pbi == PBI_ERLINT)
+		g->clause->pbis |= asks_arg(arg);
+	if (pbi == PBI_USDT)
 		g->clause->argmask |= 0x3ff; /* it hands them all on */
 	if (!d_is_string(n->type))
-		return ask_num(g, n, ask, arg);
+		return pbi_num(g, n, pbi, arg);
 	if (arg.kind == VAL_CONST && arg.imm < 256)
-		what = 1 + (ask << 8 | (unsigned)arg.imm);
+		what = 1 + (pbi << 8 | (unsigned)arg.imm);
 	while (i < 8 && g->asked[i].slot != 0 && g->asked[i].what != what)
 		i++;
 	if (what != 0 && i < 8 && g->asked[i].slot != 0)
@@ -433,8 +433,8 @@ struct cg_val cg_ask(struct cg *g, const struct d_node *n, struct cg_val arg)
 	cg_load(g, R4, arg);
 	cg_free(g, arg);
 	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
-	ebpf_const(g->a, R3, ask);
-	cg_call(g, RT_askstr);
+	ebpf_const(g->a, R3, pbi);
+	cg_call(g, RT_pbi_str);
 	if (what != 0 && i < 8) {
 		g->asked[i].what = what;
 		g->asked[i].slot = cg_keep_for_all(g, n);
@@ -568,8 +568,8 @@ struct cg_val cg_func(struct cg *g, struct d_node *n)
 		cg_fail(g, n, "D_OP_ACT", "%s( ) is an action: it has no value", n->ident->name);
 		return cg_const(0);
 	}
-	if (n->ident->builtin->ask != 0)
-		return cg_ask(g, n, n->list != NULL ? cg_expr(g, n->list) : cg_const(0));
+	if (n->ident->builtin->pbi != 0)
+		return cg_pbi(g, n, n->list != NULL ? cg_expr(g, n->list) : cg_const(0));
 	switch (id) {
 	case FN_COPYINSTR:
 		if (is_plain_arg(n->list, &arg))

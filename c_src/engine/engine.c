@@ -53,16 +53,16 @@ struct en *en_new(struct et_options *opts, struct et_error *e)
 	return en;
 }
 
-void en_set_host(struct en *en, const struct en_who *who)
+void en_set_host(struct en *en, const struct en_current *cur)
 {
-	en->host = who;
+	en->host = cur;
 }
 
 bool en_frame(const struct en *en, uint64_t pc, char *buf, size_t size)
 {
-	const struct en_who *who = en->host;
+	const struct en_current *cur = en->host;
 
-	return who != NULL && who->ops->frame != NULL && who->ops->frame(who, pc, buf, size);
+	return cur != NULL && cur->ops->frame != NULL && cur->ops->frame(cur, pc, buf, size);
 }
 
 bool en_free(struct en *en)

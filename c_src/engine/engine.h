@@ -71,27 +71,27 @@ uint64_t et_hash(const char *text, size_t len);
 /* ---- firing --------------------------------------------------------------------------- */
 
 /*
- * What only the provider knows of an event: the built-ins that whoever fires is asked for (ASK_* of
+ * What only the provider knows of an event: the built-ins that whoever fires is asked for (PBI_* of
  * d/builtins.h; the engine does not know what they mean). n is the argument of a subroutine.
  */
-struct en_who;
+struct en_current;
 struct fire;
-struct en_who_ops {
-	uint64_t (*num)(const struct en_who *who, unsigned ask, uint64_t n, const struct fire *f);
+struct en_current_ops {
+	uint64_t (*num)(const struct en_current *cur, unsigned pbi, uint64_t n, const struct fire *f);
 	/* The text: one that was made before, or NULL and it is in buf, cut to fit, with its NUL. */
 	const struct et_str *(*str)(
-		const struct en_who *who, unsigned ask, uint64_t n, char *buf, size_t size);
+		const struct en_current *cur, unsigned pbi, uint64_t n, char *buf, size_t size);
 	/* Not when firing: the name of a frame that ustack() gave; false: it is an address. */
-	bool (*frame)(const struct en_who *who, uint64_t pc, char *buf, size_t size);
+	bool (*frame)(const struct en_current *cur, uint64_t pc, char *buf, size_t size);
 };
 
 /* Who fires: what self->, tid, vtimestamp mean. NULL: the operating system's thread. */
-struct en_who {
+struct en_current {
 	uint64_t key; /* of self-> variables, and tid; not 0 */
 	/* NULL: thread CPU time. Else the same all through an event. */
-	uint64_t (*vtimestamp)(const struct en_who *who);
-	unsigned (*ustack)(const struct en_who *who, uint64_t *pcs, unsigned max); /* NULL: native */
-	const struct en_who_ops *ops; /* NULL: there is nothing to ask for */
+	uint64_t (*vtimestamp)(const struct en_current *cur);
+	unsigned (*ustack)(const struct en_current *cur, uint64_t *pcs, unsigned max); /* NULL: native */
+	const struct en_current_ops *ops; /* NULL: there is nothing to ask for */
 };
 
 /* The state of one firing. */
@@ -112,7 +112,7 @@ struct fire {
 	struct en_thread *thread;
 	struct en_probe *probe;
 	const struct prog_clause *clause;
-	const struct en_who *who;
+	const struct en_current *cur;
 	uint64_t fault_addr;
 	uint32_t memo_var;
 	uint64_t key[PROG_MAX_KEYS]; /* the kernel's: a key that is given to a runtime function */
@@ -137,7 +137,7 @@ struct en_probe {
 	struct en *en;
 	uint16_t argmask; /* arguments that enabled clauses read: build no others */
 	uint16_t nomask;  /* those they read that the probe does not have: 0 */
-	uint32_t asks;	  /* the same for what whoever fires is asked for: bits ASK_* */
+	uint32_t pbis;	  /* the same of provider built-ins: bits PBI_* */
 	bool reads_vts, reads_ustack, reads_stack;
 	/* Enabled clauses in program order; NULL: none. Replaced as a whole (see above). */
 	_Atomic(struct en_ecblist *) ecbs;
@@ -163,14 +163,14 @@ struct en_ecblist {
  * which of them are the text member of a struct et_str. Any thread; nothing enabled: returns
  * at once. Never fails; what goes wrong is counted or becomes an ERROR record.
  */
-void en_fire(struct en_probe *p, const uint64_t *arg, unsigned strmask, const struct en_who *who);
+void en_fire(struct en_probe *p, const uint64_t *arg, unsigned strmask, const struct en_current *cur);
 /*
  * The same as so many firings, all at once and not on the probe path (times.c): all clauses of the
  * probe must be countable. Somebody else has counted them; they may be told after exit(). false:
  * there is no slot for this thread, nothing was done.
  */
 bool en_fire_times(struct en_probe *p, const uint64_t *arg, unsigned strmask,
-	const struct en_who *who, uint64_t times);
+	const struct en_current *cur, uint64_t times);
 bool en_countable(struct en_probe *p);
 static inline bool en_enabled(struct en_probe *p)
 {
@@ -236,8 +236,8 @@ void en_registry(struct en *en, struct d_registry *reg); /* for the compiler */
 
 /* ---- life ----------------------------------------------------------------------------- */
 
-/* Whom probes that fire without an en_who of their own (BEGIN, tick) ask. It must stay. */
-void en_set_host(struct en *en, const struct en_who *who);
+/* Whom probes that fire without an en_current of their own (BEGIN, tick) ask. It must stay. */
+void en_set_host(struct en *en, const struct en_current *cur);
 bool en_frame(const struct en *en, uint64_t pc, char *buf, size_t size); /* its name by them */
 /*
  * Addresses of other processes have more to them than the address (procs.h): takes that off, and

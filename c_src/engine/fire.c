@@ -16,7 +16,7 @@ PROBE_PATH void en_interpret(struct fire *f)
 }
 
 PROBE_PATH void en_fire(
-	struct en_probe *p, const uint64_t *arg, unsigned strmask, const struct en_who *who)
+	struct en_probe *p, const uint64_t *arg, unsigned strmask, const struct en_current *cur)
 {
 	struct en_thread *t;
 	const struct en_ecb *ecb;
@@ -27,9 +27,9 @@ PROBE_PATH void en_fire(
 	t = en_slot_get(p->en);
 	if (unlikely(t == NULL))
 		return;
-	if (unlikely(who == NULL || who->ustack == NULL) ||
-		(f = fire_quick(p, t, strmask, who, who->key, &ecb)) == NULL) {
-		fire_probe(p, t, arg, strmask, who, PHASE_RUN);
+	if (unlikely(cur == NULL || cur->ustack == NULL) ||
+		(f = fire_quick(p, t, strmask, cur, cur->key, &ecb)) == NULL) {
+		fire_probe(p, t, arg, strmask, cur, PHASE_RUN);
 		return;
 	}
 	for (unsigned m = p->argmask; m != 0; m &= m - 1) {
@@ -96,7 +96,7 @@ PROBE_PATH __attribute__((noinline)) bool en_fire_error(struct fire *f)
 	t->faulted = false;
 	if (p == NULL || (l = atomic_load_explicit(&p->ecbs, memory_order_acquire)) == NULL)
 		return false;
-	fire_set_up(err, p, 0, f->who);
+	fire_set_up(err, p, 0, f->cur);
 	err->work = work;
 	t->error_fired = fired;
 	err->ts = f->ts;

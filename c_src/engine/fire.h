@@ -52,13 +52,13 @@ static inline __attribute__((always_inline)) void fire_run(struct en_thread *t, 
 }
 
 static inline void fire_set_up(
-	struct fire *f, struct en_probe *p, unsigned strmask, const struct en_who *who)
+	struct fire *f, struct en_probe *p, unsigned strmask, const struct en_current *cur)
 {
 	f->id = p->id;
 	f->probe = p;
 	f->strmask = strmask;
-	f->who = who;
-	f->self = who != NULL ? who->key : f->thread->self_key;
+	f->cur = cur;
+	f->self = cur != NULL ? cur->key : f->thread->self_key;
 	f->ts = f->vts = f->wts = 0;
 	f->memo = NULL;
 	f->work = 0;
@@ -66,7 +66,7 @@ static inline void fire_set_up(
 
 #ifndef __bpf__
 static inline __attribute__((always_inline)) void fire_probe(struct en_probe *p,
-	struct en_thread *t, const uint64_t *arg, unsigned strmask, const struct en_who *who,
+	struct en_thread *t, const uint64_t *arg, unsigned strmask, const struct en_current *cur,
 	unsigned phase)
 {
 	struct en *en = p->en;
@@ -83,7 +83,7 @@ static inline __attribute__((always_inline)) void fire_probe(struct en_probe *p,
 		goto out;
 	count_add(&t->fired, 1);
 	t->frame = __builtin_frame_address(0);
-	fire_set_up(f, p, strmask, who);
+	fire_set_up(f, p, strmask, cur);
 	for (unsigned m = p->argmask; m != 0; m &= m - 1) {
 		unsigned i = (unsigned)__builtin_ctz(m);
 
@@ -111,7 +111,7 @@ static inline const struct en_ecb *fire_only(const struct en_probe *p, const str
 /* All but the arguments. ids: id and epid, as struct en_ecb has them. */
 static inline __attribute__((always_inline)) void fire_fill(struct en_thread *t,
 	const uint32_t *ids, const struct prog_clause *clause, struct en_probe *p, unsigned strmask,
-	const struct en_who *who, uint64_t self)
+	const struct en_current *cur, uint64_t self)
 {
 	struct fire *f = &t->fire;
 
@@ -124,7 +124,7 @@ static inline __attribute__((always_inline)) void fire_fill(struct en_thread *t,
 	f->self = self;
 	f->probe = p;
 	f->clause = clause;
-	f->who = who;
+	f->cur = cur;
 }
 
 /*
@@ -133,7 +133,7 @@ static inline __attribute__((always_inline)) void fire_fill(struct en_thread *t,
  * arg[] of what it gets, and goes on with fire_go. NULL: en_fire is needed.
  */
 static inline __attribute__((always_inline)) struct fire *fire_quick(struct en_probe *p,
-	struct en_thread *t, unsigned strmask, const struct en_who *who, uint64_t self,
+	struct en_thread *t, unsigned strmask, const struct en_current *cur, uint64_t self,
 	const struct en_ecb **ecb)
 {
 	if (unlikely(!slot_enter(t)))
@@ -143,7 +143,7 @@ static inline __attribute__((always_inline)) struct fire *fire_quick(struct en_p
 		slot_leave(t);
 		return NULL;
 	}
-	fire_fill(t, &(*ecb)->id, (*ecb)->clause, p, strmask, who, self);
+	fire_fill(t, &(*ecb)->id, (*ecb)->clause, p, strmask, cur, self);
 	return &t->fire;
 }
 

@@ -249,7 +249,7 @@ struct en {
 	uint64_t *strs; /* references of the constant strings */
 	uint32_t pid, ppid, pgid, sid, uid, euid, gid, egid, pri;
 	struct et_str *execname, *psargs, *cwd, *rootdir;
-	const struct en_who *host; /* asked where nobody says who fires; or NULL */
+	const struct en_current *host; /* asked where nobody says who fires; or NULL */
 	uint32_t ancestors[64];
 	unsigned nancestors, maxframes;
 	/* where things are in a slot */

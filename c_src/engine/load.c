@@ -375,7 +375,7 @@ static void add_ecb(struct en *en, const struct en_ecb *ecb, struct en_ecblist *
 	en->ecbs[en->necbs++] = &l->ecb[l->n++];
 	p->argmask |= ecb->clause->argmask & has;
 	p->nomask |= ecb->clause->argmask & ~has;
-	p->asks |= ecb->clause->asks;
+	p->pbis |= ecb->clause->pbis;
 	p->reads_vts |= ecb->clause->reads_vts;
 	p->reads_ustack |= ecb->clause->reads_ustack;
 	p->reads_stack |= ecb->clause->reads_stack;
@@ -685,7 +685,7 @@ void en_unload(struct en *en)
 	for (unsigned i = 0; i < en->nprobes; i++) {
 		free(atomic_exchange(&en->probes[i]->ecbs, NULL));
 		en->probes[i]->argmask = en->probes[i]->nomask = 0;
-		en->probes[i]->asks = 0;
+		en->probes[i]->pbis = 0;
 		en->probes[i]->reads_vts = en->probes[i]->reads_ustack = false;
 		en->probes[i]->reads_stack = false;
 	}

@@ -62,7 +62,7 @@ PROBE_PATH static __attribute__((noinline)) uint64_t other_var(struct fire *f, u
 	switch (bi) {
 	case BI_WALLTIMESTAMP: return walltimestamp(f);
 	case BI_CPU: return en_cpu();
-	case BI_TID: return f->who != NULL ? f->who->key : f->thread->tid;
+	case BI_TID: return f->cur != NULL ? f->cur->key : f->thread->tid;
 	default: return rare_var(f, bi);
 	}
 }
@@ -75,8 +75,8 @@ RTFN(var)
 		return other_var(f, a);
 	if (likely(f->vts != 0)) /* who fires may have set it */
 		return f->vts;
-	if (f->who != NULL && f->who->vtimestamp != NULL)
-		return f->who->vtimestamp(f->who);
+	if (f->cur != NULL && f->cur->vtimestamp != NULL)
+		return f->cur->vtimestamp(f->cur);
 	return thread_time(f);
 }
 
@@ -111,32 +111,32 @@ RTFN(strvar)
 }
 
 /* Who answers: whoever fires, or the program that the engine is in. */
-PROBE_PATH static inline const struct en_who *asked(const struct fire *f)
+PROBE_PATH static inline const struct en_current *asked(const struct fire *f)
 {
-	const struct en_who *who = f->who != NULL ? f->who : f->en->host;
+	const struct en_current *cur = f->cur != NULL ? f->cur : f->en->host;
 
-	return who != NULL && who->ops != NULL ? who : NULL;
+	return cur != NULL && cur->ops != NULL ? cur : NULL;
 }
 
-RTFN(asknum)
+RTFN(pbi_num)
 {
-	const struct en_who *who = asked(FIRE(ctx));
+	const struct en_current *cur = asked(FIRE(ctx));
 
-	return who != NULL ? who->ops->num(who, (unsigned)a, b, FIRE(ctx)) : 0;
+	return cur != NULL ? cur->ops->num(cur, (unsigned)a, b, FIRE(ctx)) : 0;
 }
 
-RTFN(askstr)
+RTFN(pbi_str)
 {
 	struct fire *f = FIRE(ctx);
-	const struct en_who *who = asked(f);
+	const struct en_current *cur = asked(f);
 	const struct et_str *s = NULL;
 	char *to = str_slot(f, a);
 
 	if (to == NULL)
 		return 0;
 	to[0] = '\0';
-	if (who != NULL)
-		s = who->ops->str(who, (unsigned)b, c, to, f->en->strsize);
+	if (cur != NULL)
+		s = cur->ops->str(cur, (unsigned)b, c, to, f->en->strsize);
 	if (s == NULL && f->en->strsize > WORK_FREE)
 		work_bytes(f, strnlen(to, f->en->strsize));
 	return s != NULL ? str_ref(s) : (uint64_t)(uintptr_t)to;

@@ -11,8 +11,8 @@ PROBE_PATH unsigned stack_user(struct fire *f, uint64_t *pcs, unsigned max)
 	uint64_t frame[2], at = (uint64_t)(uintptr_t)f->thread->frame;
 	unsigned n = 0;
 
-	if (f->who != NULL && f->who->ustack != NULL)
-		return f->who->ustack(f->who, pcs, max);
+	if (f->cur != NULL && f->cur->ustack != NULL)
+		return f->cur->ustack(f->cur, pcs, max);
 	while (n < max && at != 0 && at % 8 == 0) {
 		if (safe_copy(frame, (const void *)(uintptr_t)at, sizeof(frame)) != 0 ||
 			frame[1] == 0)

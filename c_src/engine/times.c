@@ -63,7 +63,7 @@ static void run(struct fire *f, const struct en_ecb *ecb, const struct ebpf_env 
 }
 
 bool en_fire_times(struct en_probe *p, const uint64_t *arg, unsigned strmask,
-	const struct en_who *who, uint64_t times)
+	const struct en_current *cur, uint64_t times)
 {
 	const struct en_ecblist *l = atomic_load_explicit(&p->ecbs, memory_order_acquire);
 	struct en_thread *t = en_slot_get(p->en);
@@ -80,7 +80,7 @@ bool en_fire_times(struct en_probe *p, const uint64_t *arg, unsigned strmask,
 	count_add(&t->fired, times);
 	drops = count_get(&t->drops[DROP_AGGREGATION]);
 	t->frame = __builtin_frame_address(0);
-	fire_set_up(&t->fire, p, strmask, who);
+	fire_set_up(&t->fire, p, strmask, cur);
 	memcpy(t->fire.arg, arg, sizeof(t->fire.arg));
 	t->fire.times = times;
 	for (unsigned i = 0; i < l->n; i++)

@@ -343,11 +343,11 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 
 	if (l->at.probe != NULL)
 		return enable_vm(en, p, e);
-	if (p->asks >> ASK_ANY_ARG & 1)
+	if (p->pbis >> PBI_ANY_ARG & 1)
 		return et_err(e, "ET_ARGUMENT",
 			"erlarg() and erlint() at %s of a script that runs in the kernel: the "
 			"argument has to be a number from 0 to %d; erlargs has them all",
-			p->name->text, ASK_ARGS - 1);
+			p->name->text, PBI_ARGS - 1);
 	shared = k_share_probe(en, p, e);
 	if (shared == NULL)
 		return -1;
@@ -383,8 +383,8 @@ static int make_table(struct en *en, const struct erlang *s, struct et_error *e)
 }
 
 static const char *const asked[] = {
-#define D_AVAR(name, ID, type)	 name,
-#define D_AFUNC(name, ID, proto) NULL,
+#define D_PVAR(name, ID, type)	 name,
+#define D_PFUNC(name, ID, proto) NULL,
 #include "prog/builtins.def"
 };
 
@@ -407,7 +407,7 @@ static void put_clauses(FILE *f, const struct erlang *s, uint32_t asks)
 	for (unsigned i = 0; i < s->ninside; i++) {
 		const struct en_probe *p = s->inside[i];
 
-		if (p->asks != asks)
+		if (p->pbis != asks)
 			continue;
 		fprintf(f, "%s%s:", n++ > 0 ? ",\n" : "", p->prov->text);
 		put_name(f, p->mod->text);
@@ -415,13 +415,13 @@ static void put_clauses(FILE *f, const struct erlang *s, uint32_t asks)
 		fputs(p->name->text, f);
 	}
 	fputs("\n{", f);
-	for (unsigned i = 0; i < ASK_COUNT_; i++)
+	for (unsigned i = 0; i < PBI_COUNT_; i++)
 		if ((asks >> i & 1) && asked[i] != NULL)
 			fprintf(f, " this->%s_ = %s;", asked[i], asked[i]);
-	for (unsigned i = 0; i < ASK_ARGS; i++) {
-		if ((asks >> (ASK_ARG0 + i) & 1) && (asks >> ASK_ERLARG & 1))
+	for (unsigned i = 0; i < PBI_ARGS; i++) {
+		if ((asks >> (PBI_ARG0 + i) & 1) && (asks >> PBI_ERLARG & 1))
 			fprintf(f, " this->erlarg%u_ = erlarg(%u);", i, i);
-		if ((asks >> (ASK_ARG0 + i) & 1) && (asks >> ASK_ERLINT & 1))
+		if ((asks >> (PBI_ARG0 + i) & 1) && (asks >> PBI_ERLINT & 1))
 			fprintf(f, " this->erlint%u_ = erlint(%u);", i, i);
 	}
 	fputs(" usdt(); }\n", f);
@@ -437,10 +437,10 @@ static char *node_script(const struct erlang *s)
 	for (unsigned i = 0; f != NULL && i < s->ninside; i++) {
 		unsigned k = 0;
 
-		while (k < i && s->inside[k]->asks != s->inside[i]->asks)
+		while (k < i && s->inside[k]->pbis != s->inside[i]->pbis)
 			k++;
 		if (k == i)
-			put_clauses(f, s, s->inside[i]->asks);
+			put_clauses(f, s, s->inside[i]->pbis);
 	}
 	return f != NULL && fclose(f) == 0 ? text : NULL;
 }

@@ -30,16 +30,16 @@ enum d_bagg {
 	AGG_COUNT_
 };
 
-/* What whoever fires is asked for: bits of prog_clause.asks. */
-enum d_ask {
-#define D_AVAR(name, ID, type) ASK_##ID,
-#define D_AFUNC(name, ID, proto) ASK_##ID,
+/* Provider built-ins, which the provider of the event answers: bits of prog_clause.pbis. */
+enum prog_pbi {
+#define D_PVAR(name, ID, type) PBI_##ID,
+#define D_PFUNC(name, ID, proto) PBI_##ID,
 #include "builtins.def"
-	ASK_COUNT_
+	PBI_COUNT_
 };
-/* Behind them: which arguments erlarg() and erlint() are of; ASK_ANY_ARG: others, or not known. */
-enum { ASK_ARGS = 7, ASK_ARG0 = 24, ASK_ANY_ARG = ASK_ARG0 + ASK_ARGS };
-_Static_assert((int)ASK_COUNT_ <= (int)ASK_ARG0, "bits of prog_clause.asks");
+/* Behind them: which arguments erlarg() and erlint() are of; PBI_ANY_ARG: others, or not known. */
+enum { PBI_ARGS = 7, PBI_ARG0 = 24, PBI_ANY_ARG = PBI_ARG0 + PBI_ARGS };
+_Static_assert((int)PBI_COUNT_ <= (int)PBI_ARG0, "bits of prog_clause.pbis");
 
 enum { AF_DATA = 1, AF_DESTR = 2, AF_AGG = 4, AF_EXPR = 8 };
 

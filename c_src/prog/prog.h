@@ -133,7 +133,7 @@ struct prog_clause {
 	const char *source;   /* the whole source text, for -S */
 	int line, col;
 	uint16_t argmask;     /* which of arg0..arg9 it reads */
-	uint32_t asks;	      /* bit ASK_*: what it asks of whoever fires */
+	uint32_t pbis;	      /* provider built-ins that it reads: bits PBI_* */
 	bool reads_ts, reads_vts, reads_ustack; /* timestamp, vtimestamp, ustack() */
 	bool reads_stack; /* the kernel's: stack() */
 	bool reads_who;	  /* pid, execname and the like: what the kernel knows of who fires */

@@ -290,15 +290,15 @@ static int arena(struct en *en, void *data, void *base, size_t size, struct et_e
 /* Inside a node it would be told of this provider's own threads, which nobody asks for. */
 static int refuse_inside(const struct en_probe *p, const struct timer *t, struct et_error *e)
 {
-	const uint32_t who = 1u << ASK_ERLPID | 1u << ASK_ERLNAME | 1u << ASK_ERLSCHED;
+	const uint32_t who = 1u << PBI_ERLPID | 1u << PBI_ERLNAME | 1u << PBI_ERLSCHED;
 
-	if (!p->reads_stack && !p->reads_ustack && (t->tick || (p->asks & who) == 0))
+	if (!p->reads_stack && !p->reads_ustack && (t->tick || (p->pbis & who) == 0))
 		return 0;
 	return et_err(e, "ET_SAMPLES",
 		"%s asks what the schedulers run (%s), which inside a node it cannot see: it fires "
 		"in a thread of its own. The kernel can, as root: erltrace -p %d -n '%s /pid == "
 		"$target/ { ... }'",
-		p->name->text, p->asks & who ? "erlpid and the like" : "ustack() and the like",
+		p->name->text, p->pbis & who ? "erlpid and the like" : "ustack() and the like",
 		(int)getpid(), t->tick ? "profile-499" : p->name->text);
 }
 

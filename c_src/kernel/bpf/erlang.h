@@ -226,7 +226,7 @@ uint64_t k_process_gone(struct user_regs *regs)
 
 /*
  * rdi: its arguments, a word each; rsi: which probe, by a hash of its names; rdx: whose event it
- * is, a term; rcx: what it was asked for, a word or a text for each ASK_*.
+ * is, a term; rcx: what it was asked for, a word or a text for each PBI_*.
  */
 uint64_t k_erlang_usdt(struct user_regs *regs)
 {

@@ -272,26 +272,26 @@ static inline void answer_text(struct fire *f, uint64_t to, uint64_t end, uint64
 	uint64_t data;
 
 	if (t->answers != 0) {
-		if (ask == ASK_ERLARG)
-			ask = n < ASK_ARGS ? ASK_COUNT_ + n : ASK_USDT; /* which has none */
+		if (ask == PBI_ERLARG)
+			ask = n < PBI_ARGS ? PBI_COUNT_ + n : PBI_USDT; /* which has none */
 		data = user_word(t->answers + 8 * ask);
 		if (data != 0)
 			safe_str(f, text(to), data, end - to);
 	} else if (t->vm == 0) {
 		return;
-	} else if (ask == ASK_ERLNODE) {
+	} else if (ask == PBI_ERLNODE) {
 		put_node(f, to, end, user_word(user_word(vm_of(f)->this_node) + NODE_NAME));
 	} else if (t->process == 0) {
 		return;
-	} else if (ask == ASK_ERLPID && end - to >= ROOM) {
+	} else if (ask == PBI_ERLPID && end - to >= ROOM) {
 		put_pid(f, to, t->process);
-	} else if (ask == ASK_ERLNAME) {
+	} else if (ask == PBI_ERLNAME) {
 		data = scheduler(vm_at(t->vm));
 		k_put_atom(f, to, end, registered_name(user_word(data + vm_at(t->vm)->current)));
 	}
 }
 
-RTFN(askstr)
+RTFN(pbi_str)
 {
 	struct fire *f = FIRE(ctx);
 	uint64_t to = (uint64_t)(uintptr_t)str_slot(f, a);
@@ -303,16 +303,16 @@ RTFN(askstr)
 	return to;
 }
 
-RTFN(asknum)
+RTFN(pbi_num)
 {
 	const struct en_thread *t = FIRE(ctx)->thread;
 	uint64_t data;
 
-	if (t->answers != 0 && a == ASK_ERLINT)
-		return b < ASK_ARGS ? user_word(t->answers + 8 * (ASK_COUNT_ + ASK_ARGS + b)) : 0;
+	if (t->answers != 0 && a == PBI_ERLINT)
+		return b < PBI_ARGS ? user_word(t->answers + 8 * (PBI_COUNT_ + PBI_ARGS + b)) : 0;
 	if (t->answers != 0)
 		return user_word(t->answers + 8 * a);
-	if (t->vm == 0 || a != ASK_ERLSCHED)
+	if (t->vm == 0 || a != PBI_ERLSCHED)
 		return 0;
 	data = scheduler(vm_at(t->vm));
 	return data != 0 ? user_word(data + vm_at(t->vm)->number) & UINT32_MAX : 0;

@@ -47,5 +47,5 @@ $ erltrace -qn 'BEGIN { printf("%s %s [%s]\n", copyinstr(probename), copyinstr(p
 >
 $ erltrace -Z -e -qn 'erlang*:::message-send { @[copyinstr(args[0]), copyinstr(arg0), stringof(args[1])] = count(); }'
 # what a clause reads on all its ways is asked for once
-$ erltrace -Z -e -S -n 'erlang*:::message-send /erlmsg != ""/ { @[erlmsg, erlarg(0), erlarg(1)] = count(); @b[erlmsg, erlarg(1)] = count(); }' 2>&1 | grep -c 'call askstr'
+$ erltrace -Z -e -S -n 'erlang*:::message-send /erlmsg != ""/ { @[erlmsg, erlarg(0), erlarg(1)] = count(); @b[erlmsg, erlarg(1)] = count(); }' 2>&1 | grep -c 'call pbi_str'
 > 3
