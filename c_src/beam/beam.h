@@ -4,6 +4,7 @@
  * out.
  *
  *   nif.c           the functions of erltrace_nif.erl: open, compile, go, work, walk, stop, close
+ *                   (nifs.def: all of them)
  *   results.c       what was gathered, probes and errors as terms
  *   handles.c       open handles by number (probe path)
  *   vm_threads.c    the VM's threads, and which are inside a handle (probe path)

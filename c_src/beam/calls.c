@@ -21,6 +21,7 @@
 #include "beam_handle.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
+#include "nifs.h"
 #include "shadow_stack.h"
 #include "texts.h"
 #include "tracer.h"
@@ -388,19 +389,22 @@ static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_send(
 		goto far;
 	p = b->probe[BP_MESSAGE_SEND];
 	slot = seat->slot;
-	if (unlikely(p == NULL || (p->argmask & ~3) != 0 || (ecb = fire_only(p, slot)) == NULL))
+	if (unlikely(p == NULL || (p->argmask & ~STRINGS(MESSAGE_SEND)) != 0 ||
+		     (ecb = fire_only(p, slot)) == NULL))
 		goto far;
-	if ((p->argmask & 1) && unlikely((from = beam_text_near(t, argv[2])) == NULL))
+	if ((p->argmask & ARG_BIT(MESSAGE_SEND, sender)) &&
+		unlikely((from = beam_text_near(t, argv[2])) == NULL))
 		goto far;
-	if ((p->argmask & 2) && unlikely((to = beam_text_near(t, dest)) == NULL))
+	if ((p->argmask & ARG_BIT(MESSAGE_SEND, receiver)) &&
+		unlikely((to = beam_text_near(t, dest)) == NULL))
 		goto far;
 	if (unlikely(!beam_cost_untimed(seat)))
 		goto far;
 	f = fill(seat, &ecb->id, ecb->clause, p, env, argv);
 	if (from != NULL)
-		f->arg[0] = beam_str(from);
+		f->arg[ARG(MESSAGE_SEND, sender)] = beam_str(from);
 	if (to != NULL)
-		f->arg[1] = beam_str(to);
+		f->arg[ARG(MESSAGE_SEND, receiver)] = beam_str(to);
 	go(slot, ecb->entry);
 	beam_thread_leave(t);
 	return atom_ok;
@@ -410,7 +414,7 @@ far:
 }
 
 /* trace(Tag, State, Tracee, Term, Opts) */
-ERL_NIF_TERM beam_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	(void)argc;
 	if (argv[0] == atom_call)

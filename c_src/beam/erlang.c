@@ -23,10 +23,21 @@
 #include "user.h"
 #include "vtime.h"
 
-#define TYPES(...) ((const char *const[]){__VA_ARGS__})
+#define WHY_UPROBE(symbol)                                                                         \
+	"needs the kernel engine: as root, a uprobe on " symbol " of beam.smp gives it (OTP up to 28)"
+#define WHY_GONE(release) "gone from OTP " release
+#define WHY_ALIKE(probe)                                                                           \
+	"a port that runs for a timer looks like one that is ready (" probe " has both); "         \
+	"the kernel engine can tell them apart"
+#define WHY_HIDDEN(what) "nothing outside " what " shows it"
+
+#define ARGS(...)                                                                                  \
+	.nargs = PROBE_NARGS(__VA_ARGS__),                                                         \
+	.argtypes = (const char *const[]){PROBE_TYPES(__VA_ARGS__)}
 const struct beam_probedef beam_probedefs[BP_COUNT_] = {
-#define PROBE(ID, name, route, nargs, ...) {name, ROUTE_##route, NULL, nargs, TYPES(__VA_ARGS__)},
-#define ABSENT(ID, name, why, nargs, ...)  {name, ROUTE_NONE, why, nargs, TYPES(__VA_ARGS__)},
+#define PROBE(ID, name, route, ...) {name, ROUTE_##route, ARGS(__VA_ARGS__)},
+#define ABSENT(ID, name, reason, what, ...)                                                        \
+	{name, ROUTE_NONE, ABSENT_##reason, WHY_##reason(what), ARGS(__VA_ARGS__)},
 #include "probes.def"
 };
 
@@ -180,12 +191,6 @@ static bool is_one_of_several(const struct beam_handle *b)
 	return beam_user_enabled(b);
 }
 
-/* From every VM, as probes.def says, not from this one only. */
-static bool is_gone(const struct beam_probedef *d)
-{
-	return strncmp(d->why, "gone from OTP", 13) == 0;
-}
-
 /* Kept for the next nif_work: a line each. */
 int beam_warn(struct beam_handle *b, const char *line)
 {
@@ -222,7 +227,7 @@ static int erlang_enable(struct en *en, void *data, struct en_probe *p, struct e
 	(void)en;
 	if (d->route != ROUTE_NONE || !is_named(b, p))
 		return 0;
-	if (is_gone(d) || is_one_of_several(b) || api_option(b->h, OPT_ZDEFS))
+	if (d->reason == ABSENT_GONE || is_one_of_several(b) || api_option(b->h, OPT_ZDEFS))
 		return warn(b, p->name->text, d->why, e);
 	return et_err(e, "D_PDESC_INVAL", "%s cannot be traced inside this node: %s", p->name->text,
 		d->why);
@@ -319,14 +324,15 @@ static void look_at_only(struct beam_handle *b, struct beam_only *o, bool *pid, 
 	o->probe = p;
 	o->id = ecb->id;
 	o->epid = ecb->epid;
-	*pid = p->argmask & 1;
+	*pid = p->argmask & ARG_BIT(FUNCTION_ENTRY, process);
 	o->way = way;
 }
 
 /* Does a clause read how deep in the stack a call is, or whether it is a tail call? */
 static bool reads_depth(int probe, unsigned argmask)
 {
-	return beam_probedefs[BP_FUNCTIONS + probe].nargs > 2 && (argmask & 0xc) != 0;
+	return beam_probedefs[BP_FUNCTIONS + probe].nargs > ARG(FUNCTION_ENTRY, depth) &&
+	       (argmask & BEAM_DEPTH_ARGS) != 0;
 }
 
 /* Note what a function's events fire. */
@@ -437,7 +443,7 @@ static void look_at_hibernate(struct beam_handle *b, struct needs *n)
 	struct beam_fn *fn;
 
 	b->hibernate = en_enabled(p);
-	if (!b->hibernate || !(p->argmask & 2))
+	if (!b->hibernate || !(p->argmask & ARG_BIT(PROCESS_HIBERNATE, function)))
 		return;
 	fn = beam_function_need(b, n->env, atom_proc_lib, atom_hibernate, 3);
 	n->nomem |= fn == NULL;
@@ -446,15 +452,20 @@ static void look_at_hibernate(struct beam_handle *b, struct needs *n)
 	n->args = true;
 }
 
+/* Do scripts read these arguments of an enabled probe? */
+static bool reads(const struct beam_handle *b, enum beam_probe id, unsigned mask)
+{
+	return en_enabled(b->probe[id]) && (b->probe[id]->argmask & mask);
+}
+
 /* Drivers come and go by two calls. Who opens a port is known by its driver's name too. */
 static void look_at_drivers(struct beam_handle *b, struct needs *n)
 {
-	static const enum beam_probe named[] = {BP_DRIVER_START, BP_DRIVER_STOP};
-	bool load = en_enabled(b->probe[BP_DRIVER_INIT]);
+	bool load = en_enabled(b->probe[BP_DRIVER_INIT]) ||
+		    reads(b, BP_DRIVER_START, ARG_BIT(DRIVER_START, driver)) ||
+		    reads(b, BP_DRIVER_STOP, ARG_BIT(DRIVER_STOP, driver));
 	struct beam_fn *fn;
 
-	for (unsigned i = 0; i < 2; i++)
-		load |= en_enabled(b->probe[named[i]]) && (b->probe[named[i]]->argmask & 2);
 	fn = load ? beam_function_need(b, n->env, atom_erl_ddll, atom_try_load, 3) : NULL;
 	if (fn != NULL)
 		fn->user = 1 + USER_LOAD;
@@ -467,12 +478,6 @@ static void look_at_drivers(struct beam_handle *b, struct needs *n)
 		return;
 	n->args = true;
 	need(n, "erl_ddll");
-}
-
-/* Do scripts read these arguments of an enabled probe? */
-static bool reads(const struct beam_handle *b, enum beam_probe id, unsigned mask)
-{
-	return en_enabled(b->probe[id]) && (b->probe[id]->argmask & mask);
 }
 
 /* Signals tell the runs for a file descriptor from the others. */
@@ -584,7 +589,8 @@ static void need_others(const struct beam_handle *b, struct needs *n)
 		need(n, "busy_dist_port");
 	if (n->route[ROUTE_NODES])
 		need(n, "monitor_nodes");
-	if (reads(b, BP_MESSAGE_SEND, 0x38) || reads(b, BP_MESSAGE_SEND_REMOTE, 0x70))
+	if (reads(b, BP_MESSAGE_SEND, BEAM_TOKEN_ARGS(MESSAGE_SEND)) ||
+		reads(b, BP_MESSAGE_SEND_REMOTE, BEAM_TOKEN_ARGS(MESSAGE_SEND_REMOTE)))
 		need(n, "seq_token");
 }
 

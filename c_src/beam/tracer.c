@@ -18,6 +18,7 @@
 #include "beam_handle.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
+#include "nifs.h"
 #include "pid_node.h"
 #include "ports.h"
 #include "shadow_stack.h"
@@ -40,7 +41,7 @@ static __attribute__((noinline)) ERL_NIF_TERM enabled_far(ErlNifEnv *env, ERL_NI
 	return gone ? atom_remove : atom_discard;
 }
 
-ERL_NIF_TERM beam_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	(void)argc;
 	return likely(beam_fires(argv[1])) ? atom_trace : enabled_far(env, argv[1]);
@@ -96,30 +97,29 @@ static const struct et_str *mfa_text(ErlNifEnv *env, ERL_NIF_TERM mfa)
 	return beam_mfa_text(t[0], t[1], arity);
 }
 
-static uint64_t mfa_arg(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned *strings)
-{
-	const struct et_str *s = mfa_text(env, mfa);
-
-	if (s == NULL)
-		return (uint64_t)(uintptr_t)"";
-	*strings |= 2;
-	return beam_str(s);
-}
-
+/* process-spawn, process-scheduled; process-unscheduled, which has no function. */
 static void on_pid_mfa(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM mfa)
 {
 	struct en_probe *p = ev->b->probe[id];
-	unsigned strings = 1;
+	unsigned strings = STRINGS(PROCESS_SPAWN);
+	const struct et_str *function;
 	uint64_t arg[2];
 
 	if (!en_enabled(p))
 		return;
-	if (p->argmask & 1)
-		arg[0] = pid_arg(ev);
-	if (p->argmask & 2)
-		arg[1] = mfa_arg(ev->env, mfa, &strings);
+	BEAM_MAKE_ARG(p, arg, PROCESS_SPAWN, process, pid_arg(ev));
+	if (p->argmask & ARG_BIT(PROCESS_SPAWN, function)) {
+		function = mfa_text(ev->env, mfa);
+		arg[ARG(PROCESS_SPAWN, function)] =
+			function != NULL ? beam_str(function) : (uint64_t)(uintptr_t)"";
+		if (function == NULL)
+			strings &= ~ARG_BIT(PROCESS_SPAWN, function);
+	}
 	en_fire(p, arg, strings, &ev->cur);
 }
+BEAM_SAME_ARG(PROCESS_SPAWN, PROCESS_SCHEDULED, process);
+BEAM_SAME_ARG(PROCESS_SPAWN, PROCESS_SCHEDULED, function);
+BEAM_SAME_ARG(PROCESS_SPAWN, PROCESS_UNSCHEDULED, process);
 
 /* ---- calls ----------------------------------------------------------------------------- */
 
@@ -313,11 +313,11 @@ static __attribute__((noinline)) void on_exit_(struct beam_event *ev, ERL_NIF_TE
 	bool cached = false;
 
 	if (en_enabled(p)) {
-		if (p->argmask & 1)
-			arg[0] = pid_arg(ev);
-		if (p->argmask & 2)
-			arg[1] = term_arg(ev->env, text, sizeof(text), reason, &cached);
-		en_fire(p, arg, cached ? 3 : 1, &ev->cur);
+		BEAM_MAKE_ARG(p, arg, PROCESS_EXIT, process, pid_arg(ev));
+		BEAM_MAKE_ARG(p, arg, PROCESS_EXIT, reason,
+			term_arg(ev->env, text, sizeof(text), reason, &cached));
+		en_fire(p, arg, cached ? STRINGS(PROCESS_EXIT) : ARG_BIT(PROCESS_EXIT, process),
+			&ev->cur);
 	}
 	if (b->self)
 		en_self_free(b->en, ev->cur.key);
@@ -345,11 +345,11 @@ static void on_hibernate(struct beam_event *ev, ERL_NIF_TERM mfa)
 		t[1] != atom_hibernate ||
 		atomic_exchange_explicit(&proc->hibernating, 1, memory_order_relaxed))
 		return;
-	arg[0] = pid_arg(ev);
-	arg[1] = beam_str(proc->hib_mod != 0
-				  ? beam_mfa_text(proc->hib_mod, proc->hib_fun, proc->hib_arity)
-				  : beam_mfa_text(t[0], t[1], 3));
-	en_fire(p, arg, 3, &ev->cur);
+	arg[ARG(PROCESS_HIBERNATE, process)] = pid_arg(ev);
+	arg[ARG(PROCESS_HIBERNATE, function)] = beam_str(
+		proc->hib_mod != 0 ? beam_mfa_text(proc->hib_mod, proc->hib_fun, proc->hib_arity)
+				   : beam_mfa_text(t[0], t[1], 3));
+	en_fire(p, arg, STRINGS(PROCESS_HIBERNATE), &ev->cur);
 	proc->hib_mod = 0;
 }
 
@@ -402,39 +402,35 @@ static void send_any(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to,
 
 	if (!en_enabled(p))
 		return;
-	if (p->argmask & 1)
-		arg[0] = pid_arg(ev);
-	if (p->argmask & 2)
-		arg[1] = to_text == NULL ? beam_str(beam_term_text(to))
-					 : (uint64_t)(uintptr_t)to_text;
-	if (p->argmask & 4)
-		arg[2] = beam_term_size(ev->env, msg);
-	if (unlikely(p->argmask & 0x38))
-		token_args(ev, opts, remote, arg + 3);
-	en_fire(p, arg, to_text == NULL ? 3 : 1, &ev->cur);
+	BEAM_MAKE_ARG(p, arg, MESSAGE_SEND, sender, pid_arg(ev));
+	BEAM_MAKE_ARG(p, arg, MESSAGE_SEND, receiver,
+		to_text == NULL ? beam_str(beam_term_text(to)) : (uint64_t)(uintptr_t)to_text);
+	BEAM_MAKE_ARG(p, arg, MESSAGE_SEND, words, beam_term_size(ev->env, msg));
+	if (unlikely(p->argmask & BEAM_TOKEN_ARGS(MESSAGE_SEND)))
+		token_args(ev, opts, remote, &arg[ARG(MESSAGE_SEND, label)]);
+	en_fire(p, arg,
+		to_text == NULL ? STRINGS(MESSAGE_SEND) : ARG_BIT(MESSAGE_SEND, sender), &ev->cur);
 }
 
 static void send_remote(struct beam_event *ev, ERL_NIF_TERM msg, const char *to_text,
 	ERL_NIF_TERM node, ERL_NIF_TERM opts)
 {
 	struct en_probe *p = ev->b->probe[BP_MESSAGE_SEND_REMOTE];
-	uint64_t arg[7] = {0, (uint64_t)(uintptr_t)""};
-	unsigned strings = 1;
+	uint64_t arg[7] = {[ARG(MESSAGE_SEND_REMOTE, node)] = (uint64_t)(uintptr_t)""};
+	unsigned strings = ARG_BIT(MESSAGE_SEND_REMOTE, sender);
 
 	if (!en_enabled(p))
 		return;
-	if (p->argmask & 1)
-		arg[0] = pid_arg(ev);
+	BEAM_MAKE_ARG(p, arg, MESSAGE_SEND_REMOTE, sender, pid_arg(ev));
 	node = node != 0 ? node : beam_node_atom(to_text);
-	if ((p->argmask & 2) && node != 0) {
-		arg[1] = beam_str(beam_term_text(node));
-		strings |= 2;
+	if ((p->argmask & ARG_BIT(MESSAGE_SEND_REMOTE, node)) && node != 0) {
+		arg[ARG(MESSAGE_SEND_REMOTE, node)] = beam_str(beam_term_text(node));
+		strings |= ARG_BIT(MESSAGE_SEND_REMOTE, node);
 	}
-	arg[2] = (uint64_t)(uintptr_t)to_text;
-	if (p->argmask & 8)
-		arg[3] = beam_term_size(ev->env, msg);
-	if (p->argmask & 0x70)
-		token_args(ev, opts, true, arg + 4);
+	arg[ARG(MESSAGE_SEND_REMOTE, receiver)] = (uint64_t)(uintptr_t)to_text;
+	BEAM_MAKE_ARG(p, arg, MESSAGE_SEND_REMOTE, words, beam_term_size(ev->env, msg));
+	if (p->argmask & BEAM_TOKEN_ARGS(MESSAGE_SEND_REMOTE))
+		token_args(ev, opts, true, &arg[ARG(MESSAGE_SEND_REMOTE, label)]);
 	en_fire(p, arg, strings, &ev->cur);
 }
 
@@ -494,13 +490,10 @@ static void on_receive(struct beam_event *ev, ERL_NIF_TERM msg)
 		atomic_store_explicit(&proc->hibernating, 0, memory_order_relaxed);
 	if (!en_enabled(p))
 		return;
-	if (p->argmask & 1)
-		arg[0] = pid_arg(ev);
-	if (p->argmask & 2)
-		arg[1] = beam_term_size(ev->env, msg);
-	if (p->argmask & 4)
-		arg[2] = beam_queue_len(ev->env);
-	en_fire(p, arg, 1, &ev->cur);
+	BEAM_MAKE_ARG(p, arg, MESSAGE_QUEUED, receiver, pid_arg(ev));
+	BEAM_MAKE_ARG(p, arg, MESSAGE_QUEUED, words, beam_term_size(ev->env, msg));
+	BEAM_MAKE_ARG(p, arg, MESSAGE_QUEUED, queued, beam_queue_len(ev->env));
+	en_fire(p, arg, STRINGS(MESSAGE_QUEUED), &ev->cur);
 }
 
 /* ---- garbage collections --------------------------------------------------------------- */
@@ -523,14 +516,16 @@ static void heap_changed(struct beam_event *ev, uint64_t from, uint64_t to)
 {
 	struct en_probe *p =
 		ev->b->probe[to > from ? BP_PROCESS_HEAP_GROW : BP_PROCESS_HEAP_SHRINK];
-	uint64_t arg[3] = {0, from, to};
+	uint64_t arg[3] = {
+		[ARG(PROCESS_HEAP_GROW, before)] = from, [ARG(PROCESS_HEAP_GROW, after)] = to};
 
 	if (from == 0 || from == to || !en_enabled(p))
 		return;
-	if (p->argmask & 1)
-		arg[0] = pid_arg(ev);
-	en_fire(p, arg, 1, &ev->cur);
+	BEAM_MAKE_ARG(p, arg, PROCESS_HEAP_GROW, process, pid_arg(ev));
+	en_fire(p, arg, STRINGS(PROCESS_HEAP_GROW), &ev->cur);
 }
+BEAM_SAME_ARG(PROCESS_HEAP_GROW, PROCESS_HEAP_SHRINK, process);
+BEAM_SAME_ARG(PROCESS_HEAP_GROW, PROCESS_HEAP_SHRINK, after);
 
 static void on_gc(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM info)
 {
@@ -541,11 +536,9 @@ static void on_gc(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM info)
 	if (ev->b->heaps && ev->proc != NULL && start)
 		ev->proc->heap_size = (uint32_t)value_of(ev->env, info, atom_heap_block_size);
 	if (en_enabled(p)) {
-		if (p->argmask & 1)
-			arg[0] = pid_arg(ev);
-		if (p->argmask & 2)
-			arg[1] = value_of(ev->env, info, atom_wordsize);
-		en_fire(p, arg, 1, &ev->cur);
+		BEAM_MAKE_ARG(p, arg, GC_MINOR_START, process, pid_arg(ev));
+		BEAM_MAKE_ARG(p, arg, GC_MINOR_START, words, value_of(ev->env, info, atom_wordsize));
+		en_fire(p, arg, STRINGS(GC_MINOR_START), &ev->cur);
 	}
 	if (ev->b->heaps && ev->proc != NULL && !start)
 		heap_changed(ev, ev->proc->heap_size,

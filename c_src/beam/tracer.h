@@ -16,9 +16,6 @@
 
 #pragma GCC visibility push(hidden)
 
-ERL_NIF_TERM beam_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM beam_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-
 /* Opts is a map, mostly with one key: found without a search. false: it is not so. */
 static inline bool beam_extra_near(ERL_NIF_TERM opts, ERL_NIF_TERM *extra)
 {

@@ -16,8 +16,8 @@
 #include "beam/handles.h"
 #define BEAM_WORDS_CONST /* the fake has no layout that could be found: it is written here */
 #include "beam/layout.h"
+#include "beam/nifs.h"
 #include "beam/term_print.h"
-#include "beam/tracer.h"
 #include "fake_vm.h"
 
 #define THREADS	 3
@@ -187,8 +187,8 @@ static void event(struct thread *t, ERL_NIF_TERM tag, ERL_NIF_TERM pid, ERL_NIF_
 
 	enif_make_map_put(t->env, enif_make_new_map(t->env), atom_extra, extra, &opts);
 	argv[4] = opts;
-	if (beam_enabled(t->env, 3, argv) == atom_trace)
-		beam_trace(t->env, 5, argv);
+	if (nif_enabled(t->env, 3, argv) == atom_trace)
+		nif_trace(t->env, 5, argv);
 }
 
 static ERL_NIF_TERM mfa(struct thread *t, unsigned fn)
