@@ -527,7 +527,7 @@ $(NIFS_HRL): c_src/beam/nifs.def tools/nifs.awk
 
 $(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC) include/erltrace.h $(NIFS_HRL)
 	$(call say,ERLC,$(EBIN))
-	$(Q)mkdir -p $(@D)
+	$(Q)mkdir -p $(@D) && rm -f $(EBIN)/*.beam # the command brings all that are there to nodes
 	$(Q)$(ERLC) +debug_info $(if $(filter 1,$(WERROR)),-Werror) -I $(BUILD) -o $(EBIN) $(ERL_SRC)
 	$(Q)sed -e 's|{cmd, .make -s print-version.}|"$(VERSION)"|' \
 		-e 's|{modules, \[\]}|{modules, [$(subst $(space),$(comma),$(notdir $(ERL_SRC:.erl=)))]}|' \

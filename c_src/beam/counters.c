@@ -50,7 +50,7 @@ static bool needs_stacks(const struct prog *prog)
 			for (int k = BP_FUNCTIONS; k < BP_COUNT_; k++)
 				if ((d->id != 0 || en_glob(d->name, beam_probedefs[k].name)) &&
 					(beam_probedefs[k].route == ROUTE_RETURN ||
-						(prog->clauses[i]->argmask & BEAM_DEPTH_ARGS)))
+						(prog->clauses[i]->uses.args & BEAM_DEPTH_ARGS)))
 					return true;
 	return false;
 }

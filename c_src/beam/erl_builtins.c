@@ -231,8 +231,8 @@ ERL_NIF_TERM nif_has_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	WITH_HANDLE(b)
 	if (!known)
 		beam_warn(b,
-			"ustack() has one frame here, the function of the event: the VM does not "
-			"show where its functions are (up to OTP 28 it does)");
+			"ustack() has only one frame here, the function of the event: this VM hides its "
+			"symbols (OTP up to 28 does not)");
 	enif_mutex_unlock(b->lock);
 	return known ? atom_true : atom_false;
 }

@@ -397,13 +397,13 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 					continue;
 				any = true;
 				counted &= prog->clauses[i]->countable;
-				b->vts |= prog->clauses[i]->reads_vts;
+				b->vts |= (prog->clauses[i]->uses.vars & USES_VAR(VTIMESTAMP)) != 0;
 				b->depth |=
-					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->argmask);
+					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->uses.args);
 				b->returns |= beam_probedefs[k].route == ROUTE_RETURN &&
-					      !READS_PBI(prog->clauses[i]->pbis, ERLRET);
-				note_pbis(n, prog->clauses[i]->pbis);
-				n->stacks |= prog->clauses[i]->reads_ustack;
+					      !READS_PBI(prog->clauses[i]->uses.pbis, ERLRET);
+				note_pbis(n, prog->clauses[i]->uses.pbis);
+				n->stacks |= prog->clauses[i]->uses.ustack;
 			}
 	if (!any)
 		return;
@@ -520,7 +520,7 @@ static bool reads_values(const struct beam_handle *b)
 	const struct prog *prog = api_program(b->h);
 
 	for (unsigned i = 0; i < prog->nclauses; i++)
-		if (READS_PBI(prog->clauses[i]->pbis, ERLRET))
+		if (READS_PBI(prog->clauses[i]->uses.pbis, ERLRET))
 			return true;
 	return false;
 }

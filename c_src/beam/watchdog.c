@@ -184,8 +184,8 @@ static void why(struct beam_handle *b, char *buf, size_t size)
 		break;
 	case ENDED_SILENCE:
 		snprintf(buf, size,
-			"Abort due to systemic unresponsiveness: records were dropped, and "
-			"nobody asked for any for %.3g s (silence)", 
+			"Abort due to systemic unresponsiveness: records were dropped, and nobody "
+			"read any for %.3g s (silence)",
 			(double)api_option(b->h, OPT_SILENCE) / 1e9);
 		break;
 	default: break;

@@ -2,9 +2,9 @@
 /*
  * What the kernel's half knows of threads, made ready when a script needs it and not before: where
  * their fields are, CPU time (vtimestamp) by a look at each switch, and self-> variables that go
- * with their thread. It has no probes, and comes last of all providers.
+ * with their thread. It has no probes, and comes last of all providers: what is at the end of a
+ * thread (proc:::exit) may still read its self->.
  */
-#include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,38 +16,6 @@
 #include "prog/builtins.h"
 #include "prog/prog.h"
 #include "prog/rt.h"
-
-struct threads {
-	bool self, vtime;
-	int gone, vtime_prog;
-};
-
-extern const struct provider threads_provider;
-
-static int init(struct en *en, void **data, struct et_error *e)
-{
-	(void)en;
-	*data = calloc(1, sizeof(struct threads));
-	return *data == NULL ? et_err(e, "ET_MEMORY", "out of memory") : 0;
-}
-
-/* Does a clause of the kernel's call one of these, or read this variable? */
-static bool calls(const struct prog_clause *c, unsigned fn)
-{
-	for (unsigned i = 0; i < c->ninsns; i++)
-		if (c->insns[i].code == EBPF_CALL && (unsigned)c->insns[i].imm == fn)
-			return true;
-	return false;
-}
-
-static bool reads_ppid(const struct prog_clause *c)
-{
-	for (unsigned i = 0; i < c->ninsns; i++)
-		if (c->insns[i].code == EBPF_MOV64_IMM && c->insns[i].dst == R2 &&
-			c->insns[i].imm == BI_PPID)
-			return true;
-	return false;
-}
 
 /* What only D's translators read of threads and processes. */
 static void find_more(const struct k_btf *b, struct k_offsets *o)
@@ -99,8 +67,8 @@ static int find_offsets(struct en *en, struct et_error *e)
 
 	if (b == NULL)
 		return et_err(e, "ET_KERNEL",
-			"the script reads of threads what only the kernel's own description of its "
-			"types tells: /sys/kernel/btf/vmlinux is missing (CONFIG_DEBUG_INFO_BTF)");
+			"the script reads data of threads that needs the kernel's type "
+			"information: /sys/kernel/btf/vmlinux is missing (CONFIG_DEBUG_INFO_BTF)");
 	*o = (struct k_offsets){
 		.pid = k_btf_offset(b, "task_struct", "pid"),
 		.tgid = k_btf_offset(b, "task_struct", "tgid"),
@@ -127,7 +95,7 @@ static int find_offsets(struct en *en, struct et_error *e)
 	find_files(b, o);
 	k_btf_close(b);
 	if (o->pid == K_NO_OFFSET || o->tgid == K_NO_OFFSET || o->parent == K_NO_OFFSET)
-		return et_err(e, "ET_KERNEL", "this kernel's threads are not as we know them");
+		return et_err(e, "ET_KERNEL", "the thread structures of this kernel are not known");
 	return 0;
 }
 
@@ -153,41 +121,30 @@ static int make_vtimes(struct en *en, struct et_error *e)
 static int ready(struct en *en, void *data, struct et_error *e)
 {
 	struct kernel *k = en->kernel;
-	struct threads *t = data;
-	bool vtime = false;
+	bool vtime = false, self = k_has_self(en->prog);
 
 	if (k == NULL || k->root == NULL)
 		return 0;
 	for (unsigned i = 0; i < en->prog->nclauses; i++) {
-		const struct prog_clause *c = en->prog->clauses[i];
+		const struct prog_uses *u = &en->prog->clauses[i]->uses;
 
-		if (!k->wanted[i])
+		if (!k->programs[i])
 			continue;
-		vtime |= c->reads_vts;
-		k->wants_tasks |= calls(c, RT_progenyof) || calls(c, RT_threadnum) ||
-				  calls(c, RT_threadstr) || reads_ppid(c);
+		vtime |= (u->vars & USES_VAR(VTIMESTAMP)) != 0;
+		k->wants_tasks |= uses_fn(u, RT_progenyof) || uses_fn(u, RT_threadnum) ||
+				  uses_fn(u, RT_threadstr) || (u->vars & USES_VAR(PPID));
 	}
-	t->self = k_has_self(en->prog);
-	t->vtime = vtime && !k->sees_switches;
-	if ((k->wants_tasks || t->self || vtime || k->root->nvms > 0) && find_offsets(en, e) < 0)
+	if ((k->wants_tasks || self || vtime || k->root->nvms > 0) && find_offsets(en, e) < 0)
 		return -1;
 	if (k->root->vm_stacks != NULL && find_offsets(en, e) < 0)
 		et_err_clear(e); /* without them they are as those of any program */
 	if (vtime && make_vtimes(en, e) < 0)
 		return -1;
-	if (t->vtime && (t->vtime_prog = k_load_bare(en, "k_vtime", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, e)) < 0)
-		return -1;
-	return t->self && (t->gone = k_load_bare(en, "k_gone", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, e)) < 0 ? -1 : 0;
-}
-
-/* Behind those of proc:::exit and its like, which may still read self->. */
-static int start(struct en *en, void *data, struct et_error *e)
-{
-	struct threads *t = data;
-
-	if (t->vtime && k_attach_raw(en, t->vtime_prog, "sched_switch", e) < 0)
-		return -1;
-	return t->self ? k_attach_raw(en, t->gone, "sched_process_exit", e) : 0;
+	if (vtime && !k->sees_switches)
+		k_tracepoints_want(data, ENTRY_vtime);
+	if (self)
+		k_tracepoints_want(data, ENTRY_gone);
+	return k_tracepoints_load(en, data, e);
 }
 
 static void fini(struct en *en, void *data)
@@ -196,10 +153,10 @@ static void fini(struct en *en, void *data)
 	free(data);
 }
 
-const struct provider threads_provider = {
-	.name = "threads",
-	.init = init,
+const struct provider tasks_provider = {
+	.name = "tasks",
+	.init = k_tracepoints_init,
 	.ready = ready,
-	.start = start,
+	.start = k_tracepoints_attach,
 	.fini = fini,
 };

@@ -29,6 +29,11 @@ static uint64_t (*const bpf_get_func_ip)(void *ctx) = (void *)173;
 static uint64_t (*const bpf_get_attach_cookie)(void *ctx) = (void *)174;
 static uint64_t (*const bpf_task_pt_regs)(void *task) = (void *)175;
 
+/* Where programs begin: kernel/entries.def. */
+struct user_regs;
+#define ENTRY(name, type, attach, context, ...) uint64_t k_##name(context *ctx);
+#include "kernel/entries.def"
+
 /* Not memory, but constants that the linker puts in (kernel/link.c). */
 extern struct k_root k_root;	/* its address in the arena */
 extern char k_buf_mask[];	/* buffers there are, less one */
@@ -57,7 +62,10 @@ static inline uint64_t k_current_ids(void)
 	return (uint64_t)ids.pid << 32 | ids.tid;
 }
 
-uint64_t k_touch(uint64_t addr, uint64_t n); /* own.c */
+uint64_t k_touch(uint64_t addr, uint64_t n);			     /* memory.c */
+uint64_t k_tag(void);						     /* builtin_vars.c */
+uint64_t k_stack_var(struct en_thread *t, uint64_t bi);		     /* frames.c */
+uint64_t k_tracing_frames(struct en_thread *t, uint64_t n);	     /* frames.c */
 
 /* The buffer of a slot: K_BUF bytes; behind it K_STACKS, the kernel's stack and the user's. */
 static inline char *k_buffer(const struct en_thread *t)

@@ -3,7 +3,6 @@
  * profile-N in the kernel: on each CPU a clock of the kernel's (a perf software event), which
  * interrupts whatever runs there. provider/profile.c says when its probes are ours.
  */
-#include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@ extern const struct en_sampler k_sampler;
 
 static int enable(struct en *en, const struct en_probe *p, uint64_t period, struct et_error *e)
 {
-	struct en_probe *shared = k_share_probe(en, p, e);
+	struct en_probe *shared = k_share_probe(en, p, ENTRY_profile, e);
 	struct kernel *k = en->kernel;
 
 	if (shared == NULL)
@@ -38,7 +37,7 @@ static int ready(struct en *en, struct et_error *e)
 
 	if (k == NULL || k->nprofiles == 0)
 		return 0;
-	k->profile_prog = k_load(en, "k_profile", BPF_PROG_TYPE_PERF_EVENT, 0, e);
+	k->profile_prog = k_load(en, ENTRY_profile, e);
 	return k->profile_prog < 0 ? -1 : 0;
 }
 

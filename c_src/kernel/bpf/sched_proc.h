@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where firings of the providers sched and proc begin: one function for each tracepoint, which
- * makes of it the probes that it stands for (kernel/event.c has the table). Part of main.c.
+ * makes of it the probes that it stands for (kernel/sched_proc.c has the table). Part of entries.c.
  */
 
 /* A word of the context, read here and now: the verifier wants the pointer to it unchanged. */

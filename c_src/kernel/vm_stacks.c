@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where Erlang VMs have the stacks of their processes, for ustack() (bpf/stack.c). Needs the names
+ * Where Erlang VMs have the stacks of their processes, for ustack() (bpf/erlang_stack.c). Needs the names
  * of the VM's program (OTP up to 28). Where things are in the VM's structures is told by processes
  * that it has: what looks like a stack within its heap, in all of them, is one.
  */
@@ -14,7 +14,7 @@
 #include "engine/clock.h"
 #include "engine/region.h"
 #include "engine/state.h"
-#include "insides.h"
+#include "vm_probes.h"
 #include "load.h"
 #include "nodes.h"
 #include "symbols/proc_file.h"
@@ -175,8 +175,8 @@ static bool look_at(int pid, struct k_vm_stacks *s)
 
 static bool is_wanted(const struct en *en)
 {
-	for (unsigned i = 0; i < en->prog->nclauses && !en->opts->inside; i++)
-		if (en->prog->clauses[i]->reads_ustack)
+	for (unsigned i = 0; i < en->prog->nclauses; i++)
+		if (en->prog->clauses[i]->uses.ustack)
 			return true;
 	return false;
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arguments of a usdt probe, by the table that kernel/usdt.c made (probe path). */
-#include "bpf.h"
+#include "helpers.h"
 #include "engine/fire.h"
 #include "engine/slot.h"
-
-uint64_t k_touch(uint64_t addr, uint64_t n); /* own.c */
 
 /* A word of the registers; 0: none. */
 static inline uint64_t reg(const uint64_t *regs, uint64_t n)

@@ -2,7 +2,7 @@
 /*
  * The provider erlang<N> in the kernel, of the node whose VM is process N.
  *
- * Probes that tracing inside the node cannot give are uprobes on functions of the VM (insides.c).
+ * Probes that tracing inside the node cannot give are uprobes on functions of the VM (vm_probes.c).
  * All others fire inside the node, by a run of the command that has a script of usdt() there, and
  * get here by the USDT probes of the library in the node: so a script may have them beside system
  * calls. Which nodes: option erlnode, by -N and -p.
@@ -19,11 +19,12 @@
 #include "engine/region.h"
 #include "engine/slot.h"
 #include "engine/state.h"
-#include "insides.h"
+#include "vm_probes.h"
 #include "load.h"
 #include "modules.h"
 #include "nodes.h"
 #include "prog/builtins.h"
+#include "symbols/sdt_notes.h"
 
 extern const struct provider kernel_erlang_provider;
 
@@ -294,8 +295,7 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	char *desc;
 
 	/* nobody's nodes are looked at unless the command says which */
-	if (en->opts->inside || !en->opts->set[OPT_ERLNODE] || d->id != 0 ||
-		strncmp(d->prov, "erlang", 6) != 0)
+	if (!en->opts->set[OPT_ERLNODE] || d->id != 0 || strncmp(d->prov, "erlang", 6) != 0)
 		return 0;
 	if (find_nodes(en, l.s, e) < 0)
 		return -1;
@@ -325,8 +325,9 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 static int enable_vm(struct en *en, struct en_probe *p, struct et_error *e)
 {
 	for (const struct place *l = p->pvdata; l != NULL; l = l->same) {
-		struct k_place at = {.entry = "k_erlang", .pid = l->pid, .offset = l->at.offset};
-		struct en_probe *shared = k_share_probe(en, p, e);
+		struct k_site at = {
+			.entry = ENTRY_erlang, .pid = l->pid, .offset = l->at.offset};
+		struct en_probe *shared = k_share_probe(en, p, ENTRY_erlang, e);
 		struct k_vm *vm = shared != NULL ? en_alloc(en, sizeof(*vm)) : NULL;
 
 		if (shared == NULL)
@@ -355,7 +356,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 			"erlarg() and erlint() at %s of a script that runs in the kernel: the "
 			"argument has to be a number from 0 to %d; erlargs has them all",
 			p->name->text, PBI_ARGS - 1);
-	shared = k_share_probe(en, p, e);
+	shared = k_share_probe(en, p, ENTRY_erlang_usdt, e);
 	if (shared == NULL)
 		return -1;
 	en_process_add(en, l->pid);
@@ -455,7 +456,7 @@ static char *node_script(const struct erlang *s)
 struct attaching {
 	struct en *en;
 	const struct erlang *s;
-	const char *file;
+	struct k_module *m;
 	int pid;
 	unsigned n;
 	struct et_error *e;
@@ -473,20 +474,23 @@ static bool same_name(const char *note, const char *name)
 	return *note == '\0';
 }
 
-static int on_note(void *arg, const char *name, uint64_t offset, uint64_t semaphore)
+static int on_note(void *arg, const struct sdt_note *n)
 {
 	struct attaching *a = arg;
-	struct k_place at = {
-		.entry = "k_erlang_usdt", .pid = a->pid, .offset = offset, .ref_ctr = semaphore};
+	const struct elf *f = k_module_elf(a->m);
+	struct k_site at = {.entry = ENTRY_erlang_usdt, .pid = a->pid};
 	size_t len;
 
+	if (strcmp(n->prov, "erlang") != 0 || !elf_offset(f, n->pc, true, &at.offset) ||
+		(n->semaphore != 0 && !elf_offset(f, n->semaphore, false, &at.ref_ctr)))
+		return 0;
 	for (unsigned i = 0; i < a->s->ninside; i++) {
 		struct en_probe *p = a->s->inside[i];
 
-		if (!same_name(name, p->name->text) || k_pid_of(p->prov->text, &len) != a->pid)
+		if (!same_name(n->name, p->name->text) || k_pid_of(p->prov->text, &len) != a->pid)
 			continue;
 		a->n++;
-		return k_uprobe_add(a->en, a->file, &at, p, a->e);
+		return k_uprobe_add(a->en, a->m->file, &at, p, a->e);
 	}
 	return 0;
 }
@@ -495,20 +499,24 @@ static int add_notes(struct en *en, struct erlang *s, int pid, struct et_error *
 {
 	struct attaching a = {.en = en, .s = s, .pid = pid, .e = e};
 	struct k_process *fresh = NULL, *proc = k_process(&fresh, pid, e);
+	int fd, rc = 0;
 
 	if (proc == NULL)
 		return -1;
 	/* one that was brought there before may be mapped still: only the one that runs counts */
-	for (unsigned i = 0; i < proc->n; i++) {
+	for (unsigned i = 0; i < proc->n && rc == 0; i++) {
 		if (strncmp(proc->mods[i].name, "erltrace", 8) != 0)
 			continue;
-		a.file = proc->mods[i].file;
-		if (k_notes(a.file, "erlang", on_note, &a) < 0) {
-			k_processes_free(fresh);
-			return -1;
-		}
+		a.m = &proc->mods[i];
+		fd = k_module_open(a.m);
+		if (fd < 0)
+			continue;
+		rc = sdt_notes(fd, on_note, &a);
+		close(fd);
 	}
 	k_processes_free(fresh);
+	if (rc < 0)
+		return -1;
 	return a.n > 0 ? 0
 		       : et_err(e, "ET_NODE",
 				 "the library in the node of process %d has no USDT probes: it is "
@@ -543,7 +551,7 @@ static int arm(struct en *en, struct erlang *s, struct et_error *e)
 /* With the process goes what self-> has of it, after its process-exit as inside the node. */
 static int add_end(struct en *en, int pid, struct k_module *m, struct et_error *e)
 {
-	struct k_place at = {.entry = K_PROCESS_GONE, .pid = pid};
+	struct k_site at = {.entry = ENTRY_process_gone, .pid = pid};
 
 	if (!k_has_self(en->prog) || (at.offset = k_vm_exit(m)) == 0)
 		return 0;
@@ -600,7 +608,7 @@ static int ready(struct en *en, void *data, struct et_error *e)
 	struct erlang *s = data;
 
 	if (en->kernel != NULL && en->kernel->root != NULL && en->opts->set[OPT_ERLNODE] &&
-		!en->opts->inside && find_vms(en, s, e) < 0)
+		find_vms(en, s, e) < 0)
 		return -1;
 	if (s->ninside > 0 && (make_table(en, s, e) < 0 || arm(en, s, e) < 0))
 		return -1;
@@ -616,8 +624,8 @@ static bool news(struct en *en, void *data, char *buf, size_t size, bool *ended)
 	if (s->later && !s->later_told) {
 		s->later_told = true;
 		snprintf(buf, size,
-			"functions of modules that are loaded from now on do not fire, as the "
-			"script runs in the kernel: name the modules, and load them before");
+			"functions of modules that are loaded from now on do not fire, because "
+			"the script runs in the kernel: name the modules, and load them before");
 		return true;
 	}
 	return s->ninside > 0 && k_nodes_news(&s->armed, buf, size, ended);

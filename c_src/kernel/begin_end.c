@@ -6,7 +6,6 @@
  * that, by the thread that would have fired them.
  */
 #include <fcntl.h>
-#include <linux/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,11 +18,12 @@
 
 static int prog = -1; /* of the one engine that a test has */
 
-extern const struct provider own_provider;
+extern const struct provider begin_end_provider;
 
 static bool wanted(struct en *en)
 {
-	return !en->opts->inside && getenv("ERLTRACE_IN_KERNEL") != NULL;
+	(void)en;
+	return getenv("ERLTRACE_IN_KERNEL") != NULL;
 }
 
 static void fire(struct en *en, unsigned phase)
@@ -48,14 +48,15 @@ static int ready(struct en *en, void *data, struct et_error *e)
 	for (unsigned i = 0; i < 2; i++) {
 		struct en_probe *p = en_probe_find(en, "dtrace", "", "", names[i]);
 
-		if (p != NULL && en_enabled(p) && (shared[i] = k_share_probe(en, p, e)) == NULL)
+		if (p != NULL && en_enabled(p) &&
+			(shared[i] = k_share_probe(en, p, ENTRY_begin_end, e)) == NULL)
 			return -1;
 	}
 	if (shared[0] == NULL && shared[1] == NULL)
 		return 0;
-	en->kernel->root->own[0] = shared[0];
-	en->kernel->root->own[1] = shared[1];
-	fd = k_load(en, "k_own", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, e);
+	en->kernel->root->begin_end[0] = shared[0];
+	en->kernel->root->begin_end[1] = shared[1];
+	fd = k_load(en, ENTRY_begin_end, e);
 	if (fd < 0)
 		return -1;
 	prog = fcntl(fd, F_DUPFD_CLOEXEC, 0); /* END comes when the others are off */
@@ -73,8 +74,8 @@ static void fini(struct en *en, void *data)
 	k_close(en);
 }
 
-const struct provider own_provider = {
-	.name = "own",
+const struct provider begin_end_provider = {
+	.name = "begin_end",
 	.ready = ready,
 	.fini = fini,
 	.arena = k_arena,

@@ -5,15 +5,17 @@
  * structures (bpf/erlang.h); where something is in a structure is taken from the code of a function
  * that is known to look there, so that it is right for this very VM. What is not found is not read.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "symbols/vm.h"
+#include "engine/engine.h"
 #include "engine/provider.h"
-#include "insides.h"
+#include "file.h"
+#include "vm_probes.h"
+
+#define MAX_CMDLINE (4u << 20) /* bytes: more than the system takes */
 
 enum place {
 	ENTRY,
@@ -156,23 +158,20 @@ static void find_numbers(int pid, const struct k_module *m, struct k_erlang *how
 	const char *erts = strstr(m->path, "/erts-");
 	int major = erts != NULL ? atoi(erts + 6) : 0;
 	unsigned long limit = major >= 15 ? 1048576 : 262144, ports = 65536;
-	char name[64], line[4096] = ""; /* two ends: +P may be the last that is read of it */
-	ssize_t n = 0;
-	int fd;
+	char name[64], *line;
+	size_t n = 0;
 
 	how->bits = major < 14 ? 15 : 28;
 	snprintf(name, sizeof(name), "/proc/%d/cmdline", pid);
-	fd = open(name, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0)
-		n = read(fd, line, sizeof(line) - 2);
-	if (fd >= 0)
-		close(fd);
-	for (ssize_t i = 0; i < n; i += (ssize_t)strlen(line + i) + 1) {
+	line = file_read(name, MAX_CMDLINE, &n);
+	for (size_t i = 0; line != NULL && i < n; i += strlen(line + i) + 1) {
 		const char *a = line + i;
 
 		if ((a[0] == '-' || a[0] == '+') && (a[1] == 'P' || a[1] == 'Q'))
-			*(a[1] == 'P' ? &limit : &ports) = strtoul(a[2] != '\0' ? a + 2 : a + 3, NULL, 10);
+			*(a[1] == 'P' ? &limit : &ports) =
+				strtoul(a[2] != '\0' || i + 3 > n ? a + 2 : a + 3, NULL, 10);
 	}
+	free(line);
 	for (how->places = 10; how->places < 27 && 1UL << how->places < limit; how->places++)
 		;
 	for (how->port_places = 10; how->port_places < 27 && 1UL << how->port_places < ports;

@@ -40,7 +40,7 @@ static inline struct en_thread *take_slot(struct k_root *r)
 
 void k_free_self(struct en_thread *t, uint64_t key); /* engine/dyn.c */
 uint64_t k_find_process(struct en_thread *t);	     /* terms.c */
-uint64_t k_erlang_stack(struct en_thread *t);	     /* stack.c */
+uint64_t k_erlang_stack(struct en_thread *t);	     /* erlang_stack.c */
 
 static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsigned phase)
 {
@@ -94,11 +94,11 @@ static inline void run(struct fire *f)
 
 /* ---- BEGIN and END, for tests --------------------------------------------------------- */
 
-uint64_t k_own(uint64_t *ctx)
+uint64_t k_begin_end(uint64_t *ctx)
 {
 	bool end = ctx[0] & 1;
 	unsigned phase = end ? PHASE_END : PHASE_BEGIN;
-	struct fire *f = begin_in(&k_root, end ? k_root.own[1] : k_root.own[0], phase);
+	struct fire *f = begin_in(&k_root, k_root.begin_end[end], phase);
 
 	if (f != NULL)
 		run_in(f, phase);
@@ -108,8 +108,6 @@ uint64_t k_own(uint64_t *ctx)
 /* ---- stacks ------------------------------------------------------------------------------ */
 
 /* Those that the probe's clauses read: only here is the context, of which they are taken. */
-
-uint64_t k_tracing_frames(struct en_thread *t, uint64_t n); /* stack.c */
 
 /* Tracepoints have frames of BPF's own on top: the program, and what calls it. */
 enum { TOP_FRAMES = 8, OF_TRACEPOINT = 2 }; /* so many at least */
@@ -318,7 +316,7 @@ uint64_t k_uprobe(struct user_regs *regs)
 	}
 	if (mask >> 6 != 0)
 		stack_args(f, regs->sp);
-	place = bpf_get_attach_cookie(regs) >> K_PLACE_SHIFT;
+	place = bpf_get_attach_cookie(regs) >> K_SITE_SHIFT;
 	if (!(place & K_CALLER_KNOWN))
 		stacks_from(regs, f, false);
 	else if (f->probe->reads_ustack)
@@ -352,7 +350,7 @@ uint64_t k_uretprobe(struct user_regs *regs)
 	return 0;
 }
 
-uint64_t k_usdt_value(struct fire *f, uint64_t n); /* usdt.c */
+uint64_t k_usdt_value(struct fire *f, uint64_t n); /* usdt_args.c */
 
 uint64_t k_usdt(struct user_regs *regs)
 {
@@ -426,5 +424,5 @@ uint64_t k_profile(uint64_t *ctx)
 
 /* ---- the others, which go by what is above -------------------------------------------- */
 
-#include "event.h"
+#include "sched_proc.h"
 #include "erlang.h"

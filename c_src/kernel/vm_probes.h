@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of an Erlang VM that are erlang probes: insides.c. */
+/* Functions of an Erlang VM that are erlang probes: vm_probes.c. */
 #ifndef K_INSIDES_H
 #define K_INSIDES_H
 
