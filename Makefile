@@ -164,7 +164,7 @@ endif
 LEFT_OUT += $(if $(WEB),c_src/cli/without_web.c,$(wildcard c_src/web/*.c))
 CLI_SRC := $(filter-out $(LEFT_OUT),$(sort $(wildcard $(addsuffix /*.c,c_src/cli c_src/node c_src/web))))
 
-# Inside a node; beam/erlang.c has the list of providers that holds there. Its functions and many
+# Inside a node; beam/erlang_provider.c has the list of providers that holds there. Its functions and many
 # threads are tested with a VM that is none.
 BEAM_SRC := $(sort $(wildcard c_src/beam/*.c))
 BEAM_TEST_SRC := $(sort $(wildcard test/beam/*.c))

@@ -8,7 +8,7 @@
  *   results.c       what was gathered, probes and errors as terms
  *   handles.c       open handles by number (probe path)
  *   vm_threads.c    the VM's threads, and which are inside a handle (probe path)
- *   erlang.c        the provider erlang<OS pid>: its probes, and what must be armed for them
+ *   erlang_provider.c  the provider erlang<OS pid>: its probes, and what must be armed for them
  *   functions.c     the Erlang functions that have probes, found by their three words (probe path)
  *   counters.c      functions that the VM counts for us
  *   tracer.c        THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The provider erlang<OS pid>: its probes, and what must be armed for them (erlang.c). */
+/* The provider erlang<OS pid>: its probes, and what must be armed for them (erlang_provider.c). */
 #ifndef BEAM_ERLANG_PROVIDER_H
 #define BEAM_ERLANG_PROVIDER_H
 
