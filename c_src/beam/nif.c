@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "engine/provider.h"
 #include "engine/slot.h"
+#include "arming.h"
 #include "atom_text.h"
 #include "erl_stack.h"
 #include "erlang_provider.h"
@@ -22,10 +23,6 @@
 #include "store.h"
 #include "tracer.h"
 #include "user.h"
-
-#define X(a) ERL_NIF_TERM atom_##a;
-ATOMS(X)
-#undef X
 
 #define MOST_ARGS 256 /* of a script */
 
@@ -486,15 +483,6 @@ static ErlNifFunc functions[] = {
 #include "nifs.def"
 };
 
-/* Atoms that are made by their names: they exist from the start, so that no call adds one. */
-static const char *const names[] = {"arity", "return_to", "procs", "running_procs",
-	"garbage_collection", "ports", "port_receive", "port_running", "busy_port", "busy_dist_port",
-	"monitor_nodes", "seq_token", "modules", "erl_ddll", "local", "global", "dyntrace",
-	"user_trace_s1",
-	"user_trace_i4s4", "user_trace_n", "enomem", "names", "unknown", "idle", "running", "exited",
-	"filled", "stopped", "count", "sum", "min", "max", "avg", "stddev", "quantize", "lquantize",
-	"llquantize", "return", "stacks", "printa", "print", "all"};
-
 /*
  * Handles know this library's data. Loaded once more from the same file, the library is the one
  * that is there, and takes its handles over. Another file is another library: it has a type of its
@@ -528,11 +516,7 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 		return -1;
 	if (beam_threads_init(threads_of(env, info), !en_barrier_init()) < 0)
 		return -1;
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		enif_make_atom(env, names[i]);
-#define X(a) atom_##a = enif_make_atom(env, #a);
-	ATOMS(X)
-#undef X
+	beam_atoms_make(env);
 	if (!beam_any_open()) { /* else events go by what was found when it was loaded first */
 		beam_vm_find(env, info);
 		beam_nodes_check(env);

@@ -43,7 +43,7 @@
 
 /* ---- probe path ------------------------------------------------------------------------ */
 
-/* Nobody looks after the handle: its events end. (A node that was stopped beats when it goes on.) */
+/* Nobody looks after the handle: its events end. (A node that was stopped beats as it goes on.) */
 static void look_at_beat(struct beam_handle *b, uint64_t now)
 {
 	uint64_t beat = atomic_load_explicit(&b->beat, memory_order_relaxed);
