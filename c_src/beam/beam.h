@@ -11,7 +11,7 @@
  *   functions.c the Erlang functions that have probes, found by their three words (probe path)
  *   counters.c  functions that the VM counts for us
  *   tracer.c    THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5
- *   calls.c     its short way for calls and returns
+ *   calls.c     its half for calls and returns, with a fast path
  *   ports.c     its half for ports and drivers
  *   procs.c     what is kept of a process: shadow stack, running time (probe path)
  *   assume.c    what is assumed of the VM's terms; checked when the library is loaded
@@ -749,6 +749,30 @@ static inline bool beam_extra_near(ERL_NIF_TERM opts, ERL_NIF_TERM *extra)
 }
 ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts);
 ERL_NIF_TERM beam_trace_any(ErlNifEnv *env, const ERL_NIF_TERM argv[]);
+void beam_return_from(const struct beam_event *ev, struct beam_seat *seat);
+/* one() for each handle that the event is for, inside of it; number: the tracer's state. */
+static inline __attribute__((always_inline)) void beam_each_handle(struct beam_event *ev,
+	unsigned number, void (*one)(struct beam_event *ev, struct beam_seat *seat))
+{
+	uint64_t in = number == BEAM_ALL ? atomic_load_explicit(&beam_running, memory_order_relaxed)
+					 : 1ULL << number % BEAM_HANDLES;
+
+	for (; in != 0; in &= in - 1) {
+		unsigned slot = (unsigned)__builtin_ctzll(in);
+		struct beam_handle *b = beam_enter_slot(slot);
+
+		if (likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire) &&
+			   (number == BEAM_ALL || b->number == number))) {
+			struct beam_seat *seat = &beam_self->seats[slot];
+
+			beam_cost_begin(seat);
+			ev->b = b;
+			one(ev, seat);
+			beam_cost_end(b, seat, ev->argv[0]);
+		}
+		beam_leave();
+	}
+}
 /* It began to run, or is seen for the first time. */
 static inline void beam_vts_in(struct beam_proc *p, uint64_t now)
 {
