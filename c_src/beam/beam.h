@@ -13,7 +13,7 @@
  *   functions.c        the Erlang functions that have probes, by three words (probe path)
  *   counters.c         functions that the VM counts for us
  *   tracer.c           THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5
- *   calls.c            its fast path for calls and returns
+ *   calls.c            its half for calls and returns, with a fast path
  *   ports.c            its half for ports and drivers
  *   processes.c        what is kept of a process (probe path)
  *   shadow_stack.c     which traced functions a process is in (probe path)

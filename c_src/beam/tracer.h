@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * THE PROBE PATH: the VM's tracing calls enabled/3 and trace/5. calls.c has the fast path of calls,
- * returns and messages; tracer.c all events.
+ * THE PROBE PATH: the VM's tracing calls enabled/3 and trace/5. calls.c has calls and returns, and
+ * the fast path of messages; tracer.c all other events.
  */
 #ifndef BEAM_TRACER_H
 #define BEAM_TRACER_H
@@ -12,6 +12,7 @@
 
 #include "compiler.h"
 #include "atoms.h"
+#include "beam_handle.h"
 #include "vm_facts.h"
 
 #pragma GCC visibility push(hidden)
@@ -28,8 +29,35 @@ static inline bool beam_extra_near(ERL_NIF_TERM opts, ERL_NIF_TERM *extra)
 	*extra = m[3];
 	return true;
 }
+/* The same of any options: the VM's extra argument of an event; undefined: there is none. */
 ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts);
 ERL_NIF_TERM beam_trace_any(ErlNifEnv *env, const ERL_NIF_TERM argv[]);
+/* return_from, of a function whose value a script reads (calls.c). */
+void beam_return_from(const struct beam_event *ev, struct beam_seat *seat);
+
+/* one() for each handle that the event is for, inside of it; number: the tracer's state. */
+static inline __attribute__((always_inline)) void beam_each_handle(struct beam_event *ev,
+	unsigned number, void (*one)(struct beam_event *ev, struct beam_seat *seat))
+{
+	uint64_t in = number == BEAM_ALL ? atomic_load_explicit(&beam_running, memory_order_relaxed)
+					 : 1ULL << number % BEAM_HANDLES;
+
+	for (; in != 0; in &= in - 1) {
+		unsigned slot = (unsigned)__builtin_ctzll(in);
+		struct beam_handle *b = beam_enter_slot(slot);
+
+		if (likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire) &&
+			   (number == BEAM_ALL || b->number == number))) {
+			struct beam_seat *seat = &beam_self->seats[slot];
+
+			beam_cost_begin(seat);
+			ev->b = b;
+			one(ev, seat);
+			beam_cost_end(b, seat, ev->argv[0]);
+		}
+		beam_leave();
+	}
+}
 
 #pragma GCC visibility pop
 #endif
