@@ -69,24 +69,24 @@ static void put(struct en_probe **at, struct en_probe *p)
 }
 
 /* What the only probe of an event needs, if it has one clause that runs by itself. */
-static void look_at_only(struct beam_handle *b, struct beam_only *o, bool *pid, struct en_probe *p)
+static void look_at_only(struct beam_handle *b, struct beam_sole *o, bool *pid, struct en_probe *p)
 {
 	const struct en_ecblist *l = atomic_load(&p->ecbs);
 	const struct en_ecb *ecb = l->ecb;
-	struct beam_way *way;
+	struct beam_clause *c;
 
-	if (!l->quick || o->way != NULL)
+	if (!l->quick || o->clause != NULL)
 		return;
-	way = &b->ways[ecb->index];
-	if (way->clause == NULL) { /* else events may be looking */
-		way->entry = ecb->entry;
-		way->clause = ecb->clause;
+	c = &b->clauses[ecb->index];
+	if (c->prog == NULL) { /* else events may be looking */
+		c->entry = ecb->entry;
+		c->prog = ecb->clause;
 	}
 	o->probe = p;
 	o->id = ecb->id;
 	o->epid = ecb->epid;
 	*pid = p->argmask & ARG_BIT(FUNCTION_ENTRY, process);
-	o->way = way;
+	o->clause = c;
 }
 
 /* Does a clause read how deep in the stack a call is, or whether it is a tail call? */
@@ -361,9 +361,9 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	struct needs n = {.env = env, .list = enif_make_list(env, 0)};
 	bool table;
 
-	if (b->ways == NULL)
-		b->ways = calloc(api_program(b->h)->nclauses + 1, sizeof(*b->ways));
-	if (b->ways == NULL)
+	if (b->clauses == NULL)
+		b->clauses = calloc(api_program(b->h)->nclauses + 1, sizeof(*b->clauses));
+	if (b->clauses == NULL)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	b->self = api_has_self(b->h);
 	look_at_later(b, &n);

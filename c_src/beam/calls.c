@@ -2,16 +2,16 @@
 /*
  * THE PROBE PATH of calls and returns.
  *
- * What happens at one is in call_event(): which process and function it is, its place on the shadow
- * stack, its probes. fast_event() is the same for what nearly all of them are: one handle, the process
- * that the thread ran last, few frames, one clause to run. It looks at all of that first, and touches
- * nothing until it is known to be so; whatever is not goes to call_event() from the beginning, by a
- * jump, so that next to nothing has to be kept across calls. Messages sent have a fast path of that
- * kind too. Every instruction here is one of every event's: look at the machine code when you change
- * it, and measure (make bench).
+ * What happens at one is in call_event(): which process and function it is, where it is on the
+ * shadow stack, which probes it fires. fast_event() is the fast path, for what nearly all of them
+ * are: one handle, the process that the thread ran last, few frames, one clause to run. It checks
+ * all of that first, and writes nothing before. Whatever does not fit jumps to the slow path and
+ * starts there from the beginning, so that next to nothing has to be kept across calls. Messages
+ * sent have a fast path of that kind too. Every event runs every instruction here: look at the
+ * machine code when you change it, and measure (make bench).
  *
- * On the fast path the engine's slot is not entered: that the thread is inside a handle says it all
- * (sit).
+ * The fast path does not enter the engine's slot: the thread is inside a handle, and attach() has
+ * told the engine to look at that.
  */
 #include "compiler.h"
 #include "engine/clock.h"
@@ -36,8 +36,8 @@
 static struct beam_proc no_proc; /* of no pid */
 
 /* Once for each thread and handle. */
-static __attribute__((noinline)) bool sit(
-	struct beam_thread *t, struct beam_seat *s, struct beam_handle *b)
+static __attribute__((noinline)) bool attach(
+	struct beam_thread *t, struct beam_tstate *s, struct beam_handle *b)
 {
 	s->slot = en_slot_get(b->en);
 	s->number = s->slot != NULL ? b->number : 0;
@@ -51,15 +51,15 @@ static __attribute__((noinline)) bool sit(
 	return true;
 }
 
-/* The handle of an event, and its place; NULL: none, or it is not live. Between enter and leave. */
-static inline struct beam_handle *whose(ERL_NIF_TERM state, uint64_t *place)
+/* The handle of an event, and its slot; NULL: none, or it is not live. Between enter and leave. */
+static inline struct beam_handle *whose(ERL_NIF_TERM state, uint64_t *index)
 {
 	struct beam_handle *b;
 
-	*place = state == BEAM_ALL_STATE ? atomic_load_explicit(&beam_only, memory_order_relaxed)
+	*index = state == BEAM_ALL_STATE ? atomic_load_explicit(&beam_only, memory_order_relaxed)
 					 : state >> 4;
-	*place %= BEAM_HANDLES;
-	b = atomic_load_explicit(&beam_table[*place], memory_order_acquire);
+	*index %= BEAM_HANDLES;
+	b = atomic_load_explicit(&beam_table[*index], memory_order_acquire);
 	return likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire) &&
 		       (state == BEAM_ALL_STATE || b->state == state))
 		       ? b
@@ -71,9 +71,9 @@ static inline struct beam_handle *whose(ERL_NIF_TERM state, uint64_t *place)
 /* {M, F, Arity} is a tuple, and not asked for its elements. NULL: it is not, or of no use here. */
 static inline const struct beam_fn *plain_fn(const struct beam_handle *b, ERL_NIF_TERM mfa)
 {
-	const ERL_NIF_TERM *t = (const ERL_NIF_TERM *)(uintptr_t)(mfa - beam_tuple3.tag);
+	const ERL_NIF_TERM *t = (const ERL_NIF_TERM *)(uintptr_t)(mfa - beam_vm.tuple3.tag);
 
-	if (unlikely((mfa & 7) != beam_tuple3.tag || t[0] != beam_tuple3.header))
+	if (unlikely((mfa & 7) != beam_vm.tuple3.tag || t[0] != beam_vm.tuple3.header))
 		return NULL;
 	return beam_function_find(&b->fns, t[1], t[2], t[3]);
 }
@@ -181,11 +181,11 @@ static inline void begin(struct beam_event *ev)
 	}
 }
 
-static inline void end(struct beam_event *ev, struct beam_thread *t, const struct beam_seat *seat)
+static inline void end(struct beam_event *ev, struct beam_thread *t, const struct beam_tstate *ts)
 {
 	if (!ev->b->vts || ev->proc->in_at == 0)
 		return;
-	if (seat->left == UINT32_MAX) /* the fast path leaves all measuring to this one */
+	if (ts->left == UINT32_MAX) /* the fast path leaves all measuring to this one */
 		beam_vts_took(t, en_now() - ev->began);
 	beam_vts_end(ev->proc, ev->began);
 }
@@ -204,13 +204,13 @@ static inline __attribute__((always_inline)) unsigned enter(
 	case LAYOUT_KNOWN:
 		return beam_stack_enter(procs, ev->proc, fn, (unsigned)beam_stack_level(ev->env),
 			ev->env, ev->b->marked, tail);
-	case LAYOUT_SEVERAL:
+	case LAYOUT_SESSIONS:
 		level = (unsigned)beam_chain_level(ev->env, slot, &in_chain);
 		if (ev->b->marked && !in_chain)
 			beam_stack_cut_chains(
 				procs, ev->proc, level, beam_stack_end(ev->env), slot);
 		return beam_stack_enter(procs, ev->proc, fn, level, ev->env, false, tail);
-	default: return beam_is_local(fn) ? beam_names_enter(procs, ev->proc, fn) : 0;
+	default: return beam_is_local(fn) ? beam_stack_enter_by_name(procs, ev->proc, fn) : 0;
 	}
 }
 
@@ -240,8 +240,8 @@ static inline __attribute__((always_inline)) const struct beam_fn *ended(
 
 	if (unlikely(ev->proc == &no_proc || !ev->b->returns))
 		return NULL;
-	if (unlikely(layout != LAYOUT_KNOWN && layout != LAYOUT_SEVERAL))
-		return beam_names_return(procs, ev->proc, fn_of(ev, to), depth);
+	if (unlikely(layout != LAYOUT_KNOWN && layout != LAYOUT_SESSIONS))
+		return beam_stack_return_by_name(procs, ev->proc, fn_of(ev, to), depth);
 	if (unlikely(beam_raised(ev->env))) {
 		beam_stack_raised(procs, ev->proc, (unsigned)beam_stack_level(ev->env));
 		return NULL;
@@ -294,24 +294,24 @@ BEAM_SAME_ARG(FUNCTION_ENTRY, FUNCTION_RETURN, depth);
 
 /*
  * The processor's counter takes its time; read early, others go on meanwhile. Whether the clause
- * will read timestamp is what it did the last time that it went this way, where it is asked for.
+ * will read timestamp is what it did the last time on the slow path, which asks for it.
  */
-static void learn(const struct en_thread *slot, struct beam_way *way)
+static void learn(const struct en_thread *slot, struct beam_clause *clause)
 {
 	bool timed;
 
-	if (way == NULL || slot == NULL)
+	if (clause == NULL || slot == NULL)
 		return;
 	timed = slot->fire.ts != 0;
-	if (atomic_load_explicit(&way->timed, memory_order_relaxed) != timed)
-		atomic_store_explicit(&way->timed, timed, memory_order_relaxed);
+	if (atomic_load_explicit(&clause->timed, memory_order_relaxed) != timed)
+		atomic_store_explicit(&clause->timed, timed, memory_order_relaxed);
 }
 
-/* The thread is inside the handle, and has its seat there. */
+/* The thread is inside the handle, and attached to it. */
 static inline __attribute__((always_inline)) void call_event(ErlNifEnv *env,
-	const ERL_NIF_TERM argv[], struct beam_thread *t, struct beam_seat *seat, enum kind kind)
+	const ERL_NIF_TERM argv[], struct beam_thread *t, struct beam_tstate *ts, enum kind kind)
 {
-	struct beam_event *ev = &seat->ev;
+	struct beam_event *ev = &ts->ev;
 	const struct beam_fn *fn;
 	unsigned n, depth = 0;
 	bool tail = false;
@@ -328,32 +328,32 @@ static inline __attribute__((always_inline)) void call_event(ErlNifEnv *env,
 	/* its probes */
 	if (fn != NULL && kind == CALL && (n = beam_nprobes(&fn->nentry)) != 0) {
 		fire(ev, fn->entry, n, fn, depth, tail);
-		learn(seat->slot, fn->call.way);
+		learn(ts->slot, fn->call.clause);
 	} else if (fn != NULL && kind == RETURN_TO && (n = beam_nprobes(&fn->nret)) != 0) {
 		fire(ev, fn->ret, n, fn, depth, false);
-		learn(seat->slot, fn->end.way);
+		learn(ts->slot, fn->end.clause);
 	} else if (fn != NULL && kind == RETURN_FROM) {
 		fire(ev, fn->val, beam_nprobes(&fn->nval), fn, depth, false);
 	}
 	/* what it took */
-	end(ev, t, seat);
+	end(ev, t, ts);
 }
 
-/* The same where the thread may not have its seat yet. */
+/* The same where the thread may not be attached yet. */
 static inline __attribute__((always_inline)) void first_or_next(
-	const struct beam_event *ev, struct beam_seat *seat, enum kind kind)
+	const struct beam_event *ev, struct beam_tstate *ts, enum kind kind)
 {
 	struct beam_thread *t = beam_self;
 
-	if (unlikely(seat->number != ev->b->number))
-		sit(t, seat, ev->b);
-	call_event(ev->env, ev->argv, t, seat, kind);
+	if (unlikely(ts->number != ev->b->number))
+		attach(t, ts, ev->b);
+	call_event(ev->env, ev->argv, t, ts, kind);
 }
 
 static inline __attribute__((always_inline)) void one_call(
-	struct beam_event *ev, struct beam_seat *seat)
+	struct beam_event *ev, struct beam_tstate *ts)
 {
-	first_or_next(ev, seat, ev->argv[0] == atom_call ? CALL : RETURN_TO);
+	first_or_next(ev, ts, ev->argv[0] == atom_call ? CALL : RETURN_TO);
 }
 
 /* Where several handles may have the event, or it is the first of a thread and a handle. */
@@ -368,34 +368,34 @@ static __attribute__((noinline)) ERL_NIF_TERM each_call(ErlNifEnv *env, const ER
 	return atom_ok;
 }
 
-void beam_return_from(const struct beam_event *ev, struct beam_seat *seat)
+void beam_return_from(const struct beam_event *ev, struct beam_tstate *ts)
 {
-	first_or_next(ev, seat, RETURN_FROM);
+	first_or_next(ev, ts, RETURN_FROM);
 }
 
 /* Where the fast path finds that it is not that simple. */
 static inline __attribute__((always_inline)) ERL_NIF_TERM slow_event(
-	ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_seat *seat, enum kind kind)
+	ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_tstate *ts, enum kind kind)
 {
 	struct beam_thread *t = beam_self;
 
-	beam_cost_begin(seat);
-	call_event(env, argv, t, seat, kind);
-	beam_cost_end(seat->ev.b, seat, argv[0]);
+	beam_cost_begin(ts);
+	call_event(env, argv, t, ts, kind);
+	beam_cost_end(ts->ev.b, ts, argv[0]);
 	beam_thread_leave(t);
 	return atom_ok;
 }
 
 static __attribute__((noinline)) ERL_NIF_TERM slow_call(
-	ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_seat *seat)
+	ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_tstate *ts)
 {
-	return slow_event(env, argv, seat, CALL);
+	return slow_event(env, argv, ts, CALL);
 }
 
 static __attribute__((noinline)) ERL_NIF_TERM slow_return(
-	ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_seat *seat)
+	ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_tstate *ts)
 {
-	return slow_event(env, argv, seat, RETURN_TO);
+	return slow_event(env, argv, ts, RETURN_TO);
 }
 
 /* ---- the fast path --------------------------------------------------------------------- */
@@ -426,12 +426,12 @@ static inline __attribute__((always_inline)) struct fire *fill(struct en_thread 
  */
 static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *env,
 	const ERL_NIF_TERM argv[], struct beam_thread *t, struct beam_handle *b,
-	struct beam_seat *seat, bool call, bool vts)
+	struct beam_tstate *ts, bool call, bool vts)
 {
 	struct beam_proc *proc = NULL;
 	const struct beam_fn *fn = NULL;
-	const struct beam_only *only = NULL;
-	const struct beam_way *way = NULL;
+	const struct beam_sole *sole = NULL;
+	const struct beam_clause *clause = NULL;
 	const struct et_str *pid = NULL;
 	unsigned n, depth = 0, level = 0;
 	uint64_t began = 0;
@@ -441,7 +441,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *
 	if (call && unlikely((fn = plain_fn(b, argv[3])) == NULL || fn->special))
 		goto slow;
 	if (call ? b->stacks : b->returns) {
-		proc = seat->ev.proc;
+		proc = ts->ev.proc;
 		if (unlikely(atomic_load_explicit(&beam_layout, memory_order_relaxed) !=
 				     LAYOUT_KNOWN ||
 			     atomic_load_explicit(&proc->pid, memory_order_relaxed) != argv[2]))
@@ -465,23 +465,23 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *
 	/* its probe, with one clause */
 	n = beam_nprobes(call ? &fn->nentry : &fn->nret);
 	if (likely(n == 1)) {
-		only = call ? &fn->call : &fn->end;
-		way = only->way;
-		if (unlikely(way == NULL ||
-			     atomic_load_explicit(&seat->slot->en->phase, memory_order_acquire) !=
+		sole = call ? &fn->call : &fn->end;
+		clause = sole->clause;
+		if (unlikely(clause == NULL ||
+			     atomic_load_explicit(&ts->slot->en->phase, memory_order_acquire) !=
 				     PHASE_RUN))
 			goto slow;
-		if (!vts && atomic_load_explicit(&way->timed, memory_order_relaxed) &&
+		if (!vts && atomic_load_explicit(&clause->timed, memory_order_relaxed) &&
 			unlikely(!clock_try(&began)))
 			goto slow;
 		if ((call ? fn->call_pid : fn->end_pid) &&
-			unlikely((pid = beam_text_near(t, argv[2])) == NULL))
+			unlikely((pid = beam_text_cached(t, argv[2])) == NULL))
 			goto slow;
 	} else if (n != 0) {
 		goto slow;
 	}
 	/* what it took: not measured this time */
-	if (unlikely(!beam_cost_untimed(seat)))
+	if (unlikely(!beam_cost_untimed(ts)))
 		goto slow;
 
 	/* it is simple: the same, done */
@@ -490,13 +490,13 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *
 	else if (!call)
 		proc->n = depth - 1;
 	if (likely(n == 1)) {
-		struct en_thread *slot = seat->slot;
+		struct en_thread *slot = ts->slot;
 
-		f = fill(slot, &seat->ev, &only->id, way->clause, only->probe,
+		f = fill(slot, &ts->ev, &sole->id, clause->prog, sole->probe,
 			STRINGS(FUNCTION_ENTRY), env, argv);
 		f->ts = began;
 		if (vts) {
-			seat->ev.began = began;
+			ts->ev.began = began;
 			f->vts = beam_vts_now(proc, began);
 		}
 		if (pid != NULL)
@@ -507,23 +507,23 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *
 			f->arg[ARG(FUNCTION_ENTRY, tail)] = 0; /* it lies deeper than the last */
 		if (vts)
 			proc->turn -= t->cost;
-		go(slot, way->entry);
+		go(slot, clause->entry);
 	} else if (vts) {
 		proc->turn -= t->cost;
 	}
 	beam_thread_leave(t);
 	return atom_ok;
 slow:
-	return call ? slow_call(env, argv, seat) : slow_return(env, argv, seat);
+	return call ? slow_call(env, argv, ts) : slow_return(env, argv, ts);
 }
 
 /* One function each: there is nothing that it has to save before it is known which. */
 #define FAST(name, call, vts)                                                                      \
 	static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM name(ErlNifEnv *env,     \
 		const ERL_NIF_TERM argv[], struct beam_thread *t, struct beam_handle *b,           \
-		struct beam_seat *seat)                                                            \
+		struct beam_tstate *ts)                                                            \
 	{                                                                                          \
-		return fast_event(env, argv, t, b, seat, call, vts);                               \
+		return fast_event(env, argv, t, b, ts, call, vts);                                 \
 	}
 FAST(fast_call, true, false)
 FAST(fast_call_vts, true, true)
@@ -535,22 +535,22 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM on_event(
 {
 	struct beam_thread *t = beam_self;
 	struct beam_handle *b;
-	struct beam_seat *seat;
-	uint64_t place;
+	struct beam_tstate *ts;
+	uint64_t index;
 
 	if (unlikely(t == NULL))
 		return each_call(env, argv);
 	beam_thread_enter(t);
-	b = whose(argv[1], &place);
-	seat = &t->seats[place];
-	if (unlikely(b == NULL || seat->number != b->number)) {
+	b = whose(argv[1], &index);
+	ts = &t->tstates[index];
+	if (unlikely(b == NULL || ts->number != b->number)) {
 		beam_thread_leave(t);
 		return each_call(env, argv);
 	}
 	if (b->vts)
-		return call ? fast_call_vts(env, argv, t, b, seat)
-			    : fast_return_vts(env, argv, t, b, seat);
-	return call ? fast_call(env, argv, t, b, seat) : fast_return(env, argv, t, b, seat);
+		return call ? fast_call_vts(env, argv, t, b, ts)
+			    : fast_return_vts(env, argv, t, b, ts);
+	return call ? fast_call(env, argv, t, b, ts) : fast_return(env, argv, t, b, ts);
 }
 
 static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_call(
@@ -569,12 +569,12 @@ static __attribute__((noinline)) ERL_NIF_TERM send_slow(ErlNifEnv *env, const ER
 {
 	struct beam_thread *t = beam_self;
 	struct beam_handle *b;
-	uint64_t place;
+	uint64_t index;
 
 	beam_thread_enter(t);
-	b = whose(argv[1], &place);
-	if (b != NULL && t->seats[place].number != b->number)
-		sit(t, &t->seats[place], b);
+	b = whose(argv[1], &index);
+	if (b != NULL && t->tstates[index].number != b->number)
+		attach(t, &t->tstates[index], b);
 	beam_thread_leave(t);
 	return beam_trace_any(env, argv);
 }
@@ -587,35 +587,35 @@ static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_send(
 	const struct et_str *from = NULL, *to = NULL;
 	const struct en_ecb *ecb;
 	struct beam_handle *b;
-	struct beam_seat *seat;
+	struct beam_tstate *ts;
 	struct en_thread *slot;
 	struct en_probe *p;
 	ERL_NIF_TERM dest;
-	uint64_t place;
+	uint64_t index;
 	struct fire *f;
 
 	if (unlikely(t == NULL))
 		return beam_trace_any(env, argv);
 	beam_thread_enter(t);
-	b = whose(argv[1], &place);
-	seat = &t->seats[place];
-	if (unlikely(b == NULL || seat->number != b->number || b->procs.tab != NULL ||
-		     !beam_extra_near(argv[4], &dest) || (dest & 15) != beam_pid_tag))
+	b = whose(argv[1], &index);
+	ts = &t->tstates[index];
+	if (unlikely(b == NULL || ts->number != b->number || b->procs.tab != NULL ||
+		     !beam_extra_fast(argv[4], &dest) || (dest & 15) != beam_vm.pid_tag))
 		goto slow;
 	p = b->probe[BP_MESSAGE_SEND];
-	slot = seat->slot;
+	slot = ts->slot;
 	if (unlikely(p == NULL || (p->argmask & ~STRINGS(MESSAGE_SEND)) != 0 ||
 		     (ecb = fire_only(p, slot)) == NULL))
 		goto slow;
 	if ((p->argmask & ARG_BIT(MESSAGE_SEND, sender)) &&
-		unlikely((from = beam_text_near(t, argv[2])) == NULL))
+		unlikely((from = beam_text_cached(t, argv[2])) == NULL))
 		goto slow;
 	if ((p->argmask & ARG_BIT(MESSAGE_SEND, receiver)) &&
-		unlikely((to = beam_text_near(t, dest)) == NULL))
+		unlikely((to = beam_text_cached(t, dest)) == NULL))
 		goto slow;
-	if (unlikely(!beam_cost_untimed(seat)))
+	if (unlikely(!beam_cost_untimed(ts)))
 		goto slow;
-	f = fill(slot, &seat->ev, &ecb->id, ecb->clause, p, STRINGS(MESSAGE_SEND), env, argv);
+	f = fill(slot, &ts->ev, &ecb->id, ecb->clause, p, STRINGS(MESSAGE_SEND), env, argv);
 	if (from != NULL)
 		f->arg[ARG(MESSAGE_SEND, sender)] = beam_str(from);
 	if (to != NULL)

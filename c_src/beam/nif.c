@@ -88,7 +88,7 @@ static void close_handle(struct beam_handle *b)
 	b->h = NULL;
 	b->en = NULL;
 	beam_functions_free(&b->fns);
-	free(b->ways);
+	free(b->clauses);
 	beam_procs_fini(&b->procs);
 	beam_names_fini(&b->names);
 	et_str_free(b->node_text);
@@ -401,7 +401,7 @@ ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	WITH_HANDLE(b)
 	fired = en_fired(b->en);
-	lost = atomic_load(&b->procs.lost) + atomic_load(&beam_homeless);
+	lost = atomic_load(&b->procs.lost) + atomic_load(&beam_no_thread);
 	enif_mutex_unlock(b->lock);
 	return enif_make_tuple2(env, enif_make_uint64(env, fired), enif_make_uint64(env, lost));
 }
@@ -454,7 +454,7 @@ ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	} else if (erltrace_go(b->h, &e) < 0) {
 		ret = beam_error(env, &e);
 	} else {
-		beam_watch_go(b);
+		beam_watchdog_go(b);
 	}
 	enif_mutex_unlock(b->lock);
 	return ret;
@@ -519,10 +519,10 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 	beam_atoms_make(env);
 	if (!beam_any_open()) { /* else events go by what was found when it was loaded first */
 		beam_vm_find(env, info);
-		beam_nodes_check(env);
+		beam_pid_node_check(env);
 	}
-	beam_stacks_init();
-	beam_atoms_init();
+	beam_ustack_init();
+	beam_atom_text_init();
 	handle_type = open_type(env);
 	return handle_type == NULL ? -1 : 0;
 }

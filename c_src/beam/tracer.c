@@ -76,7 +76,7 @@ ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts)
 {
 	ERL_NIF_TERM v;
 
-	if (likely(beam_extra_near(opts, &v)))
+	if (likely(beam_extra_fast(opts, &v)))
 		return v;
 	return enif_get_map_value(env, opts, atom_extra, &v) ? v : atom_undefined;
 }
@@ -289,7 +289,7 @@ static void on_send(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM opts)
 {
 	ERL_NIF_TERM to = beam_extra(ev->env, opts);
 
-	if (likely((to & 15) == beam_pid_tag))
+	if (likely((to & 15) == beam_vm.pid_tag))
 		send_any(ev, msg, to, NULL, false, opts);
 	else
 		send_slow(ev, msg, to, opts);
@@ -415,7 +415,7 @@ static inline void end(struct beam_event *ev)
 }
 
 /* One handle's. */
-static inline void dispatch(struct beam_event *ev, struct beam_seat *seat)
+static inline void dispatch(struct beam_event *ev, struct beam_tstate *ts)
 {
 	const ERL_NIF_TERM *argv = ev->argv;
 	ERL_NIF_TERM tag = argv[0];
@@ -445,7 +445,7 @@ static inline void dispatch(struct beam_event *ev, struct beam_seat *seat)
 		rare(ev, tag, argv[3], argv[4]);
 		end(ev);
 	} else if (tag == atom_return_from) {
-		beam_return_from(ev, seat);
+		beam_return_from(ev, ts);
 	}
 }
 

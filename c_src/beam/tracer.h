@@ -18,7 +18,7 @@
 #pragma GCC visibility push(hidden)
 
 /* Opts is a map, mostly with one key: found without a search. false: it is not so. */
-static inline bool beam_extra_near(ERL_NIF_TERM opts, ERL_NIF_TERM *extra)
+static inline bool beam_extra_fast(ERL_NIF_TERM opts, ERL_NIF_TERM *extra)
 {
 	const ERL_NIF_TERM *m = (const ERL_NIF_TERM *)(uintptr_t)(opts & ~(ERL_NIF_TERM)7);
 
@@ -33,11 +33,11 @@ static inline bool beam_extra_near(ERL_NIF_TERM opts, ERL_NIF_TERM *extra)
 ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts);
 ERL_NIF_TERM beam_trace_any(ErlNifEnv *env, const ERL_NIF_TERM argv[]);
 /* return_from, of a function whose value a script reads (calls.c). */
-void beam_return_from(const struct beam_event *ev, struct beam_seat *seat);
+void beam_return_from(const struct beam_event *ev, struct beam_tstate *ts);
 
 /* one() for each handle that the event is for, inside of it; number: the tracer's state. */
 static inline __attribute__((always_inline)) void beam_each_handle(struct beam_event *ev,
-	unsigned number, void (*one)(struct beam_event *ev, struct beam_seat *seat))
+	unsigned number, void (*one)(struct beam_event *ev, struct beam_tstate *ts))
 {
 	uint64_t in = number == BEAM_ALL ? atomic_load_explicit(&beam_running, memory_order_relaxed)
 					 : 1ULL << number % BEAM_HANDLES;
@@ -48,12 +48,12 @@ static inline __attribute__((always_inline)) void beam_each_handle(struct beam_e
 
 		if (likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire) &&
 			   (number == BEAM_ALL || b->number == number))) {
-			struct beam_seat *seat = &beam_self->seats[slot];
+			struct beam_tstate *ts = &beam_self->tstates[slot];
 
-			beam_cost_begin(seat);
+			beam_cost_begin(ts);
 			ev->b = b;
-			one(ev, seat);
-			beam_cost_end(b, seat, ev->argv[0]);
+			one(ev, ts);
+			beam_cost_end(b, ts, ev->argv[0]);
 		}
 		beam_leave();
 	}

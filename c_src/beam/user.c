@@ -173,7 +173,7 @@ ERL_NIF_TERM nif_user_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 		/* what a handle has, procs and the rest, is there when it is live, not before */
 		if (b != NULL && atomic_load_explicit(&b->live, memory_order_acquire)) {
-			struct beam_seat *s = &beam_self->seats[i];
+			struct beam_tstate *s = &beam_self->tstates[i];
 
 			beam_cost_begin(s);
 			r = beam_user_fire(b, env, pid, kind, args, n);
