@@ -32,9 +32,9 @@
 # commands).
 #
 # Sources are found by folder: c_src/*.c and those of the folders in LIB_DIRS make the library,
-# c_src/cli the command, every test/*.c a program of its own, every test/fuzz_*.c a libFuzzer
-# target, every bench/*.c a program. Objects are built twice at most: under build/ as shipped,
-# under build/san/ by clang with the sanitizers and the fuzzer's coverage in them.
+# c_src/cli the command, every test/{c,kernel,web}/*.c a program of its own, every test/fuzz/*.c a
+# libFuzzer target, every bench/*.c a program. Objects are built by one template: under build/ as
+# shipped, under build/san/ by clang with the sanitizers and the fuzzer's coverage in them; and so on.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -56,6 +56,8 @@ BUILD := $(patsubst ./%,%,$(O)/build)
 BIN := $(patsubst ./%,%,$(O)/bin)
 LIB := $(patsubst ./%,%,$(O)/lib)
 SAN := $(BUILD)/san
+TSAN := $(BUILD)/tsan
+NIFSAN := $(BUILD)/nifsan
 
 VERSION := $(shell sed -n 's/^.define ERLTRACE_VERSION "\(.*\)"/\1/p' include/erltrace.h)
 SOMAJOR := $(firstword $(subst ., ,$(VERSION)))
@@ -71,59 +73,120 @@ ifeq ($(WERROR),1)
 WARNINGS += -Werror
 endif
 CFLAGS ?= -O2 -g
-BASEFLAGS := -std=gnu11 -fms-extensions -Wno-microsoft-anon-tag -fno-omit-frame-pointer -fPIC -pthread $(WARNINGS)
+BASEFLAGS := -std=gnu11 -fms-extensions -Wno-microsoft-anon-tag -fno-omit-frame-pointer -fPIC \
+	-pthread $(WARNINGS)
 HARDEN := -fstack-protector-strong $(if $(findstring -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 ALL_CFLAGS = $(BASEFLAGS) $(HARDEN) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS = -pthread -Wl,-z,relro,-z,now -Wl,--as-needed $(LDFLAGS)
+# nodelete: threads that fired call it at their end, whoever has closed the library meanwhile
+SHARED_LDFLAGS := -shared -Wl,-soname,$(SONAME) -Wl,-z,defs -Wl,-z,nodelete \
+	-Wl,--version-script=c_src/api/liberltrace.map
+NIF_LDFLAGS := -shared -Wl,-z,nodelete -Wl,-Bsymbolic
 
 comma := ,
 empty :=
 space := $(empty) $(empty)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+TSANITIZE := -fsanitize=thread
+NIFSANITIZE := -fsanitize=address,undefined -fno-sanitize=alignment,vptr -shared-libsan
 SAN_CFLAGS = $(BASEFLAGS) $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
+TSAN_CFLAGS = $(BASEFLAGS) $(CPPFLAGS) -O1 -g $(TSANITIZE)
+NIFSAN_CFLAGS = $(BASEFLAGS) $(CPPFLAGS) -O1 -g $(NIFSANITIZE)
+BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -mllvm -inline-threshold=5000 -std=gnu11 -fms-extensions \
+	-Wno-microsoft-anon-tag -ffreestanding -fno-builtin -D_GNU_SOURCE= -iquote c_src -D__x86_64__ \
+	-I/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null) -include c_src/kernel/bpf/shim.h
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@echo '  $(1)  $(2)')
+
+# A program or a library, of all that it needs: the linker with its flags, libraries.
+define link
+$(call say,LINK,$@)
+$(Q)mkdir -p $(@D)
+$(Q)$(1) -o $@ $(filter %.o %.a %.c,$^) $(2)
+endef
+
+# ---- Erlang, if it is there ---------------------------------------------------------------
+
+# Where erl says its files are, without asking it if its place in PATH tells.
+ERL ?= erl
+ERLC ?= erlc
+ERL_PATH := $(realpath $(shell command -v $(ERL)))
+ERL_ROOT := $(patsubst %/bin/,%,$(dir $(ERL_PATH)))
+ifneq ($(ERL_PATH),)
+ifeq ($(wildcard $(ERL_ROOT)/usr/include/erl_nif.h),)
+ERL_ROOT := $(shell $(ERL) -noshell -eval 'io:format("~s", [code:root_dir()]), halt().' 2>/dev/null)
+endif
+ERL_INCLUDE := $(patsubst %/erl_nif.h,%,$(wildcard $(ERL_ROOT)/usr/include/erl_nif.h))
+endif
+HAVE_ERLANG := $(and $(ERL_INCLUDE),$(shell command -v $(ERLC)))
 
 # ---- sources ------------------------------------------------------------------------------
 
 LIB_DIRS := c_src $(addprefix c_src/,d bpf prog engine provider symbols consume api)
 LIB_SRC := $(sort $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c)))
-CLI_SRC := $(sort $(wildcard c_src/cli/*.c c_src/node/*.c))
 
 # The kernel engine: its half in the kernel is built by clang (KERNEL=: without).
 KERNEL ?= $(shell $(CLANG) -target bpf -mcpu=v3 -c -o /dev/null -x c /dev/null 2>/dev/null && echo yes)
 ifneq ($(KERNEL),)
 KERNEL_SRC := $(sort $(wildcard c_src/kernel/*.c))
 BPF_SRC := $(addprefix c_src/engine/,agg.c dyn.c fire.c ring.c rt_json.c rt_mem.c rt_net.c \
-	rt_path.c rt_rec.c rt_str.c spec.c str.c) c_src/prog/aggfn.c $(sort $(wildcard c_src/kernel/bpf/*.c))
+	rt_path.c rt_rec.c rt_str.c spec.c str.c) c_src/prog/aggfn.c \
+	$(sort $(wildcard c_src/kernel/bpf/*.c))
 BPF_OBJ := $(BPF_SRC:%.c=$(BUILD)/bpf/%.o)
 endif
 
 # The live page's server, where libwebsockets and jansson are there (WEB=: without).
 WEB ?= $(shell pkg-config --exists libwebsockets jansson libcrypto 2>/dev/null && echo yes)
 ifneq ($(WEB),)
-CLI_SRC += $(sort $(wildcard c_src/web/*.c))
-WEB_CFLAGS := -DHAVE_WEB $(shell pkg-config --cflags libwebsockets jansson libcrypto)
+WEB_CFLAGS := $(shell pkg-config --cflags libwebsockets jansson libcrypto)
 WEB_LIB := $(shell pkg-config --libs libwebsockets jansson libcrypto)
 endif
-TEST_SRC := $(filter-out test/fuzz_% test/probe_drv.c $(if $(WEB),,test/web_%) \
-	$(if $(KERNEL),,test/kernel_%), \
-	$(sort $(wildcard test/*.c)))
-FUZZ_SRC := $(sort $(wildcard test/fuzz_*.c))
+TEST_SRC := $(sort $(wildcard $(addsuffix /*.c,test/c $(if $(WEB),test/web) \
+	$(if $(KERNEL),test/kernel))))
+FUZZ_SRC := $(sort $(wildcard test/fuzz/*.c))
+PROMISE_SRC := $(sort $(wildcard test/promises/*.c))
 BENCH_SRC := $(filter-out bench/null_%,$(sort $(wildcard bench/*.c)))
 D_LIBS := $(BUILD)/erlang.d $(sort $(wildcard c_src/d/lib/*.d))
+
+# The command reaches nodes where OTP's C library ei is there to link with (EI=: without). What is
+# left out has a file that says so.
+EI ?= $(firstword $(foreach d,$(addsuffix /usr,$(ERL_ROOT) /usr/lib/erlang), \
+	$(if $(wildcard $(d)/include/ei.h),$(if $(wildcard $(d)/lib/libei.a),$(d)))))
+ifneq ($(EI),)
+EI_CFLAGS := -D_REENTRANT -I$(EI)/include
+EI_LIB := $(EI)/lib/libei.a
+LEFT_OUT := c_src/cli/without_nodes.c c_src/web/list_no_nodes.c
+else
+LEFT_OUT := $(filter-out %/places.c,$(wildcard c_src/node/*.c)) $(wildcard c_src/cli/node*.c) \
+	c_src/web/list_nodes.c
+endif
+LEFT_OUT += $(if $(WEB),c_src/cli/without_web.c,$(wildcard c_src/web/*.c))
+CLI_SRC := $(filter-out $(LEFT_OUT),$(sort $(wildcard $(addsuffix /*.c,c_src/cli c_src/node c_src/web))))
+
+# Inside a node; beam/erlang.c has the list of providers that holds there. Its functions and many
+# threads are tested with a VM that is none.
+BEAM_SRC := $(sort $(wildcard c_src/beam/*.c))
+BEAM_TEST_SRC := $(sort $(wildcard test/beam/*.c))
+NIF_SRC := $(filter-out %/provider/providers.c,$(LIB_SRC)) $(BEAM_SRC)
+NIF_OBJ := $(NIF_SRC:%.c=$(BUILD)/%.o)
+NIFSAN_OBJ := $(NIF_SRC:%.c=$(NIFSAN)/%.o)
+
+ALL_SRC := $(sort $(LIB_SRC) $(KERNEL_SRC) $(BPF_SRC) $(CLI_SRC) $(BEAM_SRC) $(BEAM_TEST_SRC) \
+	$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(PROMISE_SRC))
 
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 KERNEL_OBJ := $(KERNEL_SRC:%.c=$(BUILD)/%.o) $(if $(KERNEL),$(BUILD)/c_src/kernel/files.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 SAN_LIB_OBJ := $(LIB_SRC:%.c=$(SAN)/%.o)
 SAN_CLI_OBJ := $(CLI_SRC:%.c=$(SAN)/%.o)
+TSAN_LIB_OBJ := $(LIB_SRC:%.c=$(TSAN)/%.o)
 TESTS := $(TEST_SRC:%.c=$(BUILD)/%)
 # The sanitized library is without the kernel engine.
-SAN_TESTS := $(patsubst %.c,$(SAN)/%,$(filter-out test/kernel_%,$(TEST_SRC)))
+SAN_TESTS := $(patsubst %.c,$(SAN)/%,$(filter-out test/kernel/%,$(TEST_SRC)))
 FUZZERS := $(FUZZ_SRC:%.c=$(SAN)/%)
 BENCHES := $(BENCH_SRC:%.c=$(BUILD)/%)
+PROMISES := $(PROMISE_SRC:%.c=$(BUILD)/%)
 
 STATIC := $(LIB)/liberltrace.a
 SHARED := $(LIB)/liberltrace.so.$(VERSION)
@@ -140,21 +203,6 @@ no-kernel:
 	@echo 'erltrace: no clang that builds for BPF here (or told so: KERNEL=): built without probes' \
 		'of the kernel'
 endif
-
-# ---- Erlang, if it is there ---------------------------------------------------------------
-
-# Where erl says its files are, without asking it if its place in PATH tells.
-ERL ?= erl
-ERLC ?= erlc
-ERL_PATH := $(realpath $(shell command -v $(ERL)))
-ERL_ROOT := $(patsubst %/bin/,%,$(dir $(ERL_PATH)))
-ifneq ($(ERL_PATH),)
-ifeq ($(wildcard $(ERL_ROOT)/usr/include/erl_nif.h),)
-ERL_ROOT := $(shell $(ERL) -noshell -eval 'io:format("~s", [code:root_dir()]), halt().' 2>/dev/null)
-endif
-ERL_INCLUDE := $(patsubst %/erl_nif.h,%,$(wildcard $(ERL_ROOT)/usr/include/erl_nif.h))
-endif
-HAVE_ERLANG := $(and $(ERL_INCLUDE),$(shell command -v $(ERLC)))
 
 ifneq ($(HAVE_ERLANG),)
 all: erlang
@@ -185,20 +233,41 @@ $(BUILD)/d_libs.inc: $(D_LIBS) tools/d-libs.awk
 	$(Q)mkdir -p $(@D)
 	$(Q)awk -f tools/d-libs.awk $(D_LIBS) </dev/null >$@
 
-$(BUILD)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
-	$(call say,CC,$<)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+# Objects of one kind: their folder, what is shown, how they are compiled; and what some files need
+# beyond that.
+define objects
+$(1)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
+	$$(call say,$(2),$$<)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$(3) -MMD -MP -c -o $$@ $$<
 
-# The engine's probe path for BPF, and as files of this program.
-BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -mllvm -inline-threshold=5000 -std=gnu11 -fms-extensions -Wno-microsoft-anon-tag -ffreestanding -fno-builtin -D_GNU_SOURCE= \
-	-iquote c_src \
-	-D__x86_64__ -I/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null) -include c_src/kernel/bpf/shim.h
-$(BUILD)/bpf/%.o: %.c $(BUILD)/.flags
-	$(call say,BPF,$<)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c -o $@ $<
+$(1)/c_src/d/lib.o: $(BUILD)/d_libs.inc
+$(1)/c_src/beam/%.o $(1)/test/beam/%.o: CPPFLAGS += $$(ERL_CPPFLAGS)
+$(addprefix $(1)/c_src/,node/%.o cli/node.o cli/node_%.o web/list_nodes.o): CPPFLAGS += $(EI_CFLAGS)
+$(1)/c_src/web/%.o $(1)/test/web/%.o: CPPFLAGS += $(WEB_CFLAGS)
+$(1)/c_src/node/places.o: CPPFLAGS += -DERLTRACE_LIBDIR='"$(LIBDIR)/erltrace"' \
+	-DERLTRACE_SHARE='"$(PREFIX)/share/erltrace"'
+$(1)/test/%.o: CPPFLAGS += -iquote test/lib
+-include $$(wildcard $$(ALL_SRC:%.c=$(1)/%.d))
+endef
+ERL_CPPFLAGS = $(if $(ERL_INCLUDE),-I$(ERL_INCLUDE),$(error no erl_nif.h: install Erlang (Debian: \
+	erlang-base erlang-dev), or name it with ERL=))
 
+$(eval $(call objects,$(BUILD),CC,$$(CC) $$(ALL_CFLAGS)))
+$(eval $(call objects,$(SAN),SAN,$$(CLANG) $$(SAN_CFLAGS)))
+$(eval $(call objects,$(TSAN),TSAN,$$(CLANG) $$(TSAN_CFLAGS)))
+$(eval $(call objects,$(NIFSAN),SAN,$$(CLANG) $$(NIFSAN_CFLAGS)))
+$(eval $(call objects,$(BUILD)/bpf,BPF,$$(CLANG) $$(BPF_CFLAGS)))
+
+# clang's own assembler does not know all of what the notes there are written with
+$(TSAN)/c_src/beam/usdt_fire.o $(NIFSAN)/c_src/beam/usdt_fire.o: CPPFLAGS += -fno-integrated-as
+ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
+$(BUILD)/c_src/beam/usdt_fire.o: CPPFLAGS += -fno-integrated-as
+endif
+# Its functions are long and short of registers; no stack is walked from there.
+$(BUILD)/c_src/beam/calls.o: BASEFLAGS += -fomit-frame-pointer
+
+# The engine's probe path for BPF, as files of this program.
 $(BUILD)/c_src/kernel/files.S: $(BPF_OBJ)
 	$(Q)mkdir -p $(@D)
 	$(Q){ echo '.section .rodata'; echo '.balign 8'; \
@@ -218,33 +287,23 @@ ifneq ($(KERNEL),)
 $(BUILD)/c_src/provider/providers.o $(BUILD)/c_src/cli/wanted.o: CPPFLAGS += -DHAVE_KERNEL
 endif
 
-$(SAN)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
-	$(call say,SAN,$<)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(SAN_CFLAGS) -MMD -MP -c -o $@ $<
-
-$(BUILD)/c_src/d/lib.o $(SAN)/c_src/d/lib.o: $(BUILD)/d_libs.inc
-
 $(STATIC): $(LIB_OBJ) $(KERNEL_OBJ)
+$(SAN)/liberltrace.a: $(SAN_LIB_OBJ)
+$(TSAN)/liberltrace.a: $(TSAN_LIB_OBJ)
+$(STATIC) $(SAN)/liberltrace.a $(TSAN)/liberltrace.a:
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D) && rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-# nodelete: threads that fired call it at their end, whoever has closed the library meanwhile
 $(SHARED): $(LIB_OBJ) $(KERNEL_OBJ) c_src/api/liberltrace.map
-	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(SONAME) -Wl,-z,defs -Wl,-z,nodelete \
-		-Wl,--version-script=c_src/api/liberltrace.map -o $@ $(LIB_OBJ) $(KERNEL_OBJ)
+	$(call link,$(CC) $(ALL_LDFLAGS) $(SHARED_LDFLAGS))
 
 $(LIB)/liberltrace.so: $(SHARED)
 	$(Q)ln -sf $(<F) $(LIB)/$(SONAME)
 	$(Q)ln -sf $(SONAME) $@
 
 $(COMMAND): $(CLI_OBJ) $(STATIC)
-	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(EI_LIB) $(WEB_LIB)
+	$(call link,$(CC) -pie $(ALL_LDFLAGS),$(EI_LIB) $(WEB_LIB))
 
 # Built elsewhere: -s NAME finds the scripts beside the command all the same.
 ifneq ($(realpath $(O)),$(CURDIR))
@@ -260,33 +319,23 @@ $(BUILD)/erltrace.pc: erltrace.pc.in include/erltrace.h Makefile
 		-e 's|@VERSION@|$(VERSION)|' $< >$@
 
 # Programs of test/ and bench/ use the library's inside, so they link with the archive.
-$(TESTS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(STATIC)
-	$(call say,LINK,$@)
-	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIB)
-
-$(SAN)/liberltrace.a: $(SAN_LIB_OBJ)
-	$(call say,AR,$@)
-	$(Q)rm -f $@
-	$(Q)$(AR) rcs $@ $^
+$(TESTS) $(BENCHES) $(PROMISES): $(BUILD)/%: $(BUILD)/%.o $(STATIC)
+	$(call link,$(CC) -pie $(ALL_LDFLAGS),$(TEST_LIB))
 
 $(SAN)/bin/erltrace: $(SAN_CLI_OBJ) $(SAN)/liberltrace.a
-	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(SANITIZE) -pthread -o $@ $^ $(EI_LIB) $(WEB_LIB)
+	$(call link,$(CLANG) $(SANITIZE) -pthread,$(EI_LIB) $(WEB_LIB))
 
 $(SAN_TESTS): $(SAN)/%: $(SAN)/%.o $(SAN)/liberltrace.a
-	$(call say,LINK,$@)
-	$(Q)$(CLANG) $(SANITIZE) -pthread -o $@ $^ $(TEST_LIB)
-
-$(BUILD)/test/web_auth_test $(SAN)/test/web_auth_test: TEST_LIB := $(WEB_LIB)
-
-# The sanitizer has its own allocator: that of the test comes before it.
-$(SAN)/test/alloc_test: TEST_LIB := $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc \
-	posix_memalign aligned_alloc strdup open_memstream mmap mprotect)
+	$(call link,$(CLANG) $(SANITIZE) -pthread,$(TEST_LIB))
 
 $(FUZZERS): $(SAN)/%: $(SAN)/%.o $(SAN)/liberltrace.a
-	$(call say,LINK,$@)
-	$(Q)$(CLANG) $(SANITIZE) -fsanitize=fuzzer -pthread -o $@ $^
+	$(call link,$(CLANG) $(SANITIZE) -fsanitize=fuzzer -pthread)
+
+$(BUILD)/test/web/auth_test $(SAN)/test/web/auth_test: TEST_LIB := $(WEB_LIB)
+
+# The sanitizer has its own allocator: that of the test comes before it.
+$(SAN)/test/c/alloc_test: TEST_LIB := $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc \
+	posix_memalign aligned_alloc strdup open_memstream mmap mprotect)
 
 # The example program of the manual, as the manual has it.
 $(BUILD)/example.c: man/liberltrace.3 tools/man-example.sed
@@ -294,13 +343,10 @@ $(BUILD)/example.c: man/liberltrace.3 tools/man-example.sed
 	$(Q)sed -n -f tools/man-example.sed $< >$@
 
 $(BUILD)/example: $(BUILD)/example.c $(LIB)/liberltrace.so include/erltrace.h
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASEFLAGS) -O2 -Iinclude -o $@ $< -L$(LIB) -lerltrace \
-		-Wl,-rpath,$(abspath $(LIB))
+	$(call link,$(CC) $(BASEFLAGS) -O2 -Iinclude,-L$(LIB) -lerltrace -Wl$(comma)-rpath$(comma)$(abspath $(LIB)))
 
 $(SAN)/example: $(BUILD)/example.c $(SAN)/liberltrace.a
-	$(call say,LINK,$@)
-	$(Q)$(CLANG) $(BASEFLAGS) $(SANITIZE) -g -Iinclude -o $@ $^
+	$(call link,$(CLANG) $(BASEFLAGS) $(SANITIZE) -g -Iinclude)
 
 tests: all $(TESTS) $(BUILD)/example
 san-cli: $(SAN)/bin/erltrace
@@ -340,8 +386,8 @@ test: deps
 # What of the kernel's probes takes longer than fits into make test.
 .PHONY: test-kernel
 test-kernel: all
-	@BIN=$(BIN) CC="$(CC)" test/kernel_test.sh long
-	@BIN=$(BIN) test/kernel_golden_test.sh all
+	@BIN=$(BIN) CC="$(CC)" test/kernel/kernel_test.sh long
+	@BIN=$(BIN) test/kernel/kernel_golden.sh all
 
 # A real application under load, traced; where rabbitmq-server is installed.
 test-rabbit: all
@@ -352,38 +398,17 @@ asan: deps
 	@BUILD=$(BUILD) BIN=$(SAN)/bin LIB=$(LIB) CC="$(CC)" tools/run-tests.sh asan
 
 # Tests of many threads, under ThreadSanitizer.
-.SECONDEXPANSION:
-TSAN := $(BUILD)/tsan
-TSANITIZE := -fsanitize=thread
-TSAN_NAMES := threads_test tables_test
-TSAN_LIB_OBJ := $(LIB_SRC:%.c=$(TSAN)/%.o)
-$(TSAN)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
-	$(call say,TSAN,$<)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BASEFLAGS) $(CPPFLAGS) $(if $(ERL_INCLUDE),-I$(ERL_INCLUDE)) -O1 -g $(TSANITIZE) \
-		-MMD -MP -c -o $@ $<
-$(TSAN)/c_src/d/lib.o: $(BUILD)/d_libs.inc
-# clang's own assembler does not know all of what the notes there are written with
-$(BUILD)/tsan/c_src/beam/usdt.o $(BUILD)/nifsan/c_src/beam/usdt.o: CPPFLAGS += -fno-integrated-as
-ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
-$(BUILD)/c_src/beam/usdt.o: CPPFLAGS += -fno-integrated-as
-endif
-$(TSAN)/liberltrace.a: $(TSAN_LIB_OBJ)
-	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
-$(TSAN_NAMES:%=$(TSAN)/test/%): $(TSAN)/%: $(TSAN)/%.o $(TSAN)/liberltrace.a
-	$(call say,LINK,$@)
-	$(Q)$(CLANG) $(TSANITIZE) -pthread -o $@ $^
--include $(TSAN_LIB_OBJ:.o=.d)
+TSAN_TESTS := $(TSAN)/test/c/threads_test $(TSAN)/test/c/tables_test
+$(TSAN_TESTS): $(TSAN)/%: $(TSAN)/%.o $(TSAN)/liberltrace.a
+	$(call link,$(CLANG) $(TSANITIZE) -pthread)
 
 # The NIF library's too, with a VM that is none.
-TSAN_BEAM_OBJ = $(BEAM_OBJ:$(BUILD)/%=$(TSAN)/%) $(TSAN)/test/beam/threads.o $(TSAN)/test/beam/fake.o
-$(TSAN)/test/beam_threads: $$(TSAN_BEAM_OBJ) $(TSAN)/liberltrace.a
-	$(call say,LINK,$@)
-	$(Q)$(CLANG) $(TSANITIZE) -pthread -o $@ $^
+$(TSAN)/test/beam/beam_threads: $(patsubst %.c,$(TSAN)/%.o,$(BEAM_SRC) $(BEAM_TEST_SRC)) \
+		$(TSAN)/liberltrace.a
+	$(call link,$(CLANG) $(TSANITIZE) -pthread)
 
 .PHONY: tsan tsan-tests
-tsan-tests: $(TSAN_NAMES:%=$(TSAN)/test/%) $(if $(HAVE_ERLANG),$(TSAN)/test/beam_threads)
+tsan-tests: $(TSAN_TESTS) $(if $(HAVE_ERLANG),$(TSAN)/test/beam/beam_threads)
 tsan: deps
 	@$(MAKE) --no-print-directory -j"$$(nproc)" tsan-tests
 	@TSAN_OPTIONS="halt_on_error=1 $${TSAN_OPTIONS-}" BUILD=$(BUILD) tools/run-tests.sh tsan
@@ -478,8 +503,6 @@ manual:
 #
 # The NIF library, its modules and their tests.
 
-BEAM_SRC := $(sort $(wildcard c_src/beam/*.c))
-BEAM_OBJ := $(BEAM_SRC:%.c=$(BUILD)/%.o)
 ERL_SRC := $(sort $(wildcard src/*.erl))
 PRIV := $(patsubst ./%,%,$(O)/priv)
 EBIN := $(patsubst ./%,%,$(O)/ebin)
@@ -488,42 +511,11 @@ EBIN := $(patsubst ./%,%,$(O)/ebin)
 erlang: nif $(EBIN)/erltrace.app
 nif: $(PRIV)/erltrace.so $(BUILD)/erltrace_nifs.hrl
 
-$(BEAM_OBJ): CPPFLAGS += $(if $(ERL_INCLUDE),-I$(ERL_INCLUDE),$(error no erl_nif.h: \
-	install Erlang (Debian: erlang-base erlang-dev), or name it with ERL=))
--include $(BEAM_OBJ:.o=.d)
+$(PRIV)/erltrace.so: $(NIF_OBJ)
+	$(call link,$(CC) $(ALL_LDFLAGS) $(NIF_LDFLAGS))
 
-# The command reaches nodes where OTP's C library ei is there to link with (EI=: without).
-EI ?= $(firstword $(foreach d,$(addsuffix /usr,$(ERL_ROOT) /usr/lib/erlang), \
-	$(if $(wildcard $(d)/include/ei.h),$(if $(wildcard $(d)/lib/libei.a),$(d)))))
-ifneq ($(EI),)
-EI_LIB := $(EI)/lib/libei.a
-NODE_OBJ := $(filter %/cli/node.o %/cli/node_find.o %/cli/node_run.o %/web/nodes.o $(BUILD)/c_src/node/% $(SAN)/c_src/node/%, \
-	$(CLI_OBJ) $(SAN_CLI_OBJ))
-$(NODE_OBJ): CPPFLAGS += -DHAVE_EI -D_REENTRANT -I$(EI)/include
-endif
-$(filter %/cli/main.o $(BUILD)/c_src/web/% $(SAN)/c_src/web/%,$(CLI_OBJ) $(SAN_CLI_OBJ)) \
-		$(BUILD)/test/web_auth_test.o $(SAN)/test/web_auth_test.o: \
-	CPPFLAGS += $(WEB_CFLAGS)
-$(filter %/node/places.o,$(CLI_OBJ) $(SAN_CLI_OBJ)): \
-	CPPFLAGS += -DERLTRACE_LIBDIR='"$(LIBDIR)/erltrace"' \
-		-DERLTRACE_SHARE='"$(PREFIX)/share/erltrace"'
-
-# Its functions are long and short of registers; no stack is walked from there.
-$(BUILD)/c_src/beam/calls.o: BASEFLAGS += -fomit-frame-pointer
-
-# The NIF's functions and many threads, with a VM that is none; sanitized below.
-BEAM_TEST_OBJ := $(BUILD)/test/beam/threads.o $(BUILD)/test/beam/fake.o
-$(BEAM_TEST_OBJ): CPPFLAGS += -I$(ERL_INCLUDE)
--include $(BEAM_TEST_OBJ:.o=.d)
-$(BUILD)/beam_threads: $(filter-out %/provider/providers.o,$(LIB_OBJ)) $(BEAM_OBJ) $(BEAM_TEST_OBJ)
-	$(call say,LINK,$@)
-	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^
-
-# beam/erlang.c has the list of providers that holds in a node.
-$(PRIV)/erltrace.so: $(filter-out %/provider/providers.o,$(LIB_OBJ)) $(BEAM_OBJ)
-	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,-z,nodelete -Wl,-Bsymbolic -o $@ $^
+$(BUILD)/test/beam/beam_threads: $(NIF_OBJ) $(BEAM_TEST_SRC:%.c=$(BUILD)/%.o)
+	$(call link,$(CC) -pie $(ALL_LDFLAGS))
 
 # What erltrace_nif.erl exports. It includes ../build/erltrace_nifs.hrl, so that rebar3 and mix find it
 # after make nif; an older one that lies there is found first, whatever O is.
@@ -535,17 +527,17 @@ $(NIFS_HRL): c_src/beam/nifs.def tools/nifs.awk
 
 $(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC) include/erltrace.h $(NIFS_HRL)
 	$(call say,ERLC,$(EBIN))
-	$(Q)mkdir -p $(@D)
+	$(Q)mkdir -p $(@D) && rm -f $(EBIN)/*.beam # the command brings all that are there to nodes
 	$(Q)$(ERLC) +debug_info $(if $(filter 1,$(WERROR)),-Werror) -I $(BUILD) -o $(EBIN) $(ERL_SRC)
 	$(Q)sed -e 's|{cmd, .make -s print-version.}|"$(VERSION)"|' \
 		-e 's|{modules, \[\]}|{modules, [$(subst $(space),$(comma),$(notdir $(ERL_SRC:.erl=)))]}|' \
 		$< >$@
 
-# Every test/*_tests.erl is an EUnit module, test/*_SUITE.erl one of Common Test, test/prop_*.erl
-# one of PropEr's, if that is here; every test/node_*.sh runs the command against nodes.
+# Of test/erl every *_tests.erl is an EUnit module, *_SUITE.erl one of Common Test, prop_*.erl
+# one of PropEr's, if that is here; every test/node/*.sh runs the command against nodes.
 PROPER := $(firstword $(wildcard $(addsuffix /proper-*/include/proper.hrl,$(ERL_ROOT)/lib \
 	/usr/lib/erlang/lib)))
-ERL_TESTS := $(sort $(filter-out $(if $(PROPER),,test/prop_%),$(wildcard test/*.erl)))
+ERL_TESTS := $(sort $(filter-out $(if $(PROPER),,test/erl/prop_%),$(wildcard test/erl/*.erl)))
 $(BUILD)/erl/.built: $(ERL_TESTS) tools/erl_run.erl | $(EBIN)/erltrace.app
 	$(call say,ERLC,$(@D))
 	$(Q)mkdir -p $(@D)
@@ -553,7 +545,8 @@ $(BUILD)/erl/.built: $(ERL_TESTS) tools/erl_run.erl | $(EBIN)/erltrace.app
 	$(Q)touch $@
 
 ifneq ($(HAVE_ERLANG),)
-erl-tests: erlang $(COMMAND) $(BUILD)/erl/.built $(BUILD)/erl/probe_drv.so $(BUILD)/beam_threads
+erl-tests: erlang $(COMMAND) $(BUILD)/erl/.built $(BUILD)/erl/probe_drv.so \
+		$(BUILD)/test/beam/beam_threads
 else
 erl-tests:
 endif
@@ -568,42 +561,22 @@ test-otp: all
 
 # The same tests with the NIF library built by clang with AddressSanitizer, in a VM that has its
 # runtime loaded. A fault that a script makes is ours to handle, not the sanitizer's.
-NIFSAN := $(BUILD)/nifsan
-NIFSAN_OBJ := $(patsubst $(BUILD)/%,$(NIFSAN)/%,$(filter-out %/provider/providers.o,$(LIB_OBJ)) \
-	$(BEAM_OBJ))
-$(NIFSAN)/%.o: %.c Makefile | $(BUILD)/d_libs.inc
-	$(call say,SAN,$<)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BASEFLAGS) $(CPPFLAGS) -I$(ERL_INCLUDE) -O1 -g $(NIFSANITIZE) -MMD -MP -c -o $@ $<
-$(NIFSAN)/c_src/d/lib.o: $(BUILD)/d_libs.inc
--include $(NIFSAN_OBJ:.o=.d)
-NIFSANITIZE := -fsanitize=address,undefined -fno-sanitize=alignment,vptr -shared-libsan
-
 $(NIFSAN)/priv/erltrace.so: $(NIFSAN_OBJ)
-	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) -shared $(NIFSANITIZE) -pthread -Wl,-z,nodelete -Wl,-Bsymbolic -o $@ $^
+	$(call link,$(CLANG) $(NIFSANITIZE) -pthread $(NIF_LDFLAGS))
 
-NIFSAN_TEST_OBJ := $(NIFSAN)/test/beam/threads.o $(NIFSAN)/test/beam/fake.o
-$(NIFSAN)/beam_threads: $(NIFSAN_OBJ) $(NIFSAN_TEST_OBJ)
-	$(call say,LINK,$@)
-	$(Q)$(CLANG) $(filter-out -shared-libsan,$(NIFSANITIZE)) -pthread -o $@ $^
+$(NIFSAN)/test/beam/beam_threads: $(NIFSAN_OBJ) $(BEAM_TEST_SRC:%.c=$(NIFSAN)/%.o)
+	$(call link,$(CLANG) $(filter-out -shared-libsan,$(NIFSANITIZE)) -pthread)
 
 .PHONY: asan-erlang
-asan-erlang: erl-tests $(NIFSAN)/priv/erltrace.so $(NIFSAN)/beam_threads
+asan-erlang: erl-tests $(NIFSAN)/priv/erltrace.so $(NIFSAN)/test/beam/beam_threads
 	$(Q)mkdir -p $(NIFSAN)/ebin && cp $(EBIN)/* $(NIFSAN)/ebin/
 	@PRELOAD=$$($(CLANG) -print-file-name=libclang_rt.asan-x86_64.so) \
 	ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_sigbus=0:allow_user_segv_handler=1:use_sigaltstack=0:abort_on_error=1 \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) EBIN=$(NIFSAN)/ebin CC="$(CC)" tools/run-tests.sh nif
 
-# What users may rely on: test/promises.tab, tools/promises.sh.
+# What users may rely on: test/promises/promises.tab, tools/promises.sh.
 .PHONY: promises soak promise-tests
-PROMISES := $(patsubst %.c,$(BUILD)/%,$(wildcard test/promises/*.c))
-$(PROMISES): $(BUILD)/%: $(BUILD)/%.o $(STATIC)
-	$(call say,LINK,$@)
-	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^
--include $(PROMISES:=.d)
 $(BUILD)/erl/promise.beam: $(wildcard test/promises/*.erl) $(BUILD)/erl/.built
 	$(Q)$(ERLC) -o $(BUILD)/erl $(filter %.erl,$^)
 promise-tests: $(PROMISES) $(BUILD)/erl/promise.beam
@@ -644,10 +617,11 @@ $(BUILD)/erl/.bench: $(wildcard bench/*.erl)
 	$(call say,ERLC,bench)
 	$(Q)mkdir -p $(@D) && $(ERLC) -o $(@D) $^ && touch $@
 
-$(BUILD)/erl/probe_drv.so: test/probe_drv.c
-	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -O2 -shared -fPIC -I$(ERL_INCLUDE) -o $@ $<
+# Programs of C that nodes load.
+$(BUILD)/erl/probe_drv.so: test/erl/probe_drv.c
+$(BUILD)/erl/null_tracer.so: bench/null_tracer.c
+$(BUILD)/erl/%.so:
+	$(call link,$(CC) -O2 -shared -fPIC -I$(ERL_INCLUDE))
 
 # Very many functions, step by step, for several scripts: MODULES of a hundred each.
 .PHONY: bench-arming
@@ -655,14 +629,10 @@ bench-arming: bench-modules
 	$(Q)$(ERL) -noshell -pa $(EBIN) $(BUILD)/erl \
 		-eval 'arming_bench:main(["$(or $(MODULES),1000)"]), halt().'
 
-$(BUILD)/erl/null_tracer.so: bench/null_tracer.c
-	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -O2 -shared -fPIC -I$(ERL_INCLUDE) -o $@ $<
-
 # What objects are built with: when that changes, they are built anew.
-FLAGS := $(strip $(CC) $(CLANG) $(filter-out -Werror,$(ALL_CFLAGS) $(SAN_CFLAGS)) $(ERL_INCLUDE) \
-	$(EI) $(PREFIX) $(LIBDIR) $(WEB_CFLAGS))
+FLAGS := $(strip $(CC) $(CLANG) $(filter-out -Werror,$(ALL_CFLAGS) $(SAN_CFLAGS) $(TSANITIZE) \
+	$(NIFSANITIZE) $(BPF_CFLAGS)) $(ERL_INCLUDE) $(EI) $(PREFIX) $(LIBDIR) $(WEB) $(WEB_CFLAGS) \
+	$(KERNEL))
 $(BUILD)/.flags: ;
 ifeq ($(filter clean print-version,$(MAKECMDGOALS)),)
 ifneq ($(strip $(file <$(BUILD)/.flags)),$(FLAGS))
@@ -676,6 +646,3 @@ print-version:
 
 clean:
 	rm -rf $(BUILD) $(BIN) $(LIB) $(PRIV) $(EBIN)
-
--include $(LIB_OBJ:.o=.d) $(KERNEL_OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(SAN_LIB_OBJ:.o=.d) $(SAN_CLI_OBJ:.o=.d)
--include $(TESTS:=.d) $(SAN_TESTS:=.d) $(FUZZERS:=.d) $(BENCHES:=.d)

@@ -5,8 +5,8 @@
 # the library is brought there, the script compiled and armed. The best of ROUNDS (5).
 
 rows=$(realpath -m "${BENCH_ROWS:-/dev/null}")
-# shellcheck source=test/nodelib.sh
-. "$(dirname "$0")/../test/nodelib.sh"
+# shellcheck source=test/lib/nodelib.sh
+. "$(dirname "$0")/../test/lib/nodelib.sh"
 nodes_begin 300
 start bench_first
 at bench_first 'spawn(fun F() -> self() ! x, receive x -> timer:sleep(1) end, F() end), ok.' >/dev/null

@@ -5,8 +5,8 @@
 # A node with the demo application, the server, chromium; where npm or chromium is missing, nothing.
 
 rows=$(realpath -m "${BENCH_ROWS:-/dev/null}")
-# shellcheck source=test/nodelib.sh
-. "$(dirname "$0")/../test/nodelib.sh"
+# shellcheck source=test/lib/nodelib.sh
+. "$(dirname "$0")/../test/lib/nodelib.sh"
 for need in node npm "${CHROMIUM:=chromium}"; do
 	if ! command -v "$need" >/dev/null; then
 		echo "page: not measured: no $need here"

@@ -6,8 +6,8 @@
 # second and the server's processor time for one; of ROUNDS (3) the best.
 
 rows=$(realpath -m "${BENCH_ROWS:-/dev/null}")
-# shellcheck source=test/nodelib.sh
-. "$(dirname "$0")/../test/nodelib.sh"
+# shellcheck source=test/lib/nodelib.sh
+. "$(dirname "$0")/../test/lib/nodelib.sh"
 messages=${MESSAGES:-20000} bytes=200
 # shellcheck source=tools/rabbit/server.sh
 . "$root/tools/rabbit/server.sh"

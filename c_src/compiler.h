@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /*
- * Runs while a probe fires. It lands in a section of its own, so that test/probe_path.sh can list
+ * Runs while a probe fires. It lands in a section of its own, so that test/tree/probe_path.sh can list
  * everything that is called from there.
  */
 #define PROBE_PATH  __attribute__((section(".text.probe")))
@@ -21,6 +21,15 @@
 #define cpu_relax() __builtin_ia32_pause()
 #else
 #define cpu_relax() atomic_signal_fence(memory_order_seq_cst)
+#endif
+
+/* ThreadSanitizer knows neither membarrier nor fences: plain atomics for it. */
+#if defined(__SANITIZE_THREAD__)
+#define EN_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define EN_TSAN 1
+#endif
 #endif
 
 static inline uint64_t align_up(uint64_t n, uint64_t to)

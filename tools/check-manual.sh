@@ -3,7 +3,7 @@
 #
 # The manual is whole: its pages have no faults that groff sees, and every flag, option, error
 # tag, built-in and library call is in it. The examples of erltrace(1) and README.md run (those that
-# trace a node: test/node_manual.sh).
+# trace a node: test/node/node_manual.sh).
 
 set -u
 shopt -s nullglob

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The examples of README.md, doc/ and erltrace(1), run; sourced, not run. Those that trace a node (-N)
-# are run by test/node_manual.sh, which has one, those of the kernel by test/kernel_manual.sh, the
-# others by tools/check-manual.sh. (Those in Erlang are run by test/pages_tests.erl.)
+# are run by test/node/node_manual.sh, which has one, those of the kernel by
+# test/kernel/kernel_manual.sh, the others by tools/check-manual.sh. (Those in Erlang are
+# run by test/erl/pages_tests.erl.)
 #
 #	examples nodes|kernel|others ROOT    counts in passed and failed, tells what was wrong
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Shows what users may rely on: runs what test/promises.tab names for each of the promises,
+# Shows what users may rely on: runs what test/promises/promises.tab names for each of the promises,
 # and writes doc/promises.md from it. A test prints its figures as lines "promise N: TEXT" and ends
 # well or not; a promise is kept if all of its tests ended well. Called by make, which sets BUILD,
 # BIN, EBIN and has built what is run.
@@ -17,7 +17,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export BUILD=${BUILD:-build} BIN=${BIN:-bin} LIB=${LIB:-lib} EBIN=${EBIN:-ebin}
-tab=test/promises.tab
+tab=test/promises/promises.tab
 kept=$BUILD/promises
 doc=${DOC:-doc/promises.md}
 mkdir -p "$kept"
@@ -29,7 +29,7 @@ unset ONLY TESTS # tests have a use of their own for such names
 vm() { # a function of test/promises/promise.erl
 	"${ERL:-erl}" -noshell -pa "$EBIN" "$BUILD/erl" -run promise main "$1"
 }
-eunit() { # modules of test/*_tests.erl, or others that tools/erl_run.erl knows
+eunit() { # modules of test/erl/*_tests.erl, or others that tools/erl_run.erl knows
 	local m status=0
 	for m; do
 		"${ERL:-erl}" -noshell -pa "$(realpath "$EBIN")" "$(realpath "$BUILD/erl")" -s erl_run main "$m" \
@@ -136,8 +136,8 @@ table() {
 	cat <<TEXT
 # What users may rely on, shown
 
-Made by \`make promises\` (and \`make soak\`); do not edit. Each test stands in \`test/promises.tab\` with
-its command; \`make promises ONLY=3\` shows one promise. A figure is what was measured in that run, on
+Made by \`make promises\` (and \`make soak\`); do not edit. Each test stands in
+\`test/promises/promises.tab\` with its command; \`make promises ONLY=3\` shows one promise. A figure is what was measured in that run, on
 this machine:
 
 | | |

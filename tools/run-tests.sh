@@ -103,28 +103,31 @@ fuzz() { # target, seconds
 	fi
 }
 
-# Every test/*.c but the fuzz targets and the drivers, below a folder of programs.
+# The name of a test: its file's, below test/ (node/flags).
+name_of() { # file
+	local name=${1#test/}
+	echo "${name%.*}"
+}
+
+# Every test/{c,kernel,web}/*.c, below a folder of programs.
 programs() { # folder, prefix of the names, how many random programs
 	local source name
-	for source in test/*.c; do
-		name=$(basename "$source" .c)
+	for source in test/{c,kernel,web}/*.c; do
+		name=$(name_of "$source")
 		case $name in
-		fuzz_* | *_drv) ;; # a fuzz target, a driver for nodes
-		web_* | kernel_*) # not with WEB= or KERNEL=, these not sanitized
+		c/bpf_diff) start "$2$name" "$1/test/$name" "$3" ;;
+		c/*) run "$2$name" "$1/test/$name" ;;
+		*) # not with WEB= or KERNEL=, those of the kernel not sanitized
 			[[ -x $1/test/$name ]] && run "$2$name" "$1/test/$name" ;;
-		bpf_diff) start "$2$name" "$1/test/$name" "$3" ;;
-		*) run "$2$name" "$1/test/$name" ;;
 		esac
 	done
 }
 
 scripts() {
 	local t
-	run golden test/run.sh
-	# shellcheck disable=SC2046 # no blanks in their names
-	for t in $(printf '%s\n' test/*_test.sh test/kernel_*.sh test/probe_path.sh | sort -u); do
-		[[ $t == */node_* ]] && continue # erlang() has them
-		[[ -e $t ]] && run "$(basename "$t" .sh)" bash "$t" "$BUILD"
+	run golden test/golden.sh
+	for t in test/{cli,kernel,model,tree,web}/*.sh; do
+		run "$(name_of "$t")" bash "$t" "$BUILD"
 	done
 	run manual tools/check-manual.sh
 }
@@ -138,7 +141,7 @@ has_erlang() {
 # Erlang modules (EUnit, Common Test, PropEr), each in a node of its own.
 modules() {
 	local t name
-	for t in test/*_tests.erl test/*_SUITE.erl test/prop_*.erl; do
+	for t in test/erl/{*_tests,*_SUITE,prop_*}.erl; do
 		name=$(basename "$t" .erl)
 		[[ $name == *${ONLY-}* ]] || continue
 		if [[ $name == prop_* && ! -e $BUILD/erl/$name.beam ]]; then
@@ -157,19 +160,19 @@ erlang() {
 	has_erlang || return
 	[[ probe-path == *${ONLY-}* && ${EBIN:-ebin} == ebin ]] &&
 		run probe-path tools/check-probe-path.sh "${PRIV:-priv}/erltrace.so"
-	[[ beam_threads == *${ONLY-}* && -x $BUILD/beam_threads ]] &&
-		run beam_threads "$BUILD/beam_threads"
+	[[ beam_threads == *${ONLY-}* && -x $BUILD/test/beam/beam_threads ]] &&
+		run beam_threads "$BUILD/test/beam/beam_threads"
 	export -f checked
 	modules
 	[[ edoc == *${ONLY-}* ]] && run edoc bash -c 'checked "$@"' checked make -s edoc
 	# The table of OTP's types takes a minute: make dialyzer makes it.
 	[[ dialyzer == *${ONLY-}* && -e $BUILD/otp.plt ]] && run dialyzer \
 		bash -c 'checked "$@"' checked make -s dialyzer
-	for t in test/node_*.sh; do
-		name=$(basename "$t" .sh)
+	for t in test/node/*.sh; do
+		name=$(name_of "$t")
 		[[ $name == *${ONLY-}* ]] || continue
 		run "$name" bash "$t"
-		grep '^info: ' "$log/$name.log"
+		grep '^info: ' "$log/${name//\//_}.log"
 	done
 }
 
@@ -177,9 +180,10 @@ fuzzers() { # seconds
 	local source name
 	export -f fuzz golden_seeds
 	export san
-	for source in test/fuzz_*.c; do
+	for source in test/fuzz/*.c; do
 		name=$(basename "$source" .c)
-		TEST_TIMEOUT=$(($1 + 120)) run "$name" bash -c 'fuzz "$@"' fuzz "$san/test/$name" "$1"
+		TEST_TIMEOUT=$(($1 + 120)) run "$name" \
+			bash -c 'fuzz "$@"' fuzz "$san/test/fuzz/$name" "$1"
 		[[ ${SHOW_FUZZ-} ]] && grep -E '^stat::|^#[0-9]+.*DONE' "$log/$name.log"
 	done
 }
@@ -190,29 +194,29 @@ all)
 	run example tools/check-example.sh "$BUILD/example"
 	scripts
 	erlang
-	finish bpf_diff
+	finish c/bpf_diff
 	programs "$san" 'asan/' 20000
-	finish asan/bpf_diff
+	finish asan/c/bpf_diff
 	fuzzers "${FUZZ_SECONDS:-10}"
 	;;
 asan)
 	programs "$san" 'asan/' 200000
 	run example tools/check-example.sh "$san/example"
 	scripts
-	finish asan/bpf_diff
+	finish asan/c/bpf_diff
 	fuzzers "${FUZZ_SECONDS:-10}"
 	;;
 erlang)
 	erlang
 	;;
 tsan)
-	for t in "$BUILD"/tsan/test/*; do
-		[[ -x $t && ! -d $t ]] && run "tsan/$(basename "$t")" "$t"
+	for t in "$BUILD"/tsan/test/*/*; do
+		[[ -x $t ]] && run "tsan/${t#"$BUILD"/tsan/test/}" "$t"
 	done
 	;;
 nif)
 	[[ beam_threads == *${ONLY-}* ]] && ASAN_OPTIONS=allow_user_segv_handler=1 \
-		run asan/beam_threads "$BUILD/nifsan/beam_threads"
+		run asan/beam_threads "$BUILD/nifsan/test/beam/beam_threads"
 	has_erlang && modules
 	;;
 fuzz)

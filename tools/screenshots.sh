@@ -6,8 +6,8 @@
 #	tools/screenshots.sh [FOLDER [heatmap|list|error|flame]]
 
 folder=$(realpath -m "${1:-doc/img}")
-# shellcheck source=test/nodelib.sh
-. "$(dirname "$0")/../test/nodelib.sh"
+# shellcheck source=test/lib/nodelib.sh
+. "$(dirname "$0")/../test/lib/nodelib.sh"
 nodes_begin 300
 server=''
 shots_end() {

@@ -109,7 +109,7 @@ across() { # root
 	base=$(cd "${BIN:-bin}/.." && pwd) || return 0
 	[[ -x $base/bin/erltrace && -e $base/ebin/erltrace.app ]] || return 0
 	mkdir -p "$1$base" && mount --bind "$base" "$1$base" || return 1
-	OTHER="chroot $1" OTHER_BIN=/erltrace-build/bin test/node_releases.sh
+	OTHER="chroot $1" OTHER_BIN=/erltrace-build/bin test/node/releases.sh
 }
 
 # In namespaces of its own (below), with a loopback and nothing else.
@@ -117,7 +117,7 @@ tests() { # root
 	ip link set lo up || return 1
 	inside "$1" 'cd /erltrace && make -s O=/erltrace-build test-erlang'
 	[[ -z ${ONLY-} ]] || return 0
-	inside "$1" 'cd /erltrace && BIN=/erltrace-build/bin test/run.sh'
+	inside "$1" 'cd /erltrace && BIN=/erltrace-build/bin test/golden.sh'
 	across "$1"
 	return 0
 }

@@ -8,8 +8,8 @@
 #
 #	MESSAGES=20000 BYTES=200 tools/test-rabbit.sh
 
-# shellcheck source=test/nodelib.sh
-. "$(dirname "${BASH_SOURCE[0]}")/../test/nodelib.sh"
+# shellcheck source=test/lib/nodelib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../test/lib/nodelib.sh"
 messages=${MESSAGES:-20000} bytes=${BYTES:-200}
 # shellcheck source=tools/rabbit/server.sh
 . "$root/tools/rabbit/server.sh"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Listing probes, and probes that a program fires itself. */
 #include "handle.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
 
 #include <stdlib.h>
 #include <string.h>

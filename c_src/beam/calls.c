@@ -13,9 +13,25 @@
  * On the fast path the engine's slot is not entered: that the thread is inside a handle says it all
  * (sit).
  */
+#include "compiler.h"
+#include "engine/clock.h"
 #include "engine/fire.h"
-#include "beam.h"
-#include "nifs.h"
+#include "engine/fire_path.h"
+#include "engine/probe.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "engine/str.h"
+#include "prog/prog.h"
+#include "beam_handle.h"
+#include "erl_builtins.h"
+#include "erl_stack.h"
+#include "nif.h"
+#include "ports.h"
+#include "shadow_stack.h"
+#include "texts.h"
+#include "tracer.h"
+#include "user.h"
+#include "vtime.h"
 
 static struct beam_proc no_proc; /* of no pid */
 
@@ -23,7 +39,7 @@ static struct beam_proc no_proc; /* of no pid */
 static __attribute__((noinline)) bool sit(
 	struct beam_thread *t, struct beam_seat *s, struct beam_handle *b)
 {
-	s->slot = en_slot_get(b->h->en);
+	s->slot = en_slot_get(b->en);
 	s->number = s->slot != NULL ? b->number : 0;
 	s->ev = (struct beam_event){.b = b,
 		.proc = &no_proc,
@@ -55,9 +71,9 @@ static inline struct beam_handle *whose(ERL_NIF_TERM state, uint64_t *place)
 /* {M, F, Arity} is a tuple, and not asked for its elements. NULL: it is not, or of no use here. */
 static inline const struct beam_fn *plain_fn(const struct beam_handle *b, ERL_NIF_TERM mfa)
 {
-	const ERL_NIF_TERM *t = (const ERL_NIF_TERM *)(uintptr_t)(mfa - beam_tuple3.tag);
+	const ERL_NIF_TERM *t = (const ERL_NIF_TERM *)(uintptr_t)(mfa - beam_vm.tuple3.tag);
 
-	if (unlikely((mfa & 7) != beam_tuple3.tag || t[0] != beam_tuple3.header))
+	if (unlikely((mfa & 7) != beam_vm.tuple3.tag || t[0] != beam_vm.tuple3.header))
 		return NULL;
 	return beam_function_find(&b->fns, t[1], t[2], t[3]);
 }
@@ -584,7 +600,7 @@ static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_send(
 	b = whose(argv[1], &place);
 	seat = &t->seats[place];
 	if (unlikely(b == NULL || seat->number != b->number || b->procs.tab != NULL ||
-		     !beam_extra_near(argv[4], &dest) || (dest & 15) != beam_pid_tag))
+		     !beam_extra_near(argv[4], &dest) || (dest & 15) != beam_vm.pid_tag))
 		goto slow;
 	p = b->probe[BP_MESSAGE_SEND];
 	slot = seat->slot;

@@ -9,10 +9,24 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "engine/fire.h"
-#include "beam.h"
-#include "nifs.h"
-#include "peek.h"
+#include "compiler.h"
+#include "engine/clock.h"
+#include "engine/current.h"
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/str.h"
+#include "beam_handle.h"
+#include "erl_builtins.h"
+#include "erl_stack.h"
+#include "layout.h"
+#include "nif.h"
+#include "pid_node.h"
+#include "ports.h"
+#include "sizes.h"
+#include "term_print.h"
+#include "texts.h"
+#include "tracer.h"
+#include "vtime.h"
 
 static __attribute__((noinline)) ERL_NIF_TERM enabled_slow(ErlNifEnv *env, ERL_NIF_TERM state)
 {
@@ -124,7 +138,7 @@ static __attribute__((noinline)) void on_exit_(struct beam_event *ev, ERL_NIF_TE
 			&ev->cur);
 	}
 	if (b->self)
-		en_self_free(b->h->en, ev->cur.key);
+		en_self_free(b->en, ev->cur.key);
 	if (b->procs.tab != NULL)
 		beam_proc_exit(&b->procs, ev->cur.key);
 	ev->proc = NULL;

@@ -14,6 +14,7 @@
  *   child.c    -c and -p; hold.c: a command held at its first instruction
  *   wanted.c   is it about nodes, the kernel, or this process alone? native.c: VMs with own probes
  *   node.c     -N: what is asked of Erlang nodes; node_find.c: which; node_run.c: what comes back
+ *   without_nodes.c, without_web.c  what is said where libei, or the page's libraries, are missing
  *
  * "erltrace web" is another program in the same file: ../web.
  *
@@ -212,11 +213,12 @@ int cli_permitted(struct cli *c); /* CLI_ERROR: probes of the kernel, which the 
 bool cli_native(struct cli *c, int pid);
 bool cli_is_vm(const struct cli *c); /* is the process of -p an Erlang VM? */
 
-/* node.c */
+/* node.c, node_find.c; where there is no libei, without_nodes.c */
 int cli_node_of_command(struct cli *c); /* a script of the kernel waits for the node of -c */
 int cli_nodes(struct cli *c);		/* run, compile or list there */
+bool cli_is_node(struct cli *c, int pid); /* one that can be reached */
 
-/* ../web/main.c */
+/* ../web/main.c; where its libraries are missing, without_web.c */
 int web_main(int argc, char **argv);
 
 /* child.c */

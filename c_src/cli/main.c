@@ -95,18 +95,6 @@ static int run(struct cli *c)
 	return cli_output_close(c, status);
 }
 
-static int web(int argc, char **argv)
-{
-#ifdef HAVE_WEB
-	return web_main(argc, argv);
-#else
-	(void)argc, (void)argv;
-	cli_say("this erltrace was built without the live page: install libwebsockets-dev, "
-		"libjansson-dev and libcap-dev, and build it again");
-	return CLI_USAGE;
-#endif
-}
-
 /*
  * What was closed before we began is not to be a socket or a file of ours: what is printed would go
  * there. It is a place that nothing can be written to, as a closed one.
@@ -129,7 +117,7 @@ int main(int argc, char **argv)
 
 	hold_closed();
 	if (argc > 1 && strcmp(argv[1], "web") == 0)
-		return web(argc - 1, argv + 1);
+		return web_main(argc - 1, argv + 1);
 	status = cli_args(&c, argc, argv);
 	if (status == -1)
 		status = run(&c);

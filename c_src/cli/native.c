@@ -7,7 +7,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "node.h"
+#include "cli.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,36 +38,6 @@ static bool has_probes(int pid)
 	return found;
 }
 
-#ifdef HAVE_EI
-static bool is_node(struct cli *c, int pid)
-{
-	const struct nd_whom whom = {.pids = &(pid_t){pid}, .npids = 1};
-	struct et_error e = {.tag = ""};
-	struct nd_cookie cookie;
-	struct nd_names names;
-	bool found = false;
-
-	if (node_cookie(c, pid, &cookie, &e) < 0 || nd_names(NULL, &names, &e) < 0)
-		return false;
-	for (int i = 0; i < names.n && !found; i++) {
-		struct nd *nd = nd_connect(names.v[i].name, names.v[i].port, &cookie, &whom, &e);
-
-		et_err_clear(&e);
-		found = nd != NULL;
-		nd_close(nd);
-	}
-	memset(&cookie, 0, sizeof(cookie));
-	nd_names_free(&names);
-	return found;
-}
-#else
-static bool is_node(struct cli *c, int pid)
-{
-	(void)c, (void)pid;
-	return false;
-}
-#endif
-
 bool cli_is_vm(const struct cli *c)
 {
 	char path[64], exe[4096];
@@ -87,5 +57,5 @@ bool cli_native(struct cli *c, int pid)
 {
 	if (pid == 0 && c->nprocs > 0 && c->procs[0].command == NULL)
 		pid = (int)c->procs[0].pid;
-	return pid != 0 && has_probes(pid) && !is_node(c, pid);
+	return pid != 0 && has_probes(pid) && !cli_is_node(c, pid);
 }

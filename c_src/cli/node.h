@@ -7,8 +7,6 @@
 
 #include "node/node.h"
 
-#ifdef HAVE_EI
-
 enum state {
 	STARTED,
 	COMPILED, /* it has told what matched */
@@ -59,5 +57,4 @@ bool node_command_ends(struct cli *c);
 /* node_run.c: all agents have been started; compile and run, or list. */
 int node_run(struct nodes *ns);
 
-#endif
 #endif

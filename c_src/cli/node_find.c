@@ -6,8 +6,6 @@
  */
 #include "node.h"
 
-#ifdef HAVE_EI
-
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
@@ -152,13 +150,13 @@ static int nobody(struct nodes *ns, const struct nd_names *names, const struct e
 		et_err(&e, "ET_NODE", "%s", last->text);
 	else if (c->nprocs == 0)
 		et_err(&e, "ET_NODE",
-			"none of the nodes that epmd knows (%s) is of %s, as the cookie of %s is: -N "
-			"NAME asks for one of them, -p PID for one by its process",
+			"none of the nodes that epmd knows (%s) belongs to %s, the owner of the "
+			"cookie in %s: -N NAME names one of them, -p PID one by its process",
 			known, nd_user(ns->cookie.owner, user, sizeof(user)), ns->cookie.file);
 	else
 		et_err(&e, "ET_NODE",
-			"process %d is none of the nodes that epmd knows (%s): it is no Erlang "
-			"node, or was started without -sname or -name",
+			"process %d is none of the nodes that epmd knows (%s): it is not an "
+			"Erlang node, or was started without -sname or -name",
 			(int)c->procs[0].pid, known);
 	return node_fail(ns->c, &e, "failed to find a node");
 }
@@ -208,8 +206,8 @@ static int local_nodes(struct nodes *ns)
 	if (nd_names(NULL, &names, &e) < 0) {
 		if (ns->c->nprocs > 0 && !nd_may_enter(ns->c->procs[0].pid))
 			et_err(&last, "ET_NODE",
-				"%s (process %d is another user's: if it is in a container, it takes "
-				"root to reach it)",
+				"%s (process %d belongs to another user: if it is in a container, "
+				"reaching it needs root)",
 				e.text, (int)ns->c->procs[0].pid);
 		return node_fail(ns->c, last.text[0] != '\0' ? &last : &e, "failed to find nodes");
 	}
@@ -410,4 +408,24 @@ int node_find(struct nodes *ns)
 	return status == CLI_OK && c->cluster ? cluster(ns) : status;
 }
 
-#endif
+bool cli_is_node(struct cli *c, int pid)
+{
+	const struct nd_whom whom = {.pids = &(pid_t){pid}, .npids = 1};
+	struct et_error e = {.tag = ""};
+	struct nd_cookie cookie;
+	struct nd_names names;
+	bool found = false;
+
+	if (node_cookie(c, pid, &cookie, &e) < 0 || nd_names(NULL, &names, &e) < 0)
+		return false;
+	for (int i = 0; i < names.n && !found; i++) {
+		struct nd *nd = nd_connect(names.v[i].name, names.v[i].port, &cookie, &whom, &e);
+
+		et_err_clear(&e);
+		found = nd != NULL;
+		nd_close(nd);
+	}
+	memset(&cookie, 0, sizeof(cookie));
+	nd_names_free(&names);
+	return found;
+}

@@ -8,8 +8,6 @@
  */
 #include "node.h"
 
-#ifdef HAVE_EI
-
 #include <errno.h>
 #include <poll.h>
 #include <spawn.h>
@@ -253,7 +251,7 @@ static void print_item(
 	} else if (strcmp(kind, "text") == 0) {
 		cli_write_foreign(ns->c, text, (size_t)len);
 	} else if (!may_ask(ns->c, kind, text, len)) {
-		cli_say("node %s: a command or a file that no script has asked for (-w): not done",
+		cli_say("node %s: a command or a file that no script asked for (-w): refused",
 			t->nd->name);
 	} else if (strcmp(kind, "system") == 0) {
 		run_system(ns, text, len);
@@ -447,8 +445,8 @@ static bool hand_over(struct nodes *ns, struct target *gone)
 static void tell_stood(const struct nodes *ns)
 {
 	if (ns->stood_ms > 0)
-		cli_say("this command has stood still for %.1f s, suspended or because nobody took its "
-			"output; after a while of that a node ends the script (-x silence)",
+		cli_say("this command was blocked for %.1f s, suspended or because nobody read "
+			"its output; after a while a node ends the script (-x silence)",
 			(double)ns->stood_ms / 1000);
 }
 
@@ -730,7 +728,3 @@ int node_run(struct nodes *ns)
 		ns->status = cli_procs_failed(ns->c);
 	return ns->status == CLI_OK && ns->exit_code > 0 ? ns->exit_code : ns->status;
 }
-
-#else
-typedef int node_run_needs_ei; /* an empty file is no C */
-#endif

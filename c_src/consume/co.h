@@ -9,6 +9,7 @@
 #define CO_INTERNAL_H
 
 #include "consume.h"
+#include "engine/probe.h"
 #include "symbols/symbols.h"
 
 /* ---- text.c: growing text ------------------------------------------------------------- */

@@ -177,6 +177,7 @@ void cg_call_sized(struct cg *g, enum rt_fn fn, uint64_t size)
 {
 	uint64_t strsize = g->c->prog.strsize;
 
+	g->clause->uses.fns[fn / 64] |= 1ULL << fn % 64;
 	ebpf_emit(g->a, EBPF_MOV64_REG, R1, CTX, 0, 0);
 	if (!rt_can_fault(fn, size > strsize ? size : strsize)) {
 		ebpf_call(g->a, fn);
@@ -204,7 +205,7 @@ static void emit_pads(struct cg *g)
 	if (g->pads == NULL)
 		return;
 	for (struct cg_pad *p = g->pads, *next; p != NULL; p = next) {
-		ebpf_place(g->a, p->label);
+		ebpf_bind(g->a, p->label);
 		ebpf_emit(g->a, EBPF_MOV64_IMM, R2, 0, 0, p->fault);
 		p->mov_pc = ebpf_here(g->a);
 		ebpf_emit(g->a, EBPF_MOV64_IMM, R3, 0, 0, 0);
@@ -214,7 +215,7 @@ static void emit_pads(struct cg *g)
 		p->next = g->placed;
 		g->placed = p;
 	}
-	ebpf_place(g->a, tell);
+	ebpf_bind(g->a, tell);
 	cg_call(g, RT_fault);
 	ebpf_emit(g->a, EBPF_MOV64_IMM, R0, 0, 0, 0);
 	ebpf_emit(g->a, EBPF_EXIT, 0, 0, 0, 0);
@@ -231,7 +232,7 @@ static void flush_pads(struct cg *g)
 		return;
 	ebpf_jump(g->a, EBPF_JA, 0, 0, 0, over);
 	emit_pads(g);
-	ebpf_place(g->a, over);
+	ebpf_bind(g->a, over);
 }
 
 /* Jumps may have grown: only now is it known where the failing instructions ended up. */
@@ -269,13 +270,13 @@ static int gen_if(struct cg *g, struct d_node *n)
 	err = gen_stmts(g, n->list);
 	if (n->b != NULL) {
 		ebpf_jump(g->a, EBPF_JA, 0, 0, 0, end);
-		ebpf_place(g->a, otherwise);
+		ebpf_bind(g->a, otherwise);
 		if (err == 0)
 			err = gen_stmts(g, n->b->list);
 	} else {
-		ebpf_place(g->a, otherwise);
+		ebpf_bind(g->a, otherwise);
 	}
-	ebpf_place(g->a, end);
+	ebpf_bind(g->a, end);
 	g->conditional--;
 	return err;
 }
@@ -363,7 +364,7 @@ static void gen_rec_end(struct cg *g)
 		ebpf_jump(g->a, EBPF_JEQ_IMM, R2, 0, 0, skip);
 	}
 	cg_call(g, RT_rec_end);
-	ebpf_place(g->a, skip);
+	ebpf_bind(g->a, skip);
 }
 
 static int gen_body(struct cg *g, struct d_clause *cl)
@@ -379,7 +380,7 @@ static int gen_body(struct cg *g, struct d_clause *cl)
 		ebpf_line(g->a, cl->end_line ? cl->end_line : cl->line);
 		gen_rec_end(g);
 	}
-	ebpf_place(g->a, g->exit_label);
+	ebpf_bind(g->a, g->exit_label);
 	ebpf_emit(g->a, EBPF_MOV64_IMM, R0, 0, 0, 0);
 	ebpf_emit(g->a, EBPF_EXIT, 0, 0, 0, 0);
 	emit_pads(g);

@@ -21,9 +21,9 @@ static struct d_ident *find(struct d_comp *c, const struct d_node *n)
 static const struct {
 	const char *name, *hint;
 } elsewhere[] = {
-	{"regs", "kernel registers are not there: use uregs[]"},
+	{"regs", "kernel registers are not available: use uregs[]"},
 	{"vmregs", "there is no virtual machine monitor here"},
-	{"curproc", "kernel structures are not there: use pid, execname and curpsinfo"},
+	{"curproc", "kernel structures are not available: use pid, execname and curpsinfo"},
 	{"curcpu_info", "use cpu"},
 	{"lbolt", "use timestamp"},
 	{"zonename", "there are no zones on Linux"},
@@ -40,7 +40,7 @@ static int undefined(struct d_comp *c, const struct d_node *n)
 	const char *hint;
 
 	if (n->op == SC_SELF || n->op == SC_THIS) {
-		hint = chk_near(c, table_of(c, n->op), n->text, ~0u);
+		hint = chk_suggest(c, table_of(c, n->op), n->text, ~0u);
 		return CHK_ERR(c, D_VAR_UNDEF, n, "%s%s has not been declared or assigned before%s",
 			chk_scope(n->op), n->text, *hint ? hint : assign_first);
 	}
@@ -48,7 +48,7 @@ static int undefined(struct d_comp *c, const struct d_node *n)
 		if (!strcmp(elsewhere[i].name, n->text))
 			return CHK_ERR(c, D_VAR_UNSUP, n, "'%s' is not available: %s", n->text,
 				elsewhere[i].hint);
-	hint = chk_near(c, c->globals, n->text,
+	hint = chk_suggest(c, c->globals, n->text,
 		1u << ID_SCALAR | 1u << ID_ASSOC | 1u << ID_BUILTIN | 1u << ID_INLINE |
 			1u << ID_ENUM);
 	return CHK_ERR(c, D_IDENT_UNDEF, n, "'%s' is not declared or assigned before%s", n->text,
@@ -360,7 +360,8 @@ static int bad_ref(struct d_comp *c, const struct d_node *n, const struct d_iden
 			   : id->kind == ID_AGGFUNC			? "(..)"
 									: "[..]";
 
-	return CHK_ERR(c, D_IDENT_BADREF, n, "%s '%s%s' is no variable with one value: %s %s%s%s",
+	return CHK_ERR(c, D_IDENT_BADREF, n,
+		"%s '%s%s' is not a variable with a single value: %s %s%s%s",
 		chk_kindname(id), chk_scope(id->scope), id->name, how,
 		id->kind == ID_AGGFUNC ? "@a = " : chk_scope(id->scope), id->name, form);
 }
@@ -404,7 +405,7 @@ static int index_scalar(struct d_comp *c, struct d_node *n, const struct d_ident
 	if (!n->list || n->list->next ||
 		!(d_is_ptr(a->type) || d_is_kind(a->type, T_ARRAY) || d_is_string(a->type)))
 		return CHK_ERR(c, D_ARR_BADREF, n,
-			"%s '%s%s' of type '%s' is no associative array: it takes no [%s]",
+			"%s '%s%s' of type '%s' is not an associative array: it takes no [%s]",
 			chk_kindname(id), chk_scope(id->scope), id->name, chk_tname(c, a->type),
 			n->list && n->list->next ? "k1, k2" : "key");
 	n->kind = N_OP2;

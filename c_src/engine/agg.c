@@ -6,9 +6,25 @@
  * entry noted beside the index. The slot's thread is the only writer: no atomics inside.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
+#include "agg.h"
+#include "bits.h"
+#include "compiler.h"
+#include "drop.h"
+#include "engine.h"
+#include "fire.h"
+#include "in_kernel.h"
 #include "key.h"
+#include "key_view.h"
+#include "prog/aggfn.h"
+#include "prog/builtins.h"
+#include "prog/prog.h"
+#include "region.h"
+#include "slot.h"
+#include "state.h"
+#include "str.h"
 
 struct agg_entry {
 	uint64_t hash;
@@ -113,7 +129,7 @@ static inline uint64_t recent_key(uint64_t agg, uint64_t str)
 }
 
 /* The data of this key; NULL: dropped. The index is never full, so that searching ends. */
-PROBE_PATH NO_GUARD static __attribute__((noinline)) uint64_t *data_far(
+PROBE_PATH NO_GUARD static __attribute__((noinline)) uint64_t *data_slow(
 	struct fire *f, uint64_t id, uint64_t key)
 {
 	const struct en_aggdef *def = &f->en->aggs[id];
@@ -157,7 +173,7 @@ found:
 }
 
 /* The same, if it was seen of late or has no key; else NULL. */
-PROBE_PATH static inline uint64_t *data_near(
+PROBE_PATH static inline uint64_t *data_fast(
 	struct fire *f, const struct en_aggdef *def, uint64_t id, uint64_t key)
 {
 	struct agg_tab *tab = atomic_load_explicit(&f->thread->agg, memory_order_acquire);
@@ -181,11 +197,11 @@ PROBE_PATH static inline uint64_t *data_near(
  * twice, so that the short way has no call in it and needs no frame.
  */
 #define AGGFN(name, ...)                                                                           \
-	PROBE_PATH static __attribute__((noinline)) uint64_t name##_far(                           \
+	PROBE_PATH static __attribute__((noinline)) uint64_t name##_slow(                           \
 		struct fire *f, uint64_t a, uint64_t b, uint64_t c, uint64_t d)                    \
 	{                                                                                          \
 		const struct en_aggdef *def = &f->en->aggs[a];                                     \
-		uint64_t *data = data_far(f, a, b);                                                \
+		uint64_t *data = data_slow(f, a, b);                                                \
                                                                                                    \
 		(void)def, (void)c, (void)d;                                                       \
 		if (likely(data != NULL)) {                                                        \
@@ -197,10 +213,10 @@ PROBE_PATH static inline uint64_t *data_near(
 	{                                                                                          \
 		struct fire *f = FIRE(ctx);                                                        \
 		const struct en_aggdef *def = &f->en->aggs[a];                                     \
-		uint64_t *data = data_near(f, def, a, b);                                          \
+		uint64_t *data = data_fast(f, def, a, b);                                          \
                                                                                                    \
 		if (unlikely(data == NULL))                                                        \
-			return name##_far(f, a, b, c, d);                                          \
+			return name##_slow(f, a, b, c, d);                                          \
 		__VA_ARGS__                                                                        \
 		return 0;                                                                          \
 	}
@@ -285,8 +301,8 @@ int agg_init(struct en *en, struct et_error *e)
 		if (d->fn.fn == AGG_LQUANTIZE)
 			lquantize_init(d, &d->fn);
 	}
-	en->agg_size = align_up(en->opts->val[OPT_AGGSIZE], 8);
-	en->agg_direct = align_up(sizeof(struct agg_tab) + 4 * (size_t)p->naggs, 8);
+	en->at.agg_size = align_up(en->opts->val[OPT_AGGSIZE], 8);
+	en->at.agg_direct = align_up(sizeof(struct agg_tab) + 4 * (size_t)p->naggs, 8);
 	return 0;
 }
 
@@ -301,22 +317,22 @@ PROBE_PATH void agg_slot_init(struct en *en, struct en_thread *t, uint64_t size)
 	if (en->aggs == NULL)
 		return;
 	for (int i = 0; i < 2; i++) {
-		char *base = (char *)t + en->off_agg[i];
+		char *base = (char *)t + en->at.agg[i];
 		struct agg_tab *tab = (struct agg_tab *)(void *)base;
 		uint32_t n = 16; /* an eighth of it is the index */
 
 		while (16ULL * n <= size / 8 && n < 1u << 30)
 			n *= 2;
 		tab->direct = (uint32_t *)(void *)(base + sizeof(*tab));
-		tab->index = (uint64_t *)(void *)(base + en->agg_direct);
+		tab->index = (uint64_t *)(void *)(base + en->at.agg_direct);
 		tab->mem = (char *)(tab->index + n) - 8; /* so that no entry is at 0 */
 		tab->mask = n - 1;
 		tab->most = n / 4 * 3;
 		tab->used = 8;
 		tab->size = size - 8ULL * n + 8;
-		t->agg_tab[i] = tab;
+		t->aggs.tab[i] = tab;
 	}
-	atomic_store_explicit(&t->agg, t->agg_tab[0], memory_order_release);
+	atomic_store_explicit(&t->agg, t->aggs.tab[0], memory_order_release);
 }
 
 /* ---- taking --------------------------------------------------------------------------- */
@@ -376,21 +392,21 @@ static bool flip(struct en_thread *t)
 {
 	struct agg_tab *now = atomic_load_explicit(&t->agg, memory_order_relaxed);
 
-	if (t->agg_taken != NULL)
+	if (t->aggs.taken != NULL)
 		return false;
-	t->agg_taken = now;
-	t->agg_mark.seq = UINT64_MAX;
-	atomic_store_explicit(&t->agg, t->agg_tab[now == t->agg_tab[0]], memory_order_release);
+	t->aggs.taken = now;
+	t->aggs.mark.seq = UINT64_MAX;
+	atomic_store_explicit(&t->agg, t->aggs.tab[now == t->aggs.tab[0]], memory_order_release);
 	return true;
 }
 
 /* Is nobody any more in the table that was taken? Waits a little for a firing to end. */
 static bool is_free(struct en_thread *t)
 {
-	if (t->agg_mark.seq == UINT64_MAX)
-		t->agg_mark = slot_look(t);
+	if (t->aggs.mark.seq == UINT64_MAX)
+		t->aggs.mark = slot_look(t);
 	for (int i = 0; i < 2000; i++) {
-		if (slot_passed(t, &t->agg_mark))
+		if (slot_passed(t, &t->aggs.mark))
 			return true;
 		cpu_relax();
 	}
@@ -418,11 +434,11 @@ static int take(struct en *en, en_agg_cb cb, void *arg, bool *again)
 	en_barrier(en);
 	for (unsigned i = 0; i < n && rc == 0; i++) {
 		t = ready_slot(en, i);
-		if (t == NULL || t->agg_taken == NULL || !is_free(t))
+		if (t == NULL || t->aggs.taken == NULL || !is_free(t))
 			continue; /* the next call finds it */
-		rc = give(en, i, t->agg_taken, cb, arg);
+		rc = give(en, i, t->aggs.taken, cb, arg);
 		if (rc == 0)
-			t->agg_taken = NULL;
+			t->aggs.taken = NULL;
 	}
 	return rc;
 }

@@ -5,14 +5,18 @@
  * step back: the correction goes into the rate. Elsewhere the system's clock (vDSO). One clock for
  * all engines of a process.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <sched.h>
+#include <string.h>
 #include <time.h>
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif
 
-#include "internal.h"
+#include "clock.h"
+#include "compiler.h"
+#include "engine.h"
 
 #define SETTLE 1000000ULL	/* ns between two looks, at least, to know the rate */
 #define EVERY  100000000ULL	/* ns between corrections */
@@ -181,7 +185,7 @@ out:
 }
 
 /* The clock is being corrected, another processor's counter is a moment behind, or none is used. */
-PROBE_PATH __attribute__((noinline)) uint64_t clock_now_far(void)
+PROBE_PATH __attribute__((noinline)) uint64_t clock_now_slow(void)
 {
 	for (int i = 0; i < 4; i++) {
 		uint64_t v = atomic_load_explicit(&en_clock.version, memory_order_acquire);

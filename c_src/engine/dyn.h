@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A dynamic variable in its table; shared by dyn.c (probe path) and dyn_clean.c (consumer). */
+/* Dynamic variables: dyn.c (probe path), dyn_clean.c (the consumer's). */
 #ifndef EN_DYN_H
 #define EN_DYN_H
 
-#include "internal.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bits.h"
+#include "compiler.h"
+#include "counter.h"
+#include "error.h"
+#include "key.h"
+
+struct en;
+
+/* ---- a variable in its table ------------------------------------------------------------ */
 
 /*
  * value is what tells whether a variable is there: of a number the number itself, of others 1 (2
@@ -43,6 +55,41 @@ struct dyn_node {
 };
 _Static_assert(sizeof(struct dyn_node) == 48, "a node with a short key fills one cache line");
 
+/* ---- the table -------------------------------------------------------------------------- */
+
+#define DYN_CLASSES 40
+#define DYN_RECENT_LOG 10
+
+enum {
+	KEY_SELF = 1,
+	KEY_NUMBER = 2,
+	KEY_STRING = 4,
+	KEY_LONG = 8,	/* more than one part */
+	KEY_BEHIND = 16 /* the bytes of a value come before it */
+};
+
+struct dyn_var {
+	uint32_t id;
+	uint32_t data; /* bytes behind the head: 0 for numbers */
+	bool is_str;
+	uint8_t shape; /* KEY_*, of its key */
+	struct en_key key;
+};
+
+struct dyn {
+	_Atomic(struct dyn_node *) *heads; /* chains by hash */
+	_Atomic(struct dyn_node *) *selfs; /* chains of self-> variables by whose they are */
+	uint64_t mask, self_mask;
+	char *map, *pool;
+	size_t map_size, pool_size;
+	struct dyn_var *vars;
+	_Alignas(LINE) counter bump; /* bytes of the pool handed out so far: never back */
+	_Alignas(LINE) _Atomic(uint64_t) free[DYN_CLASSES]; /* clean nodes: tag and unit */
+	/* the cleaner's */
+	_Alignas(LINE) struct dyn_node *dirty, *rinse, *gone;
+	counter ndirty, nrinse; /* for the kind of a drop */
+};
+
 #define DYN_UNIT 64 /* nodes are whole cache lines: threads do not share them */
 
 static inline uint64_t *dyn_key(const struct dyn_var *v, struct dyn_node *n)
@@ -72,5 +119,10 @@ static inline uint64_t dyn_class_size(unsigned cls)
 {
 	return cls < 16 ? (cls + 1) * (uint64_t)DYN_UNIT : (uint64_t)DYN_UNIT << (cls - 11);
 }
+
+int dyn_init(struct en *en, struct et_error *e);
+void dyn_free(struct en *en);
+bool dyn_pending(const struct en *en);
+void dyn_clean(struct en *en); /* after a grace period since the last call */
 
 #endif

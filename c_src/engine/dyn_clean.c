@@ -5,9 +5,17 @@
  * between the steps. See dyn.h for what a node's states promise.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
+#include "compiler.h"
 #include "dyn.h"
+#include "engine.h"
+#include "key.h"
+#include "prog/prog.h"
+#include "region.h"
+#include "slot.h"
+#include "state.h"
 
 /* ---- making --------------------------------------------------------------------------- */
 
@@ -107,7 +115,7 @@ bool dyn_pending(const struct en *en)
 	if (d->dirty != NULL || d->rinse != NULL || d->gone != NULL)
 		return true;
 	for (unsigned i = 0; i < en_nthreads(en); i++)
-		if (atomic_load(&en_slot(en, i)->dyn_dirty) != NULL)
+		if (atomic_load(&en_slot(en, i)->dyn.dirty) != NULL)
 			return true;
 	return false;
 }
@@ -268,7 +276,7 @@ void dyn_clean(struct en *en)
 			next = next_of(n);
 			take_dirty(n, &rinse, &alive);
 		}
-		dirty = i < en_nthreads(en) ? atomic_exchange(&en_slot(en, i)->dyn_dirty, NULL)
+		dirty = i < en_nthreads(en) ? atomic_exchange(&en_slot(en, i)->dyn.dirty, NULL)
 					    : NULL;
 	}
 	let_go(en, alive);

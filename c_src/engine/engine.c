@@ -8,7 +8,21 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "clock.h"
+#include "counter.h"
+#include "current.h"
+#include "drop.h"
+#include "dyn.h"
+#include "engine.h"
+#include "load.h"
+#include "probe.h"
+#include "prog/prog.h"
+#include "provider.h"
+#include "region.h"
+#include "safe.h"
+#include "slot.h"
+#include "spec.h"
+#include "state.h"
 
 /* ---- new, free ------------------------------------------------------------------------ */
 
@@ -18,15 +32,15 @@ static int init_providers(struct en *en, struct et_error *e)
 
 	while (et_providers[n] != NULL)
 		n++;
-	en->pvdata = calloc(n + 1, sizeof(*en->pvdata));
-	en->pvstarted = calloc(n + 1, sizeof(*en->pvstarted));
-	if (en->pvdata == NULL || en->pvstarted == NULL)
+	en->providers.data = calloc(n + 1, sizeof(*en->providers.data));
+	en->providers.started = calloc(n + 1, sizeof(*en->providers.started));
+	if (en->providers.data == NULL || en->providers.started == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory");
-	while (en->npv < n) {
-		unsigned i = en->npv++; /* fini is for one that fails half way, too */
+	while (en->providers.n < n) {
+		unsigned i = en->providers.n++; /* fini is for one that fails half way, too */
 
 		if (et_providers[i]->init != NULL &&
-			et_providers[i]->init(en, &en->pvdata[i], e) < 0)
+			et_providers[i]->init(en, &en->providers.data[i], e) < 0)
 			return -1;
 	}
 	return 0;
@@ -35,7 +49,7 @@ static int init_providers(struct en *en, struct et_error *e)
 struct en *en_new(struct et_options *opts, struct et_error *e)
 {
 	/* without the kernel's providers, as in a node, nothing is ever shared with it */
-	struct en *en = en_place(et_sampler != NULL);
+	struct en *en = en_reserve(et_sampler != NULL);
 
 	if (en == NULL) {
 		et_err(e, "ET_MEMORY", "out of memory");
@@ -71,18 +85,18 @@ bool en_free(struct en *en)
 		return true;
 	en_halt(en); /* had anybody wanted END, en_stop would have been called */
 	en_stop(en);
-	for (unsigned i = 0; i < en->npv; i++)
+	for (unsigned i = 0; i < en->providers.n; i++)
 		if (et_providers[i]->fini != NULL)
-			et_providers[i]->fini(en, en->pvdata[i]);
+			et_providers[i]->fini(en, en->providers.data[i]);
 	en_slots_unregister(en);
 	/* By a debugger, say, or a signal handler: better its memory is never given back. */
 	if (en->slots != NULL && !en_grace(en, 1000))
 		return false;
 	en_unload(en);
 	en_probes_free(en);
-	free(en->pvdata);
-	free(en->pvstarted);
-	en_unplace(en);
+	free(en->providers.data);
+	free(en->providers.started);
+	en_unreserve(en);
 	return true;
 }
 
@@ -90,31 +104,31 @@ bool en_free(struct en *en)
 
 static int enable_providers(struct en *en, struct et_error *e)
 {
-	for (unsigned i = 0; i < en->nprobes; i++) {
-		struct en_probe *p = en->probes[i];
+	for (unsigned i = 0; i < en->reg.nprobes; i++) {
+		struct en_probe *p = en->reg.probes[i];
 		void *data = NULL;
 
 		if (atomic_load(&p->ecbs) == NULL || p->pv == NULL || p->pv->enable == NULL)
 			continue;
-		for (unsigned k = 0; k < en->npv; k++)
+		for (unsigned k = 0; k < en->providers.n; k++)
 			if (et_providers[k] == p->pv)
-				data = en->pvdata[k];
+				data = en->providers.data[k];
 		if (p->pv->enable(en, data, p, e) < 0)
 			return -1;
 	}
-	for (unsigned k = 0; k < en->npv; k++)
+	for (unsigned k = 0; k < en->providers.n; k++)
 		if (et_providers[k]->ready != NULL &&
-			et_providers[k]->ready(en, en->pvdata[k], e) < 0)
+			et_providers[k]->ready(en, en->providers.data[k], e) < 0)
 			return -1;
 	return 0;
 }
 
 static int start_providers(struct en *en, struct et_error *e)
 {
-	for (unsigned i = 0; i < en->npv; i++) {
-		en->pvstarted[i] = true; /* one that fails half way is stopped too */
+	for (unsigned i = 0; i < en->providers.n; i++) {
+		en->providers.started[i] = true; /* one that fails half way is stopped too */
 		if (et_providers[i]->start != NULL &&
-			et_providers[i]->start(en, en->pvdata[i], e) < 0)
+			et_providers[i]->start(en, en->providers.data[i], e) < 0)
 			return -1;
 	}
 	return 0;
@@ -122,10 +136,10 @@ static int start_providers(struct en *en, struct et_error *e)
 
 static void stop_providers(struct en *en)
 {
-	for (unsigned i = en->npv; i-- > 0;) {
-		if (en->pvstarted[i] && et_providers[i]->stop != NULL)
-			et_providers[i]->stop(en, en->pvdata[i]);
-		en->pvstarted[i] = false;
+	for (unsigned i = en->providers.n; i-- > 0;) {
+		if (en->providers.started[i] && et_providers[i]->stop != NULL)
+			et_providers[i]->stop(en, en->providers.data[i]);
+		en->providers.started[i] = false;
 	}
 }
 
@@ -233,9 +247,9 @@ bool en_news(struct en *en, char *buf, size_t size)
 {
 	bool ended = false, any = false;
 
-	for (unsigned k = 0; k < en->npv && !any; k++)
+	for (unsigned k = 0; k < en->providers.n && !any; k++)
 		if (et_providers[k]->news != NULL)
-			any = et_providers[k]->news(en, en->pvdata[k], buf, size, &ended);
+			any = et_providers[k]->news(en, en->providers.data[k], buf, size, &ended);
 	if (ended && !atomic_exchange(&en->exited, true))
 		atomic_store(&en->exit_code, 1);
 	return any;

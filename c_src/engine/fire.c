@@ -2,9 +2,21 @@
 /*
  * THE PROBE PATH: firing by a call; see fire.h. Faults and the ERROR probe.
  */
+#include "clock.h"
+#include "compiler.h"
+#include "counter.h"
+#include "current.h"
+#include "drop.h"
 #include "fire.h"
+#include "fire_path.h"
+#include "probe.h"
+#include "prog/prog.h"
+#include "prog/record.h"
+#include "ring.h"
+#include "slot.h"
+#include "state.h"
 
-#ifndef __bpf__ /* the kernel's firings begin in kernel/bpf/main.c */
+#ifndef __bpf__ /* the kernel's firings begin in kernel/bpf/entries.c */
 PROBE_PATH void en_interpret(struct fire *f)
 {
 	const struct prog_clause *c = f->clause;
@@ -45,8 +57,8 @@ void en_fire_in(struct en_probe *p, const uint64_t *arg, unsigned phase)
 {
 	if (!en_enabled(p))
 		return;
-	if (p->en->own_fire != NULL)
-		p->en->own_fire(p->en, phase);
+	if (p->en->shared.fire != NULL)
+		p->en->shared.fire(p->en, phase);
 	else
 		fire_probe(p, en_slot_own(p->en), arg, 0, NULL, phase);
 }

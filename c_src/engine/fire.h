@@ -1,160 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * THE PROBE PATH: a probe fires, its clauses run. A firing inside a firing of the same thread (a
- * signal handler, a callback of the provider) returns at once. What a clause's fault leaves for
- * the ERROR probe is fired here, after the clause.
- *
- * All of it is inline, for fire.c and for providers whose events come by the million.
- */
+/* One firing: the state that runtime functions work on (probe path). */
 #ifndef EN_FIRE_H
 #define EN_FIRE_H
 
-#include "internal.h"
+#include <stdatomic.h>
+#include <stdint.h>
 
-void en_interpret(struct fire *f); /* a clause without machine code */
-uint64_t k_clause(struct fire *f, uint64_t clause); /* in the kernel: kernel/link.c makes it */
+#include "clock.h"
+#include "compiler.h"
+#include "current.h"
+#include "prog/firing.h"
+#include "prog/prog.h"
+#include "prog/record.h"
+#include "prog/rt.h"
 
-static inline void fire_clause(struct fire *f, const struct en_ecb *ecb)
+struct dyn_node;
+struct en;
+struct en_probe;
+struct en_thread;
+
+/* The state of one firing. */
+struct fire {
+	struct fire_ctx; /* what bytecode reads */
+	uint32_t strmask; /* which arguments are the texts of struct et_str */
+	uint32_t spec;	  /* speculate()d into, or 0 */
+	/* these begin at 0, all at once */
+	uint32_t rec_tail; /* strings behind the fixed part so far */
+	uint32_t alloca_used;
+	uint64_t ts, vts, wts; /* read once a firing; 0: not yet; or set by who fires */
+	struct dyn_node *memo; /* the dynamic variable looked up last, or NULL: dyn.c */
+	uint64_t work;	       /* so far: work.h */
+	/* ---- */
+	uint64_t memo_word;
+	uint64_t self; /* whose self-> variables */
+	struct en *en;
+	struct en_thread *thread;
+	struct en_probe *probe;
+	const struct prog_clause *clause;
+	const struct en_current *cur;
+	uint64_t fault_addr;
+	uint32_t memo_var;
+	uint64_t key[PROG_MAX_KEYS]; /* the kernel's: a key that is given to a runtime function */
+	uint64_t times; /* en_fire_times only */
+};
+
+/* A runtime function: not every one uses all of its words. */
+#define RTFN(name)                                                                                 \
+	PROBE_PATH uint64_t rt_##name(__attribute__((unused)) uint64_t ctx,                        \
+		__attribute__((unused)) uint64_t a, __attribute__((unused)) uint64_t b,            \
+		__attribute__((unused)) uint64_t c, __attribute__((unused)) uint64_t d)
+#define FIRE(ctx) ((struct fire *)(uintptr_t)(ctx))
+
+static inline void set_fault(struct fire *f, uint32_t fault, uint64_t addr)
 {
-#ifdef __bpf__
-	k_clause(f, ecb->index);
-#else
-	if (likely(ecb->entry != NULL))
-		ecb->entry(f);
-	else
-		en_interpret(f);
-#endif
-}
-
-/*
- * The clauses of l. They run on as long as tracing is in this phase: exit() ends it. A fault in a
- * clause of ERROR is no new error.
- */
-static inline __attribute__((always_inline)) void fire_run(struct en_thread *t, struct fire *f,
-	const struct en_ecblist *l, unsigned phase, bool of_error)
-{
-	for (unsigned i = 0; i < l->n; i++) {
-		const struct en_ecb *ecb = &l->ecb[i];
-
-		/* BPF's verifier must not have to follow i */
-		if ((i > 0 || IN_KERNEL) && atomic_load_explicit(&t->en->phase, memory_order_relaxed) != phase)
-			break;
-		f->epid = ecb->epid;
-		f->clause = ecb->clause;
-		f->spec = 0;
-		f->rec_tail = 0;
-		f->alloca_used = 0;
-		f->fault = 0;
-		fire_clause(f, ecb);
-		if (!of_error && unlikely(t->faulted))
-			en_fire_error(f);
+	if (f->fault == 0) {
+		f->fault = fault;
+		f->fault_addr = addr;
 	}
 }
 
-static inline void fire_set_up(
-	struct fire *f, struct en_probe *p, unsigned strmask, const struct en_current *cur)
+static inline uint64_t fire_ts(struct fire *f)
 {
-	f->id = p->id;
-	f->probe = p;
-	f->strmask = strmask;
-	f->cur = cur;
-	f->self = cur != NULL ? cur->key : f->thread->self_key;
-	f->ts = f->vts = f->wts = 0;
-	f->memo = NULL;
-	f->work = 0;
+	if (f->ts == 0)
+		f->ts = clock_now();
+	return f->ts;
 }
-
-#ifndef __bpf__
-static inline __attribute__((always_inline)) void fire_probe(struct en_probe *p,
-	struct en_thread *t, const uint64_t *arg, unsigned strmask, const struct en_current *cur,
-	unsigned phase)
-{
-	struct en *en = p->en;
-	const struct en_ecblist *l;
-	struct fire *f;
-
-	if (unlikely(t == NULL || !slot_enter(t)))
-		return;
-	f = &t->fire;
-	l = atomic_load_explicit(&p->ecbs, memory_order_acquire);
-	if (unlikely(atomic_load_explicit(&en->phase, memory_order_acquire) != phase || l == NULL))
-		goto out;
-	if (unlikely(en->only_cpu != UINT64_MAX) && en_cpu() != en->only_cpu && phase == PHASE_RUN)
-		goto out;
-	count_add(&t->fired, 1);
-	t->frame = __builtin_frame_address(0);
-	fire_set_up(f, p, strmask, cur);
-	for (unsigned m = p->argmask; m != 0; m &= m - 1) {
-		unsigned i = (unsigned)__builtin_ctz(m);
-
-		f->arg[i] = arg[i];
-	}
-	for (unsigned m = p->nomask; unlikely(m != 0); m &= m - 1)
-		f->arg[__builtin_ctz(m)] = 0;
-	fire_run(t, f, l, phase, false);
-out:
-	slot_leave(t);
-}
-
-/* The clause of a probe that has one and nothing special about it; NULL: en_fire is needed. */
-static inline const struct en_ecb *fire_only(const struct en_probe *p, const struct en_thread *t)
-{
-	const struct en_ecblist *l = atomic_load_explicit(
-		(_Atomic(struct en_ecblist *) *)&p->ecbs, memory_order_acquire);
-
-	return likely(l != NULL && l->quick &&
-		       atomic_load_explicit(&t->en->phase, memory_order_acquire) == PHASE_RUN)
-		       ? &l->ecb[0]
-		       : NULL;
-}
-
-/* All but the arguments. ids: id and epid, as struct en_ecb has them. */
-static inline __attribute__((always_inline)) void fire_fill(struct en_thread *t,
-	const uint32_t *ids, const struct prog_clause *clause, struct en_probe *p, unsigned strmask,
-	const struct en_current *cur, uint64_t self)
-{
-	struct fire *f = &t->fire;
-
-	count_add(&t->fired, 1);
-	memcpy(&f->id, ids, 8);
-	f->fault = 0;
-	f->strmask = strmask;
-	f->spec = 0;
-	memset(&f->rec_tail, 0, offsetof(struct fire, memo_word) - offsetof(struct fire, rec_tail));
-	f->self = self;
-	f->probe = p;
-	f->clause = clause;
-	f->cur = cur;
-}
-
-/*
- * The same for a probe with one clause and nothing special about it, which is what most events
- * find, and a provider that has who and a slot at hand. It puts the arguments that are read into
- * arg[] of what it gets, and goes on with fire_go. NULL: en_fire is needed.
- */
-static inline __attribute__((always_inline)) struct fire *fire_quick(struct en_probe *p,
-	struct en_thread *t, unsigned strmask, const struct en_current *cur, uint64_t self,
-	const struct en_ecb **ecb)
-{
-	if (unlikely(!slot_enter(t)))
-		return NULL;
-	*ecb = fire_only(p, t);
-	if (unlikely(*ecb == NULL)) {
-		slot_leave(t);
-		return NULL;
-	}
-	fire_fill(t, &(*ecb)->id, (*ecb)->clause, p, strmask, cur, self);
-	return &t->fire;
-}
-
-static inline __attribute__((always_inline)) void fire_go(
-	struct en_thread *t, const struct en_ecb *ecb)
-{
-	ecb->entry(&t->fire);
-	if (unlikely(t->faulted))
-		en_fire_error(&t->fire);
-	slot_leave(t);
-}
-#endif
+bool en_fire_error(struct fire *f); /* false: ERROR has no clauses */
 
 #endif

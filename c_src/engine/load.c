@@ -5,12 +5,28 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "agg.h"
+#include "clock.h"
+#include "compiler.h"
+#include "dyn.h"
+#include "engine.h"
+#include "load.h"
+#include "probe.h"
 #include "procs.h"
+#include "prog/prog.h"
+#include "prog/record.h"
+#include "provider.h"
+#include "region.h"
+#include "safe.h"
+#include "slot.h"
+#include "spec.h"
+#include "state.h"
+#include "str.h"
 
 /* ---- code ----------------------------------------------------------------------------- */
 
@@ -19,7 +35,7 @@ static const struct et_str *en_str_shared(struct en *en, const struct et_str *s,
 {
 	struct et_str *copy;
 
-	if (!en->shared)
+	if (!en->shared.on)
 		return s;
 	copy = en_alloc(en, sizeof(*s) + s->len + 1);
 	if (copy != NULL)
@@ -112,7 +128,7 @@ static int too_long(const struct en *en, const struct prog_clause *c, struct et_
 	return et_err(e, "ET_RECORD",
 		"line %d: a record of this clause may take %llu bytes, with %u string%s of up to "
 		"strsize=%u; bufsize=%llu is less: make bufsize larger (-b), strsize smaller, or "
-		"several clauses of this one",
+		"split the clause",
 		c->line, (unsigned long long)record_size(en->prog, c), strings,
 		strings == 1 ? "" : "s", en->prog->strsize,
 		(unsigned long long)en->opts->val[OPT_BUFSIZE]);
@@ -161,19 +177,19 @@ static void lay_out(struct en *en)
 	uint64_t bufsize = en->opts->val[OPT_BUFSIZE] & ~7ULL;
 	size_t at = sizeof(struct en_thread);
 
-	if (!has_records(p) && en->nspec == 0 && bufsize > 64 * 1024)
+	if (!has_records(p) && en->spec.n == 0 && bufsize > 64 * 1024)
 		bufsize = 64 * 1024;
-	en->ring_size = bufsize;
-	en->off_rec = take(&at, en->rec_cap, 64);
-	en->off_scratch = take(&at, en->scratch_size, 64);
-	en->off_error_scratch = take(&at, en->scratch_size, 64);
-	en->off_alloca = take(&at, en->alloca_size, 64);
-	en->off_tok = take(&at, en->strsize, 64);
-	en->off_spec = take(&at, en->nspec * sizeof(struct spec_buf), 64);
-	en->off_ring = take(&at, en->ring_size, 4096);
+	en->at.ring_size = bufsize;
+	en->at.rec = take(&at, en->rec_cap, 64);
+	en->at.scratch = take(&at, en->scratch_size, 64);
+	en->at.error_scratch = take(&at, en->scratch_size, 64);
+	en->at.alloca = take(&at, en->alloca_size, 64);
+	en->at.tok = take(&at, en->strsize, 64);
+	en->at.spec = take(&at, en->spec.n * sizeof(struct spec_buf), 64);
+	en->at.ring = take(&at, en->at.ring_size, 4096);
 	for (int i = 0; i < 2 && p->naggs > 0; i++)
-		en->off_agg[i] = take(&at, en->agg_direct + en->agg_size, 4096);
-	en->off_spec_mem = take(&at, (size_t)en->spec_blocks * en->spec_block, 4096);
+		en->at.agg[i] = take(&at, en->at.agg_direct + en->at.agg_size, 4096);
+	en->at.spec_mem = take(&at, (size_t)en->spec.blocks * en->spec.block, 4096);
 	en->stride = align_up(at, 4096);
 }
 
@@ -197,18 +213,18 @@ static bool may_halve(const struct en *en)
 
 static bool halve(struct en *en)
 {
-	uint64_t *val = en->opts->val, spec = (uint64_t)en->spec_blocks * en->spec_block;
-	uint64_t most = en->ring_size > 2 * en->agg_size ? en->ring_size : 2 * en->agg_size;
+	uint64_t *val = en->opts->val, spec = (uint64_t)en->spec.blocks * en->spec.block;
+	uint64_t most = en->at.ring_size > 2 * en->at.agg_size ? en->at.ring_size : 2 * en->at.agg_size;
 
-	if (spec > most && spec > KERNEL_LEAST && en->spec_blocks > 1) {
-		en->spec_blocks /= 2;
-		val[OPT_SPECSIZE] = (uint64_t)en->spec_blocks * en->spec_block;
-	} else if (en->ring_size > en->agg_size && en->ring_size > KERNEL_LEAST &&
-		   en->ring_size / 2 >= en->rec_cap) {
+	if (spec > most && spec > KERNEL_LEAST && en->spec.blocks > 1) {
+		en->spec.blocks /= 2;
+		val[OPT_SPECSIZE] = (uint64_t)en->spec.blocks * en->spec.block;
+	} else if (en->at.ring_size > en->at.agg_size && en->at.ring_size > KERNEL_LEAST &&
+		   en->at.ring_size / 2 >= en->rec_cap) {
 		val[OPT_BUFSIZE] /= 2;
-	} else if (en->agg_size > KERNEL_LEAST) {
+	} else if (en->at.agg_size > KERNEL_LEAST) {
 		val[OPT_AGGSIZE] /= 2;
-		en->agg_size = align_up(val[OPT_AGGSIZE], 8);
+		en->at.agg_size = align_up(val[OPT_AGGSIZE], 8);
 	} else {
 		return false;
 	}
@@ -230,26 +246,26 @@ static void fit(struct en *en)
 
 	if (most > KERNEL_MOST)
 		most = KERNEL_MOST;
-	while (en->stride * (en->nkernel - SPARE_SLOTS) > most && may_halve(en) && halve(en))
+	while (en->stride * (en->shared.nslots - SPARE_SLOTS) > most && may_halve(en) && halve(en))
 		;
 }
 
 /* A spare slot has few firings: of its buffers an eighth is there. */
 static int populate(struct en *en)
 {
-	size_t aggs = en->prog->naggs > 0 ? en->agg_direct + en_spare_size(en->agg_size) : 0;
+	size_t aggs = en->prog->naggs > 0 ? en->at.agg_direct + en_spare_size(en->at.agg_size) : 0;
 
-	for (unsigned i = 0; i < en->nkernel; i++) {
+	for (unsigned i = 0; i < en->shared.nslots; i++) {
 		char *slot = (char *)en_slot(en, i);
 		int rc = 0;
 
-		if (i < en->nkernel - SPARE_SLOTS) {
+		if (i < en->shared.nslots - SPARE_SLOTS) {
 			rc = en_populate(slot, en->stride);
 		} else {
-			rc |= en_populate(slot, en->off_ring + en_spare_size(en->ring_size));
-			rc |= en_populate(slot + en->off_agg[0], aggs);
-			rc |= en_populate(slot + en->off_agg[1], aggs);
-			rc |= en_populate(slot + en->off_spec_mem, en->stride - en->off_spec_mem);
+			rc |= en_populate(slot, en->at.ring + en_spare_size(en->at.ring_size));
+			rc |= en_populate(slot + en->at.agg[0], aggs);
+			rc |= en_populate(slot + en->at.agg[1], aggs);
+			rc |= en_populate(slot + en->at.spec_mem, en->stride - en->at.spec_mem);
 		}
 		if (rc < 0)
 			return -1;
@@ -268,21 +284,21 @@ static int map_slots(struct en *en, struct et_error *e)
 	void *map;
 
 	en->maxslots = (unsigned)en->opts->val[OPT_MAXTHREADS];
-	if (en->shared) { /* the kernel's, which are there from the start, and a few of our own */
-		en->nkernel = cpus() + SPARE_SLOTS;
-		en->maxslots = en->nkernel + OWN_SLOTS;
+	if (en->shared.on) { /* the kernel's, which are there from the start, and a few of our own */
+		en->shared.nslots = cpus() + SPARE_SLOTS;
+		en->maxslots = en->shared.nslots + OWN_SLOTS;
 		fit(en);
 	}
 	for (;; en->maxslots /= 2) {
 		en->slots_size = en->stride * (en->maxslots + 1);
 		map = en->slots = en_alloc_pages(en, en->slots_size, 0);
-		if (map != NULL && (!en->shared || populate(en) == 0))
+		if (map != NULL && (!en->shared.on || populate(en) == 0))
 			break;
-		if (en->shared)
+		if (en->shared.on)
 			return et_err(e, "ET_MEMORY",
 				"no memory for buffers of %zu bytes for each of %u CPUs and a few "
 				"more: make bufsize, aggsize or specsize smaller",
-				en->stride, en->nkernel - SPARE_SLOTS);
+				en->stride, en->shared.nslots - SPARE_SLOTS);
 		if (en->maxslots <= 1)
 			return et_err(e, "ET_MEMORY",
 				"no memory for buffers of %zu bytes a thread: make bufsize, "
@@ -290,7 +306,7 @@ static int map_slots(struct en *en, struct et_error *e)
 				en->stride);
 	}
 	en->slots = map;
-	if (en->shared)
+	if (en->shared.on)
 		en_slots_kernel(en);
 	else /* or a touched byte takes 2 MB */
 		madvise((void *)((uintptr_t)map & ~(uintptr_t)4095), en->slots_size,
@@ -306,9 +322,9 @@ static int load_memory(struct en *en, struct et_error *e)
 	en->scratch_size = p->scratch_size < 8 ? 8 : p->scratch_size;
 	en->alloca_size = (uint32_t)val[OPT_SCRATCHSIZE];
 	en->policy = (int)val[OPT_BUFPOLICY];
-	en->rate = en->opts->inside ? (uint32_t)val[OPT_MAXRATE] : 0;
-	atomic_store(&en->rate_at, en_now());
-	atomic_store(&en->rate_left, en->rate);
+	en->rate.limit = en->opts->inside ? (uint32_t)val[OPT_MAXRATE] : 0;
+	atomic_store(&en->rate.at, en_now());
+	atomic_store(&en->rate.left, en->rate.limit);
 	en->only_cpu = val[OPT_CPU];
 	atomic_store(&en->maxwork, val[OPT_MAXWORK] != 0 ? val[OPT_MAXWORK] : UINT64_MAX);
 	if (atomic_load(&en->halted))
@@ -368,24 +384,25 @@ static void add_pair(void *arg, struct en_probe *p)
 
 static void add_ecb(struct en *en, const struct en_ecb *ecb, struct en_ecblist *l)
 {
+	const struct prog_uses *u = &ecb->clause->uses;
 	struct en_probe *p = ecb->probe;
 	unsigned has = p->nargs >= 0 && p->argmap == NULL ? (1u << p->nargs) - 1 : ~0u;
 
 	l->ecb[l->n] = *ecb;
 	en->ecbs[en->necbs++] = &l->ecb[l->n++];
-	p->argmask |= ecb->clause->argmask & has;
-	p->nomask |= ecb->clause->argmask & ~has;
-	p->pbis |= ecb->clause->pbis;
-	p->reads_vts |= ecb->clause->reads_vts;
-	p->reads_ustack |= ecb->clause->reads_ustack;
-	p->reads_stack |= ecb->clause->reads_stack;
+	p->argmask |= u->args & has;
+	p->nomask |= u->args & ~has;
+	p->pbis |= u->pbis;
+	p->reads_vts |= (u->vars & USES_VAR(VTIMESTAMP)) != 0;
+	p->reads_ustack |= u->ustack;
+	p->reads_stack |= u->stack;
 }
 
 /* The lists of clauses, probe by probe. */
 static int make_lists(struct en *en, const struct pairs *all, struct et_error *e)
 {
-	unsigned *count = calloc(en->nprobes + 1, sizeof(*count));
-	struct en_ecblist **list = calloc(en->nprobes + 1, sizeof(*list));
+	unsigned *count = calloc(en->reg.nprobes + 1, sizeof(*count));
+	struct en_ecblist **list = calloc(en->reg.nprobes + 1, sizeof(*list));
 	struct en_ecb **ecbs = realloc(en->ecbs, (en->necbs + all->n + 1) * sizeof(*ecbs));
 
 	if (ecbs != NULL)
@@ -449,16 +466,16 @@ static int load_probes(struct en *en, struct et_error *e)
 
 int en_extend(struct en *en, unsigned first, struct et_error *e)
 {
-	if (en->state != EN_RUNNING || first == 0 || first >= en->nprobes)
+	if (en->state != EN_RUNNING || first == 0 || first >= en->reg.nprobes)
 		return 0;
 	return enable(en, first, e);
 }
 
 int en_look(struct en *en, struct et_error *e)
 {
-	for (unsigned i = 0; i < en->npv && en->state == EN_RUNNING; i++)
+	for (unsigned i = 0; i < en->providers.n && en->state == EN_RUNNING; i++)
 		if (et_providers[i]->look != NULL &&
-			et_providers[i]->look(en, en->pvdata[i], e) < 0)
+			et_providers[i]->look(en, en->providers.data[i], e) < 0)
 			return -1;
 	return 0;
 }
@@ -512,25 +529,25 @@ static struct et_str *own_link(const char *path, size_t most)
 
 static int look_around(struct en *en, struct et_error *e)
 {
-	en->execname = own_line("/proc/self/comm", 64);
+	en->process.execname = own_line("/proc/self/comm", 64);
 	/* in a node its arguments may hold the cookie, which is no script's business */
-	en->psargs = own_line(
+	en->process.psargs = own_line(
 		en->opts->inside ? "/proc/self/comm" : "/proc/self/cmdline", en->strsize - 1);
-	en->cwd = own_link("/proc/self/cwd", en->strsize - 1);
-	en->rootdir = own_link("/proc/self/root", en->strsize - 1);
-	if (en->execname == NULL || en->psargs == NULL || en->cwd == NULL || en->rootdir == NULL)
+	en->process.cwd = own_link("/proc/self/cwd", en->strsize - 1);
+	en->process.rootdir = own_link("/proc/self/root", en->strsize - 1);
+	if (en->process.execname == NULL || en->process.psargs == NULL || en->process.cwd == NULL || en->process.rootdir == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory");
-	en->pid = (uint32_t)getpid();
-	en->ppid = (uint32_t)getppid();
-	en->pgid = (uint32_t)getpgid(0);
-	en->sid = (uint32_t)getsid(0);
-	en->uid = getuid();
-	en->euid = geteuid();
-	en->gid = getgid();
-	en->egid = getegid();
-	en->pri = (uint32_t)(120 + getpriority(PRIO_PROCESS, 0)); /* as the kernel counts them */
-	for (uint32_t pid = en->pid; pid != 0 && en->nancestors < 64; pid = parent_of(pid))
-		en->ancestors[en->nancestors++] = pid;
+	en->process.pid = (uint32_t)getpid();
+	en->process.ppid = (uint32_t)getppid();
+	en->process.pgid = (uint32_t)getpgid(0);
+	en->process.sid = (uint32_t)getsid(0);
+	en->process.uid = getuid();
+	en->process.euid = geteuid();
+	en->process.gid = getgid();
+	en->process.egid = getegid();
+	en->process.pri = (uint32_t)(120 + getpriority(PRIO_PROCESS, 0)); /* as the kernel counts them */
+	for (uint32_t pid = en->process.pid; pid != 0 && en->process.nancestors < 64; pid = parent_of(pid))
+		en->process.ancestors[en->process.nancestors++] = pid;
 	return 0;
 }
 
@@ -539,7 +556,7 @@ static int look_around(struct en *en, struct et_error *e)
 static bool wants_time(const struct prog *p)
 {
 	for (unsigned i = 0; i < p->nclauses; i++)
-		if (p->clauses[i]->reads_ts || p->clauses[i]->reads_vts)
+		if (p->clauses[i]->uses.vars & (USES_VAR(TIMESTAMP) | USES_VAR(VTIMESTAMP)))
 			return true; /* a provider may make running times of time stamps */
 	return has_records(p);
 }
@@ -569,13 +586,13 @@ static int share(struct en *en, struct et_error *e)
 		for (const struct d_pdesc *d = en->prog->clauses[i]->descs; d != NULL; d = d->next)
 			if (en_probe_match(en, d, wish, &w, e) < 0)
 				return -1;
-	for (unsigned i = 0; w.pv == NULL && i < en->npv; i++)
+	for (unsigned i = 0; w.pv == NULL && i < en->providers.n; i++)
 		if (et_providers[i]->wants_arena != NULL && et_providers[i]->wants_arena(en))
 			w.pv = et_providers[i];
-	for (unsigned i = 0; w.pv != NULL && i < en->npv; i++) {
+	for (unsigned i = 0; w.pv != NULL && i < en->providers.n; i++) {
 		if (et_providers[i] != w.pv)
 			continue;
-		fd = w.pv->arena(en, en->pvdata[i], en, en->window, e);
+		fd = w.pv->arena(en, en->providers.data[i], en, en->shared.window, e);
 		return fd < 0 ? -1 : en_share(en, fd, e);
 	}
 	return 0;
@@ -603,21 +620,21 @@ struct en_probe *en_probe_shared(struct en *en, const struct en_probe *p)
 		return NULL;
 	memcpy(list, l, size);
 	for (unsigned i = 0; i < list->n; i++)
-		list->ecb[i].clause = &en->clauses[list->ecb[i].index];
+		list->ecb[i].clause = &en->shared.clauses[list->ecb[i].index];
 	atomic_store(&copy->ecbs, list);
 	return copy;
 }
 
 void en_process_add(struct en *en, int pid)
 {
-	procs_tag(en->procs, (uint32_t)pid);
-	if (en->home == 0)
-		en->home = (uint32_t)pid;
+	procs_tag(en->shared.procs, (uint32_t)pid);
+	if (en->shared.home == 0)
+		en->shared.home = (uint32_t)pid;
 }
 
 int en_process(const struct en *en, unsigned n)
 {
-	return en->procs != NULL && n < NPROCS ? (int)atomic_load(&en->procs[n]) : 0;
+	return en->shared.procs != NULL && n < NPROCS ? (int)atomic_load(&en->shared.procs[n]) : 0;
 }
 
 int en_address(const struct en *en, uint64_t *addr)
@@ -625,9 +642,9 @@ int en_address(const struct en *en, uint64_t *addr)
 	uint64_t tag = *addr >> ADDR_BITS;
 	int pid;
 
-	if (en == NULL || !en->shared || *addr >> 63 || tag > NPROCS)
+	if (en == NULL || !en->shared.on || *addr >> 63 || tag > NPROCS)
 		return 0;
-	pid = tag == 0 ? (int)en->home : en_process(en, (unsigned)tag - 1);
+	pid = tag == 0 ? (int)en->shared.home : en_process(en, (unsigned)tag - 1);
 	if (pid != 0)
 		*addr &= (1ULL << ADDR_BITS) - 1;
 	return pid;
@@ -637,13 +654,13 @@ static int share_clauses(struct en *en, struct et_error *e)
 {
 	struct en_probe *error = en_probe_find(en, "dtrace", "", "", "ERROR");
 
-	if (!en->shared)
+	if (!en->shared.on)
 		return 0;
-	en->clauses = en_alloc(en, (en->prog->nclauses + 1) * sizeof(*en->clauses));
-	if (en->clauses == NULL)
+	en->shared.clauses = en_alloc(en, (en->prog->nclauses + 1) * sizeof(*en->shared.clauses));
+	if (en->shared.clauses == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for clauses");
-	en->procs = en_alloc(en, NPROCS * sizeof(*en->procs));
-	if (en->procs == NULL)
+	en->shared.procs = en_alloc(en, NPROCS * sizeof(*en->shared.procs));
+	if (en->shared.procs == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for processes");
 	/*
 	 * An address of which nothing else is said is $target's. It is not in the table before it
@@ -651,9 +668,9 @@ static int share_clauses(struct en *en, struct et_error *e)
 	 * first.
 	 */
 	if (en->opts->target > 0)
-		en->home = (uint32_t)en->opts->target;
+		en->shared.home = (uint32_t)en->opts->target;
 	for (unsigned i = 0; i < en->prog->nclauses; i++)
-		en->clauses[i] = *en->prog->clauses[i];
+		en->shared.clauses[i] = *en->prog->clauses[i];
 	if (error != NULL && en_enabled(error) &&
 		(en->error_probe = en_probe_shared(en, error)) == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for clauses");
@@ -661,6 +678,14 @@ static int share_clauses(struct en *en, struct et_error *e)
 }
 
 /* ---- all of it, in order -------------------------------------------------------------- */
+
+static bool reads_memory(const struct prog *p)
+{
+	for (unsigned i = 0; i < p->nclauses; i++)
+		if (uses_memory(&p->clauses[i]->uses))
+			return true;
+	return false;
+}
 
 int en_load(struct en *en, const struct prog *prog, struct et_error *e)
 {
@@ -670,7 +695,7 @@ int en_load(struct en *en, const struct prog *prog, struct et_error *e)
 		load_code(en, e) < 0 || load_memory(en, e) < 0 || load_probes(en, e) < 0 ||
 		share_clauses(en, e) < 0)
 		return -1;
-	if (en_reads_memory(prog)) {
+	if (reads_memory(prog)) {
 		if (safe_init() < 0)
 			return et_err(e, "ET_SIGNAL",
 				"cannot install the handler that makes bad addresses harmless");
@@ -682,16 +707,16 @@ int en_load(struct en *en, const struct prog *prog, struct et_error *e)
 
 void en_unload(struct en *en)
 {
-	for (unsigned i = 0; i < en->nprobes; i++) {
-		free(atomic_exchange(&en->probes[i]->ecbs, NULL));
-		en->probes[i]->argmask = en->probes[i]->nomask = 0;
-		en->probes[i]->pbis = 0;
-		en->probes[i]->reads_vts = en->probes[i]->reads_ustack = false;
-		en->probes[i]->reads_stack = false;
+	for (unsigned i = 0; i < en->reg.nprobes; i++) {
+		free(atomic_exchange(&en->reg.probes[i]->ecbs, NULL));
+		en->reg.probes[i]->argmask = en->reg.probes[i]->nomask = 0;
+		en->reg.probes[i]->pbis = 0;
+		en->reg.probes[i]->reads_vts = en->reg.probes[i]->reads_ustack = false;
+		en->reg.probes[i]->reads_stack = false;
 	}
 	for (unsigned i = 0; i < en->ncode; i++)
 		ebpf_jit_free(&en->code[i]);
-	for (unsigned i = 0; en->strs != NULL && !en->shared && i < en->prog->nstrs; i++)
+	for (unsigned i = 0; en->strs != NULL && !en->shared.on && i < en->prog->nstrs; i++)
 		et_str_free((struct et_str *)(uintptr_t)(en->strs[i] & ~STR_TAG));
 	en_dealloc_pages(en, en->slots, en->slots_size);
 	if (en->safe_on)
@@ -699,10 +724,10 @@ void en_unload(struct en *en)
 	agg_free(en);
 	dyn_free(en);
 	spec_free(en);
-	et_str_free(en->execname);
-	et_str_free(en->psargs);
-	et_str_free(en->cwd);
-	et_str_free(en->rootdir);
+	et_str_free(en->process.execname);
+	et_str_free(en->process.psargs);
+	et_str_free(en->process.cwd);
+	et_str_free(en->process.rootdir);
 	free(en->code);
 	free(en->strs);
 	free(en->ecbs);
@@ -712,7 +737,7 @@ void en_unload(struct en *en)
 	en->strs = NULL;
 	en->ecbs = NULL;
 	en->globals = NULL;
-	en->execname = en->psargs = en->cwd = en->rootdir = NULL;
+	en->process.execname = en->process.psargs = en->process.cwd = en->process.rootdir = NULL;
 	en->safe_on = false;
-	en->ncode = en->necbs = en->nspec = en->nancestors = 0;
+	en->ncode = en->necbs = en->spec.n = en->process.nancestors = 0;
 }

@@ -4,8 +4,13 @@
  * Used by one thread at a time, before tracing and between; never on the probe path.
  */
 #include <stdlib.h>
+#include <string.h>
 
-#include "internal.h"
+#include "probe.h"
+#include "provider.h"
+#include "slot.h"
+#include "state.h"
+#include "str.h"
 
 /* ---- globs ---------------------------------------------------------------------------- */
 
@@ -91,32 +96,32 @@ bool en_glob(const char *pattern, const char *text)
  * A text among the names, or the empty place where it belongs. Very many probes have few names:
  * each is there once, and names that are the same are the same string.
  */
-static struct et_str **name_place(struct en *en, uint64_t hash, const char *text)
+static struct et_str **name_bucket(struct en *en, uint64_t hash, const char *text)
 {
-	unsigned mask = en->names_size - 1;
+	unsigned mask = en->reg.names_size - 1;
 	unsigned i = (unsigned)hash & mask;
 
-	while (en->names[i] != NULL &&
-		(en->names[i]->hash != hash || strcmp(en->names[i]->text, text) != 0))
+	while (en->reg.names[i] != NULL &&
+		(en->reg.names[i]->hash != hash || strcmp(en->reg.names[i]->text, text) != 0))
 		i = (i + 1) & mask;
-	return &en->names[i];
+	return &en->reg.names[i];
 }
 
 static bool grow_names(struct en *en)
 {
-	unsigned size = en->names_size ? 2 * en->names_size : 64, old = en->names_size;
-	struct et_str **names, **from = en->names;
+	unsigned size = en->reg.names_size ? 2 * en->reg.names_size : 64, old = en->reg.names_size;
+	struct et_str **names, **from = en->reg.names;
 
-	if (2 * en->nnames < old)
+	if (2 * en->reg.nnames < old)
 		return true;
 	names = calloc(size, sizeof(struct et_str *));
 	if (names == NULL)
 		return false;
-	en->names = names;
-	en->names_size = size;
+	en->reg.names = names;
+	en->reg.names_size = size;
 	for (unsigned i = 0; i < old; i++)
 		if (from[i] != NULL)
-			*name_place(en, from[i]->hash, from[i]->text) = from[i];
+			*name_bucket(en, from[i]->hash, from[i]->text) = from[i];
 	free(from);
 	return true;
 }
@@ -126,11 +131,11 @@ static const struct et_str *name_of(struct en *en, const char *text, bool make)
 {
 	struct et_str **at;
 
-	if (make ? !grow_names(en) : en->names_size == 0)
+	if (make ? !grow_names(en) : en->reg.names_size == 0)
 		return NULL;
-	at = name_place(en, et_hash(text, strlen(text)), text);
+	at = name_bucket(en, et_hash(text, strlen(text)), text);
 	if (*at == NULL && make && (*at = et_str_new(text, strlen(text))) != NULL)
-		en->nnames++;
+		en->reg.nnames++;
 	return *at;
 }
 
@@ -159,48 +164,48 @@ static bool is_named(const struct en_probe *p, const struct names *n)
 }
 
 /* The place of a name in the hash table: its own, or the empty one where it belongs. */
-static struct en_probe **place_of(struct en *en, uint64_t hash, const struct names *n)
+static struct en_probe **bucket_of(struct en *en, uint64_t hash, const struct names *n)
 {
-	unsigned mask = en->probe_hash_size - 1;
+	unsigned mask = en->reg.probe_hash_size - 1;
 	unsigned i = (unsigned)hash & mask;
 	const struct en_probe *p;
 
-	while ((p = en->probe_hash[i]) != NULL && (p->hash != hash || !is_named(p, n)))
+	while ((p = en->reg.probe_hash[i]) != NULL && (p->hash != hash || !is_named(p, n)))
 		i = (i + 1) & mask;
-	return &en->probe_hash[i];
+	return &en->reg.probe_hash[i];
 }
 
 /* Where one goes that is not there yet. */
-static struct en_probe **free_place(struct en *en, uint64_t hash)
+static struct en_probe **free_bucket(struct en *en, uint64_t hash)
 {
-	unsigned mask = en->probe_hash_size - 1;
+	unsigned mask = en->reg.probe_hash_size - 1;
 	unsigned i = (unsigned)hash & mask;
 
-	while (en->probe_hash[i] != NULL)
+	while (en->reg.probe_hash[i] != NULL)
 		i = (i + 1) & mask;
-	return &en->probe_hash[i];
+	return &en->reg.probe_hash[i];
 }
 
 static bool grow(struct en *en)
 {
-	unsigned room = en->probe_room ? 2 * en->probe_room : 64;
+	unsigned room = en->reg.probe_room ? 2 * en->reg.probe_room : 64;
 	struct en_probe **hash, **probes;
 
-	if (en->nprobes < en->probe_room)
+	if (en->reg.nprobes < en->reg.probe_room)
 		return true;
-	probes = realloc(en->probes, room * sizeof(struct en_probe *));
+	probes = realloc(en->reg.probes, room * sizeof(struct en_probe *));
 	if (probes == NULL)
 		return false;
-	en->probes = probes;
+	en->reg.probes = probes;
 	hash = calloc(2 * (size_t)room, sizeof(struct en_probe *));
 	if (hash == NULL)
 		return false;
-	free(en->probe_hash);
-	en->probe_hash = hash;
-	en->probe_hash_size = 2 * room;
-	en->probe_room = room;
-	for (unsigned i = 0; i < en->nprobes; i++)
-		*free_place(en, probes[i]->hash) = probes[i];
+	free(en->reg.probe_hash);
+	en->reg.probe_hash = hash;
+	en->reg.probe_hash_size = 2 * room;
+	en->reg.probe_room = room;
+	for (unsigned i = 0; i < en->reg.nprobes; i++)
+		*free_bucket(en, probes[i]->hash) = probes[i];
 	return true;
 }
 
@@ -215,13 +220,13 @@ static void probe_free(struct en_probe *p)
 
 void en_probes_free(struct en *en)
 {
-	for (unsigned i = 0; i < en->nprobes; i++)
-		probe_free(en->probes[i]);
-	for (unsigned i = 0; i < en->names_size; i++)
-		et_str_free(en->names[i]);
-	free(en->names);
-	free(en->probes);
-	free(en->probe_hash);
+	for (unsigned i = 0; i < en->reg.nprobes; i++)
+		probe_free(en->reg.probes[i]);
+	for (unsigned i = 0; i < en->reg.names_size; i++)
+		et_str_free(en->reg.names[i]);
+	free(en->reg.names);
+	free(en->reg.probes);
+	free(en->reg.probe_hash);
 }
 
 struct en_probe *en_probe_add(struct en *en, const struct provider *pv, void *pvdata,
@@ -234,8 +239,8 @@ struct en_probe *en_probe_add(struct en *en, const struct provider *pv, void *pv
 	if (!get_names(en, &n, prov, mod, func, name, true))
 		return NULL;
 	hash = name_hash(&n);
-	if (en->probe_hash_size != 0)
-		p = *place_of(en, hash, &n);
+	if (en->reg.probe_hash_size != 0)
+		p = *bucket_of(en, hash, &n);
 	if (p != NULL)
 		return p;
 	if (!grow(en) || (p = calloc(1, sizeof(*p))) == NULL)
@@ -249,9 +254,9 @@ struct en_probe *en_probe_add(struct en *en, const struct provider *pv, void *pv
 	p->en = en;
 	p->nargs = -1;
 	p->hash = hash;
-	en->probes[en->nprobes++] = p;
-	p->id = en->nprobes;
-	*free_place(en, hash) = p;
+	en->reg.probes[en->reg.nprobes++] = p;
+	p->id = en->reg.nprobes;
+	*free_bucket(en, hash) = p;
 	return p;
 }
 
@@ -260,14 +265,14 @@ struct en_probe *en_probe_find(
 {
 	struct names n;
 
-	if (en->probe_hash_size == 0 || !get_names(en, &n, prov, mod, func, name, false))
+	if (en->reg.probe_hash_size == 0 || !get_names(en, &n, prov, mod, func, name, false))
 		return NULL;
-	return *place_of(en, name_hash(&n), &n);
+	return *bucket_of(en, name_hash(&n), &n);
 }
 
 unsigned en_nprobes(struct en *en)
 {
-	return en->nprobes;
+	return en->reg.nprobes;
 }
 
 /* ---- matching ------------------------------------------------------------------------- */
@@ -295,9 +300,9 @@ static bool matches(const struct en_probe *p, const struct d_pdesc *d)
 int en_probe_match(
 	struct en *en, const struct d_pdesc *desc, en_probe_cb cb, void *arg, struct et_error *e)
 {
-	for (unsigned i = 0; i < en->npv && desc->id == 0; i++)
+	for (unsigned i = 0; i < en->providers.n && desc->id == 0; i++)
 		if (et_providers[i]->provide != NULL &&
-			et_providers[i]->provide(en, en->pvdata[i], desc, e) < 0)
+			et_providers[i]->provide(en, en->providers.data[i], desc, e) < 0)
 			return -1;
 	return en_probe_match_from(en, 0, desc, cb, arg);
 }
@@ -307,8 +312,8 @@ int en_probe_match_from(
 {
 	int n = 0;
 
-	for (unsigned i = first; i < en->nprobes; i++) {
-		struct en_probe *p = en->probes[i];
+	for (unsigned i = first; i < en->reg.nprobes; i++) {
+		struct en_probe *p = en->reg.probes[i];
 
 		if (!matches(p, desc))
 			continue;
@@ -360,8 +365,8 @@ static void names_of(
 	const struct en *en = data;
 	const struct provider *last = NULL;
 
-	for (unsigned i = 0; i < en->nprobes; i++) {
-		const struct en_probe *p = en->probes[i];
+	for (unsigned i = 0; i < en->reg.nprobes; i++) {
+		const struct en_probe *p = en->reg.probes[i];
 		const char *name;
 
 		if (!en_glob(prov, p->prov->text))

@@ -6,7 +6,8 @@
 #ifndef EN_PROCS_H
 #define EN_PROCS_H
 
-#include "internal.h"
+#include <stdatomic.h>
+#include <stdint.h>
 
 enum { ADDR_BITS = 47, PROCS_LOG = 12, NPROCS = 1 << PROCS_LOG };
 

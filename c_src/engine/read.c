@@ -6,7 +6,13 @@
  */
 #include <stdlib.h>
 
-#include "internal.h"
+#include "clock.h"
+#include "engine.h"
+#include "prog/record.h"
+#include "ring.h"
+#include "slot.h"
+#include "spec.h"
+#include "state.h"
 
 /* One slot in the merge: its next record. */
 struct front {
@@ -63,9 +69,9 @@ static int deliver(struct en *en, const struct front *f, en_rec_cb cb, void *arg
 		ring_next(&en_slot(en, f->thread)->ring, rec);
 		return rc;
 	}
-	en->spec_reading = rec->spec;
+	en->spec.reading = rec->spec;
 	ring_next(&en_slot(en, f->thread)->ring, rec);
-	return spec_deliver(en, en->spec_reading, cb, arg);
+	return spec_deliver(en, en->spec.reading, cb, arg);
 }
 
 /* All slots by time. */
@@ -121,7 +127,7 @@ void en_consume_until(struct en *en, uint64_t ns)
 int en_consume(struct en *en, en_rec_cb cb, void *arg)
 {
 	bool over = en->state == EN_STOPPED, temporal = en->opts->val[OPT_TEMPORAL];
-	bool wait = !over && (temporal || en->nspec > 0); /* a commit waits for the others too */
+	bool wait = !over && (temporal || en->spec.n > 0); /* a commit waits for the others too */
 	uint64_t cutoff = wait ? en_now() : UINT64_MAX;
 	uint32_t n = atomic_load(&en->nslots);
 	struct heap h = {0};
@@ -131,7 +137,7 @@ int en_consume(struct en *en, en_rec_cb cb, void *arg)
 		cutoff = en->until;
 	if (en->slots == NULL || (en->policy != BUFPOLICY_SWITCH && !over))
 		return 0;
-	if (en->spec_reading != 0 && (rc = spec_deliver(en, en->spec_reading, cb, arg)) != 0)
+	if (en->spec.reading != 0 && (rc = spec_deliver(en, en->spec.reading, cb, arg)) != 0)
 		return rc;
 	if (!anything(en, n))
 		return 0;

@@ -6,10 +6,13 @@
  * after is taken from there, piece by piece, and given back as a whole.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "compiler.h"
+#include "region.h"
+#include "state.h"
 
 #define WINDOW (1ULL << 32) /* bytes; it starts at a multiple of that */
 #define HINT   0x1e0000000000 /* far from where programs have anything */
@@ -53,13 +56,13 @@ static void *window(void)
 	return map;
 }
 
-struct en *en_place(bool shareable)
+struct en *en_reserve(bool shareable)
 {
 	struct en *en = shareable ? window() : NULL;
 	void *mem = NULL;
 
 	if (en != NULL) {
-		en->window = WINDOW;
+		en->shared.window = WINDOW;
 		LOOK_INTO(en);
 		return en;
 	}
@@ -68,11 +71,11 @@ struct en *en_place(bool shareable)
 	return memset(mem, 0, sizeof(*en));
 }
 
-void en_unplace(struct en *en)
+void en_unreserve(struct en *en)
 {
-	if (en->window != 0) {
+	if (en->shared.window != 0) {
 		LOOK_AWAY(en);
-		munmap(en, en->window);
+		munmap(en, en->shared.window);
 	} else {
 		free(en);
 	}
@@ -84,15 +87,15 @@ int en_share(struct en *en, int fd, struct et_error *e)
 	struct en *copy;
 	void *map;
 
-	if (en->window == 0)
+	if (en->shared.window == 0)
 		return et_err(e, "ET_MEMORY", "no addresses for memory shared with the kernel");
 	copy = aligned_alloc(LINE, align_up(sizeof(*copy), LINE));
 	if (copy == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory");
 	memcpy(copy, en, sizeof(*copy));
-	map = mmap(en, en->window, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	map = mmap(en, en->shared.window, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
 	if (map == MAP_FAILED) { /* the old one is gone: an engine of its own memory again */
-		map = mmap(en, copy->window, PROT_READ | PROT_WRITE,
+		map = mmap(en, copy->shared.window, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		memcpy(en, copy, sizeof(*copy));
 		free(copy);
@@ -100,8 +103,8 @@ int en_share(struct en *en, int fd, struct et_error *e)
 	}
 	memcpy(en, copy, sizeof(*copy));
 	free(copy);
-	en->shared = true;
-	en->window_used = align_up(sizeof(*en), 4096);
+	en->shared.on = true;
+	en->shared.used = align_up(sizeof(*en), 4096);
 	return 0;
 }
 
@@ -119,20 +122,20 @@ int en_populate(void *at, size_t size)
 /* Of the window; of that so many bytes are there at once, for the kernel to write to. */
 static void *take(struct en *en, size_t size, size_t kernel)
 {
-	char *at = (char *)en + en->window_used;
+	char *at = (char *)en + en->shared.used;
 
 	size = align_up(size, LINE);
-	if (size > en->window - en->window_used)
+	if (size > en->shared.window - en->shared.used)
 		return NULL;
 	if (en_populate(at, kernel) < 0)
 		return NULL;
-	en->window_used += size;
+	en->shared.used += size;
 	return at;
 }
 
 void *en_alloc(struct en *en, size_t size)
 {
-	if (!en->shared) {
+	if (!en->shared.on) {
 		void *mem = NULL;
 
 		if (posix_memalign(&mem, 64, align_up(size + 1, 64)) != 0)
@@ -156,8 +159,8 @@ void *en_alloc_pages(struct en *en, size_t size, size_t kernel)
 {
 	void *map;
 
-	if (en->shared) {
-		en->window_used = align_up(en->window_used, 4096);
+	if (en->shared.on) {
+		en->shared.used = align_up(en->shared.used, 4096);
 		return take(en, size, kernel);
 	}
 	map = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE,
@@ -167,12 +170,12 @@ void *en_alloc_pages(struct en *en, size_t size, size_t kernel)
 
 void en_dealloc(const struct en *en, void *p)
 {
-	if (!en->shared)
+	if (!en->shared.on)
 		free(p);
 }
 
 void en_dealloc_pages(const struct en *en, void *p, size_t size)
 {
-	if (!en->shared && p != NULL)
+	if (!en->shared.on && p != NULL)
 		munmap((char *)p - colour(en), size + 4096);
 }

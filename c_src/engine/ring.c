@@ -5,14 +5,25 @@
  * too short for a head). Policies: switch drops what finds no room; ring lets the writer throw
  * the oldest away (the reader keeps off until the stop); fill drops too and says so.
  */
-#include "internal.h"
+#include <string.h>
+
+#include "clock.h"
+#include "compiler.h"
+#include "drop.h"
+#include "engine.h"
+#include "in_kernel.h"
+#include "prog/record.h"
+#include "ring.h"
+#include "slot.h"
+#include "spec.h"
+#include "state.h"
 
 /* ---- how many --------------------------------------------------------------------------- */
 
 /* Records that a thread takes at once: the word is shared by all, but few must do for many. */
 static inline uint64_t rate_share(const struct en *en)
 {
-	return en->rate < 1024 ? 1 + en->rate / 64 : 16;
+	return en->rate.limit < 1024 ? 1 + en->rate.limit / 64 : 16;
 }
 
 PROBE_PATH __attribute__((noinline)) bool rate_take(struct en_thread *t)
@@ -20,15 +31,15 @@ PROBE_PATH __attribute__((noinline)) bool rate_take(struct en_thread *t)
 	struct en *en = t->en;
 	uint64_t left, take;
 
-	if (en->rate == 0) {
+	if (en->rate.limit == 0) {
 		t->rate_left = UINT32_MAX;
 		return true;
 	}
 	t->rate_left = 0;
-	left = atomic_load(&en->rate_left);
+	left = atomic_load(&en->rate.left);
 	for (int i = ZERO(en); i < 64 && left > 0; i++) {
 		take = left < rate_share(en) ? left : rate_share(en);
-		if (atomic_compare_exchange_strong(&en->rate_left, &left, left - take)) {
+		if (atomic_compare_exchange_strong(&en->rate.left, &left, left - take)) {
 			t->rate_left = (uint32_t)take - 1;
 			return true;
 		}
@@ -40,13 +51,13 @@ PROBE_PATH __attribute__((noinline)) bool rate_take(struct en_thread *t)
 #ifndef __bpf__ /* only in a node */
 void en_rate_tick(struct en *en)
 {
-	uint64_t at = atomic_load(&en->rate_at), now = en_now();
-	uint64_t more = (now - at) * en->rate / 1000000000, left = atomic_load(&en->rate_left);
+	uint64_t at = atomic_load(&en->rate.at), now = en_now();
+	uint64_t more = (now - at) * en->rate.limit / 1000000000, left = atomic_load(&en->rate.left);
 
-	if (now < at || more == 0 || !atomic_compare_exchange_strong(&en->rate_at, &at, now))
+	if (now < at || more == 0 || !atomic_compare_exchange_strong(&en->rate.at, &at, now))
 		return;
 	while (!atomic_compare_exchange_strong(
-		&en->rate_left, &left, left + more < en->rate ? left + more : en->rate))
+		&en->rate.left, &left, left + more < en->rate.limit ? left + more : en->rate.limit))
 		;
 }
 #endif
@@ -69,7 +80,7 @@ PROBE_PATH static void forget(struct en_thread *t)
 	if (rec == NULL)
 		return;
 	if (rec->kind == REC_COMMIT)
-		atomic_store(&t->en->specs[rec->spec - 1].state, SPEC_DISCARDING);
+		atomic_store(&t->en->spec.tab[rec->spec - 1].state, SPEC_DISCARDING);
 	ring_next(r, rec);
 }
 

@@ -5,7 +5,15 @@
  * where a part of the path is found the next is looked for inside of it, what lies beside it is
  * skipped by counting brackets. What follows the value is not looked at, as in DTrace.
  */
-#include "internal.h"
+#include <string.h>
+
+#include "compiler.h"
+#include "fire.h"
+#include "in_kernel.h"
+#include "rt_str.h"
+#include "slot.h"
+#include "state.h"
+#include "work.h"
 
 struct text {
 	const char *at, *end;

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses of networks as text (probe path): inet_ntoa, inet_ntoa6, inet_ntop, link_ntop. */
+#include <string.h>
 #include <sys/socket.h>
 
-#include "internal.h"
+#include "compiler.h"
+#include "fire.h"
+#include "in_kernel.h"
+#include "slot.h"
+#include "prog/record.h"
+#include "rt_str.h"
+#include "safe.h"
 
 #define HW_ETHERNET   1
 #define HW_INFINIBAND 32

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Paths (probe path): basename, dirname, cleanpath, by DTrace's rules. */
-#include "internal.h"
+#include "compiler.h"
+#include "fire.h"
+#include "rt_str.h"
+#include "work.h"
 
 /* The text without the slashes that end it; of "/" one stays. */
 PROBE_PATH static uint32_t without_slashes(const char *s, uint32_t n)

@@ -5,10 +5,22 @@
  * harm are bounded here; that they are permitted was checked when loading.
  */
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 #include <sys/syscall.h>
 
-#include "internal.h"
+#include "clock.h"
+#include "compiler.h"
+#include "fire.h"
+#include "prog/builtins.h"
+#include "prog/record.h"
+#include "ring.h"
+#include "rt_str.h"
+#include "safe.h"
+#include "slot.h"
+#include "spec.h"
+#include "state.h"
+#include "work.h"
 
 #define CHILL_MOST   500000000ULL  /* ns that may be spent chilling ... */
 #define CHILL_WITHIN 1000000000ULL /* ... in this time */
@@ -100,15 +112,15 @@ PROBE_PATH static void chill(struct fire *f, uint64_t ns)
 	struct en_thread *t = f->thread;
 	uint64_t now = en_now(), end, most = f->en->opts->inside ? CHILL_INSIDE : CHILL_MOST;
 
-	if (now - t->chill_from > CHILL_WITHIN) {
-		t->chill_from = now;
-		t->chilled = 0;
+	if (now - t->chill.from > CHILL_WITHIN) {
+		t->chill.from = now;
+		t->chill.spent = 0;
 	}
-	if (ns > most || t->chilled + ns > most) {
+	if (ns > most || t->chill.spent + ns > most) {
 		set_fault(f, FAULT_ILLOP, 0);
 		return;
 	}
-	t->chilled += ns;
+	t->chill.spent += ns;
 	for (end = now + ns; now < end; now = en_now())
 		cpu_relax();
 }
@@ -124,8 +136,8 @@ RTFN(destroy)
 	}
 	switch (a) {
 	case ACT_CHILL: chill(f, b); break;
-	case ACT_RAISE: syscall(SYS_tgkill, en->pid, f->thread->tid, (int)b); break;
-	case ACT_STOP: syscall(SYS_kill, en->pid, SIGSTOP); break;
+	case ACT_RAISE: syscall(SYS_tgkill, en->process.pid, f->thread->tid, (int)b); break;
+	case ACT_STOP: syscall(SYS_kill, en->process.pid, SIGSTOP); break;
 	default: set_fault(f, FAULT_ILLOP, 0); /* panic, breakpoint: not inside other programs */
 	}
 	return 0;

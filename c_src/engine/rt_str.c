@@ -4,7 +4,22 @@
  * of the scratch region and are cut at strsize - 1 bytes. Positions count as in Perl, whose rules
  * D has taken over with all their corners.
  */
-#include "internal.h"
+#include <stddef.h>
+#include <string.h>
+
+#include "compiler.h"
+#include "counter.h"
+#include "fire.h"
+#include "in_kernel.h"
+#include "probe.h"
+#include "prog/builtins.h"
+#include "prog/record.h"
+#include "rt_str.h"
+#include "safe.h"
+#include "slot.h"
+#include "state.h"
+#include "str.h"
+#include "work.h"
 
 /* ---- where strings come from ---------------------------------------------------------- */
 
@@ -396,29 +411,29 @@ RTFN(strtok)
 	for (uint32_t i = 0; i < m; i++)
 		set->bits[(unsigned char)sep[i] / 64] |= 1ULL << ((unsigned char)sep[i] % 64);
 	if (s != NULL) {
-		memcpy(t->tok, s, n);
-		t->tok[n] = '\0';
-		t->tok_len = n;
-		t->tok_pos = 0;
-		t->tok_set = true;
-		t->tok_fired = count_get(&t->fired);
+		memcpy(t->tok.text, s, n);
+		t->tok.text[n] = '\0';
+		t->tok.len = n;
+		t->tok.pos = 0;
+		t->tok.set = true;
+		t->tok.fired = count_get(&t->fired);
 	}
-	if (!t->tok_set || t->tok_fired != count_get(&t->fired))
+	if (!t->tok.set || t->tok.fired != count_get(&t->fired))
 		return 0;
-	for (from = t->tok_pos; from < t->tok_len; from++)
-		if (!has(set, t->tok[from]))
+	for (from = t->tok.pos; from < t->tok.len; from++)
+		if (!has(set, t->tok.text[from]))
 			break;
-	for (to = from; to < t->tok_len; to++)
-		if (has(set, t->tok[to]))
+	for (to = from; to < t->tok.len; to++)
+		if (has(set, t->tok.text[to]))
 			break;
-	if (!work_bytes(f, to - t->tok_pos))
+	if (!work_bytes(f, to - t->tok.pos))
 		return 0;
-	if (from == t->tok_len) {
-		t->tok_set = false;
+	if (from == t->tok.len) {
+		t->tok.set = false;
 		return 0;
 	}
-	t->tok_pos = to < t->tok_len ? to + 1 : to;
-	return str_put(f, a, t->tok + from, to - from);
+	t->tok.pos = to < t->tok.len ? to + 1 : to;
+	return str_put(f, a, t->tok.text + from, to - from);
 }
 
 PROBE_PATH static uint64_t change_case(
@@ -473,4 +488,20 @@ RTFN(lltostr)
 	if (negative)
 		*--p = '-';
 	return str_put(f, a, p, (size_t)(w->text + sizeof(w->text) - p));
+}
+
+/* ---- built-in variables ----------------------------------------------------------------- */
+
+RTFN(strvar)
+{
+	struct fire *f = FIRE(ctx);
+
+	switch (a) {
+	case BI_PROBEPROV: return str_ref(f->probe->prov);
+	case BI_PROBEMOD: return str_ref(f->probe->mod);
+	case BI_PROBEFUNC: return str_ref(f->probe->func);
+	case BI_PROBENAME: return str_ref(f->probe->name);
+	case BI_EXECNAME: return str_execname(f);
+	default: return 0;
+	}
 }

@@ -3,8 +3,22 @@
  * Built-in variables (probe path): read once a firing where they could change, else noted at go.
  */
 #include <errno.h>
+#include <string.h>
 
-#include "internal.h"
+#include "clock.h"
+#include "compiler.h"
+#include "current.h"
+#include "engine.h"
+#include "fire.h"
+#include "probe.h"
+#include "prog/builtins.h"
+#include "prog/record.h"
+#include "prog/rt.h"
+#include "rt_str.h"
+#include "slot.h"
+#include "state.h"
+#include "str.h"
+#include "work.h"
 
 PROBE_PATH static __attribute__((noinline)) uint64_t thread_time(struct fire *f)
 {
@@ -40,10 +54,10 @@ PROBE_PATH static uint64_t rare_var(struct fire *f, uint64_t bi)
 	const struct en *en = f->en;
 
 	switch (bi) {
-	case BI_PID: return en->pid;
-	case BI_PPID: return en->ppid;
-	case BI_UID: return en->uid;
-	case BI_GID: return en->gid;
+	case BI_PID: return en->process.pid;
+	case BI_PPID: return en->process.ppid;
+	case BI_UID: return en->process.uid;
+	case BI_GID: return en->process.gid;
 	case BI_ERRNO: return (uint64_t)errno;
 	case BI_ID: return f->id;
 	case BI_EPID: return f->epid;
@@ -80,9 +94,9 @@ RTFN(var)
 	return thread_time(f);
 }
 
-static __attribute__((noinline)) PROBE_PATH uint64_t timestamp_far(struct fire *f)
+static __attribute__((noinline)) PROBE_PATH uint64_t timestamp_slow(struct fire *f)
 {
-	return f->ts = clock_now_far();
+	return f->ts = clock_now_slow();
 }
 
 RTFN(timestamp)
@@ -93,21 +107,7 @@ RTFN(timestamp)
 		return f->ts;
 	if (likely(clock_try(&f->ts)))
 		return f->ts;
-	return timestamp_far(f);
-}
-
-RTFN(strvar)
-{
-	struct fire *f = FIRE(ctx);
-
-	switch (a) {
-	case BI_PROBEPROV: return str_ref(f->probe->prov);
-	case BI_PROBEMOD: return str_ref(f->probe->mod);
-	case BI_PROBEFUNC: return str_ref(f->probe->func);
-	case BI_PROBENAME: return str_ref(f->probe->name);
-	case BI_EXECNAME: return str_ref(f->en->execname);
-	default: return 0;
-	}
+	return timestamp_slow(f);
 }
 
 /* Who answers: whoever fires, or the program that the engine is in. */
@@ -148,16 +148,16 @@ RTFN(threadnum)
 	struct fire *f = FIRE(ctx);
 
 	switch (a) {
-	case FN_THREAD_PID: return f->en->pid;
+	case FN_THREAD_PID: return f->en->process.pid;
 	case FN_THREAD_TID: return other_var(f, BI_TID);
-	case FN_THREAD_PPID: return f->en->ppid;
-	case FN_THREAD_UID: return f->en->uid;
-	case FN_THREAD_EUID: return f->en->euid;
-	case FN_THREAD_GID: return f->en->gid;
-	case FN_THREAD_EGID: return f->en->egid;
-	case FN_THREAD_PGID: return f->en->pgid;
-	case FN_THREAD_SID: return f->en->sid;
-	case FN_THREAD_PRI: return f->en->pri;
+	case FN_THREAD_PPID: return f->en->process.ppid;
+	case FN_THREAD_UID: return f->en->process.uid;
+	case FN_THREAD_EUID: return f->en->process.euid;
+	case FN_THREAD_GID: return f->en->process.gid;
+	case FN_THREAD_EGID: return f->en->process.egid;
+	case FN_THREAD_PGID: return f->en->process.pgid;
+	case FN_THREAD_SID: return f->en->process.sid;
+	case FN_THREAD_PRI: return f->en->process.pri;
 	case FN_THREAD_CPU: return en_cpu();
 	case FN_THREAD_STATE: return 6; /* SONPROC of lib/procfs.d: it fires, so it runs */
 	default: return 0;
@@ -170,10 +170,10 @@ RTFN(threadstr)
 	const struct en *en = FIRE(ctx)->en;
 
 	switch (b) {
-	case FN_THREAD_ARGS: return str_ref(en->psargs);
-	case FN_THREAD_COMM: return str_ref(en->execname);
-	case FN_THREAD_CWD: return str_ref(en->cwd);
-	case FN_THREAD_ROOT: return str_ref(en->rootdir);
+	case FN_THREAD_ARGS: return str_ref(en->process.psargs);
+	case FN_THREAD_COMM: return str_ref(en->process.execname);
+	case FN_THREAD_CWD: return str_ref(en->process.cwd);
+	case FN_THREAD_ROOT: return str_ref(en->process.rootdir);
 	default: return 0;
 	}
 }
@@ -207,8 +207,8 @@ RTFN(progenyof)
 {
 	const struct en *en = FIRE(ctx)->en;
 
-	for (unsigned i = 0; i < en->nancestors; i++)
-		if (en->ancestors[i] == a)
+	for (unsigned i = 0; i < en->process.nancestors; i++)
+		if (en->process.ancestors[i] == a)
 			return 1;
 	return 0;
 }

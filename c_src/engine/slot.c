@@ -7,13 +7,21 @@
  */
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "agg.h"
+#include "clock.h"
+#include "compiler.h"
+#include "prog/record.h"
+#include "slot.h"
+#include "spec.h"
+#include "state.h"
 
 __thread struct en_tls en_tls __attribute__((tls_model("initial-exec")));
 
@@ -55,20 +63,20 @@ PROBE_PATH static void slot_init(struct en *en, struct en_thread *t, bool spare)
 
 	t->en = en;
 	t->fence = en->fence;
-	t->rec = base + en->off_rec;
-	t->alloca = base + en->off_alloca;
-	t->tok = base + en->off_tok;
-	t->spec = (struct spec_buf *)(void *)(base + en->off_spec);
-	t->spec_mem = base + en->off_spec_mem;
-	t->ring.mem = base + en->off_ring;
-	t->ring.size = spare ? en_spare_size(en->ring_size) : en->ring_size;
+	t->rec = base + en->at.rec;
+	t->alloca = base + en->at.alloca;
+	t->tok.text = base + en->at.tok;
+	t->spec.bufs = (struct spec_buf *)(void *)(base + en->at.spec);
+	t->spec.mem = base + en->at.spec_mem;
+	t->ring.mem = base + en->at.ring;
+	t->ring.size = spare ? en_spare_size(en->at.ring_size) : en->at.ring_size;
 	t->fire.en = t->error.en = en;
 	t->fire.thread = t->error.thread = t;
 	t->fire.globals = t->error.globals = (uint64_t)(uintptr_t)en->globals;
 	t->fire.rec = t->error.rec = (uint64_t)(uintptr_t)(t->rec + sizeof(struct rec_head));
-	t->fire.scratch = (uint64_t)(uintptr_t)(base + en->off_scratch);
-	t->error.scratch = (uint64_t)(uintptr_t)(base + en->off_error_scratch);
-	agg_slot_init(en, t, spare ? en_spare_size(en->agg_size) : en->agg_size);
+	t->fire.scratch = (uint64_t)(uintptr_t)(base + en->at.scratch);
+	t->error.scratch = (uint64_t)(uintptr_t)(base + en->at.error_scratch);
+	agg_slot_init(en, t, spare ? en_spare_size(en->at.agg_size) : en->at.agg_size);
 	atomic_store_explicit(&t->ready, true, memory_order_release);
 }
 
@@ -169,15 +177,15 @@ struct en_thread *en_slot_own(struct en *en)
 /* Of nobody's thread, so that none takes them: one for each CPU, and spare ones. */
 void en_slots_kernel(struct en *en)
 {
-	for (unsigned i = 0; i < en->nkernel; i++) {
+	for (unsigned i = 0; i < en->shared.nslots; i++) {
 		struct en_thread *t = en_slot(en, i);
 
-		slot_init(en, t, i + SPARE_SLOTS >= en->nkernel);
-		t->number = i;
+		slot_init(en, t, i + SPARE_SLOTS >= en->shared.nslots);
+		t->k.number = i;
 		t->fence = true;
 		atomic_store(&t->owner, UINT64_MAX);
 	}
-	atomic_store(&en->nslots, en->nkernel);
+	atomic_store(&en->nslots, en->shared.nslots);
 }
 
 /* ---- giving back ---------------------------------------------------------------------- */
@@ -259,7 +267,7 @@ void en_slots_reap(struct en *en)
 		if (owner == 0 || tid == 0 || atomic_load(&t->seq) & 1)
 			continue;
 		/* any other error, of a sandbox say, tells nothing of the thread */
-		if (syscall(SYS_tgkill, en->pid, tid, 0) < 0 && errno == ESRCH &&
+		if (syscall(SYS_tgkill, en->process.pid, tid, 0) < 0 && errno == ESRCH &&
 			atomic_load(&t->owner) == owner) {
 			pthread_mutex_lock(&engines_lock);
 			if (atomic_load(&t->owner) == owner)

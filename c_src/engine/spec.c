@@ -6,8 +6,21 @@
  * takes blocks; the cleaner gives them back through a list of its own.
  */
 #include <stdlib.h>
+#include <string.h>
 
-#include "internal.h"
+#include "clock.h"
+#include "compiler.h"
+#include "drop.h"
+#include "engine.h"
+#include "fire.h"
+#include "prog/prog.h"
+#include "prog/record.h"
+#include "prog/rt.h"
+#include "region.h"
+#include "ring.h"
+#include "slot.h"
+#include "spec.h"
+#include "state.h"
 
 struct block {
 	_Atomic(uint32_t) next; /* block number + 1; 0: the last */
@@ -17,7 +30,7 @@ struct block {
 
 static inline struct block *block_at(const struct en_thread *t, uint32_t number)
 {
-	return (struct block *)(void *)(t->spec_mem + (size_t)(number - 1) * t->en->spec_block);
+	return (struct block *)(void *)(t->spec.mem + (size_t)(number - 1) * t->en->spec.block);
 }
 
 /* ---- the probe path ------------------------------------------------------------------- */
@@ -25,14 +38,14 @@ static inline struct block *block_at(const struct en_thread *t, uint32_t number)
 /* A free block; 0: none. */
 PROBE_PATH static uint32_t block_new(struct en_thread *t)
 {
-	uint32_t b = t->spec_free;
+	uint32_t b = t->spec.free;
 
 	if (b == 0)
-		b = atomic_exchange_explicit(&t->spec_back, 0, memory_order_acquire);
+		b = atomic_exchange_explicit(&t->spec.back, 0, memory_order_acquire);
 	if (b != 0)
-		t->spec_free = atomic_load_explicit(&block_at(t, b)->next, memory_order_relaxed);
-	else if (t->spec_used < t->en->spec_blocks)
-		b = ++t->spec_used;
+		t->spec.free = atomic_load_explicit(&block_at(t, b)->next, memory_order_relaxed);
+	else if (t->spec.used < t->en->spec.blocks)
+		b = ++t->spec.used;
 	else
 		return 0;
 	atomic_store_explicit(&block_at(t, b)->next, 0, memory_order_relaxed);
@@ -42,8 +55,8 @@ PROBE_PATH static uint32_t block_new(struct en_thread *t)
 
 PROBE_PATH bool spec_put(struct en_thread *t, uint32_t id, const void *rec, uint32_t size)
 {
-	uint32_t room = t->en->spec_block - (uint32_t)sizeof(struct block), b, used = 0;
-	struct spec_buf *buf = &t->spec[id - 1];
+	uint32_t room = t->en->spec.block - (uint32_t)sizeof(struct block), b, used = 0;
+	struct spec_buf *buf = &t->spec.bufs[id - 1];
 	bool empty = atomic_load_explicit(&buf->first, memory_order_relaxed) == 0;
 
 	b = empty ? 0 : buf->last;
@@ -77,11 +90,11 @@ RTFN(speculation)
 	struct en *en = f->en;
 	bool busy = false;
 
-	for (uint32_t i = 0; i < en->nspec; i++) {
-		uint32_t s = atomic_load_explicit(&en->specs[i].state, memory_order_relaxed);
+	for (uint32_t i = 0; i < en->spec.n; i++) {
+		uint32_t s = atomic_load_explicit(&en->spec.tab[i].state, memory_order_relaxed);
 
 		if (s == SPEC_FREE &&
-			atomic_compare_exchange_strong(&en->specs[i].state, &s, SPEC_ACTIVE))
+			atomic_compare_exchange_strong(&en->spec.tab[i].state, &s, SPEC_ACTIVE))
 			return i + 1;
 		busy |= s != SPEC_ACTIVE;
 	}
@@ -95,8 +108,8 @@ RTFN(speculate)
 	struct en *en = f->en;
 
 	f->spec = SPEC_NOWHERE;
-	if (a >= 1 && a <= en->nspec &&
-		atomic_load_explicit(&en->specs[a - 1].state, memory_order_acquire) == SPEC_ACTIVE)
+	if (a >= 1 && a <= en->spec.n &&
+		atomic_load_explicit(&en->spec.tab[a - 1].state, memory_order_acquire) == SPEC_ACTIVE)
 		f->spec = (uint32_t)a;
 	return 0;
 }
@@ -106,8 +119,8 @@ PROBE_PATH static bool end(struct en *en, uint64_t id, uint32_t how)
 {
 	uint32_t active = SPEC_ACTIVE;
 
-	return id >= 1 && id <= en->nspec &&
-	       atomic_compare_exchange_strong(&en->specs[id - 1].state, &active, how);
+	return id >= 1 && id <= en->spec.n &&
+	       atomic_compare_exchange_strong(&en->spec.tab[id - 1].state, &active, how);
 }
 
 RTFN(commit)
@@ -125,7 +138,7 @@ RTFN(commit)
 		.spec = (uint32_t)a,
 		.ts = fire_ts(f)};
 	if (!ring_put(f->thread, rec, sizeof(*rec))) /* counted there: its records are lost */
-		atomic_store(&en->specs[a - 1].state, SPEC_DISCARDING);
+		atomic_store(&en->spec.tab[a - 1].state, SPEC_DISCARDING);
 	return 0;
 }
 
@@ -164,27 +177,27 @@ int spec_init(struct en *en, struct et_error *e)
 		block *= 2;
 	if (block > size)
 		block = size;
-	en->nspec = (uint32_t)en->opts->val[OPT_NSPEC];
-	en->spec_block = (uint32_t)(block & ~7ULL);
-	en->spec_blocks = (uint32_t)(size / en->spec_block);
-	en->specs = en_alloc(en, en->nspec * sizeof(*en->specs));
-	if (en->specs == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for %u speculations", en->nspec);
+	en->spec.n = (uint32_t)en->opts->val[OPT_NSPEC];
+	en->spec.block = (uint32_t)(block & ~7ULL);
+	en->spec.blocks = (uint32_t)(size / en->spec.block);
+	en->spec.tab = en_alloc(en, en->spec.n * sizeof(*en->spec.tab));
+	if (en->spec.tab == NULL)
+		return et_err(e, "ET_MEMORY", "out of memory for %u speculations", en->spec.n);
 	return 0;
 }
 
 void spec_free(struct en *en)
 {
-	en_dealloc(en, en->specs);
-	en->specs = NULL;
+	en_dealloc(en, en->spec.tab);
+	en->spec.tab = NULL;
 }
 
 /* ---- the consumer's side -------------------------------------------------------------- */
 
 bool spec_pending(const struct en *en)
 {
-	for (uint32_t i = 0; i < en->nspec; i++)
-		if (atomic_load(&en->specs[i].state) >= SPEC_DISCARDING)
+	for (uint32_t i = 0; i < en->spec.n; i++)
+		if (atomic_load(&en->spec.tab[i].state) >= SPEC_DISCARDING)
 			return true;
 	return false;
 }
@@ -192,7 +205,7 @@ bool spec_pending(const struct en *en)
 /* The next record to be delivered of a slot; NULL: none. */
 static const struct rec_head *spec_peek(struct en_thread *t, uint32_t id)
 {
-	struct spec_buf *buf = &t->spec[id - 1];
+	struct spec_buf *buf = &t->spec.bufs[id - 1];
 	struct block *b;
 
 	if (buf->rblock == 0) {
@@ -222,8 +235,8 @@ int spec_deliver(struct en *en, uint32_t id, en_rec_cb cb, void *arg)
 	uint32_t n = atomic_load(&en->nslots);
 	int rc = 0;
 
-	if (id < 1 || id > en->nspec) {
-		en->spec_reading = 0;
+	if (id < 1 || id > en->spec.n) {
+		en->spec.reading = 0;
 		return 0;
 	}
 	while (rc == 0) {
@@ -245,11 +258,11 @@ int spec_deliver(struct en *en, uint32_t id, en_rec_cb cb, void *arg)
 		if (first == NULL)
 			break;
 		rc = cb(arg, thread, first);
-		en_slot(en, thread)->spec[id - 1].roff += first->size;
+		en_slot(en, thread)->spec.bufs[id - 1].roff += first->size;
 	}
 	if (rc == 0) {
-		en->spec_reading = 0;
-		atomic_store(&en->specs[id - 1].state, SPEC_DISCARDING);
+		en->spec.reading = 0;
+		atomic_store(&en->spec.tab[id - 1].state, SPEC_DISCARDING);
 	}
 	return rc;
 }
@@ -257,17 +270,17 @@ int spec_deliver(struct en *en, uint32_t id, en_rec_cb cb, void *arg)
 /* Give a speculation's blocks of a slot back. */
 static void give_back(struct en_thread *t, uint32_t id)
 {
-	struct spec_buf *buf = &t->spec[id - 1];
+	struct spec_buf *buf = &t->spec.bufs[id - 1];
 	uint32_t first = atomic_load(&buf->first), back;
 
 	buf->rblock = buf->roff = 0;
 	if (first == 0)
 		return;
 	/* the slot's thread only ever takes all of the list: no ABA */
-	back = atomic_load(&t->spec_back);
+	back = atomic_load(&t->spec.back);
 	do {
 		atomic_store(&block_at(t, buf->last)->next, back);
-	} while (!atomic_compare_exchange_weak(&t->spec_back, &back, first));
+	} while (!atomic_compare_exchange_weak(&t->spec.back, &back, first));
 	atomic_store(&buf->first, 0);
 }
 
@@ -275,16 +288,16 @@ void spec_clean(struct en *en)
 {
 	uint32_t n = atomic_load(&en->nslots);
 
-	for (uint32_t i = 0; i < en->nspec; i++) {
-		uint32_t s = atomic_load(&en->specs[i].state);
+	for (uint32_t i = 0; i < en->spec.n; i++) {
+		uint32_t s = atomic_load(&en->spec.tab[i].state);
 
 		if (s == SPEC_DISCARDING) {
-			atomic_store(&en->specs[i].state, SPEC_RINSING);
+			atomic_store(&en->spec.tab[i].state, SPEC_RINSING);
 		} else if (s == SPEC_RINSING) { /* a grace period after that */
 			for (unsigned k = 0; k < n; k++)
 				if (atomic_load(&en_slot(en, k)->ready))
 					give_back(en_slot(en, k), i + 1);
-			atomic_store(&en->specs[i].state, SPEC_FREE);
+			atomic_store(&en->spec.tab[i].state, SPEC_FREE);
 		}
 	}
 }

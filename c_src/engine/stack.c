@@ -4,7 +4,11 @@
  * from where the probe fired. Every frame is read safely, the chain must go up, and it ends after
  * so many frames as were asked for.
  */
-#include "internal.h"
+#include "compiler.h"
+#include "fire.h"
+#include "safe.h"
+#include "slot.h"
+#include "work.h"
 
 PROBE_PATH unsigned stack_user(struct fire *f, uint64_t *pcs, unsigned max)
 {

@@ -5,9 +5,14 @@
  * most strsize bytes of the engine's own memory; 0 is no string (NULL), which reads as "".
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "hash.h"
-#include "internal.h"
+#include "compiler.h"
+#include "fire.h"
+#include "rt_str.h"
+#include "state.h"
+#include "str.h"
 
 static _Atomic(uint64_t) next_id = 1;
 

@@ -5,7 +5,19 @@
  * and predicates are those of a firing, by the same code. Only clauses that are the same each time
  * can be run so (d/countable.c).
  */
+#include <string.h>
+
+#include "compiler.h"
+#include "counter.h"
+#include "current.h"
+#include "drop.h"
 #include "fire.h"
+#include "fire_path.h"
+#include "probe.h"
+#include "prog/prog.h"
+#include "prog/rt.h"
+#include "slot.h"
+#include "state.h"
 
 /* The increment of count() and of distributions is multiplied, the value of sum(); min() and max()
  * do not care. */

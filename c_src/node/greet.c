@@ -9,8 +9,6 @@
  */
 #include "greet.h"
 
-#ifdef HAVE_EI
-
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -248,7 +246,3 @@ ei_socket_callbacks greet_sockets = {
 	.connect_handshake_complete = g_complete,
 	.get_fd = g_fd,
 };
-
-#else
-typedef int greet_needs_ei; /* an empty file is no C */
-#endif

@@ -7,7 +7,6 @@
 
 #include "node.h"
 
-#ifdef HAVE_EI
 struct peer;
 
 /* What the setup argument of ei_connect_xinit_ussi() points to, while it connects. */
@@ -17,6 +16,5 @@ struct greet_whom {
 	bool refused; /* EPERM: why is in e */
 };
 extern ei_socket_callbacks greet_sockets;
-#endif
 
 #endif

@@ -19,16 +19,14 @@
 #ifndef NODE_H
 #define NODE_H
 
+#include <ei.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "error.h"
-
-#ifdef HAVE_EI
-#include <ei.h>
-#endif
+#include "frame.h"
 
 enum { ND_NAME = 256, ND_COOKIE = 512, ND_PATH = 4096 };
 
@@ -83,10 +81,6 @@ bool nd_is_here(struct in_addr addr); /* an address of this machine */
 const char *nd_user(uid_t uid, char *to, size_t size); /* "user joe"; returns to */
 
 /* ---- node.c ---------------------------------------------------------------------------- */
-
-#ifdef HAVE_EI
-
-#include "frame.h"
 
 struct nd {
 	ei_cnode ec;
@@ -154,5 +148,4 @@ int nd_agent(struct nd *n, struct et_error *e);
  * when this returns. */
 void nd_agent_gone(struct nd *n);
 
-#endif
 #endif

@@ -3,7 +3,8 @@
  * The provider dtrace: BEGIN, END and ERROR, which the engine itself fires. As the first provider
  * its probes have the numbers 1, 2 and 3.
  */
-#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
 
 extern const struct provider dtrace_provider;
 

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/internal.h"
+#include "engine/provider.h"
+#include "engine/state.h"
+#include "engine/str.h"
 
 /* Providers of DTrace elsewhere, and words of bpftrace. */
 static const struct {
@@ -16,17 +18,17 @@ static const struct {
 		"functions of the kernel have no probes here; syscall, sched and proc are its "
 		"events, "
 		"profile-N with stack() shows its functions at work"},
-	{"io fsinfo vfs", "syscall::read*:entry, syscall::write*:entry and their like see what "
-			  "programs ask for"},
-	{"tcp udp ip net mib sockets", "syscall::connect:entry, syscall::send*:entry, "
-				       "syscall::recv*:return and their like see what "
-				       "programs ask for"},
+	{"io fsinfo vfs",
+		"syscall::read*:entry, syscall::write*:entry and the like show what programs "
+		"request"},
+	{"tcp udp ip net mib sockets",
+		"syscall::connect:entry, syscall::send*:entry, syscall::recv*:return and the like "
+		"show what programs request"},
 	{"sdt rawtp tracepoint vminfo sysinfo lockstat lockprof cpc kmem",
 		"of the kernel's events there are syscall, sched, proc and profile-N"},
 	{"uprobe uretprobe",
 		"functions of a process are pid1234:module:function:entry and :return"},
-	{"usdt", "a probe that a program carries has the program's own provider: python1234, "
-		 "python$target"},
+	{"usdt", "a USDT probe has the program's own provider: python1234, python$target"},
 };
 
 static bool is_word(const char *words, const char *name)
@@ -56,12 +58,12 @@ static void list_providers(const struct en *en, char *buf, size_t size)
 	size_t len = 0;
 
 	buf[0] = '\0';
-	for (unsigned i = 0; i < en->nprobes && len < size; i++) {
-		const struct et_str *name = en->probes[i]->prov;
+	for (unsigned i = 0; i < en->reg.nprobes && len < size; i++) {
+		const struct et_str *name = en->reg.probes[i]->prov;
 		unsigned k = 0; /* an earlier one of the same provider: mostly the one before it */
 
-		while (k < i && en->probes[k]->prov != name)
-			k = en->probes[i - 1]->prov == name ? i - 1 : k + 1;
+		while (k < i && en->reg.probes[k]->prov != name)
+			k = en->reg.probes[i - 1]->prov == name ? i - 1 : k + 1;
 		if (k == i)
 			len += (size_t)snprintf(
 				buf + len, size - len, "%s%s", len ? ", " : "", name->text);
@@ -72,8 +74,8 @@ static void list_providers(const struct en *en, char *buf, size_t size)
 
 static bool is_known(const struct en *en, const char *prov)
 {
-	for (unsigned i = 0; i < en->nprobes; i++)
-		if (en_glob(prov, en->probes[i]->prov->text))
+	for (unsigned i = 0; i < en->reg.nprobes; i++)
+		if (en_glob(prov, en->reg.probes[i]->prov->text))
 			return true;
 	return false;
 }
@@ -93,7 +95,7 @@ void en_why_none(const struct en *en, const struct d_pdesc *d, char *buf, size_t
 	} else if (strpbrk(d->prov, "*?[") != NULL) {
 		if (kernel && en->opts->val[OPT_USDTPROC] == 0)
 			snprintf(buf, size,
-				"probes that programs carry are of a process: name it with -p or "
+				"USDT probes belong to a process: name it with -p or "
 				"-c, or by its "
 				"number, as in python1234");
 		else if (kernel)

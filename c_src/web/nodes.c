@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Nodes: which there are, asked by a child of the server (web --list-nodes), for a node that hangs
- * takes its time; and which of them the page may name.
- */
+/* Which nodes the page may name. list_nodes.c: which there are. */
 #include "web.h"
 
 #include <ctype.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "node/node.h"
 
 /* A node's name as -N takes it; nothing that could be an option or mean something else. */
 static bool is_name(const char *name)
@@ -65,63 +60,3 @@ bool web_is_node_name(const struct web *w, const char *name)
 			return true;
 	return w->o.nnodes == 0 && (at == NULL || is_here(at + 1));
 }
-
-#ifdef HAVE_EI
-
-/* NULL: nobody has named it, and it is of another user. */
-static json_t *ask(
-	const char *name, int port, const struct nd_cookie *cookie, const struct nd_whom *whom)
-{
-	struct et_error e = {.tag = ""};
-	struct nd *nd = nd_connect(name, port, cookie, whom, &e);
-	json_t *j;
-
-	if (strcmp(e.tag, "ET_OTHER") == 0)
-		return NULL;
-	web_plain(e.text, strlen(e.text));
-	if (nd == NULL)
-		return json_pack("{ss si ss sb ss}", "name", name, "ospid", 0, "otp", "", "ok", 0,
-			"error", e.text);
-	j = json_pack("{ss sI ss sb ss}", "name", nd->name, "ospid", (json_int_t)nd->ospid, "otp",
-		nd->otp, "ok", 1, "error", "");
-	nd_close(nd);
-	return j;
-}
-
-int web_list_nodes(const struct web_opts *o)
-{
-	const struct nd_whom named = {.found = false}, found = {.found = true};
-	json_t *all = json_array(), *j;
-	struct et_error e = {.tag = ""};
-	struct nd_cookie cookie;
-	struct nd_names names = {NULL, 0};
-
-	if (nd_cookie(o->cookie_file, &cookie, &e) < 0) {
-		web_say("%s", e.text);
-		return 1;
-	}
-	if (o->nnodes == 0 && nd_names(NULL, &names, &e) < 0)
-		names.n = 0; /* no epmd: no nodes */
-	for (int i = 0; i < o->nnodes; i++)
-		json_array_append_new(all, ask(o->nodes[i], 0, &cookie, &named));
-	for (int i = 0; i < names.n; i++)
-		json_array_append_new(all, ask(names.v[i].name, names.v[i].port, &cookie, &found));
-	nd_names_free(&names);
-	j = json_pack("{ss so}", "type", "nodes", "nodes", all);
-	json_dumpf(j, stdout, JSON_COMPACT);
-	puts("");
-	json_decref(j);
-	memset(&cookie, 0, sizeof(cookie));
-	return 0;
-}
-
-#else
-
-int web_list_nodes(const struct web_opts *o)
-{
-	(void)o;
-	web_say("this erltrace was built without Erlang: it cannot reach nodes");
-	return 1;
-}
-
-#endif

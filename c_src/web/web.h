@@ -10,7 +10,9 @@
  *   run.c      child processes: a script each, or a question; their lines; their end
  *   pack.c     ticks made small, for pages that ask for it
  *   library.c  the scripts of the menu
- *   nodes.c    which nodes there are: asked by a child, for it may take its time
+ *   nodes.c    which nodes the page may name
+ *   list_nodes.c  which there are: asked by a child, for it may take its time; list_no_nodes.c
+ *              is instead of it where there is no libei
  *   log.c      the audit log
  *
  * Every script of a browser is a child that runs this same command (--json --live). A child that
@@ -171,7 +173,7 @@ void web_cookie_name(const struct web *w, char *name, size_t size);
 bool web_host_ok(const struct web *w, const char *host);
 bool web_origin_ok(const struct web *w, const char *origin, const char *host);
 
-/* ---- library.c, nodes.c ----------------------------------------------------------------- */
+/* ---- library.c, nodes.c, list_nodes.c ---------------------------------------------------- */
 
 json_t *web_library(const char *folder); /* an array of {name, title, text} */
 int web_load_pages(struct web *w);

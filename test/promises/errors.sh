@@ -26,7 +26,7 @@ for t in $(sed -n 's/^D_TAG(\([A-Z0-9_]*\),.*/\1/p' c_src/d/tags.def); do
 		failed=$((failed + 1))
 	fi
 done
-out=$(test/run.sh test/golden/error test/golden/cli test/golden/fault test/golden/message 2>&1)
+out=$(test/golden.sh test/golden/error test/golden/cli test/golden/fault test/golden/message 2>&1)
 tail -n 20 <<<"$out"
 [[ $(tail -n 1 <<<"$out") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] || failed=$((failed + 1))
 passed=$((passed + ${BASH_REMATCH[1]:-0})) failed=$((failed + ${BASH_REMATCH[2]:-0}))

@@ -6,8 +6,8 @@
 # large script's life. Needs root and a kernel that erltrace can use. The last line is
 # "N passed, N failed".
 
-# shellcheck source=test/checks.sh
-. "$(dirname "$0")/../checks.sh"
+# shellcheck source=test/lib/checks.sh
+. "$(dirname "$0")/../lib/checks.sh"
 cd "$root" || exit 1
 vm='' tracer=''
 trap 'kill $vm $tracer 2>/dev/null; rm -rf "$tmp"' EXIT

@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Promises that are shown inside a node, each with its figure: erl -run promise main NAME. What is
-%% here takes longer than fits into make test, or asserts times; test/promises.tab has the list.
+%% here takes longer than fits into make test, or asserts times; promises.tab has the list.
 %% Scripts that are to have events, and not the VM's counters instead, ask for the process.
 %% A figure is a line "promise N: TEXT"; the last line is "N passed, N failed".
 -module(promise).

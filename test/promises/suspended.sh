@@ -5,8 +5,8 @@
 # works on, and after 30 s of silence its watchdog ends the script. The last line is
 # "N passed, N failed".
 
-# shellcheck source=test/nodelib.sh
-. "$(dirname "$0")/../nodelib.sh"
+# shellcheck source=test/lib/nodelib.sh
+. "$(dirname "$0")/../lib/nodelib.sh"
 nodes_begin 300 bare
 epmd_begin
 start stands

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: Apache-2.0
 #
-# A RabbitMQ server, as Debian packages it, and a load for it: sourced after test/nodelib.sh, not
-# run. The server is the test's own: its files are in a folder of its own, it listens on 127.0.0.1
+# A RabbitMQ server, as Debian packages it, and a load for it: sourced after
+# test/lib/nodelib.sh, not run. The server is the test's own: its files are in a folder of its own, it listens on 127.0.0.1
 # only. $messages of $bytes bytes are a load.
 #
 #	rabbit_begin    the server, as the node $rabbit; where it is not installed, skips

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where firings of the erlang provider begin: functions of the VM, whose arguments are made what
- * OTP's own probes have (kernel/insides.c has the table), and the USDT probes of the library in a
- * node, which hand over theirs. Part of main.c.
+ * OTP's own probes have (kernel/vm_probes.c has the table), and the USDT probes of the library in a
+ * node, which hand over theirs. Part of entries.c.
  */
 
+#include "engine/dyn.h"
+#include "engine/fire.h"
+#include "engine/probe.h"
+#include "engine/slot.h"
 #include "terms.h"
 
 #define PROBE(ID, name, route, ...) PROBE_ENUM(ID, __VA_ARGS__)
@@ -65,7 +69,7 @@ static inline bool is_event(const struct k_erlang *k, const struct user_regs *re
 
 static inline uint64_t text_of(struct fire *f, unsigned n)
 {
-	return (uint64_t)(uintptr_t)f->thread->text[n & 3];
+	return (uint64_t)(uintptr_t)f->thread->k.text[n & 3];
 }
 
 /* The n-th argument is a term's text, if it is read. */
@@ -75,7 +79,7 @@ static inline void term_arg(struct fire *f, unsigned n, uint64_t term)
 
 	f->arg[n] = to;
 	if (f->probe->argmask >> n & 1)
-		k_put_term(f, to, to + sizeof(f->thread->text[0]), term);
+		k_put_term(f, to, to + sizeof(f->thread->k.text[0]), term);
 }
 
 /* The same for memory of the VM: the name of a driver. */
@@ -200,7 +204,7 @@ uint64_t k_erlang(struct user_regs *regs)
 	f = begin(&k_root, p);
 	if (f == NULL)
 		return 0;
-	f->thread->vm = (uint64_t)(uintptr_t)k;
+	f->thread->k.vm = (uint64_t)(uintptr_t)k;
 	for (unsigned i = 0; i < 7; i++)
 		f->arg[i] = 0;
 	make_args(f, k, regs);
@@ -246,9 +250,9 @@ uint64_t k_erlang_usdt(struct user_regs *regs)
 	f = begin(&k_root, p);
 	if (f == NULL)
 		return 0;
-	f->thread->answers = regs->cx;
+	f->thread->k.answers = regs->cx;
 	if (regs->dx != 0) {
-		f->thread->process = is_pid(regs->dx) ? regs->dx : 0;
+		f->thread->k.process = is_pid(regs->dx) ? regs->dx : 0;
 		f->self = f->thread->self_key = process_key(regs->dx);
 	}
 	bpf_probe_read_user(args, sizeof(args), (const void *)(uintptr_t)regs->di);

@@ -3,7 +3,9 @@
 #ifndef K_TASK_H
 #define K_TASK_H
 
-#include "bpf.h"
+#include "helpers.h"
+#include "engine/fire.h"
+#include "engine/slot.h"
 
 static inline uint64_t task_u64(uint64_t task, uint32_t off)
 {
@@ -28,10 +30,10 @@ static inline uint32_t task_u32(uint64_t task, uint32_t off)
 /* Who fires: the current thread, or the one that an event is of. */
 static inline uint64_t task_of(const struct en_thread *t)
 {
-	return t->task != 0 ? t->task : bpf_get_current_task();
+	return t->k.task != 0 ? t->k.task : bpf_get_current_task();
 }
 
-uint64_t k_shown_number(uint64_t all); /* own.c */
+uint64_t k_shown_number(uint64_t all); /* builtin_vars.c */
 
 /* Of a struct pid: threads, processes, groups and sessions have one each. */
 static inline uint32_t pid_number(uint64_t all)

@@ -6,6 +6,14 @@
  * puts a NUL there.
  */
 #include "buffer.h"
+#include "engine/dyn.h"
+#include "engine/fire.h"
+#include "engine/in_kernel.h"
+#include "engine/rt_str.h"
+#include "engine/safe.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "prog/builtins.h"
 #include "terms.h"
 
 enum { TAG = 15, PID = 3, PORT = 7, SMALL = 15, ATOM = 11, NIL = 0x3b };
@@ -20,7 +28,7 @@ static inline char *text(uint64_t to)
 
 static inline const struct k_erlang *vm_of(const struct fire *f)
 {
-	return (const struct k_erlang *)(uintptr_t)f->thread->vm;
+	return (const struct k_erlang *)(uintptr_t)f->thread->k.vm;
 }
 
 INLINE_HERE uint64_t k_put_number(uint64_t to, uint64_t v)
@@ -234,13 +242,13 @@ uint64_t k_find_process(struct en_thread *t)
 		}
 	if (vm == NULL)
 		return 0;
-	t->vm = (uint64_t)(uintptr_t)&vm->how;
+	t->k.vm = (uint64_t)(uintptr_t)&vm->how;
 	data = scheduler(vm);
 	process = data != 0 ? user_word(data + vm->current) : 0;
 	term = process != 0 ? user_word(process) : 0;
 	if ((term & TAG) != PID)
 		return 0;
-	t->process = term;
+	t->k.process = term;
 	t->self_key = process_key(term);
 	return term;
 }
@@ -271,23 +279,23 @@ static inline void answer_text(struct fire *f, uint64_t to, uint64_t end, uint64
 	struct en_thread *t = f->thread;
 	uint64_t data;
 
-	if (t->answers != 0) {
+	if (t->k.answers != 0) {
 		if (ask == PBI_ERLARG)
 			ask = n < PBI_ARGS ? PBI_COUNT_ + n : PBI_USDT; /* which has none */
-		data = user_word(t->answers + 8 * ask);
+		data = user_word(t->k.answers + 8 * ask);
 		if (data != 0)
 			safe_str(f, text(to), data, end - to);
-	} else if (t->vm == 0) {
+	} else if (t->k.vm == 0) {
 		return;
 	} else if (ask == PBI_ERLNODE) {
 		put_node(f, to, end, user_word(user_word(vm_of(f)->this_node) + NODE_NAME));
-	} else if (t->process == 0) {
+	} else if (t->k.process == 0) {
 		return;
 	} else if (ask == PBI_ERLPID && end - to >= ROOM) {
-		put_pid(f, to, t->process);
+		put_pid(f, to, t->k.process);
 	} else if (ask == PBI_ERLNAME) {
-		data = scheduler(vm_at(t->vm));
-		k_put_atom(f, to, end, registered_name(user_word(data + vm_at(t->vm)->current)));
+		data = scheduler(vm_at(t->k.vm));
+		k_put_atom(f, to, end, registered_name(user_word(data + vm_at(t->k.vm)->current)));
 	}
 }
 
@@ -308,12 +316,12 @@ RTFN(pbi_num)
 	const struct en_thread *t = FIRE(ctx)->thread;
 	uint64_t data;
 
-	if (t->answers != 0 && a == PBI_ERLINT)
-		return b < PBI_ARGS ? user_word(t->answers + 8 * (PBI_COUNT_ + PBI_ARGS + b)) : 0;
-	if (t->answers != 0)
-		return user_word(t->answers + 8 * a);
-	if (t->vm == 0 || a != PBI_ERLSCHED)
+	if (t->k.answers != 0 && a == PBI_ERLINT)
+		return b < PBI_ARGS ? user_word(t->k.answers + 8 * (PBI_COUNT_ + PBI_ARGS + b)) : 0;
+	if (t->k.answers != 0)
+		return user_word(t->k.answers + 8 * a);
+	if (t->k.vm == 0 || a != PBI_ERLSCHED)
 		return 0;
-	data = scheduler(vm_at(t->vm));
-	return data != 0 ? user_word(data + vm_at(t->vm)->number) & UINT32_MAX : 0;
+	data = scheduler(vm_at(t->k.vm));
+	return data != 0 ? user_word(data + vm_at(t->k.vm)->number) & UINT32_MAX : 0;
 }

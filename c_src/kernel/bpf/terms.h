@@ -3,6 +3,7 @@
 #ifndef K_TERMS_H
 #define K_TERMS_H
 
+#include "engine/fire.h"
 #include "task.h"
 
 static inline uint64_t user_word(uint64_t addr)

@@ -6,6 +6,13 @@
  * that is half old, but never anything that is not there.
  */
 #include "buffer.h"
+#include "engine/fire.h"
+#include "engine/in_kernel.h"
+#include "engine/rt_str.h"
+#include "engine/safe.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "prog/builtins.h"
 #include "terms.h"
 
 static inline char *text(uint64_t to)
@@ -31,7 +38,7 @@ static inline uint64_t state_of(const struct en_thread *t, uint64_t task)
 	if (state & 0x800)
 		return SIDL;
 	/* one that comes to a CPU fires before the kernel notes it */
-	return task == t->task || task_u32(task, k_root.off.on_cpu) != 0 ? SONPROC : SRUN;
+	return task == t->k.task || task_u32(task, k_root.off.on_cpu) != 0 ? SONPROC : SRUN;
 }
 
 /* PIDTYPE_PGID and PIDTYPE_SID. */

@@ -5,7 +5,7 @@ import { Socket } from "node:net";
 import { chromium } from "playwright-core";
 import { unpacked } from "../pack.js";
 
-// A node that test/nodelib.sh has started: it evaluates lines, and prints "@@" and the value.
+// A node that test/lib/nodelib.sh has started: it evaluates lines, and prints "@@" and the value.
 export class ErlangNode {
 	constructor(folder, name) {
 		this.name = name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page in a real browser, with the real server and a real node: run by test/page_test.sh, which
+// The page in a real browser, with the real server and a real node: run by test/web/page.sh, which
 // starts them. A line a check: "ok NAME" or "FAILED NAME: why"; the last line has how many of each.
 import { cpus, loadavg } from "node:os";
 import { isDeepStrictEqual } from "node:util";

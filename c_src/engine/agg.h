@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Aggregation tables of a thread: agg.c. */
+#ifndef EN_AGG_H
+#define EN_AGG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "key.h"
+#include "prog/prog.h"
+
+struct agg_tab;
+struct en;
+struct en_thread;
+
+struct en_aggdef {
+	struct prog_agg fn; /* a copy, near by */
+	uint32_t id, words;
+	bool one_str; /* its key is one string */
+	int64_t base; /* lquantize: agg.c */
+	uint64_t span, per;
+	struct en_key key;
+};
+
+int agg_init(struct en *en, struct et_error *e);
+void agg_free(struct en *en);
+void agg_slot_init(struct en *en, struct en_thread *t, uint64_t size);
+
+#endif

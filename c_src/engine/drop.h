@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can be lost, by kind. */
+#ifndef EN_DROP_H
+#define EN_DROP_H
+
+enum en_drop {
+	DROP_PRINCIPAL,	   /* trace buffer full */
+	DROP_AGGREGATION,  /* aggregation table full */
+	DROP_DYNAMIC,	   /* no room for a dynamic variable */
+	DROP_DYNRINSE, DROP_DYNDIRTY, /* the same, with deleted ones not yet cleaned */
+	DROP_SPEC,	   /* speculation buffer full */
+	DROP_SPECBUSY,	   /* no speculation free: all are being committed or discarded */
+	DROP_SPECUNAVAIL,  /* no speculation free: all are in use */
+	DROP_DBLERROR,	   /* a fault in an ERROR clause */
+	DROP_STKSTROVERFLOW,
+	DROP_THREADS,	   /* more threads than maxthreads fired */
+	DROP_RATE,	   /* more records a second than maxrate */
+	DROP_KINDS
+};
+
+#endif

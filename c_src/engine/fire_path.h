@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * THE PROBE PATH: a probe fires, its clauses run. A firing inside a firing of the same thread (a
+ * signal handler, a callback of the provider) returns at once. What a clause's fault leaves for
+ * the ERROR probe is fired here, after the clause.
+ *
+ * All of it is inline, for fire.c and for providers whose events come by the million.
+ */
+#ifndef EN_FIRE_PATH_H
+#define EN_FIRE_PATH_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "compiler.h"
+#include "fire.h"
+#include "probe.h"
+#include "slot.h"
+
+void en_interpret(struct fire *f); /* a clause without machine code */
+uint64_t k_clause(struct fire *f, uint64_t clause); /* in the kernel: kernel/link.c makes it */
+
+static inline void fire_clause(struct fire *f, const struct en_ecb *ecb)
+{
+#ifdef __bpf__
+	k_clause(f, ecb->index);
+#else
+	if (likely(ecb->entry != NULL))
+		ecb->entry(f);
+	else
+		en_interpret(f);
+#endif
+}
+
+/*
+ * The clauses of l. They run on as long as tracing is in this phase: exit() ends it. A fault in a
+ * clause of ERROR is no new error.
+ */
+static inline __attribute__((always_inline)) void fire_run(struct en_thread *t, struct fire *f,
+	const struct en_ecblist *l, unsigned phase, bool of_error)
+{
+	for (unsigned i = 0; i < l->n; i++) {
+		const struct en_ecb *ecb = &l->ecb[i];
+
+		/* BPF's verifier must not have to follow i */
+		if ((i > 0 || IN_KERNEL) && atomic_load_explicit(&t->en->phase, memory_order_relaxed) != phase)
+			break;
+		f->epid = ecb->epid;
+		f->clause = ecb->clause;
+		f->spec = 0;
+		f->rec_tail = 0;
+		f->alloca_used = 0;
+		f->fault = 0;
+		fire_clause(f, ecb);
+		if (!of_error && unlikely(t->faulted))
+			en_fire_error(f);
+	}
+}
+
+static inline void fire_set_up(
+	struct fire *f, struct en_probe *p, unsigned strmask, const struct en_current *cur)
+{
+	f->id = p->id;
+	f->probe = p;
+	f->strmask = strmask;
+	f->cur = cur;
+	f->self = cur != NULL ? cur->key : f->thread->self_key;
+	f->ts = f->vts = f->wts = 0;
+	f->memo = NULL;
+	f->work = 0;
+}
+
+#ifndef __bpf__
+static inline __attribute__((always_inline)) void fire_probe(struct en_probe *p,
+	struct en_thread *t, const uint64_t *arg, unsigned strmask, const struct en_current *cur,
+	unsigned phase)
+{
+	struct en *en = p->en;
+	const struct en_ecblist *l;
+	struct fire *f;
+
+	if (unlikely(t == NULL || !slot_enter(t)))
+		return;
+	f = &t->fire;
+	l = atomic_load_explicit(&p->ecbs, memory_order_acquire);
+	if (unlikely(atomic_load_explicit(&en->phase, memory_order_acquire) != phase || l == NULL))
+		goto out;
+	if (unlikely(en->only_cpu != UINT64_MAX) && en_cpu() != en->only_cpu && phase == PHASE_RUN)
+		goto out;
+	count_add(&t->fired, 1);
+	t->frame = __builtin_frame_address(0);
+	fire_set_up(f, p, strmask, cur);
+	for (unsigned m = p->argmask; m != 0; m &= m - 1) {
+		unsigned i = (unsigned)__builtin_ctz(m);
+
+		f->arg[i] = arg[i];
+	}
+	for (unsigned m = p->nomask; unlikely(m != 0); m &= m - 1)
+		f->arg[__builtin_ctz(m)] = 0;
+	fire_run(t, f, l, phase, false);
+out:
+	slot_leave(t);
+}
+
+/* The clause of a probe that has one and nothing special about it; NULL: en_fire is needed. */
+static inline const struct en_ecb *fire_only(const struct en_probe *p, const struct en_thread *t)
+{
+	const struct en_ecblist *l = atomic_load_explicit(
+		(_Atomic(struct en_ecblist *) *)&p->ecbs, memory_order_acquire);
+
+	return likely(l != NULL && l->quick &&
+		       atomic_load_explicit(&t->en->phase, memory_order_acquire) == PHASE_RUN)
+		       ? &l->ecb[0]
+		       : NULL;
+}
+
+/* All but the arguments. ids: id and epid, as struct en_ecb has them. */
+static inline __attribute__((always_inline)) void fire_fill(struct en_thread *t,
+	const uint32_t *ids, const struct prog_clause *clause, struct en_probe *p, unsigned strmask,
+	const struct en_current *cur, uint64_t self)
+{
+	struct fire *f = &t->fire;
+
+	count_add(&t->fired, 1);
+	memcpy(&f->id, ids, 8);
+	f->fault = 0;
+	f->strmask = strmask;
+	f->spec = 0;
+	memset(&f->rec_tail, 0, offsetof(struct fire, memo_word) - offsetof(struct fire, rec_tail));
+	f->self = self;
+	f->probe = p;
+	f->clause = clause;
+	f->cur = cur;
+}
+
+/*
+ * The same for a probe with one clause and nothing special about it, which is what most events
+ * find, and a provider that has who and a slot at hand. It puts the arguments that are read into
+ * arg[] of what it gets, and goes on with fire_go. NULL: en_fire is needed.
+ */
+static inline __attribute__((always_inline)) struct fire *fire_quick(struct en_probe *p,
+	struct en_thread *t, unsigned strmask, const struct en_current *cur, uint64_t self,
+	const struct en_ecb **ecb)
+{
+	if (unlikely(!slot_enter(t)))
+		return NULL;
+	*ecb = fire_only(p, t);
+	if (unlikely(*ecb == NULL)) {
+		slot_leave(t);
+		return NULL;
+	}
+	fire_fill(t, &(*ecb)->id, (*ecb)->clause, p, strmask, cur, self);
+	return &t->fire;
+}
+
+static inline __attribute__((always_inline)) void fire_go(
+	struct en_thread *t, const struct en_ecb *ecb)
+{
+	ecb->entry(&t->fire);
+	if (unlikely(t->faulted))
+		en_fire_error(&t->fire);
+	slot_leave(t);
+}
+#endif
+
+#endif

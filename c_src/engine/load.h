@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program in an engine: verified, compiled, enabled at its probes (load.c). */
+#ifndef EN_LOAD_H
+#define EN_LOAD_H
+
+#include "error.h"
+
+struct en;
+struct en_probe;
+struct prog;
+
+int en_load(struct en *en, const struct prog *prog, struct et_error *e);
+void en_unload(struct en *en); /* also after a load that failed */
+struct en_probe *en_probe_shared(struct en *en, const struct en_probe *p);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Speculations: spec.c. */
+#ifndef EN_SPEC_H
+#define EN_SPEC_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine.h"
+#include "error.h"
+
+struct en_thread;
+
+/* The buffer of one speculation in one slot: a list of blocks. */
+struct spec_buf {
+	_Atomic(uint32_t) first; /* block number + 1; 0: none */
+	uint32_t last;
+	uint32_t rblock, roff; /* the consumer's: where reading stands; rblock 0: not begun */
+};
+
+struct spec {
+	_Atomic(uint32_t) state; /* SPEC_* */
+	char pad[60];
+};
+
+enum { SPEC_FREE, SPEC_ACTIVE, SPEC_COMMITTING, SPEC_DISCARDING, SPEC_RINSING };
+#define SPEC_NOWHERE UINT32_MAX /* speculate() of what is no speculation: the record is lost */
+int spec_init(struct en *en, struct et_error *e);
+void spec_free(struct en *en);
+bool spec_put(struct en_thread *t, uint32_t id, const void *rec, uint32_t size);
+bool spec_pending(const struct en *en);
+void spec_clean(struct en *en); /* after a grace period since the last call */
+int spec_deliver(struct en *en, uint32_t id, en_rec_cb cb, void *arg);
+
+#endif

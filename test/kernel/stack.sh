@@ -1,0 +1,139 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# ustack() at probes of the kernel in a stock node: the Erlang stack of the process that runs, by
+# functions that call each other in a known order. The last line is "N passed, N failed".
+# shellcheck disable=SC2016 # D's $target
+
+# shellcheck source=test/lib/nodelib.sh
+. "$(dirname "$0")/../lib/nodelib.sh"
+[ "$(id -u)" = 0 ] || skip 'probes of the kernel need root'
+why=$(erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' 2>&1) ||
+	skip "no probes of the kernel here: $why"
+nodes_begin 300 bare
+epmd_begin
+
+cat >kst.erl <<'X'
+-module(kst).
+-export([start/1, a/1]).
+start(F) -> spawn_monitor(fun() -> a(F) end).
+a(F) -> {a, b(F)}.
+b(F) -> {b, c(F)}.
+c({write, N}) -> {ok, D} = file:open("x", [write, raw]), {c, write(D, N)};
+c({deep, N}) -> {c, deep(N)};
+c({send, N}) -> {c, send(spawn(fun() -> receive stop -> ok end end), erlang:make_tuple(776, a), N)};
+c({read, F}) -> {c, read(F)};
+c(compare) -> {c, compare(lists:seq(1, 1000), 1)};
+c(busy) -> {c, busy(1)}.
+write(_, 0) -> done;
+write(D, N) -> ok = file:write(D, <<1>>), write(D, N - 1).
+deep(0) -> {ok, D} = file:open("x", [write, raw]), {d, write(D, 10)};
+deep(N) -> [deep(N - 1)].
+send(P, _, 0) -> P ! stop;
+send(P, T, N) -> P ! T, send(P, T, N - 1).
+read(F) -> {r, file:open(F, [read, raw])}.
+compare(L, N) when N > 0 -> compare(L, more(L, N, lists:seq(1, 1000)));
+compare(_, N) -> N.
+more(L, N, M) -> case L == M of true -> N + 1; false -> 0 end.
+busy(N) when N > 0 -> busy(N * 7 rem 1000003 + 1);
+busy(N) -> N.
+X
+erlc kst.erl || exit 1
+start kst_a -pa .
+p=${pid[kst_a]}
+nm -D "/proc/$p/exe" 2>/dev/null | grep -q erts_lookup_function_info ||
+	skip 'this VM hides its functions'
+
+run() { trace_process "$p" "$@"; } # arguments of erltrace
+ended() { at kst_a "{_, R} = kst:start($1), receive {_, R, _, _, Why} -> Why end."; } # what
+# Each stack with what is counted for it in a line, of native functions the file only.
+stacks() {
+	awk '{ sub(/\+0x[0-9a-f]+$/, ""); sub(/^ +/, ""); if (sub(/`.*/, "")) sub(/\.so.*/, "") }
+		/^armed/ { next }
+		/^[0-9]+$/ { print line " " $0; line = ""; next }
+		NF { line = line (line == "" ? "" : " ") $0 }' o | grep ' kst:a/1 '
+}
+chain='kst:c/1 kst:b/1 kst:a/1'
+
+# ---- system calls: on a dirty scheduler ---------------------------------------------------
+
+run -n 'syscall::writev:entry /pid == $target/ { @[ustack()] = count(); }'
+is 'writes' normal "$(ended '{write, 300}')"
+untrace
+is 'writes: exit code' 0 "$status"
+is 'the stack of a system call' \
+	"libc prim_file:write_1/2 prim_file:write/2 kst:write/2 $chain 300" "$(stacks)"
+is 'nothing is said' '' "$(cat e)"
+
+run -n 'syscall::writev:entry /pid == $target && ustackdepth > 99/ { @d[ustackdepth] = count(); @[ustack(4)] = count(); }'
+is 'deep' normal "$(ended '{deep, 300}')"
+untrace
+has 'a stack has 127 frames' '^ *127 +10$'
+sed -i 's,^ *kst:write.*,&\nkst:a/1,' o
+is 'so many as are asked for' \
+	'libc prim_file:write_1/2 prim_file:write/2 kst:write/2 kst:a/1 10' "$(stacks | sed 's/.* libc/libc/')"
+
+# ---- functions of the VM ------------------------------------------------------------------
+
+run -n 'pid$target:beam.smp:copy_struct_x:entry /arg1 == 777/ { @[ustack()] = count(); }'
+is 'sends' normal "$(ended '{send, 400}')"
+untrace
+is 'the stack of a function of the VM' "beam.smp beam.smp kst:send/3 $chain 400" "$(stacks)"
+
+# ---- threads ------------------------------------------------------------------------------
+
+mkfifo fifo
+run -n 'sched:::off-cpu /pid == $target && strstr(execname, "dirty") != NULL/ { ustack(); printf("1\n"); }'
+at kst_a 'put(r, element(2, kst:start({read, "fifo"}))).' >/dev/null
+ok 'it waits' holds o '^ +kst:a/1'
+echo x >fifo
+at kst_a 'R = get(r), receive {_, R, _, _, _} -> ok end.' >/dev/null
+untrace
+stacks >waits
+ok 'the stack of a thread that waits' grep -qE "^libc prim_file:.* kst:read/1 $chain 1\$" waits
+
+# ---- samples ------------------------------------------------------------------------------
+
+sample() { # what runs
+	run -n 'profile-499 /pid == $target && ustackdepth > 3/ { @[ustack()] = count(); n++; }
+		profile-499 /n >= 100/ { exit(0); }'
+	at kst_a "put(p, element(1, kst:start($1)))." >/dev/null
+	wait "$command"
+	is "samples of $1: exit code" 0 $?
+	command=''
+	at kst_a 'exit(get(p), kill).' >/dev/null
+	stacks | sed 's/ [0-9]*$//' | sort -u >seen
+}
+sample busy
+ok 'a sample of a function' grep -qx "kst:busy/1 $chain" seen
+is 'all samples of it' "kst:busy/1 $chain" "$(grep '^kst:busy' seen)"
+sample compare
+ok 'a sample of a function of the VM' \
+	grep -qx "beam.smp kst:more/3 kst:compare/2 $chain" seen
+
+# -N means its samples, whatever else runs.
+(while kill -0 $$ 2>/dev/null; do for ((i = 0; i < 20000; i++)); do :; done; done) &
+other=$!
+rm -f o e
+erltrace -N kst_a -qn 'BEGIN { printf("armed\n"); } profile-499 { @[ustack(2)] = count(); @p[pid] = count(); n++; }
+	profile-499 /n >= 100/ { exit(0); }' >o 2>e &
+command=$!
+ok 'samples of a node by its name: armed' holds o armed
+at kst_a 'put(p, element(1, kst:start(busy))).' >/dev/null
+wait "$command"
+is 'samples of a node by its name: exit code' 0 $?
+command=''
+at kst_a 'exit(get(p), kill).' >/dev/null
+kill $other
+has 'samples of a node by its name' '^ +kst:busy/1'
+is 'samples of a node by its name: of nobody else' "$p" "$(awk 'NF == 2 && /^ *[0-9]+ +[0-9]+$/ { print $1 }' o)"
+
+# A script of samples alone knows them too.
+run -n 'profile-499 /erlname == "kst_busy"/ { printf("%s in %d\n", erlname, pid); exit(0); }'
+at kst_a 'register(kst_busy, element(1, kst:start(busy))).' >/dev/null
+wait "$command"
+is 'whose a sample is: exit code' 0 $?
+command=''
+ok 'whose a sample is' grep -qx "kst_busy in $p" o
+at kst_a 'exit(whereis(kst_busy), kill).' >/dev/null
+finish

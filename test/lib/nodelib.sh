@@ -1,0 +1,187 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# For tests that run the command against nodes: sourced, not run. The nodes are the test's own,
+# with an epmd, a home and a cookie of their own, and have the demo application's modules in their
+# path. After it: $root, and a scratch folder as the working directory. finish() ends a test.
+#
+#	start NAME [arguments of erl]    a node
+#	at NAME 'EXPRESSIONS.'           evaluated there; prints the value of the last
+#	trace NAME arguments...          erltrace -N NAME, until it is armed: output in o, e
+#	trace_process PID arguments...   erltrace -p PID, the same
+#	untrace                          as ^C does it; the exit code is in status
+#	ok, is, has ...                  see checks.sh
+
+# shellcheck source=test/lib/checks.sh
+. "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
+status=0 command='' epmd='' watchdog=''
+declare -A in out pid # of the nodes
+demo_ebin=$tmp/ebin
+# shellcheck disable=SC2034 # for the tests
+ebin=$(dirname "$(command -v erltrace)")/../ebin
+
+nodes_end() {
+	local n
+	[ -n "$command" ] && kill -9 "$command" 2>/dev/null
+	for n in "${!pid[@]}"; do
+		kill -9 "${pid[$n]}" 2>/dev/null
+	done
+	[ -n "$epmd" ] && kill "$epmd" 2>/dev/null
+	[ -n "$watchdog" ] && kill "$watchdog" 2>/dev/null
+	wait 2>/dev/null
+	cd / && rm -rf "$tmp"
+}
+
+skip() { # why
+	echo "skipped: $1"
+	echo "0 passed, 0 failed"
+	exit 0
+}
+
+# One that nobody listens on, and that no connection to elsewhere is given (those are above).
+free_port() {
+	local port i
+	for ((i = 0; i < 100; i++)); do
+		port=$((10000 + (RANDOM * 32768 + RANDOM) % 20000))
+		(exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
+	done
+	echo "$port"
+}
+
+nodes_begin() { # seconds that the whole test may take; bare: without epmd and demo modules
+	command -v erl >/dev/null || skip 'no Erlang here'
+	cd "$tmp" || exit 1
+	export HOME=$tmp ERL_EPMD_PORT
+	ERL_EPMD_PORT=$(free_port)
+	unset ERL_COOKIE_FILE ERL_LIBS XDG_CONFIG_HOME
+	trap nodes_end EXIT
+	trap 'echo "FAILED: took too long"; echo "$passed passed, $((failed + 1)) failed"; exit 1' TERM
+	(
+		trap - EXIT TERM
+		for ((i = 0; i < $1 && $(ps -o pid= -p $$ | wc -l) == 1; i++)); do sleep 1; done
+		kill $$ 2>/dev/null
+	) </dev/null >/dev/null 2>&1 &
+	watchdog=$!
+	umask 077
+	echo -n "cookie$RANDOM$$" >.erlang.cookie
+	[ "${2:-}" = bare ] && return
+	mkdir -p "$demo_ebin"
+	if [ -d "$root/demo" ]; then
+		erlc +debug_info -Werror -o "$demo_ebin" "$root"/demo/*.erl || exit 1
+	fi
+	epmd_begin
+}
+
+epmd_begin() {
+	epmd -port "$ERL_EPMD_PORT" -address 127.0.0.1 >/dev/null 2>&1 &
+	epmd=$!
+	for ((i = 0; i < 400; i++)); do
+		epmd -names >/dev/null 2>&1 && break
+		sleep 0.025
+	done
+	kill -0 "$epmd" 2>/dev/null || echo "FAILED: no epmd of our own on port $ERL_EPMD_PORT"
+}
+
+# ---- nodes --------------------------------------------------------------------------------
+
+# A node that evaluates the lines it reads.
+loop='F = fun F() ->
+	case io:get_line("") of
+		eof -> halt();
+		L ->
+			{ok, T, _} = erl_scan:string(L),
+			{ok, E} = erl_parse:parse_exprs(T),
+			V = try erl_eval:exprs(E, []) of {value, V0, _} -> V0 catch C:R -> {C, R} end,
+			io:format("@@~0p~n", [V]),
+			F()
+	end
+end, F().'
+
+start() { # name, more arguments of erl
+	local name=$1 i o sname=(-sname "$1")
+	shift
+	[[ " $* " == *' -name '* ]] && sname=()
+	mkfifo "$name.in" "$name.out"
+	exec {i}<>"$name.in" {o}<>"$name.out"
+	erl -noshell -start_epmd false "${sname[@]}" -pa "$demo_ebin" "$@" -eval "$loop" \
+		<&"$i" >&"$o" 2>"$name.log" &
+	pid[$name]=$! in[$name]=$i out[$name]=$o
+	disown # the shell says nothing when it is killed
+	at "$name" 'ready.' >/dev/null
+}
+
+at() { # name, expressions: prints the value of the last, without a text's quotes
+	local line
+	echo "$2" >&"${in[$1]}"
+	while read -r -t 60 line <&"${out[$1]}"; do
+		if [ "${line:0:2}" = @@ ]; then
+			line=${line:2}
+			[[ $line == '"'*'"' ]] && line=${line:1:-1}
+			echo "$line"
+			return 0
+		fi
+	done
+	echo "no answer from $1"
+	return 1
+}
+
+# The value of expressions, which it takes a moment to come to: 10 s at most.
+becomes() { # name, wanted, node, expressions
+	local got i
+	for ((i = 0; i < 400; i++)); do
+		got=$(at "$3" "$4")
+		[ "$2" = "$got" ] && break
+		sleep 0.025
+	done
+	is "$1" "$2" "$got"
+}
+
+# ---- the command --------------------------------------------------------------------------
+
+trace() { # node, then arguments of erltrace; it is armed on return
+	local node=$1
+	shift
+	rm -f o e
+	erltrace -N "$node" -x argref -n 'BEGIN { printf("armed\n"); }' "$@" >o 2>e &
+	command=$!
+	for ((i = 0; i < 2400; i++)); do
+		grep -q '^armed' o 2>/dev/null && return 0
+		kill -0 $command 2>/dev/null || break
+		sleep 0.025
+	done
+	kill -0 $command 2>/dev/null && echo "after $i rounds"
+	kill $command 2>/dev/null
+	wait $command
+	echo "FAILED not armed: erltrace $*: exit code $?"
+	cat o e
+	command=''
+	failed=$((failed + 1))
+	return 1
+}
+
+# The same of a process, by probes of the kernel: where it is not armed, the test ends.
+trace_process() { # its number, then arguments of erltrace
+	local process=$1
+	shift
+	rm -f o e
+	erltrace -p "$process" -qn 'BEGIN { printf("armed\n"); }' "$@" >o 2>e &
+	command=$!
+	for ((i = 0; i < 4000; i++)); do
+		grep -q '^armed' o 2>/dev/null && return 0
+		kill -0 $command 2>/dev/null || break
+		sleep 0.025
+	done
+	echo "FAILED not armed: erltrace $*"
+	cat o e
+	failed=$((failed + 1))
+	finish
+}
+
+untrace() {
+	[ -n "$command" ] || return
+	kill -TERM "$command" 2>/dev/null
+	wait "$command"
+	# shellcheck disable=SC2034 # for the tests
+	status=$?
+	command=''
+}

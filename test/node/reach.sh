@@ -1,0 +1,188 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Reaching nodes of all sorts, and what is said where it cannot be done: nodes that do not see the
+# command's files, that can write nowhere, of another machine's kind; hidden ones, odd cookies; a
+# node that -c starts. The last line is "N passed, N failed".
+
+# shellcheck disable=SC2016 # $target is D's
+# shellcheck source=test/lib/nodelib.sh
+. "$(dirname "$0")/../lib/nodelib.sh"
+nodes_begin 400 bare
+epmd_begin
+hello='BEGIN { printf("hello %d\n", $pid); exit(0); }'
+files='[F || D <- ["/tmp", "/var/tmp", "/dev/shm", "/run", "."], F <- filelib:wildcard(D ++ "/erltrace-*")].'
+modules='[M || {M, _} <- code:all_loaded(), string:prefix(atom_to_list(M), "erltrace") =/= nomatch].'
+
+# ---- kinds of nodes -----------------------------------------------------------------------
+
+start reach_hidden -hidden
+is 'a hidden node' "hello ${pid[reach_hidden]}" "$(erltrace -N reach_hidden -qn "$hello" | grep .)"
+start reach_long -name reach_long@127.0.0.1
+is 'long names' "hello ${pid[reach_long]}" \
+	"$(erltrace -N reach_long@127.0.0.1 -qn "$hello" | grep .)"
+if start reach_six -proto_dist inet6_tcp && grep -q reach_six <<<"$(epmd -names)"; then
+	is 'a node that speaks IPv6' "hello ${pid[reach_six]}" \
+		"$(erltrace -N reach_six -qn "$hello" 2>&1 | grep .)"
+fi
+mv .erlang.cookie was
+printf '%s\n' 'a b"c'\''d\e~{}[]%$|<>' >odd
+start reach_odd -setcookie "$(cat odd)"
+is 'a cookie with odd characters, and a newline behind' "hello ${pid[reach_odd]}" \
+	"$(erltrace -N reach_odd --cookie-file odd -qn "$hello" | grep .)"
+is 'the same by the environment' "hello ${pid[reach_odd]}" \
+	"$(ERL_COOKIE_FILE=odd erltrace -N reach_odd -qn "$hello" | grep .)"
+erltrace -N reach_odd -qn "$hello" >o 2>&1
+has 'no cookie at all' 'cannot read the cookie file .*/\.erlang\.cookie: No such file'
+mv was .erlang.cookie
+erltrace -N reach_odd -qn "$hello" >o 2>&1
+has 'another cookie' 'the node reach_odd does not accept the cookie of .*/\.erlang\.cookie'
+ERL_EPMD_PORT=1 erltrace -N reach_odd -qn "$hello" >o 2>&1
+has 'ERL_EPMD_PORT' 'no epmd answers on port 1 of this machine'
+erltrace -N reach_odd@nosuch.invalid -qn "$hello" >o 2>&1
+has 'no such host' 'cannot find the host nosuch.invalid'
+
+# ---- the command's own files --------------------------------------------------------------
+
+# The command and its files elsewhere, to be spoilt.
+copy() {
+	rm -rf "${tmp:?}/copy"
+	mkdir -p copy/bin copy/priv copy/ebin
+	cp "$(command -v erltrace)" copy/bin/
+	cp "$ebin"/*.beam copy/ebin/
+	cp "$ebin/../priv/erltrace.so" copy/priv/
+	chmod -R go-rwx copy
+}
+
+start reach_a
+copy
+is 'a copy' "hello ${pid[reach_a]}" "$(copy/bin/erltrace -N reach_a -qn "$hello" | grep .)"
+printf '\xb7\0' | dd of=copy/priv/erltrace.so bs=1 seek=18 conv=notrunc 2>/dev/null
+copy/bin/erltrace -N reach_a -qn "$hello" >o 2>&1
+is 'another architecture: exit' 1 $?
+has 'another architecture' 'the node reach_a@.* runs on x86_64.*; .*/priv/erltrace.so is for aarch64'
+copy
+truncate -s 100000 copy/priv/erltrace.so
+copy/bin/erltrace -N reach_a -qn "$hello" >o 2>&1
+has 'half a library (loading it kills the node)' '/priv/erltrace.so is damaged'
+copy
+cp "$(dirname "$ebin")/lib/liberltrace.so" copy/priv/erltrace.so
+copy/bin/erltrace -N reach_a -qn "$hello" >o 2>&1
+is 'a library that does not load: exit' 1 $?
+has 'a library that does not load' 'the node reach_a@.* \(OTP [0-9]+, .*\) does not load .*/priv/erltrace.so'
+is 'nothing is left of it' '[]' "$(at reach_a "$modules")"
+copy
+echo junk >copy/ebin/erltrace_nif.beam
+copy/bin/erltrace -N reach_a -qn "$hello" >o 2>&1
+has 'a module that does not load' 'does not load the module erltrace_nif: badfile'
+is 'nothing is left of the others' '[]' "$(at reach_a "$modules")"
+copy
+rm copy/priv/erltrace.so
+copy/bin/erltrace -N reach_a -qn "$hello" >o 2>&1
+has 'no library to bring' 'no erltrace.so to send to it: not in .*/copy/priv'
+
+# ---- nodes that do not see them -----------------------------------------------------------
+
+# As in a container: folders of its own for temporary files, so that what is in them is the node's.
+apart() { # name, a command that changes the file system; a node there
+	local name=$1 i o
+	mkfifo "$name.in" "$name.out"
+	exec {i}<>"$name.in" {o}<>"$name.out"
+	unshare -m sh -c "$2"'; shift; exec erl "$@"' sh "$2" -noshell -start_epmd false \
+		-sname "$name" -setcookie "$(cat .erlang.cookie)" -eval "$loop" <&"$i" >&"$o" 2>"$name.log" &
+	pid[$name]=$! in[$name]=$i out[$name]=$o
+	disown
+	at "$name" 'ready.' >/dev/null
+}
+
+copy
+if unshare -m true 2>/dev/null; then
+	hide="mount -t tmpfs none $tmp/copy; for d in /var/tmp /dev/shm /run /tmp; do mount -t tmpfs none \$d; done"
+	apart reach_apart "$hide"
+	is 'nothing of others is there' '[]' "$(at reach_apart "$files")"
+	is 'it does not see the library' false \
+		"$(at reach_apart "filelib:is_regular(\"$tmp/copy/priv/erltrace.so\").")"
+	is 'the library is sent' "hello ${pid[reach_apart]}" \
+		"$(copy/bin/erltrace -N reach_apart -qn "$hello" 2>&1 | grep .)"
+	is 'no file is left' '[]' "$(at reach_apart "$files")"
+	maps=$(grep -c 'erltrace' "/proc/${pid[reach_apart]}/maps")
+	is 'and again' "hello ${pid[reach_apart]}" \
+		"$(copy/bin/erltrace -N reach_apart -qn "$hello" 2>&1 | grep .)"
+	is 'it is mapped once' "$maps" "$(grep -c erltrace "/proc/${pid[reach_apart]}/maps")"
+	# A folder of that name which somebody else may write to: what is loaded would be theirs.
+	taken() { # name of the node, what makes /tmp/erltrace-HASH, F; from where it is loaded
+		local own
+		apart "$1" "$hide"
+		own=$({
+			cat copy/priv/erltrace.so
+			printf '%s%s%s' "$(at "$1" 'os:getpid().')" "$(at "$1" 'atom_to_list(node()).')" \
+				"$(at "$1" 'lists:flatten(io_lib:format("~0p", [[erlang:system_info(start_time), erlang:time_offset()]])).')"
+		} | md5sum | cut -c1-16)
+		at "$1" "F = \"/tmp/erltrace-$own\", $2, ok." >/dev/null
+		is "$1: it is traced" "hello ${pid[$1]}" "$(copy/bin/erltrace -N "$1" -qn "$hello" 2>&1 | grep .)"
+		like "$1: from where" "$3/erltrace-$own/erltrace.so" "$(grep -m 1 erltrace "/proc/${pid[$1]}/maps")"
+	}
+	taken reach_foreign 'file:make_dir(F), file:change_owner(F, 65534), file:change_mode(F, 8#777)' ' /var/tmp'
+	is 'the folder of somebody else is left as it is' '{ok,[]}' "$(at reach_foreign 'file:list_dir(hd(filelib:wildcard("/tmp/erltrace-*"))).')"
+	taken reach_open 'file:make_dir(F), file:change_mode(F, 8#777)' ' /var/tmp'
+	taken reach_link 'file:make_dir("/tmp/x"), file:change_mode("/tmp/x", 8#700), file:make_symlink("/tmp/x", F)' ' /var/tmp'
+	taken reach_left 'file:make_dir(F), file:change_mode(F, 8#700), file:write_file(F ++ "/erltrace.so", "x")' ' /tmp'
+	full='for d in /tmp /var/tmp; do mount -t tmpfs -o ro none $d; done'
+	apart reach_full "$hide; $full"
+	is 'another folder than /tmp' "hello ${pid[reach_full]}" \
+		"$(copy/bin/erltrace -N reach_full -qn "$hello" 2>&1 | grep .)"
+	apart reach_noexec "$hide; for d in /tmp /var/tmp; do mount -t tmpfs -o noexec none \$d; done"
+	is 'a folder that must not be executed from' "hello ${pid[reach_noexec]}" \
+		"$(copy/bin/erltrace -N reach_noexec -qn "$hello" 2>&1 | grep .)"
+	is 'no file is left there either' '[]' "$(at reach_noexec "$files")"
+	apart reach_ro "$hide; for d in /var/tmp /dev/shm /run /tmp; do mount -t tmpfs -o ro none \$d; done; cd /proc"
+	copy/bin/erltrace -N reach_ro -qn "$hello" >o 2>&1
+	is 'nowhere to write: exit' 1 $?
+	has 'nowhere to write' 'cannot read .*/copy/priv/erltrace.so, and it could not be sent to the node: /tmp: erofs, '
+	is 'nowhere to write: nothing is left' '[]' "$(at reach_ro "$modules")"
+else
+	echo 'info: no name spaces here: nodes in containers not tested'
+fi
+
+# ---- -c and -p ----------------------------------------------------------------------------
+
+erltrace -c "erl -sname reach_c -noshell -eval 'timer:sleep(60000).'" \
+	-qn 'erlang$target:::process-spawn,BEGIN { printf("%d %d\n", $target, $pid); } tick-100ms { exit(4); }' >o 2>e
+is '-c: exit' 4 $?
+ok '-c: $target is the node' grep -qE '^([0-9]+) \1$' o
+ok '-c: the node is ended' gone "$(awk 'NF == 2 { print $1 }' o)"
+erltrace -c "erl -sname reach_d -noshell -eval 'receive after 1500 -> halt(0) end.'" \
+	-n 'BEGIN { @["counted"] = count(); }' >o 2>e
+is '-c: the node ends by itself: exit' 0 $?
+has '-c: its aggregations' 'counted +1$'
+ok '-c: its end is told' grep -qE '^erltrace: pid [0-9]+ has exited$' e
+erltrace -c 'sh -c "exit 3"' -qn 'erlang*:::process-spawn' >o 2>&1
+is '-c of no node: exit' 1 $?
+has '-c of no node' 'the command of -c has ended before it became a node: start it with -sname'
+# However short it lives: what there is, or that it was too short; nothing else is blamed.
+for ms in 0 100 300 600 1000; do
+	timeout 60 erltrace -c "erl -sname reach_e$ms -noshell -eval 'receive after $ms -> halt(0) end.'" \
+		-qn 'BEGIN { @["counted"] = count(); } erlang*:::nosuch, erlang*:lists:zip3:function-entry { }' -Z >o 2>e
+	is "-c: a node that lives for $ms ms" ok "$(case "$? $(cat e)" in
+	'1 '*'the command of -c has ended before it could be traced'*) echo ok ;;
+	'1 '*'the command of -c has ended before it became a node'*) echo ok ;;
+	'0 '*) echo ok ;;
+	esac || cat o e)"
+done
+erltrace -c 'nosuchcommand -sname x' -qn 'erlang*:::process-spawn' >o 2>&1
+has '-c of nothing' 'failed to execute nosuchcommand'
+erltrace -p "${pid[reach_a]}" -qn 'erlang$target:::process-spawn { } tick-50ms { exit(0); }' >o 2>&1
+is '-p: exit' 0 $?
+start reach_p
+rm -f o e
+erltrace -p "${pid[reach_p]}" -n 'BEGIN { @["counted"] = count(); printf("armed\n"); } tick-500ms { printf("late\n"); }' >o 2>e &
+command=$!
+ok '-p: armed' holds o late
+kill -9 "${pid[reach_p]}"
+wait "$command"
+is '-p: the process ends: exit' 0 $?
+has '-p: its aggregations' 'counted +1$'
+command=
+unset 'pid[reach_p]'
+
+finish

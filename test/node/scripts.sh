@@ -1,0 +1,274 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Every script of scripts/, on exact workloads (demo/demo_exact.erl): the numbers it prints are the
+# numbers that happened. A script without a test here fails the test.
+
+# shellcheck source=test/lib/nodelib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/nodelib.sh"
+nodes_begin 400
+start scripts_a -pa "$ebin"
+start scripts_b
+host=$(at scripts_b 'node().')
+host=${host//\'/}
+# One scheduler: who sends is sure that the receiver does not run. With more of them it may be told
+# that a process waits while that runs to answer the question, and what it sends then wakes nobody.
+start scripts_one -pa "$ebin" +S 1
+lib=$root/scripts
+node=scripts_a
+declare -A done_
+
+# The script with its arguments, one expression at the node while it runs; sets $value.
+run() { # script, expression, arguments of the script
+	local script=$1 expression=$2
+	shift 2
+	done_[$script]=1
+	trace $node -qs "$lib/$script.d" "$@" || return 1
+	value=$(at $node "$expression")
+	untrace
+	is "$script: exit" 0 "$status"
+	is "$script: nothing on stderr" '' "$(grep -v 'never fires' e)"
+}
+
+# A line of o, with its spaces squeezed.
+row() { # name, the row
+	local line
+	while read -r line; do
+		[ "$(tr -s ' ' <<<"$line")" = "$2" ] && passed=$((passed + 1)) && return
+	done <o
+	failed=$((failed + 1))
+	printf 'FAILED %s: no row "%s"\n' "$1" "$2"
+	head -n 60 o e | sed 's/^/    /'
+}
+
+# So many writes by a process called writer.
+writes() { # how many
+	echo "S = self(), spawn(fun() -> register(writer, self()), {ok, F} = file:open(\"x\", [write, raw]), [demo_exact:write(F, <<1>>) || _ <- lists:seq(1, $1)], unregister(writer), S ! done end), receive done -> ok end."
+}
+
+# The counts of a distribution, summed up.
+sum() { # its title
+	awk -v title="$1" '/Distribution/ { next }
+		/^ *[a-z][a-z ]*$/ { on = $0 ~ "^ *" title " *$"; next }
+		on && / \|/ { n += $NF } END { print n + 0 }' o
+}
+
+# ---- processes ----------------------------------------------------------------------------
+
+run births '{demo_exact:spawns(100), demo_exact:exits(7, {bad, thing})}.'
+row 'births: what' '107 demo_exact:child/1'
+row 'births: why' '7 {bad,thing}'
+row 'births: a normal end' '100 normal'
+run births '[begin {_, M} = proc_lib:spawn_opt(lists, seq, [1, 2], [monitor]), receive {_, M, _, _, _} -> ok end end || _ <- [1, 2, 3]], ok.'
+row 'births: through proc_lib' '3 lists:seq'
+
+run spawns 'demo_exact:exits(25, {bad, thing}).'
+is 'spawns: born' 25 "$(grep -c ' + .*demo_exact:child/1' o)"
+is 'spawns: died' 25 "$(grep -c ' - .*{bad,thing} *[0-9]*$' o)"
+run spawns '{demo_exact:spawns(5), demo_exact:calls(1)}.' 'demo_exact:child/1'
+is 'spawns: one function' 10 "$(grep -c '^ *[0-9]* [-+] ' o)"
+
+run spawners 'demo_exact:spawns(12).'
+has 'spawners: a plain one' '^ +12 <0\.[0-9]+\.0> +demo_exact:child/1$'
+run spawners 'P = self(), register(maker, P), [begin {_, M} = proc_lib:spawn_opt(lists, seq, [1, 2], [monitor]), receive {_, M, _, _, _} -> ok end end || _ <- [1, 2, 3]], {_, M2} = proc_lib:spawn_opt(fun() -> ok end, [monitor]), receive {_, M2, _, _, _} -> ok end, unregister(maker), ok.'
+has 'spawners: through proc_lib' '^ +3 maker +lists:seq$'
+has 'spawners: a fun through proc_lib' '^ +1 maker +#Fun<'
+
+node=scripts_one
+run sched 'demo_exact:wakes(50).'
+is 'sched: times' 51 "$(awk '$1 == "demo_exact:sink/1" { print $2 }' o)" # the first is its birth
+ok 'sched: the longest is part of all' awk '$1 == "demo_exact:sink/1" { exit !($4 <= $3) }' o
+node=scripts_a
+
+run busy '{demo_exact:naps(1, 1100), demo_exact:wakes(10)}.'
+has 'busy: header' '^PROCESS +RUN US$'
+has 'busy: rows' '^<0\.[0-9]+\.0> +[0-9]+$'
+
+run hibernate 'demo_exact:hibernates(6).'
+row 'hibernate: times' "$value demo_exact:sleeper/1 6"
+is 'hibernate: awake again' 6 "$(sum 'ms asleep')"
+
+# ---- messages -----------------------------------------------------------------------------
+
+node=scripts_one
+run latency 'demo_exact:wakes(200).'
+has 'latency: worst' '^<0\.[0-9]+\.0> +[0-9]+$'
+ok 'latency: at least the wakes' [ "$(sum nanoseconds)" -ge 200 ]
+sink=$(at $node 'register(demo_sink, spawn(demo_exact, sink, [self()])), pid_to_list(whereis(demo_sink)).')
+send_and_wait() { # whom to send to, how often: each time it waits again
+	at $node "P = whereis(demo_sink), [begin $1 ! x, (fun F() -> case process_info(P, [status, message_queue_len]) of [{_, waiting}, {_, 0}] -> ok; _ -> erlang:yield(), F() end end)() end || _ <- lists:seq(1, $2)]." >/dev/null
+}
+trace $node -qs "$lib/latency.d" 0 "$sink"
+send_and_wait P 300
+untrace
+is 'latency: of one process, exactly' 300 "$(sum nanoseconds)"
+trace $node -qs "$lib/latency.d" 0 demo_sink
+send_and_wait demo_sink 100
+untrace
+is 'latency: by a name, exactly' 100 "$(sum nanoseconds)"
+has 'latency: the name' '^demo_sink +[0-9]+$'
+node=scripts_a
+
+run msgs 'demo_exact:sends(120, 10).'
+[[ $value =~ \"(.*)\",\"(.*)\" ]]
+row 'msgs: messages' "${BASH_REMATCH[1]} ${BASH_REMATCH[2]} 120"
+row 'msgs: words' "${BASH_REMATCH[1]} ${BASH_REMATCH[2]} 1200"
+
+# reply_goes_to_an_alias: a line for each of them, by reference
+run msgs '[supervisor:count_children(kernel_sup) || _ <- lists:seq(1, 30)], ok.'
+has 'msgs: to a process by its name' '<0\.[0-9]+\.0> +kernel_sup +30$'
+has 'msgs: a reply goes to a process' '^kernel_sup +<0\.[0-9]+\.0> +30$'
+hasnt 'msgs: a reply goes to a reference' '#Ref<'
+
+run queues 'demo_exact:queue(500).'
+row 'queues: messages' "$value 501"
+row 'queues: longest' "$value 501"
+
+run queues 'demo_exact:naps(20, 1).'
+hasnt 'queues: a receive that times out is no message' "^$value "
+
+run mailbox 'demo_exact:queue(500).' 200
+has 'mailbox: growth' "^$value +[0-9]+ +501\$"
+run mailbox 'demo_exact:stuck(2000, 1500).' 200
+is 'mailbox: of a process that does not get to it' 3499 \
+	"$(awk -v p="$value" '$1 == p { len = $3 } END { print len }' o)"
+is 'mailbox: its messages' 3500 "$(awk -v p="$value" '$1 == p { n += $2 } END { print n }' o)"
+is 'mailbox: it does not fall' '' \
+	"$(awk -v p="$value" '$1 == p { if ($3 < len) print; len = $3 }' o)"
+run mailbox 'demo_exact:queue(500).' 502
+hasnt 'mailbox: from the limit on' "^$value "
+
+run fan 'demo_exact:fan_in(40, 3).'
+row 'fan: senders' "$value 41" # and the one that asks whether it is done
+run fan 'demo_exact:sends(4, 0, 30).'
+[[ $value =~ \"(.*)\",\"(.*)\" ]]
+row 'fan: receivers' "${BASH_REMATCH[1]} 30"
+
+run dist "demo_exact:remote('$host', 25)."
+has 'dist: by process' "^$value +'?$host'? +25\$"
+has 'dist: by node' "^'?$host'? +[0-9]+ +[0-9]+ +[0-9]+\$"
+
+run gencall 'demo_exact:slow_server(9, 3).' 2000
+has 'gencall: calls' "^$value +<0\.[0-9]+\.0> +9\$"
+is 'gencall: slow ones' 9 "$(grep -cE "^ +[0-9]+ $value +<0\.[0-9]+\.0> +[^ ]" o)"
+run gencall 'demo_exact:server(50).' 60000000
+has 'gencall: more calls' "^$value +<0\.[0-9]+\.0> +50\$"
+hasnt 'gencall: none slow' "^ +[0-9]+ <"
+
+# ---- functions ----------------------------------------------------------------------------
+
+run calls '{demo_exact:calls(1000), demo_exact:nested(50), demo_exact:tail(99)}.' demo_exact
+row 'calls: leaf' 'demo_exact:leaf/1 1000'
+row 'calls: outer' 'demo_exact:outer/1 50'
+row 'calls: inner' 'demo_exact:inner/1 100'
+row 'calls: tail calls' 'demo_exact:round/1 100'
+
+run slow 'demo_exact:naps(12, 2).' demo_exact 2000 0 nap
+is 'slow: naps' 12 "$(grep -cE "^ +[0-9]+ $value +demo_exact:nap/1$" o)"
+row 'slow: number' '12 calls'
+run slow 'demo_exact:naps(3, 2, 20).' demo_exact 2000 0 deep
+is 'slow: the outermost of a recursion' 3 "$(grep -cE "^ +[0-9]+ $value +demo_exact:deep/2$" o)"
+row 'slow: number of recursions' '3 calls'
+run slow 'demo_exact:calls(1000).' demo_exact 60000000
+hasnt 'slow: none' '<'
+# raiser/2 takes much longer than leaf/1.
+run slow 'demo_exact:raises(1, 300, [throw, error, exit]).' demo_exact 250000
+is 'slow: who catches it' 3 "$(grep -cE "^ +[0-9]+ $value +demo_exact:catcher/2$" o)"
+hasnt 'slow: what an exception ends is not told' 'raiser'
+hasnt 'slow: nor does the next call take its time' 'leaf'
+
+run profile '{demo_exact:nested(300), demo_exact:body(20), demo_exact:tail(500), demo_exact:throws(10), demo_exact:calls(100)}.' demo_exact
+has 'profile: outer' '^demo_exact:outer/1 +300 '
+has 'profile: inner' '^demo_exact:inner/1 +600 '
+has 'profile: recursion' '^demo_exact:down/1 +21 '
+has 'profile: a loop' '^demo_exact:round/1 +1 '
+has 'profile: after exceptions' '^demo_exact:leaf/1 +100 '
+is 'profile: own is part of all' '' "$(awk '$1 ~ /^demo_exact:/ && $4 > $3 { print }' o)"
+run profile 'demo_exact:raises(20, 0, [throw, error, exit]).' demo_exact
+has 'profile: who catches it' '^demo_exact:catcher/2 +60 '
+has 'profile: after it was caught' '^demo_exact:leaf/1 +120 '
+hasnt 'profile: what an exception ends does not return' 'raiser'
+ok 'profile: its time is that of who called it' awk '{ own[$1] = $4 }
+	END { exit !(own["demo_exact:leaf/1"] * 10 < own["demo_exact:catcher/2"]) }' o
+
+run profproc 'demo_exact:nested(200).' demo_exact
+row 'profproc: outer' "$value demo_exact:outer/1 200"
+row 'profproc: inner' "$value demo_exact:inner/1 400"
+run profproc 'demo_exact:raises(20, 0, [throw, error, exit]).' demo_exact
+row 'profproc: who catches an exception' "$value demo_exact:catcher/2 60"
+row 'profproc: after it was caught' "$value demo_exact:leaf/1 120"
+hasnt 'profproc: what an exception ends does not return' 'raiser'
+
+run heat '{demo_exact:calls(700), demo_exact:nested(80)}.' demo_exact
+is 'heat: leaf' 700 "$(awk '$1 == "demo_exact:leaf/1" { n += $NF } END { print n + 0 }' o)"
+is 'heat: inner' 160 "$(awk '$1 == "demo_exact:inner/1" { n += $NF } END { print n + 0 }' o)"
+run heat 'demo_exact:raises(20, 0, [throw, error, exit]).' demo_exact
+is 'heat: after exceptions' 120 "$(awk '$1 == "demo_exact:leaf/1" { n += $NF } END { print n + 0 }' o)"
+hasnt 'heat: what an exception ends does not return' 'raiser'
+
+run ets 'demo_exact:ets(60).'
+row 'ets: insert' "$value ets:insert/2 60"
+row 'ets: lookup' "$value ets:lookup/2 60"
+
+# ---- memory and ports ---------------------------------------------------------------------
+
+run gc 'demo_exact:gcs(40).'
+row 'gc: by process' "$value 40"
+is 'gc: the table and the distributions' "$(awk '/^KIND/ { on = 1; next } on && NF == 3 { n += $2 }
+	on && NF == 0 { exit } END { print n }' o)" "$(($(sum major) + $(sum minor)))"
+
+run heap 'demo_exact:grow(100000).'
+ok 'heap: largest' [ "$(awk -v p="$value" '$1 == p { print $2; exit }' o)" -ge 100000 ]
+
+run ports 'demo_exact:port(8, 100).'
+has 'ports: open' "^\+ #Port<[0-9.]+> +cat +by $value$"
+has 'ports: close' '^- #Port<[0-9.]+> +cat +normal$'
+row 'ports: commands' 'cat command 8'
+row 'ports: the end' 'cat close 1'
+row 'ports: bytes' 'cat output 8 800'
+
+# ---- user probes --------------------------------------------------------------------------
+
+run user '{demo_exact:user(15), demo_exact:dyntrace(4)}.'
+row 'user: i4s4' 'i4s4 19'
+row 'user: n7' 'n7 19'
+row 'user: s1' 's1 15'
+has 'user: arguments' "^i4s4 +<0\.[0-9]+\.0> +15 2 0 0 'text' 'more' '' ''$"
+is 'user: fired; dyntrace has no library of its own here' '{[true],[error]}' "$value"
+is 'user: not enabled' '[false]' "$(at scripts_a 'demo_exact:user(3).')"
+run user '[dtrace:pn(7, 1), dtrace:pn(8, 1)].' 8
+row 'user: one number' 'n8 1'
+hasnt 'user: not the other' '^n7'
+
+# ---- system calls -------------------------------------------------------------------------
+
+if [ "$(id -u)" = 0 ] && why=$(erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' 2>&1); then
+	run syscalls "$(writes 60)"
+	is 'syscalls: how many' 60 "$(awk '$1 == "writer" && $2 == "writev" { print $3 }' o)"
+	run slowwrite "$(writes 60)" demo_exact 0
+	is 'slowwrite: each' 60 "$(grep -cE '^ *[0-9]+ writer +demo_exact:write/2 +writev$' o)"
+	# the VM's own writes, which wake its threads, are among them
+	ok 'slowwrite: in all' [ "$(awk '/writes in demo_exact:write/ { print $1 }' o)" -ge 60 ]
+	run slowwrite "$(writes 60)" demo_exact 10000000
+	hasnt 'slowwrite: none takes 10 s' 'writes in'
+else
+	echo "skipped: no probes of the kernel here: ${why:-not root}"
+	done_[syscalls]=1 done_[slowwrite]=1
+fi
+
+# ---- all of them --------------------------------------------------------------------------
+
+for f in "$lib"/*.d; do
+	ok "$(basename "$f") is in the list" grep -q "^| $(basename "$f") |" "$lib/README.md"
+	name=$(basename "$f" .d)
+	is "$name has a test" 1 "${done_[$name]:-0}"
+	for word in "^ \* $name\.d: " '^ \* Arguments: ' '^ \* Cost: ' '^ \* Sample' 'erltrace -N NODE -qs'; do
+		ok "$name says $word" grep -q -- "$word" "$f"
+	done
+	ok "$name can be run" [ -x "$f" ]
+done
+PATH=$PATH "$lib/births.d" -N scripts_a 1 >o 2>e
+is 'as a command: exit' 0 $?
+has 'as a command' '^ +BORN +DIED$'
+
+finish
