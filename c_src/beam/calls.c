@@ -25,7 +25,7 @@
 #include "beam_handle.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
-#include "nifs.h"
+#include "nif.h"
 #include "ports.h"
 #include "shadow_stack.h"
 #include "texts.h"

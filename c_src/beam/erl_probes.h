@@ -13,25 +13,28 @@ enum beam_probe {
 #include "probes.def"
 	BP_COUNT_
 };
+#define BP_FUNCTIONS  BP_FUNCTION_ENTRY /* from here on: once for each function */
+#define BP_NFUNCTIONS (BP_COUNT_ - BP_FUNCTIONS)
+#define BP_NUSER      951 /* user_trace-n0..n950 */
+
+/* Their arguments: ARG(), ARG_BIT(), STRINGS() of probes.h. */
 #define PROBE(ID, name, route, ...) PROBE_ENUM(ID, __VA_ARGS__)
 #include "probes.def"
 
-/* Arguments that go together. How deep a call is, and whether it is a tail call: */
-#define BEAM_DEPTH_ARGS (ARG_BIT(FUNCTION_ENTRY, depth) | ARG_BIT(FUNCTION_ENTRY, tail))
-/* The sequential trace token of a message: */
+/* Arguments that go together: how deep a call is, and whether it is a tail call; a message's token. */
+#define BEAM_DEPTH_ARGS	    (ARG_BIT(FUNCTION_ENTRY, depth) | ARG_BIT(FUNCTION_ENTRY, tail))
 #define BEAM_TOKEN_ARGS(ID) (ARG_BIT(ID, label) | ARG_BIT(ID, previous) | ARG_BIT(ID, current))
-/* An argument is made if a clause of the probe reads it. */
+
+/* An argument is computed if a clause of the probe p reads it. */
 #define BEAM_MAKE_ARG(p, arg, ID, name, value)                                                     \
 	do {                                                                                       \
 		if ((p)->argmask & ARG_BIT(ID, name))                                              \
 			(arg)[ARG(ID, name)] = (value);                                            \
 	} while (0)
-/* The same argument of two probes, for code that fires both. */
+
+/* For code that fires both probes: the argument is the same one. */
 #define BEAM_SAME_ARG(ID, other, name)                                                             \
 	_Static_assert(ARG(ID, name) == ARG(other, name), "the same argument of both")
-#define BP_FUNCTIONS  BP_FUNCTION_ENTRY /* from here on: once for each function */
-#define BP_NFUNCTIONS (BP_COUNT_ - BP_FUNCTIONS)
-#define BP_NUSER      951 /* user_trace-n0..n950 */
 
 /* How a probe's events come about; what is armed for it. */
 enum beam_route {

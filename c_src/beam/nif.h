@@ -9,7 +9,6 @@
 #include "erltrace.h"
 #include "atoms.h"
 #include "beam_handle.h"
-#include "nifs.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -28,6 +27,10 @@ ERL_NIF_TERM beam_error(ErlNifEnv *env, const erltrace_error_t *e);
 		enif_mutex_unlock(b->lock);                                                        \
 		return enif_make_tuple2(env, atom_error, atom_closed);                             \
 	}
+
+#define NIF(name, arity, kind)                                                                     \
+	ERL_NIF_TERM nif_##name(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+#include "nifs.def"
 
 #pragma GCC visibility pop
 #endif

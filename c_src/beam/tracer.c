@@ -19,7 +19,7 @@
 #include "erl_builtins.h"
 #include "erl_stack.h"
 #include "layout.h"
-#include "nifs.h"
+#include "nif.h"
 #include "pid_node.h"
 #include "ports.h"
 #include "sizes.h"

@@ -14,6 +14,8 @@
 #include "atoms.h"
 #include "beam_handle.h"
 #include "vm_facts.h"
+#include "vm_threads.h"
+#include "watchdog.h"
 
 #pragma GCC visibility push(hidden)
 

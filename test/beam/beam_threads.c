@@ -16,7 +16,7 @@
 #include "beam/handles.h"
 #define BEAM_WORDS_CONST /* the fake has no layout that could be found: it is written here */
 #include "beam/layout.h"
-#include "beam/nifs.h"
+#include "beam/nif.h"
 #include "beam/term_print.h"
 #include "fake_vm.h"
 
