@@ -37,22 +37,23 @@ static bool is_kernel(const char *provider)
 }
 
 enum whose { OF_NODE, OF_VM, OF_NOBODY };
+enum { OF_UPROBE = OF_VM, OF_GONE = OF_NOBODY, OF_ALIKE = OF_NOBODY, OF_HIDDEN = OF_NOBODY };
 
 /* Who gives an erlang probe: tracing inside a node; the kernel, by functions of the VM; nobody. */
 static enum whose whose_probe(const char *name)
 {
 	static const struct {
-		const char *name, *why; /* why: nobody gives it; NULL: the kernel does */
+		const char *name;
+		int whose;
 	} absent[] = {
-#define PROBE(ID, name, ...)
-#define ABSENT(ID, name, why, ...) {name, why},
-#define UPROBE(symbol) NULL
+#define PROBE(...)
+#define ABSENT(ID, name, reason, ...) {name, OF_##reason},
 #include "beam/probes.def"
 	};
 
 	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
 		if (strcmp(absent[i].name, name) == 0)
-			return absent[i].why == NULL ? OF_VM : OF_NOBODY;
+			return absent[i].whose;
 	return OF_NODE;
 }
 

@@ -26,16 +26,17 @@
 
 extern const struct provider kernel_erlang_provider;
 
-#define TYPES(...) ((const char *const[]){__VA_ARGS__})
+#define ARGS(...) PROBE_NARGS(__VA_ARGS__), (const char *const[]){PROBE_TYPES(__VA_ARGS__)}
 static const struct def {
 	const char *name;
 	bool absent; /* inside the node */
-	const char *route; /* LOCAL, GLOBAL, RETURN: there is one for each function */
+	bool of_functions; /* there is one for each function */
 	int nargs;
 	const char *const *types;
 } defs[] = {
-#define PROBE(ID, name, route, nargs, ...) {name, false, #route, nargs, TYPES(__VA_ARGS__)},
-#define ABSENT(ID, name, why, nargs, ...)  {name, true, "", nargs, TYPES(__VA_ARGS__)},
+#define PROBE(ID, name, route, ...)	    {name, false, false, ARGS(__VA_ARGS__)},
+#define FN_PROBE(ID, name, route, ...)	    {name, false, true, ARGS(__VA_ARGS__)},
+#define ABSENT(ID, name, reason, what, ...) {name, true, false, ARGS(__VA_ARGS__)},
 #include "beam/probes.def"
 };
 enum { NDEFS = sizeof(defs) / sizeof(*defs) };
@@ -230,12 +231,6 @@ static int on_listed(void *arg, const erltrace_probe_info_t *listed)
 	return 0;
 }
 
-static bool is_of_functions(const struct def *d)
-{
-	return strcmp(d->route, "LOCAL") == 0 || strcmp(d->route, "GLOBAL") == 0 ||
-	       strcmp(d->route, "RETURN") == 0;
-}
-
 /* Probes that each node has, and has once; true: there may be others. */
 static int provide_plain(struct listing *l, const struct d_pdesc *d, bool *more)
 {
@@ -250,9 +245,9 @@ static int provide_plain(struct listing *l, const struct d_pdesc *d, bool *more)
 			continue;
 		if (l->en->bridge == NULL)
 			return k_no_bridge(l->e);
-		*more |= is_of_functions(&defs[i]);
+		*more |= defs[i].of_functions;
 		p.name = defs[i].name;
-		for (unsigned k = 0; k < l->s->npids && !is_of_functions(&defs[i]); k++) {
+		for (unsigned k = 0; k < l->s->npids && !defs[i].of_functions; k++) {
 			snprintf(prov, sizeof(prov), "erlang%d", l->s->pids[k]);
 			if (en_glob(d->prov, prov) && en_glob(d->mod, "") && en_glob(d->func, "") &&
 				on_listed(l, &p) < 0)
@@ -270,7 +265,7 @@ static bool is_of_any_module(const struct d_pdesc *d)
 static bool names_functions(const struct d_pdesc *d)
 {
 	for (unsigned i = 0; i < NDEFS; i++)
-		if (is_of_functions(&defs[i]) && en_glob(d->name, defs[i].name))
+		if (defs[i].of_functions && en_glob(d->name, defs[i].name))
 			return true;
 	return false;
 }
