@@ -35,12 +35,12 @@ typedef struct erltrace erltrace_t;
 typedef struct erltrace_probe erltrace_probe_t;
 typedef struct erltrace_string erltrace_string_t;
 
-typedef struct {
-	char tag[32];	 /* "D_SYNTAX", "ET_OPTION"; empty: no error */
-	char file[256];	 /* empty: a string, or no file concerned */
+typedef struct et_error {
+	char tag[32];	  /* "D_SYNTAX", "ET_OPTION": erltrace_error_tag(); empty: no error */
+	char file[256];	  /* empty: a string, or no file concerned */
 	int line, column; /* from 1; 0: no position */
-	char text[1024];
-	char source[256]; /* the source line, or empty */
+	char text[1024];  /* one sentence, no newline, no prefix */
+	char source[256]; /* the source line, tabs kept, or empty */
 } erltrace_error_t;
 
 /* One line (with caret != 0 also the source line and a caret under it); returns its length. */

@@ -9,7 +9,7 @@
  * waits for it in list and arm; after that they share a queue of lines, under a lock, and the thread
  * runs until it is disarmed or no node is left. All its waiting has a bound.
  */
-#include "node.h"
+#include "targets.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,6 +19,9 @@
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "node/agent.h"
+#include "node/process.h"
 
 enum {
 	PATIENCE_MS = 60000, /* for a node that is slow to answer */
@@ -79,7 +82,7 @@ static int begin(struct cli_bridge *b, const char *const *nodes, enum cli_mode m
 	l->nodes = calloc((size_t)n + 1, sizeof(*l->nodes));
 	l->procs = calloc((size_t)n + 1, sizeof(*l->procs));
 	if (l->nodes == NULL || l->procs == NULL)
-		return et_err(&b->error, "ET_NOMEM", "out of memory");
+		return et_err(&b->error, ET_NOMEM, "out of memory");
 	for (int i = 0; i < n; i++) {
 		pid_t pid = is_number(nodes[i]) ? atoi(nodes[i]) : 0;
 
@@ -114,8 +117,7 @@ static void end(struct cli_bridge *b)
 
 static int fail(struct cli_bridge *b, erltrace_error_t *err)
 {
-	snprintf(err->tag, sizeof(err->tag), "%s", b->error.tag);
-	snprintf(err->text, sizeof(err->text), "%s", b->error.text);
+	*err = b->error;
 	end(b);
 	return -1;
 }
@@ -130,7 +132,7 @@ static int start_thread(struct cli_bridge *b, void *(*run)(void *))
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	error = pthread_create(&b->thread, NULL, run, b);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return error == 0 ? 0 : et_err(&b->error, "ET_NODE", "no thread: %s", strerror(error));
+	return error == 0 ? 0 : et_err(&b->error, ET_NODE, "no thread: %s", strerror(error));
 }
 
 /* ---- nodes -------------------------------------------------------------------------------- */
@@ -173,7 +175,7 @@ static void no_answer(struct cli_bridge *b)
 {
 	for (int i = 0; i < b->ns.n; i++)
 		if (b->ns.v[i].state != DONE)
-			et_err(&b->error, "ET_NODE", "the node %s does not answer",
+			et_err(&b->error, ET_NODE, "the node %s does not answer",
 				b->ns.v[i].nd->name);
 }
 
@@ -207,13 +209,13 @@ static void list_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, 
 
 	(void)t;
 	if (node_get_failure(x, at, &script, &err) == 0 && script < 0)
-		et_err(&bridge_of(ns)->error, err.tag, "%s", err.text);
+		et_err_as(&bridge_of(ns)->error, &err, "%s", err.text);
 }
 
 static void list_gone(struct nodes *ns, struct target *t, struct et_error *e)
 {
 	t->state = DONE;
-	et_err(&bridge_of(ns)->error, e->tag, "%s", e->text);
+	et_err_as(&bridge_of(ns)->error, e, "%s", e->text);
 }
 
 static void *list_thread(void *arg)
@@ -226,7 +228,7 @@ static void *list_thread(void *arg)
 	b->ns.gone = list_gone;
 	b->until = node_ms() + PATIENCE_MS;
 	if (find_nodes(b) != CLI_OK || node_start_all(&b->ns) != CLI_OK)
-		et_err(&b->error, "ET_NOMEM", "out of memory"); /* if nobody has said why */
+		et_err(&b->error, ET_NOMEM, "out of memory"); /* if nobody has said why */
 	while (b->error.tag[0] == '\0' && !node_all_done(&b->ns, NULL) && node_ms() < b->until)
 		node_receive(&b->ns, 1000);
 	no_answer(b);
@@ -264,7 +266,7 @@ static int b_list(void *arg, const char *const *nodes, const char *desc, erltrac
 	b->wake = 0;
 	b->rows = open_memstream(&rows, &len);
 	rc = b->rows != NULL ? begin(b, nodes, MODE_LIST)
-			     : et_err(&b->error, "ET_NOMEM", "out of memory");
+			     : et_err(&b->error, ET_NOMEM, "out of memory");
 	b->request.scripts = &s;
 	b->request.nscripts = 1;
 	if (rc == 0 && (rc = start_thread(b, list_thread)) == 0)
@@ -387,11 +389,11 @@ static void arm_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, i
 		return;
 	ns->ending = true;
 	if (is_arming(b)) {
-		et_err(&b->error, err.tag, "%s", err.text);
+		et_err_as(&b->error, &err, "%s", err.text);
 		return;
 	}
 	say(b, t, "processing aborted: %s", err.text);
-	if (strcmp(err.tag, "ET_SILENCE") == 0 && node_stood(ns, stood, sizeof(stood)))
+	if (et_err_is(&err, ET_SILENCE) && node_stood(ns, stood, sizeof(stood)))
 		say(b, NULL, "%s", stood);
 }
 
@@ -421,7 +423,7 @@ static void arm_gone(struct nodes *ns, struct target *t, struct et_error *e)
 
 	t->state = DONE;
 	if (is_arming(b))
-		et_err(&b->error, e->tag, "%s", e->text);
+		et_err_as(&b->error, e, "%s", e->text);
 	else if (!is_expected(b, t))
 		say(b, NULL, "%s", e->text);
 }
@@ -467,7 +469,7 @@ static int all_there(struct cli_bridge *b)
 		while (k < b->ns.n && b->ns.v[k].pid != b->arming->scripts[i].pid)
 			k++;
 		if (k == b->ns.n)
-			return et_err(&b->error, "ET_NODE", "process %d is none of the nodes any more",
+			return et_err(&b->error, ET_NODE, "process %d is none of the nodes any more",
 				b->arming->scripts[i].pid);
 	}
 	return 0;
@@ -545,7 +547,7 @@ static void *arm_thread(void *arg)
 	b->ns.gone = arm_gone;
 	rc = arm_nodes(b);
 	if (rc < 0) { /* if nobody has said why */
-		et_err(&b->error, "ET_NOMEM", "out of memory");
+		et_err(&b->error, ET_NOMEM, "out of memory");
 	} else {
 		set_phase(b, ARMED);
 		while (!is_stopping(b) && !b->ns.ending && !node_all_done(&b->ns, NULL))
@@ -577,7 +579,7 @@ static int add_options(struct cli_bridge *b, const char *const *options)
 			break;
 		l->nsettings++;
 	}
-	return l->nsettings == n ? 0 : et_err(&b->error, "ET_NOMEM", "out of memory");
+	return l->nsettings == n ? 0 : et_err(&b->error, ET_NOMEM, "out of memory");
 }
 
 /* The thread says how it goes; one that has failed has ended. */
@@ -600,7 +602,7 @@ static int b_arm(void *arg, const erltrace_arming_t *a, erltrace_error_t *err)
 	b->stopping = false;
 	b->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (b->wake < 0)
-		et_err(&b->error, "ET_NODE", "no eventfd: %s", strerror(errno));
+		et_err(&b->error, ET_NODE, "no eventfd: %s", strerror(errno));
 	else if (begin(b, a->nodes, MODE_RUN) == 0 && add_options(b, a->options) == 0 &&
 		 start_thread(b, arm_thread) == 0)
 		await_arming(b);

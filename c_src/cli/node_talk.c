@@ -4,12 +4,14 @@
  * the nodes, a sign of life each second, and messages as they come, handed to whoever runs the
  * scripts: node_run.c, which prints, or bridge.c. All of it belongs to one thread.
  */
-#include "node.h"
+#include "targets.h"
 
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "node/decode.h"
 
 int64_t node_ms(void)
 {
@@ -61,8 +63,8 @@ bool node_stood(const struct nodes *ns, char *buf, size_t size)
 {
 	if (ns->stood_ms > 0)
 		snprintf(buf, size,
-			"this command was blocked for %.1f s, suspended or because nobody read its "
-			"output; after a while a node ends the script (-x silence)",
+			"this command was blocked for %.1f s, suspended or because nobody read "
+			"its output; after a while a node ends the script (-x silence)",
 			(double)ns->stood_ms / 1000);
 	return ns->stood_ms > 0;
 }

@@ -65,7 +65,7 @@ static int init(struct en *en, void **data, struct et_error *e)
 {
 	(void)en;
 	*data = calloc(1, sizeof(struct erlang));
-	return *data != NULL ? 0 : et_err(e, "ET_MEMORY", "out of memory");
+	return *data != NULL ? 0 : et_err(e, ET_NOMEM, "out of memory");
 }
 
 static const struct def *def_of(const char *name)
@@ -153,7 +153,7 @@ static int add_vm(struct en *en, struct erlang *s, int pid, const struct d_pdesc
 	for (unsigned i = 0; i < proc->n; i++) {
 		l.m = &proc->mods[i];
 		if (l.m->main && k_insides(pid, &proc->mods[i], d->name, on_inside, &l) < 0)
-			return et_err(e, "ET_MEMORY", "out of memory");
+			return et_err(e, ET_NOMEM, "out of memory");
 	}
 	return 0;
 }
@@ -172,7 +172,7 @@ static int add_pid(struct erlang *s, int pid, struct et_error *e)
 	int *more = realloc(s->pids, (s->npids + 1) * sizeof(*more));
 
 	if (more == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	s->pids = more;
 	for (unsigned i = 0; i < s->npids; i++)
 		if (s->pids[i] == pid)
@@ -224,7 +224,7 @@ static int on_listed(void *arg, const erltrace_probe_info_t *listed)
 		at.alias = strndup(func, (size_t)(arity - func));
 	p = add(l->en, l->s, &at, listed->provider, listed->module, func, listed->name);
 	if (p == NULL)
-		return et_err(l->e, "ET_MEMORY", "out of memory for the probes of a node");
+		return et_err(l->e, ET_NOMEM, "out of memory for the probes of a node");
 	if (p->func_alias == NULL)
 		p->func_alias = ((struct place *)p->pvdata)->alias;
 	return 0;
@@ -301,7 +301,8 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	int rc;
 
 	/* nobody's nodes are looked at unless the command says which */
-	if (!en->opts->set[OPT_ERLNODE] || d->id != 0 || strncmp(d->prov, "erlang", 6) != 0)
+	if (!en->opts->set[OPT_ERLNODE] || d->id != 0 ||
+		strncmp(d->prov, "erlang", 6) != 0)
 		return 0;
 	if (find_nodes(en, l.s, e) < 0)
 		return -1;
@@ -315,12 +316,12 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 		return 0;
 	before = l.s->places;
 	if (asprintf(&desc, "%s:%s:%s:%s", d->prov, d->mod, d->func, d->name) < 0)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	if (is_asked(data, desc))
 		return 0;
 	/* by whatever number: a node in a container knows itself by another than ours */
 	if (asprintf(&parts, "erlang*%s", strchr(desc, ':')) < 0)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	rc = k_handover_list(en, parts, on_listed, &l, e);
 	free(parts);
 	if (rc < 0)
@@ -344,7 +345,7 @@ static int enable_vm(struct en *en, struct en_probe *p, struct et_error *e)
 		if (shared == NULL)
 			return -1;
 		if (vm == NULL)
-			return et_err(e, "ET_MEMORY", "out of memory for probes of the kernel");
+			return et_err(e, ET_NOMEM, "out of memory for probes of the kernel");
 		*vm = l->at.vm;
 		shared->pvdata = vm;
 		en_process_add(en, l->pid);
@@ -363,7 +364,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 	if (l->at.probe != NULL)
 		return enable_vm(en, p, e);
 	if (p->pbis >> PBI_ANY_ARG & 1)
-		return et_err(e, "ET_ARGUMENT",
+		return et_err(e, ET_ARGUMENT,
 			"erlarg() and erlint() at %s of a script that runs in the kernel: the "
 			"argument has to be a number from 0 to %d; erlargs has them all",
 			p->name->text, PBI_ARGS - 1);
@@ -425,7 +426,7 @@ static int find_vms(struct en *en, struct erlang *s, struct et_error *e)
 	r->only_vms = k_nodes_named(en->opts);
 	r->vms = en_alloc(en, K_VMS * sizeof(*r->vms));
 	if (r->vms == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the probes of a node");
+		return et_err(e, ET_NOMEM, "out of memory for the probes of a node");
 	for (unsigned i = 0; i < s->npids && rc == 0; i++)
 		rc = add_thread_owner(en, s, s->pids[i], e);
 	return rc;

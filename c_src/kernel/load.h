@@ -6,6 +6,7 @@
 #include "engine/probe.h"
 #include "kernel.h"
 #include "prog/prog.h"
+#include "options.h"
 #include "root.h"
 
 struct kernel {

@@ -5,7 +5,7 @@
 
 #include "cli.h"
 
-#include "node/node.h"
+#include "node/connection.h"
 
 enum state {
 	STARTED,
