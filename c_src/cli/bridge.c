@@ -118,8 +118,7 @@ static void end(struct cli_bridge *b)
 
 static int fail(struct cli_bridge *b, erltrace_error_t *err)
 {
-	snprintf(err->tag, sizeof(err->tag), "%s", b->error.tag);
-	snprintf(err->text, sizeof(err->text), "%s", b->error.text);
+	*err = b->error;
 	end(b);
 	return -1;
 }
