@@ -159,7 +159,7 @@ EI_LIB := $(EI)/lib/libei.a
 LEFT_OUT := c_src/cli/without_nodes.c c_src/web/list_no_nodes.c
 else
 LEFT_OUT := $(filter-out %/places.c,$(wildcard c_src/node/*.c)) $(wildcard c_src/cli/node*.c) \
-	c_src/web/list_nodes.c
+	c_src/cli/bridge.c c_src/web/list_nodes.c
 endif
 LEFT_OUT += $(if $(WEB),c_src/cli/without_web.c,$(wildcard c_src/web/*.c))
 CLI_SRC := $(filter-out $(LEFT_OUT),$(sort $(wildcard $(addsuffix /*.c,c_src/cli c_src/node c_src/web))))

@@ -96,6 +96,15 @@ void erltrace_set_target(erltrace_t *h, int64_t pid)
 	h->comp->target = h->opts.target = pid;
 }
 
+void erltrace_set_bridge(erltrace_t *h, const erltrace_bridge_t *bridge, void *arg)
+{
+	memset(&h->bridge, 0, sizeof(h->bridge));
+	if (bridge != NULL)
+		memcpy(&h->bridge, bridge,
+			bridge->size < sizeof(h->bridge) ? bridge->size : sizeof(h->bridge));
+	en_set_bridge(h->en, bridge != NULL ? &h->bridge : NULL, arg);
+}
+
 /* ---- compile --------------------------------------------------------------------------- */
 
 unsigned api_flags(const erltrace_compile_opts_t *o)

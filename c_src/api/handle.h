@@ -26,6 +26,7 @@ struct erltrace {
 	unsigned matches;
 	char *tree; /* -xtree: of the last script */
 	struct api_scan *scan; /* what scans share, or NULL */
+	erltrace_bridge_t bridge; /* en->bridge, or all NULL */
 	bool begun; /* the header has been printed */
 	bool hold;  /* the end is held back: results of others are still to come */
 	bool unread; /* the same: firings that somebody else counts are still to be read */

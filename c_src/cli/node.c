@@ -50,9 +50,8 @@ int cli_node_of_command(struct cli *c)
 	for (int i = 0; i < ns.n; i++) {
 		snprintf(pid, sizeof(pid), "%lld", (long long)ns.v[i].nd->ospid);
 		erltrace_setopt(c->h, "erlnode", pid, NULL);
-		nd_close(ns.v[i].nd);
 	}
-	free(ns.v);
+	node_leave(&ns);
 	return status;
 }
 
@@ -186,7 +185,7 @@ static int silence_ms(struct cli *c)
 enum { PROTOCOL = 1 };
 
 /* What erltrace_agent:start/3 is to do, once for all nodes. */
-static int put_spec(ei_x_buff *x, struct nodes *ns)
+int node_put_spec(ei_x_buff *x, struct nodes *ns)
 {
 	struct cli *c = ns->c;
 	int silence = silence_ms(c);
@@ -271,15 +270,17 @@ static int start(struct target *t, const ei_x_buff *spec, struct et_error *e)
 	return rc;
 }
 
+int node_start(struct target *t, const ei_x_buff *spec, struct et_error *e)
+{
+	return nd_agent(t->nd, e) < 0 ? -1 : start(t, spec, e);
+}
+
 static int start_all(struct nodes *ns, const ei_x_buff *spec)
 {
 	for (int i = 0; i < ns->n; i++) {
 		struct et_error e = {.tag = ""};
-		int rc = nd_agent(ns->v[i].nd, &e);
 
-		if (rc == 0)
-			rc = start(&ns->v[i], spec, &e);
-		if (rc == 0)
+		if (node_start(&ns->v[i], spec, &e) == 0)
 			continue;
 		if (ns->c->nnodes == 0 && ns->n > 1) { /* nobody has named it */
 			cli_notice(ns->c, "left out: %s", e.text);
@@ -294,23 +295,28 @@ static int start_all(struct nodes *ns, const ei_x_buff *spec)
 			ns->v[i].state = DONE;
 		if (strcmp(e.tag, "ET_GONE") == 0 && node_command_ends(ns->c))
 			node_too_short(&e);
-		return node_fail(ns->c, &e, "failed to trace a node");
+		return node_fail(ns, &e, "failed to trace a node");
 	}
 	return CLI_OK;
 }
 
-static int with_nodes(struct nodes *ns)
+int node_start_all(struct nodes *ns)
 {
 	ei_x_buff spec;
 	int status;
 
 	ei_x_new(&spec);
-	if (put_spec(&spec, ns) < 0) {
-		ei_x_free(&spec);
-		return CLI_ERROR;
-	}
-	status = start_all(ns, &spec);
+	status = node_put_spec(&spec, ns) < 0 ? -1 : start_all(ns, &spec);
 	ei_x_free(&spec);
+	return status;
+}
+
+static int with_nodes(struct nodes *ns)
+{
+	int status = node_start_all(ns);
+
+	if (status < 0)
+		return CLI_ERROR;
 	if (status != CLI_OK)
 		ns->status = status; /* those that were started are stopped */
 	return node_run(ns);
@@ -332,14 +338,7 @@ int cli_nodes(struct cli *c)
 	c->unreached = c->either && status != CLI_OK;
 	if (status == CLI_OK)
 		status = with_nodes(&ns);
-	for (int i = 0; i < ns.n; i++) {
-		nd_agent_gone(ns.v[i].nd);
-		nd_close(ns.v[i].nd);
-		ei_x_free(&ns.v[i].preview);
-		free(ns.v[i].raw);
-	}
-	memset(&ns.cookie, 0, sizeof(ns.cookie));
-	free(ns.v);
+	node_leave(&ns);
 	free(ns.matched);
 	return status;
 }

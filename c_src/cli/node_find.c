@@ -13,13 +13,17 @@
 #include <time.h>
 #include <unistd.h>
 
-int node_fail(struct cli *c, const struct et_error *e, const char *what)
+int node_fail(struct nodes *ns, const struct et_error *e, const char *what)
 {
 	erltrace_error_t err = {0};
 
+	if (ns->failure != NULL) {
+		et_err(ns->failure, e->tag, "%s: %s", what, e->text);
+		return CLI_ERROR;
+	}
 	snprintf(err.tag, sizeof(err.tag), "%s", e->tag);
 	snprintf(err.text, sizeof(err.text), "%s", e->text);
-	return cli_fail(c, &err, "%s", what);
+	return cli_fail(ns->c, &err, "%s", what);
 }
 
 static int add_target(struct nodes *ns, struct nd *nd)
@@ -50,7 +54,7 @@ static int named_nodes(struct nodes *ns)
 		struct nd *nd = nd_connect(ns->c->nodes[i], 0, &ns->cookie, &named, &e);
 
 		if (nd == NULL)
-			return node_fail(ns->c, &e, "failed to reach a node");
+			return node_fail(ns, &e, "failed to reach a node");
 		if (add_target(ns, nd) != CLI_OK)
 			return CLI_ERROR;
 	}
@@ -78,7 +82,7 @@ static int cluster(struct nodes *ns)
 		ei_x_new(&known);
 		ei_x_encode_empty_list(&none);
 		if (nd_rpc(ns->v[i].nd, "erlang", "nodes", &none, &known, &e) < 0)
-			status = node_fail(ns->c, &e, "failed to ask a node for its cluster");
+			status = node_fail(ns, &e, "failed to ask a node for its cluster");
 		else
 			ei_decode_list_header(known.buff, &known.index, &n);
 		for (; n > 0 && status == CLI_OK; n--) {
@@ -158,7 +162,7 @@ static int nobody(struct nodes *ns, const struct nd_names *names, const struct e
 			"process %d is none of the nodes that epmd knows (%s): it is no Erlang "
 			"node, or was started without -sname or -name",
 			(int)c->procs[0].pid, known);
-	return node_fail(ns->c, &e, "failed to find a node");
+	return node_fail(ns, &e, "failed to find a node");
 }
 
 /* One of epmd's that is not among those that are meant, or does not take the cookie. */
@@ -209,7 +213,7 @@ static int local_nodes(struct nodes *ns)
 				"%s (process %d is another user's: if it is in a container, it takes "
 				"root to reach it)",
 				e.text, (int)ns->c->procs[0].pid);
-		return node_fail(ns->c, last.text[0] != '\0' ? &last : &e, "failed to find nodes");
+		return node_fail(ns, last.text[0] != '\0' ? &last : &e, "failed to find nodes");
 	}
 	pids = malloc((size_t)(ns->c->nprocs + 1) * sizeof(*pids));
 	for (int i = 0; pids != NULL && i < ns->c->nprocs; i++)
@@ -379,7 +383,7 @@ static int command_node(struct nodes *ns)
 			"the command of -c %s a node: start it with -sname or -name%s%s",
 			cli_procs_ended(ns->c) ? "has ended before it became" : "has not become",
 			why.text[0] != '\0' ? "; " : "", why.text);
-	return node_fail(ns->c, &e, "failed to find a node");
+	return node_fail(ns, &e, "failed to find a node");
 }
 
 int node_cookie(const struct cli *c, pid_t pid, struct nd_cookie *cookie, struct et_error *e)
@@ -403,9 +407,23 @@ int node_find(struct nodes *ns)
 		return command_node(ns);
 	pid = c->nnodes == 0 && c->nprocs > 0 ? c->procs[0].pid : 0;
 	if (node_cookie(c, pid, &ns->cookie, &e) < 0 || (pid != 0 && nd_enter(pid, &e) < 0))
-		return node_fail(c, &e, "failed to reach nodes");
+		return node_fail(ns, &e, "failed to reach nodes");
 	status = c->nnodes > 0 ? named_nodes(ns) : local_nodes(ns);
 	return status == CLI_OK && c->cluster ? cluster(ns) : status;
+}
+
+void node_leave(struct nodes *ns)
+{
+	for (int i = 0; i < ns->n; i++) {
+		nd_agent_gone(ns->v[i].nd);
+		nd_close(ns->v[i].nd);
+		ei_x_free(&ns->v[i].preview);
+		free(ns->v[i].raw);
+	}
+	memset(&ns->cookie, 0, sizeof(ns->cookie));
+	free(ns->v);
+	ns->v = NULL;
+	ns->n = 0;
 }
 
 bool cli_is_node(struct cli *c, int pid)

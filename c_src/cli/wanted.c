@@ -137,8 +137,6 @@ static void run_in_kernel(struct cli *c)
 	}
 	if (!any)
 		erltrace_setopt(c->h, "erlnode", "*", NULL);
-	if (c->cookie_file != NULL)
-		setenv("ERL_COOKIE_FILE", c->cookie_file, 1);
 }
 
 /*

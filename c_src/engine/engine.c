@@ -243,6 +243,12 @@ enum en_state en_state(const struct en *en)
 	return en->state;
 }
 
+void en_set_bridge(struct en *en, const struct erltrace_bridge *bridge, void *arg)
+{
+	en->bridge = bridge;
+	en->bridge_arg = arg;
+}
+
 bool en_news(struct en *en, char *buf, size_t size)
 {
 	bool ended = false, any = false;

@@ -6,6 +6,7 @@
 #include "engine/probe.h"
 #include "kernel.h"
 #include "prog/prog.h"
+#include "options.h"
 #include "root.h"
 
 struct kernel {
@@ -56,6 +57,11 @@ int k_tracepoints_init(struct en *en, void **data, struct et_error *e);
 void k_tracepoints_want(void *data, enum k_entry entry); /* before ready */
 int k_tracepoints_load(struct en *en, void *data, struct et_error *e);
 int k_tracepoints_attach(struct en *en, void *data, struct et_error *e);
+
+/* ---- kernel_erlang.c ------------------------------------------------------------------ */
+
+/* Has -N named nodes? -p gives numbers, and "*" is all nodes. */
+bool k_nodes_named(const struct et_options *o);
 
 /* ---- vm_stacks.c ---------------------------------------------------------------------- */
 

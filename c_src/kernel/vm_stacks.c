@@ -16,7 +16,6 @@
 #include "engine/state.h"
 #include "vm_probes.h"
 #include "load.h"
-#include "nodes.h"
 #include "symbols/proc_file.h"
 #include "symbols/vm.h"
 

@@ -90,6 +90,15 @@ static bool read_status(int pid, uid_t *uid, int *inner)
 	return found;
 }
 
+int fi_own_pid(int pid)
+{
+	uid_t uid;
+	int inner;
+
+	read_status(pid, &uid, &inner);
+	return inner;
+}
+
 bool fi_is_ours(int pid)
 {
 	uid_t uid;

@@ -15,6 +15,8 @@ int fi_open(const char *path);
 int fi_open_in(int pid, const char *path);
 /* /tmp/perf-PID.map of a process, if it is its user's own, or root's. */
 int fi_open_perf_map(int pid);
+/* The number by which a process knows itself: in a container another than ours for it. */
+int fi_own_pid(int pid);
 /* Does the process run as our own (effective) user? */
 bool fi_is_ours(int pid);
 
