@@ -2,7 +2,7 @@
 /*
  * Loads and stores of the arena: by a register that holds the base's cast. The base itself stays
  * the number it is, which the verifier can go on reasoning about, and to cast it back would take
- * more time than the access. So the cast goes into a register that nobody reads at that place, and
+ * more time than the access. So the cast goes into a register that nobody reads there, and
  * stays there for the accesses that come after, until one of the two is written to or the ways
  * through the function join.
  */

@@ -7,6 +7,7 @@
  *
  * Nodes are reached by the program's bridge (include/erltrace.h), nothing here connects to them.
  */
+#include "array.h"
 #include "handover.h"
 
 #include <ctype.h>
@@ -81,14 +82,12 @@ void k_handover_disarm(struct en *en, struct k_handover *s)
 
 int k_handover_add(struct k_handover *s, struct en_probe *shared, int pid, struct et_error *e)
 {
-	struct k_node_event *more = realloc(s->v, (s->n + 1) * sizeof(*more));
 	int own;
 
-	if (more == NULL)
+	if (!ARRAY_ROOM(s->v, s->n))
 		return et_err(e, "ET_MEMORY", "out of memory for the probes of a node");
-	s->v = more;
-	own = s->n > 0 && more[s->n - 1].pid == pid ? more[s->n - 1].own : fi_own_pid(pid);
-	more[s->n++] = (struct k_node_event){shared, pid, own};
+	own = s->n > 0 && s->v[s->n - 1].pid == pid ? s->v[s->n - 1].own : fi_own_pid(pid);
+	s->v[s->n++] = (struct k_node_event){shared, pid, own};
 	if (own != pid) { /* in a container: so the event is of another name */
 		char prov[32];
 

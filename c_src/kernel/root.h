@@ -66,8 +66,8 @@ enum k_erlang_kind {
 struct k_erlang {
 	uint32_t kind;	 /* K_* */
 	uint32_t bits;	 /* of a pid's number; above is the serial */
-	uint32_t places; /* in the table of processes, as a power of two; 0: not needed */
-	uint32_t port_places; /* the same for ports */
+	uint32_t process_bits; /* slots of the table of processes, as a power of two; 0: not needed */
+	uint32_t port_bits;    /* the same for ports */
 	/* where things are in the VM's structures; 0: not known */
 	uint64_t atoms;	    /* the table: symbols/vm.h */
 	uint64_t this_node; /* a pointer to the node that it is itself */
@@ -89,7 +89,7 @@ struct k_vm {
 };
 
 /* How the stack of an Erlang process is found, for ustack(): kernel/vm_stacks.c. By the VM's pid. */
-#define K_VM_PLACES 128 /* a power of two; half of them are used at most */
+#define K_VM_SLOTS 128 /* a power of two; half of them are used at most */
 struct k_vm_stacks {
 	uint32_t pid; /* 0: none is here */
 	uint32_t scheduler, current; /* as in k_vm */
@@ -99,7 +99,7 @@ struct k_vm_stacks {
 	uint64_t own, own_size; /* code of the JIT that is of no Erlang function */
 	uint64_t return_trace, exception_trace; /* in that: return addresses with two more words */
 };
-static inline uint64_t k_vm_place(uint32_t pid)
+static inline uint64_t k_vm_slot(uint32_t pid)
 {
 	return pid * 0x9e3779b97f4a7c15 >> 57;
 }
@@ -153,7 +153,7 @@ struct k_root {
 	struct k_vm *vms; /* K_VMS */
 	uint32_t nvms;
 	bool only_vms; /* of samples: -N means these nodes */
-	struct k_vm_stacks *vm_stacks; /* K_VM_PLACES; NULL: nobody reads ustack(), or no VM is there */
+	struct k_vm_stacks *vm_stacks; /* K_VM_SLOTS; NULL: nobody reads ustack(), or no VM is there */
 	uint32_t adds_caller[2];       /* K_ADDS_*: at push, at endbr64 */
 	struct k_range *tracing;
 	uint64_t ntracing;

@@ -28,7 +28,7 @@ struct k_sites {
 	struct k_probe_site *all;
 };
 
-/* false: out of memory. size: of the data. */
+/* false: out of memory. size: of the data; of: NULL for a list of sites and no more. */
 bool k_sites_init(void **data, size_t size, const struct k_site_provider *of);
 
 /*

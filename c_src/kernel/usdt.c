@@ -56,7 +56,7 @@ static int take_reg(const char **p)
 	return reg_of(name, len);
 }
 
-/* Numbers and names with + and - between them; names count from the place of the probe. */
+/* Numbers and names with + and - between them; names count from the probe's site. */
 static bool take_sum(const char **p, struct elf *f, uint64_t pc, int64_t *sum, bool *named)
 {
 	const char *s = *p;
@@ -109,7 +109,7 @@ static bool take_memory(const char *p, struct elf *f, uint64_t pc, struct k_usdt
 			return false;
 	}
 	if (named && base < 0)
-		base = reg_of("rip", 3); /* where the place itself is in memory */
+		base = reg_of("rip", 3); /* where the site itself is in memory */
 	a->kind = K_ARG_MEMORY;
 	a->base = (uint8_t)(base + 1);
 	a->index = (uint8_t)(index + 1);

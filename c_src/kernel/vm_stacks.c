@@ -21,7 +21,7 @@
 
 enum {
 	TABLE = 32,   /* words in which the VM's table of processes has where they are */
-	PLACES = 512, /* of that table which are looked at */
+	SLOTS = 512, /* of that table which are looked at */
 	WORDS = 48,   /* of a process */
 	SAMPLES = 64, /* processes */
 	FEWEST = 4,
@@ -37,12 +37,12 @@ struct process {
 /* Processes of a table at this address, if it is one. */
 static unsigned read_processes(const struct vm *vm, uint64_t table, struct process *all)
 {
-	uint64_t at[PLACES];
+	uint64_t at[SLOTS];
 	unsigned n = 0;
 
 	if (table % 8 != 0 || table < 4096 || !vm_read(vm, table, at, sizeof(at)))
 		return 0;
-	for (unsigned i = 0; i < PLACES && n < SAMPLES; i++)
+	for (unsigned i = 0; i < SLOTS && n < SAMPLES; i++)
 		if (at[i] % 8 == 0 && at[i] > 4096 && vm_read(vm, at[i], &all[n], sizeof(*all)) &&
 			(all[n].word[0] & PID_MASK) == PID_TAG)
 			n++;
@@ -183,14 +183,14 @@ static bool is_wanted(const struct en *en)
 static int add(struct en *en, const struct k_vm_stacks *s, struct et_error *e)
 {
 	struct k_root *r = en->kernel->root;
-	uint64_t at = k_vm_place(s->pid);
+	uint64_t at = k_vm_slot(s->pid);
 
 	if (r->vm_stacks == NULL)
-		r->vm_stacks = en_alloc(en, K_VM_PLACES * sizeof(*r->vm_stacks));
+		r->vm_stacks = en_alloc(en, K_VM_SLOTS * sizeof(*r->vm_stacks));
 	if (r->vm_stacks == NULL)
 		return et_err(e, "ET_MEMORY", "out of memory for the stacks of Erlang processes");
 	while (r->vm_stacks[at].pid != 0)
-		at = (at + 1) % K_VM_PLACES;
+		at = (at + 1) % K_VM_SLOTS;
 	r->vm_stacks[at] = *s;
 	return 0;
 }
@@ -212,7 +212,7 @@ static int find_all(struct en *en, struct et_error *e)
 	unsigned n = 0;
 	int rc = 0;
 
-	for (const struct dirent *de; d != NULL && rc == 0 && n < K_VM_PLACES / 2;) {
+	for (const struct dirent *de; d != NULL && rc == 0 && n < K_VM_SLOTS / 2;) {
 		int pid = (de = readdir(d)) != NULL ? atoi(de->d_name) : -1;
 
 		if (pid > 0 && en_now() > end) { /* what is called like a VM may be anything */

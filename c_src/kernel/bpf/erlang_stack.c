@@ -39,9 +39,9 @@ static inline uint64_t *frame_at(struct en_thread *t, uint64_t n)
 static inline const struct k_vm_stacks *find_vm(void)
 {
 	uint32_t pid = (uint32_t)(k_current_ids() >> 32);
-	uint64_t at = k_vm_place(pid);
+	uint64_t at = k_vm_slot(pid);
 
-	for (uint64_t i = 0; i < K_VM_PLACES; i++, at = (at + 1) % K_VM_PLACES) {
+	for (uint64_t i = 0; i < K_VM_SLOTS; i++, at = (at + 1) % K_VM_SLOTS) {
 		const struct k_vm_stacks *vm = &k_root.vm_stacks[at];
 
 		if (vm->pid == pid)
