@@ -6,7 +6,7 @@
  * stays there for the accesses that come after, until one of the two is written to or the ways
  * through the function join.
  */
-#include "link.h"
+#include "piece.h"
 
 enum { FIRST_SAVED = R6 }; /* from there on a function has to save what it uses */
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "array.h"
+#include "btf.h"
 #include "file.h"
-#include "kernel.h"
 
 #define MOST (64u << 20) /* bytes of it; they are about 6 MB */
 

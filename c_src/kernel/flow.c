@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "engine/slot.h"
-#include "link.h"
+#include "piece.h"
 
 enum { SLOTS = 16, NSLOTS = 48 }; /* bits of kinds: from there, so many */
 

@@ -8,7 +8,18 @@
  * Nodes are reached by the program's bridge (include/erltrace.h), nothing here connects to them.
  */
 #include "array.h"
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/region.h"
+#include "engine/state.h"
 #include "handover.h"
+#include "kernel.h"
+#include "modules.h"
+#include "prog/builtins.h"
+#include "symbols/proc_file.h"
+#include "symbols/sdt_notes.h"
+#include "uprobe.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -16,16 +27,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/engine.h"
-#include "engine/probe.h"
-#include "engine/provider.h"
-#include "engine/region.h"
-#include "engine/state.h"
-#include "load.h"
-#include "modules.h"
-#include "prog/builtins.h"
-#include "symbols/proc_file.h"
-#include "symbols/sdt_notes.h"
 
 /* ---- the bridge ----------------------------------------------------------------------- */
 

@@ -3,8 +3,8 @@
  * The provider erlang<N> in the kernel, of the node whose VM is process N.
  *
  * Probes that tracing inside the node cannot give are uprobes on functions of the VM (vm_probes.c).
- * All others fire inside the node, and are handed over (handover.c): so a script may have them beside
- * system calls. Which nodes: option erlnode, by -N and -p.
+ * All others fire inside the node, and are handed over (handover.c): so a script may have them
+ * beside system calls. Which nodes: option erlnode, by -N and -p.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -20,11 +20,13 @@
 #include "engine/slot.h"
 #include "engine/state.h"
 #include "handover.h"
-#include "load.h"
+#include "kernel.h"
 #include "modules.h"
 #include "prog/builtins.h"
 #include "sites.h"
+#include "uprobe.h"
 #include "vm_probes.h"
+#include "vm_stacks.h"
 
 extern const struct provider kernel_erlang_provider;
 
@@ -43,7 +45,7 @@ static const struct def {
 enum { NDEFS = sizeof(defs) / sizeof(*defs) };
 
 struct erlang {
-	struct k_sites sites; /* of functions of the VM; a probe without one fires inside the node */
+	struct k_sites sites; /* in the VM; a probe that has none fires inside the node */
 	int *pids;	      /* of the nodes; NULL: not asked for yet */
 	unsigned npids;
 	char **asked; /* descriptions that the nodes were asked for */
@@ -356,14 +358,6 @@ static int add_thread_owner(struct en *en, struct erlang *s, int pid, struct et_
 	if (rc < 0)
 		return -1;
 	return proc != NULL || r->nvms == K_VMS ? 0 : -1;
-}
-
-bool k_nodes_named(const struct et_options *o)
-{
-	for (uint64_t i = 0; i < o->val[OPT_ERLNODE]; i++)
-		if (atoi(o->str[OPT_ERLNODE][i]) == 0 && strcmp(o->str[OPT_ERLNODE][i], "*") != 0)
-			return true;
-	return false;
 }
 
 /* The VMs whose threads are known by the Erlang process that they run: self->, erlpid. */

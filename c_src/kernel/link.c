@@ -19,9 +19,10 @@
 #include "engine/probe.h"
 #include "engine/slot.h"
 #include "engine/str.h"
+#include "piece.h"
 #include "prog/builtins.h"
+#include "program.h"
 #include "root.h"
-#include "link.h"
 
 /* ---- emitting ------------------------------------------------------------------------- */
 
@@ -126,10 +127,13 @@ static bool read_directly(struct link *l, unsigned fn, int64_t which)
 		unsigned in, at, tag;
 		uint8_t code;
 	} vars[] = {
-		{RT_var, BI_PID, offsetof(struct fire, thread), offsetof(struct en_thread, k.pid), 0, EBPF_LDXW},
-		{RT_var, BI_TID, offsetof(struct fire, thread), offsetof(struct en_thread, tid), 0, EBPF_LDXW},
+#define NUMBER(which, member)                                                                      \
+	{RT_var, which, offsetof(struct fire, thread), offsetof(struct en_thread, member), 0,      \
+		EBPF_LDXW}
 #define NAME(which, member)                                                                        \
-	{RT_strvar, which, offsetof(struct fire, probe), offsetof(struct en_probe, member), 1, EBPF_LDXDW}
+	{RT_strvar, which, offsetof(struct fire, probe), offsetof(struct en_probe, member), 1,     \
+		EBPF_LDXDW}
+		NUMBER(BI_PID, k.pid), NUMBER(BI_TID, tid),
 		NAME(BI_PROBEPROV, prov), NAME(BI_PROBEMOD, mod), NAME(BI_PROBEFUNC, func),
 		NAME(BI_PROBENAME, name)};
 	unsigned i = 0, n = sizeof(vars) / sizeof(*vars);

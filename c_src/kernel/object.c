@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "array.h"
-#include "kernel.h"
+#include "object.h"
 
 enum { RELOC_64_64 = 1, RELOC_64_32 = 10 }; /* lddw; call */
 

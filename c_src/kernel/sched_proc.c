@@ -7,7 +7,8 @@
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/state.h"
-#include "load.h"
+#include "kernel.h"
+#include "tracepoint.h"
 
 #define TASK "kthread_t *"
 static const char *const task_args[] = {TASK, TASK, "int"};

@@ -16,6 +16,7 @@
 #include "engine/provider.h"
 #include "engine/region.h"
 #include "engine/state.h"
+#include "kernel.h"
 #include "prog/prog.h"
 #include "sites.h"
 
@@ -64,7 +65,8 @@ int k_sites_add(struct k_sites *s, struct en_probe *p, const struct k_module *m,
 			return 0;
 	l = malloc(sizeof(*l) + size);
 	if (l == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the probes of process %d", at->pid);
+		return et_err(
+			e, "ET_MEMORY", "out of memory for the probes of process %d", at->pid);
 	*l = (struct k_probe_site){
 		.same = p->pvdata, .next = s->all, .at = *at, .file = m->file, .size = size};
 	if (size > 0)

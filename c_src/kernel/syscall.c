@@ -8,7 +8,8 @@
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/state.h"
-#include "load.h"
+#include "kernel.h"
+#include "tracepoint.h"
 
 static const struct {
 	const char *name;

@@ -8,14 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "btf.h"
 #include "engine/provider.h"
 #include "engine/region.h"
 #include "engine/slot.h"
 #include "engine/state.h"
-#include "load.h"
+#include "kernel.h"
 #include "prog/builtins.h"
 #include "prog/prog.h"
 #include "prog/rt.h"
+#include "tracepoint.h"
 
 /* What only D's translators read of threads and processes. */
 static void find_more(const struct k_btf *b, struct k_offsets *o)
@@ -97,14 +99,6 @@ static int find_offsets(struct en *en, struct et_error *e)
 	if (o->pid == K_NO_OFFSET || o->tgid == K_NO_OFFSET || o->parent == K_NO_OFFSET)
 		return et_err(e, "ET_KERNEL", "this kernel's threads are not as we know them");
 	return 0;
-}
-
-bool k_has_self(const struct prog *p)
-{
-	for (unsigned i = 0; i < p->nvars; i++)
-		if (p->vars[i]->scope == SC_SELF)
-			return true;
-	return false;
 }
 
 static int make_vtimes(struct en *en, struct et_error *e)

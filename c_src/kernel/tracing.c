@@ -2,7 +2,7 @@
 /*
  * Functions of the kernel that call programs at tracepoints: they are on top of a stack that is
  * taken there, and none of what is traced. How many there are depends on the tracepoint and on who
- * else is at it, so that bpf/erlang_stack.c looks for them by their addresses. Where the kernel does not
+ * else is at it, so that bpf/frames.c looks for them by their addresses. Where the kernel does not
  * show these (kernel.kptr_restrict), they stay.
  */
 #include <inttypes.h>
@@ -13,7 +13,8 @@
 #include "array.h"
 #include "engine/region.h"
 #include "engine/state.h"
-#include "load.h"
+#include "kernel.h"
+#include "tracing.h"
 
 static bool is_tracing(const char *name)
 {

@@ -12,10 +12,13 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "bpf_call.h"
 #include "engine/probe.h"
 #include "engine/region.h"
 #include "engine/state.h"
-#include "load.h"
+#include "kernel.h"
+#include "program.h"
+#include "uprobe.h"
 
 enum { UPROBE_RETURN = 1 };
 

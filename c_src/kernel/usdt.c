@@ -14,8 +14,10 @@
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/state.h"
+#include "kernel.h"
 #include "sites.h"
 #include "symbols/sdt_notes.h"
+#include "usdt_arg.h"
 
 enum { MAX_ARGS = 10 };
 
@@ -229,7 +231,8 @@ static int on_note(void *arg, const struct sdt_note *n)
 	nargs = take_args(n->args, &r->m->elf, n->pc, args);
 	p = en_probe_add(r->en, &usdt_provider, NULL, prov, r->m->name, func, name);
 	if (p == NULL || (p->pvdata == NULL && set_types(p, args, nargs) < 0))
-		return et_err(r->e, "ET_MEMORY", "out of memory for the probes of process %d", at.pid);
+		return et_err(
+			r->e, "ET_MEMORY", "out of memory for the probes of process %d", at.pid);
 	p->mod_aliases = r->m->aliases;
 	return k_sites_add(r->sites, p, r->m, &at, args, sizeof(args), r->e);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where Erlang VMs have the stacks of their processes, for ustack() (bpf/erlang_stack.c). Needs the names
- * of the VM's program (OTP up to 28). Where things are in the VM's structures is told by processes
- * that it has: what looks like a stack within its heap, in all of them, is one.
+ * Where Erlang VMs have the stacks of their processes, for ustack() (bpf/erlang_stack.c). This
+ * needs the symbols of the VM's program (OTP up to 28). The layout of the VM's structures is found
+ * by looking at its processes: what looks like a stack within the heap in all of them is one.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -14,10 +14,11 @@
 #include "engine/clock.h"
 #include "engine/region.h"
 #include "engine/state.h"
-#include "vm_probes.h"
-#include "load.h"
+#include "kernel.h"
 #include "symbols/proc_file.h"
 #include "symbols/vm.h"
+#include "vm_probes.h"
+#include "vm_stacks.h"
 
 enum {
 	TABLE = 32,   /* words in which the VM's table of processes has where they are */
@@ -195,9 +196,17 @@ static int add(struct en *en, const struct k_vm_stacks *s, struct et_error *e)
 	return 0;
 }
 
+bool k_nodes_named(const struct et_options *o)
+{
+	for (uint64_t i = 0; i < o->val[OPT_ERLNODE]; i++)
+		if (atoi(o->str[OPT_ERLNODE][i]) == 0 && strcmp(o->str[OPT_ERLNODE][i], "*") != 0)
+			return true;
+	return false;
+}
+
 /*
- * VMs that nobody has named are looked at only if they are our own user's: another user may have a
- * page of such a process come from a file system of his own, and never come, and who reads it waits.
+ * VMs that nobody has named are looked at only if they are our own user's: another user may have
+ * a page of such a process come from a file system of his own that never gives it, and we would wait.
  */
 static bool may_look(const struct en *en, int pid)
 {

@@ -55,7 +55,7 @@ static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsign
 	t = take_slot(r);
 	if (t == NULL)
 		return NULL;
-	if (r->asks_who) /* which is not for nothing */
+	if (r->uses_ids) /* they take time */
 		tid = bpf_get_current_pid_tgid();
 	shown = r->pid_ns == 0 ? tid : k_current_ids();
 	t->tid = (uint32_t)shown;
