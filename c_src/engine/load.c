@@ -128,7 +128,7 @@ static int too_long(const struct en *en, const struct prog_clause *c, struct et_
 	return et_err(e, "ET_RECORD",
 		"line %d: a record of this clause may take %llu bytes, with %u string%s of up to "
 		"strsize=%u; bufsize=%llu is less: make bufsize larger (-b), strsize smaller, or "
-		"several clauses of this one",
+		"split the clause",
 		c->line, (unsigned long long)record_size(en->prog, c), strings,
 		strings == 1 ? "" : "s", en->prog->strsize,
 		(unsigned long long)en->opts->val[OPT_BUFSIZE]);

@@ -394,8 +394,8 @@ static bool news(struct en *en, void *data, char *buf, size_t size, bool *ended)
 	if (s->later && !s->later_told) {
 		s->later_told = true;
 		snprintf(buf, size,
-			"functions of modules that are loaded from now on do not fire, as the "
-			"script runs in the kernel: name the modules, and load them before");
+			"functions of modules that are loaded from now on do not fire, because "
+			"the script runs in the kernel: name the modules, and load them before");
 		return true;
 	}
 	return k_handover_news(en, &s->inside, buf, size, ended);

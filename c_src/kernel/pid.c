@@ -271,7 +271,7 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 		(d->prov[3] == '\0' || strchr("*?[", d->prov[3]) != NULL ||
 			strcmp(d->prov + 3, "0") == 0))
 		return et_err(e, "D_PDESC_INVAL",
-			"probes of functions are of a process: pid1234, or pid$target with "
+			"function probes belong to a process: pid1234, or pid$target with "
 			"-p or -c");
 	if (pid == 0 || len != 3 || strncmp(d->prov, "pid", 3) != 0)
 		return 0;

@@ -64,13 +64,13 @@ static int not_verified(char *log, const union bpf_attr *attr, const struct k_in
 		fprintf(stderr, "%s\n", log);
 	if (strstr(log, "bpf_probe_write_user") != NULL)
 		return et_err(e, "ET_KERNEL",
-			"copyout() and copyoutstr() at probes of the kernel: this kernel lets no BPF "
-			"program write to the memory of others");
+			"copyout() and copyoutstr() at probes of the kernel: this kernel does not "
+			"let BPF programs write to the memory of others");
 	if (is_too_large(log, why))
 		return et_err(e, "ET_KERNEL",
 			"the script is too large for the kernel: its %u clause%s at %s probes are %u "
-			"instructions there, and it takes and follows 1000000 at most; make clauses "
-			"fewer or shorter, or trace with several commands at the same time",
+			"instructions there, and it accepts at most 1000000; use fewer or shorter "
+			"clauses, or trace with several commands at the same time",
 			in->nclauses, in->nclauses == 1 ? "" : "s", p->probes, attr->insn_cnt);
 	last = strstr(log, "\nprocessed ");
 	if (last != NULL)

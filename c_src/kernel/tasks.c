@@ -69,8 +69,8 @@ static int find_offsets(struct en *en, struct et_error *e)
 
 	if (b == NULL)
 		return et_err(e, "ET_KERNEL",
-			"the script reads of threads what only the kernel's own description of its "
-			"types tells: /sys/kernel/btf/vmlinux is missing (CONFIG_DEBUG_INFO_BTF)");
+			"the script reads data of threads that needs the kernel's type "
+			"information: /sys/kernel/btf/vmlinux is missing (CONFIG_DEBUG_INFO_BTF)");
 	*o = (struct k_offsets){
 		.pid = k_btf_offset(b, "task_struct", "pid"),
 		.tgid = k_btf_offset(b, "task_struct", "tgid"),
@@ -97,7 +97,7 @@ static int find_offsets(struct en *en, struct et_error *e)
 	find_files(b, o);
 	k_btf_close(b);
 	if (o->pid == K_NO_OFFSET || o->tgid == K_NO_OFFSET || o->parent == K_NO_OFFSET)
-		return et_err(e, "ET_KERNEL", "this kernel's threads are not as we know them");
+		return et_err(e, "ET_KERNEL", "the thread structures of this kernel are not known");
 	return 0;
 }
 

@@ -304,9 +304,9 @@ static int refuse_inside(const struct en_probe *p, const struct timer *t, struct
 	if (!p->reads_stack && !p->reads_ustack && (t->tick || (p->pbis & who) == 0))
 		return 0;
 	return et_err(e, "ET_SAMPLES",
-		"%s asks what the schedulers run (%s), which inside a node it cannot see: it fires "
-		"in a thread of its own. The kernel can, as root: erltrace -p %d -n '%s /pid == "
-		"$target/ { ... }'",
+		"%s reads what the schedulers run (%s), which it cannot see inside a node: it "
+		"fires in a thread of its own. The kernel can, as root: erltrace -p %d -n '%s "
+		"/pid == $target/ { ... }'",
 		p->name->text, p->pbis & who ? "erlpid and the like" : "ustack() and the like",
 		(int)getpid(), t->tick ? "profile-499" : p->name->text);
 }

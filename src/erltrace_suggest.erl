@@ -1,21 +1,21 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% @doc What somebody may have meant whose description of probes matches none: a module or a
-%% function that is nearly spelt like it, another arity, a module of Elixir without its prefix.
--module(erltrace_near).
+%% @doc Suggestions for a probe description that matches nothing: a module or function with a
+%% similar name, another arity, an Elixir module without its prefix.
+-module(erltrace_suggest).
 
 -export([hint/1]).
 
--define(LONGEST, 100). % characters of a name that is compared
+-define(LONGEST, 100). % characters: longer names are not compared
 
-%% @doc What to say of a description: `{instead, Hint}' if that is all there is to say,
-%% `{also, Hint}' beside how to list what there is, or `none'.
+%% @doc A hint for a description: `{instead, Hint}' replaces the advice to list all probes,
+%% `{also, Hint}' follows it; or `none'.
 -spec hint(unicode:chardata()) -> {instead | also, iolist()} | none.
 hint(Description) ->
     case fields(Description) of
         ["erlang" | _] ->
             {instead, "the provider is erlang and a node's process id: write erlang*"};
         [_, Module, Function, Name] ->
-            case is_of_functions(Name) andalso is_plain(Module) of
+            case is_function_probe(Name) andalso is_literal(Module) of
                 true -> hint(Module, Function);
                 false -> none
             end
@@ -27,12 +27,13 @@ fields(Text) ->
     Names = [string:trim(F, both, "'") || F <- Fields],
     lists:nthtail(length(Names) - 1, ["", "", "" | Names]).
 
-is_of_functions("") -> true;
-is_of_functions(Name) ->
+is_function_probe("") -> true;
+is_function_probe(Name) ->
     lists:any(fun(End) -> lists:suffix(End, Name) end, ["-entry", "-return"]).
 
-is_plain(Name) -> Name =/= "" andalso string:find(Name, "*") =:= nomatch andalso
-                      re:run(Name, "[?\\[\\\\]", [{capture, none}]) =:= nomatch.
+%% A name without wildcards.
+is_literal(Name) ->
+    Name =/= "" andalso re:run(Name, "[*?\\[\\\\]", [{capture, none}]) =:= nomatch.
 
 hint(Module, Function) ->
     Loaded = [atom_to_list(M) || M <- erlang:loaded()],
@@ -51,45 +52,45 @@ module(Module, Loaded) ->
             case nearest(Module, Loaded) of
                 none -> {also, [Is, "load it first, or with -Z (option zdefs) its functions are "
                                 "traced as soon as it is"]};
-                Near -> {instead, [Is, "did you mean '", Near, "'?"]}
+                Similar -> {instead, [Is, "did you mean '", Similar, "'?"]}
             end
     end.
 
 function(Module, Function) ->
-    There = [{atom_to_list(F), A} || {F, A, _} <- erltrace_compile:functions(
-                                                      list_to_existing_atom(Module))],
+    Existing = [{atom_to_list(F), A} || {F, A, _} <- erltrace_compile:functions(
+                                                       list_to_existing_atom(Module))],
     Name = case string:split(Function, "/", trailing) of
                [N, _] -> N;
                [N] -> N
            end,
-    case is_plain(Name) andalso nearest(Name, [F || {F, _} <- There]) of
-        Near when is_list(Near) ->
+    case is_literal(Name) andalso nearest(Name, [F || {F, _} <- Existing]) of
+        Similar when is_list(Similar) ->
             Arities = [["'", F, "/", integer_to_list(A), "'"]
-                       || {F, A} <- lists:usort(There), F =:= Near],
+                       || {F, A} <- lists:usort(Existing), F =:= Similar],
             {instead, ["module ", Module, " has no such function: did you mean ",
                        lists:join(" or ", Arities), "?"]};
         _ ->
             {also, ["module ", Module, " is loaded, and has no such function"]}
     end.
 
-%% The one with the fewest letters wrong: one, or two in a longer name. Of several, the first.
+%% The name with the smallest distance: at most 1, or 2 in a longer name. The first of several.
 nearest(Name, All) when length(Name) =< ?LONGEST ->
     Most = case length(Name) of
                N when N < 2 -> 0;
                N when N < 6 -> 1;
                _ -> 2
            end,
-    Near = [{distance(Name, Other), Other}
-            || Other <- All, abs(length(Other) - length(Name)) =< Most],
-    case [Found || {D, _} = Found <- lists:sort(Near), D =< Most] of
+    Similar = [{distance(Name, Other), Other}
+               || Other <- All, abs(length(Other) - length(Name)) =< Most],
+    case [Found || {D, _} = Found <- lists:sort(Similar), D =< Most] of
         [] -> none;
         [{_, Best} | _] -> Best
     end;
 nearest(_, _) ->
     none.
 
-%% How many letters are to be changed, put in, left out, or swapped with the next one. A row of the
-%% table for each letter of the one, from that of the letter before and the one before that.
+%% The Damerau-Levenshtein distance: how many letters must be replaced, inserted, deleted, or
+%% swapped with the next one. Each row of the table is computed from the two before it.
 distance(As, Bs) ->
     First = lists:seq(0, length(Bs)),
     rows(As, none, Bs, First, First, 1).
@@ -99,8 +100,8 @@ rows([], _, _, Row, _, _) ->
 rows([A | As], Before, Bs, [R0 | Rest] = Row, Older, I) ->
     rows(As, A, Bs, [I | row(A, Before, none, Bs, R0, Rest, I, [none | Older])], Row, I + 1).
 
-%% Old: the row before, from here on, and its number to the left; Left: this row's. Older has the
-%% number two to the left in the row before that one first.
+%% Corner and [Above | Old]: the row before, from the column to the left on. Left: the number to the
+%% left in this row. Swap: two rows up and two columns to the left.
 row(_, _, _, [], _, [], _, _) ->
     [];
 row(A, A0, B0, [B | Bs], Corner, [Above | Old], Left, [Swap | Older]) ->

@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% What is said of descriptions that match nothing: what may have been meant.
--module(near_tests).
+%% Suggestions for descriptions that match nothing.
+-module(suggest_tests).
 
 -include_lib("eunit/include/eunit.hrl").
 
@@ -10,7 +10,7 @@ error_of(Description) ->
     [_, Rest] = string:split(Text, " does not match any probes: "),
     binary_to_list(Rest).
 
-near_test_() ->
+suggest_test_() ->
     [{Description, ?_assertEqual(Hint, error_of(Description))} || {Description, Hint} <- [
         {"erlang:::process-spawn",
          "the provider is erlang and a node's process id: write erlang*"},
@@ -27,10 +27,10 @@ near_test_() ->
         {"erlang*:lists:append/7:function-entry",
          "module lists has no such function: did you mean 'append/1' or 'append/2'?"},
         {"erlang*:lists:nothing_like_it:function-entry",
-         "-l lists those there are, -Z goes on without; module lists is loaded, and has no such "
+         "-l lists all probes, -Z goes on without; module lists is loaded, and has no such "
          "function"},
         {"erlang*:nothing_like_it::function-entry",
-         "-l lists those there are, -Z goes on without; module nothing_like_it is not loaded: load "
+         "-l lists all probes, -Z goes on without; module nothing_like_it is not loaded: load "
          "it first, or with -Z (option zdefs) its functions are traced as soon as it is"}]].
 
 elixir_module_without_prefix_test_() ->
@@ -52,9 +52,9 @@ list_test() ->
 
 %% Names in quotes, with colons in them; names of any length.
 odd_test() ->
-    none = erltrace_near:hint("erlang*:::'a:b'"),
-    {also, _} = erltrace_near:hint("erlang*:'no:such'::function-entry"),
-    {also, _} = erltrace_near:hint(["erlang*:", lists:duplicate(5000, $x), "::function-entry"]),
-    {also, _} = erltrace_near:hint("erlang*:lists:'':function-entry"),
-    {also, _} = erltrace_near:hint("erlang*:lists:/:function-entry"),
-    none = erltrace_near:hint("42").
+    none = erltrace_suggest:hint("erlang*:::'a:b'"),
+    {also, _} = erltrace_suggest:hint("erlang*:'no:such'::function-entry"),
+    {also, _} = erltrace_suggest:hint(["erlang*:", lists:duplicate(5000, $x), "::function-entry"]),
+    {also, _} = erltrace_suggest:hint("erlang*:lists:'':function-entry"),
+    {also, _} = erltrace_suggest:hint("erlang*:lists:/:function-entry"),
+    none = erltrace_suggest:hint("42").

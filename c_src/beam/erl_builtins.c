@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The built-ins that a D script asks an Erlang event for (probe path): erlpid, erlname, erlnode,
- * erlsched, erlpeer, erlmsg, erlargs, erlarg(), erlint(), erlret. Answered when they are read, from the
- * event as the VM handed it over; an event that has nothing of the kind gives "" or 0.
- *
- * Names are not looked up in the VM's registry, which locks: each handle whose script reads
- * erlname has a table of its own, filled when it is armed (nif_set_name) and kept up by the events
- * of registering.
+ * erlsched, erlpeer, erlmsg, erlargs, erlarg(), erlint(), erlret. Answered when they are read, from
+ * the event as the VM handed it over; an event that has nothing of the kind gives "" or 0.
  */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "prog/builtins.h"
-#include "beam.h"
+#include "erl_builtins.h"
+#include "erl_stack.h"
+#include "erlang_provider.h"
+#include "nif.h"
 #include "peek.h"
-
-unsigned beam_dirty_cpus; /* dirty CPU schedulers, told at load */
+#include "term_print.h"
+#include "texts.h"
+#include "tracer.h"
+#include "usdt_fire.h"
+#include "vm_facts.h"
 
 static const struct beam_event *event_of(const struct en_current *cur)
 {
@@ -43,7 +44,7 @@ static int scheduler_of_name(const char *name)
 	if (strstr(name, "_dirty_cpu") != NULL || strstr(name, "_dcpus_") != NULL)
 		return sys.scheduler_threads + n;
 	if (strstr(name, "_dirty_io") != NULL || strstr(name, "_dios_") != NULL)
-		return sys.scheduler_threads + (int)beam_dirty_cpus + n;
+		return sys.scheduler_threads + (int)beam_vm.dirty_cpus + n;
 	return strstr(name, "_sched") != NULL ? n : -1;
 }
 
@@ -65,105 +66,6 @@ static unsigned scheduler(void)
 	if (unlikely(t->sched == 0))
 		t->sched = find_scheduler();
 	return t->sched > 0 ? (unsigned)t->sched : 0;
-}
-
-/* ---- names ----------------------------------------------------------------------------- */
-
-#define PLACES 65536 /* a power of two */
-#define WINDOW 16    /* places that a process may have, from the one its pid says */
-
-struct beam_name {
-	_Atomic uint64_t pid, name; /* no name: free, or free again */
-};
-
-int beam_names_init(struct beam_names *t)
-{
-	void *p = mmap(NULL, (PLACES + WINDOW) * sizeof(*t->tab), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (p == MAP_FAILED)
-		return -1;
-	t->tab = p;
-	return 0;
-}
-
-void beam_names_fini(struct beam_names *t)
-{
-	if (t->tab != NULL)
-		munmap(t->tab, (PLACES + WINDOW) * sizeof(*t->tab));
-	t->tab = NULL;
-}
-
-static inline struct beam_name *window_of(const struct beam_names *t, ERL_NIF_TERM pid)
-{
-	return &t->tab[pid * 0x9e3779b97f4a7c15ULL >> 48];
-}
-
-static inline uint64_t get(_Atomic uint64_t *w)
-{
-	return atomic_load_explicit(w, memory_order_acquire);
-}
-
-/* The process's place; with claim one that is free, if it has none. */
-static struct beam_name *place_of(const struct beam_names *t, ERL_NIF_TERM pid, bool claim)
-{
-	struct beam_name *n = window_of(t, pid), *end = n + WINDOW, *unused = NULL;
-
-	for (; n < end; n++) {
-		uint64_t is = get(&n->pid);
-
-		if (is == pid)
-			return n;
-		if (unused == NULL && get(&n->name) == 0)
-			unused = n;
-		if (is == 0)
-			break;
-	}
-	if (unused == NULL || !claim)
-		return NULL;
-	atomic_store_explicit(&unused->pid, pid, memory_order_release);
-	return unused;
-}
-
-/*
- * Writers: events, one at a time under the registry's lock, and nif_set_name, which writes before
- * they are armed and afterwards only what has changed meanwhile.
- */
-static void name_set(struct beam_handle *b, ERL_NIF_TERM pid, ERL_NIF_TERM name)
-{
-	struct beam_name *n = place_of(&b->names, pid, true);
-
-	if (n == NULL)
-		atomic_fetch_add_explicit(&b->procs.lost, 1, memory_order_relaxed);
-	else if (get(&n->name) != name)
-		atomic_store_explicit(&n->name, name, memory_order_release);
-}
-
-static void name_clear(struct beam_handle *b, ERL_NIF_TERM pid, ERL_NIF_TERM name)
-{
-	struct beam_name *n = place_of(&b->names, pid, false);
-	uint64_t have = name;
-
-	if (n != NULL)
-		atomic_compare_exchange_strong(&n->name, &have, 0);
-}
-
-static ERL_NIF_TERM name_of(const struct beam_names *t, ERL_NIF_TERM pid)
-{
-	struct beam_name *n = t->tab != NULL ? place_of(t, pid, false) : NULL;
-
-	return n != NULL ? get(&n->name) : 0;
-}
-
-/* Under the registry's lock, on the scheduler of whoever registers. */
-void beam_name_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM name)
-{
-	if (ev->b->names.tab == NULL || !enif_is_atom(ev->env, name))
-		return;
-	if (tag == atom_register)
-		name_set(ev->b, ev->cur.key, name);
-	else
-		name_clear(ev->b, ev->cur.key, name);
 }
 
 /* ---- terms of the event ---------------------------------------------------------------- */
@@ -236,7 +138,7 @@ static const struct et_str *peer_text(
 	if (enif_get_tuple(ev->env, peer, &n, &t) && n == 2 && t[1] == ev->b->node)
 		peer = t[0];
 	if (enif_is_pid(ev->env, peer)) {
-		name = name_of(&ev->b->names, peer);
+		name = beam_name_of(&ev->b->names, peer);
 		return beam_term_text(name != 0 ? name : peer);
 	}
 	if (enif_is_atom(ev->env, peer))
@@ -274,11 +176,12 @@ static const struct et_str *answer_str(
 
 	switch (pbi) {
 	case PBI_ERLPID:
-		return ev->env != NULL && enif_is_pid(ev->env, ev->cur.key) ? beam_term_text(ev->cur.key)
-									: NULL;
+		return ev->env != NULL && enif_is_pid(ev->env, ev->cur.key)
+			       ? beam_term_text(ev->cur.key)
+			       : NULL;
 	case PBI_ERLNAME:
 		t = ev->env != NULL && enif_is_pid(ev->env, ev->cur.key)
-			    ? name_of(&ev->b->names, ev->cur.key)
+			    ? beam_name_of(&ev->b->names, ev->cur.key)
 			    : 0;
 		return t != 0 ? beam_term_text(t) : NULL;
 	case PBI_ERLNODE: return ev->b->node_text;
@@ -320,36 +223,16 @@ ERL_NIF_TERM nif_set_node(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return atom_ok;
 }
 
-/* set_name(Handle, Pid, Name, IsRegistered) */
-ERL_NIF_TERM nif_set_name(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	WITH_HANDLE(b)
-	if (b->names.tab != NULL && enif_is_pid(env, argv[1]) && enif_is_atom(env, argv[2])) {
-		if (argv[3] == atom_true)
-			name_set(b, argv[1], argv[2]);
-		else
-			name_clear(b, argv[1], argv[2]);
-	}
-	enif_mutex_unlock(b->lock);
-	return atom_ok;
-}
-
 /* has_stacks(Handle) -> boolean(), after the check of the layout; else the script is warned. */
 ERL_NIF_TERM nif_has_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	static const char text[] =
-		"ustack() has one frame here, the function of the event: the VM does not show "
-		"where its functions are (up to OTP 28 it does)\n";
 	bool known = beam_stacks_known();
-	size_t old;
-	char *all;
 
 	WITH_HANDLE(b)
-	old = b->warnings != NULL ? strlen(b->warnings) : 0;
-	if (!known && (all = realloc(b->warnings, old + sizeof(text))) != NULL) {
-		memcpy(all + old, text, sizeof(text));
-		b->warnings = all;
-	}
+	if (!known)
+		beam_warn(b,
+			"ustack() has only one frame here, the function of the event: this VM hides its "
+			"symbols (OTP up to 28 does not)");
 	enif_mutex_unlock(b->lock);
 	return known ? atom_true : atom_false;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The node of a pid or reference of another node. A tracer can ask the VM for it only by writing
- * the term out in the external format, which allocates. But the first number of its text is the
- * index of the node's name in the table of atoms, and an atom's term is made of that index. Both
- * are checked when the library is loaded; where the check fails such a node is the empty text.
+ * The node of a pid or reference of another node (probe path). A tracer can ask the VM for it only
+ * by writing the term out in the external format, which allocates. But the first number of the
+ * term's text is the index of the node's name in the table of atoms, and an atom's term is made of
+ * that index. Both are checked when the library is loaded. Where the check fails such a node is "".
  */
+#include <stdint.h>
 #include <string.h>
 
-#include "beam.h"
+#include "atoms.h"
+#include "pid_node.h"
 
 #define ATOM_TAG  0xb
 #define ATOM_BITS 6

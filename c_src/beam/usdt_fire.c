@@ -19,11 +19,13 @@
 #include "engine/fire_path.h"
 #include "engine/str.h"
 #include "prog/builtins.h"
-#include "beam.h"
+#include "erl_probes.h"
+#include "usdt_fire.h"
 
 #ifdef __x86_64__
 
-/* Counted up by the kernel, for each uprobe there is. In the file, so that it has a place there. */
+/* Counted up by the kernel, for each uprobe there is. Not in .bss: it is found by its offset in the
+ * file. */
 extern volatile uint16_t beam_usdt_semaphore[BP_COUNT_];
 volatile uint16_t beam_usdt_semaphore[BP_COUNT_] __attribute__((section(".probes"), used)) = {0};
 
@@ -39,13 +41,13 @@ volatile uint16_t beam_usdt_semaphore[BP_COUNT_] __attribute__((section(".probes
 #define ARGS_10 ARGS_9 " -8@72(%%rdi)"
 
 #ifdef __clang__
-#define ONE_PLACE __attribute__((noinline))
+#define ONE_SITE __attribute__((noinline))
 #else
-#define ONE_PLACE __attribute__((noinline, noclone))
+#define ONE_SITE __attribute__((noinline, noclone))
 #endif
 
 #define SITE(ID, name, nargs)                                                                      \
-	static ONE_PLACE void site_##ID(                                                           \
+	static ONE_SITE void site_##ID(                                                           \
 		const uint64_t *arg, uint64_t hash, uint64_t whose, const uint64_t *answers)       \
 	{                                                                                          \
 		__asm__ volatile("990:	nop\n"                                                     \

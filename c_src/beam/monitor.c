@@ -5,8 +5,11 @@
  */
 #include <string.h>
 
-#include "beam.h"
-#include "peek.h"
+#include "engine/probe.h"
+#include "atom_text.h"
+#include "erl_builtins.h"
+#include "erl_stack.h"
+#include "nif.h"
 
 static struct en_probe *by_name(struct beam_handle *b, const char *name)
 {

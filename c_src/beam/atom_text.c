@@ -4,10 +4,11 @@
  * only there. What the VM prints for %T has quotes around names with an @, and none around 'end'.
  * Letters of Latin-1 are letters, as in Erlang; the text is UTF-8.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "peek.h"
+#include "atom_text.h"
 
 struct text {
 	char *buf;

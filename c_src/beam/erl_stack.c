@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Erlang stacks for ustack() (probe path): the process's stack is walked word by word, and what is
- * a return address there is told from terms by its lowest bits, as the VM itself does. Which
- * function an address lies in says a function of the VM's that can be found by its name up to
- * OTP 28. Both are checked before they are relied on, in the check of the layout: a process that
- * has called itself so many times must show so many frames. Where that fails, a stack is the
- * function of the event alone.
+ * Erlang stacks for ustack() (probe path): the process's stack is walked word by word. The lowest
+ * bits tell return addresses from terms, as they do for the VM itself. A function of the VM, which
+ * up to OTP 28 can be found by its name, says which function an address lies in. Both are checked
+ * before they are relied on, in the check of the layout: a process that has called itself so many
+ * times must show so many frames. Where the check fails, a stack is the function of the event
+ * alone.
  *
- * Only in the process's own context, on a normal scheduler: dirty ones do not hold off the
- * replacing of the VM's table of code.
+ * Stacks are walked only in the process's own context, on a normal scheduler: dirty schedulers do
+ * not hold off the VM when it replaces its table of code.
  *
- * A frame is one word that outlives the code it was in: 2^63, the numbers of two atoms, the arity.
+ * A frame is one word that outlives its code: 2^63, the numbers of two atoms, the arity.
  */
 #include <dlfcn.h>
 #include <string.h>
 
-#include "beam.h"
-#include "peek.h"
+#include "atom_text.h"
+#include "atoms.h"
+#include "erl_stack.h"
+#include "layout.h"
+#include "vm_event.h"
 
 #define MOST_WORDS 8192 /* of a stack that are looked at */
 #define FRAME	   (1ULL << 63)

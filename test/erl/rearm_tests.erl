@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Functions of modules that are loaded, or loaded again, while a script runs; names that need
 %% quotes. The modules are made here.
--module(late_tests).
+-module(rearm_tests).
 -include_lib("eunit/include/eunit.hrl").
 
 %% A module whose f/1 gives Result, with g/1 besides if there is one to give.
@@ -59,9 +59,9 @@ load_later_test() ->
     ?assertEqual([{["late_one", "f/1", "function-entry"], 10}, {["late_one", "late_one:f/1"], 10},
                   {["late_two", "late_two:f/1"], 5}], Got).
 
-armed(H) -> ok = erltrace_handle:call(H, look).
+armed(H) -> ok = erltrace_handle:call(H, rearm).
 
-%% Without being asked to look.
+%% Without being asked to rearm.
 load_later_by_itself_test() ->
     gone(late_one),
     H = open("erlang*:late_one:f:function-entry { @ = count(); }"),

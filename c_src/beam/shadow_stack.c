@@ -1,72 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is kept of a process (probe path): a shadow stack of the traced functions it is in, and its
- * running time. A pid holds its place in the VM's table of processes, which no two living
- * processes share: it is the place in this table too. Where the VM's table is larger than ours, a
- * place belongs to whoever came first, until it exits. Where it is not known how pids hold their
- * places (assume.c), these go by a hash of the pid, and the next ones are tried too.
- *
- * The shadow stack goes by the number of words on the process's own stack. A call of a function
- * that lies no deeper than the newest frame is a tail call, or the frame has ended unseen: it takes
- * its place, so nothing grows where the process's stack does not. Memory: mapped once, touched as
- * it is used, handed out without locks.
+ * Shadow stacks (probe path), which go by the number of words on a process's own stack. A call of a
+ * function that lies no deeper than the newest frame is a tail call, or the frame has ended unseen:
+ * it takes its place, so nothing grows where the process's stack does not. The first few frames lie
+ * in the process's slot, the rest in chunks of a common pool, which is handed out without locks.
  */
-#include <sys/mman.h>
+#include "processes.h"
+#include "shadow_stack.h"
 
-#include "beam.h"
+#define AGAIN 64 /* against other threads, for a chunk; then it is lost, and counted */
 
-#define MOST_PLACES (1u << 20)
-#define CHUNKS	    65536 /* 16 MiB: a million frames */
-#define TRIES	    8	  /* places, where they go by a hash */
-#define AGAIN	    64	  /* against other threads, for a chunk; then it is lost, and counted */
-
-static void *map(size_t size)
-{
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
-int beam_procs_init(struct beam_procs *t, uint64_t process_limit)
-{
-	uint64_t n = 1024;
-	unsigned bits = 10;
-
-	_Static_assert(sizeof(struct beam_proc) == 128, "two cache lines");
-	_Static_assert(sizeof(struct beam_chunk) == 256, "a power of two");
-	for (; n < process_limit && n < MOST_PLACES; n *= 2)
-		bits++;
-	t->mask = n - 1;
-	t->hashed = beam_pid_shift == 0;
-	t->exact = n >= process_limit && !t->hashed;
-	t->mul = t->hashed ? 0x9e3779b97f4a7c15ULL : 1;
-	t->shift = t->hashed ? 64 - bits : beam_pid_shift;
-	t->turn = bits - 3;
-	t->nchunks = CHUNKS;
-	t->tab = map(n * sizeof(*t->tab));
-	t->chunks = map(CHUNKS * sizeof(*t->chunks));
-	if (t->tab == NULL || t->chunks == NULL) {
-		beam_procs_fini(t);
-		return -1;
-	}
-	return 0;
-}
-
-void beam_procs_fini(struct beam_procs *t)
-{
-	if (t->tab != NULL)
-		munmap(t->tab, (t->mask + 1) * sizeof(*t->tab));
-	if (t->chunks != NULL)
-		munmap(t->chunks, CHUNKS * sizeof(*t->chunks));
-	t->tab = NULL;
-	t->chunks = NULL;
-}
-
-static __attribute__((noinline)) void lose(struct beam_procs *t)
-{
-	atomic_fetch_add_explicit(&t->lost, 1, memory_order_relaxed);
-}
+_Static_assert(sizeof(struct beam_chunk) == 256, "a power of two");
 
 /* ---- chunks ---------------------------------------------------------------------------- */
 
@@ -103,85 +47,7 @@ static void chunk_put(struct beam_procs *t, struct beam_chunk *c)
 			    &t->free, &head, to, memory_order_release, memory_order_relaxed))
 			return;
 	}
-	lose(t);
-}
-
-/* ---- processes ------------------------------------------------------------------------- */
-
-static void pop(struct beam_procs *t, struct beam_proc *p);
-
-static void reset(struct beam_procs *t, struct beam_proc *p)
-{
-	while (p->n > BEAM_INLINE_FRAMES)
-		pop(t, p);
-	p->n = 0;
-	p->heap_size = 0;
-	p->chunk = NULL;
-	p->last = p->in_at = p->turn = 0;
-	p->hib_mod = 0;
-	atomic_store_explicit(&p->hibernating, 0, memory_order_relaxed);
-}
-
-/* The VM puts processes that come one after the other eight places apart; here they are side by
- * side, so that few pages are touched. */
-static inline struct beam_proc *place(const struct beam_procs *t, ERL_NIF_TERM pid, unsigned next)
-{
-	uint64_t i = (pid * t->mul >> t->shift) & t->mask;
-
-	return &t->tab[((i >> 3 | i << t->turn) + next) & t->mask];
-}
-
-struct beam_proc *beam_proc_find(struct beam_procs *t, ERL_NIF_TERM pid)
-{
-	unsigned n = t->hashed ? TRIES : 1;
-
-	for (unsigned i = 0; i < n; i++) {
-		struct beam_proc *p = place(t, pid, i);
-
-		if (atomic_load_explicit(&p->pid, memory_order_relaxed) == pid)
-			return p;
-	}
-	return NULL;
-}
-
-/* A process claims its place itself: not twice at once. */
-static __attribute__((noinline)) struct beam_proc *claim(struct beam_procs *t, ERL_NIF_TERM pid)
-{
-	struct beam_proc *p = t->hashed ? beam_proc_find(t, pid) : NULL;
-	unsigned n = t->hashed ? TRIES : 1;
-
-	if (p != NULL)
-		return p;
-	for (unsigned i = 0; i < n; i++) {
-		uint64_t old;
-
-		p = place(t, pid, i);
-		old = atomic_load_explicit(&p->pid, memory_order_relaxed);
-		if ((old == 0 || t->exact) && atomic_compare_exchange_strong(&p->pid, &old, pid)) {
-			reset(t, p);
-			return p;
-		}
-	}
-	lose(t);
-	return NULL;
-}
-
-struct beam_proc *beam_proc_get(struct beam_procs *t, ERL_NIF_TERM pid)
-{
-	struct beam_proc *p = place(t, pid, 0);
-
-	return likely(atomic_load_explicit(&p->pid, memory_order_relaxed) == pid) ? p
-										  : claim(t, pid);
-}
-
-void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid)
-{
-	struct beam_proc *p = beam_proc_find(t, pid);
-
-	if (p == NULL)
-		return;
-	reset(t, p);
-	atomic_store_explicit(&p->pid, 0, memory_order_release);
+	beam_procs_lose(t);
 }
 
 /* ---- frames ---------------------------------------------------------------------------- */
@@ -204,6 +70,14 @@ static void pop(struct beam_procs *t, struct beam_proc *p)
 	}
 }
 
+void beam_stack_clear(struct beam_procs *t, struct beam_proc *p)
+{
+	while (p->n > BEAM_INLINE_FRAMES)
+		pop(t, p);
+	p->n = 0;
+	p->chunk = NULL;
+}
+
 /* Room for one frame more; false: none, which is counted. */
 static inline bool push(struct beam_procs *t, struct beam_proc *p)
 {
@@ -212,7 +86,7 @@ static inline bool push(struct beam_procs *t, struct beam_proc *p)
 	if (p->n >= BEAM_INLINE_FRAMES && (p->n - BEAM_INLINE_FRAMES) % BEAM_CHUNK_FRAMES == 0) {
 		c = chunk_get(t);
 		if (c == NULL) {
-			lose(t);
+			beam_procs_lose(t);
 			return false;
 		}
 		c->below = p->chunk;
@@ -322,7 +196,7 @@ unsigned beam_names_enter(struct beam_procs *t, struct beam_proc *p, const struc
 	if (p->n > 0 && top(p)->fn == fn && p->n >= MOST_NAMES / 2)
 		return p->n; /* a loop, most likely */
 	if (p->n >= MOST_NAMES || !push(t, p)) {
-		lose(t);
+		beam_procs_lose(t);
 		return p->n + 1;
 	}
 	*top(p) = (struct beam_frame){.fn = fn};

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "atom_text.h"
 #include "peek.h"
+#include "term_print.h"
 
 #define DEEP	 24 /* calls of C for each level: schedulers' stacks are small */
 #define FLAT_MAP 32

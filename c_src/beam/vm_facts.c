@@ -1,27 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is assumed of the VM's terms, found out when the library is loaded: known terms are made
- * and looked at. Where one is not as it has been in the releases that we know, the probe path asks
- * the VM instead, which is slower but always right. (The words of a process: layout.c.)
+ * What is assumed of the VM's terms is checked when the library is loaded, on terms whose contents
+ * are known. Where one is not as in the releases that we know, the probe path asks the VM instead,
+ * which is slower but always right. (The words of a process: layout.c.)
  *
  *   small integers	   their value lies above four bits of ones
  *   immediates		   the two lowest bits are ones, and in no other term
  *   tuples		   their elements lie behind one word, the same for all of a size
  *   maps		   of one key: that word, the size, the tuple of keys, the value
- *   pids		   hold their place in the VM's table of processes, which no two living
+ *   pids		   hold their index in the VM's table of processes, which no two living
  *			   processes share: above bit 32 up to OTP 25, above bit 4 since 26
  *   sizes		   of binaries outside the heap, funs and references differ by release
  */
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "beam.h"
+#include "atoms.h"
+#include "sizes.h"
+#define BEAM_VM_CONST /* not const: it is written here */
+#include "vm_facts.h"
 
-bool beam_small, beam_immediates;
-struct beam_tuple beam_tuple3 = {.tag = 8}, beam_map1 = {.tag = 8};
-ERL_NIF_TERM beam_pid_tag = 16;
-unsigned beam_pid_shift; /* 0: where a pid has its place is not known */
-unsigned beam_size_binary = 6, beam_size_fun = 5, beam_size_ref = 3;
+struct beam_vm beam_vm;
+static const struct beam_vm unknown = {
+	.tuple3.tag = 8,
+	.map1.tag = 8,
+	.pid_tag = 16,
+	.size_binary = 6,
+	.size_fun = 5,
+	.size_ref = 3,
+};
 
 #define PIDS 1024 /* looked at, of those that live */
 
@@ -65,7 +73,7 @@ static void look_at_tuples(ErlNifEnv *env)
 	}
 	if (at[0][0] != at[1][0] || (t[0] & 7) != (t[1] & 7))
 		return;
-	beam_tuple3 = (struct beam_tuple){.tag = t[0] & 7, .header = at[0][0]};
+	beam_vm.tuple3 = (struct beam_tuple){.tag = t[0] & 7, .header = at[0][0]};
 }
 
 /* And the value of a map's one key? */
@@ -79,10 +87,10 @@ static void look_at_maps(ErlNifEnv *env)
 		ERL_NIF_TERM m;
 
 		if (!enif_make_map_put(env, enif_make_new_map(env), atom_extra, value[i], &m) ||
-			(m & 7) != beam_tuple3.tag)
+			(m & 7) != beam_vm.tuple3.tag)
 			return;
 		at = (const ERL_NIF_TERM *)(uintptr_t)(m & ~(ERL_NIF_TERM)7);
-		if (at[1] != 1 || (at[2] & 7) != beam_tuple3.tag || at[3] != value[i] ||
+		if (at[1] != 1 || (at[2] & 7) != beam_vm.tuple3.tag || at[3] != value[i] ||
 			(i == 1 && at[0] != header))
 			return;
 		keys = (const ERL_NIF_TERM *)(uintptr_t)(at[2] & ~(ERL_NIF_TERM)7);
@@ -90,22 +98,22 @@ static void look_at_maps(ErlNifEnv *env)
 			return;
 		header = at[0];
 	}
-	beam_map1 = (struct beam_tuple){.tag = beam_tuple3.tag, .header = header};
+	beam_vm.map1 = (struct beam_tuple){.tag = beam_vm.tuple3.tag, .header = header};
 }
 
 /* ---- pids ------------------------------------------------------------------------------ */
 
 /*
- * The VM spreads consecutive numbers over cache lines of eight places each, then takes the next
- * place in each line.
+ * The VM spreads consecutive numbers over cache lines of eight slots each, then takes the next slot
+ * in each line.
  */
-static uint64_t spread(uint64_t number, uint64_t places)
+static uint64_t spread(uint64_t number, uint64_t slots)
 {
-	return (number * 8 & (places - 1)) + (number * 8 / places & 7);
+	return (number * 8 & (slots - 1)) + (number * 8 / slots & 7);
 }
 
 /* The number that <0.Number.Serial> shows, of 28 bits: before OTP 26 the upper 13 are Serial. */
-static bool place_ok(ERL_NIF_TERM pid, unsigned shift, uint64_t places)
+static bool slot_ok(ERL_NIF_TERM pid, unsigned shift, uint64_t slots)
 {
 	char text[64];
 	unsigned node, number, serial;
@@ -115,13 +123,13 @@ static bool place_ok(ERL_NIF_TERM pid, unsigned shift, uint64_t places)
 		return false;
 	if (shift == 32)
 		number |= serial << 15;
-	return (pid >> shift & (places - 1)) == spread(number, places);
+	return (pid >> shift & (slots - 1)) == spread(number, slots);
 }
 
-static bool shift_ok(const ERL_NIF_TERM *pid, unsigned n, unsigned shift, uint64_t places)
+static bool shift_ok(const ERL_NIF_TERM *pid, unsigned n, unsigned shift, uint64_t slots)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (!place_ok(pid[i], shift, places))
+		if (!slot_ok(pid[i], shift, slots))
 			return false;
 	return true;
 }
@@ -129,15 +137,15 @@ static bool shift_ok(const ERL_NIF_TERM *pid, unsigned n, unsigned shift, uint64
 static unsigned find_shift(ErlNifEnv *env, ERL_NIF_TERM pids, ERL_NIF_TERM limit)
 {
 	ERL_NIF_TERM pid[PIDS];
-	ErlNifUInt64 places;
+	ErlNifUInt64 slots;
 	unsigned n = 0;
 
 	while (n < PIDS && enif_get_list_cell(env, pids, &pid[n], &pids))
 		n++;
-	if (n < 2 || !enif_get_uint64(env, limit, &places) || places < 1024 ||
-		(places & (places - 1)) != 0)
+	if (n < 2 || !enif_get_uint64(env, limit, &slots) || slots < 1024 ||
+		(slots & (slots - 1)) != 0)
 		return 0;
-	return shift_ok(pid, n, 32, places) ? 32 : shift_ok(pid, n, 4, places) ? 4 : 0;
+	return shift_ok(pid, n, 32, slots) ? 32 : shift_ok(pid, n, 4, slots) ? 4 : 0;
 }
 
 /* ---- all of it ------------------------------------------------------------------------- */
@@ -146,34 +154,31 @@ static unsigned find_shift(ErlNifEnv *env, ERL_NIF_TERM pids, ERL_NIF_TERM limit
  * info: {Assume, Pids, ProcessLimit, {Binary, Fun, Reference}, DirtyCpus, Samples,
  * Threads}; see erltrace_nif.erl
  */
-void beam_assume(ErlNifEnv *env, ERL_NIF_TERM info)
+void beam_vm_find(ErlNifEnv *env, ERL_NIF_TERM info)
 {
 	const ERL_NIF_TERM *t, *s;
 	ERL_NIF_TERM pid, rest;
 	int n, ns;
 
-	beam_small = beam_immediates = false;
-	beam_tuple3 = beam_map1 = (struct beam_tuple){.tag = 8};
-	beam_pid_tag = 16;
-	beam_pid_shift = 0;
+	beam_vm = unknown;
 	beam_sizes_check(env, atom_undefined);
 	if (!enif_get_tuple(env, info, &n, &t) || n != 7)
 		return;
-	enif_get_uint(env, t[4], &beam_dirty_cpus);
+	enif_get_uint(env, t[4], &beam_vm.dirty_cpus);
 	if (enif_get_tuple(env, t[3], &ns, &s) && ns == 3) {
-		enif_get_uint(env, s[0], &beam_size_binary);
-		enif_get_uint(env, s[1], &beam_size_fun);
-		enif_get_uint(env, s[2], &beam_size_ref);
+		enif_get_uint(env, s[0], &beam_vm.size_binary);
+		enif_get_uint(env, s[1], &beam_vm.size_fun);
+		enif_get_uint(env, s[2], &beam_vm.size_ref);
 	}
 	if (t[0] != atom_true || !enif_get_list_cell(env, t[1], &pid, &rest))
 		return;
-	beam_small = small_ok(env);
-	beam_immediates = immediates_ok(env, pid);
+	beam_vm.small = small_ok(env);
+	beam_vm.immediates = immediates_ok(env, pid);
 	look_at_tuples(env);
 	look_at_maps(env);
 	/* ports have other bits, numbers four ones, pids of other nodes a box */
 	if ((pid & 15) != (atom_ok & 15) && (pid & 15) != 15)
-		beam_pid_tag = pid & 15;
-	beam_pid_shift = find_shift(env, t[1], t[2]);
+		beam_vm.pid_tag = pid & 15;
+	beam_vm.pid_shift = find_shift(env, t[1], t[2]);
 	beam_sizes_check(env, t[5]);
 }
