@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BEGIN and END in the kernel, instead of here: for tests, which run what they expect of the
- * language once on either engine (ERLTRACE_IN_KERNEL=1 in the environment;
- * test/kernel/kernel_golden.sh). The program is run by the system call that the kernel has for
- * that, by the thread that would have fired them.
+ * BEGIN and END in the kernel instead of here, for tests: they run the golden tests of the language
+ * on both engines (ERLTRACE_IN_KERNEL=1 in the environment; test/kernel/kernel_golden.sh). The
+ * thread that would have fired them runs the program, by BPF_PROG_TEST_RUN.
  */
 #include <fcntl.h>
 #include <linux/bpf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The system call bpf(2), and what is missing where it is refused. */
+/* The system call bpf(2), and an error that says what it needs where it is refused. */
 #include <errno.h>
 #include <linux/bpf.h>
 #include <string.h>

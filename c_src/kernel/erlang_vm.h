@@ -37,7 +37,7 @@ struct k_erlang {
 	uint32_t queue_len, save; /* a process: messages that wait, and the one that is looked at */
 	uint32_t driver, dist, flags; /* a port */
 	uint32_t async;	  /* a driver: its callback */
-	uint32_t item;	  /* a link: whom it is to */
+	uint32_t item;	  /* a link: the process at its other end */
 	uint32_t offheap; /* a process, in what copying is given */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of a function's registers and of the way through it: which of them are not
- * pointers to the arena, which are still to be read, where loops begin.
+ * Data flow and control flow of a function: which registers do not point to the arena, which are
+ * live, where loops begin.
  */
 #include <stdlib.h>
 

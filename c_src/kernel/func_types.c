@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Types for a program's functions, in the kernel's BTF: all take and give numbers of 64 bits. A
- * function that is global and has its type is verified once, for any arguments, and not again for
- * each call of it.
+ * BTF types for a program's functions: all take and return numbers of 64 bits. The verifier checks
+ * a global function that has a type once, for any arguments, and not again at each call.
  */
 #include <linux/bpf.h>
 #include <linux/btf.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an engine has in the kernel: the arena, the buffer, programs and their links. All are file
- * descriptors: however this process ends, nothing stays. And what is told the kernel's half.
+ * What an engine has in the kernel: the arena, the buffer, programs and links; and what the
+ * kernel's half is told. All are file descriptors: however this process ends, nothing stays behind.
  */
 #include <linux/bpf.h>
 #include <stdlib.h>

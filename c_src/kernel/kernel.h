@@ -1,63 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernel engine: clauses at syscall, pid and other probes of the kernel run there, as BPF.
+ * The kernel engine: clauses at syscall, pid and other kernel probes run in the kernel, as BPF.
  *
- * There is one engine, not two: its memory (variables, aggregations, buffers) is in a BPF arena,
- * which kernel and user space have mapped at the same addresses. What fires in the command itself
- * (BEGIN, tick, END) runs here, what fires in the kernel runs there, on the same tables, by the
- * same C code: the engine's probe path is built a second time, for BPF (bpf/), and linked with the
- * program's clauses when it is loaded. The consumer does not see a difference.
+ * There is one engine, not two. Its memory (variables, aggregations, buffers) is a BPF arena, which
+ * kernel and user space map at the same addresses. What fires in the command itself (BEGIN, tick,
+ * END) runs here, what fires in the kernel runs there: on the same tables, by the same C code. The
+ * engine's probe path is compiled a second time, for BPF (bpf/), and linked with the clauses when
+ * the program is loaded. The consumer sees no difference.
  *
  * Providers, a file each:
  *
  *   syscall.c       system calls by their names
  *   sched_proc.c    sched and proc
  *   pid.c           functions of a process and instructions inside of them
- *   usdt.c          probes that programs and libraries carry themselves
+ *   usdt.c          probes that programs and libraries carry themselves; usdt_arg.h
  *   kernel_erlang.c erlang probes of a node: functions of its VM (vm_probes.c), and events inside
  *                   the node, which are handed over (handover.c) by a script that a bridge
  *                   (include/erltrace.h) has there
  *   sampler.c       profile-N on CPUs
- *   tasks.c         no probes, but what is known of threads: fields, CPU time, the end of their
- *                   self->
+ *   tasks.c         no probes, but what clauses read of threads: fields, CPU time, self->
  *   begin_end.c     BEGIN and END in the kernel, for tests
  *
- * What they stand on:
+ * What they use:
  *
  *   entries.def     the BPF programs: where each begins, what it is attached to, what it may do
- *   kernel.c        what an engine has there; bpf_call.c: the system call, and what is missing
- *                   where it is refused
+ *   kernel.c        what an engine has in the kernel; bpf_call.c: the system call
  *   root.h          what user space tells the kernel's half
  *   tracepoint.c    programs at raw tracepoints
  *   uprobe.c        sites in programs and libraries where probes fire; sites.c: those of each
  *                   probe, and those in libraries that are loaded while tracing
+ *   btf.c           offsets in the running kernel's structures: task_offsets.h
  *   modules.c       the program and the libraries of a process; ifunc.c: functions that they
  *                   choose; x86_length.c: where instructions begin
- *   vm_stacks.c     Erlang VMs, and where they have the stacks of processes
- *   tracing.c       functions of the kernel that are on top of stacks only because we look
+ *   vm_stacks.c     Erlang VMs, and where they have the stacks of processes; erlang_vm.h
+ *   tracing.c       functions of the kernel that are on stacks only because of tracing
  *
  * A program is made of:
  *
- *   program.c       the programs, loaded
- *   object.c        the engine's probe path for BPF, as it was built: functions and relocations
- *   link.c          functions and clauses made one program that the kernel's verifier accepts
- *   flow.c          what their registers hold; arena_access.c: their loads and stores (piece.h)
- *   func_types.c    the types of its functions, as the verifier wants them
- *   btf.c           where members are in the running kernel's structures
+ *   object.c        the engine's probe path, compiled for BPF: functions and relocations
+ *   link.c          the linker: functions and clauses as one program that the verifier accepts
+ *   flow.c          its data flow; arena_access.c: its loads and stores (piece.h)
+ *   func_types.c    BTF types for its functions
+ *   program.c       loads it
  *
- * The memory itself is engine/region.c: addresses reserved when an engine is made, an arena from
- * the go on. What is only in the kernel is in bpf/:
+ * The memory is engine/region.c: addresses reserved when an engine is made, an arena from go on.
+ * What runs in the kernel only is in bpf/:
  *
- *   entries.c       where firings begin; sched_proc.h: those of sched and proc; erlang.h: those of
- *                   a node
+ *   entries.c       where programs begin; sched_proc.h: those of sched and proc; erlang.h: those
+ *                   of erlang
  *   builtin_vars.c  built-in variables; task.h: fields of threads; frames.c: stacks
- *   memory.c        memory of others; buffer.h: through which it is read
+ *   memory.c        memory of the process and of the kernel, read through a buffer (buffer.h)
  *   destructive.c   chill(), raise(), stop()
- *   thread.c        what D's library tells of threads and their open files
+ *   thread.c        threads and their open files, for D's library
  *   usdt_args.c     the arguments of usdt probes
- *   terms.c         terms of an Erlang VM as texts; erlang_stack.c: stacks of its processes
- *   std.c           what the engine takes from the C library; shim.h: what its sources need to be
- *                   BPF; helpers.h: functions of the kernel
+ *   terms.c         terms of an Erlang VM as text; erlang_stack.c: stacks of its processes
+ *   std.c           functions of the C library; shim.h: what the engine's sources need for BPF;
+ *                   helpers.h: BPF helpers
  */
 #ifndef K_KERNEL_H
 #define K_KERNEL_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One program for the kernel out of a beginning, the runtime functions it reaches and the clauses.
+ * Links one BPF program from an entry function, the functions that it reaches and the clauses.
  *
- * To the kernel's verifier the arena is memory of its own kind: an access needs a pointer that was
- * cast to it just before, and what is loaded is a number. So every access but those of the stack,
- * of the event's context and of the buffer gets its cast here, and pointers everywhere else stay
- * the numbers that user space knows. Every jump backwards gets a may_goto, which lets the verifier
- * see that the program ends; where that ever happens, the function returns 0.
+ * To the kernel's verifier the arena is an address space of its own: an access needs a pointer that
+ * was cast to it just before, and what is loaded is a number. So every access gets a cast here, but
+ * for those to the stack, to the context and to the buffer; everywhere else pointers stay the
+ * numbers that user space knows. Every backward jump gets a may_goto, which proves to the verifier
+ * that the program ends; where its budget runs out, the function returns 0.
  *
- * Clauses give keys to the runtime as words on their stack, which no other function can read as
- * arena: they are copied into the slot before the call.
+ * Clauses pass keys to the runtime as words on their stack, which no other function can read as
+ * arena memory: they are copied into the slot before the call.
  */
 #include <stdlib.h>
 #include <string.h>

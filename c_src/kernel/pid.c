@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The provider pid<N>: entry and return of the functions of a process, its program and libraries,
- * by their symbols, and instructions inside of them by their offsets, in hexadecimal. Several
- * symbols at one address are one function, by the name that people know (elf.c). Probes are made
- * when a description asks for them. arg0 to arg9 of an entry are the function's first
- * arguments; arg1 of a return is what it gives.
+ * The provider pid<N>: entry and return of the functions of a process, in its program and
+ * libraries, by their symbols; and single instructions inside a function, by their offsets in
+ * hexadecimal. Several symbols at one address are one function, under its best-known name (elf.c).
+ * Probes are created when a description asks for them. arg0 to arg9 of an entry are the function's
+ * first arguments; arg1 of a return is its return value.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The BPF programs of entries.def, loaded; and why the kernel's verifier does not take one. */
+/* The BPF programs of entries.def: loading them, and why the verifier rejects one. */
 #include <errno.h>
 #include <linux/bpf.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile-N in the kernel: on each CPU a clock of the kernel's (a perf software event), which
- * interrupts whatever runs there. provider/profile.c says when its probes are ours.
+ * profile-N in the kernel: a perf software event on each CPU, which interrupts what runs there.
+ * provider/profile.c decides when its probes fire here.
  */
 #include <linux/bpf.h>
 #include <linux/perf_event.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Probes in the programs and libraries of processes. A probe has a list of sites: two static
- * functions of one name are one probe at two sites. All sites of a script are attached when tracing
- * begins (uprobe.c).
+ * functions of one name are one probe with two sites. All sites of a script are attached when
+ * tracing begins (uprobe.c).
  *
  * Libraries may be loaded while tracing. Once a second the consumer has us look at what is mapped,
- * and probes that the script's descriptions ask for are armed there. The programs are those of the
- * start: clauses whose probes may yet come are in them from the beginning.
+ * and the probes there that match the script's descriptions are armed. No program is loaded for
+ * them: the clauses that they may run are in the programs from the start.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernel's half knows of threads, made ready when a script needs it and not before: where
- * their fields are, CPU time (vtimestamp) by a look at each switch, and self-> variables that go
- * with their thread. It has no probes, and comes last of all providers: what is at the end of a
+ * What the kernel's half knows of threads, prepared only when a script needs it: offsets of their
+ * fields, CPU time (vtimestamp) from each context switch, and the end of threads, when their self->
+ * variables are freed. It has no probes, and starts last of all providers: clauses at the end of a
  * thread (proc:::exit) may still read its self->.
  */
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs at raw tracepoints, for the providers whose events come from there: each says which
- * programs of entries.def it needs when its probes are enabled. Here they are loaded, and attached
- * in the order of that table.
+ * Programs at raw tracepoints. When its probes are enabled, a provider says which programs of
+ * entries.def it needs; they are loaded here, and attached in the order of that table.
  */
 #include <linux/bpf.h>
 #include <stdlib.h>

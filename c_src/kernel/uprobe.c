@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sites in programs and libraries where a probe of the engine fires: providers say which when
- * their probes are enabled, all of them are attached when tracing begins. Many sites of one file
- * are one link: a kernel that has arenas has that kind of link too.
+ * Uprobes: sites in programs and libraries where a probe fires. Providers add them when their
+ * probes are enabled; all are attached when tracing begins. The sites of one file are one
+ * uprobe_multi link, which every kernel that has arenas knows.
  */
 #include <errno.h>
 #include <linux/bpf.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The provider usdt: probes that programs and libraries carry themselves, as notes of SystemTap's
- * kind. provider<PID>:module:function:name, with - for each __ of the name. A probe that has a
- * counter of those who trace it (a semaphore) is counted up by the kernel while it is traced.
- * Where its arguments are says a text, of which a table is made that the kernel's half reads.
+ * The provider usdt: probes that programs and libraries carry themselves, as SystemTap notes.
+ * provider<PID>:module:function:name, with - for each __ of the name. The kernel counts up the
+ * semaphore of a probe that has one while it is traced. The note describes in text where the
+ * arguments are; of that a table is made, which the kernel's half reads.
  */
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions of an Erlang VM that are erlang probes: what tracing inside the node cannot give. The
- * VM's program has their names up to OTP 28. Arguments are made of registers and of the VM's
- * structures (bpf/erlang.h); where something is in a structure is taken from the code of a function
- * that is known to look there, so that it is right for this very VM. What is not found is not read.
+ * Functions of an Erlang VM that are erlang probes: events that tracing inside the node does not
+ * give. The VM's program has their symbols up to OTP 28. Arguments come from registers and from the
+ * VM's structures (bpf/erlang.h). Offsets in these structures are taken from the code of a function
+ * that is known to use them, so that they are right for this VM. What is not found is not read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,7 +215,7 @@ static void find_fields(struct k_module *m, struct k_erlang *how)
 		how->dist = first_op(&c, LOAD, RDI);
 	if (code_named(m, "set_busy_port", &c)) /* the address of the flags, for an atomic change */
 		how->flags = first_op(&c, LEA, RDI);
-	/* a link says whom it is to right before what says how far its beginning is */
+	/* a link has its other end right before its own offset in the pair */
 	if (code_named(m, "erts_proc_sig_send_link_exit", &c))
 		for (size_t i = 0; i + 4 < c.n && how->item == 0; i++)
 			if (c.p[i] == 0x0f && c.p[i + 1] == 0xb7 && c.p[i + 2] >> 6 == 1 && c.p[i + 3] >= 8)

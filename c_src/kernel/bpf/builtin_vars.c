@@ -162,7 +162,7 @@ RTFN(rand)
 	return high << 32 | bpf_get_prandom_u32();
 }
 
-/* Its ancestors, itself among them, as far up as that is sensible. */
+/* Its ancestors, itself among them; the loop is bounded. */
 RTFN(progenyof)
 {
 	uint64_t task = task_of(FIRE(ctx)->thread);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the kernel's firings begin: one function for each kind of event. They find the probe,
- * take a slot, put the arguments that are read where clauses find them, and run the clauses.
+ * Where programs begin: a function for each kind of event (kernel/entries.def). It finds the probe,
+ * takes a slot, puts the arguments that are used where clauses read them, and runs the clauses.
  */
 #include "task.h"
 #include "engine/counter.h"

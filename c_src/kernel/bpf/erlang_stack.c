@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ustack() in an Erlang VM (probe path): behind the native frames come those of the Erlang process
- * that the thread runs. Code of the JIT has the process's stack in the stack pointer; what is a
- * return address there is told from terms by its lowest bits, as the VM itself does. When such code
- * calls the VM's own functions it changes to the thread's stack, and leaves its stack pointer in
- * the process, or in rbp: which of these is told by what it does when it is returned to.
+ * ustack() in an Erlang VM (probe path): after the native frames come those of the Erlang process
+ * that runs on the thread. JIT code has the process's stack in the stack pointer; return addresses
+ * are told from terms by their lowest bits, as in the VM itself. When JIT code calls a function of
+ * the VM it switches to the thread's stack, and saves its stack pointer in the process or in rbp;
+ * which one is seen from the code at the return address.
  */
 #include "engine/in_kernel.h"
 #include "engine/slot.h"

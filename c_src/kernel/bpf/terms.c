@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Terms of an Erlang VM made texts (probe path): pids, ports, atoms and small numbers, and tuples
- * of these; of anything else there is "...". Where the VM has things is said by k_erlang.
- * Texts are written from `to' on, with room up to `end'; each function gives where it ended, and
- * puts a NUL there.
+ * Terms of an Erlang VM as text (probe path): pids, ports, atoms and small numbers, and tuples of
+ * these; anything else is "...". struct k_erlang says where the VM has things. Text is written from
+ * `to' on, up to `end'; each function returns where it stopped, and puts a NUL there.
  */
 #include "buffer.h"
 #include "engine/dyn.h"

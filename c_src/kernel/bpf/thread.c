@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What D's library tells of threads and of the files that they have open (probe path):
- * d/lib/procfs.d and files.d ask for it by the names of prog/builtins.def. All is read from the
- * kernel's structures as they are now, without a lock: who looks while they change may see a name
- * that is half old, but never anything that is not there.
+ * Threads and their open files, for D's library (probe path): d/lib/procfs.d and files.d ask for
+ * them by the names of prog/builtins.def. All is read from the kernel's structures as they are,
+ * without a lock: while they change, a name may be half old, but nothing is read that is not there.
  */
 #include "buffer.h"
 #include "engine/fire.h"
