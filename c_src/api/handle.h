@@ -35,8 +35,10 @@ struct erltrace {
 	uint64_t next_switch, next_status, next_clean, next_look; /* ns, when they are due */
 };
 
-/* Copy an internal error out; returns -1. */
-int api_error(erltrace_error_t *to, const struct et_error *from);
+/* Both return -1. The caller's error, which may be NULL, is touched by a failure alone. */
+int api_error(erltrace_error_t *err, const struct et_error *e);
+int api_fail(erltrace_error_t *err, enum et_tag tag, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 unsigned api_flags(const erltrace_compile_opts_t *o); /* D_C_* */
 /* $0 is the script's name, $1.. its arguments. NULL: out of memory. The caller frees. */
 const char **api_argv(const erltrace_compile_opts_t *o);

@@ -6,7 +6,7 @@
  * is handed on to it here, and it prints the end when all others have ended. Each node sends its
  * aggregations as they are now and then; should it die, they are printed, or given to another.
  */
-#include "node.h"
+#include "targets.h"
 
 #include <spawn.h>
 #include <stdlib.h>
@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "node/agent.h"
+#include "node/decode.h"
 #include "node/term.h"
 
 /* ---- telling nodes ----------------------------------------------------------------------- */
@@ -96,7 +98,7 @@ static void on_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, in
 	if (node_get_failure(x, at, &script, &err) < 0)
 		return;
 	/* One node need not have what another has. */
-	if (strcmp(err.tag, "D_PDESC_ZERO") == 0 && t->state == STARTED) {
+	if (et_err_is(&err, D_PDESC_ZERO) && t->state == STARTED) {
 		ns->zero = err;
 		ns->zero_script = (int)script;
 		return;
@@ -104,7 +106,7 @@ static void on_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, in
 	if (script < 0 && ns->n > 1)
 		cli_say("node %s:", t->nd->name);
 	tell_failure(ns, script, &err);
-	t->silent = strcmp(err.tag, "ET_SILENCE") == 0;
+	t->silent = et_err_is(&err, ET_SILENCE);
 	ns->ending = true;
 }
 

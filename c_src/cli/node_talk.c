@@ -4,12 +4,14 @@
  * the nodes, a sign of life each second, and messages as they come, handed to whoever runs the
  * scripts: node_run.c, which prints, or bridge.c. All of it belongs to one thread.
  */
-#include "node.h"
+#include "targets.h"
 
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "node/decode.h"
 
 int64_t node_ms(void)
 {

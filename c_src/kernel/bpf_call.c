@@ -34,16 +34,16 @@ int k_refused(struct et_error *e, const char *what)
 	int why = errno;
 
 	if (why == EPERM || why == EACCES)
-		return et_err(e, "ET_PERMISSION",
+		return et_err(e, ET_PERMISSION,
 			"probes of the kernel need %s: %s was refused (%s)", k_privileges(), what,
 			strerror(why));
 	if (why == EINVAL || why == ENOSYS || why == EOPNOTSUPP) {
 		uname(&host);
-		return et_err(e, "ET_KERNEL",
+		return et_err(e, ET_KERNEL,
 			"probes of the kernel need Linux 6.9 or newer with CONFIG_BPF_SYSCALL and "
 			"its "
 			"JIT: this is Linux %s, where %s was refused (%s)",
 			host.release, what, strerror(why));
 	}
-	return et_err(e, "ET_KERNEL", "the kernel refused %s: %s", what, strerror(why));
+	return et_err(e, ET_KERNEL, "the kernel refused %s: %s", what, strerror(why));
 }

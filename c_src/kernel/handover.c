@@ -7,19 +7,7 @@
  *
  * Nodes are reached by the program's bridge (include/erltrace.h), nothing here connects to them.
  */
-#include "array.h"
-#include "engine/engine.h"
-#include "engine/probe.h"
-#include "engine/provider.h"
-#include "engine/region.h"
-#include "engine/state.h"
 #include "handover.h"
-#include "kernel.h"
-#include "modules.h"
-#include "prog/builtins.h"
-#include "symbols/proc_file.h"
-#include "symbols/sdt_notes.h"
-#include "uprobe.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -27,12 +15,24 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/region.h"
+#include "engine/state.h"
+#include "kernel.h"
+#include "modules.h"
+#include "proc_file.h"
+#include "prog/builtins.h"
+#include "symbols/sdt_notes.h"
+#include "uprobe.h"
 
 /* ---- the bridge ----------------------------------------------------------------------- */
 
 int k_no_bridge(struct et_error *e)
 {
-	return et_err(e, "ET_NODE",
+	return et_err(e, ET_NODE,
 		"erlang probes of a node beside probes of the kernel need a bridge to the nodes: "
 		"erltrace_set_bridge()");
 }
@@ -40,7 +40,7 @@ int k_no_bridge(struct et_error *e)
 /* What a call of it has failed with; a callback of ours has said so itself. */
 static int failed(const erltrace_error_t *err, struct et_error *e)
 {
-	return et_err(e, "ET_NODE", "probes of an Erlang node: %s",
+	return et_err(e, ET_NODE, "probes of an Erlang node: %s",
 		err->text[0] != '\0' ? err->text : "the Erlang node does not answer");
 }
 
@@ -66,7 +66,7 @@ int k_handover_list(struct en *en, const char *desc, erltrace_probe_cb *cb, void
 		return k_no_bridge(e);
 	nodes = node_names(en->opts);
 	if (nodes == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	rc = en->bridge->list(en->bridge_arg, nodes, desc, cb, arg, &err);
 	free(nodes);
 	return rc != 0 ? failed(&err, e) : 0;
@@ -74,7 +74,7 @@ int k_handover_list(struct en *en, const char *desc, erltrace_probe_cb *cb, void
 
 void k_handover_disarm(struct en *en, struct k_handover *s)
 {
-	if (s->armed)
+	if (s->armed && en->bridge->disarm != NULL)
 		en->bridge->disarm(en->bridge_arg);
 	s->armed = false;
 }
@@ -86,7 +86,7 @@ int k_handover_add(struct k_handover *s, struct en_probe *shared, int pid, struc
 	int own;
 
 	if (!ARRAY_ROOM(s->v, s->n))
-		return et_err(e, "ET_MEMORY", "out of memory for the probes of a node");
+		return et_err(e, ET_NOMEM, "out of memory for the probes of a node");
 	own = s->n > 0 && s->v[s->n - 1].pid == pid ? s->v[s->n - 1].own : fi_own_pid(pid);
 	s->v[s->n++] = (struct k_node_event){shared, pid, own};
 	if (own != pid) { /* in a container: so the event is of another name */
@@ -108,7 +108,7 @@ static int make_table(struct en *en, const struct k_handover *s, struct et_error
 		size *= 2;
 	r->erlang = en_alloc(en, size * sizeof(*r->erlang));
 	if (r->erlang == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the probes of a node");
+		return et_err(e, ET_NOMEM, "out of memory for the probes of a node");
 	r->erlang_mask = size - 1;
 	for (unsigned i = 0; i < s->n; i++) {
 		uint64_t at = s->v[i].probe->hash & r->erlang_mask;
@@ -116,7 +116,7 @@ static int make_table(struct en *en, const struct k_handover *s, struct et_error
 		for (; r->erlang[at] != NULL; at = (at + 1) & r->erlang_mask)
 			if (r->erlang[at]->hash == s->v[i].probe->hash &&
 				r->erlang[at]->prov != s->v[i].probe->prov)
-				return et_err(e, "ET_NODE",
+				return et_err(e, ET_NODE,
 					"several nodes are process %d of their containers: trace them "
 					"one by one",
 					s->v[i].own);
@@ -263,7 +263,7 @@ static int add_notes(struct en *en, struct k_handover *s, int pid, struct et_err
 	if (rc < 0)
 		return -1;
 	return a.n > 0 ? 0
-		       : et_err(e, "ET_NODE",
+		       : et_err(e, ET_NODE,
 				 "the library in the node of process %d has no USDT probes: it is "
 				 "of another version of erltrace, or of another machine",
 				 pid);
@@ -312,7 +312,7 @@ static int arm_scripts(struct en *en, struct k_handover *s, const erltrace_node_
 	int rc = 0;
 
 	if (nodes == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	for (unsigned i = 0; i < NPASSED; i++)
 		if (o->set[passed[i].opt]) {
 			snprintf(set[i], sizeof(set[i]), "%s=%llu%s", passed[i].name,
@@ -338,10 +338,10 @@ int k_handover_arm(struct en *en, struct k_handover *s, struct et_error *e)
 	if (make_table(en, s, e) < 0)
 		return -1;
 	v = calloc(s->n, sizeof(*v));
-	if (en->bridge == NULL || en->bridge->arm == NULL || en->bridge->disarm == NULL)
+	if (en->bridge == NULL || en->bridge->arm == NULL)
 		rc = k_no_bridge(e);
 	else if (v == NULL || make_scripts(s, v, &n) < 0)
-		rc = et_err(e, "ET_MEMORY", "out of memory");
+		rc = et_err(e, ET_NOMEM, "out of memory");
 	else
 		rc = arm_scripts(en, s, v, n, e);
 	for (unsigned i = 0; i < n; i++) {

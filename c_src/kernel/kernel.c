@@ -61,12 +61,12 @@ int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error 
 
 	(void)data;
 	if (!en->opts->val[OPT_KERNEL])
-		return et_err(e, "ET_PERMISSION",
+		return et_err(e, ET_PERMISSION,
 			"probes of the kernel are not permitted here (option kernel is off; for the "
 			"page: erltrace web --kernel)");
 	k = calloc(1, sizeof(*k));
 	if (k == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	k->arena_fd = k->buf_fd = -1;
 	en->kernel = k;
 	return make_arena(k, base, size, e) < 0 ? -1 : k->arena_fd;
@@ -115,7 +115,7 @@ int k_prepare(struct en *en, struct et_error *e)
 	k->root = en_alloc(en, sizeof(*k->root));
 	k->programs = calloc(en->prog->nclauses + 1, sizeof(*k->programs));
 	if (k->root == NULL || k->programs == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	if (make_buffer(k, en->shared.nslots, e) < 0 || k_object_load(&k->object, e) < 0)
 		return -1;
 	for (unsigned i = 0; i < k->object.ndata; i++) {
@@ -123,7 +123,7 @@ int k_prepare(struct en *en, struct et_error *e)
 		void *mem = en_alloc(en, d->size);
 
 		if (mem == NULL)
-			return et_err(e, "ET_MEMORY", "out of memory");
+			return et_err(e, ET_NOMEM, "out of memory");
 		memcpy(mem, d->bytes, d->size);
 		d->addr = (uint64_t)(uintptr_t)mem;
 	}
@@ -152,7 +152,7 @@ struct en_probe *k_share_probe(
 		return NULL;
 	shared = en_probe_shared(en, p);
 	if (shared == NULL) {
-		et_err(e, "ET_MEMORY", "out of memory for probes of the kernel");
+		et_err(e, ET_NOMEM, "out of memory for probes of the kernel");
 		return NULL;
 	}
 	if (en->error_probe != NULL) { /* its clauses run in the same firing */

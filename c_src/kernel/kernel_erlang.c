@@ -63,7 +63,7 @@ static int init(struct en *en, void **data, struct et_error *e)
 	(void)en;
 	return k_sites_init(data, sizeof(struct erlang), NULL)
 		       ? 0
-		       : et_err(e, "ET_MEMORY", "out of memory");
+		       : et_err(e, ET_NOMEM, "out of memory");
 }
 
 static const struct def *def_of(const char *name)
@@ -104,7 +104,7 @@ static int on_vm_probe(void *arg, const struct k_vm_probe *found)
 	struct en_probe *p = add_probe(l->en, l->prov, "", "", found->probe);
 
 	if (p == NULL)
-		return et_err(l->e, "ET_MEMORY", "out of memory for the probes of a node");
+		return et_err(l->e, ET_NOMEM, "out of memory for the probes of a node");
 	if (p->note == NULL)
 		p->note = found->note;
 	return k_sites_add(&l->s->sites, p, l->m, &at, &found->vm, sizeof(found->vm), l->e);
@@ -143,7 +143,7 @@ struct listing {
 static int add_pid(struct erlang *s, int pid, struct et_error *e)
 {
 	if (!ARRAY_ROOM(s->pids, s->npids))
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	for (unsigned i = 0; i < s->npids; i++)
 		if (s->pids[i] == pid)
 			return 0;
@@ -204,7 +204,7 @@ static int on_listed(void *arg, const erltrace_probe_info_t *listed)
 	l->s->nlisted++;
 	p = add_probe(l->en, listed->provider, listed->module, listed->function, listed->name);
 	if (p == NULL || !add_alias(l->s, p, listed->function))
-		return et_err(l->e, "ET_MEMORY", "out of memory for the probes of a node");
+		return et_err(l->e, ET_NOMEM, "out of memory for the probes of a node");
 	return 0;
 }
 
@@ -274,7 +274,8 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	int rc;
 
 	/* nobody's nodes are looked at unless the command says which */
-	if (!en->opts->set[OPT_ERLNODE] || d->id != 0 || strncmp(d->prov, "erlang", 6) != 0)
+	if (!en->opts->set[OPT_ERLNODE] || d->id != 0 ||
+		strncmp(d->prov, "erlang", 6) != 0)
 		return 0;
 	if (find_nodes(en, l.s, e) < 0)
 		return -1;
@@ -288,12 +289,12 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 		return 0;
 	before = l.s->nlisted;
 	if (asprintf(&desc, "%s:%s:%s:%s", d->prov, d->mod, d->func, d->name) < 0)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	if (is_asked(data, desc))
 		return 0;
 	/* by whatever number: a node in a container knows itself by another than ours */
 	if (asprintf(&parts, "erlang*%s", strchr(desc, ':')) < 0)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	rc = k_handover_list(en, parts, on_listed, &l, e);
 	free(parts);
 	if (rc < 0)
@@ -315,7 +316,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 	if (p->pvdata != NULL) /* sites in the VM: they come before what the node itself gives */
 		return k_sites_enable(en, data, p, e);
 	if (p->pbis >> PBI_ANY_ARG & 1)
-		return et_err(e, "ET_ARGUMENT",
+		return et_err(e, ET_ARGUMENT,
 			"erlarg() and erlint() at %s of a script that runs in the kernel: the "
 			"argument has to be a number from 0 to %d; erlargs has them all",
 			p->name->text, PBI_ARGS - 1);
@@ -369,7 +370,7 @@ static int find_vms(struct en *en, struct erlang *s, struct et_error *e)
 	r->only_vms = k_nodes_named(en->opts);
 	r->vms = en_alloc(en, K_VMS * sizeof(*r->vms));
 	if (r->vms == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the probes of a node");
+		return et_err(e, ET_NOMEM, "out of memory for the probes of a node");
 	for (unsigned i = 0; i < s->npids && rc == 0; i++)
 		rc = add_thread_owner(en, s, s->pids[i], e);
 	return rc;

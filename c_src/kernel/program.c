@@ -63,11 +63,11 @@ static int not_verified(char *log, const union bpf_attr *attr, const struct k_in
 	if (getenv("ERLTRACE_VERIFIER") != NULL)
 		fprintf(stderr, "%s\n", log);
 	if (strstr(log, "bpf_probe_write_user") != NULL)
-		return et_err(e, "ET_KERNEL",
+		return et_err(e, ET_KERNEL,
 			"copyout() and copyoutstr() at probes of the kernel: this kernel does not "
 			"let BPF programs write to the memory of others");
 	if (is_too_large(log, why))
-		return et_err(e, "ET_KERNEL",
+		return et_err(e, ET_KERNEL,
 			"the script is too large for the kernel: its %u clause%s at %s probes are %u "
 			"instructions there, and it accepts at most 1000000; use fewer or shorter "
 			"clauses, or trace with several commands at the same time",
@@ -77,7 +77,7 @@ static int not_verified(char *log, const union bpf_attr *attr, const struct k_in
 		*last = '\0';
 	last = strrchr(log, '\n');
 	last = last != NULL ? last + 1 : log;
-	return et_err(e, "ET_KERNEL", "the kernel does not accept the program (%s): %s", p->function,
+	return et_err(e, ET_KERNEL, "the kernel does not accept the program (%s): %s", p->function,
 		last[0] != '\0' ? last : strerror(why));
 }
 
@@ -153,7 +153,7 @@ int k_load(struct en *en, enum k_entry entry, struct et_error *e)
 
 	in.clauses = clauses;
 	if (clauses == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the kernel's program");
+		return et_err(e, ET_NOMEM, "out of memory for the kernel's program");
 	if (k_link(&in, &out, e) < 0 || (btf = k_types(&out, e)) < 0)
 		goto out;
 	info = calloc(out.nparts + 1, sizeof(*info));

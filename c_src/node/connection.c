@@ -6,7 +6,7 @@
  * signal ends the wait and not the connection. Frames are read here and not by ei, which trusts
  * what comes (frame.h, term.h).
  */
-#include "node.h"
+#include "connection.h"
 
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -17,9 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "greet.h"
-#include "peer.h"
-#include "term.h"
+#include "decode.h"
+#include "handshake.h"
 
 enum { CONNECT_MS = 5000, RPC_MS = 30000, READ_MS = 10000, WRITE_MS = 10000, CUT_MS = 5000 };
 
@@ -36,7 +35,7 @@ static int gone(struct nd *n, struct et_error *e)
 	if (n->fd >= 0)
 		ei_close_connection(n->fd);
 	n->fd = -1;
-	return et_err(e, "ET_GONE", "the node %s has gone away", n->name);
+	return et_err(e, ET_GONE, "the node %s has gone away", n->name);
 }
 
 /* ---- connecting ------------------------------------------------------------------------ */
@@ -59,49 +58,49 @@ static int find_port(const char *alive, const char *host, struct et_error *e)
 				i > 0 ? ", " : "", names.v[i].name);
 	}
 	if (port < 0 && names.n == 0)
-		et_err(e, "ET_NODE", "no node %s: epmd knows no node at all", alive);
+		et_err(e, ET_NODE, "no node %s: epmd knows no node at all", alive);
 	else if (port < 0)
-		et_err(e, "ET_NODE", "no node %s: epmd knows %s", alive, known);
+		et_err(e, ET_NODE, "no node %s: epmd knows %s", alive, known);
 	nd_names_free(&names);
 	return port;
 }
 
-static int handshake(
-	struct nd *n, const char *host, int port, const struct peer *peer, struct et_error *e)
+static int connect_to(struct nd *n, const char *host, int port, const struct port_check *check,
+	struct et_error *e)
 {
-	const struct nd_cookie *cookie = peer->cookie;
-	struct greet_whom whom = {.peer = peer, .e = e};
+	const struct nd_cookie *cookie = check->cookie;
+	struct handshake_check setup = {.port = check, .e = e};
 	const unsigned int cut_ms = CUT_MS;
 	char own[256] = "localhost";
 	struct in_addr addr;
 
-	if (nd_address(host, &addr, e) < 0 || peer_listens(peer, addr, port, e) < 0)
+	if (nd_address(host, &addr, e) < 0 || port_check_listener(check, addr, port, e) < 0)
 		return -1;
 	gethostname(own, sizeof(own) - 1);
 	own[strcspn(own, ".")] = '\0';
-	if (ei_connect_xinit_ussi(&n->ec, own, NULL, NULL, NULL, cookie->text, 0, &greet_sockets,
-		    sizeof(greet_sockets), &whom) < 0)
-		return et_err(e, "ET_EI", "the cookie of %s is too long", cookie->file);
+	if (ei_connect_xinit_ussi(&n->ec, own, NULL, NULL, NULL, cookie->text, 0, &handshake_sockets,
+		    sizeof(handshake_sockets), &setup) < 0)
+		return et_err(e, ET_EI, "the cookie of %s is too long", cookie->file);
 	n->fd = ei_xconnect_host_port_tmo(&n->ec, &addr, port, CONNECT_MS);
 	if (n->fd >= 0) {
 		/* A cut is seen by what we sent: the other machine acknowledges it, or has gone. */
 		setsockopt(n->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &cut_ms, sizeof(cut_ms));
 		return 0;
 	}
-	if (whom.refused)
+	if (setup.refused)
 		return -1;
 	if (n->fd == ERL_CONNECT_FAIL || erl_errno == ETIMEDOUT)
-		return et_err(e, "ET_NODE", "the node %s does not answer on port %d: %s", n->name,
+		return et_err(e, ET_NODE, "the node %s does not answer on port %d: %s", n->name,
 			port, strerror(erl_errno));
 	if (erl_errno == EBADMSG)
-		return et_err(e, "ET_NODE", "what answers for %s on port %d is not an Erlang node",
+		return et_err(e, ET_NODE, "what answers for %s on port %d is not an Erlang node",
 			n->name, port);
 	if (erl_errno == ENOTCONN)
-		return et_err(e, "ET_NODE",
+		return et_err(e, ET_NODE,
 			"the node %s has hung up on port %d: it is starting or ending, or accepts "
 			"no connections",
 			n->name, port);
-	return et_err(e, "ET_COOKIE",
+	return et_err(e, ET_COOKIE,
 		"the node %s does not accept the cookie of %s: --cookie-file names another file",
 		n->name, cookie->file);
 }
@@ -178,9 +177,9 @@ static int ask_who(struct nd *n, struct et_error *e)
 	find_connection(n, &res);
 	ei_x_free(&res);
 	if (n->otp[0] == '\0' || n->arch[0] == '\0')
-		return et_err(e, "ET_RPC", "the node %s does not report its release", n->name);
+		return et_err(e, ET_RPC, "the node %s does not report its release", n->name);
 	if (n->connection.buff == NULL)
-		return et_err(e, "ET_RPC", "the node %s does not know our connection", n->name);
+		return et_err(e, ET_RPC, "the node %s does not know our connection", n->name);
 	return 0;
 }
 
@@ -190,23 +189,23 @@ static int check_name(const struct nd *n, const char *alive, struct et_error *e)
 	size_t len = strlen(alive);
 
 	if (!nd_is_name(n->name))
-		return et_err(e, "ET_NODE", "the node %s reports a name that no node can have",
+		return et_err(e, ET_NODE, "the node %s reports a name that no node can have",
 			alive);
 	if (strncmp(n->name, alive, len) == 0 && n->name[len] == '@')
 		return 0;
-	return et_err(e, "ET_NODE", "epmd has a port for the node %s, but the node there is %s",
+	return et_err(e, ET_NODE, "epmd has a port for the node %s, but the node there is %s",
 		alive, n->name);
 }
 
 struct nd *nd_connect(const char *name, int port, const struct nd_cookie *cookie,
-	const struct nd_whom *whom, struct et_error *e)
+	const struct nd_accept *accept, struct et_error *e)
 {
-	const struct peer peer = {.name = name, .cookie = cookie, .whom = whom};
+	const struct port_check check = {.name = name, .cookie = cookie, .accept = accept};
 	struct nd *n = calloc(1, sizeof(*n));
 	char alive[ND_NAME], *host;
 
 	if (n == NULL || ei_init() != 0) {
-		et_err(e, "ET_NOMEM", "out of memory");
+		et_err(e, ET_NOMEM, "out of memory");
 		free(n);
 		return NULL;
 	}
@@ -218,7 +217,7 @@ struct nd *nd_connect(const char *name, int port, const struct nd_cookie *cookie
 		*host++ = '\0';
 	if (port == 0)
 		port = find_port(alive, host, e);
-	if (port < 0 || handshake(n, host, port, &peer, e) < 0 || ask_who(n, e) < 0 ||
+	if (port < 0 || connect_to(n, host, port, &check, e) < 0 || ask_who(n, e) < 0 ||
 		check_name(n, alive, e) < 0) {
 		nd_close(n);
 		return NULL;
@@ -260,7 +259,7 @@ static int broken(struct nd *n, struct et_error *e)
 {
 	gone(n, e);
 	et_err_clear(e);
-	return et_err(e, "ET_GONE",
+	return et_err(e, ET_GONE,
 		"the connection with the node %s is broken: what came is not an Erlang message",
 		n->name);
 }
@@ -367,7 +366,7 @@ int nd_send(struct nd *n, const erlang_pid *to, const ei_x_buff *msg, struct et_
 	if (!n->hung_up && ei_send_tmo(n->fd, &pid, msg->buff, msg->index, WRITE_MS) == 0)
 		return 0;
 	n->hung_up |= erl_errno == EPIPE || erl_errno == ECONNRESET;
-	return n->hung_up ? et_err(e, "ET_GONE", "the node %s has gone away", n->name) : gone(n, e);
+	return n->hung_up ? et_err(e, ET_GONE, "the node %s has gone away", n->name) : gone(n, e);
 }
 
 int nd_send_atom(struct nd *n, const erlang_pid *to, const char *atom, struct et_error *e)
@@ -383,19 +382,20 @@ int nd_send_atom(struct nd *n, const erlang_pid *to, const char *atom, struct et
 }
 
 /* What a call fails with says what the caller may do about it. */
-static const char *tag_of(const char *reason)
+static enum et_tag tag_of(const char *reason)
 {
 	static const struct {
-		const char *reason, *tag;
-	} tags[] = {{"badarg", "ET_BADARG"},
-		{"undef", "ET_UNDEF"},	/* there is no such function */
-		{"noproc", "ET_UNDEF"}, /* no such process; and it has ended: */
-		{"normal", "ET_UNDEF"}, {"killed", "ET_UNDEF"}};
+		const char *reason;
+		enum et_tag tag;
+	} tags[] = {{"badarg", ET_BADARG},
+		{"undef", ET_UNDEF},	/* there is no such function */
+		{"noproc", ET_UNDEF}, /* no such process; and it has ended: */
+		{"normal", ET_UNDEF}, {"killed", ET_UNDEF}};
 
 	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
 		if (strcmp(reason, tags[i].reason) == 0)
 			return tags[i].tag;
-	return "ET_RPC";
+	return ET_RPC;
 }
 
 /* {badrpc, Reason} in a few words; the term itself is not printed, it is not ours to trust. */
@@ -437,13 +437,13 @@ int nd_rpc(struct nd *n, const char *mod, const char *fun, const ei_x_buff *args
 			nd_get_atom(result, &at, atom, sizeof(atom)) < 0 ||
 			strcmp(atom, "rex") != 0) {
 			if (keep(n, result) < 0)
-				return et_err(e, "ET_NOMEM", "out of memory");
+				return et_err(e, ET_NOMEM, "out of memory");
 			continue;
 		}
 		result->index = at;
 		return bad_rpc(n, mod, fun, result, e);
 	}
-	return et_err(e, "ET_RPC", "the node %s does not answer %s:%s", n->name, mod, fun);
+	return et_err(e, ET_RPC, "the node %s does not answer %s:%s", n->name, mod, fun);
 }
 
 /* lists:zipwith3(fun erlang:apply/3, Modules, Functions, Arguments) */
@@ -484,56 +484,11 @@ int nd_calls(struct nd *n, struct nd_calls *c, ei_x_buff *result, struct et_erro
 	rc = nd_rpc(n, "lists", "zipwith3", &x, result, e);
 	if (rc == 0 && (ei_decode_list_header(result->buff, &result->index, &count) < 0 ||
 			       count != c->n))
-		rc = et_err(e, "ET_RPC", "the node %s replied with something unexpected",
+		rc = et_err(e, ET_RPC, "the node %s replied with something unexpected",
 			n->name);
 	ei_x_free(&x);
 	ei_x_free(&c->mods);
 	ei_x_free(&c->funs);
 	ei_x_free(&c->args);
 	return rc;
-}
-
-/* ---- terms ----------------------------------------------------------------------------- */
-
-int nd_get_tuple(const ei_x_buff *x, int *at, int arity)
-{
-	int type, n;
-
-	/* Looked at first: a decoder must not run over something else. */
-	if (ei_get_type(x->buff, at, &type, &n) < 0 ||
-		(type != ERL_SMALL_TUPLE_EXT && type != ERL_LARGE_TUPLE_EXT) || n != arity)
-		return -1;
-	return ei_decode_tuple_header(x->buff, at, &n);
-}
-
-int nd_get_text(const ei_x_buff *x, int *at, const char **text, long *len)
-{
-	int type, n;
-
-	if (ei_get_type(x->buff, at, &type, &n) < 0 || type != ERL_BINARY_EXT)
-		return -1;
-	*text = x->buff + *at + 5; /* tag and length come first */
-	*len = n;
-	return nd_skip(x, at);
-}
-
-int nd_get_atom(const ei_x_buff *x, int *at, char *atom, size_t size)
-{
-	size_t n = term_atom(x->buff + *at, atom, size);
-
-	*at += (int)n;
-	return n > 0 ? 0 : -1;
-}
-
-int nd_skip(const ei_x_buff *x, int *at)
-{
-	size_t n = term_size(x->buff + *at, (size_t)(x->buffsz - *at));
-
-	*at += (int)n;
-	return n > 0 ? 0 : -1;
-}
-
-int nd_put_text(ei_x_buff *x, const char *text)
-{
-	return ei_x_encode_binary(x, text, (int)strlen(text));
 }

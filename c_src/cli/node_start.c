@@ -6,11 +6,14 @@
  * node_run.c what comes back is printed. Whatever ends this process ends the tracing: the agent
  * watches the connection.
  */
-#include "node.h"
+#include "targets.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "node/agent.h"
+#include "node/decode.h"
 
 /* The kernel sees this machine only: a process of another one would be taken for one of ours. */
 static int all_here(struct cli *c)
@@ -128,7 +131,7 @@ static char *sent_text(struct cli *c, const struct cli_script *s)
 		/* a node is told the name as it was given */
 		if (strcmp(err.file, "/dev/stdin") == 0 && !s->preprocessed)
 			snprintf(err.file, sizeof(err.file), "%s", s->arg);
-		if (strcmp(err.tag, "ET_FILE") == 0 && access(s->arg, F_OK) != 0)
+		if (et_err_is(&err, ET_FILE) && access(s->arg, F_OK) != 0)
 			cli_library_hint(s->arg, err.text, sizeof(err.text));
 		cli_script_failed(c, s, &err);
 		return NULL;
@@ -228,11 +231,11 @@ int node_put_spec(ei_x_buff *x, struct nodes *ns)
 static int other_version(const struct nd *n, struct et_error *e)
 {
 	if (n->came)
-		return et_err(e, "ET_VERSION",
+		return et_err(e, ET_VERSION,
 			"another command, of another version, is tracing the node %s: trace it with "
 			"the same, or wait for that to end",
 			n->name);
-	return et_err(e, "ET_VERSION",
+	return et_err(e, ET_VERSION,
 		"the node %s has an erltrace of its own, of another version: use the command that "
 		"belongs to it",
 		n->name);
@@ -253,7 +256,7 @@ static int start(struct target *t, const ei_x_buff *spec, struct et_error *e)
 	ei_x_append(&args, spec);
 	ei_x_encode_empty_list(&args);
 	rc = nd_rpc(t->nd, "erltrace_agent", "start", &args, &res, e);
-	if (rc < 0 && strcmp(e->tag, "ET_UNDEF") == 0) { /* an agent without such a function */
+	if (rc < 0 && et_err_is(e, ET_UNDEF)) { /* an agent without such a function */
 		et_err_clear(e);
 		rc = other_version(t->nd, e);
 	} else if (rc == 0 && (nd_get_tuple(&res, &res.index, 2) < 0 ||
@@ -263,7 +266,7 @@ static int start(struct target *t, const ei_x_buff *spec, struct et_error *e)
 		nd_get_atom(&res, &res.index, why, sizeof(why));
 		rc = strcmp(why, "protocol") == 0
 			     ? other_version(t->nd, e)
-			     : et_err(e, "ET_AGENT", "the agent of %s does not start: %s",
+			     : et_err(e, ET_AGENT, "the agent of %s does not start: %s",
 				       t->nd->name, why);
 	}
 	ei_x_free(&args);
@@ -294,7 +297,7 @@ static int start_all(struct nodes *ns, const ei_x_buff *spec)
 		}
 		for (; i < ns->n; i++) /* nobody is there to tell */
 			ns->v[i].state = DONE;
-		if (strcmp(e.tag, "ET_GONE") == 0 && node_command_ends(ns->c))
+		if (et_err_is(&e, ET_GONE) && node_command_ends(ns->c))
 			node_too_short(&e);
 		return node_fail(ns, &e, "failed to trace a node");
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "places.h"
+#include "paths.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,12 +13,12 @@
 #define ERLTRACE_SHARE "/usr/local/share/erltrace"
 #endif
 
-const struct place place_library = {"priv/erltrace.so", ".", "lib/erltrace", ERLTRACE_LIBDIR};
-const struct place place_scripts = {
+const struct install_dir paths_library = {"priv/erltrace.so", ".", "lib/erltrace", ERLTRACE_LIBDIR};
+const struct install_dir paths_scripts = {
 	"", "scripts", "share/erltrace/scripts", ERLTRACE_SHARE "/scripts"};
-const struct place place_pages = {"", "web/dist", "share/erltrace/web", ERLTRACE_SHARE "/web"};
+const struct install_dir paths_pages = {"", "web/dist", "share/erltrace/web", ERLTRACE_SHARE "/web"};
 
-bool place_root(char root[PATH_MAX])
+bool paths_root(char root[PATH_MAX])
 {
 	ssize_t len = readlink("/proc/self/exe", root, PATH_MAX - 1);
 
@@ -45,12 +45,12 @@ static bool has(const char *dir, const char *file)
 	return len > 0 && len < (int)sizeof(path) && access(path, R_OK) == 0;
 }
 
-bool place_find(const struct place *p, char to[PATH_MAX])
+bool paths_find(const struct install_dir *p, char to[PATH_MAX])
 {
 	const char *below[] = {p->built, p->installed};
 	char root[PATH_MAX];
 
-	for (int i = 0; i < 2 && place_root(root); i++) {
+	for (int i = 0; i < 2 && paths_root(root); i++) {
 		int len = snprintf(to, PATH_MAX, "%s/%s", root, below[i]);
 
 		if (len > 0 && len < PATH_MAX && has(to, p->file))

@@ -19,20 +19,13 @@ const char *erltrace_option_name(unsigned i, const char **help)
 	return et_optdefs[i].name;
 }
 
-static const struct {
-	const char *tag, *meaning;
-} tags[] = {
-#define D_TAG(tag, meaning) {#tag, meaning},
-#include "d/tags.def"
-};
-
 const char *erltrace_error_tag(unsigned i, const char **meaning)
 {
-	if (i >= sizeof(tags) / sizeof(tags[0]))
+	if (i >= ET_TAGS_)
 		return NULL;
 	if (meaning != NULL)
-		*meaning = tags[i].meaning;
-	return tags[i].tag;
+		*meaning = et_tag_meaning(i);
+	return et_tag_name(i);
 }
 
 /* The source line and a caret under the column; tabs stay tabs so that both line up. */

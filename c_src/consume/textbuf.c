@@ -11,26 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "utf8.h"
 
 static bool cb_need(struct co_buf *b, size_t more)
 {
-	size_t cap = b->cap ? b->cap : 1024;
-	char *p;
-
-	if (more > SIZE_MAX / 4 - b->len)
-		goto nomem;
-	if (b->len + more <= b->cap)
+	if (more <= SIZE_MAX / 4 - b->len && ARRAY_RESERVE(b->p, b->cap, b->len + more))
 		return true;
-	while (cap < b->len + more)
-		cap *= 2;
-	p = realloc(b->p, cap);
-	if (p == NULL)
-		goto nomem;
-	b->p = p;
-	b->cap = cap;
-	return true;
-nomem:
 	b->nomem = true;
 	return false;
 }

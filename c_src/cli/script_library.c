@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "node/places.h"
+#include "node/paths.h"
 
 #define WIDTH 80 /* of the list */
 
@@ -23,7 +23,7 @@ char *cli_library_find(const char *name)
 {
 	char dir[PATH_MAX], *path;
 
-	if (strchr(name, '/') != NULL || !place_find(&place_scripts, dir))
+	if (strchr(name, '/') != NULL || !paths_find(&paths_scripts, dir))
 		return NULL;
 	for (int i = 0; i < 2; i++) {
 		if (asprintf(&path, "%s/%s%s", dir, name, i == 0 ? "" : ".d") < 0)
@@ -60,7 +60,7 @@ void cli_library_hint(const char *name, char *text, size_t size)
 	size_t len = strlen(text), most = 2; /* three letters at least */
 	int n;
 
-	if (strchr(name, '/') != NULL || !place_find(&place_scripts, dir) ||
+	if (strchr(name, '/') != NULL || !paths_find(&paths_scripts, dir) ||
 		(n = scandir(dir, &all, is_script, alphasort)) < 0)
 		return;
 	for (int i = 0; i < n; i++) {
@@ -214,7 +214,7 @@ int cli_library(struct cli *c)
 	}
 	if (c->nargs > 0)
 		return status;
-	if (!place_find(&place_scripts, dir) || (n = scandir(dir, &all, is_script, alphasort)) < 0) {
+	if (!paths_find(&paths_scripts, dir) || (n = scandir(dir, &all, is_script, alphasort)) < 0) {
 		cli_say("the library of scripts is not where erltrace was installed");
 		return CLI_ERROR;
 	}

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may be greeted. A greeting answers a challenge with a digest of challenge and cookie, and
- * whoever gets it can pass it on: given a node's challenge as its own, it hands our answer to that
- * node, and speaks to it as we would. epmd takes names from everybody. So a port of this machine is
- * greeted only if those who listen there know the cookie anyway, or are the process that was named:
+ * Which process or user owns a port. The handshake answers a challenge with a digest of challenge and
+ * cookie, and whoever gets that answer can relay it: it passes a node's challenge off as its own,
+ * hands our answer to that node, and speaks to it in our name. epmd registers names for everybody.
+ * So the handshake with a port of this machine goes on only if those who listen there know the
+ * cookie anyway, or are the process that was named:
  *
- *   - before connecting, every socket that listens there is looked at, so that nobody else so much
- *     as hears of us;
- *   - before the digest is sent, the socket at the other end is looked at: listeners may have
- *     changed in between, but who was accepted stays who it is.
+ *   - before connecting, every socket that listens there is checked, so that nobody else learns that
+ *     we are there;
+ *   - before the digest is sent, the socket at the other end is checked: listeners may have changed
+ *     in between, but the process that has accepted the connection stays the same.
  *
- * /proc/net/tcp and tcp6 tell a socket's user and inode. One that has not been accepted yet has
+ * /proc/net/tcp and tcp6 show a socket's user and inode. A socket that has not been accepted yet has
  * inode 0 and no user of its own; it has not sent anything either. Ports of other machines cannot
- * be judged from here.
+ * be checked from here.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "peer.h"
+#include "port_owner.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -74,13 +75,13 @@ static bool read_socket(const char *line, struct sock *s)
 	return read_address(local, &s->local.addr) && read_address(remote, &s->remote.addr);
 }
 
-/* Asked for each socket, until it gives something else than 0. */
+/* Called for each socket, until it returns something else than 0. */
 typedef int look_fn(void *arg, const struct sock *s);
 
-/* What the last look gave; -2: the sockets cannot be seen. */
+/* What the last call returned; -2: the sockets cannot be read. */
 static int look_at_sockets(look_fn *look, void *arg)
 {
-	/* Of this thread: it may have entered another network. */
+	/* Of this thread: it may have entered another network namespace. */
 	static const char *const files[] = {
 		"/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"};
 	int rc = 0;
@@ -122,7 +123,7 @@ bool nd_is_here(struct in_addr addr)
 /* ---- processes -------------------------------------------------------------------------- */
 
 /* Has the process a descriptor of the socket? -1: that cannot be seen. */
-static int holds(pid_t pid, uint64_t inode)
+static int has_socket(pid_t pid, uint64_t inode)
 {
 	char path[64], wanted[40], is[40];
 	const struct dirent *d;
@@ -144,22 +145,22 @@ static int holds(pid_t pid, uint64_t inode)
 	return found;
 }
 
-/* A process that has the socket, to be told; 0: none that we see. */
-static pid_t holder(uint64_t inode)
+/* A process that has the socket, for a message; 0: none that we can see. */
+static pid_t process_with(uint64_t inode)
 {
 	DIR *dir = opendir("/proc");
 	const struct dirent *d;
 	pid_t pid = 0;
 
 	while (dir != NULL && pid == 0 && (d = readdir(dir)) != NULL)
-		if (isdigit((unsigned char)d->d_name[0]) && holds(atoi(d->d_name), inode) == 1)
+		if (isdigit((unsigned char)d->d_name[0]) && has_socket(atoi(d->d_name), inode) == 1)
 			pid = atoi(d->d_name);
 	if (dir != NULL)
 		closedir(dir);
 	return pid;
 }
 
-/* ---- judging ---------------------------------------------------------------------------- */
+/* ---- checking --------------------------------------------------------------------------- */
 
 const char *nd_user(uid_t uid, char *to, size_t size)
 {
@@ -172,36 +173,36 @@ const char *nd_user(uid_t uid, char *to, size_t size)
 	return to;
 }
 
-/* What nobody has named gets no wrong cookie: a node writes that into its log. */
-static bool may_know(const struct peer *p, uid_t uid)
+/* A node that nobody has named must not get a wrong cookie: it writes that into its log. */
+static bool may_know(const struct port_check *p, uid_t uid)
 {
 	if (uid == p->cookie->owner)
 		return true;
-	return !p->whom->found && (uid == geteuid() || uid == 0);
+	return !p->accept->found && (uid == geteuid() || uid == 0);
 }
 
-static int of_process(const struct peer *p, uint64_t inode, struct et_error *e)
+static int check_process(const struct port_check *p, uint64_t inode, struct et_error *e)
 {
 	pid_t hidden = 0;
 
-	for (int i = 0; i < p->whom->npids; i++) {
-		int rc = holds(p->whom->pids[i], inode);
+	for (int i = 0; i < p->accept->npids; i++) {
+		int rc = has_socket(p->accept->pids[i], inode);
 
 		if (rc > 0)
 			return 0;
 		if (rc < 0)
-			hidden = p->whom->pids[i];
+			hidden = p->accept->pids[i];
 	}
 	if (hidden != 0)
-		return et_err(e, "ET_OWNER",
+		return et_err(e, ET_OWNER,
 			"the ports of process %d cannot be seen, because it belongs to another "
 			"user: this needs root (CAP_SYS_PTRACE); -N names a node without its "
 			"process",
 			(int)hidden);
-	return et_err(e, "ET_OTHER", "%s is another process", p->name);
+	return et_err(e, ET_OTHER, "%s is another process", p->name);
 }
 
-static int of_user(const struct peer *p, const struct sock *s, unsigned port, struct et_error *e)
+static int check_user(const struct port_check *p, const struct sock *s, unsigned port, struct et_error *e)
 {
 	char user[64], owner[64], hint[64] = "";
 	pid_t pid;
@@ -209,14 +210,14 @@ static int of_user(const struct peer *p, const struct sock *s, unsigned port, st
 	if (may_know(p, s->uid))
 		return 0;
 	nd_user(s->uid, user, sizeof(user));
-	if (p->whom->found)
-		return et_err(e, "ET_OTHER", "%s is on a port of %s", p->name, user);
-	pid = p->whom->npids == 0 ? holder(s->inode) : 0;
+	if (p->accept->found)
+		return et_err(e, ET_OTHER, "%s is on a port of %s", p->name, user);
+	pid = p->accept->npids == 0 ? process_with(s->inode) : 0;
 	if (pid != 0)
 		snprintf(hint, sizeof(hint), "-p %d takes its own cookie, or ", (int)pid);
-	else if (p->whom->npids == 0)
+	else if (p->accept->npids == 0)
 		snprintf(hint, sizeof(hint), "as root -p PID takes its own cookie, or ");
-	return et_err(e, "ET_OWNER",
+	return et_err(e, ET_OWNER,
 		"port %u, where the node %s is said to be, belongs to %s, and the cookie of %s to %s: "
 		"no handshake is started, because it could be passed on; %s--cookie-file names a "
 		"file of its own",
@@ -224,15 +225,15 @@ static int of_user(const struct peer *p, const struct sock *s, unsigned port, st
 		nd_user(p->cookie->owner, owner, sizeof(owner)), hint);
 }
 
-static int judge(const struct peer *p, const struct sock *s, unsigned port, struct et_error *e)
+static int check_owner(const struct port_check *p, const struct sock *s, unsigned port, struct et_error *e)
 {
-	if (p->whom->npids > 0 && of_process(p, s->inode, e) < 0)
+	if (p->accept->npids > 0 && check_process(p, s->inode, e) < 0)
 		return -1;
-	return of_user(p, s, port, e);
+	return check_user(p, s, port, e);
 }
 
 struct listeners {
-	const struct peer *p;
+	const struct port_check *p;
 	struct end at;
 	int n;
 	struct et_error *e;
@@ -247,18 +248,18 @@ static int look_listener(void *arg, const struct sock *s)
 		(s->local.addr != 0 && l->at.addr != 0 && s->local.addr != l->at.addr))
 		return 0;
 	l->n++;
-	return judge(l->p, s, l->at.port, l->e);
+	return check_owner(l->p, s, l->at.port, l->e);
 }
 
-static int unseen(const struct peer *p, struct et_error *e)
+static int unseen(const struct port_check *p, struct et_error *e)
 {
-	return et_err(e, "ET_OWNER",
+	return et_err(e, ET_OWNER,
 		"the owner of the port of the node %s cannot be found (/proc/net/tcp): no "
 		"handshake is started, because it could be passed on",
 		p->name);
 }
 
-int peer_listens(const struct peer *p, struct in_addr addr, int port, struct et_error *e)
+int port_check_listener(const struct port_check *p, struct in_addr addr, int port, struct et_error *e)
 {
 	struct listeners l = {.p = p, .at = {addr.s_addr, (unsigned)port}, .e = e};
 	int rc;
@@ -269,7 +270,7 @@ int peer_listens(const struct peer *p, struct in_addr addr, int port, struct et_
 	if (rc == -2)
 		return unseen(p, e);
 	if (rc == 0 && l.n == 0)
-		return et_err(e, "ET_NODE",
+		return et_err(e, ET_NODE,
 			"the node %s does not answer: no process listens on port %d (if it is in a "
 			"container, -p names its process)",
 			p->name, port);
@@ -307,7 +308,7 @@ static int name_ends(int fd, struct answer *a)
 	return 0;
 }
 
-int peer_answers(const struct peer *p, int fd, struct et_error *e)
+int port_check_peer(const struct port_check *p, int fd, struct et_error *e)
 {
 	struct answer a = {.found.inode = 0};
 	int rc = name_ends(fd, &a);
@@ -318,10 +319,10 @@ int peer_answers(const struct peer *p, int fd, struct et_error *e)
 	if (rc == -2 && here)
 		return unseen(p, e);
 	if (rc == 1 && a.found.inode != 0)
-		return judge(p, &a.found, a.local.port, e);
+		return check_owner(p, &a.found, a.local.port, e);
 	if (rc != 1 && !here)
 		return 0;
-	return et_err(e, "ET_NODE",
+	return et_err(e, ET_NODE,
 		"the node %s has hung up on port %u, or what answers there is of another machine",
 		p->name, a.local.port);
 }

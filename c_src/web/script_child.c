@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "pack.h"
 
 enum { READ_SIZE = 64 << 10, MAX_LINES = 32 << 10, MAX_ERR = 2048 };
@@ -533,17 +534,8 @@ static void cut_lines(struct run *r)
 
 static bool has_room(struct run *r)
 {
-	size_t room = r->room < READ_SIZE ? 2 * READ_SIZE : 2 * r->room;
-	char *line;
-
-	if (r->room - r->nline >= READ_SIZE)
-		return true;
-	line = room <= WEB_MAX_LINE + 2 * READ_SIZE ? realloc(r->line, room) : NULL;
-	if (line == NULL)
-		return false;
-	r->line = line;
-	r->room = room;
-	return true;
+	return r->nline + READ_SIZE <= WEB_MAX_LINE &&
+	       ARRAY_RESERVE(r->line, r->room, r->nline + READ_SIZE);
 }
 
 static void on_out(struct web *w, struct source *src)

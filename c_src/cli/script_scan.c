@@ -6,61 +6,32 @@
 #include "cli.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+#include "file.h"
+
 enum {
-	MAX_TEXT = 16 << 20,	 /* one byte more is too much for the compiler, which says so */
+	MAX_TEXT = 16 << 20,	 /* of a script: the limit of the compiler too */
 	MAX_COMMAND = 128 << 10, /* of one argument of a program, by the kernel */
 };
 
 /* ---- reading ---------------------------------------------------------------------------- */
 
-/* NULL: it cannot be read. */
-static char *read_all(FILE *in, size_t *len)
-{
-	char *text = NULL, buf[16384];
-	size_t n;
-	bool failed;
-	FILE *out = open_memstream(&text, len);
-
-	if (out == NULL)
-		return NULL;
-	while ((n = fread(buf, 1, sizeof(buf), in)) > 0 && ftello(out) <= MAX_TEXT)
-		fwrite(buf, 1, n, out);
-	failed = ferror(in) != 0;
-	failed |= fclose(out) != 0;
-	if (!failed)
-		return text;
-	free(text);
-	return NULL;
-}
-
 static void read_script(struct cli *c, struct cli_script *s)
 {
-	bool is_stdin = strcmp(s->arg, "-") == 0;
-	FILE *in;
+	const char *path = strcmp(s->arg, "-") == 0 ? "/dev/stdin" : s->arg;
 
 	if (s->flag != 's')
 		return;
 	s->preprocessed = c->preprocess || cli_option_on(c, "cpp");
 	if (s->preprocessed) {
-		s->text = erltrace_preprocess(c->h, is_stdin ? "/dev/stdin" : s->arg, &s->err);
+		s->text = erltrace_preprocess(c->h, path, &s->err);
 		s->len = s->text != NULL ? strlen(s->text) : 0;
-		return;
+	} else {
+		s->text = file_read_script(path, MAX_TEXT, &s->len, &s->err);
 	}
-	errno = 0;
-	in = is_stdin ? stdin : fopen(s->arg, "re");
-	if (in != NULL)
-		s->text = read_all(in, &s->len);
-	if (s->text == NULL) {
-		snprintf(s->err.tag, sizeof(s->err.tag), "ET_FILE");
-		snprintf(s->err.text, sizeof(s->err.text), "cannot open %s: %s", s->arg,
-			strerror(errno != 0 ? errno : EIO));
-	}
-	if (in != NULL && !is_stdin)
-		fclose(in);
 }
 
 /* ---- scanning --------------------------------------------------------------------------- */
@@ -70,20 +41,6 @@ struct scanning {
 	struct cli_script *s;
 };
 
-/* One more element; the array grows by doubling, so that its size needs no field. */
-static bool room(void *array, int n, size_t size)
-{
-	void **v = array, *grown;
-
-	if ((n & (n - 1)) != 0)
-		return true;
-	grown = realloc(*v, (n == 0 ? 1 : 2 * (size_t)n) * size);
-	if (grown == NULL)
-		return false;
-	*v = grown;
-	return true;
-}
-
 static void on_probe(struct scanning *at, const erltrace_scan_item_t *item)
 {
 	struct cli_script *s = at->s;
@@ -91,7 +48,7 @@ static void on_probe(struct scanning *at, const erltrace_scan_item_t *item)
 
 	if (s->ndescs == 0)
 		s->body = item->behind;
-	if (text != NULL && room(&s->descs, s->ndescs, sizeof(*s->descs)))
+	if (text != NULL && ARRAY_ROOM(s->descs, (size_t)s->ndescs))
 		s->descs[s->ndescs++] = (struct cli_desc){text, item->end};
 	else
 		free(text);
@@ -103,7 +60,7 @@ static void keep_format(char ***v, int *n, const char *format)
 {
 	char *text = format != NULL ? strdup(format) : NULL;
 
-	if (text != NULL && room(v, *n, sizeof(**v)))
+	if (text != NULL && ARRAY_ROOM(*v, (size_t)*n))
 		(*v)[(*n)++] = text;
 	else
 		free(text);

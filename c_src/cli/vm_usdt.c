@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "symbols/elf.h"
-#include "symbols/proc_file.h"
+#include "proc_file.h"
 
 #define MAX_NOTES (64u << 20)
 

@@ -1,3 +1,4 @@
+#include "array.h"
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A clause's actions, performed from its record: text made, aggregations changed, output sent
@@ -26,17 +27,11 @@ static const char *const act_names[ACT_COUNT_] = {
 static struct co_val *action_values(struct co_rec *r, const struct prog_action *a)
 {
 	struct co *co = r->co;
-	struct co_val *v;
 	unsigned i;
 
-	if (a->nvals > co->maxvals || co->vals == NULL) {
-		v = realloc(co->vals, ((size_t)a->nvals + 8) * sizeof(*v));
-		if (v == NULL) {
-			co->out.nomem = true;
-			return NULL;
-		}
-		co->vals = v;
-		co->maxvals = a->nvals + 8u;
+	if (!ARRAY_RESERVE(co->vals, co->maxvals, (size_t)a->nvals + 1)) {
+		co->out.nomem = true;
+		return NULL;
 	}
 	for (i = 0; i < a->nvals; i++)
 		if (cv_record(r->head, &a->vals[i], &co->vals[i]) != 0)

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding nodes: the names that epmd knows, and the cookie. epmd's NAMES request is a length, the
- * letter n; the answer is its port in four bytes, then a line a node until the connection ends.
+ * The names that epmd knows. Its NAMES request is a length and the letter n; the answer is its port
+ * in four bytes, then a line for each node until the connection ends.
  */
-#include "node.h"
+#include "epmd.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "array.h"
 
 enum { EPMD_PORT = 4369, EPMD_MS = 5000, EPMD_MAX = 1 << 20 };
 
@@ -51,7 +50,7 @@ int nd_address(const char *host, struct in_addr *addr, struct et_error *e)
 		return 0;
 	rc = getaddrinfo(host, NULL, &hints, &found);
 	if (rc != 0)
-		return et_err(e, "ET_HOST", "cannot find the host %s: %s", host, gai_strerror(rc));
+		return et_err(e, ET_HOST, "cannot find the host %s: %s", host, gai_strerror(rc));
 	*addr = ((struct sockaddr_in *)(void *)found->ai_addr)->sin_addr;
 	freeaddrinfo(found);
 	return 0;
@@ -67,12 +66,12 @@ static int epmd_connect(const char *host, struct et_error *e)
 		return -1;
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return et_err(e, "ET_SOCKET", "cannot make a socket: %s", strerror(errno));
+		return et_err(e, ET_SOCKET, "cannot make a socket: %s", strerror(errno));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)); /* holds for connect() too */
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
 	if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0)
 		return fd;
-	et_err(e, "ET_EPMD",
+	et_err(e, ET_EPMD,
 		"no epmd answers on port %d of %s (%s): is a node with a name (erl -sname NAME) "
 		"running there?",
 		epmd_port(), is_local(host) ? "this machine" : host, strerror(errno));
@@ -91,36 +90,24 @@ static time_t seconds(void)
 /* All that comes until the end; NULL: nothing, too much or too slowly. The caller frees it. */
 static char *read_all(int fd, size_t *len)
 {
-	size_t size = 0, room = 4096;
-	char *buf = malloc(room);
 	time_t until = seconds() + EPMD_MS / 1000;
+	size_t size = 0, room = 0;
+	char *buf = NULL;
 	ssize_t n;
 
-	while (buf != NULL) {
-		if (seconds() > until) {
-			free(buf);
-			return NULL;
-		}
+	while (seconds() <= until && room <= EPMD_MAX && ARRAY_RESERVE(buf, room, size + 2)) {
 		n = read(fd, buf + size, room - size - 1);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
-			break;
-		size += (size_t)n;
-		if (room - size < 2) {
-			char *more = room < EPMD_MAX ? realloc(buf, room *= 2) : NULL;
-
-			if (more == NULL) {
-				free(buf);
-				return NULL;
-			}
-			buf = more;
+		if (n <= 0) {
+			buf[size] = '\0';
+			*len = size;
+			return buf;
 		}
+		size += (size_t)n;
 	}
-	if (buf != NULL)
-		buf[size] = '\0';
-	*len = size;
-	return buf;
+	free(buf);
+	return NULL;
 }
 
 /* epmd takes any name, and says anything; in text, JSON and messages they stand as they are. */
@@ -136,16 +123,14 @@ bool nd_is_name(const char *name)
 
 static int add_name(struct nd_names *names, const char *line)
 {
-	struct nd_name one, *v;
+	struct nd_name one;
 
 	if (sscanf(line, "name %255s at port %d", one.name, &one.port) != 2 ||
 		!nd_is_name(one.name) || one.port <= 0 || one.port > 65535)
 		return 0;
-	v = realloc(names->v, (size_t)(names->n + 1) * sizeof(*v));
-	if (v == NULL)
+	if (!ARRAY_ROOM(names->v, (size_t)names->n))
 		return -1;
-	names->v = v;
-	v[names->n++] = one;
+	names->v[names->n++] = one;
 	return 0;
 }
 
@@ -164,85 +149,17 @@ int nd_names(const char *host, struct nd_names *names, struct et_error *e)
 	close(fd);
 	if (answer == NULL || len < 4) {
 		free(answer);
-		return et_err(e, "ET_EPMD", "what answers on port %d is not epmd", epmd_port());
+		return et_err(e, ET_EPMD, "what answers on port %d is not epmd", epmd_port());
 	}
 	for (line = strtok_r(answer + 4, "\n", &save); line != NULL && rc == 0;
 		line = strtok_r(NULL, "\n", &save))
 		rc = add_name(names, line);
 	free(answer);
-	return rc == 0 ? 0 : et_err(e, "ET_NOMEM", "out of memory");
+	return rc == 0 ? 0 : et_err(e, ET_NOMEM, "out of memory");
 }
 
 void nd_names_free(struct nd_names *names)
 {
 	free(names->v);
 	memset(names, 0, sizeof(*names));
-}
-
-/* ---- the cookie ------------------------------------------------------------------------ */
-
-/* As erl: a cookie that others can read is none. */
-int nd_read_cookie(int fd, struct nd_cookie *c, struct et_error *e)
-{
-	struct stat st = {.st_mode = 0};
-	size_t len = 0;
-	ssize_t n = 1;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return et_err(e, "ET_COOKIE",
-			"cannot read the cookie file %s: %s: --cookie-file names another; as root, "
-			"-p PID finds a node with its cookie",
-			c->file, strerror(errno));
-	if ((st.st_mode & 077) != 0)
-		return et_err(e, "ET_COOKIE",
-			"the cookie file %s can be read by others: chmod 600 it, and change the "
-			"cookie",
-			c->file);
-	c->owner = st.st_uid;
-	while (n > 0 && len < sizeof(c->text) - 1) {
-		n = read(fd, c->text + len, sizeof(c->text) - 1 - len);
-		len += n > 0 ? (size_t)n : 0;
-	}
-	while (len > 0 && strchr(" \t\r\n", c->text[len - 1]) != NULL)
-		len--;
-	c->text[len] = '\0';
-	if (len == 0 || strlen(c->text) != len)
-		return et_err(e, "ET_COOKIE", "the cookie file %s contains no cookie", c->file);
-	return 0;
-}
-
-static int read_cookie_file(struct nd_cookie *c, struct et_error *e)
-{
-	int fd = open(c->file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	int rc = nd_read_cookie(fd, c, e);
-
-	if (fd >= 0)
-		close(fd);
-	return rc;
-}
-
-int nd_cookie(const char *file, struct nd_cookie *cookie, struct et_error *e)
-{
-	const char *home = getenv("HOME"), *config = getenv("XDG_CONFIG_HOME");
-
-	memset(cookie, 0, sizeof(*cookie));
-	if (file == NULL)
-		file = getenv("ERL_COOKIE_FILE");
-	if (file != NULL) {
-		snprintf(cookie->file, sizeof(cookie->file), "%s", file);
-		return read_cookie_file(cookie, e);
-	}
-	if (home == NULL)
-		return et_err(
-			e, "ET_COOKIE", "no $HOME to find .erlang.cookie in: use --cookie-file");
-	snprintf(cookie->file, sizeof(cookie->file), "%s/.erlang.cookie", home);
-	if (access(cookie->file, F_OK) < 0) {
-		char other[ND_PATH];
-
-		snprintf(other, sizeof(other), "%s%s/erlang/.erlang.cookie",
-			config != NULL ? config : home, config != NULL ? "" : "/.config");
-		if (access(other, F_OK) == 0)
-			memcpy(cookie->file, other, sizeof(other));
-	}
-	return read_cookie_file(cookie, e);
 }

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "error.h"
+
 /* Behind a provider's name: the number of a process, or a glob of it. */
 static bool is_number(const char *text)
 {
@@ -191,11 +193,12 @@ bool cli_nodes_wanted(struct cli *c)
 
 int cli_permitted(struct cli *c)
 {
-	erltrace_error_t err = {.tag = "ET_PERMISSION",
-		.text = "probes of the kernel are not permitted here (option kernel is off; for the "
-			"page: erltrace web --kernel)"};
+	struct et_error err = {.tag = ""};
 
 	if (c->mode == MODE_LIST || !c->holds.kernel || cli_option_on(c, "kernel"))
 		return CLI_OK;
+	et_err(&err, ET_PERMISSION,
+		"probes of the kernel are not permitted here (option kernel is off; for the page: "
+		"erltrace web --kernel)");
 	return cli_fail(c, &err, "could not enable tracing");
 }

@@ -9,35 +9,19 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "file.h"
 
 enum { MAX_FILE = 8 << 20, MAX_SCRIPTS = 200 };
 
 static char *read_file(const char *folder, const char *name, size_t max, size_t *len)
 {
-	char path[4096 + 260], *text = NULL;
-	struct stat st;
-	ssize_t n = 0;
-	int fd;
+	char path[4096 + 260];
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not keep us waiting */
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (size_t)st.st_size <= max)
-		text = malloc((size_t)st.st_size + 1);
-	for (*len = 0; text != NULL && *len < (size_t)st.st_size; *len += (size_t)n) {
-		n = read(fd, text + *len, (size_t)st.st_size - *len);
-		if (n <= 0)
-			break;
-	}
-	if (text != NULL)
-		text[*len] = '\0';
-	close(fd);
-	return text;
+	return file_read(path, max, len);
 }
 
 static bool ends_with(const char *s, const char *end)

@@ -28,7 +28,7 @@ static struct api_scan *scan_new(const struct et_options *opts, struct et_error 
 	struct api_scan *s = calloc(1, sizeof(*s));
 
 	if (s == NULL) {
-		et_err(e, "ET_NOMEM", "out of memory");
+		et_err(e, ET_NOMEM, "out of memory");
 		return NULL;
 	}
 	if (et_options_copy(&s->opts, opts, e) == 0)
@@ -62,7 +62,7 @@ int erltrace_scan(erltrace_t *h, const char *text, size_t len, const erltrace_co
 		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
 	argv = api_argv(&o);
 	if (argv == NULL)
-		et_err(&e, "ET_NOMEM", "out of memory");
+		et_err(&e, ET_NOMEM, "out of memory");
 	else if (h->scan == NULL)
 		h->scan = scan_new(&h->opts, &e);
 	if (argv == NULL || h->scan == NULL) {

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "node/places.h"
+#include "node/paths.h"
 
 enum {
 	OPT_PORT = 256,
@@ -237,9 +237,9 @@ int web_main(int argc, char **argv)
 	if (status != -1)
 		return status;
 	if (w.o.scripts[0] == '\0')
-		place_find(&place_scripts, w.o.scripts);
+		paths_find(&paths_scripts, w.o.scripts);
 	if (w.o.pages[0] == '\0')
-		place_find(&place_pages, w.o.pages);
+		paths_find(&paths_pages, w.o.pages);
 	status = 1;
 	if (open_log(&w) == 0 && web_token(&w) == 0 && web_load_pages(&w) == 0 && web_open(&w) == 0 &&
 		run_watch_end(&w) == 0) {
