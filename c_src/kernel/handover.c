@@ -15,16 +15,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "engine/engine.h"
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/region.h"
 #include "engine/state.h"
-#include "load.h"
+#include "kernel.h"
 #include "modules.h"
-#include "prog/builtins.h"
 #include "proc_file.h"
+#include "prog/builtins.h"
 #include "symbols/sdt_notes.h"
+#include "uprobe.h"
 
 /* ---- the bridge ----------------------------------------------------------------------- */
 
@@ -81,14 +83,12 @@ void k_handover_disarm(struct en *en, struct k_handover *s)
 
 int k_handover_add(struct k_handover *s, struct en_probe *shared, int pid, struct et_error *e)
 {
-	struct k_node_event *more = realloc(s->v, (s->n + 1) * sizeof(*more));
 	int own;
 
-	if (more == NULL)
+	if (!ARRAY_ROOM(s->v, s->n))
 		return et_err(e, ET_NOMEM, "out of memory for the probes of a node");
-	s->v = more;
-	own = s->n > 0 && more[s->n - 1].pid == pid ? more[s->n - 1].own : fi_own_pid(pid);
-	more[s->n++] = (struct k_node_event){shared, pid, own};
+	own = s->n > 0 && s->v[s->n - 1].pid == pid ? s->v[s->n - 1].own : fi_own_pid(pid);
+	s->v[s->n++] = (struct k_node_event){shared, pid, own};
 	if (own != pid) { /* in a container: so the event is of another name */
 		char prov[32];
 
