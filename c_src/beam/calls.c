@@ -2,16 +2,16 @@
 /*
  * THE PROBE PATH of calls and returns.
  *
- * What happens at one is in call_event(): which process and function it is, its place on the shadow
- * stack, its probes. fast_event() is the same for what nearly all of them are: one handle, the process
- * that the thread ran last, few frames, one clause to run. It looks at all of that first, and touches
- * nothing until it is known to be so; whatever is not goes to call_event() from the beginning, by a
- * jump, so that next to nothing has to be kept across calls. Messages sent have a fast path of that
- * kind too. Every instruction here is one of every event's: look at the machine code when you change
- * it, and measure (make bench).
+ * call_event() is what happens at one: which process and function it is, its frame on the shadow
+ * stack, its probes. fast_event() is the same for what nearly all of them are: one handle, the
+ * process that the thread ran last, few frames, one clause to run. It checks all of that first, and
+ * changes nothing until it is known to be so; otherwise it jumps to call_event(), so that next to
+ * nothing has to be kept across calls. Messages sent have a fast path of that kind too. Every
+ * instruction here is one of every event's: look at the machine code when you change it, and
+ * measure (make bench).
  *
- * On the fast path the engine's slot is not entered: that the thread is inside a handle says it all
- * (sit).
+ * On the fast path the engine's slot is not entered: that the thread is inside a handle is enough
+ * (attach).
  */
 #include "compiler.h"
 #include "engine/clock.h"
@@ -36,7 +36,7 @@
 static struct beam_proc no_proc; /* of no pid */
 
 /* Once for each thread and handle. */
-static __attribute__((noinline)) bool sit(
+static __attribute__((noinline)) void attach(
 	struct beam_thread *t, struct beam_seat *s, struct beam_handle *b)
 {
 	s->slot = en_slot_get(b->en);
@@ -45,21 +45,20 @@ static __attribute__((noinline)) bool sit(
 		.proc = &no_proc,
 		.cur = {.vtimestamp = b->vtimestamp, .ustack = beam_ustack, .ops = &beam_ops}};
 	if (s->slot == NULL)
-		return false;
+		return;
 	atomic_store(&s->slot->outer, &t->seq);
 	atomic_thread_fence(memory_order_seq_cst); /* before it looks at what others take away */
-	return true;
 }
 
-/* The handle of an event, and its place; NULL: none, or it is not live. Between enter and leave. */
-static inline struct beam_handle *whose(ERL_NIF_TERM state, uint64_t *place)
+/* The handle of an event, and its index; NULL: none, or it is not live. Between enter and leave. */
+static inline struct beam_handle *handle_of(ERL_NIF_TERM state, uint64_t *index)
 {
 	struct beam_handle *b;
 
-	*place = state == BEAM_ALL_STATE ? atomic_load_explicit(&beam_only, memory_order_relaxed)
+	*index = state == BEAM_ALL_STATE ? atomic_load_explicit(&beam_only, memory_order_relaxed)
 					 : state >> 4;
-	*place %= BEAM_HANDLES;
-	b = atomic_load_explicit(&beam_table[*place], memory_order_acquire);
+	*index %= BEAM_HANDLES;
+	b = atomic_load_explicit(&beam_table[*index], memory_order_acquire);
 	return likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire) &&
 		       (state == BEAM_ALL_STATE || b->state == state))
 		       ? b
@@ -307,7 +306,7 @@ static void learn(const struct en_thread *slot, struct beam_way *way)
 		atomic_store_explicit(&way->timed, timed, memory_order_relaxed);
 }
 
-/* The thread is inside the handle, and has its seat there. */
+/* The thread is inside the handle, and attached to it. */
 static inline __attribute__((always_inline)) void call_event(ErlNifEnv *env,
 	const ERL_NIF_TERM argv[], struct beam_thread *t, struct beam_seat *seat, enum kind kind)
 {
@@ -339,21 +338,21 @@ static inline __attribute__((always_inline)) void call_event(ErlNifEnv *env,
 	end(ev, t, seat);
 }
 
-/* The same where the thread may not have its seat yet. */
-static inline __attribute__((always_inline)) void first_or_next(
+/* The same where the thread may not be attached yet. */
+static inline __attribute__((always_inline)) void attach_event(
 	const struct beam_event *ev, struct beam_seat *seat, enum kind kind)
 {
 	struct beam_thread *t = beam_self;
 
 	if (unlikely(seat->number != ev->b->number))
-		sit(t, seat, ev->b);
+		attach(t, seat, ev->b);
 	call_event(ev->env, ev->argv, t, seat, kind);
 }
 
 static inline __attribute__((always_inline)) void one_call(
 	struct beam_event *ev, struct beam_seat *seat)
 {
-	first_or_next(ev, seat, ev->argv[0] == atom_call ? CALL : RETURN_TO);
+	attach_event(ev, seat, ev->argv[0] == atom_call ? CALL : RETURN_TO);
 }
 
 /* Where several handles may have the event, or it is the first of a thread and a handle. */
@@ -370,10 +369,10 @@ static __attribute__((noinline)) ERL_NIF_TERM each_call(ErlNifEnv *env, const ER
 
 void beam_return_from(const struct beam_event *ev, struct beam_seat *seat)
 {
-	first_or_next(ev, seat, RETURN_FROM);
+	attach_event(ev, seat, RETURN_FROM);
 }
 
-/* Where the fast path finds that it is not that simple. */
+/* What the fast path jumps to. */
 static inline __attribute__((always_inline)) ERL_NIF_TERM slow_event(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_seat *seat, enum kind kind)
 {
@@ -536,13 +535,13 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM on_event(
 	struct beam_thread *t = beam_self;
 	struct beam_handle *b;
 	struct beam_seat *seat;
-	uint64_t place;
+	uint64_t index;
 
 	if (unlikely(t == NULL))
 		return each_call(env, argv);
 	beam_thread_enter(t);
-	b = whose(argv[1], &place);
-	seat = &t->seats[place];
+	b = handle_of(argv[1], &index);
+	seat = &t->seats[index];
 	if (unlikely(b == NULL || seat->number != b->number)) {
 		beam_thread_leave(t);
 		return each_call(env, argv);
@@ -569,12 +568,12 @@ static __attribute__((noinline)) ERL_NIF_TERM send_slow(ErlNifEnv *env, const ER
 {
 	struct beam_thread *t = beam_self;
 	struct beam_handle *b;
-	uint64_t place;
+	uint64_t index;
 
 	beam_thread_enter(t);
-	b = whose(argv[1], &place);
-	if (b != NULL && t->seats[place].number != b->number)
-		sit(t, &t->seats[place], b);
+	b = handle_of(argv[1], &index);
+	if (b != NULL && t->seats[index].number != b->number)
+		attach(t, &t->seats[index], b);
 	beam_thread_leave(t);
 	return beam_trace_any(env, argv);
 }
@@ -591,14 +590,14 @@ static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_send(
 	struct en_thread *slot;
 	struct en_probe *p;
 	ERL_NIF_TERM dest;
-	uint64_t place;
+	uint64_t index;
 	struct fire *f;
 
 	if (unlikely(t == NULL))
 		return beam_trace_any(env, argv);
 	beam_thread_enter(t);
-	b = whose(argv[1], &place);
-	seat = &t->seats[place];
+	b = handle_of(argv[1], &index);
+	seat = &t->seats[index];
 	if (unlikely(b == NULL || seat->number != b->number || b->procs.tab != NULL ||
 		     !beam_extra_near(argv[4], &dest) || (dest & 15) != beam_vm.pid_tag))
 		goto slow;

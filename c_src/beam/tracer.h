@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * THE PROBE PATH: the VM's tracing calls enabled/3 and trace/5. calls.c has calls and returns, and the
+ * THE PROBE PATH: the VM's tracing calls enabled/3 and trace/5. calls.c has calls, returns and the
  * fast path of messages sent; tracer.c all other events.
  */
 #ifndef BEAM_TRACER_H
