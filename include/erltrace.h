@@ -35,12 +35,12 @@ typedef struct erltrace erltrace_t;
 typedef struct erltrace_probe erltrace_probe_t;
 typedef struct erltrace_string erltrace_string_t;
 
-typedef struct {
-	char tag[32];	 /* "D_SYNTAX", "ET_OPTION"; empty: no error */
-	char file[256];	 /* empty: a string, or no file concerned */
+typedef struct et_error {
+	char tag[32];	  /* "D_SYNTAX", "ET_OPTION": erltrace_error_tag(); empty: no error */
+	char file[256];	  /* empty: a string, or no file concerned */
 	int line, column; /* from 1; 0: no position */
-	char text[1024];
-	char source[256]; /* the source line, or empty */
+	char text[1024];  /* one sentence, no newline, no prefix */
+	char source[256]; /* the source line, tabs kept, or empty */
 } erltrace_error_t;
 
 /* One line (with caret != 0 also the source line and a caret under it); returns its length. */
@@ -173,6 +173,61 @@ uint64_t erltrace_string_arg(const erltrace_string_t *s);
  */
 void erltrace_fire(erltrace_probe_t *p, const uint64_t *args, unsigned n, unsigned strings,
 	uint64_t self_key);
+
+/* ---- Erlang nodes --------------------------------------------------------------------- */
+
+/*
+ * A script with probes of the kernel and of Erlang nodes runs in the kernel. Probes that a node
+ * provides itself fire inside the node: somebody has to connect to it, list its probes, and run a
+ * script there that passes its events on. That is a bridge. The library has none of its own: it opens
+ * no connections and starts no programs. Without a bridge such a script is an error, ET_NODE. The
+ * option erlnode names the nodes. (The command's bridge is c_src/cli/bridge.c.)
+ *
+ * Threads: a bridge is called by the thread that uses the handle, inside calls of the library. Of that
+ * handle it may call erltrace_getopt() only. Ownership: what it is given is valid during the call.
+ * Errors: list and arm return 0, or a negative number and fill *err. A function that is NULL is not
+ * called; without list or arm, scripts that need them are errors.
+ */
+typedef struct {
+	int pid;	  /* of the node's VM, as this machine numbers it */
+	const char *text; /* D, for the erltrace in that node */
+} erltrace_node_script_t;
+
+typedef struct {
+	size_t size;		    /* set by the library */
+	const char *const *nodes;   /* names, numbers of processes, or "*"; the last is NULL */
+	const char *const *options; /* for the scripts, "watchdog=30"; the last is NULL */
+	const erltrace_node_script_t *scripts;
+	unsigned nscripts;
+} erltrace_arming_t;
+
+typedef struct erltrace_bridge {
+	size_t size; /* sizeof(erltrace_bridge_t) */
+	/*
+	 * Called by compile and erltrace_probes(): the probes that nodes provide themselves and that
+	 * match a description ("erlang*:lists:seq:function-entry"). cb is given the provider ("erlang"
+	 * and the number of the process), module, function and name. If it returns anything but 0,
+	 * list ends and returns that.
+	 */
+	int (*list)(void *arg, const char *const *nodes, const char *desc, erltrace_probe_cb *cb,
+		void *cb_arg, erltrace_error_t *err);
+	/* By go: run each script in its node. Returns when all of them trace; if it fails, none does. */
+	int (*arm)(void *arg, const erltrace_arming_t *a, erltrace_error_t *err);
+	/*
+	 * By work, about once a second (statusrate) and a last time after disarm: messages about the
+	 * nodes, a line at a time. 1: one is in buf; 0: there is none now; -1: there will be no more,
+	 * the scripts have ended by themselves. That ends the script in the kernel too.
+	 */
+	int (*news)(void *arg, char *buf, size_t size);
+	/*
+	 * By stop, work, close, and by a go that fails later; once for each arm that succeeded. When
+	 * it returns nothing is armed in nodes that still answer.
+	 */
+	void (*disarm)(void *arg);
+} erltrace_bridge_t;
+
+/* Before compile. The struct is copied; arg lives as long as the handle. NULL: none. */
+void erltrace_set_bridge(erltrace_t *h, const erltrace_bridge_t *bridge, void *arg);
 
 /* ---- results -------------------------------------------------------------------------- */
 
