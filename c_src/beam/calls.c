@@ -36,7 +36,7 @@
 static struct beam_proc no_proc; /* of no pid */
 
 /* Once for each thread and handle. */
-static __attribute__((noinline)) bool attach(
+static __attribute__((noinline)) void attach(
 	struct beam_thread *t, struct beam_tstate *s, struct beam_handle *b)
 {
 	s->slot = en_slot_get(b->en);
@@ -45,14 +45,13 @@ static __attribute__((noinline)) bool attach(
 		.proc = &no_proc,
 		.cur = {.vtimestamp = b->vtimestamp, .ustack = beam_ustack, .ops = &beam_ops}};
 	if (s->slot == NULL)
-		return false;
+		return;
 	atomic_store(&s->slot->outer, &t->seq);
 	atomic_thread_fence(memory_order_seq_cst); /* before it looks at what others take away */
-	return true;
 }
 
-/* The handle of an event, and its slot; NULL: none, or it is not live. Between enter and leave. */
-static inline struct beam_handle *whose(ERL_NIF_TERM state, uint64_t *index)
+/* The handle of an event, and its index; NULL: none, or it is not live. Between enter and leave. */
+static inline struct beam_handle *handle_of(ERL_NIF_TERM state, uint64_t *index)
 {
 	struct beam_handle *b;
 
@@ -340,7 +339,7 @@ static inline __attribute__((always_inline)) void call_event(ErlNifEnv *env,
 }
 
 /* The same where the thread may not be attached yet. */
-static inline __attribute__((always_inline)) void first_or_next(
+static inline __attribute__((always_inline)) void attach_event(
 	const struct beam_event *ev, struct beam_tstate *ts, enum kind kind)
 {
 	struct beam_thread *t = beam_self;
@@ -353,7 +352,7 @@ static inline __attribute__((always_inline)) void first_or_next(
 static inline __attribute__((always_inline)) void one_call(
 	struct beam_event *ev, struct beam_tstate *ts)
 {
-	first_or_next(ev, ts, ev->argv[0] == atom_call ? CALL : RETURN_TO);
+	attach_event(ev, ts, ev->argv[0] == atom_call ? CALL : RETURN_TO);
 }
 
 /* Where several handles may have the event, or it is the first of a thread and a handle. */
@@ -370,10 +369,10 @@ static __attribute__((noinline)) ERL_NIF_TERM each_call(ErlNifEnv *env, const ER
 
 void beam_return_from(const struct beam_event *ev, struct beam_tstate *ts)
 {
-	first_or_next(ev, ts, RETURN_FROM);
+	attach_event(ev, ts, RETURN_FROM);
 }
 
-/* Where the fast path finds that it is not that simple. */
+/* What the fast path jumps to. */
 static inline __attribute__((always_inline)) ERL_NIF_TERM slow_event(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_tstate *ts, enum kind kind)
 {
@@ -541,7 +540,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM on_event(
 	if (unlikely(t == NULL))
 		return each_call(env, argv);
 	beam_thread_enter(t);
-	b = whose(argv[1], &index);
+	b = handle_of(argv[1], &index);
 	ts = &t->tstates[index];
 	if (unlikely(b == NULL || ts->number != b->number)) {
 		beam_thread_leave(t);
@@ -572,7 +571,7 @@ static __attribute__((noinline)) ERL_NIF_TERM send_slow(ErlNifEnv *env, const ER
 	uint64_t index;
 
 	beam_thread_enter(t);
-	b = whose(argv[1], &index);
+	b = handle_of(argv[1], &index);
 	if (b != NULL && t->tstates[index].number != b->number)
 		attach(t, &t->tstates[index], b);
 	beam_thread_leave(t);
@@ -597,7 +596,7 @@ static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_send(
 	if (unlikely(t == NULL))
 		return beam_trace_any(env, argv);
 	beam_thread_enter(t);
-	b = whose(argv[1], &index);
+	b = handle_of(argv[1], &index);
 	ts = &t->tstates[index];
 	if (unlikely(b == NULL || ts->number != b->number || b->procs.tab != NULL ||
 		     !beam_extra_fast(argv[4], &dest) || (dest & 15) != beam_vm.pid_tag))

@@ -21,7 +21,7 @@ enum beam_probe {
 #define PROBE(ID, name, route, ...) PROBE_ENUM(ID, __VA_ARGS__)
 #include "probes.def"
 
-/* Arguments that go together: how deep a call is, and whether it is a tail call; a message's token. */
+/* Arguments that go together: the depth of a call, and whether it is a tail call; a token. */
 #define BEAM_DEPTH_ARGS	    (ARG_BIT(FUNCTION_ENTRY, depth) | ARG_BIT(FUNCTION_ENTRY, tail))
 #define BEAM_TOKEN_ARGS(ID) (ARG_BIT(ID, label) | ARG_BIT(ID, previous) | ARG_BIT(ID, current))
 

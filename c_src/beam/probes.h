@@ -5,8 +5,9 @@
  *
  *   PROBE_NARGS(arguments...)	   how many there are
  *   PROBE_TYPES(arguments...)	   "string", "int", ...: the elements of an array
- *   PROBE_ENUM(ID, arguments...)  constants: ARG(ID, sender) is the number of an argument, ARG_BIT()
- *				   its bit in a mask, STRINGS(ID) the mask of those that are strings
+ *   PROBE_ENUM(ID, arguments...)  constants: ARG(ID, sender) is the number of an argument,
+ *				   ARG_BIT(ID, sender) its bit in a mask, STRINGS(ID) the mask of
+ *				   those that are strings
  *
  * Macros only: probes.def includes it wherever it is included itself.
  */
@@ -48,7 +49,8 @@
 #define PROBE_EACH_2(DO, ID, a, b) PROBE_EACH_1(DO, ID, a) DO(ID, 1, PROBE_ARG_##b)
 #define PROBE_EACH_3(DO, ID, a, b, c) PROBE_EACH_2(DO, ID, a, b) DO(ID, 2, PROBE_ARG_##c)
 #define PROBE_EACH_4(DO, ID, a, b, c, d) PROBE_EACH_3(DO, ID, a, b, c) DO(ID, 3, PROBE_ARG_##d)
-#define PROBE_EACH_5(DO, ID, a, b, c, d, e) PROBE_EACH_4(DO, ID, a, b, c, d) DO(ID, 4, PROBE_ARG_##e)
+#define PROBE_EACH_5(DO, ID, a, b, c, d, e)                                                        \
+	PROBE_EACH_4(DO, ID, a, b, c, d) DO(ID, 4, PROBE_ARG_##e)
 #define PROBE_EACH_6(DO, ID, a, b, c, d, e, f)                                                     \
 	PROBE_EACH_5(DO, ID, a, b, c, d, e) DO(ID, 5, PROBE_ARG_##f)
 #define PROBE_EACH_7(DO, ID, a, b, c, d, e, f, g)                                                  \

@@ -355,7 +355,8 @@ static void on_gc(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM info)
 		ev->proc->heap_size = (uint32_t)value_of(ev->env, info, atom_heap_block_size);
 	if (en_enabled(p)) {
 		BEAM_MAKE_ARG(p, arg, GC_MINOR_START, process, pid_arg(ev));
-		BEAM_MAKE_ARG(p, arg, GC_MINOR_START, words, value_of(ev->env, info, atom_wordsize));
+		BEAM_MAKE_ARG(p, arg, GC_MINOR_START, words,
+			value_of(ev->env, info, atom_wordsize));
 		en_fire(p, arg, STRINGS(GC_MINOR_START), &ev->cur);
 	}
 	if (ev->b->heaps && ev->proc != NULL && !start)
