@@ -10,7 +10,7 @@
 
 #include "ebpf.h"
 
-#define NOT_PLACED (~0u)
+#define UNBOUND (~0u)
 
 struct item {
 	struct ebpf_insn insn; /* of a jump: without its distance */
@@ -22,7 +22,7 @@ struct item {
 struct ebpf_asm {
 	struct item *item; /* one a slot: a lddw has two */
 	unsigned n, room;
-	unsigned *place; /* by label: the item it stands before */
+	unsigned *bound; /* by label: the item it stands before */
 	int nlabels, label_room;
 	unsigned *final; /* by item, and one more for the end: the index after layout */
 	int line;
@@ -40,7 +40,7 @@ void ebpf_asm_free(struct ebpf_asm *a)
 	if (a == NULL)
 		return;
 	free(a->item);
-	free(a->place);
+	free(a->bound);
 	free(a->final);
 	free(a);
 }
@@ -57,29 +57,29 @@ int ebpf_label(struct ebpf_asm *a)
 {
 	if (a->nlabels == a->label_room) {
 		int room = a->label_room ? 2 * a->label_room : 32;
-		unsigned *place = NULL;
+		unsigned *bound = NULL;
 
 		if (room <= 4 * EBPF_MAX_INSNS)
-			place = realloc(a->place, (size_t)room * sizeof(*place));
-		if (place == NULL) {
+			bound = realloc(a->bound, (size_t)room * sizeof(*bound));
+		if (bound == NULL) {
 			fail(a, "out of memory", a->n);
 			return a->nlabels - 1;
 		}
-		a->place = place;
+		a->bound = bound;
 		a->label_room = room;
 	}
-	a->place[a->nlabels] = NOT_PLACED;
+	a->bound[a->nlabels] = UNBOUND;
 	return a->nlabels++;
 }
 
-void ebpf_place(struct ebpf_asm *a, int label)
+void ebpf_bind(struct ebpf_asm *a, int label)
 {
 	if (label < 0 || label >= a->nlabels)
 		fail(a, "no such label", a->n);
-	else if (a->place[label] != NOT_PLACED)
-		fail(a, "a label is placed twice", a->n);
+	else if (a->bound[label] != UNBOUND)
+		fail(a, "a label is bound twice", a->n);
 	else
-		a->place[label] = a->n;
+		a->bound[label] = a->n;
 }
 
 unsigned ebpf_here(const struct ebpf_asm *a)
@@ -145,7 +145,7 @@ void ebpf_emit(struct ebpf_asm *a, uint8_t code, int dst, int src, int off, int3
 		if (distance < 0 || distance >= EBPF_MAX_INSNS)
 			fail(a, "a jump goes back or too far", a->n);
 		else if (label >= 0)
-			a->place[label] = a->n + 1 + (unsigned)distance;
+			a->bound[label] = a->n + 1 + (unsigned)distance;
 		add(a, insn, label);
 	} else {
 		add(a, insn, -1);
@@ -177,7 +177,7 @@ void ebpf_jump(struct ebpf_asm *a, uint8_t code, int dst, int src, int32_t imm, 
 		fail(a, "not a jump", a->n);
 	else if (label < 0 || label >= a->nlabels)
 		fail(a, "no such label", a->n);
-	else if (a->place[label] <= a->n)
+	else if (a->bound[label] <= a->n)
 		fail(a, "a jump goes back", a->n);
 	else
 		add(a, insn, label);
@@ -214,7 +214,7 @@ static void layout(struct ebpf_asm *a)
  * Mark the jumps that do not reach with the present layout; doubt counts everything that could
  * still grow as grown, so that no further round is needed. Returns how many were marked.
  */
-static unsigned mark_far(struct ebpf_asm *a, bool doubt)
+static unsigned mark_slow(struct ebpf_asm *a, bool doubt)
 {
 	unsigned marked = 0;
 
@@ -224,7 +224,7 @@ static unsigned mark_far(struct ebpf_asm *a, bool doubt)
 
 		if (it->label < 0 || it->far)
 			continue;
-		target = a->place[it->label];
+		target = a->bound[it->label];
 		distance = doubt ? 3 * (target - i) : a->final[target] - a->final[i] - 1;
 		if (distance > INT16_MAX) {
 			it->far = true;
@@ -239,14 +239,14 @@ static void relax(struct ebpf_asm *a)
 {
 	for (int round = 0; round < 8; round++) {
 		layout(a);
-		if (mark_far(a, false) == 0)
+		if (mark_slow(a, false) == 0)
 			return;
 	}
-	mark_far(a, true);
+	mark_slow(a, true);
 	layout(a);
 }
 
-static void write_far(const struct item *it, unsigned target, unsigned at, struct ebpf_insn *out)
+static void write_slow(const struct item *it, unsigned target, unsigned at, struct ebpf_insn *out)
 {
 	const struct ebpf_insn gotol = {.code = EBPF_JA32};
 	unsigned n = slots(it);
@@ -276,10 +276,10 @@ static void write_items(const struct ebpf_asm *a, struct ebpf_insn *out, int *li
 			out[at] = it->insn;
 			continue;
 		}
-		unsigned target = a->final[a->place[it->label]];
+		unsigned target = a->final[a->bound[it->label]];
 
 		if (it->far) {
-			write_far(it, target, at, &out[at]);
+			write_slow(it, target, at, &out[at]);
 		} else {
 			out[at] = it->insn;
 			if (it->insn.code == EBPF_JA32)
@@ -295,9 +295,9 @@ static void check_labels(struct ebpf_asm *a)
 	for (unsigned i = 0; i < a->n && a->failed == NULL; i++) {
 		if (a->item[i].label < 0)
 			continue;
-		if (a->place[a->item[i].label] == NOT_PLACED)
-			fail(a, "a jump goes to a label that was never placed", i);
-		else if (a->place[a->item[i].label] > a->n)
+		if (a->bound[a->item[i].label] == UNBOUND)
+			fail(a, "a jump goes to a label that was never bound", i);
+		else if (a->bound[a->item[i].label] > a->n)
 			fail(a, "a jump goes out of the program", i);
 	}
 }

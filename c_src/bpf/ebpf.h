@@ -116,8 +116,8 @@ struct ebpf_asm; /* grows as instructions are emitted; errors stick and show at 
 struct ebpf_asm *ebpf_asm_new(void);
 void ebpf_asm_free(struct ebpf_asm *a);
 
-int ebpf_label(struct ebpf_asm *a);		/* a new label, not placed yet */
-void ebpf_place(struct ebpf_asm *a, int label); /* here */
+int ebpf_label(struct ebpf_asm *a);		/* a new label, not bound yet */
+void ebpf_bind(struct ebpf_asm *a, int label); /* here */
 unsigned ebpf_here(const struct ebpf_asm *a);	/* index of the next instruction, as emitted */
 void ebpf_line(struct ebpf_asm *a, int line);	/* source line of what follows, for -S */
 

@@ -204,7 +204,7 @@ static void emit_pads(struct cg *g)
 	if (g->pads == NULL)
 		return;
 	for (struct cg_pad *p = g->pads, *next; p != NULL; p = next) {
-		ebpf_place(g->a, p->label);
+		ebpf_bind(g->a, p->label);
 		ebpf_emit(g->a, EBPF_MOV64_IMM, R2, 0, 0, p->fault);
 		p->mov_pc = ebpf_here(g->a);
 		ebpf_emit(g->a, EBPF_MOV64_IMM, R3, 0, 0, 0);
@@ -214,7 +214,7 @@ static void emit_pads(struct cg *g)
 		p->next = g->placed;
 		g->placed = p;
 	}
-	ebpf_place(g->a, tell);
+	ebpf_bind(g->a, tell);
 	cg_call(g, RT_fault);
 	ebpf_emit(g->a, EBPF_MOV64_IMM, R0, 0, 0, 0);
 	ebpf_emit(g->a, EBPF_EXIT, 0, 0, 0, 0);
@@ -231,7 +231,7 @@ static void flush_pads(struct cg *g)
 		return;
 	ebpf_jump(g->a, EBPF_JA, 0, 0, 0, over);
 	emit_pads(g);
-	ebpf_place(g->a, over);
+	ebpf_bind(g->a, over);
 }
 
 /* Jumps may have grown: only now is it known where the failing instructions ended up. */
@@ -269,13 +269,13 @@ static int gen_if(struct cg *g, struct d_node *n)
 	err = gen_stmts(g, n->list);
 	if (n->b != NULL) {
 		ebpf_jump(g->a, EBPF_JA, 0, 0, 0, end);
-		ebpf_place(g->a, otherwise);
+		ebpf_bind(g->a, otherwise);
 		if (err == 0)
 			err = gen_stmts(g, n->b->list);
 	} else {
-		ebpf_place(g->a, otherwise);
+		ebpf_bind(g->a, otherwise);
 	}
-	ebpf_place(g->a, end);
+	ebpf_bind(g->a, end);
 	g->conditional--;
 	return err;
 }
@@ -363,7 +363,7 @@ static void gen_rec_end(struct cg *g)
 		ebpf_jump(g->a, EBPF_JEQ_IMM, R2, 0, 0, skip);
 	}
 	cg_call(g, RT_rec_end);
-	ebpf_place(g->a, skip);
+	ebpf_bind(g->a, skip);
 }
 
 static int gen_body(struct cg *g, struct d_clause *cl)
@@ -379,7 +379,7 @@ static int gen_body(struct cg *g, struct d_clause *cl)
 		ebpf_line(g->a, cl->end_line ? cl->end_line : cl->line);
 		gen_rec_end(g);
 	}
-	ebpf_place(g->a, g->exit_label);
+	ebpf_bind(g->a, g->exit_label);
 	ebpf_emit(g->a, EBPF_MOV64_IMM, R0, 0, 0, 0);
 	ebpf_emit(g->a, EBPF_EXIT, 0, 0, 0, 0);
 	emit_pads(g);

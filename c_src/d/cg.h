@@ -4,7 +4,7 @@
  *
  *   cg.c        a clause: predicate, statements, ending; registers and stack slots
  *   cg_expr.c   expressions of numbers, pointers and strings
- *   cg_place.c  what can be assigned: variables, memory behind pointers, members, elements
+ *   cg_lval.c  what can be assigned: variables, memory behind pointers, members, elements
  *   cg_func.c   subroutines, aggregations, keys
  *   cg_act.c    actions, and the record they fill
  *   cg_dump.c   -S
@@ -41,7 +41,7 @@ struct cg_val {
 };
 
 /* Where something lives. */
-struct cg_place {
+struct cg_lval {
 	enum {
 		PL_MEM, /* base: a pointer into D's own memory; off */
 		PL_RAW, /* base: an address; off */
@@ -130,23 +130,23 @@ void cg_discard(struct cg *g, struct d_node *n); /* for its effects only */
 void cg_jump_false(struct cg *g, struct d_node *n, int label);
 void cg_jump_true(struct cg *g, struct d_node *n, int label);
 
-/* cg_place.c */
-struct cg_place cg_place(struct cg *g, struct d_node *n, bool write);
-void cg_place_free(struct cg *g, struct cg_place *p);
-struct cg_val cg_place_load(struct cg *g, struct cg_place *p, const struct d_type *t,
+/* cg_lval.c */
+struct cg_lval cg_lval(struct cg *g, struct d_node *n, bool write);
+void cg_lval_free(struct cg *g, struct cg_lval *p);
+struct cg_val cg_lval_load(struct cg *g, struct cg_lval *p, const struct d_type *t,
 	const struct d_node *n);
-void cg_place_store(struct cg *g, struct cg_place *p, const struct d_type *t, struct cg_val v,
+void cg_lval_store(struct cg *g, struct cg_lval *p, const struct d_type *t, struct cg_val v,
 	const struct d_node *n);
 /* Add to it; the old value in a new temporary. */
-struct cg_val cg_place_add(struct cg *g, struct cg_place *p, const struct d_type *t,
+struct cg_val cg_lval_add(struct cg *g, struct cg_lval *p, const struct d_type *t,
 	struct cg_val v, const struct d_node *n);
 /* The raw address of a PL_RAW place. */
-struct cg_val cg_place_addr(struct cg *g, struct cg_place *p, const struct d_node *n);
+struct cg_val cg_lval_addr(struct cg *g, struct cg_lval *p, const struct d_node *n);
 /* A pointer to its bytes in D's own memory (copied there if need be), into a new temporary. */
-struct cg_val cg_place_mem(struct cg *g, struct cg_place *p, uint32_t size,
+struct cg_val cg_lval_mem(struct cg *g, struct cg_lval *p, uint32_t size,
 	const struct d_node *n);
-void cg_assign_bytes(struct cg *g, struct cg_place *to, struct d_node *from, uint32_t size);
-void cg_mem_ptr(struct cg *g, const struct cg_place *p, int reg);
+void cg_assign_bytes(struct cg *g, struct cg_lval *to, struct d_node *from, uint32_t size);
+void cg_mem_ptr(struct cg *g, const struct cg_lval *p, int reg);
 
 /* cg_func.c */
 struct cg_val cg_symbol(struct cg *g, struct d_node *n, const struct prog_val *pv);

@@ -168,7 +168,7 @@ static void put_number(struct cg *g, uint32_t off, uint32_t size, struct cg_val 
 
 static void put_bytes(struct cg *g, struct d_node *n, const struct prog_val *pv)
 {
-	struct cg_place p = cg_place(g, n, false);
+	struct cg_lval p = cg_lval(g, n, false);
 	struct cg_val v;
 
 	if (g->failed)
@@ -180,14 +180,14 @@ static void put_bytes(struct cg *g, struct d_node *n, const struct prog_val *pv)
 		ebpf_const(g->a, R5, pv->size);
 		cg_call_sized(g, RT_copy, pv->size);
 	} else {
-		v = cg_place_addr(g, &p, n);
+		v = cg_lval_addr(g, &p, n);
 		cg_load(g, R4, v);
 		cg_free(g, v);
 		rec_pointer(g, R2, pv->off);
 		ebpf_const(g->a, R3, pv->size);
 		cg_call(g, RT_read);
 	}
-	cg_place_free(g, &p);
+	cg_lval_free(g, &p);
 }
 
 /* Evaluate n into the record; describe it in the action. */

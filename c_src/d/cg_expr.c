@@ -51,7 +51,7 @@ static struct cg_val truth(struct cg *g, struct cg_val v, const struct d_node *n
 	ebpf_emit(g->a, EBPF_MOV64_IMM, R0, 0, 0, 0);
 	ebpf_jump(g->a, EBPF_JEQ_IMM, r, 0, 0, done);
 	ebpf_emit(g->a, EBPF_MOV64_IMM, R0, 0, 0, 1);
-	ebpf_place(g->a, done);
+	ebpf_bind(g->a, done);
 	cg_free(g, v);
 	t = cg_keep(g, n, R0);
 	return t;
@@ -116,26 +116,26 @@ static struct cg_val address_to_string(struct cg *g, struct d_node *a, const str
 /* The bytes of an array as text, up to a NUL. */
 static struct cg_val bytes_to_string(struct cg *g, struct d_node *a, const struct d_node *n)
 {
-	struct cg_place p = cg_place(g, a, false);
+	struct cg_lval p = cg_lval(g, a, false);
 	uint64_t size = d_base(a->type)->size;
 	struct cg_val v;
 
 	if (p.kind == PL_RAW) {
-		v = cg_place_addr(g, &p, n);
+		v = cg_lval_addr(g, &p, n);
 		cg_load(g, R3, v);
 		cg_free(g, v);
 		ebpf_const(g->a, R4, size < g->c->prog.strsize ? size : g->c->prog.strsize - 1);
 		ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
 		cg_call(g, RT_copyinstr);
 	} else {
-		v = cg_place_mem(g, &p, size, n);
+		v = cg_lval_mem(g, &p, size, n);
 		cg_load(g, R3, v);
 		cg_free(g, v);
 		ebpf_const(g->a, R4, size);
 		ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
 		cg_call_sized(g, RT_memstr, size);
 	}
-	cg_place_free(g, &p);
+	cg_lval_free(g, &p);
 	return cg_keep(g, n, R0);
 }
 
@@ -390,7 +390,7 @@ void cg_jump_true(struct cg *g, struct d_node *n, int label)
 		g->maybe++;
 		cg_jump_true(g, n->b, label);
 		g->maybe--;
-		ebpf_place(g->a, no);
+		ebpf_bind(g->a, no);
 	} else {
 		jump_value(g, n, true, label);
 	}
@@ -414,7 +414,7 @@ void cg_jump_false(struct cg *g, struct d_node *n, int label)
 		g->maybe++;
 		cg_jump_false(g, n->b, label);
 		g->maybe--;
-		ebpf_place(g->a, yes);
+		ebpf_bind(g->a, yes);
 	} else {
 		jump_value(g, n, false, label);
 	}
@@ -430,9 +430,9 @@ static struct cg_val gen_truth(struct cg *g, struct d_node *n)
 	t = cg_tmp(g, n);
 	ebpf_emit(g->a, EBPF_MOV64_IMM, dst_of(t), 0, 0, 0);
 	ebpf_jump(g->a, EBPF_JA, 0, 0, 0, end);
-	ebpf_place(g->a, yes);
+	ebpf_bind(g->a, yes);
 	ebpf_emit(g->a, EBPF_MOV64_IMM, dst_of(t), 0, 0, 1);
-	ebpf_place(g->a, end);
+	ebpf_bind(g->a, end);
 	cg_store(g, t, dst_of(t));
 	return t;
 }
@@ -475,18 +475,18 @@ static struct cg_val gen_ternary(struct cg *g, struct d_node *n)
 	if (d_is_kind(n->type, T_VOID)) {
 		cg_discard(g, n->b);
 		ebpf_jump(g->a, EBPF_JA, 0, 0, 0, end);
-		ebpf_place(g->a, otherwise);
+		ebpf_bind(g->a, otherwise);
 		cg_discard(g, n->c);
-		ebpf_place(g->a, end);
+		ebpf_bind(g->a, end);
 		g->maybe--;
 		return cg_const(0);
 	}
 	t = cg_tmp(g, n);
 	gen_branch(g, n->b, n, t);
 	ebpf_jump(g->a, EBPF_JA, 0, 0, 0, end);
-	ebpf_place(g->a, otherwise);
+	ebpf_bind(g->a, otherwise);
 	gen_branch(g, n->c, n, t);
-	ebpf_place(g->a, end);
+	ebpf_bind(g->a, end);
 	g->maybe--;
 	return t;
 }
@@ -525,14 +525,14 @@ static struct cg_val cut(
 static struct cg_val gen_assign(struct cg *g, struct d_node *n, bool want)
 {
 	const struct d_type *t = n->a->type;
-	struct cg_place p;
+	struct cg_lval p;
 	struct cg_val v;
 
 	v = d_is_string(t) ? to_string(g, n->b, n)
 			   : cg_convert(g, cg_expr(g, n->b), n->b->type, t, n);
-	p = cg_place(g, n->a, true);
-	cg_place_store(g, &p, t, v, n);
-	cg_place_free(g, &p);
+	p = cg_lval(g, n->a, true);
+	cg_lval_store(g, &p, t, v, n);
+	cg_lval_free(g, &p);
 	if (want)
 		return p.bits != NULL ? cut(g, v, p.bits, n) : v;
 	cg_free(g, v);
@@ -544,7 +544,7 @@ static struct cg_val gen_update(struct cg *g, struct d_node *n, struct d_node *l
 	struct cg_val b, const struct d_type *tb, bool want, bool post)
 {
 	const struct d_type *t = lv->type;
-	struct cg_place p = cg_place(g, lv, true);
+	struct cg_lval p = cg_lval(g, lv, true);
 	struct cg_val v, old = cg_const(0);
 	bool shift = op == OP_SHL || op == OP_SHR, is_bool = d_base(t)->is_bool;
 
@@ -558,15 +558,15 @@ static struct cg_val gen_update(struct cg *g, struct d_node *n, struct d_node *l
 			else
 				b = cg_binary(g, n, OP_SUB, cg_const(0), b, g->c->t.i64);
 		}
-		v = cg_place_add(g, &p, t, b, n);
+		v = cg_lval_add(g, &p, t, b, n);
 		if (want && !post)
 			v = cg_binary(g, n, OP_ADD, v, b, t);
 		else
 			cg_free(g, b);
-		cg_place_free(g, &p);
+		cg_lval_free(g, &p);
 		return v;
 	}
-	v = cg_place_load(g, &p, t, n);
+	v = cg_lval_load(g, &p, t, n);
 	if (want && post) {
 		old = cg_tmp(g, n);
 		cg_store(g, old, cg_reg(g, v, R0));
@@ -583,8 +583,8 @@ static struct cg_val gen_update(struct cg *g, struct d_node *n, struct d_node *l
 	} else {
 		v = cg_binary(g, n, op, v, b, t);
 	}
-	cg_place_store(g, &p, t, v, n);
-	cg_place_free(g, &p);
+	cg_lval_store(g, &p, t, v, n);
+	cg_lval_free(g, &p);
 	if (want && post) {
 		cg_free(g, v);
 		return old;
@@ -612,7 +612,7 @@ static struct cg_val gen_op2(struct cg *g, struct d_node *n, bool want)
 
 static struct cg_val gen_op1(struct cg *g, struct d_node *n, bool want)
 {
-	struct cg_place p;
+	struct cg_lval p;
 	struct cg_val v;
 
 	switch (n->op) {
@@ -625,9 +625,9 @@ static struct cg_val gen_op1(struct cg *g, struct d_node *n, bool want)
 		v = cg_convert(g, cg_expr(g, n->a), n->a->type, n->type, n);
 		return cg_binary(g, n, OP_BXOR, v, cg_const(UINT64_MAX), n->type);
 	case OP_ADDROF:
-		p = cg_place(g, n->a, false);
-		v = cg_place_addr(g, &p, n);
-		cg_place_free(g, &p);
+		p = cg_lval(g, n->a, false);
+		v = cg_lval_addr(g, &p, n);
+		cg_lval_free(g, &p);
 		return v;
 	case OP_PREINC:
 	case OP_POSTINC:
@@ -646,16 +646,16 @@ static struct cg_val gen_op1(struct cg *g, struct d_node *n, bool want)
 /* ---- all of them ----------------------------------------------------------------------- */
 
 /* What lives in a place: loaded, or its address if it is an array or function. */
-static struct cg_val gen_place(struct cg *g, struct d_node *n)
+static struct cg_val gen_lval(struct cg *g, struct d_node *n)
 {
-	struct cg_place p = cg_place(g, n, false);
+	struct cg_lval p = cg_lval(g, n, false);
 	struct cg_val v;
 
 	if (d_is_scalar(n->type) || d_is_string(n->type))
-		v = cg_place_load(g, &p, n->type, n);
+		v = cg_lval_load(g, &p, n->type, n);
 	else
-		v = cg_place_addr(g, &p, n);
-	cg_place_free(g, &p);
+		v = cg_lval_addr(g, &p, n);
+	cg_lval_free(g, &p);
 	return v;
 }
 
@@ -735,15 +735,15 @@ static struct cg_val gen(struct cg *g, struct d_node *n, bool want)
 			.kind = VAL_STRING, .imm = string_number(g, n->text, n->len)};
 	case N_VAR:
 		g->clause->reads_vars |= n->ident->kind == ID_SCALAR && n->ident->scope != SC_THIS;
-		return n->ident->kind == ID_BUILTIN ? gen_builtin(g, n) : gen_place(g, n);
+		return n->ident->kind == ID_BUILTIN ? gen_builtin(g, n) : gen_lval(g, n);
 	case N_ASSOC:
 		g->clause->reads_vars |= n->ident->kind != ID_BUILTIN;
-		return n->ident->kind == ID_BUILTIN ? gen_builtin_array(g, n) : gen_place(g, n);
-	case N_MEMBER: return gen_place(g, n);
-	case N_OP1: return n->op == OP_DEREF ? gen_place(g, n) : gen_op1(g, n, want);
+		return n->ident->kind == ID_BUILTIN ? gen_builtin_array(g, n) : gen_lval(g, n);
+	case N_MEMBER: return gen_lval(g, n);
+	case N_OP1: return n->op == OP_DEREF ? gen_lval(g, n) : gen_op1(g, n, want);
 	case N_OP2:
 		if (n->op == OP_INDEX)
-			return d_is_string(n->a->type) ? gen_char_at(g, n) : gen_place(g, n);
+			return d_is_string(n->a->type) ? gen_char_at(g, n) : gen_lval(g, n);
 		return gen_op2(g, n, want);
 	case N_OP3: return gen_ternary(g, n);
 	case N_FUNC: return cg_func(g, n);
@@ -780,11 +780,11 @@ struct cg_val cg_expr(struct cg *g, struct d_node *n)
 /* A struct, an array or a float: naming it does nothing, what stands around it may. */
 static void discard_bytes(struct cg *g, struct d_node *n)
 {
-	struct cg_place p;
+	struct cg_lval p;
 
 	if (n->kind == N_OP2 || n->kind == N_OP3) {
-		p = cg_place(g, n, false);
-		cg_place_free(g, &p);
+		p = cg_lval(g, n, false);
+		cg_lval_free(g, &p);
 	}
 }
 

@@ -82,16 +82,16 @@ static void key_stack(struct cg *g, struct d_node *n, uint32_t size, int off)
 
 static void key_part(struct cg *g, struct d_node *n, const struct prog_val *k, int off)
 {
-	struct cg_place p;
+	struct cg_lval p;
 	struct cg_val v;
 
 	switch (k->kind) {
 	case V_STACK: key_stack(g, n, k->size, off); return;
 	case V_BYTES:
 	case V_FLOAT:
-		p = cg_place(g, n, false);
-		v = cg_place_mem(g, &p, k->size, n);
-		cg_place_free(g, &p);
+		p = cg_lval(g, n, false);
+		v = cg_lval_mem(g, &p, k->size, n);
+		cg_lval_free(g, &p);
 		break;
 	case V_SYM:
 		if (n->kind == N_FUNC && n->ident->kind == ID_ACTION)

@@ -101,9 +101,9 @@ const struct d_type *chk_unqual(const struct d_type *t);
 const char *chk_tname(struct d_comp *c, const struct d_type *t); /* in the arena */
 const char *chk_kindname(const struct d_ident *id);
 /* ": did you mean 'x'?" for the name nearest to it among idents of the kinds (bits), or "". */
-const char *chk_near(struct d_comp *c, const struct d_idtab *t, const char *name, unsigned kinds);
+const char *chk_suggest(struct d_comp *c, const struct d_idtab *t, const char *name, unsigned kinds);
 /* The same for the name of a probe that there is none of. */
-const char *chk_near_probe(struct d_comp *c, const struct d_pdesc *d);
+const char *chk_suggest_probe(struct d_comp *c, const struct d_pdesc *d);
 const char *chk_scope(enum d_scope s); /* "self->" */
 
 /* check.c */

@@ -263,7 +263,7 @@ int chk_aggregate(struct d_comp *c, struct d_node *n)
 		fn = d_ident_find(c->globals, f->text);
 	if (!fn && f->kind == N_FUNC)
 		return CHK_ERR(c, D_FUNC_UNDEF, f, "there is no function '%s()'%s", f->text,
-			chk_near(c, c->globals, f->text, 1u << ID_AGGFUNC));
+			chk_suggest(c, c->globals, f->text, 1u << ID_AGGFUNC));
 	if (!fn || fn->kind != ID_AGGFUNC)
 		return CHK_ERR(c, D_AGG_FUNC, n,
 			"@%s must be assigned an aggregating function: count(), sum(x), min(x), "
@@ -301,7 +301,7 @@ static int agg_arg(struct d_comp *c, const struct d_node *n, struct d_node *a, u
 	a->ident = d_ident_find(c->aggs, a->text);
 	if (!a->ident || !a->ident->aggfn)
 		return d_nerror(c, tags->bad, a, "@%s is not defined before this %s()%s", a->text,
-			n->text, chk_near(c, c->aggs, a->text, 1u << ID_AGG));
+			n->text, chk_suggest(c, c->aggs, a->text, 1u << ID_AGG));
 	a->type = c->t.dyn;
 	a->flags |= NF_CHECKED;
 	return 0;

@@ -437,7 +437,7 @@ static int check_index(struct d_comp *c, struct d_node *n)
 /* ---- assignment -------------------------------------------------------------------------- */
 
 /* The pointer by which a place in memory is reached, or NULL: it is part of a variable. */
-static const struct d_node *place_ptr(const struct d_node *n)
+static const struct d_node *lval_ptr(const struct d_node *n)
 {
 	for (;;) {
 		bool direct = (n->kind == N_MEMBER && n->op == OP_ARROW) ||
@@ -464,7 +464,7 @@ static bool is_scratch(const struct d_node *n)
 	case N_CAST: return is_scratch(n->a);
 	case N_OP1:
 		if (n->op == OP_ADDROF)
-			n = place_ptr(n->a);
+			n = lval_ptr(n->a);
 		else
 			n = n->op == OP_DEREF ? NULL : n->a;
 		return n && is_scratch(n);

@@ -377,7 +377,7 @@ static int check_action(struct d_comp *c, struct d_node *n)
 }
 
 /* An action is a statement; those with a value may be keys of aggregations and be printed. */
-static int action_place(struct d_comp *c, const struct d_node *n, unsigned cx)
+static int action_allowed(struct d_comp *c, const struct d_node *n, unsigned cx)
 {
 	uint8_t flags = n->ident->builtin->flags;
 
@@ -399,7 +399,7 @@ int chk_func(struct d_comp *c, struct d_node *n, unsigned cx)
 
 	if (!id)
 		return CHK_ERR(c, D_FUNC_UNDEF, n, "there is no function '%s()'%s", n->text,
-			chk_near(c, c->globals, n->text,
+			chk_suggest(c, c->globals, n->text,
 				1u << ID_FUNC | 1u << ID_ACTION | 1u << ID_AGGFUNC));
 	if (id->kind != ID_FUNC && id->kind != ID_ACTION && id->kind != ID_AGGFUNC)
 		return CHK_ERR(c, D_FUNC_IDKIND, n, "%s '%s' is no function%s", chk_kindname(id),
@@ -416,5 +416,5 @@ int chk_func(struct d_comp *c, struct d_node *n, unsigned cx)
 			n->text, n->text);
 	if (id->kind == ID_FUNC)
 		return check_subroutine(c, n);
-	return action_place(c, n, cx) ? -1 : check_action(c, n);
+	return action_allowed(c, n, cx) ? -1 : check_action(c, n);
 }

@@ -40,7 +40,7 @@ static int undefined(struct d_comp *c, const struct d_node *n)
 	const char *hint;
 
 	if (n->op == SC_SELF || n->op == SC_THIS) {
-		hint = chk_near(c, table_of(c, n->op), n->text, ~0u);
+		hint = chk_suggest(c, table_of(c, n->op), n->text, ~0u);
 		return CHK_ERR(c, D_VAR_UNDEF, n, "%s%s has not been declared or assigned before%s",
 			chk_scope(n->op), n->text, *hint ? hint : assign_first);
 	}
@@ -48,7 +48,7 @@ static int undefined(struct d_comp *c, const struct d_node *n)
 		if (!strcmp(elsewhere[i].name, n->text))
 			return CHK_ERR(c, D_VAR_UNSUP, n, "'%s' is not available: %s", n->text,
 				elsewhere[i].hint);
-	hint = chk_near(c, c->globals, n->text,
+	hint = chk_suggest(c, c->globals, n->text,
 		1u << ID_SCALAR | 1u << ID_ASSOC | 1u << ID_BUILTIN | 1u << ID_INLINE |
 			1u << ID_ENUM);
 	return CHK_ERR(c, D_IDENT_UNDEF, n, "'%s' is not declared or assigned before%s", n->text,

@@ -247,7 +247,7 @@ struct nearest {
 	unsigned kinds, dist;
 };
 
-static void begin_near(struct nearest *s, const char *name)
+static void begin_fast(struct nearest *s, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -280,11 +280,11 @@ static const char *did_you_mean(struct d_comp *c, const struct nearest *s)
 	return s->best ? (arena_printf(c->arena, ": did you mean '%s'?", s->best) ?: "") : "";
 }
 
-const char *chk_near(struct d_comp *c, const struct d_idtab *t, const char *name, unsigned kinds)
+const char *chk_suggest(struct d_comp *c, const struct d_idtab *t, const char *name, unsigned kinds)
 {
 	struct nearest s = {.kinds = kinds};
 
-	begin_near(&s, name);
+	begin_fast(&s, name);
 	d_idtab_each(t, nearer_ident, &s);
 	return did_you_mean(c, &s);
 }
@@ -300,13 +300,13 @@ static void ends_so(void *arg, const char *name)
 		s->best = name;
 }
 
-const char *chk_near_probe(struct d_comp *c, const struct d_pdesc *d)
+const char *chk_suggest_probe(struct d_comp *c, const struct d_pdesc *d)
 {
 	struct nearest s = {.kinds = 0};
 
 	if (d->id != 0 || c->reg.names == NULL || strpbrk(d->name, "*?[\\") != NULL)
 		return "";
-	begin_near(&s, d->name);
+	begin_fast(&s, d->name);
 	c->reg.names(c->reg.data, d->prov, nearer, &s);
 	if (s.best == NULL)
 		c->reg.names(c->reg.data, d->prov, ends_so, &s);

@@ -164,7 +164,7 @@ static const char *desc_text(struct d_comp *c, const struct d_pdesc *d)
 
 static int no_probe(struct d_comp *c, const struct d_pdesc *d)
 {
-	const char *near = chk_near_probe(c, d);
+	const char *near = chk_suggest_probe(c, d);
 	char why[512] = "";
 
 	if (c->reg.why != NULL && near[0] == '\0')

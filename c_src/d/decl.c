@@ -120,7 +120,7 @@ static int sum_up(struct d_comp *c, const struct words *w, struct d_decl *d)
 			return d_error(c, "D_DECL_IDENT", t->line, t->col,
 				"\"%.64s\" is no type: a type is missing or not declared", t->text);
 		return d_error(c, "D_SYNTAX", t->line, t->col,
-			"syntax error near %s: expected a type", d_lex_near(c, near, sizeof(near)));
+			"syntax error near %s: expected a type", d_lex_token_text(c, near, sizeof(near)));
 	}
 	if ((w->is_signed && w->is_unsigned) || (w->is_short && w->nlong > 0) || w->nlong > 2)
 		return d_error(c, "D_DECL_COMBO", d->line, d->col,

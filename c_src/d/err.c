@@ -48,7 +48,7 @@ static void copy_line(struct et_error *e, const char *s, const char *end, int ph
 	clean(e->src, true);
 }
 
-static void set_place(struct d_comp *c, int line, int col)
+static void set_lval(struct d_comp *c, int line, int col)
 {
 	const struct d_lexer *lx = c->lex;
 	struct et_error *e = &c->error;
@@ -95,6 +95,6 @@ int d_error(struct d_comp *c, const char *tag, int line, int col, const char *fm
 	et_verr(&c->error, tag, fmt, ap);
 	va_end(ap);
 	clean(c->error.text, false);
-	set_place(c, line, col);
+	set_lval(c, line, col);
 	return -1;
 }

@@ -71,7 +71,7 @@ static void bad_char(struct d_comp *c)
 	lx->tok.kind = TOK_ERR;
 }
 
-const char *d_lex_near(struct d_comp *c, char *buf, size_t size)
+const char *d_lex_token_text(struct d_comp *c, char *buf, size_t size)
 {
 	const struct d_tok *t = &c->lex->tok;
 	size_t n = (size_t)(t->stop - t->start);

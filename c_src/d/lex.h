@@ -124,7 +124,7 @@ int d_lex_space(struct d_comp *c); /* to the next character that counts; -1: err
 int d_lex_line(struct d_comp *c, int line, const char *file); /* #line: of the next line */
 bool d_lex_isword(int ch);					  /* may stand inside a name */
 bool d_lex_isname(const char *s);				  /* is one, or is empty */
-const char *d_lex_near(struct d_comp *c, char *buf, size_t size); /* the token, for messages */
+const char *d_lex_token_text(struct d_comp *c, char *buf, size_t size); /* the token, for messages */
 
 /* literal.c: constants */
 void d_lex_number(struct d_comp *c);

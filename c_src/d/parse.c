@@ -28,7 +28,7 @@ int d_syntax(struct d_comp *c, const char *expected)
 			"; is a '}' missing in the clause that starts at line %d?",
 			lx->clause->line);
 	return d_error(c, "D_SYNTAX", t->line, t->col, "syntax error near %s: %s%s",
-		d_lex_near(c, near, sizeof(near)), expected, hint);
+		d_lex_token_text(c, near, sizeof(near)), expected, hint);
 }
 
 bool d_accept(struct d_comp *c, int kind)

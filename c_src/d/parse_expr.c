@@ -108,7 +108,7 @@ static const char *parse_member(struct d_comp *c)
 		if (c->error.tag[0] == '\0')
 			d_error(c, "D_OP_IDENT", c->lex->tok.line, c->lex->tok.col,
 				"a name must follow -> and . , not \"%s\"",
-				d_lex_near(c, near, sizeof(near)));
+				d_lex_token_text(c, near, sizeof(near)));
 		return NULL;
 	}
 	d_lex(c);

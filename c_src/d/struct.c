@@ -116,7 +116,7 @@ static void place(struct layout *l, struct d_member *m)
 }
 
 /* A bit-field does not cross a boundary of its type; one of width 0 goes to the next boundary. */
-static void place_bits(struct layout *l, struct d_member *m, unsigned width)
+static void lval_bits(struct layout *l, struct d_member *m, unsigned width)
 {
 	const struct d_type *b = d_base(m->type);
 	uint64_t unit = b->size * 8, at = l->bits;
@@ -193,7 +193,7 @@ static int add_member(struct d_comp *c, struct layout *l, const struct d_decl *d
 	if (bits && m->name != NULL && names_add(c, &l->names, m, d->line, d->col) != 0)
 		return -1;
 	if (bits)
-		place_bits(l, m, width);
+		lval_bits(l, m, width);
 	else
 		place(l, m);
 	if (bits && m->name == NULL)

@@ -129,7 +129,7 @@ static inline uint64_t recent_key(uint64_t agg, uint64_t str)
 }
 
 /* The data of this key; NULL: dropped. The index is never full, so that searching ends. */
-PROBE_PATH NO_GUARD static __attribute__((noinline)) uint64_t *data_far(
+PROBE_PATH NO_GUARD static __attribute__((noinline)) uint64_t *data_slow(
 	struct fire *f, uint64_t id, uint64_t key)
 {
 	const struct en_aggdef *def = &f->en->aggs[id];
@@ -173,7 +173,7 @@ found:
 }
 
 /* The same, if it was seen of late or has no key; else NULL. */
-PROBE_PATH static inline uint64_t *data_near(
+PROBE_PATH static inline uint64_t *data_fast(
 	struct fire *f, const struct en_aggdef *def, uint64_t id, uint64_t key)
 {
 	struct agg_tab *tab = atomic_load_explicit(&f->thread->agg, memory_order_acquire);
@@ -197,11 +197,11 @@ PROBE_PATH static inline uint64_t *data_near(
  * twice, so that the short way has no call in it and needs no frame.
  */
 #define AGGFN(name, ...)                                                                           \
-	PROBE_PATH static __attribute__((noinline)) uint64_t name##_far(                           \
+	PROBE_PATH static __attribute__((noinline)) uint64_t name##_slow(                           \
 		struct fire *f, uint64_t a, uint64_t b, uint64_t c, uint64_t d)                    \
 	{                                                                                          \
 		const struct en_aggdef *def = &f->en->aggs[a];                                     \
-		uint64_t *data = data_far(f, a, b);                                                \
+		uint64_t *data = data_slow(f, a, b);                                                \
                                                                                                    \
 		(void)def, (void)c, (void)d;                                                       \
 		if (likely(data != NULL)) {                                                        \
@@ -213,10 +213,10 @@ PROBE_PATH static inline uint64_t *data_near(
 	{                                                                                          \
 		struct fire *f = FIRE(ctx);                                                        \
 		const struct en_aggdef *def = &f->en->aggs[a];                                     \
-		uint64_t *data = data_near(f, def, a, b);                                          \
+		uint64_t *data = data_fast(f, def, a, b);                                          \
                                                                                                    \
 		if (unlikely(data == NULL))                                                        \
-			return name##_far(f, a, b, c, d);                                          \
+			return name##_slow(f, a, b, c, d);                                          \
 		__VA_ARGS__                                                                        \
 		return 0;                                                                          \
 	}

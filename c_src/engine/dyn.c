@@ -119,7 +119,7 @@ PROBE_PATH static __attribute__((noinline)) void no_room(struct en_thread *t)
 /* ---- finding and inserting ------------------------------------------------------------ */
 
 /* A variable's key as this firing gives it. */
-struct place {
+struct dyn_lookup {
 	struct fire *f;
 	const struct dyn_var *var;
 	const uint64_t *word;
@@ -127,7 +127,7 @@ struct place {
 	struct key_view key;
 };
 
-PROBE_PATH static inline bool look(struct fire *f, uint64_t id, uint64_t key, struct place *p)
+PROBE_PATH static inline bool look(struct fire *f, uint64_t id, uint64_t key, struct dyn_lookup *p)
 {
 	struct dyn *d = &f->en->dyn;
 
@@ -142,7 +142,7 @@ PROBE_PATH static inline bool look(struct fire *f, uint64_t id, uint64_t key, st
 
 /* Search the chain from n up to (not including) end. */
 PROBE_PATH static INLINE_HERE struct dyn_node *find_from(
-	const struct place *p, struct dyn_node *n, const struct dyn_node *end)
+	const struct dyn_lookup *p, struct dyn_node *n, const struct dyn_node *end)
 {
 	for (; n != end; n = atomic_load_explicit(&n->next, memory_order_acquire))
 		if (n->hash == p->key.hash && n->var == p->var->id &&
@@ -152,7 +152,7 @@ PROBE_PATH static INLINE_HERE struct dyn_node *find_from(
 	return NULL;
 }
 
-PROBE_PATH static inline struct dyn_node *find(const struct place *p)
+PROBE_PATH static inline struct dyn_node *find(const struct dyn_lookup *p)
 {
 	return find_from(p, atomic_load_explicit(p->head, memory_order_acquire), NULL);
 }
@@ -248,7 +248,7 @@ PROBE_PATH static inline struct dyn_node *near(struct fire *f, uint64_t id, uint
 }
 
 /* The same for every short key. */
-PROBE_PATH static inline struct dyn_node *near_any(struct fire *f, uint64_t id, uint64_t key)
+PROBE_PATH static inline struct dyn_node *suggest_any(struct fire *f, uint64_t id, uint64_t key)
 {
 	const struct dyn_var *v = &f->en->dyn.vars[id];
 	uint64_t self, word;
@@ -270,7 +270,7 @@ PROBE_PATH static inline struct dyn_node *near_any(struct fire *f, uint64_t id, 
 }
 
 static inline struct dyn_node *remember(
-	const struct fire *f, const struct place *p, uint64_t key, struct dyn_node *n)
+	const struct fire *f, const struct dyn_lookup *p, uint64_t key, struct dyn_node *n)
 {
 	uint64_t self, word;
 
@@ -333,7 +333,7 @@ PROBE_PATH static inline void deleted(struct en_thread *t, struct dyn_node *n)
  * The node of this key, made with that value if there is none; *made tells. NULL: no room, which
  * is counted. The search is repeated for what others have put in front meanwhile.
  */
-PROBE_PATH static struct dyn_node *insert(const struct place *p, uint64_t value, bool *made)
+PROBE_PATH static struct dyn_node *insert(const struct dyn_lookup *p, uint64_t value, bool *made)
 {
 	struct en_thread *t = p->f->thread;
 	const struct dyn_var *v = p->var;
@@ -384,16 +384,16 @@ PROBE_PATH static struct dyn_node *insert(const struct place *p, uint64_t value,
 PROBE_PATH NO_GUARD static __attribute__((noinline)) struct dyn_node *seek(
 	struct fire *f, uint64_t id, uint64_t key)
 {
-	BIG_LOCAL(struct place, p, f);
+	BIG_LOCAL(struct dyn_lookup, p, f);
 
 	return look(f, id, key, p) ? remember(f, p, key, find(p)) : NULL;
 }
 
 /* The node to write to; made with that value if there is none. */
-PROBE_PATH NO_GUARD static __attribute__((noinline)) struct dyn_node *get_far(
+PROBE_PATH NO_GUARD static __attribute__((noinline)) struct dyn_node *get_slow(
 	struct fire *f, uint64_t id, uint64_t key, uint64_t value, bool *made)
 {
-	BIG_LOCAL(struct place, p, f);
+	BIG_LOCAL(struct dyn_lookup, p, f);
 	struct dyn_node *n;
 
 	*made = false;
@@ -412,10 +412,10 @@ static inline uint64_t value_of(const struct dyn_node *n)
 	return n != NULL ? atomic_load_explicit(&n->value, memory_order_relaxed) : 0;
 }
 
-PROBE_PATH static __attribute__((noinline)) uint64_t load_far(
+PROBE_PATH static __attribute__((noinline)) uint64_t load_slow(
 	struct fire *f, uint64_t id, uint64_t key)
 {
-	struct dyn_node *n = near_any(f, id, key);
+	struct dyn_node *n = suggest_any(f, id, key);
 
 	return value_of(n != NULL ? n : seek(f, id, key));
 }
@@ -427,17 +427,17 @@ RTFN(dyn_load)
 
 	if (n == NULL)
 		n = near(f, a, b);
-	return likely(n != NULL) ? value_of(n) : load_far(f, a, b);
+	return likely(n != NULL) ? value_of(n) : load_slow(f, a, b);
 }
 
-PROBE_PATH static __attribute__((noinline)) uint64_t store_far(
+PROBE_PATH static __attribute__((noinline)) uint64_t store_slow(
 	struct fire *f, uint64_t id, uint64_t key, uint64_t value)
 {
-	struct dyn_node *n = near_any(f, id, key);
+	struct dyn_node *n = suggest_any(f, id, key);
 	bool made = false;
 
 	if (n == NULL)
-		n = value != 0 ? get_far(f, id, key, value, &made) : seek(f, id, key);
+		n = value != 0 ? get_slow(f, id, key, value, &made) : seek(f, id, key);
 	if (n == NULL || made)
 		return 0;
 	atomic_store_explicit(&n->value, value, memory_order_relaxed);
@@ -446,7 +446,7 @@ PROBE_PATH static __attribute__((noinline)) uint64_t store_far(
 	return 0;
 }
 
-PROBE_PATH static __attribute__((noinline)) uint64_t delete_far(
+PROBE_PATH static __attribute__((noinline)) uint64_t delete_slow(
 	struct en_thread *t, struct dyn_node *n)
 {
 	deleted(t, n);
@@ -461,7 +461,7 @@ RTFN(dyn_store)
 	if (n == NULL)
 		n = near(f, a, b);
 	if (unlikely(n == NULL))
-		return store_far(f, a, b, c);
+		return store_slow(f, a, b, c);
 	atomic_store_explicit(&n->value, c, memory_order_relaxed);
 	if (c != 0)
 		return 0;
@@ -469,20 +469,20 @@ RTFN(dyn_store)
 	if (likely(!f->thread->fence &&
 		   atomic_load_explicit(&n->queued, memory_order_relaxed) == NODE_QUEUED))
 		return 0; /* as deleted() finds, mostly */
-	return delete_far(f->thread, n);
+	return delete_slow(f->thread, n);
 }
 
 RTFN(dyn_add)
 {
 	struct fire *f = FIRE(ctx);
-	struct dyn_node *n = near_any(f, a, b);
+	struct dyn_node *n = suggest_any(f, a, b);
 	bool made = false;
 	uint64_t old;
 
 	if (c == 0)
 		return value_of(n != NULL ? n : seek(f, a, b));
 	if (n == NULL)
-		n = get_far(f, a, b, c, &made);
+		n = get_slow(f, a, b, c, &made);
 	if (n == NULL || made)
 		return 0;
 	old = atomic_fetch_add_explicit(&n->value, c, memory_order_relaxed);
@@ -500,7 +500,7 @@ RTFN(dyn_del)
 RTFN(dyn_ref)
 {
 	struct fire *f = FIRE(ctx);
-	struct dyn_node *n = near_any(f, a, b);
+	struct dyn_node *n = suggest_any(f, a, b);
 
 	if (n == NULL)
 		n = seek(f, a, b);
@@ -513,12 +513,12 @@ RTFN(dyn_ref)
 RTFN(dyn_new)
 {
 	struct fire *f = FIRE(ctx);
-	struct dyn_node *n = near_any(f, a, b);
+	struct dyn_node *n = suggest_any(f, a, b);
 	uint64_t none = 0;
 	bool made;
 
 	if (n == NULL)
-		n = get_far(f, a, b, 1, &made);
+		n = get_slow(f, a, b, 1, &made);
 	if (n == NULL)
 		return 0;
 	if (atomic_load_explicit(&n->value, memory_order_acquire) == 0 &&

@@ -49,7 +49,7 @@ static int init_providers(struct en *en, struct et_error *e)
 struct en *en_new(struct et_options *opts, struct et_error *e)
 {
 	/* without the kernel's providers, as in a node, nothing is ever shared with it */
-	struct en *en = en_place(et_sampler != NULL);
+	struct en *en = en_reserve(et_sampler != NULL);
 
 	if (en == NULL) {
 		et_err(e, "ET_MEMORY", "out of memory");
@@ -96,7 +96,7 @@ bool en_free(struct en *en)
 	en_probes_free(en);
 	free(en->providers.data);
 	free(en->providers.started);
-	en_unplace(en);
+	en_unreserve(en);
 	return true;
 }
 

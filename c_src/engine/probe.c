@@ -96,7 +96,7 @@ bool en_glob(const char *pattern, const char *text)
  * A text among the names, or the empty place where it belongs. Very many probes have few names:
  * each is there once, and names that are the same are the same string.
  */
-static struct et_str **name_place(struct en *en, uint64_t hash, const char *text)
+static struct et_str **name_bucket(struct en *en, uint64_t hash, const char *text)
 {
 	unsigned mask = en->reg.names_size - 1;
 	unsigned i = (unsigned)hash & mask;
@@ -121,7 +121,7 @@ static bool grow_names(struct en *en)
 	en->reg.names_size = size;
 	for (unsigned i = 0; i < old; i++)
 		if (from[i] != NULL)
-			*name_place(en, from[i]->hash, from[i]->text) = from[i];
+			*name_bucket(en, from[i]->hash, from[i]->text) = from[i];
 	free(from);
 	return true;
 }
@@ -133,7 +133,7 @@ static const struct et_str *name_of(struct en *en, const char *text, bool make)
 
 	if (make ? !grow_names(en) : en->reg.names_size == 0)
 		return NULL;
-	at = name_place(en, et_hash(text, strlen(text)), text);
+	at = name_bucket(en, et_hash(text, strlen(text)), text);
 	if (*at == NULL && make && (*at = et_str_new(text, strlen(text))) != NULL)
 		en->reg.nnames++;
 	return *at;
@@ -164,7 +164,7 @@ static bool is_named(const struct en_probe *p, const struct names *n)
 }
 
 /* The place of a name in the hash table: its own, or the empty one where it belongs. */
-static struct en_probe **place_of(struct en *en, uint64_t hash, const struct names *n)
+static struct en_probe **bucket_of(struct en *en, uint64_t hash, const struct names *n)
 {
 	unsigned mask = en->reg.probe_hash_size - 1;
 	unsigned i = (unsigned)hash & mask;
@@ -176,7 +176,7 @@ static struct en_probe **place_of(struct en *en, uint64_t hash, const struct nam
 }
 
 /* Where one goes that is not there yet. */
-static struct en_probe **free_place(struct en *en, uint64_t hash)
+static struct en_probe **free_bucket(struct en *en, uint64_t hash)
 {
 	unsigned mask = en->reg.probe_hash_size - 1;
 	unsigned i = (unsigned)hash & mask;
@@ -205,7 +205,7 @@ static bool grow(struct en *en)
 	en->reg.probe_hash_size = 2 * room;
 	en->reg.probe_room = room;
 	for (unsigned i = 0; i < en->reg.nprobes; i++)
-		*free_place(en, probes[i]->hash) = probes[i];
+		*free_bucket(en, probes[i]->hash) = probes[i];
 	return true;
 }
 
@@ -240,7 +240,7 @@ struct en_probe *en_probe_add(struct en *en, const struct provider *pv, void *pv
 		return NULL;
 	hash = name_hash(&n);
 	if (en->reg.probe_hash_size != 0)
-		p = *place_of(en, hash, &n);
+		p = *bucket_of(en, hash, &n);
 	if (p != NULL)
 		return p;
 	if (!grow(en) || (p = calloc(1, sizeof(*p))) == NULL)
@@ -256,7 +256,7 @@ struct en_probe *en_probe_add(struct en *en, const struct provider *pv, void *pv
 	p->hash = hash;
 	en->reg.probes[en->reg.nprobes++] = p;
 	p->id = en->reg.nprobes;
-	*free_place(en, hash) = p;
+	*free_bucket(en, hash) = p;
 	return p;
 }
 
@@ -267,7 +267,7 @@ struct en_probe *en_probe_find(
 
 	if (en->reg.probe_hash_size == 0 || !get_names(en, &n, prov, mod, func, name, false))
 		return NULL;
-	return *place_of(en, name_hash(&n), &n);
+	return *bucket_of(en, name_hash(&n), &n);
 }
 
 unsigned en_nprobes(struct en *en)

@@ -56,7 +56,7 @@ static void *window(void)
 	return map;
 }
 
-struct en *en_place(bool shareable)
+struct en *en_reserve(bool shareable)
 {
 	struct en *en = shareable ? window() : NULL;
 	void *mem = NULL;
@@ -71,7 +71,7 @@ struct en *en_place(bool shareable)
 	return memset(mem, 0, sizeof(*en));
 }
 
-void en_unplace(struct en *en)
+void en_unreserve(struct en *en)
 {
 	if (en->shared.window != 0) {
 		LOOK_AWAY(en);

@@ -10,8 +10,8 @@
 
 struct en;
 
-struct en *en_place(bool shareable);
-void en_unplace(struct en *en);
+struct en *en_reserve(bool shareable);
+void en_unreserve(struct en *en);
 int en_share(struct en *en, int fd, struct et_error *e);
 void *en_alloc(struct en *en, size_t size); /* zeros */
 int en_populate(void *at, size_t size); /* memory that the kernel may write to; < 0: none left */

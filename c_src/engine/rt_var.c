@@ -94,7 +94,7 @@ RTFN(var)
 	return thread_time(f);
 }
 
-static __attribute__((noinline)) PROBE_PATH uint64_t timestamp_far(struct fire *f)
+static __attribute__((noinline)) PROBE_PATH uint64_t timestamp_slow(struct fire *f)
 {
 	return f->ts = clock_now_slow();
 }
@@ -107,7 +107,7 @@ RTFN(timestamp)
 		return f->ts;
 	if (likely(clock_try(&f->ts)))
 		return f->ts;
-	return timestamp_far(f);
+	return timestamp_slow(f);
 }
 
 RTFN(strvar)

@@ -64,7 +64,7 @@ static void test_asm(void)
 	ebpf_line(a, 4);
 	ebpf_const(a, R0, 0x123456789abcull);
 	CHECK(ebpf_here(a) == 5);
-	ebpf_place(a, l);
+	ebpf_bind(a, l);
 	ebpf_emit(a, EBPF_EXIT, 0, 0, 0, 0);
 	CHECK(assemble(a, &m) == 0, "%s", m.e.text);
 	CHECK(m.n == 6 && m.lines[0] == 3 && m.lines[3] == 4 && m.lines[4] == 4);
@@ -113,7 +113,7 @@ static void test_far(uint8_t code, unsigned over, unsigned far_n)
 	for (unsigned i = 1; i < over; i++)
 		ebpf_emit(a, EBPF_XOR64_IMM, R3, 0, 0, (int32_t)i);
 	at = ebpf_here(a);
-	ebpf_place(a, l);
+	ebpf_bind(a, l);
 	ebpf_emit(a, EBPF_EXIT, 0, 0, 0, 0);
 	CHECK(assemble(a, &m) == 0, "%s", m.e.text);
 	CHECK(m.n == 4 + over + far_n, "%u instructions over %u", m.n, over);
@@ -156,7 +156,7 @@ static void test_far_many(void)
 	}
 	for (int i = 0; i < OVER; i++) {
 		if (i < JUMPS)
-			ebpf_place(a, l[JUMPS - 1 - i]);
+			ebpf_bind(a, l[JUMPS - 1 - i]);
 		ebpf_emit(a, EBPF_ADD64_IMM, R0, 0, 0, 1);
 	}
 	ebpf_emit(a, EBPF_EXIT, 0, 0, 0, 0);
@@ -185,20 +185,20 @@ static void test_asm_errors(void)
 
 	ebpf_jump(a, EBPF_JA, 0, 0, 0, l);
 	ebpf_emit(a, EBPF_EXIT, 0, 0, 0, 0);
-	asm_error(a, "never placed");
+	asm_error(a, "never bound");
 
 	a = ebpf_asm_new();
 	l = ebpf_label(a);
-	ebpf_place(a, l);
+	ebpf_bind(a, l);
 	ebpf_emit(a, EBPF_MOV64_IMM, R0, 0, 0, 0);
 	ebpf_jump(a, EBPF_JEQ_IMM, R0, 0, 0, l);
 	asm_error(a, "goes back");
 
 	a = ebpf_asm_new();
 	l = ebpf_label(a);
-	ebpf_place(a, l);
-	ebpf_place(a, l);
-	asm_error(a, "placed twice");
+	ebpf_bind(a, l);
+	ebpf_bind(a, l);
+	asm_error(a, "bound twice");
 
 	a = ebpf_asm_new();
 	ebpf_emit(a, EBPF_MOV64_IMM, 11, 0, 0, 0);
@@ -308,7 +308,7 @@ static void test_many_values(bool spill)
 	if (spill)
 		ebpf_emit(a, EBPF_LDXDW, R6, R10, -8, 0);
 	ebpf_emit(a, EBPF_LDXDW, R6, R6, 0, 0);
-	ebpf_place(a, out);
+	ebpf_bind(a, out);
 	ebpf_const(a, R0, 99);
 	ebpf_emit(a, EBPF_EXIT, 0, 0, 0, 0);
 	CHECK(assemble(a, &m) == 0, "%s", m.e.text);

@@ -32,11 +32,11 @@ static struct prog_clause *add_faulting(struct world *w, const char *name)
 	ebpf_jump(a, EBPF_JNE_IMM, R1, 0, 0, bad);
 	call(a, RT_rec_end);
 	ebpf_jump(a, EBPF_JA, 0, 0, 0, end);
-	ebpf_place(a, bad);
+	ebpf_bind(a, bad);
 	ebpf_emit(a, EBPF_MOV64_IMM, R2, 0, 0, 0);
 	ebpf_emit(a, EBPF_MOV64_IMM, R3, 0, 0, 3);
 	call(a, RT_fault);
-	ebpf_place(a, end);
+	ebpf_bind(a, end);
 	return add_clause(w, name, a);
 }
 

@@ -6,14 +6,14 @@
 # of that section in every object file, what is called or pointed to from there, and fails for
 # anything that is neither in such a section itself nor in the list below.
 #
-#   test/tree/probe_path.sh DIR      DIR: where the object files of the engine are (searched)
+#   test/tree/probe_path.sh DIR      DIR: where the object files are (searched)
 #
 # What it cannot see: calls through pointers (a clause's machine code, a provider's callbacks in
 # struct en_current), and what functions of the list do inside.
 set -eu
 
 dir=${1:-build}
-objs=$(find "$dir" -path '*engine*' -name '*.o' ! -path '*san*' ! -path '*bpf/c_src*' | sort)
+objs=$(find "$dir" \( -path '*/engine/*' -o -path '*/prog/*' \) -name '*.o' ! -path '*san*' ! -path '*bpf/c_src*' | sort)
 if [ -z "$objs" ]; then
 	echo "probe_path: no object files of the engine below $dir" >&2
 	exit 1

@@ -29,7 +29,7 @@ static int append_var(struct cg *g, struct prog_var *v, const struct d_node *n)
 }
 
 /* Static variables get their room: globals in their region, this-> in the scratch region. */
-static void place_static(struct cg *g, struct prog_var *v, const struct d_node *n)
+static void lval_static(struct cg *g, struct prog_var *v, const struct d_node *n)
 {
 	struct prog *p = &g->c->prog;
 
@@ -67,7 +67,7 @@ static struct prog_var *var_of(struct cg *g, struct d_ident *id, const struct d_
 	if (i < 0)
 		return v;
 	if (!v->assoc)
-		place_static(g, v, n);
+		lval_static(g, v, n);
 	id->id = i;
 	return v;
 }
@@ -80,7 +80,7 @@ static void call_dyn(struct cg *g, enum rt_fn fn, const struct prog_var *v)
 /* ---- finding the place ----------------------------------------------------------------- */
 
 /* A struct in a dynamic variable: copy it (or zeroes) to scratch memory. */
-static void fetch_copy(struct cg *g, struct cg_place *p, const struct d_node *n)
+static void fetch_copy(struct cg *g, struct cg_lval *p, const struct d_node *n)
 {
 	uint32_t off = cg_scratch(g, n, p->var->size);
 	int missing = ebpf_label(g->a), end = ebpf_label(g->a);
@@ -96,19 +96,19 @@ static void fetch_copy(struct cg *g, struct cg_place *p, const struct d_node *n)
 	ebpf_const(g->a, R3, p->var->size);
 	cg_call_sized(g, RT_copy, p->var->size);
 	ebpf_jump(g->a, EBPF_JA, 0, 0, 0, end);
-	ebpf_place(g->a, missing);
+	ebpf_bind(g->a, missing);
 	ebpf_emit(g->a, EBPF_LDXDW, R2, CTX, FIELD(scratch), 0);
 	ebpf_emit(g->a, EBPF_ADD64_IMM, R2, 0, 0, off);
 	ebpf_const(g->a, R3, p->var->size);
 	cg_call_sized(g, RT_zero, p->var->size);
-	ebpf_place(g->a, end);
+	ebpf_bind(g->a, end);
 	p->kind = PL_MEM;
 	p->base = cg_field(FIELD(scratch), 8);
 	p->off = off;
 	p->copy = off;
 }
 
-static void write_back(struct cg *g, struct cg_place *p)
+static void write_back(struct cg *g, struct cg_lval *p)
 {
 	int full = ebpf_label(g->a);
 
@@ -122,12 +122,12 @@ static void write_back(struct cg *g, struct cg_place *p)
 	ebpf_emit(g->a, EBPF_ADD64_IMM, R4, 0, 0, p->copy);
 	ebpf_const(g->a, R5, p->var->size);
 	cg_call_sized(g, RT_copy, p->var->size);
-	ebpf_place(g->a, full);
+	ebpf_bind(g->a, full);
 }
 
-static struct cg_place var_place(struct cg *g, struct d_node *n)
+static struct cg_lval var_lval(struct cg *g, struct d_node *n)
 {
-	struct cg_place p = {.key = -1, .copy = -1};
+	struct cg_lval p = {.key = -1, .copy = -1};
 
 	p.var = var_of(g, n->ident, n, &p.varid);
 	if (!p.var->assoc) {
@@ -145,14 +145,14 @@ static struct cg_place var_place(struct cg *g, struct d_node *n)
 	return p;
 }
 
-static struct cg_place raw_place(struct cg_val addr, int64_t off)
+static struct cg_lval raw_lval(struct cg_val addr, int64_t off)
 {
-	return (struct cg_place){.kind = PL_RAW, .base = addr, .off = off, .key = -1, .copy = -1};
+	return (struct cg_lval){.kind = PL_RAW, .base = addr, .off = off, .key = -1, .copy = -1};
 }
 
 /* base + index * size, in a new temporary; the index is known to be in range for PL_MEM. */
 static void add_index(
-	struct cg *g, struct cg_place *p, struct cg_val i, uint64_t size, const struct d_node *n)
+	struct cg *g, struct cg_lval *p, struct cg_val i, uint64_t size, const struct d_node *n)
 {
 	struct cg_val t;
 
@@ -168,16 +168,16 @@ static void add_index(
 	p->indexed = true;
 }
 
-static struct cg_place index_place(struct cg *g, struct d_node *n, bool write)
+static struct cg_lval index_lval(struct cg *g, struct d_node *n, bool write)
 {
 	const struct d_type *arr = d_base(n->a->type), *elem = d_base(arr->ref);
-	struct cg_place p;
+	struct cg_lval p;
 	struct cg_val i;
 
 	if (arr->kind == T_PTR)
-		p = raw_place(cg_expr(g, n->a), 0);
+		p = raw_lval(cg_expr(g, n->a), 0);
 	else
-		p = cg_place(g, n->a, write);
+		p = cg_lval(g, n->a, write);
 	i = cg_expr(g, n->b);
 	/* the checker has seen plain constants, but not a[(x = 9)] */
 	if (i.kind == VAL_CONST && (p.kind != PL_MEM || i.imm < arr->nelems)) {
@@ -203,11 +203,11 @@ static struct cg_place index_place(struct cg *g, struct d_node *n, bool write)
 }
 
 /* c ? x : y of structs: a copy of one of them in scratch memory. */
-static struct cg_place choice_place(struct cg *g, struct d_node *n)
+static struct cg_lval choice_lval(struct cg *g, struct d_node *n)
 {
 	uint32_t size = d_base(n->type)->size;
 	int otherwise = ebpf_label(g->a), end = ebpf_label(g->a);
-	struct cg_place p = {.kind = PL_MEM, .key = -1, .copy = -1};
+	struct cg_lval p = {.kind = PL_MEM, .key = -1, .copy = -1};
 
 	p.base = cg_field(FIELD(scratch), 8);
 	p.off = cg_scratch(g, n, size);
@@ -215,25 +215,25 @@ static struct cg_place choice_place(struct cg *g, struct d_node *n)
 	g->maybe++;
 	cg_assign_bytes(g, &p, n->b, size);
 	ebpf_jump(g->a, EBPF_JA, 0, 0, 0, end);
-	ebpf_place(g->a, otherwise);
+	ebpf_bind(g->a, otherwise);
 	cg_assign_bytes(g, &p, n->c, size);
-	ebpf_place(g->a, end);
+	ebpf_bind(g->a, end);
 	g->maybe--;
 	return p;
 }
 
 /* x = y of structs, as something that has members: x, after the assignment. */
-static struct cg_place assigned_place(struct cg *g, struct d_node *n)
+static struct cg_lval assigned_lval(struct cg *g, struct d_node *n)
 {
-	struct cg_place p = cg_place(g, n->a, true);
+	struct cg_lval p = cg_lval(g, n->a, true);
 
 	cg_assign_bytes(g, &p, n->b, d_base(n->type)->size);
 	return p;
 }
 
-struct cg_place cg_place(struct cg *g, struct d_node *n, bool write)
+struct cg_lval cg_lval(struct cg *g, struct d_node *n, bool write)
 {
-	struct cg_place p = raw_place(cg_const(0), 0);
+	struct cg_lval p = raw_lval(cg_const(0), 0);
 
 	if (g->failed)
 		return p;
@@ -241,15 +241,15 @@ struct cg_place cg_place(struct cg *g, struct d_node *n, bool write)
 	case N_VAR:
 	case N_ASSOC:
 		if (n->ident->kind != ID_BUILTIN)
-			return var_place(g, n);
+			return var_lval(g, n);
 		if (d_is_kind(n->type, T_ARRAY)) /* args[n] that is an array: its address */
-			return raw_place(cg_field(FIELD(arg) + 8 * n->value, 8), 0);
+			return raw_lval(cg_field(FIELD(arg) + 8 * n->value, 8), 0);
 		break;
 	case N_MEMBER:
 		if (n->op == OP_DOT)
-			p = cg_place(g, n->a, write);
+			p = cg_lval(g, n->a, write);
 		else
-			p = raw_place(cg_expr(g, n->a), 0);
+			p = raw_lval(cg_expr(g, n->a), 0);
 		p.off += n->value;
 		if (n->member != NULL && n->member->bit_width != 0)
 			p.bits = n->member;
@@ -258,27 +258,27 @@ struct cg_place cg_place(struct cg *g, struct d_node *n, bool write)
 		if (n->op != OP_DEREF)
 			break;
 		if (d_is_kind(n->a->type, T_ARRAY))
-			return cg_place(g, n->a, write);
-		return raw_place(cg_expr(g, n->a), 0);
+			return cg_lval(g, n->a, write);
+		return raw_lval(cg_expr(g, n->a), 0);
 	case N_OP2:
 		if (n->op == OP_INDEX)
-			return index_place(g, n, write);
+			return index_lval(g, n, write);
 		if (n->op == OP_ASG)
-			return assigned_place(g, n);
+			return assigned_lval(g, n);
 		if (n->op == OP_COMMA) {
 			cg_discard(g, n->a);
-			return cg_place(g, n->b, write);
+			return cg_lval(g, n->b, write);
 		}
 		break;
-	case N_OP3: return choice_place(g, n);
-	case N_CAST: return cg_place(g, n->a, write);
+	case N_OP3: return choice_lval(g, n);
+	case N_CAST: return cg_lval(g, n->a, write);
 	default: break;
 	}
 	cg_fail(g, n, "D_CG_EXPR", "expression is not something that has a place in memory");
 	return p;
 }
 
-void cg_place_free(struct cg *g, struct cg_place *p)
+void cg_lval_free(struct cg *g, struct cg_lval *p)
 {
 	cg_free(g, p->base);
 	if (p->key >= 0)
@@ -288,7 +288,7 @@ void cg_place_free(struct cg *g, struct cg_place *p)
 /* ---- reaching it ----------------------------------------------------------------------- */
 
 /* Base of a PL_MEM place in a register; what is left of the offset fits an instruction. */
-static int mem_base(struct cg *g, const struct cg_place *p, int reg, int *off)
+static int mem_base(struct cg *g, const struct cg_lval *p, int reg, int *off)
 {
 	int r;
 
@@ -303,14 +303,14 @@ static int mem_base(struct cg *g, const struct cg_place *p, int reg, int *off)
 	return reg;
 }
 
-void cg_mem_ptr(struct cg *g, const struct cg_place *p, int reg)
+void cg_mem_ptr(struct cg *g, const struct cg_lval *p, int reg)
 {
 	cg_load(g, reg, p->base);
 	if (p->off != 0)
 		ebpf_emit(g->a, EBPF_ADD64_IMM, reg, 0, 0, (int32_t)p->off);
 }
 
-static void raw_addr(struct cg *g, const struct cg_place *p, int reg)
+static void raw_addr(struct cg *g, const struct cg_lval *p, int reg)
 {
 	cg_load(g, reg, p->base);
 	if (p->off == (int32_t)p->off) {
@@ -322,7 +322,7 @@ static void raw_addr(struct cg *g, const struct cg_place *p, int reg)
 	}
 }
 
-struct cg_val cg_place_addr(struct cg *g, struct cg_place *p, const struct d_node *n)
+struct cg_val cg_lval_addr(struct cg *g, struct cg_lval *p, const struct d_node *n)
 {
 	if (p->kind != PL_RAW) {
 		cg_fail(g, n, "D_ADDROF_VAR",
@@ -333,7 +333,7 @@ struct cg_val cg_place_addr(struct cg *g, struct cg_place *p, const struct d_nod
 	return cg_keep(g, n, R0);
 }
 
-struct cg_val cg_place_mem(struct cg *g, struct cg_place *p, uint32_t size, const struct d_node *n)
+struct cg_val cg_lval_mem(struct cg *g, struct cg_lval *p, uint32_t size, const struct d_node *n)
 {
 	uint32_t off;
 
@@ -369,7 +369,7 @@ static uint8_t store_code(uint64_t size)
 	return size == 1 ? EBPF_STXB : size == 2 ? EBPF_STXH : size == 4 ? EBPF_STXW : EBPF_STXDW;
 }
 
-static void load_number(struct cg *g, const struct cg_place *p, uint64_t size, bool sign, int reg)
+static void load_number(struct cg *g, const struct cg_lval *p, uint64_t size, bool sign, int reg)
 {
 	int off, r;
 
@@ -404,7 +404,7 @@ static void forget(struct cg *g, int var)
 }
 
 static struct cg_val load_dyn(
-	struct cg *g, struct cg_place *p, const struct d_type *t, const struct d_node *n)
+	struct cg *g, struct cg_lval *p, const struct d_type *t, const struct d_node *n)
 {
 	bool same = t == p->var->type && d_is_scalar(t) &&
 		    (p->key < 0 || (p->var->nkeys == 1 && (g->pinned >> p->key & 1)));
@@ -429,7 +429,7 @@ static struct cg_val load_dyn(
 	return cg_keep(g, n, R0);
 }
 
-static struct cg_val load_string(struct cg *g, struct cg_place *p, const struct d_node *n)
+static struct cg_val load_string(struct cg *g, struct cg_lval *p, const struct d_node *n)
 {
 	if (p->kind == PL_MEM) {
 		cg_mem_ptr(g, p, R0);
@@ -442,8 +442,8 @@ static struct cg_val load_string(struct cg *g, struct cg_place *p, const struct 
 	return cg_keep(g, n, R0);
 }
 
-struct cg_val cg_place_load(
-	struct cg *g, struct cg_place *p, const struct d_type *t, const struct d_node *n)
+struct cg_val cg_lval_load(
+	struct cg *g, struct cg_lval *p, const struct d_type *t, const struct d_node *n)
 {
 	struct cg_val v;
 	int d;
@@ -468,7 +468,7 @@ struct cg_val cg_place_load(
 
 /* ---- store ----------------------------------------------------------------------------- */
 
-static void store_number(struct cg *g, const struct cg_place *p, uint64_t size, struct cg_val v)
+static void store_number(struct cg *g, const struct cg_lval *p, uint64_t size, struct cg_val v)
 {
 	int off, r;
 
@@ -484,7 +484,7 @@ static void store_number(struct cg *g, const struct cg_place *p, uint64_t size, 
 }
 
 static void store_bits(
-	struct cg *g, const struct cg_place *p, struct cg_val v, const struct d_node *n)
+	struct cg *g, const struct cg_lval *p, struct cg_val v, const struct d_node *n)
 {
 	const struct d_member *m = p->bits;
 	uint64_t size = d_base(m->type)->size;
@@ -505,7 +505,7 @@ static void store_bits(
 	cg_free(g, unit);
 }
 
-static void store_string(struct cg *g, struct cg_place *p, struct cg_val v, const struct d_node *n)
+static void store_string(struct cg *g, struct cg_lval *p, struct cg_val v, const struct d_node *n)
 {
 	if (p->kind != PL_MEM) {
 		cg_fail(g, n, "D_CG_EXPR", "a string cannot be stored through a pointer");
@@ -517,7 +517,7 @@ static void store_string(struct cg *g, struct cg_place *p, struct cg_val v, cons
 	cg_call(g, RT_setstr);
 }
 
-void cg_place_store(struct cg *g, struct cg_place *p, const struct d_type *t, struct cg_val v,
+void cg_lval_store(struct cg *g, struct cg_lval *p, const struct d_type *t, struct cg_val v,
 	const struct d_node *n)
 {
 	if (g->failed)
@@ -541,7 +541,7 @@ void cg_place_store(struct cg *g, struct cg_place *p, const struct d_type *t, st
 }
 
 /* Adding to a shared number in one step, so that threads lose nothing of each other's. */
-static void add_shared(struct cg *g, struct cg_place *p, uint64_t size, struct cg_val v)
+static void add_shared(struct cg *g, struct cg_lval *p, uint64_t size, struct cg_val v)
 {
 	int off, r;
 
@@ -558,7 +558,7 @@ static void add_shared(struct cg *g, struct cg_place *p, uint64_t size, struct c
 	cg_call(g, RT_add_static);
 }
 
-struct cg_val cg_place_add(struct cg *g, struct cg_place *p, const struct d_type *t,
+struct cg_val cg_lval_add(struct cg *g, struct cg_lval *p, const struct d_type *t,
 	struct cg_val v, const struct d_node *n)
 {
 	if (p->kind == PL_DYN) {
@@ -574,9 +574,9 @@ struct cg_val cg_place_add(struct cg *g, struct cg_place *p, const struct d_type
 	return cg_keep(g, n, R0);
 }
 
-void cg_assign_bytes(struct cg *g, struct cg_place *to, struct d_node *from, uint32_t size)
+void cg_assign_bytes(struct cg *g, struct cg_lval *to, struct d_node *from, uint32_t size)
 {
-	struct cg_place q = cg_place(g, from, false);
+	struct cg_lval q = cg_lval(g, from, false);
 
 	if (g->failed)
 		return;
@@ -604,5 +604,5 @@ void cg_assign_bytes(struct cg *g, struct cg_place *to, struct d_node *from, uin
 	}
 	if (to->copy >= 0)
 		write_back(g, to);
-	cg_place_free(g, &q);
+	cg_lval_free(g, &q);
 }

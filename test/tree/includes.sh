@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The boundaries of the tree: folders of c_src include each other as CONTRIBUTING.md draws it
+# (tools/includes.sh), and what belongs to one folder is done nowhere else. The check of includes
+# is tried on small trees that break each of its rules.
+. "$(dirname "$0")/../lib/checks.sh"
+trap 'rm -rf "$tmp"' EXIT
+cd "$root" || exit 1
+
+ok 'includes follow the arrows' tools/includes.sh --check
+
+# FROM/FILE:INCLUDE ..., with these arrows: what the check says of such a tree
+tree() { # arrows, then files
+	local arrows=$1 f
+	shift
+	rm -rf "$tmp/t"
+	mkdir -p "$tmp/t/tools" "$tmp/t/c_src"
+	cp tools/includes.sh "$tmp/t/tools/"
+	printf '```arrows\n%s\n```\n' "$arrows" >"$tmp/t/CONTRIBUTING.md"
+	for f; do
+		mkdir -p "$tmp/t/c_src/${f%%/*}"
+		echo "#include \"${f#*:}\"" >>"$tmp/t/c_src/${f%%:*}"
+		[[ ${f#*:} != */* ]] || { mkdir -p "$tmp/t/c_src/$(dirname "${f#*:}")" && touch "$tmp/t/c_src/${f#*:}"; }
+	done
+	"$tmp/t/tools/includes.sh" --check 2>&1
+}
+is 'a tree as drawn' '' "$(tree 'a -> b' a/x.c:b/y.h b/y.c:y.h)"
+like 'an include without an arrow' 'no arrow.*: b -> a' "$(tree 'a -> b' a/x.c:b/y.h b/y.h:a/z.h)"
+like 'an arrow without an include' 'no include follows: a -> c' "$(tree 'a -> b c' a/x.c:b/y.h)"
+like 'a cycle' 'a cycle' "$(tree $'a -> b\nb -> a' a/x.c:b/y.h b/y.c:a/z.h)"
+
+library=(c_src/{api,bpf,consume,d,engine,kernel,prog,provider,symbols} c_src/*.[ch])
+is 'the library starts no copy of the program' '' "$(grep -rn '/proc/self/exe' "${library[@]}")"
+is 'only the compiler reads D' '' \
+	"$(grep -rnE 'strstr\(.*(destructive|pragma)|TOK_[A-Z]' c_src --include='*.[ch]' | grep -v '^c_src/d/')"
+is 'finished bytecode is read by bpf/ alone' '' \
+	"$(grep -rnE '(->|\.)code [!=]= EBPF_' c_src --include='*.[ch]' | grep -v '^c_src/bpf/')"
+finish
