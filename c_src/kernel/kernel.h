@@ -17,7 +17,6 @@
  *             which a run of the command holds there (nodes.c)
  *   event.c   sched and proc; profile.c: profile-N on CPUs
  *   threads.c no probes, but what is known of threads: fields, CPU time, the end of their self->
- *   own.c     BEGIN and END in the kernel, for tests
  *
  * What they stand on:
  *

@@ -11,7 +11,7 @@ extern const struct provider syscall_provider; /* kernel/syscall.c */
 extern const struct provider pid_provider;     /* kernel/pid.c */
 extern const struct provider kernel_erlang_provider; /* kernel/erlang.c */
 extern const struct provider usdt_provider;    /* kernel/usdt.c */
-extern const struct provider own_provider;     /* kernel/own.c */
+extern const struct provider begin_end_provider; /* test/hooks/begin_end.c */
 extern const struct provider event_provider;   /* kernel/event.c */
 extern const struct provider threads_provider; /* kernel/threads.c */
 extern const struct en_sampler k_sampler;       /* kernel/profile.c */
@@ -30,7 +30,9 @@ const struct provider *const et_providers[] = {
 	&pid_provider,
 	&kernel_erlang_provider,
 	&usdt_provider,
-	&own_provider,
+#ifdef TEST_HOOKS
+	&begin_end_provider,
+#endif
 	&event_provider,
 	&threads_provider, /* last */
 #endif

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BEGIN and END in the kernel, instead of here: for tests, which run what they expect of the
- * language once on either engine (ERLTRACE_IN_KERNEL=1 in the environment;
- * test/kernel/kernel_golden.sh). The program is run by the system call that the kernel has for
- * that, by the thread that would have fired them.
+ * BEGIN and END in the kernel: a provider of the test build of the command (build/test/bin), in
+ * which golden tests run on the kernel engine (test/kernel/kernel_golden.sh). The thread that would
+ * have fired them runs the program by the system call that the kernel has for that (BPF_PROG_RUN).
  */
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/slot.h"
 #include "engine/state.h"
-#include "load.h"
+#include "kernel/load.h"
+
+extern const struct provider begin_end_provider;
 
 static int prog = -1; /* of the one engine that a test has */
 
-extern const struct provider own_provider;
-
-static bool wanted(struct en *en)
+static bool wants_arena(struct en *en)
 {
-	return !en->opts->inside && getenv("ERLTRACE_IN_KERNEL") != NULL;
+	(void)en;
+	return true;
 }
 
 static void fire(struct en *en, unsigned phase)
@@ -43,8 +42,6 @@ static int ready(struct en *en, void *data, struct et_error *e)
 	int fd;
 
 	(void)data;
-	if (!wanted(en))
-		return 0;
 	for (unsigned i = 0; i < 2; i++) {
 		struct en_probe *p = en_probe_find(en, "dtrace", "", "", names[i]);
 
@@ -73,10 +70,10 @@ static void fini(struct en *en, void *data)
 	k_close(en);
 }
 
-const struct provider own_provider = {
-	.name = "own",
+const struct provider begin_end_provider = {
+	.name = "begin_end",
 	.ready = ready,
 	.fini = fini,
 	.arena = k_arena,
-	.wants_arena = wanted,
+	.wants_arena = wants_arena,
 };
