@@ -247,6 +247,7 @@ $(1)/c_src/d/lib.o: $(BUILD)/d_libs.inc
 $(1)/c_src/beam/%.o $(1)/test/beam/%.o: CPPFLAGS += $$(ERL_CPPFLAGS)
 $(addprefix $(1)/c_src/,node/%.o cli/node.o cli/node_%.o web/list_nodes.o): CPPFLAGS += $(EI_CFLAGS)
 $(1)/c_src/web/%.o $(1)/test/web/%.o: CPPFLAGS += $(WEB_CFLAGS)
+$(1)/c_src/node/places.o: $(BUILD)/.prefix
 $(1)/c_src/node/places.o: CPPFLAGS += -DERLTRACE_LIBDIR='"$(LIBDIR)/erltrace"' \
 	-DERLTRACE_SHARE='"$(PREFIX)/share/erltrace"'
 $(1)/test/%.o: CPPFLAGS += -iquote test/lib
@@ -631,16 +632,15 @@ bench-arming: bench-modules
 	$(Q)$(ERL) -noshell -pa $(EBIN) $(BUILD)/erl \
 		-eval 'arming_bench:main(["$(or $(MODULES),1000)"]), halt().'
 
-# What objects are built with: when that changes, they are built anew.
+# What objects are built with: when that changes, they are built anew. A note is written, and so is
+# new, when its text changes.
+note = $(if $(subst <$(strip $(file <$(1)))>,,<$(2)>),$(shell mkdir -p $(dir $(1)))$(file >$(1),$(2)))
 FLAGS := $(strip $(CC) $(CLANG) $(filter-out -Werror,$(ALL_CFLAGS) $(SAN_CFLAGS) $(TSANITIZE) \
-	$(NIFSANITIZE) $(BPF_CFLAGS)) $(ERL_INCLUDE) $(EI) $(PREFIX) $(LIBDIR) $(WEB) $(WEB_CFLAGS) \
-	$(KERNEL))
-$(BUILD)/.flags: ;
+	$(NIFSANITIZE) $(BPF_CFLAGS)) $(ERL_INCLUDE) $(EI) $(WEB) $(WEB_CFLAGS) $(KERNEL))
+$(BUILD)/.flags $(BUILD)/.prefix: ;
 ifeq ($(filter clean print-version,$(MAKECMDGOALS)),)
-ifneq ($(strip $(file <$(BUILD)/.flags)),$(FLAGS))
-$(shell mkdir -p $(BUILD))
-$(file >$(BUILD)/.flags,$(FLAGS))
-endif
+$(call note,$(BUILD)/.flags,$(FLAGS))
+$(call note,$(BUILD)/.prefix,$(PREFIX) $(LIBDIR))
 endif
 
 print-version:
