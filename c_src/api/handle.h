@@ -6,6 +6,7 @@
  *   probes.c  listing probes; probes of the program's own
  *   names.c   errors as text; tables for help and manuals
  *   scan.c    what a script holds, before it is compiled
+ *   in_node.c what the library's side inside a node asks besides
  */
 #ifndef API_HANDLE_H
 #define API_HANDLE_H

@@ -251,7 +251,7 @@ static void print_item(
 	} else if (strcmp(kind, "text") == 0) {
 		cli_write_foreign(ns->c, text, (size_t)len);
 	} else if (!may_ask(ns->c, kind, text, len)) {
-		cli_say("node %s: a command or a file that no script has asked for (-w): not done",
+		cli_say("node %s: a command or a file that no script asked for (-w): refused",
 			t->nd->name);
 	} else if (strcmp(kind, "system") == 0) {
 		run_system(ns, text, len);
@@ -445,8 +445,8 @@ static bool hand_over(struct nodes *ns, struct target *gone)
 static void tell_stood(const struct nodes *ns)
 {
 	if (ns->stood_ms > 0)
-		cli_say("this command has stood still for %.1f s, suspended or because nobody took its "
-			"output; after a while of that a node ends the script (-x silence)",
+		cli_say("this command was blocked for %.1f s, suspended or because nobody read "
+			"its output; after a while a node ends the script (-x silence)",
 			(double)ns->stood_ms / 1000);
 }
 

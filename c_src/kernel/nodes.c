@@ -18,8 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "symbols/elf.h"
-#include "symbols/proc_file.h"
 #include "nodes.h"
 
 #define PATIENCE 60000 /* ms, for a node that is slow to answer */
@@ -290,96 +288,4 @@ void k_nodes_disarm(struct k_armed *a)
 	close(a->out);
 	ended(a->pid);
 	a->pid = 0;
-}
-
-/* ---- notes ---------------------------------------------------------------------------- */
-
-static uint64_t word_at(const char *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-/* A note's text: where, base, semaphore; then provider, name, arguments, each with its NUL. */
-static int one_note(const struct elf *f, int64_t moved, const char *d, size_t len,
-	const char *provider, k_note cb, void *arg)
-{
-	size_t at = 24, plen, nlen;
-	uint64_t place, sem, place_off, sem_off = 0;
-
-	if (len <= at || d[len - 1] != '\0')
-		return 0;
-	plen = strlen(d + at);
-	if (at + plen + 1 >= len || strcmp(d + at, provider) != 0)
-		return 0;
-	at += plen + 1;
-	nlen = strlen(d + at);
-	if (at + nlen >= len)
-		return 0;
-	place = word_at(d) + (uint64_t)moved;
-	sem = word_at(d + 16);
-	if (!elf_offset(f, place, true, &place_off) ||
-		(sem != 0 && !elf_offset(f, sem + (uint64_t)moved, false, &sem_off)))
-		return 0;
-	return cb(arg, d + at, place_off, sem_off);
-}
-
-static int all_notes(const struct elf *f, const char *d, size_t len, const char *provider,
-	k_note cb, void *arg)
-{
-	int rc = 0;
-
-	while (len >= 12 && rc == 0) {
-		uint32_t head[3];
-		size_t name, desc, all;
-
-		memcpy(head, d, sizeof(head));
-		name = ((size_t)head[0] + 3) & ~(size_t)3;
-		desc = ((size_t)head[1] + 3) & ~(size_t)3;
-		all = 12 + name + desc;
-		if (name > len || desc > len || all > len)
-			break;
-		if (head[0] == 8 && memcmp(d + 12, "stapsdt", 8) == 0 && head[2] == 3)
-			rc = one_note(f, 0, d + 12 + name, head[1], provider, cb, arg);
-		d += all;
-		len -= all;
-	}
-	return rc;
-}
-
-int k_notes(const char *file, const char *provider, k_note cb, void *arg)
-{
-	int fd = fi_open(file), rc = 0;
-	struct elf f = {0};
-	Elf64_Ehdr *h = fd >= 0 ? elf_bytes(fd, 0, sizeof(*h), sizeof(*h)) : NULL;
-	Elf64_Shdr *s = NULL;
-	char *names = NULL;
-
-	if (h != NULL && h->e_shnum > 0 && h->e_shstrndx < h->e_shnum)
-		s = elf_bytes(fd, h->e_shoff, h->e_shnum * sizeof(*s), 1 << 20);
-	if (s != NULL)
-		names = elf_bytes(
-			fd, s[h->e_shstrndx].sh_offset, s[h->e_shstrndx].sh_size, 1 << 20);
-	if (names != NULL)
-		elf_read(&f, fd);
-	for (unsigned i = 0; names != NULL && rc == 0 && i < h->e_shnum; i++) {
-		char *d;
-
-		if (s[i].sh_name >= s[h->e_shstrndx].sh_size ||
-			strcmp(names + s[i].sh_name, ".note.stapsdt") != 0)
-			continue;
-		d = elf_bytes(fd, s[i].sh_offset, s[i].sh_size, 16 << 20);
-		if (d != NULL)
-			rc = all_notes(&f, d, s[i].sh_size, provider, cb, arg);
-		free(d);
-	}
-	elf_free(&f);
-	free(names);
-	free(s);
-	free(h);
-	if (fd >= 0)
-		close(fd);
-	return rc;
 }

@@ -33,8 +33,4 @@ int k_nodes_arm(
 bool k_nodes_news(struct k_armed *a, char *buf, size_t size, bool *ended);
 void k_nodes_disarm(struct k_armed *a);
 
-/* The USDT probes of a provider in a file: offsets of the place and its semaphore, or 0. */
-typedef int (*k_note)(void *arg, const char *name, uint64_t offset, uint64_t semaphore);
-int k_notes(const char *file, const char *provider, k_note cb, void *arg);
-
 #endif

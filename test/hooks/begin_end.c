@@ -5,7 +5,6 @@
  * have fired them runs the program by the system call that the kernel has for that (BPF_PROG_RUN).
  */
 #include <fcntl.h>
-#include <linux/bpf.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -45,14 +44,15 @@ static int ready(struct en *en, void *data, struct et_error *e)
 	for (unsigned i = 0; i < 2; i++) {
 		struct en_probe *p = en_probe_find(en, "dtrace", "", "", names[i]);
 
-		if (p != NULL && en_enabled(p) && (shared[i] = k_share_probe(en, p, e)) == NULL)
+		if (p != NULL && en_enabled(p) &&
+			(shared[i] = k_share_probe(en, p, ENTRY_begin_end, e)) == NULL)
 			return -1;
 	}
 	if (shared[0] == NULL && shared[1] == NULL)
 		return 0;
-	en->kernel->root->own[0] = shared[0];
-	en->kernel->root->own[1] = shared[1];
-	fd = k_load(en, "k_own", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, e);
+	en->kernel->root->begin_end[0] = shared[0];
+	en->kernel->root->begin_end[1] = shared[1];
+	fd = k_load(en, ENTRY_begin_end, e);
 	if (fd < 0)
 		return -1;
 	prog = fcntl(fd, F_DUPFD_CLOEXEC, 0); /* END comes when the others are off */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arrays and buffers that grow. An array has no field for its room: the room is a power of two, so
+ * the number of elements says when it is used up. Both return false when memory runs out; what is
+ * there then stays as it is.
+ */
+#ifndef ET_ARRAY_H
+#define ET_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static inline bool array_resize(void *array, size_t n, size_t size)
+{
+	void *old, *more;
+
+	memcpy(&old, array, sizeof(old)); /* a pointer of any type */
+	more = n <= PTRDIFF_MAX / size ? realloc(old, n * size) : NULL;
+	if (more == NULL)
+		return false;
+	memcpy(array, &more, sizeof(more));
+	return true;
+}
+
+/* Room for one more element behind the first n. Every element must come in this way. */
+#define ARRAY_ROOM(v, n) array_room(&(v), (n), sizeof(*(v)))
+static inline bool array_room(void *array, size_t n, size_t size)
+{
+	enum { FIRST = 4 };
+
+	if (n == 0)
+		return array_resize(array, FIRST, size);
+	return n < FIRST || (n & (n - 1)) != 0 || array_resize(array, 2 * n, size);
+}
+
+/* A buffer with a field for its room: at least so many elements of it, twice as many as a rule. */
+#define ARRAY_RESERVE(v, room, want) array_reserve(&(v), &(room), (want), sizeof(*(v)))
+static inline bool array_reserve(void *array, size_t *room, size_t want, size_t size)
+{
+	enum { FIRST = 1024 };
+	size_t n = *room > 0 ? *room : FIRST;
+
+	if (want <= *room)
+		return true;
+	while (n < want && n <= SIZE_MAX / 2)
+		n *= 2;
+	if (n < want || !array_resize(array, n, size))
+		return false;
+	*room = n;
+	return true;
+}
+
+#endif
