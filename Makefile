@@ -93,7 +93,7 @@ SAN_CFLAGS = $(BASEFLAGS) $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-li
 TSAN_CFLAGS = $(BASEFLAGS) $(CPPFLAGS) -O1 -g $(TSANITIZE)
 NIFSAN_CFLAGS = $(BASEFLAGS) $(CPPFLAGS) -O1 -g $(NIFSANITIZE)
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -mllvm -inline-threshold=5000 -std=gnu11 -fms-extensions \
-	-Wno-microsoft-anon-tag -ffreestanding -fno-builtin -D_GNU_SOURCE= -iquote c_src -D__x86_64__ \
+	-Wno-microsoft-anon-tag -ffreestanding -fno-builtin -D_GNU_SOURCE= -iquote c_src -Iinclude -D__x86_64__ \
 	-I/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null) -include c_src/kernel/bpf/shim.h
 
 Q := $(if $(V),,@)
@@ -159,8 +159,8 @@ EI_CFLAGS := -D_REENTRANT -I$(EI)/include
 EI_LIB := $(EI)/lib/libei.a
 LEFT_OUT := c_src/cli/without_nodes.c c_src/web/list_no_nodes.c
 else
-LEFT_OUT := $(filter-out %/places.c,$(wildcard c_src/node/*.c)) $(wildcard c_src/cli/node*.c) \
-	c_src/web/list_nodes.c
+LEFT_OUT := $(filter-out %/paths.c,$(wildcard c_src/node/*.c)) $(wildcard c_src/cli/node*.c) \
+	c_src/cli/bridge.c c_src/web/list_nodes.c
 endif
 LEFT_OUT += $(if $(WEB),c_src/cli/without_web.c,$(wildcard c_src/web/*.c))
 CLI_SRC := $(filter-out $(LEFT_OUT),$(sort $(wildcard $(addsuffix /*.c,c_src/cli c_src/node c_src/web))))
@@ -245,10 +245,10 @@ $(1)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
 
 $(1)/c_src/d/lib.o: $(BUILD)/d_libs.inc
 $(1)/c_src/beam/%.o $(1)/test/beam/%.o: CPPFLAGS += $$(ERL_CPPFLAGS)
-$(addprefix $(1)/c_src/,node/%.o cli/node.o cli/node_%.o web/list_nodes.o): CPPFLAGS += $(EI_CFLAGS)
+$(addprefix $(1)/c_src/,node/%.o cli/node_%.o web/list_nodes.o): CPPFLAGS += $(EI_CFLAGS)
 $(1)/c_src/web/%.o $(1)/test/web/%.o: CPPFLAGS += $(WEB_CFLAGS)
-$(1)/c_src/node/places.o: $(BUILD)/.prefix
-$(1)/c_src/node/places.o: CPPFLAGS += -DERLTRACE_LIBDIR='"$(LIBDIR)/erltrace"' \
+$(1)/c_src/node/paths.o: $(BUILD)/.prefix
+$(1)/c_src/node/paths.o: CPPFLAGS += -DERLTRACE_LIBDIR='"$(LIBDIR)/erltrace"' \
 	-DERLTRACE_SHARE='"$(PREFIX)/share/erltrace"'
 $(1)/test/%.o: CPPFLAGS += -iquote test/lib
 -include $$(wildcard $$(ALL_SRC:%.c=$(1)/%.d))
@@ -287,7 +287,7 @@ $(BUILD)/syscalls.inc: $(BUILD)/.flags
 		| sort -t, -k2 -n >$@
 $(BUILD)/c_src/kernel/syscall.o: $(BUILD)/syscalls.inc
 ifneq ($(KERNEL),)
-$(BUILD)/c_src/provider/providers.o $(BUILD)/c_src/cli/wanted.o: CPPFLAGS += -DHAVE_KERNEL
+$(BUILD)/c_src/provider/providers.o $(BUILD)/c_src/cli/placement.o: CPPFLAGS += -DHAVE_KERNEL
 endif
 
 $(STATIC): $(LIB_OBJ) $(KERNEL_OBJ)

@@ -40,8 +40,8 @@ static inline bool array_room(void *array, size_t n, size_t size)
 #define ARRAY_RESERVE(v, room, want) array_reserve(&(v), &(room), (want), sizeof(*(v)))
 static inline bool array_reserve(void *array, size_t *room, size_t want, size_t size)
 {
-	enum { FIRST = 1024 };
-	size_t n = *room > 0 ? *room : FIRST;
+	enum { FIRST = 1024 }; /* bytes */
+	size_t n = *room > 0 ? *room : size < FIRST ? FIRST / size : 1;
 
 	if (want <= *room)
 		return true;

@@ -5,7 +5,29 @@
 #include <stdio.h>
 #include <string.h>
 
-int et_verr(struct et_error *e, const char *tag, const char *fmt, va_list ap)
+static const struct {
+	const char *name, *meaning;
+} tags[ET_TAGS_] = {
+#define ERROR_TAG(tag, meaning) {#tag, meaning},
+#include "errors.def"
+};
+
+const char *et_tag_name(enum et_tag tag)
+{
+	return tags[tag].name;
+}
+
+const char *et_tag_meaning(enum et_tag tag)
+{
+	return tags[tag].meaning;
+}
+
+bool et_err_is(const struct et_error *e, enum et_tag tag)
+{
+	return strcmp(e->tag, tags[tag].name) == 0;
+}
+
+static int fill(struct et_error *e, const char *tag, const char *fmt, va_list ap)
 {
 	if (e == NULL || e->tag[0] != '\0')
 		return -1;
@@ -14,12 +36,27 @@ int et_verr(struct et_error *e, const char *tag, const char *fmt, va_list ap)
 	return -1;
 }
 
-int et_err(struct et_error *e, const char *tag, const char *fmt, ...)
+int et_verr(struct et_error *e, enum et_tag tag, const char *fmt, va_list ap)
+{
+	return fill(e, tags[tag].name, fmt, ap);
+}
+
+int et_err(struct et_error *e, enum et_tag tag, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	et_verr(e, tag, fmt, ap);
+	fill(e, tags[tag].name, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+int et_err_as(struct et_error *e, const struct et_error *cause, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill(e, cause->tag, fmt, ap);
 	va_end(ap);
 	return -1;
 }

@@ -1,27 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Errors as values. Library code fills a struct et_error and returns a negative number;
- * nobody below c_src/cli prints or exits. Every error has a tag (D_* for compile errors, by
- * d/tags.def; ET_* for the rest), a place where it has one, and a text that says what to do.
+ * Errors as values. Code of the library fills a struct et_error, which is the public
+ * erltrace_error_t, and returns a negative number; nobody below c_src/cli prints or exits. Every
+ * error has a tag from errors.def, a line and column where it has them, and a text that says what
+ * to do.
  */
 #ifndef ET_ERROR_H
 #define ET_ERROR_H
 
 #include <stdarg.h>
-#include <stddef.h>
+#include <stdbool.h>
 
-struct et_error {
-	char tag[32];	 /* "D_SYNTAX"; empty: no error */
-	char file[256];	 /* "" for a script given as a string */
-	int line, col;	 /* 1-based; 0: no place */
-	char text[1024]; /* one sentence, no newline, no prefix */
-	char src[256];	 /* the source line, tabs kept, for the caret; may be empty */
+#include "erltrace.h"
+
+/* D_* for what is wrong with a script, ET_* for the rest. */
+enum et_tag {
+#define ERROR_TAG(tag, meaning) tag,
+#include "errors.def"
+	ET_TAGS_ /* how many there are */
 };
 
 /* Fill *e unless it already holds an error (the first one is the cause). Returns -1. */
-int et_err(struct et_error *e, const char *tag, const char *fmt, ...)
+int et_err(struct et_error *e, enum et_tag tag, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-int et_verr(struct et_error *e, const char *tag, const char *fmt, va_list ap);
+int et_verr(struct et_error *e, enum et_tag tag, const char *fmt, va_list ap);
+/* The same, with the tag of the error that is the cause. */
+int et_err_as(struct et_error *e, const struct et_error *cause, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 void et_err_clear(struct et_error *e);
+
+bool et_err_is(const struct et_error *e, enum et_tag tag);
+const char *et_tag_name(enum et_tag tag);
+const char *et_tag_meaning(enum et_tag tag);
 
 #endif

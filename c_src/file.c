@@ -76,3 +76,36 @@ char *file_read(const char *path, size_t max, size_t *len)
 	close_keeping_errno(fd);
 	return text;
 }
+
+/* Standard input is read as it is: there may be no /dev, or it cannot be opened again. */
+static int open_script(const char *path)
+{
+	return strcmp(path, "/dev/stdin") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+					       : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+static int no_script(const char *path, bool opened, size_t max, struct et_error *e)
+{
+	switch (errno) {
+	case EISDIR: return et_err(e, ET_FILE, "%s is a directory, not a script", path);
+	case ENOMEM: return et_err(e, ET_NOMEM, "out of memory reading %s", path);
+	case EFBIG:
+		return et_err(e, D_SYNTAX, "%s is too large for a script: %zu bytes are the limit",
+			path, max);
+	default:
+		return et_err(e, ET_FILE, "cannot %s %s: %s", opened ? "read" : "open", path,
+			strerror(errno));
+	}
+}
+
+char *file_read_script(const char *path, size_t max, size_t *len, struct et_error *e)
+{
+	int fd = open_script(path);
+	char *text = fd >= 0 ? file_read_fd(fd, max, len) : NULL;
+
+	if (text == NULL)
+		no_script(path, fd >= 0, max, e);
+	if (fd >= 0)
+		close(fd);
+	return text;
+}

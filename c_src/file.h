@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "error.h"
+
 /*
  * A regular file, opened for reading; -1 and errno otherwise (EISDIR; EINVAL: a FIFO, a device).
  * It never waits, as opening a FIFO does, and never takes a terminal.
@@ -21,5 +23,8 @@ char *file_read_fd(int fd, size_t max, size_t *len);
 
 /* A regular file, likewise. Those of /proc are too. */
 char *file_read(const char *path, size_t max, size_t *len);
+
+/* A script, which may come through a pipe; standard input is "/dev/stdin". NULL: *e says why. */
+char *file_read_script(const char *path, size_t max, size_t *len, struct et_error *e);
 
 #endif

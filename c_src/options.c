@@ -12,6 +12,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "array.h"
+
 const struct et_optdef et_optdefs[OPT_MAX] = {
 #define OPT(name, ID, kind, phase, def, min, max, help)                                            \
 	{name, OK_##kind, PH_##phase, def, min, max, help, false},
@@ -203,9 +205,9 @@ static int unknown(const char *name, struct et_error *e)
 		}
 	}
 	if (best != NULL)
-		return et_err(e, "ET_OPTION", "there is no option '%.64s': did you mean '%s'?",
+		return et_err(e, ET_OPTION, "there is no option '%.64s': did you mean '%s'?",
 			name, best);
-	return et_err(e, "ET_OPTION", "there is no option '%.64s': --help lists them", name);
+	return et_err(e, ET_OPTION, "there is no option '%.64s': --help lists them", name);
 }
 
 static int lookup(const char *name)
@@ -231,8 +233,8 @@ static int bad_value(const struct et_optdef *d, const char *value, struct et_err
 
 	if (value == NULL)
 		return et_err(
-			e, "ET_OPTION", "option %s needs a value: %s", d->name, form[d->kind]);
-	return et_err(e, "ET_OPTION", "option %s: '%.64s' is not valid: it takes %s", d->name,
+			e, ET_OPTION, "option %s needs a value: %s", d->name, form[d->kind]);
+	return et_err(e, ET_OPTION, "option %s: '%.64s' is not valid: it takes %s", d->name,
 		value, form[d->kind]);
 }
 
@@ -266,11 +268,11 @@ static int check_version(const char *value, struct et_error *e)
 	if (strspn(value, "0123456789.") != strlen(value) ||
 		sscanf(value, "%4u%n.%4u%n.%4u%n", &v[0], &end, &v[1], &end, &v[2], &end) < 1 ||
 		value[end] != '\0')
-		return et_err(e, "ET_OPTION",
+		return et_err(e, ET_OPTION,
 			"option version: '%.64s' is not a version: it takes one such as "
 			"1.2.3", value);
 	if (v[0] > D_VERSION_MAJOR || (v[0] == D_VERSION_MAJOR && (v[1] > 0 || v[2] > 0)))
-		return et_err(e, "ET_OPTION",
+		return et_err(e, ET_OPTION,
 			"option version: D %.64s is not known here: %d.0 is the latest", value,
 			D_VERSION_MAJOR);
 	return 0;
@@ -280,20 +282,14 @@ static int set_text(struct et_options *o, int i, const char *value, struct et_er
 {
 	const char *list = choices(i);
 	uint64_t n = o->val[i];
-	char **p;
 
 	if (i == OPT_VERSION && check_version(value, e) != 0)
 		return -1;
 	if (list != NULL && !is_choice(list, value))
-		return et_err(e, "ET_OPTION", "option %s: '%.64s' is not one of: %s",
+		return et_err(e, ET_OPTION, "option %s: '%.64s' is not one of: %s",
 			et_optdefs[i].name, value, list);
-	p = realloc(o->str[i], (n + 1) * sizeof(*p));
-	if (p == NULL)
-		return et_err(e, "ET_NOMEM", "out of memory");
-	o->str[i] = p;
-	p[n] = strdup(value);
-	if (p[n] == NULL)
-		return et_err(e, "ET_NOMEM", "out of memory");
+	if (!ARRAY_ROOM(o->str[i], n) || (o->str[i][n] = strdup(value)) == NULL)
+		return et_err(e, ET_NOMEM, "out of memory");
 	o->val[i] = n + 1;
 	o->set[i] = true;
 	return 0;
@@ -343,13 +339,13 @@ static bool is_harmless(const struct et_optdef *d, int i, uint64_t v)
 
 static int harmful(const char *name, struct et_error *e)
 {
-	return et_err(e, "ET_OPTION", "option %s cannot be set to this here: only harmless scripts "
+	return et_err(e, ET_OPTION, "option %s cannot be set to this here: only harmless scripts "
 					"are permitted", name);
 }
 
 static int users_own(const struct et_optdef *d, struct et_error *e)
 {
-	return et_err(e, "ET_OPTION",
+	return et_err(e, ET_OPTION,
 		"option %s can be set by the user, not by a script: give -x %s%s, or -w to permit "
 		"it here",
 		d->name, d->name, d->kind == OK_BOOL ? "" : "=...");
@@ -391,7 +387,7 @@ static int set_number(
 	if (!unset && (v < d->min || v > d->max)) {
 		show(d, d->min, lo, sizeof(lo));
 		show(d, d->max, hi, sizeof(hi));
-		return et_err(e, "ET_OPTION", "option %s: %.64s is not between %s and %s", d->name,
+		return et_err(e, ET_OPTION, "option %s: %.64s is not between %s and %s", d->name,
 			value, lo, hi);
 	}
 	if (o->val[OPT_HARMLESS] && !is_harmless(d, i, v))
@@ -410,7 +406,7 @@ static int set_option(
 
 	if (o->running && d->phase != PH_RUN)
 		return et_err(
-			e, "ET_OPTION", "option %s cannot change once tracing has begun", d->name);
+			e, ET_OPTION, "option %s cannot change once tracing has begun", d->name);
 	if (value == NULL && d->kind == OK_BOOL)
 		value = "1";
 	if (value == NULL)

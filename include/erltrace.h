@@ -35,12 +35,12 @@ typedef struct erltrace erltrace_t;
 typedef struct erltrace_probe erltrace_probe_t;
 typedef struct erltrace_string erltrace_string_t;
 
-typedef struct {
-	char tag[32];	 /* "D_SYNTAX", "ET_OPTION"; empty: no error */
-	char file[256];	 /* empty: a string, or no file concerned */
+typedef struct et_error {
+	char tag[32];	  /* "D_SYNTAX", "ET_OPTION": erltrace_error_tag(); empty: no error */
+	char file[256];	  /* empty: a string, or no file concerned */
 	int line, column; /* from 1; 0: no position */
-	char text[1024];
-	char source[256]; /* the source line, or empty */
+	char text[1024];  /* one sentence, no newline, no prefix */
+	char source[256]; /* the source line, tabs kept, or empty */
 } erltrace_error_t;
 
 /* One line (with caret != 0 also the source line and a caret under it); returns its length. */
@@ -173,6 +173,60 @@ uint64_t erltrace_string_arg(const erltrace_string_t *s);
  */
 void erltrace_fire(erltrace_probe_t *p, const uint64_t *args, unsigned n, unsigned strings,
 	uint64_t self_key);
+
+/* ---- Erlang nodes --------------------------------------------------------------------- */
+
+/*
+ * A script with probes of the kernel and of Erlang nodes runs in the kernel. What a node gives
+ * itself fires inside the node: somebody has to connect to it, list its probes, and hold a script
+ * there that hands its events over. That is a bridge. The library has none of its own, as it opens
+ * no connections and starts no programs; without one such a script is an error, ET_NODE. The option
+ * erlnode says which nodes are meant. (The command's bridge is c_src/cli/bridge.c.)
+ *
+ * Threads: a bridge is called by the thread that uses the handle, inside of calls of the library. Of
+ * that handle it may call erltrace_getopt() only. Ownership: what it is given is valid during the
+ * call. Errors: list and arm return 0, or a negative number and fill *err.
+ */
+typedef struct {
+	int pid;	  /* of the node's VM, as this machine numbers it */
+	const char *text; /* D, for the erltrace in that node */
+} erltrace_node_script_t;
+
+typedef struct {
+	size_t size;		    /* set by the library */
+	const char *const *nodes;   /* names, numbers of processes, or "*"; the last is NULL */
+	const char *const *options; /* for the scripts, "watchdog=30"; the last is NULL */
+	const erltrace_node_script_t *scripts;
+	unsigned nscripts;
+} erltrace_arming_t;
+
+typedef struct erltrace_bridge {
+	size_t size; /* sizeof(erltrace_bridge_t) */
+	/*
+	 * By compile and erltrace_probes(): probes that nodes have themselves and a description
+	 * ("erlang*:lists:seq:function-entry") names. cb gets the provider, "erlang" and the
+	 * number of the process, module, function and name; if it returns something else than 0
+	 * there are to be no more, and list returns that.
+	 */
+	int (*list)(void *arg, const char *const *nodes, const char *desc, erltrace_probe_cb *cb,
+		void *cb_arg, erltrace_error_t *err);
+	/* By go: run each script in its node. On return all of them trace; if it fails, none. */
+	int (*arm)(void *arg, const erltrace_arming_t *a, erltrace_error_t *err);
+	/*
+	 * By work, some times a second and for a last time after disarm: what is to be told of the
+	 * nodes, a line at a time. 1: there is one in buf; 0: there is none; -1: there will be none,
+	 * the scripts have ended by themselves (which ends the script in the kernel).
+	 */
+	int (*news)(void *arg, char *buf, size_t size);
+	/*
+	 * By stop, work, close, and by a go that fails after all; once for an arm that did not.
+	 * Nothing is armed in the nodes on return, if they still answer.
+	 */
+	void (*disarm)(void *arg);
+} erltrace_bridge_t;
+
+/* Before compile. The struct is copied; arg lives as long as the handle. NULL: none. */
+void erltrace_set_bridge(erltrace_t *h, const erltrace_bridge_t *bridge, void *arg);
 
 /* ---- results -------------------------------------------------------------------------- */
 

@@ -44,7 +44,7 @@
 -define(SHARE, 20).         % both take a 20th of the time at most
 
 %% The version of these messages and of the arguments of start/3. It changes, here and in
-%% c_src/cli/node.c, with any change that the other side would not understand.
+%% c_src/cli/node_start.c, with any change that the other side would not understand.
 -ifndef(PROTOCOL).
 -define(PROTOCOL, 1).
 -endif.

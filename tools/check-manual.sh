@@ -41,7 +41,7 @@ fi
 
 docs=(man/*.[1-9] doc/*.md)
 covered option "$(sed -n 's/^OPT("\([a-z]*\)".*/\1/p' c_src/options.def)" man/erltrace.1
-covered tag "$(sed -n 's/^D_TAG(\(D_[A-Z0-9_]*\),.*/\1/p' c_src/d/tags.def)" "${docs[@]}"
+covered tag "$(sed -n 's/^ERROR_TAG(\([A-Z0-9_]*\),.*/\1/p' c_src/errors.def)" "${docs[@]}"
 covered built-in "$(sed -n 's/^D_B[A-Z]*("\([a-z0-9_]*\)".*/\1/p' c_src/prog/builtins.def)" "${docs[@]}"
 covered call "$(grep -oE '\berltrace_[a-z_]+\(' include/erltrace.h | tr -d '(' | sort -u)" \
 	man/liberltrace.3

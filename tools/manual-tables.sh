@@ -49,7 +49,7 @@ options() {
 }
 
 tags() {
-	sed -n 's/^D_TAG(\(D_[A-Z0-9_]*\), "\(.*\)")$/\1 \2/p' c_src/d/tags.def |
+	sed -n 's/^ERROR_TAG(\([A-Z0-9_]*\), "\(.*\)")$/\1 \2/p' c_src/errors.def |
 		awk '{
 			tag = $1
 			sub(/^[^ ]* */, "")

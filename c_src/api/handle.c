@@ -4,32 +4,35 @@
 #include "engine/probe.h"
 #include "engine/provider.h"
 
-#include "consume/json.h"
-#include "in_node.h"
-
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "consume/json.h"
+#include "file.h"
+#include "in_node.h"
 
 /* How often to look for records where switchrate does not say: soon enough for a person. */
 #define POLL_NS 10000000ULL
 #define LOOK_NS 1000000000ULL /* for libraries that were loaded */
 
-int api_error(erltrace_error_t *to, const struct et_error *from)
+int api_error(erltrace_error_t *err, const struct et_error *e)
 {
-	if (to != NULL) {
-		memset(to, 0, sizeof(*to));
-		memcpy(to->tag, from->tag, sizeof(to->tag));
-		memcpy(to->file, from->file, sizeof(to->file));
-		to->line = from->line;
-		to->column = from->col;
-		memcpy(to->text, from->text, sizeof(to->text));
-		memcpy(to->source, from->src, sizeof(to->source));
-	}
+	if (err != NULL)
+		*err = *e;
+	return -1;
+}
+
+int api_fail(erltrace_error_t *err, enum et_tag tag, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (err == NULL)
+		return -1;
+	et_err_clear(err);
+	va_start(ap, fmt);
+	et_verr(err, tag, fmt, ap);
+	va_end(ap);
 	return -1;
 }
 
@@ -40,13 +43,12 @@ erltrace_t *erltrace_open(erltrace_error_t *err)
 	struct d_registry reg;
 
 	if (h == NULL) {
-		et_err(&e, "ET_NOMEM", "out of memory");
-		api_error(err, &e);
+		api_fail(err, ET_NOMEM, "out of memory");
 		return NULL;
 	}
 	et_options_init(&h->opts);
 	if (h->opts.env.tag[0] != '\0')
-		et_err(&e, h->opts.env.tag, "in the environment (DTRACE_OPT_*): %s",
+		et_err_as(&e, &h->opts.env, "in the environment (DTRACE_OPT_*): %s",
 			h->opts.env.text);
 	else
 		h->en = en_new(&h->opts, &e);
@@ -97,6 +99,15 @@ void erltrace_set_target(erltrace_t *h, int64_t pid)
 	h->comp->target = h->opts.target = pid;
 }
 
+void erltrace_set_bridge(erltrace_t *h, const erltrace_bridge_t *bridge, void *arg)
+{
+	memset(&h->bridge, 0, sizeof(h->bridge));
+	if (bridge != NULL)
+		memcpy(&h->bridge, bridge,
+			bridge->size < sizeof(h->bridge) ? bridge->size : sizeof(h->bridge));
+	en_set_bridge(h->en, bridge != NULL ? &h->bridge : NULL, arg);
+}
+
 /* ---- compile --------------------------------------------------------------------------- */
 
 unsigned api_flags(const erltrace_compile_opts_t *o)
@@ -130,15 +141,11 @@ int erltrace_compile_n(erltrace_t *h, const char *text, size_t len,
 
 	if (opts != NULL)
 		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
-	if (en_state(h->en) != EN_IDLE) {
-		et_err(&e, "ET_RUNNING", "tracing has begun: compile before go");
-		return api_error(err, &e);
-	}
+	if (en_state(h->en) != EN_IDLE)
+		return api_fail(err, ET_RUNNING, "tracing has begun: compile before go");
 	argv = api_argv(&o);
-	if (argv == NULL) {
-		et_err(&e, "ET_NOMEM", "out of memory");
-		return api_error(err, &e);
-	}
+	if (argv == NULL)
+		return api_fail(err, ET_NOMEM, "out of memory");
 	free(h->tree);
 	h->tree = NULL;
 	if (h->opts.val[OPT_TREE] != 0)
@@ -159,74 +166,13 @@ int erltrace_compile(
 	return erltrace_compile_n(h, text, strlen(text), opts, err);
 }
 
-/* Standard input is read as it is: its path may not be there (no /dev), or not be opened again. */
-static int open_script(const char *path)
-{
-	return strcmp(path, "/dev/stdin") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-					       : open(path, O_RDONLY | O_CLOEXEC);
-}
-
-/* The whole of a file, malloc'd; refuses what is no script before it fills memory. */
-static char *read_file(const char *path, size_t *len, struct et_error *e)
-{
-	int fd = open_script(path);
-	size_t cap = 65536, n = 0;
-	char *buf = NULL;
-	struct stat st;
-	ssize_t got;
-
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		et_err(e, "ET_FILE", "cannot open %s: %s", path, strerror(errno));
-		goto fail;
-	}
-	if (S_ISDIR(st.st_mode)) {
-		et_err(e, "ET_FILE", "%s is a directory, not a script", path);
-		goto fail;
-	}
-	buf = malloc(cap);
-	while (buf != NULL && (got = read(fd, buf + n, cap - n)) != 0) {
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0) {
-			et_err(e, "ET_FILE", "cannot read %s: %s", path, strerror(errno));
-			goto fail;
-		}
-		n += got;
-		if (n > D_MAX_SOURCE) {
-			et_err(e, "D_SYNTAX",
-				"%s is too large for a script: %u bytes are the limit", path,
-				D_MAX_SOURCE);
-			goto fail;
-		}
-		if (n == cap) {
-			char *grown = realloc(buf, cap *= 2);
-
-			if (grown == NULL)
-				break;
-			buf = grown;
-		}
-	}
-	if (buf == NULL || n == cap) {
-		et_err(e, "ET_NOMEM", "out of memory reading %s", path);
-		goto fail;
-	}
-	close(fd);
-	*len = n;
-	return buf;
-fail:
-	if (fd >= 0)
-		close(fd);
-	free(buf);
-	return NULL;
-}
-
 int erltrace_compile_file(
 	erltrace_t *h, const char *path, const erltrace_compile_opts_t *opts, erltrace_error_t *err)
 {
 	erltrace_compile_opts_t o = {.size = sizeof(o)};
 	struct et_error e = {.tag = ""};
 	size_t len;
-	char *text = read_file(path, &len, &e);
+	char *text = file_read_script(path, D_MAX_SOURCE, &len, &e);
 	int rc;
 
 	if (text == NULL)
@@ -247,7 +193,7 @@ char *erltrace_preprocess(erltrace_t *h, const char *path, erltrace_error_t *err
 	char *text, *out = NULL, *end;
 	size_t len;
 
-	text = read_file(path, &len, &e);
+	text = file_read_script(path, D_MAX_SOURCE, &len, &e);
 	if (text == NULL) {
 		api_error(err, &e);
 		return NULL;
@@ -262,8 +208,7 @@ char *erltrace_preprocess(erltrace_t *h, const char *path, erltrace_error_t *err
 	} else {
 		free(out);
 		out = NULL;
-		et_err(&e, "ET_NOMEM", "out of memory");
-		api_error(err, &e);
+		api_fail(err, ET_NOMEM, "out of memory");
 	}
 	free(text);
 	return out;
@@ -308,10 +253,8 @@ int erltrace_go(erltrace_t *h, erltrace_error_t *err)
 {
 	struct et_error e = {.tag = ""};
 
-	if (en_state(h->en) != EN_IDLE) {
-		et_err(&e, "ET_RUNNING", "go was called before");
-		return api_error(err, &e);
-	}
+	if (en_state(h->en) != EN_IDLE)
+		return api_fail(err, ET_RUNNING, "go was called before");
 	if (h->comp->prog.strsize == 0)
 		h->comp->prog.strsize = h->opts.val[OPT_STRSIZE];
 	h->co = co_new(h->en, &h->comp->prog, &h->opts, &e);
@@ -327,12 +270,8 @@ int erltrace_go(erltrace_t *h, erltrace_error_t *err)
 
 int erltrace_stop(erltrace_t *h, erltrace_error_t *err)
 {
-	struct et_error e = {.tag = ""};
-
-	if (en_state(h->en) == EN_IDLE) {
-		et_err(&e, "ET_IDLE", "nothing has been started");
-		return api_error(err, &e);
-	}
+	if (en_state(h->en) == EN_IDLE)
+		return api_fail(err, ET_IDLE, "nothing has been started");
 	if (en_state(h->en) == EN_RUNNING)
 		en_stop(h->en);
 	return 0;
@@ -363,10 +302,8 @@ int erltrace_work(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_e
 	uint64_t now = en_now();
 	int rc;
 
-	if (h->co == NULL) {
-		et_err(&e, "ET_IDLE", "nothing to do: go has not been called");
-		return api_error(err, &e);
-	}
+	if (h->co == NULL)
+		return api_fail(err, ET_IDLE, "nothing to do: go has not been called");
 	if (h->done)
 		return ERLTRACE_DONE;
 	if (!h->begun) {
@@ -434,12 +371,9 @@ erltrace_status_t erltrace_status(erltrace_t *h, int *exit_code)
 
 static int need_consumer(erltrace_t *h, erltrace_error_t *err)
 {
-	struct et_error e = {.tag = ""};
-
 	if (h->co != NULL)
 		return 0;
-	et_err(&e, "ET_IDLE", "no aggregations yet: go has not been called");
-	return api_error(err, &e);
+	return api_fail(err, ET_IDLE, "no aggregations yet: go has not been called");
 }
 
 int erltrace_snapshot(erltrace_t *h, erltrace_error_t *err)

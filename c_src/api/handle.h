@@ -27,6 +27,7 @@ struct erltrace {
 	unsigned matches;
 	char *tree; /* -xtree: of the last script */
 	struct api_scan *scan; /* what scans share, or NULL */
+	erltrace_bridge_t bridge; /* en->bridge, or all NULL */
 	bool begun; /* the header has been printed */
 	bool hold;  /* the end is held back: results of others are still to come */
 	bool unread; /* the same: firings that somebody else counts are still to be read */
@@ -34,8 +35,10 @@ struct erltrace {
 	uint64_t next_switch, next_status, next_clean, next_look; /* ns, when they are due */
 };
 
-/* Copy an internal error out; returns -1. */
-int api_error(erltrace_error_t *to, const struct et_error *from);
+/* Both return -1. The caller's error, which may be NULL, is touched by a failure alone. */
+int api_error(erltrace_error_t *err, const struct et_error *e);
+int api_fail(erltrace_error_t *err, enum et_tag tag, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 unsigned api_flags(const erltrace_compile_opts_t *o); /* D_C_* */
 /* $0 is the script's name, $1.. its arguments. NULL: out of memory. The caller frees. */
 const char **api_argv(const erltrace_compile_opts_t *o);

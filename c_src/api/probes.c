@@ -53,8 +53,7 @@ int erltrace_probes(
 	if (n == 0 && d != NULL) {
 		en_why_none(h->en, d, why, sizeof(why));
 		if (why[0] != '\0') {
-			et_err(&e, "D_PDESC_ZERO", "%s", why);
-			api_error(err, &e);
+			api_fail(err, D_PDESC_ZERO, "%s", why);
 		}
 	}
 	return n < 0 ? api_error(err, &e) : n;
@@ -106,13 +105,11 @@ erltrace_probe_t *erltrace_probe_add(erltrace_t *h, const char *provider, const 
 	const char *function, const char *name, int nargs, const char *const *argtypes,
 	erltrace_error_t *err)
 {
-	struct et_error e = {.tag = ""};
 	const char **types = NULL;
 	struct en_probe *p;
 
 	if (nargs > 10) {
-		et_err(&e, "ET_PROBE", "a probe has at most 10 arguments, not %d", nargs);
-		api_error(err, &e);
+		api_fail(err, ET_PROBE, "a probe has at most 10 arguments, not %d", nargs);
 		return NULL;
 	}
 	if (argtypes != NULL)
@@ -122,8 +119,7 @@ erltrace_probe_t *erltrace_probe_add(erltrace_t *h, const char *provider, const 
 		    : NULL;
 	if (p == NULL) {
 		free_types(nargs, types);
-		et_err(&e, "ET_NOMEM", "out of memory");
-		api_error(err, &e);
+		api_fail(err, ET_NOMEM, "out of memory");
 		return NULL;
 	}
 	if (types != NULL && p->argtypes == NULL) {

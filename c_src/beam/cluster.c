@@ -10,12 +10,11 @@
 #include "api/in_node.h"
 #include "nif.h"
 
-static ERL_NIF_TERM failure(ErlNifEnv *env, const char *tag, const char *text)
+static ERL_NIF_TERM failure(ErlNifEnv *env, enum et_tag tag, const char *text)
 {
 	erltrace_error_t e = {.tag = ""};
 
-	snprintf(e.tag, sizeof(e.tag), "%s", tag);
-	snprintf(e.text, sizeof(e.text), "%s", text);
+	et_err(&e, tag, "%s", text);
 	return beam_error(env, &e);
 }
 
@@ -31,7 +30,7 @@ ERL_NIF_TERM nif_role(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 				: strcmp(role, "other") == 0 ? API_OTHER
 							     : API_ALONE);
 	enif_mutex_unlock(b->lock);
-	return rc == 0 ? atom_ok : failure(env, "ET_NOMEM", "out of memory");
+	return rc == 0 ? atom_ok : failure(env, ET_NOMEM, "out of memory");
 }
 
 /* hold(Handle, Boolean) -> ok */
@@ -55,7 +54,7 @@ ERL_NIF_TERM nif_export(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	rc = api_export(b->h, argv[1] == atom_true, &bytes, &len);
 	enif_mutex_unlock(b->lock);
 	if (rc < 0)
-		return failure(env, "ET_NOMEM", "out of memory");
+		return failure(env, ET_NOMEM, "out of memory");
 	if (len > 0)
 		memcpy(enif_make_new_binary(env, len, &t), bytes, len);
 	else
@@ -76,6 +75,6 @@ ERL_NIF_TERM nif_import(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	enif_mutex_unlock(b->lock);
 	if (rc == 0)
 		return atom_ok;
-	return failure(env, "ET_VERSION",
+	return failure(env, ET_VERSION,
 		"the nodes have different versions of erltrace: their results cannot be joined");
 }

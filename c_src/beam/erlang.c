@@ -74,14 +74,14 @@ static int erlang_init(struct en *en, void **data, struct et_error *e)
 	*data = b;
 	b->host = calloc(1, sizeof(*b->host));
 	if (b->host == NULL)
-		return et_err(e, "ET_NOMEM", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	b->host->b = b;
 	b->host->cur.ops = &beam_ops;
 	en_set_host(en, &b->host->cur);
 	for (int i = 0; i < BP_FUNCTIONS; i++) {
 		b->probe[i] = beam_probe_add(en, i, "", "", NULL);
 		if (b->probe[i] == NULL)
-			return et_err(e, "ET_NOMEM", "out of memory");
+			return et_err(e, ET_NOMEM, "out of memory");
 	}
 	return 0;
 }
@@ -102,14 +102,14 @@ static int want(struct beam_handle *b, const struct d_pdesc *d, struct et_error 
 	struct beam_want *w = realloc(b->wants, (b->nwants + 1) * sizeof(*w));
 
 	if (w == NULL)
-		return et_err(e, "ET_NOMEM", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	b->wants = w;
 	w += b->nwants;
 	w->mod = strdup(d->mod);
 	w->fun = strdup(d->func);
 	w->name = strdup(d->name);
 	if (w->mod == NULL || w->fun == NULL || w->name == NULL)
-		return et_err(e, "ET_NOMEM", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	b->nwants++;
 	b->new_wants = true;
 	return 0;
@@ -131,7 +131,7 @@ static int provide_user(struct en *en, struct beam_handle *b, const struct d_pde
 		if (b->user != NULL && b->user[i] == NULL)
 			b->user[i] = beam_probe_add(en, BP_USER_TRACE_I4S4, "", "", name);
 		if (b->user == NULL || b->user[i] == NULL)
-			return et_err(e, "ET_NOMEM", "out of memory");
+			return et_err(e, ET_NOMEM, "out of memory");
 	}
 	return 0;
 }
@@ -205,7 +205,7 @@ static int warn(struct beam_handle *b, const char *name, const char *why, struct
 	char line[512];
 
 	snprintf(line, sizeof(line), "%s never fires in this node: %s", name, why);
-	return beam_warn(b, line) < 0 ? et_err(e, "ET_NOMEM", "out of memory") : 0;
+	return beam_warn(b, line) < 0 ? et_err(e, ET_NOMEM, "out of memory") : 0;
 }
 
 /*
@@ -224,7 +224,7 @@ static int erlang_enable(struct en *en, void *data, struct en_probe *p, struct e
 		return 0;
 	if (is_gone(d) || is_one_of_several(b) || api_option(b->h, OPT_ZDEFS))
 		return warn(b, p->name->text, d->why, e);
-	return et_err(e, "D_PDESC_INVAL", "%s cannot be traced inside this node: %s", p->name->text,
+	return et_err(e, D_PDESC_INVAL, "%s cannot be traced inside this node: %s", p->name->text,
 		d->why);
 }
 

@@ -150,9 +150,8 @@ static ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 	api_set_inside(b->h);
 	if (beam_register(b) < 0) {
 		enif_release_resource(b);
-		snprintf(e.tag, sizeof(e.tag), "ET_HANDLES");
-		snprintf(e.text, sizeof(e.text),
-			"%d handles are open, and there cannot be more: close one", BEAM_HANDLES - 1);
+		et_err(&e, ET_HANDLES, "%d handles are open, and there cannot be more: close one",
+			BEAM_HANDLES - 1);
 		return beam_error(env, &e);
 	}
 	b->state = enif_make_uint(env, b->number);
@@ -246,7 +245,7 @@ static ERL_NIF_TERM nif_add_functions(ErlNifEnv *env, int argc, const ERL_NIF_TE
  */
 static ERL_NIF_TERM nif_extend(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	erltrace_error_t e = {.tag = ""};
+	struct et_error e = {.tag = ""};
 	ERL_NIF_TERM ret;
 	unsigned first;
 
@@ -325,8 +324,7 @@ static ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
 	o.argv = (const char *const *)args;
 	src = beam_get_text(env, argv[1], &len);
 	if (o.argc == MOST_ARGS && !good) {
-		snprintf(e.tag, sizeof(e.tag), "ET_ARGS");
-		snprintf(e.text, sizeof(e.text), "more than %d arguments", MOST_ARGS);
+		et_err(&e, ET_ARGS, "more than %d arguments", MOST_ARGS);
 		ret = beam_error(env, &e);
 	} else if (src == NULL || !good || !enif_is_empty_list(env, tail)) {
 		ret = no_text(env, src == NULL ? argv[1] : good ? tail : head);
@@ -450,8 +448,7 @@ static ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (beam_functions_room(&b->fns, b->nwants > 0 ? 2048 : 256) < 0) {
 		ret = no_memory(env);
 	} else if (b->harmless && api_is_destructive(b->h)) {
-		snprintf(e.tag, sizeof(e.tag), "ET_DESTRUCTIVE");
-		snprintf(e.text, sizeof(e.text),
+		et_err(&e, ET_DESTRUCTIVE,
 			"this node forbids destructive actions (erltrace's setting destructive)");
 		ret = beam_error(env, &e);
 	} else if (erltrace_go(b->h, &e) < 0) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "ebpf.h"
 
 #define UNBOUND (~0u)
@@ -21,9 +22,9 @@ struct item {
 
 struct ebpf_asm {
 	struct item *item; /* one a slot: a lddw has two */
-	unsigned n, room;
+	unsigned n;
 	unsigned *bound; /* by label: the item it stands before */
-	int nlabels, label_room;
+	int nlabels;
 	unsigned *final; /* by item, and one more for the end: the index after layout */
 	int line;
 	const char *failed; /* the first error */
@@ -55,18 +56,9 @@ static void fail(struct ebpf_asm *a, const char *why, unsigned at)
 
 int ebpf_label(struct ebpf_asm *a)
 {
-	if (a->nlabels == a->label_room) {
-		int room = a->label_room ? 2 * a->label_room : 32;
-		unsigned *bound = NULL;
-
-		if (room <= 4 * EBPF_MAX_INSNS)
-			bound = realloc(a->bound, (size_t)room * sizeof(*bound));
-		if (bound == NULL) {
-			fail(a, "out of memory", a->n);
-			return a->nlabels - 1;
-		}
-		a->bound = bound;
-		a->label_room = room;
+	if (a->nlabels >= 4 * EBPF_MAX_INSNS || !ARRAY_ROOM(a->bound, (size_t)a->nlabels)) {
+		fail(a, "out of memory", a->n);
+		return a->nlabels - 1;
 	}
 	a->bound[a->nlabels] = UNBOUND;
 	return a->nlabels++;
@@ -98,16 +90,9 @@ static void add(struct ebpf_asm *a, struct ebpf_insn insn, int label)
 		fail(a, "the program is too long", a->n);
 		return;
 	}
-	if (a->n == a->room) {
-		unsigned room = a->room ? 2 * a->room : 64;
-		struct item *item = realloc(a->item, room * sizeof(*item));
-
-		if (item == NULL) {
-			fail(a, "out of memory", a->n);
-			return;
-		}
-		a->item = item;
-		a->room = room;
+	if (!ARRAY_ROOM(a->item, a->n)) {
+		fail(a, "out of memory", a->n);
+		return;
 	}
 	a->item[a->n++] = (struct item){.insn = insn, .label = label, .line = a->line};
 }
@@ -318,12 +303,12 @@ int ebpf_finish(
 			fail(a, "out of memory", a->n);
 	}
 	if (a->failed != NULL)
-		return et_err(e, "D_CG_EXPR", "cannot make the program: %s (at instruction %u)",
+		return et_err(e, D_CG_EXPR, "cannot make the program: %s (at instruction %u)",
 			a->failed, a->failed_at);
 	relax(a);
 	total = a->final[a->n];
 	if (total > EBPF_MAX_INSNS)
-		return et_err(e, "D_CG_EXPR",
+		return et_err(e, D_CG_EXPR,
 			"cannot make the program: %u instructions, at most %d are possible", total,
 			EBPF_MAX_INSNS);
 	*insns = malloc((total ? total : 1) * sizeof(**insns));
@@ -333,7 +318,7 @@ int ebpf_finish(
 		free(*lines);
 		*insns = NULL;
 		*lines = NULL;
-		return et_err(e, "D_CG_EXPR", "cannot make the program: out of memory");
+		return et_err(e, D_CG_EXPR, "cannot make the program: out of memory");
 	}
 	write_items(a, *insns, *lines);
 	*n = total;

@@ -152,13 +152,13 @@ static int job_open(struct ebpf_job *job, const struct ebpf_insn *insns, unsigne
 {
 	*job = (struct ebpf_job){.insns = insns, .n = n, .env = env, .strs = strs};
 	if (arch == NULL)
-		return et_err(e, "ET_JIT", "this machine has no JIT, programs are interpreted");
+		return et_err(e, ET_JIT, "this machine has no JIT, programs are interpreted");
 	job->pos = malloc(((size_t)n + 1) * sizeof(*job->pos));
 	job->note = calloc(n ? n : 1, 1);
 	if (job->pos == NULL || job->note == NULL) {
 		free(job->pos);
 		free(job->note);
-		return et_err(e, "ET_JIT", "out of memory");
+		return et_err(e, ET_JIT, "out of memory");
 	}
 	find_uses(job);
 	job->stack = stack_depth(job);
@@ -215,12 +215,12 @@ int ebpf_jit(const struct ebpf_insn *insns, unsigned n, const struct ebpf_env *e
 	map = map_near(env, size);
 	if (map == MAP_FAILED) {
 		job_close(&job);
-		return et_err(e, "ET_JIT", "cannot map %zu bytes for code: %m", size);
+		return et_err(e, ET_JIT, "cannot map %zu bytes for code: %m", size);
 	}
 	arch->compile(&job, map + colour);
 	job_close(&job);
 	if (mprotect(map, size, PROT_READ | PROT_EXEC) < 0) {
-		et_err(e, "ET_JIT", "cannot make code executable: %m");
+		et_err(e, ET_JIT, "cannot make code executable: %m");
 		munmap(map, size);
 		return -1;
 	}

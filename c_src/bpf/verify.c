@@ -29,12 +29,12 @@ int vf_refuse(struct verifier *v, const char *fmt, ...)
 	if (v->at + 1 < v->n)
 		insn[1] = v->insns[v->at + 1];
 	ebpf_disasm(insn, v->env, text, sizeof(text));
-	return et_err(v->err, "D_VERIFY", "instruction %u (%s): %s", v->at, text, why);
+	return et_err(v->err, D_VERIFY, "instruction %u (%s): %s", v->at, text, why);
 }
 
 static int no_memory(struct verifier *v)
 {
-	return et_err(v->err, "D_VERIFY", "out of memory");
+	return et_err(v->err, D_VERIFY, "out of memory");
 }
 
 /* ---- structure ------------------------------------------------------------------------ */
@@ -373,10 +373,10 @@ int ebpf_verify(
 	int rc;
 
 	if (n == 0 || n > EBPF_MAX_INSNS)
-		return et_err(e, "D_VERIFY", "a program of %u instructions, 1 to %d are possible",
+		return et_err(e, D_VERIFY, "a program of %u instructions, 1 to %d are possible",
 			n, EBPF_MAX_INSNS);
 	if (env->nregions > EBPF_MAX_REGION)
-		return et_err(e, "D_VERIFY", "an environment of %u regions", env->nregions);
+		return et_err(e, D_VERIFY, "an environment of %u regions", env->nregions);
 	v.next_id = n + 1;
 	v.pending = calloc(n, sizeof(struct state *));
 	if (v.pending == NULL)

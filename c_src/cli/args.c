@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
+
 enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON, OPT_LIVE, OPT_COOKIE_FILE, OPT_CLUSTER, OPT_SCRIPTS };
 
 static const char letters[] = "+3:6:aAb:c:CD:ef:FGhHi:I:lL:m:n:N:o:p:P:qs:SU:vVwx:X:Z";
@@ -120,21 +122,14 @@ static _Noreturn void no_memory(void)
 	exit(CLI_ERROR);
 }
 
-/* One more element; the array grows by doubling, so that its size needs no field. */
-static void *grow(void *array, int n, size_t size)
-{
-	if ((n & (n - 1)) == 0)
-		array = realloc(array, (n == 0 ? 1 : 2 * (size_t)n) * size);
-	if (array == NULL)
-		no_memory();
-	return array;
-}
+/* One more element behind n; there is no way on without it. */
+#define GROW(v, n) ((void)(ARRAY_ROOM(v, (size_t)(n)) || (no_memory(), true)))
 
 static void add_setting(struct cli *c, char flag, const char *name, const char *value)
 {
 	struct cli_setting *s;
 
-	c->settings = grow(c->settings, c->nsettings, sizeof(*c->settings));
+	GROW(c->settings, c->nsettings);
 	s = &c->settings[c->nsettings++];
 	s->flag = flag;
 	s->name = strdup(name);
@@ -151,20 +146,20 @@ static void add_script(struct cli *c, char flag, const char *arg)
 {
 	char *found = flag == 's' && access(arg, F_OK) != 0 ? cli_library_find(arg) : NULL;
 
-	c->scripts = grow(c->scripts, c->nscripts, sizeof(*c->scripts));
+	GROW(c->scripts, c->nscripts);
 	c->scripts[c->nscripts++] =
 		(struct cli_script){.flag = flag, .arg = found != NULL ? found : arg, .found = found};
 }
 
 static void add_arg(struct cli *c, const char *arg)
 {
-	c->args = grow(c->args, c->nargs, sizeof(*c->args));
+	GROW(c->args, c->nargs);
 	c->args[c->nargs++] = arg;
 }
 
 static void add_node(struct cli *c, const char *arg)
 {
-	c->nodes = grow(c->nodes, c->nnodes, sizeof(*c->nodes));
+	GROW(c->nodes, c->nnodes);
 	c->nodes[c->nnodes++] = arg;
 }
 
@@ -185,7 +180,7 @@ static int add_process(struct cli *c, char flag, const char *arg)
 		}
 		p.pid = (pid_t)pid;
 	}
-	c->procs = grow(c->procs, c->nprocs, sizeof(*c->procs));
+	GROW(c->procs, c->nprocs);
 	c->procs[c->nprocs++] = p;
 	return -1;
 }

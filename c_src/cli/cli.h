@@ -13,7 +13,9 @@
  *   list.c     -l
  *   child.c    -c and -p; hold.c: a command held at its first instruction
  *   wanted.c   is it about nodes, the kernel, or this process alone? native.c: VMs with own probes
- *   node.c     -N: what is asked of Erlang nodes; node_find.c: which; node_run.c: what comes back
+ *   node.c     -N: what is asked of Erlang nodes; node_find.c: which; node_run.c: what comes back;
+ *              node_talk.c: messages there and back
+ *   bridge.c   nodes of a script that runs in the kernel
  *   without_nodes.c, without_web.c  what is said where libei, or the page's libraries, are missing
  *
  * "erltrace web" is another program in the same file: ../web.
@@ -118,6 +120,7 @@ struct cli {
 	const char *cookie_file; /* or NULL */
 
 	erltrace_t *h;
+	struct cli_bridge *bridge; /* or NULL */
 	bool quiet; /* after compiling: scripts can set it too */
 	bool draws; /* a script prints control characters itself */
 	struct cli_holds holds;
@@ -217,6 +220,10 @@ bool cli_is_vm(const struct cli *c); /* is the process of -p an Erlang VM? */
 int cli_node_of_command(struct cli *c); /* a script of the kernel waits for the node of -c */
 int cli_nodes(struct cli *c);		/* run, compile or list there */
 bool cli_is_node(struct cli *c, int pid); /* one that can be reached */
+
+/* bridge.c */
+int cli_bridge(struct cli *c); /* to nodes, for the handle */
+void cli_bridge_free(struct cli *c); /* which has been closed */
 
 /* ../web/main.c; where its libraries are missing, without_web.c */
 int web_main(int argc, char **argv);

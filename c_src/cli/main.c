@@ -37,6 +37,8 @@ static int with_handle(struct cli *c)
 	int status = settings(c);
 
 	if (status == CLI_OK)
+		status = cli_bridge(c);
+	if (status == CLI_OK)
 		status = cli_procs_start(c);
 	if (status != CLI_OK)
 		return status;
@@ -91,6 +93,7 @@ static int run(struct cli *c)
 			cli_tell_blank(c);
 		cli_procs_end(c);
 		erltrace_close(c->h);
+		cli_bridge_free(c);
 	}
 	return cli_output_close(c, status);
 }

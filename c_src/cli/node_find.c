@@ -4,7 +4,7 @@
  * of -p; the one that the command of -c becomes; or all of this machine and of the user whose
  * cookie it is. No other node gets so much as a connection.
  */
-#include "node.h"
+#include "targets.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -13,34 +13,34 @@
 #include <time.h>
 #include <unistd.h>
 
-int node_fail(struct cli *c, const struct et_error *e, const char *what)
-{
-	erltrace_error_t err = {0};
+#include "array.h"
+#include "node/agent.h"
+#include "node/decode.h"
+#include "node/process.h"
 
-	snprintf(err.tag, sizeof(err.tag), "%s", e->tag);
-	snprintf(err.text, sizeof(err.text), "%s", e->text);
-	return cli_fail(c, &err, "%s", what);
+int node_fail(struct nodes *ns, const struct et_error *e, const char *what)
+{
+	if (ns->failure == NULL)
+		return cli_fail(ns->c, e, "%s", what);
+	et_err_as(ns->failure, e, "%s: %s", what, e->text);
+	return CLI_ERROR;
 }
 
 static int add_target(struct nodes *ns, struct nd *nd)
 {
-	struct target *v = realloc(ns->v, (size_t)(ns->n + 1) * sizeof(*v));
-
-	if (v == NULL) {
+	if (!ARRAY_ROOM(ns->v, (size_t)ns->n)) {
 		nd_close(nd);
 		cli_say("out of memory");
 		return CLI_ERROR;
 	}
-	ns->v = v;
-	memset(&v[ns->n], 0, sizeof(*v));
-	v[ns->n++].nd = nd;
+	ns->v[ns->n++] = (struct target){.nd = nd};
 	if (ns->c->verbose)
 		cli_say("node %s: OTP %s, %s, process %lld", nd->name, nd->otp, nd->arch,
 			(long long)nd->ospid);
 	return CLI_OK;
 }
 
-static const struct nd_whom named; /* by the user, or by a node that was */
+static const struct nd_accept named; /* by the user, or by a node that was */
 
 static int named_nodes(struct nodes *ns)
 {
@@ -50,7 +50,7 @@ static int named_nodes(struct nodes *ns)
 		struct nd *nd = nd_connect(ns->c->nodes[i], 0, &ns->cookie, &named, &e);
 
 		if (nd == NULL)
-			return node_fail(ns->c, &e, "failed to reach a node");
+			return node_fail(ns, &e, "failed to reach a node");
 		if (add_target(ns, nd) != CLI_OK)
 			return CLI_ERROR;
 	}
@@ -78,7 +78,7 @@ static int cluster(struct nodes *ns)
 		ei_x_new(&known);
 		ei_x_encode_empty_list(&none);
 		if (nd_rpc(ns->v[i].nd, "erlang", "nodes", &none, &known, &e) < 0)
-			status = node_fail(ns->c, &e, "failed to ask a node for its cluster");
+			status = node_fail(ns, &e, "failed to ask a node for its cluster");
 		else
 			ei_decode_list_header(known.buff, &known.index, &n);
 		for (; n > 0 && status == CLI_OK; n--) {
@@ -145,26 +145,26 @@ static int nobody(struct nodes *ns, const struct nd_names *names, const struct e
 		len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", i > 0 ? ", " : "",
 			names->v[i].name);
 	if (names->n == 0)
-		et_err(&e, "ET_NODE", "epmd knows no node: start one with erl -sname NAME");
+		et_err(&e, ET_NODE, "epmd knows no node: start one with erl -sname NAME");
 	else if (last->text[0] != '\0')
-		et_err(&e, "ET_NODE", "%s", last->text);
+		et_err(&e, ET_NODE, "%s", last->text);
 	else if (c->nprocs == 0)
-		et_err(&e, "ET_NODE",
+		et_err(&e, ET_NODE,
 			"none of the nodes that epmd knows (%s) belongs to %s, the owner of the "
 			"cookie in %s: -N NAME names one of them, -p PID one by its process",
 			known, nd_user(ns->cookie.owner, user, sizeof(user)), ns->cookie.file);
 	else
-		et_err(&e, "ET_NODE",
+		et_err(&e, ET_NODE,
 			"process %d is none of the nodes that epmd knows (%s): it is not an "
 			"Erlang node, or was started without -sname or -name",
 			(int)c->procs[0].pid, known);
-	return node_fail(ns->c, &e, "failed to find a node");
+	return node_fail(ns, &e, "failed to find a node");
 }
 
 /* One of epmd's that is not among those that are meant, or does not take the cookie. */
 static void left_out(const struct nodes *ns, struct et_error *why, struct et_error *last)
 {
-	if (strcmp(why->tag, "ET_OTHER") != 0) {
+	if (!et_err_is(why, ET_OTHER)) {
 		if (ns->c->nprocs != 1) /* else it is the one that was meant, and fails */
 			cli_notice(ns->c, "left out: %s", why->text);
 		*last = *why;
@@ -177,14 +177,14 @@ static void left_out(const struct nodes *ns, struct et_error *why, struct et_err
 /* Those of epmd that are the cookie's owner's; with -p those that are such a process. */
 static int connect_all(struct nodes *ns, const struct nd_names *names, const pid_t *pids)
 {
-	const struct nd_whom whom = {
+	const struct nd_accept accept = {
 		.found = ns->c->nprocs == 0, .pids = pids, .npids = ns->c->nprocs};
 	struct et_error why = {.tag = ""}, last = {.tag = ""};
 	int status = CLI_OK;
 
 	for (int i = 0; i < names->n && status == CLI_OK; i++) {
 		struct nd *nd =
-			nd_connect(names->v[i].name, names->v[i].port, &ns->cookie, &whom, &why);
+			nd_connect(names->v[i].name, names->v[i].port, &ns->cookie, &accept, &why);
 
 		if (nd == NULL)
 			left_out(ns, &why, &last);
@@ -205,11 +205,11 @@ static int local_nodes(struct nodes *ns)
 
 	if (nd_names(NULL, &names, &e) < 0) {
 		if (ns->c->nprocs > 0 && !nd_may_enter(ns->c->procs[0].pid))
-			et_err(&last, "ET_NODE",
+			et_err(&last, ET_NODE,
 				"%s (process %d belongs to another user: if it is in a container, "
 				"reaching it needs root)",
 				e.text, (int)ns->c->procs[0].pid);
-		return node_fail(ns->c, last.text[0] != '\0' ? &last : &e, "failed to find nodes");
+		return node_fail(ns, last.text[0] != '\0' ? &last : &e, "failed to find nodes");
 	}
 	pids = malloc((size_t)(ns->c->nprocs + 1) * sizeof(*pids));
 	for (int i = 0; pids != NULL && i < ns->c->nprocs; i++)
@@ -253,7 +253,7 @@ static pid_t *progeny(const struct cli *c, int *n)
 {
 	DIR *dir = opendir("/proc");
 	const struct dirent *d;
-	pid_t *v = NULL, *more;
+	pid_t *v = NULL;
 
 	*n = 0;
 	while (dir != NULL && (d = readdir(dir)) != NULL) {
@@ -261,10 +261,8 @@ static pid_t *progeny(const struct cli *c, int *n)
 
 		if (pid == 0 || !is_of_command(c, pid))
 			continue;
-		more = realloc(v, (size_t)(*n + 1) * sizeof(*v));
-		if (more == NULL)
+		if (!ARRAY_ROOM(v, (size_t)*n))
 			break;
-		v = more;
 		v[(*n)++] = pid;
 	}
 	if (dir != NULL)
@@ -276,13 +274,13 @@ static pid_t *progeny(const struct cli *c, int *n)
 static struct nd *connect_progeny(
 	struct nodes *ns, const struct nd_name *name, struct et_error *why)
 {
-	struct nd_whom whom = {.npids = 0};
-	pid_t *pids = progeny(ns->c, &whom.npids);
+	struct nd_accept accept = {.npids = 0};
+	pid_t *pids = progeny(ns->c, &accept.npids);
 	struct nd *nd = NULL;
 
-	whom.pids = pids;
-	if (whom.npids > 0)
-		nd = nd_connect(name->name, name->port, &ns->cookie, &whom, why);
+	accept.pids = pids;
+	if (accept.npids > 0)
+		nd = nd_connect(name->name, name->port, &ns->cookie, &accept, why);
 	free(pids);
 	return nd;
 }
@@ -306,7 +304,7 @@ static int look_for_node(struct nodes *ns, struct nd_names *known, struct et_err
 		if (nd_cookie(ns->c->cookie_file, &ns->cookie, why) < 0)
 			continue;
 		nd = connect_progeny(ns, &names.v[i], why);
-		if (strcmp(why->tag, "ET_OTHER") == 0) { /* somebody else's came meanwhile */
+		if (et_err_is(why, ET_OTHER)) { /* somebody else's came meanwhile */
 			et_err_clear(why);
 			continue;
 		}
@@ -315,7 +313,7 @@ static int look_for_node(struct nodes *ns, struct nd_names *known, struct et_err
 		else
 			nd_close(nd);
 		/* It is not there yet. One with another cookie is asked once, it makes a log entry. */
-		if (nd == NULL && strcmp(why->tag, "ET_COOKIE") != 0)
+		if (nd == NULL && !et_err_is(why, ET_COOKIE))
 			names.v[i].port = 0;
 	}
 	nd_names_free(known);
@@ -326,7 +324,7 @@ static int look_for_node(struct nodes *ns, struct nd_names *known, struct et_err
 int node_too_short(struct et_error *e)
 {
 	et_err_clear(e);
-	return et_err(e, "ET_GONE",
+	return et_err(e, ET_GONE,
 		"the command of -c has ended before it could be traced: its node must live until "
 		"it has been reached, which takes some 100 ms");
 }
@@ -375,11 +373,11 @@ static int command_node(struct nodes *ns)
 	if (cli_procs_ended(ns->c) && why.text[0] != '\0') /* it had a name already */
 		node_too_short(&e);
 	else
-		et_err(&e, "ET_NODE",
+		et_err(&e, ET_NODE,
 			"the command of -c %s a node: start it with -sname or -name%s%s",
 			cli_procs_ended(ns->c) ? "has ended before it became" : "has not become",
 			why.text[0] != '\0' ? "; " : "", why.text);
-	return node_fail(ns->c, &e, "failed to find a node");
+	return node_fail(ns, &e, "failed to find a node");
 }
 
 int node_cookie(const struct cli *c, pid_t pid, struct nd_cookie *cookie, struct et_error *e)
@@ -403,14 +401,28 @@ int node_find(struct nodes *ns)
 		return command_node(ns);
 	pid = c->nnodes == 0 && c->nprocs > 0 ? c->procs[0].pid : 0;
 	if (node_cookie(c, pid, &ns->cookie, &e) < 0 || (pid != 0 && nd_enter(pid, &e) < 0))
-		return node_fail(c, &e, "failed to reach nodes");
+		return node_fail(ns, &e, "failed to reach nodes");
 	status = c->nnodes > 0 ? named_nodes(ns) : local_nodes(ns);
 	return status == CLI_OK && c->cluster ? cluster(ns) : status;
 }
 
+void node_leave(struct nodes *ns)
+{
+	for (int i = 0; i < ns->n; i++) {
+		nd_agent_gone(ns->v[i].nd);
+		nd_close(ns->v[i].nd);
+		ei_x_free(&ns->v[i].preview);
+		free(ns->v[i].raw);
+	}
+	memset(&ns->cookie, 0, sizeof(ns->cookie));
+	free(ns->v);
+	ns->v = NULL;
+	ns->n = 0;
+}
+
 bool cli_is_node(struct cli *c, int pid)
 {
-	const struct nd_whom whom = {.pids = &(pid_t){pid}, .npids = 1};
+	const struct nd_accept accept = {.pids = &(pid_t){pid}, .npids = 1};
 	struct et_error e = {.tag = ""};
 	struct nd_cookie cookie;
 	struct nd_names names;
@@ -419,7 +431,7 @@ bool cli_is_node(struct cli *c, int pid)
 	if (node_cookie(c, pid, &cookie, &e) < 0 || nd_names(NULL, &names, &e) < 0)
 		return false;
 	for (int i = 0; i < names.n && !found; i++) {
-		struct nd *nd = nd_connect(names.v[i].name, names.v[i].port, &cookie, &whom, &e);
+		struct nd *nd = nd_connect(names.v[i].name, names.v[i].port, &cookie, &accept, &e);
 
 		et_err_clear(&e);
 		found = nd != NULL;

@@ -6,10 +6,8 @@
  * is handed on to it here, and it prints the end when all others have ended. Each node sends its
  * aggregations as they are now and then; should it die, they are printed, or given to another.
  */
-#include "node.h"
+#include "targets.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,37 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "node/agent.h"
+#include "node/decode.h"
 #include "node/term.h"
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /* ---- telling nodes ----------------------------------------------------------------------- */
-
-static void tell(struct target *t, const char *word)
-{
-	struct et_error e = {.tag = ""};
-
-	if (t->state != DONE)
-		nd_send_atom(t->nd, &t->agent, word, &e); /* gone: receive() will tell */
-}
-
-static void tell_all(struct nodes *ns, enum state to, const char *word)
-{
-	for (int i = 0; i < ns->n; i++) {
-		struct target *t = &ns->v[i];
-
-		if (t->state >= to || t == ns->first)
-			continue;
-		tell(t, word);
-		t->state = to;
-	}
-}
 
 /* {import, Bytes} */
 static void send_part(struct target *t, const char *bytes, long len)
@@ -64,33 +36,7 @@ static void send_part(struct target *t, const char *bytes, long len)
 	ei_x_free(&x);
 }
 
-enum { STOOD_MS = 2000 };
-
-/* A sign of life: without one the agents take us for stuck, and end the tracing. */
-static void beat(struct nodes *ns)
-{
-	int64_t now = now_ms();
-
-	if (now - ns->last_beat < ns->beat_ms)
-		return;
-	if (ns->last_beat > 0 && now - ns->last_beat > ns->beat_ms + STOOD_MS)
-		ns->stood_ms = now - ns->last_beat;
-	ns->last_beat = now;
-	for (int i = 0; i < ns->n; i++)
-		tell(&ns->v[i], "alive");
-}
-
 /* ---- what comes back --------------------------------------------------------------------- */
-
-static void get_string(const ei_x_buff *x, int *at, char *buf, size_t size)
-{
-	const char *text = "";
-	long len = 0;
-
-	if (nd_get_text(x, at, &text, &len) < 0)
-		nd_skip(x, at);
-	snprintf(buf, size, "%.*s", (int)len, text);
-}
 
 /* {N, ..}, one a script */
 static void on_matched(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
@@ -143,26 +89,16 @@ static void tell_failure(struct nodes *ns, long script, const erltrace_error_t *
 	}
 }
 
-/* {Script, {Tag, Line, Column, Text, File, Source}} */
 static void on_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
 {
-	erltrace_error_t err = {0};
-	long script = -1, line = 0, column = 0;
+	erltrace_error_t err;
+	long script = -1;
 
 	t->failed = true;
-	if (nd_get_tuple(x, &at, 2) < 0 || ei_decode_long(x->buff, &at, &script) < 0 ||
-		nd_get_tuple(x, &at, 6) < 0)
+	if (node_get_failure(x, at, &script, &err) < 0)
 		return;
-	get_string(x, &at, err.tag, sizeof(err.tag));
-	ei_decode_long(x->buff, &at, &line);
-	ei_decode_long(x->buff, &at, &column);
-	get_string(x, &at, err.text, sizeof(err.text));
-	get_string(x, &at, err.file, sizeof(err.file));
-	get_string(x, &at, err.source, sizeof(err.source));
-	err.line = (int)line;
-	err.column = (int)column;
 	/* One node need not have what another has. */
-	if (strcmp(err.tag, "D_PDESC_ZERO") == 0 && t->state == STARTED) {
+	if (et_err_is(&err, D_PDESC_ZERO) && t->state == STARTED) {
 		ns->zero = err;
 		ns->zero_script = (int)script;
 		return;
@@ -170,7 +106,7 @@ static void on_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, in
 	if (script < 0 && ns->n > 1)
 		cli_say("node %s:", t->nd->name);
 	tell_failure(ns, script, &err);
-	t->silent = strcmp(err.tag, "ET_SILENCE") == 0;
+	t->silent = et_err_is(&err, ET_SILENCE);
 	ns->ending = true;
 }
 
@@ -210,7 +146,7 @@ static void run_system(struct nodes *ns, const char *text, long len)
 	if (rc != 0)
 		cli_say("system(): %s", strerror(rc));
 	while (rc == 0 && waitpid(pid, NULL, WNOHANG) == 0) {
-		beat(ns);
+		node_beat(ns);
 		nanosleep(&pause, NULL);
 	}
 	free(command);
@@ -266,28 +202,16 @@ static void print_item(
 	}
 }
 
-/* [{text | err | .., Text}] */
 static void print_items(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
 {
-	const char *text;
-	char kind[16];
-	int n = 0;
-	long len;
-
-	ei_decode_list_header(x->buff, &at, &n);
-	for (int i = 0; i < n; i++) {
-		if (nd_get_tuple(x, &at, 2) < 0 || nd_get_atom(x, &at, kind, sizeof(kind)) < 0 ||
-			nd_get_text(x, &at, &text, &len) < 0)
-			break;
-		print_item(ns, t, kind, text, len);
-	}
+	node_get_items(ns, t, x, at, print_item);
 	cli_flush(ns->c);
 }
 
 static void on_batch(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
 {
 	print_items(ns, t, x, at);
-	tell(t, "more");
+	node_tell(t, "more");
 }
 
 /* {Items, Raw} */
@@ -313,7 +237,7 @@ static void on_preview(struct nodes *ns, struct target *t, const ei_x_buff *x, i
 	t->rawlen = t->raw != NULL ? len : 0;
 	if (t->raw != NULL)
 		memcpy(t->raw, raw, (size_t)len);
-	t->preview_at = now_ms();
+	t->preview_at = node_ms();
 }
 
 static void on_part(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
@@ -323,87 +247,14 @@ static void on_part(struct nodes *ns, struct target *t, const ei_x_buff *x, int 
 
 	if (ns->first != NULL && nd_get_text(x, &at, &text, &len) == 0)
 		send_part(ns->first, text, len);
-	tell(t, "more");
-}
-
-/* {Id, Provider, Module, Function, Name, unknown | [Type], Absent, Note} */
-static int list_row(struct cli *c, const ei_x_buff *x, int *at)
-{
-	char part[4][512], types[10][128], atom[16], note[512];
-	const char *type[10];
-	erltrace_probe_info_t p = {.provider = part[0],
-		.module = part[1],
-		.function = part[2],
-		.name = part[3],
-		.nargs = -1,
-		.argtypes = type};
-	long id;
-	int n;
-
-	if (nd_get_tuple(x, at, 8) < 0 || ei_decode_long(x->buff, at, &id) < 0)
-		return -1;
-	p.id = (uint32_t)id;
-	for (int i = 0; i < 4; i++)
-		get_string(x, at, part[i], sizeof(part[i]));
-	if (nd_get_atom(x, at, atom, sizeof(atom)) < 0) {
-		if (ei_decode_list_header(x->buff, at, &n) < 0 || n > 10)
-			return -1;
-		for (p.nargs = 0; p.nargs < n; p.nargs++) {
-			get_string(x, at, types[p.nargs], sizeof(types[0]));
-			type[p.nargs] = types[p.nargs];
-		}
-		if (n > 0)
-			nd_skip(x, at); /* the list's end */
-	}
-	if (nd_get_atom(x, at, atom, sizeof(atom)) < 0)
-		return -1;
-	p.absent = strcmp(atom, "true") == 0;
-	get_string(x, at, note, sizeof(note));
-	p.note = note;
-	cli_list_probe(c, &p);
-	return 1;
-}
-
-/* Very many in one binary: number, four names and "1" for an absent one, each ended by a NUL. */
-static void list_brief(struct cli *c, const char *text, long len)
-{
-	const char *end = text + len, *part[6];
-	erltrace_probe_info_t p = {.nargs = -1};
-
-	while (text < end) {
-		for (int i = 0; i < 6; i++) {
-			const char *nul = memchr(text, '\0', (size_t)(end - text));
-
-			if (nul == NULL)
-				return;
-			part[i] = text;
-			text = nul + 1;
-		}
-		p.id = (uint32_t)strtoul(part[0], NULL, 10);
-		p.provider = part[1];
-		p.module = part[2];
-		p.function = part[3];
-		p.name = part[4];
-		p.absent = part[5][0] == '1';
-		cli_list_probe(c, &p);
-	}
+	node_tell(t, "more");
 }
 
 static void on_rows(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
 {
-	const char *text;
-	long len;
-	int n = 0;
-
-	ei_decode_list_header(x->buff, &at, &n);
-	for (int i = 0; i < n; i++)
-		if (nd_get_text(x, &at, &text, &len) == 0)
-			list_brief(ns->c, text, len);
-		else if (list_row(ns->c, x, &at) < 0)
-			break;
-	ns->listed |= n > 0;
+	ns->listed |= node_get_rows(x, at, cli_list_probe, ns->c);
 	cli_flush(ns->c);
-	tell(t, "more");
+	node_tell(t, "more");
 }
 
 /* A script that has no exit() has no code of its own to end with. */
@@ -437,17 +288,16 @@ static bool hand_over(struct nodes *ns, struct target *gone)
 		return false;
 	if (gone->rawlen > 0)
 		send_part(ns->first, gone->raw, gone->rawlen);
-	tell(ns->first, "lead");
+	node_tell(ns->first, "lead");
 	return true;
 }
 
-/* Suspended by ^Z, or nobody took what we wrote. */
 static void tell_stood(const struct nodes *ns)
 {
-	if (ns->stood_ms > 0)
-		cli_say("this command was blocked for %.1f s, suspended or because nobody read "
-			"its output; after a while a node ends the script (-x silence)",
-			(double)ns->stood_ms / 1000);
+	char text[256];
+
+	if (node_stood(ns, text, sizeof(text)))
+		cli_say("%s", text);
 }
 
 /* The script has not come to its end: the aggregations that it has sent, or that there were none. */
@@ -482,35 +332,22 @@ static void on_done(struct nodes *ns, struct target *t, const ei_x_buff *x, int 
 	if (t->silent)
 		tell_stood(ns);
 	if (!hand_over(ns, t) && t->silent)
-		print_gathered(ns, t, now_ms());
+		print_gathered(ns, t, node_ms());
 	nd_agent_gone(t->nd);
 }
 
-static void on_message(struct nodes *ns, struct target *t, const ei_x_buff *x)
-{
-	static const struct {
-		const char *tag;
-		void (*call)(struct nodes *ns, struct target *t, const ei_x_buff *x, int at);
-	} table[] = {
-		{"batch", on_batch},
-		{"part", on_part},
-		{"preview", on_preview},
-		{"matched", on_matched},
-		{"failed", on_failed},
-		{"code", on_code},
-		{"rows", on_rows},
-		{"ended", on_ended},
-		{"done", on_done},
-	};
-	int at = x->index;
-	char tag[16];
-
-	if (nd_get_tuple(x, &at, 2) < 0 || nd_get_atom(x, &at, tag, sizeof(tag)) < 0)
-		return;
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		if (strcmp(tag, table[i].tag) == 0)
-			table[i].call(ns, t, x, at);
-}
+static const struct node_handler handlers[] = {
+	{"batch", on_batch},
+	{"part", on_part},
+	{"preview", on_preview},
+	{"matched", on_matched},
+	{"failed", on_failed},
+	{"code", on_code},
+	{"rows", on_rows},
+	{"ended", on_ended},
+	{"done", on_done},
+	{NULL, NULL},
+};
 
 /* ---- a node that goes away --------------------------------------------------------------- */
 
@@ -533,7 +370,7 @@ static bool is_expected(struct nodes *ns, const struct target *t)
 static void went_away(struct nodes *ns, struct target *t, struct et_error *e)
 {
 	bool was_running = t->state == RUNNING || t->state == STOPPING;
-	int64_t now = now_ms();
+	int64_t now = node_ms();
 	bool ended = is_expected(ns, t), expected = was_running && ended;
 
 	t->state = DONE;
@@ -551,52 +388,7 @@ static void went_away(struct nodes *ns, struct target *t, struct et_error *e)
 		print_gathered(ns, t, now);
 }
 
-/* Everything one node has sent. */
-static void read_target(struct nodes *ns, struct target *t, ei_x_buff *x)
-{
-	struct et_error e = {.tag = ""};
-	int rc;
-
-	while (t->state != DONE && (rc = nd_receive(t->nd, x, 0, &e)) != 0) {
-		if (rc > 0)
-			on_message(ns, t, x);
-		else
-			went_away(ns, t, &e);
-	}
-}
-
-/* Wait for messages of any node, or a signal; then read them all. */
-static void receive(struct nodes *ns, int ms)
-{
-	struct pollfd fds[64];
-	ei_x_buff x;
-	bool waiting = false;
-	int n = 0;
-
-	for (int i = 0; i < ns->n && n < 64; i++)
-		if (ns->v[i].state != DONE) {
-			fds[n++] = (struct pollfd){.fd = ns->v[i].nd->fd, .events = POLLIN};
-			waiting |= nd_waiting(ns->v[i].nd);
-		}
-	beat(ns);
-	if (!waiting && poll(fds, (nfds_t)n, ms < ns->beat_ms ? ms : ns->beat_ms) < 0)
-		return; /* after a time without any: one that hangs in the midst of a message */
-	beat(ns); /* if we stood still meanwhile, this sees it */
-	ei_x_new(&x);
-	for (int i = 0; i < ns->n; i++)
-		read_target(ns, &ns->v[i], &x);
-	ei_x_free(&x);
-}
-
 /* ---- the run ----------------------------------------------------------------------------- */
-
-static bool all_done(const struct nodes *ns, const struct target *but)
-{
-	for (int i = 0; i < ns->n; i++)
-		if (ns->v[i].state != DONE && &ns->v[i] != but)
-			return false;
-	return true;
-}
 
 static bool compiling(const struct nodes *ns)
 {
@@ -626,7 +418,7 @@ static int compile(struct nodes *ns)
 	bool matched = false;
 
 	while (compiling(ns) && ns->status == CLI_OK && !cli_interrupts())
-		receive(ns, 1000);
+		node_receive(ns, 1000);
 	for (int i = 0; i < ns->n; i++)
 		matched |= ns->v[i].matched;
 	if (ns->status == CLI_OK && !matched && ns->zero.tag[0] != '\0')
@@ -646,21 +438,21 @@ static void go(struct nodes *ns)
 			one = &ns->v[i];
 	if (n > 1) {
 		ns->first = one;
-		tell(one, "go_first");
+		node_tell(one, "go_first");
 		one->state = RUNNING;
 	}
-	tell_all(ns, RUNNING, n > 1 ? "go_other" : "go");
+	node_tell_all(ns, RUNNING, n > 1 ? "go_other" : "go");
 	for (int i = 0; i < ns->n; i++)
-		ns->v[i].began_at = now_ms();
+		ns->v[i].began_at = node_ms();
 	cli_procs_go(ns->c);
 }
 
 /* The first of several prints the end when it has everything. */
 static void finish(struct nodes *ns)
 {
-	if (ns->first == NULL || ns->first->state == STOPPING || !all_done(ns, ns->first))
+	if (ns->first == NULL || ns->first->state == STOPPING || !node_all_done(ns, ns->first))
 		return;
-	tell(ns->first, "finish");
+	node_tell(ns->first, "finish");
 	ns->first->state = STOPPING;
 }
 
@@ -684,30 +476,30 @@ static void run(struct nodes *ns)
 	if (!ns->c->compile_only && ns->status == CLI_OK)
 		go(ns);
 	else
-		tell_all(ns, STOPPING, "stop");
-	while (!all_done(ns, NULL)) {
+		node_tell_all(ns, STOPPING, "stop");
+	while (!node_all_done(ns, NULL)) {
 		if (!stopped && (ns->ending || cli_ended(ns->c))) {
 			stopped = true;
-			since = now_ms();
+			since = node_ms();
 			if (cli_interrupts() > 0 && !ns->c->json)
 				cli_write(ns->c, "\n", 1); /* away from the terminal's ^C */
-			tell_all(ns, STOPPING, "stop");
+			node_tell_all(ns, STOPPING, "stop");
 		}
 		if (stopped)
 			finish(ns);
-		if (stopped && !waits && now_ms() - since > WAITS_MS) {
+		if (stopped && !waits && node_ms() - since > WAITS_MS) {
 			waits = true;
 			tell_waiting(ns);
 		}
-		receive(ns, ns->c->nprocs > 0 ? 100 : 1000);
+		node_receive(ns, ns->c->nprocs > 0 ? 100 : 1000);
 	}
 }
 
 static void list(struct nodes *ns)
 {
 	cli_list_head(ns->c);
-	while (!all_done(ns, NULL) && !cli_ended(ns->c))
-		receive(ns, 1000);
+	while (!node_all_done(ns, NULL) && !cli_ended(ns->c))
+		node_receive(ns, 1000);
 	if (ns->zero.tag[0] == '\0' || ns->listed)
 		ns->exit_code = -1; /* one node need not have what another has */
 	else
@@ -716,6 +508,8 @@ static void list(struct nodes *ns)
 
 int node_run(struct nodes *ns)
 {
+	ns->handlers = handlers;
+	ns->gone = went_away;
 	cli_catch_signals(ns->c);
 	if (ns->c->mode == MODE_LIST && ns->status == CLI_OK) {
 		list(ns);

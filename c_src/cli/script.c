@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "error.h"
+
 /* -P names a provider: three colons are missing behind it; -m two, -f one. */
 int cli_script_colons(const struct cli_script *s)
 {
@@ -53,15 +55,13 @@ static int compile(struct cli *c, struct cli_script *s)
 		r = erltrace_compile(c->h, s->arg, &opts, &err);
 	} else if (s->text != NULL) {
 		r = erltrace_compile_n(c->h, s->text, s->len, &opts, &err);
-	} else if (s->preprocessed) {
+	} else {
 		r = -1;
 		err = s->err;
-	} else { /* it could not be read: that is told */
-		r = erltrace_compile_file(c->h, opts.file, &opts, &err);
 	}
 	if (r == 0)
 		return CLI_OK;
-	if (strcmp(err.tag, "ET_FILE") == 0 && access(opts.file, F_OK) != 0)
+	if (et_err_is(&err, ET_FILE) && access(opts.file, F_OK) != 0)
 		cli_library_hint(opts.file, err.text, sizeof(err.text));
 	return cli_script_failed(c, s, &err);
 }

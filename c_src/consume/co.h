@@ -214,7 +214,7 @@ struct co {
 	struct sy *sy;
 	struct co_tmp *tmp;
 	struct co_val *vals; /* of the action under way */
-	unsigned maxvals;
+	size_t maxvals;
 	struct co_thread *threads;
 	unsigned nthreads;
 	uint64_t told[DROP_KINDS]; /* drops of no thread */

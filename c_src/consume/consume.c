@@ -39,7 +39,7 @@ struct co *co_new(
 	struct co *co = calloc(1, sizeof(*co));
 
 	if (co == NULL) {
-		et_err(e, "ET_NOMEM", "out of memory");
+		et_err(e, ET_NOMEM, "out of memory");
 		return NULL;
 	}
 	co->en = en;
@@ -49,7 +49,7 @@ struct co *co_new(
 	co->ag = ag_new();
 	co->sy = sy_new(0, en != NULL ? &origin : NULL);
 	if (co->ag == NULL || co->sy == NULL) {
-		et_err(e, "ET_NOMEM", "out of memory");
+		et_err(e, ET_NOMEM, "out of memory");
 		co_free(co);
 		return NULL;
 	}

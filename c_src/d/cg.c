@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+
 #define MAX_PADS 256 /* landing pads not yet placed */
 
-int cg_fail(struct cg *g, const struct d_node *n, const char *tag, const char *fmt, ...)
+int cg_fail(struct cg *g, const struct d_node *n, enum et_tag tag, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -67,7 +69,7 @@ int cg_slots(struct cg *g, const struct d_node *n, unsigned count)
 			return i;
 		}
 	}
-	cg_fail(g, n, "D_CG_EXPR",
+	cg_fail(g, n, D_CG_EXPR,
 		"expression is too complex: it needs more than %d temporary values; "
 		"split it with this-> variables",
 		CG_SLOTS);
@@ -247,7 +249,7 @@ uint32_t cg_scratch(struct cg *g, const struct d_node *n, uint32_t size)
 	uint32_t off = (g->scratch + 7) & ~7u;
 
 	if (size > (4u << 20) || off + size > (4u << 20)) {
-		cg_fail(g, n, "D_CG_EXPR",
+		cg_fail(g, n, D_CG_EXPR,
 			"clause needs more than 4 MB of temporary memory; use fewer strings or "
 			"a smaller strsize");
 		return 0;
@@ -300,7 +302,7 @@ static int gen_stmts(struct cg *g, struct d_node *list)
 		case N_IF: gen_if(g, n); break;
 		case N_BLOCK: gen_stmts(g, n->list); break;
 		case N_EXPR: gen_expr_stmt(g, n->a); break;
-		default: cg_fail(g, n, "D_CG_EXPR", "statement expected"); break;
+		default: cg_fail(g, n, D_CG_EXPR, "statement expected"); break;
 		}
 	}
 	return g->failed ? -1 : 0;
@@ -345,7 +347,7 @@ static void clear_presence(struct cg *g, const struct d_node *stmts)
 	g->present = g->any_off + 1;
 	g->rec = (g->present + count[1] + 7) & ~7u;
 	if (g->rec > INT16_MAX) {
-		cg_fail(g, stmts, "D_CG_EXPR", "clause has too many conditional actions");
+		cg_fail(g, stmts, D_CG_EXPR, "clause has too many conditional actions");
 		return;
 	}
 	ebpf_emit(g->a, EBPF_LDXDW, R2, CTX, FIELD(rec), 0);
@@ -402,30 +404,15 @@ static void take_actions(struct cg *g)
 	}
 }
 
-/* Room for one more in an array of the program: it doubles at powers of two. */
-int d_prog_grow(void *array, unsigned n, size_t size)
-{
-	void *old, *grown;
-
-	if ((n & (n - 1)) != 0)
-		return 0;
-	memcpy(&old, array, sizeof(old)); /* a pointer of any type */
-	grown = realloc(old, (n ? n * 2 : 1) * size);
-	if (grown == NULL)
-		return -1;
-	memcpy(array, &grown, sizeof(grown));
-	return 0;
-}
-
 static int append_clause(struct d_comp *c, struct prog_clause *pc)
 {
 	struct prog *p = &c->prog;
 
 	if (p->nclauses >= D_MAX_CLAUSES)
-		return d_error(c, "D_ID_OFLOW", pc->line, pc->col,
+		return d_error(c, D_ID_OFLOW, pc->line, pc->col,
 			"more than %d clauses in all scripts", D_MAX_CLAUSES);
-	if (d_prog_grow(&p->clauses, p->nclauses, sizeof(*p->clauses)) < 0)
-		return d_error(c, "ET_NOMEM", pc->line, pc->col, "out of memory");
+	if (!ARRAY_ROOM(p->clauses, p->nclauses))
+		return d_error(c, ET_NOMEM, pc->line, pc->col, "out of memory");
 	p->clauses[p->nclauses++] = pc;
 	return 0;
 }
@@ -461,7 +448,7 @@ int d_cg_clause(struct d_comp *c, struct d_clause *cl)
 	int err = -1;
 
 	if (g.a == NULL)
-		return d_error(c, "ET_NOMEM", cl->line, cl->col, "out of memory");
+		return d_error(c, ET_NOMEM, cl->line, cl->col, "out of memory");
 	c->assembler = g.a;
 	if (p->strsize == 0) /* fixed with the first clause */
 		p->strsize = c->opts->val[OPT_STRSIZE];

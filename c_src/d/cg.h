@@ -119,7 +119,7 @@ void cg_call(struct cg *g, enum rt_fn fn); /* r2..r5 are set; r1 and the fault t
 void cg_call_sized(struct cg *g, enum rt_fn fn, uint64_t size); /* with so many bytes by address */
 void cg_fault_if(struct cg *g, uint8_t jump, int reg, int32_t imm, int fault);
 uint32_t cg_scratch(struct cg *g, const struct d_node *n, uint32_t size);
-int cg_fail(struct cg *g, const struct d_node *n, const char *tag, const char *fmt, ...)
+int cg_fail(struct cg *g, const struct d_node *n, enum et_tag tag, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /* cg_expr.c */

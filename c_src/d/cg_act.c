@@ -96,7 +96,7 @@ static uint32_t rec_room(struct cg *g, const struct d_node *n, uint32_t size)
 		align = 8;
 	off = (g->rec + align - 1) & ~(align - 1);
 	if (size > 1u << 20 || off + size > 1u << 20)
-		cg_fail(g, n, "D_CG_EXPR", "clause records more than 1 MB at a firing");
+		cg_fail(g, n, D_CG_EXPR, "clause records more than 1 MB at a firing");
 	else
 		g->rec = off + size;
 	return off;
@@ -199,7 +199,7 @@ static void put(struct cg *g, struct cg_act *a, struct d_node *n)
 	if (g->failed)
 		return;
 	if (a->act.nvals >= sizeof(a->vals) / sizeof(a->vals[0])) {
-		cg_fail(g, n, "D_PROTO_LEN", "more than %zu values in one action",
+		cg_fail(g, n, D_PROTO_LEN, "more than %zu values in one action",
 			sizeof(a->vals) / sizeof(a->vals[0]));
 		return;
 	}
@@ -411,7 +411,7 @@ void cg_action(struct cg *g, struct d_node *n)
 	case ACT_BREAKPOINT: g->clause->signals = true; /* fall through */
 	case ACT_CHILL: act_destroy(g, n); break;
 	default:
-		cg_fail(g, n, "D_FUNC_UNDEF", "%s( ) is not supported here", n->ident->name);
+		cg_fail(g, n, D_FUNC_UNDEF, "%s( ) is not supported here", n->ident->name);
 		break;
 	}
 }

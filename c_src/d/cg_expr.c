@@ -639,7 +639,7 @@ static struct cg_val gen_op1(struct cg *g, struct d_node *n, bool want)
 			g, n, n->a, OP_SUB, cg_const(1), g->c->t.int_, want, n->op == OP_POSTDEC);
 	default: break;
 	}
-	cg_fail(g, n, "D_CG_EXPR", "operator has no value here");
+	cg_fail(g, n, D_CG_EXPR, "operator has no value here");
 	return cg_const(0);
 }
 
@@ -763,7 +763,7 @@ static struct cg_val gen(struct cg *g, struct d_node *n, bool want)
 		return cg_convert(g, cg_expr(g, n->a), n->a->type, n->type, n);
 	default: break;
 	}
-	cg_fail(g, n, "D_CG_EXPR", "expression has no value that can be computed here");
+	cg_fail(g, n, D_CG_EXPR, "expression has no value that can be computed here");
 	return cg_const(0);
 }
 

@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "prog/aggfn.h"
 
 unsigned d_prog_str(struct d_comp *c, const char *s, uint32_t len)
 {
 	struct prog *p = &c->prog;
 
-	if (d_prog_grow(&p->strs, p->nstrs, sizeof(*p->strs)) < 0) {
+	if (!ARRAY_ROOM(p->strs, p->nstrs)) {
 		d_nomem(c);
 		return 0;
 	}
@@ -151,9 +152,9 @@ static int append_agg(struct cg *g, struct prog_agg *a, const struct d_node *n)
 	struct prog *p = &g->c->prog;
 
 	if (p->naggs >= D_MAX_AGGS)
-		return cg_fail(g, n, "D_ID_OFLOW", "more than %d aggregations", D_MAX_AGGS);
-	if (d_prog_grow(&p->aggs, p->naggs, sizeof(*p->aggs)) < 0)
-		return cg_fail(g, n, "ET_NOMEM", "out of memory");
+		return cg_fail(g, n, D_ID_OFLOW, "more than %d aggregations", D_MAX_AGGS);
+	if (!ARRAY_ROOM(p->aggs, p->naggs))
+		return cg_fail(g, n, ET_NOMEM, "out of memory");
 	p->aggs[p->naggs] = a;
 	return p->naggs++;
 }
@@ -564,7 +565,7 @@ struct cg_val cg_func(struct cg *g, struct d_node *n)
 	unsigned id = n->ident->id, arg;
 
 	if (n->ident->kind != ID_FUNC) {
-		cg_fail(g, n, "D_OP_ACT", "%s( ) is an action: it has no value", n->ident->name);
+		cg_fail(g, n, D_OP_ACT, "%s( ) is an action: it has no value", n->ident->name);
 		return cg_const(0);
 	}
 	if (n->ident->builtin->pbi != 0)
@@ -600,7 +601,7 @@ struct cg_val cg_func(struct cg *g, struct d_node *n)
 	default: break;
 	}
 	if (!fn_rts[id].known) {
-		cg_fail(g, n, "D_FUNC_UNDEF", "%s( ) is not supported here", n->ident->name);
+		cg_fail(g, n, D_FUNC_UNDEF, "%s( ) is not supported here", n->ident->name);
 		return cg_const(0);
 	}
 	return gen_call(g, n, &fn_rts[id]);

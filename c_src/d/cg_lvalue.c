@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "array.h"
+
 /* ---- variables of the program ---------------------------------------------------------- */
 
 static uint32_t align_up(uint32_t n, uint32_t a)
@@ -21,9 +23,9 @@ static int append_var(struct cg *g, struct prog_var *v, const struct d_node *n)
 	struct prog *p = &g->c->prog;
 
 	if (p->nvars >= D_MAX_VARS)
-		return cg_fail(g, n, "D_ID_OFLOW", "more than %d variables", D_MAX_VARS);
-	if (d_prog_grow(&p->vars, p->nvars, sizeof(*p->vars)) < 0)
-		return cg_fail(g, n, "ET_NOMEM", "out of memory");
+		return cg_fail(g, n, D_ID_OFLOW, "more than %d variables", D_MAX_VARS);
+	if (!ARRAY_ROOM(p->vars, p->nvars))
+		return cg_fail(g, n, ET_NOMEM, "out of memory");
 	p->vars[p->nvars] = v;
 	return p->nvars++;
 }
@@ -40,7 +42,7 @@ static void lval_static(struct cg *g, struct prog_var *v, const struct d_node *n
 	}
 	v->off = align_up(p->globals_size, 8);
 	if (v->size > (16u << 20) || v->off + v->size > (16u << 20))
-		cg_fail(g, n, "D_ID_OFLOW", "global variables need more than 16 MB");
+		cg_fail(g, n, D_ID_OFLOW, "global variables need more than 16 MB");
 	else
 		p->globals_size = v->off + v->size;
 }
@@ -274,7 +276,7 @@ struct cg_lval cg_lval(struct cg *g, struct d_node *n, bool write)
 	case N_CAST: return cg_lval(g, n->a, write);
 	default: break;
 	}
-	cg_fail(g, n, "D_CG_EXPR", "expression is not an object in memory");
+	cg_fail(g, n, D_CG_EXPR, "expression is not an object in memory");
 	return p;
 }
 
@@ -325,7 +327,7 @@ static void raw_addr(struct cg *g, const struct cg_lval *p, int reg)
 struct cg_val cg_lval_addr(struct cg *g, struct cg_lval *p, const struct d_node *n)
 {
 	if (p->kind != PL_RAW) {
-		cg_fail(g, n, "D_ADDROF_VAR",
+		cg_fail(g, n, D_ADDROF_VAR,
 			"a D variable has no address: only memory behind a pointer has one");
 		return cg_const(0);
 	}
@@ -508,7 +510,7 @@ static void store_bits(
 static void store_string(struct cg *g, struct cg_lval *p, struct cg_val v, const struct d_node *n)
 {
 	if (p->kind != PL_MEM) {
-		cg_fail(g, n, "D_CG_EXPR", "a string cannot be stored through a pointer");
+		cg_fail(g, n, D_CG_EXPR, "a string cannot be stored through a pointer");
 		return;
 	}
 	cg_load(g, R4, v);

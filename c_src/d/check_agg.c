@@ -7,7 +7,7 @@
 
 /* ---- constants of distributions -------------------------------------------------------------- */
 
-static int constant(struct d_comp *c, const struct d_node *n, struct d_node *a, const char *tag,
+static int constant(struct d_comp *c, const struct d_node *n, struct d_node *a, enum et_tag tag,
 	const char *what)
 {
 	if (chk_expr(c, a, CX_VALUE))
@@ -19,7 +19,7 @@ static int constant(struct d_comp *c, const struct d_node *n, struct d_node *a, 
 }
 
 static int in_range(struct d_comp *c, const struct d_node *n, const struct d_node *a,
-	const char *tag, const char *what, int64_t min, int64_t max)
+	enum et_tag tag, const char *what, int64_t min, int64_t max)
 {
 	bool huge = !d_is_signed(a->type) && a->value > INT64_MAX;
 	int64_t v = (int64_t)a->value;
@@ -30,7 +30,7 @@ static int in_range(struct d_comp *c, const struct d_node *n, const struct d_nod
 		n->text, min, max);
 }
 
-static int increment(struct d_comp *c, const struct d_node *n, struct d_node *a, const char *tag)
+static int increment(struct d_comp *c, const struct d_node *n, struct d_node *a, enum et_tag tag)
 {
 	if (!a)
 		return 0;
@@ -67,20 +67,20 @@ static int check_lquantize(struct d_comp *c, struct d_node *n, uint64_t param[5]
 {
 	struct d_node *base = n->list->next, *limit = base->next, *step = limit->next;
 
-	if (constant(c, n, base, "D_LQUANT_BASETYPE", "base") ||
-		in_range(c, n, base, "D_LQUANT_BASEVAL", "base", INT32_MIN, INT32_MAX) ||
-		constant(c, n, limit, "D_LQUANT_LIMTYPE", "limit") ||
-		in_range(c, n, limit, "D_LQUANT_LIMVAL", "limit", INT32_MIN, INT32_MAX))
+	if (constant(c, n, base, D_LQUANT_BASETYPE, "base") ||
+		in_range(c, n, base, D_LQUANT_BASEVAL, "base", INT32_MIN, INT32_MAX) ||
+		constant(c, n, limit, D_LQUANT_LIMTYPE, "limit") ||
+		in_range(c, n, limit, D_LQUANT_LIMVAL, "limit", INT32_MIN, INT32_MAX))
 		return -1;
-	if (step && (constant(c, n, step, "D_LQUANT_STEPTYPE", "step") ||
-			    in_range(c, n, step, "D_LQUANT_STEPVAL", "step", 1, UINT16_MAX)))
+	if (step && (constant(c, n, step, D_LQUANT_STEPTYPE, "step") ||
+			    in_range(c, n, step, D_LQUANT_STEPVAL, "step", 1, UINT16_MAX)))
 		return -1;
 	param[0] = base->value;
 	param[1] = limit->value;
 	param[2] = step ? step->value : 1;
 	if (lquant_levels(c, n, param[0], param[1], param[2]))
 		return -1;
-	return increment(c, n, step ? step->next : NULL, "D_PROTO_ARG");
+	return increment(c, n, step ? step->next : NULL, D_PROTO_ARG);
 }
 
 /* nsteps must cut every magnitude into whole steps: it divides some power of the factor. */
@@ -122,13 +122,14 @@ static int llquant_rules(struct d_comp *c, const struct d_node *n, const uint64_
 static int check_llquantize(struct d_comp *c, struct d_node *n, uint64_t param[5])
 {
 	static const struct {
-		const char *type, *val, *what;
+		enum et_tag type, val;
+		const char *what;
 		int min;
 	} rules[4] = {
-		{"D_LLQUANT_FACTORTYPE", "D_LLQUANT_FACTORVAL", "factor", 2},
-		{"D_LLQUANT_LMAGTYPE", "D_LLQUANT_LMAGVAL", "low magnitude", 0},
-		{"D_LLQUANT_HMAGTYPE", "D_LLQUANT_HMAGVAL", "high magnitude", 0},
-		{"D_LLQUANT_STEPTYPE", "D_LLQUANT_STEPVAL", "number of steps", 1},
+		{D_LLQUANT_FACTORTYPE, D_LLQUANT_FACTORVAL, "factor", 2},
+		{D_LLQUANT_LMAGTYPE, D_LLQUANT_LMAGVAL, "low magnitude", 0},
+		{D_LLQUANT_HMAGTYPE, D_LLQUANT_HMAGVAL, "high magnitude", 0},
+		{D_LLQUANT_STEPTYPE, D_LLQUANT_STEPVAL, "number of steps", 1},
 	};
 	struct d_node *a = n->list->next;
 
@@ -138,7 +139,7 @@ static int check_llquantize(struct d_comp *c, struct d_node *n, uint64_t param[5
 			return -1;
 		param[i] = a->value;
 	}
-	return llquant_rules(c, n, param) ? -1 : increment(c, n, a, "D_PROTO_ARG");
+	return llquant_rules(c, n, param) ? -1 : increment(c, n, a, D_PROTO_ARG);
 }
 
 /* ---- @a = f(..) --------------------------------------------------------------------------------
@@ -156,7 +157,7 @@ static const struct {
 static int agg_len(struct d_comp *c, const struct d_node *f)
 {
 	unsigned have = chk_count(f->list), min = 1, max = 1;
-	const char *tag = f->ident->id == AGG_QUANTIZE ? "D_QUANT_PROTO" : "D_PROTO_LEN";
+	enum et_tag tag = f->ident->id == AGG_QUANTIZE ? D_QUANT_PROTO : D_PROTO_LEN;
 
 	for (size_t i = 0; i < sizeof(agg_args) / sizeof(*agg_args); i++)
 		if (agg_args[i].fn == f->ident->id) {
@@ -185,7 +186,7 @@ static int agg_func(struct d_comp *c, struct d_node *f, uint64_t param[5])
 			"%s() takes an integer or a pointer, not a value of type '%s'", f->text,
 			chk_tname(c, x->type));
 	switch (f->ident->id) {
-	case AGG_QUANTIZE: return increment(c, f, x->next, "D_QUANT_PROTO");
+	case AGG_QUANTIZE: return increment(c, f, x->next, D_QUANT_PROTO);
 	case AGG_LQUANTIZE: return check_lquantize(c, f, param);
 	case AGG_LLQUANTIZE: return check_llquantize(c, f, param);
 	default: return 0;
@@ -195,10 +196,10 @@ static int agg_func(struct d_comp *c, struct d_node *f, uint64_t param[5])
 static int same_params(
 	struct d_comp *c, const struct d_node *f, const struct d_ident *id, const uint64_t param[5])
 {
-	static const char *const lq[] = {
-		"D_LQUANT_MATCHBASE", "D_LQUANT_MATCHLIM", "D_LQUANT_MATCHSTEP"};
-	static const char *const llq[] = {"D_LLQUANT_MATCHFACTOR", "D_LLQUANT_MATCHLMAG",
-		"D_LLQUANT_MATCHHMAG", "D_LLQUANT_MATCHSTEPS"};
+	static const enum et_tag lq[] = {
+		D_LQUANT_MATCHBASE, D_LQUANT_MATCHLIM, D_LQUANT_MATCHSTEP};
+	static const enum et_tag llq[] = {D_LLQUANT_MATCHFACTOR, D_LLQUANT_MATCHLMAG,
+		D_LLQUANT_MATCHHMAG, D_LLQUANT_MATCHSTEPS};
 	static const char *const lqname[] = {"base", "limit", "step"};
 	static const char *const llqname[] = {
 		"factor", "low magnitude", "high magnitude", "number of steps"};
@@ -289,7 +290,7 @@ int chk_aggregate(struct d_comp *c, struct d_node *n)
  * -------------------------------------------------------------- */
 
 struct agg_tags {
-	const char *proto, *arg, *bad;
+	enum et_tag proto, arg, bad;
 };
 
 static int agg_arg(struct d_comp *c, const struct d_node *n, struct d_node *a, unsigned i,
@@ -335,7 +336,7 @@ static int equal_keys(struct d_comp *c, const struct d_node *n, const struct d_n
 static int check_printa(struct d_comp *c, struct d_node *n)
 {
 	static const struct agg_tags tags = {
-		"D_PRINTA_PROTO", "D_PRINTA_AGGARG", "D_PRINTA_AGGBAD"};
+		D_PRINTA_PROTO, D_PRINTA_AGGARG, D_PRINTA_AGGBAD};
 	const struct d_ident *aggs[64];
 	struct d_node *fmt = NULL, *a = n->list;
 	unsigned naggs = 0, i = 0;
@@ -377,7 +378,7 @@ static int check_printa(struct d_comp *c, struct d_node *n)
 }
 
 static int agg_count(
-	struct d_comp *c, const struct d_node *n, const char *tag, unsigned min, unsigned max)
+	struct d_comp *c, const struct d_node *n, enum et_tag tag, unsigned min, unsigned max)
 {
 	unsigned have = chk_count(n->list);
 
@@ -403,7 +404,7 @@ static int agg_and_value(struct d_comp *c, struct d_node *n, const struct agg_ta
 static int check_normalize(struct d_comp *c, struct d_node *n)
 {
 	static const struct agg_tags tags = {
-		"D_NORMALIZE_PROTO", "D_NORMALIZE_AGGARG", "D_NORMALIZE_AGGBAD"};
+		D_NORMALIZE_PROTO, D_NORMALIZE_AGGARG, D_NORMALIZE_AGGBAD};
 	unsigned want = n->ident->id == ACT_NORMALIZE ? 2 : 1;
 	struct d_node *by;
 
@@ -422,7 +423,7 @@ static int check_normalize(struct d_comp *c, struct d_node *n)
 
 static int check_trunc(struct d_comp *c, struct d_node *n)
 {
-	static const struct agg_tags tags = {"D_PROTO_LEN", "D_TRUNC_AGGARG", "D_TRUNC_AGGBAD"};
+	static const struct agg_tags tags = {D_PROTO_LEN, D_TRUNC_AGGARG, D_TRUNC_AGGBAD};
 	struct d_node *by;
 
 	if (agg_and_value(c, n, &tags, 1, 2, &by))
@@ -438,7 +439,7 @@ static int check_trunc(struct d_comp *c, struct d_node *n)
 
 int chk_agg_action(struct d_comp *c, struct d_node *n)
 {
-	static const struct agg_tags tags = {"D_CLEAR_PROTO", "D_CLEAR_AGGARG", "D_CLEAR_AGGBAD"};
+	static const struct agg_tags tags = {D_CLEAR_PROTO, D_CLEAR_AGGARG, D_CLEAR_AGGBAD};
 
 	switch (n->ident->id) {
 	case ACT_PRINTA: return check_printa(c, n);

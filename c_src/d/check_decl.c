@@ -9,7 +9,7 @@
 
 #include <ctype.h>
 
-#define ITEM_ERR(c, tag, item, ...) d_error(c, #tag, (item)->line, (item)->col, __VA_ARGS__)
+#define ITEM_ERR(c, tag, item, ...) d_error(c, tag, (item)->line, (item)->col, __VA_ARGS__)
 
 /* ---- the names of builtins.def ------------------------------------------------------------------
  */

@@ -59,7 +59,7 @@ const char *chk_opname(int op)
 	return s ? s : "?";
 }
 
-static int bad_operand(struct d_comp *c, const char *tag, const struct d_node *n, int op,
+static int bad_operand(struct d_comp *c, enum et_tag tag, const struct d_node *n, int op,
 	const char *needs, const struct d_type *t)
 {
 	const char *why =
@@ -235,7 +235,7 @@ static int incdec(struct d_comp *c, struct d_node *n)
 	if (d_is_ptr(n->type))
 		return steppable(c, n, n->op, n->type);
 	if (!d_is_int(n->type))
-		return bad_operand(c, "D_OP_SCALAR", n, n->op, "an integer or a pointer", n->type);
+		return bad_operand(c, D_OP_SCALAR, n, n->op, "an integer or a pointer", n->type);
 	return 0;
 }
 
@@ -260,16 +260,16 @@ static int check_op1(struct d_comp *c, struct d_node *n, unsigned cx)
 	case OP_LNOT:
 		if (!d_is_scalar(a->type))
 			return bad_operand(
-				c, "D_OP_SCALAR", n, n->op, "an integer or a pointer", a->type);
+				c, D_OP_SCALAR, n, n->op, "an integer or a pointer", a->type);
 		n->type = c->t.int_;
 		break;
 	case OP_BNOT:
 		if (!d_is_int(a->type))
-			return bad_operand(c, "D_OP_INT", n, n->op, "an integer", a->type);
+			return bad_operand(c, D_OP_INT, n, n->op, "an integer", a->type);
 		goto promote;
 	default:
 		if (!d_is_int(a->type))
-			return bad_operand(c, "D_OP_ARITH", n, n->op, "a number", a->type);
+			return bad_operand(c, D_OP_ARITH, n, n->op, "a number", a->type);
 	promote:
 		n->type = promoted(c, a);
 		if (chk_int_cast(c, a, n->type))
@@ -305,7 +305,7 @@ static int ptr_minus_ptr(struct d_comp *c, struct d_node *n)
 static int check_add(struct d_comp *c, struct d_node *n)
 {
 	if (d_is_kind(n->a->type, T_FLOAT) || d_is_kind(n->b->type, T_FLOAT))
-		return bad_operand(c, "D_OP_ARITH", n, n->op, "integers or pointers",
+		return bad_operand(c, D_OP_ARITH, n, n->op, "integers or pointers",
 			d_is_kind(n->a->type, T_FLOAT) ? n->a->type : n->b->type);
 	if (chk_decay(c, n->a) || chk_decay(c, n->b))
 		return -1;
@@ -329,7 +329,7 @@ static int check_arith(struct d_comp *c, struct d_node *n)
 	const struct d_type *a = n->a->type, *b = n->b->type;
 
 	if (!d_is_int(a) || !d_is_int(b))
-		return bad_operand(c, ints ? "D_OP_INT" : "D_OP_ARITH", n, n->op,
+		return bad_operand(c, ints ? D_OP_INT : D_OP_ARITH, n, n->op,
 			ints ? "integers" : "numbers", d_is_int(a) ? b : a);
 	if (n->op == OP_SHL || n->op == OP_SHR) {
 		n->type = promoted(c, n->a);
@@ -371,7 +371,7 @@ static int check_compare(struct d_comp *c, struct d_node *n)
 		return chk_fold2(c, n);
 	}
 	if (d_is_kind(a, T_FLOAT) || d_is_kind(b, T_FLOAT))
-		return bad_operand(c, "D_OP_ARITH", n, n->op, "integers, pointers or strings",
+		return bad_operand(c, D_OP_ARITH, n, n->op, "integers, pointers or strings",
 			d_is_kind(a, T_FLOAT) ? a : b);
 	if ((d_is_string(a) && chk_strcompat(b)) || (d_is_string(b) && chk_strcompat(a)))
 		return chk_to_string(c, n->a) || chk_to_string(c, n->b) ? -1 : 0;
@@ -389,7 +389,7 @@ static int check_logic(struct d_comp *c, struct d_node *n)
 	if (!d_is_scalar(n->a->type) || !d_is_scalar(n->b->type)) {
 		const struct d_type *t = d_is_scalar(n->a->type) ? n->b->type : n->a->type;
 
-		return bad_operand(c, "D_OP_SCALAR", n, n->op,
+		return bad_operand(c, D_OP_SCALAR, n, n->op,
 			d_is_string(t) ? "integers or pointers (compare a string with NULL or "
 					 "\"\" first)"
 				       : "integers or pointers",
@@ -412,7 +412,7 @@ static int check_index(struct d_comp *c, struct d_node *n)
 	if (chk_expr(c, n->a, CX_VALUE) || chk_expr(c, n->b, CX_VALUE))
 		return -1;
 	if (!d_is_int(n->b->type))
-		return bad_operand(c, "D_OP_INT", n, n->op, "an integer index", n->b->type);
+		return bad_operand(c, D_OP_INT, n, n->op, "an integer index", n->b->type);
 	t = d_base(n->a->type);
 	if (t->kind == T_STRING) {
 		n->type = c->t.char_;
@@ -550,7 +550,7 @@ static int check_opassign(struct d_comp *c, struct d_node *n)
 		return chk_int_cast(c, n->b, c->t.i64);
 	}
 	if (!d_is_int(n->type) || !d_is_int(n->b->type))
-		return bad_operand(c, ints ? "D_OP_INT" : "D_OP_ARITH", n, n->op,
+		return bad_operand(c, ints ? D_OP_INT : D_OP_ARITH, n, n->op,
 			ints ? "integers" : "numbers", d_is_int(n->type) ? n->b->type : n->type);
 	if ((op == OP_DIV || op == OP_MOD) && chk_is_zero(n->b))
 		return CHK_ERR(c, D_DIV_ZERO, n, "division by the constant 0");

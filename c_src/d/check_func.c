@@ -6,7 +6,7 @@
 #include "check.h"
 
 static int proto_len(
-	struct d_comp *c, const struct d_node *n, const char *tag, unsigned min, unsigned max)
+	struct d_comp *c, const struct d_node *n, enum et_tag tag, unsigned min, unsigned max)
 {
 	unsigned have = chk_count(n->list);
 	char want[48];
@@ -110,7 +110,7 @@ static int check_proto(struct d_comp *c, struct d_node *n)
 		if (!optional)
 			min = max;
 	}
-	if (proto_len(c, n, "D_PROTO_LEN", min, max))
+	if (proto_len(c, n, D_PROTO_LEN, min, max))
 		return -1;
 	for (struct d_node *a = n->list; a; a = a->next) {
 		if (*p == '[')
@@ -185,7 +185,7 @@ static int check_trace(struct d_comp *c, struct d_node *n)
 {
 	struct d_node *a = n->list;
 
-	if (proto_len(c, n, "D_PROTO_LEN", 1, 1))
+	if (proto_len(c, n, D_PROTO_LEN, 1, 1))
 		return -1;
 	if (a->kind == N_AGG)
 		return CHK_ERR(
@@ -206,7 +206,7 @@ static int check_print(struct d_comp *c, struct d_node *n)
 {
 	struct d_node *a = n->list;
 
-	if (proto_len(c, n, "D_PROTO_LEN", 1, 1) || chk_expr(c, a, CX_VOID))
+	if (proto_len(c, n, D_PROTO_LEN, 1, 1) || chk_expr(c, a, CX_VOID))
 		return -1;
 	if (d_is_string(a->type))
 		return 0;
@@ -221,7 +221,7 @@ static int check_tracemem(struct d_comp *c, struct d_node *n)
 {
 	struct d_node *a = n->list, *size, *dyn;
 
-	if (proto_len(c, n, "D_PROTO_LEN", 2, 3))
+	if (proto_len(c, n, D_PROTO_LEN, 2, 3))
 		return -1;
 	size = a->next;
 	dyn = size->next;
@@ -244,7 +244,7 @@ static int check_tracemem(struct d_comp *c, struct d_node *n)
 	return 0;
 }
 
-static int small_const(struct d_comp *c, const struct d_node *n, struct d_node *a, const char *tag,
+static int small_const(struct d_comp *c, const struct d_node *n, struct d_node *a, enum et_tag tag,
 	uint64_t min, uint64_t max, const char *what)
 {
 	if (chk_expr(c, a, CX_VALUE))
@@ -258,24 +258,24 @@ static int small_const(struct d_comp *c, const struct d_node *n, struct d_node *
 
 static int check_stack(struct d_comp *c, struct d_node *n)
 {
-	if (proto_len(c, n, "D_STACK_PROTO", 0, 1))
+	if (proto_len(c, n, D_STACK_PROTO, 0, 1))
 		return -1;
 	if (!n->list)
 		return 0;
-	return small_const(c, n, n->list, "D_STACK_SIZE", 1, CHK_FRAMES, "number of frames");
+	return small_const(c, n, n->list, D_STACK_SIZE, 1, CHK_FRAMES, "number of frames");
 }
 
 static int check_ustack(struct d_comp *c, struct d_node *n)
 {
-	if (proto_len(c, n, "D_USTACK_PROTO", 0, 2))
+	if (proto_len(c, n, D_USTACK_PROTO, 0, 2))
 		return -1;
 	if (!n->list)
 		return 0;
-	if (small_const(c, n, n->list, "D_USTACK_FRAMES", 0, CHK_FRAMES, "number of frames"))
+	if (small_const(c, n, n->list, D_USTACK_FRAMES, 0, CHK_FRAMES, "number of frames"))
 		return -1;
 	if (!n->list->next)
 		return 0;
-	return small_const(c, n, n->list->next, "D_USTACK_STRSIZE", 0, CHK_TRACEMEM, "string size");
+	return small_const(c, n, n->list->next, D_USTACK_STRSIZE, 0, CHK_TRACEMEM, "string size");
 }
 
 /* Everything a user could get wrong first, so that a script made for elsewhere is told the truth.
@@ -284,7 +284,7 @@ static int check_pcap(struct d_comp *c, struct d_node *n)
 {
 	struct d_node *a = n->list;
 
-	if (proto_len(c, n, "D_PCAP_PROTO", 2, 2) || chk_expr(c, a, CX_VALUE) || chk_decay(c, a) ||
+	if (proto_len(c, n, D_PCAP_PROTO, 2, 2) || chk_expr(c, a, CX_VALUE) || chk_decay(c, a) ||
 		chk_expr(c, a->next, CX_VALUE))
 		return -1;
 	if (!d_is_scalar(a->type))
@@ -323,7 +323,7 @@ static int check_printf(struct d_comp *c, struct d_node *n)
 	struct d_fmt *f;
 	unsigned i = 1;
 
-	if (proto_len(c, n, "D_PROTO_LEN", 1, UINT32_MAX) || chk_expr(c, fmt, CX_VALUE))
+	if (proto_len(c, n, D_PROTO_LEN, 1, UINT32_MAX) || chk_expr(c, fmt, CX_VALUE))
 		return -1;
 	if (fmt->kind != N_STR)
 		return CHK_ERR(c, D_PRINTF_ARG_FMT, fmt,

@@ -240,7 +240,7 @@ static int match_key(
 	} else if (chk_convertible(c, k, t)) {
 		return chk_convert(c, k, t);
 	}
-	return d_nerror(c, agg ? "D_KEY_TYPE" : "D_PROTO_ARG", k,
+	return d_nerror(c, agg ? D_KEY_TYPE : D_PROTO_ARG, k,
 		"key %u of '%s%s' is of type '%s', not '%s'", i + 1,
 		agg ? "@" : chk_scope(id->scope), id->name, chk_tname(c, t), chk_tname(c, k->type));
 }

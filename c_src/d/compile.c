@@ -15,7 +15,7 @@ struct d_comp *d_comp_new(struct et_options *opts, const struct d_registry *reg,
 
 	if (c == NULL || (c->arena = arena_new()) == NULL) {
 		free(c);
-		et_err(e, "ET_NOMEM", "out of memory");
+		et_err(e, ET_NOMEM, "out of memory");
 		return NULL;
 	}
 	c->opts = opts;
@@ -170,9 +170,9 @@ static int no_probe(struct d_comp *c, const struct d_pdesc *d)
 	if (c->reg.why != NULL && near[0] == '\0')
 		c->reg.why(c->reg.data, d, why, sizeof(why));
 	if (why[0] != '\0')
-		return d_error(c, "D_PDESC_ZERO", d->line, d->col,
+		return d_error(c, D_PDESC_ZERO, d->line, d->col,
 			"probe description %s does not match any probes: %s", desc_text(c, d), why);
-	return d_error(c, "D_PDESC_ZERO", d->line, d->col,
+	return d_error(c, D_PDESC_ZERO, d->line, d->col,
 		"probe description %s does not match any probes%s", desc_text(c, d),
 		near[0] != '\0' ? near : ": -l lists all probes, -Z goes on without");
 }
@@ -189,7 +189,7 @@ static int match_clause(struct d_comp *c, struct d_clause *cl, unsigned flags)
 		if (c->error.tag[0] != '\0')
 			return -1;
 		if (n < 0)
-			return d_error(c, e.tag, d->line, d->col, "%s", e.text);
+			return d_error_from(c, &e, d->line, d->col);
 		if (n == 0 && !(flags & D_C_ZDEFS) && !c->opts->val[OPT_ZDEFS])
 			return no_probe(c, d);
 		c->matches += n;
@@ -249,7 +249,7 @@ int d_compile_source(struct d_comp *c, unsigned flags)
 			return -1;
 	}
 	if (items == 0 && !c->in_library && !(flags & D_C_EMPTY) && !c->opts->val[OPT_EMPTY])
-		return d_error(c, "D_EMPTY", 1, 1,
+		return d_error(c, D_EMPTY, 1, 1,
 			"empty script: there is no clause or declaration in it");
 	return 0;
 }
@@ -260,7 +260,7 @@ static int check_arguments_used(struct d_comp *c)
 		return 0;
 	for (int i = 1; i < c->argc && i < D_MAX_MACROARGS; i++)
 		if (!c->argused[i])
-			return d_error(c, "D_MACRO_UNUSED", 0, 0,
+			return d_error(c, D_MACRO_UNUSED, 0, 0,
 				"extraneous argument '%s' ($%d is not referenced)%s", c->argv[i], i,
 				strchr("/{", c->argv[i][0]) != NULL && c->argv[i][0] != '\0'
 					? ": probe, predicate and action are one argument, in "
@@ -275,7 +275,7 @@ static int write_types(struct d_comp *c)
 	const struct et_options *o = c->opts;
 
 	if (o->inside && (o->val[OPT_CTYPES] != 0 || o->val[OPT_DTYPES] != 0))
-		return d_error(c, "D_PRAGMA_OPTSET", 0, 0,
+		return d_error(c, D_PRAGMA_OPTSET, 0, 0,
 			"ctypes and dtypes write a file: a script cannot do that in a node");
 	if (o->val[OPT_CTYPES] != 0 &&
 		d_types_write(c, o->str[OPT_CTYPES][o->val[OPT_CTYPES] - 1], true) < 0)
@@ -290,13 +290,13 @@ static int compile_text(struct d_comp *c, const char *text, size_t len, unsigned
 	char *cpp = NULL;
 
 	if (len > D_MAX_SOURCE)
-		return d_error(c, "D_SYNTAX", 0, 0,
+		return d_error(c, D_SYNTAX, 0, 0,
 			"script of %zu bytes is too large: %u bytes are the limit", len,
 			D_MAX_SOURCE);
 	if (c->scan == NULL && !(flags & D_C_NOCPP) &&
 		((flags & D_C_CPP) || (c->opts->val[OPT_CPP] && c->file[0] != '\0'))) {
 		if (c->opts->inside)
-			return d_error(c, "D_PRAGMA_OPTSET", 0, 0,
+			return d_error(c, D_PRAGMA_OPTSET, 0, 0,
 				"cpp runs a program: a script cannot do that in a node; the "
 				"command can (-C)");
 		if (d_cpp(c, c->file, text, len, &cpp, &len) < 0)
@@ -308,7 +308,7 @@ static int compile_text(struct d_comp *c, const char *text, size_t len, unsigned
 	c->source_len = len;
 	free(cpp);
 	if (c->source == NULL)
-		return d_error(c, "ET_NOMEM", 0, 0, "out of memory");
+		return d_error(c, ET_NOMEM, 0, 0, "out of memory");
 	if (d_compile_source(c, flags) < 0)
 		return -1;
 	if (c->scan != NULL)
@@ -389,7 +389,7 @@ int d_compile(struct d_comp *c, const char *text, size_t len, const char *file, 
 		c->libs_loaded = had_libs;
 		undo(c, &m);
 		*first_clause = m.nclauses;
-		return et_err(e, "ET_NOMEM", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	}
 	arena_trap(c->arena, &trap);
 	rc = compile(c, text, len, file, argc, argv, flags, first_clause, e);

@@ -21,7 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TAG	     "ET_CPP"
+#include "array.h"
+
 #define MAX_SECONDS  30
 #define MAX_MESSAGES (64u << 10)
 
@@ -138,7 +139,7 @@ static int input(struct d_comp *c, const char *file, const char *text, size_t le
 	const char *nl, *mark;
 
 	if (fd < 0)
-		return et_err(&c->error, TAG, "cannot make a file for the preprocessor: %s",
+		return et_err(&c->error, ET_CPP, "cannot make a file for the preprocessor: %s",
 			strerror(errno));
 	/* cpp would stumble over the interpreter's line. */
 	if (len > 1 && text[0] == '#' && text[1] == '!') {
@@ -152,7 +153,7 @@ static int input(struct d_comp *c, const char *file, const char *text, size_t le
 		write_all(fd, text, len) != 0 || lseek(fd, 0, SEEK_SET) < 0) {
 		close(fd);
 		return et_err(
-			&c->error, TAG, "cannot write for the preprocessor: %s", strerror(errno));
+			&c->error, ET_CPP, "cannot write for the preprocessor: %s", strerror(errno));
 	}
 	return fd;
 }
@@ -171,15 +172,8 @@ static int take(struct capture *p)
 {
 	ssize_t n;
 
-	if (p->room - p->len < 4096) {
-		size_t room = p->room > 0 ? p->room * 2 : 65536;
-		char *s = realloc(p->s, room);
-
-		if (s == NULL)
-			return -1;
-		p->s = s;
-		p->room = room;
-	}
+	if (!ARRAY_RESERVE(p->s, p->room, p->len + 4096))
+		return -1;
 	n = read(p->fd, p->s + p->len, p->room - p->len - 1);
 	if (n < 0)
 		return errno == EINTR || errno == EAGAIN ? 0 : 1;
@@ -255,13 +249,13 @@ static int spawn(struct d_comp *c, struct args *a, int in, int out, int err, pid
 	if (rc == 0)
 		return 0;
 	if (rc == ENOENT)
-		return et_err(&c->error, TAG,
+		return et_err(&c->error, ET_CPP,
 			"cannot find the preprocessor '%s': install the package cpp, or name "
 			"another "
 			"with -x cpppath",
 			a->v[0]);
 	return et_err(
-		&c->error, TAG, "cannot run the preprocessor '%s': %s", a->v[0], strerror(rc));
+		&c->error, ET_CPP, "cannot run the preprocessor '%s': %s", a->v[0], strerror(rc));
 }
 
 /* ---- what it said --------------------------------------------------------------------- */
@@ -277,18 +271,18 @@ static int complain(struct d_comp *c, const char *cpp, char *msg, const char *fi
 			continue;
 		err += strlen("error:");
 		err += *err == ' ';
-		et_err(&c->error, TAG, "preprocessor: %s", err);
+		et_err(&c->error, ET_CPP, "preprocessor: %s", err);
 		p = strchr(line, ':');
 		if (p != NULL && p < err) {
 			snprintf(c->error.file, sizeof(c->error.file), "%.*s", (int)(p - line),
 				line);
 			c->error.line = (int)strtol(p + 1, &p, 10);
-			c->error.col = *p == ':' ? (int)strtol(p + 1, NULL, 10) : 0;
+			c->error.column = *p == ':' ? (int)strtol(p + 1, NULL, 10) : 0;
 		}
 		return -1;
 	}
 	snprintf(c->error.file, sizeof(c->error.file), "%s", file);
-	return et_err(&c->error, TAG, "the preprocessor '%s' failed", cpp);
+	return et_err(&c->error, ET_CPP, "the preprocessor '%s' failed", cpp);
 }
 
 static int reap(pid_t pid)
@@ -322,7 +316,7 @@ int d_cpp(struct d_comp *c, const char *file, const char *text, size_t len, char
 	if (in < 0)
 		return -1;
 	if (pipe2(po, O_CLOEXEC) != 0 || pipe2(pe, O_CLOEXEC) != 0) {
-		et_err(&c->error, TAG, "cannot make a pipe: %s", strerror(errno));
+		et_err(&c->error, ET_CPP, "cannot make a pipe: %s", strerror(errno));
 		goto out;
 	}
 	if (spawn(c, &a, in, po[1], pe[1], &pid) != 0)
@@ -335,10 +329,10 @@ int d_cpp(struct d_comp *c, const char *file, const char *text, size_t len, char
 		kill(pid, SIGKILL);
 		reap(pid);
 		if (o.full)
-			et_err(&c->error, TAG, "the preprocessed script is larger than %u MiB",
+			et_err(&c->error, ET_CPP, "the preprocessed script is larger than %u MiB",
 				D_MAX_SOURCE >> 20);
 		else
-			et_err(&c->error, TAG, "the preprocessor took more than %d seconds",
+			et_err(&c->error, ET_CPP, "the preprocessor took more than %d seconds",
 				MAX_SECONDS);
 		goto out;
 	}

@@ -18,7 +18,6 @@
  *   lib.c      D libraries, in the order of depends_on; lib/ *.d are built in
  *   compile.c  the driver: all of the above, for one script
  *   scan.c     what a script holds, told by the parser without compiling it
- *   tags.def   every error tag
  *
  * One struct d_comp is the compiler's state of one handle. Its names, types and program live as
  * long as the handle; a failed compile takes back what it added. Not thread-safe.
@@ -92,8 +91,10 @@ struct d_comp {
 };
 
 /* Error at a place of the current source; fills c->error (first one wins). Returns -1. */
-int d_error(struct d_comp *c, const char *tag, int line, int col, const char *fmt, ...)
+int d_error(struct d_comp *c, enum et_tag tag, int line, int col, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
+/* An error of whoever was asked, with a line and column of the script. */
+int d_error_from(struct d_comp *c, const struct et_error *e, int line, int col);
 int d_nomem(struct d_comp *c); /* out of memory: always -1 */
 static inline void *d_nomem_null(struct d_comp *c)
 {
@@ -175,7 +176,6 @@ bool d_countable(const struct d_clause *clause);
 
 /* cg*.c: bytecode of a checked clause; appends to c->prog */
 int d_cg_clause(struct d_comp *c, struct d_clause *clause);
-int d_prog_grow(void *array, unsigned n, size_t size); /* array: address of the pointer */
 /* Enter a constant string into the program; its number. In cg_func.c. */
 unsigned d_prog_str(struct d_comp *c, const char *s, uint32_t len);
 /* Disassembly with source lines (-S). */

@@ -13,7 +13,7 @@
 #define MAX_OBJECT (1ULL << 31) /* bytes of one type */
 #define MAX_PARAMS 127
 
-static int derror(struct d_comp *c, const char *tag, const char *text)
+static int derror(struct d_comp *c, enum et_tag tag, const char *text)
 {
 	return d_error(c, tag, c->lex->tok.line, c->lex->tok.col, "%s", text);
 }
@@ -117,33 +117,33 @@ static int sum_up(struct d_comp *c, const struct words *w, struct d_decl *d)
 		char near[64];
 
 		if (t->kind == TOK_IDENT)
-			return d_error(c, "D_DECL_IDENT", t->line, t->col,
+			return d_error(c, D_DECL_IDENT, t->line, t->col,
 				"\"%.64s\" is not a type: a type is missing or not declared",
 				t->text);
-		return d_error(c, "D_SYNTAX", t->line, t->col,
+		return d_error(c, D_SYNTAX, t->line, t->col,
 			"syntax error near %s: expected a type", d_lex_token_text(c, near, sizeof(near)));
 	}
 	if ((w->is_signed && w->is_unsigned) || (w->is_short && w->nlong > 0) || w->nlong > 2)
-		return d_error(c, "D_DECL_COMBO", d->line, d->col,
+		return d_error(c, D_DECL_COMBO, d->line, d->col,
 			"signed and unsigned, short and long exclude each other, and long counts "
 			"twice "
 			"at most");
 	if (w->base == KW_VOID && (sign || len))
-		return d_error(c, "D_DECL_VOIDATTR", d->line, d->col,
+		return d_error(c, D_DECL_VOIDATTR, d->line, d->col,
 			"void is neither signed nor unsigned, short nor long");
 	if (w->base == KW_CHAR && len)
 		return d_error(
-			c, "D_DECL_CHARATTR", d->line, d->col, "char is neither short nor long");
+			c, D_DECL_CHARATTR, d->line, d->col, "char is neither short nor long");
 	if (w->base == 0 && w->type == NULL) {
 		d->type = int_words(c, w);
 	} else if (w->base == KW_INT || w->base == KW_CHAR) {
 		d->type = int_words(c, w);
 	} else {
 		if (sign)
-			return d_error(c, "D_DECL_SIGNINT", d->line, d->col,
+			return d_error(c, D_DECL_SIGNINT, d->line, d->col,
 				"signed and unsigned go with integer types only");
 		if (len && !(w->base == KW_DOUBLE && w->nlong == 1))
-			return d_error(c, "D_DECL_LONGINT", d->line, d->col,
+			return d_error(c, D_DECL_LONGINT, d->line, d->col,
 				"short and long go with int (and long with double) only");
 		d->type = other_words(c, w);
 	}
@@ -174,14 +174,14 @@ static int type_word(struct d_comp *c, struct words *w)
 	case KW_STRING:
 	case KW_VOID:
 		if (w->base != 0 || w->type != NULL)
-			return derror(c, "D_DECL_COMBO", "two types in one declaration");
+			return derror(c, D_DECL_COMBO, "two types in one declaration");
 		w->base = t->kind;
 		break;
 	case KW_STRUCT:
 	case KW_UNION:
 	case KW_ENUM:
 		if (w->base != 0 || w->type != NULL)
-			return derror(c, "D_DECL_COMBO", "two types in one declaration");
+			return derror(c, D_DECL_COMBO, "two types in one declaration");
 		w->type = t->kind == KW_ENUM ? d_parse_enum(c) : d_parse_sou(c);
 		return w->type != NULL ? 1 : -1;
 	case TOK_IDENT:
@@ -212,7 +212,7 @@ int d_decl_specs(struct d_comp *c, struct d_decl *base)
 
 		if (is_class(kind)) {
 			if (base->cls != 0)
-				return derror(c, "D_DECL_CLASS",
+				return derror(c, D_DECL_CLASS,
 					"two storage classes in one "
 					"declaration");
 			base->cls = kind;
@@ -275,7 +275,7 @@ static struct step *push(struct d_comp *c, struct declarator *d, enum step_kind 
 	if (s == NULL)
 		return NULL;
 	if (++d->nsteps > D_MAX_DEPTH) {
-		derror(c, "D_SYNTAX", "nested too deeply: a type of more than 200 levels");
+		derror(c, D_SYNTAX, "nested too deeply: a type of more than 200 levels");
 		return NULL;
 	}
 	s->kind = kind;
@@ -304,12 +304,12 @@ static int one_param(struct d_comp *c, const char *kind, struct d_member **out)
 	if (d_decl_specs(c, &base) != 0)
 		return -1;
 	if (base.cls != 0)
-		return d_error(c, "D_DECL_PARMCLASS", base.line, base.col,
+		return d_error(c, D_DECL_PARMCLASS, base.line, base.col,
 			"a parameter has no storage class");
 	if (d_declarator(c, &base, NAME_MAYBE, &d) != 0)
 		return -1;
 	if (d.assoc || d_is_kind(d.type, T_DYN))
-		return d_error(c, "D_DECL_PROTO_TYPE", d.line, d.col,
+		return d_error(c, D_DECL_PROTO_TYPE, d.line, d.col,
 			"a %s parameter cannot be of this type", kind);
 	m = *out = arena_new_of(c->arena, struct d_member);
 	if (m == NULL)
@@ -331,7 +331,7 @@ static int void_param(
 		*out = NULL;
 		return 0;
 	}
-	return d_error(c, "D_DECL_PROTO_VOID", line, col, "void %s",
+	return d_error(c, D_DECL_PROTO_VOID, line, col, "void %s",
 		is_func ? "must be the only parameter, without a name"
 			: "cannot be the type of a key or parameter");
 }
@@ -353,14 +353,14 @@ int d_decl_params(
 
 		if (t->kind == TOK_ELLIPSIS) {
 			if (varargs == NULL)
-				return d_error(c, "D_DECL_PROTO_VARARGS", line, col,
+				return d_error(c, D_DECL_PROTO_VARARGS, line, col,
 					"'...' is not allowed in a list of %s parameters", kind);
 			*varargs = true;
 			d_lex(c);
 			break;
 		}
 		if (n == MAX_PARAMS)
-			return derror(c, "D_SYNTAX", "more than 127 parameters");
+			return derror(c, D_SYNTAX, "more than 127 parameters");
 		if (one_param(c, kind, next) != 0 || void_param(c, next, kind, n, line, col) != 0)
 			return -1;
 		if (*next == NULL)
@@ -393,12 +393,12 @@ static int brackets(struct d_comp *c, struct declarator *d)
 	if (n == NULL)
 		return -1;
 	if (d_const_eval(c, n, &v) != 0 || v < 0)
-		return d_nerror(c, "D_DECL_ARRSUB", n,
+		return d_nerror(c, D_DECL_ARRSUB, n,
 			"expected a positive integer constant (an array of C) or types (an "
 			"associative "
 			"array) between the brackets");
 	if (v == 0)
-		return d_nerror(c, "D_DECL_ARRNULL", n, "an array of no elements");
+		return d_nerror(c, D_DECL_ARRNULL, n, "an array of no elements");
 	s->nelems = (uint64_t)v;
 	return d_expect(c, ']', "expected ']'");
 }
@@ -416,7 +416,7 @@ static int pointers(struct d_comp *c, int name, struct declarator *d)
 		return -1;
 	while (c->lex->tok.kind == '*') {
 		if (n == D_MAX_DEPTH)
-			return derror(c, "D_SYNTAX", "nested too deeply: more than 200 pointers");
+			return derror(c, D_SYNTAX, "nested too deeply: more than 200 pointers");
 		quals[n] = 0;
 		d_lex(c);
 		for (;; d_lex(c)) {
@@ -460,7 +460,7 @@ static int take_name(struct d_comp *c, int name, struct declarator *d)
 	if (name == NAME_NONE)
 		return d_syntax(c, "a name is not allowed in this type");
 	if (strchr(t->text, '`') != NULL)
-		return d_error(c, "D_DECL_SCOPE", t->line, t->col,
+		return d_error(c, D_DECL_SCOPE, t->line, t->col,
 			"%.128s: a declared name cannot contain the name of a module", t->text);
 	d->name = t->text;
 	d_lex(c);
@@ -518,20 +518,20 @@ static int check_element(struct d_comp *c, const struct d_type *t, const struct 
 	const struct d_type *b = d_base(t);
 
 	if (b->kind == T_VOID)
-		return d_error(c, "D_DECL_VOIDOBJ", s->line, s->col, "an array of void");
+		return d_error(c, D_DECL_VOIDOBJ, s->line, s->col, "an array of void");
 	if (b->kind == T_DYN)
 		return d_error(
-			c, "D_DECL_DYNOBJ", s->line, s->col, "an array of translated objects");
+			c, D_DECL_DYNOBJ, s->line, s->col, "an array of translated objects");
 	if (b->kind == T_FUNC)
-		return d_error(c, "D_DECL_COMBO", s->line, s->col, "an array of functions");
+		return d_error(c, D_DECL_COMBO, s->line, s->col, "an array of functions");
 	if (!b->complete)
-		return d_error(c, "D_DECL_INCOMPLETE", s->line, s->col,
+		return d_error(c, D_DECL_INCOMPLETE, s->line, s->col,
 			"an array of elements of which only the name is declared");
 	if (b->kind == T_ARRAY && b->nelems == 0)
-		return d_error(c, "D_DECL_ARRNULL", s->line, s->col,
+		return d_error(c, D_DECL_ARRNULL, s->line, s->col,
 			"only the first dimension of an array may be left open");
 	if (b->size != 0 && s->nelems > MAX_OBJECT / b->size)
-		return d_error(c, "D_DECL_ARRBIG", s->line, s->col, "an array of more than 2 GiB");
+		return d_error(c, D_DECL_ARRBIG, s->line, s->col, "an array of more than 2 GiB");
 	return 0;
 }
 
@@ -553,7 +553,7 @@ static int apply(struct d_comp *c, const struct step *s, struct d_decl *out)
 		return 0;
 	case S_ASSOC:
 		if (s->inner != NULL)
-			return d_error(c, "D_DECL_ARRSUB", s->line, s->col,
+			return d_error(c, D_DECL_ARRSUB, s->line, s->col,
 				"types are only allowed in the first brackets after the name of a "
 				"variable");
 		out->assoc = true;
@@ -561,7 +561,7 @@ static int apply(struct d_comp *c, const struct step *s, struct d_decl *out)
 		return 0;
 	case S_FUNC:
 		if (b->kind == T_ARRAY || b->kind == T_FUNC || b->kind == T_DYN)
-			return d_error(c, "D_DECL_COMBO", s->line, s->col,
+			return d_error(c, D_DECL_COMBO, s->line, s->col,
 				"a function cannot return an array or a function");
 		f = d_type_new(c, T_FUNC);
 		if (f == NULL)
@@ -600,23 +600,23 @@ int d_decl_object(struct d_comp *c, const struct d_decl *d)
 	const struct d_type *b = d_base(d->type);
 
 	if (b->kind == T_VOID)
-		return d_error(c, "D_DECL_VOIDOBJ", d->line, d->col,
+		return d_error(c, D_DECL_VOIDOBJ, d->line, d->col,
 			"%s cannot be void: there is no value of that type", d->name);
 	if (b->kind == T_DYN)
-		return d_error(c, "D_DECL_DYNOBJ", d->line, d->col,
+		return d_error(c, D_DECL_DYNOBJ, d->line, d->col,
 			"%s cannot be a translated object", d->name);
 	if (b->kind == T_FUNC)
 		return d_error(
-			c, "D_DECL_COMBO", d->line, d->col, "%s cannot be a function", d->name);
+			c, D_DECL_COMBO, d->line, d->col, "%s cannot be a function", d->name);
 	if (!b->complete)
-		return d_error(c, "D_DECL_INCOMPLETE", d->line, d->col,
+		return d_error(c, D_DECL_INCOMPLETE, d->line, d->col,
 			"%s is of type %s %s, which is declared but not defined", d->name,
 			b->kind == T_UNION  ? "union"
 			: b->kind == T_ENUM ? "enum"
 					    : "struct",
 			b->name != NULL ? b->name : "");
 	if (d->open && d->cls != KW_EXTERN)
-		return d_error(c, "D_DECL_ARRNULL", d->line, d->col,
+		return d_error(c, D_DECL_ARRNULL, d->line, d->col,
 			"the size of array %s is missing", d->name);
 	return 0;
 }
@@ -627,20 +627,20 @@ const struct d_type *d_parse_typename(struct d_comp *c)
 	struct d_decl base, d;
 
 	if (t->kind == TOK_IDENT && strcmp(t->text, "stack") != 0) {
-		d_error(c, "D_TYPE_ERR", t->line, t->col, "no type is called \"%.128s\"", t->text);
+		d_error(c, D_TYPE_ERR, t->line, t->col, "no type is called \"%.128s\"", t->text);
 		return NULL;
 	}
 	if (d_decl_specs(c, &base) != 0)
 		return NULL;
 	if (base.cls != 0) {
-		d_error(c, "D_DECL_BADCLASS", base.line, base.col,
+		d_error(c, D_DECL_BADCLASS, base.line, base.col,
 			"a storage class in a type's name");
 		return NULL;
 	}
 	if (d_declarator(c, &base, NAME_NONE, &d) != 0)
 		return NULL;
 	if (d.assoc) {
-		d_error(c, "D_DECL_ARRSUB", d.line, d.col, "a type cannot be an associative array");
+		d_error(c, D_DECL_ARRSUB, d.line, d.col, "a type cannot be an associative array");
 		return NULL;
 	}
 	return d.type;
@@ -661,7 +661,7 @@ const struct d_type *d_type_parse(struct d_comp *c, const char *text)
 		d_lex(c);
 		t = d_parse_typename(c);
 		if (t != NULL && c->lex->tok.kind != TOK_EOF) {
-			d_error(c, "D_TYPE_ERR", 0, 0, "\"%.128s\" is not a type", text);
+			d_error(c, D_TYPE_ERR, 0, 0, "\"%.128s\" is not a type", text);
 			t = NULL;
 		}
 	}

@@ -38,17 +38,17 @@ static void copy_line(struct et_error *e, const char *s, const char *end, int ph
 	n = (size_t)((nl != NULL ? nl : end) - s);
 	if (n > 0 && s[n - 1] == '\r')
 		n--;
-	if (n >= sizeof(e->src))
-		n = sizeof(e->src) - 1;
+	if (n >= sizeof(e->source))
+		n = sizeof(e->source) - 1;
 	if (col > 0 && (size_t)col > n + 1)
 		return;
 	for (size_t i = 0; i < n; i++)
-		e->src[i] = s[i] != '\0' ? s[i] : '?';
-	e->src[n] = '\0';
-	clean(e->src, true);
+		e->source[i] = s[i] != '\0' ? s[i] : '?';
+	e->source[n] = '\0';
+	clean(e->source, true);
 }
 
-static void set_lval(struct d_comp *c, int line, int col)
+static void set_position(struct d_comp *c, int line, int col)
 {
 	const struct d_lexer *lx = c->lex;
 	struct et_error *e = &c->error;
@@ -75,17 +75,27 @@ static void set_lval(struct d_comp *c, int line, int col)
 	snprintf(e->file, sizeof(e->file), "%s", file != NULL ? file : "");
 	clean(e->file, false);
 	e->line = line;
-	e->col = col;
+	e->column = col;
 	if (c->source != NULL && phys > 0)
 		copy_line(e, c->source, c->source + c->source_len, phys, col);
 }
 
 int d_nomem(struct d_comp *c)
 {
-	return et_err(&c->error, "ET_NOMEM", "out of memory");
+	return et_err(&c->error, ET_NOMEM, "out of memory");
 }
 
-int d_error(struct d_comp *c, const char *tag, int line, int col, const char *fmt, ...)
+int d_error_from(struct d_comp *c, const struct et_error *e, int line, int col)
+{
+	if (c->error.tag[0] != '\0')
+		return -1;
+	et_err_as(&c->error, e, "%s", e->text);
+	clean(c->error.text, false);
+	set_position(c, line, col);
+	return -1;
+}
+
+int d_error(struct d_comp *c, enum et_tag tag, int line, int col, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -95,6 +105,6 @@ int d_error(struct d_comp *c, const char *tag, int line, int col, const char *fm
 	et_verr(&c->error, tag, fmt, ap);
 	va_end(ap);
 	clean(c->error.text, false);
-	set_lval(c, line, col);
+	set_position(c, line, col);
 	return -1;
 }

@@ -64,9 +64,9 @@ static void bad_char(struct d_comp *c)
 	else if (ch == '#')
 		hint = ": a control line begins with '#' at the start of a line";
 	if (ch > 0x20 && ch < 0x7f)
-		d_error(c, "D_SYNTAX", lx->line, column(lx), "invalid character '%c'%s", ch, hint);
+		d_error(c, D_SYNTAX, lx->line, column(lx), "invalid character '%c'%s", ch, hint);
 	else
-		d_error(c, "D_SYNTAX", lx->line, column(lx), "invalid character \\x%02x%s", ch,
+		d_error(c, D_SYNTAX, lx->line, column(lx), "invalid character \\x%02x%s", ch,
 			hint);
 	lx->tok.kind = TOK_ERR;
 }
@@ -106,7 +106,7 @@ int d_lex_open(struct d_comp *c, const char *text, size_t len)
 	if (c->opts != NULL && c->t.string != NULL)
 		((struct d_type *)c->t.string)->size = c->opts->val[OPT_STRSIZE];
 	if (len > D_MAX_SOURCE)
-		return d_error(c, "D_SYNTAX", 0, 0, "the source is larger than %u MiB",
+		return d_error(c, D_SYNTAX, 0, 0, "the source is larger than %u MiB",
 			D_MAX_SOURCE >> 20);
 	return d_lex_line(c, 1, lx->file);
 }
@@ -151,13 +151,13 @@ static int comment(struct d_comp *c)
 		} else if (*lx->p == '/' && peek(lx, 1) == '*') {
 			at_line = lx->line;
 			at_col = column(lx);
-			return d_error(c, "D_SYNTAX", at_line, at_col,
+			return d_error(c, D_SYNTAX, at_line, at_col,
 				"/* inside the comment that starts at line %d: comments do not "
 				"nest",
 				line);
 		}
 	}
-	return d_error(c, "D_SYNTAX", line, col, "the comment has no end: */ is missing");
+	return d_error(c, D_SYNTAX, line, col, "the comment has no end: */ is missing");
 }
 
 /* "#..." at the start of a line, to its end; a backslash carries it on to the next. */
@@ -316,7 +316,7 @@ static void word(struct d_comp *c)
 	while (d_lex_isword(peek(lx, n)))
 		n++;
 	if (n > D_MAX_IDENT) {
-		d_error(c, "D_SYNTAX", t->line, t->col, "a name of more than %d bytes",
+		d_error(c, D_SYNTAX, t->line, t->col, "a name of more than %d bytes",
 			D_MAX_IDENT);
 		t->kind = TOK_ERR;
 		return;
@@ -324,7 +324,7 @@ static void word(struct d_comp *c)
 	t->text = arena_strdup(c->arena, lx->p, n);
 	t->len = (uint32_t)n;
 	if (t->text == NULL || t->text[n - 1] == '`') {
-		d_error(c, "D_SYNTAX", t->line, t->col, "a name is missing after \"%.64s\"",
+		d_error(c, D_SYNTAX, t->line, t->col, "a name is missing after \"%.64s\"",
 			t->text != NULL ? t->text : "");
 		t->kind = TOK_ERR;
 		return;
@@ -379,7 +379,7 @@ static void slash(struct d_comp *c)
 	if (lx->in_pred && ends_predicate(lx)) {
 		put_punct(c, TOK_EPRED, 1);
 	} else if (peek(lx, 1) == '/') {
-		d_error(c, "D_SYNTAX", lx->line, column(lx),
+		d_error(c, D_SYNTAX, lx->line, column(lx),
 			"// does not begin a comment: D has only /* ... */");
 		lx->tok.kind = TOK_ERR;
 	} else if (peek(lx, 1) == '=') {
@@ -522,14 +522,14 @@ void d_lex_top(struct d_comp *c)
 	} else if (ch == '/' && peek(lx, 1) == '/') {
 		slash(c);
 	} else if (ch == '}') {
-		d_error(c, "D_SYNTAX", lx->line, column(lx),
+		d_error(c, D_SYNTAX, lx->line, column(lx),
 			"syntax error near \"}\": nothing is "
 			"open here");
 		lx->tok.kind = TOK_ERR;
 	} else if (ch < 0x20 || ch >= 0x7f || ch == '#') {
 		bad_char(c);
 	} else {
-		d_error(c, "D_SYNTAX", lx->line, column(lx),
+		d_error(c, D_SYNTAX, lx->line, column(lx),
 			"syntax error near \"%c\": expected a probe description or a declaration",
 			ch);
 		lx->tok.kind = TOK_ERR;

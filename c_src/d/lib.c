@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "file.h"
+
 static const struct {
 	const char *name, *text;
 } builtin_libs[] = {
@@ -63,36 +65,22 @@ static int add_lib(struct libs *l, const char *name, const char *path, const cha
 
 static int cannot_read(struct d_comp *c, const char *path)
 {
+	if (errno == EFBIG)
+		return et_err(&c->error, ET_LIBDIR, "D library %s is too large", path);
 	return et_err(
-		&c->error, "ET_LIBDIR", "cannot read D library %s: %s", path, strerror(errno));
+		&c->error, ET_LIBDIR, "cannot read D library %s: %s", path, strerror(errno));
 }
 
 /* The file's text in the arena, with a NUL behind it. */
 static int read_text(struct d_comp *c, const char *path, const char **text, size_t *len)
 {
-	FILE *f = fopen(path, "re");
-	char *buf = NULL;
-	long size = -1;
-	size_t n = 0;
+	char *all = file_read(path, D_MAX_SOURCE, len);
 
-	if (!f)
+	if (all == NULL)
 		return cannot_read(c, path);
-	if (fseek(f, 0, SEEK_END) == 0)
-		size = ftell(f);
-	if (size < 0 || fseek(f, 0, SEEK_SET)) {
-		fclose(f);
-		return cannot_read(c, path);
-	}
-	if ((unsigned long)size <= D_MAX_SOURCE)
-		buf = arena_alloc(c->arena, (size_t)size + 1);
-	if (buf)
-		n = fread(buf, 1, (size_t)size, f);
-	fclose(f);
-	if (!buf)
-		return et_err(&c->error, "ET_LIBDIR", "D library %s is too large", path);
-	*text = buf;
-	*len = n;
-	return 0;
+	*text = arena_strdup(c->arena, all, *len);
+	free(all);
+	return *text != NULL ? 0 : d_nomem(c);
 }
 
 static int is_d_file(const struct dirent *e)
@@ -180,9 +168,9 @@ static int load_library(struct libs *l, const struct lib *b, const char *name)
 	if (d && d->state != LIB_OPEN)
 		return load(l, d);
 	if (d)
-		return et_err(&l->c->error, "D_PRAGMA_DEPEND",
+		return et_err(&l->c->error, D_PRAGMA_DEPEND,
 			"D libraries %s and %s depend on each other", b->path, d->path);
-	return et_err(&l->c->error, "D_PRAGMA_DEPEND",
+	return et_err(&l->c->error, D_PRAGMA_DEPEND,
 		"D library %s depends on %s, which does not exist", b->path, name);
 }
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static int bad(struct d_comp *c, const char *tag, const char *text)
+static int bad(struct d_comp *c, enum et_tag tag, const char *text)
 {
 	const struct d_tok *t = &c->lex->tok;
 
@@ -110,7 +110,7 @@ void d_lex_number(struct d_comp *c)
 	int shown;
 
 	if (is_float(lx->p, rest)) {
-		bad(c, "D_SYNTAX",
+		bad(c, D_SYNTAX,
 			"floating-point constants are not permitted in D: use integers, scaled "
 			"if need be (1500 for 1.5 in thousandths)");
 		return;
@@ -125,14 +125,14 @@ void d_lex_number(struct d_comp *c)
 			snprintf(hint, sizeof(hint),
 				"; is a '}' missing in the clause that starts at line %d?",
 				lx->clause->line);
-		d_error(c, "D_INT_DIGIT", t->line, t->col,
+		d_error(c, D_INT_DIGIT, t->line, t->col,
 			"'%.*s' is not an integer: a digit or suffix is wrong (decimal, 0x hex or "
 			"0 octal digits, then u, l, ll, ul or ull)%s",
 			shown, lx->p, hint);
 		t->kind = TOK_ERR;
 		return;
 	case 'o':
-		d_error(c, "D_INT_OFLOW", t->line, t->col,
+		d_error(c, D_INT_OFLOW, t->line, t->col,
 			"integer constant %.*s is too large for any %sinteger type", shown, lx->p,
 			memchr(lx->p, 'u', n) == NULL && lx->p[0] != '0' ? "signed " : "");
 		t->kind = TOK_ERR;
@@ -178,7 +178,7 @@ static size_t escape(const char **s, const char *end, char quote, char *out)
 }
 
 /* The bytes between the quotes, at most max of them; -1 after an error. */
-static long text(struct d_comp *c, char quote, char *out, size_t max, const char *nl_tag)
+static long text(struct d_comp *c, char quote, char *out, size_t max, enum et_tag nl_tag)
 {
 	struct d_lexer *lx = c->lex;
 	const char *p = lx->p + 1;
@@ -237,14 +237,14 @@ void d_lex_string(struct d_comp *c)
 		room = D_MAX_STRING;
 	buf = arena_alloc(c->arena, room + 1);
 	if (buf == NULL) {
-		bad(c, "ET_NOMEM", "out of memory");
+		bad(c, ET_NOMEM, "out of memory");
 		return;
 	}
-	n = text(c, '"', buf, room, "D_STR_NL");
+	n = text(c, '"', buf, room, D_STR_NL);
 	if (n < 0)
 		return;
 	if ((size_t)n > room) {
-		bad(c, "D_SYNTAX", "a string constant of more than 64 KiB");
+		bad(c, D_SYNTAX, "a string constant of more than 64 KiB");
 		return;
 	}
 	buf[n] = '\0';
@@ -258,16 +258,16 @@ void d_lex_char(struct d_comp *c)
 	struct d_lexer *lx = c->lex;
 	struct d_tok *t = &lx->tok;
 	char buf[8];
-	long n = text(c, '\'', buf, sizeof(buf), "D_CHR_NL");
+	long n = text(c, '\'', buf, sizeof(buf), D_CHR_NL);
 
 	if (n < 0)
 		return;
 	if (n == 0) {
-		bad(c, "D_CHR_NULL", "an empty character constant");
+		bad(c, D_CHR_NULL, "an empty character constant");
 		return;
 	}
 	if (n > (long)sizeof(buf)) {
-		bad(c, "D_CHR_OFLOW",
+		bad(c, D_CHR_OFLOW,
 			"a character constant of more than 8 bytes: strings have double quotes");
 		return;
 	}

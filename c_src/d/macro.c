@@ -47,12 +47,12 @@ static const char *missing_arg(
 		return "";
 	}
 	if (p[0] >= '0' && p[0] <= '9')
-		d_error(c, "D_MACRO_UNDEF", line, col,
+		d_error(c, D_MACRO_UNDEF, line, col,
 			"macro argument $%.*s is not defined: the script was given %d argument%s "
 			"(-x defaultargs makes missing ones 0 or \"\")",
 			(int)n, p, c->argc > 0 ? c->argc - 1 : 0, c->argc == 2 ? "" : "s");
 	else
-		d_error(c, "D_MACRO_UNDEF", line, col,
+		d_error(c, D_MACRO_UNDEF, line, col,
 			"macro variable $%.*s is not defined: name a process with -p or -c", (int)n,
 			p);
 	return NULL;
@@ -67,7 +67,7 @@ static const char *argument(
 		if (i < 1000000)
 			i = i * 10 + (unsigned long)(p[k] - '0');
 	if (i >= D_MAX_MACROARGS) {
-		d_error(c, "D_MACRO_OFLOW", line, col, "macro argument $%.*s: the last one is $%d",
+		d_error(c, D_MACRO_OFLOW, line, col, "macro argument $%.*s: the last one is $%d",
 			n > 32 ? 32 : (int)n, p, D_MAX_MACROARGS - 1);
 		return NULL;
 	}
@@ -95,12 +95,12 @@ const char *d_macro_text(struct d_comp *c, const char *p, const char *end, size_
 		n++;
 	*used = n;
 	if (n == 0) {
-		d_error(c, "D_SYNTAX", line, col, "a name or a number is missing after '$'");
+		d_error(c, D_SYNTAX, line, col, "a name or a number is missing after '$'");
 		return NULL;
 	}
 	text = named(c, p, n);
 	if (text == NULL)
-		d_error(c, "D_MACRO_UNDEF", line, col, "macro variable $%.*s is not defined",
+		d_error(c, D_MACRO_UNDEF, line, col, "macro variable $%.*s is not defined",
 			n > 64 ? 64 : (int)n, p);
 	else if (text[0] == '\0')
 		return missing_arg(c, p, n, missing, line, col);
@@ -176,7 +176,7 @@ void d_lex_macro(struct d_comp *c)
 	if (rc == 0) {
 		t->kind = TOK_INT;
 	} else if (rc == 'o') {
-		d_error(c, "D_MACRO_OFLOW", t->line, t->col,
+		d_error(c, D_MACRO_OFLOW, t->line, t->col,
 			"macro argument %.*s is too large an integer: %.64s", (int)(skip + used),
 			t->start, s);
 	} else if (is_string(s) || (s[0] != '\0' && d_lex_isname(s) && strlen(s) <= D_MAX_IDENT)) {
@@ -192,7 +192,7 @@ void d_lex_macro(struct d_comp *c)
 		saved.tok.len = lx->tok.len;
 		*lx = saved;
 	} else {
-		d_error(c, "D_SYNTAX", t->line, t->col,
+		d_error(c, D_SYNTAX, t->line, t->col,
 			"macro argument %.*s is \"%.64s\", neither an integer nor a name: write "
 			"$%.*s "
 			"for its text",

@@ -17,9 +17,9 @@ int d_syntax(struct d_comp *c, const char *expected)
 	char near[64], hint[96] = "";
 
 	if (t->kind == TOK_ERR)
-		return d_error(c, "D_SYNTAX", t->line, t->col, "syntax error");
+		return d_error(c, D_SYNTAX, t->line, t->col, "syntax error");
 	if (lx->clause != NULL && t->kind == TOK_EOF)
-		return d_error(c, "D_SYNTAX", t->line, t->col,
+		return d_error(c, D_SYNTAX, t->line, t->col,
 			"syntax error near end of input: %s; the clause that starts at line %d is "
 			"not closed by '}'",
 			expected, lx->clause->line);
@@ -27,7 +27,7 @@ int d_syntax(struct d_comp *c, const char *expected)
 		snprintf(hint, sizeof(hint),
 			"; is a '}' missing in the clause that starts at line %d?",
 			lx->clause->line);
-	return d_error(c, "D_SYNTAX", t->line, t->col, "syntax error near %s: %s%s",
+	return d_error(c, D_SYNTAX, t->line, t->col, "syntax error near %s: %s%s",
 		d_lex_token_text(c, near, sizeof(near)), expected, hint);
 }
 
@@ -51,7 +51,7 @@ int d_enter(struct d_comp *c)
 {
 	if (++c->depth <= D_MAX_DEPTH)
 		return 0;
-	return d_error(c, "D_SYNTAX", c->lex->tok.line, c->lex->tok.col,
+	return d_error(c, D_SYNTAX, c->lex->tok.line, c->lex->tok.col,
 		"nested too deeply: more than %d levels", D_MAX_DEPTH);
 }
 
@@ -201,7 +201,7 @@ static int parse_predicate(struct d_comp *c, struct d_clause *cl)
 	struct d_lexer *lx = c->lex;
 
 	if (lx->p < lx->end && *lx->p == '/')
-		return d_error(c, "D_SYNTAX", lx->tok.line, lx->tok.col,
+		return d_error(c, D_SYNTAX, lx->tok.line, lx->tok.col,
 			"// is an empty predicate, not a comment: D has only /* ... */");
 	lx->in_pred = true;
 	d_lex(c);
@@ -232,17 +232,17 @@ static int no_body(struct d_comp *c, const struct d_clause *cl)
 		return 1;
 	if (d->next == NULL && d->prov[0] == '\0' && d->func[0] == '\0' && d->mod[0] == '\0' &&
 		(d_lex_isword(ch) || ch == '*') && lx->tok.line == cl->line)
-		return d_error(c, "D_SYNTAX", cl->line, cl->col,
+		return d_error(c, D_SYNTAX, cl->line, cl->col,
 			"expected a predicate or { actions } after probe description \"%.64s\"; "
 			"if it "
 			"is meant as a type, it is not declared",
 			d->name);
 	if (ch == '=' || ch == '(')
-		return d_error(c, "D_SYNTAX", lx->tok.line, lx->tok.col,
+		return d_error(c, D_SYNTAX, lx->tok.line, lx->tok.col,
 			"syntax error near \"%c\": statements go in the braces of a clause: "
 			"probe /predicate/ { statements }",
 			ch);
-	return d_error(c, "D_SYNTAX", cl->line, cl->col,
+	return d_error(c, D_SYNTAX, cl->line, cl->col,
 		"expected a predicate or { actions } after the probe description");
 }
 
@@ -322,7 +322,7 @@ static struct d_xlator *parse_xlator(struct d_comp *c)
 	if (d_decl_specs(c, &base) != 0 || d_declarator(c, &base, NAME_NEEDED, &in) != 0)
 		return NULL;
 	if (base.cls != 0) {
-		d_error(c, "D_DECL_PARMCLASS", base.line, base.col,
+		d_error(c, D_DECL_PARMCLASS, base.line, base.col,
 			"the input of a translator has no storage class");
 		return NULL;
 	}
@@ -372,7 +372,7 @@ static int inline_params(struct d_comp *c, struct d_ident *id, const struct d_de
 		struct d_decl p = {.name = m->name, .type = m->type, .line = d->line};
 
 		if (m->name == NULL)
-			return d_error(c, "D_DECL_PROTO_FORM", d->line, d->col,
+			return d_error(c, D_DECL_PROTO_FORM, d->line, d->col,
 				"parameter %u of inline %s has no name", i + 1, d->name);
 		id->params[i] = new_ident(c, &p, ID_XLPARAM);
 		if (id->params[i] == NULL)
@@ -391,7 +391,7 @@ static struct d_ident *parse_inline(struct d_comp *c)
 	if (d_decl_specs(c, &base) != 0 || d_declarator(c, &base, NAME_NEEDED, &d) != 0)
 		return NULL;
 	if (base.cls != 0) {
-		d_error(c, base.cls == KW_TYPEDEF ? "D_DECL_CLASS" : "D_DECL_BADCLASS", base.line,
+		d_error(c, base.cls == KW_TYPEDEF ? D_DECL_CLASS : D_DECL_BADCLASS, base.line,
 			base.col, "an inline has no storage class");
 		return NULL;
 	}
@@ -462,13 +462,13 @@ static int probe_names(struct d_comp *c, const struct d_probedecl *p, int line, 
 
 	for (x = p->xargs; x != NULL; x = x->next, i++) {
 		if (x->name == NULL)
-			return d_error(c, "D_DECL_PROTO_FORM", line, col,
+			return d_error(c, D_DECL_PROTO_FORM, line, col,
 				"translated argument %u of probe %s has no name", i, p->name);
 		for (m = p->args; m != NULL; m = m->next)
 			if (m->name != NULL && strcmp(m->name, x->name) == 0)
 				break;
 		if (m == NULL)
-			return d_error(c, "D_DECL_PROTO_NAME", line, col,
+			return d_error(c, D_DECL_PROTO_NAME, line, col,
 				"translated argument %s of probe %s has the name of no native one",
 				x->name, p->name);
 	}
@@ -518,7 +518,7 @@ static int bad_class(struct d_comp *c, const struct d_decl *d)
 
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
 		if (d->cls == list[i].cls)
-			return d_error(c, "D_DECL_BADCLASS", d->line, d->col,
+			return d_error(c, D_DECL_BADCLASS, d->line, d->col,
 				"storage class %s means nothing in D: variables are global, self "
 				"or this",
 				list[i].name);
@@ -532,18 +532,18 @@ static int declared(struct d_comp *c, const struct d_decl *d, struct d_ident ***
 
 	if (d->cls == KW_TYPEDEF) {
 		if (d->assoc)
-			return d_error(c, "D_DECL_ARRSUB", d->line, d->col,
+			return d_error(c, D_DECL_ARRSUB, d->line, d->col,
 				"a type cannot be an associative array");
 		return d_typedef_add(c, d->name, d->type);
 	}
 	if (d_is_kind(d->type, T_FUNC) && !d->assoc) {
 		if (d->cls == KW_SELF || d->cls == KW_THIS)
-			return d_error(c, "D_DECL_BADCLASS", d->line, d->col,
+			return d_error(c, D_DECL_BADCLASS, d->line, d->col,
 				"%s is a function: it cannot be self or this", d->name);
 		return 0; /* a prototype, as headers have them: nothing to keep */
 	}
 	if (d->assoc && d->cls == KW_THIS)
-		return d_error(c, "D_DECL_LOCASSC", d->line, d->col,
+		return d_error(c, D_DECL_LOCASSC, d->line, d->col,
 			"this->%s cannot be an associative array: use self or a global one",
 			d->name);
 	/* extern says that a name is declared elsewhere: fine if it is. */
@@ -565,7 +565,7 @@ static int skip_body(struct d_comp *c, const struct d_decl *d)
 	unsigned open = 0;
 
 	if (!d->is_inline)
-		return d_error(c, "D_SYNTAX", d->line, d->col,
+		return d_error(c, D_SYNTAX, d->line, d->col,
 			"D has no user-defined functions: use inline %s[T a] = expression",
 			d->name);
 	do {
@@ -599,7 +599,7 @@ static int parse_decl(struct d_comp *c, struct d_item *item)
 		if ((k == T_STRUCT || k == T_UNION || k == T_ENUM) &&
 			(base.cls == 0 || (base.cls == KW_TYPEDEF && base.type->name != NULL)))
 			return 0;
-		return d_error(c, "D_DECL_USELESS", base.line, base.col,
+		return d_error(c, D_DECL_USELESS, base.line, base.col,
 			"useless declaration: it declares no name");
 	}
 	do {
@@ -628,7 +628,7 @@ static int check_late(struct d_comp *c)
 
 	for (l = c->lex->late; l != NULL; l = l->next)
 		if (c->globals == NULL || d_ident_find(c->globals, l->name) == NULL)
-			return d_error(c, "D_PRAGMA_UNUSED", l->line, 0,
+			return d_error(c, D_PRAGMA_UNUSED, l->line, 0,
 				"#pragma D %s names \"%s\", which is not declared", l->what,
 				l->name);
 	return 0;

@@ -33,7 +33,7 @@ static struct d_node *grown(struct d_comp *c, struct d_node *n, unsigned h)
 {
 	c->lex->height = h + 1;
 	if (n != NULL && h + 1 > D_MAX_DEPTH) {
-		d_nerror(c, "D_SYNTAX", n,
+		d_nerror(c, D_SYNTAX, n,
 			"nested too deeply: an expression of more than %d levels", D_MAX_DEPTH);
 		return NULL;
 	}
@@ -106,7 +106,7 @@ static const char *parse_member(struct d_comp *c)
 		char near[64];
 
 		if (c->error.tag[0] == '\0')
-			d_error(c, "D_OP_IDENT", c->lex->tok.line, c->lex->tok.col,
+			d_error(c, D_OP_IDENT, c->lex->tok.line, c->lex->tok.col,
 				"a name must follow -> and . , not \"%s\"",
 				d_lex_token_text(c, near, sizeof(near)));
 		return NULL;
@@ -322,7 +322,7 @@ static struct d_node *parse_postfix(struct d_comp *c, struct d_node *n)
 			n = op1(c, at.kind == TOK_INC ? OP_POSTINC : OP_POSTDEC, at, n);
 			break;
 		case '(':
-			d_error(c, "D_FUNC_IDENT", at.line, at.col,
+			d_error(c, D_FUNC_IDENT, at.line, at.col,
 				"only a function's name can be called, not the value of an "
 				"expression");
 			return NULL;

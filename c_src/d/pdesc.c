@@ -155,7 +155,7 @@ void d_lex_pspec(struct d_comp *c)
 			continue;
 		}
 		if (*p == '\'' && (n = quoted_len(p, lx->end)) == 0) {
-			d_error(c, "D_PDESC_INVAL", lx->line, (int)(p - lx->bol) + 1,
+			d_error(c, D_PDESC_INVAL, lx->line, (int)(p - lx->bol) + 1,
 				"the closing ' of a quoted atom is missing");
 			return;
 		}
@@ -171,7 +171,7 @@ void d_lex_pspec(struct d_comp *c)
 		if (n == 0)
 			break;
 		if (out.len > D_MAX_IDENT * 4) {
-			d_error(c, "D_PDESC_INVAL", t->line, t->col,
+			d_error(c, D_PDESC_INVAL, t->line, t->col,
 				"a probe description of more than %d bytes", D_MAX_IDENT * 4);
 			return;
 		}
@@ -183,7 +183,7 @@ void d_lex_pspec(struct d_comp *c)
 		char buf[8];
 
 		snprintf(buf, sizeof(buf), "\"%c\"", p < lx->end ? *p : ' ');
-		d_error(c, "D_SYNTAX", t->line, t->col,
+		d_error(c, D_SYNTAX, t->line, t->col,
 			"syntax error near %s: expected a probe description",
 			p < lx->end ? buf : "end of input");
 		return;
@@ -223,7 +223,7 @@ static int by_id(struct d_comp *c, struct d_pdesc *d, const char *text, size_t l
 			v = v * 10 + (uint64_t)(text[i] - '0');
 	}
 	if (v == 0 || v > UINT32_MAX)
-		return d_error(c, "D_PDESC_INVAL", d->line, d->col,
+		return d_error(c, D_PDESC_INVAL, d->line, d->col,
 			"there is no probe with number %.*s", len > 32 ? 32 : (int)len, text);
 	d->id = (uint32_t)v;
 	return 0;
@@ -252,7 +252,7 @@ struct d_pdesc *d_pdesc_make(struct d_comp *c, const char *text, size_t len, int
 	while (p < end) {
 		if (*p == '\'') {
 			if (quoted_len(p, end) <= 2) {
-				d_error(c, "D_PDESC_INVAL", line, col,
+				d_error(c, D_PDESC_INVAL, line, col,
 					"the quoted atom in \"%.128s\" is empty or has no end",
 					text);
 				return NULL;
@@ -263,7 +263,7 @@ struct d_pdesc *d_pdesc_make(struct d_comp *c, const char *text, size_t len, int
 			buf[n++] = *p++;
 		} else if (*p == ':') {
 			if (parts == 4) {
-				d_error(c, "D_PDESC_INVAL", line, col,
+				d_error(c, D_PDESC_INVAL, line, col,
 					"probe description \"%.128s\" has more than four parts: it "
 					"is "
 					"provider:module:function:name",
@@ -291,7 +291,7 @@ int d_parse_pdesc(struct d_comp *c, const char *text, struct d_pdesc **out)
 	struct text t = {0};
 
 	if ((size_t)(end - text) > D_MAX_IDENT * 4)
-		return d_error(c, "D_PDESC_INVAL", 0, 0,
+		return d_error(c, D_PDESC_INVAL, 0, 0,
 			"a probe description of more than %d bytes", D_MAX_IDENT * 4);
 	while (p < end) {
 		size_t n = *p == '\'' ? quoted_len(p, end) : 1;
@@ -303,7 +303,7 @@ int d_parse_pdesc(struct d_comp *c, const char *text, struct d_pdesc **out)
 			continue;
 		}
 		if (n == 0 || (*p != '\'' && *p != '/' && !d_pspec_char((unsigned char)*p)))
-			return d_error(c, "D_PDESC_INVAL", 0, 0,
+			return d_error(c, D_PDESC_INVAL, 0, 0,
 				"invalid probe description \"%.128s\": '%c' cannot stand in it",
 				text, *p);
 		if (add(c, &t, p, n) != 0)

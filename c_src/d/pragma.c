@@ -55,7 +55,7 @@ static int split(struct d_comp *c, const char *text, struct words *out)
 static int malformed(struct d_comp *c, int line, const char *form)
 {
 	return d_error(
-		c, "D_PRAGMA_MALFORM", line, 0, "malformed control line: expected #%s", form);
+		c, D_PRAGMA_MALFORM, line, 0, "malformed control line: expected #%s", form);
 }
 
 /* ---- option --------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ static int p_option(struct d_comp *c, const struct words *w, int line)
 		value[strlen(value) - 1] == '"')
 		value = arena_strdup(c->arena, value + 1, strlen(value) - 2);
 	if (c->opts != NULL && et_setopt_script(c->opts, name, value, &e) != 0)
-		return d_error(c, "D_PRAGMA_OPTSET", line, 0, "%s", e.text);
+		return d_error(c, D_PRAGMA_OPTSET, line, 0, "%s", e.text);
 	if (c->opts != NULL && c->scan != NULL)
 		d_scan_option(c, name, line);
 	if (c->opts != NULL && strcmp(name, "strsize") == 0)
@@ -123,7 +123,7 @@ static int about_name(struct d_comp *c, const char *what, const char *name, int 
 
 		if (ours)
 			return 0;
-		return d_error(c, "D_PRAGMA_SCOPE", line, 0,
+		return d_error(c, D_PRAGMA_SCOPE, line, 0,
 			"#pragma D %s: %s is not declared by this program", what, name);
 	}
 	l = arena_new_of(c->arena, struct d_latename);
@@ -214,7 +214,7 @@ static int p_depends(struct d_comp *c, const struct words *w, int line)
 		desc.prov = w->w[3];
 		if (c->reg.match != NULL &&
 			c->reg.match(c->reg.data, &desc, count_one, &n, &e) <= 0 && n == 0)
-			return d_error(c, "D_PRAGMA_DEPEND", line, 0,
+			return d_error(c, D_PRAGMA_DEPEND, line, 0,
 				"the program depends on provider %s, which does not "
 				"exist", w->w[3]);
 		return 0;
@@ -226,12 +226,12 @@ static int p_depends(struct d_comp *c, const struct words *w, int line)
 		for (l = c->libs; l != NULL; l = l->next)
 			if (strcmp(l->name, w->w[3]) == 0)
 				return 0;
-		return d_error(c, "D_PRAGMA_DEPEND", line, 0,
+		return d_error(c, D_PRAGMA_DEPEND, line, 0,
 			"the program depends on library %s, which is not among the D libraries "
 			"read",
 			w->w[3]);
 	default:
-		return d_error(c, "D_PRAGMA_INVAL", line, 0,
+		return d_error(c, D_PRAGMA_INVAL, line, 0,
 			"#pragma D depends_on %s: one can depend on a provider, a module or a "
 			"library",
 			w->w[2]);
@@ -315,7 +315,7 @@ static int p_d(struct d_comp *c, const struct words *all, int line)
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
 		if (strcmp(w.w[1], list[i].name) == 0)
 			return list[i].run(c, &w, line);
-	return d_error(c, "D_PRAGMA_INVAL", line, 0,
+	return d_error(c, D_PRAGMA_INVAL, line, 0,
 		"unknown #pragma D %.64s: there are option, attributes, binding and depends_on",
 		w.w[1]);
 }
@@ -341,14 +341,14 @@ int d_pragma(struct d_comp *c, const char *text, int line)
 			text++;
 		for (text += strlen("error"); is_space(*text); text++)
 			;
-		return d_error(c, "D_PRAGERR", line, 0, "#error: %s", text);
+		return d_error(c, D_PRAGERR, line, 0, "#error: %s", text);
 	}
 	if (strcmp(k, "pragma") == 0) {
 		if (w.n < 2 || strcmp(w.w[1], "D") != 0)
 			return 0;
 		return p_d(c, &w, line);
 	}
-	return d_error(c, "D_PRAGCTL_INVAL", line, 0, "invalid control line #%.64s%s", k,
+	return d_error(c, D_PRAGCTL_INVAL, line, 0, "invalid control line #%.64s%s", k,
 		strcmp(k, "include") == 0 || strncmp(k, "def", 3) == 0 ||
 				strncmp(k, "if", 2) == 0 || strcmp(k, "undef") == 0 ||
 				strcmp(k, "endif") == 0

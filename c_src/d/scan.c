@@ -147,7 +147,7 @@ static void enter_inline(struct d_comp *c, const struct d_item *item)
 	struct d_ident *id = item->ident;
 
 	walk(c, id->expr);
-	if (d_check_inline(c, item) < 0 && strcmp(c->error.tag, "D_ID_OFLOW") != 0 &&
+	if (d_check_inline(c, item) < 0 && !et_err_is(&c->error, D_ID_OFLOW) &&
 		d_ident_find(c->globals, id->name) == NULL)
 		d_ident_enter(c->globals, id);
 }
@@ -169,7 +169,7 @@ int d_scan_item(struct d_comp *c, const struct d_item *item)
 	default: break;
 	}
 	/* What is wrong with a declaration compiling tells; more than fits is the end here too. */
-	if (strcmp(c->error.tag, "D_ID_OFLOW") == 0)
+	if (et_err_is(&c->error, D_ID_OFLOW))
 		return -1;
 	et_err_clear(&c->error);
 	return 0;

@@ -74,7 +74,7 @@ static int names_add(struct d_comp *c, struct names *n, const struct d_member *m
 	case 0: return 0;
 	case 1:
 		return d_error(
-			c, "D_DECL_MNAME", line, col, "member %s is declared twice", m->name);
+			c, D_DECL_MNAME, line, col, "member %s is declared twice", m->name);
 	default: return -1;
 	}
 }
@@ -146,16 +146,16 @@ static int bit_width(struct d_comp *c, const struct d_decl *d, unsigned *width)
 	if (n == NULL)
 		return -1;
 	if (d_const_eval(c, n, &v) != 0 || v < 0 || (v == 0 && d->name != NULL))
-		return d_nerror(c, "D_DECL_BFCONST", n,
+		return d_nerror(c, D_DECL_BFCONST, n,
 			"the width of a bit-field must be a positive integer constant");
 	if (b->kind != T_INT && b->kind != T_ENUM)
-		return d_error(c, "D_DECL_BFTYPE", d->line, d->col,
+		return d_error(c, D_DECL_BFTYPE, d->line, d->col,
 			"a bit-field must be of an integer type");
 	if (!b->complete)
-		return d_error(c, "D_DECL_INCOMPLETE", d->line, d->col,
+		return d_error(c, D_DECL_INCOMPLETE, d->line, d->col,
 			"a bit-field of an enum that is not defined");
 	if ((uint64_t)v > (b->is_bool ? 1 : b->size * 8))
-		return d_nerror(c, "D_DECL_BFSIZE", n, "a bit-field wider than its type");
+		return d_nerror(c, D_DECL_BFSIZE, n, "a bit-field wider than its type");
 	*width = (unsigned)v;
 	return 0;
 }
@@ -165,9 +165,9 @@ static int check_member(struct d_comp *c, struct layout *l, const struct d_decl 
 	struct d_decl obj = *d;
 
 	if (l->size > MAX_SIZE)
-		return d_error(c, "D_DECL_ARRBIG", d->line, d->col, "a type of more than 2 GiB");
+		return d_error(c, D_DECL_ARRBIG, d->line, d->col, "a type of more than 2 GiB");
 	if (d->assoc)
-		return d_error(c, "D_DECL_ARRSUB", d->line, d->col,
+		return d_error(c, D_DECL_ARRSUB, d->line, d->col,
 			"a member cannot be an associative array");
 	if (obj.name == NULL)
 		obj.name = "the member";
@@ -212,7 +212,7 @@ static int parse_members(struct d_comp *c, struct layout *l)
 		return -1;
 	if (base.cls != 0)
 		return d_error(
-			c, "D_DECL_BADCLASS", base.line, base.col, "a member has no storage class");
+			c, D_DECL_BADCLASS, base.line, base.col, "a member has no storage class");
 	if (c->lex->tok.kind == ';') {
 		const struct d_type *b = base.type;
 
@@ -220,7 +220,7 @@ static int parse_members(struct d_comp *c, struct layout *l)
 			if (add_member(c, l, &base, false) != 0)
 				return -1;
 		} else if (b->kind != T_STRUCT && b->kind != T_UNION && b->kind != T_ENUM) {
-			return d_error(c, "D_DECL_USELESS", base.line, base.col,
+			return d_error(c, D_DECL_USELESS, base.line, base.col,
 				"useless declaration: the member has no name");
 		}
 		d_lex(c);
@@ -261,7 +261,7 @@ static bool same_members(const struct d_member *a, const struct d_member *b)
 
 static int redefined(struct d_comp *c, const char *kind, const struct d_type *t, int line, int col)
 {
-	return d_error(c, "D_DECL_TYPERED", line, col, "%s %s is already defined", kind, t->name);
+	return d_error(c, D_DECL_TYPERED, line, col, "%s %s is already defined", kind, t->name);
 }
 
 static struct d_type *find_tag(
@@ -272,7 +272,7 @@ static struct d_type *find_tag(
 	if (t == NULL)
 		return d_tag_add(c, kind, name);
 	if (t->kind != kind) {
-		d_error(c, "D_DECL_TYPERED", line, col, "%s is the tag of another kind of type",
+		d_error(c, D_DECL_TYPERED, line, col, "%s is the tag of another kind of type",
 			name);
 		return NULL;
 	}
@@ -364,7 +364,7 @@ static int enter_name(
 		(int64_t)id->expr->value == m->value)
 		return 0;
 	if (id != NULL || d_typedef_find(c, m->name) != NULL)
-		return d_error(c, "D_DECL_IDRED", line, col, "%s is already declared", m->name);
+		return d_error(c, D_DECL_IDRED, line, col, "%s is already declared", m->name);
 	id = d_ident_add(c, c->globals, m->name, ID_ENUM);
 	if (id == NULL)
 		return d_nomem(c);
@@ -384,7 +384,7 @@ static int enum_value(struct d_comp *c, const struct d_member *before, struct d_
 	if (!d_accept(c, '=')) {
 		m->value = before != NULL ? before->value + 1 : 0;
 		if (m->value > INT32_MAX)
-			return d_error(c, "D_DECL_ENOFLOW", c->lex->tok.line, c->lex->tok.col,
+			return d_error(c, D_DECL_ENOFLOW, c->lex->tok.line, c->lex->tok.col,
 				"the value of enumerator %s is beyond %d", m->name, INT32_MAX);
 		return 0;
 	}
@@ -392,10 +392,10 @@ static int enum_value(struct d_comp *c, const struct d_member *before, struct d_
 	if (n == NULL)
 		return -1;
 	if (d_const_eval(c, n, &m->value) != 0)
-		return d_nerror(c, "D_DECL_ENCONST", n,
+		return d_nerror(c, D_DECL_ENCONST, n,
 			"the value of enumerator %s must be an integer constant", m->name);
 	if (m->value < INT32_MIN || m->value > (int64_t)UINT32_MAX)
-		return d_nerror(c, "D_DECL_ENOFLOW", n,
+		return d_nerror(c, D_DECL_ENOFLOW, n,
 			"the value of enumerator %s needs more than 32 "
 			"bits",
 			m->name);

@@ -135,10 +135,10 @@ int d_types_write(struct d_comp *c, const char *path, bool basic)
 
 	if (f == NULL)
 		return d_error(
-			c, "ET_FILE", 0, 0, "cannot write types to %s: %s", path, strerror(errno));
+			c, ET_FILE, 0, 0, "cannot write types to %s: %s", path, strerror(errno));
 	d_types_each(c, basic, put_type, f);
 	if (fclose(f) != 0)
 		return d_error(
-			c, "ET_FILE", 0, 0, "cannot write types to %s: %s", path, strerror(errno));
+			c, ET_FILE, 0, 0, "cannot write types to %s: %s", path, strerror(errno));
 	return 0;
 }

@@ -317,11 +317,11 @@ int d_typedef_add(struct d_comp *c, const char *name, const struct d_type *t)
 	if (old != NULL) {
 		if (same_again(old, t))
 			return 0;
-		return d_error(c, "D_DECL_TYPERED", line, col,
+		return d_error(c, D_DECL_TYPERED, line, col,
 			"type %s is already declared, and not as this type", name);
 	}
 	if (c->globals != NULL && d_ident_find(c->globals, name) != NULL)
-		return d_error(c, "D_DECL_IDRED", line, col,
+		return d_error(c, D_DECL_IDRED, line, col,
 			"%s is already declared, and not as a type", name);
 	td = alias(c, name, t);
 	return td != NULL ? enter(c, E_TYPEDEF, name, td) : -1;

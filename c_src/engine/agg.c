@@ -285,7 +285,7 @@ int agg_init(struct en *en, struct et_error *e)
 		return 0;
 	en->aggs = en_alloc(en, p->naggs * sizeof(*en->aggs));
 	if (en->aggs == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for %u aggregations", p->naggs);
+		return et_err(e, ET_NOMEM, "out of memory for %u aggregations", p->naggs);
 	for (unsigned i = 0; i < p->naggs; i++) {
 		struct en_aggdef *d = &en->aggs[i];
 
@@ -296,7 +296,7 @@ int agg_init(struct en *en, struct et_error *e)
 		d->one_str = d->key.n == 1 && d->key.kind[0] == EBPF_STR;
 		/* the code generator and consumer have the same numbers from aggfn.h */
 		if (d->words == 0 || (p->aggs[i]->nbuckets != aggfn_nbuckets(p->aggs[i])))
-			return et_err(e, "ET_PROGRAM", "aggregation @%s has bad parameters",
+			return et_err(e, ET_PROGRAM, "aggregation @%s has bad parameters",
 				p->aggs[i]->name);
 		if (d->fn.fn == AGG_LQUANTIZE)
 			lquantize_init(d, &d->fn);

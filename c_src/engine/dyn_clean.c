@@ -57,7 +57,7 @@ int dyn_init(struct en *en, struct et_error *e)
 
 	d->vars = en_alloc(en, (p->nvars + 1) * sizeof(*d->vars));
 	if (d->vars == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for %u variables", p->nvars);
+		return et_err(e, ET_NOMEM, "out of memory for %u variables", p->nvars);
 	for (unsigned i = 0; i < p->nvars; i++) {
 		if (!p->vars[i]->assoc)
 			continue;
@@ -74,7 +74,7 @@ int dyn_init(struct en *en, struct et_error *e)
 	d->map = en_alloc_pages(en, d->map_size, d->map_size);
 	if (d->map == NULL)
 		return et_err(
-			e, "ET_MEMORY", "no memory for dynvarsize=%llu", (unsigned long long)size);
+			e, ET_NOMEM, "no memory for dynvarsize=%llu", (unsigned long long)size);
 	d->heads = (_Atomic(struct dyn_node *) *)(void *)d->map;
 	d->selfs = self ? d->heads + heads : NULL;
 	d->mask = heads - 1;

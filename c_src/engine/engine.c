@@ -35,7 +35,7 @@ static int init_providers(struct en *en, struct et_error *e)
 	en->providers.data = calloc(n + 1, sizeof(*en->providers.data));
 	en->providers.started = calloc(n + 1, sizeof(*en->providers.started));
 	if (en->providers.data == NULL || en->providers.started == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	while (en->providers.n < n) {
 		unsigned i = en->providers.n++; /* fini is for one that fails half way, too */
 
@@ -52,7 +52,7 @@ struct en *en_new(struct et_options *opts, struct et_error *e)
 	struct en *en = en_reserve(et_sampler != NULL);
 
 	if (en == NULL) {
-		et_err(e, "ET_MEMORY", "out of memory");
+		et_err(e, ET_NOMEM, "out of memory");
 		return NULL;
 	}
 	en->opts = opts;
@@ -199,7 +199,7 @@ int en_go(struct en *en, const struct prog *prog, struct et_error *e)
 	uint32_t phase = PHASE_BEGIN;
 
 	if (en->state != EN_IDLE)
-		return et_err(e, "ET_STATE", "tracing has already been started");
+		return et_err(e, ET_RUNNING, "tracing has already been started");
 	if (en_load(en, prog, e) < 0 || enable_providers(en, e) < 0) {
 		en_unload(en);
 		return -1;
@@ -241,6 +241,12 @@ int en_stop(struct en *en)
 enum en_state en_state(const struct en *en)
 {
 	return en->state;
+}
+
+void en_set_bridge(struct en *en, const struct erltrace_bridge *bridge, void *arg)
+{
+	en->bridge = bridge;
+	en->bridge_arg = arg;
 }
 
 bool en_news(struct en *en, char *buf, size_t size)

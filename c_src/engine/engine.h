@@ -45,6 +45,7 @@
 struct en;	  /* the engine of one handle */
 struct en_ecb;	  /* an enabled clause: probe.h */
 struct en_probe;
+struct erltrace_bridge;
 
 /* ---- life ----------------------------------------------------------------------------- */
 
@@ -67,6 +68,8 @@ int en_go(struct en *en, const struct prog *prog, struct et_error *e); /* load, 
  */
 int en_extend(struct en *en, unsigned first, struct et_error *e);
 int en_look(struct en *en, struct et_error *e); /* the providers' look; by the consumer */
+/* How providers reach Erlang nodes (include/erltrace.h); NULL: not at all. It is the caller's. */
+void en_set_bridge(struct en *en, const struct erltrace_bridge *bridge, void *arg);
 int en_stop(struct en *en); /* providers off, END fired; buffers remain to be read */
 /*
  * Nobody waits for results any more: what is firing ends at its next runtime function, nothing

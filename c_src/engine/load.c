@@ -51,7 +51,7 @@ static int load_strings(struct en *en, struct et_error *e)
 
 	en->strs = calloc(p->nstrs + 1, sizeof(*en->strs));
 	if (en->strs == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the strings of the program");
+		return et_err(e, ET_NOMEM, "out of memory for the strings of the program");
 	for (unsigned i = 0; i < p->nstrs; i++) {
 		const struct et_str *s = et_str_new(p->strs[i].s, p->strs[i].len);
 
@@ -59,7 +59,7 @@ static int load_strings(struct en *en, struct et_error *e)
 			s = en_str_shared(en, s, true);
 		if (s == NULL)
 			return et_err(
-				e, "ET_MEMORY", "out of memory for the strings of the program");
+				e, ET_NOMEM, "out of memory for the strings of the program");
 		en->strs[i] = str_ref(s);
 	}
 	return 0;
@@ -73,7 +73,7 @@ static int load_code(struct en *en, struct et_error *e)
 	prog_env(p, &en->env);
 	en->code = calloc(p->nclauses + 1, sizeof(*en->code));
 	if (en->code == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for %u clauses", p->nclauses);
+		return et_err(e, ET_NOMEM, "out of memory for %u clauses", p->nclauses);
 	en->ncode = p->nclauses;
 	en->jitted = en->opts->val[OPT_JIT] && ebpf_jit_available();
 	for (unsigned i = 0; i < p->nclauses; i++) {
@@ -81,12 +81,12 @@ static int load_code(struct en *en, struct et_error *e)
 		struct et_error ignored = {0};
 
 		if (c->signals && en->opts->inside)
-			return et_err(e, "ET_DESTRUCTIVE",
+			return et_err(e, ET_DESTRUCTIVE,
 				"line %d: stop(), raise(), panic() and breakpoint() would stop or "
 				"kill the whole node: inside a node they are refused",
 				c->line);
 		if (c->destructive && !en->opts->val[OPT_DESTRUCTIVE])
-			return et_err(e, "ET_DESTRUCTIVE",
+			return et_err(e, ET_DESTRUCTIVE,
 				"line %d: destructive actions are not permitted: "
 				"allow them with -w or -xdestructive",
 				c->line);
@@ -125,7 +125,7 @@ static int too_long(const struct en *en, const struct prog_clause *c, struct et_
 {
 	unsigned strings = strings_in(c);
 
-	return et_err(e, "ET_RECORD",
+	return et_err(e, ET_RECORD,
 		"line %d: a record of this clause may take %llu bytes, with %u string%s of up to "
 		"strsize=%u; bufsize=%llu is less: make bufsize larger (-b), strsize smaller, or "
 		"split the clause",
@@ -287,12 +287,12 @@ static int map_slots(struct en *en, struct et_error *e)
 		if (map != NULL && (!en->shared.on || populate(en) == 0))
 			break;
 		if (en->shared.on)
-			return et_err(e, "ET_MEMORY",
+			return et_err(e, ET_NOMEM,
 				"no memory for buffers of %zu bytes for each of %u CPUs and a few "
 				"more: make bufsize, aggsize or specsize smaller",
 				en->stride, en->shared.nslots - SPARE_SLOTS);
 		if (en->maxslots <= 1)
-			return et_err(e, "ET_MEMORY",
+			return et_err(e, ET_NOMEM,
 				"no memory for buffers of %zu bytes a thread: make bufsize, "
 				"aggsize or specsize smaller",
 				en->stride);
@@ -322,7 +322,7 @@ static int load_memory(struct en *en, struct et_error *e)
 	if (atomic_load(&en->halted))
 		en_halt(en);
 	if (en->only_cpu != UINT64_MAX && en->only_cpu >= (uint64_t)sysconf(_SC_NPROCESSORS_CONF))
-		return et_err(e, "ET_OPTION",
+		return et_err(e, ET_OPTION,
 			"option cpu: there is no CPU %llu: nothing would fire",
 			(unsigned long long)en->only_cpu);
 	en->maxframes = (unsigned)val[OPT_MAXFRAMES];
@@ -331,7 +331,7 @@ static int load_memory(struct en *en, struct et_error *e)
 	en->globals_size = p->globals_size;
 	en->globals = en_alloc(en, p->globals_size + 64);
 	if (en->globals == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for variables");
+		return et_err(e, ET_NOMEM, "out of memory for variables");
 	if (agg_init(en, e) < 0 || dyn_init(en, e) < 0 || spec_init(en, e) < 0)
 		return -1;
 	lay_out(en);
@@ -423,7 +423,7 @@ static int make_lists(struct en *en, const struct pairs *all, struct et_error *e
 failed:
 	free(count);
 	free(list);
-	return et_err(e, "ET_MEMORY", "out of memory for %u enabled probes", all->n);
+	return et_err(e, ET_NOMEM, "out of memory for %u enabled probes", all->n);
 }
 
 /* Clauses and the probes that they match; first > 0: of those added since tracing began. */
@@ -443,7 +443,7 @@ static int enable(struct en *en, unsigned first, struct et_error *e)
 				goto out;
 	}
 	if (all.failed)
-		et_err(e, "ET_MEMORY", "out of memory for enabled probes");
+		et_err(e, ET_NOMEM, "out of memory for enabled probes");
 	else
 		rc = make_lists(en, &all, e);
 out:
@@ -528,7 +528,7 @@ static int look_around(struct en *en, struct et_error *e)
 	en->process.cwd = own_link("/proc/self/cwd", en->strsize - 1);
 	en->process.rootdir = own_link("/proc/self/root", en->strsize - 1);
 	if (en->process.execname == NULL || en->process.psargs == NULL || en->process.cwd == NULL || en->process.rootdir == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	en->process.pid = (uint32_t)getpid();
 	en->process.ppid = (uint32_t)getppid();
 	en->process.pgid = (uint32_t)getpgid(0);
@@ -650,10 +650,10 @@ static int share_clauses(struct en *en, struct et_error *e)
 		return 0;
 	en->shared.clauses = en_alloc(en, (en->prog->nclauses + 1) * sizeof(*en->shared.clauses));
 	if (en->shared.clauses == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for clauses");
+		return et_err(e, ET_NOMEM, "out of memory for clauses");
 	en->shared.procs = en_alloc(en, NPROCS * sizeof(*en->shared.procs));
 	if (en->shared.procs == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for processes");
+		return et_err(e, ET_NOMEM, "out of memory for processes");
 	/*
 	 * An address of which nothing else is said is $target's. It is not in the table before it
 	 * fires: what the consumer sees there it looks at at once, and a command of -c has to begin
@@ -665,7 +665,7 @@ static int share_clauses(struct en *en, struct et_error *e)
 		en->shared.clauses[i] = *en->prog->clauses[i];
 	if (error != NULL && en_enabled(error) &&
 		(en->error_probe = en_probe_shared(en, error)) == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for clauses");
+		return et_err(e, ET_NOMEM, "out of memory for clauses");
 	return 0;
 }
 
@@ -689,7 +689,7 @@ int en_load(struct en *en, const struct prog *prog, struct et_error *e)
 		return -1;
 	if (reads_memory(prog)) {
 		if (safe_init() < 0)
-			return et_err(e, "ET_SIGNAL",
+			return et_err(e, ET_SIGNAL,
 				"cannot install the handler that makes bad addresses harmless");
 		en->safe_on = true;
 	}

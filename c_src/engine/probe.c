@@ -158,6 +158,11 @@ static uint64_t name_hash(const struct names *n)
 	return n->prov->hash * 3 + n->mod->hash * 5 + n->func->hash * 7 + n->name->hash;
 }
 
+uint64_t en_probe_hash_as(const struct en_probe *p, const char *prov)
+{
+	return p->hash + (et_hash(prov, strlen(prov)) - p->prov->hash) * 3;
+}
+
 static bool is_named(const struct en_probe *p, const struct names *n)
 {
 	return p->name == n->name && p->func == n->func && p->mod == n->mod && p->prov == n->prov;

@@ -62,6 +62,8 @@ int en_probe_match(struct en *en, const struct d_pdesc *desc, en_probe_cb cb, vo
 	struct et_error *e);
 /* Why a description matches none, if that is for its provider; or "". provider/missing.c */
 void en_why_none(const struct en *en, const struct d_pdesc *d, char *buf, size_t size);
+/* The probe's hash, if its provider had this name. */
+uint64_t en_probe_hash_as(const struct en_probe *p, const char *prov);
 bool en_glob(const char *pattern, const char *text); /* "" matches anything; D.md's globs */
 unsigned en_nprobes(struct en *en);
 void en_registry(struct en *en, struct d_registry *reg); /* for the compiler */

@@ -88,10 +88,10 @@ int en_share(struct en *en, int fd, struct et_error *e)
 	void *map;
 
 	if (en->shared.window == 0)
-		return et_err(e, "ET_MEMORY", "no addresses for memory shared with the kernel");
+		return et_err(e, ET_NOMEM, "no addresses for memory shared with the kernel");
 	copy = aligned_alloc(LINE, align_up(sizeof(*copy), LINE));
 	if (copy == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	memcpy(copy, en, sizeof(*copy));
 	map = mmap(en, en->shared.window, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
 	if (map == MAP_FAILED) { /* the old one is gone: an engine of its own memory again */
@@ -99,7 +99,7 @@ int en_share(struct en *en, int fd, struct et_error *e)
 			MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		memcpy(en, copy, sizeof(*copy));
 		free(copy);
-		return et_err(e, "ET_KERNEL", "memory shared with the kernel cannot be mapped");
+		return et_err(e, ET_KERNEL, "memory shared with the kernel cannot be mapped");
 	}
 	memcpy(en, copy, sizeof(*copy));
 	free(copy);

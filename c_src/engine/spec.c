@@ -182,7 +182,7 @@ int spec_init(struct en *en, struct et_error *e)
 	en->spec.blocks = (uint32_t)(size / en->spec.block);
 	en->spec.tab = en_alloc(en, en->spec.n * sizeof(*en->spec.tab));
 	if (en->spec.tab == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for %u speculations", en->spec.n);
+		return et_err(e, ET_NOMEM, "out of memory for %u speculations", en->spec.n);
 	return 0;
 }
 

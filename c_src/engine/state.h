@@ -129,6 +129,8 @@ struct en {
 	unsigned ncode;
 	bool jitted, safe_on, clock_checked;
 	struct en_providers providers;
+	const struct erltrace_bridge *bridge; /* to Erlang nodes (include/erltrace.h), or NULL */
+	void *bridge_arg;
 	uint64_t clean_count;
 	uint64_t until; /* en_consume_until */
 	struct en *next;       /* of all engines: slot.c */

@@ -56,7 +56,7 @@ int k_types(const struct k_output *p, struct et_error *e)
 	int fd;
 
 	if (mem == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the kernel's program");
+		return et_err(e, ET_NOMEM, "out of memory for the kernel's program");
 	put_type(&o, NAME_U64, BTF_KIND_INT, 0, 8);
 	put(&o, 64);
 	for (unsigned i = 0; i < p->nparts; i++) {
@@ -87,6 +87,6 @@ int k_types(const struct k_output *p, struct et_error *e)
 	fd = (int)syscall(SYS_bpf, BPF_BTF_LOAD, &attr, sizeof(attr));
 	free(mem);
 	if (fd < 0)
-		return et_err(e, "ET_KERNEL", "the kernel refuses the types of a program: %m");
+		return et_err(e, ET_KERNEL, "the kernel refuses the types of a program: %m");
 	return fd;
 }

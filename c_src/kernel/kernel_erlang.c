@@ -3,9 +3,8 @@
  * The provider erlang<N> in the kernel, of the node whose VM is process N.
  *
  * Probes that tracing inside the node cannot give are uprobes on functions of the VM (vm_probes.c).
- * All others fire inside the node, by a run of the command that has a script of usdt() there, and
- * get here by the USDT probes of the library in the node: so a script may have them beside system
- * calls. Which nodes: option erlnode, by -N and -p.
+ * All others fire inside the node, and are handed over (handover.c): so a script may have them beside
+ * system calls. Which nodes: option erlnode, by -N and -p.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -19,12 +18,11 @@
 #include "engine/region.h"
 #include "engine/slot.h"
 #include "engine/state.h"
+#include "handover.h"
 #include "vm_probes.h"
 #include "load.h"
 #include "modules.h"
-#include "nodes.h"
 #include "prog/builtins.h"
-#include "symbols/sdt_notes.h"
 
 extern const struct provider kernel_erlang_provider;
 
@@ -58,9 +56,7 @@ struct erlang {
 	unsigned npids;
 	char **asked; /* descriptions that the nodes were asked for */
 	unsigned nasked;
-	struct en_probe **inside; /* shared, of events inside nodes */
-	unsigned ninside;
-	struct k_armed armed;
+	struct k_handover inside; /* events inside nodes */
 	bool later;	 /* functions that are loaded later are meant too */
 	bool later_told; /* ... and that has been told */
 };
@@ -69,7 +65,7 @@ static int init(struct en *en, void **data, struct et_error *e)
 {
 	(void)en;
 	*data = calloc(1, sizeof(struct erlang));
-	return *data != NULL ? 0 : et_err(e, "ET_MEMORY", "out of memory");
+	return *data != NULL ? 0 : et_err(e, ET_NOMEM, "out of memory");
 }
 
 static const struct def *def_of(const char *name)
@@ -157,7 +153,7 @@ static int add_vm(struct en *en, struct erlang *s, int pid, const struct d_pdesc
 	for (unsigned i = 0; i < proc->n; i++) {
 		l.m = &proc->mods[i];
 		if (l.m->main && k_insides(pid, &proc->mods[i], d->name, on_inside, &l) < 0)
-			return et_err(e, "ET_MEMORY", "out of memory");
+			return et_err(e, ET_NOMEM, "out of memory");
 	}
 	return 0;
 }
@@ -167,6 +163,7 @@ static int add_vm(struct en *en, struct erlang *s, int pid, const struct d_pdesc
 struct listing {
 	struct en *en;
 	struct erlang *s;
+	const struct d_pdesc *d;
 	struct et_error *e;
 };
 
@@ -175,7 +172,7 @@ static int add_pid(struct erlang *s, int pid, struct et_error *e)
 	int *more = realloc(s->pids, (s->npids + 1) * sizeof(*more));
 
 	if (more == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	s->pids = more;
 	for (unsigned i = 0; i < s->npids; i++)
 		if (s->pids[i] == pid)
@@ -184,13 +181,12 @@ static int add_pid(struct erlang *s, int pid, struct et_error *e)
 	return 0;
 }
 
-static int on_node(void *arg, const char *prov, const char *mod, const char *func, const char *name)
+static int on_node(void *arg, const erltrace_probe_info_t *p)
 {
 	struct listing *l = arg;
 	size_t len;
 
-	(void)mod, (void)func, (void)name;
-	return add_pid(l->s, k_pid_of(prov, &len), l->e);
+	return add_pid(l->s, k_pid_of(p->provider, &len), l->e);
 }
 
 /* The processes that are the nodes; those with names are asked, once. */
@@ -209,27 +205,26 @@ static int find_nodes(struct en *en, struct erlang *s, struct et_error *e)
 			return -1;
 		named |= pid == 0;
 	}
-	return named ? k_nodes_list(o, "erlang*:::process-spawn", on_node, &l, e) : 0;
+	return named ? k_handover_list(en, "erlang*:::process-spawn", on_node, &l, e) : 0;
 }
 
-static int on_listed(
-	void *arg, const char *prov, const char *mod, const char *func, const char *name)
+static int on_listed(void *arg, const erltrace_probe_info_t *listed)
 {
 	struct listing *l = arg;
 	struct place at = {0};
-	const char *arity = strrchr(func, '/');
-	const struct def *d = def_of(name);
+	const char *func = listed->function, *arity = strrchr(func, '/');
+	const struct def *d = def_of(listed->name);
 	struct en_probe *p;
 	size_t len;
 
-	if (d != NULL && d->absent)
+	if ((d != NULL && d->absent) || !en_glob(l->d->prov, listed->provider))
 		return 0;
-	at.pid = k_pid_of(prov, &len);
+	at.pid = k_pid_of(listed->provider, &len);
 	if (arity != NULL)
 		at.alias = strndup(func, (size_t)(arity - func));
-	p = add(l->en, l->s, &at, prov, mod, func, name);
+	p = add(l->en, l->s, &at, listed->provider, listed->module, func, listed->name);
 	if (p == NULL)
-		return et_err(l->e, "ET_MEMORY", "out of memory for the probes of a node");
+		return et_err(l->e, ET_NOMEM, "out of memory for the probes of a node");
 	if (p->func_alias == NULL)
 		p->func_alias = ((struct place *)p->pvdata)->alias;
 	return 0;
@@ -244,18 +239,23 @@ static bool is_of_functions(const struct def *d)
 /* Probes that each node has, and has once; true: there may be others. */
 static int provide_plain(struct listing *l, const struct d_pdesc *d, bool *more)
 {
+	erltrace_probe_info_t p = {.module = "", .function = ""};
 	char prov[32];
 
+	p.provider = prov;
 	*more = strncmp(d->name, "user_trace-n", 12) != 0 && en_glob(d->name, "user_trace-n0");
 	*more |= strncmp(d->name, "user_trace-n", 12) == 0;
 	for (unsigned i = 0; i < NDEFS; i++) {
 		if (defs[i].absent || !en_glob(d->name, defs[i].name))
 			continue;
+		if (l->en->bridge == NULL)
+			return k_no_bridge(l->e);
 		*more |= is_of_functions(&defs[i]);
+		p.name = defs[i].name;
 		for (unsigned k = 0; k < l->s->npids && !is_of_functions(&defs[i]); k++) {
 			snprintf(prov, sizeof(prov), "erlang%d", l->s->pids[k]);
 			if (en_glob(d->prov, prov) && en_glob(d->mod, "") && en_glob(d->func, "") &&
-				on_listed(l, prov, "", "", defs[i].name) < 0)
+				on_listed(l, &p) < 0)
 				return -1;
 		}
 	}
@@ -294,13 +294,15 @@ static bool is_asked(struct erlang *s, char *desc)
 
 static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et_error *e)
 {
-	struct listing l = {.en = en, .s = data, .e = e};
+	struct listing l = {.en = en, .s = data, .d = d, .e = e};
 	const struct place *before;
 	bool more;
-	char *desc;
+	char *desc, *parts;
+	int rc;
 
 	/* nobody's nodes are looked at unless the command says which */
-	if (!en->opts->set[OPT_ERLNODE] || d->id != 0 || strncmp(d->prov, "erlang", 6) != 0)
+	if (!en->opts->set[OPT_ERLNODE] || d->id != 0 ||
+		strncmp(d->prov, "erlang", 6) != 0)
 		return 0;
 	if (find_nodes(en, l.s, e) < 0)
 		return -1;
@@ -314,10 +316,15 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 		return 0;
 	before = l.s->places;
 	if (asprintf(&desc, "%s:%s:%s:%s", d->prov, d->mod, d->func, d->name) < 0)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	if (is_asked(data, desc))
 		return 0;
-	if (k_nodes_list(en->opts, desc, on_listed, &l, e) < 0)
+	/* by whatever number: a node in a container knows itself by another than ours */
+	if (asprintf(&parts, "erlang*%s", strchr(desc, ':')) < 0)
+		return et_err(e, ET_NOMEM, "out of memory");
+	rc = k_handover_list(en, parts, on_listed, &l, e);
+	free(parts);
+	if (rc < 0)
 		return -1;
 	/* functions of whatever modules, and of one that is not there (-Z) */
 	l.s->later |= names_functions(d) && (is_of_any_module(d) || l.s->places == before);
@@ -338,7 +345,7 @@ static int enable_vm(struct en *en, struct en_probe *p, struct et_error *e)
 		if (shared == NULL)
 			return -1;
 		if (vm == NULL)
-			return et_err(e, "ET_MEMORY", "out of memory for probes of the kernel");
+			return et_err(e, ET_NOMEM, "out of memory for probes of the kernel");
 		*vm = l->at.vm;
 		shared->pvdata = vm;
 		en_process_add(en, l->pid);
@@ -351,13 +358,13 @@ static int enable_vm(struct en *en, struct en_probe *p, struct et_error *e)
 static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
 {
 	const struct place *l = p->pvdata;
-	struct en_probe *shared, **more;
 	struct erlang *s = data;
+	struct en_probe *shared;
 
 	if (l->at.probe != NULL)
 		return enable_vm(en, p, e);
 	if (p->pbis >> PBI_ANY_ARG & 1)
-		return et_err(e, "ET_ARGUMENT",
+		return et_err(e, ET_ARGUMENT,
 			"erlarg() and erlint() at %s of a script that runs in the kernel: the "
 			"argument has to be a number from 0 to %d; erlargs has them all",
 			p->name->text, PBI_ARGS - 1);
@@ -365,190 +372,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 	if (shared == NULL)
 		return -1;
 	en_process_add(en, l->pid);
-	more = realloc(s->inside, (s->ninside + 1) * sizeof(*more));
-	if (more == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the probes of a node");
-	s->inside = more;
-	s->inside[s->ninside++] = shared;
-	return 0;
-}
-
-/* The probes by their hashes, as events bring them. */
-static int make_table(struct en *en, const struct erlang *s, struct et_error *e)
-{
-	struct k_root *r = en->kernel->root;
-	uint64_t size = 64;
-
-	while (size < 4 * (uint64_t)s->ninside)
-		size *= 2;
-	r->erlang = en_alloc(en, size * sizeof(*r->erlang));
-	if (r->erlang == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the probes of a node");
-	r->erlang_mask = size - 1;
-	for (unsigned i = 0; i < s->ninside; i++) {
-		uint64_t at = s->inside[i]->hash & r->erlang_mask;
-
-		while (r->erlang[at] != NULL)
-			at = (at + 1) & r->erlang_mask;
-		r->erlang[at] = s->inside[i];
-	}
-	return 0;
-}
-
-static const char *const asked[] = {
-#define D_PVAR(name, ID, type)	 name,
-#define D_PFUNC(name, ID, proto) NULL,
-#include "prog/builtins.def"
-};
-
-/* In a description: what means something there is any character ("-f/1-lc$^0/1-0-/2"). */
-static void put_name(FILE *f, const char *name)
-{
-	const char *arity = strrchr(name, '/');
-
-	for (; *name != '\0'; name++)
-		putc(isalnum((unsigned char)*name) || strchr("_-@.", *name) != NULL || name == arity
-				? *name : '?', f);
-	putc(':', f);
-}
-
-/* Clauses at all probes that are asked for the same; reading it there has it handed over. */
-static void put_clauses(FILE *f, const struct erlang *s, uint32_t asks)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < s->ninside; i++) {
-		const struct en_probe *p = s->inside[i];
-
-		if (p->pbis != asks)
-			continue;
-		fprintf(f, "%s%s:", n++ > 0 ? ",\n" : "", p->prov->text);
-		put_name(f, p->mod->text);
-		put_name(f, p->func->text);
-		fputs(p->name->text, f);
-	}
-	fputs("\n{", f);
-	for (unsigned i = 0; i < PBI_COUNT_; i++)
-		if ((asks >> i & 1) && asked[i] != NULL)
-			fprintf(f, " this->%s_ = %s;", asked[i], asked[i]);
-	for (unsigned i = 0; i < PBI_ARGS; i++) {
-		if ((asks >> (PBI_ARG0 + i) & 1) && (asks >> PBI_ERLARG & 1))
-			fprintf(f, " this->erlarg%u_ = erlarg(%u);", i, i);
-		if ((asks >> (PBI_ARG0 + i) & 1) && (asks >> PBI_ERLINT & 1))
-			fprintf(f, " this->erlint%u_ = erlint(%u);", i, i);
-	}
-	fputs(" usdt(); }\n", f);
-}
-
-/* What runs inside the nodes. Each probe is named once, so that it fires once. */
-static char *node_script(const struct erlang *s)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	for (unsigned i = 0; f != NULL && i < s->ninside; i++) {
-		unsigned k = 0;
-
-		while (k < i && s->inside[k]->pbis != s->inside[i]->pbis)
-			k++;
-		if (k == i)
-			put_clauses(f, s, s->inside[i]->pbis);
-	}
-	return f != NULL && fclose(f) == 0 ? text : NULL;
-}
-
-struct attaching {
-	struct en *en;
-	const struct erlang *s;
-	struct k_module *m;
-	int pid;
-	unsigned n;
-	struct et_error *e;
-};
-
-/* "message__send" is message-send. */
-static bool same_name(const char *note, const char *name)
-{
-	for (; *name != '\0'; name++, note++) {
-		if (*name == '-' && note[0] == '_' && note[1] == '_')
-			note++;
-		else if (*name != *note)
-			return false;
-	}
-	return *note == '\0';
-}
-
-static int on_note(void *arg, const struct sdt_note *n)
-{
-	struct attaching *a = arg;
-	const struct elf *f = k_module_elf(a->m);
-	struct k_site at = {.entry = ENTRY_erlang_usdt, .pid = a->pid};
-	size_t len;
-
-	if (strcmp(n->prov, "erlang") != 0 || !elf_offset(f, n->pc, true, &at.offset) ||
-		(n->semaphore != 0 && !elf_offset(f, n->semaphore, false, &at.ref_ctr)))
-		return 0;
-	for (unsigned i = 0; i < a->s->ninside; i++) {
-		struct en_probe *p = a->s->inside[i];
-
-		if (!same_name(n->name, p->name->text) || k_pid_of(p->prov->text, &len) != a->pid)
-			continue;
-		a->n++;
-		return k_uprobe_add(a->en, a->m->file, &at, p, a->e);
-	}
-	return 0;
-}
-
-static int add_notes(struct en *en, struct erlang *s, int pid, struct et_error *e)
-{
-	struct attaching a = {.en = en, .s = s, .pid = pid, .e = e};
-	struct k_process *fresh = NULL, *proc = k_process(&fresh, pid, e);
-	int fd, rc = 0;
-
-	if (proc == NULL)
-		return -1;
-	/* one that was brought there before may be mapped still: only the one that runs counts */
-	for (unsigned i = 0; i < proc->n && rc == 0; i++) {
-		if (strncmp(proc->mods[i].name, "erltrace", 8) != 0)
-			continue;
-		a.m = &proc->mods[i];
-		fd = k_module_open(a.m);
-		if (fd < 0)
-			continue;
-		rc = sdt_notes(fd, on_note, &a);
-		close(fd);
-	}
-	k_processes_free(fresh);
-	if (rc < 0)
-		return -1;
-	return a.n > 0 ? 0
-		       : et_err(e, "ET_NODE",
-				 "the library in the node of process %d has no USDT probes: it is "
-				 "of another version of erltrace, or of another machine",
-				 pid);
-}
-
-static int arm(struct en *en, struct erlang *s, struct et_error *e)
-{
-	char *script = node_script(s);
-	size_t len;
-	int rc;
-
-	if (script == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
-	rc = k_nodes_arm(en->opts, script, &s->armed, e);
-	free(script);
-	for (unsigned i = 0; rc == 0 && i < s->ninside; i++) {
-		int pid = k_pid_of(s->inside[i]->prov->text, &len);
-		unsigned k = 0;
-
-		while (k < i && k_pid_of(s->inside[k]->prov->text, &len) != pid)
-			k++;
-		if (k == i)
-			rc = add_notes(en, s, pid, e);
-	}
-	return rc;
+	return k_handover_add(&s->inside, shared, l->pid, e);
 }
 
 /* ---- whose thread it is --------------------------------------------------------------- */
@@ -602,7 +426,7 @@ static int find_vms(struct en *en, struct erlang *s, struct et_error *e)
 	r->only_vms = k_nodes_named(en->opts);
 	r->vms = en_alloc(en, K_VMS * sizeof(*r->vms));
 	if (r->vms == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the probes of a node");
+		return et_err(e, ET_NOMEM, "out of memory for the probes of a node");
 	for (unsigned i = 0; i < s->npids && rc == 0; i++)
 		rc = add_thread_owner(en, s, s->pids[i], e);
 	return rc;
@@ -615,17 +439,15 @@ static int ready(struct en *en, void *data, struct et_error *e)
 	if (en->kernel != NULL && en->kernel->root != NULL && en->opts->set[OPT_ERLNODE] &&
 		find_vms(en, s, e) < 0)
 		return -1;
-	if (s->ninside > 0 && (make_table(en, s, e) < 0 || arm(en, s, e) < 0))
+	if (k_handover_arm(en, &s->inside, e) < 0)
 		return -1;
 	return k_uprobe_load(en, NULL, e);
 }
 
-/* What is said inside the nodes: drops, or that the watchdog has ended it. */
 static bool news(struct en *en, void *data, char *buf, size_t size, bool *ended)
 {
 	struct erlang *s = data;
 
-	(void)en;
 	if (s->later && !s->later_told) {
 		s->later_told = true;
 		snprintf(buf, size,
@@ -633,7 +455,7 @@ static bool news(struct en *en, void *data, char *buf, size_t size, bool *ended)
 			"the script runs in the kernel: name the modules, and load them before");
 		return true;
 	}
-	return s->ninside > 0 && k_nodes_news(&s->armed, buf, size, ended);
+	return k_handover_news(en, &s->inside, buf, size, ended);
 }
 
 static void stop(struct en *en, void *data)
@@ -641,7 +463,7 @@ static void stop(struct en *en, void *data)
 	struct erlang *s = data;
 
 	k_detach(en);
-	k_nodes_disarm(&s->armed);
+	k_handover_disarm(en, &s->inside);
 }
 
 static void fini(struct en *en, void *data)
@@ -652,7 +474,7 @@ static void fini(struct en *en, void *data)
 	k_close(en);
 	if (s == NULL)
 		return;
-	k_nodes_disarm(&s->armed);
+	k_handover_disarm(en, &s->inside);
 	while ((l = s->places) != NULL) {
 		s->places = l->next;
 		free(l->alias);
@@ -662,7 +484,7 @@ static void fini(struct en *en, void *data)
 		free(s->asked[i]);
 	free(s->asked);
 	free(s->pids);
-	free(s->inside);
+	free(s->inside.v);
 	k_processes_free(s->procs);
 	free(s);
 }

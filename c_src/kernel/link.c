@@ -28,7 +28,7 @@
 void link_no_memory(struct link *l)
 {
 	l->failed = true;
-	et_err(l->e, "ET_MEMORY", "out of memory for the kernel's program");
+	et_err(l->e, ET_NOMEM, "out of memory for the kernel's program");
 }
 
 void link_emit(struct link *l, uint8_t code, int dst, int src, int off, int32_t imm)
@@ -165,7 +165,7 @@ static void clause_call(struct body *b, unsigned at)
 				(int)(R1 + a));
 	if (func < 0) {
 		l->failed = true;
-		et_err(l->e, "ET_KERNEL", "%s() does not work in the kernel", f->name);
+		et_err(l->e, ET_KERNEL, "%s() does not work in the kernel", f->name);
 		return;
 	}
 	emit_call(l, (unsigned)piece_of(l, func, false));
@@ -276,7 +276,7 @@ static void function_call(struct link *l, const struct piece *p, unsigned at)
 	}
 	if (kind != K_SYM_FUNC) {
 		l->failed = true;
-		et_err(l->e, "ET_KERNEL", "the kernel's half has no function %s, which %s calls",
+		et_err(l->e, ET_KERNEL, "the kernel's half has no function %s, which %s calls",
 			r != NULL && r->name != NULL ? r->name : "?", p->func->name);
 		return;
 	}
@@ -309,7 +309,7 @@ static void load_constant(struct link *l, const struct piece *p, unsigned at)
 		return;
 	default:
 		l->failed = true;
-		et_err(l->e, "ET_KERNEL", "the kernel's half has no %s", r->name ? r->name : "data");
+		et_err(l->e, ET_KERNEL, "the kernel's half has no %s", r->name ? r->name : "data");
 	}
 }
 
@@ -435,7 +435,7 @@ static int give(struct link *l, struct k_output *out)
 {
 	out->parts = calloc(l->npieces + 1, sizeof(*out->parts));
 	if (out->parts == NULL)
-		return et_err(l->e, "ET_MEMORY", "out of memory for the kernel's program");
+		return et_err(l->e, ET_NOMEM, "out of memory for the kernel's program");
 	for (unsigned i = 0; i < l->npieces; i++)
 		out->parts[i] = (struct k_part){l->pieces[i].func ? l->pieces[i].func->name : NULL,
 			l->pieces[i].at, l->pieces[i].nargs};
@@ -455,7 +455,7 @@ int k_link(const struct k_input *in, struct k_output *out, struct et_error *e)
 	l.of_func = calloc(in->object->n + 1, sizeof(*l.of_func));
 	l.nargs = calloc(in->object->n + 1, sizeof(*l.nargs));
 	if (l.of_func == NULL || l.nargs == NULL || entry < 0) {
-		et_err(e, "ET_KERNEL", "no %s for the kernel", k_programs[in->entry].function);
+		et_err(e, ET_KERNEL, "no %s for the kernel", k_programs[in->entry].function);
 		goto out;
 	}
 	piece_of(&l, entry, true);

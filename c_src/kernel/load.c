@@ -62,17 +62,17 @@ static int refused(struct et_error *e, const char *what)
 	int why = errno;
 
 	if (why == EPERM || why == EACCES)
-		return et_err(e, "ET_PERMISSION",
+		return et_err(e, ET_PERMISSION,
 			"probes of the kernel need %s: %s was refused (%s)", k_privileges(), what,
 			strerror(why));
 	if (why == EINVAL || why == ENOSYS || why == EOPNOTSUPP) {
 		uname(&host);
-		return et_err(e, "ET_KERNEL",
+		return et_err(e, ET_KERNEL,
 			"probes of the kernel need Linux 6.9 or newer with CONFIG_BPF_SYSCALL and its "
 			"JIT: this is Linux %s, where %s was refused (%s)",
 			host.release, what, strerror(why));
 	}
-	return et_err(e, "ET_KERNEL", "the kernel refused %s: %s", what, strerror(why));
+	return et_err(e, ET_KERNEL, "the kernel refused %s: %s", what, strerror(why));
 }
 
 /* ---- maps ----------------------------------------------------------------------------- */
@@ -109,12 +109,12 @@ int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error 
 
 	(void)data;
 	if (!en->opts->val[OPT_KERNEL])
-		return et_err(e, "ET_PERMISSION",
+		return et_err(e, ET_PERMISSION,
 			"probes of the kernel are not permitted here (option kernel is off; for the "
 			"page: erltrace web --kernel)");
 	k = calloc(1, sizeof(*k));
 	if (k == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	k->arena_fd = k->buf_fd = -1;
 	en->kernel = k;
 	return make_arena(k, base, size, e) < 0 ? -1 : k->arena_fd;
@@ -155,7 +155,7 @@ int k_prepare(struct en *en, struct et_error *e)
 	k->root = en_alloc(en, sizeof(*k->root));
 	k->programs = calloc(en->prog->nclauses + 1, sizeof(*k->programs));
 	if (k->root == NULL || k->programs == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	if (make_buffer(k, en->shared.nslots, e) < 0 || k_object_load(&k->object, e) < 0)
 		return -1;
 	for (unsigned i = 0; i < k->object.ndata; i++) {
@@ -163,7 +163,7 @@ int k_prepare(struct en *en, struct et_error *e)
 		void *mem = en_alloc(en, d->size);
 
 		if (mem == NULL)
-			return et_err(e, "ET_MEMORY", "out of memory");
+			return et_err(e, ET_NOMEM, "out of memory");
 		memcpy(mem, d->bytes, d->size);
 		d->addr = (uint64_t)(uintptr_t)mem;
 	}
@@ -192,7 +192,7 @@ struct en_probe *k_share_probe(
 		return NULL;
 	shared = en_probe_shared(en, p);
 	if (shared == NULL) {
-		et_err(e, "ET_MEMORY", "out of memory for probes of the kernel");
+		et_err(e, ET_NOMEM, "out of memory for probes of the kernel");
 		return NULL;
 	}
 	if (en->error_probe != NULL) { /* its clauses run in the same firing */
@@ -244,11 +244,11 @@ static int not_verified(char *log, const union bpf_attr *attr, const struct k_in
 	while (len > 0 && log[len - 1] == '\n')
 		log[--len] = '\0';
 	if (strstr(log, "bpf_probe_write_user") != NULL)
-		return et_err(e, "ET_KERNEL",
+		return et_err(e, ET_KERNEL,
 			"copyout() and copyoutstr() at probes of the kernel: this kernel does not "
 			"let BPF programs write to the memory of others");
 	if (is_too_large(log, why))
-		return et_err(e, "ET_KERNEL",
+		return et_err(e, ET_KERNEL,
 			"the script is too large for the kernel: its %u clause%s at %s probes are %u "
 			"instructions there, and it accepts at most 1000000; use fewer or shorter "
 			"clauses, or trace with several commands at the same time",
@@ -258,7 +258,7 @@ static int not_verified(char *log, const union bpf_attr *attr, const struct k_in
 		*last = '\0';
 	last = strrchr(log, '\n');
 	last = last != NULL ? last + 1 : log;
-	return et_err(e, "ET_KERNEL", "the kernel does not accept the program (%s): %s", p->function,
+	return et_err(e, ET_KERNEL, "the kernel does not accept the program (%s): %s", p->function,
 		last[0] != '\0' ? last : strerror(why));
 }
 
@@ -308,7 +308,7 @@ int k_load(struct en *en, enum k_entry entry, struct et_error *e)
 
 	in.clauses = clauses;
 	if (clauses == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the kernel's program");
+		return et_err(e, ET_NOMEM, "out of memory for the kernel's program");
 	if (k_link(&in, &out, e) < 0 || (btf = k_types(&out, e)) < 0)
 		goto out;
 	info = calloc(out.nparts + 1, sizeof(*info));

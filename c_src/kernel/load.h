@@ -6,6 +6,7 @@
 #include "engine/probe.h"
 #include "kernel.h"
 #include "prog/prog.h"
+#include "options.h"
 #include "root.h"
 
 struct kernel {
@@ -48,6 +49,11 @@ void k_detach(struct en *en);
 void k_stop(struct en *en, void *data); /* the same, as a provider's stop */
 void k_close(struct en *en);
 void k_fini(struct en *en, void *data); /* the same, as a provider's fini: data is one piece */
+
+/* ---- kernel_erlang.c ------------------------------------------------------------------------- */
+
+/* Has -N named nodes? -p gives numbers, and "*" is all nodes. */
+bool k_nodes_named(const struct et_options *o);
 
 /* ---- tracepoint.c --------------------------------------------------------------------- */
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "array.h"
-#include "symbols/proc_file.h"
+#include "proc_file.h"
 #include "engine/provider.h"
 #include "modules.h"
 
@@ -140,13 +140,13 @@ static int not_read(int pid, struct et_error *e)
 	int error = errno;
 
 	if (error == ENOENT || error == ESRCH || (kill(pid, 0) < 0 && errno == ESRCH))
-		return et_err(e, "D_PROC_BADPID", "there is no process %d", pid);
+		return et_err(e, D_PROC_BADPID, "there is no process %d", pid);
 	if (error == EACCES || error == EPERM)
-		return et_err(e, "D_PROC_GRAB",
+		return et_err(e, D_PROC_GRAB,
 			"process %d belongs to another user: only that user and root can read "
 			"what it has mapped",
 			pid);
-	return et_err(e, "D_PROC_GRAB", "process %d: /proc/%d/maps cannot be read: %s", pid, pid,
+	return et_err(e, D_PROC_GRAB, "process %d: /proc/%d/maps cannot be read: %s", pid, pid,
 		strerror(error));
 }
 
@@ -173,11 +173,11 @@ static int read_modules(struct k_process *p, struct et_error *e)
 	free(line);
 	n = ferror(f) ? not_read(p->pid, e) : 0;
 	if (n == 0 && ok && p->n == 0)
-		n = et_err(e, "D_PROC_BADPID",
+		n = et_err(e, D_PROC_BADPID,
 			"process %d has no program: it has ended, or is a kernel thread", p->pid);
 	fclose(f);
 	return ok ? (int)n
-		  : et_err(e, "ET_MEMORY", "out of memory for the files of process %d", p->pid);
+		  : et_err(e, ET_NOMEM, "out of memory for the files of process %d", p->pid);
 }
 
 struct k_process *k_process(struct k_process **list, int pid, struct et_error *e)
@@ -189,7 +189,7 @@ struct k_process *k_process(struct k_process **list, int pid, struct et_error *e
 			return p;
 	p = calloc(1, sizeof(*p));
 	if (p == NULL) {
-		et_err(e, "ET_MEMORY", "out of memory for process %d", pid);
+		et_err(e, ET_NOMEM, "out of memory for process %d", pid);
 		return NULL;
 	}
 	p->pid = pid;

@@ -265,13 +265,13 @@ int k_object_load(struct k_object *o, struct et_error *e)
 		memcpy(&size, p, 8);
 		if (read_file(o, p + 8) < 0) {
 			k_object_free(o);
-			return et_err(e, "ET_MEMORY", "out of memory");
+			return et_err(e, ET_NOMEM, "out of memory");
 		}
 		p += 8 + (size + 7) / 8 * 8;
 	}
 	if (resolve_all(o) < 0) {
 		k_object_free(o);
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	}
 	return 0;
 }

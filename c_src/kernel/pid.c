@@ -126,7 +126,7 @@ static int add_probe(
 		en_probe_add(r->en, &pid_provider, NULL, r->d->prov, r->m->name, func, name);
 
 	if (p == NULL)
-		return et_err(r->e, "ET_MEMORY", "out of memory for the probes of process %d", at->pid);
+		return et_err(r->e, ET_NOMEM, "out of memory for the probes of process %d", at->pid);
 	p->mod_aliases = r->m->aliases;
 	if (at->entry == ENTRY_uretprobe) {
 		p->nargs = 2;
@@ -196,7 +196,7 @@ static int add_offsets(const struct request *r, const char *func, uint64_t start
 		if (!en_glob(r->d->name, name) || !can_probe(code + inside, n - inside))
 			continue;
 		if (++r->pv->noffsets > MAX_OFFSETS)
-			return et_err(r->e, "D_PROC_CREATEFAIL",
+			return et_err(r->e, D_PROC_CREATEFAIL,
 				"more than %d instructions match: name a function, or entry and "
 				"return instead of any name",
 				MAX_OFFSETS);
@@ -236,7 +236,7 @@ static int add_module(struct en *en, void *data, struct k_module *m, const struc
 	size_t n;
 	struct function *all = find_functions(r.pv->sites.procs, m, d->func, &n);
 	int rc = all != NULL ? 0
-			     : et_err(e, "ET_MEMORY", "out of memory for the probes of process %d",
+			     : et_err(e, ET_NOMEM, "out of memory for the probes of process %d",
 				       m->pid);
 
 	for (size_t i = 0; rc == 0 && i < n; i++)
@@ -254,7 +254,7 @@ static int init(struct en *en, void **data, struct et_error *e)
 
 	(void)en;
 	return k_sites_init(data, sizeof(struct pid), &of) ? 0
-							   : et_err(e, "ET_MEMORY", "out of memory");
+							   : et_err(e, ET_NOMEM, "out of memory");
 }
 
 static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et_error *e)
@@ -267,7 +267,7 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	if (pid == 0 && d->prov != NULL && strncmp(d->prov, "pid", 3) == 0 &&
 		(d->prov[3] == '\0' || strchr("*?[", d->prov[3]) != NULL ||
 			strcmp(d->prov + 3, "0") == 0))
-		return et_err(e, "D_PDESC_INVAL",
+		return et_err(e, D_PDESC_INVAL,
 			"function probes belong to a process: pid1234, or pid$target with "
 			"-p or -c");
 	if (pid == 0 || len != 3 || strncmp(d->prov, "pid", 3) != 0)

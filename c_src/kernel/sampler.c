@@ -24,7 +24,7 @@ static int enable(struct en *en, const struct en_probe *p, uint64_t period, stru
 	if (shared == NULL)
 		return -1;
 	if (k->nprofiles == K_PROFILES)
-		return et_err(e, "ET_KERNEL", "a script can have %d different profile-N at most",
+		return et_err(e, ET_KERNEL, "a script can have %d different profile-N at most",
 			K_PROFILES);
 	k->root->profile[k->nprofiles] = shared;
 	k->period[k->nprofiles++] = period;

@@ -58,7 +58,7 @@ static int init(struct en *en, void **data, struct et_error *e)
 			events[i].prov, "vmlinux", "", events[i].name);
 
 		if (p == NULL)
-			return et_err(e, "ET_MEMORY", "out of memory for probes");
+			return et_err(e, ET_NOMEM, "out of memory for probes");
 		p->nargs = events[i].nargs;
 		p->argtypes = events[i].args;
 		p->xargtypes = events[i].xargs;

@@ -64,7 +64,7 @@ int k_sites_add(struct k_sites *s, struct en_probe *p, const struct k_module *m,
 			return 0;
 	l = malloc(sizeof(*l) + size);
 	if (l == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the probes of process %d", at->pid);
+		return et_err(e, ET_NOMEM, "out of memory for the probes of process %d", at->pid);
 	*l = (struct k_probe_site){
 		.same = p->pvdata, .next = s->all, .at = *at, .file = m->file, .size = size};
 	if (size > 0)
@@ -95,7 +95,7 @@ static struct en_probe *share(
 		return shared;
 	shared->pvdata = en_alloc(en, l->size);
 	if (shared->pvdata == NULL) {
-		et_err(e, "ET_MEMORY", "out of memory for probes of programs");
+		et_err(e, ET_NOMEM, "out of memory for probes of programs");
 		return NULL;
 	}
 	memcpy(shared->pvdata, l->args, l->size);
@@ -178,7 +178,7 @@ static int arm(struct en *en, struct k_sites *s, unsigned first, struct et_error
 		rc = k_uprobe_load(en, s, e);
 	if (rc == 0)
 		rc = k_uprobe_attach(en, s, e);
-	if (rc < 0 && strcmp(e->tag, "D_PROC_GRAB") == 0) { /* the process has ended meanwhile */
+	if (rc < 0 && et_err_is(e, D_PROC_GRAB)) { /* the process has ended meanwhile */
 		et_err_clear(e);
 		rc = 0;
 	}

@@ -34,7 +34,7 @@ static int init(struct en *en, void **data, struct et_error *e)
 			"syscall", "vmlinux", calls[i / 2].name, i % 2 ? "return" : "entry");
 
 		if (p == NULL)
-			return et_err(e, "ET_MEMORY", "out of memory for system calls");
+			return et_err(e, ET_NOMEM, "out of memory for system calls");
 		p->nargs = i % 2 ? 2 : 6;
 		p->argtypes = args;
 	}

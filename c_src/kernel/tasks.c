@@ -66,7 +66,7 @@ static int find_offsets(struct en *en, struct et_error *e)
 	struct k_btf *b = k_btf_open();
 
 	if (b == NULL)
-		return et_err(e, "ET_KERNEL",
+		return et_err(e, ET_KERNEL,
 			"the script reads data of threads that needs the kernel's type "
 			"information: /sys/kernel/btf/vmlinux is missing (CONFIG_DEBUG_INFO_BTF)");
 	*o = (struct k_offsets){
@@ -95,7 +95,7 @@ static int find_offsets(struct en *en, struct et_error *e)
 	find_files(b, o);
 	k_btf_close(b);
 	if (o->pid == K_NO_OFFSET || o->tgid == K_NO_OFFSET || o->parent == K_NO_OFFSET)
-		return et_err(e, "ET_KERNEL", "the thread structures of this kernel are not known");
+		return et_err(e, ET_KERNEL, "the thread structures of this kernel are not known");
 	return 0;
 }
 
@@ -114,7 +114,7 @@ static int make_vtimes(struct en *en, struct et_error *e)
 	r->vtimes = en_alloc(en, K_VTIMES * sizeof(*r->vtimes));
 	r->running = en_alloc(en, r->ncpus * sizeof(*r->running));
 	if (r->vtimes == NULL || r->running == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the CPU time of threads");
+		return et_err(e, ET_NOMEM, "out of memory for the CPU time of threads");
 	return 0;
 }
 

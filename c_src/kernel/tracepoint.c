@@ -18,7 +18,7 @@ int k_tracepoints_init(struct en *en, void **data, struct et_error *e)
 {
 	(void)en;
 	*data = calloc(1, sizeof(struct tracepoints));
-	return *data != NULL ? 0 : et_err(e, "ET_MEMORY", "out of memory");
+	return *data != NULL ? 0 : et_err(e, ET_NOMEM, "out of memory");
 }
 
 void k_tracepoints_want(void *data, enum k_entry entry)

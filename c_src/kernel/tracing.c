@@ -91,7 +91,7 @@ int k_tracing_find(struct en *en, struct et_error *e)
 		qsort(found.all, found.n, sizeof(*found.all), by_start);
 		r->tracing = en_alloc(en, found.n * sizeof(*r->tracing));
 		if (r->tracing == NULL)
-			rc = et_err(e, "ET_MEMORY", "out of memory for names of the kernel");
+			rc = et_err(e, ET_NOMEM, "out of memory for names of the kernel");
 		else
 			memcpy(r->tracing, found.all, found.n * sizeof(*r->tracing));
 		r->ntracing = rc == 0 ? found.n : 0;

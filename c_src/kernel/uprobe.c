@@ -44,7 +44,7 @@ static int make_cookie(struct en *en, struct en_probe *p, uint64_t *cookie, stru
 	if ((r->nprobes & (r->nprobes - 1)) == 0) {
 		table = en_alloc(en, (r->nprobes ? 2 * (size_t)r->nprobes : 1) * sizeof(*table));
 		if (table == NULL)
-			return et_err(e, "ET_MEMORY", "out of memory for probes of the kernel");
+			return et_err(e, ET_NOMEM, "out of memory for probes of the kernel");
 		if (r->nprobes > 0)
 			memcpy(table, r->probe, r->nprobes * sizeof(*table));
 		r->probe = table;
@@ -62,7 +62,7 @@ int k_uprobe_add(struct en *en, const char *path, const struct k_site *at, struc
 
 	if (u.path == NULL || !ARRAY_ROOM(k->uprobes, k->nuprobes)) {
 		free(u.path);
-		return et_err(e, "ET_MEMORY", "out of memory for probes of programs");
+		return et_err(e, ET_NOMEM, "out of memory for probes of programs");
 	}
 	if (make_cookie(en, shared, &u.cookie, e) < 0) {
 		free(u.path);
@@ -120,12 +120,12 @@ static int not_attached(const struct k_uprobe *u, struct et_error *e)
 	int error = errno;
 
 	if (error == ESRCH)
-		return et_err(e, "D_PROC_GRAB", "process %d has ended", u->at.pid);
+		return et_err(e, D_PROC_GRAB, "process %d has ended", u->at.pid);
 	if (error == EPERM || error == EACCES)
-		return et_err(e, "ET_PERMISSION", "probes of programs need %s: %s was refused (%s)",
+		return et_err(e, ET_PERMISSION, "probes of programs need %s: %s was refused (%s)",
 			k_privileges(), u->path, strerror(error));
 	return et_err(
-		e, "ET_KERNEL", "the kernel refused probes in %s: %s", u->path, strerror(error));
+		e, ET_KERNEL, "the kernel refused probes in %s: %s", u->path, strerror(error));
 }
 
 static int attach(struct en *en, const struct k_uprobe *u, unsigned n, struct et_error *e)
@@ -141,7 +141,7 @@ static int attach(struct en *en, const struct k_uprobe *u, unsigned n, struct et
 	int fd;
 
 	if (words == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for probes of programs");
+		return et_err(e, ET_NOMEM, "out of memory for probes of programs");
 	for (unsigned i = 0; i < n; i++) {
 		words[i] = u[i].at.offset;
 		words[n + i] = u[i].cookie | (uint64_t)u[i].at.caller << K_SITE_SHIFT;

@@ -229,7 +229,7 @@ static int on_note(void *arg, const struct sdt_note *n)
 	nargs = take_args(n->args, &r->m->elf, n->pc, args);
 	p = en_probe_add(r->en, &usdt_provider, NULL, prov, r->m->name, func, name);
 	if (p == NULL || (p->pvdata == NULL && set_types(p, args, nargs) < 0))
-		return et_err(r->e, "ET_MEMORY", "out of memory for the probes of process %d", at.pid);
+		return et_err(r->e, ET_NOMEM, "out of memory for the probes of process %d", at.pid);
 	p->mod_aliases = r->m->aliases;
 	return k_sites_add(r->sites, p, r->m, &at, args, sizeof(args), r->e);
 }
@@ -257,7 +257,7 @@ static int init(struct en *en, void **data, struct et_error *e)
 	(void)en;
 	return k_sites_init(data, sizeof(struct k_sites), &of)
 		       ? 0
-		       : et_err(e, "ET_MEMORY", "out of memory");
+		       : et_err(e, ET_NOMEM, "out of memory");
 }
 
 static int provide_in(
@@ -266,7 +266,7 @@ static int provide_in(
 	struct et_error why = {0};
 	struct k_process *proc = k_process(&s->procs, pid, &why);
 
-	if (proc == NULL && strcmp(why.tag, "D_PROC_GRAB") == 0) {
+	if (proc == NULL && et_err_is(&why, D_PROC_GRAB)) {
 		*e = why;
 		return -1;
 	}

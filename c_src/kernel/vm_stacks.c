@@ -16,8 +16,7 @@
 #include "engine/state.h"
 #include "vm_probes.h"
 #include "load.h"
-#include "nodes.h"
-#include "symbols/proc_file.h"
+#include "proc_file.h"
 #include "symbols/vm.h"
 
 enum {
@@ -189,7 +188,7 @@ static int add(struct en *en, const struct k_vm_stacks *s, struct et_error *e)
 	if (r->vm_stacks == NULL)
 		r->vm_stacks = en_alloc(en, K_VM_PLACES * sizeof(*r->vm_stacks));
 	if (r->vm_stacks == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for the stacks of Erlang processes");
+		return et_err(e, ET_NOMEM, "out of memory for the stacks of Erlang processes");
 	while (r->vm_stacks[at].pid != 0)
 		at = (at + 1) % K_VM_PLACES;
 	r->vm_stacks[at] = *s;

@@ -4,7 +4,7 @@
  * commands that come at the same time get on with each other, and what is done about those that are
  * killed, is told in src/erltrace_keeper.erl: this is the command's side of it.
  */
-#include "node.h"
+#include "agent.h"
 
 #include <dirent.h>
 #include <elf.h>
@@ -17,7 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "places.h"
+#include "decode.h"
+#include "file.h"
+#include "paths.h"
 
 enum { MAX_MODULES = 64, MAX_BEAM = 64 << 20, OLDEST_OTP = 25, TRY_MS = 30000, PAUSE_MS = 5 };
 
@@ -56,16 +58,16 @@ static int find_dir(struct files *f, struct et_error *e)
 {
 	char dir[PATH_MAX], real[PATH_MAX], so[PATH_MAX + 32];
 
-	if (!place_find(&place_library, dir) || realpath(dir, real) == NULL) {
-		place_root(dir);
-		return et_err(e, "ET_AGENT",
+	if (!paths_find(&paths_library, dir) || realpath(dir, real) == NULL) {
+		paths_root(dir);
+		return et_err(e, ET_AGENT,
 			"the node does not have erltrace, and there is no erltrace.so to send to "
 			"it: not in %s/priv, not in %s/priv (make erlang builds it)",
-			dir, place_library.configured);
+			dir, paths_library.configured);
 	}
 	snprintf(so, sizeof(so), "%s/priv/erltrace.so", real);
 	if (stat(so, &f->st) < 0)
-		return et_err(e, "ET_AGENT", "cannot read %s: %s", so, strerror(errno));
+		return et_err(e, ET_AGENT, "cannot read %s: %s", so, strerror(errno));
 	snprintf(f->dir, sizeof(f->dir), "%s", real);
 	own_name(f, &f->st);
 	return 0;
@@ -92,7 +94,7 @@ static int find_modules(struct files *f, struct et_error *e)
 	if (at != NULL)
 		closedir(at);
 	if (f->n == 0)
-		return et_err(e, "ET_AGENT", "no modules of erltrace in %s (make erlang)", dir);
+		return et_err(e, ET_AGENT, "no modules of erltrace in %s (make erlang)", dir);
 	return 0;
 }
 
@@ -133,23 +135,18 @@ static int check_machine(struct nd *n, struct files *f, struct et_error *e)
 		fclose(file);
 	}
 	if (!whole)
-		return et_err(e, "ET_LIBRARY",
+		return et_err(e, ET_LIBRARY,
 			"%s is damaged: it is not a library, or it is incomplete (make erlang)",
 			path);
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (elf.e_machine == known[i].machine &&
 			strncmp(n->arch, known[i].name, strlen(known[i].name)) != 0)
-			return et_err(e, "ET_ARCH", "the node %s runs on %s; %s is for %s", n->name,
+			return et_err(e, ET_ARCH, "the node %s runs on %s; %s is for %s", n->name,
 				n->arch, path, known[i].name);
 	return 0;
 }
 
 /* ---- asking ---------------------------------------------------------------------------- */
-
-static bool is_tag(const struct et_error *e, const char *tag)
-{
-	return strcmp(e->tag, tag) == 0;
-}
 
 /* Is what an rpc gave this atom? */
 static bool is_atom(const ei_x_buff *res, const char *atom)
@@ -206,7 +203,7 @@ static int come(struct nd *n, struct et_error *e)
 	rc = ask_keeper(n, &request, &res, e);
 	if (rc == 0)
 		rc = 1;
-	else if (is_tag(e, "ET_UNDEF"))
+	else if (et_err_is(e, ET_UNDEF))
 		rc = 0;
 	n->came = rc == 1;
 	ei_x_free(&res);
@@ -215,34 +212,13 @@ static int come(struct nd *n, struct et_error *e)
 
 /* ---- bringing -------------------------------------------------------------------------- */
 
-static char *read_bytes(const char *path, long *len, struct et_error *e)
-{
-	FILE *file = fopen(path, "re");
-	struct stat st;
-	char *bytes = NULL;
-
-	if (file != NULL && fstat(fileno(file), &st) == 0 && st.st_size < MAX_BEAM)
-		bytes = malloc((size_t)st.st_size + 1);
-	if (bytes != NULL && fread(bytes, 1, (size_t)st.st_size, file) != (size_t)st.st_size) {
-		free(bytes);
-		bytes = NULL;
-	}
-	if (bytes == NULL)
-		et_err(e, "ET_AGENT", "cannot read %s: %s", path, strerror(errno));
-	else
-		*len = st.st_size;
-	if (file != NULL)
-		fclose(file);
-	return bytes;
-}
-
 static int put_file(ei_x_buff *x, const char *path, struct et_error *e)
 {
-	long len = 0;
-	char *bytes = read_bytes(path, &len, e);
+	size_t len = 0;
+	char *bytes = file_read(path, MAX_BEAM, &len);
 
 	if (bytes == NULL)
-		return -1;
+		return et_err(e, ET_AGENT, "cannot read %s: %s", path, strerror(errno));
 	ei_x_encode_binary(x, bytes, (int)len);
 	free(bytes);
 	return 0;
@@ -264,18 +240,18 @@ static int not_loaded(struct nd *n, const struct files *f, const char *module, c
 	struct et_error *e)
 {
 	if (strcmp(what, "version") == 0)
-		return et_err(e, "ET_AGENT",
+		return et_err(e, ET_AGENT,
 			"the node %s has an erltrace of another version, without an agent",
 			n->name);
 	if (strcmp(what, "on_load_failure") == 0)
-		return et_err(e, "ET_LIBRARY",
+		return et_err(e, ET_LIBRARY,
 			"the node %s (OTP %s, %s) does not load %s/priv/erltrace.so: its log says "
 			"why; was it built for another release, or for another C library?",
 			n->name, n->otp, n->arch, f->dir);
 	if (strcmp(what, "badfile") != 0 && strcmp(what, "features_not_allowed") != 0)
-		return et_err(e, "ET_AGENT", "the node %s (OTP %s) does not load the module %s: %s",
+		return et_err(e, ET_AGENT, "the node %s (OTP %s) does not load the module %s: %s",
 			n->name, n->otp, module, what);
-	return et_err(e, "ET_AGENT",
+	return et_err(e, ET_AGENT,
 		"the node %s (OTP %s) does not load the module %s: %s; %s was compiled by a newer "
 		"release, most likely: build erltrace with OTP %s or an older one",
 		n->name, n->otp, module, what, f->dir, n->otp);
@@ -295,7 +271,7 @@ static int brought(struct nd *n, const struct files *f, ei_x_buff *res, struct e
 	nd_get_tuple(res, &res->index, 2);
 	nd_get_atom(res, &res->index, module, sizeof(module));
 	if (nd_get_text(res, &res->index, &text, &len) == 0)
-		return et_err(e, "ET_LIBRARY",
+		return et_err(e, ET_LIBRARY,
 			"the node %s (OTP %s, %s) cannot read %s/priv/erltrace.so, and it could "
 			"not be sent to the node: %.*s; install erltrace on its side, or let the "
 			"node write to one of these folders",
@@ -391,7 +367,7 @@ static int load_keeper(struct nd *n, const struct files *f, struct et_error *e)
 	add_call(&c, "erlang", "unregister", &args);
 	ei_x_new(&res);
 	rc = nd_calls(n, &c, &res, e);
-	if (rc < 0 && is_tag(e, "ET_BADARG")) {
+	if (rc < 0 && et_err_is(e, ET_BADARG)) {
 		et_err_clear(e);
 		ei_x_free(&res);
 		return 0;
@@ -435,7 +411,7 @@ int nd_agent(struct nd *n, struct et_error *e)
 	if (n->has_agent)
 		return 0;
 	if (atoi(n->otp) < OLDEST_OTP)
-		return et_err(e, "ET_RELEASE",
+		return et_err(e, ET_RELEASE,
 			"the node %s runs OTP %s: erltrace needs OTP %d or later", n->name, n->otp,
 			OLDEST_OTP);
 	memset(&f, 0, sizeof(f));
@@ -450,7 +426,7 @@ int nd_agent(struct nd *n, struct et_error *e)
 	if (rc < 0)
 		nd_agent_gone(n);
 	if (rc == 0)
-		return et_err(e, "ET_AGENT",
+		return et_err(e, ET_AGENT,
 			"another command has been bringing erltrace to the node %s, or taking it out, "
 			"for %d s: is it suspended?",
 			n->name, TRY_MS / 1000);

@@ -4,39 +4,29 @@
  * it. It may be in a container: then it has a network, files and process numbers of its own, and is
  * reached from inside its network.
  */
-#include "node.h"
+#include "process.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MAX_TEXT = 256 << 10 };
+#include "file.h"
+#include "proc_file.h"
+
+enum { MAX_TEXT = 8 << 20 };
 
 /* A file of /proc/PID, with its NULs; NULL: it cannot be read. */
 static char *read_proc(pid_t pid, const char *file, size_t *len)
 {
-	char path[64], *text = malloc(MAX_TEXT);
-	FILE *f;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
-	f = fopen(path, "re");
-	if (f == NULL || text == NULL) {
-		free(text);
-		text = NULL;
-	} else {
-		*len = fread(text, 1, MAX_TEXT - 1, f);
-		text[*len] = '\0';
-	}
-	if (f != NULL)
-		fclose(f);
-	return text;
+	return file_read(path, MAX_TEXT, len);
 }
 
 /* A variable of the process's environment. */
@@ -88,7 +78,7 @@ int nd_enter(pid_t pid, struct et_error *e)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	r = fd < 0 ? -1 : setns(fd, CLONE_NEWNET);
 	if (r < 0)
-		et_err(e, "ET_NODE",
+		et_err(e, ET_NODE,
 			"process %d is in a container, and its network cannot be entered: %s "
 			"(this needs root)",
 			(int)pid, strerror(errno));
@@ -158,33 +148,6 @@ static bool is_vm(pid_t pid)
 	return is;
 }
 
-/*
- * A file as the process sees it: links lead nowhere out of its root, wherever they point. It is
- * looked at before it is opened: a FIFO would keep us waiting, a device may do anything.
- */
-static int open_its_file(pid_t pid, const char *path)
-{
-	struct open_how how = {.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-	char name[64];
-	struct stat st;
-	int root, at = -1, fd = -1;
-
-	snprintf(name, sizeof(name), "/proc/%d/root", (int)pid);
-	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root >= 0)
-		at = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	if (at >= 0 && fstat(at, &st) == 0 && S_ISREG(st.st_mode)) {
-		snprintf(name, sizeof(name), "/proc/self/fd/%d", at);
-		fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	}
-	if (at >= 0)
-		close(at);
-	if (root >= 0)
-		close(root);
-	return fd;
-}
-
 bool nd_cookie_of(pid_t pid, struct nd_cookie *c)
 {
 	char home[ND_PATH / 2], path[ND_PATH];
@@ -200,7 +163,7 @@ bool nd_cookie_of(pid_t pid, struct nd_cookie *c)
 		return false;
 	snprintf(path, sizeof(path), "%s/.erlang.cookie", home);
 	snprintf(c->file, sizeof(c->file), "/proc/%d/root%s/.erlang.cookie", (int)pid, home);
-	fd = open_its_file(pid, path);
+	fd = fi_open_in(pid, path);
 	rc = nd_read_cookie(fd, c, &e);
 	if (fd >= 0)
 		close(fd);

@@ -21,7 +21,7 @@ static int init(struct en *en, void **data, struct et_error *e)
 	for (unsigned i = 0; i < 3; i++) {
 		p = en_probe_add(en, &dtrace_provider, NULL, "dtrace", "", "", names[i]);
 		if (p == NULL)
-			return et_err(e, "ET_MEMORY", "out of memory for probes");
+			return et_err(e, ET_NOMEM, "out of memory for probes");
 		p->nargs = 0;
 	}
 	p->nargs = 6;

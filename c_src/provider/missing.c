@@ -88,9 +88,14 @@ void en_why_none(const struct en *en, const struct d_pdesc *d, char *buf, size_t
 	char list[256];
 
 	buf[0] = '\0';
-	if (d->id != 0 || len == 0 || is_known(en, d->prov) || strncmp(d->prov, "erlang", 6) == 0)
+	if (d->id != 0 || len == 0 || is_known(en, d->prov))
 		return;
-	if (len > 1 && d->prov[len - 1] == '0' && !isdigit((unsigned char)d->prov[len - 2])) {
+	if (strncmp(d->prov, "erlang", 6) == 0) {
+		if (kernel && en->bridge == NULL)
+			snprintf(buf, size,
+				"probes of an Erlang node need a bridge to the nodes: "
+				"erltrace_set_bridge(), and the option erlnode");
+	} else if (len > 1 && d->prov[len - 1] == '0' && !isdigit((unsigned char)d->prov[len - 2])) {
 		snprintf(buf, size, "there is no process 0: $target is that of -p or -c");
 	} else if (strpbrk(d->prov, "*?[") != NULL) {
 		if (kernel && en->opts->val[OPT_USDTPROC] == 0)

@@ -115,16 +115,16 @@ static int add(struct en *en, struct profile *pr, const char *name, struct et_er
 	if (period == 0 || en_probe_find(en, "profile", "", "", name) != NULL)
 		return 0;
 	if (period < LEAST)
-		return et_err(e, "D_PDESC_INVAL",
+		return et_err(e, D_PDESC_INVAL,
 			"%s fires too often: the shortest interval is 200 microseconds (5000 hz)",
 			name);
 	t = calloc(1, sizeof(*t));
 	if (t == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for probe %s", name);
+		return et_err(e, ET_NOMEM, "out of memory for probe %s", name);
 	t->probe = en_probe_add(en, &profile_provider, t, "profile", "", "", name);
 	if (t->probe == NULL) {
 		free(t);
-		return et_err(e, "ET_MEMORY", "out of memory for probe %s", name);
+		return et_err(e, ET_NOMEM, "out of memory for probe %s", name);
 	}
 	t->period = period;
 	t->tick = tick;
@@ -154,7 +154,7 @@ static int init(struct en *en, void **data, struct et_error *e)
 
 	*data = pr;
 	if (pr == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory");
+		return et_err(e, ET_NOMEM, "out of memory");
 	pr->last = &pr->timers;
 	pthread_mutex_init(&pr->lock, NULL);
 	pthread_condattr_init(&attr);
@@ -288,7 +288,7 @@ static int arena(struct en *en, void *data, void *base, size_t size, struct et_e
 	if (fd < 0) {
 		why = *e;
 		*e = (struct et_error){0};
-		et_err(e, why.tag,
+		et_err_as(e, &why,
 			"profile-N that reads what it interrupts (pid, execname, stacks, arg0, "
 			"arg1): %s",
 			why.text);
@@ -303,7 +303,7 @@ static int refuse_inside(const struct en_probe *p, const struct timer *t, struct
 
 	if (!p->reads_stack && !p->reads_ustack && (t->tick || (p->pbis & who) == 0))
 		return 0;
-	return et_err(e, "ET_SAMPLES",
+	return et_err(e, ET_SAMPLES,
 		"%s reads what the schedulers run (%s), which it cannot see inside a node: it "
 		"fires in a thread of its own. The kernel can, as root: erltrace -p %d -n '%s "
 		"/pid == $target/ { ... }'",
@@ -347,14 +347,14 @@ static int add_server(struct profile *pr, bool tick, int cpu, struct et_error *e
 	*s = (struct server){.of = pr, .cpu = cpu};
 	s->due = calloc(enabled(pr, tick), sizeof(*s->due));
 	if (s->due == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for timers");
+		return et_err(e, ET_NOMEM, "out of memory for timers");
 	pr->nservers++;
 	for (struct timer *t = pr->timers; t != NULL; t = t->next)
 		if (t->enabled && t->tick == tick)
 			s->due[s->n++].timer = t;
 	rc = run(s);
 	if (rc != 0)
-		return et_err(e, "ET_THREAD", "cannot start a timer thread: %s", strerror(rc));
+		return et_err(e, ET_THREAD, "cannot start a timer thread: %s", strerror(rc));
 	return 0;
 }
 
@@ -371,7 +371,7 @@ static int start(struct en *en, void *data, struct et_error *e)
 	pr->pid = getpid();
 	pr->servers = calloc(CPU_SETSIZE + 1, sizeof(*pr->servers));
 	if (pr->servers == NULL)
-		return et_err(e, "ET_MEMORY", "out of memory for timers");
+		return et_err(e, ET_NOMEM, "out of memory for timers");
 	if (enabled(pr, true) > 0 && add_server(pr, true, -1, e) < 0)
 		return -1;
 	if (enabled(pr, false) == 0)

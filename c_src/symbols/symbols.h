@@ -10,7 +10,6 @@
  *   vm.c         the memory of an Erlang VM: its functions and atoms
  *   names.c      numbers for names, where results of several processes are joined
  *   sdt_notes.c  USDT probes that a file carries
- *   proc_file.c  opening files that other processes name
  */
 #ifndef SYMBOLS_H
 #define SYMBOLS_H

@@ -7,17 +7,17 @@
 
 #include <string.h>
 
-#include "node/node.h"
+#include "node/connection.h"
 
 /* NULL: nobody has named it, and it is of another user. */
 static json_t *ask(
-	const char *name, int port, const struct nd_cookie *cookie, const struct nd_whom *whom)
+	const char *name, int port, const struct nd_cookie *cookie, const struct nd_accept *whom)
 {
 	struct et_error e = {.tag = ""};
 	struct nd *nd = nd_connect(name, port, cookie, whom, &e);
 	json_t *j;
 
-	if (strcmp(e.tag, "ET_OTHER") == 0)
+	if (et_err_is(&e, ET_OTHER))
 		return NULL;
 	web_plain(e.text, strlen(e.text));
 	if (nd == NULL)
@@ -31,7 +31,7 @@ static json_t *ask(
 
 int web_list_nodes(const struct web_opts *o)
 {
-	const struct nd_whom named = {.found = false}, found = {.found = true};
+	const struct nd_accept named = {.found = false}, found = {.found = true};
 	json_t *all = json_array(), *j;
 	struct et_error e = {.tag = ""};
 	struct nd_cookie cookie;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+
 enum { RUN_SAME, RUN_NO_LO, RUN_NO_HI };
 
 /* A browser's numbers are exact up to 2^53: that is twice the distance of two of these. */
@@ -22,18 +24,10 @@ struct web_bucket {
 /* Room for so many bytes more. */
 static unsigned char *room(struct web_pack *p, struct web_bytes *b, size_t more)
 {
-	size_t wanted = 2 * (b->n + more) + 4096;
-	unsigned char *bigger;
-
-	if (b->n + more <= b->room)
-		return b->v + b->n;
-	bigger = p->failed ? NULL : realloc(b->v, wanted);
-	if (bigger == NULL) {
+	if (p->failed || !ARRAY_RESERVE(b->v, b->room, b->n + more)) {
 		p->failed = true;
 		return NULL;
 	}
-	b->v = bigger;
-	b->room = wanted;
 	return b->v + b->n;
 }
 

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "array.h"
 #include "erltrace.h"
 
 struct msg {
@@ -353,15 +354,8 @@ static int gather(struct session *s, const char *p, size_t len)
 {
 	if (s->nin + len > WEB_MAX_MESSAGE)
 		return -1;
-	if (s->in == NULL || s->nin + len > s->room) { /* an empty one is a message too */
-		size_t room = s->nin + len + 4096;
-		char *in = realloc(s->in, room);
-
-		if (in == NULL)
-			return -1;
-		s->in = in;
-		s->room = room;
-	}
+	if (!ARRAY_RESERVE(s->in, s->room, s->nin + len + 1)) /* an empty one is a message too */
+		return -1;
 	if (len > 0)
 		memcpy(s->in + s->nin, p, len);
 	s->nin += len;

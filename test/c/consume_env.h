@@ -16,7 +16,7 @@
 #define en_now	    fake_now
 #define en_wall	    fake_wall
 
-#include "consume/act.c"
+#include "consume/actions.c"
 #include "consume/aggs.c"
 #include "consume/consume.c"
 #include "consume/datum.c"
@@ -24,11 +24,11 @@
 #include "symbols/elf.c"
 #include "consume/format.c"
 #include "consume/json.c"
-#include "consume/print.c"
+#include "consume/print_value.c"
 #include "consume/printa.c"
 #include "symbols/symbols.c"
-#include "consume/tell.c"
-#include "consume/text.c"
+#include "consume/faults.c"
+#include "consume/textbuf.c"
 #include "consume/value.c"
 
 static unsigned passed, failed;

@@ -272,7 +272,7 @@ static inline const char *parse_in(struct d_comp *c, const char *text, size_t le
 	for (;;) {
 		if (d_parse_item(c, &it) != 0) {
 			outlen = 0;
-			put("%s %d:%d %s", c->error.tag, c->error.line, c->error.col,
+			put("%s %d:%d %s", c->error.tag, c->error.line, c->error.column,
 				c->error.text);
 			break;
 		}

@@ -293,16 +293,16 @@ static void test_places(void)
 	static const char b[] = "int x;\n# 100 \"inc.h\" 1\nint y;\nint z z;\n";
 
 	parse_in(c, a, strlen(a));
-	ok(c->error.line == 3 && c->error.col == 6 && strcmp(c->error.src, "\tx = = 1;") == 0,
-		"line, column and text", c->error.src);
+	ok(c->error.line == 3 && c->error.column == 6 && strcmp(c->error.source, "\tx = = 1;") == 0,
+		"line, column and text", c->error.source);
 	parse_in(c, b, strlen(b));
-	ok(strcmp(c->error.file, "inc.h") == 0 && c->error.line == 101 && c->error.col == 7 &&
-			strcmp(c->error.src, "int z z;") == 0,
-		"#line", c->error.src);
+	ok(strcmp(c->error.file, "inc.h") == 0 && c->error.line == 101 && c->error.column == 7 &&
+			strcmp(c->error.source, "int z z;") == 0,
+		"#line", c->error.source);
 	c->file = "my.d";
 	parse_in(c, "BEGIN { \x1b[31m }", 15);
-	ok(strcmp(c->error.file, "my.d") == 0 && strcmp(c->error.src, "BEGIN { ?[31m }") == 0,
-		"no escapes in messages", c->error.src);
+	ok(strcmp(c->error.file, "my.d") == 0 && strcmp(c->error.source, "BEGIN { ?[31m }") == 0,
+		"no escapes in messages", c->error.source);
 	comp_free(c);
 }
 
@@ -510,8 +510,8 @@ static void test_tags(void)
 	static const struct {
 		const char *tag, *text;
 	} tags[] = {
-#define D_TAG(name, meaning) {#name, meaning},
-#include "d/tags.def"
+#define ERROR_TAG(name, meaning) {#name, meaning},
+#include "errors.def"
 	};
 
 	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)

@@ -1,0 +1,659 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command's bridge to Erlang nodes (include/erltrace.h): for a script that runs in the kernel it
+ * lists probes of nodes, and holds scripts there that hand events over. It talks to the agents in
+ * the nodes as node_run.c does, but prints nothing: what nodes say is news for the library.
+ *
+ * Connections belong to a thread of their own. It enters the network of a container where that is
+ * needed, and gives the agents their signs of life whatever the command does. The library's thread
+ * waits for it in list and arm; after that they share a queue of lines, under a lock, and the thread
+ * runs until it is disarmed or no node is left. All its waiting has a bound.
+ */
+#include "targets.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "node/agent.h"
+#include "node/process.h"
+
+enum {
+	PATIENCE_MS = 60000, /* for a node that is slow to answer */
+	STOP_MS = 10000,     /* ... to end its script */
+	PROCESS_MS = 5000,   /* a connection ends before its process does */
+	TURN_MS = 1000,	     /* the command sees it end too, and ends by itself */
+	MAX_LINES = 100,     /* that nobody has asked for yet; more are lost */
+};
+
+struct line {
+	struct line *next;
+	char text[512];
+};
+
+struct cli_bridge {
+	struct nodes ns; /* first: handlers get this; its command line is: */
+	struct cli line; /* what is asked of nodes, as a command line of its own would */
+	struct cli *c;
+	pthread_t thread;
+	/* the thread's in list and arm, while the other one waits */
+	const erltrace_arming_t *arming;
+	struct et_error error;
+	FILE *rows;		     /* list: four names for each probe, with their NULs */
+	const struct target *listed; /* whose they are */
+	int64_t until;		     /* ms: as long a node has time to answer */
+	/* under the lock */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	enum { ARMING, ARMED, FAILED } phase;
+	bool stopping, ended;
+	struct line *lines, **last;
+	int nlines;
+	int wake; /* an eventfd: stopping has been set */
+};
+
+static struct cli_bridge *bridge_of(struct nodes *ns)
+{
+	return (struct cli_bridge *)ns;
+}
+
+/* ---- what is asked ----------------------------------------------------------------------- */
+
+static bool is_number(const char *s)
+{
+	return s[0] != '\0' && s[strspn(s, "0123456789")] == '\0';
+}
+
+/* A command line that names these nodes. */
+static int begin(struct cli_bridge *b, const char *const *nodes, enum cli_mode mode)
+{
+	struct cli *l = &b->line;
+	int n = 0;
+
+	while (nodes[n] != NULL)
+		n++;
+	*l = (struct cli){.h = b->c->h, .cookie_file = b->c->cookie_file, .quiet = true, .mode = mode};
+	l->nodes = calloc((size_t)n + 1, sizeof(*l->nodes));
+	l->procs = calloc((size_t)n + 1, sizeof(*l->procs));
+	if (l->nodes == NULL || l->procs == NULL)
+		return et_err(&b->error, ET_NOMEM, "out of memory");
+	for (int i = 0; i < n; i++) {
+		pid_t pid = is_number(nodes[i]) ? atoi(nodes[i]) : 0;
+
+		if (pid == 0)
+			l->nodes[l->nnodes++] = nodes[i];
+		else
+			l->procs[l->nprocs++] = (struct cli_process){.pid = pid,
+				.go = -1,
+				.failed = -1,
+				.pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
+				.live = true};
+	}
+	b->ns = (struct nodes){.c = l, .failure = &b->error, .exit_code = -1};
+	return 0;
+}
+
+static void end(struct cli_bridge *b)
+{
+	struct cli *l = &b->line;
+
+	for (int i = 0; i < l->nprocs; i++)
+		if (l->procs[i].pidfd >= 0)
+			close(l->procs[i].pidfd);
+	for (int i = 0; i < l->nsettings; i++)
+		free(l->settings[i].name);
+	free(l->nodes);
+	free(l->procs);
+	free(l->settings);
+	memset(l, 0, sizeof(*l));
+	et_err_clear(&b->error);
+}
+
+static int fail(struct cli_bridge *b, erltrace_error_t *err)
+{
+	snprintf(err->tag, sizeof(err->tag), "%s", b->error.tag);
+	snprintf(err->text, sizeof(err->text), "%s", b->error.text);
+	end(b);
+	return -1;
+}
+
+/* Signals are for the command. */
+static int start_thread(struct cli_bridge *b, void *(*run)(void *))
+{
+	sigset_t all, old;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	error = pthread_create(&b->thread, NULL, run, b);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return error == 0 ? 0 : et_err(&b->error, ET_NODE, "no thread: %s", strerror(error));
+}
+
+/* ---- nodes -------------------------------------------------------------------------------- */
+
+/* Its process as this machine numbers it: of one in a container -p has named it. */
+static int pid_of(const struct cli_bridge *b, const struct target *t)
+{
+	for (int i = 0; i < b->line.nprocs; i++)
+		if (nd_own_pid(b->line.procs[i].pid) == t->nd->ospid)
+			return (int)b->line.procs[i].pid;
+	return (int)t->nd->ospid;
+}
+
+static void on_done(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	(void)ns, (void)x, (void)at;
+	t->state = DONE;
+	nd_agent_gone(t->nd);
+}
+
+/* One that does not answer is not waited for: it ends all when it sees the connection end. */
+static void leave(struct cli_bridge *b)
+{
+	for (int i = 0; i < b->ns.n; i++)
+		if (b->ns.v[i].state != DONE)
+			b->ns.v[i].nd->came = false;
+	node_leave(&b->ns);
+}
+
+static void no_answer(struct cli_bridge *b)
+{
+	for (int i = 0; i < b->ns.n; i++)
+		if (b->ns.v[i].state != DONE)
+			et_err(&b->error, ET_NODE, "the node %s does not answer",
+				b->ns.v[i].nd->name);
+}
+
+/* ---- listing ------------------------------------------------------------------------------ */
+
+static int keep_row(void *arg, const erltrace_probe_info_t *p)
+{
+	struct cli_bridge *b = arg;
+
+	if (!p->absent)
+		fprintf(b->rows, "erlang%d%c%s%c%s%c%s%c", pid_of(b, b->listed), 0, p->module, 0,
+			p->function, 0, p->name, 0);
+	return 0;
+}
+
+static void list_rows(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	struct cli_bridge *b = bridge_of(ns);
+
+	b->listed = t;
+	b->until = node_ms() + PATIENCE_MS;
+	node_get_rows(x, at, keep_row, b);
+	node_tell(t, "more");
+}
+
+/* That it has no such probe is no failure. */
+static void list_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	erltrace_error_t err;
+	long script = -1;
+
+	(void)t;
+	if (node_get_failure(x, at, &script, &err) == 0 && script < 0)
+		et_err_as(&bridge_of(ns)->error, &err, "%s", err.text);
+}
+
+static void list_gone(struct nodes *ns, struct target *t, struct et_error *e)
+{
+	t->state = DONE;
+	et_err_as(&bridge_of(ns)->error, e, "%s", e->text);
+}
+
+static void *list_thread(void *arg)
+{
+	static const struct node_handler handlers[] = {
+		{"rows", list_rows}, {"failed", list_failed}, {"done", on_done}, {NULL, NULL}};
+	struct cli_bridge *b = arg;
+
+	b->ns.handlers = handlers;
+	b->ns.gone = list_gone;
+	b->until = node_ms() + PATIENCE_MS;
+	if (node_find(&b->ns) == CLI_OK && node_start_all(&b->ns) == CLI_OK)
+		while (!node_all_done(&b->ns, NULL) && node_ms() < b->until)
+			node_receive(&b->ns, 1000);
+	no_answer(b);
+	leave(b);
+	return NULL;
+}
+
+/* Rows to the library, by its own thread. */
+static int give_rows(const char *at, const char *end, erltrace_probe_cb *cb, void *arg)
+{
+	int rc = 0;
+
+	while (at < end && rc == 0) {
+		erltrace_probe_info_t p = {.provider = at, .nargs = -1};
+
+		p.module = p.provider + strlen(p.provider) + 1;
+		p.function = p.module + strlen(p.module) + 1;
+		p.name = p.function + strlen(p.function) + 1;
+		at = p.name + strlen(p.name) + 1;
+		rc = cb(arg, &p);
+	}
+	return rc;
+}
+
+static int b_list(void *arg, const char *const *nodes, const char *desc, erltrace_probe_cb *cb,
+	void *cb_arg, erltrace_error_t *err)
+{
+	struct cli_bridge *b = arg;
+	struct cli_desc d = {.text = (char *)(uintptr_t)desc};
+	struct cli_script s = {.flag = 'n', .arg = desc, .descs = &d, .ndescs = 1};
+	char *rows = NULL;
+	size_t len = 0;
+	int rc;
+
+	b->rows = open_memstream(&rows, &len);
+	rc = b->rows != NULL ? begin(b, nodes, MODE_LIST)
+			     : et_err(&b->error, ET_NOMEM, "out of memory");
+	b->line.scripts = &s;
+	b->line.nscripts = 1;
+	if (rc == 0 && (rc = start_thread(b, list_thread)) == 0)
+		pthread_join(b->thread, NULL);
+	if (b->rows != NULL)
+		fclose(b->rows);
+	if (rc < 0 || (len == 0 && b->error.tag[0] != '\0')) {
+		rc = fail(b, err);
+	} else {
+		end(b);
+		rc = give_rows(rows, rows + len, cb, cb_arg);
+	}
+	free(rows);
+	return rc;
+}
+
+/* ---- news --------------------------------------------------------------------------------- */
+
+static bool is_stopping(struct cli_bridge *b)
+{
+	bool stopping;
+
+	pthread_mutex_lock(&b->lock);
+	stopping = b->stopping;
+	pthread_mutex_unlock(&b->lock);
+	return stopping;
+}
+
+/* A word for disarm is waited for, at most so long. */
+static void pause_ms(struct cli_bridge *b, int ms)
+{
+	struct pollfd p = {.fd = b->wake, .events = POLLIN};
+
+	poll(&p, 1, ms);
+}
+
+/* Which node says so: where there are several. */
+__attribute__((format(printf, 3, 4))) static void say(
+	struct cli_bridge *b, const struct target *t, const char *fmt, ...)
+{
+	struct line *l = calloc(1, sizeof(*l));
+	size_t len = 0;
+	va_list ap;
+
+	if (l == NULL)
+		return;
+	if (t != NULL && b->ns.n > 1)
+		len = (size_t)snprintf(l->text, sizeof(l->text), "%s: ", t->nd->name);
+	va_start(ap, fmt);
+	vsnprintf(l->text + len, sizeof(l->text) - len, fmt, ap);
+	va_end(ap);
+	pthread_mutex_lock(&b->lock);
+	if (b->nlines < MAX_LINES) {
+		b->nlines++;
+		*b->last = l;
+		b->last = &l->next;
+		l = NULL;
+	}
+	pthread_mutex_unlock(&b->lock);
+	free(l);
+}
+
+static int b_news(void *arg, char *buf, size_t size)
+{
+	struct cli_bridge *b = arg;
+	struct line *l;
+	bool ended;
+
+	pthread_mutex_lock(&b->lock);
+	l = b->lines;
+	if (l != NULL) {
+		b->lines = l->next;
+		b->nlines--;
+		if (l->next == NULL)
+			b->last = &b->lines;
+	}
+	ended = b->ended && !b->stopping;
+	pthread_mutex_unlock(&b->lock);
+	if (l == NULL)
+		return ended ? -1 : 0;
+	snprintf(buf, size, "%s", l->text);
+	free(l);
+	return 1;
+}
+
+/* ---- arming ------------------------------------------------------------------------------- */
+
+static bool is_arming(struct cli_bridge *b)
+{
+	return b->phase == ARMING; /* this thread changes it */
+}
+
+static void arm_matched(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	(void)ns, (void)x, (void)at;
+	t->state = COMPILED;
+}
+
+static void on_item(struct nodes *ns, struct target *t, const char *kind, const char *text, long len)
+{
+	if (strcmp(kind, "err") == 0)
+		say(bridge_of(ns), t, "%.*s", (int)len, text); /* up to a NUL */
+}
+
+/* The first one is of BEGIN, and comes when all is armed. */
+static void arm_batch(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	node_get_items(ns, t, x, at, on_item);
+	t->began_at = node_ms();
+	node_tell(t, "more");
+}
+
+static void arm_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	struct cli_bridge *b = bridge_of(ns);
+	erltrace_error_t err;
+	char stood[256];
+	long script = -1;
+
+	if (node_get_failure(x, at, &script, &err) < 0)
+		return;
+	ns->ending = true;
+	if (is_arming(b)) {
+		et_err_as(&b->error, &err, "%s", err.text);
+		return;
+	}
+	say(b, t, "processing aborted: %s", err.text);
+	if (et_err_is(&err, ET_SILENCE) && node_stood(ns, stood, sizeof(stood)))
+		say(b, NULL, "%s", stood);
+}
+
+/*
+ * The end of a process of -p or -c is the end that is waited for: then the command says what is to
+ * be said.
+ */
+static bool is_expected(struct cli_bridge *b, const struct target *t)
+{
+	int64_t until = node_ms() + PROCESS_MS;
+	int pid = pid_of(b, t), i = 0;
+
+	while (i < b->line.nprocs && b->line.procs[i].pid != pid)
+		i++;
+	if (i == b->line.nprocs)
+		return false;
+	while (!cli_procs_ended(&b->line)) {
+		if (is_stopping(b) || node_ms() > until)
+			return false;
+		node_beat(&b->ns);
+		pause_ms(b, 5);
+	}
+	pause_ms(b, TURN_MS);
+	return true;
+}
+
+static void arm_gone(struct nodes *ns, struct target *t, struct et_error *e)
+{
+	struct cli_bridge *b = bridge_of(ns);
+
+	t->state = DONE;
+	if (is_arming(b))
+		et_err_as(&b->error, e, "%s", e->text);
+	else if (!is_expected(b, t))
+		say(b, NULL, "%s", e->text);
+}
+
+static const char *script_of(const struct cli_bridge *b, int pid)
+{
+	for (unsigned i = 0; i < b->arming->nscripts; i++)
+		if (b->arming->scripts[i].pid == pid)
+			return b->arming->scripts[i].text;
+	return NULL;
+}
+
+/* A node that has no script has nothing to do. */
+static int start_in(struct cli_bridge *b, struct target *t)
+{
+	struct cli_script s[] = {{.flag = 'n', .arg = "BEGIN { printf(\"armed\\n\"); }"},
+		{.flag = 's', .arg = "events.d", .text = (char *)(uintptr_t)script_of(b, pid_of(b, t))}};
+	struct et_error e = {.tag = ""};
+	ei_x_buff spec;
+	int rc;
+
+	if (s[1].text == NULL)
+		return 0;
+	b->line.scripts = s;
+	b->line.nscripts = 2;
+	ei_x_new(&spec);
+	rc = node_put_spec(&spec, &b->ns);
+	if (rc == 0 && (rc = node_start(t, &spec, &e)) < 0)
+		node_fail(&b->ns, &e, "failed to trace a node");
+	if (rc == 0)
+		t->state = STARTED;
+	ei_x_free(&spec);
+	b->line.nscripts = 0;
+	return rc;
+}
+
+/* Every script is to have a node. */
+static int all_there(struct cli_bridge *b)
+{
+	for (unsigned i = 0; i < b->arming->nscripts; i++) {
+		int k = 0;
+
+		while (k < b->ns.n && pid_of(b, &b->ns.v[k]) != b->arming->scripts[i].pid)
+			k++;
+		if (k == b->ns.n)
+			return et_err(&b->error, ET_NODE, "process %d is none of the nodes any more",
+				b->arming->scripts[i].pid);
+	}
+	return 0;
+}
+
+/* Are there still some that are before a state, or have not sent anything? */
+static bool are_before(const struct nodes *ns, enum state state)
+{
+	for (int i = 0; i < ns->n; i++)
+		if (ns->v[i].state < state || (ns->v[i].state == RUNNING && ns->v[i].began_at == 0))
+			return true;
+	return false;
+}
+
+static int await(struct cli_bridge *b, enum state state)
+{
+	int64_t until = node_ms() + PATIENCE_MS;
+
+	while (are_before(&b->ns, state) && b->error.tag[0] == '\0' && node_ms() < until)
+		node_receive(&b->ns, 1000);
+	if (are_before(&b->ns, state))
+		no_answer(b);
+	return b->error.tag[0] == '\0' ? 0 : -1;
+}
+
+static int arm_nodes(struct cli_bridge *b)
+{
+	int status = node_find(&b->ns);
+
+	for (int i = 0; i < b->ns.n; i++)
+		b->ns.v[i].state = DONE; /* until it is started nobody is there to tell */
+	if (status != CLI_OK || all_there(b) < 0)
+		return -1;
+	for (int i = 0; i < b->ns.n; i++)
+		if (start_in(b, &b->ns.v[i]) < 0)
+			return -1;
+	if (await(b, COMPILED) < 0)
+		return -1;
+	node_tell_all(&b->ns, RUNNING, "go");
+	return await(b, RUNNING);
+}
+
+static void set_phase(struct cli_bridge *b, int phase)
+{
+	pthread_mutex_lock(&b->lock);
+	b->phase = phase;
+	b->ended = phase != ARMED;
+	pthread_cond_signal(&b->changed);
+	pthread_mutex_unlock(&b->lock);
+}
+
+/* Their agents end the scripts, and say what is to be said at the end. */
+static void stop_nodes(struct cli_bridge *b)
+{
+	int64_t until = node_ms() + STOP_MS;
+
+	b->ns.wake = 0;
+	node_tell_all(&b->ns, STOPPING, "stop");
+	while (!node_all_done(&b->ns, NULL) && node_ms() < until)
+		node_receive(&b->ns, 100);
+	for (int i = 0; i < b->ns.n && !is_arming(b); i++)
+		if (b->ns.v[i].state != DONE)
+			say(b, NULL, "the node %s has not ended its part of the script: it will when it "
+				     "sees that this command has gone",
+				b->ns.v[i].nd->name);
+}
+
+static void *arm_thread(void *arg)
+{
+	static const struct node_handler handlers[] = {{"matched", arm_matched},
+		{"batch", arm_batch}, {"failed", arm_failed}, {"done", on_done}, {NULL, NULL}};
+	struct cli_bridge *b = arg;
+	int rc;
+
+	b->ns.handlers = handlers;
+	b->ns.gone = arm_gone;
+	rc = arm_nodes(b);
+	if (rc == 0) {
+		set_phase(b, ARMED);
+		while (!is_stopping(b) && !b->ns.ending && !node_all_done(&b->ns, NULL))
+			node_receive(&b->ns, 1000);
+	}
+	stop_nodes(b);
+	leave(b);
+	set_phase(b, FAILED);
+	return NULL;
+}
+
+/* "watchdog=30" */
+static int add_options(struct cli_bridge *b, const char *const *options)
+{
+	struct cli *l = &b->line;
+	int n = 0;
+
+	while (options[n] != NULL)
+		n++;
+	l->settings = calloc((size_t)n + 1, sizeof(*l->settings));
+	for (int i = 0; l->settings != NULL && i < n; i++) {
+		const char *value = strchr(options[i], '=');
+
+		l->settings[i].flag = 'x';
+		l->settings[i].name = strndup(options[i], value != NULL ? (size_t)(value - options[i])
+									: strlen(options[i]));
+		l->settings[i].value = value != NULL ? value + 1 : NULL;
+		if (l->settings[i].name == NULL)
+			break;
+		l->nsettings++;
+	}
+	return l->nsettings == n ? 0 : et_err(&b->error, ET_NOMEM, "out of memory");
+}
+
+static void join(struct cli_bridge *b)
+{
+	eventfd_t drained;
+
+	pthread_join(b->thread, NULL);
+	eventfd_read(b->wake, &drained);
+}
+
+static int b_arm(void *arg, const erltrace_arming_t *a, erltrace_error_t *err)
+{
+	struct cli_bridge *b = arg;
+
+	b->arming = a;
+	b->phase = ARMING;
+	b->stopping = b->ended = false;
+	if (begin(b, a->nodes, MODE_RUN) < 0 || add_options(b, a->options) < 0)
+		return fail(b, err);
+	b->ns.wake = b->wake;
+	if (start_thread(b, arm_thread) < 0)
+		return fail(b, err);
+	pthread_mutex_lock(&b->lock);
+	while (b->phase == ARMING)
+		pthread_cond_wait(&b->changed, &b->lock);
+	pthread_mutex_unlock(&b->lock);
+	if (b->error.tag[0] == '\0')
+		return 0;
+	join(b);
+	return fail(b, err);
+}
+
+static void b_disarm(void *arg)
+{
+	struct cli_bridge *b = arg;
+
+	pthread_mutex_lock(&b->lock);
+	b->stopping = true;
+	pthread_mutex_unlock(&b->lock);
+	eventfd_write(b->wake, 1);
+	join(b);
+	end(b);
+}
+
+/* ---- its life ----------------------------------------------------------------------------- */
+
+int cli_bridge(struct cli *c)
+{
+	static const erltrace_bridge_t bridge = {.size = sizeof(bridge),
+		.list = b_list,
+		.arm = b_arm,
+		.news = b_news,
+		.disarm = b_disarm};
+	struct cli_bridge *b = calloc(1, sizeof(*b));
+
+	if (b == NULL || (b->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0) {
+		free(b);
+		cli_say("out of memory");
+		return CLI_ERROR;
+	}
+	pthread_mutex_init(&b->lock, NULL);
+	pthread_cond_init(&b->changed, NULL);
+	b->last = &b->lines;
+	b->c = c;
+	c->bridge = b;
+	erltrace_set_bridge(c->h, &bridge, b);
+	return CLI_OK;
+}
+
+void cli_bridge_free(struct cli *c)
+{
+	struct cli_bridge *b = c->bridge;
+	struct line *l;
+
+	if (b == NULL)
+		return;
+	while ((l = b->lines) != NULL) {
+		b->lines = l->next;
+		free(l);
+	}
+	pthread_mutex_destroy(&b->lock);
+	pthread_cond_destroy(&b->changed);
+	close(b->wake);
+	free(b);
+	c->bridge = NULL;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What commands and agents say to each other (src/erltrace_agent.erl has the messages): words for
+ * the nodes, a sign of life each second, and messages as they come, handed to whoever runs the
+ * scripts: node_run.c, which prints, or bridge.c. All of it belongs to one thread.
+ */
+#include "targets.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "node/decode.h"
+
+int64_t node_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* ---- telling nodes ----------------------------------------------------------------------- */
+
+void node_tell(struct target *t, const char *word)
+{
+	struct et_error e = {.tag = ""};
+
+	if (t->state != DONE)
+		nd_send_atom(t->nd, &t->agent, word, &e); /* gone: node_receive() will tell */
+}
+
+void node_tell_all(struct nodes *ns, enum state to, const char *word)
+{
+	for (int i = 0; i < ns->n; i++) {
+		struct target *t = &ns->v[i];
+
+		if (t->state >= to || t == ns->first)
+			continue;
+		node_tell(t, word);
+		t->state = to;
+	}
+}
+
+enum { STOOD_MS = 2000 };
+
+void node_beat(struct nodes *ns)
+{
+	int64_t now = node_ms();
+
+	if (now - ns->last_beat < ns->beat_ms)
+		return;
+	if (ns->last_beat > 0 && now - ns->last_beat > ns->beat_ms + STOOD_MS)
+		ns->stood_ms = now - ns->last_beat;
+	ns->last_beat = now;
+	for (int i = 0; i < ns->n; i++)
+		node_tell(&ns->v[i], "alive");
+}
+
+/* Suspended by ^Z, or nobody took what we wrote. */
+bool node_stood(const struct nodes *ns, char *buf, size_t size)
+{
+	if (ns->stood_ms > 0)
+		snprintf(buf, size,
+			"this command was blocked for %.1f s, suspended or because nobody read "
+			"its output; after a while a node ends the script (-x silence)",
+			(double)ns->stood_ms / 1000);
+	return ns->stood_ms > 0;
+}
+
+/* ---- parts of messages ------------------------------------------------------------------- */
+
+static void get_string(const ei_x_buff *x, int *at, char *buf, size_t size)
+{
+	const char *text = "";
+	long len = 0;
+
+	if (nd_get_text(x, at, &text, &len) < 0)
+		nd_skip(x, at);
+	snprintf(buf, size, "%.*s", (int)len, text);
+}
+
+/* {Script, {Tag, Line, Column, Text, File, Source}} */
+int node_get_failure(const ei_x_buff *x, int at, long *script, erltrace_error_t *err)
+{
+	long line = 0, column = 0;
+
+	memset(err, 0, sizeof(*err));
+	if (nd_get_tuple(x, &at, 2) < 0 || ei_decode_long(x->buff, &at, script) < 0 ||
+		nd_get_tuple(x, &at, 6) < 0)
+		return -1;
+	get_string(x, &at, err->tag, sizeof(err->tag));
+	ei_decode_long(x->buff, &at, &line);
+	ei_decode_long(x->buff, &at, &column);
+	get_string(x, &at, err->text, sizeof(err->text));
+	get_string(x, &at, err->file, sizeof(err->file));
+	get_string(x, &at, err->source, sizeof(err->source));
+	err->line = (int)line;
+	err->column = (int)column;
+	return 0;
+}
+
+/* [{text | err | .., Text}] */
+void node_get_items(struct nodes *ns, struct target *t, const ei_x_buff *x, int at, node_item *cb)
+{
+	const char *text;
+	char kind[16];
+	int n = 0;
+	long len;
+
+	ei_decode_list_header(x->buff, &at, &n);
+	for (int i = 0; i < n; i++) {
+		if (nd_get_tuple(x, &at, 2) < 0 || nd_get_atom(x, &at, kind, sizeof(kind)) < 0 ||
+			nd_get_text(x, &at, &text, &len) < 0)
+			break;
+		cb(ns, t, kind, text, len);
+	}
+}
+
+/* {Id, Provider, Module, Function, Name, unknown | [Type], Absent, Note} */
+static int get_row(const ei_x_buff *x, int *at, erltrace_probe_cb *cb, void *arg)
+{
+	char part[4][512], types[10][128], atom[16], note[512];
+	const char *type[10];
+	erltrace_probe_info_t p = {.provider = part[0],
+		.module = part[1],
+		.function = part[2],
+		.name = part[3],
+		.nargs = -1,
+		.argtypes = type};
+	long id;
+	int n;
+
+	if (nd_get_tuple(x, at, 8) < 0 || ei_decode_long(x->buff, at, &id) < 0)
+		return -1;
+	p.id = (uint32_t)id;
+	for (int i = 0; i < 4; i++)
+		get_string(x, at, part[i], sizeof(part[i]));
+	if (nd_get_atom(x, at, atom, sizeof(atom)) < 0) {
+		if (ei_decode_list_header(x->buff, at, &n) < 0 || n > 10)
+			return -1;
+		for (p.nargs = 0; p.nargs < n; p.nargs++) {
+			get_string(x, at, types[p.nargs], sizeof(types[0]));
+			type[p.nargs] = types[p.nargs];
+		}
+		if (n > 0)
+			nd_skip(x, at); /* the list's end */
+	}
+	if (nd_get_atom(x, at, atom, sizeof(atom)) < 0)
+		return -1;
+	p.absent = strcmp(atom, "true") == 0;
+	get_string(x, at, note, sizeof(note));
+	p.note = note;
+	cb(arg, &p);
+	return 1;
+}
+
+/* Very many in one binary: number, four names and "1" for an absent one, each ended by a NUL. */
+static void get_brief(const char *text, long len, erltrace_probe_cb *cb, void *arg)
+{
+	const char *end = text + len, *part[6];
+	erltrace_probe_info_t p = {.nargs = -1};
+
+	while (text < end) {
+		for (int i = 0; i < 6; i++) {
+			const char *nul = memchr(text, '\0', (size_t)(end - text));
+
+			if (nul == NULL)
+				return;
+			part[i] = text;
+			text = nul + 1;
+		}
+		p.id = (uint32_t)strtoul(part[0], NULL, 10);
+		p.provider = part[1];
+		p.module = part[2];
+		p.function = part[3];
+		p.name = part[4];
+		p.absent = part[5][0] == '1';
+		cb(arg, &p);
+	}
+}
+
+bool node_get_rows(const ei_x_buff *x, int at, erltrace_probe_cb *cb, void *arg)
+{
+	const char *text;
+	long len;
+	int n = 0;
+
+	ei_decode_list_header(x->buff, &at, &n);
+	for (int i = 0; i < n; i++)
+		if (nd_get_text(x, &at, &text, &len) == 0)
+			get_brief(text, len, cb, arg);
+		else if (get_row(x, &at, cb, arg) < 0)
+			break;
+	return n > 0;
+}
+
+/* ---- receiving --------------------------------------------------------------------------- */
+
+static void on_message(struct nodes *ns, struct target *t, const ei_x_buff *x)
+{
+	int at = x->index;
+	char tag[16];
+
+	if (nd_get_tuple(x, &at, 2) < 0 || nd_get_atom(x, &at, tag, sizeof(tag)) < 0)
+		return;
+	for (const struct node_handler *h = ns->handlers; h->tag != NULL; h++)
+		if (strcmp(tag, h->tag) == 0)
+			h->call(ns, t, x, at);
+}
+
+/* Everything one node has sent. */
+static void read_target(struct nodes *ns, struct target *t, ei_x_buff *x)
+{
+	struct et_error e = {.tag = ""};
+	int rc;
+
+	while (t->state != DONE && (rc = nd_receive(t->nd, x, 0, &e)) != 0) {
+		if (rc > 0)
+			on_message(ns, t, x);
+		else
+			ns->gone(ns, t, &e);
+	}
+}
+
+void node_receive(struct nodes *ns, int ms)
+{
+	struct pollfd fds[65];
+	ei_x_buff x;
+	bool waiting = false;
+	int n = 0;
+
+	for (int i = 0; i < ns->n && n < 64; i++)
+		if (ns->v[i].state != DONE) {
+			fds[n++] = (struct pollfd){.fd = ns->v[i].nd->fd, .events = POLLIN};
+			waiting |= nd_waiting(ns->v[i].nd);
+		}
+	if (ns->wake > 0)
+		fds[n++] = (struct pollfd){.fd = ns->wake, .events = POLLIN};
+	node_beat(ns);
+	if (!waiting && poll(fds, (nfds_t)n, ms < ns->beat_ms ? ms : ns->beat_ms) < 0)
+		return; /* after a time without any: one that hangs in the midst of a message */
+	node_beat(ns); /* if we stood still meanwhile, this sees it */
+	ei_x_new(&x);
+	for (int i = 0; i < ns->n; i++)
+		read_target(ns, &ns->v[i], &x);
+	ei_x_free(&x);
+}
+
+bool node_all_done(const struct nodes *ns, const struct target *but)
+{
+	for (int i = 0; i < ns->n; i++)
+		if (ns->v[i].state != DONE && &ns->v[i] != but)
+			return false;
+	return true;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a script is to run: inside Erlang nodes, in the kernel, or in this process. The probes that
+ * it names say so, before it is compiled, for where it runs it is compiled. (scan.c has asked the
+ * library what they are.)
+ */
+#include "cli.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+
+/* Behind a provider's name: the number of a process, or a glob of it. */
+static bool is_number(const char *text)
+{
+	return text[strspn(text, "0123456789*?[]!-")] == '\0';
+}
+
+static bool is_erlang(const char *provider)
+{
+	return strncmp(provider, "erlang", 6) == 0 && is_number(provider + 6);
+}
+
+/* Providers whose probes are this machine's, whatever nodes there are. */
+static bool is_kernel(const char *provider)
+{
+	static const char *const names[] = {"syscall", "sched", "proc", "usdt"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(provider, names[i]) == 0)
+			return true;
+	return strncmp(provider, "pid", 3) == 0 && is_number(provider + 3);
+}
+
+enum whose { OF_NODE, OF_VM, OF_NOBODY };
+
+/* Who gives an erlang probe: tracing inside a node; the kernel, by functions of the VM; nobody. */
+static enum whose whose_probe(const char *name)
+{
+	static const struct {
+		const char *name, *why; /* why: nobody gives it; NULL: the kernel does */
+	} absent[] = {
+#define PROBE(ID, name, ...)
+#define ABSENT(ID, name, why, ...) {name, why},
+#define UPROBE(symbol) NULL
+#include "beam/probes.def"
+	};
+
+	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
+		if (strcmp(absent[i].name, name) == 0)
+			return absent[i].why == NULL ? OF_VM : OF_NOBODY;
+	return OF_NODE;
+}
+
+/* An erlang probe of the VM's own: its module is the VM. */
+static bool is_native(const char *module)
+{
+	return strcmp(module, "beam.smp") == 0 || strcmp(module, "a.out") == 0;
+}
+
+/* The number of a process that the provider ends with, or 0: $target is one by now. */
+static int process_of(const char *provider)
+{
+	size_t len = strlen(provider);
+
+	while (len > 0 && isdigit((unsigned char)provider[len - 1]))
+		len--;
+	return atoi(provider + len);
+}
+
+static void on_erlang(struct cli_holds *h, const erltrace_scan_item_t *item)
+{
+	enum whose whose = whose_probe(item->name);
+
+	if (is_native(item->module)) {
+		h->kernel = true;
+		return;
+	}
+	if (isdigit((unsigned char)item->provider[6]))
+		h->pid = process_of(item->provider);
+	h->erlang = true;
+	h->vm |= whose == OF_VM;
+	h->gone |= whose == OF_NOBODY;
+	h->inside |= whose != OF_VM;
+}
+
+void cli_scan_probe(struct cli *c, const erltrace_scan_item_t *item)
+{
+	struct cli_holds *h = &c->holds;
+	int pid = process_of(item->provider);
+
+	if (is_erlang(item->provider))
+		on_erlang(h, item);
+	else
+		h->of_process |= pid != 0;
+	h->kernel |= is_kernel(item->provider);
+	h->samples |= strncmp(item->name, "profile-", 8) == 0;
+	/* a provider by a glob may be one that the program carries: python* */
+	h->target |= c->nprocs > 0 && ((pid != 0 && pid == (int)c->procs[0].pid) ||
+					      (!is_erlang(item->provider) &&
+						      strpbrk(item->provider, "*?[") != NULL));
+}
+
+/* May this process trace in the kernel? */
+static bool may_use_kernel(void)
+{
+	char line[256];
+	unsigned long long caps = 0;
+	FILE *f = fopen("/proc/self/status", "re");
+
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+		if (sscanf(line, "CapEff: %llx", &caps) == 1)
+			break;
+	if (f != NULL)
+		fclose(f);
+	/* BPF and PERFMON, or SYS_ADMIN */
+	return (caps >> 39 & caps >> 38 & 1) || (caps >> 21 & 1);
+}
+
+/* The script runs in the kernel: its provider erlang is told which nodes are meant. */
+static void run_in_kernel(struct cli *c)
+{
+	char pid[16];
+	bool any = c->nnodes > 0;
+
+	c->in_kernel = true;
+	for (int i = 0; i < c->nnodes; i++)
+		erltrace_setopt(c->h, "erlnode", c->nodes[i], NULL);
+	for (int i = 0; i < c->nprocs; i++) {
+		any = true;
+		if (c->procs[i].command != NULL && c->nnodes == 0) {
+			c->awaits_node = true; /* which process it will be is not known yet */
+			continue;
+		}
+		snprintf(pid, sizeof(pid), "%d", (int)c->procs[i].pid);
+		erltrace_setopt(c->h, "erlnode", pid, NULL);
+	}
+	if (!any)
+		erltrace_setopt(c->h, "erlnode", "*", NULL);
+}
+
+/*
+ * One script runs in one place: in the kernel, if it has a probe that only the kernel has and this
+ * process may trace there; else inside the nodes. A listing shows what a node has itself.
+ */
+static bool is_for_kernel(struct cli *c)
+{
+	const struct cli_holds *n = &c->holds;
+	const char *why = NULL;
+
+	if (n->kernel && (n->erlang || n->asks || c->nnodes > 0))
+		why = "it has kernel probes";
+	else if (n->samples && n->asks && !n->erlang && may_use_kernel())
+		why = "only the kernel knows which Erlang process a CPU runs";
+	else if (n->samples && n->stacks && !n->erlang && c->nnodes > 0 && may_use_kernel())
+		why = "only the kernel knows what a CPU runs";
+	else if (n->samples && n->stacks && !n->erlang && c->nnodes > 0 && may_use_kernel())
+		why = "only the kernel knows what a CPU runs";
+	else if (n->vm && !n->gone && may_use_kernel() && (c->mode != MODE_LIST || !n->inside))
+		why = "it has erlang probes that are functions of the VM";
+	if (why != NULL && c->verbose)
+		cli_say("the script runs in the kernel: %s; events inside nodes are passed to it",
+			why);
+	return why != NULL;
+}
+
+bool cli_nodes_wanted(struct cli *c)
+{
+	const struct cli_holds *n = &c->holds;
+
+	if (c->nnodes == 0 && c->compile_only) /* -e: whether it is right can be told without one */
+		return false;
+	if (c->nnodes > 0 && !cli_option_on(c, "kernel")) /* nothing runs outside of the nodes */
+		return true;
+#ifdef HAVE_KERNEL
+	if (n->erlang && c->nnodes == 0 && cli_native(c, n->pid))
+		return false;
+	if (is_for_kernel(c)) {
+		run_in_kernel(c);
+		return false;
+	}
+#else
+	(void)is_for_kernel;
+	(void)run_in_kernel;
+#endif
+	if (c->nnodes > 0)
+		return n->erlang || !n->kernel;
+	c->either = !n->erlang && c->mode == MODE_LIST && !n->kernel && !n->of_process && cli_is_vm(c);
+	return n->erlang || c->either;
+}
+
+int cli_permitted(struct cli *c)
+{
+	struct et_error err = {.tag = ""};
+
+	if (c->mode == MODE_LIST || !c->holds.kernel || cli_option_on(c, "kernel"))
+		return CLI_OK;
+	et_err(&err, ET_PERMISSION,
+		"probes of the kernel are not permitted here (option kernel is off; for the page: "
+		"erltrace web --kernel)");
+	return cli_fail(c, &err, "could not enable tracing");
+}

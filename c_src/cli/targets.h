@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What node.c, node_*.c and bridge.c share: the nodes that run scripts. */
+#ifndef CLI_NODE_H
+#define CLI_NODE_H
+
+#include "cli.h"
+
+#include "node/connection.h"
+
+enum state {
+	STARTED,
+	COMPILED, /* it has told what matched */
+	RUNNING,
+	STOPPING, /* it was told to */
+	DONE,	  /* it has nothing more to say, or is gone */
+};
+
+struct target {
+	struct nd *nd;
+	erlang_pid agent;
+	enum state state;
+	bool matched; /* something, or not known */
+	bool failed;  /* it has told why */
+	ei_x_buff preview; /* should it die: the aggregations as they were; buff NULL: none */
+	char *raw;	   /* the same for another node */
+	long rawlen;
+	int64_t began_at, preview_at; /* ms */
+	bool silent; /* it has ended the script because we stood still */
+};
+
+struct nodes;
+struct node_handler {
+	const char *tag; /* of a message {Tag, What}, which is at x->buff + at */
+	void (*call)(struct nodes *ns, struct target *t, const ei_x_buff *x, int at);
+};
+
+struct nodes {
+	struct cli *c;
+	const struct node_handler *handlers; /* the last one has no tag */
+	void (*gone)(struct nodes *ns, struct target *t, struct et_error *e); /* a node is */
+	int wake; /* can be read: node_receive() waits no longer; 0: none */
+	struct et_error *failure; /* where failures are left; NULL: they are told */
+	struct target *v;
+	int n;
+	struct nd_cookie cookie;
+	long *matched;	       /* by script, over all nodes; -1: not told */
+	erltrace_error_t zero; /* a node where nothing matched */
+	int zero_script;
+	bool listed;	       /* a probe, of any node */
+	struct target *first;  /* of several: it has the aggregations of all */
+	bool ending;	       /* a script has called exit(), or a node has failed */
+	int64_t last_beat;     /* ms: when the nodes had a sign of life from us */
+	int beat_ms;
+	int64_t stood_ms; /* so long we gave none, the last time: suspended, or our reader was */
+	int exit_code; /* of exit(); -1: none */
+	int status;
+};
+
+/* What failed, and why: told, or left in ns->failure. Returns CLI_ERROR. */
+int node_fail(struct nodes *ns, const struct et_error *e, const char *what);
+/* The node of -c has ended before its script was started. */
+int node_too_short(struct et_error *e);
+
+/* node.c */
+int node_put_spec(ei_x_buff *x, struct nodes *ns); /* what agents are to do: ns->c says it */
+int node_start(struct target *t, const ei_x_buff *spec, struct et_error *e); /* an agent */
+int node_start_all(struct nodes *ns);
+
+/* node_find.c */
+/* That of the command line; without one that of a process (0: none), or ours. */
+int node_cookie(const struct cli *c, pid_t pid, struct nd_cookie *cookie, struct et_error *e);
+int node_find(struct nodes *ns); /* connects to all of them */
+bool node_command_ends(struct cli *c);
+void node_leave(struct nodes *ns); /* disconnects, and frees them */
+
+/* node_talk.c */
+int64_t node_ms(void); /* monotonic */
+void node_tell(struct target *t, const char *word);
+void node_tell_all(struct nodes *ns, enum state to, const char *word); /* but the first of several */
+/* A sign of life, if it is time: without one the agents take us for stuck, and end the tracing. */
+void node_beat(struct nodes *ns);
+bool node_stood(const struct nodes *ns, char *buf, size_t size); /* we gave none: a line says it */
+/* Waits for messages of any node, at most so long, or for a signal; then all are handled. */
+void node_receive(struct nodes *ns, int ms);
+bool node_all_done(const struct nodes *ns, const struct target *but);
+int node_get_failure(const ei_x_buff *x, int at, long *script, erltrace_error_t *err);
+typedef void node_item(struct nodes *ns, struct target *t, const char *kind, const char *text, long len);
+void node_get_items(struct nodes *ns, struct target *t, const ei_x_buff *x, int at, node_item *cb);
+bool node_get_rows(const ei_x_buff *x, int at, erltrace_probe_cb *cb, void *arg); /* any? */
+
+/* node_run.c: all agents have been started; compile and run, or list. */
+int node_run(struct nodes *ns);
+
+#endif
