@@ -51,6 +51,10 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 FUZZ_SECONDS ?= 60
 O ?= .
+# This folder has one name, so that objects are not built again under another.
+ifeq ($(realpath $(O)),$(CURDIR))
+override O := .
+endif
 
 BUILD := $(patsubst ./%,%,$(O)/build)
 BIN := $(patsubst ./%,%,$(O)/bin)
