@@ -51,6 +51,10 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 FUZZ_SECONDS ?= 60
 O ?= .
+# This folder has one name, so that objects are not built again under another.
+ifeq ($(realpath $(O)),$(CURDIR))
+override O := .
+endif
 
 BUILD := $(patsubst ./%,%,$(O)/build)
 BIN := $(patsubst ./%,%,$(O)/bin)
@@ -146,6 +150,7 @@ TEST_SRC := $(sort $(wildcard $(addsuffix /*.c,test/c $(if $(WEB),test/web) \
 	$(if $(KERNEL),test/kernel))))
 FUZZ_SRC := $(sort $(wildcard test/fuzz/*.c))
 PROMISE_SRC := $(sort $(wildcard test/promises/*.c))
+HOOK_SRC := $(sort $(wildcard test/hooks/*.c))
 BENCH_SRC := $(filter-out bench/null_%,$(sort $(wildcard bench/*.c)))
 D_LIBS := $(BUILD)/erlang.d $(sort $(wildcard c_src/d/lib/*.d))
 
@@ -173,7 +178,7 @@ NIF_OBJ := $(NIF_SRC:%.c=$(BUILD)/%.o)
 NIFSAN_OBJ := $(NIF_SRC:%.c=$(NIFSAN)/%.o)
 
 ALL_SRC := $(sort $(LIB_SRC) $(KERNEL_SRC) $(BPF_SRC) $(CLI_SRC) $(BEAM_SRC) $(BEAM_TEST_SRC) \
-	$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(PROMISE_SRC))
+	$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(PROMISE_SRC) $(HOOK_SRC))
 
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 KERNEL_OBJ := $(KERNEL_SRC:%.c=$(BUILD)/%.o) $(if $(KERNEL),$(BUILD)/c_src/kernel/files.o)
@@ -191,6 +196,7 @@ PROMISES := $(PROMISE_SRC:%.c=$(BUILD)/%)
 STATIC := $(LIB)/liberltrace.a
 SHARED := $(LIB)/liberltrace.so.$(VERSION)
 COMMAND := $(BIN)/erltrace
+TEST_COMMAND := $(BUILD)/test/bin/erltrace
 
 .PHONY: all demo demo-node test test-rabbit bench fuzz asan install clean deps deps-demo tests \
 	san-tests san-cli fuzzers manual print-version
@@ -245,6 +251,7 @@ $(1)/c_src/d/lib.o: $(BUILD)/d_libs.inc
 $(1)/c_src/beam/%.o $(1)/test/beam/%.o: CPPFLAGS += $$(ERL_CPPFLAGS)
 $(addprefix $(1)/c_src/,node/%.o cli/node_%.o web/list_nodes.o): CPPFLAGS += $(EI_CFLAGS)
 $(1)/c_src/web/%.o $(1)/test/web/%.o: CPPFLAGS += $(WEB_CFLAGS)
+$(1)/c_src/node/paths.o: $(BUILD)/.prefix
 $(1)/c_src/node/paths.o: CPPFLAGS += -DERLTRACE_LIBDIR='"$(LIBDIR)/erltrace"' \
 	-DERLTRACE_SHARE='"$(PREFIX)/share/erltrace"'
 $(1)/test/%.o: CPPFLAGS += -iquote test/lib
@@ -322,6 +329,14 @@ $(BUILD)/erltrace.pc: erltrace.pc.in include/erltrace.h Makefile
 $(TESTS) $(BENCHES) $(PROMISES): $(BUILD)/%: $(BUILD)/%.o $(STATIC)
 	$(call link,$(CC) -pie $(ALL_LDFLAGS),$(TEST_LIB))
 
+# The command with what only tests have in it: test/hooks/, and the list of providers with it.
+$(TEST_COMMAND): $(CLI_OBJ) $(HOOK_SRC:%.c=$(BUILD)/%.o) $(BUILD)/test/hooks/providers.o $(STATIC)
+	$(call link,$(CC) -pie $(ALL_LDFLAGS),$(EI_LIB) $(WEB_LIB))
+
+$(BUILD)/test/hooks/providers.o: c_src/provider/providers.c $(BUILD)/.flags
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -DHAVE_KERNEL -DTEST_HOOKS -MMD -MP -c -o $@ $<
+
 $(SAN)/bin/erltrace: $(SAN_CLI_OBJ) $(SAN)/liberltrace.a
 	$(call link,$(CLANG) $(SANITIZE) -pthread,$(EI_LIB) $(WEB_LIB))
 
@@ -348,7 +363,7 @@ $(BUILD)/example: $(BUILD)/example.c $(LIB)/liberltrace.so include/erltrace.h
 $(SAN)/example: $(BUILD)/example.c $(SAN)/liberltrace.a
 	$(call link,$(CLANG) $(BASEFLAGS) $(SANITIZE) -g -Iinclude)
 
-tests: all $(TESTS) $(BUILD)/example
+tests: all $(TESTS) $(if $(KERNEL),$(TEST_COMMAND)) $(BUILD)/example
 san-cli: $(SAN)/bin/erltrace
 san-tests: $(SAN_TESTS)
 fuzzers: $(FUZZERS)
@@ -385,9 +400,9 @@ test: deps
 
 # What of the kernel's probes takes longer than fits into make test.
 .PHONY: test-kernel
-test-kernel: all
+test-kernel: all $(TEST_COMMAND)
 	@BIN=$(BIN) CC="$(CC)" test/kernel/kernel_test.sh long
-	@BIN=$(BIN) test/kernel/kernel_golden.sh all
+	@BUILD=$(BUILD) BIN=$(BIN) test/kernel/kernel_golden.sh all
 
 # A real application under load, traced; where rabbitmq-server is installed.
 test-rabbit: all
@@ -629,16 +644,15 @@ bench-arming: bench-modules
 	$(Q)$(ERL) -noshell -pa $(EBIN) $(BUILD)/erl \
 		-eval 'arming_bench:main(["$(or $(MODULES),1000)"]), halt().'
 
-# What objects are built with: when that changes, they are built anew.
+# What objects are built with: when that changes, they are built anew. A note is written, and so is
+# new, when its text changes.
+note = $(if $(subst <$(strip $(file <$(1)))>,,<$(2)>),$(shell mkdir -p $(dir $(1)))$(file >$(1),$(2)))
 FLAGS := $(strip $(CC) $(CLANG) $(filter-out -Werror,$(ALL_CFLAGS) $(SAN_CFLAGS) $(TSANITIZE) \
-	$(NIFSANITIZE) $(BPF_CFLAGS)) $(ERL_INCLUDE) $(EI) $(PREFIX) $(LIBDIR) $(WEB) $(WEB_CFLAGS) \
-	$(KERNEL))
-$(BUILD)/.flags: ;
+	$(NIFSANITIZE) $(BPF_CFLAGS)) $(ERL_INCLUDE) $(EI) $(WEB) $(WEB_CFLAGS) $(KERNEL))
+$(BUILD)/.flags $(BUILD)/.prefix: ;
 ifeq ($(filter clean print-version,$(MAKECMDGOALS)),)
-ifneq ($(strip $(file <$(BUILD)/.flags)),$(FLAGS))
-$(shell mkdir -p $(BUILD))
-$(file >$(BUILD)/.flags,$(FLAGS))
-endif
+$(call note,$(BUILD)/.flags,$(FLAGS))
+$(call note,$(BUILD)/.prefix,$(PREFIX) $(LIBDIR))
 endif
 
 print-version:

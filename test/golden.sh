@@ -17,8 +17,8 @@
 #	!~ regex   the same, as a regular expression
 #	? code     its exit code; 0 where not given
 #
-# With ERLTRACE_IN_KERNEL=1 in the environment BEGIN and END fire in the kernel. Commands below a
-# comment "# not in the kernel: why", up to an empty line, are then left out.
+# IN_KERNEL=1: erltrace is the one whose BEGIN and END fire in the kernel (build/test/bin). Commands
+# below a comment "# not in the kernel: why", up to an empty line, are then left out.
 #
 # Empty lines separate. What is not expected must not come: a command without ">" lines prints
 # nothing, one without "!" lines says nothing. stdin is empty, the time zone UTC, the locale C.
@@ -73,7 +73,7 @@ finish_command() {
 	local status same=1 shown
 
 	[[ -n $command ]] || return 0
-	if [[ -n $left_out && -n ${ERLTRACE_IN_KERNEL-} ]]; then
+	if [[ -n $left_out && -n ${IN_KERNEL-} ]]; then
 		command=
 		want_out=() want_err=() want_status=0
 		return 0

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs the tests that the Makefile has built, one after the other, and sums them up. Every test
-# ends with a line "N passed, N failed"; so does this. Called by make, which sets BUILD, BIN, LIB.
+# Runs the tests that the Makefile has built, one after the other, with those beside them that only
+# compute, and sums them up. Every test ends with a line "N passed, N failed"; so does this. Called by
+# make, which sets BUILD, BIN, LIB.
 #
 #	tools/run-tests.sh all    every test, with those of the sanitized build
 #	tools/run-tests.sh asan   every test on the sanitized build
@@ -62,23 +63,24 @@ run() { # name, command...
 	count "$name" "$file" "$status" $((SECONDS - start))
 }
 
-# Started now, counted by finish(): for what takes long and disturbs nobody.
-declare -A background=()
-start() { # name, command...
-	local name=$1 file=$log/${1//\//_}.log
-	shift
-	timeout -k 10 "${TEST_TIMEOUT:-600}" "$@" >"$file" 2>&1 </dev/null &
-	background[$name]="$! $SECONDS $file"
+# Tests that only compute, one after the other, beside those that wait for nodes and browsers; gather()
+# counts them.
+beside() { # function, arguments...
+	: >"$log/beside"
+	(
+		# shellcheck disable=SC2317 # run() calls it
+		count() { echo "$*" >>"$log/beside"; }
+		"$@"
+	) &
+	lane=$!
 }
 
-finish() { # name
-	local pid began file status
-	[[ -n ${background[$1]-} ]] || return 0
-	read -r pid began file <<<"${background[$1]}"
-	wait "$pid"
-	status=$?
-	count "$1" "$file" "$status" $((SECONDS - began))
-	unset "background[$1]"
+gather() {
+	local name file status seconds
+	wait "$lane"
+	while read -r name file status seconds; do
+		count "$name" "$file" "$status" "$seconds"
+	done <"$log/beside"
 }
 
 # The scripts of the golden tests, as inputs to begin with: they use all of the language.
@@ -110,12 +112,12 @@ name_of() { # file
 }
 
 # Every test/{c,kernel,web}/*.c, below a folder of programs.
-programs() { # folder, prefix of the names, how many random programs
+programs() { # folder, prefix of the names, how many random programs (0: computing() has them)
 	local source name
 	for source in test/{c,kernel,web}/*.c; do
 		name=$(name_of "$source")
 		case $name in
-		c/bpf_diff) start "$2$name" "$1/test/$name" "$3" ;;
+		c/bpf_diff) (($3 == 0)) || run "$2$name" "$1/test/$name" "$3" ;;
 		c/*) run "$2$name" "$1/test/$name" ;;
 		*) # not with WEB= or KERNEL=, those of the kernel not sanitized
 			[[ -x $1/test/$name ]] && run "$2$name" "$1/test/$name" ;;
@@ -188,23 +190,26 @@ fuzzers() { # seconds
 	done
 }
 
+computing() { # how many random programs as shipped (0: none), how many sanitized
+	(($1 == 0)) || run c/bpf_diff "$BUILD/test/c/bpf_diff" "$1"
+	programs "$san" 'asan/' "$2"
+	fuzzers "${FUZZ_SECONDS:-10}"
+}
+
 case ${1:-all} in
 all)
-	programs "$BUILD" '' 1000000
+	beside computing 1000000 20000
+	programs "$BUILD" '' 0
 	run example tools/check-example.sh "$BUILD/example"
 	scripts
 	erlang
-	finish c/bpf_diff
-	programs "$san" 'asan/' 20000
-	finish asan/c/bpf_diff
-	fuzzers "${FUZZ_SECONDS:-10}"
+	gather
 	;;
 asan)
-	programs "$san" 'asan/' 200000
+	beside computing 0 200000
 	run example tools/check-example.sh "$san/example"
 	scripts
-	finish asan/c/bpf_diff
-	fuzzers "${FUZZ_SECONDS:-10}"
+	gather
 	;;
 erlang)
 	erlang

@@ -232,14 +232,6 @@ static bool halve(struct en *en)
 	return true;
 }
 
-static unsigned cpus(void)
-{
-	const char *env = getenv("ERLTRACE_CPUS"); /* to test machines with more */
-	long n = sysconf(_SC_NPROCESSORS_CONF), more = env != NULL ? atol(env) : 0;
-
-	return (unsigned)(more > n && more <= 4096 ? more : n);
-}
-
 static void fit_buffers(struct en *en)
 {
 	uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) / 8 * 4096;
@@ -285,7 +277,7 @@ static int map_slots(struct en *en, struct et_error *e)
 
 	en->maxslots = (unsigned)en->opts->val[OPT_MAXTHREADS];
 	if (en->shared.on) { /* the kernel's, all populated, and a few of our own */
-		en->shared.nslots = cpus() + SPARE_SLOTS;
+		en->shared.nslots = (unsigned)sysconf(_SC_NPROCESSORS_CONF) + SPARE_SLOTS;
 		en->maxslots = en->shared.nslots + OWN_SLOTS;
 		fit_buffers(en);
 	}

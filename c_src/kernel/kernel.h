@@ -19,7 +19,6 @@
  *                   (include/erltrace.h) has there
  *   sampler.c       profile-N on CPUs
  *   tasks.c         no probes, but what clauses read of threads: fields, CPU time, self->
- *   begin_end.c     BEGIN and END in the kernel, for tests
  *
  * What they use:
  *

@@ -60,8 +60,6 @@ static int not_verified(char *log, const union bpf_attr *attr, const struct k_in
 
 	while (len > 0 && log[len - 1] == '\n')
 		log[--len] = '\0';
-	if (getenv("ERLTRACE_VERIFIER") != NULL)
-		fprintf(stderr, "%s\n", log);
 	if (strstr(log, "bpf_probe_write_user") != NULL)
 		return et_err(e, ET_KERNEL,
 			"copyout() and copyoutstr() at probes of the kernel: this kernel does not "
@@ -81,43 +79,17 @@ static int not_verified(char *log, const union bpf_attr *attr, const struct k_in
 		last[0] != '\0' ? last : strerror(why));
 }
 
-/* For those who work on it: what the verifier has to do; with 2 in the environment, all of it. */
-static void show_work(union bpf_attr attr, const char *function)
-{
-	bool all = strcmp(getenv("ERLTRACE_VERIFIER"), "2") == 0;
-	uint32_t size = all ? 512u << 20 : 4096;
-	char *log = calloc(1, size);
-	int fd;
-
-	if (log == NULL)
-		return;
-	attr.log_buf = (uint64_t)(uintptr_t)log;
-	attr.log_size = size;
-	attr.log_level = all ? 2 : 4;
-	fd = k_bpf(BPF_PROG_LOAD, &attr);
-	if (fd >= 0)
-		close(fd);
-	fprintf(stderr, "%s: %u instructions, %u functions; %s", function, attr.insn_cnt,
-		attr.func_info_cnt, log);
-	free(log);
-}
-
 /* The program's fd. Why it was refused is asked for only then: to say so costs the verifier time. */
 static int load_program(union bpf_attr *attr, const struct k_input *in, struct et_error *e)
 {
-	bool show = getenv("ERLTRACE_VERIFIER") != NULL;
 	char *log;
 	int fd;
 
-	if (show)
-		show_work(*attr, k_programs[in->entry].function);
 	fd = k_bpf(BPF_PROG_LOAD, attr);
 	if (fd >= 0)
 		return fd;
 	if (errno == EPERM || (log = calloc(1, LOG_SIZE)) == NULL)
 		return k_refused(e, "a BPF program");
-	if (show)
-		fprintf(stderr, "%m\n");
 	attr->log_buf = (uint64_t)(uintptr_t)log;
 	attr->log_size = LOG_SIZE;
 	attr->log_level = 1;

@@ -11,7 +11,7 @@ extern const struct provider syscall_provider; /* kernel/syscall.c */
 extern const struct provider pid_provider;     /* kernel/pid.c */
 extern const struct provider kernel_erlang_provider; /* kernel/kernel_erlang.c */
 extern const struct provider usdt_provider;    /* kernel/usdt.c */
-extern const struct provider begin_end_provider; /* kernel/begin_end.c */
+extern const struct provider begin_end_provider; /* test/hooks/begin_end.c */
 extern const struct provider sched_provider;  /* kernel/sched_proc.c */
 extern const struct provider tasks_provider;  /* kernel/tasks.c */
 extern const struct en_sampler k_sampler;       /* kernel/sampler.c */
@@ -30,7 +30,9 @@ const struct provider *const et_providers[] = {
 	&pid_provider,
 	&kernel_erlang_provider,
 	&usdt_provider,
+#ifdef TEST_HOOKS
 	&begin_end_provider,
+#endif
 	&sched_provider,
 	&tasks_provider, /* last */
 #endif

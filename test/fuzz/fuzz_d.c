@@ -10,6 +10,7 @@
 
 #include "d/d.h"
 #include "engine/engine.h"
+#include "engine/provider.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

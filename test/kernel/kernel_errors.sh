@@ -74,7 +74,7 @@ is 'for programs, each is there' 3000 "$(grep -c '"error"' "$dir/json")"
 # ---- the verifier --------------------------------------------------------------------------
 
 work() { # most instructions that it follows for a program of a script
-	ERLTRACE_VERIFIER=1 timeout 300 erltrace -qn "$1" -n 'BEGIN { exit(0); }' 2>&1 |
+	preloaded verifier_log timeout 300 erltrace -qn "$1" -n 'BEGIN { exit(0); }' 2>&1 |
 		awk '$1 == "processed" && $2 > n { n = $2 } END { print n + 0 }'
 }
 for script in \

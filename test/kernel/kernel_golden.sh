@@ -9,17 +9,18 @@
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-why=$(ERLTRACE_IN_KERNEL=1 "${BIN:-bin}/erltrace" -qn 'BEGIN { exit(0); }' 2>&1 >/dev/null) || {
-	echo "skipped: no probes of the kernel here: $why"
-	echo '0 passed, 0 failed'
-	exit 0
-}
-if ! "${BIN:-bin}/erltrace" -ln syscall::read:entry >/dev/null 2>&1; then
+bin=${BUILD:-build}/test/bin
+if ! "${BIN:-bin}/erltrace" -ln syscall::read:entry >/dev/null 2>&1 || [[ ! -x $bin/erltrace ]]; then
 	echo 'skipped: built without the kernel engine (no clang, or KERNEL=)'
 	echo '0 passed, 0 failed'
 	exit 0
 fi
+why=$("$bin/erltrace" -qn 'BEGIN { exit(0); }' 2>&1 >/dev/null) || {
+	echo "skipped: no probes of the kernel here: $why"
+	echo '0 passed, 0 failed'
+	exit 0
+}
 folders=(fault spec sub)
 [[ ${1-} == all ]] && folders+=(action agg json layout op option printa printf probe stmt stmt_output type var xlate)
 # the verifier takes seconds for some, and longer on a machine that is busy
-GOLDEN_SECONDS=120 ERLTRACE_IN_KERNEL=1 test/golden.sh "${folders[@]/#/test/golden/}"
+GOLDEN_SECONDS=120 IN_KERNEL=1 BIN=$bin test/golden.sh "${folders[@]/#/test/golden/}"

@@ -149,9 +149,9 @@ for ((k = 0; k < 3; k++)); do
 done
 is "$clauses clauses: one after the other" "order $want" "$(grep '^order' "$dir/many")"
 
-out=$(ERLTRACE_CPUS=64 limited erltrace -n 'syscall::getppid:entry { @[pid] = count(); printf("x"); } BEGIN { exit(0); }' 2>&1)
+out=$(MORE_CPUS=64 preloaded more_cpus limited erltrace -n 'syscall::getppid:entry { @[pid] = count(); printf("x"); } BEGIN { exit(0); }' 2>&1)
 like '64 CPUs: buffers are lowered' 'buffer size lowered to 1m.*aggregation size lowered to 1m' "${out//$'\n'/ }"
-out=$(ERLTRACE_CPUS=64 limited erltrace -x bufresize=manual -b 64m -n 'syscall::getppid:entry { printf("x"); } BEGIN { exit(0); }' 2>&1)
+out=$(MORE_CPUS=64 preloaded more_cpus limited erltrace -x bufresize=manual -b 64m -n 'syscall::getppid:entry { printf("x"); } BEGIN { exit(0); }' 2>&1)
 like '64 CPUs: not when they are not to be' 'make bufsize, aggsize or specsize smaller' "$out"
 out=$(limited erltrace -n 'syscall::getppid:entry { @[pid] = count(); } BEGIN { exit(0); }' 2>&1)
 [[ $(getconf _NPROCESSORS_CONF) -le 16 ]] &&

@@ -10,6 +10,7 @@
 #	insist SIGNAL PID                signals it until it has ended, as one who is impatient does
 #	... | words                      in one line
 #	on_terminal 'COMMAND'            its output, on a terminal
+#	preloaded NAME COMMAND...        with test/preload/NAME.c loaded before everything else
 
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -98,4 +99,12 @@ words() { tr -s ' \n\t' ' ' | sed 's/^ //; s/ $//'; } # its input in one line
 
 on_terminal() { # a shell command; its output on a terminal, without carriage returns
 	script -qec "$1" /dev/null </dev/null | tr -d '\r'
+}
+
+preloaded() { # name, command...
+	local name=$1
+	shift
+	[ -e "$tmp/$name.so" ] ||
+		${CC:-cc} -O1 -shared -fPIC -o "$tmp/$name.so" "$root/test/preload/$name.c" -ldl || return
+	LD_PRELOAD=$tmp/$name.so "$@"
 }

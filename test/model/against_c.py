@@ -189,13 +189,13 @@ class Program:
 
 
 def run_d(way, script, *options):
-    command = [os.path.join(os.environ.get("BIN", "bin"), "erltrace"), "-q", *options]
-    env = dict(os.environ)
+    folder = os.environ.get("BIN", "bin")
+    if way == "kernel":  # there BEGIN fires in the kernel
+        folder = os.path.join(os.environ.get("BUILD", "build"), "test/bin")
+    command = [os.path.join(folder, "erltrace"), "-q", *options]
     if way == "interpreter":
         command.append("-xjit=off")
-    if way == "kernel":
-        env["ERLTRACE_IN_KERNEL"] = "1"
-    p = subprocess.run(command + ["-s", script], capture_output=True, text=True, env=env,
+    p = subprocess.run(command + ["-s", script], capture_output=True, text=True,
                        check=False, timeout=300)
     return p.stdout.strip("\n"), p.stderr.strip()
 

@@ -10,7 +10,7 @@ ebin=$(cd "$root" && cd "${EBIN:-ebin}" && pwd)
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-if ! ${CC:-cc} -O1 -shared -fPIC -o "$tmp/fail_alloc.so" "$root/test/node/fail_alloc.c" -ldl ||
+if ! ${CC:-cc} -O1 -shared -fPIC -o "$tmp/fail_alloc.so" "$root/test/preload/fail_alloc.c" -ldl ||
 	! (cd "$tmp" && erlc "$root/test/node/alloc_life.erl"); then
 	echo "0 passed, 1 failed"
 	exit 1

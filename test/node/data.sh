@@ -3,7 +3,7 @@
 #
 # Traced data stays data, whatever its bytes: tags of HTML, terminal escapes, bytes that are no
 # UTF-8, NUL, a key of a megabyte. As text, on a terminal, as JSON; and no atom is made of it. (The
-# live page: page_test.) The last line is "N passed, N failed".
+# live page: page.sh.) The last line is "N passed, N failed".
 
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "$0")/../lib/nodelib.sh"

@@ -3,7 +3,7 @@
 #
 # What goes wrong around it: a disk that is full, no file descriptors, a clock that jumps, signals,
 # a node that stands still, a scheduler's thread that is put aside. (Memory that is out is in
-# node_alloc, a cut connection and a suspended command in node_cut.) FAULTS=name runs one. The last
+# alloc.sh, a cut connection and a suspended command in cut.sh.) FAULTS=name runs one. The last
 # line is "N passed, N failed".
 
 # shellcheck source=test/lib/nodelib.sh
@@ -75,7 +75,7 @@ wants descriptors && descriptors
 
 jumps() {
 	local i
-	cc -shared -fPIC -o clock_jump.so "$root/test/node/clock_jump.c" || { failed=$((failed + 1)); return; }
+	cc -shared -fPIC -o clock_jump.so "$root/test/preload/clock_jump.c" || { failed=$((failed + 1)); return; }
 	echo 0 >jump
 	export CLOCK_JUMP=$PWD/jump
 	LD_PRELOAD=$PWD/clock_jump.so start faults_clock

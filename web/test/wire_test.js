@@ -26,7 +26,7 @@ test("a packed tick is what it was before, without an object a bucket", () => {
 	assert.deepEqual(unpacked(bytes), m);
 });
 
-// As web_pack_test has them of the server: format and reader change together.
+// As test/web/pack_test.c has them of the server: format and reader change together.
 test("the bytes are those of c_src/web/pack.h", () => {
 	const m = tick([item(["x"], [b(null, -2, 3), b(0, 5, 1), b(5, 10, 200), b(20, null, 1)])]);
 	const bytes = [...pack(m)];

@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BEGIN and END in the kernel instead of here, for tests: they run the golden tests of the language
- * on both engines (ERLTRACE_IN_KERNEL=1 in the environment; test/kernel/kernel_golden.sh). The
- * thread that would have fired them runs the program, by BPF_PROG_TEST_RUN.
+ * BEGIN and END in the kernel: a provider of the test build of the command (build/test/bin), in
+ * which golden tests run on the kernel engine (test/kernel/kernel_golden.sh). The thread that would
+ * have fired them runs the program by the system call that the kernel has for that (BPF_PROG_RUN).
  */
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "bpf_call.h"
+#include "kernel/bpf_call.h"
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/slot.h"
 #include "engine/state.h"
-#include "kernel.h"
-#include "program.h"
-
-static int prog = -1; /* of the one engine that a test has */
+#include "kernel/kernel.h"
+#include "kernel/program.h"
 
 extern const struct provider begin_end_provider;
 
-static bool wanted(struct en *en)
+static int prog = -1; /* of the one engine that a test has */
+
+static bool wants_arena(struct en *en)
 {
 	(void)en;
-	return getenv("ERLTRACE_IN_KERNEL") != NULL;
+	return true;
 }
 
 /* A system call runs the program. */
@@ -55,8 +54,6 @@ static int ready(struct en *en, void *data, struct et_error *e)
 	int fd;
 
 	(void)data;
-	if (!wanted(en))
-		return 0;
 	for (unsigned i = 0; i < 2; i++) {
 		struct en_probe *p = en_probe_find(en, "dtrace", "", "", names[i]);
 
@@ -91,5 +88,5 @@ const struct provider begin_end_provider = {
 	.ready = ready,
 	.fini = fini,
 	.arena = k_arena,
-	.wants_arena = wanted,
+	.wants_arena = wants_arena,
 };
