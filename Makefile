@@ -260,9 +260,9 @@ $(eval $(call objects,$(NIFSAN),SAN,$$(CLANG) $$(NIFSAN_CFLAGS)))
 $(eval $(call objects,$(BUILD)/bpf,BPF,$$(CLANG) $$(BPF_CFLAGS)))
 
 # clang's own assembler does not know all of what the notes there are written with
-$(TSAN)/c_src/beam/usdt.o $(NIFSAN)/c_src/beam/usdt.o: CPPFLAGS += -fno-integrated-as
+$(TSAN)/c_src/beam/usdt_fire.o $(NIFSAN)/c_src/beam/usdt_fire.o: CPPFLAGS += -fno-integrated-as
 ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
-$(BUILD)/c_src/beam/usdt.o: CPPFLAGS += -fno-integrated-as
+$(BUILD)/c_src/beam/usdt_fire.o: CPPFLAGS += -fno-integrated-as
 endif
 # Its functions are long and short of registers; no stack is walked from there.
 $(BUILD)/c_src/beam/calls.o: BASEFLAGS += -fomit-frame-pointer
@@ -519,7 +519,7 @@ $(BUILD)/test/beam/beam_threads: $(NIF_OBJ) $(BEAM_TEST_SRC:%.c=$(BUILD)/%.o)
 
 $(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC) include/erltrace.h
 	$(call say,ERLC,$(EBIN))
-	$(Q)mkdir -p $(@D)
+	$(Q)mkdir -p $(@D) && rm -f $(EBIN)/*.beam # the command brings all that are there to nodes
 	$(Q)$(ERLC) +debug_info $(if $(filter 1,$(WERROR)),-Werror) -o $(EBIN) $(ERL_SRC)
 	$(Q)sed -e 's|{cmd, .make -s print-version.}|"$(VERSION)"|' \
 		-e 's|{modules, \[\]}|{modules, [$(subst $(space),$(comma),$(notdir $(ERL_SRC:.erl=)))]}|' \

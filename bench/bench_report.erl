@@ -28,7 +28,7 @@ tables(Rows) ->
         [{Title, side_by_side(Load, Rows)} || {Load, Title} <- loads(Rows)] ++
         [{"RabbitMQ under load: messages that its processes send, by sender", rabbit(Rows)}
          || of_part(<<"rabbit">>, Rows) =/= []] ++
-        [{[Title, ": an event's cost should be ", Should, with_what(With)], growth(With, Rows)}
+        [{[Title, ": the cost of an event should be ", Should, with_what(With)], growth(With, Rows)}
          || {With, Title, Should} <- things(Rows)] ++
         [{"Goals", goals(Rows)}].
 
@@ -70,7 +70,7 @@ rabbit(Rows) ->
            <<"messages">> := Sent} <- of_part(<<"rabbit">>, Rows)]].
 
 with_what(<<"functions">>) -> " (one of them called; all of them)";
-with_what(<<"threads">>) -> " (processor time)";
+with_what(<<"threads">>) -> " (CPU time)";
 with_what(_) -> "".
 
 growth(With, Rows) ->
@@ -82,7 +82,7 @@ growth(With, Rows) ->
                    end
            end,
     [["" | [integer_to_list(N) || #{<<"n">> := N} <- Here]]] ++
-        Line("ns an event", <<"ns">>) ++ Line("a tracer that does nothing", <<"floor">>) ++
+        Line("ns per event", <<"ns">>) ++ Line("a tracer that does nothing", <<"floor">>) ++
         Line("all called, ns", <<"spread_ns">>) ++
         Line("a tracer that does nothing", <<"spread_floor">>) ++
         Line("ms to arm", <<"arm">>) ++ Line("ms to end", <<"off">>).
@@ -145,25 +145,26 @@ pad(Text, N) -> string:pad(Text, N, trailing).
 
 page(Rows) ->
     ["# What it costs\n\n"
-     "Made by `make bench`, from its results (`make bench-doc` makes this page anew): ",
-     machine(Rows), ". Run it where you want to know.\n\n", summary(Rows),
+     "Made by `make bench` from its results (`make bench-doc` makes this page again): ",
+     machine(Rows), ". Run it on the machine that you are interested in.\n\n", summary(Rows),
      "\n## Side by side\n\n"
-     "Each load is traced in each of the ways for the same question, in fresh nodes that take turns; "
-     "of several rounds the best counts. Columns: processor time of the whole VM that an event "
-     "costs, and how many times that is erltrace's; throughput that is kept, the work having ended "
-     "when the tracer has dealt with the last event; what the slowest percent of operations takes "
-     "longer; memory beyond that of the work (and in the programs that trace); messages sent to a "
-     "tracer, of 1000 events. Where a script only counts calls, erltrace takes the VM's counters "
-     "unless told otherwise (`-x counters=0`); the line `erltrace` is without. The process that stands for recon and redbug counts only: they make "
-     "text of each event too. Of dbg's and fprof's files only the writing is counted.\n\n"
-     "![ns an event](img/bench.svg)\n\n",
+     "Each load is traced by each tool for the same question, in fresh nodes that take turns; the "
+     "best of several rounds counts. Columns: the CPU time of the whole VM per event, and how many "
+     "times that of erltrace it is; the throughput that remains, where the work ends when the "
+     "tracer has processed the last event; by how much the slowest percent of operations gets "
+     "slower; memory beyond that of the work (and in the programs that trace); messages sent to a "
+     "tracer per 1000 events. If a script only counts calls, erltrace uses the VM's counters unless "
+     "told otherwise (`-x counters=0`); the line `erltrace` is without them. The process that "
+     "stands for recon and redbug only counts; they also format each event as text. For dbg's and "
+     "fprof's files only the writing is counted.\n\n"
+     "![ns per event](img/bench.svg)\n\n",
      [["### ", Title, "\n\n", markdown(side_by_side(Load, Rows)), $\n]
       || {Load, Title} <- loads(Rows)],
      [["### RabbitMQ under load: messages that its processes send, by sender\n\n",
        markdown(rabbit(Rows)), $\n] || of_part(<<"rabbit">>, Rows) =/= []],
      "## How the cost grows\n\n"
-     "![ns an event, with more and more of a thing](img/bench-growth.svg)\n\n",
-     [["### With ", Title, "\n\nAn event's cost should be ", Should, with_what(With), ".\n\n",
+     "![ns per event, as something grows](img/bench-growth.svg)\n\n",
+     [["### With ", Title, "\n\nThe cost of an event should be ", Should, with_what(With), ".\n\n",
        markdown(growth(With, Rows)), $\n] || {With, Title, Should} <- things(Rows)],
      "## Goals\n\n", verdict(Rows), ".\n\n", markdown(goals(Rows))].
 
@@ -171,13 +172,13 @@ page(Rows) ->
 summary(Rows) ->
     Ways = [{<<"null">>, "floor: a tracer that does nothing"}, {<<"erltrace">>, "erltrace"},
             {<<"counters">>, "erltrace by the VM's counters"},
-            {<<"process">>, "a process that is sent events (recon, redbug)"}, {<<"dbg">>, "dbg"},
+            {<<"process">>, "a process that receives events (recon, redbug)"}, {<<"dbg">>, "dbg"},
             {<<"dbg_file">>, "dbg to a file"}, {<<"eprof">>, "eprof"}, {<<"fprof">>, "fprof"},
             {<<"usdt">>, "bpftrace, a VM with USDT probes"}],
     Loads = [L || {L, _} <- loads(Rows)],
     Figures = maps:from_list([{{W, L}, Ns} || #{<<"way">> := W, <<"load">> := L, <<"ns">> := Ns}
                                                   <- Rows]),
-    ["Nanoseconds an event costs:\n\n",
+    ["Nanoseconds per event:\n\n",
      markdown([["" | Loads] |
                [[Title | [case Figures of #{{W, L} := Ns} -> short(Ns); _ -> "" end || L <- Loads]]
                 || {W, Title} <- Ways, lists:any(fun(L) -> is_map_key({W, L}, Figures) end, Loads)]])].

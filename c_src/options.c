@@ -234,7 +234,7 @@ static int bad_value(const struct et_optdef *d, const char *value, struct et_err
 	if (value == NULL)
 		return et_err(
 			e, ET_OPTION, "option %s needs a value: %s", d->name, form[d->kind]);
-	return et_err(e, ET_OPTION, "option %s: '%.64s' is no value for it: it takes %s", d->name,
+	return et_err(e, ET_OPTION, "option %s: '%.64s' is not valid: it takes %s", d->name,
 		value, form[d->kind]);
 }
 
@@ -269,7 +269,8 @@ static int check_version(const char *value, struct et_error *e)
 		sscanf(value, "%4u%n.%4u%n.%4u%n", &v[0], &end, &v[1], &end, &v[2], &end) < 1 ||
 		value[end] != '\0')
 		return et_err(e, ET_OPTION,
-			"option version: '%.64s' is no version: it takes one such as 1.2.3", value);
+			"option version: '%.64s' is not a version: it takes one such as "
+			"1.2.3", value);
 	if (v[0] > D_VERSION_MAJOR || (v[0] == D_VERSION_MAJOR && (v[1] > 0 || v[2] > 0)))
 		return et_err(e, ET_OPTION,
 			"option version: D %.64s is not known here: %d.0 is the latest", value,
@@ -285,7 +286,7 @@ static int set_text(struct et_options *o, int i, const char *value, struct et_er
 	if (i == OPT_VERSION && check_version(value, e) != 0)
 		return -1;
 	if (list != NULL && !is_choice(list, value))
-		return et_err(e, ET_OPTION, "option %s: '%.64s' is none of: %s",
+		return et_err(e, ET_OPTION, "option %s: '%.64s' is not one of: %s",
 			et_optdefs[i].name, value, list);
 	if (!ARRAY_ROOM(o->str[i], n) || (o->str[i][n] = strdup(value)) == NULL)
 		return et_err(e, ET_NOMEM, "out of memory");
@@ -345,7 +346,8 @@ static int harmful(const char *name, struct et_error *e)
 static int users_own(const struct et_optdef *d, struct et_error *e)
 {
 	return et_err(e, ET_OPTION,
-		"option %s is the user's to set, not a script's: give -x %s%s, or -w to permit it here",
+		"option %s can be set by the user, not by a script: give -x %s%s, or -w to permit "
+		"it here",
 		d->name, d->name, d->kind == OK_BOOL ? "" : "=...");
 }
 

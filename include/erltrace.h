@@ -9,12 +9,12 @@
  *		erltrace_sleep(h);
  *	erltrace_close(h);
  *
- * Threads: a handle may be used by one thread at a time (hold a lock of your own, or keep it to
- * one thread); different handles are independent. erltrace_fire() and erltrace_enabled() are
- * the exception: any thread may call them at any time between go and close.
+ * Threads: only one thread at a time may use a handle (take a lock of your own, or use it in one
+ * thread); different handles are independent. erltrace_fire() and erltrace_enabled() are the
+ * exception: any thread may call them at any time between go and close.
  *
- * Errors: functions that can fail return a negative number (or NULL) and fill *err where err is
- * not NULL. Nothing is printed and nothing exits.
+ * Errors: functions that can fail return a negative number (or NULL), and fill *err if err is not
+ * NULL. The library never prints and never exits.
  *
  * Ownership: strings and structs passed to callbacks are valid during the call. What a function
  * returns belongs to the handle, unless it says otherwise.
@@ -38,20 +38,20 @@ typedef struct erltrace_string erltrace_string_t;
 typedef struct et_error {
 	char tag[32];	  /* "D_SYNTAX", "ET_OPTION": erltrace_error_tag(); empty: no error */
 	char file[256];	  /* empty: a string, or no file concerned */
-	int line, column; /* from 1; 0: not known */
+	int line, column; /* from 1; 0: no position */
 	char text[1024];  /* one sentence, no newline, no prefix */
 	char source[256]; /* the source line, tabs kept, or empty */
 } erltrace_error_t;
 
-/* One line (and, with caret != 0, the source line and a caret under it); returns its length. */
+/* One line (with caret != 0 also the source line and a caret under it); returns its length. */
 int erltrace_error_format(const erltrace_error_t *err, int caret, char *buf, size_t size);
 
-/* ---- life ----------------------------------------------------------------------------- */
+/* ---- life cycle ----------------------------------------------------------------------- */
 
 erltrace_t *erltrace_open(erltrace_error_t *err);
-void erltrace_close(erltrace_t *h); /* stops first if need be, without END; NULL is fine */
+void erltrace_close(erltrace_t *h); /* stops first if needed, without END; NULL is fine */
 
-/* An option of -x; value NULL: as if given without one. */
+/* An option of -x; value NULL: the option without a value. */
 int erltrace_setopt(erltrace_t *h, const char *name, const char *value, erltrace_error_t *err);
 int erltrace_getopt(erltrace_t *h, const char *name, char *buf, size_t size,
 	erltrace_error_t *err);
@@ -60,17 +60,17 @@ void erltrace_set_target(erltrace_t *h, int64_t pid);
 
 typedef struct {
 	size_t size;	   /* sizeof(erltrace_compile_opts_t) */
-	const char *file;  /* name for messages; also what $0 is */
+	const char *file;  /* name for messages; also $0 */
 	int argc;	   /* script arguments $1... */
 	const char *const *argv;
 	int zero_matches;  /* accept descriptions that match no probe */
-	int default_action; /* a description without body traces */
-	int preprocess;	   /* run cpp on it; < 0: it has been run, whatever the option cpp says */
+	int default_action; /* a description without a body gets the default action */
+	int preprocess;	   /* run cpp on it; < 0: cpp has been run, whatever the option cpp says */
 	int empty;	   /* accept an empty script */
-	int colons;	   /* so many are added to each description: 3 as -P has it, -m 2, -f 1 */
+	int colons;	   /* how many to append to each description: 3 for -P, 2 for -m, 1 for -f */
 } erltrace_compile_opts_t;
 
-/* Compile a script and add it to what go starts. Several scripts share their variables. */
+/* Compile a script and add it to those that go starts. Several scripts share their variables. */
 int erltrace_compile(erltrace_t *h, const char *text, const erltrace_compile_opts_t *opts,
 	erltrace_error_t *err);
 int erltrace_compile_n(erltrace_t *h, const char *text, size_t len,
@@ -78,13 +78,13 @@ int erltrace_compile_n(erltrace_t *h, const char *text, size_t len,
 int erltrace_compile_file(erltrace_t *h, const char *path, const erltrace_compile_opts_t *opts,
 	erltrace_error_t *err);
 
-/* What the preprocessor makes of a script file, for a compile elsewhere. The caller frees it. */
+/* A script file as the preprocessor leaves it, to be compiled elsewhere. The caller frees it. */
 char *erltrace_preprocess(erltrace_t *h, const char *path, erltrace_error_t *err);
 
-/* What a script holds. Strings are valid during the call. */
+/* What is in a script. Strings are valid during the call. */
 typedef enum {
 	ERLTRACE_SCAN_PROBE,	   /* a description: its parts ("": any; globs), text, end, behind */
-	ERLTRACE_SCAN_VARIABLE,	   /* a built-in variable: name; once in a scan */
+	ERLTRACE_SCAN_VARIABLE,	   /* a built-in variable: name; once per scan */
 	ERLTRACE_SCAN_FUNCTION,	   /* a call of a subroutine or action: name, text, destructive */
 	ERLTRACE_SCAN_AGGREGATION, /* name, without @ */
 	ERLTRACE_SCAN_OPTION,	   /* #pragma D option: name; text: the value that it has now */
@@ -93,24 +93,24 @@ typedef enum {
 typedef struct erltrace_scan_item {
 	erltrace_scan_kind_t kind;
 	const char *provider, *module, *function; /* of a description */
-	const char *name;			  /* of a description its last part */
-	uint32_t id;	  /* of a description by number: that, and the parts are "" */
-	const char *text; /* a description as it stands there, with its colons; of a call that has
-			     one its constant format; or NULL */
-	size_t end;	  /* a description: bytes of the script up to its end, */
-	size_t behind;	  /* and up to what follows all descriptions of its clause */
+	const char *name;			  /* of a description: its last part */
+	uint32_t id;	  /* of a description by number: the number, and the parts are "" */
+	const char *text; /* a description as written, with its colons; of a call that has one, its
+			     constant format; or NULL */
+	size_t end;	  /* of a description: its end as an offset in the script, */
+	size_t behind;	  /* and the end of all descriptions of its clause */
 	int destructive;  /* a call that is refused without -w */
 	int line, column;
 } erltrace_scan_item_t;
 
 typedef void erltrace_scan_cb(void *arg, const erltrace_scan_item_t *item);
 /*
- * Tell what a script holds, as the compiler reads it: macros, pragmas and D libraries included. It
- * is not compiled, no probe is looked for, no program is run, no file written, and the handle and
- * its options stay as they are. Scripts that are scanned one after the other share declarations and
- * options, as those that are compiled; so set options before. One for the preprocessor is scanned
- * as erltrace_preprocess() gives it. A syntax error is the one that compiling it gives, if no other
- * comes first there; what was told until then holds.
+ * Say what is in a script, as the compiler's parser reads it, with macros, pragmas and D libraries.
+ * The script is not compiled, no probe is looked up, no program is run, no file is written, and the
+ * handle and its options do not change. Scripts that are scanned one after the other share
+ * declarations and options, like those that are compiled; so set options first. Scan a script for
+ * the preprocessor as erltrace_preprocess() returns it. A syntax error is the one that compiling
+ * reports, unless that finds another error first; what was reported before it is valid.
  */
 int erltrace_scan(erltrace_t *h, const char *text, size_t len, const erltrace_compile_opts_t *opts,
 	erltrace_scan_cb *cb, void *arg, erltrace_error_t *err);
@@ -138,38 +138,38 @@ typedef struct {
 	int nargs; /* typed arguments; -1: not known */
 	const char *const *argtypes;
 	int absent;	  /* it is known, but cannot be enabled here: note says why */
-	const char *note; /* what is to be known of it, or NULL */
+	const char *note; /* what is special about it, or NULL */
 } erltrace_probe_info_t;
 
 typedef int erltrace_probe_cb(void *arg, const erltrace_probe_info_t *p);
 /*
- * Probes that a description ("profile:::", "tick-1s", NULL: all) names; returns how many. Where
+ * The probes that a description ("profile:::", "tick-1s", NULL: all) names; returns how many. If
  * there are none, *err may say why.
  */
 int erltrace_probes(erltrace_t *h, const char *desc, erltrace_probe_cb *cb, void *arg,
 	erltrace_error_t *err);
-/* Probes that the clauses of the last script name, clause by clause; returns how many. */
+/* The probes that the clauses of the last script name, clause by clause; returns how many. */
 int erltrace_script_probes(erltrace_t *h, erltrace_probe_cb *cb, void *arg, erltrace_error_t *err);
 
 /*
- * Probes of the program's own. Add before compiling what names them. argtypes: nargs C types
- * ("int", "char *", or "string" for arguments passed as erltrace_string_t), or NULL.
+ * A probe of the program's own. Add it before you compile a script that names it. argtypes: nargs C
+ * types ("int", "char *", or "string" for arguments passed as erltrace_string_t), or NULL.
  */
 erltrace_probe_t *erltrace_probe_add(erltrace_t *h, const char *provider, const char *module,
 	const char *function, const char *name, int nargs, const char *const *argtypes,
 	erltrace_error_t *err);
-/* Strings to fire with: made once, not while firing. As aggregation keys they cost no copy. */
+/* Strings to fire with: create them once. As keys of aggregations they are not copied. */
 erltrace_string_t *erltrace_string_new(const char *text);
 void erltrace_string_free(erltrace_string_t *s);
-/* Is it enabled; and which arguments do scripts read (bit n: argn). Cheap, any thread. */
+/* Is it enabled? Which arguments do scripts read (bit n: argn)? Cheap, from any thread. */
 int erltrace_enabled(const erltrace_probe_t *p);
 unsigned erltrace_wanted(const erltrace_probe_t *p);
 /* An argument that is a string. */
 uint64_t erltrace_string_arg(const erltrace_string_t *s);
 /*
  * Fire it. args: n values (at most 10); bit i of strings: args[i] is an erltrace_string_arg().
- * self_key: whose self-> variables these are; 0: the calling thread's. Any thread; does not
- * lock, allocate or call the system.
+ * self_key: to whom self-> variables belong; 0: to the calling thread. Any thread may call this; it
+ * takes no lock, allocates nothing and makes no system call.
  */
 void erltrace_fire(erltrace_probe_t *p, const uint64_t *args, unsigned n, unsigned strings,
 	uint64_t self_key);
@@ -232,10 +232,10 @@ void erltrace_set_bridge(erltrace_t *h, const erltrace_bridge_t *bridge, void *a
 
 typedef enum {
 	ERLTRACE_INT,	 /* i: as its type says, see is_signed */
-	ERLTRACE_STRING, /* bytes, len (may hold any bytes) */
+	ERLTRACE_STRING, /* bytes, len (may contain any bytes) */
 	ERLTRACE_FLOAT,	 /* f */
 	ERLTRACE_BYTES,	 /* bytes, len */
-	ERLTRACE_STACK,	 /* frames, nframes; text: one frame a line */
+	ERLTRACE_STACK,	 /* frames, nframes; text: one frame per line */
 	ERLTRACE_SYMBOL, /* i: address; bytes, len: its text */
 } erltrace_kind_t;
 
@@ -263,7 +263,7 @@ typedef struct {
 	const char *action;	       /* "trace", "printf", "exit" ... */
 	const erltrace_value_t *values;
 	unsigned nvalues;
-	const char *text;	       /* as it prints; may be empty */
+	const char *text;	       /* as printed; may be empty */
 	size_t len;
 } erltrace_record_t;
 
@@ -290,34 +290,34 @@ struct erltrace_agg;
 typedef struct {
 	size_t size; /* sizeof(erltrace_handlers_t) */
 	void *arg;
-	/* Each may be NULL; returning != 0 ends erltrace_work() at once. */
+	/* Each may be NULL. One that does not return 0 ends erltrace_work() at once. */
 	int (*text)(void *arg, const char *text, size_t len); /* the output as dtrace prints it */
 	int (*event)(void *arg, const erltrace_event_t *ev);  /* a probe fired; records follow */
 	int (*record)(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec);
 	int (*drop)(void *arg, const erltrace_drop_t *d);
 	int (*fault)(void *arg, const erltrace_fault_t *f);
-	/* printa() and the end: each key, instead of its text; see erltrace_agg_t below. */
+	/* printa() and the end: each key instead of its text; see erltrace_agg_t below. */
 	int (*aggregation)(void *arg, const struct erltrace_agg *agg);
-	/* A child of system() writes next: write out what text() was given. */
+	/* A child of system() writes next: flush what text() got. */
 	int (*flush)(void *arg);
-	/* ftruncate(): empty the file that text() writes. */
+	/* ftruncate(): truncate the file that text() writes. */
 	int (*truncate)(void *arg);
 	/* != 0: text() writes to a terminal; control characters in traced values become \xNN. */
 	int terminal;
-	/* system(), and freopen() ("": back): done by the caller; NULL: the library does it. */
+	/* For a caller that does system() and freopen() ("": back) itself; NULL: the library does. */
 	int (*system)(void *arg, const char *command);
 	int (*reopen)(void *arg, const char *path);
 } erltrace_handlers_t;
 
 #define ERLTRACE_OK   0 /* work(): go on */
-#define ERLTRACE_DONE 1 /* work(): the script has ended (exit(), fill, stop) and is read out */
+#define ERLTRACE_DONE 1 /* work(): the script has ended (exit(), fill, stop), and all is read */
 
 /*
- * Gather and print what there is. After exit(), a full fill buffer or erltrace_stop() it runs
- * END, prints aggregations not yet printed, and gives ERLTRACE_DONE.
+ * Read and print what there is. After exit(), a full fill buffer or erltrace_stop() it runs END,
+ * prints aggregations that have not been printed, and returns ERLTRACE_DONE.
  */
 int erltrace_work(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_t *err);
-/* Wait until the next call of work is due (by the rates), a record waits, or a signal comes. */
+/* Wait until the next call of work is due (by the rates), a record is there, or a signal comes. */
 void erltrace_sleep(erltrace_t *h);
 
 typedef enum {
@@ -332,7 +332,7 @@ erltrace_status_t erltrace_status(erltrace_t *h, int *exit_code);
 /* ---- aggregations --------------------------------------------------------------------- */
 
 typedef struct {
-	int64_t lo, hi; /* from lo up to but not including hi; the ends of 64 bits: no bound */
+	int64_t lo, hi; /* from lo up to but not including hi; INT64_MIN, INT64_MAX: no bound */
 	int64_t count;
 } erltrace_bucket_t;
 
@@ -343,31 +343,31 @@ typedef struct erltrace_agg {
 	unsigned nkeys;
 	int64_t value;	      /* count, sum, min, max; normalized */
 	double avg;	      /* avg; stddev: the deviation */
-	const erltrace_bucket_t *buckets; /* distributions: all that are not empty, ascending */
+	const erltrace_bucket_t *buckets; /* distributions: the non-empty buckets, ascending */
 	unsigned nbuckets;
 	uint64_t normal;      /* divisor of normalize(); 1: none */
 	int is_signed;	      /* of value */
 } erltrace_agg_t;
 
 typedef int erltrace_agg_cb(void *arg, const erltrace_agg_t *agg);
-/* Gather now what the threads have; walk and the next printa see it. */
+/* Merge what the threads have gathered; walk and the next printa see it. */
 int erltrace_snapshot(erltrace_t *h, erltrace_error_t *err);
 /* Every key of every aggregation (name NULL) or of one, sorted as the options say. */
 int erltrace_walk(erltrace_t *h, const char *name, erltrace_agg_cb *cb, void *arg,
 	erltrace_error_t *err);
-/* The same in no order, which is quicker where there are many keys. */
+/* The same in no particular order, which is faster if there are many keys. */
 int erltrace_each(erltrace_t *h, const char *name, erltrace_agg_cb *cb, void *arg,
 	erltrace_error_t *err);
-/* Zero the values, keep the keys. name NULL: all. */
 /*
- * What the aggregations gathered since the last call, as a line of JSON (doc/json.md, tick) for
- * text; the first call, which comes before the first erltrace_work(), gives a line with their
- * shapes before it. clear(), trunc() and the results are not touched.
+ * What the aggregations gathered since the last call, passed to text as a line of JSON
+ * (doc/json.md, tick). The first call must come before the first erltrace_work(), and passes a line
+ * with their shapes first. clear(), trunc() and the results are not affected.
  */
 int erltrace_tick(erltrace_t *h, const char *node,
 	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err);
+/* Reset the values, keep the keys. name NULL: of all. */
 int erltrace_clear(erltrace_t *h, const char *name, erltrace_error_t *err);
-/* Forget the keys too. */
+/* Remove the keys too. */
 int erltrace_trunc(erltrace_t *h, const char *name, erltrace_error_t *err);
 
 /* ---- names ---------------------------------------------------------------------------- */

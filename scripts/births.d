@@ -1,15 +1,15 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * births.d: processes born and died, a line a second; at the end, of what and why.
+ * births.d: processes that start and end, one line per second; at the end, which and why.
  *
  *	erltrace -N NODE -qs births.d [SECONDS]
  *
- * Arguments: for how many seconds (until ^C).
+ * Arguments: how many seconds to run (until ^C).
  * Cost: process events (flag procs), and calls of proc_lib:init_p only; a spawn and an exit cost
- * some 1.5 us more together.
- * Of processes that proc_lib starts (gen_servers, supervisors, tasks) WHAT is the function that they
- * are started for, or the fun.
+ * about 1.5 us more together.
+ * For processes that proc_lib starts (gen_servers, supervisors, tasks), WHAT is the function or fun
+ * that they are started for.
  * Sample:
  *	    BORN     DIED
  *	      40       40

@@ -1,14 +1,14 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * busy.d: the busiest processes, every second: how long they ran.
+ * busy.d: the busiest processes every second, and how long they ran.
  *
  *	erltrace -N NODE -qs busy.d [SECONDS] [HOW MANY]
  *
- * Arguments: for how many seconds (until ^C); the busiest so many (10).
- * Cost: flag running_procs; some 0.7 us each time a process runs.
- * Names are registered names (flag procs), where a process has one.
- * Sample (a process that ran all the time has 1000000):
+ * Arguments: how many seconds to run (until ^C); how many of the busiest to show (10).
+ * Cost: flag running_procs; about 0.7 us each time a process runs.
+ * Processes are shown by their registered names (flag procs) if they have one.
+ * Sample (a process that ran the whole second has 1000000):
  *	PROCESS                  RUN US
  *	demo_journal                851
  *	demo_store                 1748

@@ -1,13 +1,13 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calls.d: how often functions are called; the cheapest look at what code does.
+ * calls.d: how often functions are called; the cheapest way to see what code does.
  *
  *	erltrace -N NODE -qs calls.d [MODULE] [SECONDS] [HOW MANY]
  *
- * Arguments: functions of these modules, a name or a pattern (all: dear); for how many seconds
- * (until ^C); the busiest so many (30).
- * Cost: every call of the functions named is traced (flag call), some 0.3 us each.
+ * Arguments: functions of these modules, a name or a pattern (all; expensive); how many seconds to
+ * run (until ^C); how many of the busiest to show (30).
+ * Cost: every call of the named functions is traced (flag call), about 0.3 us each.
  * Sample:
  *	FUNCTION                                               CALLS
  *	demo_order:run/1                                          40

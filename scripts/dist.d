@@ -1,13 +1,13 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dist.d: messages that go to other nodes: how many, how large, and whose; nodes that come and go;
+ * dist.d: messages to other nodes: how many, how large, and who sends them; nodes that come and go;
  * processes that wait for a busy connection.
  *
  *	erltrace -N NODE -qs dist.d [SECONDS] [HOW MANY]
  *
- * Arguments: for how many seconds (until ^C); the busiest so many senders (20).
- * Cost: flag send: some 0.2 us for each message of the node, 0.5 us for one that leaves it.
+ * Arguments: how many seconds to run (until ^C); how many of the busiest senders to show (20).
+ * Cost: flag send: about 0.2 us for each message of the node, 0.5 us for one that leaves it.
  * Sample (sizes in words):
  *	nodeup b@here
  *

@@ -1,13 +1,13 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ets.d: what is done with ETS tables: how often each function of ets is called, and by whom.
+ * ets.d: how ETS tables are used: how often each function of ets is called, and by which process.
  *
  *	erltrace -N NODE -qs ets.d [SECONDS] [HOW MANY]
  *
- * Arguments: for how many seconds (until ^C); the busiest so many callers (20).
- * Cost: calls of ets' built-in functions are traced (flag call), some 0.5 us each.
- * Names are registered names (flag procs), where a process has one.
+ * Arguments: how many seconds to run (until ^C); how many of the busiest callers to show (20).
+ * Cost: calls of ets' built-in functions are traced (flag call), about 0.5 us each.
+ * Processes are shown by their registered names (flag procs) if they have one.
  * Sample:
  *	FUNCTION                          CALLS
  *	ets:lookup/2                        121

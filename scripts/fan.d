@@ -2,14 +2,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fan.d: fan-in and fan-out: from how many different processes a process gets messages, and to how
- * many it sends. A process that many send to is where they queue.
+ * many it sends. A process with many senders may be a bottleneck.
  *
  *	erltrace -N NODE -qs fan.d [SECONDS] [HOW MANY]
  *
- * Arguments: for how many seconds (until ^C); so many of each (10).
- * Cost: flag send; some 0.5 us for a message. Keeps a word for each pair of processes: with more
- * than some ten thousand pairs raise dynvarsize, else there are drops.
- * Names are registered names (flag procs), where a process has one.
+ * Arguments: how many seconds to run (until ^C); how many of each to show (10).
+ * Cost: flag send; about 0.5 us for a message. Keeps a word for each pair of processes: with more
+ * than ten thousand pairs or so raise dynvarsize to avoid drops.
+ * Processes are shown by their registered names (flag procs) if they have one.
  * Sample:
  *	RECEIVER                SENDERS
  *	demo_store                   41

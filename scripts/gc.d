@@ -1,13 +1,13 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gc.d: garbage collection pauses: how long, how many, what they gave back, and whose they were.
+ * gc.d: garbage collection pauses: how long, how many, how much they reclaim, in which processes.
  *
  *	erltrace -N NODE -qs gc.d [SECONDS] [HOW MANY]
  *
- * Arguments: for how many seconds (until ^C); so many processes (10).
- * Cost: flag garbage_collection; some 0.7 us for each collection.
- * Names are registered names (flag procs), where a process has one.
+ * Arguments: how many seconds to run (until ^C); how many processes to show (10).
+ * Cost: flag garbage_collection; about 0.7 us for each collection.
+ * Processes are shown by their registered names (flag procs) if they have one.
  * Sample:
  *	pauses in nanoseconds
  *

@@ -1,15 +1,15 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gencall.d: calls of gen_servers and gen_statems: how long callers wait for their answers, and
- * each call that took longer than so many microseconds, with what was asked. A call that fails, by
- * its timeout too, has no answer and is not shown.
+ * gencall.d: calls of gen_servers and gen_statems: how long callers wait for the reply, and
+ * each call that takes longer than a limit, with its request. A call that fails, for example by a
+ * timeout, has no reply and is not shown.
  *
  *	erltrace -N NODE -qs gencall.d [MICROSECONDS] [SECONDS]
  *
- * Arguments: how long is slow (10000); for how many seconds (until ^C).
- * Cost: calls of gen:call/4 only are traced (flags call, return_to), some 1 us each.
- * Names are registered names (flag procs), where a process has one.
+ * Arguments: how many microseconds are slow (10000); how many seconds to run (until ^C).
+ * Cost: only calls of gen:call/4 are traced (flags call, return_to), about 1 us each.
+ * Processes are shown by their registered names (flag procs) if they have one.
  * Sample:
  *	      US CALLER               SERVER               REQUEST
  *	   13012 demo_report          demo_store           count

@@ -1,14 +1,14 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heap.d: processes whose heap grows: the largest it got, and by how many words it grew and
- * shrank in all.
+ * heap.d: processes whose heap grows: its largest size, and by how many words it grew and shrank in
+ * total.
  *
  *	erltrace -N NODE -qs heap.d [SECONDS] [HOW MANY]
  *
- * Arguments: for how many seconds (until ^C); the largest so many (20).
- * Cost: flag garbage_collection; some 0.7 us for each collection.
- * Names are registered names (flag procs), where a process has one.
+ * Arguments: how many seconds to run (until ^C); how many of the largest to show (20).
+ * Cost: flag garbage_collection; about 0.7 us for each collection.
+ * Processes are shown by their registered names (flag procs) if they have one.
  * Sample:
  *	PROCESS               LARGEST WORDS
  *	demo_report                   10958

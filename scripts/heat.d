@@ -1,17 +1,17 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heat.d: a heat map of calls: for each function how long its calls took, in powers of two of
- * nanoseconds of running time, a line a function, every second anew. A call that an exception ends
+ * heat.d: a heat map of calls: how long the calls of each function took, in powers of two of
+ * nanoseconds of running time, one line per function, every second. A call that an exception ends
  * does not count.
  *
  *	erltrace -N NODE -qs heat.d [MODULE] [SECONDS]
  *
- * Arguments: functions of these modules, a name or a pattern (all: dear); for how many seconds
- * (until ^C).
- * Cost: every call of the functions named is traced (flags call, return_to, running_procs), some
+ * Arguments: functions of these modules, a name or a pattern (all; expensive); how many seconds to
+ * run (until ^C).
+ * Cost: every call of the named functions is traced (flags call, return_to, running_procs), about
  * 0.8 us each.
- * Sample (columns are the times, the higher the bar the more calls; their number at the end):
+ * Sample (the columns are times, a higher bar means more calls; their number is at the end):
  *	  demo_store:price/1       256 :    ▃▆▂     : 65536 | 121
  *	  demo_store:reserve/2     256 :       ▁▅▇▂ : 65536 | 121
  */

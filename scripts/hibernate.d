@@ -6,9 +6,9 @@
  *
  *	erltrace -N NODE -qs hibernate.d [SECONDS]
  *
- * Arguments: for how many seconds (until ^C).
- * Cost: flags running_procs and 'receive'; some 1 us each time a process runs.
- * Names are registered names (flag procs), where a process has one.
+ * Arguments: how many seconds to run (until ^C).
+ * Cost: flags running_procs and 'receive'; about 1 us each time a process runs.
+ * Processes are shown by their registered names (flag procs) if they have one.
  * Sample:
  *	PROCESS              WAKES UP IN                          TIMES
  *	demo_report          gen_server:wake_hib/6                    4

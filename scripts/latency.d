@@ -1,15 +1,15 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * latency.d: from a message to its receiver at work. The time from the first message sent to a
- * process that does not run until a scheduler runs it, in nanoseconds.
+ * latency.d: how long a process waits to run after it gets a message. The time from the first
+ * message to a process that does not run until a scheduler runs it, in nanoseconds.
  *
  *	erltrace -N NODE -qs latency.d [SECONDS] [PROCESS]
  *
- * Arguments: for how many seconds (until ^C); only messages to this process, as
- * '<0.91.0>' or the name that is sent to (all).
- * Cost: flags send and running_procs; some 0.2 us for a message, 0.5 us each time a process runs.
- * Names are registered names (flag procs), where a process has one.
+ * Arguments: how many seconds to run (until ^C); only messages to this process, as
+ * '<0.91.0>' or the name that it is sent to (all).
+ * Cost: flags send and running_procs; about 0.2 us for a message, 0.5 us each time a process runs.
+ * Processes are shown by their registered names (flag procs) if they have one.
  * Sample:
  *	  nanoseconds
  *	           value  ------------- Distribution ------------- count

@@ -1,19 +1,20 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mailbox.d: mailboxes that grow. Every second the processes that took messages in while a certain
- * number of them waited: how many they took in, and the longest that their mailbox is known to have
- * been since the script began. If LONGEST goes up from second to second, more comes than is taken
- * out.
+ * mailbox.d: mailboxes that grow. Every second, the processes that fetched messages while at least
+ * LENGTH of them waited: how many they fetched, and the greatest known length of their mailbox
+ * since the script started. If LONGEST rises from second to second, more messages arrive than are
+ * received.
  *
  *	erltrace -N NODE -qs mailbox.d [LENGTH] [SECONDS]
  *
- * Arguments: from which length on (100); for how many seconds (until ^C).
- * The VM tells of messages when their receiver takes them in: a process that does not get to a
- * receive is shown when it does, with all that wait by then. LONGEST is what is sure: so many did
- * wait. While others ask for the process's length (process_info, observer) it may be more.
- * Cost: flag 'receive'; some 0.3 us for a message that comes in.
- * Names are registered names (flag procs), where a process has one.
+ * Arguments: the least LENGTH to show (100); how many seconds to run (until ^C).
+ * The VM reports messages when their receiver fetches them: a process that does not reach a receive
+ * is shown when it does, with all messages that wait by then. LONGEST is a lower bound: at least
+ * that many waited. There may have been more if others asked for the length (process_info,
+ * observer).
+ * Cost: flag 'receive'; about 0.3 us for a message that comes in.
+ * Processes are shown by their registered names (flag procs) if they have one.
  * Sample:
  *	PROCESS              MESSAGES   LONGEST
  *	<0.1307.0>                901      1000

@@ -1,14 +1,14 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * msgs.d: messages: how large, and who sends how many, and how much, to whom.
+ * msgs.d: messages: how large they are, and who sends how many, and how much, to which process.
  *
  *	erltrace -N NODE -qs msgs.d [SECONDS] [HOW MANY]
  *
- * Arguments: for how many seconds (until ^C); the busiest so many pairs (20).
- * Cost: flag send; some 0.4 us for a message, and for large ones the walk through the term that
- * its size takes.
- * Names are registered names (flag procs), where a process has one.
+ * Arguments: how many seconds to run (until ^C); how many of the busiest pairs to show (20).
+ * Cost: flag send; about 0.4 us for a message, more for a large one, whose term is walked to find
+ * its size.
+ * Processes are shown by their registered names (flag procs) if they have one.
  * Sample (sizes in words, without binaries):
  *	  words
  *	           value  ------------- Distribution ------------- count

@@ -1,13 +1,13 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ports.d: ports and their drivers: opened and closed, with the reason; commands and bytes that go
- * to them, by the port's name.
+ * ports.d: ports and their drivers: opened and closed, with the reason; commands and bytes sent to
+ * them, by the port's name.
  *
  *	erltrace -N NODE -qs ports.d [SECONDS]
  *
- * Arguments: for how many seconds (until ^C).
- * Cost: flags ports and 'receive' on ports; some 1 us for what is done to a port.
+ * Arguments: how many seconds to run (until ^C).
+ * Cost: flags ports and 'receive' on ports; about 1 us for each operation on a port.
  * Sample:
  *	+ #Port<0.12>          cat                  by <0.312.0>
  *	- #Port<0.12>          cat                  normal

@@ -1,20 +1,20 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile.d: where the time goes, by function. Time is the process's running time, in
- * microseconds: OWN without, ALL with that of the traced functions it calls (a recursive function
- * has the inner calls in ALL again). CALLS are returns: a chain of tail calls, as a loop is, counts
+ * profile.d: where the time goes, by function. Time is the process's running time in microseconds:
+ * OWN without that of the traced functions it calls, ALL with it (for a recursive function ALL
+ * counts the inner calls again). CALLS are returns: a chain of tail calls, such as a loop, counts
  * as one call of its last function; a call that an exception ends does not count, and its time is
- * the OWN of who called it.
+ * added to the OWN time of its caller.
  *
  *	erltrace -N NODE -qs profile.d [MODULE] [SECONDS]
  *
- * Arguments: functions of these modules, a name or a pattern (all: dear); for how many seconds
- * (until ^C).
- * Cost: every call of the functions named is traced (flags call, return_to, running_procs), some
- * 1 us each. Much of that is in the times shown, of a tail call too, which CALLS leaves out: a short
- * function that is called often is shown with far more than it takes untraced. Name fewer functions
- * to see less of it; profile-997 of the kernel (doc/kernel.md) has none.
+ * Arguments: functions of these modules, a name or a pattern (all; expensive); how many seconds to
+ * run (until ^C).
+ * Cost: every call of the named functions is traced (flags call, return_to, running_procs), about
+ * 1 us each. Much of that is included in the times shown, also for tail calls, which CALLS leaves
+ * out: a short function that is called often shows far more time than it takes untraced. Name fewer
+ * functions to reduce this; profile-997 in the kernel (doc/kernel.md) does not have it.
  * Sample (the busiest last):
  *	FUNCTION                                          CALLS     ALL US     OWN US
  *	demo_store:price/1                                  121         77         77

@@ -1,16 +1,16 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profproc.d: where the time goes, by process and function. Running time in microseconds, with
- * that of the functions it calls. CALLS are returns, as in profile.d.
+ * profproc.d: where the time goes, by process and function. Running time in microseconds,
+ * including that of the functions it calls. CALLS are returns, as in profile.d.
  *
  *	erltrace -N NODE -qs profproc.d [MODULE] [SECONDS] [HOW MANY]
  *
- * Arguments: functions of these modules, a name or a pattern (all: dear); for how many seconds
- * (until ^C); the busiest so many (30).
- * Cost: every call of the functions named is traced (flags call, return_to, running_procs), some
+ * Arguments: functions of these modules, a name or a pattern (all; expensive); how many seconds to
+ * run (until ^C); how many of the busiest to show (30).
+ * Cost: every call of the named functions is traced (flags call, return_to, running_procs), about
  * 1 us each.
- * Names are registered names (flag procs), where a process has one.
+ * Processes are shown by their registered names (flag procs) if they have one.
  * Sample:
  *	PROCESS              FUNCTION                                      CALLS
  *	demo_report          demo_report:handle_info/2                         2

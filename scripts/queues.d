@@ -1,15 +1,15 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queues.d: mailboxes: how long they are when a message is taken in, of all and of the longest; and
- * the sizes of what comes in. Lengths are what is sure: so many messages did wait (see mailbox.d).
+ * queues.d: mailboxes: how long they are when a message is fetched, all of them and the longest
+ * ones; and the sizes of the messages. Lengths are lower bounds (see mailbox.d).
  *
  *	erltrace -N NODE -qs queues.d [SECONDS] [HOW MANY]
  *
- * Arguments: for how many seconds (until ^C); the longest so many (20).
- * Cost: flag 'receive'; some 0.5 us for a message that comes in.
- * Names are registered names (flag procs), where a process has one.
- * Sample (the new message counts; sizes in words):
+ * Arguments: how many seconds to run (until ^C); how many of the longest to show (20).
+ * Cost: flag 'receive'; about 0.5 us for a message that comes in.
+ * Processes are shown by their registered names (flag procs) if they have one.
+ * Sample (lengths include the new message; sizes in words):
  *	  queue length
  *	           value  ------------- Distribution ------------- count
  *	               0 |                                         0

@@ -1,13 +1,13 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sched.d: how processes are scheduled: in which function they go on, how often, and how long
- * they run at a time.
+ * sched.d: how processes are scheduled: in which function they resume, how often, and how long they
+ * run at a time.
  *
  *	erltrace -N NODE -qs sched.d [SECONDS]
  *
- * Arguments: for how many seconds (until ^C).
- * Cost: flag running_procs; some 0.7 us each time a process runs.
+ * Arguments: how many seconds to run (until ^C).
+ * Cost: flag running_procs; about 0.7 us each time a process runs.
  * Sample:
  *	GOES ON IN                                     TIMES    RUN US  LONGEST US
  *	demo_report:handle_info/2                          2       140          91

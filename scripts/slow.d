@@ -1,18 +1,18 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slow.d: calls that take longer than so many microseconds, as they return. Time is that of the
- * clock: waiting counts. A chain of tail calls, as a loop is, is one call, of its last function. Of
- * a function that calls itself the outermost call is told: the others are part of it. A call that
- * an exception ends does not return, and is not told.
+ * slow.d: calls that take longer than a limit, as they return. Time is wall-clock time: waiting
+ * counts. A chain of tail calls, such as a loop, is one call of its last function. For a recursive
+ * function only the outermost call is shown: the others are part of it. A call that an exception
+ * ends does not return, and is not shown.
  *
  *	erltrace -N NODE -qs slow.d [MODULE] [MICROSECONDS] [SECONDS] [FUNCTION]
  *
- * Arguments: functions of these modules, a name or a pattern like 'my_*' (all: dear); how long is
- * slow (1000); for how many seconds (until ^C); only of these functions, as name, name/arity or
- * pattern (all).
- * Cost: every call of the functions named is traced (flags call, return_to), some 0.5 us each.
- * Names are registered names (flag procs), where a process has one.
+ * Arguments: functions of these modules, a name or a pattern like 'my_*' (all; expensive); how many
+ * microseconds are slow (1000); how many seconds to run (until ^C); only these functions, as name,
+ * name/arity or pattern (all).
+ * Cost: every call of the named functions is traced (flags call, return_to), about 0.5 us each.
+ * Processes are shown by their registered names (flag procs) if they have one.
  * Sample:
  *	      US PROCESS              FUNCTION
  *	    2105 demo_report          demo_store:count/0

@@ -1,17 +1,17 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slowwrite.d: writes (write, writev, pwrite and so on) that take longer than so many microseconds,
- * and the Erlang function that ran then: the innermost one of the modules named. One that an
- * exception has ended is shown until its process calls the next, or returns from one.
+ * slowwrite.d: writes (write, writev, pwrite and so on) that take longer than a limit, and the
+ * Erlang function that ran then: the innermost one of the named modules. A function that an
+ * exception has ended is shown until its process calls the next one, or returns from one.
  *
  *	erltrace -N NODE -qs slowwrite.d MODULE [MICROSECONDS] [SECONDS]
  *
- * Arguments: functions of these modules, a name or a pattern like 'my_*' (all: dear); how long is
- * slow (1000; 0: each write); for how many seconds (until ^C).
+ * Arguments: functions of these modules, a name or a pattern like 'my_*' (all; expensive); how many
+ * microseconds are slow (1000; 0: each write); how many seconds to run (until ^C).
  * Needs: root, and the node on this machine. Modules that are loaded later are not seen.
- * Cost: every call of the functions named, and its return, some 2 us each: the kernel is told of
- * them. Other writes of this machine cost some 0.2 us.
+ * Cost: about 2 us for every call of the named functions and for its return: both are passed to the
+ * kernel. Other writes on this machine cost about 0.2 us.
  * Sample:
  *	      US PROCESS              FUNCTION                         CALL
  *	    1730 demo_logger          demo_log:append/2                writev

@@ -1,14 +1,14 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawners.d: who spawns processes, and what they run. Of processes that proc_lib starts (gen_servers,
- * supervisors, tasks) it is the function that they are started for, or the fun.
+ * spawners.d: who spawns processes, and what they run. For processes that proc_lib starts
+ * (gen_servers, supervisors, tasks) this is the function or fun that they are started for.
  *
  *	erltrace -N NODE -qs spawners.d [SECONDS] [HOW MANY]
  *
- * Arguments: for how many seconds (until ^C); the busiest so many pairs (20).
- * Cost: process events (flag procs), and calls of proc_lib:init_p only; some 1.5 us for a spawn.
- * Names are registered names, where a process has one.
+ * Arguments: how many seconds to run (until ^C); how many of the busiest pairs to show (20).
+ * Cost: process events (flag procs), and calls of proc_lib:init_p only; about 1.5 us for a spawn.
+ * Processes are shown by their registered names if they have one.
  * Sample:
  *	    BORN BY                   RUNS
  *	     121 demo_desk            demo_order:run

@@ -5,9 +5,9 @@
  *
  *	erltrace -N NODE -qs spawns.d [FUNCTION]
  *
- * Arguments: only processes that begin in this function, as M:F/A (all).
- * Cost: process events (flag procs); some 1 us for a spawn and an exit together. A line for each:
- * for nodes that spawn thousands a second births.d is the better one.
+ * Arguments: only processes that start in this function, as M:F/A (all).
+ * Cost: process events (flag procs); about 1 us for a spawn and an exit together. One line for
+ * each: for nodes that spawn thousands a second births.d is better.
  * Sample:
  *	      MS PROCESS                FUNCTION OR REASON                  LIVED US
  *	      22 + <0.312.0>            proc_lib:init_p/5

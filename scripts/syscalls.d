@@ -1,17 +1,17 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * syscalls.d: system calls of each Erlang process: how many, and how long they took. Time is that of
- * the clock: a call that waits counts. What the VM does for itself (its schedulers when they have
- * nothing to do, ports and sockets that are ready) is nobody's and left out.
+ * syscalls.d: system calls of each Erlang process: how many, and how long they took. Time is
+ * wall-clock time: waiting counts. What the VM does for itself (schedulers that have nothing to do,
+ * ports and sockets that are ready) belongs to no process and is left out.
  *
  *	erltrace -N NODE -qs syscalls.d [SECONDS] [CALL]
  *
- * Arguments: for how many seconds (until ^C); only these calls, a name or a pattern like 'write*'
- * (all).
+ * Arguments: how many seconds to run (until ^C); only these calls, a name or a pattern like
+ * 'write*' (all).
  * Needs: root, and the node on this machine.
- * Cost: nothing is traced inside the node; each system call of this machine costs some 0.2 us, of
- * the node 0.5 us.
+ * Cost: nothing is traced inside the node; each system call on this machine costs about 0.2 us,
+ * those of the node 0.5 us.
  * Sample:
  *	PROCESS                  CALL                CALLS         US
  *	demo_logger              writev                500       3755

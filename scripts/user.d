@@ -1,13 +1,13 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * user.d: probes that Erlang code fires itself, by dtrace:p, dtrace:pn, dtrace:s and by the same
- * of dyntrace: each one as it comes, and how many at the end.
+ * user.d: probes that Erlang code fires itself, by dtrace:p, dtrace:pn, dtrace:s and the same of
+ * dyntrace: each one as it comes, and their number at the end.
  *
  *	erltrace -N NODE -qs user.d [NUMBER]
  *
- * Arguments: of pn's numbered probes only those of this number (all 951).
- * Cost: some 0.5 us for a probe that is fired; with dyntrace 0.5 us more (its calls are traced).
+ * Arguments: only the numbered probe of pn with this number (all 951).
+ * Cost: about 0.5 us for a probe that is fired; with dyntrace 0.5 us more (its calls are traced).
  * Sample:
  *	PROBE    PROCESS            TAG        INTEGERS AND TEXTS
  *	i4s4     <0.127.0>                     1 2 0 0 'text' 'more' '' ''

@@ -1,11 +1,12 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @doc Probes that Erlang code fires itself.
 %%
-%% `p/0..8' fire `erlang*:::user_trace-i4s4', `pn/1..9' one of `user_trace-n0' to `n950': up to
-%% four integers first, then up to four iolists. In a script `arg0' is the process, `arg1' its tag,
-%% `arg2' to `arg5' the integers, `arg6' to `arg9' the texts. They return `true' when the probe is
-%% enabled, `false' when it is not, `badarg' for an argument that is neither integer nor iolist.
-%% Not enabled they cost a few nanoseconds, and work where the library cannot be loaded.
+%% `p/0..8' fire `erlang*:::user_trace-i4s4', `pn/1..9' one of `user_trace-n0' to `n950'. They take
+%% up to four integers, then up to four iolists. In a script `arg0' is the process, `arg1' its tag,
+%% `arg2' to `arg5' are the integers, `arg6' to `arg9' the texts. They return `true' if the probe is
+%% enabled, `false' if it is not, and `badarg' for an argument that is neither integer nor iolist.
+%% While the probe is not enabled they cost a few nanoseconds. They also work where the library
+%% cannot be loaded.
 -module(dtrace).
 -export([available/0, s/1]).
 -export([p/0, p/1, p/2, p/3, p/4, p/5, p/6, p/7, p/8]).
@@ -89,7 +90,7 @@ pn(N, A, B, C, D, E, F, G, H) -> enabled() andalso fire(N, [A, B, C, D, E, F, G,
 
 enabled() ->
     try erltrace_nif:user_enabled()
-    catch error:_ -> false % the library is not there
+    catch error:_ -> false % the library is not loaded
     end.
 
 fire(Args) ->
@@ -104,7 +105,7 @@ fire(Label, Args) ->
         Eight -> erltrace_nif:user_trace([Label, get_tag() | Eight])
     end.
 
-%% Four integers, four texts; undef where there is none.
+%% Four integers, then four texts; `undef' for those that are missing.
 arguments(Args) ->
     {Ints, Texts} = lists:splitwith(fun is_integer/1, Args),
     case length(Ints) =< 4 andalso length(Texts) =< 4 of
@@ -118,7 +119,7 @@ fill([A | As], N) -> [A | fill(As, N - 1)].
 
 %% ---- tags ------------------------------------------------------------------------------------
 
-%% @doc Give the calling process a tag; returns the one it had.
+%% @doc Gives the calling process a tag; returns the previous one.
 -spec put_tag(undefined | iodata()) -> binary() | undefined.
 put_tag(undefined) ->
     erase(?TAG);
@@ -130,7 +131,7 @@ put_tag(Data) ->
 get_tag() ->
     get(?TAG).
 
-%% @doc The tag, or the one that came with the last message where tags are spread.
+%% @doc The tag of the calling process, or the one that came with the last message (spread_tag/1).
 -spec get_tag_data() -> binary() | undefined.
 get_tag_data() ->
     case get_tag() of
@@ -143,9 +144,10 @@ get_tag_data() ->
             Tag
     end.
 
-%% @doc Let the tag travel with the messages that the process sends, to be read there by
-%% get_tag_data/0; or no more. Returns what restore_tag/1 takes. It travels as the label of a
-%% sequential trace token, so a process that uses seq_trace itself is left as it is.
+%% @doc With `true', the tag travels with the messages that the process sends, and the receiver
+%% reads it by get_tag_data/0; with `false' it no longer does. Returns what restore_tag/1 takes. The
+%% tag is the label of a sequential trace token, so a process that uses seq_trace itself is left
+%% alone.
 -spec spread_tag(boolean()) -> true | {non_neg_integer(), term()}.
 spread_tag(true) ->
     case {get_tag(), seq_trace:get_token()} of
@@ -167,7 +169,7 @@ spread_tag(false) ->
             true
     end.
 
-%% @doc Back to how it was before spread_tag/1.
+%% @doc Restores the state before spread_tag/1.
 -spec restore_tag(true | {non_neg_integer(), term()}) -> true.
 restore_tag(true) ->
     true;

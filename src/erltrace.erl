@@ -8,25 +8,27 @@
 %% {ok, [{count, ["erlang:apply/2"], 17}]} = erltrace:walk(H),
 %% ok = erltrace:close(H).
 %% '''
-%% A handle belongs to the process that opened it: when that ends, by any death, the probes are
-%% off and nothing is left. Any process may call with it; calls are served one after the other.
-%% Compiling, starting and reading run on dirty schedulers.
+%% A handle belongs to the process that opened it. When that process ends, in whatever way, the
+%% probes are turned off and nothing is left. Any process may use the handle; calls are served one
+%% after the other. Compiling, starting and reading run on dirty schedulers.
 %%
-%% Scripts, options and arguments are iodata, or a string of any characters, which then go as
-%% UTF-8. Something else is an error of class `error', `badarg', in the caller.
+%% Scripts, options and arguments are iodata, or a string of any characters, which is passed as
+%% UTF-8. Anything else is an error of class `error', `badarg', in the caller.
 %%
 %% == Results ==
-%% There are three ways to have them, which are not to be mixed for one handle:
+%% There are three ways to get them. Do not mix them for one handle:
 %%
-%% `walk/1' and `consume/1' are those of the erltrace of 2013, with its shapes: aggregations since
-%% the last walk, records since the last call; texts are strings whose characters are bytes, so
-%% that `list_to_binary/1' gives back what was traced. `aggregations/1' tells the names too, and
-%% keeps what it shows; `output/1' is what the command would print.
+%% `walk/1' and `consume/1' are those of the erltrace of 2013, and return terms of the same shape:
+%% aggregations since the last walk, records since the last call. Texts are strings whose characters
+%% are bytes, so that `list_to_binary/1' gives back what was traced.
 %%
-%% `subscribe/2' has them sent each tick, with back pressure.
+%% `aggregations/1' returns the names too, and does not clear what it returns; `output/1' returns
+%% what the command would print.
 %%
-%% When a script has ended by `exit()', or was stopped, its END clauses have run and what they
-%% gave is there to be read; after that comes `{error, exited}' or `{error, stopped}'.
+%% `subscribe/2' sends results each tick, with back pressure.
+%%
+%% When a script has ended by `exit()', or has been stopped, its END clauses run and their results
+%% can be read; after that the calls return `{error, exited}' or `{error, stopped}'.
 -module(erltrace).
 -export([open/0, close/1, script/1, script/2, compile/2, compile/3, setopt/3, go/1, stop/1,
          status/1, controlling_process/2]).
@@ -44,11 +46,11 @@
                 | not_alive | no_command | timeout | {web, Text :: binary()}
                 | {dtrace, Tag :: binary(), Line :: non_neg_integer(),
                    Column :: non_neg_integer(), Text :: binary()}.
-%% Line and column are 0 where there is no place to name.
+%% Line and column are 0 if the error is at no position of the script.
 
 -type function_name() :: count | sum | min | max | avg | stddev | quantize | lquantize | llquantize.
 -type bucket() :: {{Min :: integer(), Max :: integer()}, Count :: integer()}.
-%% Both ends are in it; -(1 bsl 63) and (1 bsl 63) - 1 are no bound.
+%% Min and Max are inclusive; -(1 bsl 63) and (1 bsl 63) - 1 mean no bound.
 -type value() :: integer() | float() | [bucket()] | undefined.
 -type key() :: integer() | float() | string() | [string()] | undefined.
 %% A list of strings is a stack.
@@ -76,7 +78,7 @@
 open() ->
     erltrace_handle:start(self()).
 
-%% @doc Probes off, everything given back. Closing twice is fine.
+%% @doc Turns the probes off and frees everything. Closing twice is fine.
 -spec close(handle()) -> ok.
 close(H) ->
     _ = call(H, close, [H]),
@@ -108,8 +110,8 @@ in_turn(H, [Request | Rest]) ->
         Error -> Error
     end.
 
-%% @doc An option, as `-x' of the command takes it: `setopt(H, "bufsize", "8m")'. An empty value is
-%% that of an option given without one.
+%% @doc Sets an option, as `-x' of the command does: `setopt(H, "bufsize", "8m")'. An empty value
+%% means the option without a value.
 -spec setopt(handle(), text(), text()) -> ok | {error, reason()}.
 setopt(H, Name, Value) ->
     Args = [H, Name, Value],
@@ -120,30 +122,33 @@ setopt(H, Name, Value) ->
 compile(H, Source) ->
     compile(H, Source, []).
 
-%% @doc Arguments are what `$1', `$2' ... stand for in the script. Several scripts may be compiled
-%% before go; they share their variables.
+%% @doc Compiles a script. Args are what `$1', `$2' ... stand for in it. Several scripts may be
+%% compiled before go; they share their variables.
 -spec compile(handle(), text(), [text()]) -> ok | {error, reason()}.
 compile(H, Source, Args) ->
     All = [H, Source, Args],
     call(H, {compile, text(Source, All), texts(Args, All)}, All).
 
-%% @doc Probes on. A handle runs once: then open another.
+%% @doc Turns the probes on. A handle runs once: to run again, open another.
 -spec go(handle()) -> ok | {error, reason()}.
 go(H) ->
     call(H, go, [H]).
 
-%% @doc Probes off; END runs when results are read next.
+%% @doc Turns the probes off; END runs when results are read next.
 -spec stop(handle()) -> ok | {error, reason()}.
 stop(H) ->
     call(H, stop, [H]).
 
-%% @doc How it stands: `fired' probes so far; `lost' returns for want of room; `skipped' processes
-%% that another tracer has (before OTP 27); `left' functions with a pattern of another's, whose
-%% calls may not all be seen (before OTP 27); `missing', which probes cannot fire here and why, or
-%% `<<>>'; `returns_by' the `stack' pointer, or by `names' where the VM's layout is not known,
-%% `undefined' where nothing needs it; `cost', percent of the schedulers' busy time that the script
-%% takes; `aborted', why the watchdog ended the script; then what was gathered can be read once more,
-%% after that the calls for results give the same as an error.
+%% @doc The state of a script, as a map:
+%%
+%% `fired', how many probes have fired; `lost', how many returns were lost for lack of room;
+%% `skipped', how many processes belong to another tracer (before OTP 27); `left', how many
+%% functions have somebody else's pattern, so that not all of their calls may be seen (before OTP
+%% 27); `missing', which probes cannot fire here and why, or `<<>>'; `returns_by', whether returns
+%% are matched by the `stack' pointer or, where the VM's layout is not known, by `names', and
+%% `undefined' if nothing needs it; `cost', the percentage of the schedulers' busy time that the
+%% script takes; `aborted', why the watchdog ended the script. After that, what was gathered can be
+%% read once more; then the calls that read results return the reason as an error.
 -spec status(handle()) -> {ok, #{state := state(), running := boolean(),
                                  fired := non_neg_integer(),
                                  lost := non_neg_integer(), skipped := non_neg_integer(),
@@ -153,7 +158,7 @@ stop(H) ->
 status(H) ->
     call(H, counts, [H]).
 
-%% @doc Give the handle to another process: it ends with that one.
+%% @doc Gives the handle to another process: it ends with that process.
 -spec controlling_process(handle(), pid()) -> ok | {error, reason()}.
 controlling_process(H, Owner) when is_pid(Owner) ->
     call(H, {owner, Owner}, [H, Owner]);
@@ -163,7 +168,7 @@ controlling_process(H, Owner) ->
 %% ---- results ---------------------------------------------------------------------------------
 
 %% @doc What the aggregations gathered since the last walk; `ok' if that is nothing. Keys are in
-%% the order of the script.
+%% the order in which the script has them.
 -spec walk(handle()) -> ok | {ok, [{function_name(), [key()], value()}]} | {error, reason()}.
 walk(H) ->
     case call(H, {walk, true}, [H]) of
@@ -172,14 +177,14 @@ walk(H) ->
         Error -> Error
     end.
 
-%% @doc Everything the aggregations hold, by name (`<<"_">>' for `@'), keys in the order of the
-%% script. They keep it.
+%% @doc Everything that the aggregations hold, by name (`<<"_">>' for `@'), with keys in the order
+%% in which the script has them. Nothing is cleared.
 -spec aggregations(handle()) -> {ok, [aggregation()]} | {error, reason()}.
 aggregations(H) ->
     call(H, {walk, false}, [H]).
 
-%% @doc Records since the last call, one by one: what was traced or printed, with the probe; and
-%% what was lost. A probe without action is there with the value `undefined'.
+%% @doc Records since the last call, one by one: what was traced or printed, with the probe, and
+%% what was lost. A probe whose clause has no action has the value `undefined'.
 -spec consume(handle()) -> ok | {ok, [item()]} | {error, reason()}.
 consume(H) ->
     case call(H, {work, records}, [H]) of
@@ -207,7 +212,7 @@ item_text({drop, _, _, Text}) -> [Text, $\n];
 item_text({fault, Text}) -> [Text, $\n];
 item_text({warning, Text}) -> [Text, $\n].
 
-%% Binaries as strings, wherever they are in results.
+%% Binaries become strings, wherever they are in results.
 strings(B) when is_binary(B) -> binary_to_list(B);
 strings(L) when is_list(L) -> [strings(E) || E <- L];
 strings(T) when is_tuple(T) -> list_to_tuple(strings(tuple_to_list(T)));
@@ -220,18 +225,19 @@ strings(Other) -> Other.
 subscribe(H) ->
     subscribe(H, #{}).
 
-%% @doc Have results sent, each tick, as `{erltrace, Ref, tick, Map}', and at the end, whatever ends
-%% it, once `{erltrace, Ref, done, Map}' with what END gave. The map holds `aggregations', `records'
-%% (as of consume/1, with binaries) or `output', `drops', `faults', `warnings', `status', the number
-%% of the `tick', and how many ticks were `missed' since the last message.
+%% @doc Has results sent each tick as `{erltrace, Ref, tick, Map}', and at the end, in whatever way
+%% the script ends, once as `{erltrace, Ref, done, Map}' with the results of END. The map has
+%% `aggregations', `records' (as from consume/1, but with binaries) or `output', `drops', `faults',
+%% `warnings', `status', the number of the `tick', and how many ticks were `missed' since the last
+%% message.
 %%
-%% The receiver answers each with {@link ack/1}. While `window' messages are not answered none is
-%% sent, and what the script gathers stays in its buffers, which are bounded. The subscription ends
-%% with the handle or with the receiver.
+%% The receiver acknowledges each message with {@link ack/1}. While `window' messages are not
+%% acknowledged none is sent, and what the script gathers stays in its buffers, which are bounded.
+%% The subscription ends with the handle or with the receiver.
 %%
-%% Options: `to', the receiver (the caller); `interval' in milliseconds (1000); `window' (1);
-%% `output', `records' or `text' as the command prints it (records); `aggregations', `new' for what
-%% came since the last message or `all' (new).
+%% Options, with their defaults: `to', the receiver (the caller); `interval' in milliseconds (1000);
+%% `window' (1); `output', either `records' or `text' as the command prints it (records);
+%% `aggregations', either `new' for what came since the last message or `all' (new).
 -spec subscribe(handle(), erltrace_sub:opts()) -> {ok, subscription()} | {error, reason()}.
 subscribe(H, Opts) when is_map(Opts) ->
     case erltrace_sub:options(Opts) of
@@ -241,13 +247,13 @@ subscribe(H, Opts) when is_map(Opts) ->
 subscribe(H, Opts) ->
     error(badarg, [H, Opts]).
 
-%% @doc A message of a subscription has been dealt with: the next one may come.
+%% @doc Acknowledges a message of a subscription: the next one may come.
 -spec ack(subscription()) -> ok.
 ack(Ref) when is_reference(Ref) ->
     Ref ! {ack, Ref},
     ok.
 
-%% @doc No more messages; those that are in the caller's mailbox are taken out of it.
+%% @doc Ends a subscription. Messages that are in the caller's mailbox already are removed.
 -spec unsubscribe(handle(), subscription()) -> ok | {error, reason()}.
 unsubscribe(H, Ref) when is_reference(Ref) ->
     Result = call(H, {unsubscribe, Ref}, [H, Ref]),
@@ -264,14 +270,15 @@ flush(Ref) ->
 web() ->
     web(#{}).
 
-%% @doc The live page for this node, or for `nodes': a server in a process of its own, `erltrace
-%% web', on 127.0.0.1 and `port' 8042 (0: any). The address has a token: who has it may run scripts
-%% in the node, though no destructive ones. The server ends with {@link web_stop/1}, or with the
-%% process that called this; then every script of the page is off. If it ends by itself, `Pid' exits
-%% with `{shutdown, {web, ExitStatus}}'. The command is looked for beside this library and in the
-%% path; `command' names another. `bind', `hosts', `tls_cert', `tls_key', `cookie_file',
-%% `token_file', `log', `run_seconds', `scripts' and `pages' are the command's options; without
-%% `log' who ran what goes to the logger, as info. The cookie is this node's.
+%% @doc Starts the live page for this node, or for `nodes': a server in a program of its own,
+%% `erltrace web', on 127.0.0.1 and `port' 8042 (0: any free one). The URL has a token: whoever has
+%% it may run scripts in the node, though no destructive ones. The server ends with {@link
+%% web_stop/1}, or with the process that called this; then every script of the page ends. If the
+%% server ends by itself, `Pid' exits with `{shutdown, {web, ExitStatus}}'. The command is looked
+%% for beside this library and in the path; `command' names another. `bind', `hosts', `tls_cert',
+%% `tls_key', `cookie_file', `token_file', `log', `run_seconds', `scripts' and `pages' are the
+%% command's options. Without `log', who ran what is logged by the logger, at level info. The cookie
+%% is this node's.
 -spec web(erltrace_web:opts()) -> {ok, pid(), Url :: string()} | {error, reason()}.
 web(Opts) when is_map(Opts) ->
     erltrace_web:start(self(), Opts).
@@ -281,15 +288,15 @@ web(Opts) when is_map(Opts) ->
 web_stop(Web) ->
     erltrace_web:stop(Web).
 
-%% ---- what there is ---------------------------------------------------------------------------
+%% ---- probes, options, errors ----------------------------------------------------------------
 
-%% @doc Every probe there is. Those of functions come into being when a description names them:
-%% ask probes/1.
+%% @doc All probes, except those of functions, which are created when a description names them: use
+%% probes/1.
 -spec probes() -> {ok, [probe_info()]} | {error, reason()}.
 probes() ->
     probes("").
 
-%% @doc Probes that a description names: `probes("erlang*:lists:seq*:function-entry")'.
+%% @doc The probes that a description names: `probes("erlang*:lists:seq*:function-entry")'.
 -spec probes(text()) -> {ok, [probe_info()]} | {error, reason()}.
 probes(Description) ->
     Desc = plain(Description, [Description]),
@@ -315,12 +322,12 @@ probe_info(Probe) ->
 options() ->
     erltrace_nif:names(options).
 
-%% @doc An error as a sentence, with its place and tag.
+%% @doc An error as a sentence, with its position and tag.
 -spec format_error({error, reason()} | reason()) -> iodata().
 format_error({error, Reason}) ->
     format_error(Reason);
 format_error({dtrace, Tag, Line, Column, Text}) ->
-    [place(Line, Column), Text, " [", Tag, meaning(Tag), "]"];
+    [position(Line, Column), Text, " [", Tag, meaning(Tag), "]"];
 format_error(no_prog) ->
     "nothing has been started: compile a script, then go";
 format_error(already_running) ->
@@ -340,12 +347,12 @@ format_error(closed) ->
 format_error(upgraded) ->
     "another version of erltrace has been loaded since the handle was opened: open another";
 format_error(subscribed) ->
-    "results of this handle are sent to a subscriber, and cannot be read beside that";
+    "results of this handle are sent to a subscriber, and cannot be read otherwise";
 format_error(not_subscribed) ->
     "there is no such subscription, or it has ended";
 format_error({badopt, Option}) ->
-    io_lib:format("~0P is no option of a subscription: to, interval, window, output, aggregations",
-                  [Option, 20]);
+    io_lib:format("~0P is not an option of a subscription, which are to, interval, window, output "
+                  "and aggregations", [Option, 20]);
 format_error({library, Reason}) ->
     io_lib:format("the library priv/erltrace.so cannot be loaded (~0P): the log says why; "
                   "make builds it", [Reason, 20]);
@@ -360,7 +367,7 @@ format_error({web, Text}) ->
 format_error(Other) ->
     io_lib:format("~0P", [Other, 30]).
 
-%% @doc The same, with the line of the script and a caret under the place.
+%% @doc The same, with the line of the script and a caret under the position.
 -spec format_error({error, reason()} | reason(), Source :: text()) -> iodata().
 format_error({error, Reason}, Source) ->
     format_error(Reason, Source);
@@ -382,16 +389,16 @@ format_error(Reason, _) ->
 blank($\t) -> $\t;
 blank(_) -> $\s.
 
-place(0, _) -> "";
-place(Line, 0) -> io_lib:format("line ~b: ", [Line]);
-place(Line, Column) -> io_lib:format("line ~b, column ~b: ", [Line, Column]).
+position(0, _) -> "";
+position(Line, 0) -> io_lib:format("line ~b: ", [Line]);
+position(Line, Column) -> io_lib:format("line ~b, column ~b: ", [Line, Column]).
 
 meaning(Tag) ->
     try lists:keyfind(Tag, 1, erltrace_nif:names(tags)) of
         {_, Meaning} -> [": ", Meaning];
         false -> ""
     catch
-        error:_ -> "" % the library is not there
+        error:_ -> "" % the library is not loaded
     end.
 
 %% ---- arguments -------------------------------------------------------------------------------
@@ -404,7 +411,7 @@ call(H, Request, Args) when is_pid(H) ->
 call(_, _, Args) ->
     error(badarg, Args).
 
-%% Bytes as they are; characters beyond them as UTF-8.
+%% Bytes stay; a string with larger characters becomes UTF-8.
 text(Text, Args) ->
     try
         iolist_to_binary(Text)
@@ -418,7 +425,7 @@ text(Text, Args) ->
             end
     end.
 
-%% What C takes as a string.
+%% A text that C can take as a string.
 plain(Text, Args) ->
     B = text(Text, Args),
     case binary:match(B, <<0>>) of

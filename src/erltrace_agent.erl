@@ -1,28 +1,29 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc The command's end inside a node. bin/erltrace connects as a hidden C node, has start/3 called
-%% and talks with two processes: the guard (erltrace_guard), which watches over both ends, and the
-%% worker, which is here. The worker owns the handle: it compiles, starts, and sends what the script
-%% prints, one batch at a time: the next one is made when the command has asked for it, so that a
-%% slow reader costs no memory here. It is `sensitive': a script never sees it.
+%% @doc The command's end inside a node. bin/erltrace connects as a hidden C node, calls start/3 and
+%% talks with two processes: the guard (erltrace_guard), which monitors both ends, and the worker,
+%% which is this module. The worker owns the handle: it compiles, starts, and sends what the script
+%% prints, one batch at a time. The next batch is made when the command asks for it, so that a slow
+%% reader costs no memory here. The worker is `sensitive': a script never sees it.
 %%
-%% To the command: `{matched, {N, ..}}', `{failed, {Script, {Tag, Line, Column, Text, File, Source}}}',
-%% `{batch, [{text | err | system | reopen | truncate, Binary}]}', `{rows, [Probe | Brief]}', `{code,
-%% Binary}', `{preview, {Items, Raw}}' (the aggregations so far, should the node die), `{ping, 0}',
-%% `{done, ExitCode}' (-1: not by exit()). From it: `go', `more', `stop', `alive'.
+%% To the command: `{matched, {N, ..}}', `{failed, {Script, {Tag, Line, Column, Text, File,
+%% Source}}}', `{batch, [{text | err | system | reopen | truncate, Binary}]}', `{rows, [Probe |
+%% Brief]}', `{code, Binary}', `{preview, {Items, Raw}}' (the aggregations so far, should the node
+%% die), `{ping, 0}', `{done, ExitCode}' (-1: not by exit()). From it: `go', `more', `stop',
+%% `alive'.
 %%
-%% With several nodes one is told `go_first', the others `go_other': these send `{part, Binary}',
-%% what they gathered, which the command gives to the first as `{import, Binary}'. The first one
-%% tells `{ended, Code}' when its script has called exit(), and prints the end when it is told
-%% `finish'. If it dies, another is told `lead'.
+%% With several nodes the command tells one `go_first' and the others `go_other'. The others send
+%% what they gathered as `{part, Binary}', which the command passes to the first as
+%% `{import, Binary}'. The first says `{ended, Code}' when its script has called exit(), and prints
+%% the final results when it is told `finish'. If it dies, another one is told `lead'.
 %%
 %% The worker's states:
 %%
-%%   preparing  the handle is opened, the script compiled, or probes listed
-%%   ready      for the command to say go
-%%   running    looks every ?POLL ms what the script has given
-%%   giving     something was sent that the command has not asked to go on from; what else it says
-%%              waits. Then what `next' says
+%%   preparing  opens the handle and compiles the script, or lists probes
+%%   ready      waits for the command to say go
+%%   running    polls every ?POLL ms for what the script has printed
+%%   giving     has sent something, and waits for `more'; other messages are postponed. `next' says
+%%              what comes then
 -module(erltrace_agent).
 -behaviour(gen_statem).
 -export([start/3, start_worker/3, failure/1]).
@@ -37,20 +38,20 @@
                | {protocol, integer()}
                | {target, integer()}].
 
--define(POLL, 10).          % ms between two looks at what there is
+-define(POLL, 10).          % ms between two polls for output
 -define(PART, 100).         % ms between two parts of the aggregations
--define(PREVIEW, 1000).     % ms between two previews; at first less: a node may live shortly
--define(SHARE, 20).         % they take a 20th of the time at most
+-define(PREVIEW, 1000).     % ms between two previews; fewer at first: a node may die soon
+-define(SHARE, 20).         % both take a 20th of the time at most
 
-%% Of these messages and of what start/3 is given: changed with any of them that would not be
-%% understood, here and in c_src/cli/node_start.c.
+%% The version of these messages and of the arguments of start/3. It changes, here and in
+%% c_src/cli/node_start.c, with any change that the other side would not understand.
 -ifndef(PROTOCOL).
 -define(PROTOCOL, 1).
 -endif.
 
 -type state() :: preparing | ready | running | giving.
 -type message() :: {atom(), term()}.
--type out() :: {give | tell, message()}. % give: and wait until the command wants more
+-type out() :: {give | tell, message()}. % give: then wait until the command wants more
 -type next() :: ready | {running, Ms :: non_neg_integer()} | {leave, ExitCode :: integer()}.
 
 -record(data, {command :: pid(),
@@ -61,7 +62,7 @@
                role = alone :: alone | first | other,
                out = [] :: [out()],
                next = ready :: next(),
-               part :: integer(), preview :: integer(), tick :: integer(), % ms: when they are due
+               part :: integer(), preview :: integer(), tick :: integer(), % ms: when each is due
                every = ?POLL :: pos_integer(),     % ms between two previews
                ended = false :: boolean()}).
 
@@ -75,7 +76,7 @@ start(Command, Connection, Spec) ->
             {ok, {Guard, Mon}} = apply(erltrace_guard, start, Args),
             erlang:demonitor(Mon, [flush]),
             {ok, Guard};
-        {?PROTOCOL, Keeper} -> % nothing is taken out while it runs
+        {?PROTOCOL, Keeper} -> % the keeper removes no module while it runs
             gen_server:call(Keeper, {run, Connection, erltrace_guard, start, Args}, infinity);
         _ ->
             {error, {protocol, ?PROTOCOL}}
@@ -105,7 +106,7 @@ init({Command, Guard, Spec}) ->
 handle_event(internal, prepare, preparing, Data) ->
     prepare(Data);
 handle_event(info, {'DOWN', _, process, Guard, _}, _, #data{guard = Guard}) ->
-    {stop, {shutdown, unguarded}}; % it was killed: nobody would see the command go
+    {stop, {shutdown, unguarded}}; % it was killed: nobody monitors the command any more
 handle_event(info, more, giving, #data{out = Out, next = Next} = Data) ->
     give(Out, Next, Data);
 handle_event(info, _, giving, _) ->
@@ -155,7 +156,7 @@ format_status(Status) ->
 work_now(Data) ->
     {keep_state, Data, {state_timeout, 0, work}}.
 
-%% Send; what was given must be asked on from. The guard sees to it that this does not last for ever.
+%% Send messages. After a `give' we wait for `more'; the guard sees to it that this ends.
 give([], ready, Data) ->
     {next_state, ready, Data#data{out = []}};
 give([], {running, Ms}, Data) ->
@@ -172,7 +173,7 @@ give([{give, Message} | Rest], Next, Data) ->
     tell(Message, Data),
     {next_state, giving, Data#data{out = Rest, next = Next}}.
 
-%% Never connects anew: a command that has gone is not looked for.
+%% Never reconnects to a command that has gone.
 tell(Message, #data{command = Command}) ->
     erlang:send(Command, Message, [noconnect]).
 
@@ -187,18 +188,18 @@ failed(Index, Reason) ->
 
 failed_at(Index, {dtrace, Tag, Line, Column, Text}, {File, Source}) ->
     {failed, {Index, {Tag, Line, Column, Text, File, Source}}};
-failed_at(Index, Reason, Place) ->
+failed_at(Index, Reason, Position) ->
     Text = unicode:characters_to_binary(io_lib:format("~0P", [Reason, 30])),
-    failed_at(Index, {dtrace, <<"ET_AGENT">>, 0, 0, Text}, Place).
+    failed_at(Index, {dtrace, <<"ET_AGENT">>, 0, 0, Text}, Position).
 
-%% @doc A message to the command about what concerns no script of its own.
+%% @doc An error message to the command that is not about one of its scripts.
 -spec failure({binary(), integer(), integer(), binary()}) -> message().
 failure({Tag, Line, Column, Text}) ->
     failed(-1, {dtrace, Tag, Line, Column, Text}).
 
-%% Of a script that cannot be compiled: its file, and the line.
-place(Data) ->
-    case ask(place, Data) of
+%% The file and the source line of a compile error.
+position(Data) ->
+    case ask(position, Data) of
         {File, Source} when is_binary(File) -> {File, Source};
         _ -> {<<>>, <<>>}
     end.
@@ -206,7 +207,7 @@ place(Data) ->
 now_ms() ->
     erlang:monotonic_time(millisecond).
 
-%% How results are wanted: for the command, which runs programs and opens files itself.
+%% The form of the results for the command, which runs programs and opens files itself.
 form(Spec) ->
     case {proplists:get_bool(json, Spec), proplists:get_bool(terminal, Spec)} of
         {true, _} -> cmd_json;
@@ -259,8 +260,8 @@ compile([Script | Rest], Index, {Code, Matched}, #data{spec = Spec} = Data) ->
             New = [{tell, {code, ask(code, Data)}} || proplists:get_bool(code, Spec)],
             compile(Rest, Index + 1, {New ++ Code, [N | Matched]}, Data);
         {error, Reason} ->
-            give(lists:reverse(Code, [{tell, failed_at(Index, Reason, place(Data))}]), {leave, 1},
-                 Data)
+            Failed = {tell, failed_at(Index, Reason, position(Data))},
+            give(lists:reverse(Code, [Failed]), {leave, 1}, Data)
     end.
 
 compile_one({clause, _, Text}, #data{spec = Spec} = Data) ->
@@ -305,7 +306,7 @@ item(Other) -> Other.
 exit_code({exited, Code}) -> Code;
 exit_code(_) -> -1.
 
-%% --live: what came since the last one. A command that is slow gets fewer of them, with more each.
+%% --live: what came since the last tick. A slow command gets fewer ticks, with more in each.
 tick(#data{spec = Spec, tick = Due} = Data) ->
     case {proplists:get_value(live, Spec), now_ms()} of
         {Every, Now} when is_integer(Every), Now >= Due ->
@@ -329,7 +330,8 @@ until_tick(#data{spec = Spec, tick = Due}) ->
         _ -> max(0, min(?POLL, Due - now_ms()))
     end.
 
-%% What the others gathered goes to the first; what the end would print is kept by the command.
+%% The others send what they gathered to the first. The first, or the only one, sends the command a
+%% preview of the final results.
 hand_on(Status, #data{role = other, part = Due} = Data) ->
     case now_ms() of
         Now when Now >= Due; Status =:= done ->
@@ -363,7 +365,7 @@ preview({ok, Items}, #data{role = Role} = Data) ->
 preview(_, _) ->
     [].
 
-%% The first of several: its script has come to an end, those of the others will be ended.
+%% The first of several nodes: when its script has ended, the command ends those of the others.
 ended(#data{role = first, ended = false} = Data) ->
     case ask(status, Data) of
         running -> {[], Data};
@@ -372,7 +374,7 @@ ended(#data{role = first, ended = false} = Data) ->
 ended(Data) ->
     {[], Data}.
 
-%% ---- what it does to the node ---------------------------------------------------------------
+%% ---- what tracing costs the node ------------------------------------------------------------
 
 armed_lines(#data{spec = Spec} = Data) ->
     Verbose = proplists:get_bool(verbose, Spec),
@@ -401,7 +403,7 @@ cost_lines(#data{spec = Spec} = Data) ->
                       Verbose, N <- [maps:get(fired, Counts, 0)]] ++
                   [{"events took ~.1f % of the schedulers' busy time", [float(C)]} ||
                       Verbose, C <- [maps:get(cost, Counts, 0)]] ++
-                  [{"~b call~s or process~s found no room: returns and depth of these are missing",
+                  [{"no room for ~b call~s or process~s: their returns and depth are missing",
                     [N, plural(N, "s"), plural(N, "es")]} ||
                       N <- [maps:get(lost, Counts, 0)], N > 0]);
         _ ->
@@ -449,11 +451,11 @@ list([{clause, _, Text} | Rest], Index, {Out, Code}, #data{spec = Spec} = Data) 
 list([{file, _, _} = Script | Rest], Index, {Out, Code}, Data) ->
     {Out1, Code1} = case compile_one(Script, Data) of
                         ok -> rows(Index, script, true, Data);
-                        {error, Reason} -> {[{tell, failed_at(Index, Reason, place(Data))}], 1}
+                        {error, Reason} -> {[{tell, failed_at(Index, Reason, position(Data))}], 1}
                     end,
     list(Rest, Index + 1, {[Out1 | Out], max(Code, Code1)}, Data).
 
-%% Types and notes of probes are for -v only. Zero: that there is none is no error.
+%% Types and notes of probes are for -v only. Zero: it is no error if there are none.
 rows(Index, What, Zero, #data{spec = Spec} = Data) ->
     Form = case proplists:get_bool(verbose, Spec) of true -> full; false -> brief end,
     case ask({probes, What, Form}, Data) of
@@ -463,14 +465,14 @@ rows(Index, What, Zero, #data{spec = Spec} = Data) ->
         {ok, Rows} ->
             {[{give, {rows, Some}} || Some <- rows(Rows)], -1};
         {error, {dtrace, Tag, Line, Column, <<"failed to match ", Rest/binary>>}} ->
-            %% The command says that itself.
+            %% The command prints "failed to match" itself.
             [_, Text] = binary:split(Rest, <<": no probe">>),
             {[{tell, failed(Index, {dtrace, Tag, Line, Column, <<"no probe", Text/binary>>})}], 1};
         {error, Reason} ->
             {[{tell, failed(Index, Reason)}], 1}
     end.
 
-%% A thousand at a time, as the command takes them; or a binary with as many.
+%% A thousand rows at a time, or a binary that has as many.
 rows([]) -> [];
 rows([Brief | Rest]) when is_binary(Brief) ->
     [[Brief] | rows(Rest)];
@@ -478,7 +480,7 @@ rows(Rows) ->
     {Some, Rest} = take(1000, Rows, []),
     [Some | rows(Rest)].
 
-%% There may be hundreds of thousands: not counted each time.
+%% Instead of lists:split/2: length/1 of hundreds of thousands each time would be slow.
 take(0, Rest, Some) -> {lists:reverse(Some), Rest};
 take(_, [], Some) -> {lists:reverse(Some), []};
 take(N, [Row | Rest], Some) -> take(N - 1, Rest, [Row | Some]).

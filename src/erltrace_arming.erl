@@ -2,37 +2,37 @@
 %% @private
 %% @doc What a running script has armed in the node: trace flags and patterns (erltrace_vm), the
 %% VM's counters (erltrace_counters), the messages of the system monitor and of net_kernel
-%% (erltrace_watch), modules loaded later (erltrace_late). A value of the handle's process: made at
-%% go, ended by disarm/1.
+%% (erltrace_monitor), modules loaded while the script runs (erltrace_rearm). It is a value that the
+%% handle's process keeps from go until disarm/1.
 -module(erltrace_arming).
--export([arm/4, disarm/1, counts/2, counts_again/1, look/1, look_again/1, about/1]).
+-export([arm/4, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, about/1]).
 -export_type([arming/0]).
 
--define(COUNT, 10). % ms between two looks whether counted functions are to be read
+-define(COUNT, 10). % ms between two checks whether the VM's counters are due to be read
 
 -record(arming, {nif :: reference(),
                  armed :: erltrace_vm:armed() | undefined,
                  counters :: erltrace_counters:counters() | undefined,
-                 watch :: pid() | undefined,
+                 monitor :: pid() | undefined,
                  missing = <<>> :: binary(),       % which probes cannot fire here, and why
-                 late :: erltrace_late:late() | undefined,
+                 rearm :: erltrace_rearm:rearm() | undefined,
                  layout :: ok | names | undefined,
                  skipped = 0 :: non_neg_integer(), % processes left to other tracers
-                 left = 0 :: non_neg_integer()}).  % and functions
+                 left = 0 :: non_neg_integer()}).  % functions left with somebody else's pattern
 -opaque arming() :: #arming{}.
 
-%% @doc Seen: the modules that were loaded when the script was compiled. `gone': the owner has
-%% ended meanwhile, and what was armed is off again.
--spec arm(reference(), pos_integer(), Owner :: pid(), Seen :: [module()]) ->
+%% @doc Known: the modules that were loaded when the script was compiled. `gone': the owner ended
+%% meanwhile, and what had been armed is off again.
+-spec arm(reference(), pos_integer(), Owner :: pid(), Known :: [module()]) ->
           {ok, arming()} | {error, Tag :: binary(), Text :: binary()} | gone.
-arm(Nif, Number, Owner, Seen) ->
+arm(Nif, Number, Owner, Known) ->
     A = #arming{nif = Nif, counters = erltrace_counters:new(Nif, Number, Owner)},
-    case arm_needs(Number, Owner, Seen, A) of
+    case arm_needs(Number, Owner, Known, A) of
         {ok, A1} -> {ok, A1};
         Error -> _ = uncount(A), Error
     end.
 
-arm_needs(Number, Owner, Seen, #arming{nif = Nif} = A) ->
+arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
     case erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit)) of
         Needs when is_list(Needs) ->
             A1 = A#arming{layout = prepare(Nif, Needs)},
@@ -40,9 +40,9 @@ arm_needs(Number, Owner, Seen, #arming{nif = Nif} = A) ->
             case erltrace_vm:arm(Number, Needs, Owner) of
                 {ok, Armed} ->
                     renew_names(Nif, Names),
-                    watch(Number, Needs, Seen,
-                          A1#arming{armed = Armed, skipped = erltrace_vm:skipped(Armed),
-                                    left = erltrace_vm:left(Armed)});
+                    start_monitor(Number, Needs, Known,
+                                  A1#arming{armed = Armed, skipped = erltrace_vm:skipped(Armed),
+                                            left = erltrace_vm:left(Armed)});
                 gone ->
                     erltrace_vm:forget(Number),
                     gone;
@@ -58,7 +58,7 @@ add_name(Nif, Name) ->
     is_pid(Pid) andalso erltrace_nif:set_name(Nif, Pid, Name, true),
     {Name, Pid}.
 
-%% From now on events tell of names: what has changed since they were noted.
+%% From now on events report changes of names; here is what changed since add_name/2.
 renew_names(_, []) ->
     ok;
 renew_names(Nif, Names) ->
@@ -67,21 +67,21 @@ renew_names(Nif, Names) ->
     [add_name(Nif, Name) || Name <- registered()],
     ok.
 
-watch(Number, Needs, Seen, A) ->
-    case erltrace_watch:start(Number, self(), Needs) of
-        {ok, Watch, Missing} ->
-            {ok, late(Needs, Seen, A#arming{watch = Watch, missing = Missing})};
+start_monitor(Number, Needs, Known, A) ->
+    case erltrace_monitor:start(Number, self(), Needs) of
+        {ok, Monitor, Missing} ->
+            {ok, start_rearm(Needs, Known, A#arming{monitor = Monitor, missing = Missing})};
         Error ->
             erltrace_vm:disarm(A#arming.armed),
             Error
     end.
 
-%% Modules that come while it runs; those that came while it was armed are there on return.
-late(Needs, Seen, #arming{armed = Armed} = A) ->
+%% Modules that were loaded while we were arming are armed before this returns.
+start_rearm(Needs, Known, #arming{armed = Armed} = A) ->
     case lists:member(modules, Needs) of
         true ->
             Patterns = [N || {_, _, _, _} = N <- Needs],
-            look(A#arming{late = erltrace_late:new(Seen, Patterns, Armed)});
+            rearm(A#arming{rearm = erltrace_rearm:new(Known, Patterns, Armed)});
         false ->
             A
     end.
@@ -107,35 +107,36 @@ drivers() ->
     {ok, Names} = erl_ddll:loaded_drivers(),
     Names.
 
-%% @doc Nothing is armed any more when it returns; what the VM counted is in the results.
+%% @doc When this returns nothing is armed any more, and what the VM counted is in the results.
 -spec disarm(arming()) -> arming().
 disarm(#arming{armed = undefined} = A) ->
     A;
-disarm(#arming{armed = Armed, watch = Watch} = A) ->
+disarm(#arming{armed = Armed, monitor = Monitor} = A) ->
     A1 = uncount(A),
-    erltrace_watch:stop(Watch),
+    erltrace_monitor:stop(Monitor),
     erltrace_vm:disarm(Armed),
-    A1#arming{armed = undefined, watch = undefined, late = undefined}.
+    A1#arming{armed = undefined, monitor = undefined, rearm = undefined}.
 
 %% ---- what the VM counts ----------------------------------------------------------------------
 
-%% @doc What the VM has counted is to be in the results: `now', or, for who asks a hundred times a
-%% second, `if_due': where reading it is not too much; or `look': now and then.
--spec counts(now | if_due | look, arming()) -> arming().
+%% @doc Add what the VM has counted to the results: `now'; `if_due', unless reading the counters
+%% would take too much time, for a caller that asks a hundred times a second; or `background', now
+%% and then without being asked.
+-spec counts(now | if_due | background, arming()) -> arming().
 counts(_, #arming{counters = undefined} = A) ->
     A;
 counts(now, #arming{counters = C} = A) ->
     A#arming{counters = erltrace_counters:read(C)};
 counts(if_due, #arming{counters = C} = A) ->
     A#arming{counters = erltrace_counters:read_if_due(C)};
-counts(look, #arming{counters = C} = A) ->
-    A#arming{counters = erltrace_counters:look(C)}.
+counts(background, #arming{counters = C} = A) ->
+    A#arming{counters = erltrace_counters:read_in_background(C)}.
 
-%% @doc In how many ms counts/2 wants a `look'.
--spec counts_again(arming()) -> pos_integer() | infinity.
-counts_again(#arming{counters = undefined}) ->
+%% @doc ms until the next counts(background, ..).
+-spec counts_interval(arming()) -> pos_integer() | infinity.
+counts_interval(#arming{counters = undefined}) ->
     infinity;
-counts_again(#arming{counters = Counters}) ->
+counts_interval(#arming{counters = Counters}) ->
     case erltrace_counters:any(Counters) of
         true -> ?COUNT;
         false -> infinity
@@ -147,20 +148,20 @@ uncount(#arming{counters = Counters} = A) ->
     _ = erltrace_counters:off(Counters),
     A#arming{counters = undefined}.
 
-%% ---- modules loaded later --------------------------------------------------------------------
+%% ---- modules loaded while the script runs ----------------------------------------------------
 
-%% @doc Arm what has been loaded since the last look.
--spec look(arming()) -> arming().
-look(#arming{late = undefined} = A) ->
+%% @doc Arm what has been loaded since the last time.
+-spec rearm(arming()) -> arming().
+rearm(#arming{rearm = undefined} = A) ->
     A;
-look(#arming{nif = Nif, late = Late, armed = Armed, counters = Counters} = A) ->
-    {Late1, Armed1, Counters1} = erltrace_late:look(Nif, Late, Armed, Counters),
-    A#arming{late = Late1, armed = Armed1, counters = Counters1}.
+rearm(#arming{nif = Nif, rearm = Rearm, armed = Armed, counters = Counters} = A) ->
+    {Rearm1, Armed1, Counters1} = erltrace_rearm:poll(Nif, Rearm, Armed, Counters),
+    A#arming{rearm = Rearm1, armed = Armed1, counters = Counters1}.
 
-%% @doc In how many ms look/1 is to be called again.
--spec look_again(arming()) -> pos_integer() | infinity.
-look_again(#arming{late = undefined}) -> infinity;
-look_again(_) -> erltrace_late:every().
+%% @doc ms until the next rearm/1.
+-spec rearm_interval(arming()) -> pos_integer() | infinity.
+rearm_interval(#arming{rearm = undefined}) -> infinity;
+rearm_interval(_) -> erltrace_rearm:interval().
 
 %% @doc For erltrace:status/1 and -v.
 -spec about(arming()) -> map().

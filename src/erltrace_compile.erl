@@ -1,12 +1,12 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc Compiling a script and listing probes, for a handle. Probes of functions come into being
-%% when a description names them: the library says that it needs to know functions, and is told
-%% those of the modules that the description can mean.
+%% @doc Compiling a script and listing probes, for a handle. Probes of functions are created when a
+%% description names them: the library replies that it needs `functions', and gets those of the
+%% modules that the description can match.
 -module(erltrace_compile).
 -export([compile/4, probes/3, functions/1, reply/1]).
 
--define(BATCH, 50). % modules told to the library at once
+-define(BATCH, 50). % modules passed to the library at once
 
 -type error() :: {error, {dtrace, Tag :: binary(), Line :: non_neg_integer(),
                           Column :: non_neg_integer(), Text :: binary()} | term()}.
@@ -29,11 +29,11 @@ compile(Nif, Source, Args, Opts) ->
             reply(Result)
     end.
 
-%% A description that matches nothing: what may have been meant, what to do.
+%% Add a suggestion to the error about a description that matches nothing.
 with_hint(Text) ->
     case re:run(Text, "description (.*) does not match any probes: -l",
                 [{capture, [1], binary}]) of
-        {match, [Description]} -> with_hint(Text, erltrace_near:hint(Description));
+        {match, [Description]} -> with_hint(Text, erltrace_suggest:hint(Description));
         nomatch -> Text
     end.
 
@@ -45,7 +45,7 @@ with_hint(Text, none) ->
     Text.
 
 %% @doc What: a description, or `script' for the probes of the compiled script. Form: `full', or
-%% `brief': binaries with very many of them each (c_src/beam/results.c).
+%% `brief': binaries that have many probes each (c_src/beam/results.c).
 -spec probes(reference(), script | binary() | string(), full | brief) -> {ok, [term()]} | error().
 probes(Nif, What, Form) ->
     case erltrace_nif:probes(Nif, What, Form) of
@@ -58,7 +58,7 @@ probes(Nif, What, Form) ->
             {error, {dtrace, <<"D_PDESC_ZERO">>, 0, 0,
                      iolist_to_binary(["failed to match ", What,
                                        ": no probe matches the description",
-                                       case erltrace_near:hint(What) of
+                                       case erltrace_suggest:hint(What) of
                                            {_, Hint} -> [": ", Hint];
                                            none -> []
                                        end])}};
@@ -69,7 +69,7 @@ probes(Nif, What, Form) ->
 add_functions(Nif) ->
     add_functions(Nif, [M || M <- erlang:loaded(), M =/= erltrace_nif, erltrace_nif:wants(Nif, M)]).
 
-%% Some modules at a time: each call goes to another thread and back.
+%% Many modules at a time: each call switches to a dirty scheduler and back.
 add_functions(_, []) ->
     ok;
 add_functions(Nif, Modules) ->
@@ -79,13 +79,13 @@ add_functions(Nif, Modules) ->
         Error -> reply(Error)
     end.
 
-%% @doc All functions of a loaded module, and what they are.
+%% @doc All functions of a loaded module, with their kinds.
 -spec functions(module()) -> [{atom(), arity(), erlang | bif | nif}].
 functions(Module) ->
     try
         Nifs = maps:from_keys(nifs(Module), true),
         [{F, A, kind(Module, F, A, Nifs)} || {F, A} <- erlang:get_module_info(Module, functions)]
-    catch _:_ -> [] % it is not loaded, or not any more
+    catch _:_ -> [] % it is not loaded
     end.
 
 nifs(Module) ->

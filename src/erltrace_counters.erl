@@ -1,49 +1,51 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% Functions whose calls the VM counts itself (call_count), as c_src/beam/counters.c tells: which
-%% can be, and what becomes of the counts. Here they are set, read and taken back.
+%% Functions whose calls the VM counts itself (call_count). c_src/beam/counters.c decides which
+%% functions qualify and adds up the counts; this module sets, reads and removes the counters.
 %%
-%% The VM counts calls of every process, the tracer those of all but erltrace's own: so functions
-%% that these may call are left to the tracer. From OTP 27 on the counters are in a trace session
-%% of their own. Before that there is one for all of the node: a function that somebody has counted
-%% already, or has a [global] pattern, which does not go together with it, is left to the tracer
-%% too. What each handle has is kept by the library, as for erltrace_vm, and under the same lock.
+%% The VM counts the calls of every process; the tracer counts those of all but erltrace's own. So
+%% functions that erltrace's processes may call are left to the tracer. From OTP 27 on the counters
+%% are in a trace session of their own. Before that a function has one counter in the whole node:
+%% one that somebody else counts already is left to the tracer too, and so is one with a [global]
+%% pattern, which excludes counting. The library keeps what each handle has set, as for erltrace_vm,
+%% and under the same lock.
 %%
-%% To read a counter takes one or two microseconds, of code that is in no cache some more: of more
-%% than 10,000 functions (the application's setting counters_most) none is counted, so that results
-%% do not wait for it. All are read before results are, and besides now and then: when a module is
-%% loaded anew, its counters go, with what has not been read. Reading takes a 20th of the time at
-%% most, or half of it where records wait: these are not looked at before the counters have been
-%% read after them, as they may print what is counted.
+%% Reading a counter takes one or two microseconds, more if the code is in no cache. If a script has
+%% more than 10,000 functions (the application's setting counters_most) none is counted, so that
+%% results do not have to wait. All counters are read before results are. They are also read now and
+%% then, because reloading a module loses its counters and what has not been read. Reading takes at
+%% most a 20th of the time, or half of it while records wait: a record may print what is counted, so
+%% the counters are read after it was written and before it is consumed.
 -module(erltrace_counters).
--export([new/3, add/3, any/1, read/1, read_if_due/1, look/1, lost/1, off/1, forget/1, kept/0,
-         about/1]).
+-export([new/3, add/3, any/1, read/1, read_if_due/1, read_in_background/1, lost/1, off/1, forget/1,
+         kept/0, about/1]).
 -export_type([counters/0]).
 
--define(BATCH, 500).    % given to the library at once
--define(MANY, 1000).    % reading so many is not urgent
+-define(BATCH, 500).    % counts given to the library at once
+-define(MANY, 1000).    % functions: reading more runs at normal priority
 -define(MOST, 10000).   % functions: reading takes some ten milliseconds
--define(SHARE, 20).     % of the time: a 20th
--define(EVERY, 100000). % us between two readings that nobody has asked for, or
--define(LITTLE, 200).   % times what one takes, if that is less
+-define(SHARE, 20).     % reading takes a 20th of the time
+-define(EVERY, 100000). % us between two readings in the background, or
+-define(LITTLE, 200).   % this many times what one takes, if that is less
 -define(OURS, [dtrace, erltrace, erltrace_agent, erltrace_app, erltrace_arming, erltrace_compile,
                erltrace_counters, erltrace_gc, erltrace_guard, erltrace_handle, erltrace_keeper,
-               erltrace_late, erltrace_nif, erltrace_patterns, erltrace_sub, erltrace_sup,
-               erltrace_vm, erltrace_watch, erltrace_watchdog, erltrace_web]).
+               erltrace_monitor, erltrace_nif, erltrace_patterns, erltrace_rearm, erltrace_sub,
+               erltrace_suggest, erltrace_sup, erltrace_vm, erltrace_watchdog, erltrace_web]).
 
 -record(counters, {nif, number, owner,
                    session,          % from OTP 27 on, if there is any counter
-                   fns = [],         % that are counted
-                   n = 0,
-                   samples = #{},    % one of each module
-                   lost = #{},       % modules: a counter of theirs has gone
-                   own = 0,          % functions left to the tracer as we call them
-                   others = 0,       % and as somebody else counts them
-                   many = 0,         % and as there are too many
-                   cost = 0, at}). % us: of the last reading; when it ended (may be below 0)
+                   fns = [],         % the functions that are counted
+                   n = 0,            % how many
+                   samples = #{},    % one function of each module
+                   lost = #{},       % modules that have lost a counter
+                   own = 0,          % functions left to the tracer because we call them
+                   others = 0,       % ... because somebody else counts them
+                   many = 0,         % ... because there are too many
+                   cost = 0,         % us: what the last reading took
+                   at}).             % us: when it ended (may be below 0)
 -opaque counters() :: #counters{}.
 
-%% @doc Have the VM count what it can, from now on. If the owner goes meanwhile it is given up.
+%% @doc Have the VM count what it can from now on. Gives up if the owner ends meanwhile.
 -spec new(reference(), pos_integer(), Owner :: pid()) -> counters().
 new(Nif, Number, Owner) ->
     C = #counters{nif = Nif, number = Number, owner = Owner, at = now_us()},
@@ -51,7 +53,8 @@ new(Nif, Number, Owner) ->
     catch throw:owner_gone -> forget(Number), C
     end.
 
-%% @doc Modules that have been loaded: of what is to be armed in them, what is left to the tracer.
+%% @doc Modules have been loaded: have the VM count what it can in them. Returns the patterns that
+%% are left to the tracer.
 -spec add([module()], [Pattern], counters()) -> {[Pattern], counters()}
               when Pattern :: {atom(), module(), atom(), arity()}.
 add(Modules, Patterns, #counters{nif = Nif} = C) ->
@@ -124,7 +127,7 @@ set_shared(Number, Fns, #counters{others = Others} = C) ->
     Free = lists:filter(fun is_free/1, Fns),
     C1 = C#counters{others = Others + length(Fns) - length(Free)},
     case Free of
-        [] -> C1; % nothing is kept that nobody would take back
+        [] -> C1; % keep nothing: nobody would remove it
         _ -> set_free(Number, Free, Kept, C1)
     end.
 
@@ -136,12 +139,12 @@ set_free(Number, Free, Kept, C) ->
                               Rest]) end,
     Keep([New]),
     mark(Free, C),
-    Touch = fun(More) -> Keep([New, More]) end, % for a moment they are ours
+    Touch = fun(More) -> Keep([New, More]) end, % they are ours for a moment
     erltrace_patterns:on(New, Mine, {fun is_free/1, Touch}, setter(undefined, C)),
     Keep([New]),
     added(Free, C).
 
-%% From here on events of these functions fire nothing, and results wait for the counters.
+%% From here on events of these functions do not fire, and results wait for the counters.
 mark(Fns, #counters{nif = Nif}) -> ok = erltrace_nif:counted(Nif, Fns).
 
 added(Fns, #counters{fns = Old, n = N, samples = Samples} = C) ->
@@ -178,7 +181,7 @@ counter(Session, MFA) ->
 
 %% ---- reading ---------------------------------------------------------------------------------
 
-%% @doc Add what the counters have grown by since the last time.
+%% @doc Add to the results what the counters have grown by since the last reading.
 -spec read(counters()) -> counters().
 read(#counters{n = 0} = C) ->
     C;
@@ -212,7 +215,7 @@ read([{M, _, _} = MFA | Fns], {_, Session} = From, Batch, Size, {Anew, Lost} = S
         _ -> read(Fns, From, Batch, Size, {Anew, Lost#{M => true}})
     end.
 
-%% @doc The same, unless it would take too much of the time.
+%% @doc The same, unless it would take too large a share of the time.
 -spec read_if_due(counters()) -> counters().
 read_if_due(#counters{n = 0} = C) ->
     C;
@@ -226,9 +229,9 @@ read_if_due(#counters{nif = Nif, cost = Cost, at = At} = C) ->
         false -> C
     end.
 
-%% @doc Nobody has asked: so that not much is lost when a module is loaded anew.
--spec look(counters()) -> counters().
-look(#counters{cost = Cost, at = At} = C) ->
+%% @doc The same without being asked, so that little is lost when a module is reloaded.
+-spec read_in_background(counters()) -> counters().
+read_in_background(#counters{cost = Cost, at = At} = C) ->
     case now_us() - At >= max(min(?EVERY, ?LITTLE * Cost), ?SHARE * Cost) of
         true -> read(C);
         false -> C
@@ -237,10 +240,10 @@ look(#counters{cost = Cost, at = At} = C) ->
 now_us() ->
     erlang:monotonic_time(microsecond).
 
-%% ---- counters that have gone -----------------------------------------------------------------
+%% ---- lost counters ---------------------------------------------------------------------------
 
-%% @doc The modules that have lost a counter: loaded anew, or somebody has taken it. Nothing is
-%% counted in them any more.
+%% @doc The modules that have lost a counter, because they were reloaded or somebody else removed
+%% it. Nothing is counted in them any more.
 -spec lost(counters()) -> {[module()], counters()}.
 lost(#counters{session = Session, samples = Samples, lost = Known} = C) ->
     Gone = maps:filter(fun(_, MFA) -> not is_integer(counter(Session, MFA)) end, Samples),
@@ -266,16 +269,16 @@ told(M) ->
       io_lib:format("module ~ts was loaded again, or somebody else has set its counters: calls of "
                     "its functions just before that may be missing", [M])).
 
-%% ---- taking them back ------------------------------------------------------------------------
+%% ---- removing --------------------------------------------------------------------------------
 
-%% @doc Read them for the last time, and take them back.
+%% @doc Read the counters for the last time, and remove them.
 -spec off(counters()) -> counters().
 off(#counters{n = 0, session = undefined} = C) ->
     over(C),
     C;
 off(#counters{number = Number, session = Session} = C) ->
     try read(C)
-    catch error:badarg -> C % the library is another one
+    catch error:badarg -> C % another library has been loaded
     after
         over(C),
         case Session of
@@ -290,11 +293,11 @@ over(#counters{nif = Nif}) ->
     catch error:badarg -> ok
     end.
 
-%% @doc Take back what this handle has, and what others have left behind.
+%% @doc Remove the counters of this handle, and those that dead handles have left behind.
 -spec forget(pos_integer()) -> ok.
 forget(Number) ->
     case erltrace_vm:has_sessions() orelse kept() =:= [] of
-        true -> ok; % a session ends with the process that has it
+        true -> ok; % a session ends with the process that holds it
         false ->
             Is = fun(N) -> N =:= Number orelse is_dead(N) end,
             erltrace_vm:locked(fun() -> sweep(Is, kept()) end),
@@ -304,7 +307,8 @@ forget(Number) ->
 is_dead(Number) ->
     not erltrace_vm:alive(Number).
 
-%% Those that are to stay. What a handle of ours had instead of a [global] pattern goes back to it.
+%% Returns those that stay. A function that had a [local] pattern instead of a [global] one because
+%% it was counted gets the [global] one (renew/0).
 sweep(IsGone, Kept) ->
     case lists:partition(fun({N, _}) -> IsGone(N) end, Kept) of
         {[], Stay} -> Stay;
@@ -319,7 +323,7 @@ sweep(IsGone, Kept) ->
 on_still(Patterns) ->
     erltrace_patterns:filter(fun(MFA, _) -> is_integer(counter(undefined, MFA)) end, Patterns).
 
-%% @doc Whose counters are set, before OTP 27.
+%% @doc The counters of each handle, before OTP 27.
 -spec kept() -> [{pos_integer(), erltrace_patterns:patterns()}].
 kept() ->
     erltrace_nif:kept(counters, []).

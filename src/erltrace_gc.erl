@@ -1,27 +1,28 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc Garbage collections from OTP 27 on: one trace session for all handles, which this process
-%% keeps from the first handle that needs it to the last. Two sessions that trace them in one process
-%% crash OTP 27 to 29 (erlang/otp#11624). Where another session than ours traces them already,
-%% arming is refused; if one begins to after us, nothing here can tell or help.
+%% @doc Garbage collections from OTP 27 on: one trace session for all handles. This process holds it
+%% from the first handle that needs it to the last. Two sessions that trace garbage collections of
+%% one process crash OTP 27 to 29 (erlang/otp#11624). If a session that is not ours traces them
+%% already, we refuse to arm. If one starts after us, we can neither detect nor prevent it.
 -module(erltrace_gc).
 -behaviour(gen_server).
 -export([join/0, leave/1]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
          format_status/1]).
 
--define(UNUSED, 10000). % ms: who started it has been killed before it could join
+-define(UNUSED, 10000). % ms: the process that started it was killed before it could join
 
--record(st, {session :: term(), % undefined: nobody has joined yet
+-record(st, {session :: term(), % undefined until the first handle joins
              users = #{} :: #{pid() => Monitor :: reference()}}).
 
-%% @doc The keeper of the session, which serves the caller until it leaves or ends.
+%% @doc Returns the process that holds the session. The caller is a user of it until it leaves or
+%% ends.
 -spec join() -> pid() | {error, Tag :: binary(), Text :: binary()}.
 join() ->
     erltrace_vm:locked(fun() ->
-                               Keeper = erltrace_nif:kept(gc_keeper, undefined),
-                               case call(Keeper, join) of
-                                   joined -> Keeper;
+                               Server = erltrace_nif:kept(gc_server, undefined),
+                               case call(Server, join) of
+                                   joined -> Server;
                                    gone -> start()
                                end
                        end).
@@ -33,24 +34,24 @@ start() ->
              <<"another trace session traces garbage_collection, and two of them in one process "
                "crash this release of OTP: end the other one first">>};
         false ->
-            {ok, Keeper} = gen_server:start(?MODULE, [], []),
-            ok = erltrace_nif:keep(gc_keeper, Keeper),
-            case call(Keeper, join) of
-                joined -> Keeper;
-                gone -> start() % somebody has killed it
+            {ok, Server} = gen_server:start(?MODULE, [], []),
+            ok = erltrace_nif:keep(gc_server, Server),
+            case call(Server, join) of
+                joined -> Server;
+                gone -> start() % somebody killed it
             end
     end.
 
-%% @doc When the last one has left, session and keeper have ended.
+%% @doc When the last user has left, the session and its process have ended.
 -spec leave(pid()) -> ok.
-leave(Keeper) ->
-    _ = call(Keeper, leave),
+leave(Server) ->
+    _ = call(Server, leave),
     ok.
 
 call(undefined, _) ->
     gone;
-call(Keeper, What) ->
-    try gen_server:call(Keeper, What, infinity)
+call(Server, What) ->
+    try gen_server:call(Server, What, infinity)
     catch exit:_ -> gone
     end.
 
@@ -73,7 +74,7 @@ handle_call(leave, {Pid, _}, #st{users = Users} = St) ->
         {Mon, Rest} when map_size(Rest) > 0 ->
             erlang:demonitor(Mon, [flush]),
             {reply, left, St#st{users = Rest}};
-        _ -> % our end is the answer
+        _ -> % the caller sees us end: that is the reply
             {stop, normal, St}
     end.
 
@@ -92,11 +93,11 @@ handle_info(timeout, #st{session = undefined} = St) ->
 handle_info(_, St) ->
     {noreply, St}.
 
-%% The session first: who finds no keeper kept starts another one.
+%% The session ends first: a caller that finds no server starts another one.
 -spec terminate(term(), #st{}) -> term().
 terminate(_, #st{session = Session}) ->
     Session =/= undefined andalso apply(trace, session_destroy, [Session]),
-    erltrace_nif:drop(gc_keeper).
+    erltrace_nif:drop(gc_server).
 
 -spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
 code_change(_, St, _) ->
@@ -111,7 +112,7 @@ format_status(Status) ->
 add(Pid, #st{users = Users} = St) ->
     St#st{users = Users#{Pid => erlang:monitor(process, Pid)}}.
 
-%% Does anybody trace garbage collections? Asked while no session of ours does.
+%% Does anybody trace garbage collections? Called while no session of ours does.
 is_traced() ->
     lists:any(fun(Who) ->
                       case erltrace_vm:attempt(trace, session_info, [Who]) of
@@ -127,6 +128,6 @@ is_traced(Session, Who) ->
         _ -> false
     end.
 
-%% That of erlang:trace/3 is among the sessions, but is asked in its own way.
+%% The session of erlang:trace/3 is among them, but has a call of its own.
 flags({legacy, default}, Who) -> erltrace_vm:attempt(erlang, trace_info, [Who, flags]);
 flags(Session, Who) -> erltrace_vm:attempt(trace, info, [Session, Who, flags]).

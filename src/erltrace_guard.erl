@@ -1,34 +1,34 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc The guard of a command that traces this node: it watches the command's connection and the
-%% worker (erltrace_agent). When the command goes away, by any death, it kills the worker, and with
-%% it goes the handle. When worker and handle have ended it tells the command that all is done, and
-%% ends. (What the command brought stays until then: erltrace_keeper.)
+%% @doc The guard of a command that traces this node. It monitors the command's connection and the
+%% worker (erltrace_agent). When the command goes away, in whatever way, the guard kills the worker,
+%% and the handle ends with it. When worker and handle have ended the guard tells the command that
+%% all is done, and ends. (The modules that the command brought stay until then: erltrace_keeper.)
 %%
-%% It also ends the tracing when the command is silent: suspended, or stuck with a reader of its own
-%% that does not read. The command gives a sign of life each second.
+%% The guard also ends the tracing when the command is silent: suspended, or blocked because nobody
+%% reads its output. The command sends `alive' each second.
 %%
-%% What the command says comes here first; all but `alive' is passed to the worker.
+%% The command's messages come here first; all but `alive' are passed to the worker.
 -module(erltrace_guard).
 -behaviour(gen_server).
 -export([start/3]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, code_change/3, format_status/1]).
 
--define(BEAT, 1000).        % ms between two looks at the command
--define(SILENCE, 30000).    % ms without a sign of the command: it does not read any more
--define(CUT, 3500).         % ms without an acknowledgement of its machine: it is cut off
+-define(BEAT, 1000).        % ms between two checks of the command
+-define(SILENCE, 30000).    % ms without a message: the command does not read any more
+-define(CUT, 3500).         % ms without an acknowledgement: its machine is unreachable
 
 -record(st, {command :: pid(),
              connection :: port() | pid(),
-             up :: reference(),                   % the monitor of it
+             up :: reference(),                   % its monitor
              worker :: pid(),
              mon :: reference(),
-             handle :: reference() | undefined,   % the monitor of it, as long as it is there
-             heard :: integer(),                  % ms: when the command last said something
+             handle :: reference() | undefined,   % the handle's monitor, while there is a handle
+             heard :: integer(),                  % ms: when the command's last message came
              silence :: pos_integer(),
              silent = false :: boolean(),
              gone = false :: boolean(),
-             suspended = false :: boolean()}).    % its machine acknowledges, it does not read
+             suspended = false :: boolean()}).    % its machine acknowledges, but it does not read
 
 %% @doc The command's pid, its connection (a port, with some carriers a process), and what to do.
 -spec start(pid(), port() | pid(), erltrace_agent:spec()) ->
@@ -40,7 +40,7 @@ start(Command, Connection, Spec) ->
 init({Command, Connection, Spec}) ->
     process_flag(sensitive, true),
     process_flag(priority, high),
-    %% Not the node's name: the next command may have been given it.
+    %% Not by the node's name: the next command may have the same one.
     Up = erlang:monitor(case is_port(Connection) of true -> port; false -> process end, Connection),
     cut_after(Connection, ?CUT),
     {ok, {Worker, Mon}} = erltrace_agent:start_worker(Command, self(), Spec),
@@ -90,16 +90,16 @@ format_status(#{state := #st{} = St} = Status) ->
 format_status(Status) ->
     Status.
 
-%% The kernel gives the connection up when what was sent is not acknowledged (TCP_USER_TIMEOUT).
+%% The kernel closes the connection when what we sent is not acknowledged (TCP_USER_TIMEOUT).
 cut_after(Connection, Ms) when is_port(Connection) ->
     catch inet:setopts(Connection, [{raw, 6, 18, <<Ms:32/native>>}]);
 cut_after(_, _) ->
     ok.
 
-%% A command that is suspended says nothing, and its machine acknowledges all the same, that it has
-%% no room: with this the kernel would give up as well. So it gets the time of those that are silent,
-%% as long as acknowledgements come: last_ack_recv of struct tcp_info.
-look_suspended(Silent, #st{connection = Connection, suspended = Suspended, silence = Silence} = St)
+%% The machine of a suspended command still acknowledges, with a window of zero, and the kernel's
+%% timeout would run out as well. As long as acknowledgements come (last_ack_recv of struct
+%% tcp_info) such a command gets the longer timeout of a silent one.
+check_suspended(Silent, #st{connection = Connection, suspended = Suspended, silence = Silence} = St)
   when is_port(Connection), Silent > ?BEAT ->
     case catch inet:getopts(Connection, [{raw, 6, 11, 60}]) of
         {ok, [{raw, 6, 11, <<_:56/binary, Ago:32/native>>}]}
@@ -109,10 +109,10 @@ look_suspended(Silent, #st{connection = Connection, suspended = Suspended, silen
         _ ->
             St
     end;
-look_suspended(_, #st{connection = Connection, suspended = true} = St) ->
+check_suspended(_, #st{connection = Connection, suspended = true} = St) ->
     cut_after(Connection, ?CUT),
     St#st{suspended = false};
-look_suspended(_, St) ->
+check_suspended(_, St) ->
     St.
 
 beat(#st{command = Command, heard = Heard, silence = Silence} = St) ->
@@ -123,10 +123,10 @@ beat(#st{command = Command, heard = Heard, silence = Silence} = St) ->
             St#st{silent = true};
         Silent ->
             _ = erlang:send(Command, {ping, 0}, [noconnect, nosuspend]),
-            look_suspended(Silent, St)
+            check_suspended(Silent, St)
     end.
 
-%% Nobody is there to be told: the next command may have been given the same name by now.
+%% The command has gone: send nothing, the next command may have the same name by now.
 ended(_, #st{gone = true}) ->
     [];
 ended(_, #st{silent = true}) ->
@@ -141,12 +141,12 @@ ended(Reason, _) ->
 now_ms() ->
     erlang:monotonic_time(millisecond).
 
-%% The handle ends with its owner; what it armed is off before it ends.
+%% The handle ends with its owner, and disarms everything before it ends.
 handle_gone(undefined) -> ok;
 handle_gone(Mon) -> receive {'DOWN', Mon, process, _, _} -> ok after 10000 -> ok end.
 
 leave(#st{command = Command, silent = true} = St, Messages) ->
-    %% Nobody waits for who does not read; nor for it to say that it leaves.
+    %% The command does not read: neither block on sending, nor wait for it to say `leave'.
     Sent = [erlang:send(Command, M, [noconnect, nosuspend]) || M <- Messages],
     lists:member(nosuspend, Sent) andalso erlang:disconnect_node(node(Command)),
     Keeper = whereis(erltrace_keeper),

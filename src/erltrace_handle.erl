@@ -1,34 +1,34 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc The process behind a handle: it compiles a script, arms what the script needs, watches the
+%% @doc The process behind a handle: it compiles a script, arms what the script needs, monitors the
 %% owner, and takes everything back at the end. While the application runs it is a child of
-%% erltrace_sup; without it, nobody's.
+%% erltrace_sup; otherwise it has no parent.
 %%
 %% A handle runs one script once:
 %%
-%%   open      options are set and scripts compiled; go leads to
-%%   running   probes are armed. By stop, by exit() of the script or by the watchdog it comes to
-%%   stopped   nothing is armed; what was gathered can be read, END is still to run. Reading leads to
-%%   done      END has run; what it gave is kept until it is read
+%%   open      options are set and scripts compiled, until `go'
+%%   running   probes are armed, until `stop', exit() in the script, or the watchdog
+%%   stopped   nothing is armed; what was gathered can be read; END runs when it is
+%%   done      END has run; its output is kept until it is read
 %%
-%% The state is what this process knows: a script that has called exit() a moment ago is found out
-%% by asking the library (is_over/1), at the latest by the next check.
+%% The state is what this process knows. That a script has called exit() is known by asking the
+%% library (is_over/1), which the next check does at the latest.
 -module(erltrace_handle).
 -behaviour(gen_statem).
 -export([start/1, start_link/1, call/2, close/1]).
 -export([init/1, callback_mode/0, handle_event/4, terminate/3, code_change/4, format_status/1]).
 
--define(CHECK, 1000). % ms between two looks whether a script has ended by itself
+-define(CHECK, 1000). % ms between two checks whether a script has ended by itself
 
 -type state() :: open | running | stopped | done.
 
 -record(data, {nif :: reference() | closed,
                number :: pos_integer(),        % of the handle, in the library
-               owner :: {pid(), reference()},  % and the monitor of it
+               owner :: {pid(), reference()},  % and its monitor
                watchdog :: {pid(), reference()},
-               seen = [] :: [module()],        % loaded when the first script was compiled
+               known = [] :: [module()],       % loaded when the first script was compiled
                arming :: erltrace_arming:arming() | undefined, % from go on
-               kept = [] :: [tuple()],         % what END gave, for consume and output
+               kept = [] :: [tuple()],         % the output of END, for consume and output
                sub :: erltrace_sub:sub() | undefined,
                aborted :: erltrace_compile:error() | undefined}).
 
@@ -69,7 +69,7 @@ close(Pid) ->
 callback_mode() ->
     [handle_event_function, state_enter].
 
-%% Sensitive: no script traces the process that works for it, or for another.
+%% Sensitive: no script traces a process that works for it or for another script.
 -spec init(pid()) -> {ok, state(), #data{}} | {stop, {shutdown, term()}}.
 init(Owner) ->
     process_flag(sensitive, true),
@@ -92,7 +92,7 @@ handle_event(enter, _, running, Data) ->
     {keep_state_and_data,
      [{{timeout, check}, ?CHECK, []}, {{timeout, clean}, 0, []} | timers(Data)]};
 handle_event(enter, _, _, _) ->
-    {keep_state_and_data, [{{timeout, T}, cancel} || T <- [check, clean, look, counts]]};
+    {keep_state_and_data, [{{timeout, T}, cancel} || T <- [check, clean, rearm, counts]]};
 handle_event({call, From}, close, State, Data) ->
     {stop_and_reply, normal, {reply, From, ok}, finish(State, Data)};
 handle_event({call, From}, Request, State, Data) ->
@@ -129,8 +129,8 @@ format_status(#{data := #data{owner = {Owner, _}} = Data} = Status) ->
 format_status(Status) ->
     Status.
 
-%% An argument that the library does not take; or its module has been loaded anew, with another
-%% library, to which this handle means nothing: who is told so finds nothing armed.
+%% Either the library refuses an argument, or erltrace_nif was loaded again with another library,
+%% which does not know this handle. In that case everything is off before the caller is told.
 refused(From, State, Data) ->
     case is_ours(Data) of
         true -> {keep_state_and_data, {reply, From, {error, badarg}}};
@@ -144,11 +144,11 @@ is_ours(#data{nif = Nif}) ->
         error:badarg -> false
     end.
 
-%% Has a script that was started ended: by exit(), by a full buffer, stopped?
+%% Has a script that was started ended, by exit(), a full buffer or stop?
 is_over(#data{nif = Nif}) ->
     erltrace_nif:status(Nif) =/= running.
 
-%% The end, by whatever way; once. Who subscribed gets what there is, the output of END with it.
+%% The end, however it comes; once. A subscriber gets what there is, the output of END included.
 finish(_, #data{nif = closed} = Data) ->
     Data;
 finish(State, #data{nif = Nif, watchdog = Watchdog} = Data) ->
@@ -179,7 +179,7 @@ request({owner, Owner}, State, #data{owner = {_, Mon}} = Data) ->
     erltrace_watchdog:stop(Data#data.watchdog),
     Data1 = Data#data{owner = {Owner, erlang:monitor(process, Owner)}},
     {ok, State, new_watchdog(State, Data1)};
-request(place, State, Data) ->
+request(position, State, Data) ->
     {erltrace_nif:place(Data#data.nif), State, Data};
 request(code, State, Data) ->
     {erltrace_nif:code(Data#data.nif), State, Data};
@@ -206,8 +206,8 @@ request({unsubscribe, Ref}, State, Data) ->
 %% Before go.
 request({compile, Source, Args}, State, Data) ->
     request({compile, Source, Args, []}, State, Data);
-request({compile, Source, Args, Opts}, open, #data{seen = Seen} = Data) ->
-    Data1 = Data#data{seen = case Seen of [] -> erlang:loaded(); _ -> Seen end},
+request({compile, Source, Args, Opts}, open, #data{known = Known} = Data) ->
+    Data1 = Data#data{known = case Known of [] -> erlang:loaded(); _ -> Known end},
     {erltrace_compile:compile(Data#data.nif, Source, Args, Opts), open, Data1};
 request(go, open, Data) ->
     go(Data);
@@ -218,8 +218,8 @@ request({compile, _, _, _}, State, Data) ->
     {{error, why_not(Data)}, State, Data};
 request(go, State, Data) ->
     {{error, why_not(Data)}, State, Data};
-request(look, State, Data) -> % at once: modules loaded by now are armed when it returns
-    {ok, State, look(State, Data)};
+request(rearm, State, Data) -> % at once: modules loaded by now are armed when it returns
+    {ok, State, rearm(State, Data)};
 request(tick, State, Data) ->
     {erltrace_nif:tick(Data#data.nif, atom_to_binary(node())), State, Data};
 request({role, Role}, State, Data) ->
@@ -240,7 +240,7 @@ request(stop, State, Data) ->
     Reply = erltrace_compile:reply(erltrace_nif:stop(Data#data.nif)),
     {State2, Data2} = last(stopped(State), Data1),
     {Reply, State2, Data2};
-%% Reading, which a subscriber does for everybody.
+%% Reading. A subscriber gets everything: nobody else may read.
 request(_, State, #data{sub = Sub} = Data) when Sub =/= undefined ->
     {{error, subscribed}, State, Data};
 request({walk, true}, State, Data) ->
@@ -258,7 +258,7 @@ request({work, Form}, State, Data) ->
         Error -> {Error, State1, Data2}
     end.
 
-%% Why it cannot be started, or gives nothing more.
+%% Why it cannot be started, or has no more results.
 why_not(#data{nif = Nif}) ->
     case erltrace_nif:status(Nif) of
         {exited, _} -> exited;
@@ -270,7 +270,7 @@ why_not(#data{nif = Nif}) ->
 how(Form) when Form =:= cmd_text; Form =:= cmd_terminal; Form =:= cmd_json -> if_due;
 how(_) -> now.
 
-%% After an abort: first what there is, then why there is no more.
+%% After an abort, what there is can be read first; then comes the reason as an error.
 aborted({Status, []}, #data{aborted = {error, _} = Error}) when Status =:= ok; Status =:= done ->
     Error;
 aborted({done, Items}, #data{aborted = {error, _}}) ->
@@ -292,18 +292,18 @@ about(#data{nif = Nif, arming = Arming}) ->
 
 %% ---- starting and ending ---------------------------------------------------------------------
 
-go(#data{nif = Nif, number = Number, owner = {Owner, _}, seen = Seen} = Data) ->
+go(#data{nif = Nif, number = Number, owner = {Owner, _}, known = Known} = Data) ->
     _ = erltrace_nif:set_node(Nif, node()),
     case erltrace_compile:reply(erltrace_nif:go(Nif)) of
         ok ->
-            case erltrace_arming:arm(Nif, Number, Owner, Seen) of
+            case erltrace_arming:arm(Nif, Number, Owner, Known) of
                 {ok, Arming} ->
                     erltrace_watchdog:watch(Data#data.watchdog),
                     {ok, running, Data#data{arming = Arming}};
                 {error, Tag, Text} ->
                     _ = erltrace_nif:stop(Nif),
                     {{error, {dtrace, Tag, 0, 0, Text}}, stopped, Data};
-                gone -> % nobody waits for it; the message that says so comes next
+                gone -> % the owner has ended; its 'DOWN' message comes next
                     {{error, closed}, stopped, Data}
             end;
         Error ->
@@ -318,7 +318,7 @@ disarm(#data{arming = Arming} = Data) ->
 stopped(done) -> done;
 stopped(_) -> stopped.
 
-%% What the VM has counted is in the results; a script that has ended is disarmed.
+%% Bring the VM's counts into the results; disarm a script that has ended.
 gather(How, running, #data{arming = Arming} = Data) ->
     case is_over(Data) of
         true -> {stopped, disarm(Data)};
@@ -327,7 +327,7 @@ gather(How, running, #data{arming = Arming} = Data) ->
 gather(_, State, Data) ->
     {State, Data}.
 
-%% Aggregations are read when END has run, if the script has ended: what END gave is kept.
+%% If the script has ended, END runs before aggregations are read; its output is kept.
 walk(Clear, State, #data{nif = Nif} = Data) ->
     {State2, Data2} =
         case gather(now, State, Data) of
@@ -339,7 +339,7 @@ walk(Clear, State, #data{nif = Nif} = Data) ->
         end,
     {erltrace_compile:reply(erltrace_nif:walk(Nif, Clear)), State2, Data2}.
 
-%% Kept as text and as records; drops, faults and warnings are in both.
+%% The output of END is kept both as text and as records; drops, faults and warnings belong to both.
 take_kept(Form, #data{kept = Kept} = Data) ->
     Told = [drop, fault, warning],
     Other = fun(Item) when Form =:= records -> element(1, Item) =:= text;
@@ -355,13 +355,13 @@ event({timeout, check}, _, running, Data) ->
         false -> {keep_state_and_data, {{timeout, check}, ?CHECK, []}}
     end;
 event({timeout, clean}, _, running, #data{nif = Nif}) ->
-    %% Deleted variables give their room back, whether somebody reads records or not.
+    %% Deleted variables give their memory back, whether somebody reads records or not.
     {keep_state_and_data, {{timeout, clean}, erltrace_nif:clean(Nif), []}};
-event({timeout, look}, _, running, Data) ->
-    Data1 = look(running, Data),
+event({timeout, rearm}, _, running, Data) ->
+    Data1 = rearm(running, Data),
     {keep_state, Data1, timers(Data1)};
 event({timeout, counts}, _, running, Data) ->
-    {State1, #data{arming = Arming} = Data1} = gather(look, running, Data),
+    {State1, #data{arming = Arming} = Data1} = gather(background, running, Data),
     {next_state, State1, Data1, counts_timer(Arming)};
 event(info, {watchdog, Dog, What}, State, #data{watchdog = {Dog, _}} = Data) ->
     ended(What, State, Data);
@@ -386,17 +386,17 @@ event(_, _, _, _) ->
     keep_state_and_data.
 
 timers(#data{arming = Arming}) ->
-    [{{timeout, look}, erltrace_arming:look_again(Arming), []} | counts_timer(Arming)].
+    [{{timeout, rearm}, erltrace_arming:rearm_interval(Arming), []} | counts_timer(Arming)].
 
 counts_timer(Arming) ->
-    [{{timeout, counts}, erltrace_arming:counts_again(Arming), []}].
+    [{{timeout, counts}, erltrace_arming:counts_interval(Arming), []}].
 
-look(running, #data{arming = Arming} = Data) ->
-    Data#data{arming = erltrace_arming:look(Arming)};
-look(_, Data) ->
+rearm(running, #data{arming = Arming} = Data) ->
+    Data#data{arming = erltrace_arming:rearm(Arming)};
+rearm(_, Data) ->
     Data.
 
-%% The watchdog: the script has ended by itself, or is to be ended. What was gathered can be read.
+%% The watchdog says that the script has ended by itself or must end. What was gathered stays.
 ended(done, State, Data) ->
     {next_state, stopped(State), disarm(Data)};
 ended({aborted, Text}, State, #data{nif = Nif} = Data) ->
@@ -430,7 +430,7 @@ tick(State, #data{sub = Sub} = Data) ->
             {keep_state, Data}
     end.
 
-%% It has ended: the last message, if somebody has subscribed.
+%% The script has ended: send the last message, if there is a subscriber.
 last(State, #data{sub = undefined} = Data) -> {State, Data};
 last(State, Data) -> send(State, Data).
 
@@ -445,6 +445,6 @@ send(State, #data{nif = Nif, sub = Sub} = Data) ->
         {{done, Items}, {ok, Aggs}} ->
             Sub1 = erltrace_sub:send(done, erltrace_nif:status(Nif), {Kept ++ Items, Aggs}, Sub),
             {done, unsubscribe(disarm(Data2#data{sub = Sub1}))};
-        _ -> % memory is out: at the next tick
+        _ -> % out of memory: try again at the next tick
             {State1, Data1}
     end.

@@ -1,30 +1,31 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc What the command brings first to a node that does not have erltrace, and what goes last. Any
-%% number of commands may come at once, and each may be killed at any moment:
+%% @doc The keeper loads erltrace into a node that does not have it, and removes it afterwards. It
+%% is the first module that a command loads there and the last one to go. Any number of commands may
+%% come at once, and each may be killed at any moment:
 %%
-%% 1. A command is known by its connection, the port that carries it: that ends when the command
-%% does, by any death. (The name of its node is given to the next command.)
+%% 1. A command is identified by its connection, the port that carries it. The connection ends when
+%% the command ends, in whatever way. (The name of its node is reused by the next command.)
 %%
-%% 2. Who finds no keeper registers its connection as `erltrace_bringer', which one at a time can
-%% do, and loads this module. With the module comes the process, the keeper: on_load starts it, or
-%% the module is not loaded at all. Then the name is given back.
+%% 2. A command that finds no keeper registers its connection as `erltrace_bringer', which only one
+%% at a time can do, and loads this module. on_load starts the keeper's process; if it cannot, the
+%% module is not loaded. Then the command gives the name back.
 %%
-%% 3. The keeper is told to `bring' the other modules and the library, and does so in one go. Where
-%% the node cannot read the library's file (another machine, a container, another user) it gets its
-%% bytes, and writes them into a folder for temporary files while it loads them. What others ask
-%% meanwhile waits in its mailbox. If it fails, or if the command is killed before, it goes.
+%% 3. The command tells the keeper to `bring' the other modules and the library, which it loads in
+%% one step. If the node cannot read the library's file (another machine, a container, another user)
+%% the keeper gets its bytes, and writes them to a temporary folder while it loads them. Requests of
+%% others wait in the mailbox meanwhile. If loading fails, or the command is killed before it, the
+%% keeper ends.
 %%
-%% 4. A command that comes later says `come'. What was brought stays while there are commands: one
-%% is there until its connection has ended or it has said `leave', and what it had `run' has ended.
-%% (One that is suspended says nothing: its guard tells that it has `left'.)
+%% 4. A command that comes later says `come'. The modules stay while there are commands. A command
+%% is there until its connection has ended or it has said `leave', and until what it had `run' has
+%% ended. (A suspended command says nothing: its guard says that it has `left'.)
 %%
-%% 5. When none is left the keeper takes everything out, itself at last, and ends. Who waits for an
-%% answer sees it end: to the one who left that is the answer, others begin again with 2.
+%% 5. When no command is left the keeper removes everything, itself last, and ends. Callers that
+%% wait for a reply see it end. To the command that left this is the reply; others start again at 2.
 %%
-%% It is called by gen_server:call/3: nothing of ours is on the stack of a process that waits. The
-%% command's side is c_src/node/agent.c. In a node that has an erltrace of its own there is no
-%% keeper.
+%% Commands call it by gen_server:call/3: nothing of ours is on the stack of a process that waits.
+%% The command's side is c_src/node/agent.c. A node that has an erltrace of its own has no keeper.
 %%
 %% Its states: `empty' until the modules have been brought, then `serving'.
 -module(erltrace_keeper).
@@ -38,13 +39,13 @@
 
 -type connection() :: port() | pid(). % a process with some carriers
 
--record(user, {left = false :: boolean() | {pid(), term()}, % by whom it is told
+-record(user, {left = false :: boolean() | {pid(), term()}, % a tuple: the caller of `leave'
                running = 0 :: non_neg_integer()}).
 -record(st, {modules = [] :: [module()],
              users = #{} :: #{connection() => #user{}},
              monitors = #{} :: #{reference() => {connection | running, connection()}}}).
 
-%% An atom that is not `ok': it is not loaded, and nothing is logged.
+%% An atom other than `ok': the module is not loaded, and nothing is logged.
 load() ->
     case {whereis(?BRINGER), whereis(?MODULE)} of
         {Connection, undefined} when Connection =/= undefined ->
@@ -53,7 +54,7 @@ load() ->
         _ ->
             case code:where_is_file(?MODULE_STRING ".beam") of
                 non_existing -> nobody;
-                _ -> ok % of an erltrace of the node's own: not needed there
+                _ -> ok % the node has its own erltrace: no keeper needed
             end
     end.
 
@@ -67,7 +68,7 @@ start(Connection) ->
 -spec init(connection()) -> {ok, empty, #st{}}.
 init(Connection) ->
     process_flag(sensitive, true),
-    process_flag(priority, high), % somebody waits for it, and it does little
+    process_flag(priority, high), % commands wait for it, and it does little
     ?MODULE = ets:new(?MODULE, [named_table]), % for erltrace_nif: where its library is
     {ok, empty, come(Connection, #st{})}.
 
@@ -90,7 +91,7 @@ handle_event(info, {'DOWN', Mon, _, _, _}, _, #st{monitors = Monitors} = St)
 handle_event(_, _, _, _) ->
     keep_state_and_data.
 
-%% Nothing is here yet but this, and the connection that brings the rest. Others wait.
+%% Only the connection that brings the modules is served. Others wait.
 empty({sees, Connection, File, Size, Inode}, From, #st{users = Users})
   when is_map_key(Connection, Users) ->
     {keep_state_and_data, {reply, From, sees(File, Size, Inode)}};
@@ -117,7 +118,7 @@ serve({run, Connection, M, F, Args}, From, #st{users = Users, monitors = Monitor
                     {keep_state, St#st{users = Users#{Connection := User#user{running = N + 1}},
                                        monitors = Monitors#{Mon => {running, Connection}}},
                      {reply, From, {ok, Pid}}};
-                Error -> % it was killed before it began
+                Error -> % it was killed before it could start
                     {keep_state_and_data, {reply, From, Error}}
             end;
         _ ->
@@ -131,14 +132,14 @@ serve({leave, _}, From, _) ->
 serve(Other, From, _) ->
     {keep_state_and_data, {reply, From, {error, {unknown, Other}}}}.
 
-%% When nobody is left: the end.
+%% Ends when no command is left.
 next(#st{users = Users} = St) when map_size(Users) =:= 0 -> {stop, normal, St};
 next(St) -> {keep_state, St}.
 
 %% @private
 -spec terminate(term(), empty | serving, #st{}) -> term().
 terminate(_, _, #st{modules = Modules}) ->
-    take_out(Modules).
+    remove(Modules).
 
 -spec format_status(map()) -> map().
 format_status(#{data := #st{users = Users, modules = Modules}} = Status) ->
@@ -164,7 +165,7 @@ down({What, Connection}, #st{users = Users} = St) ->
             St
     end.
 
-%% Is it? The last one is told by our end.
+%% Remove a command if it has left and runs nothing. The last one sees us end instead of a reply.
 gone(Connection, #user{left = Left, running = 0}, #st{users = Users} = St) when Left =/= false ->
     Others = maps:remove(Connection, Users),
     _ = is_tuple(Left) andalso map_size(Others) > 0 andalso gen_statem:reply(Left, ok),
@@ -172,8 +173,8 @@ gone(Connection, #user{left = Left, running = 0}, #st{users = Users} = St) when 
 gone(Connection, User, #st{users = Users} = St) ->
     St#st{users = Users#{Connection := User}}.
 
-%% The last act is a tail call: nothing of this module is on the stack while it is purged.
-take_out(Modules) ->
+%% Ends with a tail call: nothing of this module is on the stack while it is purged.
+remove(Modules) ->
     lists:foreach(fun code:purge/1, [M || M <- Modules, is_deleted(M)]),
     true = is_deleted(?MODULE),
     code:purge(?MODULE).
@@ -184,7 +185,7 @@ is_deleted(Module) ->
 
 %% ---- bringing -------------------------------------------------------------------------------
 
-%% Is it this very file? And may we read it?
+%% Does this node see the very same file, and may it read it?
 sees(File, Size, Inode) ->
     case file:read_file_info(File, [raw]) of
         {ok, #file_info{size = Size, inode = Inode, access = Access}} ->
@@ -194,15 +195,16 @@ sees(File, Size, Inode) ->
     end.
 
 bring(Modules, Library) ->
-    %% The path has been searched for an agent by the command. A module that is there and not loaded
-    %% is as it was when ours have gone; to look for it on the disk takes long in a busy node.
+    %% The command has searched the code path for an agent, so only loaded modules are checked here.
+    %% (One that is in the path but not loaded is as before once ours are removed; searching the
+    %% disk takes long in a busy node.)
     case {erlang:module_loaded(erltrace_agent), erlang:module_loaded(erltrace)} of
         {false, false} -> load(Modules, Library);
-        {true, _} -> own; % in no folder of the path: somebody has loaded it by hand
+        {true, _} -> own; % not in the code path: somebody has loaded it by hand
         {false, true} -> {error, {erltrace, version}}
     end.
 
-%% All but the one with the library in one go: for each load every scheduler has to come by.
+%% All but erltrace_nif in one step: each load synchronizes all schedulers.
 load(Modules, Library) ->
     {value, {erltrace_nif, File, Code}, Others} = lists:keytake(erltrace_nif, 1, Modules),
     case code:atomic_load(Others) of
@@ -225,13 +227,13 @@ load_nif(File, Code, {bytes, Bytes}) ->
               {ok, Dir} -> Dir;
               {error, _} -> false
           end,
-    Places = [os:getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm", "/run", os:getenv("HOME"), Cwd],
-    places([P || "/" ++ [_ | _] = P <- Places], name(Bytes), {File, Code, Bytes}, []).
+    Parents = [os:getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm", "/run", os:getenv("HOME"), Cwd],
+    try_folders([P || "/" ++ [_ | _] = P <- Parents], name(Bytes), {File, Code, Bytes}, []).
 
-%% The library stays mapped in the node, and dlopen() takes what it has under the same name: so the
-%% name goes by what is in it. It is this node's alone; when the node was started, to the nanosecond,
-%% others can hardly guess. (Others see the name: nothing is in it by which a cookie could be guessed.
-%% And no binary is matched here: OTP 29 does not load what OTP 25 compiles of that.)
+%% The library stays mapped in the node, and dlopen() returns a mapped library of the same name
+%% instead of the file: so the name is a hash of the content. It is also unique to this node, and
+%% hard to guess: it depends on the start time in nanoseconds. (Other users see the name; it gives
+%% no clue to the cookie. No binary is matched here: OTP 29 does not load such code of OTP 25.)
 name(Bytes) ->
     Started = [erlang:system_info(start_time), erlang:time_offset()],
     Own = [Bytes, os:getpid(), atom_to_binary(node()), io_lib:format("~0p", [Started])],
@@ -239,15 +241,15 @@ name(Bytes) ->
     Hex = [io_lib:format("~2.16.0b", [B]) || B <- lists:sublist(Digest, 8)],
     lists:flatten(["erltrace-" | Hex]).
 
-%% Where the node can write, and load what it wrote: each in turn.
-places([], _, _, Tried) ->
+%% The first folder where the node can write a library and load it.
+try_folders([], _, _, Tried) ->
     Text = lists:join(", ", [io_lib:format("~ts: ~ts", [P, Why]) || {P, Why} <- Tried]),
     {error, {places, unicode:characters_to_binary(Text)}};
-places([Place | Rest], Name, Nif, Tried) ->
-    Folder = filename:join(Place, Name),
-    case in_folder(Folder, Nif) of
-        {error, on_load_failure} -> places(Rest, Name, Nif, Tried ++ [{Place, "does not load"}]);
-        {cannot, Why} -> places(Rest, Name, Nif, Tried ++ [{Place, Why}]);
+try_folders([Parent | Rest], Name, Nif, Tried) ->
+    Failed = fun(Why) -> try_folders(Rest, Name, Nif, Tried ++ [{Parent, Why}]) end,
+    case in_folder(filename:join(Parent, Name), Nif) of
+        {error, on_load_failure} -> Failed("does not load");
+        {cannot, Why} -> Failed(Why);
         Result -> Result
     end.
 
@@ -266,8 +268,8 @@ in_folder(Folder, {File, Code, Bytes}) ->
             {cannot, Why}
     end.
 
-%% What is there already may be left of a node that was killed. It is taken if it is ours, and if
-%% nobody else could have put anything there: who owns the folder chooses what is loaded from it.
+%% A folder that exists may be left over from a node that was killed. We use it if we own it and
+%% nobody else can write to it: whoever can write there chooses what we load.
 make_own(Folder) ->
     case file:make_dir(Folder) of
         {error, eexist} ->

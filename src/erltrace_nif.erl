@@ -19,10 +19,10 @@
        countable/2, counted/2, uncount/2, count/2, counting/2, warn/2,
        user_enabled/0, user_trace/1, enabled/3, trace/5]).
 
-%% The library stays mapped in the VM once it was loaded, and dlopen() takes what it has under the
-%% same name: after an upgrade in the same place that would be the old one. So the name says which
-%% file it is, in a way that needs no other file: its inode and time as "/" and "/." in the path.
-%% Where the command has brought this module, erltrace_keeper tells what is to be loaded.
+%% Once loaded, the library stays mapped in the VM, and dlopen() returns a mapped library of the
+%% same name: after an upgrade in place that would be the old one. So the path identifies the file
+%% without renaming it: a hash of its inode and time is spelt as "/" and "/." in the path. If the
+%% command has brought this module, erltrace_keeper knows which library to load.
 init() ->
     Path = try ets:lookup_element(erltrace_keeper, library, 2)
            catch
@@ -34,23 +34,24 @@ init() ->
            end,
     erlang:load_nif(Path, about_the_vm()).
 
-%% What the library checks its assumptions by (c_src/beam/assume.c). Set `{erltrace, [{vm_insides,
-%% false}]}' and none is relied on: slower, and returns go by the names of functions.
+%% The library checks its assumptions against this (c_src/beam/vm_facts.c). With the setting
+%% `{erltrace, [{vm_internals, false}]}' it relies on none: this is slower, and returns are matched
+%% by the names of functions.
 about_the_vm() ->
     Sizes = {erts_debug:flat_size(list_to_binary(lists:duplicate(100, 0))),
              erts_debug:flat_size(fun about_the_vm/0),
              erts_debug:flat_size(make_ref())},
-    {application:get_env(erltrace, vm_insides, true), erlang:processes(),
+    {application:get_env(erltrace, vm_internals, true), erlang:processes(),
      erlang:system_info(process_limit), Sizes, erlang:system_info(dirty_cpu_schedulers), samples(),
      threads()}.
 
-%% Room for every thread that may come with an event, and some that OTP may add.
+%% Slots for every thread that may fire, and some that OTP may add.
 threads() ->
     32 + lists:sum([erlang:system_info(T) || T <- [schedulers, dirty_cpu_schedulers,
                                                    dirty_io_schedulers]]).
 
-%% Terms with their sizes (c_src/beam/sizes.c): of most kinds; funs; bits. Those of the last two are
-%% looked at by their words in the one release that is known to have them so.
+%% Terms with their sizes (c_src/beam/sizes.c): most kinds; funs; bits. Funs and bits are read word
+%% by word only in the release whose representation is known.
 -dialyzer({no_improper_lists, samples/0}).
 samples() ->
     Seq = lists:seq(1, 40),
@@ -79,8 +80,8 @@ own_name(Dir) ->
                {ok, #file_info{inode = I, mtime = T}} -> erlang:phash2({I, T}, 1 bsl 32);
                {error, _} -> 0
            end,
-    Way = [case (Bits bsr N) band 1 of 1 -> "/."; 0 -> "/" end || N <- lists:seq(0, 31)],
-    lists:flatten([Dir, Way, "/erltrace"]).
+    Hash = [case (Bits bsr N) band 1 of 1 -> "/."; 0 -> "/" end || N <- lists:seq(0, 31)],
+    lists:flatten([Dir, Hash, "/erltrace"]).
 
 priv_dir() ->
     case code:priv_dir(erltrace) of
@@ -245,7 +246,7 @@ set_name(_, _, _, _) -> erlang:nif_error(not_loaded).
 -spec has_stacks(nif()) -> boolean() | failure().
 has_stacks(_) -> erlang:nif_error(not_loaded).
 
-%% For tests: the text of a term as a script sees it, and how many steps it took.
+%% For tests: the text of a term as a script sees it, and the number of steps it took.
 -spec print(term(), pos_integer(), boolean()) -> {binary(), non_neg_integer()}.
 print(_, _, _) -> erlang:nif_error(not_loaded).
 

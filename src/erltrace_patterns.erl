@@ -1,15 +1,15 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% Patterns of many functions in few calls. Each call that sets a pattern has every scheduler come
-%% by several times, and looks through all functions of the node, so it costs milliseconds, for one
-%% function as for a thousand. Where most of a module is meant, one call sets all of it and others
-%% take back the rest; where most modules of the node are, the same with all of them.
+%% Sets the patterns of many functions in few calls. Each call that sets a pattern synchronizes all
+%% schedulers several times, and searches all functions of the node: it costs milliseconds, for one
+%% function as for a thousand. If most functions of a module are wanted, one call sets all of them
+%% and others remove the rest. If most modules of the node are, the same is done with all modules.
 -module(erltrace_patterns).
 -export([on/4, off/3, pattern/1, scope/1]).
 -export([from_needs/1, merge/2, without/2, filter/2, map/2, fold/3, get/2, count/1]).
 -export_type([kind/0, patterns/0, set/0]).
 
--define(MANY, 20). % modules: then it is worth asking of every function in the node whose it is
+-define(MANY, 20). % modules: above this it pays to check every function of the node
 
 -type kind() :: local | global | return | count.
 -type functions() :: #{{atom(), arity()} => kind()}.
@@ -31,12 +31,12 @@ from_needs(Needs) ->
                           end, #{}, Needs),
     maps:map(fun(_, Fs) -> maps:from_list(Fs) end, Modules).
 
-%% @doc Both; where a function is in both, what the second has.
+%% @doc Both; the second wins if a function is in both.
 -spec merge(patterns(), patterns()) -> patterns().
 merge(Old, New) ->
     maps:fold(fun(M, Fs, Ps) -> Ps#{M => maps:merge(maps:get(M, Ps, #{}), Fs)} end, Old, New).
 
-%% @doc Of Patterns those functions that are not in Gone.
+%% @doc The functions of Patterns that are not in Gone.
 -spec without(patterns(), patterns()) -> patterns().
 without(Gone, Patterns) ->
     maps:fold(fun(M, Fs, Ps) ->
@@ -80,8 +80,8 @@ fold(Fun, Init, Patterns) ->
 
 %% ---- setting them ----------------------------------------------------------------------------
 
-%% @doc Set these. Stay: what is set already and stays. IsFree: may the pattern of a function be
-%% changed that is in neither of them? Touch is told of such functions before they are.
+%% @doc Set the patterns On. Stay: those that are set already and stay. IsFree: may we change the
+%% pattern of a function that is in neither? Touch is called with such functions before we do.
 -spec on(patterns(), patterns(), {is_free(), Touch :: fun((patterns()) -> term())}, set()) -> ok.
 on(On, Stay, {IsFree, Touch}, Set) ->
     Plans = [plan(M, Fs, maps:get(M, Stay, #{}), IsFree) || {M, Fs} <- maps:to_list(On)],
@@ -104,7 +104,7 @@ on(On, Stay, {IsFree, Touch}, Set) ->
 is_in({whole, {_, K}, _, _, _}, Kind) -> K =:= Kind;
 is_in({each, _}, _) -> false.
 
-%% The functions of all other modules, if these are few, and all free.
+%% The functions of all other modules, if these are few and all their functions are free.
 others(Whole, IsFree) ->
     Done = maps:from_list([{M, true} || {whole, {M, _}, _, _, _} <- Whole]),
     Others = [M || M <- erlang:loaded(), not is_map_key(M, Done)],
@@ -114,7 +114,7 @@ others(Whole, IsFree) ->
             andalso maps:from_list(Fs)
     end.
 
-%% @doc Take these back. IsBare: has a function no pattern at all?
+%% @doc Remove these patterns. IsBare: does a function have no pattern at all?
 -spec off(patterns(), is_free(), set()) -> ok.
 off(Off, IsBare, Set) ->
     case map_size(Off) > ?MANY andalso
@@ -135,13 +135,13 @@ module_off(M, Fs, IsBare, Set) ->
 scopes(Fs) ->
     lists:usort([scope(K) || K <- maps:values(Fs)]).
 
-%% All of the module but what is taken back has no pattern.
+%% Nothing in the module has a pattern but what is removed.
 is_bare(M, Off, IsBare) ->
     lists:all(fun({F, A} = Fn) -> is_map_key(Fn, Off) orelse IsBare({M, F, A}) end,
               functions(M, functions)).
 
-%% {whole, {Module, Kind}, what to take back, what to set besides, the functions to take back}, or
-%% one by one.
+%% {whole, {Module, Kind}, calls that remove, calls that set other kinds, the functions to remove},
+%% or one by one.
 plan(M, Fs, _, _) when map_size(Fs) =:= 1 ->
     {each, by_name(M, Fs, [])};
 plan(M, Fs, Stay, IsFree) ->
@@ -151,7 +151,7 @@ plan(M, Fs, Stay, IsFree) ->
     Rest = maps:from_keys([F || F <- Hit, not is_map_key(F, Fs), not is_map_key(F, Stay)], Kind),
     Off = by_name(M, Rest, Hit),
     Other = by_name(M, maps:filter(fun(_, K) -> K =/= Kind end, Fs), All),
-    %% What another handle has is not to be without its pattern for a moment.
+    %% A function that another handle traces must not lose its pattern even for a moment.
     Disturbs = map_size(Stay) > 0 andalso
         lists:any(fun(F) -> maps:get(F, Stay, Kind) =/= Kind end, All),
     Calls = 1 + length(Off) + length(Other),
@@ -165,7 +165,7 @@ plan(M, Fs, Stay, IsFree) ->
             end
     end.
 
-%% Functions of one name in one call, where it is all of them.
+%% One call for all functions of a name, if all arities are wanted.
 by_name(M, Fs, _) when map_size(Fs) < 2 ->
     [{{M, F, A}, K} || {{F, A}, K} <- maps:to_list(Fs)];
 by_name(M, Fs, All) ->
@@ -193,7 +193,7 @@ set_on(MFA, Kind, Set) -> Set(MFA, pattern(Kind), [scope(Kind)]).
 
 set_off(MFA, Kind, Set) -> Set(MFA, false, [scope(Kind)]).
 
-%% @doc What the VM is given for it.
+%% @doc What the VM gets as the pattern.
 -spec pattern(kind()) -> true | [tuple()].
 pattern(return) -> [{'_', [], [{return_trace}]}];
 pattern(_) -> true.
@@ -209,7 +209,7 @@ most(Kinds) ->
     {_, Kind} = lists:max([{N, K} || {K, N} <- maps:to_list(Counts)]),
     Kind.
 
-%% Not by Module:module_info: that would load a module which has been deleted.
+%% Not Module:module_info, which would load a module that has been deleted.
 functions(M, What) ->
     try erlang:get_module_info(M, What)
     catch error:_ -> [] % it is not loaded

@@ -1,12 +1,12 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
 %% @doc A subscription: what a script gathers, sent to a process each tick. It is a value that the
-%% handle's process keeps; here is when something is due and what is said.
+%% handle's process keeps; this module decides when a message is due and what is in it.
 %%
-%% The subscriber answers each message (erltrace:ack/1). Of messages not answered there are never
-%% more than `window': while there are as many, ticks are left out (and counted), and what the
-%% script gathers stays in its buffers, which are bounded and count what they drop. The last
-%% message comes in any case.
+%% The subscriber acknowledges each message (erltrace:ack/1). There are never more than `window'
+%% unacknowledged messages. While there are that many, ticks are skipped (and counted), and what the
+%% script gathers stays in its buffers, which are bounded and count what they drop. The last message
+%% is always sent.
 -module(erltrace_sub).
 -export([options/1, new/2, free/1, ref/1, form/1, clear/1, is_down/2]).
 -export([due/1, tick/1, send/4, ack/1]).
@@ -25,11 +25,11 @@
               next :: integer(),
               timer :: reference(),
               count = 0 :: non_neg_integer(),
-              unanswered = 0 :: non_neg_integer(),
+              unacked = 0 :: non_neg_integer(),
               missed = 0 :: non_neg_integer()}).
 -opaque sub() :: #sub{}.
 
-%% @doc The options, checked, with what was left out.
+%% @doc The options, checked and completed with the defaults.
 -spec options(map()) -> {ok, opts()} | {error, {badopt, term()}}.
 options(Opts) ->
     Default = #{interval => 1000, window => 1, output => records, aggregations => new},
@@ -45,8 +45,8 @@ valid(output, V) -> V =:= records orelse V =:= text;
 valid(aggregations, V) -> V =:= new orelse V =:= all;
 valid(_, _) -> false.
 
-%% @doc Called by the process that will get the timer's messages. Its reference is an alias of that
-%% process: answers are sent to it, and are lost once it is freed.
+%% @doc Called by the process that will get the timer's messages. The reference is an alias of that
+%% process: acknowledgements are sent to it, and are dropped once it is freed.
 -spec new(pid(), opts()) -> sub().
 new(To, #{interval := Interval, window := Window, output := Output, aggregations := Aggs}) ->
     Ref = erlang:alias(),
@@ -64,24 +64,24 @@ ref(#sub{ref = Ref}) -> Ref.
 -spec form(sub()) -> records | text.
 form(#sub{output = Form}) -> Form.
 
-%% @doc Are aggregations emptied when they are sent?
+%% @doc Are aggregations cleared when they are sent?
 -spec clear(sub()) -> boolean().
 clear(#sub{aggregations = Aggs}) -> Aggs =:= new.
 
 %% @doc May another message be sent?
 -spec due(sub()) -> boolean().
-due(#sub{unanswered = N, window = Window}) -> N < Window.
+due(#sub{unacked = N, window = Window}) -> N < Window.
 
-%% @doc A tick has come: the next one is set. Ticks that time has passed over are left out.
+%% @doc A tick has come: set the timer for the next one. Ticks that are overdue are skipped.
 -spec tick(sub()) -> sub().
 tick(#sub{next = Next0, interval = Interval} = Sub) ->
-    Late = max(0, erlang:monotonic_time(millisecond) - Next0) div Interval,
-    Next = Next0 + (Late + 1) * Interval,
+    Overdue = max(0, erlang:monotonic_time(millisecond) - Next0) div Interval,
+    Next = Next0 + (Overdue + 1) * Interval,
     Missed = case due(Sub) of true -> 0; false -> 1 end,
     Sub#sub{next = Next, timer = timer(Next, Sub#sub.ref),
-            missed = Sub#sub.missed + Missed + Late}.
+            missed = Sub#sub.missed + Missed + Overdue}.
 
-%% @doc `tick', or `done' for the last one.
+%% @doc Send a message: `tick', or `done' for the last one.
 -spec send(tick | done, Status :: term(), {Items :: [tuple()], Aggs :: [tuple()]}, sub()) -> sub().
 send(Kind, Status, {Items, Aggs}, #sub{count = N} = Sub) ->
     Output = case Sub#sub.output of
@@ -94,13 +94,13 @@ send(Kind, Status, {Items, Aggs}, #sub{count = N} = Sub) ->
                       warnings => [Text || {warning, Text} <- Items],
                       missed => Sub#sub.missed},
     Sub#sub.to ! {erltrace, Sub#sub.ref, Kind, Message},
-    Sub#sub{count = N + 1, unanswered = Sub#sub.unanswered + 1, missed = 0}.
+    Sub#sub{count = N + 1, unacked = Sub#sub.unacked + 1, missed = 0}.
 
 is_result(Item) ->
     not lists:member(element(1, Item), [text, drop, fault, warning]).
 
 -spec ack(sub()) -> sub().
-ack(#sub{unanswered = N} = Sub) -> Sub#sub{unanswered = max(0, N - 1)}.
+ack(#sub{unacked = N} = Sub) -> Sub#sub{unacked = max(0, N - 1)}.
 
 -spec is_down(reference(), sub()) -> boolean().
 is_down(Mon, #sub{mon = Mine}) -> Mon =:= Mine.

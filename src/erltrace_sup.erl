@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
 %% @doc The supervisor of the handles that are opened while the application runs. They are never
-%% started again: a handle that has ended is its owner's to open anew.
+%% restarted: it is up to the owner to open another handle.
 -module(erltrace_sup).
 -behaviour(supervisor).
 -export([start_link/0, start_handle/1, init/1]).
@@ -24,11 +24,11 @@ start_handle(Owner) ->
                 {ok, Pid} when is_pid(Pid) -> {ok, Pid};
                 {error, Reason} -> {error, Reason}
             catch
-                exit:{_, {gen_server, call, _}} -> none % it has ended, or been killed, meanwhile
+                exit:{_, {gen_server, call, _}} -> none % it has ended meanwhile
             end
     end.
 
-%% Sensitive, as the handles are: what erltrace does itself is not seen by scripts.
+%% Sensitive, like the handles: scripts do not see what erltrace itself does.
 -spec init([]) -> {ok, {supervisor:sup_flags(), [supervisor:child_spec()]}}.
 init([]) ->
     process_flag(sensitive, true),

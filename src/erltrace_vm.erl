@@ -1,18 +1,18 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% What the VM is asked for: trace flags of processes and ports, patterns of functions.
+%% Arms the VM: trace flags of processes and ports, trace patterns of functions.
 %%
-%% From OTP 27 on each handle has a trace session of its own, and other tracers are not touched at
-%% all. Garbage collections are the exception: two sessions that trace them in one process crash
-%% OTP 27 to 29 (erlang/otp#11624). All our handles have them from one session more (erltrace_gc).
+%% From OTP 27 on each handle has a trace session of its own, and other tracers are not affected.
+%% Garbage collections are the exception: two sessions that trace them in one process crash OTP 27
+%% to 29 (erlang/otp#11624). All our handles get them from one additional session (erltrace_gc).
 %%
-%% Before OTP 27 a process has one tracer and a function one pattern in the whole node: all our
-%% handles share one tracer, whose flags and patterns are what any of them needs, and processes that
-%% somebody else traces are left alone, and counted. What each handle needs is kept by the
-%% library (c_src/beam/store.c), changed under a lock.
+%% Before OTP 27 a process has one tracer, and a function has one pattern in the whole node. All our
+%% handles share one tracer, with the union of the flags and patterns that they need. Processes that
+%% somebody else traces are left alone, and counted. The library keeps what each handle needs
+%% (c_src/beam/store.c); it is changed under a lock.
 %%
-%% Processes and ports are armed one by one, never by `all' or `existing': tracing all of them in
-%% one call can crash a node of OTP 25 whose dirty schedulers are at work.
+%% Processes and ports are armed one by one, never by `all' or `existing': on OTP 25, tracing all of
+%% them in one call can crash a node whose dirty schedulers are busy.
 -module(erltrace_vm).
 -export([load/0, arm/3, disarm/1, forget/1, rearm/2, is_traced/2, skipped/1, left/1, about/1,
          layout/0, of_no_application/0]).
@@ -22,27 +22,27 @@
 -export_type([armed/0]).
 
 -define(APP, erltrace).
--define(OWNER, {?MODULE, owner}). % who waits for the arming, while it goes on
--define(MANY, 2000).  % functions: to copy what is known of more takes long
--define(LOCK, erltrace_vm_lock). % the name of who may change all of that
--define(ALL, 0). % the tracer's state that stands for every handle: BEAM_ALL
+-define(OWNER, {?MODULE, owner}). % the handle's owner, while arming
+-define(MANY, 2000).  % functions: copying more than this takes long
+-define(LOCK, erltrace_vm_lock). % the registered name of the process that holds the lock
+-define(ALL, 0). % the tracer state that stands for every handle: BEAM_ALL
 
 %% With every send event comes the sender's sequential trace token.
 -define(TOKEN, [{'_', [], [{message, {get_seq_token}}]}]).
 
 -record(want, {number, flags = [], port_flags = [], patterns = #{}, token = false}).
--record(armed, {want, session, gc, skipped = 0, left = 0}). % gc: the keeper
+-record(armed, {want, session, gc, skipped = 0, left = 0}). % gc: the process of erltrace_gc
 -opaque armed() :: #armed{}.
 -type need() :: atom() | {local | global | return, module(), atom(), arity()}.
 
-%% @doc What arming will call is loaded: later the node may have no file descriptor left for it.
+%% @doc Load the modules that arming calls: later the node may have no file descriptor left for it.
 -spec load() -> ok.
 load() ->
     _ = has_sessions() andalso code:ensure_loaded(trace),
     ok.
 
-%% @doc Arm what the enabled probes need. Tens of thousands of functions may take many seconds: when
-%% the owner has gone it is given up half way, and forget/1 takes back what has been armed.
+%% @doc Arm what the enabled probes need. Tens of thousands of functions may take many seconds. If
+%% the owner ends meanwhile we stop half way, and forget/1 takes back what has been armed.
 -spec arm(pos_integer(), [need()], Owner :: pid()) ->
           {ok, armed()} | {error, Tag :: binary(), Text :: binary()} | gone.
 arm(Number, Needs, Owner) ->
@@ -86,12 +86,12 @@ disarm(#armed{want = #want{flags = [], port_flags = []}}) ->
 disarm(#armed{session = undefined, want = #want{number = Number}}) ->
     _ = share(Number, []),
     ok;
-disarm(#armed{session = Session, gc = Keeper}) ->
-    Keeper =:= false orelse erltrace_gc:leave(Keeper),
+disarm(#armed{session = Session, gc = Gc}) ->
+    Gc =:= false orelse erltrace_gc:leave(Gc),
     _ = apply(trace, session_destroy, [Session]),
     ok.
 
-%% @doc Arm functions besides, or once more: their code is new.
+%% @doc Arm more functions, or functions whose code has been loaded again.
 -spec rearm(armed(), [need()]) -> armed().
 rearm(#armed{want = #want{flags = Flags}} = Armed, Needs) ->
     case lists:member(call, Flags) of
@@ -99,7 +99,7 @@ rearm(#armed{want = #want{flags = Flags}} = Armed, Needs) ->
         false -> arm_calls(Armed, erltrace_patterns:from_needs(Needs))
     end.
 
-%% So far all functions were counted (erltrace_counters), and no process traced for them.
+%% So far the VM counted all functions (erltrace_counters), and no process was traced for calls.
 arm_calls(#armed{session = Session, want = #want{flags = Flags, patterns = Ps} = Want} = Armed,
           New) ->
     Want1 = Want#want{flags = [call, arity | Flags], patterns = erltrace_patterns:merge(Ps, New)},
@@ -122,7 +122,7 @@ rearm_calls(#armed{session = undefined, want = Want} = Armed, Needs) ->
     Want1 = Want#want{patterns = erltrace_patterns:merge(Ps, erltrace_patterns:from_needs(Needs))},
     locked(fun() ->
                    Old = erltrace_nif:kept(armed, []),
-                   %% Without one, the watchdog has taken all of it back.
+                   %% If it is not there, the watchdog has taken everything back.
                    lists:keymember(Number, #want.number, Old) andalso begin
                        New = lists:keyreplace(Number, #want.number, Old, Want1),
                        keep_wants(New),
@@ -135,7 +135,7 @@ rearm_calls(#armed{session = Session} = Armed, Needs) ->
     set_patterns(Session, erltrace_patterns:from_needs(Needs)),
     Armed.
 
-%% In a session nobody else has patterns.
+%% A session has no patterns but ours.
 set_patterns(Session, Patterns) ->
     erltrace_patterns:on(Patterns, #{}, {fun(_) -> true end, fun(_) -> ok end},
                          fun(MFA, Pattern, Opts) ->
@@ -143,7 +143,7 @@ set_patterns(Session, Patterns) ->
                                  attempt(trace, function, [Session, MFA, Pattern, Opts])
                          end).
 
-%% @doc Is this function armed, in the code that is loaded now?
+%% @doc Is this function armed in the code that is loaded now?
 -spec is_traced(armed(), mfa()) -> boolean().
 is_traced(#armed{session = undefined}, MFA) ->
     is_traced(erlang:trace_info(MFA, traced));
@@ -152,21 +152,21 @@ is_traced(#armed{session = Session}, MFA) ->
 
 is_traced({traced, Kind}) -> Kind =:= local orelse Kind =:= global.
 
-%% @doc Take back whatever handle Number has armed; its process could not, or cannot now.
+%% @doc Take back everything that handle Number has armed, when its process cannot.
 -spec forget(pos_integer()) -> ok.
 forget(Number) ->
     case has_sessions() of
-        true -> ok; % a session ends with the process that has it
+        true -> ok; % a session ends with the process that holds it
         false ->
             _ = share(Number, []),
             erltrace_counters:forget(Number)
     end.
 
-%% @doc How many processes were left to the tracer that they have.
+%% @doc How many processes were left to another tracer.
 -spec skipped(armed()) -> non_neg_integer().
 skipped(#armed{skipped = N}) -> N.
 
-%% @doc How many functions were left with the pattern that somebody else has set.
+%% @doc How many functions were left with somebody else's pattern.
 -spec left(armed()) -> non_neg_integer().
 left(#armed{left = N}) -> N.
 
@@ -176,18 +176,17 @@ about(#armed{want = #want{flags = Flags, port_flags = PortFlags, patterns = Patt
     ((Flags ++ (PortFlags -- Flags)) -- [arity]) ++
         [{functions, N} || N <- [erltrace_patterns:count(Patterns)], N > 0].
 
-%% @doc For a process that is needed when others of ours have been killed. An application that has
-%% ended, because its supervisor was killed, say, has all processes killed at once that have its
-%% group leader.
+%% @doc For a process that must survive when others of ours are killed. When an application ends,
+%% for example because its supervisor was killed, all processes with its group leader are killed.
 -spec of_no_application() -> true.
 of_no_application() ->
     group_leader(whereis(init), self()).
 
 %% ---- one tracer for all handles: before OTP 27 -----------------------------------------------
 
-%% Replace what handle Number needs; returns how many processes and functions are somebody else's.
-%% While it changes, both what was and what will be stands written: should this process be killed,
-%% the next one that comes takes back all that may have been armed.
+%% Replace what handle Number needs. Returns how many processes and functions are somebody else's.
+%% During the change both the old and the new state are kept: if this process is killed, the next
+%% one takes back everything that may have been armed.
 share(Number, Wants) ->
     locked(fun() ->
                    Old = erltrace_nif:kept(armed, []),
@@ -223,10 +222,10 @@ keep(Key, Term, _) -> erltrace_nif:keep(Key, Term).
 -spec alive(pos_integer()) -> boolean().
 alive(Number) ->
     try erltrace_nif:alive(Number)
-    catch error:_ -> false % the library is not there
+    catch error:_ -> false % the library is not loaded
     end.
 
-%% @doc One process at a time. The name is free again when its holder ends, by any death.
+%% @doc A lock, which is a registered name: it is free again when its holder ends, in whatever way.
 -spec locked(fun(() -> Result)) -> Result.
 locked(Fun) ->
     Lock = lock(),
@@ -244,8 +243,8 @@ lock() ->
             end
     end.
 
-%% A process has one name at most, and its user has given this one another: somebody else has the
-%% lock for it, as long as both live.
+%% A process has at most one name, and this one already has another. A helper process holds the lock
+%% for it while both live.
 lock_by_other() ->
     Me = self(),
     {Pid, Mon} = spawn_monitor(fun() ->
@@ -273,7 +272,7 @@ union([#want{} = Want]) ->
     Want;
 union(Wants) ->
     Flags = lists:usort(lists:append([W#want.flags || W <- Wants])),
-    %% One that reads arguments gets them; the others take calls in either shape.
+    %% If one handle reads arguments, all get them: a call may have arguments or just the arity.
     Args = lists:any(fun(#want{flags = Fs}) ->
                              lists:member(call, Fs) andalso not lists:member(arity, Fs)
                      end, Wants),
@@ -290,8 +289,8 @@ add_patterns(Module, New, Ps) ->
         _ -> Ps#{Module => New}
     end.
 
-%% A function has one pattern; [local] sees external calls too, and with a match specification it
-%% tells what was returned.
+%% A function has one pattern. [local] includes external calls; with the match specification of
+%% `return' it also reports return values.
 add_pattern(F, Kind, Fs) ->
     case Fs of
         #{F := return} -> Fs;
@@ -312,13 +311,13 @@ change(Old, New) ->
     _ = change(new_ports, fun erlang:ports/0, Old#want.port_flags, New#want.port_flags),
     {N, Left}.
 
-%% Patterns hold for the whole node. One that somebody else has set, dbg say, stays as it is; what
-%% is ours is written down, and taken back only if it still looks like ours. Returns how many
-%% functions have somebody else's pattern, which may tell us less than ours would.
+%% Patterns apply to the whole node. One that somebody else has set (dbg, for example) stays. We
+%% record our own, and take one back only if it still looks like ours. Returns how many functions
+%% have somebody else's pattern, which may report fewer events than ours would.
 change_patterns(Wanted) ->
     set_wanted(beside_counters(Wanted)).
 
-%% A [global] pattern would end the counting of a function.
+%% A [global] pattern would remove the counter of a function.
 beside_counters(Wanted) ->
     case erltrace_counters:kept() of
         [] -> Wanted;
@@ -332,7 +331,7 @@ beside_counters(Wanted) ->
                                   end, Wanted)
     end.
 
-%% @doc Counters have been taken back, under the lock: patterns are what they would be without.
+%% @doc Counters have been removed, under the lock: set the patterns as they are without them.
 -spec renew() -> ok.
 renew() ->
     case erltrace_nif:kept(armed, []) of
@@ -346,7 +345,7 @@ renew() ->
 
 set_wanted(Wanted) ->
     Have = erltrace_nif:kept(patterns, #{}),
-    %% A module that was loaded anew has lost its patterns: those are not ours any more.
+    %% A module that was reloaded has lost its patterns.
     Ours = erltrace_patterns:filter(fun(MFA, Kind) -> current(MFA) =:= shown(Kind) end, Have),
     Off = erltrace_patterns:filter(fun(MFA, Kind) ->
                                            Kind1 = erltrace_patterns:get(MFA, Wanted),
@@ -365,7 +364,7 @@ set_wanted(Wanted) ->
     Kept = erltrace_patterns:merge(Stay, On),
     keep_patterns(Kept),
     Touch = fun(More) when map_size(More) =:= 0 -> ok;
-               (More) -> % for a moment they are ours
+               (More) -> % they are ours for a moment
                     keep_patterns(erltrace_patterns:merge(More, Kept))
             end,
     erltrace_patterns:on(On, erltrace_patterns:without(On, Stay), {IsBare, Touch},
@@ -394,8 +393,8 @@ is_awaited() ->
 set_pattern(MFA, Pattern, Opts) ->
     attempt(erlang, trace_pattern, [MFA, Pattern, Opts]).
 
-%% {local | global, MatchSpec}, none, or undefined where there is no such function. One by one:
-%% to ask for all of it at once stops the whole node.
+%% {local | global, MatchSpec}, none, or undefined if there is no such function. One by one: asking
+%% for everything at once (`all') blocks the whole node.
 current(MFA) ->
     case erlang:trace_info(MFA, traced) of
         {traced, false} -> none;
@@ -405,7 +404,7 @@ current(MFA) ->
             {Scope, Spec}
     end.
 
-%% By whom ever: [global] set and taken back would end that.
+%% By us or by others: setting and removing [global] would remove the counter.
 is_counted(MFA) ->
     {call_count, N} = erlang:trace_info(MFA, call_count),
     is_integer(N).
@@ -417,19 +416,19 @@ shown(Kind) -> {Kind, []}.
 change(_, _, [], []) ->
     0;
 change(Coming, Existing, Old, New) ->
-    %% Those to come first: who is there afterwards is in the list, or was changed from the start.
+    %% New processes first: one that exists afterwards is in the list, or had the flags from birth.
     First = change_one(Coming, Old, New),
     Results = [First | [change_one(Who, Old, New) || Who <- Existing(), Who =/= self()]],
     length([x || others <- Results]).
 
-%% Asked first whose it is: to try and fail is written into the node's log.
+%% Ask for the tracer first: trying and failing would be logged by the node.
 change_one(Who, Old, New) ->
     try change_one(Who, Old, New, tracer_of(Who))
-    catch error:badarg -> ok % it has ended, just now
+    catch error:badarg -> ok % it has just ended
     end.
 
-%% Who is asked for its tracer has to be woken up to answer. Whether it has one at all the VM says
-%% itself, in a fifth of the time.
+%% A process is woken up to answer for its tracer. Whether it has one at all the VM answers itself,
+%% in a fifth of the time.
 tracer_of(Who) when is_pid(Who) ->
     case process_info(Who, trace) of
         {trace, 0} -> {tracer, []};
@@ -448,7 +447,7 @@ change_one(Who, Old, New, {tracer, {erltrace_nif, ?ALL}}) ->
 change_one(_, _, New, {tracer, _}) when New =/= [] -> others;
 change_one(_, _, _, _) -> ok. % it has ended, or is somebody else's
 
-%% With the tracer: without it the VM takes it from those to come, and with it the flags that stay.
+%% The tracer is named: otherwise the VM would remove it from new processes, and all flags with it.
 trace_off(Who, Flags) ->
     erlang:trace(Who, false, [{tracer, erltrace_nif, ?ALL} | Flags]).
 
@@ -457,7 +456,7 @@ trace_on(Who, Flags) ->
 
 %% ---- a session for each: OTP 27 and later ----------------------------------------------------
 
-%% @doc By the release: to look for a module that is not there reads through all of the code path.
+%% @doc By the release: looking for a missing module would read the whole code path.
 -spec has_sessions() -> boolean().
 has_sessions() ->
     list_to_integer(erlang:system_info(otp_release)) >= 27.
@@ -465,14 +464,14 @@ has_sessions() ->
 arm_session(#want{flags = Flags} = Want) ->
     case lists:member(garbage_collection, Flags) andalso erltrace_gc:join() of
         {error, Tag, Text} -> {error, Tag, Text};
-        Keeper ->
+        Gc ->
             S = session(Want#want.number, Want#want.patterns, Flags -- [garbage_collection],
                         Want#want.port_flags),
             Want#want.token andalso apply(trace, send, [S, ?TOKEN, []]),
-            {ok, #armed{want = Want, session = S, gc = Keeper}}
+            {ok, #armed{want = Want, session = S, gc = Gc}}
     end.
 
-%% The session lives as long as somebody has this term.
+%% The session lives as long as a process holds this term.
 session(State, Patterns, Flags, PortFlags) ->
     S = apply(trace, session_create, [?APP, {erltrace_nif, State}, []]),
     lists:member(return_to, Flags) andalso erltrace_nif:session(State, session_number(S)),
@@ -482,11 +481,11 @@ session(State, Patterns, Flags, PortFlags) ->
     [attempt(trace, port, [S, P, true, PortFlags]) || PortFlags =/= [], P <- erlang:ports()],
     S.
 
-%% As it lies on the stacks of processes (c_src/beam/layout.c); where this is not known, none.
+%% As it is found on the stacks of processes (c_src/beam/layout.c); if unknown, a number of none.
 session_number({_, {_, Number}}) when is_integer(Number) -> Number;
 session_number(_) -> 1 bsl 59 - 1.
 
-%% Those to come first: who is there afterwards is in the list, or was traced from the start.
+%% New processes first: one that exists afterwards is in the list, or was traced from birth.
 trace_processes(_, []) ->
     ok;
 trace_processes(Session, Flags) ->
@@ -494,18 +493,17 @@ trace_processes(Session, Flags) ->
     [attempt(trace, process, [Session, P, true, Flags]) || P <- processes(), P =/= self()],
     ok.
 
-%% @doc For erltrace_gc: a session of the garbage collections of all processes.
+%% @doc For erltrace_gc: a session that traces the garbage collections of all processes.
 -spec gc_session() -> term().
 gc_session() ->
     session(?ALL, #{}, [garbage_collection], []).
 
-%% @doc Those processes too that it does not trace any more: while no handle is alive the tracer
-%% takes itself off.
+%% @doc Trace all processes again: while no handle is alive the tracer removes itself.
 -spec gc_trace(term()) -> ok.
 gc_trace(Session) ->
     trace_processes(Session, [garbage_collection]).
 
-%% @doc What is to be traced may have gone meanwhile.
+%% @doc The process, port or function may have gone meanwhile.
 -spec attempt(module(), atom(), [term()]) -> term().
 attempt(M, F, Args) ->
     try apply(M, F, Args)
@@ -514,12 +512,12 @@ attempt(M, F, Args) ->
 
 %% ---- the layout check ------------------------------------------------------------------------
 
-%% @doc Find out, once in a node's life, where the VM keeps the stack pointer (c_src/beam/layout.c).
+%% @doc Find out, once per node, where the VM keeps the stack pointer (c_src/beam/layout.c).
 -spec layout() -> ok | names.
 layout() ->
     case erltrace_nif:layout(get) of
         undefined ->
-            %% By a process of its own, which goes on should this one be killed.
+            %% In a process of its own, which survives if this one is killed.
             {P, M} = spawn_monitor(fun() -> of_no_application(), locked(fun first_check/0) end),
             receive {'DOWN', M, process, P, normal} -> erltrace_nif:layout(get);
                     {'DOWN', M, process, P, _} -> erltrace_nif:layout(names)
@@ -536,7 +534,7 @@ first_check() ->
     end.
 
 check() ->
-    check(application:get_env(?APP, vm_insides, true)).
+    check(application:get_env(?APP, vm_internals, true)).
 
 check(false) ->
     erltrace_nif:layout(names);
@@ -548,7 +546,7 @@ check(_) ->
         false -> erltrace_nif:layout(names)
     end.
 
-%% At each depth the stack is larger and more messages wait.
+%% At each depth the stack is larger, and more messages are in the queue.
 samples(0) ->
     0;
 samples(N) ->
@@ -579,7 +577,7 @@ events() ->
                   fun() -> apply(trace, session_destroy, [S]) end;
               false ->
                   [erlang:trace_pattern(Fn, true, [local]) || Fn <- Fns],
-                  attempt(erlang, trace, [P, false, [all]]), % as a new one, by somebody else
+                  attempt(erlang, trace, [P, false, [all]]), % others may trace new processes
                   attempt(erlang, trace, [P, true, [{tracer, erltrace_nif, layout} | Flags]]),
                   fun() -> [erlang:trace_pattern(Fn, false, [local]) || Fn <- Fns] end
           end,
@@ -588,7 +586,7 @@ events() ->
     _ = Off(),
     erltrace_nif:layout(check).
 
-%% Messages and timeouts, beside waiting messages and without.
+%% Messages and timeouts, with and without messages in the queue.
 receives() ->
     [receive none -> ok after Ms -> ok end || Ms <- [0, 1, 0]],
     [self() ! M || M <- [first, second]],
@@ -597,7 +595,7 @@ receives() ->
     [begin self() ! M, receive M -> ok end end || M <- [third, first, first]],
     receive first -> ok end. % the last one
 
-%% So many messages come while the process does not look at them, and does not wait.
+%% N messages arrive while the process neither receives nor waits.
 take_mail(From, N, Sent) ->
     From ! {mail, self(), N},
     await(Sent, N, 100000),

@@ -1,19 +1,19 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc The second process behind a handle. It never waits for a dirty scheduler, so it is there when
-%% the handle's process is not:
+%% @doc The second process behind a handle. It never waits for a dirty scheduler, so it can act
+%% when the handle's process cannot:
 %%
-%% - it looks after the script some times a second (c_src/beam/watchdog.c), and tells the handle's
-%%   process when the script is to be ended, or has ended by itself;
-%% - the owner has died and the handle's process does not get to its end, because it is inside a
-%%   long call: the probes are off all the same;
-%% - the handle's process has been killed: what it armed is taken back here.
+%% - several times a second it checks the script (c_src/beam/watchdog.c), and tells the handle's
+%%   process when the script must end or has ended by itself;
+%% - if the owner dies while the handle's process is inside a long call, the watchdog turns the
+%%   probes off;
+%% - if the handle's process is killed, the watchdog takes back what it armed.
 -module(erltrace_watchdog).
 -behaviour(gen_server).
 -export([start/4, stop/1, watch/1, is_harmless/0]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, code_change/3, format_status/1]).
 
--define(TICK, 100).   % ms between two looks
+-define(TICK, 100).     % ms between two checks
 -define(PATIENCE, 300). % ms for the handle's process to end after its owner
 
 -record(st, {handle :: pid(),
@@ -29,13 +29,13 @@ start(Handle, Owner, Nif, Number) ->
     {ok, PidAndMonitor} = gen_server:start_monitor(?MODULE, St, []),
     PidAndMonitor.
 
-%% @doc The handle has ended in order; returns when this process has too.
+%% @doc The handle has ended normally; returns when this process has ended too.
 -spec stop({pid(), reference()}) -> ok.
 stop({Pid, Mon}) ->
     gen_server:cast(Pid, done),
     receive {'DOWN', Mon, process, Pid, _} -> ok end.
 
-%% @doc The script runs: look after it.
+%% @doc The script runs: start checking it.
 -spec watch({pid(), reference()}) -> ok.
 watch({Pid, _}) ->
     gen_server:cast(Pid, watch).
@@ -95,7 +95,7 @@ format_status(Status) ->
     Status.
 
 tick(#st{nif = Nif} = St) ->
-    case look(Nif) of
+    case check(Nif) of
         {running, _, _} ->
             _ = erlang:send_after(?TICK, self(), tick),
             St;
@@ -111,7 +111,7 @@ tell(What, #st{handle = Handle} = St) ->
     Handle ! {watchdog, self(), What},
     St#st{watching = false}.
 
-look(Nif) ->
+check(Nif) ->
     try erltrace_nif:watch(Nif, erlang:system_info(schedulers_online))
     catch error:_ -> {aborted, 0, <<"erltrace's library has been replaced by another one">>}
     end.
@@ -119,7 +119,7 @@ look(Nif) ->
 clean_up(#st{nif = Nif} = St) ->
     off(St),
     try erltrace_nif:close(Nif)
-    catch error:_ -> ok % the library is another one: the handle ends with the last reference
+    catch error:_ -> ok % another library is loaded: the handle ends with the last reference
     end.
 
 off(#st{nif = Nif, number = Number}) ->

@@ -1,15 +1,15 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% The live page's server as a program beside the node: this process holds its port. When the
-%% process ends, by any death, or the one that asked for it, the server's input ends, and with that
-%% the server and every script that a browser has running.
+%% The live page's server as a program beside the node. This process holds the port. When it ends,
+%% in whatever way, or when its owner ends, the server reads the end of its input and ends too, with
+%% every script that a browser is running.
 -module(erltrace_web).
 -behaviour(gen_server).
 -export([start/2, stop/1]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
          format_status/1]).
 
--define(UP, 10000). % ms to say its address
+-define(UP, 10000). % ms for the server to print its address
 
 -type opts() :: #{port => inet:port_number(), bind => string(), nodes => [node()],
                   command => file:filename(), cookie_file => file:filename(),
@@ -66,7 +66,7 @@ stop(Pid) ->
     catch exit:_ -> ok % it has ended already
     end.
 
-%% The command beside this library, as built or as installed; else in the path.
+%% The command beside this library, as built or as installed; otherwise from the path.
 command(#{command := Command}) ->
     case os:find_executable(Command) of
         false -> error_text("cannot run ~ts: there is no such command", [Command]);
@@ -74,10 +74,10 @@ command(#{command := Command}) ->
     end;
 command(_) ->
     Ebin = filename:dirname(code:which(?MODULE)),
-    Near = [filename:join([Ebin | Way] ++ ["bin", "erltrace"]) ||
-               Way <- [[".."], ["..", "..", ".."], ["..", "..", "..", ".."]]],
-    case [F || F <- Near, filelib:is_regular(F)] ++ [F || F <- [os:find_executable("erltrace")],
-                                                          F =/= false] of
+    Beside = [filename:join([Ebin | Up] ++ ["bin", "erltrace"]) ||
+                 Up <- [[".."], ["..", "..", ".."], ["..", "..", "..", ".."]]],
+    case [F || F <- Beside, filelib:is_regular(F)] ++ [F || F <- [os:find_executable("erltrace")],
+                                                            F =/= false] of
         [File | _] -> {ok, File};
         [] -> {error, no_command}
     end.
@@ -103,7 +103,7 @@ text(Text) -> Text.
 -spec init({pid(), file:filename(), opts()}) -> {ok, #st{}} | {stop, {shutdown, {error, term()}}}.
 init({Owner, Command, Opts}) ->
     _ = erlang:monitor(process, Owner),
-    %% The cookie is read before any option can be found wrong: nobody hangs up on it.
+    %% The server reads the cookie before it checks options: this write does not fail.
     {How, Input} = case cookie(Opts) of
                        {unknown, Cookie} -> {["--cookie-file", "-"], [Cookie, $\n]};
                        known -> {[], []}
@@ -147,14 +147,14 @@ terminate(_, #st{port = Port}) ->
 code_change(_, St, _) ->
     {ok, St}.
 
-%% The address has the token in it: who has that may run scripts.
+%% The URL is left out: it has the token, and whoever has that may run scripts.
 -spec format_status(map()) -> map().
 format_status(#{state := #st{owner = Owner, port = Port}} = Status) ->
     Status#{state := #{owner => Owner, os_pid => erlang:port_info(Port, os_pid)}};
 format_status(Status) ->
     Status.
 
-%% A cookie that the command would not find goes to it by its input: into no file, not for a moment.
+%% A cookie that the command would not find is passed by its input, and never written to a file.
 cookie(#{cookie_file := _}) ->
     known;
 cookie(_) ->
@@ -166,7 +166,8 @@ cookie(_) ->
         _ -> {unknown, Cookie}
     end.
 
-%% The first line that is one; what comes before, and what a server that fails says, is the error.
+%% The URL is the first line that starts with http. If the server fails, what it printed is the
+%% error.
 address(Port, Until, Said) ->
     receive
         {Port, {data, {_, "http" ++ _ = Url}}} -> {ok, Url};
@@ -177,7 +178,7 @@ address(Port, Until, Said) ->
         {error, timeout}
     end.
 
-%% Its end has been seen when this returns.
+%% When this returns the server has ended.
 close(Port) ->
     case erlang:port_info(Port, os_pid) of
         {os_pid, Pid} ->

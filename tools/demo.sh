@@ -81,23 +81,23 @@ show '1. One line: what does the node spawn? Two seconds, then the counts. Nothi
    for it: the command reaches the node, traces inside it, and leaves nothing there.' \
 	-N demo -qn 'erlang*:::process-spawn { @[copyinstr(arg1)] = count(); } tick-2s { exit(0); }'
 
-show '2. births.d: processes born and died, a line a second; at the end of what they died.' \
+show '2. births.d: processes that start and end, one line per second; at the end, which and why.' \
 	-N demo -qs "$root/scripts/births.d" 3
 
 show '3. heat.d: how long do the calls of the application take? Running time in powers of two
-   of nanoseconds, left short, right long, the number of calls at the end.' \
+   of nanoseconds, short calls on the left, long ones on the right, then the number of calls.' \
 	-N demo -qs "$root/scripts/heat.d" 'demo_*' 2
 
-show '4. latency.d: how long does a message wait until its receiver runs, and whose wait is worst?' \
+show '4. latency.d: how long does a message wait until its receiver runs, and which process waits longest?' \
 	-N demo -qs "$root/scripts/latency.d" 3
 
 show '5. slow.d: which calls of the application take more than 1 ms?' \
 	-N demo -qs "$root/scripts/slow.d" 'demo_*' 1000 2
 
-show '6. The same results for programs: JSON, one object a line.' \
+show '6. The same results for programs: JSON, one object per line.' \
 	-N demo --json -qn 'erlang*:::gc_* { @[probename] = count(); } tick-1s { exit(0); }'
 
-show '7. A mistake, and where it is (on a terminal with a caret below).' \
+show '7. An error, with its position (on a terminal also with a caret).' \
 	-n 'BEGIN { @a = quantize("text"); }'
 
 say 'More: scripts/, README.md, man/erltrace.1, and make test.'

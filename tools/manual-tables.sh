@@ -76,8 +76,8 @@ table() {
 	options-go) options GO ;;
 	options-run) options RUN ;;
 	tags) tags ;;
-	variables) builtins 'D_[AB]VAR' '' ;;
-	subroutines) builtins 'D_[AB]FUNC' '()' ;;
+	variables) builtins 'D_[BP]VAR' '' ;;
+	subroutines) builtins 'D_[BP]FUNC' '()' ;;
 	actions) builtins D_BACT '()' ;;
 	aggregations) builtins D_BAGG '()' ;;
 	*) echo ".\\\" no such table: $1" ;;

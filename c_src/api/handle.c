@@ -10,6 +10,7 @@
 
 #include "consume/json.h"
 #include "file.h"
+#include "in_node.h"
 
 /* How often to look for records where switchrate does not say: soon enough for a person. */
 #define POLL_NS 10000000ULL
@@ -392,17 +393,23 @@ int erltrace_each(
 	return need_consumer(h, err) < 0 ? -1 : co_each(h->co, name, cb, arg);
 }
 
-int erltrace_tick(erltrace_t *h, const char *node,
-	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err)
+int api_tick(erltrace_t *h, const char *node, int (*text)(void *arg, const char *s, size_t len),
+	void *arg, double cost, erltrace_error_t *err)
 {
 	struct co_json j = {.text = text, .arg = arg};
 	int rc;
 
 	if (need_consumer(h, err) < 0)
 		return -1;
-	rc = co_json_tick(&j, h->co, node, en_fired(h->en), -1);
+	rc = co_json_tick(&j, h->co, node, en_fired(h->en), cost);
 	co_json_free(&j);
 	return rc;
+}
+
+int erltrace_tick(erltrace_t *h, const char *node,
+	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err)
+{
+	return api_tick(h, node, text, arg, -1, err); /* what it costs is not known */
 }
 
 int erltrace_clear(erltrace_t *h, const char *name, erltrace_error_t *err)

@@ -18,7 +18,13 @@
 #include "engine/state.h"
 #include "engine/str.h"
 #include "prog/prog.h"
-#include "beam.h"
+#include "beam_handle.h"
+#include "erl_builtins.h"
+#include "erl_stack.h"
+#include "shadow_stack.h"
+#include "texts.h"
+#include "tracer.h"
+#include "vtime.h"
 
 static struct beam_proc no_proc; /* of no pid */
 
@@ -26,7 +32,7 @@ static struct beam_proc no_proc; /* of no pid */
 static __attribute__((noinline)) bool sit(
 	struct beam_thread *t, struct beam_seat *s, struct beam_handle *b)
 {
-	s->slot = en_slot_get(b->h->en);
+	s->slot = en_slot_get(b->en);
 	s->number = s->slot != NULL ? b->number : 0;
 	s->ev = (struct beam_event){.b = b,
 		.proc = &no_proc,

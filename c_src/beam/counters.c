@@ -31,7 +31,14 @@
  */
 #include <stdlib.h>
 
-#include "beam.h"
+#include "api/in_node.h"
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "prog/prog.h"
+#include "erlang_provider.h"
+#include "nif.h"
+#include "texts.h"
 
 /* ---- which ------------------------------------------------------------------------------ */
 
@@ -43,17 +50,15 @@ static bool needs_stacks(const struct prog *prog)
 			for (int k = BP_FUNCTIONS; k < BP_COUNT_; k++)
 				if ((d->id != 0 || en_glob(d->name, beam_probedefs[k].name)) &&
 					(beam_probedefs[k].route == ROUTE_RETURN ||
-						(prog->clauses[i]->argmask & 0xc)))
+						(prog->clauses[i]->uses.args & 0xc)))
 					return true;
 	return false;
 }
 
 static bool may_count(const struct beam_handle *b)
 {
-	const uint64_t *opt = b->h->opts.val;
-
-	return opt[OPT_COUNTERS] && !opt[OPT_AGGPERCPU] && opt[OPT_CPU] == UINT64_MAX &&
-	       !needs_stacks(&b->h->comp->prog);
+	return api_option(b->h, OPT_COUNTERS) && !api_option(b->h, OPT_AGGPERCPU) &&
+	       api_option(b->h, OPT_CPU) == UINT64_MAX && !needs_stacks(api_program(b->h));
 }
 
 static bool is_countable(const struct beam_fn *fn)
@@ -115,9 +120,7 @@ ERL_NIF_TERM nif_counted(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	ERL_NIF_TERM head, tail = argv[1];
 
 	WITH_HANDLE(b)
-	if (!b->h->unread)
-		en_consume_until(b->h->en, 0);
-	b->h->unread = true;
+	api_counters_begin(b->h);
 	while (enif_get_list_cell(env, tail, &head, &tail)) {
 		struct beam_fn *fn = fn_of(b, env, head);
 
@@ -208,12 +211,9 @@ ERL_NIF_TERM nif_counting(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	enif_get_atom(env, argv[1], what, sizeof(what), ERL_NIF_LATIN1);
 	switch (what[0]) {
 	case 's': b->read_from = en_now(); break;
-	case 'd': en_consume_until(b->h->en, b->read_from); break;
-	case 'o':
-		en_consume_until(b->h->en, UINT64_MAX);
-		b->h->unread = false;
-		break;
-	case 'p': ret = en_pending(b->h->en) ? atom_true : atom_false; break;
+	case 'd': api_counters_read(b->h, b->read_from); break;
+	case 'o': api_counters_end(b->h); break;
+	case 'p': ret = en_pending(b->en) ? atom_true : atom_false; break;
 	default: ret = enif_make_badarg(env); break;
 	}
 	enif_mutex_unlock(b->lock);

@@ -10,8 +10,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "d/ast.h"
-#include "beam.h"
+#include "api/in_node.h"
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "prog/prog.h"
+#include "atoms.h"
+#include "beam_handle.h"
+#include "erl_builtins.h"
+#include "erlang_provider.h"
+#include "layout.h"
+#include "user.h"
+#include "vtime.h"
 
 #define TYPES(...) ((const char *const[]){__VA_ARGS__})
 const struct beam_probedef beam_probedefs[BP_COUNT_] = {
@@ -147,7 +157,7 @@ static int erlang_provide(struct en *en, void *data, const struct d_pdesc *d, st
 /* Was this probe asked for by its name, not by a pattern that matches it among others? */
 static bool is_named(const struct beam_handle *b, const struct en_probe *p)
 {
-	const struct prog *prog = &b->h->comp->prog;
+	const struct prog *prog = api_program(b->h);
 
 	for (unsigned i = 0; i < prog->nclauses; i++)
 		for (const struct d_pdesc *d = prog->clauses[i]->descs; d != NULL; d = d->next)
@@ -212,7 +222,7 @@ static int erlang_enable(struct en *en, void *data, struct en_probe *p, struct e
 	(void)en;
 	if (d->route != ROUTE_NONE || !is_named(b, p))
 		return 0;
-	if (is_gone(d) || is_one_of_several(b) || b->h->comp->opts->val[OPT_ZDEFS])
+	if (is_gone(d) || is_one_of_several(b) || api_option(b->h, OPT_ZDEFS))
 		return warn(b, p->name->text, d->why, e);
 	return et_err(e, D_PDESC_INVAL, "%s cannot be traced inside this node: %s", p->name->text,
 		d->why);
@@ -370,8 +380,8 @@ static bool is_armed(const struct beam_fn *fn)
  */
 static void look_at_later(struct beam_handle *b, struct needs *n)
 {
-	const struct prog *prog = &b->h->comp->prog;
-	bool any = false, counted = b->h->unread;
+	const struct prog *prog = api_program(b->h);
+	bool any = false, counted = api_counters(b->h);
 
 	for (unsigned i = 0; i < prog->nclauses; i++)
 		for (const struct d_pdesc *d = prog->clauses[i]->descs; d != NULL; d = d->next)
@@ -381,13 +391,13 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 					continue;
 				any = true;
 				counted &= prog->clauses[i]->countable;
-				b->vts |= prog->clauses[i]->reads_vts;
+				b->vts |= (prog->clauses[i]->uses.vars & USES_VAR(VTIMESTAMP)) != 0;
 				b->depth |=
-					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->argmask);
+					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->uses.args);
 				b->returns |= beam_probedefs[k].route == ROUTE_RETURN &&
-					      !READS_PBI(prog->clauses[i]->pbis, ERLRET);
-				note_pbis(n, prog->clauses[i]->pbis);
-				n->stacks |= prog->clauses[i]->reads_ustack;
+					      !READS_PBI(prog->clauses[i]->uses.pbis, ERLRET);
+				note_pbis(n, prog->clauses[i]->uses.pbis);
+				n->stacks |= prog->clauses[i]->uses.ustack;
 			}
 	if (!any)
 		return;
@@ -465,14 +475,6 @@ static bool reads(const struct beam_handle *b, enum beam_probe id, unsigned mask
 	return en_enabled(b->probe[id]) && (b->probe[id]->argmask & mask);
 }
 
-static void look_at_program(struct beam_handle *b)
-{
-	const struct prog *prog = &b->h->comp->prog;
-
-	for (unsigned i = 0; i < prog->nvars; i++)
-		b->self |= prog->vars[i]->scope == SC_SELF;
-}
-
 /* Signals tell the runs for a file descriptor from the others. */
 static void need_ports(struct beam_handle *b, struct needs *n)
 {
@@ -510,10 +512,10 @@ static void look_at_probes(struct beam_handle *b, struct needs *n)
  * not every call has one of these then. */
 static bool reads_values(const struct beam_handle *b)
 {
-	const struct prog *prog = &b->h->comp->prog;
+	const struct prog *prog = api_program(b->h);
 
 	for (unsigned i = 0; i < prog->nclauses; i++)
-		if (READS_PBI(prog->clauses[i]->pbis, ERLRET))
+		if (READS_PBI(prog->clauses[i]->uses.pbis, ERLRET))
 			return true;
 	return false;
 }
@@ -592,10 +594,10 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	bool table;
 
 	if (b->ways == NULL)
-		b->ways = calloc(b->h->comp->prog.nclauses + 1, sizeof(*b->ways));
+		b->ways = calloc(api_program(b->h)->nclauses + 1, sizeof(*b->ways));
 	if (b->ways == NULL)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
-	look_at_program(b);
+	b->self = api_has_self(b->h);
 	look_at_later(b, &n);
 	look_at_probes(b, &n);
 	look_at_user(b, &n);

@@ -7,28 +7,33 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "beam.h"
-#include "peek.h"
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "atom_text.h"
+#include "beam_handle.h"
+#include "erlang_provider.h"
+#include "functions.h"
 
 /* ---- memory ---------------------------------------------------------------------------- */
 
 /*
- * Much of it is read at random, and lies in large pages where the system has them: most of what
- * reading a line that is in no cache takes is else to find where its page is.
+ * Much of it is read at random. So it lies in huge pages where the system has them: else a miss of
+ * the TLB costs more than the miss of the cache that comes with it.
  */
-#define LARGE_PAGE (2UL << 20)
+#define HUGE_PAGE (2UL << 20)
 
-static size_t with_room(size_t size) /* to begin at a large page */
+static size_t with_room(size_t size) /* to begin at a huge page */
 {
-	return ((size + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1)) + LARGE_PAGE;
+	return ((size + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1)) + HUGE_PAGE;
 }
 
-/* Zeros, from a cache line's start on; *map is what is to be given back. */
-static void *large_new(size_t size, void **map)
+/* Zeros, aligned to a cache line; *map is what is to be freed. */
+static void *huge_new(size_t size, void **map)
 {
 	uintptr_t at;
 
-	if (size < LARGE_PAGE) {
+	if (size < HUGE_PAGE) {
 		*map = aligned_alloc(64, (size + 63) & ~63UL);
 		return *map != NULL ? memset(*map, 0, size) : NULL;
 	}
@@ -36,14 +41,14 @@ static void *large_new(size_t size, void **map)
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (*map == MAP_FAILED)
 		return NULL;
-	at = ((uintptr_t)*map + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
-	madvise((void *)at, with_room(size) - LARGE_PAGE, MADV_HUGEPAGE);
+	at = ((uintptr_t)*map + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+	madvise((void *)at, with_room(size) - HUGE_PAGE, MADV_HUGEPAGE);
 	return (void *)at;
 }
 
-static void large_free(void *map, size_t size)
+static void huge_free(void *map, size_t size)
 {
-	if (size < LARGE_PAGE)
+	if (size < HUGE_PAGE)
 		free(map);
 	else if (map != NULL)
 		munmap(map, with_room(size));
@@ -57,7 +62,7 @@ struct beam_slab {
 	struct beam_fn *fns;
 };
 
-/* Each is eight times as large as the last, up to a large page. */
+/* Each is eight times as large as the last, up to a huge page. */
 static struct beam_slab *slab_new(const struct beam_slab *older)
 {
 	struct beam_slab *s = malloc(sizeof(*s));
@@ -65,10 +70,10 @@ static struct beam_slab *slab_new(const struct beam_slab *older)
 	if (s == NULL)
 		return NULL;
 	s->older = (struct beam_slab *)older;
-	s->size = older == NULL		     ? LARGE_PAGE / 64
-		  : older->size < LARGE_PAGE ? older->size * 8
-					     : LARGE_PAGE;
-	s->fns = large_new(s->size, &s->map);
+	s->size = older == NULL		     ? HUGE_PAGE / 64
+		  : older->size < HUGE_PAGE ? older->size * 8
+					     : HUGE_PAGE;
+	s->fns = huge_new(s->size, &s->map);
 	s->used = 0;
 	s->room = (unsigned)(s->size / sizeof(struct beam_fn));
 	if (s->fns == NULL) {
@@ -93,17 +98,17 @@ static struct beam_fn *fn_new(struct beam_functions *f)
 
 static void buckets_free(struct beam_functions *f)
 {
-	large_free(f->buckets_map, f->nbuckets * sizeof(struct beam_fn *));
+	huge_free(f->buckets_map, f->nbuckets * sizeof(struct beam_fn *));
 }
 
 /* ---- the table ------------------------------------------------------------------------- */
 
-/* Buckets: twice as many as functions, so that few have two. */
+/* Twice as many buckets as functions, so that few have two. */
 static int rehash(struct beam_functions *f)
 {
 	unsigned n = f->nbuckets ? f->nbuckets * 2 : 256;
 	void *map;
-	struct beam_fn **buckets = large_new(n * sizeof(struct beam_fn *), &map);
+	struct beam_fn **buckets = huge_new(n * sizeof(struct beam_fn *), &map);
 
 	if (buckets == NULL)
 		return -1;
@@ -131,7 +136,7 @@ void beam_functions_free(struct beam_functions *f)
 			free(s->fns[i].name);
 		}
 		older = s->older;
-		large_free(s->map, s->size);
+		huge_free(s->map, s->size);
 		free(s);
 	}
 	buckets_free(f);
@@ -184,7 +189,7 @@ struct beam_fn *beam_function_need(
 	if (fn != NULL)
 		return fn;
 	/* From go on events may look functions up: the table stays as large as it is. */
-	if ((2 * f->n >= f->nbuckets && en_state(b->h->en) == EN_IDLE && rehash(f) < 0) ||
+	if ((2 * f->n >= f->nbuckets && en_state(b->en) == EN_IDLE && rehash(f) < 0) ||
 		f->nbuckets == 0)
 		return NULL;
 	beam_function_text(mod, fun, arity, mfa, sizeof(mfa));
@@ -238,7 +243,7 @@ int beam_function_add(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, E
 		fn->erlang = kind == FN_ERLANG;
 		p = &fn->probe[i - BP_FUNCTIONS];
 		if (*p == NULL)
-			*p = beam_probe_add(b->h->en, i, m, func, NULL);
+			*p = beam_probe_add(b->en, i, m, func, NULL);
 		if (*p == NULL)
 			return -1;
 		(*p)->func_alias = fn->name; /* lists:seq as well as lists:seq/2 */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many words there are on a process's stack: the VM tells a tracer neither that nor where its
- * process is. The environment of a callback holds the process, and in it lie the stack's end and
- * its top; which words these are is found out, and checked, before it is relied on:
+ * How many words there are on a process's stack. The VM tells a tracer neither that nor where the
+ * process is. But the environment of a callback holds a pointer to the process, which holds the end
+ * and the top of its stack. Which words these are is found out and checked before use:
  *
  *   1. samples: a process says its stack_size at several depths; a pair of words must be that far
  *      apart each time;
@@ -23,14 +23,17 @@
  * at each event. Where there are none such, the counter that process_info gave is what there is.
  *
  * Where a chain of tail calls begins the VM puts a frame of its own on the stack, for return_to;
- * from OTP 27 on two words, a place in its code and the number of the trace session, for each
- * session that traces there. Those of one script are expected (beam_frame_words); where there are
+ * from OTP 27 on two words, an address in its code and the number of the trace session, for each
+ * session that traces there. Those of one script are expected (beam_words.frame); where there are
  * several, those of the others do not count (beam_chain_level). What they look like is seen in the
  * same check.
  */
 #include <string.h>
 
-#include "beam.h"
+#include "erl_stack.h"
+#define BEAM_WORDS_CONST /* not const: they are written here */
+#include "layout.h"
+#include "nif.h"
 
 #define FIRST	8  /* words of a process that are looked at, of at least 95 */
 #define LAST	92
@@ -40,8 +43,7 @@
 #define WORDS	4 /* of the stack, in each event of the check */
 
 _Atomic int beam_layout;
-unsigned beam_frame_words = 1;
-struct beam_words beam_words = {.stop = 11 * WORD, .end = 16 * WORD};
+struct beam_words beam_words = {.stop = 11 * WORD, .end = 16 * WORD, .frame = 1};
 static int word_queue, queue_delta; /* the length of the message queue; 0: not known */
 static int word_sent, word_taken;   /* messages not taken in yet; being taken in; 0: not known */
 static int word_incoming; /* zero: no message is being taken in; 0: not known */
@@ -72,21 +74,21 @@ static struct {
 static int nmailed;
 static bool incoming[LAST]; /* so far this word was as 3. says */
 
-/* Frames of return_to: their first word, a place in the VM's code. */
+/* Frames of return_to: their first word, an address in the VM's code. */
 #define UNKNOWN	    1 /* no word of a stack */
 #define FRAME_WORDS 2
 static uintptr_t return_to = UNKNOWN;
 static uintptr_t check_session;			    /* its number, as a term; 0: there is none */
-static _Atomic uintptr_t sessions[BEAM_HANDLES]; /* by a handle's place */
+static _Atomic uintptr_t sessions[BEAM_HANDLES]; /* by a handle's slot */
 static _Atomic bool open_session[BEAM_HANDLES];
 static _Atomic unsigned nsessions; /* of these */
 
 /*
  * Frames of a session that has ended stay on the stacks until control returns through them: where
- * there were several, they are looked for until no session is left. Called by several threads: who
- * is last sees the others' count.
+ * there was more than one, they are looked for until no session is left. Called by any thread: the
+ * last one sees the others' count.
  */
-static void several(void)
+static void count_sessions(void)
 {
 	unsigned n;
 
@@ -111,7 +113,7 @@ void beam_session_set(unsigned slot, uintptr_t number)
 		atomic_fetch_add(&nsessions, 1);
 	else if (!open && was)
 		atomic_fetch_sub(&nsessions, 1);
-	several();
+	count_sessions();
 }
 
 static bool is_session(uintptr_t word)
@@ -126,7 +128,8 @@ static bool is_session(uintptr_t word)
  * The level at a call without the frames of return_to that lie on it. While it tells of a call the
  * VM puts the address that control will return to in place of the newest frame's first word: the
  * same as lies below all of them. A session has one frame at most in a chain: where its number
- * comes twice, the first is a variable of the caller. tail: one of them is of this handle's session.
+ * comes twice, the first is a variable of the caller. tail: one of them is of this handle's
+ * session.
  */
 int beam_chain_level(ErlNifEnv *env, unsigned slot, bool *tail)
 {
@@ -444,7 +447,7 @@ static bool check_events(void)
 		if (incoming[w])
 			word_incoming = w;
 	beam_words.ret_delta = delta;
-	beam_frame_words = (unsigned)frame;
+	beam_words.frame = (unsigned)frame;
 	return_to = find_return_to(step, frame);
 	return true;
 }
@@ -491,7 +494,7 @@ ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		atomic_store(&beam_layout, LAYOUT_NAMES);
 	} else if (strcmp(step, "check") == 0) {
 		atomic_store(&beam_layout, check_events() ? LAYOUT_KNOWN : LAYOUT_NAMES);
-		several();
+		count_sessions();
 	} else if (strcmp(step, "events") == 0) {
 		ERL_NIF_TERM list = enif_make_list(env, 0);
 

@@ -7,9 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam.h"
+#include "api/in_node.h"
+#include "engine/engine.h"
+#include "engine/provider.h"
 #include "engine/slot.h"
+#include "atom_text.h"
+#include "erl_stack.h"
+#include "erlang_provider.h"
+#include "layout.h"
+#include "nif.h"
 #include "peek.h"
+#include "pid_node.h"
+#include "ports.h"
+#include "store.h"
+#include "tracer.h"
+#include "user.h"
 
 #define X(a) ERL_NIF_TERM atom_##a;
 ATOMS(X)
@@ -77,6 +89,7 @@ static void close_handle(struct beam_handle *b)
 	beam_unregister(b);
 	erltrace_close(b->h);
 	b->h = NULL;
+	b->en = NULL;
 	beam_functions_free(&b->fns);
 	free(b->ways);
 	beam_procs_fini(&b->procs);
@@ -133,7 +146,8 @@ static ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 		enif_release_resource(b);
 		return beam_error(env, &e);
 	}
-	b->h->opts.inside = true;
+	b->en = api_engine(b->h);
+	api_set_inside(b->h);
 	if (beam_register(b) < 0) {
 		enif_release_resource(b);
 		et_err(&e, ET_HANDLES, "%d handles are open, and there cannot be more: close one",
@@ -142,7 +156,7 @@ static ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 	}
 	b->state = enif_make_uint(env, b->number);
 	t = enif_make_resource(env, b);
-	if (beam_immediates)
+	if (beam_vm.immediates)
 		beam_peek_init(env, t);
 	enif_release_resource(b);
 	return enif_make_tuple3(env, atom_ok, t, b->state);
@@ -236,10 +250,10 @@ static ERL_NIF_TERM nif_extend(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 	unsigned first;
 
 	WITH_HANDLE(b)
-	first = en_nprobes(b->h->en);
+	first = en_nprobes(b->en);
 	if (add_functions(b, env, argv[1], argv[2]) < 0) {
 		ret = no_memory(env);
-	} else if (en_extend(b->h->en, first, &e) < 0) {
+	} else if (api_extend(b->h, first, &e) < 0) {
 		ret = beam_error(env, &e);
 	} else {
 		ret = beam_module_needs(b, env, argv[1]);
@@ -387,7 +401,7 @@ static ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 	uint64_t fired, lost;
 
 	WITH_HANDLE(b)
-	fired = en_fired(b->h->en);
+	fired = en_fired(b->en);
 	lost = atomic_load(&b->procs.lost) + atomic_load(&beam_homeless);
 	enif_mutex_unlock(b->lock);
 	return enif_make_tuple2(env, enif_make_uint64(env, fired), enif_make_uint64(env, lost));
@@ -416,14 +430,6 @@ static ERL_NIF_TERM nif_info(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 	return enif_make_uint(env, info.matches);
 }
 
-static bool is_destructive(const struct prog *prog)
-{
-	for (unsigned i = 0; i < prog->nclauses; i++)
-		if (prog->clauses[i]->destructive)
-			return true;
-	return false;
-}
-
 /* forbid(Handle): no destructive actions, whatever options say. */
 static ERL_NIF_TERM nif_forbid(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -441,7 +447,7 @@ static ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	WITH_HANDLE(b)
 	if (beam_functions_room(&b->fns, b->nwants > 0 ? 2048 : 256) < 0) {
 		ret = no_memory(env);
-	} else if (b->harmless && is_destructive(&b->h->comp->prog)) {
+	} else if (b->harmless && api_is_destructive(b->h)) {
 		et_err(&e, ET_DESTRUCTIVE,
 			"this node forbids destructive actions (erltrace's setting destructive)");
 		ret = beam_error(env, &e);
@@ -574,7 +580,7 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 	ATOMS(X)
 #undef X
 	if (!beam_any_open()) { /* else events go by what was found when it was loaded first */
-		beam_assume(env, info);
+		beam_vm_find(env, info);
 		beam_nodes_check(env);
 	}
 	beam_stacks_init();

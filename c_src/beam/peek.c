@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Binaries, large integers and references read in place (probe path). enif_inspect_binary copies a
- * binary that does not start at a byte, and makes one that is being appended to lose its spare
- * room, so that code which appends in a loop copies all of it each time; the VM's own printing
+ * binary that does not start at a byte boundary. It also makes a binary that is being appended to
+ * lose its spare room, so that a loop of appends copies all of it each time. The VM's own printing
  * allocates for large integers, and locks for references of resources. So the words of these terms
- * are read here. Where things lie is found out with the first handle, on terms whose contents are
- * known: two layouts of binaries are tried (OTP 25 and 26, OTP 27 and later). What is not found is
+ * are read here. Their layout is found out with the first handle, on terms whose contents are
+ * known: for binaries two layouts are tried (OTP 25 and 26, OTP 27 and later). What is not found is
  * not read.
  */
 #include <stdatomic.h>

@@ -7,11 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam.h"
-#include "peek.h"
+#include "engine/probe.h"
+#include "beam_handle.h"
+#include "ports.h"
+#include "term_print.h"
+#include "texts.h"
+#include "tracer.h"
 
 #define PORTS	4096 /* a power of two */
-#define NEAR	8    /* places for a port from its own on: without one it has no name */
+#define TRIES	8    /* slots for a port, from its own on: without one it has no name */
 #define BUSY	1    /* no port's term */
 #define DRIVERS 64
 
@@ -21,18 +25,18 @@ enum { RUN_NONE, RUN_IO, RUN_CLOSED };
 struct port {
 	_Atomic uint64_t port;
 	_Atomic ERL_NIF_TERM owner;
-	_Atomic uint8_t run; /* who needs a place looks at those of other ports */
+	_Atomic uint8_t run; /* who needs a slot looks at those of other ports */
 	char driver[31];
 	char name[256];
 };
 
 struct beam_ports {
-	struct port port[PORTS + NEAR];
+	struct port port[PORTS + TRIES];
 	_Atomic unsigned ndrivers;
 	char driver[DRIVERS][32];
 };
 
-static struct port *place(struct beam_handle *b, ERL_NIF_TERM port)
+static struct port *slot(struct beam_handle *b, ERL_NIF_TERM port)
 {
 	return &b->ports->port[(port * 0x9e3779b97f4a7c15ULL) >> 40 & (PORTS - 1)];
 }
@@ -92,13 +96,13 @@ void beam_port_note(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM port, ER
 
 	if (b->ports == NULL)
 		return;
-	p = place(b, port);
-	for (struct port *end = p + NEAR; p < end; p++) {
+	p = slot(b, port);
+	for (struct port *end = p + TRIES; p < end; p++) {
 		uint64_t old = atomic_load_explicit(&p->port, memory_order_acquire);
 
 		if (old == port)
 			return;
-		/* a closed one may be flushed still: it is known until its place is needed */
+		/* a closed one may be flushed still: it is known until its slot is needed */
 		if (old == BUSY || (old != 0 && p->run != RUN_CLOSED) ||
 			!atomic_compare_exchange_strong(&p->port, &old, BUSY))
 			continue;
@@ -113,9 +117,9 @@ void beam_port_note(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM port, ER
 
 static struct port *known(struct beam_handle *b, ERL_NIF_TERM port)
 {
-	struct port *p = b->ports != NULL ? place(b, port) : NULL;
+	struct port *p = b->ports != NULL ? slot(b, port) : NULL;
 
-	for (int i = 0; p != NULL && i < NEAR; i++, p++)
+	for (int i = 0; p != NULL && i < TRIES; i++, p++)
 		if (atomic_load_explicit(&p->port, memory_order_acquire) == port)
 			return p;
 	return NULL;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Results, probes and errors as Erlang terms. No atom is made of what was traced.
+ * Results, probes, errors and what is to be known of scripts as Erlang terms. No atom is made of
+ * what was traced.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/in_node.h"
 #include "consume/json.h"
-#include "beam.h"
+#include "nif.h"
 
 /* ---- terms ----------------------------------------------------------------------------- */
 
@@ -221,7 +223,7 @@ static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, st
 	command = strncmp(name, "cmd_", 4) == 0;
 	f += command ? 4 : 0;
 	*json = (struct co_json){
-		.text = on_text, .arg = r, .quiet = b->h->opts.val[OPT_QUIET] != 0};
+		.text = on_text, .arg = r, .quiet = api_option(b->h, OPT_QUIET) != 0};
 	*hs = (erltrace_handlers_t){
 		.size = sizeof(*hs), .arg = r, .drop = on_drop, .fault = on_fault};
 	hs->terminal = strcmp(f, "terminal") == 0;
@@ -281,8 +283,8 @@ ERL_NIF_TERM nif_preview(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	int rc = 0;
 
 	WITH_HANDLE(b)
-	if (b->h->co != NULL && handlers(env, b, argv[1], &r, &json, &hs) == 0) {
-		rc = co_preview(b->h->co, &hs);
+	if (handlers(env, b, argv[1], &r, &json, &hs) == 0) {
+		rc = api_preview(b->h, &hs);
 		co_json_free(&json);
 	}
 	enif_mutex_unlock(b->lock);
@@ -296,17 +298,14 @@ ERL_NIF_TERM nif_preview(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 ERL_NIF_TERM nif_tick(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct results r = {.env = env, .list = enif_make_list(env, 0)};
-	struct co_json json = {.text = on_text, .arg = &r};
 	ERL_NIF_TERM items;
 	char *node;
 
 	WITH_HANDLE(b)
 	node = beam_get_text(env, argv[1], NULL);
-	if (b->h->co != NULL && node != NULL)
-		co_json_tick(&json, b->h->co, node, en_fired(b->h->en),
-			(double)b->watch.permille / 10);
+	if (node != NULL)
+		api_tick(b->h, node, on_text, &r, (double)b->watch.permille / 10, NULL);
 	beam_watch_read(b);
-	co_json_free(&json);
 	enif_mutex_unlock(b->lock);
 	free(node);
 	enif_make_reverse_list(env, r.list, &items);
@@ -495,6 +494,39 @@ ERL_NIF_TERM nif_walk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return beam_error(env, &e);
 	enif_make_reverse_list(env, r.list, &items);
 	return enif_make_tuple2(env, atom_ok, items);
+}
+
+/* ---- about scripts --------------------------------------------------------------------- */
+
+/* place(Handle) -> {File, SourceLine}: of the last script that did not compile */
+ERL_NIF_TERM nif_place(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	ERL_NIF_TERM ret;
+
+	WITH_HANDLE(b)
+	ret = enif_make_tuple2(env, text(env, b->file), text(env, b->source));
+	enif_mutex_unlock(b->lock);
+	return ret;
+}
+
+/* code(Handle) -> Binary: syntax tree and bytecode of the last script */
+ERL_NIF_TERM nif_code(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	char *tree, *code;
+	ERL_NIF_TERM ret;
+	size_t len;
+
+	WITH_HANDLE(b)
+	tree = erltrace_tree(b->h);
+	code = erltrace_disassemble(b->h);
+	enif_mutex_unlock(b->lock);
+	len = tree != NULL ? strlen(tree) : 0;
+	if (tree != NULL && code != NULL && (tree = realloc(tree, len + strlen(code) + 1)) != NULL)
+		memcpy(tree + len, code, strlen(code) + 1);
+	ret = text(env, tree != NULL ? tree : code != NULL ? code : "");
+	free(tree);
+	free(code);
+	return ret;
 }
 
 /* ---- names ----------------------------------------------------------------------------- */

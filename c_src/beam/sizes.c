@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How many words a term takes, as erts_debug:flat_size/1 counts them: without the bytes of binaries
- * that lie outside the heap (probe path). The VM tells a tracer no size, and some of it cannot be
- * asked for without allocating (maps of more than 32 keys). So the words of a term are looked at.
- * How they lie is what OTP 25 has; whether this VM has it so is found out when the library is
- * loaded, for three kinds one by one: samples with their right sizes. Where it has not, sizes of
- * bits and funs, or all, are asked of the VM, and then are right for terms without large maps,
- * large integers, and funs with variables.
+ * that lie outside the heap (probe path). The VM tells a tracer no sizes, and to ask for those of
+ * maps with more than 32 keys allocates. So the words of a term are read, with the layout of OTP
+ * 25. Whether this VM has the same is checked when the library is loaded, on samples whose sizes
+ * are known, for three kinds of terms one by one. Where it has not, the sizes of bits and funs, or
+ * all sizes, are asked of the VM. They are then right for terms without large maps, large integers,
+ * and funs with variables.
  *
- * A walk ends after STEPS terms, or where they are nested more than DEEP: what is larger is counted
- * so far.
+ * A walk ends after STEPS terms, or where they are nested more than DEEP: the size is what was
+ * counted by then.
  */
+#include <stdint.h>
 #include <string.h>
 
-#include "beam.h"
+#include "compiler.h"
+#include "sizes.h"
+#include "vm_facts.h"
 
 #define STEPS	10000
 #define WAITING 128 /* terms that the walk by calls comes back to */
@@ -42,7 +45,7 @@ static __attribute__((noinline)) bool ask_immediate(ErlNifEnv *env, ERL_NIF_TERM
 
 static inline bool is_immediate(ErlNifEnv *env, ERL_NIF_TERM t)
 {
-	return likely(beam_immediates) ? (t & 3) == 3 : ask_immediate(env, t);
+	return likely(beam_vm.immediates) ? (t & 3) == 3 : ask_immediate(env, t);
 }
 
 static inline void later(struct walk *w, ERL_NIF_TERM t)
@@ -90,9 +93,9 @@ static void walk_binary(struct walk *w, ERL_NIF_TERM t)
 
 	if (enif_inspect_binary(w->env, t, &bin))
 		w->words += bin.size <= 64 ? 2 + (unsigned)(bin.size + 7) / 8
-					  : beam_size_binary;
+					  : beam_vm.size_binary;
 	else
-		w->words += 2 + beam_size_binary; /* bits */
+		w->words += 2 + beam_vm.size_binary; /* bits */
 }
 
 static void walk_one(struct walk *w, ERL_NIF_TERM t)
@@ -121,8 +124,8 @@ static void walk_one(struct walk *w, ERL_NIF_TERM t)
 	case ERL_NIF_TERM_TYPE_BITSTRING: walk_binary(w, t); break;
 	case ERL_NIF_TERM_TYPE_FLOAT: w->words += 2; break;
 	case ERL_NIF_TERM_TYPE_INTEGER: w->words += number_size(w->env, t); break;
-	case ERL_NIF_TERM_TYPE_FUN: w->words += beam_size_fun; break;
-	default: w->words += beam_size_ref; /* references, pids of other nodes */
+	case ERL_NIF_TERM_TYPE_FUN: w->words += beam_vm.size_fun; break;
+	default: w->words += beam_vm.size_ref; /* references, pids of other nodes */
 	}
 }
 
@@ -222,7 +225,7 @@ static inline unsigned box_size(ErlNifEnv *env, ERL_NIF_TERM t, struct todo *mor
 	if (kind == SUB && know_bits)
 		return part_size(p);
 	if (!know_funs && enif_is_fun(env, t))
-		return beam_size_fun;
+		return beam_vm.size_fun;
 	if (!know_bits && enif_term_type(env, t) == ERL_NIF_TERM_TYPE_BITSTRING)
 		return asked_bits(env, t);
 	return 1 + size;
@@ -254,11 +257,11 @@ static unsigned look_size(ErlNifEnv *env, ERL_NIF_TERM t)
 	}
 }
 
-/* ---- which way -------------------------------------------------------------------------- */
+/* ---- which of the two -------------------------------------------------------------------- */
 
 unsigned beam_term_size(ErlNifEnv *env, ERL_NIF_TERM t)
 {
-	if (beam_immediates && (t & 3) == IMMEDIATE)
+	if (beam_vm.immediates && (t & 3) == IMMEDIATE)
 		return 0;
 	return likely(know_words) ? look_size(env, t) : ask_size(env, t);
 }
@@ -285,7 +288,7 @@ void beam_sizes_check(ErlNifEnv *env, ERL_NIF_TERM samples)
 	int n;
 
 	know_words = know_funs = know_bits = false;
-	if (!beam_immediates || !enif_get_tuple(env, samples, &n, &s) || n != 3)
+	if (!beam_vm.immediates || !enif_get_tuple(env, samples, &n, &s) || n != 3)
 		return;
 	map_kind = kind_of(words_of(enif_make_new_map(env))[0]);
 	know_words = are_right(env, s[0]);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Terms that outlive every process: what all handles have armed (erltrace_vm.erl). The
- * application's environment would do, but for its one process: it does nothing else while it stops
- * an application, and a handle that ends with its owner then must not wait for it.
+ * Terms that outlive every process: what all handles have armed (erltrace_vm.erl). The environment
+ * of the application would do, were it not for the application controller: it does nothing else
+ * while it stops an application, and a handle that ends with its owner then must not wait for it.
  *
  * The store goes from an old library to a new one, by the module's private data; so its shape stays
  * as it is, or its magic number changes.
  */
-#include "beam.h"
+#include "nif.h"
+#include "store.h"
 
 #define STORE_MAGIC 0x65743032 /* "et02" */
 #define STORE_KEYS  8
@@ -42,7 +43,7 @@ int beam_store_init(void **priv, void *old)
 	return 0;
 }
 
-static int place_of(ERL_NIF_TERM key)
+static int slot_of(ERL_NIF_TERM key)
 {
 	for (int i = 0; i < STORE_KEYS; i++)
 		if (store->at[i].key == key)
@@ -61,9 +62,9 @@ static ERL_NIF_TERM keep(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool large)
 		return enif_make_badarg(env);
 	}
 	enif_mutex_lock(store->lock);
-	i = place_of(argv[0]);
+	i = slot_of(argv[0]);
 	if (i < 0)
-		i = place_of(0);
+		i = slot_of(0);
 	if (i >= 0) {
 		old = store->at[i].env;
 		store->at[i].key = argv[0];
@@ -102,7 +103,7 @@ ERL_NIF_TERM nif_kept(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (!enif_is_atom(env, argv[0]))
 		return enif_make_badarg(env);
 	enif_mutex_lock(store->lock);
-	i = place_of(argv[0]);
+	i = slot_of(argv[0]);
 	if (i >= 0 && store->at[i].large && enif_thread_type() == ERL_NIF_THR_NORMAL_SCHEDULER) {
 		enif_mutex_unlock(store->lock);
 		return enif_schedule_nif(
@@ -124,7 +125,7 @@ ERL_NIF_TERM nif_drop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (!enif_is_atom(env, argv[0]))
 		return enif_make_badarg(env);
 	enif_mutex_lock(store->lock);
-	i = place_of(argv[0]);
+	i = slot_of(argv[0]);
 	if (i >= 0) {
 		old = store->at[i].env;
 		store->at[i].key = 0;

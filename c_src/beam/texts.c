@@ -3,15 +3,16 @@
  * Pids, ports, atoms and functions as strings of the engine (probe path). Making a text costs more
  * than all the rest of an event, so each thread keeps those it made last, by their terms. Tables
  * copy the text when they take a key, and ids are never used twice: a text may be overwritten when
- * its event is over. Not before: two texts of an event may have the same place, so a new one is
- * written into a spare, and what had the place is the spare that is used last.
+ * its event is over. Not before: two texts of an event may fall into the same slot, so a new one is
+ * written into a spare, and the text that was in the slot becomes the spare that is used last.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "beam.h"
-#include "peek.h"
+#include "atom_text.h"
+#include "functions.h"
+#include "texts.h"
 
 #define CACHED	 (sizeof(((struct beam_near *)0)->of) / sizeof(struct beam_text))
 #define SHORT	 40  /* bytes of a pid's text, or a usual atom's */
@@ -78,12 +79,12 @@ static inline struct beam_texts *texts(void)
 	return likely(x->next_id != 0) ? x : set_up(x);
 }
 
-/* Another text for a place; the one that was there stays as it is for a while. */
-static void renew(struct et_str **place, struct et_str **spares, unsigned *next)
+/* Another text for a slot; the one that was there stays as it is for a while. */
+static void renew(struct et_str **slot, struct et_str **spares, unsigned *next)
 {
-	struct et_str **spare = &spares[(*next)++ % SPARE], *old = *place;
+	struct et_str **spare = &spares[(*next)++ % SPARE], *old = *slot;
 
-	*place = *spare;
+	*slot = *spare;
 	*spare = old;
 }
 
@@ -111,7 +112,7 @@ static __attribute__((noinline)) const struct et_str *make_term(
 	c->term = 0;
 	renew(&c->str, x->spare_terms, &x->next_term);
 	if (write_term(t, c->str->text, SHORT)) {
-		if (!beam_immediates || (t & 3) == 3) /* else a place: now this, now that */
+		if (!beam_vm.immediates || (t & 3) == 3) /* else an address, soon another term's */
 			c->term = t;
 		finish(x, c->str, SHORT);
 		return c->str;

@@ -15,8 +15,18 @@
 #include "engine/engine.h"
 #include "engine/probe.h"
 #include "engine/str.h"
-#include "beam.h"
-#include "peek.h"
+#include "beam_handle.h"
+#include "erl_builtins.h"
+#include "erl_stack.h"
+#include "pid_node.h"
+#include "ports.h"
+#include "shadow_stack.h"
+#include "sizes.h"
+#include "term_print.h"
+#include "texts.h"
+#include "tracer.h"
+#include "user.h"
+#include "vtime.h"
 
 static __attribute__((noinline)) ERL_NIF_TERM enabled_far(ErlNifEnv *env, ERL_NIF_TERM state)
 {
@@ -310,7 +320,7 @@ static __attribute__((noinline)) void on_exit_(struct beam_event *ev, ERL_NIF_TE
 		en_fire(p, arg, cached ? 3 : 1, &ev->cur);
 	}
 	if (b->self)
-		en_self_free(b->h->en, ev->cur.key);
+		en_self_free(b->en, ev->cur.key);
 	if (b->procs.tab != NULL)
 		beam_proc_exit(&b->procs, ev->cur.key);
 	ev->proc = NULL;

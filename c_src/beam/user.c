@@ -6,7 +6,12 @@
  */
 #include <string.h>
 
-#include "beam.h"
+#include "engine/probe.h"
+#include "erl_builtins.h"
+#include "erl_stack.h"
+#include "nif.h"
+#include "texts.h"
+#include "user.h"
 
 #define MOST_TEXT 1024 /* bytes of a text that are kept */
 

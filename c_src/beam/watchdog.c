@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What events cost, and the watchdog. To time every event would cost as much as many of them do:
+ * What events cost, and the watchdog. To time every event would cost as much as many of them do. So
  * one of some tens is timed (probe path), and stands for those since the last; where events are
- * dear, each of them. How many is drawn anew each time, or a pattern in the workload could hide
- * from it.
+ * expensive, each of them is. The interval is random, or a pattern in the workload could hide from
+ * it.
  *
  * The process of a handle comes by some times a second (nif_watch). A script is ended, with
  * DTrace's words, if
@@ -19,16 +19,19 @@
 #include <string.h>
 #include <time.h>
 
-#include "beam.h"
+#include "api/in_node.h"
+#include "engine/engine.h"
+#include "nif.h"
+#include "watchdog.h"
 
 /*
  * What the VM itself takes to make an event: with a tracer that does nothing (bench/null_tracer.c),
  * on OTP 25, what it took more than without. `make bench-erlang' has 156 ns for a call, 236 for a
  * call and its return_to, 94 for a message, 258 for the in and out of a yield, best of 300 samples.
  * By the processor time of a million events (statistics(runtime)) while ten times as much work as
- * there are cores shared the machine it was 198, 287, 114 and 241; by the clock on the wall several
- * times that, which is not theirs. So these are a little too little rather than too much: a script
- * is not ended for what it does not cost.
+ * there are cores shared the machine it was 198, 287, 114 and 241; by the wall clock several
+ * times that, which is not theirs. So these err on the low side: a script is not ended for what it
+ * does not cost.
  */
 #define VM_CALL	  150
 #define VM_RETURN 80
@@ -40,7 +43,7 @@
 
 /* ---- probe path ------------------------------------------------------------------------ */
 
-/* Nobody looks after the handle: its events end. Stopped and continued, a node beats at once. */
+/* Nobody looks after the handle: its events end. (A node that was stopped beats when it goes on.) */
 static void look_at_beat(struct beam_handle *b, uint64_t now)
 {
 	uint64_t beat = atomic_load_explicit(&b->beat, memory_order_relaxed);
@@ -75,7 +78,7 @@ __attribute__((noinline)) void beam_cost_timed(
 
 /* ---- the process of the handle --------------------------------------------------------- */
 
-/* ns in events of the handle in this place. */
+/* ns in events of the handle in this slot. */
 static uint64_t events_of(unsigned slot)
 {
 	struct beam_thread *t;
@@ -88,7 +91,7 @@ static uint64_t events_of(unsigned slot)
 
 static uint64_t cost_of(struct beam_handle *b)
 {
-	return events_of(b->number % BEAM_HANDLES) + en_own_cost(b->h->en);
+	return events_of(b->number % BEAM_HANDLES) + en_own_cost(b->en);
 }
 
 /* ns that all threads of the node have run. */
@@ -100,21 +103,12 @@ static uint64_t cpu_time(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-static uint64_t drops(struct beam_handle *b)
-{
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < en_nthreads(b->h->en); i++)
-		n += en_drops(b->h->en, i, DROP_PRINCIPAL);
-	return n;
-}
-
 void beam_watch_go(struct beam_handle *b)
 {
 	uint64_t now = en_now(), cost = events_of(b->number % BEAM_HANDLES); /* BEGIN counts */
 
 	b->watch = (struct beam_watch){.window[0] = {now, cost, cpu_time()}, .n = 1, .read = now};
-	b->patience = b->h->opts.val[OPT_WATCHTIME];
+	b->patience = api_option(b->h, OPT_WATCHTIME);
 	atomic_store(&b->beat, 0);
 	atomic_store(&b->stale, 0);
 }
@@ -122,7 +116,7 @@ void beam_watch_go(struct beam_handle *b)
 void beam_watch_read(struct beam_handle *b)
 {
 	b->watch.read = en_now();
-	b->watch.drops = drops(b);
+	b->watch.drops = api_lost(b->h);
 	if (atomic_load(&b->beat) != 0)
 		atomic_store(&b->beat, b->watch.read);
 }
@@ -147,17 +141,17 @@ static unsigned permille(
 
 static void look_at_cost(struct beam_handle *b, uint64_t now, unsigned schedulers)
 {
-	const uint64_t *opt = b->h->opts.val;
+	uint64_t limit = api_option(b->h, OPT_WATCHDOG);
 	struct beam_watch *w = &b->watch;
 	struct beam_window here;
 
-	if (now - window(w, w->n - 1)->at < opt[OPT_WATCHTIME] / BEAM_WINDOWS)
+	if (now - window(w, w->n - 1)->at < api_option(b->h, OPT_WATCHTIME) / BEAM_WINDOWS)
 		return; /* this window is not over */
 	here = (struct beam_window){now, cost_of(b), cpu_time()};
 	w->permille = permille(window(w, w->n - 1), &here, schedulers);
 	if (w->n > BEAM_WINDOWS) {
 		w->mean = permille(window(w, w->n), &here, schedulers); /* the oldest */
-		if (opt[OPT_WATCHDOG] != 0 && w->mean > 10 * opt[OPT_WATCHDOG])
+		if (limit != 0 && w->mean > 10 * limit)
 			atomic_store(&b->ended, ENDED_COST);
 	}
 	*window(w, w->n++) = here;
@@ -165,32 +159,34 @@ static void look_at_cost(struct beam_handle *b, uint64_t now, unsigned scheduler
 
 static void look_at_reader(struct beam_handle *b, uint64_t now)
 {
-	uint64_t silence = b->h->opts.val[OPT_SILENCE];
+	uint64_t silence = api_option(b->h, OPT_SILENCE);
 
-	if (silence != 0 && now - b->watch.read > silence && drops(b) > b->watch.drops)
+	if (silence != 0 && now - b->watch.read > silence && api_lost(b->h) > b->watch.drops)
 		atomic_store(&b->ended, ENDED_SILENCE);
 }
 
 static void why(struct beam_handle *b, char *buf, size_t size)
 {
-	const uint64_t *opt = b->h->opts.val;
+	double watchtime = (double)api_option(b->h, OPT_WATCHTIME) / 1e9;
 
 	switch (atomic_load(&b->ended)) {
 	case ENDED_COST:
 		snprintf(buf, size,
 			"Abort due to systemic unresponsiveness: probes took %u %% of the "
 			"schedulers' busy time for %.3g s, more than watchdog=%u allows",
-			b->watch.mean / 10, opt[OPT_WATCHTIME] / 1e9, (unsigned)opt[OPT_WATCHDOG]);
+			b->watch.mean / 10, watchtime,
+			(unsigned)api_option(b->h, OPT_WATCHDOG));
 		break;
 	case ENDED_STALL:
 		snprintf(buf, size,
 			"Abort due to systemic unresponsiveness: the tracing process did not get "
-			"to run for %.3g s (watchtime)", opt[OPT_WATCHTIME] / 1e9);
+			"to run for %.3g s (watchtime)", watchtime);
 		break;
 	case ENDED_SILENCE:
 		snprintf(buf, size,
-			"Abort due to systemic unresponsiveness: records were dropped, and "
-			"nobody asked for any for %.3g s (silence)", opt[OPT_SILENCE] / 1e9);
+			"Abort due to systemic unresponsiveness: records were dropped, and nobody "
+			"read any for %.3g s (silence)",
+			(double)api_option(b->h, OPT_SILENCE) / 1e9);
 		break;
 	default: break;
 	}
@@ -216,10 +212,10 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		schedulers = 1;
 	if (atomic_load(&b->ended) == ENDED_NOT && atomic_load(&b->live))
 		atomic_store(&b->beat, now);
-	/* without the lock of the handle: who has it may take long */
+	/* without the lock of the handle: whoever has it may hold it long */
 	en_look_at_handler();
 	if (beam_enter_slot(b->number % BEAM_HANDLES) == b)
-		en_rate_tick(b->h->en);
+		en_rate_tick(b->en);
 	beam_leave();
 	if (enif_mutex_trylock(b->lock) != 0) { /* somebody is at work: the next time */
 		enif_make_new_binary(env, 0, &text);
@@ -252,16 +248,10 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
  */
 ERL_NIF_TERM nif_clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	const struct prog *prog;
-	uint64_t ms = 1000;
+	uint64_t ms;
 
 	WITH_HANDLE(b)
-	if (en_state(b->h->en) == EN_RUNNING)
-		en_clean(b->h->en);
-	prog = &b->h->comp->prog;
-	for (unsigned i = 0; i < prog->nvars; i++)
-		if (prog->vars[i]->assoc)
-			ms = b->h->opts.val[OPT_CLEANRATE] / 1000000;
+	ms = api_clean(b->h) / 1000000;
 	enif_mutex_unlock(b->lock);
 	return enif_make_uint64(env, ms < 5 ? 5 : ms);
 }
@@ -278,7 +268,7 @@ ERL_NIF_TERM nif_halt(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return enif_make_badarg(env);
 	if (beam_enter_slot(b->number % BEAM_HANDLES) == b) {
 		beam_halt(b);
-		en_halt(b->h->en);
+		en_halt(b->en);
 	}
 	beam_leave();
 	return atom_ok;

@@ -135,3 +135,11 @@ uint8_t ebpf_opposite(uint8_t code)
 	default: return 0;
 	}
 }
+
+int64_t ebpf_const_arg(const struct ebpf_insn *insns, unsigned call, unsigned reg)
+{
+	while (call-- > 0)
+		if (insns[call].code == EBPF_MOV64_IMM && insns[call].dst == reg)
+			return insns[call].imm;
+	return -1;
+}

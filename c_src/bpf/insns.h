@@ -132,5 +132,7 @@ const struct ebpf_info *ebpf_decode(const struct ebpf_insn *insn);
 const char *ebpf_malformed(const struct ebpf_insn *insn);
 /* The code of the opposite condition; 0 for JSET, which has none. */
 uint8_t ebpf_opposite(uint8_t code);
+/* An argument of a call that the verifier knows as a constant (EBPF_CONST); -1: none is set. */
+int64_t ebpf_const_arg(const struct ebpf_insn *insns, unsigned call, unsigned reg);
 
 #endif

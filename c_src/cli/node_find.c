@@ -152,13 +152,13 @@ static int nobody(struct nodes *ns, const struct nd_names *names, const struct e
 		et_err(&e, ET_NODE, "%s", last->text);
 	else if (c->nprocs == 0)
 		et_err(&e, ET_NODE,
-			"none of the nodes that epmd knows (%s) is of %s, as the cookie of %s is: -N "
-			"NAME asks for one of them, -p PID for one by its process",
+			"none of the nodes that epmd knows (%s) belongs to %s, the owner of the "
+			"cookie in %s: -N NAME names one of them, -p PID one by its process",
 			known, nd_user(ns->cookie.owner, user, sizeof(user)), ns->cookie.file);
 	else
 		et_err(&e, ET_NODE,
-			"process %d is none of the nodes that epmd knows (%s): it is no Erlang "
-			"node, or was started without -sname or -name",
+			"process %d is none of the nodes that epmd knows (%s): it is not an "
+			"Erlang node, or was started without -sname or -name",
 			(int)c->procs[0].pid, known);
 	return node_fail(ns, &e, "failed to find a node");
 }
@@ -208,8 +208,8 @@ static int local_nodes(struct nodes *ns)
 	if (nd_names(NULL, &names, &e) < 0) {
 		if (ns->c->nprocs > 0 && !nd_may_enter(ns->c->procs[0].pid))
 			et_err(&last, ET_NODE,
-				"%s (process %d is another user's: if it is in a container, it takes "
-				"root to reach it)",
+				"%s (process %d belongs to another user: if it is in a container, "
+				"reaching it needs root)",
 				e.text, (int)ns->c->procs[0].pid);
 		return node_fail(ns, last.text[0] != '\0' ? &last : &e, "failed to find nodes");
 	}

@@ -191,7 +191,7 @@ static void print_item(
 	} else if (strcmp(kind, "text") == 0) {
 		cli_write_foreign(ns->c, text, (size_t)len);
 	} else if (!may_ask(ns->c, kind, text, len)) {
-		cli_say("node %s: a command or a file that no script has asked for (-w): not done",
+		cli_say("node %s: a command or a file that no script asked for (-w): refused",
 			t->nd->name);
 	} else if (strcmp(kind, "system") == 0) {
 		run_system(ns, text, len);

@@ -23,8 +23,9 @@
 static int all_here(struct cli *c)
 {
 	if (c->cluster) {
-		cli_say("--cluster: the script has probes of the kernel, which are of this machine "
-			"only; name its nodes with -N or -p, and run the command on each machine");
+		cli_say("--cluster: the script has kernel probes, which are only for this "
+			"machine; name its nodes with -N or -p, and run the command on each "
+			"machine");
 		return CLI_ERROR;
 	}
 	for (int i = 0; i < c->nnodes; i++) {
@@ -34,7 +35,7 @@ static int all_here(struct cli *c)
 
 		if (host == NULL || nd_address(host + 1, &addr, &e) < 0 || nd_is_here(addr))
 			continue; /* one that is not found is told when it is asked */
-		cli_say("-N %s: the script has probes of the kernel, which are of this machine only, "
+		cli_say("-N %s: the script has kernel probes, which are only for this machine, "
 			"and the node's host %s is another; run the command there (or, if the node "
 			"is in a container of this machine, name its process with -p)",
 			c->nodes[i], host + 1);

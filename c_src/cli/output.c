@@ -90,8 +90,8 @@ void cli_tell_blank(struct cli *c)
 {
 	if (!c->printed && !c->json && !c->compile_only && isatty(STDERR_FILENO) &&
 		!cli_option_on(c, "destructive"))
-		cli_say("nothing was gathered or printed: probes did not fire, or their predicates "
-			"did not hold (-v says how often they fired)");
+		cli_say("nothing was gathered or printed: probes did not fire, or their "
+			"predicates were false (-v says how often they fired)");
 }
 
 void cli_flush(struct cli *c)

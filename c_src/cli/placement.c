@@ -153,15 +153,17 @@ static bool is_for_kernel(struct cli *c)
 	const char *why = NULL;
 
 	if (n->kernel && (n->erlang || n->erlang_builtins || c->nnodes > 0))
-		why = "its probes are of the kernel too";
+		why = "it has kernel probes";
 	else if (n->samples && n->erlang_builtins && !n->erlang && may_use_kernel())
-		why = "which Erlang process a processor is at, the kernel tells";
+		why = "only the kernel knows which Erlang process a CPU runs";
 	else if (n->samples && n->stacks && !n->erlang && c->nnodes > 0 && may_use_kernel())
-		why = "what a processor is at, the kernel tells";
-	else if (n->vm_probes && !n->absent_probes && may_use_kernel() && (c->mode != MODE_LIST || !n->node_probes))
+		why = "only the kernel knows what a CPU runs";
+	else if (n->vm_probes && !n->absent_probes && may_use_kernel() &&
+		 (c->mode != MODE_LIST || !n->node_probes))
 		why = "it has erlang probes that are functions of the VM";
 	if (why != NULL && c->verbose)
-		cli_say("the script runs in the kernel: %s; events inside nodes go there", why);
+		cli_say("the script runs in the kernel: %s; events inside nodes are passed to it",
+			why);
 	return why != NULL;
 }
 

@@ -89,7 +89,8 @@ int cli_no_probes(const struct cli *c)
 	char *path = c->nargs > 0 ? cli_library_find(c->args[0]) : NULL;
 
 	if (path != NULL)
-		cli_say("no probes specified: the script of that name is run by -s %s", c->args[0]);
+		cli_say("no probes specified: to run the script of that name, use -s %s",
+			c->args[0]);
 	else
 		cli_say("no probes specified: -n 'CLAUSE' or -s SCRIPT says which (--scripts lists "
 			"scripts, --help more)");

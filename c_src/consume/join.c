@@ -53,7 +53,7 @@ static bool is_common(const struct co_rec *r)
 
 bool jo_silent(const struct co_rec *r)
 {
-	return r->co->role == CO_OTHER && is_common(r) && !r->ecb->clause->reads_vars;
+	return r->co->role == CO_OTHER && is_common(r) && !r->ecb->clause->uses.script_vars;
 }
 
 static bool is_agg_action(const struct prog_action *a)

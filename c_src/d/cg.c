@@ -179,6 +179,7 @@ void cg_call_sized(struct cg *g, enum rt_fn fn, uint64_t size)
 {
 	uint64_t strsize = g->c->prog.strsize;
 
+	g->clause->uses.fns[fn / 64] |= 1ULL << fn % 64;
 	ebpf_emit(g->a, EBPF_MOV64_REG, R1, CTX, 0, 0);
 	if (!rt_can_fault(fn, size > strsize ? size : strsize)) {
 		ebpf_call(g->a, fn);

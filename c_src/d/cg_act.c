@@ -54,8 +54,8 @@ void cg_val_type(struct cg *g, struct d_node *n, struct prog_val *v)
 			v->kind = V_STACK;
 			v->size = cg_stack_size(g, n, &kind);
 			v->sub = kind;
-			g->clause->reads_ustack |= kind != STACK_KERNEL;
-			g->clause->reads_stack |= kind == STACK_KERNEL;
+			g->clause->uses.ustack |= kind != STACK_KERNEL;
+			g->clause->uses.stack |= kind == STACK_KERNEL;
 		} else {
 			v->kind = V_SYM;
 			v->size = 8;

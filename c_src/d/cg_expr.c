@@ -661,31 +661,26 @@ static struct cg_val gen_lval(struct cg *g, struct d_node *n)
 
 static struct cg_val gen_builtin(struct cg *g, struct d_node *n)
 {
+	struct prog_uses *uses = &g->clause->uses;
 	unsigned id = n->ident->id;
 
+	if (n->ident->builtin->pbi != 0)
+		return cg_pbi(g, n, cg_const(0));
+	uses->vars |= 1ULL << id;
 	if (id >= BI_ARG0 && id <= BI_ARG9) {
-		g->clause->argmask |= 1 << (id - BI_ARG0);
+		uses->args |= 1 << (id - BI_ARG0);
 		return cg_field(FIELD(arg) + 8 * (id - BI_ARG0), 8);
 	}
 	if (id == BI_ID)
 		return cg_field(FIELD(id), 4);
 	if (id == BI_EPID)
 		return cg_field(FIELD(epid), 4);
-	if (n->ident->builtin->pbi != 0)
-		return cg_pbi(g, n, cg_const(0));
 	if (id == BI_TIMESTAMP) {
-		g->clause->reads_ts = true;
 		cg_call(g, RT_timestamp);
 		return cg_keep(g, n, R0);
 	}
-	if (id == BI_VTIMESTAMP)
-		g->clause->reads_vts = true;
-	if (id == BI_UCALLER || id == BI_CALLER || id == BI_USTACKDEPTH)
-		g->clause->reads_ustack = true;
-	if (id == BI_CALLER || id == BI_STACKDEPTH)
-		g->clause->reads_stack = true;
-	g->clause->reads_who |= id == BI_PID || id == BI_TID || id == BI_PPID || id == BI_UID ||
-				id == BI_GID || id == BI_EXECNAME || id == BI_CURTHREAD;
+	uses->ustack |= id == BI_UCALLER || id == BI_CALLER || id == BI_USTACKDEPTH;
+	uses->stack |= id == BI_CALLER || id == BI_STACKDEPTH;
 	ebpf_const(g->a, R2, id);
 	cg_call(g, d_is_string(n->type) ? RT_strvar : RT_var);
 	if (d_is_scalar(n->type))
@@ -698,10 +693,11 @@ static struct cg_val gen_builtin_array(struct cg *g, struct d_node *n)
 {
 	struct cg_val v;
 
+	g->clause->uses.vars |= 1ULL << n->ident->id;
 	if (n->ident->id == BI_ARGS) {
 		if (d_is_string(n->type))
 			return cg_argstr(g, n, n->value);
-		g->clause->argmask |= 1 << n->value;
+		g->clause->uses.args |= 1 << n->value;
 		v = cg_field(FIELD(arg) + 8 * n->value, 8);
 		return cg_convert(g, v, g->c->t.i64, n->type, n);
 	}
@@ -734,10 +730,11 @@ static struct cg_val gen(struct cg *g, struct d_node *n, bool want)
 		return (struct cg_val){
 			.kind = VAL_STRING, .imm = string_number(g, n->text, n->len)};
 	case N_VAR:
-		g->clause->reads_vars |= n->ident->kind == ID_SCALAR && n->ident->scope != SC_THIS;
+		g->clause->uses.script_vars |=
+			n->ident->kind == ID_SCALAR && n->ident->scope != SC_THIS;
 		return n->ident->kind == ID_BUILTIN ? gen_builtin(g, n) : gen_lval(g, n);
 	case N_ASSOC:
-		g->clause->reads_vars |= n->ident->kind != ID_BUILTIN;
+		g->clause->uses.script_vars |= n->ident->kind != ID_BUILTIN;
 		return n->ident->kind == ID_BUILTIN ? gen_builtin_array(g, n) : gen_lval(g, n);
 	case N_MEMBER: return gen_lval(g, n);
 	case N_OP1: return n->op == OP_DEREF ? gen_lval(g, n) : gen_op1(g, n, want);

@@ -349,7 +349,7 @@ static void argstr(struct cg *g, const struct d_node *n, unsigned arg)
 /* The arguments do not change. */
 struct cg_val cg_argstr(struct cg *g, const struct d_node *n, unsigned arg)
 {
-	g->clause->argmask |= 1 << arg;
+	g->clause->uses.args |= 1 << arg;
 	if (g->argstr[arg] != 0)
 		return cg_kept(g, n, g->argstr[arg]);
 	argstr(g, n, arg);
@@ -386,7 +386,7 @@ static int arg_key(struct cg *g, struct d_node *n)
 	else if (n->kind != N_FUNC || n->ident->kind != ID_FUNC || n->ident->id != FN_COPYINSTR ||
 		 !is_plain_arg(n->list, &arg))
 		return -1;
-	g->clause->argmask |= 1 << arg;
+	g->clause->uses.args |= 1 << arg;
 	if (g->argstr[arg] == 0)
 		argstr(g, n, arg);
 	if (g->argstr[arg] != 0)
@@ -418,11 +418,11 @@ struct cg_val cg_pbi(struct cg *g, const struct d_node *n, struct cg_val arg)
 {
 	unsigned pbi = n->ident->builtin->pbi - 1u, i = 0, what = 0;
 
-	g->clause->pbis |= 1u << pbi;
+	g->clause->uses.pbis |= 1u << pbi;
 	if (pbi == PBI_ERLARG || pbi == PBI_ERLINT)
-		g->clause->pbis |= asks_arg(arg);
+		g->clause->uses.pbis |= asks_arg(arg);
 	if (pbi == PBI_USDT)
-		g->clause->argmask |= 0x3ff; /* it hands them all on */
+		g->clause->uses.args |= 0x3ff; /* it hands them all on */
 	if (!d_is_string(n->type))
 		return pbi_num(g, n, pbi, arg);
 	if (arg.kind == VAL_CONST && arg.imm < 256)
@@ -519,7 +519,6 @@ static struct cg_val gen_thread(struct cg *g, struct d_node *n)
 	struct cg_val at = gen_arg(g, n->list, 'p');
 	struct cg_val number = n->list->next != NULL ? cg_expr(g, n->list->next) : cg_const(0);
 
-	g->clause->reads_who = true;
 	cg_load(g, text ? R4 : R3, at);
 	if (!text)
 		cg_load(g, R4, number);

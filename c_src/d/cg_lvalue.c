@@ -276,7 +276,7 @@ struct cg_lval cg_lval(struct cg *g, struct d_node *n, bool write)
 	case N_CAST: return cg_lval(g, n->a, write);
 	default: break;
 	}
-	cg_fail(g, n, D_CG_EXPR, "expression is not something that has a place in memory");
+	cg_fail(g, n, D_CG_EXPR, "expression is not an object in memory");
 	return p;
 }
 
@@ -328,7 +328,7 @@ struct cg_val cg_lval_addr(struct cg *g, struct cg_lval *p, const struct d_node 
 {
 	if (p->kind != PL_RAW) {
 		cg_fail(g, n, D_ADDROF_VAR,
-			"a variable of D has no address: only memory behind a pointer has");
+			"a D variable has no address: only memory behind a pointer has one");
 		return cg_const(0);
 	}
 	raw_addr(g, p, R0);

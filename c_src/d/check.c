@@ -140,7 +140,8 @@ static int check_statement(struct d_comp *c, struct d_node *s)
 		return -1;
 	if (d_is_kind(e->type, T_DYN) && e->kind != N_OP2)
 		return CHK_ERR(c, D_CG_DYN, e,
-			"a translated object alone is no statement: only its members have a value");
+			"a translated object alone is not a statement: only its members have a "
+			"value");
 	return 0;
 }
 
@@ -160,7 +161,7 @@ static int check_list(struct d_comp *c, struct d_node *s)
 				rc = s->b->kind == N_BLOCK ? check_list(c, s->b->list)
 							   : check_list(c, s->b);
 			break;
-		default: rc = CHK_ERR(c, D_SYNTAX, s, "an expression is no statement");
+		default: rc = CHK_ERR(c, D_SYNTAX, s, "an expression is not a statement");
 		}
 	}
 	return rc;

@@ -112,9 +112,8 @@ int chk_decay(struct d_comp *c, struct d_node *n)
 	v = chk_root_var(n);
 	if (v)
 		return CHK_ERR(c, D_ADDROF_VAR, n,
-			"the array in %s '%s%s' cannot become a pointer, for variables of D have "
-			"no "
-			"address: use its elements",
+			"the array in %s '%s%s' cannot become a pointer, because D variables have "
+			"no address: use its elements",
 			chk_kindname(v->ident), chk_scope(v->ident->scope), v->ident->name);
 	if (chk_wrap(c, n, N_OP1, d_ptr_to(c, b->ref)))
 		return -1;

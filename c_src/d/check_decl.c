@@ -92,7 +92,7 @@ static int redeclared(struct d_comp *c, const struct d_item *item, const struct 
 		return ITEM_ERR(c, D_DECL_IDRED, item, "'%s' is a %s of D: use another name",
 			id->name, chk_kindname(old));
 	return ITEM_ERR(c, D_DECL_IDRED, item,
-		"'%s%s' is declared or used otherwise before, as %s%s%s", chk_scope(id->scope),
+		"'%s%s' was declared or used differently before, as %s%s%s", chk_scope(id->scope),
 		id->name, chk_kindname(old), old->type ? " of type " : "",
 		old->type ? chk_tname(c, old->type) : "");
 }
@@ -180,7 +180,7 @@ int d_check_inline(struct d_comp *c, const struct d_item *item)
 
 	c->chk_depth = 0;
 	if (old)
-		return ITEM_ERR(c, D_DECL_IDRED, item, "'%s' is there already, as %s", id->name,
+		return ITEM_ERR(c, D_DECL_IDRED, item, "'%s' already exists, as %s", id->name,
 			chk_kindname(old));
 	if (object_type(c, item, id))
 		return -1;
@@ -246,7 +246,7 @@ int d_check_xlator(struct d_comp *c, const struct d_item *item)
 	for (const struct d_xlator *o = c->xlators; o; o = o->next)
 		if (d_same(d_base(o->out), out) && d_same(d_base(o->in), d_base(x->in)))
 			return ITEM_ERR(c, D_XLATE_REDECL, item,
-				"a translator from '%s' to '%s' is there already",
+				"a translator from '%s' to '%s' already exists",
 				chk_tname(c, x->in), chk_tname(c, x->out));
 	x->param->type = x->in;
 	if (stand_in(c, x->param, &place))
@@ -301,8 +301,8 @@ static int translated(struct d_comp *c, const struct d_item *item, const struct 
 
 	if (!m)
 		return ITEM_ERR(c, D_DECL_PROTO_FORM, item,
-			"probe '%s': translated parameter '%s' is none of the native ones", d->name,
-			x->name ? x->name : "(unnamed)");
+			"probe '%s': translated parameter '%s' is not one of the native ones",
+			d->name, x->name ? x->name : "(unnamed)");
 	if (d_same(m->type, x->type) || (d_is_scalar(m->type) && d_is_int(x->type)))
 		return 0;
 	if (out->kind == T_PTR)

@@ -79,13 +79,13 @@ static int incompatible(struct d_comp *c, const struct d_node *n, int op, const 
 	if (op == OP_ASG && d_is_ptr(a) && d_is_int(b))
 		hint = ": cast the value to the pointer's type";
 	else if (d_is_string(a) && d_is_scalar(b))
-		hint = ": copyinstr() and stringof() read text at an address, lltostr() makes text "
-		       "of a number";
+		hint = ": copyinstr() and stringof() read text at an address, lltostr() converts "
+			"a number to text";
 	else if (d_is_int(a) && d_is_string(b))
-		hint = op == OP_ASG ? ": strtoll() makes a number of text"
+		hint = op == OP_ASG ? ": strtoll() converts text to a number"
 				    : ": copyinstr() and stringof() read text at an address, "
-				      "strtoll() makes a number of text";
-	return CHK_ERR(c, D_OP_INCOMPAT, n, "'%s' %s '%s': these types do not go together%s",
+				      "strtoll() converts text to a number";
+	return CHK_ERR(c, D_OP_INCOMPAT, n, "'%s' %s '%s': these types are not compatible%s",
 		chk_tname(c, a), chk_opname(op), chk_tname(c, b), hint);
 }
 
@@ -143,7 +143,7 @@ static int addrof(struct d_comp *c, struct d_node *n)
 			"pointer has one",
 			chk_kindname(v->ident), chk_scope(v->ident->scope), v->ident->name);
 	if (!(n->a->flags & NF_LVAL))
-		return CHK_ERR(c, D_ADDROF_LVAL, n, "operator & needs a place in memory");
+		return CHK_ERR(c, D_ADDROF_LVAL, n, "operator & needs an object in memory");
 	n->type = d_ptr_to(c, n->a->type);
 	return 0;
 }
@@ -177,13 +177,14 @@ static int deref(struct d_comp *c, struct d_node *n)
 	t = d_base(t->ref);
 	if (t->kind == T_VOID)
 		return CHK_ERR(c, D_DEREF_VOID, n,
-			"a pointer to void cannot be followed: cast it "
+			"a pointer to void cannot be dereferenced: cast it "
 			"to a pointer to what it points to");
 	if (t->kind == T_FUNC)
-		return CHK_ERR(c, D_DEREF_FUNC, n, "a pointer to a function cannot be followed");
+		return CHK_ERR(c, D_DEREF_FUNC, n,
+			"a pointer to a function cannot be dereferenced");
 	if (t->kind == T_ENUM && !t->complete)
 		return CHK_ERR(c, D_OP_INCOMPLETE, n,
-			"a pointer to '%s' cannot be followed: it is not declared",
+			"a pointer to '%s' cannot be dereferenced: it is not declared",
 			chk_tname(c, t));
 	n->type = d_base(n->a->type)->ref;
 	n->flags |= NF_LVAL;
@@ -693,7 +694,7 @@ static int dispatch(struct d_comp *c, struct d_node *n, unsigned cx)
 	case N_OFFSETOF: return chk_offsetof(c, n);
 	case N_STRINGOF: return chk_stringof(c, n);
 	case N_XLATE: return chk_xlate(c, n, cx);
-	default: return CHK_ERR(c, D_SYNTAX, n, "a statement stands where a value is needed");
+	default: return CHK_ERR(c, D_SYNTAX, n, "a statement is used where a value is needed");
 	}
 }
 

@@ -402,9 +402,9 @@ int chk_func(struct d_comp *c, struct d_node *n, unsigned cx)
 			chk_suggest(c, c->globals, n->text,
 				1u << ID_FUNC | 1u << ID_ACTION | 1u << ID_AGGFUNC));
 	if (id->kind != ID_FUNC && id->kind != ID_ACTION && id->kind != ID_AGGFUNC)
-		return CHK_ERR(c, D_FUNC_IDKIND, n, "%s '%s' is no function%s", chk_kindname(id),
+		return CHK_ERR(c, D_FUNC_IDKIND, n, "%s '%s' is not a function%s", chk_kindname(id),
 			n->text,
-			id->kind == ID_ASSOC || id->nkeys ? ": its keys stand in [..]" : "");
+			id->kind == ID_ASSOC || id->nkeys ? ": its keys go in [..]" : "");
 	if (chk_attr(c, n, id))
 		return -1;
 	n->ident = id;

@@ -21,9 +21,9 @@ static struct d_ident *find(struct d_comp *c, const struct d_node *n)
 static const struct {
 	const char *name, *hint;
 } elsewhere[] = {
-	{"regs", "kernel registers are not there: use uregs[]"},
+	{"regs", "kernel registers are not available: use uregs[]"},
 	{"vmregs", "there is no virtual machine monitor here"},
-	{"curproc", "kernel structures are not there: use pid, execname and curpsinfo"},
+	{"curproc", "kernel structures are not available: use pid, execname and curpsinfo"},
 	{"curcpu_info", "use cpu"},
 	{"lbolt", "use timestamp"},
 	{"zonename", "there are no zones on Linux"},
@@ -360,7 +360,8 @@ static int bad_ref(struct d_comp *c, const struct d_node *n, const struct d_iden
 			   : id->kind == ID_AGGFUNC			? "(..)"
 									: "[..]";
 
-	return CHK_ERR(c, D_IDENT_BADREF, n, "%s '%s%s' is no variable with one value: %s %s%s%s",
+	return CHK_ERR(c, D_IDENT_BADREF, n,
+		"%s '%s%s' is not a variable with a single value: %s %s%s%s",
 		chk_kindname(id), chk_scope(id->scope), id->name, how,
 		id->kind == ID_AGGFUNC ? "@a = " : chk_scope(id->scope), id->name, form);
 }
@@ -404,7 +405,7 @@ static int index_scalar(struct d_comp *c, struct d_node *n, const struct d_ident
 	if (!n->list || n->list->next ||
 		!(d_is_ptr(a->type) || d_is_kind(a->type, T_ARRAY) || d_is_string(a->type)))
 		return CHK_ERR(c, D_ARR_BADREF, n,
-			"%s '%s%s' of type '%s' is no associative array: it takes no [%s]",
+			"%s '%s%s' of type '%s' is not an associative array: it takes no [%s]",
 			chk_kindname(id), chk_scope(id->scope), id->name, chk_tname(c, a->type),
 			n->list && n->list->next ? "k1, k2" : "key");
 	n->kind = N_OP2;

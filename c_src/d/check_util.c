@@ -91,7 +91,7 @@ static struct d_node *copy_index(struct d_comp *c, const struct d_node *n, struc
 	if (n->list && !at->b)
 		return NULL;
 	if (!at->b || at->b->next) {
-		CHK_ERR(c, D_ARR_BADREF, n, "parameter '%s' is no associative array", n->text);
+		CHK_ERR(c, D_ARR_BADREF, n, "parameter '%s' is not an associative array", n->text);
 		return NULL;
 	}
 	return at;

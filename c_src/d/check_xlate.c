@@ -116,7 +116,7 @@ int chk_xlate_member(struct d_comp *c, struct d_node *n, unsigned cx)
 	def = translation(x, n->text);
 	if (!def)
 		return CHK_ERR(c, D_XLATE_NOCONV, n,
-			"the translator from '%s' to '%s' says nothing of member '%s'",
+			"the translator from '%s' to '%s' does not define member '%s'",
 			chk_tname(c, x->in), chk_tname(c, out), n->text);
 	if (chk_convert(c, n->a->a, x->in))
 		return -1;
@@ -225,7 +225,7 @@ int chk_xlate_assign(struct d_comp *c, struct d_node *n)
 			"a translated pointer cannot be kept: assign the struct, as in "
 			"v = xlate <T>(x), or use a member, as in xlate <T *>(x)->member");
 	if (!d_same(d_base(n->a->type), out))
-		return CHK_ERR(c, D_OP_INCOMPAT, n, "'%s' = '%s': these types do not go together",
+		return CHK_ERR(c, D_OP_INCOMPAT, n, "'%s' = '%s': these types are not compatible",
 			chk_tname(c, n->a->type), chk_tname(c, dest));
 	if (has_effect(n->a) || has_effect(n->b->a))
 		return CHK_ERR(c, D_OP_DYN, n,

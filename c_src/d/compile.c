@@ -174,7 +174,7 @@ static int no_probe(struct d_comp *c, const struct d_pdesc *d)
 			"probe description %s does not match any probes: %s", desc_text(c, d), why);
 	return d_error(c, D_PDESC_ZERO, d->line, d->col,
 		"probe description %s does not match any probes%s", desc_text(c, d),
-		near[0] != '\0' ? near : ": -l lists those there are, -Z goes on without");
+		near[0] != '\0' ? near : ": -l lists all probes, -Z goes on without");
 }
 
 /* Find the probes of every description, so that the checker knows their arguments. */
@@ -276,7 +276,7 @@ static int write_types(struct d_comp *c)
 
 	if (o->inside && (o->val[OPT_CTYPES] != 0 || o->val[OPT_DTYPES] != 0))
 		return d_error(c, D_PRAGMA_OPTSET, 0, 0,
-			"ctypes and dtypes write a file: not in a node, whose files a script leaves alone");
+			"ctypes and dtypes write a file: a script cannot do that in a node");
 	if (o->val[OPT_CTYPES] != 0 &&
 		d_types_write(c, o->str[OPT_CTYPES][o->val[OPT_CTYPES] - 1], true) < 0)
 		return -1;
@@ -297,7 +297,8 @@ static int compile_text(struct d_comp *c, const char *text, size_t len, unsigned
 		((flags & D_C_CPP) || (c->opts->val[OPT_CPP] && c->file[0] != '\0'))) {
 		if (c->opts->inside)
 			return d_error(c, D_PRAGMA_OPTSET, 0, 0,
-				"cpp runs a program: not in a node; the command does it (-C)");
+				"cpp runs a program: a script cannot do that in a node; the "
+				"command can (-C)");
 		if (d_cpp(c, c->file, text, len, &cpp, &len) < 0)
 			return -1;
 		text = cpp;

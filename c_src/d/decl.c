@@ -118,7 +118,8 @@ static int sum_up(struct d_comp *c, const struct words *w, struct d_decl *d)
 
 		if (t->kind == TOK_IDENT)
 			return d_error(c, D_DECL_IDENT, t->line, t->col,
-				"\"%.64s\" is no type: a type is missing or not declared", t->text);
+				"\"%.64s\" is not a type: a type is missing or not declared",
+				t->text);
 		return d_error(c, D_SYNTAX, t->line, t->col,
 			"syntax error near %s: expected a type", d_lex_token_text(c, near, sizeof(near)));
 	}
@@ -353,7 +354,7 @@ int d_decl_params(
 		if (t->kind == TOK_ELLIPSIS) {
 			if (varargs == NULL)
 				return d_error(c, D_DECL_PROTO_VARARGS, line, col,
-					"'...' has no place in a list of %s parameters", kind);
+					"'...' is not allowed in a list of %s parameters", kind);
 			*varargs = true;
 			d_lex(c);
 			break;
@@ -457,10 +458,10 @@ static int take_name(struct d_comp *c, int name, struct declarator *d)
 		return d_syntax(c, "expected a name");
 	}
 	if (name == NAME_NONE)
-		return d_syntax(c, "a name has no place in this type");
+		return d_syntax(c, "a name is not allowed in this type");
 	if (strchr(t->text, '`') != NULL)
 		return d_error(c, D_DECL_SCOPE, t->line, t->col,
-			"%.128s: the name of a module has no place in a declared name", t->text);
+			"%.128s: a declared name cannot contain the name of a module", t->text);
 	d->name = t->text;
 	d_lex(c);
 	return 0;
@@ -553,8 +554,8 @@ static int apply(struct d_comp *c, const struct step *s, struct d_decl *out)
 	case S_ASSOC:
 		if (s->inner != NULL)
 			return d_error(c, D_DECL_ARRSUB, s->line, s->col,
-				"types stand in the first brackets behind the name of a variable "
-				"only");
+				"types are only allowed in the first brackets after the name of a "
+				"variable");
 		out->assoc = true;
 		out->keys = s->params;
 		return 0;
@@ -660,7 +661,7 @@ const struct d_type *d_type_parse(struct d_comp *c, const char *text)
 		d_lex(c);
 		t = d_parse_typename(c);
 		if (t != NULL && c->lex->tok.kind != TOK_EOF) {
-			d_error(c, D_TYPE_ERR, 0, 0, "\"%.128s\" is no type", text);
+			d_error(c, D_TYPE_ERR, 0, 0, "\"%.128s\" is not a type", text);
 			t = NULL;
 		}
 	}

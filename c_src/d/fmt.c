@@ -100,7 +100,7 @@ static const char *parse_conv(
 		return NULL;
 	}
 	if (*s == '\0' || !strchr(CONVERSIONS, *s)) {
-		bad_format(c, str, at, *s ? "is none: use %% for a percent sign" : "has no end");
+		bad_format(c, str, at, *s ? "is unknown: use %% for a percent sign" : "has no end");
 		return NULL;
 	}
 	p->conv = *s;

@@ -324,7 +324,7 @@ static void word(struct d_comp *c)
 	t->text = arena_strdup(c->arena, lx->p, n);
 	t->len = (uint32_t)n;
 	if (t->text == NULL || t->text[n - 1] == '`') {
-		d_error(c, D_SYNTAX, t->line, t->col, "a name is missing behind \"%.64s\"",
+		d_error(c, D_SYNTAX, t->line, t->col, "a name is missing after \"%.64s\"",
 			t->text != NULL ? t->text : "");
 		t->kind = TOK_ERR;
 		return;
@@ -380,7 +380,7 @@ static void slash(struct d_comp *c)
 		put_punct(c, TOK_EPRED, 1);
 	} else if (peek(lx, 1) == '/') {
 		d_error(c, D_SYNTAX, lx->line, column(lx),
-			"// begins no comment: D has only /* ... */");
+			"// does not begin a comment: D has only /* ... */");
 		lx->tok.kind = TOK_ERR;
 	} else if (peek(lx, 1) == '=') {
 		put_punct(c, TOK_ASG_DIV, 2);

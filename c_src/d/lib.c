@@ -171,7 +171,7 @@ static int load_library(struct libs *l, const struct lib *b, const char *name)
 		return et_err(&l->c->error, D_PRAGMA_DEPEND,
 			"D libraries %s and %s depend on each other", b->path, d->path);
 	return et_err(&l->c->error, D_PRAGMA_DEPEND,
-		"D library %s depends on %s, which is not there", b->path, name);
+		"D library %s depends on %s, which does not exist", b->path, name);
 }
 
 /* 1: all that it depends on is there; 0: it is not for this system. */

@@ -126,7 +126,7 @@ void d_lex_number(struct d_comp *c)
 				"; is a '}' missing in the clause that starts at line %d?",
 				lx->clause->line);
 		d_error(c, D_INT_DIGIT, t->line, t->col,
-			"'%.*s' is no integer: a digit or suffix is wrong (decimal, 0x hex or "
+			"'%.*s' is not an integer: a digit or suffix is wrong (decimal, 0x hex or "
 			"0 octal digits, then u, l, ll, ul or ull)%s",
 			shown, lx->p, hint);
 		t->kind = TOK_ERR;

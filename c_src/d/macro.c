@@ -95,7 +95,7 @@ const char *d_macro_text(struct d_comp *c, const char *p, const char *end, size_
 		n++;
 	*used = n;
 	if (n == 0) {
-		d_error(c, D_SYNTAX, line, col, "a name or a number is missing behind '$'");
+		d_error(c, D_SYNTAX, line, col, "a name or a number is missing after '$'");
 		return NULL;
 	}
 	text = named(c, p, n);

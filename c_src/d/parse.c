@@ -81,7 +81,7 @@ static struct d_node *parse_if(struct d_comp *c)
 	struct d_at at;
 
 	d_lex(c);
-	if (n == NULL || d_expect(c, '(', "expected '(' behind if") != 0)
+	if (n == NULL || d_expect(c, '(', "expected '(' after if") != 0)
 		return NULL;
 	n->a = d_parse_expr(c);
 	if (n->a == NULL || d_expect(c, ')', "expected ')'") != 0 || parse_branch(c, &n->list) != 0)
@@ -202,7 +202,7 @@ static int parse_predicate(struct d_comp *c, struct d_clause *cl)
 
 	if (lx->p < lx->end && *lx->p == '/')
 		return d_error(c, D_SYNTAX, lx->tok.line, lx->tok.col,
-			"// is an empty predicate, and no comment: D has only /* ... */");
+			"// is an empty predicate, not a comment: D has only /* ... */");
 	lx->in_pred = true;
 	d_lex(c);
 	cl->pred = d_parse_expr(c);
@@ -213,9 +213,9 @@ static int parse_predicate(struct d_comp *c, struct d_clause *cl)
 	lx->in_pred = false;
 	d_lex(c);
 	if (lx->tok.kind == '/' || (lx->tok.kind == TOK_EOF && lx->clause == NULL))
-		return d_syntax(c, "expected '{' behind the predicate");
+		return d_syntax(c, "expected '{' after the predicate");
 	if (lx->tok.kind != '{')
-		return d_syntax(c, "expected '{': a predicate needs actions in braces behind it");
+		return d_syntax(c, "expected '{': a predicate needs actions in braces after it");
 	return 0;
 }
 
@@ -233,17 +233,17 @@ static int no_body(struct d_comp *c, const struct d_clause *cl)
 	if (d->next == NULL && d->prov[0] == '\0' && d->func[0] == '\0' && d->mod[0] == '\0' &&
 		(d_lex_isword(ch) || ch == '*') && lx->tok.line == cl->line)
 		return d_error(c, D_SYNTAX, cl->line, cl->col,
-			"expected a predicate or { actions } behind probe description \"%.64s\"; "
+			"expected a predicate or { actions } after probe description \"%.64s\"; "
 			"if it "
 			"is meant as a type, it is not declared",
 			d->name);
 	if (ch == '=' || ch == '(')
 		return d_error(c, D_SYNTAX, lx->tok.line, lx->tok.col,
-			"syntax error near \"%c\": statements stand in the braces of a clause: "
+			"syntax error near \"%c\": statements go in the braces of a clause: "
 			"probe /predicate/ { statements }",
 			ch);
 	return d_error(c, D_SYNTAX, cl->line, cl->col,
-		"expected a predicate or { actions } behind the probe description");
+		"expected a predicate or { actions } after the probe description");
 }
 
 static struct d_clause *parse_clause(struct d_comp *c)
@@ -352,7 +352,7 @@ static struct d_xlator *parse_xlator(struct d_comp *c)
 	}
 	d_lex(c);
 	if (c->lex->tok.kind != ';') {
-		d_syntax(c, "expected ';' behind the translator");
+		d_syntax(c, "expected ';' after the translator");
 		return NULL;
 	}
 	return x;
@@ -404,7 +404,7 @@ static struct d_ident *parse_inline(struct d_comp *c)
 	if (id->expr == NULL)
 		return NULL;
 	if (c->lex->tok.kind != ';') {
-		d_syntax(c, "expected ';' behind the inline");
+		d_syntax(c, "expected ';' after the inline");
 		return NULL;
 	}
 	return id;
@@ -451,7 +451,7 @@ static struct d_probedecl *parse_probe(struct d_comp *c)
 		p->nargs++;
 	for (m = p->xargs; m != NULL; m = m->next)
 		p->nxargs++;
-	return d_expect(c, ';', "expected ';' behind the probe") == 0 ? p : NULL;
+	return d_expect(c, ';', "expected ';' after the probe") == 0 ? p : NULL;
 }
 
 /* Translated arguments are found by the names of the native ones. */
@@ -501,7 +501,7 @@ static struct d_provdecl *parse_provider(struct d_comp *c)
 	}
 	d_lex(c);
 	if (t->kind != ';') {
-		d_syntax(c, "expected ';' behind the provider");
+		d_syntax(c, "expected ';' after the provider");
 		return NULL;
 	}
 	return p;
@@ -566,7 +566,7 @@ static int skip_body(struct d_comp *c, const struct d_decl *d)
 
 	if (!d->is_inline)
 		return d_error(c, D_SYNTAX, d->line, d->col,
-			"D has no functions of one's own: use inline %s[T a] = expression",
+			"D has no user-defined functions: use inline %s[T a] = expression",
 			d->name);
 	do {
 		int kind = c->lex->tok.kind;
@@ -615,7 +615,7 @@ static int parse_decl(struct d_comp *c, struct d_item *item)
 	if (lx->tok.kind == '=')
 		return d_syntax(c, "a declaration has no initialiser in D: assign in BEGIN");
 	if (lx->tok.kind != ';')
-		return d_syntax(c, "expected ';' or ',' behind the declaration");
+		return d_syntax(c, "expected ';' or ',' after the declaration");
 	return 0;
 }
 

@@ -152,7 +152,7 @@ static struct d_node *parse_keys(struct d_comp *c, struct d_node *n)
 		d_syntax(c, "expected a key");
 		return NULL;
 	}
-	if (parse_list(c, ']', "expected ',' or ']' behind a key", &n->list) != 0)
+	if (parse_list(c, ']', "expected ',' or ']' after a key", &n->list) != 0)
 		return NULL;
 	return grown(c, n, c->lex->height);
 }
@@ -209,7 +209,7 @@ static struct d_node *parse_offsetof(struct d_comp *c)
 	struct d_node *n = leaf(c, N_OFFSETOF);
 
 	d_lex(c);
-	if (n == NULL || d_expect(c, '(', "expected '(' behind offsetof") != 0)
+	if (n == NULL || d_expect(c, '(', "expected '(' after offsetof") != 0)
 		return NULL;
 	n->type = d_parse_typename(c);
 	if (n->type == NULL || d_expect(c, ',', "expected ',' and a member") != 0)
@@ -226,10 +226,10 @@ static struct d_node *parse_xlate(struct d_comp *c)
 	struct d_node *n = leaf(c, N_XLATE);
 
 	d_lex(c);
-	if (n == NULL || d_expect(c, '<', "expected '<' and a type behind xlate") != 0)
+	if (n == NULL || d_expect(c, '<', "expected '<' and a type after xlate") != 0)
 		return NULL;
 	n->type = d_parse_typename(c);
-	if (n->type == NULL || d_expect(c, '>', "expected '>' behind the type") != 0 ||
+	if (n->type == NULL || d_expect(c, '>', "expected '>' after the type") != 0 ||
 		d_expect(c, '(', "expected '('") != 0)
 		return NULL;
 	n->a = d_parse_expr(c);
@@ -275,7 +275,7 @@ static struct d_node *parse_primary(struct d_comp *c)
 	}
 	if (d_starts_decl(t))
 		d_syntax(c, "expected an expression; variables are declared outside of clauses, "
-			    "types stand in casts, sizeof, offsetof and xlate");
+			"types are only used in casts, sizeof, offsetof and xlate");
 	else
 		d_syntax(c, reserved_hint(t->kind));
 	return NULL;
@@ -352,7 +352,7 @@ static struct d_node *parse_paren(struct d_comp *c, bool is_sizeof)
 	if (n == NULL)
 		return NULL;
 	n->type = d_parse_typename(c);
-	if (n->type == NULL || d_expect(c, ')', "expected ')' behind the type") != 0)
+	if (n->type == NULL || d_expect(c, ')', "expected ')' after the type") != 0)
 		return NULL;
 	c->lex->height = 0;
 	if (!is_sizeof && (n->a = parse_unary(c)) == NULL)

@@ -215,7 +215,8 @@ static int p_depends(struct d_comp *c, const struct words *w, int line)
 		if (c->reg.match != NULL &&
 			c->reg.match(c->reg.data, &desc, count_one, &n, &e) <= 0 && n == 0)
 			return d_error(c, D_PRAGMA_DEPEND, line, 0,
-				"the program depends on provider %s, which is not there", w->w[3]);
+				"the program depends on provider %s, which does not "
+				"exist", w->w[3]);
 		return 0;
 	case D_DEP_MODULE:
 		return 0; /* modules come and go; names in them are looked up when used */

@@ -237,7 +237,7 @@ static int parse_members(struct d_comp *c, struct layout *l)
 		if (add_member(c, l, &d, bits) != 0)
 			return -1;
 	} while (d_accept(c, ','));
-	return d_expect(c, ';', "expected ';' behind the member");
+	return d_expect(c, ';', "expected ';' after the member");
 }
 
 /* The same struct again, from another text (a header read twice)? */

@@ -16,7 +16,7 @@
 #include "slot.h"
 #include "state.h"
 
-#ifndef __bpf__ /* the kernel's firings begin in kernel/bpf/main.c */
+#ifndef __bpf__ /* the kernel's firings begin in kernel/bpf/entries.c */
 PROBE_PATH void en_interpret(struct fire *f)
 {
 	const struct prog_clause *c = f->clause;

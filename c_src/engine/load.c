@@ -128,7 +128,7 @@ static int too_long(const struct en *en, const struct prog_clause *c, struct et_
 	return et_err(e, ET_RECORD,
 		"line %d: a record of this clause may take %llu bytes, with %u string%s of up to "
 		"strsize=%u; bufsize=%llu is less: make bufsize larger (-b), strsize smaller, or "
-		"several clauses of this one",
+		"split the clause",
 		c->line, (unsigned long long)record_size(en->prog, c), strings,
 		strings == 1 ? "" : "s", en->prog->strsize,
 		(unsigned long long)en->opts->val[OPT_BUFSIZE]);
@@ -384,17 +384,18 @@ static void add_pair(void *arg, struct en_probe *p)
 
 static void add_ecb(struct en *en, const struct en_ecb *ecb, struct en_ecblist *l)
 {
+	const struct prog_uses *u = &ecb->clause->uses;
 	struct en_probe *p = ecb->probe;
 	unsigned has = p->nargs >= 0 && p->argmap == NULL ? (1u << p->nargs) - 1 : ~0u;
 
 	l->ecb[l->n] = *ecb;
 	en->ecbs[en->necbs++] = &l->ecb[l->n++];
-	p->argmask |= ecb->clause->argmask & has;
-	p->nomask |= ecb->clause->argmask & ~has;
-	p->pbis |= ecb->clause->pbis;
-	p->reads_vts |= ecb->clause->reads_vts;
-	p->reads_ustack |= ecb->clause->reads_ustack;
-	p->reads_stack |= ecb->clause->reads_stack;
+	p->argmask |= u->args & has;
+	p->nomask |= u->args & ~has;
+	p->pbis |= u->pbis;
+	p->reads_vts |= (u->vars & USES_VAR(VTIMESTAMP)) != 0;
+	p->reads_ustack |= u->ustack;
+	p->reads_stack |= u->stack;
 }
 
 /* The lists of clauses, probe by probe. */
@@ -555,7 +556,7 @@ static int look_around(struct en *en, struct et_error *e)
 static bool wants_time(const struct prog *p)
 {
 	for (unsigned i = 0; i < p->nclauses; i++)
-		if (p->clauses[i]->reads_ts || p->clauses[i]->reads_vts)
+		if (p->clauses[i]->uses.vars & (USES_VAR(TIMESTAMP) | USES_VAR(VTIMESTAMP)))
 			return true; /* a provider may make running times of time stamps */
 	return has_records(p);
 }
@@ -678,6 +679,14 @@ static int share_clauses(struct en *en, struct et_error *e)
 
 /* ---- all of it, in order -------------------------------------------------------------- */
 
+static bool reads_memory(const struct prog *p)
+{
+	for (unsigned i = 0; i < p->nclauses; i++)
+		if (uses_memory(&p->clauses[i]->uses))
+			return true;
+	return false;
+}
+
 int en_load(struct en *en, const struct prog *prog, struct et_error *e)
 {
 	en->prog = prog;
@@ -686,7 +695,7 @@ int en_load(struct en *en, const struct prog *prog, struct et_error *e)
 		load_code(en, e) < 0 || load_memory(en, e) < 0 || load_probes(en, e) < 0 ||
 		share_clauses(en, e) < 0)
 		return -1;
-	if (en_reads_memory(prog)) {
+	if (reads_memory(prog)) {
 		if (safe_init() < 0)
 			return et_err(e, ET_SIGNAL,
 				"cannot install the handler that makes bad addresses harmless");

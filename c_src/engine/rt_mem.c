@@ -50,7 +50,6 @@ RTFN(alloca)
 	return at;
 }
 
-#ifndef __bpf__ /* has its own */
 RTFN(store)
 {
 	struct fire *f = FIRE(ctx);
@@ -61,13 +60,18 @@ RTFN(store)
 	}
 	if (!mem_may_write(f, a, b))
 		return 0;
-	if (a % b != 0)
+	if (a % b != 0) {
 		set_fault(f, FAULT_BADALIGN, a);
-	else
-		memcpy((void *)(uintptr_t)a, &c, b);
+		return 0;
+	}
+	switch (b) {
+	case 1: *(uint8_t *)(uintptr_t)a = (uint8_t)c; break;
+	case 2: *(uint16_t *)(uintptr_t)a = (uint16_t)c; break;
+	case 4: *(uint32_t *)(uintptr_t)a = (uint32_t)c; break;
+	case 8: *(uint64_t *)(uintptr_t)a = c; break;
+	}
 	return 0;
 }
-#endif
 
 RTFN(read)
 {
@@ -132,7 +136,7 @@ RTFN(copyinto)
 	return 0;
 }
 
-#ifndef __bpf__ /* has its own */
+#ifndef __bpf__ /* kernel/bpf has its own */
 /* Into the program's memory: what is written to may fault as well as what is read. */
 PROBE_PATH void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t n)
 {

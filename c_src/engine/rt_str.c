@@ -11,6 +11,8 @@
 #include "counter.h"
 #include "fire.h"
 #include "in_kernel.h"
+#include "probe.h"
+#include "prog/builtins.h"
 #include "prog/record.h"
 #include "rt_str.h"
 #include "safe.h"
@@ -486,4 +488,20 @@ RTFN(lltostr)
 	if (negative)
 		*--p = '-';
 	return str_put(f, a, p, (size_t)(w->text + sizeof(w->text) - p));
+}
+
+/* ---- built-in variables ----------------------------------------------------------------- */
+
+RTFN(strvar)
+{
+	struct fire *f = FIRE(ctx);
+
+	switch (a) {
+	case BI_PROBEPROV: return str_ref(f->probe->prov);
+	case BI_PROBEMOD: return str_ref(f->probe->mod);
+	case BI_PROBEFUNC: return str_ref(f->probe->func);
+	case BI_PROBENAME: return str_ref(f->probe->name);
+	case BI_EXECNAME: return str_execname(f);
+	default: return 0;
+	}
 }

@@ -23,6 +23,15 @@ static inline const char *str_text(const struct fire *f, uint64_t ref, uint32_t 
 	*len = text == NULL ? 0 : (uint32_t)strnlen(text, most);
 	return text;
 }
+/* The name of the program that fires. */
+#ifdef __bpf__
+uint64_t str_execname(struct fire *f); /* kernel/bpf/builtin_vars.c */
+#else
+static inline uint64_t str_execname(const struct fire *f)
+{
+	return str_ref(f->en->process.execname);
+}
+#endif
 /* Where a result of strsize bytes goes; NULL with a fault: no such place. */
 char *str_slot(struct fire *f, uint64_t slot);
 uint64_t str_put(struct fire *f, uint64_t slot, const char *text, size_t len);

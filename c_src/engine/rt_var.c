@@ -110,20 +110,6 @@ RTFN(timestamp)
 	return timestamp_slow(f);
 }
 
-RTFN(strvar)
-{
-	struct fire *f = FIRE(ctx);
-
-	switch (a) {
-	case BI_PROBEPROV: return str_ref(f->probe->prov);
-	case BI_PROBEMOD: return str_ref(f->probe->mod);
-	case BI_PROBEFUNC: return str_ref(f->probe->func);
-	case BI_PROBENAME: return str_ref(f->probe->name);
-	case BI_EXECNAME: return str_ref(f->en->process.execname);
-	default: return 0;
-	}
-}
-
 /* Who answers: whoever fires, or the program that the engine is in. */
 PROBE_PATH static inline const struct en_current *asked(const struct fire *f)
 {

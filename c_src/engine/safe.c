@@ -24,6 +24,7 @@
 #include "compiler.h"
 #include "fire.h"
 #include "prog/record.h"
+#include "rt_load.h"
 #include "safe.h"
 #include "slot.h"
 #include "work.h"
@@ -347,30 +348,7 @@ PROBE_PATH int64_t safe_str(struct fire *f, char *dst, uint64_t addr, size_t roo
 	return (int64_t)n;
 }
 
-/* One number. A pointer that is bad altogether is a bad address, else it may be unaligned. */
 RTFN(load)
 {
-	struct fire *f = FIRE(ctx);
-	int64_t how = (int64_t)b;
-	unsigned size = (unsigned)(how < 0 ? -how : how);
-	uint64_t v = 0;
-
-	if (size != 1 && size != 2 && size != 4 && size != 8) {
-		set_fault(f, FAULT_BADSIZE, a);
-		return 0;
-	}
-	if (unlikely(!load_word(a, size, &v))) {
-		set_fault(f, FAULT_BADADDR, a);
-		return 0;
-	}
-	if (unlikely(a % size != 0)) {
-		set_fault(f, FAULT_BADALIGN, a);
-		return 0;
-	}
-	if (how < 0 && size < 8) {
-		unsigned shift = 64 - 8 * size;
-
-		v = (uint64_t)((int64_t)(v << shift) >> shift);
-	}
-	return v;
+	return load_checked(FIRE(ctx), a, (int64_t)b, load_word);
 }

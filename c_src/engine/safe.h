@@ -22,6 +22,5 @@ uint64_t mem_alloca(struct fire *f, uint64_t size); /* 0 with a fault: no room *
 /* Is [addr, addr + n) memory that this clause was given? Else a fault. */
 bool mem_may_write(struct fire *f, uint64_t addr, uint64_t n);
 
-bool en_reads_memory(const struct prog *p); /* may fault */
 
 #endif

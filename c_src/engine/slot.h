@@ -178,7 +178,7 @@ void en_barrier(const struct en *en);	   /* every firing thread sees what was wr
 bool en_grace(struct en *en, unsigned ms); /* firings of now are over; false: not in time */
 /* Mark a slot as firing; false: it already is. */
 static inline bool slot_enter(struct en_thread *t)
-{ /* in the kernel: kernel/bpf/main.c */
+{ /* in the kernel: kernel/bpf/entries.c */
 	uint64_t seq = atomic_load_explicit(&t->seq, memory_order_relaxed);
 
 	if (unlikely(seq & 1))

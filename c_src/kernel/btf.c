@@ -3,14 +3,12 @@
  * Where members are in the running kernel's structures: from the types that it shows of itself
  * (BTF, /sys/kernel/btf/vmlinux). The file is read once, and every number in it is checked.
  */
-#include <fcntl.h>
 #include <linux/btf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "engine/slot.h"
+#include "array.h"
+#include "file.h"
 #include "kernel.h"
 
 #define MOST (64u << 20) /* bytes of it; they are about 6 MB */
@@ -20,7 +18,7 @@ struct k_btf {
 	const char *strs;
 	uint32_t nstrs;
 	const uint32_t **type; /* by id; 0 is void */
-	unsigned n, room;
+	unsigned n;
 };
 
 static const struct btf_type *type_of(const struct k_btf *b, uint32_t id)
@@ -55,15 +53,8 @@ static int words_behind(const struct btf_type *t)
 
 static bool add(struct k_btf *b, const uint32_t *at)
 {
-	const uint32_t **more;
-
-	if (b->n == b->room) {
-		b->room = b->room ? 2 * b->room : 1 << 16;
-		more = realloc(b->type, b->room * sizeof(*more));
-		if (more == NULL)
-			return false;
-		b->type = more;
-	}
+	if (!ARRAY_ROOM(b->type, b->n))
+		return false;
 	b->type[b->n++] = at;
 	return true;
 }
@@ -97,26 +88,14 @@ static bool index_types(struct k_btf *b, size_t size)
 struct k_btf *k_btf_open(void)
 {
 	struct k_btf *b = calloc(1, sizeof(*b));
-	int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	ssize_t got;
-	size_t n = 0;
+	size_t n;
 
-	if (b == NULL || fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0 || st.st_size > MOST ||
-		(b->file = malloc((size_t)st.st_size)) == NULL)
-		goto failed;
-	while (n < (size_t)st.st_size &&
-		(got = read(fd, b->file + n, (size_t)st.st_size - n)) > 0)
-		n += (size_t)got;
-	if (!index_types(b, n))
-		goto failed;
-	close(fd);
+	if (b == NULL || (b->file = file_read("/sys/kernel/btf/vmlinux", MOST, &n)) == NULL ||
+		!index_types(b, n)) {
+		k_btf_close(b);
+		return NULL;
+	}
 	return b;
-failed:
-	if (fd >= 0)
-		close(fd);
-	k_btf_close(b);
-	return NULL;
 }
 
 void k_btf_close(struct k_btf *b)

@@ -4,7 +4,6 @@
  * pointers to the arena, which are still to be read, where loops begin.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine/slot.h"
 #include "link.h"
@@ -62,11 +61,6 @@ static kinds set_to(kinds k, kinds which, bool on)
 	return on ? k | which : k & ~which;
 }
 
-static bool is_constant_sym(const char *s)
-{
-	return strcmp(s, "k_root") == 0 || strcmp(s, "k_buf_mask") == 0;
-}
-
 /* What one instruction makes of it. */
 static kinds step(const struct piece *p, unsigned at, kinds k)
 {
@@ -76,8 +70,7 @@ static kinds step(const struct piece *p, unsigned at, kinds k)
 
 	if (in->code == EBPF_LDDW) {
 		r = flow_reloc(p, at);
-		return set_to(
-			k, bit(in->dst), r != NULL && r->sym != NULL && !is_constant_sym(r->sym));
+		return set_to(k, bit(in->dst), r != NULL && r->kind == K_SYM_BUF);
 	}
 	switch (class) {
 	case CLASS_LDX:
@@ -266,16 +259,14 @@ static unsigned args_of_call(struct link *l, const struct piece *p, unsigned at)
 {
 	const struct ebpf_insn *in = &p->insns[at];
 	const struct k_reloc *r = flow_reloc(p, at);
-	int func;
 
 	if (p->func == NULL)
 		return args_of_rt(&l->in->env->fns[in->imm]);
 	if (in->src != PSEUDO_CALL)
 		return helper_args(in->imm);
-	if (r != NULL && r->sym != NULL && strcmp(r->sym, "k_clause") == 0)
+	if (r != NULL && r->kind == K_SYM_CLAUSE)
 		return 2;
-	func = r == NULL ? -1 : r->sym != NULL ? k_object_find(l->in->object, r->sym) : r->func;
-	return func < 0 ? 0 : flow_args_of(l, func);
+	return r != NULL && r->kind == K_SYM_FUNC ? flow_args_of(l, r->index) : 0;
 }
 
 unsigned *flow_heads(struct link *l, const struct piece *p, const unsigned *live)

@@ -224,7 +224,7 @@ static int on_note(void *arg, const struct sdt_note *n)
 {
 	struct attaching *a = arg;
 	const struct elf *f = k_module_elf(a->m);
-	struct k_place at = {.entry = "k_erlang_usdt", .pid = a->pid};
+	struct k_site at = {.entry = ENTRY_erlang_usdt, .pid = a->pid};
 
 	if (strcmp(n->prov, "erlang") != 0 || !elf_offset(f, n->pc, true, &at.offset) ||
 		(n->semaphore != 0 && !elf_offset(f, n->semaphore, false, &at.ref_ctr)))

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/slot.h"
+#include "array.h"
 #include "modules.h"
 
 #define MAX_TABLE (64u << 20)
@@ -26,14 +26,8 @@ struct k_slot {
 
 static bool add_slot(struct k_module *m, const struct k_slot *slot)
 {
-	struct k_slot *more;
-
-	if ((m->nslots & (m->nslots - 1)) == 0) {
-		more = realloc(m->slots, (m->nslots ? 2 * (size_t)m->nslots : 1) * sizeof(*more));
-		if (more == NULL)
-			return false;
-		m->slots = more;
-	}
+	if (!ARRAY_ROOM(m->slots, m->nslots))
+		return false;
 	m->slots[m->nslots++] = *slot;
 	return true;
 }

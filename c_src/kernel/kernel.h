@@ -10,59 +10,83 @@
  *
  * Providers, a file each:
  *
- *   syscall.c system calls by their names
- *   pid.c     functions of a process and instructions inside of them
- *   usdt.c    probes that programs and libraries carry themselves
- *   erlang.c  erlang probes of a node: functions of its VM (insides.c), and events inside the node,
- *             which are handed over (handover.c) by a script that a bridge (include/erltrace.h) has there
- *   event.c   sched and proc; profile.c: profile-N on CPUs
- *   threads.c no probes, but what is known of threads: fields, CPU time, the end of their self->
- *   own.c     BEGIN and END in the kernel, for tests
+ *   syscall.c       system calls by their names
+ *   sched_proc.c    sched and proc
+ *   pid.c           functions of a process and instructions inside of them
+ *   usdt.c          probes that programs and libraries carry themselves
+ *   kernel_erlang.c erlang probes of a node: functions of its VM (vm_probes.c), and events inside
+ *                   the node, which a script there hands over (handover.c); the bridge of
+ *                   include/erltrace.h has it there
+ *   sampler.c       profile-N on CPUs
+ *   tasks.c         no probes, but what is known of threads: fields, CPU time, the end of their
+ *                   self->
+ *   begin_end.c     BEGIN and END in the kernel, for tests
  *
  * What they stand on:
  *
- *   load.c    programs, maps and links in the kernel; what is missing where they are refused
- *             (load.h is what providers call)
- *   root.h    what user space tells the kernel's half
- *   object.c  the engine's probe path for BPF, as it was built: functions and their relocations
- *   link.c    functions and clauses made one program that the kernel's verifier accepts
- *   flow.c    what their registers hold; access.c: their loads and stores (link.h)
- *   types.c   the types of its functions, as the verifier wants them
- *   btf.c     where members are in the running kernel's structures
- *   uprobe.c  places in programs and libraries where probes fire
- *   insn.c    where instructions begin
- *   modules.c the program and the libraries of a process; ifunc.c: functions that they choose
- *   late.c    libraries that are loaded while tracing
- *   stacks.c  Erlang VMs, and where they have the stacks of processes
- *   tracing.c functions of the kernel that are on top of stacks only because we look
+ *   entries.def     the BPF programs: where each begins, what it is attached to, what it may do
+ *   load.c          programs, maps and links in the kernel; what is missing where they are refused
+ *                   (load.h is what providers call)
+ *   root.h          what user space tells the kernel's half
+ *   tracepoint.c    programs at raw tracepoints
+ *   uprobe.c        sites in programs and libraries where probes fire; sites.c: those of each
+ *                   probe, and those in libraries that are loaded while tracing
+ *   modules.c       the program and the libraries of a process; ifunc.c: functions that they choose;
+ *                   x86_length.c: where instructions begin
+ *   vm_stacks.c     Erlang VMs, and where they have the stacks of processes
+ *   tracing.c       functions of the kernel that are on top of stacks only because we look
+ *
+ * A program is made of:
+ *
+ *   object.c        the engine's probe path for BPF, as it was built: functions and relocations
+ *   link.c          functions and clauses made one program that the kernel's verifier accepts
+ *   flow.c          what their registers hold; arena_access.c: their loads and stores (link.h)
+ *   func_types.c    the types of its functions, as the verifier wants them
+ *   btf.c           where members are in the running kernel's structures
  *
  * The memory itself is engine/region.c: addresses reserved when an engine is made, an arena from
  * the go on. What is only in the kernel is in bpf/:
  *
- *   main.c    where firings begin; event.h: those of sched and proc; erlang.h: those of a node
- *   own.c     built-in variables, memory of others, stacks; task.h: fields of threads; buffer.h:
- *             through which memory is read
- *   thread.c  what D's library tells of threads and their open files
- *   usdt.c    the arguments of usdt probes
- *   terms.c   terms of an Erlang VM as texts; stack.c: stacks of its processes
- *   std.c     what the engine takes from the C library; shim.h: what its sources need to be BPF
+ *   entries.c       where firings begin; sched_proc.h: those of sched and proc; erlang.h: those of a
+ *                   node
+ *   builtin_vars.c  built-in variables; task.h: fields of threads; frames.c: stacks
+ *   memory.c        memory of others; buffer.h: through which it is read
+ *   destructive.c   chill(), raise(), stop()
+ *   thread.c        what D's library tells of threads and their open files
+ *   usdt_args.c     the arguments of usdt probes
+ *   terms.c         terms of an Erlang VM as texts; erlang_stack.c: stacks of its processes
+ *   std.c           what the engine takes from the C library; shim.h: what its sources need to be
+ *                   BPF; helpers.h: functions of the kernel
  */
 #ifndef K_KERNEL_H
 #define K_KERNEL_H
 
 #include "bpf/ebpf.h"
+#include "prog/rt.h"
+#include "entries.h"
 #include "error.h"
 
 struct en;
 
 /* ---- object.c ------------------------------------------------------------------------- */
 
+/* What an instruction refers to. */
+enum k_sym {
+	K_SYM_UNKNOWN,
+	K_SYM_FUNC, /* a function of the table */
+	K_SYM_DATA, /* constants */
+	/* what the linker itself puts in */
+	K_SYM_CLAUSE,	/* k_clause() */
+	K_SYM_ROOT,	/* k_root */
+	K_SYM_BUF,	/* k_buf */
+	K_SYM_BUF_MASK, /* k_buf_mask */
+};
 struct k_reloc {
-	unsigned at;	 /* instruction in the function */
-	const char *sym; /* a function or a constant; NULL: func */
-	int func;	 /* index of a function; < 0: */
-	int data;	 /* of constant data ... */
-	uint64_t off;	 /* ... and where in it */
+	unsigned at; /* instruction in the function */
+	enum k_sym kind;
+	int index;	  /* of K_SYM_FUNC, K_SYM_DATA: which */
+	uint64_t off;	  /* of K_SYM_DATA: where in it */
+	const char *name; /* or NULL */
 };
 struct k_data { /* constants */
 	const char *bytes;
@@ -73,6 +97,7 @@ struct k_func {
 	const char *name;
 	const struct ebpf_insn *insns;
 	unsigned n;
+	bool global; /* known by its name to other files */
 	struct k_reloc *relocs;
 	unsigned nrelocs;
 };
@@ -81,10 +106,13 @@ struct k_object {
 	unsigned n;
 	struct k_data *data;
 	unsigned ndata;
+	/* in funcs, < 0: not there */
+	int entry[ENTRY_COUNT_];
+	int rt[RT_COUNT_];
+	int erlang_stack; /* k_erlang_stack() */
 };
 int k_object_load(struct k_object *o, struct et_error *e); /* of all files: one table */
 void k_object_free(struct k_object *o);
-int k_object_find(const struct k_object *o, const char *name); /* < 0: not there */
 
 /* ---- link.c --------------------------------------------------------------------------- */
 
@@ -99,9 +127,8 @@ struct k_input {
 	const uint64_t *strs;	    /* constant strings of the program */
 	const struct k_clause *clauses;
 	unsigned nclauses;
-	const char *entry; /* where it begins */
-	bool may_wait;	   /* for memory that is not there yet */
-	bool erlang;	   /* there are Erlang VMs whose stacks are wanted */
+	enum k_entry entry; /* where it begins */
+	bool erlang;	    /* there are Erlang VMs whose stacks are wanted */
 	int arena_fd, buf_fd;
 	uint64_t root; /* k_root */
 	unsigned nbufs; /* a power of two */
@@ -119,7 +146,7 @@ struct k_output {
 /* The caller frees both arrays. */
 int k_link(const struct k_input *in, struct k_output *out, struct et_error *e);
 
-/* ---- types.c -------------------------------------------------------------------------- */
+/* ---- func_types.c --------------------------------------------------------------------- */
 
 /* BTF for the functions of a program, so that the verifier looks at each by itself. Its fd. */
 int k_types(const struct k_output *p, struct et_error *e);

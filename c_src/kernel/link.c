@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "engine/fire.h"
 #include "engine/probe.h"
 #include "engine/slot.h"
@@ -30,25 +31,10 @@ void link_no_memory(struct link *l)
 	et_err(l->e, ET_NOMEM, "out of memory for the kernel's program");
 }
 
-static void *grow(struct link *l, void *mem, unsigned n, unsigned *room, size_t size)
-{
-	void *more;
-
-	if (n < *room)
-		return mem;
-	*room = *room ? 2 * *room : 256;
-	more = realloc(mem, *room * size);
-	if (more == NULL) {
-		link_no_memory(l);
-		*room /= 2;
-		return mem;
-	}
-	return more;
-}
-
 void link_emit(struct link *l, uint8_t code, int dst, int src, int off, int32_t imm)
 {
-	l->out = grow(l, l->out, l->n, &l->out_room, sizeof(*l->out));
+	if (!l->failed && !ARRAY_ROOM(l->out, l->n))
+		link_no_memory(l);
 	if (l->failed)
 		return;
 	l->out[l->n++] = (struct ebpf_insn){.code = code,
@@ -66,7 +52,8 @@ static void emit_lddw(struct link *l, int dst, int kind, uint64_t v)
 
 static void emit_call(struct link *l, unsigned piece)
 {
-	l->calls = grow(l, l->calls, l->ncalls, &l->call_room, sizeof(*l->calls));
+	if (!l->failed && !ARRAY_ROOM(l->calls, l->ncalls))
+		link_no_memory(l);
 	if (l->failed)
 		return;
 	l->calls[l->ncalls++] = (struct call){l->n, piece};
@@ -75,7 +62,8 @@ static void emit_call(struct link *l, unsigned piece)
 
 static int add_piece(struct link *l, struct piece p)
 {
-	l->pieces = grow(l, l->pieces, l->npieces, &l->room, sizeof(*l->pieces));
+	if (!l->failed && !ARRAY_ROOM(l->pieces, l->npieces))
+		link_no_memory(l);
 	if (l->failed)
 		return 0;
 	l->pieces[l->npieces] = p;
@@ -129,33 +117,24 @@ static void copy_key(struct body *b, unsigned at, unsigned fn, uint64_t id, int 
 	link_emit(l, EBPF_ADD64_IMM, reg, 0, 0, off);
 }
 
-/* The constant that a clause has put into a register for a call; -1: none that is seen. */
-static int64_t constant_for(const struct piece *p, unsigned at, unsigned reg)
-{
-	while (at-- > 0)
-		if (p->insns[at].code == EBPF_MOV64_IMM && p->insns[at].dst == reg)
-			return p->insns[at].imm;
-	return -1;
-}
-
 /* Built-in variables that are where they are: no function is called for them. */
-static bool read_in_place(struct link *l, const struct ebpf_fn *f, int64_t which)
+static bool read_in_place(struct link *l, unsigned fn, int64_t which)
 {
 	static const struct {
-		const char *fn;
+		unsigned fn;
 		int which;
 		unsigned in, at, tag;
 		uint8_t code;
 	} vars[] = {
-		{"var", BI_PID, offsetof(struct fire, thread), offsetof(struct en_thread, k.pid), 0, EBPF_LDXW},
-		{"var", BI_TID, offsetof(struct fire, thread), offsetof(struct en_thread, tid), 0, EBPF_LDXW},
+		{RT_var, BI_PID, offsetof(struct fire, thread), offsetof(struct en_thread, k.pid), 0, EBPF_LDXW},
+		{RT_var, BI_TID, offsetof(struct fire, thread), offsetof(struct en_thread, tid), 0, EBPF_LDXW},
 #define NAME(which, member)                                                                        \
-	{"strvar", which, offsetof(struct fire, probe), offsetof(struct en_probe, member), 1, EBPF_LDXDW}
+	{RT_strvar, which, offsetof(struct fire, probe), offsetof(struct en_probe, member), 1, EBPF_LDXDW}
 		NAME(BI_PROBEPROV, prov), NAME(BI_PROBEMOD, mod), NAME(BI_PROBEFUNC, func),
 		NAME(BI_PROBENAME, name)};
 	unsigned i = 0, n = sizeof(vars) / sizeof(*vars);
 
-	while (i < n && (which != vars[i].which || strcmp(f->name, vars[i].fn) != 0))
+	while (i < n && (which != vars[i].which || fn != vars[i].fn))
 		i++;
 	if (i == n)
 		return false;
@@ -176,16 +155,14 @@ static void clause_call(struct body *b, unsigned at)
 	struct link *l = b->l;
 	unsigned fn = (unsigned)b->p->insns[at].imm;
 	const struct ebpf_fn *f = &l->in->env->fns[fn];
-	char name[64];
-	int func;
+	int func = l->in->object->rt[fn];
 
-	if (read_in_place(l, f, constant_for(b->p, at, R2)))
+	if (read_in_place(l, fn, ebpf_const_arg(b->p->insns, at, R2)))
 		return;
 	for (unsigned a = 1; a < EBPF_MAX_ARGS; a++)
 		if (f->arg[a] == EBPF_KEY) /* of which object: the constant before it */
-			copy_key(b, at, fn, (uint64_t)constant_for(b->p, at, R1 + a - 1), (int)(R1 + a));
-	snprintf(name, sizeof(name), "rt_%s", f->name);
-	func = k_object_find(l->in->object, name);
+			copy_key(b, at, fn, (uint64_t)ebpf_const_arg(b->p->insns, at, R1 + a - 1),
+				(int)(R1 + a));
 	if (func < 0) {
 		l->failed = true;
 		et_err(l->e, ET_KERNEL, "%s() does not work in the kernel", f->name);
@@ -282,9 +259,10 @@ static void function_call(struct link *l, const struct piece *p, unsigned at)
 {
 	const struct ebpf_insn *in = &p->insns[at];
 	const struct k_reloc *r = flow_reloc(p, at);
-	int func;
+	enum k_sym kind = r != NULL ? r->kind : K_SYM_UNKNOWN;
 
-	if (in->src != PSEUDO_CALL && in->imm == COPY_FROM_USER && !l->in->may_wait) {
+	if (in->src != PSEUDO_CALL && in->imm == COPY_FROM_USER &&
+		!(k_programs[l->in->entry].flags & K_SLEEPS)) {
 		link_emit(l, EBPF_MOV64_IMM, R0, 0, 0, -1);
 		return;
 	}
@@ -292,22 +270,21 @@ static void function_call(struct link *l, const struct piece *p, unsigned at)
 		link_emit(l, in->code, 0, 0, 0, in->imm);
 		return;
 	}
-	if (r != NULL && r->sym != NULL && strcmp(r->sym, "k_clause") == 0) {
+	if (kind == K_SYM_CLAUSE) {
 		choose_clause(l);
 		return;
 	}
-	if (r != NULL && r->sym != NULL && strcmp(r->sym, "k_erlang_stack") == 0 && !l->in->erlang) {
+	if (kind != K_SYM_FUNC) {
+		l->failed = true;
+		et_err(l->e, ET_KERNEL, "the kernel's half has no function %s, which %s calls",
+			r != NULL && r->name != NULL ? r->name : "?", p->func->name);
+		return;
+	}
+	if (r->index == l->in->object->erlang_stack && !l->in->erlang) {
 		link_emit(l, EBPF_MOV64_IMM, R0, 0, 0, 0);
 		return;
 	}
-	func = r == NULL ? -1 : r->sym != NULL ? k_object_find(l->in->object, r->sym) : r->func;
-	if (func < 0) {
-		l->failed = true;
-		et_err(l->e, ET_KERNEL, "the kernel's half has no function %s, which %s calls",
-			r != NULL && r->sym != NULL ? r->sym : "?", p->func->name);
-		return;
-	}
-	emit_call(l, (unsigned)piece_of(l, func, false));
+	emit_call(l, (unsigned)piece_of(l, r->index, false));
 }
 
 static void load_constant(struct link *l, const struct piece *p, unsigned at)
@@ -316,21 +293,23 @@ static void load_constant(struct link *l, const struct piece *p, unsigned at)
 	const struct k_reloc *r = flow_reloc(p, at);
 	uint64_t v = (uint32_t)in->imm | (uint64_t)(uint32_t)in[1].imm << 32;
 
-	if (p->func == NULL)
-		emit_lddw(l, in->dst, 0, in->src == EBPF_LDDW_STR ? l->in->strs[in->imm] : v);
-	else if (r == NULL)
-		emit_lddw(l, in->dst, 0, v);
-	else if (r->data >= 0)
-		emit_lddw(l, in->dst, 0, l->in->object->data[r->data].addr + r->off);
-	else if (r->sym != NULL && strcmp(r->sym, "k_root") == 0)
-		emit_lddw(l, in->dst, 0, l->in->root + v);
-	else if (r->sym != NULL && strcmp(r->sym, "k_buf_mask") == 0)
-		emit_lddw(l, in->dst, 0, l->in->nbufs - 1 + v);
-	else if (r->sym != NULL && strcmp(r->sym, "k_buf") == 0)
+	if (p->func == NULL || r == NULL) {
+		emit_lddw(l, in->dst, 0,
+			p->func == NULL && in->src == EBPF_LDDW_STR ? l->in->strs[in->imm] : v);
+		return;
+	}
+	switch (r->kind) {
+	case K_SYM_DATA:
+		emit_lddw(l, in->dst, 0, l->in->object->data[r->index].addr + r->off);
+		return;
+	case K_SYM_ROOT: emit_lddw(l, in->dst, 0, l->in->root + v); return;
+	case K_SYM_BUF_MASK: emit_lddw(l, in->dst, 0, l->in->nbufs - 1 + v); return;
+	case K_SYM_BUF:
 		emit_lddw(l, in->dst, PSEUDO_MAP_VALUE, (uint32_t)l->in->buf_fd | v << 32);
-	else {
+		return;
+	default:
 		l->failed = true;
-		et_err(l->e, ET_KERNEL, "the kernel's half has no %s", r->sym ? r->sym : "data");
+		et_err(l->e, ET_KERNEL, "the kernel's half has no %s", r->name ? r->name : "data");
 	}
 }
 
@@ -470,13 +449,13 @@ static int give(struct link *l, struct k_output *out)
 int k_link(const struct k_input *in, struct k_output *out, struct et_error *e)
 {
 	struct link l = {.in = in, .e = e};
-	int entry = k_object_find(in->object, in->entry), rc = -1;
+	int entry = in->object->entry[in->entry], rc = -1;
 
 	*out = (struct k_output){0};
 	l.of_func = calloc(in->object->n + 1, sizeof(*l.of_func));
 	l.nargs = calloc(in->object->n + 1, sizeof(*l.nargs));
 	if (l.of_func == NULL || l.nargs == NULL || entry < 0) {
-		et_err(e, ET_KERNEL, "no %s for the kernel", in->entry);
+		et_err(e, ET_KERNEL, "no %s for the kernel", k_programs[in->entry].function);
 		goto out;
 	}
 	piece_of(&l, entry, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inside of the linker: link.c puts functions together, flow.c knows what their registers hold and
- * who reads them, access.c makes loads and stores those of the arena.
+ * who reads them, arena_access.c makes loads and stores those of the arena.
  */
 #ifndef K_LINK_H
 #define K_LINK_H
@@ -36,18 +36,18 @@ struct piece {
 struct link {
 	const struct k_input *in;
 	struct piece *pieces;
-	unsigned npieces, room;
+	unsigned npieces;
 	int *of_func;	 /* by function of the object: its piece + 1, or 0 */
 	unsigned *nargs; /* the same: arguments + 1 */
 	int first_clause;
 	unsigned per_group; /* clauses of one piece */
 	struct ebpf_insn *out;
-	unsigned n, out_room;
+	unsigned n;
 	struct call {
 		unsigned at;
 		unsigned piece;
 	} *calls;
-	unsigned ncalls, call_room;
+	unsigned ncalls;
 	struct et_error *e;
 	bool failed;
 };
@@ -83,7 +83,7 @@ bool flow_returns(const struct piece *p); /* is r0 set wherever it ends? */
 int flow_frame(const struct piece *p);	  /* how much stack it uses */
 unsigned flow_args_of(struct link *l, int func); /* of a function of the object */
 
-/* ---- access.c ------------------------------------------------------------------------- */
+/* ---- arena_access.c ------------------------------------------------------------------- */
 
 /* One function on its way through the linker. */
 struct body {

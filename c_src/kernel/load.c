@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "engine/clock.h"
 #include "engine/load.h"
 #include "engine/probe.h"
@@ -27,6 +28,12 @@
 
 enum { MAP_TYPE_ARENA = 33 }; /* newer than the headers that this may be built with */
 #define LOG_SIZE (4 << 20)
+
+const struct k_program k_programs[] = {
+#define ENTRY(name, type, attach, context, flags, probes, ...)                                     \
+	{"k_" #name, BPF_PROG_TYPE_##type, attach, flags, probes, {__VA_ARGS__}},
+#include "entries.def"
+};
 
 static int bpf(int cmd, union bpf_attr *attr)
 {
@@ -113,23 +120,16 @@ int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error 
 	return make_arena(k, base, size, e) < 0 ? -1 : k->arena_fd;
 }
 
-/* Numbers of threads are what var() gives, and whose self-> it is. */
+/* Numbers of threads are among the built-in variables, and say whose self-> it is. */
 static bool asks_who(const struct en *en)
 {
-	for (unsigned i = 0; i < en->prog->nclauses; i++) {
-		const struct prog_clause *c = en->prog->clauses[i];
+	static const enum rt_fn fns[] = {RT_var, RT_lock_state, RT_dyn_load, RT_dyn_store,
+		RT_dyn_add, RT_dyn_str, RT_dyn_setstr, RT_dyn_ref, RT_dyn_new, RT_dyn_del};
 
-		for (unsigned k = 0; k < c->ninsns; k++) {
-			const struct ebpf_insn *in = &c->insns[k];
-			const char *name = in->code == EBPF_CALL ? en->env.fns[in->imm].name : "";
-
-			if (strcmp(name, "var") == 0 || strcmp(name, "lock_state") == 0 ||
-				strncmp(name, "dyn_", 4) == 0)
+	for (unsigned i = 0; i < en->prog->nclauses; i++)
+		for (unsigned k = 0; k < sizeof(fns) / sizeof(*fns); k++)
+			if (uses_fn(&en->prog->clauses[i]->uses, fns[k]))
 				return true;
-			if (in->code == EBPF_LDDW)
-				k++;
-		}
-	}
 	return false;
 }
 
@@ -153,8 +153,8 @@ int k_prepare(struct en *en, struct et_error *e)
 	if (k->root != NULL)
 		return 0;
 	k->root = en_alloc(en, sizeof(*k->root));
-	k->wanted = calloc(en->prog->nclauses + 1, sizeof(*k->wanted));
-	if (k->root == NULL || k->wanted == NULL)
+	k->programs = calloc(en->prog->nclauses + 1, sizeof(*k->programs));
+	if (k->root == NULL || k->programs == NULL)
 		return et_err(e, ET_NOMEM, "out of memory");
 	if (make_buffer(k, en->shared.nslots, e) < 0 || k_object_load(&k->object, e) < 0)
 		return -1;
@@ -182,21 +182,8 @@ int k_prepare(struct en *en, struct et_error *e)
 	return k_tracing_find(en, e) < 0 ? -1 : k_stacks_find(en, e);
 }
 
-static uint8_t runs_in(const struct en_probe *p)
-{
-	if (strcmp(p->prov->text, "syscall") != 0)
-		return K_RUN_ALL;
-	return strcmp(p->name->text, "return") == 0 ? K_RUN_RETURN : K_RUN_ENTRY;
-}
-
-static uint8_t runs_of(const char *entry)
-{
-	if (strcmp(entry, "k_sys_enter") == 0)
-		return K_RUN_ENTRY;
-	return strcmp(entry, "k_sys_exit") == 0 ? K_RUN_RETURN : K_RUN_OTHER;
-}
-
-struct en_probe *k_share_probe(struct en *en, const struct en_probe *p, struct et_error *e)
+struct en_probe *k_share_probe(
+	struct en *en, const struct en_probe *p, enum k_entry entry, struct et_error *e)
 {
 	struct en_probe *shared;
 	const struct en_ecblist *l;
@@ -214,50 +201,29 @@ struct en_probe *k_share_probe(struct en *en, const struct en_probe *p, struct e
 	}
 	l = atomic_load(&shared->ecbs);
 	for (unsigned i = 0; i < l->n; i++)
-		en->kernel->wanted[l->ecb[i].index] |= runs_in(p);
+		en->kernel->programs[l->ecb[i].index] |= 1u << entry;
 	return shared;
 }
 
 /* ---- programs ------------------------------------------------------------------------- */
 
-static struct k_clause *wanted_clauses(struct en *en, const char *entry, unsigned *n)
+/* The clauses of an entry's program, and those of ERROR. */
+static struct k_clause *clauses_of(struct en *en, enum k_entry entry, unsigned *n)
 {
 	struct k_clause *all = calloc(en->prog->nclauses + 1, sizeof(*all));
 	const struct en_ecblist *l;
 
 	*n = 0;
-	if (all == NULL)
-		return NULL;
+	if (all == NULL || !(k_programs[entry].flags & K_CLAUSES))
+		return all;
 	if (en->error_probe != NULL && (l = atomic_load(&en->error_probe->ecbs)) != NULL)
 		for (unsigned i = 0; i < l->n; i++)
-			en->kernel->wanted[l->ecb[i].index] = K_RUN_ALL;
+			en->kernel->programs[l->ecb[i].index] = UINT32_MAX;
 	for (unsigned i = 0; i < en->prog->nclauses; i++)
-		if (en->kernel->wanted[i] & runs_of(entry))
+		if (en->kernel->programs[i] >> entry & 1)
 			all[(*n)++] = (struct k_clause){
 				en->prog->clauses[i]->insns, en->prog->clauses[i]->ninsns, i};
 	return all;
-}
-
-/* What the programs of the kernel fire at, for people. */
-static const char *events_of(const char *entry)
-{
-	static const struct {
-		const char *entry, *events;
-	} all[] = {
-		{"k_sys_enter", "syscall:::entry"},
-		{"k_sys_exit", "syscall:::return"},
-		{"k_profile", "profile-N"},
-		{"k_uprobe", "pid entry"},
-		{"k_uretprobe", "pid return"},
-		{"k_usdt", "usdt"},
-		{"k_erlang", "erlang"},
-		{"k_erlang_usdt", "erlang"},
-	};
-
-	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (strcmp(all[i].entry, entry) == 0)
-			return all[i].events;
-	return "sched and proc";
 }
 
 /* The kernel takes, and follows, a million instructions, and so many jumps in a row. */
@@ -268,9 +234,10 @@ static bool is_too_large(const char *log, int why)
 }
 
 /* The last words of the verifier; why: an errno. */
-static int not_verified(char *log, const union bpf_attr *attr, const char *entry, unsigned nclauses,
-	int why, struct et_error *e)
+static int not_verified(char *log, const union bpf_attr *attr, const struct k_input *in, int why,
+	struct et_error *e)
 {
+	const struct k_program *p = &k_programs[in->entry];
 	size_t len = strlen(log);
 	char *last;
 
@@ -280,25 +247,25 @@ static int not_verified(char *log, const union bpf_attr *attr, const char *entry
 		fprintf(stderr, "%s\n", log);
 	if (strstr(log, "bpf_probe_write_user") != NULL)
 		return et_err(e, ET_KERNEL,
-			"copyout() and copyoutstr() at probes of the kernel: this kernel lets no BPF "
-			"program write to the memory of others");
+			"copyout() and copyoutstr() at probes of the kernel: this kernel does not "
+			"let BPF programs write to the memory of others");
 	if (is_too_large(log, why))
 		return et_err(e, ET_KERNEL,
 			"the script is too large for the kernel: its %u clause%s at %s probes are %u "
-			"instructions there, and it takes and follows 1000000 at most; make clauses "
-			"fewer or shorter, or trace with several commands at the same time",
-			nclauses, nclauses == 1 ? "" : "s", events_of(entry), attr->insn_cnt);
+			"instructions there, and it accepts at most 1000000; use fewer or shorter "
+			"clauses, or trace with several commands at the same time",
+			in->nclauses, in->nclauses == 1 ? "" : "s", p->probes, attr->insn_cnt);
 	last = strstr(log, "\nprocessed ");
 	if (last != NULL)
 		*last = '\0';
 	last = strrchr(log, '\n');
 	last = last != NULL ? last + 1 : log;
-	return et_err(e, ET_KERNEL, "the kernel does not accept the program (%s): %s", entry,
+	return et_err(e, ET_KERNEL, "the kernel does not accept the program (%s): %s", p->function,
 		last[0] != '\0' ? last : strerror(why));
 }
 
 /* For those who work on it: what the verifier has to do; with 2 in the environment, all of it. */
-static void show_work(union bpf_attr attr, const char *entry)
+static void show_work(union bpf_attr attr, const char *function)
 {
 	bool all = strcmp(getenv("ERLTRACE_VERIFIER"), "2") == 0;
 	uint32_t size = all ? 512u << 20 : 4096;
@@ -313,7 +280,7 @@ static void show_work(union bpf_attr attr, const char *entry)
 	fd = bpf(BPF_PROG_LOAD, &attr);
 	if (fd >= 0)
 		close(fd);
-	fprintf(stderr, "%s: %u instructions, %u functions; %s", entry, attr.insn_cnt,
+	fprintf(stderr, "%s: %u instructions, %u functions; %s", function, attr.insn_cnt,
 		attr.func_info_cnt, log);
 	free(log);
 }
@@ -326,7 +293,7 @@ static int load_program(union bpf_attr *attr, const struct k_input *in, struct e
 	int fd;
 
 	if (show)
-		show_work(*attr, in->entry);
+		show_work(*attr, k_programs[in->entry].function);
 	fd = bpf(BPF_PROG_LOAD, attr);
 	if (fd >= 0)
 		return fd;
@@ -339,38 +306,35 @@ static int load_program(union bpf_attr *attr, const struct k_input *in, struct e
 	attr->log_level = 1;
 	fd = bpf(BPF_PROG_LOAD, attr);
 	if (fd < 0)
-		not_verified(log, attr, in->entry, in->nclauses, errno, e);
+		not_verified(log, attr, in, errno, e);
 	free(log);
 	return fd;
 }
 
-static int load(struct en *en, const char *entry, int type, int attach_type, bool bare,
-	struct et_error *e)
+int k_load(struct en *en, enum k_entry entry, struct et_error *e)
 {
+	const struct k_program *p = &k_programs[entry];
 	struct kernel *k = en->kernel;
 	struct k_input in = {.object = &k->object,
 		.env = &en->env,
 		.strs = en->strs,
 		.entry = entry,
-		.may_wait = attach_type == K_UPROBE_MULTI,
 		.erlang = k->root->vm_stacks != NULL,
 		.arena_fd = k->arena_fd,
 		.buf_fd = k->buf_fd,
 		.root = (uint64_t)(uintptr_t)k->root,
 		.nbufs = k->nbufs};
-	union bpf_attr attr = {.prog_type = (uint32_t)type,
-		.expected_attach_type = (uint32_t)attach_type,
-		.prog_flags = in.may_wait ? BPF_F_SLEEPABLE : 0,
+	union bpf_attr attr = {.prog_type = (uint32_t)p->type,
+		.expected_attach_type = (uint32_t)p->attach,
+		.prog_flags = p->flags & K_SLEEPS ? BPF_F_SLEEPABLE : 0,
 		.license = (uint64_t)(uintptr_t) "GPL",
 		.prog_name = "erltrace"};
-	struct k_clause *clauses = wanted_clauses(en, entry, &in.nclauses);
+	struct k_clause *clauses = clauses_of(en, entry, &in.nclauses);
 	struct k_output out = {0};
 	struct bpf_func_info *info = NULL;
 	int fd = -1, btf = -1;
 
 	in.clauses = clauses;
-	if (bare)
-		in.nclauses = 0;
 	if (clauses == NULL)
 		return et_err(e, ET_NOMEM, "out of memory for the kernel's program");
 	if (k_link(&in, &out, e) < 0 || (btf = k_types(&out, e)) < 0)
@@ -397,24 +361,10 @@ out:
 	return fd;
 }
 
-int k_load(struct en *en, const char *entry, int type, int attach_type, struct et_error *e)
-{
-	return load(en, entry, type, attach_type, false, e);
-}
-
-int k_load_bare(struct en *en, const char *entry, int type, int attach_type, struct et_error *e)
-{
-	return load(en, entry, type, attach_type, true, e);
-}
-
 void k_keep(struct kernel *k, int fd)
 {
-	int *more = realloc(k->fds, (k->nfds + 1) * sizeof(*more));
-
-	if (more == NULL)
-		return; /* it is closed when the process ends */
-	k->fds = more;
-	k->fds[k->nfds++] = fd;
+	if (ARRAY_ROOM(k->fds, k->nfds)) /* else it is closed when the process ends */
+		k->fds[k->nfds++] = fd;
 }
 
 int k_attach_raw(struct en *en, int prog, const char *tracepoint, struct et_error *e)
@@ -466,7 +416,7 @@ void k_detach(struct en *en)
 	while (k != NULL && k->nfds > 0)
 		close(k->fds[--k->nfds]);
 	if (k != NULL)
-		k->nuprogs = 0;
+		k->uloaded = 0;
 }
 
 void k_stop(struct en *en, void *data)
@@ -489,7 +439,7 @@ void k_close(struct en *en)
 	k_object_free(&k->object);
 	k_uprobe_free(k);
 	free(k->fds);
-	free(k->wanted);
+	free(k->programs);
 	free(k);
 	en->kernel = NULL;
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "proc_file.h"
 #include "engine/provider.h"
 #include "modules.h"
@@ -109,11 +110,9 @@ static bool add_module(struct k_process *p, const char *line, const char *exe)
 		return true;
 	}
 	sscanf(range, "%" SCNx64 "-%" SCNx64, &start, &end);
-	mods = realloc(p->mods, (p->n + 1) * sizeof(*mods));
-	if (mods == NULL)
+	if (!ARRAY_ROOM(p->mods, p->n))
 		return false;
-	p->mods = mods;
-	mods = &mods[p->n];
+	mods = &p->mods[p->n];
 	*mods = (struct k_module){.file = file_of(p->pid, path, range, &by_name),
 		.path = strdup(path),
 		.pid = p->pid,
@@ -144,8 +143,8 @@ static int not_read(int pid, struct et_error *e)
 		return et_err(e, D_PROC_BADPID, "there is no process %d", pid);
 	if (error == EACCES || error == EPERM)
 		return et_err(e, D_PROC_GRAB,
-			"process %d is another user's: what it has mapped can be read by that user "
-			"and by root",
+			"process %d belongs to another user: only that user and root can read "
+			"what it has mapped",
 			pid);
 	return et_err(e, D_PROC_GRAB, "process %d: /proc/%d/maps cannot be read: %s", pid, pid,
 		strerror(error));
@@ -175,7 +174,7 @@ static int read_modules(struct k_process *p, struct et_error *e)
 	n = ferror(f) ? not_read(p->pid, e) : 0;
 	if (n == 0 && ok && p->n == 0)
 		n = et_err(e, D_PROC_BADPID,
-			"process %d has no program: it has ended, or is the kernel's", p->pid);
+			"process %d has no program: it has ended, or is a kernel thread", p->pid);
 	fclose(f);
 	return ok ? (int)n
 		  : et_err(e, ET_NOMEM, "out of memory for the files of process %d", p->pid);
@@ -275,8 +274,8 @@ bool k_modules_news(struct k_process *list, char *buf, size_t size)
 			if (p->mods[i].elf.cut) {
 				p->mods[i].elf.cut = false;
 				snprintf(buf, size,
-					"the symbol table of %.200s has more than is read: some "
-					"functions have no probes",
+					"the symbol table of %.200s is too large: some functions "
+					"have no probes",
 					p->mods[i].path);
 				return true;
 			}

@@ -47,7 +47,7 @@ const uint8_t *k_module_code(struct k_module *m, uint64_t offset, size_t *n);
  */
 bool k_chosen(struct k_process *list, int pid, struct k_module *m, const struct elf_sym *s,
 	uint64_t *offset);
-size_t k_insn_len(const uint8_t *code, size_t n); /* insn.c; 0: not known */
+size_t k_insn_len(const uint8_t *code, size_t n); /* x86_length.c; 0: not known */
 bool k_module_matches(const struct k_module *m, const char *glob);
 /* The process that a provider's name ends with ("pid1234": 1234), or 0; *len: of what is before. */
 int k_pid_of(const char *prov, size_t *len);

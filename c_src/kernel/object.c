@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "kernel.h"
 
 enum { RELOC_64_64 = 1, RELOC_64_32 = 10 }; /* lddw; call */
@@ -28,11 +29,8 @@ struct file {
 
 static int add_func(struct k_object *o, const struct k_func *f)
 {
-	struct k_func *more = realloc(o->funcs, (o->n + 1) * sizeof(*more));
-
-	if (more == NULL)
+	if (!ARRAY_ROOM(o->funcs, o->n))
 		return -1;
-	o->funcs = more;
 	o->funcs[o->n++] = *f;
 	return 0;
 }
@@ -41,7 +39,8 @@ static int read_funcs(struct file *f)
 {
 	for (unsigned i = 0; i < f->nsyms; i++) {
 		const Elf64_Sym *s = &f->syms[i];
-		struct k_func fn = {.name = f->names + s->st_name};
+		struct k_func fn = {.name = f->names + s->st_name,
+			.global = ELF64_ST_BIND(s->st_info) == STB_GLOBAL};
 
 		if (ELF64_ST_TYPE(s->st_info) != STT_FUNC || s->st_shndx == SHN_UNDEF)
 			continue;
@@ -72,11 +71,8 @@ static int func_at(const struct file *f, unsigned section, uint64_t off, unsigne
 
 static int add_reloc(struct k_func *fn, struct k_reloc r)
 {
-	struct k_reloc *more = realloc(fn->relocs, (fn->nrelocs + 1) * sizeof(*more));
-
-	if (more == NULL)
+	if (!ARRAY_ROOM(fn->relocs, fn->nrelocs))
 		return -1;
-	fn->relocs = more;
 	fn->relocs[fn->nrelocs++] = r;
 	return 0;
 }
@@ -86,15 +82,12 @@ static int data_of(struct file *f, unsigned section)
 {
 	const Elf64_Shdr *s = &f->sh[section];
 	const char *bytes = f->base + s->sh_offset;
-	struct k_data *more;
 
 	for (unsigned i = 0; i < f->o->ndata; i++)
 		if (f->o->data[i].bytes == bytes)
 			return (int)i;
-	more = realloc(f->o->data, (f->o->ndata + 1) * sizeof(*more));
-	if (more == NULL)
+	if (!ARRAY_ROOM(f->o->data, f->o->ndata))
 		return -1;
-	f->o->data = more;
 	f->o->data[f->o->ndata] = (struct k_data){.bytes = bytes, .size = s->sh_size};
 	return (int)f->o->ndata++;
 }
@@ -111,7 +104,7 @@ static int read_relocs(struct file *f, const Elf64_Shdr *rel)
 
 	for (size_t i = 0; i < rel->sh_size / sizeof(*r); i++) {
 		const Elf64_Sym *s = &f->syms[ELF64_R_SYM(r[i].r_info)];
-		struct k_reloc to = {.func = -1, .data = -1};
+		struct k_reloc to = {.index = -1};
 		unsigned at, ignored;
 		int fn = func_at(f, rel->sh_info, r[i].r_offset, &at);
 
@@ -119,17 +112,19 @@ static int read_relocs(struct file *f, const Elf64_Shdr *rel)
 			continue;
 		to.at = at;
 		if (is_data(f, s)) {
-			to.data = data_of(f, s->st_shndx);
+			to.kind = K_SYM_DATA;
+			to.index = data_of(f, s->st_shndx);
 			to.off = s->st_value + (uint64_t)(uint32_t)f->o->funcs[fn].insns[at].imm;
-			if (to.data < 0)
+			if (to.index < 0)
 				return -1;
 		} else if (ELF64_ST_TYPE(s->st_info) == STT_SECTION) {
 			/* a static function: the call says where it is, seen from behind itself */
 			int32_t imm = f->o->funcs[fn].insns[at].imm;
 
-			to.func = func_at(f, s->st_shndx, 8 * (uint64_t)(imm + 1), &ignored);
+			to.index = func_at(f, s->st_shndx, 8 * (uint64_t)(imm + 1), &ignored);
+			to.kind = to.index < 0 ? K_SYM_UNKNOWN : K_SYM_FUNC;
 		} else {
-			to.sym = f->names + s->st_name;
+			to.name = f->names + s->st_name; /* of any file: resolve() */
 		}
 		if (add_reloc(&f->o->funcs[fn], to) < 0)
 			return -1;
@@ -152,7 +147,7 @@ static int read_near_calls(struct file *f)
 		const struct ebpf_insn *insns = f->o->funcs[i].insns;
 
 		for (unsigned at = 0; at < f->o->funcs[i].n; at++) {
-			struct k_reloc to = {.at = at, .func = -1, .data = -1};
+			struct k_reloc to = {.at = at, .index = -1};
 
 			if (insns[at].code == EBPF_LDDW) {
 				at++;
@@ -163,7 +158,8 @@ static int read_near_calls(struct file *f)
 				continue;
 			for (unsigned k = f->first; k < f->o->n; k++)
 				if (f->o->funcs[k].insns == &insns[(int)at + 1 + insns[at].imm])
-					to.func = (int)k;
+					to.index = (int)k;
+			to.kind = to.index < 0 ? K_SYM_UNKNOWN : K_SYM_FUNC;
 			if (add_reloc(&f->o->funcs[i], to) < 0)
 				return -1;
 		}
@@ -191,6 +187,75 @@ static int read_file(struct k_object *o, const char *base)
 	return read_near_calls(&f);
 }
 
+/* ---- names ---------------------------------------------------------------------------- */
+
+/* Global functions by their names. */
+struct index {
+	const struct k_object *o;
+	const struct k_func **funcs;
+	size_t n;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct k_func *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+static bool index_open(struct index *x, const struct k_object *o)
+{
+	*x = (struct index){.o = o, .funcs = malloc((o->n + 1) * sizeof(*x->funcs))};
+	for (unsigned i = 0; x->funcs != NULL && i < o->n; i++)
+		if (o->funcs[i].global)
+			x->funcs[x->n++] = &o->funcs[i];
+	if (x->n > 0)
+		qsort(x->funcs, x->n, sizeof(*x->funcs), by_name);
+	return x->funcs != NULL;
+}
+
+static int find(const struct index *x, const char *name)
+{
+	const struct k_func key = {.name = name}, *k = &key, **at;
+
+	at = bsearch(&k, x->funcs, x->n, sizeof(*x->funcs), by_name);
+	return at != NULL ? (int)(*at - x->o->funcs) : -1;
+}
+
+static void resolve(const struct index *x, struct k_reloc *r)
+{
+	static const struct {
+		const char *name;
+		enum k_sym kind;
+	} linkers[] = {{"k_clause", K_SYM_CLAUSE}, {"k_root", K_SYM_ROOT}, {"k_buf", K_SYM_BUF},
+		{"k_buf_mask", K_SYM_BUF_MASK}};
+
+	for (unsigned i = 0; i < sizeof(linkers) / sizeof(*linkers); i++)
+		if (strcmp(r->name, linkers[i].name) == 0)
+			r->kind = linkers[i].kind;
+	if (r->kind == K_SYM_UNKNOWN && (r->index = find(x, r->name)) >= 0)
+		r->kind = K_SYM_FUNC;
+}
+
+static int resolve_all(struct k_object *o)
+{
+	struct index x;
+
+	if (!index_open(&x, o))
+		return -1;
+	for (unsigned i = 0; i < o->n; i++)
+		for (unsigned k = 0; k < o->funcs[i].nrelocs; k++)
+			if (o->funcs[i].relocs[k].name != NULL)
+				resolve(&x, &o->funcs[i].relocs[k]);
+#define ENTRY(name, ...) o->entry[ENTRY_##name] = find(&x, "k_" #name);
+#include "entries.def"
+#define RT(name, ...) o->rt[RT_##name] = find(&x, "rt_" #name);
+#include "prog/rt.def"
+	o->erlang_stack = find(&x, "k_erlang_stack");
+	free(x.funcs);
+	return 0;
+}
+
 int k_object_load(struct k_object *o, struct et_error *e)
 {
 	*o = (struct k_object){0};
@@ -204,6 +269,10 @@ int k_object_load(struct k_object *o, struct et_error *e)
 		}
 		p += 8 + (size + 7) / 8 * 8;
 	}
+	if (resolve_all(o) < 0) {
+		k_object_free(o);
+		return et_err(e, ET_NOMEM, "out of memory");
+	}
 	return 0;
 }
 
@@ -214,12 +283,4 @@ void k_object_free(struct k_object *o)
 	free(o->funcs);
 	free(o->data);
 	*o = (struct k_object){0};
-}
-
-int k_object_find(const struct k_object *o, const char *name)
-{
-	for (unsigned i = 0; i < o->n; i++)
-		if (strcmp(o->funcs[i].name, name) == 0)
-			return (int)i;
-	return -1;
 }

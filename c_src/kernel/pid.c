@@ -14,34 +14,15 @@
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/state.h"
-#include "late.h"
-
-/* Where a probe is: two static functions of one name are one probe at two places. */
-struct place {
-	struct place *next;
-	struct k_module *mod;
-	uint64_t offset;
-	int pid;
-	bool ret;
-	uint32_t caller; /* where it finds the return address: struct k_place */
-};
+#include "sites.h"
 
 struct pid {
-	struct k_process *procs;
-	struct place **places; /* all, to be freed */
-	unsigned nplaces;
+	struct k_sites sites;
 	unsigned noffsets; /* instructions among them */
 };
 enum { MAX_OFFSETS = 250000 };
 
 extern const struct provider pid_provider;
-
-static int init(struct en *en, void **data, struct et_error *e)
-{
-	(void)en;
-	*data = calloc(1, sizeof(struct pid));
-	return *data != NULL ? 0 : et_err(e, ET_NOMEM, "out of memory");
-}
 
 /* ---- making probes -------------------------------------------------------------------- */
 
@@ -128,46 +109,30 @@ static uint32_t caller_at(const uint8_t *code, size_t n, uint64_t inside)
 	return at == inside && words <= K_CALLER_AT ? how | (uint32_t)words : 0;
 }
 
-static int add_place(struct pid *pv, struct en_probe *p, struct place at, struct et_error *e)
-{
-	struct place *first = p->pvdata, *l, **all;
+/* What is asked for: probes of a module. */
+struct request {
+	struct en *en;
+	struct pid *pv;
+	struct k_module *m;
+	const struct d_pdesc *d;
+	struct et_error *e;
+};
 
-	for (l = first; l != NULL; l = l->next)
-		if (l->mod == at.mod && l->offset == at.offset)
-			return 0;
-	l = malloc(sizeof(*l));
-	if (l != NULL && (pv->nplaces & (pv->nplaces - 1)) == 0) {
-		all = realloc(
-			pv->places, (pv->nplaces ? 2 * (size_t)pv->nplaces : 1) * sizeof(*all));
-		if (all == NULL) {
-			free(l);
-			l = NULL;
-		} else {
-			pv->places = all;
-		}
-	}
-	if (l == NULL)
-		return et_err(e, ET_NOMEM, "out of memory for the probes of process %d", at.pid);
-	*l = at;
-	l->next = first;
-	p->pvdata = pv->places[pv->nplaces++] = l;
-	return 0;
-}
-
-static int add_probe(struct en *en, struct pid *pv, const char *prov, struct place at,
-	const char *func, const char *name, struct et_error *e)
+static int add_probe(
+	const struct request *r, const struct k_site *at, const char *func, const char *name)
 {
 	static const char *const types[] = {"uint64_t", "uint64_t"};
-	struct en_probe *p = en_probe_add(en, &pid_provider, NULL, prov, at.mod->name, func, name);
+	struct en_probe *p =
+		en_probe_add(r->en, &pid_provider, NULL, r->d->prov, r->m->name, func, name);
 
 	if (p == NULL)
-		return et_err(e, ET_NOMEM, "out of memory for the probes of process %d", at.pid);
-	p->mod_aliases = at.mod->aliases;
-	if (at.ret) {
+		return et_err(r->e, ET_NOMEM, "out of memory for the probes of process %d", at->pid);
+	p->mod_aliases = r->m->aliases;
+	if (at->entry == ENTRY_uretprobe) {
 		p->nargs = 2;
 		p->argtypes = types;
 	}
-	return add_place(pv, p, at, e);
+	return k_sites_add(&r->pv->sites, p, r->m, at, NULL, 0, r->e);
 }
 
 /* ---- functions ------------------------------------------------------------------------ */
@@ -191,7 +156,7 @@ static int function_cmp(const void *a, const void *b)
 
 /* Those of a module whose names match, each once. The caller frees them. */
 static struct function *find_functions(
-	struct pid *pv, int pid, struct k_module *m, const char *glob, size_t *n)
+	struct k_process *procs, struct k_module *m, const char *glob, size_t *n)
 {
 	const struct elf *f = k_module_elf(m);
 	struct function *all = malloc((f->nsyms + 1) * sizeof(*all)), fn;
@@ -201,7 +166,7 @@ static struct function *find_functions(
 		fn.sym = &f->syms[i];
 		if (en_glob(glob, f->strs + fn.sym->name) &&
 			(fn.sym->type == STT_GNU_IFUNC
-					? k_chosen(pv->procs, pid, m, fn.sym, &fn.offset)
+					? k_chosen(procs, m->pid, m, fn.sym, &fn.offset)
 					: fn.sym->type == STT_FUNC &&
 						  elf_offset(f, fn.sym->value, true, &fn.offset)))
 			all[found++] = fn;
@@ -216,181 +181,131 @@ static struct function *find_functions(
 }
 
 /* The instructions of a function whose offsets match. */
-static int add_offsets(struct en *en, struct pid *pv, const struct d_pdesc *d, struct place at,
-	const char *func, const uint8_t *code, size_t n, struct et_error *e)
+static int add_offsets(const struct request *r, const char *func, uint64_t start,
+	const uint8_t *code, size_t n)
 {
-	uint64_t start = at.offset;
+	struct k_site at = {.entry = ENTRY_uprobe, .pid = r->m->pid};
 	char name[20];
 	size_t len;
 
 	for (size_t inside = 0; inside < n; inside += len) {
 		len = k_insn_len(code + inside, n - inside);
 		if (len == 0)
-			return 0; /* an instruction that is not known: what is behind it is not
-				     either */
+			return 0; /* not known, nor what is behind it */
 		snprintf(name, sizeof(name), "%zx", inside);
-		if (!en_glob(d->name, name) || !can_probe(code + inside, n - inside))
+		if (!en_glob(r->d->name, name) || !can_probe(code + inside, n - inside))
 			continue;
-		if (++pv->noffsets > MAX_OFFSETS)
-			return et_err(e, D_PROC_CREATEFAIL,
+		if (++r->pv->noffsets > MAX_OFFSETS)
+			return et_err(r->e, D_PROC_CREATEFAIL,
 				"more than %d instructions match: name a function, or entry and "
-				"return "
-				"instead of any name",
+				"return instead of any name",
 				MAX_OFFSETS);
 		at.offset = start + inside;
 		at.caller = caller_at(code, n, inside);
-		if (add_probe(en, pv, d->prov, at, func, name, e) < 0)
+		if (add_probe(r, &at, func, name) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int add_function(struct en *en, struct pid *pv, const struct d_pdesc *d, struct place at,
-	const struct elf_sym *s, struct et_error *e)
+static int add_function(const struct request *r, uint64_t offset, const struct elf_sym *s)
 {
-	struct k_module *m = at.mod;
-	const char *func = m->elf.strs + s->name;
+	const char *func = r->m->elf.strs + s->name;
 	size_t n;
-	const uint8_t *code = k_module_code(m, at.offset, &n);
+	const uint8_t *code = k_module_code(r->m, offset, &n);
+	struct k_site at = {.entry = ENTRY_uprobe, .pid = r->m->pid, .offset = offset};
 
 	if (!can_probe(code, n))
 		return 0;
 	at.caller = caller_at(code, n, 0);
-	if (en_glob(d->name, "entry") && add_probe(en, pv, d->prov, at, func, "entry", e) < 0)
+	if (en_glob(r->d->name, "entry") && add_probe(r, &at, func, "entry") < 0)
 		return -1;
-	at.ret = true;
-	if (en_glob(d->name, "return") && may_return(func) &&
-		add_probe(en, pv, d->prov, at, func, "return", e) < 0)
+	at.entry = ENTRY_uretprobe;
+	if (en_glob(r->d->name, "return") && may_return(func) &&
+		add_probe(r, &at, func, "return") < 0)
 		return -1;
-	at.ret = false;
-	if (s->type != STT_FUNC || !names_offsets(d->name))
+	if (s->type != STT_FUNC || !names_offsets(r->d->name))
 		return 0;
-	return add_offsets(en, pv, d, at, func, code, n < s->size ? n : s->size, e);
+	return add_offsets(r, func, offset, code, n < s->size ? n : s->size);
 }
 
-static int add_module(struct en *en, void *data, int pid, struct k_module *m,
-	const struct d_pdesc *d, struct et_error *e)
+static int add_module(struct en *en, void *data, struct k_module *m, const struct d_pdesc *d,
+	struct et_error *e)
 {
-	struct pid *pv = data;
+	struct request r = {.en = en, .pv = data, .m = m, .d = d, .e = e};
 	size_t n;
-	struct function *all = find_functions(pv, pid, m, d->func, &n);
+	struct function *all = find_functions(r.pv->sites.procs, m, d->func, &n);
 	int rc = all != NULL ? 0
 			     : et_err(e, ET_NOMEM, "out of memory for the probes of process %d",
-				       pid);
+				       m->pid);
 
-	for (size_t i = 0; rc == 0 && i < n; i++) {
-		struct place at = {.mod = m, .pid = pid, .offset = all[i].offset};
-
-		rc = add_function(en, pv, d, at, all[i].sym, e);
-	}
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		rc = add_function(&r, all[i].offset, all[i].sym);
 	free(all);
 	return rc;
 }
 
+static int init(struct en *en, void **data, struct et_error *e)
+{
+	static const struct k_site_provider of = {.pv = &pid_provider,
+		.add = add_module,
+		.programs = 1u << ENTRY_uprobe | 1u << ENTRY_uretprobe,
+		.is_pid = true};
+
+	(void)en;
+	return k_sites_init(data, sizeof(struct pid), &of) ? 0
+							   : et_err(e, ET_NOMEM, "out of memory");
+}
+
 static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et_error *e)
 {
-	struct pid *pv = data;
+	struct k_sites *s = data;
 	struct k_process *proc;
 	size_t len;
 	int pid = k_pid_of(d->prov, &len);
 
-	if (!en->opts->inside && pid == 0 && d->prov != NULL && strncmp(d->prov, "pid", 3) == 0 &&
+	if (pid == 0 && d->prov != NULL && strncmp(d->prov, "pid", 3) == 0 &&
 		(d->prov[3] == '\0' || strchr("*?[", d->prov[3]) != NULL ||
 			strcmp(d->prov + 3, "0") == 0))
 		return et_err(e, D_PDESC_INVAL,
-			"probes of functions are of a process: pid1234, or pid$target with "
+			"function probes belong to a process: pid1234, or pid$target with "
 			"-p or -c");
-	if (en->opts->inside || pid == 0 || len != 3 || strncmp(d->prov, "pid", 3) != 0)
+	if (pid == 0 || len != 3 || strncmp(d->prov, "pid", 3) != 0)
 		return 0;
-	proc = k_process(&pv->procs, pid, e);
-	if (proc == NULL)
-		return -1;
-	for (unsigned i = 0; i < proc->n; i++)
-		if (k_module_matches(&proc->mods[i], d->mod) &&
-			add_module(en, pv, pid, &proc->mods[i], d, e) < 0)
-			return -1;
-	return 0;
+	proc = k_process(&s->procs, pid, e);
+	return proc != NULL ? k_sites_provide(en, s, proc, d, e) : -1;
 }
 
 /* ---- tracing -------------------------------------------------------------------------- */
 
-static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
-{
-	struct en_probe *shared = k_share_probe(en, p, e);
-
-	(void)data;
-	if (shared == NULL)
-		return -1;
-	for (const struct place *l = p->pvdata; l != NULL; l = l->next) {
-		struct k_place at = {.entry = l->ret ? "k_uretprobe" : "k_uprobe",
-			.ret = l->ret,
-			.pid = l->pid,
-			.offset = l->offset,
-			.caller = l->caller};
-
-		en_process_add(en, l->pid);
-		if (k_uprobe_add(en, l->mod->file, &at, shared, e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 static bool wants_arena(struct en *en)
 {
-	return k_has_processes(en, K_PID);
-}
-
-static int ready(struct en *en, void *data, struct et_error *e)
-{
-	return k_late_ready(en, K_PID, e) < 0 ? -1 : k_uprobe_load(en, data, e);
-}
-
-static int look(struct en *en, void *data, struct et_error *e)
-{
-	struct pid *pv = data;
-
-	return k_late_look(en, &pid_provider, pv, &pv->procs, K_PID, add_module, e);
+	return k_names_process(en, true);
 }
 
 static bool news(struct en *en, void *data, char *buf, size_t size, bool *ended)
 {
-	(void)ended;
 	if (en->kernel != NULL && en->kernel->vms_cut) {
 		en->kernel->vms_cut = false;
 		snprintf(buf, size,
 			"it takes too long to look at all Erlang VMs here: some have no Erlang "
-			"stacks "
-			"(-p names one)");
+			"stacks (-p names one)");
 		return true;
 	}
-	return k_modules_news(((struct pid *)data)->procs, buf, size);
-}
-
-static void fini(struct en *en, void *data)
-{
-	struct pid *pv = data;
-
-	k_close(en);
-	if (pv == NULL)
-		return;
-	for (unsigned i = 0; i < pv->nplaces; i++)
-		free(pv->places[i]);
-	free(pv->places);
-	k_processes_free(pv->procs);
-	free(pv);
+	return k_sites_news(en, data, buf, size, ended);
 }
 
 const struct provider pid_provider = {
 	.name = "pid",
 	.init = init,
 	.provide = provide,
-	.enable = enable,
-	.ready = ready,
+	.enable = k_sites_enable,
+	.ready = k_sites_ready,
+	.look = k_sites_look,
 	.start = k_uprobe_attach,
 	.stop = k_stop,
 	.news = news,
-	.fini = fini,
+	.fini = k_sites_fini,
 	.arena = k_arena,
 	.wants_arena = wants_arena,
-	.look = look,
 };

@@ -16,7 +16,7 @@
 #define K_PROFILES 64	/* profile-N that one script can have */
 #define K_VTIMES   16384 /* a power of two */
 
-/* Events of the kernel's tracepoints: kernel/event.c. */
+/* Events of the kernel's tracepoints: kernel/sched_proc.c. */
 enum k_event {
 	K_ON_CPU, K_OFF_CPU, K_SLEEP, K_PREEMPT, K_WAKEUP, K_ENQUEUE, K_DEQUEUE,
 	K_CREATE, K_LWP_CREATE, K_START, K_LWP_START, K_EXIT, K_LWP_EXIT,
@@ -47,7 +47,7 @@ struct k_running {
 	uint64_t tid, since, time;
 };
 
-/* What the arguments of a function of an Erlang VM are made by: kernel/insides.c. */
+/* What the arguments of a function of an Erlang VM are made by: kernel/vm_probes.c. */
 enum k_erlang_kind {
 	K_MESSAGE_RECEIVE,
 	K_COPY_STRUCT,
@@ -79,7 +79,7 @@ struct k_erlang {
 	uint32_t offheap; /* a process, in what copying is given */
 };
 
-/* An Erlang VM, and how its threads tell what process they run: kernel/insides.c. */
+/* An Erlang VM, and how its threads tell what process they run: kernel/vm_probes.c. */
 #define K_VMS 16
 struct k_vm {
 	uint32_t pid;
@@ -88,7 +88,7 @@ struct k_vm {
 	struct k_erlang how;
 };
 
-/* How the stack of an Erlang process is found, for ustack(): kernel/stacks.c. By the VM's pid. */
+/* How the stack of an Erlang process is found, for ustack(): kernel/vm_stacks.c. By the VM's pid. */
 #define K_VM_PLACES 128 /* a power of two; half of them are used at most */
 struct k_vm_stacks {
 	uint32_t pid; /* 0: none is here */
@@ -105,11 +105,11 @@ static inline uint64_t k_vm_place(uint32_t pid)
 }
 
 /*
- * What a place of a uprobe is like, in its cookie above the number of the probe: where the return
+ * What a uprobe's site is like, in its cookie above the number of the probe: where the return
  * address is, which is not by the frame pointer in a function that has just been entered.
  */
 enum {
-	K_PLACE_SHIFT = 32,
+	K_SITE_SHIFT = 32,
 	K_CALLER_AT = 0xff, /* so many words above the stack pointer */
 	K_CALLER_KNOWN = 1 << 8,
 	K_BEFORE_PUSH =
@@ -125,7 +125,7 @@ struct k_range {
 
 /* Where a usdt probe has an argument. */
 enum { K_ARG_NONE, K_ARG_CONSTANT, K_ARG_REGISTER, K_ARG_MEMORY };
-#define K_REGS 21 /* words of registers as the kernel has them (bpf/main.c) */
+#define K_REGS 21 /* words of registers as the kernel has them (bpf/entries.c) */
 enum { REG_IP = 16, REG_CS = 17 };
 #define K_REGS_OF_CURRENT 1 /* en_thread.uregs: where the thread has them, asked for when read */
 struct k_usdt_arg {
@@ -145,7 +145,7 @@ struct k_root {
 	uint64_t zero; /* of which the verifier does not know that it is 0 */
 	uint64_t wall; /* what is to be added to the monotonic clock */
 	struct en_probe *sys_enter[K_SYSCALLS], *sys_exit[K_SYSCALLS];
-	struct en_probe *own[2]; /* BEGIN and END, where they fire in the kernel (own.c) */
+	struct en_probe *begin_end[2]; /* where they fire in the kernel */
 	struct en_probe **probe; /* by the cookie of whatever else fires */
 	uint32_t nprobes;
 	struct en_probe **erlang; /* by the hashes of their names: events of nodes */

@@ -5,13 +5,8 @@
  * the call's arguments; arg0 and arg1 of a return are what it gives, -1 where it failed, and errno
  * says why.
  */
-#include <linux/bpf.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/probe.h"
 #include "engine/provider.h"
-#include "engine/slot.h"
 #include "engine/state.h"
 #include "load.h"
 
@@ -25,11 +20,6 @@ static const struct {
 };
 enum { NCALLS = sizeof(calls) / sizeof(*calls) };
 
-struct sys {
-	bool enters, exits;
-	int enter_fd, exit_fd;
-};
-
 extern const struct provider syscall_provider;
 
 static int init(struct en *en, void **data, struct et_error *e)
@@ -37,10 +27,9 @@ static int init(struct en *en, void **data, struct et_error *e)
 	static const char *const args[] = {
 		"uint64_t", "uint64_t", "uint64_t", "uint64_t", "uint64_t", "uint64_t"};
 
-	*data = calloc(1, sizeof(struct sys));
-	if (*data == NULL)
-		return et_err(e, ET_NOMEM, "out of memory");
-	for (unsigned i = 0; i < 2 * NCALLS && !en->opts->inside; i++) {
+	if (k_tracepoints_init(en, data, e) < 0)
+		return -1;
+	for (unsigned i = 0; i < 2 * NCALLS; i++) {
 		struct en_probe *p = en_probe_add(en, &syscall_provider, (void *)(uintptr_t)i,
 			"syscall", "vmlinux", calls[i / 2].name, i % 2 ? "return" : "entry");
 
@@ -55,50 +44,24 @@ static int init(struct en *en, void **data, struct et_error *e)
 static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
 {
 	unsigned i = (unsigned)(uintptr_t)p->pvdata;
-	struct en_probe *shared = k_share_probe(en, p, e);
-	struct sys *s = data;
+	enum k_entry entry = i % 2 ? ENTRY_sys_exit : ENTRY_sys_enter;
+	struct en_probe *shared = k_share_probe(en, p, entry, e);
+	struct k_root *r;
 
 	if (shared == NULL)
 		return -1;
-	if (i % 2) {
-		en->kernel->root->sys_exit[calls[i / 2].nr] = shared;
-		s->exits = true;
-	} else {
-		en->kernel->root->sys_enter[calls[i / 2].nr] = shared;
-		s->enters = true;
-	}
+	r = en->kernel->root;
+	(i % 2 ? r->sys_exit : r->sys_enter)[calls[i / 2].nr] = shared;
+	k_tracepoints_want(data, entry);
 	return 0;
-}
-
-static int ready(struct en *en, void *data, struct et_error *e)
-{
-	struct sys *s = data;
-
-	if (s->enters &&
-		(s->enter_fd = k_load(en, "k_sys_enter", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, e)) < 0)
-		return -1;
-	if (s->exits &&
-		(s->exit_fd = k_load(en, "k_sys_exit", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, e)) < 0)
-		return -1;
-	return 0;
-}
-
-/* Returns first: a call that is under way may return, one that has entered unseen must not. */
-static int start(struct en *en, void *data, struct et_error *e)
-{
-	struct sys *s = data;
-
-	if (s->exits && k_attach_raw(en, s->exit_fd, "sys_exit", e) < 0)
-		return -1;
-	return s->enters ? k_attach_raw(en, s->enter_fd, "sys_enter", e) : 0;
 }
 
 const struct provider syscall_provider = {
 	.name = "syscall",
 	.init = init,
 	.enable = enable,
-	.ready = ready,
-	.start = start,
+	.ready = k_tracepoints_load,
+	.start = k_tracepoints_attach,
 	.stop = k_stop,
 	.fini = k_fini,
 	.arena = k_arena,

@@ -2,7 +2,7 @@
 /*
  * Functions of the kernel that call programs at tracepoints: they are on top of a stack that is
  * taken there, and none of what is traced. How many there are depends on the tracepoint and on who
- * else is at it, so that bpf/stack.c looks for them by their addresses. Where the kernel does not
+ * else is at it, so that bpf/erlang_stack.c looks for them by their addresses. Where the kernel does not
  * show these (kernel.kptr_restrict), they stay.
  */
 #include <inttypes.h>
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "engine/region.h"
 #include "engine/state.h"
 #include "load.h"
@@ -26,20 +27,13 @@ static bool is_tracing(const char *name)
 
 struct found {
 	struct k_range *all;
-	size_t n, room;
+	size_t n;
 };
 
 static bool add(struct found *f, uint64_t start)
 {
-	struct k_range *more;
-
-	if (f->n == f->room) {
-		more = realloc(f->all, (f->room ? 2 * f->room : 256) * sizeof(*more));
-		if (more == NULL)
-			return false;
-		f->all = more;
-		f->room = f->room ? 2 * f->room : 256;
-	}
+	if (!ARRAY_ROOM(f->all, f->n))
+		return false;
 	f->all[f->n++] = (struct k_range){start, UINT64_MAX};
 	return true;
 }
@@ -79,7 +73,7 @@ static int by_start(const void *a, const void *b)
 static bool is_wanted(const struct en *en)
 {
 	for (unsigned i = 0; i < en->prog->nclauses; i++)
-		if (en->prog->clauses[i]->reads_stack)
+		if (en->prog->clauses[i]->uses.stack)
 			return true;
 	return false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Places in programs and libraries where a probe of the engine fires: providers say which when
- * their probes are enabled, all of them are attached when tracing begins. Many places of one file
+ * Sites in programs and libraries where a probe of the engine fires: providers say which when
+ * their probes are enabled, all of them are attached when tracing begins. Many sites of one file
  * are one link: a kernel that has arenas has that kind of link too.
  */
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "engine/probe.h"
 #include "engine/region.h"
 #include "engine/state.h"
@@ -28,9 +29,8 @@ struct multi_attr {
 
 struct k_uprobe {
 	char *path;
-	struct k_place at;
+	struct k_site at;
 	uint64_t cookie;
-	int prog;
 };
 
 /* ---- cookies -------------------------------------------------------------------------- */
@@ -54,25 +54,16 @@ static int make_cookie(struct en *en, struct en_probe *p, uint64_t *cookie, stru
 	return 0;
 }
 
-int k_uprobe_add(struct en *en, const char *path, const struct k_place *at, struct en_probe *shared,
+int k_uprobe_add(struct en *en, const char *path, const struct k_site *at, struct en_probe *shared,
 	struct et_error *e)
 {
 	struct kernel *k = en->kernel;
-	struct k_uprobe u = {.path = strdup(path), .at = *at, .prog = -1};
+	struct k_uprobe u = {.path = strdup(path), .at = *at};
 
-	if (u.path != NULL && (k->nuprobes & (k->nuprobes - 1)) == 0) {
-		struct k_uprobe *more = realloc(
-			k->uprobes, (k->nuprobes ? 2 * (size_t)k->nuprobes : 1) * sizeof(*more));
-
-		if (more == NULL) {
-			free(u.path);
-			u.path = NULL;
-		} else {
-			k->uprobes = more;
-		}
-	}
-	if (u.path == NULL)
+	if (u.path == NULL || !ARRAY_ROOM(k->uprobes, k->nuprobes)) {
+		free(u.path);
 		return et_err(e, ET_NOMEM, "out of memory for probes of programs");
+	}
 	if (make_cookie(en, shared, &u.cookie, e) < 0) {
 		free(u.path);
 		return -1;
@@ -83,57 +74,44 @@ int k_uprobe_add(struct en *en, const char *path, const struct k_place *at, stru
 
 /* ---- programs ------------------------------------------------------------------------- */
 
-/* One for each entry; what is attached later finds it here. */
-static int program(struct en *en, const char *entry, struct et_error *e)
-{
-	struct kernel *k = en->kernel;
-	int fd;
-
-	for (unsigned i = 0; i < k->nuprogs; i++)
-		if (strcmp(k->uprogs[i].entry, entry) == 0)
-			return k->uprogs[i].fd;
-	fd = (strcmp(entry, K_PROCESS_GONE) == 0 ? k_load_bare : k_load)(
-		en, entry, BPF_PROG_TYPE_KPROBE, K_UPROBE_MULTI, e);
-	if (fd >= 0 && k->nuprogs < K_UPROGS) {
-		k->uprogs[k->nuprogs].entry = entry;
-		k->uprogs[k->nuprogs++].fd = fd;
-	}
-	return fd;
-}
-
+/* One for each entry; sites that come later use it too. */
 int k_uprobe_load(struct en *en, void *data, struct et_error *e)
 {
 	struct kernel *k = en->kernel;
 
 	(void)data;
 	for (unsigned i = 0; k != NULL && i < k->nuprobes; i++) {
-		struct k_uprobe *u = &k->uprobes[i];
+		enum k_entry entry = k->uprobes[i].at.entry;
 
-		for (unsigned n = 0; n < i && u->prog < 0; n++)
-			if (strcmp(k->uprobes[n].at.entry, u->at.entry) == 0)
-				u->prog = k->uprobes[n].prog;
-		if (u->prog < 0)
-			u->prog = program(en, u->at.entry, e);
-		if (u->prog < 0)
+		if (k->uloaded >> entry & 1)
+			continue;
+		k->uprog[entry] = k_load(en, entry, e);
+		if (k->uprog[entry] < 0)
 			return -1;
+		k->uloaded |= 1u << entry;
 	}
 	return 0;
 }
 
 /* ---- links ---------------------------------------------------------------------------- */
 
+static bool is_return(const struct k_uprobe *u)
+{
+	return k_programs[u->at.entry].flags & K_RETURN;
+}
+
 /* Those of one link side by side, returns first: what has entered unseen must not return. */
 static int link_cmp(const void *a, const void *b)
 {
 	const struct k_uprobe *x = a, *y = b;
-	int c = y->at.ret - x->at.ret;
+	int c = is_return(y) - is_return(x);
 
 	if (c == 0)
 		c = strcmp(x->path, y->path);
 	if (c == 0)
 		c = (x->at.pid > y->at.pid) - (x->at.pid < y->at.pid);
 	if (c == 0)
-		c = (x->prog > y->prog) - (x->prog < y->prog);
+		c = (int)x->at.entry - (int)y->at.entry;
 	return c;
 }
 
@@ -153,11 +131,11 @@ static int not_attached(const struct k_uprobe *u, struct et_error *e)
 static int attach(struct en *en, const struct k_uprobe *u, unsigned n, struct et_error *e)
 {
 	uint64_t *words = calloc(3 * (size_t)n, sizeof(*words));
-	struct multi_attr attr = {.prog_fd = (uint32_t)u->prog,
+	struct multi_attr attr = {.prog_fd = (uint32_t)en->kernel->uprog[u->at.entry],
 		.attach_type = K_UPROBE_MULTI,
 		.path = (uint64_t)(uintptr_t)u->path,
 		.count = n,
-		.how = u->at.ret ? UPROBE_RETURN : 0,
+		.how = is_return(u) ? UPROBE_RETURN : 0,
 		.pid = (uint32_t)u->at.pid};
 	bool counted = false;
 	int fd;
@@ -166,7 +144,7 @@ static int attach(struct en *en, const struct k_uprobe *u, unsigned n, struct et
 		return et_err(e, ET_NOMEM, "out of memory for probes of programs");
 	for (unsigned i = 0; i < n; i++) {
 		words[i] = u[i].at.offset;
-		words[n + i] = u[i].cookie | (uint64_t)u[i].at.caller << K_PLACE_SHIFT;
+		words[n + i] = u[i].cookie | (uint64_t)u[i].at.caller << K_SITE_SHIFT;
 		words[2 * n + i] = u[i].at.ref_ctr;
 		counted |= u[i].at.ref_ctr != 0;
 	}

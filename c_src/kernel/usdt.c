@@ -13,37 +13,17 @@
 #include "engine/engine.h"
 #include "engine/probe.h"
 #include "engine/provider.h"
-#include "engine/region.h"
-#include "engine/slot.h"
 #include "engine/state.h"
-#include "late.h"
+#include "sites.h"
 #include "symbols/sdt_notes.h"
 
-struct place {
-	struct place *next, *all;
-	const struct k_module *mod;
-	uint64_t offset, semaphore;
-	int pid;
-	struct k_usdt_arg args[10];
-};
-
-struct usdt {
-	struct k_process *procs;
-	struct place *places; /* all, to be freed */
-};
+enum { MAX_ARGS = 10 };
 
 extern const struct provider usdt_provider;
 
-static int init(struct en *en, void **data, struct et_error *e)
-{
-	(void)en;
-	*data = calloc(1, sizeof(struct usdt));
-	return *data != NULL ? 0 : et_err(e, ET_NOMEM, "out of memory");
-}
-
 /* ---- where arguments are -------------------------------------------------------------- */
 
-/* Which word of the registers as the kernel has them: bpf/main.c. */
+/* Which word of the registers as the kernel has them: bpf/entries.c. */
 static int reg_of(const char *name, size_t len)
 {
 	static const char *const regs[][4] = {{"r15", "r15d", "r15w", "r15b"},
@@ -192,7 +172,7 @@ static int take_args(const char *text, struct elf *f, uint64_t pc, struct k_usdt
 {
 	int n = 0;
 
-	for (text += strspn(text, " "); *text != '\0' && n < 10; text += strspn(text, " ")) {
+	for (text += strspn(text, " "); *text != '\0' && n < MAX_ARGS; text += strspn(text, " ")) {
 		if (!take_arg(text, f, pc, &args[n]))
 			args[n].kind = K_ARG_NONE;
 		n++;
@@ -215,30 +195,22 @@ static int set_types(struct en_probe *p, const struct k_usdt_arg *args, int n)
 	return types != NULL ? 0 : -1;
 }
 
-static int add_place(struct usdt *pv, struct en_probe *p, const struct place *at, struct et_error *e)
-{
-	struct place *l;
+struct request { /* for the probes of a module */
+	struct en *en;
+	struct k_sites *sites;
+	struct k_module *m;
+	const struct d_pdesc *d;
+	struct et_error *e;
+};
 
-	for (l = p->pvdata; l != NULL; l = l->next)
-		if (l->mod == at->mod && l->offset == at->offset)
-			return 0;
-	l = malloc(sizeof(*l));
-	if (l == NULL)
-		return et_err(e, ET_NOMEM, "out of memory for the probes of process %d", at->pid);
-	*l = *at;
-	l->next = p->pvdata;
-	l->all = pv->places;
-	pv->places = p->pvdata = l;
-	return 0;
-}
-
-static int add_note(struct en *en, struct usdt *pv, int pid, struct k_module *m,
-	const struct sdt_note *n, const struct d_pdesc *d, struct et_error *e)
+static int on_note(void *arg, const struct sdt_note *n)
 {
-	const struct elf *f = k_module_elf(m);
+	const struct request *r = arg;
+	const struct elf *f = k_module_elf(r->m);
 	const struct elf_sym *s = elf_symbol(f, n->pc);
 	const char *func = s != NULL ? f->strs + s->name : "";
-	struct place at = {.mod = m, .pid = pid};
+	struct k_site at = {.entry = ENTRY_usdt, .pid = r->m->pid};
+	struct k_usdt_arg args[MAX_ARGS] = {0};
 	char prov[128], name[256];
 	struct en_probe *p;
 	size_t len = 0;
@@ -249,41 +221,25 @@ static int add_note(struct en *en, struct usdt *pv, int pid, struct k_module *m,
 		c += c[0] == '_' && c[1] == '_';
 	}
 	name[len] = '\0';
-	snprintf(prov, sizeof(prov), "%s%d", n->prov, pid);
-	if (!en_glob(d->prov, prov) || !en_glob(d->func, func) || !en_glob(d->name, name) ||
-		!elf_offset(f, n->pc, true, &at.offset) ||
-		(n->semaphore != 0 && !elf_offset(f, n->semaphore, false, &at.semaphore)))
+	snprintf(prov, sizeof(prov), "%s%d", n->prov, at.pid);
+	if (!en_glob(r->d->prov, prov) || !en_glob(r->d->func, func) ||
+		!en_glob(r->d->name, name) || !elf_offset(f, n->pc, true, &at.offset) ||
+		(n->semaphore != 0 && !elf_offset(f, n->semaphore, false, &at.ref_ctr)))
 		return 0;
-	nargs = take_args(n->args, &m->elf, n->pc, at.args);
-	p = en_probe_add(en, &usdt_provider, NULL, prov, m->name, func, name);
-	if (p == NULL || (p->pvdata == NULL && set_types(p, at.args, nargs) < 0))
-		return et_err(e, ET_NOMEM, "out of memory for the probes of process %d", pid);
-	p->mod_aliases = m->aliases;
-	return add_place(pv, p, &at, e);
+	nargs = take_args(n->args, &r->m->elf, n->pc, args);
+	p = en_probe_add(r->en, &usdt_provider, NULL, prov, r->m->name, func, name);
+	if (p == NULL || (p->pvdata == NULL && set_types(p, args, nargs) < 0))
+		return et_err(r->e, ET_NOMEM, "out of memory for the probes of process %d", at.pid);
+	p->mod_aliases = r->m->aliases;
+	return k_sites_add(r->sites, p, r->m, &at, args, sizeof(args), r->e);
 }
 
-struct reading { /* of a module's notes */
-	struct en *en;
-	struct usdt *pv;
-	int pid;
-	struct k_module *m;
-	const struct d_pdesc *d;
-	struct et_error *e;
-};
-
-static int on_note(void *arg, const struct sdt_note *n)
-{
-	const struct reading *r = arg;
-
-	return add_note(r->en, r->pv, r->pid, r->m, n, r->d, r->e);
-}
-
-static int add_module(struct en *en, void *data, int pid, struct k_module *m,
-	const struct d_pdesc *d, struct et_error *e)
+static int add_module(struct en *en, void *data, struct k_module *m, const struct d_pdesc *d,
+	struct et_error *e)
 {
 	/* a node's erlang probes are the provider erlang's, whose library has notes too */
 	bool ours = strncmp(m->name, "erltrace", 8) == 0;
-	struct reading r = {.en = en, .pv = data, .pid = pid, .m = m, .d = d, .e = e};
+	struct request r = {.en = en, .sites = data, .m = m, .d = d, .e = e};
 	int fd = ours ? -1 : k_module_open(m), rc;
 
 	if (fd < 0)
@@ -293,24 +249,29 @@ static int add_module(struct en *en, void *data, int pid, struct k_module *m,
 	return rc;
 }
 
-static int provide_in(struct en *en, struct usdt *pv, int pid, const struct d_pdesc *d,
-	struct et_error *e)
+static int init(struct en *en, void **data, struct et_error *e)
+{
+	static const struct k_site_provider of = {
+		.pv = &usdt_provider, .add = add_module, .programs = 1u << ENTRY_usdt};
+
+	(void)en;
+	return k_sites_init(data, sizeof(struct k_sites), &of)
+		       ? 0
+		       : et_err(e, ET_NOMEM, "out of memory");
+}
+
+static int provide_in(
+	struct en *en, struct k_sites *s, int pid, const struct d_pdesc *d, struct et_error *e)
 {
 	struct et_error why = {0};
-	struct k_process *proc;
+	struct k_process *proc = k_process(&s->procs, pid, &why);
 
-	proc = k_process(&pv->procs, pid, &why);
 	if (proc == NULL && et_err_is(&why, D_PROC_GRAB)) {
 		*e = why;
 		return -1;
 	}
-	if (proc == NULL)
-		return 0; /* a provider of another kind may be called so */
-	for (unsigned i = 0; i < proc->n; i++)
-		if (k_module_matches(&proc->mods[i], d->mod) &&
-			add_module(en, pv, pid, &proc->mods[i], d, e) < 0)
-			return -1;
-	return 0;
+	/* where there is none, a provider of another kind may be called so */
+	return proc != NULL ? k_sites_provide(en, s, proc, d, e) : 0;
 }
 
 /* provider<N>; a glob is of the processes of -p. */
@@ -320,7 +281,7 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	size_t len;
 	int pid = k_pid_of(d->prov, &len);
 
-	if (en->opts->inside || d->prov == NULL || (len == 3 && strncmp(d->prov, "pid", 3) == 0))
+	if (d->prov == NULL || (len == 3 && strncmp(d->prov, "pid", 3) == 0))
 		return 0;
 	/* where erlang probes are the nodes' own, those of a VM take its name as the module */
 	if (en->opts->set[OPT_ERLNODE] && strncmp(d->prov, "erlang", 6) == 0 &&
@@ -336,77 +297,16 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	return 0;
 }
 
-/* ---- tracing -------------------------------------------------------------------------- */
-
-/* Each place has its own way to the arguments: a probe of its own for the kernel. */
-static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
-{
-	(void)data;
-	for (const struct place *l = p->pvdata; l != NULL; l = l->next) {
-		struct k_place at = {.entry = "k_usdt",
-			.pid = l->pid,
-			.offset = l->offset,
-			.ref_ctr = l->semaphore};
-		struct en_probe *shared = k_share_probe(en, p, e);
-
-		if (shared == NULL)
-			return -1;
-		shared->pvdata = en_alloc(en, sizeof(l->args));
-		if (shared->pvdata == NULL)
-			return et_err(e, ET_NOMEM, "out of memory for probes of programs");
-		memcpy(shared->pvdata, l->args, sizeof(l->args));
-		en_process_add(en, l->pid);
-		if (k_uprobe_add(en, l->mod->file, &at, shared, e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int ready(struct en *en, void *data, struct et_error *e)
-{
-	return k_late_ready(en, K_USDT, e) < 0 ? -1 : k_uprobe_load(en, data, e);
-}
-
-static int look(struct en *en, void *data, struct et_error *e)
-{
-	struct usdt *pv = data;
-
-	return k_late_look(en, &usdt_provider, pv, &pv->procs, K_USDT, add_module, e);
-}
-
-static bool news(struct en *en, void *data, char *buf, size_t size, bool *ended)
-{
-	(void)en;
-	(void)ended;
-	return k_modules_news(((struct usdt *)data)->procs, buf, size);
-}
-
-static void fini(struct en *en, void *data)
-{
-	struct usdt *pv = data;
-	struct place *l;
-
-	k_close(en);
-	if (pv == NULL)
-		return;
-	while ((l = pv->places) != NULL) {
-		pv->places = l->all;
-		free(l);
-	}
-	k_processes_free(pv->procs);
-	free(pv);
-}
-
 const struct provider usdt_provider = {
 	.name = "usdt",
 	.init = init,
 	.provide = provide,
-	.enable = enable,
-	.ready = ready,
-	.look = look,
+	.enable = k_sites_enable,
+	.ready = k_sites_ready,
+	.look = k_sites_look,
 	.start = k_uprobe_attach,
 	.stop = k_stop,
-	.news = news,
-	.fini = fini,
+	.news = k_sites_news,
+	.fini = k_sites_fini,
 	.arena = k_arena,
 };

@@ -61,8 +61,8 @@ static int find_dir(struct files *f, struct et_error *e)
 	if (!paths_find(&paths_library, dir) || realpath(dir, real) == NULL) {
 		paths_root(dir);
 		return et_err(e, ET_AGENT,
-			"the node does not have erltrace, and there is no erltrace.so to bring: "
-			"not in %s/priv, not in %s/priv (make erlang builds it)",
+			"the node does not have erltrace, and there is no erltrace.so to send to "
+			"it: not in %s/priv, not in %s/priv (make erlang builds it)",
 			dir, paths_library.configured);
 	}
 	snprintf(so, sizeof(so), "%s/priv/erltrace.so", real);
@@ -136,7 +136,8 @@ static int check_machine(struct nd *n, struct files *f, struct et_error *e)
 	}
 	if (!whole)
 		return et_err(e, ET_LIBRARY,
-			"%s is damaged: it is no library, or not all of it (make erlang)", path);
+			"%s is damaged: it is not a library, or it is incomplete (make erlang)",
+			path);
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (elf.e_machine == known[i].machine &&
 			strncmp(n->arch, known[i].name, strlen(known[i].name)) != 0)
@@ -271,9 +272,9 @@ static int brought(struct nd *n, const struct files *f, ei_x_buff *res, struct e
 	nd_get_atom(res, &res->index, module, sizeof(module));
 	if (nd_get_text(res, &res->index, &text, &len) == 0)
 		return et_err(e, ET_LIBRARY,
-			"the node %s (OTP %s, %s) cannot read %s/priv/erltrace.so, and could not be "
-			"given it: %.*s; install erltrace on its side, or let it write to one of "
-			"these folders",
+			"the node %s (OTP %s, %s) cannot read %s/priv/erltrace.so, and it could "
+			"not be sent to the node: %.*s; install erltrace on its side, or let the "
+			"node write to one of these folders",
 			n->name, n->otp, n->arch, f->dir, (int)len, text);
 	nd_get_atom(res, &res->index, why, sizeof(why));
 	return not_loaded(n, f, module, why, e);

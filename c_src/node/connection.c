@@ -93,15 +93,15 @@ static int connect_to(struct nd *n, const char *host, int port, const struct por
 		return et_err(e, ET_NODE, "the node %s does not answer on port %d: %s", n->name,
 			port, strerror(erl_errno));
 	if (erl_errno == EBADMSG)
-		return et_err(e, ET_NODE, "what answers for %s on port %d is no Erlang node",
+		return et_err(e, ET_NODE, "what answers for %s on port %d is not an Erlang node",
 			n->name, port);
 	if (erl_errno == ENOTCONN)
 		return et_err(e, ET_NODE,
-			"the node %s has hung up on port %d: it starts or ends just now, or takes no "
-			"connections",
+			"the node %s has hung up on port %d: it is starting or ending, or accepts "
+			"no connections",
 			n->name, port);
 	return et_err(e, ET_COOKIE,
-		"the node %s does not take the cookie of %s: --cookie-file names another file",
+		"the node %s does not accept the cookie of %s: --cookie-file names another file",
 		n->name, cookie->file);
 }
 
@@ -177,7 +177,7 @@ static int ask_who(struct nd *n, struct et_error *e)
 	find_connection(n, &res);
 	ei_x_free(&res);
 	if (n->otp[0] == '\0' || n->arch[0] == '\0')
-		return et_err(e, ET_RPC, "the node %s does not tell its release", n->name);
+		return et_err(e, ET_RPC, "the node %s does not report its release", n->name);
 	if (n->connection.buff == NULL)
 		return et_err(e, ET_RPC, "the node %s does not know our connection", n->name);
 	return 0;
@@ -189,11 +189,12 @@ static int check_name(const struct nd *n, const char *alive, struct et_error *e)
 	size_t len = strlen(alive);
 
 	if (!nd_is_name(n->name))
-		return et_err(e, ET_NODE, "the node %s gives a name that no node can have", alive);
+		return et_err(e, ET_NODE, "the node %s reports a name that no node can have",
+			alive);
 	if (strncmp(n->name, alive, len) == 0 && n->name[len] == '@')
 		return 0;
-	return et_err(e, ET_NODE, "epmd says of a port that it is the node %s: it is %s", alive,
-		n->name);
+	return et_err(e, ET_NODE, "epmd has a port for the node %s, but the node there is %s",
+		alive, n->name);
 }
 
 struct nd *nd_connect(const char *name, int port, const struct nd_cookie *cookie,
@@ -259,7 +260,7 @@ static int broken(struct nd *n, struct et_error *e)
 	gone(n, e);
 	et_err_clear(e);
 	return et_err(e, ET_GONE,
-		"the connection with the node %s is broken: what came is no message of Erlang's",
+		"the connection with the node %s is broken: what came is not an Erlang message",
 		n->name);
 }
 
@@ -483,7 +484,7 @@ int nd_calls(struct nd *n, struct nd_calls *c, ei_x_buff *result, struct et_erro
 	rc = nd_rpc(n, "lists", "zipwith3", &x, result, e);
 	if (rc == 0 && (ei_decode_list_header(result->buff, &result->index, &count) < 0 ||
 			       count != c->n))
-		rc = et_err(e, ET_RPC, "the node %s gave something else than it was asked for",
+		rc = et_err(e, ET_RPC, "the node %s replied with something unexpected",
 			n->name);
 	ei_x_free(&x);
 	ei_x_free(&c->mods);

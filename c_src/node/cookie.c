@@ -36,7 +36,7 @@ int nd_read_cookie(int fd, struct nd_cookie *c, struct et_error *e)
 		len--;
 	c->text[len] = '\0';
 	if (len == 0 || strlen(c->text) != len)
-		return et_err(e, ET_COOKIE, "the cookie file %s holds no cookie", c->file);
+		return et_err(e, ET_COOKIE, "the cookie file %s contains no cookie", c->file);
 	return 0;
 }
 

@@ -149,7 +149,7 @@ int nd_names(const char *host, struct nd_names *names, struct et_error *e)
 	close(fd);
 	if (answer == NULL || len < 4) {
 		free(answer);
-		return et_err(e, ET_EPMD, "what answers on port %d is no epmd", epmd_port());
+		return et_err(e, ET_EPMD, "what answers on port %d is not epmd", epmd_port());
 	}
 	for (line = strtok_r(answer + 4, "\n", &save); line != NULL && rc == 0;
 		line = strtok_r(NULL, "\n", &save))

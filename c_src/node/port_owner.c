@@ -195,8 +195,9 @@ static int check_process(const struct port_check *p, uint64_t inode, struct et_e
 	}
 	if (hidden != 0)
 		return et_err(e, ET_OWNER,
-			"which ports are of process %d cannot be seen, as it is another user's: it "
-			"takes root (CAP_SYS_PTRACE); -N names a node without its process",
+			"the ports of process %d cannot be seen, because it belongs to another "
+			"user: this needs root (CAP_SYS_PTRACE); -N names a node without its "
+			"process",
 			(int)hidden);
 	return et_err(e, ET_OTHER, "%s is another process", p->name);
 }
@@ -218,7 +219,8 @@ static int check_user(const struct port_check *p, const struct sock *s, unsigned
 		snprintf(hint, sizeof(hint), "as root -p PID takes its own cookie, or ");
 	return et_err(e, ET_OWNER,
 		"port %u, where the node %s is said to be, belongs to %s, and the cookie of %s to %s: "
-		"it gets no greeting, which it could pass on; %s--cookie-file names a file of its own",
+		"no handshake is started, because it could be passed on; %s--cookie-file names a "
+		"file of its own",
 		port, p->name, user, p->cookie->file,
 		nd_user(p->cookie->owner, owner, sizeof(owner)), hint);
 }
@@ -252,8 +254,8 @@ static int look_listener(void *arg, const struct sock *s)
 static int unseen(const struct port_check *p, struct et_error *e)
 {
 	return et_err(e, ET_OWNER,
-		"whose the port of the node %s is cannot be seen (/proc/net/tcp): it gets no greeting, "
-		"which it could pass on",
+		"the owner of the port of the node %s cannot be found (/proc/net/tcp): no "
+		"handshake is started, because it could be passed on",
 		p->name);
 }
 

@@ -79,8 +79,8 @@ int nd_enter(pid_t pid, struct et_error *e)
 	r = fd < 0 ? -1 : setns(fd, CLONE_NEWNET);
 	if (r < 0)
 		et_err(e, ET_NODE,
-			"process %d is in a container, and its network cannot be entered: %s (it "
-			"takes root)",
+			"process %d is in a container, and its network cannot be entered: %s "
+			"(this needs root)",
 			(int)pid, strerror(errno));
 	if (fd >= 0)
 		close(fd);

@@ -30,7 +30,7 @@ enum d_bagg {
 	AGG_COUNT_
 };
 
-/* Provider built-ins, which the provider of the event answers: bits of prog_clause.pbis. */
+/* Provider built-ins, which the provider of the event answers: bits of prog_uses.pbis. */
 enum prog_pbi {
 #define D_PVAR(name, ID, type) PBI_##ID,
 #define D_PFUNC(name, ID, proto) PBI_##ID,
@@ -39,7 +39,7 @@ enum prog_pbi {
 };
 /* Behind them: which arguments erlarg() and erlint() are of; PBI_ANY_ARG: others, or not known. */
 enum { PBI_ARGS = 7, PBI_ARG0 = 24, PBI_ANY_ARG = PBI_ARG0 + PBI_ARGS };
-_Static_assert((int)PBI_COUNT_ <= (int)PBI_ARG0, "bits of prog_clause.pbis");
+_Static_assert((int)PBI_COUNT_ <= (int)PBI_ARG0, "bits of prog_uses.pbis");
 
 enum { AF_DATA = 1, AF_DESTR = 2, AF_AGG = 4, AF_EXPR = 8 };
 

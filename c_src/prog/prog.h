@@ -3,6 +3,7 @@
  * The contract between the compiler, which fills these structures, and those who run and read them:
  *
  *   prog.h        a compiled program: clauses, variables, aggregations, records
+ *   uses.h        what a clause uses: built-ins, runtime functions, arguments
  *   dtype.h       types of its values
  *   registry.h    probe descriptions, and what the compiler asks of the registry of probes
  *   builtins.def  built-in variables, subroutines, actions and aggregating functions
@@ -26,6 +27,7 @@
 #include "builtins.h"
 #include "dtype.h"
 #include "registry.h"
+#include "uses.h"
 
 #define PROG_MAX_KEYS 30
 
@@ -132,22 +134,17 @@ struct prog_clause {
 	const char *file;     /* "" for a string */
 	const char *source;   /* the whole source text, for -S */
 	int line, col;
-	uint16_t argmask;     /* which of arg0..arg9 it reads */
-	uint32_t pbis;	      /* provider built-ins that it reads: bits PBI_* */
-	bool reads_ts, reads_vts, reads_ustack; /* timestamp, vtimestamp, ustack() */
-	bool reads_stack; /* the kernel's: stack() */
-	bool reads_who;	  /* pid, execname and the like: what the kernel knows of who fires */
 	bool default_action;  /* no statement: the record is all there is */
 	bool has_record;      /* leaves a record in the buffer */
 	bool speculates;      /* its record goes where speculate() said */
 	bool destructive;
 	bool signals; /* stop(), raise() and the like: to the whole program */
 	bool countable;	      /* n firings can be made in one: d/countable.c */
-	bool reads_vars;      /* what it does depends on variables of the script, but this-> */
 	uint32_t rec_size;    /* fixed part */
 	uint16_t nactions;
 	struct prog_action *actions;
 	unsigned program;     /* which compile it came from, 0.. */
+	struct prog_uses uses;
 	/* Fault places: the source of instruction pc (index in insns), for messages. */
 };
 

@@ -18,17 +18,17 @@ static const struct {
 		"functions of the kernel have no probes here; syscall, sched and proc are its "
 		"events, "
 		"profile-N with stack() shows its functions at work"},
-	{"io fsinfo vfs", "syscall::read*:entry, syscall::write*:entry and their like see what "
-			  "programs ask for"},
-	{"tcp udp ip net mib sockets", "syscall::connect:entry, syscall::send*:entry, "
-				       "syscall::recv*:return and their like see what "
-				       "programs ask for"},
+	{"io fsinfo vfs",
+		"syscall::read*:entry, syscall::write*:entry and the like show what programs "
+		"request"},
+	{"tcp udp ip net mib sockets",
+		"syscall::connect:entry, syscall::send*:entry, syscall::recv*:return and the like "
+		"show what programs request"},
 	{"sdt rawtp tracepoint vminfo sysinfo lockstat lockprof cpc kmem",
 		"of the kernel's events there are syscall, sched, proc and profile-N"},
 	{"uprobe uretprobe",
 		"functions of a process are pid1234:module:function:entry and :return"},
-	{"usdt", "a probe that a program carries has the program's own provider: python1234, "
-		 "python$target"},
+	{"usdt", "a USDT probe has the program's own provider: python1234, python$target"},
 };
 
 static bool is_word(const char *words, const char *name)
@@ -100,7 +100,7 @@ void en_why_none(const struct en *en, const struct d_pdesc *d, char *buf, size_t
 	} else if (strpbrk(d->prov, "*?[") != NULL) {
 		if (kernel && en->opts->val[OPT_USDTPROC] == 0)
 			snprintf(buf, size,
-				"probes that programs carry are of a process: name it with -p or "
+				"USDT probes belong to a process: name it with -p or "
 				"-c, or by its "
 				"number, as in python1234");
 		else if (kernel)

@@ -5,7 +5,7 @@
  * pinned, if any profile-N is enabled. Deadlines are absolute, so nothing drifts; one that was
  * missed fires once, not as often as it was missed.
  *
- * In the command profile-N is the kernel's (kernel/profile.c) if a clause of
+ * In the command profile-N is the kernel's (kernel/sampler.c) if a clause of
  * it asks for what it interrupts (pid, execname, arg0, stack() and the like), or if the script has
  * other probes of the kernel: it then fires in whatever runs on each CPU. Inside a node, where no
  * kernel is asked, such a clause is an error.
@@ -269,8 +269,9 @@ static bool wants_arena(struct en *en)
 		return false;
 	for (unsigned i = 0; i < en->prog->nclauses; i++) {
 		const struct prog_clause *c = en->prog->clauses[i];
+		const struct prog_uses *u = &c->uses;
 
-		if (!c->reads_who && !c->reads_stack && !c->reads_ustack && (c->argmask & 3) == 0)
+		if (!uses_threads(u) && !u->stack && !u->ustack && (u->args & 3) == 0)
 			continue;
 		for (const struct d_pdesc *d = c->descs; d != NULL; d = d->next)
 			en_probe_match(en, d, is_sampler, &found, &e);
@@ -303,9 +304,9 @@ static int refuse_inside(const struct en_probe *p, const struct timer *t, struct
 	if (!p->reads_stack && !p->reads_ustack && (t->tick || (p->pbis & who) == 0))
 		return 0;
 	return et_err(e, ET_SAMPLES,
-		"%s asks what the schedulers run (%s), which inside a node it cannot see: it fires "
-		"in a thread of its own. The kernel can, as root: erltrace -p %d -n '%s /pid == "
-		"$target/ { ... }'",
+		"%s reads what the schedulers run (%s), which it cannot see inside a node: it "
+		"fires in a thread of its own. The kernel can, as root: erltrace -p %d -n '%s "
+		"/pid == $target/ { ... }'",
 		p->name->text, p->pbis & who ? "erlpid and the like" : "ustack() and the like",
 		(int)getpid(), t->tick ? "profile-499" : p->name->text);
 }

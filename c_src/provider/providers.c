@@ -9,12 +9,12 @@ extern const struct provider dtrace_provider;  /* dtrace.c */
 extern const struct provider profile_provider; /* profile.c */
 extern const struct provider syscall_provider; /* kernel/syscall.c */
 extern const struct provider pid_provider;     /* kernel/pid.c */
-extern const struct provider kernel_erlang_provider; /* kernel/erlang.c */
+extern const struct provider kernel_erlang_provider; /* kernel/kernel_erlang.c */
 extern const struct provider usdt_provider;    /* kernel/usdt.c */
-extern const struct provider own_provider;     /* kernel/own.c */
-extern const struct provider event_provider;   /* kernel/event.c */
-extern const struct provider threads_provider; /* kernel/threads.c */
-extern const struct en_sampler k_sampler;       /* kernel/profile.c */
+extern const struct provider begin_end_provider; /* kernel/begin_end.c */
+extern const struct provider sched_provider;  /* kernel/sched_proc.c */
+extern const struct provider tasks_provider;  /* kernel/tasks.c */
+extern const struct en_sampler k_sampler;       /* kernel/sampler.c */
 
 #ifdef HAVE_KERNEL
 const struct en_sampler *const et_sampler = &k_sampler;
@@ -30,9 +30,9 @@ const struct provider *const et_providers[] = {
 	&pid_provider,
 	&kernel_erlang_provider,
 	&usdt_provider,
-	&own_provider,
-	&event_provider,
-	&threads_provider, /* last */
+	&begin_end_provider,
+	&sched_provider,
+	&tasks_provider, /* last */
 #endif
 	NULL,
 };

@@ -144,7 +144,7 @@ static void tell(struct sy *sy, const char *what, const char *name)
 {
 	if (sy->ntold < MAX_TOLD &&
 		asprintf(&sy->told[sy->ntold],
-			"%s %.200s has more than is read: some addresses have no name", what,
+			"%s %.200s is too large: some addresses have no name", what,
 			name) >= 0)
 		sy->ntold++;
 }

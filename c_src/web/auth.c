@@ -61,7 +61,7 @@ static int read_token(struct web *w, int fd)
 	if (!S_ISREG(st.st_mode) || (st.st_mode & 077) != 0)
 		return bad_file(file, "others can read it: chmod 600");
 	if (st.st_uid != geteuid() && st.st_uid != 0)
-		return bad_file(file, "it belongs to somebody else, who knows it then");
+		return bad_file(file, "it belongs to somebody else, who knows it");
 	n = read(fd, w->token_text, sizeof(w->token_text) - 1);
 	if (n < 0)
 		return bad_file(file, strerror(errno));

@@ -328,7 +328,7 @@ static void tell_end(struct run *r)
 			json_pack("{ss ss sO sb}", "type", "probes", "text", r->asked, "probes",
 				r->probes, "more", (int)r->more));
 	else if (exit_code(r) != 0)
-		session_error(s, 0, 502, "the nodes could not be asked: %.*s",
+		session_error(s, 0, 502, "the nodes could not be queried: %.*s",
 			r->nerrors < 400 ? (int)r->nerrors : 400, r->errors);
 }
 

@@ -215,7 +215,7 @@ static int get(struct web *w, struct lws *wsi, struct conn *c, const char *path)
 	char known[64];
 
 	if (strcmp(path, "/ws") == 0)
-		return reply_text(wsi, c, 426, "a web socket is wanted here\n");
+		return reply_text(wsi, c, 426, "this is a web socket\n");
 	if (strcmp(path, "/login") == 0)
 		return reply_may(w, wsi, c);
 	path = strcmp(path, "/") == 0 ? "index.html" : path + 1;
@@ -250,7 +250,7 @@ static int post(struct web *w, struct lws *wsi, struct conn *c, const char *path
 		return reply_text(wsi, c, 403, "from another page\n");
 	header(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, length, sizeof(length));
 	if (length[0] == '\0')
-		return reply_text(wsi, c, 411, "how long is it?\n");
+		return reply_text(wsi, c, 411, "a Content-Length is needed\n");
 	if (atoll(length) > WEB_MAX_BODY || atoll(length) < 0)
 		return reply_text(wsi, c, 413, "too long for a token\n");
 	if (atoll(length) == 0)
@@ -317,7 +317,7 @@ static int on_http(struct web *w, struct lws *wsi, struct conn *c, const char *p
 		return get(w, wsi, c, path);
 	if (lws_hdr_total_length(wsi, WSI_TOKEN_POST_URI) > 0)
 		return post(w, wsi, c, path);
-	return reply_text(wsi, c, 405, "GET and POST are known here\n");
+	return reply_text(wsi, c, 405, "only GET and POST are supported\n");
 }
 
 /* ---- web sockets ------------------------------------------------------------------------ */

@@ -164,7 +164,7 @@ static bool may_ask(struct session *s)
 {
 	if (web_allowed(&s->user->questions))
 		return true;
-	session_error(s, 0, 429, "too many questions at once: wait a moment");
+	session_error(s, 0, 429, "too many requests at once: wait a moment");
 	return false;
 }
 
@@ -193,7 +193,7 @@ static void on_nodes(struct session *s, const json_t *j)
 		return;
 	run_end_kind(s, RUN_NODES);
 	if (run_start(s, &spec) < 0)
-		session_error(s, 0, 500, "the nodes could not be asked");
+		session_error(s, 0, 500, "the nodes could not be queried");
 }
 
 /* What is typed so far -> a description that matches what it may become. */
@@ -223,7 +223,7 @@ static void on_probes(struct session *s, const json_t *j)
 	struct run_spec spec = {.kind = RUN_PROBES, .nodes = {node}, .nnodes = 1, .script = desc};
 
 	if (node == NULL || text == NULL || strlen(text) > 512) {
-		session_error(s, 0, 400, "probes: which node, and what text?");
+		session_error(s, 0, 400, "probes: node and text are needed");
 		return;
 	}
 	if (!web_is_node_name(s->w, node)) {
@@ -236,7 +236,7 @@ static void on_probes(struct session *s, const json_t *j)
 	spec.asked = text;
 	run_end_kind(s, RUN_PROBES); /* only the last question counts */
 	if (run_start(s, &spec) < 0)
-		session_error(s, 0, 500, "the probes could not be asked for");
+		session_error(s, 0, 500, "the probes could not be listed");
 }
 
 static bool texts(const json_t *array, const char **v, int max, int *n)

@@ -60,16 +60,16 @@ static const char usage[] =
 	"Usage: erltrace web [-N node] [--port 8042] [--bind 127.0.0.1] [options]\n"
 	"\n"
 	"	-N node          a node that the page may trace; may be given several times\n"
-	"	                 (else every node of this machine that is of the cookie's owner)\n"
-	"	--port N         where to listen (8042; 0: any free port)\n"
-	"	--bind ADDRESS   on which address (127.0.0.1); another than loopback needs TLS\n"
-	"	--cookie-file F  the cookie for nodes (else $ERL_COOKIE_FILE, ~/.erlang.cookie);\n"
+	"	                 (default: all nodes of the cookie's owner on this machine)\n"
+	"	--port N         the port to listen on (8042; 0: any free port)\n"
+	"	--bind ADDRESS   the address to listen on (127.0.0.1); if not loopback, TLS is needed\n"
+	"	--cookie-file F  the cookie for nodes ($ERL_COOKIE_FILE, ~/.erlang.cookie);\n"
 	"	                 -: a line of standard input\n"
-	"	--token-file F   the token for browsers, made if the file is not there\n"
+	"	--token-file F   the token for browsers, created if the file does not exist\n"
 	"	--scripts DIR    the scripts of the menu\n"
 	"	--tls-cert F, --tls-key F  certificate chain and key, PEM: https\n"
-	"	--host NAME      a name under which browsers may ask; may be given several times\n"
-	"	--log FILE       who ran what, appended (else to standard error)\n"
+	"	--host NAME      a name that browsers may use for it; may be given several times\n"
+	"	--log FILE       the log of who ran what, appended (default: standard error)\n"
 	"	--run-seconds N  how long a script may run (3600)\n"
 	"	--kernel         scripts may use probes of this machine's kernel (syscall, pid ...),\n"
 	"	                 which see all of its processes\n"
@@ -173,7 +173,7 @@ static int options(struct web_opts *o, int argc, char **argv, bool *list)
 	while (status == -1 && (flag = getopt_long(argc, argv, "N:", longs, NULL)) != -1)
 		status = one_option(o, flag, optarg, list);
 	if (status == -1 && optind < argc)
-		status = bad("what is this: %s", argv[optind]);
+		status = bad("unknown argument: %s", argv[optind]);
 	return status;
 }
 
@@ -183,11 +183,11 @@ static int check(const struct web_opts *o)
 	struct in6_addr any;
 
 	if ((o->tls_cert == NULL) != (o->tls_key == NULL))
-		return bad("--tls-cert and --tls-key are needed both%s", "");
+		return bad("both --tls-cert and --tls-key are needed%s", "");
 	if (inet_pton(AF_INET, o->bind, &any) != 1 && inet_pton(AF_INET6, o->bind, &any) != 1)
 		return bad("--bind takes an address, as 127.0.0.1 or ::1, not %s", o->bind);
 	if (!web_is_loopback(o->bind) && o->tls_cert == NULL)
-		return bad("refusing to listen on %s without TLS, for others could reach it: "
+		return bad("refusing to listen on %s without TLS, because others could reach it: "
 			   "give --tls-cert and --tls-key",
 			o->bind);
 	if (o->tls_cert != NULL && (access(o->tls_cert, R_OK) < 0 || access(o->tls_key, R_OK) < 0))

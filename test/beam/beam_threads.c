@@ -11,8 +11,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "beam/beam.h"
-#include "beam/peek.h"
+#include "beam/atoms.h"
+#include "beam/functions.h"
+#include "beam/handles.h"
+#define BEAM_WORDS_CONST /* the fake has no layout that could be found: it is written here */
+#include "beam/layout.h"
+#include "beam/term_print.h"
+#include "beam/tracer.h"
 #include "fake_vm.h"
 
 #define THREADS	 3
@@ -209,7 +214,7 @@ static void call_or_return(struct thread *t, struct proc *p)
 	p->level[p->n] = p->words_used;
 	event(t, atom_call, p->pid, mfa(t, p->fn[p->n++]), atom_undefined);
 	t->calls++;
-	set_level(p, p->words_used + beam_frame_words);
+	set_level(p, p->words_used + beam_words.frame);
 	p->stack[STACK - p->words_used] = beam_words.mark;
 }
 
@@ -589,10 +594,10 @@ int main(void)
 				enif_make_uint(env, 3)),
 			enif_make_uint(env, 2), enif_make_tuple3(env, nil, atom_undefined, atom_undefined),
 			enif_make_uint(env, 64)));
-	check(beam_pid_shift == 4 && beam_small && beam_immediates && beam_tuple3.tag == 2,
-		"the fake is as OTP", beam_pid_shift, 4);
+	check(beam_vm.pid_shift == 4 && beam_vm.small && beam_vm.immediates && beam_vm.tuple3.tag == 2,
+		"the fake is as OTP", beam_vm.pid_shift, 4);
 	atomic_store(&beam_layout, LAYOUT_KNOWN);
-	beam_frame_words = 1;
+	beam_words.frame = 1;
 	beam_words.mark = 0x1000;
 	beam_words.raised = 20 * sizeof(uintptr_t);
 	test_neighbours_have_places_of_their_own();

@@ -87,7 +87,8 @@ static inline struct prog_clause *add_clause(struct world *w, const char *name, 
 	ebpf_emit(a, EBPF_MOV64_IMM, R0, 0, 0, 0);
 	ebpf_emit(a, EBPF_EXIT, 0, 0, 0, 0);
 	w->desc[i] = (struct d_pdesc){.prov = "", .mod = "", .func = "", .name = name};
-	*c = (struct prog_clause){.descs = &w->desc[i], .argmask = 0x3ff, .file = "", .line = 1};
+	*c = (struct prog_clause){.descs = &w->desc[i], .file = "", .line = 1};
+	c->uses = (struct prog_uses){.args = 0x3ff, .fns = {UINT64_MAX, UINT64_MAX}};
 	if (ebpf_finish(a, &c->insns, &c->ninsns, &c->lines, &w->error) < 0)
 		abort();
 	ebpf_asm_free(a);

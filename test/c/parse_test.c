@@ -210,7 +210,7 @@ static void test_macros(void)
 	expect_error("BEGIN { $nope; }", "D_MACRO_UNDEF", "$nope");
 	expect_error("BEGIN { $5; }", "D_SYNTAX", "$$5");
 	expect_error("BEGIN { $99999; }", "D_MACRO_OFLOW", "$99999");
-	expect_error("BEGIN { $; }", "D_SYNTAX", "behind '$'");
+	expect_error("BEGIN { $; }", "D_SYNTAX", "after '$'");
 	expect("#pragma D option defaultargs\nBEGIN { $7, $$7 }", ":::BEGIN{(, 0 \"\");}");
 	{
 		struct d_comp *c = comp_new();

@@ -38,11 +38,11 @@ print(T, Size) ->
     {Text, _} = erltrace_nif:print(T, Size, false),
     binary_to_list(Text).
 
-%% Without knowledge of the VM's insides some terms are not read: three dots.
-insides() -> application:get_env(erltrace, vm_insides, true).
+%% Without knowledge of the VM's internals some terms are not read: three dots.
+internals() -> application:get_env(erltrace, vm_internals, true).
 
 %% As ~w.
-print_plain_test_() -> [fun print_plain/0 || insides()].
+print_plain_test_() -> [fun print_plain/0 || internals()].
 
 print_plain() ->
     ok = erltrace:close(element(2, {ok, _} = erltrace:open())), % finds the layout of terms
@@ -55,7 +55,7 @@ print_plain() ->
               0.1, 1.0, 1.0e20, -2.5e-7, 1.7976931348623157e308, self(), make_ref(), alias(),
               fun lists:seq/2, fun print/1, hd(erlang:ports())]].
 
-print_text_test_() -> [fun print_text/0 || insides()].
+print_text_test_() -> [fun print_text/0 || internals()].
 
 print_text() ->
     [?assertEqual(Want, print(T)) ||
@@ -74,7 +74,7 @@ print_text() ->
                       {1 bsl 1100, "16#1000" ++ lists:duplicate(272, $0)}]].
 
 %% Parts of binaries, from any bit on; short and long ones.
-print_part_test_() -> [fun print_part/0 || insides()].
+print_part_test_() -> [fun print_part/0 || internals()].
 
 print_part() ->
     Long = binary:copy(<<"0123456789">>, 50),
@@ -309,7 +309,7 @@ two_handles_test() ->
 
 %% A binary that is being appended to keeps its spare room: looking at it must not cost that. The
 %% same memory is written to all the time, so it is allocated a few times only.
-appended_binary_keeps_room_test_() -> [fun appended_binary_keeps_room/0 || insides()].
+appended_binary_keeps_room_test_() -> [fun appended_binary_keeps_room/0 || internals()].
 
 appended_binary_keeps_room() ->
     Got = run([entry("append"), "{ @[strlen(erlargs) > 0] = count(); }"],
@@ -494,7 +494,7 @@ has_stacks() ->
     {ok, Nif, _} = erltrace_nif:open(),
     Has = erltrace_nif:has_stacks(Nif),
     erltrace_nif:close(Nif),
-    ?assertEqual(insides() andalso list_to_integer(erlang:system_info(otp_release)) < 29, Has),
+    ?assertEqual(internals() andalso list_to_integer(erlang:system_info(otp_release)) < 29, Has),
     Has.
 
 %% A stack is a list of frames.

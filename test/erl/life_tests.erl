@@ -31,7 +31,7 @@ look() ->
                           K =/= false, K =/= undefined],
       sessions => sessions(),
       settings => [E || {K, _} = E <- application:get_all_env(erltrace),
-                        lists:member(K, [armed, patterns, gc_keeper])],
+                        lists:member(K, [armed, patterns, gc_server])],
       processes => [P || P <- processes(), is_ours(P)],
       registered => [N || N <- registered(), lists:prefix("erltrace", atom_to_list(N))],
       tables => length(ets:all()),

@@ -107,7 +107,7 @@ status() ->
                "erlang*:process_tests:f:function-entry { @[probename] = count(); }"),
     ok = says(erltrace_handle, [number, owner, subscribed, arming]),
     ok = says(erltrace_watchdog, [handle, owner, number, watching]),
-    ok = says(erltrace_watch, [handle, number, needs]),
+    ok = says(erltrace_monitor, [handle, number, needs]),
     has_gc() andalso (ok = says(erltrace_gc, [handles])),
     ?assert(until(fun() -> ?MODULE:f(1), is_counted(H) end)),
     ok = erltrace:close(H),
@@ -221,7 +221,7 @@ killed_test_() ->
     [{timeout, 60, {atom_to_list(Module) ++ " " ++ atom_to_list(How),
                     fun() -> killed(Module, How) end}} ||
         Module <- [erltrace_handle, erltrace_watchdog, erltrace_agent, erltrace_guard,
-                   erltrace_watch],
+                   erltrace_monitor],
         How <- [kill, shutdown]].
 
 killed(Module, How) ->

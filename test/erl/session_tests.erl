@@ -51,7 +51,7 @@ clean() ->
     ?assertEqual([], flags(new_processes)),
     ?assertEqual([], flags(new_ports)),
     ?assertEqual([], pattern({?MODULE, one, 1})),
-    ?assertEqual([], application:get_all_env(erltrace) -- [{vm_insides, false}]).
+    ?assertEqual([], application:get_all_env(erltrace) -- [{vm_internals, false}]).
 
 %% ---- helpers ---------------------------------------------------------------------------------
 
@@ -131,7 +131,7 @@ handle_killed_test() ->
         true -> wait(fun() -> sessions() =:= [] end);
         false -> ok = erltrace:close(armed())
     end,
-    wait(fun() -> application:get_env(erltrace, gc_keeper) =:= undefined end),
+    wait(fun() -> application:get_env(erltrace, gc_server) =:= undefined end),
     clean().
 
 wait(Fun) ->
@@ -354,7 +354,7 @@ beside_test_() ->
 
 %% ---- without knowing the VM's insides --------------------------------------------------------
 
-%% The same numbers where none of our assumptions holds (assume.c, layout.c): in a node of its own,
+%% The same numbers where none of our assumptions holds (vm_facts.c, layout.c): in a node of its own,
 %% for they are made when the library is loaded.
 no_insides_test_() ->
     {timeout, 60, fun() ->
@@ -367,7 +367,7 @@ no_insides_test_() ->
     end}.
 
 remote() ->
-    application:set_env(erltrace, vm_insides, false),
+    application:set_env(erltrace, vm_internals, false),
     Self = self(),
     Terms = [a, 1, -1, 1 bsl 59 - 1, 1 bsl 59, -(1 bsl 59), -(1 bsl 59) - 1, [], {a}, [1, 2],
              1.5, self(), hd(erlang:ports()), #{a => {1}}, <<0:1024>>, make_ref()],

@@ -145,7 +145,7 @@ names_test_() ->
     end}.
 
 names_there() ->
-    application:set_env(erltrace, vm_insides, false),
+    application:set_env(erltrace, vm_internals, false),
     {ok, H} = erltrace:script("erlang*:value_tests:outer:function-*,"
                               "erlang*:value_tests:middle:function-*,"
                               "erlang*:value_tests:inner:function-*,"

@@ -158,10 +158,10 @@ cp e o
 has 'a module that is loaded later' 'functions of modules that are loaded from now on do not fire'
 erltrace -N kerl_x@192.0.2.1 -qn 'syscall::getppid:entry { @[erlpid] = count(); }' >o 2>&1
 is 'a node of another machine: exit code' 1 $?
-has 'a node of another machine: what is said' '-N kerl_x@192\.0\.2\.1: .* of this machine only.* run the command there'
+has 'a node of another machine: what is said' '-N kerl_x@192\.0\.2\.1: .* only for this machine.* run the command there'
 erltrace --cluster -N "kerl_a@127.0.0.1" -qn 'erlang*:::process-spawn { } syscall::getppid:entry { }' >o 2>&1
 is 'nodes of many machines: exit code' 1 $?
-has 'nodes of many machines: what is said' '--cluster: .* of this machine only'
+has 'nodes of many machines: what is said' '--cluster: .* only for this machine'
 
 # ---- what is said inside the node is told ---------------------------------------------------
 

@@ -170,7 +170,7 @@ run
 is 'six gigabytes: it ends' 0 "$status"
 is 'six gigabytes: what is at its beginning' "$library made_here 3" "$(named)"
 ok 'six gigabytes: memory' test "$(cut -d' ' -f1 rss)" -lt 500000
-ok 'six gigabytes: it is said' grep -q "perf-$victim.map has more than is read" e
+ok 'six gigabytes: it is said' grep -q "perf-$victim.map is too large" e
 
 # ---- a VM, or what calls itself one --------------------------------------------------------
 

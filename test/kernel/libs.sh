@@ -116,7 +116,7 @@ is 'and nothing else' 'late entry' \
 is 'beside what is there already' 'beat late' \
 	"$(t -Z -c "./demo loop $tmp/late.so" -n 'pid$target::beat:entry /!n++/ { printf("%s\n", probefunc); }
 		pid$target::late:entry { printf("%s\n", probefunc); exit(0); }')"
-is 'no process' 'erltrace: failed to match pid*::main:entry: probes of functions are of a process: pid1234, or pid$target with -p or -c' \
+is 'no process' 'erltrace: failed to match pid*::main:entry: function probes belong to a process: pid1234, or pid$target with -p or -c' \
 	"$(erltrace -ln 'pid*::main:entry' 2>&1 >/dev/null)"
 
 # ---- containers --------------------------------------------------------------------------------

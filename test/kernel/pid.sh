@@ -148,7 +148,7 @@ like 'no provider fbt' 'there is no provider fbt here: functions of the kernel h
 like 'no provider fbt, in a list' 'failed to match fbt:::: there is no provider fbt here' "$(told -lP fbt)"
 like 'nor one of any name' 'there is no provider nosuch here: there are dtrace' "$(told -n 'nosuch:::x { }')"
 for flag in n ln; do
-	like "-$flag: usdt by a glob needs a process" 'are of a process: name it with -p or -c, or by its number' \
+	like "-$flag: usdt by a glob needs a process" 'belong to a process: name it with -p or -c, or by its number' \
 		"$(told -$flag 'python*:::gc-start')"
 done
 like 'and that process has none' 'have no such probes' "$(told -c './demo x' -n 'python*:::gc-start { }')"

@@ -240,7 +240,7 @@ is 'system() by the command, for what fires in the kernel' 'hi 5' "$(t '
 	syscall::getppid:entry /pid == $target/ { system("echo hi %d", 5); }' "$me raised" | sed 's/signal 0 *//')"
 got=$(t 'syscall::access:entry /pid == $target && copyinstr(arg0) == "before"/
 	{ copyoutstr("after", arg0, 16); }' "$me written")
-if [[ $got == *'lets no BPF program write'* ]]; then
+if [[ $got == *'does not let BPF programs write'* ]]; then
 	echo "skipped: copyoutstr(): $got"
 else
 	is 'copyoutstr() writes to its memory' 'after' "$got"

@@ -65,7 +65,7 @@ is 'by a path that climbs' "hello ${pid[jailed]}" \
 ln -sf "/proc/$$/root$tmp/secrets/cookie" jail/home/.erlang.cookie
 timeout 60 erltrace -p "${pid[jailed]}" -qn "$everywhere" >o 2>&1
 is 'by a link of /proc out of its root: exit' 1 $?
-has 'it is not followed' "does not take the cookie of $tmp/.erlang.cookie"
+has 'it is not followed' "does not accept the cookie of $tmp/.erlang.cookie"
 for odd in fifo device folder; do
 	rm -rf jail/home/.erlang.cookie
 	case $odd in
@@ -75,6 +75,6 @@ for odd in fifo device folder; do
 	esac
 	timeout 60 erltrace -p "${pid[jailed]}" -qn "$everywhere" >o 2>&1
 	is "a $odd for a cookie: exit" 1 $?
-	has "a $odd for a cookie: ours is tried" "does not take the cookie of $tmp/.erlang.cookie"
+	has "a $odd for a cookie: ours is tried" "does not accept the cookie of $tmp/.erlang.cookie"
 done
 finish

@@ -42,7 +42,7 @@ not_done() { # name, arguments of erltrace
 	shift
 	t "$@"
 	ok "$name: not done" [ ! -e harmed -a ! -e elsewhere ]
-	is "$name: it is told" 1 "$(grep -c 'evil@.*that no script has asked for (-w): not done$' e)"
+	is "$name: it is told" 1 "$(grep -c 'evil@.*that no script asked for (-w): refused$' e)"
 }
 is_done() { # name, arguments of erltrace
 	local name=$1

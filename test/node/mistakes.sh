@@ -30,7 +30,7 @@ matches the description: module lits is not loaded: did you mean 'lists'\\?$"
 t -qs briths 1
 said 'a script' 'cannot open briths: No such file or directory: erltrace --scripts lists'
 t births 1
-said 'no -s' '^erltrace: no probes specified: the script of that name is run by -s births$'
+said 'no -s' '^erltrace: no probes specified: to run the script of that name, use -s births$'
 erltrace -N mist --cookie-file nosuch -qs births 1 2>e
 said 'no cookie: what to do' '--cookie-file names another; as root, -p PID'
 
@@ -39,12 +39,12 @@ unable() { setpriv --bounding-set -all --inh-caps -all erltrace "$@" >out 2>e; }
 if setpriv --bounding-set -all --inh-caps -all true 2>/dev/null; then
 	unable -N mist -n 'profile-97 { @[ustack()] = count(); } tick-1s { exit(0); }'
 	is 'samples inside a node: exit' 1 $?
-	said 'samples inside a node' "profile-97 asks what the schedulers run .* The kernel can, as root: \
+	said 'samples inside a node' "profile-97 reads what the schedulers run .* The kernel can, as root: \
 erltrace -p ${pid[mist]} -n 'profile-97 /pid == .target/"
 	is 'samples inside a node: nothing is printed' '' "$(cat out)"
 fi
 t -n 'tick-20ms { @[ustack()] = count(); exit(0); }'
-said 'a stack of a tick' 'tick-20ms asks what the schedulers run'
+said 'a stack of a tick' 'tick-20ms reads what the schedulers run'
 
 # ---- nothing came -------------------------------------------------------------------------
 

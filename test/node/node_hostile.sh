@@ -122,5 +122,5 @@ disown
 ok 'epmd: one that drips is there' holds drip.out '^ready'
 ERL_EPMD_PORT=$(sed -n 's/^ready //p' drip.out) timeout 60 erltrace -N hostile -n 'BEGIN { }' >o 2>&1
 is 'epmd: one that drips: exit' 1 $?
-has 'epmd: one that drips' 'is no epmd'
+has 'epmd: one that drips' 'is not epmd'
 finish

@@ -51,7 +51,7 @@ is 'no such node: exit' 1 $?
 ok 'no such node' grep -q 'no node nosuch: epmd knows demo' o
 erltrace -N demo --cookie-file wrong -n BEGIN >o 2>&1
 is 'wrong cookie: exit' 1 $?
-ok 'wrong cookie' grep -q 'demo does not take the cookie of wrong' o
+ok 'wrong cookie' grep -q 'demo does not accept the cookie of wrong' o
 erltrace -N demo --cookie-file open -n BEGIN >o 2>&1
 ok 'open cookie' grep -q 'can be read by others' o
 ERL_COOKIE_FILE=wrong erltrace -N demo -n BEGIN >o 2>&1

@@ -36,7 +36,7 @@ erltrace -N reach_odd -qn "$hello" >o 2>&1
 has 'no cookie at all' 'cannot read the cookie file .*/\.erlang\.cookie: No such file'
 mv was .erlang.cookie
 erltrace -N reach_odd -qn "$hello" >o 2>&1
-has 'another cookie' 'the node reach_odd does not take the cookie of .*/\.erlang\.cookie'
+has 'another cookie' 'the node reach_odd does not accept the cookie of .*/\.erlang\.cookie'
 ERL_EPMD_PORT=1 erltrace -N reach_odd -qn "$hello" >o 2>&1
 has 'ERL_EPMD_PORT' 'no epmd answers on port 1 of this machine'
 erltrace -N reach_odd@nosuch.invalid -qn "$hello" >o 2>&1
@@ -79,7 +79,7 @@ is 'nothing is left of the others' '[]' "$(at reach_a "$modules")"
 copy
 rm copy/priv/erltrace.so
 copy/bin/erltrace -N reach_a -qn "$hello" >o 2>&1
-has 'no library to bring' 'no erltrace.so to bring: not in .*/copy/priv'
+has 'no library to bring' 'no erltrace.so to send to it: not in .*/copy/priv'
 
 # ---- nodes that do not see them -----------------------------------------------------------
 
@@ -138,7 +138,7 @@ if unshare -m true 2>/dev/null; then
 	apart reach_ro "$hide; for d in /var/tmp /dev/shm /run /tmp; do mount -t tmpfs -o ro none \$d; done; cd /proc"
 	copy/bin/erltrace -N reach_ro -qn "$hello" >o 2>&1
 	is 'nowhere to write: exit' 1 $?
-	has 'nowhere to write' 'cannot read .*/copy/priv/erltrace.so, and could not be given it: /tmp: erofs, '
+	has 'nowhere to write' 'cannot read .*/copy/priv/erltrace.so, and it could not be sent to the node: /tmp: erofs, '
 	is 'nowhere to write: nothing is left' '[]' "$(at reach_ro "$modules")"
 else
 	echo 'info: no name spaces here: nodes in containers not tested'

@@ -111,7 +111,7 @@ relays+=($!)
 holds lie.out ready
 timeout 60 erltrace -N lie -qn "$hello" >o 2>&1
 is 'a name for the port of another node: exit' 1 $?
-has 'a name for the port of another node' 'epmd says of a port that it is the node lie: it is owned@'
+has 'a name for the port of another node' 'epmd has a port for the node lie, but the node there is owned@'
 
 # ---- nodes of others ----------------------------------------------------------------------
 
@@ -155,10 +155,10 @@ is 'and of theirs' '' "$(logged other "$theirs/other.txt")"
 install -m 755 "$(command -v erltrace)" "$theirs/"
 HOME=$theirs "${as_nobody[@]}" timeout 60 "$theirs/erltrace" -p "${pid[owned]}" -qn "$everywhere" >o 2>&1
 is '-p of a process that is not to be seen: exit' 1 $?
-has '-p of a process that is not to be seen' 'which ports are of process [0-9]+ cannot be seen'
+has '-p of a process that is not to be seen' 'the ports of process [0-9]+ cannot be seen'
 kill -9 "${pid[other]}"
 ok 'it has gone' eval 'for ((i = 0; i < 400; i++)); do [ -z "$(port_of other)" ] && break; sleep 0.025; done; [ -z "$(port_of other)" ]'
 HOME=$theirs "${as_nobody[@]}" timeout 60 "$theirs/erltrace" -qn "$everywhere" >o 2>&1
 is 'no node of that user: exit' 1 $?
-has 'no node of that user' 'none of the nodes that epmd knows \(owned\) is of user nobody, as the cookie of'
+has 'no node of that user' 'none of the nodes that epmd knows \(owned\) belongs to user nobody, the owner of the cookie in'
 finish

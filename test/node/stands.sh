@@ -55,7 +55,7 @@ wait "$command"
 is 'silent: exit' 1 $?
 command=''
 ok 'silent: in DTrace'\''s words' grep -q 'Abort due to systemic unresponsiveness' e
-ok 'silent: what has happened' grep -qE '^erltrace: this command has stood still for [0-9.]+ s' e
+ok 'silent: what has happened' grep -qE '^erltrace: this command was blocked for [0-9.]+ s' e
 ok 'silent: what is printed is not of now' grep -q '^erltrace: aggregations as they last came:$' e
 is 'silent: what was gathered is printed' 7 "$(grep -oE '^ +[0-9]+$' o | tr -d ' ')"
 

@@ -50,7 +50,7 @@ inside 'a colon of an expression' "BEGIN / uid == 0 ? pid:1 / $says"
 inside 'a comment' "/* syscall::read:entry, pid\$target:::, */ BEGIN $says"
 inside 'a text' "BEGIN { this->s = \\\"x; syscall::read:entry \\\"; printf(\\\"ran in %d\\\", pid); exit(0); }"
 inside 'an inline' "inline int syscall = 1; BEGIN /syscall ? syscall:syscall/ $says"
-inside 'of another process, which is not there' "${z}python1:::x, lib*::: { } BEGIN $says"
+inside 'of another process, which does not exist' "${z}python1:::x, lib*::: { } BEGIN $says"
 inside 'nothing but BEGIN' "BEGIN $says"
 
 # ---- probes of the kernel -----------------------------------------------------------------

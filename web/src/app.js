@@ -23,8 +23,8 @@ export const RATES = [1, 2, 5, 10];
 // Why there is no connection; it is tried again all the time.
 const LINK = {
 	lost: "No connection to the server; trying again.",
-	refused: "The server did not let this page in. Open the link with the token that it printed when it started.",
-	anew: "The server was started anew and does not know this page: open the link that it printed.",
+	refused: "The server does not accept this page. Open the link with the token that it printed when it started.",
+	anew: "The server was restarted and does not know this page: open the link that it printed.",
 	many: "Too many pages are open: close some, here or in another browser.",
 };
 
@@ -550,7 +550,7 @@ export class App {
 			(a, b) => (a.name < b.name ? -1 : 1),
 		);
 		if (!storeSaved(this.saved))
-			this.problem = "This browser does not let the page keep scripts.";
+			this.problem = "This browser does not let the page save scripts.";
 		this.changed();
 	}
 

@@ -36,9 +36,9 @@ export function stateOf(app) {
 	return { cls: "good", text: "Running" };
 }
 
-const COST = "Part of the schedulers' busy time that the script takes";
+const COST = "Share of the schedulers' busy time that the script takes";
 const COST_UNKNOWN =
-	"Not known: the script runs in the kernel, and only inside a node the cost of events is measured";
+	"Not known: the script runs in the kernel, and the cost of events is measured only inside a node";
 
 export const costText = (cost) => (cost === null ? "not known" : percent(cost));
 

@@ -45,7 +45,7 @@ export async function login(token) {
 		});
 		if (r.ok) return true;
 		return r.status === 401 || r.status === 403
-			? "The server does not know this token. Take the link it printed when it started."
+			? "The server does not know this token. Use the link that it printed when it started."
 			: `The server refused the login (${r.status}).`;
 	} catch {
 		return "The server does not answer.";

@@ -271,7 +271,7 @@ export function createEditor(parent, { doc, nonce, findProbes, onChange, onRun }
 					...defaultKeymap,
 				]),
 				EditorView.contentAttributes.of({
-					"aria-label": "D script; Ctrl-m: Tab leaves it",
+					"aria-label": "D script; Ctrl-m: Tab leaves the editor",
 					spellcheck: "false",
 					autocapitalize: "off",
 				}),

@@ -284,7 +284,7 @@ export function HeatView({ app, view, where }) {
 			<${Choice} label="Colour" value=${scale} options=${SCALES}
 				onChange=${(s) => change({ scale: s })} />
 			<label class="choice"
-				title="The count from which on cells have the strongest colour; empty: the greatest there is">
+				title="Cells with at least this count have the strongest colour; empty: the greatest count">
 				<span>Clamp</span>
 				<input class="num" inputmode="numeric" placeholder="auto"
 					value=${clamp}
@@ -430,7 +430,7 @@ function Keys({ app, agg, choice, setChoice, byKey, setByKey, hues }) {
 			${choice.mode !== "all" && html`<button class="small"
 				onClick=${() => setChoice(ALL)}>Show all</button>`}
 			<${Toggle} on=${byKey} onChange=${setByKey}
-				title="A hue for each of the eight greatest keys; a cell has the hue of the key with most in it">hues<//></header>
+				title="A hue for each of the eight largest keys; a cell has the hue of its largest key">hues<//></header>
 		<ul>${order.current.slice(0, MOST_KEYS).map((key) => {
 			const n = totals.get(key) ?? 0;
 			const { text } = agg.series.keys[key];

@@ -7,20 +7,20 @@ import { theme } from "./theme.js";
 
 export const KEYS = [
 	["Ctrl-Enter", "run the script"],
-	["Esc", "back: closes a menu, leaves a field, takes back a zoom; else, and in the editor: stops the script"],
-	["Space", "pause and go on: what comes is still recorded"],
-	["k", "keep the run beside the next one; again: let it go"],
-	["0", "back to live, all of the pictures"],
+	["Esc", "back: closes a menu, leaves a field, undoes a zoom; otherwise, and in the editor: stops the script"],
+	["Space", "pause and resume: data is still recorded"],
+	["k", "keep the run beside the next one; again: drop it"],
+	["0", "all pictures back to live"],
 	["1 … 5", "show the last 30 s, 1, 2, 5, 10 minutes"],
 	["e", "show or hide the editor"],
-	["d", "theme: as the system, light, dark"],
+	["d", "theme: system, light, dark"],
 	["/", "to the editor"],
 	["?", "this list"],
 	["Ctrl-Space", "in the editor: complete"],
-	["Ctrl-m", "in the editor: Tab goes on to what is next; again: it indents"],
-	["Arrows, Enter", "in a menu: move, choose; in a picture: move, take the cell"],
+	["Ctrl-m", "in the editor: Tab moves to the next field; again: it indents"],
+	["Arrows, Enter", "in a menu: move, choose; in a picture: move, select the cell"],
 	["Drag", "in a heat map: zoom; double click or Esc goes back"],
-	["Click", "on a cell: its keys; on a key: only it; Alt: all but it"],
+	["Click", "on a cell: its keys; on a key: only this key; Alt: all but this key"],
 ];
 
 // Esc goes back a step; it stops the script where there is no step to go back, and in the editor.

@@ -48,7 +48,7 @@ export function Library({ app }) {
 		} catch {
 			// Without the clipboard, which only secure pages have: where one can take it by hand.
 			history.replaceState(null, "", link);
-			app.say("The clipboard is not to be had: the link is in the address of this page.");
+			app.say("The clipboard is not available: the link is in the address of this page.");
 		}
 	};
 	const item = (s, close, cls = "") => html`<button

@@ -99,7 +99,7 @@ export function ListView({ app, view, where }) {
 				${aggs.map(
 					(a, i) => html`
 					${head(i, "value", `${a.title} ${a.fn}`, `Sort by ${a.fn}`, "num")}
-					${head(i, "change", adds(a.fn) ? "last second" : "change", adds(a.fn) ? "Sort by what came in the last second" : "Sort by the last second against the one before", "num change")}
+					${head(i, "change", adds(a.fn) ? "last second" : "change", adds(a.fn) ? "Sort by what came in the last second" : "Sort by the last second compared to the one before", "num change")}
 					<th class="spark"><span
 						title=${adds(a.fn) ? "By second, the last minute" : "Value by second, the last minute"}>last minute</span></th>`,
 				)}

@@ -59,7 +59,7 @@ function Page({ app }) {
 }
 
 const THEMES = {
-	auto: ["◐", "Theme: as the system"],
+	auto: ["◐", "Theme: system"],
 	light: ["☀", "Theme: light"],
 	dark: ["☾", "Theme: dark"],
 };
@@ -101,7 +101,7 @@ function Header({ app }) {
 				aria-hidden="true"></i>Stop</button>
 			<button class="pause" disabled=${!run || run.lastSlot < 0}
 				aria-pressed=${paused !== null} onClick=${() => app.pause()}
-				title="Hold the picture; the script goes on (Space)">
+				title="Pause the picture; the script goes on (Space)">
 					${paused === null ? "Pause" : "Go on"}</button>
 			<button class="keep" disabled=${!app.kept && !(run?.lastSlot >= 0)}
 				aria-pressed=${app.kept !== null} onClick=${() => app.keep()}
@@ -197,9 +197,9 @@ function Views({ app }) {
 	}
 	if (!run) {
 		return html`<div class="empty"><h2>Nothing runs yet</h2>
-			<p>Write a script, or take one from <b>Scripts</b>, and press <b>Run</b> or <span class="together"><kbd>Ctrl</kbd> <kbd>Enter</kbd></span>.</p>
+			<p>Write a script, or choose one from <b>Scripts</b>, and press <b>Run</b> or <span class="together"><kbd>Ctrl</kbd> <kbd>Enter</kbd></span>.</p>
 			<p>Each quantize, lquantize and llquantize becomes a heat map, counts and sums become lists, stacks a flame graph, printf a log.</p>
-			<p>Close this page, and all probes are off.</p></div>`;
+			<p>Close this page, and all probes are turned off.</p></div>`;
 	}
 	if (run.compileErrors.length) {
 		return html`<div class="empty"><h2>
@@ -244,7 +244,7 @@ function RunViews({ app }) {
 			!log &&
 			html`<div class="empty"><h2>
 				${run.phase === "ended" ? "Nothing to show" : "Waiting for data"}</h2>
-			<p>${run.phase === "ended" ? run.end.message || "The script ended without output." : "The script runs; what it finds comes here."}</p></div>`
+			<p>${run.phase === "ended" ? run.end.message || "The script ended without output." : "The script is running; its results appear here."}</p></div>`
 		}`;
 }
 

@@ -279,7 +279,7 @@ test("the head of a script of the library tells its arguments", () => {
 	const dir = new URL("../../scripts/", import.meta.url);
 	const of = (name) => argumentsOf(readFileSync(new URL(name, dir), "utf8"));
 	assert.equal(of("busy.d").names, "[SECONDS] [HOW MANY]");
-	assert.equal(of("busy.d").about, "for how many seconds (until ^C); the busiest so many (10).");
+	assert.equal(of("busy.d").about, "how many seconds to run (until ^C); how many of the busiest to show (10).");
 	assert.equal(of("slowwrite.d").names, "MODULE [MICROSECONDS] [SECONDS]");
 	assert.deepEqual(argumentsOf("BEGIN { exit(0); }"), { names: "", about: "" });
 	for (const name of readdirSync(dir).filter((n) => n.endsWith(".d")))

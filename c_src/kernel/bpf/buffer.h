@@ -3,7 +3,7 @@
 #ifndef K_BUFFER_H
 #define K_BUFFER_H
 
-#include "bpf.h"
+#include "helpers.h"
 
 static inline bool in_kernel(uint64_t addr)
 {

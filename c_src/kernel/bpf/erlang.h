@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where firings of the erlang provider begin: functions of the VM, whose arguments are made what
- * OTP's own probes have (kernel/insides.c has the table), and the USDT probes of the library in a
- * node, which hand over theirs. Part of main.c.
+ * OTP's own probes have (kernel/vm_probes.c has the table), and the USDT probes of the library in a
+ * node, which hand over theirs. Part of entries.c.
  */
 
 #include "engine/dyn.h"

@@ -3,7 +3,7 @@
 #ifndef K_TASK_H
 #define K_TASK_H
 
-#include "bpf.h"
+#include "helpers.h"
 #include "engine/fire.h"
 #include "engine/slot.h"
 
@@ -33,7 +33,7 @@ static inline uint64_t task_of(const struct en_thread *t)
 	return t->k.task != 0 ? t->k.task : bpf_get_current_task();
 }
 
-uint64_t k_shown_number(uint64_t all); /* own.c */
+uint64_t k_shown_number(uint64_t all); /* builtin_vars.c */
 
 /* Of a struct pid: threads, processes, groups and sessions have one each. */
 static inline uint32_t pid_number(uint64_t all)

@@ -1,7 +1,7 @@
 # --scripts lists the library, in lines that fit a terminal
 $ erltrace --scripts | grep -A 1 '^births'
-> births      processes born and died, a line a second; at the end, of what and
->             why
+> births      processes that start and end, one line per second; at the end, which
+>             and why
 $ erltrace --scripts | awk 'length > 80' | wc -l
 > 0
 # with what each shows: no line without text, none of the files left out
@@ -10,7 +10,7 @@ $ erltrace --scripts | sed '/^$/,$d' | grep -c '^[a-z0-9]* *$'
 ? 1
 # --scripts NAME shows the head
 $ erltrace --scripts births | head -4
-> births.d: processes born and died, a line a second; at the end, of what and why.
+> births.d: processes that start and end, one line per second; at the end, which and why.
 >
 > 	erltrace -N NODE -qs births.d [SECONDS]
 >
@@ -35,7 +35,7 @@ $ erltrace -s ./births
 ? 1
 # a script without -s
 $ erltrace births
-! erltrace: no probes specified: the script of that name is run by -s births
+! erltrace: no probes specified: to run the script of that name, use -s births
 ? 1
 # a clause that the shell took apart
 $ erltrace -n tick-1s { 'exit(0);' }

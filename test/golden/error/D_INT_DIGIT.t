@@ -1,6 +1,6 @@
 # digits that the base does not have
 $ erltrace -e -xerrtags -n 'BEGIN { x = 08; }'
-!~ \[D_INT_DIGIT\] '08' is no integer: .*, l, ll, ul or ull\)$
+!~ \[D_INT_DIGIT\] '08' is not an integer: .*, l, ll, ul or ull\)$
 ? 1
 $ erltrace -e -xerrtags -n 'BEGIN { x = 0x; }'
 !~ \[D_INT_DIGIT\]

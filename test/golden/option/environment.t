@@ -21,5 +21,5 @@ $ DTRACE_OPT_NOSUCH=1 erltrace -qn 'BEGIN { exit(0); }'
 ! erltrace: failed to initialize: in the environment (DTRACE_OPT_*): there is no option 'nosuch': --help lists them
 ? 1
 $ DTRACE_OPT_BUFSIZE=big erltrace -qn 'BEGIN { exit(0); }'
-!~ ^erltrace: failed to initialize: in the environment \(DTRACE_OPT_\*\): option bufsize: 'big' is no value for it
+!~ ^erltrace: failed to initialize: in the environment \(DTRACE_OPT_\*\): option bufsize: 'big' is not valid
 ? 1

@@ -1,6 +1,6 @@
 # a record that no buffer has room for is an error: it would take that much of every thread
 $ erltrace -x strsize=64k -qn 'BEGIN { printf("%s %s", probefunc, probename); exit(0); }' -b 64k
-! erltrace: could not enable tracing: line 1: a record of this clause may take 131120 bytes, with 2 strings of up to strsize=65536; bufsize=65536 is less: make bufsize larger (-b), strsize smaller, or several clauses of this one
+! erltrace: could not enable tracing: line 1: a record of this clause may take 131120 bytes, with 2 strings of up to strsize=65536; bufsize=65536 is less: make bufsize larger (-b), strsize smaller, or split the clause
 ? 1
 $ erltrace -x strsize=64k -b 129k -qn 'BEGIN { printf("%s%s\n", probefunc, probename); exit(0); }'
 > BEGIN

@@ -1,22 +1,22 @@
 # a script cannot name files, folders, programs or nodes: these options are the user's
-$ for o in cpp cppargs=-P cpphdrs cpppath=/bin/sh ctypes=made dtypes=made erlnode=a@b incdir=. kernel ldpath=. libdir=. syslibdir=. usdtproc=1; do printf '#pragma D option %s\nBEGIN { exit(0); }' $o | erltrace -xerrtags -qs - 2>&1 | sed "s/^.*\(\[D_PRAGMA_OPTSET\] line 1: option [a-z]* is the user's to set, not a script's\): give -x [a-z]*\(=\.\.\.\)\?, or -w to permit it here$/\1/"; done; ls
-> [D_PRAGMA_OPTSET] line 1: option cpp is the user's to set, not a script's
-> [D_PRAGMA_OPTSET] line 1: option cppargs is the user's to set, not a script's
-> [D_PRAGMA_OPTSET] line 1: option cpphdrs is the user's to set, not a script's
-> [D_PRAGMA_OPTSET] line 1: option cpppath is the user's to set, not a script's
-> [D_PRAGMA_OPTSET] line 1: option ctypes is the user's to set, not a script's
-> [D_PRAGMA_OPTSET] line 1: option dtypes is the user's to set, not a script's
-> [D_PRAGMA_OPTSET] line 1: option erlnode is the user's to set, not a script's
-> [D_PRAGMA_OPTSET] line 1: option incdir is the user's to set, not a script's
-> [D_PRAGMA_OPTSET] line 1: option kernel is the user's to set, not a script's
-> [D_PRAGMA_OPTSET] line 1: option ldpath is the user's to set, not a script's
-> [D_PRAGMA_OPTSET] line 1: option libdir is the user's to set, not a script's
-> [D_PRAGMA_OPTSET] line 1: option syslibdir is the user's to set, not a script's
-> [D_PRAGMA_OPTSET] line 1: option usdtproc is the user's to set, not a script's
+$ for o in cpp cppargs=-P cpphdrs cpppath=/bin/sh ctypes=made dtypes=made erlnode=a@b incdir=. kernel ldpath=. libdir=. syslibdir=. usdtproc=1; do printf '#pragma D option %s\nBEGIN { exit(0); }' $o | erltrace -xerrtags -qs - 2>&1 | sed "s/^.*\(\[D_PRAGMA_OPTSET\] line 1: option [a-z]* can be set by the user, not by a script\): give -x [a-z]*\(=\.\.\.\)\?, or -w to permit it here$/\1/"; done; ls
+> [D_PRAGMA_OPTSET] line 1: option cpp can be set by the user, not by a script
+> [D_PRAGMA_OPTSET] line 1: option cppargs can be set by the user, not by a script
+> [D_PRAGMA_OPTSET] line 1: option cpphdrs can be set by the user, not by a script
+> [D_PRAGMA_OPTSET] line 1: option cpppath can be set by the user, not by a script
+> [D_PRAGMA_OPTSET] line 1: option ctypes can be set by the user, not by a script
+> [D_PRAGMA_OPTSET] line 1: option dtypes can be set by the user, not by a script
+> [D_PRAGMA_OPTSET] line 1: option erlnode can be set by the user, not by a script
+> [D_PRAGMA_OPTSET] line 1: option incdir can be set by the user, not by a script
+> [D_PRAGMA_OPTSET] line 1: option kernel can be set by the user, not by a script
+> [D_PRAGMA_OPTSET] line 1: option ldpath can be set by the user, not by a script
+> [D_PRAGMA_OPTSET] line 1: option libdir can be set by the user, not by a script
+> [D_PRAGMA_OPTSET] line 1: option syslibdir can be set by the user, not by a script
+> [D_PRAGMA_OPTSET] line 1: option usdtproc can be set by the user, not by a script
 
 # nor when it permits itself destructive actions
 $ printf '#pragma D option destructive\n#pragma D option dtypes=made\nBEGIN { exit(0); }' | erltrace -qs - 2>&1; ls
-> erltrace: failed to compile script -: line 2: option dtypes is the user's to set, not a script's: give -x dtypes=..., or -w to permit it here
+> erltrace: failed to compile script -: line 2: option dtypes can be set by the user, not by a script: give -x dtypes=..., or -w to permit it here
 
 # a first script that names the preprocessor of a second
 < first.d

@@ -5,5 +5,5 @@ $ erltrace -qn 'BEGN { exit(0); }'
 
 # A pattern is meant as it is.
 $ erltrace -qn 'BEG? { exit(0); }'
-! erltrace: invalid probe specifier BEG? { exit(0); }: probe description :::BEG? does not match any probes: -l lists those there are, -Z goes on without
+! erltrace: invalid probe specifier BEG? { exit(0); }: probe description :::BEG? does not match any probes: -l lists all probes, -Z goes on without
 ? 1

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the library's side inside a node asks of a handle. */
+#include "handle.h"
+#include "in_node.h"
+
+#define CLEAN_NS 1000000000ULL /* where no variable is ever deleted: for what threads left behind */
+
+void api_set_inside(erltrace_t *h)
+{
+	h->opts.inside = true;
+}
+
+struct en *api_engine(erltrace_t *h)
+{
+	return h->en;
+}
+
+const struct prog *api_program(const erltrace_t *h)
+{
+	return &h->comp->prog;
+}
+
+uint64_t api_option(const erltrace_t *h, enum et_opt opt)
+{
+	return h->opts.val[opt];
+}
+
+bool api_is_destructive(const erltrace_t *h)
+{
+	const struct prog *prog = &h->comp->prog;
+
+	for (unsigned i = 0; i < prog->nclauses; i++)
+		if (prog->clauses[i]->destructive)
+			return true;
+	return false;
+}
+
+bool api_has_self(const erltrace_t *h)
+{
+	const struct prog *prog = &h->comp->prog;
+
+	for (unsigned i = 0; i < prog->nvars; i++)
+		if (prog->vars[i]->scope == SC_SELF)
+			return true;
+	return false;
+}
+
+uint64_t api_lost(const erltrace_t *h)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < en_nthreads(h->en); i++)
+		n += en_drops(h->en, i, DROP_PRINCIPAL);
+	return n;
+}
+
+uint64_t api_clean(erltrace_t *h)
+{
+	const struct prog *prog = &h->comp->prog;
+
+	if (en_state(h->en) == EN_RUNNING)
+		en_clean(h->en);
+	for (unsigned i = 0; i < prog->nvars; i++)
+		if (prog->vars[i]->assoc)
+			return h->opts.val[OPT_CLEANRATE];
+	return CLEAN_NS;
+}
+
+int api_extend(erltrace_t *h, unsigned first, erltrace_error_t *err)
+{
+	struct et_error e = {.tag = ""};
+
+	return en_extend(h->en, first, &e) < 0 ? api_error(err, &e) : 0;
+}
+
+/* ---- counters -------------------------------------------------------------------------- */
+
+void api_counters_begin(erltrace_t *h)
+{
+	if (!h->unread)
+		en_consume_until(h->en, 0);
+	h->unread = true;
+}
+
+void api_counters_read(erltrace_t *h, uint64_t ns)
+{
+	en_consume_until(h->en, ns);
+}
+
+void api_counters_end(erltrace_t *h)
+{
+	en_consume_until(h->en, UINT64_MAX);
+	h->unread = false;
+}
+
+bool api_counters(const erltrace_t *h)
+{
+	return h->unread;
+}
+
+/* ---- several nodes --------------------------------------------------------------------- */
+
+int api_set_role(erltrace_t *h, enum api_role role)
+{
+	static const enum co_role roles[] = {
+		[API_ALONE] = CO_ALONE, [API_FIRST] = CO_FIRST, [API_OTHER] = CO_OTHER};
+
+	h->hold = role == API_FIRST;
+	return h->co != NULL ? co_set_role(h->co, roles[role]) : 0;
+}
+
+void api_hold(erltrace_t *h, bool hold)
+{
+	h->hold = hold;
+}
+
+int api_export(erltrace_t *h, bool keep, char **bytes, size_t *len)
+{
+	*bytes = NULL;
+	*len = 0;
+	return h->co != NULL ? co_export(h->co, keep, bytes, len) : 0;
+}
+
+int api_import(erltrace_t *h, const void *bytes, size_t len)
+{
+	return h->co != NULL ? co_import(h->co, bytes, len) : 0;
+}
+
+int api_preview(erltrace_t *h, const erltrace_handlers_t *handlers)
+{
+	return h->co != NULL ? co_preview(h->co, handlers) : 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the library's side inside a node (c_src/beam/) asks of a handle, besides the public calls.
+ * Not for programs: it is not exported.
+ */
+#ifndef API_IN_NODE_H
+#define API_IN_NODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "erltrace.h"
+#include "options.h"
+
+struct en;
+struct prog;
+
+void api_set_inside(erltrace_t *h); /* it is in a node: before anything is compiled */
+struct en *api_engine(erltrace_t *h); /* the same from open to close: for the probe path */
+const struct prog *api_program(const erltrace_t *h); /* of all scripts compiled so far */
+uint64_t api_option(const erltrace_t *h, enum et_opt opt);
+bool api_is_destructive(const erltrace_t *h); /* has any script destructive actions? */
+bool api_has_self(const erltrace_t *h);	      /* or self-> variables? */
+
+/* Records lost so far since a trace buffer was full. */
+uint64_t api_lost(const erltrace_t *h);
+/* Make the memory of deleted variables free again; returns when this is due again, in ns. */
+uint64_t api_clean(erltrace_t *h);
+/* While tracing: enable the program at probes that were added, from this one on. */
+int api_extend(erltrace_t *h, unsigned first, erltrace_error_t *err);
+
+/*
+ * Firings that somebody else counts (beam/counters.c). From begin on no record is delivered that is
+ * younger than the last reading of the counters, nor does the script end before the counters do.
+ */
+void api_counters_begin(erltrace_t *h);
+void api_counters_read(erltrace_t *h, uint64_t ns); /* all were, as they stood then */
+void api_counters_end(erltrace_t *h);
+bool api_counters(const erltrace_t *h); /* are there any? */
+
+/* One script in several nodes (consume/join.c), from go on. */
+enum api_role { API_ALONE, API_FIRST, API_OTHER }; /* the first has the results of all */
+int api_set_role(erltrace_t *h, enum api_role role); /* -1: out of memory */
+void api_hold(erltrace_t *h, bool hold); /* results of others are to come: it does not end */
+int api_export(erltrace_t *h, bool keep, char **bytes, size_t *len); /* the caller frees */
+int api_import(erltrace_t *h, const void *bytes, size_t len);
+
+/* The aggregations as the end would print them. 0: the same as last time, or nothing. */
+int api_preview(erltrace_t *h, const erltrace_handlers_t *handlers);
+/* erltrace_tick() with what events cost, in percent. */
+int api_tick(erltrace_t *h, const char *node, int (*text)(void *arg, const char *s, size_t len),
+	void *arg, double cost, erltrace_error_t *err);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Atoms as Erlang itself writes them (probe path): with quotes where a program would need them, and
+ * only there. What the VM prints for %T has quotes around names with an @, and none around 'end'.
+ * Letters of Latin-1 are letters, as in Erlang; the text is UTF-8.
+ */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "atom_text.h"
+
+struct text {
+	char *buf;
+	size_t size, len; /* len: of all of it */
+};
+
+static inline void put(struct text *t, unsigned char c)
+{
+	if (t->len + 1 < t->size)
+		t->buf[t->len] = (char)c;
+	t->len++;
+}
+
+static void put_utf8(struct text *t, unsigned char c)
+{
+	if (c < 0x80) {
+		put(t, c);
+		return;
+	}
+	put(t, 0xc0 | c >> 6);
+	put(t, 0x80 | (c & 0x3f));
+}
+
+static bool is_small(unsigned char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 0xdf && c != 0xf7);
+}
+
+static bool is_letter(unsigned char c)
+{
+	return is_small(c) || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+	       c == '@' || (c >= 0xc0 && c <= 0xde && c != 0xd7);
+}
+
+static bool has_maybe; /* words of the language from OTP 27 on */
+
+void beam_atoms_init(void)
+{
+	ErlNifSysInfo sys;
+
+	enif_system_info(&sys, sizeof(sys));
+	has_maybe = atoi(sys.otp_release) >= 27;
+}
+
+/* A word of the language. */
+static bool is_reserved(const char *name)
+{
+	static const char words[][8] = {"after", "and", "andalso", "band", "begin", "bnot", "bor",
+		"bsl", "bsr", "bxor", "case", "catch", "cond", "div", "end", "fun", "if", "let",
+		"not", "of", "or", "orelse", "receive", "rem", "try", "when", "xor"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i], name) == 0)
+			return true;
+	return has_maybe && (strcmp(name, "maybe") == 0 || strcmp(name, "else") == 0);
+}
+
+static bool is_bare(const char *name, size_t n)
+{
+	size_t i;
+
+	if (n == 0 || !is_small((unsigned char)name[0]))
+		return false;
+	for (i = 1; i < n && is_letter((unsigned char)name[i]); i++)
+		;
+	return i == n && !is_reserved(name);
+}
+
+static void put_quoted(struct text *t, unsigned char c)
+{
+	static const char from[] = "\b\t\n\v\f\r\033\177'\\", to[] = "btnvfred'\\";
+	const char *p = c != 0 ? strchr(from, c) : NULL;
+
+	if (p == NULL && c >= ' ' && (c < 0x7f || c >= 0xa0)) {
+		put_utf8(t, c);
+		return;
+	}
+	put(t, '\\');
+	if (p != NULL) {
+		put(t, (unsigned char)to[p - from]);
+		return;
+	}
+	put(t, '0' | c >> 6);
+	put(t, '0' | (c >> 3 & 7));
+	put(t, '0' | (c & 7));
+}
+
+static void put_atom(struct text *t, ERL_NIF_TERM atom)
+{
+	char name[256];
+	int n = enif_get_atom(NULL, atom, name, sizeof(name), ERL_NIF_LATIN1) - 1;
+	bool bare;
+
+	if (n < 0) { /* it has letters beyond Latin-1, which are quoted anyway */
+		if (t->len < t->size)
+			n = enif_snprintf(t->buf + t->len, t->size - t->len, "%T", atom);
+		t->len += n > 0 ? (size_t)n : 0;
+		return;
+	}
+	bare = is_bare(name, (size_t)n);
+	if (!bare)
+		put(t, '\'');
+	for (int i = 0; i < n; i++)
+		if (bare)
+			put_utf8(t, (unsigned char)name[i]);
+		else
+			put_quoted(t, (unsigned char)name[i]);
+	if (!bare)
+		put(t, '\'');
+}
+
+static size_t end(struct text *t)
+{
+	if (t->size > 0)
+		t->buf[t->len < t->size ? t->len : t->size - 1] = '\0';
+	return t->len;
+}
+
+size_t beam_atom_text(ERL_NIF_TERM atom, char *buf, size_t size)
+{
+	struct text t = {.buf = buf, .size = size};
+
+	put_atom(&t, atom);
+	return end(&t);
+}
+
+size_t beam_function_text(
+	ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity, char *buf, size_t size)
+{
+	struct text t = {.buf = buf, .size = size};
+
+	put_atom(&t, mod);
+	put(&t, ':');
+	put_atom(&t, fun);
+	put(&t, '/');
+	for (unsigned of = arity >= 100 ? 100 : arity >= 10 ? 10 : 1; of > 0; of /= 10)
+		put(&t, (unsigned char)('0' + arity / of % 10));
+	return end(&t);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Atoms and functions as Erlang writes them (atom_text.c, probe path). */
+#ifndef BEAM_ATOM_TEXT_H
+#define BEAM_ATOM_TEXT_H
+
+#include <erl_nif.h>
+#include <stddef.h>
+
+void beam_atoms_init(void); /* at load */
+/* As Erlang writes them, cut to fit. The length of all of it is returned. */
+size_t beam_atom_text(ERL_NIF_TERM atom, char *buf, size_t size);
+size_t beam_function_text( /* module:function/arity */
+	ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity, char *buf, size_t size);
+
+#endif

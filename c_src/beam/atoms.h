@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Atoms, made when the library is loaded (nif.c): comparing a term with one takes no call. */
+#ifndef BEAM_ATOMS_H
+#define BEAM_ATOMS_H
+
+#include <erl_nif.h>
+
+#pragma GCC visibility push(hidden)
+
+#define ATOMS(X)                                                                                   \
+	X(ok) X(error) X(true) X(false) X(trace) X(discard) X(remove) X(call) X(spawn) X(spawned)  \
+	X(exit) X(send) X(receive) X(in) X(out) X(extra) X(probe) X(done) X(gc_minor_start)        \
+	X(gc_minor_end) X(gc_major_start) X(gc_major_end) X(undefined) X(text) X(drop) X(fault)    \
+	X(warning) X(timeout) X(wordsize) X(return_to) X(erlang) X(hibernate) X(heap_block_size)   \
+	X(functions) X(closed) X(open) X(command) X(control) X(connect) X(bif) X(nif) X(badarg)    \
+	X(proc_lib) X(layout) X(close) X(flush) X(register) X(unregister) X(return_from)           \
+	X(match_spec_result) X(erl_ddll) X(try_load) X(try_unload) X(running) X(aborted)
+#define X(a) extern ERL_NIF_TERM atom_##a;
+ATOMS(X)
+#undef X
+
+#pragma GCC visibility pop
+#endif

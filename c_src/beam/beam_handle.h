@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A handle inside a node: the library's handle, and what the probes of the VM need. nif.c opens and
+ * closes it.
+ */
+#ifndef BEAM_BEAM_HANDLE_H
+#define BEAM_BEAM_HANDLE_H
+
+#include <erl_nif.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "erltrace.h"
+#include "erl_probes.h"
+#include "functions.h"
+#include "processes.h"
+#include "registered.h"
+#include "watchdog.h"
+
+struct beam_event;
+struct beam_ports;
+
+struct beam_want { /* a description that may name functions */
+	char *mod, *fun, *name;
+};
+
+struct beam_handle {
+	/* read on the probe path */
+	struct en *en;	    /* of h */
+	unsigned number;    /* the tracer's state */
+	ERL_NIF_TERM state; /* the same as a term */
+	uint64_t (*vtimestamp)(const struct en_current *cur); /* NULL: no running times are kept */
+	_Atomic bool live; /* events may fire: between go and stop */
+	bool stacks;	   /* shadow stacks are kept, for one of these two */
+	bool returns;	   /* function-return and the like */
+	bool depth;	   /* the depth of entries, without return_to */
+	bool marked;	   /* every frame of a [local] function has one of return_to on it */
+	bool vts;	   /* running times are kept */
+	bool hibernate;	   /* which processes hibernate is kept */
+	bool heaps;	   /* heap sizes at the start of a gc are kept */
+	bool self;	   /* a script has self-> variables */
+	ERL_NIF_TERM node;
+	struct beam_functions fns;
+	struct en_probe *probe[BP_COUNT_]; /* those without a function */
+	struct beam_way *ways;		   /* by clause */
+	struct en_probe **user;		   /* user_trace-n*; NULL: none asked for */
+	struct beam_procs procs;
+	struct beam_ports *ports; /* names and owners; NULL: no port probe is enabled */
+	struct beam_names names;
+	struct et_str *node_text;
+	struct beam_event *host;  /* asked by BEGIN, tick and the like */
+	_Atomic uint64_t beat;	/* ns: its process looked after it; 0: nobody has to */
+	_Atomic uint64_t stale; /* ns: since when events find the beat too old */
+	_Atomic int ended;	/* by the watchdog: why */
+	uint64_t patience;	/* ns: the oldest beat that is all right */
+	/* the rest */
+	erltrace_t *h; /* NULL: closed */
+	struct beam_watch watch;
+	bool harmless;	   /* destructive actions are forbidden in this node */
+	ErlNifMutex *lock; /* one caller at a time */
+	struct beam_want *wants;
+	unsigned nwants;
+	bool counted;	/* in beam_nuser */
+	char *warnings; /* lines not told yet; or NULL */
+	char file[256], source[256]; /* where the last script failed to compile */
+	uint64_t read_from; /* ns: when reading the VM's counters began */
+	bool new_wants; /* a description has named functions that were not looked for yet */
+};
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The built-ins that a D script asks an Erlang event for (probe path): erlpid, erlname, erlnode,
+ * erlsched, erlpeer, erlmsg, erlargs, erlarg(), erlint(), erlret. Answered when they are read, from
+ * the event as the VM handed it over; an event that has nothing of the kind gives "" or 0.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "prog/builtins.h"
+#include "erl_builtins.h"
+#include "erl_stack.h"
+#include "erlang_provider.h"
+#include "nif.h"
+#include "peek.h"
+#include "term_print.h"
+#include "texts.h"
+#include "tracer.h"
+#include "usdt_fire.h"
+#include "vm_facts.h"
+
+static const struct beam_event *event_of(const struct en_current *cur)
+{
+	return (const struct beam_event *)(const void *)cur;
+}
+
+/* ---- schedulers ------------------------------------------------------------------------ */
+
+/*
+ * The number that erlang:system_info(scheduler_id) gives: normal schedulers, then dirty CPU, then
+ * dirty I/O ones. Threads have it in their names: "2_scheduler", "2_dirty_cpu_sch" (cut by the
+ * system), "2_dirty_io_sche" in OTP 25, "erts_sched_2", "erts_dcpus_2", "erts_dios_2" later.
+ */
+static int scheduler_of_name(const char *name)
+{
+	ErlNifSysInfo sys;
+	const char *digits = strpbrk(name, "0123456789");
+	int n = digits != NULL ? atoi(digits) : 0;
+
+	if (n <= 0)
+		return -1;
+	enif_system_info(&sys, sizeof(sys));
+	if (strstr(name, "_dirty_cpu") != NULL || strstr(name, "_dcpus_") != NULL)
+		return sys.scheduler_threads + n;
+	if (strstr(name, "_dirty_io") != NULL || strstr(name, "_dios_") != NULL)
+		return sys.scheduler_threads + (int)beam_vm.dirty_cpus + n;
+	return strstr(name, "_sched") != NULL ? n : -1;
+}
+
+/* Once in a thread's life. */
+static __attribute__((noinline)) int find_scheduler(void)
+{
+	char name[16] = "";
+
+	pthread_getname_np(pthread_self(), name, sizeof(name));
+	return scheduler_of_name(name);
+}
+
+static unsigned scheduler(void)
+{
+	struct beam_thread *t = beam_self;
+
+	if (t == NULL)
+		return 0;
+	if (unlikely(t->sched == 0))
+		t->sched = find_scheduler();
+	return t->sched > 0 ? (unsigned)t->sched : 0;
+}
+
+/* ---- terms of the event ---------------------------------------------------------------- */
+
+static bool has_message(const struct beam_event *ev, ERL_NIF_TERM *msg)
+{
+	ERL_NIF_TERM tag = ev->argv != NULL ? ev->argv[0] : 0;
+
+	if (tag != atom_send && tag != atom_receive)
+		return false;
+	*msg = ev->argv[3];
+	return true;
+}
+
+static bool has_arguments(const struct beam_event *ev, ERL_NIF_TERM *list)
+{
+	const ERL_NIF_TERM *t;
+	int n;
+
+	if (ev->argv == NULL || ev->argv[0] != atom_call ||
+		!enif_get_tuple(ev->env, ev->argv[3], &n, &t) || n != 3)
+		return false;
+	*list = t[2];
+	return enif_is_list(ev->env, t[2]);
+}
+
+static bool has_argument(const struct beam_event *ev, uint64_t n, ERL_NIF_TERM *arg)
+{
+	ERL_NIF_TERM list;
+
+	if (n > 255 || !has_arguments(ev, &list))
+		return false;
+	do
+		if (!enif_get_list_cell(ev->env, list, arg, &list))
+			return false;
+	while (n-- > 0);
+	return true;
+}
+
+static bool has_result(const struct beam_event *ev, ERL_NIF_TERM *result)
+{
+	return ev->argv != NULL && ev->argv[0] == atom_return_from &&
+	       enif_get_map_value(ev->env, ev->argv[4], atom_extra, result);
+}
+
+/* The other process, or what stands for it: a name, an alias, {Name, Node}, a process elsewhere. */
+static bool has_peer(const struct beam_event *ev, ERL_NIF_TERM *peer)
+{
+	ERL_NIF_TERM tag = ev->argv != NULL ? ev->argv[0] : 0;
+
+	if (tag == atom_send)
+		*peer = beam_extra(ev->env, ev->argv[4]);
+	else if (tag == atom_spawned)
+		*peer = ev->argv[3];
+	else
+		return has_argument(ev, 0, peer);
+	return true;
+}
+
+/* A process with its name, if it has one; of an alias the process that made it. */
+static const struct et_str *peer_text(
+	const struct beam_event *ev, ERL_NIF_TERM peer, char *buf, size_t size)
+{
+	const ERL_NIF_TERM *t;
+	ERL_NIF_TERM name;
+	int n;
+
+	beam_peek_alias(ev->env, peer, &peer);
+	/* {Name, Node} of this node is Name, as in the arguments of message-send. */
+	if (enif_get_tuple(ev->env, peer, &n, &t) && n == 2 && t[1] == ev->b->node)
+		peer = t[0];
+	if (enif_is_pid(ev->env, peer)) {
+		name = beam_name_of(&ev->b->names, peer);
+		return beam_term_text(name != 0 ? name : peer);
+	}
+	if (enif_is_atom(ev->env, peer))
+		return beam_term_text(peer);
+	beam_print(ev->env, peer, false, buf, size);
+	return NULL;
+}
+
+/* ---- answers --------------------------------------------------------------------------- */
+
+static uint64_t answer_num(
+	const struct en_current *cur, unsigned pbi, uint64_t n, const struct fire *f)
+{
+	const struct beam_event *ev = event_of(cur);
+	ERL_NIF_TERM arg;
+	ErlNifSInt64 v;
+
+	switch (pbi) {
+	case PBI_ERLSCHED: return scheduler();
+	case PBI_USDT: return beam_usdt(f);
+	case PBI_ERLINT:
+		if (has_argument(ev, n, &arg) && enif_get_int64(ev->env, arg, &v))
+			return (uint64_t)v;
+		return 0;
+	default: return 0;
+	}
+}
+
+static const struct et_str *answer_str(
+	const struct en_current *cur, unsigned pbi, uint64_t n, char *buf, size_t size)
+{
+	const struct beam_event *ev = event_of(cur);
+	ERL_NIF_TERM t;
+	bool has = false;
+
+	switch (pbi) {
+	case PBI_ERLPID:
+		return ev->env != NULL && enif_is_pid(ev->env, ev->cur.key)
+			       ? beam_term_text(ev->cur.key)
+			       : NULL;
+	case PBI_ERLNAME:
+		t = ev->env != NULL && enif_is_pid(ev->env, ev->cur.key)
+			    ? beam_name_of(&ev->b->names, ev->cur.key)
+			    : 0;
+		return t != 0 ? beam_term_text(t) : NULL;
+	case PBI_ERLNODE: return ev->b->node_text;
+	case PBI_ERLPEER: return has_peer(ev, &t) ? peer_text(ev, t, buf, size) : NULL;
+	case PBI_ERLMSG: has = has_message(ev, &t); break;
+	case PBI_ERLARGS: has = has_arguments(ev, &t); break;
+	case PBI_ERLARG: has = has_argument(ev, n, &t); break;
+	case PBI_ERLRET: has = has_result(ev, &t); break;
+	}
+	if (has)
+		beam_print(ev->env, t, pbi == PBI_ERLARGS, buf, size);
+	return NULL;
+}
+
+static bool name_frame(const struct en_current *cur, uint64_t pc, char *buf, size_t size)
+{
+	(void)cur;
+	return beam_frame_text(pc, buf, size);
+}
+
+const struct en_current_ops beam_ops = {.num = answer_num, .str = answer_str, .frame = name_frame};
+
+/* ---- what the Erlang side tells -------------------------------------------------------- */
+
+/* set_node(Handle, Node) */
+ERL_NIF_TERM nif_set_node(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	char name[256];
+	int n;
+
+	WITH_HANDLE(b)
+	n = enif_get_atom(env, argv[1], name, sizeof(name), ERL_NIF_LATIN1);
+	if (n > 0 && (b->node_text == NULL || strcmp(b->node_text->text, name) != 0) &&
+		!atomic_load(&b->live)) {
+		et_str_free(b->node_text);
+		b->node_text = et_str_new(name, (size_t)n - 1);
+	}
+	enif_mutex_unlock(b->lock);
+	return atom_ok;
+}
+
+/* has_stacks(Handle) -> boolean(), after the check of the layout; else the script is warned. */
+ERL_NIF_TERM nif_has_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	bool known = beam_stacks_known();
+
+	WITH_HANDLE(b)
+	if (!known)
+		beam_warn(b,
+			"ustack() has only one frame here, the function of the event: this VM hides its "
+			"symbols (OTP up to 28 does not)");
+	enif_mutex_unlock(b->lock);
+	return known ? atom_true : atom_false;
+}
+
+/* print(Term, Size, IsArgs) -> {Text, Steps}: what a script would see of it. For tests. */
+ERL_NIF_TERM nif_print(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	char buf[4096];
+	unsigned size, steps;
+	ERL_NIF_TERM text;
+
+	(void)argc;
+	if (!enif_get_uint(env, argv[1], &size) || size == 0 || size > sizeof(buf))
+		return enif_make_badarg(env);
+	steps = beam_print(env, argv[0], argv[2] == atom_true, buf, size);
+	memcpy(enif_make_new_binary(env, strlen(buf), &text), buf, strlen(buf));
+	return enif_make_tuple2(env, text, enif_make_uint(env, steps));
+}

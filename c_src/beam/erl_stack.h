@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Erlang stacks: what ustack() is in an Erlang process (erl_stack.c, probe path). */
+#ifndef BEAM_ERL_STACK_H
+#define BEAM_ERL_STACK_H
+
+#include <erl_nif.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+struct en_current;
+
+/* The frames of the process whose event it is, the newest first; returns how many. */
+unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max);
+bool beam_frame_text(uint64_t frame, char *buf, size_t size); /* false: no frame of ours */
+void beam_stacks_init(void); /* at load */
+/* In the check of the layout: the process must be so many frames deep in this function. */
+void beam_stacks_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth);
+bool beam_stacks_known(void);
+
+#pragma GCC visibility pop
+#endif

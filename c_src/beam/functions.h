@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Erlang functions that have probes (functions.c). A call finds its function by three words:
+ * module, name, arity (probe path).
+ */
+#ifndef BEAM_FUNCTIONS_H
+#define BEAM_FUNCTIONS_H
+
+#include <erl_nif.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compiler.h"
+#include "prog/prog.h"
+#include "erl_probes.h"
+
+#pragma GCC visibility push(hidden)
+
+struct beam_handle;
+struct beam_slab;
+struct en_probe;
+struct et_str;
+
+enum beam_fnkind { FN_ERLANG, FN_BIF, FN_NIF };
+
+/* A clause of the program, as events that run it alone need it. */
+struct beam_way {
+	ebpf_entry entry;
+	const struct prog_clause *clause;
+	_Atomic bool timed; /* of late it read timestamp: who fires may do that early */
+};
+
+/* The only probe that an event fires, with one clause: nothing of the engine's has to be read. */
+struct beam_only {
+	struct en_probe *probe;
+	struct beam_way *way; /* NULL: it is not so simple */
+	uint32_t id, epid;    /* as in struct en_ecb */
+};
+
+/*
+ * An Erlang function that probes exist for: found by its three words when it is called. Where very
+ * many are called in turn, nothing of them is in the caches: a call reads one line, a return two.
+ */
+struct beam_fn {
+	ERL_NIF_TERM mod, fun;
+	struct beam_fn *next;	/* in the bucket */
+	struct et_str *mfa;	/* "lists:seq/2" */
+	struct beam_only call;
+	uint32_t arity_term;	/* its lower half tells it from all others */
+	uint8_t nentry;		/* enabled probes, from arm on: what an event fires */
+	bool call_pid;		/* call.probe's clause reads the process */
+	bool special;		/* user or hibernate */
+	bool local;		/* armed by a [local] pattern: return_to tells of its end */
+	struct beam_only end;	/* a return's */
+	bool end_pid;
+	uint8_t nret;
+	uint8_t user;		/* 1 + enum beam_user: a function of dyntrace's or erl_ddll's */
+	bool hibernate;		/* proc_lib:hibernate/3 */
+	bool ready;		/* nentry and the rest are as they will be */
+	uint8_t nval;		/* enabled probes that read what it returns: return_trace */
+	uint8_t arity;
+	struct en_probe *entry[4], *ret[4];
+	struct en_probe *probe[BP_NFUNCTIONS]; /* by name; NULL: no description names it */
+	char *name;		/* "seq" */
+	struct en_probe *val[4];
+	bool erlang;		/* no BIF or NIF */
+	bool counted;		/* by the VM: its events fire nothing (counters.c) */
+	uint64_t last;		/* what its counter was */
+} __attribute__((aligned(64)));
+_Static_assert(offsetof(struct beam_fn, end) == 64, "a call reads one cache line");
+
+/* nentry, nret or nval, before the probes that it counts: both may be told while events come. */
+static inline unsigned beam_nprobes(const uint8_t *n)
+{
+	return __atomic_load_n(n, __ATOMIC_ACQUIRE);
+}
+
+static inline bool beam_is_local(const struct beam_fn *fn)
+{
+	return __atomic_load_n(&fn->local, __ATOMIC_RELAXED);
+}
+
+struct beam_functions {
+	struct beam_fn **buckets; /* NULL: no function at all */
+	uint64_t mask;		  /* nbuckets - 1 */
+	unsigned n, nbuckets;
+	void *buckets_map;	  /* what is to be freed of them */
+	struct beam_slab *slabs;  /* the functions' memory */
+};
+
+bool beam_wants_module(const struct beam_handle *b, const char *mod);
+int beam_function_add(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, ERL_NIF_TERM fun,
+	unsigned arity, enum beam_fnkind kind);
+/* A function that probes of others need, made if it is not there. */
+struct beam_fn *beam_function_need(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod,
+	ERL_NIF_TERM fun, unsigned arity);
+int beam_functions_room(struct beam_functions *f, unsigned n); /* before events look there */
+void beam_functions_free(struct beam_functions *f);
+
+/*
+ * Atoms differ above their lowest six bits, arities (small integers) above four. Modules and
+ * functions with names made one after the other must not meet: their atoms are neighbours.
+ */
+static inline uint64_t beam_hash_fn(ERL_NIF_TERM mod, ERL_NIF_TERM fun, uint32_t arity)
+{
+	return (mod + (arity >> 4) + (fun << 26)) * 0x9e3779b97f4a7c15ULL >> 32;
+}
+static inline struct beam_fn *beam_function_find(
+	const struct beam_functions *f, ERL_NIF_TERM mod, ERL_NIF_TERM fun, ERL_NIF_TERM arity)
+{
+	struct beam_fn *fn;
+
+	if (unlikely(f->buckets == NULL))
+		return NULL;
+	/* while a script runs, functions of modules loaded since are put in front */
+	fn = __atomic_load_n(&f->buckets[beam_hash_fn(mod, fun, (uint32_t)arity) & f->mask],
+		__ATOMIC_ACQUIRE);
+	while (fn != NULL &&
+		unlikely(fn->fun != fun || fn->mod != mod || fn->arity_term != (uint32_t)arity))
+		fn = fn->next;
+	return fn;
+}
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is kept of a process (processes.c, probe path): a shadow stack of the traced functions that
+ * it is in (shadow_stack.h), its running time (vtime.h), whether it hibernates.
+ */
+#ifndef BEAM_PROCESSES_H
+#define BEAM_PROCESSES_H
+
+#include <erl_nif.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+struct beam_fn;
+
+struct beam_frame {
+	const struct beam_fn *fn;
+	uint32_t level; /* words on the stack at entry */
+	uint32_t top;	/* the same with the frame of return_to that the VM puts there; or level */
+};
+
+#define BEAM_INLINE_FRAMES 3
+#define BEAM_CHUNK_FRAMES  15
+#define BEAM_CHUNKS	   65536 /* 16 MiB: a million frames */
+struct beam_chunk {
+	struct beam_chunk *below;
+	_Atomic uint32_t next; /* in the list of free ones: index + 1 */
+	uint32_t pad;
+	struct beam_frame frame[BEAM_CHUNK_FRAMES];
+};
+
+/*
+ * One a process of the VM's table; belongs to whoever runs the process. Frames beyond the inline
+ * ones are in chunks of a common pool.
+ */
+struct beam_proc {
+	_Atomic uint64_t pid;	  /* the term; 0: free */
+	uint32_t n;		  /* frames */
+	uint32_t heap_size;	  /* at the start of a gc */
+	struct beam_chunk *chunk; /* with the newest frame */
+	/* ns. Its running time, as last told; since when it runs, or 0; while it runs, what makes
+	 * running time of the clock: by probes it is set back by what they took */
+	uint64_t last, in_at, turn;
+	uint64_t pad;
+	struct beam_frame frame[BEAM_INLINE_FRAMES];
+	ERL_NIF_TERM hib_mod, hib_fun;	/* what proc_lib:hibernate was told to wake up in; or 0 */
+	uint32_t hib_arity;
+	_Atomic uint32_t hibernating;	/* since then no message has come */
+};
+
+struct beam_procs {
+	struct beam_proc *tab;
+	uint64_t mask, mul; /* a pid's slot: (pid * mul >> shift) & mask, rotated by three bits */
+	unsigned shift, turn;
+	bool exact;  /* no two living processes share a slot */
+	bool hashed; /* a process may have one of the next slots too */
+	struct beam_chunk *chunks;
+	unsigned nchunks;
+	char pad[64];
+	_Atomic uint64_t free; /* chunks: tag and index + 1 */
+	_Atomic uint32_t used; /* chunks handed out for the first time */
+	_Atomic uint64_t lost; /* frames and processes without room */
+	char pad2[64];
+};
+
+int beam_procs_init(struct beam_procs *t, uint64_t process_limit);
+void beam_procs_fini(struct beam_procs *t);
+struct beam_proc *beam_proc_get(struct beam_procs *t, ERL_NIF_TERM pid); /* NULL: no room */
+struct beam_proc *beam_proc_find(struct beam_procs *t, ERL_NIF_TERM pid); /* from anywhere */
+void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid);
+
+/* A frame or process finds no room. */
+static inline void beam_procs_lose(struct beam_procs *t)
+{
+	atomic_fetch_add_explicit(&t->lost, 1, memory_order_relaxed);
+}
+
+#pragma GCC visibility pop
+#endif

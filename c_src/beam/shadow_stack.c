@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Shadow stacks (probe path), which go by the number of words on a process's own stack. A call of a
+ * function that lies no deeper than the newest frame is a tail call, or the frame has ended unseen:
+ * it takes its place, so nothing grows where the process's stack does not. The first few frames lie
+ * in the process's slot, the rest in chunks of a common pool, which is handed out without locks.
+ */
+#include "processes.h"
+#include "shadow_stack.h"
+
+#define AGAIN 64 /* against other threads, for a chunk; then it is lost, and counted */
+
+_Static_assert(sizeof(struct beam_chunk) == 256, "a power of two");
+
+/* ---- chunks ---------------------------------------------------------------------------- */
+
+static struct beam_chunk *chunk_get(struct beam_procs *t)
+{
+	uint64_t head = atomic_load_explicit(&t->free, memory_order_acquire);
+	uint32_t i;
+
+	for (int n = 0; (uint32_t)head != 0; n++) {
+		struct beam_chunk *c = &t->chunks[(uint32_t)head - 1];
+		uint64_t to = atomic_load_explicit(&c->next, memory_order_relaxed) |
+			      ((head >> 32) + 1) << 32;
+
+		if (atomic_compare_exchange_weak_explicit(
+			    &t->free, &head, to, memory_order_acquire, memory_order_acquire))
+			return c;
+		if (n == AGAIN)
+			return NULL;
+	}
+	if (atomic_load_explicit(&t->used, memory_order_relaxed) >= t->nchunks)
+		return NULL;
+	i = atomic_fetch_add_explicit(&t->used, 1, memory_order_relaxed);
+	return i < t->nchunks ? &t->chunks[i] : NULL;
+}
+
+static void chunk_put(struct beam_procs *t, struct beam_chunk *c)
+{
+	uint64_t head = atomic_load_explicit(&t->free, memory_order_relaxed), to;
+
+	for (int n = 0; n <= AGAIN; n++) {
+		atomic_store_explicit(&c->next, (uint32_t)head, memory_order_relaxed);
+		to = (uint64_t)(c - t->chunks + 1) | ((head >> 32) + 1) << 32;
+		if (atomic_compare_exchange_weak_explicit(
+			    &t->free, &head, to, memory_order_release, memory_order_relaxed))
+			return;
+	}
+	beam_procs_lose(t);
+}
+
+/* ---- frames ---------------------------------------------------------------------------- */
+
+static inline struct beam_frame *top(struct beam_proc *p)
+{
+	if (p->n <= BEAM_INLINE_FRAMES)
+		return &p->frame[p->n - 1];
+	return &p->chunk->frame[(p->n - 1 - BEAM_INLINE_FRAMES) % BEAM_CHUNK_FRAMES];
+}
+
+static void pop(struct beam_procs *t, struct beam_proc *p)
+{
+	p->n--;
+	if (p->n >= BEAM_INLINE_FRAMES && (p->n - BEAM_INLINE_FRAMES) % BEAM_CHUNK_FRAMES == 0) {
+		struct beam_chunk *c = p->chunk;
+
+		p->chunk = c->below;
+		chunk_put(t, c);
+	}
+}
+
+void beam_stack_clear(struct beam_procs *t, struct beam_proc *p)
+{
+	while (p->n > BEAM_INLINE_FRAMES)
+		pop(t, p);
+	p->n = 0;
+	p->chunk = NULL;
+}
+
+/* Room for one frame more; false: none, which is counted. */
+static inline bool push(struct beam_procs *t, struct beam_proc *p)
+{
+	struct beam_chunk *c;
+
+	if (p->n >= BEAM_INLINE_FRAMES && (p->n - BEAM_INLINE_FRAMES) % BEAM_CHUNK_FRAMES == 0) {
+		c = chunk_get(t);
+		if (c == NULL) {
+			beam_procs_lose(t);
+			return false;
+		}
+		c->below = p->chunk;
+		p->chunk = c;
+	}
+	p->n++;
+	return true;
+}
+
+/*
+ * Is this frame over, as a call at this level shows? Levels alone do not tell all: before OTP 27 an
+ * exception that is caught further out than in the caller is not told of, nor is hibernation, and
+ * the stack may have grown past the frame since. But the VM's own frame on it went with it. In a
+ * tail call that one is the newest, and says where control will return to, as the word below it.
+ */
+static bool is_over(const struct beam_frame *f, unsigned level, const uintptr_t *end)
+{
+	if (f->level > level)
+		return true;
+	if (end == NULL || f->top == f->level)
+		return false;
+	if (level > f->top)
+		return end[-(long)f->top] != beam_words.mark;
+	return level != f->top || end[-(long)f->top] != end[-(long)f->level];
+}
+
+unsigned beam_stack_enter_far(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn,
+	unsigned level, const uintptr_t *end, bool *tail)
+{
+	struct beam_frame *f;
+
+	while (p->n > 0 && is_over(top(p), level, end))
+		pop(t, p);
+	if (p->n > 0 && level <= (f = top(p))->top) {
+		*tail = true;
+		f->fn = fn;
+		if (level == f->level)
+			f->top = beam_frame_top(fn, level);
+		return p->n;
+	}
+	if (!push(t, p))
+		return p->n + 1;
+	*top(p) = (struct beam_frame){.fn = fn, .level = level, .top = beam_frame_top(fn, level)};
+	return p->n;
+}
+
+void beam_stack_cut(struct beam_procs *t, struct beam_proc *p, unsigned level)
+{
+	while (p->n > 0 &&
+		(top(p)->level > level || (top(p)->level == level && top(p)->top != level)))
+		pop(t, p);
+}
+
+void beam_stack_cut_chains(struct beam_procs *t, struct beam_proc *p, unsigned level,
+	const uintptr_t *end, unsigned slot)
+{
+	const struct beam_frame *f;
+
+	while (p->n > 0) {
+		f = top(p);
+		if (f->level <= level &&
+			(f->top == f->level || beam_chain_has(end, f->level, level, slot)))
+			return;
+		pop(t, p);
+	}
+}
+
+void beam_stack_raised(struct beam_procs *t, struct beam_proc *p, unsigned level)
+{
+	while (p->n > 0 && top(p)->level >= level)
+		pop(t, p);
+}
+
+const struct beam_fn *beam_stack_return_far(
+	struct beam_procs *t, struct beam_proc *p, unsigned level, unsigned *depth)
+{
+	const struct beam_fn *fn;
+
+	while (p->n > 0 && top(p)->level > level) /* ended unseen */
+		pop(t, p);
+	if (p->n == 0 || top(p)->level != level)
+		return NULL;
+	fn = top(p)->fn;
+	*depth = p->n;
+	pop(t, p);
+	return fn;
+}
+
+unsigned beam_stack_leave(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn)
+{
+	unsigned depth;
+
+	while (p->n > 1 && top(p)->fn != fn) /* ended unseen */
+		pop(t, p);
+	depth = p->n > 0 ? p->n : 1;
+	if (p->n > 0)
+		pop(t, p);
+	return depth;
+}
+
+/* ---- by names -------------------------------------------------------------------------- */
+
+#define MOST_NAMES 1024 /* without levels a tail call cannot be told from a call */
+
+unsigned beam_names_enter(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn)
+{
+	if (p->n > 0 && top(p)->fn == fn && p->n >= MOST_NAMES / 2)
+		return p->n; /* a loop, most likely */
+	if (p->n >= MOST_NAMES || !push(t, p)) {
+		beam_procs_lose(t);
+		return p->n + 1;
+	}
+	*top(p) = (struct beam_frame){.fn = fn};
+	return p->n;
+}
+
+const struct beam_fn *beam_names_return(
+	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *to, unsigned *depth)
+{
+	const struct beam_fn *fn;
+
+	if (p->n == 0)
+		return NULL;
+	fn = top(p)->fn;
+	*depth = p->n;
+	pop(t, p);
+	while (to != NULL && p->n > 0 && top(p)->fn != to) /* its chain of tail calls */
+		pop(t, p);
+	return fn;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pids, functions, atoms as texts (texts.c, probe path): valid until the event is over. */
+#ifndef BEAM_TEXTS_H
+#define BEAM_TEXTS_H
+
+#include <erl_nif.h>
+#include <stdint.h>
+
+#include "compiler.h"
+#include "engine/str.h"
+#include "vm_threads.h"
+
+#pragma GCC visibility push(hidden)
+
+struct beam_near { /* texts.c: those of terms that were made last */
+	struct beam_text {
+		ERL_NIF_TERM term;
+		struct et_str *str;
+	} of[512]; /* a power of two */
+};
+
+/* Room for the texts of so many threads; those of one. */
+int beam_texts_init(unsigned n);
+struct beam_texts *beam_texts_nth(unsigned n);
+
+const struct et_str *beam_term_text(ERL_NIF_TERM t); /* a pid, port or atom */
+const struct et_str *beam_mfa_text(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity);
+static inline struct beam_text *beam_text_place(struct beam_near *near, ERL_NIF_TERM t)
+{
+	return &near->of[(t * 0x9e3779b97f4a7c15ULL >> 40) % (sizeof(near->of) / sizeof(near->of[0]))];
+}
+/* The same if it was made of late; else NULL. */
+static inline const struct et_str *beam_text_near(const struct beam_thread *t, ERL_NIF_TERM term)
+{
+	const struct beam_text *c = beam_text_place(t->near, term);
+
+	return likely(c->term == term) ? c->str : NULL;
+}
+
+static inline uint64_t beam_str(const struct et_str *s)
+{
+	return (uint64_t)(uintptr_t)s->text;
+}
+
+#pragma GCC visibility pop
+#endif

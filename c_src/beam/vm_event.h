@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An event of the VM that is being looked at (probe path). */
+#ifndef BEAM_VM_EVENT_H
+#define BEAM_VM_EVENT_H
+
+#include <erl_nif.h>
+#include <stdint.h>
+
+#include "engine/current.h"
+
+struct beam_handle;
+struct beam_proc;
+
+struct beam_event {
+	struct en_current cur; /* its key is the process or port */
+	struct beam_handle *b;
+	ErlNifEnv *env;
+	struct beam_proc *proc; /* NULL: nothing is kept of it */
+	uint64_t began;		/* ns, if running times are kept */
+	const ERL_NIF_TERM *argv; /* tag, state, tracee, term, options; NULL: no trace event */
+};
+
+#endif

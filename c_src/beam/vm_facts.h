@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known of the VM's terms (vm_facts.c): found out when the library is loaded, and the same
+ * from then on. Where a fact is not known the probe path asks the VM, which is slower.
+ */
+#ifndef BEAM_VM_FACTS_H
+#define BEAM_VM_FACTS_H
+
+#include <erl_nif.h>
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden)
+
+struct beam_vm {
+	bool small;	 /* a small integer lies in its term above four ones */
+	bool immediates; /* the two lowest bits tell terms without memory of their own */
+	/* A tuple of three: its term's lowest bits and its first word; a tag of 8: not known. */
+	struct beam_tuple {
+		ERL_NIF_TERM tag, header;
+	} tuple3, map1;	      /* and a map of one key: its size, its keys (a tuple), its values */
+	ERL_NIF_TERM pid_tag; /* the lowest four bits of a pid of this node; 16: not known */
+	unsigned pid_shift;   /* above it a pid has its index in the VM's table; 0: not known */
+	unsigned size_binary, size_fun, size_ref; /* words */
+	unsigned dirty_cpus;  /* dirty CPU schedulers */
+};
+
+#ifndef BEAM_VM_CONST /* to all but vm_facts.c */
+#define BEAM_VM_CONST const
+#endif
+extern BEAM_VM_CONST struct beam_vm beam_vm;
+
+#define beam_tuple3  beam_vm.tuple3
+#define beam_pid_tag beam_vm.pid_tag
+
+void beam_vm_find(ErlNifEnv *env, ERL_NIF_TERM info); /* at load, when the atoms are made */
+
+#pragma GCC visibility pop
+#endif

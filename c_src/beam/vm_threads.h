@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads of the VM (vm_threads.c, probe path): each says in a word of its own that it is inside a
+ * handle. Whoever takes a handle out of the table waits for a grace period: until it has seen every
+ * thread outside.
+ */
+#ifndef BEAM_VM_THREADS_H
+#define BEAM_VM_THREADS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler.h"
+#include "handles.h"
+#include "vm_event.h"
+
+#pragma GCC visibility push(hidden)
+
+struct beam_near;
+struct beam_texts;
+
+/*
+ * A thread's place in a handle. What its events cost, some of which are timed (watchdog.c); and,
+ * for the handle that has this number, what its calls and returns need each time.
+ */
+struct beam_seat {
+	_Atomic uint64_t ns; /* up to the last that was timed; written by the thread alone */
+	uint32_t left, batch; /* events until one is timed, then UINT32_MAX; at the last one */
+	uint64_t timed;	      /* when this one began */
+	unsigned number;
+	struct en_thread *slot; /* the thread's, in the handle's engine */
+	struct beam_event ev;	/* the last; most of it is the same for the next */
+} __attribute__((aligned(256)));
+
+/*
+ * What a thread of the VM has of its own. One pointer: static TLS of a loaded library is scarce.
+ * The memory is there from the load of the library on; a thread beyond that has none, its events
+ * are lost, and counted.
+ */
+struct beam_thread {
+	_Atomic uint64_t seq; /* odd: inside a handle */
+	struct beam_near *near; /* the first of its texts */
+	struct beam_texts *texts;
+	uint64_t events, cost; /* ns that an event takes, of those measured (running times) */
+	int sched; /* number of the scheduler; 0: not looked for yet; -1: none */
+	bool fence; /* no membarrier: fence on the probe path */
+	struct beam_seat seats[BEAM_HANDLES];
+} __attribute__((aligned(128)));
+extern __thread struct beam_thread *beam_self __attribute__((tls_model("initial-exec")));
+extern _Atomic uint64_t beam_homeless; /* events of threads without a beam_thread */
+struct beam_thread *beam_thread_new(void); /* NULL: no room */
+int beam_threads_init(unsigned n, bool fence); /* for so many of them; fence: no membarrier */
+struct beam_thread *beam_thread_nth(unsigned n); /* NULL: no more */
+void beam_threads_wait(void); /* for a grace period */
+
+/* Between enter and leave a handle found in the table stays. */
+static inline void beam_thread_enter(struct beam_thread *t)
+{
+#ifdef EN_TSAN
+	atomic_fetch_add(&t->seq, 1);
+#else
+	atomic_store_explicit(&t->seq, atomic_load_explicit(&t->seq, memory_order_relaxed) + 1,
+		memory_order_relaxed);
+	if (unlikely(t->fence))
+		atomic_thread_fence(memory_order_seq_cst);
+	atomic_signal_fence(memory_order_seq_cst); /* the other side has membarrier */
+#endif
+}
+
+static inline void beam_thread_leave(struct beam_thread *t)
+{
+	atomic_store_explicit(&t->seq, atomic_load_explicit(&t->seq, memory_order_relaxed) + 1,
+		memory_order_release);
+}
+
+/* Whatever handle is in this slot of the table; NULL: none, or no room for this thread. */
+static inline struct beam_handle *beam_enter_slot(unsigned slot)
+{
+	struct beam_thread *t = beam_self;
+
+	if (unlikely(t == NULL && (t = beam_thread_new()) == NULL))
+		return NULL;
+	beam_thread_enter(t);
+	return atomic_load_explicit(&beam_table[slot], memory_order_acquire);
+}
+
+static inline void beam_leave(void)
+{
+	struct beam_thread *t = beam_self;
+
+	if (likely(t != NULL))
+		beam_thread_leave(t);
+}
+
+#pragma GCC visibility pop
+#endif

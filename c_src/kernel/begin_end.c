@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * BEGIN and END in the kernel, instead of here: for tests, which run what they expect of the
+ * language once on either engine (ERLTRACE_IN_KERNEL=1 in the environment;
+ * test/kernel/kernel_golden.sh). The program is run by the system call that the kernel has for
+ * that, by the thread that would have fired them.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "load.h"
+
+static int prog = -1; /* of the one engine that a test has */
+
+extern const struct provider begin_end_provider;
+
+static bool wanted(struct en *en)
+{
+	(void)en;
+	return getenv("ERLTRACE_IN_KERNEL") != NULL;
+}
+
+static void fire(struct en *en, unsigned phase)
+{
+	uint64_t ctx[1] = {phase == PHASE_END};
+	struct et_error e = {0};
+
+	(void)en;
+	if (k_run(prog, ctx, 1, &e) < 0)
+		fprintf(stderr, "erltrace: %s\n", e.text);
+}
+
+static int ready(struct en *en, void *data, struct et_error *e)
+{
+	static const char *const names[2] = {"BEGIN", "END"};
+	struct en_probe *shared[2] = {NULL, NULL};
+	int fd;
+
+	(void)data;
+	if (!wanted(en))
+		return 0;
+	for (unsigned i = 0; i < 2; i++) {
+		struct en_probe *p = en_probe_find(en, "dtrace", "", "", names[i]);
+
+		if (p != NULL && en_enabled(p) &&
+			(shared[i] = k_share_probe(en, p, ENTRY_begin_end, e)) == NULL)
+			return -1;
+	}
+	if (shared[0] == NULL && shared[1] == NULL)
+		return 0;
+	en->kernel->root->begin_end[0] = shared[0];
+	en->kernel->root->begin_end[1] = shared[1];
+	fd = k_load(en, ENTRY_begin_end, e);
+	if (fd < 0)
+		return -1;
+	prog = fcntl(fd, F_DUPFD_CLOEXEC, 0); /* END comes when the others are off */
+	en->shared.fire = fire;
+	return 0;
+}
+
+static void fini(struct en *en, void *data)
+{
+	(void)data;
+	if (en->shared.fire != NULL) {
+		close(prog);
+		prog = -1;
+	}
+	k_close(en);
+}
+
+const struct provider begin_end_provider = {
+	.name = "begin_end",
+	.ready = ready,
+	.fini = fini,
+	.arena = k_arena,
+	.wants_arena = wanted,
+};

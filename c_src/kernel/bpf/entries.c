@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the kernel's firings begin: one function for each kind of event. They find the probe,
+ * take a slot, put the arguments that are read where clauses find them, and run the clauses.
+ */
+#include "task.h"
+#include "engine/counter.h"
+#include "engine/fire.h"
+#include "engine/fire_path.h"
+#include "engine/probe.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+
+enum { USER_STACK = 1 << 8 }; /* a flag of bpf_get_stack */
+
+static inline bool enter(struct en_thread *t)
+{
+	uint64_t seq = t->seq;
+
+	return !(seq & 1) && __sync_val_compare_and_swap(&t->seq, seq, seq + 1) == seq;
+}
+
+/* The CPU's slot, or a spare one where that is in use: an interrupt, or one that was preempted. */
+static inline struct en_thread *take_slot(struct k_root *r)
+{
+	struct en *en = r->en;
+	uint32_t cpu = bpf_get_smp_processor_id();
+	struct en_thread *t = en_slot(en, cpu);
+
+	if (cpu < r->ncpus && enter(t))
+		return t;
+	for (uint32_t i = r->ncpus; i < r->nslots; i++) {
+		t = en_slot(en, i);
+		if (enter(t))
+			return t;
+	}
+	__sync_fetch_and_add(&en->no_slot, 1);
+	return NULL;
+}
+
+void k_free_self(struct en_thread *t, uint64_t key); /* engine/dyn.c */
+uint64_t k_find_process(struct en_thread *t);	     /* terms.c */
+uint64_t k_erlang_stack(struct en_thread *t);	     /* erlang_stack.c */
+
+static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsigned phase)
+{
+	struct en *en = r->en;
+	uint64_t tid = 0, shown;
+	struct en_thread *t;
+
+	if (p == NULL || p->ecbs == NULL || en->phase != phase)
+		return NULL;
+	if (phase == PHASE_RUN && en->only_cpu != UINT64_MAX && bpf_get_smp_processor_id() != en->only_cpu)
+		return NULL;
+	t = take_slot(r);
+	if (t == NULL)
+		return NULL;
+	if (r->asks_who) /* which is not for nothing */
+		tid = bpf_get_current_pid_tgid();
+	shown = r->pid_ns == 0 ? tid : k_current_ids();
+	t->tid = (uint32_t)shown;
+	t->k.pid = (uint32_t)(shown >> 32);
+	t->k.task = 0;
+	t->k.uregs = 0;
+	t->self_key = (uint32_t)tid | 1ULL << 62;
+	t->k.vm = t->k.process = t->k.answers = 0;
+	if (r->nvms > 0)
+		k_find_process(t);
+	count_add(&t->fired, 1);
+	fire_set_up(&t->fire, p, 0, NULL);
+	return &t->fire;
+}
+
+static inline struct fire *begin(struct k_root *r, struct en_probe *p)
+{
+	return begin_in(r, p, PHASE_RUN);
+}
+
+static inline void run_in(struct fire *f, unsigned phase)
+{
+	struct en_thread *t = f->thread;
+
+	for (unsigned m = f->probe->nomask, i = 0; m >> i != 0; i++)
+		if (m >> i & 1)
+			f->arg[i] = 0;
+	fire_run(t, f, f->probe->ecbs, phase, false);
+	slot_leave(t);
+}
+
+static inline void run(struct fire *f)
+{
+	run_in(f, PHASE_RUN);
+}
+
+/* ---- BEGIN and END, for tests --------------------------------------------------------- */
+
+uint64_t k_begin_end(uint64_t *ctx)
+{
+	bool end = ctx[0] & 1;
+	unsigned phase = end ? PHASE_END : PHASE_BEGIN;
+	struct fire *f = begin_in(&k_root, k_root.begin_end[end], phase);
+
+	if (f != NULL)
+		run_in(f, phase);
+	return 0;
+}
+
+/* ---- stacks ------------------------------------------------------------------------------ */
+
+/* Those that the probe's clauses read: only here is the context, of which they are taken. */
+
+/* Tracepoints have frames of BPF's own on top: the program, and what calls it. */
+enum { TOP_FRAMES = 8, OF_TRACEPOINT = 2 }; /* so many at least */
+static inline __attribute__((always_inline)) void kernel_stack(
+	void *ctx, struct fire *f, bool tracepoint)
+{
+	struct en_thread *t = f->thread;
+	char *buf = k_buffer(t) + K_BUF;
+	uint64_t skip = tracepoint ? OF_TRACEPOINT : 0;
+	long got;
+
+	if (!f->probe->reads_stack)
+		return;
+	if (tracepoint && k_root.ntracing > 0) {
+		got = bpf_get_stack(ctx, buf, 8 * TOP_FRAMES, 0);
+		skip = k_tracing_frames(t, got > 0 ? (uint64_t)got / 8 : 0) & 0xff;
+	}
+	got = bpf_get_stack(ctx, buf, 8 * K_FRAMES, skip);
+	t->k.nstack = got > 0 ? (uint32_t)got / 8 : 0;
+}
+
+static inline uint64_t *user_frames(struct en_thread *t)
+{
+	return (uint64_t *)(void *)(k_buffer(t) + K_BUF + K_STACKS / 2);
+}
+
+/* So many frames were taken, the first of them by other means than frame pointers. */
+static inline void took_frames(struct en_thread *t, uint32_t n, uint32_t sure)
+{
+	t->k.nustack = n;
+	t->k.nsure = sure;
+	if (k_root.vm_stacks != NULL)
+		t->k.nustack = (uint32_t)k_erlang_stack(t);
+}
+
+static inline __attribute__((always_inline)) void stacks_from(
+	void *ctx, struct fire *f, bool tracepoint)
+{
+	struct en_thread *t = f->thread;
+	long got;
+
+	kernel_stack(ctx, f, tracepoint);
+	if (f->probe->reads_ustack) {
+		got = bpf_get_stack(ctx, user_frames(t), 8 * K_FRAMES, USER_STACK);
+		took_frames(t, got > 0 ? (uint32_t)got / 8 : 0, 1);
+	}
+}
+
+static inline __attribute__((always_inline)) void stacks(void *ctx, struct fire *f)
+{
+	stacks_from(ctx, f, true);
+}
+
+/* ---- system calls --------------------------------------------------------------------- */
+
+/* The registers of a system call as the kernel has saved them: from r10 on, what we need. */
+struct regs {
+	uint64_t r10, r9, r8, ax, cx, dx, si, di, orig_ax;
+};
+#define REGS_OFF 56 /* of r10 in struct pt_regs */
+
+uint64_t k_sys_enter(uint64_t *ctx)
+{
+	uint64_t nr = ctx[1];
+	struct regs regs;
+	struct fire *f;
+	uint16_t mask;
+
+	if (nr >= K_SYSCALLS)
+		return 0;
+	f = begin(&k_root, k_root.sys_enter[nr]);
+	if (f == NULL)
+		return 0;
+	f->thread->k.uregs = ctx[0];
+	mask = f->probe->argmask;
+	if (mask != 0 && bpf_probe_read_kernel(&regs, sizeof(regs), (void *)(ctx[0] + REGS_OFF)) == 0) {
+		f->arg[0] = regs.di;
+		f->arg[1] = regs.si;
+		f->arg[2] = regs.dx;
+		f->arg[3] = regs.r10;
+		f->arg[4] = regs.r8;
+		f->arg[5] = regs.r9;
+	}
+	stacks(ctx, f);
+	run(f);
+	return 0;
+}
+
+/* As DTrace has it: arg0 and arg1 are what the call returns, -1 where it failed. */
+uint64_t k_sys_exit(uint64_t *ctx)
+{
+	uint64_t nr = 0, ret = ctx[1];
+	struct fire *f;
+
+	if (bpf_probe_read_kernel(&nr, sizeof(nr), (void *)(ctx[0] + REGS_OFF + 64)) != 0 ||
+		nr >= K_SYSCALLS)
+		return 0;
+	f = begin(&k_root, k_root.sys_exit[nr]);
+	if (f == NULL)
+		return 0;
+	f->thread->k.uregs = ctx[0];
+	f->thread->k.sys_errno = ret > -4096ULL ? (uint32_t)-ret : 0;
+	f->arg[0] = f->arg[1] = ret > -4096ULL ? UINT64_MAX : ret;
+	stacks(ctx, f);
+	run(f);
+	return 0;
+}
+
+/* ---- functions of programs ------------------------------------------------------------ */
+
+/* The registers of user space when it came to the place: struct pt_regs, as the kernel has it. */
+struct user_regs {
+	uint64_t r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs,
+		flags, sp, ss;
+};
+
+static inline struct fire *begin_cookie(void *ctx)
+{
+	uint64_t cookie = (uint32_t)bpf_get_attach_cookie(ctx);
+
+	return cookie < k_root.nprobes ? begin(&k_root, k_root.probe[cookie]) : NULL;
+}
+
+/* Arguments that came on the stack, behind the return address; what cannot be read is 0. */
+static inline void stack_args(struct fire *f, uint64_t sp)
+{
+	uint64_t words[4] = {0, 0, 0, 0};
+
+	bpf_probe_read_user(words, sizeof(words), (const void *)(uintptr_t)(sp + 8));
+	f->arg[6] = words[0];
+	f->arg[7] = words[1];
+	f->arg[8] = words[2];
+	f->arg[9] = words[3];
+}
+
+static inline uint64_t stack_word(uint64_t at)
+{
+	uint64_t v = 0;
+
+	bpf_probe_read_user(&v, sizeof(v), (const void *)(uintptr_t)at);
+	return v;
+}
+
+/*
+ * Has the kernel itself taken the word at the stack pointer for the caller? Some do, at some
+ * instructions. Where a function calls itself it cannot be told; then as it was before.
+ */
+static inline bool has_caller(const struct user_regs *regs, uint64_t place, uint64_t second)
+{
+	uint64_t top = stack_word(regs->sp);
+	uint32_t *seen = &k_root.adds_caller[place & K_BEFORE_PUSH ? 0 : 1];
+
+	if (!(place & (K_BEFORE_PUSH | K_BEFORE_ENDBR)))
+		return false;
+	if (second != top)
+		*seen = K_ADDS_NOT;
+	else if (stack_word(regs->bp + 8) != top)
+		*seen = K_ADDS;
+	return *seen == K_ADDS;
+}
+
+#define UPROBES_PAGE 0x7fffffffe000ULL /* the last one of a process: the kernel's */
+
+/* In a function that has just been entered: itself, its caller, and then by the caller's frame. */
+static inline __attribute__((always_inline)) void entry_stack(
+	struct user_regs *regs, struct fire *f, uint64_t place)
+{
+	struct en_thread *t = f->thread;
+	uint64_t *to = user_frames(t);
+	uint64_t caller = stack_word(regs->sp + 8 * (place & K_CALLER_AT));
+	uint32_t n;
+	long got;
+
+	if (caller >= UPROBES_PAGE) { /* in its place is what has the kernel see the return */
+		stacks_from(regs, f, false);
+		return;
+	}
+	got = bpf_get_stack(regs, to + 1, 8 * (K_FRAMES - 1), USER_STACK);
+	n = got > 0 ? (uint32_t)got / 8 + 1 : 2;
+	if (has_caller(regs, place, n > 2 ? to[2] : 0)) {
+		bpf_get_stack(regs, to, 8 * (K_FRAMES - 1), USER_STACK);
+		n--;
+	}
+	to[0] = regs->ip;
+	to[1] = caller;
+	took_frames(t, n, 2);
+}
+
+uint64_t k_uprobe(struct user_regs *regs)
+{
+	struct fire *f = begin_cookie(regs);
+	uint64_t place;
+	uint16_t mask;
+
+	if (f == NULL)
+		return 0;
+	f->thread->k.uregs = (uint64_t)(uintptr_t)regs;
+	mask = f->probe->argmask;
+	if (mask != 0) {
+		f->arg[0] = regs->di;
+		f->arg[1] = regs->si;
+		f->arg[2] = regs->dx;
+		f->arg[3] = regs->cx;
+		f->arg[4] = regs->r8;
+		f->arg[5] = regs->r9;
+	}
+	if (mask >> 6 != 0)
+		stack_args(f, regs->sp);
+	place = bpf_get_attach_cookie(regs) >> K_SITE_SHIFT;
+	if (!(place & K_CALLER_KNOWN))
+		stacks_from(regs, f, false);
+	else if (f->probe->reads_ustack)
+		entry_stack(regs, f, place);
+	run(f);
+	return 0;
+}
+
+/*
+ * arg0 would be where in the function it returns from, which is not known; arg1 what it gives. The
+ * registers are the caller's already: the function itself is put before it.
+ */
+uint64_t k_uretprobe(struct user_regs *regs)
+{
+	struct fire *f = begin_cookie(regs);
+	uint64_t *to;
+	long got;
+
+	if (f == NULL)
+		return 0;
+	f->thread->k.uregs = (uint64_t)(uintptr_t)regs;
+	f->arg[0] = 0;
+	f->arg[1] = regs->ax;
+	if (f->probe->reads_ustack) {
+		to = user_frames(f->thread);
+		got = bpf_get_stack(regs, to + 1, 8 * (K_FRAMES - 1), USER_STACK);
+		to[0] = bpf_get_func_ip(regs);
+		took_frames(f->thread, got > 0 ? (uint32_t)got / 8 + 1 : 1, 2);
+	}
+	run(f);
+	return 0;
+}
+
+uint64_t k_usdt_value(struct fire *f, uint64_t n); /* usdt_args.c */
+
+uint64_t k_usdt(struct user_regs *regs)
+{
+	struct fire *f = begin_cookie(regs);
+	uint32_t mask;
+
+	if (f == NULL)
+		return 0;
+	f->thread->k.uregs = (uint64_t)(uintptr_t)regs;
+	mask = f->probe->argmask;
+	if (mask != 0) {
+		struct user_regs *to = (struct user_regs *)(void *)f->thread->k.big;
+
+		to->r15 = regs->r15;
+		to->r14 = regs->r14;
+		to->r13 = regs->r13;
+		to->r12 = regs->r12;
+		to->bp = regs->bp;
+		to->bx = regs->bx;
+		to->r11 = regs->r11;
+		to->r10 = regs->r10;
+		to->r9 = regs->r9;
+		to->r8 = regs->r8;
+		to->ax = regs->ax;
+		to->cx = regs->cx;
+		to->dx = regs->dx;
+		to->si = regs->si;
+		to->di = regs->di;
+		to->ip = regs->ip;
+		to->sp = regs->sp;
+	}
+	for (uint32_t i = 0; mask >> i != 0; i++)
+		if (mask >> i & 1)
+			f->arg[i] = k_usdt_value(f, i);
+	stacks_from(regs, f, false);
+	run(f);
+	return 0;
+}
+
+/* ---- samples -------------------------------------------------------------------------- */
+
+static inline bool is_of_vm(void)
+{
+	uint32_t pid = (uint32_t)(k_current_ids() >> 32), i;
+
+	for (i = 0; i < K_VMS && i < k_root.nvms; i++)
+		if (k_root.vms[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* The context begins with the registers, of the kernel or of user space. */
+uint64_t k_profile(uint64_t *ctx)
+{
+	uint64_t n = bpf_get_attach_cookie(ctx), ip = ctx[REG_IP];
+	bool user = ctx[REG_CS] & 3;
+	struct fire *f;
+
+	if (n >= K_PROFILES || (k_root.only_vms && !is_of_vm()))
+		return 0;
+	f = begin(&k_root, k_root.profile[n]);
+	if (f == NULL)
+		return 0;
+	f->arg[0] = user ? 0 : ip;
+	f->arg[1] = user ? ip : 0;
+	f->thread->k.uregs = K_REGS_OF_CURRENT;
+	stacks_from(ctx, f, false);
+	run(f);
+	return 0;
+}
+
+/* ---- the others, which go by what is above -------------------------------------------- */
+
+#include "sched_proc.h"
+#include "erlang.h"

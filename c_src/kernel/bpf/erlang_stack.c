@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ustack() in an Erlang VM (probe path): behind the native frames come those of the Erlang process
+ * that the thread runs. Code of the JIT has the process's stack in the stack pointer; what is a
+ * return address there is told from terms by its lowest bits, as the VM itself does. When such code
+ * calls the VM's own functions it changes to the thread's stack, and leaves its stack pointer in
+ * the process, or in rbp: which of these is told by what it does when it is returned to.
+ */
+#include "engine/in_kernel.h"
+#include "engine/slot.h"
+#include "task.h"
+#include "terms.h"
+
+enum { REG_BP = 4, REG_SP = 19 };
+enum { PID_MASK = 15, PID_TAG = 3, NORMAL = 0 }; /* NORMAL: a scheduler that is not a dirty one */
+enum { PART = K_BUF / 2, MOST_PARTS = 16 };	  /* bytes that are read at once, and how often */
+enum { LEAVING = 64, SAVED = 256 };		  /* bytes of code, of a thread's stack */
+enum { OWN_BIT = 32, RAW = 2 };			  /* words */
+enum { MOST_NATIVE = 64 << 20 };		  /* of a thread's stack */
+enum { FROM_BP = 0xec8948, FROM_PROCESS = 0x658b49 }; /* mov %rbp, %rsp; mov stop(%r13), %rsp */
+
+static inline uint64_t limited(uint64_t n)
+{
+	__asm__ volatile("" : "+r"(n));
+	return n & (K_BUF - 1);
+}
+
+static inline uint64_t buffer_word(const char *buf, uint64_t at)
+{
+	return *(const uint64_t *)(const void *)(buf + limited(at) / 8 * 8);
+}
+
+static inline uint64_t *frame_at(struct en_thread *t, uint64_t n)
+{
+	__asm__ volatile("" : "+r"(n));
+	return (uint64_t *)(void *)(k_buffer(t) + K_BUF + K_STACKS / 2) + (n & K_FRAMES);
+}
+
+static inline const struct k_vm_stacks *find_vm(void)
+{
+	uint32_t pid = (uint32_t)(k_current_ids() >> 32);
+	uint64_t at = k_vm_place(pid);
+
+	for (uint64_t i = 0; i < K_VM_PLACES; i++, at = (at + 1) % K_VM_PLACES) {
+		const struct k_vm_stacks *vm = &k_root.vm_stacks[at];
+
+		if (vm->pid == pid)
+			return vm;
+		if (vm->pid == 0)
+			break;
+	}
+	return NULL;
+}
+
+static inline uint64_t user_register(uint64_t n)
+{
+	uint64_t v = 0, at = bpf_task_pt_regs(bpf_get_current_task_btf());
+
+	bpf_probe_read_kernel(&v, sizeof(v), (const void *)(uintptr_t)(at + 8 * n));
+	return v;
+}
+
+static inline bool is_own(const struct k_vm_stacks *vm, uint64_t address)
+{
+	return address - vm->own < vm->own_size;
+}
+
+/* A walk through a stack. It is in the arena: of what is there the verifier follows nothing. */
+struct walk {
+	uint64_t code, code_size; /* of modules */
+	uint64_t n;		  /* frames there are */
+	uint64_t raw, skip;	  /* the next so many words: see k_erlang_frames; are no addresses */
+};
+
+/* Where modules have their code now: some may have been loaded since the start. */
+static inline void find_code(struct walk *w, const struct k_vm_stacks *vm)
+{
+	uint64_t table = vm->ranges + 32 * (user_word(vm->active) & 3), first = user_word(table);
+
+	w->code = user_word(first);
+	w->code_size = user_word(first + 16 * user_word(table + 8) - 8) - w->code;
+}
+
+INLINE_HERE uint64_t k_erlang_word(
+	struct en_thread *t, struct walk *w, const struct k_vm_stacks *vm, uint64_t word)
+{
+	bool raw = w->raw > 0;
+
+	w->raw -= raw;
+	if (w->skip > 0)
+		w->skip--;
+	else if (word == vm->return_trace || word == vm->exception_trace)
+		w->skip = 2; /* the function and the tracer */
+	else if ((raw || (word & 3) == 0) && word - w->code < w->code_size && !is_own(vm, word))
+		*frame_at(t, w->n++) = word;
+	return w->n < K_FRAMES;
+}
+
+/*
+ * The return addresses from `at' on: those of Erlang functions are frames, from the n-th on. In the
+ * JIT's own code (OWN) the first may be one that the VM itself does not know by its lowest bits.
+ */
+INLINE_HERE uint64_t k_erlang_frames(struct en_thread *t, const struct k_vm_stacks *vm, uint64_t at,
+	uint64_t end, uint64_t n)
+{
+	struct walk *w = (struct walk *)(void *)t->k.big;
+	char *buf = k_buffer(t);
+
+	find_code(w, vm);
+	w->n = n & K_FRAMES;
+	w->raw = n >> OWN_BIT ? RAW : 0;
+	w->skip = 0;
+	for (uint64_t k = unknown_zero(); k < MOST_PARTS && at < end; k++) {
+		uint64_t part = end - at < PART ? end - at : PART;
+
+		if (bpf_probe_read_user(buf, (uint32_t)limited(part), (const void *)(uintptr_t)at) != 0)
+			break;
+		for (uint64_t i = unknown_zero(); i + 8 <= part; i += 8)
+			if (!k_erlang_word(t, w, vm, buffer_word(buf, i)))
+				return w->n;
+		at += part;
+	}
+	return w->n;
+}
+
+/*
+ * Code of the JIT that goes on with the process's stack: where from? false: from the process,
+ * where the VM's functions have it too.
+ */
+INLINE_HERE uint64_t k_left_in_bp(struct en_thread *t, uint64_t code)
+{
+	char *buf = k_buffer(t);
+
+	if (bpf_probe_read_user(buf, LEAVING + 8, (const void *)(uintptr_t)code) != 0)
+		return 0;
+	for (uint64_t i = unknown_zero(); i < LEAVING; i++) {
+		uint64_t insn = buffer_word(buf, i) >> 8 * (i & 7);
+
+		if ((i & 7) > 5)
+			insn |= buffer_word(buf, i + 8) << (64 - 8 * (i & 7));
+		if ((insn & 0xffffff) == FROM_BP)
+			return 1;
+		if ((insn & 0xffffff) == FROM_PROCESS)
+			return 0;
+	}
+	return 0;
+}
+
+/*
+ * The stack pointer that was in rbp when a function was called: it is there still, or a function
+ * has saved it, within the first words below `top'. Of all that may be there it is the largest
+ * within the heap: pointers to terms are below. 0: not found.
+ */
+static inline uint64_t saved_bp(
+	struct en_thread *t, uint64_t top, uint64_t sp, uint64_t heap_end, uint64_t end)
+{
+	uint64_t found = user_register(REG_BP), n = top - sp < SAVED ? top - sp : SAVED;
+	char *buf = k_buffer(t);
+
+	if (found % 8 != 0 || found - heap_end >= end - heap_end)
+		found = 0;
+	if (bpf_probe_read_user(buf, (uint32_t)limited(n), (const void *)(uintptr_t)(top - n)) != 0)
+		return found;
+	for (uint64_t i = unknown_zero(); i + 8 <= n; i += 8) {
+		uint64_t word = buffer_word(buf, i);
+
+		if (word % 8 == 0 && word - heap_end < end - heap_end && word > found)
+			found = word;
+	}
+	return found;
+}
+
+/* Native frames as far as they are right: up to what called from the JIT's code. */
+static inline uint64_t native_frames(
+	struct en_thread *t, const struct k_vm_stacks *vm, uint64_t called)
+{
+	uint64_t n = t->k.nustack;
+
+	if (!vm->frames && n > t->k.nsure)
+		n = t->k.nsure;
+	for (uint64_t i = 1; i < K_FRAMES && i < n; i++)
+		if (*frame_at(t, i) == called)
+			return i;
+	return n;
+}
+
+/* In the VM's own functions. data: of the scheduler. */
+INLINE_HERE uint64_t k_erlang_native(struct en_thread *t, const struct k_vm_stacks *vm,
+	uint64_t data, uint64_t process, uint64_t sp)
+{
+	uint64_t heap = user_word(process + vm->heap), end = user_word(process + vm->heap + 8);
+	uint64_t at = user_word(process + vm->stop), top = user_word(data), called = 0, n;
+	bool normal = (user_word(data + vm->current + 8) & UINT32_MAX) == NORMAL;
+
+	if (normal && sp <= top && top - sp < MOST_NATIVE) {
+		if (sp < top)
+			called = user_word(top - 8);
+		if (k_left_in_bp(t, sp < top ? called : *frame_at(t, t->k.nsure - 1)))
+			at = saved_bp(t, top, sp, user_word(process + vm->stop - 8), end);
+	}
+	n = native_frames(t, vm, called);
+	if (called != 0 && !is_own(vm, called) && n < K_FRAMES)
+		*frame_at(t, n++) = called;
+	if (at - heap >= end - heap)
+		return n;
+	return k_erlang_frames(t, vm, at, end, n | (uint64_t)is_own(vm, called) << OWN_BIT);
+}
+
+/* What is to be done with the frames that the kernel has given: how many there are then. */
+uint64_t k_erlang_stack(struct en_thread *t)
+{
+	const struct k_vm_stacks *vm = find_vm();
+	uint64_t data, process, heap, end, sp;
+
+	if (vm == NULL || t->k.nustack == 0)
+		return t->k.nustack;
+	data = thread_data(vm->scheduler);
+	process = data != 0 ? user_word(data + vm->current) : 0;
+	if (process == 0 || (user_word(process) & PID_MASK) != PID_TAG)
+		return t->k.nustack;
+	heap = user_word(process + vm->heap);
+	end = user_word(process + vm->heap + 8);
+	sp = user_register(REG_SP);
+	if (sp - heap >= end - heap)
+		return k_erlang_native(t, vm, data, process, sp);
+	return k_erlang_frames(t, vm, sp, end,
+		t->k.nsure | (uint64_t)is_own(vm, *frame_at(t, t->k.nsure - 1)) << OWN_BIT);
+}

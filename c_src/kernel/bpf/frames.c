@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stacks (probe path). They are taken where the firing begins (entries.c), for only there is the
+ * context that the kernel takes them from; here they are read.
+ */
+#include "engine/fire.h"
+#include "engine/in_kernel.h"
+#include "engine/slot.h"
+#include "engine/work.h"
+#include "helpers.h"
+#include "prog/builtins.h"
+#include "prog/prog.h"
+
+/* A frame of a stack that was taken; the verifier is to see that it is within. */
+static inline uint64_t frame(const char *stack, uint32_t n)
+{
+	__asm__ volatile("" : "+r"(n));
+	return ((const uint64_t *)(const void *)stack)[n & K_FRAMES];
+}
+
+static inline const char *stack_of(struct en_thread *t, bool user)
+{
+	return k_buffer(t) + K_BUF + (user ? K_STACKS / 2 : 0);
+}
+
+uint64_t k_stack_var(struct en_thread *t, uint64_t bi)
+{
+	switch (bi) {
+	case BI_STACKDEPTH: return t->k.nstack;
+	case BI_USTACKDEPTH: return t->k.nustack;
+	case BI_UCALLER: return t->k.nustack > 1 ? frame(stack_of(t, true), 1) : 0;
+	default: return t->k.nstack > 1 ? frame(stack_of(t, false), 1) : 0;
+	}
+}
+
+RTFN(stack)
+{
+	struct en_thread *t = FIRE(ctx)->thread;
+	uint64_t *pcs = (uint64_t *)(uintptr_t)a;
+	bool user = c != STACK_KERNEL;
+	const char *from = stack_of(t, user);
+	uint64_t tag = user ? k_tag() : 0;
+	uint32_t max = (uint32_t)(b / 8), n = user ? t->k.nustack : t->k.nstack, i = 0;
+
+	if (!work_bytes(FIRE(ctx), b))
+		return 0;
+	for (; i < K_FRAMES && i < n && i < max; i++)
+		pcs[i] = frame(from, i) | tag;
+	for (; i < max; i++)
+		pcs[i] = 0;
+	return 0;
+}
+
+/* ---- frames of tracing itself --------------------------------------------------------- */
+
+struct search { /* in the arena: of what is there the verifier follows nothing */
+	uint64_t lo, hi;
+};
+
+uint64_t k_is_tracing(struct en_thread *t, uint64_t address)
+{
+	struct search *s = (struct search *)(void *)t->k.big;
+
+	s->lo = 0;
+	s->hi = k_root.ntracing;
+	for (uint64_t i = unknown_zero(); i < 20 && s->lo < s->hi; i++) {
+		uint64_t mid = (s->lo + s->hi) / 2;
+
+		if (address >= k_root.tracing[mid].end)
+			s->lo = mid + 1;
+		else if (address < k_root.tracing[mid].start)
+			s->hi = mid;
+		else
+			return 1;
+	}
+	return 0;
+}
+
+/* How many of the first frames are of what calls programs at tracepoints, and of the program. */
+uint64_t k_tracing_frames(struct en_thread *t, uint64_t n)
+{
+	const char *buf = k_buffer(t);
+	uint64_t found = 0;
+
+	for (uint64_t i = unknown_zero(); i < n && i < 8; i++)
+		if (k_is_tracing(t, *(const uint64_t *)(const void *)(buf + K_BUF + 8 * (i & 7))))
+			found = i + 1;
+	return found;
+}

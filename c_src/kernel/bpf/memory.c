@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory of others: of the process that fires and of the kernel (probe path). The arena's own is as
+ * any memory is.
+ */
+#include <string.h>
+
+#include "buffer.h"
+#include "engine/fire.h"
+#include "engine/rt_load.h"
+#include "engine/safe.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "engine/work.h"
+#include "prog/record.h"
+
+static inline bool in_arena(uint64_t addr)
+{
+	return addr - k_root.arena < k_root.arena_size;
+}
+
+/*
+ * What cannot be read may only not be in memory yet: where the program may wait, get it there.
+ * Elsewhere the linker makes a failure of the call. n is less than a page.
+ */
+uint64_t k_touch(uint64_t addr, uint64_t n)
+{
+	char byte;
+	long first, last;
+
+	if (in_kernel(addr))
+		return 0;
+	first = bpf_copy_from_user(&byte, 1, (const void *)(uintptr_t)addr);
+	last = bpf_copy_from_user(&byte, 1, (const void *)(uintptr_t)(addr + n - 1));
+	return first == 0 || last == 0;
+}
+
+bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n)
+{
+	char *buf = k_buffer(f->thread), *to = dst;
+
+	if (!work_block(f, n))
+		return false;
+	if (in_arena(addr)) {
+		if (n <= k_root.arena_size - (addr - k_root.arena)) {
+			memmove(dst, (const void *)(uintptr_t)addr, n);
+			return true;
+		}
+		set_fault(f, FAULT_BADADDR, addr);
+		return false;
+	}
+	while (n > 0) {
+		uint32_t part = n < K_BUF / 2 ? (uint32_t)n : K_BUF / 2;
+
+		if (!fetch(buf, addr, part) && !(k_touch(addr, part) && fetch(buf, addr, part))) {
+			set_fault(f, FAULT_BADADDR, addr);
+			return false;
+		}
+		from_buffer(to, buf, part);
+		to += part;
+		addr += part;
+		n -= part;
+	}
+	return true;
+}
+
+int64_t safe_str(struct fire *f, char *dst, uint64_t addr, size_t room)
+{
+	char *buf = k_buffer(f->thread);
+	uint32_t n = bounded(room < K_BUF ? (uint32_t)room : K_BUF - 1);
+	const void *from = (const void *)(uintptr_t)addr;
+	long got;
+
+	if (in_arena(addr)) {
+		got = (long)strnlen(from, room - 1);
+		memmove(dst, from, (size_t)got);
+		dst[got] = '\0';
+		return got;
+	}
+	got = in_kernel(addr) ? bpf_probe_read_kernel_str(buf, n, from)
+			      : bpf_probe_read_user_str(buf, n, from);
+	if (got <= 0 && k_touch(addr, n))
+		got = bpf_probe_read_user_str(buf, n, from);
+	if (got <= 0) {
+		set_fault(f, FAULT_BADADDR, addr);
+		dst[0] = '\0';
+		return -1;
+	}
+	from_buffer(dst, buf, (uint32_t)got);
+	return got - 1;
+}
+
+/* In the arena whole words are read, of which the number is a part. */
+static inline bool load_word(uint64_t addr, unsigned size, uint64_t *v)
+{
+	const void *from = (const void *)(uintptr_t)addr;
+	unsigned shift = 64 - 8 * size;
+	long rc;
+
+	if (in_arena(addr)) {
+		*v = *(const uint64_t *)(uintptr_t)(addr & ~7ULL) >> 8 * (addr & 7);
+		*v = *v << shift >> shift;
+		return true;
+	}
+	rc = in_kernel(addr) ? bpf_probe_read_kernel(v, size, from)
+			     : bpf_probe_read_user(v, size, from);
+	if (rc != 0 && k_touch(addr, size))
+		rc = bpf_probe_read_user(v, size, from);
+	return rc == 0;
+}
+
+RTFN(load)
+{
+	return load_checked(FIRE(ctx), a, (int64_t)b, load_word);
+}
+
+/* Into the memory of the process that fires. */
+void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t n)
+{
+	char *buf = k_buffer(f->thread);
+	const char *s = from;
+
+	if (!work_block(f, n))
+		return;
+	while (n > 0) {
+		uint64_t part = n < K_BUF / 2 ? n : K_BUF / 2;
+
+		for (uint64_t i = unknown_zero(); i < part; i++)
+			buf[bounded(i)] = s[i];
+		if (bpf_probe_write_user((void *)(uintptr_t)to, buf, (uint32_t)bounded(part))) {
+			set_fault(f, FAULT_BADADDR, to);
+			return;
+		}
+		to += part;
+		s += part;
+		n -= part;
+	}
+}

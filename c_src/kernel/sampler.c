@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile-N in the kernel: on each CPU a clock of the kernel's (a perf software event), which
+ * interrupts whatever runs there. provider/profile.c says when its probes are ours.
+ */
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "load.h"
+
+extern const struct en_sampler k_sampler;
+
+static int enable(struct en *en, const struct en_probe *p, uint64_t period, struct et_error *e)
+{
+	struct en_probe *shared = k_share_probe(en, p, ENTRY_profile, e);
+	struct kernel *k = en->kernel;
+
+	if (shared == NULL)
+		return -1;
+	if (k->nprofiles == K_PROFILES)
+		return et_err(e, ET_KERNEL, "a script can have %d different profile-N at most",
+			K_PROFILES);
+	k->root->profile[k->nprofiles] = shared;
+	k->period[k->nprofiles++] = period;
+	return 0;
+}
+
+static int ready(struct en *en, struct et_error *e)
+{
+	struct kernel *k = en->kernel;
+
+	if (k == NULL || k->nprofiles == 0)
+		return 0;
+	k->profile_prog = k_load(en, ENTRY_profile, e);
+	return k->profile_prog < 0 ? -1 : 0;
+}
+
+static int start_cpu(struct en *en, unsigned cpu, struct et_error *e)
+{
+	struct kernel *k = en->kernel;
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK};
+
+	for (unsigned i = 0; i < k->nprofiles; i++) {
+		attr.sample_period = k->period[i];
+		if (k_attach_perf(en, k->profile_prog, &attr, (int)cpu, i, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* On the CPUs that are online: "0-3,8"; where there is no /sys (a chroot), they are numbered on. */
+static int start(struct en *en, struct et_error *e)
+{
+	const struct kernel *k = en->kernel;
+	unsigned first, last;
+	int rc = 0;
+	FILE *f;
+
+	if (k == NULL || k->nprofiles == 0)
+		return 0;
+	f = fopen("/sys/devices/system/cpu/online", "re");
+	for (unsigned cpu = 0; f == NULL && cpu < sysconf(_SC_NPROCESSORS_ONLN) && rc == 0; cpu++)
+		rc = start_cpu(en, cpu, e);
+	while (f != NULL && rc == 0 && fscanf(f, "%u", &first) == 1) {
+		last = first;
+		if (fscanf(f, "-%u", &last) < 0)
+			last = first;
+		for (unsigned cpu = first; cpu <= last && rc == 0; cpu++)
+			rc = start_cpu(en, cpu, e);
+		if (fgetc(f) != ',')
+			break;
+	}
+	if (f != NULL)
+		fclose(f);
+	return rc;
+}
+
+const struct en_sampler k_sampler = {
+	.arena = k_arena,
+	.enable = enable,
+	.ready = ready,
+	.start = start,
+	.stop = k_detach,
+	.fini = k_close,
+};

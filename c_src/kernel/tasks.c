@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the kernel's half knows of threads, made ready when a script needs it and not before: where
+ * their fields are, CPU time (vtimestamp) by a look at each switch, and self-> variables that go
+ * with their thread. It has no probes, and comes last of all providers: what is at the end of a
+ * thread (proc:::exit) may still read its self->.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/provider.h"
+#include "engine/region.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "load.h"
+#include "prog/builtins.h"
+#include "prog/prog.h"
+#include "prog/rt.h"
+
+/* What only D's translators read of threads and processes. */
+static void find_more(const struct k_btf *b, struct k_offsets *o)
+{
+	o->state = k_btf_offset(b, "task_struct", "__state");
+	o->exit_state = k_btf_offset(b, "task_struct", "exit_state");
+	o->on_cpu = k_btf_offset(b, "task_struct", "on_cpu");
+	o->policy = k_btf_offset(b, "task_struct", "policy");
+	o->euid = k_btf_offset(b, "cred", "euid");
+	o->egid = k_btf_offset(b, "cred", "egid");
+	o->mm = k_btf_offset(b, "task_struct", "mm");
+	o->arg_start = k_btf_offset(b, "mm_struct", "arg_start");
+	o->arg_end = k_btf_offset(b, "mm_struct", "arg_end");
+	o->pids = k_btf_offset(b, "signal_struct", "pids");
+}
+
+static void find_files(const struct k_btf *b, struct k_offsets *o)
+{
+	o->fs = k_btf_offset(b, "task_struct", "fs");
+	o->cwd = k_btf_offset(b, "fs_struct", "pwd");
+	o->root = k_btf_offset(b, "fs_struct", "root");
+	o->files = k_btf_offset(b, "task_struct", "files");
+	o->fdtable = k_btf_offset(b, "files_struct", "fdt");
+	o->max_fds = k_btf_offset(b, "fdtable", "max_fds");
+	o->fds = k_btf_offset(b, "fdtable", "fd");
+	o->f_path = k_btf_offset(b, "file", "f_path");
+	o->f_flags = k_btf_offset(b, "file", "f_flags");
+	o->f_pos = k_btf_offset(b, "file", "f_pos");
+	o->path_mnt = k_btf_offset(b, "path", "mnt");
+	o->path_dentry = k_btf_offset(b, "path", "dentry");
+	o->mnt = k_btf_offset(b, "mount", "mnt");
+	o->mnt_root = k_btf_offset(b, "vfsmount", "mnt_root");
+	o->mnt_sb = k_btf_offset(b, "vfsmount", "mnt_sb");
+	o->mnt_parent = k_btf_offset(b, "mount", "mnt_parent");
+	o->mountpoint = k_btf_offset(b, "mount", "mnt_mountpoint");
+	o->d_parent = k_btf_offset(b, "dentry", "d_parent");
+	o->d_name = k_btf_offset(b, "dentry", "d_name.name");
+	o->d_len = k_btf_offset(b, "dentry", "d_name.len");
+	o->d_inode = k_btf_offset(b, "dentry", "d_inode");
+	o->ino = k_btf_offset(b, "inode", "i_ino");
+	o->sb_type = k_btf_offset(b, "super_block", "s_type");
+	o->type_name = k_btf_offset(b, "file_system_type", "name");
+}
+
+static int find_offsets(struct en *en, struct et_error *e)
+{
+	struct k_offsets *o = &en->kernel->root->off;
+	struct k_btf *b = k_btf_open();
+
+	if (b == NULL)
+		return et_err(e, ET_KERNEL,
+			"the script reads data of threads that needs the kernel's type "
+			"information: /sys/kernel/btf/vmlinux is missing (CONFIG_DEBUG_INFO_BTF)");
+	*o = (struct k_offsets){
+		.pid = k_btf_offset(b, "task_struct", "pid"),
+		.tgid = k_btf_offset(b, "task_struct", "tgid"),
+		.comm = k_btf_offset(b, "task_struct", "comm"),
+		.parent = k_btf_offset(b, "task_struct", "real_parent"),
+		.cred = k_btf_offset(b, "task_struct", "cred"),
+		.uid = k_btf_offset(b, "cred", "uid"),
+		.gid = k_btf_offset(b, "cred", "gid"),
+		.runtime = k_btf_offset(b, "task_struct", "se.sum_exec_runtime"),
+		.prio = k_btf_offset(b, "task_struct", "prio"),
+		.cpu = k_btf_offset(b, "task_struct", "thread_info.cpu"),
+		.signal = k_btf_offset(b, "task_struct", "signal"),
+		.live = k_btf_offset(b, "signal_struct", "live"),
+		.exit_code = k_btf_offset(b, "task_struct", "exit_code"),
+		.nthreads = k_btf_offset(b, "signal_struct", "nr_threads"),
+		.fsbase = k_btf_offset(b, "task_struct", "thread.fsbase"),
+		.leader = k_btf_offset(b, "task_struct", "group_leader"),
+		.numbers = k_btf_offset(b, "task_struct", "thread_pid"),
+		.level = k_btf_offset(b, "pid", "level"),
+		.number = k_btf_offset(b, "pid", "numbers"),
+		.inum = k_btf_offset(b, "pid_namespace", "ns.inum"),
+	};
+	find_more(b, o);
+	find_files(b, o);
+	k_btf_close(b);
+	if (o->pid == K_NO_OFFSET || o->tgid == K_NO_OFFSET || o->parent == K_NO_OFFSET)
+		return et_err(e, ET_KERNEL, "the thread structures of this kernel are not known");
+	return 0;
+}
+
+bool k_has_self(const struct prog *p)
+{
+	for (unsigned i = 0; i < p->nvars; i++)
+		if (p->vars[i]->scope == SC_SELF)
+			return true;
+	return false;
+}
+
+static int make_vtimes(struct en *en, struct et_error *e)
+{
+	struct k_root *r = en->kernel->root;
+
+	r->vtimes = en_alloc(en, K_VTIMES * sizeof(*r->vtimes));
+	r->running = en_alloc(en, r->ncpus * sizeof(*r->running));
+	if (r->vtimes == NULL || r->running == NULL)
+		return et_err(e, ET_NOMEM, "out of memory for the CPU time of threads");
+	return 0;
+}
+
+static int ready(struct en *en, void *data, struct et_error *e)
+{
+	struct kernel *k = en->kernel;
+	bool vtime = false, self = k_has_self(en->prog);
+
+	if (k == NULL || k->root == NULL)
+		return 0;
+	for (unsigned i = 0; i < en->prog->nclauses; i++) {
+		const struct prog_uses *u = &en->prog->clauses[i]->uses;
+
+		if (!k->programs[i])
+			continue;
+		vtime |= (u->vars & USES_VAR(VTIMESTAMP)) != 0;
+		k->wants_tasks |= uses_fn(u, RT_progenyof) || uses_fn(u, RT_threadnum) ||
+				  uses_fn(u, RT_threadstr) || (u->vars & USES_VAR(PPID));
+	}
+	if ((k->wants_tasks || self || vtime || k->root->nvms > 0) && find_offsets(en, e) < 0)
+		return -1;
+	if (k->root->vm_stacks != NULL && find_offsets(en, e) < 0)
+		et_err_clear(e); /* without them they are as those of any program */
+	if (vtime && make_vtimes(en, e) < 0)
+		return -1;
+	if (vtime && !k->sees_switches)
+		k_tracepoints_want(data, ENTRY_vtime);
+	if (self)
+		k_tracepoints_want(data, ENTRY_gone);
+	return k_tracepoints_load(en, data, e);
+}
+
+static void fini(struct en *en, void *data)
+{
+	(void)en;
+	free(data);
+}
+
+const struct provider tasks_provider = {
+	.name = "tasks",
+	.init = k_tracepoints_init,
+	.ready = ready,
+	.start = k_tracepoints_attach,
+	.fini = fini,
+};

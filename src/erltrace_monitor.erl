@@ -1,0 +1,249 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% Probes whose events arrive as messages: nodes that come and go (net_kernel), and processes that
+%% wait for a busy port (the system monitor). Each handle with such a probe has a process of this
+%% module, which receives the messages and fires the probes. It ends with its handle.
+%%
+%% A node has one system monitor. If somebody else has set it, we leave it alone, and the probes
+%% that need it do not fire. (Forwarding its messages would not be safe: if our process were killed,
+%% the other monitor would be lost.) Our handles share one: the process that is the system monitor
+%% fires the probes of all of them. When it ends, another process that needs it takes over.
+-module(erltrace_monitor).
+-behaviour(gen_server).
+-export([start/3, stop/1]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
+         format_status/1]).
+
+-define(BLOCKED, 1). % ms: the shortest interval for polling blocked processes
+-define(SHARE, 20).  % polling takes a 20th of the time: thousands may wait for one port
+
+-record(st, {number :: pos_integer(),
+             handle :: pid(),
+             busy = [] :: [busy_port | busy_dist_port],
+             monitor :: pid() | undefined,   % which of our processes is the system monitor
+             taken = [] :: [pid() | port()], % the system monitor if it is not ours
+             blocked = #{} :: #{pid() => port()},             % which process waits for which port
+             ports = #{} :: #{port() => pos_integer()},       % how many processes wait for each
+             interval = ?BLOCKED :: pos_integer(),
+             polling = false :: boolean()}).
+
+%% @doc Receive what the handle of this number needs; Handle is its process. Missing says which
+%% probes do not fire and why; `<<>>' if all of them do. It is an error if the script has no other
+%% Erlang probes.
+-spec start(pos_integer(), pid(), [term()]) ->
+          {ok, pid() | undefined, Missing :: binary()} | {error, Tag :: binary(), Text :: binary()}.
+start(Number, Handle, Needs) ->
+    case [N || N <- [busy_port, busy_dist_port, monitor_nodes], lists:member(N, Needs)] of
+        [] ->
+            {ok, undefined, <<>>};
+        What ->
+            {ok, Pid} = gen_server:start(?MODULE, {Number, Handle, What}, []),
+            try gen_server:call(Pid, taken, infinity) of
+                Taken -> started(Pid, missing(Taken, What), Needs)
+            catch
+                exit:{Reason, _} -> % it was killed
+                    {error, <<"ET_WATCH">>,
+                     unicode:characters_to_binary(io_lib:format("~0P", [Reason, 30]))}
+            end
+    end.
+
+started(Pid, <<>>, _) ->
+    {ok, Pid, <<>>};
+started(Pid, Missing, Needs) ->
+    %% Names, layout and stacks only serve other events.
+    case Needs -- [busy_port, busy_dist_port, names, layout, stacks] of
+        [] ->
+            stop(Pid),
+            {error, <<"ET_SYSTEM_MONITOR">>, <<Missing/binary, "; the script has no others">>};
+        _ ->
+            {ok, Pid, Missing}
+    end.
+
+missing([], _) ->
+    <<>>;
+missing([By], What) ->
+    Probes = lists:append([case N of
+                               busy_port -> ["port-busy", "process-port_unblocked"];
+                               busy_dist_port -> ["dist-port_busy"];
+                               monitor_nodes -> []
+                           end || N <- What]),
+    unicode:characters_to_binary(
+      io_lib:format("~ts cannot fire: this needs the node's only system monitor, and ~ts has it",
+                    [lists:join(", ", Probes), name(By)])).
+
+name(By) ->
+    case is_pid(By) andalso process_info(By, registered_name) of
+        {registered_name, Name} -> io_lib:format("~0p (~tp)", [By, Name]);
+        _ -> io_lib:format("~0p", [By])
+    end.
+
+%% @doc When this returns the process has ended and nothing of it is left.
+-spec stop(pid() | undefined) -> ok.
+stop(undefined) ->
+    ok;
+stop(Pid) ->
+    try gen_server:stop(Pid)
+    catch exit:_ -> ok % it has ended already
+    end.
+
+-spec init({pos_integer(), pid(), [atom()]}) -> {ok, #st{}}.
+init({Number, Handle, What}) ->
+    process_flag(sensitive, true),
+    process_flag(priority, high),
+    _ = erlang:monitor(process, Handle),
+    lists:member(monitor_nodes, What) andalso
+        net_kernel:monitor_nodes(true, [{node_type, all}, nodedown_reason]),
+    {ok, claim(#st{number = Number, handle = Handle, busy = What -- [monitor_nodes]})}.
+
+-spec handle_call(taken, gen_server:from(), #st{}) -> {reply, [pid() | port()], #st{}}.
+handle_call(taken, _, St) ->
+    {reply, St#st.taken, St}.
+
+-spec handle_cast(term(), #st{}) -> {noreply, #st{}}.
+handle_cast(_, St) ->
+    {noreply, St}.
+
+-spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
+handle_info({monitor, Pid, busy_port, Port}, St) ->
+    {noreply, busy_port(Pid, Port, St)};
+handle_info({monitor, Pid, busy_dist_port, Port}, St) ->
+    fire('dist-port_busy', Pid, [node(), Port, remote(Port), Pid]),
+    {noreply, St};
+handle_info({nodeup, Node, Info}, St) ->
+    node_event(nodeup, Node, Info, undefined, St),
+    {noreply, St};
+handle_info({nodedown, Node, Info}, St) ->
+    node_event(nodedown, Node, Info, proplists:get_value(nodedown_reason, Info), St),
+    {noreply, St};
+handle_info(poll, St) ->
+    {noreply, poll(St#st{polling = false})};
+handle_info({'DOWN', _, process, Handle, _}, #st{handle = Handle} = St) ->
+    {stop, normal, St};
+handle_info({'DOWN', _, process, Monitor, _}, #st{monitor = Monitor} = St) ->
+    {noreply, claim(St)};
+handle_info(_, St) ->
+    {noreply, St}.
+
+-spec terminate(term(), #st{}) -> term().
+terminate(_, St) ->
+    release(St).
+
+-spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
+code_change(_, St, _) ->
+    {ok, St}.
+
+-spec format_status(map()) -> map().
+format_status(#{state := #st{} = St} = Status) ->
+    Status#{state := #{handle => St#st.handle, number => St#st.number, needs => St#st.busy,
+                       holds_system_monitor => St#st.monitor =:= self(), taken_by => St#st.taken,
+                       blocked => map_size(St#st.blocked)}};
+format_status(Status) ->
+    Status.
+
+node_event(What, Node, Info, Reason, #st{number = Number}) ->
+    Type = proplists:get_value(node_type, Info),
+    erltrace_nif:fire(Number, 'dist-monitor', self(), [node(), What, Node, Type, Reason]).
+
+%% For all handles: one that did not ask for this probe does not have it enabled.
+fire(Probe, Pid, Args) ->
+    [erltrace_nif:fire(N, Probe, Pid, Args) || N <- numbers()].
+
+remote(Port) ->
+    case lists:keyfind(Port, 2, erlang:system_info(dist_ctrl)) of
+        {Node, _} -> Node;
+        false -> <<>>
+    end.
+
+%% ---- busy ports ------------------------------------------------------------------------------
+
+%% A port becomes busy when the first process waits for it. A process that waits again was unblocked
+%% in between.
+busy_port(Pid, Port, St0) ->
+    St = #st{blocked = Blocked, ports = Ports} =
+        case St0 of
+            #st{blocked = #{Pid := Before}} -> unblock(Pid, Before, St0);
+            _ -> St0
+        end,
+    is_map_key(Port, Ports) orelse fire('port-busy', Pid, [Port]),
+    schedule_poll(St#st{blocked = Blocked#{Pid => Port},
+                        ports = Ports#{Port => maps:get(Port, Ports, 0) + 1}}).
+
+unblock(Pid, Port, #st{blocked = Blocked, ports = Ports} = St) ->
+    fire('process-port_unblocked', Pid, [Pid, Port]),
+    St#st{blocked = maps:remove(Pid, Blocked),
+          ports = case Ports of
+                      #{Port := 1} -> maps:remove(Port, Ports);
+                      #{Port := N} -> Ports#{Port := N - 1}
+                  end}.
+
+%% The VM does not tell when a process may go on, so we poll.
+poll(#st{blocked = Blocked} = St) ->
+    Began = erlang:monotonic_time(millisecond),
+    St1 = maps:fold(fun(Pid, Port, S) ->
+                            case process_info(Pid, status) of
+                                {status, suspended} -> S;
+                                _ -> unblock(Pid, Port, S)
+                            end
+                    end, St, Blocked),
+    Took = erlang:monotonic_time(millisecond) - Began,
+    schedule_poll(St1#st{interval = max(?BLOCKED, Took * ?SHARE)}).
+
+schedule_poll(#st{blocked = Blocked, interval = Interval, polling = false} = St)
+  when map_size(Blocked) > 0 ->
+    _ = erlang:send_after(Interval, self(), poll),
+    St#st{polling = true};
+schedule_poll(St) ->
+    St.
+
+%% ---- the system monitor ----------------------------------------------------------------------
+
+%% Become the system monitor, or add what we need to the one that another process of ours is.
+claim(#st{busy = []} = St) ->
+    St;
+claim(#st{busy = Busy, number = Number} = St) ->
+    case locked(fun() -> claim(Number, Busy) end) of
+        {taken, By} ->
+            St#st{busy = [], monitor = undefined, taken = [By]};
+        Monitor ->
+            Monitor =:= self() orelse erlang:monitor(process, Monitor),
+            St#st{monitor = Monitor}
+    end.
+
+claim(Number, Busy) ->
+    set_numbers([Number | numbers() -- [Number]]),
+    case {erlang:system_monitor(), erltrace_nif:kept(system_monitor, undefined)} of
+        {undefined, _} -> set_monitor(self(), Busy);
+        {{Ours, Options}, Ours} -> set_monitor(Ours, lists:usort(Busy ++ Options));
+        {{Other, _}, _} -> set_numbers(numbers() -- [Number]),
+                           {taken, Other}
+    end.
+
+set_monitor(Pid, Options) ->
+    _ = erlang:system_monitor(Pid, Options),
+    erltrace_nif:keep(system_monitor, Pid),
+    Pid.
+
+release(#st{busy = []}) ->
+    ok;
+release(#st{number = Number}) ->
+    locked(fun() ->
+                   set_numbers(numbers() -- [Number]),
+                   case erlang:system_monitor() of
+                       {Pid, _} when Pid =:= self() ->
+                           _ = erlang:system_monitor(undefined),
+                           erltrace_nif:drop(system_monitor);
+                       _ ->
+                           ok
+                   end
+           end),
+    ok.
+
+%% The handles that share our system monitor.
+numbers() ->
+    [N || N <- erltrace_nif:kept(monitored, []), erltrace_nif:alive(N)].
+
+set_numbers([]) -> erltrace_nif:drop(monitored);
+set_numbers(Numbers) -> erltrace_nif:keep(monitored, Numbers).
+
+locked(Fun) ->
+    global:trans({?MODULE, self()}, Fun, [node()]).

@@ -1,0 +1,72 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% Modules that are loaded while a script runs. A new module gets the probes that the script's
+%% descriptions name. A module that is loaded again is armed again: the VM sets no breakpoints in
+%% new code.
+%%
+%% The only event for this would come from tracing the code server, which others may trace. So the
+%% handle's process polls every ?INTERVAL ms: which modules has it not seen yet, and, for one armed
+%% function of each armed module, is that function still armed?
+-module(erltrace_rearm).
+-export([new/3, poll/4, interval/0]).
+-export_type([rearm/0]).
+
+-define(INTERVAL, 100).
+
+-record(rearm, {known = #{} :: #{module() => true},
+                samples = #{} :: #{module() => mfa()}}). % one armed function of each module
+-opaque rearm() :: #rearm{}.
+
+%% @doc ms between two polls.
+-spec interval() -> pos_integer().
+interval() -> ?INTERVAL.
+
+%% @doc Known: the modules that were loaded when the script was compiled; Patterns: what is armed.
+-spec new([module()], [term()], erltrace_vm:armed()) -> rearm().
+new(Known, Patterns, Armed) ->
+    #rearm{known = maps:from_keys(Known, true), samples = samples(Armed, Patterns)}.
+
+%% One function of each module that shows as armed. Not every function does: [global] arms only
+%% those that are exported.
+samples(Armed, Patterns) ->
+    lists:foldl(fun({_, M, F, A}, Samples) ->
+                        case not is_map_key(M, Samples) andalso
+                            erltrace_vm:is_traced(Armed, {M, F, A}) of
+                            true -> Samples#{M => {M, F, A}};
+                            false -> Samples
+                        end
+                end, #{}, Patterns).
+
+%% @doc Arm what has been loaded since the last poll.
+-spec poll(reference(), rearm(), erltrace_vm:armed(), erltrace_counters:counters()) ->
+          {rearm(), erltrace_vm:armed(), erltrace_counters:counters()}.
+poll(Nif, #rearm{known = Known, samples = Samples}, Armed, Counters) ->
+    Loaded = erlang:loaded(),
+    New = [M || M <- Loaded, not is_map_key(M, Known), M =/= erltrace_nif,
+                erltrace_nif:wants(Nif, M)],
+    Reloaded = [M || {M, MFA} <- maps:to_list(Samples), not erltrace_vm:is_traced(Armed, MFA)],
+    Rearm = #rearm{known = maps:from_keys(Loaded, true), samples = maps:without(Reloaded, Samples)},
+    {Lost, Counters1} = erltrace_counters:lost(Counters),
+    Modules = lists:usort(New ++ Reloaded ++ Lost),
+    All = lists:append([extend(Nif, M) || M <- Modules]),
+    case erltrace_counters:add(Modules, All, Counters1) of
+        {[], Counters2} ->
+            {Rearm, Armed, Counters2};
+        {Patterns, Counters2} ->
+            Armed1 = erltrace_vm:rearm(Armed, Patterns),
+            {Rearm#rearm{samples = maps:merge(Rearm#rearm.samples, samples(Armed1, Patterns))},
+             Armed1, Counters2}
+    end.
+
+%% A module without functions has been deleted. It counts as new when it is loaded again.
+extend(Nif, Module) ->
+    case erltrace_compile:functions(Module) of
+        [] -> [];
+        Functions ->
+            case erltrace_nif:extend(Nif, Module, Functions) of
+                Patterns when is_list(Patterns) ->
+                    Existing = maps:from_list([{{F, A}, true} || {F, A, _} <- Functions]),
+                    [P || {_, _, F, A} = P <- Patterns, is_map_key({F, A}, Existing)];
+                {error, _} -> []
+            end
+    end.
