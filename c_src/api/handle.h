@@ -6,7 +6,7 @@
  *   probes.c  listing probes; probes of the program's own
  *   tables.c  errors as text; tables for help and manuals
  *   scanner.c what a script uses, before it is compiled
- *   in_node.c what the library's side inside a node asks besides
+ *   in_node.c what the side inside a node needs besides
  */
 #ifndef API_HANDLE_H
 #define API_HANDLE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the library's side inside a node asks of a handle. */
+/* What the side inside a node needs of a handle besides the public calls. */
 #include "handle.h"
 #include "in_node.h"
 

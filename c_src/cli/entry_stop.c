@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A command of -c whose own functions are to be traced: which there are is only known when it has
- * been executed and its libraries are there. So it runs up to the program's first instruction,
- * where the loader hands over, and is held there until tracing has begun.
+ * A command of -c whose own functions are traced: which functions there are is known only after exec,
+ * when its libraries are mapped. So it runs up to the program's entry point, where the dynamic loader
+ * is done, and stays stopped there (by ptrace) until tracing has begun.
  */
 #include "cli.h"
 
@@ -23,7 +23,7 @@
 
 #define BREAKPOINT 0xcc
 
-/* Its first instruction, from what the kernel gave it; 0: not known. */
+/* Its entry point, from the auxiliary vector; 0: not known. */
 static uint64_t entry_of(pid_t pid)
 {
 	uint64_t pair[2], entry = 0;
@@ -40,7 +40,7 @@ static uint64_t entry_of(pid_t pid)
 	return entry;
 }
 
-/* Until it stops with SIGTRAP; its other signals are its own. false: it has ended. */
+/* Waits for a stop by SIGTRAP; other signals are passed on. false: it has ended. */
 static bool wait_stop(pid_t pid)
 {
 	int status;

@@ -135,7 +135,7 @@ static bool wanted_pid(const struct cli *c, int64_t pid)
 	return c->nprocs == 0;
 }
 
-/* Why none of the nodes that epmd names is to be had. */
+/* Why none of the nodes that epmd knows can be traced. */
 static int nobody(struct nodes *ns, const struct nd_names *names, const struct et_error *last)
 {
 	const struct cli *c = ns->c;
@@ -163,11 +163,11 @@ static int nobody(struct nodes *ns, const struct nd_names *names, const struct e
 	return node_fail(ns, &e, "failed to find a node");
 }
 
-/* One of epmd's that is not among those that are meant, or does not take the cookie. */
+/* A node of epmd's that is not one of ours, or does not accept the cookie. */
 static void left_out(const struct nodes *ns, struct et_error *why, struct et_error *last)
 {
 	if (!et_err_is(why, ET_OTHER)) {
-		if (ns->c->nprocs != 1) /* else it is the one that was meant, and fails */
+		if (ns->c->nprocs != 1) /* else it is the one that the user named, and fails */
 			cli_notice(ns->c, "left out: %s", why->text);
 		*last = *why;
 	} else if (ns->c->verbose) {
@@ -306,7 +306,7 @@ static int look_for_node(struct nodes *ns, struct nd_names *known, struct et_err
 		if (nd_cookie(ns->c->cookie_file, &ns->cookie, why) < 0)
 			continue;
 		nd = connect_progeny(ns, &names.v[i], why);
-		if (et_err_is(why, ET_OTHER)) { /* somebody else's came meanwhile */
+		if (et_err_is(why, ET_OTHER)) { /* another user's node has come up meanwhile */
 			et_err_clear(why);
 			continue;
 		}
@@ -314,7 +314,7 @@ static int look_for_node(struct nodes *ns, struct nd_names *known, struct et_err
 			status = add_target(ns, nd);
 		else
 			nd_close(nd);
-		/* It is not there yet. One with another cookie is asked once, it makes a log entry. */
+		/* Not up yet. One with another cookie is tried once: it logs every attempt. */
 		if (nd == NULL && !et_err_is(why, ET_COOKIE))
 			names.v[i].port = 0;
 	}

@@ -462,7 +462,7 @@ static void finish(struct nodes *ns)
 
 enum { WAITS_MS = 5000 };
 
-/* A node that stands still, or an END that takes its time: what one waits for is told, once. */
+/* A node that hangs, or an END that takes long: says once what we are waiting for. */
 static void tell_waiting(struct nodes *ns)
 {
 	for (int i = 0; i < ns->n; i++)

@@ -34,7 +34,7 @@ static int all_here(struct cli *c)
 		struct in_addr addr;
 
 		if (host == NULL || nd_address(host + 1, &addr, &e) < 0 || nd_is_here(addr))
-			continue; /* one that is not found is told when it is asked */
+			continue; /* one that is not found is reported when we connect */
 		cli_say("-N %s: the script has kernel probes, which are only for this machine, "
 			"and the node's host %s is another; run the command there (or, if the node "
 			"is in a container of this machine, name its process with -p)",
@@ -63,7 +63,7 @@ int cli_node_of_command(struct cli *c)
 	return status;
 }
 
-/* ---- what is asked for ------------------------------------------------------------------ */
+/* ---- the request ------------------------------------------------------------------------ */
 
 static void put_pair(ei_x_buff *x, const char *key)
 {
@@ -125,14 +125,14 @@ static char *descriptions(const struct cli_script *s)
 	return text;
 }
 
-/* A script as it is sent; NULL: the error has been told. */
+/* A script as it is sent; NULL: the error has been reported. */
 static char *sent_text(struct cli *c, const struct cli_script *s)
 {
 	erltrace_error_t err = s->err;
 	char *text;
 
 	if (err.tag[0] != '\0') {
-		/* a node is told the name as it was given */
+		/* a message has the name as it was given */
 		if (strcmp(err.file, "/dev/stdin") == 0 && !s->preprocessed)
 			snprintf(err.file, sizeof(err.file), "%s", s->arg);
 		if (et_err_is(&err, ET_FILE) && access(s->arg, F_OK) != 0)
@@ -231,7 +231,7 @@ int node_put_spec(ei_x_buff *x, struct nodes *ns)
 	return 0;
 }
 
-/* It has another erltrace: its own, or what another command has brought. */
+/* It has another erltrace: its own, or one that another command has loaded. */
 static int other_version(const struct nd *n, struct et_error *e)
 {
 	if (n->came)
@@ -290,7 +290,7 @@ static int start_all(struct nodes *ns, const ei_x_buff *spec)
 
 		if (node_start(&ns->v[i], spec, &e) == 0)
 			continue;
-		if (ns->c->nnodes == 0 && ns->n > 1) { /* nobody has named it */
+		if (ns->c->nnodes == 0 && ns->n > 1) { /* the user has not named it */
 			cli_notice(ns->c, "left out: %s", e.text);
 			nd_agent_gone(ns->v[i].nd);
 			nd_close(ns->v[i].nd);
@@ -299,7 +299,7 @@ static int start_all(struct nodes *ns, const ei_x_buff *spec)
 			i--;
 			continue;
 		}
-		for (; i < ns->n; i++) /* nobody is there to tell */
+		for (; i < ns->n; i++) /* no agent runs there */
 			ns->v[i].state = DONE;
 		if (et_err_is(&e, ET_GONE) && node_command_ends(ns->c))
 			node_too_short(&e);

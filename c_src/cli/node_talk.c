@@ -58,7 +58,7 @@ void node_beat(struct nodes *ns)
 		node_tell(&ns->v[i], "alive");
 }
 
-/* Suspended by ^Z, or nobody took what we wrote. */
+/* Suspended by ^Z, or our reader does not read. */
 bool node_stood(const struct nodes *ns, char *buf, size_t size)
 {
 	if (ns->stood_ms > 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a script is to run: inside Erlang nodes, in the kernel, or in this process. The probes that
- * it names say so, before it is compiled, for where it runs it is compiled. (scan.c has asked the
- * library what they are.)
+ * Where a script runs: inside Erlang nodes, in the kernel, or in this process. Its probes decide it,
+ * before it is compiled, because it is compiled where it runs. (script_scan.c has asked the library
+ * which probes there are.)
  */
 #include "cli.h"
 
@@ -25,7 +25,7 @@ static bool is_erlang(const char *provider)
 	return strncmp(provider, "erlang", 6) == 0 && is_number(provider + 6);
 }
 
-/* Providers whose probes are this machine's, whatever nodes there are. */
+/* Providers of this machine, whether or not there are nodes. */
 static bool is_kernel(const char *provider)
 {
 	static const char *const names[] = {"syscall", "sched", "proc", "usdt"};
@@ -39,7 +39,7 @@ static bool is_kernel(const char *provider)
 enum whose { OF_NODE, OF_VM, OF_NOBODY };
 enum { OF_UPROBE = OF_VM, OF_GONE = OF_NOBODY, OF_ALIKE = OF_NOBODY, OF_HIDDEN = OF_NOBODY };
 
-/* Who gives an erlang probe: tracing inside a node; the kernel, by functions of the VM; nobody. */
+/* Where an erlang probe fires: inside a node, in the kernel at a function of the VM, or nowhere. */
 static enum whose whose_probe(const char *name)
 {
 	static const struct {
@@ -122,7 +122,7 @@ static bool may_use_kernel(void)
 	return (caps >> 39 & caps >> 38 & 1) || (caps >> 21 & 1);
 }
 
-/* The script runs in the kernel: its provider erlang is told which nodes are meant. */
+/* The script runs in the kernel: the option erlnode tells its provider erlang which nodes to use. */
 static void run_in_kernel(struct cli *c)
 {
 	char pid[16];
@@ -172,7 +172,7 @@ bool cli_runs_in_nodes(struct cli *c)
 {
 	const struct cli_uses *n = &c->uses;
 
-	if (c->nnodes == 0 && c->compile_only) /* -e: whether it is right can be told without one */
+	if (c->nnodes == 0 && c->compile_only) /* -e: a script can be checked without a node */
 		return false;
 	if (c->nnodes > 0 && !cli_option_on(c, "kernel")) /* nothing runs outside of the nodes */
 		return true;

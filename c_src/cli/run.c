@@ -75,7 +75,7 @@ void cli_catch_signals(const struct cli *c)
 	main_tid = (pid_t)syscall(SYS_gettid);
 	sigemptyset(&sa.sa_mask);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-		/* Who started us (nohup, a shell's &) may want it ignored. */
+		/* The parent (nohup, a shell's &) may have set it to be ignored. */
 		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &sa, NULL);
 	}
@@ -117,7 +117,7 @@ static int on_tick(void *arg, const char *text, size_t len)
 	return 0;
 }
 
-/* 0, or -1 with the error told. */
+/* 0, or -1 with the error reported. */
 static int loop(struct cli *c, const erltrace_handlers_t *handlers)
 {
 	erltrace_error_t err = {0};

@@ -116,7 +116,7 @@ int cli_compile(struct cli *c, struct cli_script *s)
 	return CLI_OK;
 }
 
-/* All are compiled before anything is told: any of them may turn quiet on. */
+/* All are compiled before anything is printed: any of them may turn quiet on. */
 int cli_scripts(struct cli *c)
 {
 	for (int i = 0; i < c->nscripts; i++)

@@ -12,7 +12,7 @@ struct cli;
 
 /* A probe description of a script. */
 struct cli_desc {
-	char *text; /* as it stands there, with its colons */
+	char *text; /* as written, with its colons */
 	size_t end; /* where it ends in the script */
 };
 
@@ -31,7 +31,7 @@ struct cli_script {
 	erltrace_error_t err; /* why it could not be read, preprocessed or scanned; or no tag */
 };
 
-int cli_scripts(struct cli *c); /* compiles all, and tells what they matched */
+int cli_scripts(struct cli *c); /* compiles all, and reports what they matched */
 int cli_compile(struct cli *c, struct cli_script *s);
 int cli_script_failed(struct cli *c, const struct cli_script *s, const erltrace_error_t *err);
 void cli_script_opts(const struct cli *c, const struct cli_script *s, erltrace_compile_opts_t *opts);

@@ -44,7 +44,7 @@ static int is_script(const struct dirent *d)
 	return len > 2 && d->d_name[0] != '.' && strcmp(d->d_name + len - 2, ".d") == 0;
 }
 
-/* ---- what may have been meant ------------------------------------------------------------- */
+/* ---- suggestions -------------------------------------------------------------------------- */
 
 static size_t alike(const char *a, const char *b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scripts are read once, and the library says what they hold (erltrace_scan()): by that they
- * are sent to where they run, and by that it is known what a node may ask for in their name.
+ * The scripts are read once, and the library reports what they use (erltrace_scan()). That decides
+ * where they run (placement.c), and what a node may ask the command to do for them.
  */
 #include "cli.h"
 
@@ -52,7 +52,7 @@ static void on_probe(struct scanning *at, const erltrace_scan_item_t *item)
 	cli_place_probe(at->c, item);
 }
 
-/* A format that is not known lets nothing pass. */
+/* A format that is no constant permits nothing. */
 static void keep_format(char ***v, int *n, const char *format)
 {
 	char *text = format != NULL ? strdup(format) : NULL;

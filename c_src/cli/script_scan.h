@@ -10,10 +10,10 @@ struct cli_script;
 
 /* Of all scripts together. */
 struct cli_uses {
-	bool erlang, kernel;  /* probes of nodes; of this machine, whatever nodes there are */
+	bool erlang, kernel;  /* probes of nodes; of this machine */
 	bool node_probes;     /* erlang probes that a node has itself */
 	bool vm_probes;	      /* erlang probes that only the kernel has: functions of the VM */
-	bool absent_probes;   /* erlang probes that nobody has: the node says why */
+	bool absent_probes;   /* erlang probes that do not exist here: the node says why */
 	bool erlang_builtins; /* erlpid and the like, which threads of a node have at any probe */
 	bool samples;	      /* profile-N */
 	bool stacks;	      /* stack(), ustack() and the like */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What node.c, node_*.c and bridge.c share: the nodes that run scripts. */
-#ifndef CLI_NODE_H
-#define CLI_NODE_H
+/* What node_*.c and bridge.c share: the nodes that run scripts. */
+#ifndef CLI_TARGETS_H
+#define CLI_TARGETS_H
 
 #include "cli.h"
 
@@ -9,9 +9,9 @@
 
 enum state {
 	STARTED,
-	COMPILED, /* it has told what matched */
+	COMPILED, /* it has reported what matched */
 	RUNNING,
-	STOPPING, /* it was told to */
+	STOPPING, /* it has been asked to stop */
 	DONE,	  /* it has nothing more to say, or is gone */
 };
 
@@ -21,7 +21,7 @@ struct target {
 	erlang_pid agent;
 	enum state state;
 	bool matched; /* something, or not known */
-	bool failed;  /* it has told why */
+	bool failed;  /* it has reported why */
 	ei_x_buff preview; /* should it die: the aggregations as they were; buff NULL: none */
 	char *raw;	   /* the same for another node */
 	long rawlen;
@@ -40,11 +40,11 @@ struct nodes {
 	const struct node_handler *handlers; /* the last one has no tag */
 	void (*gone)(struct nodes *ns, struct target *t, struct et_error *e); /* a node is */
 	int wake; /* can be read: node_receive() waits no longer; 0: none */
-	struct et_error *failure; /* where failures are left; NULL: they are told */
+	struct et_error *failure; /* where failures are stored; NULL: they are printed */
 	struct target *v;
 	int n;
 	struct nd_cookie cookie;
-	long *matched;	       /* by script, over all nodes; -1: not told */
+	long *matched;	       /* by script, over all nodes; -1: not known */
 	erltrace_error_t zero; /* a node where nothing matched */
 	int zero_script;
 	bool listed;	       /* a probe, of any node */
@@ -57,12 +57,12 @@ struct nodes {
 	int status;
 };
 
-/* What failed, and why: told, or left in ns->failure. Returns CLI_ERROR. */
+/* What failed, and why: printed, or stored in ns->failure. Returns CLI_ERROR. */
 int node_fail(struct nodes *ns, const struct et_error *e, const char *what);
 /* The node of -c has ended before its script was started. */
 int node_too_short(struct et_error *e);
 
-/* node.c */
+/* node_start.c */
 int node_put_spec(ei_x_buff *x, struct nodes *ns); /* what agents are to do: ns->c says it */
 int node_start(struct target *t, const ei_x_buff *spec, struct et_error *e); /* an agent */
 int node_start_all(struct nodes *ns);

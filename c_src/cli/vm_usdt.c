@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Erlang VMs by their processes. Some were built with probes of their own
- * (--with-dynamic-trace=systemtap). A node that can be reached is traced from inside, as all others
- * are; where there is none, its own probes are there, by the provider usdt.
+ * Erlang VMs by their processes. Some were built with USDT probes (--with-dynamic-trace=systemtap).
+ * A VM that is a node, and can be reached, is traced from inside as all others are; of one that is
+ * not, the provider usdt has the VM's own probes.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

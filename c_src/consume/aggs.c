@@ -71,7 +71,7 @@ void ag_free(struct ag *ag)
 	free(ag->tab);
 	free(ag->st);
 #ifdef __GLIBC__
-	/* Millions of small blocks: glibc keeps them for itself unless asked. */
+	/* Millions of small blocks: glibc does not return them to the kernel by itself. */
 	if (ag->mem > TRIM_ABOVE)
 		malloc_trim(0);
 #endif

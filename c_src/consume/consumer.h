@@ -14,7 +14,7 @@
 struct ag;
 
 struct co_thread {
-	uint64_t told[2];   /* drops of DROP_PRINCIPAL and DROP_AGGREGATION told so far */
+	uint64_t told[2];   /* drops of DROP_PRINCIPAL and DROP_AGGREGATION reported so far */
 	int indent;	    /* -F */
 	uint32_t last_epid; /* -F: of its last record */
 };
@@ -27,12 +27,12 @@ struct co {
 	struct co_buf out;
 	uint64_t flushes; /* how often out was handed on */
 	int fd;		  /* freopen(): where text goes; -1: to the handler */
-	int fd_error;	  /* of writing to it, not yet told */
+	int fd_error;	  /* of writing to it, not yet reported */
 	uint32_t fd_epid; /* who opened it */
 	bool header;	  /* has been printed */
 	int rv;		  /* what a handler returned */
 	struct ag *ag;
-	struct ag *live; /* --live: what came since the last tick; NULL: nobody asks */
+	struct ag *live; /* --live: what came since the last tick; NULL: not wanted */
 	struct sy *sy;
 	struct co_tmp *tmp;
 	struct co_val *vals; /* of the action under way */

@@ -29,12 +29,12 @@ enum { MAX_MODULES = 64, MAX_BEAM = 64 << 20, OLDEST_OTP = 25, TRY_MS = 30000, P
 struct files {
 	char dir[ND_PATH];	     /* holds ebin and priv */
 	struct stat st;		     /* of the library */
-	char library[ND_PATH + 128]; /* as the node is told: without .so */
+	char library[ND_PATH + 128]; /* as the node loads it: without .so */
 	char modules[MAX_MODULES][64];
 	int n;
 };
 
-/* ---- what there is to bring ------------------------------------------------------------ */
+/* ---- what is loaded -------------------------------------------------------------------- */
 
 /*
  * The library stays mapped in a node once it was loaded, and dlopen() takes what it has under the
@@ -86,7 +86,7 @@ static int find_modules(struct files *f, struct et_error *e)
 
 		if (strncmp(d->d_name, "erltrace", 8) != 0 || len < 14 ||
 			len >= sizeof(f->modules[0]) || strcmp(d->d_name + len - 5, ".beam") != 0 ||
-			strcmp(d->d_name, KEEPER ".beam") == 0) /* it comes by itself */
+			strcmp(d->d_name, KEEPER ".beam") == 0) /* loaded separately */
 			continue;
 		memcpy(f->modules[f->n], d->d_name, len - 5);
 		f->modules[f->n++][len - 5] = '\0';
@@ -192,7 +192,7 @@ static int ask_keeper(struct nd *n, ei_x_buff *request, ei_x_buff *res, struct e
 	return rc;
 }
 
-/* Is there somebody who has brought it? 1: yes, and it stays for us; 0: no. */
+/* Has another command loaded it? 1: yes, and it stays as long as we need it; 0: no. */
 static int come(struct nd *n, struct et_error *e)
 {
 	ei_x_buff request, res = {0};
@@ -389,7 +389,7 @@ static int load_keeper(struct nd *n, const struct files *f, struct et_error *e)
 
 /* ---- the agent ------------------------------------------------------------------------- */
 
-/* 1: it is there; 0: another command is about to bring it, or to take it out. */
+/* 1: it is there; 0: another command is just loading or unloading it. */
 static int try_to_bring(struct nd *n, const struct files *f, struct et_error *e)
 {
 	int rc = come(n, e);

@@ -254,7 +254,7 @@ void nd_close(struct nd *n)
 
 /* ---- messages -------------------------------------------------------------------------- */
 
-/* Bytes that no node sends; where the next frame begins nobody knows. */
+/* Bytes that no node sends: the next frame cannot be found. */
 static int broken(struct nd *n, struct et_error *e)
 {
 	gone(n, e);
@@ -287,7 +287,7 @@ static int on_frame(struct nd *n, ei_x_buff *msg, struct et_error *e)
 		return frame_unlinked(n->fd, &m, WRITE_MS) < 0 ? gone(n, e) : 0;
 	if (m.kind == FRAME_OTHER)
 		return 0;
-	/* The node gives our name to the next command: what was meant for the last one is not ours. */
+	/* The node reuses names: a message for the last command that had ours is not for us. */
 	if (m.kind == FRAME_SEND && m.creation != ei_self(&n->ec)->creation)
 		return 0;
 	swap(&n->frame, msg, m.at);

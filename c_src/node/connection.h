@@ -43,7 +43,7 @@ struct nd {
 	struct nd_kept *kept;	 /* messages that came before the answer to a call */
 	ei_x_buff connection;	 /* the node's port for it, as a term */
 	bool has_agent;		 /* of its own: an erltrace in its path */
-	bool came;		 /* what was brought stays for us */
+	bool came;		 /* the loaded agent stays for us */
 };
 
 /* name: alive name, or name@host; port 0: ask epmd. Free with nd_close(). ET_OTHER: it is none of

@@ -26,7 +26,7 @@ static int epmd_port(void)
 	return port > 0 && port < 65536 ? port : EPMD_PORT;
 }
 
-/* Is it this machine? Compared by name, so that no name service is asked. */
+/* Is it this machine? Compared by name, without a lookup. */
 static bool is_local(const char *host)
 {
 	char own[256] = "";
@@ -110,7 +110,7 @@ static char *read_all(int fd, size_t *len)
 	return NULL;
 }
 
-/* epmd takes any name, and says anything; in text, JSON and messages they stand as they are. */
+/* epmd registers any name; names go into text, JSON and messages as they are. */
 bool nd_is_name(const char *name)
 {
 	if (name[0] == '\0')

@@ -142,7 +142,7 @@ static int fill(struct handshake *hs, size_t upto)
 		if (error != 0)
 			return error;
 		n = recv(hs->fd, hs->packet + hs->len, upto - hs->len, 0);
-		/* One that does not like our cookie has told its challenge before. */
+		/* A node that rejects our cookie has sent its challenge before. */
 		if (n == 0 || (n < 0 && errno == ECONNRESET))
 			return hs->packets < 2 ? ENOTCONN : EIO;
 		if (n < 0 && errno != EINTR && errno != EAGAIN)

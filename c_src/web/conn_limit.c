@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connections of those who are not known. Anybody who reaches the port may open some and say
- * nothing: they get ten seconds each (server.c), there are so many of one address and in all, and
- * the next one displaces the oldest of the address that has the most. So who has a cookie to show,
- * which takes one request, always gets in. Those of users stay.
+ * Bounds on connections of those who have not logged in. Anybody who can reach the port may open
+ * connections and stay silent. Each gets ten seconds (server.c); their number is bounded for an
+ * address and in all, and one too many displaces the oldest of the address that has the most. So
+ * whoever has a cookie, which takes one request to show, always gets in. Connections of users stay.
  */
 #include "web.h"
 
@@ -18,7 +18,7 @@ struct conn_entry {
 	struct conn_entry *next;
 	struct lws *wsi;
 	unsigned user; /* its number; 0: a stranger */
-	bool leaving;  /* it has been told to go */
+	bool leaving;  /* it is being closed */
 	char address[64];
 };
 
@@ -104,7 +104,7 @@ void conn_opened(struct web *w, struct lws *wsi)
 		displace(w, busiest(w));
 }
 
-/* A user too has only so many for good: the others are as those of strangers. */
+/* A user too has a bounded number that stay; others count as not logged in. */
 void conn_logged_in(struct web *w, struct lws *wsi, const struct web_user *u)
 {
 	struct conn_entry *p = find(w, wsi);

@@ -10,7 +10,7 @@
 #include "node/connection.h"
 #include "node_names.h"
 
-/* NULL: nobody has named it, and it is of another user. */
+/* NULL: the user has not named it, and it belongs to another user. */
 static json_t *ask(
 	const char *name, int port, const struct nd_cookie *cookie, const struct nd_accept *whom)
 {

@@ -33,7 +33,7 @@ int run_start(struct session *s, const struct run_spec *spec);
 void run_stop(struct session *s, json_int_t id);
 bool run_is(const struct session *s, json_int_t id);
 unsigned run_count(const struct web *w, const struct web_user *u);
-void run_end_kind(struct session *s, enum run_kind kind); /* questions that nobody asks any more */
+void run_end_kind(struct session *s, enum run_kind kind); /* questions that are out of date */
 void run_end_all(struct session *s);
 void run_resume(struct session *s); /* its queue has room again */
 void run_events(struct web *w);	    /* the epoll has something */

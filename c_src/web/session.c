@@ -275,7 +275,7 @@ static const char *check_run(struct session *s, const struct run_spec *spec, int
 	return NULL;
 }
 
-/* Ticks a second: 10 if none are asked for. */
+/* Ticks a second; 10 by default. */
 static int hz_of(const json_t *j)
 {
 	double hz = json_is_number(j) ? json_number_value(j) : 10;

@@ -123,7 +123,7 @@ static void test_bounds(void)
 		et_options_init(&o);
 		ok(et_setopt_script(&o, name, bounds[i].tighter, &e) == 0, name, e.text);
 		ok(et_setopt_script(&o, name, bounds[i].looser, &e) < 0 &&
-				strstr(e.text, "the user's to set") != NULL,
+				strstr(e.text, "can be set by the user") != NULL,
 			name, e.text);
 		ok(et_setopt_script(&o, name, "unset", &e) < 0, name, "unset loosens");
 		ok(strcmp(name, "watchtime") == 0 || et_setopt_script(&o, name, "0", &e) < 0, name,
