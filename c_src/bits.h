@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic that C has no words for, or BPF no instruction (probe path). */
+/* Arithmetic that C has no operators for, or BPF no instructions (probe path). */
 #ifndef BITS_H
 #define BITS_H
 
 #include <stdint.h>
 
-/* Both halves of a product; folded together it is what hashes are made of. */
+/* Both halves of a product; xor of the two is the mixing step of hashes. */
 static inline uint64_t mul_wide(uint64_t x, uint64_t y, uint64_t *high)
 {
-#ifdef __bpf__ /* has no such instruction */
+#ifdef __bpf__ /* no such instruction */
 	uint64_t a = x >> 32, b = (uint32_t)x, c = y >> 32, d = (uint32_t)y;
 	uint64_t low = b * d, mid = a * d + (low >> 32), cross = b * c + (uint32_t)mid;
 
@@ -22,11 +22,11 @@ static inline uint64_t mul_wide(uint64_t x, uint64_t y, uint64_t *high)
 #endif
 }
 
-/* Bits that a number takes; v is not 0. */
+/* The number of bits of v, which is not 0. */
 static inline unsigned bit_length(uint64_t v)
 {
-#ifdef __bpf__ /* nor that */
-	/* all below the highest bit set too, then counted: no branches for the verifier */
+#ifdef __bpf__ /* no such instruction either */
+	/* set all bits below the highest, then count: no branches for the verifier */
 	for (unsigned step = 1; step < 64; step *= 2)
 		v |= v >> step;
 	v -= v >> 1 & 0x5555555555555555;

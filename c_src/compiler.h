@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is told to the C compiler: where code goes, what is likely, what lies apart. */
+/* Attributes and hints for the C compiler. */
 #ifndef COMPILER_H
 #define COMPILER_H
 
@@ -7,15 +7,15 @@
 #include <stdint.h>
 
 /*
- * Runs while a probe fires. It lands in a section of its own, so that test/tree/probe_path.sh can list
- * everything that is called from there.
+ * Code that runs while a probe fires. It is in a section of its own, so that
+ * test/tree/probe_path.sh can list everything that is called from there.
  */
 #define PROBE_PATH  __attribute__((section(".text.probe")))
-#define NO_GUARD    __attribute__((no_stack_protector)) /* there is no buffer to overrun */
-#define HIDDEN	    __attribute__((visibility("hidden"))) /* read without the GOT */
+#define NO_GUARD    __attribute__((no_stack_protector)) /* no buffer to overrun */
+#define HIDDEN	    __attribute__((visibility("hidden"))) /* accessed without the GOT */
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
-#define LINE	    128 /* bytes: two cache lines, which are fetched together */
+#define LINE	    128 /* bytes: two cache lines, which are prefetched together */
 
 #if defined(__x86_64__) && !defined(__bpf__)
 #define cpu_relax() __builtin_ia32_pause()
@@ -23,7 +23,7 @@
 #define cpu_relax() atomic_signal_fence(memory_order_seq_cst)
 #endif
 
-/* ThreadSanitizer knows neither membarrier nor fences: plain atomics for it. */
+/* ThreadSanitizer understands neither membarrier nor fences: use plain atomics. */
 #if defined(__SANITIZE_THREAD__)
 #define EN_TSAN 1
 #elif defined(__has_feature)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filling error values; see error.h. */
+/* Filling in error values; see error.h. */
 #include "error.h"
 
 #include <stdio.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Errors as values. Code of the library fills a struct et_error, which is the public
- * erltrace_error_t, and returns a negative number; nobody below c_src/cli prints or exits. Every
- * error has a tag from errors.def, a line and column where it has them, and a text that says what
- * to do.
+ * Errors as values. Library code fills a struct et_error, which is the public erltrace_error_t, and
+ * returns a negative number; nothing below c_src/cli prints or exits. Every error has a tag from
+ * errors.def, a line and column if it has a position, and a text that says what to do.
  */
 #ifndef ET_ERROR_H
 #define ET_ERROR_H

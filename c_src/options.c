@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Options: the table, and text to values and back. Values come from -x and the environment
- * (DTRACE_OPT_BUFSIZE=8m) through et_setopt(), from #pragma D option and setopt() through
- * et_setopt_script().
+ * Options: the table, and conversion between text and values. Values come from -x and the
+ * environment (DTRACE_OPT_BUFSIZE=8m) through et_setopt(), from #pragma D option and setopt()
+ * through et_setopt_script().
  */
 #include "options.h"
 
@@ -24,11 +24,11 @@ const struct et_optdef et_optdefs[OPT_MAX] = {
 
 extern char **environ;
 
-#define D_VERSION_MAJOR 2 /* of the D language: as __SUNW_D_VERSION says in d/cpp.c */
+#define D_VERSION_MAJOR 2 /* of the D language: as __SUNW_D_VERSION in d/cpp.c */
 
 /* ---- units ---------------------------------------------------------------------------- */
 
-/* In nanoseconds; of several with one factor the first is the one shown. */
+/* In nanoseconds; of several with the same factor, the first is displayed. */
 static const struct {
 	const char *name;
 	uint64_t ns;
@@ -52,7 +52,7 @@ static const struct {
 
 static const char *const policies[] = {"switch", "ring", "fill"};
 
-/* Digits (or 0x...) at the start of s; *end is behind them. -1: none, or too many. */
+/* A number (or 0x...) at the start of s; *end is behind it. -1: none, or too large. */
 static int number(const char *s, uint64_t *v, const char **end)
 {
 	unsigned base = 10;
@@ -94,7 +94,7 @@ static int parse_size(const char *s, uint64_t *v)
 	return __builtin_mul_overflow(*v, 1ULL << (10 * (f - suffix + 1)), v) ? -1 : 0;
 }
 
-/* A number alone is a rate a second, as with hz. */
+/* A number without a unit is a rate per second, as with hz. */
 static int parse_rate(const char *s, uint64_t *v)
 {
 	const char *end;
@@ -162,7 +162,7 @@ static void show(const struct et_optdef *d, uint64_t v, char *buf, size_t size)
 
 /* ---- names ---------------------------------------------------------------------------- */
 
-/* How many letters must change to make b of a; names are short. */
+/* Edit distance of two names; they are short. */
 static unsigned distance(const char *a, const char *b)
 {
 	unsigned row[33], prev, cur;
@@ -196,7 +196,7 @@ static int unknown(const char *name, struct et_error *e)
 	for (int i = 0; i < OPT_MAX; i++) {
 		unsigned d = distance(name, et_optdefs[i].name);
 
-		/* "buf" is meant to be the start of a name, not three letters off another. */
+		/* "buf" is likely a prefix of a name, not a misspelling of another. */
 		if (strlen(name) > 2 && strncmp(et_optdefs[i].name, name, strlen(name)) == 0)
 			d = 1;
 		if (d < least && d < strlen(name)) {
@@ -238,7 +238,7 @@ static int bad_value(const struct et_optdef *d, const char *value, struct et_err
 		value, form[d->kind]);
 }
 
-/* Texts of which only some mean anything. */
+/* String options with a fixed set of values. */
 static const char *choices(int i)
 {
 	switch (i) {
@@ -259,7 +259,7 @@ static bool is_choice(const char *list, const char *value)
 	return false;
 }
 
-/* "1", "1.2" or "1.2.3" of the language, no later than the one that is here. */
+/* "1", "1.2" or "1.2.3": a version of the language, at most the current one. */
 static int check_version(const char *value, struct et_error *e)
 {
 	unsigned v[3] = {0};
@@ -313,8 +313,8 @@ static int parse_value(const struct et_optdef *d, const char *value, uint64_t *v
 }
 
 /*
- * After harmless: may a script that nobody trusts set this? Nothing that names files or programs,
- * nothing that frees it of its guards, and no great sizes.
+ * After harmless: may an untrusted script set this? Not if it names files or programs, disables a
+ * safeguard, or is a large size.
  */
 static bool is_harmless(const struct et_optdef *d, int i, uint64_t v)
 {
@@ -352,8 +352,8 @@ static int users_own(const struct et_optdef *d, struct et_error *e)
 }
 
 /*
- * What keeps a script from taking too much of a node is the user's to loosen: a script may set it
- * tighter than it is. 0 is no bound, but of watchtime, which has none.
+ * Limits on what a script may take of a node: only the user may loosen them; a script may tighten
+ * them. 0 means no limit, except for watchtime, which always has one.
  */
 static bool loosens(const struct et_options *o, int i, uint64_t v)
 {
@@ -367,7 +367,7 @@ static bool loosens(const struct et_options *o, int i, uint64_t v)
 	}
 }
 
-/* Nodes and processes: the command names them itself, whatever scripts are permitted. */
+/* Nodes and processes: the command sets them itself, whatever scripts may do. */
 static bool is_of_command(int i)
 {
 	return i == OPT_ERLNODE || i == OPT_USDTPROC;
@@ -383,7 +383,7 @@ static int set_number(
 
 	if (!unset && parse_value(d, value, &v) != 0)
 		return bad_value(d, value, e);
-	/* A rate of 0 is none; a default may lie outside of what can be set. */
+	/* A rate of 0 means none; a default may be outside the range that can be set. */
 	if (!unset && (v < d->min || v > d->max)) {
 		show(d, d->min, lo, sizeof(lo));
 		show(d, d->max, hi, sizeof(hi));
@@ -443,7 +443,7 @@ int et_setopt(struct et_options *o, const char *name, const char *value, struct 
 		return -1;
 	if (i == OPT_DESTRUCTIVE)
 		o->trusts = o->val[OPT_DESTRUCTIVE] != 0;
-	/* However destructive was set before, by -w or by the environment: harmless ends it. */
+	/* harmless overrides destructive, whether that was set by -w or by the environment. */
 	if (i == OPT_HARMLESS && o->val[OPT_HARMLESS])
 		o->val[OPT_DESTRUCTIVE] = o->trusts = false;
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The options of a handle: one value each, by the table options.def. Options that may be given
- * several times (libdir, incdir, define, undef, cppargs) keep all their values.
+ * The options of a handle, from the table options.def. Options that may be given several times
+ * (libdir, incdir, define, undef, cppargs) keep all their values.
  */
 #ifndef ET_OPTIONS_H
 #define ET_OPTIONS_H
@@ -34,8 +34,8 @@ struct et_options {
 	bool set[OPT_MAX];     /* by the user */
 	char **str[OPT_MAX];   /* OK_STR: all values given */
 	bool running;	       /* after go: only PH_RUN options may change */
-	bool trusts;	       /* -w: the user permits scripts what OPT_USER forbids them */
-	bool inside;	       /* the traced program is this one: an Erlang node */
+	bool trusts;	       /* -w: scripts may set OPT_USER options */
+	bool inside;	       /* inside the traced program: an Erlang node */
 	int64_t target;	       /* $target; 0: none */
 	struct et_error env;   /* the first bad DTRACE_OPT_* of the environment, if any */
 };
@@ -43,11 +43,11 @@ struct et_options {
 void et_options_init(struct et_options *o); /* defaults, then DTRACE_OPT_* of the environment */
 void et_options_free(struct et_options *o);
 int et_options_copy(struct et_options *to, const struct et_options *from, struct et_error *e);
-/* By the user. value NULL: as if given without one (a boolean turns on). Error tag: ET_OPTION. */
+/* Set by the user. value NULL: given without one (a boolean turns on). Error tag: ET_OPTION. */
 int et_setopt(struct et_options *o, const char *name, const char *value, struct et_error *e);
-/* By a script: #pragma D option, setopt(). */
+/* Set by a script: #pragma D option, setopt(). */
 int et_setopt_script(struct et_options *o, const char *name, const char *value, struct et_error *e);
-/* The value as text, as setopt takes it. */
+/* The value as text, in the form that setopt takes. */
 int et_getopt(const struct et_options *o, const char *name, char *buf, size_t size,
 	struct et_error *e);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of other processes. Whoever runs such a process decides what is there: a FIFO that nobody
- * writes to, a device, a link to somewhere else, a file that is changed while it is read. So a file
- * is looked at before it is opened (O_PATH), and opened only if it is a regular one; names are
- * looked up below the root directory of the process, where links cannot lead out of it.
+ * Opening files that other processes name. The owner of such a process controls what is there: a
+ * FIFO without a writer, a device, a link to somewhere else, a file that changes while it is read.
+ * So a file is examined before it is opened (O_PATH), and opened only if it is a regular one. Paths
+ * are resolved below the root directory of the process, so links cannot lead out of it.
  */
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -18,7 +18,7 @@
 
 enum { LOOK = O_PATH | O_CLOEXEC, READ = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 
-/* The file that was looked at; fd is closed. */
+/* Open the file that was examined; fd is closed. */
 static int reopen(int fd, const struct stat *st)
 {
 	char path[64];
@@ -46,8 +46,8 @@ int fi_open(const char *path)
 	return open_regular(open(path, LOOK));
 }
 
-/* Looked up in the root directory of a process; a link as the last part is followed, or not. */
-static int look_in(int pid, const char *path, bool follow)
+/* Resolve a path in the root directory of a process; follow: also a link as its last part. */
+static int open_path_in(int pid, const char *path, bool follow)
 {
 	struct open_how how = {.flags = (uint64_t)(LOOK | (follow ? 0 : O_NOFOLLOW)),
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
@@ -65,10 +65,10 @@ static int look_in(int pid, const char *path, bool follow)
 
 int fi_open_in(int pid, const char *path)
 {
-	return open_regular(look_in(pid, path, true));
+	return open_regular(open_path_in(pid, path, true));
 }
 
-/* Whose it is, and the number that it has in its own name space of processes. */
+/* The owner of a process, and its pid in its own pid namespace. */
 static bool read_status(int pid, uid_t *uid, int *inner)
 {
 	char path[64], line[512];
@@ -117,7 +117,7 @@ int fi_open_perf_map(int pid)
 	if (!read_status(pid, &uid, &inner))
 		return -1;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", inner);
-	fd = look_in(pid, path, false);
+	fd = open_path_in(pid, path, false);
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) < 0 || (st.st_uid != uid && st.st_uid != 0)) {

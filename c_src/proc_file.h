@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of other processes, which may be anything: proc_file.c. */
+/* Opening files of other processes, which may be anything: proc_file.c. */
 #ifndef PROC_FILE_H
 #define PROC_FILE_H
 
@@ -7,13 +7,13 @@
 #include <sys/types.h>
 
 /*
- * To read; a regular file or nothing (-1): no FIFO, no device, and no waiting for whoever holds a
- * lease on it.
+ * Open for reading a regular file, or fail (-1): no FIFO, no device, and no waiting for the holder
+ * of a lease.
  */
 int fi_open(const char *path);
-/* The same by the name that a process has for it: in its root directory, links too. */
+/* The same for a path in the root directory of a process, links included. */
 int fi_open_in(int pid, const char *path);
-/* /tmp/perf-PID.map of a process, if it is its user's own, or root's. */
+/* /tmp/perf-PID.map of a process, if it belongs to its user or to root. */
 int fi_open_perf_map(int pid);
 /* The number by which a process knows itself: in a container another than ours for it. */
 int fi_own_pid(int pid);

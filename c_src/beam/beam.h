@@ -24,7 +24,7 @@
  *   cluster.c       a node of a cluster that runs one script
  *   store.c         terms that outlive every process
  *   user.c          probes that Erlang code fires itself (probe path)
- *   monitor.c       probes that a process of ours fires (erltrace_watch)
+ *   monitor.c       probes that a process of ours fires (erltrace_monitor)
  *   erl_builtins.c  what scripts ask of an event: erlpid, erlmsg, erlargs ... (probe path)
  *   usdt_fire.c     the USDT probe of the same name as an event's (probe path)
  *   term_print.c    terms as text (probe path); atom_text.c: atoms

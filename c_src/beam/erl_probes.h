@@ -28,9 +28,9 @@ enum beam_route {
 	ROUTE_PORT_RECEIVE, /* 'receive', on ports */
 	ROUTE_PORT_RUNNING, /* running_ports */
 	ROUTE_DRIVERS,	    /* calls of erl_ddll:try_load and try_unload */
-	ROUTE_BUSY_PORT,    /* the system monitor's messages: erltrace_watch */
+	ROUTE_BUSY_PORT,    /* the system monitor's messages: erltrace_monitor */
 	ROUTE_BUSY_DIST_PORT,
-	ROUTE_NODES,	    /* net_kernel's messages: erltrace_watch */
+	ROUTE_NODES,	    /* net_kernel's messages: erltrace_monitor */
 	ROUTE_USER,	    /* calls of our own NIF, and of dyntrace's */
 	ROUTE_LOCAL,	    /* call, pattern [local] */
 	ROUTE_GLOBAL,	    /* call, pattern [global] */

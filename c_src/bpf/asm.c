@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The assembler: instructions are collected with their jumps still to labels, and ebpf_finish()
- * lays them out. A jump has 16 bits of distance; one that needs more becomes a gotol (32 bits),
- * behind the opposite condition where it had one. Errors stick: emitting goes on harmlessly and
- * ebpf_finish() reports the first.
+ * The assembler. Instructions are collected with their jumps still referring to labels;
+ * ebpf_finish() lays them out. A jump has a distance of 16 bits; one that needs more becomes a
+ * gotol (32 bits), preceded by the opposite condition if it is conditional. Errors are sticky:
+ * emitting goes on without effect and ebpf_finish() reports the first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,18 +14,18 @@
 #define UNBOUND (~0u)
 
 struct item {
-	struct ebpf_insn insn; /* of a jump: without its distance */
-	int label;	       /* where a jump goes; < 0: not a jump */
+	struct ebpf_insn insn; /* of a jump: the distance is not set */
+	int label;	       /* target of a jump; < 0: not a jump */
 	int line;
-	bool far; /* a jump out of the reach of 16 bits */
+	bool far; /* a jump that needs more than 16 bits */
 };
 
 struct ebpf_asm {
-	struct item *item; /* one a slot: a lddw has two */
+	struct item *item; /* one per slot: a lddw has two */
 	unsigned n;
-	unsigned *bound; /* by label: the item it stands before */
+	unsigned *bound; /* by label: the item it is bound to */
 	int nlabels;
-	unsigned *final; /* by item, and one more for the end: the index after layout */
+	unsigned *final; /* by item, plus one for the end: index after layout */
 	int line;
 	const char *failed; /* the first error */
 	unsigned failed_at;
@@ -97,7 +97,7 @@ static void add(struct ebpf_asm *a, struct ebpf_insn insn, int label)
 	a->item[a->n++] = (struct item){.insn = insn, .label = label, .line = a->line};
 }
 
-/* The instruction of these fields; registers out of range must not wrap into their four bits. */
+/* Build an instruction; registers out of range must not wrap into their four bits. */
 static struct ebpf_insn make(
 	struct ebpf_asm *a, uint8_t code, int dst, int src, int off, int32_t imm)
 {
@@ -123,7 +123,7 @@ void ebpf_emit(struct ebpf_asm *a, uint8_t code, int dst, int src, int off, int3
 		return;
 	if (info->form == EBPF_F_LDDW) {
 		ebpf_lddw(a, dst, src, (uint64_t)(int64_t)imm);
-	} else if (info->flags & EBPF_JUMPS) { /* a distance in instructions, as emitted */
+	} else if (info->flags & EBPF_JUMPS) { /* distance in instructions as emitted */
 		int label = ebpf_label(a);
 		int32_t distance = info->form == EBPF_F_JA32 ? imm : off;
 
@@ -175,7 +175,7 @@ void ebpf_call(struct ebpf_asm *a, unsigned fn)
 
 /* ---- layout --------------------------------------------------------------------------- */
 
-/* Instructions that an item becomes. */
+/* The number of slots of an item after layout. */
 static unsigned slots(const struct item *it)
 {
 	if (!it->far || it->insn.code == EBPF_JA || it->insn.code == EBPF_JA32)
@@ -183,7 +183,7 @@ static unsigned slots(const struct item *it)
 	return ebpf_opposite(it->insn.code) ? 2 : 3;
 }
 
-/* Where everything comes to stand if only the jumps marked far are. */
+/* Lay out all items, given which jumps are far. */
 static void layout(struct ebpf_asm *a)
 {
 	unsigned pos = 0;
@@ -196,8 +196,8 @@ static void layout(struct ebpf_asm *a)
 }
 
 /*
- * Mark the jumps that do not reach with the present layout; doubt counts everything that could
- * still grow as grown, so that no further round is needed. Returns how many were marked.
+ * Mark the jumps that do not reach in the current layout. With doubt, every jump that could still
+ * grow counts as grown, so that no further round is needed. Returns how many were marked.
  */
 static unsigned mark_slow(struct ebpf_asm *a, bool doubt)
 {
@@ -219,7 +219,7 @@ static unsigned mark_slow(struct ebpf_asm *a, bool doubt)
 	return marked;
 }
 
-/* Each round is linear, and almost every program is done after two. */
+/* Branch relaxation. Each round is linear; almost all programs need two at most. */
 static void relax(struct ebpf_asm *a)
 {
 	for (int round = 0; round < 8; round++) {
@@ -241,7 +241,7 @@ static void write_slow(const struct item *it, unsigned target, unsigned at, stru
 	if (n == 2) {
 		out[0].code = ebpf_opposite(it->insn.code);
 		out[0].off = 1;
-	} else if (n == 3) { /* jset: onto the gotol, else over it */
+	} else if (n == 3) { /* jset has no opposite: jump onto the gotol, else over it */
 		out[0].off = 1;
 		out[1] = (struct ebpf_insn){.code = EBPF_JA, .off = 1};
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instructions as text, in the manner of llvm-objdump: w1 is the low half of r1, u and s before a
- * width tell zero- from sign-extension, jumps are relative to the next instruction. The parts
+ * Instructions as text, in the style of llvm-objdump: w1 is the low half of r1, u and s before a
+ * width mean zero- and sign-extension, jumps are relative to the next instruction. The helpers
  * return what snprintf() does.
  */
 #include <inttypes.h>

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * eBPF as in RFC 9669: the instruction set as one table (insns.def), and what reads it:
+ * eBPF as in RFC 9669: the instruction set as one table (insns.def), and its users:
  *
  *   insns.h/.c  the table as codes and as data; ops.h: what its operations compute
- *   asm.c       emitting instructions, labels, jumps of any length
- *   verify*.c   accepts only programs that cannot harm
- *   interp.c    runs a program anywhere; trusts nothing, checks every access
- *   jit.c       the interface of the JITs, mapping memory write-then-execute
+ *   asm.c       emits instructions, labels, jumps of any length
+ *   verify*.c   accepts only safe programs
+ *   interp.c    runs a program on any machine; trusts nothing, checks every access
+ *   jit.c       the interface of the JITs; maps memory first writable, then executable
  *   jit_x86.c   x86-64
  *   disasm.c    text
  *
- * The folder knows nothing of D: what a program may call and touch is told by a struct ebpf_env.
+ * Nothing in this folder knows about D: a struct ebpf_env says what a program may call and access.
  *
- * The machine: r0 result, r1-r5 arguments, r6-r9 kept over calls, r10 the frame (read only,
- * EBPF_STACK bytes below it). A program is entered with r1 = its context and ends by exit.
- * Jumps go forward only, so that every program ends, and one pass verifies it.
+ * The machine: r0 result, r1-r5 arguments, r6-r9 callee-saved, r10 frame pointer (read-only,
+ * EBPF_STACK bytes below it). A program is entered with r1 = its context and ends with exit. Jumps
+ * go forward only, so every program terminates and one pass can verify it.
  */
 #ifndef EBPF_H
 #define EBPF_H
@@ -41,31 +41,31 @@ struct ebpf_insn {
 
 enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10 };
 
-/* Values of the src field of lddw: what its 64 bits mean. */
+/* The src field of lddw: what its 64 bits are. */
 enum {
 	EBPF_LDDW_CONST = 0, /* a number */
-	EBPF_LDDW_STR = 1,   /* imm: index of a constant string; the loader puts its ref there */
+	EBPF_LDDW_STR = 1,   /* index of a constant string; loads its reference */
 };
 
 /*
  * What a register, a stack slot or an argument of a call can hold. A STR is a reference to a
- * string, made only by calls and by lddw and used only by calls: to a program it is opaque (it
- * may be compared with 0). A known 0 passes as a STR too (no string), and so does a pointer into
- * a region with at least env->strsize bytes behind it, and a checked value of that size.
+ * string. It is returned only by calls and lddw and used only by calls; a program can only compare
+ * it with 0. These pass as a STR too: the constant 0 (null), a pointer into a region with at least
+ * env->strsize bytes behind it, and a checked value of that size.
  */
 enum ebpf_kind {
-	EBPF_NONE,	/* uninitialised; as an argument: takes none */
+	EBPF_NONE,	/* uninitialised; as an argument: not used */
 	EBPF_SCALAR,	/* a number */
-	EBPF_CTX,	/* the context: readable fields only */
+	EBPF_CTX,	/* the context: its fields can be read */
 	EBPF_MEM,	/* a pointer into the stack, a region or a checked value */
 	EBPF_STR,	/* a string reference */
-	EBPF_CONST,	/* arguments only: a number known when verifying */
-	EBPF_KEY,	/* arguments only: a pointer to the stack, where 8-byte slots hold the kinds
-			   that env->key says for the constant in the argument before it */
+	EBPF_CONST,	/* arguments only: a number known to the verifier */
+	EBPF_KEY,	/* arguments only: a pointer to 8-byte stack slots, of the kinds that
+			   env->key gives for the constant in the argument before it */
 	EBPF_MEM_RD,	/* arguments only: memory the call reads; the next argument is its size,
 			   EBPF_CONST or a scalar with a known upper bound */
 	EBPF_MEM_WR,	/* arguments only: memory the call writes, size likewise */
-	EBPF_MEM_OR_NULL, /* results only: null or a checked value, to be compared with 0 first */
+	EBPF_MEM_OR_NULL, /* results only: null or a checked value; compare it with 0 first */
 };
 
 /* A function that programs may call, by its index in the table. */
@@ -73,12 +73,12 @@ struct ebpf_fn {
 	const char *name;
 	uint64_t (*fn)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 	uint8_t arg[EBPF_MAX_ARGS]; /* enum ebpf_kind */
-	uint8_t ret;		    /* NONE (r0 is then uninitialised), SCALAR, STR, MEM_OR_NULL */
+	uint8_t ret;		    /* NONE (leaves r0 uninitialised), SCALAR, STR, MEM_OR_NULL */
 };
 
 /*
- * Memory beside the stack that programs reach directly: the 8 bytes at ctx + ctx_off are a
- * pointer to it, and a load of them gives a EBPF_MEM of this size.
+ * Memory besides the stack that programs access directly: the 8 bytes at ctx + ctx_off are a
+ * pointer to it, and loading them gives a EBPF_MEM of this size.
  */
 struct ebpf_region {
 	const char *name;
@@ -87,7 +87,7 @@ struct ebpf_region {
 	bool writable;
 };
 
-/* One component of a key: a number, a string or size bytes of memory. */
+/* A part of a key: a number, a string or size bytes of memory. */
 struct ebpf_keypart {
 	uint8_t kind; /* SCALAR, STR, MEM */
 	uint32_t size; /* of a MEM */
@@ -98,42 +98,42 @@ struct ebpf_env {
 	unsigned nfns;
 	struct ebpf_region region[EBPF_MAX_REGION];
 	unsigned nregions;
-	uint32_t ctx_size; /* bytes of the context that may be read, as naturally aligned fields */
+	uint32_t ctx_size; /* readable bytes of the context, as naturally aligned fields */
 	uint32_t strsize;  /* bytes of a string in memory */
 	uint32_t nstrs;	   /* constant strings */
-	/* The parts of the key of object id, as the function fn takes it; < 0: no such object. */
+	/* The parts of the key of object id, for function fn; < 0: no such object. */
 	int (*key)(const struct ebpf_env *env, unsigned fn, uint64_t id,
 		struct ebpf_keypart part[EBPF_MAX_KEYS]);
-	/* The size of what fn returns as MEM_OR_NULL for object id (its EBPF_CONST argument). */
+	/* The size of the MEM_OR_NULL that fn returns for object id (its EBPF_CONST argument). */
 	int64_t (*ret_size)(const struct ebpf_env *env, unsigned fn, uint64_t id);
 	void *data;
 };
 
 /* ---- assembler ------------------------------------------------------------------------ */
 
-struct ebpf_asm; /* grows as instructions are emitted; errors stick and show at the end */
+struct ebpf_asm; /* errors are sticky: ebpf_finish reports the first */
 
 struct ebpf_asm *ebpf_asm_new(void);
 void ebpf_asm_free(struct ebpf_asm *a);
 
 int ebpf_label(struct ebpf_asm *a);		/* a new label, not bound yet */
-void ebpf_bind(struct ebpf_asm *a, int label); /* here */
-unsigned ebpf_here(const struct ebpf_asm *a);	/* index of the next instruction, as emitted */
+void ebpf_bind(struct ebpf_asm *a, int label); /* bind it here */
+unsigned ebpf_here(const struct ebpf_asm *a);	/* index of the next instruction, before layout */
 void ebpf_line(struct ebpf_asm *a, int line);	/* source line of what follows, for -S */
 
-/* One instruction from the codes of insns.def, e.g. ebpf_emit(a, EBPF_ADD64_REG, R1, R2, 0, 0). */
+/* Emit an instruction, e.g. ebpf_emit(a, EBPF_ADD64_REG, R1, R2, 0, 0). */
 void ebpf_emit(struct ebpf_asm *a, uint8_t code, int dst, int src, int off, int32_t imm);
 /* A constant of any size in the fewest instructions (mov or lddw). */
 void ebpf_const(struct ebpf_asm *a, int dst, uint64_t v);
 void ebpf_lddw(struct ebpf_asm *a, int dst, int kind, uint64_t v);
-/* A jump (conditional or not) to a label, near or far; far ones are made of two. */
+/* A jump (conditional or not) to a label at any distance. */
 void ebpf_jump(struct ebpf_asm *a, uint8_t code, int dst, int src, int32_t imm, int label);
 void ebpf_call(struct ebpf_asm *a, unsigned fn);
 
-/* The finished program: labels resolved, lines by instruction. The caller frees both arrays. */
+/* The finished program, with labels resolved, and its lines. The caller frees both arrays. */
 int ebpf_finish(struct ebpf_asm *a, struct ebpf_insn **insns, unsigned *n, int **lines,
 	struct et_error *e);
-/* Index in the finished program of what ebpf_here() gave while emitting. */
+/* The index in the finished program of what ebpf_here() returned. */
 unsigned ebpf_final(const struct ebpf_asm *a, unsigned emitted);
 
 /* ---- verify, run ---------------------------------------------------------------------- */
@@ -150,15 +150,16 @@ struct ebpf_code {
 };
 
 /*
- * Run by interpretation. strs[i] is what lddw STR i loads. Checks every access and every call
- * again; what the verifier should have refused ends the program, sets *bad and returns 0.
+ * Interpret a program. strs[i] is what lddw STR i loads. Checks every access and every call again:
+ * what the verifier should have rejected ends the program, sets *bad and returns 0.
  */
 uint64_t ebpf_run(const struct ebpf_insn *insns, unsigned n, const struct ebpf_env *env,
 	const uint64_t *strs, void *ctx, bool *bad);
 
 /*
- * Compile to machine code: verified programs only. Memory is mapped writable, filled, then made
- * executable. Returns -1 with the error where this machine has no JIT or the mapping is refused.
+ * Compile a verified program to machine code. Memory is mapped writable, filled, then made
+ * executable, never both. Returns -1 with an error if there is no JIT for this machine or the
+ * mapping is refused.
  */
 int ebpf_jit(const struct ebpf_insn *insns, unsigned n, const struct ebpf_env *env,
 	const uint64_t *strs, struct ebpf_code *code, struct et_error *e);
@@ -167,7 +168,7 @@ bool ebpf_jit_available(void);
 
 /* ---- text ----------------------------------------------------------------------------- */
 
-/* One instruction as text into buf; returns how many slots it takes (2 for lddw). */
+/* One instruction as text; returns the number of its slots (2 for lddw). */
 int ebpf_disasm(const struct ebpf_insn *insn, const struct ebpf_env *env, char *buf, size_t size);
 
 #include "insns.h" /* EBPF_ADD64_REG ...: the codes, from insns.def */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of insns.def as data, and looking up in it. Nothing here allocates; all of it may be
+ * The table of insns.def as data, and look-ups in it. Nothing here allocates; all of it may be
  * called on the probe path.
  */
 #include "ebpf.h"
 
-/* What a form says of the registers. */
+/* Flags of each form. */
 enum {
 	FLAGS_ALU_IMM = EBPF_READS_DST | EBPF_WRITES_DST,
 	FLAGS_ALU_REG = EBPF_READS_DST | EBPF_WRITES_DST | EBPF_READS_SRC,
@@ -33,8 +33,8 @@ static const struct ebpf_info rows[EBPF_NROWS] = {
 };
 
 /*
- * Row + 1 by code. Where rows share a code each initialiser overrides the one before, so this is
- * the last of them; the others stand just above it.
+ * Row + 1 by code. Where rows share a code, each initialiser overrides the one before, so this is
+ * the last of them; the others are just above it.
  */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What insns.def gives: the codes (EBPF_ADD64_REG ...) for those who emit programs, and for those
- * who read them a row per instruction, found by ebpf_decode(). Included by ebpf.h.
+ * What is generated from insns.def: the codes (EBPF_ADD64_REG ...) to emit programs, and a row for
+ * each instruction, found by ebpf_decode(), to read them. Included by ebpf.h.
  */
 #ifndef EBPF_INSNS_H
 #define EBPF_INSNS_H
 
 /*
- * The codes. Instructions that differ in off or imm only have the same: EBPF_SDIV64_REG is
- * EBPF_DIV64_REG, wants off = 1; EBPF_MOV64_SX8 is EBPF_MOV64_REG, wants off = 8.
+ * The codes. Instructions that differ in off or imm only share a code: EBPF_SDIV64_REG is
+ * EBPF_DIV64_REG with off = 1; EBPF_MOV64_SX8 is EBPF_MOV64_REG with off = 8.
  */
 enum ebpf_opcode {
 #define INSN(name, code, sub, form, op, bits) EBPF_##name = (code),
@@ -20,7 +20,7 @@ enum ebpf_opcode {
 	EBPF_BSWAP = 0xd7,
 };
 
-/* imm of EBPF_ATOMIC32 and EBPF_ATOMIC64; with FETCH the old value is left in src. */
+/* imm of EBPF_ATOMIC32 and EBPF_ATOMIC64; with FETCH the old value goes to src. */
 enum {
 	EBPF_ATOMIC_ADD = 0x00,
 	EBPF_ATOMIC_OR = 0x40,
@@ -28,7 +28,7 @@ enum {
 	EBPF_ATOMIC_XOR = 0xa0,
 	EBPF_ATOMIC_FETCH = 0x01,
 	EBPF_ATOMIC_XCHG = 0xe0 | EBPF_ATOMIC_FETCH,
-	EBPF_ATOMIC_CMPXCHG = 0xf0 | EBPF_ATOMIC_FETCH, /* against r0, the old value to r0 */
+	EBPF_ATOMIC_CMPXCHG = 0xf0 | EBPF_ATOMIC_FETCH, /* with r0; old value to r0 */
 };
 
 /* off of the signed divisions. */
@@ -49,7 +49,7 @@ enum ebpf_form {
 	EBPF_F_MOV_REG, /* dst = src; off: sub */
 	EBPF_F_UNARY,	/* dst = op dst */
 	EBPF_F_END,	/* dst = op dst; imm: sub */
-	EBPF_F_LDDW,	/* dst = imm of this and of the next slot; src: what it is */
+	EBPF_F_LDDW,	/* dst = imm of this and the next slot; src: EBPF_LDDW_* */
 	EBPF_F_LDX,	/* dst = *(src + off) */
 	EBPF_F_ST,	/* *(dst + off) = imm */
 	EBPF_F_STX,	/* *(dst + off) = src */
@@ -117,7 +117,7 @@ struct ebpf_info {
 	uint8_t flags; /* from the form, below */
 };
 
-/* Which registers an instruction reads and writes as fields (a call and exit have their own). */
+/* Registers that an instruction's fields say it reads and writes (call and exit have others). */
 enum {
 	EBPF_READS_DST = 1,
 	EBPF_WRITES_DST = 2,
@@ -128,7 +128,7 @@ enum {
 
 /* The row of an instruction; NULL if its code or a discriminating field has no such row. */
 const struct ebpf_info *ebpf_decode(const struct ebpf_insn *insn);
-/* NULL, or what is wrong with the instruction by itself: code, registers, reserved fields. */
+/* What is wrong with the instruction by itself (code, registers, reserved fields), or NULL. */
 const char *ebpf_malformed(const struct ebpf_insn *insn);
 /* The code of the opposite condition; 0 for JSET, which has none. */
 uint8_t ebpf_opposite(uint8_t code);

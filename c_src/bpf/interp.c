@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The interpreter: the meaning of programs, for machines without a JIT and for checking those
- * that have one. It trusts nothing, not even that the program was verified: addresses are looked
- * up in the memory the program has, calls are checked as far as a run can tell, jumps go forward
- * only. It runs on the probe path: no allocation, no lock, no system call.
+ * The interpreter: for machines without a JIT, and as the reference for those that have one. It
+ * trusts nothing, not even that the program was verified: every address is checked against the
+ * memory of the program, calls are checked as far as possible at run time, jumps go forward only.
+ * It runs on the probe path: no allocation, no lock, no system call.
  *
- * A value is known by its address only, so that of the checked values the interpreter remembers
- * where they are, and forgets those that neither a register nor a stack slot points to.
+ * At run time a pointer is just an address, so the interpreter keeps a list of the checked values
+ * that calls have returned, and drops those that neither a register nor a stack slot points to.
  */
 #include <string.h>
 
 #include "ops.h"
 
-/* More than there are registers and stack slots to hold a pointer. */
+/* More than the registers and stack slots that can hold a pointer. */
 #define MAX_VALUES 96
 
 struct span {
@@ -95,7 +95,7 @@ static void remember(struct machine *m, uint64_t start, uint64_t size)
 		for (i = 0; i < MAX_VALUES; i++)
 			if (held(m, &m->value[i]))
 				m->value[kept++] = m->value[i];
-		/* More than can be held only if they overlap: then any may go. */
+		/* Too many only if they overlap: then any of them may go. */
 		m->nvalues = kept < MAX_VALUES ? kept : MAX_VALUES - 1;
 	}
 	m->value[m->nvalues++] = (struct span){start, size};
@@ -136,7 +136,7 @@ static bool arg_ok(const struct machine *m, unsigned fn, int i)
 	case EBPF_STR: return true;
 	case EBPF_CTX: return arg == m->ctx;
 	case EBPF_MEM: return may(m, arg, 0, READ);
-	case EBPF_KEY: return i > 0 && key_ok(m, fn, m->reg[i], arg); /* r<i> is before it */
+	case EBPF_KEY: return i > 0 && key_ok(m, fn, m->reg[i], arg); /* r<i>: the one before */
 	case EBPF_MEM_RD:
 	case EBPF_MEM_WR:
 		if (i + 1 == EBPF_MAX_ARGS)
@@ -157,7 +157,7 @@ static bool call(struct machine *m, uint32_t fn)
 	f = &m->env->fns[fn];
 	for (int i = EBPF_MAX_ARGS - 1; i >= 0; i--) {
 		if (f->arg[i] == EBPF_CONST)
-			id = reg[R1 + i]; /* the first of them stays */
+			id = reg[R1 + i]; /* the first one remains */
 		if (!arg_ok(m, fn, i))
 			return false;
 	}
@@ -169,7 +169,7 @@ static bool call(struct machine *m, uint32_t fn)
 			return false;
 		remember(m, reg[R0], (uint64_t)size);
 	}
-	memset(&reg[R1], 0, EBPF_MAX_ARGS * sizeof(reg[0])); /* nobody may count on them */
+	memset(&reg[R1], 0, EBPF_MAX_ARGS * sizeof(reg[0])); /* clobbered */
 	return true;
 }
 
@@ -220,7 +220,7 @@ static inline bool store(const struct machine *m, uint64_t addr, unsigned bits, 
 		case EBPF_O_AND: return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                \
 		case EBPF_O_XOR: return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                \
 		case EBPF_O_XCHG: return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);              \
-		default: /* the value found is left in expected, whether it was that or not */     \
+		default: /* expected receives the old value either way */			   \
 			__atomic_compare_exchange_n(                                               \
 				p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
 			return expected;                                                           \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the JITs have in common: finding out what a program uses, and memory for its code, which
- * is writable first and executable after, never both. Programs are verified; nothing is checked
- * again here.
+ * What the JITs have in common: analysis of what a program uses, and memory for its code, which is
+ * first writable, then executable, never both. Programs are verified; nothing is checked again
+ * here.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -45,8 +45,8 @@ static void find_uses(struct ebpf_job *job)
 }
 
 /*
- * The registers that may at some time point into the stack, r10 among them; flow is ignored. If
- * such a pointer is ever stored, every 8-byte load may bring it back.
+ * The registers that may ever point into the stack, r10 among them; a flow-insensitive analysis. If
+ * such a pointer is ever stored, any 8-byte load may bring it back.
  */
 static unsigned stack_pointers(const struct ebpf_job *job)
 {
@@ -75,7 +75,7 @@ static unsigned stack_pointers(const struct ebpf_job *job)
 	return set;
 }
 
-/* Mark what is jumped to, in note[]. */
+/* Mark jump targets in note[]. */
 static void mark_targets(struct ebpf_job *job)
 {
 	for (unsigned i = 0; i < job->n; i++) {
@@ -92,9 +92,9 @@ static void mark_targets(struct ebpf_job *job)
 }
 
 /*
- * How deep the program can reach into its stack. Pointers are made by a copy of r10 and the
- * addition right after it; every instruction runs once at most, so that all other steps down
- * together bound how much deeper one can get.
+ * The depth of stack that the program can reach. Pointers into it are made by copying r10 and
+ * adding to the copy in the next instruction. As every instruction runs at most once, the sum of
+ * all other subtractions bounds how much deeper a pointer can get.
  */
 static unsigned stack_depth(struct ebpf_job *job)
 {
@@ -175,8 +175,8 @@ static void job_close(struct ebpf_job *job)
 /* ---- memory for code ------------------------------------------------------------------ */
 
 /*
- * Pages near the functions that are called, if the kernel follows the hint: then a call is one
- * short instruction.
+ * Map pages near the functions that are called, if the kernel follows the hint: a direct call then
+ * reaches them.
  */
 static void *map_near(const struct ebpf_env *env, size_t size)
 {
@@ -209,7 +209,10 @@ int ebpf_jit(const struct ebpf_insn *insns, unsigned n, const struct ebpf_env *e
 	*code = (struct ebpf_code){.map = NULL};
 	if (job_open(&job, insns, n, env, strs, e) < 0)
 		return -1;
-	/* Not all at the beginning of pages: many that run in turn would not fit the cache. */
+	/*
+	 * Cache colouring: code of many clauses at the start of pages would compete for few cache
+	 * sets.
+	 */
 	colour = atomic_fetch_add(&turn, 1) * 5 % 64 * 64;
 	size = (arch->bound(&job) + colour + page - 1) & ~(page - 1);
 	map = map_near(env, size);

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The JIT for x86-64. BPF's registers are machine registers for the whole of a program, chosen so
- * that the arguments of a call already are where C wants them; rsp, r12 and the frame aside, r9,
- * r10 and r11 are left for sequences. A program is measured with long jumps first, then jumps are
- * shortened where what they jump over allows it, then it is written: see compile().
+ * The JIT for x86-64. It translates one instruction at a time; there is no register allocation.
  *
- * Assumes a verified program: jumps forward and in range, functions and strings that exist.
+ * Each BPF register is one machine register for the whole program. The map follows the System V
+ * calling convention: r1-r5 are the registers of the first five arguments (rdi, rsi, rdx, rcx, r8)
+ * and r0 is rax, so calling a function needs no moves. BPF's callee-saved r6-r9 are callee-saved
+ * registers here (rbx, r13, r14, r15), and only those that the program uses are saved. r10 is rbp,
+ * which points to the frame. r9, r10 and r11 of the machine are scratch registers within the code
+ * of one instruction (they save rax and rdx around a division, for example) and hold nothing
+ * between instructions. r12 is unused, because as a base it would need a SIB byte.
+ *
+ * A program is compiled in passes, see compile(): the first measures it with long jumps only, then
+ * jumps that reach their targets with 8 bits are shortened (branch relaxation), and the last one
+ * writes the code.
+ *
+ * Assumes a verified program: jumps go forward and are in range, functions and strings exist.
  */
 #ifdef __x86_64__
 
@@ -16,7 +25,7 @@
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, XR8, XR9, XR10, XR11, XR12, XR13, XR14, XR15 };
 
-static const uint8_t map[R10 + 1] = {
+static const uint8_t x86_reg[R10 + 1] = {
 	[R0] = RAX,
 	[R1] = RDI,
 	[R2] = RSI,
@@ -33,22 +42,22 @@ static const uint8_t map[R10 + 1] = {
 /* Condition codes of jcc. */
 enum { CC_B = 2, CC_AE, CC_E, CC_NE, CC_BE, CC_A, CC_L = 0xc, CC_GE, CC_LE, CC_G };
 
-/* The /n of the arithmetic with immediates; times 8, plus 1, the opcode between registers. */
+/* The /n of arithmetic with an immediate; 8 * n + 1 is the opcode between registers. */
 enum { N_ADD = 0, N_OR = 1, N_AND = 4, N_SUB = 5, N_XOR = 6, N_CMP = 7 };
 
-/* What a jump's note tells: it was found to reach with 8 bits. */
+/* note[] of a jump: 8 bits of distance are enough. */
 enum { NOTE_SHORT = 1 };
 
 struct gen {
 	const struct ebpf_job *job;
 	uint8_t *base; /* where the code will run; NULL: not known yet */
-	uint8_t *out;  /* NULL: only measuring */
+	uint8_t *out;  /* NULL: measure only */
 	size_t n;
 	bool bmi2;
-	unsigned reserve; /* bytes of stack taken below rbp */
-	uint8_t saved[4]; /* pushed */
+	unsigned reserve; /* bytes of stack below rbp */
+	uint8_t saved[4]; /* callee-saved registers that were pushed */
 	unsigned nsaved;
-	bool frame, dummy; /* rbp is r10; a push for alignment only */
+	bool frame, dummy; /* rbp is set up as r10; a push for alignment only */
 };
 
 /* ---- bytes ---------------------------------------------------------------------------- */
@@ -86,7 +95,7 @@ static void rex(struct gen *g, bool w, int reg, int rm, bool always)
 		put1(g, b);
 }
 
-/* An opcode of one byte, or of two with 0x0f before it as 0x0f00 | byte. */
+/* An opcode of one byte, or 0x0f00 | byte for one with the prefix 0x0f. */
 static void opcode(struct gen *g, unsigned op)
 {
 	if (op > 0xff)
@@ -102,7 +111,7 @@ static void rr(struct gen *g, bool w, unsigned op, int reg, int rm)
 	put1(g, 0xc0u | (unsigned)(reg & 7) << 3 | (unsigned)(rm & 7));
 }
 
-/* The same where an operand is a byte: without a rex, 4-7 would mean other registers. */
+/* The same with a byte operand: without a REX prefix, 4-7 would be ah, ch, dh, bh. */
 static void rr_byte(struct gen *g, bool w, unsigned op, int reg, int rm)
 {
 	rex(g, w, reg, rm, rm >= 4);
@@ -168,8 +177,8 @@ static void shift_imm(struct gen *g, bool w, int n, int dst, unsigned by)
 		put1(g, by);
 }
 
-/* A jump within a sequence; land() makes it come out here. */
-static size_t hop(struct gen *g, int cc)
+/* A short jump within a sequence, whose target is set by land(). */
+static size_t skip(struct gen *g, int cc)
 {
 	put2(g, cc < 0 ? 0xeb : 0x70u | (unsigned)cc, 0);
 	return g->n;
@@ -184,8 +193,8 @@ static void land(struct gen *g, size_t from)
 /* ---- division ------------------------------------------------------------------------- */
 
 /*
- * dst = dst / r11, or the remainder; r11 is neither 0 nor, if signed, -1. The machine wants rdx
- * and rax: the one that is not dst is put by meanwhile.
+ * dst = dst / r11, or the remainder; r11 is neither 0 nor, if signed, -1. The instruction uses
+ * rdx:rax; whichever of them is not dst is saved in a scratch register.
  */
 static void divide_by_r11(struct gen *g, bool w, bool is_signed, bool mod, int dst)
 {
@@ -216,20 +225,20 @@ static void div_reg(struct gen *g, bool w, bool is_signed, bool mod, int dst, in
 
 	mov(g, w, XR11, src);
 	rr(g, w, 0x85, XR11, XR11);
-	by_zero = hop(g, CC_E);
-	if (is_signed) { /* the most negative / -1 would trap */
+	by_zero = skip(g, CC_E);
+	if (is_signed) { /* INT_MIN / -1 would trap */
 		arith_imm(g, w, N_CMP, XR11, -1);
-		by_minus_1 = hop(g, CC_E);
+		by_minus_1 = skip(g, CC_E);
 	}
 	divide_by_r11(g, w, is_signed, mod, dst);
-	done = hop(g, -1);
+	done = skip(g, -1);
 	if (is_signed) {
 		land(g, by_minus_1);
 		if (mod)
 			zero(g, dst);
 		else
 			rr(g, w, 0xf7, 3, dst);
-		done_too = hop(g, -1);
+		done_too = skip(g, -1);
 	}
 	land(g, by_zero);
 	if (mod)
@@ -242,9 +251,10 @@ static void div_reg(struct gen *g, bool w, bool is_signed, bool mod, int dst, in
 }
 
 /*
- * dst / by or its remainder by multiplication, 64 bits: the high half of n times m is close to
- * the quotient, the rest is correction (Granlund, Montgomery: Division by Invariant Integers using
- * Multiplication, 1994, figures 4.1 and 5.2). A division takes several times as long.
+ * 64-bit division of dst by a constant, or its remainder, by multiplication: the high half of n
+ * times m is close to the quotient, the rest is correction (Granlund, Montgomery: Division by
+ * Invariant Integers using Multiplication, 1994, figures 4.1 and 5.2). A division instruction takes
+ * several times as long.
  */
 static void div_by_mul(struct gen *g, bool is_signed, bool mod, int dst, int32_t by)
 {
@@ -256,7 +266,7 @@ static void div_by_mul(struct gen *g, bool is_signed, bool mod, int dst, int32_t
 
 	if (even)
 		m = (uint64_t)((one << (63 + l - twos)) / ((unsigned)by >> twos) + 1);
-	else if (is_signed) /* less 2^64, which is n itself */
+	else if (is_signed) /* minus 2^64, which is accounted for by adding n */
 		m = (uint64_t)((one << (63 + l)) / (unsigned)by + 1);
 	else
 		m = (uint64_t)((one << 64) * ((one << l) - (unsigned)by) / (unsigned)by + 1);
@@ -326,7 +336,7 @@ static void div_imm(struct gen *g, bool w, bool is_signed, bool mod, int dst, in
 
 /* ---- arithmetic ----------------------------------------------------------------------- */
 
-/* shlx, shrx, sarx: any registers, flags left alone */
+/* shlx, shrx, sarx: any registers, flags are not affected */
 static void shift_bmi2(struct gen *g, bool w, int n, int dst, int src)
 {
 	unsigned pp = n == 4 ? 1 : n == 5 ? 3 : 2;
@@ -338,7 +348,7 @@ static void shift_bmi2(struct gen *g, bool w, int n, int dst, int src)
 	put1(g, 0xc0u | (unsigned)(dst & 7) << 3 | (unsigned)(dst & 7));
 }
 
-/* The count must be in cl, which is r4. */
+/* Without BMI2 the count must be in cl, which is BPF's r4. */
 static void shift_reg(struct gen *g, bool w, int n, int dst, int src)
 {
 	if (g->bmi2) {
@@ -386,7 +396,7 @@ static void alu_imm(struct gen *g, const struct ebpf_info *info, int dst, int32_
 	case EBPF_O_ADD: arith_imm(g, w, N_ADD, dst, imm); break;
 	case EBPF_O_SUB: arith_imm(g, w, N_SUB, dst, imm); break;
 	case EBPF_O_OR: arith_imm(g, w, N_OR, dst, imm); break;
-	case EBPF_O_AND: /* a mask without its upper half clears it anyway */
+	case EBPF_O_AND: /* a non-negative mask clears the upper half anyway */
 		arith_imm(g, w && imm < 0, N_AND, dst, imm);
 		break;
 	case EBPF_O_XOR: arith_imm(g, w, N_XOR, dst, imm); break;
@@ -475,7 +485,10 @@ static void store_imm(struct gen *g, unsigned bits, int base, int off, int32_t i
 	put_le(g, (uint64_t)(int64_t)imm, bits == 64 ? 4 : bits / 8);
 }
 
-/* and, or, xor that fetch: by trying. src ends as the old value, so it can hold the new one. */
+/*
+ * Fetching and, or, xor: a compare-and-swap loop. src receives the old value at the end, so it can
+ * hold the new one before.
+ */
 static void fetch_loop(struct gen *g, bool w, unsigned op, int base, int off, int src)
 {
 	int new = src == RAX ? XR9 : src;
@@ -503,12 +516,12 @@ static void atomic(struct gen *g, const struct ebpf_info *info, int base, int of
 		[EBPF_O_ADD] = 0x01, [EBPF_O_OR] = 0x09, [EBPF_O_AND] = 0x21, [EBPF_O_XOR] = 0x31};
 	bool w = info->bits == 64;
 
-	if (info->op == EBPF_O_XCHG) { /* locks by itself */
+	if (info->op == EBPF_O_XCHG) { /* implicitly locked */
 		rm(g, 0, w, 0x87, src, base, off, false);
 	} else if (info->op == EBPF_O_CMPXCHG) {
 		rm(g, 0xf0, w, 0x0fb1, src, base, off, false);
 		if (!w)
-			mov(g, false, RAX, RAX); /* left as it was where they were equal */
+			mov(g, false, RAX, RAX); /* zero-extend: unchanged if they were equal */
 	} else if (!(info->sub & EBPF_ATOMIC_FETCH)) {
 		rm(g, 0xf0, w, plain[info->op], src, base, off, false);
 	} else if (info->op == EBPF_O_ADD) {
@@ -518,9 +531,9 @@ static void atomic(struct gen *g, const struct ebpf_info *info, int base, int of
 	}
 }
 
-/* ---- jumps, calls, the ends ----------------------------------------------------------- */
+/* ---- jumps, calls, prologue, epilogue -------------------------------------------------- */
 
-/* A jump of instruction i by distance instructions; cc < 0: always. */
+/* The jump of instruction i over distance instructions; cc < 0: unconditional. */
 static void jump(struct gen *g, unsigned i, int cc, unsigned distance)
 {
 	uint64_t to = 0;
@@ -568,12 +581,12 @@ static void branch(struct gen *g, unsigned i, const struct ebpf_info *info)
 	};
 	const struct ebpf_insn *insn = &g->job->insns[i];
 	bool w = info->bits == 64, set = info->op == EBPF_O_JSET;
-	int dst = map[insn->dst];
+	int dst = x86_reg[insn->dst];
 
 	if (insn->off == 0)
 		return;
 	if (info->form == EBPF_F_JMP_REG)
-		rr(g, w, set ? 0x85 : 0x39, map[insn->src], dst);
+		rr(g, w, set ? 0x85 : 0x39, x86_reg[insn->src], dst);
 	else if (set)
 		test_imm(g, w, dst, insn->imm);
 	else if (insn->imm == 0)
@@ -583,7 +596,7 @@ static void branch(struct gen *g, unsigned i, const struct ebpf_info *info)
 	jump(g, i, ccs[info->op], (unsigned)insn->off);
 }
 
-/* The code is shorter than this, so that being far from its start by less is reachable. */
+/* The code is shorter than the rest of 2^31, so a function this close to its start is in reach. */
 #define NEAR ((int64_t)0x70000000)
 
 static void call(struct gen *g, unsigned fn)
@@ -614,18 +627,18 @@ static void pop(struct gen *g, int reg)
 	put1(g, 0x58u | (unsigned)(reg & 7));
 }
 
-/* Which registers are saved, and how much stack is taken. */
+/* Which registers are saved, and how much stack is reserved. */
 static void plan_frame(struct gen *g)
 {
 	const struct ebpf_job *job = g->job;
-	unsigned bytes = 8; /* since the caller's stack was aligned */
+	unsigned bytes = 8; /* the return address */
 
 	for (int i = R6; i <= R9; i++)
 		if (job->regs & 1 << i)
-			g->saved[g->nsaved++] = map[i];
+			g->saved[g->nsaved++] = x86_reg[i];
 	g->frame = job->regs & 1 << R10;
 	bytes += 8 * (g->nsaved + g->frame);
-	if (g->frame && (job->calls || job->stack > 128)) /* else the red zone does */
+	if (g->frame && (job->calls || job->stack > 128)) /* otherwise the red zone is enough */
 		g->reserve = (job->stack + 7) & ~7u;
 	if (job->calls && (bytes + g->reserve) % 16 != 0) {
 		if (g->frame)
@@ -663,7 +676,7 @@ static void epilogue(struct gen *g)
 	put1(g, 0xc3);
 }
 
-/* ---- the whole ------------------------------------------------------------------------ */
+/* ---- the passes ----------------------------------------------------------------------- */
 
 static uint64_t constant(const struct gen *g, const struct ebpf_insn *insn)
 {
@@ -676,7 +689,7 @@ static void emit(struct gen *g, unsigned i)
 {
 	const struct ebpf_insn *insn = &g->job->insns[i];
 	const struct ebpf_info *info = ebpf_decode(insn);
-	int dst = map[insn->dst], src = insn->src <= R10 ? map[insn->src] : 0;
+	int dst = x86_reg[insn->dst], src = insn->src <= R10 ? x86_reg[insn->src] : 0;
 
 	switch ((enum ebpf_form)info->form) {
 	case EBPF_F_ALU_IMM: alu_imm(g, info, dst, insn->imm); break;
@@ -702,7 +715,7 @@ static void emit(struct gen *g, unsigned i)
 	}
 }
 
-/* All of it in order; with pos, says there where each instruction starts. */
+/* One pass over the program; records in pos where each instruction starts. */
 static void pass(struct gen *g, uint32_t *pos)
 {
 	const struct ebpf_job *job = g->job;
@@ -724,12 +737,12 @@ static void pass(struct gen *g, uint32_t *pos)
 }
 
 /*
- * Shorten the jumps that reach with 8 bits. Jumps go forward and code only shrinks, so what
- * reaches once keeps reaching. Returns whether any was found.
+ * Branch relaxation: shorten the jumps that reach with 8 bits. Jumps go forward and code only
+ * shrinks, so a jump that reaches once always will. Returns whether any was shortened.
  */
 static bool shorten(const struct ebpf_job *job)
 {
-	uint32_t shift = 0; /* everything up to here has moved down by so much */
+	uint32_t shift = 0; /* all code up to here has moved down by this much */
 	bool found = false;
 
 	for (unsigned i = 0; i < job->n; i++) {

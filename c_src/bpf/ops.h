@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the operations of the instruction set compute, as RFC 9669 defines them and for every
- * input: the meaning that the interpreter runs, that the verifier folds constants with and that
- * the JIT must meet. With constant op and bits all of it folds to a few machine instructions.
+ * What the operations of the instruction set compute, as RFC 9669 defines them, for every input.
+ * The interpreter executes it, the verifier folds constants with it, and the JIT must agree with
+ * it. With constant op and bits all of it folds to a few machine instructions.
  */
 #ifndef EBPF_OPS_H
 #define EBPF_OPS_H
@@ -19,7 +19,7 @@ static inline uint64_t ebpf_zext(uint64_t v, unsigned bits)
 	return v << (64 - bits) >> (64 - bits);
 }
 
-/* Quotients by 0 are 0 and remainders the dividend; the most negative / -1 wraps to itself. */
+/* x / 0 is 0 and x % 0 is x; INT64_MIN / -1 wraps to itself. */
 static inline uint64_t ebpf_sdiv(int64_t a, int64_t b)
 {
 	if (b == 0)
@@ -41,7 +41,7 @@ static inline uint64_t ebpf_swap(unsigned op, unsigned bits, uint64_t v)
 	return ebpf_zext(v, bits);
 }
 
-/* dst = a op b; unary operations take a, mov and its kin take b. */
+/* dst = a op b; unary operations take a, mov and its variants take b. */
 static inline uint64_t ebpf_alu(unsigned op, unsigned bits, uint64_t a, uint64_t b)
 {
 	uint64_t r = 0;
@@ -96,7 +96,7 @@ static inline bool ebpf_cond(unsigned op, unsigned bits, uint64_t a, uint64_t b)
 	}
 }
 
-/* The second operand of an instruction with an immediate one. */
+/* The immediate operand, sign-extended. */
 static inline uint64_t ebpf_imm(const struct ebpf_insn *insn)
 {
 	return (uint64_t)(int64_t)insn->imm;

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The verifier: accepts a program only if, whatever the data, it ends, touches nothing but its
- * stack, its context and the memory its environment gives it, calls what it may with what it may,
- * and neither makes up nor learns addresses. Jumps go forward only, so one pass in the order of
- * the instructions sees every state before it is needed: what jumps bring to an instruction is
- * joined there. Time is linear in the program, memory bounded by MAX_STATES. Code that no way
- * leads to must be well formed, and is not looked at further.
+ * The verifier: abstract interpretation of a program. It accepts a program only if, for any data,
+ * the program terminates, accesses nothing but its stack, its context and the memory of its
+ * environment, calls only functions of the environment with arguments of the right kinds, and can
+ * neither forge nor leak an address.
+ *
+ * Jumps go forward only. One pass in program order therefore visits every instruction after all its
+ * predecessors: the abstract state that reaches an instruction is the join of the state that falls
+ * through to it and of those that jumps have left in pending[]. There are no loops, so no fixpoint
+ * iteration and no widening are needed. Time is linear in the size of the program, memory is
+ * bounded by MAX_STATES. Unreachable code must be well formed and is not examined further.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,12 +18,12 @@
 #include "ops.h"
 #include "verify.h"
 
-/* Jump targets open at one time. */
+/* Limit of jump targets that are pending at one time. */
 #define MAX_STATES 4096
 
 int vf_refuse(struct verifier *v, const char *fmt, ...)
 {
-	struct ebpf_insn insn[2] = {v->insns[v->at]}; /* a lddw may lack its second half */
+	struct ebpf_insn insn[2] = {v->insns[v->at]}; /* a bad lddw may lack its second half */
 	char text[128], why[512];
 	va_list ap;
 
@@ -39,7 +43,7 @@ static int no_memory(struct verifier *v)
 
 /* ---- structure ------------------------------------------------------------------------ */
 
-/* Stands in pending[] for the second half of a lddw: nothing may jump there. */
+/* In pending[], marks the second half of a lddw: nothing may jump there. */
 static struct state second_half;
 
 static int check_insn(struct verifier *v)
@@ -67,7 +71,7 @@ static unsigned target_of(const struct verifier *v, unsigned at)
 {
 	const struct ebpf_insn *insn = &v->insns[at];
 
-	/* A distance back wraps to far out of range. */
+	/* A negative distance wraps around to far out of range. */
 	return at + 1 + (unsigned)(insn->code == EBPF_JA32 ? insn->imm : insn->off);
 }
 
@@ -133,8 +137,8 @@ static void state_put(struct verifier *v, struct state *s)
 	v->free = s;
 }
 
-/* Give s to the instruction at target; s is the verifier's again. */
-static void arrive(struct verifier *v, struct state *s, unsigned target)
+/* Propagate s to the instruction at target. Takes ownership of s. */
+static void flow_to(struct verifier *v, struct state *s, unsigned target)
 {
 	if (v->pending[target] == NULL) {
 		v->pending[target] = s;
@@ -146,8 +150,8 @@ static void arrive(struct verifier *v, struct state *s, unsigned target)
 
 /* ---- jumps ---------------------------------------------------------------------------- */
 
-/* A pointer that may be null has been compared with 0: now every copy of it is known. */
-static void settle(struct val *a, uint32_t id, bool null)
+/* A MEM_OR_NULL was compared with 0: refine each copy of it. */
+static void resolve_null(struct val *a, uint32_t id, bool null)
 {
 	if (a->kind != EBPF_MEM_OR_NULL || a->id != id)
 		return;
@@ -157,22 +161,22 @@ static void settle(struct val *a, uint32_t id, bool null)
 		a->kind = EBPF_MEM;
 }
 
-static void settle_all(struct state *s, uint32_t id, bool null)
+static void resolve_null_all(struct state *s, uint32_t id, bool null)
 {
 	for (int i = R0; i <= R9; i++)
-		settle(&s->reg[i], id, null);
+		resolve_null(&s->reg[i], id, null);
 	for (unsigned i = 0; i < s->depth; i++)
-		settle(&s->slot[i], id, null);
+		resolve_null(&s->slot[i], id, null);
 }
 
-/* What s becomes on one side of a condition; false: that side is never gone. */
-static bool narrow(
+/* Refine s for one edge of a conditional jump; false: that edge is never taken. */
+static bool refine_branch(
 	struct state *s, const struct ebpf_insn *insn, const struct ebpf_info *info, bool taken)
 {
 	struct val *a = &s->reg[insn->dst], b;
 
 	if (a->kind == EBPF_MEM_OR_NULL)
-		settle_all(s, a->id, taken == (info->op == EBPF_O_JEQ));
+		resolve_null_all(s, a->id, taken == (info->op == EBPF_O_JEQ));
 	if (a->kind != EBPF_SCALAR)
 		return true;
 	if (info->form == EBPF_F_JMP_REG) {
@@ -201,7 +205,7 @@ static int check_operands(
 	return 0;
 }
 
-/* Sets *on to whether the next instruction can be reached from here. */
+/* *on: is the next instruction reachable from here? */
 static int jump(
 	struct verifier *v, const struct ebpf_insn *insn, const struct ebpf_info *info, bool *on)
 {
@@ -214,12 +218,12 @@ static int jump(
 	if (s == NULL)
 		return -1;
 	vf_copy_state(s, v->cur);
-	if (!*on || narrow(s, insn, info, true))
-		arrive(v, s, target_of(v, v->at));
+	if (!*on || refine_branch(s, insn, info, true))
+		flow_to(v, s, target_of(v, v->at));
 	else
 		state_put(v, s);
 	if (*on)
-		*on = narrow(v->cur, insn, info, false);
+		*on = refine_branch(v->cur, insn, info, false);
 	return 0;
 }
 
@@ -289,7 +293,7 @@ static void lddw(struct verifier *v, const struct ebpf_insn *insn)
 
 /* ---- the pass ------------------------------------------------------------------------- */
 
-/* One instruction; *on: whether the next one can be reached from it. */
+/* One instruction; *on: is the next one reachable from it? */
 static int step(struct verifier *v, bool *on)
 {
 	const struct ebpf_insn *insn = &v->insns[v->at];
@@ -329,7 +333,7 @@ static int step(struct verifier *v, bool *on)
 
 static int walk(struct verifier *v)
 {
-	bool on = true; /* the instruction can be reached from the one before it */
+	bool on = true; /* control can fall through to the instruction */
 
 	for (v->at = 0; v->at < v->n; v->at++) {
 		struct state *from = v->pending[v->at];

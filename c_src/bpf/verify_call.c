@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The verifier on calls: arguments are what the table of functions says, the object that a
- * constant argument names decides what its key and its value look like, and of the registers
- * only r6-r9 survive.
+ * The verifier on calls. The table of functions gives the kinds of arguments; the object that a
+ * constant argument names determines the layout of its key and the size of its value. r1-r5 are
+ * clobbered, only r6-r9 survive.
  */
 #include "verify.h"
 
-/* One argument: its function, and its place among the registers. */
+/* An argument of a call. */
 struct arg {
 	unsigned fn;
 	const struct ebpf_fn *f;
@@ -78,7 +78,7 @@ static int check_mem(struct verifier *v, const struct arg *a, enum access how)
 	if (size->kind != EBPF_SCALAR)
 		return vf_refuse(v, "the size in r%d is %s", a->i + 2, vf_kind(size));
 	if (size->max == 0 && a->val->kind == EBPF_SCALAR && a->val->max == 0)
-		return 0; /* nothing at all */
+		return 0; /* empty */
 	if (a->val->kind != EBPF_MEM)
 		return wrong(v, a, "a pointer to memory");
 	if (size->max > OFF_LIMIT)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The verifier on memory. Numbers may be written to and read from anywhere in bounds; pointers
- * and strings live in registers and in whole aligned stack slots only, so that no program can
- * make one up or learn an address. Of the stack it is known byte by byte what is initialised.
+ * The verifier's memory model. Numbers may be read and written anywhere in bounds. Pointers and
+ * strings are kept only in registers and in whole, aligned stack slots, so a program can neither
+ * forge one nor learn an address. The stack is tracked byte by byte for what is initialised.
  */
 #include "ops.h"
 #include "verify.h"
@@ -27,7 +27,7 @@ static void deepen(struct state *s, unsigned slot)
 	}
 }
 
-/* Make a slot loose bytes: of a number they stay, of a pointer none may. */
+/* Make a slot individual bytes: those of a number stay initialised, those of a pointer do not. */
 static void loosen(struct state *s, unsigned slot)
 {
 	if (vf_is_pointer(&s->slot[slot]))
@@ -45,7 +45,7 @@ struct val vf_slot(const struct verifier *v, int64_t off)
 	return s->slot[slot].kind != EBPF_NONE ? s->slot[slot] : vf_unknown(64);
 }
 
-/* Every byte from lo to hi is one of an initialised number. */
+/* Is every byte in [lo, hi) initialised, and part of a number? */
 static int stack_readable(struct verifier *v, int64_t lo, int64_t hi)
 {
 	const struct state *s = v->cur;
@@ -107,7 +107,7 @@ void vf_wrote(struct verifier *v, const struct val *a, int off, uint64_t sure, u
 	for (unsigned slot = slot_of(hi - 1); slot <= slot_of(lo); slot++)
 		loosen(s, slot);
 	if (a->max != 0)
-		return; /* it is not known where */
+		return; /* unknown offset: nothing is certain */
 	for (int64_t at = lo; at < lo + (int64_t)sure; at++)
 		s->init[slot_of(at)] |= bit_of(at);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values as the verifier knows them: intervals of unsigned numbers through arithmetic and
- * conditions, and joining what two ways to the same instruction know. Every function here errs
- * towards knowing less.
+ * The abstract domain of the verifier: intervals of unsigned numbers through arithmetic and
+ * conditions, and the join of values where control flow merges. Every function here
+ * over-approximates.
  */
 #include <string.h>
 
@@ -37,13 +37,13 @@ bool vf_passes_as_str(const struct verifier *v, const struct val *a)
 
 /* ---- arithmetic ----------------------------------------------------------------------- */
 
-/* All ones up to the highest bit of v. */
+/* All ones up to the highest set bit of v. */
 static uint64_t fill(uint64_t v)
 {
 	return v ? UINT64_MAX >> __builtin_clzll(v) : 0;
 }
 
-/* What is known of the low bits of a number. */
+/* The low bits of a number. */
 static struct val low_bits(struct val a, unsigned bits)
 {
 	if (a.max <= UINT64_MAX >> (64 - bits))
@@ -55,7 +55,7 @@ static struct val low_bits(struct val a, unsigned bits)
 
 static struct val mod_range(struct val a, struct val b)
 {
-	if (b.min == 0) /* the remainder by 0 is the dividend */
+	if (b.min == 0) /* x % 0 is x */
 		return vf_range(0, a.max);
 	if (a.max < b.min)
 		return a;
@@ -74,7 +74,7 @@ static struct val shift_range(unsigned op, unsigned bits, struct val a, struct v
 	return a.max <= all.max >> by ? vf_range(a.min << by, a.max << by) : all;
 }
 
-/* Operands are within bits already. */
+/* The operands are truncated to bits already. */
 static struct val alu_range(unsigned op, unsigned bits, struct val a, struct val b)
 {
 	struct val all = vf_unknown(bits);
@@ -172,8 +172,8 @@ static bool refine_unequal(struct val *a, const struct val *b)
 }
 
 /*
- * a < b, or a <= b, of signed numbers. Where both are positive they compare as unsigned ones; and
- * what is above a positive number (or above -1) is positive.
+ * The same for signed numbers. If both are known to be non-negative, they compare as unsigned ones;
+ * and what is greater than a non-negative number (or than -1) is non-negative.
  */
 static bool refine_signed(struct val *a, struct val *b, bool or_equal, unsigned bits)
 {
@@ -205,7 +205,7 @@ static unsigned opposite(unsigned op)
 	case EBPF_O_JSLE: return EBPF_O_JSGT;
 	case EBPF_O_JSGE: return EBPF_O_JSLT;
 	case EBPF_O_JSLT: return EBPF_O_JSGE;
-	default: return EBPF_O_JA; /* of jset nothing is learnt */
+	default: return EBPF_O_JA; /* nothing is learnt from jset not taken */
 	}
 }
 
@@ -213,10 +213,10 @@ bool vf_refine(unsigned op, unsigned bits, bool taken, struct val *a, struct val
 {
 	bool possible = true;
 
-	/* The low half tells of the whole only where there is no upper half. */
+	/* A 32-bit comparison refines the whole only if the upper half is known to be 0. */
 	if (bits == 32 && (a->max > UINT32_MAX || b->max > UINT32_MAX))
 		return true;
-	if (op == EBPF_O_JSET && taken) /* not 0, at least */
+	if (op == EBPF_O_JSET && taken) /* neither can be 0 */
 		return a->max != 0 && b->max != 0;
 	switch (taken ? op : opposite(op)) {
 	case EBPF_O_JEQ:
@@ -241,10 +241,10 @@ bool vf_refine(unsigned op, unsigned bits, bool taken, struct val *a, struct val
 /* ---- joins ---------------------------------------------------------------------------- */
 
 /*
- * Null or a value, without telling which of its copies: linked to none, because on the other way
- * here those were something else.
+ * A MEM_OR_NULL with a fresh id. It must not share the id of either side's copies: on the other
+ * path those had another value.
  */
-static struct val maybe_null(struct verifier *v, uint32_t size)
+static struct val fresh_or_null(struct verifier *v, uint32_t size)
 {
 	return (struct val){
 		.kind = EBPF_MEM_OR_NULL, .in = IN_VALUE, .size = size, .id = v->next_id++};
@@ -265,7 +265,7 @@ static struct val join_mem(const struct val *a, const struct val *b)
 	return r;
 }
 
-/* The start of a checked value, or what may be one, or null. */
+/* Is it null, the start of a checked value, or either? */
 static bool value_or_null(const struct val *a)
 {
 	if (a->kind == EBPF_MEM)
@@ -287,13 +287,13 @@ static struct val join(struct verifier *v, const struct val *a, const struct val
 	if (a->kind == EBPF_MEM && b->kind == EBPF_MEM && a->in == b->in)
 		return join_mem(a, b);
 	if (value_or_null(a) && value_or_null(b)) {
-		/* A null counts as a value of any size; what is the same on both ways stays it. */
+		/* Null is a value of any size. If the id is the same on both paths, it is kept. */
 		uint32_t a_size = a->kind == EBPF_SCALAR ? UINT32_MAX : a->size;
 		uint32_t b_size = b->kind == EBPF_SCALAR ? UINT32_MAX : b->size;
 
 		if (a->id == b->id && a->id != 0)
 			return a->kind == EBPF_MEM_OR_NULL ? *a : *b;
-		return maybe_null(v, a_size < b_size ? a_size : b_size);
+		return fresh_or_null(v, a_size < b_size ? a_size : b_size);
 	}
 	if (vf_passes_as_str(v, a) && vf_passes_as_str(v, b))
 		return (struct val){.kind = EBPF_STR};
@@ -309,7 +309,7 @@ static bool same(const struct val *a, const struct val *b)
 void vf_join_state(struct verifier *v, struct state *to, const struct state *from)
 {
 	if (to->depth > from->depth)
-		to->depth = from->depth; /* below, one of them has nothing */
+		to->depth = from->depth; /* deeper slots are uninitialised in one of them */
 	for (int i = 0; i < R10; i++)
 		if (!same(&to->reg[i], &from->reg[i]))
 			to->reg[i] = join(v, &to->reg[i], &from->reg[i]);
@@ -321,7 +321,7 @@ void vf_join_state(struct verifier *v, struct state *to, const struct state *fro
 			continue;
 		to->slot[i] = join(v, &to->slot[i], &from->slot[i]);
 		if (pointer && to->slot[i].kind == EBPF_NONE)
-			to->init[i] = 0; /* no pointer is left behind as loose bytes */
+			to->init[i] = 0; /* do not leave the bytes of a pointer readable */
 	}
 }
 

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Aggregations of a slot: two tables of aggsize bytes, of which one is being filled and the other
- * is empty or with the consumer. A table is an index (open addressing, the hash's upper half and
- * the place of the entry) and entries one behind the other. An aggregation without key has its
- * entry noted beside the index. The slot's thread is the only writer: no atomics inside.
+ * Aggregations. Each slot has two tables of aggsize bytes: the slot's thread fills one, the other
+ * is empty or with the consumer. The slot's thread is the only writer, so an update needs no
+ * atomics.
+ *
+ * A table is an index, by open addressing, and entries that are allocated one behind the other. A
+ * word of the index has the upper half of the hash and a reference to the entry. An aggregation
+ * without keys has no use for the index: direct[] refers to its entry.
+ *
+ * The consumer takes what has been gathered by swapping the tables (en_agg_take). It stores the
+ * other, empty table into t->agg of all slots, calls en_barrier once, and then waits for each slot
+ * to leave the firing it was in (slot.c): from then on nobody writes to the old table. If a firing
+ * takes longer than a short spin, the table stays "taken" until the next call. Firings never wait,
+ * and no update is lost: it goes to one table or the other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +39,8 @@ struct agg_entry {
 	uint64_t hash;
 	uint32_t agg;
 	uint32_t size;	 /* of the whole entry */
-	uint32_t keylen; /* of the key without ids */
-	uint32_t at;	 /* its place in the index; of a keyless one: UINT32_MAX */
+	uint32_t keylen; /* of the key without string ids */
+	uint32_t at;	 /* its position in the index; without keys UINT32_MAX */
 	uint64_t data[]; /* words of data, then the key */
 };
 
@@ -39,15 +48,15 @@ struct agg_entry {
 
 struct agg_tab {
 	uint64_t *index;  /* 0: empty; else hash >> 32 << 32 | entry */
-	uint32_t *direct; /* by aggregation: the entry of one without key */
-	char *mem;	  /* entries, by offset / 8; 0 is none */
+	uint32_t *direct; /* by aggregation: the entry of one without keys */
+	char *mem;	  /* entries; references are offsets / 8, and 0 is none */
 	uint32_t mask;
-	uint32_t n, most; /* entries in the index */
+	uint32_t n, most; /* entries in the index, and their limit */
 	uint64_t used, size;
-	uint64_t given; /* the consumer's: how far it has been read */
+	uint64_t given; /* the consumer's: how far it has read */
 	struct agg_recent {
 		uint64_t key;	/* id of the string, and aggregation */
-		uint64_t *data; /* of the entry whose whole key that string is */
+		uint64_t *data; /* of the entry whose only key that string is */
 	} recent[RECENT];
 };
 
@@ -115,8 +124,9 @@ PROBE_PATH static __attribute__((noinline)) uint64_t *add_keyed(struct fire *f, 
 }
 
 /*
- * Entries whose whole key is one interned string are found without hashing, in the place that the
- * string's id gives. Ids count up from 1 and are never used twice, so that one stands for its text.
+ * A direct-mapped cache: entries whose only key is one interned string are found by the string's
+ * id, without hashing. Ids are assigned in order from 1 and never reused, so an id identifies a
+ * text.
  */
 static inline struct agg_recent *recent_of(struct agg_tab *tab, uint64_t agg, uint64_t str)
 {
@@ -128,7 +138,7 @@ static inline uint64_t recent_key(uint64_t agg, uint64_t str)
 	return agg << 48 ^ str;
 }
 
-/* The data of this key; NULL: dropped. The index is never full, so that searching ends. */
+/* The data of this key; NULL: dropped. The index is never full, so probing terminates. */
 PROBE_PATH NO_GUARD static __attribute__((noinline)) uint64_t *data_slow(
 	struct fire *f, uint64_t id, uint64_t key)
 {
@@ -172,7 +182,7 @@ found:
 	return data;
 }
 
-/* The same, if it was seen of late or has no key; else NULL. */
+/* Fast path: the data of a cached key, or of an aggregation without keys; else NULL. */
 PROBE_PATH static inline uint64_t *data_fast(
 	struct fire *f, const struct en_aggdef *def, uint64_t id, uint64_t key)
 {
@@ -193,8 +203,8 @@ PROBE_PATH static inline uint64_t *data_fast(
 }
 
 /*
- * An aggregating function: what it does to data with the value c and the increment d. It is there
- * twice, so that the short way has no call in it and needs no frame.
+ * An aggregating function: what it does to data with the value c and the increment d. The body is
+ * expanded twice, so that the fast path calls nothing and needs no stack frame.
  */
 #define AGGFN(name, ...)                                                                           \
 	PROBE_PATH static __attribute__((noinline)) uint64_t name##_slow(                           \
@@ -230,7 +240,7 @@ PROBE_PATH static inline void add_square(uint64_t *data, uint64_t v)
 	data[1] += high + (data[0] < low);
 }
 
-/* aggfn_lquantize by a multiplication, which takes a fraction of the division's time. */
+/* aggfn_lquantize, with a multiplication instead of the much slower division. */
 PROBE_PATH static inline uint64_t lquantize(const struct en_aggdef *def, int64_t v)
 {
 	uint64_t above = (uint64_t)v - (uint64_t)def->base;
@@ -249,9 +259,10 @@ PROBE_PATH static inline uint64_t lquantize(const struct en_aggdef *def, int64_t
 }
 
 /*
- * above * per >> 64 is above / step for all that is less than span: per is 2^64 / step and less
- * than 1 too much, which above must not make 2^64 / step of. Else (no script has such steps) span
- * is 0. A step of 1: per is 0.
+ * Division by multiplication with a reciprocal: above * per >> 64 equals above / step for every
+ * above less than span. per is 2^64 / step rounded up, so its error is less than 1, and the
+ * product's error less than above; that must stay below 2^64 / step. For steps too large for that
+ * (no script has such) span is 0. For a step of 1, per is 0.
  */
 static void lquantize_init(struct en_aggdef *def, const struct prog_agg *a)
 {
@@ -294,7 +305,7 @@ int agg_init(struct en *en, struct et_error *e)
 		d->words = aggfn_words(p->aggs[i]);
 		en_key_init(&d->key, p->aggs[i]->keys, p->aggs[i]->nkeys, false);
 		d->one_str = d->key.n == 1 && d->key.kind[0] == EBPF_STR;
-		/* the code generator and consumer have the same numbers from aggfn.h */
+		/* the code generator and the consumer get the same numbers from aggfn.h */
 		if (d->words == 0 || (p->aggs[i]->nbuckets != aggfn_nbuckets(p->aggs[i])))
 			return et_err(e, ET_PROGRAM, "aggregation @%s has bad parameters",
 				p->aggs[i]->name);
@@ -319,13 +330,13 @@ PROBE_PATH void agg_slot_init(struct en *en, struct en_thread *t, uint64_t size)
 	for (int i = 0; i < 2; i++) {
 		char *base = (char *)t + en->at.agg[i];
 		struct agg_tab *tab = (struct agg_tab *)(void *)base;
-		uint32_t n = 16; /* an eighth of it is the index */
+		uint32_t n = 16; /* an eighth of the table is the index */
 
 		while (16ULL * n <= size / 8 && n < 1u << 30)
 			n *= 2;
 		tab->direct = (uint32_t *)(void *)(base + sizeof(*tab));
 		tab->index = (uint64_t *)(void *)(base + en->at.agg_direct);
-		tab->mem = (char *)(tab->index + n) - 8; /* so that no entry is at 0 */
+		tab->mem = (char *)(tab->index + n) - 8; /* so that no entry is at offset 0 */
 		tab->mask = n - 1;
 		tab->most = n / 4 * 3;
 		tab->used = 8;
@@ -337,13 +348,13 @@ PROBE_PATH void agg_slot_init(struct en *en, struct en_thread *t, uint64_t size)
 
 /* ---- taking --------------------------------------------------------------------------- */
 
-/* Empty a table again: what was used of it, or by giving its pages back when that was much. */
+/* Empty a table: clear what was used or, if that is much, give its pages back to the system. */
 static void reset(struct agg_tab *tab)
 {
 	uint64_t at = 8;
 
 	if (tab->used <= at)
-		return; /* nothing was written to it: untouched, it may be no memory yet */
+		return; /* never written to: do not touch it, it may not have any memory yet */
 	while (at < tab->used) {
 		const struct agg_entry *e = (const struct agg_entry *)(void *)(tab->mem + at);
 
@@ -366,8 +377,8 @@ static void reset(struct agg_tab *tab)
 	tab->given = 0;
 }
 
-/* Hand over the entries; one that stopped half way goes on there the next time. */
-static int give(struct en *en, unsigned thread, struct agg_tab *tab, en_agg_cb cb, void *arg)
+/* Deliver the entries to the callback. If that stops half way, the next call continues there. */
+static int deliver(struct en *en, unsigned thread, struct agg_tab *tab, en_agg_cb cb, void *arg)
 {
 	if (tab->given < 8)
 		tab->given = 8;
@@ -387,8 +398,8 @@ static int give(struct en *en, unsigned thread, struct agg_tab *tab, en_agg_cb c
 	return 0;
 }
 
-/* Put the other table in place, unless the last one taken is still being waited for. */
-static bool flip(struct en_thread *t)
+/* Swap in the other table, unless the last one taken is still waiting for its grace period. */
+static bool swap_tables(struct en_thread *t)
 {
 	struct agg_tab *now = atomic_load_explicit(&t->agg, memory_order_relaxed);
 
@@ -400,8 +411,8 @@ static bool flip(struct en_thread *t)
 	return true;
 }
 
-/* Is nobody any more in the table that was taken? Waits a little for a firing to end. */
-static bool is_free(struct en_thread *t)
+/* Is nobody using the table that was taken? Spins briefly for a firing to end. */
+static bool is_quiescent(struct en_thread *t)
 {
 	if (t->aggs.mark.seq == UINT64_MAX)
 		t->aggs.mark = slot_look(t);
@@ -420,8 +431,8 @@ static struct en_thread *ready_slot(const struct en *en, unsigned i)
 	return atomic_load_explicit(&t->ready, memory_order_acquire) ? t : NULL;
 }
 
-/* One round; *again: some slot gave what an earlier round had taken, and has more. */
-static int take(struct en *en, en_agg_cb cb, void *arg, bool *again)
+/* One round; *again: a slot delivered what an earlier round had taken, and has more. */
+static int take_round(struct en *en, en_agg_cb cb, void *arg, bool *again)
 {
 	uint32_t n = atomic_load(&en->nslots);
 	struct en_thread *t;
@@ -429,14 +440,14 @@ static int take(struct en *en, en_agg_cb cb, void *arg, bool *again)
 
 	*again = false;
 	for (unsigned i = 0; i < n; i++)
-		if ((t = ready_slot(en, i)) != NULL && !flip(t))
+		if ((t = ready_slot(en, i)) != NULL && !swap_tables(t))
 			*again = true;
 	en_barrier(en);
 	for (unsigned i = 0; i < n && rc == 0; i++) {
 		t = ready_slot(en, i);
-		if (t == NULL || t->aggs.taken == NULL || !is_free(t))
-			continue; /* the next call finds it */
-		rc = give(en, i, t->aggs.taken, cb, arg);
+		if (t == NULL || t->aggs.taken == NULL || !is_quiescent(t))
+			continue; /* left to the next call */
+		rc = deliver(en, i, t->aggs.taken, cb, arg);
 		if (rc == 0)
 			t->aggs.taken = NULL;
 	}
@@ -450,7 +461,7 @@ int en_agg_take(struct en *en, en_agg_cb cb, void *arg)
 
 	if (en->aggs == NULL || en->slots == NULL)
 		return 0;
-	rc = take(en, cb, arg, &again);
-	return rc == 0 && again ? take(en, cb, arg, &again) : rc;
+	rc = take_round(en, cb, arg, &again);
+	return rc == 0 && again ? take_round(en, cb, arg, &again) : rc;
 }
 #endif

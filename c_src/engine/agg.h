@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Aggregation tables of a thread: agg.c. */
+/* Aggregation tables: agg.c. */
 #ifndef EN_AGG_H
 #define EN_AGG_H
 
@@ -15,9 +15,9 @@ struct en;
 struct en_thread;
 
 struct en_aggdef {
-	struct prog_agg fn; /* a copy, near by */
+	struct prog_agg fn; /* a copy, for locality */
 	uint32_t id, words;
-	bool one_str; /* its key is one string */
+	bool one_str; /* its only key is a string */
 	int64_t base; /* lquantize: agg.c */
 	uint64_t span, per;
 	struct en_key key;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time stamps: the processor's counter where it can be trusted, turned into CLOCK_MONOTONIC's
- * nanoseconds by a rate that is measured at the start and corrected from then on, never by a
- * step back: the correction goes into the rate. Elsewhere the system's clock (vDSO). One clock for
- * all engines of a process.
+ * Time stamps: the processor's time stamp counter where it can be trusted, converted to nanoseconds
+ * of CLOCK_MONOTONIC by a rate that is measured at the start and corrected from then on. A
+ * correction changes the rate, so time never steps back. Elsewhere the system's clock (vDSO) is
+ * used. There is one clock for all engines of a process.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -18,9 +18,9 @@
 #include "compiler.h"
 #include "engine.h"
 
-#define SETTLE 1000000ULL	/* ns between two looks, at least, to know the rate */
+#define SETTLE 1000000ULL	/* ns between two samples, at least, to measure the rate */
 #define EVERY  100000000ULL	/* ns between corrections */
-#define LOST   (20 * 1000000LL) /* ns off: this counter is not to be trusted */
+#define LOST   (20 * 1000000LL) /* ns of error: the counter is not to be trusted */
 
 struct en_clock en_clock = {.version = 1};
 static _Atomic(int64_t) wall; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
@@ -31,7 +31,7 @@ struct moment {
 };
 static struct moment first;
 static _Atomic(uint64_t) last_check;
-static int usable = -1; /* not looked yet */
+static int usable = -1; /* not checked yet */
 
 static uint64_t ns_of(const struct timespec *ts)
 {
@@ -47,7 +47,7 @@ PROBE_PATH static uint64_t system_now(void)
 }
 
 #ifdef __x86_64__
-/* It counts at one rate in all states of the processor, and the kernel relies on it too. */
+/* Invariant (constant rate in all power states), and used by the kernel too. */
 static bool is_usable(void)
 {
 	unsigned a, b, c, d;
@@ -71,8 +71,8 @@ static bool is_usable(void)
 }
 #endif
 
-/* Counter and clock at one moment: of several looks the quickest. */
-static struct moment look(void)
+/* Counter and clock at the same time: the tightest of several samples. */
+static struct moment sample(void)
 {
 	struct moment m = {0};
 	uint64_t best = UINT64_MAX;
@@ -88,7 +88,7 @@ static struct moment look(void)
 	return m;
 }
 
-static void look_at_wall(void)
+static void sample_wall(void)
 {
 	struct timespec mono, real;
 
@@ -97,7 +97,7 @@ static void look_at_wall(void)
 	atomic_store(&wall, (int64_t)(ns_of(&real) - ns_of(&mono)));
 }
 
-/* These three hold the lock. */
+/* The next three are called with the lock held. */
 static bool counting(void)
 {
 	return (atomic_load(&en_clock.version) & 1) == 0;
@@ -124,23 +124,23 @@ static uint64_t rate_between(const struct moment *a, const struct moment *b)
 	return (uint64_t)(((unsigned __int128)(b->ns - a->ns) << 60) / (b->tsc - a->tsc));
 }
 
-/* The first look is at the making of an engine; compiling takes up most of the wait. */
+/* The first sample is taken when an engine is made; compiling takes up most of the wait. */
 void clock_init(bool fast)
 {
 	struct moment m;
 
 	pthread_mutex_lock(&lock);
-	look_at_wall();
+	sample_wall();
 	if (usable < 0)
 		usable = is_usable();
 	if (!usable || counting())
 		goto out;
 	if (first.ns == 0)
-		first = look();
+		first = sample();
 	if (!fast)
 		goto out;
 	do {
-		m = look();
+		m = sample();
 	} while (m.ns - first.ns < SETTLE);
 	publish(m.tsc, m.ns, rate_between(&first, &m));
 	last_check = m.ns;
@@ -150,7 +150,7 @@ out:
 
 PROBE_PATH static inline uint64_t convert(uint64_t tsc, uint64_t from, uint64_t ns, uint64_t per)
 {
-	if (tsc < from) /* another processor's, a moment behind */
+	if (tsc < from) /* another CPU's counter, slightly behind */
 		return ns;
 	return ns + clock_ns(tsc - from, per);
 }
@@ -163,20 +163,20 @@ void clock_check(void)
 
 	if (system_now() - last_check < EVERY || pthread_mutex_trylock(&lock) != 0)
 		return;
-	look_at_wall();
-	m = look();
+	sample_wall();
+	m = sample();
 	last_check = m.ns;
 	if (!counting())
 		goto out;
 	now = convert(m.tsc, atomic_load(&en_clock.start), atomic_load(&en_clock.base),
 		atomic_load(&en_clock.rate));
 	off = (int64_t)(m.ns - now);
-	if (m.tsc <= first.tsc || off > LOST || off < -LOST) { /* asleep, or moved elsewhere */
+	if (m.tsc <= first.tsc || off > LOST || off < -LOST) { /* suspended, or migrated */
 		usable = 0;
 		stop_counting();
 		goto out;
 	}
-	/* The rate over all the time there was, and what makes up for the error in a second. */
+	/* The rate over all the time so far, and what corrects the error within a second. */
 	per = rate_between(&first, &m);
 	slew = (int64_t)((__int128)per * off / 1000000000);
 	publish(m.tsc, now, (uint64_t)((int64_t)per + slew));
@@ -184,7 +184,7 @@ out:
 	pthread_mutex_unlock(&lock);
 }
 
-/* The clock is being corrected, another processor's counter is a moment behind, or none is used. */
+/* The clock is being corrected, another CPU's counter is slightly behind, or none is used. */
 PROBE_PATH __attribute__((noinline)) uint64_t clock_now_slow(void)
 {
 	for (int i = 0; i < 4; i++) {
@@ -211,7 +211,7 @@ PROBE_PATH uint64_t en_wall(uint64_t mono)
 	return mono + (uint64_t)atomic_load_explicit(&wall, memory_order_relaxed);
 }
 
-/* The one clock that costs a system call; only scripts that read vtimestamp pay for it. */
+/* The only clock that costs a system call; only scripts that read vtimestamp pay for it. */
 PROBE_PATH uint64_t clock_thread(void)
 {
 	struct timespec ts;

@@ -11,7 +11,7 @@
 
 uint64_t en_now(void);			   /* ns, monotonic (probe path) */
 void clock_init(bool fast);  /* fast: time stamps will be read often */
-void clock_check(void);	     /* correct it against the system's */
+void clock_check(void);	     /* correct it against the system's clock */
 uint64_t clock_thread(void); /* CPU time of the calling thread */
 uint64_t clock_now_slow(void);
 
@@ -22,9 +22,9 @@ static inline uint64_t clock_now(void)
 }
 #else
 /*
- * ns = base + (counter - start) * rate / 2^60: one cache line, as a time stamp needs all of it. A
- * step of the counter is less than 16 ns.
- * version is odd while the others are being changed, and where the counter is not used.
+ * ns = base + (counter - start) * rate / 2^60, in one cache line, as every time stamp reads all of
+ * it. rate fits into 64 bits because a step of the counter takes less than 16 ns. This is a
+ * seqlock: version is odd while the others are being changed, and while the counter is not in use.
  */
 extern struct en_clock {
 	_Alignas(64) _Atomic(uint64_t) version;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters with one writer and any reader: no locked instruction needed (probe path). */
+/* Counters with one writer and any number of readers: no locked instruction (probe path). */
 #ifndef EN_COUNTER_H
 #define EN_COUNTER_H
 

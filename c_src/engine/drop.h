@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be lost, by kind. */
+/* Kinds of drops. */
 #ifndef EN_DROP_H
 #define EN_DROP_H
 
@@ -7,7 +7,7 @@ enum en_drop {
 	DROP_PRINCIPAL,	   /* trace buffer full */
 	DROP_AGGREGATION,  /* aggregation table full */
 	DROP_DYNAMIC,	   /* no room for a dynamic variable */
-	DROP_DYNRINSE, DROP_DYNDIRTY, /* the same, with deleted ones not yet cleaned */
+	DROP_DYNRINSE, DROP_DYNDIRTY, /* the same, while deleted ones await cleaning */
 	DROP_SPEC,	   /* speculation buffer full */
 	DROP_SPECBUSY,	   /* no speculation free: all are being committed or discarded */
 	DROP_SPECUNAVAIL,  /* no speculation free: all are in use */

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dynamic variables: associative arrays and self->, in one table for all threads (probe path).
- * Chains by hash; a node is put in at the head by compare-and-swap, and only after a search that
- * started at that very head, so that no key is there twice. Deleting is storing 0: the node stays
- * where it is, to be used again at once or to be cleaned away (dyn_clean.c). All nodes that a
- * firing can reach remain what they are until it has ended.
+ * Dynamic variables: associative arrays and self->, in one lock-free hash table for all threads
+ * (probe path).
  *
- * Memory: a pool of dynvarsize bytes. Clean nodes are in lists by size, common ones and a few of
- * each slot's own; the pool itself is handed out once, from its start to its end.
+ * A bucket is a singly linked chain. A node is inserted at the head by compare-and-swap, and only
+ * after a search that started at that very head, so no key is ever in a chain twice. Deleting a
+ * variable stores 0 as its value: the node stays in its chain as a tombstone, to be used again by
+ * the next store to the same key or to be unlinked by the cleaner (dyn_clean.c). The cleaner waits
+ * for a grace period between its steps (slot.c), so a node that a firing can reach is not reused
+ * for another key before that firing has ended. dyn.h describes the states of a node.
+ *
+ * Memory is a pool of dynvarsize bytes. Clean nodes are in free lists by size class, shared ones
+ * and a short one in each slot; fresh memory is taken from the pool by a bump allocator, which
+ * never moves back.
  */
 #include <string.h>
 
@@ -25,7 +30,7 @@
 #include "str.h"
 #include "work.h"
 
-#define TRIES 64 /* to insert against others, before it counts as a drop */
+#define TRIES 64 /* attempts to insert under contention before it counts as a drop */
 
 /* ---- memory --------------------------------------------------------------------------- */
 
@@ -34,7 +39,7 @@ static inline struct dyn_node *node_at(const struct dyn *d, uint64_t unit)
 	return (struct dyn_node *)(void *)(d->pool + (unit - 1) * DYN_UNIT);
 }
 
-/* Take one from the common list; the upper half of the head is a tag against ABA. */
+/* Pop a node from the shared free list. The upper half of the head is a tag against ABA. */
 PROBE_PATH static struct dyn_node *pop_clean(
 	__attribute__((unused)) const struct en *en, struct dyn *d, unsigned cls)
 {
@@ -54,8 +59,8 @@ PROBE_PATH static struct dyn_node *pop_clean(
 	return NULL;
 }
 
-/* A fresh piece of the pool; a few at once while there is plenty, for this slot's use. */
-PROBE_PATH static struct dyn_node *fresh(struct dyn *d, struct en_thread *t, unsigned cls)
+/* Fresh memory from the pool; several nodes at once while there is plenty, for the slot's list. */
+PROBE_PATH static struct dyn_node *pool_alloc(struct dyn *d, struct en_thread *t, unsigned cls)
 {
 	uint64_t size = dyn_class_size(cls), used = count_get(&d->bump), n;
 	char *at;
@@ -65,7 +70,7 @@ PROBE_PATH static struct dyn_node *fresh(struct dyn *d, struct en_thread *t, uns
 	n = (d->pool_size - used) / size > 256 ? 8 : 1;
 	used = atomic_fetch_add_explicit(&d->bump, n * size, memory_order_relaxed);
 	if (used >= d->pool_size || d->pool_size - used < n * size)
-		return NULL; /* others were quicker: at the very end a little may be lost */
+		return NULL; /* lost a race: at the very end a little of the pool may be wasted */
 	at = d->pool + used;
 	for (uint64_t i = n - 1; i > 0; i--) {
 		struct dyn_node *more = (struct dyn_node *)(void *)(at + i * size);
@@ -90,7 +95,7 @@ PROBE_PATH static INLINE_HERE struct dyn_node *node_alloc(struct en_thread *t, u
 	if (n == NULL)
 		n = pop_clean(t->en, d, cls);
 	if (n == NULL)
-		n = fresh(d, t, cls);
+		n = pool_alloc(d, t, cls);
 	if (n != NULL)
 		n->cls = (uint8_t)cls;
 	return n;
@@ -103,7 +108,7 @@ PROBE_PATH static void node_unalloc(struct en_thread *t, struct dyn_node *n)
 	t->dyn.free[n->cls] = n;
 }
 
-/* No room: the kind of drop tells whether cleaning would have helped. */
+/* Out of memory: the kind of drop says whether cleaning in time would have helped. */
 PROBE_PATH static __attribute__((noinline)) void no_room(struct en_thread *t)
 {
 	struct en *en = t->en;
@@ -118,7 +123,7 @@ PROBE_PATH static __attribute__((noinline)) void no_room(struct en_thread *t)
 
 /* ---- finding and inserting ------------------------------------------------------------ */
 
-/* A variable's key as this firing gives it. */
+/* A key as this firing gives it, and the chain it belongs to. */
 struct dyn_lookup {
 	struct fire *f;
 	const struct dyn_var *var;
@@ -127,7 +132,8 @@ struct dyn_lookup {
 	struct key_view key;
 };
 
-PROBE_PATH static inline bool look(struct fire *f, uint64_t id, uint64_t key, struct dyn_lookup *p)
+PROBE_PATH static inline bool lookup_init(
+	struct fire *f, uint64_t id, uint64_t key, struct dyn_lookup *p)
 {
 	struct dyn *d = &f->en->dyn;
 
@@ -140,7 +146,7 @@ PROBE_PATH static inline bool look(struct fire *f, uint64_t id, uint64_t key, st
 	return true;
 }
 
-/* Search the chain from n up to (not including) end. */
+/* Search the chain from n up to, but not including, end. */
 PROBE_PATH static INLINE_HERE struct dyn_node *find_from(
 	const struct dyn_lookup *p, struct dyn_node *n, const struct dyn_node *end)
 {
@@ -157,20 +163,24 @@ PROBE_PATH static inline struct dyn_node *find(const struct dyn_lookup *p)
 	return find_from(p, atomic_load_explicit(p->head, memory_order_acquire), NULL);
 }
 
-/* ---- the short way -------------------------------------------------------------------- */
+/* ---- the fast path -------------------------------------------------------------------- */
 
 /*
- * Clauses look the same variables up again and again: each slot remembers where they were, if the
- * key is one number or one interned string (and whose self-> it is). A node that was given up and
- * became another's is told by its key, which is written before its state is LIVE again; that it is
- * only when the node is in its chain for good.
+ * Clauses look up the same variables again and again, so each slot has a cache of nodes,
+ * direct-mapped by a hash of variable and key. Only short keys are cached: one number or one
+ * interned string, and the key of self-> if any.
+ *
+ * A cached node may since have been deleted, cleaned and reused for another key. The cache is not
+ * invalidated; instead a hit compares the key stored in the node. That is safe because the key is
+ * written before the state becomes LIVE again, and the state becomes LIVE only after the node is in
+ * its chain for good.
  */
 static inline struct dyn_node **recent_of(
 	const struct fire *f, const struct dyn_var *v, uint64_t self, uint64_t word)
 {
 	uint32_t h;
 
-	if (likely(v->shape == (KEY_SELF | KEY_STRING))) { /* ids count up: their lower half tells */
+	if (likely(v->shape == (KEY_SELF | KEY_STRING))) { /* ids count up: use the low half */
 		h = ((uint32_t)word * 0x85ebca6b + (uint32_t)self) ^ v->id;
 		return &f->thread->dyn.recent[(uint32_t)(h * 0x9e3779b1) >> (32 - DYN_RECENT_LOG)];
 	}
@@ -178,7 +188,7 @@ static inline struct dyn_node **recent_of(
 				      (64 - DYN_RECENT_LOG)];
 }
 
-/* What tells it from others: whose it is, the string's id or the number. false: a longer key. */
+/* The words that identify a short key: self key, and string id or number. false: a long key. */
 PROBE_PATH static inline bool short_key(
 	const struct fire *f, const struct dyn_var *v, uint64_t key, uint64_t *self, uint64_t *word)
 {
@@ -198,8 +208,8 @@ PROBE_PATH static inline bool short_key(
 	return !(v->shape & KEY_LONG);
 }
 
-/* The last one, if it is the same again: as long as a firing lasts, the same word is the same key. */
-PROBE_PATH static inline struct dyn_node *memo(const struct fire *f, uint64_t id, uint64_t key)
+/* The last node, if the key is the same: during one firing, an equal word is an equal key. */
+PROBE_PATH static inline struct dyn_node *memo_get(const struct fire *f, uint64_t id, uint64_t key)
 {
 	return f->memo != NULL && f->memo_var == id &&
 			       f->memo_word == *(const uint64_t *)(uintptr_t)key
@@ -207,7 +217,7 @@ PROBE_PATH static inline struct dyn_node *memo(const struct fire *f, uint64_t id
 		       : NULL;
 }
 
-static inline struct dyn_node *memorize(
+static inline struct dyn_node *memo_set(
 	struct fire *f, uint64_t id, uint64_t word, struct dyn_node *n)
 {
 	f->memo = n;
@@ -223,11 +233,12 @@ static inline bool is_live(const struct dyn_var *v, struct dyn_node *n)
 }
 
 /*
- * The node of this key if it was seen of late and is in use, or NULL. This one knows only what
- * scripts do most, numbers in self->x[string]: inline, and without a call in it, so that the
- * functions below need no frame.
+ * The cached node of this key if it is live, or NULL. This one handles only the most frequent case,
+ * numbers in self->x[string]. It is inline and calls nothing, so that dyn_load and dyn_store need
+ * no stack frame.
  */
-PROBE_PATH static inline struct dyn_node *near(struct fire *f, uint64_t id, uint64_t key)
+PROBE_PATH static inline struct dyn_node *find_cached_self_str(
+	struct fire *f, uint64_t id, uint64_t key)
 {
 	const struct dyn_var *v = &f->en->dyn.vars[id];
 	uint64_t ref, str;
@@ -235,7 +246,7 @@ PROBE_PATH static inline struct dyn_node *near(struct fire *f, uint64_t id, uint
 	const uint64_t *k;
 
 	if (unlikely(v->shape != (KEY_SELF | KEY_STRING)))
-		return NULL; /* it may have no key at all */
+		return NULL; /* there may be no key to read */
 	ref = *(const uint64_t *)(uintptr_t)key;
 	if (unlikely(!(ref & STR_TAG)))
 		return NULL;
@@ -244,11 +255,11 @@ PROBE_PATH static inline struct dyn_node *near(struct fire *f, uint64_t id, uint
 	if (unlikely(!is_live(v, n)))
 		return NULL;
 	k = (const uint64_t *)(const void *)n->body;
-	return likely(k[0] == str && k[1] == f->self) ? memorize(f, id, ref, n) : NULL;
+	return likely(k[0] == str && k[1] == f->self) ? memo_set(f, id, ref, n) : NULL;
 }
 
 /* The same for every short key. */
-PROBE_PATH static inline struct dyn_node *suggest_any(struct fire *f, uint64_t id, uint64_t key)
+PROBE_PATH static inline struct dyn_node *find_cached(struct fire *f, uint64_t id, uint64_t key)
 {
 	const struct dyn_var *v = &f->en->dyn.vars[id];
 	uint64_t self, word;
@@ -265,7 +276,7 @@ PROBE_PATH static inline struct dyn_node *suggest_any(struct fire *f, uint64_t i
 		((v->shape & KEY_NUMBER) && *k != word))
 		return NULL;
 	return v->shape & (KEY_NUMBER | KEY_STRING)
-		       ? memorize(f, id, *(const uint64_t *)(uintptr_t)key, n)
+		       ? memo_set(f, id, *(const uint64_t *)(uintptr_t)key, n)
 		       : n;
 }
 
@@ -279,8 +290,8 @@ static inline struct dyn_node *remember(
 	return n;
 }
 
-/* Before writing: take a node back from the cleaner. false: too late, make a new one. */
-PROBE_PATH static inline bool hold(struct dyn_node *n)
+/* Before writing to a node: take it back from the cleaner. false: too late, insert a new one. */
+PROBE_PATH static inline bool revive(struct dyn_node *n)
 {
 	uint8_t s = atomic_load_explicit(&n->state, memory_order_relaxed);
 
@@ -290,7 +301,7 @@ PROBE_PATH static inline bool hold(struct dyn_node *n)
 	       (atomic_compare_exchange_strong(&n->state, &s, NODE_LIVE) || s == NODE_LIVE);
 }
 
-/* Into the chain of its self key, for en_self_free. false: others were quicker all the time. */
+/* Link it into the chain of its self key, for en_self_free. false: lost the race too often. */
 PROBE_PATH static bool link_self(struct en *en, const struct dyn_var *v, struct dyn_node *n)
 {
 	_Atomic(struct dyn_node *) *head = dyn_self_head(&en->dyn, dyn_self_key(v, n));
@@ -306,32 +317,34 @@ PROBE_PATH static bool link_self(struct en *en, const struct dyn_var *v, struct 
 	return false;
 }
 
-PROBE_PATH static __attribute__((noinline)) void queue(struct en_thread *t, struct dyn_node *n)
+PROBE_PATH static __attribute__((noinline)) void queue_dirty(
+	struct en_thread *t, struct dyn_node *n)
 {
 	struct dyn_node *head;
 
 	if (atomic_exchange(&n->queued, NODE_QUEUED) != NODE_FREE)
 		return;
 	head = atomic_load_explicit(&t->dyn.dirty, memory_order_relaxed);
-	do { /* again only when the cleaner has just taken the list */
+	do { /* fails only when the cleaner has just taken the list */
 		atomic_store_explicit(&n->link, head, memory_order_relaxed);
 	} while (!atomic_compare_exchange_weak_explicit(
 		&t->dyn.dirty, &head, n, memory_order_release, memory_order_relaxed));
 }
 
-/* Deleted: tell the cleaner, unless it knows. */
+/* The variable was deleted: queue its node for the cleaner, unless it is queued already. */
 PROBE_PATH static inline void deleted(struct en_thread *t, struct dyn_node *n)
 {
 	if (unlikely(t->fence))
 		atomic_thread_fence(memory_order_seq_cst);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (unlikely(atomic_load_explicit(&n->queued, memory_order_relaxed) != NODE_QUEUED))
-		queue(t, n);
+		queue_dirty(t, n);
 }
 
 /*
- * The node of this key, made with that value if there is none; *made tells. NULL: no room, which
- * is counted. The search is repeated for what others have put in front meanwhile.
+ * The node of this key, inserted with this value if there is none (*made says so). NULL: out of
+ * memory, which is counted. After a failed compare-and-swap the search is repeated, as another
+ * thread may have inserted the same key.
  */
 PROBE_PATH static struct dyn_node *insert(const struct dyn_lookup *p, uint64_t value, bool *made)
 {
@@ -355,7 +368,7 @@ PROBE_PATH static struct dyn_node *insert(const struct dyn_lookup *p, uint64_t v
 	atomic_store_explicit(&n->state, NODE_FRESH, memory_order_release);
 	for (int i = ZERO(t->en); i < TRIES; i++) {
 		found = find_from(p, head, NULL);
-		if (found != NULL && hold(found)) {
+		if (found != NULL && revive(found)) {
 			node_unalloc(t, n);
 			return found;
 		}
@@ -368,7 +381,7 @@ PROBE_PATH static struct dyn_node *insert(const struct dyn_lookup *p, uint64_t v
 			*made = true;
 			if (likely(linked))
 				return n;
-			/* the end of its process would not find it: it is deleted at once */
+			/* en_self_free would not find it: delete it at once */
 			atomic_store_explicit(&n->value, 0, memory_order_relaxed);
 			deleted(t, n);
 			no_room(t);
@@ -380,16 +393,16 @@ PROBE_PATH static struct dyn_node *insert(const struct dyn_lookup *p, uint64_t v
 	return NULL;
 }
 
-/* The node of this key, wherever it is, or NULL. */
-PROBE_PATH NO_GUARD static __attribute__((noinline)) struct dyn_node *seek(
+/* The node of this key, found by searching its chain, or NULL. */
+PROBE_PATH NO_GUARD static __attribute__((noinline)) struct dyn_node *find_slow(
 	struct fire *f, uint64_t id, uint64_t key)
 {
 	BIG_LOCAL(struct dyn_lookup, p, f);
 
-	return look(f, id, key, p) ? remember(f, p, key, find(p)) : NULL;
+	return lookup_init(f, id, key, p) ? remember(f, p, key, find(p)) : NULL;
 }
 
-/* The node to write to; made with that value if there is none. */
+/* The node to write to; inserted with this value if there is none. */
 PROBE_PATH NO_GUARD static __attribute__((noinline)) struct dyn_node *get_slow(
 	struct fire *f, uint64_t id, uint64_t key, uint64_t value, bool *made)
 {
@@ -397,10 +410,10 @@ PROBE_PATH NO_GUARD static __attribute__((noinline)) struct dyn_node *get_slow(
 	struct dyn_node *n;
 
 	*made = false;
-	if (!look(f, id, key, p))
+	if (!lookup_init(f, id, key, p))
 		return NULL;
 	n = find(p);
-	if (n == NULL || !hold(n))
+	if (n == NULL || !revive(n))
 		n = insert(p, value, made);
 	return remember(f, p, key, n);
 }
@@ -415,29 +428,29 @@ static inline uint64_t value_of(const struct dyn_node *n)
 PROBE_PATH static __attribute__((noinline)) uint64_t load_slow(
 	struct fire *f, uint64_t id, uint64_t key)
 {
-	struct dyn_node *n = suggest_any(f, id, key);
+	struct dyn_node *n = find_cached(f, id, key);
 
-	return value_of(n != NULL ? n : seek(f, id, key));
+	return value_of(n != NULL ? n : find_slow(f, id, key));
 }
 
 RTFN(dyn_load)
 {
 	struct fire *f = FIRE(ctx);
-	struct dyn_node *n = memo(f, a, b);
+	struct dyn_node *n = memo_get(f, a, b);
 
 	if (n == NULL)
-		n = near(f, a, b);
+		n = find_cached_self_str(f, a, b);
 	return likely(n != NULL) ? value_of(n) : load_slow(f, a, b);
 }
 
 PROBE_PATH static __attribute__((noinline)) uint64_t store_slow(
 	struct fire *f, uint64_t id, uint64_t key, uint64_t value)
 {
-	struct dyn_node *n = suggest_any(f, id, key);
+	struct dyn_node *n = find_cached(f, id, key);
 	bool made = false;
 
 	if (n == NULL)
-		n = value != 0 ? get_slow(f, id, key, value, &made) : seek(f, id, key);
+		n = value != 0 ? get_slow(f, id, key, value, &made) : find_slow(f, id, key);
 	if (n == NULL || made)
 		return 0;
 	atomic_store_explicit(&n->value, value, memory_order_relaxed);
@@ -456,10 +469,10 @@ PROBE_PATH static __attribute__((noinline)) uint64_t delete_slow(
 RTFN(dyn_store)
 {
 	struct fire *f = FIRE(ctx);
-	struct dyn_node *n = memo(f, a, b);
+	struct dyn_node *n = memo_get(f, a, b);
 
 	if (n == NULL)
-		n = near(f, a, b);
+		n = find_cached_self_str(f, a, b);
 	if (unlikely(n == NULL))
 		return store_slow(f, a, b, c);
 	atomic_store_explicit(&n->value, c, memory_order_relaxed);
@@ -468,19 +481,19 @@ RTFN(dyn_store)
 	atomic_signal_fence(memory_order_seq_cst);
 	if (likely(!f->thread->fence &&
 		   atomic_load_explicit(&n->queued, memory_order_relaxed) == NODE_QUEUED))
-		return 0; /* as deleted() finds, mostly */
+		return 0; /* the common case of deleted() */
 	return delete_slow(f->thread, n);
 }
 
 RTFN(dyn_add)
 {
 	struct fire *f = FIRE(ctx);
-	struct dyn_node *n = suggest_any(f, a, b);
+	struct dyn_node *n = find_cached(f, a, b);
 	bool made = false;
 	uint64_t old;
 
 	if (c == 0)
-		return value_of(n != NULL ? n : seek(f, a, b));
+		return value_of(n != NULL ? n : find_slow(f, a, b));
 	if (n == NULL)
 		n = get_slow(f, a, b, c, &made);
 	if (n == NULL || made)
@@ -496,24 +509,24 @@ RTFN(dyn_del)
 	return rt_dyn_store(ctx, a, b, 0, 0);
 }
 
-/* By-reference values: the bytes of one that is there. */
+/* By-reference values: the bytes of an existing one. */
 RTFN(dyn_ref)
 {
 	struct fire *f = FIRE(ctx);
-	struct dyn_node *n = suggest_any(f, a, b);
+	struct dyn_node *n = find_cached(f, a, b);
 
 	if (n == NULL)
-		n = seek(f, a, b);
+		n = find_slow(f, a, b);
 	if (n == NULL || atomic_load_explicit(&n->value, memory_order_acquire) == 0)
 		return 0;
 	return (uint64_t)(uintptr_t)n->body;
 }
 
-/* The same, made if missing: of those who find it deleted one empties it. */
+/* The same, created if missing. Of several threads that find it deleted, one zeroes it. */
 RTFN(dyn_new)
 {
 	struct fire *f = FIRE(ctx);
-	struct dyn_node *n = suggest_any(f, a, b);
+	struct dyn_node *n = find_cached(f, a, b);
 	uint64_t none = 0;
 	bool made;
 
@@ -551,12 +564,12 @@ RTFN(dyn_setstr)
 		return 0;
 	if (len > v->data - 1)
 		len = v->data - 1;
-	memmove(to, text, len); /* it may be its own value */
+	memmove(to, text, len); /* text may be the variable's own value */
 	to[len] = '\0';
 	return 0;
 }
 
-/* ---- all of one self-> ---------------------------------------------------------------- */
+/* ---- all variables of one self key ---------------------------------------------------- */
 
 PROBE_PATH static void free_self(struct en *en, struct en_thread *t, uint64_t key)
 {

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dynamic variables, the consumer's side: the table made and freed, and deleted variables cleaned
- * away: dirty (deleted) -> rinsing (dying) -> gone (out of the chains) -> free, a grace period
- * between the steps. See dyn.h for what a node's states promise.
+ * Dynamic variables, the consumer's side: creating and freeing the table, and the cleaner. A
+ * deleted variable's node passes through these lists:
+ *
+ *   dirty -> rinse (state DYING) -> gone (out of its chains) -> free
+ *
+ * Each call of dyn_clean moves a node one step at most, and is made a grace period after the last
+ * call. dyn.h describes the states.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -121,8 +125,8 @@ bool dyn_pending(const struct en *en)
 }
 
 /*
- * Out of a chain. Firings only add at the head and the cleaner alone takes out, so what comes
- * before a node is found by walking, and stays there.
+ * Unlink a node from its hash chain. Firings only insert at the head, and only the cleaner unlinks,
+ * so its predecessor is found by walking the chain, and stays its predecessor.
  */
 static void unlink_node(struct dyn *d, struct dyn_node *n)
 {
@@ -138,8 +142,8 @@ static void unlink_node(struct dyn *d, struct dyn_node *n)
 }
 
 /*
- * The same for a chain of self keys, which has all variables of a process, however many: those that
- * are gone leave it in one walk.
+ * The same for a chain of self keys. It may be long, as it holds all variables of a process: one
+ * walk unlinks all GONE nodes.
  */
 static void unlink_gone(_Atomic(struct dyn_node *) *head)
 {
@@ -156,7 +160,7 @@ static void unlink_gone(_Atomic(struct dyn_node *) *head)
 		n->out = true;
 		if (before == NULL && atomic_compare_exchange_strong(head, &first, after))
 			continue;
-		for (; before == NULL; first = atomic_load(&first->snext)) /* came in front just now */
+		for (; before == NULL; first = atomic_load(&first->snext)) /* inserted just now */
 			if (atomic_load(&first->snext) == n)
 				before = first;
 		atomic_store_explicit(&before->snext, after, memory_order_release);
@@ -189,7 +193,7 @@ static void push_clean(struct dyn *d, struct dyn_node *n)
 	} while (!atomic_compare_exchange_weak(&d->free[n->cls], &head, to));
 }
 
-/* One that was seen deleted: let it die, or, if it is in use again, let it go (to alive). */
+/* A queued node: start to retire it or, if its variable exists again, put it on alive. */
 static void take_dirty(struct dyn_node *n, struct dyn_node **rinse, struct dyn_node **alive)
 {
 	uint8_t live = NODE_LIVE;
@@ -203,7 +207,7 @@ static void take_dirty(struct dyn_node *n, struct dyn_node **rinse, struct dyn_n
 	}
 }
 
-/* One that has been dying for a grace period: whoever wanted it back has made it live. */
+/* A node that has been DYING for a grace period. Writers that wanted it back have made it LIVE. */
 static void take_rinsed(struct dyn *d, struct dyn_node *n, struct dyn_node **gone,
 	struct dyn_node **rinse, struct dyn_node **alive)
 {
@@ -222,10 +226,11 @@ static void take_rinsed(struct dyn *d, struct dyn_node *n, struct dyn_node **gon
 }
 
 /*
- * Those found alive are let go. One may be deleted meanwhile: behind the barrier, who deleted it
- * before has made its value 0, and who deletes it now says so in queued.
+ * Release the nodes that are in use again. A variable may be deleted at the same time. After the
+ * barrier there are two cases: it was deleted before, then its value is 0; or it is deleted now,
+ * then that thread sees LEAVING and sets QUEUED.
  */
-static void let_go(struct en *en, struct dyn_node *alive)
+static void release_alive(struct en *en, struct dyn_node *alive)
 {
 	struct dyn *d = &en->dyn;
 
@@ -279,7 +284,7 @@ void dyn_clean(struct en *en)
 		dirty = i < en_nthreads(en) ? atomic_exchange(&en_slot(en, i)->dyn.dirty, NULL)
 					    : NULL;
 	}
-	let_go(en, alive);
+	release_alive(en, alive);
 	d->gone = gone;
 	d->rinse = rinse;
 	atomic_store(&d->nrinse, length(rinse) + length(gone));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of an engine: made with its providers, loaded with a program at go, stopped, freed.
- * load.c does the loading; here is the order of things.
+ * The life cycle of an engine: created with its providers, loaded with a program at go, stopped,
+ * freed. load.c does the loading; here is the order of events.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static int init_providers(struct en *en, struct et_error *e)
 	if (en->providers.data == NULL || en->providers.started == NULL)
 		return et_err(e, ET_NOMEM, "out of memory");
 	while (en->providers.n < n) {
-		unsigned i = en->providers.n++; /* fini is for one that fails half way, too */
+		unsigned i = en->providers.n++; /* fini is also for one that fails half way */
 
 		if (et_providers[i]->init != NULL &&
 			et_providers[i]->init(en, &en->providers.data[i], e) < 0)
@@ -48,7 +48,7 @@ static int init_providers(struct en *en, struct et_error *e)
 
 struct en *en_new(struct et_options *opts, struct et_error *e)
 {
-	/* without the kernel's providers, as in a node, nothing is ever shared with it */
+	/* without the kernel's providers, as in a node, nothing is ever shared with the kernel */
 	struct en *en = en_reserve(et_sampler != NULL);
 
 	if (en == NULL) {
@@ -83,13 +83,13 @@ bool en_free(struct en *en)
 {
 	if (en == NULL)
 		return true;
-	en_halt(en); /* had anybody wanted END, en_stop would have been called */
+	en_halt(en); /* a caller that wants END has called en_stop */
 	en_stop(en);
 	for (unsigned i = 0; i < en->providers.n; i++)
 		if (et_providers[i]->fini != NULL)
 			et_providers[i]->fini(en, en->providers.data[i]);
 	en_slots_unregister(en);
-	/* By a debugger, say, or a signal handler: better its memory is never given back. */
+	/* A firing may be held up in a debugger or a signal handler: rather leak the memory. */
 	if (en->slots != NULL && !en_grace(en, 1000))
 		return false;
 	en_unload(en);
@@ -143,7 +143,7 @@ static void stop_providers(struct en *en)
 	}
 }
 
-/* In a node the watchdog asks what they take. */
+/* In a node the watchdog wants to know what these firings cost. */
 static uint64_t own_begin(const struct en *en)
 {
 	return en->opts->inside ? clock_thread() : 0;
@@ -179,7 +179,7 @@ uint64_t en_own_cost(const struct en *en)
 	return atomic_load((_Atomic(uint64_t) *)&en->own_cost);
 }
 
-/* Once it is halted no phase comes in which anything fires: either we see that, or en_halt us. */
+/* After en_halt no phase may begin in which anything fires: either this or en_halt sees to it. */
 static void set_phase(struct en *en, uint32_t phase)
 {
 	atomic_store(&en->phase, phase);
@@ -316,8 +316,8 @@ uint64_t en_drops(const struct en *en, unsigned thread, enum en_drop kind)
 
 /* ---- cleaning ------------------------------------------------------------------------- */
 
-/* Has every slot been out of its firing since the last cleaning? */
-static bool all_moved(struct en *en)
+/* Has every slot been quiescent since the last cleaning? */
+static bool all_quiescent(struct en *en)
 {
 	for (unsigned i = 0; i < en_nthreads(en); i++) {
 		struct en_thread *t = en_slot(en, i);
@@ -344,8 +344,8 @@ void en_clean(struct en *en)
 		en_slots_reap(en);
 	if (!dyn_pending(en) && !spec_pending(en))
 		return;
-	if (!all_moved(en))
-		return; /* someone has been in a firing all the time: the next call */
+	if (!all_quiescent(en))
+		return; /* a thread has been in one firing all the time: try again next time */
 	dyn_clean(en);
 	spec_clean(en);
 	en_barrier(en);

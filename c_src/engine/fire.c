@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * THE PROBE PATH: firing by a call; see fire.h. Faults and the ERROR probe.
- */
+/* THE PROBE PATH: firing by a call (see fire_path.h), faults and the ERROR probe. */
 #include "clock.h"
 #include "compiler.h"
 #include "counter.h"
@@ -52,7 +50,7 @@ PROBE_PATH void en_fire(
 	fire_go(t, ecb);
 }
 
-/* BEGIN and END: by the engine itself, in a phase of their own. */
+/* Fire BEGIN or END, which have a phase of their own. */
 void en_fire_in(struct en_probe *p, const uint64_t *arg, unsigned phase)
 {
 	if (!en_enabled(p))
@@ -94,7 +92,7 @@ RTFN(fault)
 	return 0;
 }
 
-/* The ERROR probe: its own firing in the same slot, with scratch memory of its own. */
+/* Fire ERROR: a firing of its own in the same slot, with its own scratch memory. */
 PROBE_PATH __attribute__((noinline)) bool en_fire_error(struct fire *f)
 {
 	struct en_thread *t = f->thread;
@@ -102,7 +100,7 @@ PROBE_PATH __attribute__((noinline)) bool en_fire_error(struct fire *f)
 	const struct en_ecblist *l;
 	struct fire *err = &t->error;
 	uint64_t fired = count_get(&t->fired);
-	/* of all faults of an event: a second bound, or there would be one for each of them */
+	/* one limit for all faults of an event, instead of one for each */
 	uint64_t work = t->error_fired == fired ? err->work : 0;
 
 	t->faulted = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One firing: the state that runtime functions work on (probe path). */
+/* The state of a firing, which runtime functions work on (probe path). */
 #ifndef EN_FIRE_H
 #define EN_FIRE_H
 
@@ -19,20 +19,19 @@ struct en;
 struct en_probe;
 struct en_thread;
 
-/* The state of one firing. */
 struct fire {
 	struct fire_ctx; /* what bytecode reads */
-	uint32_t strmask; /* which arguments are the texts of struct et_str */
-	uint32_t spec;	  /* speculate()d into, or 0 */
-	/* these begin at 0, all at once */
-	uint32_t rec_tail; /* strings behind the fixed part so far */
+	uint32_t strmask; /* arguments that are the text of a struct et_str */
+	uint32_t spec;	  /* id of speculate(), or 0 */
+	/* zeroed by one memset: fire_fill */
+	uint32_t rec_tail; /* bytes of strings behind the fixed part so far */
 	uint32_t alloca_used;
-	uint64_t ts, vts, wts; /* read once a firing; 0: not yet; or set by who fires */
+	uint64_t ts, vts, wts; /* read once per firing; 0: not yet; or set by the provider */
 	struct dyn_node *memo; /* the dynamic variable looked up last, or NULL: dyn.c */
 	uint64_t work;	       /* so far: work.h */
 	/* ---- */
 	uint64_t memo_word;
-	uint64_t self; /* whose self-> variables */
+	uint64_t self; /* key of self-> variables */
 	struct en *en;
 	struct en_thread *thread;
 	struct en_probe *probe;
@@ -40,11 +39,11 @@ struct fire {
 	const struct en_current *cur;
 	uint64_t fault_addr;
 	uint32_t memo_var;
-	uint64_t key[PROG_MAX_KEYS]; /* the kernel's: a key that is given to a runtime function */
+	uint64_t key[PROG_MAX_KEYS]; /* in the kernel: the key passed to a runtime function */
 	uint64_t times; /* en_fire_times only */
 };
 
-/* A runtime function: not every one uses all of its words. */
+/* A runtime function. Not all of them use all arguments. */
 #define RTFN(name)                                                                                 \
 	PROBE_PATH uint64_t rt_##name(__attribute__((unused)) uint64_t ctx,                        \
 		__attribute__((unused)) uint64_t a, __attribute__((unused)) uint64_t b,            \

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the probe path differs when it is built for BPF: it has 512 bytes of stack in all, and a
- * verifier that follows every counter.
+ * What differs when the probe path is built for BPF: it has 512 bytes of stack in all, and the
+ * verifier tracks the value of every loop counter.
  */
 #ifndef EN_IN_KERNEL_H
 #define EN_IN_KERNEL_H
 
-/* BIG_LOCAL: a big local variable of the probe path, which BPF has in the slot. */
+/* BIG_LOCAL: a big local variable of the probe path; for BPF it is in the slot. */
 #ifdef __bpf__
 #define IN_KERNEL 1
-#define INLINE_HERE __attribute__((__noinline__)) /* so that the verifier looks at it once */
+#define INLINE_HERE __attribute__((__noinline__)) /* verified once, not at each call */
 #define BIG_LOCAL(type, name, f) type *name = (type *)(void *)(f)->thread->k.big
-#define ZERO(en) (*(volatile int *)&(en)->zero) /* of a counter that it is not to follow */
+#define ZERO(en) (*(volatile int *)&(en)->zero) /* the verifier does not know it */
 #else
 #define IN_KERNEL 0
 #define INLINE_HERE inline

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shape of a key, of an aggregation or of a dynamic variable. */
+/* Shapes of keys; a firing's keys are in key_view.h. */
 #ifndef EN_KEY_H
 #define EN_KEY_H
 
@@ -8,11 +8,11 @@
 
 #include "prog/prog.h"
 
-/* The parts of a key, of an aggregation or of a dynamic variable. */
+/* The parts of a key of an aggregation or of a dynamic variable. */
 struct en_key {
 	uint8_t n, nstr;
-	bool self;		     /* a part more in front: whose self-> it is */
-	uint32_t fixed;		     /* bytes of all parts, strings counted as their length field */
+	bool self;		     /* preceded by one more part: the key of self-> */
+	uint32_t fixed;		     /* bytes of all parts; a string counts as its length field */
 	uint8_t kind[PROG_MAX_KEYS]; /* EBPF_SCALAR, EBPF_STR, EBPF_MEM */
 	uint32_t size[PROG_MAX_KEYS];
 };

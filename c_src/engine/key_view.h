@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keys of aggregations and dynamic variables (probe path). A firing gives a key as words on the
+ * Keys of aggregations and dynamic variables (probe path). A firing passes a key as words on the
  * program's stack: numbers, string references, addresses of memory. A table stores it as
  *
- *   for each string: the id of its struct et_str, or 0
- *   the parts one after the other: whose self-> it is, numbers 8 bytes, strings u32 length and
- *   text, memory its bytes
+ *   for each string: the id of its struct et_str, or 0 if it is not interned
+ *   the parts one after the other: the key of self->; of a number 8 bytes; of a string u32 length
+ *   and text; of memory its bytes
  *
- * which is also what the consumer is given. A string that is interned is compared by its id and
- * hashed by the hash it brings along, so that its text is looked at only when the key is new.
+ * The consumer gets the same format. An interned string is compared by its id and brings its hash
+ * along, so its text is read only when the key is new.
  */
 #ifndef EN_KEY_VIEW_H
 #define EN_KEY_VIEW_H
@@ -23,11 +23,11 @@
 #include "slot.h"
 #include "work.h"
 
-/* The strings of a key, looked up once; and the hash of it all. */
+/* A key as passed by a firing: its strings resolved once, and its hash. */
 struct key_view {
 	uint64_t self;
 	uint64_t hash;
-	uint32_t bytes; /* that it takes when stored, ids included */
+	uint32_t bytes; /* stored size, ids included */
 	struct key_str {
 		uint64_t id; /* 0: not interned */
 		const char *text;
@@ -56,7 +56,7 @@ PROBE_PATH static inline uint64_t key_str_view(struct fire *f, uint64_t ref, str
 	return et_hash(s->text, s->len);
 }
 
-/* false, with a fault: its parts are too long for the work that is left. */
+/* Resolve and hash a key. false, with a fault: its parts exceed the work that is left. */
 PROBE_PATH static INLINE_HERE bool key_look(struct fire *f, const struct en_key *k, uint64_t seed,
 	const uint64_t *word, struct key_view *v)
 {
@@ -89,7 +89,7 @@ PROBE_PATH static inline bool key_bytes_equal(const char *a, const char *b, uint
 	return n == 0 || memcmp(a, b, n) == 0;
 }
 
-/* Is it the stored key? The hashes are equal already. */
+/* Compare with a stored key whose hash is equal. */
 PROBE_PATH static INLINE_HERE bool key_equal(
 	const struct en_key *k, const uint64_t *word, const struct key_view *v, const void *stored)
 {

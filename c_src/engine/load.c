@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loading a program: its clauses verified and compiled to machine code, its tables made, the
- * memory of all slots reserved, its clauses joined with the probes that they match.
+ * Loading a program: verify its clauses and compile them to machine code, make its tables, reserve
+ * the memory of all slots, and enable its clauses at the probes that they match.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@
 
 /* ---- code ----------------------------------------------------------------------------- */
 
-/* A string where the kernel can read it, which takes the place of the old one if that is owned. */
+/* A copy where the kernel can read it, which replaces the original if that is owned. */
 static const struct et_str *en_str_shared(struct en *en, const struct et_str *s, bool owned)
 {
 	struct et_str *copy;
@@ -65,7 +65,7 @@ static int load_strings(struct en *en, struct et_error *e)
 	return 0;
 }
 
-/* Machine code where it is wanted and can be had; else the program is interpreted. */
+/* JIT-compile the clauses if that is enabled and supported; else they are interpreted. */
 static int load_code(struct en *en, struct et_error *e)
 {
 	const struct prog *p = en->prog;
@@ -136,7 +136,7 @@ static int too_long(const struct en *en, const struct prog_clause *c, struct et_
 
 #define RECORD_MOST (1u << 30) /* whatever bufsize is */
 
-/* Room for the longest record of all: a thread has it beside its buffer. */
+/* Room for the longest record of all clauses: each slot builds records there. */
 static int size_records(struct en *en, struct et_error *e)
 {
 	const struct prog *p = en->prog;
@@ -170,7 +170,7 @@ static size_t take(size_t *at, size_t size, size_t align)
 	return off;
 }
 
-/* What only a program that uses it has: records (errors need a little), tables, speculations. */
+/* Layout of a slot. A program gets only what it uses (records are needed for errors, too). */
 static void lay_out(struct en *en)
 {
 	const struct prog *p = en->prog;
@@ -196,12 +196,12 @@ static void lay_out(struct en *en)
 /* ---- what is shared with the kernel ----------------------------------------------------- */
 
 /*
- * There, all that a slot could need is memory from the start. So bufsize, aggsize and specsize are
- * halved, the largest first, until all CPUs' slots are no more than the kernel's are to have;
- * unless bufresize=manual, and then it is as much as was asked for.
+ * Memory shared with the kernel is populated from the start (region.c). So bufsize, aggsize and
+ * specsize are halved, the largest first, until the slots of all CPUs are within the limit. With
+ * bufresize=manual they stay as they were set.
  */
 #define KERNEL_MOST  (256ULL << 20)
-#define KERNEL_LEAST (64ULL << 10) /* bytes of a buffer that is not halved */
+#define KERNEL_LEAST (64ULL << 10) /* bytes of a buffer that is not halved further */
 
 static bool may_halve(const struct en *en)
 {
@@ -232,7 +232,7 @@ static bool halve(struct en *en)
 	return true;
 }
 
-static void fit(struct en *en)
+static void fit_buffers(struct en *en)
 {
 	uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) / 8 * 4096;
 
@@ -242,7 +242,7 @@ static void fit(struct en *en)
 		;
 }
 
-/* A spare slot has few firings: of its buffers an eighth is there. */
+/* A spare slot has few firings: only an eighth of its buffers is populated. */
 static int populate(struct en *en)
 {
 	size_t aggs = en->prog->naggs > 0 ? en->at.agg_direct + en_spare_size(en->at.agg_size) : 0;
@@ -268,18 +268,18 @@ static int populate(struct en *en)
 /* ---- slots ------------------------------------------------------------------------------ */
 
 /*
- * One mapping for all slots, of which only what is used will ever be touched; the one behind
- * them is for en_slot_own. Where even the addresses are refused, fewer slots have to do.
+ * One mapping for all slots; only what is used is ever touched. The slot behind the others is for
+ * en_slot_own. If the system refuses even the address space, halve the number of slots.
  */
 static int map_slots(struct en *en, struct et_error *e)
 {
 	void *map;
 
 	en->maxslots = (unsigned)en->opts->val[OPT_MAXTHREADS];
-	if (en->shared.on) { /* the kernel's, which are there from the start, and a few of our own */
+	if (en->shared.on) { /* the kernel's, all populated, and a few of our own */
 		en->shared.nslots = (unsigned)sysconf(_SC_NPROCESSORS_CONF) + SPARE_SLOTS;
 		en->maxslots = en->shared.nslots + OWN_SLOTS;
-		fit(en);
+		fit_buffers(en);
 	}
 	for (;; en->maxslots /= 2) {
 		en->slots_size = en->stride * (en->maxslots + 1);
@@ -300,7 +300,7 @@ static int map_slots(struct en *en, struct et_error *e)
 	en->slots = map;
 	if (en->shared.on)
 		en_slots_kernel(en);
-	else /* or a touched byte takes 2 MB */
+	else /* otherwise the first byte touched takes a huge page of 2 MB */
 		madvise((void *)((uintptr_t)map & ~(uintptr_t)4095), en->slots_size,
 			MADV_NOHUGEPAGE);
 	return 0;
@@ -345,7 +345,7 @@ struct pairs {
 	const struct prog_clause *clause;
 	unsigned index;
 	ebpf_entry entry;
-	struct en_ecb *at; /* in the order of clauses: of epids from necbs + 1 on */
+	struct en_ecb *at; /* in order of clauses: epids from necbs + 1 on */
 	unsigned n, room;
 	bool failed;
 };
@@ -390,7 +390,7 @@ static void add_ecb(struct en *en, const struct en_ecb *ecb, struct en_ecblist *
 	p->reads_stack |= u->stack;
 }
 
-/* The lists of clauses, probe by probe. */
+/* Make the list of clauses of each probe. */
 static int make_lists(struct en *en, const struct pairs *all, struct et_error *e)
 {
 	unsigned *count = calloc(en->reg.nprobes + 1, sizeof(*count));
@@ -426,7 +426,7 @@ failed:
 	return et_err(e, ET_NOMEM, "out of memory for %u enabled probes", all->n);
 }
 
-/* Clauses and the probes that they match; first > 0: of those added since tracing began. */
+/* Enable clauses at matching probes; first > 0: only at those added since tracing began. */
 static int enable(struct en *en, unsigned first, struct et_error *e)
 {
 	struct pairs all = {.en = en};
@@ -492,7 +492,7 @@ static uint32_t parent_of(uint32_t pid)
 	return parent;
 }
 
-/* A file of /proc/self as a line: what ends its parts becomes a space, none at the end. */
+/* A file of /proc/self as one line: separators become spaces, trailing ones are removed. */
 static struct et_str *own_line(const char *path, size_t most)
 {
 	char text[4096];
@@ -522,7 +522,7 @@ static struct et_str *own_link(const char *path, size_t most)
 static int look_around(struct en *en, struct et_error *e)
 {
 	en->process.execname = own_line("/proc/self/comm", 64);
-	/* in a node its arguments may hold the cookie, which is no script's business */
+	/* in a node the arguments may contain the cookie, which scripts must not see */
 	en->process.psargs = own_line(
 		en->opts->inside ? "/proc/self/comm" : "/proc/self/cmdline", en->strsize - 1);
 	en->process.cwd = own_link("/proc/self/cwd", en->strsize - 1);
@@ -537,7 +537,7 @@ static int look_around(struct en *en, struct et_error *e)
 	en->process.euid = geteuid();
 	en->process.gid = getgid();
 	en->process.egid = getegid();
-	en->process.pri = (uint32_t)(120 + getpriority(PRIO_PROCESS, 0)); /* as the kernel counts them */
+	en->process.pri = (uint32_t)(120 + getpriority(PRIO_PROCESS, 0)); /* the kernel's scale */
 	for (uint32_t pid = en->process.pid; pid != 0 && en->process.nancestors < 64; pid = parent_of(pid))
 		en->process.ancestors[en->process.nancestors++] = pid;
 	return 0;
@@ -549,7 +549,7 @@ static bool wants_time(const struct prog *p)
 {
 	for (unsigned i = 0; i < p->nclauses; i++)
 		if (p->clauses[i]->uses.vars & (USES_VAR(TIMESTAMP) | USES_VAR(VTIMESTAMP)))
-			return true; /* a provider may make running times of time stamps */
+			return true; /* a provider may derive running times from time stamps */
 	return has_records(p);
 }
 
@@ -568,7 +568,7 @@ static void wish(void *arg, struct en_probe *p)
 		w->pv = p->pv;
 }
 
-/* Does a clause run in the kernel? Then the memory has to be shared before there is any. */
+/* If a clause runs in the kernel, share the memory before anything is allocated. */
 static int share(struct en *en, struct et_error *e)
 {
 	struct arena_wish w = {.en = en};
@@ -590,7 +590,7 @@ static int share(struct en *en, struct et_error *e)
 	return 0;
 }
 
-/* The probe with its names and clauses, as the kernel finds it. NULL: out of memory. */
+/* A copy of the probe with its names and clauses for the kernel. NULL: out of memory. */
 struct en_probe *en_probe_shared(struct en *en, const struct en_probe *p)
 {
 	const struct en_ecblist *l = atomic_load((_Atomic(struct en_ecblist *) *)&p->ecbs);
@@ -655,9 +655,9 @@ static int share_clauses(struct en *en, struct et_error *e)
 	if (en->shared.procs == NULL)
 		return et_err(e, ET_NOMEM, "out of memory for processes");
 	/*
-	 * An address of which nothing else is said is $target's. It is not in the table before it
-	 * fires: what the consumer sees there it looks at at once, and a command of -c has to begin
-	 * first.
+	 * Addresses without a process index belong to $target. It is not put into the table before
+	 * it fires: the consumer reads the files of a process as soon as it is in the table, and
+	 * with -c the command has not been executed yet.
 	 */
 	if (en->opts->target > 0)
 		en->shared.home = (uint32_t)en->opts->target;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The registry of probes: a growing table by id, a hash table by name, and matching by globs.
- * Used by one thread at a time, before tracing and between; never on the probe path.
+ * The registry of probes: a growing table by id, a hash table by name, and matching by globs. Used
+ * by one thread at a time, never on the probe path.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 /* ---- globs ---------------------------------------------------------------------------- */
 
-/* A set "[a-z]" or "[!a-z]" at p (behind the bracket); *end is behind its end. NULL: none. */
+/* Match a set "[a-z]" or "[!a-z]"; p is behind the bracket. *end: behind the set, or NULL. */
 static bool in_set(const char *p, char c, const char **end)
 {
 	bool negated = *p == '!', found = false;
@@ -41,7 +41,7 @@ static bool in_set(const char *p, char c, const char **end)
 	return found != negated;
 }
 
-/* One element of the pattern against one character; the next element, or NULL: no match. */
+/* Match one element of the pattern with one character. Returns the next element; NULL: no match. */
 static const char *match_one(const char *p, char c)
 {
 	const char *end;
@@ -53,7 +53,7 @@ static const char *match_one(const char *p, char c)
 
 		if (end != NULL)
 			return in ? end : NULL;
-		break; /* no closing bracket: itself */
+		break; /* no closing bracket: a literal one */
 	}
 	case '\\':
 		if (p[1] != '\0')
@@ -78,7 +78,7 @@ bool en_glob(const char *pattern, const char *text)
 		} else if (*p != '\0' && (next = match_one(p, *text)) != NULL) {
 			p = next;
 			text++;
-		} else if (star != NULL) { /* let the star take one character more */
+		} else if (star != NULL) { /* let the star match one more character */
 			p = star;
 			text = ++again;
 		} else {
@@ -93,8 +93,8 @@ bool en_glob(const char *pattern, const char *text)
 /* ---- table ---------------------------------------------------------------------------- */
 
 /*
- * A text among the names, or the empty place where it belongs. Very many probes have few names:
- * each is there once, and names that are the same are the same string.
+ * The bucket of a text in the table of names, or the empty one where it belongs. Very many probes
+ * share few names, so names are interned: equal names are the same string.
  */
 static struct et_str **name_bucket(struct en *en, uint64_t hash, const char *text)
 {
@@ -126,7 +126,7 @@ static bool grow_names(struct en *en)
 	return true;
 }
 
-/* NULL: it is not there, or (make) memory is out. */
+/* Intern a name. NULL: it is not there, or (make) out of memory. */
 static const struct et_str *name_of(struct en *en, const char *text, bool make)
 {
 	struct et_str **at;
@@ -168,7 +168,7 @@ static bool is_named(const struct en_probe *p, const struct names *n)
 	return p->name == n->name && p->func == n->func && p->mod == n->mod && p->prov == n->prov;
 }
 
-/* The place of a name in the hash table: its own, or the empty one where it belongs. */
+/* The bucket of a probe in the hash table, or the empty one where it belongs. */
 static struct en_probe **bucket_of(struct en *en, uint64_t hash, const struct names *n)
 {
 	unsigned mask = en->reg.probe_hash_size - 1;
@@ -180,7 +180,7 @@ static struct en_probe **bucket_of(struct en *en, uint64_t hash, const struct na
 	return &en->reg.probe_hash[i];
 }
 
-/* Where one goes that is not there yet. */
+/* The bucket for a probe that is not in the table yet. */
 static struct en_probe **free_bucket(struct en *en, uint64_t hash)
 {
 	unsigned mask = en->reg.probe_hash_size - 1;
@@ -363,7 +363,7 @@ static int match_info(void *data, const struct d_pdesc *desc,
 	return en_probe_match(data, desc, give_info, &to, e);
 }
 
-/* Nothing is made for it: of those on demand there are the kinds. */
+/* Names for suggestions. Nothing is made on demand for it: kinds stand for such probes. */
 static void names_of(
 	void *data, const char *prov, void (*cb)(void *arg, const char *name), void *arg)
 {

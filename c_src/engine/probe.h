@@ -18,7 +18,7 @@ struct provider;
 
 /* An enabled clause at a probe. */
 struct en_ecb {
-	uint32_t id; /* of the probe: the two are copied at once into struct fire */
+	uint32_t id; /* of the probe; copied with epid into struct fire, in one go */
 	uint32_t epid;
 	uint32_t index; /* of the clause in its program */
 	ebpf_entry entry; /* machine code; NULL: interpret */
@@ -30,41 +30,41 @@ struct en_probe {
 	uint32_t id;
 	const struct et_str *prov, *mod, *func, *name;
 	const struct provider *pv;
-	void *pvdata;	  /* the provider's own */
+	void *pvdata;	  /* private to the provider */
 	struct en *en;
-	uint16_t argmask; /* arguments that enabled clauses read: build no others */
-	uint16_t nomask;  /* those they read that the probe does not have: 0 */
-	uint32_t pbis;	  /* the same of provider built-ins: bits PBI_* */
+	uint16_t argmask; /* arguments that enabled clauses read: make no others */
+	uint16_t nomask;  /* arguments read that the probe does not have: 0 */
+	uint32_t pbis;	  /* provider built-ins that they read: bits PBI_* */
 	bool reads_vts, reads_ustack, reads_stack;
-	/* Enabled clauses in program order; NULL: none. Replaced as a whole (see above). */
+	/* Enabled clauses in program order; NULL: none. Replaced as a whole. */
 	_Atomic(struct en_ecblist *) ecbs;
 	int nargs;
 	const char *const *argtypes;
 	const char *const *xargtypes;
 	const uint8_t *argmap;
-	bool own_types; /* argtypes and its texts are freed with the probe */
+	bool own_types; /* argtypes and its strings are freed with the probe */
 	bool absent;	  /* cannot be enabled: note says why */
-	const char *note; /* what is to be known of it, or NULL */
-	const char *func_alias; /* descriptions may say this for the function too, or NULL */
-	const char *mod_aliases; /* the same for the module: some, one behind the other, then "" */
+	const char *note; /* a remark for -l and errors, or NULL */
+	const char *func_alias; /* another name for the function in descriptions, or NULL */
+	const char *mod_aliases; /* the same for the module: a list of strings, ended by "" */
 	uint64_t hash; /* of its four names */
 };
 struct en_ecblist {
 	unsigned n;
-	bool quick; /* one, of machine code, with all its arguments, on any CPU: fire_quick */
+	bool quick; /* one clause, JIT-compiled, all arguments present, any CPU: fire_quick */
 	struct en_ecb ecb[];
 };
 
 /*
  * Fire: run the probe's clauses. arg: 10 values, of which those in p->argmask are set; strmask:
- * which of them are the text member of a struct et_str. Any thread; nothing enabled: returns
- * at once. Never fails; what goes wrong is counted or becomes an ERROR record.
+ * which of them are the text of a struct et_str. From any thread; returns at once if nothing is
+ * enabled. Never fails: what goes wrong is counted or becomes an ERROR record.
  */
 void en_fire(struct en_probe *p, const uint64_t *arg, unsigned strmask, const struct en_current *cur);
 /*
- * The same as so many firings, all at once and not on the probe path (times.c): all clauses of the
- * probe must be countable. Somebody else has counted them; they may be told after exit(). false:
- * there is no slot for this thread, nothing was done.
+ * Account for many firings at once, which somebody else has counted; not on the probe path
+ * (times.c). All clauses of the probe must be countable. Also possible after exit(). false: no slot
+ * is left for this thread, and nothing was done.
  */
 bool en_fire_times(struct en_probe *p, const uint64_t *arg, unsigned strmask,
 	const struct en_current *cur, uint64_t times);

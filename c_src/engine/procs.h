@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose address it is: records of the kernel's probes have addresses of many processes. The bits
- * above those that addresses use say which, as a place in a table; 0: it was not said.
+ * Addresses in records of the kernel's probes belong to many processes. The bits above those that
+ * addresses use are an index into a table of processes, plus 1; 0: unknown.
  */
 #ifndef EN_PROCS_H
 #define EN_PROCS_H
@@ -11,7 +11,7 @@
 
 enum { ADDR_BITS = 47, PROCS_LOG = 12, NPROCS = 1 << PROCS_LOG };
 
-/* The bits for a process, which is put into the table; 0: there is no room. */
+/* The tag of a process, which is added to the table; 0: the table is full. */
 static inline uint64_t procs_tag(_Atomic(uint32_t) *procs, uint32_t pid)
 {
 	uint32_t at = pid * 2654435761u >> (32 - PROCS_LOG), now;

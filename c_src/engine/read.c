@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading the trace buffers: the records of all slots, merged by time. To have them in order also
- * from one call to the next, a call delivers only what is older than its beginning: by then every
- * firing that read the clock before has ended (grace), so that nothing older can still come.
+ * Reading the trace buffers: a merge of the records of all slots, by time. To keep the order from
+ * one call to the next, a call delivers only records older than its start. It first waits for a
+ * grace period: every firing that read the clock before has then ended, so nothing older can still
+ * arrive.
  */
 #include <stdlib.h>
 
@@ -14,7 +15,7 @@
 #include "spec.h"
 #include "state.h"
 
-/* One slot in the merge: its next record. */
+/* One slot in the merge, at its next record. */
 struct front {
 	uint64_t ts;
 	uint64_t head; /* read up to here */
@@ -74,7 +75,7 @@ static int deliver(struct en *en, const struct front *f, en_rec_cb cb, void *arg
 	return spec_deliver(en, en->spec.reading, cb, arg);
 }
 
-/* All slots by time. */
+/* All slots, merged by time. */
 static int merge(struct en *en, struct heap *h, uint64_t cutoff, en_rec_cb cb, void *arg)
 {
 	int rc = 0;
@@ -91,7 +92,7 @@ static int merge(struct en *en, struct heap *h, uint64_t cutoff, en_rec_cb cb, v
 }
 
 /* Slot by slot: temporal is off. */
-static int one_by_one(struct en *en, struct heap *h, uint64_t cutoff, en_rec_cb cb, void *arg)
+static int read_unordered(struct en *en, struct heap *h, uint64_t cutoff, en_rec_cb cb, void *arg)
 {
 	int rc = 0;
 
@@ -127,7 +128,7 @@ void en_consume_until(struct en *en, uint64_t ns)
 int en_consume(struct en *en, en_rec_cb cb, void *arg)
 {
 	bool over = en->state == EN_STOPPED, temporal = en->opts->val[OPT_TEMPORAL];
-	bool wait = !over && (temporal || en->spec.n > 0); /* a commit waits for the others too */
+	bool wait = !over && (temporal || en->spec.n > 0); /* a commit waits for all slots */
 	uint64_t cutoff = wait ? en_now() : UINT64_MAX;
 	uint32_t n = atomic_load(&en->nslots);
 	struct heap h = {0};
@@ -156,7 +157,7 @@ int en_consume(struct en *en, en_rec_cb cb, void *arg)
 		f->head = atomic_load_explicit(&t->ring.head, memory_order_acquire);
 		h.n += advance(en, f, cutoff);
 	}
-	rc = temporal ? merge(en, &h, cutoff, cb, arg) : one_by_one(en, &h, cutoff, cb, arg);
+	rc = temporal ? merge(en, &h, cutoff, cb, arg) : read_unordered(en, &h, cutoff, cb, arg);
 	free(h.at);
 	return rc;
 }

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that the probe path reads and writes. Mostly it is this process's own. An engine whose
- * clauses also run in the kernel shares it with the kernel: the engine itself was made at the
- * start of a window of addresses, which at the go becomes a mapping of that memory; all that comes
- * after is taken from there, piece by piece, and given back as a whole.
+ * Memory that the probe path reads and writes. Usually it is private to this process. An engine
+ * whose clauses also run in the kernel keeps it in a BPF arena, which is mapped here too.
+ *
+ * Both sides follow the same pointers, so all that they reach must be inside the arena.
+ * struct en itself exists before it is known whether an arena is needed. Therefore it is placed at
+ * the start of a reserved window of 4 GB of address space, aligned to its size (PROT_NONE but for
+ * the first pages). At go, en_share maps the arena over that window and copies struct en into it,
+ * so that pointers to the engine stay valid. Whatever is allocated from then on comes from a bump
+ * allocator in the window; it is freed as a whole with the mapping.
+ *
+ * A page fault in user space populates a page of the arena; the kernel's programs cannot do that.
+ * Memory that the kernel writes to is therefore populated in advance (en_populate).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,28 +22,28 @@
 #include "region.h"
 #include "state.h"
 
-#define WINDOW (1ULL << 32) /* bytes; it starts at a multiple of that */
+#define WINDOW (1ULL << 32) /* bytes; aligned to its size */
 #define HINT   0x1e0000000000 /* far from where programs have anything */
 
-/* The leak sanitizer does not look into mappings by itself: an engine's pointers are there. */
+/* The leak sanitizer does not scan mappings by itself, and an engine holds pointers to the heap. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #include <sanitizer/lsan_interface.h>
-#define LOOK_INTO(p) __lsan_register_root_region(p, sizeof(struct en))
-#define LOOK_AWAY(p) __lsan_unregister_root_region(p, sizeof(struct en))
+#define LSAN_ADD_ROOT(p) __lsan_register_root_region(p, sizeof(struct en))
+#define LSAN_REMOVE_ROOT(p) __lsan_unregister_root_region(p, sizeof(struct en))
 #endif
 #endif
-#ifndef LOOK_INTO
-#define LOOK_INTO(p) ((void)(p))
-#define LOOK_AWAY(p) ((void)(p))
+#ifndef LSAN_ADD_ROOT
+#define LSAN_ADD_ROOT(p) ((void)(p))
+#define LSAN_REMOVE_ROOT(p) ((void)(p))
 #endif
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Addresses for an engine; its first page is memory already. NULL: refused. */
-static void *window(void)
+/* Reserve the window of an engine; its first pages are usable. NULL: refused. */
+static void *reserve_window(void)
 {
 	uint64_t at = HINT + (uint64_t)(uint32_t)getpid() % 4096 * WINDOW, from;
 	char *map = mmap((void *)(uintptr_t)at, 2 * WINDOW, PROT_NONE,
@@ -58,12 +66,12 @@ static void *window(void)
 
 struct en *en_reserve(bool shareable)
 {
-	struct en *en = shareable ? window() : NULL;
+	struct en *en = shareable ? reserve_window() : NULL;
 	void *mem = NULL;
 
 	if (en != NULL) {
 		en->shared.window = WINDOW;
-		LOOK_INTO(en);
+		LSAN_ADD_ROOT(en);
 		return en;
 	}
 	if (posix_memalign(&mem, LINE, sizeof(*en)) != 0)
@@ -74,14 +82,14 @@ struct en *en_reserve(bool shareable)
 void en_unreserve(struct en *en)
 {
 	if (en->shared.window != 0) {
-		LOOK_AWAY(en);
+		LSAN_REMOVE_ROOT(en);
 		munmap(en, en->shared.window);
 	} else {
 		free(en);
 	}
 }
 
-/* The engine's window is a mapping of fd from now on. Nobody else may be looking at it. */
+/* Map fd over the engine's window. No other thread may be using the engine. */
 int en_share(struct en *en, int fd, struct et_error *e)
 {
 	struct en *copy;
@@ -94,7 +102,7 @@ int en_share(struct en *en, int fd, struct et_error *e)
 		return et_err(e, ET_NOMEM, "out of memory");
 	memcpy(copy, en, sizeof(*copy));
 	map = mmap(en, en->shared.window, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
-	if (map == MAP_FAILED) { /* the old one is gone: an engine of its own memory again */
+	if (map == MAP_FAILED) { /* the window is unmapped now: make it private again */
 		map = mmap(en, copy->shared.window, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		memcpy(en, copy, sizeof(*copy));
@@ -108,7 +116,7 @@ int en_share(struct en *en, int fd, struct et_error *e)
 	return 0;
 }
 
-/* User space's accesses make what is not there; the kernel's do not. */
+/* User space faults missing pages in; the kernel's programs cannot. */
 int en_populate(void *at, size_t size)
 {
 	uintptr_t from = (uintptr_t)at & ~4095ULL;
@@ -119,8 +127,8 @@ int en_populate(void *at, size_t size)
 		(void *)from, align_up((uintptr_t)at + size, 4096) - from, MADV_POPULATE_WRITE);
 }
 
-/* Of the window; of that so many bytes are there at once, for the kernel to write to. */
-static void *take(struct en *en, size_t size, size_t kernel)
+/* Allocate from the window; the first `kernel` bytes are populated, for the kernel to write to. */
+static void *arena_alloc(struct en *en, size_t size, size_t kernel)
 {
 	char *at = (char *)en + en->shared.used;
 
@@ -142,13 +150,13 @@ void *en_alloc(struct en *en, size_t size)
 			return NULL;
 		return memset(mem, 0, align_up(size + 1, 64));
 	}
-	return take(en, size, size);
+	return arena_alloc(en, size, size);
 }
 
 /*
- * How far into its first page memory of this engine begins, not shared with the kernel. Engines use
- * the same places of what they have; were all of it at the beginning of pages, more than eight that
- * fire at one event would take each other's lines out of the processor's cache.
+ * Cache colouring: the offset of an engine's private memory in its first page. All engines have the
+ * same layout. If each started at a page boundary, their hot lines would be in the same cache sets,
+ * and more than eight engines that fire at one event would evict each other's.
  */
 static size_t colour(const struct en *en)
 {
@@ -161,7 +169,7 @@ void *en_alloc_pages(struct en *en, size_t size, size_t kernel)
 
 	if (en->shared.on) {
 		en->shared.used = align_up(en->shared.used, 4096);
-		return take(en, size, kernel);
+		return arena_alloc(en, size, kernel);
 	}
 	map = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trace buffers: a ring of bytes with one writer, the slot's thread, and one reader. head and
- * tail count bytes since the start; records do not wrap: what is left at the end is a REC_PAD (or
- * too short for a head). Policies: switch drops what finds no room; ring lets the writer throw
- * the oldest away (the reader keeps off until the stop); fill drops too and says so.
+ * Trace buffers: a ring buffer of bytes with one writer, the slot's thread, and one reader. head
+ * and tail count bytes since the start. A record does not wrap: if it does not fit before the end,
+ * the rest is skipped as a REC_PAD (or is too short for a head). Policies: switch drops records
+ * that do not fit; ring overwrites the oldest (the reader must wait until tracing has stopped);
+ * fill drops them too, and ends tracing.
  */
 #include <string.h>
 
@@ -18,9 +19,9 @@
 #include "spec.h"
 #include "state.h"
 
-/* ---- how many --------------------------------------------------------------------------- */
+/* ---- the rate limit --------------------------------------------------------------------- */
 
-/* Records that a thread takes at once: the word is shared by all, but few must do for many. */
+/* Records that a thread takes at once: against contention, but a small limit must serve all. */
 static inline uint64_t rate_share(const struct en *en)
 {
 	return en->rate.limit < 1024 ? 1 + en->rate.limit / 64 : 16;
@@ -64,13 +65,13 @@ void en_rate_tick(struct en *en)
 
 /* ---- the ring --------------------------------------------------------------------------- */
 
-/* The bytes that end the ring at pos, if no head fits: passed over by both sides. */
+/* Bytes from pos to the end of the ring. */
 static inline uint64_t left_at(const struct ring *r, uint64_t pos)
 {
 	return r->size - pos;
 }
 
-/* Policy ring: forget the oldest record; a forgotten commit frees its speculation. */
+/* Policy ring: drop the oldest record; dropping a commit discards its speculation. */
 PROBE_PATH static void forget(struct en_thread *t)
 {
 	struct ring *r = &t->ring;
@@ -93,7 +94,7 @@ PROBE_PATH static bool make_room(struct en_thread *t, uint64_t need)
 		return true;
 	if (need > r->size)
 		return false;
-	if (t->en->policy == BUFPOLICY_RING) /* bounded: each one is at least a head long */
+	if (t->en->policy == BUFPOLICY_RING) /* bounded: each record is at least a head long */
 		while (r->size - (head - atomic_load_explicit(&r->tail, memory_order_relaxed)) <
 			need)
 			forget(t);
@@ -101,7 +102,7 @@ PROBE_PATH static bool make_room(struct en_thread *t, uint64_t need)
 	return r->size - (head - r->tail_seen) >= need;
 }
 
-/* Pass over the pad bytes that end the ring; returns 0, what is then left to pass over. */
+/* Skip the pad bytes at the end of the ring; returns 0, the padding still needed. */
 PROBE_PATH static __attribute__((noinline)) uint64_t put_pad(struct ring *r, uint64_t pad)
 {
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
@@ -127,7 +128,7 @@ PROBE_PATH bool ring_put(struct en_thread *t, const void *rec, uint32_t size)
 		goto full;
 	if (left_at(r, r->wpos) < size)
 		pad = left_at(r, r->wpos);
-	/* Together they would never fit: the pad goes first, or no record would ever again. */
+	/* Both may never fit at once: write the pad first, or no record would fit ever again. */
 	if (unlikely(pad + size > r->size && size <= r->size && make_room(t, pad)))
 		pad = put_pad(r, pad);
 	if (size > r->size || !make_room(t, pad + size)) {
@@ -163,7 +164,7 @@ PROBE_PATH const struct rec_head *ring_peek(struct ring *r, uint64_t head)
 {
 	const struct rec_head *rec;
 
-	for (int i = 0; i < 2; i++) { /* at most one pad is in the way */
+	for (int i = 0; i < 2; i++) { /* at most one pad precedes it */
 		if (atomic_load_explicit(&r->tail, memory_order_relaxed) == head)
 			return NULL;
 		rec = (const struct rec_head *)(const void *)(r->mem + r->rpos);

@@ -17,10 +17,10 @@ struct ring {
 	uint64_t size;
 	/* the writer's */
 	_Atomic(uint64_t) head; /* bytes written since the start */
-	uint64_t wpos;	       /* head's place in mem */
-	uint64_t tail_seen;    /* tail when last looked at */
+	uint64_t wpos;	       /* head's offset in mem */
+	uint64_t tail_seen;    /* the writer's cached copy of tail */
 	char pad[LINE];
-	/* the reader's (policy ring: the writer's until the stop) */
+	/* the reader's (policy ring: the writer's until tracing stops) */
 	_Atomic(uint64_t) tail;
 	uint64_t rpos;
 };

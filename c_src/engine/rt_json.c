@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json(text, path) (probe path): the value at a path like a.b[0].c as a string: of a string its
- * text, of anything else its source. No value: no string. One pass over the text, no recursion:
- * where a part of the path is found the next is looked for inside of it, what lies beside it is
- * skipped by counting brackets. What follows the value is not looked at, as in DTrace.
+ * json(text, path) (probe path): the value at a path like a.b[0].c, as a string: a string's text,
+ * anything else as it is written. NULL if there is no such value. One pass over the text, without
+ * recursion: each part of the path is searched for inside the value of the last one, and other
+ * values are skipped by counting brackets. The text behind the value is not checked, as in DTrace.
  */
 #include <string.h>
 
@@ -19,9 +19,9 @@ struct text {
 	const char *at, *end;
 };
 
-/* What is being looked at: not locals, so that BPF can have functions that take them. */
+/* In memory, not in registers, so that BPF can have functions that take pointers to them. */
 struct work {
-	struct text path, t; /* what is left of them */
+	struct text path, t; /* the rest of each */
 	struct text name, value;
 };
 
@@ -31,7 +31,7 @@ PROBE_PATH static void skip_space(struct text *t)
 		t->at++;
 }
 
-/* Over a string, with its quotes; *body is what stands between them. */
+/* Skip a string with its quotes; *body is what is between them. */
 PROBE_PATH static bool skip_string(struct text *t, struct text *body)
 {
 	if (t->at >= t->end || *t->at != '"')
@@ -46,7 +46,7 @@ PROBE_PATH static bool skip_string(struct text *t, struct text *body)
 	return true;
 }
 
-/* Over a whole value, which is then between v->at and v->end. */
+/* Skip a whole value, which is then [v->at, v->end). */
 PROBE_PATH static INLINE_HERE bool skip_value(struct text *t, struct text *v)
 {
 	unsigned depth = 0;
@@ -68,7 +68,7 @@ PROBE_PATH static INLINE_HERE bool skip_value(struct text *t, struct text *v)
 			depth++;
 		} else if (c == '}' || c == ']') {
 			if (depth == 0)
-				break; /* of what is around */
+				break; /* closes what encloses the value */
 			if (--depth == 0) {
 				t->at++;
 				break;
@@ -96,7 +96,7 @@ PROBE_PATH static bool is_name(const struct text *name, const char *part, size_t
 	return (size_t)(name->end - name->at) == len && memcmp(name->at, part, len) == 0;
 }
 
-/* The member of an object: its value is what comes next. */
+/* Find a member of an object; its value comes next. */
 PROBE_PATH static INLINE_HERE bool member(struct work *w, const char *part, size_t len)
 {
 	struct text *t = &w->t;
@@ -114,7 +114,7 @@ PROBE_PATH static INLINE_HERE bool member(struct work *w, const char *part, size
 	}
 }
 
-/* The same for an array's. */
+/* The same for an element of an array. */
 PROBE_PATH static INLINE_HERE bool element(struct work *w, uint64_t n)
 {
 	struct text *t = &w->t;
@@ -175,11 +175,11 @@ PROBE_PATH static char plain_escape(char c)
 	case 'r': return '\r';
 	case 'b': return '\b';
 	case 'f': return '\f';
-	default: return c; /* itself: quote, backslash, slash */
+	default: return c; /* quote, backslash, slash: itself */
 	}
 }
 
-/* A string's text with its escapes done; \u of one byte only, others stay as they are. */
+/* A string's text, unescaped; \u only for codes of one byte, others are left as they are. */
 PROBE_PATH static INLINE_HERE uint64_t unescape(struct fire *f, uint64_t slot, const struct text *s)
 {
 	uint32_t n = 0, most = f->en->strsize - 1;

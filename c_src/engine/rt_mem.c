@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory (probe path). Anything may be read, through safe.c. Written is only what alloca() and
- * copyin() have given in this clause, and by copyout(), which is destructive.
+ * Memory (probe path). Any memory may be read, through safe.c. Only what alloca() and copyin() have
+ * returned in this clause may be written to; copyout(), which is destructive, writes anywhere.
  */
 #include <pthread.h>
 #include <string.h>
@@ -88,7 +88,7 @@ RTFN(write)
 
 RTFN(copy)
 {
-	/* the verifier has seen that either size is there, not that they are the same */
+	/* the verifier has checked both sizes, but not that they are equal */
 	if (work_block(FIRE(ctx), b))
 		memmove((void *)(uintptr_t)a, (const void *)(uintptr_t)c, b < d ? b : d);
 	return 0;
@@ -110,7 +110,7 @@ RTFN(bcopy)
 	return 0;
 }
 
-/* With a NUL behind: scripts make strings of it, and some put one there themselves. */
+/* NUL-terminated: scripts make strings of it. */
 RTFN(copyin)
 {
 	struct fire *f = FIRE(ctx);
@@ -137,7 +137,7 @@ RTFN(copyinto)
 }
 
 #ifndef __bpf__ /* kernel/bpf has its own */
-/* Into the program's memory: what is written to may fault as well as what is read. */
+/* Write to the program's memory; both the source and the destination may fault. */
 PROBE_PATH void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t n)
 {
 	size_t left;
@@ -177,8 +177,10 @@ RTFN(copyoutstr)
 	return 0;
 }
 
-/* Add to a static that no single instruction adds to: a narrow one, one behind an index; gives the
-   old value. D lays out everything by its alignment. */
+/*
+ * Add to a static variable that no single instruction can add to: a narrow one, or an element of an
+ * array. Returns the old value. D aligns everything naturally.
+ */
 RTFN(add_static)
 {
 	switch (b) {
@@ -203,7 +205,7 @@ PROBE_PATH static uint64_t mutex_state(struct fire *f, uint64_t what, uint64_t a
 	case FN_MUTEX_OWNED: return owner != 0 && owner == f->thread->tid;
 	case FN_MUTEX_OWNER: return owner;
 	case FN_MUTEX_TYPE_ADAPTIVE: return (m->__data.__kind & 3) == PTHREAD_MUTEX_ADAPTIVE_NP;
-	default: return 0; /* none of pthread's mutexes spins for good */
+	default: return 0; /* none of pthread's mutexes only spins */
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses of networks as text (probe path): inet_ntoa, inet_ntoa6, inet_ntop, link_ntop. */
+/* Network addresses as text (probe path): inet_ntoa, inet_ntoa6, inet_ntop, link_ntop. */
 #include <string.h>
 #include <sys/socket.h>
 
@@ -40,7 +40,7 @@ PROBE_PATH static char *put_v4(char *to, const uint8_t *addr)
 	return to;
 }
 
-/* The longest run of zero words, two at least: where "::" stands. 16 times its place + length. */
+/* The longest run of at least two zero words, where "::" goes: 16 times its position + length. */
 PROBE_PATH static INLINE_HERE unsigned longest_zeros(const uint8_t *addr, unsigned words)
 {
 	unsigned best = 16 * 15 + 1, run = 0;
@@ -53,7 +53,7 @@ PROBE_PATH static INLINE_HERE unsigned longest_zeros(const uint8_t *addr, unsign
 	return best;
 }
 
-/* RFC 5952; an IPv4 address inside is written as one. */
+/* RFC 5952; an embedded IPv4 address is written as one. */
 PROBE_PATH static INLINE_HERE char *put_v6(char *to, const uint8_t *addr)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};

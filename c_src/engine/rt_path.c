@@ -5,7 +5,7 @@
 #include "rt_str.h"
 #include "work.h"
 
-/* The text without the slashes that end it; of "/" one stays. */
+/* The length without trailing slashes; of "/" one stays. */
 PROBE_PATH static uint32_t without_slashes(const char *s, uint32_t n)
 {
 	while (n > 1 && s[n - 1] == '/')
@@ -50,8 +50,8 @@ RTFN(dirname)
 }
 
 /*
- * Without empty parts, "/./" and "/../". As in DTrace, "." and ".." count only between slashes:
- * at the end they stay.
+ * Remove empty parts, "/./" and "/../". As in DTrace, "." and ".." count only between slashes: at
+ * the end they stay.
  */
 RTFN(cleanpath)
 {
@@ -70,7 +70,7 @@ RTFN(cleanpath)
 		} else if (i + 2 < n && s[i + 1] == '.' && s[i + 2] == '/') {
 			i += 2;
 		} else if (i + 3 < n && s[i + 1] == '.' && s[i + 2] == '.' && s[i + 3] == '/') {
-			i += 3; /* back to the slash before */
+			i += 3; /* back to the previous slash */
 			while (to > 0 && out[--to] != '/')
 				;
 		} else {

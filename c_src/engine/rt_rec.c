@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records and actions (probe path). The program has stored numbers into the fixed part; strings
- * are put behind it; rt_rec_end copies the whole into the ring or the speculation. Actions that
- * harm are bounded here; that they are permitted was checked when loading.
+ * Records and actions (probe path). The program has stored the numbers in the fixed part; strings
+ * are appended to it; rt_rec_end copies the record to the ring or to the speculation. Destructive
+ * actions are bounded here; whether they are permitted was checked at load.
  */
 #include <signal.h>
 #include <string.h>
@@ -22,9 +22,9 @@
 #include "state.h"
 #include "work.h"
 
-#define CHILL_MOST   500000000ULL  /* ns that may be spent chilling ... */
+#define CHILL_MOST   500000000ULL  /* ns of chill() permitted ... */
 #define CHILL_WITHIN 1000000000ULL /* ... in this time */
-#define CHILL_INSIDE 50000000ULL   /* the same in a node, where others wait for the scheduler */
+#define CHILL_INSIDE 50000000ULL   /* in a node, where other processes wait for the scheduler */
 
 RTFN(rec_str)
 {
@@ -51,7 +51,7 @@ RTFN(rec_str)
 	return 0;
 }
 
-/* tracemem(): of size bytes the first used ones are read, the rest is 0. */
+/* tracemem(): read the first used of size bytes, zero the rest. */
 RTFN(rec_mem)
 {
 	struct fire *f = FIRE(ctx);
@@ -106,7 +106,7 @@ RTFN(exit)
 }
 
 #ifndef __bpf__
-/* Busy for so many ns, within bounds that leave the program half of its time, or more. */
+/* Spin for ns nanoseconds, but leave the program at least half of its time. */
 PROBE_PATH static void chill(struct fire *f, uint64_t ns)
 {
 	struct en_thread *t = f->thread;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * String functions (probe path): comparing, searching, cutting and joining. Results go to a slot
- * of the scratch region and are cut at strsize - 1 bytes. Positions count as in Perl, whose rules
- * D has taken over with all their corners.
+ * String functions (probe path): comparing, searching, cutting and joining. Results go to a slot of
+ * the scratch region and are truncated to strsize - 1 bytes. Positions count as in Perl, whose
+ * rules D has adopted with all their corner cases.
  */
 #include <stddef.h>
 #include <string.h>
@@ -40,7 +40,7 @@ RTFN(copyinstr)
 	return len < 0 || !work_block(f, (uint64_t)len) ? 0 : (uint64_t)(uintptr_t)to;
 }
 
-/* An argument that a provider interned is passed on as it is. */
+/* An argument that the provider has interned is passed on as it is. */
 RTFN(argstr)
 {
 	struct fire *f = FIRE(ctx);
@@ -112,7 +112,7 @@ PROBE_PATH static int64_t compare(struct fire *f, uint64_t x, uint64_t y)
 	return c != 0 ? c : (int64_t)n - m;
 }
 
-/* A string that is not there is an empty one, as for the other comparisons. */
+/* NULL compares as an empty string, as in the other comparisons. */
 RTFN(streq)
 {
 	uint32_t n, m;
@@ -183,14 +183,14 @@ RTFN(strtoll)
 
 /* ---- searching ------------------------------------------------------------------------ */
 
-/* A text that is looked for in another, from a place on; or from its end down to a place. */
+/* A search for t in s: forward from a position, or backward from the end down to a position. */
 struct search {
 	const char *s, *t;
 	uint32_t n, m;
 	bool back;
 };
 
-/* So many comparisons of bytes are not worth more than looking at each place. */
+/* Up to this many byte comparisons, trying each position is fast enough. */
 #define SEARCH_SHORT (64 * 1024)
 
 PROBE_PATH static bool is_at(const struct search *q, uint32_t at)
@@ -205,9 +205,9 @@ static inline uint64_t nth(const struct search *q, const char *s, uint32_t n, ui
 }
 
 /*
- * Long ones by a hash of the text that rolls along (Rabin and Karp): each byte is looked at twice.
- * Where hashes are equal the texts are compared; who makes texts that differ all the same pays for
- * that with the firing's work.
+ * Long texts: a rolling hash (Rabin-Karp), which reads each byte twice. Where the hashes are equal
+ * the texts are compared; a script that forces collisions pays for that with the work of its
+ * firing.
  */
 PROBE_PATH static INLINE_HERE int64_t search_long(struct fire *f, const struct search *q)
 {
@@ -235,7 +235,7 @@ PROBE_PATH static INLINE_HERE int64_t search_long(struct fire *f, const struct s
 	}
 }
 
-/* The first place of t in s, or the last one; -1: none, or a fault. m is not 0. */
+/* The first position of t in s, or the last one; -1: none, or a fault. m is not 0. */
 PROBE_PATH static INLINE_HERE int64_t search(struct fire *f, const struct search *q)
 {
 	const char *at;
@@ -285,7 +285,7 @@ RTFN(rindex)
 		from = n;
 	if (m == 0)
 		return (uint64_t)from;
-	if (n - (uint64_t)from > m) /* up to where one that begins there ends */
+	if (n - (uint64_t)from > m) /* up to the end of a match that begins there */
 		n = (uint32_t)from + m;
 	*q = (struct search){s, t, n, m, true};
 	return (uint64_t)search(f, q);
@@ -378,7 +378,7 @@ RTFN(substr)
 	if (from >= n || from < 0)
 		len = 0;
 	else if (len < 0)
-		len += n - from; /* leave so many off at the end */
+		len += n - from; /* leave that many off at the end */
 	if (len < 0)
 		len = 0;
 	if (len > 0 && from + len > n)
@@ -396,7 +396,7 @@ static inline bool has(const struct chars *set, char c)
 	return set->bits[(unsigned char)c / 64] >> ((unsigned char)c % 64) & 1;
 }
 
-/* The next piece; what is left is kept in the slot of the thread until the firing ends. */
+/* The next token; the rest is kept in the slot until the firing ends. */
 RTFN(strtok)
 {
 	struct fire *f = FIRE(ctx);
@@ -461,7 +461,7 @@ RTFN(toupper)
 	return change_case(FIRE(ctx), a, b, 'a', 'A' - 'a');
 }
 
-/* As illumos writes them: hexadecimal with 0x, octal with 0, a sign in base ten only. */
+/* As illumos formats them: hexadecimal with 0x, octal with 0, a sign in base ten only. */
 struct digits {
 	char text[72];
 };

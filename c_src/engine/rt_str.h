@@ -9,7 +9,7 @@
 #include "state.h"
 #include "str.h"
 
-/* The text of a reference, cut at strsize - 1 bytes; NULL for no string (length 0). */
+/* The text of a reference, truncated to strsize - 1 bytes; NULL for a null string (length 0). */
 static inline const char *str_text(const struct fire *f, uint64_t ref, uint32_t *len)
 {
 	uint32_t most = f->en->strsize - 1;
@@ -32,7 +32,7 @@ static inline uint64_t str_execname(const struct fire *f)
 	return str_ref(f->en->process.execname);
 }
 #endif
-/* Where a result of strsize bytes goes; NULL with a fault: no such place. */
+/* A scratch slot for a result of strsize bytes; NULL, with a fault: no such slot. */
 char *str_slot(struct fire *f, uint64_t slot);
 uint64_t str_put(struct fire *f, uint64_t slot, const char *text, size_t len);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Built-in variables (probe path): read once a firing where they could change, else noted at go.
- */
+/* Built-in variables (probe path): read once per firing if they can change, else noted at go. */
 #include <errno.h>
 #include <string.h>
 
@@ -32,7 +30,7 @@ PROBE_PATH static uint64_t walltimestamp(struct fire *f)
 	return f->wts;
 }
 
-/* The frame above the one where the probe is. */
+/* The frame above the one with the probe. */
 PROBE_PATH static uint64_t caller(struct fire *f)
 {
 	uint64_t pcs[2] = {0, 0};
@@ -68,7 +66,7 @@ PROBE_PATH static uint64_t rare_var(struct fire *f, uint64_t bi)
 	}
 	if (bi >= BI_ARG0 && bi <= BI_ARG9)
 		return f->arg[bi - BI_ARG0];
-	return 0; /* ipl, stackdepth: nothing of the kind here */
+	return 0; /* ipl, stackdepth: do not exist here */
 }
 
 PROBE_PATH static __attribute__((noinline)) uint64_t other_var(struct fire *f, uint64_t bi)
@@ -87,7 +85,7 @@ RTFN(var)
 
 	if (a != BI_VTIMESTAMP)
 		return other_var(f, a);
-	if (likely(f->vts != 0)) /* who fires may have set it */
+	if (likely(f->vts != 0)) /* the provider may have set it */
 		return f->vts;
 	if (f->cur != NULL && f->cur->vtimestamp != NULL)
 		return f->cur->vtimestamp(f->cur);
@@ -110,8 +108,8 @@ RTFN(timestamp)
 	return timestamp_slow(f);
 }
 
-/* Who answers: whoever fires, or the program that the engine is in. */
-PROBE_PATH static inline const struct en_current *asked(const struct fire *f)
+/* Who answers provider built-ins: the current task, or the program that the engine runs in. */
+PROBE_PATH static inline const struct en_current *pbi_current(const struct fire *f)
 {
 	const struct en_current *cur = f->cur != NULL ? f->cur : f->en->host;
 
@@ -120,7 +118,7 @@ PROBE_PATH static inline const struct en_current *asked(const struct fire *f)
 
 RTFN(pbi_num)
 {
-	const struct en_current *cur = asked(FIRE(ctx));
+	const struct en_current *cur = pbi_current(FIRE(ctx));
 
 	return cur != NULL ? cur->ops->num(cur, (unsigned)a, b, FIRE(ctx)) : 0;
 }
@@ -128,7 +126,7 @@ RTFN(pbi_num)
 RTFN(pbi_str)
 {
 	struct fire *f = FIRE(ctx);
-	const struct en_current *cur = asked(f);
+	const struct en_current *cur = pbi_current(f);
 	const struct et_str *s = NULL;
 	char *to = str_slot(f, a);
 
@@ -142,7 +140,7 @@ RTFN(pbi_str)
 	return s != NULL ? str_ref(s) : (uint64_t)(uintptr_t)to;
 }
 
-/* The thread that fires, whatever address was given: no other one is known of. */
+/* The firing thread, whatever address is given: no other thread is known. */
 RTFN(threadnum)
 {
 	struct fire *f = FIRE(ctx);
@@ -164,7 +162,7 @@ RTFN(threadnum)
 	}
 }
 
-/* As it was at go; there are no open files, to look at them takes system calls. */
+/* As noted at go. There are no open files: reading them takes system calls. */
 RTFN(threadstr)
 {
 	const struct en *en = FIRE(ctx)->en;
@@ -178,14 +176,14 @@ RTFN(threadstr)
 	}
 }
 
-/* Probes here are calls, not traps: there are no saved registers to show. */
+/* Probes here are calls, not traps: there are no saved registers. */
 RTFN(ureg)
 {
 	set_fault(FIRE(ctx), FAULT_ILLOP, 0);
 	return 0;
 }
 
-/* Here all addresses are this process's. */
+/* Here all addresses belong to this process. */
 RTFN(uaddr)
 {
 	return a;

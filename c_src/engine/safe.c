@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading memory that may not be there. The reads are a few known instructions; a process-wide
- * handler of SIGSEGV and SIGBUS makes a fault at one of them go on behind it, where the reader
- * finds out. Faults anywhere else go to the handler that was there before, or kill as ever.
- * Addresses that are no addresses at all (not canonical) fault like others, but do not tell which:
- * the place of the instruction decides, not the address. On other processors than x86-64, and in
- * threads that block these signals (the fault would kill), the kernel does the copying
- * (process_vm_readv).
+ * Reading memory that may not be mapped: fault recovery, as the kernel does for copy_from_user.
  *
- * The same where somebody else's handler has come on top of ours, which would take a bad read for a
- * crash. Nobody tells us; safe_look finds out, ten times a second, and goes on top again. A system
- * call on the probe path, in that state alone: who installs handlers again and again, so that we
- * give up being on top, gets it for every read.
+ * The reads are a few known instructions (the assembly below). A process-wide handler of SIGSEGV
+ * and SIGBUS compares the instruction pointer with their addresses. If the fault was at one of
+ * them, the handler sets the instruction pointer to a fixup address, where the function returns an
+ * error; the handler does not look at the fault address, which a non-canonical address would not
+ * report anyway. Any other fault is passed on to the handler that was installed before, or gets the
+ * default action.
+ *
+ * On other architectures, and in threads that block these signals (for which a fault would be
+ * fatal), the kernel copies instead (process_vm_readv).
+ *
+ * Somebody else may install a handler over ours, which would take a bad read for a crash. There is
+ * no notification of that; safe_look checks about ten times a second. While our handler is covered,
+ * reads use the system call too, until ours is installed on top again. A program that keeps
+ * installing handlers makes us give up after LEVELS attempts, and every read costs the system call
+ * from then on.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -57,7 +62,7 @@ __asm__(".pushsection .text.probe,\"ax\",@progbits\n"
 	"en_safe_copy_at:\n"
 	"	rep movsb\n"
 	".globl en_safe_copy_out\n.hidden en_safe_copy_out\n"
-	"en_safe_copy_out:\n" /* rcx: what is left, after a fault too */
+	"en_safe_copy_out:\n" /* rcx: bytes left, after a fault too */
 	"	mov %rcx, %rax\n"
 	"	ret\n"
 	".size en_safe_copy,.-en_safe_copy\n"
@@ -92,9 +97,10 @@ __asm__(".pushsection .text.probe,\"ax\",@progbits\n"
 /* ---- the handler ---------------------------------------------------------------------- */
 
 /*
- * Somebody's handler may come on top of ours, to stay there when we are done; whether it passes
- * on to us is not known. Then the next use goes on top of it once more, with a handler of its own
- * that passes on to it: were it the same one, the two could pass a fault to each other for ever.
+ * Somebody's handler may be installed on top of ours and still be there when the last user of this
+ * file has gone. Whether it passes faults on to us is unknown. The next user then installs another
+ * handler on top of it, which passes on to it. That must be a different function: with the same
+ * one, the two handlers could pass a fault to each other forever.
  */
 #define LEVELS 4
 static void on_fault_0(int sig, siginfo_t *info, void *context);
@@ -106,18 +112,18 @@ static void (*const handlers[LEVELS])(int, siginfo_t *, void *) = {
 
 static const int sigs[2] = {SIGSEGV, SIGBUS};
 static struct {
-	struct sigaction old[LEVELS]; /* below each handler of ours */
-	unsigned levels;	      /* installed */
+	struct sigaction old[LEVELS]; /* what is below each of our handlers */
+	unsigned levels;	      /* installed so far */
 } chain[2];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned users;
-static _Atomic(bool) covered; /* another handler than ours is called first */
+static _Atomic(bool) covered; /* somebody else's handler is called first */
 
-/* Not ours. What was there before decides; the default action is had by faulting once more. */
+/* Not ours: the previous handler decides. For the default action, return and fault again. */
 static void pass_on(unsigned level, int sig, siginfo_t *info, void *context)
 {
 	const struct sigaction *to = &chain[sig == SIGBUS].old[level];
-	bool sent = info->si_code <= 0; /* by kill() or its like: no instruction would repeat it */
+	bool sent = info->si_code <= 0; /* by kill(): returning would not repeat it */
 
 	if (to->sa_flags & SA_SIGINFO) {
 		to->sa_sigaction(sig, info, context);
@@ -157,7 +163,7 @@ HANDLER(1)
 HANDLER(2)
 HANDLER(3)
 
-/* Which handler of ours is the one that is called first? -1: none. */
+/* The level of our handler if it is the one that is called first; -1: it is not. */
 static int top_of(unsigned i)
 {
 	struct sigaction now;
@@ -177,7 +183,7 @@ static int install(unsigned i)
 	int rc;
 
 	sa.sa_sigaction = handlers[level];
-	/* known before the handler can be called */
+	/* the old handler must be known before ours can be called */
 	rc = sigaction(sigs[i], NULL, &chain[i].old[level]);
 	if (rc == 0)
 		rc = sigaction(sigs[i], &sa, &chain[i].old[level]);
@@ -185,8 +191,8 @@ static int install(unsigned i)
 	return rc;
 }
 
-/* Until both signals are ours the kernel copies: four deep it goes on doing so. */
-static int go_on_top(void)
+/* Make ours the first handler of both signals. Until it is, the kernel copies. */
+static int ensure_topmost(void)
 {
 	bool top = true;
 	int rc = 0;
@@ -210,7 +216,7 @@ int safe_init(void)
 	int rc;
 
 	pthread_mutex_lock(&lock);
-	rc = go_on_top();
+	rc = ensure_topmost();
 	users += rc == 0;
 	pthread_mutex_unlock(&lock);
 	return rc;
@@ -219,15 +225,16 @@ int safe_init(void)
 void safe_look(void)
 {
 	if (pthread_mutex_trylock(&lock) != 0)
-		return; /* somebody does just that */
+		return; /* another thread is doing it */
 	if (users > 0)
-		go_on_top();
+		ensure_topmost();
 	pthread_mutex_unlock(&lock);
 }
 
 /*
- * The last one out restores what was there, unless somebody has come on top of us. A level that is
- * not the newest may still be somebody's idea of what lies below: it is not used again.
+ * The last user restores what was there before, unless somebody's handler is on top of ours. A
+ * handler below the newest level may have been saved by somebody as theirs to pass on to, so its
+ * level is not used again.
  */
 static void restore(unsigned i)
 {
@@ -247,19 +254,19 @@ void safe_fini(void)
 	pthread_mutex_unlock(&lock);
 }
 
-static inline bool may_fault(void)
+static inline bool can_recover(void)
 {
 	return likely(!en_tls.blocked && !atomic_load_explicit(&covered, memory_order_relaxed));
 }
 
 PROBE_PATH size_t safe_copy(void *dst, const void *src, size_t n)
 {
-	return may_fault() ? en_safe_copy(dst, src, n) : kernel_copy(dst, src, n);
+	return can_recover() ? en_safe_copy(dst, src, n) : kernel_copy(dst, src, n);
 }
 
 PROBE_PATH static bool load_word(uint64_t addr, unsigned size, uint64_t *out)
 {
-	if (may_fault())
+	if (can_recover())
 		return en_safe_load((const void *)(uintptr_t)addr, size, out) == 0;
 	*out = 0;
 	return kernel_copy(out, (const void *)(uintptr_t)addr, size) == 0;
@@ -308,7 +315,7 @@ PROBE_PATH bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n)
 	return false;
 }
 
-/* Whole words at aligned addresses: they never reach over the end of a page. */
+/* Reads whole words at aligned addresses, which never cross a page boundary. */
 PROBE_PATH int64_t safe_str(struct fire *f, char *dst, uint64_t addr, size_t room)
 {
 	size_t n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading and writing memory that may not be there: safe.c; memory of a clause: rt_mem.c. */
+/* Reading and writing memory that may not be mapped: safe.c; memory of a clause: rt_mem.c. */
 #ifndef EN_SAFE_H
 #define EN_SAFE_H
 
@@ -10,16 +10,16 @@
 struct fire;
 struct prog;
 
-int safe_init(void); /* counted; -1: no handler could be installed */
+int safe_init(void); /* reference-counted; -1: cannot install a handler */
 void safe_fini(void);
-void safe_look(void); /* some times a second: is our handler still the first? */
-size_t safe_copy(void *dst, const void *src, size_t n); /* how many bytes were not copied */
+void safe_look(void); /* periodically: is our handler still the first? */
+size_t safe_copy(void *dst, const void *src, size_t n); /* returns the number of bytes not copied */
 bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n); /* false: a fault is set */
 /* A string of at most room - 1 bytes, terminated. Returns its length, or -1 with a fault. */
 int64_t safe_str(struct fire *f, char *dst, uint64_t addr, size_t room);
 void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t n);
 uint64_t mem_alloca(struct fire *f, uint64_t size); /* 0 with a fault: no room */
-/* Is [addr, addr + n) memory that this clause was given? Else a fault. */
+/* May this clause write to [addr, addr + n)? If not, a fault is set. */
 bool mem_may_write(struct fire *f, uint64_t addr, uint64_t n);
 
 

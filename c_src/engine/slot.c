@@ -1,9 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slots: each thread that fires owns one, found through a thread-local cache. A slot outlives its
- * thread: when that ends, the slot is free, and the next thread goes on with its buffers as they
- * are. The barrier and the grace period, by which the consumer takes things away from firing
- * threads, are here too.
+ * Slots, and the protocol by which the consumer takes memory away from firing threads.
+ *
+ * Each thread that fires owns a slot, which it finds through a thread-local cache. A slot outlives
+ * its thread: when the thread ends, the slot becomes free, and the next thread that claims it
+ * continues with its buffers as they are.
+ *
+ * Reclamation is quiescent-state based, like user-space read-copy-update. A slot's seq is odd while
+ * its thread is in a firing: slot_enter and slot_leave are the read-side critical section. To
+ * retire something (an aggregation table, a deleted variable, a speculation's blocks) the consumer
+ *
+ *   1. unpublishes it, by storing another pointer or state;
+ *   2. calls en_barrier;
+ *   3. samples seq of every slot (slot_look) and waits until each of them was even, or has changed
+ *      since (slot_passed). That is a grace period: no firing that might have seen the old state
+ *      is still running.
+ *
+ * The store to seq in slot_enter and the loads that follow it must not be reordered, or the
+ * consumer could see an even seq while the thread already uses the old pointer. On x86 that would
+ * take a full fence in every firing. Instead the cost is moved to the consumer: membarrier(2) makes
+ * every running thread of the process execute a full barrier, so slot_enter needs a compiler
+ * barrier only. Where membarrier is not available, en->fence is set and slot_enter executes the
+ * fence itself.
  */
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -34,7 +52,7 @@ static bool have_key;
 
 /* ---- claiming ------------------------------------------------------------------------- */
 
-/* A fault that is blocked kills the process: such a thread reads memory another way (safe.c). */
+/* A fault whose signal is blocked is fatal: such a thread reads memory another way (safe.c). */
 static bool faults_blocked(void)
 {
 	sigset_t mask;
@@ -44,9 +62,9 @@ static bool faults_blocked(void)
 }
 
 /*
- * Once in a thread's life: its numbers. The destructor makes its slots free at once when it ends;
- * a thread-specific value within the first block costs glibc no malloc, and where that is used up
- * the consumer finds ended threads by looking (en_slots_reap).
+ * Once per thread: its numbers. The key's destructor frees the thread's slots as soon as it ends.
+ * glibc stores values of the first 32 keys without malloc; if our key is not among them,
+ * en_slots_reap finds ended threads by polling.
  */
 __attribute__((noinline)) void en_thread_init(void)
 {
@@ -80,14 +98,14 @@ PROBE_PATH static void slot_init(struct en *en, struct en_thread *t, bool spare)
 	atomic_store_explicit(&t->ready, true, memory_order_release);
 }
 
-PROBE_PATH static void took(struct en *en, struct en_thread *t, unsigned i)
+PROBE_PATH static void slot_take(struct en *en, struct en_thread *t, unsigned i)
 {
 	uint32_t n = atomic_load(&en->nslots);
 
 	if (!atomic_load_explicit(&t->ready, memory_order_relaxed))
 		slot_init(en, t, false);
 	if (atomic_load_explicit(&t->seq, memory_order_relaxed) & 1) {
-		/* its last owner ended inside of a firing, or jumped out of it */
+		/* the previous owner ended inside a firing, or jumped out of it */
 		t->in_error = t->faulted = false;
 		slot_leave(t);
 	}
@@ -108,8 +126,9 @@ PROBE_PATH static void hint_set(struct en *en, unsigned i)
 }
 
 /*
- * Not in the cache: the slot it has, or a free one. Bounded by maxthreads. Where more engines fire
- * at one event than the cache has room for, each comes here every time: then the hint is right.
+ * The slow path, when the cache misses: find the slot that this thread already owns, or claim a
+ * free one. Bounded by maxthreads. If more engines fire at one event than the cache has entries,
+ * every firing ends up here; the hint then finds the slot without a search.
  */
 PROBE_PATH static struct en_thread *claim(struct en *en)
 {
@@ -137,7 +156,7 @@ PROBE_PATH static struct en_thread *claim(struct en *en)
 
 		if (atomic_load(&t->owner) == 0 &&
 			atomic_compare_exchange_strong(&t->owner, &none, en_tls.number)) {
-			took(en, t, i);
+			slot_take(en, t, i);
 			hint_set(en, i);
 			found = t;
 		}
@@ -152,14 +171,14 @@ PROBE_PATH struct en_thread *en_slot_find(struct en *en)
 {
 	struct en_thread *t = claim(en);
 
-	if (t == NULL) /* shared, but there is nothing to be quick about any more */
+	if (t == NULL) /* a shared counter is fine here: this thread has no fast path anyway */
 		atomic_fetch_add_explicit(&en->no_slot, 1, memory_order_relaxed);
 	return t;
 }
 
 /*
- * For the engine's own firings: BEGIN and END are not lost when threads have taken all slots.
- * Behind those is one more, which no thread owns: the two never fire at the same time.
+ * For the engine's own firings: BEGIN and END must fire even if threads have taken all slots. One
+ * more slot, behind the others, is owned by no thread; the two probes never fire at the same time.
  */
 struct en_thread *en_slot_own(struct en *en)
 {
@@ -169,12 +188,12 @@ struct en_thread *en_slot_own(struct en *en)
 		t = claim(en);
 	if (t == NULL) {
 		t = en_slot(en, en->maxslots);
-		took(en, t, en->maxslots);
+		slot_take(en, t, en->maxslots);
 	}
 	return t;
 }
 
-/* Of nobody's thread, so that none takes them: one for each CPU, and spare ones. */
+/* The kernel's slots: one for each CPU, and spare ones. No thread can claim them. */
 void en_slots_kernel(struct en *en)
 {
 	for (unsigned i = 0; i < en->shared.nslots; i++) {
@@ -210,7 +229,7 @@ static void thread_ends(void *arg)
 				release(en, en_slot(en, i));
 	}
 	pthread_mutex_unlock(&engines_lock);
-	memset(me, 0, sizeof(*me)); /* should it fire once more, it begins anew */
+	memset(me, 0, sizeof(*me)); /* if it fires once more, it starts over */
 }
 
 static void lock_engines(void)
@@ -226,7 +245,7 @@ static void unlock_engines(void)
 static void make_key(void)
 {
 	have_key = pthread_key_create(&exit_key, thread_ends) == 0;
-	/* or a child might be born with the lock held by a thread that it does not have */
+	/* otherwise a forked child could inherit the lock held by a thread that it does not have */
 	pthread_atfork(lock_engines, unlock_engines, unlock_engines);
 }
 
@@ -254,7 +273,7 @@ void en_slots_unregister(struct en *en)
 	pthread_mutex_unlock(&engines_lock);
 }
 
-/* Threads whose end the destructor did not tell. A slot that fires has a living owner. */
+/* Free slots of threads whose destructor did not run. One that is firing has a live owner. */
 void en_slots_reap(struct en *en)
 {
 	uint32_t n = atomic_load(&en->nslots);
@@ -266,7 +285,7 @@ void en_slots_reap(struct en *en)
 
 		if (owner == 0 || tid == 0 || atomic_load(&t->seq) & 1)
 			continue;
-		/* any other error, of a sandbox say, tells nothing of the thread */
+		/* any other error, such as EPERM in a sandbox, says nothing about the thread */
 		if (syscall(SYS_tgkill, en->process.pid, tid, 0) < 0 && errno == ESRCH &&
 			atomic_load(&t->owner) == owner) {
 			pthread_mutex_lock(&engines_lock);
@@ -282,7 +301,7 @@ void en_slots_reap(struct en *en)
 bool en_barrier_init(void)
 {
 #ifdef EN_TSAN
-	return false; /* it does not understand membarrier */
+	return false; /* ThreadSanitizer does not understand membarrier */
 #else
 	return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 #endif

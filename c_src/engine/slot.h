@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slots: the state of a thread that fires. A slot's fields belong to the thread that owns the slot,
- * unless they stand under "the consumer's". Fields that both sides touch are atomic. The padding
- * keeps apart what two threads write.
+ * Slots: the per-thread state of an engine. The fields of a slot belong to the thread that owns it,
+ * except those under "the consumer's". Fields that both sides access are atomic. The alignment
+ * keeps fields with different writers in different cache lines. slot.c explains the protocol.
  */
 #ifndef EN_SLOT_H
 #define EN_SLOT_H
@@ -25,29 +25,30 @@ struct agg_tab;
 struct spec_buf;
 
 /*
- * What a slot was doing at some moment. A provider that has a word of its own for its threads, odd
- * while one of them is at an event, may fire without touching seq: outer is that word.
+ * A sample of a slot, to detect later that it has left the firing it was in. A provider that keeps
+ * a sequence word of its own for its threads, odd while one of them handles an event, may fire
+ * without touching seq: outer points to that word.
  */
 struct slot_mark {
 	uint64_t seq, outer;
 };
 
-/* strtok(): what is left to split. */
+/* strtok(): the text that is left to split. */
 struct slot_strtok {
 	char *text;
 	uint32_t pos, len;
-	uint64_t fired; /* in which firing: it is no other's */
+	uint64_t fired; /* the firing it belongs to: no other may continue it */
 	bool set;
 };
 
 /* Dynamic variables: dyn.c. */
 struct slot_dyn {
 	struct dyn_node *free[DYN_CLASSES];
-	struct dyn_node *recent[1 << DYN_RECENT_LOG]; /* seen last, by a hash */
-	_Atomic(struct dyn_node *) dirty; /* deleted here, taken by the cleaner */
+	struct dyn_node *recent[1 << DYN_RECENT_LOG]; /* nodes looked up last, by hash */
+	_Atomic(struct dyn_node *) dirty; /* nodes deleted by this thread, for the cleaner */
 };
 
-/* Speculations: blocks free for use here, and those that the cleaner gave back. */
+/* Speculations: free blocks of this slot, and those that the cleaner has returned. */
 struct slot_spec {
 	struct spec_buf *bufs;
 	char *mem;
@@ -55,72 +56,72 @@ struct slot_spec {
 	_Atomic(uint32_t) back;
 };
 
-/* The aggregation tables, as the consumer swaps them. */
+/* The two aggregation tables, which the consumer swaps: agg.c. */
 struct slot_aggs {
 	struct agg_tab *tab[2];
-	struct agg_tab *taken; /* taken away, maybe still in use by one firing */
-	struct slot_mark mark; /* then; seq UINT64_MAX: not looked yet */
+	struct agg_tab *taken; /* swapped out; a firing may still be using it */
+	struct slot_mark mark; /* taken after the swap; seq UINT64_MAX: not yet */
 };
 
-/* What only the kernel's half has: kernel/bpf. */
+/* State of firings in the kernel: kernel/bpf. */
 struct slot_kernel {
 	_Alignas(8) char big[BIG_LOCAL_SIZE]; /* see BIG_LOCAL */
 	struct en_comm {
 		uint64_t id, hash; /* as struct et_str */
 		uint32_t len;
 		char text[20];
-	} comms[64]; /* names of programs seen last */
-	uint64_t ncomms; /* so many were put there */
-	char text[4][256]; /* arguments that are made here */
-	uint64_t vm;	  /* an Erlang VM's thread: what is known of it (struct k_vm); else 0 */
-	uint64_t process; /* the Erlang process that runs on it, a term; 0: none */
-	uint64_t answers; /* in that VM's memory: what an event inside it was asked for; or 0 */
+	} comms[64]; /* cache of program names */
+	uint64_t ncomms; /* number of names added so far */
+	char text[4][256]; /* arguments that are strings made here */
+	uint64_t vm;	  /* of an Erlang VM's thread: struct k_vm; else 0 */
+	uint64_t process; /* the Erlang process running on it, a term; 0: none */
+	uint64_t answers; /* in that VM's memory: values for its event; or 0 */
 	uint32_t number, sys_errno, pid;
-	uint64_t task; /* who fires, where that is not the current thread; else 0 */
-	uint64_t uregs; /* where the registers of user space are saved, or 0 */
-	uint32_t nstack, nustack; /* frames of the stacks that were taken */
-	uint32_t nsure; /* frames of the user's that are right without frame pointers too */
+	uint64_t task; /* the firing task, if it is not the current one; else 0 */
+	uint64_t uregs; /* address of the saved user registers, or 0 */
+	uint32_t nstack, nustack; /* frames of the stacks that were walked */
+	uint32_t nsure; /* user frames that are right even without frame pointers */
 };
 
 struct en_thread {
-	_Atomic(uint64_t) seq; /* odd while it fires */
+	_Atomic(uint64_t) seq; /* odd while the thread is in a firing */
 	counter fired;
 	struct en *en;
-	_Atomic(struct agg_tab *) agg; /* the one that is being filled */
-	void *frame;		       /* of en_fire: where stacks begin */
+	_Atomic(struct agg_tab *) agg; /* the table being filled */
+	void *frame;		       /* frame of en_fire: where stacks begin */
 	uint64_t rnd;
-	bool fence;    /* no membarrier: fence on the probe path */
-	bool in_error; /* running ERROR's clauses */
+	bool fence;    /* no membarrier: slot_enter needs a fence */
+	bool in_error;
 	bool faulted;  /* rt_fault was called: ERROR is to fire */
 	uint32_t fault_pc;
-	uint64_t error_fired; /* in which firing ERROR's clauses ran last */
+	uint64_t error_fired; /* the firing in which ERROR's clauses last ran */
 	struct fire fire;
-	struct fire error; /* of the ERROR probe */
-	uint32_t rate_left; /* records that it may leave: ring.c */
+	struct fire error; /* the firing of the ERROR probe */
+	uint32_t rate_left; /* records it may still write: ring.c */
 	char *rec;	   /* head, fixed part and strings of the record being made */
 	char *alloca;
 	struct slot_strtok tok;
 	struct {
-		uint64_t from, spent; /* chill(): in the second that began then */
+		uint64_t from, spent; /* chill(): time spent in the second that began at from */
 	} chill;
-	uint64_t self_key;	      /* of the thread itself */
+	uint64_t self_key;	      /* self-> key of the thread itself */
 	uint32_t tid;
 	counter drops[DROP_KINDS];
 	struct slot_dyn dyn;
 	struct slot_spec spec;
 	_Alignas(LINE) struct ring ring;
-	struct { /* a record that is not a clause's, being made */
+	struct { /* a record not made by a clause */
 		struct rec_head head;
 		struct rec_error error;
 	} note;
 	struct slot_kernel k;
 	/* the consumer's */
 	_Alignas(LINE) struct slot_aggs aggs;
-	struct slot_mark clean_mark; /* at the end of the last cleaning */
-	/* whose it is */
+	struct slot_mark clean_mark; /* sampled at the end of the last cleaning */
+	/* ownership */
 	_Alignas(LINE) _Atomic(uint64_t) owner; /* 0: free; else a thread's number */
 	_Atomic(const _Atomic(uint64_t) *) outer; /* see slot_mark; or NULL */
-	_Atomic(bool) ready;		       /* initialised: the consumer may look at it */
+	_Atomic(bool) ready;		       /* initialised: the consumer may read it */
 	_Atomic(uint32_t) owner_tid;
 };
 
@@ -133,30 +134,30 @@ static inline void drop(struct en_thread *t, enum en_drop kind)
 	count_add(&t->drops[kind], 1);
 }
 
-#define EN_TLS_CACHE 8 /* engines that a thread remembers its slot in */
+#define EN_TLS_CACHE 8 /* engines for which a thread caches its slot */
 struct en_tls {
-	uint64_t number; /* of the thread: counted up, never used twice */
+	uint64_t number; /* of the thread: assigned in order, never reused */
 	uint32_t tid;
-	bool blocked; /* SIGSEGV or SIGBUS, when it first fired */
+	bool blocked; /* SIGSEGV or SIGBUS was blocked when it first fired */
 	struct {
 		uint64_t en; /* id of the engine */
 		struct en_thread *slot;
-		uint32_t releases; /* slot NULL: no use to look again until this changes */
+		uint32_t releases; /* slot NULL: do not search again until this changes */
 		uint32_t pad[3];
 	} cache[EN_TLS_CACHE];
 };
 #ifndef __bpf__ /* the kernel has a slot for each CPU: kernel/bpf */
 extern __thread struct en_tls en_tls __attribute__((tls_model("initial-exec")));
 void en_thread_init(void);
-struct en_thread *en_slot_find(struct en *en); /* not in the cache */
-struct en_thread *en_slot_own(struct en *en);  /* for BEGIN and END: there always is one */
+struct en_thread *en_slot_find(struct en *en); /* slow path: not in the cache */
+struct en_thread *en_slot_own(struct en *en);  /* for BEGIN and END: never NULL */
 static inline struct en_thread *en_slot_cached(const struct en *en)
 {
 	unsigned c = en->id % EN_TLS_CACHE;
 
 	return likely(en_tls.cache[c].en == en->id) ? en_tls.cache[c].slot : NULL;
 }
-/* The calling thread's slot; NULL: none left, which is counted. */
+/* The calling thread's slot; NULL: none left, which is counted as a drop. */
 static inline struct en_thread *en_slot_get(struct en *en)
 {
 	struct en_thread *t = en_slot_cached(en);
@@ -169,16 +170,16 @@ static inline uint64_t en_spare_size(uint64_t size) /* of a buffer in a spare sl
 {
 	return size / 8 > 64 * 1024 ? size / 8 & ~7ULL : size < 64 * 1024 ? size : 64 * 1024;
 }
-void en_slots_kernel(struct en *en); /* make those of the kernel */
+void en_slots_kernel(struct en *en); /* initialise the kernel's */
 void en_slots_register(struct en *en);
 void en_slots_unregister(struct en *en);
-void en_slots_reap(struct en *en);	   /* give back those of threads that are no more */
-bool en_barrier_init(void); /* false: no membarrier here */
-void en_barrier(const struct en *en);	   /* every firing thread sees what was written before */
-bool en_grace(struct en *en, unsigned ms); /* firings of now are over; false: not in time */
-/* Mark a slot as firing; false: it already is. */
+void en_slots_reap(struct en *en);	   /* free those of threads that have ended */
+bool en_barrier_init(void); /* false: membarrier is not available */
+void en_barrier(const struct en *en);	   /* every firing thread sees all earlier writes */
+bool en_grace(struct en *en, unsigned ms); /* wait a grace period; false: timed out */
+/* Enter a firing; false: the slot is already in one. In the kernel: kernel/bpf/entries.c. */
 static inline bool slot_enter(struct en_thread *t)
-{ /* in the kernel: kernel/bpf/entries.c */
+{
 	uint64_t seq = atomic_load_explicit(&t->seq, memory_order_relaxed);
 
 	if (unlikely(seq & 1))
@@ -213,7 +214,7 @@ static inline struct slot_mark slot_look(const struct en_thread *t)
 	return (struct slot_mark){.seq = atomic_load((_Atomic(uint64_t) *)&t->seq),
 		.outer = slot_outer(t)};
 }
-/* Is it out of the firing that it was in then, if it was in one? */
+/* Has the slot left the firing, if any, that it was in when m was taken? */
 static inline bool slot_passed(const struct en_thread *t, const struct slot_mark *m)
 {
 	return ((m->seq & 1) == 0 ||
@@ -222,7 +223,7 @@ static inline bool slot_passed(const struct en_thread *t, const struct slot_mark
 	       ((m->outer & 1) == 0 || slot_outer(t) != m->outer);
 }
 
-/* ring.c: may the thread leave one more record? false: there were enough, it is a drop. */
+/* Rate limit (ring.c): may the thread write one more record? false: counted as a drop. */
 bool rate_take(struct en_thread *t);
 static inline bool rate_may(struct en_thread *t)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speculations. An id is free, active, being committed or discarded, then rinsing until no firing
- * can still be writing into it, then free again. Each slot has one piece of memory of specsize
- * bytes in blocks; a speculation's records in a slot are a list of blocks. Only the slot's thread
- * takes blocks; the cleaner gives them back through a list of its own.
+ * can still be writing to it (a grace period), then free again. Each slot has specsize bytes of
+ * memory, divided into blocks; a speculation's records in a slot are a list of blocks. Only the
+ * slot's thread takes blocks; the cleaner returns them through a separate list.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +114,7 @@ RTFN(speculate)
 	return 0;
 }
 
-/* End an active speculation; false: it is none, or another firing has ended it. */
+/* End an active speculation; false: it is not active, or another firing has ended it. */
 PROBE_PATH static bool end(struct en *en, uint64_t id, uint32_t how)
 {
 	uint32_t active = SPEC_ACTIVE;
@@ -202,7 +202,7 @@ bool spec_pending(const struct en *en)
 	return false;
 }
 
-/* The next record to be delivered of a slot; NULL: none. */
+/* The next record of a slot to deliver; NULL: none. */
 static const struct rec_head *spec_peek(struct en_thread *t, uint32_t id)
 {
 	struct spec_buf *buf = &t->spec.bufs[id - 1];
@@ -229,7 +229,7 @@ static const struct rec_head *spec_peek(struct en_thread *t, uint32_t id)
 	return (const struct rec_head *)(const void *)(b->rec + buf->roff);
 }
 
-/* All records of a committed speculation in order of time. Then it is as if discarded. */
+/* Deliver all records of a committed speculation in order of time, then discard it. */
 int spec_deliver(struct en *en, uint32_t id, en_rec_cb cb, void *arg)
 {
 	uint32_t n = atomic_load(&en->nslots);
@@ -267,8 +267,8 @@ int spec_deliver(struct en *en, uint32_t id, en_rec_cb cb, void *arg)
 	return rc;
 }
 
-/* Give a speculation's blocks of a slot back. */
-static void give_back(struct en_thread *t, uint32_t id)
+/* Return the blocks of a speculation in a slot. */
+static void free_blocks(struct en_thread *t, uint32_t id)
 {
 	struct spec_buf *buf = &t->spec.bufs[id - 1];
 	uint32_t first = atomic_load(&buf->first), back;
@@ -276,7 +276,7 @@ static void give_back(struct en_thread *t, uint32_t id)
 	buf->rblock = buf->roff = 0;
 	if (first == 0)
 		return;
-	/* the slot's thread only ever takes all of the list: no ABA */
+	/* the slot's thread only ever takes the whole list: no ABA */
 	back = atomic_load(&t->spec.back);
 	do {
 		atomic_store(&block_at(t, buf->last)->next, back);
@@ -293,10 +293,10 @@ void spec_clean(struct en *en)
 
 		if (s == SPEC_DISCARDING) {
 			atomic_store(&en->spec.tab[i].state, SPEC_RINSING);
-		} else if (s == SPEC_RINSING) { /* a grace period after that */
+		} else if (s == SPEC_RINSING) { /* a grace period later */
 			for (unsigned k = 0; k < n; k++)
 				if (atomic_load(&en_slot(en, k)->ready))
-					give_back(en_slot(en, k), i + 1);
+					free_blocks(en_slot(en, k), i + 1);
 			atomic_store(&en->spec.tab[i].state, SPEC_FREE);
 		}
 	}

@@ -16,7 +16,7 @@ struct en_thread;
 struct spec_buf {
 	_Atomic(uint32_t) first; /* block number + 1; 0: none */
 	uint32_t last;
-	uint32_t rblock, roff; /* the consumer's: where reading stands; rblock 0: not begun */
+	uint32_t rblock, roff; /* the consumer's position; rblock 0: not begun */
 };
 
 struct spec {
@@ -25,12 +25,12 @@ struct spec {
 };
 
 enum { SPEC_FREE, SPEC_ACTIVE, SPEC_COMMITTING, SPEC_DISCARDING, SPEC_RINSING };
-#define SPEC_NOWHERE UINT32_MAX /* speculate() of what is no speculation: the record is lost */
+#define SPEC_NOWHERE UINT32_MAX /* speculate() of an invalid id: the record is lost */
 int spec_init(struct en *en, struct et_error *e);
 void spec_free(struct en *en);
 bool spec_put(struct en_thread *t, uint32_t id, const void *rec, uint32_t size);
 bool spec_pending(const struct en *en);
-void spec_clean(struct en *en); /* after a grace period since the last call */
+void spec_clean(struct en *en); /* call it a grace period after the last call */
 int spec_deliver(struct en *en, uint32_t id, en_rec_cb cb, void *arg);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stacks of the firing thread (probe path): the provider's own, or the chain of frame pointers
- * from where the probe fired. Every frame is read safely, the chain must go up, and it ends after
- * so many frames as were asked for.
+ * Stacks of the firing thread (probe path): the provider's own, or the chain of frame pointers from
+ * where the probe fired. Every frame is read safely, addresses must increase, and the number of
+ * frames is bounded by what was asked for.
  */
 #include "compiler.h"
 #include "fire.h"
@@ -29,14 +29,14 @@ PROBE_PATH unsigned stack_user(struct fire *f, uint64_t *pcs, unsigned max)
 	return n;
 }
 
-/* stack() and its like: there is no kernel below, so a kernel stack has no frames. */
+/* stack() and the like: there is no kernel below, so a kernel stack has no frames. */
 RTFN(stack)
 {
 	struct fire *f = FIRE(ctx);
 	uint64_t *pcs = (uint64_t *)(uintptr_t)a;
 	unsigned max = (unsigned)(b / 8), n = 0;
 
-	if (!work_bytes(f, b)) /* eight for each frame, which is about what finding it takes */
+	if (!work_bytes(f, b)) /* eight per frame, about what walking it costs */
 		return 0;
 	if (c != STACK_KERNEL)
 		n = stack_user(f, pcs, max);

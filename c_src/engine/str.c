@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Strings. To bytecode a string is an opaque reference of 64 bits: with bit 63 the address of a
- * struct et_str, which was made once and is passed around as it is; without it the address of at
- * most strsize bytes of the engine's own memory; 0 is no string (NULL), which reads as "".
+ * Strings. To bytecode a string is an opaque reference of 64 bits: with bit 63 set, the address of
+ * an interned struct et_str; else the address of at most strsize bytes of the engine's own memory;
+ * 0 is the null string, which reads as "".
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strings that are made once and passed by reference: str.c. */
+/* Interned strings: str.c. */
 #ifndef EN_STR_H
 #define EN_STR_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * A string that a provider hands over, or a constant of the program: made once, then passed by
- * reference. Ids are never used twice, so tables keep the id and compare it first.
+ * An interned string, from a provider or a constant of the program: made once, then passed by
+ * reference. Ids are never reused, so tables store the id and compare that first.
  */
 struct et_str {
 	uint64_t id;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Firings that somebody else has counted, made up for all at once. The clauses run as always, but
- * by interpretation, and what they add to aggregations is multiplied on the way: so keys, values
- * and predicates are those of a firing, by the same code. Only clauses that are the same each time
- * can be run so (d/countable.c).
+ * Account at once for many firings that somebody else has counted. The clauses run once,
+ * interpreted, with aggregating functions that multiply what they add. So keys, values and
+ * predicates are computed by the same code as in a firing. Only clauses that do the same each time
+ * can be run like this (d/countable.c).
  */
 #include <string.h>
 
@@ -19,8 +19,10 @@
 #include "slot.h"
 #include "state.h"
 
-/* The increment of count() and of distributions is multiplied, the value of sum(); min() and max()
- * do not care. */
+/*
+ * Multiply the increment of count() and of distributions, and the value of sum(); min() and max()
+ * do not depend on the number.
+ */
 #define TIMES(name, value, increment)                                                              \
 	static uint64_t times_##name(                                                              \
 		uint64_t ctx, uint64_t a, uint64_t b, uint64_t c, uint64_t d)                      \
@@ -36,7 +38,7 @@ TIMES(quantize, c, d * n)
 TIMES(lquantize, c, d * n)
 TIMES(llquantize, c, d * n)
 
-/* The table of what bytecode may call, with these in it. */
+/* The table of runtime functions, with these replaced. */
 static const struct ebpf_fn *functions(const struct ebpf_env *env, struct ebpf_fn *fns)
 {
 	memcpy(fns, env->fns, env->nfns * sizeof(*fns));

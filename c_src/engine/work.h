@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The work of a firing, in bytes, and its bound: the option maxwork (probe path). */
+/* The work of a firing, in bytes, bounded by the option maxwork (probe path). */
 #ifndef EN_WORK_H
 #define EN_WORK_H
 
@@ -10,7 +10,7 @@
 #include "fire.h"
 #include "state.h"
 
-/* Count so many bytes to the work of the firing. false, with a fault: that is too much. */
+/* Add n bytes to the work of the firing. false, with a fault: it exceeds maxwork. */
 static inline bool work_bytes(struct fire *f, uint64_t n)
 {
 	f->work += n;

@@ -72,7 +72,7 @@ int k_handover_list(struct en *en, const char *desc, erltrace_probe_cb *cb, void
 
 void k_handover_disarm(struct en *en, struct k_handover *s)
 {
-	if (s->armed)
+	if (s->armed && en->bridge->disarm != NULL)
 		en->bridge->disarm(en->bridge_arg);
 	s->armed = false;
 }
@@ -338,7 +338,7 @@ int k_handover_arm(struct en *en, struct k_handover *s, struct et_error *e)
 	if (make_table(en, s, e) < 0)
 		return -1;
 	v = calloc(s->n, sizeof(*v));
-	if (en->bridge == NULL || en->bridge->arm == NULL || en->bridge->disarm == NULL)
+	if (en->bridge == NULL || en->bridge->arm == NULL)
 		rc = k_no_bridge(e);
 	else if (v == NULL || make_scripts(s, v, &n) < 0)
 		rc = et_err(e, ET_NOMEM, "out of memory");

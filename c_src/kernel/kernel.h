@@ -15,8 +15,8 @@
  *   pid.c           functions of a process and instructions inside of them
  *   usdt.c          probes that programs and libraries carry themselves
  *   kernel_erlang.c erlang probes of a node: functions of its VM (vm_probes.c), and events inside
- *                   the node, which a script there hands over (handover.c); the bridge of
- *                   include/erltrace.h has it there
+ *                   the node, passed on by a script there (handover.c) that a bridge runs
+ *                   (include/erltrace.h)
  *   sampler.c       profile-N on CPUs
  *   tasks.c         no probes, but what is known of threads: fields, CPU time, the end of their
  *                   self->

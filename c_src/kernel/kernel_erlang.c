@@ -19,10 +19,10 @@
 #include "engine/slot.h"
 #include "engine/state.h"
 #include "handover.h"
-#include "vm_probes.h"
 #include "load.h"
 #include "modules.h"
 #include "prog/builtins.h"
+#include "vm_probes.h"
 
 extern const struct provider kernel_erlang_provider;
 

@@ -50,8 +50,9 @@ void k_stop(struct en *en, void *data); /* the same, as a provider's stop */
 void k_close(struct en *en);
 void k_fini(struct en *en, void *data); /* the same, as a provider's fini: data is one piece */
 
-/* ---- kernel_erlang.c ------------------------------------------------------------------------- */
+/* ---- kernel_erlang.c ------------------------------------------------------------------ */
 
+struct et_options;
 /* Has -N named nodes? -p gives numbers, and "*" is all nodes. */
 bool k_nodes_named(const struct et_options *o);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mathematics of aggregating functions: sizes, beginnings, merging, and which bucket of a
- * distribution a value belongs to. Nothing here knows of tables or threads.
+ * The mathematics of aggregating functions: sizes, initial values, merging, and which bucket of a
+ * distribution a value belongs to. Nothing here knows about tables or threads.
  *
- * llquantize: of the positive values, those below factor^low are in the middle bucket; each power
- * of the factor from low to high is cut into steps of equal width; the last bucket has all from
+ * llquantize: positive values below factor^low are in the middle bucket; each power of the factor
+ * from low to high is divided into steps of equal width; the last bucket has everything from
  * factor^(high + 1) on. Negative values mirror that around the middle.
  */
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "aggfn.h"
 #include "compiler.h"
 
-/* *r = x * y; true: it is more than 64 bits. */
+/* *r = x * y; true: it needs more than 64 bits. */
 static inline bool overflows(uint64_t x, uint64_t y, uint64_t *r)
 {
 	uint64_t high;
@@ -23,7 +23,7 @@ static inline bool overflows(uint64_t x, uint64_t y, uint64_t *r)
 
 /* ---- llquantize ----------------------------------------------------------------------- */
 
-/* The powers of the factor, one after the other: [from, to) in n steps of this width. */
+/* One power of the factor: [from, to) in n steps of this width. */
 struct magnitude {
 	uint64_t from, to, width;
 	unsigned n;	/* buckets of this magnitude */
@@ -35,8 +35,10 @@ static inline void ll_shape(const struct prog_agg *a, struct magnitude *m)
 {
 	uint64_t factor = a->param[0], steps = a->param[3], in = m->to;
 
-	/* A magnitude has as many steps from 0 to its end as asked for, where it has so many
-	 * numbers; what is below its beginning belongs to the one before. */
+	/*
+	 * A magnitude has the requested number of steps from 0 to its end, if it has that many
+	 * numbers; the steps below its start belong to the one before.
+	 */
 	if (in > steps)
 		in = steps;
 	m->width = in ? m->to / in : 1;
@@ -75,7 +77,7 @@ static unsigned ll_side(const struct prog_agg *a)
 		return 0;
 	while (ll_next(a, &m))
 		;
-	return m.first; /* the bucket of what is above */
+	return m.first; /* the overflow bucket */
 }
 
 PROBE_PATH static unsigned ll_of(const struct prog_agg *a, uint64_t v)
@@ -133,7 +135,7 @@ PROBE_PATH unsigned aggfn_lquantize(const struct prog_agg *a, int64_t v)
 	if (v < base)
 		return 0;
 	above = (uint64_t)v - (uint64_t)base;
-	if (likely(above <= UINT32_MAX)) /* much the quicker division; steps have 16 bits */
+	if (likely(above <= UINT32_MAX)) /* a much faster division; steps have 16 bits */
 		level = (uint32_t)above / (uint32_t)a->param[2];
 	else
 		level = above / a->param[2];
@@ -226,7 +228,7 @@ static int64_t saturate(uint64_t v)
 	return v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
-/* The bucket [lo, hi) of positive values as it is, or mirrored: (-hi, -lo]. */
+/* The bucket [from, to) of positive values, or its mirror image (-to, -from]. */
 static void place(bool negative, uint64_t from, uint64_t to, bool last, int64_t *lo, int64_t *hi)
 {
 	if (!negative) {
@@ -259,7 +261,7 @@ void aggfn_bounds(const struct prog_agg *a, unsigned i, int64_t *lo, int64_t *hi
 		from = 1ULL << (k - 1);
 		to = 2 * from;
 	}
-	if (k == 0) { /* the middle one lies around 0 */
+	if (k == 0) { /* the middle one is around 0 */
 		*lo = a->fn == AGG_LLQUANTIZE ? 1 - saturate(to) : 0;
 		*hi = saturate(to);
 		return;

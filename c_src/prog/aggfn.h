@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The aggregating functions' data: how they begin, take a value and merge. Shared by the engine
- * (update) and the consumer (merge). All data are 64-bit words:
+ * The data of aggregating functions: initial value, update and merge. Shared by the engine (update)
+ * and the consumer (merge). All data are 64-bit words:
  *
  *   count, sum    one word
- *   min, max      one word, beginning at INT64_MAX, INT64_MIN
+ *   min, max      one word, initially INT64_MAX, INT64_MIN
  *   avg           count, sum
  *   stddev        count, sum, sum of squares (low word, high word)
- *   quantize      127 buckets, bucket 63 is 0, 63 + k is [2^(k-1), 2^k), 63 - k its mirror
+ *   quantize      127 buckets, bucket 63 is 0, 63 + k is [2^(k-1), 2^k), 63 - k its mirror image
  *   lquantize     below base, (limit - base) / step buckets, at or above limit
- *   llquantize    mirrored: see aggfn_ll*; the middle bucket is abs() < factor^low
+ *   llquantize    mirrored: see aggfn.c; the middle bucket is abs() < factor^low
  */
 #ifndef PROG_AGGFN_H
 #define PROG_AGGFN_H
@@ -22,12 +22,12 @@
 #define QUANTIZE_BUCKETS 127
 #define QUANTIZE_ZERO	 63
 
-/* Number of buckets and words of data of an aggregation (fn and param set). 0: bad parameters. */
+/* Number of buckets, and of words of data (fn and param are set). 0: bad parameters. */
 uint32_t aggfn_nbuckets(const struct prog_agg *a);
 uint32_t aggfn_words(const struct prog_agg *a);
 void aggfn_init(const struct prog_agg *a, uint64_t *data);
 void aggfn_merge(const struct prog_agg *a, uint64_t *into, const uint64_t *from);
-/* Which bucket a value belongs to (probe path); nbuckets is set. */
+/* The bucket of a value (probe path); nbuckets is set. */
 unsigned aggfn_lquantize(const struct prog_agg *a, int64_t v);
 unsigned aggfn_llquantize(const struct prog_agg *a, int64_t v);
 static inline uint64_t aggfn_magnitude(int64_t v)
@@ -45,7 +45,7 @@ static inline unsigned aggfn_quantize(int64_t v)
 		k = QUANTIZE_ZERO;
 	return v < 0 ? QUANTIZE_ZERO - k : QUANTIZE_ZERO + k;
 }
-/* The least value of bucket i (inclusive) and the least of the next; ends saturate. */
+/* The first value of bucket i and the first one of the next; the ends saturate. */
 void aggfn_bounds(const struct prog_agg *a, unsigned i, int64_t *lo, int64_t *hi);
 
 #endif

@@ -35,7 +35,7 @@ bool d_is_signed(const struct d_type *t)
 
 /* ---- a type as text ------------------------------------------------------------------- */
 
-/* The declarator grows at both ends, from the name outwards. */
+/* The declarator is built from the name outwards, at both ends. */
 struct decltext {
 	char s[512];
 	size_t from, to;

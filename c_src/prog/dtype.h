@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* D's types: what values of a script are. The compiler makes them (d/type.h); print() reads them. */
+/* D's types. The compiler makes them (d/type.h); print() reads them. */
 #ifndef PROG_DTYPE_H
 #define PROG_DTYPE_H
 
@@ -12,15 +12,15 @@ enum d_tkind {
 	T_INT,	   /* integers, char and _Bool too */
 	T_FLOAT,   /* float, double, long double: for memory and printf only */
 	T_PTR,	   /* ref: what it points to */
-	T_ARRAY,   /* ref: the element; nelems; many dimensions are arrays of arrays */
+	T_ARRAY,   /* ref: the element type; multi-dimensional: array of arrays */
 	T_STRUCT,
 	T_UNION,
 	T_ENUM,
 	T_FUNC,	   /* ref: the result; members: parameters */
-	T_TYPEDEF, /* ref; without a name: the type ref with qualifiers */
+	T_TYPEDEF, /* ref; without a name: ref with qualifiers */
 	T_STRING,  /* D's string: char[strsize] by value */
 	T_STACK,   /* result of stack(), ustack(), jstack() */
-	T_SYMADDR, /* _symaddr, _usymaddr: results of sym() and its like */
+	T_SYMADDR, /* _symaddr, _usymaddr: results of sym() and the like */
 	T_DYN,	   /* a translated object: only its members have values */
 };
 
@@ -29,9 +29,9 @@ enum { TQ_CONST = 1, TQ_VOLATILE = 2, TQ_RESTRICT = 4 };
 struct d_member {
 	const char *name; /* NULL: anonymous member or unnamed parameter */
 	const struct d_type *type;
-	uint64_t off;	   /* bytes from the start; of a bit-field: of its storage unit */
+	uint64_t off;	   /* offset in bytes; of a bit-field: of its storage unit */
 	uint8_t bit_off;   /* within the storage unit, from the least significant bit */
-	uint8_t bit_width; /* 0: no bit-field */
+	uint8_t bit_width; /* 0: not a bit-field */
 	int64_t value;	   /* of an enumerator */
 	struct d_member *next;
 };
@@ -41,7 +41,7 @@ struct d_type {
 	const char *name; /* typedef name, tag, or basic type's name; NULL: none */
 	uint64_t size;	  /* bytes; 0: void, function, incomplete, dynamic */
 	uint32_t align;
-	uint8_t quals;	  /* TQ_*: of this use */
+	uint8_t quals;	  /* TQ_* */
 	bool is_signed;	  /* T_INT, T_ENUM */
 	bool is_char, is_bool;
 	bool complete;	  /* struct, union, enum: defined */
@@ -66,7 +66,7 @@ static inline bool d_is_string(const struct d_type *t) { return d_is_kind(t, T_S
 static inline bool d_is_ptr(const struct d_type *t) { return d_is_kind(t, T_PTR); }
 /* Integers, enums and pointers: a value in a register. */
 static inline bool d_is_scalar(const struct d_type *t) { return d_is_int(t) || d_is_ptr(t); }
-/* Handled by address: struct, union, array, float, stack, symbol. */
+/* Passed by address: struct, union, array, float, stack, symbol. */
 bool d_is_byref(const struct d_type *t);
 bool d_is_signed(const struct d_type *t);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What bytecode may call and touch: the runtime functions of rt.def as a table, the regions of
- * memory that a firing points to, and the shapes of keys and values, which the verifier asks for.
+ * What bytecode may call and access, for the verifier: the runtime functions of rt.def as a table,
+ * the regions of memory that the context points to, and the shapes of keys and values.
  */
 #include <stddef.h>
 
@@ -35,7 +35,7 @@ int prog_key_parts(const struct prog_val *keys, unsigned n, struct ebpf_keypart 
 	return (int)n;
 }
 
-/* Which aggregating function a runtime function updates; AGG_NONE: it does none. */
+/* The aggregating function that a runtime function updates; AGG_NONE: none. */
 static unsigned agg_of(unsigned fn)
 {
 	switch (fn) {
@@ -52,7 +52,7 @@ static unsigned agg_of(unsigned fn)
 	}
 }
 
-/* Does a function fit a dynamic variable: number, string, or bytes handled by address? */
+/* Is it a function for this kind of dynamic variable: number, string, or value by address? */
 static bool fits(unsigned fn, const struct prog_var *v)
 {
 	bool is_str = v->type != NULL && d_is_string(v->type);

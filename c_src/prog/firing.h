@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One firing, as bytecode sees it: the context, r1. The offsets are the ABI between the code
- * generator and the engine, which has more behind it (struct fire).
+ * A firing as bytecode sees it: the context in r1. The offsets are the ABI between the code
+ * generator and the engine, whose struct fire begins with it.
  */
 #ifndef PROG_FIRING_H
 #define PROG_FIRING_H
@@ -12,7 +12,7 @@ struct fire_ctx {
 	uint64_t arg[10];
 	uint64_t scratch; /* region: this->, temporary strings */
 	uint64_t globals; /* region */
-	uint64_t rec;	  /* region: fixed part of the record being made */
+	uint64_t rec;	  /* region: fixed part of the record being written */
 	uint32_t id;	  /* of the probe */
 	uint32_t epid;
 	uint32_t fault;	  /* FAULT_*, set by runtime functions */

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The contract between the compiler, which fills these structures, and those who run and read them:
+ * The contract between the compiler, which fills these structures, and the engine and consumer:
  *
  *   prog.h        a compiled program: clauses, variables, aggregations, records
  *   uses.h        what a clause uses: built-ins, runtime functions, arguments
- *   dtype.h       types of its values
- *   registry.h    probe descriptions, and what the compiler asks of the registry of probes
+ *   dtype.h       the types of its values
+ *   registry.h    probe descriptions, and the compiler's queries of the registry of probes
  *   builtins.def  built-in variables, subroutines, actions and aggregating functions
  *   rt.def        runtime functions that bytecode calls; firing.h: the context that it reads
- *   env.c         both as the verifier of bytecode wants to know them
- *   record.h      what a firing leaves in the trace buffer
+ *   env.c         both, in the form that the bytecode verifier needs
+ *   record.h      what a firing writes to the trace buffer
  *   aggfn.c       the data of aggregating functions: sizes, buckets, merging
  *
- * A program holds all clauses that a handle has compiled, in eBPF bytecode, and the tables
- * that engine and consumer need to run them and to read what they leave. One per handle; each
- * compile adds to it, a failed one takes back what it added. Memory is the compilation's arena.
+ * A program holds all clauses that a handle has compiled, as eBPF bytecode, and the tables that are
+ * needed to run them and to read their output. There is one per handle; each compilation adds to
+ * it, and one that fails removes what it added. Its memory is the arena of the compiler.
  */
 #ifndef PROG_PROG_H
 #define PROG_PROG_H
@@ -56,57 +56,57 @@ enum { STACK_KERNEL, STACK_USER, STACK_JAVA };
 /* ---- records -------------------------------------------------------------------------- */
 
 /*
- * What one firing of a clause leaves in the trace buffer: struct rec_head (record.h), a
- * fixed part laid out here, then the strings. The consumer performs the actions in order.
+ * What a firing of a clause writes to the trace buffer: struct rec_head (record.h), a fixed part
+ * laid out here, then the strings. The consumer performs the actions in order.
  */
 struct prog_action {
-	uint16_t act; /* ACT_*; AGG actions are not here: they leave no record */
+	uint16_t act; /* ACT_*; without aggregating functions, which write no record */
 	uint16_t nvals;
-	struct prog_val *vals;	    /* arguments evaluated when firing */
-	const struct d_fmt *fmt;    /* printf, printa, system, freopen: parsed format, or NULL */
+	struct prog_val *vals;	    /* arguments, evaluated in the firing */
+	const struct d_fmt *fmt;    /* printf, printa, system, freopen: the format, or NULL */
 	uint16_t naggs;
 	uint16_t *aggs;		    /* printa, clear, trunc, normalize ...: indices in prog->aggs */
 	uint64_t param;		    /* tracemem: its size */
 	int32_t present;	    /* inside an if: offset of a byte of the fixed part that is 1
-				       where the action was reached; -1: always */
+				       if the action was reached; -1: always */
 	int line;
 };
 
 /* ---- formats -------------------------------------------------------------------------- */
 
-/* A printf format, parsed when compiling; parts in order (d/fmt.c makes it). */
+/* A printf format, parsed by the compiler (d/fmt.c); parts in order. */
 struct d_fmtpart {
-	const char *text; /* literal text before the conversion, escapes done */
+	const char *text; /* literal text before the conversion, unescaped */
 	uint32_t len;
 	char conv;	  /* 'd', 's' ...; 0: none (text only); '%' is text */
 	char mod[3];	  /* "", "h", "l", "ll", "L", "w" */
 	bool left, plus, space, zero, alt, group; /* flags - + space 0 # ' */
 	bool agg;	  /* %@d: takes the aggregation's value */
-	bool dynwidth, dynprec; /* '*': taken from the arguments before */
+	bool dynwidth, dynprec; /* '*': taken from preceding arguments */
 	int width, prec;  /* -1: none */
 	struct d_fmtpart *next;
 };
 struct d_fmt {
 	const char *source;
 	struct d_fmtpart *parts;
-	unsigned nargs; /* arguments taken, '*' included, %@ excluded */
+	unsigned nargs; /* arguments consumed, including '*', excluding %@ */
 };
 
 /* ---- variables ------------------------------------------------------------------------ */
 
-/* Where a name lives. */
+/* The scope of a variable. */
 enum d_scope { SC_GLOBAL, SC_SELF, SC_THIS, SC_SYMBOL /* mod`sym: text holds both */ };
 
 struct prog_var {
 	const char *name;
 	uint8_t scope;	/* enum d_scope */
-	bool assoc;	/* in the table of dynamic variables: associative arrays and all of self-> */
+	bool assoc;	/* a dynamic variable: associative array, or self-> */
 	const struct d_type *type;
 	uint32_t size;	/* bytes of a value; strings: strsize */
-	uint32_t off;	/* of a static one: in globals, or in scratch for this-> */
+	uint32_t off;	/* of a static variable: in globals, or in scratch for this-> */
 	uint8_t nkeys;
 	struct prog_val *keys;
-	bool has_blob;	/* a key part is V_BYTES, V_STACK: not all parts are words */
+	bool has_blob;	/* a key part is V_BYTES or V_STACK: not all are words */
 	uint32_t strmask; /* which key parts are strings */
 };
 
@@ -117,7 +117,7 @@ struct prog_agg {
 	struct prog_val *keys;
 	bool has_blob;
 	uint32_t strmask;
-	bool is_signed;	   /* of the value: how min, max, sum print */
+	bool is_signed;	   /* of the value, for printing */
 	uint64_t param[5]; /* lquantize: base, limit, step; llquantize: factor, low, high, steps */
 	uint32_t nbuckets; /* distributions */
 	uint32_t size;	   /* bytes of data: see aggfn.h */
@@ -143,9 +143,8 @@ struct prog_clause {
 	uint32_t rec_size;    /* fixed part */
 	uint16_t nactions;
 	struct prog_action *actions;
-	unsigned program;     /* which compile it came from, 0.. */
+	unsigned program;     /* index of the compilation it came from */
 	struct prog_uses uses;
-	/* Fault places: the source of instruction pc (index in insns), for messages. */
 };
 
 struct prog {
@@ -158,15 +157,14 @@ struct prog {
 	struct { const char *s; uint32_t len; } *strs; /* constant strings: lddw STR i */
 	unsigned nstrs;
 	uint32_t globals_size; /* bytes of static globals */
-	uint32_t scratch_size; /* this-> variables and temporary strings, most of any clause */
-	uint32_t this_end;     /* where this-> variables end, and a clause's temporaries begin */
+	uint32_t scratch_size; /* this-> variables and temporary strings: maximum of all clauses */
+	uint32_t this_end;     /* end of this-> variables, start of temporaries */
 	uint32_t rec_size;     /* largest fixed part */
 	uint32_t strsize;
 	unsigned nprograms;
 };
 
-/* What programs may call and touch; in env.c. Valid until the program grows. */
-/* The parts of a key as bytecode hands them over. Returns n. */
+/* The parts of a key as bytecode passes them. Returns n. */
 int prog_key_parts(const struct prog_val *keys, unsigned n, struct ebpf_keypart *part);
 void prog_env(const struct prog *p, struct ebpf_env *env);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a firing leaves in a thread's trace buffer, as the engine writes and the consumer reads
- * it. Records are 8-byte aligned; a record is its head, the fixed part that prog_clause.rec_size
- * bytes lay out, then the texts of its strings.
+ * What a firing writes to its slot's trace buffer, and the consumer reads. Records are aligned to 8
+ * bytes. A record is its head, a fixed part of prog_clause.rec_size bytes, then the texts of its
+ * strings.
  */
 #ifndef PROG_RECORD_H
 #define PROG_RECORD_H
@@ -10,26 +10,26 @@
 #include <stdint.h>
 
 enum rec_kind {
-	REC_PAD,    /* nothing: up to the end of the buffer */
+	REC_PAD,    /* padding up to the end of the buffer */
 	REC_DATA,   /* a clause's record */
 	REC_ERROR,  /* a fault: struct rec_error follows the head */
-	REC_COMMIT, /* commit(spec): the records of that speculation belong here */
+	REC_COMMIT, /* commit(): the speculation's records belong here */
 };
 
 struct rec_head {
-	uint32_t size; /* of the whole record, head included, multiple of 8 */
+	uint32_t size; /* of the whole record, head included; a multiple of 8 */
 	uint8_t kind;
 	uint8_t flags;
 	uint16_t cpu;
-	uint32_t epid;	 /* enabled probe: a clause at a probe; index into en's table */
-	uint32_t spec;	 /* REC_COMMIT: which; REC_DATA in a speculation buffer: which */
+	uint32_t epid;	 /* a clause at a probe: index into the engine's table */
+	uint32_t spec;	 /* REC_COMMIT, REC_DATA in a speculation: its id */
 	uint64_t ts;	 /* ns, monotonic */
 };
 
-/* A string in the fixed part: where its text is, from the start of the record; not terminated. */
+/* A string in the fixed part: offset of its text from the start of the record; not terminated. */
 struct rec_str {
 	uint32_t off;
-	uint32_t len; /* UINT32_MAX: no string (NULL) */
+	uint32_t len; /* UINT32_MAX: NULL */
 };
 
 struct rec_error {
@@ -38,7 +38,7 @@ struct rec_error {
 	uint64_t addr;	/* the bad address, or 0 */
 };
 
-/* Faults: DTrace's numbers and words; from 13 on they are ours. */
+/* Faults: DTrace's numbers and texts; from 13 on they are ours. */
 #define FAULTS(X)                                                                                  \
 	X(NONE, 0, "unknown")                                                                      \
 	X(BADADDR, 1, "invalid address")                                                           \

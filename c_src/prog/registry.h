@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Probe descriptions, and what the compiler asks of the registry of probes. */
+/* Probe descriptions, and the compiler's queries of the registry of probes. */
 #ifndef PROG_REGISTRY_H
 #define PROG_REGISTRY_H
 
@@ -10,30 +10,32 @@
 
 struct d_pdesc {
 	const char *prov, *mod, *func, *name; /* "" means any; globs */
-	uint32_t id;			      /* != 0: by number, the rest is unset */
+	uint32_t id;			      /* != 0: by number, the names are unset */
 	int line, col;
-	const char *start, *end; /* in the source; NULL: not of a script */
+	const char *start, *end; /* in the source; NULL: not from a script */
 	struct d_pdesc *next;
 };
 
 struct d_probeinfo {
 	uint32_t id;
 	const char *prov, *mod, *func, *name;
-	int nargs;		   /* typed arguments; -1: not known */
-	const char *const *argtypes; /* as in C; "string" for text without copyinstr */
-	const char *const *xargtypes; /* translated: what args[n] is, if not NULL */
-	const uint8_t *argmap;	   /* args[n] comes from arg argmap[n], if not NULL */
+	int nargs;		   /* typed arguments; -1: unknown */
+	const char *const *argtypes; /* as in C; "string" for text that needs no copyinstr */
+	const char *const *xargtypes; /* translated types of args[n], or NULL */
+	const uint8_t *argmap;	   /* args[n] is arg argmap[n]; or NULL: arg n */
 };
 
 struct d_registry {
-	/* Make and find the probes a description names; calls cb for each, in order of id.
-	 * Returns how many, or -1 with the error filled. */
+	/*
+	 * Find the probes that a description matches, making those on demand; calls cb for each, in
+	 * order of id. Returns their number, or -1 with the error.
+	 */
 	int (*match)(void *data, const struct d_pdesc *desc,
 		void (*cb)(void *arg, const struct d_probeinfo *p), void *arg, struct et_error *e);
-	/* The names that probes of these providers have. May be NULL. */
+	/* The names of the probes of these providers. May be NULL. */
 	void (*names)(void *data, const char *prov, void (*cb)(void *arg, const char *name),
 		void *arg);
-	/* Why a description matches none: of its provider, or "" (none to tell). May be NULL. */
+	/* Why a description matches nothing, if its provider knows; or "". May be NULL. */
 	void (*why)(void *data, const struct d_pdesc *desc, char *buf, size_t size);
 	void *data;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runtime functions by number: RT_fault, RT_var ...; see rt.def. */
+/* Indices of the runtime functions: RT_fault, RT_var ...; see rt.def. */
 #ifndef PROG_RT_H
 #define PROG_RT_H
 
@@ -26,19 +26,20 @@ static inline unsigned rt_flags(enum rt_fn fn)
 }
 
 /*
- * Work: bytes that the runtime functions of a firing go through, one by one, or eight at a time
- * where that is how they do it. All clauses at a probe share the bound of the option maxwork. So
- * many bytes at a time are not counted: they take no longer than a few instructions do.
+ * Work: the bytes that the runtime functions of a firing process, in units of one byte or of eight,
+ * depending on how they process them. All clauses at a probe share the limit of the option maxwork.
+ * Up to WORK_FREE bytes in one call of a function that works by blocks are not counted: they take
+ * no longer than a few instructions.
  */
 #define WORK_FREE  512
 #define WORK_BLOCK 8
 
-/* The functions themselves: engine/rt_*.c and, in the kernel, kernel/bpf. */
+/* Prototypes. The functions are in engine/rt_*.c and, for the kernel, kernel/bpf. */
 #define RT(name, ret, a2, a3, a4, a5, flags)                                                       \
 	uint64_t rt_##name(uint64_t ctx, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 #include "rt.def"
 
-/* May it set fire->fault, where its strings and what it is given by address are so long? */
+/* May it set fire->fault, if its strings and memory arguments are at most this long? */
 static inline bool rt_can_fault(enum rt_fn fn, uint64_t longest)
 {
 	unsigned flags = rt_flags(fn);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The provider dtrace: BEGIN, END and ERROR, which the engine itself fires. As the first provider
- * its probes have the numbers 1, 2 and 3.
+ * The dtrace provider: BEGIN, END and ERROR, which the engine itself fires. It is the first
+ * provider, so its probes have the ids 1, 2 and 3.
  */
 #include "engine/probe.h"
 #include "engine/provider.h"
 
 extern const struct provider dtrace_provider;
 
-/* arg0 nothing, then: enabled probe, action, offset in the clause, fault, address */
+/* arg0 unused, then: epid, action, offset in the clause, fault, address */
 static const char *const error_args[] = {
 	"int64_t", "int64_t", "int64_t", "int64_t", "int64_t", "int64_t"};
 

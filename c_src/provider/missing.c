@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A description that matches nothing because of its provider: why that is, and what to use instead.
- */
+/* Why a description matches nothing, if its provider is the reason, and what to use instead. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +8,7 @@
 #include "engine/state.h"
 #include "engine/str.h"
 
-/* Providers of DTrace elsewhere, and words of bpftrace. */
+/* Providers of DTrace on other systems, and names from bpftrace. */
 static const struct {
 	const char *names, *instead;
 } others[] = {
@@ -52,7 +50,7 @@ static const char *instead_of(const char *name)
 	return NULL;
 }
 
-/* "dtrace, profile, ...": those that have probes. */
+/* "dtrace, profile, ...": the providers that have probes. */
 static void list_providers(const struct en *en, char *buf, size_t size)
 {
 	size_t len = 0;
@@ -60,7 +58,7 @@ static void list_providers(const struct en *en, char *buf, size_t size)
 	buf[0] = '\0';
 	for (unsigned i = 0; i < en->reg.nprobes && len < size; i++) {
 		const struct et_str *name = en->reg.probes[i]->prov;
-		unsigned k = 0; /* an earlier one of the same provider: mostly the one before it */
+		unsigned k = 0; /* an earlier probe of the same provider, usually the last one */
 
 		while (k < i && en->reg.probes[k]->prov != name)
 			k = en->reg.probes[i - 1]->prov == name ? i - 1 : k + 1;

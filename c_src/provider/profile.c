@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The provider profile: tick-N fires on one thread at a time, profile-N on every CPU. Probes are
- * made as scripts name them. One thread serves all ticks; each CPU has a thread of its own,
- * pinned, if any profile-N is enabled. Deadlines are absolute, so nothing drifts; one that was
- * missed fires once, not as often as it was missed.
+ * The profile provider: tick-N fires on one thread at a time, profile-N on every CPU. Probes are
+ * made as scripts name them. One thread serves all ticks; each CPU has a pinned thread of its own
+ * if any profile-N is enabled. Deadlines are absolute, so nothing drifts; after missed deadlines a
+ * timer fires once, not once for each of them.
  *
- * In the command profile-N is the kernel's (kernel/sampler.c) if a clause of
- * it asks for what it interrupts (pid, execname, arg0, stack() and the like), or if the script has
- * other probes of the kernel: it then fires in whatever runs on each CPU. Inside a node, where no
- * kernel is asked, such a clause is an error.
+ * In the command, profile-N fires in the kernel (kernel/sampler.c) if one of its clauses reads
+ * something about the interrupted task (pid, execname, arg0, stack() and the like), or if the
+ * script has other probes of the kernel: it then samples whatever runs on each CPU. Inside a node,
+ * which does not use the kernel, such a clause is an error.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@
 #include "prog/builtins.h"
 #include "prog/prog.h"
 
-#define LEAST 200000ULL /* ns: more often than that a machine has little else to do */
+#define LEAST 200000ULL /* ns: the machine would do little else */
 #define SEC   1000000000ULL
 
 extern const struct provider profile_provider;
@@ -47,7 +47,7 @@ struct due {
 	uint64_t at;
 };
 
-/* A thread and the timers it serves. */
+/* A thread and its timers. */
 struct server {
 	pthread_t thread;
 	struct profile *of;
@@ -62,7 +62,7 @@ struct profile {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool stop;
-	pid_t pid; /* whose threads they are */
+	pid_t pid; /* the process of the threads */
 	struct server *servers;
 	unsigned nservers;
 };
@@ -77,7 +77,7 @@ static const struct unit {
 	{"min", 60 * SEC}, {"h", 3600 * SEC}, {"hour", 3600 * SEC}, {"d", 86400 * SEC},
 	{"day", 86400 * SEC}};
 
-/* The period that a name asks for in ns; 0: it is no such name, or asks for nothing. */
+/* The period in ns that a name means; 0: it is not such a name, or the period is 0. */
 static uint64_t period_of(const char *name, bool *tick)
 {
 	const char *p;
@@ -107,7 +107,7 @@ static uint64_t period_of(const char *name, bool *tick)
 
 static int add(struct en *en, struct profile *pr, const char *name, struct et_error *e)
 {
-	static const char *const args[] = {"uintptr_t", "uintptr_t"}; /* kernel's and user's pc */
+	static const char *const args[] = {"uintptr_t", "uintptr_t"}; /* kernel pc and user pc */
 	struct timer *t;
 	bool tick;
 	uint64_t period = period_of(name, &tick);
@@ -128,7 +128,7 @@ static int add(struct en *en, struct profile *pr, const char *name, struct et_er
 	}
 	t->period = period;
 	t->tick = tick;
-	*pr->last = t; /* those due at one moment fire in the order in which they were named */
+	*pr->last = t; /* timers due at the same time fire in the order they were named */
 	pr->last = &t->next;
 	t->probe->nargs = tick ? 0 : 2;
 	t->probe->argtypes = tick ? NULL : args;
@@ -177,7 +177,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * SEC + (uint64_t)ts.tv_nsec;
 }
 
-/* Sleep until then; true: it is time to stop. */
+/* Sleep until a deadline; true: stop. */
 static bool sleep_until(struct profile *pr, uint64_t at)
 {
 	struct timespec ts = {.tv_sec = (time_t)(at / SEC), .tv_nsec = (long)(at % SEC)};
@@ -194,11 +194,11 @@ static bool sleep_until(struct profile *pr, uint64_t at)
 
 static void fire_due(struct due *d, uint64_t now)
 {
-	static const uint64_t args[10]; /* no program was interrupted: both pcs are 0 */
+	static const uint64_t args[10]; /* no task was interrupted: both pcs are 0 */
 
 	en_fire_own(d->timer->probe, args);
 	d->at += d->timer->period;
-	if (d->at <= now) /* late by more than a period: go on from the next one to come */
+	if (d->at <= now) /* late by more than a period: continue with the next deadline */
 		d->at += (now - d->at) / d->timer->period * d->timer->period + d->timer->period;
 }
 
@@ -224,7 +224,7 @@ static void *serve(void *arg)
 	}
 }
 
-/* All signals are for the program's own threads, but a fault is the faulting thread's. */
+/* Block all signals, which are for the program's own threads, except faults. */
 static int run(struct server *s)
 {
 	sigset_t all, old;
@@ -259,7 +259,7 @@ static void is_sampler(void *arg, struct en_probe *p)
 		*(bool *)arg = true;
 }
 
-/* Does a clause at profile-N ask for what only the kernel can tell it? */
+/* Does a clause at profile-N read something that only the kernel knows? */
 static bool wants_arena(struct en *en)
 {
 	struct et_error e = {0};
@@ -296,18 +296,19 @@ static int arena(struct en *en, void *data, void *base, size_t size, struct et_e
 	return fd;
 }
 
-/* Inside a node it would be told of this provider's own threads, which nobody asks for. */
+/* Inside a node it would see this provider's own threads, which is never what is meant. */
 static int refuse_inside(const struct en_probe *p, const struct timer *t, struct et_error *e)
 {
-	const uint32_t who = 1u << PBI_ERLPID | 1u << PBI_ERLNAME | 1u << PBI_ERLSCHED;
+	const uint32_t per_event = 1u << PBI_ERLPID | 1u << PBI_ERLNAME | 1u << PBI_ERLSCHED;
 
-	if (!p->reads_stack && !p->reads_ustack && (t->tick || (p->pbis & who) == 0))
+	if (!p->reads_stack && !p->reads_ustack && (t->tick || (p->pbis & per_event) == 0))
 		return 0;
 	return et_err(e, ET_SAMPLES,
 		"%s reads what the schedulers run (%s), which it cannot see inside a node: it "
 		"fires in a thread of its own. The kernel can, as root: erltrace -p %d -n '%s "
 		"/pid == $target/ { ... }'",
-		p->name->text, p->pbis & who ? "erlpid and the like" : "ustack() and the like",
+		p->name->text,
+		p->pbis & per_event ? "erlpid and the like" : "ustack() and the like",
 		(int)getpid(), t->tick ? "profile-499" : p->name->text);
 }
 
@@ -384,7 +385,7 @@ static int start(struct en *en, void *data, struct et_error *e)
 	return 0;
 }
 
-/* A child of fork() has none of the threads, and they may have left anything locked. */
+/* A forked child has none of the threads, and their locks may be held. */
 static bool forked(const struct profile *pr)
 {
 	return pr->pid != 0 && pr->pid != getpid();

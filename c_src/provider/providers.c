@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list of providers, in the order in which their probes are made and started. Adding one
- * touches its own file and this list.
+ * The list of providers, in the order in which they make their probes and start. Adding one changes
+ * only its own file and this list.
  */
 #include "engine/provider.h"
 

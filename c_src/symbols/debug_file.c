@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The names of a program or library that was stripped: distributors keep them in a file of their
- * own, found by the build id (/usr/lib/debug/.build-id/xx/yyyy.debug) or by the name that
- * .gnu_debuglink has, or, those of functions only, compressed in .gnu_debugdata. What belongs
- * together has the same build id, or the checksum that the link has.
+ * Symbols of a stripped program or library. Distributions keep them in a separate file, found by
+ * the build id (/usr/lib/debug/.build-id/xx/yyyy.debug) or by the name in .gnu_debuglink; or, for
+ * functions only, compressed in .gnu_debugdata. A file matches if it has the same build id, or the
+ * checksum of the link.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "proc_file.h"
 
 #define DEBUG_DIR   "/usr/lib/debug"
-#define MAX_CHECKED (1u << 30) /* bytes of which a checksum is made */
+#define MAX_CHECKED (1u << 30) /* limit of bytes to checksum */
 #define MAX_PACKED  (16u << 20)
 #define MAX_PLAIN   (128u << 20)
 enum { MAX_ID = 64, MAX_LINK = 512, UNPACK_MEMORY = 64 << 20, NO_ROOM = 10 };
@@ -25,7 +25,7 @@ struct id {
 	size_t n; /* 0: none */
 	uint8_t bytes[MAX_ID];
 };
-struct where { /* the program */
+struct program {
 	int pid;
 	const char *path;
 	struct id id;
@@ -54,7 +54,7 @@ static void read_id(int fd, struct id *id)
 	free(note);
 }
 
-/* CRC-32 of the whole file, as .gnu_debuglink has it; false: it is too large, or not to be read. */
+/* CRC-32 of the whole file, as in .gnu_debuglink; false: too large, or not readable. */
 static bool checksum(int fd, uint32_t *sum)
 {
 	uint8_t buf[16384];
@@ -81,8 +81,8 @@ static bool same_id(const struct id *a, const struct id *b)
 	return a->n == b->n && memcmp(a->bytes, b->bytes, a->n) == 0;
 }
 
-/* sum: what the link has, or NULL: it must be told by the build id. */
-static bool belongs(int fd, const struct where *w, const uint32_t *sum)
+/* Is it the program's file? sum: the checksum of the link, or NULL: only by the build id. */
+static bool matches(int fd, const struct program *w, const uint32_t *sum)
 {
 	struct id id;
 	uint32_t got;
@@ -95,22 +95,23 @@ static bool belongs(int fd, const struct where *w, const uint32_t *sum)
 
 /* ---- files ---------------------------------------------------------------------------- */
 
-static bool take(struct elf *f, int fd, const struct where *w, const uint32_t *sum)
+static bool read_if_matches(struct elf *f, int fd, const struct program *w, const uint32_t *sum)
 {
-	bool found = fd >= 0 && belongs(fd, w, sum) && elf_read_symbols(f, fd);
+	bool found = fd >= 0 && matches(fd, w, sum) && elf_read_symbols(f, fd);
 
 	if (fd >= 0)
 		close(fd);
 	return found;
 }
 
-/* As the process names it, or else as we do. */
-static bool try(struct elf *f, const char *path, const struct where *w, const uint32_t *sum)
+/* In the root directory of the process, or else in our own. */
+static bool try_path(struct elf *f, const char *path, const struct program *w, const uint32_t *sum)
 {
-	return take(f, fi_open_in(w->pid, path), w, sum) || take(f, fi_open(path), w, sum);
+	return read_if_matches(f, fi_open_in(w->pid, path), w, sum) ||
+	       read_if_matches(f, fi_open(path), w, sum);
 }
 
-static bool by_id(struct elf *f, const struct where *w)
+static bool by_id(struct elf *f, const struct program *w)
 {
 	char path[sizeof(DEBUG_DIR) + 2 * MAX_ID + 32];
 	int at;
@@ -121,10 +122,10 @@ static bool by_id(struct elf *f, const struct where *w)
 	for (size_t i = 1; i < w->id.n; i++)
 		at += snprintf(path + at, sizeof(path) - (size_t)at, "%02x", w->id.bytes[i]);
 	snprintf(path + at, sizeof(path) - (size_t)at, ".debug");
-	return try(f, path, w, NULL);
+	return try_path(f, path, w, NULL);
 }
 
-static bool by_link(struct elf *f, int fd, const struct where *w)
+static bool by_link(struct elf *f, int fd, const struct program *w)
 {
 	static const char *const forms[] = {"%.*s/%s", "%.*s/.debug/%s", DEBUG_DIR "%.*s/%s"};
 	const char *slash = strrchr(w->path, '/');
@@ -143,7 +144,7 @@ static bool by_link(struct elf *f, int fd, const struct where *w)
 		for (unsigned i = 0; i < 3 && !found; i++) {
 			snprintf(path, sizeof(path), forms[i], (int)(slash - w->path), w->path,
 				name);
-			found = try(f, path, w, &sum);
+			found = try_path(f, path, w, &sum);
 		}
 	}
 	free(name);
@@ -153,8 +154,8 @@ static bool by_link(struct elf *f, int fd, const struct where *w)
 /* ---- .gnu_debugdata ------------------------------------------------------------------- */
 
 /*
- * Of liblzma, which is looked for when it is first needed: what runs inside of others' nodes shall
- * not depend on it.
+ * From liblzma, which is loaded when first needed: code that runs inside nodes must not depend on
+ * it.
  */
 typedef int (*unpack_fn)(uint64_t *memory, uint32_t flags, const void *allocator, const uint8_t *in,
 	size_t *in_at, size_t in_size, uint8_t *out, size_t *out_at, size_t out_size);
@@ -169,7 +170,7 @@ static unpack_fn unpacker(void)
 			       : NULL;
 }
 
-/* NULL: it is not what it should be, or larger than it may be. */
+/* NULL: corrupt, or too large. */
 static uint8_t *unpack(const uint8_t *in, size_t size, size_t *len)
 {
 	unpack_fn fn = unpacker();
@@ -215,7 +216,7 @@ static bool packed(struct elf *f, int fd)
 
 void elf_read_debug(struct elf *f, int fd, int pid, const char *path)
 {
-	struct where w = {.pid = pid, .path = path};
+	struct program w = {.pid = pid, .path = path};
 
 	if (f->symtab || f->nload == 0)
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The symbols of a program or library. Files are read, not mapped, and every number in them is
- * checked: they may be anything, and may change while we read.
+ * checked: they may contain anything, and may change while they are read.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of all tables of a file. Larger than any that are known; what is beyond is told of (cut). */
+/* Limits over all tables of a file, larger than any known; exceeding them is reported (cut). */
 #define MAX_SYMS    (1u << 21)
 #define MAX_STRS    (128u << 20)
 #define MAX_NAMES   (1u << 20) /* of sections */
@@ -21,7 +21,7 @@
 #define MAX_NAME    4096
 enum { PART = 512, COMPARED = 64 };
 
-/* size bytes at off in memory of our own, with a NUL behind; NULL if the file is shorter. */
+/* A copy of size bytes at off, NUL-terminated; NULL if the file is shorter. */
 void *elf_bytes(int fd, uint64_t off, uint64_t size, uint64_t max)
 {
 	char *p;
@@ -63,7 +63,7 @@ static int read_segments(struct elf *f, int fd, const Elf64_Ehdr *eh)
 	return 0;
 }
 
-/* Those of functions that everybody calls by another name begin with an underscore: __write. */
+/* The rank of a name: internal aliases of well-known functions have underscores: __write. */
 static uint8_t rank_of(const char *name, unsigned bind)
 {
 	size_t low = strspn(name, "_");
@@ -82,7 +82,7 @@ static bool is_wanted(const Elf64_Sym *s, const char *strs, size_t len)
 	       strnlen(strs + s->st_name, MAX_NAME) < MAX_NAME;
 }
 
-/* strs: the table's, len bytes, of the file's strings. */
+/* strs: offset of the table's strings, len bytes, in the strings of the file. */
 static bool add_symbol(struct elf *f, const Elf64_Sym *s, size_t strs, size_t len)
 {
 	struct elf_sym *more;
@@ -105,7 +105,7 @@ static bool add_symbol(struct elf *f, const Elf64_Sym *s, size_t strs, size_t le
 	return true;
 }
 
-/* A table's strings behind those that are there; returns how many bytes there are. */
+/* Append the strings of a table; returns the number of bytes. */
 static size_t read_strings(struct elf *f, int fd, const Elf64_Shdr *sh)
 {
 	size_t room = MAX_STRS - f->nstrs, len = sh->sh_size, got = 0;
@@ -156,7 +156,7 @@ static bool read_table(struct elf *f, int fd, const Elf64_Shdr *sh, const Elf64_
 	return f->nsyms > before;
 }
 
-/* By address; at one address the better name last, where the search finds it. */
+/* By address; at the same address the better name is last, where the search finds it. */
 static int sym_cmp(const void *a, const void *b, void *strs)
 {
 	const struct elf_sym *x = a, *y = b;
@@ -186,7 +186,7 @@ static Elf64_Shdr *read_sections(int fd, const Elf64_Ehdr *eh)
 	return elf_bytes(fd, eh->e_shoff, (uint64_t)eh->e_shnum * sizeof(Elf64_Shdr), UINT64_MAX);
 }
 
-/* The first table of a kind: a file has one. */
+/* Read the first table of a kind: a file has one. */
 static bool read_kind(struct elf *f, int fd, const Elf64_Shdr *sh, unsigned n, uint32_t kind)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -266,7 +266,7 @@ void elf_free(struct elf *f)
 	*f = (struct elf){0};
 }
 
-/* The address as the file's tables count it. */
+/* The virtual address of an offset in the file. */
 bool elf_address(const struct elf *f, uint64_t off, uint64_t *addr)
 {
 	unsigned i;
@@ -279,7 +279,7 @@ bool elf_address(const struct elf *f, uint64_t off, uint64_t *addr)
 	return false;
 }
 
-/* Where an address of the tables is in the file; of code only, if wanted. */
+/* The offset in the file of a virtual address; with code, only in executable segments. */
 bool elf_offset(const struct elf *f, uint64_t addr, bool code, uint64_t *off)
 {
 	for (unsigned i = 0; i < f->nload; i++)
@@ -312,7 +312,7 @@ static bool sort_names(struct elf *f)
 	return f->by_name != NULL;
 }
 
-/* Of names that are longer than what is compared, those that begin alike are not told apart. */
+/* Names longer than the limit are compared by their beginning only. */
 const struct elf_sym *elf_named(struct elf *f, const char *name, size_t len)
 {
 	size_t lo = 0, hi = f->nsyms, mid;
@@ -333,7 +333,7 @@ const struct elf_sym *elf_named(struct elf *f, const char *name, size_t len)
 	return NULL;
 }
 
-/* The symbol that holds an address; one without size reaches to the next. */
+/* The symbol that contains an address; one without a size extends to the next. */
 const struct elf_sym *elf_symbol(const struct elf *f, uint64_t addr)
 {
 	size_t lo = 0, hi = f->nsyms, mid;
@@ -347,7 +347,7 @@ const struct elf_sym *elf_symbol(const struct elf *f, uint64_t addr)
 		else
 			hi = mid;
 	}
-	/* Symbols may overlap: look a little further back for one that reaches here. */
+	/* Symbols may overlap: search a little further back for one that extends to here. */
 	for (back = 0; lo > 0 && back < 16; lo--, back++) {
 		s = &f->syms[lo - 1];
 		if (addr - s->value < s->size || (s->size == 0 && back == 0))

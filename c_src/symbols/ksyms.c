@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of the kernel's functions, from /proc/kallsyms, which is read when the first address of
- * the kernel turns up. Where the system does not show addresses (kernel.kptr_restrict), all of them
- * are 0 there, and addresses stay numbers.
+ * Names of the kernel's functions, from /proc/kallsyms, which is read when the first kernel address
+ * occurs. If the system hides addresses (kernel.kptr_restrict), all of them are 0 there, and
+ * addresses stay numbers.
  */
 #include "ksyms.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST (1 << 20) /* bytes: no function has so many */
+#define LONGEST (1 << 20) /* bytes: more than any function has */
 
 struct ksym {
 	uint64_t at;
@@ -88,7 +88,7 @@ const char *ksyms_find(const struct ksyms *k, uint64_t addr, uint64_t *off)
 		else
 			hi = mid;
 	}
-	/* behind the last one, or far from any: none of these */
+	/* beyond the last one, or too far from any */
 	if (lo == 0 || addr - k->syms[lo - 1].at >= LONGEST)
 		return NULL;
 	*off = addr - k->syms[lo - 1].at;

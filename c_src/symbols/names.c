@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names in place of addresses. An address means something in its own process only: the same word
- * is another function in another node, and the same function another word. Engines whose results
- * are joined (join.c) therefore keep keys by name: each text has one number, and a key has that
- * number where it had the address. A number's top bits are those of no address and no frame.
+ * Interned names that replace addresses. An address is meaningful only in its own process: in
+ * another node the same address is another function, and the same function has another address. So
+ * engines whose results are merged (join.c) store keys by name: each text has a number, and a key
+ * has that number instead of the address. The top bits of a number are those of no address and no
+ * frame.
  *
- * The table is bounded; a text that finds no room has no number.
+ * The size of the table is limited; a text for which there is no room has no number.
  */
 #include "names.h"
 
@@ -16,20 +17,20 @@
 #define NM_CACHE 4096 /* a power of two */
 
 struct name {
-	uint32_t next; /* in its bucket: its number + 1, or 0 */
+	uint32_t next; /* next in its bucket: number + 1, or 0 */
 	uint32_t hash;
-	uint32_t sent_in, sent_as; /* the last export that has it, and its place there */
+	uint32_t sent_in, sent_as; /* the last export that has it, and its index there */
 	char *text;
 };
-struct nm_known { /* an address whose number was asked for */
+struct nm_known { /* a cached address */
 	uint64_t addr, word;
 	enum sy_form form;
 };
 struct nm {
 	struct name *names;
 	uint32_t n, room;
-	uint32_t *heads;  /* as many as there is room for names: a power of two */
-	uint32_t exports; /* how many have begun */
+	uint32_t *heads;  /* one per name that there is room for: a power of two */
+	uint32_t exports; /* number of exports so far */
 	size_t mem, max;
 	struct nm_known known[NM_CACHE];
 };

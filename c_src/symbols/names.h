@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of names, in place of addresses: names.c. */
+/* Numbers of names, which replace addresses: names.c. */
 #ifndef NAMES_H
 #define NAMES_H
 
@@ -14,17 +14,17 @@ enum sy_form {
 	SY_MOD,	 /* module */
 };
 
-enum { NM_TEXT = 512 }; /* bytes of a name, with its end */
+enum { NM_TEXT = 512 }; /* bytes of a name, NUL included */
 struct nm;
-struct nm *nm_new(size_t max); /* bytes that all names may take */
+struct nm *nm_new(size_t max); /* limit of bytes of all names */
 void nm_free(struct nm *nm);
-uint64_t nm_word(struct nm *nm, const char *text);	  /* its number; 0: there is no room */
-const char *nm_text(const struct nm *nm, uint64_t word); /* NULL: it is none */
-/* The number that an address was found to have; 0: not known. */
+uint64_t nm_word(struct nm *nm, const char *text);	  /* its number; 0: the table is full */
+const char *nm_text(const struct nm *nm, uint64_t word); /* NULL: not a name */
+/* The cached number of an address; 0: not cached. */
 uint64_t nm_known(struct nm *nm, uint64_t addr, enum sy_form form);
 void nm_learn(struct nm *nm, uint64_t addr, enum sy_form form, uint64_t word);
-void nm_export(struct nm *nm); /* a new export begins: it has no name yet */
-/* Is a name in the export already? *as: its index there, or, if not, the one that it gets. */
+void nm_export(struct nm *nm); /* begin an export, without names */
+/* Is a name in the current export? *as: its index there, or, if not, the one that it gets. */
 bool nm_sent(struct nm *nm, uint64_t word, uint32_t *as);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /tmp/perf-PID.map: a line "start size name", hexadecimal, for each piece of code; the BEAM writes
- * it with +JPperf true, and others do too. The process appends to it: each time what is new is
- * read. It may be anything, so lines, their number and all bytes have a bound.
+ * /tmp/perf-PID.map: a line "start size name", hexadecimal, for each piece of JIT-compiled code;
+ * the BEAM writes it with +JPperf true, and other VMs do too. The process appends to it, so each
+ * call reads what is new. It may contain anything: the length of lines, their number and the total
+ * size are limited.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ static void add_line(struct perfmap *m, char *line, size_t len)
 		m->code[m->n++] = c;
 }
 
-/* The lines of a chunk; returns how much of it is done with. */
+/* Parse the lines of a chunk; returns how much of it was consumed. */
 static size_t add_lines(struct perfmap *m, char *buf, size_t len)
 {
 	size_t at = 0;
@@ -83,7 +84,7 @@ static void read_more(struct perfmap *m, int fd)
 	free(buf);
 }
 
-/* Of a process that is gone, or whose file is, what was read before stays. */
+/* If the process has ended, or the file was removed, what was read before stays. */
 void pm_read(struct perfmap *m, int pid)
 {
 	int fd = fi_open_perf_map(pid);

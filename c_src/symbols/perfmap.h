@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of code that a process made itself, as it tells perf: perfmap.c. */
+/* Names of JIT-compiled code, from the map that a process writes for perf: perfmap.c. */
 #ifndef PERFMAP_H
 #define PERFMAP_H
 
@@ -17,12 +17,12 @@ struct perfmap {
 	size_t n, room;
 	dev_t dev;
 	ino_t ino;
-	off_t at;      /* what was read of the file */
-	bool skipping; /* the rest of a line that is too long */
-	bool cut;      /* there is more than is taken */
+	off_t at;      /* offset read up to */
+	bool skipping; /* inside a line that is too long */
+	bool cut;      /* truncated by a limit */
 };
 
-void pm_read(struct perfmap *m, int pid); /* what it has got since the last time */
+void pm_read(struct perfmap *m, int pid); /* read what was appended since */
 const struct pm_code *pm_find(const struct perfmap *m, uint64_t addr); /* NULL: none */
 void pm_free(struct perfmap *m);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Address -> module`symbol+offset, from /proc/PID/maps and the symbol tables of the files mapped
- * there (elf.c), of this process and of others whose addresses the engine tells apart. What cannot
- * be told stays 0xADDR. Code that a process made itself has names by perf's map of it (perfmap.c),
- * or by the memory of an Erlang VM (vm.c). Files are read when an address of theirs first turns up;
- * maps when a process does, as it may be gone later, and again when an address is in none, at most
- * once a second.
+ * there (elf.c), for this process and for others that the engine names. An unknown address is
+ * printed as 0xADDR. JIT-compiled code has names in perf's map (perfmap.c) or in the memory of an
+ * Erlang VM (vm.c). A file is read when one of its addresses first occurs. Maps are read when a
+ * process first occurs, as it may have ended later, and again, at most once a second, when an
+ * address is in none of them.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -27,13 +27,13 @@
 #include <unistd.h>
 
 #define MAX_MAPS 65536
-#define MAX_HELD (1u << 30) /* bytes of symbols of all files, about */
-enum { BUCKETS = 1024, MAX_TOLD = 8 };
+#define MAX_HELD (1u << 30) /* limit of bytes of all symbols, roughly */
+enum { BUCKETS = 1024, MAX_WARNINGS = 8 };
 
-struct sy_file { /* one for all processes that have it */
+struct sy_file { /* shared by all processes that map it */
 	struct sy_file *next;
-	char *path, *id; /* id: device and inode, as maps has them */
-	int pid; /* a process that has it */
+	char *path, *id; /* id: device and inode, as in maps */
+	int pid; /* a process that maps it */
 	bool read;
 	struct elf elf;
 };
@@ -46,12 +46,12 @@ struct sy_space { /* a process */
 	int pid; /* 0: this one */
 	struct sy_map *maps;
 	size_t nmaps;
-	struct perfmap jit; /* code that it made, where it tells */
-	struct vm *vm; /* looked for when first needed: sought */
+	struct perfmap jit; /* its JIT-compiled code, if it has a perf map */
+	struct vm *vm; /* opened on first use: sought */
 	time_t read_at;
 	bool read, sought;
 };
-struct sy_kmod { /* of the kernel */
+struct sy_kmod { /* a module of the kernel */
 	struct sy_kmod *next;
 	const char *name; /* up to a ` */
 	uint64_t at;
@@ -60,14 +60,14 @@ struct sy {
 	int pid;
 	struct sy_space *spaces;
 	struct sy_file *files[BUCKETS];
-	size_t held;	      /* bytes that symbols of files take */
-	char *told[MAX_TOLD]; /* what is to be said */
-	unsigned ntold, nsaid;
-	uint64_t *seen; /* processes of the engine's table that were looked at: bits */
+	size_t held;	      /* bytes of all symbols */
+	char *warnings[MAX_WARNINGS];
+	unsigned nwarnings, nreported;
+	uint64_t *seen; /* bit set: processes of the engine's table already handled */
 	struct sy_origin origin; /* asked first: a frame may not be native */
 	struct ksyms *kernel; /* read when first needed */
 	struct sy_kmod *kmods;
-	struct nm *names; /* where engines are joined: what keys have in place of addresses */
+	struct nm *names; /* if results are merged: what keys have instead of addresses */
 };
 
 struct sy *sy_new(int pid, const struct sy_origin *origin)
@@ -102,8 +102,8 @@ void sy_free(struct sy *sy)
 			elf_free(&f->elf);
 			free(f);
 		}
-	for (unsigned i = 0; i < sy->ntold; i++)
-		free(sy->told[i]);
+	for (unsigned i = 0; i < sy->nwarnings; i++)
+		free(sy->warnings[i]);
 	while ((p = sy->spaces) != NULL) {
 		sy->spaces = p->next;
 		pm_free(&p->jit);
@@ -122,7 +122,7 @@ static struct sy_space *space_of(struct sy *sy, int pid)
 	struct sy_space *p, **at;
 
 	for (at = &sy->spaces; (p = *at) != NULL; at = &p->next)
-		if (p->pid == pid) { /* to the front: the next one will be the same */
+		if (p->pid == pid) { /* move to front: the next look-up is likely the same */
 			*at = p->next;
 			p->next = sy->spaces;
 			sy->spaces = p;
@@ -139,25 +139,25 @@ static struct sy_space *space_of(struct sy *sy, int pid)
 
 /* ---- files ---------------------------------------------------------------------------- */
 
-/* Something has more than is taken of it: said once, and not of everything. */
-static void tell(struct sy *sy, const char *what, const char *name)
+/* Warn once that something was truncated by a limit; the number of warnings is limited too. */
+static void add_warning(struct sy *sy, const char *what, const char *name)
 {
-	if (sy->ntold < MAX_TOLD &&
-		asprintf(&sy->told[sy->ntold],
+	if (sy->nwarnings < MAX_WARNINGS &&
+		asprintf(&sy->warnings[sy->nwarnings],
 			"%s %.200s is too large: some addresses have no name", what,
 			name) >= 0)
-		sy->ntold++;
+		sy->nwarnings++;
 }
 
 bool sy_news(struct sy *sy, char *buf, size_t size)
 {
-	if (sy == NULL || sy->nsaid >= sy->ntold)
+	if (sy == NULL || sy->nreported >= sy->nwarnings)
 		return false;
-	snprintf(buf, size, "%s", sy->told[sy->nsaid++]);
+	snprintf(buf, size, "%s", sy->warnings[sy->nreported++]);
 	return true;
 }
 
-/* Through the process that has it; where that is no more, by its name if it is still that file. */
+/* Open it through a process that maps it or, if that has ended, by its path if that is still it. */
 static int open_file(const struct sy_file *f)
 {
 	unsigned long long inode;
@@ -184,7 +184,7 @@ static void read_file(struct sy *sy, struct sy_file *f)
 
 	f->read = true;
 	if (sy->held >= MAX_HELD) {
-		tell(sy, "the symbol table of", f->path);
+		add_warning(sy, "the symbol table of", f->path);
 		return;
 	}
 	fd = open_file(f);
@@ -196,7 +196,7 @@ static void read_file(struct sy *sy, struct sy_file *f)
 	close(fd);
 	sy->held += elf_size(&f->elf);
 	if (f->elf.cut)
-		tell(sy, "the symbol table of", f->path);
+		add_warning(sy, "the symbol table of", f->path);
 }
 
 /* ---- maps ----------------------------------------------------------------------------- */
@@ -221,7 +221,7 @@ static struct sy_file *file_of(struct sy *sy, int pid, const char *path, const c
 	return f;
 }
 
-/* start-end permissions offset device inode path; memory without a file may have any name */
+/* start-end permissions offset device inode path; anonymous memory may have any name */
 static void add_map(struct sy *sy, struct sy_space *p, char *line)
 {
 	char dev[32], inode[32], id[72];
@@ -247,7 +247,7 @@ static void add_map(struct sy *sy, struct sy_space *p, char *line)
 		p->nmaps++;
 }
 
-/* Of a process that is gone, what was read before stays. */
+/* If the process has ended, what was read before stays. */
 static void read_maps(struct sy *sy, struct sy_space *p)
 {
 	char path[64] = "/proc/self/maps", *line = NULL;
@@ -277,7 +277,7 @@ static void read_maps(struct sy *sy, struct sy_space *p)
 	pm_read(&p->jit, p->pid);
 	if (p->jit.cut && !cut) {
 		snprintf(path, sizeof(path), "perf-%d.map", p->pid);
-		tell(sy, "the file", path);
+		add_warning(sy, "the file", path);
 	}
 }
 
@@ -317,7 +317,7 @@ static struct sy_map *find_map(struct sy_space *p, uint64_t addr)
 
 /* ---- the search ----------------------------------------------------------------------- */
 
-/* An Erlang function, or its module; false: none of these. */
+/* An Erlang function, or its module; false: it is neither. */
 static bool format_erlang(struct sy_space *p, uint64_t addr, enum sy_form form, char *buf,
 	size_t size, uint64_t *off)
 {
@@ -337,7 +337,7 @@ static bool format_erlang(struct sy_space *p, uint64_t addr, enum sy_form form, 
 	return true;
 }
 
-/* In no file: made by the process itself, or not to be told. */
+/* In no file: JIT-compiled, or unknown. */
 static void format_jit(struct sy_space *p, uint64_t addr, enum sy_form form, char *buf,
 	size_t size, uint64_t *off)
 {
@@ -354,7 +354,7 @@ static void format_jit(struct sy_space *p, uint64_t addr, enum sy_form form, cha
 		snprintf(buf, size, "%s+0x%" PRIx64, j->name, addr - j->start);
 }
 
-/* A module of the kernel is where its first function that turned up is. */
+/* A module of the kernel is represented by the first of its functions that occurred. */
 static uint64_t module_start(struct sy *sy, const char *name, uint64_t at)
 {
 	size_t len = strcspn(name, "`");
@@ -392,7 +392,7 @@ static void kernel_address(
 		snprintf(buf, size, "%s+0x%" PRIx64, name, off);
 }
 
-/* How far it is from the first map of a file. */
+/* The offset from the first map of a file. */
 static uint64_t from_first(const struct sy_space *p, const struct sy_map *m, uint64_t addr)
 {
 	while (m > p->maps && m[-1].file == m->file)
@@ -400,13 +400,13 @@ static uint64_t from_first(const struct sy_space *p, const struct sy_map *m, uin
 	return addr - m->start;
 }
 
-/* Memory that has a name as files have one, and is none: code that the process made. */
+/* Memory whose name looks like a file's: JIT-compiled code. */
 static bool is_memory(const struct sy_map *m)
 {
 	return strncmp(m->file->path, "/memfd:", 7) == 0;
 }
 
-/* Its name; *start: the first address of what is called so. */
+/* The name of an address; *start: the first address with that name. */
 static void resolve(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_t size,
 	uint64_t *start)
 {

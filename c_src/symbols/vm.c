@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory of an Erlang VM, read from outside: what Erlang function has code at an address, and
- * where atoms are. Needs the names of the VM's program (OTP up to 28) and the right to read its
- * memory. Structures of the VM are taken for what they look like only where their contents agree:
- * the first atoms are known, and each module's table of functions is in order and within its code.
+ * The memory of an Erlang VM, read from outside: which Erlang function has code at an address, and
+ * where the atoms are. This needs the symbols of the VM's program (OTP up to 28) and permission to
+ * read its memory. Structures of the VM are used only if their contents are plausible: the first
+ * atoms are known, and each module's table of functions is sorted and within its code.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,11 +17,11 @@
 #include "vm.h"
 
 enum {
-	ATOM_TAG = 0x0b, /* of the low six bits */
+	ATOM_TAG = 0x0b, /* in the low six bits */
 	ATOM_PAGE = 1024,
-	CODE = 96,	/* bytes of a function that are looked at */
-	INFO_MFA = 16,	/* in what stands before a function: module, function, arity */
-	MAX_HEADER = 48, /* words in which a module's table begins */
+	CODE = 96,	/* bytes of a function to examine */
+	INFO_MFA = 16,	/* offset in the function's header: module, function, arity */
+	MAX_HEADER = 48, /* the module's table begins within these words */
 	MAX_FUNCTIONS = 1 << 20,
 };
 
@@ -30,7 +30,7 @@ struct vm {
 	uint64_t bias;
 	struct elf elf;
 	struct vm_atoms atoms;
-	uint64_t ranges, active; /* where the tables of modules are, and the number of the one in use */
+	uint64_t ranges, active; /* addresses of the tables of modules, and of the index in use */
 };
 
 bool vm_read(const struct vm *vm, uint64_t addr, void *to, size_t n)
@@ -60,7 +60,7 @@ static uint64_t atom_at(const struct vm *vm, const struct vm_atoms *a, uint64_t 
 	return word(vm, word(vm, a->table + index / ATOM_PAGE * 8) + index % ATOM_PAGE * 8);
 }
 
-/* Its text, cut to fit; false: there is none. */
+/* The text of an atom, truncated; false: no such atom. */
 static bool atom_text(
 	const struct vm *vm, const struct vm_atoms *a, uint64_t index, char *buf, size_t size)
 {
@@ -75,7 +75,7 @@ static bool atom_text(
 	return vm_read(vm, word(vm, atom + a->name), buf, (size_t)len);
 }
 
-/* A table of the VM has the pointer among its first words; the first two atoms are known. */
+/* The pointer is among the first words of a table of the VM; the first two atoms are known. */
 static void find_atoms(struct vm *vm)
 {
 	uint64_t w[32], at = vm_symbol(vm, "erts_atom_table");
@@ -110,8 +110,8 @@ static int32_t displacement(const uint8_t *p)
 }
 
 /*
- * The table of modules has no name: the function that looks addresses up calls another first, and
- * that takes the table's address ("lea table(%rip)").
+ * The table of modules has no symbol. The function that looks up addresses first calls another one,
+ * which loads the address of the table ("lea table(%rip)").
  */
 static void find_ranges(struct vm *vm)
 {
@@ -140,7 +140,7 @@ struct range {
 	uint64_t start, end;
 };
 
-/* How many modules there are, and where they are told of: sorted. */
+/* The number of modules; *at: their sorted array. */
 static uint64_t modules(const struct vm *vm, uint64_t *at)
 {
 	uint64_t table[4];
@@ -153,7 +153,7 @@ static uint64_t modules(const struct vm *vm, uint64_t *at)
 	return table[1] < MAX_FUNCTIONS ? table[1] : 0;
 }
 
-/* The module that has an address; *next: the start of the one behind it, or 0. */
+/* The module that contains an address; *next: the start of the one behind it, or 0. */
 static bool find_module(const struct vm *vm, uint64_t addr, struct range *found, uint64_t *next)
 {
 	uint64_t at = 0, lo = 0, hi = modules(vm, &at), mid;
@@ -194,7 +194,7 @@ static bool is_atom(uint64_t term)
 	return (term & 0x3f) == ATOM_TAG;
 }
 
-/* Where a module's header has the table of its functions; 0: nothing looks like it. */
+/* The table of functions in a module's header; 0: nothing looks like it. */
 static uint64_t find_functions(const struct vm *vm, const struct range *r, uint64_t n)
 {
 	uint64_t w[MAX_HEADER + 1];
@@ -260,7 +260,7 @@ bool vm_function(
 
 /* ---- opening -------------------------------------------------------------------------- */
 
-/* Where the program is in memory: its first mapping. */
+/* The load address of the program: its first mapping. */
 static bool find_program(struct vm *vm, int pid, const char *exe)
 {
 	char path[64], *line = NULL, *at;
