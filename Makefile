@@ -164,7 +164,7 @@ endif
 LEFT_OUT += $(if $(WEB),c_src/cli/without_web.c,$(wildcard c_src/web/*.c))
 CLI_SRC := $(filter-out $(LEFT_OUT),$(sort $(wildcard $(addsuffix /*.c,c_src/cli c_src/node c_src/web))))
 
-# Inside a node; beam/erlang.c has the list of providers that holds there. Its functions and many
+# Inside a node; beam/erlang_provider.c has the list of providers that holds there. Its functions and many
 # threads are tested with a VM that is none.
 BEAM_SRC := $(sort $(wildcard c_src/beam/*.c))
 BEAM_TEST_SRC := $(sort $(wildcard test/beam/*.c))
@@ -509,7 +509,7 @@ EBIN := $(patsubst ./%,%,$(O)/ebin)
 
 .PHONY: erlang nif test-erlang erl-tests
 erlang: nif $(EBIN)/erltrace.app
-nif: $(PRIV)/erltrace.so
+nif: $(PRIV)/erltrace.so $(BUILD)/erltrace_nifs.hrl
 
 $(PRIV)/erltrace.so: $(NIF_OBJ)
 	$(call link,$(CC) $(ALL_LDFLAGS) $(NIF_LDFLAGS))
@@ -517,10 +517,18 @@ $(PRIV)/erltrace.so: $(NIF_OBJ)
 $(BUILD)/test/beam/beam_threads: $(NIF_OBJ) $(BEAM_TEST_SRC:%.c=$(BUILD)/%.o)
 	$(call link,$(CC) -pie $(ALL_LDFLAGS))
 
-$(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC) include/erltrace.h
+# What erltrace_nif.erl exports. It includes ../build/erltrace_nifs.hrl, so that rebar3 and mix find it
+# after make nif; an older one that lies there is found first, whatever O is.
+NIFS_HRL := $(sort $(BUILD)/erltrace_nifs.hrl $(wildcard build/erltrace_nifs.hrl))
+$(NIFS_HRL): c_src/beam/nifs.def tools/nifs.awk
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)awk -f tools/nifs.awk $< >$@
+
+$(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC) include/erltrace.h $(NIFS_HRL)
 	$(call say,ERLC,$(EBIN))
 	$(Q)mkdir -p $(@D) && rm -f $(EBIN)/*.beam # the command brings all that are there to nodes
-	$(Q)$(ERLC) +debug_info $(if $(filter 1,$(WERROR)),-Werror) -o $(EBIN) $(ERL_SRC)
+	$(Q)$(ERLC) +debug_info $(if $(filter 1,$(WERROR)),-Werror) -I $(BUILD) -o $(EBIN) $(ERL_SRC)
 	$(Q)sed -e 's|{cmd, .make -s print-version.}|"$(VERSION)"|' \
 		-e 's|{modules, \[\]}|{modules, [$(subst $(space),$(comma),$(notdir $(ERL_SRC:.erl=)))]}|' \
 		$< >$@

@@ -7,20 +7,30 @@
 
 /*
  * The length of the character at s, of at most n > 0 bytes. 0: invalid UTF-8 (overlong forms and
- * surrogates included), or a control character other than a tab.
+ * surrogates included).
  */
-static inline size_t utf8_len(const unsigned char *s, size_t n)
+static inline size_t utf8_valid(const unsigned char *s, size_t n)
 {
 	if (s[0] < 0x80)
-		return s[0] == '\t' || (s[0] >= 0x20 && s[0] != 0x7f);
+		return 1;
 	if (s[0] >= 0xc2 && s[0] <= 0xdf && n >= 2 && (s[1] & 0xc0) == 0x80)
-		return s[0] == 0xc2 && s[1] < 0xa0 ? 0 : 2; /* C1 */
+		return 2;
 	if ((s[0] & 0xf0) == 0xe0 && n >= 3 && (s[1] & 0xc0) == 0x80 && (s[2] & 0xc0) == 0x80)
 		return (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ? 0 : 3;
 	if (s[0] >= 0xf0 && s[0] <= 0xf4 && n >= 4 && (s[1] & 0xc0) == 0x80 &&
 		(s[2] & 0xc0) == 0x80 && (s[3] & 0xc0) == 0x80)
 		return (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90) ? 0 : 4;
 	return 0;
+}
+
+/* The same, but 0 for control characters other than a tab. */
+static inline size_t utf8_len(const unsigned char *s, size_t n)
+{
+	if ((s[0] < 0x20 && s[0] != '\t') || s[0] == 0x7f)
+		return 0;
+	if (s[0] == 0xc2 && n >= 2 && s[1] < 0xa0) /* C1 */
+		return 0;
+	return utf8_valid(s, n);
 }
 
 #endif

@@ -177,15 +177,16 @@ void erltrace_fire(erltrace_probe_t *p, const uint64_t *args, unsigned n, unsign
 /* ---- Erlang nodes --------------------------------------------------------------------- */
 
 /*
- * A script with probes of the kernel and of Erlang nodes runs in the kernel. What a node gives
- * itself fires inside the node: somebody has to connect to it, list its probes, and hold a script
- * there that hands its events over. That is a bridge. The library has none of its own, as it opens
- * no connections and starts no programs; without one such a script is an error, ET_NODE. The option
- * erlnode says which nodes are meant. (The command's bridge is c_src/cli/bridge.c.)
+ * A script with probes of the kernel and of Erlang nodes runs in the kernel. Probes that a node
+ * provides itself fire inside the node: somebody has to connect to it, list its probes, and run a
+ * script there that passes its events on. That is a bridge. The library has none of its own: it opens
+ * no connections and starts no programs. Without a bridge such a script is an error, ET_NODE. The
+ * option erlnode names the nodes. (The command's bridge is c_src/cli/bridge.c.)
  *
- * Threads: a bridge is called by the thread that uses the handle, inside of calls of the library. Of
- * that handle it may call erltrace_getopt() only. Ownership: what it is given is valid during the
- * call. Errors: list and arm return 0, or a negative number and fill *err.
+ * Threads: a bridge is called by the thread that uses the handle, inside calls of the library. Of that
+ * handle it may call erltrace_getopt() only. Ownership: what it is given is valid during the call.
+ * Errors: list and arm return 0, or a negative number and fill *err. A function that is NULL is not
+ * called; without list or arm, scripts that need them are errors.
  */
 typedef struct {
 	int pid;	  /* of the node's VM, as this machine numbers it */
@@ -203,24 +204,24 @@ typedef struct {
 typedef struct erltrace_bridge {
 	size_t size; /* sizeof(erltrace_bridge_t) */
 	/*
-	 * By compile and erltrace_probes(): probes that nodes have themselves and a description
-	 * ("erlang*:lists:seq:function-entry") names. cb gets the provider, "erlang" and the
-	 * number of the process, module, function and name; if it returns something else than 0
-	 * there are to be no more, and list returns that.
+	 * Called by compile and erltrace_probes(): the probes that nodes provide themselves and that
+	 * match a description ("erlang*:lists:seq:function-entry"). cb is given the provider ("erlang"
+	 * and the number of the process), module, function and name. If it returns anything but 0,
+	 * list ends and returns that.
 	 */
 	int (*list)(void *arg, const char *const *nodes, const char *desc, erltrace_probe_cb *cb,
 		void *cb_arg, erltrace_error_t *err);
-	/* By go: run each script in its node. On return all of them trace; if it fails, none. */
+	/* By go: run each script in its node. Returns when all of them trace; if it fails, none does. */
 	int (*arm)(void *arg, const erltrace_arming_t *a, erltrace_error_t *err);
 	/*
-	 * By work, some times a second and for a last time after disarm: what is to be told of the
-	 * nodes, a line at a time. 1: there is one in buf; 0: there is none; -1: there will be none,
-	 * the scripts have ended by themselves (which ends the script in the kernel).
+	 * By work, about once a second (statusrate) and a last time after disarm: messages about the
+	 * nodes, a line at a time. 1: one is in buf; 0: there is none now; -1: there will be no more,
+	 * the scripts have ended by themselves. That ends the script in the kernel too.
 	 */
 	int (*news)(void *arg, char *buf, size_t size);
 	/*
-	 * By stop, work, close, and by a go that fails after all; once for an arm that did not.
-	 * Nothing is armed in the nodes on return, if they still answer.
+	 * By stop, work, close, and by a go that fails later; once for each arm that succeeded. When
+	 * it returns nothing is armed in nodes that still answer.
 	 */
 	void (*disarm)(void *arg);
 } erltrace_bridge_t;

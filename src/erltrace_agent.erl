@@ -89,7 +89,7 @@ start_worker(Command, Guard, Spec) ->
 
 %% ---- the state machine ----------------------------------------------------------------------
 
--spec callback_mode() -> gen_statem:callback_mode().
+-spec callback_mode() -> gen_statem:callback_mode_result().
 callback_mode() ->
     handle_event_function.
 
@@ -145,7 +145,7 @@ handle_event(_, _, _, _) ->
 code_change(_, State, Data, _) ->
     {ok, State, Data}.
 
--spec format_status(map()) -> map().
+-spec format_status(gen_statem:format_status()) -> gen_statem:format_status().
 format_status(#{data := #data{} = Data} = Status) ->
     Status#{data := #{command => Data#data.command, guard => Data#data.guard,
                       handle => Data#data.h, role => Data#data.role,
@@ -287,7 +287,7 @@ work(#data{form = Form} = Data0) ->
             give(Tick ++ [{tell, failed(-1, Reason)}, {give, cost_lines(Data)}], {leave, 1}, Data);
         {Status, Items} ->
             Batch = Tick ++ [{give, {batch, [item(I) || I <- Items]}}],
-            {Part, Data1} = hand_on(Status, Data),
+            {Part, Data1} = partial_results(Status, Data),
             worked(Status, Batch ++ Part, Data1)
     end.
 
@@ -332,7 +332,7 @@ until_tick(#data{spec = Spec, tick = Due}) ->
 
 %% The others send what they gathered to the first. The first, or the only one, sends the command a
 %% preview of the final results.
-hand_on(Status, #data{role = other, part = Due} = Data) ->
+partial_results(Status, #data{role = other, part = Due} = Data) ->
     case now_ms() of
         Now when Now >= Due; Status =:= done ->
             {ok, Part} = ask({export, false}, Data),
@@ -340,9 +340,9 @@ hand_on(Status, #data{role = other, part = Due} = Data) ->
         _ ->
             {[], Data}
     end;
-hand_on(done, Data) ->
+partial_results(done, Data) ->
     {[], Data};
-hand_on(ok, #data{preview = Due, every = Every, spec = Spec, form = Form} = Data) ->
+partial_results(ok, #data{preview = Due, every = Every, spec = Spec, form = Form} = Data) ->
     case now_ms() of
         Now when Now >= Due ->
             Preview = preview(ask({preview, Form}, Data), Data),

@@ -259,12 +259,12 @@ give_up(#counters{nif = Nif, fns = Fns, samples = Samples, lost = Lost, session 
     Modules = maps:keys(Lost),
     lists:foreach(fun(M) ->
                           erltrace_nif:uncount(Nif, M),
-                          erltrace_nif:warn(Nif, told(M))
+                          erltrace_nif:warn(Nif, lost_warning(M))
                   end, Modules),
     {Modules, C#counters{fns = Stay, n = length(Stay), samples = maps:without(Modules, Samples),
                          lost = #{}}}.
 
-told(M) ->
+lost_warning(M) ->
     unicode:characters_to_binary(
       io_lib:format("module ~ts was loaded again, or somebody else has set its counters: calls of "
                     "its functions just before that may be missing", [M])).

@@ -57,7 +57,7 @@ call(Server, What) ->
 
 -spec init([]) -> {ok, #st{}, timeout()}.
 init([]) ->
-    erltrace_vm:of_no_application(),
+    erltrace_vm:leave_application(),
     process_flag(sensitive, true),
     process_flag(priority, high),
     {ok, #st{}, ?UNUSED}.
@@ -103,7 +103,7 @@ terminate(_, #st{session = Session}) ->
 code_change(_, St, _) ->
     {ok, St}.
 
--spec format_status(map()) -> map().
+-spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{users = Users}} = Status) ->
     Status#{state := #{handles => maps:keys(Users)}};
 format_status(Status) ->

@@ -82,7 +82,7 @@ handle_info(_, St) ->
 code_change(_, St, _) ->
     {ok, St}.
 
--spec format_status(map()) -> map().
+-spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{} = St} = Status) ->
     Status#{state := #{command => St#st.command, worker => St#st.worker,
                        silent_ms => now_ms() - St#st.heard, suspended => St#st.suspended,

@@ -65,7 +65,7 @@ close(Pid) ->
 
 %% ---- the state machine -----------------------------------------------------------------------
 
--spec callback_mode() -> [gen_statem:callback_mode() | gen_statem:state_enter()].
+-spec callback_mode() -> gen_statem:callback_mode_result().
 callback_mode() ->
     [handle_event_function, state_enter].
 
@@ -118,7 +118,7 @@ code_change(_, State, Data, _) ->
     {ok, State, Data}.
 
 %% For sys:get_status/1 and reports of a crash: what a person can read.
--spec format_status(map()) -> map().
+-spec format_status(gen_statem:format_status()) -> gen_statem:format_status().
 format_status(#{data := #data{owner = {Owner, _}} = Data} = Status) ->
     Status#{data := #{number => Data#data.number, owner => Owner,
                       subscribed => Data#data.sub =/= undefined, aborted => Data#data.aborted,

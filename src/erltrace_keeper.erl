@@ -72,7 +72,7 @@ init(Connection) ->
     ?MODULE = ets:new(?MODULE, [named_table]), % for erltrace_nif: where its library is
     {ok, empty, come(Connection, #st{})}.
 
--spec callback_mode() -> gen_statem:callback_mode().
+-spec callback_mode() -> gen_statem:callback_mode_result().
 callback_mode() ->
     handle_event_function.
 
@@ -141,7 +141,7 @@ next(St) -> {keep_state, St}.
 terminate(_, _, #st{modules = Modules}) ->
     remove(Modules).
 
--spec format_status(map()) -> map().
+-spec format_status(gen_statem:format_status()) -> gen_statem:format_status().
 format_status(#{data := #st{users = Users, modules = Modules}} = Status) ->
     Status#{data := #{commands => maps:keys(Users), brought => Modules}};
 format_status(Status) ->

@@ -132,7 +132,7 @@ terminate(_, St) ->
 code_change(_, St, _) ->
     {ok, St}.
 
--spec format_status(map()) -> map().
+-spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{} = St} = Status) ->
     Status#{state := #{handle => St#st.handle, number => St#st.number, needs => St#st.busy,
                        holds_system_monitor => St#st.monitor =:= self(), taken_by => St#st.taken,

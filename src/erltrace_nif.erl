@@ -2,22 +2,10 @@
 %% @private
 %% @doc The NIF library (c_src/beam). enabled/3 and trace/5 are the tracer that the VM calls.
 -module(erltrace_nif).
--export([open/0, close/1, setopt/3, wants/2, add_functions/2, extend/3, add_ports/3, compile/4,
-         needs/3, go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1,
-         probes/2, probes/3, set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4,
-         names/1, keep/2, keep_large/2, kept/2, drop/1, watch/2, forbid/1, halt/1, clean/1,
-         session/2, place/1, code/1, tick/2, role/2, hold/2, export/2, import/2, preview/2,
-         countable/2, counted/2, uncount/2, count/2, counting/2, warn/2,
-         user_enabled/0, user_trace/1, enabled/3, trace/5]).
--on_load(init/0).
+-export([probes/2]).
+-include("../build/erltrace_nifs.hrl"). % all others: c_src/beam/nifs.def, by make nif
 -include_lib("kernel/include/file.hrl").
--nifs([open/0, close/1, setopt/3, wants/2, add_functions/2, extend/3, add_ports/3, compile/4,
-       needs/3, go/1, stop/1, work/2, walk/2, layout/1, alive/1, counts/1, status/1, info/1,
-       probes/3, set_target/2, set_node/2, set_name/4, print/3, has_stacks/1, fire/4,
-       names/1, keep/2, keep_large/2, kept/2, drop/1, watch/2, forbid/1, halt/1, clean/1,
-       session/2, place/1, code/1, tick/2, role/2, hold/2, export/2, import/2, preview/2,
-       countable/2, counted/2, uncount/2, count/2, counting/2, warn/2,
-       user_enabled/0, user_trace/1, enabled/3, trace/5]).
+-on_load(init/0).
 
 %% Once loaded, the library stays mapped in the VM, and dlopen() returns a mapped library of the
 %% same name: after an upgrade in place that would be the old one. So the path identifies the file

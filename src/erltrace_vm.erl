@@ -15,7 +15,7 @@
 %% them in one call can crash a node whose dirty schedulers are busy.
 -module(erltrace_vm).
 -export([load/0, arm/3, disarm/1, forget/1, rearm/2, is_traced/2, skipped/1, left/1, about/1,
-         layout/0, of_no_application/0]).
+         layout/0, leave_application/0]).
 -export([has_sessions/0, locked/1, alive/1, renew/0]). % for erltrace_counters
 -export([gc_session/0, gc_trace/1, attempt/3]). % for erltrace_gc
 -export([layout_body/1, layout_tail/1, layout_raise/1]). % traced by the layout check
@@ -139,7 +139,7 @@ rearm_calls(#armed{session = Session} = Armed, Needs) ->
 set_patterns(Session, Patterns) ->
     erltrace_patterns:on(Patterns, #{}, {fun(_) -> true end, fun(_) -> ok end},
                          fun(MFA, Pattern, Opts) ->
-                                 is_awaited(),
+                                 check_owner(),
                                  attempt(trace, function, [Session, MFA, Pattern, Opts])
                          end).
 
@@ -176,10 +176,11 @@ about(#armed{want = #want{flags = Flags, port_flags = PortFlags, patterns = Patt
     ((Flags ++ (PortFlags -- Flags)) -- [arity]) ++
         [{functions, N} || N <- [erltrace_patterns:count(Patterns)], N > 0].
 
-%% @doc For a process that must survive when others of ours are killed. When an application ends,
-%% for example because its supervisor was killed, all processes with its group leader are killed.
--spec of_no_application() -> true.
-of_no_application() ->
+%% @doc Leave the application: for a process that must survive when others of ours are killed. When
+%% an application ends, for example because its supervisor was killed, all processes with its group
+%% leader are killed.
+-spec leave_application() -> true.
+leave_application() ->
     group_leader(whereis(init), self()).
 
 %% ---- one tracer for all handles: before OTP 27 -----------------------------------------------
@@ -238,14 +239,14 @@ lock() ->
     catch
         error:badarg ->
             case process_info(self(), registered_name) of
-                {registered_name, _} -> lock_by_other();
+                {registered_name, _} -> lock_by_helper();
                 [] -> receive after 2 -> ok end, lock()
             end
     end.
 
 %% A process has at most one name, and this one already has another. A helper process holds the lock
 %% for it while both live.
-lock_by_other() ->
+lock_by_helper() ->
     Me = self(),
     {Pid, Mon} = spawn_monitor(fun() ->
                                        process_flag(sensitive, true),
@@ -379,10 +380,10 @@ set_wanted(Wanted) ->
                            end, 0, Other).
 
 set_pattern_on(MFA, Pattern, Opts) ->
-    is_awaited(),
+    check_owner(),
     set_pattern(MFA, Pattern, Opts).
 
-is_awaited() ->
+check_owner() ->
     case get(?OWNER) of
         Owner when is_pid(Owner), node(Owner) =:= node() ->
             is_process_alive(Owner) orelse throw(owner_gone);
@@ -518,7 +519,7 @@ layout() ->
     case erltrace_nif:layout(get) of
         undefined ->
             %% In a process of its own, which survives if this one is killed.
-            {P, M} = spawn_monitor(fun() -> of_no_application(), locked(fun first_check/0) end),
+            {P, M} = spawn_monitor(fun() -> leave_application(), locked(fun first_check/0) end),
             receive {'DOWN', M, process, P, normal} -> erltrace_nif:layout(get);
                     {'DOWN', M, process, P, _} -> erltrace_nif:layout(names)
             end;

@@ -51,7 +51,7 @@ is_harmless() ->
 
 -spec init(#st{}) -> {ok, #st{}}.
 init(#st{handle = Handle, owner = Owner} = St) ->
-    erltrace_vm:of_no_application(),
+    erltrace_vm:leave_application(),
     process_flag(sensitive, true),
     process_flag(priority, high),
     _ = erlang:monitor(process, Handle),
@@ -87,7 +87,7 @@ handle_info(_, St) ->
 code_change(_, St, _) ->
     {ok, St}.
 
--spec format_status(map()) -> map().
+-spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{} = St} = Status) ->
     Status#{state := #{handle => St#st.handle, owner => St#st.owner, number => St#st.number,
                        watching => St#st.watching}};

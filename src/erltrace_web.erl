@@ -148,7 +148,7 @@ code_change(_, St, _) ->
     {ok, St}.
 
 %% The URL is left out: it has the token, and whoever has that may run scripts.
--spec format_status(map()) -> map().
+-spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{owner = Owner, port = Port}} = Status) ->
     Status#{state := #{owner => Owner, os_pid => erlang:port_info(Port, os_pid)}};
 format_status(Status) ->

@@ -42,6 +42,9 @@ fi
 docs=(man/*.[1-9] doc/*.md)
 covered option "$(sed -n 's/^OPT("\([a-z]*\)".*/\1/p' c_src/options.def)" man/erltrace.1
 covered tag "$(sed -n 's/^ERROR_TAG(\([A-Z0-9_]*\),.*/\1/p' c_src/errors.def)" "${docs[@]}"
+for tag in $(grep -ohE '<<"(D|ET)_[A-Z_]+">>' src/*.erl | tr -d '<">' | sort -u); do
+	if grep -q "^ERROR_TAG($tag, " c_src/errors.def; then ok; else bad "tag $tag of src/ is not in errors.def"; fi
+done
 covered built-in "$(sed -n 's/^D_B[A-Z]*("\([a-z0-9_]*\)".*/\1/p' c_src/prog/builtins.def)" "${docs[@]}"
 covered call "$(grep -oE '\berltrace_[a-z_]+\(' include/erltrace.h | tr -d '(' | sort -u)" \
 	man/liberltrace.3

@@ -15,7 +15,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 lib=${1:-priv/erltrace.so}
 
-roots='beam_enabled beam_trace nif_user_enabled nif_user_trace'
+roots='nif_enabled nif_trace nif_user_enabled nif_user_trace'
 roots="$roots $(sed -n 's/^RT(\([a-z0-9_]*\),.*/rt_\1/p' c_src/prog/rt.def)"
 
 # plain computing

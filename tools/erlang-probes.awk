@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # c_src/beam/probes.def -> a D library that declares the probes of the erlang provider, so that
-# args[] has its types where there is no node: erltrace -e -Z. The types are the letters that end
-# a PROBE or ABSENT.
+# args[] has its types where there is no node: erltrace -e -Z. A probe ends with its arguments, each
+# a letter for its type and a name: S(sender), U(words)).
 
 BEGIN {
 	type["S"] = "string"
@@ -12,23 +12,20 @@ BEGIN {
 	print "provider erlang {"
 }
 
-/^(PROBE|ABSENT)\(/ { text = "" }
-/^(PROBE|ABSENT)\(/, /\)$/ {
+/^(PROBE|FN_PROBE|ABSENT)\(/ { text = "" }
+/^(PROBE|FN_PROBE|ABSENT)\(/, /\)\)$/ {
 	text = text " " $0
-	if (!/[SUIN]\)$/ && !/[0-9]\)$/)
+	if (!/\)\)$/)
 		next
 	n = split(text, f, /,[ \t]*/)
 	name = f[2]
 	gsub(/"/, "", name)
 	gsub(/-/, "__", name)
-	sub(/\)$/, "", f[n])
-	for (first = n; f[first] in type; first--)
-		;
 	args = ""
-	for (i = first + 1; i <= n; i++)
-		args = args (args == "" ? "" : ", ") type[f[i]]
+	for (i = 3; i <= n; i++)
+		if (match(f[i], /^[SUIN]\(/))
+			args = args (args == "" ? "" : ", ") type[substr(f[i], 1, 1)]
 	printf "\tprobe %s(%s);\n", name, args
-	text = ""
 }
 
 END { print "};" }

@@ -4,8 +4,8 @@
  *
  *   handle.c  open, options, compile, go, work, stop, close
  *   probes.c  listing probes; probes of the program's own
- *   names.c   errors as text; tables for help and manuals
- *   scan.c    what a script holds, before it is compiled
+ *   tables.c  errors as text; tables for help and manuals
+ *   scanner.c what a script uses, before it is compiled
  *   in_node.c what the library's side inside a node asks besides
  */
 #ifndef API_HANDLE_H

@@ -45,7 +45,7 @@ static bool is_letter(unsigned char c)
 
 static bool has_maybe; /* words of the language from OTP 27 on */
 
-void beam_atoms_init(void)
+void beam_atom_text_init(void)
 {
 	ErlNifSysInfo sys;
 

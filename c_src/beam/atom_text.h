@@ -6,7 +6,7 @@
 #include <erl_nif.h>
 #include <stddef.h>
 
-void beam_atoms_init(void); /* at load */
+void beam_atom_text_init(void); /* at load */
 /* As Erlang writes them, cut to fit. The length of all of it is returned. */
 size_t beam_atom_text(ERL_NIF_TERM atom, char *buf, size_t size);
 size_t beam_function_text( /* module:function/arity */

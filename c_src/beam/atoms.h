@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Atoms, made when the library is loaded (nif.c): comparing a term with one takes no call. */
+/* Atoms, made when the library is loaded (atoms.c): to compare a term with one takes no call. */
 #ifndef BEAM_ATOMS_H
 #define BEAM_ATOMS_H
 
@@ -18,6 +18,8 @@
 #define X(a) extern ERL_NIF_TERM atom_##a;
 ATOMS(X)
 #undef X
+
+void beam_atoms_make(ErlNifEnv *env); /* at load */
 
 #pragma GCC visibility pop
 #endif

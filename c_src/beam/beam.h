@@ -3,37 +3,41 @@
  * erltrace inside an Erlang node: a NIF library. It is thin: terms in, the library's calls, terms
  * out.
  *
- *   nif.c           the functions of erltrace_nif.erl: open, compile, go, work, walk, stop, close
- *   results.c       what was gathered, probes and errors as terms
- *   handles.c       open handles by number (probe path)
- *   vm_threads.c    the VM's threads, and which are inside a handle (probe path)
- *   erlang.c        the provider erlang<OS pid>: its probes, and what must be armed for them
- *   functions.c     the Erlang functions that have probes, found by their three words (probe path)
- *   counters.c      functions that the VM counts for us
- *   tracer.c        THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5
- *   calls.c         its fast path for calls and returns
- *   ports.c         its half for ports and drivers
- *   processes.c     what is kept of a process (probe path)
- *   shadow_stack.c  which traced functions a process is in (probe path)
- *   registered.c    registered names of processes (probe path)
- *   vm_facts.c      what is assumed of the VM's terms; checked when the library is loaded
- *   layout.c        where the VM keeps the stack pointer of a process; found out, not assumed
- *   pid_node.c      the node of a pid of another node (probe path)
- *   texts.c         pids, functions, atoms as texts (probe path)
- *   sizes.c         how large terms are (probe path)
- *   cluster.c       a node of a cluster that runs one script
- *   store.c         terms that outlive every process
- *   user.c          probes that Erlang code fires itself (probe path)
- *   monitor.c       probes that a process of ours fires (erltrace_watch)
- *   erl_builtins.c  what scripts ask of an event: erlpid, erlmsg, erlargs ... (probe path)
- *   usdt_fire.c     the USDT probe of the same name as an event's (probe path)
- *   term_print.c    terms as text (probe path); atom_text.c: atoms
- *   peek.c          binaries, large integers and references read in place (probe path)
- *   erl_stack.c     Erlang stacks for ustack() (probe path)
- *   watchdog.c      what events cost; scripts that cost too much, or nobody looks after, are ended
+ *   nif.c              the functions of erltrace_nif.erl: open, compile, go, stop, close ...
+ *                      (nifs.def: all of them)
+ *   results.c          what was gathered, probes and errors as terms
+ *   handles.c          open handles by number (probe path)
+ *   vm_threads.c       the VM's threads, and which are inside a handle (probe path)
+ *   erlang_provider.c  the provider erlang<OS pid>, and its probes
+ *   arming.c           what the VM must be told to trace for them
+ *   functions.c        the Erlang functions that have probes, by three words (probe path)
+ *   counters.c         functions that the VM counts for us
+ *   tracer.c           THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5
+ *   calls.c            its half for calls and returns, with a fast path
+ *   ports.c            its half for ports and drivers
+ *   processes.c        what is kept of a process (probe path)
+ *   shadow_stack.c     which traced functions a process is in (probe path)
+ *   registered.c       registered names of processes (probe path)
+ *   vm_facts.c         what is assumed of the VM's terms; checked when the library is loaded
+ *   layout.c           where the VM keeps the stack pointer of a process; found out, not assumed
+ *   pid_node.c         the node of a pid of another node (probe path)
+ *   texts.c            pids, functions, atoms as texts (probe path)
+ *   sizes.c            how large terms are (probe path)
+ *   cluster.c          a node of a cluster that runs one script
+ *   store.c            terms that outlive every process
+ *   user.c             probes that Erlang code fires itself (probe path)
+ *   monitor.c          probes that a process of ours fires (erltrace_monitor)
+ *   erl_builtins.c     what scripts ask of an event: erlpid, erlmsg, erlargs ... (probe path)
+ *   usdt_fire.c        the USDT probe of the same name as an event's (probe path)
+ *   term_print.c       terms as text (probe path)
+ *   atom_text.c        atoms as Erlang writes them (probe path)
+ *   atoms.c            atoms, made at load
+ *   peek.c             binaries, large integers and references read in place (probe path)
+ *   erl_stack.c        Erlang stacks for ustack() (probe path)
+ *   watchdog.c         what events cost; scripts that cost too much are ended
  *
  * What others need of a file is in the header of its name. Besides there are beam_handle.h, a
  * handle; vm_event.h, an event of the VM; erl_probes.h, the table of probes; vtime.h, running
- * times; atoms.h; and nif.h, what the NIFs share. All symbols are hidden (visibility): what events
+ * times; and nif.h, what the NIFs share. All symbols are hidden (visibility): what events
  * read is read without a detour by the global offset table.
  */

@@ -43,7 +43,7 @@ struct beam_handle {
 	ERL_NIF_TERM node;
 	struct beam_functions fns;
 	struct en_probe *probe[BP_COUNT_]; /* those without a function */
-	struct beam_way *ways;		   /* by clause */
+	struct beam_clause *clauses;	   /* as they are numbered in the program */
 	struct en_probe **user;		   /* user_trace-n*; NULL: none asked for */
 	struct beam_procs procs;
 	struct beam_ports *ports; /* names and owners; NULL: no port probe is enabled */
@@ -56,7 +56,7 @@ struct beam_handle {
 	uint64_t patience;	/* ns: the oldest beat that is all right */
 	/* the rest */
 	erltrace_t *h; /* NULL: closed */
-	struct beam_watch watch;
+	struct beam_watchdog watchdog;
 	bool harmless;	   /* destructive actions are forbidden in this node */
 	ErlNifMutex *lock; /* one caller at a time */
 	struct beam_want *wants;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * THE PROBE PATH, its short way: calls, returns and messages sent come by the million, mostly for
- * one handle, of one process after the last, with one clause to run. All of that is looked at
- * first, and nothing is touched until it is known to be so: whatever is not goes the long way from
- * the beginning, by a jump, so that next to nothing has to be kept across calls. Every instruction
- * here is one of every event's: look at the machine code when you change it, and measure (make
- * bench).
+ * THE PROBE PATH of calls and returns.
  *
- * The engine's slot is not entered: that the thread is inside a handle says it all (sit).
+ * What happens at one is in call_event(): which process and function it is, where it is on the
+ * shadow stack, which probes it fires. fast_event() is the fast path, for what nearly all of them
+ * are: one handle, the process that the thread ran last, few frames, one clause to run. It checks
+ * all of that first, and writes nothing before. Whatever does not fit jumps to the slow path and
+ * starts there from the beginning, so that next to nothing has to be kept across calls. Messages
+ * sent have a fast path of that kind too. Every event runs every instruction here: look at the
+ * machine code when you change it, and measure (make bench).
+ *
+ * The fast path does not enter the engine's slot: the thread is inside a handle, and attach() has
+ * told the engine to look at that.
  */
 #include "compiler.h"
 #include "engine/clock.h"
@@ -21,16 +25,19 @@
 #include "beam_handle.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
+#include "nif.h"
+#include "ports.h"
 #include "shadow_stack.h"
 #include "texts.h"
 #include "tracer.h"
+#include "user.h"
 #include "vtime.h"
 
 static struct beam_proc no_proc; /* of no pid */
 
 /* Once for each thread and handle. */
-static __attribute__((noinline)) bool sit(
-	struct beam_thread *t, struct beam_seat *s, struct beam_handle *b)
+static __attribute__((noinline)) bool attach(
+	struct beam_thread *t, struct beam_tstate *s, struct beam_handle *b)
 {
 	s->slot = en_slot_get(b->en);
 	s->number = s->slot != NULL ? b->number : 0;
@@ -44,147 +51,354 @@ static __attribute__((noinline)) bool sit(
 	return true;
 }
 
-/* The handle of an event, and its place; NULL: none, or it is not live. Between enter and leave. */
-static inline struct beam_handle *whose(ERL_NIF_TERM state, uint64_t *place)
+/* The handle of an event, and its slot; NULL: none, or it is not live. Between enter and leave. */
+static inline struct beam_handle *whose(ERL_NIF_TERM state, uint64_t *index)
 {
 	struct beam_handle *b;
 
-	*place = state == BEAM_ALL_STATE ? atomic_load_explicit(&beam_only, memory_order_relaxed)
+	*index = state == BEAM_ALL_STATE ? atomic_load_explicit(&beam_only, memory_order_relaxed)
 					 : state >> 4;
-	*place %= BEAM_HANDLES;
-	b = atomic_load_explicit(&beam_table[*place], memory_order_acquire);
+	*index %= BEAM_HANDLES;
+	b = atomic_load_explicit(&beam_table[*index], memory_order_acquire);
 	return likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire) &&
 		       (state == BEAM_ALL_STATE || b->state == state))
 		       ? b
 		       : NULL;
 }
 
+/* ---- which function it is -------------------------------------------------------------- */
+
 /* {M, F, Arity} is a tuple, and not asked for its elements. NULL: it is not, or of no use here. */
 static inline const struct beam_fn *plain_fn(const struct beam_handle *b, ERL_NIF_TERM mfa)
 {
-	const ERL_NIF_TERM *t = (const ERL_NIF_TERM *)(uintptr_t)(mfa - beam_tuple3.tag);
-	const struct beam_fn *fn;
+	const ERL_NIF_TERM *t = (const ERL_NIF_TERM *)(uintptr_t)(mfa - beam_vm.tuple3.tag);
 
-	if (unlikely((mfa & 7) != beam_tuple3.tag || t[0] != beam_tuple3.header))
+	if (unlikely((mfa & 7) != beam_vm.tuple3.tag || t[0] != beam_vm.tuple3.header))
 		return NULL;
-	fn = beam_function_find(&b->fns, t[1], t[2], t[3]);
-	return likely(fn != NULL && !fn->special) ? fn : NULL;
+	return beam_function_find(&b->fns, t[1], t[2], t[3]);
 }
 
-/* ---- the long way of calls and returns ------------------------------------------------- */
-
-/* What is kept of the process. false: nothing yet. */
-static inline bool kept(struct beam_handle *b, struct beam_event *ev, ERL_NIF_TERM pid)
+/* {M, F, Arguments}, if a script needs those of some function; or no function of ours. */
+static __attribute__((noinline)) const struct beam_fn *fn_slow(
+	const struct beam_event *ev, ERL_NIF_TERM mfa)
 {
+	const ERL_NIF_TERM *t;
+	const struct beam_fn *fn;
+	unsigned arity;
+	int n;
+
+	if (!enif_get_tuple(ev->env, mfa, &n, &t) || n != 3)
+		return NULL;
+	fn = beam_function_find(&ev->b->fns, t[0], t[1], t[2]);
+	if (fn != NULL || !enif_get_list_length(ev->env, t[2], &arity))
+		return fn;
+	return beam_function_find(&ev->b->fns, t[0], t[1], enif_make_uint(ev->env, arity));
+}
+
+static inline const struct beam_fn *fn_of(const struct beam_event *ev, ERL_NIF_TERM mfa)
+{
+	const struct beam_fn *fn = plain_fn(ev->b, mfa);
+
+	return likely(fn != NULL) ? fn : fn_slow(ev, mfa);
+}
+
+/* ---- calls that mean more -------------------------------------------------------------- */
+
+/* A call of dyntrace's functions, or erl_ddll's: what OTP's own provider would have fired. */
+static void user_call(struct beam_event *ev, const struct beam_fn *fn, ERL_NIF_TERM list)
+{
+	ERL_NIF_TERM args[10];
+	unsigned n = 0;
+
+	while (n < 10 && enif_get_list_cell(ev->env, list, &args[n], &list))
+		n++;
+	if (n != fn->arity)
+		return;
+	if (fn->user > 1 + USER_N)
+		beam_driver_call(ev, fn->user == 1 + USER_LOAD, args);
+	else
+		beam_user_fire(
+			ev->b, ev->env, ev->cur.key, (enum beam_user)(fn->user - 1), args, n);
+}
+
+/* proc_lib:hibernate(M, F, Args): noted for when it goes out. */
+static void note_hibernate(struct beam_event *ev, ERL_NIF_TERM list)
+{
+	ERL_NIF_TERM m, f, args;
+
+	if (ev->proc == &no_proc || !enif_get_list_cell(ev->env, list, &m, &list) ||
+		!enif_get_list_cell(ev->env, list, &f, &list) ||
+		!enif_get_list_cell(ev->env, list, &args, &list) || !enif_is_atom(ev->env, m) ||
+		!enif_is_atom(ev->env, f) ||
+		!enif_get_list_length(ev->env, args, &ev->proc->hib_arity))
+		return;
+	ev->proc->hib_mod = m;
+	ev->proc->hib_fun = f;
+}
+
+static __attribute__((noinline)) void special_call(
+	struct beam_event *ev, const struct beam_fn *fn, ERL_NIF_TERM mfa)
+{
+	const ERL_NIF_TERM *t;
+	int n;
+
+	if (!enif_get_tuple(ev->env, mfa, &n, &t) || n != 3)
+		return;
+	if (fn->user != 0)
+		user_call(ev, fn, t[2]);
+	if (fn->hibernate)
+		note_hibernate(ev, t[2]);
+}
+
+/* Before OTP 27 the calls that other handles trace come here too, and their returns will. */
+static __attribute__((noinline)) void others_call(struct beam_event *ev)
+{
+	if (ev->proc != &no_proc && ev->b->returns &&
+		atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN)
+		beam_stack_cut(&ev->b->procs, ev->proc, (unsigned)beam_stack_level(ev->env));
+}
+
+/* ---- a call or a return ---------------------------------------------------------------- */
+
+enum kind { CALL, RETURN_TO, RETURN_FROM };
+
+/* What is kept of the process, &no_proc if nothing is; if running times are, it runs. */
+static inline void begin(struct beam_event *ev)
+{
+	struct beam_handle *b = ev->b;
 	struct beam_proc *p = ev->proc;
 
-	if (unlikely(atomic_load_explicit(&p->pid, memory_order_relaxed) != pid)) {
-		p = beam_proc_find(&b->procs, pid);
-		if (p == NULL)
-			return false;
-		ev->proc = p;
+	if (b->procs.tab == NULL)
+		return;
+	if (unlikely(atomic_load_explicit(&p->pid, memory_order_relaxed) != ev->cur.key)) {
+		p = beam_proc_get(&b->procs, ev->cur.key);
+		ev->proc = p = p != NULL ? p : &no_proc;
 	}
-	if (b->vts) {
+	if (b->vts && p != &no_proc) {
 		ev->began = clock_now();
 		if (p->in_at == 0)
 			beam_vts_in(p, ev->began);
 	}
-	return true;
 }
 
-/*
- * The processor's counter takes its time; read early, others go on meanwhile. Whether the clause
- * will read timestamp is what it did the last time that it went this way, where it is asked for.
- */
-static void learn(struct en_thread *slot, struct beam_way *way)
+static inline void end(struct beam_event *ev, struct beam_thread *t, const struct beam_tstate *ts)
 {
-	bool timed = slot->fire.ts != 0;
+	if (!ev->b->vts || ev->proc->in_at == 0)
+		return;
+	if (ts->left == UINT32_MAX) /* the fast path leaves all measuring to this one */
+		beam_vts_took(t, en_now() - ev->began);
+	beam_vts_end(ev->proc, ev->began);
+}
 
-	if (way != NULL && atomic_load_explicit(&way->timed, memory_order_relaxed) != timed)
-		atomic_store_explicit(&way->timed, timed, memory_order_relaxed);
+/* The function is on the shadow stack of the process from now on: its depth; 0: not known. */
+static inline __attribute__((always_inline)) unsigned enter(
+	struct beam_event *ev, const struct beam_fn *fn, bool *tail)
+{
+	struct beam_procs *procs = &ev->b->procs;
+	unsigned level, slot = ev->b->number % BEAM_HANDLES;
+	bool in_chain;
+
+	if (unlikely(ev->proc == &no_proc))
+		return 0;
+	switch (atomic_load_explicit(&beam_layout, memory_order_relaxed)) {
+	case LAYOUT_KNOWN:
+		return beam_stack_enter(procs, ev->proc, fn, (unsigned)beam_stack_level(ev->env),
+			ev->env, ev->b->marked, tail);
+	case LAYOUT_SESSIONS:
+		level = (unsigned)beam_chain_level(ev->env, slot, &in_chain);
+		if (ev->b->marked && !in_chain)
+			beam_stack_cut_chains(
+				procs, ev->proc, level, beam_stack_end(ev->env), slot);
+		return beam_stack_enter(procs, ev->proc, fn, level, ev->env, false, tail);
+	default: return beam_is_local(fn) ? beam_stack_enter_by_name(procs, ev->proc, fn) : 0;
+	}
+}
+
+/* The function that was called, or NULL. */
+static inline __attribute__((always_inline)) const struct beam_fn *called(
+	struct beam_event *ev, ERL_NIF_TERM mfa, unsigned *depth, bool *tail)
+{
+	const struct beam_fn *fn = fn_of(ev, mfa);
+
+	if (unlikely(fn == NULL)) {
+		others_call(ev);
+		return NULL;
+	}
+	if (ev->b->stacks)
+		*depth = enter(ev, fn, tail);
+	if (unlikely(fn->special))
+		special_call(ev, fn, mfa);
+	return fn;
+}
+
+/* The function that ended, or NULL; to: where control is now. */
+static inline __attribute__((always_inline)) const struct beam_fn *ended(
+	struct beam_event *ev, ERL_NIF_TERM to, unsigned *depth)
+{
+	struct beam_procs *procs = &ev->b->procs;
+	int level, layout = atomic_load_explicit(&beam_layout, memory_order_relaxed);
+
+	if (unlikely(ev->proc == &no_proc || !ev->b->returns))
+		return NULL;
+	if (unlikely(layout != LAYOUT_KNOWN && layout != LAYOUT_SESSIONS))
+		return beam_stack_return_by_name(procs, ev->proc, fn_of(ev, to), depth);
+	if (unlikely(beam_raised(ev->env))) {
+		beam_stack_raised(procs, ev->proc, (unsigned)beam_stack_level(ev->env));
+		return NULL;
+	}
+	level = likely(layout == LAYOUT_KNOWN) ? beam_return_level(ev->env)
+					       : beam_chain_return_level(ev->env);
+	return beam_stack_return(procs, ev->proc, (unsigned)level, depth);
+}
+
+/* By return_trace, where a script reads what is returned: every function tells of its own end. */
+static inline const struct beam_fn *ended_itself(
+	struct beam_event *ev, ERL_NIF_TERM mfa, unsigned *depth)
+{
+	const struct beam_fn *fn = fn_of(ev, mfa);
+
+	if (fn == NULL || beam_nprobes(&fn->nval) == 0)
+		return NULL;
+	if ((ev->b->returns || ev->b->depth) && ev->proc != &no_proc)
+		*depth = beam_stack_leave(&ev->b->procs, ev->proc, fn);
+	return fn;
 }
 
 static void fire(struct beam_event *ev, struct en_probe *const *probe, unsigned n,
 	const struct beam_fn *fn, unsigned depth, bool tail)
 {
-	uint64_t arg[4] = {0, beam_str(fn->mfa), depth, tail};
+	uint64_t arg[4] = {[ARG(FUNCTION_ENTRY, function)] = beam_str(fn->mfa),
+		[ARG(FUNCTION_ENTRY, depth)] = depth,
+		[ARG(FUNCTION_ENTRY, tail)] = tail};
 
 	for (unsigned i = 0; i < n; i++) {
-		if (probe[i]->argmask & 1)
-			arg[0] = beam_str(beam_term_text(ev->cur.key));
-		en_fire(probe[i], arg, 3, &ev->cur);
+		BEAM_MAKE_ARG(probe[i], arg, FUNCTION_ENTRY, process,
+			beam_str(beam_term_text(ev->cur.key)));
+		en_fire(probe[i], arg, STRINGS(FUNCTION_ENTRY), &ev->cur);
 	}
 }
+#define LIKE_ENTRY(ID)                                                                             \
+	BEAM_SAME_ARG(FUNCTION_ENTRY, ID, process);                                                \
+	BEAM_SAME_ARG(FUNCTION_ENTRY, ID, function)
+LIKE_ENTRY(LOCAL_FUNCTION_ENTRY);
+LIKE_ENTRY(GLOBAL_FUNCTION_ENTRY);
+LIKE_ENTRY(FUNCTION_RETURN);
+LIKE_ENTRY(BIF_ENTRY);
+LIKE_ENTRY(BIF_RETURN);
+LIKE_ENTRY(NIF_ENTRY);
+LIKE_ENTRY(NIF_RETURN);
+BEAM_SAME_ARG(FUNCTION_ENTRY, LOCAL_FUNCTION_ENTRY, depth);
+BEAM_SAME_ARG(FUNCTION_ENTRY, LOCAL_FUNCTION_ENTRY, tail);
+BEAM_SAME_ARG(FUNCTION_ENTRY, GLOBAL_FUNCTION_ENTRY, depth);
+BEAM_SAME_ARG(FUNCTION_ENTRY, FUNCTION_RETURN, depth);
 
-/* Returns false: nothing is done yet. */
-static bool event(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool call, struct beam_handle *b,
-	struct beam_thread *t, struct beam_seat *seat)
+/*
+ * The processor's counter takes its time; read early, others go on meanwhile. Whether the clause
+ * will read timestamp is what it did the last time on the slow path, which asks for it.
+ */
+static void learn(const struct en_thread *slot, struct beam_clause *clause)
 {
-	struct beam_event *ev = &seat->ev;
-	const struct beam_fn *fn = NULL;
+	bool timed;
+
+	if (clause == NULL || slot == NULL)
+		return;
+	timed = slot->fire.ts != 0;
+	if (atomic_load_explicit(&clause->timed, memory_order_relaxed) != timed)
+		atomic_store_explicit(&clause->timed, timed, memory_order_relaxed);
+}
+
+/* The thread is inside the handle, and attached to it. */
+static inline __attribute__((always_inline)) void call_event(ErlNifEnv *env,
+	const ERL_NIF_TERM argv[], struct beam_thread *t, struct beam_tstate *ts, enum kind kind)
+{
+	struct beam_event *ev = &ts->ev;
+	const struct beam_fn *fn;
 	unsigned n, depth = 0;
 	bool tail = false;
 
-	if (unlikely(seat->number != b->number && !sit(t, seat, b)))
-		return false;
-	if (call && (fn = plain_fn(b, argv[3])) == NULL)
-		return false;
-	if (b->procs.tab != NULL) {
-		if (atomic_load_explicit(&beam_layout, memory_order_relaxed) != LAYOUT_KNOWN ||
-			!kept(b, ev, argv[2]))
-			return false;
-		if (call && b->stacks)
-			depth = beam_stack_enter(&b->procs, ev->proc, fn,
-				(unsigned)beam_stack_level(env), env, b->marked, &tail);
-		else if (!call && b->returns && unlikely(beam_raised(env)))
-			beam_stack_raised(&b->procs, ev->proc, (unsigned)beam_stack_level(env));
-		else if (!call && b->returns)
-			fn = beam_stack_return(
-				&b->procs, ev->proc, (unsigned)beam_return_level(env), &depth);
+	ev->cur.key = argv[2];
+	ev->env = env;
+	ev->argv = argv;
+	/* the process */
+	begin(ev);
+	/* the function, on its shadow stack */
+	fn = kind == CALL	 ? called(ev, argv[3], &depth, &tail)
+	     : kind == RETURN_TO ? ended(ev, argv[3], &depth)
+				 : ended_itself(ev, argv[3], &depth);
+	/* its probes */
+	if (fn != NULL && kind == CALL && (n = beam_nprobes(&fn->nentry)) != 0) {
+		fire(ev, fn->entry, n, fn, depth, tail);
+		learn(ts->slot, fn->call.clause);
+	} else if (fn != NULL && kind == RETURN_TO && (n = beam_nprobes(&fn->nret)) != 0) {
+		fire(ev, fn->ret, n, fn, depth, false);
+		learn(ts->slot, fn->end.clause);
+	} else if (fn != NULL && kind == RETURN_FROM) {
+		fire(ev, fn->val, beam_nprobes(&fn->nval), fn, depth, false);
 	}
-	beam_cost_begin(seat);
-	if (fn != NULL && (n = beam_nprobes(call ? &fn->nentry : &fn->nret)) != 0) {
-		ev->cur.key = argv[2];
-		ev->env = env;
-		ev->argv = argv;
-		fire(ev, call ? fn->entry : fn->ret, n, fn, depth, tail);
-		learn(seat->slot, call ? fn->call.way : fn->end.way);
-	}
-	if (b->vts && ev->proc->in_at != 0) {
-		if (seat->left == UINT32_MAX) /* the short way leaves all measuring to this one */
-			beam_vts_took(t, en_now() - ev->began);
-		beam_vts_end(ev->proc, ev->began);
-	}
-	beam_cost_end(b, seat, argv[0]);
-	return true;
+	/* what it took */
+	end(ev, t, ts);
 }
 
-static inline __attribute__((always_inline)) ERL_NIF_TERM far(
-	ErlNifEnv *env, const ERL_NIF_TERM argv[], bool call)
+/* The same where the thread may not be attached yet. */
+static inline __attribute__((always_inline)) void first_or_next(
+	const struct beam_event *ev, struct beam_tstate *ts, enum kind kind)
 {
 	struct beam_thread *t = beam_self;
-	struct beam_handle *b;
-	uint64_t place;
-	bool done;
 
-	beam_thread_enter(t);
-	b = whose(argv[1], &place);
-	done = b != NULL && event(env, argv, call, b, t, &t->seats[place]);
+	if (unlikely(ts->number != ev->b->number))
+		attach(t, ts, ev->b);
+	call_event(ev->env, ev->argv, t, ts, kind);
+}
+
+static inline __attribute__((always_inline)) void one_call(
+	struct beam_event *ev, struct beam_tstate *ts)
+{
+	first_or_next(ev, ts, ev->argv[0] == atom_call ? CALL : RETURN_TO);
+}
+
+/* Where several handles may have the event, or it is the first of a thread and a handle. */
+static __attribute__((noinline)) ERL_NIF_TERM each_call(ErlNifEnv *env, const ERL_NIF_TERM argv[])
+{
+	struct beam_event ev = {.env = env, .argv = argv};
+	unsigned number;
+
+	if (unlikely(!beam_number(env, argv[1], &number)))
+		return beam_trace_any(env, argv);
+	beam_each_handle(&ev, number, one_call);
+	return atom_ok;
+}
+
+void beam_return_from(const struct beam_event *ev, struct beam_tstate *ts)
+{
+	first_or_next(ev, ts, RETURN_FROM);
+}
+
+/* Where the fast path finds that it is not that simple. */
+static inline __attribute__((always_inline)) ERL_NIF_TERM slow_event(
+	ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_tstate *ts, enum kind kind)
+{
+	struct beam_thread *t = beam_self;
+
+	beam_cost_begin(ts);
+	call_event(env, argv, t, ts, kind);
+	beam_cost_end(ts->ev.b, ts, argv[0]);
 	beam_thread_leave(t);
-	return likely(done) ? atom_ok : beam_trace_any(env, argv);
+	return atom_ok;
 }
 
-static __attribute__((noinline)) ERL_NIF_TERM call_far(ErlNifEnv *env, const ERL_NIF_TERM argv[])
+static __attribute__((noinline)) ERL_NIF_TERM slow_call(
+	ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_tstate *ts)
 {
-	return far(env, argv, true);
+	return slow_event(env, argv, ts, CALL);
 }
 
-static __attribute__((noinline)) ERL_NIF_TERM return_far(ErlNifEnv *env, const ERL_NIF_TERM argv[])
+static __attribute__((noinline)) ERL_NIF_TERM slow_return(
+	ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_tstate *ts)
 {
-	return far(env, argv, false);
+	return slow_event(env, argv, ts, RETURN_TO);
 }
 
-/* ---- the short way --------------------------------------------------------------------- */
+/* ---- the fast path --------------------------------------------------------------------- */
 
 /* The clause runs; the slot is this thread's, which is inside the handle. */
 static inline __attribute__((always_inline)) void go(struct en_thread *slot, ebpf_entry entry)
@@ -195,170 +409,172 @@ static inline __attribute__((always_inline)) void go(struct en_thread *slot, ebp
 }
 
 /* All but the arguments. */
-static inline __attribute__((always_inline)) struct fire *fill(struct beam_seat *seat,
-	const uint32_t *ids, const struct prog_clause *clause, struct en_probe *p, ErlNifEnv *env,
-	const ERL_NIF_TERM argv[])
+static inline __attribute__((always_inline)) struct fire *fill(struct en_thread *slot,
+	struct beam_event *ev, const uint32_t *ids, const struct prog_clause *clause,
+	struct en_probe *p, unsigned strings, ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
-	struct beam_event *ev = &seat->ev;
-
 	ev->cur.key = argv[2];
 	ev->env = env;
 	ev->argv = argv;
-	fire_fill(seat->slot, ids, clause, p, 3, &ev->cur, argv[2]);
-	return &seat->slot->fire;
+	fire_fill(slot, ids, clause, p, strings, &ev->cur, argv[2]);
+	return &slot->fire;
 }
 
 /*
- * A call or return of a process whose frames are few and as expected. level: words on its stack.
- * Where there is no shadow stack, proc is NULL.
+ * The same in the simple case: first each step is looked at, then all are done. level: words on the
+ * stack of the process. Where there is no shadow stack, proc is NULL.
  */
-static inline __attribute__((always_inline)) ERL_NIF_TERM call_or_return(ErlNifEnv *env,
+static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *env,
 	const ERL_NIF_TERM argv[], struct beam_thread *t, struct beam_handle *b,
-	struct beam_seat *seat, bool call, bool vts)
+	struct beam_tstate *ts, bool call, bool vts)
 {
 	struct beam_proc *proc = NULL;
 	const struct beam_fn *fn = NULL;
-	const struct beam_only *only = NULL;
-	const struct beam_way *way = NULL;
+	const struct beam_sole *sole = NULL;
+	const struct beam_clause *clause = NULL;
 	const struct et_str *pid = NULL;
 	unsigned n, depth = 0, level = 0;
 	uint64_t began = 0;
 	struct fire *f;
 
-	if (call && unlikely((fn = plain_fn(b, argv[3])) == NULL))
-		goto far;
+	/* the process; the function, on its shadow stack */
+	if (call && unlikely((fn = plain_fn(b, argv[3])) == NULL || fn->special))
+		goto slow;
 	if (call ? b->stacks : b->returns) {
-		proc = seat->ev.proc;
+		proc = ts->ev.proc;
 		if (unlikely(atomic_load_explicit(&beam_layout, memory_order_relaxed) !=
 				     LAYOUT_KNOWN ||
 			     atomic_load_explicit(&proc->pid, memory_order_relaxed) != argv[2]))
-			goto far;
+			goto slow;
 		depth = proc->n;
 		if (call) {
 			level = (unsigned)beam_stack_level(env);
 			if (unlikely(!beam_stack_deeper(proc, level, env, b->marked)))
-				goto far;
+				goto slow;
 		} else {
 			level = (unsigned)beam_return_level(env);
 			if (unlikely(!beam_stack_newest(proc, level) || beam_raised(env)))
-				goto far;
+				goto slow;
 			fn = proc->frame[depth - 1].fn;
 		}
 		if (vts && unlikely(proc->in_at == 0 || !clock_try(&began)))
-			goto far;
+			goto slow;
 	} else if (unlikely(!call || b->procs.tab != NULL)) {
-		goto far;
+		goto slow;
 	}
+	/* its probe, with one clause */
 	n = beam_nprobes(call ? &fn->nentry : &fn->nret);
 	if (likely(n == 1)) {
-		only = call ? &fn->call : &fn->end;
-		way = only->way;
-		if (unlikely(way == NULL ||
-			     atomic_load_explicit(&seat->slot->en->phase, memory_order_acquire) !=
+		sole = call ? &fn->call : &fn->end;
+		clause = sole->clause;
+		if (unlikely(clause == NULL ||
+			     atomic_load_explicit(&ts->slot->en->phase, memory_order_acquire) !=
 				     PHASE_RUN))
-			goto far;
-		if (!vts && atomic_load_explicit(&way->timed, memory_order_relaxed) &&
+			goto slow;
+		if (!vts && atomic_load_explicit(&clause->timed, memory_order_relaxed) &&
 			unlikely(!clock_try(&began)))
-			goto far;
+			goto slow;
 		if ((call ? fn->call_pid : fn->end_pid) &&
-			unlikely((pid = beam_text_near(t, argv[2])) == NULL))
-			goto far;
+			unlikely((pid = beam_text_cached(t, argv[2])) == NULL))
+			goto slow;
 	} else if (n != 0) {
-		goto far;
+		goto slow;
 	}
-	if (unlikely(!beam_cost_untimed(seat)))
-		goto far;
+	/* what it took: not measured this time */
+	if (unlikely(!beam_cost_untimed(ts)))
+		goto slow;
 
-	/* it is all as it should be */
+	/* it is simple: the same, done */
 	if (call && proc != NULL)
 		depth = beam_stack_push(proc, fn, level);
 	else if (!call)
 		proc->n = depth - 1;
 	if (likely(n == 1)) {
-		struct en_thread *slot = seat->slot;
+		struct en_thread *slot = ts->slot;
 
-		f = fill(seat, &only->id, way->clause, only->probe, env, argv);
+		f = fill(slot, &ts->ev, &sole->id, clause->prog, sole->probe,
+			STRINGS(FUNCTION_ENTRY), env, argv);
 		f->ts = began;
 		if (vts) {
-			seat->ev.began = began;
+			ts->ev.began = began;
 			f->vts = beam_vts_now(proc, began);
 		}
 		if (pid != NULL)
-			f->arg[0] = beam_str(pid);
-		f->arg[1] = beam_str(fn->mfa);
-		f->arg[2] = depth;
+			f->arg[ARG(FUNCTION_ENTRY, process)] = beam_str(pid);
+		f->arg[ARG(FUNCTION_ENTRY, function)] = beam_str(fn->mfa);
+		f->arg[ARG(FUNCTION_ENTRY, depth)] = depth;
 		if (call)
-			f->arg[3] = 0; /* no tail call: it lies deeper than the last */
+			f->arg[ARG(FUNCTION_ENTRY, tail)] = 0; /* it lies deeper than the last */
 		if (vts)
 			proc->turn -= t->cost;
-		go(slot, way->entry);
+		go(slot, clause->entry);
 	} else if (vts) {
 		proc->turn -= t->cost;
 	}
 	beam_thread_leave(t);
 	return atom_ok;
-far:
-	beam_thread_leave(t);
-	return call ? call_far(env, argv) : return_far(env, argv);
+slow:
+	return call ? slow_call(env, argv, ts) : slow_return(env, argv, ts);
 }
 
 /* One function each: there is nothing that it has to save before it is known which. */
-#define WAY(name, call, vts)                                                                       \
+#define FAST(name, call, vts)                                                                      \
 	static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM name(ErlNifEnv *env,     \
 		const ERL_NIF_TERM argv[], struct beam_thread *t, struct beam_handle *b,           \
-		struct beam_seat *seat)                                                            \
+		struct beam_tstate *ts)                                                            \
 	{                                                                                          \
-		return call_or_return(env, argv, t, b, seat, call, vts);                           \
+		return fast_event(env, argv, t, b, ts, call, vts);                                 \
 	}
-WAY(call_plain, true, false)
-WAY(call_vts, true, true)
-WAY(return_plain, false, false)
-WAY(return_vts, false, true)
+FAST(fast_call, true, false)
+FAST(fast_call_vts, true, true)
+FAST(fast_return, false, false)
+FAST(fast_return_vts, false, true)
 
-static inline __attribute__((always_inline)) ERL_NIF_TERM near(
+static inline __attribute__((always_inline)) ERL_NIF_TERM on_event(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[], bool call)
 {
 	struct beam_thread *t = beam_self;
 	struct beam_handle *b;
-	struct beam_seat *seat;
-	uint64_t place;
+	struct beam_tstate *ts;
+	uint64_t index;
 
 	if (unlikely(t == NULL))
-		return beam_trace_any(env, argv);
+		return each_call(env, argv);
 	beam_thread_enter(t);
-	b = whose(argv[1], &place);
-	seat = &t->seats[place];
-	if (unlikely(b == NULL || seat->number != b->number)) {
+	b = whose(argv[1], &index);
+	ts = &t->tstates[index];
+	if (unlikely(b == NULL || ts->number != b->number)) {
 		beam_thread_leave(t);
-		return call ? call_far(env, argv) : return_far(env, argv);
+		return each_call(env, argv);
 	}
 	if (b->vts)
-		return call ? call_vts(env, argv, t, b, seat) : return_vts(env, argv, t, b, seat);
-	return call ? call_plain(env, argv, t, b, seat) : return_plain(env, argv, t, b, seat);
+		return call ? fast_call_vts(env, argv, t, b, ts)
+			    : fast_return_vts(env, argv, t, b, ts);
+	return call ? fast_call(env, argv, t, b, ts) : fast_return(env, argv, t, b, ts);
 }
 
 static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_call(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
-	return near(env, argv, true);
+	return on_event(env, argv, true);
 }
 
 static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_return(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
-	return near(env, argv, false);
+	return on_event(env, argv, false);
 }
 
-static __attribute__((noinline)) ERL_NIF_TERM send_far(ErlNifEnv *env, const ERL_NIF_TERM argv[])
+static __attribute__((noinline)) ERL_NIF_TERM send_slow(ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
 	struct beam_thread *t = beam_self;
 	struct beam_handle *b;
-	uint64_t place;
+	uint64_t index;
 
 	beam_thread_enter(t);
-	b = whose(argv[1], &place);
-	if (b != NULL && t->seats[place].number != b->number)
-		sit(t, &t->seats[place], b);
+	b = whose(argv[1], &index);
+	if (b != NULL && t->tstates[index].number != b->number)
+		attach(t, &t->tstates[index], b);
 	beam_thread_leave(t);
 	return beam_trace_any(env, argv);
 }
@@ -371,46 +587,49 @@ static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_send(
 	const struct et_str *from = NULL, *to = NULL;
 	const struct en_ecb *ecb;
 	struct beam_handle *b;
-	struct beam_seat *seat;
+	struct beam_tstate *ts;
 	struct en_thread *slot;
 	struct en_probe *p;
 	ERL_NIF_TERM dest;
-	uint64_t place;
+	uint64_t index;
 	struct fire *f;
 
 	if (unlikely(t == NULL))
 		return beam_trace_any(env, argv);
 	beam_thread_enter(t);
-	b = whose(argv[1], &place);
-	seat = &t->seats[place];
-	if (unlikely(b == NULL || seat->number != b->number || b->procs.tab != NULL ||
-		     !beam_extra_near(argv[4], &dest) || (dest & 15) != beam_pid_tag))
-		goto far;
+	b = whose(argv[1], &index);
+	ts = &t->tstates[index];
+	if (unlikely(b == NULL || ts->number != b->number || b->procs.tab != NULL ||
+		     !beam_extra_fast(argv[4], &dest) || (dest & 15) != beam_vm.pid_tag))
+		goto slow;
 	p = b->probe[BP_MESSAGE_SEND];
-	slot = seat->slot;
-	if (unlikely(p == NULL || (p->argmask & ~3) != 0 || (ecb = fire_only(p, slot)) == NULL))
-		goto far;
-	if ((p->argmask & 1) && unlikely((from = beam_text_near(t, argv[2])) == NULL))
-		goto far;
-	if ((p->argmask & 2) && unlikely((to = beam_text_near(t, dest)) == NULL))
-		goto far;
-	if (unlikely(!beam_cost_untimed(seat)))
-		goto far;
-	f = fill(seat, &ecb->id, ecb->clause, p, env, argv);
+	slot = ts->slot;
+	if (unlikely(p == NULL || (p->argmask & ~STRINGS(MESSAGE_SEND)) != 0 ||
+		     (ecb = fire_only(p, slot)) == NULL))
+		goto slow;
+	if ((p->argmask & ARG_BIT(MESSAGE_SEND, sender)) &&
+		unlikely((from = beam_text_cached(t, argv[2])) == NULL))
+		goto slow;
+	if ((p->argmask & ARG_BIT(MESSAGE_SEND, receiver)) &&
+		unlikely((to = beam_text_cached(t, dest)) == NULL))
+		goto slow;
+	if (unlikely(!beam_cost_untimed(ts)))
+		goto slow;
+	f = fill(slot, &ts->ev, &ecb->id, ecb->clause, p, STRINGS(MESSAGE_SEND), env, argv);
 	if (from != NULL)
-		f->arg[0] = beam_str(from);
+		f->arg[ARG(MESSAGE_SEND, sender)] = beam_str(from);
 	if (to != NULL)
-		f->arg[1] = beam_str(to);
+		f->arg[ARG(MESSAGE_SEND, receiver)] = beam_str(to);
 	go(slot, ecb->entry);
 	beam_thread_leave(t);
 	return atom_ok;
-far:
+slow:
 	beam_thread_leave(t);
-	return send_far(env, argv);
+	return send_slow(env, argv);
 }
 
 /* trace(Tag, State, Tracee, Term, Opts) */
-ERL_NIF_TERM beam_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	(void)argc;
 	if (argv[0] == atom_call)

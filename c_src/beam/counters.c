@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Functions that the VM counts for us. It can count calls itself (call_count): about 10 ns a call
- * instead of some 200 for an event of the tracer, and no process need be traced. Where a script does
- * nothing at a function's entry but add to aggregations what is the same each time, this is all that
- * has to be known: the counters are read before results are (src/erltrace_counters.erl), and what
- * they have grown by is fired at once (engine/times.c). The aggregation then is what events would
- * have made of it; so printa(), clear() and whatever else reads it need not know.
+ * instead of some 200 for an event of the tracer, and no process need be traced. Where a script
+ * does nothing at a function's entry but add to aggregations what is the same each time, this is
+ * all that has to be known: the counters are read before results are (src/erltrace_counters.erl),
+ * and what they have grown by is fired at once (engine/times.c). The aggregation then is what
+ * events would have made of it; so printa(), clear() and whatever else reads it need not know.
  *
  * When a function is counted, and not traced:
  *
@@ -50,7 +50,7 @@ static bool needs_stacks(const struct prog *prog)
 			for (int k = BP_FUNCTIONS; k < BP_COUNT_; k++)
 				if ((d->id != 0 || en_glob(d->name, beam_probedefs[k].name)) &&
 					(beam_probedefs[k].route == ROUTE_RETURN ||
-						(prog->clauses[i]->uses.args & 0xc)))
+						(prog->clauses[i]->uses.args & BEAM_DEPTH_ARGS)))
 					return true;
 	return false;
 }

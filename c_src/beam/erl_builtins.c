@@ -226,7 +226,7 @@ ERL_NIF_TERM nif_set_node(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 /* has_stacks(Handle) -> boolean(), after the check of the layout; else the script is warned. */
 ERL_NIF_TERM nif_has_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	bool known = beam_stacks_known();
+	bool known = beam_ustack_known();
 
 	WITH_HANDLE(b)
 	if (!known)

@@ -88,7 +88,7 @@ static unsigned walk(ErlNifEnv *env, uint64_t *pcs, unsigned max)
 /* ---- the check ------------------------------------------------------------------------- */
 
 /* At load: the VM's own functions, where it shows them. */
-void beam_stacks_init(void)
+void beam_ustack_init(void)
 {
 	*(void **)&find_function = dlsym(RTLD_DEFAULT, "erts_find_function_from_pc");
 	return_trace = dlsym(RTLD_DEFAULT, "beam_return_trace");
@@ -97,7 +97,7 @@ void beam_stacks_init(void)
 }
 
 /* In the layout's check: fn, of this arity, has called itself depth times. */
-void beam_stacks_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth)
+void beam_ustack_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth)
 {
 	uint64_t pcs[8];
 	const ERL_NIF_TERM *t;
@@ -114,7 +114,7 @@ void beam_stacks_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth)
 	atomic_store(&known, same == depth);
 }
 
-bool beam_stacks_known(void)
+bool beam_ustack_known(void)
 {
 	return atomic_load_explicit(&known, memory_order_acquire) && beam_layout_known();
 }
@@ -157,7 +157,7 @@ unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max)
 		return 0;
 	if (ev->argv != NULL && has_function(ev->argv[0]))
 		n = event_function(ev, pcs, max);
-	if (!beam_stacks_known() || enif_thread_type() != ERL_NIF_THR_NORMAL_SCHEDULER)
+	if (!beam_ustack_known() || enif_thread_type() != ERL_NIF_THR_NORMAL_SCHEDULER)
 		return n;
 	return n + walk(ev->env, pcs + n, max - n);
 }

@@ -15,10 +15,10 @@ struct en_current;
 /* The frames of the process whose event it is, the newest first; returns how many. */
 unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max);
 bool beam_frame_text(uint64_t frame, char *buf, size_t size); /* false: no frame of ours */
-void beam_stacks_init(void); /* at load */
+void beam_ustack_init(void); /* at load */
 /* In the check of the layout: the process must be so many frames deep in this function. */
-void beam_stacks_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth);
-bool beam_stacks_known(void);
+void beam_ustack_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth);
+bool beam_ustack_known(void);
 
 #pragma GCC visibility pop
 #endif

@@ -25,17 +25,17 @@ struct et_str;
 
 enum beam_fnkind { FN_ERLANG, FN_BIF, FN_NIF };
 
-/* A clause of the program, as events that run it alone need it. */
-struct beam_way {
+/* What an event needs of a clause that it runs alone. */
+struct beam_clause {
 	ebpf_entry entry;
-	const struct prog_clause *clause;
-	_Atomic bool timed; /* of late it read timestamp: who fires may do that early */
+	const struct prog_clause *prog;
+	_Atomic bool timed; /* it read timestamp the last time: whoever fires may read it early */
 };
 
-/* The only probe that an event fires, with one clause: nothing of the engine's has to be read. */
-struct beam_only {
+/* The sole probe that an event fires, with one clause: nothing of the engine has to be read. */
+struct beam_sole {
 	struct en_probe *probe;
-	struct beam_way *way; /* NULL: it is not so simple */
+	struct beam_clause *clause; /* NULL: it is not so simple */
 	uint32_t id, epid;    /* as in struct en_ecb */
 };
 
@@ -47,13 +47,13 @@ struct beam_fn {
 	ERL_NIF_TERM mod, fun;
 	struct beam_fn *next;	/* in the bucket */
 	struct et_str *mfa;	/* "lists:seq/2" */
-	struct beam_only call;
+	struct beam_sole call;
 	uint32_t arity_term;	/* its lower half tells it from all others */
 	uint8_t nentry;		/* enabled probes, from arm on: what an event fires */
 	bool call_pid;		/* call.probe's clause reads the process */
 	bool special;		/* user or hibernate */
 	bool local;		/* armed by a [local] pattern: return_to tells of its end */
-	struct beam_only end;	/* a return's */
+	struct beam_sole end;	/* a return's */
 	bool end_pid;
 	uint8_t nret;
 	uint8_t user;		/* 1 + enum beam_user: a function of dyntrace's or erl_ddll's */

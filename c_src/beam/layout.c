@@ -93,11 +93,11 @@ static void count_sessions(void)
 	unsigned n;
 
 	do {
-		int layout = LAYOUT_KNOWN, known = LAYOUT_SEVERAL;
+		int layout = LAYOUT_KNOWN, known = LAYOUT_SESSIONS;
 
 		n = atomic_load(&nsessions);
 		if (n > 1 && return_to != UNKNOWN)
-			atomic_compare_exchange_strong(&beam_layout, &layout, LAYOUT_SEVERAL);
+			atomic_compare_exchange_strong(&beam_layout, &layout, LAYOUT_SESSIONS);
 		else if (n == 0)
 			atomic_compare_exchange_strong(&beam_layout, &known, LAYOUT_KNOWN);
 	} while (n != atomic_load(&nsessions));
@@ -211,7 +211,7 @@ void beam_layout_sample(ErlNifEnv *env, bool ret, ERL_NIF_TERM mfa)
 	for (int w = FIRST; ret && w < LAST; w++)
 		raised[w] &= is_raised(nevents) ? (proc[w] & 3) == 2 : proc[w] == beam_words.calm;
 	if (nevents == 3 && !ret) /* the innermost of four calls */
-		beam_stacks_check(env, mfa, 3);
+		beam_ustack_check(env, mfa, 3);
 	if (nevents < EVENTS) {
 		const uintptr_t *stop;
 		int level = beam_stack_words(env, &stop);
@@ -507,7 +507,7 @@ ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	}
 	switch (atomic_load(&beam_layout)) {
 	case LAYOUT_KNOWN:
-	case LAYOUT_SEVERAL: return atom_ok;
+	case LAYOUT_SESSIONS: return atom_ok;
 	case LAYOUT_NAMES: return enif_make_atom(env, "names");
 	default: return atom_undefined;
 	}

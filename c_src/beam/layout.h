@@ -19,7 +19,7 @@ enum {
 	LAYOUT_UNKNOWN,
 	LAYOUT_NAMES, /* the check failed: returns go by names */
 	LAYOUT_KNOWN,
-	LAYOUT_SEVERAL, /* known, and several trace sessions have frames on the stacks */
+	LAYOUT_SESSIONS, /* known, and more than one trace session has frames on the stacks */
 };
 extern _Atomic int beam_layout;
 static inline bool beam_layout_known(void)
@@ -78,7 +78,7 @@ static inline int beam_return_level(ErlNifEnv *env)
 {
 	return beam_level_of(beam_tracee(env)) - beam_words.ret_delta;
 }
-/* The two where there are several trace sessions: without the frames of the others. */
+/* The two where there is more than one trace session: without the frames of the others. */
 int beam_chain_level(ErlNifEnv *env, unsigned slot, bool *tail);
 int beam_chain_return_level(ErlNifEnv *env);
 bool beam_chain_has(const uintptr_t *end, unsigned began, unsigned level, unsigned slot);

@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "engine/provider.h"
 #include "engine/slot.h"
+#include "arming.h"
 #include "atom_text.h"
 #include "erl_stack.h"
 #include "erlang_provider.h"
@@ -22,10 +23,6 @@
 #include "store.h"
 #include "tracer.h"
 #include "user.h"
-
-#define X(a) ERL_NIF_TERM atom_##a;
-ATOMS(X)
-#undef X
 
 #define MOST_ARGS 256 /* of a script */
 
@@ -91,7 +88,7 @@ static void close_handle(struct beam_handle *b)
 	b->h = NULL;
 	b->en = NULL;
 	beam_functions_free(&b->fns);
-	free(b->ways);
+	free(b->clauses);
 	beam_procs_fini(&b->procs);
 	beam_names_fini(&b->names);
 	et_str_free(b->node_text);
@@ -123,7 +120,7 @@ static void handle_dtor(ErlNifEnv *env, void *obj)
 		enif_mutex_destroy(b->lock);
 }
 
-static ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct beam_handle *b = enif_alloc_resource(handle_type, sizeof(*b));
 	erltrace_error_t e = {.tag = ""};
@@ -162,7 +159,7 @@ static ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 	return enif_make_tuple3(env, atom_ok, t, b->state);
 }
 
-static ERL_NIF_TERM nif_close(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_close(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct beam_handle *b = beam_get(env, argv[0]);
 
@@ -175,7 +172,7 @@ static ERL_NIF_TERM nif_close(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 	return atom_ok;
 }
 
-static ERL_NIF_TERM nif_setopt(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_setopt(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	erltrace_error_t e = {.tag = ""};
 	ERL_NIF_TERM ret = atom_ok;
@@ -195,7 +192,7 @@ static ERL_NIF_TERM nif_setopt(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 }
 
 /* wants(Handle, Module) -> boolean(): may a description name functions of this module? */
-static ERL_NIF_TERM nif_wants(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_wants(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	char mod[256];
 	bool wanted;
@@ -225,7 +222,7 @@ static int add_functions(
 }
 
 /* add_functions(Handle, [{Module, [{Function, Arity, erlang | bif | nif}]}]) */
-static ERL_NIF_TERM nif_add_functions(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_add_functions(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	ERL_NIF_TERM head, tail = argv[1];
 	const ERL_NIF_TERM *t;
@@ -243,7 +240,7 @@ static ERL_NIF_TERM nif_add_functions(ErlNifEnv *env, int argc, const ERL_NIF_TE
  * extend(Handle, Module, Functions) -> [Pattern] | {error, ..}: while the script runs, a module has
  * been loaded, or loaded again; what is to be armed in it.
  */
-static ERL_NIF_TERM nif_extend(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_extend(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct et_error e = {.tag = ""};
 	ERL_NIF_TERM ret;
@@ -263,7 +260,7 @@ static ERL_NIF_TERM nif_extend(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 }
 
 /* add_ports(Handle, [{Port, Owner, Name}], [Driver]) */
-static ERL_NIF_TERM nif_add_ports(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_add_ports(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	ERL_NIF_TERM head, tail = argv[1], drivers = argv[2];
 	const ERL_NIF_TERM *t;
@@ -305,7 +302,7 @@ static char *compile_opts(ErlNifEnv *env, ERL_NIF_TERM list, erltrace_compile_op
  * functions says that some are wanted which are not known yet; without ok, that it is to be done
  * again.
  */
-static ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	erltrace_compile_opts_t o = {.size = sizeof(o)};
 	erltrace_error_t e = {.tag = ""};
@@ -351,7 +348,7 @@ static ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
  * needs(Handle, Node, ProcessLimit) -> [Flag | {local | global, M, F, A}] | {error, enomem}: what
  * the enabled probes need.
  */
-static ERL_NIF_TERM nif_needs(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_needs(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	ErlNifUInt64 limit;
 	ERL_NIF_TERM list;
@@ -369,7 +366,7 @@ static ERL_NIF_TERM nif_needs(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 }
 
 /* session(Number, Session): the trace session of this handle has return_to. */
-static ERL_NIF_TERM nif_session(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_session(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	unsigned number;
 	bool gone;
@@ -384,7 +381,7 @@ static ERL_NIF_TERM nif_session(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
 }
 
 /* alive(Number) -> boolean(): is there a handle of this number? */
-static ERL_NIF_TERM nif_alive(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_alive(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	unsigned number;
 	bool gone = true;
@@ -396,19 +393,19 @@ static ERL_NIF_TERM nif_alive(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 }
 
 /* counts(Handle) -> {Fired, Lost}: firings; frames and processes that found no room. */
-static ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	uint64_t fired, lost;
 
 	WITH_HANDLE(b)
 	fired = en_fired(b->en);
-	lost = atomic_load(&b->procs.lost) + atomic_load(&beam_homeless);
+	lost = atomic_load(&b->procs.lost) + atomic_load(&beam_no_thread);
 	enif_mutex_unlock(b->lock);
 	return enif_make_tuple2(env, enif_make_uint64(env, fired), enif_make_uint64(env, lost));
 }
 
 /* set_target(Handle, OsPid): what $target is. */
-static ERL_NIF_TERM nif_set_target(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_set_target(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	int pid;
 
@@ -420,7 +417,7 @@ static ERL_NIF_TERM nif_set_target(ErlNifEnv *env, int argc, const ERL_NIF_TERM 
 }
 
 /* info(Handle) -> how many probes the last script matched */
-static ERL_NIF_TERM nif_info(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_info(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	erltrace_info_t info = {.size = sizeof(info)};
 
@@ -431,7 +428,7 @@ static ERL_NIF_TERM nif_info(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 }
 
 /* forbid(Handle): no destructive actions, whatever options say. */
-static ERL_NIF_TERM nif_forbid(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_forbid(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	WITH_HANDLE(b)
 	b->harmless = true;
@@ -439,7 +436,7 @@ static ERL_NIF_TERM nif_forbid(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 	return atom_ok;
 }
 
-static ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	erltrace_error_t e = {.tag = ""};
 	ERL_NIF_TERM ret = atom_ok;
@@ -454,13 +451,13 @@ static ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	} else if (erltrace_go(b->h, &e) < 0) {
 		ret = beam_error(env, &e);
 	} else {
-		beam_watch_go(b);
+		beam_watchdog_go(b);
 	}
 	enif_mutex_unlock(b->lock);
 	return ret;
 }
 
-static ERL_NIF_TERM nif_stop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_stop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	erltrace_error_t e = {.tag = ""};
 	ERL_NIF_TERM ret = atom_ok;
@@ -476,70 +473,12 @@ static ERL_NIF_TERM nif_stop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 
 /* ---- the library ----------------------------------------------------------------------- */
 
+#define REGULAR 0
+#define DIRTY	ERL_NIF_DIRTY_JOB_CPU_BOUND
 static ErlNifFunc functions[] = {
-	{"enabled", 3, beam_enabled, 0},
-	{"trace", 5, beam_trace, 0},
-	{"open", 0, nif_open, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"close", 1, nif_close, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"setopt", 3, nif_setopt, 0},
-	{"add_functions", 2, nif_add_functions, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"extend", 3, nif_extend, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"compile", 4, nif_compile, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"set_target", 2, nif_set_target, 0},
-	{"info", 1, nif_info, 0},
-	{"status", 1, nif_status, 0},
-	{"names", 1, nif_names, 0},
-	{"keep", 2, nif_keep, 0},
-	{"keep_large", 2, nif_keep_large, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"kept", 2, nif_kept, 0},
-	{"drop", 1, nif_drop, 0},
-	{"probes", 3, nif_probes, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"wants", 2, nif_wants, 0},
-	{"countable", 2, nif_countable, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"counted", 2, nif_counted, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"uncount", 2, nif_uncount, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"count", 2, nif_count, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"counting", 2, nif_counting, 0},
-	{"warn", 2, nif_warn, 0},
-	{"add_ports", 3, nif_add_ports, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"needs", 3, nif_needs, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"layout", 1, nif_layout, 0},
-	{"alive", 1, nif_alive, 0},
-	{"session", 2, nif_session, 0},
-	{"counts", 1, nif_counts, 0},
-	{"fire", 4, nif_fire, 0},
-	{"user_enabled", 0, nif_user_enabled, 0},
-	{"user_trace", 1, nif_user_trace, 0},
-	{"set_node", 2, nif_set_node, 0},
-	{"set_name", 4, nif_set_name, 0},
-	{"has_stacks", 1, nif_has_stacks, 0},
-	{"print", 3, nif_print, 0},
-	{"go", 1, nif_go, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"stop", 1, nif_stop, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"work", 2, nif_work, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"tick", 2, nif_tick, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"walk", 2, nif_walk, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"watch", 2, nif_watch, 0},
-	{"clean", 1, nif_clean, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"halt", 1, nif_halt, 0},
-	{"forbid", 1, nif_forbid, 0},
-	{"role", 2, nif_role, 0},
-	{"place", 1, nif_place, 0},
-	{"code", 1, nif_code, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"hold", 2, nif_hold, 0},
-	{"export", 2, nif_export, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"import", 2, nif_import, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-	{"preview", 2, nif_preview, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+#define NIF(name, arity, kind) {#name, arity, nif_##name, kind},
+#include "nifs.def"
 };
-
-/* Atoms that are made by their names: they exist from the start, so that no call adds one. */
-static const char *const names[] = {"arity", "return_to", "procs", "running_procs",
-	"garbage_collection", "ports", "port_receive", "port_running", "busy_port", "busy_dist_port",
-	"monitor_nodes", "seq_token", "modules", "erl_ddll", "local", "global", "dyntrace",
-	"user_trace_s1",
-	"user_trace_i4s4", "user_trace_n", "enomem", "names", "unknown", "idle", "running", "exited",
-	"filled", "stopped", "count", "sum", "min", "max", "avg", "stddev", "quantize", "lquantize",
-	"llquantize", "return", "stacks", "printa", "print", "all"};
 
 /*
  * Handles know this library's data. Loaded once more from the same file, the library is the one
@@ -574,17 +513,13 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 		return -1;
 	if (beam_threads_init(threads_of(env, info), !en_barrier_init()) < 0)
 		return -1;
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		enif_make_atom(env, names[i]);
-#define X(a) atom_##a = enif_make_atom(env, #a);
-	ATOMS(X)
-#undef X
+	beam_atoms_make(env);
 	if (!beam_any_open()) { /* else events go by what was found when it was loaded first */
 		beam_vm_find(env, info);
-		beam_nodes_check(env);
+		beam_pid_node_check(env);
 	}
-	beam_stacks_init();
-	beam_atoms_init();
+	beam_ustack_init();
+	beam_atom_text_init();
 	handle_type = open_type(env);
 	return handle_type == NULL ? -1 : 0;
 }

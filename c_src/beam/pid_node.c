@@ -42,7 +42,7 @@ bool beam_is_remote(const char *text)
 }
 
 /* At load: a pid of a node that is called as an atom there is anyway. */
-void beam_nodes_check(ErlNifEnv *env)
+void beam_pid_node_check(ErlNifEnv *env)
 {
 	static const unsigned char pid[] = {
 		131, 88, 119, 6, 'e', 'r', 'l', 'a', 'n', 'g', 0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0, 1};

@@ -10,7 +10,7 @@
 
 ERL_NIF_TERM beam_node_atom(const char *text); /* 0: of this node, or not known */
 bool beam_is_remote(const char *text);
-void beam_nodes_check(ErlNifEnv *env);
+void beam_pid_node_check(ErlNifEnv *env);
 
 #pragma GCC visibility pop
 #endif

@@ -137,53 +137,75 @@ static ERL_NIF_TERM owner_of(struct beam_event *ev)
 	return p != NULL ? p->owner : atom_undefined;
 }
 
-/* Process, port and name, which most of these probes begin with. */
-static unsigned start(struct beam_event *ev, ERL_NIF_TERM process, uint64_t *arg)
+/* The text of a process, or of a port that is in the place of one; false: it is none, "". */
+static bool process_arg(ErlNifEnv *env, ERL_NIF_TERM process, uint64_t *arg)
 {
-	const struct port *p = known(ev->b, ev->cur.key);
-	unsigned strings = 2;
+	bool known = enif_is_pid(env, process) || enif_is_port(env, process);
 
-	arg[0] = text("");
-	if (enif_is_pid(ev->env, process) || enif_is_port(ev->env, process)) {
-		arg[0] = beam_str(beam_term_text(process));
-		strings |= 1;
-	}
-	arg[1] = beam_str(beam_term_text(ev->cur.key));
-	arg[2] = text(p != NULL ? p->name : "");
-	return strings;
+	*arg = known ? beam_str(beam_term_text(process)) : text("");
+	return known;
 }
 
+/*
+ * Most of these probes begin with process, port and name, as driver-control does; two numbers or
+ * texts may follow.
+ */
 static void fire_port(
 	struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM process, uint64_t a3, uint64_t a4)
 {
 	struct en_probe *p = ev->b->probe[id];
+	unsigned strings = ARG_BIT(DRIVER_CONTROL, port);
+	const struct port *port;
 	uint64_t arg[5];
-	unsigned strings;
 
 	if (!en_enabled(p))
 		return;
-	strings = start(ev, process, arg);
-	arg[3] = a3;
-	arg[4] = a4;
+	port = known(ev->b, ev->cur.key);
+	if (process_arg(ev->env, process, &arg[ARG(DRIVER_CONTROL, process)]))
+		strings |= ARG_BIT(DRIVER_CONTROL, process);
+	arg[ARG(DRIVER_CONTROL, port)] = beam_str(beam_term_text(ev->cur.key));
+	arg[ARG(DRIVER_CONTROL, name)] = text(port != NULL ? port->name : "");
+	arg[ARG(DRIVER_CONTROL, name) + 1] = a3;
+	arg[ARG(DRIVER_CONTROL, name) + 2] = a4;
 	en_fire(p, arg, strings, &ev->cur);
 }
+#define LIKE_CONTROL(ID)                                                                           \
+	BEAM_SAME_ARG(DRIVER_CONTROL, ID, process);                                                \
+	BEAM_SAME_ARG(DRIVER_CONTROL, ID, port);                                                   \
+	BEAM_SAME_ARG(DRIVER_CONTROL, ID, name)
+LIKE_CONTROL(DRIVER_CALL);
+LIKE_CONTROL(DRIVER_OUTPUT);
+LIKE_CONTROL(DRIVER_OUTPUTV);
+LIKE_CONTROL(DRIVER_FLUSH);
+LIKE_CONTROL(DRIVER_READY_INPUT);
+LIKE_CONTROL(DRIVER_READY_OUTPUT);
+LIKE_CONTROL(PORT_EXIT);
+LIKE_CONTROL(PORT_COMMAND);
+LIKE_CONTROL(PORT_CONTROL);
+LIKE_CONTROL(PORT_CONNECT);
 
 /* The same with a name before the port: port-open, and of the driver in its start and stop. */
 static void fire_named(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM process)
 {
 	struct en_probe *p = ev->b->probe[id];
+	unsigned strings = ARG_BIT(PORT_OPEN, port);
 	const struct port *port;
 	uint64_t arg[3];
-	unsigned strings;
 
 	if (!en_enabled(p))
 		return;
 	port = known(ev->b, ev->cur.key);
-	strings = start(ev, process, arg);
-	arg[2] = arg[1];
-	arg[1] = text(port == NULL ? "" : id == BP_PORT_OPEN ? port->name : port->driver);
-	en_fire(p, arg, (strings & 1) | 4, &ev->cur);
+	if (process_arg(ev->env, process, &arg[ARG(PORT_OPEN, process)]))
+		strings |= ARG_BIT(PORT_OPEN, process);
+	arg[ARG(PORT_OPEN, name)] =
+		text(port == NULL ? "" : id == BP_PORT_OPEN ? port->name : port->driver);
+	arg[ARG(PORT_OPEN, port)] = beam_str(beam_term_text(ev->cur.key));
+	en_fire(p, arg, strings, &ev->cur);
 }
+BEAM_SAME_ARG(PORT_OPEN, DRIVER_START, process);
+BEAM_SAME_ARG(PORT_OPEN, DRIVER_START, port);
+BEAM_SAME_ARG(PORT_OPEN, DRIVER_STOP, process);
+BEAM_SAME_ARG(PORT_OPEN, DRIVER_STOP, port);
 
 /* ---- runs by the scheduler ------------------------------------------------------------- */
 
@@ -334,11 +356,12 @@ void beam_driver_call(struct beam_event *ev, bool load, const ERL_NIF_TERM *args
 	if (!en_enabled(p))
 		return;
 	get_name(ev->env, args[load], name, sizeof(name));
-	arg[0] = text(name);
+	arg[ARG(DRIVER_INIT, driver)] = text(name);
 	if (load) {
 		enif_system_info(&info, sizeof(info)); /* the VM's own: a driver's is not told */
-		arg[1] = (uint64_t)info.driver_major_version;
-		arg[2] = (uint64_t)info.driver_minor_version;
+		arg[ARG(DRIVER_INIT, major)] = (uint64_t)info.driver_major_version;
+		arg[ARG(DRIVER_INIT, minor)] = (uint64_t)info.driver_minor_version;
 	}
 	en_fire(p, arg, 0, &ev->cur);
 }
+BEAM_SAME_ARG(DRIVER_INIT, DRIVER_FINISH, driver);

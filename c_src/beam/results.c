@@ -263,7 +263,7 @@ ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	rc = handlers(env, b, argv[1], &r, &json, &hs);
 	if (rc == 0)
 		rc = erltrace_work(b->h, &hs, &e);
-	beam_watch_read(b);
+	beam_watchdog_read(b);
 	co_json_free(&json);
 	enif_mutex_unlock(b->lock);
 	if (rc < 0)
@@ -304,8 +304,8 @@ ERL_NIF_TERM nif_tick(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	WITH_HANDLE(b)
 	node = beam_get_text(env, argv[1], NULL);
 	if (node != NULL)
-		api_tick(b->h, node, on_text, &r, (double)b->watch.permille / 10, NULL);
-	beam_watch_read(b);
+		api_tick(b->h, node, on_text, &r, (double)b->watchdog.permille / 10, NULL);
+	beam_watchdog_read(b);
 	enif_mutex_unlock(b->lock);
 	free(node);
 	enif_make_reverse_list(env, r.list, &items);
@@ -484,7 +484,7 @@ ERL_NIF_TERM nif_walk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	WITH_HANDLE(b)
 	rc = erltrace_snapshot(b->h, &e);
-	beam_watch_read(b);
+	beam_watchdog_read(b);
 	if (rc == 0)
 		rc = erltrace_each(b->h, NULL, on_agg, &r, &e);
 	if (rc == 0 && argv[1] == atom_true)

@@ -113,7 +113,7 @@ static bool is_over(const struct beam_frame *f, unsigned level, const uintptr_t 
 	return level != f->top || end[-(long)f->top] != end[-(long)f->level];
 }
 
-unsigned beam_stack_enter_far(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn,
+unsigned beam_stack_enter_slow(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn,
 	unsigned level, const uintptr_t *end, bool *tail)
 {
 	struct beam_frame *f;
@@ -160,7 +160,7 @@ void beam_stack_raised(struct beam_procs *t, struct beam_proc *p, unsigned level
 		pop(t, p);
 }
 
-const struct beam_fn *beam_stack_return_far(
+const struct beam_fn *beam_stack_return_slow(
 	struct beam_procs *t, struct beam_proc *p, unsigned level, unsigned *depth)
 {
 	const struct beam_fn *fn;
@@ -191,7 +191,8 @@ unsigned beam_stack_leave(struct beam_procs *t, struct beam_proc *p, const struc
 
 #define MOST_NAMES 1024 /* without levels a tail call cannot be told from a call */
 
-unsigned beam_names_enter(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn)
+unsigned beam_stack_enter_by_name(
+	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn)
 {
 	if (p->n > 0 && top(p)->fn == fn && p->n >= MOST_NAMES / 2)
 		return p->n; /* a loop, most likely */
@@ -203,7 +204,7 @@ unsigned beam_names_enter(struct beam_procs *t, struct beam_proc *p, const struc
 	return p->n;
 }
 
-const struct beam_fn *beam_names_return(
+const struct beam_fn *beam_stack_return_by_name(
 	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *to, unsigned *depth)
 {
 	const struct beam_fn *fn;

@@ -20,7 +20,7 @@
  * the place of the function that made it. end: the stack's, whose frames of return_to show what has
  * ended unseen; NULL: they are not looked at.
  */
-unsigned beam_stack_enter_far(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn,
+unsigned beam_stack_enter_slow(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn,
 	unsigned level, const uintptr_t *end, bool *tail);
 /* Somebody else's function was called at this level: what lies there has ended. */
 void beam_stack_cut(struct beam_procs *t, struct beam_proc *p, unsigned level);
@@ -31,11 +31,12 @@ void beam_stack_cut_chains(struct beam_procs *t, struct beam_proc *p, unsigned l
 /* An exception was caught: what was called at this level or deeper has ended. */
 void beam_stack_raised(struct beam_procs *t, struct beam_proc *p, unsigned level);
 /* Control returned at this level: the function that ended, or NULL; its depth. */
-const struct beam_fn *beam_stack_return_far(
+const struct beam_fn *beam_stack_return_slow(
 	struct beam_procs *t, struct beam_proc *p, unsigned level, unsigned *depth);
 /* The same where levels are not known: by the name of the function returned to. */
-unsigned beam_names_enter(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn);
-const struct beam_fn *beam_names_return(struct beam_procs *t, struct beam_proc *p,
+unsigned beam_stack_enter_by_name(
+	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn);
+const struct beam_fn *beam_stack_return_by_name(struct beam_procs *t, struct beam_proc *p,
 	const struct beam_fn *to, unsigned *depth);
 /* All of it ends. */
 void beam_stack_clear(struct beam_procs *t, struct beam_proc *p);
@@ -82,7 +83,7 @@ static inline unsigned beam_stack_enter(struct beam_procs *t, struct beam_proc *
 	*tail = false;
 	return likely(beam_stack_deeper(p, level, env, marked))
 		       ? beam_stack_push(p, fn, level)
-		       : beam_stack_enter_far(t, p, fn, level,
+		       : beam_stack_enter_slow(t, p, fn, level,
 				 marked ? beam_stack_end(env) : NULL, tail);
 }
 
@@ -98,7 +99,7 @@ static inline const struct beam_fn *beam_stack_return(
 	unsigned n = p->n;
 
 	if (unlikely(!beam_stack_newest(p, level)))
-		return beam_stack_return_far(t, p, level, depth);
+		return beam_stack_return_slow(t, p, level, depth);
 	*depth = n;
 	p->n = n - 1;
 	return p->frame[n - 1].fn;

@@ -14,7 +14,7 @@
 #include "functions.h"
 #include "texts.h"
 
-#define CACHED	 (sizeof(((struct beam_near *)0)->of) / sizeof(struct beam_text))
+#define CACHED	 (sizeof(((struct beam_text_cache *)0)->of) / sizeof(struct beam_text))
 #define SHORT	 40  /* bytes of a pid's text, or a usual atom's */
 #define LONG	 256
 #define SPARE	 8 /* more than an event has texts */
@@ -28,7 +28,7 @@ struct long_text {
 #define SMALL (sizeof(struct et_str) + SHORT)
 #define LARGE ((sizeof(struct et_str) + LONG + 7) / 8 * 8)
 struct beam_texts {
-	struct beam_near near; /* with room for SHORT bytes each; found by beam_thread.near */
+	struct beam_text_cache cache; /* with room for SHORT bytes each; beam_thread.cache */
 	uint64_t next_id; /* 0: not set up yet */
 	struct long_text mfas[CACHED];
 	struct et_str *spare_terms[SPARE], *spare_mfas[SPARE];
@@ -62,7 +62,7 @@ static __attribute__((noinline)) struct beam_texts *set_up(struct beam_texts *x)
 	char *at = x->room;
 
 	for (unsigned i = 0; i < CACHED + SPARE; i++, at += SMALL)
-		*(i < CACHED ? &x->near.of[i].str : &x->spare_terms[i - CACHED]) = (void *)at;
+		*(i < CACHED ? &x->cache.of[i].str : &x->spare_terms[i - CACHED]) = (void *)at;
 	for (unsigned i = 0; i < CACHED + SPARE; i++, at += LARGE)
 		*(i < CACHED ? &x->mfas[i].str : &x->spare_mfas[i - CACHED]) = (void *)at;
 	for (unsigned i = 0; i < SPARE; i++, at += LARGE)
@@ -126,7 +126,7 @@ static __attribute__((noinline)) const struct et_str *make_term(
 const struct et_str *beam_term_text(ERL_NIF_TERM t)
 {
 	struct beam_texts *x = texts();
-	struct beam_text *c = beam_text_place(&x->near, t);
+	struct beam_text *c = beam_text_slot(&x->cache, t);
 
 	return likely(c->term == t) ? c->str : make_term(x, c, t);
 }

@@ -12,7 +12,7 @@
 
 #pragma GCC visibility push(hidden)
 
-struct beam_near { /* texts.c: those of terms that were made last */
+struct beam_text_cache { /* those of terms that were made last */
 	struct beam_text {
 		ERL_NIF_TERM term;
 		struct et_str *str;
@@ -25,14 +25,16 @@ struct beam_texts *beam_texts_nth(unsigned n);
 
 const struct et_str *beam_term_text(ERL_NIF_TERM t); /* a pid, port or atom */
 const struct et_str *beam_mfa_text(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity);
-static inline struct beam_text *beam_text_place(struct beam_near *near, ERL_NIF_TERM t)
+static inline struct beam_text *beam_text_slot(struct beam_text_cache *cache, ERL_NIF_TERM t)
 {
-	return &near->of[(t * 0x9e3779b97f4a7c15ULL >> 40) % (sizeof(near->of) / sizeof(near->of[0]))];
+	const size_t n = sizeof(cache->of) / sizeof(cache->of[0]);
+
+	return &cache->of[(t * 0x9e3779b97f4a7c15ULL >> 40) % n];
 }
-/* The same if it was made of late; else NULL. */
-static inline const struct et_str *beam_text_near(const struct beam_thread *t, ERL_NIF_TERM term)
+/* The same if it is in the cache; else NULL. */
+static inline const struct et_str *beam_text_cached(const struct beam_thread *t, ERL_NIF_TERM term)
 {
-	const struct beam_text *c = beam_text_place(t->near, term);
+	const struct beam_text *c = beam_text_slot(t->cache, term);
 
 	return likely(c->term == term) ? c->str : NULL;
 }

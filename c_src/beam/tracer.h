@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * THE PROBE PATH: the VM's tracing calls enabled/3 and trace/5. calls.c has the fast path of calls,
- * returns and messages; tracer.c all events.
+ * THE PROBE PATH: the VM's tracing calls enabled/3 and trace/5. calls.c has calls and returns, and
+ * the fast path of messages; tracer.c all other events.
  */
 #ifndef BEAM_TRACER_H
 #define BEAM_TRACER_H
@@ -12,15 +12,15 @@
 
 #include "compiler.h"
 #include "atoms.h"
+#include "beam_handle.h"
 #include "vm_facts.h"
+#include "vm_threads.h"
+#include "watchdog.h"
 
 #pragma GCC visibility push(hidden)
 
-ERL_NIF_TERM beam_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-ERL_NIF_TERM beam_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-
 /* Opts is a map, mostly with one key: found without a search. false: it is not so. */
-static inline bool beam_extra_near(ERL_NIF_TERM opts, ERL_NIF_TERM *extra)
+static inline bool beam_extra_fast(ERL_NIF_TERM opts, ERL_NIF_TERM *extra)
 {
 	const ERL_NIF_TERM *m = (const ERL_NIF_TERM *)(uintptr_t)(opts & ~(ERL_NIF_TERM)7);
 
@@ -31,8 +31,35 @@ static inline bool beam_extra_near(ERL_NIF_TERM opts, ERL_NIF_TERM *extra)
 	*extra = m[3];
 	return true;
 }
+/* The same of any options: the VM's extra argument of an event; undefined: there is none. */
 ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts);
 ERL_NIF_TERM beam_trace_any(ErlNifEnv *env, const ERL_NIF_TERM argv[]);
+/* return_from, of a function whose value a script reads (calls.c). */
+void beam_return_from(const struct beam_event *ev, struct beam_tstate *ts);
+
+/* one() for each handle that the event is for, inside of it; number: the tracer's state. */
+static inline __attribute__((always_inline)) void beam_each_handle(struct beam_event *ev,
+	unsigned number, void (*one)(struct beam_event *ev, struct beam_tstate *ts))
+{
+	uint64_t in = number == BEAM_ALL ? atomic_load_explicit(&beam_running, memory_order_relaxed)
+					 : 1ULL << number % BEAM_HANDLES;
+
+	for (; in != 0; in &= in - 1) {
+		unsigned slot = (unsigned)__builtin_ctzll(in);
+		struct beam_handle *b = beam_enter_slot(slot);
+
+		if (likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire) &&
+			   (number == BEAM_ALL || b->number == number))) {
+			struct beam_tstate *ts = &beam_self->tstates[slot];
+
+			beam_cost_begin(ts);
+			ev->b = b;
+			one(ev, ts);
+			beam_cost_end(b, ts, ev->argv[0]);
+		}
+		beam_leave();
+	}
+}
 
 #pragma GCC visibility pop
 #endif

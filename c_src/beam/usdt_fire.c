@@ -46,8 +46,8 @@ volatile uint16_t beam_usdt_semaphore[BP_COUNT_] __attribute__((section(".probes
 #define ONE_SITE __attribute__((noinline, noclone))
 #endif
 
-#define SITE(ID, name, nargs)                                                                      \
-	static ONE_SITE void site_##ID(                                                           \
+#define SITE(ID, name, args)                                                                       \
+	static ONE_SITE void site_##ID(                                                            \
 		const uint64_t *arg, uint64_t hash, uint64_t whose, const uint64_t *answers)       \
 	{                                                                                          \
 		__asm__ volatile("990:	nop\n"                                                     \
@@ -68,7 +68,7 @@ volatile uint16_t beam_usdt_semaphore[BP_COUNT_] __attribute__((section(".probes
 				 "	.endif\n"                                                  \
 				 "	.endr\n"                                                   \
 				 "	.byte 0\n"                                                 \
-				 "	.asciz \"" ARGS_##nargs "\"\n"                             \
+				 "	.asciz \"" args "\"\n"                                     \
 				 "994:	.balign 4\n"                                               \
 				 "	.popsection\n"                                             \
 				 "	.ifndef _.stapsdt.base\n"                                  \
@@ -83,14 +83,14 @@ volatile uint16_t beam_usdt_semaphore[BP_COUNT_] __attribute__((section(".probes
 				 : "D"(arg), "S"(hash), "i"(2 * BP_##ID), "d"(whose), "c"(answers) \
 				 : "memory");                                                      \
 	}
-#define PROBE(ID, name, route, nargs, ...) SITE(ID, name, nargs)
-#define ABSENT(ID, name, why, nargs, ...)
+#define PROBE(ID, name, route, ...) SITE(ID, name, PROBE_PASTE(ARGS_, PROBE_NARGS(__VA_ARGS__)))
+#define ABSENT(...)
 #include "probes.def"
 
 static void (*const sites[BP_COUNT_])(
 	const uint64_t *arg, uint64_t hash, uint64_t whose, const uint64_t *answers) = {
-#define PROBE(ID, name, route, nargs, ...) [BP_##ID] = site_##ID,
-#define ABSENT(ID, name, why, nargs, ...)
+#define PROBE(ID, ...) [BP_##ID] = site_##ID,
+#define ABSENT(...)
 #include "probes.def"
 };
 

@@ -123,7 +123,7 @@ ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM 
 	if (kind == USER_S1) {
 		if (!get_text(env, args[0], texts[0]))
 			return atom_badarg;
-		arg[0] = (uint64_t)(uintptr_t)texts[0];
+		arg[ARG(USER_TRACE_S1, text)] = (uint64_t)(uintptr_t)texts[0];
 		en_fire(p, arg, 0, &ev.cur);
 		return atom_true;
 	}
@@ -131,16 +131,17 @@ ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM 
 		args++, n--;
 	if (n != 9)
 		return atom_badarg;
-	arg[0] = beam_str(beam_term_text(pid));
+	arg[ARG(USER_TRACE_I4S4, process)] = beam_str(beam_term_text(pid));
 	for (unsigned i = 0; i < 4; i++)
-		bad |= !get_int(env, args[1 + i], &arg[2 + i]);
+		bad |= !get_int(env, args[1 + i], &arg[ARG(USER_TRACE_I4S4, i1) + i]);
 	for (unsigned i = 0; i < 5 && !bad; i++) {
 		bad |= !get_text(env, args[i == 4 ? 0 : 5 + i], texts[i]);
-		arg[i == 4 ? 1 : 6 + i] = (uint64_t)(uintptr_t)texts[i];
+		arg[i == 4 ? ARG(USER_TRACE_I4S4, tag) : ARG(USER_TRACE_I4S4, s1) + i] =
+			(uint64_t)(uintptr_t)texts[i];
 	}
 	if (bad)
 		return atom_badarg;
-	en_fire(p, arg, 1, &ev.cur);
+	en_fire(p, arg, ARG_BIT(USER_TRACE_I4S4, process), &ev.cur);
 	return atom_true;
 }
 
@@ -172,7 +173,7 @@ ERL_NIF_TERM nif_user_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 		/* what a handle has, procs and the rest, is there when it is live, not before */
 		if (b != NULL && atomic_load_explicit(&b->live, memory_order_acquire)) {
-			struct beam_seat *s = &beam_self->seats[i];
+			struct beam_tstate *s = &beam_self->tstates[i];
 
 			beam_cost_begin(s);
 			r = beam_user_fire(b, env, pid, kind, args, n);

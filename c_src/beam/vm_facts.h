@@ -29,9 +29,6 @@ struct beam_vm {
 #endif
 extern BEAM_VM_CONST struct beam_vm beam_vm;
 
-#define beam_tuple3  beam_vm.tuple3
-#define beam_pid_tag beam_vm.pid_tag
-
 void beam_vm_find(ErlNifEnv *env, ERL_NIF_TERM info); /* at load, when the atoms are made */
 
 #pragma GCC visibility pop

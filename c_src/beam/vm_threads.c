@@ -17,7 +17,7 @@ static struct beam_thread *threads; /* mapped at load, touched as threads come *
 static unsigned most;
 static bool fences;
 static _Atomic unsigned nthreads;
-_Atomic uint64_t beam_homeless;
+_Atomic uint64_t beam_no_thread;
 __thread struct beam_thread *beam_self __attribute__((tls_model("initial-exec")));
 
 /* Kept when the library is loaded again: threads point to theirs. */
@@ -49,11 +49,11 @@ struct beam_thread *beam_thread_new(void)
 	if (i < most)
 		i = atomic_fetch_add(&nthreads, 1);
 	if (i >= most) {
-		atomic_fetch_add_explicit(&beam_homeless, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&beam_no_thread, 1, memory_order_relaxed);
 		return NULL;
 	}
 	threads[i].texts = beam_texts_nth(i);
-	threads[i].near = (struct beam_near *)threads[i].texts;
+	threads[i].cache = (struct beam_text_cache *)threads[i].texts;
 	threads[i].fence = fences;
 	beam_self = &threads[i];
 	return beam_self;

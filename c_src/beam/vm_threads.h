@@ -17,14 +17,14 @@
 
 #pragma GCC visibility push(hidden)
 
-struct beam_near;
+struct beam_text_cache;
 struct beam_texts;
 
 /*
- * A thread's place in a handle. What its events cost, some of which are timed (watchdog.c); and,
- * for the handle that has this number, what its calls and returns need each time.
+ * The state of a thread in a handle: what its events cost, some of which are timed (watchdog.c);
+ * and, for the handle that has this number, what its calls and returns need each time.
  */
-struct beam_seat {
+struct beam_tstate {
 	_Atomic uint64_t ns; /* up to the last that was timed; written by the thread alone */
 	uint32_t left, batch; /* events until one is timed, then UINT32_MAX; at the last one */
 	uint64_t timed;	      /* when this one began */
@@ -40,15 +40,15 @@ struct beam_seat {
  */
 struct beam_thread {
 	_Atomic uint64_t seq; /* odd: inside a handle */
-	struct beam_near *near; /* the first of its texts */
+	struct beam_text_cache *cache; /* the first of its texts */
 	struct beam_texts *texts;
 	uint64_t events, cost; /* ns that an event takes, of those measured (running times) */
 	int sched; /* number of the scheduler; 0: not looked for yet; -1: none */
 	bool fence; /* no membarrier: fence on the probe path */
-	struct beam_seat seats[BEAM_HANDLES];
+	struct beam_tstate tstates[BEAM_HANDLES];
 } __attribute__((aligned(128)));
 extern __thread struct beam_thread *beam_self __attribute__((tls_model("initial-exec")));
-extern _Atomic uint64_t beam_homeless; /* events of threads without a beam_thread */
+extern _Atomic uint64_t beam_no_thread; /* events of threads without a beam_thread */
 struct beam_thread *beam_thread_new(void); /* NULL: no room */
 int beam_threads_init(unsigned n, bool fence); /* for so many of them; fence: no membarrier */
 struct beam_thread *beam_thread_nth(unsigned n); /* NULL: no more */

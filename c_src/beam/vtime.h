@@ -31,7 +31,7 @@ static inline uint64_t beam_vts_now(struct beam_proc *p, uint64_t now)
 		p->last = now;
 	return p->last;
 }
-/* What an event takes is measured now and then; the others are taken to be as dear. */
+/* What an event takes is measured now and then; the others are taken to cost as much. */
 static inline void beam_vts_took(struct beam_thread *t, uint64_t took)
 {
 	if (unlikely(t->cost == 0)) /* the first finds nothing in the caches */

@@ -36,14 +36,14 @@
 #define VM_CALL	  150
 #define VM_RETURN 80
 #define VM_OTHER  95
-#define DEAR	 5000	 /* ns: above this each event is timed */
+#define COSTLY	 5000	 /* ns: above this each event is timed */
 #define LONGEST	 1000000 /* ns: the thread may have been off its processor: stands for itself */
 #define IDLE	 2	 /* half of one scheduler's time at least counts as used */
 #define SURE	 5	 /* a fifth of patience: how long a beat must be too old */
 
 /* ---- probe path ------------------------------------------------------------------------ */
 
-/* Nobody looks after the handle: its events end. (A node that was stopped beats when it goes on.) */
+/* Nobody looks after the handle: its events end. (A node that was stopped beats as it goes on.) */
 static void look_at_beat(struct beam_handle *b, uint64_t now)
 {
 	uint64_t beat = atomic_load_explicit(&b->beat, memory_order_relaxed);
@@ -61,7 +61,7 @@ static void look_at_beat(struct beam_handle *b, uint64_t now)
 
 /* tag: what kind of event it is, and those that it stands for, on the whole; 0: not the VM's. */
 __attribute__((noinline)) void beam_cost_timed(
-	struct beam_handle *b, struct beam_seat *s, ERL_NIF_TERM tag)
+	struct beam_handle *b, struct beam_tstate *s, ERL_NIF_TERM tag)
 {
 	uint64_t now = en_now(), ns = now - s->timed, n = (uint64_t)s->batch + 1;
 	uint64_t all = atomic_load_explicit(&s->ns, memory_order_relaxed);
@@ -72,7 +72,7 @@ __attribute__((noinline)) void beam_cost_timed(
 				   : tag == atom_return_to ? VM_RETURN
 							   : VM_OTHER);
 	atomic_store_explicit(&s->ns, all, memory_order_relaxed);
-	s->left = s->batch = ns > DEAR ? 0 : 31 + (uint32_t)(s->timed >> 4) % 64;
+	s->left = s->batch = ns > COSTLY ? 0 : 31 + (uint32_t)(s->timed >> 4) % 64;
 	look_at_beat(b, now);
 }
 
@@ -85,7 +85,7 @@ static uint64_t events_of(unsigned slot)
 	uint64_t ns = 0;
 
 	for (unsigned i = 0; (t = beam_thread_nth(i)) != NULL; i++)
-		ns += atomic_load_explicit(&t->seats[slot].ns, memory_order_relaxed);
+		ns += atomic_load_explicit(&t->tstates[slot].ns, memory_order_relaxed);
 	return ns;
 }
 
@@ -103,25 +103,26 @@ static uint64_t cpu_time(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-void beam_watch_go(struct beam_handle *b)
+void beam_watchdog_go(struct beam_handle *b)
 {
 	uint64_t now = en_now(), cost = events_of(b->number % BEAM_HANDLES); /* BEGIN counts */
 
-	b->watch = (struct beam_watch){.window[0] = {now, cost, cpu_time()}, .n = 1, .read = now};
+	b->watchdog = (struct beam_watchdog){
+		.window[0] = {now, cost, cpu_time()}, .n = 1, .read = now};
 	b->patience = api_option(b->h, OPT_WATCHTIME);
 	atomic_store(&b->beat, 0);
 	atomic_store(&b->stale, 0);
 }
 
-void beam_watch_read(struct beam_handle *b)
+void beam_watchdog_read(struct beam_handle *b)
 {
-	b->watch.read = en_now();
-	b->watch.drops = api_lost(b->h);
+	b->watchdog.read = en_now();
+	b->watchdog.drops = api_lost(b->h);
 	if (atomic_load(&b->beat) != 0)
-		atomic_store(&b->beat, b->watch.read);
+		atomic_store(&b->beat, b->watchdog.read);
 }
 
-static struct beam_window *window(struct beam_watch *w, unsigned n)
+static struct beam_window *window(struct beam_watchdog *w, unsigned n)
 {
 	return &w->window[n % (BEAM_WINDOWS + 1)];
 }
@@ -142,7 +143,7 @@ static unsigned permille(
 static void look_at_cost(struct beam_handle *b, uint64_t now, unsigned schedulers)
 {
 	uint64_t limit = api_option(b->h, OPT_WATCHDOG);
-	struct beam_watch *w = &b->watch;
+	struct beam_watchdog *w = &b->watchdog;
 	struct beam_window here;
 
 	if (now - window(w, w->n - 1)->at < api_option(b->h, OPT_WATCHTIME) / BEAM_WINDOWS)
@@ -161,7 +162,7 @@ static void look_at_reader(struct beam_handle *b, uint64_t now)
 {
 	uint64_t silence = api_option(b->h, OPT_SILENCE);
 
-	if (silence != 0 && now - b->watch.read > silence && api_lost(b->h) > b->watch.drops)
+	if (silence != 0 && now - b->watchdog.read > silence && api_lost(b->h) > b->watchdog.drops)
 		atomic_store(&b->ended, ENDED_SILENCE);
 }
 
@@ -174,7 +175,7 @@ static void why(struct beam_handle *b, char *buf, size_t size)
 		snprintf(buf, size,
 			"Abort due to systemic unresponsiveness: probes took %u %% of the "
 			"schedulers' busy time for %.3g s, more than watchdog=%u allows",
-			b->watch.mean / 10, watchtime,
+			b->watchdog.mean / 10, watchtime,
 			(unsigned)api_option(b->h, OPT_WATCHDOG));
 		break;
 	case ENDED_STALL:
@@ -236,7 +237,7 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	} else if (erltrace_status(b->h, NULL) != ERLTRACE_RUNNING) {
 		state = atom_done;
 	}
-	cost = b->watch.permille;
+	cost = b->watchdog.permille;
 	enif_mutex_unlock(b->lock);
 	memcpy(enif_make_new_binary(env, strlen(buf), &text), buf, strlen(buf));
 	return enif_make_tuple3(env, state, enif_make_uint(env, cost), text);

@@ -25,7 +25,7 @@ enum { ENDED_NOT, ENDED_COST, ENDED_STALL, ENDED_SILENCE };
 struct beam_window {
 	uint64_t at, cost, cpu; /* ns: when; by then: what the script took, what the node did */
 };
-struct beam_watch {
+struct beam_watchdog {
 	struct beam_window window[BEAM_WINDOWS + 1]; /* the last ones, in a ring */
 	unsigned n;		    /* of them, so far */
 	unsigned permille;	    /* of the schedulers' busy time, in the last window */
@@ -34,14 +34,14 @@ struct beam_watch {
 };
 
 /* watchdog.c; around an event of a handle, between enter and leave. Some are timed. */
-void beam_cost_timed(struct beam_handle *b, struct beam_seat *s, ERL_NIF_TERM tag);
-static inline void beam_cost_begin(struct beam_seat *s)
+void beam_cost_timed(struct beam_handle *b, struct beam_tstate *s, ERL_NIF_TERM tag);
+static inline void beam_cost_begin(struct beam_tstate *s)
 {
 	if (unlikely(__builtin_sub_overflow(s->left, 1, &s->left)))
 		s->timed = en_now();
 }
 /* The same for an event that is not to be timed. false: it is, and nothing is done yet. */
-static inline bool beam_cost_untimed(struct beam_seat *s)
+static inline bool beam_cost_untimed(struct beam_tstate *s)
 {
 	uint32_t left = s->left;
 
@@ -50,13 +50,13 @@ static inline bool beam_cost_untimed(struct beam_seat *s)
 	s->left = left - 1;
 	return true;
 }
-static inline void beam_cost_end(struct beam_handle *b, struct beam_seat *s, ERL_NIF_TERM tag)
+static inline void beam_cost_end(struct beam_handle *b, struct beam_tstate *s, ERL_NIF_TERM tag)
 {
 	if (unlikely(s->left == UINT32_MAX))
 		beam_cost_timed(b, s, tag);
 }
-void beam_watch_go(struct beam_handle *b);
-void beam_watch_read(struct beam_handle *b); /* somebody asked for results */
+void beam_watchdog_go(struct beam_handle *b);
+void beam_watchdog_read(struct beam_handle *b); /* somebody asked for results */
 
 #pragma GCC visibility pop
 #endif

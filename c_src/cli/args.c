@@ -12,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "args.h"
 #include "array.h"
+#include "script_library.h"
 
 enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON, OPT_LIVE, OPT_COOKIE_FILE, OPT_CLUSTER, OPT_SCRIPTS };
 

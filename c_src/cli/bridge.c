@@ -11,6 +11,7 @@
  */
 #include "targets.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,39 +22,41 @@
 
 #include "node/agent.h"
 #include "node/process.h"
+#include "nodes.h"
 
 enum {
 	PATIENCE_MS = 60000, /* for a node that is slow to answer */
 	STOP_MS = 10000,     /* ... to end its script */
-	PROCESS_MS = 5000,   /* a connection ends before its process does */
-	TURN_MS = 1000,	     /* the command sees it end too, and ends by itself */
-	MAX_LINES = 100,     /* that nobody has asked for yet; more are lost */
+	PROCESS_MS = 5000,   /* a connection ends before its process does, */
+	STOPPING_MS = 1000,  /* by so much, where somebody waits for us */
+	TURN_MS = 1000,	     /* the command sees the process end too, and ends by itself */
+	MAX_MESSAGES = 100,     /* that nobody has asked for yet; more are lost */
 };
 
-struct line {
-	struct line *next;
+struct message {
+	struct message *next;
 	char text[512];
 };
 
 struct cli_bridge {
-	struct nodes ns; /* first: handlers get this; its command line is: */
-	struct cli line; /* what is asked of nodes, as a command line of its own would */
-	struct cli *c;
+	struct nodes ns;    /* first: handlers are given this */
+	struct cli request; /* ns.c: what is asked of nodes, as by a command line of its own */
+	struct cli *c;	    /* the command */
 	pthread_t thread;
 	/* the thread's in list and arm, while the other one waits */
 	const erltrace_arming_t *arming;
 	struct et_error error;
 	FILE *rows;		     /* list: four names for each probe, with their NULs */
-	const struct target *listed; /* whose they are */
-	int64_t until;		     /* ms: as long a node has time to answer */
+	const struct target *listed; /* the node that sends them */
+	int64_t until;		     /* ms: when a node should have answered */
 	/* under the lock */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	enum { ARMING, ARMED, FAILED } phase;
-	bool stopping, ended;
-	struct line *lines, **last;
-	int nlines;
-	int wake; /* an eventfd: stopping has been set */
+	enum { ARMING, ARMED, ENDED } phase; /* changed by the thread */
+	bool stopping;
+	struct message *messages, **last;
+	int nmessages;
+	int wake; /* arm: an eventfd that says that stopping has been set; list: 0 */
 };
 
 static struct cli_bridge *bridge_of(struct nodes *ns)
@@ -71,7 +74,7 @@ static bool is_number(const char *s)
 /* A command line that names these nodes. */
 static int begin(struct cli_bridge *b, const char *const *nodes, enum cli_mode mode)
 {
-	struct cli *l = &b->line;
+	struct cli *l = &b->request;
 	int n = 0;
 
 	while (nodes[n] != NULL)
@@ -93,13 +96,13 @@ static int begin(struct cli_bridge *b, const char *const *nodes, enum cli_mode m
 				.pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
 				.live = true};
 	}
-	b->ns = (struct nodes){.c = l, .failure = &b->error, .exit_code = -1};
+	b->ns = (struct nodes){.c = l, .failure = &b->error, .wake = b->wake, .exit_code = -1};
 	return 0;
 }
 
 static void end(struct cli_bridge *b)
 {
-	struct cli *l = &b->line;
+	struct cli *l = &b->request;
 
 	for (int i = 0; i < l->nprocs; i++)
 		if (l->procs[i].pidfd >= 0)
@@ -115,8 +118,7 @@ static void end(struct cli_bridge *b)
 
 static int fail(struct cli_bridge *b, erltrace_error_t *err)
 {
-	snprintf(err->tag, sizeof(err->tag), "%s", b->error.tag);
-	snprintf(err->text, sizeof(err->text), "%s", b->error.text);
+	*err = b->error;
 	end(b);
 	return -1;
 }
@@ -136,13 +138,22 @@ static int start_thread(struct cli_bridge *b, void *(*run)(void *))
 
 /* ---- nodes -------------------------------------------------------------------------------- */
 
-/* Its process as this machine numbers it: of one in a container -p has named it. */
-static int pid_of(const struct cli_bridge *b, const struct target *t)
+/* Its process as this machine numbers it: -p has named one in a container by that number. */
+static pid_t pid_of(const struct cli_bridge *b, const struct nd *nd)
 {
-	for (int i = 0; i < b->line.nprocs; i++)
-		if (nd_own_pid(b->line.procs[i].pid) == t->nd->ospid)
-			return (int)b->line.procs[i].pid;
-	return (int)t->nd->ospid;
+	for (int i = 0; i < b->request.nprocs; i++)
+		if (nd_own_pid(b->request.procs[i].pid) == nd->ospid)
+			return b->request.procs[i].pid;
+	return (pid_t)nd->ospid;
+}
+
+static int find_nodes(struct cli_bridge *b)
+{
+	int status = node_find(&b->ns);
+
+	for (int i = 0; i < b->ns.n; i++)
+		b->ns.v[i].pid = pid_of(b, b->ns.v[i].nd);
+	return status;
 }
 
 static void on_done(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
@@ -176,7 +187,7 @@ static int keep_row(void *arg, const erltrace_probe_info_t *p)
 	struct cli_bridge *b = arg;
 
 	if (!p->absent)
-		fprintf(b->rows, "erlang%d%c%s%c%s%c%s%c", pid_of(b, b->listed), 0, p->module, 0,
+		fprintf(b->rows, "erlang%d%c%s%c%s%c%s%c", (int)b->listed->pid, 0, p->module, 0,
 			p->function, 0, p->name, 0);
 	return 0;
 }
@@ -217,9 +228,10 @@ static void *list_thread(void *arg)
 	b->ns.handlers = handlers;
 	b->ns.gone = list_gone;
 	b->until = node_ms() + PATIENCE_MS;
-	if (node_find(&b->ns) == CLI_OK && node_start_all(&b->ns) == CLI_OK)
-		while (!node_all_done(&b->ns, NULL) && node_ms() < b->until)
-			node_receive(&b->ns, 1000);
+	if (find_nodes(b) != CLI_OK || node_start_all(&b->ns) != CLI_OK)
+		et_err(&b->error, ET_NOMEM, "out of memory"); /* if nobody has said why */
+	while (b->error.tag[0] == '\0' && !node_all_done(&b->ns, NULL) && node_ms() < b->until)
+		node_receive(&b->ns, 1000);
 	no_answer(b);
 	leave(b);
 	return NULL;
@@ -252,11 +264,12 @@ static int b_list(void *arg, const char *const *nodes, const char *desc, erltrac
 	size_t len = 0;
 	int rc;
 
+	b->wake = 0;
 	b->rows = open_memstream(&rows, &len);
 	rc = b->rows != NULL ? begin(b, nodes, MODE_LIST)
 			     : et_err(&b->error, ET_NOMEM, "out of memory");
-	b->line.scripts = &s;
-	b->line.nscripts = 1;
+	b->request.scripts = &s;
+	b->request.nscripts = 1;
 	if (rc == 0 && (rc = start_thread(b, list_thread)) == 0)
 		pthread_join(b->thread, NULL);
 	if (b->rows != NULL)
@@ -283,68 +296,67 @@ static bool is_stopping(struct cli_bridge *b)
 	return stopping;
 }
 
-/* A word for disarm is waited for, at most so long. */
-static void pause_ms(struct cli_bridge *b, int ms)
+static void wait_stopping(struct cli_bridge *b, int ms)
 {
 	struct pollfd p = {.fd = b->wake, .events = POLLIN};
 
 	poll(&p, 1, ms);
 }
 
-/* Which node says so: where there are several. */
+/* A line of news; t: whose, if there are several nodes. */
 __attribute__((format(printf, 3, 4))) static void say(
 	struct cli_bridge *b, const struct target *t, const char *fmt, ...)
 {
-	struct line *l = calloc(1, sizeof(*l));
+	struct message *m = calloc(1, sizeof(*m));
 	size_t len = 0;
 	va_list ap;
 
-	if (l == NULL)
+	if (m == NULL)
 		return;
 	if (t != NULL && b->ns.n > 1)
-		len = (size_t)snprintf(l->text, sizeof(l->text), "%s: ", t->nd->name);
+		len = (size_t)snprintf(m->text, sizeof(m->text), "%s: ", t->nd->name);
 	va_start(ap, fmt);
-	vsnprintf(l->text + len, sizeof(l->text) - len, fmt, ap);
+	vsnprintf(m->text + len, sizeof(m->text) - len, fmt, ap);
 	va_end(ap);
 	pthread_mutex_lock(&b->lock);
-	if (b->nlines < MAX_LINES) {
-		b->nlines++;
-		*b->last = l;
-		b->last = &l->next;
-		l = NULL;
+	if (b->nmessages < MAX_MESSAGES) {
+		b->nmessages++;
+		*b->last = m;
+		b->last = &m->next;
+		m = NULL;
 	}
 	pthread_mutex_unlock(&b->lock);
-	free(l);
+	free(m);
 }
 
 static int b_news(void *arg, char *buf, size_t size)
 {
 	struct cli_bridge *b = arg;
-	struct line *l;
+	struct message *m;
 	bool ended;
 
 	pthread_mutex_lock(&b->lock);
-	l = b->lines;
-	if (l != NULL) {
-		b->lines = l->next;
-		b->nlines--;
-		if (l->next == NULL)
-			b->last = &b->lines;
+	m = b->messages;
+	if (m != NULL) {
+		b->messages = m->next;
+		b->nmessages--;
+		if (m->next == NULL)
+			b->last = &b->messages;
 	}
-	ended = b->ended && !b->stopping;
+	ended = b->phase == ENDED && !b->stopping;
 	pthread_mutex_unlock(&b->lock);
-	if (l == NULL)
+	if (m == NULL)
 		return ended ? -1 : 0;
-	snprintf(buf, size, "%s", l->text);
-	free(l);
+	snprintf(buf, size, "%s", m->text);
+	free(m);
 	return 1;
 }
 
 /* ---- arming ------------------------------------------------------------------------------- */
 
-static bool is_arming(struct cli_bridge *b)
+static bool is_arming(const struct cli_bridge *b)
 {
-	return b->phase == ARMING; /* this thread changes it */
+	return b->phase == ARMING;
 }
 
 static void arm_matched(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
@@ -386,26 +398,23 @@ static void arm_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, i
 		say(b, NULL, "%s", stood);
 }
 
-/*
- * The end of a process of -p or -c is the end that is waited for: then the command says what is to
- * be said.
- */
+/* The processes of -p and -c have ended: the command waits for that, and says what is to be said. */
 static bool is_expected(struct cli_bridge *b, const struct target *t)
 {
-	int64_t until = node_ms() + PROCESS_MS;
-	int pid = pid_of(b, t), i = 0;
+	int64_t since = node_ms();
+	int i = 0;
 
-	while (i < b->line.nprocs && b->line.procs[i].pid != pid)
+	while (i < b->request.nprocs && b->request.procs[i].pid != t->pid)
 		i++;
-	if (i == b->line.nprocs)
+	if (i == b->request.nprocs)
 		return false;
-	while (!cli_procs_ended(&b->line)) {
-		if (is_stopping(b) || node_ms() > until)
+	while (!cli_procs_ended(&b->request)) {
+		if (node_ms() - since > (is_stopping(b) ? STOPPING_MS : PROCESS_MS))
 			return false;
 		node_beat(&b->ns);
-		pause_ms(b, 5);
+		poll(NULL, 0, 5);
 	}
-	pause_ms(b, TURN_MS);
+	wait_stopping(b, TURN_MS);
 	return true;
 }
 
@@ -420,7 +429,7 @@ static void arm_gone(struct nodes *ns, struct target *t, struct et_error *e)
 		say(b, NULL, "%s", e->text);
 }
 
-static const char *script_of(const struct cli_bridge *b, int pid)
+static const char *script_of(const struct cli_bridge *b, pid_t pid)
 {
 	for (unsigned i = 0; i < b->arming->nscripts; i++)
 		if (b->arming->scripts[i].pid == pid)
@@ -432,15 +441,15 @@ static const char *script_of(const struct cli_bridge *b, int pid)
 static int start_in(struct cli_bridge *b, struct target *t)
 {
 	struct cli_script s[] = {{.flag = 'n', .arg = "BEGIN { printf(\"armed\\n\"); }"},
-		{.flag = 's', .arg = "events.d", .text = (char *)(uintptr_t)script_of(b, pid_of(b, t))}};
+		{.flag = 's', .arg = "events.d", .text = (char *)(uintptr_t)script_of(b, t->pid)}};
 	struct et_error e = {.tag = ""};
 	ei_x_buff spec;
 	int rc;
 
 	if (s[1].text == NULL)
 		return 0;
-	b->line.scripts = s;
-	b->line.nscripts = 2;
+	b->request.scripts = s;
+	b->request.nscripts = 2;
 	ei_x_new(&spec);
 	rc = node_put_spec(&spec, &b->ns);
 	if (rc == 0 && (rc = node_start(t, &spec, &e)) < 0)
@@ -448,7 +457,7 @@ static int start_in(struct cli_bridge *b, struct target *t)
 	if (rc == 0)
 		t->state = STARTED;
 	ei_x_free(&spec);
-	b->line.nscripts = 0;
+	b->request.nscripts = 0;
 	return rc;
 }
 
@@ -458,7 +467,7 @@ static int all_there(struct cli_bridge *b)
 	for (unsigned i = 0; i < b->arming->nscripts; i++) {
 		int k = 0;
 
-		while (k < b->ns.n && pid_of(b, &b->ns.v[k]) != b->arming->scripts[i].pid)
+		while (k < b->ns.n && b->ns.v[k].pid != b->arming->scripts[i].pid)
 			k++;
 		if (k == b->ns.n)
 			return et_err(&b->error, ET_NODE, "process %d is none of the nodes any more",
@@ -489,7 +498,7 @@ static int await(struct cli_bridge *b, enum state state)
 
 static int arm_nodes(struct cli_bridge *b)
 {
-	int status = node_find(&b->ns);
+	int status = find_nodes(b);
 
 	for (int i = 0; i < b->ns.n; i++)
 		b->ns.v[i].state = DONE; /* until it is started nobody is there to tell */
@@ -508,7 +517,6 @@ static void set_phase(struct cli_bridge *b, int phase)
 {
 	pthread_mutex_lock(&b->lock);
 	b->phase = phase;
-	b->ended = phase != ARMED;
 	pthread_cond_signal(&b->changed);
 	pthread_mutex_unlock(&b->lock);
 }
@@ -539,21 +547,23 @@ static void *arm_thread(void *arg)
 	b->ns.handlers = handlers;
 	b->ns.gone = arm_gone;
 	rc = arm_nodes(b);
-	if (rc == 0) {
+	if (rc < 0) { /* if nobody has said why */
+		et_err(&b->error, ET_NOMEM, "out of memory");
+	} else {
 		set_phase(b, ARMED);
 		while (!is_stopping(b) && !b->ns.ending && !node_all_done(&b->ns, NULL))
 			node_receive(&b->ns, 1000);
 	}
 	stop_nodes(b);
 	leave(b);
-	set_phase(b, FAILED);
+	set_phase(b, ENDED);
 	return NULL;
 }
 
 /* "watchdog=30" */
 static int add_options(struct cli_bridge *b, const char *const *options)
 {
-	struct cli *l = &b->line;
+	struct cli *l = &b->request;
 	int n = 0;
 
 	while (options[n] != NULL)
@@ -573,12 +583,15 @@ static int add_options(struct cli_bridge *b, const char *const *options)
 	return l->nsettings == n ? 0 : et_err(&b->error, ET_NOMEM, "out of memory");
 }
 
-static void join(struct cli_bridge *b)
+/* The thread says how it goes; one that has failed has ended. */
+static void await_arming(struct cli_bridge *b)
 {
-	eventfd_t drained;
-
-	pthread_join(b->thread, NULL);
-	eventfd_read(b->wake, &drained);
+	pthread_mutex_lock(&b->lock);
+	while (b->phase == ARMING)
+		pthread_cond_wait(&b->changed, &b->lock);
+	pthread_mutex_unlock(&b->lock);
+	if (b->error.tag[0] != '\0')
+		pthread_join(b->thread, NULL);
 }
 
 static int b_arm(void *arg, const erltrace_arming_t *a, erltrace_error_t *err)
@@ -587,19 +600,17 @@ static int b_arm(void *arg, const erltrace_arming_t *a, erltrace_error_t *err)
 
 	b->arming = a;
 	b->phase = ARMING;
-	b->stopping = b->ended = false;
-	if (begin(b, a->nodes, MODE_RUN) < 0 || add_options(b, a->options) < 0)
-		return fail(b, err);
-	b->ns.wake = b->wake;
-	if (start_thread(b, arm_thread) < 0)
-		return fail(b, err);
-	pthread_mutex_lock(&b->lock);
-	while (b->phase == ARMING)
-		pthread_cond_wait(&b->changed, &b->lock);
-	pthread_mutex_unlock(&b->lock);
+	b->stopping = false;
+	b->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (b->wake < 0)
+		et_err(&b->error, ET_NODE, "no eventfd: %s", strerror(errno));
+	else if (begin(b, a->nodes, MODE_RUN) == 0 && add_options(b, a->options) == 0 &&
+		 start_thread(b, arm_thread) == 0)
+		await_arming(b);
 	if (b->error.tag[0] == '\0')
 		return 0;
-	join(b);
+	if (b->wake >= 0)
+		close(b->wake);
 	return fail(b, err);
 }
 
@@ -611,7 +622,8 @@ static void b_disarm(void *arg)
 	b->stopping = true;
 	pthread_mutex_unlock(&b->lock);
 	eventfd_write(b->wake, 1);
-	join(b);
+	pthread_join(b->thread, NULL);
+	close(b->wake);
 	end(b);
 }
 
@@ -626,14 +638,13 @@ int cli_bridge(struct cli *c)
 		.disarm = b_disarm};
 	struct cli_bridge *b = calloc(1, sizeof(*b));
 
-	if (b == NULL || (b->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0) {
-		free(b);
+	if (b == NULL) {
 		cli_say("out of memory");
 		return CLI_ERROR;
 	}
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->changed, NULL);
-	b->last = &b->lines;
+	b->last = &b->messages;
 	b->c = c;
 	c->bridge = b;
 	erltrace_set_bridge(c->h, &bridge, b);
@@ -643,17 +654,16 @@ int cli_bridge(struct cli *c)
 void cli_bridge_free(struct cli *c)
 {
 	struct cli_bridge *b = c->bridge;
-	struct line *l;
+	struct message *l;
 
 	if (b == NULL)
 		return;
-	while ((l = b->lines) != NULL) {
-		b->lines = l->next;
+	while ((l = b->messages) != NULL) {
+		b->messages = l->next;
 		free(l);
 	}
 	pthread_mutex_destroy(&b->lock);
 	pthread_cond_destroy(&b->changed);
-	close(b->wake);
 	free(b);
 	c->bridge = NULL;
 }

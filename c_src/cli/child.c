@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "entry_stop.h"
+
 /* ---- a command's words ------------------------------------------------------------------ */
 
 #define SPACE " \t\n\v\f\r"
@@ -178,7 +180,7 @@ void cli_procs_go(struct cli *c)
 		close(p->go);
 		p->go = -1;
 	}
-	cli_procs_release(c);
+	cli_procs_continue(c);
 }
 
 /* ---- ending ----------------------------------------------------------------------------- */
@@ -253,7 +255,7 @@ void cli_procs_kill(const struct cli *c)
 	for (int i = 0; i < c->nprocs; i++)
 		if (c->procs[i].live && c->procs[i].command != NULL)
 			kill(c->procs[i].pid,
-				c->procs[i].go >= 0 || c->procs[i].held ? SIGKILL : SIGTERM);
+				c->procs[i].go >= 0 || c->procs[i].stopped ? SIGKILL : SIGTERM);
 }
 
 void cli_procs_end(struct cli *c)

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "entry_stop.h"
+
 #ifdef __x86_64__
 
 #define BREAKPOINT 0xcc
@@ -98,12 +100,12 @@ static int hold(struct cli_process *p)
 		return ended(p);
 	close(p->go);
 	p->go = -1;
-	p->held = true;
+	p->stopped = true;
 	entry = entry_of(p->pid);
 	return entry != 0 && run_to(p->pid, entry) ? CLI_OK : ended(p);
 }
 
-int cli_procs_hold(struct cli *c)
+int cli_procs_stop_at_entry(struct cli *c)
 {
 	int status = CLI_OK;
 
@@ -113,24 +115,24 @@ int cli_procs_hold(struct cli *c)
 	return status;
 }
 
-void cli_procs_release(struct cli *c)
+void cli_procs_continue(struct cli *c)
 {
 	for (int i = 0; i < c->nprocs; i++)
-		if (c->procs[i].held) {
+		if (c->procs[i].stopped) {
 			ptrace(PTRACE_DETACH, c->procs[i].pid, 0, 0);
-			c->procs[i].held = false;
+			c->procs[i].stopped = false;
 		}
 }
 
 #else
 
-int cli_procs_hold(struct cli *c)
+int cli_procs_stop_at_entry(struct cli *c)
 {
 	(void)c;
 	return CLI_OK;
 }
 
-void cli_procs_release(struct cli *c)
+void cli_procs_continue(struct cli *c)
 {
 	(void)c;
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "escape.h"
 #include "utf8.h"
 
 /* "ESC [ numbers letter" that only draws: its length, or 0. */
@@ -39,7 +40,7 @@ static size_t passes(const char *p, size_t len, bool draws)
 	return p[0] >= '\a' && p[0] <= '\r' ? 1 : drawing(p, len);
 }
 
-char *cli_plain(const char *text, size_t *len, bool draws)
+char *cli_escape(const char *text, size_t *len, bool draws)
 {
 	char *plain = malloc(4 * *len + 1), *to = plain;
 
@@ -60,7 +61,7 @@ char *cli_plain(const char *text, size_t *len, bool draws)
 	return plain;
 }
 
-bool cli_draws(const char *script)
+bool cli_script_draws(const char *script)
 {
 	for (const char *p = script; *p != '\0'; p++) {
 		if (*p == '\033' || (*p == '\\' && p[1] != '\0' && strchr("01234567xabefrv", p[1])))

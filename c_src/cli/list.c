@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
+#include "output.h"
+
 int cli_list_probe(void *arg, const erltrace_probe_info_t *p)
 {
 	struct cli *c = arg;

@@ -10,6 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "args.h"
+#include "entry_stop.h"
+#include "list.h"
+#include "nodes.h"
+#include "output.h"
+#include "placement.h"
+#include "run.h"
+#include "script_library.h"
+
 static int settings(struct cli *c)
 {
 	erltrace_error_t err;
@@ -43,7 +52,7 @@ static int with_handle(struct cli *c)
 	if (status != CLI_OK)
 		return status;
 	cli_scan(c);
-	if (cli_nodes_wanted(c)) {
+	if (cli_runs_in_nodes(c)) {
 		status = cli_nodes(c);
 		if (!c->unreached)
 			return status;
@@ -56,7 +65,7 @@ static int with_handle(struct cli *c)
 	}
 	if ((status = cli_node_of_command(c)) != CLI_OK)
 		return status;
-	if (c->holds.target && (status = cli_procs_hold(c)) != CLI_OK)
+	if (c->uses.target_probes && (status = cli_procs_stop_at_entry(c)) != CLI_OK)
 		return status;
 	if (c->mode == MODE_LIST)
 		return cli_list(c);
@@ -65,7 +74,7 @@ static int with_handle(struct cli *c)
 	status = cli_scripts(c);
 	if (status != CLI_OK || c->compile_only)
 		return status;
-	if (c->matches == 0 && !(c->zero_matches && c->holds.of_process)) {
+	if (c->matches == 0 && !(c->zero_matches && c->uses.process_probes)) {
 		cli_say("no probes matched");
 		return CLI_ERROR;
 	}

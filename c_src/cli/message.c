@@ -15,9 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "escape.h"
+#include "output.h"
+
 void cli_tell(const char *text, size_t len)
 {
-	char *plain = cli_plain(text, &len, false);
+	char *plain = cli_escape(text, &len, false);
 
 	if (plain != NULL)
 		fwrite(plain, 1, len, stderr);

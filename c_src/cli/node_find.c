@@ -17,6 +17,8 @@
 #include "node/agent.h"
 #include "node/decode.h"
 #include "node/process.h"
+#include "nodes.h"
+#include "run.h"
 
 int node_fail(struct nodes *ns, const struct et_error *e, const char *what)
 {

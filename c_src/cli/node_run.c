@@ -15,9 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "format_match.h"
+#include "list.h"
 #include "node/agent.h"
 #include "node/decode.h"
 #include "node/term.h"
+#include "output.h"
+#include "run.h"
 
 /* ---- telling nodes ----------------------------------------------------------------------- */
 
@@ -166,7 +170,7 @@ static void reopen(struct nodes *ns, const char *text, long len)
 /* What a node wants done here must be in a script, and permitted: a node is not who decides. */
 static bool may_ask(const struct cli *c, const char *kind, const char *text, long len)
 {
-	const struct cli_holds *h = &c->holds;
+	const struct cli_uses *h = &c->uses;
 
 	if (strcmp(kind, "system") == 0)
 		return h->destructive &&
@@ -174,7 +178,7 @@ static bool may_ask(const struct cli *c, const char *kind, const char *text, lon
 	if (strcmp(kind, "reopen") == 0) /* "": back */
 		return h->destructive && h->npaths > 0 &&
 		       (len == 0 || cli_could_print(h->paths, h->npaths, text, (size_t)len));
-	return strcmp(kind, "truncate") != 0 || h->truncates;
+	return strcmp(kind, "truncate") != 0 || h->ftruncate;
 }
 
 static void print_item(
@@ -260,7 +264,7 @@ static void on_rows(struct nodes *ns, struct target *t, const ei_x_buff *x, int 
 /* A script that has no exit() has no code of its own to end with. */
 static int code_of(const struct nodes *ns, long code)
 {
-	return code > 0 && !ns->c->holds.exits ? CLI_ERROR : (int)code;
+	return code > 0 && !ns->c->uses.exit ? CLI_ERROR : (int)code;
 }
 
 /* The first of several has called exit(). */
@@ -304,7 +308,7 @@ static void tell_stood(const struct nodes *ns)
 static void print_gathered(struct nodes *ns, struct target *t, int64_t ended)
 {
 	if (t->preview.buff == NULL) {
-		if (ns->c->holds.aggregates)
+		if (ns->c->uses.aggregations)
 			cli_say("no aggregations have come from %s: what it gathered in %.2f s, until it "
 				"ended, is lost",
 				t->nd->name, (double)(ended - t->began_at) / 1000);

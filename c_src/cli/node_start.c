@@ -12,8 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "escape.h"
 #include "node/agent.h"
 #include "node/decode.h"
+#include "nodes.h"
+#include "placement.h"
+#include "script_library.h"
 
 /* The kernel sees this machine only: a process of another one would be taken for one of ours. */
 static int all_here(struct cli *c)
@@ -154,7 +158,7 @@ static int put_script(ei_x_buff *x, struct cli *c, const struct cli_script *s)
 	ei_x_encode_atom(x, s->flag == 's' ? "file" : "clause");
 	nd_put_text(x, s->arg);
 	nd_put_text(x, text);
-	c->draws |= cli_draws(text);
+	c->draws |= cli_script_draws(text);
 	free(text);
 	return 0;
 }

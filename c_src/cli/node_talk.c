@@ -63,8 +63,8 @@ bool node_stood(const struct nodes *ns, char *buf, size_t size)
 {
 	if (ns->stood_ms > 0)
 		snprintf(buf, size,
-			"this command was blocked for %.1f s, suspended or because nobody read "
-			"its output; after a while a node ends the script (-x silence)",
+			"this command was blocked for %.1f s, suspended or because nobody read its "
+			"output; after a while a node ends the script (-x silence)",
 			(double)ns->stood_ms / 1000);
 	return ns->stood_ms > 0;
 }

@@ -16,6 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "escape.h"
+#include "output.h"
+
 int cli_output_open(struct cli *c)
 {
 	c->out = stdout;
@@ -53,7 +56,7 @@ void cli_write_foreign(struct cli *c, const char *text, size_t len)
 	char *plain = NULL;
 
 	if (c->terminal)
-		plain = cli_plain(text, &len, c->draws && !c->json);
+		plain = cli_escape(text, &len, c->draws && !c->json);
 	cli_write(c, plain != NULL ? plain : text, len);
 	free(plain);
 }
@@ -77,7 +80,7 @@ void cli_printf(struct cli *c, const char *fmt, ...)
 		return;
 	len = (size_t)n;
 	if (c->terminal)
-		plain = cli_plain(text, &len, false);
+		plain = cli_escape(text, &len, false);
 	check(c, fwrite(plain != NULL ? plain : text, 1, len, c->out) == len);
 	free(plain);
 	free(text);

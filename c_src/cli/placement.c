@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "error.h"
+#include "placement.h"
+#include "vm_usdt.h"
 
 /* Behind a provider's name: the number of a process, or a glob of it. */
 static bool is_number(const char *text)
@@ -35,22 +37,23 @@ static bool is_kernel(const char *provider)
 }
 
 enum whose { OF_NODE, OF_VM, OF_NOBODY };
+enum { OF_UPROBE = OF_VM, OF_GONE = OF_NOBODY, OF_ALIKE = OF_NOBODY, OF_HIDDEN = OF_NOBODY };
 
 /* Who gives an erlang probe: tracing inside a node; the kernel, by functions of the VM; nobody. */
 static enum whose whose_probe(const char *name)
 {
 	static const struct {
-		const char *name, *why; /* why: nobody gives it; NULL: the kernel does */
+		const char *name;
+		int whose;
 	} absent[] = {
-#define PROBE(ID, name, ...)
-#define ABSENT(ID, name, why, ...) {name, why},
-#define UPROBE(symbol) NULL
+#define PROBE(...)
+#define ABSENT(ID, name, reason, ...) {name, OF_##reason},
 #include "beam/probes.def"
 	};
 
 	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
 		if (strcmp(absent[i].name, name) == 0)
-			return absent[i].why == NULL ? OF_VM : OF_NOBODY;
+			return absent[i].whose;
 	return OF_NODE;
 }
 
@@ -70,7 +73,7 @@ static int process_of(const char *provider)
 	return atoi(provider + len);
 }
 
-static void on_erlang(struct cli_holds *h, const erltrace_scan_item_t *item)
+static void on_erlang(struct cli_uses *h, const erltrace_scan_item_t *item)
 {
 	enum whose whose = whose_probe(item->name);
 
@@ -79,26 +82,26 @@ static void on_erlang(struct cli_holds *h, const erltrace_scan_item_t *item)
 		return;
 	}
 	if (isdigit((unsigned char)item->provider[6]))
-		h->pid = process_of(item->provider);
+		h->erlang_pid = process_of(item->provider);
 	h->erlang = true;
-	h->vm |= whose == OF_VM;
-	h->gone |= whose == OF_NOBODY;
-	h->inside |= whose != OF_VM;
+	h->vm_probes |= whose == OF_VM;
+	h->absent_probes |= whose == OF_NOBODY;
+	h->node_probes |= whose != OF_VM;
 }
 
-void cli_scan_probe(struct cli *c, const erltrace_scan_item_t *item)
+void cli_place_probe(struct cli *c, const erltrace_scan_item_t *item)
 {
-	struct cli_holds *h = &c->holds;
+	struct cli_uses *h = &c->uses;
 	int pid = process_of(item->provider);
 
 	if (is_erlang(item->provider))
 		on_erlang(h, item);
 	else
-		h->of_process |= pid != 0;
+		h->process_probes |= pid != 0;
 	h->kernel |= is_kernel(item->provider);
 	h->samples |= strncmp(item->name, "profile-", 8) == 0;
 	/* a provider by a glob may be one that the program carries: python* */
-	h->target |= c->nprocs > 0 && ((pid != 0 && pid == (int)c->procs[0].pid) ||
+	h->target_probes |= c->nprocs > 0 && ((pid != 0 && pid == (int)c->procs[0].pid) ||
 					      (!is_erlang(item->provider) &&
 						      strpbrk(item->provider, "*?[") != NULL));
 }
@@ -147,18 +150,17 @@ static void run_in_kernel(struct cli *c)
  */
 static bool is_for_kernel(struct cli *c)
 {
-	const struct cli_holds *n = &c->holds;
+	const struct cli_uses *n = &c->uses;
 	const char *why = NULL;
 
-	if (n->kernel && (n->erlang || n->asks || c->nnodes > 0))
+	if (n->kernel && (n->erlang || n->erlang_builtins || c->nnodes > 0))
 		why = "it has kernel probes";
-	else if (n->samples && n->asks && !n->erlang && may_use_kernel())
+	else if (n->samples && n->erlang_builtins && !n->erlang && may_use_kernel())
 		why = "only the kernel knows which Erlang process a CPU runs";
 	else if (n->samples && n->stacks && !n->erlang && c->nnodes > 0 && may_use_kernel())
 		why = "only the kernel knows what a CPU runs";
-	else if (n->samples && n->stacks && !n->erlang && c->nnodes > 0 && may_use_kernel())
-		why = "only the kernel knows what a CPU runs";
-	else if (n->vm && !n->gone && may_use_kernel() && (c->mode != MODE_LIST || !n->inside))
+	else if (n->vm_probes && !n->absent_probes && may_use_kernel() &&
+		 (c->mode != MODE_LIST || !n->node_probes))
 		why = "it has erlang probes that are functions of the VM";
 	if (why != NULL && c->verbose)
 		cli_say("the script runs in the kernel: %s; events inside nodes are passed to it",
@@ -166,16 +168,16 @@ static bool is_for_kernel(struct cli *c)
 	return why != NULL;
 }
 
-bool cli_nodes_wanted(struct cli *c)
+bool cli_runs_in_nodes(struct cli *c)
 {
-	const struct cli_holds *n = &c->holds;
+	const struct cli_uses *n = &c->uses;
 
 	if (c->nnodes == 0 && c->compile_only) /* -e: whether it is right can be told without one */
 		return false;
 	if (c->nnodes > 0 && !cli_option_on(c, "kernel")) /* nothing runs outside of the nodes */
 		return true;
 #ifdef HAVE_KERNEL
-	if (n->erlang && c->nnodes == 0 && cli_native(c, n->pid))
+	if (n->erlang && c->nnodes == 0 && cli_is_usdt_vm(c, n->erlang_pid))
 		return false;
 	if (is_for_kernel(c)) {
 		run_in_kernel(c);
@@ -187,7 +189,7 @@ bool cli_nodes_wanted(struct cli *c)
 #endif
 	if (c->nnodes > 0)
 		return n->erlang || !n->kernel;
-	c->either = !n->erlang && c->mode == MODE_LIST && !n->kernel && !n->of_process && cli_is_vm(c);
+	c->either = !n->erlang && c->mode == MODE_LIST && !n->kernel && !n->process_probes && cli_is_vm(c);
 	return n->erlang || c->either;
 }
 
@@ -195,7 +197,7 @@ int cli_permitted(struct cli *c)
 {
 	struct et_error err = {.tag = ""};
 
-	if (c->mode == MODE_LIST || !c->holds.kernel || cli_option_on(c, "kernel"))
+	if (c->mode == MODE_LIST || !c->uses.kernel || cli_option_on(c, "kernel"))
 		return CLI_OK;
 	et_err(&err, ET_PERMISSION,
 		"probes of the kernel are not permitted here (option kernel is off; for the page: "

@@ -17,6 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "output.h"
+#include "run.h"
+
 static volatile sig_atomic_t interrupts;
 static const struct cli *running; /* for the second signal */
 static pid_t main_tid;

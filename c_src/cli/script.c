@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "output.h"
+#include "script_library.h"
 
 /* -P names a provider: three colons are missing behind it; -m two, -f one. */
 int cli_script_colons(const struct cli_script *s)

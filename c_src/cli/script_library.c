@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "node/paths.h"
+#include "output.h"
+#include "script_library.h"
 
 #define WIDTH 80 /* of the list */
 

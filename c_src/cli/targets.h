@@ -17,6 +17,7 @@ enum state {
 
 struct target {
 	struct nd *nd;
+	pid_t pid; /* bridge.c: its process as this machine numbers it */
 	erlang_pid agent;
 	enum state state;
 	bool matched; /* something, or not known */

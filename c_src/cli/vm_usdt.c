@@ -13,8 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/elf.h"
+#include "nodes.h"
 #include "proc_file.h"
+#include "symbols/elf.h"
+#include "vm_usdt.h"
 
 #define MAX_NOTES (64u << 20)
 
@@ -53,7 +55,7 @@ bool cli_is_vm(const struct cli *c)
 	return name != NULL && strncmp(name, "/beam", 5) == 0;
 }
 
-bool cli_native(struct cli *c, int pid)
+bool cli_is_usdt_vm(struct cli *c, int pid)
 {
 	if (pid == 0 && c->nprocs > 0 && c->procs[0].command == NULL)
 		pid = (int)c->procs[0].pid;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command where there is no libei to reach nodes with: instead of c_src/node, node*.c and bridge.c. */
 #include "cli.h"
+#include "nodes.h"
 
 int cli_node_of_command(struct cli *c)
 {
@@ -23,9 +24,8 @@ bool cli_is_node(struct cli *c, int pid)
 
 static int cannot(erltrace_error_t *err)
 {
-	snprintf(err->text, sizeof(err->text),
-		"this erltrace was built without Erlang: it cannot reach nodes");
-	return -1;
+	return et_err(
+		err, ET_NODE, "this erltrace was built without Erlang: it cannot reach nodes");
 }
 
 static int b_list(void *arg, const char *const *nodes, const char *desc, erltrace_probe_cb *cb,

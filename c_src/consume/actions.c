@@ -1,4 +1,3 @@
-#include "array.h"
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A clause's actions, performed from its record: text made, aggregations changed, output sent
@@ -8,7 +7,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "co.h"
+#include "consumer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +17,16 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "actions.h"
+#include "aggs.h"
+#include "array.h"
+#include "datum.h"
+#include "faults.h"
+#include "format.h"
+#include "join.h"
+#include "print_value.h"
+#include "printa.h"
 
 static const char *const act_names[ACT_COUNT_] = {
 #define D_BACT(name, ID, proto, flags) [ACT_##ID] = name,

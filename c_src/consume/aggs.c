@@ -8,13 +8,16 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "co.h"
+#include "consumer.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 #include <stdlib.h>
 #include <string.h>
+
+#include "aggs.h"
+#include "dist.h"
 
 #define TRIM_ABOVE (1u << 20)
 

@@ -7,13 +7,19 @@
  * Text goes to handlers->text, or to the file of freopen(), in pieces of some 64 KiB and at the
  * end of a round. What a record claims about itself is checked (value.c) before it is read.
  */
-#include "co.h"
+#include "consumer.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "actions.h"
+#include "aggs.h"
+#include "faults.h"
+#include "join.h"
+#include "printa.h"
 
 /* ---- life ----------------------------------------------------------------------------- */
 

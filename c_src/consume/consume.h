@@ -2,19 +2,21 @@
 /*
  * The consumer: what the engine gathered -> what people read.
  *
- *   consume.c  records in order; rows of the default output; where text goes
- *   act.c      a record's actions performed
- *   tell.c     faults, errors and drops in DTrace's words
- *   value.c    values out of records and keys, into the structs of handlers
- *   datum.c    values in the default layouts: trace(), keys, stacks, raw bytes
- *   format.c   printf and printa by a parsed format (d_fmt)
- *   print.c    print(): values by their type
- *   aggs.c     merged aggregations: bounded, sorted, cleared, truncated, normalized
- *   printa.c   aggregations printed: printa(), and what is left at the end
- *   dist.c     distributions: bars, aggpack, agghist, aggzoom
- *   join.c     one script in several engines, one result
- *   text.c     text that grows; the filter for terminals
- *   json.c     handlers that write JSON lines
+ *   consume.c      records in order; rows of the default output; where text goes
+ *   actions.c      the actions of a record, performed
+ *   faults.c       faults, errors and drops in DTrace's words
+ *   value.c        values out of records and keys, into the structs of handlers
+ *   datum.c        values in the default layouts: trace(), keys, stacks, raw bytes
+ *   format.c       printf and printa by a parsed format (d_fmt)
+ *   print_value.c  print(): values by their type
+ *   aggs.c         merged aggregations: bounded, sorted, cleared, truncated, normalized
+ *   printa.c       aggregations printed: printa(), and what is left at the end
+ *   dist.c         distributions: bars, aggpack, agghist, aggzoom
+ *   join.c         one script in several engines, one result
+ *   textbuf.c      text that grows; the filter for terminals
+ *   json.c         handlers that write JSON lines
+ *
+ * Each has a header of its own; consumer.h is the state that they share.
  *
  * It depends on the program's tables (prog/prog.h) and on the engine's consumer calls only; it makes
  * text and public structs (include/erltrace.h), and hands them to the handlers.
@@ -46,7 +48,6 @@ int co_walk(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg);
 int co_each(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg); /* unsorted */
 int co_clear(struct co *co, const char *name);
 int co_trunc(struct co *co, const char *name);
-/* Whose addresses symbols are of: 0 this process (the default). */
 /*
  * A new run: the header of the default output is due again. co_work prints it before the first
  * record, as dtrace does: a script that only aggregates has none. (The row that -l prints is the

@@ -10,10 +10,12 @@
  *   symbols   "  %-50s" in both
  *   stacks    a newline, then each frame indented (stackindent, 14) with its newline
  */
-#include "co.h"
+#include "consumer.h"
 
 #include <ctype.h>
 #include <string.h>
+
+#include "datum.h"
 
 #define TRACE_TEXT 33
 #define KEY_TEXT   50

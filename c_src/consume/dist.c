@@ -11,12 +11,15 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "co.h"
+#include "consumer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "aggs.h"
+#include "dist.h"
 
 #define BAR  40
 #define ZOOM 0.95L

@@ -3,12 +3,15 @@
  * Faults, errors and drops told in DTrace's words. Messages have no prefix and no newline: the
  * command adds them.
  */
-#include "co.h"
+#include "consumer.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "aggs.h"
+#include "faults.h"
 
 static unsigned clause_index(const struct co *co, const struct prog_clause *c)
 {

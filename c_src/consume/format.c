@@ -8,10 +8,15 @@
  * argument is %u. %p is hexadecimal without 0x, as in dtrace. The flag ' groups as the locale of
  * the process says.
  */
-#include "co.h"
+#include "consumer.h"
 
 #include <string.h>
 #include <time.h>
+
+#include "aggs.h"
+#include "datum.h"
+#include "dist.h"
+#include "format.h"
 
 /* A conversion with its '*' filled in; width < 0: left-aligned; prec < 0: none. */
 struct conv {

@@ -20,11 +20,16 @@
  *
  * They come from another machine's engine: whatever they say is checked.
  */
-#include "co.h"
+#include "consumer.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "actions.h"
+#include "aggs.h"
+#include "join.h"
+#include "printa.h"
 
 #define JO_MAGIC 0x326a7465u /* "etj2" */
 

@@ -14,9 +14,12 @@
  * printsize bytes of the value are shown; "..." stands for the rest. Types come from the
  * compiler; the bytes come from anywhere, and are never read past their end.
  */
-#include "co.h"
+#include "consumer.h"
 
 #include <string.h>
+
+#include "datum.h"
+#include "print_value.h"
 
 #define MAX_DEPTH 32
 

@@ -4,9 +4,15 @@
  * then " %16lld" or a distribution for each value, then a newline. Where a handler wants
  * aggregations as structs it gets them, and no text is made.
  */
-#include "co.h"
+#include "consumer.h"
 
 #include <stdlib.h>
+
+#include "aggs.h"
+#include "datum.h"
+#include "dist.h"
+#include "format.h"
+#include "printa.h"
 
 /* How the rows of one printa() look. */
 struct layout {

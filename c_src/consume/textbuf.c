@@ -4,7 +4,7 @@
  * control characters become \xNN there, so that no traced string can move the cursor, change the
  * title or feed the keyboard. Newline and tab stay.
  */
-#include "co.h"
+#include "textbuf.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * Values: out of records and aggregation keys, checked against the lengths that are really
  * there, and into the structs that handlers see.
  */
-#include "co.h"
+#include "consumer.h"
 
 #include <stdlib.h>
 #include <string.h>

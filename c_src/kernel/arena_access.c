@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads and stores of the arena: by a register that holds the base's cast. The base itself stays
- * the number it is, which the verifier can go on reasoning about, and to cast it back would take
- * more time than the access. So the cast goes into a register that nobody reads at that place, and
- * stays there for the accesses that come after, until one of the two is written to or the ways
- * through the function join.
+ * Loads and stores in the arena. They go through a register that holds the base, cast to the
+ * arena's address space. The base register itself keeps its number: the verifier can go on
+ * reasoning about it, and casting back would cost more than the access. So the cast goes into a
+ * register that is not live there, and serves the accesses that follow until either register is
+ * written or control flow joins.
  */
-#include "link.h"
+#include "piece.h"
 
 enum { FIRST_SAVED = R6 }; /* from there on a function has to save what it uses */
 

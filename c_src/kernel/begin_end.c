@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BEGIN and END in the kernel, instead of here: for tests, which run what they expect of the
- * language once on either engine (ERLTRACE_IN_KERNEL=1 in the environment;
- * test/kernel/kernel_golden.sh). The program is run by the system call that the kernel has for
- * that, by the thread that would have fired them.
+ * BEGIN and END in the kernel instead of here, for tests: they run the golden tests of the language
+ * on both engines (ERLTRACE_IN_KERNEL=1 in the environment; test/kernel/kernel_golden.sh). The
+ * thread that would have fired them runs the program, by BPF_PROG_TEST_RUN.
  */
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "bpf_call.h"
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/slot.h"
 #include "engine/state.h"
-#include "load.h"
+#include "kernel.h"
+#include "program.h"
 
 static int prog = -1; /* of the one engine that a test has */
 
@@ -26,13 +28,23 @@ static bool wanted(struct en *en)
 	return getenv("ERLTRACE_IN_KERNEL") != NULL;
 }
 
+/* A system call runs the program. */
+static int run(const uint64_t *ctx, unsigned n, struct et_error *e)
+{
+	union bpf_attr attr = {.test = {.prog_fd = (uint32_t)prog,
+				       .ctx_in = (uint64_t)(uintptr_t)ctx,
+				       .ctx_size_in = 8 * n}};
+
+	return k_bpf(BPF_PROG_TEST_RUN, &attr) < 0 ? k_refused(e, "a run of a BPF program") : 0;
+}
+
 static void fire(struct en *en, unsigned phase)
 {
 	uint64_t ctx[1] = {phase == PHASE_END};
 	struct et_error e = {0};
 
 	(void)en;
-	if (k_run(prog, ctx, 1, &e) < 0)
+	if (run(ctx, 1, &e) < 0)
 		fprintf(stderr, "erltrace: %s\n", e.text);
 }
 

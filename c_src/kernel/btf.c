@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where members are in the running kernel's structures: from the types that it shows of itself
- * (BTF, /sys/kernel/btf/vmlinux). The file is read once, and every number in it is checked.
+ * Offsets of members in the running kernel's structures, from its BTF (/sys/kernel/btf/vmlinux).
+ * The file is read once, and every number in it is checked.
  */
 #include <linux/btf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
+#include "btf.h"
 #include "file.h"
-#include "kernel.h"
 
 #define MOST (64u << 20) /* bytes of it; they are about 6 MB */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of a function's registers and of the way through it: which of them are not
- * pointers to the arena, which are still to be read, where loops begin.
+ * Data flow and control flow of a function: which registers do not point to the arena, which are
+ * live, where loops begin.
  */
 #include <stdlib.h>
 
 #include "engine/slot.h"
-#include "link.h"
+#include "piece.h"
 
 enum { SLOTS = 16, NSLOTS = 48 }; /* bits of kinds: from there, so many */
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Types for a program's functions, in the kernel's BTF: all take and give numbers of 64 bits. A
- * function that is global and has its type is verified once, for any arguments, and not again for
- * each call of it.
+ * BTF types for a program's functions: all take and return numbers of 64 bits. The verifier checks
+ * a global function that has a type once, for any arguments, and not again at each call.
  */
 #include <linux/bpf.h>
 #include <linux/btf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "kernel.h"
+#include "bpf_call.h"
+#include "func_types.h"
+
 
 /* Types: 1 is the number; then for each function its prototype and itself. */
 enum { NUMBER = 1 };
@@ -84,7 +83,7 @@ int k_types(const struct k_output *p, struct et_error *e)
 			text = stpcpy(text, p->parts[i].name) + 1;
 	attr.btf = (uint64_t)(uintptr_t)mem;
 	attr.btf_size = (uint32_t)(sizeof(*h) + h->type_len + h->str_len);
-	fd = (int)syscall(SYS_bpf, BPF_BTF_LOAD, &attr, sizeof(attr));
+	fd = k_bpf(BPF_BTF_LOAD, &attr);
 	free(mem);
 	if (fd < 0)
 		return et_err(e, ET_KERNEL, "the kernel refuses the types of a program: %m");

@@ -15,16 +15,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "engine/engine.h"
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/region.h"
 #include "engine/state.h"
-#include "load.h"
+#include "kernel.h"
 #include "modules.h"
-#include "prog/builtins.h"
 #include "proc_file.h"
+#include "prog/builtins.h"
 #include "symbols/sdt_notes.h"
+#include "uprobe.h"
 
 /* ---- the bridge ----------------------------------------------------------------------- */
 
@@ -72,7 +74,7 @@ int k_handover_list(struct en *en, const char *desc, erltrace_probe_cb *cb, void
 
 void k_handover_disarm(struct en *en, struct k_handover *s)
 {
-	if (s->armed)
+	if (s->armed && en->bridge->disarm != NULL)
 		en->bridge->disarm(en->bridge_arg);
 	s->armed = false;
 }
@@ -81,14 +83,12 @@ void k_handover_disarm(struct en *en, struct k_handover *s)
 
 int k_handover_add(struct k_handover *s, struct en_probe *shared, int pid, struct et_error *e)
 {
-	struct k_node_event *more = realloc(s->v, (s->n + 1) * sizeof(*more));
 	int own;
 
-	if (more == NULL)
+	if (!ARRAY_ROOM(s->v, s->n))
 		return et_err(e, ET_NOMEM, "out of memory for the probes of a node");
-	s->v = more;
-	own = s->n > 0 && more[s->n - 1].pid == pid ? more[s->n - 1].own : fi_own_pid(pid);
-	more[s->n++] = (struct k_node_event){shared, pid, own};
+	own = s->n > 0 && s->v[s->n - 1].pid == pid ? s->v[s->n - 1].own : fi_own_pid(pid);
+	s->v[s->n++] = (struct k_node_event){shared, pid, own};
 	if (own != pid) { /* in a container: so the event is of another name */
 		char prov[32];
 
@@ -338,7 +338,7 @@ int k_handover_arm(struct en *en, struct k_handover *s, struct et_error *e)
 	if (make_table(en, s, e) < 0)
 		return -1;
 	v = calloc(s->n, sizeof(*v));
-	if (en->bridge == NULL || en->bridge->arm == NULL || en->bridge->disarm == NULL)
+	if (en->bridge == NULL || en->bridge->arm == NULL)
 		rc = k_no_bridge(e);
 	else if (v == NULL || make_scripts(s, v, &n) < 0)
 		rc = et_err(e, ET_NOMEM, "out of memory");

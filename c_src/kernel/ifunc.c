@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions that a library chooses among when it is loaded, by what the machine can do: memcpy(),
- * strlen() and their like. Their symbols are of a function that chooses; the chosen one has no
- * name. Where it is stands in the process's memory, in the slots through which it is called: those
- * that the library has for itself, by the address of the one that chooses, and those of others,
- * by the name.
+ * Functions that a library chooses when it is loaded, by what the machine can do (GNU ifuncs:
+ * memcpy(), strlen() and others). Their symbol is that of the resolver; the chosen function has no
+ * name. Its address is in the process's memory, in the slots that calls go through: in the
+ * library's own, found by the resolver's address, and in those of other modules, found by name.
  */
 #include <fcntl.h>
 #include <stdio.h>

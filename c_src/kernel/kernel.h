@@ -1,163 +1,107 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernel engine: clauses at syscall, pid and other probes of the kernel run there, as BPF.
+ * The kernel engine: clauses at syscall, pid and other kernel probes run in the kernel, as BPF.
  *
- * There is one engine, not two: its memory (variables, aggregations, buffers) is in a BPF arena,
- * which kernel and user space have mapped at the same addresses. What fires in the command itself
- * (BEGIN, tick, END) runs here, what fires in the kernel runs there, on the same tables, by the
- * same C code: the engine's probe path is built a second time, for BPF (bpf/), and linked with the
- * program's clauses when it is loaded. The consumer does not see a difference.
+ * There is one engine, not two. Its memory (variables, aggregations, buffers) is a BPF arena, which
+ * kernel and user space map at the same addresses. What fires in the command itself (BEGIN, tick,
+ * END) runs here, what fires in the kernel runs there: on the same tables, by the same C code. The
+ * engine's probe path is compiled a second time, for BPF (bpf/), and linked with the clauses when
+ * the program is loaded. The consumer sees no difference.
  *
  * Providers, a file each:
  *
  *   syscall.c       system calls by their names
  *   sched_proc.c    sched and proc
  *   pid.c           functions of a process and instructions inside of them
- *   usdt.c          probes that programs and libraries carry themselves
+ *   usdt.c          probes that programs and libraries carry themselves; usdt_arg.h
  *   kernel_erlang.c erlang probes of a node: functions of its VM (vm_probes.c), and events inside
- *                   the node, which a script there hands over (handover.c); the bridge of
- *                   include/erltrace.h has it there
+ *                   the node, which are handed over (handover.c) by a script that a bridge
+ *                   (include/erltrace.h) has there
  *   sampler.c       profile-N on CPUs
- *   tasks.c         no probes, but what is known of threads: fields, CPU time, the end of their
- *                   self->
+ *   tasks.c         no probes, but what clauses read of threads: fields, CPU time, self->
  *   begin_end.c     BEGIN and END in the kernel, for tests
  *
- * What they stand on:
+ * What they use:
  *
  *   entries.def     the BPF programs: where each begins, what it is attached to, what it may do
- *   load.c          programs, maps and links in the kernel; what is missing where they are refused
- *                   (load.h is what providers call)
+ *   kernel.c        what an engine has in the kernel; bpf_call.c: the system call
  *   root.h          what user space tells the kernel's half
  *   tracepoint.c    programs at raw tracepoints
  *   uprobe.c        sites in programs and libraries where probes fire; sites.c: those of each
  *                   probe, and those in libraries that are loaded while tracing
- *   modules.c       the program and the libraries of a process; ifunc.c: functions that they choose;
- *                   x86_length.c: where instructions begin
- *   vm_stacks.c     Erlang VMs, and where they have the stacks of processes
- *   tracing.c       functions of the kernel that are on top of stacks only because we look
+ *   btf.c           offsets in the running kernel's structures: task_offsets.h
+ *   modules.c       the program and the libraries of a process; ifunc.c: functions that they
+ *                   choose; x86_length.c: where instructions begin
+ *   vm_stacks.c     Erlang VMs, and where they have the stacks of processes; erlang_vm.h
+ *   tracing.c       functions of the kernel that are on stacks only because of tracing
  *
  * A program is made of:
  *
- *   object.c        the engine's probe path for BPF, as it was built: functions and relocations
- *   link.c          functions and clauses made one program that the kernel's verifier accepts
- *   flow.c          what their registers hold; arena_access.c: their loads and stores (link.h)
- *   func_types.c    the types of its functions, as the verifier wants them
- *   btf.c           where members are in the running kernel's structures
+ *   object.c        the engine's probe path, compiled for BPF: functions and relocations
+ *   link.c          the linker: functions and clauses as one program that the verifier accepts
+ *   flow.c          its data flow; arena_access.c: its loads and stores (piece.h)
+ *   func_types.c    BTF types for its functions
+ *   program.c       loads it
  *
- * The memory itself is engine/region.c: addresses reserved when an engine is made, an arena from
- * the go on. What is only in the kernel is in bpf/:
+ * The memory is engine/region.c: addresses reserved when an engine is made, an arena from go on.
+ * What runs in the kernel only is in bpf/:
  *
- *   entries.c       where firings begin; sched_proc.h: those of sched and proc; erlang.h: those of a
- *                   node
+ *   entries.c       where programs begin; sched_proc.h: those of sched and proc; erlang.h: those
+ *                   of erlang
  *   builtin_vars.c  built-in variables; task.h: fields of threads; frames.c: stacks
- *   memory.c        memory of others; buffer.h: through which it is read
+ *   memory.c        memory of the process and of the kernel, read through a buffer (buffer.h)
  *   destructive.c   chill(), raise(), stop()
- *   thread.c        what D's library tells of threads and their open files
+ *   thread.c        threads and their open files, for D's library
  *   usdt_args.c     the arguments of usdt probes
- *   terms.c         terms of an Erlang VM as texts; erlang_stack.c: stacks of its processes
- *   std.c           what the engine takes from the C library; shim.h: what its sources need to be
- *                   BPF; helpers.h: functions of the kernel
+ *   terms.c         terms of an Erlang VM as text; erlang_stack.c: stacks of its processes
+ *   std.c           functions of the C library; shim.h: what the engine's sources need for BPF;
+ *                   helpers.h: BPF helpers
  */
 #ifndef K_KERNEL_H
 #define K_KERNEL_H
 
-#include "bpf/ebpf.h"
-#include "prog/rt.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "entries.h"
 #include "error.h"
+#include "object.h"
+#include "root.h"
 
 struct en;
+struct en_probe;
+struct prog;
 
-/* ---- object.c ------------------------------------------------------------------------- */
-
-/* What an instruction refers to. */
-enum k_sym {
-	K_SYM_UNKNOWN,
-	K_SYM_FUNC, /* a function of the table */
-	K_SYM_DATA, /* constants */
-	/* what the linker itself puts in */
-	K_SYM_CLAUSE,	/* k_clause() */
-	K_SYM_ROOT,	/* k_root */
-	K_SYM_BUF,	/* k_buf */
-	K_SYM_BUF_MASK, /* k_buf_mask */
-};
-struct k_reloc {
-	unsigned at; /* instruction in the function */
-	enum k_sym kind;
-	int index;	  /* of K_SYM_FUNC, K_SYM_DATA: which */
-	uint64_t off;	  /* of K_SYM_DATA: where in it */
-	const char *name; /* or NULL */
-};
-struct k_data { /* constants */
-	const char *bytes;
-	size_t size;
-	uint64_t addr; /* in the arena: load.c puts them there */
-};
-struct k_func {
-	const char *name;
-	const struct ebpf_insn *insns;
-	unsigned n;
-	bool global; /* known by its name to other files */
-	struct k_reloc *relocs;
-	unsigned nrelocs;
-};
-struct k_object {
-	struct k_func *funcs;
-	unsigned n;
-	struct k_data *data;
-	unsigned ndata;
-	/* in funcs, < 0: not there */
-	int entry[ENTRY_COUNT_];
-	int rt[RT_COUNT_];
-	int erlang_stack; /* k_erlang_stack() */
-};
-int k_object_load(struct k_object *o, struct et_error *e); /* of all files: one table */
-void k_object_free(struct k_object *o);
-
-/* ---- link.c --------------------------------------------------------------------------- */
-
-struct k_clause {
-	const struct ebpf_insn *insns;
-	unsigned n;
-	unsigned index; /* of the clause in its program */
-};
-struct k_input {
-	const struct k_object *object;
-	const struct ebpf_env *env; /* of the clauses: what their calls take */
-	const uint64_t *strs;	    /* constant strings of the program */
-	const struct k_clause *clauses;
-	unsigned nclauses;
-	enum k_entry entry; /* where it begins */
-	bool erlang;	    /* there are Erlang VMs whose stacks are wanted */
+struct kernel {
 	int arena_fd, buf_fd;
-	uint64_t root; /* k_root */
-	unsigned nbufs; /* a power of two */
+	unsigned nbufs;
+	struct k_root *root;
+	struct k_object object;
+	uint32_t *programs; /* by clause: a bit for each entry whose program may run it */
+	int *fds;     /* programs, links */
+	unsigned nfds;
+	struct k_uprobe *uprobes; /* to be attached: uprobe.c */
+	unsigned nuprobes;
+	int uprog[ENTRY_COUNT_]; /* their programs */
+	uint32_t uloaded;	 /* which of them are loaded: a bit for each */
+	bool vms_cut; /* there are more Erlang VMs than there was time to look at: vm_stacks.c */
+	bool wants_tasks, sees_switches; /* of threads: tasks.c */
+	uint64_t period[K_PROFILES];	 /* ns: sampler.c */
+	unsigned nprofiles;
+	int profile_prog;
 };
-struct k_part { /* a function of the program */
-	const char *name; /* NULL: a clause */
-	unsigned at;	  /* its first instruction */
-	unsigned nargs;	  /* numbers all; it gives one too */
-};
-struct k_output {
-	struct ebpf_insn *insns;
-	struct k_part *parts; /* the first is where it begins */
-	unsigned ninsns, nparts;
-};
-/* The caller frees both arrays. */
-int k_link(const struct k_input *in, struct k_output *out, struct et_error *e);
 
-/* ---- func_types.c --------------------------------------------------------------------- */
-
-/* BTF for the functions of a program, so that the verifier looks at each by itself. Its fd. */
-int k_types(const struct k_output *p, struct et_error *e);
-
-/* ---- btf.c ---------------------------------------------------------------------------- */
-
-struct k_btf;
-#define K_NO_OFFSET UINT32_MAX
-struct k_btf *k_btf_open(void); /* NULL: this kernel does not say */
-void k_btf_close(struct k_btf *b);
-/* Of a member ("se.sum_exec_runtime") in a structure; K_NO_OFFSET: not there. */
-uint32_t k_btf_offset(const struct k_btf *b, const char *structure, const char *path);
+/* The arena: as struct provider says, the same for all of them. */
+int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error *e);
+/* A probe that is enabled, as the kernel finds it; its clauses will be in the entry's program. */
+struct en_probe *k_share_probe(
+	struct en *en, const struct en_probe *p, enum k_entry entry, struct et_error *e);
+int k_prepare(struct en *en, struct et_error *e); /* before that, where nothing may be shared */
+bool k_has_self(const struct prog *p); /* are there self-> variables? */
+void k_keep(struct kernel *k, int fd);		  /* closed by k_detach, the last one first */
+void k_detach(struct en *en);
+void k_stop(struct en *en, void *data); /* the same, as a provider's stop */
+void k_close(struct en *en);
+void k_fini(struct en *en, void *data); /* the same, as a provider's fini: data is one piece */
 
 #endif

@@ -3,8 +3,8 @@
  * The provider erlang<N> in the kernel, of the node whose VM is process N.
  *
  * Probes that tracing inside the node cannot give are uprobes on functions of the VM (vm_probes.c).
- * All others fire inside the node, and are handed over (handover.c): so a script may have them beside
- * system calls. Which nodes: option erlnode, by -N and -p.
+ * All others fire inside the node, and are handed over (handover.c): so a script may have them
+ * beside system calls. Which nodes: option erlnode, by -N and -p.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "engine/engine.h"
 #include "engine/probe.h"
 #include "engine/provider.h"
@@ -19,53 +20,51 @@
 #include "engine/slot.h"
 #include "engine/state.h"
 #include "handover.h"
-#include "vm_probes.h"
-#include "load.h"
+#include "kernel.h"
 #include "modules.h"
 #include "prog/builtins.h"
+#include "sites.h"
+#include "uprobe.h"
+#include "vm_probes.h"
+#include "vm_stacks.h"
 
 extern const struct provider kernel_erlang_provider;
 
-#define TYPES(...) ((const char *const[]){__VA_ARGS__})
+#define ARGS(...) PROBE_NARGS(__VA_ARGS__), (const char *const[]){PROBE_TYPES(__VA_ARGS__)}
 static const struct def {
 	const char *name;
 	bool absent; /* inside the node */
-	const char *route; /* LOCAL, GLOBAL, RETURN: there is one for each function */
+	bool of_functions; /* there is one for each function */
 	int nargs;
 	const char *const *types;
 } defs[] = {
-#define PROBE(ID, name, route, nargs, ...) {name, false, #route, nargs, TYPES(__VA_ARGS__)},
-#define ABSENT(ID, name, why, nargs, ...)  {name, true, "", nargs, TYPES(__VA_ARGS__)},
+#define PROBE(ID, name, route, ...)	    {name, false, false, ARGS(__VA_ARGS__)},
+#define FN_PROBE(ID, name, route, ...)	    {name, false, true, ARGS(__VA_ARGS__)},
+#define ABSENT(ID, name, reason, what, ...) {name, true, false, ARGS(__VA_ARGS__)},
 #include "beam/probes.def"
 };
 enum { NDEFS = sizeof(defs) / sizeof(*defs) };
 
-struct place { /* of a probe: pvdata */
-	const char *file;
-	struct k_inside at; /* a place in the VM; probe NULL: it fires inside the node */
-	int pid;
-	char *alias;
-	struct place *same; /* another place of the probe */
-	struct place *next; /* all */
-};
-
 struct erlang {
-	struct k_process *procs;
-	struct place *places;
-	int *pids; /* of the nodes; NULL: not asked for yet */
+	struct k_sites sites; /* in the VM; a probe that has none fires inside the node */
+	int *pids;	      /* of the nodes; NULL: not asked for yet */
 	unsigned npids;
 	char **asked; /* descriptions that the nodes were asked for */
 	unsigned nasked;
+	char **aliases; /* names of functions without their arity */
+	unsigned naliases;
+	unsigned nlisted;	  /* probes that nodes have told of */
 	struct k_handover inside; /* events inside nodes */
-	bool later;	 /* functions that are loaded later are meant too */
-	bool later_told; /* ... and that has been told */
+	bool later;		  /* functions that are loaded later are meant too */
+	bool later_told;	  /* ... and that has been told */
 };
 
 static int init(struct en *en, void **data, struct et_error *e)
 {
 	(void)en;
-	*data = calloc(1, sizeof(struct erlang));
-	return *data != NULL ? 0 : et_err(e, ET_NOMEM, "out of memory");
+	return k_sites_init(data, sizeof(struct erlang), NULL)
+		       ? 0
+		       : et_err(e, ET_NOMEM, "out of memory");
 }
 
 static const struct def *def_of(const char *name)
@@ -76,39 +75,12 @@ static const struct def *def_of(const char *name)
 	return NULL;
 }
 
-/* A probe may have several places; what a node gives itself gives way to a function of the VM. */
-static void add_place(struct en_probe *p, struct place *l)
+static struct en_probe *add_probe(
+	struct en *en, const char *prov, const char *mod, const char *func, const char *name)
 {
-	struct place *first = p->pvdata, *o;
-
-	for (o = first; o != NULL; o = o->same)
-		if (o->at.offset == l->at.offset && o->at.vm.how.kind == l->at.vm.how.kind)
-			return;
-	if (l->at.probe == NULL)
-		return;
-	if (first->at.probe == NULL) {
-		p->pvdata = l;
-		return;
-	}
-	l->same = first->same;
-	first->same = l;
-}
-
-static struct en_probe *add(struct en *en, struct erlang *s, const struct place *at,
-	const char *prov, const char *mod, const char *func, const char *name)
-{
+	struct en_probe *p = en_probe_add(en, &kernel_erlang_provider, NULL, prov, mod, func, name);
 	const struct def *d = def_of(name);
-	struct place *l = malloc(sizeof(*l));
-	struct en_probe *p;
 
-	if (l == NULL)
-		return NULL;
-	*l = *at;
-	l->next = s->places;
-	s->places = l;
-	p = en_probe_add(en, &kernel_erlang_provider, l, prov, mod, func, name);
-	if (p != NULL && p->pvdata != l)
-		add_place(p, l);
 	if (p != NULL && d != NULL) {
 		p->nargs = d->nargs;
 		p->argtypes = d->types;
@@ -118,42 +90,44 @@ static struct en_probe *add(struct en *en, struct erlang *s, const struct place 
 
 /* ---- the VM --------------------------------------------------------------------------- */
 
-struct looking {
+struct search {
 	struct en *en;
 	struct erlang *s;
-	const struct k_module *m;
+	struct k_module *m;
 	const char *prov;
-	int pid;
+	struct et_error *e;
 };
 
-static int on_inside(void *arg, const struct k_inside *at)
+static int on_vm_probe(void *arg, const struct k_vm_probe *found)
 {
-	struct looking *l = arg;
-	struct place place = {.file = l->m->file, .at = *at, .pid = l->pid};
-	struct en_probe *p = add(l->en, l->s, &place, l->prov, "", "", at->probe);
+	const struct search *l = arg;
+	struct k_site at = {.entry = ENTRY_erlang, .pid = l->m->pid, .offset = found->offset};
+	struct en_probe *p = add_probe(l->en, l->prov, "", "", found->probe);
 
-	if (p != NULL && p->note == NULL)
-		p->note = at->note;
-	return p != NULL ? 0 : -1;
+	if (p == NULL)
+		return et_err(l->e, ET_NOMEM, "out of memory for the probes of a node");
+	if (p->note == NULL)
+		p->note = found->note;
+	return k_sites_add(&l->s->sites, p, l->m, &at, &found->vm, sizeof(found->vm), l->e);
 }
 
 static int add_vm(struct en *en, struct erlang *s, int pid, const struct d_pdesc *d,
 	struct et_error *e)
 {
 	char prov[32];
-	struct looking l = {.en = en, .s = s, .prov = prov, .pid = pid};
+	struct search l = {.en = en, .s = s, .prov = prov, .e = e};
 	struct k_process *proc;
 
 	snprintf(prov, sizeof(prov), "erlang%d", pid);
 	if (!en_glob(d->prov, prov))
 		return 0;
-	proc = k_process(&s->procs, pid, e);
+	proc = k_process(&s->sites.procs, pid, e);
 	if (proc == NULL)
 		return -1;
 	for (unsigned i = 0; i < proc->n; i++) {
 		l.m = &proc->mods[i];
-		if (l.m->main && k_insides(pid, &proc->mods[i], d->name, on_inside, &l) < 0)
-			return et_err(e, ET_NOMEM, "out of memory");
+		if (l.m->main && k_vm_probes(pid, l.m, d->name, on_vm_probe, &l) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -169,11 +143,8 @@ struct listing {
 
 static int add_pid(struct erlang *s, int pid, struct et_error *e)
 {
-	int *more = realloc(s->pids, (s->npids + 1) * sizeof(*more));
-
-	if (more == NULL)
+	if (!ARRAY_ROOM(s->pids, s->npids))
 		return et_err(e, ET_NOMEM, "out of memory");
-	s->pids = more;
 	for (unsigned i = 0; i < s->npids; i++)
 		if (s->pids[i] == pid)
 			return 0;
@@ -208,32 +179,34 @@ static int find_nodes(struct en *en, struct erlang *s, struct et_error *e)
 	return named ? k_handover_list(en, "erlang*:::process-spawn", on_node, &l, e) : 0;
 }
 
+/* "seq/2" is known as seq too. */
+static bool add_alias(struct erlang *s, struct en_probe *p, const char *func)
+{
+	const char *arity = strrchr(func, '/');
+	char *alias;
+
+	if (arity == NULL || p->func_alias != NULL)
+		return true;
+	if (!ARRAY_ROOM(s->aliases, s->naliases) ||
+		(alias = strndup(func, (size_t)(arity - func))) == NULL)
+		return false;
+	p->func_alias = s->aliases[s->naliases++] = alias;
+	return true;
+}
+
 static int on_listed(void *arg, const erltrace_probe_info_t *listed)
 {
 	struct listing *l = arg;
-	struct place at = {0};
-	const char *func = listed->function, *arity = strrchr(func, '/');
 	const struct def *d = def_of(listed->name);
 	struct en_probe *p;
-	size_t len;
 
 	if ((d != NULL && d->absent) || !en_glob(l->d->prov, listed->provider))
 		return 0;
-	at.pid = k_pid_of(listed->provider, &len);
-	if (arity != NULL)
-		at.alias = strndup(func, (size_t)(arity - func));
-	p = add(l->en, l->s, &at, listed->provider, listed->module, func, listed->name);
-	if (p == NULL)
+	l->s->nlisted++;
+	p = add_probe(l->en, listed->provider, listed->module, listed->function, listed->name);
+	if (p == NULL || !add_alias(l->s, p, listed->function))
 		return et_err(l->e, ET_NOMEM, "out of memory for the probes of a node");
-	if (p->func_alias == NULL)
-		p->func_alias = ((struct place *)p->pvdata)->alias;
 	return 0;
-}
-
-static bool is_of_functions(const struct def *d)
-{
-	return strcmp(d->route, "LOCAL") == 0 || strcmp(d->route, "GLOBAL") == 0 ||
-	       strcmp(d->route, "RETURN") == 0;
 }
 
 /* Probes that each node has, and has once; true: there may be others. */
@@ -250,9 +223,9 @@ static int provide_plain(struct listing *l, const struct d_pdesc *d, bool *more)
 			continue;
 		if (l->en->bridge == NULL)
 			return k_no_bridge(l->e);
-		*more |= is_of_functions(&defs[i]);
+		*more |= defs[i].of_functions;
 		p.name = defs[i].name;
-		for (unsigned k = 0; k < l->s->npids && !is_of_functions(&defs[i]); k++) {
+		for (unsigned k = 0; k < l->s->npids && !defs[i].of_functions; k++) {
 			snprintf(prov, sizeof(prov), "erlang%d", l->s->pids[k]);
 			if (en_glob(d->prov, prov) && en_glob(d->mod, "") && en_glob(d->func, "") &&
 				on_listed(l, &p) < 0)
@@ -270,32 +243,27 @@ static bool is_of_any_module(const struct d_pdesc *d)
 static bool names_functions(const struct d_pdesc *d)
 {
 	for (unsigned i = 0; i < NDEFS; i++)
-		if (is_of_functions(&defs[i]) && en_glob(d->name, defs[i].name))
+		if (defs[i].of_functions && en_glob(d->name, defs[i].name))
 			return true;
 	return false;
 }
 
 static bool is_asked(struct erlang *s, char *desc)
 {
-	char **more;
-
 	for (unsigned i = 0; i < s->nasked; i++)
 		if (strcmp(s->asked[i], desc) == 0) {
 			free(desc);
 			return true;
 		}
-	more = realloc(s->asked, (s->nasked + 1) * sizeof(*more));
-	if (more != NULL) {
-		s->asked = more;
+	if (ARRAY_ROOM(s->asked, s->nasked))
 		s->asked[s->nasked++] = desc;
-	}
 	return false;
 }
 
 static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et_error *e)
 {
 	struct listing l = {.en = en, .s = data, .d = d, .e = e};
-	const struct place *before;
+	unsigned before;
 	bool more;
 	char *desc, *parts;
 	int rc;
@@ -306,7 +274,7 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 		return 0;
 	if (find_nodes(en, l.s, e) < 0)
 		return -1;
-	for (unsigned i = 0; k_is_inside(d->name) && i < l.s->npids; i++)
+	for (unsigned i = 0; k_is_vm_probe(d->name) && i < l.s->npids; i++)
 		if (d->mod[0] == '\0' && d->func[0] == '\0' &&
 			add_vm(en, l.s, l.s->pids[i], d, e) < 0)
 			return -1;
@@ -314,7 +282,7 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 		return -1;
 	if (!more)
 		return 0;
-	before = l.s->places;
+	before = l.s->nlisted;
 	if (asprintf(&desc, "%s:%s:%s:%s", d->prov, d->mod, d->func, d->name) < 0)
 		return et_err(e, ET_NOMEM, "out of memory");
 	if (is_asked(data, desc))
@@ -327,42 +295,21 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	if (rc < 0)
 		return -1;
 	/* functions of whatever modules, and of one that is not there (-Z) */
-	l.s->later |= names_functions(d) && (is_of_any_module(d) || l.s->places == before);
+	l.s->later |= names_functions(d) && (is_of_any_module(d) || l.s->nlisted == before);
 	return 0;
 }
 
 /* ---- tracing -------------------------------------------------------------------------- */
 
-/* Each place has its own way to the arguments: a probe of its own for the kernel. */
-static int enable_vm(struct en *en, struct en_probe *p, struct et_error *e)
-{
-	for (const struct place *l = p->pvdata; l != NULL; l = l->same) {
-		struct k_site at = {
-			.entry = ENTRY_erlang, .pid = l->pid, .offset = l->at.offset};
-		struct en_probe *shared = k_share_probe(en, p, ENTRY_erlang, e);
-		struct k_vm *vm = shared != NULL ? en_alloc(en, sizeof(*vm)) : NULL;
-
-		if (shared == NULL)
-			return -1;
-		if (vm == NULL)
-			return et_err(e, ET_NOMEM, "out of memory for probes of the kernel");
-		*vm = l->at.vm;
-		shared->pvdata = vm;
-		en_process_add(en, l->pid);
-		if (k_uprobe_add(en, l->file, &at, shared, e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
 {
-	const struct place *l = p->pvdata;
 	struct erlang *s = data;
 	struct en_probe *shared;
+	size_t len;
+	int pid = k_pid_of(p->prov->text, &len);
 
-	if (l->at.probe != NULL)
-		return enable_vm(en, p, e);
+	if (p->pvdata != NULL) /* sites in the VM: they come before what the node itself gives */
+		return k_sites_enable(en, data, p, e);
 	if (p->pbis >> PBI_ANY_ARG & 1)
 		return et_err(e, ET_ARGUMENT,
 			"erlarg() and erlint() at %s of a script that runs in the kernel: the "
@@ -371,8 +318,8 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 	shared = k_share_probe(en, p, ENTRY_erlang_usdt, e);
 	if (shared == NULL)
 		return -1;
-	en_process_add(en, l->pid);
-	return k_handover_add(&s->inside, shared, l->pid, e);
+	en_process_add(en, pid);
+	return k_handover_add(&s->inside, shared, pid, e);
 }
 
 /* ---- whose thread it is --------------------------------------------------------------- */
@@ -396,7 +343,7 @@ static int add_thread_owner(struct en *en, struct erlang *s, int pid, struct et_
 	for (unsigned i = 0; i < r->nvms; i++)
 		if (r->vms[i].pid == (uint32_t)pid)
 			return 0;
-	proc = r->nvms < K_VMS ? k_process(&s->procs, pid, e) : NULL;
+	proc = r->nvms < K_VMS ? k_process(&s->sites.procs, pid, e) : NULL;
 	for (unsigned i = 0; proc != NULL && i < proc->n; i++)
 		if (proc->mods[i].main && rc == 0) {
 			k_vm_find(pid, &proc->mods[i], &r->vms[r->nvms++]);
@@ -407,14 +354,6 @@ static int add_thread_owner(struct en *en, struct erlang *s, int pid, struct et_
 	if (rc < 0)
 		return -1;
 	return proc != NULL || r->nvms == K_VMS ? 0 : -1;
-}
-
-bool k_nodes_named(const struct et_options *o)
-{
-	for (uint64_t i = 0; i < o->val[OPT_ERLNODE]; i++)
-		if (atoi(o->str[OPT_ERLNODE][i]) == 0 && strcmp(o->str[OPT_ERLNODE][i], "*") != 0)
-			return true;
-	return false;
 }
 
 /* The VMs whose threads are known by the Erlang process that they run: self->, erlpid. */
@@ -469,24 +408,19 @@ static void stop(struct en *en, void *data)
 static void fini(struct en *en, void *data)
 {
 	struct erlang *s = data;
-	struct place *l;
 
-	k_close(en);
-	if (s == NULL)
-		return;
-	k_handover_disarm(en, &s->inside);
-	while ((l = s->places) != NULL) {
-		s->places = l->next;
-		free(l->alias);
-		free(l);
+	if (s != NULL) {
+		k_handover_disarm(en, &s->inside);
+		for (unsigned i = 0; i < s->nasked; i++)
+			free(s->asked[i]);
+		for (unsigned i = 0; i < s->naliases; i++)
+			free(s->aliases[i]);
+		free(s->asked);
+		free(s->aliases);
+		free(s->pids);
+		free(s->inside.v);
 	}
-	for (unsigned i = 0; i < s->nasked; i++)
-		free(s->asked[i]);
-	free(s->asked);
-	free(s->pids);
-	free(s->inside.v);
-	k_processes_free(s->procs);
-	free(s);
+	k_sites_fini(en, data);
 }
 
 const struct provider kernel_erlang_provider = {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One program for the kernel out of a beginning, the runtime functions it reaches and the clauses.
+ * Links one BPF program from an entry function, the functions that it reaches and the clauses.
  *
- * To the kernel's verifier the arena is memory of its own kind: an access needs a pointer that was
- * cast to it just before, and what is loaded is a number. So every access but those of the stack,
- * of the event's context and of the buffer gets its cast here, and pointers everywhere else stay
- * the numbers that user space knows. Every jump backwards gets a may_goto, which lets the verifier
- * see that the program ends; where that ever happens, the function returns 0.
+ * To the kernel's verifier the arena is an address space of its own: an access needs a pointer that
+ * was cast to it just before, and what is loaded is a number. So every access gets a cast here, but
+ * for those to the stack, to the context and to the buffer; everywhere else pointers stay the
+ * numbers that user space knows. Every backward jump gets a may_goto, which proves to the verifier
+ * that the program ends; where its budget runs out, the function returns 0.
  *
- * Clauses give keys to the runtime as words on their stack, which no other function can read as
- * arena: they are copied into the slot before the call.
+ * Clauses pass keys to the runtime as words on their stack, which no other function can read as
+ * arena memory: they are copied into the slot before the call.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +19,10 @@
 #include "engine/probe.h"
 #include "engine/slot.h"
 #include "engine/str.h"
+#include "piece.h"
 #include "prog/builtins.h"
+#include "program.h"
 #include "root.h"
-#include "link.h"
 
 /* ---- emitting ------------------------------------------------------------------------- */
 
@@ -117,8 +118,8 @@ static void copy_key(struct body *b, unsigned at, unsigned fn, uint64_t id, int 
 	link_emit(l, EBPF_ADD64_IMM, reg, 0, 0, off);
 }
 
-/* Built-in variables that are where they are: no function is called for them. */
-static bool read_in_place(struct link *l, unsigned fn, int64_t which)
+/* Built-in variables that are a word of memory: no function is called for them. */
+static bool read_directly(struct link *l, unsigned fn, int64_t which)
 {
 	static const struct {
 		unsigned fn;
@@ -126,10 +127,13 @@ static bool read_in_place(struct link *l, unsigned fn, int64_t which)
 		unsigned in, at, tag;
 		uint8_t code;
 	} vars[] = {
-		{RT_var, BI_PID, offsetof(struct fire, thread), offsetof(struct en_thread, k.pid), 0, EBPF_LDXW},
-		{RT_var, BI_TID, offsetof(struct fire, thread), offsetof(struct en_thread, tid), 0, EBPF_LDXW},
+#define NUMBER(which, member)                                                                      \
+	{RT_var, which, offsetof(struct fire, thread), offsetof(struct en_thread, member), 0,      \
+		EBPF_LDXW}
 #define NAME(which, member)                                                                        \
-	{RT_strvar, which, offsetof(struct fire, probe), offsetof(struct en_probe, member), 1, EBPF_LDXDW}
+	{RT_strvar, which, offsetof(struct fire, probe), offsetof(struct en_probe, member), 1,     \
+		EBPF_LDXDW}
+		NUMBER(BI_PID, k.pid), NUMBER(BI_TID, tid),
 		NAME(BI_PROBEPROV, prov), NAME(BI_PROBEMOD, mod), NAME(BI_PROBEFUNC, func),
 		NAME(BI_PROBENAME, name)};
 	unsigned i = 0, n = sizeof(vars) / sizeof(*vars);
@@ -157,7 +161,7 @@ static void clause_call(struct body *b, unsigned at)
 	const struct ebpf_fn *f = &l->in->env->fns[fn];
 	int func = l->in->object->rt[fn];
 
-	if (read_in_place(l, fn, ebpf_const_arg(b->p->insns, at, R2)))
+	if (read_directly(l, fn, ebpf_const_arg(b->p->insns, at, R2)))
 		return;
 	for (unsigned a = 1; a < EBPF_MAX_ARGS; a++)
 		if (f->arg[a] == EBPF_KEY) /* of which object: the constant before it */
@@ -242,7 +246,7 @@ static void choose(struct link *l, unsigned lo, unsigned hi, unsigned *ends)
 	link_emit(l, EBPF_JA, 0, 0, 0, 0);
 }
 
-/* k_clause(fire, index), in place: calls go eight deep at most. */
+/* k_clause(fire, index), inline: calls go eight deep at most. */
 static void choose_clause(struct link *l)
 {
 	unsigned ends[MOST_GROUPS], n = l->in->nclauses;
@@ -345,8 +349,8 @@ static void one(struct body *b, unsigned i)
 	access_forget(b, flow_writes(in));
 }
 
-/* Jumps, when all instructions have their place: those of may_goto lead to the end. */
-static void aim(struct body *b, const unsigned *place, const unsigned *jump, unsigned end)
+/* Jumps, when all instructions are laid out: those of may_goto lead to the end. */
+static void aim(struct body *b, const unsigned *start, const unsigned *jump, unsigned end)
 {
 	const struct ebpf_insn *insns = b->p->insns;
 	struct link *l = b->l;
@@ -360,9 +364,9 @@ static void aim(struct body *b, const unsigned *place, const unsigned *jump, uns
 		}
 		if (!flow_is_jump(&insns[i]))
 			continue;
-		if (jump[i] != place[i])
-			l->out[place[i]].off = (int16_t)(end - place[i] - 1);
-		to = place[flow_target(&insns[i], i)] - jump[i] - 1;
+		if (jump[i] != start[i])
+			l->out[start[i]].off = (int16_t)(end - start[i] - 1);
+		to = start[flow_target(&insns[i], i)] - jump[i] - 1;
 		if (insns[i].code == OP_JA32)
 			l->out[jump[i]].imm = (int32_t)to;
 		else
@@ -393,19 +397,19 @@ static void body_close(struct body *b)
 static void put_piece(struct link *l, unsigned number)
 {
 	struct piece p = l->pieces[number];
-	unsigned *place = calloc(p.n + 1, sizeof(*place)), *jump = calloc(p.n + 1, sizeof(*jump)), end;
+	unsigned *start = calloc(p.n + 1, sizeof(*start)), *jump = calloc(p.n + 1, sizeof(*jump)), end;
 	bool loops = false, gives_nothing = !flow_returns(&p);
 	struct body b;
 
 	l->pieces[number].at = l->n;
-	if (!body_open(&b, l, &p) || place == NULL || jump == NULL) {
+	if (!body_open(&b, l, &p) || start == NULL || jump == NULL) {
 		link_no_memory(l);
 		goto out;
 	}
 	if (p.is_entry) /* so that the kernel knows which arena */
 		emit_lddw(l, R0, PSEUDO_MAP_FD, (uint32_t)l->in->arena_fd);
 	for (unsigned i = 0; i < p.n && !l->failed; i++) {
-		place[i] = l->n;
+		start[i] = l->n;
 		if (b.joins[i])
 			access_forget(&b, ~0u);
 		if (flow_is_jump(&p.insns[i]) && flow_target(&p.insns[i], i) <= i) {
@@ -424,10 +428,10 @@ static void put_piece(struct link *l, unsigned number)
 		link_emit(l, EBPF_MOV64_IMM, R0, 0, 0, 0);
 		link_emit(l, EBPF_EXIT, 0, 0, 0, 0);
 	}
-	aim(&b, place, jump, end);
+	aim(&b, start, jump, end);
 out:
 	body_close(&b);
-	free(place);
+	free(start);
 	free(jump);
 }
 

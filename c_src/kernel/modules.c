@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program and the libraries of a process: files of which it has code mapped, by
- * /proc/PID/maps. They are opened through /proc/PID, so that a process in a container, or one
- * whose files were replaced since it started, shows what it runs.
+ * The program and the libraries of a process: the files that it has mapped executable, from
+ * /proc/PID/maps. They are opened through /proc/PID, so that a process in a container, or one whose
+ * files were replaced since it started, shows what it really runs.
  */
 #include <ctype.h>
 #include <errno.h>

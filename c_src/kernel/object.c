@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The probe path as clang has built it for BPF: ELF files, which the build puts one behind the
- * other into this program. Read here are their functions, and which calls and constants in them
- * are to be filled in.
+ * The probe path as clang has compiled it for BPF: ELF files, which the build puts into this
+ * program one after the other. Their functions are read here, and their relocations resolved.
  */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
-#include "kernel.h"
+#include "object.h"
 
 enum { RELOC_64_64 = 1, RELOC_64_32 = 10 }; /* lddw; call */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The provider pid<N>: entry and return of the functions of a process, its program and libraries,
- * by their symbols, and instructions inside of them by their offsets, in hexadecimal. Several
- * symbols at one address are one function, by the name that people know (elf.c). Probes are made
- * when a description asks for them. arg0 to arg9 of an entry are the function's first
- * arguments; arg1 of a return is what it gives.
+ * The provider pid<N>: entry and return of the functions of a process, in its program and
+ * libraries, by their symbols; and single instructions inside a function, by their offsets in
+ * hexadecimal. Several symbols at one address are one function, under its best-known name (elf.c).
+ * Probes are created when a description asks for them. arg0 to arg9 of an entry are the function's
+ * first arguments; arg1 of a return is its return value.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/state.h"
+#include "kernel.h"
 #include "sites.h"
 
 struct pid {
@@ -126,7 +127,8 @@ static int add_probe(
 		en_probe_add(r->en, &pid_provider, NULL, r->d->prov, r->m->name, func, name);
 
 	if (p == NULL)
-		return et_err(r->e, ET_NOMEM, "out of memory for the probes of process %d", at->pid);
+		return et_err(
+			r->e, ET_NOMEM, "out of memory for the probes of process %d", at->pid);
 	p->mod_aliases = r->m->aliases;
 	if (at->entry == ENTRY_uretprobe) {
 		p->nargs = 2;
@@ -253,8 +255,9 @@ static int init(struct en *en, void **data, struct et_error *e)
 		.is_pid = true};
 
 	(void)en;
-	return k_sites_init(data, sizeof(struct pid), &of) ? 0
-							   : et_err(e, ET_NOMEM, "out of memory");
+	return k_sites_init(data, sizeof(struct pid), &of)
+		       ? 0
+		       : et_err(e, ET_NOMEM, "out of memory");
 }
 
 static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et_error *e)

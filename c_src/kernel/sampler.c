@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile-N in the kernel: on each CPU a clock of the kernel's (a perf software event), which
- * interrupts whatever runs there. provider/profile.c says when its probes are ours.
+ * profile-N in the kernel: a perf software event on each CPU, which interrupts what runs there.
+ * provider/profile.c decides when its probes fire here.
  */
+#include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bpf_call.h"
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/slot.h"
 #include "engine/state.h"
-#include "load.h"
+#include "kernel.h"
+#include "program.h"
 
 extern const struct en_sampler k_sampler;
 
@@ -41,6 +45,26 @@ static int ready(struct en *en, struct et_error *e)
 	return k->profile_prog < 0 ? -1 : 0;
 }
 
+/* A perf event, to which a program is bound that finds the cookie with it. */
+static int attach(struct en *en, int prog, struct perf_event_attr *attr, int cpu, uint64_t cookie,
+	struct et_error *e)
+{
+	int fd = (int)syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC), link;
+	union bpf_attr to = {.link_create = {.prog_fd = (uint32_t)prog,
+				     .target_fd = (uint32_t)fd,
+				     .attach_type = BPF_PERF_EVENT,
+				     .perf_event = {.bpf_cookie = cookie}}};
+
+	if (fd < 0)
+		return k_refused(e, "a perf event");
+	k_keep(en->kernel, fd);
+	link = k_bpf(BPF_LINK_CREATE, &to);
+	if (link < 0)
+		return k_refused(e, "a program at a perf event");
+	k_keep(en->kernel, link);
+	return 0;
+}
+
 static int start_cpu(struct en *en, unsigned cpu, struct et_error *e)
 {
 	struct kernel *k = en->kernel;
@@ -50,7 +74,7 @@ static int start_cpu(struct en *en, unsigned cpu, struct et_error *e)
 
 	for (unsigned i = 0; i < k->nprofiles; i++) {
 		attr.sample_period = k->period[i];
-		if (k_attach_perf(en, k->profile_prog, &attr, (int)cpu, i, e) < 0)
+		if (attach(en, k->profile_prog, &attr, (int)cpu, i, e) < 0)
 			return -1;
 	}
 	return 0;

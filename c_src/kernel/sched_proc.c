@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The providers sched and proc: threads coming to CPUs and leaving them, processes made, changed,
- * signalled and ended. They have the names that DTrace gave them, as far as a tracepoint of Linux
- * is at the same place; bpf/sched_proc.h makes of each tracepoint the probes that it stands for.
+ * The providers sched and proc: threads that get and leave CPUs, processes that are created,
+ * change, get signals and end. Their probes have DTrace's names where Linux has a tracepoint for
+ * the same event; bpf/sched_proc.h turns tracepoints into probes.
  */
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/state.h"
-#include "load.h"
+#include "kernel.h"
+#include "tracepoint.h"
 
 #define TASK "kthread_t *"
 static const char *const task_args[] = {TASK, TASK, "int"};

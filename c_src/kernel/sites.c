@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Probes in the programs and libraries of processes. A probe has a list of sites: two static
- * functions of one name are one probe at two sites. All sites of a script are attached when tracing
- * begins (uprobe.c).
+ * functions of one name are one probe with two sites. All sites of a script are attached when
+ * tracing begins (uprobe.c).
  *
  * Libraries may be loaded while tracing. Once a second the consumer has us look at what is mapped,
- * and probes that the script's descriptions ask for are armed there. The programs are those of the
- * start: clauses whose probes may yet come are in them from the beginning.
+ * and the probes there that match the script's descriptions are armed. No program is loaded for
+ * them: the clauses that they may run are in the programs from the start.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,7 @@
 #include "engine/provider.h"
 #include "engine/region.h"
 #include "engine/state.h"
+#include "kernel.h"
 #include "prog/prog.h"
 #include "sites.h"
 
@@ -64,7 +65,8 @@ int k_sites_add(struct k_sites *s, struct en_probe *p, const struct k_module *m,
 			return 0;
 	l = malloc(sizeof(*l) + size);
 	if (l == NULL)
-		return et_err(e, ET_NOMEM, "out of memory for the probes of process %d", at->pid);
+		return et_err(
+			e, ET_NOMEM, "out of memory for the probes of process %d", at->pid);
 	*l = (struct k_probe_site){
 		.same = p->pvdata, .next = s->all, .at = *at, .file = m->file, .size = size};
 	if (size > 0)

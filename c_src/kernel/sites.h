@@ -6,12 +6,12 @@
 #ifndef K_SITES_H
 #define K_SITES_H
 
-#include "load.h"
 #include "modules.h"
+#include "uprobe.h"
 
 /* Makes the probes of a module that a description asks for. */
-typedef int (*k_add_module)(struct en *en, void *data, struct k_module *m, const struct d_pdesc *d,
-	struct et_error *e);
+typedef int (*k_add_module)(
+	struct en *en, void *data, struct k_module *m, const struct d_pdesc *d, struct et_error *e);
 
 /* A provider of such probes, as it is all the time. */
 struct k_site_provider {
@@ -28,7 +28,7 @@ struct k_sites {
 	struct k_probe_site *all;
 };
 
-/* false: out of memory. size: of the data. */
+/* false: out of memory. size: of the data; of: NULL for a list of sites and no more. */
 bool k_sites_init(void **data, size_t size, const struct k_site_provider *of);
 
 /*

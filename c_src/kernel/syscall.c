@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The provider syscall: entry and return of each system call by its name, by the kernel's raw
- * tracepoints for all of them, of which a table in the arena chooses. arg0 to arg5 of an entry are
- * the call's arguments; arg0 and arg1 of a return are what it gives, -1 where it failed, and errno
- * says why.
+ * The provider syscall: entry and return of each system call by its name. Two raw tracepoints see
+ * all of them; a table in the arena says which fire. arg0 to arg5 of an entry are the call's
+ * arguments; arg0 and arg1 of a return are its result, or -1 with errno set where it failed.
  */
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/state.h"
-#include "load.h"
+#include "kernel.h"
+#include "tracepoint.h"
 
 static const struct {
 	const char *name;

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernel's half knows of threads, made ready when a script needs it and not before: where
- * their fields are, CPU time (vtimestamp) by a look at each switch, and self-> variables that go
- * with their thread. It has no probes, and comes last of all providers: what is at the end of a
+ * What the kernel's half knows of threads, prepared only when a script needs it: offsets of their
+ * fields, CPU time (vtimestamp) from each context switch, and the end of threads, when their self->
+ * variables are freed. It has no probes, and starts last of all providers: clauses at the end of a
  * thread (proc:::exit) may still read its self->.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "btf.h"
 #include "engine/provider.h"
 #include "engine/region.h"
 #include "engine/slot.h"
 #include "engine/state.h"
-#include "load.h"
+#include "kernel.h"
 #include "prog/builtins.h"
 #include "prog/prog.h"
 #include "prog/rt.h"
+#include "tracepoint.h"
 
 /* What only D's translators read of threads and processes. */
 static void find_more(const struct k_btf *b, struct k_offsets *o)
@@ -97,14 +99,6 @@ static int find_offsets(struct en *en, struct et_error *e)
 	if (o->pid == K_NO_OFFSET || o->tgid == K_NO_OFFSET || o->parent == K_NO_OFFSET)
 		return et_err(e, ET_KERNEL, "the thread structures of this kernel are not known");
 	return 0;
-}
-
-bool k_has_self(const struct prog *p)
-{
-	for (unsigned i = 0; i < p->nvars; i++)
-		if (p->vars[i]->scope == SC_SELF)
-			return true;
-	return false;
 }
 
 static int make_vtimes(struct en *en, struct et_error *e)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs at raw tracepoints, for the providers whose events come from there: each says which
- * programs of entries.def it needs when its probes are enabled. Here they are loaded, and attached
- * in the order of that table.
+ * Programs at raw tracepoints. When its probes are enabled, a provider says which programs of
+ * entries.def it needs; they are loaded here, and attached in the order of that table.
  */
 #include <linux/bpf.h>
 #include <stdlib.h>
 
-#include "load.h"
+#include "bpf_call.h"
+#include "engine/state.h"
+#include "kernel.h"
+#include "program.h"
+#include "tracepoint.h"
 
 struct tracepoints {
 	uint32_t wanted; /* a bit for each entry */
@@ -38,13 +41,25 @@ int k_tracepoints_load(struct en *en, void *data, struct et_error *e)
 	return 0;
 }
 
+static int attach(struct en *en, int prog, const char *tracepoint, struct et_error *e)
+{
+	union bpf_attr attr = {.raw_tracepoint = {.name = (uint64_t)(uintptr_t)tracepoint,
+				       .prog_fd = (uint32_t)prog}};
+	int fd = k_bpf(BPF_RAW_TRACEPOINT_OPEN, &attr);
+
+	if (fd < 0)
+		return k_refused(e, tracepoint);
+	k_keep(en->kernel, fd);
+	return 0;
+}
+
 int k_tracepoints_attach(struct en *en, void *data, struct et_error *e)
 {
 	const struct tracepoints *t = data;
 
 	for (unsigned i = 0; i < ENTRY_COUNT_; i++)
 		for (const char *const *name = k_programs[i].tracepoint; *name != NULL; name++)
-			if ((t->wanted >> i & 1) && k_attach_raw(en, t->prog[i], *name, e) < 0)
+			if ((t->wanted >> i & 1) && attach(en, t->prog[i], *name, e) < 0)
 				return -1;
 	return 0;
 }

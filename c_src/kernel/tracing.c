@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions of the kernel that call programs at tracepoints: they are on top of a stack that is
- * taken there, and none of what is traced. How many there are depends on the tracepoint and on who
- * else is at it, so that bpf/erlang_stack.c looks for them by their addresses. Where the kernel does not
- * show these (kernel.kptr_restrict), they stay.
+ * Functions of the kernel that run BPF programs at tracepoints. They are on top of every stack that
+ * is taken there, and not part of what is traced. How many there are depends on the tracepoint and
+ * on other programs at it, so bpf/frames.c recognizes them by their addresses. Where the kernel
+ * hides addresses (kernel.kptr_restrict), they stay.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,8 @@
 #include "array.h"
 #include "engine/region.h"
 #include "engine/state.h"
-#include "load.h"
+#include "kernel.h"
+#include "tracing.h"
 
 static bool is_tracing(const char *name)
 {

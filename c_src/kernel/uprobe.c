@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sites in programs and libraries where a probe of the engine fires: providers say which when
- * their probes are enabled, all of them are attached when tracing begins. Many sites of one file
- * are one link: a kernel that has arenas has that kind of link too.
+ * Uprobes: sites in programs and libraries where a probe fires. Providers add them when their
+ * probes are enabled; all are attached when tracing begins. The sites of one file are one
+ * uprobe_multi link, which every kernel that has arenas knows.
  */
 #include <errno.h>
 #include <linux/bpf.h>
@@ -12,10 +12,13 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "bpf_call.h"
 #include "engine/probe.h"
 #include "engine/region.h"
 #include "engine/state.h"
-#include "load.h"
+#include "kernel.h"
+#include "program.h"
+#include "uprobe.h"
 
 enum { UPROBE_RETURN = 1 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The provider usdt: probes that programs and libraries carry themselves, as notes of SystemTap's
- * kind. provider<PID>:module:function:name, with - for each __ of the name. A probe that has a
- * counter of those who trace it (a semaphore) is counted up by the kernel while it is traced.
- * Where its arguments are says a text, of which a table is made that the kernel's half reads.
+ * The provider usdt: probes that programs and libraries carry themselves, as SystemTap notes.
+ * provider<PID>:module:function:name, with - for each __ of the name. The kernel counts up the
+ * semaphore of a probe that has one while it is traced. The note describes in text where the
+ * arguments are; of that a table is made, which the kernel's half reads.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -14,8 +14,10 @@
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/state.h"
+#include "kernel.h"
 #include "sites.h"
 #include "symbols/sdt_notes.h"
+#include "usdt_arg.h"
 
 enum { MAX_ARGS = 10 };
 
@@ -56,7 +58,7 @@ static int take_reg(const char **p)
 	return reg_of(name, len);
 }
 
-/* Numbers and names with + and - between them; names count from the place of the probe. */
+/* Numbers and names with + and - between them; names count from the probe's site. */
 static bool take_sum(const char **p, struct elf *f, uint64_t pc, int64_t *sum, bool *named)
 {
 	const char *s = *p;
@@ -109,7 +111,7 @@ static bool take_memory(const char *p, struct elf *f, uint64_t pc, struct k_usdt
 			return false;
 	}
 	if (named && base < 0)
-		base = reg_of("rip", 3); /* where the place itself is in memory */
+		base = reg_of("rip", 3); /* where the site itself is in memory */
 	a->kind = K_ARG_MEMORY;
 	a->base = (uint8_t)(base + 1);
 	a->index = (uint8_t)(index + 1);
@@ -229,7 +231,8 @@ static int on_note(void *arg, const struct sdt_note *n)
 	nargs = take_args(n->args, &r->m->elf, n->pc, args);
 	p = en_probe_add(r->en, &usdt_provider, NULL, prov, r->m->name, func, name);
 	if (p == NULL || (p->pvdata == NULL && set_types(p, args, nargs) < 0))
-		return et_err(r->e, ET_NOMEM, "out of memory for the probes of process %d", at.pid);
+		return et_err(
+			r->e, ET_NOMEM, "out of memory for the probes of process %d", at.pid);
 	p->mod_aliases = r->m->aliases;
 	return k_sites_add(r->sites, p, r->m, &at, args, sizeof(args), r->e);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions of an Erlang VM that are erlang probes: what tracing inside the node cannot give. The
- * VM's program has their names up to OTP 28. Arguments are made of registers and of the VM's
- * structures (bpf/erlang.h); where something is in a structure is taken from the code of a function
- * that is known to look there, so that it is right for this very VM. What is not found is not read.
+ * Functions of an Erlang VM that are erlang probes: events that tracing inside the node does not
+ * give. The VM's program has their symbols up to OTP 28. Arguments come from registers and from the
+ * VM's structures (bpf/erlang.h). Offsets in these structures are taken from the code of a function
+ * that is known to use them, so that they are right for this VM. What is not found is not read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,42 +17,42 @@
 
 #define MAX_CMDLINE (4u << 20) /* bytes: more than the system takes */
 
-enum place {
-	ENTRY,
-	CALL_OF_COPY, /* where it calls copy_struct_x */
-	SENDS,	      /* where it calls what a register points to */
+enum where {
+	ON_ENTRY,
+	ON_COPY, /* where it calls copy_struct_x */
+	ON_SEND, /* where it calls what a register points to */
 };
 
-static const struct inside {
+static const struct vm_probe {
 	const char *probe, *symbol; /* a glob: C++ */
 	enum k_erlang_kind kind;
-	enum place place;
+	enum where where;
 	const char *note;
-} insides[] = {
-	{"message-receive", "_Z*beam_jit_remove_message*", K_MESSAGE_RECEIVE, ENTRY,
+} probes[] = {
+	{"message-receive", "_Z*beam_jit_remove_message*", K_MESSAGE_RECEIVE, ON_ENTRY,
 		"the size (arg1) is 0: see copy-struct"},
-	{"copy-struct", "copy_struct_x", K_COPY_STRUCT, ENTRY, NULL},
-	{"copy-object", "copy_object_x", K_COPY_OBJECT, CALL_OF_COPY, NULL},
-	{"process-exit_signal", "erts_proc_sig_send_exit", K_EXIT_SIGNAL, ENTRY, NULL},
-	{"process-exit_signal", "erts_proc_sig_send_link_exit", K_LINK_EXIT, ENTRY, NULL},
-	{"process-exit_signal-remote", "erts_dsig_send_exit2", K_REMOTE_EXIT, ENTRY,
+	{"copy-struct", "copy_struct_x", K_COPY_STRUCT, ON_ENTRY, NULL},
+	{"copy-object", "copy_object_x", K_COPY_OBJECT, ON_COPY, NULL},
+	{"process-exit_signal", "erts_proc_sig_send_exit", K_EXIT_SIGNAL, ON_ENTRY, NULL},
+	{"process-exit_signal", "erts_proc_sig_send_link_exit", K_LINK_EXIT, ON_ENTRY, NULL},
+	{"process-exit_signal-remote", "erts_dsig_send_exit2", K_REMOTE_EXIT, ON_ENTRY,
 		"the token (arg4 to arg6) is 0"},
-	{"process-exit_signal-remote", "erts_dsig_send_exit", K_REMOTE_EXIT, ENTRY, NULL},
-	{"process-exit_signal-remote", "erts_dsig_send_exit_tt", K_REMOTE_LINK_EXIT, ENTRY, NULL},
-	{"port-busy", "set_busy_port", K_PORT_BUSY, ENTRY, NULL},
-	{"port-not_busy", "set_busy_port", K_PORT_NOT_BUSY, ENTRY, NULL},
-	{"dist-output", "erts_dist_command", K_DIST_OUTPUT, SENDS, NULL},
-	{"dist-outputv", "erts_dist_command", K_DIST_OUTPUTV, SENDS, NULL},
-	{"dist-port_not_busy", "erts_dist_port_not_busy", K_DIST_NOT_BUSY, ENTRY, NULL},
-	{"driver-ready_async", "async_ready", K_DRIVER, ENTRY, NULL},
-	{"driver-process_exit", "erts_fire_port_monitor", K_DRIVER, ENTRY, NULL},
+	{"process-exit_signal-remote", "erts_dsig_send_exit", K_REMOTE_EXIT, ON_ENTRY, NULL},
+	{"process-exit_signal-remote", "erts_dsig_send_exit_tt", K_REMOTE_LINK_EXIT, ON_ENTRY, NULL},
+	{"port-busy", "set_busy_port", K_PORT_BUSY, ON_ENTRY, NULL},
+	{"port-not_busy", "set_busy_port", K_PORT_NOT_BUSY, ON_ENTRY, NULL},
+	{"dist-output", "erts_dist_command", K_DIST_OUTPUT, ON_SEND, NULL},
+	{"dist-outputv", "erts_dist_command", K_DIST_OUTPUTV, ON_SEND, NULL},
+	{"dist-port_not_busy", "erts_dist_port_not_busy", K_DIST_NOT_BUSY, ON_ENTRY, NULL},
+	{"driver-ready_async", "async_ready", K_DRIVER, ON_ENTRY, NULL},
+	{"driver-process_exit", "erts_fire_port_monitor", K_DRIVER, ON_ENTRY, NULL},
 };
-enum { NINSIDES = sizeof(insides) / sizeof(*insides) };
+enum { NPROBES = sizeof(probes) / sizeof(*probes) };
 
-bool k_is_inside(const char *glob)
+bool k_is_vm_probe(const char *glob)
 {
-	for (unsigned i = 0; i < NINSIDES; i++)
-		if (en_glob(glob, insides[i].probe))
+	for (unsigned i = 0; i < NPROBES; i++)
+		if (en_glob(glob, probes[i].probe))
 			return true;
 	return false;
 }
@@ -172,13 +172,13 @@ static void find_numbers(int pid, const struct k_module *m, struct k_erlang *how
 				strtoul(a[2] != '\0' || i + 3 > n ? a + 2 : a + 3, NULL, 10);
 	}
 	free(line);
-	for (how->places = 10; how->places < 27 && 1UL << how->places < limit; how->places++)
+	for (how->process_bits = 10; how->process_bits < 27 && 1UL << how->process_bits < limit; how->process_bits++)
 		;
-	for (how->port_places = 10; how->port_places < 27 && 1UL << how->port_places < ports;
-		how->port_places++)
+	for (how->port_bits = 10; how->port_bits < 27 && 1UL << how->port_bits < ports;
+		how->port_bits++)
 		;
 	if (major < 14)
-		how->places = how->port_places = 0;
+		how->process_bits = how->port_bits = 0;
 }
 
 /* What the VM's memory tells. */
@@ -198,7 +198,7 @@ static void find_names(int pid, struct k_erlang *how)
 	vm_close(vm);
 }
 
-static void find_places(struct k_module *m, struct k_erlang *how)
+static void find_fields(struct k_module *m, struct k_erlang *how)
 {
 	struct code c;
 	size_t at;
@@ -215,19 +215,19 @@ static void find_places(struct k_module *m, struct k_erlang *how)
 		how->dist = first_op(&c, LOAD, RDI);
 	if (code_named(m, "set_busy_port", &c)) /* the address of the flags, for an atomic change */
 		how->flags = first_op(&c, LEA, RDI);
-	/* a link says whom it is to right before what says how far its beginning is */
+	/* a link has its other end right before its own offset in the pair */
 	if (code_named(m, "erts_proc_sig_send_link_exit", &c))
 		for (size_t i = 0; i + 4 < c.n && how->item == 0; i++)
 			if (c.p[i] == 0x0f && c.p[i + 1] == 0xb7 && c.p[i + 2] >> 6 == 1 && c.p[i + 3] >= 8)
 				how->item = (uint32_t)c.p[i + 3] - 8;
 }
 
-/* ---- places --------------------------------------------------------------------------- */
+/* ---- sites ---------------------------------------------------------------------------- */
 
-static int call(const struct inside *in, uint64_t offset, const struct k_vm *vm, k_inside_cb cb,
+static int call(const struct vm_probe *in, uint64_t offset, const struct k_vm *vm, k_vm_probe_cb cb,
 	void *arg)
 {
-	struct k_inside at = {.probe = in->probe, .note = in->note, .offset = offset, .vm = *vm};
+	struct k_vm_probe at = {.probe = in->probe, .note = in->note, .offset = offset, .vm = *vm};
 
 	at.vm.how.kind = in->kind;
 	return cb(arg, &at);
@@ -266,8 +266,8 @@ static bool is_call(const uint8_t *p, size_t len)
 	return p[0] == 0xff && (p[1] & 0xf8) == 0xd0;
 }
 
-static int one(struct k_module *m, const struct inside *in, const struct elf_sym *s,
-	const struct k_vm *found, k_inside_cb cb, void *arg)
+static int one(struct k_module *m, const struct vm_probe *in, const struct elf_sym *s,
+	const struct k_vm *found, k_vm_probe_cb cb, void *arg)
 {
 	const struct elf_sym *copy = symbol(m, "copy_struct_x");
 	struct k_vm vm = *found;
@@ -278,9 +278,9 @@ static int one(struct k_module *m, const struct inside *in, const struct elf_sym
 
 	if (!code_of(m, s, &c) || !elf_offset(k_module_elf(m), s->value, true, &offset))
 		return 0;
-	if (in->place == ENTRY)
+	if (in->where == ON_ENTRY)
 		return call(in, offset, &vm, cb, arg);
-	if (in->place == CALL_OF_COPY) {
+	if (in->where == ON_COPY) {
 		at = copy != NULL ? find_copy(&c, copy->value, &vm.how) : c.n;
 		return at < c.n ? call(in, offset + at, &vm, cb, arg) : 0;
 	}
@@ -299,8 +299,8 @@ static int one(struct k_module *m, const struct inside *in, const struct elf_sym
 /* ---- the process that runs ------------------------------------------------------------ */
 
 /*
- * A thread's own data of a key is at a place of the thread's memory that libc's function for that
- * takes ("add $N, %rax; shl $4, %rax": 16 N bytes from its beginning on).
+ * A thread's own data of a key is where libc's function for that takes it in the thread's memory
+ * ("add $N, %rax; shl $4, %rax": 16 N bytes from its beginning on).
  */
 static uint32_t find_thread_data(int pid)
 {
@@ -356,7 +356,7 @@ void k_vm_find(int pid, struct k_module *m, struct k_vm *vm)
 	*vm = (struct k_vm){.pid = (uint32_t)pid};
 	find_numbers(pid, m, &vm->how);
 	find_names(pid, &vm->how);
-	find_places(m, &vm->how);
+	find_fields(m, &vm->how);
 	k_vm_threads(pid, m, vm);
 }
 
@@ -368,7 +368,7 @@ uint64_t k_vm_exit(struct k_module *m)
 	return s != NULL && elf_offset(k_module_elf(m), s->value, true, &offset) ? offset : 0;
 }
 
-int k_insides(int pid, struct k_module *m, const char *glob, k_inside_cb cb, void *arg)
+int k_vm_probes(int pid, struct k_module *m, const char *glob, k_vm_probe_cb cb, void *arg)
 {
 	const struct elf *f = k_module_elf(m);
 	struct k_vm vm;
@@ -376,9 +376,9 @@ int k_insides(int pid, struct k_module *m, const char *glob, k_inside_cb cb, voi
 
 	k_vm_find(pid, m, &vm);
 	for (size_t i = 0; i < f->nsyms && rc == 0; i++)
-		for (unsigned k = 0; f->syms[i].type == STT_FUNC && k < NINSIDES && rc == 0; k++)
-			if (en_glob(glob, insides[k].probe) &&
-				en_glob(insides[k].symbol, f->strs + f->syms[i].name))
-				rc = one(m, &insides[k], &f->syms[i], &vm, cb, arg);
+		for (unsigned k = 0; f->syms[i].type == STT_FUNC && k < NPROBES && rc == 0; k++)
+			if (en_glob(glob, probes[k].probe) &&
+				en_glob(probes[k].symbol, f->strs + f->syms[i].name))
+				rc = one(m, &probes[k], &f->syms[i], &vm, cb, arg);
 	return rc;
 }

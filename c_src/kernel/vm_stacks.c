@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where Erlang VMs have the stacks of their processes, for ustack() (bpf/erlang_stack.c). Needs the names
- * of the VM's program (OTP up to 28). Where things are in the VM's structures is told by processes
- * that it has: what looks like a stack within its heap, in all of them, is one.
+ * Where Erlang VMs have the stacks of their processes, for ustack() (bpf/erlang_stack.c). This
+ * needs the symbols of the VM's program (OTP up to 28). The layout of the VM's structures is found
+ * by looking at its processes: what looks like a stack within the heap in all of them is one.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -14,14 +14,15 @@
 #include "engine/clock.h"
 #include "engine/region.h"
 #include "engine/state.h"
-#include "vm_probes.h"
-#include "load.h"
+#include "kernel.h"
 #include "proc_file.h"
 #include "symbols/vm.h"
+#include "vm_probes.h"
+#include "vm_stacks.h"
 
 enum {
 	TABLE = 32,   /* words in which the VM's table of processes has where they are */
-	PLACES = 512, /* of that table which are looked at */
+	SLOTS = 512, /* of that table which are looked at */
 	WORDS = 48,   /* of a process */
 	SAMPLES = 64, /* processes */
 	FEWEST = 4,
@@ -37,12 +38,12 @@ struct process {
 /* Processes of a table at this address, if it is one. */
 static unsigned read_processes(const struct vm *vm, uint64_t table, struct process *all)
 {
-	uint64_t at[PLACES];
+	uint64_t at[SLOTS];
 	unsigned n = 0;
 
 	if (table % 8 != 0 || table < 4096 || !vm_read(vm, table, at, sizeof(at)))
 		return 0;
-	for (unsigned i = 0; i < PLACES && n < SAMPLES; i++)
+	for (unsigned i = 0; i < SLOTS && n < SAMPLES; i++)
 		if (at[i] % 8 == 0 && at[i] > 4096 && vm_read(vm, at[i], &all[n], sizeof(*all)) &&
 			(all[n].word[0] & PID_MASK) == PID_TAG)
 			n++;
@@ -183,21 +184,29 @@ static bool is_wanted(const struct en *en)
 static int add(struct en *en, const struct k_vm_stacks *s, struct et_error *e)
 {
 	struct k_root *r = en->kernel->root;
-	uint64_t at = k_vm_place(s->pid);
+	uint64_t at = k_vm_slot(s->pid);
 
 	if (r->vm_stacks == NULL)
-		r->vm_stacks = en_alloc(en, K_VM_PLACES * sizeof(*r->vm_stacks));
+		r->vm_stacks = en_alloc(en, K_VM_SLOTS * sizeof(*r->vm_stacks));
 	if (r->vm_stacks == NULL)
 		return et_err(e, ET_NOMEM, "out of memory for the stacks of Erlang processes");
 	while (r->vm_stacks[at].pid != 0)
-		at = (at + 1) % K_VM_PLACES;
+		at = (at + 1) % K_VM_SLOTS;
 	r->vm_stacks[at] = *s;
 	return 0;
 }
 
+bool k_nodes_named(const struct et_options *o)
+{
+	for (uint64_t i = 0; i < o->val[OPT_ERLNODE]; i++)
+		if (atoi(o->str[OPT_ERLNODE][i]) == 0 && strcmp(o->str[OPT_ERLNODE][i], "*") != 0)
+			return true;
+	return false;
+}
+
 /*
- * VMs that nobody has named are looked at only if they are our own user's: another user may have a
- * page of such a process come from a file system of his own, and never come, and who reads it waits.
+ * VMs that nobody has named are looked at only if they are our own user's: another user may have
+ * a page of such a process come from a file system of his own that never gives it, and we would wait.
  */
 static bool may_look(const struct en *en, int pid)
 {
@@ -212,7 +221,7 @@ static int find_all(struct en *en, struct et_error *e)
 	unsigned n = 0;
 	int rc = 0;
 
-	for (const struct dirent *de; d != NULL && rc == 0 && n < K_VM_PLACES / 2;) {
+	for (const struct dirent *de; d != NULL && rc == 0 && n < K_VM_SLOTS / 2;) {
 		int pid = (de = readdir(d)) != NULL ? atoi(de->d_name) : -1;
 
 		if (pid > 0 && en_now() > end) { /* what is called like a VM may be anything */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long an instruction of x86-64 is: a probe inside of a function must be at the first byte of
- * one, or the program would execute something else.
+ * The length of an x86-64 instruction: a probe inside a function must be at the first byte of one,
+ * or the program would execute something else.
  */
 #include <string.h>
 

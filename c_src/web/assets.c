@@ -57,7 +57,7 @@ static void title_of(const char *name, const char *text, char *title, size_t siz
 		title[len++] = ' ';
 	}
 	title[len] = '\0';
-	web_plain(title, len); /* cut, maybe within a character */
+	web_to_utf8(title, len); /* cut, maybe within a character */
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -85,7 +85,7 @@ json_t *web_library(const char *folder)
 				     : NULL;
 
 		if (text != NULL && (sum += len) <= WEB_MAX_LIBRARY) {
-			web_plain(text, len);
+			web_to_utf8(text, len);
 			title_of(v[i]->d_name, text, title, sizeof(title));
 			snprintf(name, sizeof(name), "%s", v[i]->d_name);
 			name[strlen(name) - 2] = '\0';

@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "session.h"
+
 void web_hex(const void *p, size_t len, char *out)
 {
 	const uint8_t *b = p;

@@ -12,17 +12,19 @@
 #include <string.h>
 #include <sys/socket.h>
 
-struct peer {
-	struct peer *next;
+#include "conn_limit.h"
+
+struct conn_entry {
+	struct conn_entry *next;
 	struct lws *wsi;
 	unsigned user; /* its number; 0: a stranger */
 	bool leaving;  /* it has been told to go */
 	char address[64];
 };
 
-static struct peer *find(const struct web *w, const struct lws *wsi)
+static struct conn_entry *find(const struct web *w, const struct lws *wsi)
 {
-	struct peer *p = w->peers;
+	struct conn_entry *p = w->conns;
 
 	while (p != NULL && p->wsi != wsi)
 		p = p->next;
@@ -40,7 +42,7 @@ static void address_of(struct lws *wsi, char *address, size_t size)
 		snprintf(address, size, "?");
 }
 
-static bool is_stranger(const struct peer *p)
+static bool is_stranger(const struct conn_entry *p)
 {
 	return p->user == 0 && !p->leaving;
 }
@@ -50,7 +52,7 @@ static unsigned strangers(const struct web *w, const char *address)
 {
 	unsigned n = 0;
 
-	for (const struct peer *p = w->peers; p != NULL; p = p->next)
+	for (const struct conn_entry *p = w->conns; p != NULL; p = p->next)
 		n += is_stranger(p) && (address == NULL || strcmp(p->address, address) == 0);
 	return n;
 }
@@ -61,7 +63,7 @@ static const char *busiest(const struct web *w)
 	const char *best = NULL;
 	unsigned most = 0;
 
-	for (const struct peer *p = w->peers; p != NULL; p = p->next) {
+	for (const struct conn_entry *p = w->conns; p != NULL; p = p->next) {
 		unsigned n = is_stranger(p) ? strangers(w, p->address) : 0;
 
 		if (n > most) {
@@ -74,9 +76,9 @@ static const char *busiest(const struct web *w)
 
 static void displace(struct web *w, const char *address)
 {
-	struct peer *oldest = NULL;
+	struct conn_entry *oldest = NULL;
 
-	for (struct peer *p = w->peers; p != NULL; p = p->next)
+	for (struct conn_entry *p = w->conns; p != NULL; p = p->next)
 		if (is_stranger(p) && strcmp(p->address, address) == 0)
 			oldest = p;
 	if (oldest == NULL)
@@ -86,16 +88,16 @@ static void displace(struct web *w, const char *address)
 	lws_set_timeout(oldest->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
 }
 
-void peer_came(struct web *w, struct lws *wsi)
+void conn_opened(struct web *w, struct lws *wsi)
 {
-	struct peer *p = calloc(1, sizeof(*p));
+	struct conn_entry *p = calloc(1, sizeof(*p));
 
 	if (p == NULL)
 		return;
 	p->wsi = wsi;
 	address_of(wsi, p->address, sizeof(p->address));
-	p->next = w->peers;
-	w->peers = p;
+	p->next = w->conns;
+	w->conns = p;
 	if (strangers(w, p->address) > WEB_PEER_STRANGERS)
 		displace(w, p->address);
 	else if (strangers(w, NULL) > WEB_STRANGERS)
@@ -103,20 +105,20 @@ void peer_came(struct web *w, struct lws *wsi)
 }
 
 /* A user too has only so many for good: the others are as those of strangers. */
-void peer_known(struct web *w, struct lws *wsi, const struct web_user *u)
+void conn_logged_in(struct web *w, struct lws *wsi, const struct web_user *u)
 {
-	struct peer *p = find(w, wsi);
+	struct conn_entry *p = find(w, wsi);
 	unsigned n = 0;
 
-	for (const struct peer *o = w->peers; o != NULL; o = o->next)
+	for (const struct conn_entry *o = w->conns; o != NULL; o = o->next)
 		n += o->user == u->number;
 	if (p != NULL && n < WEB_USER_CONNS)
 		p->user = u->number;
 }
 
-void peer_gone(struct web *w, struct lws *wsi)
+void conn_closed(struct web *w, struct lws *wsi)
 {
-	for (struct peer **at = &w->peers, *p; (p = *at) != NULL; at = &p->next)
+	for (struct conn_entry **at = &w->conns, *p; (p = *at) != NULL; at = &p->next)
 		if (p->wsi == wsi) {
 			*at = p->next;
 			free(p);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "node/connection.h"
+#include "node_names.h"
 
 /* NULL: nobody has named it, and it is of another user. */
 static json_t *ask(
@@ -19,7 +20,7 @@ static json_t *ask(
 
 	if (et_err_is(&e, ET_OTHER))
 		return NULL;
-	web_plain(e.text, strlen(e.text));
+	web_to_utf8(e.text, strlen(e.text));
 	if (nd == NULL)
 		return json_pack("{ss si ss sb ss}", "name", name, "ospid", 0, "otp", "", "ok", 0,
 			"error", e.text);

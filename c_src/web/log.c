@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "utf8.h"
+
 int64_t web_ms(void)
 {
 	struct timespec ts;
@@ -37,30 +39,10 @@ bool web_allowed(struct web_rate *r)
 	return true;
 }
 
-/* Bytes of the character that begins there; 0: none does. */
-static size_t utf8_len(const unsigned char *p, size_t left)
-{
-	size_t n = 0;
-
-	if (p[0] < 0x80)
-		n = 1;
-	else if (p[0] >= 0xc2 && p[0] < 0xf5)
-		n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-	if (n > left)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-		(p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0; /* too long, a half of a pair, or beyond the last */
-	return n;
-}
-
-void web_plain(char *text, size_t len)
+void web_to_utf8(char *text, size_t len)
 {
 	for (size_t i = 0, n; i < len; i += n) {
-		n = utf8_len((unsigned char *)text + i, len - i);
+		n = utf8_valid((unsigned char *)text + i, len - i);
 		if (n == 0 || text[i] == '\0') {
 			text[i] = '?';
 			n = 1;

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "node_names.h"
+
 /* A node's name as -N takes it; nothing that could be an option or mean something else. */
 static bool is_name(const char *name)
 {

@@ -22,6 +22,8 @@
 
 #include "array.h"
 #include "pack.h"
+#include "script_child.h"
+#include "session.h"
 
 enum { READ_SIZE = 64 << 10, MAX_LINES = 32 << 10, MAX_ERR = 2048 };
 
@@ -306,7 +308,7 @@ static void keep_error(struct run *r, const char *line, size_t len)
 		memmove(r->errors, r->errors + gone, r->nerrors);
 	}
 	memcpy(r->errors + r->nerrors, line, len);
-	web_plain(r->errors + r->nerrors, len);
+	web_to_utf8(r->errors + r->nerrors, len);
 	r->nerrors += len;
 	r->errors[r->nerrors++] = '\n';
 }
@@ -499,7 +501,7 @@ static void probe_line(struct run *r, char *line)
 		snprintf(full, sizeof(full), "%s:%s::%s", p[1], p[2], p[3]);
 	else
 		snprintf(full, sizeof(full), "%s:%s:%s:%s", p[1], p[2], p[3], p[4]);
-	web_plain(full, strlen(full));
+	web_to_utf8(full, strlen(full));
 	json_array_append_new(r->probes, json_string(full));
 }
 
@@ -571,7 +573,7 @@ static void on_out(struct web *w, struct source *src)
  */
 static void on_err_line(struct run *r, char *line, size_t len)
 {
-	web_plain(line, len);
+	web_to_utf8(line, len);
 	if (len > 10 && strncmp(line, "erltrace: ", 10) == 0) {
 		line += 10;
 		len -= 10;

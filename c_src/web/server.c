@@ -14,6 +14,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "conn_limit.h"
+#include "script_child.h"
+#include "server.h"
+#include "session.h"
+
 /* One connection; http until it is a web socket. */
 struct conn {
 	struct session *session;
@@ -152,7 +157,7 @@ static struct web_user *user_of(struct web *w, struct lws *wsi)
 	header(wsi, WSI_TOKEN_HTTP_COOKIE, cookies, sizeof(cookies));
 	u = web_user_of(w, cookies);
 	if (u != NULL)
-		peer_known(w, wsi, u);
+		conn_logged_in(w, wsi, u);
 	return u;
 }
 
@@ -386,8 +391,8 @@ static int on_client(struct lws *wsi, enum lws_callback_reasons why, void *user,
 	struct conn *c = user;
 
 	switch (why) {
-	case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED: peer_came(w, wsi); return 0;
-	case LWS_CALLBACK_WSI_DESTROY: peer_gone(w, wsi); return 0;
+	case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED: conn_opened(w, wsi); return 0;
+	case LWS_CALLBACK_WSI_DESTROY: conn_closed(w, wsi); return 0;
 	case LWS_CALLBACK_HTTP: return on_http(w, wsi, c, in);
 	case LWS_CALLBACK_HTTP_BODY: return on_body(c, in, len);
 	case LWS_CALLBACK_HTTP_BODY_COMPLETION: return login(w, wsi, c);

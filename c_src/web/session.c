@@ -12,6 +12,9 @@
 
 #include "array.h"
 #include "erltrace.h"
+#include "node_names.h"
+#include "script_child.h"
+#include "session.h"
 
 struct msg {
 	struct msg *next;
@@ -118,7 +121,7 @@ void session_error(struct session *s, json_int_t id, int code, const char *fmt, 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	web_plain(text, strlen(text)); /* it may hold what came, cut anywhere */
+	web_to_utf8(text, strlen(text)); /* it may hold what came, cut anywhere */
 	session_send_json(s, json_pack("{ss sI si ss}", "type", "error", "id", id, "code", code,
 				     "message", text));
 }

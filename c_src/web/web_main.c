@@ -15,6 +15,9 @@
 #include <unistd.h>
 
 #include "node/paths.h"
+#include "node_names.h"
+#include "script_child.h"
+#include "server.h"
 
 enum {
 	OPT_PORT = 256,

@@ -16,8 +16,8 @@
 #include "beam/handles.h"
 #define BEAM_WORDS_CONST /* the fake has no layout that could be found: it is written here */
 #include "beam/layout.h"
+#include "beam/nif.h"
 #include "beam/term_print.h"
-#include "beam/tracer.h"
 #include "fake_vm.h"
 
 #define THREADS	 3
@@ -187,8 +187,8 @@ static void event(struct thread *t, ERL_NIF_TERM tag, ERL_NIF_TERM pid, ERL_NIF_
 
 	enif_make_map_put(t->env, enif_make_new_map(t->env), atom_extra, extra, &opts);
 	argv[4] = opts;
-	if (beam_enabled(t->env, 3, argv) == atom_trace)
-		beam_trace(t->env, 5, argv);
+	if (nif_enabled(t->env, 3, argv) == atom_trace)
+		nif_trace(t->env, 5, argv);
 }
 
 static ERL_NIF_TERM mfa(struct thread *t, unsigned fn)
@@ -294,9 +294,9 @@ static ERL_NIF_TERM own_port(struct thread *t)
 {
 	for (;;) {
 		ERL_NIF_TERM p = fake_port(2 + (unsigned)(next_random(&t->rnd) % 20000));
-		uint64_t place = (p * 0x9e3779b97f4a7c15ULL) >> 40 & 4095;
+		uint64_t slot = (p * 0x9e3779b97f4a7c15ULL) >> 40 & 4095;
 
-		if (place / 1024 == t->number && place % 1024 < 1000)
+		if (slot / 1024 == t->number && slot % 1024 < 1000)
 			return p;
 	}
 }
@@ -564,7 +564,7 @@ static void test_functions_come_and_are_counted_while_they_are_called(void)
 }
 
 /* Names made one after the other are neighbouring atoms: their functions do not meet. */
-static void test_neighbours_have_places_of_their_own(void)
+static void test_neighbours_have_buckets_of_their_own(void)
 {
 	static unsigned char met[1 << 17];
 	unsigned most = 0;
@@ -576,7 +576,7 @@ static void test_neighbours_have_places_of_their_own(void)
 			if (++met[k % sizeof(met)] > most)
 				most = met[k % sizeof(met)];
 		}
-	check(most <= 8, "functions in a place", most, 8);
+	check(most <= 8, "functions in a bucket", most, 8);
 }
 
 int main(void)
@@ -600,7 +600,7 @@ int main(void)
 	beam_words.frame = 1;
 	beam_words.mark = 0x1000;
 	beam_words.raised = 20 * sizeof(uintptr_t);
-	test_neighbours_have_places_of_their_own();
+	test_neighbours_have_buckets_of_their_own();
 	test_exact();
 	test_functions_come_and_are_counted_while_they_are_called();
 	test_closed_while_events_are_inside(script, false);

@@ -101,7 +101,8 @@ static void compare(const struct prog_clause *c, const char *script)
 	CHECK((said.pbis & pbis) == got.pbis, "provider built-ins: %s", script);
 	CHECK(said.stack == got.stack && said.ustack == got.ustack, "stacks: %s", script);
 	/* a value that nobody takes is not loaded; usdt() hands all of them over */
-	CHECK((got.args & ~said.args) == 0, "arguments %x, not %x: %s", said.args, got.args, script);
+	CHECK((got.args & ~said.args) == 0, "arguments %x, not %x: %s", said.args, got.args,
+		script);
 }
 
 static void compile(const char *script)
@@ -162,7 +163,8 @@ int main(void)
 			read_scripts(text);
 		free(text);
 	}
-	CHECK(nscripts > 500 && nclauses > nscripts, "only %u scripts of %u clauses", nscripts, nclauses);
+	CHECK(nscripts > 500 && nclauses > nscripts, "only %u scripts of %u clauses", nscripts,
+		nclauses);
 	globfree(&all);
 	return finish();
 }

@@ -284,6 +284,12 @@ traced_module_reloaded_and_purged_test_() ->
         ok = nothing_left()
     end}.
 
+%% The library has every function of c_src/beam/nifs.def, and nothing else is exported.
+nifs_are_the_exports_test() ->
+    Nifs = erltrace_nif:module_info(nifs),
+    Erlang = [{probes, 2}, {module_info, 0}, {module_info, 1}],
+    ?assertEqual(lists:sort(erltrace_nif:module_info(exports)), lists:sort(Nifs ++ Erlang)).
+
 %% The library's own module is loaded once more: the handle goes on. (code:purge/1 would kill it if
 %% it is inside a call of the library at that moment, as it is some times a second.)
 nif_reloaded_while_tracing_test() ->

@@ -5,7 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "kernel/kernel.h"
+#include "kernel/link.h"
+#include "kernel/program.h"
 #include "checks.h"
 
 static const char *const rt_names[] = {

@@ -114,11 +114,11 @@ has 'the process of -p ends: what it did' "^ *erlang${pid[kn_b]} +3\$"
 
 if unshare --net --pid --fork true 2>/dev/null && command -v ip >/dev/null; then
 	mkfifo kn_c.in
-	exec {i}<>kn_c.in
+	exec {lines}<>kn_c.in
 	unshare --net --pid --fork --kill-child --mount-proc bash -c '
 		ip link set lo up && exec erl -noshell -sname kn_c -eval "
 		(fun L() -> io:get_line([]), [lists:zip3([], [], []) || _ <- lists:seq(1, 300)],
-			[spawn(lists, seq, [1, 2]) || _ <- lists:seq(1, 300)], L() end)()."' <&"$i" >c.log 2>&1 &
+			[spawn(lists, seq, [1, 2]) || _ <- lists:seq(1, 300)], L() end)()."' <&"$lines" >c.log 2>&1 &
 	pid[kn_c]=$!
 	disown
 	for ((k = 0; k < 2400; k++)); do
@@ -128,7 +128,7 @@ if unshare --net --pid --fork true 2>/dev/null && command -v ip >/dev/null; then
 	done
 	trace_process "$vm" -n "$script" -n 'erlang*:::process-spawn
 		/copyinstr(arg1) == "lists:seq/2" && ++n == 300/ { printf("all\n"); }'
-	echo >&"$i"
+	echo >&"$lines"
 	ok 'in a container: it fires' holds o '^all'
 	untrace
 	is 'in a container: exit code' 0 "$status"

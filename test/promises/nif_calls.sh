@@ -18,7 +18,7 @@ build=${BUILD:-build}
 mkfifo "$tmp/in"
 exec {in}<>"$tmp/in"
 # Those without a dirty scheduler; the two callbacks are events, not calls.
-names=$(sed -n 's/^	{"[a-z_]*", [0-9], \(nif_[a-z_]*\), 0},$/\1/p' c_src/beam/nif.c)
+names=$(sed -nE '/^NIF\((enabled|trace),/d; s/^NIF\(([a-z_]+), [0-9], REGULAR\)$/nif_\1/p' c_src/beam/nifs.def)
 script=$(for n in $names; do
 	echo "pid\$target:erltrace.so:$n:entry { self->t = vtimestamp; }"
 	echo "pid\$target:erltrace.so:$n:return /self->t/ { this->d = vtimestamp - self->t; @m[probefunc] = max(this->d); @q[probefunc] = sum(this->d > 1000000); @n[probefunc] = count(); self->t = 0; }"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The slot's buffer, through which memory of others is read: the kernel's helpers fill it. */
+/* The slot's buffer: the kernel's helpers read memory of others into it. */
 #ifndef K_BUFFER_H
 #define K_BUFFER_H
 

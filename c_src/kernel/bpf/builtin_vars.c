@@ -87,8 +87,8 @@ RTFN(timestamp)
 }
 
 /*
- * The name of the program that fires. The slot has a cache of names, so that tables find a name that
- * was seen before by its number. It holds until the firing ends.
+ * The name of the program that fires. The slot has a cache of names, so that tables find a name
+ * that was seen before by its number. It holds until the firing ends.
  */
 _Static_assert(offsetof(struct en_comm, text) == offsetof(struct et_str, text), "as struct et_str");
 static INLINE_HERE void comm_new(struct en_thread *t, struct en_comm *c)
@@ -162,7 +162,7 @@ RTFN(rand)
 	return high << 32 | bpf_get_prandom_u32();
 }
 
-/* Its ancestors, itself among them, as far up as that is sensible. */
+/* Its ancestors, itself among them; the loop is bounded. */
 RTFN(progenyof)
 {
 	uint64_t task = task_of(FIRE(ctx)->thread);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the kernel's firings begin: one function for each kind of event. They find the probe,
- * take a slot, put the arguments that are read where clauses find them, and run the clauses.
+ * Where programs begin: a function for each kind of event (kernel/entries.def). It finds the probe,
+ * takes a slot, puts the arguments that are used where clauses read them, and runs the clauses.
  */
 #include "task.h"
 #include "engine/counter.h"
@@ -55,7 +55,7 @@ static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsign
 	t = take_slot(r);
 	if (t == NULL)
 		return NULL;
-	if (r->asks_who) /* which is not for nothing */
+	if (r->uses_ids) /* they take time */
 		tid = bpf_get_current_pid_tgid();
 	shown = r->pid_ns == 0 ? tid : k_current_ids();
 	t->tid = (uint32_t)shown;
@@ -218,7 +218,7 @@ uint64_t k_sys_exit(uint64_t *ctx)
 
 /* ---- functions of programs ------------------------------------------------------------ */
 
-/* The registers of user space when it came to the place: struct pt_regs, as the kernel has it. */
+/* The registers of user space at the site: struct pt_regs, as the kernel has it. */
 struct user_regs {
 	uint64_t r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs,
 		flags, sp, ss;
@@ -255,12 +255,12 @@ static inline uint64_t stack_word(uint64_t at)
  * Has the kernel itself taken the word at the stack pointer for the caller? Some do, at some
  * instructions. Where a function calls itself it cannot be told; then as it was before.
  */
-static inline bool has_caller(const struct user_regs *regs, uint64_t place, uint64_t second)
+static inline bool has_caller(const struct user_regs *regs, uint64_t site, uint64_t second)
 {
 	uint64_t top = stack_word(regs->sp);
-	uint32_t *seen = &k_root.adds_caller[place & K_BEFORE_PUSH ? 0 : 1];
+	uint32_t *seen = &k_root.adds_caller[site & K_BEFORE_PUSH ? 0 : 1];
 
-	if (!(place & (K_BEFORE_PUSH | K_BEFORE_ENDBR)))
+	if (!(site & (K_BEFORE_PUSH | K_BEFORE_ENDBR)))
 		return false;
 	if (second != top)
 		*seen = K_ADDS_NOT;
@@ -273,21 +273,21 @@ static inline bool has_caller(const struct user_regs *regs, uint64_t place, uint
 
 /* In a function that has just been entered: itself, its caller, and then by the caller's frame. */
 static inline __attribute__((always_inline)) void entry_stack(
-	struct user_regs *regs, struct fire *f, uint64_t place)
+	struct user_regs *regs, struct fire *f, uint64_t site)
 {
 	struct en_thread *t = f->thread;
 	uint64_t *to = user_frames(t);
-	uint64_t caller = stack_word(regs->sp + 8 * (place & K_CALLER_AT));
+	uint64_t caller = stack_word(regs->sp + 8 * (site & K_CALLER_AT));
 	uint32_t n;
 	long got;
 
-	if (caller >= UPROBES_PAGE) { /* in its place is what has the kernel see the return */
+	if (caller >= UPROBES_PAGE) { /* instead of it there is what has the kernel see the return */
 		stacks_from(regs, f, false);
 		return;
 	}
 	got = bpf_get_stack(regs, to + 1, 8 * (K_FRAMES - 1), USER_STACK);
 	n = got > 0 ? (uint32_t)got / 8 + 1 : 2;
-	if (has_caller(regs, place, n > 2 ? to[2] : 0)) {
+	if (has_caller(regs, site, n > 2 ? to[2] : 0)) {
 		bpf_get_stack(regs, to, 8 * (K_FRAMES - 1), USER_STACK);
 		n--;
 	}
@@ -299,7 +299,7 @@ static inline __attribute__((always_inline)) void entry_stack(
 uint64_t k_uprobe(struct user_regs *regs)
 {
 	struct fire *f = begin_cookie(regs);
-	uint64_t place;
+	uint64_t site;
 	uint16_t mask;
 
 	if (f == NULL)
@@ -316,11 +316,11 @@ uint64_t k_uprobe(struct user_regs *regs)
 	}
 	if (mask >> 6 != 0)
 		stack_args(f, regs->sp);
-	place = bpf_get_attach_cookie(regs) >> K_SITE_SHIFT;
-	if (!(place & K_CALLER_KNOWN))
+	site = bpf_get_attach_cookie(regs) >> K_SITE_SHIFT;
+	if (!(site & K_CALLER_KNOWN))
 		stacks_from(regs, f, false);
 	else if (f->probe->reads_ustack)
-		entry_stack(regs, f, place);
+		entry_stack(regs, f, site);
 	run(f);
 	return 0;
 }

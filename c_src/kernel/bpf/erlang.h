@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where firings of the erlang provider begin: functions of the VM, whose arguments are made what
- * OTP's own probes have (kernel/vm_probes.c has the table), and the USDT probes of the library in a
- * node, which hand over theirs. Part of entries.c.
+ * Entries of the erlang provider: functions of the VM, whose arguments become those of OTP's own
+ * probes (kernel/vm_probes.c has the table), and the USDT probes of the library in a node, which
+ * pass on theirs. Part of entries.c.
  */
 
 #include "engine/dyn.h"
@@ -10,6 +10,9 @@
 #include "engine/probe.h"
 #include "engine/slot.h"
 #include "terms.h"
+
+#define PROBE(ID, name, route, ...) PROBE_ENUM(ID, __VA_ARGS__)
+#include "beam/probes.def"
 
 static inline bool is_immediate(uint64_t term)
 {
@@ -97,13 +100,14 @@ static inline void reason_arg(struct fire *f, unsigned n, uint64_t term)
 
 enum { ERLNODE_NAME = 0x18, DIST_NAME = 0x70, CONTEXT_DIST = 0x70, PORT_CONNECTED = 0xe8, DIST_IN = 8 };
 
+/* dist-output, dist-outputv, dist-port_not_busy */
 static inline void dist_args(struct fire *f, const struct k_erlang *k, uint64_t port)
 {
 	uint64_t dist = user_word(user_word(port + k->dist) + DIST_IN);
 
-	term_arg(f, 0, user_word(user_word(k->this_node) + ERLNODE_NAME));
-	term_arg(f, 1, user_word(port));
-	term_arg(f, 2, user_word(dist + DIST_NAME));
+	term_arg(f, ARG(DIST_OUTPUT, node), user_word(user_word(k->this_node) + ERLNODE_NAME));
+	term_arg(f, ARG(DIST_OUTPUT, port), user_word(port));
+	term_arg(f, ARG(DIST_OUTPUT, other), user_word(dist + DIST_NAME));
 }
 
 /* {flags, label, serial, sender, count} */
@@ -113,28 +117,39 @@ static inline void token_args(struct fire *f, uint64_t token)
 
 	if ((token & 3) != 2)
 		return;
-	f->arg[3] = (uint64_t)((int64_t)user_word(at + 16) >> 4);
-	f->arg[4] = (uint64_t)((int64_t)user_word(at + 40) >> 4);
-	f->arg[5] = (uint64_t)((int64_t)user_word(at + 24) >> 4);
+	f->arg[ARG(MESSAGE_RECEIVE, label)] = (uint64_t)((int64_t)user_word(at + 16) >> 4);
+	f->arg[ARG(MESSAGE_RECEIVE, previous)] = (uint64_t)((int64_t)user_word(at + 40) >> 4);
+	f->arg[ARG(MESSAGE_RECEIVE, current)] = (uint64_t)((int64_t)user_word(at + 24) >> 4);
 }
 
 static inline void receive_args(struct fire *f, const struct k_erlang *k, uint64_t process)
 {
 	uint64_t message = k->save != 0 ? user_word(user_word(process + k->save)) : 0;
 
-	term_arg(f, 0, user_word(process));
+	const uint32_t token = ARG_BIT(MESSAGE_RECEIVE, label) | ARG_BIT(MESSAGE_RECEIVE, previous) |
+			       ARG_BIT(MESSAGE_RECEIVE, current);
+
+	term_arg(f, ARG(MESSAGE_RECEIVE, receiver), user_word(process));
 	if (k->queue_len != 0)
-		f->arg[2] = user_word(process + k->queue_len);
-	if (message != 0 && (f->probe->argmask & 0x38))
+		f->arg[ARG(MESSAGE_RECEIVE, queued)] = user_word(process + k->queue_len);
+	if (message != 0 && (f->probe->argmask & token))
 		token_args(f, user_word(message + 24));
+}
+
+static inline void exit_signal_args(struct fire *f, uint64_t from, uint64_t to, uint64_t reason)
+{
+	term_arg(f, ARG(PROCESS_EXIT_SIGNAL, sender), from);
+	term_arg(f, ARG(PROCESS_EXIT_SIGNAL, receiver), to);
+	reason_arg(f, ARG(PROCESS_EXIT_SIGNAL, reason), reason);
 }
 
 static inline void remote_exit_args(struct fire *f, const struct user_regs *regs, uint64_t from)
 {
-	term_arg(f, 0, from);
-	term_arg(f, 1, user_word(user_word(regs->di + CONTEXT_DIST) + DIST_NAME));
-	term_arg(f, 2, regs->dx);
-	reason_arg(f, 3, regs->cx);
+	term_arg(f, ARG(PROCESS_EXIT_SIGNAL_REMOTE, sender), from);
+	term_arg(f, ARG(PROCESS_EXIT_SIGNAL_REMOTE, node),
+		user_word(user_word(regs->di + CONTEXT_DIST) + DIST_NAME));
+	term_arg(f, ARG(PROCESS_EXIT_SIGNAL_REMOTE, receiver), regs->dx);
+	reason_arg(f, ARG(PROCESS_EXIT_SIGNAL_REMOTE, reason), regs->cx);
 }
 
 /* In parts, or it is too much for the verifier at once. */
@@ -142,35 +157,33 @@ static inline void make_args(struct fire *f, const struct k_erlang *k, const str
 {
 	switch (k->kind) {
 	case K_MESSAGE_RECEIVE: receive_args(f, k, regs->di); break;
-	case K_COPY_STRUCT: f->arg[0] = (uint64_t)(int64_t)(int32_t)regs->si; break;
+	case K_COPY_STRUCT:
+		f->arg[ARG(COPY_STRUCT, words)] = (uint64_t)(int64_t)(int32_t)regs->si;
+		break;
 	case K_COPY_OBJECT:
-		term_arg(f, 0, user_word(regs->cx - k->offheap));
-		f->arg[1] = regs->si;
+		term_arg(f, ARG(COPY_OBJECT, process), user_word(regs->cx - k->offheap));
+		f->arg[ARG(COPY_OBJECT, words)] = regs->si;
 		break;
 	case K_PORT_BUSY:
-	case K_PORT_NOT_BUSY: term_arg(f, 0, user_word(regs->di)); break;
+	case K_PORT_NOT_BUSY: term_arg(f, ARG(PORT_BUSY, port), user_word(regs->di)); break;
 	case K_EXIT_SIGNAL:
-		term_arg(f, 0, regs->si);
-		term_arg(f, 1, regs->dx);
-		reason_arg(f, 2, regs->cx);
+		exit_signal_args(f, regs->si, regs->dx, regs->cx);
 		break;
 	case K_LINK_EXIT:
-		term_arg(f, 0, regs->si);
-		term_arg(f, 1, user_word(regs->dx + k->item));
-		reason_arg(f, 2, regs->cx);
+		exit_signal_args(f, regs->si, user_word(regs->dx + k->item), regs->cx);
 		break;
 	case K_REMOTE_EXIT: remote_exit_args(f, regs, regs->si); break;
 	case K_REMOTE_LINK_EXIT: remote_exit_args(f, regs, user_word(regs->si)); break;
 	case K_DIST_OUTPUT:
 	case K_DIST_OUTPUTV:
 		dist_args(f, k, regs->di);
-		f->arg[3] = user_word(user_word(regs->si + 16) + 8);
+		f->arg[ARG(DIST_OUTPUT, bytes)] = user_word(user_word(regs->si + 16) + 8);
 		break;
 	case K_DIST_NOT_BUSY: dist_args(f, k, regs->di); break;
 	case K_DRIVER:
-		term_arg(f, 0, user_word(regs->di + PORT_CONNECTED));
-		term_arg(f, 1, user_word(regs->di));
-		string_arg(f, 2, user_word(regs->di + k->driver - 8));
+		term_arg(f, ARG(DRIVER_READY_ASYNC, process), user_word(regs->di + PORT_CONNECTED));
+		term_arg(f, ARG(DRIVER_READY_ASYNC, port), user_word(regs->di));
+		string_arg(f, ARG(DRIVER_READY_ASYNC, name), user_word(regs->di + k->driver - 8));
 		break;
 	}
 }

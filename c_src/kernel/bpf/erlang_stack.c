@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ustack() in an Erlang VM (probe path): behind the native frames come those of the Erlang process
- * that the thread runs. Code of the JIT has the process's stack in the stack pointer; what is a
- * return address there is told from terms by its lowest bits, as the VM itself does. When such code
- * calls the VM's own functions it changes to the thread's stack, and leaves its stack pointer in
- * the process, or in rbp: which of these is told by what it does when it is returned to.
+ * ustack() in an Erlang VM (probe path): after the native frames come those of the Erlang process
+ * that runs on the thread. JIT code has the process's stack in the stack pointer; return addresses
+ * are told from terms by their lowest bits, as in the VM itself. When JIT code calls a function of
+ * the VM it switches to the thread's stack, and saves its stack pointer in the process or in rbp;
+ * which one is seen from the code at the return address.
  */
 #include "engine/in_kernel.h"
 #include "engine/slot.h"
@@ -39,9 +39,9 @@ static inline uint64_t *frame_at(struct en_thread *t, uint64_t n)
 static inline const struct k_vm_stacks *find_vm(void)
 {
 	uint32_t pid = (uint32_t)(k_current_ids() >> 32);
-	uint64_t at = k_vm_place(pid);
+	uint64_t at = k_vm_slot(pid);
 
-	for (uint64_t i = 0; i < K_VM_PLACES; i++, at = (at + 1) % K_VM_PLACES) {
+	for (uint64_t i = 0; i < K_VM_SLOTS; i++, at = (at + 1) % K_VM_SLOTS) {
 		const struct k_vm_stacks *vm = &k_root.vm_stacks[at];
 
 		if (vm->pid == pid)

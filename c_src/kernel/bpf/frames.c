@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stacks (probe path). They are taken where the firing begins (entries.c), for only there is the
- * context that the kernel takes them from; here they are read.
+ * Stacks (probe path). They are taken in entries.c, where the context is that the helper needs;
+ * here they are read.
  */
 #include "engine/fire.h"
 #include "engine/in_kernel.h"

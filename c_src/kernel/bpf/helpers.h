@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's half of the kernel engine: helpers of the kernel, and what its files share. */
+/* BPF helpers of the kernel, and what the files of the kernel's half share. */
 #ifndef K_BPF_H
 #define K_BPF_H
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Memory of others: of the process that fires and of the kernel (probe path). The arena's own is as
- * any memory is.
- */
+/* Memory of the process that fires, and of the kernel (probe path). */
 #include <string.h>
 
 #include "buffer.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where firings of the providers sched and proc begin: one function for each tracepoint, which
- * makes of it the probes that it stands for (kernel/sched_proc.c has the table). Part of entries.c.
+ * Entries of the providers sched and proc: a function for each tracepoint, which fires the probes
+ * that it stands for (kernel/sched_proc.c has the table). Part of entries.c.
  */
 
 /* A word of the context, read here and now: the verifier wants the pointer to it unchanged. */
@@ -156,7 +156,7 @@ static inline bool is_fault(uint64_t sig, uint64_t info)
 	       info > 1 && (int32_t)task_u32(info, 8) > 0; /* si_code */
 }
 
-/* signal_generate: signal, information, to whom, to all of it, result. */
+/* signal_generate: signal, information, task, whether to all its threads, result. */
 uint64_t k_signal(uint64_t *ctx)
 {
 	uint64_t sig = (uint32_t)CTX(0), info = CTX(1), task = CTX(2), result = (uint32_t)CTX(4);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands between the engine's sources and BPF; included before all else when they are built
- * for it. There all memory but the stack is the arena, pointers are as user space has them, and
- * kernel/link.c turns each access into one of the arena. One CPU's loads and stores are seen in
- * order by others (x86), so that plain ones do for all but the read-modify-writes.
+ * What the engine's sources need to compile for BPF; included before everything else. All memory
+ * but the stack is the arena, pointers are as user space has them, and kernel/link.c turns each
+ * access into one of the arena. Other CPUs see the loads and stores of one CPU in order (x86), so
+ * plain ones suffice for all but read-modify-writes.
  */
 #ifndef K_SHIM_H
 #define K_SHIM_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the engine takes from the C library, for BPF (probe path). */
+/* Functions of the C library that the engine uses, for BPF (probe path). */
 
 void *k_memcpy(void *to, const void *from, size_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads of the kernel: their fields, by the offsets that user space found; their CPU time. */
+/* Threads of the kernel: their fields, by offsets that user space found; their CPU time. */
 #ifndef K_TASK_H
 #define K_TASK_H
 

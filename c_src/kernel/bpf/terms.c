@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Terms of an Erlang VM made texts (probe path): pids, ports, atoms and small numbers, and tuples
- * of these; of anything else there is "...". Where the VM has things is said by k_erlang.
- * Texts are written from `to' on, with room up to `end'; each function gives where it ended, and
- * puts a NUL there.
+ * Terms of an Erlang VM as text (probe path): pids, ports, atoms and small numbers, and tuples of
+ * these; anything else is "...". struct k_erlang says where the VM has things. Text is written from
+ * `to' on, up to `end'; each function returns where it stopped, and puts a NUL there.
  */
 #include "buffer.h"
 #include "engine/dyn.h"
@@ -44,14 +43,14 @@ INLINE_HERE uint64_t k_put_number(uint64_t to, uint64_t v)
 	return (uint64_t)(uintptr_t)p;
 }
 
-/* The VM keeps a place in a table; the number that is shown is made of it as it does that. */
+/* The VM keeps a slot of a table; the number that is shown is made of it as it does that. */
 static inline uint64_t shown(uint64_t term, uint32_t log)
 {
-	uint64_t data = term >> 4, places = 1ULL << log, place = data & (places - 1);
+	uint64_t data = term >> 4, slots = 1ULL << log, slot = data & (slots - 1);
 
 	if (log == 0) /* both are there: up to OTP 25 */
 		return data & 0xfffffff;
-	return (data & ~(places - 1)) | place >> 3 | (place & 7) << (log - 3);
+	return (data & ~(slots - 1)) | slot >> 3 | (slot & 7) << (log - 3);
 }
 
 static inline uint64_t put_three(uint64_t to, uint64_t a, uint64_t b, uint64_t c)
@@ -70,7 +69,7 @@ static inline uint64_t put_three(uint64_t to, uint64_t a, uint64_t b, uint64_t c
 static inline uint64_t put_pid(const struct fire *f, uint64_t to, uint64_t term)
 {
 	const struct k_erlang *k = vm_of(f);
-	uint64_t data = shown(term, k->places);
+	uint64_t data = shown(term, k->process_bits);
 
 	return put_three(to, 0, data & ((1ULL << k->bits) - 1), data >> k->bits);
 }
@@ -79,7 +78,7 @@ static inline uint64_t put_port(const struct fire *f, uint64_t to, uint64_t term
 {
 	*(uint32_t *)(void *)text(to) = 0x726f5023; /* #Por */
 	*(uint32_t *)(void *)text(to + 4) = 0x2e303c74; /* t<0. */
-	to = k_put_number(to + 8, shown(term, vm_of(f)->port_places));
+	to = k_put_number(to + 8, shown(term, vm_of(f)->port_bits));
 	text(to)[0] = '>';
 	text(to)[1] = '\0';
 	return to + 1;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What D's library tells of threads and of the files that they have open (probe path):
- * d/lib/procfs.d and files.d ask for it by the names of prog/builtins.def. All is read from the
- * kernel's structures as they are now, without a lock: who looks while they change may see a name
- * that is half old, but never anything that is not there.
+ * Threads and their open files, for D's library (probe path): d/lib/procfs.d and files.d ask for
+ * them by the names of prog/builtins.def. All is read from the kernel's structures as they are,
+ * without a lock: while they change, a name may be half old, but nothing is read that is not there.
  */
 #include "buffer.h"
 #include "engine/fire.h"
@@ -160,18 +159,18 @@ static inline void put_class(uint64_t to, uint64_t task)
 
 enum { MOST_STEPS = 256, LONGEST_NAME = 255, PATH_END = K_BUF - 1 };
 
-struct place { /* a directory or a file, in what is mounted somewhere */
+struct path { /* a directory or a file, in what is mounted somewhere */
 	uint64_t mnt, dentry;
 };
 
-static inline struct place place_at(uint64_t path)
+static inline struct path path_at(uint64_t path)
 {
-	return (struct place){
+	return (struct path){
 		task_u64(path, k_root.off.path_mnt), task_u64(path, k_root.off.path_dentry)};
 }
 
-/* From a mounted tree to the place it is mounted on; false: it is the topmost. */
-static inline bool leave_mount(struct place *p)
+/* From a mounted tree to the directory it is mounted on; false: it is the topmost. */
+static inline bool leave_mount(struct path *p)
 {
 	uint64_t mount = p->mnt - k_root.off.mnt, up = task_u64(mount, k_root.off.mnt_parent);
 
@@ -204,12 +203,12 @@ static inline uint64_t prepend(char *buf, uint64_t at, uint64_t dentry)
 INLINE_HERE uint64_t k_put_path(
 	const struct en_thread *t, uint64_t to, uint64_t mnt, uint64_t dentry, uint64_t root)
 {
-	struct place p = {mnt, dentry}, top = {0, 0};
+	struct path p = {mnt, dentry}, top = {0, 0};
 	uint64_t at = PATH_END, most = room() - 1, i;
 	char *buf = k_buffer(t);
 
 	if (root != 0)
-		top = place_at(root);
+		top = path_at(root);
 	for (i = unknown_zero(); i < MOST_STEPS && at > LONGEST_NAME + 1; i++) {
 		uint64_t parent = task_u64(p.dentry, k_root.off.d_parent);
 
@@ -240,8 +239,8 @@ static inline uint64_t fs_name(uint64_t mnt)
 	return task_u64(task_u64(sb, k_root.off.sb_type), k_root.off.type_name);
 }
 
-/* What has no place in any tree: sockets, pipes and such, as /proc/PID/fd shows them. */
-INLINE_HERE uint64_t k_put_placeless(struct fire *f, uint64_t to, uint64_t mnt, uint64_t dentry)
+/* Files that are in no directory: sockets, pipes and such, as /proc/PID/fd shows them. */
+INLINE_HERE uint64_t k_put_unnamed(struct fire *f, uint64_t to, uint64_t mnt, uint64_t dentry)
 {
 	const uint64_t sockfs = 0x73666b636f73, pipefs = 0x736665706970,
 		       anon_ino = 0x6f6e695f6e6f6e61;
@@ -267,7 +266,7 @@ INLINE_HERE uint64_t k_put_placeless(struct fire *f, uint64_t to, uint64_t mnt, 
 static inline void put_directory(struct fire *f, uint64_t to, uint64_t task, bool root)
 {
 	uint64_t fs = task_u64(task, k_root.off.fs), top = fs + k_root.off.root;
-	struct place p = place_at(root ? top : fs + k_root.off.cwd);
+	struct path p = path_at(root ? top : fs + k_root.off.cwd);
 
 	if (fs != 0)
 		k_put_path(f->thread, to, p.mnt, p.dentry, root ? 0 : top);
@@ -276,7 +275,7 @@ static inline void put_directory(struct fire *f, uint64_t to, uint64_t task, boo
 static inline void put_file(struct fire *f, uint64_t to, uint64_t what, uint64_t file)
 {
 	uint64_t fs = task_u64(task_of(f->thread), k_root.off.fs);
-	struct place p = place_at(file + k_root.off.f_path);
+	struct path p = path_at(file + k_root.off.f_path);
 
 	if (file == 0)
 		return;
@@ -284,7 +283,7 @@ static inline void put_file(struct fire *f, uint64_t to, uint64_t what, uint64_t
 		safe_str(f, text(to), fs_name(p.mnt), room());
 		return;
 	}
-	if (what == FN_FILE_PATH && k_put_placeless(f, to, p.mnt, p.dentry))
+	if (what == FN_FILE_PATH && k_put_unnamed(f, to, p.mnt, p.dentry))
 		return;
 	if (what == FN_FILE_MOUNT && !leave_mount(&p)) {
 		put_letters(to, '/');

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arguments of a usdt probe, by the table that kernel/usdt.c made (probe path). */
-#include "helpers.h"
 #include "engine/fire.h"
+#include "engine/probe.h"
 #include "engine/slot.h"
+#include "helpers.h"
+#include "kernel/usdt_arg.h"
 
 /* A word of the registers; 0: none. */
 static inline uint64_t reg(const uint64_t *regs, uint64_t n)

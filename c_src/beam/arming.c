@@ -1,257 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The provider erlang<OS pid>. Probes of processes and messages always exist; probes of functions
- * are made for the functions that a description names, as the Erlang side finds them loaded: a
- * compile tells that functions are wanted, the Erlang side adds them, and compiles again. Probes
- * that tracing inside the node cannot give exist too, so that they can be listed; to enable one by
- * its name is an error that says what would give it.
+ * What the VM must be told to trace for the enabled probes: trace flags, and patterns of functions.
+ * The Erlang side arms it (src/erltrace_vm.erl). And what events will find: which probes a
+ * function's calls and returns fire, and what has to be kept of processes.
  */
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "api/in_node.h"
 #include "engine/engine.h"
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "prog/prog.h"
+#include "arming.h"
 #include "atoms.h"
 #include "beam_handle.h"
-#include "erl_builtins.h"
 #include "erlang_provider.h"
 #include "layout.h"
 #include "user.h"
 #include "vtime.h"
-
-#define TYPES(...) ((const char *const[]){__VA_ARGS__})
-const struct beam_probedef beam_probedefs[BP_COUNT_] = {
-#define PROBE(ID, name, route, nargs, ...) {name, ROUTE_##route, NULL, nargs, TYPES(__VA_ARGS__)},
-#define ABSENT(ID, name, why, nargs, ...)  {name, ROUTE_NONE, why, nargs, TYPES(__VA_ARGS__)},
-#include "probes.def"
-};
-
-/* What is to be known of a probe. */
-static const char *const notes[BP_COUNT_] = {
-#define PROBE(...)
-#define ABSENT(...)
-#define NOTE(ID, text) [BP_##ID] = text,
-#include "probes.def"
-};
-
-static const struct provider erlang_provider;
-static __thread struct beam_handle *opening; /* by nif_open, while it makes the engine */
-
-static const char *provider_name(void)
-{
-	static char name[32];
-
-	if (name[0] == '\0')
-		snprintf(name, sizeof(name), "erlang%d", getpid());
-	return name;
-}
-
-/* name: NULL for the one of the table. */
-struct en_probe *beam_probe_add(
-	struct en *en, enum beam_probe id, const char *mod, const char *fun, const char *name)
-{
-	const struct beam_probedef *d = &beam_probedefs[id];
-	struct en_probe *p = en_probe_add(en, &erlang_provider, (void *)(uintptr_t)d,
-		provider_name(), mod, fun, name != NULL ? name : d->name);
-
-	if (p != NULL) {
-		p->absent = d->route == ROUTE_NONE;
-		p->note = p->absent ? d->why : notes[id];
-		p->nargs = d->nargs;
-		p->argtypes = d->argtypes;
-	}
-	return p;
-}
-
-static int erlang_init(struct en *en, void **data, struct et_error *e)
-{
-	struct beam_handle *b = opening;
-
-	*data = b;
-	b->host = calloc(1, sizeof(*b->host));
-	if (b->host == NULL)
-		return et_err(e, ET_NOMEM, "out of memory");
-	b->host->b = b;
-	b->host->cur.ops = &beam_ops;
-	en_set_host(en, &b->host->cur);
-	for (int i = 0; i < BP_FUNCTIONS; i++) {
-		b->probe[i] = beam_probe_add(en, i, "", "", NULL);
-		if (b->probe[i] == NULL)
-			return et_err(e, ET_NOMEM, "out of memory");
-	}
-	return 0;
-}
-
-/* ---- probes on demand ------------------------------------------------------------------ */
-
-static bool is_known(const struct beam_handle *b, const struct d_pdesc *d)
-{
-	for (unsigned i = 0; i < b->nwants; i++)
-		if (strcmp(b->wants[i].mod, d->mod) == 0 && strcmp(b->wants[i].fun, d->func) == 0 &&
-			strcmp(b->wants[i].name, d->name) == 0)
-			return true;
-	return false;
-}
-
-static int want(struct beam_handle *b, const struct d_pdesc *d, struct et_error *e)
-{
-	struct beam_want *w = realloc(b->wants, (b->nwants + 1) * sizeof(*w));
-
-	if (w == NULL)
-		return et_err(e, ET_NOMEM, "out of memory");
-	b->wants = w;
-	w += b->nwants;
-	w->mod = strdup(d->mod);
-	w->fun = strdup(d->func);
-	w->name = strdup(d->name);
-	if (w->mod == NULL || w->fun == NULL || w->name == NULL)
-		return et_err(e, ET_NOMEM, "out of memory");
-	b->nwants++;
-	b->new_wants = true;
-	return 0;
-}
-
-static int provide_user(struct en *en, struct beam_handle *b, const struct d_pdesc *d,
-	struct et_error *e)
-{
-	char name[32];
-
-	if (!en_glob(d->mod, "") || !en_glob(d->func, ""))
-		return 0;
-	for (unsigned i = 0; i < BP_NUSER; i++) {
-		snprintf(name, sizeof(name), "user_trace-n%u", i);
-		if (!en_glob(d->name, name))
-			continue;
-		if (b->user == NULL)
-			b->user = calloc(BP_NUSER, sizeof(struct en_probe *));
-		if (b->user != NULL && b->user[i] == NULL)
-			b->user[i] = beam_probe_add(en, BP_USER_TRACE_I4S4, "", "", name);
-		if (b->user == NULL || b->user[i] == NULL)
-			return et_err(e, ET_NOMEM, "out of memory");
-	}
-	return 0;
-}
-
-/* Does the description ask for functions? Then the Erlang side must say which there are. */
-static int erlang_provide(struct en *en, void *data, const struct d_pdesc *d, struct et_error *e)
-{
-	struct beam_handle *b = data;
-
-	if (d->id != 0 || !en_glob(d->prov, provider_name()))
-		return 0;
-	for (int i = BP_FUNCTIONS; i < BP_COUNT_; i++)
-		if (en_glob(d->name, beam_probedefs[i].name)) {
-			if (!is_known(b, d) && want(b, d, e) < 0)
-				return -1;
-			break;
-		}
-	return provide_user(en, b, d, e);
-}
-
-/* ---- enabling -------------------------------------------------------------------------- */
-
-/* Was this probe asked for by its name, not by a pattern that matches it among others? */
-static bool is_named(const struct beam_handle *b, const struct en_probe *p)
-{
-	const struct prog *prog = api_program(b->h);
-
-	for (unsigned i = 0; i < prog->nclauses; i++)
-		for (const struct d_pdesc *d = prog->clauses[i]->descs; d != NULL; d = d->next)
-			if (d->id == p->id || strcmp(d->name, p->name->text) == 0)
-				return true;
-	return false;
-}
-
-/* Has the program clauses for other probes of ours, which do fire? */
-static bool is_one_of_several(const struct beam_handle *b)
-{
-	for (int i = 0; i < BP_FUNCTIONS; i++)
-		if (en_enabled(b->probe[i]) && beam_probedefs[i].route != ROUTE_NONE)
-			return true;
-	for (unsigned i = 0; i < b->fns.nbuckets; i++)
-		for (const struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next)
-			for (int k = 0; k < BP_NFUNCTIONS; k++)
-				if (fn->probe[k] != NULL && en_enabled(fn->probe[k]))
-					return true;
-	return beam_user_enabled(b);
-}
-
-/* From every VM, as probes.def says, not from this one only. */
-static bool is_gone(const struct beam_probedef *d)
-{
-	return strncmp(d->why, "gone from OTP", 13) == 0;
-}
-
-/* Kept for the next nif_work: a line each. */
-int beam_warn(struct beam_handle *b, const char *line)
-{
-	size_t old = b->warnings != NULL ? strlen(b->warnings) : 0;
-	size_t size = old + strlen(line) + 2;
-	char *text = realloc(b->warnings, size);
-
-	if (text == NULL)
-		return -1;
-	b->warnings = text;
-	snprintf(text + old, size - old, "%s\n", line);
-	return 0;
-}
-
-static int warn(struct beam_handle *b, const char *name, const char *why, struct et_error *e)
-{
-	char line[512];
-
-	snprintf(line, sizeof(line), "%s never fires in this node: %s", name, why);
-	return beam_warn(b, line) < 0 ? et_err(e, ET_NOMEM, "out of memory") : 0;
-}
-
-/*
- * A probe that cannot be given, asked for by name: a script that asks for nothing else would wait
- * for ever, that is an error. One that has clauses for other probes too, as scripts for every VM
- * do, or that was told to go on (-Z), runs without it and is warned. What no VM has any more has
- * happened zero times: never an error.
- */
-static int erlang_enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
-{
-	const struct beam_probedef *d = p->pvdata;
-	struct beam_handle *b = data;
-
-	(void)en;
-	if (d->route != ROUTE_NONE || !is_named(b, p))
-		return 0;
-	if (is_gone(d) || is_one_of_several(b) || api_option(b->h, OPT_ZDEFS))
-		return warn(b, p->name->text, d->why, e);
-	return et_err(e, D_PDESC_INVAL, "%s cannot be traced inside this node: %s", p->name->text,
-		d->why);
-}
-
-static const char *erlang_kind(unsigned i)
-{
-	return BP_FUNCTIONS + i < BP_COUNT_ ? beam_probedefs[BP_FUNCTIONS + i].name : NULL;
-}
-
-static const struct provider erlang_provider = {
-	.name = "erlang",
-	.init = erlang_init,
-	.provide = erlang_provide,
-	.enable = erlang_enable,
-	.kind = erlang_kind,
-};
-
-extern const struct provider dtrace_provider, profile_provider;
-const struct en_sampler *const et_sampler; /* the kernel samples for the command only */
-const struct provider *const et_providers[] = {
-	&dtrace_provider, &profile_provider, &erlang_provider, NULL};
-
-void beam_set_opening(struct beam_handle *b)
-{
-	opening = b;
-}
-
-/* ---- what to arm ----------------------------------------------------------------------- */
 
 struct needs {
 	ErlNifEnv *env;
@@ -303,30 +69,31 @@ static void put(struct en_probe **at, struct en_probe *p)
 }
 
 /* What the only probe of an event needs, if it has one clause that runs by itself. */
-static void look_at_only(struct beam_handle *b, struct beam_only *o, bool *pid, struct en_probe *p)
+static void look_at_only(struct beam_handle *b, struct beam_sole *o, bool *pid, struct en_probe *p)
 {
 	const struct en_ecblist *l = atomic_load(&p->ecbs);
 	const struct en_ecb *ecb = l->ecb;
-	struct beam_way *way;
+	struct beam_clause *c;
 
-	if (!l->quick || o->way != NULL)
+	if (!l->quick || o->clause != NULL)
 		return;
-	way = &b->ways[ecb->index];
-	if (way->clause == NULL) { /* else events may be looking */
-		way->entry = ecb->entry;
-		way->clause = ecb->clause;
+	c = &b->clauses[ecb->index];
+	if (c->prog == NULL) { /* else events may be looking */
+		c->entry = ecb->entry;
+		c->prog = ecb->clause;
 	}
 	o->probe = p;
 	o->id = ecb->id;
 	o->epid = ecb->epid;
-	*pid = p->argmask & 1;
-	o->way = way;
+	*pid = p->argmask & ARG_BIT(FUNCTION_ENTRY, process);
+	o->clause = c;
 }
 
 /* Does a clause read how deep in the stack a call is, or whether it is a tail call? */
 static bool reads_depth(int probe, unsigned argmask)
 {
-	return beam_probedefs[BP_FUNCTIONS + probe].nargs > 2 && (argmask & 0xc) != 0;
+	return beam_probedefs[BP_FUNCTIONS + probe].nargs > ARG(FUNCTION_ENTRY, depth) &&
+	       (argmask & BEAM_DEPTH_ARGS) != 0;
 }
 
 /* Note what a function's events fire. */
@@ -386,7 +153,7 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 	for (unsigned i = 0; i < prog->nclauses; i++)
 		for (const struct d_pdesc *d = prog->clauses[i]->descs; d != NULL; d = d->next)
 			for (int k = BP_FUNCTIONS; k < BP_COUNT_ && d->id == 0; k++) {
-				if (!en_glob(d->prov, provider_name()) ||
+				if (!en_glob(d->prov, beam_provider_name()) ||
 					!en_glob(d->name, beam_probedefs[k].name))
 					continue;
 				any = true;
@@ -416,8 +183,9 @@ static void look_at_user(struct beam_handle *b, struct needs *n)
 	if (!beam_user_enabled(b))
 		return;
 	for (unsigned i = 0; i < 3; i++) {
-		struct beam_fn *fn = beam_function_need(b, n->env, enif_make_atom(n->env, "dyntrace"),
-			enif_make_atom(n->env, fns[i].name), fns[i].arity);
+		struct beam_fn *fn =
+			beam_function_need(b, n->env, enif_make_atom(n->env, "dyntrace"),
+				enif_make_atom(n->env, fns[i].name), fns[i].arity);
 
 		n->nomem |= fn == NULL;
 		if (fn != NULL)
@@ -437,7 +205,7 @@ static void look_at_hibernate(struct beam_handle *b, struct needs *n)
 	struct beam_fn *fn;
 
 	b->hibernate = en_enabled(p);
-	if (!b->hibernate || !(p->argmask & 2))
+	if (!b->hibernate || !(p->argmask & ARG_BIT(PROCESS_HIBERNATE, function)))
 		return;
 	fn = beam_function_need(b, n->env, atom_proc_lib, atom_hibernate, 3);
 	n->nomem |= fn == NULL;
@@ -446,15 +214,20 @@ static void look_at_hibernate(struct beam_handle *b, struct needs *n)
 	n->args = true;
 }
 
+/* Do scripts read these arguments of an enabled probe? */
+static bool reads(const struct beam_handle *b, enum beam_probe id, unsigned mask)
+{
+	return en_enabled(b->probe[id]) && (b->probe[id]->argmask & mask);
+}
+
 /* Drivers come and go by two calls. Who opens a port is known by its driver's name too. */
 static void look_at_drivers(struct beam_handle *b, struct needs *n)
 {
-	static const enum beam_probe named[] = {BP_DRIVER_START, BP_DRIVER_STOP};
-	bool load = en_enabled(b->probe[BP_DRIVER_INIT]);
+	bool load = en_enabled(b->probe[BP_DRIVER_INIT]) ||
+		    reads(b, BP_DRIVER_START, ARG_BIT(DRIVER_START, driver)) ||
+		    reads(b, BP_DRIVER_STOP, ARG_BIT(DRIVER_STOP, driver));
 	struct beam_fn *fn;
 
-	for (unsigned i = 0; i < 2; i++)
-		load |= en_enabled(b->probe[named[i]]) && (b->probe[named[i]]->argmask & 2);
 	fn = load ? beam_function_need(b, n->env, atom_erl_ddll, atom_try_load, 3) : NULL;
 	if (fn != NULL)
 		fn->user = 1 + USER_LOAD;
@@ -467,12 +240,6 @@ static void look_at_drivers(struct beam_handle *b, struct needs *n)
 		return;
 	n->args = true;
 	need(n, "erl_ddll");
-}
-
-/* Do scripts read these arguments of an enabled probe? */
-static bool reads(const struct beam_handle *b, enum beam_probe id, unsigned mask)
-{
-	return en_enabled(b->probe[id]) && (b->probe[id]->argmask & mask);
 }
 
 /* Signals tell the runs for a file descriptor from the others. */
@@ -584,7 +351,8 @@ static void need_others(const struct beam_handle *b, struct needs *n)
 		need(n, "busy_dist_port");
 	if (n->route[ROUTE_NODES])
 		need(n, "monitor_nodes");
-	if (reads(b, BP_MESSAGE_SEND, 0x38) || reads(b, BP_MESSAGE_SEND_REMOTE, 0x70))
+	if (reads(b, BP_MESSAGE_SEND, BEAM_TOKEN_ARGS(MESSAGE_SEND)) ||
+		reads(b, BP_MESSAGE_SEND_REMOTE, BEAM_TOKEN_ARGS(MESSAGE_SEND_REMOTE)))
 		need(n, "seq_token");
 }
 
@@ -593,9 +361,9 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	struct needs n = {.env = env, .list = enif_make_list(env, 0)};
 	bool table;
 
-	if (b->ways == NULL)
-		b->ways = calloc(api_program(b->h)->nclauses + 1, sizeof(*b->ways));
-	if (b->ways == NULL)
+	if (b->clauses == NULL)
+		b->clauses = calloc(api_program(b->h)->nclauses + 1, sizeof(*b->clauses));
+	if (b->clauses == NULL)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	b->self = api_has_self(b->h);
 	look_at_later(b, &n);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Atoms, made when the library is loaded: no call adds one to the VM's table. */
+#include "atoms.h"
+
+#define X(a) ERL_NIF_TERM atom_##a;
+ATOMS(X)
+#undef X
+
+/* Those that are made by their names. */
+static const char *const names[] = {
+	"arity", "return_to", "procs", "running_procs", "garbage_collection", "ports",
+	"port_receive", "port_running", "busy_port", "busy_dist_port", "monitor_nodes",
+	"seq_token", "modules", "erl_ddll", "local", "global", "dyntrace", "user_trace_s1",
+	"user_trace_i4s4", "user_trace_n", "enomem", "names", "unknown", "idle", "running",
+	"exited", "filled", "stopped", "count", "sum", "min", "max", "avg", "stddev",
+	"quantize", "lquantize", "llquantize", "return", "stacks", "printa", "print", "all"
+};
+
+void beam_atoms_make(ErlNifEnv *env)
+{
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		enif_make_atom(env, names[i]);
+#define X(a) atom_##a = enif_make_atom(env, #a);
+	ATOMS(X)
+#undef X
+}

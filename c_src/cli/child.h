@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The processes of -c and -p. */
+#ifndef CLI_CHILD_H
+#define CLI_CHILD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct cli;
+
+struct cli_process {
+	const char *command; /* of -c; NULL: -p */
+	pid_t pid;
+	int go;	    /* -c: a byte written here starts it; -1: it runs */
+	int failed; /* -c: if exec fails, errno is read from here */
+	int pidfd;  /* -p; -1: none */
+	bool live;
+	bool stopped; /* -c: at its first instruction */
+};
+
+int cli_procs_start(struct cli *c); /* fork and hold, or find; sets $target */
+void cli_procs_go(struct cli *c);
+bool cli_procs_ended(struct cli *c); /* there were some, and the last has ended */
+int cli_procs_failed(struct cli *c); /* CLI_ERROR: a command could not be run */
+/* Ends what -c started and still runs. */
+void cli_procs_end(struct cli *c);
+void cli_procs_kill(const struct cli *c); /* the same, without waiting; async-signal-safe */
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where results go: stdout or the file of -o, as text or JSON. */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include <stdbool.h>
+
+#include "erltrace.h"
+
+struct cli;
+
+int cli_output_open(struct cli *c);
+/* Flush and close; CLI_ERROR and a message if something was not written. */
+int cli_output_close(struct cli *c, int status);
+int cli_handlers(struct cli *c, erltrace_handlers_t *h);
+void cli_write(struct cli *c, const char *text, size_t len);
+void cli_write_foreign(struct cli *c, const char *text, size_t len); /* of a node */
+void cli_printf(struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void cli_flush(struct cli *c);
+int cli_reopen(struct cli *c, const char *path); /* freopen(); "": back. 0, or errno */
+void cli_truncate(struct cli *c);
+void cli_more_errors(struct cli *c, bool at_end); /* how many were not told */
+void cli_json_error(struct cli *c, const erltrace_error_t *err, const char *what);
+void cli_tell_blank(struct cli *c); /* on a terminal: that nothing was printed, and why */
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where scripts run: inside nodes, in the kernel, or in this process. */
+#ifndef CLI_PLACEMENT_H
+#define CLI_PLACEMENT_H
+
+#include <stdbool.h>
+
+#include "erltrace.h"
+
+struct cli;
+
+void cli_place_probe(struct cli *c, const erltrace_scan_item_t *item); /* into c->uses */
+bool cli_runs_in_nodes(struct cli *c); /* -N, or a script names an erlang provider */
+int cli_permitted(struct cli *c); /* CLI_ERROR: probes of the kernel, which the option forbids */
+
+#endif

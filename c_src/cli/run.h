@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running scripts in this process or the kernel; signals. */
+#ifndef CLI_RUN_H
+#define CLI_RUN_H
+
+#include <stdbool.h>
+
+struct cli;
+
+int cli_run(struct cli *c);
+void cli_catch_signals(const struct cli *c);
+int cli_interrupts(void);      /* how many have come */
+bool cli_ended(struct cli *c); /* is it time to stop? */
+
+#endif

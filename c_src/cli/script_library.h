@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scripts that come with erltrace. */
+#ifndef CLI_SCRIPT_LIBRARY_H
+#define CLI_SCRIPT_LIBRARY_H
+
+#include <stddef.h>
+
+struct cli;
+
+char *cli_library_find(const char *name); /* its file; NULL: there is none. The caller frees. */
+/* Adds to the text of an error which script may have been meant. */
+void cli_library_hint(const char *name, char *text, size_t size);
+int cli_library(struct cli *c);		/* --scripts */
+int cli_no_probes(const struct cli *c); /* says so; CLI_ERROR */
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the scripts use, as the parser reports it, before they are compiled. */
+#ifndef CLI_SCRIPT_SCAN_H
+#define CLI_SCRIPT_SCAN_H
+
+#include <stdbool.h>
+
+struct cli;
+struct cli_script;
+
+/* Of all scripts together. */
+struct cli_uses {
+	bool erlang, kernel;  /* probes of nodes; of this machine, whatever nodes there are */
+	bool node_probes;     /* erlang probes that a node has itself */
+	bool vm_probes;	      /* erlang probes that only the kernel has: functions of the VM */
+	bool absent_probes;   /* erlang probes that nobody has: the node says why */
+	bool erlang_builtins; /* erlpid and the like, which threads of a node have at any probe */
+	bool samples;	      /* profile-N */
+	bool stacks;	      /* stack(), ustack() and the like */
+	bool process_probes;  /* probes of a process, whose library may be loaded later */
+	bool target_probes;   /* probes of $target */
+	int erlang_pid;	      /* of erlang<N>, or 0 */
+	bool aggregations;
+	bool exit, ftruncate;
+	bool destructive;	  /* the option, as the user and the scripts set it */
+	char **commands, **paths; /* formats of system() and of freopen() */
+	int ncommands, npaths;
+};
+
+void cli_scan(struct cli *c); /* reads all scripts, and fills them and c->uses */
+void cli_scan_free(struct cli *c);
+/* A script as a node is sent it, descriptions whole. NULL: out of memory. The caller frees. */
+char *cli_script_whole(const struct cli_script *s);
+
+#endif

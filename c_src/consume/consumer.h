@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The state of a consumer, and of a record that it is at. Nobody outside this folder includes it.
+ * Text is built in a struct co_buf and handed on in pieces (co_flush).
+ */
+#ifndef CONSUME_CONSUMER_H
+#define CONSUME_CONSUMER_H
+
+#include "consume.h"
+#include "engine/probe.h"
+#include "textbuf.h"
+#include "value.h"
+
+struct ag;
+
+struct co_thread {
+	uint64_t told[2];   /* drops of DROP_PRINCIPAL and DROP_AGGREGATION told so far */
+	int indent;	    /* -F */
+	uint32_t last_epid; /* -F: of its last record */
+};
+
+struct co {
+	struct en *en;
+	const struct prog *prog;
+	struct et_options *opts;
+	erltrace_handlers_t h; /* of the call under way; what it does not have is NULL */
+	struct co_buf out;
+	uint64_t flushes; /* how often out was handed on */
+	int fd;		  /* freopen(): where text goes; -1: to the handler */
+	int fd_error;	  /* of writing to it, not yet told */
+	uint32_t fd_epid; /* who opened it */
+	bool header;	  /* has been printed */
+	int rv;		  /* what a handler returned */
+	struct ag *ag;
+	struct ag *live; /* --live: what came since the last tick; NULL: nobody asks */
+	struct sy *sy;
+	struct co_tmp *tmp;
+	struct co_val *vals; /* of the action under way */
+	size_t maxvals;
+	struct co_thread *threads;
+	unsigned nthreads;
+	uint64_t told[DROP_KINDS]; /* drops of no thread */
+	uint64_t agg_told;
+	uint64_t last_status;
+	enum co_role role;
+	struct co_buf wishes, incoming; /* join.c */
+	uint64_t previewed;
+	bool telling; /* the text of an action stays whole: its record shows it */
+};
+
+/* A record under way. */
+struct co_rec {
+	struct co *co;
+	const struct rec_head *head; /* NULL: none, something is said about the probe */
+	const struct en_ecb *ecb;
+	unsigned thread;
+	erltrace_event_t ev;
+	const char *prefix; /* -F */
+};
+
+static inline uint64_t co_opt(const struct co *co, enum et_opt o)
+{
+	return co->opts->val[o];
+}
+int co_flush(struct co *co);
+struct co_thread *co_thread_of(struct co *co, unsigned thread);
+/* Hand on what waits if it is much. != 0: stop. */
+int co_room(struct co *co);
+/* Nobody reads text but the handler of records, which sees that of each action. */
+static inline bool co_text_unread(const struct co *co)
+{
+	return co->h.record != NULL && co->h.text == NULL && co->h.aggregation == NULL &&
+	       co->fd < 0;
+}
+
+#endif

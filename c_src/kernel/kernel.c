@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an engine has in the kernel: the arena, the buffer, programs and links; and what the
+ * kernel's half is told. All are file descriptors: however this process ends, nothing stays behind.
+ */
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "bpf_call.h"
+#include "engine/clock.h"
+#include "engine/load.h"
+#include "engine/probe.h"
+#include "engine/region.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "kernel.h"
+#include "prog/prog.h"
+#include "tracing.h"
+#include "uprobe.h"
+#include "vm_stacks.h"
+
+enum { MAP_TYPE_ARENA = 33 }; /* newer than the headers that this may be built with */
+
+/* ---- maps ----------------------------------------------------------------------------- */
+
+static int make_arena(struct kernel *k, void *base, size_t size, struct et_error *e)
+{
+	union bpf_attr attr = {.map_type = MAP_TYPE_ARENA,
+		.max_entries = (uint32_t)(size / 4096),
+		.map_flags = BPF_F_MMAPABLE,
+		.map_extra = (uint64_t)(uintptr_t)base,
+		.map_name = "erltrace"};
+
+	k->arena_fd = k_bpf(BPF_MAP_CREATE, &attr);
+	return k->arena_fd < 0 ? k_refused(e, "a BPF arena") : 0;
+}
+
+static int make_buffer(struct kernel *k, unsigned nslots, struct et_error *e)
+{
+	union bpf_attr attr = {.map_type = BPF_MAP_TYPE_ARRAY,
+		.key_size = 4,
+		.max_entries = 1,
+		.map_name = "erltrace_buf"};
+
+	for (k->nbufs = 1; k->nbufs < nslots; k->nbufs *= 2)
+		;
+	attr.value_size = k->nbufs * K_SLOT_BUF;
+	k->buf_fd = k_bpf(BPF_MAP_CREATE, &attr);
+	return k->buf_fd < 0 ? k_refused(e, "a BPF map") : 0;
+}
+
+int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error *e)
+{
+	struct kernel *k;
+
+	(void)data;
+	if (!en->opts->val[OPT_KERNEL])
+		return et_err(e, ET_PERMISSION,
+			"probes of the kernel are not permitted here (option kernel is off; for the "
+			"page: erltrace web --kernel)");
+	k = calloc(1, sizeof(*k));
+	if (k == NULL)
+		return et_err(e, ET_NOMEM, "out of memory");
+	k->arena_fd = k->buf_fd = -1;
+	en->kernel = k;
+	return make_arena(k, base, size, e) < 0 ? -1 : k->arena_fd;
+}
+
+/* Do clauses want to know which thread fires? Its number says whose self-> it is, too. */
+static bool uses_ids(const struct en *en)
+{
+	static const enum rt_fn fns[] = {RT_var, RT_lock_state, RT_dyn_load, RT_dyn_store,
+		RT_dyn_add, RT_dyn_str, RT_dyn_setstr, RT_dyn_ref, RT_dyn_new, RT_dyn_del};
+
+	for (unsigned i = 0; i < en->prog->nclauses; i++)
+		for (unsigned k = 0; k < sizeof(fns) / sizeof(*fns); k++)
+			if (uses_fn(&en->prog->clauses[i]->uses, fns[k]))
+				return true;
+	return false;
+}
+
+bool k_has_self(const struct prog *p)
+{
+	for (unsigned i = 0; i < p->nvars; i++)
+		if (p->vars[i]->scope == SC_SELF)
+			return true;
+	return false;
+}
+
+/* In a container processes have numbers of its own, and so has $target. */
+static void find_pid_ns(struct k_root *root)
+{
+	const ino_t first = 0xeffffffc; /* the name space that the kernel begins with */
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) < 0 || st.st_ino == first)
+		return;
+	root->pid_ns = st.st_ino;
+	root->pid_dev = (uint64_t)major(st.st_dev) << 20 | minor(st.st_dev);
+}
+
+int k_prepare(struct en *en, struct et_error *e)
+{
+	struct kernel *k = en->kernel;
+	struct timespec wall, mono;
+
+	if (k->root != NULL)
+		return 0;
+	k->root = en_alloc(en, sizeof(*k->root));
+	k->programs = calloc(en->prog->nclauses + 1, sizeof(*k->programs));
+	if (k->root == NULL || k->programs == NULL)
+		return et_err(e, ET_NOMEM, "out of memory");
+	if (make_buffer(k, en->shared.nslots, e) < 0 || k_object_load(&k->object, e) < 0)
+		return -1;
+	for (unsigned i = 0; i < k->object.ndata; i++) {
+		struct k_data *d = &k->object.data[i];
+		void *mem = en_alloc(en, d->size);
+
+		if (mem == NULL)
+			return et_err(e, ET_NOMEM, "out of memory");
+		memcpy(mem, d->bytes, d->size);
+		d->addr = (uint64_t)(uintptr_t)mem;
+	}
+	clock_gettime(CLOCK_REALTIME, &wall);
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	memset(&k->root->off, 0xff, sizeof(k->root->off));
+	k->root->en = en;
+	k->root->nslots = en->shared.nslots;
+	k->root->ncpus = en->shared.nslots - SPARE_SLOTS;
+	k->root->arena = (uint64_t)(uintptr_t)en;
+	k->root->arena_size = en->shared.window;
+	k->root->uses_ids = uses_ids(en);
+	find_pid_ns(k->root);
+	k->root->destructive = en->opts->val[OPT_DESTRUCTIVE] != 0;
+	k->root->wall = (uint64_t)((wall.tv_sec - mono.tv_sec) * 1000000000LL + wall.tv_nsec - mono.tv_nsec);
+	return k_tracing_find(en, e) < 0 ? -1 : k_stacks_find(en, e);
+}
+
+struct en_probe *k_share_probe(
+	struct en *en, const struct en_probe *p, enum k_entry entry, struct et_error *e)
+{
+	struct en_probe *shared;
+	const struct en_ecblist *l;
+
+	if (k_prepare(en, e) < 0)
+		return NULL;
+	shared = en_probe_shared(en, p);
+	if (shared == NULL) {
+		et_err(e, ET_NOMEM, "out of memory for probes of the kernel");
+		return NULL;
+	}
+	if (en->error_probe != NULL) { /* its clauses run in the same firing */
+		shared->reads_stack |= en->error_probe->reads_stack;
+		shared->reads_ustack |= en->error_probe->reads_ustack;
+	}
+	l = atomic_load(&shared->ecbs);
+	for (unsigned i = 0; i < l->n; i++)
+		en->kernel->programs[l->ecb[i].index] |= 1u << entry;
+	return shared;
+}
+
+/* ---- programs and links --------------------------------------------------------------- */
+
+void k_keep(struct kernel *k, int fd)
+{
+	if (ARRAY_ROOM(k->fds, k->nfds)) /* else it is closed when the process ends */
+		k->fds[k->nfds++] = fd;
+}
+
+/* Off: links and programs first, the last opened first. */
+void k_detach(struct en *en)
+{
+	struct kernel *k = en->kernel;
+
+	while (k != NULL && k->nfds > 0)
+		close(k->fds[--k->nfds]);
+	if (k != NULL)
+		k->uloaded = 0;
+}
+
+void k_stop(struct en *en, void *data)
+{
+	(void)data;
+	k_detach(en);
+}
+
+void k_close(struct en *en)
+{
+	struct kernel *k = en->kernel;
+
+	if (k == NULL)
+		return;
+	k_detach(en);
+	if (k->buf_fd >= 0)
+		close(k->buf_fd);
+	if (k->arena_fd >= 0)
+		close(k->arena_fd);
+	k_object_free(&k->object);
+	k_uprobe_free(k);
+	free(k->fds);
+	free(k->programs);
+	free(k);
+	en->kernel = NULL;
+}
+
+void k_fini(struct en *en, void *data)
+{
+	free(data);
+	k_close(en);
+}

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# c_src/beam/nifs.def -> what erltrace_nif.erl exports, and what of it the library has.
+
+/^NIF\(/ {
+	split($0, f, /[(), ]+/)
+	list = list (list == "" ? "" : ",\n    ") "'" f[2] "'/" f[3]
+}
+
+END {
+	print "%% Made from c_src/beam/nifs.def."
+	print "-export([" list "])."
+	print "-nifs([" list "])."
+}
