@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arrays and buffers that grow. An array has no field for its room: the room is a power of two, so
- * the number of elements says when it is used up. Both return false when memory runs out; what is
- * there then stays as it is.
+ * Growing arrays and buffers. An array has no field for its capacity: that is a power of two, so
+ * the number of elements says when it is full. Both return false when memory runs out, and then
+ * leave the contents as they are.
  */
 #ifndef ET_ARRAY_H
 #define ET_ARRAY_H
@@ -25,7 +25,7 @@ static inline bool array_resize(void *array, size_t n, size_t size)
 	return true;
 }
 
-/* Room for one more element behind the first n. Every element must come in this way. */
+/* Make room for one more element after the first n. All elements must be added this way. */
 #define ARRAY_ROOM(v, n) array_room(&(v), (n), sizeof(*(v)))
 static inline bool array_room(void *array, size_t n, size_t size)
 {
@@ -36,7 +36,10 @@ static inline bool array_room(void *array, size_t n, size_t size)
 	return n < FIRST || (n & (n - 1)) != 0 || array_resize(array, 2 * n, size);
 }
 
-/* A buffer with a field for its room: at least so many elements of it, twice as many as a rule. */
+/*
+ * A buffer with a field for its capacity: make room for at least `want` elements; it usually
+ * doubles.
+ */
 #define ARRAY_RESERVE(v, room, want) array_reserve(&(v), &(room), (want), sizeof(*(v)))
 static inline bool array_reserve(void *array, size_t *room, size_t want, size_t size)
 {

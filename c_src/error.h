@@ -12,18 +12,18 @@
 
 #include "erltrace.h"
 
-/* D_* for what is wrong with a script, ET_* for the rest. */
+/* D_* for errors in a script, ET_* for all others. */
 enum et_tag {
 #define ERROR_TAG(tag, meaning) tag,
 #include "errors.def"
-	ET_TAGS_ /* how many there are */
+	ET_TAGS_ /* their number */
 };
 
 /* Fill *e unless it already holds an error (the first one is the cause). Returns -1. */
 int et_err(struct et_error *e, enum et_tag tag, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int et_verr(struct et_error *e, enum et_tag tag, const char *fmt, va_list ap);
-/* The same, with the tag of the error that is the cause. */
+/* The same, with the tag of the error that caused it. */
 int et_err_as(struct et_error *e, const struct et_error *cause, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void et_err_clear(struct et_error *e);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole files, read into memory; see file.h. The size that fstat(2) tells is not relied on: that of
- * files in /proc is 0, and others may grow meanwhile. */
+/*
+ * Reading whole files into memory; see file.h. The size from fstat(2) is not relied on: it is 0 for
+ * files in /proc, and a file may grow meanwhile.
+ */
 #include "file.h"
 
 #include <errno.h>
@@ -77,7 +79,7 @@ char *file_read(const char *path, size_t max, size_t *len)
 	return text;
 }
 
-/* Standard input is read as it is: there may be no /dev, or it cannot be opened again. */
+/* Standard input is duplicated, not opened: there may be no /dev, or opening may be denied. */
 static int open_script(const char *path)
 {
 	return strcmp(path, "/dev/stdin") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)

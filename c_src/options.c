@@ -52,7 +52,7 @@ static const struct {
 
 static const char *const policies[] = {"switch", "ring", "fill"};
 
-/* A number (or 0x...) at the start of s; *end is behind it. -1: none, or too large. */
+/* A number (or 0x...) at the start of s; *end is after it. -1: none, or too large. */
 static int number(const char *s, uint64_t *v, const char **end)
 {
 	unsigned base = 10;

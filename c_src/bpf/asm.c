@@ -199,7 +199,7 @@ static void layout(struct ebpf_asm *a)
  * Mark the jumps that do not reach in the current layout. With doubt, every jump that could still
  * grow counts as grown, so that no further round is needed. Returns how many were marked.
  */
-static unsigned mark_slow(struct ebpf_asm *a, bool doubt)
+static unsigned mark_far(struct ebpf_asm *a, bool doubt)
 {
 	unsigned marked = 0;
 
@@ -224,14 +224,14 @@ static void relax(struct ebpf_asm *a)
 {
 	for (int round = 0; round < 8; round++) {
 		layout(a);
-		if (mark_slow(a, false) == 0)
+		if (mark_far(a, false) == 0)
 			return;
 	}
-	mark_slow(a, true);
+	mark_far(a, true);
 	layout(a);
 }
 
-static void write_slow(const struct item *it, unsigned target, unsigned at, struct ebpf_insn *out)
+static void write_far(const struct item *it, unsigned target, unsigned at, struct ebpf_insn *out)
 {
 	const struct ebpf_insn gotol = {.code = EBPF_JA32};
 	unsigned n = slots(it);
@@ -264,7 +264,7 @@ static void write_items(const struct ebpf_asm *a, struct ebpf_insn *out, int *li
 		unsigned target = a->final[a->bound[it->label]];
 
 		if (it->far) {
-			write_slow(it, target, at, &out[at]);
+			write_far(it, target, at, &out[at]);
 		} else {
 			out[at] = it->insn;
 			if (it->insn.code == EBPF_JA32)

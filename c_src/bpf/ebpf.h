@@ -51,7 +51,7 @@ enum {
  * What a register, a stack slot or an argument of a call can hold. A STR is a reference to a
  * string. It is returned only by calls and lddw and used only by calls; a program can only compare
  * it with 0. These pass as a STR too: the constant 0 (null), a pointer into a region with at least
- * env->strsize bytes behind it, and a checked value of that size.
+ * env->strsize bytes after it, and a checked value of that size.
  */
 enum ebpf_kind {
 	EBPF_NONE,	/* uninitialised; as an argument: not used */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that is freed all at once; see arena.h. */
+/* An arena allocator; see arena.h. */
 #include "arena.h"
 
 #include <stdarg.h>

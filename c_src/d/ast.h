@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tree between parser and code generator. The parser fills kind, op, place, value, text and
- * children; the checker fills type, flags and ident, folds constants to N_INT, and replaces
- * inlines and translators by copies of their expressions. The code generator only reads.
+ * The syntax tree between parser and code generator. The parser fills kind, op, position, value,
+ * text and children; the checker fills type, flags and ident, folds constants to N_INT, and
+ * replaces inlines and translators by copies of their expressions. The code generator only reads
+ * it.
  */
 #ifndef D_AST_H
 #define D_AST_H
@@ -13,7 +14,7 @@
 
 enum d_nkind {
 	/* expressions */
-	N_INT,	    /* value; type set by the parser (the first of D's list that fits) */
+	N_INT,	    /* value; the parser sets the type: the first of D's list that fits */
 	N_STR,	    /* text, len: a string constant */
 	N_IDENT,    /* text: a name not yet resolved; scope in op (SC_*). Gone after the checker,
 		       which makes N_VAR, N_INT (enumerator) or an inline's copy of it */
@@ -54,7 +55,7 @@ enum d_op {
 };
 
 enum {
-	NF_LVAL = 1,   /* has a place: may be assigned or its address taken */
+	NF_LVAL = 1,   /* an lvalue: may be assigned or its address taken */
 	NF_CHECKED = 2,
 	NF_BITFIELD = 4,
 	NF_PAREN = 8,
@@ -72,7 +73,7 @@ struct d_node {
 	struct d_ident *ident;
 	const struct d_member *member;
 	struct d_node *a, *b, *c;
-	struct d_node *list; /* children of any number, chained by next */
+	struct d_node *list; /* any number of children, linked by next */
 	struct d_node *next;
 };
 
@@ -87,7 +88,7 @@ enum d_idkind {
 	ID_ACTION,  /* action: id is ACT_* */
 	ID_AGGFUNC, /* aggregating function: id is AGG_* */
 	ID_INLINE,  /* expr, params */
-	ID_XLPARAM, /* the input of a translator, a parameter of an inline: expr is what stands in */
+	ID_XLPARAM, /* the input of a translator, a parameter of an inline: expr replaces it */
 	ID_ENUM,    /* enumerator: value */
 };
 
@@ -97,7 +98,7 @@ struct d_ident {
 	enum d_scope scope;
 	uint16_t id;		     /* BI_*, FN_*, ACT_*, AGG_*; of variables: index in prog->vars,
 					of aggregations: index in prog->aggs; UINT16_MAX: not used yet */
-	const struct d_type *type;   /* NULL: a variable not yet assigned */
+	const struct d_type *type;   /* NULL: a variable that was not assigned yet */
 	bool declared;		     /* by a declaration, not by an assignment */
 	unsigned nkeys;		     /* ID_ASSOC, ID_AGG, ID_INLINE with parameters */
 	const struct d_type **keys;
@@ -106,14 +107,14 @@ struct d_ident {
 	/* ID_AGG */
 	uint16_t aggfn;		     /* AGG_*; 0: not yet known */
 	uint64_t aggparam[5];	     /* constants of lquantize and llquantize */
-	int line;		     /* where it was first seen */
+	int line;		     /* where it first occurred */
 	const char *file;
 	const struct d_builtin *builtin; /* ID_BUILTIN, ID_FUNC, ID_ACTION, ID_AGGFUNC */
 	uint64_t value;
 	uint8_t attr[3]; /* stability of name and data, and class, as #pragma D attributes gives
 			    them (d_attr_parse); 0: the default, Stable/Stable/Common */
 	uint8_t taint;	 /* pointer variables: 1 holds scratch memory, 2 other memory, 0 not yet */
-	unsigned scanned; /* the scan that has told of it last */
+	unsigned scanned; /* the last scan that reported it */
 	struct d_ident *next;
 };
 
@@ -126,7 +127,7 @@ struct d_clause {
 	bool has_body;	      /* false: the default action (-n, -P and so on only) */
 	int line, col;
 	int end_line;
-	const char *behind; /* in the source: what follows its descriptions */
+	const char *behind; /* in the source: after its descriptions */
 };
 
 /* translator OUT < IN id > { m = e; }; */
@@ -150,12 +151,12 @@ struct d_provdecl {
 	struct d_provdecl *next;
 };
 
-/* What the parser gives one at a time. */
+/* What the parser returns, one at a time. */
 enum d_itemkind { IT_END, IT_CLAUSE, IT_VAR, IT_INLINE, IT_XLATOR, IT_PROVIDER, IT_TYPE };
 struct d_item {
 	enum d_itemkind kind;
 	struct d_clause *clause;
-	struct d_ident *ident; /* IT_VAR: declared, not yet in a table; IT_INLINE: same */
+	struct d_ident *ident; /* IT_VAR: declared, not in a table yet; IT_INLINE: same */
 	struct d_xlator *xlator;
 	struct d_provdecl *provider;
 	int line, col;

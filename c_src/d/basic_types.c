@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types every compilation begins with: the basic ones and the usual typedefs. */
+/* The types that every compilation starts with: the basic ones and the usual typedefs. */
 #include "lex.h"
 
 #include <string.h>
@@ -80,7 +80,7 @@ static int typedefs(struct d_comp *c)
 		{"u_longlong_t", b->ullong}, {"id_t", b->int_}, {"pid_t", b->int_},
 		{"uid_t", b->uint}, {"gid_t", b->uint}, {"stack", b->stack},
 		{"_symaddr", b->symaddr}, {"_usymaddr", b->usymaddr},
-		{"__builtin_va_list", b->char_ptr}, /* in every header of the C library */
+		{"__builtin_va_list", b->char_ptr}, /* used by headers of the C library */
 	};
 
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)

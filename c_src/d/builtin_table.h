@@ -11,7 +11,7 @@ struct d_builtin {
 	uint16_t id;	   /* BI_*, FN_*, ACT_*, AGG_* */
 	const char *proto; /* prototype, or the type of a variable */
 	uint8_t flags;	   /* AF_* */
-	uint8_t pbi;	   /* 1 + PBI_*; 0: it is the engine's own */
+	uint8_t pbi;	   /* 1 + PBI_*; 0: not a provider built-in */
 };
 
 const char *d_aggfn_name(unsigned fn); /* "count" for AGG_COUNT */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A clause's bytecode: predicate, statements, the end of the record, landing pads of faults; and
- * the temporaries that the other files of the code generator live on. May assume a checked tree.
+ * The bytecode of a clause: predicate, statements, the end of the record, landing pads of faults;
+ * and the allocation of temporaries (see cg.h). Assumes a checked tree.
  */
 #include "cg.h"
 
@@ -11,7 +11,7 @@
 
 #include "array.h"
 
-#define MAX_PADS 256 /* landing pads not yet placed */
+#define MAX_PADS 256 /* landing pads not emitted yet */
 
 int cg_fail(struct cg *g, const struct d_node *n, enum et_tag tag, const char *fmt, ...)
 {
@@ -199,10 +199,10 @@ void cg_fault_if(struct cg *g, uint8_t jump, int reg, int32_t imm, int fault)
 	ebpf_jump(g->a, jump, reg, 0, imm, p->label);
 }
 
-/* The pads: tell rt_fault what and where, and leave. They stand after the end of the clause. */
+/* Emit the landing pads, which call rt_fault and leave. They follow the end of the clause. */
 static void emit_pads(struct cg *g)
 {
-	int tell = ebpf_label(g->a);
+	int report = ebpf_label(g->a);
 
 	if (g->pads == NULL)
 		return;
@@ -213,11 +213,11 @@ static void emit_pads(struct cg *g)
 		ebpf_emit(g->a, EBPF_MOV64_IMM, R3, 0, 0, 0);
 		next = p->next;
 		if (next != NULL)
-			ebpf_jump(g->a, EBPF_JA, 0, 0, 0, tell);
+			ebpf_jump(g->a, EBPF_JA, 0, 0, 0, report);
 		p->next = g->placed;
 		g->placed = p;
 	}
-	ebpf_bind(g->a, tell);
+	ebpf_bind(g->a, report);
 	cg_call(g, RT_fault);
 	ebpf_emit(g->a, EBPF_MOV64_IMM, R0, 0, 0, 0);
 	ebpf_emit(g->a, EBPF_EXIT, 0, 0, 0, 0);
@@ -225,7 +225,7 @@ static void emit_pads(struct cg *g)
 	g->npads = 0;
 }
 
-/* In a long clause they also stand between statements: a verifier keeps every open jump in mind. */
+/* A long clause has pads between statements too: verifiers keep a state for each pending jump. */
 static void flush_pads(struct cg *g)
 {
 	int over = ebpf_label(g->a);
@@ -237,7 +237,7 @@ static void flush_pads(struct cg *g)
 	ebpf_bind(g->a, over);
 }
 
-/* Jumps may have grown: only now is it known where the failing instructions ended up. */
+/* Backpatch the indices of the failing instructions, which are known only after layout. */
 static void patch_pads(struct cg *g, struct ebpf_insn *insns)
 {
 	for (struct cg_pad *p = g->placed; p != NULL; p = p->next)
@@ -316,7 +316,7 @@ static bool is_data_action(const struct d_node *n)
 	       (n->a->ident->builtin->flags & AF_DATA);
 }
 
-/* Actions that leave data: those outside of every if, those inside. */
+/* Count the actions that write data: outside of any if, and inside. */
 static void count_actions(const struct d_node *list, bool inside, unsigned count[2])
 {
 	for (; list != NULL; list = list->next) {
@@ -332,8 +332,8 @@ static void count_actions(const struct d_node *list, bool inside, unsigned count
 }
 
 /*
- * Bytes at the start of the record that say which of the actions inside an if were reached, and
- * whether any was: where all are inside, a firing that reaches none leaves no record.
+ * Bytes at the start of the record say which of the actions inside an if were reached, and whether
+ * any was: if all are inside, a firing that reaches none writes no record.
  */
 static void clear_presence(struct cg *g, const struct d_node *stmts)
 {
@@ -355,7 +355,7 @@ static void clear_presence(struct cg *g, const struct d_node *stmts)
 		ebpf_emit(g->a, EBPF_STDW, R2, 0, off, 0);
 }
 
-/* The record goes out: always, or where an action inside an if was reached. */
+/* Write the record: always, or if an action inside an if was reached. */
 static void gen_rec_end(struct cg *g)
 {
 	int skip = ebpf_label(g->a);
@@ -417,7 +417,7 @@ static int append_clause(struct d_comp *c, struct prog_clause *pc)
 	return 0;
 }
 
-/* Copy what the assembler made into the arena, and see to it that nothing else is needed. */
+/* Copy the assembled program into the arena. */
 static int finish(struct cg *g)
 {
 	struct prog_clause *pc = g->clause;
@@ -450,7 +450,7 @@ int d_cg_clause(struct d_comp *c, struct d_clause *cl)
 	if (g.a == NULL)
 		return d_error(c, ET_NOMEM, cl->line, cl->col, "out of memory");
 	c->assembler = g.a;
-	if (p->strsize == 0) /* fixed with the first clause */
+	if (p->strsize == 0) /* fixed by the first clause */
 		p->strsize = c->opts->val[OPT_STRSIZE];
 	pc->descs = cl->descs;
 	pc->file = c->file;

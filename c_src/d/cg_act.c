@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Actions: what they put into the record when the clause runs, and the description by which the
- * consumer performs them later. Numbers are stored into the record's fixed part directly.
+ * Actions: what they write to the record when the clause runs, and the description by which the
+ * consumer performs them later. Numbers are stored directly into the fixed part of the record.
  */
 #include "cg.h"
 
 #include <string.h>
 
-/* ---- what a value is in a record or key ------------------------------------------------ */
+/* ---- values in records and keys -------------------------------------------------------- */
 
 uint32_t cg_stack_size(struct cg *g, const struct d_node *n, int *kind)
 {
@@ -102,7 +102,7 @@ static uint32_t rec_room(struct cg *g, const struct d_node *n, uint32_t size)
 	return off;
 }
 
-/* A byte that says the action was reached: for those inside an if. */
+/* Set the byte that says that the action was reached, for those inside an if. */
 static void mark_present(struct cg *g, struct cg_act *a)
 {
 	a->act.present = -1;
@@ -134,7 +134,7 @@ static void rec_pointer(struct cg *g, int reg, uint32_t off)
 		ebpf_emit(g->a, EBPF_ADD64_IMM, reg, 0, 0, off);
 }
 
-/* An address that is to be named; of user space with whose it is. */
+/* An address to be symbolized; one of user space is tagged with its process. */
 struct cg_val cg_symbol(struct cg *g, struct d_node *n, const struct prog_val *pv)
 {
 	struct cg_val v = cg_expr(g, n);
@@ -173,7 +173,7 @@ static void put_bytes(struct cg *g, struct d_node *n, const struct prog_val *pv)
 
 	if (g->failed)
 		return;
-	if (p.kind == PL_MEM) {
+	if (p.kind == LV_MEM) {
 		rec_pointer(g, R2, pv->off);
 		ebpf_const(g->a, R3, pv->size);
 		cg_mem_ptr(g, &p, R4);
@@ -190,7 +190,7 @@ static void put_bytes(struct cg *g, struct d_node *n, const struct prog_val *pv)
 	cg_lval_free(g, &p);
 }
 
-/* Evaluate n into the record; describe it in the action. */
+/* Evaluate n into the record and describe it in the action. */
 static void put(struct cg *g, struct cg_act *a, struct d_node *n)
 {
 	struct prog_val *pv;
@@ -309,7 +309,7 @@ static void act_tracemem(struct cg *g, struct d_node *n)
 	a->act.param = size;
 	a->act.nvals = 1;
 	addr = address_of(g, n->list);
-	if (dyn != NULL) { /* how much of it: recorded too, as the consumer prints only that */
+	if (dyn != NULL) { /* record the length too, as the consumer prints only that much */
 		len = cg_expr(g, dyn);
 		*used = (struct prog_val){
 			.kind = V_INT, .size = 8, .is_signed = true, .type = g->c->t.i64};

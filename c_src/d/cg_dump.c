@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The compiled program as text (-S): each source line, then the instructions made of it. */
+/* The compiled program as text (-S): each source line, then its instructions. */
 #include "d.h"
 
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Expressions of numbers, pointers and strings. cg_expr() gives a value that the caller frees;
- * conditions become jumps without a value in between where nobody wants one.
+ * Expressions of numbers, pointers and strings. cg_expr() returns a value that the caller frees;
+ * conditions become jumps, without a value in between unless one is needed.
  */
 #include "cg.h"
 
 #include <string.h>
 
-/* The register in which a new value for a temporary is best made. */
+/* The register in which to compute the value of a temporary. */
 static int dst_of(struct cg_val tmp)
 {
 	return tmp.kind == VAL_REG ? tmp.reg : R0;
@@ -27,7 +27,7 @@ static uint64_t const_norm(uint64_t v, const struct d_type *t)
 	return v;
 }
 
-/* Does a number of type from, extended by its sign, read the same as one of type to? */
+/* Does a number of type from, extended to 64 bits, have the same bits as one of type to? */
 static bool same_bits(const struct d_type *from, const struct d_type *to)
 {
 	uint64_t f = d_base(from)->size, t = d_base(to)->size;
@@ -94,7 +94,7 @@ static unsigned string_number(struct cg *g, const char *s, uint32_t len)
 	return d_prog_str(g->c, s, len);
 }
 
-/* An address as text; an argument of the probe that is a string already is not copied. */
+/* The string at an address; a probe argument that is a string already is not copied. */
 static struct cg_val address_to_string(struct cg *g, struct d_node *a, const struct d_node *n)
 {
 	struct cg_val v;
@@ -113,14 +113,14 @@ static struct cg_val address_to_string(struct cg *g, struct d_node *a, const str
 	return cg_keep(g, n, R0);
 }
 
-/* The bytes of an array as text, up to a NUL. */
+/* The bytes of an array as a string, up to a NUL. */
 static struct cg_val bytes_to_string(struct cg *g, struct d_node *a, const struct d_node *n)
 {
 	struct cg_lval p = cg_lval(g, a, false);
 	uint64_t size = d_base(a->type)->size;
 	struct cg_val v;
 
-	if (p.kind == PL_RAW) {
+	if (p.kind == LV_RAW) {
 		v = cg_lval_addr(g, &p, n);
 		cg_load(g, R3, v);
 		cg_free(g, v);
@@ -176,7 +176,7 @@ static bool fits_imm(struct cg_val v)
 	return v.kind == VAL_CONST && (int64_t)v.imm == (int32_t)v.imm;
 }
 
-/* a op b of two values; the result in a new temporary. */
+/* a op b; the result is in a new temporary. */
 static struct cg_val cg_binary(struct cg *g, const struct d_node *n, int op, struct cg_val a,
 	struct cg_val b, const struct d_type *t)
 {
@@ -188,7 +188,7 @@ static struct cg_val cg_binary(struct cg *g, const struct d_node *n, int op, str
 
 	if ((op == OP_SHL || op == OP_SHR) && b.kind == VAL_CONST)
 		b.imm &= 63;
-	if (divides && !imm) { /* test before r0 is in use */
+	if (divides && !imm) { /* test before r0 is used */
 		rb = cg_reg(g, b, R1);
 		cg_fault_if(g, EBPF_JEQ_IMM, rb, 0, FAULT_DIVZERO);
 	}
@@ -292,8 +292,8 @@ static bool is_null(const struct d_node *n)
 }
 
 /*
- * Jump if a op b of strings. A string compared with NULL asks whether it has any text: variables
- * never set have none.
+ * Jump if a op b holds for strings. Comparing a string with NULL tests whether it is empty: a
+ * variable that was never set is.
  */
 static void jump_strings(struct cg *g, struct d_node *n, int op, int label)
 {
@@ -357,7 +357,7 @@ static void jump_value(struct cg *g, struct d_node *n, bool when, int label)
 	struct cg_val v;
 	int r;
 
-	if (d_is_string(n->type)) { /* true if it has text */
+	if (d_is_string(n->type)) { /* true if not empty */
 		v = cg_expr(g, n);
 		cg_load(g, R2, v);
 		cg_free(g, v);
@@ -444,7 +444,7 @@ static struct cg_val gen_lxor(struct cg *g, struct d_node *n)
 	return cg_binary(g, n, OP_BXOR, a, b, g->c->t.int_);
 }
 
-/* One side of ?: into the temporary that both share. */
+/* Evaluate one branch of ?: into the temporary that both share. */
 static void gen_branch(struct cg *g, struct d_node *side, const struct d_node *n, struct cg_val out)
 {
 	struct cg_val v;
@@ -506,7 +506,7 @@ static const uint8_t asg_op[] = {
 	[OP_ASG_BOR] = OP_BOR,
 };
 
-/* The value of an assignment to a bit-field is what the field holds afterwards. */
+/* The value of an assignment to a bit-field is truncated to the field. */
 static struct cg_val cut(
 	struct cg *g, struct cg_val v, const struct d_member *m, const struct d_node *n)
 {
@@ -551,8 +551,8 @@ static struct cg_val gen_update(struct cg *g, struct d_node *n, struct d_node *l
 	if (points(t))
 		b = scaled(g, b, t, n);
 	if ((op == OP_ADD || op == OP_SUB) && p.bits == NULL && !is_bool &&
-		(p.kind == PL_DYN || (p.kind == PL_MEM && p.shared))) {
-		if (op == OP_SUB) { /* add the negative: one atomic operation */
+		(p.kind == LV_DYN || (p.kind == LV_MEM && p.shared))) {
+		if (op == OP_SUB) { /* add the negated value: one atomic operation */
 			if (b.kind == VAL_CONST)
 				b = cg_const(-b.imm);
 			else
@@ -571,7 +571,7 @@ static struct cg_val gen_update(struct cg *g, struct d_node *n, struct d_node *l
 		old = cg_tmp(g, n);
 		cg_store(g, old, cg_reg(g, v, R0));
 	}
-	/* In the common type, where the bits that the place keeps are not all that counts. */
+	/* Use the common type if the result depends on more than the bits that are stored. */
 	if (op == OP_DIV || op == OP_MOD || op == OP_SHR || is_bool) {
 		const struct d_type *common = d_arith_type(g->c, t, shift ? t : tb);
 
@@ -643,9 +643,9 @@ static struct cg_val gen_op1(struct cg *g, struct d_node *n, bool want)
 	return cg_const(0);
 }
 
-/* ---- all of them ----------------------------------------------------------------------- */
+/* ---- all expressions ------------------------------------------------------------------- */
 
-/* What lives in a place: loaded, or its address if it is an array or function. */
+/* The value of an lvalue: loaded, or its address if it is an array or function. */
 static struct cg_val gen_lval(struct cg *g, struct d_node *n)
 {
 	struct cg_lval p = cg_lval(g, n, false);
@@ -774,7 +774,7 @@ struct cg_val cg_expr(struct cg *g, struct d_node *n)
 	return gen(g, n, true);
 }
 
-/* A struct, an array or a float: naming it does nothing, what stands around it may. */
+/* A struct, an array or a float: only its subexpressions can have side effects. */
 static void discard_bytes(struct cg *g, struct d_node *n)
 {
 	struct cg_lval p;

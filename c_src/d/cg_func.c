@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Subroutines, aggregations and keys. A key is built in consecutive stack slots, where the
- * verifier can see what each part is: numbers, strings, or pointers to bytes.
+ * Subroutines, aggregations and keys. A key is built in consecutive stack slots, where the verifier
+ * knows the kind of each part: numbers, strings, or pointers to bytes.
  */
 #include "cg.h"
 
@@ -27,8 +27,8 @@ unsigned d_prog_str(struct d_comp *c, const char *s, uint32_t len)
 /* ---- keys ------------------------------------------------------------------------------ */
 
 /*
- * What the parts of a key are. Where the types come from a declaration only they are known; the
- * first use (list) tells stack() and sym() apart from plain bytes and addresses.
+ * The parts of a key. A declaration gives only types; the first use (list) distinguishes stack()
+ * and sym() from plain bytes and addresses.
  */
 struct prog_val *cg_keys_of(struct cg *g, const struct d_type **types, unsigned n,
 	struct d_node *list, bool *blob, uint32_t *strmask)
@@ -54,7 +54,7 @@ struct prog_val *cg_keys_of(struct cg *g, const struct d_type **types, unsigned 
 	return v;
 }
 
-/* Of a key's parts that are given by address, the longest. */
+/* The size of the largest part of a key that is passed by address. */
 uint64_t cg_key_bytes(const struct prog_val *keys, unsigned n)
 {
 	uint64_t most = 0;
@@ -159,7 +159,7 @@ static int append_agg(struct cg *g, struct prog_agg *a, const struct d_node *n)
 	return p->naggs++;
 }
 
-/* Make the program's aggregation of an ident; list: the key's parts as first used. */
+/* Add an aggregation to the program; list: the parts of the key at its first use. */
 static int make_agg(struct cg *g, struct d_ident *id, struct d_node *list, const struct d_node *n)
 {
 	struct prog_agg *a = arena_new_of(g->c->arena, struct prog_agg);
@@ -202,7 +202,7 @@ static enum rt_fn agg_rt(unsigned fn)
 	}
 }
 
-/* The argument that says by how much a bucket grows: the one after the constants. */
+/* The increment of a bucket: the argument after the constants. */
 static struct d_node *increment_of(struct d_node *call)
 {
 	static const uint8_t at[AGG_COUNT_] = {
@@ -252,12 +252,12 @@ void cg_aggregate(struct cg *g, struct d_node *n)
 
 /* ---- subroutines ----------------------------------------------------------------------- */
 
-/* How a subroutine is called: its runtime function, and whether a slot for text comes first. */
+/* How a subroutine is called: its runtime function, and whether a scratch slot comes first. */
 struct fn_rt {
 	uint8_t rt;
 	bool slot;
 	bool known;
-	int64_t missing; /* for an optional last argument */
+	int64_t missing; /* value of an omitted last argument */
 	bool has_missing;
 };
 
@@ -312,7 +312,7 @@ static const struct fn_rt fn_rts[FN_COUNT_] = {
 	[FN_TOUPPER] = SLOT(toupper),
 };
 
-/* What a clause reads on all its ways is read once. */
+/* Pin r0 in a slot, if this code dominates the rest of the clause, so that it is computed once. */
 int cg_keep_for_all(struct cg *g, const struct d_node *n)
 {
 	int slot;
@@ -337,7 +337,7 @@ struct cg_val cg_kept(struct cg *g, const struct d_node *n, int slot)
 	return v;
 }
 
-/* copyinstr(argn) in r0, and for all of the clause if that can be. */
+/* copyinstr(argn) into r0, pinned if possible. */
 static void argstr(struct cg *g, const struct d_node *n, unsigned arg)
 {
 	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
@@ -346,7 +346,7 @@ static void argstr(struct cg *g, const struct d_node *n, unsigned arg)
 	g->argstr[arg] = cg_keep_for_all(g, n);
 }
 
-/* The arguments do not change. */
+/* Arguments do not change, so their texts can be reused. */
 struct cg_val cg_argstr(struct cg *g, const struct d_node *n, unsigned arg)
 {
 	g->clause->uses.args |= 1 << arg;
@@ -356,7 +356,7 @@ struct cg_val cg_argstr(struct cg *g, const struct d_node *n, unsigned arg)
 	return cg_keep(g, n, R0);
 }
 
-/* copyinstr(argn) of a probe whose argument is text already costs no copy. */
+/* Is it copyinstr(argn)? It costs no copy if the probe's argument is text already. */
 static bool is_plain_arg(const struct d_node *n, unsigned *arg)
 {
 	if (n == NULL || n->next != NULL)
@@ -375,7 +375,7 @@ static bool is_plain_arg(const struct d_node *n, unsigned *arg)
 	return false;
 }
 
-/* A key that is an argument's text: its slot, the one that is kept where it is. -1: another key. */
+/* If the key is the text of an argument: its pinned slot, used in place. -1: another key. */
 static int arg_key(struct cg *g, struct d_node *n)
 {
 	unsigned arg;
@@ -422,7 +422,7 @@ struct cg_val cg_pbi(struct cg *g, const struct d_node *n, struct cg_val arg)
 	if (pbi == PBI_ERLARG || pbi == PBI_ERLINT)
 		g->clause->uses.pbis |= asks_arg(arg);
 	if (pbi == PBI_USDT)
-		g->clause->uses.args |= 0x3ff; /* it hands them all on */
+		g->clause->uses.args |= 0x3ff; /* it passes all of them on */
 	if (!d_is_string(n->type))
 		return pbi_num(g, n, pbi, arg);
 	if (arg.kind == VAL_CONST && arg.imm < 256)
@@ -457,7 +457,7 @@ static struct cg_val gen_inline(struct cg *g, struct d_node *n)
 	case FN_NTOHL: ebpf_emit(g->a, EBPF_BE, R0, 0, 0, 32); break;
 	case FN_HTONLL:
 	case FN_NTOHLL: ebpf_emit(g->a, EBPF_BE, R0, 0, 0, 64); break;
-	case FN_GETMAJOR: /* as Linux keeps dev_t inside: 12 bits over 20 */
+	case FN_GETMAJOR: /* the kernel's dev_t: 12 bits above 20 */
 		ebpf_emit(g->a, EBPF_RSH64_IMM, R0, 0, 0, 20);
 		break;
 	case FN_GETMINOR: ebpf_emit(g->a, EBPF_AND64_IMM, R0, 0, 0, 0xfffff); break;
@@ -467,7 +467,7 @@ static struct cg_val gen_inline(struct cg *g, struct d_node *n)
 	return cg_keep(g, n, R0);
 }
 
-/* The address of something that is given as a string. */
+/* An argument; a string that is passed as an address is cast. */
 static struct cg_val gen_arg(struct cg *g, struct d_node *arg, char letter)
 {
 	struct d_node cast = {.kind = N_CAST, .a = arg, .line = arg->line, .col = arg->col};
@@ -512,7 +512,7 @@ static struct cg_val gen_call(struct cg *g, struct d_node *n, const struct fn_rt
 	return cg_keep(g, n, R0);
 }
 
-/* Of a thread or a file: one runtime function for all numbers, one for all texts. */
+/* Properties of a thread or a file: one runtime function for numbers, one for texts. */
 static struct cg_val gen_thread(struct cg *g, struct d_node *n)
 {
 	bool text = d_is_string(n->type);
@@ -542,7 +542,7 @@ static struct cg_val gen_lock(struct cg *g, struct d_node *n)
 	return cg_keep(g, n, R0);
 }
 
-/* copyinstr() of what is a string already: that string, or as much of it as is asked for. */
+/* copyinstr() of a string: the string itself, or as much of it as requested. */
 static struct cg_val gen_copy_string(struct cg *g, struct d_node *n)
 {
 	struct cg_val s = cg_expr(g, n->list), len;

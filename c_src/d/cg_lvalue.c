@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Places: what can be read, assigned and pointed at. Static variables are reached directly in
- * their region; memory behind pointers goes through the runtime's checked loads and stores;
- * dynamic variables are reached by key. A struct in a dynamic variable is worked on in a copy in
- * scratch memory that is written back after a store.
+ * Lvalues: what can be read, assigned and pointed to. Static variables are accessed directly in
+ * their region; memory behind pointers through the runtime's checked loads and stores; dynamic
+ * variables by key. A struct in a dynamic variable is accessed through a copy in scratch memory,
+ * which is written back after a store.
  */
 #include "cg.h"
 
@@ -30,8 +30,8 @@ static int append_var(struct cg *g, struct prog_var *v, const struct d_node *n)
 	return p->nvars++;
 }
 
-/* Static variables get their room: globals in their region, this-> in the scratch region. */
-static void lval_static(struct cg *g, struct prog_var *v, const struct d_node *n)
+/* Allocate a static variable: globals in their region, this-> in the scratch region. */
+static void alloc_static(struct cg *g, struct prog_var *v, const struct d_node *n)
 {
 	struct prog *p = &g->c->prog;
 
@@ -69,7 +69,7 @@ static struct prog_var *var_of(struct cg *g, struct d_ident *id, const struct d_
 	if (i < 0)
 		return v;
 	if (!v->assoc)
-		lval_static(g, v, n);
+		alloc_static(g, v, n);
 	id->id = i;
 	return v;
 }
@@ -79,9 +79,9 @@ static void call_dyn(struct cg *g, enum rt_fn fn, const struct prog_var *v)
 	cg_call_sized(g, fn, cg_key_bytes(v->keys, v->nkeys));
 }
 
-/* ---- finding the place ----------------------------------------------------------------- */
+/* ---- lvalues of expressions ------------------------------------------------------------ */
 
-/* A struct in a dynamic variable: copy it (or zeroes) to scratch memory. */
+/* Copy a struct of a dynamic variable (or zeroes) to scratch memory. */
 static void fetch_copy(struct cg *g, struct cg_lval *p, const struct d_node *n)
 {
 	uint32_t off = cg_scratch(g, n, p->var->size);
@@ -104,7 +104,7 @@ static void fetch_copy(struct cg *g, struct cg_lval *p, const struct d_node *n)
 	ebpf_const(g->a, R3, p->var->size);
 	cg_call_sized(g, RT_zero, p->var->size);
 	ebpf_bind(g->a, end);
-	p->kind = PL_MEM;
+	p->kind = LV_MEM;
 	p->base = cg_field(FIELD(scratch), 8);
 	p->off = off;
 	p->copy = off;
@@ -117,7 +117,7 @@ static void write_back(struct cg *g, struct cg_lval *p)
 	ebpf_const(g->a, R2, p->varid);
 	cg_key_load(g, R3, p->key, p->var->nkeys);
 	call_dyn(g, RT_dyn_new, p->var);
-	ebpf_jump(g->a, EBPF_JEQ_IMM, R0, 0, 0, full); /* dropped, and counted there */
+	ebpf_jump(g->a, EBPF_JEQ_IMM, R0, 0, 0, full); /* dropped and counted */
 	ebpf_emit(g->a, EBPF_MOV64_REG, R2, R0, 0, 0);
 	ebpf_const(g->a, R3, p->var->size);
 	ebpf_emit(g->a, EBPF_LDXDW, R4, CTX, FIELD(scratch), 0);
@@ -133,13 +133,13 @@ static struct cg_lval var_lval(struct cg *g, struct d_node *n)
 
 	p.var = var_of(g, n->ident, n, &p.varid);
 	if (!p.var->assoc) {
-		p.kind = PL_MEM;
+		p.kind = LV_MEM;
 		p.shared = p.var->scope == SC_GLOBAL;
 		p.base = cg_field(p.shared ? FIELD(globals) : FIELD(scratch), 8);
 		p.off = p.var->off;
 		return p;
 	}
-	p.kind = PL_DYN;
+	p.kind = LV_DYN;
 	if (n->kind == N_ASSOC)
 		p.key = cg_key(g, n, n->list, p.var->keys, p.var->nkeys);
 	if (!d_is_scalar(p.var->type) && !d_is_string(p.var->type))
@@ -149,10 +149,10 @@ static struct cg_lval var_lval(struct cg *g, struct d_node *n)
 
 static struct cg_lval raw_lval(struct cg_val addr, int64_t off)
 {
-	return (struct cg_lval){.kind = PL_RAW, .base = addr, .off = off, .key = -1, .copy = -1};
+	return (struct cg_lval){.kind = LV_RAW, .base = addr, .off = off, .key = -1, .copy = -1};
 }
 
-/* base + index * size, in a new temporary; the index is known to be in range for PL_MEM. */
+/* base + index * size, in a new temporary; for LV_MEM the index was checked. */
 static void add_index(
 	struct cg *g, struct cg_lval *p, struct cg_val i, uint64_t size, const struct d_node *n)
 {
@@ -181,13 +181,13 @@ static struct cg_lval index_lval(struct cg *g, struct d_node *n, bool write)
 	else
 		p = cg_lval(g, n->a, write);
 	i = cg_expr(g, n->b);
-	/* the checker has seen plain constants, but not a[(x = 9)] */
-	if (i.kind == VAL_CONST && (p.kind != PL_MEM || i.imm < arr->nelems)) {
+	/* the checker has checked plain constants, but not a[(x = 9)] */
+	if (i.kind == VAL_CONST && (p.kind != LV_MEM || i.imm < arr->nelems)) {
 		p.off += (int64_t)i.imm * (int64_t)elem->size;
 		return p;
 	}
-	if (p.kind == PL_MEM) {
-		/* the index goes to r1 and stays there: the verifier knows its bound */
+	if (p.kind == LV_MEM) {
+		/* keep the index in r1: the verifier knows its bound there */
 		cg_load(g, R1, i);
 		cg_free(g, i);
 		cg_fault_if(g, EBPF_JGE_IMM, R1, (int32_t)arr->nelems, FAULT_BADINDEX);
@@ -204,12 +204,12 @@ static struct cg_lval index_lval(struct cg *g, struct d_node *n, bool write)
 	return p;
 }
 
-/* c ? x : y of structs: a copy of one of them in scratch memory. */
+/* c ? x : y of structs: copies one of them to scratch memory. */
 static struct cg_lval choice_lval(struct cg *g, struct d_node *n)
 {
 	uint32_t size = d_base(n->type)->size;
 	int otherwise = ebpf_label(g->a), end = ebpf_label(g->a);
-	struct cg_lval p = {.kind = PL_MEM, .key = -1, .copy = -1};
+	struct cg_lval p = {.kind = LV_MEM, .key = -1, .copy = -1};
 
 	p.base = cg_field(FIELD(scratch), 8);
 	p.off = cg_scratch(g, n, size);
@@ -224,7 +224,7 @@ static struct cg_lval choice_lval(struct cg *g, struct d_node *n)
 	return p;
 }
 
-/* x = y of structs, as something that has members: x, after the assignment. */
+/* x = y of structs, as an lvalue: x, after the assignment. */
 static struct cg_lval assigned_lval(struct cg *g, struct d_node *n)
 {
 	struct cg_lval p = cg_lval(g, n->a, true);
@@ -244,7 +244,7 @@ struct cg_lval cg_lval(struct cg *g, struct d_node *n, bool write)
 	case N_ASSOC:
 		if (n->ident->kind != ID_BUILTIN)
 			return var_lval(g, n);
-		if (d_is_kind(n->type, T_ARRAY)) /* args[n] that is an array: its address */
+		if (d_is_kind(n->type, T_ARRAY)) /* args[n] of array type: its address */
 			return raw_lval(cg_field(FIELD(arg) + 8 * n->value, 8), 0);
 		break;
 	case N_MEMBER:
@@ -287,9 +287,9 @@ void cg_lval_free(struct cg *g, struct cg_lval *p)
 		cg_slots_free(g, p->key, p->var->nkeys);
 }
 
-/* ---- reaching it ----------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------- */
 
-/* Base of a PL_MEM place in a register; what is left of the offset fits an instruction. */
+/* The base of an LV_MEM in a register; the remaining offset fits an instruction. */
 static int mem_base(struct cg *g, const struct cg_lval *p, int reg, int *off)
 {
 	int r;
@@ -326,7 +326,7 @@ static void raw_addr(struct cg *g, const struct cg_lval *p, int reg)
 
 struct cg_val cg_lval_addr(struct cg *g, struct cg_lval *p, const struct d_node *n)
 {
-	if (p->kind != PL_RAW) {
+	if (p->kind != LV_RAW) {
 		cg_fail(g, n, D_ADDROF_VAR,
 			"a D variable has no address: only memory behind a pointer has one");
 		return cg_const(0);
@@ -339,7 +339,7 @@ struct cg_val cg_lval_mem(struct cg *g, struct cg_lval *p, uint32_t size, const 
 {
 	uint32_t off;
 
-	if (p->kind == PL_MEM) {
+	if (p->kind == LV_MEM) {
 		cg_mem_ptr(g, p, R0);
 		return cg_keep(g, n, R0);
 	}
@@ -375,7 +375,7 @@ static void load_number(struct cg *g, const struct cg_lval *p, uint64_t size, bo
 {
 	int off, r;
 
-	if (p->kind == PL_MEM) {
+	if (p->kind == LV_MEM) {
 		r = mem_base(g, p, R1, &off);
 		ebpf_emit(g->a, load_code(size, sign), reg, r, off, 0);
 		return;
@@ -398,8 +398,8 @@ static void extract_bits(struct cg *g, int reg, const struct d_member *m)
 			down);
 }
 
-/* Something is stored to this variable, under whatever key. */
-static void forget(struct cg *g, int var)
+/* A variable is stored to, under any key: drop the cached value. */
+static void invalidate_loaded(struct cg *g, int var)
 {
 	if (g->loaded.var == var)
 		g->loaded.var = -1;
@@ -423,7 +423,7 @@ static struct cg_val load_dyn(
 	call_dyn(g, RT_dyn_load, p->var);
 	cg_norm(g, R0, t);
 	if (same && (slot = cg_keep_for_all(g, n)) != 0) {
-		forget(g, p->varid);
+		invalidate_loaded(g, p->varid);
 		g->loaded.var = p->varid;
 		g->loaded.key = p->key;
 		g->loaded.slot = slot;
@@ -433,7 +433,7 @@ static struct cg_val load_dyn(
 
 static struct cg_val load_string(struct cg *g, struct cg_lval *p, const struct d_node *n)
 {
-	if (p->kind == PL_MEM) {
+	if (p->kind == LV_MEM) {
 		cg_mem_ptr(g, p, R0);
 		return cg_keep(g, n, R0);
 	}
@@ -452,7 +452,7 @@ struct cg_val cg_lval_load(
 
 	if (g->failed)
 		return cg_const(0);
-	if (p->kind == PL_DYN)
+	if (p->kind == LV_DYN)
 		return load_dyn(g, p, t, n);
 	if (d_is_string(t))
 		return load_string(g, p, n);
@@ -474,7 +474,7 @@ static void store_number(struct cg *g, const struct cg_lval *p, uint64_t size, s
 {
 	int off, r;
 
-	if (p->kind == PL_MEM) {
+	if (p->kind == LV_MEM) {
 		r = mem_base(g, p, R1, &off);
 		ebpf_emit(g->a, store_code(size), r, cg_reg(g, v, R0), off, 0);
 		return;
@@ -509,7 +509,7 @@ static void store_bits(
 
 static void store_string(struct cg *g, struct cg_lval *p, struct cg_val v, const struct d_node *n)
 {
-	if (p->kind != PL_MEM) {
+	if (p->kind != LV_MEM) {
 		cg_fail(g, n, D_CG_EXPR, "a string cannot be stored through a pointer");
 		return;
 	}
@@ -524,12 +524,12 @@ void cg_lval_store(struct cg *g, struct cg_lval *p, const struct d_type *t, stru
 {
 	if (g->failed)
 		return;
-	if (p->kind == PL_DYN) {
+	if (p->kind == LV_DYN) {
 		cg_load(g, R4, v);
 		ebpf_const(g->a, R2, p->varid);
 		cg_key_load(g, R3, p->key, p->var->nkeys);
 		call_dyn(g, d_is_string(t) ? RT_dyn_setstr : RT_dyn_store, p->var);
-		forget(g, p->varid);
+		invalidate_loaded(g, p->varid);
 		return;
 	}
 	if (d_is_string(t))
@@ -542,7 +542,7 @@ void cg_lval_store(struct cg *g, struct cg_lval *p, const struct d_type *t, stru
 		write_back(g, p);
 }
 
-/* Adding to a shared number in one step, so that threads lose nothing of each other's. */
+/* Add atomically to a shared number. */
 static void add_shared(struct cg *g, struct cg_lval *p, uint64_t size, struct cg_val v)
 {
 	int off, r;
@@ -563,12 +563,12 @@ static void add_shared(struct cg *g, struct cg_lval *p, uint64_t size, struct cg
 struct cg_val cg_lval_add(struct cg *g, struct cg_lval *p, const struct d_type *t,
 	struct cg_val v, const struct d_node *n)
 {
-	if (p->kind == PL_DYN) {
+	if (p->kind == LV_DYN) {
 		cg_load(g, R4, v);
 		ebpf_const(g->a, R2, p->varid);
 		cg_key_load(g, R3, p->key, p->var->nkeys);
 		call_dyn(g, RT_dyn_add, p->var);
-		forget(g, p->varid);
+		invalidate_loaded(g, p->varid);
 	} else {
 		add_shared(g, p, d_base(t)->size, v);
 	}
@@ -582,18 +582,18 @@ void cg_assign_bytes(struct cg *g, struct cg_lval *to, struct d_node *from, uint
 
 	if (g->failed)
 		return;
-	if (to->kind == PL_MEM && q.kind == PL_MEM) {
+	if (to->kind == LV_MEM && q.kind == LV_MEM) {
 		cg_mem_ptr(g, to, R2);
 		ebpf_const(g->a, R3, size);
 		cg_mem_ptr(g, &q, R4);
 		ebpf_const(g->a, R5, size);
 		cg_call_sized(g, RT_copy, size);
-	} else if (to->kind == PL_MEM) {
+	} else if (to->kind == LV_MEM) {
 		raw_addr(g, &q, R4);
 		cg_mem_ptr(g, to, R2);
 		ebpf_const(g->a, R3, size);
 		cg_call(g, RT_read);
-	} else if (q.kind == PL_MEM) {
+	} else if (q.kind == LV_MEM) {
 		raw_addr(g, to, R4);
 		cg_mem_ptr(g, &q, R2);
 		ebpf_const(g->a, R3, size);

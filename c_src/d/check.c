@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The checker of clauses: predicate, statements, the rules of speculation, and the least
- * stability that -x amin asks for. check.h maps the rest of it.
+ * The checker of clauses: predicate, statements, the rules of speculation, and the minimum
+ * stability that -x amin requires. check.h maps the rest.
  */
 #include "check.h"
 
@@ -108,7 +108,7 @@ static int has_no_value(struct d_comp *c, const struct d_node *n)
 
 /*
  * `1 ? a : b;` is `a;`, whatever b is: scripts switch actions and aggregations on and off by
- * constants, as in `OPT_verbose ? printf("..") : 1;`. What is not chosen is not looked at.
+ * constants, as in `OPT_verbose ? printf("..") : 1;`. The other branch is not checked.
  */
 static int choose_branch(struct d_comp *c, struct d_node *s)
 {
@@ -171,8 +171,8 @@ static int check_list(struct d_comp *c, struct d_node *s)
  * --------------------------------------------------------------------------------- */
 
 /*
- * A clause's record goes either to the buffer or to a speculation, decided by its first
- * speculate(). What has been done on any way to a statement is kept as bits.
+ * A clause's record goes either to the buffer or to a speculation, depending on its first
+ * speculate(). The bits say what was done on any path to a statement.
  */
 enum { DID_SPEC = 1, DID_COMMIT = 2, DID_DATA = 4 };
 

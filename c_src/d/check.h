@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside the checker. Functions take a node and rewrite it in place, so that parents and lists
+ * Internals of the checker. Functions take a node and rewrite it in place, so parents and lists
  * need not know what became of it; `next` is kept. They return 0, or -1 with c->error filled.
  *
  *   check.c       clauses, statements, the order of speculation, stability
- *   check_util.c  trees: copying, replacing, constants; words for messages, near names
+ *   check_util.c  trees: copying, replacing, constants; words for messages, suggested names
  *   check_expr.c  operators
- *   check_conv.c  conversions, casts, sizeof and its like; folding of constants
+ *   check_conv.c  conversions, casts, sizeof and the like; constant folding
  *   check_name.c  variables, associative arrays, inlines, members
  *   check_xlate.c translators, args[]
  *   check_func.c  calls of subroutines and actions
@@ -21,19 +21,19 @@
 
 #include "d.h"
 
-#define CHK_DEPTH    400	/* of a tree, expansions of inlines and translators included */
-#define CHK_COPIES   (1u << 17) /* nodes that expansions may make in a script: some 50 MB */
+#define CHK_DEPTH    400	/* of a tree, including expanded inlines and translators */
+#define CHK_COPIES   (1u << 17) /* nodes that expansions may add in a script: some 50 MB */
 #define CHK_KEYSIZE  4096	/* bytes of one key */
 #define CHK_TRACEMEM (1u << 16)
 #define CHK_FRAMES   1024
 
-/* What an expression may be in its place. */
+/* What an expression may be in its context. */
 enum {
 	CX_VALUE = 0,
-	CX_STMT = 1,	/* a statement: actions are welcome */
-	CX_ACTEXPR = 2, /* an action with a value is: sym(), stack() */
-	CX_DYN = 4,	/* a translated object is */
-	CX_TOP = 8,	/* of a predicate, an inline, a translator's member: no statement around */
+	CX_STMT = 1,	/* a statement: actions are allowed */
+	CX_ACTEXPR = 2, /* an action with a value is allowed: sym(), stack() */
+	CX_DYN = 4,	/* a translated object is allowed */
+	CX_TOP = 8,	/* the top of a predicate, an inline or a translator's member */
 	CX_VOID = 16,	/* need not have a value */
 };
 
@@ -42,16 +42,16 @@ int chk_expr(struct d_comp *c, struct d_node *n, unsigned cx);
 const char *chk_opname(int op);
 
 /* check_conv.c */
-uint64_t chk_norm(const struct d_type *t, uint64_t v); /* v as a value of an integer type */
+uint64_t chk_norm(const struct d_type *t, uint64_t v); /* v converted to an integer type */
 const struct d_type *chk_promote(struct d_comp *c, const struct d_type *t);
 int chk_int_cast(struct d_comp *c, struct d_node *n, const struct d_type *t);
 bool chk_convertible(struct d_comp *c, const struct d_node *n, const struct d_type *t);
-int chk_convert(struct d_comp *c, struct d_node *n, const struct d_type *t); /* as if assigned */
+int chk_convert(struct d_comp *c, struct d_node *n, const struct d_type *t); /* by assignment */
 int chk_to_string(struct d_comp *c, struct d_node *n);
 bool chk_strcompat(const struct d_type *t);
 bool chk_is_zero(const struct d_node *n);	   /* the constant 0: NULL */
 int chk_decay(struct d_comp *c, struct d_node *n); /* array to pointer */
-/* The variable a place is part of, or NULL: it is memory reached by a pointer. */
+/* The variable that an lvalue is part of, or NULL: it is memory reached by a pointer. */
 const struct d_node *chk_root_var(const struct d_node *n);
 int chk_fold1(struct d_comp *c, struct d_node *n);
 int chk_fold2(struct d_comp *c, struct d_node *n);
@@ -64,11 +64,11 @@ int chk_stringof(struct d_comp *c, struct d_node *n);
 int chk_ident(struct d_comp *c, struct d_node *n, unsigned cx);
 int chk_assoc(struct d_comp *c, struct d_node *n, unsigned cx);
 int chk_member(struct d_comp *c, struct d_node *n, unsigned cx);
-int chk_body(struct d_comp *c, struct d_node *e); /* of an inline or translator, in use */
-/* The left side of an assignment; type: of a variable that is not there yet. */
+int chk_body(struct d_comp *c, struct d_node *e); /* of an inline or translator, at its use */
+/* The left side of an assignment; type: of a variable that does not exist yet. */
 int chk_lval(
 	struct d_comp *c, struct d_node *n, const struct d_node *rhs, const struct d_type *type);
-bool chk_undefined(struct d_comp *c, const struct d_node *n); /* a variable not seen before */
+bool chk_undefined(struct d_comp *c, const struct d_node *n); /* a variable not defined yet */
 int chk_keys(struct d_comp *c, struct d_node *n, struct d_ident *id, bool agg);
 
 /* check_xlate.c */
@@ -83,16 +83,18 @@ int chk_args(struct d_comp *c, struct d_node *n, unsigned cx); /* args[n] */
 /* check_func.c, check_agg.c */
 int chk_func(struct d_comp *c, struct d_node *n, unsigned cx);
 int chk_aggregate(struct d_comp *c, struct d_node *n);	/* @a[k] = f(..) */
-int chk_agg_action(struct d_comp *c, struct d_node *n); /* clear() and its like */
+int chk_agg_action(struct d_comp *c, struct d_node *n); /* clear() and the like */
 
 /* check_util.c */
 struct d_node *chk_new(struct d_comp *c, enum d_nkind kind, const struct d_node *place);
 void chk_replace(struct d_node *n, const struct d_node *by);	    /* keeps n->next */
-void chk_int(struct d_node *n, const struct d_type *t, uint64_t v); /* make it a constant */
-/* Push n down under a new node of kind k: n becomes that node, its a the old n. */
+void chk_int(struct d_node *n, const struct d_type *t, uint64_t v); /* make n a constant */
+/* Insert a node of kind k above n: n becomes that node, and the old n its child a. */
 int chk_wrap(struct d_comp *c, struct d_node *n, enum d_nkind k, const struct d_type *t);
-/* A copy at another place, with the names of params (ID_XLPARAM, expr set) replaced by their
- * expressions. */
+/*
+ * A copy at another position, in which the names of params (ID_XLPARAM, expr set) are replaced by
+ * their expressions.
+ */
 struct d_node *chk_copy(struct d_comp *c, const struct d_node *n, const struct d_node *place,
 	struct d_ident *const *params, unsigned nparams);
 unsigned chk_count(const struct d_node *list);
@@ -100,9 +102,9 @@ int chk_deep(struct d_comp *c, const struct d_node *n);
 const struct d_type *chk_unqual(const struct d_type *t);
 const char *chk_tname(struct d_comp *c, const struct d_type *t); /* in the arena */
 const char *chk_kindname(const struct d_ident *id);
-/* ": did you mean 'x'?" for the name nearest to it among idents of the kinds (bits), or "". */
+/* ": did you mean 'x'?" for the most similar name among idents of these kinds (bits), or "". */
 const char *chk_suggest(struct d_comp *c, const struct d_idtab *t, const char *name, unsigned kinds);
-/* The same for the name of a probe that there is none of. */
+/* The same for the name of a probe that does not exist. */
 const char *chk_suggest_probe(struct d_comp *c, const struct d_pdesc *d);
 const char *chk_scope(enum d_scope s); /* "self->" */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Aggregations: @name[keys] = function(..), with the constants of lquantize() and llquantize(),
- * which are the same for all uses of a name; and the actions that take whole aggregations.
+ * which must be the same in all uses of a name; and the actions that take whole aggregations.
  */
 #include "check.h"
 
@@ -83,7 +83,7 @@ static int check_lquantize(struct d_comp *c, struct d_node *n, uint64_t param[5]
 	return increment(c, n, step ? step->next : NULL, D_PROTO_ARG);
 }
 
-/* nsteps must cut every magnitude into whole steps: it divides some power of the factor. */
+/* nsteps must divide every magnitude into whole steps: it divides some power of the factor. */
 static bool divides_power(uint64_t nsteps, uint64_t factor)
 {
 	uint64_t r = 1;
@@ -308,7 +308,7 @@ static int agg_arg(struct d_comp *c, const struct d_node *n, struct d_node *a, u
 	return 0;
 }
 
-/* printa(@a, @b) walks their keys together. */
+/* printa(@a, @b) prints their common keys, which must have the same types. */
 static int equal_keys(struct d_comp *c, const struct d_node *n, const struct d_node *a,
 	const struct d_ident *first)
 {
@@ -391,7 +391,7 @@ static int agg_count(
 		c, tag, n, "%s() takes %u to %u arguments, not %u", n->text, min, max, have);
 }
 
-/* An aggregation and, in *by, the value behind it, checked; NULL: there is none. */
+/* An aggregation and, in *by, the checked value after it; NULL: there is none. */
 static int agg_and_value(struct d_comp *c, struct d_node *n, const struct agg_tags *tags,
 	unsigned min, unsigned max, struct d_node **by)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conversions between types, said and unsaid, and the operators that are about types: casts,
- * sizeof, offsetof, stringof. After the checker an integer that changes its size or sign has an
- * N_CAST, characters in memory that become a string have an N_STRINGOF, and an array that becomes
- * a pointer has an OP_ADDROF of the element's pointer type.
+ * Explicit and implicit conversions, and the operators that are about types: casts, sizeof,
+ * offsetof, stringof. After the checker, an integer that changes its size or sign has an N_CAST,
+ * characters in memory that become a string have an N_STRINGOF, and an array that decays to a
+ * pointer has an OP_ADDROF of the element's pointer type.
  */
 #include "check.h"
 
@@ -50,7 +50,7 @@ bool chk_is_zero(const struct d_node *n)
 	return n->kind == N_INT && n->value == 0;
 }
 
-/* Integers that a register holds alike need no cast. */
+/* Integers with the same representation in a register need no cast. */
 static bool same_int(const struct d_type *a, const struct d_type *b)
 {
 	a = d_base(a);
@@ -69,7 +69,7 @@ int chk_int_cast(struct d_comp *c, struct d_node *n, const struct d_type *t)
 	return chk_wrap(c, n, N_CAST, t);
 }
 
-/* Text in memory: what stringof() reads to its first NUL. */
+/* Text in memory, which stringof() reads up to its NUL. */
 bool chk_strcompat(const struct d_type *t)
 {
 	const struct d_type *b = d_base(t);
@@ -87,7 +87,7 @@ int chk_to_string(struct d_comp *c, struct d_node *n)
 	return d_is_string(n->type) ? 0 : chk_wrap(c, n, N_STRINGOF, c->t.string);
 }
 
-/* The variable a place is part of, or NULL: it is memory reached by a pointer. */
+/* The variable that an lvalue is part of, or NULL: it is memory reached by a pointer. */
 const struct d_node *chk_root_var(const struct d_node *n)
 {
 	for (;;) {
@@ -121,7 +121,7 @@ int chk_decay(struct d_comp *c, struct d_node *n)
 	return 0;
 }
 
-/* What the pointers point to agrees: qualifiers and the sign of integers aside. */
+/* Are the pointed-to types the same, ignoring qualifiers and signedness? */
 static bool same_target(const struct d_type *a, const struct d_type *b)
 {
 	a = d_base(a);
@@ -199,13 +199,13 @@ static uint64_t divide(const struct d_type *t, int op, uint64_t a, uint64_t b)
 {
 	if (!d_is_signed(t))
 		return op == OP_DIV ? a / b : a % b;
-	if ((int64_t)b == -1) /* the smallest number has no positive partner: it stays */
+	if ((int64_t)b == -1) /* INT64_MIN / -1 wraps to itself */
 		return op == OP_DIV ? -a : 0;
 	return op == OP_DIV ? (uint64_t)((int64_t)a / (int64_t)b)
 			    : (uint64_t)((int64_t)a % (int64_t)b);
 }
 
-/* As bytecode does it: in 64 bits, by the low six bits of b; chk_int() cuts the result. */
+/* As bytecode does it: in 64 bits, by the low six bits of b; chk_int() truncates the result. */
 static uint64_t shift(const struct d_type *t, int op, uint64_t a, uint64_t b)
 {
 	unsigned by = b & 63;
@@ -296,7 +296,7 @@ int chk_cast(struct d_comp *c, struct d_node *n)
 		if (chk_decay(c, a))
 			return -1;
 		if (to->kind == T_PTR && from->kind == T_STRING)
-			return 0; /* where its text is */
+			return 0; /* the address of its text */
 		if (!d_is_scalar(a->type))
 			return bad_cast(c, n, from);
 		if (a->kind == N_INT)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a script declares: variables, inlines, translators, providers; and the names that are
- * there from the start. The expressions of inlines and translators are kept as parsed and checked
- * again wherever they are used, because types (of args[], of variables) may be others there; they
- * are checked here as well, on a copy, so that a mistake is told where it was made.
+ * Declarations of a script: variables, inlines, translators, providers; and the built-in names. The
+ * expressions of inlines and translators are kept as parsed and checked again at each use, because
+ * types (of args[], of variables) may differ there. They are also checked here, on a copy, so that
+ * an error is reported where it was made.
  */
 #include "check.h"
 
@@ -75,7 +75,7 @@ static int object_type(struct d_comp *c, const struct d_item *item, const struct
 	return 0;
 }
 
-/* The same declaration again is no mistake. */
+/* Repeating the same declaration is not an error. */
 static int redeclared(struct d_comp *c, const struct d_item *item, const struct d_ident *old)
 {
 	const struct d_ident *id = item->ident;
@@ -136,7 +136,7 @@ int d_check_var(struct d_comp *c, const struct d_item *item)
 /* ---- inlines
  * ---------------------------------------------------------------------------------------- */
 
-/* What a parameter is while its inline or translator is checked alone: a value of its type. */
+/* Placeholder for a parameter while its inline or translator is checked: a value of its type. */
 static int stand_in(struct d_comp *c, struct d_ident *p, const struct d_node *place)
 {
 	struct d_node *v = chk_new(c, N_VAR, place);
@@ -191,7 +191,7 @@ int d_check_inline(struct d_comp *c, const struct d_item *item)
 	if (!e || inline_value(c, item, e))
 		return -1;
 	if (e->kind == N_INT || e->kind == N_STR)
-		id->expr = e; /* nothing in it can change */
+		id->expr = e; /* it is a constant */
 	id->kind = ID_INLINE;
 	id->declared = true;
 	return d_ident_enter(c->globals, id) ? d_nomem(c) : 0;
@@ -292,7 +292,7 @@ static const struct d_member *param_named(const struct d_probedecl *d, const cha
 	return NULL;
 }
 
-/* A translated parameter stands for the native one of its name, or of its place. */
+/* A translated parameter corresponds to the native one with its name, or at its position. */
 static int translated(struct d_comp *c, const struct d_item *item, const struct d_probedecl *d,
 	const struct d_member *x, const struct d_member *in_place)
 {
@@ -342,7 +342,7 @@ static bool same_params(const struct d_member *a, const struct d_member *b)
 	return !a && !b;
 }
 
-/* The same provider again must say the same of the probes it has in common. */
+/* A provider that is declared again must agree about the probes both declarations have. */
 static int compatible(struct d_comp *c, const struct d_item *item, const struct d_provdecl *old)
 {
 	for (const struct d_probedecl *o = old->probes; o; o = o->next)

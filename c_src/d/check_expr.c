@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Expressions: what each operator takes and gives. Operands of arithmetic are brought to their
- * common type; a pointer stands left of the integer added to it; comparisons and logic are int.
- * In `a op= b`, b has been brought to the type in which the operation is done.
+ * Expressions: the operands and result of each operator. Arithmetic operands are converted to their
+ * common type; a pointer is left of the integer added to it; comparisons and logic are int. In `a
+ * op= b`, b has been converted to the type in which the operation is done.
  */
 #include "check.h"
 
@@ -89,7 +89,7 @@ static int incompatible(struct d_comp *c, const struct d_node *n, int op, const 
 		chk_tname(c, a), chk_opname(op), chk_tname(c, b), hint);
 }
 
-/* The bit-field whose value this is, also when it was just assigned or stands behind a comma. */
+/* The bit-field whose value this is, also if it was just assigned or is after a comma. */
 static const struct d_node *bitfield_of(const struct d_node *n)
 {
 	for (;;) {
@@ -105,7 +105,7 @@ static const struct d_node *bitfield_of(const struct d_node *n)
 	}
 }
 
-/* A bit-field narrower than int is one. */
+/* The promoted type: a bit-field narrower than int is an int. */
 static const struct d_type *promoted(struct d_comp *c, const struct d_node *n)
 {
 	const struct d_node *f = bitfield_of(n);
@@ -121,7 +121,7 @@ static const struct d_type *common_type(
 	return d_arith_type(c, promoted(c, a), promoted(c, b));
 }
 
-/* Both operands to their common type, which is the result's. */
+/* Convert both operands to their common type, which is the result's. */
 static int arith(struct d_comp *c, struct d_node *n)
 {
 	n->type = common_type(c, n->a, n->b);
@@ -191,7 +191,7 @@ static int deref(struct d_comp *c, struct d_node *n)
 	return 0;
 }
 
-/* Pointer arithmetic needs to know the size of what is pointed to. */
+/* Pointer arithmetic needs the size of what is pointed to. */
 static int steppable(struct d_comp *c, const struct d_node *n, int op, const struct d_type *ptr)
 {
 	const struct d_type *t = d_base(d_base(ptr)->ref);
@@ -378,7 +378,7 @@ static int check_compare(struct d_comp *c, struct d_node *n)
 	if (eq && d_is_string(b) && chk_is_zero(n->a))
 		swap_operands(n);
 	if (eq && d_is_string(n->a->type) && chk_is_zero(n->b))
-		return 0; /* a string that is NULL */
+		return 0; /* compares a string with NULL */
 	if ((is_address(a) && (is_address(b) || d_is_int(b))) || (is_address(b) && d_is_int(a)))
 		return compare_ptrs(c, n) ? -1 : chk_fold2(c, n);
 	return incompatible(c, n, n->op, a, b);
@@ -437,7 +437,7 @@ static int check_index(struct d_comp *c, struct d_node *n)
 
 /* ---- assignment -------------------------------------------------------------------------- */
 
-/* The pointer by which a place in memory is reached, or NULL: it is part of a variable. */
+/* The pointer through which an lvalue in memory is reached, or NULL: it is part of a variable. */
 static const struct d_node *lval_ptr(const struct d_node *n)
 {
 	for (;;) {
@@ -453,7 +453,7 @@ static const struct d_node *lval_ptr(const struct d_node *n)
 	}
 }
 
-/* Whether a pointer leads into scratch memory (alloca(), copyin()), which ends with the clause. */
+/* Does it point to scratch memory (alloca(), copyin()), which is valid only in this clause? */
 static bool is_scratch(const struct d_node *n)
 {
 	switch (n->kind) {
@@ -523,7 +523,7 @@ static int check_assign(struct d_comp *c, struct d_node *n)
 		return CHK_ERR(c, D_OP_ARRFUN, n, "operator %s cannot be applied to type '%s'",
 			chk_opname(n->op), chk_tname(c, n->type));
 	if (d_is_string(n->type) && chk_is_zero(n->b))
-		return 0; /* empties or deletes it */
+		return 0; /* clears or deletes it */
 	if (!chk_convertible(c, n->b, n->type))
 		return incompatible(c, n, n->op, n->type, t);
 	return chk_convert(c, n->b, n->type) ? -1 : check_scratch(c, n);
@@ -556,7 +556,7 @@ static int check_opassign(struct d_comp *c, struct d_node *n)
 		return CHK_ERR(c, D_DIV_ZERO, n, "division by the constant 0");
 	if (op == OP_SHL || op == OP_SHR)
 		return chk_int_cast(c, n->b, promoted(c, n->b));
-	/* b's type is that of the operation, even where its value would not need the cast. */
+	/* b has the type of the operation, even if its value would not need the cast. */
 	if (n->b->kind != N_INT && !d_same(n->b->type, common_type(c, n->a, n->b)))
 		return chk_wrap(c, n->b, N_CAST, common_type(c, n->a, n->b));
 	return chk_int_cast(c, n->b, common_type(c, n->a, n->b));
@@ -636,7 +636,7 @@ static int check_op3(struct d_comp *c, struct d_node *n, unsigned cx)
 
 	if (chk_expr(c, n->a, CX_VALUE))
 		return -1;
-	if (n->a->kind == N_INT) { /* it is that branch, and the other one is not looked at */
+	if (n->a->kind == N_INT) { /* it is replaced by that branch; the other is not checked */
 		chk_replace(n, n->a->value ? n->b : n->c);
 		if (!(n->flags & NF_CHECKED) && dispatch(c, n, cx))
 			return -1;

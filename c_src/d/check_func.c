@@ -33,11 +33,11 @@ static int bad_arg(struct d_comp *c, const struct d_node *n, const struct d_node
 		want, chk_tname(c, a->type), hint);
 }
 
-/* ---- arguments by letter ------------------------------------------------------------------ */
+/* ---- arguments, by the letters of prototypes ---------------------------------------------- */
 
 static int string_arg(struct d_comp *c, const struct d_node *n, struct d_node *a, unsigned i)
 {
-	/* strtok(NULL, sep) goes on where it was. */
+	/* strtok(NULL, sep) continues where it was. */
 	if (i == 1 && n->ident->kind == ID_FUNC && n->ident->id == FN_STRTOK && chk_is_zero(a))
 		return 0;
 	if (!chk_strcompat(a->type))
@@ -82,10 +82,10 @@ static int check_arg(struct d_comp *c, const struct d_node *n, struct d_node *a,
 			return -1;
 		if (d_is_string(a->type) && i == 1 && n->ident->kind == ID_FUNC &&
 			(n->ident->id == FN_BCOPY || n->ident->id == FN_COPYOUT))
-			return chk_wrap(c, a, N_CAST, c->t.void_ptr); /* where its text is */
+			return chk_wrap(c, a, N_CAST, c->t.void_ptr); /* the address of its text */
 		if (d_is_string(a->type) && n->ident->kind == ID_FUNC &&
 			n->ident->id == FN_COPYINSTR)
-			return 0; /* args[0] of a probe that gives text */
+			return 0; /* args[0] of a probe with text */
 		return d_is_scalar(a->type) ? 0 : bad_arg(c, n, a, i, "an address");
 	case 'x':
 	case '*': return value_arg(c, n, a, i);
@@ -94,7 +94,7 @@ static int check_arg(struct d_comp *c, const struct d_node *n, struct d_node *a,
 	}
 }
 
-/* The letters of a prototype's parameters against the arguments. */
+/* Check the arguments against the letters of the prototype. */
 static int check_proto(struct d_comp *c, struct d_node *n)
 {
 	const char *p = strchr(n->ident->builtin->proto, ':') + 1;
@@ -144,7 +144,7 @@ static const struct d_type *result_type(struct d_comp *c, const struct d_ident *
 
 /* ---- subroutines with rules of their own ---------------------------------------------------- */
 
-/* Byte order works on, and gives, so many bits. */
+/* Byte-order functions take and return a fixed number of bits. */
 static int fixed_width(struct d_comp *c, struct d_node *n, const struct d_type *t)
 {
 	n->type = t;
@@ -278,7 +278,9 @@ static int check_ustack(struct d_comp *c, struct d_node *n)
 	return small_const(c, n, n->list->next, D_USTACK_STRSIZE, 0, CHK_TRACEMEM, "string size");
 }
 
-/* Everything a user could get wrong first, so that a script made for elsewhere is told the truth.
+/*
+ * Check everything the user could get wrong first, so that a script for another DTrace gets an
+ * accurate message.
  */
 static int check_pcap(struct d_comp *c, struct d_node *n)
 {
@@ -299,7 +301,7 @@ static int check_pcap(struct d_comp *c, struct d_node *n)
 		"kernel and cannot be read from here");
 }
 
-/* Text in memory that a %s prints is read when the probe fires. */
+/* Text in memory that is printed by %s is read in the firing. */
 static int string_values(struct d_comp *c, const struct d_fmt *f, struct d_node *args)
 {
 	struct d_node *a = args;
@@ -376,7 +378,7 @@ static int check_action(struct d_comp *c, struct d_node *n)
 	}
 }
 
-/* An action is a statement; those with a value may be keys of aggregations and be printed. */
+/* An action is a statement; those with a value may be aggregation keys and be printed. */
 static int action_allowed(struct d_comp *c, const struct d_node *n, unsigned cx)
 {
 	uint8_t flags = n->ident->builtin->flags;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names: variables and how they come to be (by the first assignment), associative arrays and
- * their keys, inlines, members of structs.
+ * Names: variables, which are defined by their first assignment, associative arrays and their keys,
+ * inlines, members of structs.
  */
 #include "check.h"
 
@@ -15,9 +15,9 @@ static struct d_ident *find(struct d_comp *c, const struct d_node *n)
 	return n->op == SC_SYMBOL ? NULL : d_ident_find(table_of(c, n->op), n->text);
 }
 
-/* ---- names that are not there ------------------------------------------------------------ */
+/* ---- unknown names ----------------------------------------------------------------------- */
 
-/* Variables of other DTraces that scripts name; what to use here. */
+/* Variables of other DTrace implementations, and what to use here. */
 static const struct {
 	const char *name, *hint;
 } elsewhere[] = {
@@ -126,7 +126,7 @@ bool chk_undefined(struct d_comp *c, const struct d_node *n)
 	return !id || ((id->kind == ID_SCALAR || id->kind == ID_ASSOC) && !id->type);
 }
 
-/* The type a variable gets from the value assigned first. */
+/* The type of a variable, inferred from the first value assigned. */
 static const struct d_type *inferred(struct d_comp *c, const struct d_node *n,
 	const struct d_node *rhs, const struct d_type *type)
 {
@@ -164,7 +164,7 @@ int chk_lval(
 	if (!type)
 		return -1;
 	id = find(c, n);
-	if (id) /* known by name only */
+	if (id) /* its type is not known yet */
 		id->type = chk_unqual(type);
 	else
 		id = make_var(c, n, n->kind == N_ASSOC ? ID_ASSOC : ID_SCALAR, type);
@@ -205,8 +205,9 @@ static int valid_key(struct d_comp *c, const struct d_node *k, const struct d_id
 }
 
 /*
- * The type that a name's first key gives it. Integers of an associative array are all kept as 64
- * bits, so that a[1] and a[arg0] are one array; those of an aggregation print by their type.
+ * The type of a key, from its first use. Integer keys of an associative array are all stored as 64
+ * bits, so that a[1] and a[arg0] are the same array; those of an aggregation are printed by their
+ * type.
  */
 static const struct d_type *key_type(struct d_comp *c, const struct d_node *k, bool agg)
 {
@@ -290,12 +291,12 @@ static int inline_args(struct d_comp *c, struct d_node *n, struct d_ident *id)
 	}
 	i = 0;
 	for (struct d_node *a = n->list; a;
-		a = a->next) /* all are expanded: none sets these again */
+		a = a->next) /* all are expanded: nothing sets these again */
 		id->params[i++]->expr = a;
 	return 0;
 }
 
-/* What an inline or translator is made of does not count for the script's stability. */
+/* The contents of an inline or translator do not count for the script's stability. */
 int chk_body(struct d_comp *c, struct d_node *e)
 {
 	bool was = c->in_library;
@@ -391,7 +392,7 @@ int chk_ident(struct d_comp *c, struct d_node *n, unsigned cx)
 	}
 }
 
-/* x[i] where x is one value: C's index of an array, a pointer or a string. */
+/* x[i] where x is not an associative array: C's index of an array, a pointer or a string. */
 static int index_scalar(struct d_comp *c, struct d_node *n, const struct d_ident *id)
 {
 	struct d_node *a = chk_new(c, N_IDENT, n);
@@ -419,7 +420,7 @@ static int index_scalar(struct d_comp *c, struct d_node *n, const struct d_ident
 
 static int uregs(struct d_comp *c, struct d_node *n, struct d_ident *id)
 {
-	enum { NREGS = 27 }; /* lib/regs.d names them */
+	enum { NREGS = 27 }; /* see lib/regs.d */
 
 	if (!n->list || n->list->next || chk_expr(c, n->list, CX_VALUE) || n->list->kind != N_INT ||
 		n->list->value >= NREGS)

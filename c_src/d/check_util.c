@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Small tools of the checker: making, copying and replacing nodes, and words for its messages.
- */
+/* Utilities of the checker: making, copying and replacing nodes, and words for its messages. */
 #include <stdlib.h>
 
 #include "check.h"
@@ -166,7 +164,7 @@ unsigned chk_count(const struct d_node *list)
 	return n;
 }
 
-/* A value has no qualifiers, and a variable does not inherit them from its first value. */
+/* A value has no qualifiers, and a variable does not inherit those of its first value. */
 const struct d_type *chk_unqual(const struct d_type *t)
 {
 	while (t->kind == T_TYPEDEF && !t->name)
@@ -209,16 +207,16 @@ const char *chk_scope(enum d_scope s)
 	return s == SC_SELF ? "self->" : s == SC_THIS ? "this->" : "";
 }
 
-/* How many letters to add, drop, change or swap with their neighbour; far: NEAR_MAX. */
-#define NEAR_MAX 40
+/* Damerau-Levenshtein distance of two names; NAME_MAX_LEN if one is too long. */
+#define NAME_MAX_LEN 40
 
 static unsigned distance(const char *a, const char *b)
 {
-	unsigned rows[3][NEAR_MAX + 1], *r0 = rows[0], *r1 = rows[1], *r2 = rows[2];
+	unsigned rows[3][NAME_MAX_LEN + 1], *r0 = rows[0], *r1 = rows[1], *r2 = rows[2];
 	size_t la = strlen(a), lb = strlen(b);
 
-	if (la > NEAR_MAX || lb > NEAR_MAX)
-		return NEAR_MAX;
+	if (la > NAME_MAX_LEN || lb > NAME_MAX_LEN)
+		return NAME_MAX_LEN;
 	for (unsigned j = 0; j <= lb; j++)
 		r1[j] = j;
 	for (unsigned i = 1; i <= la; i++) {
@@ -242,12 +240,12 @@ static unsigned distance(const char *a, const char *b)
 	return r1[lb];
 }
 
-struct nearest {
+struct suggestion {
 	const char *name, *best;
 	unsigned kinds, dist;
 };
 
-static void begin_fast(struct nearest *s, const char *name)
+static void suggest_init(struct suggestion *s, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -255,44 +253,44 @@ static void begin_fast(struct nearest *s, const char *name)
 	s->dist = len < 2 ? 0 : len < 6 ? 2 : 3; /* one letter wrong, or two in a longer name */
 }
 
-static void nearer(void *arg, const char *name)
+static void suggest_name(void *arg, const char *name)
 {
-	struct nearest *s = arg;
+	struct suggestion *s = arg;
 	unsigned d = distance(s->name, name);
 
-	/* Of two as near, the longer one: letters are left out more often than put in. */
+	/* At the same distance prefer the longer: letters are omitted more often than added. */
 	if (d < s->dist || (d == s->dist && s->best && strlen(name) > strlen(s->best))) {
 		s->dist = d;
 		s->best = name;
 	}
 }
 
-static void nearer_ident(void *arg, struct d_ident *id)
+static void suggest_ident(void *arg, struct d_ident *id)
 {
-	const struct nearest *s = arg;
+	const struct suggestion *s = arg;
 
 	if (s->kinds & (1u << id->kind))
-		nearer(arg, id->name);
+		suggest_name(arg, id->name);
 }
 
-static const char *did_you_mean(struct d_comp *c, const struct nearest *s)
+static const char *did_you_mean(struct d_comp *c, const struct suggestion *s)
 {
 	return s->best ? (arena_printf(c->arena, ": did you mean '%s'?", s->best) ?: "") : "";
 }
 
 const char *chk_suggest(struct d_comp *c, const struct d_idtab *t, const char *name, unsigned kinds)
 {
-	struct nearest s = {.kinds = kinds};
+	struct suggestion s = {.kinds = kinds};
 
-	begin_fast(&s, name);
-	d_idtab_each(t, nearer_ident, &s);
+	suggest_init(&s, name);
+	d_idtab_each(t, suggest_ident, &s);
 	return did_you_mean(c, &s);
 }
 
 /* The first name that has it as its last word: message-send for send. */
-static void ends_so(void *arg, const char *name)
+static void suggest_by_suffix(void *arg, const char *name)
 {
-	struct nearest *s = arg;
+	struct suggestion *s = arg;
 	size_t len = strlen(s->name), all = strlen(name);
 
 	if (s->best == NULL && len > 2 && all > len && name[all - len - 1] == '-' &&
@@ -302,13 +300,13 @@ static void ends_so(void *arg, const char *name)
 
 const char *chk_suggest_probe(struct d_comp *c, const struct d_pdesc *d)
 {
-	struct nearest s = {.kinds = 0};
+	struct suggestion s = {.kinds = 0};
 
 	if (d->id != 0 || c->reg.names == NULL || strpbrk(d->name, "*?[\\") != NULL)
 		return "";
-	begin_fast(&s, d->name);
-	c->reg.names(c->reg.data, d->prov, nearer, &s);
+	suggest_init(&s, d->name);
+	c->reg.names(c->reg.data, d->prov, suggest_name, &s);
 	if (s.best == NULL)
-		c->reg.names(c->reg.data, d->prov, ends_so, &s);
+		c->reg.names(c->reg.data, d->prov, suggest_by_suffix, &s);
 	return s.dist > 0 ? did_you_mean(c, &s) : "";
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Translators: xlate <T>(e) has no value of its own. Its node keeps the object that is translated
- * and a type of kind T_DYN whose ref is T; a member of it becomes the translator's expression for
- * that member, with the object in the place of the translator's parameter. args[n] is here too:
- * it may be translated by its provider.
+ * Translators. xlate <T>(e) has no value of its own: its node keeps the object that is translated
+ * and has a type of kind T_DYN whose ref is T. Accessing a member of it is replaced by the
+ * translator's expression for that member, with the object substituted for the translator's
+ * parameter. args[n] is here too, as its provider may translate it.
  */
 #include "check.h"
 
@@ -31,7 +31,7 @@ static const struct d_type *object_of(const struct d_type *dest)
 	return t->kind == T_STRUCT || t->kind == T_UNION ? t : NULL;
 }
 
-/* One declared for this very type is better than one whose type only fits. */
+/* A translator for exactly this type is preferred to one for a compatible type. */
 struct d_xlator *chk_xlator_find(
 	struct d_comp *c, const struct d_type *out, const struct d_type *in)
 {
@@ -124,7 +124,7 @@ int chk_xlate_member(struct d_comp *c, struct d_node *n, unsigned cx)
 	e = chk_copy(c, def->a, n, &x->param, 1);
 	if (!e || chk_body(c, e))
 		return -1;
-	/* Text stays a string, even where the member is an array of characters. */
+	/* Text stays a string, even if the member is an array of characters. */
 	if (!d_is_kind(e->type, T_DYN) && !(d_is_string(e->type) && chk_strcompat(m->type))) {
 		if (!chk_convertible(c, e, m->type))
 			return CHK_ERR(c, D_XLATE_INCOMPAT, n,
@@ -145,8 +145,8 @@ int chk_xlate_member(struct d_comp *c, struct d_node *n, unsigned cx)
 
 /* ---- v = xlate <T>(e) ---------------------------------------------------------------------- */
 
-/* Whether evaluating it more than once could be told from once. */
-static bool has_effect(const struct d_node *n)
+/* Does it have side effects, so that it must not be evaluated more than once? */
+static bool has_side_effect(const struct d_node *n)
 {
 	if (!n)
 		return false;
@@ -154,9 +154,9 @@ static bool has_effect(const struct d_node *n)
 		(n->kind == N_OP2 && n->op >= OP_ASG && n->op <= OP_ASG_BOR))
 		return true;
 	for (const struct d_node *k = n->list; k; k = k->next)
-		if (has_effect(k))
+		if (has_side_effect(k))
 			return true;
-	return has_effect(n->a) || has_effect(n->b) || has_effect(n->c);
+	return has_side_effect(n->a) || has_side_effect(n->b) || has_side_effect(n->c);
 }
 
 static struct d_node *member_of(struct d_comp *c, const struct d_node *of, const char *name)
@@ -193,7 +193,7 @@ static struct d_node *zero(struct d_comp *c, const struct d_node *place)
 	return n;
 }
 
-/* The assignments of members, one after the other. */
+/* The assignments of all members, joined by commas. */
 static struct d_node *member_by_member(struct d_comp *c, const struct d_node *n,
 	const struct d_xlator *x, const struct d_type *out)
 {
@@ -213,7 +213,7 @@ static struct d_node *member_by_member(struct d_comp *c, const struct d_node *n,
 	return all;
 }
 
-/* n: v = e with v a place and e a translated object, both checked. */
+/* n: v = e, where v is an lvalue and e a translated object, both checked. */
 int chk_xlate_assign(struct d_comp *c, struct d_node *n)
 {
 	const struct d_type *dest = d_base(n->b->type)->ref, *out;
@@ -227,7 +227,7 @@ int chk_xlate_assign(struct d_comp *c, struct d_node *n)
 	if (!d_same(d_base(n->a->type), out))
 		return CHK_ERR(c, D_OP_INCOMPAT, n, "'%s' = '%s': these types are not compatible",
 			chk_tname(c, n->a->type), chk_tname(c, dest));
-	if (has_effect(n->a) || has_effect(n->b->a))
+	if (has_side_effect(n->a) || has_side_effect(n->b->a))
 		return CHK_ERR(c, D_OP_DYN, n,
 			"each member is translated by itself: keep what changes something or "
 			"calls a function in a this-> variable first");
@@ -235,15 +235,15 @@ int chk_xlate_assign(struct d_comp *c, struct d_node *n)
 	if (!all || chk_expr(c, all, CX_VALUE))
 		return -1;
 	chk_replace(n, all);
-	n->type = c->t.void_; /* the copy is a statement, it has no value */
+	n->type = c->t.void_; /* the copy has no value */
 	return 0;
 }
 
 /* ---- args[n] ------------------------------------------------------------------------------- */
 
-/* The types of an argument: where it comes from and what the script sees. */
+/* The types of an argument: native, and as the script sees it. */
 struct arg {
-	unsigned raw; /* of arg0..arg9 */
+	unsigned raw; /* index of arg0..arg9 */
 	const struct d_type *type, *xtype;
 };
 
@@ -254,7 +254,7 @@ static const struct d_member *nth(const struct d_member *m, unsigned i)
 	return m;
 }
 
-/* foo of foo123: providers of processes have the process's number behind their name. */
+/* Does foo123 match foo? Providers of processes have the pid after their name. */
 static bool is_provider(const char *decl, const char *prov)
 {
 	size_t n = strlen(decl);
@@ -287,7 +287,7 @@ static bool same_args(const struct d_probedecl *d, const struct d_probedecl *o)
 	return m == n && !d->xargs && !o->xargs;
 }
 
-/* No probe matches, which was allowed: what is declared for the names that the clause gives. */
+/* No probe matches, which is permitted (-Z): use what is declared for the names in the clause. */
 static const struct d_probedecl *declared_desc(struct d_comp *c, bool *differ)
 {
 	const struct d_probedecl *first = NULL, *d;
@@ -304,7 +304,7 @@ static const struct d_probedecl *declared_desc(struct d_comp *c, bool *differ)
 	return first;
 }
 
-/* Which native parameter a translated one stands for: the one of its name, else of its place. */
+/* The index of the native parameter for a translated one: by name, else by position. */
 static unsigned native_of(const struct d_probedecl *d, const struct d_member *x, unsigned i)
 {
 	unsigned k = 0;
@@ -390,7 +390,7 @@ static int find_arg(struct d_comp *c, const struct d_node *n, unsigned i, struct
 		c->probe->prov, c->probe->mod, c->probe->func, c->probe->name);
 }
 
-/* What the script sees is not what the probe gives: translate it, or cast it where that does. */
+/* The script's type differs from the probe's: translate the argument, or cast if that will do. */
 static int translate_arg(struct d_comp *c, struct d_node *n, const struct arg *a, unsigned cx)
 {
 	const struct d_type *out = object_of(a->xtype);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver: one script through lexer, parser, checker and code generator, item by item, so that
- * declarations hold for what follows them. A script that fails leaves nothing behind.
+ * The driver: takes one script through lexer, parser, checker and code generator, item by item, so
+ * that a declaration is known in what follows it. A script that fails leaves nothing behind.
  */
 #include "check.h"
 #include "d.h"
@@ -81,7 +81,7 @@ static struct mark mark(struct d_comp *c)
 	};
 }
 
-/* An ident declared before but first used in the script that failed has lost its variable. */
+/* An ident that was declared before but first used in the failed script has lost its variable. */
 static void forget_index(void *arg, struct d_ident *id)
 {
 	const struct prog *p = arg;
@@ -177,7 +177,7 @@ static int no_probe(struct d_comp *c, const struct d_pdesc *d)
 		near[0] != '\0' ? near : ": -l lists all probes, -Z goes on without");
 }
 
-/* Find the probes of every description, so that the checker knows their arguments. */
+/* Match every description, so that the checker knows the probes' arguments. */
 static int match_clause(struct d_comp *c, struct d_clause *cl, unsigned flags)
 {
 	struct matching m = {.c = c};
@@ -232,13 +232,13 @@ static int compile_item(struct d_comp *c, const struct d_item *item, unsigned fl
 
 /* ---- scripts --------------------------------------------------------------------------- */
 
-/* All items of the source that c has been given. */
+/* Compile all items of c's source. */
 int d_compile_source(struct d_comp *c, unsigned flags)
 {
 	struct d_item item;
 	unsigned items = 0;
 
-	c->lex = NULL; /* the parser begins anew */
+	c->lex = NULL; /* the parser starts over */
 	for (;;) {
 		if (d_parse_item(c, &item) < 0)
 			return -1;
@@ -303,7 +303,7 @@ static int compile_text(struct d_comp *c, const char *text, size_t len, unsigned
 			return -1;
 		text = cpp;
 	}
-	/* errors, -S and names point into it as long as the handle lives */
+	/* errors, -S and names point into it for the lifetime of the handle */
 	c->source = arena_strdup(c->arena, text, len);
 	c->source_len = len;
 	free(cpp);
@@ -316,7 +316,7 @@ static int compile_text(struct d_comp *c, const char *text, size_t len, unsigned
 	return check_arguments_used(c) < 0 ? -1 : write_types(c);
 }
 
-/* Strings of the script point to them as long as the handle lives; the caller's may not. */
+/* Strings of the script point to them for the lifetime of the handle; the caller's may be freed. */
 static int keep_arguments(struct d_comp *c, int argc, const char *const *argv)
 {
 	const char **copy = arena_alloc(c->arena, ((size_t)argc + 1) * sizeof(*copy));
@@ -373,7 +373,7 @@ static int compile(struct d_comp *c, const char *text, size_t len, const char *f
 	return 0;
 }
 
-/* Memory that is out is found anywhere in the compiler: from there it is one jump to here. */
+/* Allocation can fail anywhere in the compiler: the arena's trap then jumps here. */
 int d_compile(struct d_comp *c, const char *text, size_t len, const char *file, int argc,
 	const char *const *argv, unsigned flags, unsigned *first_clause, struct et_error *e)
 {

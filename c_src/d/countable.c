@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Can a clause be run once for many firings? If all it does is to add to aggregations, with keys,
- * values and a predicate that are the same whenever this probe fires, then to fire n times is to
- * fire once and add n times as much (engine/times.c). Where somebody else counts how often a probe
- * would have fired, as the Erlang VM does for functions (beam/counters.c), nothing has to be done
- * at the event itself.
+ * Can a clause be run once for many firings? If it only adds to aggregations, and its keys, values
+ * and predicate are the same in every firing of the probe, then n firings equal one that adds n
+ * times as much (engine/times.c). If somebody else counts how often a probe would have fired, as
+ * the Erlang VM does for functions (beam/counters.c), nothing has to be done at the event itself.
  *
- * The same for a probe are constants, the names and number of the probe, what the process has all
- * its life, and the text of arg1 where it is the function (the provider says whether it is). Only
- * operators and subroutines are let through that cannot fault: each firing's fault is told.
+ * Invariant for a probe are constants, the names and id of the probe, properties of the process
+ * that never change, and the text of arg1 if it is the function (the provider knows whether it is).
+ * Only operators and subroutines that cannot fault are accepted, as each firing's fault is
+ * reported.
  */
 #include "d.h"
 
-static bool is_same(const struct d_node *n);
+static bool is_invariant(const struct d_node *n);
 
 static bool are_same(const struct d_node *list)
 {
 	for (; list != NULL; list = list->next)
-		if (!is_same(list))
+		if (!is_invariant(list))
 			return false;
 	return true;
 }
@@ -36,7 +36,7 @@ static bool is_arg1(const struct d_node *n)
 	return is_builtin(n, N_VAR, BI_ARG1) || (is_builtin(n, N_ASSOC, BI_ARGS) && n->value == 1);
 }
 
-static bool is_same_var(const struct d_ident *id)
+static bool is_invariant_var(const struct d_ident *id)
 {
 	if (id == NULL || id->kind != ID_BUILTIN)
 		return false;
@@ -74,31 +74,31 @@ static bool is_same_func(const struct d_node *n)
 	}
 }
 
-/* Not those that divide, nor those that change something. */
+/* Excludes operators that divide or have side effects. */
 static bool is_safe_op(unsigned op)
 {
 	return op == OP_LNOT || op == OP_BNOT || op == OP_PLUS || op == OP_NEG || op == OP_MUL ||
 	       (op >= OP_ADD && op <= OP_LOR);
 }
 
-static bool is_same(const struct d_node *n)
+static bool is_invariant(const struct d_node *n)
 {
 	switch (n->kind) {
 	case N_INT:
 	case N_STR: return true;
-	case N_VAR: return is_same_var(n->ident);
+	case N_VAR: return is_invariant_var(n->ident);
 	case N_ASSOC: return d_is_string(n->type) && is_arg1(n); /* args[1] */
 	case N_FUNC: return is_same_func(n);
-	case N_OP1: return is_safe_op(n->op) && is_same(n->a);
-	case N_OP2: return is_safe_op(n->op) && is_same(n->a) && is_same(n->b);
-	case N_OP3: return is_same(n->a) && is_same(n->b) && is_same(n->c);
-	case N_CAST: return d_is_int(n->type) && d_is_int(n->a->type) && is_same(n->a);
-	case N_STRINGOF: return d_is_string(n->a->type) && is_same(n->a);
+	case N_OP1: return is_safe_op(n->op) && is_invariant(n->a);
+	case N_OP2: return is_safe_op(n->op) && is_invariant(n->a) && is_invariant(n->b);
+	case N_OP3: return is_invariant(n->a) && is_invariant(n->b) && is_invariant(n->c);
+	case N_CAST: return d_is_int(n->type) && d_is_int(n->a->type) && is_invariant(n->a);
+	case N_STRINGOF: return d_is_string(n->a->type) && is_invariant(n->a);
 	default: return false;
 	}
 }
 
-/* @a[keys] = f(values): a function that can take n equal values at once. */
+/* @a[keys] = f(values), with a function that can take n equal values at once. */
 static bool is_sum(const struct d_node *n)
 {
 	if (n->kind != N_EXPR || n->a->kind != N_OP2 || n->a->op != OP_ASG ||
@@ -119,7 +119,7 @@ static bool is_sum(const struct d_node *n)
 
 bool d_countable(const struct d_clause *cl)
 {
-	if (cl->stmts == NULL || (cl->pred != NULL && !is_same(cl->pred)))
+	if (cl->stmts == NULL || (cl->pred != NULL && !is_invariant(cl->pred)))
 		return false;
 	for (const struct d_node *n = cl->stmts; n != NULL; n = n->next)
 		if (!is_sum(n))

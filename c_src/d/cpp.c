@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * -C: the C preprocessor. The script goes in as a file in memory that is cpp's standard input, so
- * that only reading is left to do here and nothing can wait for each other; what comes out is
- * bounded. A line marker before the script gives it its name in messages.
+ * -C: the C preprocessor. The script is passed as a memory file that is cpp's standard input, so
+ * only cpp's output has to be read here, and there can be no deadlock. The output is limited. A
+ * line marker before the script gives its name in messages.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -34,7 +34,7 @@ static const char *const predefined[] = {"-D__linux", "-D__unix", "-D__SVR4", "-
 	"-D__amd64",
 #endif
 	"-U__GNUC__",
-	/* what headers of the system use without asking for GNU C */
+	/* used by system headers without requiring GNU C */
 	"-D__signed__=signed", "-D__inline__=inline",
 	"-D__extension__=", "-D__attribute__(x)=", NULL};
 
@@ -58,7 +58,7 @@ static void arg(struct d_comp *c, struct args *a, const char *s)
 		a->v = v;
 		a->room = room;
 	}
-	a->v[a->n++] = s; /* the arena's zeroes end the list */
+	a->v[a->n++] = s; /* NULL-terminated, as the arena is zeroed */
 }
 
 static void args_of(struct d_comp *c, struct args *a, enum et_opt opt, const char *prefix)
@@ -87,7 +87,7 @@ static void make_args(struct d_comp *c, struct args *a, const char *cpp, const c
 		arg(c, a, stdc[0] == 'c' ? "-D__STDC__=1" : "-D__STDC__=0");
 	args_of(c, a, OPT_DEFINE, "-D");
 	args_of(c, a, OPT_UNDEF, "-U");
-	/* #include "x" looks beside the script, which cpp does not see. */
+	/* #include "x" searches the directory of the script, which cpp does not know. */
 	if (slash != NULL) {
 		arg(c, a, "-iquote");
 		arg(c, a,
@@ -117,7 +117,7 @@ static int write_all(int fd, const char *p, size_t n)
 	return 0;
 }
 
-/* The name as a C string, for the marker. */
+/* The name as a C string literal, for the marker. */
 static const char *quoted(struct d_comp *c, const char *file)
 {
 	char *s = arena_alloc(c->arena, 2 * strlen(file) + 1), *w = s;
@@ -141,7 +141,7 @@ static int input(struct d_comp *c, const char *file, const char *text, size_t le
 	if (fd < 0)
 		return et_err(&c->error, ET_CPP, "cannot make a file for the preprocessor: %s",
 			strerror(errno));
-	/* cpp would stumble over the interpreter's line. */
+	/* cpp would reject the #! line. */
 	if (len > 1 && text[0] == '#' && text[1] == '!') {
 		nl = memchr(text, '\n', len);
 		len -= nl != NULL ? (size_t)(nl + 1 - text) : len;
@@ -167,8 +167,8 @@ struct capture {
 	bool full;
 };
 
-/* 0: more to come, 1: the end, -1: out of memory. */
-static int take(struct capture *p)
+/* 0: more to come, 1: end of file, -1: out of memory. */
+static int read_some(struct capture *p)
 {
 	ssize_t n;
 
@@ -181,7 +181,7 @@ static int take(struct capture *p)
 		return 1;
 	if (p->len + (size_t)n > p->max) {
 		p->full = true;
-		return 0; /* read on, so that the other end need not wait; keep nothing */
+		return 0; /* keep reading, so that the writer does not block, but discard it */
 	}
 	p->len += (size_t)n;
 	return 0;
@@ -195,7 +195,7 @@ static long long now_ms(void)
 	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
 }
 
-/* Read both until their ends. Returns 0, or -1: too long, too much, no memory. */
+/* Read both to the end. Returns 0, or -1: timeout, too much output, out of memory. */
 static int drain(struct capture *out, struct capture *err)
 {
 	long long end = now_ms() + MAX_SECONDS * 1000LL, left;
@@ -215,12 +215,12 @@ static int drain(struct capture *out, struct capture *err)
 			return -1;
 		}
 		for (int i = 0; i < 2; i++) {
-			int rc = fds[i].fd >= 0 && fds[i].revents != 0 ? take(both[i]) : 0;
+			int rc = fds[i].fd >= 0 && fds[i].revents != 0 ? read_some(both[i]) : 0;
 
 			if (rc < 0)
 				return -1;
 			if (rc > 0) {
-				both[i]->fd = -1; /* poll() passes over it */
+				both[i]->fd = -1; /* ignored by poll() */
 				open--;
 			}
 		}
@@ -258,9 +258,9 @@ static int spawn(struct d_comp *c, struct args *a, int in, int out, int err, pid
 		&c->error, ET_CPP, "cannot run the preprocessor '%s': %s", a->v[0], strerror(rc));
 }
 
-/* ---- what it said --------------------------------------------------------------------- */
+/* ---- its errors ----------------------------------------------------------------------- */
 
-/* The first line that speaks of an error, with its place ("file:12:3: error: text"). */
+/* Report the first line with an error and its position ("file:12:3: error: text"). */
 static int complain(struct d_comp *c, const char *cpp, char *msg, const char *file)
 {
 	char *line, *save = NULL, *err, *p;
@@ -291,7 +291,7 @@ static int reap(pid_t pid)
 
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
-			return 0; /* somebody else reaps children: trust what came out */
+			return 0; /* somebody else reaps children: trust the output */
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
 }
 

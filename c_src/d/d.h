@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The D compiler. A clause's way through this folder:
+ * The D compiler. A clause passes through these files:
  *
  *   cpp.c      -C: the C preprocessor
  *   lex.c      text -> tokens; literal.c constants, macro.c $1 and $target, pdesc.c probe
@@ -8,19 +8,19 @@
  *   pragma.c   control lines: #pragma D option, attributes, binding, depends_on; #line
  *   parse.c    tokens -> tree (ast.h), one top-level item at a time; parse_expr.c expressions
  *   decl.c     declarations: C's declarators; struct.c struct, union, enum and their layout
- *   type.c     types (type.h); typename.c their names, and the types there are from the start
- *   err.c      errors with a place
- *   ident.c    tables of names
- *   check*.c   names resolved, types computed, every rule of the language (D_* errors)
+ *   type.c     types (type.h); basic_types.c: those that always exist
+ *   err.c      errors with a source position
+ *   ident.c    symbol tables
+ *   check*.c   name resolution, types, every rule of the language (D_* errors)
  *   fmt.c      printf formats, parsed and checked against their arguments
  *   cg*.c      tree -> eBPF bytecode and the tables of prog/prog.h
  *   tree.c     -xtree, -xctypes, -xdtypes: what the compiler knows, as text
  *   lib.c      D libraries, in the order of depends_on; lib/ *.d are built in
  *   compile.c  the driver: all of the above, for one script
- *   scan.c     what a script holds, told by the parser without compiling it
+ *   scan.c     what a script contains, reported by the parser without compiling it
  *
- * One struct d_comp is the compiler's state of one handle. Its names, types and program live as
- * long as the handle; a failed compile takes back what it added. Not thread-safe.
+ * One struct d_comp is the state of the compiler of one handle. Its names, types and program live
+ * as long as the handle; a failed compilation removes what it added. Not thread-safe.
  */
 #ifndef D_H
 #define D_H
@@ -48,13 +48,13 @@
 /* ---- state ---------------------------------------------------------------------------- */
 
 struct erltrace_scan_item; /* include/erltrace.h */
-struct d_idtab; /* ident.c: a hash table of idents with undo */
+struct d_idtab; /* ident.c: a symbol table with undo */
 
 struct d_comp {
 	struct arena *arena;
-	struct ebpf_asm *assembler; /* of the clause that is being compiled */
+	struct ebpf_asm *assembler; /* of the clause being compiled */
 	struct et_options *opts;
-	struct et_error error; /* of the compile under way */
+	struct et_error error; /* of the current compilation */
 	struct d_basic t;
 	struct prog prog;
 	struct d_registry reg;
@@ -76,24 +76,24 @@ struct d_comp {
 	const char *source; /* whole text */
 	size_t source_len;
 	bool in_library;
-	bool probe_ok; /* a description without body is the default action */
-	unsigned colons; /* that descriptions lack at their end: -P 3, -m 2, -f 1 */
-	struct d_scan *scan; /* not NULL: items are told of, not compiled */
+	bool probe_ok; /* a description without a body is the default action */
+	unsigned colons; /* missing at the end of descriptions: -P 3, -m 2, -f 1 */
+	struct d_scan *scan; /* not NULL: items are reported, not compiled */
 	unsigned depth;
 	/* the clause being checked */
 	struct d_clause *clause;
-	struct d_probeinfo *probe; /* the first one matched; NULL: none */
-	bool args_differ;	   /* the probes matched do not agree on their arguments */
+	struct d_probeinfo *probe; /* the first match; NULL: none */
+	bool args_differ;	   /* the matched probes have different arguments */
 	unsigned matches;	   /* probes matched by the script so far */
 	bool libs_loaded;
-	unsigned chk_depth, chk_copies; /* the checker's nesting; nodes that expansions in this script made */
-	FILE *trace;		   /* -xtree goes here, or NULL */
+	unsigned chk_depth, chk_copies; /* of the checker: nesting; nodes added by expansions */
+	FILE *trace;		   /* output of -xtree, or NULL */
 };
 
-/* Error at a place of the current source; fills c->error (first one wins). Returns -1. */
+/* An error at a position in the current source; fills c->error (the first one wins). Returns -1. */
 int d_error(struct d_comp *c, enum et_tag tag, int line, int col, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
-/* An error of whoever was asked, with a line and column of the script. */
+/* An error returned by others, with a line and column of the script. */
 int d_error_from(struct d_comp *c, const struct et_error *e, int line, int col);
 int d_nomem(struct d_comp *c); /* out of memory: always -1 */
 static inline void *d_nomem_null(struct d_comp *c)
@@ -105,13 +105,13 @@ static inline void *d_nomem_null(struct d_comp *c)
 
 /* lex.c */
 enum d_token {
-	/* single characters are themselves */
+	/* single characters stand for themselves */
 	TOK_EOF = 256, TOK_INT, TOK_STR, TOK_IDENT, TOK_TYPENAME, TOK_AGG, TOK_PSPEC,
 	TOK_INC, TOK_DEC, TOK_ARROW, TOK_SHL, TOK_SHR, TOK_LE, TOK_GE, TOK_EQ, TOK_NE,
 	TOK_LAND, TOK_LOR, TOK_LXOR, TOK_ELLIPSIS,
 	TOK_ASG_ADD, TOK_ASG_SUB, TOK_ASG_MUL, TOK_ASG_DIV, TOK_ASG_MOD, TOK_ASG_AND, TOK_ASG_XOR,
 	TOK_ASG_OR, TOK_ASG_SHL, TOK_ASG_SHR,
-	TOK_KEYWORD, /* and more as lex.c needs, after this */
+	TOK_KEYWORD, /* followed by those of lex.h */
 };
 
 /* parse.c: the next item of c's source. Returns 0, or -1 with c->error filled. */
@@ -123,10 +123,10 @@ struct d_idtab *d_idtab_new(struct d_comp *c);
 struct d_ident *d_ident_find(const struct d_idtab *t, const char *name);
 struct d_ident *d_ident_add(struct d_comp *c, struct d_idtab *t, const char *name,
 	enum d_idkind kind);
-/* Enter an ident made elsewhere (the parser's); -1: memory is out. It is in one table at most. */
+/* Enter an ident made by the parser; -1: out of memory. An ident is in at most one table. */
 int d_ident_enter(struct d_idtab *t, struct d_ident *id);
 size_t d_idtab_mark(const struct d_idtab *t);
-void d_idtab_undo(struct d_idtab *t, size_t mark); /* forget what was added since */
+void d_idtab_undo(struct d_idtab *t, size_t mark); /* remove what was added since */
 void d_idtab_each(const struct d_idtab *t, void (*cb)(void *, struct d_ident *), void *arg);
 
 /* type.c, decl.c: tables of typedefs and tags, with undo */
@@ -134,13 +134,13 @@ const struct d_type *d_typedef_find(struct d_comp *c, const char *name);
 size_t d_types_mark(struct d_comp *c);
 void d_types_undo(struct d_comp *c, size_t mark);
 
-/* Every typedef and tag in the order they came: those there from the start, or the scripts'. */
+/* Every typedef and tag in order of declaration: the basic ones, or those of scripts. */
 void d_types_each(struct d_comp *c, bool basic,
 	void (*cb)(void *arg, const char *name, const struct d_type *t, bool tag), void *arg);
 
-/* pragma.c: the text behind "#" of a control line */
+/* pragma.c: the text after "#" of a control line */
 int d_pragma(struct d_comp *c, const char *text, int line);
-/* What a text says it depends on (#pragma D depends_on), without compiling it. */
+/* The dependencies of a text (#pragma D depends_on), without compiling it. */
 enum d_depkind { D_DEP_PROVIDER, D_DEP_MODULE, D_DEP_LIBRARY };
 struct d_depend {
 	enum d_depkind kind;
@@ -156,8 +156,10 @@ int d_check_inline(struct d_comp *c, const struct d_item *item);
 int d_check_xlator(struct d_comp *c, const struct d_item *item);
 int d_check_provider(struct d_comp *c, const struct d_item *item);
 int d_check_clause(struct d_comp *c, struct d_clause *clause); /* predicate and statements */
-/* An expression on its own (a constant in a declaration, say): checked, typed, folded in place.
- * An integer constant is an N_INT afterwards. */
+/*
+ * An expression by itself (such as a constant in a declaration): checked, typed, folded in place.
+ * An integer constant is an N_INT afterwards.
+ */
 int d_check_expr(struct d_comp *c, struct d_node *n);
 /* "Stable/Stable/Common" to attr[3]: 1 Internal .. 8 Standard; class 1 Unknown .. 6 Common. */
 int d_attr_parse(const char *text, uint8_t attr[3]);
@@ -171,12 +173,12 @@ int d_fmt_check_printf(struct d_comp *c, const struct d_fmt *f, const struct d_n
 int d_fmt_check_printa(struct d_comp *c, const struct d_fmt *f, const struct d_node *call,
 	const struct d_ident *const *aggs, unsigned naggs);
 
-/* countable.c: is firing it n times the same as adding n times as much? Of a checked clause. */
+/* countable.c: do n firings of a checked clause equal one that adds n times as much? */
 bool d_countable(const struct d_clause *clause);
 
 /* cg*.c: bytecode of a checked clause; appends to c->prog */
 int d_cg_clause(struct d_comp *c, struct d_clause *clause);
-/* Enter a constant string into the program; its number. In cg_func.c. */
+/* Add a constant string to the program; returns its index. In cg_func.c. */
 unsigned d_prog_str(struct d_comp *c, const char *s, uint32_t len);
 /* Disassembly with source lines (-S). */
 void d_prog_dump(const struct prog *p, unsigned first_clause, FILE *f);
@@ -191,11 +193,11 @@ int d_libs_load(struct d_comp *c);
 int d_cpp(struct d_comp *c, const char *file, const char *text, size_t len, char **out,
 	size_t *out_len);
 
-/* scan.c; see erltrace_scan(). Of an item of the script, and of an option that it sets. */
+/* scan.c; see erltrace_scan(). Report an item of the script, or an option that it sets. */
 struct d_scan {
 	void (*cb)(void *arg, const struct erltrace_scan_item *item);
 	void *arg;
-	unsigned round; /* of this compiler's scans */
+	unsigned round; /* number of the scan */
 };
 int d_scan_item(struct d_comp *c, const struct d_item *item);
 void d_scan_option(struct d_comp *c, const char *name, int line);
@@ -210,12 +212,12 @@ enum {
 	D_C_PSPEC = 2,	/* a description without body is the default action */
 	D_C_EMPTY = 4,	/* accept an empty script */
 	D_C_CPP = 8,
-	D_C_NOCPP = 16, /* it has been preprocessed, whatever the option says */
-	D_C_COLONS = 32, /* times n: descriptions lack n colons at their end, 3 at most */
+	D_C_NOCPP = 16, /* already preprocessed, whatever the option says */
+	D_C_COLONS = 32, /* times n: descriptions lack n colons at the end, at most 3 */
 };
 /*
  * Compile text (file: its name for messages, or ""). On success clauses are appended to the
- * program, and *first_clause is the index of the first. On an error everything is as before.
+ * program, and *first_clause is the index of the first. On error everything is as before.
  */
 int d_compile(struct d_comp *c, const char *text, size_t len, const char *file, int argc,
 	const char *const *argv, unsigned flags, unsigned *first_clause, struct et_error *e);

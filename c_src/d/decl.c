@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Declarations: specifiers (storage class, qualifiers, type) and C's declarators. A declarator is
- * read from the name outwards into a list of steps (pointer to, array of, function returning);
- * the last one read is the first to be applied to the type on the left.
+ * read from the name outwards into a list of steps (pointer to, array of, function returning); the
+ * last one read is the first to be applied to the type on the left.
  *
- * D's own: "T a[K1, K2]" with types in the brackets is an associative array.
+ * D's extension: "T a[K1, K2]" with types in the brackets is an associative array.
  */
 #include "lex.h"
 
@@ -65,7 +65,7 @@ bool d_starts_decl(const struct d_tok *t)
 	       t->kind == KW_TRANSLATOR || t->kind == KW_PROVIDER;
 }
 
-/* What the words of a type add up to. */
+/* The type specifiers read so far. */
 struct words {
 	int base; /* KW_INT ...; 0: none */
 	int nlong;
@@ -152,7 +152,7 @@ static int sum_up(struct d_comp *c, const struct words *w, struct d_decl *d)
 	return d->type != NULL ? 0 : -1;
 }
 
-/* Take one word that is part of a type. Returns 1 taken, 0 not part of it, -1 error. */
+/* Read one type specifier. Returns 1 if there was one, 0 if not, -1 on error. */
 static int type_word(struct d_comp *c, struct words *w)
 {
 	const struct d_tok *t = &c->lex->tok;
@@ -186,7 +186,7 @@ static int type_word(struct d_comp *c, struct words *w)
 		return w->type != NULL ? 1 : -1;
 	case TOK_IDENT:
 	case TOK_TYPENAME:
-		/* With a type before it, this is the name that is declared. */
+		/* After a type, this is the name being declared. */
 		if (has_type(w) || (type = d_typedef_find(c, t->text)) == NULL)
 			return 0;
 		if (t->kind == TOK_IDENT && strcmp(t->text, "stack") != 0)
@@ -219,7 +219,7 @@ int d_decl_specs(struct d_comp *c, struct d_decl *base)
 			d_lex(c);
 			continue;
 		}
-		/* Behind a storage class, inline is C's. */
+		/* After a storage class, inline is C's. */
 		if (kind == KW_INLINE && (base->cls == KW_STATIC || base->cls == KW_EXTERN)) {
 			base->is_inline = true;
 			d_lex(c);
@@ -232,14 +232,14 @@ int d_decl_specs(struct d_comp *c, struct d_decl *base)
 
 /* ---- constants ------------------------------------------------------------------------ */
 
-/* The checker knows types, and so whether -1 < 1u; the expression becomes its value. */
+/* The checker knows the types, and so whether -1 < 1u; the expression is replaced by its value. */
 int d_const_eval(struct d_comp *c, struct d_node *n, int64_t *v)
 {
 	if (n->kind != N_INT) {
 		if (c->globals == NULL)
 			return -1;
 		if (d_check_expr(c, n) != 0)
-			et_err_clear(&c->error); /* the caller says what is wrong here */
+			et_err_clear(&c->error); /* the caller reports the error */
 	}
 	if (n->kind != N_INT || !d_is_int(n->type))
 		return -1;
@@ -254,11 +254,11 @@ enum step_kind { S_PTR, S_ARRAY, S_ASSOC, S_FUNC };
 struct step {
 	enum step_kind kind;
 	unsigned quals;
-	uint64_t nelems; /* 0: not said */
+	uint64_t nelems; /* 0: not specified */
 	struct d_member *params;
 	bool varargs;
 	int line, col;
-	struct step *inner; /* the one nearer to the name */
+	struct step *inner; /* the next one towards the name */
 };
 
 struct declarator {
@@ -286,7 +286,7 @@ static struct step *push(struct d_comp *c, struct declarator *d, enum step_kind 
 	return s;
 }
 
-/* The type of a parameter: arrays and functions are pointers to what they hold. */
+/* The type of a parameter: arrays and functions decay to pointers. */
 static const struct d_type *decayed(struct d_comp *c, const struct d_type *t)
 {
 	const struct d_type *b = d_base(t);
@@ -467,7 +467,7 @@ static int take_name(struct d_comp *c, int name, struct declarator *d)
 	return 0;
 }
 
-/* A '(' in place of a name: grouping, or the parameters of a function without a name? */
+/* A '(' where a name may be: a group, or the parameters of a function without a name? */
 static bool is_group(struct d_comp *c, int name)
 {
 	struct d_lexer *lx = c->lex;
@@ -593,7 +593,7 @@ int d_declarator(struct d_comp *c, const struct d_decl *base, int name, struct d
 	return 0;
 }
 
-/* ---- what others ask for -------------------------------------------------------------- */
+/* ---- entry points --------------------------------------------------------------------- */
 
 int d_decl_object(struct d_comp *c, const struct d_decl *d)
 {

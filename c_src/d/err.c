@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Errors with a place. Source text and names reach terminals and web pages through them, so that
- * control characters and bytes that are no UTF-8 are replaced here, once.
+ * Errors with a source position. Source text and names reach terminals and web pages through them,
+ * so control characters and invalid UTF-8 are replaced here, in one place.
  */
 #include "lex.h"
 
@@ -9,7 +9,7 @@
 
 #include "utf8.h"
 
-/* Byte for byte, so that columns stay what they were. */
+/* Byte for byte, so that columns do not change. */
 static void clean(char *s, bool tabs)
 {
 	size_t n = strlen(s), i = 0, k;
@@ -22,7 +22,7 @@ static void clean(char *s, bool tabs)
 	}
 }
 
-/* The source line phys, for the caret below it; left empty where it is too long for that. */
+/* The source line phys, to print above the caret; empty if it is too long. */
 static void copy_line(struct et_error *e, const char *s, const char *end, int phys, int col)
 {
 	const char *nl;
@@ -59,7 +59,9 @@ static void set_position(struct d_comp *c, int line, int col)
 	if (lx != NULL && lx->in_type)
 		return;
 	if (lx != NULL && lx->src == c->source) {
-		/* The newest stretch of lines that has this number: names are told near their use.
+		/*
+		 * With #line several ranges may have this number: take the newest, as errors are
+		 * near the current token.
 		 */
 		for (m = lx->map; m != NULL; next = m, m = m->prev) {
 			int last = next != NULL ? next->phys - 1 : lx->phys;

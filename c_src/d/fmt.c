@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Formats of printf(), printa(), system() and freopen(): parsed once, when compiling, and checked
- * against their arguments, so that the consumer need not doubt them.
+ * Formats of printf(), printa(), system() and freopen(): parsed once, by the compiler, and checked
+ * against their arguments, so that the consumer can rely on them.
  *
  *   % [flags] [width] [.precision] [h | l | ll | L | w] [@] conversion
  *
  * flags: - + space 0 # ' ; width and precision: digits or *, and ? as a width for addresses. The @
- * may also stand right behind the %.
+ * may also be directly after the %.
  */
 #include "check.h"
 
@@ -42,7 +42,7 @@ static const char *parse_flags(const char *s, struct d_fmtpart *p)
 	}
 }
 
-/* Digits or '*'; a number too large stays so, and is refused. */
+/* Digits or '*'; a number that is too large saturates, and is rejected later. */
 static const char *parse_size(const char *s, int *size, bool *dyn)
 {
 	if (*s == '*') {
@@ -149,7 +149,7 @@ struct d_fmt *d_fmt_parse(struct d_comp *c, const struct d_node *str)
 			break;
 		}
 		p->len = (uint32_t)(pct - s);
-		if (pct[1] == '%') { /* one of the two is text */
+		if (pct[1] == '%') { /* %% is the text % */
 			p->len++;
 			s = pct + 2;
 			continue;
@@ -169,7 +169,7 @@ static bool is_wide(const struct d_fmtpart *p)
 	return p->mod[0] == 'l' || p->mod[0] == 'w';
 }
 
-/* What a conversion takes; NULL: t will do. */
+/* The type that a conversion requires; NULL: t is fine. */
 static const char *mismatch(const struct d_fmtpart *p, const struct d_type *t)
 {
 	const struct d_type *b = d_base(t);
@@ -212,7 +212,7 @@ static int bad_value(struct d_comp *c, const struct d_node *at, const struct d_n
 		p->conv, call->text, want, chk_tname(c, t), hint);
 }
 
-/* The sizes that come from arguments. */
+/* Check the arguments of '*'. */
 static int check_dyn(struct d_comp *c, const struct d_fmtpart *p, const struct d_node *call,
 	const struct d_node **a)
 {
@@ -294,7 +294,7 @@ static int printa_key(struct d_comp *c, const struct d_fmtpart *p, const struct 
 	return 0;
 }
 
-/* A format need not print all keys: the others are left out. */
+/* A format need not print all keys. */
 int d_fmt_check_printa(struct d_comp *c, const struct d_fmt *f, const struct d_node *call,
 	const struct d_ident *const *aggs, unsigned naggs)
 {

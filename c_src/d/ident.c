@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables of names: a hash table with chains and a list in the order of addition. A name may be
- * entered again (the parameter of an inline hides a variable): the newest is found. Because a
- * chain has its newest name first, forgetting what was added since a mark is popping heads, so
- * that a failed compile, or a scope that ends, costs no more than what it added.
+ * Symbol tables: a hash table with chaining, and a list in order of insertion. A name may be
+ * entered again (the parameter of an inline hides a variable): look-ups find the newest. Since the
+ * newest name is first in its chain, removing what was added since a mark pops chain heads; so
+ * undoing a failed compilation, or ending a scope, costs no more than what it added.
  */
 #include <string.h>
 
@@ -56,7 +56,7 @@ struct d_ident *d_ident_find(const struct d_idtab *t, const char *name)
 	return id;
 }
 
-/* Twice the room. The old arrays stay in the arena: all of them together are as long as the new. */
+/* Double the table. The old arrays stay in the arena; in all they are as large as the new. */
 static int grow(struct d_idtab *t)
 {
 	struct d_ident **order = arena_alloc(t->arena, 2 * t->cap * sizeof(*order));
@@ -69,7 +69,7 @@ static int grow(struct d_idtab *t)
 	t->cap *= 2;
 	t->buckets = buckets;
 	t->nbuckets *= 2;
-	for (size_t i = 0; i < t->n; i++) /* oldest first keeps the newest at the head */
+	for (size_t i = 0; i < t->n; i++) /* oldest first, so that the newest ends up at the head */
 		link_in(t, order[i]);
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lexer: source text to tokens, one at a time. The text may hold any bytes and ends at
+ * The lexer: source text to tokens, one at a time. The text may contain any bytes and ends at
  * lx->end, not at a NUL. Constants are in literal.c, macros in macro.c, probe descriptions in
- * pdesc.c; control lines go to pragma.c. Columns count bytes, from 1.
+ * pdesc.c; control lines are handled by pragma.c. Columns count bytes, from 1.
  */
 #include "lex.h"
 
@@ -54,7 +54,7 @@ static void bad_char(struct d_comp *c)
 	unsigned char ch = (unsigned char)*lx->p;
 	const char *hint = "";
 
-	/* Quotes and dashes of word processors are the common way to get here. */
+	/* Typographic quotes and dashes of word processors are the most common case. */
 	if (ch == 0xe2 && peek(lx, 1) == 0x80 && peek(lx, 2) >= 0x98 && peek(lx, 2) <= 0x9f)
 		hint = ": use plain quotes";
 	else if (ch == 0xe2 && peek(lx, 1) == 0x80 && peek(lx, 2) >= 0x90 && peek(lx, 2) <= 0x95)
@@ -126,7 +126,7 @@ int d_lex_line(struct d_comp *c, int line, const char *file)
 	lx->map = m;
 	lx->file = file;
 	if (!first)
-		lx->line = line - 1; /* the newline to come makes it right */
+		lx->line = line - 1; /* incremented by the next newline */
 	return 0;
 }
 
@@ -160,7 +160,7 @@ static int comment(struct d_comp *c)
 	return d_error(c, D_SYNTAX, line, col, "the comment has no end: */ is missing");
 }
 
-/* "#..." at the start of a line, to its end; a backslash carries it on to the next. */
+/* A line that begins with "#", to its end; a backslash continues it on the next. */
 static int control(struct d_comp *c)
 {
 	struct d_lexer *lx = c->lex;
@@ -235,8 +235,8 @@ int d_lex_space(struct d_comp *c)
 }
 
 /*
- * Whether the slash at lx->p ends the predicate: what follows, behind space and comments, is the
- * end, ';', '{' or '/'.
+ * Does the slash at lx->p end the predicate? Yes if it is followed, after space and comments, by
+ * the end of the text, ';', '{' or '/'.
  */
 static bool ends_predicate(const struct d_lexer *lx)
 {
@@ -256,7 +256,7 @@ static bool ends_predicate(const struct d_lexer *lx)
 	return true;
 }
 
-/* ---- words ---------------------------------------------------------------------------- */
+/* ---- names and keywords --------------------------------------------------------------- */
 
 static const char *const keywords[] = {"_Bool", "auto", "break", "case", "char", "const",
 	"continue", "counter", "default", "do", "double", "else", "enum", "extern", "float", "for",
@@ -289,8 +289,8 @@ static int keyword(const char *s, size_t len)
 }
 
 /*
- * A name is a type's if there is such a type and no variable or inline hides it. stack is both a
- * type and an action: declarations take it as a type all the same (decl.c).
+ * A name is a type if there is such a type and no variable or inline hides it. stack is both a type
+ * and an action: declarations take it as a type anyway (decl.c).
  */
 static int word_kind(struct d_comp *c, const char *name, size_t len)
 {
@@ -365,7 +365,7 @@ static const struct {
 	{"|=", TOK_ASG_OR},
 };
 
-/* A token of len bytes, now. */
+/* Consume a punctuation token of len bytes. */
 static void put_punct(struct d_comp *c, int kind, size_t len)
 {
 	c->lex->p += len;

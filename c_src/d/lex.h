@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lexer, parser and declarations share; nobody outside of these files needs it.
+ * What lexer, parser and declarations share.
  *
- * The lexer holds one token, c->lex->tok, and goes on with d_lex(). A bad token has kind TOK_ERR
- * and c->error filled: it fits no rule, so that the parser stops at it without asking every time.
- * Functions of the parser return NULL or -1 once c->error is filled.
+ * The lexer holds one token, c->lex->tok; d_lex() reads the next. A bad token has kind TOK_ERR and
+ * c->error filled: no rule accepts it, so the parser stops there without explicit checks. Functions
+ * of the parser return NULL or -1 once c->error is filled.
  *
- * Three things in D are read by other rules than the rest, and the parser says when:
+ * Three parts of D have lexical rules of their own, and the parser says when they apply:
  *   d_lex_top()    where an item may begin: a probe description or a declaration
- *   d_lex_pspec()  behind the comma of a list of descriptions
+ *   d_lex_pspec()  after the comma of a list of descriptions
  *   in_pred        inside a predicate, where a slash may be its end (TOK_EPRED)
  */
 #ifndef D_LEX_H
@@ -19,7 +19,7 @@
 enum {
 	TOK_ERR = TOK_KEYWORD + 1,
 	TOK_EPRED, /* the slash that ends a predicate */
-	/* keywords in the order of the alphabet: lex.c searches them */
+	/* keywords in alphabetical order: lex.c searches them */
 	KW_FIRST,
 	KW_BOOL = KW_FIRST,
 	KW_AUTO,
@@ -76,22 +76,22 @@ struct d_tok {
 	uint32_t len;
 	uint64_t value; /* TOK_INT */
 	const struct d_type *type;
-	const char *start, *stop; /* where it stands in the source */
+	const char *start, *stop; /* its range in the source */
 };
 
-/* A token's place, for nodes made after it. */
+/* A token's position, for nodes made after it. */
 struct d_at {
 	int kind, line, col;
 };
 
-/* Line numbers of the text (phys) and those that errors tell (#line). */
+/* Maps line numbers of the text (phys) to those of errors (#line). */
 struct d_linemap {
 	int phys, line;
 	const char *file;
 	struct d_linemap *prev;
 };
 
-/* A name that a pragma was about before it was declared. */
+/* A name that a pragma refers to before its declaration. */
 struct d_latename {
 	const char *name, *what;
 	int line;
@@ -102,17 +102,17 @@ struct d_lexer {
 	const char *src, *p, *end;
 	const char *bol;   /* first byte of the line */
 	const char *file;  /* as #line says */
-	const char *cfile; /* c->file when this began */
+	const char *cfile; /* c->file at the start */
 	int line, phys;
 	struct d_linemap *map; /* the newest first */
 	struct d_tok tok;
-	bool at_bol; /* only space so far on this line: '#' begins a control line */
+	bool at_bol; /* only space so far on this line: '#' starts a control line */
 	bool in_pred;
-	bool in_type;		       /* the text of d_type_parse(): errors have no place */
-	bool done;		       /* IT_END was given */
+	bool in_type;		       /* the text of d_type_parse(): errors have no position */
+	bool done;		       /* IT_END was returned */
 	unsigned height;	       /* of the expression parsed last */
 	const struct d_clause *clause; /* being parsed, for hints */
-	struct d_ident *more;	       /* declared but not yet given, by next */
+	struct d_ident *more;	       /* declared but not returned yet, linked by next */
 	struct d_latename *late;
 };
 
@@ -120,22 +120,24 @@ struct d_lexer {
 int d_lex_open(struct d_comp *c, const char *text, size_t len);
 void d_lex(struct d_comp *c);
 void d_lex_top(struct d_comp *c);
-int d_lex_space(struct d_comp *c); /* to the next character that counts; -1: error */
+int d_lex_space(struct d_comp *c); /* skip space and comments; -1: error */
 int d_lex_line(struct d_comp *c, int line, const char *file); /* #line: of the next line */
-bool d_lex_isword(int ch);					  /* may stand inside a name */
-bool d_lex_isname(const char *s);				  /* is one, or is empty */
+bool d_lex_isword(int ch);					  /* may be part of a name */
+bool d_lex_isname(const char *s);				  /* is a name, or empty */
 const char *d_lex_token_text(struct d_comp *c, char *buf, size_t size); /* the token, for messages */
 
 /* literal.c: constants */
 void d_lex_number(struct d_comp *c);
 void d_lex_string(struct d_comp *c);
 void d_lex_char(struct d_comp *c);
-/* An integer's text to value and type. Returns 0, 'd' bad digit, 'o' overflow. */
+/* Convert an integer's text to value and type. Returns 0, 'd' bad digit, 'o' overflow. */
 int d_int_parse(
 	struct d_comp *c, const char *s, size_t len, uint64_t *value, const struct d_type **type);
 
-/* macro.c: $1, $target. The text of one at p (behind the '$'), or NULL with c->error filled.
- * *used: bytes of the name. An empty text and *missing: undefined, defaultargs makes it 0 or "". */
+/*
+ * macro.c: $1, $target. The text of the macro at p (after the '$'), or NULL with c->error filled.
+ * *used: bytes of the name. An empty text and *missing: undefined; defaultargs makes it 0 or "".
+ */
 const char *d_macro_text(struct d_comp *c, const char *p, const char *end, size_t *used,
 	bool *missing, int line, int col);
 void d_lex_macro(struct d_comp *c);
@@ -148,7 +150,7 @@ struct d_pdesc *d_pdesc_make(struct d_comp *c, const char *text, size_t len, int
 /* parse.c */
 int d_syntax(struct d_comp *c, const char *expected); /* D_SYNTAX at the current token */
 bool d_accept(struct d_comp *c, int kind);
-int d_expect(struct d_comp *c, int kind, const char *what); /* and go on */
+int d_expect(struct d_comp *c, int kind, const char *what); /* and skip it */
 int d_enter(struct d_comp *c); /* one level deeper; leave with c->depth-- */
 
 /* parse_expr.c */
@@ -180,12 +182,12 @@ bool d_starts_decl(const struct d_tok *t);
 int d_decl_specs(struct d_comp *c, struct d_decl *base);
 int d_declarator(struct d_comp *c, const struct d_decl *base, int name, struct d_decl *out);
 const struct d_type *d_parse_typename(struct d_comp *c);     /* as in sizeof (T) */
-int d_decl_object(struct d_comp *c, const struct d_decl *d); /* may there be a variable of it? */
+int d_decl_object(struct d_comp *c, const struct d_decl *d); /* can a variable have this type? */
 int d_decl_params(
 	struct d_comp *c, int close, const char *kind, struct d_member **out, bool *varargs);
-int d_const_eval(struct d_comp *c, struct d_node *n, int64_t *v); /* -1: no constant */
+int d_const_eval(struct d_comp *c, struct d_node *n, int64_t *v); /* -1: not a constant */
 
-/* struct.c: the part behind struct, union, enum */
+/* struct.c: what follows struct, union, enum */
 const struct d_type *d_parse_sou(struct d_comp *c);
 const struct d_type *d_parse_enum(struct d_comp *c);
 

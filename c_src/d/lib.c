@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * D libraries: declarations that scripts find made. Those of lib/ are built in (syslibdir has a
- * folder in their place), then come the folders of -L. A file is read after the libraries that it
- * depends on (#pragma D depends_on library x.d), and not at all where a provider or module that it
- * depends on has no probes. A library of a later folder replaces one of the same name.
+ * D libraries: declarations available to all scripts. Those of lib/ are built in (syslibdir
+ * replaces them by a directory), then come the directories of -L. A file is read after the
+ * libraries that it depends on (#pragma D depends_on library x.d), and is skipped if a provider or
+ * module that it depends on has no probes. A library replaces one of the same name in an earlier
+ * directory.
  */
 #include "check.h"
 
@@ -71,7 +72,7 @@ static int cannot_read(struct d_comp *c, const char *path)
 		&c->error, ET_LIBDIR, "cannot read D library %s: %s", path, strerror(errno));
 }
 
-/* The file's text in the arena, with a NUL behind it. */
+/* The file's text in the arena, NUL-terminated. */
 static int read_text(struct d_comp *c, const char *path, const char **text, size_t *len)
 {
 	char *all = file_read(path, D_MAX_SOURCE, len);
@@ -146,8 +147,8 @@ static void ignore(void *arg, const struct d_probeinfo *p)
 	(void)p;
 }
 
-/* Whether a provider or module has probes. */
-static bool there_is(struct d_comp *c, const struct d_depend *d)
+/* Does a provider or module have probes? */
+static bool has_probes(struct d_comp *c, const struct d_depend *d)
 {
 	struct d_pdesc desc = {.prov = "", .mod = "", .func = "", .name = ""};
 	struct et_error e = {.tag = ""};
@@ -174,7 +175,7 @@ static int load_library(struct libs *l, const struct lib *b, const char *name)
 		"D library %s depends on %s, which does not exist", b->path, name);
 }
 
-/* 1: all that it depends on is there; 0: it is not for this system. */
+/* 1: all its dependencies exist; 0: it is not for this system. */
 static int load_dependencies(struct libs *l, const struct lib *b)
 {
 	struct d_depend *d;
@@ -183,7 +184,7 @@ static int load_dependencies(struct libs *l, const struct lib *b)
 		return -1;
 	for (; d; d = d->next) {
 		if (d->kind != D_DEP_LIBRARY) {
-			if (!there_is(l->c, d))
+			if (!has_probes(l->c, d))
 				return 0;
 		} else if (load_library(l, b, d->name)) {
 			return -1;
@@ -210,7 +211,7 @@ static int load(struct libs *l, struct lib *b)
 	return d_compile_source(c, D_C_EMPTY);
 }
 
-/* What scripts may depend on from now on. */
+/* Scripts may depend on it from now on. */
 static int remember(struct d_comp *c, const struct lib *b)
 {
 	struct d_depend *d = arena_new_of(c->arena, struct d_depend);

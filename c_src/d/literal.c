@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Constants: integers, characters and strings. Each function finds the constant at lx->p, fills
- * lx->tok and goes behind it, or leaves TOK_ERR.
+ * Constants: integers, characters and strings. Each function reads the constant at lx->p, fills
+ * lx->tok and advances past it, or sets TOK_ERR.
  */
 #include "lex.h"
 
@@ -30,8 +30,8 @@ static int digit_of(int ch)
 }
 
 /*
- * The first type that holds the value. A 'u' leaves out the signed types, an 'l' the int ones, and
- * a decimal number without 'u' is never unsigned.
+ * The first type that can represent the value. A 'u' excludes the signed types, an 'l' the int
+ * ones, and a decimal number without 'u' is never unsigned.
  */
 static const struct d_type *int_type(struct d_comp *c, uint64_t v, bool dec, bool u, int l)
 {
@@ -120,7 +120,7 @@ void d_lex_number(struct d_comp *c)
 	shown = n > 64 ? 64 : (int)n;
 	switch (d_int_parse(c, lx->p, n, &t->value, &t->type)) {
 	case 'd':
-		/* tick-1s behind a clause that was not closed */
+		/* tick-1s after a clause that was not closed */
 		if (lx->clause != NULL && lx->p > lx->src && lx->p[-1] == '-')
 			snprintf(hint, sizeof(hint),
 				"; is a '}' missing in the clause that starts at line %d?",
@@ -145,8 +145,8 @@ void d_lex_number(struct d_comp *c)
 /* ---- text ----------------------------------------------------------------------------- */
 
 /*
- * One escape behind the backslash at *s; writes one or two bytes, returns how many. The quote is
- * the one that ends the constant.
+ * The escape sequence after the backslash at *s; writes one or two bytes, returns how many. quote
+ * ends the constant.
  */
 static size_t escape(const char **s, const char *end, char quote, char *out)
 {
@@ -158,7 +158,7 @@ static size_t escape(const char **s, const char *end, char quote, char *out)
 		for (; n < 3 && p < end && *p >= '0' && *p <= '7'; n++)
 			v = v * 8 + (unsigned)(*p++ - '0');
 	} else if (*p == 'x' && p + 1 < end && digit_of(p[1]) < 16) {
-		/* Two digits are a byte: "\x42C" is "BC". */
+		/* At most two digits: "\x42C" is "BC". */
 		for (p++; n < 2 && p < end && digit_of(*p) < 16; n++)
 			v = v * 16 + (unsigned)digit_of(*p++);
 	} else if (*p != '\0' && (f = strchr(names, *p)) != NULL) {
@@ -227,7 +227,7 @@ void d_lex_string(struct d_comp *c)
 	char *buf;
 	long n;
 
-	/* Constants only get shorter by their escapes. */
+	/* Escapes only make constants shorter. */
 	while (p < lx->end && *p != '"' && room <= D_MAX_STRING * 2) {
 		if (*p == '\\' && p + 1 < lx->end)
 			p++, room++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Macro variables: $0, $1 and so on are the arguments of the script, $pid, $target and their like
- * come from the system. $x is an integer or a name, by its text; $$x is always a string. Inside
- * probe descriptions (pdesc.c) both are pasted as text.
+ * Macro variables: $0, $1 and so on are the arguments of the script; $pid, $target and the like
+ * come from the system. $x is an integer or a name, depending on its text; $$x is always a string.
+ * In probe descriptions (pdesc.c) both are inserted as text.
  */
 #include "lex.h"
 
@@ -14,7 +14,7 @@ static const char *number(struct d_comp *c, long long v)
 	return arena_printf(c->arena, "%lld", v);
 }
 
-/* $pid and the like; NULL: there is no such name. */
+/* $pid and the like; NULL: no such name. */
 static const char *named(struct d_comp *c, const char *name, size_t len)
 {
 	static const char *const names[] = {
@@ -33,7 +33,7 @@ static const char *named(struct d_comp *c, const char *name, size_t len)
 	case 5: return number(c, getppid());
 	case 6: return "0"; /* Linux has no projects */
 	case 7: return number(c, getsid(0));
-	case 8: return number(c, c->target); /* 0 without -p and -c, as dtrace has it */
+	case 8: return number(c, c->target); /* 0 without -p and -c, as in dtrace */
 	case 9: return number(c, getuid());
 	}
 	return NULL;
@@ -109,7 +109,7 @@ const char *d_macro_text(struct d_comp *c, const char *p, const char *end, size_
 
 /* ---- as a token ----------------------------------------------------------------------- */
 
-/* "text" in quotes, to its last character. */
+/* Is it a quoted string as a whole? */
 static bool is_string(const char *s)
 {
 	if (*s++ != '"')
@@ -120,7 +120,7 @@ static bool is_string(const char *s)
 	return s[0] == '"' && s[1] == '\0';
 }
 
-/* "-5" becomes a constant of its own, so that the smallest integer has a way in. */
+/* "-5" becomes one constant, so that the smallest integer can be passed. */
 static int integer(struct d_comp *c, const char *s, struct d_tok *t)
 {
 	bool neg = *s == '-';
@@ -182,7 +182,7 @@ void d_lex_macro(struct d_comp *c)
 	} else if (is_string(s) || (s[0] != '\0' && d_lex_isname(s) && strlen(s) <= D_MAX_IDENT)) {
 		struct d_lexer saved = *lx;
 
-		/* A keyword, a type or a string by its text, as if it stood in the script. */
+		/* A keyword, a type or a string, lexed as if it were in the script. */
 		lx->p = s;
 		lx->end = s + strlen(s);
 		t->kind = 0;

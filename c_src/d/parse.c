@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parser's top: one item at a time, so that what an item declares is known when the next one
- * is read. Items end at their last token, which is not gone past: what may follow is read by other
- * rules. Expressions are in parse_expr.c, declarations in decl.c and struct.c.
+ * The top level of the parser: one item at a time, so that its declarations are known when the next
+ * one is read. An item ends at its last token, which is not consumed, as what follows may have
+ * other lexical rules. Expressions are in parse_expr.c, declarations in decl.c and struct.c.
  */
 #include "lex.h"
 
 #include <string.h>
 
-/* ---- tools ---------------------------------------------------------------------------- */
+/* ---- helpers -------------------------------------------------------------------------- */
 
 int d_syntax(struct d_comp *c, const char *expected)
 {
@@ -60,7 +60,7 @@ int d_enter(struct d_comp *c)
 static int parse_stmts(struct d_comp *c, struct d_node **list);
 static struct d_node *parse_stmt(struct d_comp *c);
 
-/* One statement or a block of them, behind if (e) or else. */
+/* A statement or a block, after if (e) or else. */
 static int parse_branch(struct d_comp *c, struct d_node **list)
 {
 	if (c->lex->tok.kind == '{') {
@@ -122,7 +122,7 @@ static struct d_node *parse_stmt(struct d_comp *c)
 	return n;
 }
 
-/* Statements up to a '}', which is left. */
+/* Statements up to a '}', which is not consumed. */
 static int parse_stmts(struct d_comp *c, struct d_node **list)
 {
 	while (c->lex->tok.kind != '}') {
@@ -140,7 +140,7 @@ static int parse_stmts(struct d_comp *c, struct d_node **list)
 
 /* ---- clauses -------------------------------------------------------------------------- */
 
-/* The token behind a description: only ',', '/' and '{' mean something, the rest is not touched. */
+/* The token after a description: only ',', '/' and '{' are read, anything else is left alone. */
 static int behind_pspec(struct d_comp *c)
 {
 	struct d_lexer *lx = c->lex;
@@ -161,7 +161,7 @@ static int behind_pspec(struct d_comp *c)
 	return ch;
 }
 
-/* -P, -m and -f leave out the parts behind the one that they name. */
+/* With -P, -m and -f descriptions lack the parts after the one that they name. */
 static const char *whole_desc(struct d_comp *c, const char *text)
 {
 	return c->colons > 0 ? arena_printf(c->arena, "%s%.*s", text, (int)c->colons, ":::") : text;
@@ -195,7 +195,7 @@ static int parse_descs(struct d_comp *c, struct d_clause *cl)
 	}
 }
 
-/* At the opening slash; leaves the '{' behind the predicate. */
+/* Starts at the opening slash; stops at the '{' after the predicate. */
 static int parse_predicate(struct d_comp *c, struct d_clause *cl)
 {
 	struct d_lexer *lx = c->lex;
@@ -219,7 +219,7 @@ static int parse_predicate(struct d_comp *c, struct d_clause *cl)
 	return 0;
 }
 
-/* A description that nothing can follow: what did the user mean? */
+/* A description without a body: find out what the user meant. */
 static int no_body(struct d_comp *c, const struct d_clause *cl)
 {
 	struct d_lexer *lx = c->lex;
@@ -525,7 +525,7 @@ static int bad_class(struct d_comp *c, const struct d_decl *d)
 	return 0;
 }
 
-/* One declared name: a typedef enters its table here, a variable joins the list. */
+/* One declared name: a typedef is entered into its table, a variable is appended to the list. */
 static int declared(struct d_comp *c, const struct d_decl *d, struct d_ident ***next)
 {
 	struct d_ident *id;
@@ -540,13 +540,13 @@ static int declared(struct d_comp *c, const struct d_decl *d, struct d_ident ***
 		if (d->cls == KW_SELF || d->cls == KW_THIS)
 			return d_error(c, D_DECL_BADCLASS, d->line, d->col,
 				"%s is a function: it cannot be self or this", d->name);
-		return 0; /* a prototype, as headers have them: nothing to keep */
+		return 0; /* a prototype, as in headers: ignored */
 	}
 	if (d->assoc && d->cls == KW_THIS)
 		return d_error(c, D_DECL_LOCASSC, d->line, d->col,
 			"this->%s cannot be an associative array: use self or a global one",
 			d->name);
-	/* extern says that a name is declared elsewhere: fine if it is. */
+	/* extern means that a name is declared elsewhere: fine if it is. */
 	if (d->cls == KW_EXTERN && c->globals != NULL && d_ident_find(c->globals, d->name) != NULL)
 		return 0;
 	if (d_decl_object(c, d) != 0)
@@ -559,7 +559,7 @@ static int declared(struct d_comp *c, const struct d_decl *d, struct d_ident ***
 	return 0;
 }
 
-/* The body of a C function. Headers have small ones, which D has no use for; its own are none. */
+/* The body of a C function. Small ones in headers are skipped; D has no functions of its own. */
 static int skip_body(struct d_comp *c, const struct d_decl *d)
 {
 	unsigned open = 0;
@@ -621,7 +621,7 @@ static int parse_decl(struct d_comp *c, struct d_item *item)
 
 /* ---- items ---------------------------------------------------------------------------- */
 
-/* Pragmas about names that never came. */
+/* Report pragmas about names that were not declared. */
 static int check_late(struct d_comp *c)
 {
 	const struct d_latename *l;
@@ -703,7 +703,9 @@ int d_parse_item(struct d_comp *c, struct d_item *item)
 	d_lex_top(c);
 	item->line = lx->tok.line;
 	item->col = lx->tok.col;
-	/* A bad token may go unseen where it ends a list; the error is there all the same. */
+	/*
+	 * A bad token that ends a list may have been accepted as its end; the error is still set.
+	 */
 	if (parse_item(c, item) != 0 || c->error.tag[0] != '\0') {
 		if (c->error.tag[0] == '\0')
 			d_nomem(c);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Expressions: tokens to trees. Recursion is bounded by c->depth, and the height of what is built
- * by lx->height, since a long chain of operators makes a deep tree without any recursion here: the
- * passes behind the parser may recurse over the tree without a thought.
+ * Expressions: tokens to trees. Recursion is limited by c->depth, and the height of the tree by
+ * lx->height, since a long chain of operators makes a deep tree without any recursion here. So
+ * later passes can safely recurse over the tree.
  *
- * A node's place is its operator, or the start of a name, constant or call.
+ * A node's position is that of its operator, or the start of a name, constant or call.
  */
 #include "lex.h"
 
@@ -28,7 +28,7 @@ struct d_node *d_node_new(struct d_comp *c, enum d_nkind kind, struct d_at at)
 	return n;
 }
 
-/* The node on top of subtrees of height h. */
+/* Set the height of a node above subtrees of height h. */
 static struct d_node *grown(struct d_comp *c, struct d_node *n, unsigned h)
 {
 	c->lex->height = h + 1;
@@ -96,7 +96,7 @@ static int parse_list(struct d_comp *c, int close, const char *what, struct d_no
 	return 0;
 }
 
-/* The token behind '.' or '->': any word will do as a member's name. */
+/* The member's name after '.' or '->': any word will do. */
 static const char *parse_member(struct d_comp *c)
 {
 	const char *name = c->lex->tok.text;
@@ -157,7 +157,7 @@ static struct d_node *parse_keys(struct d_comp *c, struct d_node *n)
 	return grown(c, n, c->lex->height);
 }
 
-/* x, self->x, this->x, mod`x, and what may follow only a name: f(...), x[k1, k2]. */
+/* x, self->x, this->x, mod`x, and what may only follow a name: f(...), x[k1, k2]. */
 static struct d_node *parse_name(struct d_comp *c)
 {
 	int k = c->lex->tok.kind;
@@ -334,7 +334,7 @@ static struct d_node *parse_postfix(struct d_comp *c, struct d_node *n)
 
 /* ---- unary ---------------------------------------------------------------------------- */
 
-/* Behind "(": a cast, or an expression in parentheses and what follows it. */
+/* After "(": a cast, or a parenthesized expression and what follows it. */
 static struct d_node *parse_paren(struct d_comp *c, bool is_sizeof)
 {
 	struct d_at at = d_here(c);
@@ -449,7 +449,7 @@ static int binary(int kind, enum d_op *op)
 	}
 }
 
-/* One operand of a long || or && and the operator before it. */
+/* One operand of a chain of || or &&, and the operator before it. */
 struct operand {
 	struct d_node *n;
 	unsigned height;
@@ -485,8 +485,8 @@ static struct d_node *parse_right(struct d_comp *c, int least)
 }
 
 /*
- * a || b || c ...: the order of evaluation is the same for any bracketing, so that a list of a
- * thousand names in a predicate need not be a tree a thousand levels deep.
+ * a || b || c ...: the order of evaluation does not depend on associativity, so the tree is
+ * balanced. A list of a thousand names in a predicate is then not a thousand levels deep.
  */
 static struct d_node *parse_logical(struct d_comp *c, struct d_node *first, enum d_op op, int prec)
 {
@@ -549,7 +549,7 @@ static struct d_node *parse_binary(struct d_comp *c, int least)
 	return left;
 }
 
-/* ---- the rest ------------------------------------------------------------------------- */
+/* ---- conditional, assignment, comma --------------------------------------------------- */
 
 struct d_node *d_parse_cond(struct d_comp *c)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Probe descriptions, provider:module:function:name, right-aligned. They are read by rules of
- * their own: they end at the first character that cannot stand in one. Two additions for Erlang,
- * in places where D has no other reading:
+ * Probe descriptions, provider:module:function:name, right-aligned. They have lexical rules of
+ * their own: they end at the first character that cannot be part of one. There are two extensions
+ * for Erlang, where D has no other interpretation:
  *
- *   'any text'   an atom in quotes. The quotes are dropped, and every character in it that a glob
- *                or an arity would take as its own (* ? [ ] ! \ /) gets a backslash, so that the
- *                text matches itself. \' and \\ inside quotes are those characters.
- *   name/2:      an arity: a slash, digits (or a glob beginning with ? or [), and a colon at once.
- *                A predicate cannot begin so. seq/ *: (without the space) counts only where a
+ *   'any text'   a quoted atom. The quotes are removed, and every character in it that would be
+ *                special in a glob or an arity (* ? [ ] ! \ /) gets a backslash, so that the text
+ *                matches itself. \' and \\ inside the quotes are those characters.
+ *   name/2:      an arity: a slash, digits (or a glob beginning with ? or [), and a colon. A
+ *                predicate cannot begin like that. seq/ *: (without the space) counts only if a
  *                probe name and the clause's body or predicate follow; else it is a comment.
  *
- * Macros are pasted before the text is taken apart.
+ * Macros are expanded before the text is split.
  */
 #include "lex.h"
 
@@ -30,8 +30,8 @@ static bool is_digit(int ch)
 }
 
 /*
- * func/ *:name without the space, or a comment? A comment may hold anything, so take it for an
- * arity only if a whole clause goes on behind it.
+ * func/ *:name without the space, or a comment? A comment may contain anything, so it is an arity
+ * only if a whole clause continues after it.
  */
 static bool is_star_arity(const char *p, const char *end)
 {
@@ -47,13 +47,13 @@ static bool is_star_arity(const char *p, const char *end)
 	return p >= end || *p == '{' || *p == ',' || *p == '/';
 }
 
-/* Does a description end here, so that -P, -m or -f puts its colons there? */
+/* Does a description end here, so that -P, -m or -f adds its colons? */
 static bool ends_desc(const struct d_comp *c, const char *p, const char *end)
 {
 	return c->colons > 0 && (p >= end || (*p != '\0' && strchr(" \t\n,{;", *p) != NULL));
 }
 
-/* Bytes of the arity at the slash p, 0: no arity. */
+/* The length of the arity at the slash p; 0: it is not an arity. */
 static size_t arity_len(const struct d_comp *c, const char *start, const char *p, const char *end)
 {
 	size_t n = 1;
@@ -80,7 +80,7 @@ static size_t arity_len(const struct d_comp *c, const char *start, const char *p
 	return n > 1 && p + n < end && p[n] == ':' ? n : 0;
 }
 
-/* Bytes of the quoted atom at p, 0: it has no end on its line. */
+/* The length of the quoted atom at p; 0: not terminated on its line. */
 static size_t quoted_len(const char *p, const char *end)
 {
 	for (const char *q = p + 1; q < end && *q != '\n' && *q != '\0'; q++) {
@@ -92,7 +92,7 @@ static size_t quoted_len(const char *p, const char *end)
 	return 0;
 }
 
-/* ---- pasting -------------------------------------------------------------------------- */
+/* ---- macro expansion ------------------------------------------------------------------ */
 
 struct text {
 	char *s;
@@ -119,7 +119,7 @@ static int add(struct d_comp *c, struct text *t, const char *s, size_t n)
 	return 0;
 }
 
-/* A macro at the '$' p: paste it, return where it ends. */
+/* Expand the macro at the '$' p; returns its end. */
 static const char *paste(
 	struct d_comp *c, struct text *t, const char *p, const char *end, int line, int col)
 {
@@ -194,7 +194,7 @@ void d_lex_pspec(struct d_comp *c)
 	t->kind = TOK_PSPEC;
 }
 
-/* ---- taking apart --------------------------------------------------------------------- */
+/* ---- splitting ------------------------------------------------------------------------ */
 
 /* A quoted atom without its quotes; *p is at the opening one. */
 static void unquote(const char **p, const char *end, char *out, size_t *n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Control lines: #pragma D option, attributes, binding and depends_on; #line and "# N file" of the
- * preprocessor; #ident and #error. Pragmas of others are ignored, other control lines are errors.
+ * preprocessor; #ident and #error. Other pragmas are ignored, other control lines are errors.
  */
 #include "lex.h"
 
@@ -22,7 +22,7 @@ static bool is_space(char ch)
 	return ch == ' ' || (ch >= '\t' && ch <= '\r');
 }
 
-/* Cut text into words; one in double quotes is a word without them. */
+/* Split text into words; one in double quotes is unquoted. */
 static int split(struct d_comp *c, const char *text, struct words *out)
 {
 	memset(out, 0, sizeof(*out));
@@ -110,7 +110,7 @@ static bool is_attributes(const char *s)
 	       is_one_of(a + 1, (size_t)(b - a - 1), stab) && is_one_of(b + 1, strlen(b + 1), cls);
 }
 
-/* Only what this text declares, before or after the pragma, can be given attributes. */
+/* Attributes can only be given to what this text declares, before or after the pragma. */
 static int about_name(struct d_comp *c, const char *what, const char *name, int line)
 {
 	const struct d_ident *id = c->globals != NULL ? d_ident_find(c->globals, name) : NULL;
@@ -219,10 +219,10 @@ static int p_depends(struct d_comp *c, const struct words *w, int line)
 				"exist", w->w[3]);
 		return 0;
 	case D_DEP_MODULE:
-		return 0; /* modules come and go; names in them are looked up when used */
+		return 0; /* modules come and go; names in them are resolved when used */
 	case D_DEP_LIBRARY:
 		if (c->libs == NULL)
-			return 0; /* being ordered right now, or not read at all */
+			return 0; /* being ordered now, or not read at all */
 		for (l = c->libs; l != NULL; l = l->next)
 			if (strcmp(l->name, w->w[3]) == 0)
 				return 0;
@@ -308,7 +308,7 @@ static int p_d(struct d_comp *c, const struct words *all, int line)
 		return malformed(c, line, "pragma D option, attributes, binding or depends_on");
 	if (w.n > MAX_WORDS)
 		return malformed(c, line, "pragma D with fewer words");
-	/* From here on, as if "pragma" were not there. */
+	/* Drop the word "pragma". */
 	memmove(w.w, w.w + 1, (MAX_WORDS - 1) * sizeof(w.w[0]));
 	memmove(w.quoted, w.quoted + 1, (MAX_WORDS - 1) * sizeof(w.quoted[0]));
 	w.n--;

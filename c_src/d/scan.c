@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a script holds, told by the parser item by item (erltrace_scan()). Declarations are entered,
- * for the parser must know types and names; clauses are only walked through.
+ * What a script contains, reported item by item by the parser (erltrace_scan()). Declarations are
+ * entered, because the parser must know types and names; clauses are only traversed.
  */
 #include "check.h"
 
@@ -9,18 +9,18 @@
 
 #include "erltrace.h"
 
-static void tell(struct d_comp *c, const erltrace_scan_item_t *item)
+static void report(struct d_comp *c, const erltrace_scan_item_t *item)
 {
 	c->scan->cb(c->scan->arg, item);
 }
 
-/* Offsets into what is scanned. */
+/* Offset in the scanned text. */
 static size_t offset(const struct d_comp *c, const char *p)
 {
 	return (size_t)(p - c->source);
 }
 
-/* As it stands there, with the colons that -P, -m and -f leave out. */
+/* The text of the description, with the colons that -P, -m and -f omit. */
 static const char *whole_text(struct d_comp *c, const struct d_pdesc *d)
 {
 	const char *text = arena_printf(
@@ -32,7 +32,7 @@ static const char *whole_text(struct d_comp *c, const struct d_pdesc *d)
 static void tell_probes(struct d_comp *c, const struct d_clause *cl)
 {
 	for (const struct d_pdesc *d = cl->descs; d != NULL; d = d->next)
-		tell(c, &(erltrace_scan_item_t){
+		report(c, &(erltrace_scan_item_t){
 				.kind = ERLTRACE_SCAN_PROBE,
 				.provider = d->prov,
 				.module = d->mod,
@@ -52,7 +52,7 @@ static struct d_ident *resolve(const struct d_comp *c, const struct d_node *n)
 	return n->ident != NULL ? n->ident : d_ident_find(c->globals, n->text);
 }
 
-/* The constant text that an argument is, by itself or by an inline; or NULL. */
+/* The string constant that an argument is, directly or through an inline; or NULL. */
 static const char *constant_text(const struct d_comp *c, const struct d_node *n)
 {
 	const struct d_ident *id;
@@ -64,14 +64,14 @@ static const char *constant_text(const struct d_comp *c, const struct d_node *n)
 	return n != NULL && n->kind == N_STR ? n->text : NULL;
 }
 
-static void tell_call(struct d_comp *c, const struct d_node *n)
+static void report_call(struct d_comp *c, const struct d_node *n)
 {
 	const struct d_ident *id = resolve(c, n);
 	const struct d_builtin *b = id != NULL ? id->builtin : NULL;
 
 	if (b == NULL)
 		return;
-	tell(c, &(erltrace_scan_item_t){
+	report(c, &(erltrace_scan_item_t){
 			.kind = ERLTRACE_SCAN_FUNCTION,
 			.name = b->name,
 			.text = strchr(b->proto, 'f') != NULL ? constant_text(c, n->list) : NULL,
@@ -85,8 +85,8 @@ static void tell_call(struct d_comp *c, const struct d_node *n)
 
 static void walk(struct d_comp *c, const struct d_node *n);
 
-/* A name: a built-in variable, or an inline and what is in it. Once in a scan. */
-static void tell_name(struct d_comp *c, const struct d_node *n)
+/* Report a built-in variable, or an inline's contents. Once per scan. */
+static void report_name(struct d_comp *c, const struct d_node *n)
 {
 	struct d_ident *id = resolve(c, n);
 
@@ -96,7 +96,7 @@ static void tell_name(struct d_comp *c, const struct d_node *n)
 	if (id->kind == ID_INLINE)
 		walk(c, id->expr);
 	else if (id->kind == ID_BUILTIN)
-		tell(c, &(erltrace_scan_item_t){
+		report(c, &(erltrace_scan_item_t){
 				.kind = ERLTRACE_SCAN_VARIABLE,
 				.name = id->name,
 				.line = n->line,
@@ -110,12 +110,12 @@ static void visit(struct d_comp *c, const struct d_node *n)
 	case N_IDENT:
 	case N_ASSOC:
 		if (n->op == SC_GLOBAL || n->ident != NULL)
-			tell_name(c, n);
+			report_name(c, n);
 		break;
-	case N_VAR: tell_name(c, n); break;
-	case N_FUNC: tell_call(c, n); break;
+	case N_VAR: report_name(c, n); break;
+	case N_FUNC: report_call(c, n); break;
 	case N_AGG:
-		tell(c, &(erltrace_scan_item_t){
+		report(c, &(erltrace_scan_item_t){
 				.kind = ERLTRACE_SCAN_AGGREGATION,
 				.name = n->text,
 				.line = n->line,
@@ -126,21 +126,21 @@ static void visit(struct d_comp *c, const struct d_node *n)
 	}
 }
 
-/* As deep as the parser lets expressions nest. */
+/* The depth is bounded by the parser. */
 static void walk(struct d_comp *c, const struct d_node *n)
 {
 	for (; n != NULL; n = n->next) {
 		visit(c, n);
 		walk(c, n->a);
-		walk(c, n->list); /* of if: what is done, b: else */
+		walk(c, n->list); /* of if: the then branch; b: else */
 		walk(c, n->b);
 		walk(c, n->c);
 	}
 }
 
 /*
- * An inline that the checker refuses may be about variables of clauses, which are not checked
- * here: it is known by its name all the same.
+ * The checker may reject an inline because it uses variables of clauses, which are not checked
+ * here: its name is entered anyway.
  */
 static void enter_inline(struct d_comp *c, const struct d_item *item)
 {
@@ -168,7 +168,10 @@ int d_scan_item(struct d_comp *c, const struct d_item *item)
 		break;
 	default: break;
 	}
-	/* What is wrong with a declaration compiling tells; more than fits is the end here too. */
+	/*
+	 * Compiling will report errors in a declaration; only exceeding a limit is an error here
+	 * too.
+	 */
 	if (et_err_is(&c->error, D_ID_OFLOW))
 		return -1;
 	et_err_clear(&c->error);
@@ -182,6 +185,6 @@ void d_scan_option(struct d_comp *c, const char *name, int line)
 
 	if (c->in_library || et_getopt(c->opts, name, value, sizeof(value), &e) < 0)
 		return;
-	tell(c, &(erltrace_scan_item_t){
+	report(c, &(erltrace_scan_item_t){
 			.kind = ERLTRACE_SCAN_OPTION, .name = name, .text = value, .line = line});
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * struct, union and enum: their bodies, and where members lie (the rules of C on x86-64, LP64).
- * Enumerators become names of c->globals.
+ * struct, union and enum: their bodies, and the layout of members (C on x86-64, LP64). Enumerators
+ * become names of c->globals.
  */
 #include "lex.h"
 
@@ -11,7 +11,7 @@
 
 /* ---- names of members ----------------------------------------------------------------- */
 
-/* The names of one struct: a table that grows, so that many members take no longer each. */
+/* The member names of a struct: a hash table, so that many members do not take quadratic time. */
 struct names {
 	const char **slot;
 	size_t room, used;
@@ -30,7 +30,7 @@ static size_t slot_of(const struct names *n, const char *name)
 	return i;
 }
 
-/* 1: is there already. */
+/* 1: it exists already. */
 static int name_add(struct d_comp *c, struct names *n, const char *name)
 {
 	size_t i;
@@ -83,7 +83,7 @@ static int names_add(struct d_comp *c, struct names *n, const struct d_member *m
 
 struct layout {
 	bool is_union;
-	uint64_t bits; /* where the next member may begin */
+	uint64_t bits; /* offset of the next member */
 	uint64_t size; /* bytes so far */
 	uint32_t align;
 	struct d_member *members, **last;
@@ -115,13 +115,13 @@ static void place(struct layout *l, struct d_member *m)
 	used_up(l, at + b->size * 8);
 }
 
-/* A bit-field does not cross a boundary of its type; one of width 0 goes to the next boundary. */
-static void lval_bits(struct layout *l, struct d_member *m, unsigned width)
+/* A bit-field does not cross a boundary of its type; one of width 0 pads to the next boundary. */
+static void layout_bits(struct layout *l, struct d_member *m, unsigned width)
 {
 	const struct d_type *b = d_base(m->type);
 	uint64_t unit = b->size * 8, at = l->bits;
 
-	if (width == 0) { /* that is part of the struct, even if nothing follows */
+	if (width == 0) { /* the padding is part of the struct, even at the end */
 		used_up(l, round_up(at, unit));
 		return;
 	}
@@ -171,7 +171,7 @@ static int check_member(struct d_comp *c, struct layout *l, const struct d_decl 
 			"a member cannot be an associative array");
 	if (obj.name == NULL)
 		obj.name = "the member";
-	obj.open = false; /* a last member may be as long as there is memory */
+	obj.open = false; /* a flexible array member */
 	return d_decl_object(c, &obj);
 }
 
@@ -193,7 +193,7 @@ static int add_member(struct d_comp *c, struct layout *l, const struct d_decl *d
 	if (bits && m->name != NULL && names_add(c, &l->names, m, d->line, d->col) != 0)
 		return -1;
 	if (bits)
-		lval_bits(l, m, width);
+		layout_bits(l, m, width);
 	else
 		place(l, m);
 	if (bits && m->name == NULL)
@@ -203,7 +203,7 @@ static int add_member(struct d_comp *c, struct layout *l, const struct d_decl *d
 	return 0;
 }
 
-/* One line of a body: T a, *b, c : 3; */
+/* One declaration of a body: T a, *b, c : 3; */
 static int parse_members(struct d_comp *c, struct layout *l)
 {
 	struct d_decl base, d;
@@ -240,7 +240,7 @@ static int parse_members(struct d_comp *c, struct layout *l)
 	return d_expect(c, ';', "expected ';' after the member");
 }
 
-/* The same struct again, from another text (a header read twice)? */
+/* Is it the same struct, from another text (a header read twice)? */
 static bool same_members(const struct d_member *a, const struct d_member *b)
 {
 	for (; a != NULL && b != NULL; a = a->next, b = b->next) {
@@ -252,7 +252,7 @@ static bool same_members(const struct d_member *a, const struct d_member *b)
 			return false;
 		if (a->name != NULL && strcmp(a->name, b->name) != 0)
 			return false;
-		/* Anonymous types are new each time: their size and kind must do. */
+		/* Anonymous types are distinct each time: compare size and kind. */
 		if (x->name != NULL && y->name != NULL && !d_same(x, y))
 			return false;
 	}
@@ -279,7 +279,7 @@ static struct d_type *find_tag(
 	return t;
 }
 
-/* The tag behind the keyword, or NULL. Any name will do, also that of a typedef. */
+/* The tag after the keyword, or NULL. Any name is allowed, even that of a typedef. */
 static const char *parse_tag(struct d_comp *c)
 {
 	const char *tag = NULL;
@@ -347,7 +347,7 @@ const struct d_type *d_parse_sou(struct d_comp *c)
 
 /* ---- enum ----------------------------------------------------------------------------- */
 
-/* The enumerator as a name of the program. */
+/* Enter the enumerator as a name of the program. */
 static int enter_name(
 	struct d_comp *c, const struct d_type *t, const struct d_member *m, int line, int col)
 {
@@ -359,7 +359,7 @@ static int enter_name(
 	if (id != NULL && id->kind == ID_ENUM && t->complete && d_base(id->type) == t &&
 		(int64_t)id->value == m->value)
 		return 0; /* the same enum from another text */
-	/* D libraries have some names of headers as inlines: the same value is no conflict. */
+	/* D libraries define some names of headers as inlines: the same value is no conflict. */
 	if (id != NULL && id->kind == ID_INLINE && id->nkeys == 0 && id->expr->kind == N_INT &&
 		(int64_t)id->expr->value == m->value)
 		return 0;

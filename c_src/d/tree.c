@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the compiler knows, as text for those who look into it: checked syntax trees (-xtree), and
- * the types that are there from the start or that scripts declared (-xctypes, -xdtypes).
+ * What the compiler knows, as text for debugging: checked syntax trees (-xtree), and the basic
+ * types or those that scripts declared (-xctypes, -xdtypes).
  */
 #include <errno.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static void put_node(const struct d_node *n, int depth, FILE *f)
 	fprintf(f, " (line %d)\n", n->line);
 }
 
-/* Depth is bounded by the parser. */
+/* The depth is bounded by the parser. */
 static void put_tree(const struct d_node *n, int depth, FILE *f)
 {
 	put_node(n, depth, f);

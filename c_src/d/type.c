@@ -2,9 +2,9 @@
 /*
  * Types: making, comparing and naming them, and the tables of typedefs and tags.
  *
- * A qualified type is a T_TYPEDEF without a name on top of the unqualified one. Typedefs and
- * qualified types carry the size of what they stand for; those of a struct that is not yet
- * complete are kept in a list at the struct and get it when it is completed.
+ * A qualified type is a T_TYPEDEF without a name above the unqualified one. Typedefs and qualified
+ * types have the size of what they refer to. Those of an incomplete struct are kept in a list at
+ * the struct and get their size when it is completed.
  */
 #include "lex.h"
 
@@ -18,12 +18,12 @@ struct entry {
 	const char *name;
 	uint32_t hash;
 	enum entry_kind kind;
-	bool basic; /* there from the start */
+	bool basic; /* a basic type */
 	struct d_type *type;
-	struct entry *next; /* in the bucket, the newest first */
+	struct entry *next; /* in the bucket, newest first */
 };
 
-/* A struct, union or enum, and the types that take their size from it. */
+/* A struct, union or enum, and the types whose size depends on it. */
 struct sou {
 	struct d_type t;
 	const char *text; /* the source that completed it */
@@ -33,7 +33,7 @@ struct sou {
 	} * deps;
 };
 
-/* What was done, for d_types_undo(). */
+/* The undo log of d_types_undo(). */
 struct step {
 	struct entry *added;
 	struct d_type *completed;
@@ -93,7 +93,7 @@ static int grow(struct d_comp *c, struct d_typetab *tab)
 	if (b == NULL)
 		return d_nomem(c);
 	for (size_t i = 0; i < tab->nbuckets; i++) {
-		/* From the oldest to the newest, so that the newest ends up first again. */
+		/* From oldest to newest, so that the newest is first again. */
 		for (rev = NULL, e = tab->buckets[i]; e != NULL; e = next) {
 			next = e->next;
 			e->next = rev;
@@ -160,7 +160,7 @@ void d_types_undo(struct d_comp *c, size_t mark)
 		struct step *s = &tab->log[--tab->nlog];
 
 		if (s->added != NULL) {
-			/* The newest of its bucket, for everything newer is undone already. */
+			/* It is the first of its bucket, as everything newer has been undone. */
 			tab->buckets[s->added->hash & (tab->nbuckets - 1)] = s->added->next;
 			tab->nentries--;
 		} else {
@@ -173,7 +173,7 @@ void d_types_undo(struct d_comp *c, size_t mark)
 	}
 }
 
-/* ---- making --------------------------------------------------------------------------- */
+/* ---- constructors --------------------------------------------------------------------- */
 
 struct d_type *d_type_new(struct d_comp *c, enum d_tkind kind)
 {
@@ -189,7 +189,7 @@ struct d_type *d_type_new(struct d_comp *c, enum d_tkind kind)
 	return t;
 }
 
-/* A typedef or a qualified type: sized like what it stands for, now or later. */
+/* A typedef or a qualified type, with the size of what it refers to, now or later. */
 static struct d_type *alias(struct d_comp *c, const char *name, const struct d_type *ref)
 {
 	struct d_type *t = d_type_new(c, T_TYPEDEF);
@@ -296,7 +296,7 @@ const struct d_type *d_typedef_find(struct d_comp *c, const char *name)
 	return e != NULL ? e->type : NULL;
 }
 
-/* The same again, as far as it matters: headers declare int64_t and pid_t in their own ways. */
+/* Is it an equivalent redeclaration? Headers declare int64_t and pid_t in their own ways. */
 static bool same_again(const struct entry *old, const struct d_type *t)
 {
 	const struct d_type *a = d_base(old->type), *b = d_base(t);
@@ -344,7 +344,7 @@ struct d_type *d_tag_add(struct d_comp *c, enum d_tkind kind, const char *name)
 	return enter(c, E_TAG, name, t) == 0 ? t : NULL;
 }
 
-/* ---- asking --------------------------------------------------------------------------- */
+/* ---- queries -------------------------------------------------------------------------- */
 
 const struct d_member *d_member(const struct d_type *t, const char *name, uint64_t *off)
 {
@@ -410,7 +410,7 @@ static bool same(const struct d_type *a, const struct d_type *b, unsigned depth)
 			return a->name != NULL && b->name != NULL && strcmp(a->name, b->name) == 0;
 		case T_STRUCT:
 		case T_UNION:
-		case T_ENUM: return false; /* each is its own */
+		case T_ENUM: return false; /* nominal types: not the same */
 		default: return true;
 		}
 		a = a->ref;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * D's types as the compiler makes them: in the compilation's arena. They live as long as the handle
- * and are never changed once complete (a forward struct is completed in place). Data model: LP64.
+ * D's types, which the compiler allocates in its arena. They live as long as the handle and are
+ * immutable once complete (a forward struct is completed in place). Data model: LP64.
  */
 #ifndef D_TYPE_H
 #define D_TYPE_H
@@ -14,7 +14,7 @@
 
 struct d_comp;
 
-/* The basic types, made once for a compilation: c->t.i32 and so on. */
+/* The basic types of a compiler: c->t.i32 and so on. */
 struct d_basic {
 	const struct d_type *void_, *char_, *schar, *uchar, *short_, *ushort, *int_, *uint, *long_,
 		*ulong, *llong, *ullong, *bool_, *float_, *double_, *ldouble;

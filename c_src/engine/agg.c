@@ -4,7 +4,7 @@
  * is empty or with the consumer. The slot's thread is the only writer, so an update needs no
  * atomics.
  *
- * A table is an index, by open addressing, and entries that are allocated one behind the other. A
+ * A table is an index, by open addressing, and entries that are allocated one after the other. A
  * word of the index has the upper half of the hash and a reference to the entry. An aggregation
  * without keys has no use for the index: direct[] refers to its entry.
  *
@@ -286,7 +286,7 @@ AGGFN(lquantize, data[lquantize(def, (int64_t)c)] += d;)
 AGGFN(llquantize, data[aggfn_llquantize(&def->fn, (int64_t)c)] += d;)
 
 #ifndef __bpf__
-/* ---- making --------------------------------------------------------------------------- */
+/* ---- setup ---------------------------------------------------------------------------- */
 
 int agg_init(struct en *en, struct et_error *e)
 {
@@ -346,7 +346,7 @@ PROBE_PATH void agg_slot_init(struct en *en, struct en_thread *t, uint64_t size)
 	atomic_store_explicit(&t->agg, t->aggs.tab[0], memory_order_release);
 }
 
-/* ---- taking --------------------------------------------------------------------------- */
+/* ---- the consumer's side -------------------------------------------------------------- */
 
 /* Empty a table: clear what was used or, if that is much, give its pages back to the system. */
 static void reset(struct agg_tab *tab)

@@ -100,7 +100,7 @@ static inline uint64_t *dyn_key(const struct dyn_var *v, struct dyn_node *n)
 	return (uint64_t *)(void *)(n->body + v->data);
 }
 
-/* The self key, which is stored behind the ids of the strings. */
+/* The self key, which is stored after the ids of the strings. */
 static inline uint64_t dyn_self_key(const struct dyn_var *v, struct dyn_node *n)
 {
 	return dyn_key(v, n)[v->key.nstr];

@@ -236,7 +236,7 @@ int en_stop(struct en *en)
 	return 0;
 }
 
-/* ---- what is the matter --------------------------------------------------------------- */
+/* ---- state and counters --------------------------------------------------------------- */
 
 enum en_state en_state(const struct en *en)
 {

@@ -24,7 +24,7 @@ struct fire {
 	uint32_t strmask; /* arguments that are the text of a struct et_str */
 	uint32_t spec;	  /* id of speculate(), or 0 */
 	/* zeroed by one memset: fire_fill */
-	uint32_t rec_tail; /* bytes of strings behind the fixed part so far */
+	uint32_t rec_tail; /* bytes of strings after the fixed part so far */
 	uint32_t alloca_used;
 	uint64_t ts, vts, wts; /* read once per firing; 0: not yet; or set by the provider */
 	struct dyn_node *memo; /* the dynamic variable looked up last, or NULL: dyn.c */

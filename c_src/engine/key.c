@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the key of an aggregation or of a dynamic variable is laid out. */
+/* The layout of keys of aggregations and dynamic variables. */
 #include "key.h"
 #include "prog/prog.h"
 

@@ -268,7 +268,7 @@ static int populate(struct en *en)
 /* ---- slots ------------------------------------------------------------------------------ */
 
 /*
- * One mapping for all slots; only what is used is ever touched. The slot behind the others is for
+ * One mapping for all slots; only what is used is ever touched. The slot after the others is for
  * en_slot_own. If the system refuses even the address space, halve the number of slots.
  */
 static int map_slots(struct en *en, struct et_error *e)
@@ -472,7 +472,7 @@ int en_look(struct en *en, struct et_error *e)
 	return 0;
 }
 
-/* ---- who we are ----------------------------------------------------------------------- */
+/* ---- the process ---------------------------------------------------------------------- */
 
 static uint32_t parent_of(uint32_t pid)
 {
@@ -669,7 +669,7 @@ static int share_clauses(struct en *en, struct et_error *e)
 	return 0;
 }
 
-/* ---- all of it, in order -------------------------------------------------------------- */
+/* ---- load, unload --------------------------------------------------------------------- */
 
 static bool reads_memory(const struct prog *p)
 {

@@ -14,7 +14,7 @@
 
 /* ---- globs ---------------------------------------------------------------------------- */
 
-/* Match a set "[a-z]" or "[!a-z]"; p is behind the bracket. *end: behind the set, or NULL. */
+/* Match a set "[a-z]" or "[!a-z]"; p is after the bracket. *end: after the set, or NULL. */
 static bool in_set(const char *p, char c, const char **end)
 {
 	bool negated = *p == '!', found = false;

@@ -3,7 +3,7 @@
  * json(text, path) (probe path): the value at a path like a.b[0].c, as a string: a string's text,
  * anything else as it is written. NULL if there is no such value. One pass over the text, without
  * recursion: each part of the path is searched for inside the value of the last one, and other
- * values are skipped by counting brackets. The text behind the value is not checked, as in DTrace.
+ * values are skipped by counting brackets. The text after the value is not checked, as in DTrace.
  */
 #include <string.h>
 

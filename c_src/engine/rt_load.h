@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What load() of safe.c and that of the kernel have in common (probe path). */
+/* What load() in safe.c and in the kernel have in common (probe path). */
 #ifndef EN_RT_LOAD_H
 #define EN_RT_LOAD_H
 
@@ -7,8 +7,8 @@
 #include "fire.h"
 
 /*
- * A number of 1, 2, 4 or 8 bytes; how < 0: signed. A pointer that is bad altogether is a bad
- * address, else it may be unaligned. load() puts it into a word of 0s; false: it is not there.
+ * Load a number of 1, 2, 4 or 8 bytes; how < 0: signed. An unmapped address is a bad address even
+ * if it is misaligned too. load() fills a zeroed word; false: not mapped.
  */
 static inline __attribute__((always_inline)) uint64_t load_checked(struct fire *f, uint64_t addr,
 	int64_t how, bool (*load)(uint64_t addr, unsigned size, uint64_t *v))

@@ -178,7 +178,7 @@ PROBE_PATH struct en_thread *en_slot_find(struct en *en)
 
 /*
  * For the engine's own firings: BEGIN and END must fire even if threads have taken all slots. One
- * more slot, behind the others, is owned by no thread; the two probes never fire at the same time.
+ * more slot, after the others, is owned by no thread; the two probes never fire at the same time.
  */
 struct en_thread *en_slot_own(struct en *en)
 {
@@ -207,7 +207,7 @@ void en_slots_kernel(struct en *en)
 	atomic_store(&en->nslots, en->shared.nslots);
 }
 
-/* ---- giving back ---------------------------------------------------------------------- */
+/* ---- releasing ------------------------------------------------------------------------ */
 
 static void release(struct en *en, struct en_thread *t)
 {
@@ -296,7 +296,7 @@ void en_slots_reap(struct en *en)
 	}
 }
 
-/* ---- barrier, grace ------------------------------------------------------------------- */
+/* ---- barrier, grace period ------------------------------------------------------------ */
 
 bool en_barrier_init(void)
 {

@@ -116,7 +116,7 @@ static void ll_bounds(const struct prog_agg *a, unsigned i, uint64_t *lo, uint64
 	*lo = m.from;
 }
 
-/* ---- which bucket --------------------------------------------------------------------- */
+/* ---- buckets -------------------------------------------------------------------------- */
 
 static uint64_t lq_levels(const struct prog_agg *a)
 {
@@ -150,7 +150,7 @@ PROBE_PATH unsigned aggfn_llquantize(const struct prog_agg *a, int64_t v)
 }
 
 #ifndef __bpf__
-/* ---- sizes, beginnings, merging ------------------------------------------------------- */
+/* ---- sizes, initial values, merging --------------------------------------------------- */
 
 uint32_t aggfn_nbuckets(const struct prog_agg *a)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a clause uses, as the code generator notes it when it emits a call or a read. Providers and
- * the engine arm, build and look up what is used, and nothing else. Used means: on some way through
- * the clause.
+ * What a clause uses, on any path through it. The code generator records it when it emits a call or
+ * a load; providers and the engine arm, build and look up only what is used.
  */
 #ifndef PROG_USES_H
 #define PROG_USES_H
@@ -20,7 +19,7 @@ struct prog_uses {
 	uint16_t args;	  /* arg0 to arg9 */
 	bool stack;	  /* the kernel's stack: stack(), caller, stackdepth */
 	bool ustack;	  /* the program's: ustack(), jstack(), ucaller, ustackdepth */
-	bool script_vars; /* variables of the script, but this->: what it does depends on them */
+	bool script_vars; /* it depends on variables of the script other than this-> */
 };
 _Static_assert(BI_COUNT_ <= 64, "bits of vars");
 _Static_assert(RT_COUNT_ <= 128, "bits of fns");
@@ -32,7 +31,7 @@ static inline bool uses_fn(const struct prog_uses *u, enum rt_fn fn)
 	return u->fns[fn / 64] >> fn % 64 & 1;
 }
 
-/* What is known of the thread that fires, or of any other. */
+/* Properties of the current thread, or of any other. */
 static inline bool uses_threads(const struct prog_uses *u)
 {
 	const uint64_t vars = USES_VAR(PID) | USES_VAR(TID) | USES_VAR(PPID) | USES_VAR(UID) |
@@ -41,7 +40,7 @@ static inline bool uses_threads(const struct prog_uses *u)
 	return (u->vars & vars) || uses_fn(u, RT_threadnum) || uses_fn(u, RT_threadstr);
 }
 
-/* Memory that may not be there: a signal has to be caught, or a fault of the kernel. */
+/* Memory that may not be mapped: faults must be caught. */
 static inline bool uses_memory(const struct prog_uses *u)
 {
 	for (unsigned fn = 0; fn < RT_COUNT_; fn++)

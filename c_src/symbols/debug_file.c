@@ -31,7 +31,7 @@ struct program {
 	struct id id;
 };
 
-/* ---- what belongs together ------------------------------------------------------------ */
+/* ---- matching a file ------------------------------------------------------------------ */
 
 static void read_id(int fd, struct id *id)
 {

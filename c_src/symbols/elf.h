@@ -19,7 +19,7 @@ struct elf {
 	unsigned nload;
 	struct elf_sym *syms; /* functions and objects by address; the best name of one is last */
 	size_t nsyms;
-	char *strs; /* a NUL is added behind each table's strings */
+	char *strs; /* a NUL is added after each table's strings */
 	size_t nstrs;
 	uint32_t *by_name; /* indices sorted by name; made on first use */
 	size_t ntaken;	   /* symbols examined */

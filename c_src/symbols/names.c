@@ -113,7 +113,7 @@ const char *nm_text(const struct nm *nm, uint64_t word)
 	return i < nm->n ? nm->names[i].text : NULL;
 }
 
-/* ---- addresses that come again -------------------------------------------------------- */
+/* ---- the cache of addresses ----------------------------------------------------------- */
 
 static struct nm_known *known_of(struct nm *nm, uint64_t addr, enum sy_form form)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The section .note.stapsdt of a file: for each USDT probe its address, the address that
- * .stapsdt.base had when it was linked, that of its semaphore, and three texts. The file may be
- * anybody's: nothing in it is believed.
+ * The section .note.stapsdt of a file: for each USDT probe its address, the address of
+ * .stapsdt.base at link time, that of its semaphore, and three strings. The file is untrusted:
+ * everything is checked.
  */
 #include "sdt_notes.h"
 
@@ -15,7 +15,7 @@
 #define MAX_NOTES (4u << 20) /* bytes */
 enum { NOTE_TYPE = 3 };
 
-/* The next note of a section; false: no more. */
+/* The next note of a section; false: there are no more. */
 static bool next_note(const char *p, size_t size, size_t *at, struct sdt_note *n)
 {
 	uint32_t head[3];
@@ -61,7 +61,7 @@ int sdt_notes(int fd, sdt_note_cb *cb, void *arg)
 	if (notes != NULL)
 		elf_section(fd, ".stapsdt.base", &base);
 	while (notes != NULL && rc == 0 && next_note(notes, sh.sh_size, &at, &n)) {
-		if (base.sh_addr != 0) { /* what prelinking moved */
+		if (base.sh_addr != 0) { /* undo prelinking */
 			n.pc += base.sh_addr - n.base;
 			n.semaphore += n.semaphore != 0 ? base.sh_addr - n.base : 0;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* USDT probes that a program or library carries, as notes of SystemTap's kind: sdt_notes.c. */
+/* USDT probes of a program or library, from SystemTap's notes: sdt_notes.c. */
 #ifndef SDT_NOTES_H
 #define SDT_NOTES_H
 
@@ -10,7 +10,7 @@ struct sdt_note {
 	const char *prov, *name, *args; /* valid during the call */
 };
 
-/* Each of them; a callback that returns something else than 0 ends it, and that is returned. */
+/* Calls cb for each; a result other than 0 stops it and is returned. */
 typedef int sdt_note_cb(void *arg, const struct sdt_note *n);
 int sdt_notes(int fd, sdt_note_cb *cb, void *arg);
 

@@ -153,7 +153,7 @@ static uint64_t modules(const struct vm *vm, uint64_t *at)
 	return table[1] < MAX_FUNCTIONS ? table[1] : 0;
 }
 
-/* The module that contains an address; *next: the start of the one behind it, or 0. */
+/* The module that contains an address; *next: the start of the one after it, or 0. */
 static bool find_module(const struct vm *vm, uint64_t addr, struct range *found, uint64_t *next)
 {
 	uint64_t at = 0, lo = 0, hi = modules(vm, &at), mid;

@@ -19,7 +19,7 @@ bool vm_function(
  * (32 bits) of the table in use.
  */
 bool vm_modules(const struct vm *vm, uint64_t *tables, uint64_t *active);
-/* The start of the first module behind an address that is in none; 0: none. */
+/* The start of the first module after an address that is in none; 0: none. */
 uint64_t vm_module_after(const struct vm *vm, uint64_t addr);
 
 /* Atoms: table[index / 1024][index % 1024] points to one. */
