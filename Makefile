@@ -127,7 +127,7 @@ HAVE_ERLANG := $(and $(ERL_INCLUDE),$(shell command -v $(ERLC)))
 
 # ---- sources ------------------------------------------------------------------------------
 
-LIB_DIRS := c_src $(addprefix c_src/,d bpf prog engine provider symbols consume api)
+LIB_DIRS := c_src $(addprefix c_src/,d bpf prog engine provider symbols consume json api)
 LIB_SRC := $(sort $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c)))
 
 # The kernel engine: its half in the kernel is built by clang (KERNEL=: without).
@@ -230,7 +230,7 @@ no-cc:
 endif
 
 # D libraries are built in: each a {name, text} of C.
-$(BUILD)/erlang.d: c_src/beam/probes.def tools/erlang-probes.awk
+$(BUILD)/erlang.d: c_src/erlang_probes.def tools/erlang-probes.awk
 	$(Q)mkdir -p $(@D)
 	$(Q)awk -f tools/erlang-probes.awk $< >$@
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# c_src/beam/probes.def -> a D library that declares the probes of the erlang provider, so that
+# c_src/erlang_probes.def -> a D library that declares the probes of the erlang provider, so that
 # args[] has its types where there is no node: erltrace -e -Z. A probe ends with its arguments, each
 # a letter for its type and a name: S(sender), U(words)).
 

@@ -60,7 +60,7 @@ export function readWords() {
 	/* OPT_USER: no script sets these. */
 	for (const m of table("options.def").matchAll(/^OPT\("(\w+)",.*"((?:[^"\\]|\\.)*)"\)/gm))
 		words.push({ name: m[1], kind: "option", detail: m[2].replace(/\\(.)/g, "$1") });
-	for (const m of table("beam/probes.def").matchAll(/^(?:FN_)?PROBE\(\w+,\s*"([\w-]+)"/gm))
+	for (const m of table("erlang_probes.def").matchAll(/^(?:FN_)?PROBE\(\w+,\s*"([\w-]+)"/gm))
 		words.push({ name: m[1], kind: "probe", detail: "" });
 	return words;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "consume/json.h"
+#include "json/json.h"
 #include "file.h"
 #include "in_node.h"
 

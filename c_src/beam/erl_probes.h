@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The probes of the provider erlang, from the table probes.def. Those from BP_FUNCTIONS on exist
+ * The probes of the provider erlang, from the table erlang_probes.def. Those from BP_FUNCTIONS on exist
  * once for each function that a script names, the others once in a node.
  */
 #ifndef BEAM_ERL_PROBES_H
@@ -10,7 +10,7 @@
 
 enum beam_probe {
 #define PROBE(ID, ...) BP_##ID,
-#include "probes.def"
+#include "erlang_probes.def"
 	BP_COUNT_
 };
 #define BP_FUNCTIONS  BP_FUNCTION_ENTRY /* from here on: once for each function */
@@ -19,7 +19,7 @@ enum beam_probe {
 
 /* Their arguments: ARG(), ARG_BIT(), STRINGS() of probes.h. */
 #define PROBE(ID, name, route, ...) PROBE_ENUM(ID, __VA_ARGS__)
-#include "probes.def"
+#include "erlang_probes.def"
 
 /* Arguments that go together: the depth of a call, and whether it is a tail call; a token. */
 #define BEAM_DEPTH_ARGS	    (ARG_BIT(FUNCTION_ENTRY, depth) | ARG_BIT(FUNCTION_ENTRY, tail))

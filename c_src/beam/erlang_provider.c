@@ -38,7 +38,7 @@ const struct beam_probedef beam_probedefs[BP_COUNT_] = {
 #define PROBE(ID, name, route, ...) {name, ROUTE_##route, ARGS(__VA_ARGS__)},
 #define ABSENT(ID, name, reason, what, ...)                                                        \
 	{name, ROUTE_NONE, ABSENT_##reason, WHY_##reason(what), ARGS(__VA_ARGS__)},
-#include "probes.def"
+#include "erlang_probes.def"
 };
 
 /* What is to be known of a probe. */
@@ -46,7 +46,7 @@ static const char *const notes[BP_COUNT_] = {
 #define PROBE(...)
 #define ABSENT(...)
 #define NOTE(ID, text) [BP_##ID] = text,
-#include "probes.def"
+#include "erlang_probes.def"
 };
 
 static const struct provider erlang_provider;

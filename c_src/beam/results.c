@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "api/in_node.h"
-#include "consume/json.h"
+#include "json/json.h"
 #include "nif.h"
 
 /* ---- terms ----------------------------------------------------------------------------- */

@@ -85,13 +85,13 @@ volatile uint16_t beam_usdt_semaphore[BP_COUNT_] __attribute__((section(".probes
 	}
 #define PROBE(ID, name, route, ...) SITE(ID, name, PROBE_PASTE(ARGS_, PROBE_NARGS(__VA_ARGS__)))
 #define ABSENT(...)
-#include "probes.def"
+#include "erlang_probes.def"
 
 static void (*const sites[BP_COUNT_])(
 	const uint64_t *arg, uint64_t hash, uint64_t whose, const uint64_t *answers) = {
 #define PROBE(ID, ...) [BP_##ID] = site_##ID,
 #define ABSENT(...)
-#include "probes.def"
+#include "erlang_probes.def"
 };
 
 /* Of built-ins that are not interned: erlmsg, erlargs, erlret, erlpeer, erlarg(). */

@@ -22,7 +22,7 @@
  *
  * "erltrace web" is another program in the same file: ../web.
  *
- * Of the library it uses include/erltrace.h, the JSON writer (consume/json.h) and the reader of
+ * Of the library it uses include/erltrace.h, the JSON writer (json/json.h) and the reader of
  * symbols (symbols/elf.h); of nodes ../node. This header has the state of the command, which all
  * its files share.
  */
@@ -35,7 +35,7 @@
 #include <sys/types.h>
 
 #include "child.h"
-#include "consume/json.h"
+#include "json/json.h"
 #include "erltrace.h"
 #include "message.h"
 #include "script.h"

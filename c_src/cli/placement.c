@@ -48,7 +48,7 @@ static enum whose whose_probe(const char *name)
 	} absent[] = {
 #define PROBE(...)
 #define ABSENT(ID, name, reason, ...) {name, OF_##reason},
-#include "beam/probes.def"
+#include "erlang_probes.def"
 	};
 
 	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)

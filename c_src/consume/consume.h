@@ -14,7 +14,6 @@
  *   dist.c         distributions: bars, aggpack, agghist, aggzoom
  *   join.c         one script in several engines, one result
  *   textbuf.c      text that grows; the filter for terminals
- *   json.c         handlers that write JSON lines
  *
  * Each has a header of its own; consumer.h is the state that they share.
  *

@@ -152,17 +152,9 @@ RTFN(discard)
 
 static bool speculates(const struct prog *p)
 {
-	for (unsigned c = 0; c < p->nclauses; c++) {
-		const struct prog_clause *cl = p->clauses[c];
-
-		for (unsigned i = 0; i < cl->ninsns; i++) {
-			if (cl->insns[i].code == EBPF_LDDW)
-				i++;
-			else if (cl->insns[i].code == EBPF_CALL &&
-				 cl->insns[i].imm == RT_speculation)
-				return true;
-		}
-	}
+	for (unsigned c = 0; c < p->nclauses; c++)
+		if (uses_fn(&p->clauses[c]->uses, RT_speculation))
+			return true;
 	return false;
 }
 

@@ -41,7 +41,7 @@ static const struct def {
 #define PROBE(ID, name, route, ...)	    {name, false, false, ARGS(__VA_ARGS__)},
 #define FN_PROBE(ID, name, route, ...)	    {name, false, true, ARGS(__VA_ARGS__)},
 #define ABSENT(ID, name, reason, what, ...) {name, true, false, ARGS(__VA_ARGS__)},
-#include "beam/probes.def"
+#include "erlang_probes.def"
 };
 enum { NDEFS = sizeof(defs) / sizeof(*defs) };
 

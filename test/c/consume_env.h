@@ -23,7 +23,7 @@
 #include "consume/dist.c"
 #include "symbols/elf.c"
 #include "consume/format.c"
-#include "consume/json.c"
+#include "json/json.c"
 #include "consume/print_value.c"
 #include "consume/printa.c"
 #include "symbols/symbols.c"

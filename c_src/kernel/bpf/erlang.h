@@ -12,7 +12,7 @@
 #include "terms.h"
 
 #define PROBE(ID, name, route, ...) PROBE_ENUM(ID, __VA_ARGS__)
-#include "beam/probes.def"
+#include "erlang_probes.def"
 
 static inline bool is_immediate(uint64_t term)
 {

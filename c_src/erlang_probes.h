@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The words of probes.def. An argument of a probe is its type and its name: S(sender) is a string,
- * U() a uint32_t, I() an int, N() an int64_t. A reader of the table makes of them:
+ * The words of erlang_probes.def. An argument of a probe is its type and its name: S(sender) is a
+ * string, U() a uint32_t, I() an int, N() an int64_t. A reader of the table makes of them:
  *
  *   PROBE_NARGS(arguments...)	   how many there are
  *   PROBE_TYPES(arguments...)	   "string", "int", ...: the elements of an array
@@ -9,10 +9,10 @@
  *				   ARG_BIT(ID, sender) its bit in a mask, STRINGS(ID) the mask of
  *				   those that are strings
  *
- * Macros only: probes.def includes it wherever it is included itself.
+ * Macros only: erlang_probes.def includes it wherever it is included itself.
  */
-#ifndef BEAM_PROBES_H
-#define BEAM_PROBES_H
+#ifndef ERLANG_PROBES_H
+#define ERLANG_PROBES_H
 
 #define PROBE_NARGS(...) PROBE_11TH(__VA_ARGS__, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define PROBE_TYPES(...) PROBE_EACH(PROBE_TYPE, , __VA_ARGS__)

@@ -5,13 +5,13 @@
  * are numbers, all 64 bits of them.
  */
 #include "json.h"
-#include "consumer.h"
+#include "consume/consumer.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "aggs.h"
+#include "consume/aggs.h"
 
 /* The length of a well-formed UTF-8 sequence at p; 0: there is none. */
 static size_t utf8_length(const uint8_t *p, size_t len)
