@@ -106,7 +106,7 @@ static void test_decl_errors(void)
 	expect_error("inline int f[int] = 1;", "D_DECL_PROTO_FORM", "name");
 	expect_error("provider p { probe a(int x) : (int); };", "D_DECL_PROTO_FORM", "name");
 	expect_error("provider p { probe a(int x) : (int y); };", "D_DECL_PROTO_NAME", "y");
-	expect_error("int f(int x) { return x; }", "D_SYNTAX", "no functions");
+	expect_error("int f(int x) { return x; }", "D_SYNTAX", "no user-defined functions");
 	expect_error("static inline int x;", "D_DECL_BADCLASS", "static");
 	expect_error("static inline int f(void) { {", "D_SYNTAX", "end of the function");
 	expect_error("int x = 1;", "D_SYNTAX", "initialiser");

@@ -475,13 +475,13 @@ stack_of_port_test() ->
 samples_test() ->
     [?assertMatch({match, _}, re:run(refused(Script), Says))
      || {Script, Says} <-
-            [{"profile-97 { @[ustack()] = count(); }", "^profile-97 asks .*ustack\\(\\).* as root: "
+            [{"profile-97 { @[ustack()] = count(); }", "^profile-97 reads .*ustack\\(\\).* as root: "
               "erltrace -p " ++ os:getpid() ++ " -n 'profile-97 /pid == \\$target/"},
-             {"profile-97 { @[stack()] = count(); }", "^profile-97 asks"},
-             {"profile-97 /ustackdepth > 3/ { @ = count(); }", "^profile-97 asks"},
-             {"tick-10ms { @[ufunc(ucaller)] = count(); }", "^tick-10ms asks .* -n 'profile-499"},
-             {"profile-97 { @[erlpid] = count(); }", "^profile-97 asks .*erlpid"},
-             {"erlang*:::process-spawn, profile-97 { @[erlname] = count(); }", "asks .*erlpid"}]],
+             {"profile-97 { @[stack()] = count(); }", "^profile-97 reads"},
+             {"profile-97 /ustackdepth > 3/ { @ = count(); }", "^profile-97 reads"},
+             {"tick-10ms { @[ufunc(ucaller)] = count(); }", "^tick-10ms reads .* -n 'profile-499"},
+             {"profile-97 { @[erlpid] = count(); }", "^profile-97 reads .*erlpid"},
+             {"erlang*:::process-spawn, profile-97 { @[erlname] = count(); }", "reads .*erlpid"}]],
     {ok, H} = erltrace:script("profile-97 { @[erlnode] = count(); } tick-10ms { @t = count(); }"),
     ok = erltrace:stop(H),
     erltrace:close(H).

@@ -62,7 +62,7 @@ at probes_a "$meet" >/dev/null
 ok 'its other probes fire' holds o "^nodeup '?$host'?"
 untrace
 is 'dist.d: exit' 0 "$status"
-ok 'it says what does not fire, and why' grep -qE '^erltrace: dist-port_busy cannot fire: this takes .* system monitor.* \(sysmon\) has it$' e
+ok 'it says what does not fire, and why' grep -qE '^erltrace: dist-port_busy cannot fire: this needs .* system monitor.* \(sysmon\) has it$' e
 erltrace -N probes_a -n 'erlang*:::port-busy' >o 2>&1
 is 'a script of such probes only: exit' 1 $?
 has 'a script of such probes only' 'port-busy, process-port_unblocked cannot fire: .*; the script has no others'
