@@ -109,12 +109,12 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 
 		if (p == NULL || !en_enabled(p) || fn->counted)
 			continue;
-		set(&b->vts, p->reads_vts);
-		note_pbis(n, p->pbis);
-		n->stacks |= p->reads_ustack;
+		set(&b->vts, uses_var(&p->uses, BI_VTIMESTAMP));
+		note_pbis(n, p->uses.pbis);
+		n->stacks |= p->uses.ustack;
 		set(&b->depth, reads_depth(i, p->argmask));
 		local |= route != ROUTE_GLOBAL;
-		if (route == ROUTE_RETURN && READS_PBI(p->pbis, ERLRET)) {
+		if (route == ROUTE_RETURN && READS_PBI(p->uses.pbis, ERLRET)) {
 			put(&fn->val[nval++], p);
 			continue;
 		}
@@ -158,7 +158,7 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 					continue;
 				any = true;
 				counted &= prog->clauses[i]->countable;
-				b->vts |= (prog->clauses[i]->uses.vars & USES_VAR(VTIMESTAMP)) != 0;
+				b->vts |= uses_var(&prog->clauses[i]->uses, BI_VTIMESTAMP);
 				b->depth |=
 					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->uses.args);
 				b->returns |= beam_probedefs[k].route == ROUTE_RETURN &&
@@ -262,16 +262,17 @@ static void look_at_probes(struct beam_handle *b, struct needs *n)
 	for (int i = 0; i < BP_FUNCTIONS; i++)
 		if (en_enabled(b->probe[i])) {
 			n->route[beam_probedefs[i].route] = true;
-			b->vts |= b->probe[i]->reads_vts && beam_probedefs[i].route != ROUTE_NONE;
-			n->stacks |= b->probe[i]->reads_ustack;
-			n->pbis |= b->probe[i]->pbis;
+			b->vts |= uses_var(&b->probe[i]->uses, BI_VTIMESTAMP) &&
+				  beam_probedefs[i].route != ROUTE_NONE;
+			n->stacks |= b->probe[i]->uses.ustack;
+			n->pbis |= b->probe[i]->uses.pbis;
 		}
 	b->heaps = en_enabled(b->probe[BP_PROCESS_HEAP_GROW]) ||
 		   en_enabled(b->probe[BP_PROCESS_HEAP_SHRINK]);
 	for (unsigned i = 0; b->user != NULL && i < BP_NUSER; i++)
 		if (b->user[i] != NULL) {
-			n->stacks |= b->user[i]->reads_ustack;
-			n->pbis |= b->user[i]->pbis;
+			n->stacks |= b->user[i]->uses.ustack;
+			n->pbis |= b->user[i]->uses.pbis;
 		}
 }
 

@@ -102,7 +102,7 @@ enum { OF_ARGS = 1u << PBI_USDT | 1u << PBI_ERLARG | 1u << PBI_ERLINT };
 static void answer_args(const struct fire *f, uint64_t *answers, char texts[][TEXT])
 {
 	const struct en_current *cur = f->cur;
-	uint32_t pbis = f->probe->pbis;
+	uint32_t pbis = f->probe->uses.pbis;
 
 	for (unsigned n = 0; n < PBI_ARGS; n++) {
 		if (!(pbis >> (PBI_ARG0 + n) & 1))
@@ -121,7 +121,7 @@ static void answer_args(const struct fire *f, uint64_t *answers, char texts[][TE
 static void answer(const struct fire *f, uint64_t *answers, char texts[TEXTS][TEXT])
 {
 	const struct en_current *cur = f->cur;
-	uint32_t pbis = f->probe->pbis & ((1u << PBI_COUNT_) - 1) & ~(uint32_t)OF_ARGS;
+	uint32_t pbis = f->probe->uses.pbis & ((1u << PBI_COUNT_) - 1) & ~(uint32_t)OF_ARGS;
 	unsigned n = 0;
 
 	memset(answers, 0, ANSWERS * sizeof(*answers));

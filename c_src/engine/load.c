@@ -384,10 +384,7 @@ static void add_ecb(struct en *en, const struct en_ecb *ecb, struct en_ecblist *
 	en->ecbs[en->necbs++] = &l->ecb[l->n++];
 	p->argmask |= u->args & has;
 	p->nomask |= u->args & ~has;
-	p->pbis |= u->pbis;
-	p->reads_vts |= (u->vars & USES_VAR(VTIMESTAMP)) != 0;
-	p->reads_ustack |= u->ustack;
-	p->reads_stack |= u->stack;
+	uses_add(&p->uses, u);
 }
 
 /* Make the list of clauses of each probe. */
@@ -702,9 +699,7 @@ void en_unload(struct en *en)
 	for (unsigned i = 0; i < en->reg.nprobes; i++) {
 		free(atomic_exchange(&en->reg.probes[i]->ecbs, NULL));
 		en->reg.probes[i]->argmask = en->reg.probes[i]->nomask = 0;
-		en->reg.probes[i]->pbis = 0;
-		en->reg.probes[i]->reads_vts = en->reg.probes[i]->reads_ustack = false;
-		en->reg.probes[i]->reads_stack = false;
+		en->reg.probes[i]->uses = (struct prog_uses){0};
 	}
 	for (unsigned i = 0; i < en->ncode; i++)
 		ebpf_jit_free(&en->code[i]);

@@ -9,6 +9,7 @@
 
 #include "bpf/ebpf.h"
 #include "current.h"
+#include "prog/uses.h"
 #include "str.h"
 
 struct en;
@@ -34,8 +35,6 @@ struct en_probe {
 	struct en *en;
 	uint16_t argmask; /* arguments that enabled clauses read: make no others */
 	uint16_t nomask;  /* arguments read that the probe does not have: 0 */
-	uint32_t pbis;	  /* provider built-ins that they read: bits PBI_* */
-	bool reads_vts, reads_ustack, reads_stack;
 	/* Enabled clauses in program order; NULL: none. Replaced as a whole. */
 	_Atomic(struct en_ecblist *) ecbs;
 	int nargs;
@@ -48,6 +47,7 @@ struct en_probe {
 	const char *func_alias; /* another name for the function in descriptions, or NULL */
 	const char *mod_aliases; /* the same for the module: a list of strings, ended by "" */
 	uint64_t hash; /* of its four names */
+	struct prog_uses uses; /* of all enabled clauses */
 };
 struct en_ecblist {
 	unsigned n;

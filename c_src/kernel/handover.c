@@ -147,13 +147,13 @@ static void put_name(FILE *f, const char *name)
 /* Are both in one clause of one script? */
 static bool is_alike(const struct k_node_event *a, const struct k_node_event *b)
 {
-	return a->pid == b->pid && a->probe->pbis == b->probe->pbis;
+	return a->pid == b->pid && a->probe->uses.pbis == b->probe->uses.pbis;
 }
 
 /* A clause at all probes that are like one; what it reads there is handed over. */
 static void put_clause(FILE *f, const struct k_handover *s, const struct k_node_event *like)
 {
-	uint32_t pbis = like->probe->pbis;
+	uint32_t pbis = like->probe->uses.pbis;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < s->n; i++) {

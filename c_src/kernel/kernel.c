@@ -156,8 +156,7 @@ struct en_probe *k_share_probe(
 		return NULL;
 	}
 	if (en->error_probe != NULL) { /* its clauses run in the same firing */
-		shared->reads_stack |= en->error_probe->reads_stack;
-		shared->reads_ustack |= en->error_probe->reads_ustack;
+		uses_add(&shared->uses, &en->error_probe->uses);
 	}
 	l = atomic_load(&shared->ecbs);
 	for (unsigned i = 0; i < l->n; i++)

@@ -310,7 +310,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 
 	if (p->pvdata != NULL) /* sites in the VM: they come before what the node itself gives */
 		return k_sites_enable(en, data, p, e);
-	if (p->pbis >> PBI_ANY_ARG & 1)
+	if (p->uses.pbis >> PBI_ANY_ARG & 1)
 		return et_err(e, ET_ARGUMENT,
 			"erlarg() and erlint() at %s of a script that runs in the kernel: the "
 			"argument has to be a number from 0 to %d; erlargs has them all",

@@ -124,9 +124,9 @@ static int ready(struct en *en, void *data, struct et_error *e)
 
 		if (!k->programs[i])
 			continue;
-		vtime |= (u->vars & USES_VAR(VTIMESTAMP)) != 0;
+		vtime |= uses_var(u, BI_VTIMESTAMP);
 		k->wants_tasks |= uses_fn(u, RT_progenyof) || uses_fn(u, RT_threadnum) ||
-				  uses_fn(u, RT_threadstr) || (u->vars & USES_VAR(PPID));
+				  uses_fn(u, RT_threadstr) || uses_var(u, BI_PPID);
 	}
 	if ((k->wants_tasks || self || vtime || k->root->nvms > 0) && find_offsets(en, e) < 0)
 		return -1;

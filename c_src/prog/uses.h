@@ -26,9 +26,26 @@ _Static_assert(RT_COUNT_ <= 128, "bits of fns");
 
 #define USES_VAR(ID) (1ULL << BI_##ID)
 
+static inline bool uses_var(const struct prog_uses *u, enum d_bvar var)
+{
+	return u->vars >> var & 1;
+}
+
 static inline bool uses_fn(const struct prog_uses *u, enum rt_fn fn)
 {
 	return u->fns[fn / 64] >> fn % 64 & 1;
+}
+
+static inline void uses_add(struct prog_uses *u, const struct prog_uses *more)
+{
+	u->vars |= more->vars;
+	u->fns[0] |= more->fns[0];
+	u->fns[1] |= more->fns[1];
+	u->pbis |= more->pbis;
+	u->args |= more->args;
+	u->stack |= more->stack;
+	u->ustack |= more->ustack;
+	u->script_vars |= more->script_vars;
 }
 
 /* Properties of the current thread, or of any other. */

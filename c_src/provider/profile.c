@@ -301,14 +301,14 @@ static int refuse_inside(const struct en_probe *p, const struct timer *t, struct
 {
 	const uint32_t per_event = 1u << PBI_ERLPID | 1u << PBI_ERLNAME | 1u << PBI_ERLSCHED;
 
-	if (!p->reads_stack && !p->reads_ustack && (t->tick || (p->pbis & per_event) == 0))
+	if (!p->uses.stack && !p->uses.ustack && (t->tick || (p->uses.pbis & per_event) == 0))
 		return 0;
 	return et_err(e, ET_SAMPLES,
 		"%s reads what the schedulers run (%s), which it cannot see inside a node: it "
 		"fires in a thread of its own. The kernel can, as root: erltrace -p %d -n '%s "
 		"/pid == $target/ { ... }'",
 		p->name->text,
-		p->pbis & per_event ? "erlpid and the like" : "ustack() and the like",
+		p->uses.pbis & per_event ? "erlpid and the like" : "ustack() and the like",
 		(int)getpid(), t->tick ? "profile-499" : p->name->text);
 }
 

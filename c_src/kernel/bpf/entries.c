@@ -119,7 +119,7 @@ static inline __attribute__((always_inline)) void kernel_stack(
 	uint64_t skip = tracepoint ? OF_TRACEPOINT : 0;
 	long got;
 
-	if (!f->probe->reads_stack)
+	if (!f->probe->uses.stack)
 		return;
 	if (tracepoint && k_root.ntracing > 0) {
 		got = bpf_get_stack(ctx, buf, 8 * TOP_FRAMES, 0);
@@ -150,7 +150,7 @@ static inline __attribute__((always_inline)) void stacks_from(
 	long got;
 
 	kernel_stack(ctx, f, tracepoint);
-	if (f->probe->reads_ustack) {
+	if (f->probe->uses.ustack) {
 		got = bpf_get_stack(ctx, user_frames(t), 8 * K_FRAMES, USER_STACK);
 		took_frames(t, got > 0 ? (uint32_t)got / 8 : 0, 1);
 	}
@@ -319,7 +319,7 @@ uint64_t k_uprobe(struct user_regs *regs)
 	site = bpf_get_attach_cookie(regs) >> K_SITE_SHIFT;
 	if (!(site & K_CALLER_KNOWN))
 		stacks_from(regs, f, false);
-	else if (f->probe->reads_ustack)
+	else if (f->probe->uses.ustack)
 		entry_stack(regs, f, site);
 	run(f);
 	return 0;
@@ -340,7 +340,7 @@ uint64_t k_uretprobe(struct user_regs *regs)
 	f->thread->k.uregs = (uint64_t)(uintptr_t)regs;
 	f->arg[0] = 0;
 	f->arg[1] = regs->ax;
-	if (f->probe->reads_ustack) {
+	if (f->probe->uses.ustack) {
 		to = user_frames(f->thread);
 		got = bpf_get_stack(regs, to + 1, 8 * (K_FRAMES - 1), USER_STACK);
 		to[0] = bpf_get_func_ip(regs);
