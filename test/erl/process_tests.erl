@@ -133,6 +133,15 @@ status_of_states_test() ->
     ok = erltrace:close(H),
     none_left().
 
+supervisor_test() ->
+    ok = application:start(erltrace),
+    {ok, H} = erltrace:open(),
+    ?assertMatch({status, _, {module, gen_server}, _}, sys:get_status(erltrace_sup)),
+    ?assertMatch([{_, H, worker, _}], supervisor:which_children(erltrace_sup)),
+    ok = erltrace:close(H),
+    ok = application:stop(erltrace),
+    none_left().
+
 agent_test_() ->
     {timeout, 60, fun() ->
         {Command, Mon} = command(<<?SCRIPT>>),

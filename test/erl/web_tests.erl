@@ -44,6 +44,7 @@ web_test_() ->
 
 open(Opts) ->
     {ok, Pid, Url} = erltrace:web(Opts),
+    ?assertMatch({status, Pid, {module, gen_server}, _}, sys:get_status(Pid)),
     ?assertMatch({match, _}, re:run(Url, "^http://127\\.0\\.0\\.1:[0-9]+/#token=[0-9a-f]{64}$")),
     {match, [Port]} = re:run(Url, ":([0-9]+)/", [{capture, [1], list}]),
     {Pid, list_to_integer(Port)}.
