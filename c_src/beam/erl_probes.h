@@ -17,7 +17,7 @@ enum beam_probe {
 #define BP_NFUNCTIONS (BP_COUNT_ - BP_FUNCTIONS)
 #define BP_NUSER      951 /* user_trace-n0..n950 */
 
-/* Their arguments: ARG(), ARG_BIT(), STRINGS() of probes.h. */
+/* Their arguments: ARG(), ARG_BIT(), STRINGS() of erlang_probes.h. */
 #define PROBE(ID, name, route, ...) PROBE_ENUM(ID, __VA_ARGS__)
 #include "erlang_probes.def"
 

@@ -471,6 +471,7 @@ __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_any(
 		return trace_check(env, argv);
 	ev.env = env;
 	ev.argv = argv;
+	ev.proc = NULL; /* until begin() finds it */
 	ev.cur.key = argv[2];
 	ev.cur.ustack = beam_ustack;
 	ev.cur.ops = &beam_ops;

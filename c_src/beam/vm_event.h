@@ -15,7 +15,7 @@ struct beam_event {
 	struct en_current cur; /* its key is the process or port */
 	struct beam_handle *b;
 	ErlNifEnv *env;
-	struct beam_proc *proc; /* NULL: nothing is kept of it */
+	struct beam_proc *proc; /* set in the context of its own process; else NULL */
 	uint64_t began;		/* ns, if running times are kept */
 	const ERL_NIF_TERM *argv; /* tag, state, tracee, term, options; NULL: no trace event */
 };

@@ -426,6 +426,7 @@ driver_test() ->
 ready_test() ->
     Got = run("erlang*:::driver-ready_input"
               "{ @r[copyinstr(arg0), copyinstr(arg1), copyinstr(arg2)] = count(); @n = count(); }"
+              "erlang*:::driver-ready_output { @w[copyinstr(arg0), copyinstr(arg1)] = count(); }"
               "erlang*:::driver-start { @s[copyinstr(arg1), copyinstr(arg2)] = count(); }"
               "erlang*:::driver-output { @o[copyinstr(arg1), copyinstr(arg2), arg3] = count(); }",
               fun(H) ->
@@ -441,6 +442,7 @@ ready_test() ->
               end),
     P = get(port),
     ?assertEqual(11, maps:get({"r", [pid_to_list(self()), P, "cat"]}, Got)),
+    ?assertEqual(11, maps:get({"w", [pid_to_list(self()), P]}, Got)), % the VM does not tell which
     ?assertEqual(1, maps:get({"s", ["spawn", P]}, Got)),
     ?assertEqual(10, maps:get({"o", [P, "cat", 5]}, Got)).
 
