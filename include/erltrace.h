@@ -101,6 +101,7 @@ typedef struct erltrace_scan_item {
 	size_t behind;	  /* and the end of all descriptions of its clause */
 	int destructive;  /* a call that is refused without -w */
 	int line, column;
+	int kernel; /* a description whose provider traces the kernel or other programs */
 } erltrace_scan_item_t;
 
 typedef void erltrace_scan_cb(void *arg, const erltrace_scan_item_t *item);

@@ -5,11 +5,14 @@
  * to be there.
  */
 #include "handle.h"
+#include "engine/provider.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct api_scan {
+	erltrace_scan_cb *cb;
+	void *arg;
 	struct et_options opts;
 	struct d_comp *comp;
 	struct d_scan scan;
@@ -49,6 +52,17 @@ void api_scan_free(struct api_scan *s)
 	free(s);
 }
 
+/* What the compiler found, and what the providers know of it. */
+static void on_item(void *arg, const erltrace_scan_item_t *item)
+{
+	const struct api_scan *s = arg;
+	erltrace_scan_item_t known = *item;
+
+	if (item->kind == ERLTRACE_SCAN_PROBE)
+		known.kernel = en_is_kernel(item->provider);
+	s->cb(s->arg, &known);
+}
+
 int erltrace_scan(erltrace_t *h, const char *text, size_t len, const erltrace_compile_opts_t *opts,
 	erltrace_scan_cb *cb, void *arg, erltrace_error_t *err)
 {
@@ -69,8 +83,10 @@ int erltrace_scan(erltrace_t *h, const char *text, size_t len, const erltrace_co
 		free(argv);
 		return api_error(err, &e);
 	}
-	h->scan->scan.cb = cb;
-	h->scan->scan.arg = arg;
+	h->scan->cb = cb;
+	h->scan->arg = arg;
+	h->scan->scan.cb = on_item;
+	h->scan->scan.arg = h->scan;
 	h->scan->scan.round++;
 	h->scan->comp->scan = &h->scan->scan;
 	h->scan->comp->target = h->comp->target;

@@ -25,17 +25,6 @@ static bool is_erlang(const char *provider)
 	return strncmp(provider, "erlang", 6) == 0 && is_number(provider + 6);
 }
 
-/* Providers of this machine, whether or not there are nodes. */
-static bool is_kernel(const char *provider)
-{
-	static const char *const names[] = {"syscall", "sched", "proc", "usdt"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(provider, names[i]) == 0)
-			return true;
-	return strncmp(provider, "pid", 3) == 0 && is_number(provider + 3);
-}
-
 enum whose { OF_NODE, OF_VM, OF_NOBODY };
 enum { OF_UPROBE = OF_VM, OF_GONE = OF_NOBODY, OF_ALIKE = OF_NOBODY, OF_HIDDEN = OF_NOBODY };
 
@@ -98,7 +87,7 @@ void cli_place_probe(struct cli *c, const erltrace_scan_item_t *item)
 		on_erlang(h, item);
 	else
 		h->process_probes |= pid != 0;
-	h->kernel |= is_kernel(item->provider);
+	h->kernel |= item->kernel != 0;
 	h->samples |= strncmp(item->name, "profile-", 8) == 0;
 	/* a provider by a glob may be one that the program carries: python* */
 	h->target_probes |= c->nprocs > 0 && ((pid != 0 && pid == (int)c->procs[0].pid) ||

@@ -3,7 +3,7 @@
  * The engine: probes, and the clauses that run when they fire. It is made to be fired from many
  * threads at once inside another program.
  *
- *   probe.c     the registry of probes, globs, what is enabled
+ *   probe.c     the registry of probes, globs, what is enabled; provider.h: what providers are
  *   engine.c    life cycle: new, go, stop, free; load.c: verify, JIT, memory, clauses of probes
  *   slot.c      the threads' slots; barrier and grace period
  *   fire.c      THE PROBE PATH: fire a probe, run its clauses; faults and ERROR (fire_path.h)

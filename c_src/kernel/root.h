@@ -22,7 +22,10 @@ struct en_probe;
 #define K_SLOT_BUF (K_BUF + K_STACKS)
 #define K_PROFILES 64	/* profile-N that one script can have */
 
-/* Events of the kernel's tracepoints: kernel/sched_proc.c. */
+/*
+ * Events of sched and proc: kernel/sched_proc.c has a row for each. Another provider has a member of
+ * its own in struct k_root.
+ */
 enum k_event {
 	K_ON_CPU, K_OFF_CPU, K_SLEEP, K_PREEMPT, K_WAKEUP, K_ENQUEUE, K_DEQUEUE,
 	K_CREATE, K_LWP_CREATE, K_START, K_LWP_START, K_EXIT, K_LWP_EXIT,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The list of providers, in the order in which they make their probes and start. Adding one changes
- * only its own file and this list.
+ * only its own file and this list; what one of kernel probes needs besides, CONTRIBUTING.md says.
  */
 #include "engine/provider.h"
 
@@ -34,7 +34,7 @@ const struct provider *const et_providers[] = {
 	&begin_end_provider,
 #endif
 	&sched_provider,
-	&tasks_provider, /* last */
+	&tasks_provider, /* last: clauses at the end of a thread may read its self-> */
 #endif
 	NULL,
 };

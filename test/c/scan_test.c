@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/provider.h"
 #include "erltrace.h"
 
 /* probe p|m|f|n  var x  call f(format)!  agg a  option o=v */
@@ -233,6 +234,35 @@ static void test_does_nothing(void)
 	erltrace_close(h);
 }
 
+/* Which descriptions are the kernel's is the providers' to say. */
+static void note_kernel(void *arg, const erltrace_scan_item_t *i)
+{
+	if (i->kind == ERLTRACE_SCAN_PROBE)
+		fprintf(arg, "%s%s ", i->provider, i->kernel ? "!" : "");
+}
+
+static void test_kernel(void)
+{
+	static const char text[] = "syscall:::, sched:::, proc:::, usdt:::, pid12:::entry, pid*:::entry,"
+				   "pidx:::entry, python12:::, profile:::tick-1s, erlang*:::, BEGIN { }";
+	static const char with[] = "syscall! sched! proc! usdt! pid12! pid*! pidx python12 profile "
+				   "erlang*  ";
+	static const char without[] = "syscall sched proc usdt pid12 pid* pidx python12 profile "
+				      "erlang*  ";
+	erltrace_error_t err = {.tag = ""};
+	erltrace_t *h = erltrace_open(&err);
+	bool has_kernel = et_sampler != NULL;
+	char *told = NULL;
+	size_t len;
+	FILE *f = open_memstream(&told, &len);
+
+	CHECK(erltrace_scan(h, text, strlen(text), NULL, note_kernel, f, &err) == 0, "%s", err.text);
+	fclose(f);
+	CHECK(strcmp(told, has_kernel ? with : without) == 0, "%s", told);
+	free(told);
+	erltrace_close(h);
+}
+
 int main(void)
 {
 	test_items();
@@ -240,5 +270,6 @@ int main(void)
 	test_errors();
 	test_handle_is_untouched();
 	test_does_nothing();
+	test_kernel();
 	return finish();
 }
