@@ -207,8 +207,8 @@ typedef struct erltrace_bridge {
 	/*
 	 * Called by compile and erltrace_probes(): the probes that nodes provide themselves and that
 	 * match a description ("erlang*:lists:seq:function-entry"). cb is given the provider ("erlang"
-	 * and the number of the process), module, function and name. If it returns anything but 0,
-	 * list ends and returns that.
+	 * and the number of the process), module, function and name, none of them NULL. If it returns
+	 * anything but 0, list ends and returns that.
 	 */
 	int (*list)(void *arg, const char *const *nodes, const char *desc, erltrace_probe_cb *cb,
 		void *cb_arg, erltrace_error_t *err);
@@ -227,7 +227,10 @@ typedef struct erltrace_bridge {
 	void (*disarm)(void *arg);
 } erltrace_bridge_t;
 
-/* Before compile. The struct is copied; arg lives as long as the handle. NULL: none. */
+/*
+ * Before compile; after go it changes nothing. The struct is copied; arg lives as long as the handle.
+ * NULL: none.
+ */
 void erltrace_set_bridge(erltrace_t *h, const erltrace_bridge_t *bridge, void *arg);
 
 /* ---- results -------------------------------------------------------------------------- */

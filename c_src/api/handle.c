@@ -101,10 +101,14 @@ void erltrace_set_target(erltrace_t *h, int64_t pid)
 
 void erltrace_set_bridge(erltrace_t *h, const erltrace_bridge_t *bridge, void *arg)
 {
+	size_t size = bridge != NULL ? bridge->size : 0;
+
+	if (en_state(h->en) != EN_IDLE) /* it may be in use */
+		return;
 	memset(&h->bridge, 0, sizeof(h->bridge));
-	if (bridge != NULL)
+	if (bridge != NULL) /* whole members only */
 		memcpy(&h->bridge, bridge,
-			bridge->size < sizeof(h->bridge) ? bridge->size : sizeof(h->bridge));
+			size < sizeof(h->bridge) ? size & ~(sizeof(void *) - 1) : sizeof(h->bridge));
 	en_set_bridge(h->en, bridge != NULL ? &h->bridge : NULL, arg);
 }
 

@@ -5,7 +5,7 @@
  * the nodes as node_run.c does, but prints nothing: what nodes say is news for the library.
  *
  * Connections belong to a thread of their own. It enters the network of a container where that is
- * needed, and gives the agents their signs of life whatever the command does. The library's thread
+ * needed, and gives the agents their signs of life while the command is busy. The library's thread
  * waits for it in list and arm; after that they share a queue of lines, under a lock, and the thread
  * runs until it is disarmed or no node is left. All its waiting has a bound.
  */

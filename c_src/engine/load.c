@@ -314,9 +314,9 @@ static int load_memory(struct en *en, struct et_error *e)
 	en->scratch_size = p->scratch_size < 8 ? 8 : p->scratch_size;
 	en->alloca_size = (uint32_t)val[OPT_SCRATCHSIZE];
 	en->policy = (int)val[OPT_BUFPOLICY];
-	en->rate.limit = en->opts->inside ? (uint32_t)val[OPT_MAXRATE] : 0;
+	en->rate_limit = en->opts->inside ? (uint32_t)val[OPT_MAXRATE] : 0;
 	atomic_store(&en->rate.at, en_now());
-	atomic_store(&en->rate.left, en->rate.limit);
+	atomic_store(&en->rate.left, en->rate_limit);
 	en->only_cpu = val[OPT_CPU];
 	atomic_store(&en->maxwork, val[OPT_MAXWORK] != 0 ? val[OPT_MAXWORK] : UINT64_MAX);
 	if (atomic_load(&en->halted))

@@ -70,9 +70,9 @@ static int deliver(struct en *en, const struct front *f, en_rec_cb cb, void *arg
 		ring_next(&en_slot(en, f->thread)->ring, rec);
 		return rc;
 	}
-	en->spec.reading = rec->spec;
+	en->spec_reading = rec->spec;
 	ring_next(&en_slot(en, f->thread)->ring, rec);
-	return spec_deliver(en, en->spec.reading, cb, arg);
+	return spec_deliver(en, en->spec_reading, cb, arg);
 }
 
 /* All slots, merged by time. */
@@ -138,7 +138,7 @@ int en_consume(struct en *en, en_rec_cb cb, void *arg)
 		cutoff = en->until;
 	if (en->slots == NULL || (en->policy != BUFPOLICY_SWITCH && !over))
 		return 0;
-	if (en->spec.reading != 0 && (rc = spec_deliver(en, en->spec.reading, cb, arg)) != 0)
+	if (en->spec_reading != 0 && (rc = spec_deliver(en, en->spec_reading, cb, arg)) != 0)
 		return rc;
 	if (!anything(en, n))
 		return 0;

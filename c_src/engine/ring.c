@@ -24,7 +24,7 @@
 /* Records that a thread takes at once: against contention, but a small limit must serve all. */
 static inline uint64_t rate_share(const struct en *en)
 {
-	return en->rate.limit < 1024 ? 1 + en->rate.limit / 64 : 16;
+	return en->rate_limit < 1024 ? 1 + en->rate_limit / 64 : 16;
 }
 
 PROBE_PATH __attribute__((noinline)) bool rate_take(struct en_thread *t)
@@ -32,7 +32,7 @@ PROBE_PATH __attribute__((noinline)) bool rate_take(struct en_thread *t)
 	struct en *en = t->en;
 	uint64_t left, take;
 
-	if (en->rate.limit == 0) {
+	if (en->rate_limit == 0) {
 		t->rate_left = UINT32_MAX;
 		return true;
 	}
@@ -53,12 +53,12 @@ PROBE_PATH __attribute__((noinline)) bool rate_take(struct en_thread *t)
 void en_rate_tick(struct en *en)
 {
 	uint64_t at = atomic_load(&en->rate.at), now = en_now();
-	uint64_t more = (now - at) * en->rate.limit / 1000000000, left = atomic_load(&en->rate.left);
+	uint64_t more = (now - at) * en->rate_limit / 1000000000, left = atomic_load(&en->rate.left);
 
 	if (now < at || more == 0 || !atomic_compare_exchange_strong(&en->rate.at, &at, now))
 		return;
 	while (!atomic_compare_exchange_strong(
-		&en->rate.left, &left, left + more < en->rate.limit ? left + more : en->rate.limit))
+		&en->rate.left, &left, left + more < en->rate_limit ? left + more : en->rate_limit))
 		;
 }
 #endif

@@ -228,7 +228,7 @@ int spec_deliver(struct en *en, uint32_t id, en_rec_cb cb, void *arg)
 	int rc = 0;
 
 	if (id < 1 || id > en->spec.n) {
-		en->spec.reading = 0;
+		en->spec_reading = 0;
 		return 0;
 	}
 	while (rc == 0) {
@@ -253,7 +253,7 @@ int spec_deliver(struct en *en, uint32_t id, en_rec_cb cb, void *arg)
 		en_slot(en, thread)->spec.bufs[id - 1].roff += first->size;
 	}
 	if (rc == 0) {
-		en->spec.reading = 0;
+		en->spec_reading = 0;
 		atomic_store(&en->spec.tab[id - 1].state, SPEC_DISCARDING);
 	}
 	return rc;

@@ -40,12 +40,10 @@ struct slot_layout {
 struct en_specs {
 	uint32_t n, block, blocks;
 	struct spec *tab;
-	unsigned reading; /* the one being delivered by en_consume; 0: none */
 };
 
 /* The rate limit of records: ring.c. */
 struct en_rate {
-	uint32_t limit;		/* a second; 0: any number */
 	_Atomic(uint64_t) left; /* for the threads to take shares of */
 	_Atomic(uint64_t) at;	/* ns: time of the last refill */
 };
@@ -89,6 +87,7 @@ struct en {
 	uint64_t only_cpu; /* UINT64_MAX: any */
 	_Atomic(uint64_t) maxwork; /* limit of a firing; UINT64_MAX: none; 0: stop */
 	int policy;
+	uint32_t rate_limit; /* records a second; 0: any number */
 	int zero; /* always 0: see ZERO */
 	bool fence;
 	struct en_aggdef *aggs;
@@ -118,6 +117,7 @@ struct en {
 	/* the rest: life cycle, registry, consumer */
 	_Alignas(LINE) struct et_options *opts;
 	enum en_state state;
+	unsigned spec_reading; /* the speculation that en_consume delivers; 0: none */
 	size_t slots_size;
 	uint32_t globals_size;
 	struct en_registry reg;
