@@ -72,6 +72,7 @@ watchdog_ends_dear_script_test_() ->
         ?assert(until(fun() -> aborted(H) =/= undefined end)),
         ?assertMatch(<<?ABORT, _/binary>>, aborted(H)),
         ?assert(until(fun() -> erlang:trace_info({?MODULE, f, 1}, traced) =:= {traced, false} end)),
+        ?assert(until(fun() -> {ok, #{running := R}} = erltrace:status(H), not R end)),
         ok = nothing_left(),
         {ok, [_ | _]} = erltrace:walk(H), % what was gathered
         {error, {dtrace, <<"ET_WATCHDOG">>, 0, 0, <<?ABORT, _/binary>>}} = E = erltrace:walk(H),
