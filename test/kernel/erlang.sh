@@ -84,10 +84,11 @@ is 'nothing was in the node' '[]' \
 
 # ---- names of processes -------------------------------------------------------------------
 
-# One that waits with a timeout has a name too: it looks at messages, none of which it takes.
-who=$(at kerl_a 'S = self(), P = spawn(fun() -> register(fred, self()), S ! named, receive {never, L} when length(L) < 0 -> ok; done -> ok after 600000 -> ok end end), receive named -> P end.')
+# One that waits with a timeout has a name too: it looks at messages, none of which it takes. (It
+# stays until the end: a process loses its name before it is gone.)
+who=$(at kerl_a 'S = self(), P = spawn(fun() -> register(fred, self()), S ! named, receive {never, L} when length(L) < 0 -> ok; {done, From} -> From ! ok, receive stop -> ok end after 600000 -> ok end end), receive named -> P end.')
 run -n 'profile-1999 /erlpid != ""/ { @[erlpid, erlname] = count(); } syscall::getppid:entry { }'
-at kerl_a 'R = monitor(process, fred), L = lists:duplicate(30000, a), [fred ! {never, L} || _ <- lists:seq(1, 300)], fred ! done, receive {_, R, _, _, _} -> ok end.' >/dev/null
+at kerl_a 'L = lists:duplicate(30000, a), [fred ! {never, L} || _ <- lists:seq(1, 300)], fred ! {done, self()}, receive ok -> ok end.' >/dev/null
 untrace
 has 'erlname inside receive ... after' "^ *$who +fred +[0-9]+\$"
 hasnt 'nor is it ever without' "^ *$who +[0-9]+\$"
