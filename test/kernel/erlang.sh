@@ -90,6 +90,7 @@ who=$(at kerl_a 'S = self(), P = spawn(fun() -> register(fred, self()), S ! name
 run -n 'profile-1999 /erlpid != ""/ { @[erlpid, erlname] = count(); } syscall::getppid:entry { }'
 at kerl_a 'L = lists:duplicate(30000, a), [fred ! {never, L} || _ <- lists:seq(1, 300)], fred ! {done, self()}, receive ok -> ok end.' >/dev/null
 untrace
+at kerl_a 'R = monitor(process, fred), fred ! stop, receive {_, R, _, _, _} -> ok end.' >/dev/null
 has 'erlname inside receive ... after' "^ *$who +fred +[0-9]+\$"
 hasnt 'nor is it ever without' "^ *$who +[0-9]+\$"
 
