@@ -33,6 +33,7 @@ is 'terminal: no control character' 0 "$(LC_ALL=C tr -d '\r\n\t' <tty | LC_ALL=C
 ok 'terminal: it is shown' grep -qF '\x1b[31mred' tty
 
 # JSON: every line is some, and the bytes are there.
+rm -f o e # the last one was armed too
 erltrace -N data --json -qn "BEGIN { printf(\"armed\\n\"); } $probe { printf(\"got %s.\\n\", copyinstr(arg6)); @[copyinstr(arg6)] = count(); } $probe /++n == 8/ { exit(0); }" >o 2>e &
 command=$!
 ok 'JSON: armed' holds o armed
