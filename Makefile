@@ -363,7 +363,7 @@ $(BUILD)/example: $(BUILD)/example.c $(LIB)/liberltrace.so include/erltrace.h
 $(SAN)/example: $(BUILD)/example.c $(SAN)/liberltrace.a
 	$(call link,$(CLANG) $(BASEFLAGS) $(SANITIZE) -g -Iinclude)
 
-tests: all $(TESTS) $(if $(KERNEL),$(TEST_COMMAND)) $(BUILD)/example
+tests: all $(TESTS) $(BENCHES) $(if $(KERNEL),$(TEST_COMMAND)) $(BUILD)/example
 san-cli: $(SAN)/bin/erltrace
 san-tests: $(SAN_TESTS)
 fuzzers: $(FUZZERS)

@@ -13,7 +13,17 @@
 #include <unistd.h>
 
 #include "api/handle.h"
-#include "engine/internal.h"
+#include "compiler.h"
+#include "engine/agg.h"
+#include "engine/dyn.h"
+#include "engine/engine.h"
+#include "engine/load.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/rt_str.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "prog/aggfn.h"
 #include "bench.h"
 
 #define TURNS (quick ? 4 : 15)
