@@ -99,7 +99,7 @@ static void key_part(struct cg *g, struct d_node *n, const struct prog_val *k, i
 			n = n->list;
 		v = cg_symbol(g, n, k);
 		break;
-	case V_INT: v = cg_convert(g, cg_expr(g, n), n->type, k->type, n); break;
+	case V_INT: v = cg_convert(g, cg_expr(g, n), n, k->type); break;
 	default: {
 		struct d_node cast = {.kind = N_CAST,
 			.type = g->c->t.string,

@@ -163,8 +163,14 @@ int d_check_clause(struct d_comp *c, struct d_clause *clause); /* predicate and 
 int d_check_expr(struct d_comp *c, struct d_node *n);
 /* "Stable/Stable/Common" to attr[3]: 1 Internal .. 8 Standard; class 1 Unknown .. 6 Common. */
 int d_attr_parse(const char *text, uint8_t attr[3]);
-/* Usual arithmetic conversions. */
-const struct d_type *d_arith_type(struct d_comp *c, const struct d_type *a, const struct d_type *b);
+/*
+ * Arithmetic: operators compute in 64 bits, by the sign of the common type of their operands. Only
+ * a value that is stored, cast or recorded is cut to its type.
+ */
+const struct d_type *d_common_type(
+	struct d_comp *c, const struct d_node *a, const struct d_node *b);
+/* Is the value of n, as it is computed, one of type t already? */
+bool d_fits(const struct d_node *n, const struct d_type *t);
 
 /* fmt.c: parse and check; vals: the arguments (list of expressions); keys for printa. */
 struct d_fmt *d_fmt_parse(struct d_comp *c, const struct d_node *str);
