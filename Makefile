@@ -134,7 +134,7 @@ LIB_SRC := $(sort $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c)))
 KERNEL ?= $(shell $(CLANG) -target bpf -mcpu=v3 -c -o /dev/null -x c /dev/null 2>/dev/null && echo yes)
 ifneq ($(KERNEL),)
 KERNEL_SRC := $(sort $(wildcard c_src/kernel/*.c))
-BPF_SRC := $(addprefix c_src/engine/,agg.c dyn.c fire.c ring.c rt_json.c rt_mem.c rt_net.c \
+BPF_SRC := $(addprefix c_src/engine/,agg.c dyn.c fire.c ring.c rt_cpu.c rt_json.c rt_mem.c rt_net.c \
 	rt_path.c rt_rec.c rt_str.c spec.c str.c) c_src/prog/aggfn.c \
 	$(sort $(wildcard c_src/kernel/bpf/*.c))
 BPF_OBJ := $(BPF_SRC:%.c=$(BUILD)/bpf/%.o)

@@ -512,6 +512,12 @@ static struct cg_val gen_call(struct cg *g, struct d_node *n, const struct fn_rt
 	return cg_keep(g, n, R0);
 }
 
+static bool is_cpu_func(const struct d_node *n)
+{
+	return n->ident->id == FN_CPU_CHIP || n->ident->id == FN_CPU_LGRP ||
+	       n->ident->id == FN_CPU_MHZ;
+}
+
 /* Properties of a thread or a file: one runtime function for numbers, one for texts. */
 static struct cg_val gen_thread(struct cg *g, struct d_node *n)
 {
@@ -520,14 +526,14 @@ static struct cg_val gen_thread(struct cg *g, struct d_node *n)
 	struct cg_val number = n->list->next != NULL ? cg_expr(g, n->list->next) : cg_const(0);
 
 	cg_load(g, text ? R4 : R3, at);
-	if (!text)
+	if (!text && !is_cpu_func(n))
 		cg_load(g, R4, number);
 	cg_free(g, at);
 	cg_free(g, number);
 	if (text)
 		ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
 	ebpf_const(g->a, text ? R3 : R2, n->ident->id);
-	cg_call(g, text ? RT_threadstr : RT_threadnum);
+	cg_call(g, text ? RT_threadstr : is_cpu_func(n) ? RT_cpuinfo : RT_threadnum);
 	return cg_keep(g, n, R0);
 }
 
