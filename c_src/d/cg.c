@@ -172,16 +172,21 @@ static struct cg_pad *new_pad(struct cg *g, int fault)
 
 void cg_call(struct cg *g, enum rt_fn fn)
 {
-	cg_call_sized(g, fn, 0);
+	cg_call_with(g, fn, 0, true);
 }
 
 void cg_call_sized(struct cg *g, enum rt_fn fn, uint64_t size)
+{
+	cg_call_with(g, fn, size, true);
+}
+
+void cg_call_with(struct cg *g, enum rt_fn fn, uint64_t size, bool may_be_null)
 {
 	uint64_t strsize = g->c->prog.strsize;
 
 	g->clause->uses.fns[fn / 64] |= 1ULL << fn % 64;
 	ebpf_emit(g->a, EBPF_MOV64_REG, R1, CTX, 0, 0);
-	if (!rt_can_fault(fn, size > strsize ? size : strsize)) {
+	if (!rt_can_fault(fn, size > strsize ? size : strsize, may_be_null)) {
 		ebpf_call(g->a, fn);
 		return;
 	}

@@ -173,6 +173,9 @@ int d_fmt_check_printf(struct d_comp *c, const struct d_fmt *f, const struct d_n
 int d_fmt_check_printa(struct d_comp *c, const struct d_fmt *f, const struct d_node *call,
 	const struct d_ident *const *aggs, unsigned naggs);
 
+/* nullable.c: a string expression that is checked, or one that is made a string */
+bool d_may_be_null(const struct d_node *n);
+
 /* countable.c: do n firings of a checked clause equal one that adds n times as much? */
 bool d_countable(const struct d_clause *clause);
 

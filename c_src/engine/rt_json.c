@@ -202,7 +202,7 @@ PROBE_PATH static INLINE_HERE uint64_t unescape(struct fire *f, uint64_t slot, c
 				to[n++] = 'u';
 		}
 	}
-	to[n] = '\0';
+	str_end(to, n);
 	return (uint64_t)(uintptr_t)to;
 }
 
@@ -210,7 +210,7 @@ RTFN(json)
 {
 	struct fire *f = FIRE(ctx);
 	uint32_t n, m;
-	const char *s = str_text(f, b, &n), *p = str_text(f, c, &m);
+	const char *s = str_arg(f, b, &n), *p = str_arg(f, c, &m);
 	BIG_LOCAL(struct work, w, f);
 
 	if (n == 0 || m == 0 || !work_bytes(f, (uint64_t)n + m))

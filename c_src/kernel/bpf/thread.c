@@ -299,7 +299,7 @@ RTFN(threadstr)
 
 	if (to == 0)
 		return 0;
-	text(to)[0] = '\0';
+	str_end(text(to), 0);
 	switch (b) {
 	case FN_THREAD_ARGS:
 		if (k_put_args(f->thread, to, c) == 0)

@@ -19,6 +19,6 @@ $ erltrace -qn 'struct s { char a[2]; char b[2]; } g; BEGIN { g.a[0] = 65; g.a[1
 > AB
 >
 # in self->, this->, associative arrays; as key and as value
-$ erltrace -qn 'BEGIN { self->s = "a"; this->s = "b"; m["k"] = "c"; m[self->s] = "d"; printf("%s %s %s %s [%s]\n", self->s, this->s, m["k"], m["a"], m["none"]); exit(0); }'
-> a b c d []
+$ erltrace -qn 'BEGIN { self->s = "a"; this->s = "b"; m["k"] = "c"; m[self->s] = "d"; printf("%s %s %s %s %d\n", self->s, this->s, m["k"], m["a"], m["none"] == NULL); exit(0); }'
+> a b c d 1
 >
