@@ -259,7 +259,7 @@ uint32_t cg_scratch(struct cg *g, const struct d_node *n, uint32_t size)
 			"a smaller strsize");
 		return 0;
 	}
-	g->scratch = off + size;
+	g->scratch = (off + size + 7) & ~7u; /* short texts are written as whole words */
 	return off;
 }
 
@@ -456,7 +456,7 @@ int d_cg_clause(struct d_comp *c, struct d_clause *cl)
 		return d_error(c, ET_NOMEM, cl->line, cl->col, "out of memory");
 	c->assembler = g.a;
 	if (p->strsize == 0) /* fixed by the first clause */
-		p->strsize = c->opts->val[OPT_STRSIZE];
+		p->strsize = d_str_bytes(c->opts);
 	pc->descs = cl->descs;
 	pc->file = c->file;
 	pc->source = c->source;

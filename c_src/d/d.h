@@ -129,6 +129,12 @@ size_t d_idtab_mark(const struct d_idtab *t);
 void d_idtab_undo(struct d_idtab *t, size_t mark); /* remove what was added since */
 void d_idtab_each(const struct d_idtab *t, void (*cb)(void *, struct d_ident *), void *arg);
 
+/* Bytes of a string in memory, with its NUL: prog.strsize. */
+static inline uint32_t d_str_bytes(const struct et_options *opts)
+{
+	return (uint32_t)opts->val[OPT_STRSIZE] + 1;
+}
+
 /* type.c, decl.c: tables of typedefs and tags, with undo */
 const struct d_type *d_typedef_find(struct d_comp *c, const char *name);
 size_t d_types_mark(struct d_comp *c);
