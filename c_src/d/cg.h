@@ -75,6 +75,7 @@ struct cg_lval {
 	struct prog_var *var;
 	int varid;
 	int key; /* LV_DYN: first stack slot of the key; -1: none */
+	bool null_key; /* a string in it may be NULL */
 	int64_t copy; /* of a struct in a dynamic variable: its copy in scratch; -1: none */
 	bool indexed; /* an index known only at run time was added to base */
 	const struct d_member *bits; /* a bit-field */
@@ -139,6 +140,8 @@ struct cg_val cg_keep(struct cg *g, const struct d_node *n, int reg); /* into a 
 void cg_norm(struct cg *g, int reg, const struct d_type *t); /* extend to 64 bits by the type */
 void cg_call(struct cg *g, enum rt_fn fn); /* with r2..r5 set; adds r1 and the test for faults */
 void cg_call_sized(struct cg *g, enum rt_fn fn, uint64_t size); /* size: bytes passed by address */
+/* The same if it may be known that no string is NULL: d_may_be_null(). */
+void cg_call_with(struct cg *g, enum rt_fn fn, uint64_t size, bool may_be_null);
 void cg_fault_if(struct cg *g, uint8_t jump, int reg, int32_t imm, int fault);
 uint32_t cg_scratch(struct cg *g, const struct d_node *n, uint32_t size);
 int cg_fail(struct cg *g, const struct d_node *n, enum et_tag tag, const char *fmt, ...)
@@ -187,6 +190,7 @@ int cg_key(struct cg *g, const struct d_node *n, struct d_node *list, const stru
 	unsigned nkeys);
 void cg_key_load(struct cg *g, int reg, int key, unsigned nkeys);
 uint64_t cg_key_bytes(const struct prog_val *keys, unsigned n);
+bool cg_key_null(const struct d_node *list, const struct prog_val *keys, unsigned nkeys);
 void cg_aggregate(struct cg *g, struct d_node *n); /* @a[k] = f(...) */
 struct prog_val *cg_keys_of(struct cg *g, const struct d_type **types, unsigned n,
 	struct d_node *list, bool *blob, uint32_t *strmask);

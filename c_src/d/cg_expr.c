@@ -277,26 +277,12 @@ static bool is_null(const struct d_node *n)
 	return n->kind == N_INT && n->value == 0;
 }
 
-/*
- * Jump if a op b holds for strings. Comparing a string with NULL tests whether it is empty: a
- * variable that was never set is.
- */
+/* Jump if a op b holds for strings, of which NULL equals "". */
 static void jump_strings(struct cg *g, struct d_node *n, int op, int label)
 {
-	bool null_a = is_null(n->a), null_b = is_null(n->b);
-	struct cg_val a, b;
+	struct cg_val a = is_null(n->a) ? cg_const(0) : to_string(g, n->a, n);
+	struct cg_val b = is_null(n->b) ? cg_const(0) : to_string(g, n->b, n);
 
-	if (null_a || null_b) {
-		a = to_string(g, null_a ? n->b : n->a, n);
-		cg_load(g, R2, a);
-		cg_free(g, a);
-		ebpf_const(g->a, R3, 0);
-		cg_call(g, RT_strat);
-		ebpf_jump(g->a, REG_TO_IMM(jump_code(op, true)), R0, 0, 0, label);
-		return;
-	}
-	a = to_string(g, n->a, n);
-	b = to_string(g, n->b, n);
 	cg_load(g, R2, a);
 	cg_load(g, R3, b);
 	cg_free(g, a);
@@ -345,7 +331,7 @@ static void jump_value(struct cg *g, struct d_node *n, bool when, int label)
 		cg_load(g, R2, v);
 		cg_free(g, v);
 		ebpf_const(g->a, R3, 0);
-		cg_call(g, RT_strat);
+		cg_call(g, RT_strcmp);
 		r = R0;
 	} else {
 		v = cg_expr(g, n);
@@ -753,7 +739,7 @@ static struct cg_val gen_char_at(struct cg *g, struct d_node *n)
 	cg_load(g, R3, i);
 	cg_free(g, s);
 	cg_free(g, i);
-	cg_call(g, RT_strat);
+	cg_call_with(g, RT_strat, 0, d_may_be_null(n->a));
 	cg_norm(g, R0, n->type);
 	return cg_keep(g, n, R0);
 }

@@ -129,6 +129,12 @@ size_t d_idtab_mark(const struct d_idtab *t);
 void d_idtab_undo(struct d_idtab *t, size_t mark); /* remove what was added since */
 void d_idtab_each(const struct d_idtab *t, void (*cb)(void *, struct d_ident *), void *arg);
 
+/* Bytes of a string in memory, with its NUL: prog.strsize. */
+static inline uint32_t d_str_bytes(const struct et_options *opts)
+{
+	return (uint32_t)opts->val[OPT_STRSIZE] + 1;
+}
+
 /* type.c, decl.c: tables of typedefs and tags, with undo */
 const struct d_type *d_typedef_find(struct d_comp *c, const char *name);
 size_t d_types_mark(struct d_comp *c);
@@ -178,6 +184,9 @@ int d_fmt_check_printf(struct d_comp *c, const struct d_fmt *f, const struct d_n
 	const struct d_node *args);
 int d_fmt_check_printa(struct d_comp *c, const struct d_fmt *f, const struct d_node *call,
 	const struct d_ident *const *aggs, unsigned naggs);
+
+/* nullable.c: a string expression that is checked, or one that is made a string */
+bool d_may_be_null(const struct d_node *n);
 
 /* countable.c: do n firings of a checked clause equal one that adds n times as much? */
 bool d_countable(const struct d_clause *clause);

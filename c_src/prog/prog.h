@@ -104,7 +104,7 @@ struct prog_var {
 	uint8_t scope;	/* enum d_scope */
 	bool assoc;	/* a dynamic variable: associative array, or self-> */
 	const struct d_type *type;
-	uint32_t size;	/* bytes of a value; strings: strsize */
+	uint32_t size;	/* bytes of a value; strings: prog.strsize */
 	uint32_t off;	/* of a static variable: in globals, or in scratch for this-> */
 	uint8_t nkeys;
 	struct prog_val *keys;
@@ -165,7 +165,7 @@ struct prog {
 	uint32_t scratch_size; /* this-> variables and temporary strings: maximum of all clauses */
 	uint32_t this_end;     /* end of this-> variables, start of temporaries */
 	uint32_t rec_size;     /* largest fixed part */
-	uint32_t strsize;
+	uint32_t strsize; /* bytes of a string in memory: the option strsize, and the NUL */
 	unsigned nprograms;
 };
 
