@@ -8,12 +8,13 @@
  */
 #include "consumer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "percentile.h"
 
-#define COLUMN 12 /* of a percentile */
+#define COLUMN 12 /* of a percentile, at least */
 #define NUMBER 16 /* of any other value: printa.c */
 
 /* ---- histograms ----------------------------------------------------------------------- */
@@ -108,17 +109,45 @@ bool pc_has_columns(struct co *co, const uint16_t *aggs, unsigned n)
 	return some;
 }
 
+static unsigned number_width(long long v)
+{
+	char text[24];
+
+	return (unsigned)snprintf(text, sizeof(text), "%lld", v);
+}
+
+unsigned pc_width(struct co *co, const struct ag_row *rows, size_t nrows, unsigned n)
+{
+	unsigned width = COLUMN, len;
+
+	for (size_t r = 0; r < nrows; r++)
+		for (unsigned c = 0; c < n; c++) {
+			const struct ag_ent *e = rows[r].cols[c];
+			struct ag_val v;
+
+			if (e == NULL || !e->is_hist)
+				continue;
+			v = ag_value(co, e->agg, e);
+			for (unsigned i = 0; i < aggfn_npercents(v.a); i++) {
+				len = number_width(ag_percentile(&v, i));
+				width = len > width ? len : width;
+			}
+		}
+	return width;
+}
+
 static void name(const struct prog_agg *a, unsigned i, char text[1 + PERCENT_TEXT])
 {
 	text[0] = 'p';
 	hist_percent_text(aggfn_percent(a->param, i), text + 1);
 }
 
-void pc_header(struct co *co, struct co_buf *b, const uint16_t *aggs, unsigned n, unsigned width)
+void pc_header(struct co *co, const uint16_t *aggs, unsigned n, unsigned keys, unsigned width)
 {
+	struct co_buf *b = &co->out;
 	char text[1 + PERCENT_TEXT];
 
-	cb_fmt(b, "\n%*s", (int)width, width ? "key" : "");
+	cb_fmt(b, "\n%*s", (int)keys, keys ? "key" : "");
 	for (unsigned i = 0; i < n; i++) {
 		const struct prog_agg *a = co->prog->aggs[aggs[i]];
 
@@ -127,16 +156,16 @@ void pc_header(struct co *co, struct co_buf *b, const uint16_t *aggs, unsigned n
 		else
 			for (unsigned k = 0; k < aggfn_npercents(a); k++) {
 				name(a, k, text);
-				cb_fmt(b, " %*s", COLUMN, text);
+				cb_fmt(b, " %*s", (int)width, text);
 			}
 	}
 	cb_str(b, "\n");
 }
 
-void pc_columns(struct co_buf *b, const struct ag_val *v)
+void pc_columns(struct co_buf *b, const struct ag_val *v, unsigned width)
 {
 	for (unsigned i = 0; i < aggfn_npercents(v->a); i++)
-		cb_fmt(b, " %*lld", COLUMN, (long long)ag_percentile(v, i));
+		cb_fmt(b, " %*lld", (int)width, (long long)ag_percentile(v, i));
 }
 
 void pc_named(struct co_buf *b, const struct ag_val *v)

@@ -22,10 +22,12 @@ size_t pc_free(struct hist *h); /* the groups; returns how many bytes they had *
 uint64_t pc_word(const struct hist *h, uint32_t i);
 void pc_set_word(struct hist *h, uint32_t i, uint64_t v);
 
-/* Do rows of these aggregations have columns: percentiles and numbers? Then their heading. */
+/* Do rows of these aggregations have columns: percentiles and numbers? */
 bool pc_has_columns(struct co *co, const uint16_t *aggs, unsigned n);
-void pc_header(struct co *co, struct co_buf *b, const uint16_t *aggs, unsigned n, unsigned width);
-void pc_columns(struct co_buf *b, const struct ag_val *v);
+/* How wide columns of percentiles are; their heading, after keys of this width; a row's. */
+unsigned pc_width(struct co *co, const struct ag_row *rows, size_t nrows, unsigned n);
+void pc_header(struct co *co, const uint16_t *aggs, unsigned n, unsigned keys, unsigned width);
+void pc_columns(struct co_buf *b, const struct ag_val *v, unsigned width);
 /* Without a heading: p50=12 p99=34. */
 void pc_named(struct co_buf *b, const struct ag_val *v);
 

@@ -21,8 +21,9 @@ struct layout {
 	const uint16_t *aggs;
 	unsigned n;
 	const struct d_fmt *fmt;
-	bool hist, pack, columns; /* a line a key */
-	unsigned packed;	  /* width of its texts */
+	bool hist, pack;  /* a line a key */
+	unsigned columns; /* width of percentiles in columns, a line a key; 0: there are none */
+	unsigned packed;  /* width of texts in such lines */
 	struct di_scale scale;
 };
 
@@ -31,7 +32,10 @@ static void put_value(struct co *co, const struct layout *l, const struct ag_val
 	long long i;
 
 	if (v->a->fn == AGG_PERCENTILE) {
-		(l->columns ? pc_columns : pc_named)(&co->out, v);
+		if (l->columns)
+			pc_columns(&co->out, v, l->columns);
+		else
+			pc_named(&co->out, v);
 		return;
 	}
 
@@ -86,7 +90,8 @@ static void pack_start(struct co *co, struct layout *l, const struct ag_row *row
 
 	if (l->fmt != NULL || n == 0)
 		return;
-	l->columns = pc_has_columns(co, l->aggs, l->n);
+	if (pc_has_columns(co, l->aggs, l->n))
+		l->columns = pc_width(co, rows, n, l->n);
 	if (l->n != 1 && !l->columns)
 		return;
 	l->packed = text_width(co, a, rows, n, PACKED_TEXT);
@@ -96,7 +101,7 @@ static void pack_start(struct co *co, struct layout *l, const struct ag_row *row
 				: width + da_key_width(&a->keys[i]) +
 					  (a->keys[i].kind != V_INT ? l->packed - PACKED_TEXT : 0);
 	if (l->columns) {
-		pc_header(co, &co->out, l->aggs, l->n, width);
+		pc_header(co, l->aggs, l->n, width, l->columns);
 		return;
 	}
 	l->hist = co_opt(co, OPT_AGGHIST) && (a->fn == AGG_COUNT || a->fn == AGG_SUM);
