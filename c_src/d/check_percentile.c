@@ -43,7 +43,8 @@ static uint64_t decimal(const char *s, uint32_t len)
 	return v;
 }
 
-static int percent_of(struct d_comp *c, struct d_node *a, uint32_t *percent)
+/* 0: an error. */
+static uint32_t percent_of(struct d_comp *c, struct d_node *a)
 {
 	uint64_t v;
 
@@ -51,19 +52,22 @@ static int percent_of(struct d_comp *c, struct d_node *a, uint32_t *percent)
 		v = decimal(a->text, a->len);
 	} else {
 		if (chk_expr(c, a, CX_VALUE))
-			return -1;
-		if (a->kind != N_INT || !d_is_int(a->type))
-			return CHK_ERR(c, D_PERCENTILE_TYPE, a,
+			return 0;
+		if (a->kind != N_INT || !d_is_int(a->type)) {
+			CHK_ERR(c, D_PERCENTILE_TYPE, a,
 				"a percentage of percentile() must be a constant such as 99 or 99.9");
+			return 0;
+		}
 		v = a->value <= 100 ? a->value * PERCENT : UINT64_MAX;
 	}
-	if (v == 0 || v > 100 * PERCENT)
-		return CHK_ERR(c, D_PERCENTILE_VAL, a,
+	if (v == 0 || v > 100 * PERCENT) {
+		CHK_ERR(c, D_PERCENTILE_VAL, a,
 			"a percentage of percentile() must be above 0 and at most 100, with at "
 			"most %d digits after the point",
 			DECIMALS);
-	*percent = (uint32_t)v;
-	return 0;
+		return 0;
+	}
+	return (uint32_t)v;
 }
 
 int chk_percents(struct d_comp *c, const struct d_node *f, uint64_t param[5])
@@ -75,7 +79,8 @@ int chk_percents(struct d_comp *c, const struct d_node *f, uint64_t param[5])
 		for (unsigned i = 0; i < sizeof(usual) / sizeof(*usual); i++)
 			add(param, i, usual[i]);
 	for (unsigned i = 0; a != NULL; i++, a = a->next) {
-		if (percent_of(c, a, &percent))
+		percent = percent_of(c, a);
+		if (percent == 0)
 			return -1;
 		add(param, i, percent);
 	}
