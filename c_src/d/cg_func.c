@@ -207,6 +207,7 @@ static enum rt_fn agg_rt(unsigned fn)
 	case AGG_STDDEV: return RT_agg_stddev;
 	case AGG_QUANTIZE: return RT_agg_quantize;
 	case AGG_LQUANTIZE: return RT_agg_lquantize;
+	case AGG_PERCENTILE: return RT_agg_percentile;
 	default: return RT_agg_llquantize;
 	}
 }

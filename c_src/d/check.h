@@ -81,6 +81,10 @@ int chk_args(struct d_comp *c, struct d_node *n, unsigned cx); /* args[n] */
 /* check_func.c, check_agg.c */
 int chk_func(struct d_comp *c, struct d_node *n, unsigned cx);
 int chk_aggregate(struct d_comp *c, struct d_node *n);	/* @a[k] = f(..) */
+/* check_percentile.c: its constants, which all uses of an aggregation share */
+int chk_percents(struct d_comp *c, const struct d_node *f, uint64_t param[5]);
+int chk_same_percents(struct d_comp *c, const struct d_node *f, const struct d_ident *id,
+	const uint64_t param[5]);
 int chk_agg_action(struct d_comp *c, struct d_node *n); /* clear() and the like */
 
 /* check_util.c */
