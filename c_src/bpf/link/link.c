@@ -1,28 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Links one BPF program from an entry function, the functions that it reaches and the clauses.
+ * Links one image from an entry function, the functions that it reaches and the programs.
  *
  * To the kernel's verifier the arena is an address space of its own: an access needs a pointer that
  * was cast to it just before, and what is loaded is a number. So every access gets a cast here, but
- * for those to the stack, to the context and to the buffer; everywhere else pointers stay the
- * numbers that user space knows. Every backward jump gets a may_goto, which proves to the verifier
- * that the program ends; where its budget runs out, the function returns 0.
+ * for those to the stack, to the context and to maps; everywhere else pointers stay the numbers
+ * that user space knows. Every backward jump gets a may_goto, which proves to the verifier that the
+ * image ends; where its budget runs out, the function returns 0.
  *
- * Clauses pass keys to the runtime as words on their stack, which no other function can read as
- * arena memory: they are copied into the slot before the call.
+ * Programs pass keys as words on their stack, which no other function can read as arena memory:
+ * they are copied into the context before the call.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
-#include "engine/fire.h"
-#include "engine/probe.h"
-#include "engine/slot.h"
-#include "engine/str.h"
 #include "piece.h"
-#include "prog/builtins.h"
-#include "program.h"
-#include "root.h"
 
 /* ---- emitting ------------------------------------------------------------------------- */
 
@@ -74,7 +67,7 @@ static int add_piece(struct link *l, struct piece p)
 /* The piece of a function of the object, made on demand. */
 static int piece_of(struct link *l, int func, bool is_entry)
 {
-	const struct k_func *f;
+	const struct ebpf_func *f;
 
 	if (l->of_func[func] == 0) {
 		f = &l->in->object->funcs[func];
@@ -84,11 +77,24 @@ static int piece_of(struct link *l, int func, bool is_entry)
 	return l->of_func[func] - 1;
 }
 
-/* ---- one function --------------------------------------------------------------------- */
+const struct ebpf_symbol *link_symbol(const struct link *l, const struct ebpf_reloc *r)
+{
+	const struct ebpf_symbol *s = l->in->symbol;
+
+	if (r == NULL || r->kind != EBPF_REL_SYMBOL || r->name == NULL)
+		return NULL;
+	for (unsigned i = 0; i < l->in->nsymbols; i++)
+		if (strcmp(r->name, s[i].name) == 0)
+			return &s[i];
+	return NULL;
+}
+
+/* ---- calls of programs ---------------------------------------------------------------- */
 
 /*
- * The words of a clause's key, from its stack into the slot. r0 is free before a call; r1 is the
- * firing, which the clause has in another register too (its last instruction before the call).
+ * The words of a key, from the program's stack into the context. r0 is free before a call; r1 is
+ * the context, which the program has in another register too (its last instruction before the
+ * call).
  */
 static void copy_key(struct body *b, unsigned at, unsigned fn, uint64_t id, int reg)
 {
@@ -96,7 +102,7 @@ static void copy_key(struct body *b, unsigned at, unsigned fn, uint64_t id, int 
 	const struct ebpf_insn *last = &b->p->insns[at - 1];
 	struct ebpf_keypart part[EBPF_MAX_KEYS];
 	int n = l->in->env->key(l->in->env, fn, id, part), to = R1;
-	int off = (int)offsetof(struct fire, key);
+	int off = (int)l->in->key;
 	bool known = at > 0 && last->code == EBPF_MOV64_REG && last->dst == R1 && last->off == 0 &&
 		     last->src >= R6;
 
@@ -118,48 +124,33 @@ static void copy_key(struct body *b, unsigned at, unsigned fn, uint64_t id, int 
 	link_emit(l, EBPF_ADD64_IMM, reg, 0, 0, off);
 }
 
-/* Built-in variables that are a word of memory: no function is called for them. */
+/* A load instead of a call; false: it is a call. */
 static bool read_directly(struct link *l, unsigned fn, int64_t which)
 {
-	static const struct {
-		unsigned fn;
-		int which;
-		unsigned in, at, tag;
-		uint8_t code;
-	} vars[] = {
-#define NUMBER(which, member)                                                                      \
-	{RT_var, which, offsetof(struct fire, thread), offsetof(struct en_thread, member), 0,      \
-		EBPF_LDXW}
-#define NAME(which, member)                                                                        \
-	{RT_strvar, which, offsetof(struct fire, probe), offsetof(struct en_probe, member), 1,     \
-		EBPF_LDXDW}
-		NUMBER(BI_PID, k.pid), NUMBER(BI_TID, tid),
-		NAME(BI_PROBEPROV, prov), NAME(BI_PROBEMOD, mod), NAME(BI_PROBEFUNC, func),
-		NAME(BI_PROBENAME, name)};
-	unsigned i = 0, n = sizeof(vars) / sizeof(*vars);
+	const struct ebpf_direct *d = l->in->direct, *end = d + l->in->ndirect;
 
-	while (i < n && (which != vars[i].which || fn != vars[i].fn))
-		i++;
-	if (i == n)
+	while (d < end && (which != d->which || fn != d->fn))
+		d++;
+	if (d == end)
 		return false;
 	link_emit(l, OP_CAST, R0, R1, 1, TO_KERNEL);
-	link_emit(l, EBPF_LDXDW, R0, R0, (int)vars[i].in, 0);
+	link_emit(l, EBPF_LDXDW, R0, R0, (int)d->pointer, 0);
 	link_emit(l, OP_CAST, R0, R0, 1, TO_KERNEL);
-	link_emit(l, vars[i].code, R0, R0, (int)vars[i].at, 0);
-	if (vars[i].tag) {
-		emit_lddw(l, R1, 0, STR_TAG);
+	link_emit(l, d->size == 8 ? EBPF_LDXDW : EBPF_LDXW, R0, R0, (int)d->off, 0);
+	if (d->tag != 0) {
+		emit_lddw(l, R1, 0, d->tag);
 		link_emit(l, EBPF_OR64_REG, R0, R1, 0, 0);
 	}
 	return true;
 }
 
-/* A call of a clause: of a runtime function by its number. */
-static void clause_call(struct body *b, unsigned at)
+/* By its number, as programs call a function. */
+static void program_call(struct body *b, unsigned at)
 {
 	struct link *l = b->l;
 	unsigned fn = (unsigned)b->p->insns[at].imm;
 	const struct ebpf_fn *f = &l->in->env->fns[fn];
-	int func = l->in->object->rt[fn];
+	int func;
 
 	if (read_directly(l, fn, ebpf_const_arg(b->p->insns, at, R2)))
 		return;
@@ -167,6 +158,7 @@ static void clause_call(struct body *b, unsigned at)
 		if (f->arg[a] == EBPF_KEY) /* of which object: the constant before it */
 			copy_key(b, at, fn, (uint64_t)ebpf_const_arg(b->p->insns, at, R1 + a - 1),
 				(int)(R1 + a));
+	func = ebpf_object_find(l->in->object, l->in->fns[fn]);
 	if (func < 0) {
 		l->failed = true;
 		et_err(l->e, ET_KERNEL, "%s() does not work in the kernel", f->name);
@@ -175,34 +167,34 @@ static void clause_call(struct body *b, unsigned at)
 	emit_call(l, (unsigned)piece_of(l, func, false));
 }
 
-/* ---- clauses -------------------------------------------------------------------------- */
+/* ---- programs ------------------------------------------------------------------------- */
 
 /*
- * The kernel takes 256 functions. So clauses that are many share some: one behind the other, each
- * behind a look at the index that is asked for. Clauses are in the order of their indexes.
+ * The kernel takes 256 functions. So programs that are many share some: one behind the other, each
+ * behind a look at the index that is asked for.
  */
 enum { MOST_GROUPS = 96 };
 
 static bool add_group(struct link *l, unsigned from, unsigned to)
 {
-	const struct k_clause *c = l->in->clauses;
+	const struct ebpf_program *p = l->in->programs;
 	unsigned n = 2, at = 0;
 	struct ebpf_insn *all;
 
 	for (unsigned i = from; i < to; i++)
-		n += c[i].n + 2;
+		n += p[i].n + 2;
 	all = calloc(n, sizeof(*all));
 	if (all == NULL) {
 		link_no_memory(l);
 		return false;
 	}
 	for (unsigned i = from; i < to; i++) {
-		/* its jump is a long one: a clause may be */
+		/* its jump is a long one: a program may be */
 		all[at++] = (struct ebpf_insn){
-			.code = EBPF_JEQ_IMM, .dst = R2, .off = 1, .imm = (int32_t)c[i].index};
-		all[at++] = (struct ebpf_insn){.code = OP_JA32, .imm = (int32_t)c[i].n};
-		memcpy(all + at, c[i].insns, c[i].n * sizeof(*all));
-		at += c[i].n;
+			.code = EBPF_JEQ_IMM, .dst = R2, .off = 1, .imm = (int32_t)p[i].index};
+		all[at++] = (struct ebpf_insn){.code = EBPF_JA32, .imm = (int32_t)p[i].n};
+		memcpy(all + at, p[i].insns, p[i].n * sizeof(*all));
+		at += p[i].n;
 	}
 	all[at++] = (struct ebpf_insn){.code = EBPF_MOV64_IMM, .dst = R0};
 	all[at++] = (struct ebpf_insn){.code = EBPF_EXIT};
@@ -210,16 +202,16 @@ static bool add_group(struct link *l, unsigned from, unsigned to)
 	return !l->failed;
 }
 
-static void add_clauses(struct link *l)
+static void add_programs(struct link *l)
 {
-	unsigned n = l->in->nclauses, each = (n + MOST_GROUPS - 1) / MOST_GROUPS;
+	unsigned n = l->in->nprograms, each = (n + MOST_GROUPS - 1) / MOST_GROUPS;
 
-	l->first_clause = (int)l->npieces;
+	l->first_program = (int)l->npieces;
 	l->per_group = each;
 	for (unsigned i = 0; i < n && !l->failed; i += each)
 		if (each == 1)
-			add_piece(l, (struct piece){.insns = l->in->clauses[i].insns,
-					     .n = l->in->clauses[i].n,
+			add_piece(l, (struct piece){.insns = l->in->programs[i].insns,
+					     .n = l->in->programs[i].n,
 					     .nargs = 1});
 		else
 			add_group(l, i, i + each < n ? i + each : n);
@@ -229,10 +221,10 @@ static void add_clauses(struct link *l)
 static void choose(struct link *l, unsigned lo, unsigned hi, unsigned *ends)
 {
 	unsigned mid = (lo + hi) / 2, at = l->n;
-	const struct k_clause *c = l->in->clauses;
+	const struct ebpf_program *p = l->in->programs;
 
 	if (hi - lo > 1) {
-		link_emit(l, EBPF_JGE_IMM, R2, 0, 0, (int32_t)c[mid * l->per_group].index);
+		link_emit(l, EBPF_JGE_IMM, R2, 0, 0, (int32_t)p[mid * l->per_group].index);
 		choose(l, lo, mid, ends);
 		if (!l->failed)
 			l->out[at].off = (int16_t)(l->n - at - 1);
@@ -240,16 +232,16 @@ static void choose(struct link *l, unsigned lo, unsigned hi, unsigned *ends)
 		return;
 	}
 	if (l->per_group == 1)
-		link_emit(l, EBPF_JNE_IMM, R2, 0, 1, (int32_t)c[lo].index);
-	emit_call(l, (unsigned)l->first_clause + lo);
+		link_emit(l, EBPF_JNE_IMM, R2, 0, 1, (int32_t)p[lo].index);
+	emit_call(l, (unsigned)l->first_program + lo);
 	ends[lo] = l->n;
 	link_emit(l, EBPF_JA, 0, 0, 0, 0);
 }
 
-/* k_clause(fire, index), inline: calls go eight deep at most. */
-static void choose_clause(struct link *l)
+/* EBPF_SYM_RUN, inline: calls go eight deep at most. */
+static void choose_program(struct link *l)
 {
-	unsigned ends[MOST_GROUPS], n = l->in->nclauses;
+	unsigned ends[MOST_GROUPS], n = l->in->nprograms;
 
 	if (n == 0)
 		return;
@@ -259,14 +251,15 @@ static void choose_clause(struct link *l)
 		l->out[ends[i]].off = (int16_t)(l->n - ends[i] - 1);
 }
 
+/* ---- one function --------------------------------------------------------------------- */
+
 static void function_call(struct link *l, const struct piece *p, unsigned at)
 {
 	const struct ebpf_insn *in = &p->insns[at];
-	const struct k_reloc *r = flow_reloc(p, at);
-	enum k_sym kind = r != NULL ? r->kind : K_SYM_UNKNOWN;
+	const struct ebpf_reloc *r = flow_reloc(p, at);
+	const struct ebpf_symbol *s = link_symbol(l, r);
 
-	if (in->src != PSEUDO_CALL && in->imm == COPY_FROM_USER &&
-		!(k_programs[l->in->entry].flags & K_SLEEPS)) {
+	if (in->src != PSEUDO_CALL && in->imm == COPY_FROM_USER && !l->in->sleeps) {
 		link_emit(l, EBPF_MOV64_IMM, R0, 0, 0, -1);
 		return;
 	}
@@ -274,17 +267,17 @@ static void function_call(struct link *l, const struct piece *p, unsigned at)
 		link_emit(l, in->code, 0, 0, 0, in->imm);
 		return;
 	}
-	if (kind == K_SYM_CLAUSE) {
-		choose_clause(l);
+	if (s != NULL && s->kind == EBPF_SYM_RUN) {
+		choose_program(l);
 		return;
 	}
-	if (kind != K_SYM_FUNC) {
+	if (r == NULL || r->kind != EBPF_REL_FUNC) {
 		l->failed = true;
 		et_err(l->e, ET_KERNEL, "the kernel's half has no function %s, which %s calls",
 			r != NULL && r->name != NULL ? r->name : "?", p->func->name);
 		return;
 	}
-	if (r->index == l->in->object->erlang_stack && !l->in->erlang) {
+	if (r->index == l->left_out) {
 		link_emit(l, EBPF_MOV64_IMM, R0, 0, 0, 0);
 		return;
 	}
@@ -294,24 +287,21 @@ static void function_call(struct link *l, const struct piece *p, unsigned at)
 static void load_constant(struct link *l, const struct piece *p, unsigned at)
 {
 	const struct ebpf_insn *in = &p->insns[at];
-	const struct k_reloc *r = flow_reloc(p, at);
+	const struct ebpf_reloc *r = flow_reloc(p, at);
+	const struct ebpf_symbol *s = link_symbol(l, r);
 	uint64_t v = (uint32_t)in->imm | (uint64_t)(uint32_t)in[1].imm << 32;
 
-	if (p->func == NULL || r == NULL) {
-		emit_lddw(l, in->dst, 0,
-			p->func == NULL && in->src == EBPF_LDDW_STR ? l->in->strs[in->imm] : v);
-		return;
-	}
-	switch (r->kind) {
-	case K_SYM_DATA:
+	if (p->func == NULL && in->src == EBPF_LDDW_STR) {
+		emit_lddw(l, in->dst, 0, l->in->strs[in->imm]);
+	} else if (r == NULL) {
+		emit_lddw(l, in->dst, 0, v);
+	} else if (r->kind == EBPF_REL_DATA) {
 		emit_lddw(l, in->dst, 0, l->in->object->data[r->index].addr + r->off);
-		return;
-	case K_SYM_ROOT: emit_lddw(l, in->dst, 0, l->in->root + v); return;
-	case K_SYM_BUF_MASK: emit_lddw(l, in->dst, 0, l->in->nbufs - 1 + v); return;
-	case K_SYM_BUF:
-		emit_lddw(l, in->dst, PSEUDO_MAP_VALUE, (uint32_t)l->in->buf_fd | v << 32);
-		return;
-	default:
+	} else if (s != NULL && s->kind == EBPF_SYM_NUMBER) {
+		emit_lddw(l, in->dst, 0, s->value + v);
+	} else if (s != NULL && s->kind == EBPF_SYM_MAP) {
+		emit_lddw(l, in->dst, PSEUDO_MAP_VALUE, (uint32_t)s->value | v << 32);
+	} else {
 		l->failed = true;
 		et_err(l->e, ET_KERNEL, "the kernel's half has no %s", r->name ? r->name : "data");
 	}
@@ -320,10 +310,11 @@ static void load_constant(struct link *l, const struct piece *p, unsigned at)
 /* A constant that the verifier does not know: by a 0 that is in memory. */
 static void hidden_constant(struct link *l, const struct ebpf_insn *in)
 {
-	emit_lddw(l, in->dst, 0, l->in->root + offsetof(struct k_root, zero));
+	emit_lddw(l, in->dst, 0, l->in->zero);
 	link_emit(l, OP_CAST, in->dst, in->dst, 1, TO_KERNEL);
 	link_emit(l, EBPF_LDXDW, in->dst, in->dst, 0, 0);
-	link_emit(l, (in->code & 7) == CLASS_ALU64 ? EBPF_ADD64_IMM : 0x04, in->dst, 0, 0, in->imm);
+	link_emit(l, in->code == EBPF_MOV64_IMM ? EBPF_ADD64_IMM : EBPF_ADD32_IMM, in->dst, 0, 0,
+		in->imm);
 }
 
 static void one(struct body *b, unsigned i)
@@ -339,7 +330,7 @@ static void one(struct body *b, unsigned i)
 	else if (in->code == EBPF_LDDW)
 		load_constant(l, b->p, i);
 	else if (in->code == EBPF_CALL && b->p->func == NULL)
-		clause_call(b, i);
+		program_call(b, i);
 	else if (in->code == EBPF_CALL)
 		function_call(l, b->p, i);
 	else if (b->p->func != NULL && flow_is_constant(in) && flow_begins_loop(b->p, i, b->heads))
@@ -367,7 +358,7 @@ static void aim(struct body *b, const unsigned *start, const unsigned *jump, uns
 		if (jump[i] != start[i])
 			l->out[start[i]].off = (int16_t)(end - start[i] - 1);
 		to = start[flow_target(&insns[i], i)] - jump[i] - 1;
-		if (insns[i].code == OP_JA32)
+		if (insns[i].code == EBPF_JA32)
 			l->out[jump[i]].imm = (int32_t)to;
 		else
 			l->out[jump[i]].off = (int16_t)to;
@@ -435,42 +426,54 @@ out:
 	free(jump);
 }
 
-static int give(struct link *l, struct k_output *out)
+static int give(struct link *l, struct ebpf_image *im)
 {
-	out->parts = calloc(l->npieces + 1, sizeof(*out->parts));
-	if (out->parts == NULL)
-		return et_err(l->e, ET_NOMEM, "out of memory for the kernel's program");
-	for (unsigned i = 0; i < l->npieces; i++)
-		out->parts[i] = (struct k_part){l->pieces[i].func ? l->pieces[i].func->name : NULL,
-			l->pieces[i].at, l->pieces[i].nargs};
-	out->nparts = l->npieces;
-	out->insns = l->out;
-	out->ninsns = l->n;
+	im->parts = calloc(l->npieces + 1, sizeof(*im->parts));
+	if (im->parts == NULL) {
+		link_no_memory(l);
+		return -1;
+	}
+	for (unsigned i = 0; i < l->npieces; i++) {
+		const struct piece *p = &l->pieces[i];
+
+		im->parts[i] = (struct ebpf_part){
+			.name = p->func ? p->func->name : NULL, .at = p->at, .nargs = p->nargs};
+	}
+	im->nparts = l->npieces;
+	im->insns = l->out;
+	im->ninsns = l->n;
 	l->out = NULL;
 	return 0;
 }
 
-int k_link(const struct k_input *in, struct k_output *out, struct et_error *e)
+static void link_all(struct link *l, int entry)
 {
-	struct link l = {.in = in, .e = e};
-	int entry = in->object->entry[in->entry], rc = -1;
+	piece_of(l, entry, true);
+	add_programs(l);
+	for (unsigned i = 0; i < l->npieces && !l->failed; i++)
+		put_piece(l, i);
+	for (unsigned i = 0; i < l->ncalls && !l->failed; i++)
+		l->out[l->calls[i].at].imm =
+			(int32_t)(l->pieces[l->calls[i].piece].at - l->calls[i].at - 1);
+}
 
-	*out = (struct k_output){0};
+int ebpf_link(const struct ebpf_link_input *in, struct ebpf_image *im, struct et_error *e)
+{
+	struct link l = {.in = in, .e = e, .left_out = -1};
+	int entry = ebpf_object_find(in->object, in->entry), rc;
+
+	*im = (struct ebpf_image){0};
+	if (entry < 0)
+		return et_err(e, ET_KERNEL, "no %s for the kernel", in->entry);
+	if (in->left_out != NULL)
+		l.left_out = ebpf_object_find(in->object, in->left_out);
 	l.of_func = calloc(in->object->n + 1, sizeof(*l.of_func));
 	l.nargs = calloc(in->object->n + 1, sizeof(*l.nargs));
-	if (l.of_func == NULL || l.nargs == NULL || entry < 0) {
-		et_err(e, ET_KERNEL, "no %s for the kernel", k_programs[in->entry].function);
-		goto out;
-	}
-	piece_of(&l, entry, true);
-	add_clauses(&l);
-	for (unsigned i = 0; i < l.npieces && !l.failed; i++)
-		put_piece(&l, i);
-	for (unsigned i = 0; i < l.ncalls && !l.failed; i++)
-		l.out[l.calls[i].at].imm =
-			(int32_t)(l.pieces[l.calls[i].piece].at - l.calls[i].at - 1);
-	rc = l.failed ? -1 : give(&l, out);
-out:
+	if (l.of_func == NULL || l.nargs == NULL)
+		link_no_memory(&l);
+	else
+		link_all(&l, entry);
+	rc = l.failed ? -1 : give(&l, im);
 	free(l.of_func);
 	free(l.nargs);
 	for (unsigned i = 0; i < l.npieces; i++)
@@ -480,4 +483,11 @@ out:
 	free(l.calls);
 	free(l.out);
 	return rc;
+}
+
+void ebpf_image_free(struct ebpf_image *im)
+{
+	free(im->insns);
+	free(im->parts);
+	*im = (struct ebpf_image){0};
 }
