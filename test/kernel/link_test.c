@@ -234,6 +234,31 @@ static void many(void)
 	ebpf_image_free(&im);
 }
 
+/* A jump that 16 bits are enough for until the program has been linked. */
+static void far(void)
+{
+	enum { TIMES = 9000 };
+	const struct ebpf_insn each[] = {INSN(MOV64_REG, R1, R6, 0, 0),
+		INSN(MOV64_IMM, R2, 0, 0, 7), INSN(CALL, 0, 0, 0, FN_VAR)};
+	struct ebpf_insn *insns = calloc(TIMES * COUNT(each) + 4, sizeof(*insns)), *at = insns;
+	struct ebpf_program p = {.insns = insns, .index = 3};
+	struct ebpf_link_input in = input(&p, 1);
+	struct ebpf_image im;
+
+	*at++ = INSN(MOV64_REG, R6, R1, 0, 0);
+	*at++ = INSN(JSET_IMM, R6, 0, TIMES * COUNT(each), 1);
+	for (unsigned i = 0; i < TIMES; i++)
+		at = mempcpy(at, each, sizeof(each));
+	at = mempcpy(at, (struct ebpf_insn[]){RETURN(5)}, 2 * sizeof(*at));
+	p.n = (unsigned)(at - insns);
+	im = linked(&in);
+	CHECK(HAS(im, INSN(MOV64_REG, R6, R1, 0, 0), INSN(JSET_IMM, R6, 0, 1, 1),
+		INSN(JA, 0, 0, 1, 0), INSN(JA32, 0, 0, 0, TIMES * (COUNT(each) + 3)), each[0],
+		each[1]));
+	ebpf_image_free(&im);
+	free(insns);
+}
+
 static void types(void)
 {
 	const struct ebpf_insn insns[] = {RETURN(0)};
@@ -258,6 +283,7 @@ int main(void)
 	functions();
 	calls();
 	many();
+	far();
 	types();
 	return finish();
 }

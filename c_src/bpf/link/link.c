@@ -340,41 +340,71 @@ static void one(struct body *b, unsigned i)
 	access_forget(b, flow_writes(in));
 }
 
-/* Jumps, when all instructions are laid out: those of may_goto lead to the end. */
-static void aim(struct body *b, const unsigned *start, const unsigned *jump, unsigned end)
+/* A jump whose distance is 32 bits wide. */
+static void far_jump(struct link *l, const struct ebpf_insn *in)
+{
+	if (flow_goes_on(in)) {
+		link_emit(l, in->code, in->dst, in->src, 1, in->imm);
+		link_emit(l, EBPF_JA, 0, 0, 1, 0);
+	}
+	link_emit(l, EBPF_JA32, 0, 0, 0, 0);
+}
+
+/* One jump of the output. false: it is too far for its instruction. */
+static bool set_jump(struct link *l, unsigned at, unsigned to)
+{
+	struct ebpf_insn *in = &l->out[at];
+	int distance = (int)(to - at - 1);
+
+	if (in->code == EBPF_JA32)
+		in->imm = distance;
+	else
+		in->off = (int16_t)distance;
+	return in->code == EBPF_JA32 || in->off == distance;
+}
+
+/*
+ * Jumps, when all instructions are laid out: those of may_goto lead to the end. false: some are too
+ * far, and are now marked.
+ */
+static bool aim(struct body *b, unsigned end)
 {
 	const struct ebpf_insn *insns = b->p->insns;
 	struct link *l = b->l;
+	bool all = true;
 
 	for (unsigned i = 0; i < b->p->n && !l->failed; i++) {
-		unsigned to;
-
 		if (insns[i].code == EBPF_LDDW) {
 			i++;
 			continue;
 		}
 		if (!flow_is_jump(&insns[i]))
 			continue;
-		if (jump[i] != start[i])
-			l->out[start[i]].off = (int16_t)(end - start[i] - 1);
-		to = start[flow_target(&insns[i], i)] - jump[i] - 1;
-		if (insns[i].code == EBPF_JA32)
-			l->out[jump[i]].imm = (int32_t)to;
-		else
-			l->out[jump[i]].off = (int16_t)to;
+		if (l->out[b->start[i]].code == OP_MAY_GOTO && !set_jump(l, b->start[i], end)) {
+			l->failed = true;
+			et_err(l->e, ET_KERNEL, "%s() is too long for the kernel", b->p->func->name);
+		}
+		if (!set_jump(l, b->jump[i], b->start[flow_target(&insns[i], i)])) {
+			b->far[i] = true;
+			all = false;
+		}
 	}
+	return all;
 }
 
-static bool body_open(struct body *b, struct link *l, const struct piece *p)
+static bool body_open(struct body *b, struct link *l, const struct piece *p, bool *far)
 {
-	*b = (struct body){.l = l, .p = p, .frame = flow_frame(p)};
+	*b = (struct body){.l = l, .p = p, .frame = flow_frame(p), .far = far};
 	b->kinds = flow_kinds(l, p);
 	b->live = flow_live(l, p);
 	b->joins = flow_joins(l, p);
 	b->heads = b->live != NULL ? flow_heads(l, p, b->live) : NULL;
+	b->start = calloc(p->n + 1, sizeof(*b->start));
+	b->jump = calloc(p->n + 1, sizeof(*b->jump));
 	for (unsigned i = 0; i < p->n; i++)
 		b->uses |= flow_writes(&p->insns[i]);
-	return b->kinds != NULL && b->live != NULL && b->joins != NULL && b->heads != NULL;
+	return b->kinds != NULL && b->live != NULL && b->joins != NULL && b->heads != NULL &&
+	       b->start != NULL && b->jump != NULL;
 }
 
 static void body_close(struct body *b)
@@ -383,35 +413,34 @@ static void body_close(struct body *b)
 	free(b->live);
 	free(b->joins);
 	free(b->heads);
+	free(b->start);
+	free(b->jump);
 }
 
-static void put_piece(struct link *l, unsigned number)
+/* All instructions of a function; where they end, before what is added. */
+static unsigned put_insns(struct body *b)
 {
-	struct piece p = l->pieces[number];
-	unsigned *start = calloc(p.n + 1, sizeof(*start)), *jump = calloc(p.n + 1, sizeof(*jump)), end;
-	bool loops = false, gives_nothing = !flow_returns(&p);
-	struct body b;
+	const struct piece *p = b->p;
+	struct link *l = b->l;
+	bool loops = false, gives_nothing = !flow_returns(p);
+	unsigned end;
 
-	l->pieces[number].at = l->n;
-	if (!body_open(&b, l, &p) || start == NULL || jump == NULL) {
-		link_no_memory(l);
-		goto out;
-	}
-	if (p.is_entry) /* so that the kernel knows which arena */
-		emit_lddw(l, R0, PSEUDO_MAP_FD, (uint32_t)l->in->arena_fd);
-	for (unsigned i = 0; i < p.n && !l->failed; i++) {
-		start[i] = l->n;
-		if (b.joins[i])
-			access_forget(&b, ~0u);
-		if (flow_is_jump(&p.insns[i]) && flow_target(&p.insns[i], i) <= i) {
+	for (unsigned i = 0; i < p->n && !l->failed; i++) {
+		b->start[i] = l->n;
+		if (b->joins[i])
+			access_forget(b, ~0u);
+		if (flow_is_jump(&p->insns[i]) && flow_target(&p->insns[i], i) <= i) {
 			link_emit(l, OP_MAY_GOTO, 0, 0, 0, 0);
 			loops = true;
 		}
-		jump[i] = l->n;
-		if (gives_nothing && p.insns[i].code == EBPF_EXIT)
+		if (gives_nothing && p->insns[i].code == EBPF_EXIT)
 			link_emit(l, EBPF_MOV64_IMM, R0, 0, 0, 0); /* the verifier wants a number */
-		one(&b, i);
-		if (p.insns[i].code == EBPF_LDDW)
+		if (b->far[i])
+			far_jump(l, &p->insns[i]);
+		else
+			one(b, i);
+		b->jump[i] = l->n - 1; /* if it is one */
+		if (p->insns[i].code == EBPF_LDDW)
 			i++;
 	}
 	end = l->n;
@@ -419,11 +448,40 @@ static void put_piece(struct link *l, unsigned number)
 		link_emit(l, EBPF_MOV64_IMM, R0, 0, 0, 0);
 		link_emit(l, EBPF_EXIT, 0, 0, 0, 0);
 	}
-	aim(&b, start, jump, end);
-out:
+	return end;
+}
+
+/* false: once more, with the jumps that have been found to be far. */
+static bool try_piece(struct link *l, const struct piece *p, bool *far)
+{
+	struct body b;
+	bool all = true;
+
+	if (!body_open(&b, l, p, far)) {
+		link_no_memory(l);
+	} else {
+		if (p->is_entry) /* so that the kernel knows which arena */
+			emit_lddw(l, R0, PSEUDO_MAP_FD, (uint32_t)l->in->arena_fd);
+		all = aim(&b, put_insns(&b));
+	}
 	body_close(&b);
-	free(start);
-	free(jump);
+	return all;
+}
+
+static void put_piece(struct link *l, unsigned number)
+{
+	struct piece p = l->pieces[number]; /* others are added meanwhile */
+	unsigned ncalls = l->ncalls;
+	bool *far = calloc(p.n + 1, sizeof(*far));
+
+	l->pieces[number].at = l->n;
+	if (far == NULL)
+		link_no_memory(l);
+	while (!l->failed && !try_piece(l, &p, far)) {
+		l->n = l->pieces[number].at;
+		l->ncalls = ncalls;
+	}
+	free(far);
 }
 
 static int give(struct link *l, struct ebpf_image *im)

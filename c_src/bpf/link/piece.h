@@ -94,6 +94,8 @@ struct body {
 	kinds *kinds;
 	unsigned *live, *heads;
 	bool *joins;
+	unsigned *start, *jump; /* by instruction: where its output begins, where its jump is there */
+	bool *far;		/* jumps that 16 bits are too few for */
 	int frame;
 	unsigned uses;	     /* registers */
 	uint8_t cast_of[11]; /* by register: the one whose cast to the arena it holds, + 1; or 0 */
