@@ -9,6 +9,7 @@
  *   builtins.def  built-in variables, subroutines, actions and aggregating functions
  *   rt.def        runtime functions that bytecode calls; firing.h: the context that it reads
  *   env.c         both, in the form that the bytecode verifier needs
+ *   term.h        terms of Erlang, and patterns that look into them (pattern.c)
  *   record.h      what a firing writes to the trace buffer
  *   aggfn.c       the data of aggregating functions: sizes, buckets, merging
  *
@@ -27,6 +28,7 @@
 #include "builtins.h"
 #include "dtype.h"
 #include "registry.h"
+#include "term.h"
 #include "uses.h"
 
 #define PROG_MAX_KEYS 30
@@ -156,6 +158,9 @@ struct prog {
 	unsigned naggs;
 	struct { const char *s; uint32_t len; } *strs; /* constant strings: lddw STR i */
 	unsigned nstrs;
+	struct pat *pats; /* patterns and keys */
+	unsigned npats;
+	unsigned nterms; /* slots for terms */
 	uint32_t globals_size; /* bytes of static globals */
 	uint32_t scratch_size; /* this-> variables and temporary strings: maximum of all clauses */
 	uint32_t this_end;     /* end of this-> variables, start of temporaries */
