@@ -151,9 +151,9 @@ static int bad_pattern(
 		col = (int)(s - line) + 1;
 	}
 	if (at >= str->len)
-		return d_error(c, D_TERM_PATTERN, str->line, col,
+		return d_error(c, D_PATTERN, str->line, col,
 			"at the end of the pattern \"%s\": %s", str->text, e->text);
-	return d_error(c, D_TERM_PATTERN, str->line, col, "in the pattern \"%s\", at '%.24s': %s",
+	return d_error(c, D_PATTERN, str->line, col, "in the pattern \"%s\", at '%.24s': %s",
 		str->text, str->text + at, e->text);
 }
 
@@ -267,7 +267,7 @@ static struct d_node *binding(struct d_comp *c, const struct d_node *str, const 
 
 	for (const char *s = name; *s; s++)
 		if (!isalnum((unsigned char)*s) && *s != '_') {
-			CHK_ERR(c, D_TERM_PATTERN, str,
+			CHK_ERR(c, D_PATTERN, str,
 				"variable %s of the pattern cannot be this->%s: a name of D has "
 				"letters, digits and _",
 				name, name);
