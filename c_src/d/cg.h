@@ -6,6 +6,7 @@
  *   cg_expr.c    expressions of numbers, pointers and strings
  *   cg_lvalue.c  lvalues: variables, memory behind pointers, members, elements
  *   cg_func.c    subroutines, aggregations, keys
+ *   cg_term.c    terms of Erlang
  *   cg_act.c     actions, and the record they fill
  *   cg_dump.c    -S
  *
@@ -94,9 +95,9 @@ struct cg {
 	int maybe;	 /* number of && || ?: around the current expression */
 	int argstr[10];	 /* pinned slot + 1 with copyinstr(argn); 0: none */
 	struct {
-		unsigned what; /* 1 + pbi and argument */
+		unsigned what; /* cg_pbi_what(); CG_ASKED_TERM: the term, not its text */
 		int slot;
-	} asked[8]; /* the same for texts of provider built-ins */
+	} asked[8]; /* the same for texts and terms of provider built-ins */
 	struct {
 		int var, key; /* pinned slot of its key, or -1; var -1: none */
 		int slot;
@@ -183,8 +184,14 @@ struct cg_val cg_func(struct cg *g, struct d_node *n);
 struct cg_val cg_argstr(struct cg *g, const struct d_node *n, unsigned arg);
 int cg_keep_for_all(struct cg *g, const struct d_node *n); /* pin r0: its slot + 1, or 0 */
 struct cg_val cg_kept(struct cg *g, const struct d_node *n, int slot); /* + 1 */
-/* A provider built-in with its argument. */
+/* A provider built-in with its argument: its value, and the text of one that is a term. */
 struct cg_val cg_pbi(struct cg *g, const struct d_node *n, struct cg_val arg);
+struct cg_val cg_pbi_text(struct cg *g, const struct d_node *n, struct cg_val arg);
+void cg_uses_pbi(struct cg *g, const struct d_node *n, struct cg_val arg);
+/* A number for it with its argument; 0: that is known only at run time. */
+unsigned cg_pbi_what(const struct d_node *n, struct cg_val arg);
+enum { CG_ASKED_TERM = 1u << 31 };
+int *cg_asked(struct cg *g, unsigned what); /* where its pinned slot + 1 is; NULL: no room */
 /* Evaluate a key into stack slots; returns the first, or -1 for no key. */
 int cg_key(struct cg *g, const struct d_node *n, struct d_node *list, const struct prog_val *keys,
 	unsigned nkeys);
@@ -195,6 +202,14 @@ void cg_aggregate(struct cg *g, struct d_node *n); /* @a[k] = f(...) */
 struct prog_val *cg_keys_of(struct cg *g, const struct d_type **types, unsigned n,
 	struct d_node *list, bool *blob, uint32_t *strmask);
 int cg_agg(struct cg *g, struct d_ident *id, const struct d_node *n); /* index in prog->aggs */
+
+/* cg_term.c */
+bool cg_is_source(const struct d_node *n); /* is it what the event is about: erlmsg, erlarg(n)? */
+struct cg_val cg_term_source(struct cg *g, const struct d_node *n);
+struct cg_val cg_term_text(struct cg *g, struct d_node *term, const struct d_node *n);
+struct cg_val cg_term_number(struct cg *g, struct d_node *term, const struct d_node *n);
+void cg_term_jump(struct cg *g, struct d_node *n, bool when, int label); /* a comparison */
+struct cg_val cg_term_func(struct cg *g, struct d_node *n);
 
 /* cg_act.c */
 void cg_action(struct cg *g, struct d_node *n);

@@ -138,6 +138,8 @@ static struct cg_val to_string(struct cg *g, struct d_node *a, const struct d_no
 		return cg_expr(g, a);
 	if (d_is_kind(a->type, T_ARRAY))
 		return bytes_to_string(g, a, n);
+	if (d_is_term(a->type))
+		return cg_term_text(g, a, n);
 	if (a->kind == N_INT && a->value == 0)
 		return cg_const(0);
 	return address_to_string(g, a, n);
@@ -244,6 +246,11 @@ static bool is_compare(const struct d_node *n)
 	return n->kind == N_OP2 && n->op >= OP_LT && n->op <= OP_NE;
 }
 
+static bool compares_terms(const struct d_node *n)
+{
+	return is_compare(n) && (d_is_term(n->a->type) || d_is_term(n->b->type));
+}
+
 static uint8_t jump_code(int op, bool sign)
 {
 	switch (op) {
@@ -343,7 +350,9 @@ static void jump_value(struct cg *g, struct d_node *n, bool when, int label)
 
 void cg_jump_true(struct cg *g, struct d_node *n, int label)
 {
-	if (is_compare(n)) {
+	if (compares_terms(n)) {
+		cg_term_jump(g, n, true, label);
+	} else if (is_compare(n)) {
 		jump_compare(g, n, n->op, label);
 	} else if (n->kind == N_OP1 && n->op == OP_LNOT) {
 		cg_jump_false(g, n->a, label);
@@ -367,7 +376,9 @@ void cg_jump_true(struct cg *g, struct d_node *n, int label)
 
 void cg_jump_false(struct cg *g, struct d_node *n, int label)
 {
-	if (is_compare(n)) {
+	if (compares_terms(n)) { /* which may be neither <, = nor > */
+		cg_term_jump(g, n, false, label);
+	} else if (is_compare(n)) {
 		jump_compare(g, n, inverse(n->op), label);
 	} else if (n->kind == N_OP1 && n->op == OP_LNOT) {
 		cg_jump_true(g, n->a, label);
@@ -673,7 +684,7 @@ static struct cg_val gen_lval(struct cg *g, struct d_node *n)
 	struct cg_lval p = cg_lval(g, n, false);
 	struct cg_val v;
 
-	if (d_is_scalar(n->type) || d_is_string(n->type))
+	if (d_is_word(n->type) || d_is_string(n->type))
 		v = cg_lval_load(g, &p, n->type, n);
 	else
 		v = cg_lval_addr(g, &p, n);
@@ -686,6 +697,8 @@ static struct cg_val gen_builtin(struct cg *g, struct d_node *n)
 	struct prog_uses *uses = &g->clause->uses;
 	unsigned id = n->ident->id;
 
+	if (cg_is_source(n))
+		return cg_term_source(g, n);
 	if (n->ident->builtin->pbi != 0)
 		return cg_pbi(g, n, cg_const(0));
 	uses->vars |= 1ULL << id;
@@ -774,6 +787,9 @@ static struct cg_val gen(struct cg *g, struct d_node *n, bool want)
 			cg_discard(g, n->a);
 			return cg_const(0);
 		}
+		if (d_is_term(n->a->type) && d_is_int(n->type))
+			return cg_convert(
+				g, cg_term_number(g, n->a, n), g->c->t.i64, n->type, n);
 		if (d_is_string(n->a->type)) { /* a string as an address */
 			struct cg_val v = cg_expr(g, n->a);
 
@@ -811,7 +827,7 @@ void cg_discard(struct cg *g, struct d_node *n)
 {
 	if (g->failed)
 		return;
-	if (!d_is_scalar(n->type) && !d_is_string(n->type) && !d_is_kind(n->type, T_VOID))
+	if (!d_is_word(n->type) && !d_is_string(n->type) && !d_is_kind(n->type, T_VOID))
 		discard_bytes(g, n);
 	else
 		cg_free(g, gen(g, n, false));

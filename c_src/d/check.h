@@ -10,6 +10,7 @@
  *   check_name.c  variables, associative arrays, inlines, members
  *   check_xlate.c translators, args[]
  *   check_func.c  calls of subroutines and actions
+ *   check_term.c  terms of Erlang, their patterns
  *   check_agg.c   aggregations, their functions, and the actions that take them
  *   check_decl.c  declared variables, inlines, translators, providers; the built-in names
  */
@@ -86,6 +87,16 @@ int chk_percents(struct d_comp *c, const struct d_node *f, uint64_t param[5]);
 int chk_same_percents(struct d_comp *c, const struct d_node *f, const struct d_ident *id,
 	const uint64_t param[5]);
 int chk_agg_action(struct d_comp *c, struct d_node *n); /* clear() and the like */
+
+/* check_term.c: nothing is done to what is not a term */
+int chk_term_number(struct d_comp *c, struct d_node *n); /* it becomes a number */
+int chk_term_text(struct d_comp *c, struct d_node *n);	 /* it becomes text */
+int chk_term_operands(struct d_comp *c, struct d_node *n);
+int chk_term_key(struct d_comp *c, struct d_node *k, const struct d_type *t); /* t or NULL */
+int chk_term_values(struct d_comp *c, const struct d_fmt *f, struct d_node *args);
+int chk_term_compare(struct d_comp *c, struct d_node *n);
+int chk_term_func(struct d_comp *c, struct d_node *n); /* after its prototype */
+extern const char chk_term_truth[]; /* what to write instead of a term as condition */
 
 /* check_util.c */
 struct d_node *chk_new(struct d_comp *c, enum d_nkind kind, const struct d_node *place);

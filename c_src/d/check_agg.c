@@ -35,7 +35,7 @@ static int increment(struct d_comp *c, const struct d_node *n, struct d_node *a,
 {
 	if (!a)
 		return 0;
-	if (chk_expr(c, a, CX_VALUE))
+	if (chk_expr(c, a, CX_VALUE) || chk_term_number(c, a))
 		return -1;
 	if (!d_is_int(a->type))
 		return d_nerror(c, tag, a, "the increment of %s() must be an integer, not '%s'",
@@ -181,7 +181,7 @@ static int agg_func(struct d_comp *c, struct d_node *f, uint64_t param[5])
 
 	if (agg_len(c, f))
 		return -1;
-	if (x && chk_expr(c, x, CX_VALUE))
+	if (x && (chk_expr(c, x, CX_VALUE) || chk_term_number(c, x)))
 		return -1;
 	if (x && !d_is_scalar(x->type))
 		return CHK_ERR(c, D_AGG_SCALAR, x,

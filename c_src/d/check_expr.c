@@ -65,6 +65,8 @@ static int bad_operand(struct d_comp *c, enum et_tag tag, const struct d_node *n
 	const char *why =
 		d_is_kind(t, T_FLOAT)
 			? ": D has no floating point arithmetic, values can only be printed"
+		: d_is_term(t) && (op == OP_LNOT || (op >= OP_LAND && op <= OP_LOR))
+			? chk_term_truth
 			: "";
 
 	return d_nerror(c, tag, n, "operator %s needs %s, not '%s'%s", chk_opname(op), needs,
@@ -261,11 +263,15 @@ static int check_op1(struct d_comp *c, struct d_node *n, unsigned cx)
 		n->type = c->t.int_;
 		break;
 	case OP_BNOT:
+		if (chk_term_number(c, a))
+			return -1;
 		if (!d_is_int(a->type))
 			return bad_operand(c, D_OP_INT, n, n->op, "an integer", a->type);
 		arith(c, n, a, a);
 		break;
 	default:
+		if (chk_term_number(c, a))
+			return -1;
 		if (!d_is_int(a->type))
 			return bad_operand(c, D_OP_ARITH, n, n->op, "a number", a->type);
 		arith(c, n, a, a);
@@ -350,6 +356,8 @@ static int check_compare(struct d_comp *c, struct d_node *n)
 	const struct d_type *a = n->a->type, *b = n->b->type;
 	bool eq = n->op == OP_EQ || n->op == OP_NE;
 
+	if (d_is_term(a) || d_is_term(b))
+		return chk_term_compare(c, n);
 	n->type = c->t.int_;
 	if (d_is_int(a) && d_is_int(b))
 		return chk_fold2(c, n);
@@ -392,7 +400,8 @@ static int check_index(struct d_comp *c, struct d_node *n)
 			"an aggregation has one list of keys: write "
 			"@%s[k1, k2], not @%s[k1][k2]",
 			n->a->text, n->a->text);
-	if (chk_expr(c, n->a, CX_VALUE) || chk_expr(c, n->b, CX_VALUE))
+	if (chk_expr(c, n->a, CX_VALUE) || chk_expr(c, n->b, CX_VALUE) ||
+		chk_term_text(c, n->a) || chk_term_number(c, n->b))
 		return -1;
 	if (!d_is_int(n->b->type))
 		return bad_operand(c, D_OP_INT, n, n->op, "an integer index", n->b->type);
@@ -524,7 +533,8 @@ static int check_opassign(struct d_comp *c, struct d_node *n)
 			"operator %s cannot be applied to an aggregation: "
 			"use @%s = sum(x)",
 			chk_opname(n->op), n->a->text);
-	if (chk_expr(c, n->b, CX_VALUE) || chk_lval(c, n->a, c->t.i64) || need_lval(c, n, n->a))
+	if (chk_expr(c, n->b, CX_VALUE) || chk_term_number(c, n->b) ||
+		chk_lval(c, n->a, c->t.i64) || need_lval(c, n, n->a))
 		return -1;
 	n->type = n->a->type;
 	n->bits = n->a->bits;
@@ -559,7 +569,8 @@ static int check_op2(struct d_comp *c, struct d_node *n, unsigned cx)
 	if (n->op == OP_INDEX)
 		return check_index(c, n);
 	if (chk_expr(c, n->a, n->op == OP_COMMA ? CX_VOID : CX_VALUE) ||
-		chk_expr(c, n->b, n->op == OP_COMMA ? cx & CX_VOID : CX_VALUE))
+		chk_expr(c, n->b, n->op == OP_COMMA ? cx & CX_VOID : CX_VALUE) ||
+		chk_term_operands(c, n))
 		return -1;
 	switch (n->op) {
 	case OP_ADD:
@@ -627,8 +638,12 @@ static int check_op3(struct d_comp *c, struct d_node *n, unsigned cx)
 		return -1;
 	if (!d_is_scalar(n->a->type))
 		return CHK_ERR(c, D_OP_SCALAR, n->a,
-			"the condition of ?: must be an integer or a pointer, not '%s'",
-			chk_tname(c, n->a->type));
+			"the condition of ?: must be an integer or a pointer, not '%s'%s",
+			chk_tname(c, n->a->type),
+			d_is_term(n->a->type) ? chk_term_truth : "");
+	if ((d_is_int(n->c->type) && chk_term_number(c, n->b)) ||
+		(d_is_int(n->b->type) && chk_term_number(c, n->c)))
+		return -1;
 	x = n->b->type;
 	y = n->c->type;
 	if (d_is_int(x) && d_is_int(y)) {
@@ -637,7 +652,8 @@ static int check_op3(struct d_comp *c, struct d_node *n, unsigned cx)
 		n->type = c->t.string;
 		if (chk_to_string(c, n->b) || chk_to_string(c, n->c))
 			return -1;
-	} else if (d_is_kind(x, T_VOID) && d_is_kind(y, T_VOID)) {
+	} else if ((d_is_kind(x, T_VOID) && d_is_kind(y, T_VOID)) ||
+		   (d_is_term(x) && d_is_term(y))) {
 		n->type = x;
 	} else if ((d_is_kind(x, T_STRUCT) || d_is_kind(x, T_UNION) || d_is_kind(x, T_FLOAT)) &&
 		   d_same(x, y)) {

@@ -137,6 +137,8 @@ static const struct d_type *inferred(
 			chk_scope(n->op), n->text, chk_tname(c, type));
 		return NULL;
 	}
+	if (k == T_TERM && n->op != SC_THIS) /* it outlives the term */
+		return c->t.string;
 	return type;
 }
 
@@ -251,9 +253,12 @@ int chk_keys(struct d_comp *c, struct d_node *n, struct d_ident *id, bool agg)
 	if (nkeys > PROG_MAX_KEYS)
 		return CHK_ERR(c, D_PROTO_LEN, n, "'%s%s' has %u keys: at most %d", at, id->name,
 			nkeys, PROG_MAX_KEYS);
-	for (struct d_node *k = n->list; k; k = k->next)
-		if (chk_expr(c, k, agg ? CX_ACTEXPR : CX_VALUE) || valid_key(c, k, id, agg))
+	for (struct d_node *k = n->list; k; k = k->next, i++)
+		if (chk_expr(c, k, agg ? CX_ACTEXPR : CX_VALUE) ||
+			chk_term_key(c, k, id->keys && i < id->nkeys ? id->keys[i] : NULL) ||
+			valid_key(c, k, id, agg))
 			return -1;
+	i = 0;
 	if (!id->keys && sign_keys(c, n, id, agg))
 		return -1;
 	if (nkeys != id->nkeys)
@@ -398,7 +403,7 @@ static int index_scalar(struct d_comp *c, struct d_node *n, const struct d_ident
 		return -1;
 	a->op = n->op;
 	a->text = n->text;
-	if (chk_expr(c, a, CX_VALUE))
+	if (chk_expr(c, a, CX_VALUE) || chk_term_text(c, a))
 		return -1;
 	if (!n->list || n->list->next ||
 		!(d_is_ptr(a->type) || d_is_kind(a->type, T_ARRAY) || d_is_string(a->type)))

@@ -63,6 +63,9 @@ struct d_comp {
 	struct d_typetab *types; /* type.c: typedefs and tags */
 	struct d_xlator *xlators;
 	struct d_provdecl *provdecls;
+	struct d_pattern *patterns; /* of prog.pats, by their texts */
+	struct d_source *sources;   /* of terms, with their slots */
+	struct d_record *records;   /* d_record_add() */
 	struct d_depend *libs; /* names of the D libraries read; NULL: depends_on library is not
 				  checked */
 	/* macros: $0.. are args[0..]; $target and such */
@@ -89,6 +92,24 @@ struct d_comp {
 	unsigned chk_depth, chk_copies; /* of the checker: nesting; nodes added by expansions */
 	FILE *trace;		   /* output of -xtree, or NULL */
 };
+
+struct d_pattern {
+	const char *text;
+	uint32_t len;
+	unsigned index; /* in prog.pats */
+	struct d_pattern *next;
+};
+struct d_source {
+	unsigned what, slot; /* cg_pbi_what() */
+	struct d_source *next;
+};
+/* The fields of a record of Erlang, NULL after the last. */
+struct d_record {
+	const char *name;
+	const char **fields;
+	struct d_record *next;
+};
+int d_record_add(struct d_comp *c, const char *name, const char *const *fields); /* -1: no memory */
 
 /* An error at a position in the current source; fills c->error (the first one wins). Returns -1. */
 int d_error(struct d_comp *c, enum et_tag tag, int line, int col, const char *fmt, ...)

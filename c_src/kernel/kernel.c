@@ -142,12 +142,32 @@ int k_prepare(struct en *en, struct et_error *e)
 	return k_tracing_find(en, e) < 0 ? -1 : k_stacks_find(en, e);
 }
 
+/* What the kernel does not have of terms: handles of them. */
+static bool looks_into_terms(const struct prog_uses *u)
+{
+	static const enum rt_fn fns[] = {RT_term_source, RT_term_part, RT_term_match, RT_term_number,
+		RT_term_text, RT_term_equals, RT_term_compare, RT_term_same};
+
+	for (unsigned i = 0; i < sizeof(fns) / sizeof(*fns); i++)
+		if (uses_fn(u, fns[i]))
+			return true;
+	return false;
+}
+
 struct en_probe *k_share_probe(
 	struct en *en, const struct en_probe *p, enum k_entry entry, struct et_error *e)
 {
 	struct en_probe *shared;
 	const struct en_ecblist *l;
 
+	if (looks_into_terms(&p->uses)) {
+		et_err(e, ET_ARGUMENT,
+			"a clause at %s looks into a term, which works inside nodes only: in a "
+			"script that runs in the kernel erlarg() and the like are texts, which "
+			"this-> keeps by (string), and erlint() is a number",
+			p->name->text);
+		return NULL;
+	}
 	if (k_prepare(en, e) < 0)
 		return NULL;
 	shared = en_probe_shared(en, p);
