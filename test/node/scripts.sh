@@ -151,6 +151,8 @@ has 'dist: by node' "^'?$host'? +[0-9]+ +[0-9]+ +[0-9]+\$"
 run gencall 'demo_exact:slow_server(9, 3).' 2000
 has 'gencall: calls' '^demo_exact:worker/1 +demo_exact:init/1 +9$'
 is 'gencall: slow ones' 9 "$(grep -cE '^ +[0-9]+ demo_exact:worker/1 +demo_exact:init/1 +[^ ]' o)"
+# nine calls of one server, which takes 3 ms for each
+has 'gencall: percentiles of the server' '^demo_exact:init/1 +[0-9]{4,} +[0-9]{4,} +[0-9]{4,}$'
 run gencall 'demo_exact:server(50).' 60000000
 has 'gencall: more calls' '^demo_exact:worker/1 +demo_exact:init/1 +50$'
 hasnt 'gencall: none slow' '^ +[0-9]+ demo'
