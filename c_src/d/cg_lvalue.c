@@ -129,7 +129,15 @@ static void write_back(struct cg *g, struct cg_lval *p)
 	ebpf_bind(g->a, full);
 }
 
-static struct cg_lval var_lval(struct cg *g, struct d_node *n)
+/* A dynamic variable is deleted before it is looked at: x = 0 of a struct. */
+static void delete_dyn(struct cg *g, const struct cg_lval *p)
+{
+	ebpf_const(g->a, R2, p->varid);
+	cg_key_load(g, R3, p->key, p->var->nkeys);
+	call_dyn(g, RT_dyn_del, p->var);
+}
+
+static struct cg_lval var_lval(struct cg *g, struct d_node *n, bool delete)
 {
 	struct cg_lval p = {.key = -1, .copy = -1};
 
@@ -146,6 +154,8 @@ static struct cg_lval var_lval(struct cg *g, struct d_node *n)
 		p.key = cg_key(g, n, n->list, p.var->keys, p.var->nkeys);
 	if (d_is_scalar(p.var->type) || d_is_string(p.var->type))
 		return p;
+	if (delete)
+		delete_dyn(g, &p);
 	p.copy = cg_scratch(g, n, p.var->size);
 	fetch_copy(g, &p);
 	p.kind = LV_MEM;
@@ -234,8 +244,11 @@ static struct cg_lval choice_lval(struct cg *g, struct d_node *n)
 /* x = y of structs, as an lvalue: x, after the assignment. */
 static struct cg_lval assigned_lval(struct cg *g, struct d_node *n)
 {
-	struct cg_lval p = cg_lval(g, n->a, true);
+	struct cg_lval p;
 
+	if (n->b->kind == N_INT)
+		return var_lval(g, n->a, true);
+	p = cg_lval(g, n->a, true);
 	cg_assign_bytes(g, &p, n->b, d_base(n->type)->size);
 	return p;
 }
@@ -250,7 +263,7 @@ struct cg_lval cg_lval(struct cg *g, struct d_node *n, bool write)
 	case N_VAR:
 	case N_ASSOC:
 		if (n->ident->kind != ID_BUILTIN)
-			return var_lval(g, n);
+			return var_lval(g, n, false);
 		if (d_is_kind(n->type, T_ARRAY)) /* args[n] of array type: its address */
 			return raw_lval(cg_field(FIELD(arg) + 8 * n->value, 8), 0);
 		break;
@@ -591,7 +604,7 @@ void cg_assign_bytes(struct cg *g, struct cg_lval *to, struct d_node *from, uint
 
 	if (g->failed)
 		return;
-	if (cg_has_effects(from))
+	if (d_has_effects(from))
 		cg_lval_reload(g, to);
 	if (to->kind == LV_MEM && q.kind == LV_MEM) {
 		cg_mem_ptr(g, to, R2);

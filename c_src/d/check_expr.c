@@ -382,6 +382,13 @@ static int check_logic(struct d_comp *c, struct d_node *n)
 	return chk_fold2(c, n);
 }
 
+/* An array of one element at the end of a struct behind a pointer: how long it is, nobody says. */
+static bool is_open_array(const struct d_node *n)
+{
+	return n->kind == N_MEMBER && n->member && !n->member->next &&
+	       d_base(n->type)->nelems == 1 && !chk_root_var(n);
+}
+
 static int check_index(struct d_comp *c, struct d_node *n)
 {
 	const struct d_type *t;
@@ -405,7 +412,7 @@ static int check_index(struct d_comp *c, struct d_node *n)
 
 		n->type = t->ref;
 		n->flags |= NF_LVAL;
-		bound = t->kind == T_ARRAY ? t->nelems : 0;
+		bound = t->kind == T_ARRAY && !is_open_array(n->a) ? t->nelems : 0;
 		if (steppable(c, n, n->op, ptr))
 			return -1;
 	} else {
@@ -477,6 +484,12 @@ static int check_scratch(struct d_comp *c, const struct d_node *n)
 	return 0;
 }
 
+static bool is_dynamic_struct(const struct d_node *n)
+{
+	return (d_is_kind(n->type, T_STRUCT) || d_is_kind(n->type, T_UNION)) &&
+	       (n->kind == N_ASSOC || (n->kind == N_VAR && n->ident->scope == SC_SELF));
+}
+
 static int check_assign(struct d_comp *c, struct d_node *n)
 {
 	const struct d_type *t;
@@ -506,7 +519,7 @@ static int check_assign(struct d_comp *c, struct d_node *n)
 	if (d_is_kind(n->type, T_ARRAY) || d_is_kind(n->type, T_FUNC))
 		return CHK_ERR(c, D_OP_ARRFUN, n, "operator %s cannot be applied to type '%s'",
 			chk_opname(n->op), chk_tname(c, n->type));
-	if (d_is_string(n->type) && chk_is_zero(n->b))
+	if (chk_is_zero(n->b) && (d_is_string(n->type) || is_dynamic_struct(n->a)))
 		return 0; /* clears or deletes it */
 	if (!chk_convertible(c, n->b, n->type))
 		return incompatible(c, n, n->op, n->type, t);
