@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory (probe path). Any memory may be read, through safe.c. Only what alloca() and copyin() have
- * returned in this clause may be written to; copyout(), which is destructive, writes anywhere.
+ * Memory (probe path). Any memory may be read, through safe.c, but of scratch memory only what
+ * alloca() and copyin() have returned in this clause. Nothing else may be written to; copyout(), which
+ * is destructive, writes anywhere.
  */
 #include <pthread.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "in_kernel.h"
 #include "prog/builtins.h"
 #include "prog/record.h"
+#include "rt_load.h"
 #include "rt_str.h"
 #include "safe.h"
 #include "slot.h"
@@ -156,7 +158,12 @@ PROBE_PATH void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t
 
 RTFN(copyout)
 {
-	copy_out(FIRE(ctx), b, (const void *)(uintptr_t)a, c);
+	struct fire *f = FIRE(ctx);
+
+	if (mem_readable(f, a) < c)
+		set_fault(f, FAULT_BADADDR, a);
+	else
+		copy_out(f, b, (const void *)(uintptr_t)a, c);
 	return 0;
 }
 
