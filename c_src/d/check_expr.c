@@ -133,10 +133,10 @@ static int addrof(struct d_comp *c, struct d_node *n)
 	if (n->a->flags & NF_BITFIELD)
 		return CHK_ERR(
 			c, D_ADDROF_BITFIELD, n, "the bit-field '%s' has no address", n->a->text);
-	if (v)
+	if (v && (v == n->a || !chk_has_address(v)))
 		return CHK_ERR(c, D_ADDROF_VAR, n,
-			"the address of %s '%s%s' cannot be taken: only memory reached by a "
-			"pointer has one",
+			"the address of %s '%s%s' cannot be taken: only elements and members of "
+			"globals and this-> variables, and memory reached by a pointer have one",
 			chk_kindname(v->ident), chk_scope(v->ident->scope), v->ident->name);
 	if (!(n->a->flags & NF_LVAL))
 		return CHK_ERR(c, D_ADDROF_LVAL, n, "operator & needs an object in memory");
@@ -293,6 +293,20 @@ static int ptr_minus_ptr(struct d_comp *c, struct d_node *n)
 	return steppable(c, n, n->op, a);
 }
 
+/* A string and a number: the string from that character on. */
+static int string_plus(struct d_comp *c, struct d_node *n)
+{
+	if (d_is_int(n->a->type))
+		swap_operands(n);
+	n->kind = N_FUNC;
+	n->op = OP_NONE;
+	n->text = "substr";
+	n->list = n->a;
+	n->list->next = n->b;
+	n->a = n->b = NULL;
+	return chk_func(c, n, CX_VALUE);
+}
+
 static int check_add(struct d_comp *c, struct d_node *n)
 {
 	if (d_is_kind(n->a->type, T_FLOAT) || d_is_kind(n->b->type, T_FLOAT))
@@ -304,6 +318,9 @@ static int check_add(struct d_comp *c, struct d_node *n)
 		arith(c, n, n->a, n->b);
 		return chk_fold2(c, n);
 	}
+	if (n->op == OP_ADD && ((d_is_string(n->a->type) && d_is_int(n->b->type)) ||
+				       (d_is_int(n->a->type) && d_is_string(n->b->type))))
+		return string_plus(c, n);
 	if (n->op == OP_SUB && d_is_ptr(n->a->type) && d_is_ptr(n->b->type))
 		return ptr_minus_ptr(c, n);
 	if (n->op == OP_ADD && d_is_int(n->a->type) && d_is_ptr(n->b->type))
@@ -406,6 +423,7 @@ static int check_index(struct d_comp *c, struct d_node *n)
 	t = d_base(n->a->type);
 	if (t->kind == T_STRING) {
 		n->type = c->t.char_;
+		n->flags |= n->a->flags & NF_LVAL;
 		bound = c->opts->val[OPT_STRSIZE];
 	} else if (t->kind == T_PTR || t->kind == T_ARRAY) {
 		const struct d_type *ptr = t->kind == T_PTR ? t : d_ptr_to(c, t->ref);
