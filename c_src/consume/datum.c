@@ -175,6 +175,17 @@ unsigned da_key_width(const struct prog_val *v)
 	return (v->kind == V_INT ? key_width(v) : PACKED_TEXT) + 1;
 }
 
+unsigned da_key_length(struct co *co, const struct co_val *v)
+{
+	char sym[512];
+
+	if (v->v->kind == V_SYM) {
+		sy_format(co->sy, (uint64_t)v->i, cv_form_of(v->v->sub), sym, sizeof(sym));
+		return (unsigned)strlen(sym);
+	}
+	return v->v->kind == V_STR ? (unsigned)v->len : 0;
+}
+
 void da_key(struct co *co, struct co_buf *b, const struct co_val *v, unsigned packed)
 {
 	char sym[512];

@@ -108,7 +108,7 @@ static void key_part(struct cg *g, struct d_node *n, const struct prog_val *k, i
 			n = n->list;
 		v = cg_symbol(g, n, k);
 		break;
-	case V_INT: v = cg_convert(g, cg_expr(g, n), n->type, k->type, n); break;
+	case V_INT: v = cg_convert(g, cg_expr(g, n), n, k->type); break;
 	default: {
 		struct d_node cast = {.kind = N_CAST,
 			.type = g->c->t.string,
@@ -207,6 +207,7 @@ static enum rt_fn agg_rt(unsigned fn)
 	case AGG_STDDEV: return RT_agg_stddev;
 	case AGG_QUANTIZE: return RT_agg_quantize;
 	case AGG_LQUANTIZE: return RT_agg_lquantize;
+	case AGG_PERCENTILE: return RT_agg_percentile;
 	default: return RT_agg_llquantize;
 	}
 }
@@ -424,33 +425,59 @@ static uint32_t asks_arg(struct cg_val arg)
 	return 1u << (known ? PBI_ARG0 + (unsigned)arg.imm : PBI_ANY_ARG);
 }
 
-struct cg_val cg_pbi(struct cg *g, const struct d_node *n, struct cg_val arg)
+void cg_uses_pbi(struct cg *g, const struct d_node *n, struct cg_val arg)
 {
-	unsigned pbi = n->ident->builtin->pbi - 1u, i = 0, what = 0;
+	unsigned pbi = n->ident->builtin->pbi - 1u;
 
 	g->clause->uses.pbis |= 1u << pbi;
 	if (pbi == PBI_ERLARG || pbi == PBI_ERLINT)
 		g->clause->uses.pbis |= asks_arg(arg);
 	if (pbi == PBI_USDT)
 		g->clause->uses.args |= 0x3ff; /* it passes all of them on */
-	if (!d_is_string(n->type))
-		return pbi_num(g, n, pbi, arg);
-	if (arg.kind == VAL_CONST && arg.imm < 256)
-		what = 1 + (pbi << 8 | (unsigned)arg.imm);
+}
+
+unsigned cg_pbi_what(const struct d_node *n, struct cg_val arg)
+{
+	unsigned pbi = n->ident->builtin->pbi - 1u;
+
+	return arg.kind == VAL_CONST && arg.imm < 256 ? 1 + (pbi << 8 | (unsigned)arg.imm) : 0;
+}
+
+int *cg_asked(struct cg *g, unsigned what)
+{
+	unsigned i = 0;
+
 	while (i < 8 && g->asked[i].slot != 0 && g->asked[i].what != what)
 		i++;
-	if (what != 0 && i < 8 && g->asked[i].slot != 0)
-		return cg_kept(g, n, g->asked[i].slot);
+	if (what == 0 || i == 8)
+		return NULL;
+	g->asked[i].what = what;
+	return &g->asked[i].slot;
+}
+
+struct cg_val cg_pbi_text(struct cg *g, const struct d_node *n, struct cg_val arg)
+{
+	int *kept = cg_asked(g, cg_pbi_what(n, arg));
+
+	cg_uses_pbi(g, n, arg);
+	if (kept != NULL && *kept != 0)
+		return cg_kept(g, n, *kept);
 	cg_load(g, R4, arg);
 	cg_free(g, arg);
 	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
-	ebpf_const(g->a, R3, pbi);
+	ebpf_const(g->a, R3, n->ident->builtin->pbi - 1u);
 	cg_call(g, RT_pbi_str);
-	if (what != 0 && i < 8) {
-		g->asked[i].what = what;
-		g->asked[i].slot = cg_keep_for_all(g, n);
-	}
+	if (kept != NULL)
+		*kept = cg_keep_for_all(g, n);
 	return cg_keep(g, n, R0);
+}
+
+struct cg_val cg_pbi(struct cg *g, const struct d_node *n, struct cg_val arg)
+{
+	if (d_is_string(n->type))
+		return cg_pbi_text(g, n, arg);
+	cg_uses_pbi(g, n, arg);
+	return pbi_num(g, n, n->ident->builtin->pbi - 1u, arg);
 }
 
 /* Byte order and device numbers need no call. */
@@ -523,6 +550,12 @@ static struct cg_val gen_call(struct cg *g, struct d_node *n, const struct fn_rt
 	return cg_keep(g, n, R0);
 }
 
+static bool is_cpu_func(const struct d_node *n)
+{
+	return n->ident->id == FN_CPU_CHIP || n->ident->id == FN_CPU_LGRP ||
+	       n->ident->id == FN_CPU_MHZ;
+}
+
 /* Properties of a thread or a file: one runtime function for numbers, one for texts. */
 static struct cg_val gen_thread(struct cg *g, struct d_node *n)
 {
@@ -531,14 +564,14 @@ static struct cg_val gen_thread(struct cg *g, struct d_node *n)
 	struct cg_val number = n->list->next != NULL ? cg_expr(g, n->list->next) : cg_const(0);
 
 	cg_load(g, text ? R4 : R3, at);
-	if (!text)
+	if (!text && !is_cpu_func(n))
 		cg_load(g, R4, number);
 	cg_free(g, at);
 	cg_free(g, number);
 	if (text)
 		ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
 	ebpf_const(g->a, text ? R3 : R2, n->ident->id);
-	cg_call(g, text ? RT_threadstr : RT_threadnum);
+	cg_call(g, text ? RT_threadstr : is_cpu_func(n) ? RT_cpuinfo : RT_threadnum);
 	return cg_keep(g, n, R0);
 }
 
@@ -585,6 +618,8 @@ struct cg_val cg_func(struct cg *g, struct d_node *n)
 		cg_fail(g, n, D_OP_ACT, "%s( ) is an action: it has no value", n->ident->name);
 		return cg_const(0);
 	}
+	if (cg_is_source(n))
+		return cg_term_source(g, n);
 	if (n->ident->builtin->pbi != 0)
 		return cg_pbi(g, n, n->list != NULL ? cg_expr(g, n->list) : cg_const(0));
 	switch (id) {
@@ -611,6 +646,15 @@ struct cg_val cg_func(struct cg *g, struct d_node *n)
 	case FN_RW_ISWRITER:
 	case FN_RW_READ_HELD:
 	case FN_RW_WRITE_HELD: return gen_lock(g, n);
+	case FN_ERLELEMENT:
+	case FN_ERLFIELD:
+	case FN_ERLGET:
+	case FN_ERLHD:
+	case FN_ERLMATCH:
+	case FN_ERLSIZE:
+	case FN_ERLTEXT:
+	case FN_ERLTL:
+	case FN_ERLTYPE: return cg_term_func(g, n);
 #define D_BFUNC(name, ID, proto)
 #define D_LFUNC(name, ID, proto) case FN_##ID:
 #include "prog/builtins.def"

@@ -81,10 +81,10 @@ static void call_dyn(struct cg *g, enum rt_fn fn, const struct cg_lval *p)
 
 /* ---- lvalues of expressions ------------------------------------------------------------ */
 
-/* Copy a struct of a dynamic variable (or zeroes) to scratch memory. */
-static void fetch_copy(struct cg *g, struct cg_lval *p, const struct d_node *n)
+/* Copy a struct of a dynamic variable (or zeroes) to scratch memory at p->copy. */
+static void fetch_copy(struct cg *g, const struct cg_lval *p)
 {
-	uint32_t off = cg_scratch(g, n, p->var->size);
+	uint32_t off = (uint32_t)p->copy;
 	int missing = ebpf_label(g->a), end = ebpf_label(g->a);
 
 	ebpf_const(g->a, R2, p->varid);
@@ -104,10 +104,12 @@ static void fetch_copy(struct cg *g, struct cg_lval *p, const struct d_node *n)
 	ebpf_const(g->a, R3, p->var->size);
 	cg_call_sized(g, RT_zero, p->var->size);
 	ebpf_bind(g->a, end);
-	p->kind = LV_MEM;
-	p->base = cg_field(FIELD(scratch), 8);
-	p->off = off;
-	p->copy = off;
+}
+
+void cg_lval_reload(struct cg *g, const struct cg_lval *p)
+{
+	if (p->copy >= 0 && !g->failed)
+		fetch_copy(g, p);
 }
 
 static void write_back(struct cg *g, struct cg_lval *p)
@@ -144,8 +146,13 @@ static struct cg_lval var_lval(struct cg *g, struct d_node *n)
 		p.key = cg_key(g, n, n->list, p.var->keys, p.var->nkeys);
 		p.null_key = cg_key_null(n->list, p.var->keys, p.var->nkeys);
 	}
-	if (!d_is_scalar(p.var->type) && !d_is_string(p.var->type))
-		fetch_copy(g, &p, n);
+	if (d_is_scalar(p.var->type) || d_is_string(p.var->type))
+		return p;
+	p.copy = cg_scratch(g, n, p.var->size);
+	fetch_copy(g, &p);
+	p.kind = LV_MEM;
+	p.base = cg_field(FIELD(scratch), 8);
+	p.off = p.copy;
 	return p;
 }
 
@@ -563,7 +570,7 @@ static void add_shared(struct cg *g, struct cg_lval *p, uint64_t size, struct cg
 }
 
 struct cg_val cg_lval_add(struct cg *g, struct cg_lval *p, const struct d_type *t,
-	struct cg_val v, const struct d_node *n)
+	struct cg_val v, bool want, const struct d_node *n)
 {
 	if (p->kind == LV_DYN) {
 		cg_load(g, R4, v);
@@ -574,6 +581,8 @@ struct cg_val cg_lval_add(struct cg *g, struct cg_lval *p, const struct d_type *
 	} else {
 		add_shared(g, p, d_base(t)->size, v);
 	}
+	if (!want)
+		return cg_const(0);
 	cg_norm(g, R0, t);
 	return cg_keep(g, n, R0);
 }
@@ -584,6 +593,8 @@ void cg_assign_bytes(struct cg *g, struct cg_lval *to, struct d_node *from, uint
 
 	if (g->failed)
 		return;
+	if (cg_has_effects(from))
+		cg_lval_reload(g, to);
 	if (to->kind == LV_MEM && q.kind == LV_MEM) {
 		cg_mem_ptr(g, to, R2);
 		ebpf_const(g->a, R3, size);

@@ -113,6 +113,7 @@ static bool is_sum(const struct d_node *n)
 	case AGG_QUANTIZE:
 	case AGG_LQUANTIZE:
 	case AGG_LLQUANTIZE: return are_same(n->a->a->list) && are_same(n->a->b->list);
+	case AGG_PERCENTILE: return are_same(n->a->a->list) && is_invariant(n->a->b->list);
 	default: return false;
 	}
 }

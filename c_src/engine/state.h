@@ -30,6 +30,11 @@ struct en_process {
 	unsigned nancestors;
 };
 
+/* A CPU: rt_cpu.c. */
+struct en_cpu {
+	int32_t chip, lgrp, mhz;
+};
+
 /* Offsets in a slot, in bytes. */
 struct slot_layout {
 	size_t rec, scratch, error_scratch, alloca, tok, spec, ring, agg[2], spec_mem;
@@ -102,6 +107,8 @@ struct en {
 	const struct en_current *host; /* for firings without an en_current; or NULL */
 	unsigned maxframes;
 	struct en_process process;
+	struct en_cpu *cpus;
+	uint32_t ncpus; /* 0: no clause asks */
 	struct slot_layout at;
 	/* written by firing threads, rarely */
 	_Alignas(LINE) _Atomic(uint32_t) nslots;

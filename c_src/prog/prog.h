@@ -12,6 +12,7 @@
  *   term.h        terms of Erlang, and patterns that look into them (pattern.c)
  *   record.h      what a firing writes to the trace buffer
  *   aggfn.c       the data of aggregating functions: sizes, buckets, merging
+ *   hist.c        the histograms of percentile()
  *
  * A program holds all clauses that a handle has compiled, as eBPF bytecode, and the tables that are
  * needed to run them and to read their output. There is one per handle; each compilation adds to
@@ -120,7 +121,8 @@ struct prog_agg {
 	bool has_blob;
 	uint32_t strmask;
 	bool is_signed;	   /* of the value, for printing */
-	uint64_t param[5]; /* lquantize: base, limit, step; llquantize: factor, low, high, steps */
+	uint64_t param[5]; /* lquantize: base, limit, step; llquantize: factor, low, high, steps;
+			      percentile: aggfn_percent() */
 	uint32_t nbuckets; /* distributions */
 	uint32_t size;	   /* bytes of data: see aggfn.h */
 	int line;
