@@ -178,7 +178,7 @@ const char *chk_tname(struct d_comp *c, const struct d_type *t)
 	const struct d_type *b = d_base(t);
 
 	if (b->kind == T_DYN)
-		return "a translated object or an array";
+		return b->ref ? "translated object" : "aggregation";
 	d_type_name(t, buf, sizeof(buf));
 	return arena_printf(c->arena, "%s", buf) ?: "?";
 }

@@ -171,7 +171,7 @@ struct d_fmt *d_fmt_parse(struct d_comp *c, const struct d_node *str);
 int d_fmt_check_printf(struct d_comp *c, const struct d_fmt *f, const struct d_node *call,
 	const struct d_node *args);
 int d_fmt_check_printa(struct d_comp *c, const struct d_fmt *f, const struct d_node *call,
-	const struct d_ident *const *aggs, unsigned naggs);
+	const struct d_ident *agg);
 
 /* countable.c: do n firings of a checked clause equal one that adds n times as much? */
 bool d_countable(const struct d_clause *clause);
