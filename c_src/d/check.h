@@ -110,8 +110,6 @@ const char *chk_tname(struct d_comp *c, const struct d_type *t); /* in the arena
 const char *chk_kindname(const struct d_ident *id);
 /* ": did you mean 'x'?" for the most similar name among idents of these kinds (bits), or "". */
 const char *chk_suggest(struct d_comp *c, const struct d_idtab *t, const char *name, unsigned kinds);
-/* The same for the name of a probe that does not exist. */
-const char *chk_suggest_probe(struct d_comp *c, const struct d_pdesc *d);
 const char *chk_scope(enum d_scope s); /* "self->" */
 
 /* check.c */

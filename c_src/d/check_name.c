@@ -51,8 +51,8 @@ static int undefined(struct d_comp *c, const struct d_node *n)
 	hint = chk_suggest(c, c->globals, n->text,
 		1u << ID_SCALAR | 1u << ID_ASSOC | 1u << ID_BUILTIN | 1u << ID_INLINE |
 			1u << ID_ENUM);
-	return CHK_ERR(c, D_IDENT_UNDEF, n, "'%s' is not declared or assigned before%s", n->text,
-		*hint ? hint : assign_first);
+	return d_nerror(c, n->kind == N_ASSOC ? D_VAR_UNDEF : D_IDENT_UNDEF, n,
+		"'%s' is not declared or assigned before%s", n->text, *hint ? hint : assign_first);
 }
 
 static int symbol(struct d_comp *c, const struct d_node *n)

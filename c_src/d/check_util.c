@@ -298,7 +298,7 @@ static void suggest_by_suffix(void *arg, const char *name)
 		s->best = name;
 }
 
-const char *chk_suggest_probe(struct d_comp *c, const struct d_pdesc *d)
+const char *d_suggest_probe(struct d_comp *c, const struct d_pdesc *d)
 {
 	struct suggestion s = {.kinds = 0};
 

@@ -163,6 +163,8 @@ int d_check_clause(struct d_comp *c, struct d_clause *clause); /* predicate and 
 int d_check_expr(struct d_comp *c, struct d_node *n);
 /* "Stable/Stable/Common" to attr[3]: 1 Internal .. 8 Standard; class 1 Unknown .. 6 Common. */
 int d_attr_parse(const char *text, uint8_t attr[3]);
+/* ": did you mean 'x'?" for a description that matches no probe, or "". */
+const char *d_suggest_probe(struct d_comp *c, const struct d_pdesc *d);
 /* Usual arithmetic conversions. */
 const struct d_type *d_arith_type(struct d_comp *c, const struct d_type *a, const struct d_type *b);
 
