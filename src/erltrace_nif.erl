@@ -235,6 +235,14 @@ set_name(_, _, _, _) -> erlang:nif_error(not_loaded).
 has_stacks(_) -> erlang:nif_error(not_loaded).
 
 %% For tests: the text of a term as a script sees it, and the number of steps it took.
+-spec match(term(), iodata(), [{atom(), [atom()]}]) ->
+          {match, [{string(), term()}]} | nomatch | {error, {non_neg_integer(), string()}}.
+match(_, _, _) -> erlang:nif_error(not_loaded).
+
+-spec look(term(), atom(), integer() | iodata()) ->
+          integer() | binary() | boolean() | undefined | {error, {non_neg_integer(), string()}}.
+look(_, _, _) -> erlang:nif_error(not_loaded).
+
 -spec print(term(), pos_integer(), boolean()) -> {binary(), non_neg_integer()}.
 print(_, _, _) -> erlang:nif_error(not_loaded).
 

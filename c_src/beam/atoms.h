@@ -14,7 +14,8 @@
 	X(warning) X(timeout) X(wordsize) X(return_to) X(erlang) X(hibernate) X(heap_block_size)   \
 	X(functions) X(closed) X(open) X(command) X(control) X(connect) X(bif) X(nif) X(badarg)    \
 	X(proc_lib) X(layout) X(close) X(flush) X(register) X(unregister) X(return_from)           \
-	X(match_spec_result) X(erl_ddll) X(try_load) X(try_unload) X(running) X(aborted)
+	X(match_spec_result) X(erl_ddll) X(try_load) X(try_unload) X(running) X(aborted)          \
+	X(match) X(nomatch)
 #define X(a) extern ERL_NIF_TERM atom_##a;
 ATOMS(X)
 #undef X

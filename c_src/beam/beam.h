@@ -30,6 +30,12 @@
  *   erl_builtins.c     what scripts ask of an event: erlpid, erlmsg, erlargs ... (probe path)
  *   usdt_fire.c        the USDT probe of the same name as an event's (probe path)
  *   term_print.c       terms as text (probe path)
+ *   terms.c            terms as values of D: their slots, what scripts ask of them (probe path)
+ *   patterns.c         patterns of terms, made ready for events
+ *   match.c            a term and a pattern (probe path)
+ *   same.c             are two terms the same? (probe path)
+ *   term_chars.c       the characters of atoms, binaries and lists (probe path)
+ *   term_nifs.c        the last three for tests
  *   atom_text.c        atoms as Erlang writes them (probe path)
  *   atoms.c            atoms, made at load
  *   peek.c             binaries, large integers and references read in place (probe path)
@@ -38,6 +44,6 @@
  *
  * What others need of a file is in the header of its name. Besides there are beam_handle.h, a
  * handle; vm_event.h, an event of the VM; erl_probes.h, the table of probes; vtime.h, running
- * times; and nif.h, what the NIFs share. All symbols are hidden (visibility): what events
- * read is read without a detour by the global offset table.
+ * times; term_words.h, the parts of a term; and nif.h, what the NIFs share. All symbols are hidden
+ * (visibility): what events read is read without a detour by the global offset table.
  */

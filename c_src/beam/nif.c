@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "engine/provider.h"
 #include "engine/slot.h"
+#include "prog/prog.h"
 #include "arming.h"
 #include "atom_text.h"
 #include "erl_stack.h"
@@ -91,6 +92,7 @@ static void close_handle(struct beam_handle *b)
 	free(b->clauses);
 	beam_procs_fini(&b->procs);
 	beam_names_fini(&b->names);
+	beam_patterns_fini(&b->patterns);
 	et_str_free(b->node_text);
 	free(b->host);
 	b->node_text = NULL;
@@ -440,9 +442,12 @@ ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	erltrace_error_t e = {.tag = ""};
 	ERL_NIF_TERM ret = atom_ok;
+	const struct prog *prog;
 
 	WITH_HANDLE(b)
-	if (beam_functions_room(&b->fns, b->nwants > 0 ? 2048 : 256) < 0) {
+	prog = api_program(b->h);
+	if (beam_functions_room(&b->fns, b->nwants > 0 ? 2048 : 256) < 0 ||
+		beam_patterns_init(&b->patterns, prog->pats, prog->npats) < 0) {
 		ret = no_memory(env);
 	} else if (b->harmless && api_is_destructive(b->h)) {
 		et_err(&e, ET_DESTRUCTIVE,

@@ -258,39 +258,18 @@ static void character(struct out *o, unsigned c)
 	put(o, text, 2);
 }
 
-/* Where its words are not known, the VM is asked, which may copy it. */
-static bool bits_of(struct out *o, ERL_NIF_TERM t, struct beam_bits *b)
+static void binary(struct out *o, const struct beam_bits *b)
 {
-	ErlNifBinary bin;
+	uint64_t n = b->n / 8, i = 0, most = n < o->room - o->len ? n : o->room - o->len;
+	unsigned rest = b->n % 8;
 
-	if (beam_peek_bits(t, b))
-		return true;
-	if (!enif_inspect_binary(o->env, t, &bin))
-		return false;
-	*b = (struct beam_bits){.data = bin.data, .n = bin.size * 8};
-	return true;
-}
-
-static void binary(struct out *o, ERL_NIF_TERM t)
-{
-	struct beam_bits b;
-	uint64_t n, i = 0, most;
-	unsigned rest;
-
-	if (!bits_of(o, t, &b)) {
-		puts_(o, "<<...>>");
-		return;
-	}
-	n = b.n / 8;
-	rest = b.n % 8;
-	most = n < o->room - o->len ? n : o->room - o->len;
-	while (rest == 0 && i < most && is_printable(beam_octet(&b, i)))
+	while (rest == 0 && i < most && is_printable(beam_octet(b, i)))
 		i++;
 	o->steps += (unsigned)i;
 	if (n > 0 && rest == 0 && i == most) {
 		puts_(o, "<<\"");
 		for (i = 0; i < n && !full(o); i++)
-			character(o, beam_octet(&b, i));
+			character(o, beam_octet(b, i));
 		puts_(o, "\">>");
 		return;
 	}
@@ -298,11 +277,11 @@ static void binary(struct out *o, ERL_NIF_TERM t)
 	for (i = 0; i < n && !full(o); i++) {
 		if (i > 0)
 			puts_(o, ",");
-		decimal(o, beam_octet(&b, i), false);
+		decimal(o, beam_octet(b, i), false);
 	}
 	if (rest != 0 && !full(o)) {
 		uint64_t last =
-			b.off + rest <= 8 ? (uint8_t)(b.data[n] << b.off) : beam_octet(&b, n);
+			b->off + rest <= 8 ? (uint8_t)(b->data[n] << b->off) : beam_octet(b, n);
 
 		if (n > 0)
 			puts_(o, ",");
@@ -409,13 +388,20 @@ static void map(struct out *o, ERL_NIF_TERM t, int deep)
 
 static void term(struct out *o, ERL_NIF_TERM t, int deep)
 {
+	struct beam_bits b;
+
 	if (full(o))
 		return;
 	switch (enif_term_type(o->env, t)) {
 	case ERL_NIF_TERM_TYPE_ATOM: atom(o, t); return;
 	case ERL_NIF_TERM_TYPE_INTEGER: integer(o, t); return;
 	case ERL_NIF_TERM_TYPE_FLOAT: floating(o, t); return;
-	case ERL_NIF_TERM_TYPE_BITSTRING: binary(o, t); return;
+	case ERL_NIF_TERM_TYPE_BITSTRING:
+		if (beam_get_bits(o->env, t, &b))
+			binary(o, &b);
+		else
+			puts_(o, "<<...>>");
+		return;
 	case ERL_NIF_TERM_TYPE_REFERENCE:
 		if (beam_plain_ref(t))
 			plain(o, t);
@@ -455,4 +441,12 @@ unsigned beam_print(ErlNifEnv *env, ERL_NIF_TERM t, bool args, char *buf, size_t
 		term(&o, t, DEEP);
 	buf[o.len] = '\0';
 	return o.steps;
+}
+
+void beam_print_bits(const struct beam_bits *b, char *buf, size_t size)
+{
+	struct out o = {.buf = buf, .room = size - 1};
+
+	binary(&o, b);
+	buf[o.len] = '\0';
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "prog/term.h"
 #include "str.h"
 
 /*
@@ -20,9 +21,34 @@ struct en_current_ops {
 	/* Returns an interned text, or NULL with the text in buf, truncated, NUL-terminated. */
 	const struct et_str *(*str)(
 		const struct en_current *cur, unsigned pbi, uint64_t n, char *buf, size_t size);
+	const struct en_term_ops *terms; /* NULL: it has none */
 	/* Not on the probe path: the name of a frame that ustack() gave; false: use the address. */
 	bool (*frame)(const struct en_current *cur, uint64_t pc, char *buf, size_t size);
 };
+
+/*
+ * Terms of the event (prog/term.h). `of`, `a` and `b` are handles, which may be 0 or name an empty
+ * slot: that is no term. What makes a term puts it into the slot and returns its handle, or 0.
+ */
+struct en_term_ops {
+	/* What the event is about: PBI_ERLARG and so on; n is the argument of erlarg(). */
+	uint64_t (*source)(const struct en_current *cur, unsigned slot, unsigned pbi, uint64_t n);
+	uint64_t (*part)(const struct en_current *cur, unsigned slot, enum term_part part, uint64_t of,
+		uint64_t n);
+	/* By a pattern of the program. Its variables are in the slots from first on. */
+	bool (*match)(const struct en_current *cur, uint64_t of, unsigned pattern, unsigned first);
+	bool (*number)(const struct en_current *cur, uint64_t of, enum term_fact fact, int64_t *v);
+	/* false: there is no such text. *s: NULL, or interned; then buf is not written to. */
+	bool (*text)(const struct en_current *cur, uint64_t of, enum term_text text, char *buf,
+		size_t size, const struct et_str **s);
+	/* Its printed text or its characters are these. */
+	bool (*equals)(const struct en_current *cur, uint64_t of, const char *text, size_t len);
+	/* < 0, 0, > 0 as a number; TERM_NOT_A_NUMBER. */
+	int (*compare)(const struct en_current *cur, uint64_t of, int64_t n);
+	/* Two terms: 1 equal (=:=), 0 not; -1: too large to tell. */
+	int (*same)(const struct en_current *cur, uint64_t a, uint64_t b);
+};
+enum { TERM_NOT_A_NUMBER = 2 };
 
 /* The current task. A NULL pointer to it means the thread of the operating system. */
 struct en_current {

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The characters of a term (term_chars.c, probe path), as UTF-8. */
+#ifndef BEAM_TERM_CHARS_H
+#define BEAM_TERM_CHARS_H
+
+#include <erl_nif.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "match.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * Of an atom, a binary, a list of characters or an iolist. Cut at a whole character to fit into
+ * size bytes with the NUL. false: it has none, or is too deep.
+ */
+bool beam_chars(ErlNifEnv *env, const struct beam_value *v, char *buf, size_t size);
+/* Are they these bytes? */
+bool beam_chars_are(ErlNifEnv *env, const struct beam_value *v, const char *text, size_t len);
+/* How many bytes has this UTF-8 up to n, without a character that is cut off? */
+size_t beam_whole_chars(const char *text, size_t n);
+
+#pragma GCC visibility pop
+#endif
