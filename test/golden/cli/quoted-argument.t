@@ -9,12 +9,11 @@ $ erltrace -qn 'BEGIN { printf("[%s]\n", $1); exit(0); }' '"a\tb\"c"'
 $ erltrace -qn 'BEGIN { printf("[%s]\n", $1); exit(0); }' '"a" x'
 > ["a" x]
 >
-$ for a in /tmp/x a-b 12ab 'two words' 3.5 -; do erltrace -qn 'BEGIN { printf("[%s] %d", $1, strlen($1)); exit(0); }' -- "$a"; done
+$ for a in /tmp/x a-b 12ab 'two words' -; do erltrace -qn 'BEGIN { printf("[%s] %d", $1, strlen($1)); exit(0); }' -- "$a"; done
 > [/tmp/x] 6
 > [a-b] 3
 > [12ab] 4
 > [two words] 9
-> [3.5] 3
 > [-] 1
 # a name without quotes is a name
 $ erltrace -qn 'BEGIN { word = 5; printf("%d\n", $1); exit(0); }' word
