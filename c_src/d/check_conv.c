@@ -314,11 +314,15 @@ int chk_cast(struct d_comp *c, struct d_node *n)
 	const struct d_type *from, *to = d_base(n->type);
 	struct d_node *a = n->a;
 
-	if (chk_expr(c, a, to->kind == T_VOID ? CX_VOID : CX_VALUE))
+	if (chk_expr(c, a, CX_VALUE))
 		return -1;
 	from = d_base(a->type);
 	switch (to->kind) {
-	case T_VOID: return 0;
+	case T_VOID:
+		if (from->kind == T_DYN || (a->kind == N_FUNC && a->ident->kind == ID_ACTION))
+			return CHK_ERR(c, D_CG_EXPR, a,
+				"an action or aggregation cannot be part of an expression");
+		return 0;
 	case T_INT:
 	case T_ENUM:
 	case T_PTR:
@@ -356,7 +360,7 @@ int chk_sizeof(struct d_comp *c, struct d_node *n)
 	uint64_t size;
 
 	if (n->a) {
-		if (chk_expr(c, n->a, CX_DYN | CX_VOID))
+		if (chk_expr(c, n->a, CX_DYN))
 			return -1;
 		if (n->a->flags & NF_BITFIELD)
 			return CHK_ERR(c, D_SIZEOF_BITFIELD, n,
@@ -390,8 +394,8 @@ int chk_offsetof(struct d_comp *c, struct d_node *n)
 			chk_tname(c, n->type));
 	m = d_member(b, n->text, &off);
 	if (!m)
-		return CHK_ERR(c, D_TYPE_MEMBER, n, "'%s' has no member '%s'",
-			chk_tname(c, n->type), n->text);
+		return CHK_ERR(c, D_UNKNOWN, n, "'%s' has no member '%s'", chk_tname(c, n->type),
+			n->text);
 	if (m->bit_width)
 		return CHK_ERR(c, D_OFFSETOF_BITFIELD, n,
 			"offsetof() cannot be applied to the bit-field '%s'", n->text);
