@@ -74,7 +74,9 @@ static int scalar_condition(struct d_comp *c, struct d_node *n, const char *what
 		return CHK_ERR(c, D_PRED_SCALAR, n,
 			"%s must be an integer or a pointer, not '%s'%s", what,
 			chk_tname(c, n->type),
-			d_is_string(n->type) ? ": compare it, as in s != \"\"" : "");
+			d_is_string(n->type) ? ": compare it, as in s != \"\""
+			: d_is_term(n->type) ? chk_term_truth
+					     : "");
 	return 0;
 }
 

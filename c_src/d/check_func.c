@@ -37,10 +37,7 @@ static int bad_arg(struct d_comp *c, const struct d_node *n, const struct d_node
 
 static int string_arg(struct d_comp *c, const struct d_node *n, struct d_node *a, unsigned i)
 {
-	/* strtok(NULL, sep) continues where it was. */
-	if (i == 1 && n->ident->kind == ID_FUNC && n->ident->id == FN_STRTOK && chk_is_zero(a))
-		return 0;
-	if (!chk_strcompat(a->type))
+	if (!chk_strcompat(a->type) && !chk_is_zero(a)) /* NULL: a fault, but for strtok() */
 		return bad_arg(c, n, a, i, "a string");
 	return chk_to_string(c, a);
 }
@@ -57,6 +54,8 @@ static int value_arg(struct d_comp *c, const struct d_node *n, struct d_node *a,
 
 static int int_arg(struct d_comp *c, const struct d_node *n, struct d_node *a, unsigned i, char l)
 {
+	if (chk_term_number(c, a))
+		return -1;
 	if (!d_is_int(a->type))
 		return bad_arg(c, n, a, i, "an integer");
 	switch (l) {
@@ -77,8 +76,10 @@ static int check_arg(struct d_comp *c, const struct d_node *n, struct d_node *a,
 		return -1;
 	switch (l) {
 	case 's': return string_arg(c, n, a, i);
+	case 'T':
+		return d_is_term(a->type) ? 0 : bad_arg(c, n, a, i, "a term, such as erlarg(0)");
 	case 'p':
-		if (chk_decay(c, a))
+		if (chk_decay(c, a) || (n->ident->kind == ID_FUNC && chk_term_text(c, a)))
 			return -1;
 		if (d_is_string(a->type) && i == 1 && n->ident->kind == ID_FUNC &&
 			(n->ident->id == FN_BCOPY || n->ident->id == FN_COPYOUT))
@@ -132,6 +133,7 @@ static const struct d_type *result_type(struct d_comp *c, const struct d_ident *
 	case 'l': return c->t.i64;
 	case 'u': return c->t.u64;
 	case 's': return c->t.string;
+	case 'T': return c->t.term;
 	case 'P': return c->t.void_ptr;
 	case 'S': return c->t.stack;
 	case 'Y':
@@ -175,7 +177,7 @@ static int check_subroutine(struct d_comp *c, struct d_node *n)
 	case FN_NTOHS: return fixed_width(c, n, c->t.u16);
 	case FN_HTONL:
 	case FN_NTOHL: return fixed_width(c, n, c->t.u32);
-	default: return 0;
+	default: return chk_term_func(c, n);
 	}
 }
 
@@ -190,7 +192,7 @@ static int check_trace(struct d_comp *c, struct d_node *n)
 	if (a->kind == N_AGG)
 		return CHK_ERR(
 			c, D_TRACE_DYN, a, "trace() cannot take an aggregation: use printa()");
-	if (chk_expr(c, a, CX_DYN | CX_VOID))
+	if (chk_expr(c, a, CX_DYN | CX_VOID) || chk_term_text(c, a))
 		return -1;
 	if (d_is_kind(a->type, T_DYN))
 		return CHK_ERR(c, D_TRACE_DYN, a,
@@ -206,7 +208,7 @@ static int check_print(struct d_comp *c, struct d_node *n)
 {
 	struct d_node *a = n->list;
 
-	if (proto_len(c, n, D_PROTO_LEN, 1, 1) || chk_expr(c, a, CX_VOID))
+	if (proto_len(c, n, D_PROTO_LEN, 1, 1) || chk_expr(c, a, CX_VOID) || chk_term_text(c, a))
 		return -1;
 	if (d_is_string(a->type))
 		return 0;
@@ -345,7 +347,7 @@ static int check_printf(struct d_comp *c, struct d_node *n)
 			return -1;
 	}
 	f = d_fmt_parse(c, fmt);
-	if (!f || d_fmt_check_printf(c, f, n, fmt->next))
+	if (!f || chk_term_values(c, f, fmt->next) || d_fmt_check_printf(c, f, n, fmt->next))
 		return -1;
 	return string_values(c, f, fmt->next);
 }

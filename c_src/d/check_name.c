@@ -127,8 +127,8 @@ bool chk_undefined(struct d_comp *c, const struct d_node *n)
 }
 
 /* The type of a variable, inferred from the first value assigned. */
-static const struct d_type *inferred(struct d_comp *c, const struct d_node *n,
-	const struct d_node *rhs, const struct d_type *type)
+static const struct d_type *inferred(
+	struct d_comp *c, const struct d_node *n, const struct d_type *type)
 {
 	enum d_tkind k = d_base(type)->kind;
 
@@ -137,13 +137,12 @@ static const struct d_type *inferred(struct d_comp *c, const struct d_node *n,
 			chk_scope(n->op), n->text, chk_tname(c, type));
 		return NULL;
 	}
-	if (rhs && (rhs->flags & NF_BITFIELD))
-		return chk_promote(c, type);
+	if (k == T_TERM && n->op != SC_THIS) /* it outlives the term */
+		return c->t.string;
 	return type;
 }
 
-int chk_lval(
-	struct d_comp *c, struct d_node *n, const struct d_node *rhs, const struct d_type *type)
+int chk_lval(struct d_comp *c, struct d_node *n, const struct d_type *type)
 {
 	struct d_ident *id;
 
@@ -160,7 +159,7 @@ int chk_lval(
 		return CHK_ERR(c, D_ARR_LOCAL, n,
 			"this->%s cannot be an associative array: use self->%s[..] or %s[..]",
 			n->text, n->text, n->text);
-	type = inferred(c, n, rhs, type);
+	type = inferred(c, n, type);
 	if (!type)
 		return -1;
 	id = find(c, n);
@@ -254,9 +253,12 @@ int chk_keys(struct d_comp *c, struct d_node *n, struct d_ident *id, bool agg)
 	if (nkeys > PROG_MAX_KEYS)
 		return CHK_ERR(c, D_PROTO_LEN, n, "'%s%s' has %u keys: at most %d", at, id->name,
 			nkeys, PROG_MAX_KEYS);
-	for (struct d_node *k = n->list; k; k = k->next)
-		if (chk_expr(c, k, agg ? CX_ACTEXPR : CX_VALUE) || valid_key(c, k, id, agg))
+	for (struct d_node *k = n->list; k; k = k->next, i++)
+		if (chk_expr(c, k, agg ? CX_ACTEXPR : CX_VALUE) ||
+			chk_term_key(c, k, id->keys && i < id->nkeys ? id->keys[i] : NULL) ||
+			valid_key(c, k, id, agg))
 			return -1;
+	i = 0;
 	if (!id->keys && sign_keys(c, n, id, agg))
 		return -1;
 	if (nkeys != id->nkeys)
@@ -401,7 +403,7 @@ static int index_scalar(struct d_comp *c, struct d_node *n, const struct d_ident
 		return -1;
 	a->op = n->op;
 	a->text = n->text;
-	if (chk_expr(c, a, CX_VALUE))
+	if (chk_expr(c, a, CX_VALUE) || chk_term_text(c, a))
 		return -1;
 	if (!n->list || n->list->next ||
 		!(d_is_ptr(a->type) || d_is_kind(a->type, T_ARRAY) || d_is_string(a->type)))
@@ -514,7 +516,8 @@ int chk_member(struct d_comp *c, struct d_node *n, unsigned cx)
 	n->value = off;
 	n->type = n->member->type;
 	n->flags |= NF_LVAL;
-	if (n->member->bit_width)
+	n->bits = n->member->bit_width;
+	if (n->bits)
 		n->flags |= NF_BITFIELD;
 	return 0;
 }

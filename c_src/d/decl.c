@@ -308,6 +308,11 @@ static int one_param(struct d_comp *c, const char *kind, struct d_member **out)
 			"a parameter has no storage class");
 	if (d_declarator(c, &base, NAME_MAYBE, &d) != 0)
 		return -1;
+	if (d_is_term(d.type) && strcmp(kind, "key") != 0)
+		return d_error(c, D_DECL_PROTO_TYPE, d.line, d.col,
+			"a %s parameter cannot be a term: an event's arguments are numbers and "
+			"texts",
+			kind);
 	if (d.assoc || d_is_kind(d.type, T_DYN))
 		return d_error(c, D_DECL_PROTO_TYPE, d.line, d.col,
 			"a %s parameter cannot be of this type", kind);
@@ -522,6 +527,9 @@ static int check_element(struct d_comp *c, const struct d_type *t, const struct 
 	if (b->kind == T_DYN)
 		return d_error(
 			c, D_DECL_DYNOBJ, s->line, s->col, "an array of translated objects");
+	if (b->kind == T_TERM)
+		return d_error(c, D_DECL_DYNOBJ, s->line, s->col,
+			"an array of terms: a term is valid in its clause only");
 	if (b->kind == T_FUNC)
 		return d_error(c, D_DECL_COMBO, s->line, s->col, "an array of functions");
 	if (!b->complete)
@@ -542,6 +550,9 @@ static int apply(struct d_comp *c, const struct step *s, struct d_decl *out)
 
 	switch (s->kind) {
 	case S_PTR:
+		if (b->kind == T_TERM)
+			return d_error(c, D_DECL_DYNOBJ, s->line, s->col,
+				"a pointer to a term: a term is in no memory of D");
 		out->type = d_ptr_to(c, out->type);
 		if (s->quals != 0)
 			out->type = d_qualified(c, out->type, s->quals);
@@ -560,9 +571,10 @@ static int apply(struct d_comp *c, const struct step *s, struct d_decl *out)
 		out->keys = s->params;
 		return 0;
 	case S_FUNC:
-		if (b->kind == T_ARRAY || b->kind == T_FUNC || b->kind == T_DYN)
+		if (b->kind == T_ARRAY || b->kind == T_FUNC || b->kind == T_DYN ||
+			b->kind == T_TERM)
 			return d_error(c, D_DECL_COMBO, s->line, s->col,
-				"a function cannot return an array or a function");
+				"a function cannot return an array, a function or a term");
 		f = d_type_new(c, T_FUNC);
 		if (f == NULL)
 			return -1;

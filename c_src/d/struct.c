@@ -169,6 +169,10 @@ static int check_member(struct d_comp *c, struct layout *l, const struct d_decl 
 	if (d->assoc)
 		return d_error(c, D_DECL_ARRSUB, d->line, d->col,
 			"a member cannot be an associative array");
+	if (d_is_term(d->type))
+		return d_error(c, D_DECL_DYNOBJ, d->line, d->col,
+			"a member cannot be a term: a term is valid in its clause only; declare a "
+			"string or a number");
 	if (obj.name == NULL)
 		obj.name = "the member";
 	obj.open = false; /* a flexible array member */

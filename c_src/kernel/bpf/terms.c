@@ -305,9 +305,25 @@ RTFN(pbi_str)
 
 	if (to == 0)
 		return 0;
-	text(to)[0] = '\0';
+	str_end(text(to), 0);
 	answer_text(f, to, to + f->en->strsize, b, c);
 	return to;
+}
+
+/* Is it the text, or what the text has between the quotes of an atom, a list or a binary? */
+RTFN(pbi_equals)
+{
+	struct fire *f = FIRE(ctx);
+	uint64_t to = rt_pbi_str(ctx, a, b & 0xff, c, 0), quotes;
+	uint32_t len, n;
+	const char *s = str_text(f, to, &len), *with = str_text(f, d, &n);
+
+	if (len == n)
+		return n == 0 || memcmp(s, with, n) == 0;
+	if (len < 2)
+		return 0;
+	quotes = s[0] == '\'' || s[0] == '"' ? 1 : s[0] == '<' && s[1] == '<' ? 3 : 0;
+	return quotes > 0 && len == n + 2 * quotes && memcmp(s + quotes, with, n) == 0;
 }
 
 RTFN(pbi_num)
