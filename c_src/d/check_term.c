@@ -277,7 +277,7 @@ static struct d_node *binding(struct d_comp *c, const struct d_node *str, const 
 		return NULL;
 	v->op = SC_THIS;
 	v->text = name;
-	if (chk_lval(c, v, NULL, c->t.term))
+	if (chk_lval(c, v, c->t.term))
 		return NULL;
 	if (!d_is_term(v->type) && !d_is_string(v->type) && !d_is_int(v->type)) {
 		CHK_ERR(c, D_OP_INCOMPAT, str,
