@@ -151,8 +151,8 @@ static int bad_pattern(
 		col = (int)(s - line) + 1;
 	}
 	if (at >= str->len)
-		return d_error(c, D_PATTERN, str->line, col,
-			"at the end of the pattern \"%s\": %s", str->text, e->text);
+		return d_error(c, D_PATTERN, str->line, col, "at the end of the pattern \"%s\": %s",
+			str->text, e->text);
 	return d_error(c, D_PATTERN, str->line, col, "in the pattern \"%s\", at '%.24s': %s",
 		str->text, str->text + at, e->text);
 }
@@ -228,8 +228,8 @@ static int check_get(struct d_comp *c, struct d_node *n)
 			c->prog.pats[index].vars[0]);
 	for (unsigned i = 0; i < c->prog.pats[index].n; i++)
 		if (c->prog.pats[index].nodes[i].op == PAT_ANY)
-			return CHK_ERR(c, D_PROTO_ARG, key,
-				"argument 1 of erlget() is a key: _ is none");
+			return CHK_ERR(
+				c, D_PROTO_ARG, key, "argument 1 of erlget() is a key: _ is none");
 	n->value = (uint64_t)index;
 	return 0;
 }
