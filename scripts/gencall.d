@@ -1,9 +1,9 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gencall.d: calls of gen_servers and gen_statems: how long callers wait for the reply, and
- * each call that takes longer than a limit, with its request. A call that fails, for example by a
- * timeout, has no reply and is not shown.
+ * gencall.d: calls of gen_servers and gen_statems: how long callers wait for the reply, also
+ * by server, and each call that takes longer than a limit, with its request. A call that fails, for
+ * example by a timeout, has no reply and is not shown.
  *
  *	erltrace -N NODE -qs gencall.d [MICROSECONDS] [SECONDS]
  *
@@ -26,6 +26,9 @@
  *
  *	CALLER               SERVER                  WORST US
  *	demo_report          demo_store                 13012
+ *
+ *	SERVER                    P50 US      P99 US    P99.9 US
+ *	demo_store                    28          59       13012
  */
 #pragma D option quiet
 #pragma D option defaultargs
@@ -46,6 +49,7 @@ erlang*:gen:call/4:function-return
 	@us["microseconds"] = quantize(this->us);
 	@n[who, self->to] = count();
 	@worst[who, self->to] = max(this->us);
+	@wait[self->to] = percentile(this->us, 50, 99, 99.9);
 }
 
 erlang*:gen:call/4:function-return
@@ -67,5 +71,8 @@ END
 	trunc(@worst, 20);
 	printf("\n%-20s %-20s %11s\n", "CALLER", "SERVER", "WORST US");
 	printa("%-20s %-20s %@11d\n", @worst);
-	trunc(@us); trunc(@n); trunc(@worst);
+	trunc(@wait, 20);
+	printf("\n%-20s %11s %11s %11s\n", "SERVER", "P50 US", "P99 US", "P99.9 US");
+	printa("%-20s %@11d %@11d %@11d\n", @wait);
+	trunc(@us); trunc(@n); trunc(@worst); trunc(@wait);
 }

@@ -268,7 +268,7 @@ int erltrace_go(erltrace_t *h, erltrace_error_t *err)
 	if (en_state(h->en) != EN_IDLE)
 		return api_fail(err, ET_RUNNING, "go was called before");
 	if (h->comp->prog.strsize == 0)
-		h->comp->prog.strsize = h->opts.val[OPT_STRSIZE];
+		h->comp->prog.strsize = d_str_bytes(&h->opts);
 	h->co = co_new(h->en, &h->comp->prog, &h->opts, &e);
 	if (h->co == NULL || en_go(h->en, &h->comp->prog, &e) < 0) {
 		co_free(h->co);

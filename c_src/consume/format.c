@@ -221,6 +221,7 @@ struct args {
 	unsigned n, next;
 	const struct ag_val *aggs;
 	unsigned naggs, nextagg;
+	unsigned nextpercent; /* of a percentile() */
 };
 
 static int star(struct args *a)
@@ -247,7 +248,10 @@ static void fill_conv(struct conv *cv, const struct d_fmtpart *p, struct args *a
 		cv->width = -cv->width;
 }
 
-/* %@: the next aggregation's value; the last one again when there are no more. */
+/*
+ * %@: the next aggregation's value; the last one again when there are no more. Percentiles are as
+ * many values as there are percentages.
+ */
 static void convert_agg(struct co *co, struct co_buf *b, struct conv *cv, struct args *a)
 {
 	const struct ag_val *v;
@@ -257,6 +261,16 @@ static void convert_agg(struct co *co, struct co_buf *b, struct conv *cv, struct
 	if (a->naggs == 0)
 		return;
 	v = &a->aggs[a->nextagg < a->naggs ? a->nextagg : a->naggs - 1];
+	if (v->a->fn == AGG_PERCENTILE) {
+		pv.is_signed = true;
+		num.i = ag_percentile(v, a->nextpercent++);
+		if (a->nextpercent == aggfn_npercents(v->a)) {
+			a->nextpercent = 0;
+			a->nextagg++;
+		}
+		convert(co, b, cv, &num);
+		return;
+	}
 	a->nextagg++;
 	if (ag_is_dist(v->a)) {
 		di_print(co, b, v);

@@ -50,7 +50,7 @@ static void basics(struct d_comp *c, struct d_basic *b)
 	b->double_ = basic(c, T_FLOAT, "double", 8, true);
 	b->ldouble = basic(c, T_FLOAT, "long double", 16, true);
 	t = (struct d_type *)basic(c, T_STRING, "string",
-		c->opts != NULL ? (unsigned)c->opts->val[OPT_STRSIZE] : 256, false);
+		c->opts != NULL ? d_str_bytes(c->opts) : 257, false);
 	if (t != NULL)
 		t->align = 1;
 	b->string = t;

@@ -27,8 +27,10 @@
  * pinned for the rest of the clause; that is done only if the code that computes them dominates the
  * rest of the clause, that is, if it is not inside a branch (conditional, maybe).
  *
- * Numbers are kept extended to 64 bits according to the sign of their type. A string is a reference
- * (ebpf.h, EBPF_STR). What is passed by address (struct, array, float) has an lvalue.
+ * A number is 64 bits. A load extends it according to the sign of its type, operators compute in 64
+ * bits, and only what is stored, cast, recorded or made a key is cut to the type again (d_fits()
+ * says when that is not necessary). A string is a reference (ebpf.h, EBPF_STR). What is passed by
+ * address (struct, array, float) has an lvalue.
  *
  * A runtime function that fails sets fire->fault. The code tests that after the call and jumps to a
  * landing pad (struct cg_pad), which passes the kind of fault and the index of the failed
@@ -74,6 +76,7 @@ struct cg_lval {
 	struct prog_var *var;
 	int varid;
 	int key; /* LV_DYN: first stack slot of the key; -1: none */
+	bool null_key; /* a string in it may be NULL */
 	int64_t copy; /* of a struct in a dynamic variable: its copy in scratch; -1: none */
 	bool indexed; /* an index known only at run time was added to base */
 	const struct d_member *bits; /* a bit-field */
@@ -138,6 +141,8 @@ struct cg_val cg_keep(struct cg *g, const struct d_node *n, int reg); /* into a 
 void cg_norm(struct cg *g, int reg, const struct d_type *t); /* extend to 64 bits by the type */
 void cg_call(struct cg *g, enum rt_fn fn); /* with r2..r5 set; adds r1 and the test for faults */
 void cg_call_sized(struct cg *g, enum rt_fn fn, uint64_t size); /* size: bytes passed by address */
+/* The same if it may be known that no string is NULL: d_may_be_null(). */
+void cg_call_with(struct cg *g, enum rt_fn fn, uint64_t size, bool may_be_null);
 void cg_fault_if(struct cg *g, uint8_t jump, int reg, int32_t imm, int fault);
 uint32_t cg_scratch(struct cg *g, const struct d_node *n, uint32_t size);
 int cg_fail(struct cg *g, const struct d_node *n, enum et_tag tag, const char *fmt, ...)
@@ -145,9 +150,11 @@ int cg_fail(struct cg *g, const struct d_node *n, enum et_tag tag, const char *f
 
 /* cg_expr.c */
 struct cg_val cg_expr(struct cg *g, struct d_node *n);
-struct cg_val cg_convert(struct cg *g, struct cg_val v, const struct d_type *from,
-	const struct d_type *to, const struct d_node *n);
+/* The number v, which is the value of n, cut to a type if it need be. */
+struct cg_val cg_convert(
+	struct cg *g, struct cg_val v, const struct d_node *n, const struct d_type *to);
 void cg_discard(struct cg *g, struct d_node *n); /* for its side effects only */
+bool cg_has_effects(const struct d_node *n);	 /* may it change variables or memory? */
 void cg_jump_false(struct cg *g, struct d_node *n, int label);
 void cg_jump_true(struct cg *g, struct d_node *n, int label);
 
@@ -158,9 +165,11 @@ struct cg_val cg_lval_load(struct cg *g, struct cg_lval *p, const struct d_type 
 	const struct d_node *n);
 void cg_lval_store(struct cg *g, struct cg_lval *p, const struct d_type *t, struct cg_val v,
 	const struct d_node *n);
-/* Add to an lvalue; returns the old value in a new temporary. */
+/* Add to an lvalue; returns the old value, if it is wanted, in a new temporary. */
 struct cg_val cg_lval_add(struct cg *g, struct cg_lval *p, const struct d_type *t,
-	struct cg_val v, const struct d_node *n);
+	struct cg_val v, bool want, const struct d_node *n);
+/* Other code has run since cg_lval(), which may have changed the struct that p is a member of. */
+void cg_lval_reload(struct cg *g, const struct cg_lval *p);
 /* The address of an LV_RAW. */
 struct cg_val cg_lval_addr(struct cg *g, struct cg_lval *p, const struct d_node *n);
 /* A pointer to its bytes in the program's memory, copied there if need be, in a new temporary. */
@@ -188,6 +197,7 @@ int cg_key(struct cg *g, const struct d_node *n, struct d_node *list, const stru
 	unsigned nkeys);
 void cg_key_load(struct cg *g, int reg, int key, unsigned nkeys);
 uint64_t cg_key_bytes(const struct prog_val *keys, unsigned n);
+bool cg_key_null(const struct d_node *list, const struct prog_val *keys, unsigned nkeys);
 void cg_aggregate(struct cg *g, struct d_node *n); /* @a[k] = f(...) */
 struct prog_val *cg_keys_of(struct cg *g, const struct d_type **types, unsigned n,
 	struct d_node *list, bool *blob, uint32_t *strmask);

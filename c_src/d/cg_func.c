@@ -65,6 +65,15 @@ uint64_t cg_key_bytes(const struct prog_val *keys, unsigned n)
 	return most;
 }
 
+/* May a string in it be NULL? */
+bool cg_key_null(const struct d_node *list, const struct prog_val *keys, unsigned nkeys)
+{
+	for (unsigned i = 0; i < nkeys && list != NULL; i++, list = list->next)
+		if (keys[i].kind == V_STR && d_may_be_null(list))
+			return true;
+	return false;
+}
+
 static void key_stack(struct cg *g, struct d_node *n, uint32_t size, int off)
 {
 	int kind;
@@ -99,7 +108,7 @@ static void key_part(struct cg *g, struct d_node *n, const struct prog_val *k, i
 			n = n->list;
 		v = cg_symbol(g, n, k);
 		break;
-	case V_INT: v = cg_convert(g, cg_expr(g, n), n->type, k->type, n); break;
+	case V_INT: v = cg_convert(g, cg_expr(g, n), n, k->type); break;
 	default: {
 		struct d_node cast = {.kind = N_CAST,
 			.type = g->c->t.string,
@@ -198,6 +207,7 @@ static enum rt_fn agg_rt(unsigned fn)
 	case AGG_STDDEV: return RT_agg_stddev;
 	case AGG_QUANTIZE: return RT_agg_quantize;
 	case AGG_LQUANTIZE: return RT_agg_lquantize;
+	case AGG_PERCENTILE: return RT_agg_percentile;
 	default: return RT_agg_llquantize;
 	}
 }
@@ -243,7 +253,8 @@ void cg_aggregate(struct cg *g, struct d_node *n)
 	cg_key_load(g, R3, key, pa->nkeys);
 	cg_load(g, R4, value);
 	cg_load(g, R5, by);
-	cg_call_sized(g, agg_rt(pa->fn), cg_key_bytes(pa->keys, pa->nkeys));
+	cg_call_with(g, agg_rt(pa->fn), cg_key_bytes(pa->keys, pa->nkeys),
+		cg_key_null(n->a->list, pa->keys, pa->nkeys));
 	if (key >= 0)
 		cg_slots_free(g, key, pa->nkeys);
 	cg_free(g, value);
@@ -513,13 +524,14 @@ static struct cg_val gen_call(struct cg *g, struct d_node *n, const struct fn_rt
 	struct cg_val v[4];
 	unsigned nv = 0, first = f->slot ? R3 : R2;
 	uint32_t slot = f->slot ? cg_scratch(g, n, g->c->prog.strsize) : 0;
-	bool missing = f->has_missing;
+	bool missing = f->has_missing, may_be_null = false;
 
 	for (struct d_node *a = n->list; a != NULL && nv < 4; a = a->next, proto++) {
 		if (*proto == '[') {
 			proto++;
 			missing = false;
 		}
+		may_be_null |= *proto == 's' && d_may_be_null(a);
 		v[nv++] = gen_arg(g, a, *proto);
 	}
 	if (missing)
@@ -530,12 +542,18 @@ static struct cg_val gen_call(struct cg *g, struct d_node *n, const struct fn_rt
 		cg_free(g, v[i]);
 	if (f->slot)
 		ebpf_const(g->a, R2, slot);
-	cg_call(g, f->rt);
+	cg_call_with(g, f->rt, 0, may_be_null);
 	if (d_is_kind(n->type, T_VOID))
 		return cg_const(0);
 	if (d_is_scalar(n->type))
 		cg_norm(g, R0, n->type);
 	return cg_keep(g, n, R0);
+}
+
+static bool is_cpu_func(const struct d_node *n)
+{
+	return n->ident->id == FN_CPU_CHIP || n->ident->id == FN_CPU_LGRP ||
+	       n->ident->id == FN_CPU_MHZ;
 }
 
 /* Properties of a thread or a file: one runtime function for numbers, one for texts. */
@@ -546,14 +564,14 @@ static struct cg_val gen_thread(struct cg *g, struct d_node *n)
 	struct cg_val number = n->list->next != NULL ? cg_expr(g, n->list->next) : cg_const(0);
 
 	cg_load(g, text ? R4 : R3, at);
-	if (!text)
+	if (!text && !is_cpu_func(n))
 		cg_load(g, R4, number);
 	cg_free(g, at);
 	cg_free(g, number);
 	if (text)
 		ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
 	ebpf_const(g->a, text ? R3 : R2, n->ident->id);
-	cg_call(g, text ? RT_threadstr : RT_threadnum);
+	cg_call(g, text ? RT_threadstr : is_cpu_func(n) ? RT_cpuinfo : RT_threadnum);
 	return cg_keep(g, n, R0);
 }
 
@@ -573,8 +591,14 @@ static struct cg_val gen_copy_string(struct cg *g, struct d_node *n)
 {
 	struct cg_val s = cg_expr(g, n->list), len;
 
-	if (n->list->next == NULL)
+	if (n->list->next == NULL && !d_may_be_null(n->list))
 		return s;
+	if (n->list->next == NULL) {
+		cg_load(g, R2, s);
+		cg_free(g, s);
+		cg_call(g, RT_notnull);
+		return cg_keep(g, n, R0);
+	}
 	len = cg_expr(g, n->list->next);
 	cg_load(g, R3, s);
 	cg_load(g, R5, len);
@@ -582,7 +606,7 @@ static struct cg_val gen_copy_string(struct cg *g, struct d_node *n)
 	cg_free(g, len);
 	ebpf_const(g->a, R4, 0);
 	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
-	cg_call(g, RT_substr);
+	cg_call_with(g, RT_substr, 0, d_may_be_null(n->list));
 	return cg_keep(g, n, R0);
 }
 

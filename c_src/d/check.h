@@ -44,7 +44,6 @@ const char *chk_opname(int op);
 
 /* check_conv.c */
 uint64_t chk_norm(const struct d_type *t, uint64_t v); /* v converted to an integer type */
-const struct d_type *chk_promote(struct d_comp *c, const struct d_type *t);
 int chk_int_cast(struct d_comp *c, struct d_node *n, const struct d_type *t);
 bool chk_convertible(struct d_comp *c, const struct d_node *n, const struct d_type *t);
 int chk_convert(struct d_comp *c, struct d_node *n, const struct d_type *t); /* by assignment */
@@ -67,8 +66,7 @@ int chk_assoc(struct d_comp *c, struct d_node *n, unsigned cx);
 int chk_member(struct d_comp *c, struct d_node *n, unsigned cx);
 int chk_body(struct d_comp *c, struct d_node *e); /* of an inline or translator, at its use */
 /* The left side of an assignment; type: of a variable that does not exist yet. */
-int chk_lval(
-	struct d_comp *c, struct d_node *n, const struct d_node *rhs, const struct d_type *type);
+int chk_lval(struct d_comp *c, struct d_node *n, const struct d_type *type);
 bool chk_undefined(struct d_comp *c, const struct d_node *n); /* a variable not defined yet */
 int chk_keys(struct d_comp *c, struct d_node *n, struct d_ident *id, bool agg);
 
@@ -84,6 +82,10 @@ int chk_args(struct d_comp *c, struct d_node *n, unsigned cx); /* args[n] */
 /* check_func.c, check_agg.c */
 int chk_func(struct d_comp *c, struct d_node *n, unsigned cx);
 int chk_aggregate(struct d_comp *c, struct d_node *n);	/* @a[k] = f(..) */
+/* check_percentile.c: its constants, which all uses of an aggregation share */
+int chk_percents(struct d_comp *c, const struct d_node *f, uint64_t param[5]);
+int chk_same_percents(struct d_comp *c, const struct d_node *f, const struct d_ident *id,
+	const uint64_t param[5]);
 int chk_agg_action(struct d_comp *c, struct d_node *n); /* clear() and the like */
 
 /* check_term.c: nothing is done to what is not a term */
@@ -99,7 +101,9 @@ extern const char chk_term_truth[]; /* what to write instead of a term as condit
 /* check_util.c */
 struct d_node *chk_new(struct d_comp *c, enum d_nkind kind, const struct d_node *place);
 void chk_replace(struct d_node *n, const struct d_node *by);	    /* keeps n->next */
-void chk_int(struct d_node *n, const struct d_type *t, uint64_t v); /* make n a constant */
+/* Make n a constant: the result of an operator, which may need more bits than its type has; */
+void chk_const(struct d_node *n, const struct d_type *t, uint64_t v);
+void chk_int(struct d_node *n, const struct d_type *t, uint64_t v); /* or cut to its type */
 /* Insert a node of kind k above n: n becomes that node, and the old n its child a. */
 int chk_wrap(struct d_comp *c, struct d_node *n, enum d_nkind k, const struct d_type *t);
 /*

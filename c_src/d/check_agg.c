@@ -4,6 +4,7 @@
  * which must be the same in all uses of a name; and the actions that take whole aggregations.
  */
 #include "check.h"
+#include "prog/aggfn.h"
 
 /* ---- constants of distributions -------------------------------------------------------------- */
 
@@ -151,6 +152,7 @@ static const struct {
 	{AGG_COUNT, 0, 0},
 	{AGG_LQUANTIZE, 3, 5},
 	{AGG_LLQUANTIZE, 5, 6},
+	{AGG_PERCENTILE, 1, 1 + AGGFN_PERCENTS},
 	{AGG_QUANTIZE, 1, 2},
 };
 
@@ -189,6 +191,7 @@ static int agg_func(struct d_comp *c, struct d_node *f, uint64_t param[5])
 	case AGG_QUANTIZE: return increment(c, f, x->next, D_QUANT_PROTO);
 	case AGG_LQUANTIZE: return check_lquantize(c, f, param);
 	case AGG_LLQUANTIZE: return check_llquantize(c, f, param);
+	case AGG_PERCENTILE: return chk_percents(c, f, param);
 	default: return 0;
 	}
 }
@@ -205,6 +208,8 @@ static int same_params(
 		"factor", "low magnitude", "high magnitude", "number of steps"};
 	bool ll = f->ident->id == AGG_LLQUANTIZE;
 
+	if (f->ident->id == AGG_PERCENTILE)
+		return chk_same_percents(c, f, id, param);
 	for (int i = 0; i < (ll ? 4 : 3); i++)
 		if (param[i] != id->aggparam[i])
 			return d_nerror(c, ll ? llq[i] : lq[i], f,
@@ -269,7 +274,7 @@ int chk_aggregate(struct d_comp *c, struct d_node *n)
 		return CHK_ERR(c, D_AGG_FUNC, n,
 			"@%s must be assigned an aggregating function: count(), sum(x), min(x), "
 			"max(x), avg(x), stddev(x), quantize(x), lquantize(x, ..), "
-			"llquantize(x, ..)",
+			"llquantize(x, ..), percentile(x, ..)",
 			n->a->text);
 	if (chk_attr(c, f, fn))
 		return -1;

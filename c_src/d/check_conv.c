@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Explicit and implicit conversions, and the operators that are about types: casts, sizeof,
- * offsetof, stringof. After the checker, an integer that changes its size or sign has an N_CAST,
- * characters in memory that become a string have an N_STRINGOF, and an array that decays to a
- * pointer has an OP_ADDROF of the element's pointer type.
+ * offsetof, stringof. After the checker, an integer that is converted has an N_CAST (operands of
+ * operators are not: these compute in 64 bits), characters in memory that become a string have an
+ * N_STRINGOF, and an array that decays to a pointer has an OP_ADDROF of the element's pointer type.
  */
 #include "check.h"
 
@@ -21,41 +21,55 @@ uint64_t chk_norm(const struct d_type *t, uint64_t v)
 	}
 }
 
-const struct d_type *chk_promote(struct d_comp *c, const struct d_type *t)
+/* Does every value of type from, extended to 64 bits, have the same bits as one of type to? */
+static bool same_bits(const struct d_type *from, const struct d_type *to)
 {
-	const struct d_type *b = d_base(t);
+	bool fs = d_is_signed(from), ts = d_is_signed(to);
 
-	if (b->kind == T_ENUM || b->size < 4)
-		return c->t.int_;
-	return b;
+	if (to->is_bool)
+		return from->is_bool;
+	if (to->size == from->size)
+		return fs == ts;
+	return to->size > from->size && (!fs || ts);
 }
 
-const struct d_type *d_arith_type(struct d_comp *c, const struct d_type *a, const struct d_type *b)
+static bool is_truth(const struct d_node *n)
 {
-	bool ll;
+	return (n->kind == N_OP1 && n->op == OP_LNOT) ||
+	       (n->kind == N_OP2 && ((n->op >= OP_LT && n->op <= OP_NE) ||
+					    (n->op >= OP_LAND && n->op <= OP_LOR)));
+}
 
-	a = chk_promote(c, a);
-	b = chk_promote(c, b);
-	if (a->size == 4 && b->size == 4)
-		return a->is_signed && b->is_signed ? c->t.int_ : c->t.uint;
-	ll = a == d_base(c->t.llong) || b == d_base(c->t.llong) || a == d_base(c->t.ullong) ||
-	     b == d_base(c->t.ullong);
-	if ((a->size == 8 && !a->is_signed) || (b->size == 8 && !b->is_signed))
-		return ll ? c->t.ullong : c->t.ulong;
-	return ll ? c->t.llong : c->t.long_;
+static bool is_mask(const struct d_node *n, const struct d_type *t)
+{
+	return n->kind == N_INT && (int64_t)n->value >= 0 && d_fits(n, t);
+}
+
+bool d_fits(const struct d_node *n, const struct d_type *t)
+{
+	const struct d_type *to = d_base(t);
+
+	if (n->kind == N_INT)
+		return chk_norm(t, n->value) == n->value;
+	if ((to->size == 8 || to->size == 0) && !to->is_bool)
+		return true;
+	if (is_truth(n))
+		return true;
+	if (n->kind == N_OP3)
+		return d_fits(n->b, t) && d_fits(n->c, t);
+	if (n->kind == N_OP2 && n->op == OP_COMMA)
+		return d_fits(n->b, t);
+	if (n->kind == N_OP2 && n->op == OP_BAND && (is_mask(n->a, t) || is_mask(n->b, t)))
+		return true;
+	if ((n->kind == N_OP2 && n->op >= OP_MUL && n->op <= OP_BOR) ||
+		(n->kind == N_OP1 && (n->op == OP_BNOT || n->op == OP_PLUS || n->op == OP_NEG)))
+		return false;
+	return same_bits(d_base(n->type), to);
 }
 
 bool chk_is_zero(const struct d_node *n)
 {
 	return n->kind == N_INT && n->value == 0;
-}
-
-/* Integers with the same representation in a register need no cast. */
-static bool same_int(const struct d_type *a, const struct d_type *b)
-{
-	a = d_base(a);
-	b = d_base(b);
-	return a->size == b->size && d_is_signed(a) == d_is_signed(b) && a->is_bool == b->is_bool;
 }
 
 int chk_int_cast(struct d_comp *c, struct d_node *n, const struct d_type *t)
@@ -64,7 +78,8 @@ int chk_int_cast(struct d_comp *c, struct d_node *n, const struct d_type *t)
 		chk_int(n, t, n->value);
 		return 0;
 	}
-	if (d_is_int(n->type) && same_int(n->type, t))
+	if (d_is_int(n->type) && d_base(n->type)->size == d_base(t)->size &&
+		d_is_signed(n->type) == d_is_signed(t) && d_fits(n, t))
 		return 0;
 	return chk_wrap(c, n, N_CAST, t);
 }
@@ -178,21 +193,23 @@ int chk_convert(struct d_comp *c, struct d_node *n, const struct d_type *t)
 
 /* ---- folding ---------------------------------------------------------------------------- */
 
+/* -1u and ~0u are constants of their type, as if they were written so: they are cut to it. */
 int chk_fold1(struct d_comp *c, struct d_node *n)
 {
 	uint64_t v = n->a->value;
+	bool cut = !d_is_signed(n->type);
 
 	(void)c;
 	if (n->a->kind != N_INT)
 		return 0;
 	switch (n->op) {
 	case OP_LNOT: v = !v; break;
-	case OP_BNOT: v = ~v; break;
+	case OP_BNOT: v = cut ? chk_norm(n->type, ~v) : ~v; break;
 	case OP_PLUS: break;
-	case OP_NEG: v = -v; break;
+	case OP_NEG: v = cut ? chk_norm(n->type, -v) : -v; break;
 	default: return 0;
 	}
-	chk_int(n, n->type, v);
+	chk_const(n, n->type, v);
 	return 0;
 }
 
@@ -206,7 +223,7 @@ static uint64_t divide(const struct d_type *t, int op, uint64_t a, uint64_t b)
 			    : (uint64_t)((int64_t)a % (int64_t)b);
 }
 
-/* As bytecode does it: in 64 bits, by the low six bits of b; chk_int() truncates the result. */
+/* As bytecode does it: by the low six bits of b. */
 static uint64_t shift(const struct d_type *t, int op, uint64_t a, uint64_t b)
 {
 	unsigned by = b & 63;
@@ -232,13 +249,15 @@ static bool compare(const struct d_type *t, int op, uint64_t a, uint64_t b)
 
 int chk_fold2(struct d_comp *c, struct d_node *n)
 {
-	const struct d_type *t = d_base(n->a->type);
+	const struct d_type *t = n->a->type;
 	uint64_t a = n->a->value, b = n->b->value, v;
 
 	if ((n->op == OP_DIV || n->op == OP_MOD) && chk_is_zero(n->b))
 		return CHK_ERR(c, D_DIV_ZERO, n, "division by the constant 0");
 	if (n->a->kind != N_INT || n->b->kind != N_INT || !d_is_int(n->type))
 		return 0;
+	if (d_is_int(t) && d_is_int(n->b->type))
+		t = d_common_type(c, n->a, n->b);
 	switch (n->op) {
 	case OP_MUL: v = a * b; break;
 	case OP_DIV:
@@ -265,7 +284,7 @@ int chk_fold2(struct d_comp *c, struct d_node *n)
 	case OP_LOR: v = a || b; break;
 	default: return 0;
 	}
-	chk_int(n, n->type, v);
+	chk_const(n, n->type, v);
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Expressions: the operands and result of each operator. Arithmetic operands are converted to their
- * common type; a pointer is left of the integer added to it; comparisons and logic are int. In `a
- * op= b`, b has been converted to the type in which the operation is done.
+ * Expressions: the operands and result of each operator. Arithmetic has the common type of its
+ * operands, which stay as they are; a pointer is left of the integer added to it; comparisons and
+ * logic are int.
  */
 #include "check.h"
 
@@ -91,43 +91,39 @@ static int incompatible(struct d_comp *c, const struct d_node *n, int op, const 
 		chk_tname(c, a), chk_opname(op), chk_tname(c, b), hint);
 }
 
-/* The bit-field whose value this is, also if it was just assigned or is after a comma. */
-static const struct d_node *bitfield_of(const struct d_node *n)
+/* The type of an operand: enumerations and _Bool count as int, nothing else does. */
+static const struct d_type *operand_type(struct d_comp *c, const struct d_node *n)
 {
-	for (;;) {
-		if (n->flags & NF_BITFIELD)
-			return n;
-		if (n->kind == N_OP2 && n->op == OP_COMMA)
-			n = n->b;
-		else if ((n->kind == N_OP2 && n->op >= OP_ASG && n->op <= OP_ASG_BOR) ||
-			 (n->kind == N_OP1 && n->op >= OP_PREINC && n->op <= OP_POSTDEC))
-			n = n->a;
-		else
-			return NULL;
-	}
+	const struct d_type *t = d_base(n->type);
+
+	return t->kind == T_ENUM || t->is_bool ? c->t.int_ : t;
 }
 
-/* The promoted type: a bit-field narrower than int is an int. */
-static const struct d_type *promoted(struct d_comp *c, const struct d_node *n)
+/* The common type is that of the wider operand; at equal width the unsigned one. */
+static unsigned rank(struct d_comp *c, const struct d_node *n)
 {
-	const struct d_node *f = bitfield_of(n);
+	const struct d_type *t = operand_type(c, n);
 
-	if (f && f->member && f->member->bit_width < 32)
-		return c->t.int_;
-	return chk_promote(c, n->type);
+	return 2 * (n->bits ? n->bits : (unsigned)t->size * 8) + !d_is_signed(t);
 }
 
-static const struct d_type *common_type(
+static const struct d_node *wider(
 	struct d_comp *c, const struct d_node *a, const struct d_node *b)
 {
-	return d_arith_type(c, promoted(c, a), promoted(c, b));
+	return rank(c, b) > rank(c, a) ? b : a;
 }
 
-/* Convert both operands to their common type, which is the result's. */
-static int arith(struct d_comp *c, struct d_node *n)
+const struct d_type *d_common_type(struct d_comp *c, const struct d_node *a, const struct d_node *b)
 {
-	n->type = common_type(c, n->a, n->b);
-	return chk_int_cast(c, n->a, n->type) || chk_int_cast(c, n->b, n->type) ? -1 : 0;
+	return operand_type(c, wider(c, a, b));
+}
+
+/* The value of n is computed from a and b. */
+static void arith(
+	struct d_comp *c, struct d_node *n, const struct d_node *a, const struct d_node *b)
+{
+	n->type = d_common_type(c, a, b);
+	n->bits = wider(c, a, b)->bits;
 }
 
 /* ---- one operand ------------------------------------------------------------------------ */
@@ -231,9 +227,10 @@ static int incdec(struct d_comp *c, struct d_node *n)
 			"operator %s cannot be applied to an aggregation: "
 			"use @%s = count()",
 			chk_opname(n->op), n->a->text);
-	if (chk_lval(c, n->a, NULL, c->t.i64) || need_lval(c, n, n->a))
+	if (chk_lval(c, n->a, c->t.i64) || need_lval(c, n, n->a))
 		return -1;
 	n->type = n->a->type;
+	n->bits = n->a->bits;
 	if (d_is_ptr(n->type))
 		return steppable(c, n, n->op, n->type);
 	if (!d_is_int(n->type))
@@ -270,22 +267,16 @@ static int check_op1(struct d_comp *c, struct d_node *n, unsigned cx)
 			return -1;
 		if (!d_is_int(a->type))
 			return bad_operand(c, D_OP_INT, n, n->op, "an integer", a->type);
-		goto promote;
+		arith(c, n, a, a);
+		break;
 	default:
 		if (chk_term_number(c, a))
 			return -1;
 		if (!d_is_int(a->type))
 			return bad_operand(c, D_OP_ARITH, n, n->op, "a number", a->type);
-	promote:
-		n->type = promoted(c, a);
-		if (chk_int_cast(c, a, n->type))
-			return -1;
-		if (n->op == OP_PLUS) {
-			chk_replace(n, a);
-			n->flags &= ~(NF_LVAL | NF_BITFIELD);
-		}
+		arith(c, n, a, a);
 	}
-	return n->kind == N_OP1 ? chk_fold1(c, n) : 0;
+	return chk_fold1(c, n);
 }
 
 /* ---- two operands ------------------------------------------------------------------------ */
@@ -315,8 +306,10 @@ static int check_add(struct d_comp *c, struct d_node *n)
 			d_is_kind(n->a->type, T_FLOAT) ? n->a->type : n->b->type);
 	if (chk_decay(c, n->a) || chk_decay(c, n->b))
 		return -1;
-	if (d_is_int(n->a->type) && d_is_int(n->b->type))
-		return arith(c, n) ? -1 : chk_fold2(c, n);
+	if (d_is_int(n->a->type) && d_is_int(n->b->type)) {
+		arith(c, n, n->a, n->b);
+		return chk_fold2(c, n);
+	}
 	if (n->op == OP_SUB && d_is_ptr(n->a->type) && d_is_ptr(n->b->type))
 		return ptr_minus_ptr(c, n);
 	if (n->op == OP_ADD && d_is_int(n->a->type) && d_is_ptr(n->b->type))
@@ -337,13 +330,7 @@ static int check_arith(struct d_comp *c, struct d_node *n)
 	if (!d_is_int(a) || !d_is_int(b))
 		return bad_operand(c, ints ? D_OP_INT : D_OP_ARITH, n, n->op,
 			ints ? "integers" : "numbers", d_is_int(a) ? b : a);
-	if (n->op == OP_SHL || n->op == OP_SHR) {
-		n->type = promoted(c, n->a);
-		if (chk_int_cast(c, n->a, n->type) || chk_int_cast(c, n->b, promoted(c, n->b)))
-			return -1;
-	} else if (arith(c, n)) {
-		return -1;
-	}
+	arith(c, n, n->a, n->b);
 	return chk_fold2(c, n);
 }
 
@@ -372,12 +359,8 @@ static int check_compare(struct d_comp *c, struct d_node *n)
 	if (d_is_term(a) || d_is_term(b))
 		return chk_term_compare(c, n);
 	n->type = c->t.int_;
-	if (d_is_int(a) && d_is_int(b)) {
-		if (arith(c, n))
-			return -1;
-		n->type = c->t.int_;
+	if (d_is_int(a) && d_is_int(b))
 		return chk_fold2(c, n);
-	}
 	if (d_is_kind(a, T_FLOAT) || d_is_kind(b, T_FLOAT))
 		return bad_operand(c, D_OP_ARITH, n, n->op, "integers, pointers or strings",
 			d_is_kind(a, T_FLOAT) ? a : b);
@@ -523,11 +506,12 @@ static int check_assign(struct d_comp *c, struct d_node *n)
 		return CHK_ERR(c, D_OP_INCOMPLETE, n,
 			"a value of type '%s' cannot be assigned: its members are not known",
 			chk_tname(c, t));
-	if (chk_lval(c, n->a, n->b, t) || need_lval(c, n, n->a))
+	if (chk_lval(c, n->a, t) || need_lval(c, n, n->a))
 		return -1;
 	if (dyn)
 		return chk_xlate_assign(c, n);
 	n->type = n->a->type;
+	n->bits = n->a->bits;
 	if (d_is_kind(n->type, T_ARRAY) || d_is_kind(n->type, T_FUNC))
 		return CHK_ERR(c, D_OP_ARRFUN, n, "operator %s cannot be applied to type '%s'",
 			chk_opname(n->op), chk_tname(c, n->type));
@@ -550,10 +534,10 @@ static int check_opassign(struct d_comp *c, struct d_node *n)
 			"use @%s = sum(x)",
 			chk_opname(n->op), n->a->text);
 	if (chk_expr(c, n->b, CX_VALUE) || chk_term_number(c, n->b) ||
-		chk_lval(c, n->a, NULL, c->t.i64) ||
-		need_lval(c, n, n->a))
+		chk_lval(c, n->a, c->t.i64) || need_lval(c, n, n->a))
 		return -1;
 	n->type = n->a->type;
+	n->bits = n->a->bits;
 	if (add && d_is_ptr(n->type) && d_is_int(n->b->type)) {
 		if (steppable(c, n, n->op, n->type))
 			return -1;
@@ -564,12 +548,7 @@ static int check_opassign(struct d_comp *c, struct d_node *n)
 			ints ? "integers" : "numbers", d_is_int(n->type) ? n->b->type : n->type);
 	if ((op == OP_DIV || op == OP_MOD) && chk_is_zero(n->b))
 		return CHK_ERR(c, D_DIV_ZERO, n, "division by the constant 0");
-	if (op == OP_SHL || op == OP_SHR)
-		return chk_int_cast(c, n->b, promoted(c, n->b));
-	/* b has the type of the operation, even if its value would not need the cast. */
-	if (n->b->kind != N_INT && !d_same(n->b->type, common_type(c, n->a, n->b)))
-		return chk_wrap(c, n->b, N_CAST, common_type(c, n->a, n->b));
-	return chk_int_cast(c, n->b, common_type(c, n->a, n->b));
+	return 0;
 }
 
 static int check_op2(struct d_comp *c, struct d_node *n, unsigned cx)
@@ -609,6 +588,7 @@ static int check_op2(struct d_comp *c, struct d_node *n, unsigned cx)
 		if (chk_decay(c, n->b))
 			return -1;
 		n->type = n->b->type;
+		n->bits = n->b->bits;
 		return 0;
 	default: return check_arith(c, n);
 	}
@@ -667,9 +647,7 @@ static int check_op3(struct d_comp *c, struct d_node *n, unsigned cx)
 	x = n->b->type;
 	y = n->c->type;
 	if (d_is_int(x) && d_is_int(y)) {
-		n->type = common_type(c, n->b, n->c);
-		if (chk_int_cast(c, n->b, n->type) || chk_int_cast(c, n->c, n->type))
-			return -1;
+		arith(c, n, n->b, n->c);
 	} else if ((d_is_string(x) && chk_strcompat(y)) || (d_is_string(y) && chk_strcompat(x))) {
 		n->type = c->t.string;
 		if (chk_to_string(c, n->b) || chk_to_string(c, n->c))
@@ -692,6 +670,10 @@ static int dispatch(struct d_comp *c, struct d_node *n, unsigned cx)
 {
 	switch (n->kind) {
 	case N_INT: return 0;
+	case N_DECIMAL:
+		return CHK_ERR(c, D_SYNTAX, n,
+			"floating-point constants are not permitted in D: use integers, scaled if "
+			"need be (1500 for 1.5 in thousandths)");
 	case N_STR: n->type = c->t.string; return 0;
 	case N_IDENT: return chk_ident(c, n, cx);
 	case N_ASSOC: return chk_assoc(c, n, cx);

@@ -37,10 +37,7 @@ static int bad_arg(struct d_comp *c, const struct d_node *n, const struct d_node
 
 static int string_arg(struct d_comp *c, const struct d_node *n, struct d_node *a, unsigned i)
 {
-	/* strtok(NULL, sep) continues where it was. */
-	if (i == 1 && n->ident->kind == ID_FUNC && n->ident->id == FN_STRTOK && chk_is_zero(a))
-		return 0;
-	if (!chk_strcompat(a->type))
+	if (!chk_strcompat(a->type) && !chk_is_zero(a)) /* NULL: a fault, but for strtok() */
 		return bad_arg(c, n, a, i, "a string");
 	return chk_to_string(c, a);
 }

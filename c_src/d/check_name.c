@@ -127,8 +127,8 @@ bool chk_undefined(struct d_comp *c, const struct d_node *n)
 }
 
 /* The type of a variable, inferred from the first value assigned. */
-static const struct d_type *inferred(struct d_comp *c, const struct d_node *n,
-	const struct d_node *rhs, const struct d_type *type)
+static const struct d_type *inferred(
+	struct d_comp *c, const struct d_node *n, const struct d_type *type)
 {
 	enum d_tkind k = d_base(type)->kind;
 
@@ -137,15 +137,12 @@ static const struct d_type *inferred(struct d_comp *c, const struct d_node *n,
 			chk_scope(n->op), n->text, chk_tname(c, type));
 		return NULL;
 	}
-	if (rhs && (rhs->flags & NF_BITFIELD))
-		return chk_promote(c, type);
 	if (k == T_TERM && n->op != SC_THIS) /* it outlives the term */
 		return c->t.string;
 	return type;
 }
 
-int chk_lval(
-	struct d_comp *c, struct d_node *n, const struct d_node *rhs, const struct d_type *type)
+int chk_lval(struct d_comp *c, struct d_node *n, const struct d_type *type)
 {
 	struct d_ident *id;
 
@@ -162,7 +159,7 @@ int chk_lval(
 		return CHK_ERR(c, D_ARR_LOCAL, n,
 			"this->%s cannot be an associative array: use self->%s[..] or %s[..]",
 			n->text, n->text, n->text);
-	type = inferred(c, n, rhs, type);
+	type = inferred(c, n, type);
 	if (!type)
 		return -1;
 	id = find(c, n);
@@ -519,7 +516,8 @@ int chk_member(struct d_comp *c, struct d_node *n, unsigned cx)
 	n->value = off;
 	n->type = n->member->type;
 	n->flags |= NF_LVAL;
-	if (n->member->bit_width)
+	n->bits = n->member->bit_width;
+	if (n->bits)
 		n->flags |= NF_BITFIELD;
 	return 0;
 }

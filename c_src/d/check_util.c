@@ -34,13 +34,18 @@ void chk_replace(struct d_node *n, const struct d_node *by)
 	n->next = next;
 }
 
-void chk_int(struct d_node *n, const struct d_type *t, uint64_t v)
+void chk_const(struct d_node *n, const struct d_type *t, uint64_t v)
 {
 	struct d_node by = {.kind = N_INT, .flags = NF_CHECKED, .line = n->line, .col = n->col};
 
 	by.type = t;
-	by.value = chk_norm(t, v);
+	by.value = v;
 	chk_replace(n, &by);
+}
+
+void chk_int(struct d_node *n, const struct d_type *t, uint64_t v)
+{
+	chk_const(n, t, chk_norm(t, v));
 }
 
 int chk_wrap(struct d_comp *c, struct d_node *n, enum d_nkind k, const struct d_type *t)

@@ -127,7 +127,7 @@ static inline void *d_nomem_null(struct d_comp *c)
 /* lex.c */
 enum d_token {
 	/* single characters stand for themselves */
-	TOK_EOF = 256, TOK_INT, TOK_STR, TOK_IDENT, TOK_TYPENAME, TOK_AGG, TOK_PSPEC,
+	TOK_EOF = 256, TOK_INT, TOK_DECIMAL, TOK_STR, TOK_IDENT, TOK_TYPENAME, TOK_AGG, TOK_PSPEC,
 	TOK_INC, TOK_DEC, TOK_ARROW, TOK_SHL, TOK_SHR, TOK_LE, TOK_GE, TOK_EQ, TOK_NE,
 	TOK_LAND, TOK_LOR, TOK_LXOR, TOK_ELLIPSIS,
 	TOK_ASG_ADD, TOK_ASG_SUB, TOK_ASG_MUL, TOK_ASG_DIV, TOK_ASG_MOD, TOK_ASG_AND, TOK_ASG_XOR,
@@ -149,6 +149,12 @@ int d_ident_enter(struct d_idtab *t, struct d_ident *id);
 size_t d_idtab_mark(const struct d_idtab *t);
 void d_idtab_undo(struct d_idtab *t, size_t mark); /* remove what was added since */
 void d_idtab_each(const struct d_idtab *t, void (*cb)(void *, struct d_ident *), void *arg);
+
+/* Bytes of a string in memory, with its NUL: prog.strsize. */
+static inline uint32_t d_str_bytes(const struct et_options *opts)
+{
+	return (uint32_t)opts->val[OPT_STRSIZE] + 1;
+}
 
 /* type.c, decl.c: tables of typedefs and tags, with undo */
 const struct d_type *d_typedef_find(struct d_comp *c, const char *name);
@@ -184,8 +190,14 @@ int d_check_clause(struct d_comp *c, struct d_clause *clause); /* predicate and 
 int d_check_expr(struct d_comp *c, struct d_node *n);
 /* "Stable/Stable/Common" to attr[3]: 1 Internal .. 8 Standard; class 1 Unknown .. 6 Common. */
 int d_attr_parse(const char *text, uint8_t attr[3]);
-/* Usual arithmetic conversions. */
-const struct d_type *d_arith_type(struct d_comp *c, const struct d_type *a, const struct d_type *b);
+/*
+ * Arithmetic: operators compute in 64 bits, by the sign of the common type of their operands. Only
+ * a value that is stored, cast or recorded is cut to its type.
+ */
+const struct d_type *d_common_type(
+	struct d_comp *c, const struct d_node *a, const struct d_node *b);
+/* Is the value of n, as it is computed, one of type t already? */
+bool d_fits(const struct d_node *n, const struct d_type *t);
 
 /* fmt.c: parse and check; vals: the arguments (list of expressions); keys for printa. */
 struct d_fmt *d_fmt_parse(struct d_comp *c, const struct d_node *str);
@@ -193,6 +205,9 @@ int d_fmt_check_printf(struct d_comp *c, const struct d_fmt *f, const struct d_n
 	const struct d_node *args);
 int d_fmt_check_printa(struct d_comp *c, const struct d_fmt *f, const struct d_node *call,
 	const struct d_ident *const *aggs, unsigned naggs);
+
+/* nullable.c: a string expression that is checked, or one that is made a string */
+bool d_may_be_null(const struct d_node *n);
 
 /* countable.c: do n firings of a checked clause equal one that adds n times as much? */
 bool d_countable(const struct d_clause *clause);

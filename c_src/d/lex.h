@@ -131,6 +131,8 @@ void d_lex_number(struct d_comp *c);
 void d_lex_string(struct d_comp *c);
 void d_lex_char(struct d_comp *c);
 /* Convert an integer's text to value and type. Returns 0, 'd' bad digit, 'o' overflow. */
+/* The length of a decimal such as 99.9; 0: it is none. */
+size_t d_lex_decimal(const char *s, size_t n);
 int d_int_parse(
 	struct d_comp *c, const char *s, size_t len, uint64_t *value, const struct d_type **type);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Constants: integers, characters and strings. Each function reads the constant at lx->p, fills
+ * Constants: integers, decimals, characters and strings. Each function reads the constant at lx->p, fills
  * lx->tok and advances past it, or sets TOK_ERR.
  */
 #include "lex.h"
@@ -101,6 +101,22 @@ static bool is_float(const char *s, size_t n)
 	return i < n && s[i] >= '0' && s[i] <= '9';
 }
 
+size_t d_lex_decimal(const char *s, size_t n)
+{
+	size_t i = 0, point;
+
+	while (i < n && s[i] >= '0' && s[i] <= '9')
+		i++;
+	point = i;
+	if (i == 0 || i >= n || s[i++] != '.')
+		return 0;
+	while (i < n && s[i] >= '0' && s[i] <= '9')
+		i++;
+	if (i == point + 1 || (i < n && (s[i] == '.' || d_lex_isword((unsigned char)s[i]))))
+		return 0;
+	return i;
+}
+
 void d_lex_number(struct d_comp *c)
 {
 	struct d_lexer *lx = c->lex;
@@ -109,6 +125,14 @@ void d_lex_number(struct d_comp *c)
 	char hint[96] = "";
 	int shown;
 
+	n = d_lex_decimal(lx->p, rest);
+	if (n > 0) { /* the checker says where it may be */
+		t->text = lx->p;
+		t->len = (uint32_t)n;
+		t->kind = TOK_DECIMAL;
+		lx->p += n;
+		return;
+	}
 	if (is_float(lx->p, rest)) {
 		bad(c, D_SYNTAX,
 			"floating-point constants are not permitted in D: use integers, scaled "

@@ -83,7 +83,7 @@ static int p_option(struct d_comp *c, const struct words *w, int line)
 	if (c->opts != NULL && c->scan != NULL)
 		d_scan_option(c, name, line);
 	if (c->opts != NULL && strcmp(name, "strsize") == 0)
-		((struct d_type *)c->t.string)->size = c->opts->val[OPT_STRSIZE];
+		((struct d_type *)c->t.string)->size = d_str_bytes(c->opts);
 	return 0;
 }
 

@@ -13,13 +13,13 @@
 
 #include "array.h"
 #include "bpf_call.h"
-#include "engine/clock.h"
 #include "engine/load.h"
 #include "engine/probe.h"
 #include "engine/region.h"
 #include "engine/slot.h"
 #include "engine/state.h"
 #include "kernel.h"
+#include "link_input.h"
 #include "prog/prog.h"
 #include "tracing.h"
 #include "uprobe.h"
@@ -119,7 +119,7 @@ int k_prepare(struct en *en, struct et_error *e)
 	if (make_buffer(k, en->shared.nslots, e) < 0 || k_object_load(&k->object, e) < 0)
 		return -1;
 	for (unsigned i = 0; i < k->object.ndata; i++) {
-		struct k_data *d = &k->object.data[i];
+		struct ebpf_data *d = &k->object.data[i];
 		void *mem = en_alloc(en, d->size);
 
 		if (mem == NULL)
@@ -220,7 +220,7 @@ void k_close(struct en *en)
 		close(k->buf_fd);
 	if (k->arena_fd >= 0)
 		close(k->arena_fd);
-	k_object_free(&k->object);
+	ebpf_object_free(&k->object);
 	k_uprobe_free(k);
 	free(k->fds);
 	free(k->programs);

@@ -29,7 +29,7 @@ struct rec_head {
 /* A string in the fixed part: offset of its text from the start of the record; not terminated. */
 struct rec_str {
 	uint32_t off;
-	uint32_t len; /* UINT32_MAX: NULL */
+	uint32_t len;
 };
 
 struct rec_error {

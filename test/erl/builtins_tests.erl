@@ -252,7 +252,7 @@ strsize_test() ->
                " && args[1] == erlpid/ { @[erlmsg] = count(); @len = max(strlen(erlmsg)); }"],
               fun() -> Self ! lists:seq(1, 100) end),
     receive [1 | _] -> ok end,
-    ?assertEqual(#{{"_", ["[1,2,3,4,5,6,7,"]} => 1, {"len", []} => 15}, Got).
+    ?assertEqual(#{{"_", ["[1,2,3,4,5,6,7,8"]} => 1, {"len", []} => 16}, Got).
 
 huge_message_test_() ->
     {timeout, 120, fun huge_message/0}.

@@ -151,6 +151,8 @@ has 'dist: by node' "^'?$host'? +[0-9]+ +[0-9]+ +[0-9]+\$"
 run gencall 'demo_exact:slow_server(9, 3).' 2000
 has 'gencall: calls' "^$value +<0\.[0-9]+\.0> +9\$"
 is 'gencall: slow ones' 9 "$(grep -cE "^ +[0-9]+ $value +<0\.[0-9]+\.0> +[^ ]" o)"
+# nine calls of one server, which takes 3 ms for each
+has 'gencall: percentiles of the server' '^<0\.[0-9]+\.0> +[0-9]{4,} +[0-9]{4,} +[0-9]{4,}$'
 run gencall 'demo_exact:server(50).' 60000000
 has 'gencall: more calls' "^$value +<0\.[0-9]+\.0> +50\$"
 hasnt 'gencall: none slow' "^ +[0-9]+ <"

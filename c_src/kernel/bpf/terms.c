@@ -305,7 +305,7 @@ RTFN(pbi_str)
 
 	if (to == 0)
 		return 0;
-	text(to)[0] = '\0';
+	str_end(text(to), 0);
 	answer_text(f, to, to + f->en->strsize, b, c);
 	return to;
 }

@@ -25,7 +25,7 @@ $ erltrace -qn 'BEGIN { printf("[%S] [%6S] [%-6S]\n", "ab", "a\n", "a\n"); exit(
 >
 # a string longer than strsize is cut when it is traced
 $ erltrace -q -xstrsize=8 -n 'BEGIN { printf("[%s]\n", "0123456789"); exit(0); }'
-> [0123456]
+> [01234567]
 >
 # bytes that are no characters pass as they are
 $ erltrace -qn 'BEGIN { printf("%s", "\303\244\377"); exit(0); }' | od -An -tx1

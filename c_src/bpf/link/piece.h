@@ -3,8 +3,8 @@
  * A function on its way through the linker: link.c puts functions together, flow.c knows what their
  * registers hold and who reads them, arena_access.c makes loads and stores those of the arena.
  */
-#ifndef K_PIECE_H
-#define K_PIECE_H
+#ifndef EBPF_PIECE_H
+#define EBPF_PIECE_H
 
 #include "link.h"
 
@@ -13,7 +13,6 @@ enum {
 	TO_KERNEL = 1,	    /* its imm */
 	TO_USER = 1 << 16,
 	OP_MAY_GOTO = 0xe5,
-	OP_JA32 = 0x06,
 	PSEUDO_MAP_FD = 1,    /* src of lddw */
 	PSEUDO_MAP_VALUE = 2,
 	PSEUDO_CALL = 1,      /* src of call */
@@ -23,24 +22,25 @@ enum {
 	COPY_FROM_USER = 148, /* a function of the kernel that may wait */
 };
 
-/* A function of the program to be: of the object, or a clause. */
+/* A function of the image to be: of the object, or a program; or several programs. */
 struct piece {
 	const struct ebpf_insn *insns;
 	unsigned n;
-	const struct k_func *func; /* NULL: a clause */
+	const struct ebpf_func *func; /* NULL: programs */
 	bool is_entry, own; /* own: its instructions are freed with it */
-	unsigned at;	/* where it begins in the program */
+	unsigned at;	/* where it begins in the image */
 	unsigned nargs;
 };
 
 struct link {
-	const struct k_input *in;
+	const struct ebpf_link_input *in;
 	struct piece *pieces;
 	unsigned npieces;
 	int *of_func;	 /* by function of the object: its piece + 1, or 0 */
 	unsigned *nargs; /* the same: arguments + 1 */
-	int first_clause;
-	unsigned per_group; /* clauses of one piece */
+	int left_out;	 /* the function of that name, or -1 */
+	int first_program;
+	unsigned per_group; /* programs of one piece */
 	struct ebpf_insn *out;
 	unsigned n;
 	struct call {
@@ -56,6 +56,8 @@ struct link {
 
 void link_emit(struct link *l, uint8_t code, int dst, int src, int off, int32_t imm);
 void link_no_memory(struct link *l);
+/* What the input says of a name that is not in the object; NULL: nothing. */
+const struct ebpf_symbol *link_symbol(const struct link *l, const struct ebpf_reloc *r);
 
 /* ---- flow.c --------------------------------------------------------------------------- */
 
@@ -65,7 +67,7 @@ typedef uint64_t kinds;
 bool flow_is_jump(const struct ebpf_insn *in);
 bool flow_goes_on(const struct ebpf_insn *in); /* to the next one, too */
 unsigned flow_target(const struct ebpf_insn *in, unsigned at);
-const struct k_reloc *flow_reloc(const struct piece *p, unsigned at);
+const struct ebpf_reloc *flow_reloc(const struct piece *p, unsigned at);
 bool flow_is_constant(const struct ebpf_insn *in);
 unsigned flow_writes(const struct ebpf_insn *in); /* registers, as bits */
 /* By instruction, before it. The caller frees; NULL: out of memory, which is told. */
@@ -92,6 +94,8 @@ struct body {
 	kinds *kinds;
 	unsigned *live, *heads;
 	bool *joins;
+	unsigned *start, *jump; /* by instruction: where its output begins, where its jump is there */
+	bool *far;		/* jumps that 16 bits are too few for */
 	int frame;
 	unsigned uses;	     /* registers */
 	uint8_t cast_of[11]; /* by register: the one whose cast to the arena it holds, + 1; or 0 */

@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 
-#include "engine/slot.h"
 #include "piece.h"
 
 enum { SLOTS = 16, NSLOTS = 48 }; /* bits of kinds: from there, so many */
@@ -21,15 +20,15 @@ bool flow_is_jump(const struct ebpf_insn *in)
 
 bool flow_goes_on(const struct ebpf_insn *in)
 {
-	return (in->code & 0xf7) != EBPF_JA && in->code != OP_JA32 && in->code != EBPF_EXIT;
+	return (in->code & 0xf7) != EBPF_JA && in->code != EBPF_JA32 && in->code != EBPF_EXIT;
 }
 
 unsigned flow_target(const struct ebpf_insn *in, unsigned at)
 {
-	return at + 1 + (unsigned)(in->code == OP_JA32 ? in->imm : in->off);
+	return at + 1 + (unsigned)(in->code == EBPF_JA32 ? in->imm : in->off);
 }
 
-const struct k_reloc *flow_reloc(const struct piece *p, unsigned at)
+const struct ebpf_reloc *flow_reloc(const struct piece *p, unsigned at)
 {
 	for (unsigned i = 0; p->func != NULL && i < p->func->nrelocs; i++)
 		if (p->func->relocs[i].at == at)
@@ -39,7 +38,7 @@ const struct k_reloc *flow_reloc(const struct piece *p, unsigned at)
 
 bool flow_is_constant(const struct ebpf_insn *in)
 {
-	return in->code == EBPF_MOV64_IMM || in->code == 0xb4;
+	return in->code == EBPF_MOV64_IMM || in->code == EBPF_MOV32_IMM;
 }
 
 /* ---- which registers are not the arena's ---------------------------------------------- */
@@ -62,15 +61,15 @@ static kinds set_to(kinds k, kinds which, bool on)
 }
 
 /* What one instruction makes of it. */
-static kinds step(const struct piece *p, unsigned at, kinds k)
+static kinds step(const struct link *l, const struct piece *p, unsigned at, kinds k)
 {
 	const struct ebpf_insn *in = &p->insns[at];
-	const struct k_reloc *r;
+	const struct ebpf_symbol *s;
 	unsigned class = in->code & 7;
 
 	if (in->code == EBPF_LDDW) {
-		r = flow_reloc(p, at);
-		return set_to(k, bit(in->dst), r != NULL && r->kind == K_SYM_BUF);
+		s = link_symbol(l, flow_reloc(p, at));
+		return set_to(k, bit(in->dst), s != NULL && s->kind == EBPF_SYM_MAP);
 	}
 	switch (class) {
 	case CLASS_LDX:
@@ -115,7 +114,7 @@ kinds *flow_kinds(struct link *l, const struct piece *p)
 		changed = false;
 		for (unsigned i = 0; i < p->n; i++) {
 			const struct ebpf_insn *in = &p->insns[i];
-			kinds out = step(p, i, k[i]);
+			kinds out = step(l, p, i, k[i]);
 			unsigned next = i + (in->code == EBPF_LDDW ? 2 : 1);
 
 			if (flow_is_jump(in)) {
@@ -138,7 +137,7 @@ kinds *flow_kinds(struct link *l, const struct piece *p)
 
 /* ---- what a function takes and gives -------------------------------------------------- */
 
-/* Of the kernel's own functions, those that bpf/ calls. */
+/* Of the kernel's own functions, those that are used. */
 static unsigned helper_args(int32_t id)
 {
 	switch (id) {
@@ -161,7 +160,9 @@ static unsigned reads_of(struct link *l, const struct piece *p, unsigned at)
 	switch (in->code & 7) {
 	case CLASS_LDX: return src;
 	case CLASS_ST: return dst;
-	case CLASS_STX: return dst | src | ((in->code & 0xe0) == MODE_ATOMIC && in->imm == 0xf1);
+	case CLASS_STX:
+		return dst | src |
+		       ((in->code & 0xe0) == MODE_ATOMIC && in->imm == EBPF_ATOMIC_CMPXCHG);
 	case CLASS_ALU:
 	case CLASS_ALU64: return (op == 0xb0 ? 0 : dst) | (in->code & 8 ? src : 0);
 	case CLASS_JMP:
@@ -184,9 +185,9 @@ unsigned flow_writes(const struct ebpf_insn *in)
 	case CLASS_ALU64: return 1u << in->dst;
 	case CLASS_JMP: return in->code == EBPF_CALL ? 0x3f : 0;
 	case CLASS_STX: /* what was there before */
-		if ((in->code & 0xe0) != MODE_ATOMIC || !(in->imm & 1))
+		if ((in->code & 0xe0) != MODE_ATOMIC || !(in->imm & EBPF_ATOMIC_FETCH))
 			return 0;
-		return in->imm == 0xf1 ? 1 : 1u << in->src;
+		return in->imm == EBPF_ATOMIC_CMPXCHG ? 1 : 1u << in->src;
 	default: return 0;
 	}
 }
@@ -236,7 +237,7 @@ static unsigned count_args(struct link *l, const struct piece *p)
 
 unsigned flow_args_of(struct link *l, int func)
 {
-	const struct k_func *f;
+	const struct ebpf_func *f;
 
 	if (l->nargs[func] == 0) {
 		f = &l->in->object->funcs[func];
@@ -246,7 +247,7 @@ unsigned flow_args_of(struct link *l, int func)
 	return l->nargs[func] - 1;
 }
 
-static unsigned args_of_rt(const struct ebpf_fn *f)
+static unsigned args_of_fn(const struct ebpf_fn *f)
 {
 	unsigned n = EBPF_MAX_ARGS;
 
@@ -258,15 +259,16 @@ static unsigned args_of_rt(const struct ebpf_fn *f)
 static unsigned args_of_call(struct link *l, const struct piece *p, unsigned at)
 {
 	const struct ebpf_insn *in = &p->insns[at];
-	const struct k_reloc *r = flow_reloc(p, at);
+	const struct ebpf_reloc *r = flow_reloc(p, at);
+	const struct ebpf_symbol *s = link_symbol(l, r);
 
 	if (p->func == NULL)
-		return args_of_rt(&l->in->env->fns[in->imm]);
+		return args_of_fn(&l->in->env->fns[in->imm]);
 	if (in->src != PSEUDO_CALL)
 		return helper_args(in->imm);
-	if (r != NULL && r->kind == K_SYM_CLAUSE)
+	if (s != NULL && s->kind == EBPF_SYM_RUN)
 		return 2;
-	return r != NULL && r->kind == K_SYM_FUNC ? flow_args_of(l, r->index) : 0;
+	return r != NULL && r->kind == EBPF_REL_FUNC ? flow_args_of(l, r->index) : 0;
 }
 
 unsigned *flow_heads(struct link *l, const struct piece *p, const unsigned *live)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The probe path as clang has compiled it for BPF: ELF files, which the build puts into this
- * program one after the other. Their functions are read here, and their relocations resolved.
+ * Functions that clang has compiled for BPF: they are read from ELF files of the build, and their
+ * relocations are resolved as far as the files go.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -12,9 +12,6 @@
 
 enum { RELOC_64_64 = 1, RELOC_64_32 = 10 }; /* lddw; call */
 
-/* In files.S: each file is preceded by its size. */
-extern const char k_files[], k_files_end[];
-
 struct file {
 	const char *base;
 	const Elf64_Ehdr *eh;
@@ -22,11 +19,11 @@ struct file {
 	const Elf64_Sym *syms;
 	unsigned nsyms;
 	const char *names;
-	struct k_object *o;
+	struct ebpf_object *o;
 	unsigned first; /* its first function in the table */
 };
 
-static int add_func(struct k_object *o, const struct k_func *f)
+static int add_func(struct ebpf_object *o, const struct ebpf_func *f)
 {
 	if (!ARRAY_ROOM(o->funcs, o->n))
 		return -1;
@@ -38,7 +35,7 @@ static int read_funcs(struct file *f)
 {
 	for (unsigned i = 0; i < f->nsyms; i++) {
 		const Elf64_Sym *s = &f->syms[i];
-		struct k_func fn = {.name = f->names + s->st_name,
+		struct ebpf_func fn = {.name = f->names + s->st_name,
 			.global = ELF64_ST_BIND(s->st_info) == STB_GLOBAL};
 
 		if (ELF64_ST_TYPE(s->st_info) != STT_FUNC || s->st_shndx == SHN_UNDEF)
@@ -68,7 +65,7 @@ static int func_at(const struct file *f, unsigned section, uint64_t off, unsigne
 	return -1;
 }
 
-static int add_reloc(struct k_func *fn, struct k_reloc r)
+static int add_reloc(struct ebpf_func *fn, struct ebpf_reloc r)
 {
 	if (!ARRAY_ROOM(fn->relocs, fn->nrelocs))
 		return -1;
@@ -87,7 +84,7 @@ static int data_of(struct file *f, unsigned section)
 			return (int)i;
 	if (!ARRAY_ROOM(f->o->data, f->o->ndata))
 		return -1;
-	f->o->data[f->o->ndata] = (struct k_data){.bytes = bytes, .size = s->sh_size};
+	f->o->data[f->o->ndata] = (struct ebpf_data){.bytes = bytes, .size = s->sh_size};
 	return (int)f->o->ndata++;
 }
 
@@ -103,7 +100,7 @@ static int read_relocs(struct file *f, const Elf64_Shdr *rel)
 
 	for (size_t i = 0; i < rel->sh_size / sizeof(*r); i++) {
 		const Elf64_Sym *s = &f->syms[ELF64_R_SYM(r[i].r_info)];
-		struct k_reloc to = {.index = -1};
+		struct ebpf_reloc to = {.index = -1};
 		unsigned at, ignored;
 		int fn = func_at(f, rel->sh_info, r[i].r_offset, &at);
 
@@ -111,7 +108,7 @@ static int read_relocs(struct file *f, const Elf64_Shdr *rel)
 			continue;
 		to.at = at;
 		if (is_data(f, s)) {
-			to.kind = K_SYM_DATA;
+			to.kind = EBPF_REL_DATA;
 			to.index = data_of(f, s->st_shndx);
 			to.off = s->st_value + (uint64_t)(uint32_t)f->o->funcs[fn].insns[at].imm;
 			if (to.index < 0)
@@ -121,7 +118,7 @@ static int read_relocs(struct file *f, const Elf64_Shdr *rel)
 			int32_t imm = f->o->funcs[fn].insns[at].imm;
 
 			to.index = func_at(f, s->st_shndx, 8 * (uint64_t)(imm + 1), &ignored);
-			to.kind = to.index < 0 ? K_SYM_UNKNOWN : K_SYM_FUNC;
+			to.kind = to.index < 0 ? EBPF_REL_SYMBOL : EBPF_REL_FUNC;
 		} else {
 			to.name = f->names + s->st_name; /* of any file: resolve() */
 		}
@@ -131,7 +128,7 @@ static int read_relocs(struct file *f, const Elf64_Shdr *rel)
 	return 0;
 }
 
-static bool has_reloc(const struct k_func *fn, unsigned at)
+static bool has_reloc(const struct ebpf_func *fn, unsigned at)
 {
 	for (unsigned i = 0; i < fn->nrelocs; i++)
 		if (fn->relocs[i].at == at)
@@ -146,7 +143,7 @@ static int read_near_calls(struct file *f)
 		const struct ebpf_insn *insns = f->o->funcs[i].insns;
 
 		for (unsigned at = 0; at < f->o->funcs[i].n; at++) {
-			struct k_reloc to = {.at = at, .index = -1};
+			struct ebpf_reloc to = {.at = at, .index = -1};
 
 			if (insns[at].code == EBPF_LDDW) {
 				at++;
@@ -158,7 +155,7 @@ static int read_near_calls(struct file *f)
 			for (unsigned k = f->first; k < f->o->n; k++)
 				if (f->o->funcs[k].insns == &insns[(int)at + 1 + insns[at].imm])
 					to.index = (int)k;
-			to.kind = to.index < 0 ? K_SYM_UNKNOWN : K_SYM_FUNC;
+			to.kind = to.index < 0 ? EBPF_REL_SYMBOL : EBPF_REL_FUNC;
 			if (add_reloc(&f->o->funcs[i], to) < 0)
 				return -1;
 		}
@@ -166,7 +163,7 @@ static int read_near_calls(struct file *f)
 	return 0;
 }
 
-static int read_file(struct k_object *o, const char *base)
+static int read_file(struct ebpf_object *o, const char *base)
 {
 	struct file f = {.base = base, .o = o, .first = o->n};
 
@@ -188,98 +185,72 @@ static int read_file(struct k_object *o, const char *base)
 
 /* ---- names ---------------------------------------------------------------------------- */
 
-/* Global functions by their names. */
-struct index {
-	const struct k_object *o;
-	const struct k_func **funcs;
-	size_t n;
-};
-
 static int by_name(const void *a, const void *b)
 {
-	const struct k_func *const *x = a, *const *y = b;
+	const struct ebpf_func *const *x = a, *const *y = b;
 
 	return strcmp((*x)->name, (*y)->name);
 }
 
-static bool index_open(struct index *x, const struct k_object *o)
+static int sort_names(struct ebpf_object *o)
 {
-	*x = (struct index){.o = o, .funcs = malloc((o->n + 1) * sizeof(*x->funcs))};
-	for (unsigned i = 0; x->funcs != NULL && i < o->n; i++)
-		if (o->funcs[i].global)
-			x->funcs[x->n++] = &o->funcs[i];
-	if (x->n > 0)
-		qsort(x->funcs, x->n, sizeof(*x->funcs), by_name);
-	return x->funcs != NULL;
-}
-
-static int find(const struct index *x, const char *name)
-{
-	const struct k_func key = {.name = name}, *k = &key, **at;
-
-	at = bsearch(&k, x->funcs, x->n, sizeof(*x->funcs), by_name);
-	return at != NULL ? (int)(*at - x->o->funcs) : -1;
-}
-
-static void resolve(const struct index *x, struct k_reloc *r)
-{
-	static const struct {
-		const char *name;
-		enum k_sym kind;
-	} linkers[] = {{"k_clause", K_SYM_CLAUSE}, {"k_root", K_SYM_ROOT}, {"k_buf", K_SYM_BUF},
-		{"k_buf_mask", K_SYM_BUF_MASK}};
-
-	for (unsigned i = 0; i < sizeof(linkers) / sizeof(*linkers); i++)
-		if (strcmp(r->name, linkers[i].name) == 0)
-			r->kind = linkers[i].kind;
-	if (r->kind == K_SYM_UNKNOWN && (r->index = find(x, r->name)) >= 0)
-		r->kind = K_SYM_FUNC;
-}
-
-static int resolve_all(struct k_object *o)
-{
-	struct index x;
-
-	if (!index_open(&x, o))
+	o->by_name = malloc((o->n + 1) * sizeof(*o->by_name));
+	if (o->by_name == NULL)
 		return -1;
 	for (unsigned i = 0; i < o->n; i++)
-		for (unsigned k = 0; k < o->funcs[i].nrelocs; k++)
-			if (o->funcs[i].relocs[k].name != NULL)
-				resolve(&x, &o->funcs[i].relocs[k]);
-#define ENTRY(name, ...) o->entry[ENTRY_##name] = find(&x, "k_" #name);
-#include "entries.def"
-#define RT(name, ...) o->rt[RT_##name] = find(&x, "rt_" #name);
-#include "prog/rt.def"
-	o->erlang_stack = find(&x, "k_erlang_stack");
-	free(x.funcs);
+		if (o->funcs[i].global)
+			o->by_name[o->nglobals++] = &o->funcs[i];
+	qsort(o->by_name, o->nglobals, sizeof(*o->by_name), by_name);
 	return 0;
 }
 
-int k_object_load(struct k_object *o, struct et_error *e)
+int ebpf_object_find(const struct ebpf_object *o, const char *name)
 {
-	*o = (struct k_object){0};
-	for (const char *p = k_files; p < k_files_end;) {
+	const struct ebpf_func key = {.name = name}, *k = &key, **at;
+
+	if (o->nglobals == 0)
+		return -1;
+	at = bsearch(&k, o->by_name, o->nglobals, sizeof(*o->by_name), by_name);
+	return at != NULL ? (int)(*at - o->funcs) : -1;
+}
+
+static void resolve(const struct ebpf_object *o, struct ebpf_func *fn)
+{
+	for (unsigned i = 0; i < fn->nrelocs; i++) {
+		struct ebpf_reloc *r = &fn->relocs[i];
+
+		if (r->name != NULL && (r->index = ebpf_object_find(o, r->name)) >= 0)
+			r->kind = EBPF_REL_FUNC;
+	}
+}
+
+int ebpf_object_load(struct ebpf_object *o, const char *files, const char *end, struct et_error *e)
+{
+	int rc = 0;
+
+	*o = (struct ebpf_object){0};
+	for (const char *p = files; p < end && rc == 0;) {
 		uint64_t size;
 
 		memcpy(&size, p, 8);
-		if (read_file(o, p + 8) < 0) {
-			k_object_free(o);
-			return et_err(e, ET_NOMEM, "out of memory");
-		}
+		rc = read_file(o, p + 8);
 		p += 8 + (size + 7) / 8 * 8;
 	}
-	if (resolve_all(o) < 0) {
-		k_object_free(o);
+	if (rc < 0 || sort_names(o) < 0) {
+		ebpf_object_free(o);
 		return et_err(e, ET_NOMEM, "out of memory");
 	}
+	for (unsigned i = 0; i < o->n; i++)
+		resolve(o, &o->funcs[i]);
 	return 0;
 }
 
-void k_object_free(struct k_object *o)
+void ebpf_object_free(struct ebpf_object *o)
 {
 	for (unsigned i = 0; i < o->n; i++)
 		free(o->funcs[i].relocs);
 	free(o->funcs);
+	free(o->by_name);
 	free(o->data);
-	*o = (struct k_object){0};
+	*o = (struct ebpf_object){0};
 }
