@@ -153,6 +153,8 @@ struct cg_val cg_expr(struct cg *g, struct d_node *n);
 /* The number v, which is the value of n, cut to a type if it need be. */
 struct cg_val cg_convert(
 	struct cg *g, struct cg_val v, const struct d_node *n, const struct d_type *to);
+struct cg_val cg_cut(
+	struct cg *g, struct cg_val v, const struct d_type *to, const struct d_node *n);
 void cg_discard(struct cg *g, struct d_node *n); /* for its side effects only */
 bool cg_has_effects(const struct d_node *n);	 /* may it change variables or memory? */
 void cg_jump_false(struct cg *g, struct d_node *n, int label);

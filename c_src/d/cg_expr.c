@@ -44,8 +44,8 @@ static struct cg_val truth(struct cg *g, struct cg_val v, const struct d_node *n
 	return t;
 }
 
-/* Cut a number to a type. */
-static struct cg_val cut(
+
+struct cg_val cg_cut(
 	struct cg *g, struct cg_val v, const struct d_type *to, const struct d_node *n)
 {
 	if (d_base(to)->is_bool) {
@@ -73,7 +73,7 @@ static struct cg_val cut(
 struct cg_val cg_convert(
 	struct cg *g, struct cg_val v, const struct d_node *n, const struct d_type *to)
 {
-	return !d_is_scalar(to) || d_fits(n, to) ? v : cut(g, v, to, n);
+	return !d_is_scalar(to) || d_fits(n, to) ? v : cg_cut(g, v, to, n);
 }
 
 static unsigned string_number(struct cg *g, const char *s, uint32_t len)
@@ -510,7 +510,7 @@ static struct cg_val store(struct cg *g, struct cg_lval *p, const struct d_type 
 	bool fits, bool want, const struct d_node *n)
 {
 	if (!fits && (want || p->kind == LV_DYN || d_base(t)->is_bool))
-		v = cut(g, v, t, n);
+		v = cg_cut(g, v, t, n);
 	cg_lval_store(g, p, t, v, n);
 	if (want)
 		return p->bits != NULL ? cut_bits(g, v, p->bits, n) : v;
@@ -574,7 +574,7 @@ static struct cg_val gen_atomic(struct cg *g, struct d_node *n, const struct d_t
 	}
 	v = cg_lval_add(g, p, t, b, want, n);
 	if (want && !post)
-		return cut(g, cg_binary(g, n, OP_ADD, v, b, t), t, n);
+		return cg_cut(g, cg_binary(g, n, OP_ADD, v, b, t), t, n);
 	cg_free(g, b);
 	return v;
 }
@@ -734,7 +734,7 @@ static struct cg_val gen_builtin_array(struct cg *g, struct d_node *n)
 			return cg_argstr(g, n, n->value);
 		g->clause->uses.args |= 1 << n->value;
 		v = cg_field(FIELD(arg) + 8 * n->value, 8);
-		return d_is_scalar(n->type) ? cut(g, v, n->type, n) : v;
+		return d_is_scalar(n->type) ? cg_cut(g, v, n->type, n) : v;
 	}
 	v = cg_expr(g, n->list);
 	cg_load(g, R2, v);
@@ -788,8 +788,7 @@ static struct cg_val gen(struct cg *g, struct d_node *n, bool want)
 			return cg_const(0);
 		}
 		if (d_is_term(n->a->type) && d_is_int(n->type))
-			return cg_convert(
-				g, cg_term_number(g, n->a, n), g->c->t.i64, n->type, n);
+			return cg_cut(g, cg_term_number(g, n->a, n), n->type, n);
 		if (d_is_string(n->a->type)) { /* a string as an address */
 			struct cg_val v = cg_expr(g, n->a);
 

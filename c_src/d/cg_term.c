@@ -195,7 +195,7 @@ void cg_term_jump(struct cg *g, struct d_node *n, bool when, int label)
 			label);
 		return;
 	}
-	ebpf_const(g->a, R4, !d_is_signed(with->type) && d_base(with->type)->size == 8);
+	ebpf_const(g->a, R4, !d_is_signed(with->type));
 	cg_call(g, RT_term_compare);
 	jump_order(g, swap ? mirrored(n->op) : n->op, when, label);
 }
@@ -254,7 +254,7 @@ static void bind(struct cg *g, struct d_node *var, unsigned slot)
 	if (d_is_string(t))
 		v = text_of(g, v, TERM_PRETTY, var);
 	else if (d_is_int(t))
-		v = cg_convert(g, number_of(g, v, TERM_INTEGER, var), g->c->t.i64, t, var);
+		v = cg_cut(g, number_of(g, v, TERM_INTEGER, var), t, var);
 	p = cg_lval(g, var, true);
 	cg_lval_store(g, &p, t, v, var);
 	cg_lval_free(g, &p);

@@ -553,6 +553,8 @@ static int check_opassign(struct d_comp *c, struct d_node *n)
 
 static int check_op2(struct d_comp *c, struct d_node *n, unsigned cx)
 {
+	bool null;
+
 	if (n->op == OP_ASG) {
 		if (n->a->kind == N_OP2 && n->a->op == OP_INDEX && n->a->a->kind == N_AGG)
 			return check_index(c, n->a);
@@ -568,9 +570,10 @@ static int check_op2(struct d_comp *c, struct d_node *n, unsigned cx)
 		return check_opassign(c, n);
 	if (n->op == OP_INDEX)
 		return check_index(c, n);
+	null = chk_term_null(n->a) || chk_term_null(n->b);
 	if (chk_expr(c, n->a, n->op == OP_COMMA ? CX_VOID : CX_VALUE) ||
 		chk_expr(c, n->b, n->op == OP_COMMA ? cx & CX_VOID : CX_VALUE) ||
-		chk_term_operands(c, n))
+		chk_term_operands(c, n, null))
 		return -1;
 	switch (n->op) {
 	case OP_ADD:

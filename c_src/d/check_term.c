@@ -25,11 +25,21 @@ int chk_term_text(struct d_comp *c, struct d_node *n)
 	return d_is_term(n->type) ? chk_to_string(c, n) : 0;
 }
 
-/* Operands of arithmetic. */
-int chk_term_operands(struct d_comp *c, struct d_node *n)
+bool chk_term_null(const struct d_node *n)
+{
+	return n->kind == N_IDENT && n->op == SC_GLOBAL && !strcmp(n->text, "NULL");
+}
+
+/* Operands of arithmetic are numbers; one that is compared with NULL might be the number 0. */
+int chk_term_operands(struct d_comp *c, struct d_node *n, bool null)
 {
 	bool arith = (n->op >= OP_MUL && n->op <= OP_SHR) || (n->op >= OP_BAND && n->op <= OP_BOR);
 
+	if (null && n->op >= OP_LT && n->op <= OP_NE &&
+		(d_is_term(n->a->type) || d_is_term(n->b->type)))
+		return CHK_ERR(c, D_OP_INCOMPAT, n,
+			"a term is not compared with NULL: erltype(T) %s \"none\" if there is none",
+			chk_opname(n->op));
 	if (!arith)
 		return 0;
 	return chk_term_number(c, n->a) || chk_term_number(c, n->b) ? -1 : 0;
@@ -277,7 +287,7 @@ static struct d_node *binding(struct d_comp *c, const struct d_node *str, const 
 		return NULL;
 	v->op = SC_THIS;
 	v->text = name;
-	if (chk_lval(c, v, NULL, c->t.term))
+	if (chk_lval(c, v, c->t.term))
 		return NULL;
 	if (!d_is_term(v->type) && !d_is_string(v->type) && !d_is_int(v->type)) {
 		CHK_ERR(c, D_OP_INCOMPAT, str,
