@@ -44,7 +44,7 @@ static struct cg_val truth(struct cg *g, struct cg_val v, const struct d_node *n
 	return t;
 }
 
-
+/* Cut a number to a type. */
 struct cg_val cg_cut(
 	struct cg *g, struct cg_val v, const struct d_type *to, const struct d_node *n)
 {
