@@ -8,8 +8,6 @@
  * behind the arguments of erlmatch() are the this-> variables that it binds, in the order of the
  * pattern's.
  */
-#include <ctype.h>
-
 #include "array.h"
 #include "check.h"
 
@@ -113,13 +111,23 @@ int d_record_add(struct d_comp *c, const char *name, const char *const *fields)
 	return 0;
 }
 
+/* How a script gets to know a record; behind the reader's error. */
+static const char set_record[] = ": erltrace_set_record() tells them";
+
+/* What pat_read() is given. */
+struct reading {
+	struct d_comp *c;
+	bool unknown; /* it has asked for a record that is not known */
+};
+
 static const char *const *find_record(void *ctx, const char *name)
 {
-	const struct d_comp *c = ctx;
+	struct reading *in = ctx;
 
-	for (const struct d_record *r = c->records; r; r = r->next)
+	for (const struct d_record *r = in->c->records; r; r = r->next)
 		if (!strcmp(r->name, name))
 			return r->fields;
+	in->unknown = true;
 	return NULL;
 }
 
@@ -127,7 +135,7 @@ static const char *const *find_record(void *ctx, const char *name)
 
 static void *alloc(void *ctx, size_t size)
 {
-	return arena_alloc(((struct d_comp *)ctx)->arena, size);
+	return arena_alloc(((struct reading *)ctx)->c->arena, size);
 }
 
 /* Where the source has the at-th byte of a string constant; NULL: it was not written there so. */
@@ -150,8 +158,10 @@ static const char *in_source(const struct d_comp *c, const struct d_node *str, s
 }
 
 static int bad_pattern(
-	struct d_comp *c, const struct d_node *str, size_t at, const struct et_error *e)
+	const struct reading *in, const struct d_node *str, size_t at, const struct et_error *e)
 {
+	struct d_comp *c = in->c;
+	const char *hint = in->unknown ? set_record : "";
 	const char *s = at <= str->len ? in_source(c, str, at) : NULL, *line = s;
 	int col = str->col;
 
@@ -161,16 +171,17 @@ static int bad_pattern(
 		col = (int)(s - line) + 1;
 	}
 	if (at >= str->len)
-		return d_error(c, D_PATTERN, str->line, col, "at the end of the pattern \"%s\": %s",
-			str->text, e->text);
-	return d_error(c, D_PATTERN, str->line, col, "in the pattern \"%s\", at '%.24s': %s",
-		str->text, str->text + at, e->text);
+		return d_error(c, D_PATTERN, str->line, col,
+			"at the end of the pattern \"%s\": %s%s", str->text, e->text, hint);
+	return d_error(c, D_PATTERN, str->line, col, "in the pattern \"%s\", at '%.24s': %s%s",
+		str->text, str->text + at, e->text, hint);
 }
 
 /* The index of a pattern in the program; each text is read once. -1: an error. */
 static int pattern(struct d_comp *c, const struct d_node *str)
 {
-	const struct pat_reader r = {.alloc = alloc, .record = find_record, .ctx = c};
+	struct reading in = {.c = c};
+	const struct pat_reader r = {.alloc = alloc, .record = find_record, .ctx = &in};
 	struct prog *p = &c->prog;
 	struct et_error e = {.tag = ""};
 	struct d_pattern *d;
@@ -184,7 +195,7 @@ static int pattern(struct d_comp *c, const struct d_node *str)
 		return d_nomem(c);
 	memset(&p->pats[p->npats], 0, sizeof(*p->pats));
 	if (pat_read(&r, str->text, str->len, &p->pats[p->npats], &at, &e) < 0)
-		return bad_pattern(c, str, at, &e);
+		return bad_pattern(&in, str, at, &e);
 	*d = (struct d_pattern){str->text, str->len, p->npats++, c->patterns};
 	c->patterns = d;
 	return (int)d->index;
@@ -275,14 +286,6 @@ static struct d_node *binding(struct d_comp *c, const struct d_node *str, const 
 {
 	struct d_node *v = chk_new(c, N_IDENT, str);
 
-	for (const char *s = name; *s; s++)
-		if (!isalnum((unsigned char)*s) && *s != '_') {
-			CHK_ERR(c, D_PATTERN, str,
-				"variable %s of the pattern cannot be this->%s: a name of D has "
-				"letters, digits and _",
-				name, name);
-			return NULL;
-		}
 	if (!v)
 		return NULL;
 	v->op = SC_THIS;

@@ -347,6 +347,9 @@ static void texts(void)
 		"ok error 1", "");
 	gives(" { this->x = 1; printf(\"%s\", this->x ? erlarg(1) : \"no\"); }", "ok", "");
 	gives(" { this->t = erlarg(2); trace(erlelement(1, this->t)); }", "error", "");
+	gives(" { this->x = 0; this->t = this->x ? erlarg(0) : erlarg(2);"
+	      " trace(erlelement(1, this->t)); }",
+		"error", "");
 	gives(" { print(erlelement(1, erlarg(2))); }", "string \"error\"", "");
 	PRINT("%s", "stringof(erlelement(1, erlarg(2)))", "error");
 	PRINT("%s", "(string)erlelement(1, erlarg(2))", "error");
@@ -437,6 +440,52 @@ static void patterns(void)
 	CHECK(strcmp(out, "reserve") == 0, "%s", out);
 }
 
+/* An error in a pattern has the place in the source that is meant. */
+static void places(void)
+{
+	static const struct {
+		const char *script;
+		int line, column;
+	} bad[] = {
+		{"BEGIN /erlmatch(erlmsg, \"{ok, ]}\")/ { }", 1, 31},
+		{"BEGIN\n{\n\ttrace(erlmatch(erlmsg, \"{\\\"a\\\", ]}\"));\n}", 3, 34},
+		{"BEGIN { trace(erlget(\"{a\", erlmsg)); }", 1, 25},
+		{"BEGIN { trace(erlfield(\"no.id\", erlmsg)); }", 1, 24},
+		{"inline string P = \"]\"; BEGIN { trace(erlmatch(erlmsg, P)); }", 1, 55},
+	};
+	erltrace_error_t err;
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		erltrace_t *h = erltrace_open(&err);
+
+		CHECK(erltrace_compile(h, bad[i].script, NULL, &err) < 0, "%s", bad[i].script);
+		CHECK(strcmp(err.tag, "D_PATTERN") == 0 && err.line == bad[i].line &&
+				err.column == bad[i].column,
+			"%s: %s %d:%d", bad[i].script, err.tag, err.line, err.column);
+		erltrace_close(h);
+	}
+}
+
+/* A script that does not compile leaves no pattern and no slot behind. */
+static void undone(void)
+{
+	erltrace_error_t err;
+	erltrace_t *h = erltrace_open(&err);
+	const struct prog *p = &h->comp->prog;
+
+	CHECK(erltrace_compile(h, "BEGIN { trace(erlget(\"a\", erlmsg)); }", NULL, &err) == 0);
+	CHECK(p->npats == 1 && p->nterms == 2, "%u %u", p->npats, p->nterms);
+	CHECK(erltrace_compile(h, "BEGIN { trace(erlget(\"b\", erlret)); trace(nothing); }", NULL,
+		      &err) < 0);
+	CHECK(p->npats == 1 && p->nterms == 2, "%u %u", p->npats, p->nterms);
+	/* the same text is one pattern, the same source has one slot */
+	CHECK(erltrace_compile(h,
+		      "END { trace(erlget(\"a\", erlmsg)); trace(erlget(\"b\", erlret)); }", NULL,
+		      &err) == 0);
+	CHECK(p->npats == 2 && p->nterms == 5, "%u %u", p->npats, p->nterms);
+	erltrace_close(h);
+}
+
 /* A handle of another event, or of none, is harmless; a provider may have texts alone. */
 static void others(void)
 {
@@ -459,5 +508,7 @@ int main(void)
 	parts();
 	patterns();
 	others();
+	places();
+	undone();
 	return finish();
 }
