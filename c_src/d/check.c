@@ -262,15 +262,24 @@ static int spec_list(struct d_comp *c, const struct d_node *s, unsigned *did)
 /* ---- clauses
  * --------------------------------------------------------------------------------------- */
 
+static int check_pred(struct d_comp *c, struct d_clause *clause)
+{
+	return clause->pred ? scalar_condition(c, clause->pred, "a predicate", CX_TOP) : 0;
+}
+
+/*
+ * A predicate may name variables that only the statements of its clause assign: these are checked
+ * first. One that assigns variables itself is checked before them.
+ */
 int d_check_clause(struct d_comp *c, struct d_clause *clause)
 {
+	bool first = clause->pred && d_has_effects(clause->pred);
 	unsigned did = 0;
 
 	c->clause = clause;
 	c->chk_depth = 0;
-	if (clause->pred && scalar_condition(c, clause->pred, "a predicate", CX_TOP))
-		return -1;
-	if (check_list(c, clause->stmts))
+	if ((first && check_pred(c, clause)) || check_list(c, clause->stmts) ||
+		(!first && check_pred(c, clause)))
 		return -1;
 	return spec_list(c, clause->stmts, &did);
 }

@@ -53,6 +53,7 @@ bool chk_is_zero(const struct d_node *n);	   /* the constant 0: NULL */
 int chk_decay(struct d_comp *c, struct d_node *n); /* array to pointer */
 /* The variable that an lvalue is part of, or NULL: it is memory reached by a pointer. */
 const struct d_node *chk_root_var(const struct d_node *n);
+bool chk_has_address(const struct d_node *var);
 int chk_fold1(struct d_comp *c, struct d_node *n);
 int chk_fold2(struct d_comp *c, struct d_node *n);
 int chk_cast(struct d_comp *c, struct d_node *n);

@@ -196,6 +196,8 @@ int d_attr_parse(const char *text, uint8_t attr[3]);
  */
 const struct d_type *d_common_type(
 	struct d_comp *c, const struct d_node *a, const struct d_node *b);
+/* May it change variables or memory? */
+bool d_has_effects(const struct d_node *n);
 /* Is the value of n, as it is computed, one of type t already? */
 bool d_fits(const struct d_node *n, const struct d_type *t);
 

@@ -13,7 +13,7 @@
 #include "engine/slot.h"
 #include "engine/state.h"
 #include "prog/builtins.h"
-#include "terms.h"
+#include "vm_terms.h"
 
 enum { TAG = 15, PID = 3, PORT = 7, SMALL = 15, ATOM = 11, NIL = 0x3b };
 enum { EXTERNAL_PID = 0x30, TUPLE = 0, HEADER = 0x3f };
