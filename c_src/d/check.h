@@ -94,7 +94,8 @@ int chk_agg_action(struct d_comp *c, struct d_node *n); /* clear() and the like 
 /* check_term.c: nothing is done to what is not a term */
 int chk_term_number(struct d_comp *c, struct d_node *n); /* it becomes a number */
 int chk_term_text(struct d_comp *c, struct d_node *n);	 /* it becomes text */
-int chk_term_operands(struct d_comp *c, struct d_node *n);
+bool chk_term_null(const struct d_node *n); /* is it the name NULL? It is a 0 once checked */
+int chk_term_operands(struct d_comp *c, struct d_node *n, bool null);
 int chk_term_key(struct d_comp *c, struct d_node *k, const struct d_type *t); /* t or NULL */
 int chk_term_values(struct d_comp *c, const struct d_fmt *f, struct d_node *args);
 int chk_term_compare(struct d_comp *c, struct d_node *n);

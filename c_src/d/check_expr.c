@@ -621,6 +621,8 @@ static int no_statement(struct d_comp *c, const struct d_node *n, const struct d
 
 static int check_op2(struct d_comp *c, struct d_node *n, unsigned cx)
 {
+	bool null;
+
 	if (n->op == OP_ASG) {
 		if (n->a->kind == N_OP2 && n->a->op == OP_INDEX && n->a->a->kind == N_AGG)
 			return check_index(c, n->a);
@@ -635,7 +637,9 @@ static int check_op2(struct d_comp *c, struct d_node *n, unsigned cx)
 		return check_opassign(c, n);
 	if (n->op == OP_INDEX)
 		return check_index(c, n);
-	if (chk_expr(c, n->a, CX_VALUE) || chk_expr(c, n->b, CX_VALUE) || chk_term_operands(c, n))
+	null = chk_term_null(n->a) || chk_term_null(n->b);
+	if (chk_expr(c, n->a, CX_VALUE) || chk_expr(c, n->b, CX_VALUE) ||
+		chk_term_operands(c, n, null))
 		return -1;
 	switch (n->op) {
 	case OP_ADD:
