@@ -157,7 +157,7 @@ static const struct et_str *peer_text(
 }
 
 /* Why a process or a port has ended. */
-static __attribute__((unused)) bool has_reason(const struct beam_event *ev, ERL_NIF_TERM *reason)
+static bool has_reason(const struct beam_event *ev, ERL_NIF_TERM *reason)
 {
 	ERL_NIF_TERM tag = ev->argv != NULL ? ev->argv[0] : 0;
 
@@ -174,6 +174,7 @@ bool beam_source(const struct beam_event *ev, unsigned pbi, uint64_t n, ERL_NIF_
 	case PBI_ERLARGS: return has_arguments(ev, t);
 	case PBI_ERLARG: return has_argument(ev, n, t);
 	case PBI_ERLRET: return has_result(ev, t);
+	case PBI_ERLREASON: return has_reason(ev, t);
 	default: return false;
 	}
 }

@@ -28,6 +28,7 @@
 #include "engine/slot.h"
 #include "engine/state.h"
 #include "prog/builtins.h"
+#include "prog/erlang_has.h"
 #include "prog/prog.h"
 
 #define LEAST 200000ULL /* ns: the machine would do little else */
@@ -112,12 +113,8 @@ static int add(struct en *en, struct profile *pr, const char *name, struct et_er
 	bool tick;
 	uint64_t period = period_of(name, &tick);
 
-	if (period == 0 || en_probe_find(en, "profile", "", "", name) != NULL)
+	if (period < LEAST || en_probe_find(en, "profile", "", "", name) != NULL)
 		return 0;
-	if (period < LEAST)
-		return et_err(e, D_PDESC_INVAL,
-			"%s fires too often: the shortest interval is 200 microseconds (5000 hz)",
-			name);
 	t = calloc(1, sizeof(*t));
 	if (t == NULL)
 		return et_err(e, ET_NOMEM, "out of memory for probe %s", name);
@@ -131,8 +128,23 @@ static int add(struct en *en, struct profile *pr, const char *name, struct et_er
 	*pr->last = t; /* timers due at the same time fire in the order they were named */
 	pr->last = &t->next;
 	t->probe->nargs = tick ? 0 : 2;
+	t->probe->has = ~prog_pbis_of_events();
 	t->probe->argtypes = tick ? NULL : args;
 	return 0;
+}
+
+static const char *why_none(const struct d_pdesc *desc)
+{
+	uint64_t period;
+	bool tick;
+
+	if (desc->name == NULL || !en_glob(desc->prov, "profile"))
+		return NULL;
+	period = period_of(desc->name, &tick);
+	return period == 0 || period >= LEAST
+		       ? NULL
+		       : "it would fire too often: the shortest interval is 200 microseconds "
+			 "(5000 hz)";
 }
 
 static int provide(struct en *en, void *data, const struct d_pdesc *desc, struct et_error *e)
@@ -438,6 +450,7 @@ const struct provider profile_provider = {
 	.name = "profile",
 	.init = init,
 	.provide = provide,
+	.why_none = why_none,
 	.enable = enable,
 	.ready = ready,
 	.start = start,

@@ -307,7 +307,7 @@ predicate_test() ->
                       [take(X) || X <- [orders, users, orders, "orders"]],
                       [add(I, I * I) || I <- lists:seq(1, 20)]
               end),
-    ?assertEqual(#{{"_", []} => 2, {"q", []} => 81}, Got).
+    ?assertEqual(#{{"_", []} => 3, {"q", []} => 81}, Got).
 
 %% One handle reads arguments, another counts calls, at the same time: each is right.
 two_handles_test() ->
