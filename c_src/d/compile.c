@@ -175,14 +175,15 @@ static const char *desc_text(struct d_comp *c, const struct d_pdesc *d)
 
 static int no_probe(struct d_comp *c, const struct d_pdesc *d)
 {
-	const char *near = chk_suggest_probe(c, d);
+	const char *near;
 	char why[512] = "";
 
-	if (c->reg.why != NULL && near[0] == '\0')
+	if (c->reg.why != NULL)
 		c->reg.why(c->reg.data, d, why, sizeof(why));
 	if (why[0] != '\0')
 		return d_error(c, D_PDESC_ZERO, d->line, d->col,
 			"probe description %s does not match any probes: %s", desc_text(c, d), why);
+	near = d_suggest_probe(c, d);
 	return d_error(c, D_PDESC_ZERO, d->line, d->col,
 		"probe description %s does not match any probes%s", desc_text(c, d),
 		near[0] != '\0' ? near : ": -l lists all probes, -Z goes on without");
