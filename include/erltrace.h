@@ -233,6 +233,14 @@ typedef struct erltrace_bridge {
  */
 void erltrace_set_bridge(erltrace_t *h, const erltrace_bridge_t *bridge, void *arg);
 
+/*
+ * The fields of a record of Erlang, in order, NULL after the last, for patterns such as
+ * "#order{id = Id}" and erlfield(). Before compile; the texts are copied. A record that is set again
+ * has the new fields in scripts that are compiled from then on.
+ */
+int erltrace_set_record(
+	erltrace_t *h, const char *name, const char *const *fields, erltrace_error_t *err);
+
 /* ---- results -------------------------------------------------------------------------- */
 
 typedef enum {
@@ -341,6 +349,11 @@ typedef struct {
 	int64_t count;
 } erltrace_bucket_t;
 
+typedef struct {
+	double percent; /* 99.9 */
+	int64_t value;	/* normalized; at most 1/64 of it off: doc/d.md */
+} erltrace_percentile_t;
+
 typedef struct erltrace_agg {
 	const char *name;     /* without @ */
 	const char *function; /* "count", "quantize" ... */
@@ -352,6 +365,9 @@ typedef struct erltrace_agg {
 	unsigned nbuckets;
 	uint64_t normal;      /* divisor of normalize(); 1: none */
 	int is_signed;	      /* of value */
+	/* percentile: in the script's order; the buckets are of values as they came */
+	const erltrace_percentile_t *percentiles;
+	unsigned npercentiles;
 } erltrace_agg_t;
 
 typedef int erltrace_agg_cb(void *arg, const erltrace_agg_t *agg);

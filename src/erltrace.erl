@@ -36,8 +36,8 @@
 -export([subscribe/1, subscribe/2, ack/1, unsubscribe/2]).
 -export([probes/0, probes/1, options/0, format_error/1, format_error/2]).
 -export([web/0, web/1, web_stop/1]).
--export_type([handle/0, reason/0, text/0, function_name/0, key/0, value/0, bucket/0, probe/0,
-              item/0, aggregation/0, state/0, subscription/0, tick/0, probe_info/0]).
+-export_type([handle/0, reason/0, text/0, function_name/0, key/0, value/0, bucket/0, percentile/0,
+              probe/0, item/0, aggregation/0, state/0, subscription/0, tick/0, probe_info/0]).
 
 -opaque handle() :: pid().
 -type text() :: iodata() | unicode:chardata().
@@ -48,10 +48,13 @@
                    Column :: non_neg_integer(), Text :: binary()}.
 %% Line and column are 0 if the error is at no position of the script.
 
--type function_name() :: count | sum | min | max | avg | stddev | quantize | lquantize | llquantize.
+-type function_name() :: count | sum | min | max | avg | stddev | quantize | lquantize | llquantize
+                       | percentile.
 -type bucket() :: {{Min :: integer(), Max :: integer()}, Count :: integer()}.
 %% Min and Max are inclusive; -(1 bsl 63) and (1 bsl 63) - 1 mean no bound.
--type value() :: integer() | float() | [bucket()] | undefined.
+-type percentile() :: {Percent :: number(), Value :: integer()}.
+%% `{50, 417}', `{99.9, 10303}': in the order of the script.
+-type value() :: integer() | float() | [bucket()] | [percentile()] | undefined.
 -type key() :: integer() | float() | string() | [string()] | undefined.
 %% A list of strings is a stack.
 -type aggregation() :: {Name :: binary(), function_name(),
@@ -142,6 +145,7 @@ stop(H) ->
 %% @doc The state of a script, as a map:
 %%
 %% `fired', how many probes have fired; `lost', how many returns were lost for lack of room;
+%% `unnamed', how many names of processes were, which are shown by their pids;
 %% `skipped', how many processes belong to another tracer (before OTP 27); `left', how many
 %% functions have somebody else's pattern, so that not all of their calls may be seen (before OTP
 %% 27); `missing', which probes cannot fire here and why, or `<<>>'; `returns_by', whether returns
@@ -151,7 +155,8 @@ stop(H) ->
 %% read once more; then the calls that read results return the reason as an error.
 -spec status(handle()) -> {ok, #{state := state(), running := boolean(),
                                  fired := non_neg_integer(),
-                                 lost := non_neg_integer(), skipped := non_neg_integer(),
+                                 lost := non_neg_integer(), unnamed := non_neg_integer(),
+                                 skipped := non_neg_integer(),
                                  left := non_neg_integer(), missing := binary(),
                                  cost := float(), aborted := binary() | undefined,
                                  returns_by := stack | names | undefined}} | {error, reason()}.

@@ -13,7 +13,8 @@ static const char *const names[] = {
 	"seq_token", "modules", "erl_ddll", "local", "global", "dyntrace", "user_trace_s1",
 	"user_trace_i4s4", "user_trace_n", "enomem", "names", "unknown", "idle", "running",
 	"exited", "filled", "stopped", "count", "sum", "min", "max", "avg", "stddev",
-	"quantize", "lquantize", "llquantize", "return", "stacks", "printa", "print", "all"
+	"quantize", "lquantize", "llquantize", "percentile", "return", "stacks", "printa", "print",
+	"all", "proc_names", "label", "label_return"
 };
 
 void beam_atoms_make(ErlNifEnv *env)

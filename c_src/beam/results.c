@@ -264,6 +264,7 @@ ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (rc == 0)
 		rc = erltrace_work(b->h, &hs, &e);
 	beam_watchdog_read(b);
+	beam_patterns_renew(&b->patterns);
 	co_json_free(&json);
 	enif_mutex_unlock(b->lock);
 	if (rc < 0)
@@ -447,6 +448,16 @@ static ERL_NIF_TERM bucket_term(ErlNifEnv *env, const erltrace_bucket_t *b)
 		enif_make_int64(env, b->count));
 }
 
+/* {99.9, Value}, {99, Value} */
+static ERL_NIF_TERM percentile_term(ErlNifEnv *env, const erltrace_percentile_t *p)
+{
+	int whole = (int)p->percent;
+
+	return enif_make_tuple2(env,
+		p->percent > whole ? enif_make_double(env, p->percent) : enif_make_int(env, whole),
+		enif_make_int64(env, p->value));
+}
+
 static int on_agg(void *arg, const erltrace_agg_t *a)
 {
 	struct results *r = arg;
@@ -457,6 +468,11 @@ static int on_agg(void *arg, const erltrace_agg_t *a)
 		keys = enif_make_list_cell(env, value_term(env, &a->keys[i]), keys);
 	if (strcmp(a->function, "avg") == 0 || strcmp(a->function, "stddev") == 0) {
 		value = isfinite(a->avg) ? enif_make_double(env, a->avg) : atom_undefined;
+	} else if (a->npercentiles > 0) {
+		value = enif_make_list(env, 0);
+		for (unsigned i = a->npercentiles; i-- > 0;)
+			value = enif_make_list_cell(
+				env, percentile_term(env, &a->percentiles[i]), value);
 	} else if (strstr(a->function, "quantize") != NULL) {
 		value = enif_make_list(env, 0);
 		for (unsigned i = a->nbuckets; i-- > 0;)

@@ -18,6 +18,7 @@
 
 #include "aggs.h"
 #include "dist.h"
+#include "percentile.h"
 
 #define TRIM_ABOVE (1u << 20)
 
@@ -45,34 +46,44 @@ static size_t ent_size(const struct prog_agg *a, size_t keylen)
 	return sizeof(struct ag_ent) + (size_t)aggfn_words(a) * 8 + keylen;
 }
 
-static void ent_free(struct ag_ent *e)
+/* Histograms have groups beside the words of the entry. */
+static void data_free(struct ag *ag, const struct ag_ent *e, uint64_t *data)
+{
+	if (e->is_hist)
+		ag->mem -= pc_free((struct hist *)(void *)data);
+}
+
+static void ent_free(struct ag *ag, struct ag_ent *e)
 {
 	struct ag_part *p;
 
 	while ((p = e->parts) != NULL) {
 		e->parts = p->next;
+		data_free(ag, e, p->data);
 		free(p);
 	}
+	data_free(ag, e, e->data);
 	free(e);
 }
 
 void ag_free(struct ag *ag)
 {
 	struct ag_ent *e;
-	size_t i;
+	size_t i, mem;
 
 	if (ag == NULL)
 		return;
+	mem = ag->mem;
 	for (i = 0; i < ag->ntab; i++)
 		while ((e = ag->tab[i]) != NULL) {
 			ag->tab[i] = e->next;
-			ent_free(e);
+			ent_free(ag, e);
 		}
 	free(ag->tab);
 	free(ag->st);
 #ifdef __GLIBC__
 	/* Millions of small blocks: glibc does not return them to the kernel by itself. */
-	if (ag->mem > TRIM_ABOVE)
+	if (mem > TRIM_ABOVE)
 		malloc_trim(0);
 #endif
 	free(ag);
@@ -145,6 +156,11 @@ static struct ag_ent *find(struct ag *ag, unsigned agg, const void *key, size_t 
 	return e;
 }
 
+static bool has_room(const struct co *co, const struct ag *ag, size_t size)
+{
+	return size <= co_opt(co, OPT_AGGMAX) && ag->mem <= co_opt(co, OPT_AGGMAX) - size;
+}
+
 static struct ag_ent *insert(
 	struct co *co, struct ag *ag, unsigned agg, const void *key, size_t len, uint64_t hash)
 {
@@ -154,14 +170,14 @@ static struct ag_ent *insert(
 
 	if (ag->n >= ag->ntab)
 		grow(ag);
-	if (ag->ntab == 0 || size > co_opt(co, OPT_AGGMAX) ||
-		ag->mem > co_opt(co, OPT_AGGMAX) - size || (e = malloc(size)) == NULL)
+	if (ag->ntab == 0 || !has_room(co, ag, size) || (e = malloc(size)) == NULL)
 		return NULL;
 	memset(e, 0, sizeof(*e));
 	e->hash = hash;
 	e->agg = (uint16_t)agg;
 	e->keylen = (uint32_t)len;
 	e->seq = ag->seq++;
+	e->is_hist = a->fn == AGG_PERCENTILE;
 	e->key = (uint8_t *)e->data + (size_t)aggfn_words(a) * 8;
 	if (len)
 		memcpy((uint8_t *)e->data + (size_t)aggfn_words(a) * 8, key, len);
@@ -171,6 +187,32 @@ static struct ag_ent *insert(
 	ag->n++;
 	ag->mem += size;
 	return e;
+}
+
+/* The last one inserted, which stayed empty. */
+static void take_back(struct ag *ag, const struct prog_agg *a, struct ag_ent *e)
+{
+	ag->tab[e->hash & (ag->ntab - 1)] = e->next;
+	ag->n--;
+	ag->mem -= ent_size(a, e->keylen);
+	ent_free(ag, e);
+}
+
+/* false: no room for what it needs, and nothing is added. */
+static bool add(struct co *co, struct ag *ag, const struct prog_agg *a, uint64_t *into,
+	const uint64_t *from)
+{
+	if (a->fn == AGG_PERCENTILE) {
+		struct hist *h = (struct hist *)(void *)into;
+		const struct hist *other = (const struct hist *)(const void *)from;
+		size_t more = pc_missing(h, other);
+
+		if (more > 0 && (!has_room(co, ag, more) || !pc_grow(h, other)))
+			return false;
+		ag->mem += more;
+	}
+	aggfn_merge(a, into, from);
+	return true;
 }
 
 /* -xaggpercpu: keep each thread's share too; without memory for it the sum alone is right. */
@@ -183,8 +225,7 @@ static void merge_part(struct co *co, struct ag_ent *e, unsigned thread, const u
 	while (*pp != NULL && (*pp)->thread < thread)
 		pp = &(*pp)->next;
 	if (*pp == NULL || (*pp)->thread != thread) {
-		if (size > co_opt(co, OPT_AGGMAX) || co->ag->mem > co_opt(co, OPT_AGGMAX) - size ||
-			(p = malloc(size)) == NULL)
+		if (!has_room(co, co->ag, size) || (p = malloc(size)) == NULL)
 			return;
 		p->next = *pp;
 		p->thread = thread;
@@ -192,7 +233,7 @@ static void merge_part(struct co *co, struct ag_ent *e, unsigned thread, const u
 		*pp = p;
 		co->ag->mem += size;
 	}
-	aggfn_merge(a, (*pp)->data, data);
+	add(co, co->ag, a, (*pp)->data, data);
 }
 
 /* Into one of the tables; NULL: it is full. */
@@ -200,16 +241,19 @@ static struct ag_ent *merge(struct co *co, struct ag *ag, unsigned agg, const vo
 	size_t keylen, const void *data)
 {
 	uint64_t hash = hash_key(agg, key, keylen);
+	const struct prog_agg *a = co->prog->aggs[agg];
 	struct ag_ent *e = find(ag, agg, key, keylen, hash);
+	bool is_new = e == NULL;
 
-	if (e == NULL)
+	if (is_new)
 		e = insert(co, ag, agg, key, keylen, hash);
-	if (e == NULL) {
+	if (e == NULL || !add(co, ag, a, e->data, data)) {
+		if (e != NULL && is_new)
+			take_back(ag, a, e);
 		co->ag->drops++;
 		return NULL;
 	}
 	e->empty = false;
-	aggfn_merge(co->prog->aggs[agg], e->data, data);
 	return e;
 }
 
@@ -260,7 +304,7 @@ void ag_forget(struct co *co)
 	for (i = 0; i < ag->ntab; i++)
 		while ((e = ag->tab[i]) != NULL) {
 			ag->tab[i] = e->next;
-			ent_free(e);
+			ent_free(ag, e);
 		}
 	ag->mem = ag->ntab * sizeof(*ag->tab);
 	ag->n = 0;
@@ -333,6 +377,14 @@ static uint64_t std_dev(const uint64_t *data, uint64_t normal)
 	return root128(squares - (unsigned __int128)(avg * avg));
 }
 
+int64_t ag_percentile(const struct ag_val *v, unsigned i)
+{
+	const struct hist *h = (const struct hist *)(const void *)v->data;
+	int64_t p = h == NULL ? 0 : hist_percentile(h, aggfn_percent(v->a->param, i));
+
+	return (int64_t)((__int128)p / (v->normal ? v->normal : 1));
+}
+
 int64_t ag_number(const struct ag_val *v)
 {
 	__int128 normal = v->normal ? v->normal : 1;
@@ -346,6 +398,7 @@ int64_t ag_number(const struct ag_val *v)
 		return (int64_t)((__int128)(int64_t)v->data[1] / normal /
 				 (__int128)(int64_t)v->data[0]);
 	case AGG_STDDEV: return (int64_t)std_dev(v->data, v->normal);
+	case AGG_PERCENTILE: return ag_percentile(v, 0);
 	default:
 		if (v->a->is_signed)
 			return (int64_t)((__int128)(int64_t)v->data[0] / normal);
@@ -388,6 +441,15 @@ static void weigh_dist(const struct prog_agg *a, const uint64_t *data, struct we
 	}
 }
 
+/* Percentiles sort by the first, then by the last. */
+static void weigh_percentiles(const struct prog_agg *a, const uint64_t *data, struct weight *w)
+{
+	struct ag_val v = {.a = a, .data = data, .normal = 1};
+
+	w->i = (__int128)ag_percentile(&v, 0) * ((__int128)1 << 64) +
+	       ag_percentile(&v, aggfn_npercents(a) - 1);
+}
+
 static void weigh(const struct prog_agg *a, const struct ag_ent *e, struct weight *w)
 {
 	memset(w, 0, sizeof(*w));
@@ -399,6 +461,8 @@ static void weigh(const struct prog_agg *a, const struct ag_ent *e, struct weigh
 		w->d = e->data[0] ? (long double)(int64_t)e->data[1] / (int64_t)e->data[0] : 0;
 	else if (a->fn == AGG_STDDEV)
 		w->i = std_dev(e->data, 1);
+	else if (a->fn == AGG_PERCENTILE)
+		weigh_percentiles(a, e->data, w);
 	else
 		w->i = a->is_signed ? (__int128)(int64_t)e->data[0] : (__int128)e->data[0];
 }
@@ -568,10 +632,13 @@ void ag_clear(struct co *co, unsigned agg)
 		for (e = co->ag->tab[i]; e != NULL; e = e->next) {
 			if (e->agg != agg)
 				continue;
+			data_free(co->ag, e, e->data);
 			aggfn_init(co->prog->aggs[agg], e->data);
 			e->empty = true;
-			for (p = e->parts; p != NULL; p = p->next)
+			for (p = e->parts; p != NULL; p = p->next) {
+				data_free(co->ag, e, p->data);
 				aggfn_init(co->prog->aggs[agg], p->data);
+			}
 		}
 }
 
@@ -588,7 +655,7 @@ static void drop_at(struct co *co, struct ag_ent **pp)
 	ag->mem -= ent_size(a, e->keylen);
 	for (p = e->parts; p != NULL; p = p->next)
 		ag->mem -= sizeof(*p) + (size_t)aggfn_words(a) * 8;
-	ent_free(e);
+	ent_free(ag, e);
 }
 
 static void drop_entry(struct co *co, const struct ag_ent *gone)
@@ -635,7 +702,7 @@ int ag_live_each(
 			ag->n--;
 			ag->mem -= ent_size(co->prog->aggs[e->agg], e->keylen);
 			rv = fn(co, e, arg);
-			ent_free(e);
+			ent_free(ag, e);
 		}
 	return rv;
 }
@@ -692,104 +759,4 @@ void ag_set_printed(struct co *co, unsigned agg)
 
 	if (st != NULL)
 		st->printed = true;
-}
-
-/* ---- for handlers --------------------------------------------------------------------- */
-
-static const char *const fn_names[AGG_COUNT_] = {
-#define D_BAGG(name, ID, proto) [AGG_##ID] = name,
-#include "prog/builtins.def"
-};
-
-const char *ag_function(const struct prog_agg *a)
-{
-	return fn_names[a->fn];
-}
-
-/* No libm: the library depends on libc alone. */
-static long double root(long double x)
-{
-	long double r = x > 1 ? x : 1;
-	int i;
-
-	if (!(x > 0))
-		return 0;
-	for (i = 0; i < 200 && r > x / r; i++) {
-		long double next = (r + x / r) / 2;
-
-		if (!(next < r))
-			break;
-		r = next;
-	}
-	return r;
-}
-
-static double exact(const struct prog_agg *a, const uint64_t *data, uint64_t normal)
-{
-	long double n = data[0], avg, squares;
-
-	if (data[0] == 0)
-		return 0;
-	avg = (long double)(int64_t)data[1] / n / normal;
-	if (a->fn == AGG_AVG)
-		return (double)avg;
-	squares = ((long double)data[3] * 18446744073709551616.0L + data[2]) / n;
-	avg *= normal;
-	return (double)(root(squares - avg * avg) / normal);
-}
-
-static int public_buckets(struct co *co, const struct ag_val *v, erltrace_agg_t *out)
-{
-	unsigned i, n = aggfn_nbuckets(v->a), k = 0;
-	erltrace_bucket_t *bk;
-
-	for (i = 0; v->data != NULL && i < n; i++)
-		out->nbuckets += v->data[i] != 0;
-	bk = co_tmp(co, out->nbuckets * sizeof(*bk));
-	if (bk == NULL)
-		return -1;
-	for (i = 0; k < out->nbuckets && i < n; i++) {
-		if (v->data[i] == 0)
-			continue;
-		aggfn_bounds(v->a, i, &bk[k].lo, &bk[k].hi);
-		bk[k++].count = (int64_t)((__int128)(int64_t)v->data[i] / (__int128)v->normal);
-	}
-	out->buckets = bk;
-	return 0;
-}
-
-static int make_public(struct co *co, const struct ag_ent *e, struct ag_val v, erltrace_agg_t *out)
-{
-	struct co_val *keys = co_tmp(co, (size_t)v.a->nkeys * sizeof(*keys));
-
-	memset(out, 0, sizeof(*out));
-	if (keys == NULL || cv_keys(v.a, e->key, e->keylen, keys) != 0)
-		return -1;
-	out->name = v.a->name;
-	out->function = fn_names[v.a->fn];
-	out->keys = cv_public(co, keys, v.a->nkeys);
-	out->nkeys = v.a->nkeys;
-	out->normal = v.normal;
-	out->is_signed = v.a->fn == AGG_AVG || (v.a->fn != AGG_STDDEV && v.a->is_signed);
-	if (out->keys == NULL)
-		return -1;
-	if (ag_is_dist(v.a))
-		return public_buckets(co, &v, out);
-	out->value = ag_number(&v);
-	if (v.data != NULL && (v.a->fn == AGG_AVG || v.a->fn == AGG_STDDEV))
-		out->avg = exact(v.a, v.data, v.normal);
-	return 0;
-}
-
-int ag_public(struct co *co, const struct ag_ent *e, erltrace_agg_t *out)
-{
-	return make_public(co, e, ag_value(co, e->agg, e), out);
-}
-
-int ag_public_whole(struct co *co, const struct ag_ent *e, erltrace_agg_t *out)
-{
-	struct ag_val v = ag_value(co, e->agg, e);
-
-	v.normal = 1;
-	return make_public(co, e, v, out);
 }

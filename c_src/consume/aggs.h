@@ -22,6 +22,7 @@ struct ag_ent {
 	uint32_t keylen;
 	uint16_t agg;
 	bool empty; /* cleared: nothing came since */
+	bool is_hist; /* of percentile(): struct hist */
 	const uint8_t *key;
 	uint64_t data[];
 };
@@ -59,8 +60,9 @@ int ag_each(struct co *co, int agg, int (*fn)(struct co *co, const struct ag_ent
 int ag_live_each(
 	struct co *co, int (*fn)(struct co *co, const struct ag_ent *e, void *arg), void *arg);
 struct ag_val ag_value(struct co *co, unsigned agg, const struct ag_ent *e);
-/* count, sum, min, max, avg, stddev as the number that prints. */
+/* count, sum, min, max, avg, stddev as the number that prints; of percentiles the first. */
 int64_t ag_number(const struct ag_val *v);
+int64_t ag_percentile(const struct ag_val *v, unsigned i); /* the i-th of those asked for */
 const char *ag_function(const struct prog_agg *a); /* "count" ... */
 bool ag_is_dist(const struct prog_agg *a);
 int ag_public(struct co *co, const struct ag_ent *e, erltrace_agg_t *out);

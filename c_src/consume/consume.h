@@ -10,6 +10,8 @@
  *   format.c       printf and printa by a parsed format (d_fmt)
  *   print_value.c  print(): values by their type
  *   aggs.c         merged aggregations: bounded, sorted, cleared, truncated, normalized
+ *   agg_public.c   the same in the structs of handlers
+ *   percentile.c   percentiles: histograms on the heap, columns
  *   printa.c       aggregations printed: printa(), and what is left at the end
  *   dist.c         distributions: bars, aggpack, agghist, aggzoom
  *   join.c         one script in several engines, one result

@@ -117,7 +117,7 @@ static void put_blob(
 /* A string as the array of strsize characters that it is in D. */
 static void put_raw_string(struct co *co, struct co_buf *b, const struct co_val *v)
 {
-	size_t size = co->prog->strsize > v->len ? co->prog->strsize : v->len;
+	size_t size = co->prog->strsize - 1 > v->len ? co->prog->strsize - 1 : v->len;
 	uint8_t *p = co_tmp(co, size);
 
 	if (p == NULL) {
@@ -173,6 +173,17 @@ void da_trace(struct co *co, struct co_buf *b, const struct co_val *v, bool quie
 unsigned da_key_width(const struct prog_val *v)
 {
 	return (v->kind == V_INT ? key_width(v) : PACKED_TEXT) + 1;
+}
+
+unsigned da_key_length(struct co *co, const struct co_val *v)
+{
+	char sym[512];
+
+	if (v->v->kind == V_SYM) {
+		sy_format(co->sy, (uint64_t)v->i, cv_form_of(v->v->sub), sym, sizeof(sym));
+		return (unsigned)strlen(sym);
+	}
+	return v->v->kind == V_STR ? (unsigned)v->len : 0;
 }
 
 void da_key(struct co *co, struct co_buf *b, const struct co_val *v, unsigned packed)

@@ -12,6 +12,7 @@ void da_trace(struct co *co, struct co_buf *b, const struct co_val *v, bool quie
 void da_key(struct co *co, struct co_buf *b, const struct co_val *v, unsigned packed);
 #define PACKED_TEXT 16 /* at least */
 unsigned da_key_width(const struct prog_val *v); /* of a packed key, its space included */
+unsigned da_key_length(struct co *co, const struct co_val *v); /* of its text; others: 0 */
 void da_bytes(struct co_buf *b, const uint8_t *p, size_t len); /* raw: hexadecimal and ASCII */
 /* A stack; indent < 0: as the option says; width: of each frame's text. */
 void da_stack(struct co *co, struct co_buf *b, const struct co_val *v, int indent, int width);

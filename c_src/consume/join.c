@@ -16,6 +16,7 @@
  *   'N'  u16 bytes of text; the text: names are numbered from 1 on as they come, and keys have that
  *        number for an address
  *   'A'  u16 aggregation, u32 bytes of key, u32 pairs; the key; pairs of u32 word, u64 value
+ *        (of percentile(): min, max, then its buckets)
  *   'D'  u16 clause, u16 action, i64 argument: printa(), clear(), trunc() and such
  *
  * They come from another machine's engine: whatever they say is checked.
@@ -29,6 +30,7 @@
 #include "actions.h"
 #include "aggs.h"
 #include "join.h"
+#include "percentile.h"
 #include "printa.h"
 
 #define JO_MAGIC 0x326a7465u /* "etj2" */
@@ -172,10 +174,30 @@ static const void *put_names(struct out *out, const struct prog_agg *a, const st
 	return out->key.p;
 }
 
+/* The words of an entry as they are handed on. */
+static uint32_t nwords(const struct prog_agg *a)
+{
+	return a->fn == AGG_PERCENTILE ? PC_WORDS : aggfn_words(a);
+}
+
+static uint64_t word(const struct prog_agg *a, const uint64_t *data, uint32_t i)
+{
+	return a->fn == AGG_PERCENTILE ? pc_word((const struct hist *)(const void *)data, i)
+				       : data[i];
+}
+
+/* Of distributions what is not 0; the others are short. */
+static bool is_handed_on(const struct prog_agg *a, const uint64_t *data, uint32_t i)
+{
+	if (a->fn == AGG_PERCENTILE && i >= PC_FIRST_BUCKET)
+		return word(a, data, i) != 0;
+	return !ag_is_dist(a) || data[i] != 0;
+}
+
 static int put_entry(struct co *co, const struct ag_ent *e, void *arg)
 {
 	const struct prog_agg *a = co->prog->aggs[e->agg];
-	uint32_t words = aggfn_words(a), n = 0;
+	uint32_t words = nwords(a), n = 0;
 	struct out *out = arg;
 	struct co_buf *b = &out->b;
 	const void *key = put_names(out, a, e);
@@ -184,18 +206,17 @@ static int put_entry(struct co *co, const struct ag_ent *e, void *arg)
 		ag_lost(co);
 		return 0;
 	}
-	/* Of distributions what is not 0; the others are short. */
 	for (uint32_t i = 0; i < words; i++)
-		n += !ag_is_dist(a) || e->data[i] != 0;
+		n += is_handed_on(a, e->data, i);
 	cb_put(b, "A", 1);
 	put16(b, e->agg);
 	put32(b, e->keylen);
 	put32(b, e->empty ? 0 : n);
 	cb_put(b, key, e->keylen);
 	for (uint32_t i = 0; i < words && !e->empty; i++)
-		if (!ag_is_dist(a) || e->data[i] != 0) {
+		if (is_handed_on(a, e->data, i)) {
 			put32(b, i);
-			put64(b, e->data[i]);
+			put64(b, word(a, e->data, i));
 		}
 	return 0;
 }
@@ -313,7 +334,7 @@ static void get_entry(struct co *co, struct in *in)
 		return;
 	}
 	a = co->prog->aggs[agg];
-	words = aggfn_words(a);
+	words = nwords(a);
 	data = malloc((size_t)words * 8 + keylen);
 	if (data == NULL) {
 		in->bad = true;
@@ -326,10 +347,12 @@ static void get_entry(struct co *co, struct in *in)
 	aggfn_init(a, data);
 	for (uint32_t k = 0; k < n; k++) {
 		i = get32(in);
-		if (i < words)
-			data[i] = get64(in);
-		else
+		if (i >= words)
 			in->bad = true;
+		else if (a->fn == AGG_PERCENTILE)
+			pc_set_word((struct hist *)(void *)data, i, get64(in));
+		else
+			data[i] = get64(in);
 	}
 	if (!in->bad && rc == 0)
 		ag_add(co, agg, key, keylen, data);

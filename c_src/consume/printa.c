@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * printa(), and what is left unprinted at the end. Without a format a row is its keys (datum.c),
- * then " %16lld" or a distribution for each value, then a newline. Where a handler wants
+ * then " %16lld" or a distribution for each value, then a newline; percentiles have columns with a
+ * heading (percentile.c). Where a handler wants
  * aggregations as structs it gets them, and no text is made.
  */
 #include "consumer.h"
@@ -12,6 +13,7 @@
 #include "datum.h"
 #include "dist.h"
 #include "format.h"
+#include "percentile.h"
 #include "printa.h"
 
 /* How the rows of one printa() look. */
@@ -19,14 +21,23 @@ struct layout {
 	const uint16_t *aggs;
 	unsigned n;
 	const struct d_fmt *fmt;
-	bool hist, pack; /* a line a key */
-	unsigned packed; /* width of its texts */
+	bool hist, pack;  /* a line a key */
+	unsigned columns; /* width of percentiles in columns, a line a key; 0: there are none */
+	unsigned packed;  /* width of texts in such lines */
 	struct di_scale scale;
 };
 
-static void put_value(struct co *co, const struct ag_val *v)
+static void put_value(struct co *co, const struct layout *l, const struct ag_val *v)
 {
 	long long i;
+
+	if (v->a->fn == AGG_PERCENTILE) {
+		if (l->columns)
+			pc_columns(&co->out, v, l->columns);
+		else
+			pc_named(&co->out, v);
+		return;
+	}
 
 	if (ag_is_dist(v->a)) {
 		di_print(co, &co->out, v);
@@ -40,7 +51,7 @@ static void put_value(struct co *co, const struct ag_val *v)
 }
 
 /* -xaggpercpu: the shares of the threads under the whole. */
-static void put_parts(struct co *co, const struct ag_ent *e)
+static void put_parts(struct co *co, const struct layout *l, const struct ag_ent *e)
 {
 	const struct ag_part *p;
 	struct ag_val v;
@@ -50,22 +61,23 @@ static void put_parts(struct co *co, const struct ag_ent *e)
 		if (v.data != NULL)
 			v.data = p->data;
 		cb_fmt(&co->out, "\n    [CPU %u]", p->thread);
-		put_value(co, &v);
+		put_value(co, l, &v);
 	}
 }
 
 /* As wide as the longest text, so that rows stand under each other. */
-static unsigned text_width(
-	const struct prog_agg *a, const struct ag_row *rows, size_t n, unsigned least)
+static unsigned text_width(struct co *co, const struct prog_agg *a, const struct ag_row *rows,
+	size_t n, unsigned least)
 {
 	struct co_val keys[PROG_MAX_KEYS];
+	unsigned len;
 
 	for (size_t r = 0; r < n; r++) {
 		if (cv_keys(a, rows[r].ent->key, rows[r].ent->keylen, keys) != 0)
 			continue;
 		for (unsigned i = 0; i < a->nkeys; i++)
-			if (keys[i].v->kind == V_STR && keys[i].len > least)
-				least = (unsigned)keys[i].len;
+			if ((len = da_key_length(co, &keys[i])) > least)
+				least = len;
 	}
 	return least;
 }
@@ -76,19 +88,29 @@ static void pack_start(struct co *co, struct layout *l, const struct ag_row *row
 	unsigned i, width = 0;
 	size_t r;
 
-	if (l->fmt != NULL || l->n != 1 || n == 0)
+	if (l->fmt != NULL || n == 0)
 		return;
-	l->packed = text_width(a, rows, n, PACKED_TEXT);
+	if (pc_has_columns(co, l->aggs, l->n))
+		l->columns = pc_width(co, rows, n, l->n);
+	if (l->n != 1 && !l->columns)
+		return;
+	l->packed = text_width(co, a, rows, n, PACKED_TEXT);
 	for (i = 0; i < a->nkeys; i++)
-		width += da_key_width(&a->keys[i]) +
-			 (a->keys[i].kind != V_INT ? l->packed - PACKED_TEXT : 0);
+		width = a->keys[i].kind == V_STACK && l->columns
+				? 0 /* frames have lines of their own */
+				: width + da_key_width(&a->keys[i]) +
+					  (a->keys[i].kind != V_INT ? l->packed - PACKED_TEXT : 0);
+	if (l->columns) {
+		pc_header(co, l->aggs, l->n, width, l->columns);
+		return;
+	}
 	l->hist = co_opt(co, OPT_AGGHIST) && (a->fn == AGG_COUNT || a->fn == AGG_SUM);
 	l->pack = co_opt(co, OPT_AGGPACK) && ag_is_dist(a);
 	if (l->hist) {
 		for (r = 0; r < n; r++) {
 			struct ag_val v = ag_value(co, l->aggs[0], rows[r].ent);
 
-			di_scale_add(co, &l->scale, v.data ? (int64_t)v.data[0] : 0);
+			di_hist_add(co, &l->scale, v.data ? (int64_t)v.data[0] : 0);
 		}
 		di_hist_header(&co->out, width);
 	} else if (l->pack) {
@@ -109,10 +131,11 @@ static void put_row(struct co *co, const struct layout *l, const struct ag_row *
 		return;
 	}
 	for (i = 0; i < nkeys; i++)
-		da_key(co, &co->out, &keys[i], l->hist || l->pack ? l->packed : 0);
+		da_key(co, &co->out, &keys[i],
+			l->hist || l->pack || l->columns ? l->packed : 0);
 	if (l->hist) {
 		cb_str(&co->out, " ");
-		di_bar(&co->out, &l->scale, vals[0].data ? (int64_t)vals[0].data[0] : 0,
+		di_bar(co, &co->out, &l->scale, vals[0].data ? (int64_t)vals[0].data[0] : 0,
 			vals[0].normal);
 		return;
 	}
@@ -121,8 +144,8 @@ static void put_row(struct co *co, const struct layout *l, const struct ag_row *
 		return;
 	}
 	for (i = 0; i < l->n; i++) {
-		put_value(co, &vals[i]);
-		put_parts(co, r->cols[i]);
+		put_value(co, l, &vals[i]);
+		put_parts(co, l, r->cols[i]);
 	}
 	cb_str(&co->out, "\n");
 }

@@ -15,6 +15,7 @@
 enum d_nkind {
 	/* expressions */
 	N_INT,	    /* value; the parser sets the type: the first of D's list that fits */
+	N_DECIMAL,  /* text, len: 99.9, which only percentile() takes */
 	N_STR,	    /* text, len: a string constant */
 	N_IDENT,    /* text: a name not yet resolved; scope in op (SC_*). Gone after the checker,
 		       which makes N_VAR, N_INT (enumerator) or an inline's copy of it */
@@ -108,7 +109,7 @@ struct d_ident {
 	struct d_ident **params;     /* ID_INLINE */
 	/* ID_AGG */
 	uint16_t aggfn;		     /* AGG_*; 0: not yet known */
-	uint64_t aggparam[5];	     /* constants of lquantize and llquantize */
+	uint64_t aggparam[5];	     /* constants of distributions: prog_agg.param */
 	int line;		     /* where it first occurred */
 	const char *file;
 	const struct d_builtin *builtin; /* ID_BUILTIN, ID_FUNC, ID_ACTION, ID_AGGFUNC */

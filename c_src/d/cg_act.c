@@ -213,7 +213,7 @@ static void put(struct cg *g, struct cg_act *a, struct d_node *n)
 		cg_load(g, R3, v);
 		cg_free(g, v);
 		ebpf_const(g->a, R2, pv->off);
-		cg_call(g, RT_rec_str);
+		cg_call_with(g, RT_rec_str, 0, d_may_be_null(n));
 		break;
 	case V_STACK:
 		rec_pointer(g, R2, pv->off);

@@ -45,7 +45,7 @@ static struct cg_val truth(struct cg *g, struct cg_val v, const struct d_node *n
 }
 
 /* Cut a number to a type. */
-static struct cg_val cut(
+struct cg_val cg_cut(
 	struct cg *g, struct cg_val v, const struct d_type *to, const struct d_node *n)
 {
 	if (d_base(to)->is_bool) {
@@ -73,7 +73,7 @@ static struct cg_val cut(
 struct cg_val cg_convert(
 	struct cg *g, struct cg_val v, const struct d_node *n, const struct d_type *to)
 {
-	return !d_is_scalar(to) || d_fits(n, to) ? v : cut(g, v, to, n);
+	return !d_is_scalar(to) || d_fits(n, to) ? v : cg_cut(g, v, to, n);
 }
 
 static unsigned string_number(struct cg *g, const char *s, uint32_t len)
@@ -138,6 +138,8 @@ static struct cg_val to_string(struct cg *g, struct d_node *a, const struct d_no
 		return cg_expr(g, a);
 	if (d_is_kind(a->type, T_ARRAY))
 		return bytes_to_string(g, a, n);
+	if (d_is_term(a->type))
+		return cg_term_text(g, a, n);
 	if (a->kind == N_INT && a->value == 0)
 		return cg_const(0);
 	return address_to_string(g, a, n);
@@ -244,6 +246,11 @@ static bool is_compare(const struct d_node *n)
 	return n->kind == N_OP2 && n->op >= OP_LT && n->op <= OP_NE;
 }
 
+static bool compares_terms(const struct d_node *n)
+{
+	return is_compare(n) && (d_is_term(n->a->type) || d_is_term(n->b->type));
+}
+
 static uint8_t jump_code(int op, bool sign)
 {
 	switch (op) {
@@ -277,26 +284,12 @@ static bool is_null(const struct d_node *n)
 	return n->kind == N_INT && n->value == 0;
 }
 
-/*
- * Jump if a op b holds for strings. Comparing a string with NULL tests whether it is empty: a
- * variable that was never set is.
- */
+/* Jump if a op b holds for strings, of which NULL equals "". */
 static void jump_strings(struct cg *g, struct d_node *n, int op, int label)
 {
-	bool null_a = is_null(n->a), null_b = is_null(n->b);
-	struct cg_val a, b;
+	struct cg_val a = is_null(n->a) ? cg_const(0) : to_string(g, n->a, n);
+	struct cg_val b = is_null(n->b) ? cg_const(0) : to_string(g, n->b, n);
 
-	if (null_a || null_b) {
-		a = to_string(g, null_a ? n->b : n->a, n);
-		cg_load(g, R2, a);
-		cg_free(g, a);
-		ebpf_const(g->a, R3, 0);
-		cg_call(g, RT_strat);
-		ebpf_jump(g->a, REG_TO_IMM(jump_code(op, true)), R0, 0, 0, label);
-		return;
-	}
-	a = to_string(g, n->a, n);
-	b = to_string(g, n->b, n);
 	cg_load(g, R2, a);
 	cg_load(g, R3, b);
 	cg_free(g, a);
@@ -345,7 +338,7 @@ static void jump_value(struct cg *g, struct d_node *n, bool when, int label)
 		cg_load(g, R2, v);
 		cg_free(g, v);
 		ebpf_const(g->a, R3, 0);
-		cg_call(g, RT_strat);
+		cg_call(g, RT_strcmp);
 		r = R0;
 	} else {
 		v = cg_expr(g, n);
@@ -357,7 +350,9 @@ static void jump_value(struct cg *g, struct d_node *n, bool when, int label)
 
 void cg_jump_true(struct cg *g, struct d_node *n, int label)
 {
-	if (is_compare(n)) {
+	if (compares_terms(n)) {
+		cg_term_jump(g, n, true, label);
+	} else if (is_compare(n)) {
 		jump_compare(g, n, n->op, label);
 	} else if (n->kind == N_OP1 && n->op == OP_LNOT) {
 		cg_jump_false(g, n->a, label);
@@ -381,7 +376,9 @@ void cg_jump_true(struct cg *g, struct d_node *n, int label)
 
 void cg_jump_false(struct cg *g, struct d_node *n, int label)
 {
-	if (is_compare(n)) {
+	if (compares_terms(n)) { /* which may be neither <, = nor > */
+		cg_term_jump(g, n, false, label);
+	} else if (is_compare(n)) {
 		jump_compare(g, n, inverse(n->op), label);
 	} else if (n->kind == N_OP1 && n->op == OP_LNOT) {
 		cg_jump_true(g, n->a, label);
@@ -513,7 +510,7 @@ static struct cg_val store(struct cg *g, struct cg_lval *p, const struct d_type 
 	bool fits, bool want, const struct d_node *n)
 {
 	if (!fits && (want || p->kind == LV_DYN || d_base(t)->is_bool))
-		v = cut(g, v, t, n);
+		v = cg_cut(g, v, t, n);
 	cg_lval_store(g, p, t, v, n);
 	if (want)
 		return p->bits != NULL ? cut_bits(g, v, p->bits, n) : v;
@@ -563,7 +560,7 @@ static struct cg_val gen_atomic(struct cg *g, struct d_node *n, const struct d_t
 	}
 	v = cg_lval_add(g, p, t, b, want, n);
 	if (want && !post)
-		return cut(g, cg_binary(g, n, OP_ADD, v, b, t), t, n);
+		return cg_cut(g, cg_binary(g, n, OP_ADD, v, b, t), t, n);
 	cg_free(g, b);
 	return v;
 }
@@ -673,7 +670,7 @@ static struct cg_val gen_lval(struct cg *g, struct d_node *n)
 	struct cg_lval p = cg_lval(g, n, false);
 	struct cg_val v;
 
-	if (d_is_scalar(n->type) || d_is_string(n->type))
+	if (d_is_word(n->type) || d_is_string(n->type))
 		v = cg_lval_load(g, &p, n->type, n);
 	else
 		v = cg_lval_addr(g, &p, n);
@@ -686,6 +683,8 @@ static struct cg_val gen_builtin(struct cg *g, struct d_node *n)
 	struct prog_uses *uses = &g->clause->uses;
 	unsigned id = n->ident->id;
 
+	if (cg_is_source(n))
+		return cg_term_source(g, n);
 	if (n->ident->builtin->pbi != 0)
 		return cg_pbi(g, n, cg_const(0));
 	uses->vars |= 1ULL << id;
@@ -721,7 +720,7 @@ static struct cg_val gen_builtin_array(struct cg *g, struct d_node *n)
 			return cg_argstr(g, n, n->value);
 		g->clause->uses.args |= 1 << n->value;
 		v = cg_field(FIELD(arg) + 8 * n->value, 8);
-		return d_is_scalar(n->type) ? cut(g, v, n->type, n) : v;
+		return d_is_scalar(n->type) ? cg_cut(g, v, n->type, n) : v;
 	}
 	v = cg_expr(g, n->list);
 	cg_load(g, R2, v);
@@ -739,7 +738,7 @@ static struct cg_val gen_char_at(struct cg *g, struct d_node *n)
 	cg_load(g, R3, i);
 	cg_free(g, s);
 	cg_free(g, i);
-	cg_call(g, RT_strat);
+	cg_call_with(g, RT_strat, 0, d_may_be_null(n->a));
 	cg_norm(g, R0, n->type);
 	return cg_keep(g, n, R0);
 }
@@ -774,6 +773,8 @@ static struct cg_val gen(struct cg *g, struct d_node *n, bool want)
 			cg_discard(g, n->a);
 			return cg_const(0);
 		}
+		if (d_is_term(n->a->type) && d_is_int(n->type))
+			return cg_cut(g, cg_term_number(g, n->a, n), n->type, n);
 		if (d_is_string(n->a->type)) { /* a string as an address */
 			struct cg_val v = cg_expr(g, n->a);
 
@@ -811,7 +812,7 @@ void cg_discard(struct cg *g, struct d_node *n)
 {
 	if (g->failed)
 		return;
-	if (!d_is_scalar(n->type) && !d_is_string(n->type) && !d_is_kind(n->type, T_VOID))
+	if (!d_is_word(n->type) && !d_is_string(n->type) && !d_is_kind(n->type, T_VOID))
 		discard_bytes(g, n);
 	else
 		cg_free(g, gen(g, n, false));

@@ -74,9 +74,9 @@ static struct prog_var *var_of(struct cg *g, struct d_ident *id, const struct d_
 	return v;
 }
 
-static void call_dyn(struct cg *g, enum rt_fn fn, const struct prog_var *v)
+static void call_dyn(struct cg *g, enum rt_fn fn, const struct cg_lval *p)
 {
-	cg_call_sized(g, fn, cg_key_bytes(v->keys, v->nkeys));
+	cg_call_with(g, fn, cg_key_bytes(p->var->keys, p->var->nkeys), p->null_key);
 }
 
 /* ---- lvalues of expressions ------------------------------------------------------------ */
@@ -89,7 +89,7 @@ static void fetch_copy(struct cg *g, const struct cg_lval *p)
 
 	ebpf_const(g->a, R2, p->varid);
 	cg_key_load(g, R3, p->key, p->var->nkeys);
-	call_dyn(g, RT_dyn_ref, p->var);
+	call_dyn(g, RT_dyn_ref, p);
 	ebpf_jump(g->a, EBPF_JEQ_IMM, R0, 0, 0, missing);
 	ebpf_emit(g->a, EBPF_MOV64_REG, R4, R0, 0, 0);
 	ebpf_const(g->a, R5, p->var->size);
@@ -118,7 +118,7 @@ static void write_back(struct cg *g, struct cg_lval *p)
 
 	ebpf_const(g->a, R2, p->varid);
 	cg_key_load(g, R3, p->key, p->var->nkeys);
-	call_dyn(g, RT_dyn_new, p->var);
+	call_dyn(g, RT_dyn_new, p);
 	ebpf_jump(g->a, EBPF_JEQ_IMM, R0, 0, 0, full); /* dropped and counted */
 	ebpf_emit(g->a, EBPF_MOV64_REG, R2, R0, 0, 0);
 	ebpf_const(g->a, R3, p->var->size);
@@ -161,8 +161,10 @@ static struct cg_lval var_lval(struct cg *g, struct d_node *n, bool delete)
 		return p;
 	}
 	p.kind = LV_DYN;
-	if (n->kind == N_ASSOC)
+	if (n->kind == N_ASSOC) {
 		p.key = cg_key(g, n, n->list, p.var->keys, p.var->nkeys);
+		p.null_key = cg_key_null(n->list, p.var->keys, p.var->nkeys);
+	}
 	if (d_is_scalar(p.var->type) || d_is_string(p.var->type))
 		return p;
 	if (delete)
@@ -461,10 +463,10 @@ static struct cg_val load_dyn(
 	ebpf_const(g->a, R2, p->varid);
 	cg_key_load(g, R3, p->key, p->var->nkeys);
 	if (d_is_string(t)) {
-		call_dyn(g, RT_dyn_str, p->var);
+		call_dyn(g, RT_dyn_str, p);
 		return cg_keep(g, n, R0);
 	}
-	call_dyn(g, RT_dyn_load, p->var);
+	call_dyn(g, RT_dyn_load, p);
 	cg_norm(g, R0, t);
 	if (same && (slot = cg_keep_for_all(g, n)) != 0) {
 		invalidate_loaded(g, p->varid);
@@ -575,7 +577,7 @@ void cg_lval_store(struct cg *g, struct cg_lval *p, const struct d_type *t, stru
 		cg_load(g, R4, v);
 		ebpf_const(g->a, R2, p->varid);
 		cg_key_load(g, R3, p->key, p->var->nkeys);
-		call_dyn(g, d_is_string(t) ? RT_dyn_setstr : RT_dyn_store, p->var);
+		call_dyn(g, d_is_string(t) ? RT_dyn_setstr : RT_dyn_store, p);
 		invalidate_loaded(g, p->varid);
 		return;
 	}
@@ -614,7 +616,7 @@ struct cg_val cg_lval_add(struct cg *g, struct cg_lval *p, const struct d_type *
 		cg_load(g, R4, v);
 		ebpf_const(g->a, R2, p->varid);
 		cg_key_load(g, R3, p->key, p->var->nkeys);
-		call_dyn(g, RT_dyn_add, p->var);
+		call_dyn(g, RT_dyn_add, p);
 		invalidate_loaded(g, p->varid);
 	} else {
 		add_shared(g, p, d_base(t)->size, v);

@@ -84,12 +84,12 @@ int chk_int_cast(struct d_comp *c, struct d_node *n, const struct d_type *t)
 	return chk_wrap(c, n, N_CAST, t);
 }
 
-/* Text in memory, which stringof() reads up to its NUL. */
+/* Text in memory, which stringof() reads up to its NUL; and terms, which have a text. */
 bool chk_strcompat(const struct d_type *t)
 {
 	const struct d_type *b = d_base(t);
 
-	if (b->kind == T_STRING)
+	if (b->kind == T_STRING || b->kind == T_TERM)
 		return true;
 	if (b->kind != T_PTR && b->kind != T_ARRAY)
 		return false;
@@ -162,7 +162,7 @@ bool chk_convertible(struct d_comp *c, const struct d_node *n, const struct d_ty
 
 	switch (to->kind) {
 	case T_INT:
-	case T_ENUM: return d_is_int(from);
+	case T_ENUM: return d_is_int(from) || from->kind == T_TERM;
 	case T_STRING: return chk_strcompat(from);
 	case T_PTR:
 		if (from->kind == T_PTR || from->kind == T_ARRAY)
@@ -175,6 +175,7 @@ bool chk_convertible(struct d_comp *c, const struct d_node *n, const struct d_ty
 	case T_FLOAT: return d_same(from, to);
 	case T_ARRAY: return from->kind == T_ARRAY && d_same(from, to);
 	case T_DYN: return from->kind == T_DYN;
+	case T_TERM: return from->kind == T_TERM;
 	default: return false;
 	}
 }
@@ -298,8 +299,14 @@ int chk_fold2(struct d_comp *c, struct d_node *n)
 
 static int bad_cast(struct d_comp *c, struct d_node *n, const struct d_type *from)
 {
-	return CHK_ERR(c, D_CAST_INVAL, n, "a value of type '%s' cannot be cast to '%s'",
-		chk_tname(c, from), chk_tname(c, n->type));
+	const char *hint = "";
+
+	if (d_is_term(n->type))
+		hint = ": only an event, and functions such as erlelement(), give terms";
+	else if (d_is_term(from))
+		hint = ": cast it to int64_t or string";
+	return CHK_ERR(c, D_CAST_INVAL, n, "a value of type '%s' cannot be cast to '%s'%s",
+		chk_tname(c, from), chk_tname(c, n->type), hint);
 }
 
 int chk_cast(struct d_comp *c, struct d_node *n)
@@ -307,11 +314,15 @@ int chk_cast(struct d_comp *c, struct d_node *n)
 	const struct d_type *from, *to = d_base(n->type);
 	struct d_node *a = n->a;
 
-	if (chk_expr(c, a, to->kind == T_VOID ? CX_VOID : CX_VALUE))
+	if (chk_expr(c, a, CX_VALUE))
 		return -1;
 	from = d_base(a->type);
 	switch (to->kind) {
-	case T_VOID: return 0;
+	case T_VOID:
+		if (from->kind == T_DYN || (a->kind == N_FUNC && a->ident->kind == ID_ACTION))
+			return CHK_ERR(c, D_CG_EXPR, a,
+				"an action or aggregation cannot be part of an expression");
+		return 0;
 	case T_INT:
 	case T_ENUM:
 	case T_PTR:
@@ -319,7 +330,7 @@ int chk_cast(struct d_comp *c, struct d_node *n)
 			return CHK_ERR(c, D_CAST_INVAL, n,
 				"nothing can be cast to '%s': it is not declared",
 				chk_tname(c, n->type));
-		if (chk_decay(c, a))
+		if (chk_decay(c, a) || (to->kind != T_PTR && chk_term_number(c, a)))
 			return -1;
 		if (to->kind == T_PTR && from->kind == T_STRING)
 			return 0; /* the address of its text */
@@ -349,7 +360,7 @@ int chk_sizeof(struct d_comp *c, struct d_node *n)
 	uint64_t size;
 
 	if (n->a) {
-		if (chk_expr(c, n->a, CX_DYN | CX_VOID))
+		if (chk_expr(c, n->a, CX_DYN))
 			return -1;
 		if (n->a->flags & NF_BITFIELD)
 			return CHK_ERR(c, D_SIZEOF_BITFIELD, n,
@@ -361,11 +372,12 @@ int chk_sizeof(struct d_comp *c, struct d_node *n)
 	if (n->a && n->a->kind == N_STR)
 		size = n->a->len + 1;
 	if (b->kind == T_VOID || b->kind == T_FUNC || b->kind == T_DYN || b->kind == T_STACK ||
-		size == 0)
+		b->kind == T_TERM || size == 0)
 		return CHK_ERR(c, D_SIZEOF_TYPE, n, "sizeof cannot be applied to type '%s'%s",
 			chk_tname(c, t),
-			b->kind == T_STRUCT || b->kind == T_UNION ? ": its members are not known"
-								  : "");
+			b->kind == T_TERM			    ? ": erlsize() is the size of a term"
+			: b->kind == T_STRUCT || b->kind == T_UNION ? ": its members are not known"
+								    : "");
 	chk_int(n, c->t.ulong, size);
 	return 0;
 }
@@ -382,8 +394,8 @@ int chk_offsetof(struct d_comp *c, struct d_node *n)
 			chk_tname(c, n->type));
 	m = d_member(b, n->text, &off);
 	if (!m)
-		return CHK_ERR(c, D_TYPE_MEMBER, n, "'%s' has no member '%s'",
-			chk_tname(c, n->type), n->text);
+		return CHK_ERR(c, D_UNKNOWN, n, "'%s' has no member '%s'", chk_tname(c, n->type),
+			n->text);
 	if (m->bit_width)
 		return CHK_ERR(c, D_OFFSETOF_BITFIELD, n,
 			"offsetof() cannot be applied to the bit-field '%s'", n->text);

@@ -197,7 +197,7 @@ const char *chk_tname(struct d_comp *c, const struct d_type *t)
 	const struct d_type *b = d_base(t);
 
 	if (b->kind == T_DYN)
-		return "a translated object or an array";
+		return b->ref ? "translated object" : "aggregation";
 	d_type_name(t, buf, sizeof(buf));
 	return arena_printf(c->arena, "%s", buf) ?: "?";
 }
@@ -317,7 +317,7 @@ static void suggest_by_suffix(void *arg, const char *name)
 		s->best = name;
 }
 
-const char *chk_suggest_probe(struct d_comp *c, const struct d_pdesc *d)
+const char *d_suggest_probe(struct d_comp *c, const struct d_pdesc *d)
 {
 	struct suggestion s = {.kinds = 0};
 

@@ -17,7 +17,7 @@ static bool is_invariant(const struct d_node *n);
 static bool are_same(const struct d_node *list)
 {
 	for (; list != NULL; list = list->next)
-		if (!is_invariant(list))
+		if (!is_invariant(list) || (d_is_string(list->type) && d_may_be_null(list)))
 			return false;
 	return true;
 }
@@ -113,6 +113,7 @@ static bool is_sum(const struct d_node *n)
 	case AGG_QUANTIZE:
 	case AGG_LQUANTIZE:
 	case AGG_LLQUANTIZE: return are_same(n->a->a->list) && are_same(n->a->b->list);
+	case AGG_PERCENTILE: return are_same(n->a->a->list) && is_invariant(n->a->b->list);
 	default: return false;
 	}
 }

@@ -63,6 +63,9 @@ struct d_comp {
 	struct d_typetab *types; /* type.c: typedefs and tags */
 	struct d_xlator *xlators;
 	struct d_provdecl *provdecls;
+	struct d_pattern *patterns; /* of prog.pats, by their texts */
+	struct d_source *sources;   /* of terms, with their slots */
+	struct d_record *records;   /* d_record_add() */
 	struct d_depend *libs; /* names of the D libraries read; NULL: depends_on library is not
 				  checked */
 	/* macros: $0.. are args[0..]; $target and such */
@@ -90,6 +93,24 @@ struct d_comp {
 	FILE *trace;		   /* output of -xtree, or NULL */
 };
 
+struct d_pattern {
+	const char *text;
+	uint32_t len;
+	unsigned index; /* in prog.pats */
+	struct d_pattern *next;
+};
+struct d_source {
+	unsigned what, slot; /* cg_pbi_what() */
+	struct d_source *next;
+};
+/* The fields of a record of Erlang, NULL after the last. */
+struct d_record {
+	const char *name;
+	const char **fields;
+	struct d_record *next;
+};
+int d_record_add(struct d_comp *c, const char *name, const char *const *fields); /* -1: no memory */
+
 /* An error at a position in the current source; fills c->error (the first one wins). Returns -1. */
 int d_error(struct d_comp *c, enum et_tag tag, int line, int col, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
@@ -106,7 +127,7 @@ static inline void *d_nomem_null(struct d_comp *c)
 /* lex.c */
 enum d_token {
 	/* single characters stand for themselves */
-	TOK_EOF = 256, TOK_INT, TOK_STR, TOK_IDENT, TOK_TYPENAME, TOK_AGG, TOK_PSPEC,
+	TOK_EOF = 256, TOK_INT, TOK_DECIMAL, TOK_STR, TOK_IDENT, TOK_TYPENAME, TOK_AGG, TOK_PSPEC,
 	TOK_INC, TOK_DEC, TOK_ARROW, TOK_SHL, TOK_SHR, TOK_LE, TOK_GE, TOK_EQ, TOK_NE,
 	TOK_LAND, TOK_LOR, TOK_LXOR, TOK_ELLIPSIS,
 	TOK_ASG_ADD, TOK_ASG_SUB, TOK_ASG_MUL, TOK_ASG_DIV, TOK_ASG_MOD, TOK_ASG_AND, TOK_ASG_XOR,
@@ -128,6 +149,12 @@ int d_ident_enter(struct d_idtab *t, struct d_ident *id);
 size_t d_idtab_mark(const struct d_idtab *t);
 void d_idtab_undo(struct d_idtab *t, size_t mark); /* remove what was added since */
 void d_idtab_each(const struct d_idtab *t, void (*cb)(void *, struct d_ident *), void *arg);
+
+/* Bytes of a string in memory, with its NUL: prog.strsize. */
+static inline uint32_t d_str_bytes(const struct et_options *opts)
+{
+	return (uint32_t)opts->val[OPT_STRSIZE] + 1;
+}
 
 /* type.c, decl.c: tables of typedefs and tags, with undo */
 const struct d_type *d_typedef_find(struct d_comp *c, const char *name);
@@ -163,6 +190,8 @@ int d_check_clause(struct d_comp *c, struct d_clause *clause); /* predicate and 
 int d_check_expr(struct d_comp *c, struct d_node *n);
 /* "Stable/Stable/Common" to attr[3]: 1 Internal .. 8 Standard; class 1 Unknown .. 6 Common. */
 int d_attr_parse(const char *text, uint8_t attr[3]);
+/* ": did you mean 'x'?" for a description that matches no probe, or "". */
+const char *d_suggest_probe(struct d_comp *c, const struct d_pdesc *d);
 /*
  * Arithmetic: operators compute in 64 bits, by the sign of the common type of their operands. Only
  * a value that is stored, cast or recorded is cut to its type.
@@ -179,7 +208,10 @@ struct d_fmt *d_fmt_parse(struct d_comp *c, const struct d_node *str);
 int d_fmt_check_printf(struct d_comp *c, const struct d_fmt *f, const struct d_node *call,
 	const struct d_node *args);
 int d_fmt_check_printa(struct d_comp *c, const struct d_fmt *f, const struct d_node *call,
-	const struct d_ident *const *aggs, unsigned naggs);
+	const struct d_ident *agg);
+
+/* nullable.c: a string expression that is checked, or one that is made a string */
+bool d_may_be_null(const struct d_node *n);
 
 /* countable.c: do n firings of a checked clause equal one that adds n times as much? */
 bool d_countable(const struct d_clause *clause);

@@ -131,6 +131,8 @@ void d_lex_number(struct d_comp *c);
 void d_lex_string(struct d_comp *c);
 void d_lex_char(struct d_comp *c);
 /* Convert an integer's text to value and type. Returns 0, 'd' bad digit, 'o' overflow. */
+/* The length of a decimal such as 99.9; 0: it is none. */
+size_t d_lex_decimal(const char *s, size_t n);
 int d_int_parse(
 	struct d_comp *c, const char *s, size_t len, uint64_t *value, const struct d_type **type);
 
@@ -194,7 +196,7 @@ const struct d_type *d_parse_enum(struct d_comp *c);
 /* type.c, for declarations */
 int d_typetab_new(struct d_comp *c);
 struct d_type *d_type_new(struct d_comp *c, enum d_tkind kind);
-struct d_type *d_tag_find(struct d_comp *c, const char *name);
+struct d_type *d_tag_find(struct d_comp *c, enum d_tkind kind, const char *name);
 struct d_type *d_tag_add(struct d_comp *c, enum d_tkind kind, const char *name);
 int d_typedef_add(struct d_comp *c, const char *name, const struct d_type *t);
 /* Complete a struct, union or enum in place; d_types_undo() makes it incomplete again. */

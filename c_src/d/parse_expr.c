@@ -120,7 +120,9 @@ static const char *parse_member(struct d_comp *c)
 static struct d_node *parse_const(struct d_comp *c)
 {
 	const struct d_tok *t = &c->lex->tok;
-	struct d_node *n = leaf(c, t->kind == TOK_INT ? N_INT : N_STR);
+	struct d_node *n = leaf(c, t->kind == TOK_INT	    ? N_INT
+				   : t->kind == TOK_DECIMAL ? N_DECIMAL
+							    : N_STR);
 
 	if (n == NULL)
 		return NULL;
@@ -130,7 +132,7 @@ static struct d_node *parse_const(struct d_comp *c)
 	} else {
 		n->text = t->text;
 		n->len = t->len;
-		n->type = c->t.string;
+		n->type = n->kind == N_STR ? c->t.string : NULL;
 	}
 	d_lex(c);
 	return n;
@@ -265,6 +267,7 @@ static struct d_node *parse_primary(struct d_comp *c)
 
 	switch (t->kind) {
 	case TOK_INT:
+	case TOK_DECIMAL:
 	case TOK_STR: return parse_const(c);
 	case TOK_IDENT:
 	case KW_SELF:

@@ -12,6 +12,7 @@
 
 static const char *const kinds[] = {
 	[N_INT] = "integer",
+	[N_DECIMAL] = "decimal",
 	[N_STR] = "string",
 	[N_IDENT] = "name",
 	[N_VAR] = "variable",

@@ -29,6 +29,7 @@
 #include "key_view.h"
 #include "prog/aggfn.h"
 #include "prog/builtins.h"
+#include "prog/hist.h"
 #include "prog/prog.h"
 #include "region.h"
 #include "slot.h"
@@ -40,9 +41,11 @@ struct agg_entry {
 	uint32_t agg;
 	uint32_t size;	 /* of the whole entry */
 	uint32_t keylen; /* of the key without string ids */
-	uint32_t at;	 /* its position in the index; without keys UINT32_MAX */
+	uint32_t at;	 /* its position in the index; else one of the following */
 	uint64_t data[]; /* words of data, then the key */
 };
+#define AT_DIRECT UINT32_MAX	   /* of an aggregation without keys */
+#define AT_GROUP  (UINT32_MAX - 1) /* not an entry: a group of a histogram */
 
 #define RECENT 1024 /* a power of two */
 
@@ -60,6 +63,8 @@ struct agg_tab {
 	} recent[RECENT];
 };
 
+#define GROUP_SIZE (sizeof(struct agg_entry) + 8 * HIST_GROUP)
+
 /* ---- the probe path ------------------------------------------------------------------- */
 
 PROBE_PATH static struct agg_entry *entry_new(
@@ -68,8 +73,8 @@ PROBE_PATH static struct agg_entry *entry_new(
 	struct agg_entry *e;
 	uint64_t size = sizeof(*e) + 8ULL * def->words + align_up(bytes, 8);
 
-	if (tab->size - tab->used < size)
-		return NULL;
+	if (tab->size - tab->used < size + (def->fn.fn == AGG_PERCENTILE ? GROUP_SIZE : 0))
+		return NULL; /* a histogram comes with its first group */
 	e = (struct agg_entry *)(void *)(tab->mem + tab->used);
 	tab->used += size;
 	e->agg = def->id;
@@ -79,6 +84,8 @@ PROBE_PATH static struct agg_entry *entry_new(
 		e->data[0] = INT64_MAX;
 	else if (def->fn.fn == AGG_MAX)
 		e->data[0] = (uint64_t)INT64_MIN;
+	else if (def->fn.fn == AGG_PERCENTILE)
+		e->data[0] = INT64_MAX, e->data[1] = (uint64_t)INT64_MIN;
 	return e;
 }
 
@@ -98,7 +105,7 @@ PROBE_PATH static __attribute__((noinline)) uint64_t *add_keyless(
 	}
 	e->hash = 0;
 	e->keylen = 0;
-	e->at = UINT32_MAX;
+	e->at = AT_DIRECT;
 	tab->direct[def->id] = entry_ref(tab, e);
 	return e->data;
 }
@@ -240,6 +247,48 @@ PROBE_PATH static inline void add_square(uint64_t *data, uint64_t v)
 	data[1] += high + (data[0] < low);
 }
 
+/*
+ * A new group of a histogram, in the table that the histogram is in. The consumer may have swapped
+ * the tables since: t->agg is not it.
+ */
+PROBE_PATH static __attribute__((noinline)) uint64_t *add_group(
+	struct fire *f, struct hist *h, unsigned group)
+{
+	struct agg_tab *const *tabs = f->thread->aggs.tab;
+	struct agg_tab *tab =
+		tabs[(uintptr_t)h - (uintptr_t)tabs[0]->mem >= tabs[0]->size ? 1 : 0];
+	struct agg_entry *e = (struct agg_entry *)(void *)(tab->mem + tab->used);
+
+	if (tab->size - tab->used < GROUP_SIZE) {
+		drop(f->thread, DROP_AGGREGATION);
+		return NULL;
+	}
+	tab->used += GROUP_SIZE;
+	e->size = GROUP_SIZE;
+	e->at = AT_GROUP;
+	memset(e->data, 0, 8 * HIST_GROUP);
+	h->group[group] = e->data;
+	return e->data;
+}
+
+PROBE_PATH static inline void hist_add(struct fire *f, uint64_t *data, int64_t v, uint64_t by)
+{
+	struct hist *h = (struct hist *)(void *)data;
+	unsigned at = hist_bucket(v);
+	uint64_t *group = h->group[at / HIST_GROUP];
+
+	if (unlikely(group == NULL)) {
+		group = add_group(f, h, at / HIST_GROUP);
+		if (group == NULL)
+			return;
+	}
+	group[at % HIST_GROUP] += by;
+	if (v < h->min)
+		h->min = v;
+	if (v > h->max)
+		h->max = v;
+}
+
 /* aggfn_lquantize, with a multiplication instead of the much slower division. */
 PROBE_PATH static inline uint64_t lquantize(const struct en_aggdef *def, int64_t v)
 {
@@ -284,6 +333,7 @@ AGGFN(stddev, data[0]++; data[1] += c; add_square(data + 2, c);)
 AGGFN(quantize, data[aggfn_quantize((int64_t)c)] += d;)
 AGGFN(lquantize, data[lquantize(def, (int64_t)c)] += d;)
 AGGFN(llquantize, data[aggfn_llquantize(&def->fn, (int64_t)c)] += d;)
+AGGFN(percentile, hist_add(f, data, (int64_t)c, d);)
 
 #ifndef __bpf__
 /* ---- setup ---------------------------------------------------------------------------- */
@@ -358,9 +408,9 @@ static void reset(struct agg_tab *tab)
 	while (at < tab->used) {
 		const struct agg_entry *e = (const struct agg_entry *)(void *)(tab->mem + at);
 
-		if (e->at == UINT32_MAX)
+		if (e->at == AT_DIRECT)
 			tab->direct[e->agg] = 0;
-		else
+		else if (e->at != AT_GROUP)
 			tab->index[e->at] = 0;
 		at += e->size;
 	}
@@ -385,10 +435,13 @@ static int deliver(struct en *en, unsigned thread, struct agg_tab *tab, en_agg_c
 	while (tab->given < tab->used) {
 		const struct agg_entry *e =
 			(const struct agg_entry *)(void *)(tab->mem + tab->given);
-		const struct en_aggdef *def = &en->aggs[e->agg];
+		const struct en_aggdef *def;
 		int rc;
 
 		tab->given += e->size;
+		if (e->at == AT_GROUP)
+			continue;
+		def = &en->aggs[e->agg];
 		rc = cb(arg, thread, e->agg, e->data + def->words + def->key.nstr, e->keylen,
 			e->data);
 		if (rc != 0)

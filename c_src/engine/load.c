@@ -130,7 +130,7 @@ static int too_long(const struct en *en, const struct prog_clause *c, struct et_
 		"strsize=%u; bufsize=%llu is less: make bufsize larger (-b), strsize smaller, or "
 		"split the clause",
 		c->line, (unsigned long long)record_size(en->prog, c), strings,
-		strings == 1 ? "" : "s", en->prog->strsize,
+		strings == 1 ? "" : "s", en->prog->strsize - 1,
 		(unsigned long long)en->opts->val[OPT_BUFSIZE]);
 }
 

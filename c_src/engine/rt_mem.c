@@ -198,9 +198,9 @@ RTFN(copyoutstr)
 {
 	struct fire *f = FIRE(ctx);
 	uint32_t len;
-	const char *text = str_text(f, a, &len);
+	const char *text = str_arg(f, a, &len);
 
-	if (c == 0)
+	if (text == NULL || c == 0)
 		return 0;
 	if (len > c - 1)
 		len = (uint32_t)(c - 1);

@@ -88,7 +88,8 @@ struct en {
 	char *slots;
 	size_t stride;
 	unsigned maxslots;
-	uint32_t strsize, scratch_size, this_end, alloca_size, rec_cap, globals_size;
+	uint32_t strsize; /* with the NUL: prog.strsize */
+	uint32_t scratch_size, this_end, alloca_size, rec_cap, globals_size;
 	uint64_t only_cpu; /* UINT64_MAX: any */
 	_Atomic(uint64_t) maxwork; /* limit of a firing; UINT64_MAX: none; 0: stop */
 	int policy;

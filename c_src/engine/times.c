@@ -37,6 +37,7 @@ TIMES(sum, c * n, d)
 TIMES(quantize, c, d * n)
 TIMES(lquantize, c, d * n)
 TIMES(llquantize, c, d * n)
+TIMES(percentile, c, d * n)
 
 /* The table of runtime functions, with these replaced. */
 static const struct ebpf_fn *functions(const struct ebpf_env *env, struct ebpf_fn *fns)
@@ -47,6 +48,7 @@ static const struct ebpf_fn *functions(const struct ebpf_env *env, struct ebpf_f
 	fns[RT_agg_quantize].fn = times_quantize;
 	fns[RT_agg_lquantize].fn = times_lquantize;
 	fns[RT_agg_llquantize].fn = times_llquantize;
+	fns[RT_agg_percentile].fn = times_percentile;
 	return fns;
 }
 

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "consume/aggs.h"
+#include "consume/percentile.h"
 
 /* The length of a well-formed UTF-8 sequence at p; 0: there is none. */
 static size_t utf8_length(const uint8_t *p, size_t len)
@@ -114,11 +115,7 @@ static void js_value(struct co_buf *b, const erltrace_value_t *v)
 			cb_fmt(b, "%02x", ((const uint8_t *)v->bytes)[i]);
 		cb_str(b, "\"");
 		break;
-	default:
-		if (v->bytes == NULL)
-			cb_str(b, "null");
-		else
-			js_string(b, v->bytes, v->len);
+	default: js_string(b, v->bytes != NULL ? v->bytes : "", v->len);
 	}
 }
 
@@ -258,15 +255,30 @@ static void js_buckets(struct co_buf *b, const erltrace_agg_t *a)
 	cb_str(b, "]");
 }
 
-/* Without its braces, after a first member or none. */
-static void js_agg(struct co_buf *b, const erltrace_agg_t *a)
+static void js_percentiles(struct co_buf *b, const erltrace_agg_t *a)
+{
+	int64_t count = 0;
+
+	for (unsigned i = 0; i < a->nbuckets; i++)
+		count += a->buckets[i].count;
+	cb_str(b, ",\"percentiles\":[");
+	for (unsigned i = 0; i < a->npercentiles; i++)
+		cb_fmt(b, "%s{\"percent\":%.9g,\"value\":%lld}", i ? "," : "",
+			a->percentiles[i].percent, (long long)a->percentiles[i].value);
+	cb_fmt(b, "],\"count\":%lld", (long long)count);
+}
+
+/* Without its braces, after a first member or none; mergeable: others are added to it. */
+static void js_agg(struct co_buf *b, const erltrace_agg_t *a, bool mergeable)
 {
 	cb_str(b, "\"aggregation\":");
 	js_string(b, a->name, strlen(a->name));
 	js_text(b, "function", a->function);
 	js_values(b, "keys", a->keys, a->nkeys);
-	if (strstr(a->function, "quantize") != NULL) {
+	if (strstr(a->function, "quantize") != NULL || (a->npercentiles > 0 && mergeable)) {
 		js_buckets(b, a);
+	} else if (a->npercentiles > 0) {
+		js_percentiles(b, a);
 	} else if (strcmp(a->function, "avg") == 0 || strcmp(a->function, "stddev") == 0) {
 		cb_str(b, ",\"value\":");
 		js_float(b, a->avg);
@@ -284,7 +296,7 @@ static int js_on_aggregation(void *arg, const erltrace_agg_t *a)
 
 	js_begin(j->buf, "aggregation");
 	cb_str(j->buf, ",");
-	js_agg(j->buf, a);
+	js_agg(j->buf, a, false);
 	return js_end(j);
 }
 
@@ -295,6 +307,7 @@ static int js_on_aggregation(void *arg, const erltrace_agg_t *a)
 static void js_shape(struct co_buf *b, const struct prog_agg *a)
 {
 	unsigned n = a->fn == AGG_LQUANTIZE ? 3 : a->fn == AGG_LLQUANTIZE ? 4 : 0;
+	char percent[PERCENT_TEXT];
 
 	cb_str(b, "{\"aggregation\":");
 	js_string(b, a->name, strlen(a->name));
@@ -302,6 +315,10 @@ static void js_shape(struct co_buf *b, const struct prog_agg *a)
 	cb_str(b, ",\"params\":[");
 	for (unsigned i = 0; i < n; i++)
 		cb_fmt(b, "%s%lld", i ? "," : "", (long long)a->param[i]);
+	for (unsigned i = 0; a->fn == AGG_PERCENTILE && i < aggfn_npercents(a); i++) {
+		hist_percent_text(aggfn_percent(a->param, i), percent);
+		cb_fmt(b, "%s%s", i ? "," : "", percent);
+	}
 	cb_fmt(b, "],\"keys\":%u}", a->nkeys);
 }
 
@@ -333,7 +350,7 @@ static int js_tick_one(struct co *co, const struct ag_ent *e, void *arg)
 	if (ag_public_whole(co, e, &out) == 0) {
 		cb_str(t->b, t->first ? "{" : ",{");
 		t->first = false;
-		js_agg(t->b, &out);
+		js_agg(t->b, &out, true);
 		if (a->fn == AGG_AVG || a->fn == AGG_STDDEV) /* to join them with others */
 			cb_fmt(t->b, ",\"count\":%llu", (unsigned long long)e->data[0]);
 		cb_str(t->b, "}");

@@ -11,6 +11,7 @@
 
 #include "aggfn.h"
 #include "compiler.h"
+#include "hist.h"
 
 /* *r = x * y; true: it needs more than 64 bits. */
 static inline bool overflows(uint64_t x, uint64_t y, uint64_t *r)
@@ -175,12 +176,26 @@ uint32_t aggfn_words(const struct prog_agg *a)
 	case AGG_MAX: return 1;
 	case AGG_AVG: return 2;
 	case AGG_STDDEV: return 4;
+	case AGG_PERCENTILE: return HIST_WORDS;
 	default: return aggfn_nbuckets(a);
 	}
 }
 
+unsigned aggfn_npercents(const struct prog_agg *a)
+{
+	unsigned n = 0;
+
+	while (aggfn_percent(a->param, n) != 0)
+		n++;
+	return n;
+}
+
 void aggfn_init(const struct prog_agg *a, uint64_t *data)
 {
+	if (a->fn == AGG_PERCENTILE) {
+		hist_init((struct hist *)(void *)data);
+		return;
+	}
 	memset(data, 0, 8 * (size_t)aggfn_words(a));
 	if (a->fn == AGG_MIN)
 		*data = INT64_MAX;
@@ -210,6 +225,9 @@ void aggfn_merge(const struct prog_agg *a, uint64_t *into, const uint64_t *from)
 	case AGG_MAX:
 		if ((int64_t)*from > (int64_t)*into)
 			*into = *from;
+		return;
+	case AGG_PERCENTILE:
+		hist_merge((struct hist *)(void *)into, (const struct hist *)(const void *)from);
 		return;
 	case AGG_STDDEV:
 		into[0] += from[0];

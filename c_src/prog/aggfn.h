@@ -10,6 +10,7 @@
  *   quantize      127 buckets, bucket 63 is 0, 63 + k is [2^(k-1), 2^k), 63 - k its mirror image
  *   lquantize     below base, (limit - base) / step buckets, at or above limit
  *   llquantize    mirrored: see aggfn.c; the middle bucket is abs() < factor^low
+ *   percentile    struct hist (hist.h): words that refer to others
  */
 #ifndef PROG_AGGFN_H
 #define PROG_AGGFN_H
@@ -27,6 +28,16 @@ uint32_t aggfn_nbuckets(const struct prog_agg *a);
 uint32_t aggfn_words(const struct prog_agg *a);
 void aggfn_init(const struct prog_agg *a, uint64_t *data);
 void aggfn_merge(const struct prog_agg *a, uint64_t *into, const uint64_t *from);
+/*
+ * The constants of percentile() in param: percentages in millionths (hist.h), two in a word. Those
+ * after the last one are 0.
+ */
+#define AGGFN_PERCENTS 10
+static inline uint32_t aggfn_percent(const uint64_t param[5], unsigned i)
+{
+	return i < AGGFN_PERCENTS ? (uint32_t)(param[i / 2] >> 32 * (i % 2)) : 0;
+}
+unsigned aggfn_npercents(const struct prog_agg *a);
 /* The bucket of a value (probe path); nbuckets is set. */
 unsigned aggfn_lquantize(const struct prog_agg *a, int64_t v);
 unsigned aggfn_llquantize(const struct prog_agg *a, int64_t v);

@@ -48,6 +48,7 @@ static unsigned agg_of(unsigned fn)
 	case RT_agg_quantize: return AGG_QUANTIZE;
 	case RT_agg_lquantize: return AGG_LQUANTIZE;
 	case RT_agg_llquantize: return AGG_LLQUANTIZE;
+	case RT_agg_percentile: return AGG_PERCENTILE;
 	default: return AGG_NONE;
 	}
 }

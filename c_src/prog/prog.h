@@ -12,6 +12,7 @@
  *   term.h        terms of Erlang, and patterns that look into them (pattern.c)
  *   record.h      what a firing writes to the trace buffer
  *   aggfn.c       the data of aggregating functions: sizes, buckets, merging
+ *   hist.c        the histograms of percentile()
  *
  * A program holds all clauses that a handle has compiled, as eBPF bytecode, and the tables that are
  * needed to run them and to read their output. There is one per handle; each compilation adds to
@@ -104,7 +105,7 @@ struct prog_var {
 	uint8_t scope;	/* enum d_scope */
 	bool assoc;	/* a dynamic variable: associative array, or self-> */
 	const struct d_type *type;
-	uint32_t size;	/* bytes of a value; strings: strsize */
+	uint32_t size;	/* bytes of a value; strings: prog.strsize */
 	uint32_t off;	/* of a static variable: in globals, or in scratch for this-> */
 	uint8_t nkeys;
 	struct prog_val *keys;
@@ -120,7 +121,8 @@ struct prog_agg {
 	bool has_blob;
 	uint32_t strmask;
 	bool is_signed;	   /* of the value, for printing */
-	uint64_t param[5]; /* lquantize: base, limit, step; llquantize: factor, low, high, steps */
+	uint64_t param[5]; /* lquantize: base, limit, step; llquantize: factor, low, high, steps;
+			      percentile: aggfn_percent() */
 	uint32_t nbuckets; /* distributions */
 	uint32_t size;	   /* bytes of data: see aggfn.h */
 	int line;
@@ -165,7 +167,7 @@ struct prog {
 	uint32_t scratch_size; /* this-> variables and temporary strings: maximum of all clauses */
 	uint32_t this_end;     /* end of this-> variables, start of temporaries */
 	uint32_t rec_size;     /* largest fixed part */
-	uint32_t strsize;
+	uint32_t strsize; /* bytes of a string in memory: the option strsize, and the NUL */
 	unsigned nprograms;
 };
 

@@ -90,7 +90,8 @@ drop_test() ->
 every_function_test() ->
     ended("BEGIN { @c = count(); @s[1] = sum(-2); @i[\"a\", 2] = min(3); @x = max(4); @v = avg(5);"
           "@d = stddev(6); @q = quantize(7); @l = lquantize(8, 0, 63, 2);"
-          "@ll = llquantize(9, 10, 0, 2, 10); exit(0); }",
+          "@ll = llquantize(9, 10, 0, 2, 10); @p = percentile(7, 50, 99.9, 100);"
+          "@p = percentile(-3, 50, 99.9, 100); exit(0); }",
           fun(H) ->
                   {ok, Aggs} = erltrace:aggregations(H),
                   ?assertEqual([{<<"c">>, count, [], 1},
@@ -98,13 +99,14 @@ every_function_test() ->
                                 {<<"i">>, min, [<<"a">>, 2], 3},
                                 {<<"l">>, lquantize, [], [{{8, 9}, 1}]},
                                 {<<"ll">>, llquantize, [], [{{9, 9}, 1}]},
+                                {<<"p">>, percentile, [], [{50, -3}, {99.9, 7}, {100, 7}]},
                                 {<<"q">>, quantize, [], [{{4, 7}, 1}]},
                                 {<<"s">>, sum, [1], -2},
                                 {<<"v">>, avg, [], 5.0},
                                 {<<"x">>, max, [], 4}], lists:sort(Aggs)),
                   {ok, Walked} = erltrace:walk(H),
                   ?assert(lists:member({min, ["a", 2], 3}, Walked)),
-                  ?assertEqual(9, length(Walked)),
+                  ?assertEqual(10, length(Walked)),
                   ?assertEqual({ok, []}, erltrace:aggregations(H))
           end).
 

@@ -142,6 +142,7 @@ same_test_() ->
                    ?ALL " { @[probefunc] = sum(3); @n[probefunc] = sum(-1); }",
                    ?ALL " { @a = min(3); @b = max(4); @c[probefunc] = quantize(5); @d = lquantize(6, 0, 10, 2);"
                    " @e = quantize(-5, 3); @f = llquantize(70, 10, 0, 3, 10); }",
+                   ?ALL " { @n = count(); @g[probefunc] = percentile(7000, 50); @h = percentile(strlen(probefunc), 50, 75, 99.9); }",
                    ?ALL " { @[strjoin(probemod, probefunc), strlen(probefunc)] = count(); }",
                    ?ALL " /probefunc != \"do_f/1\"/ { @[probefunc == \"do_fac/1\" ? \"fac\" : \"no\"] = count(); }",
                    ?ALL " /1/ { @ = count(); }",

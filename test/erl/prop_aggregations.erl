@@ -38,7 +38,8 @@ fire(Events) ->
         "@count[this->k] = count(); @sum[this->k] = sum(arg2); @min[this->k] = min(arg2);"
         "@max[this->k] = max(arg2); @avg[this->k] = avg(arg2); @stddev[this->k] = stddev(arg2);"
         "@quantize[this->k] = quantize(arg2); @lquantize[this->k] = lquantize(arg2, -100, 100, 10);"
-        "@llquantize[this->k] = llquantize(arg2, 10, 0, 3, 10); }").
+        "@llquantize[this->k] = llquantize(arg2, 10, 0, 3, 10);"
+        "@percentile[this->k] = percentile(arg2, 1, 50, 90, 99.9, 100); }").
 
 prop_functions() ->
     ?FORALL(Events, events(),
@@ -79,7 +80,7 @@ prop_walks() ->
 
 %% ---- the model -------------------------------------------------------------------------------
 
-functions() -> [count, sum, min, max, avg, stddev, quantize, lquantize, llquantize].
+functions() -> [count, sum, min, max, avg, stddev, quantize, lquantize, llquantize, percentile].
 
 by_key(Events) ->
     Map = lists:foldl(fun({K, V}, M) -> M#{K => [V | maps:get(K, M, [])]} end, #{}, Events),
@@ -99,6 +100,9 @@ model(stddev, Vs) ->
     Squares = lists:sum([V * V || V <- Vs]) band ((1 bsl 128) - 1),
     Sum = wrap(lists:sum(Vs)),
     math:sqrt(max(0, N * Squares - Sum * Sum) / (N * N));
+model(percentile, Vs) ->
+    Sorted = lists:sort(Vs),
+    [{P, lists:nth(ceil(P * length(Vs) / 100), Sorted)} || P <- [1, 50, 90, 99.9, 100]];
 model(Fn, Vs) ->
     Counts = lists:foldl(fun(V, M) -> B = bucket(Fn, V), M#{B => maps:get(B, M, 0) + 1} end,
                          #{}, Vs),
@@ -129,5 +133,8 @@ bucket(llquantize, V) ->
 same({Fn, K}, Got, Want, Events) when is_float(Got), Fn =:= avg orelse Fn =:= stddev ->
     Large = lists:max([abs(V) || {Key, V} <- Events, Key =:= K]),
     abs(Got - Want) =< 1.0e-8 * max(1, Large);
+%% Percentiles: at most 1/64 off.
+same({percentile, _}, Got, Want, _) when length(Got) =:= length(Want) ->
+    lists:all(fun({{P, G}, {P, W}}) -> 64 * abs(G - W) =< abs(W) end, lists:zip(Got, Want));
 same(_, Got, Want, _) ->
     Got =:= Want.

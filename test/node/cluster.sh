@@ -65,6 +65,17 @@ is 'buckets are added' 1 "$(count '4 \|@+ 42 ')"
 has 'maximum' "^ +$((one > two ? one : two))$"
 has 'average' "^ +$(((30 * one + 12 * two) / 42))$"
 
+# Percentiles: of the values of all nodes, not of the nodes' percentiles. 100 values of two nodes, of
+# which one has the small ones: 1 to 30, and the other 31 to 100.
+numbers() { # node, from, to
+	at "$1" "[begin {P, M} = spawn_monitor(lists, seq, [-7, N]), receive {'DOWN', M, _, P, _} -> ok end end || N <- lists:seq($2, $3)], done." >/dev/null
+}
+both -qn 'erlang*:lists:seq/2:function-entry /erlint(0) == -7/ { @["k"] = percentile(erlint(1), 10, 30, 50, 60, 100); }'
+numbers command_a 1 30
+numbers command_b 31 100
+untrace
+is 'percentiles are those of all values' 'k 10 30 50 60 100' "$(awk '$1 == "k" { $1 = $1; print }' o)"
+
 # --cluster: the one that is named, and those that it is connected with.
 is 'the nodes know each other' pong "$(at command_a "net_adm:ping(list_to_atom(\"command_b@\" ++ tl(string:find(atom_to_list(node()), \"@\")))).")"
 rm -f o e

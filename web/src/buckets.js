@@ -30,6 +30,15 @@ function stepper(fn, params = []) {
 		// Buckets of negative values mirror the others: from 1 - hi up to 1 - lo.
 		return (e) => (e > 0 ? e * 2 : e === 0 ? 1 : 1 - (1 - e) / 2);
 	}
+	if (fn === "percentile") {
+		// 32 buckets each power of two; magnitudes below 64 have buckets of their own.
+		return (e) => {
+			const m = Math.abs(e);
+			if (m < 64) return e + 1;
+			const width = 2 ** (Math.floor(Math.log2(m)) - 5);
+			return e + (32 * width > m ? width / 2 : width); // log2 rounds
+		};
+	}
 	if (fn === "llquantize" && params.length >= 4) {
 		const [factor, low, , steps] = params;
 		const first = factor ** low;

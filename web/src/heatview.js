@@ -384,8 +384,7 @@ function Hover({ app, agg, heat, at, unit, choice }) {
 				<dt>count</dt><dd>${exact(got.count)}</dd>
 				<dt>of column</dt><dd>
 					${percent(100 * got.share)}</dd>
-				<dt>p50</dt><dd>${p(0.5)}</dd><dt>p90</dt><dd>${p(0.9)}</dd>
-					<dt>p99</dt><dd>${p(0.99)}</dd></dl>
+				${agg.percents.map((q) => html`<dt>p${q}</dt><dd>${p(q / 100)}</dd>`)}</dl>
 				${
 					top.length > 0 &&
 					agg.nkeys > 0 &&
@@ -534,7 +533,7 @@ function HeatTable({ heat, unit, title, most }) {
 	}
 	rows.reverse();
 	return html`<table><caption>
-		${title} in the time shown: ${count(all)} values, p50 ${p(0.5)}, p90 ${p(0.9)}, p99 ${p(0.99)}${
+		${title} in the time shown: ${count(all)} values, ${map.dist.percents.map((q) => `p${q} ${p(q / 100)}`).join(", ")}${
 			heat.current.rowZoom &&
 			`; ${count(band)} (${percent((100 * band) / all)}) in ${range(map.buckets[from].lo, map.buckets[to - 1].hi, unit)}`
 		}</caption>

@@ -198,7 +198,7 @@ function Views({ app }) {
 	if (!run) {
 		return html`<div class="empty"><h2>Nothing runs yet</h2>
 			<p>Write a script, or choose one from <b>Scripts</b>, and press <b>Run</b> or <span class="together"><kbd>Ctrl</kbd> <kbd>Enter</kbd></span>.</p>
-			<p>Each quantize, lquantize and llquantize becomes a heat map, counts and sums become lists, stacks a flame graph, printf a log.</p>
+			<p>Each quantize, lquantize, llquantize and percentile becomes a heat map, counts and sums become lists, stacks a flame graph, printf a log.</p>
 			<p>Close this page, and all probes are turned off.</p></div>`;
 	}
 	if (run.compileErrors.length) {

@@ -17,7 +17,7 @@ const BUDGET = 64 << 20; // bytes of history for a run, all aggregations togethe
 export const SPARK = 60; // seconds of a spark line
 const QUIET = 4000; // ms without a tick: the node does not answer
 
-export const isDistribution = (fn) => fn.endsWith("quantize");
+export const isDistribution = (fn) => fn.endsWith("quantize") || fn === "percentile";
 
 // Series are pairs of node and key; each has a number.
 class Series {
@@ -102,6 +102,11 @@ export class Distribution extends Aggregation {
 	// Counts are normalized, not values.
 	get unit() {
 		return this.rawUnit;
+	}
+
+	// The percentages that are named: those of the script, if it has some.
+	get percents() {
+		return this.fn === "percentile" && this.params.length ? this.params : [50, 90, 99];
 	}
 
 	// Compared with another, or with none: both have one axis and one scale of colours.
@@ -478,6 +483,8 @@ export class Run {
 		const by = new Map(Object.entries(normals));
 		for (const a of this.aggregations.values()) {
 			const normal = by.get(a.name) ?? 1;
+			// Of percentiles it divides the values; the axis has them in their unit.
+			if (a.fn === "percentile") continue;
 			if (normal === (info.normals.get(a.name) ?? 1)) continue;
 			a.normal = normal;
 			this.shapeVersion++;
@@ -545,8 +552,9 @@ export class Run {
 	// script without printa() is what its lists have.
 	printed(line) {
 		if (line.buckets || !/\bprinta\b/.test(this.script)) return;
-		const value =
-			typeof line.value === "number"
+		const value = line.percentiles
+			? line.percentiles.map((p) => `p${p.percent} ${p.value}`).join(", ")
+			: typeof line.value === "number"
 				? String(Math.round(line.value * 1000) / 1000)
 				: "–";
 		const keys = line.keys.length ? `[${keyText(line.keys)}]` : "";

@@ -93,6 +93,27 @@ test("llquantize: steps of a magnitude", () => {
 	]);
 });
 
+test("percentile: 32 buckets each power of two, mirrored below 0", () => {
+	assert.deepEqual(fill("percentile", [50], 62, 70), [
+		{ lo: 62, hi: 63 },
+		{ lo: 63, hi: 64 },
+		{ lo: 64, hi: 66 },
+		{ lo: 66, hi: 68 },
+		{ lo: 68, hi: 70 },
+	]);
+	assert.deepEqual(fill("percentile", [50], -67, -61), [
+		{ lo: -67, hi: -65 },
+		{ lo: -65, hi: -63 },
+		{ lo: -63, hi: -62 },
+		{ lo: -62, hi: -61 },
+	]);
+	// from bucket to bucket as the engine has them: 32 each power of two
+	const rows = fill("percentile", [50], 0, 2 ** 40);
+	assert.equal(rows.length, 64 + 34 * 32);
+	assert.equal(fill("percentile", [50], 1 - 2 ** 40, 1).length, rows.length);
+	assert.equal(fill("percentile", [50], 1 - 2 ** 53, 1).length, 64 + 47 * 32);
+});
+
 test("edges the rule does not reach give one wide bucket, not wrong ones", () => {
 	assert.deepEqual(fill("lquantize", [0, 9, 4], 0, 10), [{ lo: 0, hi: 10 }]);
 	assert.deepEqual(fill("unknown", [], 3, 9), [{ lo: 3, hi: 9 }]);

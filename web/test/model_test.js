@@ -67,6 +67,41 @@ test("what normalize() divides is shown divided, all of it, and kept undivided",
 	assert.deepEqual([shown(), t.normal], [2499, 1]);
 });
 
+test("percentiles have a heat map, with the script's percentages, and counts that stay whole", () => {
+	const r = run("x { @t = percentile(timestamp, 50, 99.9); normalize(@t, 1000); } END { printa(@t); }");
+	r.line({
+		type: "shape",
+		node: "a@h",
+		aggregations: [{ aggregation: "t", function: "percentile", params: [50, 99.9], keys: 1 }],
+	});
+	const p = (buckets) => ({ ...q(["k"], buckets), function: "percentile" });
+	r.line(tick(0, [p([b(62, 63, 3)])], { normals: { t: 1000 } }));
+	r.line(tick(1, [p([b(62, 63, 1), b(64, 66, 1)])], { normals: { t: 1000 } }));
+	const t = r.aggregations.get("t");
+	assert.deepEqual(
+		r.views().map((v) => v.kind),
+		["heat"],
+	);
+	assert.deepEqual([t.percents, t.unit, t.normal], [[50, 99.9], "ns", 1]);
+	assert.deepEqual(columns(heat(r)).slice(-2), [
+		[3, 0, 0],
+		[1, 0, 1],
+	]);
+	r.line({
+		type: "aggregation",
+		aggregation: "t",
+		function: "percentile",
+		keys: ["k"],
+		percentiles: [
+			{ percent: 50, value: 62 },
+			{ percent: 99.9, value: 64 },
+		],
+		count: 5,
+		normal: 1,
+	});
+	assert.match(r.log.entries.at(-1).text, /@t\[k\] {2}p50 62, p99\.9 64/);
+});
+
 test("of several nodes the one that normalized last decides, and one that has not yet does not undo it", () => {
 	const r = run();
 	const sum = { aggregation: "s", function: "sum", keys: [], value: 100, normal: 1 };

@@ -6,7 +6,6 @@
 #include "engine/fire.h"
 #include "engine/rt_load.h"
 #include "engine/safe.h"
-#include "engine/slot.h"
 #include "engine/state.h"
 #include "engine/work.h"
 #include "prog/record.h"

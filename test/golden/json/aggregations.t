@@ -22,3 +22,6 @@ $ erltrace --json -q -xaggsortrev -n 'BEGIN { @["a"] = sum(10); @["b"] = sum(20)
 # keys of every kind
 $ erltrace --json -qn 'BEGIN { @[(char)-1, (uint64_t)-1, "", usym(16)] = count(); exit(0); }' | grep '"aggregation"'
 > {"type":"aggregation","aggregation":"_","function":"count","keys":[-1,18446744073709551615,"","0x10"],"value":1,"normal":1}
+# percentiles in the order of the script, normalized, and how many values there were
+$ erltrace --json -qn 'BEGIN { @["a"] = percentile(3000, 50, 99.9); @["a"] = percentile(-70, 50, 99.9); normalize(@, 10); exit(0); }' | grep '"aggregation"'
+> {"type":"aggregation","aggregation":"_","function":"percentile","keys":["a"],"percentiles":[{"percent":50,"value":-7},{"percent":99.9,"value":300}],"count":2,"normal":10}

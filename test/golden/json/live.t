@@ -41,3 +41,12 @@ $ erltrace --live=10 -n BEGIN 2>&1
 $ erltrace --json --live=x -n BEGIN 2>&1
 > erltrace: --live takes a rate of 0.01 to 100 times a second, not x
 ? 2
+# of percentiles a tick has the buckets, which add up over ticks and nodes
+$ erltrace --json --live=50 -qn 'BEGIN { n = 0; } tick-5ms /n < 20/ { @p["k"] = percentile(n % 2 ? 3000 : -70, 50, 99.9); normalize(@p, 10); n++; } tick-5ms /n == 20/ { exit(0); }' >live; head -1 live
+> {"type":"shape","node":"","aggregations":[{"aggregation":"p","function":"percentile","params":[50,99.9],"keys":1}]}
+$ grep '"type":"tick"' live | grep -oE '"lo":-71,"hi":-69,"count":[0-9]+' | awk -F: '{ n += $NF } END { print n }'
+> 10
+$ grep '"type":"tick"' live | grep -oE '"lo":2944,"hi":3008,"count":[0-9]+' | awk -F: '{ n += $NF } END { print n }'
+> 10
+$ grep '"type":"aggregation"' live
+> {"type":"aggregation","aggregation":"p","function":"percentile","keys":["k"],"percentiles":[{"percent":50,"value":-7},{"percent":99.9,"value":300}],"count":20,"normal":10}

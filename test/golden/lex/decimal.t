@@ -1,0 +1,44 @@
+# 99.9 is a percentage of percentile(), and nothing else
+$ erltrace -e -xerrtags -n 'BEGIN { @ = percentile(1.5, 50); }'
+!~ \[D_SYNTAX\] .*floating
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { @ = percentile(1, 50 + 0.5); }'
+!~ \[D_SYNTAX\] .*floating
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { @ = percentile(1, -0.5); }'
+!~ \[D_SYNTAX\] .*floating
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { @ = lquantize(1, 0.5, 10); }'
+!~ \[D_SYNTAX\] .*floating
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { x = 1.5; }'
+!~ \[D_SYNTAX\] .*floating
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN /1.5/ { }'
+!~ \[D_SYNTAX\] .*floating
+? 1
+$ erltrace -e -xerrtags -n 'inline int x = 1.5; BEGIN { trace(x); }'
+!~ \[D_SYNTAX\] .*floating
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { trace($1); }' 1.5
+!~ \[D_SYNTAX\] .*floating
+? 1
+# other spellings of fractions are none
+$ erltrace -e -xerrtags -n 'BEGIN { @ = percentile(1, 99.); }'
+!~ \[D_SYNTAX\] .*floating
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { @ = percentile(1, 9.9e1); }'
+!~ \[D_SYNTAX\] .*floating
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { @ = percentile(1, 99.9f); }'
+!~ \[D_SYNTAX\] .*floating
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { @ = percentile(1, 99.9.9); }'
+!~ \[D_SYNTAX\] .*floating
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { @ = percentile(1, .5); }'
+!~ \[D_SYNTAX\] .*floating
+? 1
+$ erltrace -e -xerrtags -n 'int a[1.5]; BEGIN { }'
+!~ \[D_DECL_ARRSUB\]
+? 1
