@@ -5,7 +5,6 @@
  */
 #include "engine/probe.h"
 #include "engine/provider.h"
-#include "prog/erlang_has.h"
 
 extern const struct provider dtrace_provider;
 
@@ -24,7 +23,6 @@ static int init(struct en *en, void **data, struct et_error *e)
 		if (p == NULL)
 			return et_err(e, ET_NOMEM, "out of memory for probes");
 		p->nargs = 0;
-		p->has = ~prog_pbis_of_events();
 	}
 	p->nargs = 6;
 	p->argtypes = error_args;
