@@ -326,6 +326,7 @@ static int compile_text(struct d_comp *c, const char *text, size_t len, unsigned
 	/* errors, -S and names point into it for the lifetime of the handle */
 	c->source = arena_strdup(c->arena, text, len);
 	c->source_len = len;
+	c->no_record = NULL;
 	free(cpp);
 	if (c->source == NULL)
 		return d_error(c, ET_NOMEM, 0, 0, "out of memory");
