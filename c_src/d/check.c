@@ -8,67 +8,38 @@
 /* ---- stability --------------------------------------------------------------------------------
  */
 
-enum { ST_PRIVATE = 2, ST_STABLE = 7, CL_COMMON = 6 };
-
-static const char *const stabilities[] = {"Internal", "Private", "Obsolete", "External", "Unstable",
-	"Evolving", "Stable", "Standard"};
-static const char *const classes[] = {"Unknown", "CPU", "Platform", "Group", "ISA", "Common"};
-
-static uint8_t word_index(const char *s, size_t len, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strlen(words[i]) == len && !strncasecmp(words[i], s, len))
-			return i + 1;
-	return 0;
-}
-
-int d_attr_parse(const char *text, uint8_t attr[3])
-{
-	for (int i = 0; i < 3; i++) {
-		size_t len = strcspn(text, "/");
-
-		if (i == 2)
-			attr[i] = word_index(text, len, classes, 6);
-		else
-			attr[i] = word_index(text, len, stabilities, 8);
-		text += len;
-		if (!attr[i] || (*text == '/') != (i < 2))
-			return -1;
-		text++;
-	}
-	return 0;
-}
-
 int chk_attr(struct d_comp *c, const struct d_node *n, const struct d_ident *id)
 {
-	uint8_t have[3] = {ST_STABLE, ST_STABLE, CL_COMMON}, want[3];
+	struct et_attr have = id->attr.of[0] ? id->attr : et_attr_default, want, least;
 	const char *amin;
 
+	if (!id->attr.of[0] && id->kind == ID_BUILTIN && id->id == BI_CURTHREAD)
+		et_attr_parse("Stable/Private/Common", &have);
+	if (!c->in_library)
+		et_attr_least(&c->attr, &have);
 	if (!c->opts->val[OPT_AMIN] || !c->opts->str[OPT_AMIN] || c->in_library)
 		return 0;
 	amin = c->opts->str[OPT_AMIN][c->opts->val[OPT_AMIN] - 1];
-	if (d_attr_parse(amin, want))
+	if (et_attr_parse(amin, &want))
 		return CHK_ERR(c, D_ATTR_MIN, n,
 			"option amin is '%s', not name/data/class as in Stable/Stable/Common",
 			amin);
-	if (id->attr[0])
-		memcpy(have, id->attr, sizeof(have));
-	else if (id->kind == ID_BUILTIN && id->id == BI_CURTHREAD)
-		have[1] = ST_PRIVATE;
-	if (have[0] >= want[0] && have[1] >= want[1] && have[2] >= want[2])
+	least = have;
+	et_attr_least(&least, &want);
+	if (memcmp(&least, &want, sizeof(want)) == 0)
 		return 0;
 	return CHK_ERR(c, D_ATTR_MIN, n,
 		"%s '%s' is %s/%s/%s, less stable than option amin asks for (%s)", chk_kindname(id),
-		id->name, stabilities[have[0] - 1], stabilities[have[1] - 1], classes[have[2] - 1],
+		id->name, et_attr_word(&have, 0), et_attr_word(&have, 1), et_attr_word(&have, 2),
 		amin);
 }
 
 /* ---- statements ---------------------------------------------------------------------------------
  */
 
-static int scalar_condition(struct d_comp *c, struct d_node *n, const char *what, unsigned cx)
+static int scalar_condition(struct d_comp *c, struct d_node *n, const char *what)
 {
-	if (chk_expr(c, n, cx))
+	if (chk_expr(c, n, CX_VALUE))
 		return -1;
 	if (!d_is_scalar(n->type))
 		return CHK_ERR(c, D_PRED_SCALAR, n,
@@ -96,18 +67,6 @@ static int split_commas(struct d_comp *c, struct d_node *s)
 	return 0;
 }
 
-static int has_no_value(struct d_comp *c, const struct d_node *n)
-{
-	const struct d_ident *id = n->kind == N_FUNC ? d_ident_find(c->globals, n->text) : NULL;
-	bool agg = n->kind == N_OP2 && n->op == OP_ASG && n->a->kind == N_AGG;
-
-	if (!agg && (id == NULL || id->kind != ID_ACTION))
-		return 0;
-	return CHK_ERR(c, D_OP_ACT, n,
-		"%s in ?: needs a condition that is constant: use if (..) { .. }",
-		agg ? "an aggregation" : "an action");
-}
-
 /*
  * `1 ? a : b;` is `a;`, whatever b is: scripts switch actions and aggregations on and off by
  * constants, as in `OPT_verbose ? printf("..") : 1;`. The other branch is not checked.
@@ -118,7 +77,7 @@ static int choose_branch(struct d_comp *c, struct d_node *s)
 		if (chk_expr(c, s->a->a, CX_VALUE))
 			return -1;
 		if (s->a->a->kind != N_INT)
-			return has_no_value(c, s->a->b) || has_no_value(c, s->a->c) ? -1 : 0;
+			return 0;
 		s->a = s->a->a->value ? s->a->b : s->a->c;
 		if (split_commas(c, s))
 			return -1;
@@ -133,13 +92,18 @@ static int check_statement(struct d_comp *c, struct d_node *s)
 	if (split_commas(c, s) || choose_branch(c, s))
 		return -1;
 	e = s->a;
+	if (chk_expr(c, e, CX_STMT | CX_DYN))
+		return -1;
 	if (e->kind == N_AGG)
 		return CHK_ERR(c, D_AGG_NULL, e,
 			"@%s alone does nothing: assign it an aggregating "
 			"function, as in @%s = count()",
 			e->text, e->text);
-	if (chk_expr(c, e, CX_STMT | CX_DYN | CX_VOID))
-		return -1;
+	if (e->kind == N_FUNC && e->ident->kind == ID_AGGFUNC)
+		return CHK_ERR(c, D_CG_EXPR, e,
+			"aggregating function %s() alone does nothing: assign it to an "
+			"aggregation, as in @a = %s(..)",
+			e->text, e->text);
 	if (d_is_kind(e->type, T_DYN) && e->kind != N_OP2)
 		return CHK_ERR(c, D_CG_DYN, e,
 			"a translated object alone is not a statement: only its members have a "
@@ -156,7 +120,7 @@ static int check_list(struct d_comp *c, struct d_node *s)
 		case N_EXPR: rc = check_statement(c, s); break;
 		case N_BLOCK: rc = check_list(c, s->list); break;
 		case N_IF:
-			rc = scalar_condition(c, s->a, "the condition of if", CX_TOP);
+			rc = scalar_condition(c, s->a, "the condition of if");
 			if (!rc)
 				rc = check_list(c, s->list);
 			if (!rc && s->b)
@@ -262,15 +226,38 @@ static int spec_list(struct d_comp *c, const struct d_node *s, unsigned *did)
 /* ---- clauses
  * --------------------------------------------------------------------------------------- */
 
+static int check_pred(struct d_comp *c, struct d_clause *clause)
+{
+	return clause->pred ? scalar_condition(c, clause->pred, "a predicate") : 0;
+}
+
+/* Does it name a variable that is not defined yet? */
+static bool names_undefined(struct d_comp *c, const struct d_node *n)
+{
+	if (!n)
+		return false;
+	if (chk_undefined(c, n))
+		return true;
+	for (const struct d_node *x = n->list; x; x = x->next)
+		if (names_undefined(c, x))
+			return true;
+	return names_undefined(c, n->a) || names_undefined(c, n->b) || names_undefined(c, n->c);
+}
+
+/*
+ * A predicate may name variables that only the statements of its clause assign: these are checked
+ * first. One that assigns variables itself is checked before them.
+ */
 int d_check_clause(struct d_comp *c, struct d_clause *clause)
 {
+	bool first = clause->pred &&
+		     (d_has_effects(clause->pred) || !names_undefined(c, clause->pred));
 	unsigned did = 0;
 
 	c->clause = clause;
 	c->chk_depth = 0;
-	if (clause->pred && scalar_condition(c, clause->pred, "a predicate", CX_TOP))
-		return -1;
-	if (check_list(c, clause->stmts))
+	if ((first && check_pred(c, clause)) || check_list(c, clause->stmts) ||
+		(!first && check_pred(c, clause)))
 		return -1;
 	return spec_list(c, clause->stmts, &did);
 }

@@ -33,8 +33,8 @@ static int add_null(struct d_comp *c)
 
 	if (!id || !zero)
 		return d_nomem(c);
-	chk_int(zero, c->t.long_, 0);
-	id->type = c->t.long_;
+	chk_int(zero, c->t.int_, 0);
+	id->type = c->t.int_;
 	id->expr = zero;
 	id->declared = true;
 	return 0;
@@ -168,7 +168,7 @@ static int inline_value(struct d_comp *c, const struct d_item *item, struct d_no
 {
 	const struct d_ident *id = item->ident;
 
-	if (chk_expr(c, e, CX_TOP | CX_DYN))
+	if (chk_expr(c, e, CX_DYN))
 		return -1;
 	if (d_is_kind(e->type, T_DYN)) {
 		const struct d_type *dest = d_base(e->type)->ref;
@@ -227,7 +227,7 @@ static int xlator_member(struct d_comp *c, struct d_xlator *x, const struct d_no
 			return CHK_ERR(
 				c, D_XLATE_MEMB, m, "member '%s' is translated twice", m->text);
 	e = chk_copy(c, m->a, m->a, &x->param, 1);
-	if (!e || chk_expr(c, e, CX_TOP | CX_DYN))
+	if (!e || chk_expr(c, e, CX_DYN))
 		return -1;
 	if (d_is_kind(e->type, T_DYN)) {
 		const struct d_type *dest = d_base(e->type)->ref;

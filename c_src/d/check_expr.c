@@ -132,13 +132,16 @@ static int addrof(struct d_comp *c, struct d_node *n)
 {
 	const struct d_node *v = chk_root_var(n->a);
 
+	if (d_is_kind(n->a->type, T_DYN))
+		return CHK_ERR(c, D_ADDROF_VAR, n, "the address of %s cannot be taken",
+			n->a->kind == N_AGG ? "an aggregation" : "a dynamic value");
 	if (n->a->flags & NF_BITFIELD)
 		return CHK_ERR(
 			c, D_ADDROF_BITFIELD, n, "the bit-field '%s' has no address", n->a->text);
-	if (v)
+	if (v && (v == n->a || !chk_has_address(v)))
 		return CHK_ERR(c, D_ADDROF_VAR, n,
-			"the address of %s '%s%s' cannot be taken: only memory reached by a "
-			"pointer has one",
+			"the address of %s '%s%s' cannot be taken: only elements and members of "
+			"globals and this-> variables, and memory reached by a pointer have one",
 			chk_kindname(v->ident), chk_scope(v->ident->scope), v->ident->name);
 	if (!(n->a->flags & NF_LVAL))
 		return CHK_ERR(c, D_ADDROF_LVAL, n, "operator & needs an object in memory");
@@ -162,7 +165,7 @@ static int deref(struct d_comp *c, struct d_node *n)
 {
 	const struct d_type *t;
 
-	if (d_is_kind(n->a->type, T_DYN))
+	if (chk_is_translated(n->a->type))
 		return deref_dyn(c, n);
 	if (chk_decay(c, n->a))
 		return -1;
@@ -189,13 +192,17 @@ static int deref(struct d_comp *c, struct d_node *n)
 	return 0;
 }
 
-/* Pointer arithmetic needs the size of what is pointed to. */
+/*
+ * Pointer arithmetic needs the size of what is pointed to. The operators that change a pointer have
+ * an error of their own for those without.
+ */
 static int steppable(struct d_comp *c, const struct d_node *n, int op, const struct d_type *ptr)
 {
 	const struct d_type *t = d_base(d_base(ptr)->ref);
+	bool changes = op != OP_ADD && op != OP_SUB && op != OP_INDEX;
 
 	if (t->kind == T_VOID || t->kind == T_FUNC)
-		return CHK_ERR(c, D_OP_VFPTR, n,
+		return d_nerror(c, changes ? D_OP_VFPTR : D_OP_INCOMPAT, n,
 			"operator %s cannot be applied to '%s': cast it to a pointer to what it "
 			"points to",
 			chk_opname(op), chk_tname(c, ptr));
@@ -299,6 +306,20 @@ static int ptr_minus_ptr(struct d_comp *c, struct d_node *n)
 	return steppable(c, n, n->op, a);
 }
 
+/* A string and a number: the string from that character on. */
+static int string_plus(struct d_comp *c, struct d_node *n)
+{
+	if (d_is_int(n->a->type))
+		swap_operands(n);
+	n->kind = N_FUNC;
+	n->op = OP_NONE;
+	n->text = "substr";
+	n->list = n->a;
+	n->list->next = n->b;
+	n->a = n->b = NULL;
+	return chk_func(c, n);
+}
+
 static int check_add(struct d_comp *c, struct d_node *n)
 {
 	if (d_is_kind(n->a->type, T_FLOAT) || d_is_kind(n->b->type, T_FLOAT))
@@ -310,6 +331,9 @@ static int check_add(struct d_comp *c, struct d_node *n)
 		arith(c, n, n->a, n->b);
 		return chk_fold2(c, n);
 	}
+	if (n->op == OP_ADD && ((d_is_string(n->a->type) && d_is_int(n->b->type)) ||
+				       (d_is_int(n->a->type) && d_is_string(n->b->type))))
+		return string_plus(c, n);
 	if (n->op == OP_SUB && d_is_ptr(n->a->type) && d_is_ptr(n->b->type))
 		return ptr_minus_ptr(c, n);
 	if (n->op == OP_ADD && d_is_int(n->a->type) && d_is_ptr(n->b->type))
@@ -390,6 +414,13 @@ static int check_logic(struct d_comp *c, struct d_node *n)
 	return chk_fold2(c, n);
 }
 
+/* An array of one element at the end of a struct behind a pointer: how long it is, nobody says. */
+static bool is_open_array(const struct d_node *n)
+{
+	return n->kind == N_MEMBER && n->member && !n->member->next &&
+	       d_base(n->type)->nelems == 1 && !chk_root_var(n);
+}
+
 static int check_index(struct d_comp *c, struct d_node *n)
 {
 	const struct d_type *t;
@@ -408,13 +439,14 @@ static int check_index(struct d_comp *c, struct d_node *n)
 	t = d_base(n->a->type);
 	if (t->kind == T_STRING) {
 		n->type = c->t.char_;
+		n->flags |= n->a->flags & NF_LVAL;
 		bound = c->opts->val[OPT_STRSIZE];
 	} else if (t->kind == T_PTR || t->kind == T_ARRAY) {
 		const struct d_type *ptr = t->kind == T_PTR ? t : d_ptr_to(c, t->ref);
 
 		n->type = t->ref;
 		n->flags |= NF_LVAL;
-		bound = t->kind == T_ARRAY ? t->nelems : 0;
+		bound = t->kind == T_ARRAY && !is_open_array(n->a) ? t->nelems : 0;
 		if (steppable(c, n, n->op, ptr))
 			return -1;
 	} else {
@@ -486,6 +518,12 @@ static int check_scratch(struct d_comp *c, const struct d_node *n)
 	return 0;
 }
 
+static bool is_dynamic_struct(const struct d_node *n)
+{
+	return (d_is_kind(n->type, T_STRUCT) || d_is_kind(n->type, T_UNION)) &&
+	       (n->kind == N_ASSOC || (n->kind == N_VAR && n->ident->scope == SC_SELF));
+}
+
 static int check_assign(struct d_comp *c, struct d_node *n)
 {
 	const struct d_type *t;
@@ -494,11 +532,11 @@ static int check_assign(struct d_comp *c, struct d_node *n)
 	if (chk_expr(c, n->b, CX_DYN))
 		return -1;
 	t = n->b->type;
-	dyn = d_is_kind(t, T_DYN);
-	if (dyn && !(t = d_base(t)->ref))
-		return CHK_ERR(c, D_OP_DYN, n, "only members of a translated object have a value");
+	dyn = chk_is_translated(t);
+	if (dyn)
+		t = d_base(t)->ref;
 	if (chk_undefined(c, n->a) &&
-		(d_is_kind(t, T_ARRAY) || d_is_kind(t, T_FUNC) || d_is_kind(t, T_STACK)))
+		(d_is_kind(t, T_ARRAY) || d_is_kind(t, T_FUNC)))
 		return CHK_ERR(c, D_OP_ARRFUN, n, "a value of type '%s' cannot be assigned%s",
 			chk_tname(c, t),
 			chk_strcompat(t) ? ": use stringof() to keep the text" : "");
@@ -515,11 +553,30 @@ static int check_assign(struct d_comp *c, struct d_node *n)
 	if (d_is_kind(n->type, T_ARRAY) || d_is_kind(n->type, T_FUNC))
 		return CHK_ERR(c, D_OP_ARRFUN, n, "operator %s cannot be applied to type '%s'",
 			chk_opname(n->op), chk_tname(c, n->type));
-	if (d_is_string(n->type) && chk_is_zero(n->b))
+	if (chk_is_zero(n->b) && (d_is_string(n->type) || is_dynamic_struct(n->a)))
 		return 0; /* clears or deletes it */
 	if (!chk_convertible(c, n->b, n->type))
 		return incompatible(c, n, n->op, n->type, t);
 	return chk_convert(c, n->b, n->type) ? -1 : check_scratch(c, n);
+}
+
+/* p += i; p -= i; */
+static int add_to_ptr(struct d_comp *c, struct d_node *n)
+{
+	const struct d_type *a = n->a->type, *b = n->b->type;
+
+	if (d_is_string(a) || d_is_string(b))
+		return incompatible(c, n, n->op, a, b);
+	if (!d_is_ptr(a))
+		return CHK_ERR(c, D_OP_VFPTR, n,
+			"operator %s changes an integer by an integer, or a pointer to a known "
+			"type: not '%s' by '%s'",
+			chk_opname(n->op), chk_tname(c, a), chk_tname(c, b));
+	if (steppable(c, n, n->op, a))
+		return -1;
+	if (!d_is_int(b))
+		return incompatible(c, n, n->op, a, b);
+	return chk_int_cast(c, n->b, c->t.i64);
 }
 
 static int check_opassign(struct d_comp *c, struct d_node *n)
@@ -538,11 +595,8 @@ static int check_opassign(struct d_comp *c, struct d_node *n)
 		return -1;
 	n->type = n->a->type;
 	n->bits = n->a->bits;
-	if (add && d_is_ptr(n->type) && d_is_int(n->b->type)) {
-		if (steppable(c, n, n->op, n->type))
-			return -1;
-		return chk_int_cast(c, n->b, c->t.i64);
-	}
+	if (add && !(d_is_int(n->type) && d_is_int(n->b->type)))
+		return add_to_ptr(c, n);
 	if (!d_is_int(n->type) || !d_is_int(n->b->type))
 		return bad_operand(c, ints ? D_OP_INT : D_OP_ARITH, n, n->op,
 			ints ? "integers" : "numbers", d_is_int(n->type) ? n->b->type : n->type);
@@ -551,26 +605,41 @@ static int check_opassign(struct d_comp *c, struct d_node *n)
 	return 0;
 }
 
+/* An operand that need not have a value must not be what only a statement can be. */
+static int no_statement(struct d_comp *c, const struct d_node *n, const struct d_node *a)
+{
+	const char *op = n->kind == N_OP3 ? "?:" : chk_opname(n->op);
+	const char *hint = n->kind == N_OP3 ? "; use if (..) { .. }" : "; make it a statement";
+
+	if (d_is_kind(a->type, T_DYN))
+		return CHK_ERR(c, D_OP_DYN, a, "%s cannot be an operand of %s%s",
+			d_base(a->type)->ref ? "a translated object" : "an aggregation", op, hint);
+	if (a->kind == N_FUNC && a->ident->kind == ID_ACTION)
+		return CHK_ERR(c, D_OP_ACT, a, "an action cannot be an operand of %s%s", op, hint);
+	return 0;
+}
+
 static int check_op2(struct d_comp *c, struct d_node *n, unsigned cx)
 {
+	bool null;
+
 	if (n->op == OP_ASG) {
 		if (n->a->kind == N_OP2 && n->a->op == OP_INDEX && n->a->a->kind == N_AGG)
 			return check_index(c, n->a);
 		if (n->a->kind != N_AGG)
 			return check_assign(c, n);
-		if (!(cx & CX_STMT))
-			return CHK_ERR(c, D_OP_DYN, n,
-				"an aggregation is assigned by a statement "
-				"of its own");
-		return chk_aggregate(c, n);
+		if (chk_aggregate(c, n))
+			return -1;
+		n->type = cx & CX_STMT ? c->t.void_ : c->t.dyn;
+		return 0;
 	}
 	if (n->op > OP_ASG && n->op <= OP_ASG_BOR)
 		return check_opassign(c, n);
 	if (n->op == OP_INDEX)
 		return check_index(c, n);
-	if (chk_expr(c, n->a, n->op == OP_COMMA ? CX_VOID : CX_VALUE) ||
-		chk_expr(c, n->b, n->op == OP_COMMA ? cx & CX_VOID : CX_VALUE) ||
-		chk_term_operands(c, n))
+	null = chk_term_null(n->a) || chk_term_null(n->b);
+	if (chk_expr(c, n->a, CX_VALUE) || chk_expr(c, n->b, CX_VALUE) ||
+		chk_term_operands(c, n, null))
 		return -1;
 	switch (n->op) {
 	case OP_ADD:
@@ -585,7 +654,7 @@ static int check_op2(struct d_comp *c, struct d_node *n, unsigned cx)
 	case OP_LXOR:
 	case OP_LOR: return check_logic(c, n);
 	case OP_COMMA:
-		if (chk_decay(c, n->b))
+		if (no_statement(c, n, n->a) || no_statement(c, n, n->b) || chk_decay(c, n->b))
 			return -1;
 		n->type = n->b->type;
 		n->bits = n->b->bits;
@@ -634,7 +703,7 @@ static int check_op3(struct d_comp *c, struct d_node *n, unsigned cx)
 		n->flags &= ~(NF_LVAL | NF_BITFIELD);
 		return 0;
 	}
-	if (chk_expr(c, n->b, cx & CX_VOID) || chk_expr(c, n->c, cx & CX_VOID))
+	if (chk_expr(c, n->b, CX_VALUE) || chk_expr(c, n->c, CX_VALUE))
 		return -1;
 	if (!d_is_scalar(n->a->type))
 		return CHK_ERR(c, D_OP_SCALAR, n->a,
@@ -646,6 +715,11 @@ static int check_op3(struct d_comp *c, struct d_node *n, unsigned cx)
 		return -1;
 	x = n->b->type;
 	y = n->c->type;
+	/* A single branch of type void does not fit the other, whatever it is. */
+	if ((d_is_kind(x, T_DYN) || d_is_kind(y, T_DYN) ||
+		    (d_is_kind(x, T_VOID) && d_is_kind(y, T_VOID))) &&
+		(no_statement(c, n, n->b) || no_statement(c, n, n->c)))
+		return -1;
 	if (d_is_int(x) && d_is_int(y)) {
 		arith(c, n, n->b, n->c);
 	} else if ((d_is_string(x) && chk_strcompat(y)) || (d_is_string(y) && chk_strcompat(x))) {
@@ -677,12 +751,8 @@ static int dispatch(struct d_comp *c, struct d_node *n, unsigned cx)
 	case N_STR: n->type = c->t.string; return 0;
 	case N_IDENT: return chk_ident(c, n, cx);
 	case N_ASSOC: return chk_assoc(c, n, cx);
-	case N_AGG:
-		return CHK_ERR(c, D_OP_DYN, n,
-			"aggregation '@%s' has no value in an expression: it can be assigned by an "
-			"aggregating function and given to actions such as printa()",
-			n->text);
-	case N_FUNC: return chk_func(c, n, cx);
+	case N_AGG: return chk_agg_ref(c, n);
+	case N_FUNC: return chk_func(c, n);
 	case N_OP1: return check_op1(c, n, cx);
 	case N_OP2: return check_op2(c, n, cx);
 	case N_OP3: return check_op3(c, n, cx);
@@ -701,7 +771,7 @@ int chk_expr(struct d_comp *c, struct d_node *n, unsigned cx)
 	int rc;
 
 	if (n->flags & NF_CHECKED) {
-		if (n->type && d_is_kind(n->type, T_DYN) && !(cx & CX_DYN))
+		if (n->type && chk_is_translated(n->type) && !(cx & CX_DYN))
 			return CHK_ERR(c, D_OP_DYN, n,
 				"only members of a translated object have "
 				"a value");
@@ -717,12 +787,10 @@ int chk_expr(struct d_comp *c, struct d_node *n, unsigned cx)
 	if (!n->type)
 		return d_nomem(c);
 	n->flags |= NF_CHECKED;
-	if (d_is_kind(n->type, T_VOID) && !(cx & (CX_VOID | CX_STMT)))
-		return CHK_ERR(c, D_OP_INCOMPAT, n, "an expression of type void has no value");
 	return 0;
 }
 
 int d_check_expr(struct d_comp *c, struct d_node *n)
 {
-	return chk_expr(c, n, CX_TOP);
+	return chk_expr(c, n, CX_VALUE);
 }

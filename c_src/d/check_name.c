@@ -51,8 +51,8 @@ static int undefined(struct d_comp *c, const struct d_node *n)
 	hint = chk_suggest(c, c->globals, n->text,
 		1u << ID_SCALAR | 1u << ID_ASSOC | 1u << ID_BUILTIN | 1u << ID_INLINE |
 			1u << ID_ENUM);
-	return CHK_ERR(c, D_IDENT_UNDEF, n, "'%s' is not declared or assigned before%s", n->text,
-		*hint ? hint : assign_first);
+	return d_nerror(c, n->kind == N_ASSOC ? D_VAR_UNDEF : D_IDENT_UNDEF, n,
+		"'%s' is not declared or assigned before%s", n->text, *hint ? hint : assign_first);
 }
 
 static int symbol(struct d_comp *c, const struct d_node *n)
@@ -132,7 +132,7 @@ static const struct d_type *inferred(
 {
 	enum d_tkind k = d_base(type)->kind;
 
-	if (k == T_VOID || k == T_DYN || k == T_SYMADDR || k == T_FUNC) {
+	if (k == T_VOID || k == T_DYN || k == T_STACK || k == T_SYMADDR || k == T_FUNC) {
 		CHK_ERR(c, D_OP_INCOMPAT, n, "'%s%s' cannot get its type from a value of type '%s'",
 			chk_scope(n->op), n->text, chk_tname(c, type));
 		return NULL;
@@ -240,8 +240,7 @@ static int match_key(
 	} else if (chk_convertible(c, k, t)) {
 		return chk_convert(c, k, t);
 	}
-	return d_nerror(c, agg ? D_KEY_TYPE : D_PROTO_ARG, k,
-		"key %u of '%s%s' is of type '%s', not '%s'", i + 1,
+	return CHK_ERR(c, D_PROTO_ARG, k, "key %u of '%s%s' is of type '%s', not '%s'", i + 1,
 		agg ? "@" : chk_scope(id->scope), id->name, chk_tname(c, t), chk_tname(c, k->type));
 }
 
@@ -254,9 +253,9 @@ int chk_keys(struct d_comp *c, struct d_node *n, struct d_ident *id, bool agg)
 		return CHK_ERR(c, D_PROTO_LEN, n, "'%s%s' has %u keys: at most %d", at, id->name,
 			nkeys, PROG_MAX_KEYS);
 	for (struct d_node *k = n->list; k; k = k->next, i++)
-		if (chk_expr(c, k, agg ? CX_ACTEXPR : CX_VALUE) ||
+		if (chk_expr(c, k, CX_VALUE) ||
 			chk_term_key(c, k, id->keys && i < id->nkeys ? id->keys[i] : NULL) ||
-			valid_key(c, k, id, agg))
+			(!id->keys && valid_key(c, k, id, agg)))
 			return -1;
 	i = 0;
 	if (!id->keys && sign_keys(c, n, id, agg))
@@ -505,7 +504,7 @@ int chk_member(struct d_comp *c, struct d_node *n, unsigned cx)
 
 	if (chk_expr(c, n->a, CX_DYN))
 		return -1;
-	if (d_is_kind(n->a->type, T_DYN))
+	if (chk_is_translated(n->a->type))
 		return chk_xlate_member(c, n, cx);
 	if (member_owner(c, n, &t))
 		return -1;

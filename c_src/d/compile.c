@@ -175,14 +175,15 @@ static const char *desc_text(struct d_comp *c, const struct d_pdesc *d)
 
 static int no_probe(struct d_comp *c, const struct d_pdesc *d)
 {
-	const char *near = chk_suggest_probe(c, d);
+	const char *near;
 	char why[512] = "";
 
-	if (c->reg.why != NULL && near[0] == '\0')
+	if (c->reg.why != NULL)
 		c->reg.why(c->reg.data, d, why, sizeof(why));
 	if (why[0] != '\0')
 		return d_error(c, D_PDESC_ZERO, d->line, d->col,
 			"probe description %s does not match any probes: %s", desc_text(c, d), why);
+	near = d_suggest_probe(c, d);
 	return d_error(c, D_PDESC_ZERO, d->line, d->col,
 		"probe description %s does not match any probes%s", desc_text(c, d),
 		near[0] != '\0' ? near : ": -l lists all probes, -Z goes on without");
@@ -369,6 +370,7 @@ static int compile(struct d_comp *c, const char *text, size_t len, const char *f
 		c->probe_ok = (flags & D_C_PSPEC) || c->opts->val[OPT_PSPEC];
 		c->colons = flags / D_C_COLONS & 3;
 		c->matches = 0;
+		c->attr = et_attr_default;
 		c->chk_copies = 0;
 		c->in_library = false;
 		if (err == 0)

@@ -292,9 +292,13 @@ static inline void answer_text(struct fire *f, uint64_t to, uint64_t end, uint64
 		return;
 	} else if (ask == PBI_ERLPID && end - to >= ROOM) {
 		put_pid(f, to, t->k.process);
-	} else if (ask == PBI_ERLNAME) {
+	} else if (ask == PBI_ERLNAME || ask == PBI_ERLPROC) {
 		data = scheduler(vm_at(t->k.vm));
-		k_put_atom(f, to, end, registered_name(user_word(data + vm_at(t->k.vm)->current)));
+		data = registered_name(user_word(data + vm_at(t->k.vm)->current));
+		if (data == 0 && ask == PBI_ERLPROC && end - to >= ROOM)
+			put_pid(f, to, t->k.process);
+		else
+			k_put_atom(f, to, end, data);
 	}
 }
 

@@ -28,8 +28,32 @@ $ erltrace -l -n nosuch:::
 ? 1
 $ erltrace -l -Z -n nosuch::: | wc -l
 > 1
-# -lv: the types of their arguments
-$ erltrace -lv -n BEGIN | grep -A2 Argument
+# -lv: how stable they are, and the types of their arguments
+$ erltrace -lv -n BEGIN | tail -n +3
+>
+> 	Probe Description Attributes
+> 		Identifier Names: Stable
+> 		Data Semantics:   Stable
+> 		Dependency Class: Common
+>
+> 	Argument Attributes
+> 		Identifier Names: Stable
+> 		Data Semantics:   Stable
+> 		Dependency Class: Common
+>
 > 	Argument Types
 > 		None
 >
+# a name that is almost right: the same suggestion as -n gives
+$ erltrace -ln BEGINN
+>    ID   PROVIDER            MODULE                          FUNCTION NAME
+! erltrace: failed to match BEGINN: no probe matches the description: did you mean 'BEGIN'?
+? 1
+$ erltrace -ln dtrace:::EDN
+>    ID   PROVIDER            MODULE                          FUNCTION NAME
+! erltrace: failed to match dtrace:::EDN: no probe matches the description: did you mean 'END'?
+? 1
+$ erltrace -ln profile-1ns
+>    ID   PROVIDER            MODULE                          FUNCTION NAME
+!~ failed to match profile-1ns: it would fire too often: the shortest interval is 200 microseconds
+? 1
