@@ -11,6 +11,7 @@
  *   check_xlate.c translators, args[]
  *   check_func.c  calls of subroutines and actions
  *   check_agg.c   aggregations, their functions, and the actions that take them
+ *   check_percentile.c  the constants of percentile()
  *   check_decl.c  declared variables, inlines, translators, providers; the built-in names
  */
 #ifndef D_CHECK_H
