@@ -130,11 +130,12 @@ HAVE_ERLANG := $(and $(ERL_INCLUDE),$(shell command -v $(ERLC)))
 LIB_DIRS := c_src $(addprefix c_src/,d bpf prog engine provider symbols consume json api)
 LIB_SRC := $(sort $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c)))
 
-# The kernel engine: its half in the kernel is built by clang (KERNEL=: without).
+# The kernel engine: its half in the kernel is built by clang (KERNEL=: without). The linker of
+# bpf/link/ is for it alone.
 KERNEL ?= $(shell $(CLANG) -target bpf -mcpu=v3 -c -o /dev/null -x c /dev/null 2>/dev/null && echo yes)
 ifneq ($(KERNEL),)
-KERNEL_SRC := $(sort $(wildcard c_src/kernel/*.c))
-BPF_SRC := $(addprefix c_src/engine/,agg.c dyn.c fire.c ring.c rt_json.c rt_mem.c rt_net.c \
+KERNEL_SRC := $(sort $(wildcard c_src/kernel/*.c c_src/bpf/link/*.c))
+BPF_SRC := $(addprefix c_src/engine/,agg.c dyn.c fire.c ring.c rt_cpu.c rt_json.c rt_mem.c rt_net.c \
 	rt_path.c rt_rec.c rt_str.c spec.c str.c) c_src/prog/aggfn.c \
 	$(sort $(wildcard c_src/kernel/bpf/*.c))
 BPF_OBJ := $(BPF_SRC:%.c=$(BUILD)/bpf/%.o)

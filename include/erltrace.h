@@ -233,6 +233,14 @@ typedef struct erltrace_bridge {
  */
 void erltrace_set_bridge(erltrace_t *h, const erltrace_bridge_t *bridge, void *arg);
 
+/*
+ * The fields of a record of Erlang, in order, NULL after the last, for patterns such as
+ * "#order{id = Id}" and erlfield(). Before compile; the texts are copied. A record that is set again
+ * has the new fields in scripts that are compiled from then on.
+ */
+int erltrace_set_record(
+	erltrace_t *h, const char *name, const char *const *fields, erltrace_error_t *err);
+
 /* ---- results -------------------------------------------------------------------------- */
 
 typedef enum {

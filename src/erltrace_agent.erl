@@ -405,7 +405,10 @@ cost_lines(#data{spec = Spec} = Data) ->
                       Verbose, C <- [maps:get(cost, Counts, 0)]] ++
                   [{"no room for ~b call~s or process~s: their returns and depth are missing",
                     [N, plural(N, "s"), plural(N, "es")]} ||
-                      N <- [maps:get(lost, Counts, 0)], N > 0]);
+                      N <- [maps:get(lost, Counts, 0)], N > 0] ++
+                  [{"no room for ~b name~s: these processes are shown by their pids",
+                    [N, plural(N, "s")]} ||
+                      N <- [maps:get(unnamed, Counts, 0)], N > 0]);
         _ ->
             lines([])
     end.

@@ -189,7 +189,7 @@ session(_, _) -> erlang:nif_error(not_loaded).
 -spec alive(non_neg_integer()) -> boolean().
 alive(_) -> erlang:nif_error(not_loaded).
 
--spec counts(nif()) -> {non_neg_integer(), non_neg_integer()} | failure().
+-spec counts(nif()) -> {non_neg_integer(), non_neg_integer(), non_neg_integer()} | failure().
 counts(_) -> erlang:nif_error(not_loaded).
 
 -spec status(nif()) -> idle | running | filled | stopped | {exited, integer()} | failure().
@@ -230,11 +230,24 @@ set_node(_, _) -> erlang:nif_error(not_loaded).
 
 -spec set_name(nif(), pid(), atom(), boolean()) -> ok | failure().
 set_name(_, _, _, _) -> erlang:nif_error(not_loaded).
+-spec claim_names(nif(), [pid()]) -> [Token :: non_neg_integer()] | failure().
+claim_names(_, _) -> erlang:nif_error(not_loaded).
+-spec fill_names(nif(), [pid() | {pid(), Token :: non_neg_integer(), mfa() | term(),
+                                  Label :: term()}]) -> ok | failure().
+fill_names(_, _) -> erlang:nif_error(not_loaded).
 
 -spec has_stacks(nif()) -> boolean() | failure().
 has_stacks(_) -> erlang:nif_error(not_loaded).
 
 %% For tests: the text of a term as a script sees it, and the number of steps it took.
+-spec match(term(), iodata(), [{atom(), [atom()]}]) ->
+          {match, [{string(), term()}]} | nomatch | {error, {non_neg_integer(), string()}}.
+match(_, _, _) -> erlang:nif_error(not_loaded).
+
+-spec look(term(), atom(), integer() | iodata()) ->
+          integer() | binary() | boolean() | undefined | {error, {non_neg_integer(), string()}}.
+look(_, _, _) -> erlang:nif_error(not_loaded).
+
 -spec print(term(), pos_integer(), boolean()) -> {binary(), non_neg_integer()}.
 print(_, _, _) -> erlang:nif_error(not_loaded).
 

@@ -99,6 +99,14 @@ void erltrace_set_target(erltrace_t *h, int64_t pid)
 	h->comp->target = h->opts.target = pid;
 }
 
+int erltrace_set_record(
+	erltrace_t *h, const char *name, const char *const *fields, erltrace_error_t *err)
+{
+	if (d_record_add(h->comp, name, fields) < 0)
+		return api_fail(err, ET_NOMEM, "out of memory");
+	return 0;
+}
+
 void erltrace_set_bridge(erltrace_t *h, const erltrace_bridge_t *bridge, void *arg)
 {
 	size_t size = bridge != NULL ? bridge->size : 0;
@@ -260,7 +268,7 @@ int erltrace_go(erltrace_t *h, erltrace_error_t *err)
 	if (en_state(h->en) != EN_IDLE)
 		return api_fail(err, ET_RUNNING, "go was called before");
 	if (h->comp->prog.strsize == 0)
-		h->comp->prog.strsize = h->opts.val[OPT_STRSIZE];
+		h->comp->prog.strsize = d_str_bytes(&h->opts);
 	h->co = co_new(h->en, &h->comp->prog, &h->opts, &e);
 	if (h->co == NULL || en_go(h->en, &h->comp->prog, &e) < 0) {
 		co_free(h->co);

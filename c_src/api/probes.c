@@ -52,9 +52,11 @@ int erltrace_probes(
 	n = en_probe_match(h->en, d != NULL ? d : &all, on_probe, &l, &e);
 	if (n == 0 && d != NULL) {
 		en_why_none(h->en, d, why, sizeof(why));
-		if (why[0] != '\0') {
+		if (why[0] != '\0')
 			api_fail(err, D_PDESC_ZERO, "%s", why);
-		}
+		else
+			api_fail(err, D_PDESC_ZERO, "no probe matches the description%s",
+				d_suggest_probe(h->comp, d));
 	}
 	return n < 0 ? api_error(err, &e) : n;
 }

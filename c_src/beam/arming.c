@@ -27,6 +27,7 @@ struct needs {
 	uint32_t pbis; /* of any enabled probe: bits PBI_* */
 	bool stacks;   /* a clause has ustack() */
 	bool nomem;
+	bool proc_names; /* what processes are called */
 	bool local, values; /* a function armed by [local]; one whose value is read */
 };
 
@@ -37,13 +38,19 @@ static void need(struct needs *n, const char *flag)
 	n->list = enif_make_list_cell(n->env, enif_make_atom(n->env, flag), n->list);
 }
 
+/* As src/erltrace_patterns.erl has them. */
+static const char *kind_of(const struct beam_fn *fn)
+{
+	if (fn->label)
+		return fn->nval > 0 ? "label_return" : "label";
+	return fn->nval > 0 ? "return" : fn->local ? "local" : "global";
+}
+
 static void need_pattern(struct needs *n, const struct beam_fn *fn)
 {
 	n->list = enif_make_list_cell(n->env,
 		enif_make_tuple4(n->env,
-			enif_make_atom(n->env, fn->nval > 0 ? "return"
-					       : fn->local  ? "local"
-							    : "global"),
+			enif_make_atom(n->env, kind_of(fn)),
 			fn->mod, fn->fun, enif_make_uint(n->env, fn->arity)),
 		n->list);
 }
@@ -52,7 +59,7 @@ static void note_pbis(struct needs *n, uint32_t pbis)
 {
 	n->pbis |= pbis;
 	n->args |= READS_PBI(pbis, ERLARGS) || READS_PBI(pbis, ERLARG) || READS_PBI(pbis, ERLINT) ||
-		   READS_PBI(pbis, ERLPEER);
+		   READS_PBI(pbis, ERLPEER) || READS_PBI(pbis, ERLPEERPROC);
 }
 
 /* These two write only what is not so yet: events may be looking. */
@@ -100,9 +107,9 @@ static bool reads_depth(int probe, unsigned argmask)
 static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 {
 	unsigned nentry = 0, nret = 0, nval = 0;
-	bool local = fn->user != 0;
+	bool local = fn->user != 0 || fn->label;
 
-	set(&fn->special, fn->user != 0 || fn->hibernate);
+	set(&fn->special, fn->user != 0 || fn->hibernate || fn->label);
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
 		struct en_probe *p = fn->probe[i];
 		enum beam_route route = beam_probedefs[BP_FUNCTIONS + i].route;
@@ -138,7 +145,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 
 static bool is_armed(const struct beam_fn *fn)
 {
-	return fn->nentry + fn->nret + fn->nval > 0 || fn->user != 0 || fn->hibernate;
+	return fn->nentry + fn->nret + fn->nval > 0 || fn->user != 0 || fn->hibernate || fn->label;
 }
 
 /*
@@ -214,6 +221,41 @@ static void look_at_hibernate(struct beam_handle *b, struct needs *n)
 	n->args = true;
 }
 
+/* Does any clause of the script read it? */
+static bool reads_pbi(const struct beam_handle *b, enum prog_pbi pbi)
+{
+	const struct prog *prog = api_program(b->h);
+
+	for (unsigned i = 0; i < prog->nclauses; i++)
+		if (prog->clauses[i]->uses.pbis >> pbi & 1)
+			return true;
+	return false;
+}
+
+static bool reads_names(const struct needs *n)
+{
+	return READS_PBI(n->pbis, ERLNAME) || READS_PBI(n->pbis, ERLPEER) || n->proc_names;
+}
+
+/* What processes are called; from OTP 27 on that may be a label, which proc_lib:set_label/1 sets. */
+static void look_at_names(struct beam_handle *b, struct needs *n)
+{
+	ErlNifSysInfo sys;
+	struct beam_fn *fn;
+
+	if (!reads_pbi(b, PBI_ERLPROC) && !reads_pbi(b, PBI_ERLPEERPROC))
+		return;
+	n->proc_names = true;
+	need(n, "proc_names");
+	enif_system_info(&sys, sizeof(sys));
+	if (atoi(sys.otp_release) < 27)
+		return;
+	fn = beam_function_need(b, n->env, atom_proc_lib, atom_set_label, 1);
+	n->nomem |= fn == NULL;
+	if (fn != NULL)
+		fn->label = true;
+}
+
 /* Do scripts read these arguments of an enabled probe? */
 static bool reads(const struct beam_handle *b, enum beam_probe id, unsigned mask)
 {
@@ -276,18 +318,6 @@ static void look_at_probes(struct beam_handle *b, struct needs *n)
 		}
 }
 
-/* What functions return is told by frames of return_trace, which come between those of return_to:
- * not every call has one of these then. */
-static bool reads_values(const struct beam_handle *b)
-{
-	const struct prog *prog = api_program(b->h);
-
-	for (unsigned i = 0; i < prog->nclauses; i++)
-		if (READS_PBI(prog->clauses[i]->uses.pbis, ERLRET))
-			return true;
-	return false;
-}
-
 static void look_at_functions(struct beam_handle *b, struct needs *n)
 {
 	for (unsigned i = 0; i < b->fns.nbuckets; i++)
@@ -303,7 +333,9 @@ static void look_at_functions(struct beam_handle *b, struct needs *n)
 	/* what has ended must be seen: a call further down the stack need not be a deeper one */
 	b->returns |= b->depth && n->local && !n->values;
 	b->stacks = b->returns || b->depth;
-	b->marked = b->returns && !reads_values(b);
+	/* What functions return is told by frames of return_trace, which come between those of
+	 * return_to: not every call has one of these then. */
+	b->marked = b->returns && !reads_pbi(b, PBI_ERLRET);
 	if (b->depth && !b->returns)
 		beam_session_set(b->number % BEAM_HANDLES, BEAM_NO_FRAMES);
 	b->vtimestamp = b->vts ? beam_vtimestamp : NULL;
@@ -372,11 +404,14 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	look_at_user(b, &n);
 	look_at_hibernate(b, &n);
 	look_at_drivers(b, &n);
+	look_at_names(b, &n);
 	look_at_functions(b, &n);
 	table = b->stacks || b->vts || b->heaps || b->hibernate;
 	n.nomem |= table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0;
-	n.nomem |= !n.nomem && (READS_PBI(n.pbis, ERLNAME) || READS_PBI(n.pbis, ERLPEER)) &&
-		   b->names.tab == NULL && beam_names_init(&b->names) < 0;
+	n.nomem |= !n.nomem && reads_names(&n) && b->names.tab == NULL &&
+		   beam_names_init(&b->names) < 0;
+	n.nomem |= !n.nomem && n.proc_names && b->proc_names.tab == NULL &&
+		   beam_proc_names_init(&b->proc_names, process_limit) < 0;
 	if (n.nomem)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	need_calls(b, &n);

@@ -135,6 +135,44 @@ size_t beam_atom_text(ERL_NIF_TERM atom, char *buf, size_t size)
 	return end(&t);
 }
 
+/* What %T wrote, without the quotes and what they made necessary. */
+static size_t unquote(const char *s, char *buf)
+{
+	static const char from[] = "btnvfred", to[] = "\b\t\n\v\f\r\033\177";
+	bool quoted = *s == '\'';
+	const char *known;
+	size_t n = 0;
+
+	for (s += quoted; *s != '\0' && !(quoted && *s == '\'') && n < BEAM_ATOM_NAME - 1; s++) {
+		buf[n] = *s;
+		if (*s == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] != '\0' && s[3] != '\0') {
+			buf[n] = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
+			s += 3;
+		} else if (*s == '\\' && s[1] != '\0') {
+			known = strchr(from, *++s);
+			buf[n] = known != NULL ? to[known - from] : *s;
+		}
+		n++;
+	}
+	buf[n] = '\0';
+	return n;
+}
+
+size_t beam_atom_name(ERL_NIF_TERM atom, char buf[BEAM_ATOM_NAME])
+{
+	struct text t = {.buf = buf, .size = BEAM_ATOM_NAME};
+	char name[BEAM_ATOM_NAME + 256];
+	int n = enif_get_atom(NULL, atom, name, sizeof(name), ERL_NIF_LATIN1) - 1;
+
+	if (n < 0) {
+		enif_snprintf(name, sizeof(name), "%T", atom);
+		return unquote(name, buf);
+	}
+	for (int i = 0; i < n; i++)
+		put_utf8(&t, (unsigned char)name[i]);
+	return end(&t);
+}
+
 size_t beam_function_text(
 	ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity, char *buf, size_t size)
 {

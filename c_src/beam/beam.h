@@ -17,7 +17,9 @@
  *   ports.c            its half for ports and drivers
  *   processes.c        what is kept of a process (probe path)
  *   shadow_stack.c     which traced functions a process is in (probe path)
+ *   pid_slots.c        slots by pid, for tables of processes (probe path)
  *   registered.c       registered names of processes (probe path)
+ *   proc_names.c       what processes without a name are called (probe path)
  *   vm_facts.c         what is assumed of the VM's terms; checked when the library is loaded
  *   layout.c           where the VM keeps the stack pointer of a process; found out, not assumed
  *   pid_node.c         the node of a pid of another node (probe path)
@@ -29,7 +31,13 @@
  *   monitor.c          probes that a process of ours fires (erltrace_monitor)
  *   erl_builtins.c     what scripts ask of an event: erlpid, erlmsg, erlargs ... (probe path)
  *   usdt_fire.c        the USDT probe of the same name as an event's (probe path)
- *   term_print.c       terms as text (probe path)
+ *   term_print.c       terms as text (probe path); utf8.h: their characters
+ *   terms.c            terms as values of D: their slots, what scripts ask of them (probe path)
+ *   patterns.c         patterns of terms, made ready for events
+ *   match.c            a term and a pattern (probe path)
+ *   same.c             are two terms the same? (probe path)
+ *   term_chars.c       the characters of atoms, binaries and lists (probe path)
+ *   term_nifs.c        the last three for tests
  *   atom_text.c        atoms as Erlang writes them (probe path)
  *   atoms.c            atoms, made at load
  *   peek.c             binaries, large integers and references read in place (probe path)
@@ -38,6 +46,6 @@
  *
  * What others need of a file is in the header of its name. Besides there are beam_handle.h, a
  * handle; vm_event.h, an event of the VM; erl_probes.h, the table of probes; vtime.h, running
- * times; and nif.h, what the NIFs share. All symbols are hidden (visibility): what events
- * read is read without a detour by the global offset table.
+ * times; term_words.h, the parts of a term; and nif.h, what the NIFs share. All symbols are hidden
+ * (visibility): what events read is read without a detour by the global offset table.
  */

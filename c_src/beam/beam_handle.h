@@ -14,6 +14,8 @@
 #include "erltrace.h"
 #include "erl_probes.h"
 #include "functions.h"
+#include "patterns.h"
+#include "proc_names.h"
 #include "processes.h"
 #include "registered.h"
 #include "watchdog.h"
@@ -48,6 +50,8 @@ struct beam_handle {
 	struct beam_procs procs;
 	struct beam_ports *ports; /* names and owners; NULL: no port probe is enabled */
 	struct beam_names names;
+	struct beam_proc_names proc_names;
+	struct beam_patterns patterns; /* of terms */
 	struct et_str *node_text;
 	struct beam_event *host;  /* asked by BEGIN, tick and the like */
 	_Atomic uint64_t beat;	/* ns: its process looked after it; 0: nobody has to */

@@ -135,12 +135,23 @@ static void note_hibernate(struct beam_event *ev, ERL_NIF_TERM list)
 	ev->proc->hib_fun = f;
 }
 
+/* proc_lib:set_label(Label): the pattern hands the label over as its result. */
+static void note_label(struct beam_event *ev)
+{
+	ERL_NIF_TERM label;
+
+	if (enif_get_map_value(ev->env, ev->argv[4], atom_match_spec_result, &label))
+		beam_proc_name_label(ev, label);
+}
+
 static __attribute__((noinline)) void special_call(
 	struct beam_event *ev, const struct beam_fn *fn, ERL_NIF_TERM mfa)
 {
 	const ERL_NIF_TERM *t;
 	int n;
 
+	if (fn->label)
+		note_label(ev);
 	if (!enif_get_tuple(ev->env, mfa, &n, &t) || n != 3)
 		return;
 	if (fn->user != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The built-ins that a D script asks an Erlang event for (probe path): erlpid, erlname, erlnode,
- * erlsched, erlpeer, erlmsg, erlargs, erlarg(), erlint(), erlret. Answered when they are read, from
+ * The built-ins that a D script asks an Erlang event for (probe path): erlpid, erlname, erlproc,
+ * erlnode, erlsched, erlpeer, erlpeerproc, erlmsg, erlargs, erlarg(), erlint(), erlret. Answered when they are read, from
  * the event as the VM handed it over; an event that has nothing of the kind gives "" or 0.
  */
 #include <pthread.h>
@@ -15,6 +15,8 @@
 #include "nif.h"
 #include "peek.h"
 #include "term_print.h"
+#include "term_words.h"
+#include "terms.h"
 #include "texts.h"
 #include "tracer.h"
 #include "usdt_fire.h"
@@ -83,10 +85,10 @@ static bool has_message(const struct beam_event *ev, ERL_NIF_TERM *msg)
 static bool has_arguments(const struct beam_event *ev, ERL_NIF_TERM *list)
 {
 	const ERL_NIF_TERM *t;
-	int n;
+	unsigned n;
 
 	if (ev->argv == NULL || ev->argv[0] != atom_call ||
-		!enif_get_tuple(ev->env, ev->argv[3], &n, &t) || n != 3)
+		!beam_get_tuple(ev->env, ev->argv[3], &n, &t) || n != 3)
 		return false;
 	*list = t[2];
 	return enif_is_list(ev->env, t[2]);
@@ -99,7 +101,7 @@ static bool has_argument(const struct beam_event *ev, uint64_t n, ERL_NIF_TERM *
 	if (n > 255 || !has_arguments(ev, &list))
 		return false;
 	do
-		if (!enif_get_list_cell(ev->env, list, arg, &list))
+		if (!beam_get_cell(ev->env, list, arg, &list))
 			return false;
 	while (n-- > 0);
 	return true;
@@ -125,9 +127,10 @@ static bool has_peer(const struct beam_event *ev, ERL_NIF_TERM *peer)
 	return true;
 }
 
-/* A process with its name, if it has one; of an alias the process that made it. */
+/* A process with its name, if it has one; of an alias the process that made it. called: what it is
+ * called rather than its pid. */
 static const struct et_str *peer_text(
-	const struct beam_event *ev, ERL_NIF_TERM peer, char *buf, size_t size)
+	const struct beam_event *ev, ERL_NIF_TERM peer, bool called, char *buf, size_t size)
 {
 	const ERL_NIF_TERM *t;
 	ERL_NIF_TERM name;
@@ -137,6 +140,8 @@ static const struct et_str *peer_text(
 	/* {Name, Node} of this node is Name, as in the arguments of message-send. */
 	if (enif_get_tuple(ev->env, peer, &n, &t) && n == 2 && t[1] == ev->b->node)
 		peer = t[0];
+	if (called && enif_is_pid(ev->env, peer))
+		return beam_proc_name(ev->b, peer, buf, size);
 	if (enif_is_pid(ev->env, peer)) {
 		name = beam_name_of(&ev->b->names, peer);
 		return beam_term_text(name != 0 ? name : peer);
@@ -145,6 +150,29 @@ static const struct et_str *peer_text(
 		return beam_term_text(peer);
 	beam_print(ev->env, peer, false, buf, size);
 	return NULL;
+}
+
+/* Why a process or a port has ended. */
+static bool has_reason(const struct beam_event *ev, ERL_NIF_TERM *reason)
+{
+	ERL_NIF_TERM tag = ev->argv != NULL ? ev->argv[0] : 0;
+
+	if (tag != atom_exit && tag != atom_closed)
+		return false;
+	*reason = ev->argv[3];
+	return true;
+}
+
+bool beam_source(const struct beam_event *ev, unsigned pbi, uint64_t n, ERL_NIF_TERM *t)
+{
+	switch (pbi) {
+	case PBI_ERLMSG: return has_message(ev, t);
+	case PBI_ERLARGS: return has_arguments(ev, t);
+	case PBI_ERLARG: return has_argument(ev, n, t);
+	case PBI_ERLRET: return has_result(ev, t);
+	case PBI_ERLREASON: return has_reason(ev, t);
+	default: return false;
+	}
 }
 
 /* ---- answers --------------------------------------------------------------------------- */
@@ -172,7 +200,6 @@ static const struct et_str *answer_str(
 {
 	const struct beam_event *ev = event_of(cur);
 	ERL_NIF_TERM t;
-	bool has = false;
 
 	switch (pbi) {
 	case PBI_ERLPID:
@@ -184,14 +211,18 @@ static const struct et_str *answer_str(
 			    ? beam_name_of(&ev->b->names, ev->cur.key)
 			    : 0;
 		return t != 0 ? beam_term_text(t) : NULL;
+	case PBI_ERLPROC:
+		return ev->env != NULL && enif_is_pid(ev->env, ev->cur.key)
+			       ? beam_proc_name(ev->b, ev->cur.key, buf, size)
+			       : NULL;
 	case PBI_ERLNODE: return ev->b->node_text;
-	case PBI_ERLPEER: return has_peer(ev, &t) ? peer_text(ev, t, buf, size) : NULL;
-	case PBI_ERLMSG: has = has_message(ev, &t); break;
-	case PBI_ERLARGS: has = has_arguments(ev, &t); break;
-	case PBI_ERLARG: has = has_argument(ev, n, &t); break;
-	case PBI_ERLRET: has = has_result(ev, &t); break;
+	case PBI_ERLPEER:
+		return has_peer(ev, &t) ? peer_text(ev, t, false, buf, size) : NULL;
+	case PBI_ERLPEERPROC:
+		return has_peer(ev, &t) ? peer_text(ev, t, true, buf, size) : NULL;
+	default: break;
 	}
-	if (has)
+	if (beam_source(ev, pbi, n, &t))
 		beam_print(ev->env, t, pbi == PBI_ERLARGS, buf, size);
 	return NULL;
 }
@@ -202,7 +233,8 @@ static bool name_frame(const struct en_current *cur, uint64_t pc, char *buf, siz
 	return beam_frame_text(pc, buf, size);
 }
 
-const struct en_current_ops beam_ops = {.num = answer_num, .str = answer_str, .frame = name_frame};
+const struct en_current_ops beam_ops = {
+	.num = answer_num, .str = answer_str, .terms = &beam_term_ops, .frame = name_frame};
 
 /* ---- what the Erlang side tells -------------------------------------------------------- */
 

@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "engine/provider.h"
 #include "engine/slot.h"
+#include "prog/prog.h"
 #include "arming.h"
 #include "atom_text.h"
 #include "erl_stack.h"
@@ -91,6 +92,8 @@ static void close_handle(struct beam_handle *b)
 	free(b->clauses);
 	beam_procs_fini(&b->procs);
 	beam_names_fini(&b->names);
+	beam_proc_names_fini(&b->proc_names);
+	beam_patterns_fini(&b->patterns);
 	et_str_free(b->node_text);
 	free(b->host);
 	b->node_text = NULL;
@@ -392,16 +395,19 @@ ERL_NIF_TERM nif_alive(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return gone ? atom_false : atom_true;
 }
 
-/* counts(Handle) -> {Fired, Lost}: firings; frames and processes that found no room. */
+/* counts(Handle) -> {Fired, Lost, Unnamed}: firings; frames and processes, and names of processes,
+ * that found no room. */
 ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	uint64_t fired, lost;
+	uint64_t fired, lost, unnamed;
 
 	WITH_HANDLE(b)
 	fired = en_fired(b->en);
 	lost = atomic_load(&b->procs.lost) + atomic_load(&beam_no_thread);
+	unnamed = atomic_load(&b->proc_names.lost);
 	enif_mutex_unlock(b->lock);
-	return enif_make_tuple2(env, enif_make_uint64(env, fired), enif_make_uint64(env, lost));
+	return enif_make_tuple3(env, enif_make_uint64(env, fired), enif_make_uint64(env, lost),
+		enif_make_uint64(env, unnamed));
 }
 
 /* set_target(Handle, OsPid): what $target is. */
@@ -440,9 +446,12 @@ ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	erltrace_error_t e = {.tag = ""};
 	ERL_NIF_TERM ret = atom_ok;
+	const struct prog *prog;
 
 	WITH_HANDLE(b)
-	if (beam_functions_room(&b->fns, b->nwants > 0 ? 2048 : 256) < 0) {
+	prog = api_program(b->h);
+	if (beam_functions_room(&b->fns, b->nwants > 0 ? 2048 : 256) < 0 ||
+		beam_patterns_init(&b->patterns, prog->pats, prog->npats) < 0) {
 		ret = no_memory(env);
 	} else if (b->harmless && api_is_destructive(b->h)) {
 		et_err(&e, ET_DESTRUCTIVE,

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "compiler.h"
 #include "peek.h"
 
 static struct layout {
@@ -92,6 +93,18 @@ static bool peek(ERL_NIF_TERM t, struct beam_bits *b)
 bool beam_peek_bits(ERL_NIF_TERM t, struct beam_bits *b)
 {
 	return is_known() && peek(t, b);
+}
+
+bool beam_get_bits(ErlNifEnv *env, ERL_NIF_TERM t, struct beam_bits *b)
+{
+	ErlNifBinary bin;
+
+	if (likely(is_known() && at.bits != BITS_UNKNOWN))
+		return peek(t, b);
+	if (!enif_inspect_binary(env, t, &bin))
+		return false;
+	*b = (struct beam_bits){.data = bin.data, .n = bin.size * 8};
+	return true;
 }
 
 static bool is_right(ErlNifEnv *env, ERL_NIF_TERM t)

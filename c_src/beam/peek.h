@@ -27,6 +27,8 @@ static inline uint8_t beam_octet(const struct beam_bits *b, uint64_t i)
 }
 
 bool beam_peek_bits(ERL_NIF_TERM t, struct beam_bits *b);
+/* The same; where its words are not known the VM is asked, which may copy it. */
+bool beam_get_bits(ErlNifEnv *env, ERL_NIF_TERM t, struct beam_bits *b);
 /* The digits of a large integer, base 2^64, the lowest first; 0: not known. */
 unsigned beam_peek_big(ERL_NIF_TERM t, const uint64_t **digits, bool *negative);
 /* The process that an alias of this node is of; false: it is none. */

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pid_slots.h"
+
 #pragma GCC visibility push(hidden)
 
 struct beam_fn;
@@ -52,10 +54,7 @@ struct beam_proc {
 
 struct beam_procs {
 	struct beam_proc *tab;
-	uint64_t mask, mul; /* a pid's slot: (pid * mul >> shift) & mask, rotated by three bits */
-	unsigned shift, turn;
-	bool exact;  /* no two living processes share a slot */
-	bool hashed; /* a process may have one of the next slots too */
+	struct beam_pid_slots slots;
 	struct beam_chunk *chunks;
 	unsigned nchunks;
 	char pad[64];

@@ -199,6 +199,18 @@ static unsigned map_words(const ERL_NIF_TERM *p, struct todo *more)
 	return 1 + head + n;
 }
 
+unsigned beam_map_node(ERL_NIF_TERM t, const ERL_NIF_TERM **parts)
+{
+	const ERL_NIF_TERM *p = words_of(t);
+	struct todo more;
+
+	if (!know_words || (t & 3) != BOXED || kind_of(p[0]) != map_kind)
+		return 0;
+	map_words(p, &more);
+	*parts = more.at;
+	return (unsigned)more.n;
+}
+
 static unsigned fun_words(const ERL_NIF_TERM *p, struct todo *more)
 {
 	unsigned size = (unsigned)(p[0] >> 6), n = 1u + ((const uint8_t *)&p[3])[1];

@@ -12,5 +12,8 @@
  * on the size of the term. args: it is a list of arguments, never a text.
  */
 unsigned beam_print(ErlNifEnv *env, ERL_NIF_TERM t, bool args, char *buf, size_t size);
+/* The text of a binary that is no term of the VM. */
+struct beam_bits;
+void beam_print_bits(const struct beam_bits *b, char *buf, size_t size);
 
 #endif

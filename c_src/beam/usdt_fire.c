@@ -94,8 +94,8 @@ static void (*const sites[BP_COUNT_])(
 #include "erlang_probes.def"
 };
 
-/* Of built-ins that are not interned: erlmsg, erlargs, erlret, erlpeer, erlarg(). */
-enum { TEXT = 256, TEXTS = 4 + PBI_ARGS, ANSWERS = PBI_COUNT_ + 2 * PBI_ARGS };
+/* Of built-ins that are not interned: erlmsg, erlargs, erlret, erlreason, erlpeer, erlarg(). */
+enum { TEXT = 256, TEXTS = 5 + PBI_ARGS, ANSWERS = PBI_COUNT_ + 2 * PBI_ARGS };
 
 enum { OF_ARGS = 1u << PBI_USDT | 1u << PBI_ERLARG | 1u << PBI_ERLINT };
 

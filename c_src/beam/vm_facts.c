@@ -8,6 +8,8 @@
  *   immediates		   the two lowest bits are ones, and in no other term
  *   tuples		   their elements lie behind one word, the same for all of a size
  *   maps		   of one key: that word, the size, the tuple of keys, the value
+ *   words		   cells: head and tail; tuples: their size above six bits of zeros; maps
+ *			   of up to 32 keys: as those of one (term_words.h)
  *   pids		   hold their index in the VM's table of processes, which no two living
  *			   processes share: above bit 32 up to OTP 25, above bit 4 since 26
  *   sizes		   of binaries outside the heap, funs and references differ by release
@@ -101,6 +103,61 @@ static void look_at_maps(ErlNifEnv *env)
 	beam_vm.map1 = (struct beam_tuple){.tag = beam_vm.tuple3.tag, .header = header};
 }
 
+/* ---- what term_words.h reads ------------------------------------------------------------ */
+
+static bool cells_ok(ErlNifEnv *env)
+{
+	ERL_NIF_TERM cell = enif_make_list_cell(env, atom_ok, atom_error);
+	const ERL_NIF_TERM *w = (const ERL_NIF_TERM *)(uintptr_t)(cell & ~(ERL_NIF_TERM)7);
+
+	return (cell & 3) == 1 && w[0] == atom_ok && w[1] == atom_error;
+}
+
+static bool tuples_ok(ErlNifEnv *env)
+{
+	ERL_NIF_TERM e[40];
+
+	for (unsigned n = 0; n < 40; n++) {
+		const ERL_NIF_TERM *w, *got;
+		ERL_NIF_TERM t;
+		int size;
+
+		e[n] = enif_make_uint(env, n);
+		t = enif_make_tuple_from_array(env, e, n);
+		w = (const ERL_NIF_TERM *)(uintptr_t)(t & ~(ERL_NIF_TERM)7);
+		if ((t & 3) != 2 || w[0] != (ERL_NIF_TERM)n << 6 ||
+			!enif_get_tuple(env, t, &size, &got) || size != (int)n ||
+			(n > 0 && got != w + 1))
+			return false;
+	}
+	return true;
+}
+
+static bool maps_ok(ErlNifEnv *env)
+{
+	ERL_NIF_TERM m = enif_make_new_map(env), v;
+
+	for (unsigned n = 0; n < 32; n++) {
+		const ERL_NIF_TERM *w, *keys;
+
+		if (!enif_make_map_put(
+			    env, m, enif_make_uint(env, 77 - n), enif_make_uint(env, n), &m))
+			return false;
+		w = (const ERL_NIF_TERM *)(uintptr_t)(m & ~(ERL_NIF_TERM)7);
+		keys = (const ERL_NIF_TERM *)(uintptr_t)(w[2] & ~(ERL_NIF_TERM)7);
+		if ((m & 3) != 2 || w[0] != beam_vm.map1.header || w[1] != n + 1 ||
+			(w[2] & 3) != 2 || keys[0] != (ERL_NIF_TERM)(n + 1) << 6)
+			return false;
+		for (unsigned i = 0; i <= n; i++)
+			if (!enif_get_map_value(env, m, keys[1 + i], &v) || v != w[3 + i])
+				return false;
+	}
+	/* and one key more is another kind of map */
+	if (!enif_make_map_put(env, m, atom_ok, atom_ok, &m))
+		return false;
+	return *(const ERL_NIF_TERM *)(uintptr_t)(m & ~(ERL_NIF_TERM)7) != beam_vm.map1.header;
+}
+
 /* ---- pids ------------------------------------------------------------------------------ */
 
 /*
@@ -161,6 +218,8 @@ void beam_vm_find(ErlNifEnv *env, ERL_NIF_TERM info)
 	int n, ns;
 
 	beam_vm = unknown;
+	beam_vm.zeros_same =
+		enif_is_identical(enif_make_double(env, 0.0), enif_make_double(env, -0.0));
 	beam_sizes_check(env, atom_undefined);
 	if (!enif_get_tuple(env, info, &n, &t) || n != 7)
 		return;
@@ -176,6 +235,8 @@ void beam_vm_find(ErlNifEnv *env, ERL_NIF_TERM info)
 	beam_vm.immediates = immediates_ok(env, pid);
 	look_at_tuples(env);
 	look_at_maps(env);
+	beam_vm.words = beam_vm.immediates && beam_vm.map1.tag != 8 && cells_ok(env) &&
+			tuples_ok(env) && maps_ok(env);
 	/* ports have other bits, numbers four ones, pids of other nodes a box */
 	if ((pid & 15) != (atom_ok & 15) && (pid & 15) != 15)
 		beam_vm.pid_tag = pid & 15;

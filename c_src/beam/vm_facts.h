@@ -18,6 +18,8 @@ struct beam_vm {
 	struct beam_tuple {
 		ERL_NIF_TERM tag, header;
 	} tuple3, map1;	      /* and a map of one key: its size, its keys (a tuple), its values */
+	bool words;	      /* cells, tuples, maps of up to 32 keys lie as term_words.h says */
+	bool zeros_same;      /* 0.0 =:= -0.0: up to OTP 26 */
 	ERL_NIF_TERM pid_tag; /* the lowest four bits of a pid of this node; 16: not known */
 	unsigned pid_shift;   /* above it a pid has its index in the VM's table; 0: not known */
 	unsigned size_binary, size_fun, size_ref; /* words */

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "terms.h"
 #include "texts.h"
 #include "vm_threads.h"
 
@@ -31,7 +32,7 @@ int beam_threads_init(unsigned n, bool fence)
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
 		return -1;
-	if (beam_texts_init(n) < 0) {
+	if (beam_texts_init(n) < 0 || beam_slots_init(n) < 0) {
 		munmap(p, n * sizeof(*threads));
 		return -1;
 	}
@@ -54,6 +55,7 @@ struct beam_thread *beam_thread_new(void)
 	}
 	threads[i].texts = beam_texts_nth(i);
 	threads[i].cache = (struct beam_text_cache *)threads[i].texts;
+	threads[i].slots = beam_slots_nth(i);
 	threads[i].fence = fences;
 	beam_self = &threads[i];
 	return beam_self;

@@ -19,6 +19,7 @@
 
 struct beam_text_cache;
 struct beam_texts;
+struct beam_slots;
 
 /*
  * The state of a thread in a handle: what its events cost, some of which are timed (watchdog.c);
@@ -42,6 +43,7 @@ struct beam_thread {
 	_Atomic uint64_t seq; /* odd: inside a handle */
 	struct beam_text_cache *cache; /* the first of its texts */
 	struct beam_texts *texts;
+	struct beam_slots *slots; /* terms of its event (terms.c) */
 	uint64_t events, cost; /* ns that an event takes, of those measured (running times) */
 	int sched; /* number of the scheduler; 0: not looked for yet; -1: none */
 	bool fence; /* no membarrier: fence on the probe path */

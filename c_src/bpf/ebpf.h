@@ -9,6 +9,7 @@
  *   jit.c       the interface of the JITs; maps memory first writable, then executable
  *   jit_x86.c   x86-64
  *   disasm.c    text
+ *   link/       the linker for programs that run in the Linux kernel: link/link.h
  *
  * Nothing in this folder knows about D: a struct ebpf_env says what a program may call and access.
  *

@@ -142,7 +142,7 @@ static int act_ftruncate(struct co *co)
 static int act_setopt(struct co_rec *r, const struct prog_action *a, const struct co_val *v)
 {
 	char name[64] = "", value[512] = "";
-	bool has = a->nvals > 1 && v[1].v->kind == V_STR && !v[1].null;
+	bool has = a->nvals > 1 && v[1].v->kind == V_STR;
 	struct et_error e;
 
 	if (a->nvals == 0 || v[0].v->kind != V_STR)

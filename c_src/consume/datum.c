@@ -117,7 +117,7 @@ static void put_blob(
 /* A string as the array of strsize characters that it is in D. */
 static void put_raw_string(struct co *co, struct co_buf *b, const struct co_val *v)
 {
-	size_t size = co->prog->strsize > v->len ? co->prog->strsize : v->len;
+	size_t size = co->prog->strsize - 1 > v->len ? co->prog->strsize - 1 : v->len;
 	uint8_t *p = co_tmp(co, size);
 
 	if (p == NULL) {

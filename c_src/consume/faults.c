@@ -66,13 +66,23 @@ int te_error(struct co_rec *r, const char *fmt, ...)
 	return tell_fault(r, &f, what);
 }
 
+static const char *fault_words(const struct rec_error *err)
+{
+#define X(id, n, text) [n] = text,
+	static const char *const words[] = {FAULTS(X)};
+	static const char *const of_terms[] = {TERM_FAULTS(X)};
+#undef X
+	const char *w = NULL;
+
+	if (err->fault == FAULT_TERM && err->addr < sizeof(of_terms) / sizeof(of_terms[0]))
+		w = of_terms[err->addr];
+	else if (err->fault < sizeof(words) / sizeof(words[0]))
+		w = words[err->fault];
+	return w != NULL ? w : words[0];
+}
+
 int te_fault(struct co_rec *r)
 {
-	static const char *const words[] = {
-#define X(id, n, text) [n] = text,
-		FAULTS(X)
-#undef X
-	};
 	const struct prog_clause *c = r->ecb->clause;
 	struct rec_error err;
 	erltrace_fault_t f = {0};
@@ -81,10 +91,8 @@ int te_fault(struct co_rec *r)
 	if (r->head->size < sizeof(*r->head) + sizeof(err))
 		return 0;
 	memcpy(&err, r->head + 1, sizeof(err));
-	f.fault = err.fault < sizeof(words) / sizeof(words[0]) && words[err.fault] != NULL
-			  ? words[err.fault]
-			  : words[0];
-	f.address = err.addr;
+	f.fault = fault_words(&err);
+	f.address = err.fault != FAULT_TERM ? err.addr : 0;
 	f.pc = err.pc;
 	f.line = c->lines != NULL && err.pc < c->ninsns ? c->lines[err.pc] : c->line;
 	if (err.fault == FAULT_BADADDR || err.fault == FAULT_BADALIGN ||

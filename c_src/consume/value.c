@@ -24,10 +24,6 @@ static int record_str(const struct rec_head *rec, const uint8_t *p, struct co_va
 	struct rec_str s;
 
 	memcpy(&s, p, sizeof(s));
-	if (s.len == UINT32_MAX) {
-		out->null = true;
-		return 0;
-	}
 	if (s.off > rec->size || s.len > rec->size - s.off)
 		return -1;
 	out->p = (const uint8_t *)rec + s.off;

@@ -15,7 +15,6 @@ struct co_val {
 	int64_t i;		  /* V_INT: extended by its sign; V_SYM: the address */
 	const uint8_t *p;	  /* V_STR: the text; V_FLOAT, V_BYTES, V_STACK: the bytes */
 	size_t len;
-	bool null; /* V_STR: no string */
 };
 /* 0, or -1 where the record is shorter than its tables say. */
 int cv_record(const struct rec_head *rec, const struct prog_val *v, struct co_val *out);

@@ -66,6 +66,8 @@ struct d_node {
 	enum d_nkind kind;
 	uint8_t op; /* enum d_op; of N_IDENT, N_ASSOC before the checker: enum d_scope */
 	uint8_t flags;
+	uint8_t bits; /* of a bit-field, and of what is computed from bit-fields alone: its width;
+			 0: as wide as its type */
 	int line, col;
 	const struct d_type *type;
 	uint64_t value;

@@ -50,7 +50,7 @@ static void basics(struct d_comp *c, struct d_basic *b)
 	b->double_ = basic(c, T_FLOAT, "double", 8, true);
 	b->ldouble = basic(c, T_FLOAT, "long double", 16, true);
 	t = (struct d_type *)basic(c, T_STRING, "string",
-		c->opts != NULL ? (unsigned)c->opts->val[OPT_STRSIZE] : 256, false);
+		c->opts != NULL ? d_str_bytes(c->opts) : 257, false);
 	if (t != NULL)
 		t->align = 1;
 	b->string = t;
@@ -58,6 +58,7 @@ static void basics(struct d_comp *c, struct d_basic *b)
 	b->symaddr = basic(c, T_SYMADDR, "_symaddr", 8, false);
 	b->usymaddr = basic(c, T_SYMADDR, "_usymaddr", 8, false);
 	b->dyn = basic(c, T_DYN, "<dynamic>", 0, false);
+	b->term = basic(c, T_TERM, "term_t", 8, false);
 	if (c->error.tag[0] != '\0')
 		return;
 	b->void_ptr = d_ptr_to(c, b->void_);
@@ -76,10 +77,11 @@ static int typedefs(struct d_comp *c)
 		{"uint32_t", b->uint}, {"uint64_t", b->ulong}, {"intptr_t", b->long_},
 		{"uintptr_t", b->ulong}, {"size_t", b->ulong}, {"ssize_t", b->long_},
 		{"ptrdiff_t", b->long_}, {"uchar_t", b->uchar}, {"ushort_t", b->ushort},
-		{"uint_t", b->uint}, {"ulong_t", b->ulong}, {"longlong_t", b->llong},
+		{"uint", b->uint}, {"uint_t", b->uint}, {"ulong_t", b->ulong},
+		{"longlong_t", b->llong},
 		{"u_longlong_t", b->ullong}, {"id_t", b->int_}, {"pid_t", b->int_},
 		{"uid_t", b->uint}, {"gid_t", b->uint}, {"stack", b->stack},
-		{"_symaddr", b->symaddr}, {"_usymaddr", b->usymaddr},
+		{"_symaddr", b->symaddr}, {"_usymaddr", b->usymaddr}, {"term_t", b->term},
 		{"__builtin_va_list", b->char_ptr}, /* used by headers of the C library */
 	};
 

@@ -172,16 +172,21 @@ static struct cg_pad *new_pad(struct cg *g, int fault)
 
 void cg_call(struct cg *g, enum rt_fn fn)
 {
-	cg_call_sized(g, fn, 0);
+	cg_call_with(g, fn, 0, true);
 }
 
 void cg_call_sized(struct cg *g, enum rt_fn fn, uint64_t size)
+{
+	cg_call_with(g, fn, size, true);
+}
+
+void cg_call_with(struct cg *g, enum rt_fn fn, uint64_t size, bool may_be_null)
 {
 	uint64_t strsize = g->c->prog.strsize;
 
 	g->clause->uses.fns[fn / 64] |= 1ULL << fn % 64;
 	ebpf_emit(g->a, EBPF_MOV64_REG, R1, CTX, 0, 0);
-	if (!rt_can_fault(fn, size > strsize ? size : strsize)) {
+	if (!rt_can_fault(fn, size > strsize ? size : strsize, may_be_null)) {
 		ebpf_call(g->a, fn);
 		return;
 	}
@@ -254,7 +259,7 @@ uint32_t cg_scratch(struct cg *g, const struct d_node *n, uint32_t size)
 			"a smaller strsize");
 		return 0;
 	}
-	g->scratch = off + size;
+	g->scratch = (off + size + 7) & ~7u; /* short texts are written as whole words */
 	return off;
 }
 
@@ -451,7 +456,7 @@ int d_cg_clause(struct d_comp *c, struct d_clause *cl)
 		return d_error(c, ET_NOMEM, cl->line, cl->col, "out of memory");
 	c->assembler = g.a;
 	if (p->strsize == 0) /* fixed by the first clause */
-		p->strsize = c->opts->val[OPT_STRSIZE];
+		p->strsize = d_str_bytes(c->opts);
 	pc->descs = cl->descs;
 	pc->file = c->file;
 	pc->source = c->source;

@@ -6,6 +6,7 @@
  *   cg_expr.c    expressions of numbers, pointers and strings
  *   cg_lvalue.c  lvalues: variables, memory behind pointers, members, elements
  *   cg_func.c    subroutines, aggregations, keys
+ *   cg_term.c    terms of Erlang
  *   cg_act.c     actions, and the record they fill
  *   cg_dump.c    -S
  *
@@ -26,8 +27,10 @@
  * pinned for the rest of the clause; that is done only if the code that computes them dominates the
  * rest of the clause, that is, if it is not inside a branch (conditional, maybe).
  *
- * Numbers are kept extended to 64 bits according to the sign of their type. A string is a reference
- * (ebpf.h, EBPF_STR). What is passed by address (struct, array, float) has an lvalue.
+ * A number is 64 bits. A load extends it according to the sign of its type, operators compute in 64
+ * bits, and only what is stored, cast, recorded or made a key is cut to the type again (d_fits()
+ * says when that is not necessary). A string is a reference (ebpf.h, EBPF_STR). What is passed by
+ * address (struct, array, float) has an lvalue.
  *
  * A runtime function that fails sets fire->fault. The code tests that after the call and jumps to a
  * landing pad (struct cg_pad), which passes the kind of fault and the index of the failed
@@ -73,6 +76,7 @@ struct cg_lval {
 	struct prog_var *var;
 	int varid;
 	int key; /* LV_DYN: first stack slot of the key; -1: none */
+	bool null_key; /* a string in it may be NULL */
 	int64_t copy; /* of a struct in a dynamic variable: its copy in scratch; -1: none */
 	bool indexed; /* an index known only at run time was added to base */
 	const struct d_member *bits; /* a bit-field */
@@ -91,9 +95,9 @@ struct cg {
 	int maybe;	 /* number of && || ?: around the current expression */
 	int argstr[10];	 /* pinned slot + 1 with copyinstr(argn); 0: none */
 	struct {
-		unsigned what; /* 1 + pbi and argument */
+		unsigned what; /* cg_pbi_what(); CG_ASKED_TERM: the term, not its text */
 		int slot;
-	} asked[8]; /* the same for texts of provider built-ins */
+	} asked[8]; /* the same for texts and terms of provider built-ins */
 	struct {
 		int var, key; /* pinned slot of its key, or -1; var -1: none */
 		int slot;
@@ -137,6 +141,8 @@ struct cg_val cg_keep(struct cg *g, const struct d_node *n, int reg); /* into a 
 void cg_norm(struct cg *g, int reg, const struct d_type *t); /* extend to 64 bits by the type */
 void cg_call(struct cg *g, enum rt_fn fn); /* with r2..r5 set; adds r1 and the test for faults */
 void cg_call_sized(struct cg *g, enum rt_fn fn, uint64_t size); /* size: bytes passed by address */
+/* The same if it may be known that no string is NULL: d_may_be_null(). */
+void cg_call_with(struct cg *g, enum rt_fn fn, uint64_t size, bool may_be_null);
 void cg_fault_if(struct cg *g, uint8_t jump, int reg, int32_t imm, int fault);
 uint32_t cg_scratch(struct cg *g, const struct d_node *n, uint32_t size);
 int cg_fail(struct cg *g, const struct d_node *n, enum et_tag tag, const char *fmt, ...)
@@ -144,8 +150,11 @@ int cg_fail(struct cg *g, const struct d_node *n, enum et_tag tag, const char *f
 
 /* cg_expr.c */
 struct cg_val cg_expr(struct cg *g, struct d_node *n);
-struct cg_val cg_convert(struct cg *g, struct cg_val v, const struct d_type *from,
-	const struct d_type *to, const struct d_node *n);
+/* The number v, which is the value of n, cut to a type if it need be. */
+struct cg_val cg_convert(
+	struct cg *g, struct cg_val v, const struct d_node *n, const struct d_type *to);
+struct cg_val cg_cut(
+	struct cg *g, struct cg_val v, const struct d_type *to, const struct d_node *n);
 void cg_discard(struct cg *g, struct d_node *n); /* for its side effects only */
 void cg_jump_false(struct cg *g, struct d_node *n, int label);
 void cg_jump_true(struct cg *g, struct d_node *n, int label);
@@ -157,9 +166,11 @@ struct cg_val cg_lval_load(struct cg *g, struct cg_lval *p, const struct d_type 
 	const struct d_node *n);
 void cg_lval_store(struct cg *g, struct cg_lval *p, const struct d_type *t, struct cg_val v,
 	const struct d_node *n);
-/* Add to an lvalue; returns the old value in a new temporary. */
+/* Add to an lvalue; returns the old value, if it is wanted, in a new temporary. */
 struct cg_val cg_lval_add(struct cg *g, struct cg_lval *p, const struct d_type *t,
-	struct cg_val v, const struct d_node *n);
+	struct cg_val v, bool want, const struct d_node *n);
+/* Other code has run since cg_lval(), which may have changed the struct that p is a member of. */
+void cg_lval_reload(struct cg *g, const struct cg_lval *p);
 /* The address of an LV_RAW. */
 struct cg_val cg_lval_addr(struct cg *g, struct cg_lval *p, const struct d_node *n);
 /* A pointer to its bytes in the program's memory, copied there if need be, in a new temporary. */
@@ -174,17 +185,32 @@ struct cg_val cg_func(struct cg *g, struct d_node *n);
 struct cg_val cg_argstr(struct cg *g, const struct d_node *n, unsigned arg);
 int cg_keep_for_all(struct cg *g, const struct d_node *n); /* pin r0: its slot + 1, or 0 */
 struct cg_val cg_kept(struct cg *g, const struct d_node *n, int slot); /* + 1 */
-/* A provider built-in with its argument. */
+/* A provider built-in with its argument: its value, and the text of one that is a term. */
 struct cg_val cg_pbi(struct cg *g, const struct d_node *n, struct cg_val arg);
+struct cg_val cg_pbi_text(struct cg *g, const struct d_node *n, struct cg_val arg);
+void cg_uses_pbi(struct cg *g, const struct d_node *n, struct cg_val arg);
+/* A number for it with its argument; 0: that is known only at run time. */
+unsigned cg_pbi_what(const struct d_node *n, struct cg_val arg);
+enum { CG_ASKED_TERM = 1u << 31 };
+int *cg_asked(struct cg *g, unsigned what); /* where its pinned slot + 1 is; NULL: no room */
 /* Evaluate a key into stack slots; returns the first, or -1 for no key. */
 int cg_key(struct cg *g, const struct d_node *n, struct d_node *list, const struct prog_val *keys,
 	unsigned nkeys);
 void cg_key_load(struct cg *g, int reg, int key, unsigned nkeys);
 uint64_t cg_key_bytes(const struct prog_val *keys, unsigned n);
+bool cg_key_null(const struct d_node *list, const struct prog_val *keys, unsigned nkeys);
 void cg_aggregate(struct cg *g, struct d_node *n); /* @a[k] = f(...) */
 struct prog_val *cg_keys_of(struct cg *g, const struct d_type **types, unsigned n,
 	struct d_node *list, bool *blob, uint32_t *strmask);
 int cg_agg(struct cg *g, struct d_ident *id, const struct d_node *n); /* index in prog->aggs */
+
+/* cg_term.c */
+bool cg_is_source(const struct d_node *n); /* is it what the event is about: erlmsg, erlarg(n)? */
+struct cg_val cg_term_source(struct cg *g, const struct d_node *n);
+struct cg_val cg_term_text(struct cg *g, struct d_node *term, const struct d_node *n);
+struct cg_val cg_term_number(struct cg *g, struct d_node *term, const struct d_node *n);
+void cg_term_jump(struct cg *g, struct d_node *n, bool when, int label); /* a comparison */
+struct cg_val cg_term_func(struct cg *g, struct d_node *n);
 
 /* cg_act.c */
 void cg_action(struct cg *g, struct d_node *n);

@@ -47,6 +47,7 @@ void cg_val_type(struct cg *g, struct d_node *n, struct prog_val *v)
 
 	v->type = n->type;
 	v->is_signed = false;
+	v->sub = n->flags & NF_BITFIELD ? n->bits : 0;
 	if (is_expr_action(n)) {
 		v->sub = n->ident->id;
 		if (n->ident->id == ACT_STACK || n->ident->id == ACT_USTACK ||
@@ -212,7 +213,7 @@ static void put(struct cg *g, struct cg_act *a, struct d_node *n)
 		cg_load(g, R3, v);
 		cg_free(g, v);
 		ebpf_const(g->a, R2, pv->off);
-		cg_call(g, RT_rec_str);
+		cg_call_with(g, RT_rec_str, 0, d_may_be_null(n));
 		break;
 	case V_STACK:
 		rec_pointer(g, R2, pv->off);

@@ -15,7 +15,7 @@ static int dst_of(struct cg_val tmp)
 
 /* ---- conversions ----------------------------------------------------------------------- */
 
-static uint64_t const_norm(uint64_t v, const struct d_type *t)
+static uint64_t const_cut(uint64_t v, const struct d_type *t)
 {
 	unsigned bits = d_base(t)->size * 8;
 
@@ -25,19 +25,6 @@ static uint64_t const_norm(uint64_t v, const struct d_type *t)
 	if (d_is_signed(t) && (v >> (bits - 1)))
 		v |= ~0ULL << bits;
 	return v;
-}
-
-/* Does a number of type from, extended to 64 bits, have the same bits as one of type to? */
-static bool same_bits(const struct d_type *from, const struct d_type *to)
-{
-	uint64_t f = d_base(from)->size, t = d_base(to)->size;
-	bool fs = d_is_signed(from), ts = d_is_signed(to);
-
-	if (t == 8 || t == 0)
-		return true;
-	if (t == f)
-		return fs == ts;
-	return t > f && (!fs || ts);
 }
 
 /* v != 0 as 0 or 1, in a temporary. */
@@ -57,19 +44,18 @@ static struct cg_val truth(struct cg *g, struct cg_val v, const struct d_node *n
 	return t;
 }
 
-struct cg_val cg_convert(struct cg *g, struct cg_val v, const struct d_type *from,
-	const struct d_type *to, const struct d_node *n)
+/* Cut a number to a type. */
+struct cg_val cg_cut(
+	struct cg *g, struct cg_val v, const struct d_type *to, const struct d_node *n)
 {
-	if (!d_is_scalar(to) || d_base(to)->kind == T_FUNC)
-		return v;
 	if (d_base(to)->is_bool) {
 		if (v.kind == VAL_CONST)
 			return cg_const(v.imm != 0);
 		return truth(g, v, n);
 	}
 	if (v.kind == VAL_CONST)
-		return cg_const(const_norm(v.imm, to));
-	if (d_is_scalar(from) && same_bits(from, to))
+		return cg_const(const_cut(v.imm, to));
+	if (d_base(to)->size == 8)
 		return v;
 	if (v.kind == VAL_REG) {
 		cg_norm(g, v.reg, to);
@@ -82,6 +68,12 @@ struct cg_val cg_convert(struct cg *g, struct cg_val v, const struct d_type *fro
 		return v;
 	}
 	return cg_keep(g, n, R0);
+}
+
+struct cg_val cg_convert(
+	struct cg *g, struct cg_val v, const struct d_node *n, const struct d_type *to)
+{
+	return !d_is_scalar(to) || d_fits(n, to) ? v : cg_cut(g, v, to, n);
 }
 
 static unsigned string_number(struct cg *g, const char *s, uint32_t len)
@@ -146,6 +138,8 @@ static struct cg_val to_string(struct cg *g, struct d_node *a, const struct d_no
 		return cg_expr(g, a);
 	if (d_is_kind(a->type, T_ARRAY))
 		return bytes_to_string(g, a, n);
+	if (d_is_term(a->type))
+		return cg_term_text(g, a, n);
 	if (a->kind == N_INT && a->value == 0)
 		return cg_const(0);
 	return address_to_string(g, a, n);
@@ -176,7 +170,7 @@ static bool fits_imm(struct cg_val v)
 	return v.kind == VAL_CONST && (int64_t)v.imm == (int32_t)v.imm;
 }
 
-/* a op b; the result is in a new temporary. */
+/* a op b in 64 bits, signed if type t is; the result is in a new temporary. */
 static struct cg_val cg_binary(struct cg *g, const struct d_node *n, int op, struct cg_val a,
 	struct cg_val b, const struct d_type *t)
 {
@@ -199,7 +193,6 @@ static struct cg_val cg_binary(struct cg *g, const struct d_node *n, int op, str
 		rb = cg_reg(g, b, R1);
 		ebpf_emit(g->a, code, d, rb, off, 0);
 	}
-	cg_norm(g, d, t);
 	cg_free(g, b);
 	if (a.kind == VAL_REG)
 		return a;
@@ -243,11 +236,6 @@ static struct cg_val gen_arith(struct cg *g, struct d_node *n)
 		b = scaled(g, b, ta, n);
 	else if (points(tb) && n->op == OP_ADD)
 		a = scaled(g, a, tb, n);
-	else if (n->op == OP_DIV || n->op == OP_MOD || n->op == OP_SHR) {
-		a = cg_convert(g, a, ta, n->type, n->a);
-		if (n->op != OP_SHR)
-			b = cg_convert(g, b, tb, n->type, n->b);
-	}
 	return cg_binary(g, n, n->op, a, b, n->type);
 }
 
@@ -256,6 +244,11 @@ static struct cg_val gen_arith(struct cg *g, struct d_node *n)
 static bool is_compare(const struct d_node *n)
 {
 	return n->kind == N_OP2 && n->op >= OP_LT && n->op <= OP_NE;
+}
+
+static bool compares_terms(const struct d_node *n)
+{
+	return is_compare(n) && (d_is_term(n->a->type) || d_is_term(n->b->type));
 }
 
 static uint8_t jump_code(int op, bool sign)
@@ -291,26 +284,12 @@ static bool is_null(const struct d_node *n)
 	return n->kind == N_INT && n->value == 0;
 }
 
-/*
- * Jump if a op b holds for strings. Comparing a string with NULL tests whether it is empty: a
- * variable that was never set is.
- */
+/* Jump if a op b holds for strings, of which NULL equals "". */
 static void jump_strings(struct cg *g, struct d_node *n, int op, int label)
 {
-	bool null_a = is_null(n->a), null_b = is_null(n->b);
-	struct cg_val a, b;
+	struct cg_val a = is_null(n->a) ? cg_const(0) : to_string(g, n->a, n);
+	struct cg_val b = is_null(n->b) ? cg_const(0) : to_string(g, n->b, n);
 
-	if (null_a || null_b) {
-		a = to_string(g, null_a ? n->b : n->a, n);
-		cg_load(g, R2, a);
-		cg_free(g, a);
-		ebpf_const(g->a, R3, 0);
-		cg_call(g, RT_strat);
-		ebpf_jump(g->a, REG_TO_IMM(jump_code(op, true)), R0, 0, 0, label);
-		return;
-	}
-	a = to_string(g, n->a, n);
-	b = to_string(g, n->b, n);
 	cg_load(g, R2, a);
 	cg_load(g, R3, b);
 	cg_free(g, a);
@@ -337,11 +316,8 @@ static void jump_compare(struct cg *g, struct d_node *n, int op, int label)
 	}
 	a = cg_expr(g, n->a);
 	b = cg_expr(g, n->b);
-	t = d_is_int(n->a->type) && d_is_int(n->b->type)
-		    ? d_arith_type(g->c, n->a->type, n->b->type)
-		    : g->c->t.u64;
-	a = cg_convert(g, a, n->a->type, t, n);
-	b = cg_convert(g, b, n->b->type, t, n);
+	t = d_is_int(n->a->type) && d_is_int(n->b->type) ? d_common_type(g->c, n->a, n->b)
+							 : g->c->t.u64;
 	code = jump_code(op, d_is_signed(t));
 	ra = cg_reg(g, a, R0);
 	if (fits_imm(b))
@@ -362,7 +338,7 @@ static void jump_value(struct cg *g, struct d_node *n, bool when, int label)
 		cg_load(g, R2, v);
 		cg_free(g, v);
 		ebpf_const(g->a, R3, 0);
-		cg_call(g, RT_strat);
+		cg_call(g, RT_strcmp);
 		r = R0;
 	} else {
 		v = cg_expr(g, n);
@@ -374,7 +350,9 @@ static void jump_value(struct cg *g, struct d_node *n, bool when, int label)
 
 void cg_jump_true(struct cg *g, struct d_node *n, int label)
 {
-	if (is_compare(n)) {
+	if (compares_terms(n)) {
+		cg_term_jump(g, n, true, label);
+	} else if (is_compare(n)) {
 		jump_compare(g, n, n->op, label);
 	} else if (n->kind == N_OP1 && n->op == OP_LNOT) {
 		cg_jump_false(g, n->a, label);
@@ -398,7 +376,9 @@ void cg_jump_true(struct cg *g, struct d_node *n, int label)
 
 void cg_jump_false(struct cg *g, struct d_node *n, int label)
 {
-	if (is_compare(n)) {
+	if (compares_terms(n)) { /* which may be neither <, = nor > */
+		cg_term_jump(g, n, false, label);
+	} else if (is_compare(n)) {
 		jump_compare(g, n, inverse(n->op), label);
 	} else if (n->kind == N_OP1 && n->op == OP_LNOT) {
 		cg_jump_true(g, n->a, label);
@@ -457,7 +437,7 @@ static void gen_branch(struct cg *g, struct d_node *side, const struct d_node *n
 		cg_store(g, out, R0);
 		return;
 	}
-	v = cg_convert(g, cg_expr(g, side), side->type, n->type, n);
+	v = cg_expr(g, side);
 	if (out.kind == VAL_REG)
 		cg_load(g, out.reg, v);
 	else
@@ -506,8 +486,8 @@ static const uint8_t asg_op[] = {
 	[OP_ASG_BOR] = OP_BOR,
 };
 
-/* The value of an assignment to a bit-field is truncated to the field. */
-static struct cg_val cut(
+/* The value of an assignment to a bit-field is cut to the field. */
+static struct cg_val cut_bits(
 	struct cg *g, struct cg_val v, const struct d_member *m, const struct d_node *n)
 {
 	int by = 64 - m->bit_width;
@@ -522,74 +502,121 @@ static struct cg_val cut(
 	return cg_keep(g, n, R0);
 }
 
-static struct cg_val gen_assign(struct cg *g, struct d_node *n, bool want)
+/*
+ * Store a number, cut to its type. A store to memory cuts it anyway; what a dynamic variable gets,
+ * and a value that is used further, must be cut before. Returns the value if it is wanted.
+ */
+static struct cg_val store(struct cg *g, struct cg_lval *p, const struct d_type *t, struct cg_val v,
+	bool fits, bool want, const struct d_node *n)
 {
-	const struct d_type *t = n->a->type;
-	struct cg_lval p;
-	struct cg_val v;
-
-	v = d_is_string(t) ? to_string(g, n->b, n)
-			   : cg_convert(g, cg_expr(g, n->b), n->b->type, t, n);
-	p = cg_lval(g, n->a, true);
-	cg_lval_store(g, &p, t, v, n);
-	cg_lval_free(g, &p);
+	if (!fits && (want || p->kind == LV_DYN || d_base(t)->is_bool))
+		v = cg_cut(g, v, t, n);
+	cg_lval_store(g, p, t, v, n);
 	if (want)
-		return p.bits != NULL ? cut(g, v, p.bits, n) : v;
+		return p->bits != NULL ? cut_bits(g, v, p->bits, n) : v;
 	cg_free(g, v);
 	return cg_const(0);
 }
 
-/* x op= b; and ++, -- with b a constant. post: the value is the old one. */
-static struct cg_val gen_update(struct cg *g, struct d_node *n, struct d_node *lv, int op,
-	struct cg_val b, const struct d_type *tb, bool want, bool post)
+/* The expression without casts that make no difference to what is stored. */
+static struct d_node *uncast(struct d_node *n, const struct d_type *t)
 {
-	const struct d_type *t = lv->type;
-	struct cg_lval p = cg_lval(g, lv, true);
-	struct cg_val v, old = cg_const(0);
-	bool shift = op == OP_SHL || op == OP_SHR, is_bool = d_base(t)->is_bool;
+	while (n->kind == N_CAST && d_is_scalar(n->type) && d_is_scalar(n->a->type) &&
+		!d_base(n->type)->is_bool && !d_base(t)->is_bool &&
+		d_base(n->type)->size >= d_base(t)->size)
+		n = n->a;
+	return n;
+}
 
+static struct cg_val gen_assign(struct cg *g, struct d_node *n, bool want)
+{
+	const struct d_type *t = n->a->type;
+	struct d_node *e = uncast(n->b, t);
+	struct cg_val v = d_is_string(t) ? to_string(g, n->b, n) : cg_expr(g, e);
+	struct cg_lval p = cg_lval(g, n->a, true);
+
+	v = store(g, &p, t, v, d_is_string(t) || d_fits(e, t), want, n);
+	cg_lval_free(g, &p);
+	return v;
+}
+
+static bool is_atomic(const struct cg_lval *p, int op, const struct d_type *t)
+{
+	return (op == OP_ADD || op == OP_SUB) && p->bits == NULL && !d_base(t)->is_bool &&
+	       (p->kind == LV_DYN || (p->kind == LV_MEM && p->shared));
+}
+
+/* x += b of a variable that threads share. */
+static struct cg_val gen_atomic(struct cg *g, struct d_node *n, const struct d_type *t,
+	struct cg_lval *p, int op, struct cg_val b, bool want, bool post)
+{
+	struct cg_val v;
+
+	if (op == OP_SUB) { /* add the negated value: one atomic operation */
+		if (b.kind == VAL_CONST)
+			b = cg_const(-b.imm);
+		else
+			b = cg_binary(g, n, OP_SUB, cg_const(0), b, t);
+	}
+	v = cg_lval_add(g, p, t, b, want, n);
+	if (want && !post)
+		return cg_cut(g, cg_binary(g, n, OP_ADD, v, b, t), t, n);
+	cg_free(g, b);
+	return v;
+}
+
+/* ++ and --. post: the value is the old one. */
+static struct cg_val gen_step(struct cg *g, struct d_node *n, int op, bool want, bool post)
+{
+	const struct d_type *t = n->a->type;
+	struct cg_lval p = cg_lval(g, n->a, true);
+	struct cg_val one = points(t) ? scaled(g, cg_const(1), t, n) : cg_const(1), v,
+		      old = cg_const(0);
+
+	if (is_atomic(&p, op, t)) {
+		v = gen_atomic(g, n, t, &p, op, one, want, post);
+	} else {
+		v = cg_lval_load(g, &p, t, n);
+		if (want && post) {
+			old = cg_tmp(g, n);
+			cg_store(g, old, cg_reg(g, v, R0));
+		}
+		v = cg_binary(g, n, op, v, one, t);
+		v = store(g, &p, t, v, false, want && !post, n);
+		v = want && post ? old : v;
+	}
+	cg_lval_free(g, &p);
+	return v;
+}
+
+/* x op= e. If e may change x, x is read before; otherwise it may be changed in one step. */
+static struct cg_val gen_update(struct cg *g, struct d_node *n, int op, bool want)
+{
+	const struct d_type *t = n->a->type, *as = points(t) ? t : d_common_type(g->c, n->a, n->b);
+	struct d_node *e = uncast(n->b, g->c->t.i64);
+	struct cg_val v = cg_const(0), b = cg_const(0);
+	bool before = d_has_effects(e);
+	struct cg_lval p;
+
+	if (!before)
+		b = cg_expr(g, e);
+	p = cg_lval(g, n->a, true);
+	if (before) {
+		v = cg_lval_load(g, &p, t, n);
+		b = cg_expr(g, e);
+		cg_lval_reload(g, &p);
+	}
 	if (points(t))
 		b = scaled(g, b, t, n);
-	if ((op == OP_ADD || op == OP_SUB) && p.bits == NULL && !is_bool &&
-		(p.kind == LV_DYN || (p.kind == LV_MEM && p.shared))) {
-		if (op == OP_SUB) { /* add the negated value: one atomic operation */
-			if (b.kind == VAL_CONST)
-				b = cg_const(-b.imm);
-			else
-				b = cg_binary(g, n, OP_SUB, cg_const(0), b, g->c->t.i64);
-		}
-		v = cg_lval_add(g, &p, t, b, n);
-		if (want && !post)
-			v = cg_binary(g, n, OP_ADD, v, b, t);
-		else
-			cg_free(g, b);
-		cg_lval_free(g, &p);
-		return v;
-	}
-	v = cg_lval_load(g, &p, t, n);
-	if (want && post) {
-		old = cg_tmp(g, n);
-		cg_store(g, old, cg_reg(g, v, R0));
-	}
-	/* Use the common type if the result depends on more than the bits that are stored. */
-	if (op == OP_DIV || op == OP_MOD || op == OP_SHR || is_bool) {
-		const struct d_type *common = d_arith_type(g->c, t, shift ? t : tb);
-
-		v = cg_convert(g, v, t, common, n);
-		if (!shift)
-			b = cg_convert(g, b, tb, common, n);
-		v = cg_binary(g, n, op, v, b, common);
-		v = cg_convert(g, v, common, t, n);
+	if (!before && is_atomic(&p, op, t)) {
+		v = gen_atomic(g, n, t, &p, op, b, want, false);
 	} else {
-		v = cg_binary(g, n, op, v, b, t);
+		if (!before)
+			v = cg_lval_load(g, &p, t, n);
+		v = store(g, &p, t, cg_binary(g, n, op, v, b, as), false, want, n);
 	}
-	cg_lval_store(g, &p, t, v, n);
 	cg_lval_free(g, &p);
-	if (want && post) {
-		cg_free(g, v);
-		return old;
-	}
-	return want && p.bits != NULL ? cut(g, v, p.bits, n) : v;
+	return v;
 }
 
 static struct cg_val gen_op2(struct cg *g, struct d_node *n, bool want)
@@ -597,9 +624,7 @@ static struct cg_val gen_op2(struct cg *g, struct d_node *n, bool want)
 	switch (n->op) {
 	case OP_COMMA: cg_discard(g, n->a); return cg_expr(g, n->b);
 	case OP_ASG: return gen_assign(g, n, want);
-	case OP_ASG_MUL ... OP_ASG_BOR:
-		return gen_update(
-			g, n, n->a, asg_op[n->op], cg_expr(g, n->b), n->b->type, want, false);
+	case OP_ASG_MUL ... OP_ASG_BOR: return gen_update(g, n, asg_op[n->op], want);
 	case OP_LT ... OP_NE:
 	case OP_LAND:
 	case OP_LOR: return gen_truth(g, n);
@@ -617,26 +642,20 @@ static struct cg_val gen_op1(struct cg *g, struct d_node *n, bool want)
 
 	switch (n->op) {
 	case OP_LNOT: return gen_truth(g, n);
-	case OP_PLUS: return cg_convert(g, cg_expr(g, n->a), n->a->type, n->type, n);
-	case OP_NEG:
-		v = cg_convert(g, cg_expr(g, n->a), n->a->type, n->type, n);
-		return cg_binary(g, n, OP_SUB, cg_const(0), v, n->type);
+	case OP_PLUS: return cg_expr(g, n->a);
+	case OP_NEG: return cg_binary(g, n, OP_SUB, cg_const(0), cg_expr(g, n->a), n->type);
 	case OP_BNOT:
-		v = cg_convert(g, cg_expr(g, n->a), n->a->type, n->type, n);
-		return cg_binary(g, n, OP_BXOR, v, cg_const(UINT64_MAX), n->type);
+		return cg_binary(
+			g, n, OP_BXOR, cg_expr(g, n->a), cg_const(UINT64_MAX), n->type);
 	case OP_ADDROF:
 		p = cg_lval(g, n->a, false);
 		v = cg_lval_addr(g, &p, n);
 		cg_lval_free(g, &p);
 		return v;
 	case OP_PREINC:
-	case OP_POSTINC:
-		return gen_update(
-			g, n, n->a, OP_ADD, cg_const(1), g->c->t.int_, want, n->op == OP_POSTINC);
+	case OP_POSTINC: return gen_step(g, n, OP_ADD, want, n->op == OP_POSTINC);
 	case OP_PREDEC:
-	case OP_POSTDEC:
-		return gen_update(
-			g, n, n->a, OP_SUB, cg_const(1), g->c->t.int_, want, n->op == OP_POSTDEC);
+	case OP_POSTDEC: return gen_step(g, n, OP_SUB, want, n->op == OP_POSTDEC);
 	default: break;
 	}
 	cg_fail(g, n, D_CG_EXPR, "operator has no value here");
@@ -651,7 +670,7 @@ static struct cg_val gen_lval(struct cg *g, struct d_node *n)
 	struct cg_lval p = cg_lval(g, n, false);
 	struct cg_val v;
 
-	if (d_is_scalar(n->type) || d_is_string(n->type))
+	if (d_is_word(n->type) || d_is_string(n->type))
 		v = cg_lval_load(g, &p, n->type, n);
 	else
 		v = cg_lval_addr(g, &p, n);
@@ -664,6 +683,8 @@ static struct cg_val gen_builtin(struct cg *g, struct d_node *n)
 	struct prog_uses *uses = &g->clause->uses;
 	unsigned id = n->ident->id;
 
+	if (cg_is_source(n))
+		return cg_term_source(g, n);
 	if (n->ident->builtin->pbi != 0)
 		return cg_pbi(g, n, cg_const(0));
 	uses->vars |= 1ULL << id;
@@ -699,7 +720,7 @@ static struct cg_val gen_builtin_array(struct cg *g, struct d_node *n)
 			return cg_argstr(g, n, n->value);
 		g->clause->uses.args |= 1 << n->value;
 		v = cg_field(FIELD(arg) + 8 * n->value, 8);
-		return cg_convert(g, v, g->c->t.i64, n->type, n);
+		return d_is_scalar(n->type) ? cg_cut(g, v, n->type, n) : v;
 	}
 	v = cg_expr(g, n->list);
 	cg_load(g, R2, v);
@@ -717,7 +738,7 @@ static struct cg_val gen_char_at(struct cg *g, struct d_node *n)
 	cg_load(g, R3, i);
 	cg_free(g, s);
 	cg_free(g, i);
-	cg_call(g, RT_strat);
+	cg_call_with(g, RT_strat, 0, d_may_be_null(n->a));
 	cg_norm(g, R0, n->type);
 	return cg_keep(g, n, R0);
 }
@@ -725,7 +746,7 @@ static struct cg_val gen_char_at(struct cg *g, struct d_node *n)
 static struct cg_val gen(struct cg *g, struct d_node *n, bool want)
 {
 	switch (n->kind) {
-	case N_INT: return cg_const(const_norm(n->value, n->type));
+	case N_INT: return cg_const(n->value);
 	case N_STR:
 		return (struct cg_val){
 			.kind = VAL_STRING, .imm = string_number(g, n->text, n->len)};
@@ -752,6 +773,8 @@ static struct cg_val gen(struct cg *g, struct d_node *n, bool want)
 			cg_discard(g, n->a);
 			return cg_const(0);
 		}
+		if (d_is_term(n->a->type) && d_is_int(n->type))
+			return cg_cut(g, cg_term_number(g, n->a, n), n->type, n);
 		if (d_is_string(n->a->type)) { /* a string as an address */
 			struct cg_val v = cg_expr(g, n->a);
 
@@ -760,7 +783,7 @@ static struct cg_val gen(struct cg *g, struct d_node *n, bool want)
 			cg_call(g, RT_stradr);
 			return cg_keep(g, n, R0);
 		}
-		return cg_convert(g, cg_expr(g, n->a), n->a->type, n->type, n);
+		return cg_convert(g, cg_expr(g, n->a), n->a, n->type);
 	default: break;
 	}
 	cg_fail(g, n, D_CG_EXPR, "expression has no value that can be computed here");
@@ -789,7 +812,7 @@ void cg_discard(struct cg *g, struct d_node *n)
 {
 	if (g->failed)
 		return;
-	if (!d_is_scalar(n->type) && !d_is_string(n->type) && !d_is_kind(n->type, T_VOID))
+	if (!d_is_word(n->type) && !d_is_string(n->type) && !d_is_kind(n->type, T_VOID))
 		discard_bytes(g, n);
 	else
 		cg_free(g, gen(g, n, false));

@@ -65,6 +65,15 @@ uint64_t cg_key_bytes(const struct prog_val *keys, unsigned n)
 	return most;
 }
 
+/* May a string in it be NULL? */
+bool cg_key_null(const struct d_node *list, const struct prog_val *keys, unsigned nkeys)
+{
+	for (unsigned i = 0; i < nkeys && list != NULL; i++, list = list->next)
+		if (keys[i].kind == V_STR && d_may_be_null(list))
+			return true;
+	return false;
+}
+
 static void key_stack(struct cg *g, struct d_node *n, uint32_t size, int off)
 {
 	int kind;
@@ -99,7 +108,7 @@ static void key_part(struct cg *g, struct d_node *n, const struct prog_val *k, i
 			n = n->list;
 		v = cg_symbol(g, n, k);
 		break;
-	case V_INT: v = cg_convert(g, cg_expr(g, n), n->type, k->type, n); break;
+	case V_INT: v = cg_convert(g, cg_expr(g, n), n, k->type); break;
 	default: {
 		struct d_node cast = {.kind = N_CAST,
 			.type = g->c->t.string,
@@ -244,7 +253,8 @@ void cg_aggregate(struct cg *g, struct d_node *n)
 	cg_key_load(g, R3, key, pa->nkeys);
 	cg_load(g, R4, value);
 	cg_load(g, R5, by);
-	cg_call_sized(g, agg_rt(pa->fn), cg_key_bytes(pa->keys, pa->nkeys));
+	cg_call_with(g, agg_rt(pa->fn), cg_key_bytes(pa->keys, pa->nkeys),
+		cg_key_null(n->a->list, pa->keys, pa->nkeys));
 	if (key >= 0)
 		cg_slots_free(g, key, pa->nkeys);
 	cg_free(g, value);
@@ -415,33 +425,59 @@ static uint32_t asks_arg(struct cg_val arg)
 	return 1u << (known ? PBI_ARG0 + (unsigned)arg.imm : PBI_ANY_ARG);
 }
 
-struct cg_val cg_pbi(struct cg *g, const struct d_node *n, struct cg_val arg)
+void cg_uses_pbi(struct cg *g, const struct d_node *n, struct cg_val arg)
 {
-	unsigned pbi = n->ident->builtin->pbi - 1u, i = 0, what = 0;
+	unsigned pbi = n->ident->builtin->pbi - 1u;
 
 	g->clause->uses.pbis |= 1u << pbi;
 	if (pbi == PBI_ERLARG || pbi == PBI_ERLINT)
 		g->clause->uses.pbis |= asks_arg(arg);
 	if (pbi == PBI_USDT)
 		g->clause->uses.args |= 0x3ff; /* it passes all of them on */
-	if (!d_is_string(n->type))
-		return pbi_num(g, n, pbi, arg);
-	if (arg.kind == VAL_CONST && arg.imm < 256)
-		what = 1 + (pbi << 8 | (unsigned)arg.imm);
+}
+
+unsigned cg_pbi_what(const struct d_node *n, struct cg_val arg)
+{
+	unsigned pbi = n->ident->builtin->pbi - 1u;
+
+	return arg.kind == VAL_CONST && arg.imm < 256 ? 1 + (pbi << 8 | (unsigned)arg.imm) : 0;
+}
+
+int *cg_asked(struct cg *g, unsigned what)
+{
+	unsigned i = 0;
+
 	while (i < 8 && g->asked[i].slot != 0 && g->asked[i].what != what)
 		i++;
-	if (what != 0 && i < 8 && g->asked[i].slot != 0)
-		return cg_kept(g, n, g->asked[i].slot);
+	if (what == 0 || i == 8)
+		return NULL;
+	g->asked[i].what = what;
+	return &g->asked[i].slot;
+}
+
+struct cg_val cg_pbi_text(struct cg *g, const struct d_node *n, struct cg_val arg)
+{
+	int *kept = cg_asked(g, cg_pbi_what(n, arg));
+
+	cg_uses_pbi(g, n, arg);
+	if (kept != NULL && *kept != 0)
+		return cg_kept(g, n, *kept);
 	cg_load(g, R4, arg);
 	cg_free(g, arg);
 	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
-	ebpf_const(g->a, R3, pbi);
+	ebpf_const(g->a, R3, n->ident->builtin->pbi - 1u);
 	cg_call(g, RT_pbi_str);
-	if (what != 0 && i < 8) {
-		g->asked[i].what = what;
-		g->asked[i].slot = cg_keep_for_all(g, n);
-	}
+	if (kept != NULL)
+		*kept = cg_keep_for_all(g, n);
 	return cg_keep(g, n, R0);
+}
+
+struct cg_val cg_pbi(struct cg *g, const struct d_node *n, struct cg_val arg)
+{
+	if (d_is_string(n->type))
+		return cg_pbi_text(g, n, arg);
+	cg_uses_pbi(g, n, arg);
+	return pbi_num(g, n, n->ident->builtin->pbi - 1u, arg);
 }
 
 /* Byte order and device numbers need no call. */
@@ -488,13 +524,14 @@ static struct cg_val gen_call(struct cg *g, struct d_node *n, const struct fn_rt
 	struct cg_val v[4];
 	unsigned nv = 0, first = f->slot ? R3 : R2;
 	uint32_t slot = f->slot ? cg_scratch(g, n, g->c->prog.strsize) : 0;
-	bool missing = f->has_missing;
+	bool missing = f->has_missing, may_be_null = false;
 
 	for (struct d_node *a = n->list; a != NULL && nv < 4; a = a->next, proto++) {
 		if (*proto == '[') {
 			proto++;
 			missing = false;
 		}
+		may_be_null |= *proto == 's' && d_may_be_null(a);
 		v[nv++] = gen_arg(g, a, *proto);
 	}
 	if (missing)
@@ -505,12 +542,18 @@ static struct cg_val gen_call(struct cg *g, struct d_node *n, const struct fn_rt
 		cg_free(g, v[i]);
 	if (f->slot)
 		ebpf_const(g->a, R2, slot);
-	cg_call(g, f->rt);
+	cg_call_with(g, f->rt, 0, may_be_null);
 	if (d_is_kind(n->type, T_VOID))
 		return cg_const(0);
 	if (d_is_scalar(n->type))
 		cg_norm(g, R0, n->type);
 	return cg_keep(g, n, R0);
+}
+
+static bool is_cpu_func(const struct d_node *n)
+{
+	return n->ident->id == FN_CPU_CHIP || n->ident->id == FN_CPU_LGRP ||
+	       n->ident->id == FN_CPU_MHZ;
 }
 
 /* Properties of a thread or a file: one runtime function for numbers, one for texts. */
@@ -521,14 +564,14 @@ static struct cg_val gen_thread(struct cg *g, struct d_node *n)
 	struct cg_val number = n->list->next != NULL ? cg_expr(g, n->list->next) : cg_const(0);
 
 	cg_load(g, text ? R4 : R3, at);
-	if (!text)
+	if (!text && !is_cpu_func(n))
 		cg_load(g, R4, number);
 	cg_free(g, at);
 	cg_free(g, number);
 	if (text)
 		ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
 	ebpf_const(g->a, text ? R3 : R2, n->ident->id);
-	cg_call(g, text ? RT_threadstr : RT_threadnum);
+	cg_call(g, text ? RT_threadstr : is_cpu_func(n) ? RT_cpuinfo : RT_threadnum);
 	return cg_keep(g, n, R0);
 }
 
@@ -548,8 +591,14 @@ static struct cg_val gen_copy_string(struct cg *g, struct d_node *n)
 {
 	struct cg_val s = cg_expr(g, n->list), len;
 
-	if (n->list->next == NULL)
+	if (n->list->next == NULL && !d_may_be_null(n->list))
 		return s;
+	if (n->list->next == NULL) {
+		cg_load(g, R2, s);
+		cg_free(g, s);
+		cg_call(g, RT_notnull);
+		return cg_keep(g, n, R0);
+	}
 	len = cg_expr(g, n->list->next);
 	cg_load(g, R3, s);
 	cg_load(g, R5, len);
@@ -557,7 +606,7 @@ static struct cg_val gen_copy_string(struct cg *g, struct d_node *n)
 	cg_free(g, len);
 	ebpf_const(g->a, R4, 0);
 	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
-	cg_call(g, RT_substr);
+	cg_call_with(g, RT_substr, 0, d_may_be_null(n->list));
 	return cg_keep(g, n, R0);
 }
 
@@ -569,6 +618,8 @@ struct cg_val cg_func(struct cg *g, struct d_node *n)
 		cg_fail(g, n, D_OP_ACT, "%s( ) is an action: it has no value", n->ident->name);
 		return cg_const(0);
 	}
+	if (cg_is_source(n))
+		return cg_term_source(g, n);
 	if (n->ident->builtin->pbi != 0)
 		return cg_pbi(g, n, n->list != NULL ? cg_expr(g, n->list) : cg_const(0));
 	switch (id) {
@@ -595,6 +646,15 @@ struct cg_val cg_func(struct cg *g, struct d_node *n)
 	case FN_RW_ISWRITER:
 	case FN_RW_READ_HELD:
 	case FN_RW_WRITE_HELD: return gen_lock(g, n);
+	case FN_ERLELEMENT:
+	case FN_ERLFIELD:
+	case FN_ERLGET:
+	case FN_ERLHD:
+	case FN_ERLMATCH:
+	case FN_ERLSIZE:
+	case FN_ERLTEXT:
+	case FN_ERLTL:
+	case FN_ERLTYPE: return cg_term_func(g, n);
 #define D_BFUNC(name, ID, proto)
 #define D_LFUNC(name, ID, proto) case FN_##ID:
 #include "prog/builtins.def"

@@ -66,15 +66,17 @@ int chk_attr(struct d_comp *c, const struct d_node *n, const struct d_ident *id)
 /* ---- statements ---------------------------------------------------------------------------------
  */
 
-static int scalar_condition(struct d_comp *c, struct d_node *n, const char *what, unsigned cx)
+static int scalar_condition(struct d_comp *c, struct d_node *n, const char *what)
 {
-	if (chk_expr(c, n, cx))
+	if (chk_expr(c, n, CX_VALUE))
 		return -1;
 	if (!d_is_scalar(n->type))
 		return CHK_ERR(c, D_PRED_SCALAR, n,
 			"%s must be an integer or a pointer, not '%s'%s", what,
 			chk_tname(c, n->type),
-			d_is_string(n->type) ? ": compare it, as in s != \"\"" : "");
+			d_is_string(n->type) ? ": compare it, as in s != \"\""
+			: d_is_term(n->type) ? chk_term_truth
+					     : "");
 	return 0;
 }
 
@@ -94,18 +96,6 @@ static int split_commas(struct d_comp *c, struct d_node *s)
 	return 0;
 }
 
-static int has_no_value(struct d_comp *c, const struct d_node *n)
-{
-	const struct d_ident *id = n->kind == N_FUNC ? d_ident_find(c->globals, n->text) : NULL;
-	bool agg = n->kind == N_OP2 && n->op == OP_ASG && n->a->kind == N_AGG;
-
-	if (!agg && (id == NULL || id->kind != ID_ACTION))
-		return 0;
-	return CHK_ERR(c, D_OP_ACT, n,
-		"%s in ?: needs a condition that is constant: use if (..) { .. }",
-		agg ? "an aggregation" : "an action");
-}
-
 /*
  * `1 ? a : b;` is `a;`, whatever b is: scripts switch actions and aggregations on and off by
  * constants, as in `OPT_verbose ? printf("..") : 1;`. The other branch is not checked.
@@ -116,7 +106,7 @@ static int choose_branch(struct d_comp *c, struct d_node *s)
 		if (chk_expr(c, s->a->a, CX_VALUE))
 			return -1;
 		if (s->a->a->kind != N_INT)
-			return has_no_value(c, s->a->b) || has_no_value(c, s->a->c) ? -1 : 0;
+			return 0;
 		s->a = s->a->a->value ? s->a->b : s->a->c;
 		if (split_commas(c, s))
 			return -1;
@@ -131,13 +121,18 @@ static int check_statement(struct d_comp *c, struct d_node *s)
 	if (split_commas(c, s) || choose_branch(c, s))
 		return -1;
 	e = s->a;
+	if (chk_expr(c, e, CX_STMT | CX_DYN))
+		return -1;
 	if (e->kind == N_AGG)
 		return CHK_ERR(c, D_AGG_NULL, e,
 			"@%s alone does nothing: assign it an aggregating "
 			"function, as in @%s = count()",
 			e->text, e->text);
-	if (chk_expr(c, e, CX_STMT | CX_DYN | CX_VOID))
-		return -1;
+	if (e->kind == N_FUNC && e->ident->kind == ID_AGGFUNC)
+		return CHK_ERR(c, D_CG_EXPR, e,
+			"aggregating function %s() alone does nothing: assign it to an "
+			"aggregation, as in @a = %s(..)",
+			e->text, e->text);
 	if (d_is_kind(e->type, T_DYN) && e->kind != N_OP2)
 		return CHK_ERR(c, D_CG_DYN, e,
 			"a translated object alone is not a statement: only its members have a "
@@ -154,7 +149,7 @@ static int check_list(struct d_comp *c, struct d_node *s)
 		case N_EXPR: rc = check_statement(c, s); break;
 		case N_BLOCK: rc = check_list(c, s->list); break;
 		case N_IF:
-			rc = scalar_condition(c, s->a, "the condition of if", CX_TOP);
+			rc = scalar_condition(c, s->a, "the condition of if");
 			if (!rc)
 				rc = check_list(c, s->list);
 			if (!rc && s->b)
@@ -260,15 +255,24 @@ static int spec_list(struct d_comp *c, const struct d_node *s, unsigned *did)
 /* ---- clauses
  * --------------------------------------------------------------------------------------- */
 
+static int check_pred(struct d_comp *c, struct d_clause *clause)
+{
+	return clause->pred ? scalar_condition(c, clause->pred, "a predicate") : 0;
+}
+
+/*
+ * A predicate may name variables that only the statements of its clause assign: these are checked
+ * first. One that assigns variables itself is checked before them.
+ */
 int d_check_clause(struct d_comp *c, struct d_clause *clause)
 {
+	bool first = clause->pred && d_has_effects(clause->pred);
 	unsigned did = 0;
 
 	c->clause = clause;
 	c->chk_depth = 0;
-	if (clause->pred && scalar_condition(c, clause->pred, "a predicate", CX_TOP))
-		return -1;
-	if (check_list(c, clause->stmts))
+	if ((first && check_pred(c, clause)) || check_list(c, clause->stmts) ||
+		(!first && check_pred(c, clause)))
 		return -1;
 	return spec_list(c, clause->stmts, &did);
 }

@@ -10,6 +10,7 @@
  *   check_name.c  variables, associative arrays, inlines, members
  *   check_xlate.c translators, args[]
  *   check_func.c  calls of subroutines and actions
+ *   check_term.c  terms of Erlang, their patterns
  *   check_agg.c   aggregations, their functions, and the actions that take them
  *   check_percentile.c  the constants of percentile()
  *   check_decl.c  declared variables, inlines, translators, providers; the built-in names
@@ -31,20 +32,19 @@
 /* What an expression may be in its context. */
 enum {
 	CX_VALUE = 0,
-	CX_STMT = 1,	/* a statement: actions are allowed */
-	CX_ACTEXPR = 2, /* an action with a value is allowed: sym(), stack() */
+	CX_STMT = 1,	/* a statement */
 	CX_DYN = 4,	/* a translated object is allowed */
-	CX_TOP = 8,	/* the top of a predicate, an inline or a translator's member */
-	CX_VOID = 16,	/* need not have a value */
 };
 
-/* check_expr.c */
+/*
+ * check_expr.c. The type of an action is that of its value, or void; that of an aggregation is
+ * T_DYN without a reference. Who needs a value looks at the type, and has an error of its own.
+ */
 int chk_expr(struct d_comp *c, struct d_node *n, unsigned cx);
 const char *chk_opname(int op);
 
 /* check_conv.c */
 uint64_t chk_norm(const struct d_type *t, uint64_t v); /* v converted to an integer type */
-const struct d_type *chk_promote(struct d_comp *c, const struct d_type *t);
 int chk_int_cast(struct d_comp *c, struct d_node *n, const struct d_type *t);
 bool chk_convertible(struct d_comp *c, const struct d_node *n, const struct d_type *t);
 int chk_convert(struct d_comp *c, struct d_node *n, const struct d_type *t); /* by assignment */
@@ -54,6 +54,7 @@ bool chk_is_zero(const struct d_node *n);	   /* the constant 0: NULL */
 int chk_decay(struct d_comp *c, struct d_node *n); /* array to pointer */
 /* The variable that an lvalue is part of, or NULL: it is memory reached by a pointer. */
 const struct d_node *chk_root_var(const struct d_node *n);
+bool chk_has_address(const struct d_node *var);
 int chk_fold1(struct d_comp *c, struct d_node *n);
 int chk_fold2(struct d_comp *c, struct d_node *n);
 int chk_cast(struct d_comp *c, struct d_node *n);
@@ -67,8 +68,7 @@ int chk_assoc(struct d_comp *c, struct d_node *n, unsigned cx);
 int chk_member(struct d_comp *c, struct d_node *n, unsigned cx);
 int chk_body(struct d_comp *c, struct d_node *e); /* of an inline or translator, at its use */
 /* The left side of an assignment; type: of a variable that does not exist yet. */
-int chk_lval(
-	struct d_comp *c, struct d_node *n, const struct d_node *rhs, const struct d_type *type);
+int chk_lval(struct d_comp *c, struct d_node *n, const struct d_type *type);
 bool chk_undefined(struct d_comp *c, const struct d_node *n); /* a variable not defined yet */
 int chk_keys(struct d_comp *c, struct d_node *n, struct d_ident *id, bool agg);
 
@@ -82,18 +82,33 @@ int chk_dyn_type(struct d_comp *c, struct d_node *n, const struct d_type *dest);
 int chk_args(struct d_comp *c, struct d_node *n, unsigned cx); /* args[n] */
 
 /* check_func.c, check_agg.c */
-int chk_func(struct d_comp *c, struct d_node *n, unsigned cx);
+int chk_func(struct d_comp *c, struct d_node *n);
 int chk_aggregate(struct d_comp *c, struct d_node *n);	/* @a[k] = f(..) */
+int chk_agg_ref(struct d_comp *c, struct d_node *n);	/* @a or @a[k] */
+int chk_agg_func(struct d_comp *c, struct d_node *f, uint64_t param[5]);
 /* check_percentile.c: its constants, which all uses of an aggregation share */
 int chk_percents(struct d_comp *c, const struct d_node *f, uint64_t param[5]);
 int chk_same_percents(struct d_comp *c, const struct d_node *f, const struct d_ident *id,
 	const uint64_t param[5]);
 int chk_agg_action(struct d_comp *c, struct d_node *n); /* clear() and the like */
 
+/* check_term.c: nothing is done to what is not a term */
+int chk_term_number(struct d_comp *c, struct d_node *n); /* it becomes a number */
+int chk_term_text(struct d_comp *c, struct d_node *n);	 /* it becomes text */
+bool chk_term_null(const struct d_node *n); /* is it the name NULL? It is a 0 once checked */
+int chk_term_operands(struct d_comp *c, struct d_node *n, bool null);
+int chk_term_key(struct d_comp *c, struct d_node *k, const struct d_type *t); /* t or NULL */
+int chk_term_values(struct d_comp *c, const struct d_fmt *f, struct d_node *args);
+int chk_term_compare(struct d_comp *c, struct d_node *n);
+int chk_term_func(struct d_comp *c, struct d_node *n); /* after its prototype */
+extern const char chk_term_truth[]; /* what to write instead of a term as condition */
+
 /* check_util.c */
 struct d_node *chk_new(struct d_comp *c, enum d_nkind kind, const struct d_node *place);
 void chk_replace(struct d_node *n, const struct d_node *by);	    /* keeps n->next */
-void chk_int(struct d_node *n, const struct d_type *t, uint64_t v); /* make n a constant */
+/* Make n a constant: the result of an operator, which may need more bits than its type has; */
+void chk_const(struct d_node *n, const struct d_type *t, uint64_t v);
+void chk_int(struct d_node *n, const struct d_type *t, uint64_t v); /* or cut to its type */
 /* Insert a node of kind k above n: n becomes that node, and the old n its child a. */
 int chk_wrap(struct d_comp *c, struct d_node *n, enum d_nkind k, const struct d_type *t);
 /*
@@ -105,12 +120,14 @@ struct d_node *chk_copy(struct d_comp *c, const struct d_node *n, const struct d
 unsigned chk_count(const struct d_node *list);
 int chk_deep(struct d_comp *c, const struct d_node *n);
 const struct d_type *chk_unqual(const struct d_type *t);
+static inline bool chk_is_translated(const struct d_type *t) /* the result of xlate */
+{
+	return d_is_kind(t, T_DYN) && d_base(t)->ref;
+}
 const char *chk_tname(struct d_comp *c, const struct d_type *t); /* in the arena */
 const char *chk_kindname(const struct d_ident *id);
 /* ": did you mean 'x'?" for the most similar name among idents of these kinds (bits), or "". */
 const char *chk_suggest(struct d_comp *c, const struct d_idtab *t, const char *name, unsigned kinds);
-/* The same for the name of a probe that does not exist. */
-const char *chk_suggest_probe(struct d_comp *c, const struct d_pdesc *d);
 const char *chk_scope(enum d_scope s); /* "self->" */
 
 /* check.c */

@@ -6,6 +6,8 @@
 #include "check.h"
 #include "prog/aggfn.h"
 
+#define PRINTA_MAX 64u /* arguments */
+
 /* ---- constants of distributions -------------------------------------------------------------- */
 
 static int constant(struct d_comp *c, const struct d_node *n, struct d_node *a, enum et_tag tag,
@@ -13,7 +15,10 @@ static int constant(struct d_comp *c, const struct d_node *n, struct d_node *a, 
 {
 	if (chk_expr(c, a, CX_VALUE))
 		return -1;
-	if (a->kind != N_INT || !d_is_int(a->type))
+	if (!d_is_int(a->type))
+		return CHK_ERR(c, D_PROTO_ARG, a, "the %s of %s() must be an integer, not '%s'",
+			what, n->text, chk_tname(c, a->type));
+	if (a->kind != N_INT)
 		return d_nerror(
 			c, tag, a, "the %s of %s() must be an integer constant", what, n->text);
 	return 0;
@@ -31,26 +36,22 @@ static int in_range(struct d_comp *c, const struct d_node *n, const struct d_nod
 		n->text, min, max);
 }
 
-static int increment(struct d_comp *c, const struct d_node *n, struct d_node *a, enum et_tag tag)
+static int increment(struct d_comp *c, const struct d_node *n, struct d_node *a)
 {
 	if (!a)
 		return 0;
-	if (chk_expr(c, a, CX_VALUE))
+	if (chk_expr(c, a, CX_VALUE) || chk_term_number(c, a))
 		return -1;
 	if (!d_is_int(a->type))
-		return d_nerror(c, tag, a, "the increment of %s() must be an integer, not '%s'",
-			n->text, chk_tname(c, a->type));
+		return CHK_ERR(c, D_PROTO_ARG, a,
+			"the increment of %s() must be an integer, not '%s'", n->text,
+			chk_tname(c, a->type));
 	return chk_int_cast(c, a, c->t.i64);
 }
 
 static int lquant_levels(
 	struct d_comp *c, const struct d_node *n, int64_t base, int64_t limit, int64_t step)
 {
-	if (limit <= base)
-		return CHK_ERR(c, D_LQUANT_MISMATCH, n,
-			"the base of lquantize() (%" PRId64 ") must be below its limit (%" PRId64
-			")",
-			base, limit);
 	if (limit - base < step)
 		return CHK_ERR(c, D_LQUANT_STEPLARGE, n,
 			"the step of lquantize() (%" PRId64 ") is larger than its range (%" PRId64
@@ -64,6 +65,17 @@ static int lquant_levels(
 	return 0;
 }
 
+static int step_of(struct d_comp *c, const struct d_node *n, struct d_node *a)
+{
+	if (chk_expr(c, a, CX_VALUE))
+		return -1;
+	if (a->kind != N_INT || !d_is_int(a->type) || a->value == 0 ||
+		(d_is_signed(a->type) && (int64_t)a->value < 0))
+		return CHK_ERR(c, D_LQUANT_STEPTYPE, a,
+			"the step of lquantize() must be a positive integer constant");
+	return in_range(c, n, a, D_LQUANT_STEPVAL, "step", 1, UINT16_MAX);
+}
+
 static int check_lquantize(struct d_comp *c, struct d_node *n, uint64_t param[5])
 {
 	struct d_node *base = n->list->next, *limit = base->next, *step = limit->next;
@@ -73,15 +85,19 @@ static int check_lquantize(struct d_comp *c, struct d_node *n, uint64_t param[5]
 		constant(c, n, limit, D_LQUANT_LIMTYPE, "limit") ||
 		in_range(c, n, limit, D_LQUANT_LIMVAL, "limit", INT32_MIN, INT32_MAX))
 		return -1;
-	if (step && (constant(c, n, step, D_LQUANT_STEPTYPE, "step") ||
-			    in_range(c, n, step, D_LQUANT_STEPVAL, "step", 1, UINT16_MAX)))
-		return -1;
 	param[0] = base->value;
 	param[1] = limit->value;
+	if ((int64_t)limit->value < (int64_t)base->value)
+		return CHK_ERR(c, D_LQUANT_MISMATCH, n,
+			"the base of lquantize() (%" PRId64 ") must be below its limit (%" PRId64
+			")",
+			(int64_t)base->value, (int64_t)limit->value);
+	if (step && step_of(c, n, step))
+		return -1;
 	param[2] = step ? step->value : 1;
 	if (lquant_levels(c, n, param[0], param[1], param[2]))
 		return -1;
-	return increment(c, n, step ? step->next : NULL, D_PROTO_ARG);
+	return increment(c, n, step ? step->next : NULL);
 }
 
 /* nsteps must divide every magnitude into whole steps: it divides some power of the factor. */
@@ -140,7 +156,7 @@ static int check_llquantize(struct d_comp *c, struct d_node *n, uint64_t param[5
 			return -1;
 		param[i] = a->value;
 	}
-	return llquant_rules(c, n, param) ? -1 : increment(c, n, a, D_PROTO_ARG);
+	return llquant_rules(c, n, param) ? -1 : increment(c, n, a);
 }
 
 /* ---- @a = f(..) --------------------------------------------------------------------------------
@@ -159,7 +175,6 @@ static const struct {
 static int agg_len(struct d_comp *c, const struct d_node *f)
 {
 	unsigned have = chk_count(f->list), min = 1, max = 1;
-	enum et_tag tag = f->ident->id == AGG_QUANTIZE ? D_QUANT_PROTO : D_PROTO_LEN;
 
 	for (size_t i = 0; i < sizeof(agg_args) / sizeof(*agg_args); i++)
 		if (agg_args[i].fn == f->ident->id) {
@@ -169,26 +184,26 @@ static int agg_len(struct d_comp *c, const struct d_node *f)
 	if (have >= min && have <= max)
 		return 0;
 	if (min == max)
-		return d_nerror(c, tag, f, "%s() takes %u argument%s, not %u", f->text, min,
+		return CHK_ERR(c, D_PROTO_LEN, f, "%s() takes %u argument%s, not %u", f->text, min,
 			min == 1 ? "" : "s", have);
-	return d_nerror(
-		c, tag, f, "%s() takes %u to %u arguments, not %u", f->text, min, max, have);
+	return CHK_ERR(c, D_PROTO_LEN, f, "%s() takes %u to %u arguments, not %u", f->text, min,
+		max, have);
 }
 
-static int agg_func(struct d_comp *c, struct d_node *f, uint64_t param[5])
+int chk_agg_func(struct d_comp *c, struct d_node *f, uint64_t param[5])
 {
 	struct d_node *x = f->list;
 
 	if (agg_len(c, f))
 		return -1;
-	if (x && chk_expr(c, x, CX_VALUE))
+	if (x && (chk_expr(c, x, CX_VALUE) || chk_term_number(c, x)))
 		return -1;
 	if (x && !d_is_scalar(x->type))
 		return CHK_ERR(c, D_AGG_SCALAR, x,
 			"%s() takes an integer or a pointer, not a value of type '%s'", f->text,
 			chk_tname(c, x->type));
 	switch (f->ident->id) {
-	case AGG_QUANTIZE: return increment(c, f, x->next, D_QUANT_PROTO);
+	case AGG_QUANTIZE: return increment(c, f, x->next);
 	case AGG_LQUANTIZE: return check_lquantize(c, f, param);
 	case AGG_LLQUANTIZE: return check_llquantize(c, f, param);
 	case AGG_PERCENTILE: return chk_percents(c, f, param);
@@ -250,7 +265,7 @@ static int bind(struct d_comp *c, struct d_node *n, struct d_ident *id)
 			"@%s is another aggregation at line %d: a name keeps its function, use "
 			"another name for %s()",
 			id->name, id->line, f->text);
-	if (agg_func(c, f, param))
+	if (chk_agg_func(c, f, param))
 		return -1;
 	if (!id->aggfn) {
 		id->aggfn = f->ident->id;
@@ -267,15 +282,15 @@ int chk_aggregate(struct d_comp *c, struct d_node *n)
 
 	if (f->kind == N_FUNC)
 		fn = d_ident_find(c->globals, f->text);
-	if (!fn && f->kind == N_FUNC)
-		return CHK_ERR(c, D_FUNC_UNDEF, f, "there is no function '%s()'%s", f->text,
-			chk_suggest(c, c->globals, f->text, 1u << ID_AGGFUNC));
-	if (!fn || fn->kind != ID_AGGFUNC)
+	if (!fn || fn->kind != ID_AGGFUNC) {
+		if (chk_expr(c, f, CX_DYN))
+			return -1;
 		return CHK_ERR(c, D_AGG_FUNC, n,
 			"@%s must be assigned an aggregating function: count(), sum(x), min(x), "
 			"max(x), avg(x), stddev(x), quantize(x), lquantize(x, ..), "
 			"llquantize(x, ..), percentile(x, ..)",
 			n->a->text);
+	}
 	if (chk_attr(c, f, fn))
 		return -1;
 	id = agg_ident(c, n->a);
@@ -291,6 +306,19 @@ int chk_aggregate(struct d_comp *c, struct d_node *n)
 	return bind(c, n, id);
 }
 
+int chk_agg_ref(struct d_comp *c, struct d_node *n)
+{
+	n->ident = d_ident_find(c->aggs, n->text);
+	if (!n->ident && !n->list)
+		return CHK_ERR(c, D_IDENT_UNDEF, n, "@%s is not defined before%s", n->text,
+			chk_suggest(c, c->aggs, n->text, 1u << ID_AGG));
+	for (struct d_node *k = n->list; k; k = k->next)
+		if (chk_expr(c, k, CX_VALUE))
+			return -1;
+	n->type = c->t.dyn;
+	return 0;
+}
+
 /* ---- actions that take aggregations
  * -------------------------------------------------------------- */
 
@@ -301,15 +329,14 @@ struct agg_tags {
 static int agg_arg(struct d_comp *c, const struct d_node *n, struct d_node *a, unsigned i,
 	const struct agg_tags *tags)
 {
+	if (chk_expr(c, a, CX_DYN))
+		return -1;
+	if (a->kind == N_AGG && !a->ident)
+		return d_nerror(c, tags->bad, a, "@%s is not defined before this %s()%s", a->text,
+			n->text, chk_suggest(c, c->aggs, a->text, 1u << ID_AGG));
 	if (a->kind != N_AGG || a->list)
 		return d_nerror(c, tags->arg, a, "argument %u of %s() must be an aggregation%s", i,
 			n->text, a->kind == N_AGG ? " as a whole, without keys" : "");
-	a->ident = d_ident_find(c->aggs, a->text);
-	if (!a->ident || !a->ident->aggfn)
-		return d_nerror(c, tags->bad, a, "@%s is not defined before this %s()%s", a->text,
-			n->text, chk_suggest(c, c->aggs, a->text, 1u << ID_AGG));
-	a->type = c->t.dyn;
-	a->flags |= NF_CHECKED;
 	return 0;
 }
 
@@ -320,16 +347,17 @@ static int equal_keys(struct d_comp *c, const struct d_node *n, const struct d_n
 	const struct d_ident *id = a->ident;
 
 	if (id->nkeys != first->nkeys)
-		return CHK_ERR(c, D_PRINTA_AGGPROTO, n,
-			"@%s has %u keys and @%s has %u: printa() prints aggregations with the "
+		return CHK_ERR(c, D_PRINTA_AGGKEY, n,
+			"@%s has %u key%s and @%s has %u: printa() prints aggregations with the "
 			"same keys together",
-			first->name, first->nkeys, id->name, id->nkeys);
+			first->name, first->nkeys, first->nkeys == 1 ? "" : "s", id->name,
+			id->nkeys);
 	for (unsigned i = 0; i < id->nkeys; i++) {
 		const struct d_type *x = d_base(first->keys[i]), *y = d_base(id->keys[i]);
 
 		if (d_same(x, y) || (d_is_int(x) && d_is_int(y) && x->size == y->size))
 			continue;
-		return CHK_ERR(c, D_PRINTA_AGGKEY, n,
+		return CHK_ERR(c, D_PRINTA_AGGPROTO, n,
 			"key %u of @%s is of type '%s' and that of @%s of type '%s': printa() "
 			"prints aggregations with the same keys together",
 			i + 1, first->name, chk_tname(c, first->keys[i]), id->name,
@@ -338,48 +366,45 @@ static int equal_keys(struct d_comp *c, const struct d_node *n, const struct d_n
 	return 0;
 }
 
+static int printa_format(struct d_comp *c, const struct d_node *n, const struct d_node *fmt,
+	const struct d_ident *agg)
+{
+	struct d_fmt *f;
+
+	if (fmt->len == 0)
+		return CHK_ERR(c, D_PRINTF_FMT_EMPTY, fmt, "the format of printa() is empty");
+	f = d_fmt_parse(c, fmt);
+	return f ? d_fmt_check_printa(c, f, n, agg) : -1;
+}
+
+/* printa(@a, ..) or printa("format", @a, ..) */
 static int check_printa(struct d_comp *c, struct d_node *n)
 {
 	static const struct agg_tags tags = {
 		D_PRINTA_PROTO, D_PRINTA_AGGARG, D_PRINTA_AGGBAD};
-	const struct d_ident *aggs[64];
-	struct d_node *fmt = NULL, *a = n->list;
-	unsigned naggs = 0, i = 0;
-	struct d_fmt *f;
+	struct d_node *a = n->list, *fmt = NULL, *first = NULL;
 
-	if (a && a->kind != N_AGG) {
-		fmt = a;
-		a = a->next;
-		i++;
-		if (chk_expr(c, fmt, CX_VALUE))
-			return -1;
-		if (fmt->kind != N_STR && a)
-			return CHK_ERR(c, D_PRINTF_ARG_FMT, fmt,
-				"the format of printa() must be a string constant");
-		if (fmt->kind == N_STR && fmt->len == 0)
-			return CHK_ERR(
-				c, D_PRINTF_FMT_EMPTY, fmt, "the format of printa() is empty");
-	}
-	if (fmt && fmt->kind != N_STR)
-		return CHK_ERR(c, D_PRINTA_AGGARG, fmt,
-			"argument 1 of printa() must be an "
-			"aggregation or a format");
 	if (!a)
-		return CHK_ERR(c, D_PRINTA_PROTO, n,
-			"printa() takes an aggregation, or a format "
-			"and aggregations");
-	for (; a; a = a->next) {
-		if (naggs == sizeof(aggs) / sizeof(*aggs))
-			return CHK_ERR(c, D_PRINTA_PROTO, n,
-				"printa() takes at most %u aggregations", naggs);
-		if (agg_arg(c, n, a, ++i, &tags) || (naggs && equal_keys(c, n, a, aggs[0])))
-			return -1;
-		aggs[naggs++] = a->ident;
+		return CHK_ERR(c, D_PROTO_LEN, n, "printa() takes an aggregation, or a format and "
+						  "aggregations");
+	if (a->kind == N_STR) {
+		fmt = a;
+		fmt->type = c->t.string;
+		a = a->next;
 	}
-	if (!fmt)
-		return 0;
-	f = d_fmt_parse(c, fmt);
-	return f ? d_fmt_check_printa(c, f, n, aggs, naggs) : -1;
+	if (!a)
+		return CHK_ERR(c, D_PRINTA_PROTO, n, "printa() of a format needs an aggregation");
+	for (unsigned i = fmt ? 2 : 1; a; a = a->next, i++) {
+		if (i > PRINTA_MAX)
+			return CHK_ERR(c, D_PRINTA_PROTO, n,
+				"printa() takes at most %u aggregations", PRINTA_MAX);
+		if (agg_arg(c, n, a, i, &tags) || (first && equal_keys(c, n, a, first->ident)))
+			return -1;
+		if (!first && fmt && printa_format(c, n, fmt, a->ident))
+			return -1;
+		first = first ? first : a;
+	}
+	return 0;
 }
 
 static int agg_count(
@@ -428,7 +453,7 @@ static int check_normalize(struct d_comp *c, struct d_node *n)
 
 static int check_trunc(struct d_comp *c, struct d_node *n)
 {
-	static const struct agg_tags tags = {D_PROTO_LEN, D_TRUNC_AGGARG, D_TRUNC_AGGBAD};
+	static const struct agg_tags tags = {D_TRUNC_PROTO, D_TRUNC_AGGARG, D_TRUNC_AGGBAD};
 	struct d_node *by;
 
 	if (agg_and_value(c, n, &tags, 1, 2, &by))
@@ -436,7 +461,7 @@ static int check_trunc(struct d_comp *c, struct d_node *n)
 	if (!by)
 		return 0;
 	if (!d_is_int(by->type))
-		return CHK_ERR(c, D_PROTO_ARG, by,
+		return CHK_ERR(c, D_TRUNC_SCALAR, by,
 			"argument 2 of trunc() must be an integer, not '%s'",
 			chk_tname(c, by->type));
 	return chk_int_cast(c, by, c->t.i64);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Explicit and implicit conversions, and the operators that are about types: casts, sizeof,
- * offsetof, stringof. After the checker, an integer that changes its size or sign has an N_CAST,
- * characters in memory that become a string have an N_STRINGOF, and an array that decays to a
- * pointer has an OP_ADDROF of the element's pointer type.
+ * offsetof, stringof. After the checker, an integer that is converted has an N_CAST (operands of
+ * operators are not: these compute in 64 bits), characters in memory that become a string have an
+ * N_STRINGOF, and an array that decays to a pointer has an OP_ADDROF of the element's pointer type.
  */
 #include "check.h"
 
@@ -21,41 +21,55 @@ uint64_t chk_norm(const struct d_type *t, uint64_t v)
 	}
 }
 
-const struct d_type *chk_promote(struct d_comp *c, const struct d_type *t)
+/* Does every value of type from, extended to 64 bits, have the same bits as one of type to? */
+static bool same_bits(const struct d_type *from, const struct d_type *to)
 {
-	const struct d_type *b = d_base(t);
+	bool fs = d_is_signed(from), ts = d_is_signed(to);
 
-	if (b->kind == T_ENUM || b->size < 4)
-		return c->t.int_;
-	return b;
+	if (to->is_bool)
+		return from->is_bool;
+	if (to->size == from->size)
+		return fs == ts;
+	return to->size > from->size && (!fs || ts);
 }
 
-const struct d_type *d_arith_type(struct d_comp *c, const struct d_type *a, const struct d_type *b)
+static bool is_truth(const struct d_node *n)
 {
-	bool ll;
+	return (n->kind == N_OP1 && n->op == OP_LNOT) ||
+	       (n->kind == N_OP2 && ((n->op >= OP_LT && n->op <= OP_NE) ||
+					    (n->op >= OP_LAND && n->op <= OP_LOR)));
+}
 
-	a = chk_promote(c, a);
-	b = chk_promote(c, b);
-	if (a->size == 4 && b->size == 4)
-		return a->is_signed && b->is_signed ? c->t.int_ : c->t.uint;
-	ll = a == d_base(c->t.llong) || b == d_base(c->t.llong) || a == d_base(c->t.ullong) ||
-	     b == d_base(c->t.ullong);
-	if ((a->size == 8 && !a->is_signed) || (b->size == 8 && !b->is_signed))
-		return ll ? c->t.ullong : c->t.ulong;
-	return ll ? c->t.llong : c->t.long_;
+static bool is_mask(const struct d_node *n, const struct d_type *t)
+{
+	return n->kind == N_INT && (int64_t)n->value >= 0 && d_fits(n, t);
+}
+
+bool d_fits(const struct d_node *n, const struct d_type *t)
+{
+	const struct d_type *to = d_base(t);
+
+	if (n->kind == N_INT)
+		return chk_norm(t, n->value) == n->value;
+	if ((to->size == 8 || to->size == 0) && !to->is_bool)
+		return true;
+	if (is_truth(n))
+		return true;
+	if (n->kind == N_OP3)
+		return d_fits(n->b, t) && d_fits(n->c, t);
+	if (n->kind == N_OP2 && n->op == OP_COMMA)
+		return d_fits(n->b, t);
+	if (n->kind == N_OP2 && n->op == OP_BAND && (is_mask(n->a, t) || is_mask(n->b, t)))
+		return true;
+	if ((n->kind == N_OP2 && n->op >= OP_MUL && n->op <= OP_BOR) ||
+		(n->kind == N_OP1 && (n->op == OP_BNOT || n->op == OP_PLUS || n->op == OP_NEG)))
+		return false;
+	return same_bits(d_base(n->type), to);
 }
 
 bool chk_is_zero(const struct d_node *n)
 {
 	return n->kind == N_INT && n->value == 0;
-}
-
-/* Integers with the same representation in a register need no cast. */
-static bool same_int(const struct d_type *a, const struct d_type *b)
-{
-	a = d_base(a);
-	b = d_base(b);
-	return a->size == b->size && d_is_signed(a) == d_is_signed(b) && a->is_bool == b->is_bool;
 }
 
 int chk_int_cast(struct d_comp *c, struct d_node *n, const struct d_type *t)
@@ -64,17 +78,18 @@ int chk_int_cast(struct d_comp *c, struct d_node *n, const struct d_type *t)
 		chk_int(n, t, n->value);
 		return 0;
 	}
-	if (d_is_int(n->type) && same_int(n->type, t))
+	if (d_is_int(n->type) && d_base(n->type)->size == d_base(t)->size &&
+		d_is_signed(n->type) == d_is_signed(t) && d_fits(n, t))
 		return 0;
 	return chk_wrap(c, n, N_CAST, t);
 }
 
-/* Text in memory, which stringof() reads up to its NUL. */
+/* Text in memory, which stringof() reads up to its NUL; and terms, which have a text. */
 bool chk_strcompat(const struct d_type *t)
 {
 	const struct d_type *b = d_base(t);
 
-	if (b->kind == T_STRING)
+	if (b->kind == T_STRING || b->kind == T_TERM)
 		return true;
 	if (b->kind != T_PTR && b->kind != T_ARRAY)
 		return false;
@@ -102,6 +117,12 @@ const struct d_node *chk_root_var(const struct d_node *n)
 	}
 }
 
+/* Parts of globals and this-> variables have addresses; self-> and associative ones come and go. */
+bool chk_has_address(const struct d_node *v)
+{
+	return v->kind == N_VAR && v->ident->kind == ID_SCALAR && v->ident->scope != SC_SELF;
+}
+
 int chk_decay(struct d_comp *c, struct d_node *n)
 {
 	const struct d_type *b = d_base(n->type);
@@ -110,9 +131,9 @@ int chk_decay(struct d_comp *c, struct d_node *n)
 	if (b->kind != T_ARRAY)
 		return 0;
 	v = chk_root_var(n);
-	if (v)
+	if (v && !chk_has_address(v))
 		return CHK_ERR(c, D_ADDROF_VAR, n,
-			"the array in %s '%s%s' cannot become a pointer, because D variables have "
+			"the array in %s '%s%s' cannot become a pointer, because this variable has "
 			"no address: use its elements",
 			chk_kindname(v->ident), chk_scope(v->ident->scope), v->ident->name);
 	if (chk_wrap(c, n, N_OP1, d_ptr_to(c, b->ref)))
@@ -139,20 +160,22 @@ bool chk_convertible(struct d_comp *c, const struct d_node *n, const struct d_ty
 {
 	const struct d_type *from = d_base(n->type), *to = d_base(t);
 
-	(void)c;
 	switch (to->kind) {
 	case T_INT:
-	case T_ENUM: return d_is_int(from);
+	case T_ENUM: return d_is_int(from) || from->kind == T_TERM;
 	case T_STRING: return chk_strcompat(from);
 	case T_PTR:
 		if (from->kind == T_PTR || from->kind == T_ARRAY)
 			return same_target(from->ref, to->ref);
+		if (from->kind == T_STRING) /* the address of its text */
+			return same_target(c->t.char_, to->ref);
 		return chk_is_zero(n);
 	case T_STRUCT:
 	case T_UNION:
 	case T_FLOAT: return d_same(from, to);
 	case T_ARRAY: return from->kind == T_ARRAY && d_same(from, to);
 	case T_DYN: return from->kind == T_DYN;
+	case T_TERM: return from->kind == T_TERM;
 	default: return false;
 	}
 }
@@ -177,21 +200,23 @@ int chk_convert(struct d_comp *c, struct d_node *n, const struct d_type *t)
 
 /* ---- folding ---------------------------------------------------------------------------- */
 
+/* -1u and ~0u are constants of their type, as if they were written so: they are cut to it. */
 int chk_fold1(struct d_comp *c, struct d_node *n)
 {
 	uint64_t v = n->a->value;
+	bool cut = !d_is_signed(n->type);
 
 	(void)c;
 	if (n->a->kind != N_INT)
 		return 0;
 	switch (n->op) {
 	case OP_LNOT: v = !v; break;
-	case OP_BNOT: v = ~v; break;
+	case OP_BNOT: v = cut ? chk_norm(n->type, ~v) : ~v; break;
 	case OP_PLUS: break;
-	case OP_NEG: v = -v; break;
+	case OP_NEG: v = cut ? chk_norm(n->type, -v) : -v; break;
 	default: return 0;
 	}
-	chk_int(n, n->type, v);
+	chk_const(n, n->type, v);
 	return 0;
 }
 
@@ -205,7 +230,7 @@ static uint64_t divide(const struct d_type *t, int op, uint64_t a, uint64_t b)
 			    : (uint64_t)((int64_t)a % (int64_t)b);
 }
 
-/* As bytecode does it: in 64 bits, by the low six bits of b; chk_int() truncates the result. */
+/* As bytecode does it: by the low six bits of b. */
 static uint64_t shift(const struct d_type *t, int op, uint64_t a, uint64_t b)
 {
 	unsigned by = b & 63;
@@ -231,13 +256,15 @@ static bool compare(const struct d_type *t, int op, uint64_t a, uint64_t b)
 
 int chk_fold2(struct d_comp *c, struct d_node *n)
 {
-	const struct d_type *t = d_base(n->a->type);
+	const struct d_type *t = n->a->type;
 	uint64_t a = n->a->value, b = n->b->value, v;
 
 	if ((n->op == OP_DIV || n->op == OP_MOD) && chk_is_zero(n->b))
 		return CHK_ERR(c, D_DIV_ZERO, n, "division by the constant 0");
 	if (n->a->kind != N_INT || n->b->kind != N_INT || !d_is_int(n->type))
 		return 0;
+	if (d_is_int(t) && d_is_int(n->b->type))
+		t = d_common_type(c, n->a, n->b);
 	switch (n->op) {
 	case OP_MUL: v = a * b; break;
 	case OP_DIV:
@@ -264,7 +291,7 @@ int chk_fold2(struct d_comp *c, struct d_node *n)
 	case OP_LOR: v = a || b; break;
 	default: return 0;
 	}
-	chk_int(n, n->type, v);
+	chk_const(n, n->type, v);
 	return 0;
 }
 
@@ -272,8 +299,14 @@ int chk_fold2(struct d_comp *c, struct d_node *n)
 
 static int bad_cast(struct d_comp *c, struct d_node *n, const struct d_type *from)
 {
-	return CHK_ERR(c, D_CAST_INVAL, n, "a value of type '%s' cannot be cast to '%s'",
-		chk_tname(c, from), chk_tname(c, n->type));
+	const char *hint = "";
+
+	if (d_is_term(n->type))
+		hint = ": only an event, and functions such as erlelement(), give terms";
+	else if (d_is_term(from))
+		hint = ": cast it to int64_t or string";
+	return CHK_ERR(c, D_CAST_INVAL, n, "a value of type '%s' cannot be cast to '%s'%s",
+		chk_tname(c, from), chk_tname(c, n->type), hint);
 }
 
 int chk_cast(struct d_comp *c, struct d_node *n)
@@ -281,11 +314,15 @@ int chk_cast(struct d_comp *c, struct d_node *n)
 	const struct d_type *from, *to = d_base(n->type);
 	struct d_node *a = n->a;
 
-	if (chk_expr(c, a, to->kind == T_VOID ? CX_VOID : CX_VALUE))
+	if (chk_expr(c, a, CX_VALUE))
 		return -1;
 	from = d_base(a->type);
 	switch (to->kind) {
-	case T_VOID: return 0;
+	case T_VOID:
+		if (from->kind == T_DYN || (a->kind == N_FUNC && a->ident->kind == ID_ACTION))
+			return CHK_ERR(c, D_CG_EXPR, a,
+				"an action or aggregation cannot be part of an expression");
+		return 0;
 	case T_INT:
 	case T_ENUM:
 	case T_PTR:
@@ -293,7 +330,7 @@ int chk_cast(struct d_comp *c, struct d_node *n)
 			return CHK_ERR(c, D_CAST_INVAL, n,
 				"nothing can be cast to '%s': it is not declared",
 				chk_tname(c, n->type));
-		if (chk_decay(c, a))
+		if (chk_decay(c, a) || (to->kind != T_PTR && chk_term_number(c, a)))
 			return -1;
 		if (to->kind == T_PTR && from->kind == T_STRING)
 			return 0; /* the address of its text */
@@ -323,7 +360,7 @@ int chk_sizeof(struct d_comp *c, struct d_node *n)
 	uint64_t size;
 
 	if (n->a) {
-		if (chk_expr(c, n->a, CX_DYN | CX_VOID))
+		if (chk_expr(c, n->a, CX_DYN))
 			return -1;
 		if (n->a->flags & NF_BITFIELD)
 			return CHK_ERR(c, D_SIZEOF_BITFIELD, n,
@@ -335,11 +372,12 @@ int chk_sizeof(struct d_comp *c, struct d_node *n)
 	if (n->a && n->a->kind == N_STR)
 		size = n->a->len + 1;
 	if (b->kind == T_VOID || b->kind == T_FUNC || b->kind == T_DYN || b->kind == T_STACK ||
-		size == 0)
+		b->kind == T_TERM || size == 0)
 		return CHK_ERR(c, D_SIZEOF_TYPE, n, "sizeof cannot be applied to type '%s'%s",
 			chk_tname(c, t),
-			b->kind == T_STRUCT || b->kind == T_UNION ? ": its members are not known"
-								  : "");
+			b->kind == T_TERM			    ? ": erlsize() is the size of a term"
+			: b->kind == T_STRUCT || b->kind == T_UNION ? ": its members are not known"
+								    : "");
 	chk_int(n, c->t.ulong, size);
 	return 0;
 }
@@ -356,8 +394,8 @@ int chk_offsetof(struct d_comp *c, struct d_node *n)
 			chk_tname(c, n->type));
 	m = d_member(b, n->text, &off);
 	if (!m)
-		return CHK_ERR(c, D_TYPE_MEMBER, n, "'%s' has no member '%s'",
-			chk_tname(c, n->type), n->text);
+		return CHK_ERR(c, D_UNKNOWN, n, "'%s' has no member '%s'", chk_tname(c, n->type),
+			n->text);
 	if (m->bit_width)
 		return CHK_ERR(c, D_OFFSETOF_BITFIELD, n,
 			"offsetof() cannot be applied to the bit-field '%s'", n->text);

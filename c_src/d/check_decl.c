@@ -33,8 +33,8 @@ static int add_null(struct d_comp *c)
 
 	if (!id || !zero)
 		return d_nomem(c);
-	chk_int(zero, c->t.long_, 0);
-	id->type = c->t.long_;
+	chk_int(zero, c->t.int_, 0);
+	id->type = c->t.int_;
 	id->expr = zero;
 	id->declared = true;
 	return 0;
@@ -67,6 +67,12 @@ static int object_type(struct d_comp *c, const struct d_item *item, const struct
 		return ITEM_ERR(c, D_DECL_VOIDOBJ, item, "'%s' cannot be of type void", id->name);
 	if (t->kind == T_DYN || t->kind == T_STACK || t->kind == T_SYMADDR)
 		return ITEM_ERR(c, D_DECL_DYNOBJ, item, "'%s' cannot be declared with type '%s'",
+			id->name, chk_tname(c, id->type));
+	if (t->kind == T_TERM && item->kind == IT_VAR &&
+		(id->scope != SC_THIS || id->kind == ID_ASSOC))
+		return ITEM_ERR(c, D_DECL_DYNOBJ, item,
+			"'%s' cannot be declared with type '%s': a term is valid in its clause "
+			"only; keep its text (string) or number, or declare it as this",
 			id->name, chk_tname(c, id->type));
 	if ((t->kind == T_STRUCT || t->kind == T_UNION || t->kind == T_ARRAY) && t->size == 0)
 		return ITEM_ERR(c, D_DECL_INCOMPLETE, item,
@@ -119,6 +125,12 @@ int d_check_var(struct d_comp *c, const struct d_item *item)
 	if (id->nkeys > PROG_MAX_KEYS)
 		return ITEM_ERR(c, D_PROTO_LEN, item, "'%s' has %u keys: at most %d", id->name,
 			id->nkeys, PROG_MAX_KEYS);
+	for (unsigned i = 0; i < id->nkeys; i++)
+		if (d_is_term(id->keys[i]))
+			return ITEM_ERR(c, D_DECL_PROTO_TYPE, item,
+				"key %u of '%s' cannot be of type 'term_t': a term is valid in its "
+				"clause only; declare a string or a number",
+				i + 1, id->name);
 	old = d_ident_find(t, id->name);
 	if (old)
 		return redeclared(c, item, old);
@@ -156,7 +168,7 @@ static int inline_value(struct d_comp *c, const struct d_item *item, struct d_no
 {
 	const struct d_ident *id = item->ident;
 
-	if (chk_expr(c, e, CX_TOP | CX_DYN))
+	if (chk_expr(c, e, CX_DYN))
 		return -1;
 	if (d_is_kind(e->type, T_DYN)) {
 		const struct d_type *dest = d_base(e->type)->ref;
@@ -215,7 +227,7 @@ static int xlator_member(struct d_comp *c, struct d_xlator *x, const struct d_no
 			return CHK_ERR(
 				c, D_XLATE_MEMB, m, "member '%s' is translated twice", m->text);
 	e = chk_copy(c, m->a, m->a, &x->param, 1);
-	if (!e || chk_expr(c, e, CX_TOP | CX_DYN))
+	if (!e || chk_expr(c, e, CX_DYN))
 		return -1;
 	if (d_is_kind(e->type, T_DYN)) {
 		const struct d_type *dest = d_base(e->type)->ref;

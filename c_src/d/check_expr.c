@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Expressions: the operands and result of each operator. Arithmetic operands are converted to their
- * common type; a pointer is left of the integer added to it; comparisons and logic are int. In `a
- * op= b`, b has been converted to the type in which the operation is done.
+ * Expressions: the operands and result of each operator. Arithmetic has the common type of its
+ * operands, which stay as they are; a pointer is left of the integer added to it; comparisons and
+ * logic are int.
  */
 #include "check.h"
 
@@ -65,6 +65,8 @@ static int bad_operand(struct d_comp *c, enum et_tag tag, const struct d_node *n
 	const char *why =
 		d_is_kind(t, T_FLOAT)
 			? ": D has no floating point arithmetic, values can only be printed"
+		: d_is_term(t) && (op == OP_LNOT || (op >= OP_LAND && op <= OP_LOR))
+			? chk_term_truth
 			: "";
 
 	return d_nerror(c, tag, n, "operator %s needs %s, not '%s'%s", chk_opname(op), needs,
@@ -89,43 +91,39 @@ static int incompatible(struct d_comp *c, const struct d_node *n, int op, const 
 		chk_tname(c, a), chk_opname(op), chk_tname(c, b), hint);
 }
 
-/* The bit-field whose value this is, also if it was just assigned or is after a comma. */
-static const struct d_node *bitfield_of(const struct d_node *n)
+/* The type of an operand: enumerations and _Bool count as int, nothing else does. */
+static const struct d_type *operand_type(struct d_comp *c, const struct d_node *n)
 {
-	for (;;) {
-		if (n->flags & NF_BITFIELD)
-			return n;
-		if (n->kind == N_OP2 && n->op == OP_COMMA)
-			n = n->b;
-		else if ((n->kind == N_OP2 && n->op >= OP_ASG && n->op <= OP_ASG_BOR) ||
-			 (n->kind == N_OP1 && n->op >= OP_PREINC && n->op <= OP_POSTDEC))
-			n = n->a;
-		else
-			return NULL;
-	}
+	const struct d_type *t = d_base(n->type);
+
+	return t->kind == T_ENUM || t->is_bool ? c->t.int_ : t;
 }
 
-/* The promoted type: a bit-field narrower than int is an int. */
-static const struct d_type *promoted(struct d_comp *c, const struct d_node *n)
+/* The common type is that of the wider operand; at equal width the unsigned one. */
+static unsigned rank(struct d_comp *c, const struct d_node *n)
 {
-	const struct d_node *f = bitfield_of(n);
+	const struct d_type *t = operand_type(c, n);
 
-	if (f && f->member && f->member->bit_width < 32)
-		return c->t.int_;
-	return chk_promote(c, n->type);
+	return 2 * (n->bits ? n->bits : (unsigned)t->size * 8) + !d_is_signed(t);
 }
 
-static const struct d_type *common_type(
+static const struct d_node *wider(
 	struct d_comp *c, const struct d_node *a, const struct d_node *b)
 {
-	return d_arith_type(c, promoted(c, a), promoted(c, b));
+	return rank(c, b) > rank(c, a) ? b : a;
 }
 
-/* Convert both operands to their common type, which is the result's. */
-static int arith(struct d_comp *c, struct d_node *n)
+const struct d_type *d_common_type(struct d_comp *c, const struct d_node *a, const struct d_node *b)
 {
-	n->type = common_type(c, n->a, n->b);
-	return chk_int_cast(c, n->a, n->type) || chk_int_cast(c, n->b, n->type) ? -1 : 0;
+	return operand_type(c, wider(c, a, b));
+}
+
+/* The value of n is computed from a and b. */
+static void arith(
+	struct d_comp *c, struct d_node *n, const struct d_node *a, const struct d_node *b)
+{
+	n->type = d_common_type(c, a, b);
+	n->bits = wider(c, a, b)->bits;
 }
 
 /* ---- one operand ------------------------------------------------------------------------ */
@@ -134,13 +132,16 @@ static int addrof(struct d_comp *c, struct d_node *n)
 {
 	const struct d_node *v = chk_root_var(n->a);
 
+	if (d_is_kind(n->a->type, T_DYN))
+		return CHK_ERR(c, D_ADDROF_VAR, n, "the address of %s cannot be taken",
+			n->a->kind == N_AGG ? "an aggregation" : "a dynamic value");
 	if (n->a->flags & NF_BITFIELD)
 		return CHK_ERR(
 			c, D_ADDROF_BITFIELD, n, "the bit-field '%s' has no address", n->a->text);
-	if (v)
+	if (v && (v == n->a || !chk_has_address(v)))
 		return CHK_ERR(c, D_ADDROF_VAR, n,
-			"the address of %s '%s%s' cannot be taken: only memory reached by a "
-			"pointer has one",
+			"the address of %s '%s%s' cannot be taken: only elements and members of "
+			"globals and this-> variables, and memory reached by a pointer have one",
 			chk_kindname(v->ident), chk_scope(v->ident->scope), v->ident->name);
 	if (!(n->a->flags & NF_LVAL))
 		return CHK_ERR(c, D_ADDROF_LVAL, n, "operator & needs an object in memory");
@@ -164,7 +165,7 @@ static int deref(struct d_comp *c, struct d_node *n)
 {
 	const struct d_type *t;
 
-	if (d_is_kind(n->a->type, T_DYN))
+	if (chk_is_translated(n->a->type))
 		return deref_dyn(c, n);
 	if (chk_decay(c, n->a))
 		return -1;
@@ -191,13 +192,17 @@ static int deref(struct d_comp *c, struct d_node *n)
 	return 0;
 }
 
-/* Pointer arithmetic needs the size of what is pointed to. */
+/*
+ * Pointer arithmetic needs the size of what is pointed to. The operators that change a pointer have
+ * an error of their own for those without.
+ */
 static int steppable(struct d_comp *c, const struct d_node *n, int op, const struct d_type *ptr)
 {
 	const struct d_type *t = d_base(d_base(ptr)->ref);
+	bool changes = op != OP_ADD && op != OP_SUB && op != OP_INDEX;
 
 	if (t->kind == T_VOID || t->kind == T_FUNC)
-		return CHK_ERR(c, D_OP_VFPTR, n,
+		return d_nerror(c, changes ? D_OP_VFPTR : D_OP_INCOMPAT, n,
 			"operator %s cannot be applied to '%s': cast it to a pointer to what it "
 			"points to",
 			chk_opname(op), chk_tname(c, ptr));
@@ -229,9 +234,10 @@ static int incdec(struct d_comp *c, struct d_node *n)
 			"operator %s cannot be applied to an aggregation: "
 			"use @%s = count()",
 			chk_opname(n->op), n->a->text);
-	if (chk_lval(c, n->a, NULL, c->t.i64) || need_lval(c, n, n->a))
+	if (chk_lval(c, n->a, c->t.i64) || need_lval(c, n, n->a))
 		return -1;
 	n->type = n->a->type;
+	n->bits = n->a->bits;
 	if (d_is_ptr(n->type))
 		return steppable(c, n, n->op, n->type);
 	if (!d_is_int(n->type))
@@ -264,22 +270,20 @@ static int check_op1(struct d_comp *c, struct d_node *n, unsigned cx)
 		n->type = c->t.int_;
 		break;
 	case OP_BNOT:
+		if (chk_term_number(c, a))
+			return -1;
 		if (!d_is_int(a->type))
 			return bad_operand(c, D_OP_INT, n, n->op, "an integer", a->type);
-		goto promote;
+		arith(c, n, a, a);
+		break;
 	default:
+		if (chk_term_number(c, a))
+			return -1;
 		if (!d_is_int(a->type))
 			return bad_operand(c, D_OP_ARITH, n, n->op, "a number", a->type);
-	promote:
-		n->type = promoted(c, a);
-		if (chk_int_cast(c, a, n->type))
-			return -1;
-		if (n->op == OP_PLUS) {
-			chk_replace(n, a);
-			n->flags &= ~(NF_LVAL | NF_BITFIELD);
-		}
+		arith(c, n, a, a);
 	}
-	return n->kind == N_OP1 ? chk_fold1(c, n) : 0;
+	return chk_fold1(c, n);
 }
 
 /* ---- two operands ------------------------------------------------------------------------ */
@@ -302,6 +306,20 @@ static int ptr_minus_ptr(struct d_comp *c, struct d_node *n)
 	return steppable(c, n, n->op, a);
 }
 
+/* A string and a number: the string from that character on. */
+static int string_plus(struct d_comp *c, struct d_node *n)
+{
+	if (d_is_int(n->a->type))
+		swap_operands(n);
+	n->kind = N_FUNC;
+	n->op = OP_NONE;
+	n->text = "substr";
+	n->list = n->a;
+	n->list->next = n->b;
+	n->a = n->b = NULL;
+	return chk_func(c, n, CX_VALUE);
+}
+
 static int check_add(struct d_comp *c, struct d_node *n)
 {
 	if (d_is_kind(n->a->type, T_FLOAT) || d_is_kind(n->b->type, T_FLOAT))
@@ -309,8 +327,13 @@ static int check_add(struct d_comp *c, struct d_node *n)
 			d_is_kind(n->a->type, T_FLOAT) ? n->a->type : n->b->type);
 	if (chk_decay(c, n->a) || chk_decay(c, n->b))
 		return -1;
-	if (d_is_int(n->a->type) && d_is_int(n->b->type))
-		return arith(c, n) ? -1 : chk_fold2(c, n);
+	if (d_is_int(n->a->type) && d_is_int(n->b->type)) {
+		arith(c, n, n->a, n->b);
+		return chk_fold2(c, n);
+	}
+	if (n->op == OP_ADD && ((d_is_string(n->a->type) && d_is_int(n->b->type)) ||
+				       (d_is_int(n->a->type) && d_is_string(n->b->type))))
+		return string_plus(c, n);
 	if (n->op == OP_SUB && d_is_ptr(n->a->type) && d_is_ptr(n->b->type))
 		return ptr_minus_ptr(c, n);
 	if (n->op == OP_ADD && d_is_int(n->a->type) && d_is_ptr(n->b->type))
@@ -331,13 +354,7 @@ static int check_arith(struct d_comp *c, struct d_node *n)
 	if (!d_is_int(a) || !d_is_int(b))
 		return bad_operand(c, ints ? D_OP_INT : D_OP_ARITH, n, n->op,
 			ints ? "integers" : "numbers", d_is_int(a) ? b : a);
-	if (n->op == OP_SHL || n->op == OP_SHR) {
-		n->type = promoted(c, n->a);
-		if (chk_int_cast(c, n->a, n->type) || chk_int_cast(c, n->b, promoted(c, n->b)))
-			return -1;
-	} else if (arith(c, n)) {
-		return -1;
-	}
+	arith(c, n, n->a, n->b);
 	return chk_fold2(c, n);
 }
 
@@ -363,13 +380,11 @@ static int check_compare(struct d_comp *c, struct d_node *n)
 	const struct d_type *a = n->a->type, *b = n->b->type;
 	bool eq = n->op == OP_EQ || n->op == OP_NE;
 
+	if (d_is_term(a) || d_is_term(b))
+		return chk_term_compare(c, n);
 	n->type = c->t.int_;
-	if (d_is_int(a) && d_is_int(b)) {
-		if (arith(c, n))
-			return -1;
-		n->type = c->t.int_;
+	if (d_is_int(a) && d_is_int(b))
 		return chk_fold2(c, n);
-	}
 	if (d_is_kind(a, T_FLOAT) || d_is_kind(b, T_FLOAT))
 		return bad_operand(c, D_OP_ARITH, n, n->op, "integers, pointers or strings",
 			d_is_kind(a, T_FLOAT) ? a : b);
@@ -399,6 +414,13 @@ static int check_logic(struct d_comp *c, struct d_node *n)
 	return chk_fold2(c, n);
 }
 
+/* An array of one element at the end of a struct behind a pointer: how long it is, nobody says. */
+static bool is_open_array(const struct d_node *n)
+{
+	return n->kind == N_MEMBER && n->member && !n->member->next &&
+	       d_base(n->type)->nelems == 1 && !chk_root_var(n);
+}
+
 static int check_index(struct d_comp *c, struct d_node *n)
 {
 	const struct d_type *t;
@@ -409,20 +431,22 @@ static int check_index(struct d_comp *c, struct d_node *n)
 			"an aggregation has one list of keys: write "
 			"@%s[k1, k2], not @%s[k1][k2]",
 			n->a->text, n->a->text);
-	if (chk_expr(c, n->a, CX_VALUE) || chk_expr(c, n->b, CX_VALUE))
+	if (chk_expr(c, n->a, CX_VALUE) || chk_expr(c, n->b, CX_VALUE) ||
+		chk_term_text(c, n->a) || chk_term_number(c, n->b))
 		return -1;
 	if (!d_is_int(n->b->type))
 		return bad_operand(c, D_OP_INT, n, n->op, "an integer index", n->b->type);
 	t = d_base(n->a->type);
 	if (t->kind == T_STRING) {
 		n->type = c->t.char_;
+		n->flags |= n->a->flags & NF_LVAL;
 		bound = c->opts->val[OPT_STRSIZE];
 	} else if (t->kind == T_PTR || t->kind == T_ARRAY) {
 		const struct d_type *ptr = t->kind == T_PTR ? t : d_ptr_to(c, t->ref);
 
 		n->type = t->ref;
 		n->flags |= NF_LVAL;
-		bound = t->kind == T_ARRAY ? t->nelems : 0;
+		bound = t->kind == T_ARRAY && !is_open_array(n->a) ? t->nelems : 0;
 		if (steppable(c, n, n->op, ptr))
 			return -1;
 	} else {
@@ -494,6 +518,12 @@ static int check_scratch(struct d_comp *c, const struct d_node *n)
 	return 0;
 }
 
+static bool is_dynamic_struct(const struct d_node *n)
+{
+	return (d_is_kind(n->type, T_STRUCT) || d_is_kind(n->type, T_UNION)) &&
+	       (n->kind == N_ASSOC || (n->kind == N_VAR && n->ident->scope == SC_SELF));
+}
+
 static int check_assign(struct d_comp *c, struct d_node *n)
 {
 	const struct d_type *t;
@@ -502,11 +532,11 @@ static int check_assign(struct d_comp *c, struct d_node *n)
 	if (chk_expr(c, n->b, CX_DYN))
 		return -1;
 	t = n->b->type;
-	dyn = d_is_kind(t, T_DYN);
-	if (dyn && !(t = d_base(t)->ref))
-		return CHK_ERR(c, D_OP_DYN, n, "only members of a translated object have a value");
+	dyn = chk_is_translated(t);
+	if (dyn)
+		t = d_base(t)->ref;
 	if (chk_undefined(c, n->a) &&
-		(d_is_kind(t, T_ARRAY) || d_is_kind(t, T_FUNC) || d_is_kind(t, T_STACK)))
+		(d_is_kind(t, T_ARRAY) || d_is_kind(t, T_FUNC)))
 		return CHK_ERR(c, D_OP_ARRFUN, n, "a value of type '%s' cannot be assigned%s",
 			chk_tname(c, t),
 			chk_strcompat(t) ? ": use stringof() to keep the text" : "");
@@ -514,19 +544,39 @@ static int check_assign(struct d_comp *c, struct d_node *n)
 		return CHK_ERR(c, D_OP_INCOMPLETE, n,
 			"a value of type '%s' cannot be assigned: its members are not known",
 			chk_tname(c, t));
-	if (chk_lval(c, n->a, n->b, t) || need_lval(c, n, n->a))
+	if (chk_lval(c, n->a, t) || need_lval(c, n, n->a))
 		return -1;
 	if (dyn)
 		return chk_xlate_assign(c, n);
 	n->type = n->a->type;
+	n->bits = n->a->bits;
 	if (d_is_kind(n->type, T_ARRAY) || d_is_kind(n->type, T_FUNC))
 		return CHK_ERR(c, D_OP_ARRFUN, n, "operator %s cannot be applied to type '%s'",
 			chk_opname(n->op), chk_tname(c, n->type));
-	if (d_is_string(n->type) && chk_is_zero(n->b))
+	if (chk_is_zero(n->b) && (d_is_string(n->type) || is_dynamic_struct(n->a)))
 		return 0; /* clears or deletes it */
 	if (!chk_convertible(c, n->b, n->type))
 		return incompatible(c, n, n->op, n->type, t);
 	return chk_convert(c, n->b, n->type) ? -1 : check_scratch(c, n);
+}
+
+/* p += i; p -= i; */
+static int add_to_ptr(struct d_comp *c, struct d_node *n)
+{
+	const struct d_type *a = n->a->type, *b = n->b->type;
+
+	if (d_is_string(a) || d_is_string(b))
+		return incompatible(c, n, n->op, a, b);
+	if (!d_is_ptr(a))
+		return CHK_ERR(c, D_OP_VFPTR, n,
+			"operator %s changes an integer by an integer, or a pointer to a known "
+			"type: not '%s' by '%s'",
+			chk_opname(n->op), chk_tname(c, a), chk_tname(c, b));
+	if (steppable(c, n, n->op, a))
+		return -1;
+	if (!d_is_int(b))
+		return incompatible(c, n, n->op, a, b);
+	return chk_int_cast(c, n->b, c->t.i64);
 }
 
 static int check_opassign(struct d_comp *c, struct d_node *n)
@@ -540,47 +590,56 @@ static int check_opassign(struct d_comp *c, struct d_node *n)
 			"operator %s cannot be applied to an aggregation: "
 			"use @%s = sum(x)",
 			chk_opname(n->op), n->a->text);
-	if (chk_expr(c, n->b, CX_VALUE) || chk_lval(c, n->a, NULL, c->t.i64) ||
-		need_lval(c, n, n->a))
+	if (chk_expr(c, n->b, CX_VALUE) || chk_term_number(c, n->b) ||
+		chk_lval(c, n->a, c->t.i64) || need_lval(c, n, n->a))
 		return -1;
 	n->type = n->a->type;
-	if (add && d_is_ptr(n->type) && d_is_int(n->b->type)) {
-		if (steppable(c, n, n->op, n->type))
-			return -1;
-		return chk_int_cast(c, n->b, c->t.i64);
-	}
+	n->bits = n->a->bits;
+	if (add && !(d_is_int(n->type) && d_is_int(n->b->type)))
+		return add_to_ptr(c, n);
 	if (!d_is_int(n->type) || !d_is_int(n->b->type))
 		return bad_operand(c, ints ? D_OP_INT : D_OP_ARITH, n, n->op,
 			ints ? "integers" : "numbers", d_is_int(n->type) ? n->b->type : n->type);
 	if ((op == OP_DIV || op == OP_MOD) && chk_is_zero(n->b))
 		return CHK_ERR(c, D_DIV_ZERO, n, "division by the constant 0");
-	if (op == OP_SHL || op == OP_SHR)
-		return chk_int_cast(c, n->b, promoted(c, n->b));
-	/* b has the type of the operation, even if its value would not need the cast. */
-	if (n->b->kind != N_INT && !d_same(n->b->type, common_type(c, n->a, n->b)))
-		return chk_wrap(c, n->b, N_CAST, common_type(c, n->a, n->b));
-	return chk_int_cast(c, n->b, common_type(c, n->a, n->b));
+	return 0;
+}
+
+/* An operand that need not have a value must not be what only a statement can be. */
+static int no_statement(struct d_comp *c, const struct d_node *n, const struct d_node *a)
+{
+	const char *op = n->kind == N_OP3 ? "?:" : chk_opname(n->op);
+	const char *hint = n->kind == N_OP3 ? "; use if (..) { .. }" : "; make it a statement";
+
+	if (d_is_kind(a->type, T_DYN))
+		return CHK_ERR(c, D_OP_DYN, a, "%s cannot be an operand of %s%s",
+			d_base(a->type)->ref ? "a translated object" : "an aggregation", op, hint);
+	if (a->kind == N_FUNC && a->ident->kind == ID_ACTION)
+		return CHK_ERR(c, D_OP_ACT, a, "an action cannot be an operand of %s%s", op, hint);
+	return 0;
 }
 
 static int check_op2(struct d_comp *c, struct d_node *n, unsigned cx)
 {
+	bool null;
+
 	if (n->op == OP_ASG) {
 		if (n->a->kind == N_OP2 && n->a->op == OP_INDEX && n->a->a->kind == N_AGG)
 			return check_index(c, n->a);
 		if (n->a->kind != N_AGG)
 			return check_assign(c, n);
-		if (!(cx & CX_STMT))
-			return CHK_ERR(c, D_OP_DYN, n,
-				"an aggregation is assigned by a statement "
-				"of its own");
-		return chk_aggregate(c, n);
+		if (chk_aggregate(c, n))
+			return -1;
+		n->type = cx & CX_STMT ? c->t.void_ : c->t.dyn;
+		return 0;
 	}
 	if (n->op > OP_ASG && n->op <= OP_ASG_BOR)
 		return check_opassign(c, n);
 	if (n->op == OP_INDEX)
 		return check_index(c, n);
-	if (chk_expr(c, n->a, n->op == OP_COMMA ? CX_VOID : CX_VALUE) ||
-		chk_expr(c, n->b, n->op == OP_COMMA ? cx & CX_VOID : CX_VALUE))
+	null = chk_term_null(n->a) || chk_term_null(n->b);
+	if (chk_expr(c, n->a, CX_VALUE) || chk_expr(c, n->b, CX_VALUE) ||
+		chk_term_operands(c, n, null))
 		return -1;
 	switch (n->op) {
 	case OP_ADD:
@@ -595,9 +654,10 @@ static int check_op2(struct d_comp *c, struct d_node *n, unsigned cx)
 	case OP_LXOR:
 	case OP_LOR: return check_logic(c, n);
 	case OP_COMMA:
-		if (chk_decay(c, n->b))
+		if (no_statement(c, n, n->a) || no_statement(c, n, n->b) || chk_decay(c, n->b))
 			return -1;
 		n->type = n->b->type;
+		n->bits = n->b->bits;
 		return 0;
 	default: return check_arith(c, n);
 	}
@@ -643,23 +703,31 @@ static int check_op3(struct d_comp *c, struct d_node *n, unsigned cx)
 		n->flags &= ~(NF_LVAL | NF_BITFIELD);
 		return 0;
 	}
-	if (chk_expr(c, n->b, cx & CX_VOID) || chk_expr(c, n->c, cx & CX_VOID))
+	if (chk_expr(c, n->b, CX_VALUE) || chk_expr(c, n->c, CX_VALUE))
 		return -1;
 	if (!d_is_scalar(n->a->type))
 		return CHK_ERR(c, D_OP_SCALAR, n->a,
-			"the condition of ?: must be an integer or a pointer, not '%s'",
-			chk_tname(c, n->a->type));
+			"the condition of ?: must be an integer or a pointer, not '%s'%s",
+			chk_tname(c, n->a->type),
+			d_is_term(n->a->type) ? chk_term_truth : "");
+	if ((d_is_int(n->c->type) && chk_term_number(c, n->b)) ||
+		(d_is_int(n->b->type) && chk_term_number(c, n->c)))
+		return -1;
 	x = n->b->type;
 	y = n->c->type;
+	/* A single branch of type void does not fit the other, whatever it is. */
+	if ((d_is_kind(x, T_DYN) || d_is_kind(y, T_DYN) ||
+		    (d_is_kind(x, T_VOID) && d_is_kind(y, T_VOID))) &&
+		(no_statement(c, n, n->b) || no_statement(c, n, n->c)))
+		return -1;
 	if (d_is_int(x) && d_is_int(y)) {
-		n->type = common_type(c, n->b, n->c);
-		if (chk_int_cast(c, n->b, n->type) || chk_int_cast(c, n->c, n->type))
-			return -1;
+		arith(c, n, n->b, n->c);
 	} else if ((d_is_string(x) && chk_strcompat(y)) || (d_is_string(y) && chk_strcompat(x))) {
 		n->type = c->t.string;
 		if (chk_to_string(c, n->b) || chk_to_string(c, n->c))
 			return -1;
-	} else if (d_is_kind(x, T_VOID) && d_is_kind(y, T_VOID)) {
+	} else if ((d_is_kind(x, T_VOID) && d_is_kind(y, T_VOID)) ||
+		   (d_is_term(x) && d_is_term(y))) {
 		n->type = x;
 	} else if ((d_is_kind(x, T_STRUCT) || d_is_kind(x, T_UNION) || d_is_kind(x, T_FLOAT)) &&
 		   d_same(x, y)) {
@@ -683,12 +751,8 @@ static int dispatch(struct d_comp *c, struct d_node *n, unsigned cx)
 	case N_STR: n->type = c->t.string; return 0;
 	case N_IDENT: return chk_ident(c, n, cx);
 	case N_ASSOC: return chk_assoc(c, n, cx);
-	case N_AGG:
-		return CHK_ERR(c, D_OP_DYN, n,
-			"aggregation '@%s' has no value in an expression: it can be assigned by an "
-			"aggregating function and given to actions such as printa()",
-			n->text);
-	case N_FUNC: return chk_func(c, n, cx);
+	case N_AGG: return chk_agg_ref(c, n);
+	case N_FUNC: return chk_func(c, n);
 	case N_OP1: return check_op1(c, n, cx);
 	case N_OP2: return check_op2(c, n, cx);
 	case N_OP3: return check_op3(c, n, cx);
@@ -707,7 +771,7 @@ int chk_expr(struct d_comp *c, struct d_node *n, unsigned cx)
 	int rc;
 
 	if (n->flags & NF_CHECKED) {
-		if (n->type && d_is_kind(n->type, T_DYN) && !(cx & CX_DYN))
+		if (n->type && chk_is_translated(n->type) && !(cx & CX_DYN))
 			return CHK_ERR(c, D_OP_DYN, n,
 				"only members of a translated object have "
 				"a value");
@@ -723,12 +787,10 @@ int chk_expr(struct d_comp *c, struct d_node *n, unsigned cx)
 	if (!n->type)
 		return d_nomem(c);
 	n->flags |= NF_CHECKED;
-	if (d_is_kind(n->type, T_VOID) && !(cx & (CX_VOID | CX_STMT)))
-		return CHK_ERR(c, D_OP_INCOMPAT, n, "an expression of type void has no value");
 	return 0;
 }
 
 int d_check_expr(struct d_comp *c, struct d_node *n)
 {
-	return chk_expr(c, n, CX_TOP);
+	return chk_expr(c, n, CX_VALUE);
 }

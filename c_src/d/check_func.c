@@ -37,10 +37,7 @@ static int bad_arg(struct d_comp *c, const struct d_node *n, const struct d_node
 
 static int string_arg(struct d_comp *c, const struct d_node *n, struct d_node *a, unsigned i)
 {
-	/* strtok(NULL, sep) continues where it was. */
-	if (i == 1 && n->ident->kind == ID_FUNC && n->ident->id == FN_STRTOK && chk_is_zero(a))
-		return 0;
-	if (!chk_strcompat(a->type))
+	if (!chk_strcompat(a->type) && !chk_is_zero(a)) /* NULL: a fault, but for strtok() */
 		return bad_arg(c, n, a, i, "a string");
 	return chk_to_string(c, a);
 }
@@ -57,6 +54,8 @@ static int value_arg(struct d_comp *c, const struct d_node *n, struct d_node *a,
 
 static int int_arg(struct d_comp *c, const struct d_node *n, struct d_node *a, unsigned i, char l)
 {
+	if (chk_term_number(c, a))
+		return -1;
 	if (!d_is_int(a->type))
 		return bad_arg(c, n, a, i, "an integer");
 	switch (l) {
@@ -73,12 +72,14 @@ static int int_arg(struct d_comp *c, const struct d_node *n, struct d_node *a, u
 
 static int check_arg(struct d_comp *c, const struct d_node *n, struct d_node *a, unsigned i, char l)
 {
-	if (chk_expr(c, a, l == '*' ? CX_ACTEXPR : CX_VALUE))
+	if (chk_expr(c, a, CX_VALUE))
 		return -1;
 	switch (l) {
 	case 's': return string_arg(c, n, a, i);
+	case 'T':
+		return d_is_term(a->type) ? 0 : bad_arg(c, n, a, i, "a term, such as erlarg(0)");
 	case 'p':
-		if (chk_decay(c, a))
+		if (chk_decay(c, a) || (n->ident->kind == ID_FUNC && chk_term_text(c, a)))
 			return -1;
 		if (d_is_string(a->type) && i == 1 && n->ident->kind == ID_FUNC &&
 			(n->ident->id == FN_BCOPY || n->ident->id == FN_COPYOUT))
@@ -132,6 +133,7 @@ static const struct d_type *result_type(struct d_comp *c, const struct d_ident *
 	case 'l': return c->t.i64;
 	case 'u': return c->t.u64;
 	case 's': return c->t.string;
+	case 'T': return c->t.term;
 	case 'P': return c->t.void_ptr;
 	case 'S': return c->t.stack;
 	case 'Y':
@@ -175,30 +177,41 @@ static int check_subroutine(struct d_comp *c, struct d_node *n)
 	case FN_NTOHS: return fixed_width(c, n, c->t.u16);
 	case FN_HTONL:
 	case FN_NTOHL: return fixed_width(c, n, c->t.u32);
-	default: return 0;
+	default: return chk_term_func(c, n);
 	}
 }
 
 /* ---- actions with rules of their own --------------------------------------------------------- */
 
+/* stack() and the like have a value, but only printf() and keys of aggregations take it. */
+static int no_action(struct d_comp *c, const struct d_node *n, const struct d_node *a)
+{
+	if (a->kind != N_FUNC || a->ident->kind != ID_ACTION || d_is_kind(a->type, T_VOID))
+		return 0;
+	return CHK_ERR(c, D_CG_EXPR, a,
+		"%s() cannot take the value of %s(): make that a statement, a key of an "
+		"aggregation or an argument of printf()",
+		n->text, a->text);
+}
+
 static int check_trace(struct d_comp *c, struct d_node *n)
 {
 	struct d_node *a = n->list;
 
-	if (proto_len(c, n, D_PROTO_LEN, 1, 1))
+	if (proto_len(c, n, D_PROTO_LEN, 1, 1) || chk_expr(c, a, CX_DYN))
 		return -1;
-	if (a->kind == N_AGG)
-		return CHK_ERR(
-			c, D_TRACE_DYN, a, "trace() cannot take an aggregation: use printa()");
-	if (chk_expr(c, a, CX_DYN | CX_VOID))
+	if (no_action(c, n, a) || chk_term_text(c, a))
 		return -1;
-	if (d_is_kind(a->type, T_DYN))
-		return CHK_ERR(c, D_TRACE_DYN, a,
-			"trace() cannot take a translated object: trace its members");
 	if (d_is_kind(a->type, T_VOID) || (d_is_byref(a->type) && d_base(a->type)->size == 0) ||
 		d_is_kind(a->type, T_FUNC))
 		return CHK_ERR(c, D_TRACE_VOID, a, "trace() cannot take a value of type '%s'",
 			chk_tname(c, a->type));
+	if (chk_is_translated(a->type))
+		return CHK_ERR(c, D_TRACE_DYN, a,
+			"trace() cannot take a translated object: trace its members");
+	if (d_is_kind(a->type, T_DYN))
+		return CHK_ERR(
+			c, D_TRACE_AGG, a, "trace() cannot take an aggregation: use printa()");
 	return 0;
 }
 
@@ -206,7 +219,17 @@ static int check_print(struct d_comp *c, struct d_node *n)
 {
 	struct d_node *a = n->list;
 
-	if (proto_len(c, n, D_PROTO_LEN, 1, 1) || chk_expr(c, a, CX_VOID))
+	if (proto_len(c, n, D_PROTO_LEN, 1, 1) || chk_expr(c, a, CX_DYN))
+		return -1;
+	if (d_is_kind(a->type, T_VOID))
+		return CHK_ERR(c, D_PRINT_VOID, a, "print() cannot take a value of type 'void'");
+	if (chk_is_translated(a->type))
+		return CHK_ERR(c, D_PRINT_DYN, a,
+			"print() cannot take a translated object: print its members");
+	if (d_is_kind(a->type, T_DYN))
+		return CHK_ERR(
+			c, D_PRINT_AGG, a, "print() cannot take an aggregation: use printa()");
+	if (no_action(c, n, a) || chk_term_text(c, a))
 		return -1;
 	if (d_is_string(a->type))
 		return 0;
@@ -221,13 +244,18 @@ static int check_tracemem(struct d_comp *c, struct d_node *n)
 {
 	struct d_node *a = n->list, *size, *dyn;
 
-	if (proto_len(c, n, D_PROTO_LEN, 2, 3))
+	if (proto_len(c, n, D_PROTO_LEN, 2, UINT32_MAX))
 		return -1;
 	size = a->next;
 	dyn = size->next;
 	if (chk_expr(c, a, CX_VALUE) || chk_decay(c, a) || chk_expr(c, size, CX_VALUE) ||
 		(dyn && chk_expr(c, dyn, CX_VALUE)))
 		return -1;
+	if (!d_is_int(size->type))
+		return bad_arg(c, n, size, 2, "an integer");
+	if (dyn && dyn->next)
+		return CHK_ERR(c, D_TRACEMEM_ARGS, n, "tracemem() takes 2 to 3 arguments, not %u",
+			chk_count(n->list));
 	if (!d_is_scalar(a->type))
 		return CHK_ERR(c, D_TRACEMEM_ADDR, a,
 			"argument 1 of tracemem() must be an address, not '%s'",
@@ -238,7 +266,7 @@ static int check_tracemem(struct d_comp *c, struct d_node *n)
 			"that varies as argument 3",
 			CHK_TRACEMEM);
 	if (dyn && !d_is_int(dyn->type))
-		return CHK_ERR(c, D_TRACEMEM_SIZE, dyn,
+		return CHK_ERR(c, D_TRACEMEM_DYNSIZE, dyn,
 			"argument 3 of tracemem() must be an integer, not '%s'",
 			chk_tname(c, dyn->type));
 	return 0;
@@ -337,15 +365,11 @@ static int check_printf(struct d_comp *c, struct d_node *n)
 			"freopen() cannot write to the folder \"%s\": give a file, or \"\" for the "
 			"output as it was",
 			fmt->text);
-	for (struct d_node *a = fmt->next; a; a = a->next) {
-		if (a->kind == N_AGG)
-			return CHK_ERR(c, D_PRINTF_ARG_TYPE, a,
-				"%s() cannot take an aggregation: use printa()", n->text);
+	for (struct d_node *a = fmt->next; a; a = a->next)
 		if (check_arg(c, n, a, ++i, '*'))
 			return -1;
-	}
 	f = d_fmt_parse(c, fmt);
-	if (!f || d_fmt_check_printf(c, f, n, fmt->next))
+	if (!f || chk_term_values(c, f, fmt->next) || d_fmt_check_printf(c, f, n, fmt->next))
 		return -1;
 	return string_values(c, f, fmt->next);
 }
@@ -378,26 +402,10 @@ static int check_action(struct d_comp *c, struct d_node *n)
 	}
 }
 
-/* An action is a statement; those with a value may be aggregation keys and be printed. */
-static int action_allowed(struct d_comp *c, const struct d_node *n, unsigned cx)
-{
-	uint8_t flags = n->ident->builtin->flags;
-
-	if ((cx & CX_STMT) || ((cx & CX_ACTEXPR) && (flags & AF_EXPR)))
-		return 0;
-	if (cx & CX_TOP)
-		return CHK_ERR(c, D_CG_EXPR, n,
-			"action %s() cannot be called from an expression outside of a clause's "
-			"body",
-			n->text);
-	return CHK_ERR(c, D_OP_ACT, n, "action %s() has no value here: make it a statement%s",
-		n->text,
-		flags & AF_EXPR ? ", a key of an aggregation or an argument of printf()" : "");
-}
-
-int chk_func(struct d_comp *c, struct d_node *n, unsigned cx)
+int chk_func(struct d_comp *c, struct d_node *n)
 {
 	struct d_ident *id = d_ident_find(c->globals, n->text);
+	uint64_t param[5] = {0};
 
 	if (!id)
 		return CHK_ERR(c, D_FUNC_UNDEF, n, "there is no function '%s()'%s", n->text,
@@ -410,13 +418,9 @@ int chk_func(struct d_comp *c, struct d_node *n, unsigned cx)
 	if (chk_attr(c, n, id))
 		return -1;
 	n->ident = id;
-	if (id->kind == ID_AGGFUNC)
-		return CHK_ERR(c, D_AGG_FUNC, n,
-			"aggregating function %s() has no value: assign it to an aggregation, as "
-			"in "
-			"@a = %s(..)",
-			n->text, n->text);
-	if (id->kind == ID_FUNC)
-		return check_subroutine(c, n);
-	return action_allowed(c, n, cx) ? -1 : check_action(c, n);
+	switch (id->kind) {
+	case ID_AGGFUNC: n->type = c->t.dyn; return chk_agg_func(c, n, param);
+	case ID_FUNC: return check_subroutine(c, n);
+	default: return check_action(c, n);
+	}
 }

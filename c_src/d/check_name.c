@@ -51,8 +51,8 @@ static int undefined(struct d_comp *c, const struct d_node *n)
 	hint = chk_suggest(c, c->globals, n->text,
 		1u << ID_SCALAR | 1u << ID_ASSOC | 1u << ID_BUILTIN | 1u << ID_INLINE |
 			1u << ID_ENUM);
-	return CHK_ERR(c, D_IDENT_UNDEF, n, "'%s' is not declared or assigned before%s", n->text,
-		*hint ? hint : assign_first);
+	return d_nerror(c, n->kind == N_ASSOC ? D_VAR_UNDEF : D_IDENT_UNDEF, n,
+		"'%s' is not declared or assigned before%s", n->text, *hint ? hint : assign_first);
 }
 
 static int symbol(struct d_comp *c, const struct d_node *n)
@@ -127,23 +127,22 @@ bool chk_undefined(struct d_comp *c, const struct d_node *n)
 }
 
 /* The type of a variable, inferred from the first value assigned. */
-static const struct d_type *inferred(struct d_comp *c, const struct d_node *n,
-	const struct d_node *rhs, const struct d_type *type)
+static const struct d_type *inferred(
+	struct d_comp *c, const struct d_node *n, const struct d_type *type)
 {
 	enum d_tkind k = d_base(type)->kind;
 
-	if (k == T_VOID || k == T_DYN || k == T_SYMADDR || k == T_FUNC) {
+	if (k == T_VOID || k == T_DYN || k == T_STACK || k == T_SYMADDR || k == T_FUNC) {
 		CHK_ERR(c, D_OP_INCOMPAT, n, "'%s%s' cannot get its type from a value of type '%s'",
 			chk_scope(n->op), n->text, chk_tname(c, type));
 		return NULL;
 	}
-	if (rhs && (rhs->flags & NF_BITFIELD))
-		return chk_promote(c, type);
+	if (k == T_TERM && n->op != SC_THIS) /* it outlives the term */
+		return c->t.string;
 	return type;
 }
 
-int chk_lval(
-	struct d_comp *c, struct d_node *n, const struct d_node *rhs, const struct d_type *type)
+int chk_lval(struct d_comp *c, struct d_node *n, const struct d_type *type)
 {
 	struct d_ident *id;
 
@@ -160,7 +159,7 @@ int chk_lval(
 		return CHK_ERR(c, D_ARR_LOCAL, n,
 			"this->%s cannot be an associative array: use self->%s[..] or %s[..]",
 			n->text, n->text, n->text);
-	type = inferred(c, n, rhs, type);
+	type = inferred(c, n, type);
 	if (!type)
 		return -1;
 	id = find(c, n);
@@ -241,8 +240,7 @@ static int match_key(
 	} else if (chk_convertible(c, k, t)) {
 		return chk_convert(c, k, t);
 	}
-	return d_nerror(c, agg ? D_KEY_TYPE : D_PROTO_ARG, k,
-		"key %u of '%s%s' is of type '%s', not '%s'", i + 1,
+	return CHK_ERR(c, D_PROTO_ARG, k, "key %u of '%s%s' is of type '%s', not '%s'", i + 1,
 		agg ? "@" : chk_scope(id->scope), id->name, chk_tname(c, t), chk_tname(c, k->type));
 }
 
@@ -254,9 +252,12 @@ int chk_keys(struct d_comp *c, struct d_node *n, struct d_ident *id, bool agg)
 	if (nkeys > PROG_MAX_KEYS)
 		return CHK_ERR(c, D_PROTO_LEN, n, "'%s%s' has %u keys: at most %d", at, id->name,
 			nkeys, PROG_MAX_KEYS);
-	for (struct d_node *k = n->list; k; k = k->next)
-		if (chk_expr(c, k, agg ? CX_ACTEXPR : CX_VALUE) || valid_key(c, k, id, agg))
+	for (struct d_node *k = n->list; k; k = k->next, i++)
+		if (chk_expr(c, k, CX_VALUE) ||
+			chk_term_key(c, k, id->keys && i < id->nkeys ? id->keys[i] : NULL) ||
+			(!id->keys && valid_key(c, k, id, agg)))
 			return -1;
+	i = 0;
 	if (!id->keys && sign_keys(c, n, id, agg))
 		return -1;
 	if (nkeys != id->nkeys)
@@ -401,7 +402,7 @@ static int index_scalar(struct d_comp *c, struct d_node *n, const struct d_ident
 		return -1;
 	a->op = n->op;
 	a->text = n->text;
-	if (chk_expr(c, a, CX_VALUE))
+	if (chk_expr(c, a, CX_VALUE) || chk_term_text(c, a))
 		return -1;
 	if (!n->list || n->list->next ||
 		!(d_is_ptr(a->type) || d_is_kind(a->type, T_ARRAY) || d_is_string(a->type)))
@@ -503,7 +504,7 @@ int chk_member(struct d_comp *c, struct d_node *n, unsigned cx)
 
 	if (chk_expr(c, n->a, CX_DYN))
 		return -1;
-	if (d_is_kind(n->a->type, T_DYN))
+	if (chk_is_translated(n->a->type))
 		return chk_xlate_member(c, n, cx);
 	if (member_owner(c, n, &t))
 		return -1;
@@ -514,7 +515,8 @@ int chk_member(struct d_comp *c, struct d_node *n, unsigned cx)
 	n->value = off;
 	n->type = n->member->type;
 	n->flags |= NF_LVAL;
-	if (n->member->bit_width)
+	n->bits = n->member->bit_width;
+	if (n->bits)
 		n->flags |= NF_BITFIELD;
 	return 0;
 }

@@ -34,13 +34,18 @@ void chk_replace(struct d_node *n, const struct d_node *by)
 	n->next = next;
 }
 
-void chk_int(struct d_node *n, const struct d_type *t, uint64_t v)
+void chk_const(struct d_node *n, const struct d_type *t, uint64_t v)
 {
 	struct d_node by = {.kind = N_INT, .flags = NF_CHECKED, .line = n->line, .col = n->col};
 
 	by.type = t;
-	by.value = chk_norm(t, v);
+	by.value = v;
 	chk_replace(n, &by);
+}
+
+void chk_int(struct d_node *n, const struct d_type *t, uint64_t v)
+{
+	chk_const(n, t, chk_norm(t, v));
 }
 
 int chk_wrap(struct d_comp *c, struct d_node *n, enum d_nkind k, const struct d_type *t)
@@ -155,6 +160,20 @@ struct d_node *chk_copy(struct d_comp *c, const struct d_node *n, const struct d
 	return d;
 }
 
+bool d_has_effects(const struct d_node *n)
+{
+	if (!n)
+		return false;
+	if ((n->kind == N_OP1 && n->op >= OP_PREINC && n->op <= OP_POSTDEC) ||
+		(n->kind == N_OP2 && n->op >= OP_ASG && n->op <= OP_ASG_BOR) ||
+		(n->kind == N_FUNC && n->type && d_is_kind(n->type, T_VOID)))
+		return true;
+	for (const struct d_node *x = n->list; x; x = x->next)
+		if (d_has_effects(x))
+			return true;
+	return d_has_effects(n->a) || d_has_effects(n->b) || d_has_effects(n->c);
+}
+
 unsigned chk_count(const struct d_node *list)
 {
 	unsigned n = 0;
@@ -178,7 +197,7 @@ const char *chk_tname(struct d_comp *c, const struct d_type *t)
 	const struct d_type *b = d_base(t);
 
 	if (b->kind == T_DYN)
-		return "a translated object or an array";
+		return b->ref ? "translated object" : "aggregation";
 	d_type_name(t, buf, sizeof(buf));
 	return arena_printf(c->arena, "%s", buf) ?: "?";
 }
@@ -298,7 +317,7 @@ static void suggest_by_suffix(void *arg, const char *name)
 		s->best = name;
 }
 
-const char *chk_suggest_probe(struct d_comp *c, const struct d_pdesc *d)
+const char *d_suggest_probe(struct d_comp *c, const struct d_pdesc *d)
 {
 	struct suggestion s = {.kinds = 0};
 

@@ -43,6 +43,7 @@ void d_comp_free(struct d_comp *c)
 	free(c->prog.vars);
 	free(c->prog.aggs);
 	free(c->prog.strs);
+	free(c->prog.pats);
 	arena_free(c->arena);
 	free(c);
 }
@@ -51,10 +52,12 @@ void d_comp_free(struct d_comp *c)
 
 struct mark {
 	size_t globals, selfs, thises, aggs, types;
-	unsigned nclauses, nvars, naggs, nstrs;
+	unsigned nclauses, nvars, naggs, nstrs, npats, nterms;
 	uint32_t globals_size, scratch_size, this_end, rec_size, strsize;
 	struct d_xlator *xlators;
 	struct d_provdecl *provdecls;
+	struct d_pattern *patterns;
+	struct d_source *sources;
 };
 
 static struct mark mark(struct d_comp *c)
@@ -71,6 +74,8 @@ static struct mark mark(struct d_comp *c)
 		.nvars = p->nvars,
 		.naggs = p->naggs,
 		.nstrs = p->nstrs,
+		.npats = p->npats,
+		.nterms = p->nterms,
 		.globals_size = p->globals_size,
 		.scratch_size = p->scratch_size,
 		.this_end = p->this_end,
@@ -78,6 +83,8 @@ static struct mark mark(struct d_comp *c)
 		.strsize = p->strsize,
 		.xlators = c->xlators,
 		.provdecls = c->provdecls,
+		.patterns = c->patterns,
+		.sources = c->sources,
 	};
 }
 
@@ -106,6 +113,8 @@ static void undo(struct d_comp *c, const struct mark *m)
 	p->nvars = m->nvars;
 	p->naggs = m->naggs;
 	p->nstrs = m->nstrs;
+	p->npats = m->npats;
+	p->nterms = m->nterms;
 	p->globals_size = m->globals_size;
 	p->scratch_size = m->scratch_size;
 	p->this_end = m->this_end;
@@ -113,6 +122,8 @@ static void undo(struct d_comp *c, const struct mark *m)
 	p->strsize = m->strsize;
 	c->xlators = m->xlators;
 	c->provdecls = m->provdecls;
+	c->patterns = m->patterns;
+	c->sources = m->sources;
 	d_idtab_each(c->globals, forget_index, p);
 	d_idtab_each(c->selfs, forget_index, p);
 	d_idtab_each(c->thises, forget_index, p);
@@ -164,14 +175,15 @@ static const char *desc_text(struct d_comp *c, const struct d_pdesc *d)
 
 static int no_probe(struct d_comp *c, const struct d_pdesc *d)
 {
-	const char *near = chk_suggest_probe(c, d);
+	const char *near;
 	char why[512] = "";
 
-	if (c->reg.why != NULL && near[0] == '\0')
+	if (c->reg.why != NULL)
 		c->reg.why(c->reg.data, d, why, sizeof(why));
 	if (why[0] != '\0')
 		return d_error(c, D_PDESC_ZERO, d->line, d->col,
 			"probe description %s does not match any probes: %s", desc_text(c, d), why);
+	near = d_suggest_probe(c, d);
 	return d_error(c, D_PDESC_ZERO, d->line, d->col,
 		"probe description %s does not match any probes%s", desc_text(c, d),
 		near[0] != '\0' ? near : ": -l lists all probes, -Z goes on without");

@@ -17,7 +17,7 @@ static bool is_invariant(const struct d_node *n);
 static bool are_same(const struct d_node *list)
 {
 	for (; list != NULL; list = list->next)
-		if (!is_invariant(list))
+		if (!is_invariant(list) || (d_is_string(list->type) && d_may_be_null(list)))
 			return false;
 	return true;
 }

@@ -63,6 +63,9 @@ struct d_comp {
 	struct d_typetab *types; /* type.c: typedefs and tags */
 	struct d_xlator *xlators;
 	struct d_provdecl *provdecls;
+	struct d_pattern *patterns; /* of prog.pats, by their texts */
+	struct d_source *sources;   /* of terms, with their slots */
+	struct d_record *records;   /* d_record_add() */
 	struct d_depend *libs; /* names of the D libraries read; NULL: depends_on library is not
 				  checked */
 	/* macros: $0.. are args[0..]; $target and such */
@@ -89,6 +92,24 @@ struct d_comp {
 	unsigned chk_depth, chk_copies; /* of the checker: nesting; nodes added by expansions */
 	FILE *trace;		   /* output of -xtree, or NULL */
 };
+
+struct d_pattern {
+	const char *text;
+	uint32_t len;
+	unsigned index; /* in prog.pats */
+	struct d_pattern *next;
+};
+struct d_source {
+	unsigned what, slot; /* cg_pbi_what() */
+	struct d_source *next;
+};
+/* The fields of a record of Erlang, NULL after the last. */
+struct d_record {
+	const char *name;
+	const char **fields;
+	struct d_record *next;
+};
+int d_record_add(struct d_comp *c, const char *name, const char *const *fields); /* -1: no memory */
 
 /* An error at a position in the current source; fills c->error (the first one wins). Returns -1. */
 int d_error(struct d_comp *c, enum et_tag tag, int line, int col, const char *fmt, ...)
@@ -129,6 +150,12 @@ size_t d_idtab_mark(const struct d_idtab *t);
 void d_idtab_undo(struct d_idtab *t, size_t mark); /* remove what was added since */
 void d_idtab_each(const struct d_idtab *t, void (*cb)(void *, struct d_ident *), void *arg);
 
+/* Bytes of a string in memory, with its NUL: prog.strsize. */
+static inline uint32_t d_str_bytes(const struct et_options *opts)
+{
+	return (uint32_t)opts->val[OPT_STRSIZE] + 1;
+}
+
 /* type.c, decl.c: tables of typedefs and tags, with undo */
 const struct d_type *d_typedef_find(struct d_comp *c, const char *name);
 size_t d_types_mark(struct d_comp *c);
@@ -163,15 +190,28 @@ int d_check_clause(struct d_comp *c, struct d_clause *clause); /* predicate and 
 int d_check_expr(struct d_comp *c, struct d_node *n);
 /* "Stable/Stable/Common" to attr[3]: 1 Internal .. 8 Standard; class 1 Unknown .. 6 Common. */
 int d_attr_parse(const char *text, uint8_t attr[3]);
-/* Usual arithmetic conversions. */
-const struct d_type *d_arith_type(struct d_comp *c, const struct d_type *a, const struct d_type *b);
+/* ": did you mean 'x'?" for a description that matches no probe, or "". */
+const char *d_suggest_probe(struct d_comp *c, const struct d_pdesc *d);
+/*
+ * Arithmetic: operators compute in 64 bits, by the sign of the common type of their operands. Only
+ * a value that is stored, cast or recorded is cut to its type.
+ */
+const struct d_type *d_common_type(
+	struct d_comp *c, const struct d_node *a, const struct d_node *b);
+/* May it change variables or memory? */
+bool d_has_effects(const struct d_node *n);
+/* Is the value of n, as it is computed, one of type t already? */
+bool d_fits(const struct d_node *n, const struct d_type *t);
 
 /* fmt.c: parse and check; vals: the arguments (list of expressions); keys for printa. */
 struct d_fmt *d_fmt_parse(struct d_comp *c, const struct d_node *str);
 int d_fmt_check_printf(struct d_comp *c, const struct d_fmt *f, const struct d_node *call,
 	const struct d_node *args);
 int d_fmt_check_printa(struct d_comp *c, const struct d_fmt *f, const struct d_node *call,
-	const struct d_ident *const *aggs, unsigned naggs);
+	const struct d_ident *agg);
+
+/* nullable.c: a string expression that is checked, or one that is made a string */
+bool d_may_be_null(const struct d_node *n);
 
 /* countable.c: do n firings of a checked clause equal one that adds n times as much? */
 bool d_countable(const struct d_clause *clause);

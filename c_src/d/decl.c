@@ -108,26 +108,39 @@ static const struct d_type *other_words(struct d_comp *c, const struct words *w)
 	}
 }
 
+/* self x; and this x; are int. (In `self foo_t x;` a type is missing.) */
+static bool is_untyped(const struct d_comp *c, const struct d_decl *d)
+{
+	const char *p = c->lex->p;
+
+	if ((d->cls != KW_SELF && d->cls != KW_THIS) || c->lex->tok.kind != TOK_IDENT)
+		return false;
+	while (p < c->lex->end && (*p == ' ' || *p == '\t' || *p == '\n'))
+		p++;
+	return p < c->lex->end && strchr(";,[", *p) != NULL;
+}
+
 static int sum_up(struct d_comp *c, const struct words *w, struct d_decl *d)
 {
 	bool sign = w->is_signed || w->is_unsigned, len = w->is_short || w->nlong > 0;
 
-	if (!has_type(w)) {
+	if (!has_type(w) && !is_untyped(c, d) && w->quals == 0) { /* const x; is int, as in C */
 		const struct d_tok *t = &c->lex->tok;
 		char near[64];
 
 		if (t->kind == TOK_IDENT)
-			return d_error(c, D_DECL_IDENT, t->line, t->col,
+			return d_error(c, D_SYNTAX, t->line, t->col,
 				"\"%.64s\" is not a type: a type is missing or not declared",
 				t->text);
 		return d_error(c, D_SYNTAX, t->line, t->col,
 			"syntax error near %s: expected a type", d_lex_token_text(c, near, sizeof(near)));
 	}
-	if ((w->is_signed && w->is_unsigned) || (w->is_short && w->nlong > 0) || w->nlong > 2)
-		return d_error(c, D_DECL_COMBO, d->line, d->col,
-			"signed and unsigned, short and long exclude each other, and long counts "
-			"twice "
-			"at most");
+	if (w->nlong > 2)
+		return d_error(c, D_DECL_COMBO, d->line, d->col, "long counts twice at most");
+	if ((w->is_signed && w->is_unsigned) || (w->is_short && w->nlong > 0))
+		return d_error(c, D_UNKNOWN, d->line, d->col,
+			"there is no such type: signed and unsigned, short and long exclude each "
+			"other");
 	if (w->base == KW_VOID && (sign || len))
 		return d_error(c, D_DECL_VOIDATTR, d->line, d->col,
 			"void is neither signed nor unsigned, short nor long");
@@ -162,9 +175,21 @@ static int type_word(struct d_comp *c, struct words *w)
 	case KW_CONST: w->quals |= TQ_CONST; break;
 	case KW_VOLATILE: w->quals |= TQ_VOLATILE; break;
 	case KW_RESTRICT: w->quals |= TQ_RESTRICT; break;
-	case KW_SIGNED: w->is_signed = true; break;
-	case KW_UNSIGNED: w->is_unsigned = true; break;
-	case KW_SHORT: w->is_short = true; break;
+	case KW_SIGNED:
+		if (w->is_signed)
+			return derror(c, D_DECL_COMBO, "signed twice in one declaration");
+		w->is_signed = true;
+		break;
+	case KW_UNSIGNED:
+		if (w->is_unsigned)
+			return derror(c, D_DECL_COMBO, "unsigned twice in one declaration");
+		w->is_unsigned = true;
+		break;
+	case KW_SHORT:
+		if (w->is_short)
+			return derror(c, D_DECL_COMBO, "short twice in one declaration");
+		w->is_short = true;
+		break;
 	case KW_LONG: w->nlong++; break;
 	case KW_BOOL:
 	case KW_CHAR:
@@ -308,6 +333,11 @@ static int one_param(struct d_comp *c, const char *kind, struct d_member **out)
 			"a parameter has no storage class");
 	if (d_declarator(c, &base, NAME_MAYBE, &d) != 0)
 		return -1;
+	if (d_is_term(d.type) && strcmp(kind, "key") != 0)
+		return d_error(c, D_DECL_PROTO_TYPE, d.line, d.col,
+			"a %s parameter cannot be a term: an event's arguments are numbers and "
+			"texts",
+			kind);
 	if (d.assoc || d_is_kind(d.type, T_DYN))
 		return d_error(c, D_DECL_PROTO_TYPE, d.line, d.col,
 			"a %s parameter cannot be of this type", kind);
@@ -319,21 +349,34 @@ static int one_param(struct d_comp *c, const char *kind, struct d_member **out)
 	return 0;
 }
 
+/* (void) means no parameters: *out becomes NULL. */
 static int void_param(
 	struct d_comp *c, struct d_member **out, const char *kind, unsigned n, int line, int col)
 {
-	struct d_member *m = *out;
-	bool is_func = strcmp(kind, "function") == 0 || strcmp(kind, "probe") == 0;
+	const struct d_member *m = *out;
 
 	if (!d_is_kind(m->type, T_VOID))
 		return 0;
-	if (is_func && n == 0 && m->name == NULL && c->lex->tok.kind == ')') {
-		*out = NULL;
-		return 0;
-	}
-	return d_error(c, D_DECL_PROTO_VOID, line, col, "void %s",
-		is_func ? "must be the only parameter, without a name"
-			: "cannot be the type of a key or parameter");
+	if (strcmp(kind, "key") == 0)
+		return d_error(c, D_DECL_PROTO_TYPE, line, col, "a key cannot be of type void");
+	if (m->name != NULL)
+		return d_error(c, D_DECL_PROTO_NAME, line, col,
+			"parameter %s is void: it cannot have a name", m->name);
+	if (n > 0 || c->lex->tok.kind != ')')
+		return d_error(
+			c, D_DECL_PROTO_VOID, line, col, "void must be the only parameter");
+	*out = NULL;
+	return 0;
+}
+
+static int unique_name(struct d_comp *c, const struct d_member *list, const struct d_member *m,
+	const char *kind, int line, int col)
+{
+	for (; m->name != NULL && list != m; list = list->next)
+		if (list->name != NULL && strcmp(list->name, m->name) == 0)
+			return d_error(c, D_DECL_PROTO_FORM, line, col,
+				"two %s parameters are called %s", kind, m->name);
+	return 0;
 }
 
 int d_decl_params(
@@ -365,6 +408,8 @@ int d_decl_params(
 			return -1;
 		if (*next == NULL)
 			break;
+		if (unique_name(c, *out, *next, kind, line, col) != 0)
+			return -1;
 		next = &(*next)->next;
 		if (!d_accept(c, ','))
 			break;
@@ -392,13 +437,11 @@ static int brackets(struct d_comp *c, struct declarator *d)
 	n = d_parse_cond(c);
 	if (n == NULL)
 		return -1;
-	if (d_const_eval(c, n, &v) != 0 || v < 0)
+	if (d_const_eval(c, n, &v) != 0 || v <= 0)
 		return d_nerror(c, D_DECL_ARRSUB, n,
 			"expected a positive integer constant (an array of C) or types (an "
 			"associative "
 			"array) between the brackets");
-	if (v == 0)
-		return d_nerror(c, D_DECL_ARRNULL, n, "an array of no elements");
 	s->nelems = (uint64_t)v;
 	return d_expect(c, ']', "expected ']'");
 }
@@ -522,6 +565,9 @@ static int check_element(struct d_comp *c, const struct d_type *t, const struct 
 	if (b->kind == T_DYN)
 		return d_error(
 			c, D_DECL_DYNOBJ, s->line, s->col, "an array of translated objects");
+	if (b->kind == T_TERM)
+		return d_error(c, D_DECL_DYNOBJ, s->line, s->col,
+			"an array of terms: a term is valid in its clause only");
 	if (b->kind == T_FUNC)
 		return d_error(c, D_DECL_COMBO, s->line, s->col, "an array of functions");
 	if (!b->complete)
@@ -542,6 +588,9 @@ static int apply(struct d_comp *c, const struct step *s, struct d_decl *out)
 
 	switch (s->kind) {
 	case S_PTR:
+		if (b->kind == T_TERM)
+			return d_error(c, D_DECL_DYNOBJ, s->line, s->col,
+				"a pointer to a term: a term is in no memory of D");
 		out->type = d_ptr_to(c, out->type);
 		if (s->quals != 0)
 			out->type = d_qualified(c, out->type, s->quals);
@@ -560,9 +609,10 @@ static int apply(struct d_comp *c, const struct step *s, struct d_decl *out)
 		out->keys = s->params;
 		return 0;
 	case S_FUNC:
-		if (b->kind == T_ARRAY || b->kind == T_FUNC || b->kind == T_DYN)
+		if (b->kind == T_ARRAY || b->kind == T_FUNC || b->kind == T_DYN ||
+			b->kind == T_TERM)
 			return d_error(c, D_DECL_COMBO, s->line, s->col,
-				"a function cannot return an array or a function");
+				"a function cannot return an array, a function or a term");
 		f = d_type_new(c, T_FUNC);
 		if (f == NULL)
 			return -1;
@@ -627,7 +677,7 @@ const struct d_type *d_parse_typename(struct d_comp *c)
 	struct d_decl base, d;
 
 	if (t->kind == TOK_IDENT && strcmp(t->text, "stack") != 0) {
-		d_error(c, D_TYPE_ERR, t->line, t->col, "no type is called \"%.128s\"", t->text);
+		d_error(c, D_SYNTAX, t->line, t->col, "no type is called \"%.128s\"", t->text);
 		return NULL;
 	}
 	if (d_decl_specs(c, &base) != 0)

@@ -22,7 +22,7 @@ static int bad_format(struct d_comp *c, const struct d_node *str, const char *at
 	if (at[len] != '\0' && at[len] != ' ' && at[len] != '\n' && at[len] != '\t')
 		len++; /* the letter itself */
 
-	return CHK_ERR(c, D_PRINTF_ARG_FMT, str, "conversion '%.*s' of the format %s",
+	return CHK_ERR(c, D_SYNTAX, str, "conversion '%.*s' of the format %s",
 		(int)(len > 12 ? 12 : len), at, why);
 }
 
@@ -208,6 +208,8 @@ static int bad_value(struct d_comp *c, const struct d_node *at, const struct d_n
 		hint = ": use %s";
 	else if (d_is_ptr(t) && !strcmp(want, "an integer"))
 		hint = ": use %p";
+	else if (d_is_kind(t, T_DYN))
+		hint = ": use printa()";
 	return CHK_ERR(c, D_PRINTF_ARG_TYPE, at, "%%%s%c of %s() takes %s, not '%s'%s", p->mod,
 		p->conv, call->text, want, chk_tname(c, t), hint);
 }
@@ -296,21 +298,19 @@ static int printa_key(struct d_comp *c, const struct d_fmtpart *p, const struct 
 
 /* A format need not print all keys. */
 int d_fmt_check_printa(struct d_comp *c, const struct d_fmt *f, const struct d_node *call,
-	const struct d_ident *const *aggs, unsigned naggs)
+	const struct d_ident *agg)
 {
 	unsigned key = 0;
 
-	if (naggs == 0)
-		return 0;
 	for (const struct d_fmtpart *p = f->parts; p; p = p->next) {
 		if (!p->conv)
 			continue;
 		if (p->agg && !strchr("dioxXuaAfegEG", p->conv))
-			return CHK_ERR(c, D_PRINTF_AGG_CONV, call,
+			return CHK_ERR(c, D_PRINTF_ARG_TYPE, call,
 				"%%@%c in the format of printa(): a value is printed by %%@d, %%@u "
 				"or %%@x",
 				p->conv);
-		if (printa_key(c, p, call, aggs[0], &key))
+		if (printa_key(c, p, call, agg, &key))
 			return -1;
 	}
 	return 0;

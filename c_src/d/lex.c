@@ -104,7 +104,7 @@ int d_lex_open(struct d_comp *c, const char *text, size_t len)
 	c->lex = lx;
 	/* The option may have changed since the types were made. */
 	if (c->opts != NULL && c->t.string != NULL)
-		((struct d_type *)c->t.string)->size = c->opts->val[OPT_STRSIZE];
+		((struct d_type *)c->t.string)->size = d_str_bytes(c->opts);
 	if (len > D_MAX_SOURCE)
 		return d_error(c, D_SYNTAX, 0, 0, "the source is larger than %u MiB",
 			D_MAX_SOURCE >> 20);

@@ -196,7 +196,7 @@ const struct d_type *d_parse_enum(struct d_comp *c);
 /* type.c, for declarations */
 int d_typetab_new(struct d_comp *c);
 struct d_type *d_type_new(struct d_comp *c, enum d_tkind kind);
-struct d_type *d_tag_find(struct d_comp *c, const char *name);
+struct d_type *d_tag_find(struct d_comp *c, enum d_tkind kind, const char *name);
 struct d_type *d_tag_add(struct d_comp *c, enum d_tkind kind, const char *name);
 int d_typedef_add(struct d_comp *c, const char *name, const struct d_type *t);
 /* Complete a struct, union or enum in place; d_types_undo() makes it incomplete again. */

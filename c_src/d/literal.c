@@ -69,14 +69,16 @@ int d_int_parse(
 	for (first = i; i < len && (d = digit_of(s[i])) < (int)base; i++)
 		over |= __builtin_mul_overflow(v, base, &v) ||
 			__builtin_add_overflow(v, (uint64_t)d, &v);
-	if (i == first)
+	if (base == 8 && i < len && (s[i] == '8' || s[i] == '9'))
 		return 'd';
+	if (i == first)
+		return 's';
 	if (i < len && (s[i] == 'u' || s[i] == 'U'))
 		u = true, i++;
 	for (; l < 2 && i < len && (s[i] == 'l' || s[i] == 'L'); l++)
 		i++;
 	if (i != len)
-		return 'd';
+		return 's';
 	if (over || (*type = int_type(c, v, base == 10, u, l)) == NULL)
 		return 'o';
 	*value = v;
@@ -123,7 +125,7 @@ void d_lex_number(struct d_comp *c)
 	struct d_tok *t = &lx->tok;
 	size_t n = 0, rest = (size_t)(lx->end - lx->p);
 	char hint[96] = "";
-	int shown;
+	int shown, rc;
 
 	n = d_lex_decimal(lx->p, rest);
 	if (n > 0) { /* the checker says where it may be */
@@ -142,14 +144,16 @@ void d_lex_number(struct d_comp *c)
 	while (n < rest && d_lex_isword((unsigned char)lx->p[n]))
 		n++;
 	shown = n > 64 ? 64 : (int)n;
-	switch (d_int_parse(c, lx->p, n, &t->value, &t->type)) {
+	rc = d_int_parse(c, lx->p, n, &t->value, &t->type);
+	switch (rc) {
 	case 'd':
+	case 's':
 		/* tick-1s after a clause that was not closed */
 		if (lx->clause != NULL && lx->p > lx->src && lx->p[-1] == '-')
 			snprintf(hint, sizeof(hint),
 				"; is a '}' missing in the clause that starts at line %d?",
 				lx->clause->line);
-		d_error(c, D_INT_DIGIT, t->line, t->col,
+		d_error(c, rc == 'd' ? D_INT_DIGIT : D_SYNTAX, t->line, t->col,
 			"'%.*s' is not an integer: a digit or suffix is wrong (decimal, 0x hex or "
 			"0 octal digits, then u, l, ll, ul or ull)%s",
 			shown, lx->p, hint);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Macro variables: $0, $1 and so on are the arguments of the script; $pid, $target and the like
- * come from the system. $x is an integer or a name, depending on its text; $$x is always a string.
+ * come from the system. $x is an integer, a name or a string, depending on its text; $$x is always a
+ * string.
  * In probe descriptions (pdesc.c) both are inserted as text.
  */
 #include "lex.h"
@@ -131,7 +132,7 @@ static int integer(struct d_comp *c, const char *s, struct d_tok *t)
 		s++;
 	len = strlen(s);
 	if (len == 0 || *s < '0' || *s > '9')
-		return 'd';
+		return 's';
 	rc = d_int_parse(c, s, len, &t->value, &t->type);
 	if (rc == 'o' && s[len - 1] >= '0' && s[len - 1] <= '9' && len < 24) {
 		/* A decimal argument may be an address, or the smallest integer. */
@@ -152,6 +153,13 @@ static int integer(struct d_comp *c, const char *s, struct d_tok *t)
 	return rc;
 }
 
+static void text_token(struct d_tok *t, const char *s)
+{
+	t->kind = TOK_STR;
+	t->text = s;
+	t->len = (uint32_t)strnlen(s, D_MAX_STRING);
+}
+
 void d_lex_macro(struct d_comp *c)
 {
 	struct d_lexer *lx = c->lex;
@@ -167,9 +175,7 @@ void d_lex_macro(struct d_comp *c)
 		return;
 	lx->p += skip + used;
 	if (skip == 2) {
-		t->kind = TOK_STR;
-		t->text = s;
-		t->len = (uint32_t)strnlen(s, D_MAX_STRING);
+		text_token(t, s);
 		return;
 	}
 	rc = integer(c, missing ? "0" : s, t);
@@ -193,10 +199,6 @@ void d_lex_macro(struct d_comp *c)
 		saved.tok.len = lx->tok.len;
 		*lx = saved;
 	} else {
-		d_error(c, D_SYNTAX, t->line, t->col,
-			"macro argument %.*s is \"%.64s\", neither an integer nor a name: write "
-			"$%.*s "
-			"for its text",
-			(int)(skip + used), t->start, s, (int)(skip + used), t->start);
+		text_token(t, s);
 	}
 }

@@ -372,8 +372,7 @@ static int inline_params(struct d_comp *c, struct d_ident *id, const struct d_de
 		struct d_decl p = {.name = m->name, .type = m->type, .line = d->line};
 
 		if (m->name == NULL)
-			return d_error(c, D_DECL_PROTO_FORM, d->line, d->col,
-				"parameter %u of inline %s has no name", i + 1, d->name);
+			p.name = ""; /* it is given, but nothing can use it */
 		id->params[i] = new_ident(c, &p, ID_XLPARAM);
 		if (id->params[i] == NULL)
 			return -1;
@@ -462,13 +461,13 @@ static int probe_names(struct d_comp *c, const struct d_probedecl *p, int line, 
 
 	for (x = p->xargs; x != NULL; x = x->next, i++) {
 		if (x->name == NULL)
-			return d_error(c, D_DECL_PROTO_FORM, line, col,
+			return d_error(c, D_DECL_PROTO_NAME, line, col,
 				"translated argument %u of probe %s has no name", i, p->name);
 		for (m = p->args; m != NULL; m = m->next)
 			if (m->name != NULL && strcmp(m->name, x->name) == 0)
 				break;
 		if (m == NULL)
-			return d_error(c, D_DECL_PROTO_NAME, line, col,
+			return d_error(c, D_DECL_PROTO_FORM, line, col,
 				"translated argument %s of probe %s has the name of no native one",
 				x->name, p->name);
 	}
@@ -547,7 +546,8 @@ static int declared(struct d_comp *c, const struct d_decl *d, struct d_ident ***
 			"this->%s cannot be an associative array: use self or a global one",
 			d->name);
 	/* extern means that a name is declared elsewhere: fine if it is. */
-	if (d->cls == KW_EXTERN && c->globals != NULL && d_ident_find(c->globals, d->name) != NULL)
+	if (d->cls == KW_EXTERN && (d->open || (c->globals != NULL &&
+						       d_ident_find(c->globals, d->name) != NULL)))
 		return 0;
 	if (d_decl_object(c, d) != 0)
 		return -1;
@@ -614,6 +614,9 @@ static int parse_decl(struct d_comp *c, struct d_item *item)
 	} while (d_accept(c, ','));
 	if (lx->tok.kind == '=')
 		return d_syntax(c, "a declaration has no initialiser in D: assign in BEGIN");
+	if (lx->tok.kind == TOK_TYPENAME)
+		return d_error(c, D_DECL_IDENT, lx->tok.line, lx->tok.col,
+			"a declaration of two names, or with a type too many");
 	if (lx->tok.kind != ';')
 		return d_syntax(c, "expected ';' or ',' after the declaration");
 	return 0;

@@ -83,7 +83,7 @@ static int p_option(struct d_comp *c, const struct words *w, int line)
 	if (c->opts != NULL && c->scan != NULL)
 		d_scan_option(c, name, line);
 	if (c->opts != NULL && strcmp(name, "strsize") == 0)
-		((struct d_type *)c->t.string)->size = c->opts->val[OPT_STRSIZE];
+		((struct d_type *)c->t.string)->size = d_str_bytes(c->opts);
 	return 0;
 }
 
@@ -221,6 +221,11 @@ static int p_depends(struct d_comp *c, const struct words *w, int line)
 	case D_DEP_MODULE:
 		return 0; /* modules come and go; names in them are resolved when used */
 	case D_DEP_LIBRARY:
+		if (!c->in_library)
+			return d_error(c, D_PRAGMA_DEPEND, line, 0,
+				"a script cannot depend on library %s: all D libraries are read "
+				"before it",
+				w->w[3]);
 		if (c->libs == NULL)
 			return 0; /* being ordered now, or not read at all */
 		for (l = c->libs; l != NULL; l = l->next)
@@ -320,10 +325,26 @@ static int p_d(struct d_comp *c, const struct words *all, int line)
 		w.w[1]);
 }
 
+/* #line, #ident and #error, also after "pragma D": word i. Returns 1 if it is another one. */
+static int directive(
+	struct d_comp *c, const struct words *w, int i, const char *text, int line)
+{
+	if (strcmp(w->w[i], "line") == 0)
+		return p_line(c, w, i + 1, line);
+	if (strcmp(w->w[i], "ident") == 0)
+		return 0;
+	if (strcmp(w->w[i], "error") != 0)
+		return 1;
+	for (text = strstr(text, "error") + strlen("error"); is_space(*text); text++)
+		;
+	return d_error(c, D_PRAGERR, line, 0, "#error: %s", text);
+}
+
 int d_pragma(struct d_comp *c, const char *text, int line)
 {
 	struct words w;
 	const char *k;
+	int rc;
 
 	if (split(c, text, &w) != 0)
 		return -1;
@@ -332,21 +353,14 @@ int d_pragma(struct d_comp *c, const char *text, int line)
 	k = w.w[0];
 	if (*k >= '0' && *k <= '9')
 		return p_line(c, &w, 0, line);
-	if (strcmp(k, "line") == 0)
-		return p_line(c, &w, 1, line);
-	if (strcmp(k, "ident") == 0)
-		return 0;
-	if (strcmp(k, "error") == 0) {
-		while (is_space(*text))
-			text++;
-		for (text += strlen("error"); is_space(*text); text++)
-			;
-		return d_error(c, D_PRAGERR, line, 0, "#error: %s", text);
-	}
+	rc = directive(c, &w, 0, text, line);
+	if (rc <= 0)
+		return rc;
 	if (strcmp(k, "pragma") == 0) {
 		if (w.n < 2 || strcmp(w.w[1], "D") != 0)
 			return 0;
-		return p_d(c, &w, line);
+		rc = w.n > 2 ? directive(c, &w, 2, text, line) : 1;
+		return rc <= 0 ? rc : p_d(c, &w, line);
 	}
 	return d_error(c, D_PRAGCTL_INVAL, line, 0, "invalid control line #%.64s%s", k,
 		strcmp(k, "include") == 0 || strncmp(k, "def", 3) == 0 ||

@@ -169,6 +169,13 @@ static int check_member(struct d_comp *c, struct layout *l, const struct d_decl 
 	if (d->assoc)
 		return d_error(c, D_DECL_ARRSUB, d->line, d->col,
 			"a member cannot be an associative array");
+	if (d_is_kind(d->type, T_FUNC))
+		return d_error(c, D_DECL_VOIDOBJ, d->line, d->col,
+			"member %s cannot be a function: use a pointer to one", d->name);
+	if (d_is_term(d->type))
+		return d_error(c, D_DECL_DYNOBJ, d->line, d->col,
+			"a member cannot be a term: a term is valid in its clause only; declare a "
+			"string or a number");
 	if (obj.name == NULL)
 		obj.name = "the member";
 	obj.open = false; /* a flexible array member */
@@ -264,19 +271,12 @@ static int redefined(struct d_comp *c, const char *kind, const struct d_type *t,
 	return d_error(c, D_DECL_TYPERED, line, col, "%s %s is already defined", kind, t->name);
 }
 
-static struct d_type *find_tag(
-	struct d_comp *c, enum d_tkind kind, const char *name, int line, int col)
+/* struct s, union s and enum s are different types, unlike in C. */
+static struct d_type *find_tag(struct d_comp *c, enum d_tkind kind, const char *name)
 {
-	struct d_type *t = d_tag_find(c, name);
+	struct d_type *t = d_tag_find(c, kind, name);
 
-	if (t == NULL)
-		return d_tag_add(c, kind, name);
-	if (t->kind != kind) {
-		d_error(c, D_DECL_TYPERED, line, col, "%s is the tag of another kind of type",
-			name);
-		return NULL;
-	}
-	return t;
+	return t != NULL ? t : d_tag_add(c, kind, name);
 }
 
 /* The tag after the keyword, or NULL. Any name is allowed, even that of a typedef. */
@@ -325,7 +325,7 @@ const struct d_type *d_parse_sou(struct d_comp *c)
 		d_syntax(c, "expected a tag or '{'");
 		return NULL;
 	}
-	t = tag != NULL ? find_tag(c, kind, tag, at.line, at.col) : d_type_new(c, kind);
+	t = tag != NULL ? find_tag(c, kind, tag) : d_type_new(c, kind);
 	if (t == NULL || c->lex->tok.kind != '{')
 		return t;
 	if (t->complete && d_type_same_text(c, t)) {
@@ -363,6 +363,9 @@ static int enter_name(
 	if (id != NULL && id->kind == ID_INLINE && id->nkeys == 0 && id->expr->kind == N_INT &&
 		(int64_t)id->expr->value == m->value)
 		return 0;
+	if (id != NULL && id->kind == ID_ENUM && !t->complete && d_base(id->type) == t)
+		return d_error(c, D_UNKNOWN, line, col,
+			"enumerator %s cannot be defined: this enum has it already", m->name);
 	if (id != NULL || d_typedef_find(c, m->name) != NULL)
 		return d_error(c, D_DECL_IDRED, line, col, "%s is already declared", m->name);
 	id = d_ident_add(c, c->globals, m->name, ID_ENUM);
@@ -443,7 +446,7 @@ const struct d_type *d_parse_enum(struct d_comp *c)
 		d_syntax(c, "expected a tag or '{'");
 		return NULL;
 	}
-	t = tag != NULL ? find_tag(c, T_ENUM, tag, at.line, at.col) : d_type_new(c, T_ENUM);
+	t = tag != NULL ? find_tag(c, T_ENUM, tag) : d_type_new(c, T_ENUM);
 	if (t == NULL || c->lex->tok.kind != '{')
 		return t;
 	if (t->complete && d_type_same_text(c, t)) {

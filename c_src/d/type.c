@@ -12,13 +12,14 @@
 
 /* ---- tables --------------------------------------------------------------------------- */
 
-enum entry_kind { E_TYPEDEF, E_TAG };
+enum entry_kind { E_TYPEDEF, E_STRUCT, E_UNION, E_ENUM }; /* each is a name space */
 
 struct entry {
 	const char *name;
 	uint32_t hash;
 	enum entry_kind kind;
 	bool basic; /* a basic type */
+	const char *text; /* the source that declared it */
 	struct d_type *type;
 	struct entry *next; /* in the bucket, newest first */
 };
@@ -124,6 +125,7 @@ static int enter(struct d_comp *c, enum entry_kind kind, const char *name, struc
 	e->kind = kind;
 	e->type = type;
 	e->basic = c->lex == NULL;
+	e->text = c->lex != NULL ? c->lex->src : NULL;
 	e->next = tab->buckets[e->hash & (tab->nbuckets - 1)];
 	tab->buckets[e->hash & (tab->nbuckets - 1)] = e;
 	tab->nentries++;
@@ -307,6 +309,13 @@ static bool same_again(const struct entry *old, const struct d_type *t)
 	       a->is_bool == b->is_bool && (old->basic || a->is_signed == b->is_signed);
 }
 
+/* Is the script itself being read, not a header or a D library? */
+static bool own_text(const struct d_comp *c)
+{
+	return c->lex != NULL && !c->in_library && c->file != NULL && c->lex->file != NULL &&
+	       strcmp(c->lex->file, c->file) == 0;
+}
+
 int d_typedef_add(struct d_comp *c, const char *name, const struct d_type *t)
 {
 	const struct entry *old = find(c->types, E_TYPEDEF, name);
@@ -315,10 +324,10 @@ int d_typedef_add(struct d_comp *c, const char *name, const struct d_type *t)
 	    col = c->lex != NULL ? c->lex->tok.col : 0;
 
 	if (old != NULL) {
-		if (same_again(old, t))
+		if (!(own_text(c) && old->text == c->lex->src) && same_again(old, t))
 			return 0;
-		return d_error(c, D_DECL_TYPERED, line, col,
-			"type %s is already declared, and not as this type", name);
+		return d_error(
+			c, D_DECL_IDRED, line, col, "type %s is already declared", name);
 	}
 	if (c->globals != NULL && d_ident_find(c->globals, name) != NULL)
 		return d_error(c, D_DECL_IDRED, line, col,
@@ -327,9 +336,14 @@ int d_typedef_add(struct d_comp *c, const char *name, const struct d_type *t)
 	return td != NULL ? enter(c, E_TYPEDEF, name, td) : -1;
 }
 
-struct d_type *d_tag_find(struct d_comp *c, const char *name)
+static enum entry_kind tag_kind(enum d_tkind kind)
 {
-	struct entry *e = find(c->types, E_TAG, unscoped(name));
+	return kind == T_STRUCT ? E_STRUCT : kind == T_UNION ? E_UNION : E_ENUM;
+}
+
+struct d_type *d_tag_find(struct d_comp *c, enum d_tkind kind, const char *name)
+{
+	struct entry *e = find(c->types, tag_kind(kind), unscoped(name));
 
 	return e != NULL ? e->type : NULL;
 }
@@ -341,7 +355,7 @@ struct d_type *d_tag_add(struct d_comp *c, enum d_tkind kind, const char *name)
 	if (t == NULL)
 		return NULL;
 	t->name = name;
-	return enter(c, E_TAG, name, t) == 0 ? t : NULL;
+	return enter(c, tag_kind(kind), name, t) == 0 ? t : NULL;
 }
 
 /* ---- queries -------------------------------------------------------------------------- */
@@ -432,6 +446,6 @@ void d_types_each(struct d_comp *c, bool basic,
 		const struct entry *e = tab->log[i].added;
 
 		if (e != NULL && e->basic == basic)
-			cb(arg, e->name, e->type, e->kind == E_TAG);
+			cb(arg, e->name, e->type, e->kind != E_TYPEDEF);
 	}
 }

@@ -19,7 +19,7 @@ struct d_basic {
 	const struct d_type *void_, *char_, *schar, *uchar, *short_, *ushort, *int_, *uint, *long_,
 		*ulong, *llong, *ullong, *bool_, *float_, *double_, *ldouble;
 	const struct d_type *i8, *i16, *i32, *i64, *u8, *u16, *u32, *u64; /* typedefs intN_t */
-	const struct d_type *uintptr, *string, *stack, *symaddr, *usymaddr, *dyn;
+	const struct d_type *uintptr, *string, *stack, *symaddr, *usymaddr, *dyn, *term;
 	const struct d_type *void_ptr, *char_ptr;
 };
 

@@ -565,7 +565,7 @@ RTFN(dyn_setstr)
 	if (len > v->data - 1)
 		len = v->data - 1;
 	memmove(to, text, len); /* text may be the variable's own value */
-	to[len] = '\0';
+	str_end(to, len);
 	return 0;
 }
 

@@ -72,7 +72,7 @@ RTFN(fault)
 
 	if (a != 0)
 		f->fault = (uint32_t)a;
-	if (f->fault != FAULT_BADADDR && f->fault != FAULT_BADALIGN)
+	if (f->fault != FAULT_BADADDR && f->fault != FAULT_BADALIGN && f->fault != FAULT_TERM)
 		f->fault_addr = 0;
 	if (t->in_error) {
 		drop(t, DROP_DBLERROR);

@@ -51,7 +51,7 @@ PROBE_PATH static inline uint64_t key_str_view(struct fire *f, uint64_t ref, str
 		return in->hash;
 	}
 	s->id = 0;
-	s->text = str_text(f, ref, &s->len);
+	s->text = str_arg(f, ref, &s->len);
 	work_block(f, s->len);
 	return et_hash(s->text, s->len);
 }

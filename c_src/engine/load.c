@@ -130,7 +130,7 @@ static int too_long(const struct en *en, const struct prog_clause *c, struct et_
 		"strsize=%u; bufsize=%llu is less: make bufsize larger (-b), strsize smaller, or "
 		"split the clause",
 		c->line, (unsigned long long)record_size(en->prog, c), strings,
-		strings == 1 ? "" : "s", en->prog->strsize,
+		strings == 1 ? "" : "s", en->prog->strsize - 1,
 		(unsigned long long)en->opts->val[OPT_BUFSIZE]);
 }
 
@@ -312,6 +312,7 @@ static int load_memory(struct en *en, struct et_error *e)
 	const uint64_t *val = en->opts->val;
 	en->strsize = p->strsize;
 	en->scratch_size = p->scratch_size < 8 ? 8 : p->scratch_size;
+	en->this_end = p->this_end;
 	en->alloca_size = (uint32_t)val[OPT_SCRATCHSIZE];
 	en->policy = (int)val[OPT_BUFPOLICY];
 	en->rate_limit = en->opts->inside ? (uint32_t)val[OPT_MAXRATE] : 0;
@@ -680,9 +681,9 @@ int en_load(struct en *en, const struct prog *prog, struct et_error *e)
 {
 	en->prog = prog;
 	en->fence = !en_barrier_init();
-	if (share(en, e) < 0 || look_around(en, e) < 0 || load_strings(en, e) < 0 ||
-		load_code(en, e) < 0 || load_memory(en, e) < 0 || load_probes(en, e) < 0 ||
-		share_clauses(en, e) < 0)
+	if (share(en, e) < 0 || look_around(en, e) < 0 || en_cpus_load(en, e) < 0 ||
+		load_strings(en, e) < 0 || load_code(en, e) < 0 || load_memory(en, e) < 0 ||
+		load_probes(en, e) < 0 || share_clauses(en, e) < 0)
 		return -1;
 	if (reads_memory(prog)) {
 		if (safe_init() < 0)
@@ -719,12 +720,14 @@ void en_unload(struct en *en)
 	free(en->strs);
 	free(en->ecbs);
 	en_dealloc(en, en->globals);
+	en_dealloc(en, en->cpus);
 	en->slots = NULL;
 	en->code = NULL;
 	en->strs = NULL;
 	en->ecbs = NULL;
 	en->globals = NULL;
+	en->cpus = NULL;
 	en->process.execname = en->process.psargs = en->process.cwd = en->process.rootdir = NULL;
 	en->safe_on = false;
-	en->ncode = en->necbs = en->spec.n = en->process.nancestors = 0;
+	en->ncpus = en->ncode = en->necbs = en->spec.n = en->process.nancestors = 0;
 }

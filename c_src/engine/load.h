@@ -11,6 +11,7 @@ struct prog;
 
 int en_load(struct en *en, const struct prog *prog, struct et_error *e);
 void en_unload(struct en *en); /* also after a load that failed */
+int en_cpus_load(struct en *en, struct et_error *e); /* rt_cpu.c */
 struct en_probe *en_probe_shared(struct en *en, const struct en_probe *p);
 
 #endif

@@ -23,6 +23,8 @@ struct provider {
 	int (*init)(struct en *en, void **data, struct et_error *e);
 	/* Add probes that exist on demand, as the description asks (tick-1s). May be NULL. */
 	int (*provide)(struct en *en, void *data, const struct d_pdesc *desc, struct et_error *e);
+	/* Why none can exist that the description asks for; NULL: it is not known. May be NULL. */
+	const char *(*why_none)(const struct d_pdesc *desc);
 	/* A probe is to be enabled; called for each one before start. May be NULL. */
 	int (*enable)(struct en *en, void *data, struct en_probe *p, struct et_error *e);
 	int (*ready)(struct en *en, void *data, struct et_error *e); /* all are enabled; or NULL */

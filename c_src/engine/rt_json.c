@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json(text, path) (probe path): the value at a path like a.b[0].c, as a string: a string's text,
- * anything else as it is written. NULL if there is no such value. One pass over the text, without
+ * json(text, path) (probe path): the value at a path like a.b[0].c, as a string: the text of a
+ * string without its quotes, anything else, all as it is written: escapes stay escapes. NULL if
+ * there is no such value, or what comes before its end is not JSON. One pass over the text, without
  * recursion: each part of the path is searched for inside the value of the last one, and other
  * values are skipped by counting brackets. The text after the value is not checked, as in DTrace.
  */
@@ -22,8 +23,24 @@ struct text {
 /* In memory, not in registers, so that BPF can have functions that take pointers to them. */
 struct work {
 	struct text path, t; /* the rest of each */
+	struct text part;    /* of the path */
 	struct text name, value;
 };
+
+static inline bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool is_lower(char c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+static inline bool is_hex(char c)
+{
+	return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+}
 
 PROBE_PATH static void skip_space(struct text *t)
 {
@@ -31,198 +48,206 @@ PROBE_PATH static void skip_space(struct text *t)
 		t->at++;
 }
 
+/* The next character, 0 at the end of the text. */
+static inline char next(const struct text *t)
+{
+	return t->at < t->end ? *t->at : '\0';
+}
+
 /* Skip a string with its quotes; *body is what is between them. */
 PROBE_PATH static bool skip_string(struct text *t, struct text *body)
 {
-	if (t->at >= t->end || *t->at != '"')
+	unsigned hex = 0; /* digits that must follow */
+
+	if (next(t) != '"')
 		return false;
 	body->at = ++t->at;
-	for (; t->at < t->end && *t->at != '"'; t->at++)
-		if (*t->at == '\\' && ++t->at >= t->end)
-			return false;
-	if (t->at >= t->end)
-		return false;
-	body->end = t->at++;
-	return true;
+	for (; t->at < t->end; t->at++) {
+		if (hex > 0) {
+			if (!is_hex(*t->at))
+				return false;
+			hex--;
+		} else if (*t->at == '"') {
+			body->end = t->at++;
+			return true;
+		} else if (*t->at == '\\') {
+			if (++t->at >= t->end)
+				return false;
+			hex = *t->at == 'u' ? 4 : 0;
+		}
+	}
+	return false;
 }
 
-/* Skip a whole value, which is then [v->at, v->end). */
-PROBE_PATH static INLINE_HERE bool skip_value(struct text *t, struct text *v)
+/* Skip an object or an array. */
+PROBE_PATH static INLINE_HERE bool skip_nested(struct text *t)
 {
-	unsigned depth = 0;
+	unsigned braces = 0, brackets = 0;
 	struct text ignored;
 
-	skip_space(t);
-	v->at = t->at;
 	while (t->at < t->end) {
 		char c = *t->at;
 
 		if (c == '"') {
 			if (!skip_string(t, &ignored))
 				return false;
-			if (depth == 0)
-				break;
 			continue;
 		}
-		if (c == '{' || c == '[') {
-			depth++;
-		} else if (c == '}' || c == ']') {
-			if (depth == 0)
-				break; /* closes what encloses the value */
-			if (--depth == 0) {
-				t->at++;
-				break;
-			}
-		} else if (depth == 0 && (c == ',' || c == ' ' || (c >= '\t' && c <= '\r'))) {
-			break;
-		}
+		if (c == '{')
+			braces++;
+		else if (c == '[')
+			brackets++;
+		else if ((c == '}' && braces-- == 0) || (c == ']' && brackets-- == 0))
+			return false;
 		t->at++;
+		if (braces == 0 && brackets == 0)
+			return true;
 	}
+	return false;
+}
+
+/* Skip a number: digits, then a fraction, then an exponent, which may have a sign. */
+PROBE_PATH static bool skip_number(struct text *t)
+{
+	bool fraction = false, exponent = false;
+
+	for (t->at++; t->at < t->end; t->at++) {
+		char c = *t->at;
+
+		if (c == '.' && !fraction && !exponent)
+			fraction = true;
+		else if ((c | 0x20) == 'e' && !exponent)
+			exponent = true;
+		else if ((c | 0x20) == 'x' || ((c == '+' || c == '-') && !exponent))
+			return false;
+		else if (!is_digit(c) && c != '+' && c != '-')
+			return true;
+	}
+	return false; /* it may go on */
+}
+
+PROBE_PATH static bool skip_word(struct text *t)
+{
+	const char *from = t->at;
+
+	while (t->at < t->end && is_lower(*t->at))
+		t->at++;
+	return t->at < t->end && ((t->at - from == 4 && (memcmp(from, "true", 4) == 0 ||
+								memcmp(from, "null", 4) == 0)) ||
+					 (t->at - from == 5 && memcmp(from, "false", 5) == 0));
+}
+
+/* Skip a whole value; v is its text. */
+PROBE_PATH static INLINE_HERE bool skip_value(struct text *t, struct text *v)
+{
+	char c;
+	bool whole;
+
+	skip_space(t);
+	c = next(t);
+	if (c == '"')
+		return skip_string(t, v);
+	v->at = t->at;
+	whole = c == '{' || c == '['	  ? skip_nested(t)
+		: c == '-' || is_digit(c) ? skip_number(t)
+					  : skip_word(t);
 	v->end = t->at;
-	return v->end > v->at && depth == 0;
+	return whole;
 }
 
 PROBE_PATH static bool eat(struct text *t, char c)
 {
 	skip_space(t);
-	if (t->at >= t->end || *t->at != c)
+	if (next(t) != c)
 		return false;
 	t->at++;
 	return true;
 }
 
-PROBE_PATH static bool is_name(const struct text *name, const char *part, size_t len)
+PROBE_PATH static bool is_same(const struct text *a, const struct text *b)
 {
-	return (size_t)(name->end - name->at) == len && memcmp(name->at, part, len) == 0;
+	return a->end - a->at == b->end - b->at &&
+	       memcmp(a->at, b->at, (size_t)(a->end - a->at)) == 0;
 }
 
-/* Find a member of an object; its value comes next. */
-PROBE_PATH static INLINE_HERE bool member(struct work *w, const char *part, size_t len)
+/* Find the member of an object that the part names; its value comes next. */
+PROBE_PATH static INLINE_HERE bool member(struct work *w)
 {
 	struct text *t = &w->t;
 
-	if (!eat(t, '{'))
-		return false;
 	for (;;) {
 		skip_space(t);
 		if (!skip_string(t, &w->name) || !eat(t, ':'))
 			return false;
-		if (is_name(&w->name, part, len))
+		if (is_same(&w->name, &w->part))
 			return true;
 		if (!skip_value(t, &w->value) || !eat(t, ','))
 			return false;
 	}
 }
 
-/* The same for an element of an array. */
-PROBE_PATH static INLINE_HERE bool element(struct work *w, uint64_t n)
+/* The same for the element of an array. */
+PROBE_PATH static INLINE_HERE bool element(struct work *w)
 {
 	struct text *t = &w->t;
+	uint64_t n = 0;
 
-	if (!eat(t, '['))
+	if (w->part.at == w->part.end)
 		return false;
+	for (const char *p = w->part.at; p < w->part.end; p++) {
+		if (!is_digit(*p))
+			return false;
+		n = n < 1u << 30 ? n * 10 + (uint64_t)(*p - '0') : n;
+	}
 	for (; n > 0; n--)
 		if (!skip_value(t, &w->value) || !eat(t, ','))
 			return false;
 	return true;
 }
 
-/* The next part of a path: ".name", "name" or "[number]". */
-PROBE_PATH static INLINE_HERE bool step(struct work *w)
+/* The next part of a path: up to a dot or bracket. "a.0" and "a[0]" are the same. */
+PROBE_PATH static void next_part(struct work *w)
 {
 	struct text *path = &w->path;
-	const char *from;
-	uint64_t n = 0;
 
-	if (*path->at == '[') {
-		from = ++path->at;
-		for (; path->at < path->end && *path->at >= '0' && *path->at <= '9'; path->at++)
-			n = n < 1u << 30 ? n * 10 + (uint64_t)(*path->at - '0') : n;
-		if (path->at == from || path->at >= path->end || *path->at != ']')
-			return false;
+	w->part.at = path->at;
+	while (path->at < path->end && *path->at != '.' && *path->at != '[' && *path->at != ']')
 		path->at++;
-		return element(w, n);
-	}
-	if (*path->at == '.')
+	w->part.end = path->at;
+	if (next(path) == ']')
 		path->at++;
-	for (from = path->at; path->at < path->end && *path->at != '.' && *path->at != '[';)
-		path->at++;
-	return path->at > from && member(w, from, (size_t)(path->at - from));
 }
 
-PROBE_PATH static int hex(const char *p)
+PROBE_PATH static INLINE_HERE bool step(struct work *w)
 {
-	int v = 0;
-
-	for (int i = 0; i < 4; i++) {
-		char c = p[i];
-		int digit = c >= '0' && c <= '9'		     ? c - '0'
-			    : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
-								     : -1;
-
-		if (digit < 0)
-			return -1;
-		v = v * 16 + digit;
-	}
-	return v;
-}
-
-PROBE_PATH static char plain_escape(char c)
-{
-	switch (c) {
-	case 'n': return '\n';
-	case 't': return '\t';
-	case 'r': return '\r';
-	case 'b': return '\b';
-	case 'f': return '\f';
-	default: return c; /* quote, backslash, slash: itself */
-	}
-}
-
-/* A string's text, unescaped; \u only for codes of one byte, others are left as they are. */
-PROBE_PATH static INLINE_HERE uint64_t unescape(struct fire *f, uint64_t slot, const struct text *s)
-{
-	uint32_t n = 0, most = f->en->strsize - 1;
-	char *to = str_slot(f, slot);
-	int v;
-
-	if (to == NULL)
-		return 0;
-	for (const char *p = s->at; p < s->end && n < most; p++) {
-		if (*p != '\\' || p + 1 >= s->end) {
-			to[n++] = *p;
-		} else if (*++p != 'u') {
-			to[n++] = plain_escape(*p);
-		} else if (s->end - p > 4 && (v = hex(p + 1)) > 0 && v < 0x80) {
-			to[n++] = (char)v;
-			p += 4;
-		} else {
-			to[n++] = '\\';
-			if (n < most)
-				to[n++] = 'u';
-		}
-	}
-	to[n] = '\0';
-	return (uint64_t)(uintptr_t)to;
+	next_part(w);
+	if (eat(&w->t, '{'))
+		return member(w);
+	return eat(&w->t, '[') && element(w);
 }
 
 RTFN(json)
 {
 	struct fire *f = FIRE(ctx);
 	uint32_t n, m;
-	const char *s = str_text(f, b, &n), *p = str_text(f, c, &m);
+	const char *s = str_arg(f, b, &n), *p = str_arg(f, c, &m);
 	BIG_LOCAL(struct work, w, f);
 
-	if (n == 0 || m == 0 || !work_bytes(f, (uint64_t)n + m))
+	if (s == NULL || p == NULL || !work_bytes(f, (uint64_t)n + m))
 		return 0;
 	w->t = (struct text){s, s + n};
 	w->path = (struct text){p, p + m};
-	while (w->path.at < w->path.end)
+	if (next(&w->path) == '[')
+		w->path.at++;
+	if (!step(w))
+		return 0;
+	while (w->path.at < w->path.end) {
+		if (*w->path.at != '.' && *w->path.at != '[')
+			return 0;
+		w->path.at++;
 		if (!step(w))
 			return 0;
-	skip_space(&w->t);
-	if (skip_string(&w->t, &w->value))
-		return unescape(f, a, &w->value);
+	}
 	if (!skip_value(&w->t, &w->value))
 		return 0;
 	return str_put(f, a, w->value.at, (size_t)(w->value.end - w->value.at));

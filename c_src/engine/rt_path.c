@@ -2,6 +2,7 @@
 /* Paths (probe path): basename, dirname, cleanpath, by DTrace's rules. */
 #include "compiler.h"
 #include "fire.h"
+#include "in_kernel.h"
 #include "rt_str.h"
 #include "work.h"
 
@@ -17,9 +18,9 @@ RTFN(basename)
 {
 	struct fire *f = FIRE(ctx);
 	uint32_t n, from;
-	const char *s = str_text(f, b, &n);
+	const char *s = str_arg(f, b, &n);
 
-	if (!work_bytes(f, n))
+	if (s == NULL || !work_bytes(f, n))
 		return 0;
 	if (n == 0)
 		return str_put(f, a, ".", 1);
@@ -35,9 +36,9 @@ RTFN(dirname)
 {
 	struct fire *f = FIRE(ctx);
 	uint32_t n;
-	const char *s = str_text(f, b, &n);
+	const char *s = str_arg(f, b, &n);
 
-	if (!work_bytes(f, n))
+	if (s == NULL || !work_bytes(f, n))
 		return 0;
 	if (n == 0)
 		return str_put(f, a, ".", 1);
@@ -56,11 +57,11 @@ RTFN(dirname)
 RTFN(cleanpath)
 {
 	struct fire *f = FIRE(ctx);
-	uint32_t n, to = 0, i = 0;
-	const char *s = str_text(f, b, &n);
+	uint32_t n, to = ZERO(f->en), i = 0;
+	const char *s = str_arg(f, b, &n);
 	char *out = str_slot(f, a);
 
-	if (out == NULL || !work_bytes(f, n))
+	if (s == NULL || out == NULL || !work_bytes(f, n))
 		return 0;
 	while (i < n) {
 		if (s[i] != '/') {
@@ -77,6 +78,6 @@ RTFN(cleanpath)
 			out[to++] = s[i++];
 		}
 	}
-	out[to] = '\0';
+	str_end(out, to);
 	return (uint64_t)(uintptr_t)out;
 }

@@ -32,21 +32,19 @@ RTFN(rec_str)
 	const struct en *en = f->en;
 	char *rec = f->thread->rec;
 	uint32_t at = (uint32_t)sizeof(struct rec_head) + f->clause->rec_size + f->rec_tail, len;
-	struct rec_str s = {.off = at, .len = UINT32_MAX};
+	struct rec_str s = {.off = at};
 	const char *text;
 
 	if (a > f->clause->rec_size || f->clause->rec_size - a < sizeof(s))
 		return 0;
-	text = str_text(f, b, &len);
-	if (unlikely(!work_block(f, len)))
+	text = str_arg(f, b, &len);
+	if (unlikely(text == NULL || !work_block(f, len)))
 		return 0;
-	if (text != NULL) {
-		if (at > en->rec_cap || len > en->rec_cap - at)
-			len = at > en->rec_cap ? 0 : en->rec_cap - at;
-		memcpy(rec + at, text, len);
-		s.len = len;
-		f->rec_tail += len;
-	}
+	if (at > en->rec_cap || len > en->rec_cap - at)
+		len = at > en->rec_cap ? 0 : en->rec_cap - at;
+	memcpy(rec + at, text, len);
+	s.len = len;
+	f->rec_tail += len;
 	memcpy(rec + sizeof(struct rec_head) + a, &s, sizeof(s));
 	return 0;
 }

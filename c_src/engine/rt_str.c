@@ -37,7 +37,10 @@ RTFN(copyinstr)
 	if (c < room)
 		room = c == 0 ? 1 : (uint32_t)c + 1 < room ? (uint32_t)c + 1 : room;
 	len = safe_str(f, to, b, room);
-	return len < 0 || !work_block(f, (uint64_t)len) ? 0 : (uint64_t)(uintptr_t)to;
+	if (len < 0 || !work_block(f, (uint64_t)len))
+		return 0;
+	str_end(to, (size_t)len);
+	return (uint64_t)(uintptr_t)to;
 }
 
 /* An argument that the provider has interned is passed on as it is. */
@@ -71,19 +74,29 @@ RTFN(str)
 	return a;
 }
 
+RTFN(notnull)
+{
+	uint32_t len;
+
+	return str_arg(FIRE(ctx), a, &len) != NULL ? a : 0;
+}
+
 RTFN(setstr)
 {
 	char *to = (char *)(uintptr_t)a;
 	uint32_t len;
 	const char *text = str_text(FIRE(ctx), c, &len);
 
-	if (b == 0 || !work_block(FIRE(ctx), len))
+	if (b < 2 || !work_block(FIRE(ctx), len))
 		return 0;
+	if (text == NULL) {
+		str_set_null(to);
+		return 0;
+	}
 	if (len > b - 1)
 		len = (uint32_t)(b - 1);
-	if (len > 0)
-		memmove(to, text, len);
-	to[len] = '\0';
+	memmove(to, text, len);
+	str_end(to, len);
 	return 0;
 }
 
@@ -136,7 +149,7 @@ RTFN(strlen)
 {
 	uint32_t len;
 
-	str_text(FIRE(ctx), a, &len);
+	str_arg(FIRE(ctx), a, &len);
 	work_block(FIRE(ctx), len);
 	return len;
 }
@@ -144,7 +157,7 @@ RTFN(strlen)
 RTFN(strat)
 {
 	uint32_t len;
-	const char *s = str_text(FIRE(ctx), a, &len);
+	const char *s = str_arg(FIRE(ctx), a, &len);
 
 	work_block(FIRE(ctx), len);
 	return b < len ? (uint64_t)(int64_t)s[b] : 0;
@@ -164,11 +177,13 @@ static inline int digit_of(char c)
 RTFN(strtoll)
 {
 	uint32_t len, i = 0;
-	const char *s = str_text(FIRE(ctx), a, &len);
+	const char *s = str_arg(FIRE(ctx), a, &len);
 	bool negative = false;
 	uint64_t v = 0;
 
-	if (b < 2 || b > 36 || !work_bytes(FIRE(ctx), len))
+	if (b < 2 || b > 36)
+		set_fault(FIRE(ctx), FAULT_ILLOP, 0);
+	if (FIRE(ctx)->fault != 0 || !work_bytes(FIRE(ctx), len))
 		return 0;
 	while (i < len && (s[i] == ' ' || (s[i] >= '\t' && s[i] <= '\r')))
 		i++;
@@ -258,7 +273,7 @@ RTFN(index)
 {
 	struct fire *f = FIRE(ctx);
 	uint32_t n, m;
-	const char *s = str_text(f, a, &n), *t = str_text(f, b, &m);
+	const char *s = str_arg(f, a, &n), *t = str_arg(f, b, &m);
 	int64_t from = (int64_t)c < 0 ? 0 : (int64_t)c, at;
 	BIG_LOCAL(struct search, q, f);
 
@@ -275,7 +290,7 @@ RTFN(rindex)
 {
 	struct fire *f = FIRE(ctx);
 	uint32_t n, m;
-	const char *s = str_text(f, a, &n), *t = str_text(f, b, &m);
+	const char *s = str_arg(f, a, &n), *t = str_arg(f, b, &m);
 	int64_t from = (int64_t)c;
 	BIG_LOCAL(struct search, q, f);
 
@@ -295,23 +310,25 @@ RTFN(strstr)
 {
 	struct fire *f = FIRE(ctx);
 	uint32_t n, m;
-	const char *s = str_text(f, b, &n), *t = str_text(f, c, &m);
+	const char *s = str_arg(f, b, &n), *t = str_arg(f, c, &m);
 	int64_t at = 0;
 	BIG_LOCAL(struct search, q, f);
 
+	if (s == NULL || t == NULL)
+		return 0;
 	*q = (struct search){s, t, n, m, false};
 	if (m > 0)
 		at = search(f, q);
-	return at < 0 ? 0 : str_put(f, a, n ? s + at : "", n - (uint32_t)at);
+	return at < 0 ? 0 : str_put(f, a, s + at, n - (uint32_t)at);
 }
 
 PROBE_PATH static uint64_t find_char(
 	struct fire *f, uint64_t slot, uint64_t ref, uint64_t ch, bool last)
 {
 	uint32_t n, at = UINT32_MAX;
-	const char *s = str_text(f, ref, &n);
+	const char *s = str_arg(f, ref, &n);
 
-	if (!work_bytes(f, n))
+	if (s == NULL || !work_bytes(f, n))
 		return 0;
 	for (uint32_t i = 0; i < n; i++)
 		if (s[i] == (char)ch) {
@@ -321,7 +338,7 @@ PROBE_PATH static uint64_t find_char(
 		}
 	if (at != UINT32_MAX)
 		return str_put(f, slot, s + at, n - at);
-	return (char)ch == '\0' && s != NULL ? str_put(f, slot, "", 0) : 0;
+	return (char)ch == '\0' ? str_put(f, slot, "", 0) : 0;
 }
 
 RTFN(strchr)
@@ -340,18 +357,16 @@ RTFN(strjoin)
 {
 	struct fire *f = FIRE(ctx);
 	uint32_t n, m, most = f->en->strsize - 1;
-	const char *s = str_text(f, b, &n), *t = str_text(f, c, &m);
+	const char *s = str_arg(f, b, &n), *t = str_arg(f, c, &m);
 	char *to = str_slot(f, a);
 
-	if (to == NULL || !work_block(f, (uint64_t)n + m))
+	if (s == NULL || t == NULL || to == NULL || !work_block(f, (uint64_t)n + m))
 		return 0;
 	if (m > most - n)
 		m = most - n;
-	if (m > 0)
-		memmove(to + n, t, m);
-	if (n > 0)
-		memmove(to, s, n);
-	to[n + m] = '\0';
+	memmove(to + n, t, m);
+	memmove(to, s, n);
+	str_end(to, n + m);
 	return (uint64_t)(uintptr_t)to;
 }
 
@@ -359,10 +374,10 @@ RTFN(substr)
 {
 	struct fire *f = FIRE(ctx);
 	uint32_t n;
-	const char *s = str_text(f, b, &n);
+	const char *s = str_arg(f, b, &n);
 	int64_t from = (int64_t)c, len = (int64_t)d, size = f->en->strsize;
 
-	if (!work_block(f, n))
+	if (s == NULL || !work_block(f, n))
 		return 0;
 	if (len > size)
 		len = size;
@@ -396,16 +411,19 @@ static inline bool has(const struct chars *set, char c)
 	return set->bits[(unsigned char)c / 64] >> ((unsigned char)c % 64) & 1;
 }
 
-/* The next token; the rest is kept in the slot until the firing ends. */
+/*
+ * The next token. The rest is kept in the slot until the firing ends, from the delimiter on, which
+ * need not be one in the next call.
+ */
 RTFN(strtok)
 {
 	struct fire *f = FIRE(ctx);
 	struct en_thread *t = f->thread;
 	uint32_t n, m, from, to;
-	const char *s = str_text(f, b, &n), *sep = str_text(f, c, &m);
+	const char *s = str_text(f, b, &n), *sep = str_arg(f, c, &m);
 	BIG_LOCAL(struct chars, set, f);
 
-	if (!work_bytes(f, m) || !work_block(f, n))
+	if (sep == NULL || !work_bytes(f, m) || !work_block(f, n))
 		return 0;
 	memset(set, 0, sizeof(*set));
 	for (uint32_t i = 0; i < m; i++)
@@ -418,8 +436,10 @@ RTFN(strtok)
 		t->tok.set = true;
 		t->tok.fired = count_get(&t->fired);
 	}
-	if (!t->tok.set || t->tok.fired != count_get(&t->fired))
+	if (!t->tok.set || t->tok.fired != count_get(&t->fired)) {
+		set_fault(f, FAULT_BADADDR, 0);
 		return 0;
+	}
 	for (from = t->tok.pos; from < t->tok.len; from++)
 		if (!has(set, t->tok.text[from]))
 			break;
@@ -428,26 +448,22 @@ RTFN(strtok)
 			break;
 	if (!work_bytes(f, to - t->tok.pos))
 		return 0;
-	if (from == t->tok.len) {
-		t->tok.set = false;
-		return 0;
-	}
-	t->tok.pos = to < t->tok.len ? to + 1 : to;
-	return str_put(f, a, t->tok.text + from, to - from);
+	t->tok.pos = to;
+	return from < t->tok.len ? str_put(f, a, t->tok.text + from, to - from) : 0;
 }
 
 PROBE_PATH static uint64_t change_case(
 	struct fire *f, uint64_t slot, uint64_t ref, char first, int by)
 {
 	uint32_t n;
-	const char *s = str_text(f, ref, &n);
+	const char *s = str_arg(f, ref, &n);
 	char *to = str_slot(f, slot);
 
-	if (to == NULL || !work_bytes(f, n))
+	if (s == NULL || to == NULL || !work_bytes(f, n))
 		return 0;
 	for (uint32_t i = 0; i < n; i++)
 		to[i] = (char)(s[i] >= first && s[i] < first + 26 ? s[i] + by : s[i]);
-	to[n] = '\0';
+	str_end(to, n);
 	return (uint64_t)(uintptr_t)to;
 }
 

@@ -9,7 +9,27 @@
 #include "state.h"
 #include "str.h"
 
-/* The text of a reference, truncated to strsize - 1 bytes; NULL for a null string (length 0). */
+/*
+ * NULL in a variable that has memory of its own: no text, then a byte that is in no text. An empty
+ * string has a NUL there.
+ */
+#define STR_NULL_MARK '\xff'
+
+static inline void str_set_null(char *to)
+{
+	to[0] = '\0';
+	to[1] = STR_NULL_MARK;
+}
+
+/* End a string of this length. */
+static inline void str_end(char *to, size_t len)
+{
+	to[len] = '\0';
+	if (unlikely(len == 0))
+		to[1] = '\0';
+}
+
+/* The text of a reference, truncated to strsize - 1 bytes; NULL (length 0): the string is NULL. */
 static inline const char *str_text(const struct fire *f, uint64_t ref, uint32_t *len)
 {
 	uint32_t most = f->en->strsize - 1;
@@ -21,6 +41,16 @@ static inline const char *str_text(const struct fire *f, uint64_t ref, uint32_t 
 		return s->text;
 	}
 	*len = text == NULL ? 0 : (uint32_t)strnlen(text, most);
+	return unlikely(*len == 0) && text != NULL && text[1] == STR_NULL_MARK ? NULL : text;
+}
+
+/* The same for what a NULL string cannot be passed to. NULL, with a fault: it is. */
+static inline const char *str_arg(struct fire *f, uint64_t ref, uint32_t *len)
+{
+	const char *text = str_text(f, ref, len);
+
+	if (unlikely(text == NULL))
+		set_fault(f, FAULT_BADADDR, 0);
 	return text;
 }
 /* The name of the program that fires. */

@@ -132,7 +132,7 @@ RTFN(pbi_str)
 
 	if (to == NULL)
 		return 0;
-	to[0] = '\0';
+	str_end(to, 0);
 	if (cur != NULL)
 		s = cur->ops->str(cur, (unsigned)b, c, to, f->en->strsize);
 	if (s == NULL && f->en->strsize > WORK_FREE)
@@ -162,17 +162,18 @@ RTFN(threadnum)
 	}
 }
 
-/* As noted at go. There are no open files: reading them takes system calls. */
+/* As noted at go. There are no open files: reading them takes system calls; their names are "". */
 RTFN(threadstr)
 {
-	const struct en *en = FIRE(ctx)->en;
+	struct fire *f = FIRE(ctx);
+	const struct en *en = f->en;
 
 	switch (b) {
 	case FN_THREAD_ARGS: return str_ref(en->process.psargs);
 	case FN_THREAD_COMM: return str_ref(en->process.execname);
 	case FN_THREAD_CWD: return str_ref(en->process.cwd);
 	case FN_THREAD_ROOT: return str_ref(en->process.rootdir);
-	default: return 0;
+	default: return str_put(f, a, "", 0);
 	}
 }
 

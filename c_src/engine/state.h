@@ -30,6 +30,11 @@ struct en_process {
 	unsigned nancestors;
 };
 
+/* A CPU: rt_cpu.c. */
+struct en_cpu {
+	int32_t chip, lgrp, mhz;
+};
+
 /* Offsets in a slot, in bytes. */
 struct slot_layout {
 	size_t rec, scratch, error_scratch, alloca, tok, spec, ring, agg[2], spec_mem;
@@ -83,7 +88,8 @@ struct en {
 	char *slots;
 	size_t stride;
 	unsigned maxslots;
-	uint32_t strsize, scratch_size, alloca_size, rec_cap;
+	uint32_t strsize; /* with the NUL: prog.strsize */
+	uint32_t scratch_size, this_end, alloca_size, rec_cap, globals_size;
 	uint64_t only_cpu; /* UINT64_MAX: any */
 	_Atomic(uint64_t) maxwork; /* limit of a firing; UINT64_MAX: none; 0: stop */
 	int policy;
@@ -101,6 +107,8 @@ struct en {
 	const struct en_current *host; /* for firings without an en_current; or NULL */
 	unsigned maxframes;
 	struct en_process process;
+	struct en_cpu *cpus;
+	uint32_t ncpus; /* 0: no clause asks */
 	struct slot_layout at;
 	/* written by firing threads, rarely */
 	_Alignas(LINE) _Atomic(uint32_t) nslots;
@@ -119,7 +127,6 @@ struct en {
 	enum en_state state;
 	unsigned spec_reading; /* the speculation that en_consume delivers; 0: none */
 	size_t slots_size;
-	uint32_t globals_size;
 	struct en_registry reg;
 	struct en_ecb **ecbs; /* by epid - 1 */
 	unsigned necbs;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Strings. To bytecode a string is an opaque reference of 64 bits: with bit 63 set, the address of
- * an interned struct et_str; else the address of at most strsize bytes of the engine's own memory;
- * 0 is the null string, which reads as "".
+ * an interned struct et_str; else the address of strsize bytes of the engine's own memory, which a
+ * NUL ends; 0 is NULL. A variable that is NULL is such memory with a mark (rt_str.h). Comparing
+ * takes NULL for ""; all else that reads a text faults.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,6 @@ PROBE_PATH uint64_t str_put(struct fire *f, uint64_t slot, const char *text, siz
 	if (len > f->en->strsize - 1)
 		len = f->en->strsize - 1;
 	memmove(to, text, len);
-	to[len] = '\0';
+	str_end(to, len);
 	return (uint64_t)(uintptr_t)to;
 }

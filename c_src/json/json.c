@@ -115,11 +115,7 @@ static void js_value(struct co_buf *b, const erltrace_value_t *v)
 			cb_fmt(b, "%02x", ((const uint8_t *)v->bytes)[i]);
 		cb_str(b, "\"");
 		break;
-	default:
-		if (v->bytes == NULL)
-			cb_str(b, "null");
-		else
-			js_string(b, v->bytes, v->len);
+	default: js_string(b, v->bytes != NULL ? v->bytes : "", v->len);
 	}
 }
 

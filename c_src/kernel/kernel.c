@@ -13,13 +13,13 @@
 
 #include "array.h"
 #include "bpf_call.h"
-#include "engine/clock.h"
 #include "engine/load.h"
 #include "engine/probe.h"
 #include "engine/region.h"
 #include "engine/slot.h"
 #include "engine/state.h"
 #include "kernel.h"
+#include "link_input.h"
 #include "prog/prog.h"
 #include "tracing.h"
 #include "uprobe.h"
@@ -119,7 +119,7 @@ int k_prepare(struct en *en, struct et_error *e)
 	if (make_buffer(k, en->shared.nslots, e) < 0 || k_object_load(&k->object, e) < 0)
 		return -1;
 	for (unsigned i = 0; i < k->object.ndata; i++) {
-		struct k_data *d = &k->object.data[i];
+		struct ebpf_data *d = &k->object.data[i];
 		void *mem = en_alloc(en, d->size);
 
 		if (mem == NULL)
@@ -142,12 +142,32 @@ int k_prepare(struct en *en, struct et_error *e)
 	return k_tracing_find(en, e) < 0 ? -1 : k_stacks_find(en, e);
 }
 
+/* What the kernel does not have of terms: handles of them. */
+static bool looks_into_terms(const struct prog_uses *u)
+{
+	static const enum rt_fn fns[] = {RT_term_source, RT_term_part, RT_term_match, RT_term_number,
+		RT_term_text, RT_term_equals, RT_term_compare, RT_term_same};
+
+	for (unsigned i = 0; i < sizeof(fns) / sizeof(*fns); i++)
+		if (uses_fn(u, fns[i]))
+			return true;
+	return false;
+}
+
 struct en_probe *k_share_probe(
 	struct en *en, const struct en_probe *p, enum k_entry entry, struct et_error *e)
 {
 	struct en_probe *shared;
 	const struct en_ecblist *l;
 
+	if (looks_into_terms(&p->uses)) {
+		et_err(e, ET_ARGUMENT,
+			"a clause at %s looks into a term, which works inside nodes only: in a "
+			"script that runs in the kernel erlarg() and the like are texts, which "
+			"this-> keeps by (string), and erlint() is a number",
+			p->name->text);
+		return NULL;
+	}
 	if (k_prepare(en, e) < 0)
 		return NULL;
 	shared = en_probe_shared(en, p);
@@ -200,7 +220,7 @@ void k_close(struct en *en)
 		close(k->buf_fd);
 	if (k->arena_fd >= 0)
 		close(k->arena_fd);
-	k_object_free(&k->object);
+	ebpf_object_free(&k->object);
 	k_uprobe_free(k);
 	free(k->fds);
 	free(k->programs);

@@ -33,14 +33,8 @@
  *                   choose; x86_length.c: where instructions begin
  *   vm_stacks.c     Erlang VMs, and where they have the stacks of processes; erlang_vm.h
  *   tracing.c       functions of the kernel that are on stacks only because of tracing
- *
- * A program is made of:
- *
- *   object.c        the engine's probe path, compiled for BPF: functions and relocations
- *   link.c          the linker: functions and clauses as one program that the verifier accepts
- *   flow.c          its data flow; arena_access.c: its loads and stores (piece.h)
- *   func_types.c    BTF types for its functions
- *   program.c       loads it
+ *   program.c       links and loads a BPF program; link_input.c: what the linker (c_src/bpf/link/)
+ *                   is told of the engine
  *
  * The memory is engine/region.c: addresses reserved when an engine is made, an arena from go on.
  * What runs in the kernel only is in bpf/:
@@ -52,7 +46,7 @@
  *   destructive.c   chill(), raise(), stop()
  *   thread.c        threads and their open files, for D's library
  *   usdt_args.c     the arguments of usdt probes
- *   terms.c         terms of an Erlang VM as text; erlang_stack.c: stacks of its processes
+ *   vm_terms.c      terms of an Erlang VM as text; erlang_stack.c: stacks of its processes
  *   std.c           functions of the C library; shim.h: what the engine's sources need for BPF;
  *                   helpers.h: BPF helpers
  */
@@ -62,9 +56,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/link/object.h"
 #include "entries.h"
 #include "error.h"
-#include "object.h"
 #include "root.h"
 
 struct en;
@@ -75,7 +69,7 @@ struct kernel {
 	int arena_fd, buf_fd;
 	unsigned nbufs;
 	struct k_root *root;
-	struct k_object object;
+	struct ebpf_object object;
 	uint32_t *programs; /* by clause: a bit for each entry whose program may run it */
 	int *fds;     /* programs, links */
 	unsigned nfds;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The BPF programs of entries.def: loading them, and why the verifier rejects one. */
+/* The BPF programs of entries.def: linking and loading them, and why the verifier rejects one. */
 #include <errno.h>
 #include <linux/bpf.h>
 #include <stdio.h>
@@ -10,9 +10,8 @@
 #include "bpf_call.h"
 #include "engine/probe.h"
 #include "engine/state.h"
-#include "func_types.h"
 #include "kernel.h"
-#include "link.h"
+#include "link_input.h"
 #include "prog/prog.h"
 #include "program.h"
 
@@ -25,9 +24,9 @@ const struct k_program k_programs[] = {
 };
 
 /* The clauses of an entry's program, and those of ERROR. */
-static struct k_clause *clauses_of(struct en *en, enum k_entry entry, unsigned *n)
+static struct ebpf_program *clauses_of(struct en *en, enum k_entry entry, unsigned *n)
 {
-	struct k_clause *all = calloc(en->prog->nclauses + 1, sizeof(*all));
+	struct ebpf_program *all = calloc(en->prog->nclauses + 1, sizeof(*all));
 	const struct en_ecblist *l;
 
 	*n = 0;
@@ -38,7 +37,7 @@ static struct k_clause *clauses_of(struct en *en, enum k_entry entry, unsigned *
 			en->kernel->programs[l->ecb[i].index] = UINT32_MAX;
 	for (unsigned i = 0; i < en->prog->nclauses; i++)
 		if (en->kernel->programs[i] >> entry & 1)
-			all[(*n)++] = (struct k_clause){
+			all[(*n)++] = (struct ebpf_program){
 				en->prog->clauses[i]->insns, en->prog->clauses[i]->ninsns, i};
 	return all;
 }
@@ -51,10 +50,9 @@ static bool is_too_large(const char *log, int why)
 }
 
 /* The last words of the verifier; why: an errno. */
-static int not_verified(char *log, const union bpf_attr *attr, const struct k_input *in, int why,
-	struct et_error *e)
+static int not_verified(char *log, const union bpf_attr *attr, const struct k_program *p,
+	unsigned nclauses, int why, struct et_error *e)
 {
-	const struct k_program *p = &k_programs[in->entry];
 	size_t len = strlen(log);
 	char *last;
 
@@ -69,7 +67,7 @@ static int not_verified(char *log, const union bpf_attr *attr, const struct k_in
 			"the script is too large for the kernel: its %u clause%s at %s probes are %u "
 			"instructions there, and it accepts at most 1000000; use fewer or shorter "
 			"clauses, or trace with several commands at the same time",
-			in->nclauses, in->nclauses == 1 ? "" : "s", p->probes, attr->insn_cnt);
+			nclauses, nclauses == 1 ? "" : "s", p->probes, attr->insn_cnt);
 	last = strstr(log, "\nprocessed ");
 	if (last != NULL)
 		*last = '\0';
@@ -80,7 +78,8 @@ static int not_verified(char *log, const union bpf_attr *attr, const struct k_in
 }
 
 /* The program's fd. Why it was refused is asked for only then: to say so costs the verifier time. */
-static int load_program(union bpf_attr *attr, const struct k_input *in, struct et_error *e)
+static int load_program(
+	union bpf_attr *attr, const struct k_program *p, unsigned nclauses, struct et_error *e)
 {
 	char *log;
 	int fd;
@@ -95,57 +94,82 @@ static int load_program(union bpf_attr *attr, const struct k_input *in, struct e
 	attr->log_level = 1;
 	fd = k_bpf(BPF_PROG_LOAD, attr);
 	if (fd < 0)
-		not_verified(log, attr, in, errno, e);
+		not_verified(log, attr, p, nclauses, errno, e);
 	free(log);
+	return fd;
+}
+
+/* The types of a program's functions: the fd of their BTF. */
+static int load_types(struct ebpf_image *im, struct et_error *e)
+{
+	union bpf_attr attr = {0};
+	size_t size;
+	void *btf = ebpf_image_types(im, "clause", &size, e);
+	int fd;
+
+	if (btf == NULL)
+		return -1;
+	attr.btf = (uint64_t)(uintptr_t)btf;
+	attr.btf_size = (uint32_t)size;
+	fd = k_bpf(BPF_BTF_LOAD, &attr);
+	free(btf);
+	if (fd < 0)
+		return et_err(e, ET_KERNEL, "the kernel refuses the types of a program: %m");
+	return fd;
+}
+
+/* The program's fd. */
+static int load_image(
+	struct ebpf_image *im, const struct k_program *p, unsigned nclauses, struct et_error *e)
+{
+	union bpf_attr attr = {.prog_type = (uint32_t)p->type,
+		.expected_attach_type = (uint32_t)p->attach,
+		.prog_flags = p->flags & K_SLEEPS ? BPF_F_SLEEPABLE : 0,
+		.license = (uint64_t)(uintptr_t) "GPL",
+		.prog_name = "erltrace",
+		.insns = (uint64_t)(uintptr_t)im->insns,
+		.insn_cnt = im->ninsns};
+	struct bpf_func_info *info;
+	int btf = load_types(im, e), fd = -1;
+
+	if (btf < 0)
+		return -1;
+	info = calloc(im->nparts + 1, sizeof(*info));
+	if (info == NULL) {
+		et_err(e, ET_NOMEM, "out of memory for the kernel's program");
+		goto out;
+	}
+	for (unsigned i = 0; i < im->nparts; i++)
+		info[i] = (struct bpf_func_info){
+			.insn_off = im->parts[i].at, .type_id = im->parts[i].type};
+	attr.prog_btf_fd = (uint32_t)btf;
+	attr.func_info_rec_size = sizeof(*info);
+	attr.func_info = (uint64_t)(uintptr_t)info;
+	attr.func_info_cnt = im->nparts;
+	fd = load_program(&attr, p, nclauses, e);
+out:
+	free(info);
+	close(btf);
 	return fd;
 }
 
 int k_load(struct en *en, enum k_entry entry, struct et_error *e)
 {
-	const struct k_program *p = &k_programs[entry];
-	struct kernel *k = en->kernel;
-	struct k_input in = {.object = &k->object,
-		.env = &en->env,
-		.strs = en->strs,
-		.entry = entry,
-		.erlang = k->root->vm_stacks != NULL,
-		.arena_fd = k->arena_fd,
-		.buf_fd = k->buf_fd,
-		.root = (uint64_t)(uintptr_t)k->root,
-		.nbufs = k->nbufs};
-	union bpf_attr attr = {.prog_type = (uint32_t)p->type,
-		.expected_attach_type = (uint32_t)p->attach,
-		.prog_flags = p->flags & K_SLEEPS ? BPF_F_SLEEPABLE : 0,
-		.license = (uint64_t)(uintptr_t) "GPL",
-		.prog_name = "erltrace"};
-	struct k_clause *clauses = clauses_of(en, entry, &in.nclauses);
-	struct k_output out = {0};
-	struct bpf_func_info *info = NULL;
-	int fd = -1, btf = -1;
+	struct ebpf_link_input in = k_link_input(en->kernel, entry);
+	struct ebpf_program *clauses = clauses_of(en, entry, &in.nprograms);
+	struct ebpf_image image;
+	int fd = -1;
 
-	in.clauses = clauses;
 	if (clauses == NULL)
 		return et_err(e, ET_NOMEM, "out of memory for the kernel's program");
-	if (k_link(&in, &out, e) < 0 || (btf = k_types(&out, e)) < 0)
-		goto out;
-	info = calloc(out.nparts + 1, sizeof(*info));
-	for (unsigned i = 0; info != NULL && i < out.nparts; i++)
-		info[i] = (struct bpf_func_info){.insn_off = out.parts[i].at, .type_id = 3 + 2 * i};
-	attr.insns = (uint64_t)(uintptr_t)out.insns;
-	attr.insn_cnt = out.ninsns;
-	attr.prog_btf_fd = (uint32_t)btf;
-	attr.func_info_rec_size = sizeof(*info);
-	attr.func_info = (uint64_t)(uintptr_t)info;
-	attr.func_info_cnt = out.nparts;
-	fd = load_program(&attr, &in, e);
-out:
+	in.programs = clauses;
+	in.env = &en->env;
+	in.strs = en->strs;
+	if (ebpf_link(&in, &image, e) == 0)
+		fd = load_image(&image, &k_programs[entry], in.nprograms, e);
 	free(clauses);
-	free(out.insns);
-	free(out.parts);
-	free(info);
-	if (btf >= 0)
-		close(btf);
+	ebpf_image_free(&image);
 	if (fd >= 0)
-		k_keep(k, fd);
+		k_keep(en->kernel, fd);
 	return fd;
 }

@@ -13,7 +13,6 @@
 #include "bpf_call.h"
 #include "engine/probe.h"
 #include "engine/provider.h"
-#include "engine/slot.h"
 #include "engine/state.h"
 #include "kernel.h"
 #include "program.h"

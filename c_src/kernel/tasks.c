@@ -11,7 +11,6 @@
 #include "btf.h"
 #include "engine/provider.h"
 #include "engine/region.h"
-#include "engine/slot.h"
 #include "engine/state.h"
 #include "kernel.h"
 #include "prog/builtins.h"

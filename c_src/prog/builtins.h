@@ -37,6 +37,9 @@ enum prog_pbi {
 #include "builtins.def"
 	PBI_COUNT_
 };
+/* Of rt_pbi_equals(): which, and the slot for its term. */
+#define PBI_EQUALS(slot, pbi) ((slot) << 8 | (pbi))
+
 /* Further bits: arguments that erlarg() and erlint() read; PBI_ANY_ARG: others, or unknown. */
 enum { PBI_ARGS = 7, PBI_ARG0 = 24, PBI_ANY_ARG = PBI_ARG0 + PBI_ARGS };
 _Static_assert((int)PBI_COUNT_ <= (int)PBI_ARG0, "bits of prog_uses.pbis");

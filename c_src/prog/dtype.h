@@ -22,6 +22,7 @@ enum d_tkind {
 	T_STACK,   /* result of stack(), ustack(), jstack() */
 	T_SYMADDR, /* _symaddr, _usymaddr: results of sym() and the like */
 	T_DYN,	   /* a translated object: only its members have values */
+	T_TERM,	   /* a term of Erlang: a handle, see term.h */
 };
 
 enum { TQ_CONST = 1, TQ_VOLATILE = 2, TQ_RESTRICT = 4 };
@@ -66,6 +67,9 @@ static inline bool d_is_string(const struct d_type *t) { return d_is_kind(t, T_S
 static inline bool d_is_ptr(const struct d_type *t) { return d_is_kind(t, T_PTR); }
 /* Integers, enums and pointers: a value in a register. */
 static inline bool d_is_scalar(const struct d_type *t) { return d_is_int(t) || d_is_ptr(t); }
+static inline bool d_is_term(const struct d_type *t) { return d_is_kind(t, T_TERM); }
+/* Those and handles of terms: one word. */
+static inline bool d_is_word(const struct d_type *t) { return d_is_scalar(t) || d_is_term(t); }
 /* Passed by address: struct, union, array, float, stack, symbol. */
 bool d_is_byref(const struct d_type *t);
 bool d_is_signed(const struct d_type *t);

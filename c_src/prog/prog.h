@@ -37,7 +37,7 @@
 /* ---- values in records and keys ------------------------------------------------------- */
 
 enum prog_vkind {
-	V_INT,	 /* size 1, 2, 4, 8, sign; enums and pointers too */
+	V_INT,	 /* size 1, 2, 4, 8, sign; enums and pointers too; sub: of a bit-field its width */
 	V_STR,	 /* in a record: struct rec_str; in a key: text */
 	V_FLOAT, /* size 4, 8, 16: the bytes */
 	V_BYTES, /* struct, union, array: the bytes; type says how to print them */
@@ -105,7 +105,7 @@ struct prog_var {
 	uint8_t scope;	/* enum d_scope */
 	bool assoc;	/* a dynamic variable: associative array, or self-> */
 	const struct d_type *type;
-	uint32_t size;	/* bytes of a value; strings: strsize */
+	uint32_t size;	/* bytes of a value; strings: prog.strsize */
 	uint32_t off;	/* of a static variable: in globals, or in scratch for this-> */
 	uint8_t nkeys;
 	struct prog_val *keys;
@@ -167,7 +167,7 @@ struct prog {
 	uint32_t scratch_size; /* this-> variables and temporary strings: maximum of all clauses */
 	uint32_t this_end;     /* end of this-> variables, start of temporaries */
 	uint32_t rec_size;     /* largest fixed part */
-	uint32_t strsize;
+	uint32_t strsize; /* bytes of a string in memory: the option strsize, and the NUL */
 	unsigned nprograms;
 };
 

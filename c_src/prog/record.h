@@ -29,13 +29,13 @@ struct rec_head {
 /* A string in the fixed part: offset of its text from the start of the record; not terminated. */
 struct rec_str {
 	uint32_t off;
-	uint32_t len; /* UINT32_MAX: NULL */
+	uint32_t len;
 };
 
 struct rec_error {
 	uint32_t fault; /* FAULT_* */
 	uint32_t pc;	/* index of the instruction in the clause */
-	uint64_t addr;	/* the bad address, or 0 */
+	uint64_t addr;	/* the bad address; of FAULT_TERM: enum term_fault; or 0 */
 };
 
 /* Faults: DTrace's numbers and texts; from 13 on they are ours. */
@@ -52,10 +52,23 @@ struct rec_error {
 	X(BADSTACK, 9, "bad stack")                                                                \
 	X(BADSIZE, 10, "invalid size")                                                             \
 	X(BADINDEX, 11, "index out of bounds")                                                     \
-	X(WORK, 13, "too much work (more than maxwork allows)")
+	X(WORK, 13, "too much work (more than maxwork allows)")                                    \
+	X(TERM, 14, "not such a term")
 enum fault {
 #define X(id, n, text) FAULT_##id = n,
 	FAULTS(X)
+#undef X
+};
+
+/* What a term is not: of FAULT_TERM. */
+#define TERM_FAULTS(X)                                                                             \
+	X(MISSING, 1, "no such term")                                                              \
+	X(NUMBER, 2, "not a number (of 64 bits)")                                                  \
+	X(SIZE, 3, "not a term with a size")                                                       \
+	X(TEXT, 4, "not a text")
+enum term_fault {
+#define X(id, n, text) TERM_FAULT_##id = n,
+	TERM_FAULTS(X)
 #undef X
 };
 

@@ -54,6 +54,7 @@ enum pat_op {
 	PAT_BOTH,   /* P1 = P2: two children for the same term */
 	PAT_ATOM,   /* text */
 	PAT_INT,    /* num */
+	PAT_BIG,    /* an integer of more bits: text: its words of 64 bits, the lowest first; n: 1: < 0 */
 	PAT_FLOAT,  /* real */
 	PAT_NIL,
 	PAT_CONS,   /* head, tail */
@@ -62,9 +63,11 @@ enum pat_op {
 	PAT_BINARY, /* n children, which are segments */
 	/* segments of a binary */
 	SEG_BYTES,  /* text */
-	SEG_INT,    /* n: bits; one child: PAT_INT, PAT_VAR or PAT_ANY; big-endian, unsigned */
-	SEG_REST,   /* one child: PAT_VAR or PAT_ANY: all that is left, in whole bytes */
+	SEG_INT,    /* n: bits; num: SEG_LITTLE, SEG_SIGNED; one child: PAT_INT, PAT_VAR or PAT_ANY */
+	SEG_PART,   /* n: bits; one child: PAT_VAR or PAT_ANY */
+	SEG_REST,   /* the same for all that is left; n: it is a multiple of so many bits */
 };
+enum { SEG_LITTLE = 1, SEG_SIGNED = 2 };
 
 struct pat_node {
 	uint8_t op;

@@ -108,6 +108,12 @@ void en_why_none(const struct en *en, const struct d_pdesc *d, char *buf, size_t
 	char list[256];
 
 	buf[0] = '\0';
+	for (const struct provider *const *pv = et_providers; *pv != NULL && d->id == 0; pv++) {
+		const char *why = (*pv)->why_none != NULL ? (*pv)->why_none(d) : NULL;
+
+		if (why != NULL)
+			snprintf(buf, size, "%s", why);
+	}
 	if (d->id != 0 || len == 0 || is_known(en, d->prov))
 		return;
 	if (strncmp(d->prov, "erlang", 6) == 0) {

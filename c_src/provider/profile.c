@@ -112,12 +112,8 @@ static int add(struct en *en, struct profile *pr, const char *name, struct et_er
 	bool tick;
 	uint64_t period = period_of(name, &tick);
 
-	if (period == 0 || en_probe_find(en, "profile", "", "", name) != NULL)
+	if (period < LEAST || en_probe_find(en, "profile", "", "", name) != NULL)
 		return 0;
-	if (period < LEAST)
-		return et_err(e, D_PDESC_INVAL,
-			"%s fires too often: the shortest interval is 200 microseconds (5000 hz)",
-			name);
 	t = calloc(1, sizeof(*t));
 	if (t == NULL)
 		return et_err(e, ET_NOMEM, "out of memory for probe %s", name);
@@ -133,6 +129,20 @@ static int add(struct en *en, struct profile *pr, const char *name, struct et_er
 	t->probe->nargs = tick ? 0 : 2;
 	t->probe->argtypes = tick ? NULL : args;
 	return 0;
+}
+
+static const char *why_none(const struct d_pdesc *desc)
+{
+	uint64_t period;
+	bool tick;
+
+	if (desc->name == NULL || !en_glob(desc->prov, "profile"))
+		return NULL;
+	period = period_of(desc->name, &tick);
+	return period == 0 || period >= LEAST
+		       ? NULL
+		       : "it would fire too often: the shortest interval is 200 microseconds "
+			 "(5000 hz)";
 }
 
 static int provide(struct en *en, void *data, const struct d_pdesc *desc, struct et_error *e)
@@ -299,7 +309,8 @@ static int arena(struct en *en, void *data, void *base, size_t size, struct et_e
 /* Inside a node it would see this provider's own threads, which is never what is meant. */
 static int refuse_inside(const struct en_probe *p, const struct timer *t, struct et_error *e)
 {
-	const uint32_t per_event = 1u << PBI_ERLPID | 1u << PBI_ERLNAME | 1u << PBI_ERLSCHED;
+	const uint32_t per_event = 1u << PBI_ERLPID | 1u << PBI_ERLNAME | 1u << PBI_ERLPROC |
+				   1u << PBI_ERLSCHED;
 
 	if (!p->uses.stack && !p->uses.ustack && (t->tick || (p->uses.pbis & per_event) == 0))
 		return 0;
@@ -437,6 +448,7 @@ const struct provider profile_provider = {
 	.name = "profile",
 	.init = init,
 	.provide = provide,
+	.why_none = why_none,
 	.enable = enable,
 	.ready = ready,
 	.start = start,

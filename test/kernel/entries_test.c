@@ -5,41 +5,43 @@
  */
 #include <stdlib.h>
 
-#include "kernel/link.h"
+#include "kernel/kernel.h"
+#include "kernel/link_input.h"
 #include "kernel/program.h"
+#include "prog/rt.h"
 #include "checks.h"
 
-static const char *const rt_names[] = {
-#define RT(name, ...) #name,
-#include "prog/rt.def"
-};
-
 /* Without clauses: the function itself and all that it calls. */
-static void links(const struct k_object *o, enum k_entry entry)
+static void links(const struct kernel *k, enum k_entry entry)
 {
-	struct k_input in = {.object = o, .entry = entry, .erlang = true, .nbufs = 1};
+	struct ebpf_link_input in = k_link_input(k, entry);
 	struct et_error e = {.tag = ""};
-	struct k_output out;
-	int rc = k_link(&in, &out, &e);
+	struct ebpf_image image;
+	int rc;
 
-	ok(rc == 0 && out.ninsns > 0, k_programs[entry].function, e.text);
+	in.left_out = NULL;
+	rc = ebpf_link(&in, &image, &e);
+	ok(rc == 0 && image.ninsns > 0, k_programs[entry].function, e.text);
 	et_err_clear(&e);
-	free(out.insns);
-	free(out.parts);
+	ebpf_image_free(&image);
 }
 
 int main(void)
 {
 	struct et_error e = {.tag = ""};
-	struct k_object o;
+	struct k_root root = {0};
+	struct kernel k = {.root = &root, .nbufs = 1};
+	const char *const *fns;
 
-	if (k_object_load(&o, &e) < 0)
+	if (k_object_load(&k.object, &e) < 0)
 		return 1;
+	fns = k_link_input(&k, 0).fns;
 	for (unsigned i = 0; i < RT_COUNT_; i++)
-		ok(o.rt[i] >= 0, rt_names[i], "is not in the kernel's half");
+		ok(ebpf_object_find(&k.object, fns[i]) >= 0, fns[i], "is not in the kernel's half");
 	for (unsigned i = 0; i < ENTRY_COUNT_; i++)
-		if (ok(o.entry[i] >= 0, k_programs[i].function, "is not in the kernel's half"))
-			links(&o, i);
-	k_object_free(&o);
+		if (ok(ebpf_object_find(&k.object, k_programs[i].function) >= 0,
+			    k_programs[i].function, "is not in the kernel's half"))
+			links(&k, i);
+	ebpf_object_free(&k.object);
 	return finish();
 }

@@ -149,6 +149,16 @@ for ((k = 0; k < 3; k++)); do
 done
 is "$clauses clauses: one after the other" "order $want" "$(grep '^order' "$dir/many")"
 
+{
+	echo "syscall::getppid:entry /pid == \$target/ { if (tid == 0) {"
+	for ((i = 0; i < 1500; i++)); do
+		echo "a[$i, tid] = timestamp;"
+	done
+	echo '} n += 1; } END { trace(n); }'
+} >"$dir/long.d"
+limited erltrace -qs "$dir/long.d" -o "$dir/long" -c "$calls 3" </dev/null >/dev/null 2>"$dir/err"
+is 'a jump that linking makes longer than 16 bits' 3 "$(cat "$dir/long")"
+
 out=$(MORE_CPUS=64 preloaded more_cpus limited erltrace -n 'syscall::getppid:entry { @[pid] = count(); printf("x"); } BEGIN { exit(0); }' 2>&1)
 like '64 CPUs: buffers are lowered' 'buffer size lowered to 1m.*aggregation size lowered to 1m' "${out//$'\n'/ }"
 out=$(MORE_CPUS=64 preloaded more_cpus limited erltrace -x bufresize=manual -b 64m -n 'syscall::getppid:entry { printf("x"); } BEGIN { exit(0); }' 2>&1)

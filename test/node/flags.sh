@@ -112,7 +112,7 @@ is '-b' b "$(grep . o)"
 t -b 1 -qn 'BEGIN { }'
 is '-b, too little: exit' 1 $?
 t -xstrsize=16 -qn 'BEGIN { s = "0123456789abcdefghi"; printf("%s\n", s); exit(0); }'
-is '-x' 0123456789abcde "$(grep . o)"
+is '-x' 0123456789abcdef "$(grep . o)"
 t -xnosuch -n BEGIN
 is '-x of nothing: exit' 1 $?
 t -xaggsortrev -qn 'BEGIN { @[1] = count(); @[2] = count(); exit(0); }'

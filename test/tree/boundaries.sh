@@ -34,10 +34,9 @@ library=(c_src/{api,bpf,consume,d,engine,kernel,prog,provider,symbols} c_src/*.[
 is 'the library starts no copy of the program' '' "$(grep -rn '/proc/self/exe' "${library[@]}")"
 is 'only the compiler reads D' '' \
 	"$(grep -rnE 'strstr\(.*(destructive|pragma)|TOK_[A-Z]' c_src --include='*.[ch]' | grep -v '^c_src/d/')"
-# kernel/ has a linker, which translates all of a program's instructions
-is 'finished bytecode is read by bpf/ and the linker alone' '' \
-	"$(grep -rnE '(->|\.)code [!=]= EBPF_' c_src --include='*.[ch]' |
-		grep -vE '^c_src/(bpf/|kernel/(object|link|flow|arena_access)\.c)')"
+scan='(->|\.)code ([!=]= EBPF_|& (7|0x))|switch \(.*(->|\.)code|CLASS_(LD|ST|ALU|JMP)|ebpf_(decode|const_arg)\('
+is 'only bpf/ reads finished bytecode' '' \
+	"$(grep -rnE "$scan" c_src --include='*.[ch]' | grep -v '^c_src/bpf/')"
 is 'a file name occurs once' '' "$(find c_src src test -name '*.[ch]' -o -name '*.def' -o -name '*.erl' \
 	-o -path 'test/*.sh' | sed 's|.*/||' | sort | uniq -d)"
 finish

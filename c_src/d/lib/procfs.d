@@ -72,14 +72,37 @@ translator lwpsinfo_t < kthread_t *t > {
 
 typedef int processorid_t;
 typedef int psetid_t;
+typedef int chipid_t;
+typedef int lgrp_id_t;
+
+inline int P_ONLINE = 2; /* pi_state */
+
+typedef struct processor_info {
+	int pi_state;
+	string pi_processor_type;
+	string pi_fputypes;
+	int pi_clock;
+} processor_info_t;
+
+translator processor_info_t < int c > {
+	pi_state = P_ONLINE; /* one that is not has no events */
+	pi_clock = cpu_mhz(c);
+};
+
 typedef struct cpuinfo {
 	processorid_t cpu_id;
 	psetid_t cpu_pset;
+	chipid_t cpu_chip; /* the package that the CPU is part of */
+	lgrp_id_t cpu_lgrp; /* its memory node */
+	processor_info_t cpu_info;
 } cpuinfo_t;
 
 translator cpuinfo_t < int c > {
 	cpu_id = c;
 	cpu_pset = 0; /* Linux has no sets of CPUs with numbers */
+	cpu_chip = cpu_chip(c);
+	cpu_lgrp = cpu_lgrp(c);
+	cpu_info = xlate <processor_info_t> (c);
 };
 
 inline psinfo_t *curpsinfo = xlate <psinfo_t *> ((kthread_t *)curthread);

@@ -13,6 +13,7 @@ inline int DTRACEFLT_BADSTACK = 9;
 inline int DTRACEFLT_BADSIZE = 10;
 inline int DTRACEFLT_BADINDEX = 11;
 inline int DTRACEFLT_WORK = 13;
+inline int DTRACEFLT_TERM = 14;
 
 inline int STDIN_FILENO = 0;
 inline int STDOUT_FILENO = 1;

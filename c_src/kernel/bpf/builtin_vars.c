@@ -6,7 +6,6 @@
 #include "engine/in_kernel.h"
 #include "engine/procs.h"
 #include "engine/rt_str.h"
-#include "engine/safe.h"
 #include "engine/slot.h"
 #include "engine/state.h"
 #include "engine/str.h"

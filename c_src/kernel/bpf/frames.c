@@ -4,7 +4,6 @@
  * here they are read.
  */
 #include "engine/fire.h"
-#include "engine/in_kernel.h"
 #include "engine/slot.h"
 #include "engine/work.h"
 #include "helpers.h"

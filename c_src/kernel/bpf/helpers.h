@@ -34,7 +34,7 @@ struct user_regs;
 #define ENTRY(name, type, attach, context, ...) uint64_t k_##name(context *ctx);
 #include "kernel/entries.def"
 
-/* Not memory, but constants that the linker puts in (kernel/link.c). */
+/* Not memory, but constants that the linker puts in (kernel/link_input.c). */
 extern struct k_root k_root;	/* its address in the arena */
 extern char k_buf_mask[];	/* buffers there are, less one */
 /* Memory that is not in the arena, for the kernel's functions to write to. */

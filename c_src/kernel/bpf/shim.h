@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the engine's sources need to compile for BPF; included before everything else. All memory
- * but the stack is the arena, pointers are as user space has them, and kernel/link.c turns each
+ * but the stack is the arena, pointers are as user space has them, and the linker turns each
  * access into one of the arena. Other CPUs see the loads and stores of one CPU in order (x86), so
  * plain ones suffice for all but read-modify-writes.
  */

@@ -12,7 +12,7 @@
 #include "engine/slot.h"
 #include "engine/state.h"
 #include "prog/builtins.h"
-#include "terms.h"
+#include "vm_terms.h"
 
 static inline char *text(uint64_t to)
 {
@@ -89,7 +89,7 @@ RTFN(threadnum)
 
 /* ---- texts ---------------------------------------------------------------------------- */
 
-/* Texts are made in the slot that the clause has for them: strsize bytes. */
+/* Texts are made in the slot that the clause has for them; slots begin at multiples of 8 bytes. */
 static inline uint64_t room(void)
 {
 	return k_root.en->strsize;
@@ -112,7 +112,7 @@ static inline void put_comm(uint64_t to, uint64_t task)
 	((uint64_t *)(void *)text(to))[0] = name[0];
 	if (room() > sizeof(name))
 		((uint64_t *)(void *)text(to))[1] = name[1];
-	text(to)[room() > sizeof(name) ? sizeof(name) : 7] = '\0';
+	text(to)[room() > sizeof(name) ? sizeof(name) : room() > 8 ? 8 : room() - 1] = '\0';
 }
 
 /*
@@ -299,7 +299,7 @@ RTFN(threadstr)
 
 	if (to == 0)
 		return 0;
-	text(to)[0] = '\0';
+	str_end(text(to), 0);
 	switch (b) {
 	case FN_THREAD_ARGS:
 		if (k_put_args(f->thread, to, c) == 0)
@@ -311,5 +311,6 @@ RTFN(threadstr)
 	case FN_THREAD_ROOT: put_directory(f, to, c, b == FN_THREAD_ROOT); break;
 	default: put_file(f, to, b, c);
 	}
+	text(to)[room() - 1] = '\0';
 	return to;
 }

@@ -33,3 +33,16 @@ $ erltrace -lv -n BEGIN | grep -A2 Argument
 > 	Argument Types
 > 		None
 >
+# a name that is almost right: the same suggestion as -n gives
+$ erltrace -ln BEGINN
+>    ID   PROVIDER            MODULE                          FUNCTION NAME
+! erltrace: failed to match BEGINN: no probe matches the description: did you mean 'BEGIN'?
+? 1
+$ erltrace -ln dtrace:::EDN
+>    ID   PROVIDER            MODULE                          FUNCTION NAME
+! erltrace: failed to match dtrace:::EDN: no probe matches the description: did you mean 'END'?
+? 1
+$ erltrace -ln profile-1ns
+>    ID   PROVIDER            MODULE                          FUNCTION NAME
+!~ failed to match profile-1ns: it would fire too often: the shortest interval is 200 microseconds
+? 1

@@ -5,10 +5,16 @@ $ erltrace -qn 'BEGIN { printf("%s %d\n", $1, "some text" == $1); exit(0); }' '"
 $ erltrace -qn 'BEGIN { printf("[%s]\n", $1); exit(0); }' '"a\tb\"c"'
 > [a	b"c]
 >
-# not to its end: neither a string nor anything else
-$ erltrace -e -xerrtags -n 'BEGIN { trace($1); }' '"a" x'
-!~ \[D_SYNTAX\] .*\$1
-? 1
+# what is neither a number nor a name is a string, as it is
+$ erltrace -qn 'BEGIN { printf("[%s]\n", $1); exit(0); }' '"a" x'
+> ["a" x]
+>
+$ for a in /tmp/x a-b 12ab 'two words' -; do erltrace -qn 'BEGIN { printf("[%s] %d", $1, strlen($1)); exit(0); }' -- "$a"; done
+> [/tmp/x] 6
+> [a-b] 3
+> [12ab] 4
+> [two words] 9
+> [-] 1
 # a name without quotes is a name
 $ erltrace -qn 'BEGIN { word = 5; printf("%d\n", $1); exit(0); }' word
 > 5

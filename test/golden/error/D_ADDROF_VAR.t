@@ -11,3 +11,7 @@ $ erltrace -e -xerrtags -n 'BEGIN { a[1] = 1; y = &a[1]; }'
 $ erltrace -e -xerrtags -n 'BEGIN { y = &pid; }'
 !~ \[D_ADDROF_VAR\]
 ? 1
+# an aggregation
+$ erltrace -e -xerrtags -n 'BEGIN { @a = count(); x = &@a; }'
+!~ \[D_ADDROF_VAR\]
+? 1

@@ -2,6 +2,7 @@
 $ erltrace -e -xerrtags -n 'BEGIN { @a = count(); } BEGIN { @a; }'
 !~ \[D_AGG_NULL\]
 ? 1
-$ erltrace -e -xerrtags -n 'BEGIN { @; }'
+# one with keys too
+$ erltrace -e -xerrtags -n 'BEGIN { @a[1]; }'
 !~ \[D_AGG_NULL\]
 ? 1

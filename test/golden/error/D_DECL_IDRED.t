@@ -17,3 +17,10 @@ $ erltrace -e -xerrtags -n 'inline int a = 1; inline int a = 2; BEGIN { exit(0);
 $ erltrace -e -xerrtags -n 'enum e { A }; enum f { A }; BEGIN { exit(0); }'
 !~ \[D_DECL_IDRED\]
 ? 1
+# a typedef a second time, of another type or of the same
+$ erltrace -e -xerrtags -n 'typedef int t; typedef char t; BEGIN { exit(0); }'
+!~ \[D_DECL_IDRED\]
+? 1
+$ erltrace -e -xerrtags -n 'typedef int t; typedef int t; BEGIN { exit(0); }'
+!~ \[D_DECL_IDRED\]
+? 1

@@ -5,6 +5,3 @@ $ erltrace -e -xerrtags -n 'int (*f)(int, void); BEGIN { exit(0); }'
 $ erltrace -e -xerrtags -n 'provider p { probe a(void, int x); }; BEGIN { exit(0); }'
 !~ \[D_DECL_PROTO_VOID\]
 ? 1
-$ erltrace -e -xerrtags -n 'int a[void]; BEGIN { exit(0); }'
-!~ \[D_DECL_PROTO_VOID\]
-? 1

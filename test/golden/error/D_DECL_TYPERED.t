@@ -2,12 +2,6 @@
 $ erltrace -e -xerrtags -n 'struct s { int a; }; struct s { int b; }; BEGIN { exit(0); }'
 !~ \[D_DECL_TYPERED\]
 ? 1
-$ erltrace -e -xerrtags -n 'typedef int t; typedef char t; BEGIN { exit(0); }'
-!~ \[D_DECL_TYPERED\]
-? 1
-$ erltrace -e -xerrtags -n 'struct s { int a; }; union s { int a; }; BEGIN { exit(0); }'
-!~ \[D_DECL_TYPERED\]
-? 1
 $ erltrace -e -xerrtags -n 'enum e { A }; enum e { B }; BEGIN { exit(0); }'
 !~ \[D_DECL_TYPERED\]
 ? 1

@@ -14,3 +14,7 @@ $ erltrace -e -xerrtags -n 'BEGIN { a[1] = 2; x = a; }'
 $ erltrace -e -xerrtags -n 'inline int f[int a] = a; BEGIN { x = f; }'
 !~ \[D_IDENT_BADREF\]
 ? 1
+# an aggregating function that is not called
+$ erltrace -e -xerrtags -n 'BEGIN { @a = count; }'
+!~ \[D_IDENT_BADREF\]
+? 1

@@ -2,6 +2,3 @@
 $ erltrace -e -xerrtags -n 'BEGIN { @ = llquantize(1, pid, 0, 6, 10); }'
 !~ \[D_LLQUANT_FACTORTYPE\]
 ? 1
-$ erltrace -e -xerrtags -n 'BEGIN { @ = llquantize(1, "a", 0, 6, 10); }'
-!~ \[D_LLQUANT_FACTORTYPE\]
-? 1

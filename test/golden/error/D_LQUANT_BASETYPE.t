@@ -2,6 +2,3 @@
 $ erltrace -e -xerrtags -n 'BEGIN { @ = lquantize(1, pid, 10, 1); }'
 !~ \[D_LQUANT_BASETYPE\]
 ? 1
-$ erltrace -e -xerrtags -n 'BEGIN { @ = lquantize(1, "a", 10, 1); }'
-!~ \[D_LQUANT_BASETYPE\]
-? 1

@@ -1,7 +1,7 @@
-# of an aggregation that is not there
-$ erltrace -e -xerrtags -n 'BEGIN { normalize(@a, 2); }'
+# normalize() of an element of what is not there
+$ erltrace -e -xerrtags -n 'BEGIN { normalize(@a[1], 10); }'
 !~ \[D_NORMALIZE_AGGBAD\]
 ? 1
-$ erltrace -e -xerrtags -n 'BEGIN { denormalize(@a); }'
+$ erltrace -e -xerrtags -n 'BEGIN { denormalize(@a[1]); }'
 !~ \[D_NORMALIZE_AGGBAD\]
 ? 1

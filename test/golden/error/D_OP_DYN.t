@@ -12,3 +12,13 @@ $ erltrace -e -xerrtags -n 'BEGIN { @a = count(); @a++; }'
 $ erltrace -e -xerrtags -n 'BEGIN { @a = sum(1); @a += 2; }'
 !~ \[D_OP_DYN\]
 ? 1
+# an aggregation as an operand of ?: or of a comma
+$ erltrace -e -xerrtags -n 'BEGIN { @a = count(); x = pid ? @a : 1; }'
+!~ \[D_OP_DYN\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { pid ? (@a = count()) : 1; }'
+!~ \[D_OP_DYN\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { @a = count(); x = (@a, 1); }'
+!~ \[D_OP_DYN\]
+? 1

@@ -1,5 +1,5 @@
 # operands that do not go together
-$ erltrace -e -xerrtags -n 'BEGIN { x = "a" + 1; }'
+$ erltrace -e -xerrtags -n 'BEGIN { x = "a" - 1; }'
 !~ \[D_OP_INCOMPAT\]
 ? 1
 $ erltrace -e -xerrtags -n 'BEGIN { x = 1; x = "a"; }'
@@ -15,5 +15,59 @@ $ erltrace -e -xerrtags -n 'struct s { int a; } g; struct t { int a; } h; BEGIN 
 !~ \[D_OP_INCOMPAT\]
 ? 1
 $ erltrace -e -xerrtags -n 'BEGIN { x = pid ? "a" : 1; }'
+!~ \[D_OP_INCOMPAT\]
+? 1
+# an action is void, an aggregation dynamic: neither fits
+$ erltrace -e -xerrtags -n 'BEGIN { x = trace(1); }'
+!~ \[D_OP_INCOMPAT\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { x = 1 + exit(0); }'
+!~ \[D_OP_INCOMPAT\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { @a = count(); x = @a; }'
+!~ \[D_OP_INCOMPAT\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { x = count(); }'
+!~ \[D_OP_INCOMPAT\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { @a = count(); x = @a + 1; }'
+!~ \[D_OP_INCOMPAT\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { @a = count(); x = @a == 1; }'
+!~ \[D_OP_INCOMPAT\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { x = (@a = count()); }'
+!~ \[D_OP_INCOMPAT\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { x = stack(); }'
+!~ \[D_OP_INCOMPAT\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { x = pid ? trace(1) : 2; }'
+!~ \[D_OP_INCOMPAT\]
+? 1
+$ erltrace -e -xerrtags -n 'inline int x = trace(1); BEGIN { exit(0); }'
+!~ \[D_OP_INCOMPAT\]
+? 1
+# a pointer to void or to a function has no next element
+$ erltrace -e -xerrtags -n 'BEGIN { p = (void *)8; q = p + 1; }'
+!~ \[D_OP_INCOMPAT\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { p = (void *)8; q = p - p; }'
+!~ \[D_OP_INCOMPAT\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { p = (void *)8; q = p[1]; }'
+!~ \[D_OP_INCOMPAT\]
+? 1
+$ erltrace -e -xerrtags -n 'int (*f)(int); BEGIN { g = f + 1; }'
+!~ \[D_OP_INCOMPAT\]
+? 1
+# an operator that changes, with a string
+$ erltrace -e -xerrtags -n 'BEGIN { i = 1; i += "x"; }'
+!~ \[D_OP_INCOMPAT\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { s = "x"; s += 1; }'
+!~ \[D_OP_INCOMPAT\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { s = "x"; s -= "x"; }'
 !~ \[D_OP_INCOMPAT\]
 ? 1

@@ -1,7 +1,7 @@
-# printa() of an aggregation that is not there
-$ erltrace -e -xerrtags -n 'BEGIN { printa(@a); }'
+# printa() of an element of what is not there
+$ erltrace -e -xerrtags -n 'BEGIN { printa(@a[1]); }'
 !~ \[D_PRINTA_AGGBAD\]
 ? 1
-$ erltrace -e -xerrtags -n 'BEGIN { printa("%@d", @a); }'
+$ erltrace -e -xerrtags -n 'BEGIN { printa("%@d", @a[1]); }'
 !~ \[D_PRINTA_AGGBAD\]
 ? 1

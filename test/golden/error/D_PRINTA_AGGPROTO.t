@@ -1,4 +1,7 @@
-# aggregations with different numbers of keys
-$ erltrace -e -xerrtags -n 'BEGIN { @a[1] = count(); @b[1, 2] = count(); printa("%d %@d %@d", @a, @b); }'
+# aggregations with keys of different types
+$ erltrace -e -xerrtags -n 'BEGIN { @a[1] = count(); @b["x"] = count(); printa(@a, @b); }'
+!~ \[D_PRINTA_AGGPROTO\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { @a[1, "x"] = count(); @b[1, 2] = count(); printa(@a, @b); }'
 !~ \[D_PRINTA_AGGPROTO\]
 ? 1

@@ -2,6 +2,3 @@
 $ erltrace -e -xerrtags -n 'BEGIN { printf("%@d", 1); }'
 !~ \[D_PRINTF_AGG_CONV\]
 ? 1
-$ erltrace -e -xerrtags -n 'BEGIN { @a = count(); printa("%@s", @a); }'
-!~ \[D_PRINTF_AGG_CONV\]
-? 1

@@ -5,6 +5,3 @@ $ erltrace -e -xerrtags -n 'BEGIN { s = "a"; printf(s); }'
 $ erltrace -e -xerrtags -n 'BEGIN { printf(1); }'
 !~ \[D_PRINTF_ARG_FMT\]
 ? 1
-$ erltrace -e -xerrtags -n 'BEGIN { @a = count(); printa(probename, @a); }'
-!~ \[D_PRINTF_ARG_FMT\]
-? 1

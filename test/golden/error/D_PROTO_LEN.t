@@ -26,3 +26,19 @@ $ erltrace -e -xerrtags -n 'BEGIN { a[1] = 2; a[1, 2] = 3; }'
 $ erltrace -e -xerrtags -n 'BEGIN { trace(); }'
 !~ \[D_PROTO_LEN\]
 ? 1
+# an aggregating function, whoever takes it; quantize(), printa()
+$ erltrace -e -xerrtags -n 'BEGIN { x = avg(); }'
+!~ \[D_PROTO_LEN\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { count(1); }'
+!~ \[D_PROTO_LEN\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { @ = quantize(); }'
+!~ \[D_PROTO_LEN\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { @ = quantize(1, 2, 3); }'
+!~ \[D_PROTO_LEN\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { printa(); }'
+!~ \[D_PROTO_LEN\]
+? 1

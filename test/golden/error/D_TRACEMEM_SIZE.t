@@ -8,6 +8,3 @@ $ erltrace -e -xerrtags -n 'BEGIN { tracemem(16, 0); }'
 $ erltrace -e -xerrtags -n 'BEGIN { tracemem(16, -1); }'
 !~ \[D_TRACEMEM_SIZE\]
 ? 1
-$ erltrace -e -xerrtags -n 'BEGIN { tracemem(16, 8, "a"); }'
-!~ \[D_TRACEMEM_SIZE\]
-? 1

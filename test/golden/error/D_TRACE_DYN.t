@@ -1,7 +1,3 @@
-# trace() of an aggregation
-$ erltrace -e -xerrtags -n 'BEGIN { @a = count(); trace(@a); }'
-!~ \[D_TRACE_DYN\]
-? 1
 # trace() of a translated object
 < t.d
 | struct o { int m; };

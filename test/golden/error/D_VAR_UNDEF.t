@@ -11,3 +11,7 @@ $ erltrace -e -xerrtags -n 'BEGIN /self->x/ { exit(0); }'
 $ erltrace -e -xerrtags -n 'BEGIN { trace(self->a[1]); }'
 !~ \[D_VAR_UNDEF\]
 ? 1
+# an array that is not there
+$ erltrace -e -xerrtags -n 'BEGIN { x = a["k"]; }'
+!~ \[D_VAR_UNDEF\]
+? 1

@@ -6,5 +6,5 @@
 |
 | tick-1s { exit(0); }
 $ erltrace -e -xerrtags -s t.d
-!~ \[D_INT_DIGIT\] line 5: '1s' is not an integer: .*; is a '}' missing in the clause that starts at line 1\?$
+!~ \[D_SYNTAX\] line 5: '1s' is not an integer: .*; is a '}' missing in the clause that starts at line 1\?$
 ? 1

@@ -21,7 +21,7 @@ $ erltrace -qn 'uint8_t b; BEGIN { b = 250; x = (b += 10); printf("%d %d %d\n", 
 $ erltrace -qn 'char c; short s; unsigned short us; BEGIN { c = 127; c += 1; s = 100000; us = -1; printf("%d %d %d\n", c, s, us); exit(0); }'
 > -128 -31072 65535
 >
-# division and shift are done in the common type
+# division and shift go by the sign of the common type
 $ erltrace -qn 'int8_t c; uint32_t u; BEGIN { c = -128; c /= 2; u = 0x80000000; u >>= 4; printf("%d %x\n", c, u); exit(0); }'
 > -64 8000000
 >

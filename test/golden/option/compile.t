@@ -50,7 +50,7 @@ $ erltrace -q -xsyslibdir=lib -xerrtags -n 'BEGIN { printf("%d\n", SIGKILL); exi
 ? 1
 # strsize: strings are cut, sizeof (string) tells
 $ erltrace -q -xstrsize=16 -n 'BEGIN { s = "0123456789abcdefgh"; printf("%s %d\n", s, sizeof (string)); exit(0); }'
-> 0123456789abcde 16
+> 0123456789abcdef 16
 >
 # jit: off gives the same
 $ erltrace -q -xjit=off -n 'BEGIN { x = 7; printf("%d %s\n", x * 6 / 2 % 5, strjoin("a", "b")); exit(0); }'

@@ -1,6 +1,6 @@
 # DTRACE_OPT_NAME sets an option; in capitals
 $ DTRACE_OPT_STRSIZE=8 erltrace -qn 'BEGIN { printf("%s\n", "0123456789"); exit(0); }'
-> 0123456
+> 01234567
 >
 # without a value: as if given alone
 $ DTRACE_OPT_QUIET= erltrace -n 'BEGIN { printf("q\n"); exit(0); }'
@@ -8,13 +8,13 @@ $ DTRACE_OPT_QUIET= erltrace -n 'BEGIN { printf("q\n"); exit(0); }'
 >
 # the command line wins, and a pragma wins over both
 $ DTRACE_OPT_STRSIZE=8 erltrace -q -xstrsize=10 -n 'BEGIN { printf("%s\n", "0123456789"); exit(0); }'
-> 012345678
+> 0123456789
 >
 < p.d
 | #pragma D option strsize=9
 | BEGIN { printf("%s\n", "0123456789"); exit(0); }
 $ DTRACE_OPT_STRSIZE=8 erltrace -q -xstrsize=10 -s p.d
-> 01234567
+> 012345678
 >
 # what is no option, or no value for it, is told
 $ DTRACE_OPT_NOSUCH=1 erltrace -qn 'BEGIN { exit(0); }'

@@ -6,7 +6,7 @@
 | #	pragma	D	option	aggsortrev
 | BEGIN { printf("%d %s\n", sizeof (string), "0123456789abcdefXYZ"); exit(0); }
 $ erltrace -s t.d
-> 16 0123456789abcde
+> 16 0123456789abcdef
 >
 # behind the clauses it counts too
 < u.d

@@ -1,6 +1,6 @@
 # strings: width pads, - to the left, precision cuts
 $ erltrace -qn 'BEGIN { printf("[%s] [%8s] [%-8s] [%.2s] [%8.2s] [%-8.2s] [%.0s] [%2s]\n", "hello", "hello", "hello", "hello", "hello", "hello", "hello", "hello"); exit(0); }'
-> [hello] [   hello] [hello   ] [he] [      he] [he      ] [] [hello]
+> [hello] [   hello] [hello   ] [he] [      he] [he      ] [hello] [hello]
 >
 $ erltrace -qn 'BEGIN { printf("[%s] [%3s]\n", "", ""); exit(0); }'
 > [] [   ]
@@ -25,7 +25,7 @@ $ erltrace -qn 'BEGIN { printf("[%S] [%6S] [%-6S]\n", "ab", "a\n", "a\n"); exit(
 >
 # a string longer than strsize is cut when it is traced
 $ erltrace -q -xstrsize=8 -n 'BEGIN { printf("[%s]\n", "0123456789"); exit(0); }'
-> [0123456]
+> [01234567]
 >
 # bytes that are no characters pass as they are
 $ erltrace -qn 'BEGIN { printf("%s", "\303\244\377"); exit(0); }' | od -An -tx1

@@ -14,11 +14,15 @@ $ erltrace -qn 'int seen; profile:::profile-1000us /!seen/ { seen = 1; printf("%
 >
 # not faster than every 200 microseconds
 $ erltrace -e -xerrtags -n 'tick-199us { exit(0); }'
-!~ \[D_PDESC_INVAL\] .*200 microseconds
+!~ \[D_PDESC_ZERO\] .*200 microseconds
 ? 1
 $ erltrace -e -xerrtags -n 'tick-5001hz { exit(0); }'
-!~ \[D_PDESC_INVAL\] .*200 microseconds
+!~ \[D_PDESC_ZERO\] .*200 microseconds
 ? 1
+# -Z goes on without it
+$ erltrace -Zqn 'profile-1ns { trace(1); } BEGIN { printf("on\n"); exit(0); }'
+> on
+>
 # an unknown unit, no interval: no such probe
 $ erltrace -e -xerrtags -n 'tick-1fortnight { exit(0); }'
 !~ \[D_PDESC_ZERO\]

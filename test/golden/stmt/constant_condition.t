@@ -29,7 +29,7 @@ $ erltrace -qn 'BEGIN { 0 ? nosuch(self->nowhere) : 1; 1 ? 1 : stack(); exit(0);
 >
 
 # what is chosen is a statement like any other
-$ erltrace -e -xerrtags -n 'BEGIN { 1 ? @a : 1; }'
+$ erltrace -e -xerrtags -n 'BEGIN { @a = count(); 1 ? @a : 1; }'
 !~ \[D_AGG_NULL\]
 ? 1
 $ erltrace -e -xerrtags -n 'BEGIN { commit(1); 1 ? printf("x") : 1; }'
@@ -37,11 +37,14 @@ $ erltrace -e -xerrtags -n 'BEGIN { commit(1); 1 ? printf("x") : 1; }'
 ? 1
 
 # no constant, no statement: the action has no place
+$ erltrace -e -xerrtags -n 'BEGIN { pid ? printf("a\n") : printf("b\n"); }'
+!~ \[D_OP_ACT\] .*; use if
+? 1
 $ erltrace -e -xerrtags -n 'BEGIN { pid ? printf("a\n") : 1; }'
-!~ \[D_OP_ACT\]
+!~ \[D_OP_INCOMPAT\]
 ? 1
 $ erltrace -e -xerrtags -n 'BEGIN { pid ? 1 : (@a = count()); }'
-!~ \[D_OP_ACT\] .*an aggregation in \?: needs a condition that is constant
+!~ \[D_OP_DYN\] .*an aggregation cannot be an operand of \?:; use if
 ? 1
 
 # where a value is needed it is that branch too, of its own type

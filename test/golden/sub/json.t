@@ -1,4 +1,4 @@
-# json(text, path): the element as text; strings without their quotes
+# json(text, path): the element as text; strings without their quotes, their escapes as they are
 < t.d
 | inline string J = "{ \"a\": 1, \"b\": { \"c\": \"text\", \"d\": [10, -2.5e3, { \"e\": true }, [null]] }, \"x y\": \"q\\\"uote\", \"\": 0 }";
 | #define P(p) printf("[%s]\n", json(J, p));
@@ -13,7 +13,7 @@ $ erltrace -C -xstrsize=512 -qs t.d
 > [10]
 > [-2.5e3]
 > [true]
-> [q"uote]
+> [q\"uote]
 >
 # what is not there is NULL
 $ erltrace -qn 'BEGIN { j = "{\"a\":{\"b\":[1,2]}}"; printf("%d %d %d %d %d\n", json(j, "x") == NULL, json(j, "a.x") == NULL, json(j, "a.b[2]") == NULL, json(j, "b") == NULL, json(j, "a.b[1]") == NULL); exit(0); }'

@@ -10,12 +10,12 @@ $ erltrace -qn 'BEGIN { a["ab", "c"] = 1; a["a", "bc"] = 2; printf("%d %d %d\n",
 > 1 2 0
 >
 # declared, with types of keys and value
-$ erltrace -qn 'uint8_t a[int, string]; string s[pid_t]; BEGIN { a[1, "x"] = 300; s[7] = "seven"; printf("%d %s [%s]\n", a[1, "x"], s[7], s[8]); exit(0); }'
-> 44 seven []
+$ erltrace -qn 'uint8_t a[int, string]; string s[pid_t]; BEGIN { a[1, "x"] = 300; s[7] = "seven"; printf("%d %s %d\n", a[1, "x"], s[7], s[8] == NULL); exit(0); }'
+> 44 seven 1
 >
 # storing 0 deletes
-$ erltrace -qn 'BEGIN { a["k"] = 1; a["k"] = 0; s[1] = "x"; s[1] = 0; printf("%d [%s]\n", a["k"], s[1]); exit(0); }'
-> 0 []
+$ erltrace -qn 'BEGIN { a["k"] = 1; a["k"] = 0; s[1] = "x"; s[1] = 0; printf("%d %d\n", a["k"], s[1] == NULL); exit(0); }'
+> 0 1
 >
 # a key that is an expression, a built-in, another array
 $ erltrace -qn 'BEGIN { b["i"] = 3; a[b["i"] * 2, probename, pid] = 9; printf("%d\n", a[6, "BEGIN", $pid]); exit(0); }'

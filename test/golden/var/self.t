@@ -1,8 +1,8 @@
 # self-> is of a thread: 0 at first, kept between probes, deleted by storing 0
-$ erltrace -qn 'self int x; self string s; BEGIN { printf("%d [%s]\n", self->x, self->s); self->x = 5; self->s = "a"; } BEGIN { printf("%d %s\n", self->x, self->s); self->x = 0; self->s = 0; } BEGIN { printf("%d [%s]\n", self->x, self->s); exit(0); }'
-> 0 []
+$ erltrace -qn 'self int x; self string s; BEGIN { printf("%d %d\n", self->x, self->s == NULL); self->x = 5; self->s = "a"; } BEGIN { printf("%d %s\n", self->x, self->s); self->x = 0; self->s = 0; } BEGIN { printf("%d %d\n", self->x, self->s == NULL); exit(0); }'
+> 0 1
 > 5 a
-> 0 []
+> 0 1
 >
 # associative
 $ erltrace -qn 'BEGIN { self->a["x", 1] = 10; self->a["x", 2] = 20; printf("%d %d %d\n", self->a["x", 1], self->a["x", 2], self->a["y", 1]); self->a["x", 1] = 0; printf("%d %d\n", self->a["x", 1], self->a["x", 2]); exit(0); }'

@@ -59,7 +59,7 @@ $ erltrace -qs h.d
 >
 # an inline does not know itself: there is no recursion
 $ erltrace -e -xerrtags -n 'inline int f[int a] = a > 0 ? f[a - 1] : 0; BEGIN { trace(f[3]); }'
-!~ \[D_IDENT_UNDEF\]
+!~ \[D_VAR_UNDEF\]
 ? 1
 # what it does, it does at every use
 $ erltrace -qn 'int x; inline int next = x++; BEGIN { printf("%d ", next); printf("%d %d\n", next, x); exit(0); }'

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Terms as values of D (probe path): the slots of an event, and what scripts ask of the terms in
+ * them. A slot is valid for one event of one handle. A thread counts each time that it enters and
+ * leaves a handle (beam_thread.seq), so its slots are emptied when they are first used under
+ * another count: events of scripts without terms have nothing to do for this. The terms are those
+ * of the event, which stay where they are until it is over.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "prog/builtins.h"
+#include "atom_text.h"
+#include "beam_handle.h"
+#include "erl_builtins.h"
+#include "match.h"
+#include "same.h"
+#include "term_chars.h"
+#include "term_print.h"
+#include "term_words.h"
+#include "terms.h"
+#include "texts.h"
+#include "vm_threads.h"
+
+#define LONGEST	 10000 /* list whose length is counted */
+#define COMPARED 4096  /* bytes of a printed text that is compared */
+
+struct beam_slots {
+	uint64_t seq;		       /* of the thread, when they were used last */
+	uint64_t set[TERM_SLOTS / 64]; /* bits: which have a value */
+	struct beam_value value[TERM_SLOTS];
+	char text[COMPARED];
+};
+
+static struct beam_slots *pool; /* mapped at load, touched as threads come */
+
+int beam_slots_init(unsigned n)
+{
+	void *p = mmap(NULL, n * sizeof(*pool), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return -1;
+	pool = p;
+	return 0;
+}
+
+struct beam_slots *beam_slots_nth(unsigned n)
+{
+	return &pool[n];
+}
+
+/* ---- slots ----------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) void empty(struct beam_slots *s, uint64_t seq)
+{
+	memset(s->set, 0, sizeof(s->set));
+	s->seq = seq;
+}
+
+/* Those of this event; NULL: the thread is none of the VM's. */
+static inline struct beam_slots *slots(void)
+{
+	struct beam_thread *t = beam_self;
+	uint64_t seq;
+
+	if (unlikely(t == NULL))
+		return NULL;
+	seq = atomic_load_explicit(&t->seq, memory_order_relaxed);
+	if (t->slots->seq != seq)
+		empty(t->slots, seq);
+	return t->slots;
+}
+
+static inline bool is_set(const struct beam_slots *s, uint64_t slot)
+{
+	return s->set[slot / 64] >> slot % 64 & 1;
+}
+
+static inline void set(struct beam_slots *s, unsigned slot, bool on)
+{
+	uint64_t bit = 1ULL << slot % 64;
+
+	s->set[slot / 64] = on ? s->set[slot / 64] | bit : s->set[slot / 64] & ~bit;
+}
+
+/* What a handle names; NULL: nothing. */
+static inline struct beam_value *get(struct beam_slots *s, uint64_t of)
+{
+	if (s == NULL || of == 0 || of > TERM_SLOTS || !is_set(s, of - 1))
+		return NULL;
+	return &s->value[of - 1];
+}
+
+static inline uint64_t put(
+	struct beam_slots *s, unsigned slot, enum beam_value_kind kind, ERL_NIF_TERM t)
+{
+	s->value[slot].kind = kind;
+	s->value[slot].term = t;
+	set(s, slot, true);
+	return slot + 1;
+}
+
+static bool is_term(const struct beam_value *v)
+{
+	return v != NULL && (v->kind == VALUE_TERM || v->kind == VALUE_ARGS);
+}
+
+static const struct beam_event *event_of(const struct en_current *cur)
+{
+	return (const struct beam_event *)(const void *)cur;
+}
+
+/* ---- where terms come from -------------------------------------------------------------- */
+
+static uint64_t source(const struct en_current *cur, unsigned slot, unsigned pbi, uint64_t n)
+{
+	struct beam_slots *s = slots();
+	ERL_NIF_TERM t;
+
+	if (unlikely(s == NULL || slot >= TERM_SLOTS))
+		return 0;
+	if (beam_source(event_of(cur), pbi, n, &t))
+		return put(s, slot, pbi == PBI_ERLARGS ? VALUE_ARGS : VALUE_TERM, t);
+	set(s, slot, false);
+	return 0;
+}
+
+static const struct beam_pattern *pattern_of(const struct beam_event *ev, uint64_t n)
+{
+	const struct beam_patterns *ps = &ev->b->patterns;
+
+	return n < ps->n ? &ps->pattern[n] : NULL;
+}
+
+static bool get_part(const struct beam_event *ev, enum term_part what, ERL_NIF_TERM of, uint64_t n,
+	ERL_NIF_TERM *t)
+{
+	const struct beam_pattern *key;
+	const ERL_NIF_TERM *e;
+	ERL_NIF_TERM other;
+	unsigned size;
+
+	switch (what) {
+	case TERM_ELEMENT:
+		if (!beam_get_tuple(ev->env, of, &size, &e) || n < 1 || n > size)
+			return false;
+		*t = e[n - 1];
+		return true;
+	case TERM_HD: return beam_get_cell(ev->env, of, t, &other);
+	case TERM_TL: return beam_get_cell(ev->env, of, &other, t);
+	case TERM_KEY:
+		key = pattern_of(ev, n);
+		return key != NULL && beam_match_key(ev->env, key, of, t);
+	}
+	return false;
+}
+
+static uint64_t part(
+	const struct en_current *cur, unsigned slot, enum term_part what, uint64_t of, uint64_t n)
+{
+	struct beam_slots *s = slots();
+	struct beam_value *v = get(s, of);
+	ERL_NIF_TERM t;
+
+	if (unlikely(s == NULL || slot >= TERM_SLOTS))
+		return 0;
+	if (is_term(v) && get_part(event_of(cur), what, v->term, n, &t))
+		return put(s, slot, VALUE_TERM, t);
+	set(s, slot, false);
+	return 0;
+}
+
+static bool match(const struct en_current *cur, uint64_t of, unsigned pattern, unsigned first)
+{
+	const struct beam_event *ev = event_of(cur);
+	struct beam_slots *s = slots();
+	const struct beam_value *v = get(s, of);
+	const struct beam_pattern *p = pattern_of(ev, pattern);
+	bool is;
+
+	if (unlikely(s == NULL || p == NULL || first + p->nvars > TERM_SLOTS))
+		return false;
+	is = v != NULL && beam_match_value(ev->env, p, v, &s->value[first]);
+	for (unsigned i = 0; i < p->nvars; i++)
+		set(s, first + i, is);
+	return is;
+}
+
+/* ---- numbers --------------------------------------------------------------------------- */
+
+/* Truncated; false: it has no int64_t. */
+static bool float_to_int(double d, int64_t *v)
+{
+	if (!(d >= -0x1p63 && d < 0x1p63))
+		return false;
+	*v = (int64_t)d;
+	return true;
+}
+
+static bool integer(ErlNifEnv *env, const struct beam_value *v, int64_t *n)
+{
+	ErlNifSInt64 i;
+	double d;
+
+	switch (v->kind) {
+	case VALUE_INT: *n = v->num; return true;
+	case VALUE_TERM:
+		if (likely(beam_vm.small && (v->term & 15) == 15)) {
+			*n = (int64_t)v->term >> 4;
+			return true;
+		}
+		if (enif_get_int64(env, v->term, &i)) {
+			*n = i;
+			return true;
+		}
+		return enif_get_double(env, v->term, &d) && float_to_int(d, n);
+	default: return false;
+	}
+}
+
+static bool list_length(ErlNifEnv *env, ERL_NIF_TERM t, int64_t *n)
+{
+	ERL_NIF_TERM head;
+
+	for (*n = 0; *n < LONGEST && beam_get_cell(env, t, &head, &t); ++*n)
+		;
+	return enif_is_empty_list(env, t);
+}
+
+/* Characters, not bytes. */
+static int64_t atom_length(ERL_NIF_TERM t)
+{
+	char name[BEAM_ATOM_NAME];
+	size_t n = beam_atom_name(t, name);
+	int64_t chars = 0;
+
+	for (size_t i = 0; i < n; i++)
+		chars += ((unsigned char)name[i] & 0xc0) != 0x80;
+	return chars;
+}
+
+static bool size_of(ErlNifEnv *env, const struct beam_value *v, int64_t *n)
+{
+	const ERL_NIF_TERM *e;
+	struct beam_bits b = v->bits;
+	unsigned size;
+	size_t keys;
+
+	if (v->kind == VALUE_BITS || (is_term(v) && beam_get_bits(env, v->term, &b))) {
+		*n = (int64_t)((b.n + 7) / 8);
+		return true;
+	}
+	if (!is_term(v))
+		return false;
+	if (beam_get_tuple(env, v->term, &size, &e)) {
+		*n = size;
+		return true;
+	}
+	if (enif_get_map_size(env, v->term, &keys)) {
+		*n = (int64_t)keys;
+		return true;
+	}
+	if (enif_is_atom(env, v->term)) {
+		*n = atom_length(v->term);
+		return true;
+	}
+	return enif_is_list(env, v->term) && list_length(env, v->term, n);
+}
+
+static bool number(const struct en_current *cur, uint64_t of, enum term_fact fact, int64_t *n)
+{
+	const struct beam_value *v = get(slots(), of);
+	ErlNifEnv *env = event_of(cur)->env;
+
+	switch (fact) {
+	case TERM_IS: *n = v != NULL; return true;
+	case TERM_INTEGER: return v != NULL && integer(env, v, n);
+	case TERM_SIZE: return v != NULL && size_of(env, v, n);
+	}
+	return false;
+}
+
+static int compare_float(double d, int64_t n)
+{
+	int64_t whole;
+
+	if (!float_to_int(d, &whole))
+		return d < 0 ? -1 : 1;
+	if (whole != n)
+		return whole < n ? -1 : 1;
+	return d < (double)whole ? -1 : d > (double)whole;
+}
+
+/* Too large for an int64_t. */
+static int compare_big(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+	const uint64_t *digits;
+	ErlNifUInt64 u;
+	bool negative;
+
+	if (enif_get_uint64(env, t, &u))
+		return 1;
+	if (beam_peek_big(t, &digits, &negative) > 0)
+		return negative ? -1 : 1;
+	return TERM_NOT_A_NUMBER;
+}
+
+static int compare(const struct en_current *cur, uint64_t of, int64_t n)
+{
+	const struct beam_value *v = get(slots(), of);
+	ErlNifEnv *env = event_of(cur)->env;
+	double d;
+	int64_t i;
+
+	if (v == NULL || v->kind == VALUE_BITS || v->kind == VALUE_ARGS)
+		return TERM_NOT_A_NUMBER;
+	if (v->kind == VALUE_UINT)
+		return 1;
+	if (v->kind == VALUE_TERM && enif_get_double(env, v->term, &d))
+		return compare_float(d, n);
+	if (integer(env, v, &i))
+		return i < n ? -1 : i > n;
+	return enif_is_number(env, v->term) ? compare_big(env, v->term) : TERM_NOT_A_NUMBER;
+}
+
+/* ---- texts ----------------------------------------------------------------------------- */
+
+static const char *type_name(ErlNifEnv *env, const struct beam_value *v)
+{
+	struct beam_bits b;
+
+	if (v->kind == VALUE_BITS)
+		return v->bits.n % 8 == 0 ? "binary" : "bitstring";
+	if (!is_term(v))
+		return "integer";
+	switch (enif_term_type(env, v->term)) {
+	case ERL_NIF_TERM_TYPE_ATOM: return "atom";
+	case ERL_NIF_TERM_TYPE_BITSTRING:
+		return beam_get_bits(env, v->term, &b) && b.n % 8 != 0 ? "bitstring" : "binary";
+	case ERL_NIF_TERM_TYPE_FLOAT: return "float";
+	case ERL_NIF_TERM_TYPE_FUN: return "fun";
+	case ERL_NIF_TERM_TYPE_INTEGER: return "integer";
+	case ERL_NIF_TERM_TYPE_LIST: return "list";
+	case ERL_NIF_TERM_TYPE_MAP: return "map";
+	case ERL_NIF_TERM_TYPE_PID: return "pid";
+	case ERL_NIF_TERM_TYPE_PORT: return "port";
+	case ERL_NIF_TERM_TYPE_REFERENCE: return "reference";
+	case ERL_NIF_TERM_TYPE_TUPLE: return "tuple";
+	default: return "";
+	}
+}
+
+static void copy_text(const char *text, char *buf, size_t size)
+{
+	size_t n = strnlen(text, size - 1);
+
+	memcpy(buf, text, n);
+	buf[n] = '\0';
+}
+
+static void print(ErlNifEnv *env, const struct beam_value *v, char *buf, size_t size)
+{
+	switch (v->kind) {
+	case VALUE_BITS: beam_print_bits(&v->bits, buf, size); return;
+	case VALUE_INT: snprintf(buf, size, "%lld", (long long)v->num); return;
+	case VALUE_UINT: snprintf(buf, size, "%llu", (unsigned long long)v->num); return;
+	default: beam_print(env, v->term, v->kind == VALUE_ARGS, buf, size);
+	}
+}
+
+/* Atoms and pids have texts that are kept. */
+static const struct et_str *kept_text(ErlNifEnv *env, const struct beam_value *v)
+{
+	return v->kind == VALUE_TERM &&
+			       (enif_is_atom(env, v->term) || (v->term & 15) == beam_vm.pid_tag)
+		       ? beam_term_text(v->term)
+		       : NULL;
+}
+
+static bool text(const struct en_current *cur, uint64_t of, enum term_text what, char *buf,
+	size_t size, const struct et_str **s)
+{
+	const struct beam_value *v = get(slots(), of);
+	ErlNifEnv *env = event_of(cur)->env;
+
+	*s = NULL;
+	if (v == NULL || size == 0)
+		return false;
+	switch (what) {
+	case TERM_TYPE: copy_text(type_name(env, v), buf, size); return true;
+	case TERM_CHARS: return beam_chars(env, v, buf, size);
+	case TERM_PRINTED:
+	case TERM_PRETTY:
+		*s = kept_text(env, v);
+		if (*s == NULL)
+			print(env, v, buf, size);
+		return true;
+	}
+	return false;
+}
+
+static bool equals(const struct en_current *cur, uint64_t of, const char *other, size_t len)
+{
+	struct beam_slots *s = slots();
+	const struct beam_value *v = get(s, of);
+	ErlNifEnv *env = event_of(cur)->env;
+
+	if (v == NULL)
+		return false;
+	if (beam_chars_are(env, v, other, len))
+		return true;
+	if (len + 2 > sizeof(s->text))
+		return false;
+	print(env, v, s->text, len + 2);
+	return memcmp(s->text, other, len) == 0 && s->text[len] == '\0';
+}
+
+static int same(const struct en_current *cur, uint64_t a, uint64_t b)
+{
+	struct beam_slots *s = slots();
+	const struct beam_value *va = get(s, a), *vb = get(s, b);
+	unsigned steps = SAME_STEPS;
+
+	if (va == NULL || vb == NULL)
+		return va == vb;
+	return beam_same_values(event_of(cur)->env, va, vb, &steps);
+}
+
+const struct en_term_ops beam_term_ops = {
+	.source = source,
+	.part = part,
+	.match = match,
+	.number = number,
+	.text = text,
+	.equals = equals,
+	.compare = compare,
+	.same = same,
+};

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The linker: makes one image that the Linux kernel accepts as a BPF program, of functions that
+ * clang has compiled and of programs that ebpf_verify() has accepted.
+ *
+ *   object.c        the compiled functions: ELF files, relocations
+ *   link.c          the linker itself: which functions, calls, constants, jumps
+ *   flow.c          data flow of a function; arena_access.c: its loads and stores (piece.h)
+ *   func_types.c    BTF types for the functions of an image
+ *
+ * All memory besides the stack is an arena (BPF_MAP_TYPE_ARENA), and pointers are numbers, as user
+ * space has them. What memory holds, and who calls the programs, the linker does not know: its
+ * input has all names, addresses and offsets.
+ */
+#ifndef EBPF_LINK_H
+#define EBPF_LINK_H
+
+#include "object.h"
+
+#define EBPF_MAX_SYMBOLS 8
+
+/* What a name is that the object refers to and does not have. */
+struct ebpf_symbol {
+	const char *name;
+	enum {
+		EBPF_SYM_NUMBER, /* value: a constant, or an address in the arena */
+		EBPF_SYM_MAP,	 /* memory of the kernel: the first value of the map with this fd */
+		EBPF_SYM_RUN,	 /* a function (context, index) that runs a program */
+	} kind;
+	uint64_t value;
+};
+
+/* A program; its calls are numbers of functions in the env. */
+struct ebpf_program {
+	const struct ebpf_insn *insns;
+	unsigned n;
+	unsigned index; /* by which it is run */
+};
+
+/* A call fn(context, which) that only reads memory: it becomes a load. */
+struct ebpf_direct {
+	unsigned fn;
+	int64_t which;
+	unsigned pointer; /* in the context: where the pointer to that memory is */
+	unsigned off;	  /* in that memory */
+	unsigned size;	  /* 4 or 8 bytes */
+	uint64_t tag;	  /* bits to be set in what was read */
+};
+
+struct ebpf_link_input {
+	const struct ebpf_object *object;
+	struct ebpf_symbol symbol[EBPF_MAX_SYMBOLS];
+	unsigned nsymbols;
+	const char *entry;    /* the function where the image begins */
+	const char *left_out; /* a function that is not wanted: its calls give 0; or NULL */
+	bool sleeps;	      /* it may call functions of the kernel that wait */
+	int arena_fd;
+	uint64_t zero; /* the address of a 0 in the arena: to the verifier it can be any number */
+
+	const struct ebpf_program *programs; /* in the order of their indexes */
+	unsigned nprograms;
+	const struct ebpf_env *env;	  /* what they may call */
+	const char *const *fns;		  /* the functions of the env, as the object has them */
+	const struct ebpf_direct *direct; /* those that are no calls */
+	unsigned ndirect;
+	const uint64_t *strs; /* constant strings */
+	unsigned key;	      /* in the context: room for the words of a key */
+};
+
+struct ebpf_part {	  /* a function of an image */
+	const char *name; /* NULL: programs */
+	unsigned at;	  /* its first instruction */
+	unsigned nargs;	  /* numbers all; it gives one too */
+	unsigned type;	  /* of ebpf_image_types() */
+};
+struct ebpf_image {
+	struct ebpf_insn *insns;
+	struct ebpf_part *parts; /* the first is where it begins */
+	unsigned ninsns, nparts;
+};
+int ebpf_link(const struct ebpf_link_input *in, struct ebpf_image *im, struct et_error *e);
+void ebpf_image_free(struct ebpf_image *im);
+
+/*
+ * BTF for the functions of an image, so that the verifier looks at each by itself: bytes, which the
+ * caller frees. Sets the types of its parts. programs: what tools show as the name of those.
+ */
+void *ebpf_image_types(
+	struct ebpf_image *im, const char *programs, size_t *size, struct et_error *e);
+
+#endif

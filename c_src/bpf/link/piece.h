@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A function on its way through the linker: link.c puts functions together, flow.c knows what their
+ * registers hold and who reads them, arena_access.c makes loads and stores those of the arena.
+ */
+#ifndef EBPF_PIECE_H
+#define EBPF_PIECE_H
+
+#include "link.h"
+
+enum {
+	OP_CAST = 0xbf,	    /* mov with off 1: between address spaces */
+	TO_KERNEL = 1,	    /* its imm */
+	TO_USER = 1 << 16,
+	OP_MAY_GOTO = 0xe5,
+	PSEUDO_MAP_FD = 1,    /* src of lddw */
+	PSEUDO_MAP_VALUE = 2,
+	PSEUDO_CALL = 1,      /* src of call */
+	CLASS_LDX = 1, CLASS_ST = 2, CLASS_STX = 3, CLASS_ALU = 4, CLASS_JMP = 5, CLASS_JMP32 = 6,
+	CLASS_ALU64 = 7,
+	MODE_MEMSX = 0x80, MODE_ATOMIC = 0xc0,
+	COPY_FROM_USER = 148, /* a function of the kernel that may wait */
+};
+
+/* A function of the image to be: of the object, or a program; or several programs. */
+struct piece {
+	const struct ebpf_insn *insns;
+	unsigned n;
+	const struct ebpf_func *func; /* NULL: programs */
+	bool is_entry, own; /* own: its instructions are freed with it */
+	unsigned at;	/* where it begins in the image */
+	unsigned nargs;
+};
+
+struct link {
+	const struct ebpf_link_input *in;
+	struct piece *pieces;
+	unsigned npieces;
+	int *of_func;	 /* by function of the object: its piece + 1, or 0 */
+	unsigned *nargs; /* the same: arguments + 1 */
+	int left_out;	 /* the function of that name, or -1 */
+	int first_program;
+	unsigned per_group; /* programs of one piece */
+	struct ebpf_insn *out;
+	unsigned n;
+	struct call {
+		unsigned at;
+		unsigned piece;
+	} *calls;
+	unsigned ncalls;
+	struct et_error *e;
+	bool failed;
+};
+
+/* ---- link.c --------------------------------------------------------------------------- */
+
+void link_emit(struct link *l, uint8_t code, int dst, int src, int off, int32_t imm);
+void link_no_memory(struct link *l);
+/* What the input says of a name that is not in the object; NULL: nothing. */
+const struct ebpf_symbol *link_symbol(const struct link *l, const struct ebpf_reloc *r);
+
+/* ---- flow.c --------------------------------------------------------------------------- */
+
+/* Bits 0-10: the register points to the stack, the context, or the buffer. 16-: stack slots do. */
+typedef uint64_t kinds;
+
+bool flow_is_jump(const struct ebpf_insn *in);
+bool flow_goes_on(const struct ebpf_insn *in); /* to the next one, too */
+unsigned flow_target(const struct ebpf_insn *in, unsigned at);
+const struct ebpf_reloc *flow_reloc(const struct piece *p, unsigned at);
+bool flow_is_constant(const struct ebpf_insn *in);
+unsigned flow_writes(const struct ebpf_insn *in); /* registers, as bits */
+/* By instruction, before it. The caller frees; NULL: out of memory, which is told. */
+kinds *flow_kinds(struct link *l, const struct piece *p);
+unsigned *flow_live(struct link *l, const struct piece *p); /* registers still to be read */
+bool *flow_joins(struct link *l, const struct piece *p);    /* somebody jumps there */
+/*
+ * By the first instruction of each loop: the registers that it goes on with, which it changes and
+ * reads again in its next turn. What the verifier knows of one it would follow turn by turn.
+ */
+unsigned *flow_heads(struct link *l, const struct piece *p, const unsigned *live);
+/* Does what the instruction puts into its register begin a loop that goes on with it? */
+bool flow_begins_loop(const struct piece *p, unsigned at, const unsigned *heads);
+bool flow_returns(const struct piece *p); /* is r0 set wherever it ends? */
+int flow_frame(const struct piece *p);	  /* how much stack it uses */
+unsigned flow_args_of(struct link *l, int func); /* of a function of the object */
+
+/* ---- arena_access.c ------------------------------------------------------------------- */
+
+/* One function on its way through the linker. */
+struct body {
+	struct link *l;
+	const struct piece *p;
+	kinds *kinds;
+	unsigned *live, *heads;
+	bool *joins;
+	unsigned *start, *jump; /* by instruction: where its output begins, where its jump is there */
+	bool *far;		/* jumps that 16 bits are too few for */
+	int frame;
+	unsigned uses;	     /* registers */
+	uint8_t cast_of[11]; /* by register: the one whose cast to the arena it holds, + 1; or 0 */
+};
+
+void access_forget(struct body *b, unsigned regs); /* they are written to */
+void access_load(struct body *b, unsigned at);
+void access_store(struct body *b, unsigned at);
+int access_cast(struct body *b, unsigned reg); /* a register that holds its cast already; or -1 */
+
+#endif

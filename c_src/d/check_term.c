@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Terms of Erlang (term_t, prog/term.h): where they become numbers and texts, how they compare, and
+ * the functions that look into them. Their patterns are read here, into prog->pats.
+ *
+ * After the checker a term that becomes a number has an N_CAST to int64_t, one that becomes text an
+ * N_STRINGOF. A call of erlget(), erlfield() or erlmatch() has the index of its pattern as value;
+ * behind the arguments of erlmatch() are the this-> variables that it binds, in the order of the
+ * pattern's.
+ */
+#include "array.h"
+#include "check.h"
+
+/* ---- as numbers and texts ---------------------------------------------------------------- */
+
+int chk_term_number(struct d_comp *c, struct d_node *n)
+{
+	return d_is_term(n->type) ? chk_int_cast(c, n, c->t.i64) : 0;
+}
+
+int chk_term_text(struct d_comp *c, struct d_node *n)
+{
+	return d_is_term(n->type) ? chk_to_string(c, n) : 0;
+}
+
+bool chk_term_null(const struct d_node *n)
+{
+	return n->kind == N_IDENT && n->op == SC_GLOBAL && !strcmp(n->text, "NULL");
+}
+
+/* Operands of arithmetic are numbers; one that is compared with NULL might be the number 0. */
+int chk_term_operands(struct d_comp *c, struct d_node *n, bool null)
+{
+	bool arith = (n->op >= OP_MUL && n->op <= OP_SHR) || (n->op >= OP_BAND && n->op <= OP_BOR);
+
+	if (null && n->op >= OP_LT && n->op <= OP_NE &&
+		(d_is_term(n->a->type) || d_is_term(n->b->type)))
+		return CHK_ERR(c, D_OP_INCOMPAT, n,
+			"a term is not compared with NULL: erltype(T) %s \"none\" if there is none",
+			chk_opname(n->op));
+	if (!arith)
+		return 0;
+	return chk_term_number(c, n->a) || chk_term_number(c, n->b) ? -1 : 0;
+}
+
+int chk_term_key(struct d_comp *c, struct d_node *k, const struct d_type *t)
+{
+	return t && d_is_int(t) ? chk_term_number(c, k) : chk_term_text(c, k);
+}
+
+/* Values of printf(); those for %s follow with all other texts. */
+int chk_term_values(struct d_comp *c, const struct d_fmt *f, struct d_node *args)
+{
+	struct d_node *a = args;
+
+	for (const struct d_fmtpart *p = f->parts; p && a; p = p->next) {
+		for (int skip = p->dynwidth + p->dynprec; skip && a; skip--, a = a->next)
+			if (chk_term_number(c, a))
+				return -1;
+		if (!a || !p->conv || p->agg)
+			continue;
+		if (!strchr("aAeEfgGkpsS", p->conv) && chk_term_number(c, a))
+			return -1;
+		a = a->next;
+	}
+	return 0;
+}
+
+const char chk_term_truth[] = ": compare it, as in T == \"true\" or T > 0; erltype(T) != \"none\" "
+			      "if there is such a term at all";
+
+/* ---- comparing --------------------------------------------------------------------------- */
+
+int chk_term_compare(struct d_comp *c, struct d_node *n)
+{
+	struct d_node *term = d_is_term(n->a->type) ? n->a : n->b;
+	struct d_node *with = term == n->a ? n->b : n->a;
+	bool eq = n->op == OP_EQ || n->op == OP_NE;
+
+	n->type = c->t.int_;
+	if (d_is_int(with->type))
+		return 0;
+	if (eq && d_is_term(with->type))
+		return 0;
+	if (eq && chk_strcompat(with->type))
+		return chk_to_string(c, with);
+	return CHK_ERR(c, D_OP_INCOMPAT, n, "'%s' %s '%s': %s", chk_tname(c, n->a->type),
+		chk_opname(n->op), chk_tname(c, n->b->type),
+		eq ? "a term is compared with a number, a string or a term"
+		   : "the order of terms is that of numbers: cast to compare others, as in "
+		     "(string)T");
+}
+
+/* ---- records ----------------------------------------------------------------------------- */
+
+int d_record_add(struct d_comp *c, const char *name, const char *const *fields)
+{
+	struct d_record *r = arena_new_of(c->arena, struct d_record);
+	unsigned n = 0;
+
+	while (fields[n] != NULL)
+		n++;
+	if (!r || !(r->fields = arena_alloc(c->arena, (n + 1) * sizeof(*r->fields))) ||
+		!(r->name = arena_strdup(c->arena, name, strlen(name))))
+		return -1;
+	for (unsigned i = 0; i < n; i++)
+		if (!(r->fields[i] = arena_strdup(c->arena, fields[i], strlen(fields[i]))))
+			return -1;
+	r->next = c->records;
+	c->records = r;
+	return 0;
+}
+
+/* How a script gets to know a record; behind the reader's error. */
+static const char set_record[] = ": erltrace_set_record() tells them";
+
+/* What pat_read() is given. */
+struct reading {
+	struct d_comp *c;
+	bool unknown; /* it has asked for a record that is not known */
+};
+
+static const char *const *find_record(void *ctx, const char *name)
+{
+	struct reading *in = ctx;
+
+	for (const struct d_record *r = in->c->records; r; r = r->next)
+		if (!strcmp(r->name, name))
+			return r->fields;
+	in->unknown = true;
+	return NULL;
+}
+
+/* ---- patterns ---------------------------------------------------------------------------- */
+
+static void *alloc(void *ctx, size_t size)
+{
+	return arena_alloc(((struct reading *)ctx)->c->arena, size);
+}
+
+/* Where the source has the at-th byte of a string constant; NULL: it was not written there so. */
+static const char *in_source(const struct d_comp *c, const struct d_node *str, size_t at)
+{
+	const char *s = c->source, *end = s + c->source_len;
+
+	for (int line = 1; line < str->line && s; line++)
+		s = memchr(s, '\n', end - s) ? (const char *)memchr(s, '\n', end - s) + 1 : NULL;
+	if (!s || str->col < 1 || end - s < str->col || s[str->col - 1] != '"')
+		return NULL;
+	s += str->col;
+	for (size_t i = 0; i < at; i++, s++) {
+		if (s < end && *s == '\\')
+			s++; /* \" and \\ are one byte each; a pattern has no use for others */
+		if (s >= end || *s != str->text[i])
+			return NULL;
+	}
+	return s;
+}
+
+static int bad_pattern(
+	const struct reading *in, const struct d_node *str, size_t at, const struct et_error *e)
+{
+	struct d_comp *c = in->c;
+	const char *hint = in->unknown ? set_record : "";
+	const char *s = at <= str->len ? in_source(c, str, at) : NULL, *line = s;
+	int col = str->col;
+
+	if (s) {
+		while (line > c->source && line[-1] != '\n')
+			line--;
+		col = (int)(s - line) + 1;
+	}
+	if (at >= str->len)
+		return d_error(c, D_PATTERN, str->line, col,
+			"at the end of the pattern \"%s\": %s%s", str->text, e->text, hint);
+	return d_error(c, D_PATTERN, str->line, col, "in the pattern \"%s\", at '%.24s': %s%s",
+		str->text, str->text + at, e->text, hint);
+}
+
+/* The index of a pattern in the program; each text is read once. -1: an error. */
+static int pattern(struct d_comp *c, const struct d_node *str)
+{
+	struct reading in = {.c = c};
+	const struct pat_reader r = {.alloc = alloc, .record = find_record, .ctx = &in};
+	struct prog *p = &c->prog;
+	struct et_error e = {.tag = ""};
+	struct d_pattern *d;
+	size_t at = 0;
+
+	for (d = c->patterns; d; d = d->next)
+		if (d->len == str->len && !memcmp(d->text, str->text, d->len))
+			return (int)d->index;
+	d = arena_new_of(c->arena, struct d_pattern);
+	if (!d || !ARRAY_ROOM(p->pats, p->npats))
+		return d_nomem(c);
+	memset(&p->pats[p->npats], 0, sizeof(*p->pats));
+	if (pat_read(&r, str->text, str->len, &p->pats[p->npats], &at, &e) < 0)
+		return bad_pattern(&in, str, at, &e);
+	*d = (struct d_pattern){str->text, str->len, p->npats++, c->patterns};
+	c->patterns = d;
+	return (int)d->index;
+}
+
+static int constant_text(struct d_comp *c, const struct d_node *n, const struct d_node *a,
+	unsigned i, const char *what)
+{
+	if (a->kind == N_STR)
+		return 0;
+	return CHK_ERR(c, D_PROTO_ARG, a, "argument %u of %s() must be a string constant: %s", i,
+		n->text, what);
+}
+
+/* ---- functions --------------------------------------------------------------------------- */
+
+static int check_element(struct d_comp *c, struct d_node *n)
+{
+	const struct d_node *i = n->list;
+
+	if (i->kind == N_INT && ((int64_t)i->value < 1 || i->value > INT32_MAX))
+		return CHK_ERR(c, D_PROTO_ARG, i,
+			"argument 1 of erlelement() is %" PRId64 ": elements count from 1",
+			(int64_t)i->value);
+	return 0;
+}
+
+/* A number, or a text that is read as a term. */
+static int check_get(struct d_comp *c, struct d_node *n)
+{
+	struct d_node *key = n->list, text = *key;
+	int index;
+
+	if (key->kind == N_INT) {
+		text.kind = N_STR;
+		text.text = d_is_signed(key->type)
+				    ? arena_printf(c->arena, "%" PRId64, (int64_t)key->value)
+				    : arena_printf(c->arena, "%" PRIu64, key->value);
+		text.len = strlen(text.text);
+	} else if (key->kind != N_STR) {
+		return CHK_ERR(c, D_PROTO_ARG, key,
+			"argument 1 of erlget() must be a constant, a number or the text of a "
+			"term: \"plan\" is the atom, \"<<\\\"plan\\\">>\" a binary");
+	}
+	index = pattern(c, &text);
+	if (index < 0)
+		return -1;
+	if (c->prog.pats[index].nvars > 0)
+		return CHK_ERR(c, D_PROTO_ARG, key,
+			"argument 1 of erlget() is a key and has no variables, as %s",
+			c->prog.pats[index].vars[0]);
+	for (unsigned i = 0; i < c->prog.pats[index].n; i++)
+		if (c->prog.pats[index].nodes[i].op == PAT_ANY)
+			return CHK_ERR(
+				c, D_PROTO_ARG, key, "argument 1 of erlget() is a key: _ is none");
+	n->value = (uint64_t)index;
+	return 0;
+}
+
+/* "order.id" is the variable of the pattern #order{id = X}. */
+static int check_field(struct d_comp *c, struct d_node *n)
+{
+	struct d_node *a = n->list, text = *a;
+	const char *dot;
+	int index;
+
+	if (constant_text(c, n, a, 1, "a record and its field, as in \"order.id\""))
+		return -1;
+	dot = strrchr(a->text, '.');
+	if (!dot || dot == a->text || !dot[1] || strpbrk(a->text, "{}#=,\"") ||
+		strlen(a->text) != a->len)
+		return CHK_ERR(c, D_PROTO_ARG, a,
+			"argument 1 of erlfield() is a record and its field, as in \"order.id\"");
+	text.text = arena_printf(c->arena, "#%.*s{%s = X}", (int)(dot - a->text), a->text, dot + 1);
+	if (!text.text)
+		return d_nomem(c);
+	text.len = strlen(text.text);
+	text.line = a->line;
+	index = pattern(c, &text);
+	if (index < 0)
+		return -1;
+	n->value = (uint64_t)index;
+	return 0;
+}
+
+/* The this-> variable that a variable of a pattern is kept in. */
+static struct d_node *binding(struct d_comp *c, const struct d_node *str, const char *name)
+{
+	struct d_node *v = chk_new(c, N_IDENT, str);
+
+	if (!v)
+		return NULL;
+	v->op = SC_THIS;
+	v->text = name;
+	if (chk_lval(c, v, c->t.term))
+		return NULL;
+	if (!d_is_term(v->type) && !d_is_string(v->type) && !d_is_int(v->type)) {
+		CHK_ERR(c, D_OP_INCOMPAT, str,
+			"variable %s of the pattern: this->%s is of type '%s', which cannot hold a "
+			"term, its text or its number",
+			name, name, chk_tname(c, v->type));
+		return NULL;
+	}
+	return v;
+}
+
+static int check_match(struct d_comp *c, struct d_node *n)
+{
+	struct d_node *str = n->list->next, **tail = &str->next;
+	const struct pat *p;
+	int index;
+
+	if (constant_text(c, n, str, 2, "a pattern, as in \"{ok, X}\""))
+		return -1;
+	index = pattern(c, str);
+	if (index < 0)
+		return -1;
+	n->value = (uint64_t)index;
+	p = &c->prog.pats[index];
+	for (unsigned i = 0; i < p->nvars; i++, tail = &(*tail)->next)
+		if (!(*tail = binding(c, str, p->vars[i])))
+			return -1;
+	return 0;
+}
+
+int chk_term_func(struct d_comp *c, struct d_node *n)
+{
+	switch (n->ident->id) {
+	case FN_ERLELEMENT: return check_element(c, n);
+	case FN_ERLGET: return check_get(c, n);
+	case FN_ERLFIELD: return check_field(c, n);
+	case FN_ERLMATCH: return check_match(c, n);
+	default: return 0;
+	}
+}

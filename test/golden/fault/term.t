@@ -1,0 +1,27 @@
+# a number or a text is wanted, and there is no term
+$ erltrace -qn 'BEGIN { x = erlmsg + 1; printf("not reached\n"); } ERROR { printf("%d %d\n", arg4 == DTRACEFLT_TERM, arg4); exit(0); }'
+> 1 14
+>
+!~ error in dt_clause_0 for probe ID 1 \(dtrace:::BEGIN\): no such term at BPF pc
+$ erltrace -qn 'BEGIN { printf("%d\n", erlarg(0)); } ERROR { exit(0); }'
+>
+!~ no such term
+$ erltrace -qn 'BEGIN { @ = sum(erlarg(0)); } ERROR { exit(0); }'
+>
+!~ no such term
+$ erltrace -qn 'BEGIN { this->t = erlmsg; trace(this->t); } ERROR { exit(0); }'
+>
+!~ no such term
+$ erltrace -qn 'BEGIN { x = erlget("plan", erlmsg); } ERROR { exit(0); }'
+>
+!~ no such term
+$ erltrace -qn 'BEGIN { trace(erlsize(erlmsg)); } ERROR { exit(0); }'
+>
+!~ no such term
+$ erltrace -qn 'BEGIN { trace(erltext(erlmsg)); } ERROR { exit(0); }'
+>
+!~ no such term
+# the event's own, used as text, are "" where it has none
+$ erltrace -qn 'BEGIN { x = erlmsg; printf("[%s][%s][%s][%s][%s] %d\n", x, erlmsg, erlargs, erlreason, erlarg(3), strlen(erlret)); trace(erlret); exit(0); }'
+> [][][][][] 0
+>
