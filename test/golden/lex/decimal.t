@@ -50,5 +50,5 @@ $ erltrace -e -xerrtags -n 'int a[1.5]; BEGIN { }'
 !~ \[D_DECL_ARRSUB\]
 ? 1
 # in the tree it is as it was written
-$ erltrace -e -q -xtree=1 -n 'BEGIN { @ = percentile(7, 99.90); }' | grep decimal
+$ erltrace -e -q -xtree=1 -n 'BEGIN { @ = percentile(7, 99.90); }' 2>&1 | grep decimal
 >         decimal 99.90 (line 1)
