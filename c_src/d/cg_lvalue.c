@@ -145,7 +145,7 @@ static void delete_dyn(struct cg *g, const struct cg_lval *p)
 {
 	ebpf_const(g->a, R2, p->varid);
 	cg_key_load(g, R3, p->key, p->var->nkeys);
-	call_dyn(g, RT_dyn_del, p->var);
+	call_dyn(g, RT_dyn_del, p);
 }
 
 static struct cg_lval var_lval(struct cg *g, struct d_node *n, bool delete)
