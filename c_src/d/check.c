@@ -231,13 +231,27 @@ static int check_pred(struct d_comp *c, struct d_clause *clause)
 	return clause->pred ? scalar_condition(c, clause->pred, "a predicate") : 0;
 }
 
+/* Does it name a variable that is not defined yet? */
+static bool names_undefined(struct d_comp *c, const struct d_node *n)
+{
+	if (!n)
+		return false;
+	if (chk_undefined(c, n))
+		return true;
+	for (const struct d_node *x = n->list; x; x = x->next)
+		if (names_undefined(c, x))
+			return true;
+	return names_undefined(c, n->a) || names_undefined(c, n->b) || names_undefined(c, n->c);
+}
+
 /*
  * A predicate may name variables that only the statements of its clause assign: these are checked
  * first. One that assigns variables itself is checked before them.
  */
 int d_check_clause(struct d_comp *c, struct d_clause *clause)
 {
-	bool first = clause->pred && d_has_effects(clause->pred);
+	bool first = clause->pred &&
+		     (d_has_effects(clause->pred) || !names_undefined(c, clause->pred));
 	unsigned did = 0;
 
 	c->clause = clause;
