@@ -145,7 +145,7 @@ static void delete_dyn(struct cg *g, const struct cg_lval *p)
 {
 	ebpf_const(g->a, R2, p->varid);
 	cg_key_load(g, R3, p->key, p->var->nkeys);
-	call_dyn(g, RT_dyn_del, p->var);
+	call_dyn(g, RT_dyn_del, p);
 }
 
 static struct cg_lval var_lval(struct cg *g, struct d_node *n, bool delete)
@@ -200,7 +200,14 @@ static struct cg_lval chars_lval(struct cg *g, struct d_node *n, bool write)
 {
 	struct cg_lval p = cg_lval(g, n, write);
 
-	return p.kind == LV_DYN ? copied(g, p, n) : p;
+	if (p.kind == LV_DYN)
+		p = copied(g, p, n);
+	if (p.kind == LV_MEM && write && !g->failed) {
+		cg_mem_ptr(g, &p, R2);
+		ebpf_const(g->a, R3, g->c->prog.strsize);
+		cg_call(g, RT_unnull);
+	}
+	return p;
 }
 
 static struct cg_lval index_lval(struct cg *g, struct d_node *n, bool write)

@@ -317,7 +317,7 @@ static int string_plus(struct d_comp *c, struct d_node *n)
 	n->list = n->a;
 	n->list->next = n->b;
 	n->a = n->b = NULL;
-	return chk_func(c, n, CX_VALUE);
+	return chk_func(c, n);
 }
 
 static int check_add(struct d_comp *c, struct d_node *n)

@@ -102,9 +102,19 @@ RTFN(setstr)
 
 RTFN(stradr)
 {
-	const struct et_str *s = str_interned(a);
+	uint32_t len;
 
-	return s != NULL ? (uint64_t)(uintptr_t)s->text : a;
+	return (uint64_t)(uintptr_t)str_text(FIRE(ctx), a, &len);
+}
+
+/* Before a character of a variable is changed: if it is NULL, it is empty now. */
+RTFN(unnull)
+{
+	char *s = (char *)(uintptr_t)a;
+
+	if (b >= 2 && s[0] == '\0')
+		s[1] = '\0';
+	return 0;
 }
 
 /* ---- comparing, reading --------------------------------------------------------------- */

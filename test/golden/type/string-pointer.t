@@ -39,6 +39,10 @@ $ erltrace -qs t.d
 > JfLlO worlD xYz abC O
 > JfL n
 >
+# a NULL string is empty before; its address is NULL
+$ erltrace -qn 'string s; self string t; char *p; BEGIN { s = "x"; s = NULL; self->t = NULL; p = s; s[0] = 0x41; self->t[0] = 0x42; printf("%s %s %p\n", s, self->t, p); exit(0); }'
+> A B 0
+>
 # its last byte stays a NUL
 $ erltrace -xstrsize=16 -qn 'string s; BEGIN { i = 1000; s[i] = 1; } BEGIN { exit(0); } ERROR { printf("fault %d\n", arg4); }'
 > fault 11
