@@ -16,6 +16,7 @@
  *   calls.c            its half for calls and returns, with a fast path
  *   ports.c            its half for ports and drivers
  *   processes.c        what is kept of a process (probe path)
+ *   kept_args.c        arguments of calls, until they return (probe path)
  *   shadow_stack.c     which traced functions a process is in (probe path)
  *   pid_slots.c        slots by pid, for tables of processes (probe path)
  *   registered.c       registered names of processes (probe path)
@@ -31,7 +32,7 @@
  *   monitor.c          probes that a process of ours fires (erltrace_monitor)
  *   erl_builtins.c     what scripts ask of an event: erlpid, erlmsg, erlargs ... (probe path)
  *   usdt_fire.c        the USDT probe of the same name as an event's (probe path)
- *   term_print.c       terms as text (probe path); utf8.h: their characters
+ *   term_print.c       terms as text (probe path); beam_utf8.h: their characters
  *   terms.c            terms as values of D: their slots, what scripts ask of them (probe path)
  *   patterns.c         patterns of terms, made ready for events
  *   match.c            a term and a pattern (probe path)

@@ -76,9 +76,10 @@ RTFN(str)
 
 RTFN(notnull)
 {
-	uint32_t len;
-
-	return str_arg(FIRE(ctx), a, &len) != NULL ? a : 0;
+	if (!str_is_null(a))
+		return a;
+	set_fault(FIRE(ctx), FAULT_BADADDR, 0);
+	return 0;
 }
 
 RTFN(setstr)
@@ -102,18 +103,16 @@ RTFN(setstr)
 
 RTFN(stradr)
 {
-	uint32_t len;
+	const struct et_str *s = str_interned(a);
 
-	return (uint64_t)(uintptr_t)str_text(FIRE(ctx), a, &len);
+	return s != NULL ? (uint64_t)(uintptr_t)s->text : str_is_null(a) ? 0 : a;
 }
 
 /* Before a character of a variable is changed: if it is NULL, it is empty now. */
 RTFN(unnull)
 {
-	char *s = (char *)(uintptr_t)a;
-
-	if (b >= 2 && s[0] == '\0')
-		s[1] = '\0';
+	if (b >= 2 && str_is_null(a))
+		((char *)(uintptr_t)a)[1] = '\0';
 	return 0;
 }
 

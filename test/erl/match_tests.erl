@@ -175,15 +175,7 @@ texts_test_() ->
 
 %% ---- terms that are made to be hard ----------------------------------------------------------
 
-%% Each answer takes less than this many microseconds, on a machine that does other things too: what
-%% walks all of such a term takes a hundred times that.
--define(SOON, 20000).
-
-soon(What) ->
-    {Us, R} = timer:tc(fun() -> [What(), What(), What()] end),
-    ?assert(Us < 3 * ?SOON),
-    hd(R).
-
+%% There is an answer for each; test/promises/hard_terms.sh sees how long it takes.
 nested(0, T, _) -> T;
 nested(N, T, F) -> nested(N - 1, F(T), F).
 
@@ -212,12 +204,12 @@ hard_terms_test_() ->
     {timeout, 120, fun() ->
         {ok, H} = erltrace:open(),
         Terms = hard_terms(),
-        [soon(fun() -> match(T, P) end) || T <- Terms, P <- patterns()],
-        [soon(fun() -> match({T, T}, "{X, X}") end) || T <- Terms],
-        [soon(fun() -> look(T, What) end)
+        [match(T, P) || T <- Terms, P <- patterns()],
+        [match({T, T}, "{X, X}") || T <- Terms],
+        [look(T, What)
          || T <- Terms, What <- [integer, size, type, chars, printed, pretty, compare, hd, tl]],
-        [soon(fun() -> look({T, U}, same) end) || T <- Terms, U <- Terms],
-        [soon(fun() -> look(T, equals, <<"aaaaaaaaaaaaaaaaaaaaaaaaaa">>) end) || T <- Terms],
+        [look({T, U}, same) || T <- Terms, U <- Terms],
+        [look(T, equals, <<"aaaaaaaaaaaaaaaaaaaaaaaaaa">>) || T <- Terms],
         ok = erltrace:close(H)
     end}.
 
@@ -226,7 +218,7 @@ too_large_to_tell_test_() ->
     {timeout, 60, fun() ->
         {ok, H} = erltrace:open(),
         L = lists:seq(1, 100000),
-        ?assertEqual(-1, soon(fun() -> look({L, copied(L)}, same) end)),
+        ?assertEqual(-1, look({L, copied(L)}, same)),
         B = binary:copy(<<1>>, 100000000),
         ?assertEqual(-1, look({B, binary:copy(B)}, same)),
         ?assertEqual(0, look({[1 | L], L}, same)),

@@ -1,3 +1,4 @@
+# not in the kernel: terms can be looked into inside nodes only
 # a number or a text is wanted, and there is no term
 $ erltrace -qn 'BEGIN { x = erlmsg + 1; printf("not reached\n"); } ERROR { printf("%d %d\n", arg4 == DTRACEFLT_TERM, arg4); exit(0); }'
 > 1 14
@@ -21,6 +22,7 @@ $ erltrace -qn 'BEGIN { trace(erlsize(erlmsg)); } ERROR { exit(0); }'
 $ erltrace -qn 'BEGIN { trace(erltext(erlmsg)); } ERROR { exit(0); }'
 >
 !~ no such term
+
 # the event's own, used as text, are "" where it has none
 $ erltrace -qn 'BEGIN { x = erlmsg; printf("[%s][%s][%s][%s][%s] %d\n", x, erlmsg, erlargs, erlreason, erlarg(3), strlen(erlret)); trace(erlret); exit(0); }'
 > [][][][][] 0

@@ -1,3 +1,4 @@
+# not in the kernel: terms can be looked into inside nodes only
 # where there is no term: it is not equal, less or greater than a number
 $ erltrace -qn 'BEGIN { printf("%d%d%d%d%d %d\n", erlmsg == 5, erlmsg < 5, erlmsg <= 5, erlmsg > 5, 5 >= erlmsg, erlmsg != 5); exit(0); }'
 > 00000 1
@@ -11,6 +12,11 @@ $ erltrace -qn 'BEGIN { this->t = erlmsg; printf("%d%d %d%d\n", erlmsg == "", er
 >
 $ erltrace -qn 'BEGIN { printf("%d %d\n", erlmsg == erlret, erlmsg != erlret); exit(0); }'
 > 0 1
+>
+
+# a source is compared with a string as text in the kernel too
+$ erltrace -qn 'BEGIN { printf("%d%d %d\n", erlmsg == "", erlmsg != "", "x" == erlarg(0)); exit(0); }'
+> 10 0
 >
 # there is no order of texts
 $ erltrace -e -xerrtags -n 'BEGIN /erlmsg < "a"/ { }'
@@ -42,6 +48,8 @@ $ erltrace -e -xerrtags -n 'BEGIN /erlmsg == 1 && erlret/ { }'
 $ erltrace -e -xerrtags -n 'BEGIN { trace(erlmsg ? 1 : 2); }'
 !~ \[D_OP_SCALAR\] the condition of \?: .*compare it
 ? 1
+
+# not in the kernel: terms can be looked into inside nodes only
 # the branches of ?:
 $ erltrace -qn 'BEGIN { x = 1; this->t = x ? erlmsg : erlret; printf("[%s] %s [%s]\n", x ? erlmsg : "no", x ? "yes" : erlmsg, erltype(this->t)); exit(0); }'
 > [] yes [none]

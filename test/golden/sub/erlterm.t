@@ -1,9 +1,13 @@
+# not in the kernel: terms can be looked into inside nodes only
 # what there is none of: the type says so, a pattern does not match it
 $ erltrace -qn 'BEGIN { printf("%s %s %s %d\n", erltype(erlmsg), erltype(erlelement(1, erlmsg)), erltype(erlget("k", erlhd(erltl(erlmsg)))), erlmatch(erlmsg, "_")); exit(0); }'
 > none none none 0
 >
+
 # a pattern declares its variables, in a predicate too; the same one in several patterns is one variable
 $ erltrace -e -n 'BEGIN /erlmatch(erlmsg, "{A, [B | _]}") || erlmatch(erlmsg, "#{a := A, b := B}")/ { @[this->A] = sum(this->B); }'
+!~ matched 1 probe
+$ erltrace -e -n 'inline int is_order[term_t t] = erlmatch(t, "{order, Id, _}"); BEGIN /is_order[erlmsg]/ { trace(this->Id); }'
 !~ matched 1 probe
 $ erltrace -e -xerrtags -n 'BEGIN /erlmatch(erlmsg, "{A, _}")/ { trace(this->C); }'
 !~ \[D_VAR_UNDEF\] this->C has not been declared or assigned before
