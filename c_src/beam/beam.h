@@ -31,7 +31,7 @@
  *   monitor.c          probes that a process of ours fires (erltrace_monitor)
  *   erl_builtins.c     what scripts ask of an event: erlpid, erlmsg, erlargs ... (probe path)
  *   usdt_fire.c        the USDT probe of the same name as an event's (probe path)
- *   term_print.c       terms as text (probe path); utf8.h: their characters
+ *   term_print.c       terms as text (probe path); beam_utf8.h: their characters
  *   terms.c            terms as values of D: their slots, what scripts ask of them (probe path)
  *   patterns.c         patterns of terms, made ready for events
  *   match.c            a term and a pattern (probe path)

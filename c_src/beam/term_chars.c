@@ -11,7 +11,7 @@
 #include "atom_text.h"
 #include "term_chars.h"
 #include "term_words.h"
-#include "utf8.h"
+#include "beam_utf8.h"
 
 #define DEEP  24
 #define STEPS 4096

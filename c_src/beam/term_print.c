@@ -15,7 +15,7 @@
 #include "sizes.h"
 #include "term_print.h"
 #include "term_words.h"
-#include "utf8.h"
+#include "beam_utf8.h"
 
 #define DEEP 256 /* more than a text of the usual size has brackets */
 #define BIG  16	 /* words of a large integer written in tens; beyond that in hexadecimal */

@@ -10,6 +10,7 @@
 
 #include "builtin_table.h"
 #include "prog/prog.h"
+#include "stability.h"
 #include "type.h"
 
 enum d_nkind {
@@ -114,8 +115,7 @@ struct d_ident {
 	const char *file;
 	const struct d_builtin *builtin; /* ID_BUILTIN, ID_FUNC, ID_ACTION, ID_AGGFUNC */
 	uint64_t value;
-	uint8_t attr[3]; /* stability of name and data, and class, as #pragma D attributes gives
-			    them (d_attr_parse); 0: the default, Stable/Stable/Common */
+	struct et_attr attr; /* as #pragma D attributes gives it; 0: the default */
 	uint8_t taint;	 /* pointer variables: 1 holds scratch memory, 2 other memory, 0 not yet */
 	unsigned scanned; /* the last scan that reported it */
 	struct d_ident *next;

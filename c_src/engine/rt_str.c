@@ -76,9 +76,10 @@ RTFN(str)
 
 RTFN(notnull)
 {
-	uint32_t len;
-
-	return str_arg(FIRE(ctx), a, &len) != NULL ? a : 0;
+	if (!str_is_null(a))
+		return a;
+	set_fault(FIRE(ctx), FAULT_BADADDR, 0);
+	return 0;
 }
 
 RTFN(setstr)
@@ -104,7 +105,7 @@ RTFN(stradr)
 {
 	const struct et_str *s = str_interned(a);
 
-	return s != NULL ? (uint64_t)(uintptr_t)s->text : a;
+	return s != NULL ? (uint64_t)(uintptr_t)s->text : str_is_null(a) ? 0 : a;
 }
 
 /* ---- comparing, reading --------------------------------------------------------------- */

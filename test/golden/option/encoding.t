@@ -9,6 +9,7 @@ $ erltrace -q -xencoding=utf8 -n 'BEGIN { @ = quantize(1); @ = quantize(4, 20); 
 >                4 |█████████████████████████████████▎       20       
 >                8 |█████                                    3        
 >               16 |                                         0        
+>
 $ erltrace -q -xencoding=utf8 -xagghist -n 'BEGIN { @["a"] = sum(1); @["b"] = sum(15); exit(0); }'
 >
 >
@@ -29,6 +30,7 @@ $ erltrace -q -xencoding=utf8 -n 'BEGIN { @ = quantize(1, -1); @ = quantize(2, 3
 >                1                @@@@@|                     -1       
 >                2                     |@@@@@@@@@@@@@@@      3        
 >                4                     |                     0        
+>
 
 # encoding=ascii: none, whatever the environment says
 $ LC_ALL=C.UTF-8 TERM=xterm erltrace -q -xencoding=ascii -xaggpack -n 'BEGIN { @["k"] = quantize(1); @["k"] = quantize(4, 3); exit(0); }'
@@ -43,6 +45,7 @@ $ LC_ALL=C.UTF-8 TERM=xterm erltrace -q -xencoding=ascii -n 'BEGIN { @ = quantiz
 >                0 |                                         0        
 >                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ 1        
 >                2 |                                         0        
+>
 
 # it may change while the script runs; the last one counts
 $ LC_ALL=C.UTF-8 TERM=xterm erltrace -q -xaggpack -xencoding=utf8 -n 'BEGIN { @["k"] = quantize(1); setopt("encoding", "ascii"); printa(@); exit(0); }'
@@ -54,5 +57,5 @@ $ LC_ALL=C.UTF-8 TERM=xterm erltrace -q -xaggpack -xencoding=utf8 -n 'BEGIN { @[
 
 # nothing else
 $ erltrace -xencoding=latin1 -n 'BEGIN { exit(0); }'
-!~ option encoding: 'latin1' is not valid: it takes
+!~ option encoding: 'latin1' is not one of: ascii utf8
 ? 1

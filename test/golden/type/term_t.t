@@ -62,7 +62,7 @@ $ erltrace -e -xerrtags -n 'BEGIN { this->t = erlmsg; this->t++; }'
 !~ \[D_OP_SCALAR\] operator \+\+ needs an integer or a pointer, not 'term_t'
 ? 1
 $ erltrace -e -xerrtags -n 'BEGIN { this->t = erlmsg; this->t += 1; }'
-!~ operator \+= .*not 'term_t'
+!~ \[D_OP_VFPTR\]
 ? 1
 # a cast gives a number or a text, and no address
 $ erltrace -e -n 'BEGIN { trace((int)erlmsg); trace((uint8_t)erlarg(0)); trace((string)erlmsg); trace(stringof(erlmsg)); trace((term_t)erlmsg); }'

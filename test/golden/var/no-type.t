@@ -4,5 +4,5 @@ $ erltrace -qn 'self x; this y, z; self a[string, int]; BEGIN { self->x = 1 << 3
 >
 # a type that does not exist is still told
 $ erltrace -e -xerrtags -n 'self foo_t x; BEGIN { exit(0); }'
-!~ \[D_DECL_IDENT\].*foo_t
+!~ \[D_SYNTAX\].*foo_t
 ? 1

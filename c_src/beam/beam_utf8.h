@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UTF-8, character by character (probe path). */
+/* UTF-8 in binaries, character by character (probe path). */
 #ifndef BEAM_UTF8_H
 #define BEAM_UTF8_H
 
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "peek.h"
+#include "utf8.h"
 
 /* How many bytes a character has that begins with this one; 0: none does. */
 static inline size_t beam_utf8_length(uint8_t b)
@@ -17,25 +18,12 @@ static inline size_t beam_utf8_length(uint8_t b)
 /* The bytes of the character at i, copied; 0: it is none, or cut off. */
 static inline size_t beam_utf8_at(const struct beam_bits *b, uint64_t i, char s[4])
 {
-	uint8_t first = beam_octet(b, i), second;
-	size_t n = beam_utf8_length(first);
+	uint64_t left = b->n / 8 - i;
+	size_t n = left < 4 ? (size_t)left : 4;
 
-	if (n == 0 || n > b->n / 8 - i)
-		return 0;
-	s[0] = (char)first;
-	for (size_t k = 1; k < n; k++) {
-		uint8_t next = beam_octet(b, i + k);
-
-		if ((next & 0xc0) != 0x80)
-			return 0;
-		s[k] = (char)next;
-	}
-	second = n > 1 ? (uint8_t)s[1] : 0;
-	/* longer than need be, half of a pair, or beyond the last character */
-	if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) ||
-		(first == 0xf0 && second < 0x90) || (first == 0xf4 && second >= 0x90))
-		return 0;
-	return n;
+	for (size_t k = 0; k < n; k++)
+		s[k] = (char)beam_octet(b, i + k);
+	return n > 0 ? utf8_valid((const unsigned char *)s, n) : 0;
 }
 
 static inline uint32_t beam_utf8_decode(const char s[4], size_t n)
