@@ -189,7 +189,9 @@ session(_, _) -> erlang:nif_error(not_loaded).
 -spec alive(non_neg_integer()) -> boolean().
 alive(_) -> erlang:nif_error(not_loaded).
 
--spec counts(nif()) -> {non_neg_integer(), non_neg_integer(), non_neg_integer()} | failure().
+-spec counts(nif()) -> {Fired :: non_neg_integer(), Lost :: non_neg_integer(),
+                        Unnamed :: non_neg_integer(), NoArgs :: non_neg_integer(),
+                        Cut :: non_neg_integer()} | failure().
 counts(_) -> erlang:nif_error(not_loaded).
 
 -spec status(nif()) -> idle | running | filled | stopped | {exited, integer()} | failure().

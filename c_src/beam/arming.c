@@ -55,11 +55,16 @@ static void need_pattern(struct needs *n, const struct beam_fn *fn)
 		n->list);
 }
 
+static bool reads_args(uint32_t pbis)
+{
+	return READS_PBI(pbis, ERLARGS) || READS_PBI(pbis, ERLARG) || READS_PBI(pbis, ERLINT) ||
+	       READS_PBI(pbis, ERLPEER) || READS_PBI(pbis, ERLPEERPROC);
+}
+
 static void note_pbis(struct needs *n, uint32_t pbis)
 {
 	n->pbis |= pbis;
-	n->args |= READS_PBI(pbis, ERLARGS) || READS_PBI(pbis, ERLARG) || READS_PBI(pbis, ERLINT) ||
-		   READS_PBI(pbis, ERLPEER) || READS_PBI(pbis, ERLPEERPROC);
+	n->args |= reads_args(pbis);
 }
 
 /* These two write only what is not so yet: events may be looking. */
@@ -107,9 +112,8 @@ static bool reads_depth(int probe, unsigned argmask)
 static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 {
 	unsigned nentry = 0, nret = 0, nval = 0;
-	bool local = fn->user != 0 || fn->label;
+	bool local = fn->user != 0 || fn->label, keep = false;
 
-	set(&fn->special, fn->user != 0 || fn->hibernate || fn->label);
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
 		struct en_probe *p = fn->probe[i];
 		enum beam_route route = beam_probedefs[BP_FUNCTIONS + i].route;
@@ -121,6 +125,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		n->stacks |= p->uses.ustack;
 		set(&b->depth, reads_depth(i, p->argmask));
 		local |= route != ROUTE_GLOBAL;
+		keep |= route == ROUTE_RETURN && reads_args(p->uses.pbis);
 		if (route == ROUTE_RETURN && READS_PBI(p->uses.pbis, ERLRET)) {
 			put(&fn->val[nval++], p);
 			continue;
@@ -132,9 +137,13 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 			put(&fn->entry[nentry++], p);
 	}
 	__atomic_store_n(&fn->local, local, __ATOMIC_RELAXED);
+	set(&fn->keep, keep);
+	set(&fn->special, fn->user != 0 || fn->hibernate || fn->label || keep);
+	set(&b->keeps, keep);
+	set(&b->depth, keep); /* arguments are kept by the depth of the call */
 	if (nentry == 1)
 		look_at_only(b, &fn->call, &fn->call_pid, fn->entry[0]);
-	if (nret == 1)
+	if (nret == 1 && !keep)
 		look_at_only(b, &fn->end, &fn->end_pid, fn->ret[0]);
 	/* events may look at it: what they count is there before the count */
 	__atomic_store_n(&fn->nval, (uint8_t)nval, __ATOMIC_RELEASE);
@@ -170,11 +179,14 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->uses.args);
 				b->returns |= beam_probedefs[k].route == ROUTE_RETURN &&
 					      !READS_PBI(prog->clauses[i]->uses.pbis, ERLRET);
+				b->keeps |= beam_probedefs[k].route == ROUTE_RETURN &&
+					    reads_args(prog->clauses[i]->uses.pbis);
 				note_pbis(n, prog->clauses[i]->uses.pbis);
 				n->stacks |= prog->clauses[i]->uses.ustack;
 			}
 	if (!any)
 		return;
+	b->depth |= b->keeps;
 	/* where all are counted so far (counters.c), processes are traced when need be */
 	n->route[ROUTE_LOCAL] |= !counted;
 	need(n, "modules");
@@ -407,6 +419,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	look_at_names(b, &n);
 	look_at_functions(b, &n);
 	table = b->stacks || b->vts || b->heaps || b->hibernate;
+	n.nomem |= b->keeps && b->procs.kept.tab == NULL && beam_kept_init(&b->procs.kept) < 0;
 	n.nomem |= table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0;
 	n.nomem |= !n.nomem && reads_names(&n) && b->names.tab == NULL &&
 		   beam_names_init(&b->names) < 0;

@@ -17,6 +17,7 @@
 	X(match_spec_result) X(erl_ddll) X(try_load) X(try_unload) X(running) X(aborted) X(init_p) \
 	X(init_it) X(init) X(gen) X(gen_server) X(gen_event) X(supervisor) X(supervisor_bridge)    \
 	X(set_label) X(apply) X(match) X(nomatch)
+extern ERL_NIF_TERM atom_dots; /* '...' */
 #define X(a) extern ERL_NIF_TERM atom_##a;
 ATOMS(X)
 #undef X

@@ -16,6 +16,7 @@
  *   calls.c            its half for calls and returns, with a fast path
  *   ports.c            its half for ports and drivers
  *   processes.c        what is kept of a process (probe path)
+ *   kept_args.c        arguments of calls, until they return (probe path)
  *   shadow_stack.c     which traced functions a process is in (probe path)
  *   pid_slots.c        slots by pid, for tables of processes (probe path)
  *   registered.c       registered names of processes (probe path)

@@ -38,6 +38,7 @@ struct beam_handle {
 	bool returns;	   /* function-return and the like */
 	bool depth;	   /* the depth of entries, without return_to */
 	bool marked;	   /* every frame of a [local] function has one of return_to on it */
+	bool keeps;	   /* arguments of calls until they return */
 	bool vts;	   /* running times are kept */
 	bool hibernate;	   /* which processes hibernate is kept */
 	bool heaps;	   /* heap sizes at the start of a gc are kept */

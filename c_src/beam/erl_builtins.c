@@ -77,6 +77,10 @@ static bool has_arguments(const struct beam_event *ev, ERL_NIF_TERM *list)
 	const ERL_NIF_TERM *t;
 	unsigned n;
 
+	if (ev->kept != NULL) {
+		*list = ev->kept->args;
+		return true;
+	}
 	if (ev->argv == NULL || ev->argv[0] != atom_call ||
 		!beam_get_tuple(ev->env, ev->argv[3], &n, &t) || n != 3)
 		return false;

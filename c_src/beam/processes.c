@@ -33,6 +33,7 @@ void beam_procs_fini(struct beam_procs *t)
 		munmap(t->tab, (t->slots.mask + 1) * sizeof(*t->tab));
 	if (t->chunks != NULL)
 		munmap(t->chunks, BEAM_CHUNKS * sizeof(*t->chunks));
+	beam_kept_fini(&t->kept);
 	t->tab = NULL;
 	t->chunks = NULL;
 }
@@ -40,6 +41,7 @@ void beam_procs_fini(struct beam_procs *t)
 static void reset(struct beam_procs *t, struct beam_proc *p)
 {
 	beam_stack_clear(t, p);
+	beam_kept_drop(&t->kept, p, 0);
 	p->heap_size = 0;
 	p->last = p->in_at = p->turn = 0;
 	p->hib_mod = 0;

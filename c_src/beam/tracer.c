@@ -481,6 +481,7 @@ __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_any(
 	ev.env = env;
 	ev.argv = argv;
 	ev.proc = NULL; /* until begin() finds it */
+	ev.kept = NULL;
 	ev.cur.key = argv[2];
 	ev.cur.ustack = beam_ustack;
 	ev.cur.ops = &beam_ops;
