@@ -72,6 +72,9 @@ int dyn_init(struct en *en, struct et_error *e)
 	}
 	if (!any)
 		return 0;
+	/* Memory shared with the kernel is populated from the start. */
+	while (en->shared.on && size > KERNEL_MOST && en_may_halve(en))
+		size /= 2;
 	for (;; size /= 2) {
 		d->map_size = align_up(size, 4096);
 		d->map = en_alloc_pages(en, d->map_size, d->map_size);

@@ -200,7 +200,6 @@ static void lay_out(struct en *en)
  * specsize are halved, the largest first, until the slots of all CPUs are within the limit. With
  * bufresize=manual they stay as they were set.
  */
-#define KERNEL_MOST  (256ULL << 20)
 #define KERNEL_LEAST (64ULL << 10) /* bytes of a buffer that is not halved further */
 
 bool en_may_halve(const struct en *en)

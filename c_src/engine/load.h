@@ -7,6 +7,8 @@
 
 #include "error.h"
 
+#define KERNEL_MOST (256ULL << 20) /* bytes of buffers, and of variables, shared with the kernel */
+
 struct en;
 struct en_probe;
 struct prog;
