@@ -146,8 +146,10 @@ int cg_key(struct cg *g, const struct d_node *n, struct d_node *list, const stru
 	if (g->failed)
 		return -1;
 	first = cg_slots(g, n, nkeys);
-	for (unsigned i = 0; i < nkeys && list != NULL && !g->failed; i++, list = list->next)
+	for (unsigned i = 0; i < nkeys && list != NULL && !g->failed; i++, list = list->next) {
 		key_part(g, list, &keys[i], cg_slot_off(first, nkeys, i));
+		g->action += n->kind == N_OP2; /* each key of an aggregation is one */
+	}
 	return first;
 }
 
@@ -220,7 +222,7 @@ static enum rt_fn agg_rt(unsigned fn)
 }
 
 /* The increment of a bucket: the argument after the constants. */
-static struct d_node *increment_of(struct d_node *call)
+struct d_node *cg_increment(const struct d_node *call)
 {
 	static const uint8_t at[AGG_COUNT_] = {
 		[AGG_QUANTIZE] = 1, [AGG_LQUANTIZE] = 4, [AGG_LLQUANTIZE] = 5};
@@ -248,7 +250,8 @@ static void widen_keys(struct prog_agg *a, const struct d_ident *id)
 void cg_aggregate(struct cg *g, struct d_node *n)
 {
 	struct d_ident *id = n->a->ident;
-	struct d_node *call = n->b, *incr = increment_of(call);
+	struct d_node *call = n->b, *incr = cg_increment(call);
+	unsigned first = g->action, nkeys = n->a->ident->nkeys;
 	struct cg_val value = cg_const(0), by = cg_const(1);
 	int agg, key;
 	struct prog_agg *pa;
@@ -259,13 +262,18 @@ void cg_aggregate(struct cg *g, struct d_node *n)
 	pa = g->c->prog.aggs[agg];
 	widen_keys(pa, id);
 	if (call->list != NULL) {
+		g->action = first + 1 + nkeys + (incr != NULL);
 		value = cg_expr(g, call->list);
 		if (!d_is_signed(call->list->type) && d_base(call->list->type)->size == 8)
 			pa->is_signed = d_is_ptr(call->list->type) ? false : pa->is_signed;
 	}
-	if (incr != NULL)
+	if (incr != NULL) {
+		g->action = first + 1 + nkeys;
 		by = cg_expr(g, incr);
+	}
+	g->action = first + 1;
 	key = cg_key(g, n, n->a->list, pa->keys, pa->nkeys);
+	g->action = first + 1 + nkeys + (incr != NULL);
 	if (g->failed)
 		return;
 	ebpf_const(g->a, R2, agg);
