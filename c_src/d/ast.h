@@ -16,7 +16,8 @@
 enum d_nkind {
 	/* expressions */
 	N_INT,	    /* value; the parser sets the type: the first of D's list that fits */
-	N_DECIMAL,  /* text, len: 99.9, which only percentile() takes */
+	N_DECIMAL,  /* text, len: 99.9, which only percentile() takes; value 1: a macro argument,
+		       elsewhere a string */
 	N_STR,	    /* text, len: a string constant */
 	N_IDENT,    /* text: a name not yet resolved; scope in op (SC_*). Gone after the checker,
 		       which makes N_VAR, N_INT (enumerator) or an inline's copy of it */

@@ -108,11 +108,13 @@ struct cg {
 	struct cg_pad {
 		int label;
 		int fault;	 /* FAULT_*; 0: the one that the runtime function has set */
+		unsigned action; /* that the failed instruction is part of */
 		unsigned at;	 /* the failed instruction, before layout */
 		unsigned mov_pc; /* the mov to backpatch */
 		struct cg_pad *next;
 	} *pads, *placed;
 	unsigned npads;
+	unsigned action; /* the number of the action being generated; 0: the predicate */
 	struct cg_act *acts, **acts_tail; /* actions so far */
 	unsigned nacts;
 	bool failed;
@@ -200,6 +202,7 @@ void cg_key_load(struct cg *g, int reg, int key, unsigned nkeys);
 uint64_t cg_key_bytes(const struct prog_val *keys, unsigned n);
 bool cg_key_null(const struct d_node *list, const struct prog_val *keys, unsigned nkeys);
 void cg_aggregate(struct cg *g, struct d_node *n); /* @a[k] = f(...) */
+struct d_node *cg_increment(const struct d_node *call); /* of an aggregating function, or NULL */
 struct prog_val *cg_keys_of(struct cg *g, const struct d_type **types, unsigned n,
 	struct d_node *list, bool *blob, uint32_t *strmask);
 int cg_agg(struct cg *g, struct d_ident *id, const struct d_node *n); /* index in prog->aggs */

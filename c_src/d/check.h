@@ -12,6 +12,7 @@
  *   check_func.c  calls of subroutines and actions
  *   check_term.c  terms of Erlang, their patterns
  *   check_agg.c   aggregations, their functions, and the actions that take them
+ *   check_percentile.c  the constants of percentile()
  *   check_decl.c  declared variables, inlines, translators, providers; the built-in names
  */
 #ifndef D_CHECK_H

@@ -740,14 +740,23 @@ static int check_op3(struct d_comp *c, struct d_node *n, unsigned cx)
 
 /* ---- any expression ---------------------------------------------------------------------- */
 
+/* As everywhere but in percentile(). */
+static int check_decimal(struct d_comp *c, struct d_node *n)
+{
+	if (n->value == 0)
+		return CHK_ERR(c, D_SYNTAX, n,
+			"floating-point constants are not permitted in D: use integers, scaled if "
+			"need be (1500 for 1.5 in thousandths)");
+	n->kind = N_STR;
+	n->type = c->t.string;
+	return 0;
+}
+
 static int dispatch(struct d_comp *c, struct d_node *n, unsigned cx)
 {
 	switch (n->kind) {
 	case N_INT: return 0;
-	case N_DECIMAL:
-		return CHK_ERR(c, D_SYNTAX, n,
-			"floating-point constants are not permitted in D: use integers, scaled if "
-			"need be (1500 for 1.5 in thousandths)");
+	case N_DECIMAL: return check_decimal(c, n);
 	case N_STR: n->type = c->t.string; return 0;
 	case N_IDENT: return chk_ident(c, n, cx);
 	case N_ASSOC: return chk_assoc(c, n, cx);

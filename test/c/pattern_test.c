@@ -263,6 +263,9 @@ static void segments(void)
 		"bin(part16:A intls32:B part8:C)");
 	reads("<<$\xce\xa9/utf8, 8364/utf8>>", "bin(\\ce\\a9\\e2\\82\\ac)");
 	reads("<<\"ab\":16>>", "bin(\\00a\\00b)");
+	reads("<<16#fedcba9876543210:64/little>>", "bin(\\102Tv\\98\\ba\\dc\\fe)");
+	fails("<<16#10000000000000000:64>>", 2, "at most 64 bits");
+	fails("<<16#fedcba9876543210:64/signed>>", 2, "at most 64 bits");
 	reads("<<X:64/native>>", "bin(intl64:X)");
 	fails("<<\"\xce\xa9\">>", 6, "utf8");
 	fails("<<300>>", 5, "does not fit");
