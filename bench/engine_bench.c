@@ -232,6 +232,29 @@ static void bench_clause(const struct clause *c)
 	erltrace_close(interp.h);
 }
 
+/* Percentiles beside the distribution that they are a finer one of. */
+static void bench_percentile(void)
+{
+	static const struct clause fine = {
+		"percentile", "bench:::p { @ = percentile(arg1, 50, 99, 99.9); }", NULL};
+	static const struct clause coarse = {
+		"quantize", "bench:::p { @ = quantize(arg1); }", NULL};
+	struct rig p = rig_up(&fine, true, false), q = rig_up(&coarse, true, false);
+	double best[2] = {1e9, 1e9}, t;
+
+	for (int i = 0; i < 3 * TURNS; i++) {
+		if ((t = time_threads(&p, 1)) < best[0])
+			best[0] = t;
+		if ((t = time_threads(&q, 1)) < best[1])
+			best[1] = t;
+	}
+	check_counts(&p);
+	bench_add((struct bench_row){
+		"@ = percentile(arg1), against quantize", "ns", best[0], best[1], 1.25, false});
+	erltrace_close(p.h);
+	erltrace_close(q.h);
+}
+
 /* ---- starting, compiling --------------------------------------------------------------- */
 
 static double time_command(char *const argv[])
@@ -304,6 +327,7 @@ int main(int argc, char **argv)
 	}
 	for (unsigned i = 0; i < NCLAUSES; i++)
 		bench_clause(&clauses[i]);
+	bench_percentile();
 	bench_add((struct bench_row){"erltrace -qn 'BEGIN { exit(0); }', exec to exit", "ms",
 		time_command(hello), 0, 30, false});
 	bench_add((struct bench_row){

@@ -243,6 +243,7 @@ static const char *choices(int i)
 {
 	switch (i) {
 	case OPT_BUFRESIZE: return "auto manual";
+	case OPT_ENCODING: return "ascii utf8";
 	case OPT_EVALTIME: return "exec main preinit postinit";
 	case OPT_STDC: return "a c s t";
 	default: return NULL;

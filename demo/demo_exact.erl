@@ -7,7 +7,7 @@
          body/1, tail/1, throws/1, raises/3, naps/2, naps/3, server/1, slow_server/2, port/2, gcs/1,
          grow/1, queue/1, stuck/2, wakes/1, hibernates/1, timers/1, ets/1, user/1, dyntrace/1, remote/2, load/1, write/2]).
 -export([child/1, leaf/1, burn/1, outer/1, inner/1, down/1, round/1, thrower/1, catcher/2, raiser/2,
-         nap/1, deep/2, sink/1, sleeper/1]).
+         nap/1, deep/2, sink/1, sleeper/1, worker/1]).
 -export([init/1, handle_call/3, handle_cast/2]).
 
 -type text() :: string(). % a pid's
@@ -16,8 +16,11 @@
 
 %% Run in a process of its own; wait for its end.
 in_process(Fun) ->
-    {P, M} = spawn_monitor(Fun),
+    {P, M} = spawn_monitor(?MODULE, worker, [Fun]),
     receive {'DOWN', M, process, P, _} -> pid_to_list(P) end.
+
+-spec worker(fun(() -> term())) -> term().
+worker(Fun) -> Fun().
 
 times(0, _) -> ok;
 times(N, Fun) -> _ = Fun(), times(N - 1, Fun).
@@ -63,7 +66,7 @@ wakes(N) ->
 %% @doc A process that hibernates N times.
 -spec hibernates(pos_integer()) -> text().
 hibernates(N) ->
-    {P, M} = spawn_monitor(fun() -> proc_lib:hibernate(?MODULE, sleeper, [N - 1]) end),
+    {P, M} = spawn_monitor(?MODULE, worker, [fun() -> proc_lib:hibernate(?MODULE, sleeper, [N - 1]) end]),
     times(N, fun() -> asleep(P), P ! again end),
     receive {'DOWN', M, process, P, _} -> pid_to_list(P) end.
 
@@ -133,7 +136,7 @@ fan_in(Senders, N) ->
 -spec queue(non_neg_integer()) -> text().
 queue(N) ->
     Self = self(),
-    {P, M} = spawn_monitor(fun() -> receive {go, Self} -> times(N, fun() -> receive x -> ok end end) end end),
+    {P, M} = spawn_monitor(?MODULE, worker, [fun() -> receive {go, Self} -> times(N, fun() -> receive x -> ok end end) end end]),
     times(N, fun() -> P ! x end),
     P ! {go, Self},
     receive {'DOWN', M, process, P, _} -> pid_to_list(P) end.
@@ -143,13 +146,13 @@ queue(N) ->
 -spec stuck(pos_integer(), non_neg_integer()) -> text().
 stuck(N, More) ->
     Sent = atomics:new(1, []),
-    {P, M} = spawn_monitor(fun() ->
-                                   await(Sent, N),
-                                   receive x -> ok end,
-                                   atomics:put(Sent, 1, -1),
-                                   await(Sent, More),
-                                   receive nothing -> ok after 0 -> ok end
-                           end),
+    {P, M} = spawn_monitor(?MODULE, worker, [fun() ->
+                                                     await(Sent, N),
+                                                     receive x -> ok end,
+                                                     atomics:put(Sent, 1, -1),
+                                                     await(Sent, More),
+                                                     receive nothing -> ok after 0 -> ok end
+                                             end]),
     times(N, fun() -> P ! x end),
     atomics:put(Sent, 1, N),
     await(Sent, -1),

@@ -121,6 +121,7 @@ typedef struct {
 	unsigned clauses;  /* in all scripts compiled so far */
 	unsigned matches;  /* probes matched by the last script */
 	unsigned aggregations, variables, instructions;
+	char stability[64]; /* the least of what the last script uses: "Stable/Stable/Common" */
 } erltrace_info_t;
 int erltrace_info(erltrace_t *h, erltrace_info_t *info);
 /* The last script's bytecode with source lines, as text for -S. The caller frees it. */

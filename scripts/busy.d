@@ -7,16 +7,15 @@
  *
  * Arguments: how many seconds to run (until ^C); how many of the busiest to show (10).
  * Cost: flag running_procs; about 0.7 us each time a process runs.
- * Processes are shown by their registered names (flag procs) if they have one.
+ * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Sample (a process that ran the whole second has 1000000):
- *	PROCESS                  RUN US
- *	demo_journal                851
- *	demo_store                 1748
+ *	PROCESS                      PID                RUN US
+ *	demo_journal:init/1          <0.93.0>              851
+ *	demo_store                   <0.92.0>             1748
  */
 #pragma D option quiet
 #pragma D option defaultargs
 
-inline string who = erlname != "" ? erlname : erlpid;
 inline int most = $2 ? $2 : 10;
 self uint64_t in;
 
@@ -27,7 +26,7 @@ erlang*:::process-scheduled { self->in = timestamp; }
 erlang*:::process-unscheduled
 /self->in/
 {
-	@us[who] = sum(timestamp - self->in);
+	@us[erlproc, erlpid] = sum(timestamp - self->in);
 	self->in = 0;
 }
 
@@ -35,8 +34,8 @@ tick-1s
 {
 	trunc(@us, most);
 	normalize(@us, 1000);
-	printf("%-20s %10s\n", "PROCESS", "RUN US");
-	printa("%-20s %@10d\n", @us);
+	printf("%-28s %-14s %10s\n", "PROCESS", "PID", "RUN US");
+	printa("%-28s %-14s %@10d\n", @us);
 	printf("\n");
 	trunc(@us);
 }

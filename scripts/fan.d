@@ -9,19 +9,18 @@
  * Arguments: how many seconds to run (until ^C); how many of each to show (10).
  * Cost: flag send; about 0.5 us for a message. Keeps a word for each pair of processes: with more
  * than ten thousand pairs or so raise dynvarsize to avoid drops.
- * Processes are shown by their registered names (flag procs) if they have one.
- * Sample:
- *	RECEIVER                SENDERS
- *	demo_store                   41
+ * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * Sample (AS: how it was sent to, by its name or pid):
+ *	RECEIVER                     AS                      SENDERS
+ *	demo_store                   demo_store                   41
  *
- *	SENDER                RECEIVERS
- *	demo_store                   41
+ *	SENDER                       PID                   RECEIVERS
+ *	demo_store                   <0.92.0>                     41
  */
 #pragma D option quiet
 #pragma D option defaultargs
 #pragma D option dynvarsize=16m
 
-inline string who = erlname != "" ? erlname : erlpid;
 inline int most = $2 ? $2 : 10;
 int seen[string, string];
 
@@ -31,8 +30,8 @@ erlang*:::message-send
 /!seen[copyinstr(arg0), erlpeer]/
 {
 	seen[copyinstr(arg0), erlpeer] = 1;
-	@in[erlpeer] = count();
-	@out[who] = count();
+	@in[erlpeerproc, erlpeer] = count();
+	@out[erlproc, erlpid] = count();
 }
 
 tick-1s /--seconds == 0/ { exit(0); }
@@ -40,10 +39,10 @@ tick-1s /--seconds == 0/ { exit(0); }
 END
 {
 	trunc(@in, most);
-	printf("%-20s %10s\n", "RECEIVER", "SENDERS");
-	printa("%-20s %@10d\n", @in);
+	printf("%-28s %-20s %10s\n", "RECEIVER", "AS", "SENDERS");
+	printa("%-28s %-20s %@10d\n", @in);
 	trunc(@out, most);
-	printf("\n%-20s %10s\n", "SENDER", "RECEIVERS");
-	printa("%-20s %@10d\n", @out);
+	printf("\n%-28s %-20s %10s\n", "SENDER", "PID", "RECEIVERS");
+	printa("%-28s %-20s %@10d\n", @out);
 	trunc(@in); trunc(@out);
 }

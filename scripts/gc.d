@@ -7,7 +7,7 @@
  *
  * Arguments: how many seconds to run (until ^C); how many processes to show (10).
  * Cost: flag garbage_collection; about 0.7 us for each collection.
- * Processes are shown by their registered names (flag procs) if they have one.
+ * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Sample:
  *	pauses in nanoseconds
  *
@@ -20,16 +20,15 @@
  *	KIND        TIMES     WORDS BACK
  *	minor          26          12130
  *
- *	PROCESS                   TIMES
- *	demo_store                   26
+ *	PROCESS                           TIMES
+ *	demo_store                           26
  *
- *	PROCESS              LONGEST US
- *	demo_store                    4
+ *	PROCESS                      LONGEST US
+ *	demo_store                            4
  */
 #pragma D option quiet
 #pragma D option defaultargs
 
-inline string who = erlname != "" ? erlname : erlpid;
 inline int most = $2 ? $2 : 10;
 self uint64_t at;
 
@@ -45,8 +44,8 @@ erlang*:::gc_minor-end, erlang*:::gc_major-end
 	@ns[this->kind] = quantize(this->ns);
 	@count[this->kind] = count();
 	@words[this->kind] = sum(arg1);
-	@times[who] = count();
-	@longest[who] = max(this->ns);
+	@times[erlproc] = count();
+	@longest[erlproc] = max(this->ns);
 	self->at = 0;
 }
 
@@ -59,11 +58,11 @@ END
 	printf("\n%-6s %10s %14s\n", "KIND", "TIMES", "WORDS BACK");
 	printa("%-6s %@10d %@14d\n", @count, @words);
 	trunc(@times, most);
-	printf("\n%-20s %10s\n", "PROCESS", "TIMES");
-	printa("%-20s %@10d\n", @times);
+	printf("\n%-28s %10s\n", "PROCESS", "TIMES");
+	printa("%-28s %@10d\n", @times);
 	trunc(@longest, most);
 	normalize(@longest, 1000);
-	printf("\n%-20s %10s\n", "PROCESS", "LONGEST US");
-	printa("%-20s %@10d\n", @longest);
+	printf("\n%-28s %10s\n", "PROCESS", "LONGEST US");
+	printa("%-28s %@10d\n", @longest);
 	trunc(@ns); trunc(@count); trunc(@words); trunc(@times); trunc(@longest);
 }

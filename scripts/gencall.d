@@ -9,10 +9,10 @@
  *
  * Arguments: how many microseconds are slow (10000); how many seconds to run (until ^C).
  * Cost: only calls of gen:call/4 are traced (flags call, return_to), about 1 us each.
- * Processes are shown by their registered names (flag procs) if they have one.
+ * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Sample:
- *	      US CALLER               SERVER               REQUEST
- *	   13012 demo_report          demo_store           count
+ *	      US CALLER                       SERVER                       REQUEST
+ *	   13012 demo_report                  demo_store                   count
  *
  *	  microseconds
  *	           value  ------------- Distribution ------------- count
@@ -21,41 +21,40 @@
  *	              32 |@@@@@@@@@@@@                             41
  *	              64 |                                         0
  *
- *	CALLER               SERVER                     CALLS
- *	demo_report          demo_store                     2
+ *	CALLER                       SERVER                             CALLS
+ *	demo_report                  demo_store                             2
  *
- *	CALLER               SERVER                  WORST US
- *	demo_report          demo_store                 13012
+ *	CALLER                       SERVER                          WORST US
+ *	demo_report                  demo_store                         13012
  *
- *	SERVER                    P50 US      P99 US    P99.9 US
- *	demo_store                    28          59       13012
+ *	SERVER                            P50 US      P99 US    P99.9 US
+ *	demo_store                            28          59       13012
  */
 #pragma D option quiet
 #pragma D option defaultargs
 
 inline uint64_t limit = $1 ? $1 : 10000;
-inline string who = erlname != "" ? erlname : erlpid;
 self uint64_t at;
 self string to, what;
 
-BEGIN { seconds = $2; printf("%8s %-20s %-20s %s\n", "US", "CALLER", "SERVER", "REQUEST"); }
+BEGIN { seconds = $2; printf("%8s %-28s %-28s %s\n", "US", "CALLER", "SERVER", "REQUEST"); }
 
-erlang*:gen:call/4:function-entry { self->at = timestamp; self->to = erlpeer; self->what = erlarg(2); }
+erlang*:gen:call/4:function-entry { self->at = timestamp; self->to = erlpeerproc; self->what = erlarg(2); }
 
 erlang*:gen:call/4:function-return
 /self->at/
 {
 	this->us = (timestamp - self->at) / 1000;
 	@us["microseconds"] = quantize(this->us);
-	@n[who, self->to] = count();
-	@worst[who, self->to] = max(this->us);
+	@n[erlproc, self->to] = count();
+	@worst[erlproc, self->to] = max(this->us);
 	@wait[self->to] = percentile(this->us, 50, 99, 99.9);
 }
 
 erlang*:gen:call/4:function-return
 /self->at && this->us >= limit/
 {
-	printf("%8d %-20s %-20s %s\n", this->us, who, self->to, self->what);
+	printf("%8d %-28s %-28s %s\n", this->us, erlproc, self->to, self->what);
 }
 
 erlang*:gen:call/4:function-return { self->at = 0; self->to = 0; self->what = 0; }
@@ -66,13 +65,13 @@ END
 {
 	printa(@us);
 	trunc(@n, 20);
-	printf("\n%-20s %-20s %11s\n", "CALLER", "SERVER", "CALLS");
-	printa("%-20s %-20s %@11d\n", @n);
+	printf("\n%-28s %-28s %11s\n", "CALLER", "SERVER", "CALLS");
+	printa("%-28s %-28s %@11d\n", @n);
 	trunc(@worst, 20);
-	printf("\n%-20s %-20s %11s\n", "CALLER", "SERVER", "WORST US");
-	printa("%-20s %-20s %@11d\n", @worst);
+	printf("\n%-28s %-28s %11s\n", "CALLER", "SERVER", "WORST US");
+	printa("%-28s %-28s %@11d\n", @worst);
 	trunc(@wait, 20);
-	printf("\n%-20s %11s %11s %11s\n", "SERVER", "P50 US", "P99 US", "P99.9 US");
-	printa("%-20s %@11d %@11d %@11d\n", @wait);
+	printf("\n%-28s %11s %11s %11s\n", "SERVER", "P50 US", "P99 US", "P99.9 US");
+	printa("%-28s %@11d %@11d %@11d\n", @wait);
 	trunc(@us); trunc(@n); trunc(@worst); trunc(@wait);
 }

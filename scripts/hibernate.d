@@ -8,10 +8,10 @@
  *
  * Arguments: how many seconds to run (until ^C).
  * Cost: flags running_procs and 'receive'; about 1 us each time a process runs.
- * Processes are shown by their registered names (flag procs) if they have one.
+ * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Sample:
- *	PROCESS              WAKES UP IN                          TIMES
- *	demo_report          gen_server:wake_hib/6                    4
+ *	PROCESS                      WAKES UP IN                          TIMES
+ *	demo_report                  gen_server:wake_hib/6                    4
  *
  *	  ms asleep
  *	           value  ------------- Distribution ------------- count
@@ -22,7 +22,6 @@
 #pragma D option quiet
 #pragma D option defaultargs
 
-inline string who = erlname != "" ? erlname : erlpid;
 self uint64_t at;
 
 BEGIN { seconds = $1; }
@@ -36,7 +35,7 @@ erlang*:::process-scheduled
 
 erlang*:::process-hibernate
 {
-	@n[who, copyinstr(arg1)] = count();
+	@n[erlproc, copyinstr(arg1)] = count();
 	self->at = timestamp;
 }
 
@@ -44,8 +43,8 @@ tick-1s /--seconds == 0/ { exit(0); }
 
 END
 {
-	printf("%-20s %-32s %9s\n", "PROCESS", "WAKES UP IN", "TIMES");
-	printa("%-20s %-32s %@9d\n", @n);
+	printf("%-28s %-32s %9s\n", "PROCESS", "WAKES UP IN", "TIMES");
+	printa("%-28s %-32s %@9d\n", @n);
 	printa(@ms);
 	trunc(@n); trunc(@ms);
 }

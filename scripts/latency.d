@@ -9,7 +9,7 @@
  * Arguments: how many seconds to run (until ^C); only messages to this process, as
  * '<0.91.0>' or the name that it is sent to (all).
  * Cost: flags send and running_procs; about 0.2 us for a message, 0.5 us each time a process runs.
- * Processes are shown by their registered names (flag procs) if they have one.
+ * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Sample:
  *	  nanoseconds
  *	           value  ------------- Distribution ------------- count
@@ -18,13 +18,12 @@
  *	            4096 |@@@@                                     19
  *	            8192 |                                         0
  *
- *	PROCESS                 WORST US
- *	demo_store                    16
+ *	PROCESS                      PID               WORST US
+ *	demo_store                   <0.92.0>                16
  */
 #pragma D option quiet
 #pragma D option defaultargs
 
-inline string who = erlname != "" ? erlname : erlpid;
 uint64_t sent[string]; /* to a pid or a name */
 
 BEGIN { seconds = $1; }
@@ -40,7 +39,7 @@ erlang*:::process-scheduled
 {
 	this->ns = timestamp - (sent[erlpid] ? sent[erlpid] : sent[erlname]);
 	@all["nanoseconds"] = quantize(this->ns);
-	@worst[who] = max(this->ns / 1000);
+	@worst[erlproc, erlpid] = max(this->ns / 1000);
 }
 
 /* What comes in while it runs does not wait for a scheduler. */
@@ -57,7 +56,7 @@ END
 {
 	printa(@all);
 	trunc(@worst, 20);
-	printf("\n%-20s %11s\n", "PROCESS", "WORST US");
-	printa("%-20s %@11d\n", @worst);
+	printf("\n%-28s %-14s %11s\n", "PROCESS", "PID", "WORST US");
+	printa("%-28s %-14s %@11d\n", @worst);
 	trunc(@all); trunc(@worst);
 }

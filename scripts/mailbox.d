@@ -14,31 +14,30 @@
  * that many waited. There may have been more if others asked for the length (process_info,
  * observer).
  * Cost: flag 'receive'; about 0.3 us for a message that comes in.
- * Processes are shown by their registered names (flag procs) if they have one.
+ * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Sample:
- *	PROCESS              MESSAGES   LONGEST
- *	<0.1307.0>                901      1000
+ *	PROCESS                      PID              MESSAGES   LONGEST
+ *	demo_order:run/1             <0.1307.0>            901      1000
  */
 #pragma D option quiet
 #pragma D option defaultargs
 
-inline string who = erlname != "" ? erlname : erlpid;
 inline int limit = $1 ? $1 : 100;
 self uint64_t longest;
 
-BEGIN { seconds = $2; printf("%-18s %10s %9s\n", "PROCESS", "MESSAGES", "LONGEST"); }
+BEGIN { seconds = $2; printf("%-28s %-14s %10s %9s\n", "PROCESS", "PID", "MESSAGES", "LONGEST"); }
 
 erlang*:::message-queued
 /arg2 >= limit/
 {
 	self->longest = arg2 > self->longest ? arg2 : self->longest;
-	@n[who] = count();
-	@longest[who] = max(self->longest);
+	@n[erlproc, erlpid] = count();
+	@longest[erlproc, erlpid] = max(self->longest);
 }
 
 tick-1s, END
 {
-	printa("%-18s %@10d %@9d\n", @n, @longest);
+	printa("%-28s %-14s %@10d %@9d\n", @n, @longest);
 	trunc(@n); trunc(@longest);
 }
 

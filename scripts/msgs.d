@@ -8,7 +8,7 @@
  * Arguments: how many seconds to run (until ^C); how many of the busiest pairs to show (20).
  * Cost: flag send; about 0.4 us for a message, more for a large one, whose term is walked to find
  * its size.
- * Processes are shown by their registered names (flag procs) if they have one.
+ * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Sample (sizes in words, without binaries):
  *	  words
  *	           value  ------------- Distribution ------------- count
@@ -17,16 +17,15 @@
  *	               8 |@@@@@@@@@@@                              92
  *	              16 |                                         0
  *
- *	FROM                 TO                     MESSAGES
- *	demo_store           <0.312.0>                    12
+ *	FROM                         TO                             MESSAGES
+ *	demo_store                   demo_order:run/1                     12
  *
- *	FROM                 TO                        WORDS
- *	demo_store           <0.312.0>                    48
+ *	FROM                         TO                                WORDS
+ *	demo_store                   demo_order:run/1                     48
  */
 #pragma D option quiet
 #pragma D option defaultargs
 
-inline string who = erlname != "" ? erlname : erlpid;
 inline int most = $2 ? $2 : 20;
 
 BEGIN { seconds = $1; }
@@ -34,8 +33,8 @@ BEGIN { seconds = $1; }
 erlang*:::message-send
 {
 	@size["words"] = quantize(arg2);
-	@n[who, erlpeer] = count();
-	@words[who, erlpeer] = sum(arg2);
+	@n[erlproc, erlpeerproc] = count();
+	@words[erlproc, erlpeerproc] = sum(arg2);
 }
 
 tick-1s /--seconds == 0/ { exit(0); }
@@ -44,10 +43,10 @@ END
 {
 	printa(@size);
 	trunc(@n, most);
-	printf("\n%-20s %-20s %10s\n", "FROM", "TO", "MESSAGES");
-	printa("%-20s %-20s %@10d\n", @n);
+	printf("\n%-28s %-28s %10s\n", "FROM", "TO", "MESSAGES");
+	printa("%-28s %-28s %@10d\n", @n);
 	trunc(@words, most);
-	printf("\n%-20s %-20s %10s\n", "FROM", "TO", "WORDS");
-	printa("%-20s %-20s %@10d\n", @words);
+	printf("\n%-28s %-28s %10s\n", "FROM", "TO", "WORDS");
+	printa("%-28s %-28s %@10d\n", @words);
 	trunc(@size); trunc(@n); trunc(@words);
 }

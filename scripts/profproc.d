@@ -10,21 +10,20 @@
  * run (until ^C); how many of the busiest to show (30).
  * Cost: every call of the named functions is traced (flags call, return_to, running_procs), about
  * 1 us each.
- * Processes are shown by their registered names (flag procs) if they have one.
+ * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Sample:
- *	PROCESS              FUNCTION                                      CALLS
- *	demo_report          demo_report:handle_info/2                         2
- *	demo_store           demo_store:handle_call/3                        123
+ *	PROCESS                      FUNCTION                                      CALLS
+ *	demo_report                  demo_report:handle_info/2                         2
+ *	demo_store                   demo_store:handle_call/3                        123
  *
- *	PROCESS              FUNCTION                                         US
- *	demo_report          demo_report:handle_info/2                        61
- *	demo_store           demo_store:handle_call/3                      14180
+ *	PROCESS                      FUNCTION                                         US
+ *	demo_report                  demo_report:handle_info/2                        61
+ *	demo_store                   demo_store:handle_call/3                      14180
  */
 #pragma D option quiet
 #pragma D option defaultargs
 #pragma D option dynvarsize=16m
 
-inline string who = erlname != "" ? erlname : erlpid;
 inline int most = $3 ? $3 : 30;
 self uint64_t at[int];
 
@@ -36,8 +35,8 @@ erlang*:$$1::function-entry /!arg3/ { self->at[arg2] = vtimestamp; }
 erlang*:$$1::function-return
 /self->at[arg2]/
 {
-	@calls[who, copyinstr(arg1)] = count();
-	@us[who, copyinstr(arg1)] = sum(vtimestamp - self->at[arg2]);
+	@calls[erlproc, copyinstr(arg1)] = count();
+	@us[erlproc, copyinstr(arg1)] = sum(vtimestamp - self->at[arg2]);
 	self->at[arg2] = 0;
 }
 
@@ -46,11 +45,11 @@ tick-1s /--seconds == 0/ { exit(0); }
 END
 {
 	trunc(@calls, most);
-	printf("%-20s %-40s %10s\n", "PROCESS", "FUNCTION", "CALLS");
-	printa("%-20s %-40s %@10d\n", @calls);
+	printf("%-28s %-40s %10s\n", "PROCESS", "FUNCTION", "CALLS");
+	printa("%-28s %-40s %@10d\n", @calls);
 	trunc(@us, most);
 	normalize(@us, 1000);
-	printf("\n%-20s %-40s %10s\n", "PROCESS", "FUNCTION", "US");
-	printa("%-20s %-40s %@10d\n", @us);
+	printf("\n%-28s %-40s %10s\n", "PROCESS", "FUNCTION", "US");
+	printa("%-28s %-40s %@10d\n", @us);
 	trunc(@calls); trunc(@us);
 }

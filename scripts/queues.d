@@ -8,7 +8,7 @@
  *
  * Arguments: how many seconds to run (until ^C); how many of the longest to show (20).
  * Cost: flag 'receive'; about 0.5 us for a message that comes in.
- * Processes are shown by their registered names (flag procs) if they have one.
+ * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Sample (lengths include the new message; sizes in words):
  *	  queue length
  *	           value  ------------- Distribution ------------- count
@@ -16,16 +16,15 @@
  *	               1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ 381
  *	               2 |                                         0
  *
- *	PROCESS                MESSAGES
- *	demo_store                  118
+ *	PROCESS                      PID              MESSAGES
+ *	demo_store                   <0.92.0>              118
  *
- *	PROCESS                 LONGEST
- *	demo_store                    2
+ *	PROCESS                      PID               LONGEST
+ *	demo_store                   <0.92.0>                2
  */
 #pragma D option quiet
 #pragma D option defaultargs
 
-inline string who = erlname != "" ? erlname : erlpid;
 inline int most = $2 ? $2 : 20;
 
 BEGIN { seconds = $1; }
@@ -34,8 +33,8 @@ erlang*:::message-queued
 {
 	@len["queue length"] = quantize(arg2);
 	@size["words"] = quantize(arg1);
-	@n[who] = count();
-	@longest[who] = max(arg2);
+	@n[erlproc, erlpid] = count();
+	@longest[erlproc, erlpid] = max(arg2);
 }
 
 tick-1s /--seconds == 0/ { exit(0); }
@@ -45,10 +44,10 @@ END
 	printa(@len);
 	printa(@size);
 	trunc(@n, most);
-	printf("\n%-20s %10s\n", "PROCESS", "MESSAGES");
-	printa("%-20s %@10d\n", @n);
+	printf("\n%-28s %-14s %10s\n", "PROCESS", "PID", "MESSAGES");
+	printa("%-28s %-14s %@10d\n", @n);
 	trunc(@longest, most);
-	printf("\n%-20s %10s\n", "PROCESS", "LONGEST");
-	printa("%-20s %@10d\n", @longest);
+	printf("\n%-28s %-14s %10s\n", "PROCESS", "PID", "LONGEST");
+	printa("%-28s %-14s %@10d\n", @longest);
 	trunc(@len); trunc(@size); trunc(@n); trunc(@longest);
 }

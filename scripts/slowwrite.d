@@ -13,13 +13,12 @@
  * Cost: about 2 us for every call of the named functions and for its return: both are passed to the
  * kernel. Other writes on this machine cost about 0.2 us.
  * Sample:
- *	      US PROCESS              FUNCTION                         CALL
- *	    1730 demo_logger          demo_log:append/2                writev
+ *	      US PROCESS                      FUNCTION                         CALL
+ *	    1730 demo_logger                  demo_log:append/2                writev
  */
 #pragma D option quiet
 #pragma D option defaultargs
 
-inline string who = erlname != "" ? erlname : erlpid;
 self uint64_t in[int]; /* names as the node has them: their text is read where it is printed */
 self int depth;
 
@@ -27,7 +26,7 @@ BEGIN
 {
 	seconds = $3;
 	limit = $$2 == "" ? 1000000 : $2 * 1000;
-	printf("%8s %-20s %-32s %s\n", "US", "PROCESS", "FUNCTION", "CALL");
+	printf("%8s %-28s %-32s %s\n", "US", "PROCESS", "FUNCTION", "CALL");
 }
 
 erlang*:$$1::function-entry { self->depth = arg2; self->in[arg2] = arg1; }
@@ -38,7 +37,7 @@ syscall::*write*:entry /self->depth > 0/ { self->at = timestamp; }
 syscall::*write*:return /self->at && timestamp - self->at >= limit/
 {
 	this->us = (timestamp - self->at) / 1000;
-	printf("%8d %-20s %-32s %s\n", this->us, who, copyinstr(self->in[self->depth]), probefunc);
+	printf("%8d %-28s %-32s %s\n", this->us, erlproc, copyinstr(self->in[self->depth]), probefunc);
 	@n[copyinstr(self->in[self->depth])] = count();
 }
 

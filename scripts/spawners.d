@@ -8,10 +8,10 @@
  *
  * Arguments: how many seconds to run (until ^C); how many of the busiest pairs to show (20).
  * Cost: process events (flag procs), and calls of proc_lib:init_p only; about 1.5 us for a spawn.
- * Processes are shown by their registered names if they have one.
+ * Processes are shown by what they are called: registered name, label, first function.
  * Sample:
- *	    BORN BY                   RUNS
- *	     121 demo_desk            demo_order:run
+ *	    BORN BY                           RUNS
+ *	     121 demo_desk                    demo_order:run
  */
 #pragma D option quiet
 #pragma D option defaultargs
@@ -24,8 +24,8 @@ self string by;
 BEGIN { seconds = $1; }
 
 /* It fires in the new process: what it begins with comes next there. */
-erlang*:::process-spawn /by_proc_lib/ { self->by = erlpeer; }
-erlang*:::process-spawn /!by_proc_lib/ { @[erlpeer, runs] = count(); }
+erlang*:::process-spawn /by_proc_lib/ { self->by = erlpeerproc; }
+erlang*:::process-spawn /!by_proc_lib/ { @[erlpeerproc, runs] = count(); }
 
 erlang*:proc_lib:init_p/5:function-entry
 /self->by != NULL/
@@ -46,7 +46,7 @@ tick-1s /--seconds == 0/ { exit(0); }
 END
 {
 	trunc(@, most);
-	printf("%8s %-20s %s\n", "BORN", "BY", "RUNS");
-	printa("%@8d %-20s %s\n", @);
+	printf("%8s %-28s %s\n", "BORN", "BY", "RUNS");
+	printa("%@8d %-28s %s\n", @);
 	trunc(@);
 }

@@ -19,7 +19,6 @@
 #pragma D option quiet
 #pragma D option defaultargs
 
-inline string who = erlname != "" ? erlname : erlpid;
 
 BEGIN { seconds = $1; }
 
@@ -27,8 +26,8 @@ syscall::$$2:entry /erlpid != ""/ { self->at = timestamp; }
 
 syscall::$$2:return /self->at/
 {
-	@n[who, probefunc] = count();
-	@ns[who, probefunc] = sum(timestamp - self->at);
+	@n[erlproc, probefunc] = count();
+	@ns[erlproc, probefunc] = sum(timestamp - self->at);
 	self->at = 0;
 }
 

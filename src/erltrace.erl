@@ -145,6 +145,8 @@ stop(H) ->
 %% @doc The state of a script, as a map:
 %%
 %% `fired', how many probes have fired; `lost', how many returns were lost for lack of room;
+%% `unnamed', how many names of processes were, which are shown by their pids; `no_args', how many
+%% returns had no arguments of their calls; `cut_args', of how many calls only a part was kept;
 %% `skipped', how many processes belong to another tracer (before OTP 27); `left', how many
 %% functions have somebody else's pattern, so that not all of their calls may be seen (before OTP
 %% 27); `missing', which probes cannot fire here and why, or `<<>>'; `returns_by', whether returns
@@ -154,7 +156,9 @@ stop(H) ->
 %% read once more; then the calls that read results return the reason as an error.
 -spec status(handle()) -> {ok, #{state := state(), running := boolean(),
                                  fired := non_neg_integer(),
-                                 lost := non_neg_integer(), skipped := non_neg_integer(),
+                                 lost := non_neg_integer(), unnamed := non_neg_integer(),
+                                 no_args := non_neg_integer(), cut_args := non_neg_integer(),
+                                 skipped := non_neg_integer(),
                                  left := non_neg_integer(), missing := binary(),
                                  cost := float(), aborted := binary() | undefined,
                                  returns_by := stack | names | undefined}} | {error, reason()}.

@@ -405,7 +405,16 @@ cost_lines(#data{spec = Spec} = Data) ->
                       Verbose, C <- [maps:get(cost, Counts, 0)]] ++
                   [{"no room for ~b call~s or process~s: their returns and depth are missing",
                     [N, plural(N, "s"), plural(N, "es")]} ||
-                      N <- [maps:get(lost, Counts, 0)], N > 0]);
+                      N <- [maps:get(lost, Counts, 0)], N > 0] ++
+                  [{"no room for ~b name~s: these processes are shown by their pids",
+                    [N, plural(N, "s")]} ||
+                      N <- [maps:get(unnamed, Counts, 0)], N > 0] ++
+                  [{"~b return~s without the arguments of the call: there was no room to keep them, "
+                    "or a tail call had ended it", [N, plural(N, "s")]} ||
+                      N <- [maps:get(no_args, Counts, 0)], N > 0] ++
+                  [{"the arguments of ~b call~s were too large to be kept whole until the return",
+                    [N, plural(N, "s")]} ||
+                      Verbose, N <- [maps:get(cut_args, Counts, 0)], N > 0]);
         _ ->
             lines([])
     end.

@@ -36,10 +36,10 @@ arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
     case erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit)) of
         Needs when is_list(Needs) ->
             A1 = A#arming{layout = prepare(Nif, Needs)},
-            Names = [add_name(Nif, N) || lists:member(names, Needs), N <- registered()],
+            Names = erltrace_names:fill(Nif, Needs),
             case erltrace_vm:arm(Number, Needs, Owner) of
                 {ok, Armed} ->
-                    renew_names(Nif, Names),
+                    erltrace_names:renew(Nif, Names),
                     start_monitor(Number, Needs, Known,
                                   A1#arming{armed = Armed, skipped = erltrace_vm:skipped(Armed),
                                             left = erltrace_vm:left(Armed)});
@@ -52,20 +52,6 @@ arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
         _ ->
             {error, <<"ET_NOMEM">>, <<"out of memory">>}
     end.
-
-add_name(Nif, Name) ->
-    Pid = whereis(Name),
-    is_pid(Pid) andalso erltrace_nif:set_name(Nif, Pid, Name, true),
-    {Name, Pid}.
-
-%% From now on events report changes of names; here is what changed since add_name/2.
-renew_names(_, []) ->
-    ok;
-renew_names(Nif, Names) ->
-    [erltrace_nif:set_name(Nif, Pid, Name, false) ||
-        {Name, Pid} <- Names, is_pid(Pid), whereis(Name) =/= Pid],
-    [add_name(Nif, Name) || Name <- registered()],
-    ok.
 
 start_monitor(Number, Needs, Known, A) ->
     case erltrace_monitor:start(Number, self(), Needs) of

@@ -279,7 +279,7 @@ aborted(Reply, _) ->
     Reply.
 
 about(#data{nif = Nif, arming = Arming}) ->
-    {Fired, Lost} = erltrace_nif:counts(Nif),
+    {Fired, Lost, Unnamed, NoArgs, Cut} = erltrace_nif:counts(Nif),
     {Watched, Permille, Why} = erltrace_nif:watch(Nif, erlang:system_info(schedulers_online)),
     State = erltrace_nif:status(Nif),
     Armed = case Arming of
@@ -287,7 +287,8 @@ about(#data{nif = Nif, arming = Arming}) ->
                                missing => <<>>, returns_by => undefined};
                 _ -> erltrace_arming:about(Arming)
             end,
-    Armed#{state => State, running => State =:= running, fired => Fired, lost => Lost,
+    Armed#{state => State, running => State =:= running, fired => Fired, lost => Lost, unnamed => Unnamed,
+           no_args => NoArgs, cut_args => Cut,
            cost => Permille / 10, aborted => case Watched of aborted -> Why; _ -> undefined end}.
 
 %% ---- starting and ending ---------------------------------------------------------------------

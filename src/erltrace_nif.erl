@@ -189,7 +189,9 @@ session(_, _) -> erlang:nif_error(not_loaded).
 -spec alive(non_neg_integer()) -> boolean().
 alive(_) -> erlang:nif_error(not_loaded).
 
--spec counts(nif()) -> {non_neg_integer(), non_neg_integer()} | failure().
+-spec counts(nif()) -> {Fired :: non_neg_integer(), Lost :: non_neg_integer(),
+                        Unnamed :: non_neg_integer(), NoArgs :: non_neg_integer(),
+                        Cut :: non_neg_integer()} | failure().
 counts(_) -> erlang:nif_error(not_loaded).
 
 -spec status(nif()) -> idle | running | filled | stopped | {exited, integer()} | failure().
@@ -230,6 +232,11 @@ set_node(_, _) -> erlang:nif_error(not_loaded).
 
 -spec set_name(nif(), pid(), atom(), boolean()) -> ok | failure().
 set_name(_, _, _, _) -> erlang:nif_error(not_loaded).
+-spec claim_names(nif(), [pid()]) -> [Token :: non_neg_integer()] | failure().
+claim_names(_, _) -> erlang:nif_error(not_loaded).
+-spec fill_names(nif(), [pid() | {pid(), Token :: non_neg_integer(), mfa() | term(),
+                                  Label :: term()}]) -> ok | failure().
+fill_names(_, _) -> erlang:nif_error(not_loaded).
 
 -spec has_stacks(nif()) -> boolean() | failure().
 has_stacks(_) -> erlang:nif_error(not_loaded).

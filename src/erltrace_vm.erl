@@ -33,7 +33,7 @@
 -record(want, {number, flags = [], port_flags = [], patterns = #{}, token = false}).
 -record(armed, {want, session, gc, skipped = 0, left = 0}). % gc: the process of erltrace_gc
 -opaque armed() :: #armed{}.
--type need() :: atom() | {local | global | return, module(), atom(), arity()}.
+-type need() :: atom() | {erltrace_patterns:kind(), module(), atom(), arity()}.
 
 %% @doc Load the modules that arming calls: later the node may have no file descriptor left for it.
 -spec load() -> ok.

@@ -32,8 +32,8 @@ vm() { # a function of test/promises/promise.erl
 eunit() { # modules of test/erl/*_tests.erl, or others that tools/erl_run.erl knows
 	local m status=0
 	for m; do
-		"${ERL:-erl}" -noshell -pa "$(realpath "$EBIN")" "$(realpath "$BUILD/erl")" -s erl_run main "$m" \
-			"$BUILD/log" || status=1
+		"${ERL:-erl}" +pc unicode -noshell -pa "$(realpath "$EBIN")" "$(realpath "$BUILD/erl")" \
+			-s erl_run main "$m" "$BUILD/log" || status=1
 	done
 	return $status
 }

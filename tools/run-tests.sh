@@ -150,8 +150,8 @@ modules() {
 			echo "$name: no PropEr here: left out"
 			continue
 		fi
-		run "$name" env ${PRELOAD:+LD_PRELOAD="$PRELOAD"} "${ERL:-erl}" -noshell -pa "$(realpath "${EBIN:-ebin}")" "$(realpath "$BUILD/erl")" \
-			-s erl_run main "$name" "$log"
+		run "$name" env ${PRELOAD:+LD_PRELOAD="$PRELOAD"} "${ERL:-erl}" +pc unicode -noshell \
+			-pa "$(realpath "${EBIN:-ebin}")" "$(realpath "$BUILD/erl")" -s erl_run main "$name" "$log"
 	done
 }
 

@@ -229,6 +229,7 @@ char *erltrace_preprocess(erltrace_t *h, const char *path, erltrace_error_t *err
 int erltrace_info(erltrace_t *h, erltrace_info_t *info)
 {
 	const struct prog *p = &h->comp->prog;
+	const struct et_attr *least = p->nprograms > 0 ? &h->comp->attr : &et_attr_default;
 	erltrace_info_t i = {.size = info->size,
 		.clauses = p->nclauses,
 		.matches = h->matches,
@@ -237,6 +238,8 @@ int erltrace_info(erltrace_t *h, erltrace_info_t *info)
 
 	for (unsigned c = h->first_clause; c < p->nclauses; c++)
 		i.instructions += p->clauses[c]->ninsns;
+	snprintf(i.stability, sizeof(i.stability), "%s/%s/%s", et_attr_word(least, 0),
+		et_attr_word(least, 1), et_attr_word(least, 2));
 	memcpy(info, &i, info->size < sizeof(i) ? info->size : sizeof(i));
 	return 0;
 }

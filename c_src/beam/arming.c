@@ -27,6 +27,7 @@ struct needs {
 	uint32_t pbis; /* of any enabled probe: bits PBI_* */
 	bool stacks;   /* a clause has ustack() */
 	bool nomem;
+	bool proc_names; /* what processes are called */
 	bool local, values; /* a function armed by [local]; one whose value is read */
 };
 
@@ -37,22 +38,33 @@ static void need(struct needs *n, const char *flag)
 	n->list = enif_make_list_cell(n->env, enif_make_atom(n->env, flag), n->list);
 }
 
+/* As src/erltrace_patterns.erl has them. */
+static const char *kind_of(const struct beam_fn *fn)
+{
+	if (fn->label)
+		return fn->nval > 0 ? "label_return" : "label";
+	return fn->nval > 0 ? "return" : fn->local ? "local" : "global";
+}
+
 static void need_pattern(struct needs *n, const struct beam_fn *fn)
 {
 	n->list = enif_make_list_cell(n->env,
 		enif_make_tuple4(n->env,
-			enif_make_atom(n->env, fn->nval > 0 ? "return"
-					       : fn->local  ? "local"
-							    : "global"),
+			enif_make_atom(n->env, kind_of(fn)),
 			fn->mod, fn->fun, enif_make_uint(n->env, fn->arity)),
 		n->list);
+}
+
+static bool reads_args(uint32_t pbis)
+{
+	return READS_PBI(pbis, ERLARGS) || READS_PBI(pbis, ERLARG) || READS_PBI(pbis, ERLINT) ||
+	       READS_PBI(pbis, ERLPEER) || READS_PBI(pbis, ERLPEERPROC);
 }
 
 static void note_pbis(struct needs *n, uint32_t pbis)
 {
 	n->pbis |= pbis;
-	n->args |= READS_PBI(pbis, ERLARGS) || READS_PBI(pbis, ERLARG) || READS_PBI(pbis, ERLINT) ||
-		   READS_PBI(pbis, ERLPEER);
+	n->args |= reads_args(pbis);
 }
 
 /* These two write only what is not so yet: events may be looking. */
@@ -100,9 +112,8 @@ static bool reads_depth(int probe, unsigned argmask)
 static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 {
 	unsigned nentry = 0, nret = 0, nval = 0;
-	bool local = fn->user != 0;
+	bool local = fn->user != 0 || fn->label, keep = false;
 
-	set(&fn->special, fn->user != 0 || fn->hibernate);
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
 		struct en_probe *p = fn->probe[i];
 		enum beam_route route = beam_probedefs[BP_FUNCTIONS + i].route;
@@ -114,6 +125,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		n->stacks |= p->uses.ustack;
 		set(&b->depth, reads_depth(i, p->argmask));
 		local |= route != ROUTE_GLOBAL;
+		keep |= route == ROUTE_RETURN && reads_args(p->uses.pbis);
 		if (route == ROUTE_RETURN && READS_PBI(p->uses.pbis, ERLRET)) {
 			put(&fn->val[nval++], p);
 			continue;
@@ -125,9 +137,13 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 			put(&fn->entry[nentry++], p);
 	}
 	__atomic_store_n(&fn->local, local, __ATOMIC_RELAXED);
+	set(&fn->keep, keep);
+	set(&fn->special, fn->user != 0 || fn->hibernate || fn->label || keep);
+	set(&b->keeps, keep);
+	set(&b->depth, keep); /* arguments are kept by the depth of the call */
 	if (nentry == 1)
 		look_at_only(b, &fn->call, &fn->call_pid, fn->entry[0]);
-	if (nret == 1)
+	if (nret == 1 && !keep)
 		look_at_only(b, &fn->end, &fn->end_pid, fn->ret[0]);
 	/* events may look at it: what they count is there before the count */
 	__atomic_store_n(&fn->nval, (uint8_t)nval, __ATOMIC_RELEASE);
@@ -138,7 +154,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 
 static bool is_armed(const struct beam_fn *fn)
 {
-	return fn->nentry + fn->nret + fn->nval > 0 || fn->user != 0 || fn->hibernate;
+	return fn->nentry + fn->nret + fn->nval > 0 || fn->user != 0 || fn->hibernate || fn->label;
 }
 
 /*
@@ -163,11 +179,14 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->uses.args);
 				b->returns |= beam_probedefs[k].route == ROUTE_RETURN &&
 					      !READS_PBI(prog->clauses[i]->uses.pbis, ERLRET);
+				b->keeps |= beam_probedefs[k].route == ROUTE_RETURN &&
+					    reads_args(prog->clauses[i]->uses.pbis);
 				note_pbis(n, prog->clauses[i]->uses.pbis);
 				n->stacks |= prog->clauses[i]->uses.ustack;
 			}
 	if (!any)
 		return;
+	b->depth |= b->keeps;
 	/* where all are counted so far (counters.c), processes are traced when need be */
 	n->route[ROUTE_LOCAL] |= !counted;
 	need(n, "modules");
@@ -212,6 +231,41 @@ static void look_at_hibernate(struct beam_handle *b, struct needs *n)
 	if (fn != NULL)
 		fn->hibernate = true;
 	n->args = true;
+}
+
+/* Does any clause of the script read it? */
+static bool reads_pbi(const struct beam_handle *b, enum prog_pbi pbi)
+{
+	const struct prog *prog = api_program(b->h);
+
+	for (unsigned i = 0; i < prog->nclauses; i++)
+		if (prog->clauses[i]->uses.pbis >> pbi & 1)
+			return true;
+	return false;
+}
+
+static bool reads_names(const struct needs *n)
+{
+	return READS_PBI(n->pbis, ERLNAME) || READS_PBI(n->pbis, ERLPEER) || n->proc_names;
+}
+
+/* What processes are called; from OTP 27 on that may be a label, which proc_lib:set_label/1 sets. */
+static void look_at_names(struct beam_handle *b, struct needs *n)
+{
+	ErlNifSysInfo sys;
+	struct beam_fn *fn;
+
+	if (!reads_pbi(b, PBI_ERLPROC) && !reads_pbi(b, PBI_ERLPEERPROC))
+		return;
+	n->proc_names = true;
+	need(n, "proc_names");
+	enif_system_info(&sys, sizeof(sys));
+	if (atoi(sys.otp_release) < 27)
+		return;
+	fn = beam_function_need(b, n->env, atom_proc_lib, atom_set_label, 1);
+	n->nomem |= fn == NULL;
+	if (fn != NULL)
+		fn->label = true;
 }
 
 /* Do scripts read these arguments of an enabled probe? */
@@ -276,18 +330,6 @@ static void look_at_probes(struct beam_handle *b, struct needs *n)
 		}
 }
 
-/* What functions return is told by frames of return_trace, which come between those of return_to:
- * not every call has one of these then. */
-static bool reads_values(const struct beam_handle *b)
-{
-	const struct prog *prog = api_program(b->h);
-
-	for (unsigned i = 0; i < prog->nclauses; i++)
-		if (READS_PBI(prog->clauses[i]->uses.pbis, ERLRET))
-			return true;
-	return false;
-}
-
 static void look_at_functions(struct beam_handle *b, struct needs *n)
 {
 	for (unsigned i = 0; i < b->fns.nbuckets; i++)
@@ -303,7 +345,9 @@ static void look_at_functions(struct beam_handle *b, struct needs *n)
 	/* what has ended must be seen: a call further down the stack need not be a deeper one */
 	b->returns |= b->depth && n->local && !n->values;
 	b->stacks = b->returns || b->depth;
-	b->marked = b->returns && !reads_values(b);
+	/* What functions return is told by frames of return_trace, which come between those of
+	 * return_to: not every call has one of these then. */
+	b->marked = b->returns && !reads_pbi(b, PBI_ERLRET);
 	if (b->depth && !b->returns)
 		beam_session_set(b->number % BEAM_HANDLES, BEAM_NO_FRAMES);
 	b->vtimestamp = b->vts ? beam_vtimestamp : NULL;
@@ -372,11 +416,15 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	look_at_user(b, &n);
 	look_at_hibernate(b, &n);
 	look_at_drivers(b, &n);
+	look_at_names(b, &n);
 	look_at_functions(b, &n);
 	table = b->stacks || b->vts || b->heaps || b->hibernate;
+	n.nomem |= b->keeps && b->procs.kept.tab == NULL && beam_kept_init(&b->procs.kept) < 0;
 	n.nomem |= table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0;
-	n.nomem |= !n.nomem && (READS_PBI(n.pbis, ERLNAME) || READS_PBI(n.pbis, ERLPEER)) &&
-		   b->names.tab == NULL && beam_names_init(&b->names) < 0;
+	n.nomem |= !n.nomem && reads_names(&n) && b->names.tab == NULL &&
+		   beam_names_init(&b->names) < 0;
+	n.nomem |= !n.nomem && n.proc_names && b->proc_names.tab == NULL &&
+		   beam_proc_names_init(&b->proc_names, process_limit) < 0;
 	if (n.nomem)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	need_calls(b, &n);

@@ -2,6 +2,7 @@
 /* Atoms, made when the library is loaded: no call adds one to the VM's table. */
 #include "atoms.h"
 
+ERL_NIF_TERM atom_dots;
 #define X(a) ERL_NIF_TERM atom_##a;
 ATOMS(X)
 #undef X
@@ -14,13 +15,14 @@ static const char *const names[] = {
 	"user_trace_i4s4", "user_trace_n", "enomem", "names", "unknown", "idle", "running",
 	"exited", "filled", "stopped", "count", "sum", "min", "max", "avg", "stddev",
 	"quantize", "lquantize", "llquantize", "percentile", "return", "stacks", "printa", "print",
-	"all"
+	"all", "proc_names", "label", "label_return"
 };
 
 void beam_atoms_make(ErlNifEnv *env)
 {
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		enif_make_atom(env, names[i]);
+	atom_dots = enif_make_atom(env, "...");
 #define X(a) atom_##a = enif_make_atom(env, #a);
 	ATOMS(X)
 #undef X

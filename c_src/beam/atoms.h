@@ -14,8 +14,10 @@
 	X(warning) X(timeout) X(wordsize) X(return_to) X(erlang) X(hibernate) X(heap_block_size)   \
 	X(functions) X(closed) X(open) X(command) X(control) X(connect) X(bif) X(nif) X(badarg)    \
 	X(proc_lib) X(layout) X(close) X(flush) X(register) X(unregister) X(return_from)           \
-	X(match_spec_result) X(erl_ddll) X(try_load) X(try_unload) X(running) X(aborted)          \
-	X(match) X(nomatch)
+	X(match_spec_result) X(erl_ddll) X(try_load) X(try_unload) X(running) X(aborted) X(init_p) \
+	X(init_it) X(init) X(gen) X(gen_server) X(gen_event) X(supervisor) X(supervisor_bridge)    \
+	X(set_label) X(apply) X(match) X(nomatch)
+extern ERL_NIF_TERM atom_dots; /* '...' */
 #define X(a) extern ERL_NIF_TERM atom_##a;
 ATOMS(X)
 #undef X

@@ -16,8 +16,11 @@
  *   calls.c            its half for calls and returns, with a fast path
  *   ports.c            its half for ports and drivers
  *   processes.c        what is kept of a process (probe path)
+ *   kept_args.c        arguments of calls, until they return (probe path)
  *   shadow_stack.c     which traced functions a process is in (probe path)
+ *   pid_slots.c        slots by pid, for tables of processes (probe path)
  *   registered.c       registered names of processes (probe path)
+ *   proc_names.c       what processes without a name are called (probe path)
  *   vm_facts.c         what is assumed of the VM's terms; checked when the library is loaded
  *   layout.c           where the VM keeps the stack pointer of a process; found out, not assumed
  *   pid_node.c         the node of a pid of another node (probe path)
@@ -29,7 +32,7 @@
  *   monitor.c          probes that a process of ours fires (erltrace_monitor)
  *   erl_builtins.c     what scripts ask of an event: erlpid, erlmsg, erlargs ... (probe path)
  *   usdt_fire.c        the USDT probe of the same name as an event's (probe path)
- *   term_print.c       terms as text (probe path)
+ *   term_print.c       terms as text (probe path); beam_utf8.h: their characters
  *   terms.c            terms as values of D: their slots, what scripts ask of them (probe path)
  *   patterns.c         patterns of terms, made ready for events
  *   match.c            a term and a pattern (probe path)

@@ -15,6 +15,7 @@
 #include "erl_probes.h"
 #include "functions.h"
 #include "patterns.h"
+#include "proc_names.h"
 #include "processes.h"
 #include "registered.h"
 #include "watchdog.h"
@@ -37,6 +38,7 @@ struct beam_handle {
 	bool returns;	   /* function-return and the like */
 	bool depth;	   /* the depth of entries, without return_to */
 	bool marked;	   /* every frame of a [local] function has one of return_to on it */
+	bool keeps;	   /* arguments of calls until they return */
 	bool vts;	   /* running times are kept */
 	bool hibernate;	   /* which processes hibernate is kept */
 	bool heaps;	   /* heap sizes at the start of a gc are kept */
@@ -49,6 +51,7 @@ struct beam_handle {
 	struct beam_procs procs;
 	struct beam_ports *ports; /* names and owners; NULL: no port probe is enabled */
 	struct beam_names names;
+	struct beam_proc_names proc_names;
 	struct beam_patterns patterns; /* of terms */
 	struct et_str *node_text;
 	struct beam_event *host;  /* asked by BEGIN, tick and the like */

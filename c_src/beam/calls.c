@@ -25,6 +25,7 @@
 #include "beam_handle.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
+#include "kept_args.h"
 #include "nif.h"
 #include "ports.h"
 #include "shadow_stack.h"
@@ -135,12 +136,23 @@ static void note_hibernate(struct beam_event *ev, ERL_NIF_TERM list)
 	ev->proc->hib_fun = f;
 }
 
+/* proc_lib:set_label(Label): the pattern hands the label over as its result. */
+static void note_label(struct beam_event *ev)
+{
+	ERL_NIF_TERM label;
+
+	if (enif_get_map_value(ev->env, ev->argv[4], atom_match_spec_result, &label))
+		beam_proc_name_label(ev, label);
+}
+
 static __attribute__((noinline)) void special_call(
 	struct beam_event *ev, const struct beam_fn *fn, ERL_NIF_TERM mfa)
 {
 	const ERL_NIF_TERM *t;
 	int n;
 
+	if (fn->label)
+		note_label(ev);
 	if (!enif_get_tuple(ev->env, mfa, &n, &t) || n != 3)
 		return;
 	if (fn->user != 0)
@@ -213,6 +225,17 @@ static inline __attribute__((always_inline)) unsigned enter(
 	}
 }
 
+/* For its return. */
+static __attribute__((noinline)) void keep_args(
+	struct beam_event *ev, const struct beam_fn *fn, unsigned depth, ERL_NIF_TERM mfa)
+{
+	const ERL_NIF_TERM *t;
+	int n;
+
+	if (ev->proc != &no_proc && enif_get_tuple(ev->env, mfa, &n, &t) && n == 3)
+		beam_kept_call(&ev->b->procs.kept, ev->proc, fn, depth, ev->env, t[2]);
+}
+
 /* The function that was called, or NULL. */
 static inline __attribute__((always_inline)) const struct beam_fn *called(
 	struct beam_event *ev, ERL_NIF_TERM mfa, unsigned *depth, bool *tail)
@@ -225,6 +248,8 @@ static inline __attribute__((always_inline)) const struct beam_fn *called(
 	}
 	if (ev->b->stacks)
 		*depth = enter(ev, fn, tail);
+	if (unlikely(fn->keep))
+		keep_args(ev, fn, *depth, mfa);
 	if (unlikely(fn->special))
 		special_call(ev, fn, mfa);
 	return fn;
@@ -275,6 +300,26 @@ static void fire(struct beam_event *ev, struct en_probe *const *probe, unsigned 
 			beam_str(beam_term_text(ev->cur.key)));
 		en_fire(probe[i], arg, STRINGS(FUNCTION_ENTRY), &ev->cur);
 	}
+}
+/* The probes of a return fire with the arguments of the call. */
+static __attribute__((noinline)) void fire_kept(struct beam_event *ev, struct en_probe *const *probe,
+	unsigned n, const struct beam_fn *fn, unsigned depth)
+{
+	struct beam_kept_pool *pool = &ev->b->procs.kept;
+
+	ev->kept = beam_kept_return(pool, ev->proc, fn, depth);
+	fire(ev, probe, n, fn, depth, false);
+	ev->kept = NULL;
+	beam_kept_drop(pool, ev->proc, depth);
+}
+
+static inline void fire_return(struct beam_event *ev, struct en_probe *const *probe, unsigned n,
+	const struct beam_fn *fn, unsigned depth)
+{
+	if (unlikely(fn->keep) && ev->proc != &no_proc)
+		fire_kept(ev, probe, n, fn, depth);
+	else
+		fire(ev, probe, n, fn, depth, false);
 }
 #define LIKE_ENTRY(ID)                                                                             \
 	BEAM_SAME_ARG(FUNCTION_ENTRY, ID, process);                                                \
@@ -329,10 +374,10 @@ static inline __attribute__((always_inline)) void call_event(ErlNifEnv *env,
 		fire(ev, fn->entry, n, fn, depth, tail);
 		learn(ts->slot, fn->call.clause);
 	} else if (fn != NULL && kind == RETURN_TO && (n = beam_nprobes(&fn->nret)) != 0) {
-		fire(ev, fn->ret, n, fn, depth, false);
+		fire_return(ev, fn->ret, n, fn, depth);
 		learn(ts->slot, fn->end.clause);
 	} else if (fn != NULL && kind == RETURN_FROM) {
-		fire(ev, fn->val, beam_nprobes(&fn->nval), fn, depth, false);
+		fire_return(ev, fn->val, beam_nprobes(&fn->nval), fn, depth);
 	}
 	/* what it took */
 	end(ev, t, ts);

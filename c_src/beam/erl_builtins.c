@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The built-ins that a D script asks an Erlang event for (probe path): erlpid, erlname, erlnode,
- * erlsched, erlpeer, erlmsg, erlargs, erlarg(), erlint(), erlret. Answered when they are read, from
+ * The built-ins that a D script asks an Erlang event for (probe path): erlpid, erlname, erlproc,
+ * erlnode, erlsched, erlpeer, erlpeerproc, erlmsg, erlargs, erlarg(), erlint(), erlret. Answered when they are read, from
  * the event as the VM handed it over; an event that has nothing of the kind gives "" or 0.
  */
 #include <pthread.h>
@@ -87,6 +87,10 @@ static bool has_arguments(const struct beam_event *ev, ERL_NIF_TERM *list)
 	const ERL_NIF_TERM *t;
 	unsigned n;
 
+	if (ev->kept != NULL) {
+		*list = ev->kept->args;
+		return true;
+	}
 	if (ev->argv == NULL || ev->argv[0] != atom_call ||
 		!beam_get_tuple(ev->env, ev->argv[3], &n, &t) || n != 3)
 		return false;
@@ -127,9 +131,10 @@ static bool has_peer(const struct beam_event *ev, ERL_NIF_TERM *peer)
 	return true;
 }
 
-/* A process with its name, if it has one; of an alias the process that made it. */
+/* A process with its name, if it has one; of an alias the process that made it. called: what it is
+ * called rather than its pid. */
 static const struct et_str *peer_text(
-	const struct beam_event *ev, ERL_NIF_TERM peer, char *buf, size_t size)
+	const struct beam_event *ev, ERL_NIF_TERM peer, bool called, char *buf, size_t size)
 {
 	const ERL_NIF_TERM *t;
 	ERL_NIF_TERM name;
@@ -139,6 +144,8 @@ static const struct et_str *peer_text(
 	/* {Name, Node} of this node is Name, as in the arguments of message-send. */
 	if (enif_get_tuple(ev->env, peer, &n, &t) && n == 2 && t[1] == ev->b->node)
 		peer = t[0];
+	if (called && enif_is_pid(ev->env, peer))
+		return beam_proc_name(ev->b, peer, buf, size);
 	if (enif_is_pid(ev->env, peer)) {
 		name = beam_name_of(&ev->b->names, peer);
 		return beam_term_text(name != 0 ? name : peer);
@@ -150,7 +157,7 @@ static const struct et_str *peer_text(
 }
 
 /* Why a process or a port has ended. */
-static __attribute__((unused)) bool has_reason(const struct beam_event *ev, ERL_NIF_TERM *reason)
+static bool has_reason(const struct beam_event *ev, ERL_NIF_TERM *reason)
 {
 	ERL_NIF_TERM tag = ev->argv != NULL ? ev->argv[0] : 0;
 
@@ -167,6 +174,7 @@ bool beam_source(const struct beam_event *ev, unsigned pbi, uint64_t n, ERL_NIF_
 	case PBI_ERLARGS: return has_arguments(ev, t);
 	case PBI_ERLARG: return has_argument(ev, n, t);
 	case PBI_ERLRET: return has_result(ev, t);
+	case PBI_ERLREASON: return has_reason(ev, t);
 	default: return false;
 	}
 }
@@ -207,8 +215,15 @@ static const struct et_str *answer_str(
 			    ? beam_name_of(&ev->b->names, ev->cur.key)
 			    : 0;
 		return t != 0 ? beam_term_text(t) : NULL;
+	case PBI_ERLPROC:
+		return ev->env != NULL && enif_is_pid(ev->env, ev->cur.key)
+			       ? beam_proc_name(ev->b, ev->cur.key, buf, size)
+			       : NULL;
 	case PBI_ERLNODE: return ev->b->node_text;
-	case PBI_ERLPEER: return has_peer(ev, &t) ? peer_text(ev, t, buf, size) : NULL;
+	case PBI_ERLPEER:
+		return has_peer(ev, &t) ? peer_text(ev, t, false, buf, size) : NULL;
+	case PBI_ERLPEERPROC:
+		return has_peer(ev, &t) ? peer_text(ev, t, true, buf, size) : NULL;
 	default: break;
 	}
 	if (beam_source(ev, pbi, n, &t))

@@ -51,13 +51,15 @@ struct beam_fn {
 	uint32_t arity_term;	/* its lower half tells it from all others */
 	uint8_t nentry;		/* enabled probes, from arm on: what an event fires */
 	bool call_pid;		/* call.probe's clause reads the process */
-	bool special;		/* user or hibernate */
+	bool special;		/* user, hibernate, label or keep */
 	bool local;		/* armed by a [local] pattern: return_to tells of its end */
 	struct beam_sole end;	/* a return's */
 	bool end_pid;
 	uint8_t nret;
 	uint8_t user;		/* 1 + enum beam_user: a function of dyntrace's or erl_ddll's */
 	bool hibernate;		/* proc_lib:hibernate/3 */
+	bool keep;		/* clauses of its returns read its arguments */
+	bool label;		/* proc_lib:set_label/1 */
 	bool ready;		/* nentry and the rest are as they will be */
 	uint8_t nval;		/* enabled probes that read what it returns: return_trace */
 	uint8_t arity;

@@ -92,6 +92,7 @@ static void close_handle(struct beam_handle *b)
 	free(b->clauses);
 	beam_procs_fini(&b->procs);
 	beam_names_fini(&b->names);
+	beam_proc_names_fini(&b->proc_names);
 	beam_patterns_fini(&b->patterns);
 	et_str_free(b->node_text);
 	free(b->host);
@@ -394,16 +395,23 @@ ERL_NIF_TERM nif_alive(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return gone ? atom_false : atom_true;
 }
 
-/* counts(Handle) -> {Fired, Lost}: firings; frames and processes that found no room. */
+/* counts(Handle) -> {Fired, Lost, Unnamed, NoArgs, Cut}: firings; frames and processes, and names of
+ * processes, that found no room; returns without the arguments of their calls, calls of which only
+ * a part was kept. */
 ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	uint64_t fired, lost;
+	uint64_t fired, lost, unnamed, no_args, cut;
 
 	WITH_HANDLE(b)
 	fired = en_fired(b->en);
 	lost = atomic_load(&b->procs.lost) + atomic_load(&beam_no_thread);
+	unnamed = atomic_load(&b->proc_names.lost);
+	no_args = atomic_load(&b->procs.kept.lost);
+	cut = atomic_load(&b->procs.kept.cut);
 	enif_mutex_unlock(b->lock);
-	return enif_make_tuple2(env, enif_make_uint64(env, fired), enif_make_uint64(env, lost));
+	return enif_make_tuple5(env, enif_make_uint64(env, fired), enif_make_uint64(env, lost),
+		enif_make_uint64(env, unnamed), enif_make_uint64(env, no_args),
+		enif_make_uint64(env, cut));
 }
 
 /* set_target(Handle, OsPid): what $target is. */

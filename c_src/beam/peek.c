@@ -107,6 +107,22 @@ bool beam_get_bits(ErlNifEnv *env, ERL_NIF_TERM t, struct beam_bits *b)
 	return true;
 }
 
+size_t beam_make_bytes(uint64_t *w, const struct beam_bits *b, size_t n)
+{
+	size_t words = (n + 7) / 8;
+	uint8_t *to = (uint8_t *)(w + 2);
+
+	if (!is_known() || at.bits == BITS_UNKNOWN)
+		return 0;
+	if (words > 0)
+		w[1 + words] = 0;
+	w[0] = (uint64_t)(1 + words) << 6 | at.heap;
+	w[1] = at.bits == BITS_BYTES ? n : n * 8;
+	for (size_t i = 0; i < n; i++)
+		to[i] = beam_octet(b, i);
+	return 2 + words;
+}
+
 static bool is_right(ErlNifEnv *env, ERL_NIF_TERM t)
 {
 	struct beam_bits b;
@@ -177,6 +193,15 @@ static void find_bigs(ErlNifEnv *env)
 static uint64_t mark_of(const uint64_t *w)
 {
 	return (uint32_t)w[1];
+}
+
+bool beam_local_ref(ERL_NIF_TERM t)
+{
+	const uint64_t *w = words(t);
+
+	if (w == NULL || !is_known() || !at.refs || KIND(w[0]) != KIND(at.ref))
+		return false;
+	return w[0] == at.ref ? mark_of(w) == at.ref_mark : w[0] != at.magic;
 }
 
 bool beam_plain_ref(ERL_NIF_TERM t)

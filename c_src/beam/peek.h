@@ -29,10 +29,17 @@ static inline uint8_t beam_octet(const struct beam_bits *b, uint64_t i)
 bool beam_peek_bits(ERL_NIF_TERM t, struct beam_bits *b);
 /* The same; where its words are not known the VM is asked, which may copy it. */
 bool beam_get_bits(ErlNifEnv *env, ERL_NIF_TERM t, struct beam_bits *b);
+/*
+ * The first n bytes as a small binary of the VM's making, at w: how many words that takes, 2 and those
+ * for the bytes; 0: it is not known how.
+ */
+size_t beam_make_bytes(uint64_t *w, const struct beam_bits *b, size_t n);
 /* The digits of a large integer, base 2^64, the lowest first; 0: not known. */
 unsigned beam_peek_big(ERL_NIF_TERM t, const uint64_t **digits, bool *negative);
 /* The process that an alias of this node is of; false: it is none. */
 bool beam_peek_alias(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *pid);
+/* One of this node that is no resource's: its words are all there is. */
+bool beam_local_ref(ERL_NIF_TERM t);
 /* A reference whose text can be made without a lock. */
 bool beam_plain_ref(ERL_NIF_TERM t);
 

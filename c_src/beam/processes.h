@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kept_args.h"
+#include "pid_slots.h"
+
 #pragma GCC visibility push(hidden)
 
 struct beam_fn;
@@ -43,7 +46,7 @@ struct beam_proc {
 	/* ns. Its running time, as last told; since when it runs, or 0; while it runs, what makes
 	 * running time of the clock: by probes it is set back by what they took */
 	uint64_t last, in_at, turn;
-	uint64_t pad;
+	struct beam_kept *kept; /* arguments of calls, the newest first */
 	struct beam_frame frame[BEAM_INLINE_FRAMES];
 	ERL_NIF_TERM hib_mod, hib_fun;	/* what proc_lib:hibernate was told to wake up in; or 0 */
 	uint32_t hib_arity;
@@ -52,10 +55,8 @@ struct beam_proc {
 
 struct beam_procs {
 	struct beam_proc *tab;
-	uint64_t mask, mul; /* a pid's slot: (pid * mul >> shift) & mask, rotated by three bits */
-	unsigned shift, turn;
-	bool exact;  /* no two living processes share a slot */
-	bool hashed; /* a process may have one of the next slots too */
+	struct beam_pid_slots slots;
+	struct beam_kept_pool kept;
 	struct beam_chunk *chunks;
 	unsigned nchunks;
 	char pad[64];

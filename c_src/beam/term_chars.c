@@ -11,6 +11,7 @@
 #include "atom_text.h"
 #include "term_chars.h"
 #include "term_words.h"
+#include "beam_utf8.h"
 
 #define DEEP  24
 #define STEPS 4096
@@ -36,63 +37,11 @@ static bool put(struct out *o, const char *s, size_t n)
 	return true;
 }
 
-static size_t encode(uint32_t c, char buf[4])
-{
-	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-
-	for (size_t i = n; i-- > 1; c >>= 6)
-		buf[i] = (char)(0x80 | (c & 0x3f));
-	buf[0] = (char)(n == 1 ? c : (0xf00 >> n & 0xff) | c);
-	return n;
-}
-
 static bool put_char(struct out *o, uint32_t c)
 {
 	char s[4];
 
-	return put(o, s, encode(c, s));
-}
-
-/* ---- UTF-8 ----------------------------------------------------------------------------- */
-
-static size_t length_of(uint8_t b)
-{
-	return b < 0x80 ? 1 : b < 0xc2 ? 0 : b < 0xe0 ? 2 : b < 0xf0 ? 3 : b < 0xf5 ? 4 : 0;
-}
-
-/* The bytes of the character here, copied; 0: it is none, or cut off. */
-static size_t utf8_at(const struct beam_bits *b, uint64_t i, char s[4])
-{
-	uint8_t first = beam_octet(b, i), second;
-	size_t n = length_of(first);
-
-	if (n == 0 || n > b->n / 8 - i)
-		return 0;
-	s[0] = (char)first;
-	for (size_t k = 1; k < n; k++) {
-		uint8_t next = beam_octet(b, i + k);
-
-		if ((next & 0xc0) != 0x80)
-			return 0;
-		s[k] = (char)next;
-	}
-	second = n > 1 ? (uint8_t)s[1] : 0;
-	/* longer than need be, half of a pair, or beyond the last character */
-	if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) ||
-		(first == 0xf0 && second < 0x90) || (first == 0xf4 && second >= 0x90))
-		return 0;
-	return n;
-}
-
-size_t beam_whole_chars(const char *text, size_t n)
-{
-	size_t at = n, back = 0;
-
-	while (at > 0 && back < 3 && ((uint8_t)text[at - 1] & 0xc0) == 0x80)
-		at--, back++;
-	if (at == 0 || length_of((uint8_t)text[at - 1]) <= back + 1)
-		return n;
-	return at - 1;
+	return put(o, s, beam_utf8_encode(c, s));
 }
 
 /* ---- binaries and lists ---------------------------------------------------------------- */
@@ -105,7 +54,7 @@ static bool is_utf8(const struct out *o, const struct beam_bits *b)
 	size_t k;
 
 	while (i < most) {
-		k = utf8_at(b, i, s);
+		k = beam_utf8_at(b, i, s);
 		if (k == 0)
 			return false;
 		i += k;
@@ -122,7 +71,7 @@ static bool put_bits(struct out *o, const struct beam_bits *b)
 	if (b->n % 8 != 0)
 		return false;
 	for (uint64_t i = 0; i < b->n / 8; i += n) {
-		n = utf8 ? utf8_at(b, i, s) : encode(beam_octet(b, i), s);
+		n = utf8 ? beam_utf8_at(b, i, s) : beam_utf8_encode(beam_octet(b, i), s);
 		if (n == 0 || !put(o, s, n))
 			break;
 		if (!utf8)
@@ -173,7 +122,7 @@ static bool put_term(struct out *o, ERL_NIF_TERM t)
 	if (enif_is_atom(o->env, t)) {
 		n = beam_atom_name(t, name);
 		if (o->buf != NULL && n > o->room)
-			n = beam_whole_chars(name, o->room);
+			n = beam_utf8_whole(name, o->room);
 		put(o, name, n);
 		return true;
 	}

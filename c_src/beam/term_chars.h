@@ -18,8 +18,6 @@
 bool beam_chars(ErlNifEnv *env, const struct beam_value *v, char *buf, size_t size);
 /* Are they these bytes? */
 bool beam_chars_are(ErlNifEnv *env, const struct beam_value *v, const char *text, size_t len);
-/* How many bytes has this UTF-8 up to n, without a character that is cut off? */
-size_t beam_whole_chars(const char *text, size_t n);
 
 #pragma GCC visibility pop
 #endif

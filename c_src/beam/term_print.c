@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Terms as text (probe path): as ~tw writes them, but lists and binaries of printable ASCII
- * characters are texts in quotes. Every step writes at least one character or is counted against
- * the room, so that the work is bounded by the size of the text, never by that of the term. Nothing
- * allocates. Left out, with three dots: what is nested deeper than DEEP; the text of a resource's
- * reference. A map of more than 32 keys is told by their number: to walk it, the VM would allocate.
+ * Terms as text (probe path): as io_lib:format("~0tp") writes them, where all of Unicode is
+ * printable (+pc unicode). Every step writes at least one character or is counted against the room,
+ * so that the work is bounded by the size of the text, never by that of the term. Nothing allocates
+ * or recurses. What has more characters than there is room for is a text if those are printable.
+ * Left out, with three dots: what is nested deeper than DEEP; the text of a resource's reference.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,20 +12,33 @@
 
 #include "atom_text.h"
 #include "peek.h"
+#include "sizes.h"
 #include "term_print.h"
+#include "term_words.h"
+#include "beam_utf8.h"
 
-#define DEEP	 24 /* calls of C for each level: schedulers' stacks are small */
-#define FLAT_MAP 32
-#define BIG	 16 /* words of a large integer written in tens; beyond that in hexadecimal */
+#define DEEP 256 /* more than a text of the usual size has brackets */
+#define BIG  16	 /* words of a large integer written in tens; beyond that in hexadecimal */
+
+/* What has parts that are still to be written. */
+struct level {
+	enum { LIST, TUPLE, MAP, SLOW_MAP, TREE, PAIR } what;
+	unsigned n;	     /* elements, keys or nodes left; of a SLOW_MAP, those before */
+	const ERL_NIF_TERM *at, *values;
+	ERL_NIF_TERM rest;   /* of a list; a SLOW_MAP */
+	uint16_t root;	     /* of a tree: the level that its map is */
+	bool some;	     /* it has had elements or keys */
+	bool key;	     /* the key is written */
+};
 
 struct out {
 	ErlNifEnv *env;
 	char *buf;
 	size_t room, len; /* room: without the NUL */
 	unsigned steps;
+	unsigned n; /* levels */
+	struct level level[DEEP];
 };
-
-static void term(struct out *o, ERL_NIF_TERM t, int deep);
 
 static inline bool full(const struct out *o)
 {
@@ -238,39 +251,72 @@ static void atom(struct out *o, ERL_NIF_TERM t)
 	o->steps++;
 }
 
-static bool is_printable(unsigned c)
+static bool is_printable(uint32_t c)
 {
-	return (c >= ' ' && c < 127) || c == '\n' || c == '\t' || c == '\r';
+	return (c >= ' ' && c < 127) || (c >= 8 && c <= 13) || c == 27 || (c >= 0xa0 && c < 0xd800) ||
+	       (c > 0xdfff && c < 0xfffe) || (c > 0xffff && c <= 0x10ffff);
 }
 
-static void character(struct out *o, unsigned c)
+static void character(struct out *o, uint32_t c)
 {
-	char text[2] = {'\\', (char)c};
+	static const char from[] = "\b\t\n\v\f\r\033\"\\", to[] = "btnvfre\"\\";
+	const char *escaped = c < 128 ? strchr(from, (int)c) : NULL;
+	char text[4] = {'\\'};
 
-	switch (c) {
-	case '\n': text[1] = 'n'; break;
-	case '\t': text[1] = 't'; break;
-	case '\r': text[1] = 'r'; break;
-	case '"':
-	case '\\': break;
-	default: put(o, text + 1, 1); return;
+	if (escaped == NULL) {
+		put(o, text, beam_utf8_encode(c, text));
+		return;
 	}
+	text[1] = to[escaped - from];
 	put(o, text, 2);
+}
+
+/*
+ * How a binary is a text: 0: not; 1: ASCII, or bytes that are characters of Latin-1; 2: UTF-8. As far
+ * as there is room to write it.
+ */
+static int kind_of_text(struct out *o, const struct beam_bits *b)
+{
+	uint64_t n = b->n / 8, most = n < o->room - o->len ? n : o->room - o->len, i = 0;
+	bool utf8 = false, printable = true, latin1 = true;
+	size_t k = 1;
+	char s[4];
+
+	if (n == 0 || b->n % 8 != 0)
+		return 0;
+	for (; i < most && (k = beam_utf8_at(b, i, s)) > 0; i += k, o->steps++) {
+		printable = printable && is_printable(beam_utf8_decode(s, k));
+		utf8 = utf8 || k > 1;
+	}
+	if (k > 0)
+		return !printable ? 0 : utf8 ? 2 : 1;
+	for (i = 0; i < most && latin1; i++, o->steps++)
+		latin1 = is_printable(beam_octet(b, i));
+	return latin1;
+}
+
+static void text_binary(struct out *o, const struct beam_bits *b, bool utf8)
+{
+	char s[4];
+	size_t k = 1;
+
+	puts_(o, "<<\"");
+	for (uint64_t i = 0; i < b->n / 8 && !full(o); i += k) {
+		if (utf8 && (k = beam_utf8_at(b, i, s)) == 0)
+			break;
+		character(o, utf8 ? beam_utf8_decode(s, k) : beam_octet(b, i));
+	}
+	puts_(o, utf8 ? "\"/utf8>>" : "\">>");
 }
 
 static void binary(struct out *o, const struct beam_bits *b)
 {
-	uint64_t n = b->n / 8, i = 0, most = n < o->room - o->len ? n : o->room - o->len;
+	uint64_t n = b->n / 8, i;
 	unsigned rest = b->n % 8;
+	int text = kind_of_text(o, b);
 
-	while (rest == 0 && i < most && is_printable(beam_octet(b, i)))
-		i++;
-	o->steps += (unsigned)i;
-	if (n > 0 && rest == 0 && i == most) {
-		puts_(o, "<<\"");
-		for (i = 0; i < n && !full(o); i++)
-			character(o, beam_octet(b, i));
-		puts_(o, "\">>");
+	if (text != 0) {
+		text_binary(o, b, text == 2);
 		return;
 	}
 	puts_(o, "<<");
@@ -292,8 +338,6 @@ static void binary(struct out *o, const struct beam_bits *b)
 	puts_(o, ">>");
 }
 
-/* ---- what has parts -------------------------------------------------------------------- */
-
 /* A list of printable characters, as far as there is room to write it. */
 static bool is_text(struct out *o, ERL_NIF_TERM t)
 {
@@ -303,7 +347,7 @@ static bool is_text(struct out *o, ERL_NIF_TERM t)
 
 	for (size_t i = 0; i < most; i++) {
 		o->steps++;
-		if (!enif_get_list_cell(o->env, t, &head, &t))
+		if (!beam_get_cell(o->env, t, &head, &t))
 			return enif_is_empty_list(o->env, t);
 		if (!enif_get_uint(o->env, head, &c) || !is_printable(c))
 			return false;
@@ -317,81 +361,50 @@ static void text_list(struct out *o, ERL_NIF_TERM t)
 	unsigned c;
 
 	puts_(o, "\"");
-	while (!full(o) && enif_get_list_cell(o->env, t, &head, &t) &&
-		enif_get_uint(o->env, head, &c))
+	while (!full(o) && beam_get_cell(o->env, t, &head, &t) && enif_get_uint(o->env, head, &c))
 		character(o, c);
 	puts_(o, "\"");
 }
 
-static void list(struct out *o, ERL_NIF_TERM t, int deep)
+/* ---- what has parts -------------------------------------------------------------------- */
+
+static void open_level(struct out *o, const char *bracket, const struct level *l)
 {
-	ERL_NIF_TERM head;
-	const char *before = "[";
-
-	while (!full(o) && enif_get_list_cell(o->env, t, &head, &t)) {
-		puts_(o, before);
-		term(o, head, deep);
-		before = ",";
-	}
-	if (!full(o) && !enif_is_empty_list(o->env, t)) {
-		puts_(o, "|");
-		term(o, t, deep);
-	}
-	puts_(o, "]");
-}
-
-static void tuple(struct out *o, ERL_NIF_TERM t, int deep)
-{
-	const ERL_NIF_TERM *e;
-	int n;
-
-	if (!enif_get_tuple(o->env, t, &n, &e))
+	if (o->n == DEEP) {
+		puts_(o, "...");
 		return;
-	puts_(o, "{");
-	for (int i = 0; i < n && !full(o); i++) {
-		if (i > 0)
-			puts_(o, ",");
-		term(o, e[i], deep);
 	}
-	puts_(o, "}");
+	puts_(o, bracket);
+	o->level[o->n++] = *l;
 }
 
-static void map(struct out *o, ERL_NIF_TERM t, int deep)
+static void open_map(struct out *o, ERL_NIF_TERM t)
 {
-	const char *before = "#{";
-	ErlNifMapIterator it;
-	ERL_NIF_TERM k, v;
+	struct level l = {.what = MAP, .rest = t, .root = (uint16_t)o->n};
 	size_t n = 0;
 
 	enif_get_map_size(o->env, t, &n);
-	if (n > FLAT_MAP) {
+	if (beam_get_flat_map(t, &l.n, &l.at, &l.values)) {
+		open_level(o, "#{", &l);
+	} else if (n <= BEAM_FLAT_MAP) {
+		l.what = SLOW_MAP;
+		open_level(o, "#{", &l);
+	} else if ((l.n = beam_map_node(t, &l.at)) > 0) {
+		l.what = TREE;
+		open_level(o, "#{", &l);
+	} else { /* an iterator of the VM would allocate */
 		puts_(o, "#{");
 		decimal(o, n, false);
 		puts_(o, " keys}");
-		return;
 	}
-	if (n == 0 || !enif_map_iterator_create(o->env, t, &it, ERL_NIF_MAP_ITERATOR_FIRST)) {
-		puts_(o, "#{}");
-		return;
-	}
-	while (!full(o) && enif_map_iterator_get_pair(o->env, &it, &k, &v)) {
-		puts_(o, before);
-		term(o, k, deep);
-		puts_(o, " => ");
-		term(o, v, deep);
-		before = ",";
-		enif_map_iterator_next(o->env, &it);
-	}
-	enif_map_iterator_destroy(o->env, &it);
-	puts_(o, "}");
 }
 
-static void term(struct out *o, ERL_NIF_TERM t, int deep)
+/* All of a term that has no parts, or its bracket. */
+static void term(struct out *o, ERL_NIF_TERM t)
 {
+	struct level l = {.what = LIST, .rest = t};
 	struct beam_bits b;
 
-	if (full(o))
-		return;
 	switch (enif_term_type(o->env, t)) {
 	case ERL_NIF_TERM_TYPE_ATOM: atom(o, t); return;
 	case ERL_NIF_TERM_TYPE_INTEGER: integer(o, t); return;
@@ -408,45 +421,184 @@ static void term(struct out *o, ERL_NIF_TERM t, int deep)
 		else
 			puts_(o, "#Ref<...>");
 		return;
-	default: break;
-	}
-	if (enif_is_empty_list(o->env, t)) {
-		puts_(o, "[]");
-		return;
-	}
-	if (deep == 0) {
-		puts_(o, "...");
-		return;
-	}
-	switch (enif_term_type(o->env, t)) {
 	case ERL_NIF_TERM_TYPE_LIST:
-		if (is_text(o, t))
+		if (enif_is_empty_list(o->env, t))
+			puts_(o, "[]");
+		else if (is_text(o, t))
 			text_list(o, t);
 		else
-			list(o, t, deep - 1);
-		break;
-	case ERL_NIF_TERM_TYPE_TUPLE: tuple(o, t, deep - 1); break;
-	case ERL_NIF_TERM_TYPE_MAP: map(o, t, deep - 1); break;
+			open_level(o, "[", &l);
+		return;
+	case ERL_NIF_TERM_TYPE_TUPLE:
+		l.what = TUPLE;
+		beam_get_tuple(o->env, t, &l.n, &l.at);
+		open_level(o, "{", &l);
+		return;
+	case ERL_NIF_TERM_TYPE_MAP: open_map(o, t); return;
 	default: plain(o, t); /* pids, ports, funs */
 	}
 }
 
+static void close_level(struct out *o, const char *bracket)
+{
+	puts_(o, bracket);
+	o->n--;
+}
+
+/* Before every part but the first. */
+static void comma(struct out *o, struct level *l)
+{
+	if (l->some)
+		puts_(o, ",");
+	l->some = true;
+}
+
+static void list_step(struct out *o, struct level *l)
+{
+	ERL_NIF_TERM t = l->rest;
+
+	if (beam_get_cell(o->env, t, &t, &l->rest)) {
+		comma(o, l);
+		term(o, t);
+	} else if (enif_is_empty_list(o->env, t)) {
+		close_level(o, "]");
+	} else {
+		puts_(o, "|");
+		l->rest = enif_make_list(o->env, 0);
+		term(o, t);
+	}
+}
+
+/* The key, then the value; of: the map that it is in. False: both are written. */
+static bool pair_step(
+	struct out *o, struct level *l, struct level *of, ERL_NIF_TERM key, ERL_NIF_TERM value)
+{
+	l->key = !l->key;
+	if (l->key)
+		comma(o, of);
+	else
+		puts_(o, " => ");
+	term(o, l->key ? key : value);
+	return l->key;
+}
+
+/* Where the words of maps are not known. */
+static bool nth_pair(struct out *o, const struct level *l, ERL_NIF_TERM *k, ERL_NIF_TERM *v)
+{
+	ErlNifMapIterator it;
+	bool is;
+
+	if (!enif_map_iterator_create(o->env, l->rest, &it, ERL_NIF_MAP_ITERATOR_FIRST))
+		return false;
+	for (unsigned i = 0; i < l->n; i++)
+		enif_map_iterator_next(o->env, &it);
+	is = enif_map_iterator_get_pair(o->env, &it, k, v);
+	enif_map_iterator_destroy(o->env, &it);
+	return is;
+}
+
+static void map_step(struct out *o, struct level *l)
+{
+	ERL_NIF_TERM k, v;
+
+	if (l->what == SLOW_MAP) {
+		if (!nth_pair(o, l, &k, &v))
+			close_level(o, "}");
+		else if (!pair_step(o, l, l, k, v))
+			l->n++;
+	} else if (l->n == 0) {
+		close_level(o, "}");
+	} else if (!pair_step(o, l, l, *l->at, *l->values)) {
+		l->at++;
+		l->values++;
+		l->n--;
+	}
+}
+
+/* A node of a map of more than 32 keys: its parts are nodes, or pairs of key and value. */
+static void tree_step(struct out *o, struct level *l)
+{
+	struct level part = {.what = TREE, .root = l->root};
+	ERL_NIF_TERM t, key, value;
+
+	o->steps++;
+	if (l->n == 0) {
+		close_level(o, l == &o->level[l->root] ? "}" : "");
+		return;
+	}
+	l->n--;
+	t = *l->at++;
+	if (beam_get_cell(o->env, t, &key, &value)) {
+		part.what = PAIR;
+		part.at = beam_words(t);
+	} else if ((part.n = beam_map_node(t, &part.at)) == 0 &&
+		   !beam_get_tuple(o->env, t, &part.n, &part.at)) {
+		return; /* keys with the same hash are a tuple */
+	}
+	open_level(o, "", &part);
+}
+
+static void step(struct out *o)
+{
+	struct level *l = &o->level[o->n - 1];
+
+	switch (l->what) {
+	case LIST: list_step(o, l); return;
+	case TUPLE:
+		if (l->n == 0) {
+			close_level(o, "}");
+			return;
+		}
+		l->n--;
+		comma(o, l);
+		term(o, *l->at++);
+		return;
+	case MAP:
+	case SLOW_MAP: map_step(o, l); return;
+	case TREE: tree_step(o, l); return;
+	case PAIR:
+		if (l->some)
+			close_level(o, "");
+		else
+			l->some = !pair_step(o, l, &o->level[l->root], l->at[0], l->at[1]);
+	}
+}
+
+static unsigned end(struct out *o)
+{
+	if (full(o))
+		o->len = beam_utf8_whole(o->buf, o->len);
+	o->buf[o->len] = '\0';
+	return o->steps;
+}
+
 unsigned beam_print(ErlNifEnv *env, ERL_NIF_TERM t, bool args, char *buf, size_t size)
 {
-	struct out o = {.env = env, .buf = buf, .room = size - 1};
+	struct level list = {.what = LIST, .rest = t};
+	struct out o;
 
+	o.env = env; /* the levels are not cleared */
+	o.buf = buf;
+	o.room = size - 1;
+	o.len = 0;
+	o.steps = o.n = 0;
 	if (args && !enif_is_empty_list(env, t))
-		list(&o, t, DEEP);
+		open_level(&o, "[", &list);
 	else
-		term(&o, t, DEEP);
-	buf[o.len] = '\0';
-	return o.steps;
+		term(&o, t);
+	while (o.n > 0 && !full(&o))
+		step(&o);
+	return end(&o);
 }
 
 void beam_print_bits(const struct beam_bits *b, char *buf, size_t size)
 {
-	struct out o = {.buf = buf, .room = size - 1};
+	struct out o;
 
+	o.buf = buf;
+	o.room = size - 1;
+	o.len = 0;
+	o.steps = 0;
 	binary(&o, b);
-	buf[o.len] = '\0';
+	end(&o);
 }

@@ -63,6 +63,8 @@ static inline bool beam_get_tuple(
 	return true;
 }
 
+#define BEAM_FLAT_MAP 32 /* keys */
+
 /* A map of up to 32 keys, if its words are known. */
 static inline bool beam_get_flat_map(
 	ERL_NIF_TERM t, unsigned *n, const ERL_NIF_TERM **keys, const ERL_NIF_TERM **values)

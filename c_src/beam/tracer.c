@@ -122,6 +122,13 @@ BEAM_SAME_ARG(PROCESS_SPAWN, PROCESS_UNSCHEDULED, process);
 
 /* ---- processes ------------------------------------------------------------------------- */
 
+static void on_spawned(struct beam_event *ev, ERL_NIF_TERM mfa)
+{
+	if (ev->b->proc_names.tab != NULL)
+		beam_proc_name_spawned(ev, mfa);
+	on_pid_mfa(ev, BP_PROCESS_SPAWN, mfa);
+}
+
 static __attribute__((noinline)) void on_exit_(struct beam_event *ev, ERL_NIF_TERM reason)
 {
 	struct beam_handle *b = ev->b;
@@ -139,6 +146,8 @@ static __attribute__((noinline)) void on_exit_(struct beam_event *ev, ERL_NIF_TE
 	}
 	if (b->self)
 		en_self_free(b->en, ev->cur.key);
+	if (b->proc_names.tab != NULL)
+		beam_proc_name_exit(&b->proc_names, ev->cur.key);
 	if (b->procs.tab != NULL)
 		beam_proc_exit(&b->procs, ev->cur.key);
 	ev->proc = NULL;
@@ -370,7 +379,7 @@ static __attribute__((noinline)) void rare(
 	struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM term, ERL_NIF_TERM opts)
 {
 	if (tag == atom_spawned)
-		on_pid_mfa(ev, BP_PROCESS_SPAWN, beam_extra(ev->env, opts));
+		on_spawned(ev, beam_extra(ev->env, opts));
 	else if (tag == atom_exit)
 		on_exit_(ev, term);
 	else if (tag == atom_gc_minor_start)
@@ -472,6 +481,7 @@ __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_any(
 	ev.env = env;
 	ev.argv = argv;
 	ev.proc = NULL; /* until begin() finds it */
+	ev.kept = NULL;
 	ev.cur.key = argv[2];
 	ev.cur.ustack = beam_ustack;
 	ev.cur.ops = &beam_ops;

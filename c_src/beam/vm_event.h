@@ -9,6 +9,7 @@
 #include "engine/current.h"
 
 struct beam_handle;
+struct beam_kept;
 struct beam_proc;
 
 struct beam_event {
@@ -17,6 +18,7 @@ struct beam_event {
 	ErlNifEnv *env;
 	struct beam_proc *proc; /* set in the context of its own process; else NULL */
 	uint64_t began;		/* ns, if running times are kept */
+	const struct beam_kept *kept; /* at a return: the arguments of the call; or NULL */
 	const ERL_NIF_TERM *argv; /* tag, state, tracee, term, options; NULL: no trace event */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * -l: the probes there are, or those that -n -P -m -f -i and the clauses of -s name, in dtrace's
- * columns; with -v the types of their arguments. Nothing is enabled.
+ * columns; with -v their stability and the types of their arguments. Nothing is enabled.
  */
 #include "cli.h"
 
@@ -11,14 +11,23 @@
 #include "list.h"
 #include "output.h"
 
-int cli_list_probe(void *arg, const erltrace_probe_info_t *p)
+void cli_put_attr(struct cli *c, const char *what, const struct et_attr *a)
 {
-	struct cli *c = arg;
+	cli_printf(c,
+		"\n\t%s Attributes\n"
+		"\t\tIdentifier Names: %s\n"
+		"\t\tData Semantics:   %s\n"
+		"\t\tDependency Class: %s\n",
+		what, et_attr_word(a, 0), et_attr_word(a, 1), et_attr_word(a, 2));
+}
 
-	cli_printf(c, "%5u %10s %17s %33s %s%s\n", p->id, p->provider, p->module, p->function,
-		p->name, p->absent ? " (not here)" : "");
-	if (c->verbose == 0)
-		return c->write_error != 0;
+void cli_list_details(struct cli *c, const erltrace_probe_info_t *p)
+{
+	struct et_attr names, args;
+
+	et_attr_of_provider(p->provider, &names, &args);
+	cli_put_attr(c, "Probe Description", &names);
+	cli_put_attr(c, "Argument", &args);
 	cli_printf(c, "\n\tArgument Types\n");
 	for (int i = 0; i < p->nargs; i++)
 		cli_printf(c, "\t\targs[%d]: %s\n", i,
@@ -28,6 +37,16 @@ int cli_list_probe(void *arg, const erltrace_probe_info_t *p)
 	if (p->note != NULL && p->note[0] != '\0')
 		cli_printf(c, "\n\tNote\n\t\t%s\n", p->note);
 	cli_printf(c, "\n");
+}
+
+int cli_list_probe(void *arg, const erltrace_probe_info_t *p)
+{
+	struct cli *c = arg;
+
+	cli_printf(c, "%5u %10s %17s %33s %s%s\n", p->id, p->provider, p->module, p->function,
+		p->name, p->absent ? " (not here)" : "");
+	if (c->verbose != 0)
+		cli_list_details(c, p);
 	return c->write_error != 0;
 }
 

@@ -19,7 +19,7 @@
 #include "list.h"
 #include "node/agent.h"
 #include "node/decode.h"
-#include "node/term.h"
+#include "node/etf.h"
 #include "output.h"
 #include "run.h"
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "list.h"
 #include "output.h"
 #include "script_library.h"
 
@@ -74,10 +75,52 @@ int cli_script_length(const struct cli_script *s)
 	return s->flag == 's' ? (int)strlen(s->arg) : (int)s->body;
 }
 
-/* -v: what the program is made of. */
+/* ---- -v --------------------------------------------------------------------------------- */
+
+static int on_matched(void *arg, const erltrace_probe_info_t *p)
+{
+	struct cli_script *s = arg;
+	struct et_attr names, args;
+
+	et_attr_of_provider(p->provider, &names, &args);
+	et_attr_least(&s->least, &names);
+	return 0;
+}
+
+struct described {
+	struct cli *c;
+	const char *text; /* as written */
+};
+
+/* What a description names, by the first probe that it matches. */
+static int on_described(void *arg, const erltrace_probe_info_t *p)
+{
+	const struct described *d = arg;
+
+	if (strpbrk(d->text, "*?[") != NULL)
+		cli_printf(d->c, "%s\n", d->text);
+	else
+		cli_printf(d->c, "%s:%s:%s:%s\n", p->provider, p->module, p->function, p->name);
+	cli_list_details(d->c, p);
+	return 1;
+}
+
+/* As dtrace: how stable it is, and with -e its probes; then what the program is made of. */
 static void tell_program(struct cli *c, const char *kind, int len, const struct cli_script *s)
 {
-	cli_printf(c, "\nProgram of %s %.*s:\n\n", kind, len, s->arg);
+	struct et_attr uses = et_attr_default;
+
+	et_attr_parse(s->info.stability, &uses);
+	cli_printf(c, "\nStability attributes for %s %.*s:\n", kind, len, s->arg);
+	cli_put_attr(c, "Minimum Probe Description", &s->least);
+	cli_put_attr(c, "Minimum Statement", &uses);
+	cli_printf(c, "\n");
+	for (int i = 0; c->compile_only && i < s->ndescs; i++) {
+		struct described d = {c, s->descs[i].text};
+
+		erltrace_probes(c->h, d.text, on_described, &d, NULL);
+	}
+	cli_printf(c, "Program of %s %.*s:\n\n", kind, len, s->arg);
 	cli_printf(c, "\tProbes matched       %u\n", s->info.matches);
 	cli_printf(c, "\tClauses so far       %u\n", s->info.clauses);
 	cli_printf(c, "\tVariables so far     %u\n", s->info.variables);
@@ -110,6 +153,9 @@ int cli_compile(struct cli *c, struct cli_script *s)
 		return CLI_ERROR;
 	s->info.size = sizeof(s->info);
 	erltrace_info(c->h, &s->info);
+	s->least = et_attr_default;
+	if (c->verbose)
+		erltrace_script_probes(c->h, on_matched, s, NULL);
 	say_and_free(erltrace_tree(c->h));
 	if (c->show_code || cli_option_on(c, "verbose"))
 		say_and_free(erltrace_disassemble(c->h));

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "erltrace.h"
+#include "stability.h"
 
 struct cli;
 
@@ -21,6 +22,7 @@ struct cli_script {
 	const char *arg;      /* as given; a script of the library: its file */
 	char *found;	      /* that file, or NULL */
 	erltrace_info_t info; /* once compiled */
+	struct et_attr least; /* -v: the least stability of its probes */
 	/* script_scan.c */
 	char *text; /* of a file: read once, and preprocessed; NULL: it could not be read */
 	size_t len;

@@ -95,7 +95,8 @@ static void on_option(struct cli *c, const erltrace_scan_item_t *item)
 /* Built-ins that are of an Erlang process. */
 static bool is_of_erlang(const char *name)
 {
-	static const char *const names[] = {"erlpid", "erlname", "erlnode", "erlsched"};
+	static const char *const names[] = {"erlpid", "erlname", "erlproc", "erlnode",
+		"erlsched"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(name, names[i]) == 0)

@@ -189,6 +189,15 @@ static struct ag_ent *insert(
 	return e;
 }
 
+/* The last one inserted, which stayed empty. */
+static void take_back(struct ag *ag, const struct prog_agg *a, struct ag_ent *e)
+{
+	ag->tab[e->hash & (ag->ntab - 1)] = e->next;
+	ag->n--;
+	ag->mem -= ent_size(a, e->keylen);
+	ent_free(ag, e);
+}
+
 /* false: no room for what it needs, and nothing is added. */
 static bool add(struct co *co, struct ag *ag, const struct prog_agg *a, uint64_t *into,
 	const uint64_t *from)
@@ -232,11 +241,15 @@ static struct ag_ent *merge(struct co *co, struct ag *ag, unsigned agg, const vo
 	size_t keylen, const void *data)
 {
 	uint64_t hash = hash_key(agg, key, keylen);
+	const struct prog_agg *a = co->prog->aggs[agg];
 	struct ag_ent *e = find(ag, agg, key, keylen, hash);
+	bool is_new = e == NULL;
 
-	if (e == NULL)
+	if (is_new)
 		e = insert(co, ag, agg, key, keylen, hash);
-	if (e == NULL || !add(co, ag, co->prog->aggs[agg], e->data, data)) {
+	if (e == NULL || !add(co, ag, a, e->data, data)) {
+		if (e != NULL && is_new)
+			take_back(ag, a, e);
 		co->ag->drops++;
 		return NULL;
 	}

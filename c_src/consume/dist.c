@@ -2,7 +2,8 @@
 /*
  * Distributions as bars. A bar is 40 columns; a bucket has its share of all counts of the
  * distribution (aggzoom: of the largest count, which then has 95 %), rounded. Counts below zero
- * (increments may be negative) grow to the left of the line; with both signs each side has 20.
+ * (increments may be negative) grow to the left of the line; with both signs each side has 20. With
+ * encoding=utf8 bars to the right are drawn with blocks, down to an eighth of a column.
  *
  *   di_print   the default: a line a bucket, one empty bucket on each side
  *   agghist    count() and sum(): a line a key
@@ -67,6 +68,14 @@ void di_scale_add(struct co *co, struct di_scale *s, int64_t v)
 		s->total = abs / ZOOM;
 }
 
+/* Zoomed, the scale of agghist is a whole number, so the largest of small ones is a full bar. */
+void di_hist_add(struct co *co, struct di_scale *s, int64_t v)
+{
+	di_scale_add(co, s, v);
+	if (co_opt(co, OPT_AGGZOOM))
+		s->total = (long double)(uint64_t)s->total;
+}
+
 static unsigned depth(const struct di_scale *s, int64_t v, unsigned len)
 {
 	long double f = v < 0 ? -(long double)v : (long double)v;
@@ -77,8 +86,35 @@ static unsigned depth(const struct di_scale *s, int64_t v, unsigned len)
 	return f >= len ? len : (unsigned)f;
 }
 
+enum encoding { ENC_DEFAULT, ENC_ASCII, ENC_UTF8 };
+
+static enum encoding encoding(const struct co *co)
+{
+	uint64_t n = co->opts->val[OPT_ENCODING]; /* the last of them counts */
+
+	if (n == 0)
+		return ENC_DEFAULT;
+	return strcmp(co->opts->str[OPT_ENCODING][n - 1], "utf8") == 0 ? ENC_UTF8 : ENC_ASCII;
+}
+
+/* A bar of full blocks (U+2588) and, at its end, one of one to seven eighths (U+258F to U+2589). */
+static void blocks(struct co_buf *b, const struct di_scale *s, int64_t v)
+{
+	long double f = s->total > 0 ? (long double)v * BAR / s->total : 0;
+	unsigned whole = f >= BAR ? BAR : (unsigned)f, eighths = (unsigned)((f - whole) * 8), i;
+
+	for (i = 0; i < whole; i++)
+		cb_utf8(b, 0x2588);
+	if (whole < BAR && eighths > 0) {
+		cb_utf8(b, 0x2590 - eighths);
+		i++;
+	}
+	cb_fill(b, ' ', BAR - i);
+}
+
 /* "|@@@    " or "    @@@|" or both sides of the line, then the count and the end of the line. */
-void di_bar(struct co_buf *b, const struct di_scale *s, int64_t v, uint64_t normal)
+void di_bar(
+	struct co *co, struct co_buf *b, const struct di_scale *s, int64_t v, uint64_t normal)
 {
 	unsigned len = s->negatives && s->positives ? BAR / 2 : BAR, d = depth(s, v, len);
 	bool left = s->negatives && (!s->positives || v <= 0);
@@ -90,7 +126,9 @@ void di_bar(struct co_buf *b, const struct di_scale *s, int64_t v, uint64_t norm
 		cb_fill(b, ' ', len);
 	}
 	cb_str(b, "|");
-	if (!left) {
+	if (!s->negatives && encoding(co) == ENC_UTF8) {
+		blocks(b, s, v);
+	} else if (!left) {
 		cb_put(b, at40, d);
 		cb_fill(b, ' ', len - d);
 	} else if (s->positives) {
@@ -176,7 +214,7 @@ void di_print(struct co *co, struct co_buf *b, const struct ag_val *v)
 			continue;
 		row_label(v->a, i, s.first, n, label, sizeof(label));
 		cb_fmt(b, "%16s ", label);
-		di_bar(b, &s, v->data ? (int64_t)v->data[i] : 0, v->normal);
+		di_bar(co, b, &s, v->data ? (int64_t)v->data[i] : 0, v->normal);
 	}
 }
 
@@ -188,15 +226,17 @@ void di_hist_header(struct co_buf *b, unsigned width)
 /* ---- aggpack: a distribution on one line ---------------------------------------------- */
 
 /*
- * Blocks of eight heights where the output can show them: unless the environment names another
- * character set than UTF-8, or the terminal is a dumb one. (Asking the C library would need a
- * setlocale() that the program may not have done.)
+ * Blocks of eight heights where the output can show them: by the option, or unless the environment
+ * names another character set than UTF-8, or the terminal is a dumb one. (Asking the C library
+ * would need a setlocale() that the program may not have done.)
  */
-static bool can_utf8(void)
+static bool can_utf8(const struct co *co)
 {
 	const char *names[] = {"LC_ALL", "LC_CTYPE", "LANG"}, *s = getenv("TERM");
 	unsigned i;
 
+	if (encoding(co) != ENC_DEFAULT)
+		return encoding(co) == ENC_UTF8;
 	if (s != NULL && strcmp(s, "dumb") == 0)
 		return false;
 	for (i = 0; i < 3; i++) {
@@ -287,7 +327,7 @@ static void pack_column(struct co_buf *b, const struct di_scale *s, int64_t v, b
 void di_pack(struct co *co, struct co_buf *b, const struct ag_val *v, const struct di_scale *all)
 {
 	struct di_scale s = {.first = all->first, .last = all->last};
-	bool utf8 = can_utf8();
+	bool utf8 = can_utf8(co);
 	char lo[40], hi[40];
 	__int128 count = 0;
 	unsigned i;

@@ -5,7 +5,7 @@
  * was asked for, and never reads beyond a value.
  *
  * Integers print by the size and sign of their type: h, l, ll change nothing, %d of an unsigned
- * argument is %u. %p is hexadecimal without 0x, as in dtrace. The flag ' groups as the locale of
+ * argument is %u; %i is signed. A precision of 0 is none. %p is hexadecimal without 0x, as in dtrace. The flag ' groups as the locale of
  * the process says.
  */
 #include "consumer.h"
@@ -18,7 +18,7 @@
 #include "dist.h"
 #include "format.h"
 
-/* A conversion with its '*' filled in; width < 0: left-aligned; prec < 0: none. */
+/* A conversion with its '*' filled in; width < 0: left-aligned; prec is > 0, or -1: none. */
 struct conv {
 	const struct d_fmtpart *part;
 	char c;
@@ -53,15 +53,23 @@ static uint64_t masked(const struct co_val *v)
 	return v->v->size >= 1 && v->v->size < 8 ? i & ((UINT64_C(1) << v->v->size * 8) - 1) : i;
 }
 
+/* As a signed number of its size, whatever its type is. */
+static int64_t as_signed(const struct co_val *v)
+{
+	unsigned shift = v->v->size >= 1 && v->v->size < 8 ? 64 - v->v->size * 8 : 0;
+
+	return (int64_t)((uint64_t)v->i << shift) >> shift;
+}
+
 static void conv_int(
 	struct co *co, struct co_buf *b, const struct conv *cv, const struct co_val *v)
 {
 	uint64_t i = masked(v);
 	char spec[16], tail[4] = "lld";
 
-	if ((cv->c == 'd' || cv->c == 'i') && v->v->is_signed) {
+	if (cv->c == 'i' || (cv->c == 'd' && v->v->is_signed)) {
 		make_spec(spec, cv, "+ 0'", tail);
-		cb_spec(b, spec, cv->width, cv->prec, (long long)v->i);
+		cb_spec(b, spec, cv->width, cv->prec, (long long)as_signed(v));
 		return;
 	}
 	tail[2] = cv->c == 'o' || cv->c == 'x' || cv->c == 'X' ? cv->c : 'u';
@@ -244,6 +252,8 @@ static void fill_conv(struct conv *cv, const struct d_fmtpart *p, struct args *a
 		cv->width = CO_MAX_FIELD;
 	if (cv->prec > (int)CO_MAX_FIELD)
 		cv->prec = CO_MAX_FIELD;
+	if (cv->prec <= 0)
+		cv->prec = -1;
 	if (p->left && cv->width > 0)
 		cv->width = -cv->width;
 }

@@ -6,7 +6,7 @@
  *	    int x = 0x1
  *	    char [8] name = [ "origin" ]
  *	    struct pair p = {
- *	        uint_t a:3 = 0x5
+ *	        uint_t a :3 = 0x5
  *	    }
  *	}
  *
@@ -142,14 +142,16 @@ static void pr_array(struct pr *pr, const struct d_type *t, uint64_t off, unsign
 	cb_str(pr->b, lines ? "]" : " ]");
 }
 
-static void pr_bits(struct pr *pr, const struct d_member *m, uint64_t off)
+/* So many bits of v, as a number without a sign. */
+static void pr_bits(struct pr *pr, const struct d_type *t, uint64_t v, unsigned bits)
 {
-	const struct d_type *t = d_base(m->type);
-	uint64_t v = load(pr, off, t->size) >> (m->bit_off & 63);
+	pr_int(pr, t, bits < 64 ? v & ((UINT64_C(1) << bits) - 1) : v);
+}
 
-	if (m->bit_width < 64)
-		v &= (UINT64_C(1) << m->bit_width) - 1;
-	pr_int(pr, t, v);
+/* Is it not as if it were an integer of that size? */
+static bool is_odd(const struct d_member *m)
+{
+	return m->bit_off % 8 != 0 || m->bit_width < 8 || (m->bit_width & (m->bit_width - 1)) != 0;
 }
 
 static void pr_members(struct pr *pr, const struct d_type *t, uint64_t off, unsigned depth)
@@ -170,12 +172,13 @@ static void pr_members(struct pr *pr, const struct d_type *t, uint64_t off, unsi
 		pr_name(pr, m->type);
 		if (m->name != NULL)
 			cb_str(pr->b, m->name);
-		if (m->bit_width)
-			cb_fmt(pr->b, ":%u", m->bit_width);
+		if (m->bit_width && is_odd(m))
+			cb_fmt(pr->b, " :%u", m->bit_width);
 		if (m->name != NULL || m->bit_width)
 			cb_str(pr->b, " = ");
 		if (m->bit_width)
-			pr_bits(pr, m, off + m->off);
+			pr_bits(pr, mt, load(pr, off + m->off, mt->size) >> (m->bit_off & 63),
+				m->bit_width);
 		else
 			pr_type(pr, m->type, off + m->off, depth + 1);
 		cb_str(pr->b, "\n");
@@ -210,6 +213,7 @@ void pr_value(struct co *co, struct co_buf *b, const struct co_val *v)
 {
 	struct pr pr = {.co = co, .b = b, .p = v->p, .len = v->len};
 	const struct d_type *t = v->v->type ? d_base(v->v->type) : NULL;
+	char name[256];
 	uint8_t raw[8];
 
 	if (v->v->kind == V_STACK || v->v->kind == V_SYM || t == NULL) {
@@ -222,8 +226,11 @@ void pr_value(struct co *co, struct co_buf *b, const struct co_val *v)
 		pr.p = raw;
 		pr.len = v->v->size < 8 ? v->v->size : 8;
 	}
-	pr_name(&pr, v->v->type);
-	if (v->v->kind == V_STR) {
+	cb_str(b, d_type_name(v->v->type, name, sizeof(name)));
+	cb_str(b, " ");
+	if (v->v->kind == V_INT && v->v->sub != 0) {
+		pr_bits(&pr, t, (uint64_t)v->i, v->v->sub);
+	} else if (v->v->kind == V_STR) {
 		cb_str(b, "\"");
 		cb_escaped(b, v->p, v->len);
 		cb_str(b, "\"");

@@ -110,7 +110,7 @@ static void pack_start(struct co *co, struct layout *l, const struct ag_row *row
 		for (r = 0; r < n; r++) {
 			struct ag_val v = ag_value(co, l->aggs[0], rows[r].ent);
 
-			di_scale_add(co, &l->scale, v.data ? (int64_t)v.data[0] : 0);
+			di_hist_add(co, &l->scale, v.data ? (int64_t)v.data[0] : 0);
 		}
 		di_hist_header(&co->out, width);
 	} else if (l->pack) {
@@ -135,7 +135,7 @@ static void put_row(struct co *co, const struct layout *l, const struct ag_row *
 			l->hist || l->pack || l->columns ? l->packed : 0);
 	if (l->hist) {
 		cb_str(&co->out, " ");
-		di_bar(&co->out, &l->scale, vals[0].data ? (int64_t)vals[0].data[0] : 0,
+		di_bar(co, &co->out, &l->scale, vals[0].data ? (int64_t)vals[0].data[0] : 0,
 			vals[0].normal);
 		return;
 	}

@@ -10,12 +10,14 @@
 
 #include "builtin_table.h"
 #include "prog/prog.h"
+#include "stability.h"
 #include "type.h"
 
 enum d_nkind {
 	/* expressions */
 	N_INT,	    /* value; the parser sets the type: the first of D's list that fits */
-	N_DECIMAL,  /* text, len: 99.9, which only percentile() takes */
+	N_DECIMAL,  /* text, len: 99.9, which only percentile() takes; value 1: a macro argument,
+		       elsewhere a string */
 	N_STR,	    /* text, len: a string constant */
 	N_IDENT,    /* text: a name not yet resolved; scope in op (SC_*). Gone after the checker,
 		       which makes N_VAR, N_INT (enumerator) or an inline's copy of it */
@@ -114,8 +116,7 @@ struct d_ident {
 	const char *file;
 	const struct d_builtin *builtin; /* ID_BUILTIN, ID_FUNC, ID_ACTION, ID_AGGFUNC */
 	uint64_t value;
-	uint8_t attr[3]; /* stability of name and data, and class, as #pragma D attributes gives
-			    them (d_attr_parse); 0: the default, Stable/Stable/Common */
+	struct et_attr attr; /* as #pragma D attributes gives it; 0: the default */
 	uint8_t taint;	 /* pointer variables: 1 holds scratch memory, 2 other memory, 0 not yet */
 	unsigned scanned; /* the last scan that reported it */
 	struct d_ident *next;

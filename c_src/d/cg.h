@@ -158,7 +158,6 @@ struct cg_val cg_convert(
 struct cg_val cg_cut(
 	struct cg *g, struct cg_val v, const struct d_type *to, const struct d_node *n);
 void cg_discard(struct cg *g, struct d_node *n); /* for its side effects only */
-bool cg_has_effects(const struct d_node *n);	 /* may it change variables or memory? */
 void cg_jump_false(struct cg *g, struct d_node *n, int label);
 void cg_jump_true(struct cg *g, struct d_node *n, int label);
 

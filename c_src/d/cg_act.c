@@ -47,6 +47,7 @@ void cg_val_type(struct cg *g, struct d_node *n, struct prog_val *v)
 
 	v->type = n->type;
 	v->is_signed = false;
+	v->sub = n->flags & NF_BITFIELD ? n->bits : 0;
 	if (is_expr_action(n)) {
 		v->sub = n->ident->id;
 		if (n->ident->id == ACT_STACK || n->ident->id == ACT_USTACK ||

@@ -540,20 +540,6 @@ static struct cg_val gen_assign(struct cg *g, struct d_node *n, bool want)
 	return v;
 }
 
-bool cg_has_effects(const struct d_node *n)
-{
-	if (n == NULL)
-		return false;
-	if ((n->kind == N_OP1 && n->op >= OP_PREINC && n->op <= OP_POSTDEC) ||
-		(n->kind == N_OP2 && n->op >= OP_ASG && n->op <= OP_ASG_BOR) ||
-		(n->kind == N_FUNC && d_is_kind(n->type, T_VOID)))
-		return true;
-	for (const struct d_node *x = n->list; x != NULL; x = x->next)
-		if (cg_has_effects(x))
-			return true;
-	return cg_has_effects(n->a) || cg_has_effects(n->b) || cg_has_effects(n->c);
-}
-
 static bool is_atomic(const struct cg_lval *p, int op, const struct d_type *t)
 {
 	return (op == OP_ADD || op == OP_SUB) && p->bits == NULL && !d_base(t)->is_bool &&
@@ -609,7 +595,7 @@ static struct cg_val gen_update(struct cg *g, struct d_node *n, int op, bool wan
 	const struct d_type *t = n->a->type, *as = points(t) ? t : d_common_type(g->c, n->a, n->b);
 	struct d_node *e = uncast(n->b, g->c->t.i64);
 	struct cg_val v = cg_const(0), b = cg_const(0);
-	bool before = cg_has_effects(e);
+	bool before = d_has_effects(e);
 	struct cg_lval p;
 
 	if (!before)

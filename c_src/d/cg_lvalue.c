@@ -129,7 +129,26 @@ static void write_back(struct cg *g, struct cg_lval *p)
 	ebpf_bind(g->a, full);
 }
 
-static struct cg_lval var_lval(struct cg *g, struct d_node *n)
+/* The lvalue of a dynamic variable as that of its copy. */
+static struct cg_lval copied(struct cg *g, struct cg_lval p, const struct d_node *n)
+{
+	p.copy = cg_scratch(g, n, p.var->size);
+	fetch_copy(g, &p);
+	p.kind = LV_MEM;
+	p.base = cg_field(FIELD(scratch), 8);
+	p.off = p.copy;
+	return p;
+}
+
+/* A dynamic variable is deleted before it is looked at: x = 0 of a struct. */
+static void delete_dyn(struct cg *g, const struct cg_lval *p)
+{
+	ebpf_const(g->a, R2, p->varid);
+	cg_key_load(g, R3, p->key, p->var->nkeys);
+	call_dyn(g, RT_dyn_del, p);
+}
+
+static struct cg_lval var_lval(struct cg *g, struct d_node *n, bool delete)
 {
 	struct cg_lval p = {.key = -1, .copy = -1};
 
@@ -148,12 +167,9 @@ static struct cg_lval var_lval(struct cg *g, struct d_node *n)
 	}
 	if (d_is_scalar(p.var->type) || d_is_string(p.var->type))
 		return p;
-	p.copy = cg_scratch(g, n, p.var->size);
-	fetch_copy(g, &p);
-	p.kind = LV_MEM;
-	p.base = cg_field(FIELD(scratch), 8);
-	p.off = p.copy;
-	return p;
+	if (delete)
+		delete_dyn(g, &p);
+	return copied(g, p, n);
 }
 
 static struct cg_lval raw_lval(struct cg_val addr, int64_t off)
@@ -179,19 +195,30 @@ static void add_index(
 	p->indexed = true;
 }
 
+/* A string as an array of characters: the last one stays its NUL. */
+static struct cg_lval chars_lval(struct cg *g, struct d_node *n, bool write)
+{
+	struct cg_lval p = cg_lval(g, n, write);
+
+	return p.kind == LV_DYN ? copied(g, p, n) : p;
+}
+
 static struct cg_lval index_lval(struct cg *g, struct d_node *n, bool write)
 {
-	const struct d_type *arr = d_base(n->a->type), *elem = d_base(arr->ref);
+	const struct d_type *arr = d_base(n->a->type);
+	bool chars = arr->kind == T_STRING;
+	const struct d_type *elem = d_base(chars ? g->c->t.char_ : arr->ref);
+	uint64_t nelems = chars ? g->c->prog.strsize - 1 : arr->nelems;
 	struct cg_lval p;
 	struct cg_val i;
 
 	if (arr->kind == T_PTR)
 		p = raw_lval(cg_expr(g, n->a), 0);
 	else
-		p = cg_lval(g, n->a, write);
+		p = chars ? chars_lval(g, n->a, write) : cg_lval(g, n->a, write);
 	i = cg_expr(g, n->b);
 	/* the checker has checked plain constants, but not a[(x = 9)] */
-	if (i.kind == VAL_CONST && (p.kind != LV_MEM || i.imm < arr->nelems)) {
+	if (i.kind == VAL_CONST && (p.kind != LV_MEM || i.imm < nelems)) {
 		p.off += (int64_t)i.imm * (int64_t)elem->size;
 		return p;
 	}
@@ -199,7 +226,7 @@ static struct cg_lval index_lval(struct cg *g, struct d_node *n, bool write)
 		/* keep the index in r1: the verifier knows its bound there */
 		cg_load(g, R1, i);
 		cg_free(g, i);
-		cg_fault_if(g, EBPF_JGE_IMM, R1, (int32_t)arr->nelems, FAULT_BADINDEX);
+		cg_fault_if(g, EBPF_JGE_IMM, R1, (int32_t)nelems, FAULT_BADINDEX);
 		if (elem->size != 1)
 			ebpf_emit(g->a, EBPF_MUL64_IMM, R1, 0, 0, elem->size);
 		cg_load(g, R0, p.base);
@@ -236,8 +263,11 @@ static struct cg_lval choice_lval(struct cg *g, struct d_node *n)
 /* x = y of structs, as an lvalue: x, after the assignment. */
 static struct cg_lval assigned_lval(struct cg *g, struct d_node *n)
 {
-	struct cg_lval p = cg_lval(g, n->a, true);
+	struct cg_lval p;
 
+	if (n->b->kind == N_INT)
+		return var_lval(g, n->a, true);
+	p = cg_lval(g, n->a, true);
 	cg_assign_bytes(g, &p, n->b, d_base(n->type)->size);
 	return p;
 }
@@ -252,7 +282,7 @@ struct cg_lval cg_lval(struct cg *g, struct d_node *n, bool write)
 	case N_VAR:
 	case N_ASSOC:
 		if (n->ident->kind != ID_BUILTIN)
-			return var_lval(g, n);
+			return var_lval(g, n, false);
 		if (d_is_kind(n->type, T_ARRAY)) /* args[n] of array type: its address */
 			return raw_lval(cg_field(FIELD(arg) + 8 * n->value, 8), 0);
 		break;
@@ -268,8 +298,8 @@ struct cg_lval cg_lval(struct cg *g, struct d_node *n, bool write)
 	case N_OP1:
 		if (n->op != OP_DEREF)
 			break;
-		if (d_is_kind(n->a->type, T_ARRAY))
-			return cg_lval(g, n->a, write);
+		if (n->a->kind == N_OP1 && n->a->op == OP_ADDROF) /* *&x, and * of an array */
+			return cg_lval(g, n->a->a, write);
 		return raw_lval(cg_expr(g, n->a), 0);
 	case N_OP2:
 		if (n->op == OP_INDEX)
@@ -335,12 +365,19 @@ static void raw_addr(struct cg *g, const struct cg_lval *p, int reg)
 
 struct cg_val cg_lval_addr(struct cg *g, struct cg_lval *p, const struct d_node *n)
 {
-	if (p->kind != LV_RAW) {
+	if (p->kind == LV_RAW) {
+		raw_addr(g, p, R0);
+		return cg_keep(g, n, R0);
+	}
+	if (p->kind != LV_MEM || p->copy >= 0) {
 		cg_fail(g, n, D_ADDROF_VAR,
-			"a D variable has no address: only memory behind a pointer has one");
+			"self-> and associative variables have no address: only globals, this-> "
+			"variables and memory behind a pointer have one");
 		return cg_const(0);
 	}
-	raw_addr(g, p, R0);
+	cg_mem_ptr(g, p, R2);
+	ebpf_const(g->a, R3, 1);
+	cg_call(g, RT_memadr);
 	return cg_keep(g, n, R0);
 }
 
@@ -518,8 +555,11 @@ static void store_bits(
 
 static void store_string(struct cg *g, struct cg_lval *p, struct cg_val v, const struct d_node *n)
 {
-	if (p->kind != LV_MEM) {
-		cg_fail(g, n, D_CG_EXPR, "a string cannot be stored through a pointer");
+	(void)n;
+	if (p->kind == LV_RAW) {
+		cg_load(g, R3, v);
+		raw_addr(g, p, R2);
+		cg_call(g, RT_storestr);
 		return;
 	}
 	cg_load(g, R4, v);
@@ -593,7 +633,7 @@ void cg_assign_bytes(struct cg *g, struct cg_lval *to, struct d_node *from, uint
 
 	if (g->failed)
 		return;
-	if (cg_has_effects(from))
+	if (d_has_effects(from))
 		cg_lval_reload(g, to);
 	if (to->kind == LV_MEM && q.kind == LV_MEM) {
 		cg_mem_ptr(g, to, R2);

@@ -195,7 +195,7 @@ void cg_term_jump(struct cg *g, struct d_node *n, bool when, int label)
 			label);
 		return;
 	}
-	ebpf_const(g->a, R4, !d_is_signed(with->type) && d_base(with->type)->size == 8);
+	ebpf_const(g->a, R4, !d_is_signed(with->type));
 	cg_call(g, RT_term_compare);
 	jump_order(g, swap ? mirrored(n->op) : n->op, when, label);
 }

@@ -8,58 +8,29 @@
 /* ---- stability --------------------------------------------------------------------------------
  */
 
-enum { ST_PRIVATE = 2, ST_STABLE = 7, CL_COMMON = 6 };
-
-static const char *const stabilities[] = {"Internal", "Private", "Obsolete", "External", "Unstable",
-	"Evolving", "Stable", "Standard"};
-static const char *const classes[] = {"Unknown", "CPU", "Platform", "Group", "ISA", "Common"};
-
-static uint8_t word_index(const char *s, size_t len, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strlen(words[i]) == len && !strncasecmp(words[i], s, len))
-			return i + 1;
-	return 0;
-}
-
-int d_attr_parse(const char *text, uint8_t attr[3])
-{
-	for (int i = 0; i < 3; i++) {
-		size_t len = strcspn(text, "/");
-
-		if (i == 2)
-			attr[i] = word_index(text, len, classes, 6);
-		else
-			attr[i] = word_index(text, len, stabilities, 8);
-		text += len;
-		if (!attr[i] || (*text == '/') != (i < 2))
-			return -1;
-		text++;
-	}
-	return 0;
-}
-
 int chk_attr(struct d_comp *c, const struct d_node *n, const struct d_ident *id)
 {
-	uint8_t have[3] = {ST_STABLE, ST_STABLE, CL_COMMON}, want[3];
+	struct et_attr have = id->attr.of[0] ? id->attr : et_attr_default, want, least;
 	const char *amin;
 
+	if (!id->attr.of[0] && id->kind == ID_BUILTIN && id->id == BI_CURTHREAD)
+		et_attr_parse("Stable/Private/Common", &have);
+	if (!c->in_library)
+		et_attr_least(&c->attr, &have);
 	if (!c->opts->val[OPT_AMIN] || !c->opts->str[OPT_AMIN] || c->in_library)
 		return 0;
 	amin = c->opts->str[OPT_AMIN][c->opts->val[OPT_AMIN] - 1];
-	if (d_attr_parse(amin, want))
+	if (et_attr_parse(amin, &want))
 		return CHK_ERR(c, D_ATTR_MIN, n,
 			"option amin is '%s', not name/data/class as in Stable/Stable/Common",
 			amin);
-	if (id->attr[0])
-		memcpy(have, id->attr, sizeof(have));
-	else if (id->kind == ID_BUILTIN && id->id == BI_CURTHREAD)
-		have[1] = ST_PRIVATE;
-	if (have[0] >= want[0] && have[1] >= want[1] && have[2] >= want[2])
+	least = have;
+	et_attr_least(&least, &want);
+	if (memcmp(&least, &want, sizeof(want)) == 0)
 		return 0;
 	return CHK_ERR(c, D_ATTR_MIN, n,
 		"%s '%s' is %s/%s/%s, less stable than option amin asks for (%s)", chk_kindname(id),
-		id->name, stabilities[have[0] - 1], stabilities[have[1] - 1], classes[have[2] - 1],
+		id->name, et_attr_word(&have, 0), et_attr_word(&have, 1), et_attr_word(&have, 2),
 		amin);
 }
 
@@ -255,15 +226,38 @@ static int spec_list(struct d_comp *c, const struct d_node *s, unsigned *did)
 /* ---- clauses
  * --------------------------------------------------------------------------------------- */
 
+static int check_pred(struct d_comp *c, struct d_clause *clause)
+{
+	return clause->pred ? scalar_condition(c, clause->pred, "a predicate") : 0;
+}
+
+/* Does it name a variable that is not defined yet? */
+static bool names_undefined(struct d_comp *c, const struct d_node *n)
+{
+	if (!n)
+		return false;
+	if (chk_undefined(c, n))
+		return true;
+	for (const struct d_node *x = n->list; x; x = x->next)
+		if (names_undefined(c, x))
+			return true;
+	return names_undefined(c, n->a) || names_undefined(c, n->b) || names_undefined(c, n->c);
+}
+
+/*
+ * A predicate may name variables that only the statements of its clause assign: these are checked
+ * first. One that assigns variables itself is checked before them.
+ */
 int d_check_clause(struct d_comp *c, struct d_clause *clause)
 {
+	bool first = clause->pred &&
+		     (d_has_effects(clause->pred) || !names_undefined(c, clause->pred));
 	unsigned did = 0;
 
 	c->clause = clause;
 	c->chk_depth = 0;
-	if (clause->pred && scalar_condition(c, clause->pred, "a predicate"))
-		return -1;
-	if (check_list(c, clause->stmts))
+	if ((first && check_pred(c, clause)) || check_list(c, clause->stmts) ||
+		(!first && check_pred(c, clause)))
 		return -1;
 	return spec_list(c, clause->stmts, &did);
 }

@@ -12,6 +12,7 @@
  *   check_func.c  calls of subroutines and actions
  *   check_term.c  terms of Erlang, their patterns
  *   check_agg.c   aggregations, their functions, and the actions that take them
+ *   check_percentile.c  the constants of percentile()
  *   check_decl.c  declared variables, inlines, translators, providers; the built-in names
  */
 #ifndef D_CHECK_H
@@ -53,6 +54,7 @@ bool chk_is_zero(const struct d_node *n);	   /* the constant 0: NULL */
 int chk_decay(struct d_comp *c, struct d_node *n); /* array to pointer */
 /* The variable that an lvalue is part of, or NULL: it is memory reached by a pointer. */
 const struct d_node *chk_root_var(const struct d_node *n);
+bool chk_has_address(const struct d_node *var);
 int chk_fold1(struct d_comp *c, struct d_node *n);
 int chk_fold2(struct d_comp *c, struct d_node *n);
 int chk_cast(struct d_comp *c, struct d_node *n);
@@ -93,7 +95,8 @@ int chk_agg_action(struct d_comp *c, struct d_node *n); /* clear() and the like 
 /* check_term.c: nothing is done to what is not a term */
 int chk_term_number(struct d_comp *c, struct d_node *n); /* it becomes a number */
 int chk_term_text(struct d_comp *c, struct d_node *n);	 /* it becomes text */
-int chk_term_operands(struct d_comp *c, struct d_node *n);
+bool chk_term_null(const struct d_node *n); /* is it the name NULL? It is a 0 once checked */
+int chk_term_operands(struct d_comp *c, struct d_node *n, bool null);
 int chk_term_key(struct d_comp *c, struct d_node *k, const struct d_type *t); /* t or NULL */
 int chk_term_values(struct d_comp *c, const struct d_fmt *f, struct d_node *args);
 int chk_term_compare(struct d_comp *c, struct d_node *n);

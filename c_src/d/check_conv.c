@@ -117,6 +117,12 @@ const struct d_node *chk_root_var(const struct d_node *n)
 	}
 }
 
+/* Parts of globals and this-> variables have addresses; self-> and associative ones come and go. */
+bool chk_has_address(const struct d_node *v)
+{
+	return v->kind == N_VAR && v->ident->kind == ID_SCALAR && v->ident->scope != SC_SELF;
+}
+
 int chk_decay(struct d_comp *c, struct d_node *n)
 {
 	const struct d_type *b = d_base(n->type);
@@ -125,9 +131,9 @@ int chk_decay(struct d_comp *c, struct d_node *n)
 	if (b->kind != T_ARRAY)
 		return 0;
 	v = chk_root_var(n);
-	if (v)
+	if (v && !chk_has_address(v))
 		return CHK_ERR(c, D_ADDROF_VAR, n,
-			"the array in %s '%s%s' cannot become a pointer, because D variables have "
+			"the array in %s '%s%s' cannot become a pointer, because this variable has "
 			"no address: use its elements",
 			chk_kindname(v->ident), chk_scope(v->ident->scope), v->ident->name);
 	if (chk_wrap(c, n, N_OP1, d_ptr_to(c, b->ref)))
@@ -154,7 +160,6 @@ bool chk_convertible(struct d_comp *c, const struct d_node *n, const struct d_ty
 {
 	const struct d_type *from = d_base(n->type), *to = d_base(t);
 
-	(void)c;
 	switch (to->kind) {
 	case T_INT:
 	case T_ENUM: return d_is_int(from) || from->kind == T_TERM;
@@ -162,6 +167,8 @@ bool chk_convertible(struct d_comp *c, const struct d_node *n, const struct d_ty
 	case T_PTR:
 		if (from->kind == T_PTR || from->kind == T_ARRAY)
 			return same_target(from->ref, to->ref);
+		if (from->kind == T_STRING) /* the address of its text */
+			return same_target(c->t.char_, to->ref);
 		return chk_is_zero(n);
 	case T_STRUCT:
 	case T_UNION:

@@ -33,8 +33,8 @@ static int add_null(struct d_comp *c)
 
 	if (!id || !zero)
 		return d_nomem(c);
-	chk_int(zero, c->t.long_, 0);
-	id->type = c->t.long_;
+	chk_int(zero, c->t.int_, 0);
+	id->type = c->t.int_;
 	id->expr = zero;
 	id->declared = true;
 	return 0;

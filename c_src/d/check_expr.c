@@ -138,10 +138,10 @@ static int addrof(struct d_comp *c, struct d_node *n)
 	if (n->a->flags & NF_BITFIELD)
 		return CHK_ERR(
 			c, D_ADDROF_BITFIELD, n, "the bit-field '%s' has no address", n->a->text);
-	if (v)
+	if (v && (v == n->a || !chk_has_address(v)))
 		return CHK_ERR(c, D_ADDROF_VAR, n,
-			"the address of %s '%s%s' cannot be taken: only memory reached by a "
-			"pointer has one",
+			"the address of %s '%s%s' cannot be taken: only elements and members of "
+			"globals and this-> variables, and memory reached by a pointer have one",
 			chk_kindname(v->ident), chk_scope(v->ident->scope), v->ident->name);
 	if (!(n->a->flags & NF_LVAL))
 		return CHK_ERR(c, D_ADDROF_LVAL, n, "operator & needs an object in memory");
@@ -306,6 +306,20 @@ static int ptr_minus_ptr(struct d_comp *c, struct d_node *n)
 	return steppable(c, n, n->op, a);
 }
 
+/* A string and a number: the string from that character on. */
+static int string_plus(struct d_comp *c, struct d_node *n)
+{
+	if (d_is_int(n->a->type))
+		swap_operands(n);
+	n->kind = N_FUNC;
+	n->op = OP_NONE;
+	n->text = "substr";
+	n->list = n->a;
+	n->list->next = n->b;
+	n->a = n->b = NULL;
+	return chk_func(c, n);
+}
+
 static int check_add(struct d_comp *c, struct d_node *n)
 {
 	if (d_is_kind(n->a->type, T_FLOAT) || d_is_kind(n->b->type, T_FLOAT))
@@ -317,6 +331,9 @@ static int check_add(struct d_comp *c, struct d_node *n)
 		arith(c, n, n->a, n->b);
 		return chk_fold2(c, n);
 	}
+	if (n->op == OP_ADD && ((d_is_string(n->a->type) && d_is_int(n->b->type)) ||
+				       (d_is_int(n->a->type) && d_is_string(n->b->type))))
+		return string_plus(c, n);
 	if (n->op == OP_SUB && d_is_ptr(n->a->type) && d_is_ptr(n->b->type))
 		return ptr_minus_ptr(c, n);
 	if (n->op == OP_ADD && d_is_int(n->a->type) && d_is_ptr(n->b->type))
@@ -397,6 +414,13 @@ static int check_logic(struct d_comp *c, struct d_node *n)
 	return chk_fold2(c, n);
 }
 
+/* An array of one element at the end of a struct behind a pointer: how long it is, nobody says. */
+static bool is_open_array(const struct d_node *n)
+{
+	return n->kind == N_MEMBER && n->member && !n->member->next &&
+	       d_base(n->type)->nelems == 1 && !chk_root_var(n);
+}
+
 static int check_index(struct d_comp *c, struct d_node *n)
 {
 	const struct d_type *t;
@@ -415,13 +439,14 @@ static int check_index(struct d_comp *c, struct d_node *n)
 	t = d_base(n->a->type);
 	if (t->kind == T_STRING) {
 		n->type = c->t.char_;
+		n->flags |= n->a->flags & NF_LVAL;
 		bound = c->opts->val[OPT_STRSIZE];
 	} else if (t->kind == T_PTR || t->kind == T_ARRAY) {
 		const struct d_type *ptr = t->kind == T_PTR ? t : d_ptr_to(c, t->ref);
 
 		n->type = t->ref;
 		n->flags |= NF_LVAL;
-		bound = t->kind == T_ARRAY ? t->nelems : 0;
+		bound = t->kind == T_ARRAY && !is_open_array(n->a) ? t->nelems : 0;
 		if (steppable(c, n, n->op, ptr))
 			return -1;
 	} else {
@@ -493,6 +518,12 @@ static int check_scratch(struct d_comp *c, const struct d_node *n)
 	return 0;
 }
 
+static bool is_dynamic_struct(const struct d_node *n)
+{
+	return (d_is_kind(n->type, T_STRUCT) || d_is_kind(n->type, T_UNION)) &&
+	       (n->kind == N_ASSOC || (n->kind == N_VAR && n->ident->scope == SC_SELF));
+}
+
 static int check_assign(struct d_comp *c, struct d_node *n)
 {
 	const struct d_type *t;
@@ -522,7 +553,7 @@ static int check_assign(struct d_comp *c, struct d_node *n)
 	if (d_is_kind(n->type, T_ARRAY) || d_is_kind(n->type, T_FUNC))
 		return CHK_ERR(c, D_OP_ARRFUN, n, "operator %s cannot be applied to type '%s'",
 			chk_opname(n->op), chk_tname(c, n->type));
-	if (d_is_string(n->type) && chk_is_zero(n->b))
+	if (chk_is_zero(n->b) && (d_is_string(n->type) || is_dynamic_struct(n->a)))
 		return 0; /* clears or deletes it */
 	if (!chk_convertible(c, n->b, n->type))
 		return incompatible(c, n, n->op, n->type, t);
@@ -590,6 +621,8 @@ static int no_statement(struct d_comp *c, const struct d_node *n, const struct d
 
 static int check_op2(struct d_comp *c, struct d_node *n, unsigned cx)
 {
+	bool null;
+
 	if (n->op == OP_ASG) {
 		if (n->a->kind == N_OP2 && n->a->op == OP_INDEX && n->a->a->kind == N_AGG)
 			return check_index(c, n->a);
@@ -604,7 +637,9 @@ static int check_op2(struct d_comp *c, struct d_node *n, unsigned cx)
 		return check_opassign(c, n);
 	if (n->op == OP_INDEX)
 		return check_index(c, n);
-	if (chk_expr(c, n->a, CX_VALUE) || chk_expr(c, n->b, CX_VALUE) || chk_term_operands(c, n))
+	null = chk_term_null(n->a) || chk_term_null(n->b);
+	if (chk_expr(c, n->a, CX_VALUE) || chk_expr(c, n->b, CX_VALUE) ||
+		chk_term_operands(c, n, null))
 		return -1;
 	switch (n->op) {
 	case OP_ADD:
@@ -705,14 +740,23 @@ static int check_op3(struct d_comp *c, struct d_node *n, unsigned cx)
 
 /* ---- any expression ---------------------------------------------------------------------- */
 
+/* As everywhere but in percentile(). */
+static int check_decimal(struct d_comp *c, struct d_node *n)
+{
+	if (n->value == 0)
+		return CHK_ERR(c, D_SYNTAX, n,
+			"floating-point constants are not permitted in D: use integers, scaled if "
+			"need be (1500 for 1.5 in thousandths)");
+	n->kind = N_STR;
+	n->type = c->t.string;
+	return 0;
+}
+
 static int dispatch(struct d_comp *c, struct d_node *n, unsigned cx)
 {
 	switch (n->kind) {
 	case N_INT: return 0;
-	case N_DECIMAL:
-		return CHK_ERR(c, D_SYNTAX, n,
-			"floating-point constants are not permitted in D: use integers, scaled if "
-			"need be (1500 for 1.5 in thousandths)");
+	case N_DECIMAL: return check_decimal(c, n);
 	case N_STR: n->type = c->t.string; return 0;
 	case N_IDENT: return chk_ident(c, n, cx);
 	case N_ASSOC: return chk_assoc(c, n, cx);

@@ -8,8 +8,6 @@
  * behind the arguments of erlmatch() are the this-> variables that it binds, in the order of the
  * pattern's.
  */
-#include <ctype.h>
-
 #include "array.h"
 #include "check.h"
 
@@ -25,11 +23,21 @@ int chk_term_text(struct d_comp *c, struct d_node *n)
 	return d_is_term(n->type) ? chk_to_string(c, n) : 0;
 }
 
-/* Operands of arithmetic. */
-int chk_term_operands(struct d_comp *c, struct d_node *n)
+bool chk_term_null(const struct d_node *n)
+{
+	return n->kind == N_IDENT && n->op == SC_GLOBAL && !strcmp(n->text, "NULL");
+}
+
+/* Operands of arithmetic are numbers; one that is compared with NULL might be the number 0. */
+int chk_term_operands(struct d_comp *c, struct d_node *n, bool null)
 {
 	bool arith = (n->op >= OP_MUL && n->op <= OP_SHR) || (n->op >= OP_BAND && n->op <= OP_BOR);
 
+	if (null && n->op >= OP_LT && n->op <= OP_NE &&
+		(d_is_term(n->a->type) || d_is_term(n->b->type)))
+		return CHK_ERR(c, D_OP_INCOMPAT, n,
+			"a term is not compared with NULL: erltype(T) %s \"none\" if there is none",
+			chk_opname(n->op));
 	if (!arith)
 		return 0;
 	return chk_term_number(c, n->a) || chk_term_number(c, n->b) ? -1 : 0;
@@ -103,13 +111,23 @@ int d_record_add(struct d_comp *c, const char *name, const char *const *fields)
 	return 0;
 }
 
+/* How a script gets to know a record; behind the reader's error. */
+static const char set_record[] = ": erltrace_set_record() tells them";
+
+/* What pat_read() is given. */
+struct reading {
+	struct d_comp *c;
+	bool unknown; /* it has asked for a record that is not known */
+};
+
 static const char *const *find_record(void *ctx, const char *name)
 {
-	const struct d_comp *c = ctx;
+	struct reading *in = ctx;
 
-	for (const struct d_record *r = c->records; r; r = r->next)
+	for (const struct d_record *r = in->c->records; r; r = r->next)
 		if (!strcmp(r->name, name))
 			return r->fields;
+	in->unknown = true;
 	return NULL;
 }
 
@@ -117,7 +135,7 @@ static const char *const *find_record(void *ctx, const char *name)
 
 static void *alloc(void *ctx, size_t size)
 {
-	return arena_alloc(((struct d_comp *)ctx)->arena, size);
+	return arena_alloc(((struct reading *)ctx)->c->arena, size);
 }
 
 /* Where the source has the at-th byte of a string constant; NULL: it was not written there so. */
@@ -140,8 +158,10 @@ static const char *in_source(const struct d_comp *c, const struct d_node *str, s
 }
 
 static int bad_pattern(
-	struct d_comp *c, const struct d_node *str, size_t at, const struct et_error *e)
+	const struct reading *in, const struct d_node *str, size_t at, const struct et_error *e)
 {
+	struct d_comp *c = in->c;
+	const char *hint = in->unknown ? set_record : "";
 	const char *s = at <= str->len ? in_source(c, str, at) : NULL, *line = s;
 	int col = str->col;
 
@@ -152,15 +172,16 @@ static int bad_pattern(
 	}
 	if (at >= str->len)
 		return d_error(c, D_PATTERN, str->line, col,
-			"at the end of the pattern \"%s\": %s", str->text, e->text);
-	return d_error(c, D_PATTERN, str->line, col, "in the pattern \"%s\", at '%.24s': %s",
-		str->text, str->text + at, e->text);
+			"at the end of the pattern \"%s\": %s%s", str->text, e->text, hint);
+	return d_error(c, D_PATTERN, str->line, col, "in the pattern \"%s\", at '%.24s': %s%s",
+		str->text, str->text + at, e->text, hint);
 }
 
 /* The index of a pattern in the program; each text is read once. -1: an error. */
 static int pattern(struct d_comp *c, const struct d_node *str)
 {
-	const struct pat_reader r = {.alloc = alloc, .record = find_record, .ctx = c};
+	struct reading in = {.c = c};
+	const struct pat_reader r = {.alloc = alloc, .record = find_record, .ctx = &in};
 	struct prog *p = &c->prog;
 	struct et_error e = {.tag = ""};
 	struct d_pattern *d;
@@ -174,7 +195,7 @@ static int pattern(struct d_comp *c, const struct d_node *str)
 		return d_nomem(c);
 	memset(&p->pats[p->npats], 0, sizeof(*p->pats));
 	if (pat_read(&r, str->text, str->len, &p->pats[p->npats], &at, &e) < 0)
-		return bad_pattern(c, str, at, &e);
+		return bad_pattern(&in, str, at, &e);
 	*d = (struct d_pattern){str->text, str->len, p->npats++, c->patterns};
 	c->patterns = d;
 	return (int)d->index;
@@ -228,8 +249,8 @@ static int check_get(struct d_comp *c, struct d_node *n)
 			c->prog.pats[index].vars[0]);
 	for (unsigned i = 0; i < c->prog.pats[index].n; i++)
 		if (c->prog.pats[index].nodes[i].op == PAT_ANY)
-			return CHK_ERR(c, D_PROTO_ARG, key,
-				"argument 1 of erlget() is a key: _ is none");
+			return CHK_ERR(
+				c, D_PROTO_ARG, key, "argument 1 of erlget() is a key: _ is none");
 	n->value = (uint64_t)index;
 	return 0;
 }
@@ -265,14 +286,6 @@ static struct d_node *binding(struct d_comp *c, const struct d_node *str, const 
 {
 	struct d_node *v = chk_new(c, N_IDENT, str);
 
-	for (const char *s = name; *s; s++)
-		if (!isalnum((unsigned char)*s) && *s != '_') {
-			CHK_ERR(c, D_PATTERN, str,
-				"variable %s of the pattern cannot be this->%s: a name of D has "
-				"letters, digits and _",
-				name, name);
-			return NULL;
-		}
 	if (!v)
 		return NULL;
 	v->op = SC_THIS;

@@ -160,6 +160,21 @@ struct d_node *chk_copy(struct d_comp *c, const struct d_node *n, const struct d
 	return d;
 }
 
+bool d_has_effects(const struct d_node *n)
+{
+	if (!n)
+		return false;
+	if ((n->kind == N_OP1 && n->op >= OP_PREINC && n->op <= OP_POSTDEC) ||
+		(n->kind == N_OP2 && n->op >= OP_ASG && n->op <= OP_ASG_BOR) ||
+		(n->kind == N_FUNC && n->type && d_is_kind(n->type, T_VOID)) ||
+		(n->kind == N_FUNC && strcmp(n->text, "erlmatch") == 0)) /* its variables */
+		return true;
+	for (const struct d_node *x = n->list; x; x = x->next)
+		if (d_has_effects(x))
+			return true;
+	return d_has_effects(n->a) || d_has_effects(n->b) || d_has_effects(n->c);
+}
+
 unsigned chk_count(const struct d_node *list)
 {
 	unsigned n = 0;

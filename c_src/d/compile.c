@@ -370,6 +370,7 @@ static int compile(struct d_comp *c, const char *text, size_t len, const char *f
 		c->probe_ok = (flags & D_C_PSPEC) || c->opts->val[OPT_PSPEC];
 		c->colons = flags / D_C_COLONS & 3;
 		c->matches = 0;
+		c->attr = et_attr_default;
 		c->chk_copies = 0;
 		c->in_library = false;
 		if (err == 0)

@@ -88,6 +88,7 @@ struct d_comp {
 	struct d_probeinfo *probe; /* the first match; NULL: none */
 	bool args_differ;	   /* the matched probes have different arguments */
 	unsigned matches;	   /* probes matched by the script so far */
+	struct et_attr attr;	   /* the least stability of what it uses */
 	bool libs_loaded;
 	unsigned chk_depth, chk_copies; /* of the checker: nesting; nodes added by expansions */
 	FILE *trace;		   /* output of -xtree, or NULL */
@@ -188,8 +189,6 @@ int d_check_clause(struct d_comp *c, struct d_clause *clause); /* predicate and 
  * An integer constant is an N_INT afterwards.
  */
 int d_check_expr(struct d_comp *c, struct d_node *n);
-/* "Stable/Stable/Common" to attr[3]: 1 Internal .. 8 Standard; class 1 Unknown .. 6 Common. */
-int d_attr_parse(const char *text, uint8_t attr[3]);
 /* ": did you mean 'x'?" for a description that matches no probe, or "". */
 const char *d_suggest_probe(struct d_comp *c, const struct d_pdesc *d);
 /*
@@ -198,6 +197,8 @@ const char *d_suggest_probe(struct d_comp *c, const struct d_pdesc *d);
  */
 const struct d_type *d_common_type(
 	struct d_comp *c, const struct d_node *a, const struct d_node *b);
+/* May it change variables or memory? */
+bool d_has_effects(const struct d_node *n);
 /* Is the value of n, as it is computed, one of type t already? */
 bool d_fits(const struct d_node *n, const struct d_type *t);
 

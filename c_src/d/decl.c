@@ -108,12 +108,23 @@ static const struct d_type *other_words(struct d_comp *c, const struct words *w)
 	}
 }
 
+/* self x; and this x; are int. (In `self foo_t x;` a type is missing.) */
+static bool is_untyped(const struct d_comp *c, const struct d_decl *d)
+{
+	const char *p = c->lex->p;
+
+	if ((d->cls != KW_SELF && d->cls != KW_THIS) || c->lex->tok.kind != TOK_IDENT)
+		return false;
+	while (p < c->lex->end && (*p == ' ' || *p == '\t' || *p == '\n'))
+		p++;
+	return p < c->lex->end && strchr(";,[", *p) != NULL;
+}
+
 static int sum_up(struct d_comp *c, const struct words *w, struct d_decl *d)
 {
 	bool sign = w->is_signed || w->is_unsigned, len = w->is_short || w->nlong > 0;
 
-	/* `self x;' and `const x;' are int, as in C. */
-	if (!has_type(w) && d->cls == 0 && w->quals == 0) {
+	if (!has_type(w) && !is_untyped(c, d) && w->quals == 0) { /* const x; is int, as in C */
 		const struct d_tok *t = &c->lex->tok;
 		char near[64];
 

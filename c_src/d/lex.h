@@ -74,7 +74,7 @@ struct d_tok {
 	int line, col;
 	const char *text; /* words (keywords too), strings, descriptions; else NULL */
 	uint32_t len;
-	uint64_t value; /* TOK_INT */
+	uint64_t value; /* TOK_INT; TOK_DECIMAL: 1 if it is a macro argument */
 	const struct d_type *type;
 	const char *start, *stop; /* its range in the source */
 };

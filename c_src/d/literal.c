@@ -132,6 +132,7 @@ void d_lex_number(struct d_comp *c)
 		t->text = lx->p;
 		t->len = (uint32_t)n;
 		t->kind = TOK_DECIMAL;
+		t->value = 0;
 		lx->p += n;
 		return;
 	}

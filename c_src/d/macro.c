@@ -185,11 +185,14 @@ void d_lex_macro(struct d_comp *c)
 		d_error(c, D_MACRO_OFLOW, t->line, t->col,
 			"macro argument %.*s is too large an integer: %.64s", (int)(skip + used),
 			t->start, s);
-	} else if (is_string(s) || d_lex_decimal(s, strlen(s)) == strlen(s) ||
-		   (s[0] != '\0' && d_lex_isname(s) && strlen(s) <= D_MAX_IDENT)) {
+	} else if (s[0] != '\0' && d_lex_decimal(s, strlen(s)) == strlen(s)) {
+		text_token(t, s);
+		t->kind = TOK_DECIMAL;
+		t->value = 1;
+	} else if (is_string(s) || (s[0] != '\0' && d_lex_isname(s) && strlen(s) <= D_MAX_IDENT)) {
 		struct d_lexer saved = *lx;
 
-		/* A decimal, a keyword, a type or a string, lexed as if it were in the script. */
+		/* A keyword, a type or a string, lexed as if it were in the script. */
 		lx->p = s;
 		lx->end = s + strlen(s);
 		t->kind = 0;

@@ -16,6 +16,8 @@ static bool is_null_func(const struct d_ident *id)
 	case FN_CLEANPATH:
 	case FN_COPYINSTR:
 	case FN_DIRNAME:
+	case FN_ERLTEXT:
+	case FN_ERLTYPE:
 	case FN_INET_NTOA:
 	case FN_INET_NTOA6:
 	case FN_INET_NTOP:

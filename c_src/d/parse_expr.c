@@ -126,8 +126,9 @@ static struct d_node *parse_const(struct d_comp *c)
 
 	if (n == NULL)
 		return NULL;
-	if (t->kind == TOK_INT) {
+	if (t->kind != TOK_STR)
 		n->value = t->value;
+	if (t->kind == TOK_INT) {
 		n->type = t->type;
 	} else {
 		n->text = t->text;

@@ -160,7 +160,7 @@ static int p_attributes(struct d_comp *c, const struct words *w, int line)
 		return -1;
 	id = c->globals != NULL ? d_ident_find(c->globals, w->w[3]) : NULL;
 	if (id != NULL)
-		d_attr_parse(w->w[2], id->attr);
+		et_attr_parse(w->w[2], &id->attr);
 	return 0;
 }
 

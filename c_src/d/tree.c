@@ -47,6 +47,7 @@ static void put_node(const struct d_node *n, int depth, FILE *f)
 	fprintf(f, "%*s%s", depth * 2, "", kinds[n->kind]);
 	switch (n->kind) {
 	case N_INT: fprintf(f, " %lld", (long long)n->value); break;
+	case N_DECIMAL: fprintf(f, " %.*s", (int)n->len, n->text); break;
 	case N_STR: fprintf(f, " \"%.*s\"", (int)n->len, n->text); break;
 	case N_OP1:
 	case N_OP2: fprintf(f, " %s", chk_opname(n->op)); break;

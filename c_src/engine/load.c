@@ -335,6 +335,7 @@ static int load_memory(struct en *en, struct et_error *e)
 	const uint64_t *val = en->opts->val;
 	en->strsize = p->strsize;
 	en->scratch_size = p->scratch_size < 8 ? 8 : p->scratch_size;
+	en->this_end = p->this_end;
 	en->alloca_size = (uint32_t)val[OPT_SCRATCHSIZE];
 	en->policy = (int)val[OPT_BUFPOLICY];
 	en->rate_limit = en->opts->inside ? (uint32_t)val[OPT_MAXRATE] : 0;

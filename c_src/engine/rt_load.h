@@ -1,10 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What load() in safe.c and in the kernel have in common (probe path). */
+/* What safe.c and its counterpart in the kernel have in common (probe path). */
 #ifndef EN_RT_LOAD_H
 #define EN_RT_LOAD_H
 
 #include "compiler.h"
 #include "fire.h"
+#include "slot.h"
+#include "state.h"
+
+/*
+ * Bytes that may be read at addr. Of the memory for alloca() and copyin() it is what they have
+ * given in this clause: the rest is left over from others. UINT64_MAX: it is other memory.
+ */
+static inline uint64_t mem_readable(const struct fire *f, uint64_t addr)
+{
+	uint64_t off = addr - (uint64_t)(uintptr_t)f->thread->alloca;
+
+	if (likely(off >= f->en->alloca_size))
+		return UINT64_MAX;
+	return off < f->alloca_used ? f->alloca_used - off : 0;
+}
 
 /*
  * Load a number of 1, 2, 4 or 8 bytes; how < 0: signed. An unmapped address is a bad address even
@@ -20,7 +35,7 @@ static inline __attribute__((always_inline)) uint64_t load_checked(struct fire *
 		set_fault(f, FAULT_BADSIZE, addr);
 		return 0;
 	}
-	if (unlikely(!load(addr, size, &v))) {
+	if (unlikely(mem_readable(f, addr) < size || !load(addr, size, &v))) {
 		set_fault(f, FAULT_BADADDR, addr);
 		return 0;
 	}
@@ -34,6 +49,24 @@ static inline __attribute__((always_inline)) uint64_t load_checked(struct fire *
 		v = (uint64_t)((int64_t)(v << shift) >> shift);
 	}
 	return v;
+}
+
+/* A string that must end within the memory that may be read. */
+static inline __attribute__((always_inline)) int64_t str_checked(struct fire *f, char *dst,
+	uint64_t addr, size_t room,
+	int64_t (*str)(struct fire *f, char *dst, uint64_t addr, size_t room))
+{
+	uint64_t most = mem_readable(f, addr);
+	int64_t len;
+
+	if (likely(most >= room))
+		return str(f, dst, addr, room);
+	len = str(f, dst, addr, most + 1);
+	if (len < 0 || (uint64_t)len < most)
+		return len;
+	set_fault(f, FAULT_BADADDR, addr + most);
+	dst[0] = '\0';
+	return -1;
 }
 
 #endif

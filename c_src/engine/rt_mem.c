@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory (probe path). Any memory may be read, through safe.c. Only what alloca() and copyin() have
- * returned in this clause may be written to; copyout(), which is destructive, writes anywhere.
+ * Memory (probe path). Any memory may be read, through safe.c, but of scratch memory only what
+ * alloca() and copyin() have returned in this clause. That, globals and this-> variables may be
+ * written to; copyout(), which is destructive, writes anywhere.
  */
 #include <pthread.h>
 #include <string.h>
@@ -11,17 +12,26 @@
 #include "in_kernel.h"
 #include "prog/builtins.h"
 #include "prog/record.h"
+#include "rt_load.h"
 #include "rt_str.h"
 #include "safe.h"
 #include "slot.h"
 #include "state.h"
 #include "work.h"
 
+static inline bool is_within(uint64_t addr, uint64_t n, uint64_t from, uint64_t size)
+{
+	uint64_t off = addr - from;
+
+	return off <= size && n <= size - off;
+}
+
+/* Memory that alloca() and copyin() gave, and that of variables: globals and this->. */
 PROBE_PATH bool mem_may_write(struct fire *f, uint64_t addr, uint64_t n)
 {
-	uint64_t from = (uint64_t)(uintptr_t)f->thread->alloca, off = addr - from;
-
-	if (addr >= from && off <= f->alloca_used && n <= f->alloca_used - off)
+	if (is_within(addr, n, (uint64_t)(uintptr_t)f->thread->alloca, f->alloca_used) ||
+		is_within(addr, n, f->globals, f->en->globals_size) ||
+		is_within(addr, n, f->scratch, f->en->this_end))
 		return true;
 	set_fault(f, FAULT_BADADDR, addr);
 	return false;
@@ -70,6 +80,25 @@ RTFN(store)
 	case 4: *(uint32_t *)(uintptr_t)a = (uint32_t)c; break;
 	case 8: *(uint64_t *)(uintptr_t)a = c; break;
 	}
+	return 0;
+}
+
+RTFN(memadr)
+{
+	return a;
+}
+
+RTFN(storestr)
+{
+	struct fire *f = FIRE(ctx);
+	uint32_t len;
+	const char *text = str_text(f, b, &len);
+
+	if (!mem_may_write(f, a, (uint64_t)len + 1) || !work_block(f, len))
+		return 0;
+	if (len > 0)
+		memmove((void *)(uintptr_t)a, text, len);
+	((char *)(uintptr_t)a)[len] = '\0';
 	return 0;
 }
 
@@ -156,7 +185,12 @@ PROBE_PATH void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t
 
 RTFN(copyout)
 {
-	copy_out(FIRE(ctx), b, (const void *)(uintptr_t)a, c);
+	struct fire *f = FIRE(ctx);
+
+	if (mem_readable(f, a) < c)
+		set_fault(f, FAULT_BADADDR, a);
+	else
+		copy_out(f, b, (const void *)(uintptr_t)a, c);
 	return 0;
 }
 

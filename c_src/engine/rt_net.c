@@ -53,11 +53,19 @@ PROBE_PATH static INLINE_HERE unsigned longest_zeros(const uint8_t *addr, unsign
 	return best;
 }
 
+/* Is it an IPv4 address in an IPv6 one: ::ffff:A.B.C.D, or ::A.B.C.D other than :: and ::1? */
+PROBE_PATH static bool embeds_v4(const uint8_t *addr)
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff}, zeros[15];
+
+	return memcmp(addr, mapped, 12) == 0 ||
+	       (memcmp(addr, zeros, 12) == 0 && (memcmp(addr, zeros, 15) != 0 || addr[15] > 1));
+}
+
 /* RFC 5952; an embedded IPv4 address is written as one. */
 PROBE_PATH static INLINE_HERE char *put_v6(char *to, const uint8_t *addr)
 {
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-	bool has_v4 = memcmp(addr, mapped, 12) == 0;
+	bool has_v4 = embeds_v4(addr);
 	unsigned words = has_v4 ? 6 : 8, zeros = longest_zeros(addr, words);
 
 	for (unsigned i = 0; i < words; i++) {
@@ -74,11 +82,14 @@ PROBE_PATH static INLINE_HERE char *put_v6(char *to, const uint8_t *addr)
 	}
 	if (!has_v4)
 		return to;
-	*to++ = ':';
+	if (zeros / 16 + zeros % 16 < words) /* not after "::" */
+		*to++ = ':';
 	return put_v4(to, addr + 12);
 }
 
-PROBE_PATH static uint64_t inet(struct fire *f, uint64_t slot, uint64_t family, uint64_t from)
+/* bare: of an embedded IPv4 address only that. */
+PROBE_PATH static uint64_t inet(
+	struct fire *f, uint64_t slot, uint64_t family, uint64_t from, bool bare)
 {
 	BIG_LOCAL(struct work, w, f);
 	char *end;
@@ -89,23 +100,28 @@ PROBE_PATH static uint64_t inet(struct fire *f, uint64_t slot, uint64_t family, 
 	}
 	if (!safe_read(f, w->addr, from, family == AF_INET ? 4 : 16))
 		return 0;
-	end = family == AF_INET ? put_v4(w->text, w->addr) : put_v6(w->text, w->addr);
+	if (family == AF_INET)
+		end = put_v4(w->text, w->addr);
+	else if (bare && embeds_v4(w->addr))
+		end = put_v4(w->text, w->addr + 12);
+	else
+		end = put_v6(w->text, w->addr);
 	return str_put(f, slot, w->text, (size_t)(end - w->text));
 }
 
 RTFN(inet_ntoa)
 {
-	return inet(FIRE(ctx), a, AF_INET, b);
+	return inet(FIRE(ctx), a, AF_INET, b, false);
 }
 
 RTFN(inet_ntoa6)
 {
-	return inet(FIRE(ctx), a, AF_INET6, b);
+	return inet(FIRE(ctx), a, AF_INET6, b, true);
 }
 
 RTFN(inet_ntop)
 {
-	return inet(FIRE(ctx), a, b, c);
+	return inet(FIRE(ctx), a, b, c, false);
 }
 
 RTFN(link_ntop)

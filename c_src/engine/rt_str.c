@@ -76,9 +76,10 @@ RTFN(str)
 
 RTFN(notnull)
 {
-	uint32_t len;
-
-	return str_arg(FIRE(ctx), a, &len) != NULL ? a : 0;
+	if (!str_is_null(a))
+		return a;
+	set_fault(FIRE(ctx), FAULT_BADADDR, 0);
+	return 0;
 }
 
 RTFN(setstr)
@@ -104,7 +105,7 @@ RTFN(stradr)
 {
 	const struct et_str *s = str_interned(a);
 
-	return s != NULL ? (uint64_t)(uintptr_t)s->text : a;
+	return s != NULL ? (uint64_t)(uintptr_t)s->text : str_is_null(a) ? 0 : a;
 }
 
 /* ---- comparing, reading --------------------------------------------------------------- */
@@ -181,7 +182,9 @@ RTFN(strtoll)
 	bool negative = false;
 	uint64_t v = 0;
 
-	if (b < 2 || b > 36 || !work_bytes(FIRE(ctx), len))
+	if (b < 2 || b > 36)
+		set_fault(FIRE(ctx), FAULT_ILLOP, 0);
+	if (FIRE(ctx)->fault != 0 || !work_bytes(FIRE(ctx), len))
 		return 0;
 	while (i < len && (s[i] == ' ' || (s[i] >= '\t' && s[i] <= '\r')))
 		i++;
@@ -409,7 +412,10 @@ static inline bool has(const struct chars *set, char c)
 	return set->bits[(unsigned char)c / 64] >> ((unsigned char)c % 64) & 1;
 }
 
-/* The next token; the rest is kept in the slot until the firing ends. */
+/*
+ * The next token. The rest is kept in the slot until the firing ends, from the delimiter on, which
+ * need not be one in the next call.
+ */
 RTFN(strtok)
 {
 	struct fire *f = FIRE(ctx);
@@ -431,8 +437,10 @@ RTFN(strtok)
 		t->tok.set = true;
 		t->tok.fired = count_get(&t->fired);
 	}
-	if (!t->tok.set || t->tok.fired != count_get(&t->fired))
+	if (!t->tok.set || t->tok.fired != count_get(&t->fired)) {
+		set_fault(f, FAULT_BADADDR, 0);
 		return 0;
+	}
 	for (from = t->tok.pos; from < t->tok.len; from++)
 		if (!has(set, t->tok.text[from]))
 			break;
@@ -441,12 +449,8 @@ RTFN(strtok)
 			break;
 	if (!work_bytes(f, to - t->tok.pos))
 		return 0;
-	if (from == t->tok.len) {
-		t->tok.set = false;
-		return 0;
-	}
-	t->tok.pos = to < t->tok.len ? to + 1 : to;
-	return str_put(f, a, t->tok.text + from, to - from);
+	t->tok.pos = to;
+	return from < t->tok.len ? str_put(f, a, t->tok.text + from, to - from) : 0;
 }
 
 PROBE_PATH static uint64_t change_case(

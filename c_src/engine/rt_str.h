@@ -29,6 +29,14 @@ static inline void str_end(char *to, size_t len)
 		to[1] = '\0';
 }
 
+static inline bool str_is_null(uint64_t ref)
+{
+	const char *text = (const char *)(uintptr_t)ref;
+
+	return ref == 0 ||
+	       (!(ref & STR_TAG) && unlikely(text[0] == '\0') && text[1] == STR_NULL_MARK);
+}
+
 /* The text of a reference, truncated to strsize - 1 bytes; NULL (length 0): the string is NULL. */
 static inline const char *str_text(const struct fire *f, uint64_t ref, uint32_t *len)
 {
@@ -41,7 +49,7 @@ static inline const char *str_text(const struct fire *f, uint64_t ref, uint32_t 
 		return s->text;
 	}
 	*len = text == NULL ? 0 : (uint32_t)strnlen(text, most);
-	return unlikely(*len == 0) && text != NULL && text[1] == STR_NULL_MARK ? NULL : text;
+	return unlikely(*len == 0) && str_is_null(ref) ? NULL : text;
 }
 
 /* The same for what a NULL string cannot be passed to. NULL, with a fault: it is. */

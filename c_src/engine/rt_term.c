@@ -107,7 +107,7 @@ RTFN(term_text)
 		set_fault(f, FAULT_NOSCRATCH, 0);
 		return 0;
 	}
-	to[0] = '\0';
+	str_end(to, 0);
 	if (ops == NULL || b == 0 ||
 		!ops->text(cur, b, (enum term_text)c, to, f->en->strsize, &s)) {
 		if (c == TERM_TYPE)

@@ -308,6 +308,10 @@ PROBE_PATH bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n)
 
 	if (unlikely(!work_block(f, n)))
 		return false;
+	if (unlikely(mem_readable(f, addr) < n)) {
+		set_fault(f, FAULT_BADADDR, addr);
+		return false;
+	}
 	left = safe_copy(dst, (const void *)(uintptr_t)addr, n);
 	if (likely(left == 0))
 		return true;
@@ -316,7 +320,7 @@ PROBE_PATH bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n)
 }
 
 /* Reads whole words at aligned addresses, which never cross a page boundary. */
-PROBE_PATH int64_t safe_str(struct fire *f, char *dst, uint64_t addr, size_t room)
+PROBE_PATH static int64_t read_str(struct fire *f, char *dst, uint64_t addr, size_t room)
 {
 	size_t n = 0;
 
@@ -353,6 +357,11 @@ PROBE_PATH int64_t safe_str(struct fire *f, char *dst, uint64_t addr, size_t roo
 	}
 	dst[n] = '\0';
 	return (int64_t)n;
+}
+
+PROBE_PATH int64_t safe_str(struct fire *f, char *dst, uint64_t addr, size_t room)
+{
+	return str_checked(f, dst, addr, room, read_str);
 }
 
 RTFN(load)

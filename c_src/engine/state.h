@@ -90,7 +90,7 @@ struct en {
 	size_t stride;
 	unsigned maxslots;
 	uint32_t strsize; /* with the NUL: prog.strsize */
-	uint32_t scratch_size, alloca_size, rec_cap;
+	uint32_t scratch_size, this_end, alloca_size, rec_cap, globals_size;
 	uint64_t only_cpu; /* UINT64_MAX: any */
 	_Atomic(uint64_t) maxwork; /* limit of a firing; UINT64_MAX: none; 0: stop */
 	int policy;
@@ -128,7 +128,6 @@ struct en {
 	enum en_state state;
 	unsigned spec_reading; /* the speculation that en_consume delivers; 0: none */
 	size_t slots_size;
-	uint32_t globals_size;
 	struct en_registry reg;
 	struct en_ecb **ecbs; /* by epid - 1 */
 	unsigned necbs;

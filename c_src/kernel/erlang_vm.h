@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where an Erlang VM has what probes read: found by vm_probes.c and vm_stacks.c, read by
- * bpf/terms.c, bpf/erlang.h and bpf/erlang_stack.c.
+ * bpf/vm_terms.c, bpf/erlang.h and bpf/erlang_stack.c.
  */
 #ifndef K_ERLANG_VM_H
 #define K_ERLANG_VM_H

@@ -4,7 +4,7 @@
  * OTP 23 and later: no name of ours in epmd, and the node uses its pool of names again). Ticks
  * are answered whenever we receive, so somebody must; nd_receive() waits in poll(), where a
  * signal ends the wait and not the connection. Frames are read here and not by ei, which trusts
- * what comes (frame.h, term.h).
+ * what comes (frame.h, etf.h).
  */
 #include "connection.h"
 

@@ -9,7 +9,7 @@
  *   connection.c  a connection: remote calls, messages, ticks
  *   handshake.c   the sockets that ei does its handshake on, with every packet checked
  *   frame.c       what a connection brings, frame by frame
- *   term.c        terms of others: validated before ei decodes them
+ *   etf.c         terms of others: validated before ei decodes them
  *   decode.c      decoding of validated terms
  *   agent.c       loads erltrace's modules and library into a node that does not have them
  *   paths.c       where this command and what belongs to it are installed

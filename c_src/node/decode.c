@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "term.h"
+#include "etf.h"
 
 int nd_get_tuple(const ei_x_buff *x, int *at, int arity)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Decoding terms that an agent sent; -1 where the term is something else. They were validated when
- * they came (term.h) and end in zeros, so ei's decoders of headers, numbers, strings and processes
+ * they came (etf.h) and end in zeros, so ei's decoders of headers, numbers, strings and processes
  * stay inside them. ei_skip_term() and ei's decoders of atoms do not: use these instead.
  */
 #ifndef NODE_DECODE_H

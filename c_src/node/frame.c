@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "term.h"
+#include "etf.h"
 
 enum { FIRST_ROOM = 4096, PASS_THROUGH = 'p', VERSION = 131 };
 

@@ -607,6 +607,11 @@ static int seg_text(struct pat_text *p, struct binary *b)
 	return 0;
 }
 
+static bool is_uint64(const struct pat_node *node)
+{
+	return node->op == PAT_BIG && node->n == 0 && node->len == sizeof(uint64_t);
+}
+
 static int seg_number(struct pat_text *p, struct binary *b)
 {
 	struct pat_node node = {0};
@@ -615,8 +620,13 @@ static int seg_number(struct pat_text *p, struct binary *b)
 
 	if (signed_number(p, &node) < 0 || seg_spec(p, &s) < 0)
 		return -1;
+	if (s.type == SEG_T_INT && is_uint64(&node) && s.size == 64 && !s.is_signed) {
+		s.is_signed = true; /* the same bits */
+		memcpy(&node.num, node.text, sizeof(node.num));
+		return const_int(p, b, &s, node.num);
+	}
 	if (node.op != PAT_INT || s.type == SEG_T_BINARY)
-		return pat_fail(p, start, "an integer of at most 63 bits is expected here");
+		return pat_fail(p, start, "an integer of at most 64 bits is expected here");
 	if (s.type != SEG_T_UTF8)
 		return const_int(p, b, &s, node.num);
 	if (node.num < 0 || node.num > 0x10ffff || (node.num >= 0xd800 && node.num < 0xe000))

@@ -138,7 +138,7 @@ static int escape(struct pat_text *p, size_t start, uint32_t *c)
 		p->at++;
 		return hex_escape(p, start, c);
 	}
-	if (b == '^' && pat_peek(p, 1) >= '@' && pat_peek(p, 1) <= '_') {
+	if (b == '^' && pat_peek(p, 1) >= '@' && pat_peek(p, 1) <= 'z') {
 		*c = pat_peek(p, 1) & 31;
 		p->at += 2;
 		return 1;
@@ -352,8 +352,10 @@ static int character(struct pat_text *p, bool negative, struct pat_node *node)
 {
 	uint32_t c;
 
-	if (pat_char(p, '\0', &c) != 1)
+	if (pat_peek(p, 0) == '\0')
 		return pat_fail(p, p->at, "a character is expected behind $");
+	if (pat_char(p, '\0', &c) < 0)
+		return -1;
 	node->op = PAT_INT;
 	node->num = negative ? -(int64_t)c : (int64_t)c;
 	return 0;

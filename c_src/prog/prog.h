@@ -37,7 +37,7 @@
 /* ---- values in records and keys ------------------------------------------------------- */
 
 enum prog_vkind {
-	V_INT,	 /* size 1, 2, 4, 8, sign; enums and pointers too */
+	V_INT,	 /* size 1, 2, 4, 8, sign; enums and pointers too; sub: of a bit-field its width */
 	V_STR,	 /* in a record: struct rec_str; in a key: text */
 	V_FLOAT, /* size 4, 8, 16: the bytes */
 	V_BYTES, /* struct, union, array: the bytes; type says how to print them */

@@ -309,7 +309,8 @@ static int arena(struct en *en, void *data, void *base, size_t size, struct et_e
 /* Inside a node it would see this provider's own threads, which is never what is meant. */
 static int refuse_inside(const struct en_probe *p, const struct timer *t, struct et_error *e)
 {
-	const uint32_t per_event = 1u << PBI_ERLPID | 1u << PBI_ERLNAME | 1u << PBI_ERLSCHED;
+	const uint32_t per_event = 1u << PBI_ERLPID | 1u << PBI_ERLNAME | 1u << PBI_ERLPROC |
+				   1u << PBI_ERLSCHED;
 
 	if (!p->uses.stack && !p->uses.ustack && (t->tick || (p->uses.pbis & per_event) == 0))
 		return 0;

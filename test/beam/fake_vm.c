@@ -307,6 +307,16 @@ ERL_NIF_TERM enif_make_tuple(ErlNifEnv *env, unsigned n, ...)
 	return box(w);
 }
 
+ERL_NIF_TERM enif_make_tuple_from_array(ErlNifEnv *env, const ERL_NIF_TERM e[], unsigned n)
+{
+	ERL_NIF_TERM *w = words(env, 1 + n);
+
+	w[0] = HEAD(TUPLE, n);
+	if (n > 0)
+		memcpy(w + 1, e, n * sizeof(*e));
+	return box(w);
+}
+
 int enif_get_tuple(ErlNifEnv *env, ERL_NIF_TERM t, int *n, const ERL_NIF_TERM **e)
 {
 	(void)env;
@@ -343,6 +353,7 @@ int enif_make_map_put(
 	return 1;
 }
 
+int enif_is_map(ErlNifEnv *env, ERL_NIF_TERM t) { (void)env; return is(t, MAP); }
 int enif_get_map_size(ErlNifEnv *env, ERL_NIF_TERM t, size_t *n)
 {
 	(void)env;
@@ -425,6 +436,17 @@ int enif_inspect_iolist_as_binary(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifBinary *
 
 int enif_is_binary(ErlNifEnv *env, ERL_NIF_TERM t) { (void)env; return is(t, BINARY); }
 int enif_is_fun(ErlNifEnv *env, ERL_NIF_TERM t) { (void)env, (void)t; return 0; }
+ERL_NIF_TERM enif_make_string(ErlNifEnv *env, const char *text, ErlNifCharEncoding encoding)
+{
+	size_t n = strlen(text);
+	ERL_NIF_TERM t = NIL;
+
+	(void)encoding;
+	while (n-- > 0)
+		t = enif_make_list_cell(env, enif_make_uint(env, (unsigned char)text[n]), t);
+	return t;
+}
+
 int enif_get_string(
 	ErlNifEnv *env, ERL_NIF_TERM t, char *buf, unsigned size, ErlNifCharEncoding encoding)
 {

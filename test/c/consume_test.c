@@ -385,7 +385,7 @@ static void test_print(void)
 		"    char [8] s = [ \"hi\\n\" ]\n"
 		"    int [2] v = [ 0, 0x7 ]\n"
 		"    struct in i = {\n"
-		"        int b:3 = 0x5\n"
+		"        int b :3 = 0x5\n"
 		"        enum color e = RED\n"
 		"    }\n"
 		"    int *p = 0x1234\n"

@@ -5,7 +5,7 @@
  * longer, so that the sanitizer sees one read too many.
  */
 #include "node/frame.c"
-#include "node/term.c"
+#include "node/etf.c"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -92,6 +92,7 @@ static inline void show(const struct d_node *n)
 		if (n->type->size == 8 || !n->type->is_signed)
 			put("%s%s", n->type->is_signed ? "" : "u", n->type->size == 8 ? "l" : "");
 		break;
+	case N_DECIMAL: put("%.*s", (int)n->len, n->text); break;
 	case N_STR: put("\"%.*s\"", (int)n->len, n->text); break;
 	case N_IDENT: put("%s%s", scopes[n->op], n->text); break;
 	case N_ASSOC:

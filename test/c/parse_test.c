@@ -33,7 +33,9 @@ static void test_constants(void)
 	expect_error("BEGIN { 1lu; }", "D_INT_DIGIT", "1lu");
 	expect_error("BEGIN { 18446744073709551616u; }", "D_INT_OFLOW", "too large");
 	expect_error("BEGIN { 9223372036854775808; }", "D_INT_OFLOW", "signed");
-	expect_error("BEGIN { x = 1.5; }", "D_SYNTAX", "floating-point");
+	expr("f(1.5, 0.25)", "f(1.5,0.25)"); /* the checker says where it may be */
+	expect_error("BEGIN { x = 1.5f; }", "D_SYNTAX", "floating-point");
+	expect_error("BEGIN { x = 1.; }", "D_SYNTAX", "floating-point");
 	expect_error("BEGIN { x = 1e9; }", "D_SYNTAX", "floating-point");
 	expect_error("BEGIN { x = .5; }", "D_SYNTAX", "floating-point");
 	expect_error("BEGIN { ''; }", "D_CHR_NULL", "empty");

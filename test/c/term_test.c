@@ -23,14 +23,14 @@ struct term {
 	unsigned n;
 };
 
-#define T_INT(i)    (&(const struct term){.kind = INT, .num = (i)})
-#define T_ATOM(s)   (&(const struct term){.kind = ATOM, .text = (s)})
-#define T_BIN(s)    (&(const struct term){.kind = BIN, .text = (s)})
-#define T_TUPLE2(...) (&(const struct term){.kind = TUPLE, .v = {__VA_ARGS__}, .n = 2})
-#define T_TUPLE3(...) (&(const struct term){.kind = TUPLE, .v = {__VA_ARGS__}, .n = 3})
-#define T_CONS(...) (&(const struct term){.kind = CONS, .v = {__VA_ARGS__}, .n = 2})
-#define T_NIL	    (&(const struct term){.kind = NIL})
-#define T_MAP2(...) (&(const struct term){.kind = MAP, .v = {__VA_ARGS__}, .n = 4})
+#define NEW_INT(i)	(&(const struct term){.kind = INT, .num = (i)})
+#define NEW_ATOM(s)	(&(const struct term){.kind = ATOM, .text = (s)})
+#define NEW_BIN(s)	(&(const struct term){.kind = BIN, .text = (s)})
+#define NEW_TUPLE2(...) (&(const struct term){.kind = TUPLE, .v = {__VA_ARGS__}, .n = 2})
+#define NEW_TUPLE3(...) (&(const struct term){.kind = TUPLE, .v = {__VA_ARGS__}, .n = 3})
+#define NEW_CONS(...)	(&(const struct term){.kind = CONS, .v = {__VA_ARGS__}, .n = 2})
+#define NEW_NIL		(&(const struct term){.kind = NIL})
+#define NEW_MAP2(...)	(&(const struct term){.kind = MAP, .v = {__VA_ARGS__}, .n = 4})
 
 static const struct term *args[4], *slots[TERM_SLOTS];
 static const struct prog *prog;
@@ -120,8 +120,8 @@ static const struct term *value_of(const struct term *t, unsigned key)
 	return NULL;
 }
 
-static uint64_t part(const struct en_current *cur, unsigned slot, enum term_part which, uint64_t of,
-	uint64_t n)
+static uint64_t part(
+	const struct en_current *cur, unsigned slot, enum term_part which, uint64_t of, uint64_t n)
 {
 	const struct term *t = at(of), *found = NULL;
 
@@ -251,6 +251,8 @@ static void run_in(const char *script, const char *jit)
 	erltrace_stop(h, &err);
 	while (erltrace_work(h, &hs, &err) == ERLTRACE_OK)
 		;
+	while (out[0] != '\0' && out[strlen(out) - 1] == '\n')
+		out[strlen(out) - 1] = '\0';
 close:
 	erltrace_close(h);
 }
@@ -269,18 +271,18 @@ static void gives(const char *body, const char *want, const char *want_fault)
 }
 
 #define PRINT(format, values, want) gives(" { printf(\"" format "\", " values "); }", want, "")
-#define FAULT(body, words) gives(" { " body " }", "", words)
+#define FAULT(body, words)	    gives(" { " body " }", "", words)
 
 /* ---- the tests ------------------------------------------------------------------------- */
 
-#define ORDER	 T_TUPLE3(T_ATOM("order"), T_INT(7), T_BIN("tea"))
-#define RESERVED T_TUPLE3(T_ATOM("reserve"), T_BIN("tea"), T_INT(3))
+#define ORDER	 NEW_TUPLE3(NEW_ATOM("order"), NEW_INT(7), NEW_BIN("tea"))
+#define RESERVED NEW_TUPLE3(NEW_ATOM("reserve"), NEW_BIN("tea"), NEW_INT(3))
 
 static void numbers(void)
 {
-	args[0] = T_INT(5);
-	args[1] = T_ATOM("ok");
-	args[2] = T_INT(-1);
+	args[0] = NEW_INT(5);
+	args[1] = NEW_ATOM("ok");
+	args[2] = NEW_INT(-1);
 	PRINT("%d %d %d", "erlarg(0) == 5, erlarg(0) != 5, 5 == erlarg(0)", "1 0 1");
 	PRINT("%d%d%d%d", "erlarg(0) < 6, erlarg(0) <= 5, erlarg(0) > 4, erlarg(0) >= 5", "1111");
 	PRINT("%d%d%d%d", "erlarg(0) < 5, erlarg(0) <= 4, erlarg(0) > 5, erlarg(0) >= 6", "0000");
@@ -301,9 +303,11 @@ static void numbers(void)
 	PRINT("%d %d %d", "erlarg(0), erlarg(0) + 1, -erlarg(0)", "5 6 -5");
 	PRINT("%d", "(int64_t)erlarg(0) * 2", "10");
 	PRINT("%d", "(uint8_t)erlarg(2)", "255");
-	gives(" { x = 1; x += erlarg(0); y = (int64_t)erlarg(0); printf(\"%d %d\", x, y); }", "6 5", "");
+	gives(" { x = 1; x += erlarg(0); y = (int64_t)erlarg(0); printf(\"%d %d\", x, y); }", "6 5",
+		"");
 	gives(" { @ = sum(erlarg(0)); printa(\"%@d\", @); }", "5", "");
-	gives(" { @ = quantize(1, erlarg(0)); @b = count(); printa(\"%@d\", @b); }", "1", "");
+	gives(" { @ = lquantize(1, 0, 9, 1, erlarg(0)); trunc(@); printf(\"counted\"); }",
+		"counted", "");
 	gives(" { this->x = 1; printf(\"%d\", this->x ? erlarg(0) : 2); }", "5", "");
 	FAULT("trace(erlarg(1) + 1);", "not a number (of 64 bits)");
 	FAULT("trace((int)erlarg(3));", "no such term");
@@ -316,28 +320,37 @@ static void numbers(void)
 
 static void texts(void)
 {
-	args[0] = T_BIN("tea");
-	args[1] = T_ATOM("ok");
-	args[2] = T_TUPLE2(T_ATOM("error"), T_BIN("tea"));
+	memset(args, 0, sizeof(args));
+	args[0] = NEW_BIN("tea");
+	args[1] = NEW_ATOM("ok");
+	args[2] = NEW_TUPLE2(NEW_ATOM("error"), NEW_BIN("tea"));
 	PRINT("%s %s [%s]", "erlarg(0), erlarg(1), erlarg(3)", "<<\"tea\">> ok []");
-	PRINT("%d%d %d%d", "erlarg(0) == \"tea\", erlarg(0) == \"<<\\\"tea\\\">>\","
-			   "erlarg(0) == \"te\", erlarg(0) != \"te\"", "11 01");
+	PRINT("%d%d %d%d",
+		"erlarg(0) == \"tea\", erlarg(0) == \"<<\\\"tea\\\">>\","
+		"erlarg(0) == \"te\", erlarg(0) != \"te\"",
+		"11 01");
 	PRINT("%d%d", "\"ok\" == erlarg(1), \"ok\" != erlarg(1)", "10");
 	/* what is not there equals "" only */
-	PRINT("%d%d %d%d", "erlarg(3) == \"\", erlarg(3) != \"\", erlarg(3) == \"x\","
-			   "erlarg(3) != \"x\"", "10 01");
+	PRINT("%d%d %d%d",
+		"erlarg(3) == \"\", erlarg(3) != \"\", erlarg(3) == \"x\","
+		"erlarg(3) != \"x\"",
+		"10 01");
 	PRINT("%d%d", "erlhd(erlarg(0)) == \"\", erlhd(erlarg(0)) == \"x\"", "10");
 	PRINT("%s %s", "erlelement(2, erlarg(2)), erltext(erlelement(2, erlarg(2)))",
 		"<<\"tea\">> tea");
 	PRINT("%s", "strjoin(\"<\", strjoin(erlarg(1), \">\"))", "<ok>");
 	PRINT("%d %c", "strlen(erlarg(1)), erlarg(1)[0]", "2 o");
 	gives(" { x = erlarg(1); self->y = erlarg(1); z[erlarg(1)] = erlarg(0);"
-	      " printf(\"%s %s %s\", x, self->y, z[\"ok\"]); }", "ok ok <<\"tea\">>", "");
+	      " printf(\"%s %s %s\", x, self->y, z[\"ok\"]); }",
+		"ok ok <<\"tea\">>", "");
 	gives(" { @[erlarg(1), erlelement(1, erlarg(2))] = count(); printa(\"%s %s %@d\", @); }",
 		"ok error 1", "");
 	gives(" { this->x = 1; printf(\"%s\", this->x ? erlarg(1) : \"no\"); }", "ok", "");
 	gives(" { this->t = erlarg(2); trace(erlelement(1, this->t)); }", "error", "");
-	gives(" { print(erlelement(1, erlarg(2))); }", "string \"error\"\n", "");
+	gives(" { this->x = 0; this->t = this->x ? erlarg(0) : erlarg(2);"
+	      " trace(erlelement(1, this->t)); }",
+		"error", "");
+	gives(" { print(erlelement(1, erlarg(2))); }", "string \"error\"", "");
 	PRINT("%s", "stringof(erlelement(1, erlarg(2)))", "error");
 	PRINT("%s", "(string)erlelement(1, erlarg(2))", "error");
 	FAULT("trace(erlhd(erlarg(0)));", "no such term");
@@ -346,28 +359,34 @@ static void texts(void)
 	FAULT("x = erlelement(9, erlarg(2));", "no such term");
 	/* texts and terms of an event are asked for once in a clause */
 	gives(" { this->a = erlarg(1); this->b = erlarg(1); @[erlarg(1), erlarg(1)] = count();"
-	      " printf(\"%d\", this->a == this->b); }", "1", "");
+	      " printf(\"%d\", this->a == this->b); trunc(@); }",
+		"1", "");
 	CHECK(asked[PBI_ERLARG] == 1, "%u", asked[PBI_ERLARG]);
 }
 
 static void parts(void)
 {
-	args[0] = T_MAP2(T_ATOM("plan"), T_ATOM("gold"), T_INT(1), T_ATOM("one"));
-	args[1] = T_CONS(T_INT(1), T_CONS(T_INT(2), T_NIL));
+	memset(args, 0, sizeof(args));
+	args[0] = NEW_MAP2(NEW_ATOM("plan"), NEW_ATOM("gold"), NEW_INT(1), NEW_ATOM("one"));
+	args[1] = NEW_CONS(NEW_INT(1), NEW_CONS(NEW_INT(2), NEW_NIL));
 	args[2] = ORDER;
-	args[3] = T_TUPLE2(T_ATOM("order"), T_INT(7));
+	args[3] = NEW_TUPLE2(NEW_ATOM("order"), NEW_INT(7));
 	PRINT("%s %s", "erlget(\"plan\", erlarg(0)), erlget(1, erlarg(0))", "gold one");
 	PRINT("%s %s", "erltype(erlget(\"user\", erlarg(0))), erltype(erlget(\"plan\", erlarg(1)))",
 		"none none");
 	gives("/erlget(\"plan\", erlarg(0)) == \"gold\"/ { printf(\"gold\"); }", "gold", "");
 	PRINT("%d %d %s", "erlhd(erlarg(1)), erlhd(erltl(erlarg(1))), erltype(erltl(erlarg(1)))",
 		"1 2 list");
-	PRINT("%d %s", "erlfield(\"order.id\", erlarg(2)), erltext(erlfield(\"order.item\", erlarg(2)))",
+	PRINT("%d %s",
+		"erlfield(\"order.id\", erlarg(2)), erltext(erlfield(\"order.item\", erlarg(2)))",
 		"7 tea");
-	PRINT("%s %s", "erltype(erlfield(\"order.id\", erlarg(3))), "
-		       "erltype(erlfield(\"order.id\", erlarg(1)))", "none none");
+	PRINT("%s %s",
+		"erltype(erlfield(\"order.id\", erlarg(3))), "
+		"erltype(erlfield(\"order.id\", erlarg(1)))",
+		"none none");
 	gives(" { this->i = 2; printf(\"%d\", erlelement(this->i, erlarg(2))); }", "7", "");
-	PRINT("%d %s %s", "erlsize(erlarg(2)), erltype(erlarg(2)), erltype(erlarg(0))", "3 tuple map");
+	PRINT("%d %s %s", "erlsize(erlarg(2)), erltype(erlarg(2)), erltype(erlarg(0))",
+		"3 tuple map");
 	FAULT("trace(erlsize(erlarg(0)));", "not a term with a size");
 	FAULT("trace(erlsize(erlhd(erlarg(0))));", "no such term");
 	PRINT("%d", "erlarg(2) == erlarg(2)", "1");
@@ -379,42 +398,104 @@ static void parts(void)
 
 static void patterns(void)
 {
-	args[0] = T_TUPLE3(T_ATOM("call"), T_INT(1), RESERVED);
-	args[1] = T_TUPLE2(T_INT(4), T_INT(4));
+	memset(args, 0, sizeof(args));
+	args[0] = NEW_TUPLE3(NEW_ATOM("call"), NEW_INT(1), RESERVED);
+	args[1] = NEW_TUPLE2(NEW_INT(4), NEW_INT(4));
 	gives("/erlmatch(erlarg(0), \"{call, _, {reserve, Item, N}}\")/"
-	      " { printf(\"%s %d\", erltext(this->Item), this->N); }", "tea 3", "");
-	gives("/erlmatch(erlarg(0), \"{call, 2, {reserve, Item, N}}\")/ { printf(\"yes\"); }", "", "");
+	      " { printf(\"%s %d\", erltext(this->Item), this->N); }",
+		"tea 3", "");
+	gives("/erlmatch(erlarg(0), \"{call, 2, {reserve, Item, N}}\")/ { printf(\"yes\"); }", "",
+		"");
 	gives("/erlmatch(erlarg(0), \"{call, _, {reserve, Item, N}}\") && this->N > 3/"
-	      " { printf(\"yes\"); }", "", "");
-	PRINT("%d%d%d", "erlmatch(erlarg(1), \"{X, X}\"), erlmatch(erlarg(0), \"X\"),"
-			"erlmatch(erlarg(3), \"X\")", "110");
+	      " { printf(\"yes\"); }",
+		"", "");
+	PRINT("%d%d%d",
+		"erlmatch(erlarg(1), \"{X, X}\"), erlmatch(erlarg(0), \"X\"),"
+		"erlmatch(erlarg(3), \"X\")",
+		"110");
 	/* a variable of the script's own type */
 	gives(" { this->n = erlmatch(erlarg(0), \"{call, _, {reserve, Item, N}}\");"
-	      " printf(\"%d %d\", this->n, this->N); }", "1 3", "");
-	run_in("this string Item; this int N; BEGIN /erlmatch(erlarg(0), \"{call, _, {reserve, Item, "
-	       "N}}\")/ { printf(\"%s %d\", this->Item, this->N * 2); }", "on");
+	      " printf(\"%d %d\", this->n, this->N); }",
+		"1 3", "");
+	run_in("this string Item; this int N; BEGIN /erlmatch(erlarg(0), \"{call, _, {reserve, "
+	       "Item, "
+	       "N}}\")/ { printf(\"%s %d\", this->Item, this->N * 2); }",
+		"on");
 	CHECK(strcmp(out, "<<\"tea\">> 6") == 0, "%s", out);
-	run_in("this int Item; BEGIN { trace(erlmatch(erlarg(0), \"{call, _, {reserve, Item, _}}\")); }",
+	run_in("this int Item; BEGIN { trace(erlmatch(erlarg(0), \"{call, _, {reserve, Item, "
+	       "_}}\")); }",
 		"on");
 	CHECK(strcmp(fault, "not a number (of 64 bits)") == 0, "%s", fault);
 	/* one that does not match changes nothing */
-	gives(" { this->a = erlmatch(erlarg(1), \"{X, _}\"); this->b = erlmatch(erlarg(0), \"{X, _}\");"
-	      " printf(\"%d %d %d\", this->a, this->b, this->X); }", "1 0 4", "");
+	gives(" { this->a = erlmatch(erlarg(1), \"{X, _}\"); this->b = erlmatch(erlarg(0), \"{X, "
+	      "_}\");"
+	      " printf(\"%d %d %d\", this->a, this->b, this->X); }",
+		"1 0 4", "");
 	gives("/erlmatch(erlarg(0), \"{A, 2, _}\") || erlmatch(erlarg(0), \"{A, 1, _}\")/"
-	      " { printf(\"%s\", this->A); }", "call", "");
+	      " { printf(\"%s\", this->A); }",
+		"call", "");
 	run_in("inline term_t body = erlelement(3, erlarg(0)); inline term_t nth[int n, term_t t] ="
-	       " erlelement(n, t); BEGIN { printf(\"%s\", nth[1, body]); }", "on");
+	       " erlelement(n, t); BEGIN { printf(\"%s\", nth[1, body]); }",
+		"on");
 	CHECK(strcmp(out, "reserve") == 0, "%s", out);
+}
+
+/* An error in a pattern has the place in the source that is meant. */
+static void places(void)
+{
+	static const struct {
+		const char *script;
+		int line, column;
+	} bad[] = {
+		{"BEGIN /erlmatch(erlmsg, \"{ok, ]}\")/ { }", 1, 31},
+		{"BEGIN\n{\n\ttrace(erlmatch(erlmsg, \"{\\\"a\\\", ]}\"));\n}", 3, 34},
+		{"BEGIN { trace(erlget(\"{a\", erlmsg)); }", 1, 25},
+		{"BEGIN { trace(erlfield(\"no.id\", erlmsg)); }", 1, 24},
+		{"inline string P = \"]\"; BEGIN { trace(erlmatch(erlmsg, P)); }", 1, 55},
+	};
+	erltrace_error_t err;
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		erltrace_t *h = erltrace_open(&err);
+
+		CHECK(erltrace_compile(h, bad[i].script, NULL, &err) < 0, "%s", bad[i].script);
+		CHECK(strcmp(err.tag, "D_PATTERN") == 0 && err.line == bad[i].line &&
+				err.column == bad[i].column,
+			"%s: %s %d:%d", bad[i].script, err.tag, err.line, err.column);
+		erltrace_close(h);
+	}
+}
+
+/* A script that does not compile leaves no pattern and no slot behind. */
+static void undone(void)
+{
+	erltrace_error_t err;
+	erltrace_t *h = erltrace_open(&err);
+	const struct prog *p = &h->comp->prog;
+
+	CHECK(erltrace_compile(h, "BEGIN { trace(erlget(\"a\", erlmsg)); }", NULL, &err) == 0);
+	CHECK(p->npats == 1 && p->nterms == 2, "%u %u", p->npats, p->nterms);
+	CHECK(erltrace_compile(h, "BEGIN { trace(erlget(\"b\", erlret)); trace(nothing); }", NULL,
+		      &err) < 0);
+	CHECK(p->npats == 1 && p->nterms == 2, "%u %u", p->npats, p->nterms);
+	/* the same text is one pattern, the same source has one slot */
+	CHECK(erltrace_compile(h,
+		      "END { trace(erlget(\"a\", erlmsg)); trace(erlget(\"b\", erlret)); }", NULL,
+		      &err) == 0);
+	CHECK(p->npats == 2 && p->nterms == 5, "%u %u", p->npats, p->nterms);
+	erltrace_close(h);
 }
 
 /* A handle of another event, or of none, is harmless; a provider may have texts alone. */
 static void others(void)
 {
-	args[0] = T_BIN("tea");
+	memset(args, 0, sizeof(args));
+	args[0] = NEW_BIN("tea");
 	run_in("this term_t x; BEGIN { printf(\"%s %d\", erltype(this->x), this->x == 5); }", "on");
 	CHECK(strcmp(out, "none 0") == 0, "%s", out);
 	me.ops = &texts_only;
-	PRINT("%d%d %d", "erlarg(0) == \"<<\\\"tea\\\">>\", erlarg(0) == \"tea\", erlarg(1) == \"\"",
+	PRINT("%d%d %d",
+		"erlarg(0) == \"<<\\\"tea\\\">>\", erlarg(0) == \"tea\", erlarg(1) == \"\"",
 		"10 1");
 	PRINT("%s %s", "erlarg(0), erltype(erlarg(0))", "<<\"tea\">> none");
 	me.ops = &ops;
@@ -427,5 +508,7 @@ int main(void)
 	parts();
 	patterns();
 	others();
+	places();
+	undone();
 	return finish();
 }

@@ -44,7 +44,7 @@ static const struct {
 	{"sizeof (gst.c)", "unsigned long", true, 8},
 	{"sizeof \"abc\"", "unsigned long", true, 4},
 	{"offsetof(struct in, u2)", "unsigned long", true, 64},
-	{"NULL", "long", true, 0},
+	{"NULL", "int", true, 0},
 	{"'a'", "int", true, 97},
 	{"execname", "string", false, 0},
 	{"arg0", "int64_t", false, 0},

@@ -61,17 +61,36 @@ print_text() ->
     [?assertEqual(Want, print(T)) ||
         {T, Want} <- [{"hello", "\"hello\""},
                       {"a\"\\\n\t", "\"a\\\"\\\\\\n\\t\""},
-                      {[104, 300], "[104,300]"},
-                      {[104, 200], "[104,200]"},
+                      {[104, 300], utf8("\"h\x{12c}\"")},
+                      {[104, 200], utf8("\"h\x{c8}\"")},
+                      {[104, 128], "[104,128]"},
+                      {<<"zo\x{eb}"/utf8>>, utf8("<<\"zo\x{eb}\"/utf8>>")},
+                      {<<"zo\x{eb}">>, utf8("<<\"zo\x{eb}\">>")},
                       {"ab" ++ c, "[97,98|c]"},
                       {<<"hello">>, "<<\"hello\">>"},
                       {<<"x\r\n">>, "<<\"x\\r\\n\">>"},
                       {<<"x", 0>>, "<<120,0>>"},
                       {#{}, "#{}"},
                       {#{a => #{c => "d"}}, "#{a => #{c => \"d\"}}"},
-                      {maps:from_list([{I, I} || I <- lists:seq(1, 33)]), "#{33 keys}"},
                       {atomics:new(1, []), "#Ref<...>"},
                       {1 bsl 1100, "16#1000" ++ lists:duplicate(272, $0)}]].
+
+utf8(Text) -> binary_to_list(unicode:characters_to_binary(Text)).
+
+%% Maps of many keys, which are trees; keys with the same hash among them.
+print_large_map_test_() -> [fun print_large_map/0 || internals()].
+
+print_large_map() ->
+    [?assertEqual(lists:flatten(io_lib:format("~0tp", [M])), print(M)) ||
+        N <- [33, 34, 100, 300], M <- [maps:from_list([{I, [a]} || I <- lists:seq(1, N)]),
+                                       #{x => maps:from_list([{{I}, I} || I <- lists:seq(1, N)])}]],
+    {_, Steps} = erltrace_nif:print(maps:from_keys(lists:seq(1, 1000000), x), 256, false),
+    ?assert(Steps =< 1100).
+
+%% Without knowledge of the VM's internals large maps are not walked.
+print_unknown_map_test_() ->
+    [fun() -> ?assertEqual("#{33 keys}", print(maps:from_keys(lists:seq(1, 33), x))) end ||
+        not internals()].
 
 %% Parts of binaries, from any bit on; short and long ones.
 print_part_test_() -> [fun print_part/0 || internals()].
@@ -288,7 +307,7 @@ predicate_test() ->
                       [take(X) || X <- [orders, users, orders, "orders"]],
                       [add(I, I * I) || I <- lists:seq(1, 20)]
               end),
-    ?assertEqual(#{{"_", []} => 2, {"q", []} => 81}, Got).
+    ?assertEqual(#{{"_", []} => 3, {"q", []} => 81}, Got).
 
 %% One handle reads arguments, another counts calls, at the same time: each is right.
 two_handles_test() ->

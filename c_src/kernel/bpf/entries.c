@@ -39,7 +39,7 @@ static inline struct en_thread *take_slot(struct k_root *r)
 }
 
 void k_free_self(struct en_thread *t, uint64_t key); /* engine/dyn.c */
-uint64_t k_find_process(struct en_thread *t);	     /* terms.c */
+uint64_t k_find_process(struct en_thread *t);	     /* vm_terms.c */
 uint64_t k_erlang_stack(struct en_thread *t);	     /* erlang_stack.c */
 
 static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsigned phase)

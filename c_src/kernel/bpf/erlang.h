@@ -9,7 +9,7 @@
 #include "engine/fire.h"
 #include "engine/probe.h"
 #include "engine/slot.h"
-#include "terms.h"
+#include "vm_terms.h"
 
 #define PROBE(ID, name, route, ...) PROBE_ENUM(ID, __VA_ARGS__)
 #include "erlang_probes.def"

@@ -9,7 +9,7 @@
 #include "engine/in_kernel.h"
 #include "engine/slot.h"
 #include "task.h"
-#include "terms.h"
+#include "vm_terms.h"
 
 enum { REG_BP = 4, REG_SP = 19 };
 enum { PID_MASK = 15, PID_TAG = 3, NORMAL = 0 }; /* NORMAL: a scheduler that is not a dirty one */

@@ -38,7 +38,7 @@ bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n)
 	if (!work_block(f, n))
 		return false;
 	if (in_arena(addr)) {
-		if (n <= k_root.arena_size - (addr - k_root.arena)) {
+		if (n <= k_root.arena_size - (addr - k_root.arena) && n <= mem_readable(f, addr)) {
 			memmove(dst, (const void *)(uintptr_t)addr, n);
 			return true;
 		}
@@ -60,7 +60,7 @@ bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n)
 	return true;
 }
 
-int64_t safe_str(struct fire *f, char *dst, uint64_t addr, size_t room)
+static inline int64_t read_str(struct fire *f, char *dst, uint64_t addr, size_t room)
 {
 	char *buf = k_buffer(f->thread);
 	uint32_t n = bounded(room < K_BUF ? (uint32_t)room : K_BUF - 1);
@@ -84,6 +84,11 @@ int64_t safe_str(struct fire *f, char *dst, uint64_t addr, size_t room)
 	}
 	from_buffer(dst, buf, (uint32_t)got);
 	return got - 1;
+}
+
+int64_t safe_str(struct fire *f, char *dst, uint64_t addr, size_t room)
+{
+	return str_checked(f, dst, addr, room, read_str);
 }
 
 /* In the arena whole words are read, of which the number is a part. */

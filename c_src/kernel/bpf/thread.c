@@ -12,7 +12,7 @@
 #include "engine/slot.h"
 #include "engine/state.h"
 #include "prog/builtins.h"
-#include "terms.h"
+#include "vm_terms.h"
 
 static inline char *text(uint64_t to)
 {

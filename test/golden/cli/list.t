@@ -28,8 +28,19 @@ $ erltrace -l -n nosuch:::
 ? 1
 $ erltrace -l -Z -n nosuch::: | wc -l
 > 1
-# -lv: the types of their arguments
-$ erltrace -lv -n BEGIN | grep -A2 Argument
+# -lv: how stable they are, and the types of their arguments
+$ erltrace -lv -n BEGIN | tail -n +3
+>
+> 	Probe Description Attributes
+> 		Identifier Names: Stable
+> 		Data Semantics:   Stable
+> 		Dependency Class: Common
+>
+> 	Argument Attributes
+> 		Identifier Names: Stable
+> 		Data Semantics:   Stable
+> 		Dependency Class: Common
+>
 > 	Argument Types
 > 		None
 >

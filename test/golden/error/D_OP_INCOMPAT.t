@@ -1,5 +1,5 @@
 # operands that do not go together
-$ erltrace -e -xerrtags -n 'BEGIN { x = "a" + 1; }'
+$ erltrace -e -xerrtags -n 'BEGIN { x = "a" - 1; }'
 !~ \[D_OP_INCOMPAT\]
 ? 1
 $ erltrace -e -xerrtags -n 'BEGIN { x = 1; x = "a"; }'

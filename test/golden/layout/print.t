@@ -33,8 +33,8 @@ $ erltrace -qs s.d
 >     char [8] name = [ "ok" ]
 >     struct in i = {
 >         short a = 0xffff
->         unsigned int b:3 = 0x5
->         unsigned int c:5 = 0x11
+>         unsigned int b :3 = 0x5
+>         unsigned int c :5 = 0x11
 >     }
 >     int [3] v = [ 0x1, 0, 0x3 ]
 >     void *p = 0x10
@@ -79,5 +79,39 @@ $ erltrace -q -xprintsize=8 -n 'struct s { int a; int b; int c; } s; BEGIN { s.a
 >     int a = 0x1
 >     int b = 0x2
 >     ...
+> }
+>
+
+# a pointer: its type, a space, the address
+$ erltrace -qn 'struct s *p; BEGIN { print((void *)0x1234); p = (struct s *)0; print(p); this->c = (char *)16; print(this->c); exit(0); }'
+> void * 0x1234
+> struct s * 0
+> char * 0x10
+>
+# a bit-field is its bits, without a sign; those that are whole integers show no width
+< b.d
+| struct b { int a : 5; unsigned b : 3; short c : 8; int d : 24; unsigned e : 32; int64_t f : 64; int g : 16; };
+| struct b v;
+| BEGIN
+| {
+| 	v.a = -3; v.b = 5; v.c = -1; v.d = -1; v.e = 1; v.f = -1; v.g = -2;
+| 	print(v.a); print(v.b); print(v.c); print(v.d); print(v.f); print(v.a + 1); print(v);
+| 	exit(0);
+| }
+$ erltrace -qs b.d
+> int 0x1d
+> unsigned int 0x5
+> short 0xff
+> int 0xffffff
+> int64_t 0xffffffffffffffff
+> int 0xfffffffe
+> struct b {
+>     int a :5 = 0x1d
+>     unsigned int b :3 = 0x5
+>     short c = 0xff
+>     int d :24 = 0xffffff
+>     unsigned int e = 0x1
+>     int64_t f = 0xffffffffffffffff
+>     int g = 0xfffe
 > }
 >

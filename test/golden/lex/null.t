@@ -1,4 +1,4 @@
-# NULL is an inline of type long
+# NULL is the constant 0, an int
 $ erltrace -qn 'BEGIN { printf("%d %d %d\n", NULL, sizeof (NULL), (void *)0 == NULL); exit(0); }'
-> 0 8 1
+> 0 4 1
 >

@@ -10,7 +10,7 @@ $ erltrace -qn 'BEGIN { printf("[%i] [%6i] [%-6i]\n", -7, -7, -7); exit(0); }'
 >
 # a precision takes the zero flag away; zero with precision 0 is nothing
 $ erltrace -qn 'BEGIN { printf("[%08.3d] [%.0d] [%5.0d]\n", 0, 0, 0); exit(0); }'
-> [     000] [] [     ]
+> [     000] [0] [    0]
 >
 # by the type of the argument: no size is needed, and a wrong one does no harm
 $ erltrace -qn 'BEGIN { printf("[%d] [%d] [%d] [%d] [%d] [%d]\n", (int8_t)-128, (uint8_t)200, (int16_t)-32768, (uint16_t)65535, (uint32_t)-1, (int64_t)-1); exit(0); }'

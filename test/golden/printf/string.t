@@ -1,6 +1,6 @@
 # strings: width pads, - to the left, precision cuts
 $ erltrace -qn 'BEGIN { printf("[%s] [%8s] [%-8s] [%.2s] [%8.2s] [%-8.2s] [%.0s] [%2s]\n", "hello", "hello", "hello", "hello", "hello", "hello", "hello", "hello"); exit(0); }'
-> [hello] [   hello] [hello   ] [he] [      he] [he      ] [] [hello]
+> [hello] [   hello] [hello   ] [he] [      he] [he      ] [hello] [hello]
 >
 $ erltrace -qn 'BEGIN { printf("[%s] [%3s]\n", "", ""); exit(0); }'
 > [] [   ]

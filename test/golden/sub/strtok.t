@@ -27,5 +27,5 @@ $ erltrace -qs t.d
 > a b c 1
 > one two
 > 1 1
-> k v whole text
+> k =v whole text
 >

@@ -43,3 +43,8 @@ $ erltrace -qn 'BEGIN { printf("%d %d\n", sizeof (sizeof (int)), -1 < sizeof (in
 $ erltrace -qn 'BEGIN { printf("%d %d\n", sizeof (_symaddr), sizeof (_usymaddr)); exit(0); }'
 > 8 8
 >
+
+# NULL is the constant 0
+$ erltrace -qn 'BEGIN { printf("%d\n", sizeof (NULL)); exit(0); }'
+> 4
+>

@@ -12,7 +12,7 @@ $ erltrace -Z -e -qn 'erlang*:orders:put:function-return { self->r = erlret; @[s
 $ erltrace -qn 'BEGIN { printf("%d %d\n", sizeof(erlsched), sizeof(erlint(0))); exit(0); }'
 > 4 8
 >
-$ erltrace -e -xerrtags -n 'BEGIN { trace(erlpid + 1); }'
+$ erltrace -e -xerrtags -n 'BEGIN { trace(erlpid - 1); }'
 !~ \[D_OP_
 ? 1
 # they are not assigned to, and take what their prototypes say

@@ -56,3 +56,9 @@ $ erltrace -qn 'self string s; string a[int]; int x; BEGIN { g = "x"; g = strstr
 $ erltrace -qn 'BEGIN { this->p = (char *)alloca(16); this->p[1] = 255; g = stringof(this->p); s = copyinstr((uint64_t)this->p); printf("[%s] [%s] [%s]\n", g, s, stringof(this->p)); exit(0); }'
 > [] [] []
 >
+
+# as an address it is 0
+$ erltrace -qn 'BEGIN { g = "x"; g = NULL; printf("%d %d\n", (char *)g == NULL, (char *)strstr("a", "b") == NULL); } BEGIN { trace(*(char *)g); } BEGIN { exit(0); }'
+> 1 1
+>
+!~ invalid address \(0x0\)

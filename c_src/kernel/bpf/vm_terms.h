@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Terms of an Erlang VM: terms.c. */
-#ifndef K_TERMS_H
-#define K_TERMS_H
+/* Terms of an Erlang VM: vm_terms.c. */
+#ifndef K_VM_TERMS_H
+#define K_VM_TERMS_H
 
 #include "engine/fire.h"
 #include "task.h"

@@ -6,8 +6,8 @@
  * its end and in constant space; behind that every decoder stays inside. What has been walked ends
  * in TERM_PAD zeros: a decoder that looks behind the last term finds no term there.
  */
-#ifndef NODE_TERM_H
-#define NODE_TERM_H
+#ifndef NODE_ETF_H
+#define NODE_ETF_H
 
 #include <stddef.h>
 

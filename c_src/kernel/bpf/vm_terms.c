@@ -13,7 +13,7 @@
 #include "engine/slot.h"
 #include "engine/state.h"
 #include "prog/builtins.h"
-#include "terms.h"
+#include "vm_terms.h"
 
 enum { TAG = 15, PID = 3, PORT = 7, SMALL = 15, ATOM = 11, NIL = 0x3b };
 enum { EXTERNAL_PID = 0x30, TUPLE = 0, HEADER = 0x3f };
@@ -292,9 +292,13 @@ static inline void answer_text(struct fire *f, uint64_t to, uint64_t end, uint64
 		return;
 	} else if (ask == PBI_ERLPID && end - to >= ROOM) {
 		put_pid(f, to, t->k.process);
-	} else if (ask == PBI_ERLNAME) {
+	} else if (ask == PBI_ERLNAME || ask == PBI_ERLPROC) {
 		data = scheduler(vm_at(t->k.vm));
-		k_put_atom(f, to, end, registered_name(user_word(data + vm_at(t->k.vm)->current)));
+		data = registered_name(user_word(data + vm_at(t->k.vm)->current));
+		if (data == 0 && ask == PBI_ERLPROC && end - to >= ROOM)
+			put_pid(f, to, t->k.process);
+		else
+			k_put_atom(f, to, end, data);
 	}
 }
 

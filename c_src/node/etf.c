@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Walking terms: how many bytes each tag says it has, and how many terms are inside it. */
-#include "term.h"
+#include "etf.h"
 
 #include <stdbool.h>
 #include <stdint.h>

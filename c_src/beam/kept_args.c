@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The arguments of a call until it returns (probe path). The process goes on meanwhile, and its
+ * garbage collector moves or frees what they are. So they are copied, as terms of the VM in memory
+ * of ours: at the return they can be printed, compared and matched as at the entry. Every argument
+ * has an equal share of the room. What does not fit, or has a part that must not be read later (a
+ * fun, an identity of another node, a map of more than 32 keys) is replaced by {'...', Text} with
+ * the first bytes of its text, of a binary with its own; the rest of a list by '...'.
+ *
+ * What is kept of a process lies in a list, the newest first, with the depths of the calls on the
+ * shadow stack. Calls that end unseen, by an exception or a tail call, leave theirs behind until the
+ * next call or return that is no deeper.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "atoms.h"
+#include "kept_args.h"
+#include "peek.h"
+#include "processes.h"
+#include "term_print.h"
+#include "term_words.h"
+
+#define AGAIN 64 /* against other threads, for room; then there is none */
+#define DEEP  32 /* calls of C: schedulers' stacks are small */
+#define TEXT  64 /* bytes of a text instead of a term, if there is room */
+
+int beam_kept_init(struct beam_kept_pool *pool)
+{
+	void *p = mmap(NULL, BEAM_KEPT * sizeof(*pool->tab), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	_Static_assert(sizeof(struct beam_kept) == 8192, "two pages");
+	if (p == MAP_FAILED)
+		return -1;
+	pool->tab = p;
+	return 0;
+}
+
+void beam_kept_fini(struct beam_kept_pool *pool)
+{
+	if (pool->tab != NULL)
+		munmap(pool->tab, BEAM_KEPT * sizeof(*pool->tab));
+	pool->tab = NULL;
+}
+
+/* ---- room ------------------------------------------------------------------------------ */
+
+static struct beam_kept *room_get(struct beam_kept_pool *pool)
+{
+	uint64_t head = atomic_load_explicit(&pool->free, memory_order_acquire);
+	uint32_t i;
+
+	for (int n = 0; (uint32_t)head != 0 && n <= AGAIN; n++) {
+		struct beam_kept *k = &pool->tab[(uint32_t)head - 1];
+		uint64_t to = atomic_load_explicit(&k->next, memory_order_relaxed) |
+			      ((head >> 32) + 1) << 32;
+
+		if (atomic_compare_exchange_weak_explicit(
+			    &pool->free, &head, to, memory_order_acquire, memory_order_acquire))
+			return k;
+	}
+	if ((uint32_t)head != 0 || atomic_load_explicit(&pool->n, memory_order_relaxed) >= BEAM_KEPT)
+		return NULL;
+	i = atomic_fetch_add_explicit(&pool->n, 1, memory_order_relaxed);
+	return i < BEAM_KEPT ? &pool->tab[i] : NULL;
+}
+
+static void room_put(struct beam_kept_pool *pool, struct beam_kept *k)
+{
+	uint64_t head = atomic_load_explicit(&pool->free, memory_order_relaxed), to;
+
+	for (int n = 0; n <= AGAIN; n++) {
+		atomic_store_explicit(&k->next, (uint32_t)head, memory_order_relaxed);
+		to = (uint64_t)(k - pool->tab + 1) | ((head >> 32) + 1) << 32;
+		if (atomic_compare_exchange_weak_explicit(
+			    &pool->free, &head, to, memory_order_release, memory_order_relaxed))
+			return;
+	}
+	/* it is lost until the handle is closed */
+}
+
+/* ---- copies ---------------------------------------------------------------------------- */
+
+struct copy {
+	ErlNifEnv *env;
+	ERL_NIF_TERM *at, *end;
+	bool cut;
+};
+
+static size_t left(const struct copy *c)
+{
+	return (size_t)(c->end - c->at);
+}
+
+static ERL_NIF_TERM boxed(const ERL_NIF_TERM *w)
+{
+	return (ERL_NIF_TERM)(uintptr_t)w | 2;
+}
+
+/* The first bytes, if there is room for one. */
+static bool copy_bytes(struct copy *c, const struct beam_bits *b, size_t most, ERL_NIF_TERM *to)
+{
+	size_t n = b->n / 8 < most ? b->n / 8 : most, words;
+
+	if (left(c) < 3)
+		return false;
+	if (n > (left(c) - 2) * 8)
+		n = (left(c) - 2) * 8;
+	words = beam_make_bytes(c->at, b, n);
+	*to = boxed(c->at);
+	c->at += words;
+	return words != 0;
+}
+
+/* {'...', Text} */
+static ERL_NIF_TERM instead(struct copy *c, const struct beam_bits *text, size_t most)
+{
+	ERL_NIF_TERM *w = c->at;
+
+	c->cut = true;
+	if (left(c) < 3 + 4)
+		return atom_dots;
+	c->at += 3;
+	w[0] = 2 << 6;
+	w[1] = atom_dots;
+	return copy_bytes(c, text, most, &w[2]) ? boxed(w) : atom_dots;
+}
+
+static ERL_NIF_TERM printed(struct copy *c, ERL_NIF_TERM t)
+{
+	char text[TEXT + 1];
+	struct beam_bits b = {.data = (const uint8_t *)text};
+
+	beam_print(c->env, t, false, text, sizeof(text));
+	b.n = strlen(text) * 8;
+	return instead(c, &b, TEXT);
+}
+
+static ERL_NIF_TERM copy(struct copy *c, ERL_NIF_TERM t, int deep);
+
+static ERL_NIF_TERM copy_bits(struct copy *c, ERL_NIF_TERM t)
+{
+	struct beam_bits b;
+	ERL_NIF_TERM to;
+
+	if (!beam_get_bits(c->env, t, &b) || b.n % 8 != 0)
+		return printed(c, t);
+	if (left(c) < 2 + (b.n / 8 + 7) / 8)
+		return instead(c, &b, SIZE_MAX);
+	return copy_bytes(c, &b, SIZE_MAX, &to) ? to : printed(c, t);
+}
+
+/* A number or a reference of this node: words without terms in them. */
+static ERL_NIF_TERM copy_plain(struct copy *c, ERL_NIF_TERM t)
+{
+	const ERL_NIF_TERM *w = beam_words(t);
+	size_t n = 1 + (size_t)(w[0] >> 6);
+	ERL_NIF_TERM *to = c->at;
+
+	if (left(c) < n)
+		return printed(c, t);
+	memcpy(to, w, n * sizeof(*w));
+	c->at += n;
+	return boxed(to);
+}
+
+/* n terms behind a header of so many words. */
+static ERL_NIF_TERM copy_terms(
+	struct copy *c, ERL_NIF_TERM t, unsigned header, unsigned n, int deep)
+{
+	const ERL_NIF_TERM *w = beam_words(t);
+	ERL_NIF_TERM *to = c->at;
+
+	if (left(c) < header + n)
+		return printed(c, t);
+	memcpy(to, w, header * sizeof(*w));
+	c->at += header + n;
+	for (unsigned i = 0; i < n; i++)
+		to[header + i] = copy(c, w[header + i], deep);
+	return boxed(to);
+}
+
+static ERL_NIF_TERM copy_map(struct copy *c, ERL_NIF_TERM t, int deep)
+{
+	const ERL_NIF_TERM *keys, *values;
+	unsigned n;
+
+	/* what a key is replaced by may be equal to another, but these maps are only searched */
+	return beam_get_flat_map(t, &n, &keys, &values) ? copy_terms(c, t, 2, 1 + n, deep)
+							: printed(c, t);
+}
+
+static ERL_NIF_TERM copy_list(struct copy *c, ERL_NIF_TERM t, int deep)
+{
+	ERL_NIF_TERM first, *to = &first, head, tail;
+
+	for (; beam_get_cell(c->env, t, &head, &tail); t = tail) {
+		ERL_NIF_TERM *cell = c->at;
+
+		if (left(c) < 2) {
+			c->cut = true;
+			*to = atom_dots;
+			return first;
+		}
+		c->at += 2;
+		*to = (ERL_NIF_TERM)(uintptr_t)cell | 1;
+		cell[1] = atom_dots;
+		cell[0] = copy(c, head, deep);
+		to = &cell[1];
+	}
+	*to = copy(c, t, deep);
+	return first;
+}
+
+static ERL_NIF_TERM copy(struct copy *c, ERL_NIF_TERM t, int deep)
+{
+	const ERL_NIF_TERM *e;
+	unsigned n;
+
+	if (beam_is_immediate(t))
+		return t;
+	if (deep == 0)
+		return printed(c, t);
+	switch (enif_term_type(c->env, t)) {
+	case ERL_NIF_TERM_TYPE_LIST: return copy_list(c, t, deep - 1);
+	case ERL_NIF_TERM_TYPE_TUPLE:
+		return beam_get_tuple(c->env, t, &n, &e) ? copy_terms(c, t, 1, n, deep - 1)
+							 : printed(c, t);
+	case ERL_NIF_TERM_TYPE_MAP: return copy_map(c, t, deep - 1);
+	case ERL_NIF_TERM_TYPE_BITSTRING: return copy_bits(c, t);
+	case ERL_NIF_TERM_TYPE_INTEGER:
+	case ERL_NIF_TERM_TYPE_FLOAT: return copy_plain(c, t);
+	case ERL_NIF_TERM_TYPE_REFERENCE:
+		return beam_local_ref(t) ? copy_plain(c, t) : printed(c, t);
+	default: return printed(c, t);
+	}
+}
+
+/* The cells of the list first, then each argument in its share of the rest. */
+static bool copy_args(struct beam_kept *k, ErlNifEnv *env, ERL_NIF_TERM list)
+{
+	ERL_NIF_TERM *end = k->word + BEAM_KEPT_WORDS;
+	struct copy c = {.env = env, .at = k->word};
+	ERL_NIF_TERM *cell = k->word, head;
+	unsigned n = 0;
+
+	if (!enif_get_list_length(env, list, &n) || n > 255)
+		return true;
+	k->args = n > 0 ? (ERL_NIF_TERM)(uintptr_t)cell | 1 : list;
+	c.at += 2 * n;
+	for (; beam_get_cell(env, list, &head, &list); cell += 2, n--) {
+		c.end = c.at + (end - c.at) / n;
+		cell[0] = copy(&c, head, DEEP);
+		cell[1] = n > 1 ? (ERL_NIF_TERM)(uintptr_t)(cell + 2) | 1 : list;
+	}
+	return c.cut;
+}
+
+/* ---- calls and returns ----------------------------------------------------------------- */
+
+void beam_kept_drop(struct beam_kept_pool *pool, struct beam_proc *p, unsigned depth)
+{
+	struct beam_kept *k;
+
+	while ((k = p->kept) != NULL && k->depth >= depth) {
+		p->kept = k->below;
+		room_put(pool, k);
+	}
+}
+
+void beam_kept_call(struct beam_kept_pool *pool, struct beam_proc *p, const struct beam_fn *fn,
+	unsigned depth, ErlNifEnv *env, ERL_NIF_TERM list)
+{
+	struct beam_kept *k;
+
+	beam_kept_drop(pool, p, depth);
+	if (depth == 0 || !beam_vm.words || !beam_vm.immediates || !enif_is_list(env, list) ||
+		(k = room_get(pool)) == NULL)
+		return;
+	if (copy_args(k, env, list))
+		atomic_fetch_add_explicit(&pool->cut, 1, memory_order_relaxed);
+	k->fn = fn;
+	k->depth = depth;
+	k->below = p->kept;
+	p->kept = k;
+}
+
+const struct beam_kept *beam_kept_return(struct beam_kept_pool *pool, struct beam_proc *p,
+	const struct beam_fn *fn, unsigned depth)
+{
+	beam_kept_drop(pool, p, depth + 1);
+	if (p->kept != NULL && p->kept->depth == depth && p->kept->fn == fn)
+		return p->kept;
+	atomic_fetch_add_explicit(&pool->lost, 1, memory_order_relaxed);
+	return NULL;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The arguments of a call until it returns (kept_args.c, probe path), for scripts that read them at
+ * function-return and the like.
+ */
+#ifndef BEAM_KEPT_ARGS_H
+#define BEAM_KEPT_ARGS_H
+
+#include <erl_nif.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+struct beam_fn;
+struct beam_proc;
+
+#define BEAM_KEPT_WORDS 1020 /* for the arguments of a call, which have equal shares */
+#define BEAM_KEPT	8192 /* calls: 64 MiB */
+
+struct beam_kept {
+	struct beam_kept *below; /* of the same process */
+	const struct beam_fn *fn;
+	uint32_t depth;
+	_Atomic uint32_t next; /* in the list of free ones: index + 1 */
+	ERL_NIF_TERM args;     /* a list, as the VM would have it, in these words */
+	ERL_NIF_TERM word[BEAM_KEPT_WORDS];
+};
+
+struct beam_kept_pool {
+	struct beam_kept *tab; /* NULL: no clause of a return reads arguments */
+	char pad[64];
+	_Atomic uint64_t free; /* tag and index + 1 */
+	_Atomic uint32_t n;    /* handed out for the first time */
+	_Atomic uint64_t lost; /* calls whose arguments are not there at their return */
+	_Atomic uint64_t cut;  /* calls with arguments too large to be kept whole */
+	char pad2[64];
+};
+
+int beam_kept_init(struct beam_kept_pool *pool);
+void beam_kept_fini(struct beam_kept_pool *pool);
+
+/* The process calls fn, which is so deep on its shadow stack, with this list of arguments. */
+void beam_kept_call(struct beam_kept_pool *pool, struct beam_proc *p, const struct beam_fn *fn,
+	unsigned depth, ErlNifEnv *env, ERL_NIF_TERM list);
+/* fn returns: what was kept, until beam_kept_drop(); NULL: nothing, which is counted. */
+const struct beam_kept *beam_kept_return(struct beam_kept_pool *pool, struct beam_proc *p,
+	const struct beam_fn *fn, unsigned depth);
+/* Of calls so deep and deeper. */
+void beam_kept_drop(struct beam_kept_pool *pool, struct beam_proc *p, unsigned depth);
+
+#pragma GCC visibility pop
+#endif

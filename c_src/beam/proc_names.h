@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a process is called if it has no registered name (proc_names.c, probe path): its label, or
+ * the function that it began with. Each handle whose script reads erlproc or erlpeerproc has a table.
+ */
+#ifndef BEAM_PROC_NAMES_H
+#define BEAM_PROC_NAMES_H
+
+#include <erl_nif.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/str.h"
+#include "pid_slots.h"
+
+#pragma GCC visibility push(hidden)
+
+struct beam_event;
+struct beam_handle;
+
+#define BEAM_LABEL_WORDS 15 /* of text, with its NUL: 119 bytes */
+#define BEAM_LABELS	 65536
+
+struct beam_label {
+	_Atomic uint64_t text[BEAM_LABEL_WORDS];
+	_Atomic uint32_t next; /* in the list of free ones: index + 1 */
+	uint32_t pad;
+};
+
+/* One a process. It may change while others read it: they look at the pid again afterwards. */
+struct beam_proc_name {
+	_Atomic uint64_t pid; /* the term; 0: free; 1: being claimed or freed */
+	_Atomic uint64_t mod, fun;
+	_Atomic uint64_t label;	 /* changes << 32 | by an event << 31 | index + 1, or 0: none */
+	_Atomic uint32_t call;	 /* 0: not known; 1: being written; 2: mod, fun and arity are right */
+	_Atomic uint32_t arity;
+};
+
+struct beam_proc_names {
+	struct beam_proc_name *tab; /* NULL: no script reads it */
+	struct beam_pid_slots slots;
+	struct beam_label *labels;
+	char pad[64];
+	_Atomic uint64_t free; /* labels: tag and index + 1 */
+	_Atomic uint32_t used; /* labels handed out for the first time */
+	_Atomic uint64_t lost; /* names without room */
+	char pad2[64];
+};
+
+int beam_proc_names_init(struct beam_proc_names *t, uint64_t process_limit);
+void beam_proc_names_fini(struct beam_proc_names *t);
+
+/* Events: it was spawned with {M, F, Arguments}; it called proc_lib:set_label/1; it exits. */
+void beam_proc_name_spawned(const struct beam_event *ev, ERL_NIF_TERM mfa);
+void beam_proc_name_label(const struct beam_event *ev, ERL_NIF_TERM label);
+void beam_proc_name_exit(struct beam_proc_names *t, ERL_NIF_TERM pid);
+
+/* Its registered name, label, first function or pid. NULL: it is in buf. */
+const struct et_str *beam_proc_name(
+	struct beam_handle *b, ERL_NIF_TERM pid, char *buf, size_t size);
+
+#pragma GCC visibility pop
+#endif

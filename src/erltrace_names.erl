@@ -1,0 +1,90 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% @doc The names of processes that a script shows: registered names (c_src/beam/registered.c), and
+%% what processes without one are called (c_src/beam/proc_names.c). Events report them when they
+%% change; what there is when a script starts is told here: before tracing begins, so that the first
+%% events find it, and again afterwards, because no event reports what changes in between.
+-module(erltrace_names).
+-export([fill/2, renew/2]).
+-export_type([names/0]).
+
+-define(BATCH, 100). % processes asked at a time
+-define(WAIT, 3000). % ms; a process that does not answer must not hold up the script
+
+-record(names, {registered = [] :: [{atom(), pid() | port() | undefined}],
+                asked = none :: [pid()] | none}).
+-opaque names() :: #names{}.
+
+%% @doc Before tracing begins.
+-spec fill(reference(), Needs :: [term()]) -> names().
+fill(Nif, Needs) ->
+    #names{registered = [add_name(Nif, N) || lists:member(names, Needs), N <- registered()],
+           asked = case lists:member(proc_names, Needs) of
+                       true -> ask_all(Nif, []);
+                       false -> none
+                   end}.
+
+%% @doc From now on events report changes; here is what changed since fill/2.
+-spec renew(reference(), names()) -> ok.
+renew(Nif, #names{registered = Registered, asked = Asked}) ->
+    Registered =:= [] orelse renew_registered(Nif, Registered),
+    Asked =:= none orelse ask_all(Nif, Asked),
+    ok.
+
+add_name(Nif, Name) ->
+    Pid = whereis(Name),
+    is_pid(Pid) andalso erltrace_nif:set_name(Nif, Pid, Name, true),
+    {Name, Pid}.
+
+renew_registered(Nif, Names) ->
+    [erltrace_nif:set_name(Nif, Pid, Name, false) ||
+        {Name, Pid} <- Names, is_pid(Pid), whereis(Name) =/= Pid],
+    [add_name(Nif, Name) || Name <- registered()].
+
+%% ---- what processes are called ---------------------------------------------------------------
+
+%% Ask all processes, and those that were asked before: they may have ended. In a process of its
+%% own, whose memory goes with it: before OTP 27 a process answers with its whole dictionary. If it
+%% takes too long, it goes on while the script runs already; until then some are shown by their pids.
+ask_all(Nif, Before) ->
+    Pids = processes(),
+    Ended = Before -- Pids,
+    {Asker, Mon} = spawn_monitor(fun() -> asker(Nif, Ended, Pids) end),
+    receive {'DOWN', Mon, process, Asker, _} -> ok
+    after ?WAIT -> erlang:demonitor(Mon, [flush])
+    end,
+    Pids.
+
+asker(Nif, Ended, Pids) ->
+    process_flag(sensitive, true),
+    erltrace_nif:fill_names(Nif, Ended),
+    Keys = case erltrace_vm:has_sessions() of % OTP 27 and later
+               true -> [initial_call, {dictionary, '$initial_call'}, {dictionary, '$process_label'}];
+               false -> [initial_call, dictionary]
+           end,
+    ask(Nif, Keys, Pids).
+
+ask(_, _, []) ->
+    ok;
+ask(Nif, Keys, Pids) ->
+    {Some, Rest} = lists:split(min(?BATCH, length(Pids)), Pids),
+    case erltrace_nif:claim_names(Nif, Some) of
+        Tokens when is_list(Tokens) ->
+            erltrace_nif:fill_names(Nif, [answer(P, T, process_info(P, Keys)) ||
+                                             {P, T} <- lists:zip(Some, Tokens)]),
+            erlang:yield(),
+            ask(Nif, Keys, Rest);
+        _ ->
+            ok % it is closed
+    end.
+
+answer(Pid, _, undefined) -> % it has ended
+    Pid;
+answer(Pid, Token, [{_, Initial}, {dictionary, Dict}]) ->
+    {Pid, Token, call(proplists:get_value('$initial_call', Dict), Initial), undefined};
+answer(Pid, Token, [{_, Initial}, {_, Call}, {_, Label}]) ->
+    {Pid, Token, call(Call, Initial), Label}.
+
+%% As proc_lib has it; else what the process was spawned with.
+call({M, F, A}, _) when is_atom(M), is_atom(F) -> {M, F, A};
+call(_, Initial) -> Initial.
