@@ -26,6 +26,13 @@ unsigned d_prog_str(struct d_comp *c, const char *s, uint32_t len)
 
 /* ---- keys ------------------------------------------------------------------------------ */
 
+static void set_int(struct prog_val *v, const struct d_type *t)
+{
+	v->type = t;
+	v->size = (uint32_t)d_base(t)->size;
+	v->is_signed = d_is_signed(t);
+}
+
 /*
  * The parts of a key. A declaration gives only types; the first use (list) distinguishes stack()
  * and sym() from plain bytes and addresses.
@@ -47,7 +54,7 @@ struct prog_val *cg_keys_of(struct cg *g, const struct d_type **types, unsigned 
 		if (v[i].kind == V_STR)
 			*strmask |= 1u << i;
 		else if (v[i].kind == V_INT)
-			v[i].size = d_base(types[i])->size;
+			set_int(&v[i], types[i]);
 		else if (v[i].kind != V_SYM)
 			*blob = true;
 	}
@@ -229,6 +236,17 @@ struct d_node *cg_increment(const struct d_node *call)
 	return n;
 }
 
+/* The checker may have found a use of an integer key that is wider than those before. */
+static void widen_keys(struct prog_agg *a, const struct d_ident *id)
+{
+	for (unsigned i = 0; i < a->nkeys; i++) {
+		const struct d_type *t = id->keys[i];
+
+		if (a->keys[i].kind == V_INT && d_base(t)->size > a->keys[i].size)
+			set_int(&a->keys[i], t);
+	}
+}
+
 void cg_aggregate(struct cg *g, struct d_node *n)
 {
 	struct d_ident *id = n->a->ident;
@@ -242,6 +260,7 @@ void cg_aggregate(struct cg *g, struct d_node *n)
 	if (g->failed)
 		return;
 	pa = g->c->prog.aggs[agg];
+	widen_keys(pa, id);
 	if (call->list != NULL) {
 		g->action = first + 1 + nkeys + (incr != NULL);
 		value = cg_expr(g, call->list);

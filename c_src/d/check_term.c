@@ -36,8 +36,9 @@ int chk_term_operands(struct d_comp *c, struct d_node *n, bool null)
 	if (null && n->op >= OP_LT && n->op <= OP_NE &&
 		(d_is_term(n->a->type) || d_is_term(n->b->type)))
 		return CHK_ERR(c, D_OP_INCOMPAT, n,
-			"a term is not compared with NULL: erltype(T) %s \"none\" if there is none",
-			chk_opname(n->op));
+			"a term is not compared with NULL: erltype(T) == \"none\" asks whether "
+			"there "
+			"is none");
 	if (!arith)
 		return 0;
 	return chk_term_number(c, n->a) || chk_term_number(c, n->b) ? -1 : 0;
@@ -67,7 +68,7 @@ int chk_term_values(struct d_comp *c, const struct d_fmt *f, struct d_node *args
 }
 
 const char chk_term_truth[] = ": compare it, as in T == \"true\" or T > 0; erltype(T) != \"none\" "
-			      "if there is such a term at all";
+			      "asks whether there is one";
 
 /* ---- comparing --------------------------------------------------------------------------- */
 

@@ -540,7 +540,7 @@ static struct et_str *own_link(const char *path, size_t most)
 	return et_str_new(text, n > 0 ? (size_t)n : 0);
 }
 
-static int look_around(struct en *en, struct et_error *e)
+static int note_process(struct en *en, struct et_error *e)
 {
 	en->process.execname = own_line("/proc/self/comm", 64);
 	/* in a node the arguments may contain the cookie, which scripts must not see */
@@ -704,7 +704,7 @@ int en_load(struct en *en, const struct prog *prog, struct et_error *e)
 {
 	en->prog = prog;
 	en->fence = !en_barrier_init();
-	if (share(en, e) < 0 || look_around(en, e) < 0 || en_cpus_load(en, e) < 0 ||
+	if (share(en, e) < 0 || note_process(en, e) < 0 || en_cpus_load(en, e) < 0 ||
 		load_strings(en, e) < 0 || load_code(en, e) < 0 || load_memory(en, e) < 0 ||
 		load_probes(en, e) < 0 || share_clauses(en, e) < 0)
 		return -1;

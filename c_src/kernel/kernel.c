@@ -132,7 +132,7 @@ int k_prepare(struct en *en, struct et_error *e)
 	memset(&k->root->off, 0xff, sizeof(k->root->off));
 	k->root->en = en;
 	k->root->nslots = en->shared.nslots;
-	k->root->ncpus = en->shared.nslots - SPARE_SLOTS;
+	k->root->cpu_slots = en->shared.nslots - SPARE_SLOTS;
 	k->root->arena = (uint64_t)(uintptr_t)en;
 	k->root->arena_size = en->shared.window;
 	k->root->uses_ids = uses_ids(en);

@@ -59,7 +59,7 @@ enum { REG_IP = 16, REG_CS = 17 };
 
 struct k_root {
 	struct en *en;
-	uint32_t ncpus, nslots; /* a slot for each CPU, then those for firings within firings */
+	uint32_t cpu_slots, nslots; /* a slot for each CPU, then those for firings within firings */
 	uint64_t arena, arena_size;
 	uint64_t pid_ns, pid_dev; /* the command's own process numbers, in a container; 0: the kernel's */
 	uint64_t zero; /* of which the verifier does not know that it is 0 */

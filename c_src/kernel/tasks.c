@@ -105,7 +105,7 @@ static int make_vtimes(struct en *en, struct et_error *e)
 	struct k_root *r = en->kernel->root;
 
 	r->vtimes = en_alloc(en, K_VTIMES * sizeof(*r->vtimes));
-	r->running = en_alloc(en, r->ncpus * sizeof(*r->running));
+	r->running = en_alloc(en, r->cpu_slots * sizeof(*r->running));
 	if (r->vtimes == NULL || r->running == NULL)
 		return et_err(e, ET_NOMEM, "out of memory for the CPU time of threads");
 	return 0;

@@ -27,9 +27,9 @@ static inline struct en_thread *take_slot(struct k_root *r)
 	uint32_t cpu = bpf_get_smp_processor_id();
 	struct en_thread *t = en_slot(en, cpu);
 
-	if (cpu < r->ncpus && enter(t))
+	if (cpu < r->cpu_slots && enter(t))
 		return t;
-	for (uint32_t i = r->ncpus; i < r->nslots; i++) {
+	for (uint32_t i = r->cpu_slots; i < r->nslots; i++) {
 		t = en_slot(en, i);
 		if (enter(t))
 			return t;

@@ -93,7 +93,7 @@ static inline void vtime_switch(uint64_t prev, uint64_t next)
 	uint32_t cpu = bpf_get_smp_processor_id();
 	struct k_running *r = &k_root.running[cpu];
 
-	if (k_root.running == NULL || cpu >= k_root.ncpus)
+	if (k_root.running == NULL || cpu >= k_root.cpu_slots)
 		return;
 	if (r->tid == tid && tid != 0) {
 		struct k_vtime *v = vtime_of(tid);
@@ -114,7 +114,7 @@ static inline uint64_t vtime(struct fire *f)
 	if (k_root.pid_ns != 0)
 		tid = task_u32(task_of(f->thread), k_root.off.pid);
 
-	if (k_root.running == NULL || cpu >= k_root.ncpus)
+	if (k_root.running == NULL || cpu >= k_root.cpu_slots)
 		return 0;
 	if (r->tid != tid || r->since == 0) /* it has been running since before we looked */
 		vtime_arrives(r, task_of(f->thread), tid, fire_ts(f));
