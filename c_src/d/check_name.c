@@ -387,7 +387,7 @@ int chk_ident(struct d_comp *c, struct d_node *n, unsigned cx)
 		return symbol(c, n);
 	if (!id)
 		return undefined(c, n);
-	if (chk_attr(c, n, id))
+	if (chk_attr(c, n, id) || chk_has(c, n, id))
 		return -1;
 	switch (id->kind) {
 	case ID_SCALAR: return variable(c, n, id);
