@@ -34,6 +34,12 @@ main() ->
                   "erlang*:::process-scheduled { @[copyinstr(arg0)] = count(); }", 1.25),
             bench("gc_major-start, sum", 300, fun collections/1, {[garbage_collection], none},
                   "erlang*:::gc_major-start { @ = sum(arg1); }", 1.25),
+            over("a map looked into, two levels deep", fun map_sends/1,
+                 "/erlmatch(erlmsg, \"#{user := #{plan := gold}}\")/", 50),
+            over("the same by erlget()", fun map_sends/1,
+                 "/erlget(\"plan\", erlget(\"user\", erlmsg)) == \"gold\"/", 50),
+            over("a pattern that fails at once", fun tuple_sends/1,
+                 "/!erlmatch(erlmsg, \"{error, Id, _}\")/", 15),
             by_dbg(HeatRow),
             by_process(HeatRow),
             user_probe(),
@@ -60,6 +66,17 @@ bench(Name, N, Work, {Flags, Pattern}, Script, Goal) ->
               [Name, Bare / N, (Floor - Bare) / N, (Ours - Bare) / N, Ours / Floor,
                "<=" ++ float_to_list(Goal, [{decimals, 2}])]),
     {Name, Ours / N, "ns", Floor / N, Ours / Floor, '<=', Goal, (Ours - Bare) / N}.
+
+%% What a predicate adds to an event that is counted.
+over(Name, Work, Predicate, Goal) ->
+    N = 5000,
+    Script = fun(P) -> "erlang*:::message-send " ++ P ++ "{ @ = count(); }" end,
+    {Base, With} =
+        lists:foldl(fun(_, {A, B}) ->
+                            {min(A, with_script(Script(""), fun() -> time(N, Work) end)),
+                             min(B, with_script(Script(Predicate), fun() -> time(N, Work) end))}
+                    end, {infinity, infinity}, lists:seq(1, ?ROUNDS)),
+    row(Name, (With - Base) / N, "ns", Base / N, (With - Base) / N, '<=', Goal).
 
 best(N, Work) ->
     lists:min([time(N, Work) || _ <- lists:seq(1, ?ROUNDS)]).
@@ -123,6 +140,17 @@ yields(N) -> erlang:yield(), yields(N - 1).
 
 collections(0) -> ok;
 collections(N) -> erlang:garbage_collect(), collections(N - 1).
+
+map_sends(N) -> sends_of(#{time => 1, user => #{id => 7, name => <<"zoe">>, plan => gold}}, N).
+tuple_sends(N) -> sends_of({ok, 7, x}, N).
+
+sends_of(Message, N) ->
+    P = spawn_opt(fun() -> receive stop -> ok end end, [{message_queue_data, off_heap}]),
+    sends_of(P, Message, N),
+    exit(P, kill).
+
+sends_of(_, _, 0) -> ok;
+sends_of(P, Message, N) -> P ! Message, sends_of(P, Message, N - 1).
 
 %% ---- other figures ---------------------------------------------------------------------------
 

@@ -173,6 +173,26 @@ size_t beam_atom_name(ERL_NIF_TERM atom, char buf[BEAM_ATOM_NAME])
 	return end(&t);
 }
 
+bool beam_atom_is(ERL_NIF_TERM atom, const char *name, size_t len)
+{
+	char has[BEAM_ATOM_NAME];
+	int n = enif_get_atom(NULL, atom, has, 256, ERL_NIF_LATIN1) - 1;
+	size_t at = 0;
+
+	if (n < 0)
+		return beam_atom_name(atom, has) == len && memcmp(has, name, len) == 0;
+	for (int i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)has[i];
+		const char utf8[2] = {(char)(0xc0 | c >> 6), (char)(0x80 | (c & 0x3f))};
+		size_t bytes = c < 0x80 ? 1 : 2;
+
+		if (bytes > len - at || memcmp(name + at, c < 0x80 ? &has[i] : utf8, bytes) != 0)
+			return false;
+		at += bytes;
+	}
+	return at == len;
+}
+
 size_t beam_function_text(
 	ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity, char *buf, size_t size)
 {

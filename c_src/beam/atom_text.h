@@ -4,6 +4,7 @@
 #define BEAM_ATOM_TEXT_H
 
 #include <erl_nif.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 void beam_atom_text_init(void); /* at load */
@@ -11,6 +12,7 @@ void beam_atom_text_init(void); /* at load */
 size_t beam_atom_text(ERL_NIF_TERM atom, char *buf, size_t size);
 #define BEAM_ATOM_NAME 1024 /* bytes of a name, at most, and a NUL */
 size_t beam_atom_name(ERL_NIF_TERM atom, char buf[BEAM_ATOM_NAME]); /* without quotes */
+bool beam_atom_is(ERL_NIF_TERM atom, const char *name, size_t len); /* is that its name? */
 size_t beam_function_text( /* module:function/arity */
 	ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity, char *buf, size_t size);
 

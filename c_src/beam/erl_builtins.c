@@ -72,16 +72,6 @@ static unsigned scheduler(void)
 
 /* ---- terms of the event ---------------------------------------------------------------- */
 
-static bool has_message(const struct beam_event *ev, ERL_NIF_TERM *msg)
-{
-	ERL_NIF_TERM tag = ev->argv != NULL ? ev->argv[0] : 0;
-
-	if (tag != atom_send && tag != atom_receive)
-		return false;
-	*msg = ev->argv[3];
-	return true;
-}
-
 static bool has_arguments(const struct beam_event *ev, ERL_NIF_TERM *list)
 {
 	const ERL_NIF_TERM *t;
@@ -170,7 +160,7 @@ static bool has_reason(const struct beam_event *ev, ERL_NIF_TERM *reason)
 bool beam_source(const struct beam_event *ev, unsigned pbi, uint64_t n, ERL_NIF_TERM *t)
 {
 	switch (pbi) {
-	case PBI_ERLMSG: return has_message(ev, t);
+	case PBI_ERLMSG: return beam_message(ev, t);
 	case PBI_ERLARGS: return has_arguments(ev, t);
 	case PBI_ERLARG: return has_argument(ev, n, t);
 	case PBI_ERLRET: return has_result(ev, t);

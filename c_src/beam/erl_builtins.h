@@ -7,12 +7,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "atoms.h"
+#include "vm_event.h"
+
 #pragma GCC visibility push(hidden)
 
-struct beam_event;
 struct en_current_ops;
 
 extern const struct en_current_ops beam_ops;
+/* The message that an event is about; false: it is about none. */
+static inline bool beam_message(const struct beam_event *ev, ERL_NIF_TERM *msg)
+{
+	ERL_NIF_TERM tag = ev->argv != NULL ? ev->argv[0] : 0;
+
+	if (tag != atom_send && tag != atom_receive)
+		return false;
+	*msg = ev->argv[3];
+	return true;
+}
 /* The term of an event that a built-in is: PBI_ERLARG with its n, PBI_ERLMSG and so on. */
 bool beam_source(const struct beam_event *ev, unsigned pbi, uint64_t n, ERL_NIF_TERM *t);
 

@@ -91,13 +91,10 @@ static __attribute__((noinline)) bool atom_by_name(
 	ErlNifEnv *env, const struct beam_node *p, ERL_NIF_TERM t)
 {
 	struct beam_node *known = (struct beam_node *)p; /* what is learnt is kept */
-	char name[BEAM_ATOM_NAME];
-	size_t n;
 
 	if (!enif_is_atom(env, t) || t == atomic_load_explicit(&p->other, memory_order_relaxed))
 		return false;
-	n = beam_atom_name(t, name);
-	if (n != p->len || memcmp(name, p->text, n) != 0) {
+	if (!beam_atom_is(t, p->text, p->len)) {
 		atomic_store_explicit(&known->other, t, memory_order_relaxed);
 		return false;
 	}
@@ -309,7 +306,7 @@ static inline bool match_map(struct match *m, unsigned *i, ERL_NIF_TERM *t)
 
 /* ---- all of it ------------------------------------------------------------------------- */
 
-static bool match(struct match *m, unsigned i, ERL_NIF_TERM t)
+NO_GUARD static bool match(struct match *m, unsigned i, ERL_NIF_TERM t)
 {
 	const ERL_NIF_TERM *e;
 	ERL_NIF_TERM head;
@@ -358,14 +355,6 @@ static bool match(struct match *m, unsigned i, ERL_NIF_TERM t)
 	}
 }
 
-bool beam_match(
-	ErlNifEnv *env, const struct beam_pattern *p, ERL_NIF_TERM t, struct beam_value *var)
-{
-	struct match m = {.env = env, .node = p->node, .var = var, .steps = SAME_STEPS};
-
-	return match(&m, 0, t);
-}
-
 /* What is no term of the VM: part of a binary, or a number from it. */
 static bool match_other(struct match *m, unsigned i, const struct beam_value *v)
 {
@@ -386,7 +375,7 @@ static bool match_other(struct match *m, unsigned i, const struct beam_value *v)
 	}
 }
 
-bool beam_match_value(ErlNifEnv *env, const struct beam_pattern *p, const struct beam_value *v,
+NO_GUARD bool beam_match(ErlNifEnv *env, const struct beam_pattern *p, const struct beam_value *v,
 	struct beam_value *var)
 {
 	struct match m = {.env = env, .node = p->node, .var = var, .steps = SAME_STEPS};
@@ -394,7 +383,7 @@ bool beam_match_value(ErlNifEnv *env, const struct beam_pattern *p, const struct
 	return is_term(v) ? match(&m, 0, v->term) : match_other(&m, 0, v);
 }
 
-bool beam_match_key(
+NO_GUARD bool beam_match_key(
 	ErlNifEnv *env, const struct beam_pattern *key, ERL_NIF_TERM map, ERL_NIF_TERM *value)
 {
 	ERL_NIF_TERM k = atomic_load_explicit(&key->whole, memory_order_acquire);

@@ -9,6 +9,7 @@
 
 #include "patterns.h"
 #include "peek.h"
+#include "term_words.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -29,15 +30,29 @@ struct beam_value {
 };
 
 /*
- * Does the term match? Then var[] are the values of the pattern's variables; else they may have
+ * Does the value match? Then var[] are the values of the pattern's variables; else they may have
  * been overwritten. What a variable that is there twice may take is bounded: where two terms are
  * too large to compare, there is no match.
  */
-bool beam_match(
-	ErlNifEnv *env, const struct beam_pattern *p, ERL_NIF_TERM t, struct beam_value *var);
-/* The same of any value. */
-bool beam_match_value(ErlNifEnv *env, const struct beam_pattern *p, const struct beam_value *v,
+bool beam_match(ErlNifEnv *env, const struct beam_pattern *p, const struct beam_value *v,
 	struct beam_value *var);
+/* Does it fail at once? Most patterns are tuples of some size that begin with an atom. */
+static inline bool beam_match_fails(const struct beam_pattern *p, const struct beam_value *v)
+{
+	const struct beam_node *node = p->node;
+	const ERL_NIF_TERM *w;
+	ERL_NIF_TERM atom;
+
+	if (node->op != PAT_TUPLE || v->kind != VALUE_TERM || unlikely(!beam_vm.words))
+		return false;
+	w = beam_words(v->term);
+	if ((v->term & 3) != 2 || w[0] != (ERL_NIF_TERM)node->n << 6)
+		return true;
+	if (node->n == 0 || node[1].op != PAT_ATOM)
+		return false;
+	atom = atomic_load_explicit(&node[1].term, memory_order_relaxed);
+	return atom != 0 && atom != w[1];
+}
 /* The value of a key of a map. */
 bool beam_match_key(
 	ErlNifEnv *env, const struct beam_pattern *key, ERL_NIF_TERM map, ERL_NIF_TERM *value);

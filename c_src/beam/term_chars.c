@@ -121,7 +121,7 @@ static bool put_term(struct out *o, ERL_NIF_TERM t)
 
 	if (enif_is_atom(o->env, t)) {
 		n = beam_atom_name(t, name);
-		if (o->buf != NULL && n > o->room)
+		if (n > o->room)
 			n = beam_utf8_whole(name, o->room);
 		put(o, name, n);
 		return true;
@@ -153,5 +153,7 @@ bool beam_chars_are(ErlNifEnv *env, const struct beam_value *v, const char *text
 {
 	struct out o = {.env = env, .text = text, .room = len};
 
+	if (v->kind == VALUE_TERM && enif_is_atom(env, v->term))
+		return beam_atom_is(v->term, text, len);
 	return put_value(&o, v) && !o.full && o.len == len;
 }

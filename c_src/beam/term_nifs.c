@@ -12,6 +12,7 @@
 
 #define FIELDS 64 /* of a record */
 #define TEXT   4096
+#define COPIED 4096 /* bytes of a binary */
 
 /* ---- a pattern from its text ------------------------------------------------------------ */
 
@@ -105,15 +106,15 @@ static int read_pattern(struct reading *r, ERL_NIF_TERM text, struct pat *pat, E
 
 /* ---- match ------------------------------------------------------------------------------ */
 
-/* Bits as a term: what is beyond whole bytes goes by the external format. */
+/* Bits as a term, by the external format; if they are many, their number. */
 static ERL_NIF_TERM bits_term(ErlNifEnv *env, const struct beam_bits *b)
 {
 	size_t n = (b->n + 7) / 8;
-	unsigned char *bytes = malloc(n + 7);
+	unsigned char *bytes = n <= COPIED ? malloc(n + 7) : NULL;
 	ERL_NIF_TERM t = atom_error;
 
 	if (bytes == NULL)
-		return t;
+		return enif_make_uint64(env, b->n);
 	memcpy(bytes,
 		(unsigned char[]){131, 77, (unsigned char)(n >> 24), (unsigned char)(n >> 16),
 			(unsigned char)(n >> 8), (unsigned char)n, b->n % 8 == 0 ? 8 : b->n % 8},
@@ -160,7 +161,7 @@ ERL_NIF_TERM nif_match(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct reading *r = calloc(1, sizeof(*r));
 	struct beam_patterns ps = {.env = NULL};
-	struct beam_value var[PAT_VARS];
+	struct beam_value var[PAT_VARS], v = {.kind = VALUE_TERM, .term = argv[0]};
 	ERL_NIF_TERM ret;
 	struct pat pat;
 
@@ -172,7 +173,8 @@ ERL_NIF_TERM nif_match(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (read_pattern(r, argv[1], &pat, &ret) == 0) {
 		if (beam_patterns_init(&ps, &pat, 1) < 0)
 			ret = atom_error;
-		else if (beam_match(env, &ps.pattern[0], argv[0], var))
+		else if (!beam_match_fails(&ps.pattern[0], &v) &&
+			 beam_match(env, &ps.pattern[0], &v, var))
 			ret = bindings(env, &pat, var);
 		else
 			ret = atom_nomatch;

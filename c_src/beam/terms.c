@@ -21,6 +21,7 @@
 #include "term_words.h"
 #include "terms.h"
 #include "texts.h"
+#include "tracer.h"
 #include "vm_threads.h"
 
 #define LONGEST	 10000 /* list whose length is counted */
@@ -53,12 +54,6 @@ struct beam_slots *beam_slots_nth(unsigned n)
 
 /* ---- slots ----------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) void empty(struct beam_slots *s, uint64_t seq)
-{
-	memset(s->set, 0, sizeof(s->set));
-	s->seq = seq;
-}
-
 /* Those of this event; NULL: the thread is none of the VM's. */
 static inline struct beam_slots *slots(void)
 {
@@ -68,8 +63,10 @@ static inline struct beam_slots *slots(void)
 	if (unlikely(t == NULL))
 		return NULL;
 	seq = atomic_load_explicit(&t->seq, memory_order_relaxed);
-	if (t->slots->seq != seq)
-		empty(t->slots, seq);
+	if (t->slots->seq != seq) {
+		memset(t->slots->set, 0, sizeof(t->slots->set));
+		t->slots->seq = seq;
+	}
 	return t->slots;
 }
 
@@ -114,14 +111,16 @@ static const struct beam_event *event_of(const struct en_current *cur)
 
 /* ---- where terms come from -------------------------------------------------------------- */
 
-static uint64_t source(const struct en_current *cur, unsigned slot, unsigned pbi, uint64_t n)
+NO_GUARD static uint64_t source(
+	const struct en_current *cur, unsigned slot, unsigned pbi, uint64_t n)
 {
 	struct beam_slots *s = slots();
 	ERL_NIF_TERM t;
 
 	if (unlikely(s == NULL || slot >= TERM_SLOTS))
 		return 0;
-	if (beam_source(event_of(cur), pbi, n, &t))
+	if (pbi == PBI_ERLMSG ? beam_message(event_of(cur), &t)
+			      : beam_source(event_of(cur), pbi, n, &t))
 		return put(s, slot, pbi == PBI_ERLARGS ? VALUE_ARGS : VALUE_TERM, t);
 	set(s, slot, false);
 	return 0;
@@ -134,8 +133,8 @@ static const struct beam_pattern *pattern_of(const struct beam_event *ev, uint64
 	return n < ps->n ? &ps->pattern[n] : NULL;
 }
 
-static bool get_part(const struct beam_event *ev, enum term_part what, ERL_NIF_TERM of, uint64_t n,
-	ERL_NIF_TERM *t)
+NO_GUARD static inline bool get_part(const struct beam_event *ev, enum term_part what,
+	ERL_NIF_TERM of, uint64_t n, ERL_NIF_TERM *t)
 {
 	const struct beam_pattern *key;
 	const ERL_NIF_TERM *e;
@@ -182,7 +181,8 @@ static bool match(const struct en_current *cur, uint64_t of, unsigned pattern, u
 
 	if (unlikely(s == NULL || p == NULL || first + p->nvars > TERM_SLOTS))
 		return false;
-	is = v != NULL && beam_match_value(ev->env, p, v, &s->value[first]);
+	is = likely(v != NULL) && !beam_match_fails(p, v) &&
+	     beam_match(ev->env, p, v, &s->value[first]);
 	for (unsigned i = 0; i < p->nvars; i++)
 		set(s, first + i, is);
 	return is;
@@ -199,6 +199,11 @@ static bool float_to_int(double d, int64_t *v)
 	return true;
 }
 
+static inline bool is_small(const struct beam_value *v)
+{
+	return v->kind == VALUE_TERM && beam_vm.small && (v->term & 15) == 15;
+}
+
 static bool integer(ErlNifEnv *env, const struct beam_value *v, int64_t *n)
 {
 	ErlNifSInt64 i;
@@ -207,7 +212,7 @@ static bool integer(ErlNifEnv *env, const struct beam_value *v, int64_t *n)
 	switch (v->kind) {
 	case VALUE_INT: *n = v->num; return true;
 	case VALUE_TERM:
-		if (likely(beam_vm.small && (v->term & 15) == 15)) {
+		if (likely(is_small(v))) {
 			*n = (int64_t)v->term >> 4;
 			return true;
 		}
@@ -307,7 +312,7 @@ static int compare_big(ErlNifEnv *env, ERL_NIF_TERM t)
 	return TERM_NOT_A_NUMBER;
 }
 
-static int compare(const struct en_current *cur, uint64_t of, int64_t n)
+NO_GUARD static int compare(const struct en_current *cur, uint64_t of, int64_t n)
 {
 	const struct beam_value *v = get(slots(), of);
 	ErlNifEnv *env = event_of(cur)->env;
@@ -316,6 +321,10 @@ static int compare(const struct en_current *cur, uint64_t of, int64_t n)
 
 	if (v == NULL || v->kind == VALUE_BITS || v->kind == VALUE_ARGS)
 		return TERM_NOT_A_NUMBER;
+	if (likely(is_small(v))) {
+		i = (int64_t)v->term >> 4;
+		return i < n ? -1 : i > n;
+	}
 	if (v->kind == VALUE_UINT)
 		return 1;
 	if (v->kind == VALUE_TERM && enif_get_double(env, v->term, &d))
@@ -401,19 +410,42 @@ static bool text(const struct en_current *cur, uint64_t of, enum term_text what,
 	return false;
 }
 
+/* Atoms and pids have texts that are kept: that of a plain atom is its name. */
+static inline bool kept_equals(
+	ErlNifEnv *env, ERL_NIF_TERM t, const char *other, size_t len, bool *is)
+{
+	const struct et_str *s = beam_text_cached(beam_self, t);
+
+	if (unlikely(s == NULL)) {
+		if (!enif_is_atom(env, t))
+			return false;
+		s = beam_term_text(t);
+	}
+	if (unlikely(s->text[0] == '\''))
+		return false;
+	*is = s->len == len && memcmp(s->text, other, len) == 0;
+	return true;
+}
+
 static bool equals(const struct en_current *cur, uint64_t of, const char *other, size_t len)
 {
 	struct beam_slots *s = slots();
 	const struct beam_value *v = get(s, of);
 	ErlNifEnv *env = event_of(cur)->env;
+	bool is;
 
 	if (v == NULL)
 		return false;
+	if (v->kind == VALUE_TERM && kept_equals(env, v->term, other, len, &is))
+		return is;
 	if (beam_chars_are(env, v, other, len))
 		return true;
-	if (len + 2 > sizeof(s->text))
+	/* what else is printed begins with one of these; a text that is cut is longer than this one
+	 */
+	if (len == 0 || strchr("'{[\"#<-0123456789f", other[0]) == NULL ||
+		len + 8 > sizeof(s->text))
 		return false;
-	print(env, v, s->text, len + 2);
+	print(env, v, s->text, len + 8);
 	return memcmp(s->text, other, len) == 0 && s->text[len] == '\0';
 }
 

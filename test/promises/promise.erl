@@ -29,7 +29,8 @@ fun_of("long_schedule") -> fun long_schedule/0;
 fun_of("watchdog") -> fun watchdog/0;
 fun_of("owner") -> fun owner/0;
 fun_of("dbg") -> fun dbg_beside/0;
-fun_of("spawns") -> fun spawns/0.
+fun_of("spawns") -> fun spawns/0;
+fun_of("hard_terms") -> fun hard_terms/0.
 
 %% ---- helpers ---------------------------------------------------------------------------------
 
@@ -628,3 +629,26 @@ spawn_many(N) ->
     Ms = [spawn_monitor(fun() -> ?MODULE:f(1) end) || _ <- lists:seq(1, 100)],
     [receive {'DOWN', M, process, P, _} -> ok end || {P, M} <- Ms],
     spawn_many(N - 100).
+
+%% ---- 20 --------------------------------------------------------------------------------------
+
+%% What scripts ask of the terms that match_tests has: the longest of the answers, each the best of
+%% some, since building their results may collect garbage. What would walk all of such a term takes
+%% longer by far.
+hard_terms() ->
+    {ok, H} = erltrace:open(),
+    Terms = match_tests:hard_terms(),
+    Asked = [{A, longest(A, Terms)} || A <- match_tests:answers()],
+    {Slowest, Us} = lists:last(lists:keysort(2, Asked)),
+    ok = erltrace:close(H),
+    say(20, "~b questions about terms of 100 MB, 10,000 levels and the like: at most ~b us (~ts)",
+        [length(Asked) * length(Terms), Us, name_of(Slowest)]),
+    Us < 1000.
+
+longest(Answer, Terms) -> lists:max([soonest(Answer, T, 5) || T <- Terms]).
+
+soonest(Answer, T, N) ->
+    lists:min([element(1, timer:tc(fun match_tests:answer/2, [Answer, T])) || _ <- lists:seq(1, N)]).
+
+name_of({match, Pattern}) -> Pattern;
+name_of({What, _}) -> atom_to_list(What).
