@@ -22,7 +22,7 @@ static int tell_fault(struct co_rec *r, erltrace_fault_t *f, const char *what)
 
 	if (co->h.fault == NULL || co->rv != 0)
 		return co->rv;
-	cb_fmt(&msg, "error on enabled probe ID %u (ID %u: ", r->head->epid, p->id);
+	cb_fmt(&msg, "error on enabled probe ID %u (ID %u: ", r->ecb->epid, p->id);
 	cb_data(&msg, p->provider, strlen(p->provider));
 	cb_str(&msg, ":");
 	cb_data(&msg, p->module, strlen(p->module));

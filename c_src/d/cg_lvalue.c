@@ -615,8 +615,8 @@ static void add_shared(struct cg *g, struct cg_lval *p, uint64_t size, struct cg
 	cg_call(g, RT_add_static);
 }
 
-struct cg_val cg_lval_add(struct cg *g, struct cg_lval *p, const struct d_type *t,
-	struct cg_val v, bool want, const struct d_node *n)
+struct cg_val cg_lval_add(struct cg *g, struct cg_lval *p, const struct d_type *t, struct cg_val v,
+	bool want, const struct d_node *n)
 {
 	if (p->kind == LV_DYN) {
 		cg_load(g, R4, v);

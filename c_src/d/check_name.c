@@ -205,8 +205,8 @@ static int valid_key(struct d_comp *c, const struct d_node *k, const struct d_id
 
 /*
  * The type of a key, from its first use. Integer keys of an associative array are all stored as 64
- * bits, so that a[1] and a[arg0] are the same array; those of an aggregation are printed and sorted by
- * their type, which later uses can only widen.
+ * bits, so that a[1] and a[arg0] are the same array; those of an aggregation are printed and sorted
+ * by their type, which later uses can only widen.
  */
 static const struct d_type *key_type(struct d_comp *c, const struct d_node *k, bool agg)
 {
@@ -387,7 +387,7 @@ int chk_ident(struct d_comp *c, struct d_node *n, unsigned cx)
 		return symbol(c, n);
 	if (!id)
 		return undefined(c, n);
-	if (chk_attr(c, n, id))
+	if (chk_attr(c, n, id) || chk_has(c, n, id))
 		return -1;
 	switch (id->kind) {
 	case ID_SCALAR: return variable(c, n, id);
