@@ -252,8 +252,8 @@ static bool match_binary(struct match *m, unsigned i, ERL_NIF_TERM t)
 
 /*
  * A key that has an atom which was not there when the pattern was made ready: it is looked for
- * among the keys, one by one. In a map of more than 32 keys it is not found before the handle looks
- * for atoms again (beam_patterns_renew()): to walk that map has no bound.
+ * among the keys, one by one. In a map of more than 32 keys it is not found before the handle has
+ * looked for its atoms again (nif_clean()): to walk that map has no bound.
  */
 static __attribute__((noinline)) bool value_by_name(
 	struct match *m, unsigned key, ERL_NIF_TERM map, ERL_NIF_TERM *value)

@@ -39,7 +39,7 @@ struct beam_patterns {
 /* Not on the probe path. -1: out of memory. */
 int beam_patterns_init(struct beam_patterns *ps, const struct pat *pats, unsigned n);
 void beam_patterns_fini(struct beam_patterns *ps);
-void beam_patterns_renew(struct beam_patterns *ps); /* looks for atoms that were missing */
+bool beam_patterns_renew(struct beam_patterns *ps); /* atoms that were missing: are all there? */
 
 #pragma GCC visibility pop
 #endif
