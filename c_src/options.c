@@ -374,6 +374,15 @@ static bool is_of_command(int i)
 	return i == OPT_ERLNODE || i == OPT_USDTPROC;
 }
 
+/*
+ * Buffers: what is too small is made larger here, and what is too large is made smaller at go, if
+ * bufresize permits it.
+ */
+bool et_opt_is_buffer(int i)
+{
+	return i == OPT_BUFSIZE || i == OPT_AGGSIZE || i == OPT_DYNVARSIZE || i == OPT_SPECSIZE;
+}
+
 static int set_number(
 	struct et_options *o, int i, const char *value, bool by_script, struct et_error *e)
 {
@@ -384,8 +393,10 @@ static int set_number(
 
 	if (!unset && parse_value(d, value, &v) != 0)
 		return bad_value(d, value, e);
+	if (et_opt_is_buffer(i) && v < d->min)
+		v = d->min;
 	/* A rate of 0 means none; a default may be outside the range that can be set. */
-	if (!unset && (v < d->min || v > d->max)) {
+	if (!unset && (v < d->min || (v > d->max && !et_opt_is_buffer(i)))) {
 		show(d, d->min, lo, sizeof(lo));
 		show(d, d->max, hi, sizeof(hi));
 		return et_err(e, ET_OPTION, "option %s: %.64s is not between %s and %s", d->name,

@@ -50,5 +50,6 @@ int et_setopt_script(struct et_options *o, const char *name, const char *value, 
 /* The value as text, in the form that setopt takes. */
 int et_getopt(const struct et_options *o, const char *name, char *buf, size_t size,
 	struct et_error *e);
+bool et_opt_is_buffer(int i); /* OPT_*: its size is fitted to what is possible; options.def */
 
 #endif

@@ -30,7 +30,7 @@
 %% When a script has ended by `exit()', or has been stopped, its END clauses run and their results
 %% can be read; after that the calls return `{error, exited}' or `{error, stopped}'.
 -module(erltrace).
--export([open/0, close/1, script/1, script/2, compile/2, compile/3, setopt/3, go/1, stop/1,
+-export([open/0, close/1, script/1, script/2, compile/2, compile/3, set_record/3, setopt/3, go/1, stop/1,
          status/1, controlling_process/2]).
 -export([walk/1, consume/1, aggregations/1, output/1]).
 -export([subscribe/1, subscribe/2, ack/1, unsubscribe/2]).
@@ -131,6 +131,15 @@ compile(H, Source) ->
 compile(H, Source, Args) ->
     All = [H, Source, Args],
     call(H, {compile, text(Source, All), texts(Args, All)}, All).
+
+%% @doc The fields of a record, for patterns such as `#order{id = Id}' and erlfield() in scripts that
+%% are compiled afterwards. Without it they are found in the debug information of the modules that
+%% the script's probes name.
+-spec set_record(handle(), Name :: atom(), Fields :: [atom()]) -> ok | {error, reason()}.
+set_record(H, Name, Fields) ->
+    Args = [H, Name, Fields],
+    is_atom(Name) andalso lists:all(fun is_atom/1, Fields) orelse error(badarg, Args),
+    call(H, {set_record, atom_to_binary(Name), [atom_to_binary(F) || F <- Fields]}, Args).
 
 %% @doc Turns the probes on. A handle runs once: to run again, open another.
 -spec go(handle()) -> ok | {error, reason()}.

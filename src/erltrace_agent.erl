@@ -33,6 +33,7 @@
 -type spec() :: [{settings, [{binary(), binary()}]}
                | {scripts, [{clause | file, Name :: binary(), Text :: binary()}]}
                | {args, [binary()]}
+               | {headers, [{Name :: binary(), Text :: binary()}]} % -I FILE.hrl
                | {list | json | terminal | zero | verbose | code, true}
                | {silence | preview | live, Ms :: pos_integer()}
                | {protocol, integer()}
@@ -264,10 +265,14 @@ compile([Script | Rest], Index, {Code, Matched}, #data{spec = Spec} = Data) ->
             give(lists:reverse(Code, [Failed]), {leave, 1}, Data)
     end.
 
-compile_one({clause, _, Text}, #data{spec = Spec} = Data) ->
-    ask({compile, Text, proplists:get_value(args, Spec, []), [default_action]}, Data);
-compile_one({file, Name, Text}, #data{spec = Spec} = Data) ->
-    ask({compile, Text, proplists:get_value(args, Spec, []), [{file, Name}]}, Data).
+compile_one({clause, _, Text}, Data) ->
+    compile_one(Text, default_action, Data);
+compile_one({file, Name, Text}, Data) ->
+    compile_one(Text, {file, Name}, Data).
+
+compile_one(Text, Opt, #data{spec = Spec} = Data) ->
+    Headers = [{headers, Hs} || {headers, Hs} <- Spec],
+    ask({compile, Text, proplists:get_value(args, Spec, []), [Opt | Headers]}, Data).
 
 %% ---- running --------------------------------------------------------------------------------
 

@@ -12,14 +12,20 @@
                           Column :: non_neg_integer(), Text :: binary()} | term()}.
 -export_type([error/0]).
 
+%% @doc Opts: those of the library, and `{headers, [{Name, Text}]}', where records may be defined.
 -spec compile(reference(), Source :: binary(), Args :: [binary()], Opts :: [term()]) ->
           ok | error().
 compile(Nif, Source, Args, Opts) ->
-    case erltrace_nif:compile(Nif, Source, Args, Opts) of
+    case erltrace_nif:compile(Nif, Source, Args, lists:keydelete(headers, 1, Opts)) of
         functions ->
             case add_functions(Nif) of
                 ok -> compile(Nif, Source, Args, Opts);
                 Error -> Error
+            end;
+        {record, Name, Error} ->
+            case add_record(Nif, Name, Opts) of
+                ok -> compile(Nif, Source, Args, Opts);
+                {error, Why} -> with_reason(Why, reply(Error))
             end;
         {ok, functions} ->
             add_functions(Nif);
@@ -28,6 +34,22 @@ compile(Nif, Source, Args, Opts) ->
         Result ->
             reply(Result)
     end.
+
+%% The modules that descriptions of the script name, as far as it has been read.
+add_record(Nif, Name, Opts) ->
+    Modules = [M || M <- erlang:loaded(), erltrace_nif:wants(Nif, M)],
+    Headers = proplists:get_value(headers, Opts, []),
+    case erltrace_records:find(binary_to_atom(Name), Modules, Headers) of
+        {ok, Fields} ->
+            erltrace_nif:set_record(Nif, Name, [atom_to_binary(F) || F <- Fields]);
+        Error ->
+            Error
+    end.
+
+with_reason(Why, {error, {dtrace, Tag, Line, Column, Text}}) ->
+    {error, {dtrace, Tag, Line, Column, iolist_to_binary([Text, ": ", Why])}};
+with_reason(_, Error) ->
+    Error.
 
 %% Add a suggestion to the error about a description that matches nothing.
 with_hint(Text) ->

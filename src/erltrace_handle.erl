@@ -209,12 +209,14 @@ request({compile, Source, Args}, State, Data) ->
 request({compile, Source, Args, Opts}, open, #data{known = Known} = Data) ->
     Data1 = Data#data{known = case Known of [] -> erlang:loaded(); _ -> Known end},
     {erltrace_compile:compile(Data#data.nif, Source, Args, Opts), open, Data1};
+request({set_record, Name, Fields}, open, Data) ->
+    {erltrace_compile:reply(erltrace_nif:set_record(Data#data.nif, Name, Fields)), open, Data};
 request(go, open, Data) ->
     go(Data);
 request(_, open, Data) ->
     {{error, no_prog}, open, Data};
 %% From go on.
-request({compile, _, _, _}, State, Data) ->
+request(Early, State, Data) when element(1, Early) =:= compile; element(1, Early) =:= set_record ->
     {{error, why_not(Data)}, State, Data};
 request(go, State, Data) ->
     {{error, why_not(Data)}, State, Data};

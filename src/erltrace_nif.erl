@@ -123,7 +123,7 @@ warn(_, _) -> erlang:nif_error(not_loaded).
 add_ports(_, _, _) -> erlang:nif_error(not_loaded).
 
 -spec compile(nif(), iodata(), [iodata()], [atom() | {file, iodata()}]) ->
-          ok | {ok, functions} | functions | failure().
+          ok | {ok, functions} | functions | {record, Name :: binary(), failure()} | failure().
 compile(_, _, _, _) -> erlang:nif_error(not_loaded).
 
 -spec needs(nif(), node(), pos_integer()) ->
@@ -230,6 +230,8 @@ set_target(_, _) -> erlang:nif_error(not_loaded).
 -spec set_node(nif(), node()) -> ok | failure().
 set_node(_, _) -> erlang:nif_error(not_loaded).
 
+-spec set_record(nif(), Name :: binary(), Fields :: [binary()]) -> ok | failure().
+set_record(_, _, _) -> erlang:nif_error(not_loaded).
 -spec set_name(nif(), pid(), atom(), boolean()) -> ok | failure().
 set_name(_, _, _, _) -> erlang:nif_error(not_loaded).
 -spec claim_names(nif(), [pid()]) -> [Token :: non_neg_integer()] | failure().

@@ -107,6 +107,11 @@ int erltrace_set_record(
 	return 0;
 }
 
+const char *api_no_record(const erltrace_t *h)
+{
+	return h->comp->no_record;
+}
+
 void erltrace_set_bridge(erltrace_t *h, const erltrace_bridge_t *bridge, void *arg)
 {
 	size_t size = bridge != NULL ? bridge->size : 0;

@@ -21,6 +21,8 @@ struct en *api_engine(erltrace_t *h); /* the same from open to close: for the pr
 const struct prog *api_program(const erltrace_t *h); /* of all scripts compiled so far */
 uint64_t api_option(const erltrace_t *h, enum et_opt opt);
 bool api_is_destructive(const erltrace_t *h); /* has any script destructive actions? */
+/* The record whose fields the last compilation did not know and needed; NULL: none. */
+const char *api_no_record(const erltrace_t *h);
 bool api_has_self(const erltrace_t *h);	      /* or self-> variables? */
 
 /* Records lost so far since a trace buffer was full. */

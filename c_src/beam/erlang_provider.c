@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "engine/probe.h"
 #include "engine/provider.h"
+#include "prog/erlang_has.h"
 #include "prog/prog.h"
 #include "atoms.h"
 #include "beam_handle.h"
@@ -72,6 +73,7 @@ struct en_probe *beam_probe_add(
 		p->absent = d->route == ROUTE_NONE;
 		p->note = p->absent ? d->why : notes[id];
 		p->nargs = d->nargs;
+		p->has = prog_erlang_pbis(d->name);
 		p->argtypes = d->argtypes;
 	}
 	return p;

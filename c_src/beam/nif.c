@@ -281,6 +281,40 @@ ERL_NIF_TERM nif_add_ports(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return atom_ok;
 }
 
+static ERL_NIF_TERM text_of(ErlNifEnv *env, const char *text)
+{
+	ERL_NIF_TERM t;
+
+	memcpy(enif_make_new_binary(env, strlen(text), &t), text, strlen(text));
+	return t;
+}
+
+#define MOST_FIELDS 254 /* of a tuple as a pattern */
+
+/* set_record(Handle, Name, [Field]): texts, for patterns and erlfield(). */
+ERL_NIF_TERM nif_set_record(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	ERL_NIF_TERM head, list = argv[2], ret = atom_ok;
+	char *name, *fields[MOST_FIELDS + 1] = {NULL};
+	erltrace_error_t e = {.tag = ""};
+	unsigned n = 0;
+
+	WITH_HANDLE(b)
+	name = beam_get_text(env, argv[1], NULL);
+	while (name != NULL && n < MOST_FIELDS && enif_get_list_cell(env, list, &head, &list) &&
+		(fields[n] = beam_get_text(env, head, NULL)) != NULL)
+		n++;
+	if (name == NULL || !enif_is_empty_list(env, list))
+		ret = enif_make_badarg(env);
+	else if (erltrace_set_record(b->h, name, (const char *const *)fields, &e) < 0)
+		ret = beam_error(env, &e);
+	while (n > 0)
+		free(fields[--n]);
+	free(name);
+	enif_mutex_unlock(b->lock);
+	return ret;
+}
+
 /* [default_action | zero_matches | empty | {file, Name}]; the name, to be freed. */
 static char *compile_opts(ErlNifEnv *env, ERL_NIF_TERM list, erltrace_compile_opts_t *o)
 {
@@ -301,9 +335,9 @@ static char *compile_opts(ErlNifEnv *env, ERL_NIF_TERM list, erltrace_compile_op
 }
 
 /*
- * compile(Handle, Source, [Argument], [Option]) -> ok | {ok, functions} | functions | {error, ..}:
- * functions says that some are wanted which are not known yet; without ok, that it is to be done
- * again.
+ * compile(Handle, Source, [Argument], [Option]) -> ok | {ok, functions} | functions | {error, ..}
+ * | {record, Name, {error, ..}}: functions says that some are wanted which are not known yet;
+ * without ok, that it is to be done again. record: the fields of this one are not known.
  */
 ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -336,6 +370,8 @@ ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 				     : enif_make_tuple2(env, atom_ok, atom_functions);
 		else if (rc < 0)
 			ret = beam_error(env, &e);
+		if (rc < 0 && !b->new_wants && api_no_record(b->h) != NULL)
+			ret = enif_make_tuple3(env, atom_record, text_of(env, api_no_record(b->h)), ret);
 		memcpy(b->file, e.file, sizeof(b->file));
 		memcpy(b->source, e.source, sizeof(b->source));
 	}

@@ -112,7 +112,7 @@ static __attribute__((noinline)) const struct et_str *make_term(
 	c->term = 0;
 	renew(&c->str, x->spare_terms, &x->next_term);
 	if (write_term(t, c->str->text, SHORT)) {
-		if (!beam_vm.immediates || (t & 3) == 3) /* else an address, soon another term's */
+		if (beam_vm.immediates ? (t & 3) == 3 : enif_is_atom(NULL, t))
 			c->term = t;
 		finish(x, c->str, SHORT);
 		return c->str;

@@ -58,7 +58,7 @@ static const char help[] =
 	"	-F   indent output by entry and return\n"
 	"	-H   print included files when preprocessing\n"
 	"	-i   enable or list the probe with this number\n"
-	"	-I   add a folder for #include when preprocessing\n"
+	"	-I   add a folder for #include when preprocessing; FILE.hrl: records of Erlang\n"
 	"	-l   list probes (-lv: with their argument types)\n"
 	"	-L   add a folder of D libraries\n"
 	"	-m   enable or list probes matching the module name\n"
@@ -210,6 +210,14 @@ static int set_live(struct cli *c, const char *arg)
 	return -1;
 }
 
+/* A header of Erlang's; otherwise it is a folder for cpp. */
+static bool is_header(const char *arg)
+{
+	size_t len = strlen(arg);
+
+	return len > 4 && strcmp(arg + len - 4, ".hrl") == 0;
+}
+
 /* Flags that only set an option of the handle. */
 static bool is_setting(struct cli *c, int flag, const char *arg)
 {
@@ -243,6 +251,11 @@ static bool is_setting(struct cli *c, int flag, const char *arg)
 
 static int one_option(struct cli *c, int flag, const char *arg)
 {
+	if (flag == 'I' && is_header(arg)) {
+		GROW(c->headers, c->nheaders);
+		c->headers[c->nheaders++] = arg;
+		return -1;
+	}
 	if (is_setting(c, flag, arg))
 		return -1;
 	switch (flag) {

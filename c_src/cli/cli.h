@@ -70,6 +70,8 @@ struct cli {
 	struct cli_process *procs;
 	const char **args; /* $1... */
 	int nsettings, nscripts, nprocs, nargs;
+	const char **headers; /* -I FILE.hrl: records are defined there */
+	int nheaders;
 	const char **nodes; /* -N */
 	int nnodes;
 	bool cluster;		 /* --cluster: and those that they are connected with */

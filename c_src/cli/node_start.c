@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "escape.h"
+#include "file.h"
 #include "node/agent.h"
 #include "node/decode.h"
 #include "nodes.h"
@@ -163,6 +164,27 @@ static int put_script(ei_x_buff *x, struct cli *c, const struct cli_script *s)
 	return 0;
 }
 
+/* [{Name, Text}] */
+static int put_headers(ei_x_buff *x, const struct cli *c)
+{
+	struct et_error e = {.tag = ""};
+	size_t len;
+
+	put_pair(x, "headers");
+	for (int i = 0; i < c->nheaders; i++) {
+		char *text = file_read_script(c->headers[i], 1 << 20, &len, &e);
+
+		if (text == NULL) {
+			cli_say("%s", e.text);
+			return -1;
+		}
+		put_setting(x, c->headers[i], text);
+		free(text);
+	}
+	ei_x_encode_empty_list(x);
+	return 0;
+}
+
 static void put_number(ei_x_buff *x, const char *key, long long n)
 {
 	put_pair(x, key);
@@ -222,6 +244,8 @@ int node_put_spec(ei_x_buff *x, struct nodes *ns)
 		nd_put_text(x, c->args[i]);
 	}
 	ei_x_encode_empty_list(x);
+	if (c->nheaders > 0 && put_headers(x, c) < 0)
+		return -1;
 	put_pair(x, "scripts");
 	for (int i = 0; i < c->nscripts; i++)
 		if (put_script(x, c, &c->scripts[i]) < 0)

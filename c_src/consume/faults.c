@@ -13,17 +13,7 @@
 #include "aggs.h"
 #include "faults.h"
 
-static unsigned clause_index(const struct co *co, const struct prog_clause *c)
-{
-	unsigned i;
-
-	for (i = 0; i < co->prog->nclauses; i++)
-		if (co->prog->clauses[i] == c)
-			return i;
-	return 0;
-}
-
-/* "error in dt_clause_N for probe ID P (a:b:c:d): ..." to the fault handler. */
+/* "error on enabled probe ID E (ID P: a:b:c:d): ..." to the fault handler. */
 static int tell_fault(struct co_rec *r, erltrace_fault_t *f, const char *what)
 {
 	struct co *co = r->co;
@@ -32,8 +22,7 @@ static int tell_fault(struct co_rec *r, erltrace_fault_t *f, const char *what)
 
 	if (co->h.fault == NULL || co->rv != 0)
 		return co->rv;
-	cb_fmt(&msg, "error in dt_clause_%u for probe ID %u (", clause_index(co, r->ecb->clause),
-		p->id);
+	cb_fmt(&msg, "error on enabled probe ID %u (ID %u: ", r->ecb->epid, p->id);
 	cb_data(&msg, p->provider, strlen(p->provider));
 	cb_str(&msg, ":");
 	cb_data(&msg, p->module, strlen(p->module));
@@ -86,7 +75,7 @@ int te_fault(struct co_rec *r)
 	const struct prog_clause *c = r->ecb->clause;
 	struct rec_error err;
 	erltrace_fault_t f = {0};
-	char what[160], addr[32] = "";
+	char what[160], addr[32] = "", where[32] = "predicate";
 
 	if (r->head->size < sizeof(*r->head) + sizeof(err))
 		return 0;
@@ -98,7 +87,9 @@ int te_fault(struct co_rec *r)
 	if (err.fault == FAULT_BADADDR || err.fault == FAULT_BADALIGN ||
 		err.fault == FAULT_BADSTACK)
 		snprintf(addr, sizeof(addr), " (0x%llx)", (unsigned long long)err.addr);
-	snprintf(what, sizeof(what), "%s%s at BPF pc %u", f.fault, addr, err.pc);
+	if (err.action != 0)
+		snprintf(where, sizeof(where), "action #%u", err.action);
+	snprintf(what, sizeof(what), "%s%s in %s at BPF pc %u", f.fault, addr, where, err.pc);
 	return tell_fault(r, &f, what);
 }
 

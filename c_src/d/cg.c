@@ -163,6 +163,7 @@ static struct cg_pad *new_pad(struct cg *g, int fault)
 
 	p->label = ebpf_label(g->a);
 	p->fault = fault;
+	p->action = g->action;
 	p->at = ebpf_here(g->a);
 	p->next = g->pads;
 	g->pads = p;
@@ -216,6 +217,7 @@ static void emit_pads(struct cg *g)
 		ebpf_emit(g->a, EBPF_MOV64_IMM, R2, 0, 0, p->fault);
 		p->mov_pc = ebpf_here(g->a);
 		ebpf_emit(g->a, EBPF_MOV64_IMM, R3, 0, 0, 0);
+		ebpf_emit(g->a, EBPF_MOV64_IMM, R4, 0, 0, p->action);
 		next = p->next;
 		if (next != NULL)
 			ebpf_jump(g->a, EBPF_JA, 0, 0, 0, report);
@@ -288,14 +290,47 @@ static int gen_if(struct cg *g, struct d_node *n)
 	return err;
 }
 
+/*
+ * As DTrace counts them: each value of printf() is an action, and of an aggregation its name, each
+ * key, the increment and the value.
+ */
+static unsigned actions_of(const struct d_node *e)
+{
+	unsigned n = 0;
+
+	if (e->kind == N_OP2 && e->op == OP_ASG && e->a->kind == N_AGG) {
+		for (const struct d_node *k = e->a->list; k != NULL; k = k->next)
+			n++;
+		return n + 2 + (cg_increment(e->b) != NULL);
+	}
+	if (e->kind != N_FUNC || e->ident->kind != ID_ACTION)
+		return 1;
+	for (const struct d_node *a = e->list; a != NULL; a = a->next)
+		n++;
+	switch (e->ident->id) {
+	case ACT_PRINTF:
+	case ACT_SYSTEM:
+	case ACT_FREOPEN: return n > 1 ? n - 1 : 1;
+	case ACT_PRINTA: return n - (e->list->kind == N_STR);
+	case ACT_NORMALIZE:
+	case ACT_TRUNC:
+	case ACT_SETOPT: return 2;
+	case ACT_TRACEMEM: return n > 2 ? 2 : 1;
+	default: return 1;
+	}
+}
+
 static void gen_expr_stmt(struct cg *g, struct d_node *e)
 {
+	unsigned first = g->action;
+
 	if (e->kind == N_FUNC && e->ident->kind == ID_ACTION)
 		cg_action(g, e);
 	else if (e->kind == N_OP2 && e->op == OP_ASG && e->a->kind == N_AGG)
 		cg_aggregate(g, e);
 	else
 		cg_discard(g, e);
+	g->action = first + actions_of(e);
 }
 
 static int gen_stmts(struct cg *g, struct d_node *list)
@@ -315,17 +350,18 @@ static int gen_stmts(struct cg *g, struct d_node *list)
 
 /* ---- the clause ------------------------------------------------------------------------ */
 
-static bool is_data_action(const struct d_node *n)
+static bool is_action(const struct d_node *n)
 {
-	return n->kind == N_EXPR && n->a->kind == N_FUNC && n->a->ident->kind == ID_ACTION &&
-	       (n->a->ident->builtin->flags & AF_DATA);
+	return n->kind == N_EXPR && n->a->kind == N_FUNC && n->a->ident->kind == ID_ACTION;
 }
 
-/* Count the actions that write data: outside of any if, and inside. */
-static void count_actions(const struct d_node *list, bool inside, unsigned count[2])
+/* Count the actions that write data: outside of any if, and inside; and speculate(). */
+static void count_actions(const struct d_node *list, bool inside, unsigned count[3])
 {
 	for (; list != NULL; list = list->next) {
-		if (is_data_action(list))
+		if (is_action(list) && list->a->ident->id == ACT_SPECULATE)
+			count[2]++;
+		else if (is_action(list) && (list->a->ident->builtin->flags & AF_DATA))
 			count[inside]++;
 		else if (list->kind == N_IF)
 			count_actions(list->list, true, count);
@@ -338,14 +374,15 @@ static void count_actions(const struct d_node *list, bool inside, unsigned count
 
 /*
  * Bytes at the start of the record say which of the actions inside an if were reached, and whether
- * any was: if all are inside, a firing that reaches none writes no record.
+ * any was: if all are inside, a firing that reaches none writes no record. It writes one, if an
+ * empty one, if it reaches speculate().
  */
 static void clear_presence(struct cg *g, const struct d_node *stmts)
 {
-	unsigned count[2] = {0, 0};
+	unsigned count[3] = {0, 0, 0};
 
 	count_actions(stmts, false, count);
-	if (count[1] == 0)
+	if (count[1] == 0 && (count[0] > 0 || count[2] == 0))
 		return;
 	if (count[0] == 0)
 		g->any_off = 0;
@@ -380,9 +417,11 @@ static int gen_body(struct cg *g, struct d_clause *cl)
 	if (cl->pred != NULL)
 		cg_jump_false(g, cl->pred, g->exit_label);
 	clear_presence(g, cl->stmts);
+	g->action = 1;
 	if (gen_stmts(g, cl->stmts) < 0)
 		return -1;
-	g->clause->has_record = g->clause->default_action || g->nacts > 0;
+	g->clause->has_record =
+		g->clause->default_action || g->nacts > 0 || g->clause->speculates;
 	if (g->clause->has_record) {
 		ebpf_line(g->a, cl->end_line ? cl->end_line : cl->line);
 		gen_rec_end(g);

@@ -4,6 +4,7 @@
  *
  *   cg.c         a clause: predicate, statements, ending; registers and stack slots
  *   cg_expr.c    expressions of numbers, pointers and strings
+ *   cg_assign.c  assignments, ++ and --
  *   cg_lvalue.c  lvalues: variables, memory behind pointers, members, elements
  *   cg_func.c    subroutines, aggregations, keys
  *   cg_term.c    terms of Erlang
@@ -33,9 +34,9 @@
  * address (struct, array, float) has an lvalue.
  *
  * A runtime function that fails sets fire->fault. The code tests that after the call and jumps to a
- * landing pad (struct cg_pad), which passes the kind of fault and the index of the failed
- * instruction to rt_fault and leaves the clause. Pads are emitted after the clause; the index is
- * known only after layout, so it is backpatched.
+ * landing pad (struct cg_pad), which passes the kind of fault, the index of the failed instruction and
+ * the number of its action to rt_fault and leaves the clause. Pads are emitted after the clause; the
+ * index is known only after layout, so it is backpatched.
  */
 #ifndef D_CG_H
 #define D_CG_H
@@ -108,11 +109,13 @@ struct cg {
 	struct cg_pad {
 		int label;
 		int fault;	 /* FAULT_*; 0: the one that the runtime function has set */
+		unsigned action; /* that the failed instruction is part of */
 		unsigned at;	 /* the failed instruction, before layout */
 		unsigned mov_pc; /* the mov to backpatch */
 		struct cg_pad *next;
 	} *pads, *placed;
 	unsigned npads;
+	unsigned action; /* the number of the action being generated; 0: the predicate */
 	struct cg_act *acts, **acts_tail; /* actions so far */
 	unsigned nacts;
 	bool failed;
@@ -155,11 +158,28 @@ struct cg_val cg_convert(
 	struct cg *g, struct cg_val v, const struct d_node *n, const struct d_type *to);
 struct cg_val cg_cut(
 	struct cg *g, struct cg_val v, const struct d_type *to, const struct d_node *n);
+/* a op b in 64 bits, signed if type t is; the result is in a new temporary. */
+struct cg_val cg_binary(struct cg *g, const struct d_node *n, int op, struct cg_val a,
+	struct cg_val b, const struct d_type *t);
+/* v elements of what ptr points to: pointer arithmetic counts in them. */
+struct cg_val cg_scaled(
+	struct cg *g, struct cg_val v, const struct d_type *ptr, const struct d_node *n);
+static inline bool cg_points(const struct d_type *t)
+{
+	return d_is_ptr(t) || d_is_kind(t, T_ARRAY);
+}
+struct cg_val cg_to_string(struct cg *g, struct d_node *a, const struct d_node *n); /* a is any */
 void cg_discard(struct cg *g, struct d_node *n); /* for its side effects only */
 void cg_jump_false(struct cg *g, struct d_node *n, int label);
 void cg_jump_true(struct cg *g, struct d_node *n, int label);
 
-/* cg_lval.c */
+/* cg_assign.c; their value, if it is wanted */
+struct cg_val cg_assign(struct cg *g, struct d_node *n, bool want); /* x = e */
+struct cg_val cg_update(struct cg *g, struct d_node *n, bool want); /* x op= e */
+/* ++ and --: op is OP_ADD or OP_SUB; post: the value is the old one. */
+struct cg_val cg_step(struct cg *g, struct d_node *n, int op, bool want, bool post);
+
+/* cg_lvalue.c */
 struct cg_lval cg_lval(struct cg *g, struct d_node *n, bool write);
 void cg_lval_free(struct cg *g, struct cg_lval *p);
 struct cg_val cg_lval_load(struct cg *g, struct cg_lval *p, const struct d_type *t,
@@ -200,6 +220,7 @@ void cg_key_load(struct cg *g, int reg, int key, unsigned nkeys);
 uint64_t cg_key_bytes(const struct prog_val *keys, unsigned n);
 bool cg_key_null(const struct d_node *list, const struct prog_val *keys, unsigned nkeys);
 void cg_aggregate(struct cg *g, struct d_node *n); /* @a[k] = f(...) */
+struct d_node *cg_increment(const struct d_node *call); /* of an aggregating function, or NULL */
 struct prog_val *cg_keys_of(struct cg *g, const struct d_type **types, unsigned n,
 	struct d_node *list, bool *blob, uint32_t *strmask);
 int cg_agg(struct cg *g, struct d_ident *id, const struct d_node *n); /* index in prog->aggs */

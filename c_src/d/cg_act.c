@@ -241,8 +241,10 @@ static void act_format(struct cg *g, struct d_node *n)
 	}
 	a = new_act(g, n);
 	a->act.fmt = f;
-	for (struct d_node *arg = n->list->next; arg != NULL; arg = arg->next)
+	for (struct d_node *arg = n->list->next; arg != NULL; arg = arg->next) {
 		put(g, a, arg);
+		g->action++;
+	}
 	mark_present(g, a);
 }
 
@@ -359,6 +361,18 @@ static void act_spec(struct cg *g, struct d_node *n, enum rt_fn fn)
 	cg_call(g, fn);
 }
 
+/* From here on there is a record, even if nothing is written to it; or the clause ends. */
+static void act_speculate(struct cg *g, struct d_node *n)
+{
+	g->clause->speculates = true;
+	act_spec(g, n, RT_speculate);
+	ebpf_jump(g->a, EBPF_JEQ_IMM, R0, 0, 0, g->exit_label);
+	if (g->any_off < 0)
+		return;
+	ebpf_emit(g->a, EBPF_LDXDW, R1, CTX, FIELD(rec), 0);
+	ebpf_emit(g->a, EBPF_STB, R1, 0, g->any_off, 1);
+}
+
 static void act_destroy(struct cg *g, struct d_node *n)
 {
 	struct cg_val v = n->list != NULL ? cg_expr(g, n->list) : cg_const(0);
@@ -390,10 +404,7 @@ void cg_action(struct cg *g, struct d_node *n)
 	case ACT_SETOPT:
 	case ACT_FTRUNCATE: act_values(g, n); break;
 	case ACT_EXIT: act_exit(g, n); break;
-	case ACT_SPECULATE:
-		g->clause->speculates = true;
-		act_spec(g, n, RT_speculate);
-		break;
+	case ACT_SPECULATE: act_speculate(g, n); break;
 	case ACT_COMMIT: act_spec(g, n, RT_commit); break;
 	case ACT_DISCARD: act_spec(g, n, RT_discard); break;
 	case ACT_STACK:

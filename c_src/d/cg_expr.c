@@ -132,7 +132,7 @@ static struct cg_val bytes_to_string(struct cg *g, struct d_node *a, const struc
 }
 
 /* Any expression as a string. */
-static struct cg_val to_string(struct cg *g, struct d_node *a, const struct d_node *n)
+struct cg_val cg_to_string(struct cg *g, struct d_node *a, const struct d_node *n)
 {
 	if (d_is_string(a->type))
 		return cg_expr(g, a);
@@ -170,8 +170,7 @@ static bool fits_imm(struct cg_val v)
 	return v.kind == VAL_CONST && (int64_t)v.imm == (int32_t)v.imm;
 }
 
-/* a op b in 64 bits, signed if type t is; the result is in a new temporary. */
-static struct cg_val cg_binary(struct cg *g, const struct d_node *n, int op, struct cg_val a,
+struct cg_val cg_binary(struct cg *g, const struct d_node *n, int op, struct cg_val a,
 	struct cg_val b, const struct d_type *t)
 {
 	bool sign = d_is_signed(t), divides = op == OP_DIV || op == OP_MOD;
@@ -203,8 +202,7 @@ static struct cg_val cg_binary(struct cg *g, const struct d_node *n, int op, str
 	return cg_keep(g, n, d);
 }
 
-/* Pointer arithmetic counts in elements. */
-static struct cg_val scaled(
+struct cg_val cg_scaled(
 	struct cg *g, struct cg_val v, const struct d_type *ptr, const struct d_node *n)
 {
 	uint64_t size = d_base(d_base(ptr)->ref)->size;
@@ -216,26 +214,21 @@ static struct cg_val scaled(
 	return cg_binary(g, n, OP_MUL, v, cg_const(size), g->c->t.u64);
 }
 
-static bool points(const struct d_type *t)
-{
-	return d_is_ptr(t) || d_is_kind(t, T_ARRAY);
-}
-
 static struct cg_val gen_arith(struct cg *g, struct d_node *n)
 {
 	const struct d_type *ta = n->a->type, *tb = n->b->type;
 	struct cg_val a = cg_expr(g, n->a), b = cg_expr(g, n->b);
 
-	if (n->op == OP_SUB && points(ta) && points(tb)) {
+	if (n->op == OP_SUB && cg_points(ta) && cg_points(tb)) {
 		uint64_t size = d_base(d_base(ta)->ref)->size;
 
 		a = cg_binary(g, n, OP_SUB, a, b, g->c->t.i64);
 		return size > 1 ? cg_binary(g, n, OP_DIV, a, cg_const(size), g->c->t.i64) : a;
 	}
-	if (points(ta) && (n->op == OP_ADD || n->op == OP_SUB))
-		b = scaled(g, b, ta, n);
-	else if (points(tb) && n->op == OP_ADD)
-		a = scaled(g, a, tb, n);
+	if (cg_points(ta) && (n->op == OP_ADD || n->op == OP_SUB))
+		b = cg_scaled(g, b, ta, n);
+	else if (cg_points(tb) && n->op == OP_ADD)
+		a = cg_scaled(g, a, tb, n);
 	return cg_binary(g, n, n->op, a, b, n->type);
 }
 
@@ -287,8 +280,8 @@ static bool is_null(const struct d_node *n)
 /* Jump if a op b holds for strings, of which NULL equals "". */
 static void jump_strings(struct cg *g, struct d_node *n, int op, int label)
 {
-	struct cg_val a = is_null(n->a) ? cg_const(0) : to_string(g, n->a, n);
-	struct cg_val b = is_null(n->b) ? cg_const(0) : to_string(g, n->b, n);
+	struct cg_val a = is_null(n->a) ? cg_const(0) : cg_to_string(g, n->a, n);
+	struct cg_val b = is_null(n->b) ? cg_const(0) : cg_to_string(g, n->b, n);
 
 	cg_load(g, R2, a);
 	cg_load(g, R3, b);
@@ -430,7 +423,7 @@ static void gen_branch(struct cg *g, struct d_node *side, const struct d_node *n
 	struct cg_val v;
 
 	if (d_is_string(n->type)) {
-		v = to_string(g, side, n);
+		v = cg_to_string(g, side, n);
 		cg_load(g, R2, v);
 		cg_free(g, v);
 		cg_call(g, RT_str);
@@ -471,160 +464,14 @@ static struct cg_val gen_ternary(struct cg *g, struct d_node *n)
 	return t;
 }
 
-/* ---- assignment ------------------------------------------------------------------------ */
-
-static const uint8_t asg_op[] = {
-	[OP_ASG_MUL] = OP_MUL,
-	[OP_ASG_DIV] = OP_DIV,
-	[OP_ASG_MOD] = OP_MOD,
-	[OP_ASG_ADD] = OP_ADD,
-	[OP_ASG_SUB] = OP_SUB,
-	[OP_ASG_SHL] = OP_SHL,
-	[OP_ASG_SHR] = OP_SHR,
-	[OP_ASG_BAND] = OP_BAND,
-	[OP_ASG_BXOR] = OP_BXOR,
-	[OP_ASG_BOR] = OP_BOR,
-};
-
-/* The value of an assignment to a bit-field is cut to the field. */
-static struct cg_val cut_bits(
-	struct cg *g, struct cg_val v, const struct d_member *m, const struct d_node *n)
-{
-	int by = 64 - m->bit_width;
-
-	cg_load(g, R0, v);
-	cg_free(g, v);
-	if (by != 0) {
-		ebpf_emit(g->a, EBPF_LSH64_IMM, R0, 0, 0, by);
-		ebpf_emit(g->a, d_is_signed(m->type) ? EBPF_ARSH64_IMM : EBPF_RSH64_IMM, R0, 0, 0,
-			by);
-	}
-	return cg_keep(g, n, R0);
-}
-
-/*
- * Store a number, cut to its type. A store to memory cuts it anyway; what a dynamic variable gets,
- * and a value that is used further, must be cut before. Returns the value if it is wanted.
- */
-static struct cg_val store(struct cg *g, struct cg_lval *p, const struct d_type *t, struct cg_val v,
-	bool fits, bool want, const struct d_node *n)
-{
-	if (!fits && (want || p->kind == LV_DYN || d_base(t)->is_bool))
-		v = cg_cut(g, v, t, n);
-	cg_lval_store(g, p, t, v, n);
-	if (want)
-		return p->bits != NULL ? cut_bits(g, v, p->bits, n) : v;
-	cg_free(g, v);
-	return cg_const(0);
-}
-
-/* The expression without casts that make no difference to what is stored. */
-static struct d_node *uncast(struct d_node *n, const struct d_type *t)
-{
-	while (n->kind == N_CAST && d_is_scalar(n->type) && d_is_scalar(n->a->type) &&
-		!d_base(n->type)->is_bool && !d_base(t)->is_bool &&
-		d_base(n->type)->size >= d_base(t)->size)
-		n = n->a;
-	return n;
-}
-
-static struct cg_val gen_assign(struct cg *g, struct d_node *n, bool want)
-{
-	const struct d_type *t = n->a->type;
-	struct d_node *e = uncast(n->b, t);
-	struct cg_val v = d_is_string(t) ? to_string(g, n->b, n) : cg_expr(g, e);
-	struct cg_lval p = cg_lval(g, n->a, true);
-
-	v = store(g, &p, t, v, d_is_string(t) || d_fits(e, t), want, n);
-	cg_lval_free(g, &p);
-	return v;
-}
-
-static bool is_atomic(const struct cg_lval *p, int op, const struct d_type *t)
-{
-	return (op == OP_ADD || op == OP_SUB) && p->bits == NULL && !d_base(t)->is_bool &&
-	       (p->kind == LV_DYN || (p->kind == LV_MEM && p->shared));
-}
-
-/* x += b of a variable that threads share. */
-static struct cg_val gen_atomic(struct cg *g, struct d_node *n, const struct d_type *t,
-	struct cg_lval *p, int op, struct cg_val b, bool want, bool post)
-{
-	struct cg_val v;
-
-	if (op == OP_SUB) { /* add the negated value: one atomic operation */
-		if (b.kind == VAL_CONST)
-			b = cg_const(-b.imm);
-		else
-			b = cg_binary(g, n, OP_SUB, cg_const(0), b, t);
-	}
-	v = cg_lval_add(g, p, t, b, want, n);
-	if (want && !post)
-		return cg_cut(g, cg_binary(g, n, OP_ADD, v, b, t), t, n);
-	cg_free(g, b);
-	return v;
-}
-
-/* ++ and --. post: the value is the old one. */
-static struct cg_val gen_step(struct cg *g, struct d_node *n, int op, bool want, bool post)
-{
-	const struct d_type *t = n->a->type;
-	struct cg_lval p = cg_lval(g, n->a, true);
-	struct cg_val one = points(t) ? scaled(g, cg_const(1), t, n) : cg_const(1), v,
-		      old = cg_const(0);
-
-	if (is_atomic(&p, op, t)) {
-		v = gen_atomic(g, n, t, &p, op, one, want, post);
-	} else {
-		v = cg_lval_load(g, &p, t, n);
-		if (want && post) {
-			old = cg_tmp(g, n);
-			cg_store(g, old, cg_reg(g, v, R0));
-		}
-		v = cg_binary(g, n, op, v, one, t);
-		v = store(g, &p, t, v, false, want && !post, n);
-		v = want && post ? old : v;
-	}
-	cg_lval_free(g, &p);
-	return v;
-}
-
-/* x op= e. If e may change x, x is read before; otherwise it may be changed in one step. */
-static struct cg_val gen_update(struct cg *g, struct d_node *n, int op, bool want)
-{
-	const struct d_type *t = n->a->type, *as = points(t) ? t : d_common_type(g->c, n->a, n->b);
-	struct d_node *e = uncast(n->b, g->c->t.i64);
-	struct cg_val v = cg_const(0), b = cg_const(0);
-	bool before = d_has_effects(e);
-	struct cg_lval p;
-
-	if (!before)
-		b = cg_expr(g, e);
-	p = cg_lval(g, n->a, true);
-	if (before) {
-		v = cg_lval_load(g, &p, t, n);
-		b = cg_expr(g, e);
-		cg_lval_reload(g, &p);
-	}
-	if (points(t))
-		b = scaled(g, b, t, n);
-	if (!before && is_atomic(&p, op, t)) {
-		v = gen_atomic(g, n, t, &p, op, b, want, false);
-	} else {
-		if (!before)
-			v = cg_lval_load(g, &p, t, n);
-		v = store(g, &p, t, cg_binary(g, n, op, v, b, as), false, want, n);
-	}
-	cg_lval_free(g, &p);
-	return v;
-}
+/* ---- operators ------------------------------------------------------------------------- */
 
 static struct cg_val gen_op2(struct cg *g, struct d_node *n, bool want)
 {
 	switch (n->op) {
 	case OP_COMMA: cg_discard(g, n->a); return cg_expr(g, n->b);
-	case OP_ASG: return gen_assign(g, n, want);
-	case OP_ASG_MUL ... OP_ASG_BOR: return gen_update(g, n, asg_op[n->op], want);
+	case OP_ASG: return cg_assign(g, n, want);
+	case OP_ASG_MUL ... OP_ASG_BOR: return cg_update(g, n, want);
 	case OP_LT ... OP_NE:
 	case OP_LAND:
 	case OP_LOR: return gen_truth(g, n);
@@ -645,17 +492,16 @@ static struct cg_val gen_op1(struct cg *g, struct d_node *n, bool want)
 	case OP_PLUS: return cg_expr(g, n->a);
 	case OP_NEG: return cg_binary(g, n, OP_SUB, cg_const(0), cg_expr(g, n->a), n->type);
 	case OP_BNOT:
-		return cg_binary(
-			g, n, OP_BXOR, cg_expr(g, n->a), cg_const(UINT64_MAX), n->type);
+		return cg_binary(g, n, OP_BXOR, cg_expr(g, n->a), cg_const(UINT64_MAX), n->type);
 	case OP_ADDROF:
 		p = cg_lval(g, n->a, false);
 		v = cg_lval_addr(g, &p, n);
 		cg_lval_free(g, &p);
 		return v;
 	case OP_PREINC:
-	case OP_POSTINC: return gen_step(g, n, OP_ADD, want, n->op == OP_POSTINC);
+	case OP_POSTINC: return cg_step(g, n, OP_ADD, want, n->op == OP_POSTINC);
 	case OP_PREDEC:
-	case OP_POSTDEC: return gen_step(g, n, OP_SUB, want, n->op == OP_POSTDEC);
+	case OP_POSTDEC: return cg_step(g, n, OP_SUB, want, n->op == OP_POSTDEC);
 	default: break;
 	}
 	cg_fail(g, n, D_CG_EXPR, "operator has no value here");
@@ -765,10 +611,10 @@ static struct cg_val gen(struct cg *g, struct d_node *n, bool want)
 		return gen_op2(g, n, want);
 	case N_OP3: return gen_ternary(g, n);
 	case N_FUNC: return cg_func(g, n);
-	case N_STRINGOF: return to_string(g, n->a, n);
+	case N_STRINGOF: return cg_to_string(g, n->a, n);
 	case N_CAST:
 		if (d_is_string(n->type))
-			return to_string(g, n->a, n);
+			return cg_to_string(g, n->a, n);
 		if (d_is_kind(n->type, T_VOID)) {
 			cg_discard(g, n->a);
 			return cg_const(0);

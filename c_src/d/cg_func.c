@@ -26,6 +26,13 @@ unsigned d_prog_str(struct d_comp *c, const char *s, uint32_t len)
 
 /* ---- keys ------------------------------------------------------------------------------ */
 
+static void set_int(struct prog_val *v, const struct d_type *t)
+{
+	v->type = t;
+	v->size = (uint32_t)d_base(t)->size;
+	v->is_signed = d_is_signed(t);
+}
+
 /*
  * The parts of a key. A declaration gives only types; the first use (list) distinguishes stack()
  * and sym() from plain bytes and addresses.
@@ -47,7 +54,7 @@ struct prog_val *cg_keys_of(struct cg *g, const struct d_type **types, unsigned 
 		if (v[i].kind == V_STR)
 			*strmask |= 1u << i;
 		else if (v[i].kind == V_INT)
-			v[i].size = d_base(types[i])->size;
+			set_int(&v[i], types[i]);
 		else if (v[i].kind != V_SYM)
 			*blob = true;
 	}
@@ -139,8 +146,10 @@ int cg_key(struct cg *g, const struct d_node *n, struct d_node *list, const stru
 	if (g->failed)
 		return -1;
 	first = cg_slots(g, n, nkeys);
-	for (unsigned i = 0; i < nkeys && list != NULL && !g->failed; i++, list = list->next)
+	for (unsigned i = 0; i < nkeys && list != NULL && !g->failed; i++, list = list->next) {
 		key_part(g, list, &keys[i], cg_slot_off(first, nkeys, i));
+		g->action += n->kind == N_OP2; /* each key of an aggregation is one */
+	}
 	return first;
 }
 
@@ -213,7 +222,7 @@ static enum rt_fn agg_rt(unsigned fn)
 }
 
 /* The increment of a bucket: the argument after the constants. */
-static struct d_node *increment_of(struct d_node *call)
+struct d_node *cg_increment(const struct d_node *call)
 {
 	static const uint8_t at[AGG_COUNT_] = {
 		[AGG_QUANTIZE] = 1, [AGG_LQUANTIZE] = 4, [AGG_LLQUANTIZE] = 5};
@@ -227,10 +236,22 @@ static struct d_node *increment_of(struct d_node *call)
 	return n;
 }
 
+/* The checker may have found a use of an integer key that is wider than those before. */
+static void widen_keys(struct prog_agg *a, const struct d_ident *id)
+{
+	for (unsigned i = 0; i < a->nkeys; i++) {
+		const struct d_type *t = id->keys[i];
+
+		if (a->keys[i].kind == V_INT && d_base(t)->size > a->keys[i].size)
+			set_int(&a->keys[i], t);
+	}
+}
+
 void cg_aggregate(struct cg *g, struct d_node *n)
 {
 	struct d_ident *id = n->a->ident;
-	struct d_node *call = n->b, *incr = increment_of(call);
+	struct d_node *call = n->b, *incr = cg_increment(call);
+	unsigned first = g->action, nkeys = n->a->ident->nkeys;
 	struct cg_val value = cg_const(0), by = cg_const(1);
 	int agg, key;
 	struct prog_agg *pa;
@@ -239,14 +260,20 @@ void cg_aggregate(struct cg *g, struct d_node *n)
 	if (g->failed)
 		return;
 	pa = g->c->prog.aggs[agg];
+	widen_keys(pa, id);
 	if (call->list != NULL) {
+		g->action = first + 1 + nkeys + (incr != NULL);
 		value = cg_expr(g, call->list);
 		if (!d_is_signed(call->list->type) && d_base(call->list->type)->size == 8)
 			pa->is_signed = d_is_ptr(call->list->type) ? false : pa->is_signed;
 	}
-	if (incr != NULL)
+	if (incr != NULL) {
+		g->action = first + 1 + nkeys;
 		by = cg_expr(g, incr);
+	}
+	g->action = first + 1;
 	key = cg_key(g, n, n->a->list, pa->keys, pa->nkeys);
+	g->action = first + 1 + nkeys + (incr != NULL);
 	if (g->failed)
 		return;
 	ebpf_const(g->a, R2, agg);

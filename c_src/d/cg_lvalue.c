@@ -195,12 +195,18 @@ static void add_index(
 	p->indexed = true;
 }
 
-/* A string as an array of characters: the last one stays its NUL. */
+/* A string as an array of characters, if it is not NULL: the last one stays its NUL. */
 static struct cg_lval chars_lval(struct cg *g, struct d_node *n, bool write)
 {
 	struct cg_lval p = cg_lval(g, n, write);
 
-	return p.kind == LV_DYN ? copied(g, p, n) : p;
+	if (p.kind == LV_DYN)
+		return copied(g, p, n);
+	if (p.kind == LV_MEM) {
+		cg_mem_ptr(g, &p, R2);
+		cg_call(g, RT_notnull);
+	}
+	return p;
 }
 
 static struct cg_lval index_lval(struct cg *g, struct d_node *n, bool write)
@@ -609,8 +615,8 @@ static void add_shared(struct cg *g, struct cg_lval *p, uint64_t size, struct cg
 	cg_call(g, RT_add_static);
 }
 
-struct cg_val cg_lval_add(struct cg *g, struct cg_lval *p, const struct d_type *t,
-	struct cg_val v, bool want, const struct d_node *n)
+struct cg_val cg_lval_add(struct cg *g, struct cg_lval *p, const struct d_type *t, struct cg_val v,
+	bool want, const struct d_node *n)
 {
 	if (p->kind == LV_DYN) {
 		cg_load(g, R4, v);

@@ -4,6 +4,25 @@
  * stability that -x amin requires. check.h maps the rest.
  */
 #include "check.h"
+#include "prog/erlang_has.h"
+
+/* A built-in that some events have: one of the probes of each description must have it. */
+int chk_has(struct d_comp *c, const struct d_node *n, const struct d_ident *id)
+{
+	unsigned pbi = id->builtin != NULL ? id->builtin->pbi : 0;
+	char having[256];
+
+	if (pbi == 0 || c->clause == NULL)
+		return 0;
+	for (const struct d_pdesc *d = c->clause->descs; d != NULL; d = d->next) {
+		if (d->pbis >> (pbi - 1) & 1)
+			continue;
+		prog_erlang_having(pbi - 1, having, sizeof(having));
+		return CHK_ERR(c, D_BUILTIN_NONE, n, "'%s' has no value at %s: %s have it", id->name,
+			d_desc_text(c, d), having);
+	}
+	return 0;
+}
 
 /* ---- stability --------------------------------------------------------------------------------
  */

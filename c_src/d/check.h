@@ -131,6 +131,7 @@ const char *chk_suggest(struct d_comp *c, const struct d_idtab *t, const char *n
 const char *chk_scope(enum d_scope s); /* "self->" */
 
 /* check.c */
+int chk_has(struct d_comp *c, const struct d_node *n, const struct d_ident *id);
 int chk_attr(struct d_comp *c, const struct d_node *n, const struct d_ident *id);
 
 #define CHK_ERR(c, tag, n, ...) d_nerror(c, tag, n, __VA_ARGS__)

@@ -100,39 +100,49 @@ static int check_lquantize(struct d_comp *c, struct d_node *n, uint64_t param[5]
 	return increment(c, n, step ? step->next : NULL);
 }
 
-/* nsteps must divide every magnitude into whole steps: it divides some power of the factor. */
-static bool divides_power(uint64_t nsteps, uint64_t factor)
+/* factor to the power of n, or 0: that needs more than 64 bits. */
+static uint64_t power(uint64_t factor, uint64_t n)
 {
 	uint64_t r = 1;
 
-	for (int i = 0; i < 64; i++) {
-		r = r * factor % nsteps;
-		if (r == 0)
-			return true;
-	}
-	return false;
+	while (n-- > 0)
+		if (__builtin_mul_overflow(r, factor, &r))
+			return 0;
+	return r;
+}
+
+/*
+ * The steps of each magnitude are whole numbers: few steps divide the factor; more are a multiple of
+ * it, and divide the first magnitude that has as many numbers.
+ */
+static bool steps_fit(uint64_t factor, uint64_t low, uint64_t steps)
+{
+	if (steps < factor)
+		return steps > 0 && factor % steps == 0;
+	return steps % factor == 0 &&
+	       (steps == factor || power(factor, low == 0 ? 2 : low + 1) % steps == 0);
 }
 
 static int llquant_rules(struct d_comp *c, const struct d_node *n, const uint64_t p[5])
 {
-	uint64_t factor = p[0], low = p[1], high = p[2], nsteps = p[3], top = 1;
+	uint64_t factor = p[0], low = p[1], high = p[2], steps = p[3];
 
-	if (low >= high)
+	if (low > high)
 		return CHK_ERR(c, D_LLQUANT_HMAGVAL, n,
 			"the low magnitude of llquantize() (%" PRIu64
-			") must be below the high one (%" PRIu64 ")",
+			") must not be above the high one (%" PRIu64 ")",
 			low, high);
-	if (nsteps < factor || nsteps % factor || !divides_power(nsteps, factor))
+	if (power(factor, high + 1) == 0)
+		return CHK_ERR(c, D_LLQUANT_HMAGVAL, n,
+			"the high magnitude of llquantize() is too large: %" PRIu64
+			" to the power of %" PRIu64 " does not fit in 64 bits",
+			factor, high + 1);
+	if (!steps_fit(factor, low, steps))
 		return CHK_ERR(c, D_LLQUANT_STEPVAL, n,
 			"the steps of llquantize() (%" PRIu64
-			") must be a multiple of its factor (%" PRIu64 ") and divide a power of it",
-			nsteps, factor);
-	for (uint64_t i = 0; i <= high; i++)
-		if (__builtin_mul_overflow(top, factor, &top) || top > INT64_MAX)
-			return CHK_ERR(c, D_LLQUANT_HMAGVAL, n,
-				"the high magnitude of llquantize() is too large: %" PRIu64
-				" to the power of %" PRIu64 " does not fit in 64 bits",
-				factor, high + 1);
+			") must divide its factor (%" PRIu64
+			"), or be a multiple of it that divides %" PRIu64 " to the power of %" PRIu64,
+			steps, factor, factor, low == 0 ? 2 : low + 1);
 	return 0;
 }
 

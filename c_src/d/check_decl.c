@@ -9,6 +9,8 @@
 
 #include <ctype.h>
 
+#define LETTERS "iluspTfxnc@*[" /* of parameters: builtins.def */
+
 #define ITEM_ERR(c, tag, item, ...) d_error(c, tag, (item)->line, (item)->col, __VA_ARGS__)
 
 /* ---- the names of builtins.def ------------------------------------------------------------------
@@ -40,6 +42,13 @@ static int add_null(struct d_comp *c)
 	return 0;
 }
 
+/* A mistake in the table is told at once, not where a script first uses that line. */
+static bool has_proto(const struct d_builtin *b)
+{
+	return (b->kind != ID_FUNC && b->kind != ID_ACTION) ||
+	       (b->proto[0] && b->proto[1] == ':' && !b->proto[2 + strspn(b->proto + 2, LETTERS)]);
+}
+
 int d_builtins_init(struct d_comp *c)
 {
 	for (const struct d_builtin *b = d_builtins; b->name; b++) {
@@ -47,6 +56,11 @@ int d_builtins_init(struct d_comp *c)
 
 		if (!id)
 			return d_nomem(c);
+		if (!has_proto(b))
+			return d_error(c, ET_PROGRAM, 0, 0,
+				"builtins.def: the prototype \"%s\" of %s() is not a result, ':' "
+				"and letters of parameters",
+				b->proto, b->name);
 		id->id = b->id;
 		id->builtin = b;
 		id->declared = true;

@@ -107,8 +107,7 @@ static unsigned rank(struct d_comp *c, const struct d_node *n)
 	return 2 * (n->bits ? n->bits : (unsigned)t->size * 8) + !d_is_signed(t);
 }
 
-static const struct d_node *wider(
-	struct d_comp *c, const struct d_node *a, const struct d_node *b)
+static const struct d_node *wider(struct d_comp *c, const struct d_node *a, const struct d_node *b)
 {
 	return rank(c, b) > rank(c, a) ? b : a;
 }

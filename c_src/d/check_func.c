@@ -415,7 +415,7 @@ int chk_func(struct d_comp *c, struct d_node *n)
 		return CHK_ERR(c, D_FUNC_IDKIND, n, "%s '%s' is not a function%s", chk_kindname(id),
 			n->text,
 			id->kind == ID_ASSOC || id->nkeys ? ": its keys go in [..]" : "");
-	if (chk_attr(c, n, id))
+	if (chk_attr(c, n, id) || chk_has(c, n, id))
 		return -1;
 	n->ident = id;
 	switch (id->kind) {

@@ -205,8 +205,8 @@ static int valid_key(struct d_comp *c, const struct d_node *k, const struct d_id
 
 /*
  * The type of a key, from its first use. Integer keys of an associative array are all stored as 64
- * bits, so that a[1] and a[arg0] are the same array; those of an aggregation are printed by their
- * type.
+ * bits, so that a[1] and a[arg0] are the same array; those of an aggregation are printed and sorted
+ * by their type, which later uses can only widen.
  */
 static const struct d_type *key_type(struct d_comp *c, const struct d_node *k, bool agg)
 {
@@ -228,12 +228,23 @@ static int sign_keys(struct d_comp *c, struct d_node *n, struct d_ident *id, boo
 	return 0;
 }
 
+/* An integer key of an aggregation becomes as wide as its widest use: no value of it is cut. */
+static const struct d_type *widened(const struct d_type *key, const struct d_node *k)
+{
+	bool wider = d_is_int(key) && d_is_int(k->type) && !d_base(key)->is_bool &&
+		     d_base(k->type)->size > d_base(key)->size;
+
+	return wider ? chk_unqual(k->type) : key;
+}
+
 static int match_key(
 	struct d_comp *c, struct d_node *k, const struct d_ident *id, unsigned i, bool agg)
 {
 	const struct d_type *t = id->keys[i];
 	enum d_tkind kind = d_base(t)->kind;
 
+	if (agg)
+		t = id->keys[i] = widened(t, k);
 	if (kind == T_STACK || kind == T_SYMADDR) {
 		if (d_is_kind(k->type, kind))
 			return 0;
@@ -376,7 +387,7 @@ int chk_ident(struct d_comp *c, struct d_node *n, unsigned cx)
 		return symbol(c, n);
 	if (!id)
 		return undefined(c, n);
-	if (chk_attr(c, n, id))
+	if (chk_attr(c, n, id) || chk_has(c, n, id))
 		return -1;
 	switch (id->kind) {
 	case ID_SCALAR: return variable(c, n, id);

@@ -36,8 +36,9 @@ int chk_term_operands(struct d_comp *c, struct d_node *n, bool null)
 	if (null && n->op >= OP_LT && n->op <= OP_NE &&
 		(d_is_term(n->a->type) || d_is_term(n->b->type)))
 		return CHK_ERR(c, D_OP_INCOMPAT, n,
-			"a term is not compared with NULL: erltype(T) %s \"none\" if there is none",
-			chk_opname(n->op));
+			"a term is not compared with NULL: erltype(T) == \"none\" asks whether "
+			"there "
+			"is none");
 	if (!arith)
 		return 0;
 	return chk_term_number(c, n->a) || chk_term_number(c, n->b) ? -1 : 0;
@@ -67,7 +68,7 @@ int chk_term_values(struct d_comp *c, const struct d_fmt *f, struct d_node *args
 }
 
 const char chk_term_truth[] = ": compare it, as in T == \"true\" or T > 0; erltype(T) != \"none\" "
-			      "if there is such a term at all";
+			      "asks whether there is one";
 
 /* ---- comparing --------------------------------------------------------------------------- */
 
@@ -112,7 +113,9 @@ int d_record_add(struct d_comp *c, const char *name, const char *const *fields)
 }
 
 /* How a script gets to know a record; behind the reader's error. */
-static const char set_record[] = ": erltrace_set_record() tells them";
+static const char set_record[] =
+	": inside a node, debug information and headers (-I FILE.hrl) tell them; elsewhere "
+	"erltrace_set_record()";
 
 /* What pat_read() is given. */
 struct reading {
@@ -128,6 +131,7 @@ static const char *const *find_record(void *ctx, const char *name)
 		if (!strcmp(r->name, name))
 			return r->fields;
 	in->unknown = true;
+	in->c->no_record = arena_strdup(in->c->arena, name, strlen(name));
 	return NULL;
 }
 
@@ -161,7 +165,8 @@ static int bad_pattern(
 	const struct reading *in, const struct d_node *str, size_t at, const struct et_error *e)
 {
 	struct d_comp *c = in->c;
-	const char *hint = in->unknown ? set_record : "";
+	/* in a node, who asked to compile it looks for the record, and says where */
+	const char *hint = in->unknown && !in->c->opts->inside ? set_record : "";
 	const char *s = at <= str->len ? in_source(c, str, at) : NULL, *line = s;
 	int col = str->col;
 

@@ -418,11 +418,13 @@ int chk_args(struct d_comp *c, struct d_node *n, unsigned cx)
 	struct arg a = {0};
 
 	if (!n->list || n->list->next)
-		return CHK_ERR(c, D_ARGS_IDX, n, "args[] takes one index");
+		return CHK_ERR(c, D_PROTO_LEN, n, "args[] takes one index");
 	if (chk_expr(c, n->list, CX_VALUE))
 		return -1;
-	if (n->list->kind != N_INT || !d_is_int(n->list->type) || n->list->value > 255)
-		return CHK_ERR(c, D_ARGS_IDX, n, "args[] takes a constant index, as in args[0]");
+	if (n->list->kind != N_INT || !d_is_int(n->list->type))
+		return CHK_ERR(c, D_PROTO_ARG, n, "args[] takes a constant index, as in args[0]");
+	if (n->list->value > 255)
+		return CHK_ERR(c, D_ARGS_IDX, n, "args[] has no such index");
 	if (find_arg(c, n, n->list->value, &a))
 		return -1;
 	if (d_is_kind(a.type, T_VOID) || d_is_kind(a.type, T_FUNC))

@@ -136,6 +136,7 @@ struct matching {
 	struct d_comp *c;
 	struct d_probeinfo *first;
 	bool differ;
+	uint32_t pbis; /* of the description */
 };
 
 static bool same_types(const struct d_probeinfo *a, const struct d_probeinfo *b)
@@ -155,6 +156,7 @@ static void on_match(void *arg, const struct d_probeinfo *p)
 {
 	struct matching *m = arg;
 
+	m->pbis |= p->pbis;
 	if (m->first == NULL) {
 		m->first = arena_new_of(m->c->arena, struct d_probeinfo);
 		if (m->first != NULL)
@@ -166,7 +168,7 @@ static void on_match(void *arg, const struct d_probeinfo *p)
 	}
 }
 
-static const char *desc_text(struct d_comp *c, const struct d_pdesc *d)
+const char *d_desc_text(struct d_comp *c, const struct d_pdesc *d)
 {
 	if (d->id != 0)
 		return arena_printf(c->arena, "%u", d->id);
@@ -182,10 +184,10 @@ static int no_probe(struct d_comp *c, const struct d_pdesc *d)
 		c->reg.why(c->reg.data, d, why, sizeof(why));
 	if (why[0] != '\0')
 		return d_error(c, D_PDESC_ZERO, d->line, d->col,
-			"probe description %s does not match any probes: %s", desc_text(c, d), why);
+			"probe description %s does not match any probes: %s", d_desc_text(c, d), why);
 	near = d_suggest_probe(c, d);
 	return d_error(c, D_PDESC_ZERO, d->line, d->col,
-		"probe description %s does not match any probes%s", desc_text(c, d),
+		"probe description %s does not match any probes%s", d_desc_text(c, d),
 		near[0] != '\0' ? near : ": -l lists all probes, -Z goes on without");
 }
 
@@ -196,7 +198,10 @@ static int match_clause(struct d_comp *c, struct d_clause *cl, unsigned flags)
 
 	for (struct d_pdesc *d = cl->descs; d != NULL; d = d->next) {
 		struct et_error e = {.tag = ""};
-		int n = c->reg.match(c->reg.data, d, on_match, &m, &e);
+		int n;
+
+		m.pbis = 0;
+		n = c->reg.match(c->reg.data, d, on_match, &m, &e);
 
 		if (c->error.tag[0] != '\0')
 			return -1;
@@ -205,6 +210,9 @@ static int match_clause(struct d_comp *c, struct d_clause *cl, unsigned flags)
 		if (n == 0 && !(flags & D_C_ZDEFS) && !c->opts->val[OPT_ZDEFS])
 			return no_probe(c, d);
 		c->matches += n;
+		d->pbis = n > 0 ? m.pbis : UINT32_MAX;
+		if (n == 0 && c->reg.has != NULL)
+			d->pbis = c->reg.has(c->reg.data, d);
 	}
 	c->probe = m.first;
 	c->args_differ = m.differ;
@@ -318,6 +326,7 @@ static int compile_text(struct d_comp *c, const char *text, size_t len, unsigned
 	/* errors, -S and names point into it for the lifetime of the handle */
 	c->source = arena_strdup(c->arena, text, len);
 	c->source_len = len;
+	c->no_record = NULL;
 	free(cpp);
 	if (c->source == NULL)
 		return d_error(c, ET_NOMEM, 0, 0, "out of memory");

@@ -66,6 +66,7 @@ struct d_comp {
 	struct d_pattern *patterns; /* of prog.pats, by their texts */
 	struct d_source *sources;   /* of terms, with their slots */
 	struct d_record *records;   /* d_record_add() */
+	const char *no_record;	    /* one that the last compilation would need; or NULL */
 	struct d_depend *libs; /* names of the D libraries read; NULL: depends_on library is not
 				  checked */
 	/* macros: $0.. are args[0..]; $target and such */
@@ -183,6 +184,7 @@ int d_check_var(struct d_comp *c, const struct d_item *item); /* enter a declare
 int d_check_inline(struct d_comp *c, const struct d_item *item);
 int d_check_xlator(struct d_comp *c, const struct d_item *item);
 int d_check_provider(struct d_comp *c, const struct d_item *item);
+const char *d_desc_text(struct d_comp *c, const struct d_pdesc *d); /* in the arena; or NULL */
 int d_check_clause(struct d_comp *c, struct d_clause *clause); /* predicate and statements */
 /*
  * An expression by itself (such as a constant in a declaration): checked, typed, folded in place.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Macro variables: $0, $1 and so on are the arguments of the script; $pid, $target and the like
- * come from the system. $x is an integer, a name or a string, depending on its text; $$x is always a
- * string.
+ * come from the system. $x is an integer, a name or a string, depending on its text; $$x is always
+ * a string.
  * In probe descriptions (pdesc.c) both are inserted as text.
  */
 #include "lex.h"

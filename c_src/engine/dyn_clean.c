@@ -16,6 +16,7 @@
 #include "dyn.h"
 #include "engine.h"
 #include "key.h"
+#include "load.h"
 #include "prog/prog.h"
 #include "region.h"
 #include "slot.h"
@@ -55,7 +56,7 @@ static void var_init(struct dyn_var *v, const struct prog_var *pv, uint32_t id, 
 int dyn_init(struct en *en, struct et_error *e)
 {
 	const struct prog *p = en->prog;
-	uint64_t size = en->opts->val[OPT_DYNVARSIZE], heads, selfs = 0;
+	uint64_t asked = en->opts->val[OPT_DYNVARSIZE], size = asked, heads, selfs = 0;
 	struct dyn *d = &en->dyn;
 	bool any = false, self = false;
 
@@ -71,14 +72,21 @@ int dyn_init(struct en *en, struct et_error *e)
 	}
 	if (!any)
 		return 0;
+	/* Memory shared with the kernel is populated from the start. */
+	while (en->shared.on && size > KERNEL_MOST && en_may_halve(en))
+		size /= 2;
+	for (;; size /= 2) {
+		d->map_size = align_up(size, 4096);
+		d->map = en_alloc_pages(en, d->map_size, d->map_size);
+		if (d->map != NULL)
+			break;
+		if (!en_may_halve(en) || size / 2 < et_optdefs[OPT_DYNVARSIZE].min)
+			return et_err(e, ET_NOMEM, "no memory for dynvarsize=%llu",
+				(unsigned long long)asked);
+	}
 	heads = power_below(size / 128);
 	if (self)
 		selfs = heads > 4 ? heads / 4 : 1;
-	d->map_size = align_up(size, 4096);
-	d->map = en_alloc_pages(en, d->map_size, d->map_size);
-	if (d->map == NULL)
-		return et_err(
-			e, ET_NOMEM, "no memory for dynvarsize=%llu", (unsigned long long)size);
 	d->heads = (_Atomic(struct dyn_node *) *)(void *)d->map;
 	d->selfs = self ? d->heads + heads : NULL;
 	d->mask = heads - 1;

@@ -83,11 +83,14 @@ RTFN(fault)
 		.cpu = (uint16_t)en_cpu(),
 		.epid = f->epid,
 		.ts = fire_ts(f)};
-	t->note.error =
-		(struct rec_error){.fault = f->fault, .pc = (uint32_t)b, .addr = f->fault_addr};
+	t->note.error = (struct rec_error){.fault = f->fault,
+		.pc = (uint32_t)b,
+		.action = (uint32_t)c,
+		.addr = f->fault_addr};
 	if (rate_may(t))
 		ring_put(t, &t->note, sizeof(t->note));
 	t->fault_pc = (uint32_t)b;
+	t->fault_action = (uint32_t)c;
 	t->faulted = true;
 	return 0;
 }
@@ -112,7 +115,7 @@ PROBE_PATH __attribute__((noinline)) bool en_fire_error(struct fire *f)
 	err->ts = f->ts;
 	err->arg[0] = 0;
 	err->arg[1] = f->epid;
-	err->arg[2] = 0;
+	err->arg[2] = t->fault_action;
 	err->arg[3] = t->fault_pc;
 	err->arg[4] = f->fault;
 	err->arg[5] = f->fault_addr;

@@ -200,10 +200,9 @@ static void lay_out(struct en *en)
  * specsize are halved, the largest first, until the slots of all CPUs are within the limit. With
  * bufresize=manual they stay as they were set.
  */
-#define KERNEL_MOST  (256ULL << 20)
 #define KERNEL_LEAST (64ULL << 10) /* bytes of a buffer that is not halved further */
 
-static bool may_halve(const struct en *en)
+bool en_may_halve(const struct en *en)
 {
 	const struct et_options *o = en->opts;
 	uint64_t n = o->val[OPT_BUFRESIZE];
@@ -238,7 +237,7 @@ static void fit_buffers(struct en *en)
 
 	if (most > KERNEL_MOST)
 		most = KERNEL_MOST;
-	while (en->stride * (en->shared.nslots - SPARE_SLOTS) > most && may_halve(en) && halve(en))
+	while (en->stride * (en->shared.nslots - SPARE_SLOTS) > most && en_may_halve(en) && halve(en))
 		;
 }
 
@@ -269,8 +268,11 @@ static int populate(struct en *en)
 
 /*
  * One mapping for all slots; only what is used is ever touched. The slot after the others is for
- * en_slot_own. If the system refuses even the address space, halve the number of slots.
+ * en_slot_own. If the system refuses even the address space, halve large buffers, then the number of
+ * slots.
  */
+#define LARGE_SLOT (64ULL << 20)
+
 static int map_slots(struct en *en, struct et_error *e)
 {
 	void *map;
@@ -281,7 +283,7 @@ static int map_slots(struct en *en, struct et_error *e)
 		en->maxslots = en->shared.nslots + OWN_SLOTS;
 		fit_buffers(en);
 	}
-	for (;; en->maxslots /= 2) {
+	for (;;) {
 		en->slots_size = en->stride * (en->maxslots + 1);
 		map = en->slots = en_alloc_pages(en, en->slots_size, 0);
 		if (map != NULL && (!en->shared.on || populate(en) == 0))
@@ -291,11 +293,14 @@ static int map_slots(struct en *en, struct et_error *e)
 				"no memory for buffers of %zu bytes for each of %u CPUs and a few "
 				"more: make bufsize, aggsize or specsize smaller",
 				en->stride, en->shared.nslots - SPARE_SLOTS);
+		if (en->stride > LARGE_SLOT && en_may_halve(en) && halve(en))
+			continue;
 		if (en->maxslots <= 1)
 			return et_err(e, ET_NOMEM,
 				"no memory for buffers of %zu bytes a thread: make bufsize, "
 				"aggsize or specsize smaller",
 				en->stride);
+		en->maxslots /= 2;
 	}
 	en->slots = map;
 	if (en->shared.on)
@@ -303,6 +308,24 @@ static int map_slots(struct en *en, struct et_error *e)
 	else /* otherwise the first byte touched takes a huge page of 2 MB */
 		madvise((void *)((uintptr_t)map & ~(uintptr_t)4095), en->slots_size,
 			MADV_NOHUGEPAGE);
+	return 0;
+}
+
+/* Options above their limit. */
+static int fit_options(struct en *en, struct et_error *e)
+{
+	for (int i = 0; i < OPT_MAX; i++) {
+		const struct et_optdef *d = &et_optdefs[i];
+		uint64_t *v = &en->opts->val[i], asked = *v;
+
+		while (et_opt_is_buffer(i) && *v > d->max && en_may_halve(en))
+			*v /= 2;
+		if (et_opt_is_buffer(i) && *v > d->max)
+			return et_err(e, ET_OPTION,
+				"option %s: %llu is more than %llu bytes; bufresize=auto would "
+				"halve it",
+				d->name, (unsigned long long)asked, (unsigned long long)d->max);
+	}
 	return 0;
 }
 
@@ -327,7 +350,7 @@ static int load_memory(struct en *en, struct et_error *e)
 			"option cpu: there is no CPU %llu: nothing would fire",
 			(unsigned long long)en->only_cpu);
 	en->maxframes = (unsigned)val[OPT_MAXFRAMES];
-	if (size_records(en, e) < 0)
+	if (fit_options(en, e) < 0 || size_records(en, e) < 0)
 		return -1;
 	en->globals_size = p->globals_size;
 	en->globals = en_alloc(en, p->globals_size + 64);

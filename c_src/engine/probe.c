@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "prog/erlang_has.h"
 #include "probe.h"
 #include "provider.h"
 #include "slot.h"
@@ -258,6 +259,8 @@ struct en_probe *en_probe_add(struct en *en, const struct provider *pv, void *pv
 	p->pvdata = pvdata;
 	p->en = en;
 	p->nargs = -1;
+	/* at what the kernel fires there is a process at most */
+	p->has = pv != NULL && pv->kernel_names != NULL ? ~prog_pbis_of_events() : UINT32_MAX;
 	p->hash = hash;
 	en->reg.probes[en->reg.nprobes++] = p;
 	p->id = en->reg.nprobes;
@@ -349,6 +352,7 @@ static void give_info(void *arg, struct en_probe *p)
 		.argtypes = p->argtypes,
 		.xargtypes = p->xargtypes,
 		.argmap = p->argmap,
+		.pbis = p->has,
 	};
 
 	if (to->cb != NULL)
@@ -385,6 +389,21 @@ static void names_of(
 	}
 }
 
+/* Of probes that are not there: by their names, if the provider may be erlang. */
+static uint32_t has_by_name(void *data, const struct d_pdesc *desc)
+{
+	uint32_t pbis, all = 0;
+	const char *name;
+
+	(void)data;
+	if (strncmp(desc->prov, "erlang", 6) != 0)
+		return UINT32_MAX;
+	for (unsigned i = 0; (name = prog_erlang_probe(i, &pbis)) != NULL; i++)
+		if (en_glob(desc->name, name))
+			all |= pbis;
+	return all != 0 ? all : UINT32_MAX;
+}
+
 static void why_none(void *data, const struct d_pdesc *desc, char *buf, size_t size)
 {
 	en_why_none(data, desc, buf, size);
@@ -394,6 +413,7 @@ void en_registry(struct en *en, struct d_registry *reg)
 {
 	reg->match = match_info;
 	reg->names = names_of;
+	reg->has = has_by_name;
 	reg->why = why_none;
 	reg->data = en;
 }

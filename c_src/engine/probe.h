@@ -41,6 +41,7 @@ struct en_probe {
 	const char *const *argtypes;
 	const char *const *xargtypes;
 	const uint8_t *argmap;
+	uint32_t has; /* provider built-ins: bits PBI_*; unless its provider sets it, all */
 	bool own_types; /* argtypes and its strings are freed with the probe */
 	bool absent;	  /* cannot be enabled: note says why */
 	const char *note; /* a remark for -l and errors, or NULL */

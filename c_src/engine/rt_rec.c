@@ -85,7 +85,7 @@ RTFN(rec_end)
 		.ts = fire_ts(f)};
 	if (likely(f->spec == 0))
 		ring_put(t, head, (uint32_t)size);
-	else if (f->spec != SPEC_NOWHERE)
+	else
 		spec_put(t, f->spec, head, (uint32_t)size);
 	return 0;
 }

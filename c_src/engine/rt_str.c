@@ -182,9 +182,11 @@ RTFN(strtoll)
 	bool negative = false;
 	uint64_t v = 0;
 
-	if (b < 2 || b > 36)
+	if (b < 2 || b > 36) {
 		set_fault(FIRE(ctx), FAULT_ILLOP, 0);
-	if (FIRE(ctx)->fault != 0 || !work_bytes(FIRE(ctx), len))
+		return 0;
+	}
+	if (s == NULL || !work_bytes(FIRE(ctx), len))
 		return 0;
 	while (i < len && (s[i] == ' ' || (s[i] >= '\t' && s[i] <= '\r')))
 		i++;

@@ -28,7 +28,9 @@ PROBE_PATH static inline const struct en_term_ops *terms_of(
 
 PROBE_PATH static inline bool is_slot(const struct fire *f, uint64_t first, unsigned n)
 {
-	return first + n <= f->en->prog->nterms;
+	unsigned all = f->en->prog->nterms;
+
+	return first <= all && n <= all - first;
 }
 
 RTFN(term_source)
@@ -114,6 +116,8 @@ RTFN(term_text)
 			return str_put(f, a, "none", 4);
 		return not_such(f, ops, b, TERM_FAULT_TEXT);
 	}
+	if (to[0] == '\0')
+		str_end(to, 0);
 	if (s == NULL && f->en->strsize > WORK_FREE)
 		work_bytes(f, strnlen(to, f->en->strsize));
 	return s != NULL ? str_ref(s) : (uint64_t)(uintptr_t)to;

@@ -93,7 +93,7 @@ struct en_thread {
 	bool fence;    /* no membarrier: slot_enter needs a fence */
 	bool in_error;
 	bool faulted;  /* rt_fault was called: ERROR is to fire */
-	uint32_t fault_pc;
+	uint32_t fault_pc, fault_action;
 	uint64_t error_fired; /* the firing in which ERROR's clauses last ran */
 	struct fire fire;
 	struct fire error; /* the firing of the ERROR probe */

@@ -102,25 +102,55 @@ RTFN(speculation)
 	return 0;
 }
 
+/* Could this be the number of a speculation? 0 is none, quietly; more than nspec is a fault. */
+PROBE_PATH static bool is_id(struct fire *f, uint64_t id)
+{
+	if (id > f->en->spec.most)
+		set_fault(f, FAULT_ILLOP, 0);
+	return id >= 1 && id <= f->en->spec.n;
+}
+
+/* Is there room for the fixed part of the clause's record? */
+PROBE_PATH static bool has_room(const struct fire *f, uint32_t id)
+{
+	struct en_thread *t = f->thread;
+	uint32_t size = (uint32_t)sizeof(struct rec_head) + f->clause->rec_size, b = 0;
+	uint32_t room = t->en->spec.block - (uint32_t)sizeof(struct block);
+	struct spec_buf *buf = &t->spec.bufs[id - 1];
+
+	if (atomic_load_explicit(&buf->first, memory_order_relaxed) != 0)
+		b = buf->last;
+	if (b != 0 &&
+		room - atomic_load_explicit(&block_at(t, b)->used, memory_order_relaxed) >= size)
+		return true;
+	return size <= room &&
+	       (t->spec.free != 0 || t->spec.used < t->en->spec.blocks ||
+		       atomic_load_explicit(&t->spec.back, memory_order_relaxed) != 0);
+}
+
 RTFN(speculate)
 {
 	struct fire *f = FIRE(ctx);
 	struct en *en = f->en;
 
-	f->spec = SPEC_NOWHERE;
-	if (a >= 1 && a <= en->spec.n &&
-		atomic_load_explicit(&en->spec.tab[a - 1].state, memory_order_acquire) == SPEC_ACTIVE)
-		f->spec = (uint32_t)a;
-	return 0;
+	if (!is_id(f, a) || atomic_load_explicit(&en->spec.tab[a - 1].state,
+				    memory_order_acquire) != SPEC_ACTIVE)
+		return 0;
+	if (!has_room(f, (uint32_t)a)) {
+		drop(f->thread, DROP_SPEC);
+		return 0;
+	}
+	f->spec = (uint32_t)a;
+	return 1;
 }
 
 /* End an active speculation; false: it is not active, or another firing has ended it. */
-PROBE_PATH static bool end(struct en *en, uint64_t id, uint32_t how)
+PROBE_PATH static bool end(struct fire *f, uint64_t id, uint32_t how)
 {
 	uint32_t active = SPEC_ACTIVE;
 
-	return id >= 1 && id <= en->spec.n &&
-	       atomic_compare_exchange_strong(&en->spec.tab[id - 1].state, &active, how);
+	return is_id(f, id) && atomic_compare_exchange_strong(
+				       &f->en->spec.tab[id - 1].state, &active, how);
 }
 
 RTFN(commit)
@@ -129,7 +159,7 @@ RTFN(commit)
 	struct en *en = f->en;
 	struct rec_head *rec = &f->thread->note.head;
 
-	if (!end(en, a, SPEC_COMMITTING))
+	if (!end(f, a, SPEC_COMMITTING))
 		return 0;
 	*rec = (struct rec_head){.size = sizeof(*rec),
 		.kind = REC_COMMIT,
@@ -144,7 +174,7 @@ RTFN(commit)
 
 RTFN(discard)
 {
-	end(FIRE(ctx)->en, a, SPEC_DISCARDING);
+	end(FIRE(ctx), a, SPEC_DISCARDING);
 	return 0;
 }
 
@@ -163,14 +193,17 @@ int spec_init(struct en *en, struct et_error *e)
 	uint64_t size = en->opts->val[OPT_SPECSIZE];
 	uint64_t block = 4096, most = sizeof(struct block) + en->rec_cap;
 
+	en->spec.most = en->opts->val[OPT_NSPEC];
 	if (!speculates(en->prog) || en->opts->val[OPT_NSPEC] == 0)
 		return 0;
 	while (block < most && block < 1u << 30)
 		block *= 2;
 	if (block > size)
-		block = size;
+		block = size & ~7ULL;
+	if (block < sizeof(struct block)) /* no record fits */
+		block = sizeof(struct block);
 	en->spec.n = (uint32_t)en->opts->val[OPT_NSPEC];
-	en->spec.block = (uint32_t)(block & ~7ULL);
+	en->spec.block = (uint32_t)block;
 	en->spec.blocks = (uint32_t)(size / en->spec.block);
 	en->spec.tab = en_alloc(en, en->spec.n * sizeof(*en->spec.tab));
 	if (en->spec.tab == NULL)

@@ -25,7 +25,6 @@ struct spec {
 };
 
 enum { SPEC_FREE, SPEC_ACTIVE, SPEC_COMMITTING, SPEC_DISCARDING, SPEC_RINSING };
-#define SPEC_NOWHERE UINT32_MAX /* speculate() of an invalid id: the record is lost */
 int spec_init(struct en *en, struct et_error *e);
 void spec_free(struct en *en);
 bool spec_put(struct en_thread *t, uint32_t id, const void *rec, uint32_t size);

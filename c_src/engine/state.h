@@ -44,6 +44,7 @@ struct slot_layout {
 /* Speculations: spec.c. */
 struct en_specs {
 	uint32_t n, block, blocks;
+	uint64_t most; /* the option nspec, even if there are none */
 	struct spec *tab;
 };
 

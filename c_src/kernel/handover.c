@@ -144,16 +144,22 @@ static void put_name(FILE *f, const char *name)
 	putc(':', f);
 }
 
+/* What its clauses read that it has; arguments by number too. */
+static uint32_t asked(const struct en_probe *p)
+{
+	return p->uses.pbis & (p->has | ~((1u << PBI_COUNT_) - 1));
+}
+
 /* Are both in one clause of one script? */
 static bool is_alike(const struct k_node_event *a, const struct k_node_event *b)
 {
-	return a->pid == b->pid && a->probe->uses.pbis == b->probe->uses.pbis;
+	return a->pid == b->pid && asked(a->probe) == asked(b->probe);
 }
 
 /* A clause at all probes that are like one; what it reads there is handed over. */
 static void put_clause(FILE *f, const struct k_handover *s, const struct k_node_event *like)
 {
-	uint32_t pbis = like->probe->uses.pbis;
+	uint32_t pbis = asked(like->probe);
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < s->n; i++) {

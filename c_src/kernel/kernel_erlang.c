@@ -23,6 +23,7 @@
 #include "kernel.h"
 #include "modules.h"
 #include "prog/builtins.h"
+#include "prog/erlang_has.h"
 #include "sites.h"
 #include "uprobe.h"
 #include "vm_probes.h"
@@ -83,6 +84,7 @@ static struct en_probe *add_probe(
 
 	if (p != NULL && d != NULL) {
 		p->nargs = d->nargs;
+		p->has = prog_erlang_pbis(d->name);
 		p->argtypes = d->types;
 	}
 	return p;

@@ -5,7 +5,8 @@
  *
  * llquantize: positive values below factor^low are in the middle bucket; each power of the factor
  * from low to high is divided into steps of equal width; the last bucket has everything from
- * factor^(high + 1) on. Negative values mirror that around the middle.
+ * factor^(high + 1) on. Negative values mirror that around the middle. With fewer steps than the
+ * factor, the first bucket of a magnitude is narrower: it begins at the power itself.
  */
 #include <string.h>
 
@@ -28,6 +29,7 @@ static inline bool overflows(uint64_t x, uint64_t y, uint64_t *r)
 struct magnitude {
 	uint64_t from, to, width;
 	unsigned n;	/* buckets of this magnitude */
+	unsigned below; /* steps from 0 to its first bucket: those of smaller magnitudes */
 	unsigned first; /* its first bucket, counted from the middle one */
 	uint64_t order;
 };
@@ -43,7 +45,8 @@ static inline void ll_shape(const struct prog_agg *a, struct magnitude *m)
 	if (in > steps)
 		in = steps;
 	m->width = in ? m->to / in : 1;
-	m->n = (unsigned)(in - in / factor);
+	m->below = (unsigned)(in / factor);
+	m->n = (unsigned)in - m->below;
 }
 
 static inline bool ll_begin(const struct prog_agg *a, struct magnitude *m)
@@ -73,7 +76,7 @@ static unsigned ll_side(const struct prog_agg *a)
 {
 	struct magnitude m;
 
-	if (a->param[0] < 2 || a->param[3] < a->param[0] || a->param[1] > a->param[2] ||
+	if (a->param[0] < 2 || a->param[3] == 0 || a->param[1] > a->param[2] ||
 		a->param[3] > UINT16_MAX || a->param[2] > 64 || !ll_begin(a, &m))
 		return 0;
 	while (ll_next(a, &m))
@@ -89,7 +92,7 @@ PROBE_PATH static unsigned ll_of(const struct prog_agg *a, uint64_t v)
 		return 0;
 	do {
 		if (v < m.to)
-			return m.first + (unsigned)((v - m.from) / m.width);
+			return m.first + (unsigned)(v / m.width) - m.below;
 	} while (ll_next(a, &m));
 	return m.first;
 }
@@ -109,8 +112,10 @@ static void ll_bounds(const struct prog_agg *a, unsigned i, uint64_t *lo, uint64
 	}
 	do {
 		if (i < m.first + m.n) {
-			*lo = m.from + (i - m.first) * m.width;
+			*lo = (i - m.first + m.below) * m.width;
 			*hi = *lo + m.width;
+			if (*lo < m.from)
+				*lo = m.from;
 			return;
 		}
 	} while (ll_next(a, &m));

@@ -6,6 +6,7 @@
  *   uses.h        what a clause uses: built-ins, runtime functions, arguments
  *   dtype.h       the types of its values
  *   registry.h    probe descriptions, and the compiler's queries of the registry of probes
+ *   erlang_has.c  which provider built-ins the probes of the provider erlang have
  *   builtins.def  built-in variables, subroutines, actions and aggregating functions
  *   rt.def        runtime functions that bytecode calls; firing.h: the context that it reads
  *   env.c         both, in the form that the bytecode verifier needs

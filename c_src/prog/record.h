@@ -35,6 +35,8 @@ struct rec_str {
 struct rec_error {
 	uint32_t fault; /* FAULT_* */
 	uint32_t pc;	/* index of the instruction in the clause */
+	uint32_t action; /* number of the action in the clause, from 1; 0: the predicate */
+	uint32_t pad;
 	uint64_t addr;	/* the bad address; of FAULT_TERM: enum term_fault; or 0 */
 };
 

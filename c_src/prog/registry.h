@@ -13,6 +13,7 @@ struct d_pdesc {
 	uint32_t id;			      /* != 0: by number, the names are unset */
 	int line, col;
 	const char *start, *end; /* in the source; NULL: not from a script */
+	uint32_t pbis; /* provider built-ins that one of its probes has; set by the compiler */
 	struct d_pdesc *next;
 };
 
@@ -23,6 +24,7 @@ struct d_probeinfo {
 	const char *const *argtypes; /* as in C; "string" for text that needs no copyinstr */
 	const char *const *xargtypes; /* translated types of args[n], or NULL */
 	const uint8_t *argmap;	   /* args[n] is arg argmap[n]; or NULL: arg n */
+	uint32_t pbis;		   /* provider built-ins that it has: bits PBI_* */
 };
 
 struct d_registry {
@@ -35,6 +37,8 @@ struct d_registry {
 	/* The names of the probes of these providers. May be NULL. */
 	void (*names)(void *data, const char *prov, void (*cb)(void *arg, const char *name),
 		void *arg);
+	/* Provider built-ins that probes of this description have, if there were any. May be NULL. */
+	uint32_t (*has)(void *data, const struct d_pdesc *desc);
 	/* Why a description matches nothing, if its provider knows; or "". May be NULL. */
 	void (*why)(void *data, const struct d_pdesc *desc, char *buf, size_t size);
 	void *data;

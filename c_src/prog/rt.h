@@ -12,11 +12,11 @@ enum rt_fn {
 	RT_COUNT_
 };
 
-enum { RT_FAULTS = 1, RT_WORKS = 2, RT_COPIES = 4, RT_NULLS = 8 };
+enum { RT_FAULTS = 1, RT_WORKS = 2, RT_COPIES = 4, RT_NULLS = 8, RT_TERMS = 16 };
 
 static inline unsigned rt_flags(enum rt_fn fn)
 {
-	enum { F = RT_FAULTS, W = RT_WORKS, B = RT_COPIES, N = RT_NULLS };
+	enum { F = RT_FAULTS, W = RT_WORKS, B = RT_COPIES, N = RT_NULLS, T = RT_TERMS };
 	static const unsigned char flags[] = {
 #define RT(name, ret, a2, a3, a4, a5, fl) fl,
 #include "rt.def"
@@ -44,8 +44,8 @@ static inline bool rt_can_fault(enum rt_fn fn, uint64_t longest, bool may_be_nul
 {
 	unsigned flags = rt_flags(fn);
 
-	return (flags & (RT_FAULTS | RT_WORKS)) || ((flags & RT_COPIES) && longest > WORK_FREE) ||
-	       ((flags & RT_NULLS) && may_be_null);
+	return (flags & (RT_FAULTS | RT_WORKS | RT_TERMS)) ||
+	       ((flags & RT_COPIES) && longest > WORK_FREE) || ((flags & RT_NULLS) && may_be_null);
 }
 
 #endif

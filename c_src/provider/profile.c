@@ -28,6 +28,7 @@
 #include "engine/slot.h"
 #include "engine/state.h"
 #include "prog/builtins.h"
+#include "prog/erlang_has.h"
 #include "prog/prog.h"
 
 #define LEAST 200000ULL /* ns: the machine would do little else */
@@ -127,6 +128,7 @@ static int add(struct en *en, struct profile *pr, const char *name, struct et_er
 	*pr->last = t; /* timers due at the same time fire in the order they were named */
 	pr->last = &t->next;
 	t->probe->nargs = tick ? 0 : 2;
+	t->probe->has = ~prog_pbis_of_events();
 	t->probe->argtypes = tick ? NULL : args;
 	return 0;
 }

@@ -210,7 +210,7 @@ static void test_packed(void)
 		"\n\n"
 		"              key  ------------- Distribution ------------- count    \n"
 		"                x |@@@@@@@@@@@@@                            1        \n"
-		"               yy |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@   3        \n");
+		"               yy |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ 3        \n");
 	opt("aggzoom", "0");
 	key_str("x"), give_dist(q, 8, 4);
 	key_str("x"), give_dist(q, 4, 4);

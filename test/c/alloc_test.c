@@ -145,6 +145,8 @@ static const char script[] =
 	"my:::p { @[arg0, copyinstr(arg1)] = count(); @q = quantize(arg0); @st[ustack()] = count();"
 	"	self->x = arg0; a[arg0] = 1; printf(\"%d %s\\n\", arg0, args[1]); }"
 	"my:::p { this->s = speculation(); speculate(this->s); trace(1); } my:::p { commit(1); }"
+	"my:::p /erlmatch(erlmsg, \"{A, [B | _], #{k := C}, <<D/binary>>}\")/ { x = this->A; }"
+	"my:::p /erlget(\"k\", erlarg(0)) == 5/ { trace(erltext(erlret)); }"
 	"END { printa(@); } tick-1s { }";
 
 static int on_text(void *arg, const char *text, size_t len)

@@ -177,7 +177,7 @@ static inline void reset(const char *name)
 	w.opts.running = true;
 	w.prog.clauses = w.clauses;
 	w.prog.aggs = w.aggs;
-	w.prog.strsize = 32;
+	w.prog.strsize = 33;
 	w.now = 1000000;
 	w.co = co_new(NULL, &w.prog, &w.opts, NULL);
 }

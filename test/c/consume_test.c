@@ -218,7 +218,7 @@ static void test_drops(void)
 
 static void test_faults(void)
 {
-	struct rec_error bad = {.fault = FAULT_BADADDR, .pc = 2, .addr = 0xdead};
+	struct rec_error bad = {.fault = FAULT_BADADDR, .pc = 2, .action = 4, .addr = 0xdead};
 	struct rec_error div = {.fault = FAULT_DIVZERO, .pc = 5, .addr = 0xdead};
 	int lines[3] = {7, 8, 9};
 
@@ -231,10 +231,10 @@ static void test_faults(void)
 	push(2, 0, REC_ERROR, &div, sizeof(div));
 	CHECK(work(false), "");
 	CHECK(cstr(&w.fault_text),
-		"error in dt_clause_1 for probe ID 2 (a:b:c:d): invalid address (0xdead) at BPF pc "
-		"2 line 9\n"
-		"error in dt_clause_1 for probe ID 2 (a:b:c:d): divide-by-zero at BPF pc 5 line "
-		"7\n");
+		"error on enabled probe ID 2 (ID 2: a:b:c:d): invalid address (0xdead) in action #4 "
+		"at BPF pc 2 line 9\n"
+		"error on enabled probe ID 2 (ID 2: a:b:c:d): divide-by-zero in predicate at BPF "
+		"pc 5 line 7\n");
 }
 
 static const char *action_text(unsigned act, const char *fmt)
@@ -282,12 +282,12 @@ static void test_files(void)
 	CHECK(action_text(ACT_PRINTF, "last\n"), "last\n");
 	CHECK(action_text(ACT_FREOPEN, "/no/such/folder/x"), "");
 	CHECK(cstr(&w.fault_text),
-		"error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): couldn't "
+		"error on enabled probe ID 1 (ID 1: dtrace:::BEGIN): couldn't "
 		"freopen() \"/no/such/folder/x\": No such file or directory line 7\n");
 	CHECK(action_text(ACT_FREOPEN, "/dev/full"), "");
 	action_text(ACT_PRINTF, "lost\n");
 	CHECK(cstr(&w.fault_text),
-		"error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): couldn't "
+		"error on enabled probe ID 1 (ID 1: dtrace:::BEGIN): couldn't "
 		"write to the file of freopen(): No space left on device line 7\n");
 	CHECK(action_text(ACT_FREOPEN, ""), "");
 	snprintf(fmt, sizeof(fmt), "echo child >>%s", path);

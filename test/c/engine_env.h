@@ -89,6 +89,8 @@ static inline struct prog_clause *add_clause(struct world *w, const char *name, 
 	w->desc[i] = (struct d_pdesc){.prov = "", .mod = "", .func = "", .name = name};
 	*c = (struct prog_clause){.descs = &w->desc[i], .file = "", .line = 1};
 	c->uses = (struct prog_uses){.args = 0x3ff, .fns = {UINT64_MAX, UINT64_MAX}};
+	for (unsigned fn = RT_term_source; fn <= RT_term_same; fn++) /* not in the kernel */
+		c->uses.fns[fn / 64] &= ~(1ULL << fn % 64);
 	if (ebpf_finish(a, &c->insns, &c->ninsns, &c->lines, &w->error) < 0)
 		abort();
 	ebpf_asm_free(a);

@@ -35,6 +35,7 @@ static struct prog_clause *add_faulting(struct world *w, const char *name)
 	ebpf_bind(a, bad);
 	ebpf_emit(a, EBPF_MOV64_IMM, R2, 0, 0, 0);
 	ebpf_emit(a, EBPF_MOV64_IMM, R3, 0, 0, 3);
+	ebpf_emit(a, EBPF_MOV64_IMM, R4, 0, 0, 1);
 	call(a, RT_fault);
 	ebpf_bind(a, end);
 	return add_clause(w, name, a);

@@ -137,7 +137,7 @@ static void test_json(void)
 		"\"fault\":"
 		"\"invalid "
 		"address\",\"address\":1,\"pc\":2,\"file\":\"t.d\",\"line\":7,\"message\":"
-		"\"error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): invalid address (0x1) at "
+		"\"error on enabled probe ID 1 (ID 1: dtrace:::BEGIN): invalid address (0x1) in predicate at "
 		"BPF "
 		"pc 2\"}\n"
 		"{\"type\":\"drop\",\"kind\":\"PRINCIPAL\",\"cpu\":0,\"drops\":2,\"total\":2,"

@@ -466,6 +466,21 @@ static void places(void)
 	}
 }
 
+/* Nothing is set up for memory that may not be mapped: terms are read by the provider. */
+static void memory(void)
+{
+	erltrace_error_t err;
+	erltrace_t *h = erltrace_open(&err);
+
+	CHECK(erltrace_compile(h,
+		      "BEGIN /erlmatch(erlmsg, \"{A, B}\") && this->A == 5/"
+		      "{ trace(erltext(this->B)); trace(this->A + 1); trace(this->A == this->B); }",
+		      NULL, &err) == 0);
+	CHECK(!uses_memory(&h->comp->prog.clauses[0]->uses));
+	CHECK(h->comp->prog.clauses[0]->uses.pbis == 1u << PBI_ERLMSG);
+	erltrace_close(h);
+}
+
 /* A script that does not compile leaves no pattern and no slot behind. */
 static void undone(void)
 {
@@ -509,6 +524,7 @@ int main(void)
 	patterns();
 	others();
 	places();
+	memory();
 	undone();
 	return finish();
 }

@@ -20,7 +20,7 @@ why=$(erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' 2>&1 >/dev/nu
 
 # ---- errors --------------------------------------------------------------------------------
 
-told() { grep -c 'error in dt_clause' "$1"; }
+told() { grep -c 'error on enabled probe' "$1"; }
 more() { awk '/^erltrace: [0-9]+ more errors?$/ { n += $2 } END { print n + 0 }' "$1"; }
 dropped() { awk '/ drops? on CPU/ { n += $2 } END { print n + 0 }' "$1"; }
 

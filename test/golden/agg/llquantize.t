@@ -113,3 +113,38 @@ $ erltrace -qn 'BEGIN { @ = llquantize(5, 10, 1, 2, 10, 10); @ = llquantize(50, 
 >               50           @@@@@@@@@@|                     -10      
 >               60                     |                     0        
 >
+# fewer steps than the factor: the first of each power begins at the power itself
+$ erltrace -qn 'BEGIN { @ = llquantize(1, 10, 0, 1, 5); @ = llquantize(3, 10, 0, 1, 5); @ = llquantize(9, 10, 0, 1, 5); @ = llquantize(10, 10, 0, 1, 5); @ = llquantize(99, 10, 0, 1, 5); @ = llquantize(-15, 10, 0, 1, 5); exit(0); }'
+>
+>
+>            value  ------------- Distribution ------------- count    
+>              -20 |                                         0        
+>              -10 |@@@@@@@                                  1        
+>               -8 |                                         0        
+>               -6 |                                         0        
+>               -4 |                                         0        
+>               -2 |                                         0        
+>               -1 |                                         0        
+>                0 |                                         0        
+>                1 |@@@@@@@                                  1        
+>                2 |@@@@@@@                                  1        
+>                4 |                                         0        
+>                6 |                                         0        
+>                8 |@@@@@@@                                  1        
+>               10 |@@@@@@@                                  1        
+>               20 |                                         0        
+>               40 |                                         0        
+>               60 |                                         0        
+>               80 |@@@@@@@                                  1        
+>           >= 100 |                                         0        
+>
+# one power, and one step in it
+$ erltrace -qn 'BEGIN { @ = llquantize(5, 10, 1, 1, 1); @ = llquantize(10, 10, 1, 1, 1); @ = llquantize(99, 10, 1, 1, 1); @ = llquantize(100, 10, 1, 1, 1); exit(0); }'
+>
+>
+>            value  ------------- Distribution ------------- count    
+>              -10 |                                         0        
+>       abs() < 10 |@@@@@@@@@@                               1        
+>               10 |@@@@@@@@@@@@@@@@@@@@                     2        
+>           >= 100 |@@@@@@@@@@                               1        
+>

@@ -1,7 +1,4 @@
-# a high magnitude that is not above the low one, or too large
-$ erltrace -e -xerrtags -n 'BEGIN { @ = llquantize(1, 10, 3, 3, 10); }'
-!~ \[D_LLQUANT_HMAGVAL\]
-? 1
+# a high magnitude that is below the low one, or too large
 $ erltrace -e -xerrtags -n 'BEGIN { @ = llquantize(1, 10, 3, 2, 10); }'
 !~ \[D_LLQUANT_HMAGVAL\]
 ? 1

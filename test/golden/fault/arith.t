@@ -2,7 +2,7 @@
 $ erltrace -qn 'BEGIN { x = 0; } BEGIN { trace(1 / x); } BEGIN { printf("on\n"); exit(0); }'
 > on
 >
-!~ dt_clause_1 for probe ID 1 \(dtrace:::BEGIN\): divide-by-zero
+!~ on enabled probe ID 2 \(ID 1: dtrace:::BEGIN\): divide-by-zero in action #1
 $ erltrace -qn 'BEGIN { x = 0; } BEGIN { trace(1 % x); } BEGIN { exit(0); }'
 >
 !~ divide-by-zero

@@ -2,7 +2,7 @@
 $ erltrace -qn 'BEGIN { trace(*(int *)0); } BEGIN { printf("on\n"); exit(0); }'
 > on
 >
-!~ ^erltrace: error in dt_clause_0 for probe ID 1 \(dtrace:::BEGIN\): invalid address \(0x0\) at BPF pc [0-9]+$
+!~ ^erltrace: error on enabled probe ID 1 \(ID 1: dtrace:::BEGIN\): invalid address \(0x0\) in action #1 at BPF pc [0-9]+$
 $ erltrace -qn 'BEGIN { trace(*(char *)-1); } BEGIN { exit(0); }'
 >
 !~ invalid address \(0xffffffffffffffff\)

@@ -3,7 +3,7 @@
 $ erltrace -qn 'BEGIN { x = erlmsg + 1; printf("not reached\n"); } ERROR { printf("%d %d\n", arg4 == DTRACEFLT_TERM, arg4); exit(0); }'
 > 1 14
 >
-!~ error in dt_clause_0 for probe ID 1 \(dtrace:::BEGIN\): no such term at BPF pc
+!~ error on enabled probe ID 1 \(ID 1: dtrace:::BEGIN\): no such term in action #1 at BPF pc
 $ erltrace -qn 'BEGIN { printf("%d\n", erlarg(0)); } ERROR { exit(0); }'
 >
 !~ no such term

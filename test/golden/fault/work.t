@@ -5,8 +5,8 @@ $ erltrace -qx strsize=4k -x maxwork=20k -n 'BEGIN { s = "x"; s = strjoin(s, s);
 > 13 1
 > the next firing: -1
 >
-!~ ^erltrace: error in dt_clause_1 for probe ID 1 \(dtrace:::BEGIN\): too much work \(more than maxwork allows\) at BPF pc [0-9]+$
-!~ ^erltrace: error in dt_clause_3 for probe ID 1 \(dtrace:::BEGIN\): too much work \(more than maxwork allows\) at BPF pc [0-9]+$
+!~ ^erltrace: error on enabled probe ID 2 \(ID 1: dtrace:::BEGIN\): too much work \(more than maxwork allows\) in action #[0-9]+ at BPF pc [0-9]+$
+!~ ^erltrace: error on enabled probe ID 4 \(ID 1: dtrace:::BEGIN\): too much work \(more than maxwork allows\) in action #1 at BPF pc [0-9]+$
 
 # the same, interpreted
 $ erltrace -qx jit=off -x strsize=4k -x maxwork=4k -n 'BEGIN { this->s = strjoin("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"); this->s = strjoin(this->s, this->s); this->s = strjoin(this->s, this->s); this->s = strjoin(this->s, this->s); this->s = strjoin(this->s, this->s); this->s = toupper(this->s); this->s = tolower(this->s); this->s = toupper(this->s); printf("%d\n", strlen(this->s)); this->s = tolower(this->s); this->s = tolower(this->s); printf("no more\n"); } BEGIN { exit(0); }'

@@ -1,6 +1,6 @@
 # a fault
 $ erltrace --json -qn 'BEGIN { trace(*(int *)1); } BEGIN { exit(0); }' | head -1 | sed -E 's/"(cpu|timestamp|walltimestamp|pc)":[0-9]+,?//g; s/pc [0-9]+/pc N/'
-> {"type":"error","provider":"dtrace","module":"","function":"","name":"BEGIN","id":1,"fault":"invalid address","address":1,"file":"","line":1,"message":"error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): invalid address (0x1) at BPF pc N"}
+> {"type":"error","provider":"dtrace","module":"","function":"","name":"BEGIN","id":1,"fault":"invalid address","address":1,"file":"","line":1,"message":"error on enabled probe ID 1 (ID 1: dtrace:::BEGIN): invalid address (0x1) in action #1 at BPF pc N"}
 # an action that could not be performed
 $ erltrace --json -qn 'BEGIN { setopt("nosuch"); exit(0); }' | grep -c '"type":"error".*"fault":"library-level fault".*nosuch'
 > 1

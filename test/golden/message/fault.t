@@ -1,10 +1,10 @@
-# faults: which clause, which probe, what, where
+# faults: which enabled probe, which probe, what, where
 $ erltrace -qn 'BEGIN { trace(*(int *)0); } BEGIN { exit(0); }'
 >
-!~ ^erltrace: error in dt_clause_0 for probe ID 1 \(dtrace:::BEGIN\): invalid address \(0x0\) at BPF pc [0-9]+$
+!~ ^erltrace: error on enabled probe ID 1 \(ID 1: dtrace:::BEGIN\): invalid address \(0x0\) in action #1 at BPF pc [0-9]+$
 $ erltrace -qn 'BEGIN { x = 0; } BEGIN { trace(1 / x); } BEGIN { exit(0); }'
 >
-!~ ^erltrace: error in dt_clause_1 for probe ID 1 \(dtrace:::BEGIN\): divide-by-zero at BPF pc [0-9]+$
+!~ ^erltrace: error on enabled probe ID 2 \(ID 1: dtrace:::BEGIN\): divide-by-zero in action #1 at BPF pc [0-9]+$
 # nothing of its record is printed, the others run
 $ erltrace -qn 'BEGIN { printf("before\n"); } BEGIN { printf("half "); trace(*(int *)1); } BEGIN { printf("after\n"); exit(0); }'
 > before

@@ -30,7 +30,7 @@ $ erltrace -e -xerrtags -n 'BEGIN /erlmsg == (int *)0/ { }'
 ? 1
 # NULL might be the number 0, or no term
 $ erltrace -e -xerrtags -n 'BEGIN /erlmsg == NULL/ { }'
-!~ \[D_OP_INCOMPAT\] a term is not compared with NULL: erltype\(T\) == "none" if there is none
+!~ \[D_OP_INCOMPAT\] a term is not compared with NULL: erltype\(T\) == "none" asks whether there is none
 ? 1
 # a term alone is no condition
 $ erltrace -e -xerrtags -n 'BEGIN /erlmsg/ { }'

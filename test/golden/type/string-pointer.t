@@ -39,6 +39,10 @@ $ erltrace -qs t.d
 > JfLlO worlD xYz abC O
 > JfL n
 >
+# the address of a NULL string is NULL
+$ erltrace -qn 'string s; char *p; BEGIN { s = "x"; s = NULL; p = s; printf("%p\n", p); exit(0); }'
+> 0
+>
 # its last byte stays a NUL
 $ erltrace -xstrsize=16 -qn 'string s; BEGIN { i = 1000; s[i] = 1; } BEGIN { exit(0); } ERROR { printf("fault %d\n", arg4); }'
 > fault 11

@@ -7,7 +7,7 @@ $ erltrace -qn 'BEGIN { printf("[%s][%s] %d %d\n", erlarg(0), erlarg(7), erlint(
 >
 # in predicates, as keys, as values
 $ erltrace -Z -e -qn 'erlang*:orders:put:function-entry /erlarg(0) == "orders"/ { @[erlpid, erlname] = quantize(erlint(1)); }'
-$ erltrace -Z -e -qn 'erlang*:orders:put:function-return { self->r = erlret; @[self->r] = count(); a[erlname] = erlmsg; }'
+$ erltrace -Z -e -qn 'erlang*:orders:put:function-return { self->r = erlret; @[self->r] = count(); a[erlname] = erlargs; }'
 # their types
 $ erltrace -qn 'BEGIN { printf("%d %d\n", sizeof(erlsched), sizeof(erlint(0))); exit(0); }'
 > 4 8
@@ -47,5 +47,5 @@ $ erltrace -qn 'BEGIN { printf("%s %s [%s]\n", copyinstr(probename), copyinstr(p
 >
 $ erltrace -Z -e -qn 'erlang*:::message-send { @[copyinstr(args[0]), copyinstr(arg0), stringof(args[1])] = count(); }'
 # what a clause reads on all its ways is asked for once
-$ erltrace -Z -e -S -n 'erlang*:::message-send /erlmsg != ""/ { @[erlmsg, erlarg(0), erlarg(1)] = count(); @b[erlmsg, erlarg(1)] = count(); }' 2>&1 | grep -c 'call pbi_str'
+$ erltrace -Z -e -S -n 'erlang*:m:f:function-return /erlret != ""/ { @[erlret, erlarg(0), erlarg(1)] = count(); @b[erlret, erlarg(1)] = count(); }' 2>&1 | grep -c 'call pbi_str'
 > 3

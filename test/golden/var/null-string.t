@@ -62,3 +62,9 @@ $ erltrace -qn 'BEGIN { g = "x"; g = NULL; printf("%d %d\n", (char *)g == NULL, 
 > 1 1
 >
 !~ invalid address \(0x0\)
+
+# nor can a character of it be set
+$ erltrace -qn 'BEGIN { g = "xyz"; g = NULL; } BEGIN { g[0] = 97; printf("goes on"); } BEGIN { g = "b"; g[0] = 97; printf("%s\n", g); exit(0); }'
+> a
+>
+!~ invalid address \(0x0\)

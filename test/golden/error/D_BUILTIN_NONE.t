@@ -1,0 +1,25 @@
+# a built-in that no probe of the description has
+$ erltrace -Z -e -xerrtags -n 'erlang*:::process-spawn { trace(erlmsg); }'
+!~ \[D_BUILTIN_NONE\] 'erlmsg' has no value at erlang\*:::process-spawn: message-send, message-send-remote, message-queued have it
+? 1
+$ erltrace -Z -e -xerrtags -n 'erlang*:m:f:function-entry /erlret == 1/ { }'
+!~ \[D_BUILTIN_NONE\] 'erlret' has no value at erlang\*:m:f:function-entry: function-return, bif-return, nif-return have it
+? 1
+$ erltrace -Z -e -xerrtags -n 'erlang*:::message-queued { @[erlpeer] = count(); }'
+!~ \[D_BUILTIN_NONE\] 'erlpeer' has no value
+? 1
+$ erltrace -Z -e -xerrtags -n 'erlang1234:::gc_* { @[erlarg(0)] = count(); }'
+!~ \[D_BUILTIN_NONE\] 'erlarg' has no value
+? 1
+$ erltrace -e -xerrtags -n 'tick-1s { trace(erlint(0)); }'
+!~ \[D_BUILTIN_NONE\] 'erlint' has no value at :::tick-1s
+? 1
+# in a function that is expanded; each description counts
+$ erltrace -Z -e -xerrtags -n 'inline string what = stringof(erlmsg); erlang*:::message-send, erlang*:::process-exit { trace(what); }'
+!~ \[D_BUILTIN_NONE\] .* at erlang\*:::process-exit
+? 1
+# where one of the probes has it, it is fine
+$ erltrace -Z -e -qn 'erlang*:::message-* { @[erlmsg] = count(); }'
+$ erltrace -Z -e -qn 'erlang*:m:: { @[erlargs] = count(); @r[erlret] = count(); }'
+$ erltrace -Z -e -qn 'erlang*:m:f:function-return { @[erlargs, erlpeer] = sum(erlint(0)); }'
+$ erltrace -Z -e -qn 'erlang*:::process-exit, erlang*:::port-exit { @[erlreason, erlproc] = count(); }'
