@@ -149,9 +149,11 @@ static void find(ErlNifEnv *env, struct beam_pattern *p, unsigned i)
 	struct beam_node *node = &p->node[i];
 	ERL_NIF_TERM t = 0;
 
-	if (node->key || node->op == PAT_ATOM || node->op == PAT_NIL || node->op == PAT_INT)
+	if (node->key || node->op == PAT_ATOM || node->op == PAT_NIL || node->op == PAT_INT ||
+		node->op == PAT_BIG)
 		t = make(env, p->node, i);
-	if (!node->key && node->op != PAT_ATOM && !(beam_vm.immediates && beam_is_immediate(t)))
+	if (!node->key && (node->op == PAT_NIL || node->op == PAT_INT) &&
+		!(beam_vm.immediates && beam_is_immediate(t)))
 		t = 0; /* it cannot be compared by its word */
 	atomic_store_explicit(&node->term, t, memory_order_release);
 }

@@ -17,7 +17,7 @@
 
 struct beam_node {
 	struct pat_node;
-	/* An atom, a small integer, [], or the whole of a key; 0: not there, or not known. */
+	/* An atom, an integer, [], or the whole of a key; 0: not there, or not known. */
 	_Atomic ERL_NIF_TERM term;
 	_Atomic ERL_NIF_TERM other; /* an atom that has another name; 0: none was met */
 	bool key;		    /* it is the whole of one */
