@@ -11,6 +11,8 @@
 #include "same.h"
 #include "term_words.h"
 
+#define FLAT_MAP 32 /* keys: to walk more, the VM would allocate */
+
 struct match {
 	ErlNifEnv *env;
 	const struct beam_node *node;
@@ -116,20 +118,6 @@ static bool match_int(ErlNifEnv *env, const struct beam_node *p, ERL_NIF_TERM t)
 	if (likely(p->term != 0))
 		return t == p->term;
 	return enif_get_int64(env, t, &v) && v == p->num;
-}
-
-static bool match_big(ErlNifEnv *env, const struct beam_node *p, ERL_NIF_TERM t)
-{
-	const uint64_t *digits;
-	ErlNifUInt64 u;
-	bool negative;
-	unsigned n = beam_peek_big(t, &digits, &negative);
-
-	if (n > 0)
-		return negative == (p->n != 0) && n * sizeof(*digits) == p->len &&
-		       memcmp(digits, p->text, p->len) == 0;
-	return p->len == sizeof(u) && p->n == 0 && enif_get_uint64(env, t, &u) &&
-	       memcmp(&u, p->text, sizeof(u)) == 0;
 }
 
 /* Whether 0.0 is -0.0 depends on the release. */
@@ -250,10 +238,29 @@ static bool match_binary(struct match *m, unsigned i, ERL_NIF_TERM t)
 
 /* ---- maps ------------------------------------------------------------------------------ */
 
+/* Where the words of a map are not known. */
+static bool ask_by_name(struct match *m, unsigned key, ERL_NIF_TERM map, ERL_NIF_TERM *value)
+{
+	ErlNifMapIterator it;
+	bool is = false;
+	ERL_NIF_TERM k;
+	size_t n;
+
+	if (!enif_get_map_size(m->env, map, &n) || n > FLAT_MAP || n == 0 ||
+		!enif_map_iterator_create(m->env, map, &it, ERL_NIF_MAP_ITERATOR_FIRST))
+		return false;
+	while (!is && enif_map_iterator_get_pair(m->env, &it, &k, value)) {
+		is = match(m, key, k);
+		enif_map_iterator_next(m->env, &it);
+	}
+	enif_map_iterator_destroy(m->env, &it);
+	return is;
+}
+
 /*
  * A key that has an atom which was not there when the pattern was made ready: it is looked for
- * among the keys, one by one. In a map of more than 32 keys it is not found before the handle looks
- * for atoms again (beam_patterns_renew()): to walk that map has no bound.
+ * among the keys, one by one. In a map of more than 32 keys it is not found before the handle has
+ * looked for its atoms again (nif_clean()): to walk that map has no bound.
  */
 static __attribute__((noinline)) bool value_by_name(
 	struct match *m, unsigned key, ERL_NIF_TERM map, ERL_NIF_TERM *value)
@@ -265,7 +272,7 @@ static __attribute__((noinline)) bool value_by_name(
 		if (m->node[i].op == PAT_MAP) /* it would match larger ones too */
 			return false;
 	if (!beam_get_flat_map(map, &n, &keys, &values))
-		return false;
+		return !beam_vm.words && ask_by_name(m, key, map, value);
 	for (unsigned i = 0; i < n; i++)
 		if (match(m, key, keys[i])) {
 			*value = values[i];
@@ -320,7 +327,7 @@ NO_GUARD static bool match(struct match *m, unsigned i, ERL_NIF_TERM t)
 		case PAT_VAR: return bind_term(m, p->n, t);
 		case PAT_ATOM: return match_atom(m->env, p, t);
 		case PAT_INT: return match_int(m->env, p, t);
-		case PAT_BIG: return match_big(m->env, p, t);
+		case PAT_BIG: return p->term != 0 && enif_is_identical(t, p->term);
 		case PAT_FLOAT: return match_float(m->env, p, t);
 		case PAT_NIL: return p->term != 0 ? t == p->term : enif_is_empty_list(m->env, t);
 		case PAT_BINARY: return match_binary(m, i, t);

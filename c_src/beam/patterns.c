@@ -149,9 +149,11 @@ static void find(ErlNifEnv *env, struct beam_pattern *p, unsigned i)
 	struct beam_node *node = &p->node[i];
 	ERL_NIF_TERM t = 0;
 
-	if (node->key || node->op == PAT_ATOM || node->op == PAT_NIL || node->op == PAT_INT)
+	if (node->key || node->op == PAT_ATOM || node->op == PAT_NIL || node->op == PAT_INT ||
+		node->op == PAT_BIG)
 		t = make(env, p->node, i);
-	if (!node->key && node->op != PAT_ATOM && !(beam_vm.immediates && beam_is_immediate(t)))
+	if (!node->key && (node->op == PAT_NIL || node->op == PAT_INT) &&
+		!(beam_vm.immediates && beam_is_immediate(t)))
 		t = 0; /* it cannot be compared by its word */
 	atomic_store_explicit(&node->term, t, memory_order_release);
 }
@@ -236,18 +238,34 @@ void beam_patterns_fini(struct beam_patterns *ps)
 	*ps = (struct beam_patterns){.env = NULL};
 }
 
-static void renew(ErlNifEnv *env, struct beam_pattern *p)
+static bool is_there(_Atomic ERL_NIF_TERM *t)
 {
-	for (unsigned i = 0; i < p->n; i++)
-		if ((p->node[i].op == PAT_ATOM || p->node[i].key) &&
-			atomic_load_explicit(&p->node[i].term, memory_order_relaxed) == 0)
-			find(env, p, i);
-	if (p->ground && atomic_load_explicit(&p->whole, memory_order_relaxed) == 0)
-		find_whole(env, p);
+	return atomic_load_explicit(t, memory_order_relaxed) != 0;
 }
 
-void beam_patterns_renew(struct beam_patterns *ps)
+static bool renew(ErlNifEnv *env, struct beam_pattern *p)
 {
+	bool all = true;
+
+	for (unsigned i = 0; i < p->n; i++) {
+		struct beam_node *node = &p->node[i];
+
+		if (node->op != PAT_ATOM && !node->key)
+			continue;
+		if (!is_there(&node->term))
+			find(env, p, i);
+		all &= is_there(&node->term);
+	}
+	if (p->ground && !is_there(&p->whole))
+		find_whole(env, p);
+	return all && (!p->ground || is_there(&p->whole));
+}
+
+bool beam_patterns_renew(struct beam_patterns *ps)
+{
+	bool all = true;
+
 	for (unsigned i = 0; i < ps->n; i++)
-		renew(ps->env, &ps->pattern[i]);
+		all &= renew(ps->env, &ps->pattern[i]);
+	return all;
 }

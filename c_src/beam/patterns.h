@@ -17,7 +17,7 @@
 
 struct beam_node {
 	struct pat_node;
-	/* An atom, a small integer, [], or the whole of a key; 0: not there, or not known. */
+	/* An atom, an integer, [], or the whole of a key; 0: not there, or not known. */
 	_Atomic ERL_NIF_TERM term;
 	_Atomic ERL_NIF_TERM other; /* an atom that has another name; 0: none was met */
 	bool key;		    /* it is the whole of one */
@@ -39,7 +39,7 @@ struct beam_patterns {
 /* Not on the probe path. -1: out of memory. */
 int beam_patterns_init(struct beam_patterns *ps, const struct pat *pats, unsigned n);
 void beam_patterns_fini(struct beam_patterns *ps);
-void beam_patterns_renew(struct beam_patterns *ps); /* looks for atoms that were missing */
+bool beam_patterns_renew(struct beam_patterns *ps); /* atoms that were missing: are all there? */
 
 #pragma GCC visibility pop
 #endif

@@ -264,7 +264,6 @@ ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (rc == 0)
 		rc = erltrace_work(b->h, &hs, &e);
 	beam_watchdog_read(b);
-	beam_patterns_renew(&b->patterns);
 	co_json_free(&json);
 	enif_mutex_unlock(b->lock);
 	if (rc < 0)

@@ -2,8 +2,8 @@
 /*
  * Are two terms the same (probe path)? The VM's own comparison walks all of them, however large;
  * this one counts its steps, and goes no deeper than DEEP. The last part of a tuple and the tail of
- * a list are not deeper than the whole. Funs are the same if they lie at the same address; of two
- * others it is not known, since the VM would compare all that is in them.
+ * a list are not deeper than the whole. Of two funs of one place in a module it is not known,
+ * unless they lie at the same address: the VM would compare all that is in them.
  */
 #include <string.h>
 
@@ -96,6 +96,18 @@ static int same_bitstrings(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b)
 	return beam_same_bits(&ba, &bb, &w->left);
 }
 
+/* The text of a fun has its module and its place in it, or the function that it is. */
+static int same_funs(ERL_NIF_TERM a, ERL_NIF_TERM b)
+{
+	char ta[600], tb[600];
+
+	enif_snprintf(ta, sizeof(ta), "%T", a);
+	enif_snprintf(tb, sizeof(tb), "%T", b);
+	if (strcmp(ta, tb) != 0)
+		return SAME_NOT;
+	return strncmp(ta, "fun ", 4) == 0 ? SAME : SAME_UNKNOWN;
+}
+
 /* ---- what has parts -------------------------------------------------------------------- */
 
 static int same_all(
@@ -156,7 +168,7 @@ static int same_boxes(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned d
 	case ERL_NIF_TERM_TYPE_INTEGER: return same_integers(w, a, b);
 	case ERL_NIF_TERM_TYPE_BITSTRING: return same_bitstrings(w, a, b);
 	case ERL_NIF_TERM_TYPE_MAP: return same_maps(w, a, b, deep);
-	case ERL_NIF_TERM_TYPE_FUN: return SAME_UNKNOWN;
+	case ERL_NIF_TERM_TYPE_FUN: return same_funs(a, b);
 	default: return enif_is_identical(a, b); /* floats, pids, ports, references: small */
 	}
 }

@@ -298,20 +298,6 @@ static int compare_float(double d, int64_t n)
 	return d < (double)whole ? -1 : d > (double)whole;
 }
 
-/* Too large for an int64_t. */
-static int compare_big(ErlNifEnv *env, ERL_NIF_TERM t)
-{
-	const uint64_t *digits;
-	ErlNifUInt64 u;
-	bool negative;
-
-	if (enif_get_uint64(env, t, &u))
-		return 1;
-	if (beam_peek_big(t, &digits, &negative) > 0)
-		return negative ? -1 : 1;
-	return TERM_NOT_A_NUMBER;
-}
-
 NO_GUARD static int compare(const struct en_current *cur, uint64_t of, int64_t n)
 {
 	const struct beam_value *v = get(slots(), of);
@@ -331,15 +317,15 @@ NO_GUARD static int compare(const struct en_current *cur, uint64_t of, int64_t n
 		return compare_float(d, n);
 	if (integer(env, v, &i))
 		return i < n ? -1 : i > n;
-	return enif_is_number(env, v->term) ? compare_big(env, v->term) : TERM_NOT_A_NUMBER;
+	/* it is too large for an int64_t: its sign decides */
+	return enif_is_number(env, v->term) ? enif_compare(v->term, enif_make_int(env, 0))
+					    : TERM_NOT_A_NUMBER;
 }
 
 /* ---- texts ----------------------------------------------------------------------------- */
 
 static const char *type_name(ErlNifEnv *env, const struct beam_value *v)
 {
-	struct beam_bits b;
-
 	if (v->kind == VALUE_BITS)
 		return v->bits.n % 8 == 0 ? "binary" : "bitstring";
 	if (!is_term(v))
@@ -347,7 +333,7 @@ static const char *type_name(ErlNifEnv *env, const struct beam_value *v)
 	switch (enif_term_type(env, v->term)) {
 	case ERL_NIF_TERM_TYPE_ATOM: return "atom";
 	case ERL_NIF_TERM_TYPE_BITSTRING:
-		return beam_get_bits(env, v->term, &b) && b.n % 8 != 0 ? "bitstring" : "binary";
+		return enif_is_binary(env, v->term) ? "binary" : "bitstring";
 	case ERL_NIF_TERM_TYPE_FLOAT: return "float";
 	case ERL_NIF_TERM_TYPE_FUN: return "fun";
 	case ERL_NIF_TERM_TYPE_INTEGER: return "integer";

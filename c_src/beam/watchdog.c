@@ -36,6 +36,7 @@
 #define VM_CALL	  150
 #define VM_RETURN 80
 #define VM_OTHER  95
+#define ATOMS_MS 20	 /* until atoms of patterns are looked for again */
 #define COSTLY	 5000	 /* ns: above this each event is timed */
 #define LONGEST	 1000000 /* ns: the thread may have been off its processor: stands for itself */
 #define IDLE	 2	 /* half of one scheduler's time at least counts as used */
@@ -253,6 +254,8 @@ ERL_NIF_TERM nif_clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	WITH_HANDLE(b)
 	ms = api_clean(b->h) / 1000000;
+	if (!beam_patterns_renew(&b->patterns) && ms > ATOMS_MS)
+		ms = ATOMS_MS;
 	enif_mutex_unlock(b->lock);
 	return enif_make_uint64(env, ms < 5 ? 5 : ms);
 }

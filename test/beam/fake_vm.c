@@ -540,6 +540,7 @@ void enif_mutex_unlock(ErlNifMutex *m) { pthread_mutex_unlock((void *)m); }
 ERL_NIF_TERM enif_make_badarg(ErlNifEnv *env) { return enif_make_atom(env, "badarg"); }
 ERL_NIF_TERM enif_make_copy(ErlNifEnv *env, ERL_NIF_TERM t) { (void)env; return t; }
 int enif_thread_type(void) { return ERL_NIF_THR_NORMAL_SCHEDULER; }
+int enif_compare(ERL_NIF_TERM a, ERL_NIF_TERM b) { return a < b ? -1 : a > b; } /* the same */
 int enif_is_identical(ERL_NIF_TERM a, ERL_NIF_TERM b) { return a == b; } /* of immediates */
 
 /* At once. */

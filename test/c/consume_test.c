@@ -314,7 +314,7 @@ static void test_setopt(void)
 	args_push(1, 0);
 	w.fault_text.len = 0;
 	work(false);
-	CHECK_TRUE(strstr(cstr(&w.fault_text), "(dtrace:::BEGIN): couldn't set option \"nonsense\" "
+	CHECK_TRUE(strstr(cstr(&w.fault_text), "dtrace:::BEGIN): couldn't set option \"nonsense\" "
 					       "to \"1\": ") != NULL);
 }
 

@@ -53,8 +53,8 @@ static void test_probes(void)
 	CHECK(match(&w, "", "tick-1day") == 1 && match(&w, "prof*", "profile-123hz") == 1);
 	CHECK(match(&w, "", "tick-5parsec") == 0 && match(&w, "", "tick-") == 0);
 	CHECK(match(&w, "", "tick-0") == 0 && match(&w, "dtrace", "tick-3") == 0);
-	CHECK(match(&w, "", "tick-199us") == -1 && strstr(w.error.text, "200 microseconds"));
-	CHECK(match(&w, "", "profile-5001") == -1 && match(&w, "", "tick-200us") == 1);
+	CHECK(match(&w, "", "tick-199us") == 0 && match(&w, "", "tick-200us") == 1);
+	CHECK(match(&w, "", "profile-5001") == 0 && match(&w, "", "profile-5000") == 1);
 	CHECK(match(&w, "", "tick-99999999999999999999s") == 0);
 	for (int i = 0; i < 1000; i++) {
 		char name[16];

@@ -103,7 +103,7 @@ sub_binaries_test_() ->
 
 %% As =:= has it, which OTP 27 has changed.
 zeros_test_() ->
-    Same = 0.0 =:= id(-0.0),
+    Same = id(0.0) =:= id(-0.0),
     Want = case Same of true -> {match, []}; false -> nomatch end,
     with_layout([is({match, []}, 0.0, "0.0"), is({match, []}, -0.0, "-0.0"), is(Want, -0.0, "0.0"),
                  is(Want, 0.0, "-0.0")]).
@@ -124,6 +124,30 @@ atoms_test() ->
     Term = {list_to_atom(Name), list_to_atom([16#3a9 | Name]), #{list_to_atom(Name ++ "_key") => 1}},
     ?assertEqual({match, []}, match(Term, Text)),
     ok = erltrace:close(H).
+
+%% The same while a script runs: in a small map at once, in a large one some time after.
+atoms_that_come_later_test_() ->
+    {timeout, 60, fun() ->
+        Name = "comes_later_" ++ integer_to_list(erlang:unique_integer([positive])),
+        {ok, H} = erltrace:script(["erlang*:::message-send /erlmatch(erlmsg, \"#{", Name, " := V}\")/"
+                                   "{ @small = sum(this->V); }"
+                                   "erlang*:::message-send /erlget(\"", Name, "\", erlmsg) == 2/"
+                                   "{ @large = count(); }"]),
+        N = erlang:system_info(atom_count),
+        self() ! #{other => 5},
+        Key = list_to_atom(Name),
+        ?assertEqual(N + 1, erlang:system_info(atom_count)),
+        self() ! #{Key => 1},
+        until_renewed(H, maps:put(Key, 2, maps:from_list([{I, I} || I <- lists:seq(1, 100)]))),
+        ok = erltrace:close(H)
+    end}.
+
+until_renewed(H, Map) ->
+    self() ! Map,
+    case script_run:aggregations(H) of
+        #{{"large", []} := _, {"small", []} := Sum} -> ?assertEqual(1, Sum rem 2);
+        _ -> timer:sleep(10), until_renewed(H, Map)
+    end.
 
 %% ---- what scripts are told of a term ---------------------------------------------------------
 
@@ -146,6 +170,20 @@ numbers_test_() ->
        told(1, 9007199254740993.0, compare, 9007199254740991),
        told(1, {1 bsl 70, 1 bsl 70}, same), told(0, {1, 1.0}, same), told(1, {{a, "b"}, {a, "b"}}, same),
        told(0, {{a, "b"}, {a, "c"}}, same)]).
+
+%% Funs of a module's functions are told apart; what others hold is not looked into.
+funs_test() ->
+    {ok, H} = erltrace:open(),
+    F = fun(X) -> fun(Y) -> {X, Y} end end,
+    G = F(1),
+    ?assertEqual(1, look({fun lists:seq/2, copied(fun lists:seq/2)}, same)),
+    ?assertEqual(0, look({fun lists:seq/2, fun lists:seq/3}, same)),
+    ?assertEqual(0, look({G, F}, same)),
+    ?assertEqual(1, look({G, G}, same)),
+    ?assertEqual(-1, look({G, F(1)}, same)),
+    ?assertEqual({match, [{"X", G}]}, match({G, G}, "{X, X}")),
+    ?assertEqual(nomatch, match({G, F(1)}, "{X, X}")),
+    ok = erltrace:close(H).
 
 texts_test_() ->
     Utf8 = <<"zo\x{eb}"/utf8>>,

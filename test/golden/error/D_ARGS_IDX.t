@@ -8,13 +8,6 @@ $ erltrace -e -xerrtags -n 'BEGIN { trace(args[0]); }'
 $ erltrace -e -xerrtags -n 'tick-1s { trace(args[2]); }'
 !~ \[D_ARGS_IDX\]
 ? 1
-# no constant index, or no index at all
-$ erltrace -e -xerrtags -n 'ERROR { trace(args[pid]); }'
-!~ \[D_ARGS_IDX\]
-? 1
-$ erltrace -e -xerrtags -n 'ERROR { trace(args["a"]); }'
-!~ \[D_ARGS_IDX\]
-? 1
-$ erltrace -e -xerrtags -n 'ERROR { trace(args[0, 1]); }'
+$ erltrace -e -xerrtags -n 'ERROR { trace(args[256]); }'
 !~ \[D_ARGS_IDX\]
 ? 1

@@ -54,3 +54,10 @@ $ erltrace -e -xerrtags -n 'BEGIN { @ = quantize(1, "a"); }'
 $ erltrace -e -xerrtags -n 'BEGIN { tracemem(16, "a"); }'
 !~ \[D_PROTO_ARG\]
 ? 1
+# an index of args[] that is no constant
+$ erltrace -e -xerrtags -n 'ERROR { trace(args[pid]); }'
+!~ \[D_PROTO_ARG\]
+? 1
+$ erltrace -e -xerrtags -n 'ERROR { trace(args["a"]); }'
+!~ \[D_PROTO_ARG\]
+? 1

@@ -42,3 +42,7 @@ $ erltrace -e -xerrtags -n 'BEGIN { @ = quantize(1, 2, 3); }'
 $ erltrace -e -xerrtags -n 'BEGIN { printa(); }'
 !~ \[D_PROTO_LEN\]
 ? 1
+# two indices of args[]
+$ erltrace -e -xerrtags -n 'ERROR { trace(args[0, 1]); }'
+!~ \[D_PROTO_LEN\]
+? 1
