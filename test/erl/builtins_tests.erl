@@ -522,12 +522,20 @@ lines(Frames) -> [string:trim(binary_to_list(iolist_to_binary(F))) || F <- Frame
 %% ---- where there is none ---------------------------------------------------------------------
 
 empty_test() ->
-    Got = run("erlang*:::process-spawn, BEGIN"
-              "{ @[probename, strlen(erlmsg), strlen(erlargs), strlen(erlarg(0)), erlint(0),"
-              "    strlen(erlret)] = count(); }",
+    Got = run("BEGIN { @[probename, strlen(erlmsg), strlen(erlargs), strlen(erlarg(0)), erlint(0),"
+              "    strlen(erlret)] = count(); }"
+              "erlang*:::process-* /probename == \"process-spawn\"/"
+              "{ @peer[strlen(erlpeer) > 0, strlen(erlreason)] = count(); }",
               fun() -> in_process(fun() -> ok end) end),
-    ?assertEqual(#{{"_", ["BEGIN", 0, 0, 0, 0, 0]} => 1,
-                   {"_", ["process-spawn", 0, 0, 0, 0, 0]} => 1}, Got).
+    ?assertEqual(#{{"_", ["BEGIN", 0, 0, 0, 0, 0]} => 1, {"peer", [1, 0]} => 1}, Got).
+
+%% What no probe of a description has is an error, whether there are such functions or not.
+none_test() ->
+    [?assertMatch({error, {dtrace, <<"D_BUILTIN_NONE">>, _, _, _}}, erltrace:script(Script)) ||
+        Script <- ["erlang*:::process-spawn { trace(erlmsg); }",
+                   [entry("add"), "{ trace(erlret); }"],
+                   "#pragma D option zdefs\nerlang*:no_module::function-entry { trace(erlret); }",
+                   "erlang*:::message-queued { trace(erlpeerproc); }"]].
 
 user_probe_test() ->
     Got = run("erlang*:::user_trace-i4s4 { @[erlpid, args[0], args[2], args[6]] = count(); }",
