@@ -391,7 +391,7 @@ demo: deps-demo
 # +Bd: ^C ends it at once. No reports: some of its processes die on purpose.
 demo-node: deps-demo
 	@$(MAKE) --no-print-directory -j"$$(nproc)" all
-	@mkdir -p $(BUILD)/demo && $(ERLC) -o $(BUILD)/demo demo/*.erl
+	@mkdir -p $(BUILD)/demo && $(ERLC) +debug_info -o $(BUILD)/demo demo/*.erl
 	@echo 'the node demo is at work; ^C ends it'
 	@exec $(ERL) +Bd -noshell -sname demo -kernel logger_level none -pa $(BUILD)/demo -s demo_app
 

@@ -10,25 +10,26 @@
 
 -define(BATCH, 100). % processes asked at a time
 -define(WAIT, 3000). % ms; a process that does not answer must not hold up the script
+-define(MOST, 60000). % ms between both rounds
 
 -record(names, {registered = [] :: [{atom(), pid() | port() | undefined}],
-                asked = none :: [pid()] | none}).
+                asker :: {pid(), reference()} | undefined}).
 -opaque names() :: #names{}.
 
 %% @doc Before tracing begins.
 -spec fill(reference(), Needs :: [term()]) -> names().
 fill(Nif, Needs) ->
     #names{registered = [add_name(Nif, N) || lists:member(names, Needs), N <- registered()],
-           asked = case lists:member(proc_names, Needs) of
-                       true -> ask_all(Nif, []);
-                       false -> none
+           asker = case lists:member(proc_names, Needs) of
+                       true -> start_asker(Nif);
+                       false -> undefined
                    end}.
 
 %% @doc From now on events report changes; here is what changed since fill/2.
 -spec renew(reference(), names()) -> ok.
-renew(Nif, #names{registered = Registered, asked = Asked}) ->
+renew(Nif, #names{registered = Registered, asker = Asker}) ->
     Registered =:= [] orelse renew_registered(Nif, Registered),
-    Asked =:= none orelse ask_all(Nif, Asked),
+    Asker =:= undefined orelse ask_again(Asker),
     ok.
 
 add_name(Nif, Name) ->
@@ -43,26 +44,47 @@ renew_registered(Nif, Names) ->
 
 %% ---- what processes are called ---------------------------------------------------------------
 
-%% Ask all processes, and those that were asked before: they may have ended. In a process of its
-%% own, whose memory goes with it: before OTP 27 a process answers with its whole dictionary. If it
-%% takes too long, it goes on while the script runs already; until then some are shown by their pids.
-ask_all(Nif, Before) ->
-    Pids = processes(),
-    Ended = Before -- Pids,
-    {Asker, Mon} = spawn_monitor(fun() -> asker(Nif, Ended, Pids) end),
-    receive {'DOWN', Mon, process, Asker, _} -> ok
-    after ?WAIT -> erlang:demonitor(Mon, [flush])
+%% Processes are asked by a process of its own, whose memory goes with it: before OTP 27 they answer
+%% with their whole dictionaries. It starts before tracing begins and is sensitive, so scripts do not
+%% see it. Who is asked runs for a moment, which scripts would see: so only those are asked again that
+%% were not there the first time. (A label that is set in between is seen when it is set again.) If a
+%% process does not answer, the script starts without its name, and those of the rest come later.
+start_asker(Nif) ->
+    Parent = self(),
+    {Asker, Mon} = spawn_monitor(fun() -> asker(Nif, Parent) end),
+    receive {Asker, asked} -> ok;
+            {'DOWN', Mon, process, Asker, _} -> ok
+    after ?WAIT -> ok
     end,
-    Pids.
+    {Asker, Mon}.
 
-asker(Nif, Ended, Pids) ->
+ask_again({Asker, Mon}) ->
+    Asker ! again,
+    receive {'DOWN', Mon, process, Asker, _} -> ok
+    after ?WAIT -> ok
+    end,
+    erlang:demonitor(Mon, [flush]).
+
+asker(Nif, Parent) ->
     process_flag(sensitive, true),
-    erltrace_nif:fill_names(Nif, Ended),
+    Mon = erlang:monitor(process, Parent),
     Keys = case erltrace_vm:has_sessions() of % OTP 27 and later
                true -> [initial_call, {dictionary, '$initial_call'}, {dictionary, '$process_label'}];
                false -> [initial_call, dictionary]
            end,
-    ask(Nif, Keys, Pids).
+    Before = processes(),
+    ask(Nif, Keys, Before),
+    Parent ! {self(), asked},
+    receive
+        again ->
+            Now = processes(),
+            erltrace_nif:fill_names(Nif, Before -- Now), % they have ended
+            ask(Nif, Keys, Now -- Before);
+        {'DOWN', Mon, process, Parent, _} ->
+            ok
+    after ?MOST -> % it could not be armed
+            ok
+    end.
 
 ask(_, _, []) ->
     ok;

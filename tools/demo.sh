@@ -57,7 +57,7 @@ umask 077
 export HOME=$tmp ERL_EPMD_PORT=$((20000 + $$ % 20000))
 unset ERL_COOKIE_FILE ERL_LIBS
 printf 'demo%s' "$RANDOM$RANDOM" >"$tmp/.erlang.cookie"
-erlc -o "$tmp" "$root"/demo/*.erl || exit 1
+erlc +debug_info -o "$tmp" "$root"/demo/*.erl || exit 1
 epmd -port "$ERL_EPMD_PORT" -address 127.0.0.1 >/dev/null 2>&1 &
 epmd=$!
 printf '%s$ erl -noshell -sname demo -s demo_app%s\n' "$dim" "$off"

@@ -55,4 +55,16 @@ has 'a bad pattern: where' '\[D_PATTERN\] line 2: in the pattern "\{reserve, \]\
 erltrace -N terms_a -xerrtags -qn "$nth:function-return /erlret/ { }" >o 2>&1
 is 'a term as condition: exit code' 1 $?
 has 'a term as condition: what to write' '\[D_PRED_SCALAR\] .*compare it, as in T == "true"'
+# records: from a header that the command has, which the node does not
+echo '-record(order, {id, item = ?TEA :: atom(), n}).' >shop.hrl
+trace terms_a -I shop.hrl -qn "$nth:function-return /erlmatch(erlret, \"#order{n = N, id = Id}\")/ { @[this->Id] = sum(this->N); }" || finish
+at terms_a '[lists:nth(1, [T]) || T <- [{order, 7, tea, 3}, {order, 1}, {order, 7, rum, 4}]], done.' >/dev/null
+untrace
+has 'a record of a header' '^ +7 +7$'
+erltrace -N terms_a -xerrtags -qn "$nth:function-return /erlmatch(erlret, \"#order{n = N}\")/ { }" >o 2>&1
+is 'a record that is not known: exit code' 1 $?
+has 'a record that is not known: what to do' '\[D_PATTERN\] .*the fields of the record #order are not known: it is defined not in lists, as far as there is debug information: give the header that defines it, -I FILE.hrl'
+erltrace -N terms_a -I none.hrl -qn "$nth:function-return { }" >o 2>&1
+is 'a header that is not there: exit code' 1 $?
+has 'a header that is not there' 'none.hrl'
 finish
