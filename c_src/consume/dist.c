@@ -113,8 +113,7 @@ static void blocks(struct co_buf *b, const struct di_scale *s, int64_t v)
 }
 
 /* "|@@@    " or "    @@@|" or both sides of the line, then the count and the end of the line. */
-void di_bar(
-	struct co *co, struct co_buf *b, const struct di_scale *s, int64_t v, uint64_t normal)
+void di_bar(struct co *co, struct co_buf *b, const struct di_scale *s, int64_t v, uint64_t normal)
 {
 	unsigned len = s->negatives && s->positives ? BAR / 2 : BAR, d = depth(s, v, len);
 	bool left = s->negatives && (!s->positives || v <= 0);

@@ -16,8 +16,7 @@ struct di_scale {
 };
 void di_scale_add(struct co *co, struct di_scale *s, int64_t v);
 void di_hist_add(struct co *co, struct di_scale *s, int64_t v); /* the same for agghist */
-void di_bar(
-	struct co *co, struct co_buf *b, const struct di_scale *s, int64_t v, uint64_t normal);
+void di_bar(struct co *co, struct co_buf *b, const struct di_scale *s, int64_t v, uint64_t normal);
 void di_hist_header(struct co_buf *b, unsigned width);
 /* aggpack: which buckets rows of an aggregation show; the header; a row's bars. */
 void di_pack_scale(struct co *co, const struct prog_agg *a, const struct ag_row *rows, size_t n,

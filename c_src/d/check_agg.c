@@ -112,8 +112,8 @@ static uint64_t power(uint64_t factor, uint64_t n)
 }
 
 /*
- * The steps of each magnitude are whole numbers: few steps divide the factor; more are a multiple of
- * it, and divide the first magnitude that has as many numbers.
+ * The steps of each magnitude are whole numbers: few steps divide the factor; more are a multiple
+ * of it, and divide the first magnitude that has as many numbers.
  */
 static bool steps_fit(uint64_t factor, uint64_t low, uint64_t steps)
 {
@@ -141,7 +141,8 @@ static int llquant_rules(struct d_comp *c, const struct d_node *n, const uint64_
 		return CHK_ERR(c, D_LLQUANT_STEPVAL, n,
 			"the steps of llquantize() (%" PRIu64
 			") must divide its factor (%" PRIu64
-			"), or be a multiple of it that divides %" PRIu64 " to the power of %" PRIu64,
+			"), or be a multiple of it that divides %" PRIu64
+			" to the power of %" PRIu64,
 			steps, factor, factor, low == 0 ? 2 : low + 1);
 	return 0;
 }

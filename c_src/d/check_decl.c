@@ -85,8 +85,8 @@ static int object_type(struct d_comp *c, const struct d_item *item, const struct
 	if (t->kind == T_TERM && item->kind == IT_VAR &&
 		(id->scope != SC_THIS || id->kind == ID_ASSOC))
 		return ITEM_ERR(c, D_DECL_DYNOBJ, item,
-			"'%s' cannot be declared with type '%s': a term is valid in its clause "
-			"only; keep its text (string) or number, or declare it as this",
+			"'%s' cannot be declared with type '%s': a term is valid while its "
+			"event lasts; keep its text (string) or number, or declare it as this",
 			id->name, chk_tname(c, id->type));
 	if ((t->kind == T_STRUCT || t->kind == T_UNION || t->kind == T_ARRAY) && t->size == 0)
 		return ITEM_ERR(c, D_DECL_INCOMPLETE, item,
@@ -142,8 +142,8 @@ int d_check_var(struct d_comp *c, const struct d_item *item)
 	for (unsigned i = 0; i < id->nkeys; i++)
 		if (d_is_term(id->keys[i]))
 			return ITEM_ERR(c, D_DECL_PROTO_TYPE, item,
-				"key %u of '%s' cannot be of type 'term_t': a term is valid in its "
-				"clause only; declare a string or a number",
+				"key %u of '%s' cannot be of type 'term_t': a term is valid while "
+				"its event lasts; declare a string or a number",
 				i + 1, id->name);
 	old = d_ident_find(t, id->name);
 	if (old)

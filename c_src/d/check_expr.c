@@ -525,10 +525,16 @@ static bool is_dynamic_struct(const struct d_node *n)
 
 static int check_assign(struct d_comp *c, struct d_node *n)
 {
+	const char *outer = c->assigned;
 	const struct d_type *t;
 	bool dyn;
+	int rc;
 
-	if (chk_expr(c, n->b, CX_DYN))
+	if (n->a->kind == N_IDENT && n->a->op == SC_GLOBAL && chk_undefined(c, n->a))
+		c->assigned = n->a->text;
+	rc = chk_expr(c, n->b, CX_DYN);
+	c->assigned = outer;
+	if (rc)
 		return -1;
 	t = n->b->type;
 	dyn = chk_is_translated(t);

@@ -38,6 +38,7 @@ static const char assign_first[] =
 static int undefined(struct d_comp *c, const struct d_node *n)
 {
 	const char *hint;
+	bool is_var;
 
 	if (n->op == SC_SELF || n->op == SC_THIS) {
 		hint = chk_suggest(c, table_of(c, n->op), n->text, ~0u);
@@ -51,7 +52,9 @@ static int undefined(struct d_comp *c, const struct d_node *n)
 	hint = chk_suggest(c, c->globals, n->text,
 		1u << ID_SCALAR | 1u << ID_ASSOC | 1u << ID_BUILTIN | 1u << ID_INLINE |
 			1u << ID_ENUM);
-	return d_nerror(c, n->kind == N_ASSOC ? D_VAR_UNDEF : D_IDENT_UNDEF, n,
+	/* An array, and what is being assigned, are variables, if without a value. */
+	is_var = n->kind == N_ASSOC || (c->assigned && !strcmp(c->assigned, n->text));
+	return d_nerror(c, is_var ? D_VAR_UNDEF : D_IDENT_UNDEF, n,
 		"'%s' is not declared or assigned before%s", n->text, *hint ? hint : assign_first);
 }
 

@@ -109,6 +109,7 @@ int d_record_add(struct d_comp *c, const char *name, const char *const *fields)
 			return -1;
 	r->next = c->records;
 	c->records = r;
+	c->patterns = NULL; /* they may have other fields */
 	return 0;
 }
 

@@ -91,6 +91,7 @@ struct d_comp {
 	unsigned matches;	   /* probes matched by the script so far */
 	struct et_attr attr;	   /* the least stability of what it uses */
 	bool libs_loaded;
+	const char *assigned; /* the variable that the assignment being checked creates, or NULL */
 	unsigned chk_depth, chk_copies; /* of the checker: nesting; nodes added by expansions */
 	FILE *trace;		   /* output of -xtree, or NULL */
 };

@@ -567,7 +567,7 @@ static int check_element(struct d_comp *c, const struct d_type *t, const struct 
 			c, D_DECL_DYNOBJ, s->line, s->col, "an array of translated objects");
 	if (b->kind == T_TERM)
 		return d_error(c, D_DECL_DYNOBJ, s->line, s->col,
-			"an array of terms: a term is valid in its clause only");
+			"an array of terms: a term is valid while its event lasts");
 	if (b->kind == T_FUNC)
 		return d_error(c, D_DECL_COMBO, s->line, s->col, "an array of functions");
 	if (!b->complete)

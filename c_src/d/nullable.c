@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which strings can be NULL? Variables, what a search has not found, and NULL itself. Code that uses
- * another string needs no test for the fault that a NULL one causes.
+ * Which strings can be NULL? Variables, what a search has not found, and NULL itself. Code that
+ * uses another string needs no test for the fault that a NULL one causes.
  */
 #include "d.h"
 

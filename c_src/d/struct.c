@@ -174,8 +174,8 @@ static int check_member(struct d_comp *c, struct layout *l, const struct d_decl 
 			"member %s cannot be a function: use a pointer to one", d->name);
 	if (d_is_term(d->type))
 		return d_error(c, D_DECL_DYNOBJ, d->line, d->col,
-			"a member cannot be a term: a term is valid in its clause only; declare a "
-			"string or a number");
+			"a member cannot be a term: a term is valid while its event lasts; "
+			"declare a string or a number");
 	if (obj.name == NULL)
 		obj.name = "the member";
 	obj.open = false; /* a flexible array member */

@@ -237,7 +237,8 @@ static void fit_buffers(struct en *en)
 
 	if (most > KERNEL_MOST)
 		most = KERNEL_MOST;
-	while (en->stride * (en->shared.nslots - SPARE_SLOTS) > most && en_may_halve(en) && halve(en))
+	while (en->stride * (en->shared.nslots - SPARE_SLOTS) > most && en_may_halve(en) &&
+		halve(en))
 		;
 }
 
@@ -268,8 +269,8 @@ static int populate(struct en *en)
 
 /*
  * One mapping for all slots; only what is used is ever touched. The slot after the others is for
- * en_slot_own. If the system refuses even the address space, halve large buffers, then the number of
- * slots.
+ * en_slot_own. If the system refuses even the address space, halve large buffers, then the number
+ * of slots.
  */
 #define LARGE_SLOT (64ULL << 20)
 

@@ -394,7 +394,7 @@ static void counts(ErlNifEnv *env, struct open *o, long *fired, long *lost)
 	int n;
 
 	*fired = *lost = -1;
-	if (enif_get_tuple(env, CALL(env, "counts", o->term), &n, &t) && n >= 2) {
+	if (enif_get_tuple(env, CALL(env, "counts", o->term), &n, &t) && n == 5) {
 		enif_get_long(env, t[0], fired);
 		enif_get_long(env, t[1], lost);
 	}

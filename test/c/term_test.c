@@ -493,11 +493,16 @@ static void undone(void)
 	CHECK(erltrace_compile(h, "BEGIN { trace(erlget(\"b\", erlret)); trace(nothing); }", NULL,
 		      &err) < 0);
 	CHECK(p->npats == 1 && p->nterms == 2, "%u %u", p->npats, p->nterms);
-	/* the same text is one pattern, the same source has one slot */
+	/* the same text is one pattern, the same source has one slot; not with other fields */
 	CHECK(erltrace_compile(h,
 		      "END { trace(erlget(\"a\", erlmsg)); trace(erlget(\"b\", erlret)); }", NULL,
 		      &err) == 0);
 	CHECK(p->npats == 2 && p->nterms == 5, "%u %u", p->npats, p->nterms);
+	CHECK(erltrace_set_record(h, "r", (const char *const[]){"x", "y", NULL}, &err) == 0);
+	CHECK(erltrace_compile(h, "END { trace(erlfield(\"r.y\", erlmsg)); }", NULL, &err) == 0);
+	CHECK(erltrace_set_record(h, "r", (const char *const[]){"y", NULL}, &err) == 0);
+	CHECK(erltrace_compile(h, "END { trace(erlfield(\"r.y\", erlmsg)); }", NULL, &err) == 0);
+	CHECK(p->npats == 4 && p->pats[2].nodes->n == 3 && p->pats[3].nodes->n == 2);
 	erltrace_close(h);
 }
 

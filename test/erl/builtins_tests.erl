@@ -283,7 +283,7 @@ huge_message() ->
                "{ @[strlen(erlmsg)] = count(); }"],
               fun() -> Self ! Huge end),
     receive [1 | _] -> ok end,
-    ?assertEqual(#{{"_", [255]} => 1}, Got).
+    ?assertEqual(#{{"_", [256]} => 1}, Got).
 
 %% ---- calls -----------------------------------------------------------------------------------
 

@@ -148,6 +148,13 @@ kept_test() ->
     ?assertEqual([{["{a,1}", "<<\"b\">>"], 1}], keys("text", Got)),
     ?assertEqual([{["none"], 1}], keys("type", Got)).
 
+%% Clauses at the same event share this->.
+clauses_test() ->
+    Got = taken(["{ this->t = erlarg(0); }",
+                 "/erlmatch(this->t, \"{order, Id}\")/ { @[this->Id] = count(); }"],
+                [{order, 7}, {order, 7}, {other, 7}]),
+    ?assertEqual([{["7"], 2}], keys("_", Got)).
+
 reason_test() ->
     Got = run("erlang*:::process-exit /erlmatch(erlreason, \"{term_tests, Why}\")/"
               " { @[this->Why] = count(); }",

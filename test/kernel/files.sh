@@ -97,8 +97,12 @@ is 'arguments right after exec' "$me cd /" \
 is 'arguments are cut at strsize' "$me cd /" \
 	"$(timeout 120 erltrace -xstrsize=$((${#me} + 6)) -qn "$at"'{ printf("%s", curpsinfo->pr_psargs); }' \
 		-c "$me cd / aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" 2>&1 | words)"
-is 'the shortest strings there are' 'demo /proc TS / /' \
+is 'short strings' 'demo /proc TS / /' \
 	"$(timeout 120 erltrace -xstrsize=8 -qn "$at"'
+		{ printf("%s %s %s %s %s", curpsinfo->pr_fname, cwd, curlwpsinfo->pr_clname, root, root); }' \
+		-c "$me cd /proc" 2>&1 | words)"
+is 'the shortest strings there are' 'd / T / /' \
+	"$(timeout 120 erltrace -xstrsize=1 -qn "$at"'
 		{ printf("%s %s %s %s %s", curpsinfo->pr_fname, cwd, curlwpsinfo->pr_clname, root, root); }' \
 		-c "$me cd /proc" 2>&1 | words)"
 is 'a thread of the kernel has a name only' '1' "$(timeout 120 erltrace -qn '
@@ -112,7 +116,7 @@ is 'cwd: in what is mounted' "/proc/self/ /" \
 is 'cwd and root in a chroot: as the process sees it, and where that is' "/x/y $tmp/deep" \
 	"$(t "$at"'{ printf("%s %s", cwd, root); }' "$me chroot $tmp/deep /x/y")"
 long=$tmp/$(printf '%0200d/' 1 2 3)
-is 'a path that is longer than strsize is cut' "${long:0:255}" \
+is 'a path that is longer than strsize is cut' "${long:0:256}" \
 	"$(t "$at"'{ printf("%s", cwd); }' "$me cd $long")"
 is 'a path that is long' "${long%/}" \
 	"$(timeout 120 erltrace -xstrsize=2k -qn "$at"'{ printf("%s", cwd); }' -c "$me cd $long" 2>&1 | words)"

@@ -31,7 +31,7 @@ at terms_a "$calls" >/dev/null
 untrace
 has 'a fault: what is a number' '^ +42$'
 has 'a fault: the other clause' '^ *all +6$'
-ok 'a fault in words' grep -q 'function-return): not a number (of 64 bits) at BPF pc' e
+ok 'a fault in words' grep -q 'function-return): not a number (of 64 bits) in action #[0-9]* at BPF pc' e
 is 'one for each event' 5 "$(grep -c 'not a number' e)"
 
 # one script in two nodes

@@ -15,3 +15,10 @@ $ erltrace -e -xerrtags -n 'BEGIN { trace(self->a[1]); }'
 $ erltrace -e -xerrtags -n 'BEGIN { x = a["k"]; }'
 !~ \[D_VAR_UNDEF\]
 ? 1
+# a variable in its own first value
+$ erltrace -e -xerrtags -n 'BEGIN { x = x + 1; }'
+!~ \[D_VAR_UNDEF\]
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { a[1] = a[2]; }'
+!~ \[D_VAR_UNDEF\]
+? 1

@@ -9,7 +9,7 @@ $ erltrace -qn 'BEGIN { x = erlmsg; self->y = erlret; z[erlarg(0)] = erlargs; x 
 $ erltrace -e -n 'string s; int n; self int64_t m; this string t; BEGIN { s = erlmsg; n = erlmsg; self->m = erlmsg; this->t = erlmsg; }'
 !~ matched 1 probe
 $ erltrace -e -xerrtags -n 'term_t x;'
-!~ \[D_DECL_DYNOBJ\] 'x' cannot be declared with type 'term_t': a term is valid in its clause only
+!~ \[D_DECL_DYNOBJ\] 'x' cannot be declared with type 'term_t': a term is valid while its event lasts
 ? 1
 $ erltrace -e -xerrtags -n 'self term_t x;'
 !~ \[D_DECL_DYNOBJ\] .*keep its text \(string\) or number, or declare it as this
