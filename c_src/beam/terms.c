@@ -156,7 +156,7 @@ NO_GUARD static inline bool get_part(const struct beam_event *ev, enum term_part
 	return false;
 }
 
-static uint64_t part(
+ENTRY static uint64_t part(
 	const struct en_current *cur, unsigned slot, enum term_part what, uint64_t of, uint64_t n)
 {
 	struct beam_slots *s = slots();
