@@ -24,8 +24,9 @@
 #include "tracer.h"
 #include "vm_threads.h"
 
-#define LONGEST	 10000 /* list whose length is counted */
-#define COMPARED 4096  /* bytes of a printed text that is compared */
+#define ENTRY	 NO_GUARD __attribute__((aligned(64))) /* called for most events */
+#define LONGEST	 10000				       /* list whose length is counted */
+#define COMPARED 4096 /* bytes of a printed text that is compared */
 
 struct beam_slots {
 	uint64_t seq;		       /* of the thread, when they were used last */
@@ -111,8 +112,7 @@ static const struct beam_event *event_of(const struct en_current *cur)
 
 /* ---- where terms come from -------------------------------------------------------------- */
 
-NO_GUARD static uint64_t source(
-	const struct en_current *cur, unsigned slot, unsigned pbi, uint64_t n)
+ENTRY static uint64_t source(const struct en_current *cur, unsigned slot, unsigned pbi, uint64_t n)
 {
 	struct beam_slots *s = slots();
 	ERL_NIF_TERM t;
@@ -156,7 +156,7 @@ NO_GUARD static inline bool get_part(const struct beam_event *ev, enum term_part
 	return false;
 }
 
-static uint64_t part(
+ENTRY static uint64_t part(
 	const struct en_current *cur, unsigned slot, enum term_part what, uint64_t of, uint64_t n)
 {
 	struct beam_slots *s = slots();
@@ -171,7 +171,7 @@ static uint64_t part(
 	return 0;
 }
 
-static bool match(const struct en_current *cur, uint64_t of, unsigned pattern, unsigned first)
+ENTRY static bool match(const struct en_current *cur, uint64_t of, unsigned pattern, unsigned first)
 {
 	const struct beam_event *ev = event_of(cur);
 	struct beam_slots *s = slots();

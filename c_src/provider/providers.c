@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list of providers, in the order in which they make their probes and start. Adding one changes
- * only its own file and this list; what one of kernel probes needs besides, CONTRIBUTING.md says.
+ * The list of providers, in the order in which they make their probes and start. CONTRIBUTING.md
+ * says how to add one.
  */
 #include "engine/provider.h"
 
