@@ -25,7 +25,7 @@ struct level {
 	enum { LIST, TUPLE, MAP, SLOW_MAP, TREE, PAIR } what;
 	unsigned n;	     /* elements, keys or nodes left; of a SLOW_MAP, those before */
 	const ERL_NIF_TERM *at, *values;
-	ERL_NIF_TERM rest;   /* of a list; a SLOW_MAP */
+	ERL_NIF_TERM rest;   /* of a list, 0: its tail is written; a SLOW_MAP */
 	uint16_t root;	     /* of a tree: the level that its map is */
 	bool some;	     /* it has had elements or keys */
 	bool key;	     /* the key is written */
@@ -457,14 +457,14 @@ static void list_step(struct out *o, struct level *l)
 {
 	ERL_NIF_TERM t = l->rest;
 
-	if (beam_get_cell(o->env, t, &t, &l->rest)) {
+	if (t == 0 || enif_is_empty_list(o->env, t)) {
+		close_level(o, "]");
+	} else if (beam_get_cell(o->env, t, &t, &l->rest)) {
 		comma(o, l);
 		term(o, t);
-	} else if (enif_is_empty_list(o->env, t)) {
-		close_level(o, "]");
 	} else {
 		puts_(o, "|");
-		l->rest = enif_make_list(o->env, 0);
+		l->rest = 0;
 		term(o, t);
 	}
 }
