@@ -172,7 +172,7 @@ held() {
 		echo "info: not tested: a scheduler that is put aside: $(head -n 1 held.out 2>/dev/null)"
 		return
 	fi
-	at faults_held 'L = fun L(N) -> receive {stop, P} -> P ! {n, N} after 0 -> lists:zip3([], [], []), L(N + 1) end end, [register(list_to_atom("busy" ++ integer_to_list(I)), spawn_opt(fun() -> L(0) end, [{scheduler, 1}])) || I <- [1, 2]], register(reader, spawn_opt(fun() -> {ok, H} = erltrace:script("erlang*:lists:zip3/3:function-entry { @ = count(); }"), (fun R() -> receive {walk, P} -> T = erlang:monotonic_time(millisecond), {ok, [{_, _, _, V}]} = erltrace:aggregations(H), P ! {V, erlang:monotonic_time(millisecond) - T}, R() end end)() end, [{scheduler, 2}])), ok.' >/dev/null
+	at faults_held 'L = fun L(N) -> receive {stop, P} -> P ! {n, N} after 0 -> lists:zip3([], [], []), L(N + 1) end end, [register(list_to_atom("busy" ++ integer_to_list(I)), spawn_opt(fun() -> L(0) end, [{scheduler, 1}])) || I <- [1, 2]], register(reader, spawn_opt(fun() -> {ok, H} = erltrace:script("erlang*:lists:zip3/3:function-entry { @ = count(); }"), (fun R() -> receive {walk, P} -> T = erlang:monotonic_time(millisecond), V = case erltrace:aggregations(H) of {ok, [{_, _, _, N}]} -> N; {ok, []} -> 0 end, P ! {V, erlang:monotonic_time(millisecond) - T}, R() end end)() end, [{scheduler, 2}])), ok.' >/dev/null
 	read_it='reader ! {walk, self()}, receive {V, Ms} when is_integer(V) -> Ms after 30000 -> none end.'
 	at faults_held "$read_it" >/dev/null
 	for ((i = 0; i < ${HOLDS:-3}; i++)); do
