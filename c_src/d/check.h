@@ -100,6 +100,7 @@ int chk_term_operands(struct d_comp *c, struct d_node *n, bool null);
 int chk_term_key(struct d_comp *c, struct d_node *k, const struct d_type *t); /* t or NULL */
 int chk_term_values(struct d_comp *c, const struct d_fmt *f, struct d_node *args);
 int chk_term_compare(struct d_comp *c, struct d_node *n);
+bool chk_is_pattern_var(const struct d_comp *c, const char *name); /* of one of the script */
 int chk_term_func(struct d_comp *c, struct d_node *n); /* after its prototype */
 extern const char chk_term_truth[]; /* what to write instead of a term as condition */
 

@@ -35,13 +35,23 @@ static const struct {
 static const char assign_first[] =
 	": declare it, as in int x; or self int x; or assign it in a clause further up";
 
+/* x or self->x, where there is a this->x: those of patterns are often meant. NULL: there is none. */
+static const char *in_this(struct d_comp *c, const struct d_node *n)
+{
+	if (n->op == SC_THIS || !d_ident_find(c->thises, n->text))
+		return NULL;
+	return arena_printf(c->arena, ": did you mean this->%s?%s", n->text,
+		chk_is_pattern_var(c, n->text) ? " (variables of patterns are in this->)" : "");
+}
+
 static int undefined(struct d_comp *c, const struct d_node *n)
 {
-	const char *hint;
+	const char *hint = in_this(c, n);
 	bool is_var;
 
 	if (n->op == SC_SELF || n->op == SC_THIS) {
-		hint = chk_suggest(c, table_of(c, n->op), n->text, ~0u);
+		if (!hint)
+			hint = chk_suggest(c, table_of(c, n->op), n->text, ~0u);
 		return CHK_ERR(c, D_VAR_UNDEF, n, "%s%s has not been declared or assigned before%s",
 			chk_scope(n->op), n->text, *hint ? hint : assign_first);
 	}
@@ -49,9 +59,10 @@ static int undefined(struct d_comp *c, const struct d_node *n)
 		if (!strcmp(elsewhere[i].name, n->text))
 			return CHK_ERR(c, D_VAR_UNSUP, n, "'%s' is not available: %s", n->text,
 				elsewhere[i].hint);
-	hint = chk_suggest(c, c->globals, n->text,
-		1u << ID_SCALAR | 1u << ID_ASSOC | 1u << ID_BUILTIN | 1u << ID_INLINE |
-			1u << ID_ENUM);
+	if (!hint)
+		hint = chk_suggest(c, c->globals, n->text,
+			1u << ID_SCALAR | 1u << ID_ASSOC | 1u << ID_BUILTIN | 1u << ID_INLINE |
+				1u << ID_ENUM);
 	/* An array, and what is being assigned, are variables, if without a value. */
 	is_var = n->kind == N_ASSOC || (c->assigned && !strcmp(c->assigned, n->text));
 	return d_nerror(c, is_var ? D_VAR_UNDEF : D_IDENT_UNDEF, n,

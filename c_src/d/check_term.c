@@ -207,6 +207,15 @@ static int pattern(struct d_comp *c, const struct d_node *str)
 	return (int)d->index;
 }
 
+bool chk_is_pattern_var(const struct d_comp *c, const char *name)
+{
+	for (unsigned i = 0; i < c->prog.npats; i++)
+		for (unsigned k = 0; k < c->prog.pats[i].nvars; k++)
+			if (!strcmp(c->prog.pats[i].vars[k], name))
+				return true;
+	return false;
+}
+
 static int constant_text(struct d_comp *c, const struct d_node *n, const struct d_node *a,
 	unsigned i, const char *what)
 {
