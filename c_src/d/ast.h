@@ -73,7 +73,7 @@ struct d_node {
 	int line, col;
 	const struct d_type *type;
 	uint64_t value;
-	const char *text;
+	const char *text; /* of N_INT: the characters, if it is written as more than one */
 	uint32_t len;
 	struct d_ident *ident;
 	const struct d_member *member;

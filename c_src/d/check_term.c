@@ -72,6 +72,24 @@ const char chk_term_truth[] = ": compare it, as in T == \"true\" or T > 0; erlty
 
 /* ---- comparing --------------------------------------------------------------------------- */
 
+/* Constants that look right, and would never be equal, or be equal to something else. */
+static int sensible(struct d_comp *c, const struct d_node *with)
+{
+	uint64_t most = c->opts->val[OPT_STRSIZE];
+
+	if (with->kind == N_INT && with->text)
+		return CHK_ERR(c, D_OP_INCOMPAT, with,
+			"'%s' is a number, that of its characters: an atom or a text is compared "
+			"with a string, write \"%s\"",
+			with->text, with->text);
+	if (with->kind == N_STR && with->len > most)
+		return CHK_ERR(c, D_OP_INCOMPAT, with,
+			"the string has %u bytes, more than the %" PRIu64 " of strsize that would "
+			"be compared: raise it with -x strsize",
+			with->len, most);
+	return 0;
+}
+
 int chk_term_compare(struct d_comp *c, struct d_node *n)
 {
 	struct d_node *term = d_is_term(n->a->type) ? n->a : n->b;
@@ -79,6 +97,8 @@ int chk_term_compare(struct d_comp *c, struct d_node *n)
 	bool eq = n->op == OP_EQ || n->op == OP_NE;
 
 	n->type = c->t.int_;
+	if (sensible(c, with))
+		return -1;
 	if (d_is_int(with->type))
 		return 0;
 	if (eq && d_is_term(with->type))
@@ -227,6 +247,29 @@ static int constant_text(struct d_comp *c, const struct d_node *n, const struct 
 
 /* ---- functions --------------------------------------------------------------------------- */
 
+/* erlarg(N), erlint(N) */
+static int check_nth(struct d_comp *c, struct d_node *n)
+{
+	enum { MOST = 255 }; /* of any function */
+	const struct d_node *i = n->list;
+	int64_t at = (int64_t)i->value;
+
+	if (i->kind != N_INT)
+		return 0;
+	if (at < 0 || at >= MOST)
+		return CHK_ERR(c, D_PROTO_ARG, i, "argument 1 of %s() is %" PRId64 ": %s", n->text,
+			at,
+			at < 0 ? "arguments count from 0" : "no function has so many arguments");
+	if (!c->widest || at < c->most_args)
+		return 0;
+	if (c->most_args == 0)
+		return CHK_ERR(c, D_PROTO_ARG, i, "%s(%" PRId64 "): %s has no arguments", n->text,
+			at, c->widest);
+	return CHK_ERR(c, D_PROTO_ARG, i,
+		"%s(%" PRId64 "): %s has %d argument%s; the first is %s(0)", n->text, at, c->widest,
+		c->most_args, c->most_args == 1 ? "" : "s", n->text);
+}
+
 static int check_element(struct d_comp *c, struct d_node *n)
 {
 	const struct d_node *i = n->list;
@@ -338,6 +381,10 @@ static int check_match(struct d_comp *c, struct d_node *n)
 
 int chk_term_func(struct d_comp *c, struct d_node *n)
 {
+	unsigned pbi = n->ident->builtin->pbi;
+
+	if (pbi == PBI_ERLARG + 1 || pbi == PBI_ERLINT + 1)
+		return check_nth(c, n);
 	switch (n->ident->id) {
 	case FN_ERLELEMENT: return check_element(c, n);
 	case FN_ERLGET: return check_get(c, n);

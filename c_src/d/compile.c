@@ -137,7 +137,39 @@ struct matching {
 	struct d_probeinfo *first;
 	bool differ;
 	uint32_t pbis; /* of the description */
+	/* the function of Erlang with most arguments; open: others may match later, or have no arity */
+	const char *widest;
+	int most_args;
+	bool open;
 };
+
+/* The arity behind a name of Erlang, f/2; -1: there is none. */
+static int arity_of(const char *func)
+{
+	const char *slash = strrchr(func, '/');
+	size_t n = slash != NULL ? strspn(slash + 1, "0123456789") : 0;
+
+	return n > 0 && n <= 3 && slash[1 + n] == '\0' ? atoi(slash + 1) : -1;
+}
+
+static void note_arity(struct matching *m, const char *prov, const char *func)
+{
+	int arity = strncmp(prov, "erlang", 6) == 0 ? arity_of(func) : -1;
+
+	if (arity < 0) {
+		m->open = true;
+	} else if (m->widest == NULL || arity > m->most_args) {
+		m->widest = func;
+		m->most_args = arity;
+	}
+}
+
+/* Can it match functions of other arities, of modules that are not loaded yet? */
+static bool is_open(const struct d_pdesc *d)
+{
+	return d->id == 0 && arity_of(d->func) < 0 &&
+	       (d->mod[0] == '\0' || strpbrk(d->mod, "*?[\\") != NULL);
+}
 
 static bool same_types(const struct d_probeinfo *a, const struct d_probeinfo *b)
 {
@@ -157,6 +189,7 @@ static void on_match(void *arg, const struct d_probeinfo *p)
 	struct matching *m = arg;
 
 	m->pbis |= p->pbis;
+	note_arity(m, p->prov, p->func);
 	if (m->first == NULL) {
 		m->first = arena_new_of(m->c->arena, struct d_probeinfo);
 		if (m->first != NULL)
@@ -210,12 +243,17 @@ static int match_clause(struct d_comp *c, struct d_clause *cl, unsigned flags)
 		if (n == 0 && !(flags & D_C_ZDEFS) && !c->opts->val[OPT_ZDEFS])
 			return no_probe(c, d);
 		c->matches += n;
+		m.open |= is_open(d);
+		if (n == 0)
+			note_arity(&m, d->prov, d->func);
 		d->pbis = n > 0 ? m.pbis : UINT32_MAX;
 		if (n == 0 && c->reg.has != NULL)
 			d->pbis = c->reg.has(c->reg.data, d);
 	}
 	c->probe = m.first;
 	c->args_differ = m.differ;
+	c->widest = m.open ? NULL : m.widest;
+	c->most_args = m.most_args;
 	return 0;
 }
 

@@ -88,6 +88,9 @@ struct d_comp {
 	struct d_clause *clause;
 	struct d_probeinfo *probe; /* the first match; NULL: none */
 	bool args_differ;	   /* the matched probes have different arguments */
+	const char *widest; /* the function of Erlang with most arguments that its descriptions can
+			       mean; NULL: not known */
+	int most_args;	    /* of widest */
 	unsigned matches;	   /* probes matched by the script so far */
 	struct et_attr attr;	   /* the least stability of what it uses */
 	bool libs_loaded;

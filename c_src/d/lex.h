@@ -72,7 +72,8 @@ enum {
 struct d_tok {
 	int kind; /* a character, TOK_* or KW_* */
 	int line, col;
-	const char *text; /* words (keywords too), strings, descriptions; else NULL */
+	const char *text; /* words (keywords too), strings, descriptions, character constants of
+			     more than one; else NULL */
 	uint32_t len;
 	uint64_t value; /* TOK_INT; TOK_DECIMAL: 1 if it is a macro argument */
 	const struct d_type *type;

@@ -302,6 +302,8 @@ void d_lex_char(struct d_comp *c)
 	}
 	for (long i = 0; i < n; i++)
 		t->value = t->value << 8 | (unsigned char)buf[i];
+	if (n > 1)
+		t->text = arena_strdup(c->arena, buf, (size_t)n);
 	t->type = int_type(c, t->value, false, false, 0);
 	t->kind = TOK_INT;
 }

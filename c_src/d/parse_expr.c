@@ -128,10 +128,10 @@ static struct d_node *parse_const(struct d_comp *c)
 		return NULL;
 	if (t->kind != TOK_STR)
 		n->value = t->value;
+	n->text = t->text;
 	if (t->kind == TOK_INT) {
 		n->type = t->type;
 	} else {
-		n->text = t->text;
 		n->len = t->len;
 		n->type = n->kind == N_STR ? c->t.string : NULL;
 	}

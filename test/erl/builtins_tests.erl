@@ -582,3 +582,16 @@ count_args(Nif, Name, N) ->
         {error, {<<"D_ARGS_IDX">>, _, _, _}} -> N;
         Other -> Other
     end.
+
+%% ---- arguments that no function has ----------------------------------------------------------
+
+%% The functions that match are known, if the description names their module.
+no_such_argument_test() ->
+    {ok, H} = erltrace:open(),
+    Compile = fun(Script) -> erltrace:compile(H, iolist_to_binary(Script)) end,
+    {error, {dtrace, <<"D_PROTO_ARG">>, 1, _, Text}} = Compile([entry("take"), " { trace(erlarg(1)); }"]),
+    ?assertMatch({match, _}, re:run(Text, "erlarg\\(1\\): take/1 has 1 argument; the first is "
+                                          "erlarg\\(0\\)")),
+    ?assertEqual(ok, Compile([entry("t*"), ", ", entry("add"), " { trace(erlarg(1)); }"])),
+    ?assertEqual(ok, Compile("erlang*:builtins_test*:take:function-entry { trace(erlarg(1)); }")),
+    erltrace:close(H).

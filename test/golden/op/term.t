@@ -56,3 +56,19 @@ $ erltrace -qn 'BEGIN { x = 1; this->t = x ? erlmsg : erlret; printf("[%s] %s [%
 >
 $ erltrace -e -n 'BEGIN { x = 1; y = x ? erlmsg : 2; y = 7; }'
 !~ matched 1 probe
+
+# a character constant of several characters is a number, as in C: nobody means that
+$ erltrace -e -xerrtags -n 'BEGIN /erlarg(0) == '"'sv'"'/ { }'
+!~ \[D_OP_INCOMPAT\] 'sv' is a number, .* write "sv"$
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN /'"'sv'"' != erlmsg/ { }'
+!~ \[D_OP_INCOMPAT\] 'sv' is a number, .* write "sv"$
+? 1
+$ erltrace -e -n 'BEGIN /erlarg(0) == '"'s'"'/ { }'
+!~ matched 1 probe
+# nor does a text equal the first strsize bytes of another
+$ erltrace -e -xerrtags -xstrsize=4 -n 'BEGIN /erlmsg != "abcde"/ { }'
+!~ \[D_OP_INCOMPAT\] the string has 5 bytes, more than the 4 of strsize .*: raise it with -x strsize
+? 1
+$ erltrace -e -xstrsize=4 -n 'BEGIN /erlmsg == "abcd"/ { }'
+!~ matched 1 probe
