@@ -21,7 +21,7 @@ find(Name, Modules, Headers) ->
     case In of
         [] ->
             case [{H, Fs} || {H, Text} <- Headers, Fs <- from_header(Name, Text)] of
-                [] -> {error, not_found(Modules, Headers)};
+                [] -> {error, not_found(Name, Modules, Headers)};
                 Found -> same(Found)
             end;
         _ -> same(In)
@@ -34,28 +34,48 @@ same([{Where, Fields} | Rest]) ->
                                 ": name one of them in the probe description, or take erlelement()"]}
     end.
 
-not_found(Modules, Headers) ->
-    ["it is defined ",
-     case Modules of
-         [] -> "in no module that the script's probes name: ";
-         _ when length(Modules) > ?MOST ->
-             ["perhaps in one of the ", integer_to_list(length(Modules)),
-              " modules that the script's probes name, which are too many to look into: "];
+not_found(Name, Modules, Headers) ->
+    TooMany = length(Modules) > ?MOST,
+    Forms = [{M, forms(M)} || not TooMany, M <- Modules],
+    Texts = [Text || {_, Text} <- Headers],
+    [case Modules of
+         [] -> "the script's probes name no module up to here";
+         _ when TooMany ->
+             ["the script's probes name ", integer_to_list(length(Modules)),
+              " modules, which are too many to look into"];
          _ ->
-             ["not in ", lists:join(", ", [atom_to_list(M) || M <- lists:sublist(Modules, 5)]),
-              [" and others" || length(Modules) > 5],
-              ", as far as there is debug information: "]
+             [[["it is not defined in ", some([M || {M, [_ | _]} <- Forms])]
+               || lists:any(fun({_, Fs}) -> Fs =/= [] end, Forms)],
+              case [M || {M, []} <- Forms] of
+                  [] -> [];
+                  Without when length(Without) =:= length(Forms) ->
+                      ["there is no debug information of ", some(Without)];
+                  Without -> [" (there is no debug information of ", some(Without), ")"]
+              end]
      end,
-     case Headers of
-         [] -> "give the header that defines it, -I FILE.hrl";
-         _ -> ["nor in ", lists:join(", ", [H || {H, _} <- Headers])]
-     end].
+     [[", and it is not in ", lists:join(", ", [H || {H, _} <- Headers]),
+       " (files that a header includes are not read)"] || Headers =/= []],
+     near(Name, lists:append([names(Fs) || {_, Fs} <- Forms] ++ [header_names(T) || T <- Texts])),
+     ". Name the header that defines it, -I FILE.hrl (-I FOLDER is for the preprocessor), or further "
+     "up in the script a module that uses it: erlang*:MODULE:FUNCTION:function-entry /0/ { }"].
+
+some(Modules) ->
+    [lists:join(", ", [atom_to_list(M) || M <- lists:sublist(Modules, 5)]),
+     [" and others" || length(Modules) > 5]].
+
+near(Name, Known) ->
+    case erltrace_suggest:nearest(atom_to_list(Name), [atom_to_list(K) || K <- Known]) of
+        none -> [];
+        Similar -> [": did you mean #", Similar, "?"]
+    end.
 
 %% ---- debug information -----------------------------------------------------------------------
 
 in_module(Name, Module) ->
     [[field(F) || F <- Fields] ||
         {attribute, _, record, {N, Fields}} <- forms(Module), N =:= Name].
+
+names(Forms) -> [N || {attribute, _, record, {N, _}} <- Forms].
 
 field({typed_record_field, Field, _}) -> field(Field);
 field({record_field, _, {atom, _, Name}}) -> Name;
@@ -75,11 +95,19 @@ forms(Module) ->
 
 %% @doc What the text has of this record: [] or [Fields], or more than one.
 -spec from_header(atom(), binary() | string()) -> [fields()].
-from_header(Name, Text) ->
+from_header(Name, Text) -> lists:usort(records(Name, tokens(Text))).
+
+tokens(Text) ->
     case erl_scan:string(unicode:characters_to_list(Text)) of
-        {ok, Tokens, _} -> lists:usort(records(Name, Tokens));
+        {ok, Tokens, _} -> Tokens;
         _ -> []
     end.
+
+header_names(Text) -> declared(tokens(Text)).
+
+declared([{'-', _}, {atom, _, record}, {'(', _}, {atom, _, Name} | Rest]) -> [Name | declared(Rest)];
+declared([_ | Rest]) -> declared(Rest);
+declared([]) -> [].
 
 records(Name, [{'-', _}, {atom, _, record}, {'(', _}, {atom, _, Name}, {',', _}, {'{', _} | Rest]) ->
     {Fields, Rest1} = fields(Rest, []),

@@ -3,7 +3,7 @@
 %% similar name, another arity, an Elixir module without its prefix.
 -module(erltrace_suggest).
 
--export([hint/1]).
+-export([hint/1, nearest/2]).
 
 -define(LONGEST, 100). % characters: longer names are not compared
 
@@ -73,7 +73,8 @@ function(Module, Function) ->
             {also, ["module ", Module, " is loaded, and has no such function"]}
     end.
 
-%% The name with the smallest distance: at most 1, or 2 in a longer name. The first of several.
+%% @doc The name with the smallest distance: at most 1, or 2 in a longer name. The first of several.
+-spec nearest(string(), [string()]) -> string() | none.
 nearest(Name, All) when length(Name) =< ?LONGEST ->
     Most = case length(Name) of
                N when N < 2 -> 0;

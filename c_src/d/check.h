@@ -99,6 +99,7 @@ bool chk_term_null(const struct d_node *n); /* is it the name NULL? It is a 0 on
 int chk_term_operands(struct d_comp *c, struct d_node *n, bool null);
 int chk_term_key(struct d_comp *c, struct d_node *k, const struct d_type *t); /* t or NULL */
 int chk_term_values(struct d_comp *c, const struct d_fmt *f, struct d_node *args);
+int chk_term_word(struct d_comp *c, const struct d_node *n); /* beside a term: is it a bare atom? */
 int chk_term_compare(struct d_comp *c, struct d_node *n);
 bool chk_is_pattern_var(const struct d_comp *c, const char *name); /* of one of the script */
 int chk_term_func(struct d_comp *c, struct d_node *n); /* after its prototype */

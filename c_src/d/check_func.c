@@ -70,8 +70,17 @@ static int int_arg(struct d_comp *c, const struct d_node *n, struct d_node *a, u
 	}
 }
 
+/* Functions of terms with a constant that others write without quotes. */
+static bool takes_word(const struct d_ident *id)
+{
+	return id->kind == ID_FUNC &&
+	       (id->id == FN_ERLGET || id->id == FN_ERLFIELD || id->id == FN_ERLMATCH);
+}
+
 static int check_arg(struct d_comp *c, const struct d_node *n, struct d_node *a, unsigned i, char l)
 {
+	if (l != 'T' && takes_word(n->ident) && chk_term_word(c, a))
+		return -1;
 	if (chk_expr(c, a, CX_VALUE))
 		return -1;
 	switch (l) {

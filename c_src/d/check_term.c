@@ -70,6 +70,17 @@ int chk_term_values(struct d_comp *c, const struct d_fmt *f, struct d_node *args
 const char chk_term_truth[] = ": compare it, as in T == \"true\" or T > 0; erltype(T) != \"none\" "
 			      "asks whether there is one";
 
+int chk_term_word(struct d_comp *c, const struct d_node *n)
+{
+	if (n->kind != N_IDENT || n->op != SC_GLOBAL || d_ident_find(c->globals, n->text) ||
+		d_ident_find(c->thises, n->text))
+		return 0;
+	return CHK_ERR(c, D_IDENT_UNDEF, n,
+		"'%s' is not declared or assigned before: an atom is written as a string here, "
+		"\"%s\"",
+		n->text, n->text);
+}
+
 /* ---- comparing --------------------------------------------------------------------------- */
 
 /* Constants that look right, and would never be equal, or be equal to something else. */
@@ -281,6 +292,21 @@ static int check_element(struct d_comp *c, struct d_node *n)
 	return 0;
 }
 
+/* "user.id": two keys, as other languages write them. */
+static int is_path(struct d_comp *c, const struct d_node *key)
+{
+	static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	const char *dot = strchr(key->text, '.');
+	size_t n = strspn(key->text, word);
+
+	if (!dot || key->text + n != dot || key->text[0] < 'a' || key->text[0] > 'z' ||
+		strspn(dot + 1, word) != strlen(dot + 1))
+		return 0;
+	return CHK_ERR(c, D_PROTO_ARG, key,
+		"argument 1 of erlget() is one key: write erlget(\"%s\", erlget(\"%.*s\", ..))",
+		dot + 1, (int)n, key->text);
+}
+
 /* A number, or a text that is read as a term. */
 static int check_get(struct d_comp *c, struct d_node *n)
 {
@@ -297,6 +323,8 @@ static int check_get(struct d_comp *c, struct d_node *n)
 		return CHK_ERR(c, D_PROTO_ARG, key,
 			"argument 1 of erlget() must be a constant, a number or the text of a "
 			"term: \"plan\" is the atom, \"<<\\\"plan\\\">>\" a binary");
+	} else if (is_path(c, key)) {
+		return -1;
 	}
 	index = pattern(c, &text);
 	if (index < 0)
@@ -313,11 +341,32 @@ static int check_get(struct d_comp *c, struct d_node *n)
 	return 0;
 }
 
+/* Errors about a record and its field, as far as their names are plain. */
+static int known_field(struct d_comp *c, const struct d_node *a, const char *record, const char *field)
+{
+	struct reading in = {.c = c};
+	struct et_error e = {.tag = ""};
+	const char *const *fields;
+
+	if (strchr(a->text, '\''))
+		return 0;
+	fields = find_record(&in, record);
+	if (!fields)
+		return d_error(c, D_PATTERN, a->line, a->col,
+			"erlfield(\"%s\"): the fields of the record #%s are not known%s", a->text,
+			record, c->opts->inside ? "" : set_record);
+	for (unsigned i = 0; fields[i]; i++)
+		if (!strcmp(fields[i], field))
+			return 0;
+	pat_no_field(&e, record, field, fields);
+	return d_error(c, D_PATTERN, a->line, a->col, "erlfield(\"%s\"): %s", a->text, e.text);
+}
+
 /* "order.id" is the variable of the pattern #order{id = X}. */
 static int check_field(struct d_comp *c, struct d_node *n)
 {
 	struct d_node *a = n->list, text = *a;
-	const char *dot;
+	const char *dot, *record;
 	int index;
 
 	if (constant_text(c, n, a, 1, "a record and its field, as in \"order.id\""))
@@ -327,9 +376,12 @@ static int check_field(struct d_comp *c, struct d_node *n)
 		strlen(a->text) != a->len)
 		return CHK_ERR(c, D_PROTO_ARG, a,
 			"argument 1 of erlfield() is a record and its field, as in \"order.id\"");
-	text.text = arena_printf(c->arena, "#%.*s{%s = X}", (int)(dot - a->text), a->text, dot + 1);
+	record = arena_strdup(c->arena, a->text, (size_t)(dot - a->text));
+	text.text = record ? arena_printf(c->arena, "#%s{%s = X}", record, dot + 1) : NULL;
 	if (!text.text)
 		return d_nomem(c);
+	if (known_field(c, a, record, dot + 1))
+		return -1;
 	text.len = strlen(text.text);
 	text.line = a->line;
 	index = pattern(c, &text);

@@ -61,6 +61,10 @@ static void bad_char(struct d_comp *c)
 		hint = ": use a plain '-'";
 	else if (ch == 0xc2 && peek(lx, 1) == 0xa0)
 		hint = ": use a plain space";
+	else if (ch == '#' && (peek(lx, 1) == '{' || d_lex_isword(peek(lx, 1))))
+		hint = ": a term or a pattern of Erlang is written as a string, as in "
+		       "erlmatch(T, \"#{id := Id}\"); a control line begins with '#' at the start "
+		       "of a line";
 	else if (ch == '#')
 		hint = ": a control line begins with '#' at the start of a line";
 	if (ch > 0x20 && ch < 0x7f)

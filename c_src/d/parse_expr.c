@@ -258,8 +258,23 @@ static const char *reserved_hint(int kind)
 	case KW_COUNTER:
 	case KW_DEFAULT:
 	case KW_IMPORT: return "the word is reserved";
+	case TOK_SHL:
+		return "expected an expression; a binary is compared with the string of its "
+		       "characters, as in T == \"en\", and in a pattern it is <<\\\"en\\\">>";
 	default: return "expected an expression";
 	}
+}
+
+/* f(T, {ok, X}), T == [a]: terms of Erlang; elsewhere a '}' may be missing further up. */
+static bool is_erlang(const struct d_comp *c, const struct d_tok *t)
+{
+	const char *p = t->start;
+
+	if (t->kind != '{' && t->kind != '[')
+		return false;
+	while (p > c->source && (p[-1] == ' ' || p[-1] == '\t' || p[-1] == '\n'))
+		p--;
+	return p > c->source && strchr("(,=", p[-1]) != NULL;
 }
 
 static struct d_node *parse_primary(struct d_comp *c)
@@ -277,7 +292,12 @@ static struct d_node *parse_primary(struct d_comp *c)
 	case KW_OFFSETOF: return parse_offsetof(c);
 	case KW_XLATE: return parse_xlate(c);
 	}
-	if (d_starts_decl(t))
+	if (is_erlang(c, t))
+		d_error(c, D_SYNTAX, t->line, t->col,
+			"syntax error near \"%c\": a term or a pattern of Erlang is written as a "
+			"string, as in erlmatch(T, \"{ok, X}\")",
+			t->kind);
+	else if (d_starts_decl(t))
 		d_syntax(c, "expected an expression; variables are declared outside of clauses, "
 			"types are only used in casts, sizeof, offsetof and xlate");
 	else

@@ -5,6 +5,7 @@
  * position; nothing is read as something else. Memory and time are linear in the text: nodes are
  * counted, and what nests is as deep as PAT_DEEP.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "pattern_lex.h"
@@ -311,6 +312,19 @@ static struct field *field_of(struct record *r, const char *name)
 	return NULL;
 }
 
+void pat_no_field(
+	struct et_error *e, const char *record, const char *field, const char *const *fields)
+{
+	char list[512] = "";
+	size_t n = 0;
+
+	for (unsigned i = 0; fields[i] != NULL && n < sizeof(list) - 1; i++)
+		n += (size_t)snprintf(
+			list + n, sizeof(list) - n, "%s%s", i > 0 ? ", " : ": it has ", fields[i]);
+	et_err(e, D_PATTERN, "the record #%s has no field %s%s%s", record, field,
+		n > 0 ? list : ", it has none", n >= sizeof(list) ? ".." : "");
+}
+
 /* Name = Pattern; _ = Pattern: all that are not named. */
 static int record_field(struct pat_text *p, struct record *r, unsigned deep)
 {
@@ -326,8 +340,11 @@ static int record_field(struct pat_text *p, struct record *r, unsigned deep)
 	if (pat_name(p, &name, &len) < 0)
 		return -1;
 	f = field_of(r, name);
-	if (f == NULL)
-		return pat_fail(p, start, "the record #%s has no field %s", r->name, name);
+	if (f == NULL) {
+		pat_no_field(p->e, r->name, name, r->names);
+		p->error_at = start;
+		return -1;
+	}
 	if (f->from != f->to)
 		return pat_fail(p, start, "the field %s is there twice", name);
 	if (!pat_take(p, "="))
@@ -775,7 +792,8 @@ static int pattern(struct pat_text *p, unsigned deep)
 		if (!sees_alias(p))
 			break;
 		if (p->key)
-			return pat_fail(p, p->at, "the key of a map is one term");
+			return pat_fail(p, p->at,
+				"a pattern of a map has := between key and value, not =");
 		p->at++;
 		n++;
 		if (insert_both(p, at) < 0)

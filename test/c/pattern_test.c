@@ -219,7 +219,8 @@ static void tuples_and_maps(void)
 	fails("#{{_} := 1}", 3, "no variables");
 	fails("#{#{a := 1} := X}", 6, "=> is expected");
 	fails("#{a}", 3, ":= is expected");
-	fails("#{a = b := 1}", 4, "one term");
+	fails("#{a = b := 1}", 4, ":= between key and value, not =");
+	fails("#{id = Id}", 5, ":= between key and value, not =");
 	fails("#Ref<0.1.2.3>", 0, "references");
 	fails("<0.1.0>", 0, "pids");
 	fails("fun() -> ok end", 0, "word of the language");

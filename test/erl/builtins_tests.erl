@@ -289,8 +289,9 @@ huge_message() ->
 
 arguments_test() ->
     Got = run([entry("add"), "{ @a[erlargs] = count(); @i[erlint(0), erlint(1)] = count(); }",
-               entry("take"), "{ @t[erlarg(0), erlint(0), erlarg(1), erlarg(-1)] = count(); }",
-               entry("none"), "{ @n[erlargs, erlarg(0)] = count(); }"],
+               entry("take"), "{ this->i = 1; "
+               "@t[erlarg(0), erlint(0), erlarg(this->i), erlarg(this->i - 2)] = count(); }",
+               entry("none"), "{ this->i = 0; @n[erlargs, erlarg(this->i)] = count(); }"],
               fun() ->
                       add(65, 66), add(1, -7), take(orders), take("x"), take(1 bsl 63), none()
               end),

@@ -30,18 +30,62 @@ compile(Script, Opts) ->
     after erltrace:close(H)
     end.
 
+matches(Text, Regexp) ->
+    ?assertMatch({_, _, {match, _}}, {Text, Regexp, re:run(Text, Regexp)}).
+
 %% Not known: where it was looked for, and what to do.
 unknown_test() ->
     {error, {dtrace, <<"D_PATTERN">>, _, _, Text}} =
         compile([?ENTRY, " /erlmatch(erlarg(0), \"#nope{a = 1}\")/ { }"], []),
-    ?assertMatch({match, _}, re:run(Text, "record #nope are not known: it is defined not in "
-                                          "record_tests, as far as .*: give the header that "
-                                          "defines it, -I FILE.hrl")),
+    matches(Text, "record #nope are not known: it is not defined in record_tests\\. Name the header "
+                  "that defines it, -I FILE.hrl \\(-I FOLDER is for the preprocessor\\), or further up "
+                  "in the script a module that uses it: "
+                  "erlang\\*:MODULE:FUNCTION:function-entry /0/ { }$"),
     {error, {dtrace, _, _, _, Text2}} =
         compile("erlang*:::message-send /erlmatch(erlmsg, \"#nope{}\")/ { }",
                 [{headers, [{<<"x.hrl">>, <<"-record(other, {a}).">>}]}]),
-    ?assertMatch({match, _}, re:run(Text2, "in no module that the script's probes name: nor in "
-                                           "x.hrl")).
+    matches(Text2, "the script's probes name no module up to here, and it is not in x.hrl "
+                   "\\(files that a header includes are not read\\)\\. ").
+
+%% A module without debug information is said to have none.
+no_debug_info_test() ->
+    Forms = [{attribute, 1, module, record_nodebug}, {attribute, 1, export, [{f, 1}]},
+             {function, 1, f, 1, [{clause, 1, [{var, 1, 'X'}], [], [{var, 1, 'X'}]}]}],
+    {ok, M, Code} = compile:forms(Forms, []),
+    {module, M} = code:load_binary(M, "record_nodebug", Code),
+    Probe = "erlang*:record_nodebug:f:function-entry",
+    Match = " /erlmatch(erlarg(0), \"#nope{}\")/ { }",
+    {error, {dtrace, _, _, _, Text}} = compile([Probe, Match], []),
+    matches(Text, "not known: there is no debug information of record_nodebug\\. "),
+    {error, {dtrace, _, _, _, Text2}} = compile([?ENTRY, ", ", Probe, Match], []),
+    matches(Text2, "it is not defined in record_tests \\(there is no debug information of "
+                   "record_nodebug\\)\\. "),
+    code:purge(M), code:delete(M), code:purge(M).
+
+%% What may be meant.
+near_test() ->
+    {error, {dtrace, _, _, _, Text}} =
+        compile([?ENTRY, " /erlmatch(erlarg(0), \"#ordr{id = 1}\")/ { }"], []),
+    matches(Text, "#ordr are not known: it is not defined in record_tests: did you mean #order\\?"),
+    {error, {dtrace, _, _, _, Text2}} =
+        compile("erlang*:::message-send { trace(erlfield(\"othr.a\", erlmsg)); }",
+                [{headers, [{<<"x.hrl">>, <<"-record(other, {a}).">>}]}]),
+    matches(Text2, "^erlfield\\(\"othr.a\"\\): the fields of the record #othr are not known: .*: did you "
+                   "mean #other\\?").
+
+%% A field that it does not have: the error names those that it has, and the function.
+no_field_test() ->
+    {error, {dtrace, <<"D_PATTERN">>, _, _, Text}} =
+        compile([?ENTRY, " /erlmatch(erlarg(0), \"#order{itm = X}\")/ { }"], []),
+    matches(Text, "at 'itm = X}': the record #order has no field itm: it has id, item, n, rest$"),
+    {error, {dtrace, <<"D_PATTERN">>, _, _, Text2}} =
+        compile([?ENTRY, " { trace(erlfield(\"order.itm\", erlarg(0))); }"], []),
+    matches(Text2, "^erlfield\\(\"order.itm\"\\): the record #order has no field itm: it has id, item").
+
+%% A clause that never fires makes the records of its module known.
+named_module_test() ->
+    ?assertEqual(ok, compile([?ENTRY, " /0/ { } erlang*:::message-send "
+                              "/erlmatch(erlmsg, \"#order{n = N}\")/ { trace(this->N); }"], [])).
 
 header_test() ->
     Header = <<"%% a comment\n-include(\"other.hrl\").\n-define(X, 1).\n"
