@@ -56,7 +56,7 @@ not_found(Name, Modules, Headers) ->
      [[", and it is not in ", lists:join(", ", [H || {H, _} <- Headers]),
        " (files that a header includes are not read)"] || Headers =/= []],
      near(Name, lists:append([names(Fs) || {_, Fs} <- Forms] ++ [header_names(T) || T <- Texts])),
-     ". Name the header that defines it, -I FILE.hrl (-I FOLDER is for the preprocessor), or further "
+     " Name the header that defines it, -I FILE.hrl (-I FOLDER is for the preprocessor), or further "
      "up in the script a module that uses it: erlang*:MODULE:FUNCTION:function-entry /0/ { }"].
 
 some(Modules) ->
@@ -65,7 +65,7 @@ some(Modules) ->
 
 near(Name, Known) ->
     case erltrace_suggest:nearest(atom_to_list(Name), [atom_to_list(K) || K <- Known]) of
-        none -> [];
+        none -> ".";
         Similar -> [": did you mean #", Similar, "?"]
     end.
 

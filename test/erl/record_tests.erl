@@ -66,7 +66,7 @@ no_debug_info_test() ->
 near_test() ->
     {error, {dtrace, _, _, _, Text}} =
         compile([?ENTRY, " /erlmatch(erlarg(0), \"#ordr{id = 1}\")/ { }"], []),
-    matches(Text, "#ordr are not known: it is not defined in record_tests: did you mean #order\\?"),
+    matches(Text, "#ordr are not known: it is not defined in record_tests: did you mean #order\\? Name "),
     {error, {dtrace, _, _, _, Text2}} =
         compile("erlang*:::message-send { trace(erlfield(\"othr.a\", erlmsg)); }",
                 [{headers, [{<<"x.hrl">>, <<"-record(other, {a}).">>}]}]),

@@ -38,6 +38,31 @@ as_numbers_test() ->
     ?assertEqual([1, 10, 3], counts(["s", "t", "u"], Got)),
     ?assertEqual([{[-7], 1}, {[1], 1}, {[2], 2}, {[3], 1}], keys("k", Got)).
 
+%% == is for all that has these characters, a pattern for one of them.
+text_or_pattern_test() ->
+    Got = taken(["/erlarg(0) == \"en\"/ { @text[erltype(erlarg(0))] = count(); }",
+                 "/erlmatch(erlarg(0), \"en\")/ { @atom[erltype(erlarg(0))] = count(); }",
+                 "/erlmatch(erlarg(0), \"<<\\\"en\\\">>\")/ { @bin[erltype(erlarg(0))] = count(); }",
+                 "/erlmatch(erlarg(0), \"\\\"en\\\"\")/ { @list[erltype(erlarg(0))] = count(); }"],
+                [en, <<"en">>, "en", {en}]),
+    ?assertEqual([{["atom"], 1}, {["binary"], 1}, {["list"], 1}], keys("text", Got)),
+    ?assertEqual([{["atom"], 1}], keys("atom", Got)),
+    ?assertEqual([{["binary"], 1}], keys("bin", Got)),
+    ?assertEqual([{["list"], 1}], keys("list", Got)).
+
+%% The kind of a message as key: its first element, or itself.
+kinds_test() ->
+    Got = taken(["{ @k[erltype(erlarg(0)) == \"tuple\" ? erlelement(1, erlarg(0)) : erlarg(0)] "
+                 "= count(); }"], [{get, 1}, {get, 2}, stop, {put, a, b}, get, 7]),
+    ?assertEqual([{["7"], 1}, {["get"], 3}, {["put"], 1}, {["stop"], 1}], keys("k", Got)).
+
+%% What the copy of the arguments at a return has cut is there at the entry.
+kept_until_return_test() ->
+    Got = run([entry("give"), "/erlmatch(erlarg(0), \"{get, _, Id}\")/ { self->id = this->Id; }",
+               return("give"), "/self->id != \"\"/ { @r[self->id] = count(); self->id = 0; }"],
+              fun() -> [give({get, lists:duplicate(10000, I), {id, I}}) || I <- [1, 2, 2]] end),
+    ?assertEqual([{["{id,1}"], 1}, {["{id,2}"], 2}], keys("r", Got)).
+
 texts_test() ->
     Terms = [gold, "gold", <<"gold">>, [<<"go">>, $l, "d"], 'Gold', {gold}, <<"zoë"/utf8>>, "", []],
     Got = taken(["/erlarg(0) == \"gold\"/ { @gold = count(); }",
