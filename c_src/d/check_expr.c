@@ -643,8 +643,7 @@ static int check_op2(struct d_comp *c, struct d_node *n, unsigned cx)
 	if (n->op == OP_INDEX)
 		return check_index(c, n);
 	null = chk_term_null(n->a) || chk_term_null(n->b);
-	if (chk_expr(c, n->a, CX_VALUE) ||
-		(d_is_term(n->a->type) && chk_term_word(c, n->b)) ||
+	if (chk_expr(c, n->a, CX_VALUE) || (d_is_term(n->a->type) && chk_term_word(c, n->b)) ||
 		chk_expr(c, n->b, CX_VALUE) || chk_term_operands(c, n, null))
 		return -1;
 	switch (n->op) {

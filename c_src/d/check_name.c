@@ -35,7 +35,7 @@ static const struct {
 static const char assign_first[] =
 	": declare it, as in int x; or self int x; or assign it in a clause further up";
 
-/* x or self->x, where there is a this->x: those of patterns are often meant. NULL: there is none. */
+/* x or self->x where there is a this->x, such as a variable of a pattern; else NULL. */
 static const char *in_this(struct d_comp *c, const struct d_node *n)
 {
 	if (n->op == SC_THIS || !d_ident_find(c->thises, n->text))

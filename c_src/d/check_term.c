@@ -295,7 +295,8 @@ static int check_element(struct d_comp *c, struct d_node *n)
 /* "user.id": two keys, as other languages write them. */
 static int is_path(struct d_comp *c, const struct d_node *key)
 {
-	static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	static const char word[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 	const char *dot = strchr(key->text, '.');
 	size_t n = strspn(key->text, word);
 
@@ -342,7 +343,8 @@ static int check_get(struct d_comp *c, struct d_node *n)
 }
 
 /* Errors about a record and its field, as far as their names are plain. */
-static int known_field(struct d_comp *c, const struct d_node *a, const char *record, const char *field)
+static int known_field(
+	struct d_comp *c, const struct d_node *a, const char *record, const char *field)
 {
 	struct reading in = {.c = c};
 	struct et_error e = {.tag = ""};

@@ -137,10 +137,9 @@ struct matching {
 	struct d_probeinfo *first;
 	bool differ;
 	uint32_t pbis; /* of the description */
-	/* the function of Erlang with most arguments; open: others may match later, or have no arity */
-	const char *widest;
+	const char *widest; /* the function of Erlang with most arguments */
 	int most_args;
-	bool open;
+	bool open; /* others may match later, or have no arity */
 };
 
 /* The arity behind a name of Erlang, f/2; -1: there is none. */
@@ -164,11 +163,12 @@ static void note_arity(struct matching *m, const char *prov, const char *func)
 	}
 }
 
-/* Can it match functions of other arities, of modules that are not loaded yet? */
+/* Can it match functions of modules that are not loaded yet, or what is no function? */
 static bool is_open(const struct d_pdesc *d)
 {
-	return d->id == 0 && arity_of(d->func) < 0 &&
-	       (d->mod[0] == '\0' || strpbrk(d->mod, "*?[\\") != NULL);
+	if (d->id != 0)
+		return true;
+	return arity_of(d->func) < 0 && (d->mod[0] == '\0' || strpbrk(d->mod, "*?[\\") != NULL);
 }
 
 static bool same_types(const struct d_probeinfo *a, const struct d_probeinfo *b)
@@ -244,7 +244,7 @@ static int match_clause(struct d_comp *c, struct d_clause *cl, unsigned flags)
 			return no_probe(c, d);
 		c->matches += n;
 		m.open |= is_open(d);
-		if (n == 0)
+		if (n == 0 && d->id == 0)
 			note_arity(&m, d->prov, d->func);
 		d->pbis = n > 0 ? m.pbis : UINT32_MAX;
 		if (n == 0 && c->reg.has != NULL)
@@ -271,6 +271,7 @@ static int compile_clause(struct d_comp *c, struct d_clause *cl, unsigned flags)
 		err = d_cg_clause(c, cl);
 	c->clause = NULL;
 	c->probe = NULL;
+	c->widest = NULL;
 	return err;
 }
 

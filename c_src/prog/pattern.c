@@ -792,8 +792,8 @@ static int pattern(struct pat_text *p, unsigned deep)
 		if (!sees_alias(p))
 			break;
 		if (p->key)
-			return pat_fail(p, p->at,
-				"a pattern of a map has := between key and value, not =");
+			return pat_fail(
+				p, p->at, "a pattern of a map has := between key and value, not =");
 		p->at++;
 		n++;
 		if (insert_both(p, at) < 0)

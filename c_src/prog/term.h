@@ -104,7 +104,8 @@ struct pat_reader {
 };
 int pat_read(const struct pat_reader *r, const char *text, size_t len, struct pat *out, size_t *at,
 	struct et_error *e);
-/* The error about a field that a record does not have; the names of those that it has end with NULL. */
+/* The error about a field that a record does not have; the names of those that it has end with
+ * NULL. */
 void pat_no_field(
 	struct et_error *e, const char *record, const char *field, const char *const *fields);
 

@@ -63,7 +63,7 @@ untrace
 has 'a record of a header' '^ +7 +7$'
 erltrace -N terms_a -xerrtags -qn "$nth:function-return /erlmatch(erlret, \"#order{n = N}\")/ { }" >o 2>&1
 is 'a record that is not known: exit code' 1 $?
-has 'a record that is not known: what to do' '\[D_PATTERN\] .*the fields of the record #order are not known: it is defined not in lists, as far as there is debug information: give the header that defines it, -I FILE.hrl'
+has 'a record that is not known: what to do' '\[D_PATTERN\] .*the fields of the record #order are not known: it is not defined in lists\. Name the header that defines it, -I FILE.hrl'
 erltrace -N terms_a -I none.hrl -qn "$nth:function-return { }" >o 2>&1
 is 'a header that is not there: exit code' 1 $?
 has 'a header that is not there' 'none.hrl'
