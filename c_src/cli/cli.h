@@ -94,7 +94,7 @@ struct cli {
 	int write_error;  /* errno of the first failed write; 0: none */
 	unsigned matches; /* probes, over all scripts */
 	struct { /* a rate limit on messages of faults: output.c */
-		uint64_t second, left, more;
+		uint64_t second, left, more, told; /* when more were told */
 		struct {
 			uint64_t hash; /* of its text */
 			uint64_t n;

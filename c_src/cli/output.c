@@ -168,7 +168,7 @@ static int on_drop(void *arg, const erltrace_drop_t *d)
  * times, and all of them together a thousand times, and then a hundred a second. The others are
  * counted.
  */
-enum { SAME_ERRORS = 10, ERRORS_AT_ONCE = 1000, ERRORS_A_SECOND = 100 };
+enum { SAME_ERRORS = 10, ERRORS_AT_ONCE = 1000, ERRORS_A_SECOND = 100, MORE_SECONDS = 5 };
 
 static uint64_t second(void)
 {
@@ -180,8 +180,13 @@ static uint64_t second(void)
 
 void cli_more_errors(struct cli *c, bool at_end)
 {
-	if (c->errors.more == 0 || (!at_end && second() == c->errors.second))
+	uint64_t now = second();
+
+	if (c->errors.told == 0)
+		c->errors.told = now;
+	if (c->errors.more == 0 || (!at_end && now < c->errors.told + MORE_SECONDS))
 		return;
+	c->errors.told = now;
 	cli_say("%llu more error%s", (unsigned long long)c->errors.more, c->errors.more > 1 ? "s" : "");
 	c->errors.more = 0;
 }
