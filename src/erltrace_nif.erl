@@ -31,7 +31,7 @@ about_the_vm() ->
              erts_debug:flat_size(make_ref())},
     {application:get_env(erltrace, vm_internals, true), erlang:processes(),
      erlang:system_info(process_limit), Sizes, erlang:system_info(dirty_cpu_schedulers), samples(),
-     threads()}.
+     threads(), io:printable_range()}.
 
 %% Slots for every thread that may fire, and some that OTP may add.
 threads() ->

@@ -550,7 +550,7 @@ static unsigned threads_of(ErlNifEnv *env, ERL_NIF_TERM info)
 	unsigned threads;
 	int n;
 
-	return enif_get_tuple(env, info, &n, &t) && n == 7 && enif_get_uint(env, t[6], &threads) &&
+	return enif_get_tuple(env, info, &n, &t) && n == 8 && enif_get_uint(env, t[6], &threads) &&
 			       threads > 0 && threads <= 8192
 		       ? threads
 		       : 1024;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Terms as text (probe path): as io_lib:format("~0tp") writes them, where all of Unicode is
- * printable (+pc unicode). Every step writes at least one character or is counted against the room,
+ * Terms as text (probe path): as io_lib:format("~0tp") writes them; in binaries all of Unicode
+ * is printable, in lists what the node's own shell has (+pc). Every step writes at least one character or is counted against the room,
  * so that the work is bounded by the size of the text, never by that of the term. Nothing allocates
  * or recurses. What has more characters than there is room for is a text if those are printable.
  * Left out, with three dots: what is nested deeper than DEEP; the text of a resource's reference.
@@ -338,7 +338,10 @@ static void binary(struct out *o, const struct beam_bits *b)
 	puts_(o, ">>");
 }
 
-/* A list of printable characters, as far as there is room to write it. */
+/*
+ * A list of printable characters, as far as there is room to write it. Lists of numbers above 255
+ * are taken for texts only where the node's own shell does so: mostly they are numbers.
+ */
 static bool is_text(struct out *o, ERL_NIF_TERM t)
 {
 	size_t most = o->room - o->len;
@@ -349,7 +352,8 @@ static bool is_text(struct out *o, ERL_NIF_TERM t)
 		o->steps++;
 		if (!beam_get_cell(o->env, t, &head, &t))
 			return enif_is_empty_list(o->env, t);
-		if (!enif_get_uint(o->env, head, &c) || !is_printable(c))
+		if (!enif_get_uint(o->env, head, &c) || !is_printable(c) ||
+			(c > 255 && !beam_vm.unicode))
 			return false;
 	}
 	return true;

@@ -209,7 +209,7 @@ static unsigned find_shift(ErlNifEnv *env, ERL_NIF_TERM pids, ERL_NIF_TERM limit
 
 /*
  * info: {Assume, Pids, ProcessLimit, {Binary, Fun, Reference}, DirtyCpus, Samples,
- * Threads}; see erltrace_nif.erl
+ * Threads, PrintableRange}; see erltrace_nif.erl
  */
 void beam_vm_find(ErlNifEnv *env, ERL_NIF_TERM info)
 {
@@ -221,9 +221,10 @@ void beam_vm_find(ErlNifEnv *env, ERL_NIF_TERM info)
 	beam_vm.zeros_same =
 		enif_is_identical(enif_make_double(env, 0.0), enif_make_double(env, -0.0));
 	beam_sizes_check(env, atom_undefined);
-	if (!enif_get_tuple(env, info, &n, &t) || n != 7)
+	if (!enif_get_tuple(env, info, &n, &t) || n != 8)
 		return;
 	enif_get_uint(env, t[4], &beam_vm.dirty_cpus);
+	beam_vm.unicode = t[7] == enif_make_atom(env, "unicode");
 	if (enif_get_tuple(env, t[3], &ns, &s) && ns == 3) {
 		enif_get_uint(env, s[0], &beam_vm.size_binary);
 		enif_get_uint(env, s[1], &beam_vm.size_fun);

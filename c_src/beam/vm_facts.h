@@ -13,6 +13,7 @@
 
 struct beam_vm {
 	bool small;	 /* a small integer lies in its term above four ones */
+	bool unicode; /* lists of any characters are texts (+pc unicode), not only of Latin-1 */
 	bool immediates; /* the two lowest bits tell terms without memory of their own */
 	/* A tuple of three: its term's lowest bits and its first word; a tag of 8: not known. */
 	struct beam_tuple {

@@ -51,6 +51,8 @@ struct cli_setting {
 	const char *value; /* or NULL */
 };
 
+#define CLI_ERRORS 64 /* kinds of errors that are told apart */
+
 struct cli {
 	enum cli_mode mode;
 	bool awaits_node;	/* a script of the kernel: the command of -c becomes a node */
@@ -92,7 +94,11 @@ struct cli {
 	int write_error;  /* errno of the first failed write; 0: none */
 	unsigned matches; /* probes, over all scripts */
 	struct { /* a rate limit on messages of faults: output.c */
-		uint64_t second, left, more;
+		uint64_t second, left, more, told; /* when more were told */
+		struct {
+			uint64_t hash; /* of its text */
+			uint64_t n;
+		} same[CLI_ERRORS];
 	} errors;
 };
 

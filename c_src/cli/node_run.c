@@ -200,9 +200,7 @@ static void print_item(
 	} else if (strcmp(kind, "truncate") == 0) {
 		cli_truncate(ns->c);
 	} else {
-		cli_flush(ns->c);
-		cli_say("%s%s%.*s", ns->n > 1 ? t->nd->name : "", ns->n > 1 ? ": " : "", (int)len,
-			text);
+		cli_error(ns->c, ns->n > 1 ? t->nd->name : "", text, (size_t)len);
 	}
 }
 
@@ -496,7 +494,9 @@ static void run(struct nodes *ns)
 			tell_waiting(ns);
 		}
 		node_receive(ns, ns->c->nprocs > 0 ? 100 : 1000);
+		cli_more_errors(ns->c, false);
 	}
+	cli_more_errors(ns->c, true);
 }
 
 static void list(struct nodes *ns)

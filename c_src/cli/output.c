@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "escape.h"
+#include "hash.h"
 #include "output.h"
 
 int cli_output_open(struct cli *c)
@@ -162,10 +163,12 @@ static int on_drop(void *arg, const erltrace_drop_t *d)
 }
 
 /*
- * A script whose clauses fail at each system call has an error for each error that is written:
- * a thousand are told, and then a hundred a second. The others are counted.
+ * A clause that fails at every event must not drown what else there is to read, and one that fails
+ * at each system call has an error for each error that is written. So each error is told a few
+ * times, and all of them together a thousand times, and then a hundred a second. The others are
+ * counted.
  */
-enum { ERRORS_AT_ONCE = 1000, ERRORS_A_SECOND = 100 };
+enum { SAME_ERRORS = 10, ERRORS_AT_ONCE = 1000, ERRORS_A_SECOND = 100, MORE_SECONDS = 5 };
 
 static uint64_t second(void)
 {
@@ -177,8 +180,13 @@ static uint64_t second(void)
 
 void cli_more_errors(struct cli *c, bool at_end)
 {
-	if (c->errors.more == 0 || (!at_end && second() == c->errors.second))
+	uint64_t now = second();
+
+	if (c->errors.told == 0)
+		c->errors.told = now;
+	if (c->errors.more == 0 || (!at_end && now < c->errors.told + MORE_SECONDS))
 		return;
+	c->errors.told = now;
 	cli_say("%llu more error%s", (unsigned long long)c->errors.more, c->errors.more > 1 ? "s" : "");
 	c->errors.more = 0;
 }
@@ -198,16 +206,33 @@ static bool may_tell(struct cli *c)
 	return true;
 }
 
-static int on_fault(void *arg, const erltrace_fault_t *f)
+/* Has it been told often enough? Those that come last of very many kinds are not known. */
+static bool is_old(struct cli *c, const char *text, size_t len)
 {
-	struct cli *c = arg;
+	uint64_t hash = hash_bytes(text, len);
+	unsigned i = 0;
 
-	if (!may_tell(c)) {
+	while (i < CLI_ERRORS && c->errors.same[i].n > 0 && c->errors.same[i].hash != hash)
+		i++;
+	if (i == CLI_ERRORS)
+		return false;
+	c->errors.same[i].hash = hash;
+	return c->errors.same[i].n++ >= SAME_ERRORS;
+}
+
+void cli_error(struct cli *c, const char *node, const char *text, size_t len)
+{
+	if (is_old(c, text, len) || !may_tell(c)) {
 		c->errors.more++;
-		return 0;
+		return;
 	}
 	cli_flush(c);
-	cli_say("%s", f->message);
+	cli_say("%s%s%.*s", node, node[0] != '\0' ? ": " : "", (int)len, text);
+}
+
+static int on_fault(void *arg, const erltrace_fault_t *f)
+{
+	cli_error(arg, "", f->message, strlen(f->message));
 	return 0;
 }
 

@@ -19,6 +19,8 @@ void cli_printf(struct cli *c, const char *fmt, ...) __attribute__((format(print
 void cli_flush(struct cli *c);
 int cli_reopen(struct cli *c, const char *path); /* freopen(); "": back. 0, or errno */
 void cli_truncate(struct cli *c);
+/* A line about something that went wrong while the script ran, of a node or "". */
+void cli_error(struct cli *c, const char *node, const char *text, size_t len);
 void cli_more_errors(struct cli *c, bool at_end); /* how many were not printed */
 void cli_json_error(struct cli *c, const erltrace_error_t *err, const char *what);
 void cli_tell_blank(struct cli *c); /* on a terminal: that nothing was printed, and why */

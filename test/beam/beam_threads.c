@@ -587,13 +587,13 @@ int main(void)
 
 	entry = nif_init();
 	entry->load(env, &priv,
-		enif_make_tuple7(env, enif_make_atom(env, "true"),
+		enif_make_tuple8(env, enif_make_atom(env, "true"),
 			enif_make_list(env, 3, fake_pid(3), fake_pid(77), fake_pid(1000)),
 			enif_make_uint(env, FAKE_PROCESSES),
 			enif_make_tuple3(env, enif_make_uint(env, 6), enif_make_uint(env, 5),
 				enif_make_uint(env, 3)),
 			enif_make_uint(env, 2), enif_make_tuple3(env, nil, atom_undefined, atom_undefined),
-			enif_make_uint(env, 64)));
+			enif_make_uint(env, 64), atom_undefined));
 	check(beam_vm.pid_shift == 4 && beam_vm.small && beam_vm.immediates && beam_vm.tuple3.tag == 2,
 		"the fake is as OTP", beam_vm.pid_shift, 4);
 	atomic_store(&beam_layout, LAYOUT_KNOWN);

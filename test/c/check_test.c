@@ -77,7 +77,7 @@ static const struct row rows[] = {
 	/* names */
 	{"D_IDENT_UNDEF", B("trace(nosuch);")},
 	{"D_VAR_UNDEF", B("trace(nosuch[1]);")},
-	{"D_IDENT_UNDEF", B("x = x + 1;")},
+	{"D_VAR_UNDEF", B("x = x + 1;")},
 	{"D_IDENT_BADREF", B("trace(strlen);")},
 	{"D_IDENT_BADREF", B("trace(gas);")},
 	{"D_IDENT_BADREF", B("trace(args);")},

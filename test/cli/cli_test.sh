@@ -65,7 +65,7 @@ if [[ ${BIN:-bin} != *san/* ]]; then
 	is 'ulimit -v: output' 3b1 "$(tr -d '[:space:]' <<<"$out")"
 	out=$(
 		ulimit -v 400000
-		erltrace -x bufsize=1g -qn 'BEGIN { @["b"] = count(); exit(0); }' 2>&1
+		erltrace -x bufsize=1g -x bufresize=manual -qn 'BEGIN { @["b"] = count(); exit(0); }' 2>&1
 	)
 	is 'ulimit -v, too little: exit code' 1 $?
 	ok 'ulimit -v, too little: it says so' grep -q memory <<<"$out"
