@@ -322,7 +322,7 @@ void pat_no_field(
 		n += (size_t)snprintf(
 			list + n, sizeof(list) - n, "%s%s", i > 0 ? ", " : ": it has ", fields[i]);
 	et_err(e, D_PATTERN, "the record #%s has no field %s%s%s", record, field,
-		n > 0 ? list : ", it has none", n >= sizeof(list) ? ".." : "");
+		n > 0 ? list : ", it has none", n >= sizeof(list) - 1 ? ".." : "");
 }
 
 /* Name = Pattern; _ = Pattern: all that are not named. */

@@ -82,6 +82,20 @@ no_field_test() ->
         compile([?ENTRY, " { trace(erlfield(\"order.itm\", erlarg(0))); }"], []),
     matches(Text2, "^erlfield\\(\"order.itm\"\\): the record #order has no field itm: it has id, item").
 
+%% Of a large record the first ones.
+no_field_of_many_test() ->
+    {ok, H} = erltrace:open(),
+    Fields = [list_to_atom("field" ++ integer_to_list(I)) || I <- lists:seq(1, 200)],
+    ok = erltrace:set_record(H, wide, Fields),
+    {error, {dtrace, _, _, _, Text}} =
+        erltrace:compile(H, [?ENTRY, " /erlmatch(erlarg(0), \"#wide{x = 1}\")/ { }"]),
+    matches(Text, "has no field x: it has field1, field2, .*\\.\\.$"),
+    ok = erltrace:set_record(H, bare, []),
+    {error, {dtrace, _, _, _, Text2}} =
+        erltrace:compile(H, [?ENTRY, " { trace(erlfield(\"bare.x\", erlarg(0))); }"]),
+    matches(Text2, "#bare has no field x, it has none$"),
+    erltrace:close(H).
+
 %% A clause that never fires makes the records of its module known.
 named_module_test() ->
     ?assertEqual(ok, compile([?ENTRY, " /0/ { } erlang*:::message-send "
