@@ -30,6 +30,7 @@ const LETTERS = {
 	P: "void *",
 	S: "stack",
 	Y: "symbol",
+	T: "term_t",
 };
 
 // What a prototype cannot say.

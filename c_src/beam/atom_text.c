@@ -96,6 +96,16 @@ static void put_quoted(struct text *t, unsigned char c)
 	put(t, '0' | (c & 7));
 }
 
+/* As the VM writes it: up to 255 characters of 4 bytes each, or escaped, in quotes. */
+static __attribute__((noinline)) void put_foreign(struct text *t, ERL_NIF_TERM atom)
+{
+	char all[255 * 4 + 3];
+
+	enif_snprintf(all, sizeof(all), "%T", atom);
+	for (const char *p = all; *p != '\0'; p++)
+		put(t, (unsigned char)*p);
+}
+
 static void put_atom(struct text *t, ERL_NIF_TERM atom)
 {
 	char name[256];
@@ -103,9 +113,7 @@ static void put_atom(struct text *t, ERL_NIF_TERM atom)
 	bool bare;
 
 	if (n < 0) { /* it has letters beyond Latin-1, which are quoted anyway */
-		if (t->len < t->size)
-			n = enif_snprintf(t->buf + t->len, t->size - t->len, "%T", atom);
-		t->len += n > 0 ? (size_t)n : 0;
+		put_foreign(t, atom);
 		return;
 	}
 	bare = is_bare(name, (size_t)n);

@@ -365,13 +365,22 @@ static void print(ErlNifEnv *env, const struct beam_value *v, char *buf, size_t 
 	}
 }
 
+/* Texts of atoms may be longer than those that are kept. */
+static bool is_whole(const struct et_str *s)
+{
+	return s->len + 4 < BEAM_TEXT_MAX;
+}
+
 /* Atoms and pids have texts that are kept. */
 static const struct et_str *kept_text(ErlNifEnv *env, const struct beam_value *v)
 {
-	return v->kind == VALUE_TERM &&
-			       (enif_is_atom(env, v->term) || (v->term & 15) == beam_vm.pid_tag)
-		       ? beam_term_text(v->term)
-		       : NULL;
+	const struct et_str *s;
+
+	if (v->kind != VALUE_TERM ||
+		!(enif_is_atom(env, v->term) || (v->term & 15) == beam_vm.pid_tag))
+		return NULL;
+	s = beam_term_text(v->term);
+	return likely(is_whole(s)) ? s : NULL;
 }
 
 static bool text(const struct en_current *cur, uint64_t of, enum term_text what, char *buf,
@@ -407,7 +416,7 @@ static inline bool kept_equals(
 			return false;
 		s = beam_term_text(t);
 	}
-	if (unlikely(s->text[0] == '\''))
+	if (unlikely(s->text[0] == '\'' || !is_whole(s)))
 		return false;
 	*is = s->len == len && memcmp(s->text, other, len) == 0;
 	return true;

@@ -11,12 +11,13 @@
 #include <sys/mman.h>
 
 #include "atom_text.h"
+#include "beam_utf8.h"
 #include "functions.h"
 #include "texts.h"
 
 #define CACHED	 (sizeof(((struct beam_text_cache *)0)->of) / sizeof(struct beam_text))
 #define SHORT	 40  /* bytes of a pid's text, or a usual atom's */
-#define LONG	 256
+#define LONG	 BEAM_TEXT_MAX
 #define SPARE	 8 /* more than an event has texts */
 
 struct long_text {
@@ -90,7 +91,7 @@ static void renew(struct et_str **slot, struct et_str **spares, unsigned *next)
 
 static void finish(struct beam_texts *x, struct et_str *s, size_t room)
 {
-	s->len = (uint32_t)strnlen(s->text, room - 1);
+	s->len = (uint32_t)beam_utf8_whole(s->text, strnlen(s->text, room - 1));
 	s->text[s->len] = '\0';
 	s->hash = et_hash(s->text, s->len);
 	s->id = x->next_id++;

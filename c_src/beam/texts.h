@@ -23,6 +23,7 @@ struct beam_text_cache { /* those of terms that were made last */
 int beam_texts_init(unsigned n);
 struct beam_texts *beam_texts_nth(unsigned n);
 
+#define BEAM_TEXT_MAX 256 /* with the NUL; what is longer is truncated at a whole character */
 const struct et_str *beam_term_text(ERL_NIF_TERM t); /* a pid, port or atom */
 const struct et_str *beam_mfa_text(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity);
 static inline struct beam_text *beam_text_slot(struct beam_text_cache *cache, ERL_NIF_TERM t)

@@ -202,3 +202,13 @@ arming_test() ->
     [give(X) || X <- [5, 6, 5]],
     ?assertEqual([2], counts(["_"], script_run:aggregations(H))),
     erltrace:close(H).
+
+%% ---- bugs ------------------------------------------------------------------------------------
+
+%% The text of an atom with characters of four bytes, or of more bytes than are kept of names, is
+%% whole, and if it is truncated, then at a whole character.
+long_atoms_test() ->
+    Emoji = list_to_atom("a" ++ lists:duplicate(12, 16#1F600)),
+    Long = list_to_atom(lists:duplicate(150, 16#e9)),
+    Got = taken(["{ this->t = erlarg(0); @n[strlen(this->t)] = count(); }"], [Emoji, Long]),
+    ?assertEqual([{[51], 1}, {[256], 1}], keys("n", Got)).

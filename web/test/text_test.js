@@ -269,7 +269,7 @@ test("signatures: optional arguments, and functions without a result", () => {
 	assert.equal(prototype("v:f*"), "void (format, ...)");
 	for (const { name, kind, detail } of readWords()) {
 		if (!["function", "action", "aggregation"].includes(kind)) continue;
-		assert.match(detail, /^(?:(?:void|void \*|int|int64_t|uint64_t|string|stack|symbol) )?\(.*\)$/, name);
+		assert.match(detail, /^(?:(?:void|void \*|int|int64_t|uint64_t|string|stack|symbol|term_t) )?\(.*\)$/, name);
 		assert.equal(detail.split("[").length, detail.split("]").length, `${name} ${detail}`);
 		assert.equal(/^\(/.test(detail), kind === "aggregation", name);
 	}
