@@ -126,7 +126,7 @@ has 'self-> of a process that moves between threads' "^ *$who +642\$"
 has 'a function with an odd name' '^ *-filter/2-lc\$\^0/1-0-/2 +51$'
 is 'nothing is said of it' '' "$(cat e)"
 
-run -n 'erlang*:lists:nth/2:function-entry { @n[erlint(0), erlarg(1), erlarg(5)] = count(); }
+run -n 'erlang*:lists:nth/2:function-entry { @n[erlint(0), erlarg(1)] = count(); }
 	erlang*:lists:nth/2:function-return { @r[erlret] = count(); }
 	syscall::getppid:entry { }'
 at kerl_a '[lists:nth(N rem 2 + 1, [{a, "b"}, 7]) || N <- lists:seq(1, 246)].' >/dev/null
