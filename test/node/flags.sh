@@ -109,8 +109,10 @@ t -V
 ok '-V' grep -qE '^erltrace [0-9]' o
 t -b 1m -qn 'BEGIN { printf("b\n"); exit(0); }'
 is '-b' b "$(grep . o)"
-t -b 1 -qn 'BEGIN { }'
-is '-b, too little: exit' 1 $?
+t -b 1 -qn 'BEGIN { printf("b\n"); exit(0); }'
+is '-b, too little: raised' b "$(grep . o)"
+t -b x -qn 'BEGIN { }'
+is '-b of no size: exit' 1 $?
 t -xstrsize=16 -qn 'BEGIN { s = "0123456789abcdefghi"; printf("%s\n", s); exit(0); }'
 is '-x' 0123456789abcdef "$(grep . o)"
 t -xnosuch -n BEGIN
