@@ -24,6 +24,7 @@ static inline struct d_comp *comp_new(void)
 	c->opts = &opts;
 	c->file = "";
 	c->globals = d_idtab_new(c);
+	c->thises = d_idtab_new(c);
 	if (d_types_init(c) != 0)
 		abort();
 	return c;
