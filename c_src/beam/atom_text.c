@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "atom_text.h"
+#include "erlang_words.h"
 
 struct text {
 	char *buf;
@@ -56,14 +57,8 @@ void beam_atom_text_init(void)
 /* A word of the language. */
 static bool is_reserved(const char *name)
 {
-	static const char words[][8] = {"after", "and", "andalso", "band", "begin", "bnot", "bor",
-		"bsl", "bsr", "bxor", "case", "catch", "cond", "div", "end", "fun", "if", "let",
-		"not", "of", "or", "orelse", "receive", "rem", "try", "when", "xor"};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(words[i], name) == 0)
-			return true;
-	return has_maybe && (strcmp(name, "maybe") == 0 || strcmp(name, "else") == 0);
+	return erlang_is_reserved(name) ||
+	       (has_maybe && (strcmp(name, "maybe") == 0 || strcmp(name, "else") == 0));
 }
 
 static bool is_bare(const char *name, size_t n)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "erlang_words.h"
 #include "pattern_lex.h"
 
 static int pattern(struct pat_text *p, unsigned deep);
@@ -83,18 +84,6 @@ static int expect(struct pat_text *p, const char *token, const char *in)
 
 /* ---- names and numbers ----------------------------------------------------------------- */
 
-static bool is_reserved(const char *name)
-{
-	static const char words[][8] = {"after", "and", "andalso", "band", "begin", "bnot", "bor",
-		"bsl", "bsr", "bxor", "case", "catch", "cond", "div", "end", "fun", "if", "let",
-		"not", "of", "or", "orelse", "receive", "rem", "try", "when", "xor"};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(words[i], name) == 0)
-			return true;
-	return false;
-}
-
 static int atom(struct pat_text *p)
 {
 	bool quoted = pat_peek(p, 0) == '\'';
@@ -103,7 +92,7 @@ static int atom(struct pat_text *p)
 
 	if (pat_name(p, &node.text, &node.len) < 0)
 		return -1;
-	if (!quoted && is_reserved(node.text))
+	if (!quoted && erlang_is_reserved(node.text))
 		return pat_fail(p, start, "%s is a word of the language: as an atom it is '%s'",
 			node.text, node.text);
 	if (!quoted && (pat_sees(p, "(") || pat_sees(p, ":")) && !pat_sees(p, ":="))
