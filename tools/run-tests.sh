@@ -21,7 +21,7 @@ log=$BUILD/log
 export BUILD BIN LIB
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allow_user_segv_handler=1:abort_on_error=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
-passed=0 failed=0 skipped=()
+passed=0 failed=0 skipped=() broken=()
 mkdir -p "$log"
 
 # Takes over the counts of a finished test; what failed is shown.
@@ -44,6 +44,7 @@ count() { # name, its log, its exit code, seconds
 	printf '%-28s %s (%s s)\n' "$name" "$last" "$seconds"
 	((f == 0)) || sed 's/^/    /' "$file" | tail -n "${SHOW_LINES:-200}"
 	passed=$((passed + p)) failed=$((failed + f))
+	((f == 0)) || broken+=("$name: $last")
 }
 
 # A command that says nothing about counts.
@@ -230,5 +231,6 @@ fuzz)
 esac
 
 ((${#skipped[@]} == 0)) || printf 'skipped: %s\n' "${skipped[@]}"
+((${#broken[@]} == 0)) || printf 'failed: %s\n' "${broken[@]}"
 echo "$passed passed, $failed failed"
 ((failed == 0))

@@ -106,7 +106,8 @@ is 'the shortest strings there are' 'd / T / /' \
 		{ printf("%s %s %s %s %s", curpsinfo->pr_fname, cwd, curlwpsinfo->pr_clname, root, root); }' \
 		-c "$me cd /proc" 2>&1 | words)"
 is 'a thread of the kernel has a name only' '1' "$(timeout 120 erltrace -qn '
-	sched:::on-cpu /ppid == 2/ { printf("%d", curpsinfo->pr_psargs == execname); exit(0); }' 2>&1 | words)"
+	sched:::on-cpu /ppid == 2/ { @ = min(curpsinfo->pr_psargs == execname); exit(0); }
+	END { printa("%@d", @); }' 2>&1 | words)"
 
 # ---- directories -----------------------------------------------------------------------
 mkdir -p deep/x/y "$(printf '%0200d/' 1 2 3)"
