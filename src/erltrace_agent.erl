@@ -417,8 +417,9 @@ cost_lines(#data{spec = Spec} = Data) ->
                   [{"~b return~s without the arguments of the call: there was no room to keep them, "
                     "or a tail call had ended it", [N, plural(N, "s")]} ||
                       N <- [maps:get(no_args, Counts, 0)], N > 0] ++
-                  [{"the arguments of ~b call~s were too large to be kept whole: at the return, parts "
-                    "of them are missing, and patterns may not match", [N, plural(N, "s")]} ||
+                  [{"at ~b return~s, clauses looked at parts of arguments that were not kept, as they "
+                    "are too large or cannot be copied: they are '...', and patterns may not match",
+                    [N, plural(N, "s")]} ||
                       N <- [maps:get(cut_args, Counts, 0)], N > 0]);
         _ ->
             lines([])
