@@ -12,7 +12,6 @@
 #include "erl_builtins.h"
 #include "erl_stack.h"
 #include "erlang_provider.h"
-#include "kept_args.h"
 #include "nif.h"
 #include "peek.h"
 #include "term_print.h"
@@ -144,8 +143,6 @@ static const struct et_str *peer_text(
 	if (enif_is_atom(ev->env, peer))
 		return beam_term_text(peer);
 	beam_print(ev->env, peer, false, buf, size);
-	if (ev->kept != NULL)
-		beam_kept_show(ev->kept, peer, buf);
 	return NULL;
 }
 
@@ -219,11 +216,8 @@ static const struct et_str *answer_str(
 		return has_peer(ev, &t) ? peer_text(ev, t, true, buf, size) : NULL;
 	default: break;
 	}
-	if (!beam_source(ev, pbi, n, &t))
-		return NULL;
-	beam_print(ev->env, t, pbi == PBI_ERLARGS, buf, size);
-	if (ev->kept != NULL)
-		beam_kept_show(ev->kept, t, buf);
+	if (beam_source(ev, pbi, n, &t))
+		beam_print(ev->env, t, pbi == PBI_ERLARGS, buf, size);
 	return NULL;
 }
 

@@ -12,7 +12,8 @@
  * the next call or return that is no deeper.
  *
  * Calls with parts left out are counted only if a clause meets one of these parts at the return: if
- * it is in a text, if a pattern compares it, if it is asked for its type or size, and so on.
+ * a pattern or an operator compares it, if it is asked for its type or size, and so on. A text shows
+ * it: that does not count.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -361,9 +362,4 @@ bool beam_kept_lacks_keys(const struct beam_kept *k, ERL_NIF_TERM map)
 
 	return is_inside(k, map) && beam_get_flat_map(map, &n, &keys, &values) &&
 	       some_left_out(k, keys, n);
-}
-
-void beam_kept_show(struct beam_kept *k, ERL_NIF_TERM t, const char *text)
-{
-	k->met |= k->cut && (t == atom_dots || is_inside(k, t)) && strstr(text, "'...'") != NULL;
 }

@@ -25,7 +25,7 @@ struct beam_kept {
 	uint32_t depth;
 	_Atomic uint32_t next; /* in the list of free ones: index + 1 */
 	bool cut;	       /* parts of the arguments were left out; */
-	bool met;	       /* a clause has looked at one of these */
+	bool met;	       /* a clause has met one of these */
 	ERL_NIF_TERM args;     /* a list, as the VM would have it, in these words */
 	ERL_NIF_TERM word[BEAM_KEPT_WORDS];
 };
@@ -36,7 +36,7 @@ struct beam_kept_pool {
 	_Atomic uint64_t free; /* tag and index + 1 */
 	_Atomic uint32_t n;    /* handed out for the first time */
 	_Atomic uint64_t lost; /* calls whose arguments are not there at their return */
-	_Atomic uint64_t cut;  /* calls where a clause has looked at a part that was left out */
+	_Atomic uint64_t cut;  /* calls where a clause has met a part that was left out */
 	char pad2[64];
 };
 
@@ -58,8 +58,6 @@ bool beam_kept_left_out(const struct beam_kept *k, ERL_NIF_TERM t);
  * have none. */
 bool beam_kept_has_left_out(const struct beam_kept *k, ERL_NIF_TERM t, bool whole);
 bool beam_kept_lacks_keys(const struct beam_kept *k, ERL_NIF_TERM map);
-/* The text of a term is shown: if such a part is in it, that is noted. */
-void beam_kept_show(struct beam_kept *k, ERL_NIF_TERM t, const char *text);
 
 #pragma GCC visibility pop
 #endif

@@ -519,8 +519,6 @@ static bool text(const struct en_current *cur, uint64_t of, enum term_text what,
 		*s = kept_text(env, v, size);
 		if (*s == NULL)
 			print(env, v, buf, size);
-		if (unlikely(event_of(cur)->kept != NULL) && is_term(v))
-			beam_kept_show(event_of(cur)->kept, v->term, *s != NULL ? (*s)->text : buf);
 		return true;
 	}
 	return false;
