@@ -155,8 +155,8 @@ stop(H) ->
 %%
 %% `fired', how many probes have fired; `lost', how many returns were lost for lack of room;
 %% `unnamed', how many names of processes were, which are shown by their pids; `no_args', how many
-%% returns had no arguments of their calls; `cut_args', at how many returns clauses looked at parts
-%% of arguments that were not kept, being too large or not to be copied;
+%% returns had no arguments of their calls; `cut_args', at how many returns patterns or comparisons
+%% met parts of arguments that were not kept, being too large or not to be copied;
 %% `skipped', how many processes belong to another tracer (before OTP 27); `left', how many
 %% functions have somebody else's pattern, so that not all of their calls may be seen (before OTP
 %% 27); `missing', which probes cannot fire here and why, or `<<>>'; `returns_by', whether returns

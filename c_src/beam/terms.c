@@ -123,8 +123,8 @@ static const struct beam_event *event_of(const struct en_current *cur)
 /* ---- arguments at a return -------------------------------------------------------------- */
 
 /*
- * Of arguments that were too large to be kept whole, parts were left out. A clause that looks at
- * one of these is told something else than at the entry: that is noted.
+ * Of arguments that were too large to be kept whole, parts were left out. A clause that asks
+ * about one of these is told something else than at the entry: that is noted.
  */
 enum look {
 	LOOK_AT,    /* the term itself, the tail of a list */
