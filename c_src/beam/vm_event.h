@@ -19,6 +19,9 @@ struct beam_event {
 	struct beam_proc *proc; /* set in the context of its own process; else NULL */
 	uint64_t began;		/* ns, if running times are kept */
 	const struct beam_kept *kept; /* at a return: the arguments of the call; or NULL */
+	/* of an exception that ends a call: error, exit or throw, and what was raised; or 0 */
+	ERL_NIF_TERM class, reason;
+	uint32_t words; /* of the stack that ustack() shows, the oldest; 0: all */
 	const ERL_NIF_TERM *argv; /* tag, state, tracee, term, options; NULL: no trace event */
 };
 
