@@ -280,7 +280,7 @@ go(#data{role = Role} = Data) ->
     case ask(go, Data) of
         ok ->
             _ = Role =/= alone andalso ask({role, Role}, Data),
-            give([{give, armed_lines(Data)}], {running, 0}, Data);
+            give([{give, armed_lines(Data)} | calls_object(Data)], {running, 0}, Data);
         {error, Reason} ->
             failed(-1, Reason, Data)
     end.
@@ -390,6 +390,9 @@ armed_lines(#data{spec = Spec} = Data) ->
             lines([{"armed: ~ts", [lists:join(", ", [armed(A) || A <- Armed])]} ||
                       Verbose, Armed =/= []] ++
                   [{"armed: nothing", []} || Verbose, Armed =:= [], Running] ++
+                  [{"~ts", [Line]} ||
+                      Verbose, Line <- [erltrace_calls:line(maps:get(calls, Counts))],
+                      Line =/= none] ++
                   [{"returns are found by ~s", [returns(By)]} ||
                       Verbose, By <- [maps:get(returns_by, Counts, undefined)], By =/= undefined] ++
                   [{"~ts", [Missing]} || Missing <- [maps:get(missing, Counts, <<>>)],
@@ -398,6 +401,15 @@ armed_lines(#data{spec = Spec} = Data) ->
                     [N, plural(N, "es")]} || N <- [maps:get(skipped, Counts, 0)], N > 0]);
         _ ->
             lines([])
+    end.
+
+%% --live: which way function probes go, before the first tick.
+calls_object(#data{spec = Spec} = Data) ->
+    case proplists:is_defined(live, Spec) andalso ask(counts, Data) of
+        {ok, #{calls := Calls}} ->
+            [{give, {batch, [{live, erltrace_calls:json(node(), Calls)}]}}];
+        _ ->
+            []
     end.
 
 cost_lines(#data{spec = Spec} = Data) ->

@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc What a running script has armed in the node: trace flags and patterns (erltrace_vm), the
-%% VM's counters (erltrace_counters), the messages of the system monitor and of net_kernel
+%% @doc What a running script has armed in the node: trace flags and patterns (erltrace_vm), which
+%% way its function probes go (erltrace_calls), the VM's counters (erltrace_counters), the messages of the system monitor and of net_kernel
 %% (erltrace_monitor), modules loaded while the script runs (erltrace_rearm). It is a value that the
 %% handle's process keeps from go until disarm/1.
 -module(erltrace_arming).
@@ -12,6 +12,7 @@
 
 -record(arming, {nif :: reference(),
                  armed :: erltrace_vm:armed() | undefined,
+                 calls :: erltrace_calls:calls() | undefined,
                  counters :: erltrace_counters:counters() | undefined,
                  monitor :: pid() | undefined,
                  missing = <<>> :: binary(),       % which probes cannot fire here, and why
@@ -33,9 +34,10 @@ arm(Nif, Number, Owner, Known) ->
     end.
 
 arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
+    Calls = erltrace_calls:choose(Nif),
     case erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit)) of
         Needs when is_list(Needs) ->
-            A1 = A#arming{layout = prepare(Nif, Needs)},
+            A1 = A#arming{layout = prepare(Nif, Needs), calls = erltrace_calls:note(Calls, Needs)},
             Names = erltrace_names:fill(Nif, Needs),
             case erltrace_vm:arm(Number, Needs, Owner) of
                 {ok, Armed} ->
@@ -151,8 +153,10 @@ rearm_interval(_) -> erltrace_rearm:interval().
 
 %% @doc For erltrace:status/1 and -v.
 -spec about(arming()) -> map().
-about(#arming{armed = Armed, counters = Counters, layout = Layout} = A) ->
+about(#arming{armed = Armed, calls = Calls, counters = Counters, layout = Layout} = A) ->
+    What = case Armed of undefined -> []; _ -> erltrace_vm:about(Armed) end,
     #{skipped => A#arming.skipped, left => A#arming.left, missing => A#arming.missing,
-      armed => case Armed of undefined -> []; _ -> erltrace_vm:about(Armed) end,
+      armed => What,
+      calls => erltrace_calls:about(Calls, proplists:get_value(functions, What, 0)),
       counted => case Counters of undefined -> []; _ -> erltrace_counters:about(Counters) end,
       returns_by => case Layout of ok -> stack; Other -> Other end}.

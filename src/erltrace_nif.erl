@@ -29,7 +29,7 @@ about_the_vm() ->
     Sizes = {erts_debug:flat_size(list_to_binary(lists:duplicate(100, 0))),
              erts_debug:flat_size(fun about_the_vm/0),
              erts_debug:flat_size(make_ref())},
-    {application:get_env(erltrace, vm_internals, true), erlang:processes(),
+    {not lists:member(false, erltrace_app:setting(vm_internals)), erlang:processes(),
      erlang:system_info(process_limit), Sizes, erlang:system_info(dirty_cpu_schedulers), samples(),
      threads(), io:printable_range()}.
 
@@ -125,6 +125,13 @@ add_ports(_, _, _) -> erlang:nif_error(not_loaded).
 -spec compile(nif(), iodata(), [iodata()], [atom() | {file, iodata()}]) ->
           ok | {ok, functions} | functions | {record, Name :: binary(), failure()} | failure().
 compile(_, _, _, _) -> erlang:nif_error(not_loaded).
+
+%% none: no description of the script names functions.
+-spec calls(nif()) -> auto | fast | traced | none | failure().
+calls(_) -> erlang:nif_error(not_loaded).
+
+-spec set_calls(nif(), fast | traced) -> ok | failure().
+set_calls(_, _) -> erlang:nif_error(not_loaded).
 
 -spec needs(nif(), node(), pos_integer()) ->
           [atom() | {local | global | return, module(), atom(), arity()}] | failure().

@@ -43,6 +43,7 @@ struct beam_handle {
 	bool hibernate;	   /* which processes hibernate is kept */
 	bool heaps;	   /* heap sizes at the start of a gc are kept */
 	bool self;	   /* a script has self-> variables */
+	bool fast;	   /* function probes go the fast way where they can */
 	ERL_NIF_TERM node;
 	struct beam_functions fns;
 	struct en_probe *probe[BP_COUNT_]; /* those without a function */

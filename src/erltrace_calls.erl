@@ -1,0 +1,147 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% @doc Which way the function probes of a script go: `traced', by the VM's tracing, or `fast', by
+%% hooks inside the VM (erltrace_fastcalls). The script's option `calls' says what is wanted, the
+%% node's settings what is permitted. It is decided once, at go.
+-module(erltrace_calls).
+-export([choose/1, way/1, note/2, about/2, none/0, line/1, json/2]).
+-export_type([calls/0, about/0]).
+
+%% functions: how many go the way `way'. traced: those that the fast way cannot serve, by reason, with
+%% one of them as an example. why: what speaks against the fast way, if that is known. `none': the
+%% script has no function probes.
+-type about() :: #{way := fast | traced | none, functions := non_neg_integer(),
+                   traced := [{Why :: binary(), N :: pos_integer(), Example :: mfa()}],
+                   why := binary()}.
+
+-record(calls, {way = none :: fast | traced | none,
+                fast = 0 :: non_neg_integer(),
+                traced = [] :: [{Why :: binary(), N :: pos_integer(), Example :: mfa()}],
+                why = <<>> :: binary()}).
+-opaque calls() :: #calls{}.
+
+%% @doc Decide, and tell the library, before it says what is to be armed. Whoever asked for the fast
+%% way and does not get it is told why.
+-spec choose(reference()) -> calls().
+choose(Nif) ->
+    case erltrace_nif:calls(Nif) of
+        Option when is_atom(Option), Option =/= none -> choose(Nif, way(Option));
+        _ -> #calls{}
+    end.
+
+choose(Nif, fast) ->
+    _ = erltrace_nif:set_calls(Nif, fast),
+    #calls{way = fast};
+choose(Nif, {traced, Why}) ->
+    _ = erltrace_nif:warn(Nif, ["function probes are traced, not fast: ", Why]),
+    #calls{way = traced, why = Why};
+choose(_, traced) ->
+    #calls{way = traced, why = forbidden()}.
+
+%% @doc The way for a value of the option `calls'. `{traced, Why}': the fast way was asked for, by the
+%% option or by the node's setting, and is not possible.
+-spec way(auto | fast | traced) -> fast | traced | {traced, Why :: binary()}.
+way(traced) ->
+    traced;
+way(auto) ->
+    case lists:member(true, erltrace_app:setting(fast_calls)) of
+        true -> way(fast);
+        false -> traced
+    end;
+way(fast) ->
+    case forbidden() of
+        <<>> ->
+            case erltrace_fastcalls:available() of
+                ok -> fast;
+                {refused, Why} -> {traced, Why}
+            end;
+        Why ->
+            {traced, Why}
+    end.
+
+%% Why the node's settings forbid the fast way; <<>>: they do not.
+forbidden() ->
+    case {[V || V <- erltrace_app:setting(fast_calls), V =/= true],
+          lists:member(false, erltrace_app:setting(vm_internals))} of
+        {[], false} -> <<>>;
+        {[], true} -> <<"the node's setting vm_internals is false">>;
+        {[false | _], _} -> <<"the node's setting fast_calls is false">>;
+        {[Other | _], _} ->
+            text("the node's setting fast_calls is ~0tP, which is neither true nor false",
+                 [Other, 10])
+    end.
+
+%% @doc Note what is to be armed: `{fast, M, F, A}' goes the fast way, `{traced, M, F, A, Why}' cannot.
+-spec note(calls(), [term()]) -> calls().
+note(Calls, Needs) ->
+    lists:foldl(fun({fast, _, _, _}, #calls{fast = N} = C) ->
+                        C#calls{fast = N + 1};
+                   ({traced, M, F, A, Why}, #calls{traced = Traced} = C) ->
+                        C#calls{traced = one_more(Why, {M, F, A}, Traced)};
+                   (_, C) ->
+                        C
+                end, Calls, Needs).
+
+one_more(Why, MFA, Traced) ->
+    case lists:keyfind(Why, 1, Traced) of
+        {_, N, Example} -> lists:keyreplace(Why, 1, Traced, {Why, N + 1, Example});
+        false -> Traced ++ [{Why, 1, MFA}]
+    end.
+
+%% @doc For erltrace:status/1. N: how many functions the VM traces for the script.
+-spec about(calls(), N :: non_neg_integer()) -> about().
+about(#calls{way = none}, _) ->
+    none();
+about(#calls{way = traced, why = Why}, N) ->
+    #{way => traced, functions => N, traced => [], why => Why};
+about(#calls{way = fast, fast = N, traced = Traced}, _) ->
+    #{way => fast, functions => N, traced => Traced, why => <<>>}.
+
+%% @doc The same of a script that has no function probes, or does not run yet.
+-spec none() -> about().
+none() ->
+    #{way => none, functions => 0, traced => [], why => <<>>}.
+
+%% @doc For -v.
+-spec line(about()) -> binary() | none.
+line(#{way := none}) ->
+    none;
+line(#{way := traced, why := <<>>}) ->
+    <<"calls: traced">>;
+line(#{way := traced, why := Why}) ->
+    text("calls: traced (~ts)", [Why]);
+line(#{way := fast, functions := N, traced := Traced}) ->
+    text("calls: fast, ~b function~ts~ts", [N, [$s || N =/= 1], traced(Traced)]).
+
+traced([]) ->
+    "";
+traced(Traced) ->
+    Each = [io_lib:format("~ts~ts: ~ts", [function(MFA), more(N - 1), Why]) ||
+               {Why, N, MFA} <- Traced],
+    io_lib:format("; traced: ~b (~ts)",
+                  [lists:sum([N || {_, N, _} <- Traced]), lists:join("; ", Each)]).
+
+more(0) -> "";
+more(N) -> io_lib:format(" and ~b more", [N]).
+
+function({M, F, A}) -> io_lib:format("~tw:~tw/~b", [M, F, A]).
+
+%% @doc The object `calls' of doc/json.md, as a line.
+-spec json(node(), about()) -> binary().
+json(Node, #{way := Way, functions := N, traced := Traced, why := Why}) ->
+    Each = [io_lib:format("{\"why\":~ts,\"functions\":~b,\"example\":~ts}",
+                          [quoted(W), K, quoted(function(MFA))]) || {W, K, MFA} <- Traced],
+    text("{\"type\":\"calls\",\"node\":~ts,\"way\":~ts,\"functions\":~b,\"traced\":[~ts],"
+         "\"why\":~ts}~n",
+         [quoted(atom_to_binary(Node)), quoted(atom_to_binary(Way)), N, lists:join($,, Each),
+          quoted(Why)]).
+
+quoted(Text) ->
+    [$", [escaped(C) || C <- unicode:characters_to_list(Text)], $"].
+
+escaped(C) when C =:= $"; C =:= $\\ -> [$\\, C];
+escaped(C) when C < 32 -> io_lib:format("\\u~4.16.0b", [C]);
+escaped(C) -> C.
+
+text(Format, Args) ->
+    unicode:characters_to_binary(io_lib:format(Format, Args)).
