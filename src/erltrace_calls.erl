@@ -4,7 +4,7 @@
 %% hooks inside the VM (erltrace_fastcalls). The script's option `calls' says what is wanted, the
 %% node's settings what is permitted. It is decided once, at go.
 -module(erltrace_calls).
--export([choose/1, way/1, note/2, about/2, none/0, line/1, json/2]).
+-export([choose/1, way/1, note/3, about/3, none/0, line/1, json/2]).
 -export_type([calls/0, about/0]).
 
 %% functions: how many go the way `way'. traced: those that the fast way cannot serve, by reason, with
@@ -15,7 +15,6 @@
                    why := binary()}.
 
 -record(calls, {way = none :: fast | traced | none,
-                fast = 0 :: non_neg_integer(),
                 traced = [] :: [{Why :: binary(), N :: pos_integer(), Example :: mfa()}],
                 why = <<>> :: binary()}).
 -opaque calls() :: #calls{}.
@@ -33,10 +32,13 @@ choose(Nif, fast) ->
     _ = erltrace_nif:set_calls(Nif, fast),
     #calls{way = fast};
 choose(Nif, {traced, Why}) ->
-    _ = erltrace_nif:warn(Nif, ["function probes are traced, not fast: ", Why]),
-    #calls{way = traced, why = Why};
+    not_fast(Nif, Why);
 choose(_, traced) ->
     #calls{way = traced, why = forbidden()}.
+
+not_fast(Nif, Why) ->
+    _ = erltrace_nif:warn(Nif, ["function probes are traced, not fast: ", Why]),
+    #calls{way = traced, why = Why}.
 
 %% @doc The way for a value of the option `calls'. `{traced, Why}': the fast way was asked for, by the
 %% option or by the node's setting, and is not possible.
@@ -71,16 +73,21 @@ forbidden() ->
                  [Other, 10])
     end.
 
-%% @doc Note what is to be armed: `{fast, M, F, A}' goes the fast way, `{traced, M, F, A, Why}' cannot.
--spec note(calls(), [term()]) -> calls().
-note(Calls, Needs) ->
-    lists:foldl(fun({fast, _, _, _}, #calls{fast = N} = C) ->
-                        C#calls{fast = N + 1};
-                   ({traced, M, F, A, Why}, #calls{traced = Traced} = C) ->
-                        C#calls{traced = one_more(Why, {M, F, A}, Traced)};
-                   (_, C) ->
-                        C
-                end, Calls, Needs).
+%% @doc Note what the library says of it: `{traced, M, F, A, Why}', this function cannot go the fast
+%% way; `hooks_taken', none can.
+-spec note(reference(), [term()], calls()) -> calls().
+note(Nif, Needs, #calls{way = fast} = Calls) ->
+    case lists:member(hooks_taken, Needs) of
+        true -> not_fast(Nif, <<"somebody else in this node has the hooks">>);
+        false -> lists:foldl(fun one_more/2, Calls, Needs)
+    end;
+note(_, _, Calls) ->
+    Calls.
+
+one_more({traced, M, F, A, Why}, #calls{traced = Traced} = Calls) ->
+    Calls#calls{traced = one_more(Why, {M, F, A}, Traced)};
+one_more(_, Calls) ->
+    Calls.
 
 one_more(Why, MFA, Traced) ->
     case lists:keyfind(Why, 1, Traced) of
@@ -88,13 +95,13 @@ one_more(Why, MFA, Traced) ->
         false -> Traced ++ [{Why, 1, MFA}]
     end.
 
-%% @doc For erltrace:status/1. N: how many functions the VM traces for the script.
--spec about(calls(), N :: non_neg_integer()) -> about().
-about(#calls{way = none}, _) ->
+%% @doc For erltrace:status/1. Fast, Traced: how many functions are armed for each way.
+-spec about(calls(), Fast :: non_neg_integer(), Traced :: non_neg_integer()) -> about().
+about(#calls{way = none}, _, _) ->
     none();
-about(#calls{way = traced, why = Why}, N) ->
+about(#calls{way = traced, why = Why}, _, N) ->
     #{way => traced, functions => N, traced => [], why => Why};
-about(#calls{way = fast, fast = N, traced = Traced}, _) ->
+about(#calls{way = fast, traced = Traced}, N, _) ->
     #{way => fast, functions => N, traced => Traced, why => <<>>}.
 
 %% @doc The same of a script that has no function probes, or does not run yet.

@@ -1,13 +1,14 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Which way function probes go: the option calls, the node's settings, what the VM permits; and what
-%% a script is told of it. Each test has a node of its own, whose erltrace_fastcalls says what the
-%% test wants.
+%% a script is told of it. Each test has a node of its own, where what erltrace_fastcalls has found out
+%% about the VM is what the test wants.
 -module(calls_tests).
 -include_lib("eunit/include/eunit.hrl").
--export([in_node/3, f/1, ways/0, ways_bad_setting/0, ways_both/0, asked_and_forbidden/0,
+-export([in_node/2, f/1, ways/0, ways_bad_setting/0, ways_both/0, asked_and_forbidden/0,
          set_and_refused/0, not_asked/0, not_asked_and_forbidden/0, traced/0, internals/0,
-         no_functions/0, by_pragma/0, bad_values/0]).
+         no_functions/0, by_pragma/0, bad_values/0, fast/0]).
 
+-define(GLOBAL, <<"global-function-entry">>).
 -define(UNKNOWN, <<"this VM is not known: words 3">>).
 -define(FALSE, <<"the node's setting fast_calls is false">>).
 
@@ -27,6 +28,7 @@ in_a_node_test_() ->
              {[], {refused, ?UNKNOWN}, no_functions},
              {[], {refused, ?UNKNOWN}, by_pragma},
              {[], ok, bad_values},
+             {[], undefined, fast},
              %% erl's command line, where the application need not be loaded
              {["-erltrace", "fast_calls", "perhaps"], ok, ways_bad_setting},
              {["-erltrace", "destructive", "false", "fast_calls", "false"], ok, ways_both},
@@ -35,18 +37,14 @@ in_a_node_test_() ->
 with_node(Args, Available, Test) ->
     Pa = lists:append([["-pa", filename:dirname(code:which(M))] || M <- [erltrace, ?MODULE]]),
     {ok, Peer, _} = peer:start_link(#{connection => standard_io, args => Pa ++ Args}),
-    try peer:call(Peer, ?MODULE, in_node, [Available, Test, []], 50000)
+    try peer:call(Peer, ?MODULE, in_node, [Available, Test], 50000)
     after peer:stop(Peer)
     end.
 
-in_node(Available, Test, Args) ->
-    {ok, _, Binary} =
-        compile:forms([{attribute, 1, module, erltrace_fastcalls},
-                       {attribute, 1, export, [{available, 0}]},
-                       {function, 1, available, 0,
-                        [{clause, 1, [], [], [erl_parse:abstract(Available)]}]}]),
-    {module, _} = code:load_binary(erltrace_fastcalls, "test", Binary),
-    apply(?MODULE, Test, Args).
+%% undefined: it is found out.
+in_node(Available, Test) ->
+    ok = erltrace_nif:keep(fastcalls, Available),
+    ?MODULE:Test().
 
 set(Name, Value) -> application:set_env(erltrace, Name, Value).
 
@@ -166,9 +164,23 @@ bad_values() ->
     {error, {dtrace, <<"ET_OPTION">>, 0, 0, _}} = erltrace:setopt(H, "calls", "fast"),
     ok = erltrace:close(H).
 
-%% ---- how it reads ----------------------------------------------------------------------------
+%% Where this VM can be hooked: the same results, and each function goes the way it can.
+fast() ->
+    Global = "erlang*:calls_tests:in_node/2:global-function-entry { @g = count(); }",
+    case erltrace_fastcalls:available() of
+        ok ->
+            ?assertEqual({[], about(fast, 1, [], <<>>)}, run(?F, [{"calls", "fast"}])),
+            ?assertEqual({[], about(fast, 1, [{?GLOBAL, 1, {?MODULE, in_node, 2}}], <<>>)},
+                         run([?F, Global], [{"calls", "fast"}])),
+            ?assertEqual({[], traced_map(<<>>)}, run(?F, [])),
+            set(fast_calls, true),
+            ?assertEqual({[], about(fast, 1, [], <<>>)}, run(?F, []));
+        {refused, Why} ->
+            ?assertEqual({said(Why), traced_map(Why)}, run(?F, [{"calls", "fast"}]))
+    end,
+    ok.
 
--define(GLOBAL, <<"global-function-entry">>).
+%% ---- how it reads ----------------------------------------------------------------------------
 
 about(Way, N, Traced, Why) ->
     #{way => Way, functions => N, traced => Traced, why => Why}.
@@ -203,6 +215,6 @@ json_test() ->
 note_test() ->
     Needs = [call, {local, m, f, 1}, {fast, m, g, 1}, {fast, m, h, 1}, {traced, m, f, 1, ?GLOBAL},
              {traced, m, i, 1, <<"a NIF">>}, {traced, m, j, 1, ?GLOBAL}],
-    Fast = {calls, fast, 0, [], <<>>}, % its record
+    Fast = {calls, fast, [], <<>>}, % its record
     ?assertEqual(about(fast, 2, [{?GLOBAL, 2, {m, f, 1}}, {<<"a NIF">>, 1, {m, i, 1}}], <<>>),
-                 erltrace_calls:about(erltrace_calls:note(Fast, Needs), 5)).
+                 erltrace_calls:about(erltrace_calls:note(make_ref(), Needs, Fast), 2, 3)).
