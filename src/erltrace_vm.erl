@@ -536,11 +536,12 @@ first_check() ->
     end.
 
 check() ->
-    check(application:get_env(?APP, vm_internals, true)).
+    case lists:member(false, erltrace_app:setting(vm_internals)) of
+        true -> erltrace_nif:layout(names);
+        false -> check_samples()
+    end.
 
-check(false) ->
-    erltrace_nif:layout(names);
-check(_) ->
+check_samples() ->
     {P, M} = spawn_monitor(fun() -> samples(3) end),
     receive {'DOWN', M, process, P, _} -> ok end,
     case erltrace_nif:layout(words) of

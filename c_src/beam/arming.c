@@ -5,6 +5,7 @@
  * function's calls and returns fire, and what has to be kept of processes.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/in_node.h"
 #include "engine/engine.h"
@@ -58,6 +59,18 @@ static void need_pattern(struct needs *n, const struct beam_fn *fn)
 		enif_make_tuple4(n->env,
 			enif_make_atom(n->env, kind_of(fn)),
 			fn->mod, fn->fun, enif_make_uint(n->env, fn->arity)),
+		n->list);
+}
+
+/* {traced, M, F, A, Why}: a function that the fast way cannot serve, while others go it. */
+static void need_traced(struct needs *n, const struct beam_fn *fn, const char *why)
+{
+	ERL_NIF_TERM text;
+
+	memcpy(enif_make_new_binary(n->env, strlen(why), &text), why, strlen(why));
+	n->list = enif_make_list_cell(n->env,
+		enif_make_tuple5(n->env, atom_traced, fn->mod, fn->fun,
+			enif_make_uint(n->env, fn->arity), text),
 		n->list);
 }
 
@@ -120,13 +133,15 @@ static bool reads_depth(int probe, unsigned argmask)
 	       (argmask & BEAM_DEPTH_ARGS) != 0;
 }
 
-/* The fast way tells calls of both kinds apart from none: not where only external ones count. */
-static bool can_be_fast(const struct beam_handle *b, const struct beam_fn *fn)
+/* Why a function cannot go the fast way; NULL: it can. */
+static const char *why_traced(const struct beam_fn *fn)
 {
 	struct en_probe *global = fn->probe[BP_GLOBAL_FUNCTION_ENTRY - BP_FUNCTIONS];
 
-	return b->fast && fn->user == 0 && !fn->hibernate && !fn->label &&
-	       (global == NULL || !en_enabled(global));
+	/* the fast way does not tell external calls from others */
+	if (global != NULL && en_enabled(global))
+		return beam_probedefs[BP_GLOBAL_FUNCTION_ENTRY].name;
+	return fn->user != 0 || fn->hibernate || fn->label ? "traced for another probe" : NULL;
 }
 
 /* Note what a function's events fire. */
@@ -134,7 +149,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 {
 	unsigned nentry = 0, nret = 0, nval = 0, nexc = 0;
 	bool local = fn->user != 0 || fn->label, keep = false, values = false, asks = false, tells;
-	bool fast = can_be_fast(b, fn);
+	bool fast = b->fast && why_traced(fn) == NULL;
 
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
 		struct en_probe *p = fn->probe[i];
@@ -382,6 +397,8 @@ static void look_at_functions(struct beam_handle *b, struct needs *n)
 				n->values |= fn->nval > 0;
 				need_pattern(n, fn);
 			}
+			if (b->fast && fn->nentry + fn->nret + fn->nval + fn->nexc > 0 && why_traced(fn) != NULL)
+				need_traced(n, fn, why_traced(fn));
 		}
 	/* what has ended must be seen: a call further down the stack need not be a deeper one */
 	b->returns |= b->exceptions || (b->depth && n->local && !n->values);
@@ -463,8 +480,11 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	if (b->clauses == NULL)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	b->self = api_has_self(b->h);
-	if (b->fast)
+	if (b->fast) {
 		join(b, env);
+		if (!b->fast)
+			need(&n, "hooks_taken");
+	}
 	look_at_later(b, &n);
 	look_at_probes(b, &n);
 	look_at_user(b, &n);
