@@ -5,7 +5,8 @@
 %% (erltrace_monitor), modules loaded while the script runs (erltrace_rearm). It is a value that the
 %% handle's process keeps from go until disarm/1.
 -module(erltrace_arming).
--export([arm/4, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, about/1]).
+-export([arm/4, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, sweeps/1,
+         about/1]).
 -export_type([arming/0]).
 
 -define(COUNT, 10). % ms between two checks whether the VM's counters are due to be read
@@ -17,6 +18,7 @@
                  missing = <<>> :: binary(),       % which probes cannot fire here, and why
                  rearm :: erltrace_rearm:rearm() | undefined,
                  layout :: ok | names | undefined,
+                 sweeps = false :: boolean(),      % exits of processes are not traced
                  skipped = 0 :: non_neg_integer(), % processes left to other tracers
                  left = 0 :: non_neg_integer()}).  % functions left with somebody else's pattern
 -opaque arming() :: #arming{}.
@@ -33,9 +35,10 @@ arm(Nif, Number, Owner, Known) ->
     end.
 
 arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
+    exit_events() orelse unflagged(Nif),
     case erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit)) of
         Needs when is_list(Needs) ->
-            A1 = A#arming{layout = prepare(Nif, Needs)},
+            A1 = A#arming{layout = prepare(Nif, Needs), sweeps = lists:member(sweep, Needs)},
             Names = erltrace_names:fill(Nif, Needs),
             case erltrace_vm:arm(Number, Needs, Owner) of
                 {ok, Armed} ->
@@ -52,6 +55,16 @@ arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
         _ ->
             {error, <<"ET_NOMEM">>, <<"out of memory">>}
     end.
+
+%% For tests: `false', as if events of functions came without trace flags of processes.
+exit_events() ->
+    application:get_env(erltrace, exit_events, true).
+
+%% Before needs/3: processes need not be flagged for the sake of functions. Then neither exits nor
+%% registrations are traced, if the script can do without. It must be known where the VM keeps names.
+unflagged(Nif) ->
+    _ = erltrace_names:layout(),
+    erltrace_nif:unflagged(Nif).
 
 start_monitor(Number, Needs, Known, A) ->
     case erltrace_monitor:start(Number, self(), Needs) of
@@ -148,6 +161,10 @@ rearm(#arming{nif = Nif, rearm = Rearm, armed = Armed, counters = Counters} = A)
 -spec rearm_interval(arming()) -> pos_integer() | infinity.
 rearm_interval(#arming{rearm = undefined}) -> infinity;
 rearm_interval(_) -> erltrace_rearm:interval().
+
+%% @doc Is what is kept of processes freed by erltrace_nif:sweep/1?
+-spec sweeps(arming()) -> boolean().
+sweeps(#arming{sweeps = Sweeps}) -> Sweeps.
 
 %% @doc For erltrace:status/1 and -v.
 -spec about(arming()) -> map().

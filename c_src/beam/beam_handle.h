@@ -18,6 +18,7 @@
 #include "proc_names.h"
 #include "processes.h"
 #include "registered.h"
+#include "sweep.h"
 #include "watchdog.h"
 
 struct beam_event;
@@ -43,6 +44,7 @@ struct beam_handle {
 	bool hibernate;	   /* which processes hibernate is kept */
 	bool heaps;	   /* heap sizes at the start of a gc are kept */
 	bool self;	   /* a script has self-> variables */
+	bool exits;	   /* exits and registrations are told; else sweep.c and own_name.c */
 	ERL_NIF_TERM node;
 	struct beam_functions fns;
 	struct en_probe *probe[BP_COUNT_]; /* those without a function */
@@ -63,6 +65,8 @@ struct beam_handle {
 	erltrace_t *h; /* NULL: closed */
 	struct beam_watchdog watchdog;
 	bool harmless;	   /* destructive actions are forbidden in this node */
+	bool unflagged;	   /* events of its functions come without trace flags of processes */
+	struct beam_sweep sweep;
 	ErlNifMutex *lock; /* one caller at a time */
 	struct beam_want *wants;
 	unsigned nwants;

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,6 +215,19 @@ int enif_get_local_pid(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifPid *pid)
 {
 	pid->pid = t;
 	return enif_is_pid(env, t);
+}
+
+static _Atomic bool ended[FAKE_NUMBERS];
+
+void fake_ends(ERL_NIF_TERM pid)
+{
+	atomic_store(&ended[(pid >> 7) % FAKE_NUMBERS], true);
+}
+
+int enif_is_process_alive(ErlNifEnv *env, ErlNifPid *pid)
+{
+	(void)env;
+	return !atomic_load(&ended[(pid->pid >> 7) % FAKE_NUMBERS]);
 }
 
 int enif_get_local_port(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifPort *port)
