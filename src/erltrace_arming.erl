@@ -36,10 +36,10 @@ arm(Nif, Number, Owner, Known) ->
     end.
 
 arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
-    Fast = application:get_env(erltrace, fast_calls) =:= {ok, true} andalso
+    IsFast = application:get_env(erltrace, fast_calls) =:= {ok, true} andalso
         erltrace_fastcalls:available() =:= ok,
-    Fast andalso erltrace_nif:set_calls(Nif, fast),
-    unflagged(Nif, Fast),
+    _ = IsFast andalso erltrace_nif:set_calls(Nif, fast),
+    unflagged(Nif, IsFast),
     case erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit)) of
         Needs when is_list(Needs) ->
             A1 = A#arming{layout = prepare(Nif, Needs), sweeps = lists:member(sweep, Needs)},
@@ -64,10 +64,10 @@ arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
 %% Where calls come by the fast way no process need be flagged: neither exits nor registrations are
 %% traced then, if the script can do without. It must be known where the VM keeps names. For tests the
 %% setting exit_events has that by the tracer's way too.
-unflagged(Nif, Fast) ->
+unflagged(Nif, IsFast) ->
     Asked = application:get_env(erltrace, exit_events, true) =:= false,
-    Asked andalso erltrace_nif:unflagged(Nif),
-    _ = (Fast orelse Asked) andalso erltrace_names:layout(),
+    _ = Asked andalso erltrace_nif:unflagged(Nif),
+    _ = (IsFast orelse Asked) andalso erltrace_names:layout(),
     ok.
 
 arm_both(Number, Needs, Owner) ->

@@ -277,6 +277,15 @@ ERL_NIF_TERM enif_make_list(ErlNifEnv *env, unsigned n, ...)
 	return list;
 }
 
+ERL_NIF_TERM enif_make_list_from_array(ErlNifEnv *env, const ERL_NIF_TERM part[], unsigned n)
+{
+	ERL_NIF_TERM list = NIL;
+
+	while (n-- > 0)
+		list = enif_make_list_cell(env, part[n], list);
+	return list;
+}
+
 int enif_get_list_cell(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *head, ERL_NIF_TERM *tail)
 {
 	(void)env;

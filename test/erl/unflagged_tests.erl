@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Scripts whose processes are not traced for exits and registrations: a sweep frees what is kept of
-%% those that have ended, the process that runs says its name, and the others are asked. So will it be
-%% where events of functions need no trace flag; here it is by the setting exit_events.
+%% those that have ended, the process that runs says its name, and the others are asked. So it is where
+%% calls come by the fast way. The same tests run by the tracer's way, with the setting exit_events.
 -module(unflagged_tests).
 -include_lib("eunit/include/eunit.hrl").
 -import(script_run, [aggregations/1]).
@@ -27,17 +27,39 @@ ask(P, Fun) -> R = make_ref(), P ! {do, R, Fun}, receive R -> ok end.
 
 run(Script, Fun) -> run([], Script, Fun).
 
+%% By the way of the test.
 run(Opts, Script, Fun) ->
-    application:set_env(erltrace, exit_events, false),
+    {Setting, Value} = way(),
+    application:set_env(erltrace, Setting, Value),
     try
         {ok, H} = erltrace:open(),
-        [ok = erltrace:setopt(H, Name, Value) || {Name, Value} <- Opts],
+        [ok = erltrace:setopt(H, O, V) || {O, V} <- Opts],
         ok = erltrace:compile(H, Script),
         ok = erltrace:go(H),
         try Fun(H)
         after erltrace:close(H)
         end
-    after application:unset_env(erltrace, exit_events)
+    after application:unset_env(erltrace, Setting)
+    end.
+
+way() ->
+    case get(way) of
+        fast -> {fast_calls, true};
+        _ -> {exit_events, false}
+    end.
+
+%% Each test by both ways, if this node has the fast one.
+all_test_() ->
+    Tests = [fun no_process_is_traced/0, fun storm/0, fun by_itself/0, fun stacks/0, fun arguments/0,
+             fun names/0, fun changing_names/0, fun asked/0, fun asked_storm/0 | others_are_told_of()],
+    [{timeout, 120, fun() -> put(way, Way), try Test() after erase(way) end end} ||
+        Way <- ways(), Test <- Tests].
+
+ways() ->
+    {ok, _} = application:ensure_all_started(erltrace),
+    case erltrace_fastcalls:available() of
+        ok -> [traced, fast];
+        {refused, Why} -> io:format(user, "skipped: the fast way: ~s~n", [Why]), [traced]
     end.
 
 %% A whole pass of the sweep, and what the cleaner does after it.
@@ -77,14 +99,15 @@ killed(N, Fun) ->
 
 -define(SELF, "erlang*:unflagged_tests:act:function-entry { self->n++; @[erlpid] = max(self->n); }").
 
-no_process_is_traced_for_its_exit_test() ->
-    run(?SELF, fun(_) -> ?assertEqual([arity, call], session_tests:flags(self()) -- [return_to]) end),
+no_process_is_traced() ->
+    Flags = case get(way) of fast -> []; traced -> [arity, call] end,
+    run(?SELF, fun(_) -> ?assertEqual(Flags, session_tests:flags(self())) end),
     {ok, H} = erltrace:script(?SELF),
     ?assert(lists:member(procs, session_tests:flags(self()))),
     ok = erltrace:close(H).
 
 %% What is not known without events has them.
-others_are_told_of_test_() ->
+others_are_told_of() ->
     [fun() -> run(Script, fun(_) -> ?assert(lists:member(procs, session_tests:flags(self()))) end) end ||
         Script <- [[?SELF, "erlang*:::process-exit { @x = count(); }"],
                    [?SELF, "erlang*:::message-send { @x = count(); }"],
@@ -95,8 +118,6 @@ others_are_told_of_test_() ->
 %% ---- self-> ----------------------------------------------------------------------------------
 
 %% Processes come and go, each with variables; others live all the time, and theirs are counted up.
-storm_test_() -> {timeout, 120, fun storm/0}.
-
 storm() ->
     Script = ["erlang*:unflagged_tests:act:function-entry { self->n++; self->a[probefunc] = 1;"
               " self->b[args[0]] = timestamp; }"
@@ -121,8 +142,6 @@ storm() ->
                  Got).
 
 %% Without a sweep there would be no room. The script's own does it, whoever waits.
-by_itself_test_() -> {timeout, 120, fun by_itself/0}.
-
 by_itself() ->
     Script = "erlang*:unflagged_tests:act:function-entry { self->n = 1; @[self->n] = count(); }",
     run([{"dynvarsize", "64k"}], Script,
@@ -142,8 +161,6 @@ wait_for_room(H, N) ->
 
 %% Neither what is left of stacks nor kept arguments run out: there is room for a million frames, and
 %% for the arguments of 8192 calls.
-stacks_test_() -> {timeout, 120, fun stacks/0}.
-
 stacks() ->
     Script = "erlang*:unflagged_tests:deep:function-entry { @deep = max(arg2); }"
         "erlang*:unflagged_tests:deep:function-return { @r = count(); }",
@@ -155,8 +172,6 @@ stacks() ->
                 ?assertMatch(#{lost := 0}, status(H)),
                 ?assertEqual(#{{"deep", []} => 301, {"r", []} => 301}, aggregations(H))
         end).
-
-arguments_test_() -> {timeout, 120, fun arguments/0}.
 
 arguments() ->
     Script = "erlang*:unflagged_tests:held:function-return,erlang*:unflagged_tests:act:function-return"
@@ -174,7 +189,7 @@ arguments() ->
 -define(NAMES, "erlang*:unflagged_tests:act:function-entry { @[erlname, erlarg(0)] = count(); }").
 
 %% The name is that of the moment, whoever has given it.
-names_test() ->
+names() ->
     P = spawn_link(?MODULE, loop, [self()]),
     Act = fun(What) -> ask(P, fun() -> act(What) end) end,
     Got = run(?NAMES,
@@ -193,8 +208,6 @@ names_test() ->
 
 %% Processes take and give up names all the time, and somebody else names them in between: each event
 %% has the name that the process had then.
-changing_names_test_() -> {timeout, 120, fun changing_names/0}.
-
 changing_names() ->
     Meddled = atomics:new(1, []),
     {Calls, Got} =
@@ -239,7 +252,7 @@ meddle(Meddled, Ps) ->
     meddle(Meddled, Ps).
 
 %% What a process without a name is called is asked when it has fired; until then it is its pid.
-asked_test() ->
+asked() ->
     Script = "erlang*:unflagged_tests:act:function-entry { @[erlproc] = count(); }",
     P = spawn_link(?MODULE, loop, [self()]),
     Pid = pid_to_list(P),
@@ -269,8 +282,6 @@ asked_test() ->
     P ! stop.
 
 %% Of many that end, none is left in the table.
-asked_storm_test_() -> {timeout, 120, fun asked_storm/0}.
-
 asked_storm() ->
     Script = "erlang*:unflagged_tests:act:function-entry { @[erlproc != \"\"] = count(); }",
     run(Script,
