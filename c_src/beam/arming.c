@@ -19,6 +19,7 @@
 #include "fast_calls.h"
 #include "fast_core.h"
 #include "layout.h"
+#include "own_name.h"
 #include "user.h"
 #include "vtime.h"
 
@@ -314,7 +315,6 @@ static void look_at_names(struct beam_handle *b, struct needs *n)
 	if (!reads_pbi(b, PBI_ERLPROC) && !reads_pbi(b, PBI_ERLPEERPROC))
 		return;
 	n->proc_names = true;
-	need(n, "proc_names");
 	enif_system_info(&sys, sizeof(sys));
 	if (atoi(sys.otp_release) < 27)
 		return;
@@ -425,17 +425,48 @@ static void need_calls(const struct beam_handle *b, struct needs *n)
 		need(n, "stacks");
 }
 
-/* table: something of each process is kept in ours. */
-static void need_processes(const struct beam_handle *b, struct needs *n, bool table)
+/* Do events come from erltrace_monitor, which are about other processes than the one that runs? */
+static bool monitors(const struct needs *n)
+{
+	return n->route[ROUTE_BUSY_PORT] || n->route[ROUTE_BUSY_DIST_PORT] || n->route[ROUTE_NODES];
+}
+
+/* Is something of a process kept until it exits, in a table of ours or as self->? */
+static bool keeps_processes(const struct beam_handle *b, const struct needs *n, bool table)
 {
 	bool any = n->route[ROUTE_SEND] || n->route[ROUTE_RECEIVE] || n->route[ROUTE_RUNNING] ||
-		   n->route[ROUTE_GC] || n->route[ROUTE_LOCAL];
+		   n->route[ROUTE_GC] || n->route[ROUTE_LOCAL] || b->fast;
 
+	return table || n->proc_names || (b->self && any);
+}
+
+/*
+ * What is kept of processes is freed when they exit, and names change when they are registered: do
+ * events have to tell that? Not where processes need no flag for anything else: then a sweep finds
+ * out who has exited (sweep.c), and the process that runs has its name in its own struct
+ * (own_name.c). The names of others are known by events alone.
+ */
+static bool needs_exits(const struct beam_handle *b, const struct needs *n)
+{
+	bool flagged = n->route[ROUTE_SEND] || n->route[ROUTE_RECEIVE] || n->route[ROUTE_RUNNING] ||
+		       n->route[ROUTE_GC] || b->vts || b->hibernate;
+	bool of_others = READS_PBI(n->pbis, ERLPEER) || READS_PBI(n->pbis, ERLPEERPROC) ||
+			 (reads_names(n) && monitors(n));
+
+	return !(b->fast || b->unflagged) || flagged || of_others ||
+	       (reads_names(n) && !beam_own_name_known());
+}
+
+static void need_processes(const struct beam_handle *b, struct needs *n, bool keeps)
+{
 	if (b->names.tab != NULL)
 		need(n, "names");
-	/* What is kept of a process, in our table or as self->, is freed at its exit. */
-	if (n->route[ROUTE_PROCS] || (table && !b->fast) || b->names.tab != NULL || (b->self && any))
+	if (n->proc_names)
+		need(n, b->exits ? "proc_names" : "ask_names");
+	if (b->exits)
 		need(n, "procs");
+	else if (keeps || (b->self && monitors(n)))
+		need(n, "sweep");
 	if (n->route[ROUTE_RUNNING] || b->vts)
 		need(n, "running_procs");
 	if (n->route[ROUTE_SEND])
@@ -473,7 +504,7 @@ static void join(struct beam_handle *b, ErlNifEnv *env)
 ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limit)
 {
 	struct needs n = {.env = env, .list = enif_make_list(env, 0)};
-	bool table;
+	bool table, keeps;
 
 	if (b->clauses == NULL)
 		b->clauses = calloc(api_program(b->h)->nclauses + 1, sizeof(*b->clauses));
@@ -493,16 +524,18 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	look_at_names(b, &n);
 	look_at_functions(b, &n);
 	table = b->stacks || b->vts || b->heaps || b->hibernate;
+	keeps = keeps_processes(b, &n, table);
+	b->exits = n.route[ROUTE_PROCS] || ((keeps || reads_names(&n)) && needs_exits(b, &n));
 	n.nomem |= b->keeps && b->procs.kept.tab == NULL && beam_kept_init(&b->procs.kept) < 0;
 	n.nomem |= table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0;
-	n.nomem |= !n.nomem && reads_names(&n) && b->names.tab == NULL &&
+	n.nomem |= !n.nomem && b->exits && reads_names(&n) && b->names.tab == NULL &&
 		   beam_names_init(&b->names) < 0;
 	n.nomem |= !n.nomem && n.proc_names && b->proc_names.tab == NULL &&
 		   beam_proc_names_init(&b->proc_names, process_limit) < 0;
 	if (n.nomem)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	need_calls(b, &n);
-	need_processes(b, &n, table);
+	need_processes(b, &n, keeps);
 	need_ports(b, &n);
 	need_others(b, &n);
 	return n.list;

@@ -18,6 +18,7 @@
 #include "proc_names.h"
 #include "processes.h"
 #include "registered.h"
+#include "sweep.h"
 #include "watchdog.h"
 
 struct beam_event;
@@ -44,6 +45,7 @@ struct beam_handle {
 	bool hibernate;	   /* which processes hibernate is kept */
 	bool heaps;	   /* heap sizes at the start of a gc are kept */
 	bool self;	   /* a script has self-> variables */
+	bool exits;	   /* exits and registrations are told; else sweep.c and own_name.c */
 	bool fast;	   /* calls by the fast way, where it has them (fast_calls.c) */
 	uint32_t generation; /* of calls, when it joined */
 	ERL_NIF_TERM owner; /* the process that arms it: its calls are not told */
@@ -67,6 +69,8 @@ struct beam_handle {
 	erltrace_t *h; /* NULL: closed */
 	struct beam_watchdog watchdog;
 	bool harmless;	   /* destructive actions are forbidden in this node */
+	bool unflagged;	   /* events of its functions come without trace flags of processes */
+	struct beam_sweep sweep;
 	ErlNifMutex *lock; /* one caller at a time */
 	struct beam_want *wants;
 	unsigned nwants;

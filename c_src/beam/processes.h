@@ -40,7 +40,7 @@ struct beam_chunk {
  * ones are in chunks of a common pool.
  */
 struct beam_proc {
-	_Atomic uint64_t pid;	  /* the term; 0: free */
+	_Atomic uint64_t pid;	  /* the term; 0 and other small numbers: free */
 	uint32_t n;		  /* frames */
 	uint32_t heap_size;	  /* at the start of a gc */
 	struct beam_chunk *chunk; /* with the newest frame */
@@ -72,6 +72,10 @@ void beam_procs_fini(struct beam_procs *t);
 struct beam_proc *beam_proc_get(struct beam_procs *t, ERL_NIF_TERM pid); /* NULL: no room */
 struct beam_proc *beam_proc_find(struct beam_procs *t, ERL_NIF_TERM pid); /* from anywhere */
 void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid);
+/* Frees what dead processes have left in the next slots, from *at on; true: that was the last one. */
+#define BEAM_SWEPT 512 /* slots at a time */
+bool beam_procs_sweep(struct beam_procs *t, uint64_t *at,
+	bool (*is_dead)(void *arg, uint64_t pid), void *arg);
 
 /* A frame or process finds no room. */
 static inline void beam_procs_lose(struct beam_procs *t)
