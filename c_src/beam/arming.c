@@ -192,7 +192,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		fn->asks = asks;
 		fn->framed = nret + nexc > 0 || b->depth;
 		fn->own_frame = values;
-		fn->number = fast_number(fn->mod, fn->fun, fn->arity_term);
+		fn->number = fast_number(fn, b->number);
 		n->nomem |= fn->number == 0;
 	}
 	if (nentry == 1)
