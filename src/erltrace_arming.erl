@@ -1,7 +1,8 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc What a running script has armed in the node: trace flags and patterns (erltrace_vm), the
-%% fast way to calls (erltrace_fastcalls), the VM's counters (erltrace_counters), the messages of the system monitor and of net_kernel
+%% @doc What a running script has armed in the node: trace flags and patterns (erltrace_vm), the fast
+%% way to calls (erltrace_fastcalls) if that is taken (erltrace_calls), the VM's counters
+%% (erltrace_counters), the messages of the system monitor and of net_kernel
 %% (erltrace_monitor), modules loaded while the script runs (erltrace_rearm). It is a value that the
 %% handle's process keeps from go until disarm/1.
 -module(erltrace_arming).
@@ -13,6 +14,7 @@
 
 -record(arming, {nif :: reference(),
                  armed :: erltrace_vm:armed() | undefined,
+                 calls :: erltrace_calls:calls() | undefined,
                  fast :: erltrace_fastcalls:fast() | undefined,
                  counters :: erltrace_counters:counters() | undefined,
                  monitor :: pid() | undefined,
@@ -36,19 +38,19 @@ arm(Nif, Number, Owner, Known) ->
     end.
 
 arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
-    IsFast = application:get_env(erltrace, fast_calls) =:= {ok, true} andalso
-        erltrace_fastcalls:available() =:= ok,
-    _ = IsFast andalso erltrace_nif:set_calls(Nif, fast),
-    unflagged(Nif, IsFast),
+    Calls = erltrace_calls:choose(Nif),
+    unflagged(Nif, erltrace_calls:is_fast(Calls)),
     case erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit)) of
         Needs when is_list(Needs) ->
-            A1 = A#arming{layout = prepare(Nif, Needs), sweeps = lists:member(sweep, Needs)},
+            A1 = A#arming{layout = prepare(Nif, Needs), sweeps = lists:member(sweep, Needs),
+                          calls = erltrace_calls:note(Nif, Needs, Calls)},
             Names = erltrace_names:fill(Nif, Needs),
             case arm_both(Number, Needs, Owner) of
                 {ok, Fast, Armed} ->
                     erltrace_names:renew(Nif, Names),
                     start_monitor(Number, Needs, Known,
-                                  A1#arming{armed = Armed, fast = Fast, skipped = erltrace_vm:skipped(Armed),
+                                  A1#arming{armed = Armed, fast = Fast,
+                                            skipped = erltrace_vm:skipped(Armed),
                                             left = erltrace_vm:left(Armed)});
                 gone ->
                     erltrace_vm:forget(Number),
@@ -188,8 +190,12 @@ sweeps(#arming{sweeps = Sweeps}) -> Sweeps.
 
 %% @doc For erltrace:status/1 and -v.
 -spec about(arming()) -> map().
-about(#arming{armed = Armed, counters = Counters, layout = Layout} = A) ->
+about(#arming{armed = Armed, fast = Fast, counters = Counters, layout = Layout} = A) ->
+    What = case Armed of undefined -> []; _ -> erltrace_vm:about(Armed) end,
+    NFast = case Fast of undefined -> 0; _ -> erltrace_fastcalls:count(Fast) end,
     #{skipped => A#arming.skipped, left => A#arming.left, missing => A#arming.missing,
-      armed => case Armed of undefined -> []; _ -> erltrace_vm:about(Armed) end,
+      armed => What,
+      calls => erltrace_calls:about(A#arming.calls, NFast,
+                                    proplists:get_value(functions, What, 0)),
       counted => case Counters of undefined -> []; _ -> erltrace_counters:about(Counters) end,
       returns_by => case Layout of ok -> stack; Other -> Other end}.

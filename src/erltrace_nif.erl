@@ -29,7 +29,7 @@ about_the_vm() ->
     Sizes = {erts_debug:flat_size(list_to_binary(lists:duplicate(100, 0))),
              erts_debug:flat_size(fun about_the_vm/0),
              erts_debug:flat_size(make_ref())},
-    {application:get_env(erltrace, vm_internals, true), erlang:processes(),
+    {not lists:member(false, erltrace_app:setting(vm_internals)), erlang:processes(),
      erlang:system_info(process_limit), Sizes, erlang:system_info(dirty_cpu_schedulers), samples(),
      threads(), io:printable_range()}.
 
@@ -126,6 +126,13 @@ add_ports(_, _, _) -> erlang:nif_error(not_loaded).
           ok | {ok, functions} | functions | {record, Name :: binary(), failure()} | failure().
 compile(_, _, _, _) -> erlang:nif_error(not_loaded).
 
+%% none: no description of the script names functions.
+-spec calls(nif()) -> auto | fast | traced | none | failure().
+calls(_) -> erlang:nif_error(not_loaded).
+
+-spec set_calls(nif(), fast | traced) -> ok | failure().
+set_calls(_, _) -> erlang:nif_error(not_loaded).
+
 -spec needs(nif(), node(), pos_integer()) ->
           [atom() | {local | global | return, module(), atom(), arity()}] | failure().
 needs(_, _, _) -> erlang:nif_error(not_loaded).
@@ -192,9 +199,6 @@ layout(_) -> erlang:nif_error(not_loaded).
 -spec fastcalls(term()) -> ok | undefined | non_neg_integer() | [non_neg_integer()] | binary() |
           {refused, iodata()}.
 fastcalls(_) -> erlang:nif_error(not_loaded).
-
--spec set_calls(nif(), fast | traced) -> ok | failure().
-set_calls(_, _) -> erlang:nif_error(not_loaded).
 
 -spec session(pos_integer(), non_neg_integer()) -> ok.
 session(_, _) -> erlang:nif_error(not_loaded).

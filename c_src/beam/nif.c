@@ -388,6 +388,33 @@ ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 }
 
 /*
+ * calls(Handle) -> auto | fast | traced | none: the option calls; none: no description of the script
+ * names functions.
+ */
+ERL_NIF_TERM nif_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	erltrace_error_t e = {.tag = ""};
+	char word[16] = "none";
+
+	WITH_HANDLE(b)
+	if (b->nwants > 0)
+		erltrace_getopt(b->h, "calls", word, sizeof(word), &e);
+	enif_mutex_unlock(b->lock);
+	return enif_make_atom(env, word);
+}
+
+/* set_calls(Handle, fast | traced): which way function probes go; before needs(). */
+ERL_NIF_TERM nif_set_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	if (argv[1] != atom_fast && argv[1] != atom_traced)
+		return enif_make_badarg(env);
+	WITH_HANDLE(b)
+	b->fast = argv[1] == atom_fast;
+	enif_mutex_unlock(b->lock);
+	return atom_ok;
+}
+
+/*
  * needs(Handle, Node, ProcessLimit) -> [Flag | {local | global, M, F, A}] | {error, enomem}: what
  * the enabled probes need.
  */
@@ -416,15 +443,6 @@ ERL_NIF_TERM nif_unflagged(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	WITH_HANDLE(b)
 	b->unflagged = true;
-	enif_mutex_unlock(b->lock);
-	return atom_ok;
-}
-
-/* set_calls(Handle, fast | traced): before needs(). */
-ERL_NIF_TERM nif_set_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	WITH_HANDLE(b)
-	b->fast = argv[1] == enif_make_atom(env, "fast");
 	enif_mutex_unlock(b->lock);
 	return atom_ok;
 }
