@@ -6,7 +6,8 @@
 %% (erltrace_monitor), modules loaded while the script runs (erltrace_rearm). It is a value that the
 %% handle's process keeps from go until disarm/1.
 -module(erltrace_arming).
--export([arm/4, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, about/1]).
+-export([arm/4, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, sweeps/1,
+         about/1]).
 -export_type([arming/0]).
 
 -define(COUNT, 10). % ms between two checks whether the VM's counters are due to be read
@@ -20,6 +21,7 @@
                  missing = <<>> :: binary(),       % which probes cannot fire here, and why
                  rearm :: erltrace_rearm:rearm() | undefined,
                  layout :: ok | names | undefined,
+                 sweeps = false :: boolean(),      % exits of processes are not traced
                  skipped = 0 :: non_neg_integer(), % processes left to other tracers
                  left = 0 :: non_neg_integer()}).  % functions left with somebody else's pattern
 -opaque arming() :: #arming{}.
@@ -37,9 +39,10 @@ arm(Nif, Number, Owner, Known) ->
 
 arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
     Calls = erltrace_calls:choose(Nif),
+    unflagged(Nif, erltrace_calls:is_fast(Calls)),
     case erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit)) of
         Needs when is_list(Needs) ->
-            A1 = A#arming{layout = prepare(Nif, Needs),
+            A1 = A#arming{layout = prepare(Nif, Needs), sweeps = lists:member(sweep, Needs),
                           calls = erltrace_calls:note(Nif, Needs, Calls)},
             Names = erltrace_names:fill(Nif, Needs),
             case arm_both(Number, Needs, Owner) of
@@ -59,6 +62,15 @@ arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
         _ ->
             {error, <<"ET_NOMEM">>, <<"out of memory">>}
     end.
+
+%% Where calls come by the fast way no process need be flagged: neither exits nor registrations are
+%% traced then, if the script can do without. It must be known where the VM keeps names. For tests the
+%% setting exit_events has that by the tracer's way too.
+unflagged(Nif, IsFast) ->
+    Asked = application:get_env(erltrace, exit_events, true) =:= false,
+    _ = Asked andalso erltrace_nif:unflagged(Nif),
+    _ = (IsFast orelse Asked) andalso erltrace_names:layout(),
+    ok.
 
 arm_both(Number, Needs, Owner) ->
     try erltrace_fastcalls:arm(Number, Needs, Owner) of
@@ -171,6 +183,10 @@ rearm(#arming{nif = Nif, rearm = Rearm, armed = Armed, fast = Fast, counters = C
 -spec rearm_interval(arming()) -> pos_integer() | infinity.
 rearm_interval(#arming{rearm = undefined}) -> infinity;
 rearm_interval(_) -> erltrace_rearm:interval().
+
+%% @doc Is what is kept of processes freed by erltrace_nif:sweep/1?
+-spec sweeps(arming()) -> boolean().
+sweeps(#arming{sweeps = Sweeps}) -> Sweeps.
 
 %% @doc For erltrace:status/1 and -v.
 -spec about(arming()) -> map().

@@ -4,7 +4,7 @@
 %% hooks inside the VM (erltrace_fastcalls). The script's option `calls' says what is wanted, the
 %% node's settings what is permitted. It is decided once, at go.
 -module(erltrace_calls).
--export([choose/1, way/1, note/3, about/3, none/0, line/1, json/2]).
+-export([choose/1, is_fast/1, way/1, note/3, about/3, none/0, line/1, json/2]).
 -export_type([calls/0, about/0]).
 
 %% functions: how many go the way `way'. traced: those that the fast way cannot serve, by reason, with
@@ -39,6 +39,9 @@ choose(_, traced) ->
 not_fast(Nif, Why) ->
     _ = erltrace_nif:warn(Nif, ["function probes are traced, not fast: ", Why]),
     #calls{way = traced, why = Why}.
+
+-spec is_fast(calls()) -> boolean().
+is_fast(#calls{way = Way}) -> Way =:= fast.
 
 %% @doc The way for a value of the option `calls'. `{traced, Why}': the fast way was asked for, by the
 %% option or by the node's setting, and is not possible.

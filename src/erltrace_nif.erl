@@ -137,6 +137,9 @@ set_calls(_, _) -> erlang:nif_error(not_loaded).
           [atom() | {local | global | return, module(), atom(), arity()}] | failure().
 needs(_, _, _) -> erlang:nif_error(not_loaded).
 
+-spec unflagged(nif()) -> ok | failure().
+unflagged(_) -> erlang:nif_error(not_loaded).
+
 -spec go(nif()) -> ok | failure().
 go(_) -> erlang:nif_error(not_loaded).
 
@@ -165,6 +168,9 @@ halt(_) -> erlang:nif_error(not_loaded).
 
 -spec clean(nif()) -> pos_integer() | failure().
 clean(_) -> erlang:nif_error(not_loaded).
+
+-spec sweep(nif()) -> non_neg_integer() | infinity | failure().
+sweep(_) -> erlang:nif_error(not_loaded).
 
 -spec preview(nif(), atom()) -> {ok, [tuple()]} | same | failure().
 preview(_, _) -> erlang:nif_error(not_loaded).
@@ -250,6 +256,12 @@ claim_names(_, _) -> erlang:nif_error(not_loaded).
 -spec fill_names(nif(), [pid() | {pid(), Token :: non_neg_integer(), mfa() | term(),
                                   Label :: term()}]) -> ok | failure().
 fill_names(_, _) -> erlang:nif_error(not_loaded).
+-spec wanted_names(nif()) -> [{pid(), Token :: non_neg_integer()}] | done | failure().
+wanted_names(_) -> erlang:nif_error(not_loaded).
+
+%% Where the VM keeps the registered name of a process: the steps of the check.
+-spec name_layout(atom() | {sample | look, Name :: atom()}) -> ok | unknown | undefined | boolean().
+name_layout(_) -> erlang:nif_error(not_loaded).
 
 -spec has_stacks(nif()) -> boolean() | failure().
 has_stacks(_) -> erlang:nif_error(not_loaded).

@@ -137,6 +137,7 @@ ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return no_memory(env);
 	memset(b, 0, sizeof(*b));
 	b->node = atom_undefined;
+	b->exits = true; /* until it is known what is needed */
 	b->lock = enif_mutex_create("erltrace_handle");
 	if (b->lock == NULL) {
 		enif_release_resource(b);
@@ -432,6 +433,18 @@ ERL_NIF_TERM nif_needs(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	count_user(b, beam_user_enabled(b));
 	enif_mutex_unlock(b->lock);
 	return list;
+}
+
+/*
+ * unflagged(Handle), before needs/3: events of functions come without trace flags of processes, so
+ * these are not flagged for their exits either, if it can be helped.
+ */
+ERL_NIF_TERM nif_unflagged(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	WITH_HANDLE(b)
+	b->unflagged = true;
+	enif_mutex_unlock(b->lock);
+	return atom_ok;
 }
 
 /* session(Number, Session): the trace session of this handle has return_to. */
