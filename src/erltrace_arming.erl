@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
 %% @doc What a running script has armed in the node: trace flags and patterns (erltrace_vm), the
-%% VM's counters (erltrace_counters), the messages of the system monitor and of net_kernel
+%% fast way to calls (erltrace_fastcalls), the VM's counters (erltrace_counters), the messages of the system monitor and of net_kernel
 %% (erltrace_monitor), modules loaded while the script runs (erltrace_rearm). It is a value that the
 %% handle's process keeps from go until disarm/1.
 -module(erltrace_arming).
@@ -12,6 +12,7 @@
 
 -record(arming, {nif :: reference(),
                  armed :: erltrace_vm:armed() | undefined,
+                 fast :: erltrace_fastcalls:fast() | undefined,
                  counters :: erltrace_counters:counters() | undefined,
                  monitor :: pid() | undefined,
                  missing = <<>> :: binary(),       % which probes cannot fire here, and why
@@ -33,18 +34,21 @@ arm(Nif, Number, Owner, Known) ->
     end.
 
 arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
+    _ = application:get_env(erltrace, fast_calls) =:= {ok, true} andalso
+        erltrace_fastcalls:available() =:= ok andalso erltrace_nif:set_calls(Nif, fast),
     case erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit)) of
         Needs when is_list(Needs) ->
             A1 = A#arming{layout = prepare(Nif, Needs)},
             Names = erltrace_names:fill(Nif, Needs),
-            case erltrace_vm:arm(Number, Needs, Owner) of
-                {ok, Armed} ->
+            case arm_both(Number, Needs, Owner) of
+                {ok, Fast, Armed} ->
                     erltrace_names:renew(Nif, Names),
                     start_monitor(Number, Needs, Known,
-                                  A1#arming{armed = Armed, skipped = erltrace_vm:skipped(Armed),
+                                  A1#arming{armed = Armed, fast = Fast, skipped = erltrace_vm:skipped(Armed),
                                             left = erltrace_vm:left(Armed)});
                 gone ->
                     erltrace_vm:forget(Number),
+                    erltrace_fastcalls:forget(Number),
                     gone;
                 Error ->
                     Error
@@ -53,21 +57,35 @@ arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
             {error, <<"ET_NOMEM">>, <<"out of memory">>}
     end.
 
+arm_both(Number, Needs, Owner) ->
+    try erltrace_fastcalls:arm(Number, Needs, Owner) of
+        Fast ->
+            case erltrace_vm:arm(Number, [N || N <- Needs, not is_fast(N)], Owner) of
+                {ok, Armed} -> {ok, Fast, Armed};
+                Error -> erltrace_fastcalls:disarm(Fast), Error
+            end
+    catch throw:owner_gone -> gone
+    end.
+
+is_fast({fast, _, _, _}) -> true;
+is_fast(_) -> false.
+
 start_monitor(Number, Needs, Known, A) ->
     case erltrace_monitor:start(Number, self(), Needs) of
         {ok, Monitor, Missing} ->
             {ok, start_rearm(Needs, Known, A#arming{monitor = Monitor, missing = Missing})};
         Error ->
+            erltrace_fastcalls:disarm(A#arming.fast),
             erltrace_vm:disarm(A#arming.armed),
             Error
     end.
 
 %% Modules that were loaded while we were arming are armed before this returns.
-start_rearm(Needs, Known, #arming{armed = Armed} = A) ->
+start_rearm(Needs, Known, #arming{armed = Armed, fast = Fast} = A) ->
     case lists:member(modules, Needs) of
         true ->
             Patterns = [N || {_, _, _, _} = N <- Needs],
-            rearm(A#arming{rearm = erltrace_rearm:new(Known, Patterns, Armed)});
+            rearm(A#arming{rearm = erltrace_rearm:new(Known, Patterns, {Armed, Fast})});
         false ->
             A
     end.
@@ -97,11 +115,12 @@ drivers() ->
 -spec disarm(arming()) -> arming().
 disarm(#arming{armed = undefined} = A) ->
     A;
-disarm(#arming{armed = Armed, monitor = Monitor} = A) ->
+disarm(#arming{armed = Armed, fast = Fast, monitor = Monitor} = A) ->
     A1 = uncount(A),
     erltrace_monitor:stop(Monitor),
+    erltrace_fastcalls:disarm(Fast),
     erltrace_vm:disarm(Armed),
-    A1#arming{armed = undefined, monitor = undefined, rearm = undefined}.
+    A1#arming{armed = undefined, fast = undefined, monitor = undefined, rearm = undefined}.
 
 %% ---- what the VM counts ----------------------------------------------------------------------
 
@@ -140,9 +159,10 @@ uncount(#arming{counters = Counters} = A) ->
 -spec rearm(arming()) -> arming().
 rearm(#arming{rearm = undefined} = A) ->
     A;
-rearm(#arming{nif = Nif, rearm = Rearm, armed = Armed, counters = Counters} = A) ->
-    {Rearm1, Armed1, Counters1} = erltrace_rearm:poll(Nif, Rearm, Armed, Counters),
-    A#arming{rearm = Rearm1, armed = Armed1, counters = Counters1}.
+rearm(#arming{nif = Nif, rearm = Rearm, armed = Armed, fast = Fast, counters = Counters} = A) ->
+    {Rearm1, {Armed1, Fast1}, Counters1} =
+        erltrace_rearm:poll(Nif, Rearm, {Armed, Fast}, Counters),
+    A#arming{rearm = Rearm1, armed = Armed1, fast = Fast1, counters = Counters1}.
 
 %% @doc ms until the next rearm/1.
 -spec rearm_interval(arming()) -> pos_integer() | infinity.

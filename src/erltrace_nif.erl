@@ -183,6 +183,13 @@ code(_) -> erlang:nif_error(not_loaded).
 -spec layout(atom() | non_neg_integer() | {mail | non_neg_integer(), non_neg_integer()}) -> term().
 layout(_) -> erlang:nif_error(not_loaded).
 
+-spec fastcalls(term()) -> ok | undefined | non_neg_integer() | [non_neg_integer()] |
+          {refused, iodata()}.
+fastcalls(_) -> erlang:nif_error(not_loaded).
+
+-spec set_calls(nif(), fast | traced) -> ok | failure().
+set_calls(_, _) -> erlang:nif_error(not_loaded).
+
 -spec session(pos_integer(), non_neg_integer()) -> ok.
 session(_, _) -> erlang:nif_error(not_loaded).
 

@@ -15,6 +15,8 @@
 #include "atoms.h"
 #include "beam_handle.h"
 #include "erlang_provider.h"
+#include "fast_calls.h"
+#include "fast_core.h"
 #include "layout.h"
 #include "user.h"
 #include "vtime.h"
@@ -41,6 +43,8 @@ static void need(struct needs *n, const char *flag)
 /* As src/erltrace_patterns.erl has them. */
 static const char *kind_of(const struct beam_fn *fn)
 {
+	if (fn->number != 0)
+		return "fast";
 	if (fn->label)
 		return fn->nval > 0 ? "label_return" : "label";
 	return fn->nval > 0 ? "return" : fn->local ? "local" : "global";
@@ -108,11 +112,21 @@ static bool reads_depth(int probe, unsigned argmask)
 	       (argmask & BEAM_DEPTH_ARGS) != 0;
 }
 
+/* The fast way tells calls of both kinds apart from none: not where only external ones count. */
+static bool can_be_fast(const struct beam_handle *b, const struct beam_fn *fn)
+{
+	struct en_probe *global = fn->probe[BP_GLOBAL_FUNCTION_ENTRY - BP_FUNCTIONS];
+
+	return b->fast && fn->user == 0 && !fn->hibernate && !fn->label &&
+	       (global == NULL || !en_enabled(global));
+}
+
 /* Note what a function's events fire. */
 static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 {
 	unsigned nentry = 0, nret = 0, nval = 0;
-	bool local = fn->user != 0 || fn->label, keep = false;
+	bool local = fn->user != 0 || fn->label, keep = false, values = false, asks = false;
+	bool fast = can_be_fast(b, fn);
 
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
 		struct en_probe *p = fn->probe[i];
@@ -123,14 +137,17 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		set(&b->vts, uses_var(&p->uses, BI_VTIMESTAMP));
 		note_pbis(n, p->uses.pbis);
 		n->stacks |= p->uses.ustack;
+		asks |= p->uses.ustack || reads_args(p->uses.pbis) ||
+			READS_PBI(p->uses.pbis, ERLRET);
 		set(&b->depth, reads_depth(i, p->argmask));
-		local |= route != ROUTE_GLOBAL;
+		local |= route != ROUTE_GLOBAL && !fast;
 		keep |= route == ROUTE_RETURN && reads_args(p->uses.pbis);
-		if (route == ROUTE_RETURN && READS_PBI(p->uses.pbis, ERLRET)) {
+		values |= route == ROUTE_RETURN && READS_PBI(p->uses.pbis, ERLRET);
+		if (!fast && route == ROUTE_RETURN && READS_PBI(p->uses.pbis, ERLRET)) {
 			put(&fn->val[nval++], p);
 			continue;
 		}
-		set(&b->returns, route == ROUTE_RETURN);
+		set(&b->returns, route == ROUTE_RETURN && !fast);
 		if (route == ROUTE_RETURN)
 			put(&fn->ret[nret++], p);
 		else
@@ -141,6 +158,13 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 	set(&fn->special, fn->user != 0 || fn->hibernate || fn->label || keep);
 	set(&b->keeps, keep);
 	set(&b->depth, keep); /* arguments are kept by the depth of the call */
+	if (fast && nentry + nret > 0 && fn->number == 0) {
+		fn->asks = asks;
+		fn->framed = nret > 0 || b->depth;
+		fn->own_frame = values;
+		fn->number = fast_number(fn->mod, fn->fun, fn->arity_term);
+		n->nomem |= fn->number == 0;
+	}
 	if (nentry == 1)
 		look_at_only(b, &fn->call, &fn->call_pid, fn->entry[0]);
 	if (nret == 1 && !keep)
@@ -177,7 +201,7 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 				b->vts |= uses_var(&prog->clauses[i]->uses, BI_VTIMESTAMP);
 				b->depth |=
 					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->uses.args);
-				b->returns |= beam_probedefs[k].route == ROUTE_RETURN &&
+				b->returns |= !b->fast && beam_probedefs[k].route == ROUTE_RETURN &&
 					      !READS_PBI(prog->clauses[i]->uses.pbis, ERLRET);
 				b->keeps |= beam_probedefs[k].route == ROUTE_RETURN &&
 					    reads_args(prog->clauses[i]->uses.pbis);
@@ -188,7 +212,7 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 		return;
 	b->depth |= b->keeps;
 	/* where all are counted so far (counters.c), processes are traced when need be */
-	n->route[ROUTE_LOCAL] |= !counted;
+	n->route[ROUTE_LOCAL] |= !counted && !b->fast;
 	need(n, "modules");
 }
 
@@ -336,7 +360,7 @@ static void look_at_functions(struct beam_handle *b, struct needs *n)
 		for (struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next) {
 			look_at(b, n, fn);
 			if (is_armed(fn)) {
-				n->route[ROUTE_LOCAL] = true;
+				n->route[ROUTE_LOCAL] |= fn->number == 0;
 				n->local |= fn->local;
 				n->values |= fn->nval > 0;
 				need_pattern(n, fn);
@@ -376,7 +400,7 @@ static void need_processes(const struct beam_handle *b, struct needs *n, bool ta
 	if (b->names.tab != NULL)
 		need(n, "names");
 	/* What is kept of a process, in our table or as self->, is freed at its exit. */
-	if (n->route[ROUTE_PROCS] || table || b->names.tab != NULL || (b->self && any))
+	if (n->route[ROUTE_PROCS] || (table && !b->fast) || b->names.tab != NULL || (b->self && any))
 		need(n, "procs");
 	if (n->route[ROUTE_RUNNING] || b->vts)
 		need(n, "running_procs");
@@ -401,6 +425,17 @@ static void need_others(const struct beam_handle *b, struct needs *n)
 		need(n, "seq_token");
 }
 
+/* From here on its calls come by the fast way; or by the tracer, if somebody else has that. */
+static void join(struct beam_handle *b, ErlNifEnv *env)
+{
+	ErlNifPid self;
+
+	b->owner = enif_self(env, &self) != NULL ? self.pid : 0;
+	b->fast = fast_core_join(b->number % BEAM_HANDLES);
+	if (b->fast)
+		b->generation = (uint32_t)atomic_fetch_add(&fast_core->generation, 1) + 1;
+}
+
 ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limit)
 {
 	struct needs n = {.env = env, .list = enif_make_list(env, 0)};
@@ -411,6 +446,8 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	if (b->clauses == NULL)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	b->self = api_has_self(b->h);
+	if (b->fast)
+		join(b, env);
 	look_at_later(b, &n);
 	look_at_probes(b, &n);
 	look_at_user(b, &n);

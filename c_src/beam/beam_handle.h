@@ -43,6 +43,9 @@ struct beam_handle {
 	bool hibernate;	   /* which processes hibernate is kept */
 	bool heaps;	   /* heap sizes at the start of a gc are kept */
 	bool self;	   /* a script has self-> variables */
+	bool fast;	   /* calls by the fast way, where it has them (fast_calls.c) */
+	uint32_t generation; /* of calls, when it joined */
+	ERL_NIF_TERM owner; /* the process that arms it: its calls are not told */
 	ERL_NIF_TERM node;
 	struct beam_functions fns;
 	struct en_probe *probe[BP_COUNT_]; /* those without a function */

@@ -23,6 +23,7 @@
 #include "engine/str.h"
 #include "prog/prog.h"
 #include "beam_handle.h"
+#include "calls.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
 #include "kept_args.h"
@@ -213,10 +214,11 @@ static inline __attribute__((always_inline)) unsigned enter(
 		return 0;
 	switch (atomic_load_explicit(&beam_layout, memory_order_relaxed)) {
 	case LAYOUT_KNOWN:
-		return beam_stack_enter(procs, ev->proc, fn, (unsigned)beam_stack_level(ev->env),
-			ev->env, ev->b->marked, tail);
+		return beam_stack_enter(procs, ev->proc, fn,
+			(unsigned)beam_stack_level(ev->env) - ev->skip, ev->env, ev->b->marked,
+			tail);
 	case LAYOUT_SESSIONS:
-		level = (unsigned)beam_chain_level(ev->env, slot, &in_chain);
+		level = (unsigned)beam_chain_level(ev->env, slot, &in_chain) - ev->skip;
 		if (ev->b->marked && !in_chain)
 			beam_stack_cut_chains(
 				procs, ev->proc, level, beam_stack_end(ev->env), slot);
@@ -415,6 +417,43 @@ static __attribute__((noinline)) ERL_NIF_TERM each_call(ErlNifEnv *env, const ER
 void beam_return_from(const struct beam_event *ev, struct beam_tstate *ts)
 {
 	attach_event(ev, ts, RETURN_FROM);
+}
+
+/* ---- the fast way (fast_calls.c) ------------------------------------------------------- */
+
+void beam_fast_called(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
+	struct beam_tstate *ts, struct beam_handle *b, unsigned skip)
+{
+	if (unlikely(ts->number != b->number))
+		attach(t, ts, b);
+	beam_cost_begin(ts);
+	ts->ev.skip = skip;
+	call_event(env, argv, t, ts, CALL);
+	ts->ev.skip = 0;
+	beam_cost_end(b, ts, argv[0]);
+}
+
+void beam_fast_ended(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
+	struct beam_tstate *ts, struct beam_handle *b, const struct beam_fn *fn, unsigned level)
+{
+	struct beam_event *ev = &ts->ev;
+	unsigned n, depth = 0;
+
+	if (unlikely(ts->number != b->number))
+		attach(t, ts, b);
+	beam_cost_begin(ts);
+	ev->cur.key = argv[2];
+	ev->env = env;
+	ev->argv = argv;
+	begin(ev);
+	if (b->stacks && ev->proc != &no_proc)
+		beam_stack_return(&b->procs, ev->proc, level, &depth);
+	if ((n = beam_nprobes(&fn->nret)) != 0) {
+		fire_return(ev, fn->ret, n, fn, depth);
+		learn(ts->slot, fn->end.clause);
+	}
+	end(ev, t, ts);
+	beam_cost_end(b, ts, argv[0]);
 }
 
 /* What the fast path jumps to. */

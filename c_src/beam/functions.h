@@ -60,6 +60,10 @@ struct beam_fn {
 	bool hibernate;		/* proc_lib:hibernate/3 */
 	bool keep;		/* clauses of its returns read its arguments */
 	bool label;		/* proc_lib:set_label/1 */
+	bool framed;		/* the fast way: its end is to be seen; */
+	bool own_frame;		/* ... that of each of its calls, in a chain of tail calls too */
+	bool asks;		/* ... a clause reads terms or the stack */
+	uint32_t number;	/* the fast way: its number in frames; 0: it is traced */
 	bool ready;		/* nentry and the rest are as they will be */
 	uint8_t nval;		/* enabled probes that read what it returns: return_trace */
 	uint8_t arity;

@@ -16,6 +16,7 @@
 #include "atom_text.h"
 #include "erl_stack.h"
 #include "erlang_provider.h"
+#include "fast_core.h"
 #include "layout.h"
 #include "nif.h"
 #include "peek.h"
@@ -84,6 +85,8 @@ static void close_handle(struct beam_handle *b)
 	if (b->h == NULL)
 		return;
 	count_user(b, false);
+	if (b->fast)
+		fast_core_leave(b->number % BEAM_HANDLES);
 	beam_unregister(b);
 	erltrace_close(b->h);
 	b->h = NULL;
@@ -404,6 +407,15 @@ ERL_NIF_TERM nif_needs(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return list;
 }
 
+/* set_calls(Handle, fast | traced): before needs(). */
+ERL_NIF_TERM nif_set_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	WITH_HANDLE(b)
+	b->fast = argv[1] == enif_make_atom(env, "fast");
+	enif_mutex_unlock(b->lock);
+	return atom_ok;
+}
+
 /* session(Number, Session): the trace session of this handle has return_to. */
 ERL_NIF_TERM nif_session(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -513,6 +525,8 @@ ERL_NIF_TERM nif_stop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	WITH_HANDLE(b)
 	beam_set_live(b, false);
+	if (b->fast)
+		fast_core_leave(b->number % BEAM_HANDLES);
 	count_user(b, false);
 	if (erltrace_stop(b->h, &e) < 0)
 		ret = beam_error(env, &e);

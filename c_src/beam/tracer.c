@@ -110,7 +110,7 @@ static void on_pid_mfa(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM m
 	if (p->argmask & ARG_BIT(PROCESS_SPAWN, function)) {
 		function = mfa_text(ev->env, mfa);
 		arg[ARG(PROCESS_SPAWN, function)] =
-			function != NULL ? beam_str(function) : (uint64_t)(uintptr_t)"";
+			function != NULL ? beam_str(function) : (uint64_t)(uintptr_t)"\0";
 		if (function == NULL)
 			strings &= ~ARG_BIT(PROCESS_SPAWN, function);
 	}
@@ -243,7 +243,7 @@ static void send_remote(struct beam_event *ev, ERL_NIF_TERM msg, const char *to_
 	ERL_NIF_TERM node, ERL_NIF_TERM opts)
 {
 	struct en_probe *p = ev->b->probe[BP_MESSAGE_SEND_REMOTE];
-	uint64_t arg[7] = {[ARG(MESSAGE_SEND_REMOTE, node)] = (uint64_t)(uintptr_t)""};
+	uint64_t arg[7] = {[ARG(MESSAGE_SEND_REMOTE, node)] = (uint64_t)(uintptr_t)"\0"};
 	unsigned strings = ARG_BIT(MESSAGE_SEND_REMOTE, sender);
 
 	if (!en_enabled(p))

@@ -18,6 +18,7 @@ struct beam_event {
 	ErlNifEnv *env;
 	struct beam_proc *proc; /* set in the context of its own process; else NULL */
 	uint64_t began;		/* ns, if running times are kept */
+	unsigned skip;		/* words on the stack that do not count: a frame of the fast way */
 	const struct beam_kept *kept; /* at a return: the arguments of the call; or NULL */
 	const ERL_NIF_TERM *argv; /* tag, state, tracee, term, options; NULL: no trace event */
 };

@@ -88,6 +88,7 @@ static const char *text(uint64_t ref)
 		int64_t got = (int64_t)rt_##fn(args[0], args[1], args[2], args[3], args[4]);       \
 		CHECK(got == (want), #fn ": %lld", (long long)got);                                \
 	} while (0)
+/* An empty string is two bytes: the second tells it from a NULL one. */
 #define S(x) word(x)
 #define I(x) (uint64_t)(int64_t)(x)
 
@@ -112,12 +113,12 @@ static void strings(struct world *w, struct fire *f, void *arg)
 	NUM(2, index, S("hello"), S("l"), 0);
 	NUM(3, index, S("hello"), S("l"), 3);
 	NUM(-1, index, S("hello"), S("l"), 4);
-	NUM(5, index, S("hello"), S(""), 9);
+	NUM(5, index, S("hello"), S("\0"), 9);
 	NUM(0, index, S("hello"), S("h"), I(-5));
 	NUM(3, rindex, S("hello"), S("l"), INT64_MAX);
 	NUM(2, rindex, S("hello"), S("l"), 2);
 	NUM(-1, rindex, S("hello"), S("l"), I(-1));
-	NUM(0, rindex, S("hello"), S(""), I(-1));
+	NUM(0, rindex, S("hello"), S("\0"), I(-1));
 	STR("lo", strstr, 0, S("hello"), S("lo"));
 	STR("(null)", strstr, 0, S("hello"), S("x"));
 	STR("llo", strchr, 0, S("hello"), 'l');
@@ -129,7 +130,7 @@ static void strings(struct world *w, struct fire *f, void *arg)
 	STR("(null)", strtok, 0, 0, S(", "));
 	STR("b", basename, 0, S("/a/b//"));
 	STR("/", basename, 0, S("///"));
-	STR(".", basename, 0, S(""));
+	STR(".", basename, 0, S("\0"));
 	STR("/a", dirname, 0, S("/a/b/"));
 	STR("/", dirname, 0, S("/a"));
 	STR(".", dirname, 0, S("a"));
@@ -157,7 +158,7 @@ static void strings(struct world *w, struct fire *f, void *arg)
 	NUM(1, streq, 0, 0);
 	CHECK((int64_t)rt_strcmp(word(f), S("a"), S("b"), 0, 0) < 0);
 	CHECK((int64_t)rt_strcmp(word(f), S("ab"), S("a"), 0, 0) > 0);
-	NUM(0, strcmp, S(""), 0);
+	NUM(0, strcmp, S("\0"), 0);
 	NUM(5, strlen, S("hello"));
 	NUM('e', strat, S("hello"), 1);
 	NUM(0, strat, S("hello"), 5);
