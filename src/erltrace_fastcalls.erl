@@ -134,7 +134,7 @@ return() ->
     Fn = {?MODULE, timed, 1},
     Off = case erltrace_vm:has_sessions() of
               true ->
-                  S = new_session(erltrace_calls, 0),
+                  S = apply(trace, session_create, [erltrace_calls, self(), []]),
                   1 = apply(trace, function, [S, Fn, true, [call_time]]),
                   1 = apply(trace, process, [S, P, true, [call]]),
                   fun() -> apply(trace, session_destroy, [S]) end;
@@ -260,16 +260,14 @@ add(Needs, #fast{patterns = Old} = Fast) ->
         New -> set(New, Fast#fast{patterns = erltrace_patterns:merge(Old, New)})
     end.
 
-new_session(Name, alone) -> new_session(Name, 0);
-new_session(Name, Number) -> apply(trace, session_create, [Name, {erltrace_nif, Number}, []]).
-
-set(New, #fast{session = Session, number = Number} = Fast) ->
+set(New, #fast{session = Session} = Fast) ->
     case {Session, erltrace_vm:has_sessions()} of
         {_, false} ->
             erltrace_vm:locked(fun() -> set_shared(Fast) end),
             Fast;
         {undefined, true} ->
-            set(New, Fast#fast{session = new_session(erltrace_calls, Number)});
+            S = apply(trace, session_create, [erltrace_calls, {erltrace_nif, 0}, []]),
+            set(New, Fast#fast{session = S});
         _ ->
             erltrace_patterns:on(New, #{}, {fun(_) -> true end, fun(_) -> ok end}, setter(Fast)),
             Fast

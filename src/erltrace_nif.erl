@@ -183,7 +183,7 @@ code(_) -> erlang:nif_error(not_loaded).
 -spec layout(atom() | non_neg_integer() | {mail | non_neg_integer(), non_neg_integer()}) -> term().
 layout(_) -> erlang:nif_error(not_loaded).
 
--spec fastcalls(term()) -> ok | undefined | non_neg_integer() | [non_neg_integer()] |
+-spec fastcalls(term()) -> ok | undefined | non_neg_integer() | [non_neg_integer()] | binary() |
           {refused, iodata()}.
 fastcalls(_) -> erlang:nif_error(not_loaded).
 

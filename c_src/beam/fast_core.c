@@ -222,6 +222,17 @@ static ERL_NIF_TERM adopt(ErlNifEnv *env)
 	return atom_ok;
 }
 
+/* [Installed, word of entries is ours, somebody is in charge, frames that found no room] */
+static ERL_NIF_TERM state(ErlNifEnv *env)
+{
+	struct core *c = fast_core;
+	bool hooked = c != NULL && *c->word_entry.at == c->hook_entry;
+
+	return enif_make_list4(env, enif_make_uint(env, c != NULL), enif_make_uint(env, hooked),
+		enif_make_uint(env, c != NULL && atomic_load(&c->ops) != NULL),
+		enif_make_uint64(env, c != NULL ? atomic_load(&c->missed) : 0));
+}
+
 static ERL_NIF_TERM test(ErlNifEnv *env, bool begin)
 {
 	bool ok;
@@ -293,6 +304,14 @@ ERL_NIF_TERM nif_fastcalls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return step_done(env, fast_find_return(&found, env));
 	if (strcmp(step, "words") == 0)
 		return step_done(env, fast_find_words(&found));
+	if (strcmp(step, "facts") == 0) { /* what was found, to be compared */
+		ERL_NIF_TERM facts;
+
+		memcpy(enif_make_new_binary(env, sizeof(found), &facts), &found, sizeof(found));
+		return facts;
+	}
+	if (strcmp(step, "state") == 0)
+		return state(env);
 	if (strcmp(step, "bytes") == 0)
 		return enif_make_uint64(env, fast_find_bytes());
 	if (strcmp(step, "install") == 0) {

@@ -210,14 +210,15 @@ static uintptr_t *word_of(const uint8_t *p)
 static const uint8_t *target(const uint8_t *p)
 {
 	const uint8_t *to = NULL;
+	const uintptr_t *word;
 
 	if (byte(p) == 0x40) /* a prefix that aligns it */
 		p++;
 	if (byte(p) == 0xe8 || byte(p) == 0xe9)
 		to = p + 5 + rel32(p + 1);
 	else if (byte(p) == 0xff && (byte(p + 1) == 0x15 || byte(p + 1) == 0x25) &&
-		 in_jit(word_of(p)) != NULL)
-		to = (const uint8_t *)*word_of(p);
+		 in_jit(word = word_of(p)) != NULL)
+		to = (const uint8_t *)*word;
 	return to != NULL && in_code(to, FRAGMENT) ? to : NULL;
 }
 
@@ -319,6 +320,7 @@ static bool find_offsets(struct fast_found *f, const uint8_t *p)
 static bool find_fragments(struct fast_found *f, const uint8_t *breakpoint)
 {
 	const uint8_t *p = breakpoint;
+	const uintptr_t *gc;
 
 	while (p < breakpoint + FRAGMENT && !(*p == call_entry[0] && IS_CODE(p, call_entry)))
 		p++;
@@ -337,13 +339,14 @@ static bool find_fragments(struct fast_found *f, const uint8_t *breakpoint)
 		return no(f, "no fragment for exceptions, or several");
 	f->error.at = word_of(p - 2);
 	p = find_only(breakpoint, call_gc, LENGTH(call_gc));
-	if (p == NULL || in_jit(word_of(p + 9)) == NULL)
+	gc = p != NULL ? word_of(p + 9) : NULL;
+	if (gc == NULL || in_jit(gc) == NULL)
 		return no(f, "no fragment for garbage collections, or several");
 	if (in_jit(f->entry.at) == NULL || in_jit(f->error.at) == NULL)
 		return no(f, "a word is not in the JIT's memory");
 	f->vm.entry = *f->entry.at;
 	f->vm.error = *f->error.at;
-	f->vm.gc = *word_of(p + 9);
+	f->vm.gc = *gc;
 	if (!in_vm(f->vm.gc))
 		return no(f, "the garbage collector is not in the VM");
 	if (!symbol_ok(f->vm.entry, "erts_generic_breakpoint", NULL) ||

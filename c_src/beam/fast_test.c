@@ -175,13 +175,13 @@ bool fast_reason(const char *proc, ERL_NIF_TERM *class, ERL_NIF_TERM *reason, ER
 
 static ERL_NIF_TERM counts(ErlNifEnv *env)
 {
-	ERL_NIF_TERM t[9];
+	ERL_NIF_TERM list = enif_make_list(env, 0);
 	_Atomic uint64_t *n[] = {&count.entries, &count.tails, &count.returns, &count.sum,
 		&count.caught[0], &count.caught[1], &count.caught[2], &count.uncaught, &count.other};
 
-	for (unsigned i = 0; i < 9; i++)
-		t[i] = enif_make_uint64(env, atomic_exchange(n[i], 0));
-	return enif_make_list_from_array(env, t, 9);
+	for (unsigned i = 9; i-- > 0;)
+		list = enif_make_list_cell(env, enif_make_uint64(env, atomic_exchange(n[i], 0)), list);
+	return list;
 }
 
 ERL_NIF_TERM fast_test_step(ErlNifEnv *env, const char *step, ERL_NIF_TERM arg)
