@@ -45,6 +45,8 @@ static const char *kind_of(const struct beam_fn *fn)
 {
 	if (fn->number != 0)
 		return "fast";
+	if (fn->tells)
+		return fn->label ? "label_exception" : "exception";
 	if (fn->label)
 		return fn->nval > 0 ? "label_return" : "label";
 	return fn->nval > 0 ? "return" : fn->local ? "local" : "global";
@@ -69,6 +71,12 @@ static void note_pbis(struct needs *n, uint32_t pbis)
 {
 	n->pbis |= pbis;
 	n->args |= reads_args(pbis);
+}
+
+/* Of a probe that fires at the end of a call. */
+static bool is_end(enum beam_route route)
+{
+	return route == ROUTE_RETURN || route == ROUTE_EXCEPTION;
 }
 
 /* These two write only what is not so yet: events may be looking. */
@@ -124,8 +132,8 @@ static bool can_be_fast(const struct beam_handle *b, const struct beam_fn *fn)
 /* Note what a function's events fire. */
 static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 {
-	unsigned nentry = 0, nret = 0, nval = 0;
-	bool local = fn->user != 0 || fn->label, keep = false, values = false, asks = false;
+	unsigned nentry = 0, nret = 0, nval = 0, nexc = 0;
+	bool local = fn->user != 0 || fn->label, keep = false, values = false, asks = false, tells;
 	bool fast = can_be_fast(b, fn);
 
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
@@ -141,26 +149,32 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 			READS_PBI(p->uses.pbis, ERLRET);
 		set(&b->depth, reads_depth(i, p->argmask));
 		local |= route != ROUTE_GLOBAL && !fast;
-		keep |= route == ROUTE_RETURN && reads_args(p->uses.pbis);
+		keep |= is_end(route) && reads_args(p->uses.pbis);
 		values |= route == ROUTE_RETURN && READS_PBI(p->uses.pbis, ERLRET);
 		if (!fast && route == ROUTE_RETURN && READS_PBI(p->uses.pbis, ERLRET)) {
 			put(&fn->val[nval++], p);
 			continue;
 		}
-		set(&b->returns, route == ROUTE_RETURN && !fast);
-		if (route == ROUTE_RETURN)
+		set(&b->returns, is_end(route) && !fast);
+		set(&b->exceptions, route == ROUTE_EXCEPTION && !fast);
+		if (route == ROUTE_EXCEPTION)
+			put(&fn->exc[nexc++], p);
+		else if (route == ROUTE_RETURN)
 			put(&fn->ret[nret++], p);
 		else
 			put(&fn->entry[nentry++], p);
 	}
 	__atomic_store_n(&fn->local, local, __ATOMIC_RELAXED);
+	/* beside those that tell of exceptions, those that tell what they return do so too */
+	tells = !fast && (nexc > 0 || (nval > 0 && b->exceptions));
+	set(&fn->tells, tells);
 	set(&fn->keep, keep);
-	set(&fn->special, fn->user != 0 || fn->hibernate || fn->label || keep);
+	set(&fn->special, fn->user != 0 || fn->hibernate || fn->label || keep || tells);
 	set(&b->keeps, keep);
 	set(&b->depth, keep); /* arguments are kept by the depth of the call */
-	if (fast && nentry + nret > 0 && fn->number == 0) {
+	if (fast && nentry + nret + nexc > 0 && fn->number == 0) {
 		fn->asks = asks;
-		fn->framed = nret > 0 || b->depth;
+		fn->framed = nret + nexc > 0 || b->depth;
 		fn->own_frame = values;
 		fn->number = fast_number(fn->mod, fn->fun, fn->arity_term);
 		n->nomem |= fn->number == 0;
@@ -170,6 +184,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 	if (nret == 1 && !keep)
 		look_at_only(b, &fn->end, &fn->end_pid, fn->ret[0]);
 	/* events may look at it: what they count is there before the count */
+	__atomic_store_n(&fn->nexc, (uint8_t)nexc, __ATOMIC_RELEASE);
 	__atomic_store_n(&fn->nval, (uint8_t)nval, __ATOMIC_RELEASE);
 	__atomic_store_n(&fn->nret, (uint8_t)nret, __ATOMIC_RELEASE);
 	__atomic_store_n(&fn->nentry, (uint8_t)nentry, __ATOMIC_RELEASE);
@@ -178,7 +193,8 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 
 static bool is_armed(const struct beam_fn *fn)
 {
-	return fn->nentry + fn->nret + fn->nval > 0 || fn->user != 0 || fn->hibernate || fn->label;
+	return fn->nentry + fn->nret + fn->nval + fn->nexc > 0 || fn->user != 0 || fn->hibernate ||
+	       fn->label;
 }
 
 /*
@@ -194,16 +210,17 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 		for (const struct d_pdesc *d = prog->clauses[i]->descs; d != NULL; d = d->next)
 			for (int k = BP_FUNCTIONS; k < BP_COUNT_ && d->id == 0; k++) {
 				if (!en_glob(d->prov, beam_provider_name()) ||
-					!en_glob(d->name, beam_probedefs[k].name))
+					!beam_is_meant(d->name, k))
 					continue;
 				any = true;
 				counted &= prog->clauses[i]->countable;
 				b->vts |= uses_var(&prog->clauses[i]->uses, BI_VTIMESTAMP);
 				b->depth |=
 					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->uses.args);
+				b->exceptions |= !b->fast && beam_probedefs[k].route == ROUTE_EXCEPTION;
 				b->returns |= !b->fast && beam_probedefs[k].route == ROUTE_RETURN &&
 					      !READS_PBI(prog->clauses[i]->uses.pbis, ERLRET);
-				b->keeps |= beam_probedefs[k].route == ROUTE_RETURN &&
+				b->keeps |= is_end(beam_probedefs[k].route) &&
 					    reads_args(prog->clauses[i]->uses.pbis);
 				note_pbis(n, prog->clauses[i]->uses.pbis);
 				n->stacks |= prog->clauses[i]->uses.ustack;
@@ -367,7 +384,7 @@ static void look_at_functions(struct beam_handle *b, struct needs *n)
 			}
 		}
 	/* what has ended must be seen: a call further down the stack need not be a deeper one */
-	b->returns |= b->depth && n->local && !n->values;
+	b->returns |= b->exceptions || (b->depth && n->local && !n->values);
 	b->stacks = b->returns || b->depth;
 	/* What functions return is told by frames of return_trace, which come between those of
 	 * return_to: not every call has one of these then. */

@@ -34,11 +34,12 @@ struct beam_handle {
 	ERL_NIF_TERM state; /* the same as a term */
 	uint64_t (*vtimestamp)(const struct en_current *cur); /* NULL: no running times are kept */
 	_Atomic bool live; /* events may fire: between go and stop */
-	bool stacks;	   /* shadow stacks are kept, for one of these two */
+	bool stacks;	   /* shadow stacks are kept, for one of these */
 	bool returns;	   /* function-return and the like */
+	bool exceptions;   /* function-exception */
 	bool depth;	   /* the depth of entries, without return_to */
 	bool marked;	   /* every frame of a [local] function has one of return_to on it */
-	bool keeps;	   /* arguments of calls until they return */
+	bool keeps;	   /* arguments of calls until they end */
 	bool vts;	   /* running times are kept */
 	bool hibernate;	   /* which processes hibernate is kept */
 	bool heaps;	   /* heap sizes at the start of a gc are kept */

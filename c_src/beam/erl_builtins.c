@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The built-ins that a D script asks an Erlang event for (probe path): erlpid, erlname, erlproc,
- * erlnode, erlsched, erlpeer, erlpeerproc, erlmsg, erlargs, erlarg(), erlint(), erlret. Answered when they are read, from
- * the event as the VM handed it over; an event that has nothing of the kind gives "" or 0.
+ * erlnode, erlsched, erlpeer, erlpeerproc, erlmsg, erlargs, erlarg(), erlint(), erlret, erlclass,
+ * erlreason. Answered when they are read, from the event as the VM handed it over; an event that
+ * has nothing of the kind gives "" or 0.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -146,11 +147,15 @@ static const struct et_str *peer_text(
 	return NULL;
 }
 
-/* Why a process or a port has ended. */
+/* Why a process or a port has ended; what was raised. */
 static bool has_reason(const struct beam_event *ev, ERL_NIF_TERM *reason)
 {
 	ERL_NIF_TERM tag = ev->argv != NULL ? ev->argv[0] : 0;
 
+	if (ev->reason != 0) {
+		*reason = ev->reason;
+		return true;
+	}
 	if (tag != atom_exit && tag != atom_closed)
 		return false;
 	*reason = ev->argv[3];
@@ -210,6 +215,7 @@ static const struct et_str *answer_str(
 			       ? beam_proc_name(ev->b, ev->cur.key, buf, size)
 			       : NULL;
 	case PBI_ERLNODE: return ev->b->node_text;
+	case PBI_ERLCLASS: return ev->class != 0 ? beam_term_text(ev->class) : NULL;
 	case PBI_ERLPEER:
 		return has_peer(ev, &t) ? peer_text(ev, t, false, buf, size) : NULL;
 	case PBI_ERLPEERPROC:

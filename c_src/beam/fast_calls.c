@@ -418,10 +418,50 @@ static void on_return(char *proc, uint64_t word, const uintptr_t *reg)
 
 /* ---- exceptions ------------------------------------------------------------------------ */
 
+/* The class and the reason: where it is caught, in the registers that handlers have them in. */
+static void get_reason(struct fast_thread *ft, const char *proc, bool caught, const uintptr_t *reg,
+	ERL_NIF_TERM *class, ERL_NIF_TERM *reason)
+{
+	if (!caught) {
+		fast_reason(proc, class, reason, ft->words + FAST_WORDS - 3);
+		return;
+	}
+	*class = reg[3];
+	*reason = reg[1];
+}
+
+/* From the newest frame on, as the calls end; level: words on the stack when each was called. */
 static void on_raised(char *proc, const uintptr_t *newest, const uintptr_t *end, bool caught,
 	const uintptr_t *reg)
 {
-	(void)proc, (void)newest, (void)end, (void)caught, (void)reg;
+	const struct core_vm *vm = &fast_core->vm;
+	const uintptr_t *bottom = (const uintptr_t *)word_at(proc, vm->hend), *at;
+	struct beam_thread *t = thread();
+	ERL_NIF_TERM class, reason;
+
+	if (t == NULL)
+		return;
+	get_reason(&t->fast, proc, caught, reg, &class, &reason);
+	for (at = newest; (at = core_next_frame(vm, at, end)) != NULL; at++)
+		for (uint64_t in = atomic_load_explicit(&fast_slots, memory_order_relaxed); in != 0;
+			in &= in - 1) {
+			unsigned slot = (unsigned)__builtin_ctzll(in);
+			struct beam_handle *b = enter(t, slot);
+			const struct beam_fn *fn;
+			ErlNifEnv *env;
+
+			if (b == NULL)
+				continue;
+			fn = fn_of(b, at[1]);
+			env = set_up(&t->fast, proc, atom_exception_from, b);
+			if (fn != NULL && fn->number != 0 && t->fast.argv[2] != b->owner) {
+				t->fast.argv[3] = make_mfa(&t->fast, fn, NULL);
+				t->fast.argv[4] = 0;
+				beam_fast_raised(env, t->fast.argv, t, &t->tstates[slot], b, fn,
+					(unsigned)(bottom - (at + 1 + vm->frame)), class, reason);
+			}
+			beam_thread_leave(t);
+		}
 }
 
 const struct core_ops fast_ops = {.entry = on_entry, .ret = on_return, .raised = on_raised};

@@ -21,7 +21,8 @@ struct beam_fn;
 struct beam_frame {
 	const struct beam_fn *fn;
 	uint32_t level; /* words on the stack at entry */
-	uint32_t top;	/* the same with the frame of return_to that the VM puts there; or level */
+	uint32_t top;	/* the same with the frames that the VM puts there, of return_to and
+			   exception_trace; or level */
 };
 
 #define BEAM_INLINE_FRAMES 3

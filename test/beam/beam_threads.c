@@ -303,7 +303,7 @@ static ERL_NIF_TERM own_port(struct thread *t)
 
 static void odd_one(struct thread *t, struct proc *p)
 {
-	const ERL_NIF_TERM tags[] = {atom_call, atom_return_to, atom_return_from, atom_send,
+	const ERL_NIF_TERM tags[] = {atom_call, atom_return_to, atom_return_from, atom_exception_from, atom_send,
 		atom_receive, atom_in, atom_out, atom_spawned, atom_exit, atom_gc_minor_start,
 		atom_gc_minor_end, atom_gc_major_start, atom_gc_major_end, atom_register,
 		atom_unregister, atom_open, atom_closed, atom_spawn, atom_ok};
@@ -386,7 +386,8 @@ static const char odd_script[] =
 	"erlang*:::message-send { @m[erlmsg, args[1]] = sum(args[2]); @n[erlname] = count(); }\n"
 	"erlang*:::message-queued { @m2[erlmsg] = count(); }\n"
 	"erlang*:m::function-entry { @a[erlargs, erlarg(1)] = sum(erlint(0)); ustack(5); }\n"
-	"erlang*:m::function-return { @b[erlret] = count(); }";
+	"erlang*:m::function-return { @b[erlret] = count(); }\n"
+	"erlang*:m::function-exception { @c[erlclass, erlreason, erlarg(0)] = count(); ustack(5); }";
 
 static void counts(ErlNifEnv *env, struct open *o, long *fired, long *lost)
 {
