@@ -1,23 +1,27 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc What a running script has armed in the node: trace flags and patterns (erltrace_vm), the
-%% fast way to calls (erltrace_fastcalls), the VM's counters (erltrace_counters), the messages of the system monitor and of net_kernel
+%% @doc What a running script has armed in the node: trace flags and patterns (erltrace_vm), the fast
+%% way to calls (erltrace_fastcalls) if that is taken (erltrace_calls), the VM's counters
+%% (erltrace_counters), the messages of the system monitor and of net_kernel
 %% (erltrace_monitor), modules loaded while the script runs (erltrace_rearm). It is a value that the
 %% handle's process keeps from go until disarm/1.
 -module(erltrace_arming).
--export([arm/4, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, about/1]).
+-export([arm/4, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, sweeps/1,
+         about/1]).
 -export_type([arming/0]).
 
 -define(COUNT, 10). % ms between two checks whether the VM's counters are due to be read
 
 -record(arming, {nif :: reference(),
                  armed :: erltrace_vm:armed() | undefined,
+                 calls :: erltrace_calls:calls() | undefined,
                  fast :: erltrace_fastcalls:fast() | undefined,
                  counters :: erltrace_counters:counters() | undefined,
                  monitor :: pid() | undefined,
                  missing = <<>> :: binary(),       % which probes cannot fire here, and why
                  rearm :: erltrace_rearm:rearm() | undefined,
                  layout :: ok | names | undefined,
+                 sweeps = false :: boolean(),      % exits of processes are not traced
                  skipped = 0 :: non_neg_integer(), % processes left to other tracers
                  left = 0 :: non_neg_integer()}).  % functions left with somebody else's pattern
 -opaque arming() :: #arming{}.
@@ -34,17 +38,19 @@ arm(Nif, Number, Owner, Known) ->
     end.
 
 arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
-    _ = application:get_env(erltrace, fast_calls) =:= {ok, true} andalso
-        erltrace_fastcalls:available() =:= ok andalso erltrace_nif:set_calls(Nif, fast),
+    Calls = erltrace_calls:choose(Nif),
+    unflagged(Nif, erltrace_calls:is_fast(Calls)),
     case erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit)) of
         Needs when is_list(Needs) ->
-            A1 = A#arming{layout = prepare(Nif, Needs)},
+            A1 = A#arming{layout = prepare(Nif, Needs), sweeps = lists:member(sweep, Needs),
+                          calls = erltrace_calls:note(Nif, Needs, Calls)},
             Names = erltrace_names:fill(Nif, Needs),
             case arm_both(Number, Needs, Owner) of
                 {ok, Fast, Armed} ->
                     erltrace_names:renew(Nif, Names),
                     start_monitor(Number, Needs, Known,
-                                  A1#arming{armed = Armed, fast = Fast, skipped = erltrace_vm:skipped(Armed),
+                                  A1#arming{armed = Armed, fast = Fast,
+                                            skipped = erltrace_vm:skipped(Armed),
                                             left = erltrace_vm:left(Armed)});
                 gone ->
                     erltrace_vm:forget(Number),
@@ -56,6 +62,15 @@ arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
         _ ->
             {error, <<"ET_NOMEM">>, <<"out of memory">>}
     end.
+
+%% Where calls come by the fast way no process need be flagged: neither exits nor registrations are
+%% traced then, if the script can do without. It must be known where the VM keeps names. For tests the
+%% setting exit_events has that by the tracer's way too.
+unflagged(Nif, IsFast) ->
+    Asked = application:get_env(erltrace, exit_events, true) =:= false,
+    _ = Asked andalso erltrace_nif:unflagged(Nif),
+    _ = (IsFast orelse Asked) andalso erltrace_names:layout(),
+    ok.
 
 arm_both(Number, Needs, Owner) ->
     try erltrace_fastcalls:arm(Number, Needs, Owner) of
@@ -169,10 +184,18 @@ rearm(#arming{nif = Nif, rearm = Rearm, armed = Armed, fast = Fast, counters = C
 rearm_interval(#arming{rearm = undefined}) -> infinity;
 rearm_interval(_) -> erltrace_rearm:interval().
 
+%% @doc Is what is kept of processes freed by erltrace_nif:sweep/1?
+-spec sweeps(arming()) -> boolean().
+sweeps(#arming{sweeps = Sweeps}) -> Sweeps.
+
 %% @doc For erltrace:status/1 and -v.
 -spec about(arming()) -> map().
-about(#arming{armed = Armed, counters = Counters, layout = Layout} = A) ->
+about(#arming{armed = Armed, fast = Fast, counters = Counters, layout = Layout} = A) ->
+    What = case Armed of undefined -> []; _ -> erltrace_vm:about(Armed) end,
+    NFast = case Fast of undefined -> 0; _ -> erltrace_fastcalls:count(Fast) end,
     #{skipped => A#arming.skipped, left => A#arming.left, missing => A#arming.missing,
-      armed => case Armed of undefined -> []; _ -> erltrace_vm:about(Armed) end,
+      armed => What,
+      calls => erltrace_calls:about(A#arming.calls, NFast,
+                                    proplists:get_value(functions, What, 0)),
       counted => case Counters of undefined -> []; _ -> erltrace_counters:about(Counters) end,
       returns_by => case Layout of ok -> stack; Other -> Other end}.

@@ -199,15 +199,18 @@ count(What, Test, Counts) ->
 
 %% Where an exception is kept before it is handled; and what the VM's own are.
 reasons() ->
-    Kinds = [error, exit, throw, badmatch, case_clause, try_clause, badfun, badmap,
-             function_clause, if_clause, badarg, badarith, system_limit],
+    %% of what the VM makes the reason: a tag and a value, a tag, the first element of a tuple
+    Kinds = [{error, none}, {exit, none}, {throw, none}, {badmatch, value}, {case_clause, value},
+             {try_clause, value}, {badfun, value}, {badarity, value}, {badmap, value},
+             {function_clause, tag}, {if_clause, tag}, {badarg, tag}, {badarith, tag}, {undef, tag},
+             {system_limit, tag}, {error_args, first}],
     _ = in_process(fun() -> [kind(N, K) || {N, K} <- lists:zip(lists:seq(0, length(Kinds) - 1), Kinds)],
                             ok end),
     _ = erltrace_nif:fastcalls({counts, 0}),
     erltrace_nif:fastcalls({reasons, 0}).
 
-kind(N, Kind) ->
-    ok = erltrace_nif:fastcalls({kind, {N, Kind}}),
+kind(N, {Kind, Form}) ->
+    ok = erltrace_nif:fastcalls({kind, {N, Kind, Form}}),
     catch_(raise, Kind),
     erltrace_nif:fastcalls({kind, none}).
 
@@ -238,6 +241,9 @@ raise(badmatch) -> {} = id(?MODULE);
 raise(case_clause) -> case id(?MODULE) of {} -> ok end;
 raise(try_clause) -> try id(?MODULE) of {} -> ok catch throw:none -> ok end;
 raise(badfun) -> (id(?MODULE))();
+raise(badarity) -> (id(fun(_) -> ok end))();
+raise(undef) -> ?MODULE:no_such_function();
+raise(error_args) -> error(?MODULE, [none]);
 raise(badmap) -> (id(?MODULE))#{a => b};
 raise(if_clause) -> X = id(?MODULE), if X =:= {} -> ok end;
 raise(badarg) -> {atom_to_list(id({}))};

@@ -22,5 +22,10 @@ void beam_fast_called(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thr
 void beam_fast_ended(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
 	struct beam_tstate *ts, struct beam_handle *b, const struct beam_fn *fn, unsigned level);
 
+/* The same for a call that an exception ends. */
+void beam_fast_raised(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
+	struct beam_tstate *ts, struct beam_handle *b, const struct beam_fn *fn, unsigned level,
+	ERL_NIF_TERM class, ERL_NIF_TERM reason);
+
 #pragma GCC visibility pop
 #endif

@@ -20,7 +20,7 @@ static struct {
 
 static int kind = -1; /* of the exception that comes next; -1: none that is looked at */
 static struct {
-	ERL_NIF_TERM tag;
+	ERL_NIF_TERM tag, form; /* value: {tag, Value}; first: of a tuple; else tag */
 	uintptr_t word[WORDS];
 	bool seen;
 } kinds[KINDS];
@@ -147,7 +147,8 @@ static uintptr_t word_at(const char *proc, uint32_t offset)
 bool fast_reason(const char *proc, ERL_NIF_TERM *class, ERL_NIF_TERM *reason, ERL_NIF_TERM word[3])
 {
 	uintptr_t code = word_at(proc, fast_core->vm.freason);
-	unsigned at = (fast_core->vm.freason - FROM) / 8;
+	const ERL_NIF_TERM *tuple;
+	unsigned k, at = (fast_core->vm.freason - FROM) / 8;
 
 	*class = (code & 3) == KIND_EXIT ? atom_exit : atom_error;
 	*reason = word_at(proc, fast_core->vm.fvalue);
@@ -158,16 +159,21 @@ bool fast_reason(const char *proc, ERL_NIF_TERM *class, ERL_NIF_TERM *reason, ER
 		*reason = (ERL_NIF_TERM)(uintptr_t)word | 2;
 		return true;
 	}
-	for (unsigned k = KIND_SYSTEM; k < KINDS; k++) {
-		if (!kinds[k].seen || kinds[k].word[at] != code)
-			continue;
-		word[1] = kinds[k].tag;
-		/* {badmatch, Value} and the like; where there is no value, the tag alone */
-		*reason = kinds[k].word[(fast_core->vm.fvalue - FROM) / 8] == atom_erltrace_fastcalls
-				  ? (ERL_NIF_TERM)(uintptr_t)word | 2
-				  : kinds[k].tag;
+	/* the first that is so: the VM may raise others as error/1 does */
+	for (k = 0; k < KINDS && !(kinds[k].seen && kinds[k].word[at] == code); k++)
+		;
+	if (k < KIND_SYSTEM)
 		return true;
-	}
+	if (k == KINDS)
+		return false;
+	word[1] = kinds[k].tag;
+	tuple = (const ERL_NIF_TERM *)(uintptr_t)(*reason & ~(ERL_NIF_TERM)7);
+	if (kinds[k].form == atom_value)
+		*reason = (ERL_NIF_TERM)(uintptr_t)word | 2;
+	else if (kinds[k].form == atom_first && (*reason & 3) == 2)
+		*reason = tuple[1];
+	else
+		*reason = kinds[k].tag;
 	return true;
 }
 
@@ -193,11 +199,13 @@ ERL_NIF_TERM fast_test_step(ErlNifEnv *env, const char *step, ERL_NIF_TERM arg)
 	if (strcmp(step, "counts") == 0)
 		return counts(env);
 	if (strcmp(step, "kind") == 0) {
-		if (!enif_get_tuple(env, arg, &n, &t) || n != 2 || !enif_get_int(env, t[0], &kind) ||
-			kind >= KINDS)
+		if (!enif_get_tuple(env, arg, &n, &t) || n != 3 || !enif_get_int(env, t[0], &kind) ||
+			kind >= KINDS) {
 			kind = -1;
-		else
+		} else {
 			kinds[kind].tag = t[1];
+			kinds[kind].form = t[2];
+		}
 		return atom_ok;
 	}
 	if (strcmp(step, "reasons") == 0) {

@@ -85,7 +85,7 @@ enum en_state en_state(const struct en *en);
 bool en_exited(const struct en *en, int *code);
 bool en_filled(const struct en *en);
 const struct en_ecb *en_ecb(const struct en *en, uint32_t epid); /* epids start at 1 */
-uint64_t en_wall(uint64_t mono);	   /* the same time, since 1970 */
+uint64_t en_wall(const struct en *en, uint64_t mono); /* the same time, since 1970 */
 bool en_jitted(const struct en *en);
 
 /* ---- the consumer's side -------------------------------------------------------------- */
@@ -138,5 +138,13 @@ void en_fire_own(struct en_probe *p, const uint64_t *arg); /* en_fire, and add i
 uint64_t en_fired(const struct en *en);
 /* Delete all self-> variables of a key whose process has ended (probe path). */
 void en_self_free(struct en *en, uint64_t key);
+/*
+ * The same where nobody tells that a process has ended: asks is_dead() about the keys of so many
+ * chains of the table, from chain *at on, which is 0 in the beginning. true: that was the last one.
+ * A key that is dead stays so and fires no more. On the consumer's side, as en_clean.
+ */
+bool en_self_sweep(struct en *en, uint64_t *at, unsigned chains,
+	bool (*is_dead)(void *arg, uint64_t key), void *arg);
+bool en_dyn_scarce(const struct en *en); /* most of dynvarsize has been handed out */
 
 #endif

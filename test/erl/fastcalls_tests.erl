@@ -3,7 +3,7 @@
 %% same results as the tracer's way; nothing left behind.
 -module(fastcalls_tests).
 -include_lib("eunit/include/eunit.hrl").
--export([f/1, down/1, loop/1, bits/1, map/2, each/1]). % what is traced
+-export([f/1, down/1, loop/1, bits/1, map/2, each/1, raise/1, deep/2]). % what is traced
 
 %% Before anything is installed.
 finder_test_() ->
@@ -12,7 +12,6 @@ finder_test_() ->
 
 start() ->
     {ok, _} = application:ensure_all_started(erltrace),
-    application:set_env(erltrace, fast_calls, true),
     ok.
 
 %% Whichever byte of the VM's code is another: refused, or it did not matter, and the same was found.
@@ -69,6 +68,14 @@ cases() ->
       ?ALL "bits:function-entry { @[erlarg(0)] = count(); }",
       fun() -> bits(<<"abcdefgh">>), bits(<<1:4, "xyz">>) end},
      {"the stack", ?ALL "f:function-entry { @[ustack()] = count(); }", fun calls/0},
+     {"exceptions", ?ALL ":function-entry { @e[args[1]] = count(); } "
+      ?ALL ":function-return { @r[args[1]] = count(); } "
+      ?ALL ":function-exception { @x[args[1], erlclass, erlreason] = count(); }", fun exceptions/0},
+     {"exceptions with depth and arguments",
+      ?ALL "deep:function-exception { @x[args[1], arg2, args[3], erlargs, erlreason] = count(); }",
+      fun exceptions/0},
+     {"exceptions that nobody catches",
+      ?ALL ":function-exception { @x[args[1], erlclass, erlreason] = count(); }", fun uncaught/0},
      {"a pattern", ?ALL "map:function-entry /erlmatch(erlarg(1), \"[{A, <<B>>}]\")/ "
       "{ @[this->A, this->B] = count(); }", fun() -> map(fun f/1, [{7, <<8>>}]) end}].
 
@@ -78,10 +85,11 @@ same(Script, Work) ->
     ?assertEqual(Traced, results(fast, Script, Work)).
 
 results(Way, Script, Work) ->
-    application:set_env(erltrace, fast_calls, Way =:= fast),
     {ok, H} = erltrace:open(),
+    ok = erltrace:setopt(H, "calls", atom_to_list(Way)),
     ok = erltrace:compile(H, Script),
     ok = erltrace:go(H),
+    ?assertMatch({ok, #{calls := #{way := Way}}}, erltrace:status(H)),
     {P, M} = spawn_monitor(Work),
     receive {'DOWN', M, process, P, normal} -> ok end,
     ok = erltrace:stop(H),
@@ -97,6 +105,48 @@ calls() ->
     3 = down(3),
     ok = loop(4),
     [each(I) || I <- [1, 2, 3]].
+
+-define(HOWS, [throw, error, exit, raise, badmatch, case_clause, function_clause, badarg, badarith,
+               if_clause, badfun, badarity, undef, error_args, none]).
+
+exceptions() ->
+    [catch_(How, N) || How <- ?HOWS, N <- [0, 1, 3]],
+    [catch catch_again(How) || How <- ?HOWS],
+    calls().
+
+catch_(How, N) ->
+    try deep(N, How) of X -> X catch C:R -> {C, R} end.
+
+%% Caught, and raised again.
+catch_again(How) ->
+    try deep(1, How) catch C:R:S -> erlang:raise(C, R, S) after f(1) end.
+
+%% No error of these is logged: the logger is told nothing of processes that exit.
+uncaught() ->
+    [begin
+         {P, M} = spawn_monitor(fun() -> deep(2, How) end),
+         receive {'DOWN', M, process, P, _} -> ok end
+     end || How <- ?HOWS].
+
+deep(0, How) -> raise(How);
+deep(N, How) -> {deep(N - 1, How)}.
+
+raise(throw) -> throw({thrown, 1});
+raise(error) -> error(my_error);
+raise(exit) -> exit({my, "exit"});
+raise(raise) -> erlang:raise(throw, raised, []);
+raise(badmatch) -> {} = id(17);
+raise(case_clause) -> case id(17) of {} -> ok end;
+raise(badarg) -> {atom_to_list(id({}))};
+raise(badarith) -> {1 + id(a)};
+raise(if_clause) -> X = id(17), if X =:= {} -> ok end;
+raise(badfun) -> (id(17))();
+raise(badarity) -> (id(fun(_) -> ok end))();
+raise(undef) -> fastcalls_tests:no_such_function(1);
+raise(error_args) -> error(with_args, [1, 2]);
+raise(none) -> none.
+
+id(X) -> X.
 
 f(X) -> {X}.
 
@@ -162,8 +212,8 @@ it_is_found_once() ->
     ?assertEqual(ok, available()).
 
 open(Script) ->
-    application:set_env(erltrace, fast_calls, true),
     {ok, H} = erltrace:open(),
+    ok = erltrace:setopt(H, "calls", "fast"),
     ok = erltrace:compile(H, Script),
     ok = erltrace:go(H),
     {ok, H}.

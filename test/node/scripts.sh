@@ -93,9 +93,22 @@ is 'sched: times' 51 "$(awk '$1 == "demo_exact:sink/1" { print $2 }' o)" # the f
 ok 'sched: the longest is part of all' awk '$1 == "demo_exact:sink/1" { exit !($4 <= $3) }' o
 node=scripts_a
 
-run busy 'demo_exact:burns(1500).' # at work for more than a second
+# Processes at work until the script has printed one of them: it does every second.
+burn() {
+	local i
+	value=
+	for ((i = 0; i < 500; i++)); do
+		grep -qE '^demo_exact:worker/1 .* [0-9]{4,}$' o && return
+		value+="${value:+|}$(at $node 'demo_exact:burns(50).')"
+	done
+}
+done_[busy]=1
+trace $node -qs "$lib/busy.d"
+burn
+untrace
+is 'busy: exit' 0 "$status"
 has 'busy: header' '^PROCESS +PID +RUN US$'
-has 'busy: rows' "^demo_exact:worker/1 +$value +[0-9]{4,}\$"
+has 'busy: rows' "^demo_exact:worker/1 +($value) +[0-9]{4,}\$"
 
 run hibernate 'demo_exact:hibernates(6).'
 row 'hibernate: times' "demo_exact:worker/1 demo_exact:sleeper/1 6"
@@ -190,6 +203,21 @@ run slow 'demo_exact:raises(1, 300, [throw, error, exit]).' demo_exact 250000
 is 'slow: who catches it' 3 "$(grep -cE "^ +[0-9]+ demo_exact:worker/1 +demo_exact:catcher/2 +\[.*,(throw|error|exit)\]$" o)"
 hasnt 'slow: what an exception ends is not told' 'raiser'
 hasnt 'slow: nor does the next call take its time' 'leaf'
+
+run exceptions 'demo_exact:raises(20, 0, [throw, error, exit]).' demo_exact
+for class in throw error exit; do
+	has "exceptions: $class" "^ +40 demo_exact:raiser/2 +$class +[^ ]"
+done
+hasnt 'exceptions: who catches it returns' 'catcher'
+run exceptions '[{catch demo_exact:thrower({bad, X}), catch demo_exact:nap(X)} || X <- [a, b, c]].' demo_exact
+row 'exceptions: a tuple by its tag' '3 demo_exact:thrower/1 throw bad'
+row 'exceptions: another reason' '3 demo_exact:nap/1 error timeout_value'
+run exceptions '[catch demo_exact:thrower(X) || X <- [{}, {{a, 1}, b}, "text"]].' demo_exact
+row 'exceptions: an empty tuple' '1 demo_exact:thrower/1 throw {}'
+row 'exceptions: a tag that is a tuple' '1 demo_exact:thrower/1 throw {a,1}'
+row 'exceptions: a text' '1 demo_exact:thrower/1 throw "text"'
+run exceptions 'demo_exact:calls(100).' demo_exact
+hasnt 'exceptions: none' 'demo_exact'
 
 run profile '{demo_exact:nested(300), demo_exact:body(20), demo_exact:tail(500), demo_exact:throws(10), demo_exact:calls(100)}.' demo_exact
 has 'profile: outer' '^demo_exact:outer/1 +300 '
