@@ -185,7 +185,13 @@ script(Questions, Probe, Jit) ->
      [["erlang*:prop_looks:traced:", Probe, " { printf(\"", integer_to_list(I), " ", Format,
        "\\n\", ", Text, "); }\n"] || {I, {Format, Text, _}} <- Questions]].
 
+%% What goes wrong here is told as a result: not all releases of PropEr show it.
 run(Questions, Probe, Jit, A, B) ->
+    try run_script(Questions, Probe, Jit, A, B)
+    catch Class:Reason:Stack -> {Class, Reason, Stack}
+    end.
+
+run_script(Questions, Probe, Jit, A, B) ->
     case erltrace:script(script(Questions, Probe, Jit)) of
         {ok, H} ->
             ok = traced(A, B),
