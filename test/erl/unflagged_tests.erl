@@ -57,6 +57,7 @@ all_test_() ->
 tests() ->
     [{no_process_is_traced, fun no_process_is_traced/0}, {storm, fun storm/0},
      {by_itself, fun by_itself/0}, {stacks, fun stacks/0}, {arguments, fun arguments/0},
+     {beside_another, fun beside_another/0},
      {names, fun names/0}, {changing_names, fun changing_names/0}, {asked, fun asked/0},
      {asked_storm, fun asked_storm/0}].
 
@@ -83,6 +84,12 @@ sweep_pass(Nif) ->
         0 -> sweep_pass(Nif);
         Ms when is_integer(Ms) -> ok
     end.
+
+%% kB
+rss() ->
+    {ok, B} = file:read_file("/proc/self/status"),
+    {match, [N]} = re:run(B, "VmRSS:\\s+(\\d+)", [{capture, all_but_first, list}]),
+    list_to_integer(N).
 
 drops(H) ->
     case erltrace:consume(H) of
@@ -136,11 +143,15 @@ storm() ->
     Rounds = 200,
     Got = run([{"dynvarsize", "64k"}], Script,
               fun(H) ->
-                      [begin
-                           many(100, fun() -> act(0), act(0) end),
-                           [ask(P, fun() -> act(R) end) || P <- Living],
-                           sweep(H)
-                       end || R <- lists:seq(1, Rounds)],
+                      Round = fun(R) ->
+                                      many(100, fun() -> act(0), act(0) end),
+                                      [ask(P, fun() -> act(R) end) || P <- Living],
+                                      sweep(H)
+                              end,
+                      [Round(R) || R <- lists:seq(1, Rounds div 4)],
+                      Rss = rss(),
+                      [Round(R) || R <- lists:seq(Rounds div 4 + 1, Rounds)],
+                      ?assert(rss() - Rss < 20000),
                       ?assertEqual([], drops(H)),
                       ?assertMatch(#{lost := 0}, status(H)),
                       aggregations(H)
@@ -196,6 +207,38 @@ arguments() ->
                 ?assertMatch(#{lost := 0, no_args := 0}, status(H)),
                 ?assertEqual(#{{"_", ["act/1", "7"]} => 1}, aggregations(H))
         end).
+
+%% Beside a script that has exits traced: before OTP 27 its events come to the other one too, while the
+%% sweep is at work.
+beside_another() ->
+    Script = "erlang*:unflagged_tests:deep:function-entry { self->n++; @deep = max(self->n); }"
+        "erlang*:unflagged_tests:deep:function-return { @r = max(arg2); }",
+    run(Script,
+        fun(H) ->
+                {ok, Other} = erltrace:script("erlang*:::process-exit { self->x = 1; @ = count(); }"),
+                Held = fun(Parent) -> deep(60, fun() -> held(Parent) end) end,
+                Ended = fun() -> 60 = deep(60, fun() -> ok end) end,
+                Grown = fun() -> % runs on for a moment when the VM takes it for dead
+                                process_flag(max_heap_size, #{size => 3000, kill => true,
+                                                              error_logger => false}),
+                                grow([])
+                        end,
+                Sweeper = spawn_link(fun Sweeper() -> sweep(H), Sweeper() end),
+                [begin killed(50, Held), many(50, Ended), many(50, Grown) end ||
+                    _ <- lists:seq(1, 40)],
+                unlink(Sweeper),
+                exit(Sweeper, kill),
+                60 = deep(60, fun() -> ok end),
+                #{{"_", []} := Exits} = aggregations(Other),
+                ok = erltrace:close(Other),
+                ?assert(Exits >= 6000),
+                ?assertMatch(#{lost := 0}, status(H)),
+                ?assertMatch(#{{"deep", []} := N, {"r", []} := 61} when N >= 61, aggregations(H))
+        end).
+
+grow(List) ->
+    20 = deep(20, fun() -> ok end),
+    grow([List, lists:seq(1, 50) | List]).
 
 %% ---- names -----------------------------------------------------------------------------------
 
