@@ -2,17 +2,18 @@
 /*
  * What is kept of processes is freed when they exit: self-> variables, slots of the tables of
  * processes and of what they are called. Where no process is traced, nobody tells of exits
- * (beam_handle.exits). Then this goes through the tables, off the probe path, and asks the VM whether
- * each process still lives. It takes a little of a table at a time. When it has been through all of
- * them it pauses for a hundred times as long as that took, or ten times where room is getting scarce:
- * a few ms where there is little to look at, a second where ten thousand processes have something.
+ * (beam_handle.exits). Then this goes through the tables, off the probe path, and asks the VM
+ * whether each process still lives. It takes a little of a table at a time. When it has been
+ * through all of them it pauses for a hundred times as long as that took, or ten times where room
+ * is getting scarce: a few ms where there is little to look at, a second where ten thousand
+ * processes have something.
  *
  * Nothing of a living process is freed. To the VM a process is dead when it has begun to exit. It
- * begins to do so itself between two calls, or is made to while it runs a dirty NIF: its events have
- * been handled by then. There is one exception: a process that is killed for the size of its heap
- * (max_heap_size) is dead at once, but runs on until it next yields. Its last calls may find that their
- * variables are gone; what they leave is freed by the next pass. A pid is used again after 2^28 others
- * at the earliest, when the old process has long been swept.
+ * begins to do so itself between two calls, or is made to while it runs a dirty NIF: its events
+ * have been handled by then. There is one exception: a process that is killed for the size of its
+ * heap (max_heap_size) is dead at once, but runs on until it next yields. Its last calls may find
+ * that their variables are gone; what they leave is freed by the next pass. A pid is used again
+ * after 2^28 others at the earliest, when the old process has long been swept.
  */
 #include "engine/clock.h"
 #include "engine/engine.h"
@@ -46,8 +47,7 @@ static bool sweep_procs(struct beam_handle *b, uint64_t *at, ErlNifEnv *env)
 
 static bool sweep_names(struct beam_handle *b, uint64_t *at, ErlNifEnv *env)
 {
-	return b->proc_names.tab == NULL ||
-	       beam_proc_names_sweep(&b->proc_names, at, is_dead, env);
+	return b->proc_names.tab == NULL || beam_proc_names_sweep(&b->proc_names, at, is_dead, env);
 }
 
 /* Has most of some memory been handed out? It may have been given back since. */
