@@ -5,7 +5,7 @@
 -module(unflagged_tests).
 -include_lib("eunit/include/eunit.hrl").
 -import(script_run, [aggregations/1]).
--export([act/1, deep/2, held/1, loop/1, unknown_vm/0]).
+-export([act/1, deep/2, held/1, loop/1, unknown_vm/0, refused/0]).
 
 act(X) -> X.
 
@@ -357,14 +357,14 @@ asked_storm() ->
 
 %% Slots go by a hash of the pid, and there are few: a dead process must leave its own. Names come by
 %% events, as it is not known where the VM keeps them.
-unknown_vm_test_() ->
-    {timeout, 60, fun() ->
-        {ok, Peer, _} = peer:start_link(#{connection => standard_io, wait_boot => 60000,
-                                          args => ["+P", "1024", "-pa" | code:get_path()]}),
-        try ok = peer:call(Peer, ?MODULE, unknown_vm, [], 50000)
-        after peer:stop(Peer)
-        end
-    end}.
+unknown_vm_test_() -> {timeout, 60, fun() -> in_peer(unknown_vm) end}.
+
+in_peer(Function) ->
+    {ok, Peer, _} = peer:start_link(#{connection => standard_io, wait_boot => 60000,
+                                      args => ["+P", "1024", "-pa" | code:get_path()]}),
+    try ok = peer:call(Peer, ?MODULE, Function, [], 50000)
+    after peer:stop(Peer)
+    end.
 
 unknown_vm() ->
     application:set_env(erltrace, vm_internals, false),
@@ -386,3 +386,59 @@ unknown_vm() ->
 
 %% Where it is known, the check finds it.
 layout_test() -> ?assertEqual(ok, erltrace_names:layout()).
+
+%% The check refuses whatever is not certain: here the same steps, with something wrong in each.
+refused_test_() -> {timeout, 60, fun() -> in_peer(refused) end}.
+
+refused() ->
+    {ok, _} = application:ensure_all_started(erltrace),
+    ok = erltrace_vm:layout(),
+    Names = [unflagged_1, unflagged_2, unflagged_3],
+    Sample = fun(Name) -> with_name(sample, Name, Name) end,
+    Look = fun(Name) -> with_name(look, Name, Name) end,
+    Words = fun() -> erltrace_nif:name_layout(words) end,
+    Wrong = [{"too few samples", fun() -> Sample(unflagged_1), Words(), lists:foreach(Look, Names) end},
+             {"too few looks", fun() -> lists:foreach(Sample, Names), Words(), Look(unflagged_1) end},
+             {"a sample without a name had one",
+              fun() ->
+                      lists:foreach(Sample, Names), Words(), lists:foreach(Look, Names),
+                      true = register(unflagged_1, self()),
+                      erltrace_nif:name_layout({sample, undefined})
+              end},
+             {"a sample with a name had none",
+              fun() ->
+                      lists:foreach(Sample, Names),
+                      erltrace_nif:name_layout({sample, unflagged_1}),
+                      Words(), lists:foreach(Look, Names)
+              end},
+             {"the entry has another name",
+              fun() ->
+                      lists:foreach(Sample, Names), Words(), lists:foreach(Look, Names),
+                      with_name(look, unflagged_1, unflagged_2)
+              end},
+             {"the process has no entry",
+              fun() ->
+                      lists:foreach(Sample, Names), Words(), lists:foreach(Look, Names),
+                      erltrace_nif:name_layout({look, unflagged_1})
+              end},
+             {"another process",
+              fun() ->
+                      lists:foreach(Sample, Names), Words(), lists:foreach(Look, Names),
+                      script_run:in_process(fun() -> Sample(unflagged_1) end)
+              end}],
+    [?assertEqual({What, unknown}, {What, checked(Steps)}) || {What, Steps} <- Wrong],
+    ?assertEqual(ok, checked(fun() ->
+                                     lists:foreach(Sample, Names), Words(), lists:foreach(Look, Names)
+                             end)),
+    ok.
+
+checked(Steps) ->
+    erltrace_nif:name_layout(start),
+    {_, normal} = script_run:in_process(Steps),
+    erltrace_nif:name_layout(check).
+
+with_name(What, Name, Told) ->
+    ok = erltrace_nif:name_layout({sample, undefined}),
+    true = register(Name, self()),
+    ok = erltrace_nif:name_layout({What, Told}),
+    true = unregister(Name).
