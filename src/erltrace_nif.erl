@@ -134,7 +134,7 @@ calls(_) -> erlang:nif_error(not_loaded).
 set_calls(_, _) -> erlang:nif_error(not_loaded).
 
 -spec needs(nif(), node(), pos_integer()) ->
-          [atom() | {local | global | return, module(), atom(), arity()}] | failure().
+          [atom() | {local | global | return | fast, module(), atom(), arity()}] | failure().
 needs(_, _, _) -> erlang:nif_error(not_loaded).
 
 -spec unflagged(nif()) -> ok | failure().
