@@ -16,8 +16,10 @@
 -export([find/0]). % for tests
 -export([one/1, timed/1, body/1, tail/1, raise/1, grow/1]). % what is looked at, and tested
 -export_type([fast/0]).
+-compile(nowarn_deprecated_catch). % the old handlers are looked for, too
+-dialyzer([{nowarn_function, [in_process/1, return/0, cases/0, raise/1, catch_/2]}, no_missing_calls]).
 
--record(fast, {number :: pos_integer(),
+-record(fast, {number :: pos_integer() | alone,
                owner :: pid(),
                session :: term(),                     % from OTP 27 on
                patterns = #{} :: erltrace_patterns:patterns()}).
