@@ -137,12 +137,17 @@ static void note_hibernate(struct beam_event *ev, ERL_NIF_TERM list)
 	ev->proc->hib_fun = f;
 }
 
-/* proc_lib:set_label(Label): the pattern hands the label over as its result. */
+/* proc_lib:set_label(Label): a tracer's pattern hands the label over as its result. */
 static void note_label(struct beam_event *ev)
 {
-	ERL_NIF_TERM label;
+	const ERL_NIF_TERM *t;
+	ERL_NIF_TERM label, rest;
+	int n;
 
-	if (enif_get_map_value(ev->env, ev->argv[4], atom_match_spec_result, &label))
+	if (ev->argv[4] != 0
+			? enif_get_map_value(ev->env, ev->argv[4], atom_match_spec_result, &label)
+			: enif_get_tuple(ev->env, ev->argv[3], &n, &t) && n == 3 &&
+				  enif_get_list_cell(ev->env, t[2], &label, &rest))
 		beam_proc_name_label(ev, label);
 }
 
