@@ -268,8 +268,8 @@ counter(MFA) ->
     case erltrace_vm:has_sessions() of
         false -> erlang:trace_info(MFA, call_count);
         true ->
-            Counts = [N || {S, _} <- apply(trace, session_info, [all]),
-                           {call_count, N} <- [apply(trace, info, [S, MFA, call_count])], is_integer(N)],
+            Counts = [N || {erltrace_calls, _} = S <- apply(trace, session_info, [all]),
+                           {call_count, N} <- [session_tests:info(S, MFA, call_count)], is_integer(N)],
             {call_count, case Counts of [N | _] -> N; [] -> false end}
     end.
 
