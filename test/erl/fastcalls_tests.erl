@@ -196,7 +196,7 @@ left_test_() ->
     {setup, fun() -> start(), available() end, fun(_) -> ok end,
      fun(ok) -> {inorder, [{timeout, 60, fun a_handle_ends/0}, {timeout, 60, fun an_owner_is_killed/0},
                            fun sensitive_processes_are_not_seen/0, fun no_process_is_traced/0,
-                           fun it_is_found_once/0]};
+                           fun beside_a_script_of_external_calls/0, fun it_is_found_once/0]};
         (_) -> []
      end}.
 
@@ -231,6 +231,23 @@ no_process_is_traced() ->
     {ok, H} = open(?ALL "f:function-entry { self->t = timestamp; } " ?ALL "f:function-return { self->t = 0; }"),
     ?assertEqual([], [P || P <- processes(), traced(P)]),
     ok = erltrace:close(H).
+
+%% Before OTP 27 a pattern for external calls only would take the breakpoint away.
+beside_a_script_of_external_calls() ->
+    {ok, H} = open(?ALL "each:function-entry { @[erlint(0)] = count(); }"),
+    {ok, G} = erltrace:open(),
+    ok = erltrace:setopt(G, "calls", "traced"),
+    ok = erltrace:compile(G, ?ALL "each:global-function-entry { @[erlint(0)] = count(); }"),
+    ok = erltrace:go(G),
+    in(fun() -> ?MODULE:each(7), each(8) end),
+    ok = erltrace:stop(H),
+    ok = erltrace:close(H),
+    in(fun() -> ?MODULE:each(9) end),
+    ok = erltrace:stop(G),
+    {ok, Global} = erltrace:walk(G),
+    ok = erltrace:close(G),
+    ?assertEqual({count, [9], 1}, lists:last(lists:sort(Global))),
+    ?assertEqual({call_count, false}, counter({?MODULE, each, 1})).
 
 %% A process that has been looked for has our words: they are nobody else's then.
 it_is_found_once() ->
