@@ -186,7 +186,8 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 	tells = !fast && (nexc > 0 || (nval > 0 && b->exceptions));
 	set(&fn->tells, tells);
 	set(&fn->keep, keep);
-	set(&fn->special, fn->user != 0 || fn->hibernate || fn->label || keep || tells);
+	set(&fn->special,
+		fn->user != 0 || fn->hibernate || fn->label || keep || tells || fast);
 	set(&b->keeps, keep);
 	set(&b->depth, keep); /* arguments are kept by the depth of the call */
 	if (fast && (nentry + nret + nexc > 0 || fn->label) && fn->number == 0) {

@@ -51,7 +51,7 @@ struct beam_fn {
 	uint32_t arity_term;	/* its lower half tells it from all others */
 	uint8_t nentry;		/* enabled probes, from arm on: what an event fires */
 	bool call_pid;		/* call.probe's clause reads the process */
-	bool special;		/* user, hibernate, label, keep or tells */
+	bool special;		/* user, hibernate, label, keep or tells; or number is not 0 */
 	bool local;		/* armed by a [local] pattern: return_to tells of its end */
 	struct beam_sole end;	/* a return's */
 	bool end_pid;

@@ -109,6 +109,32 @@ results(Way, Script, Work) ->
     ok = erltrace:close(H),
     lists:sort(Rows).
 
+%% Beside a script that has the same functions traced: before OTP 27 the tracer's events are told to
+%% both, and those of the other are not counted here.
+beside_traced_test_() ->
+    {setup, fun() -> start(), available() end, fun(_) -> ok end,
+     fun(ok) -> {timeout, 60, fun beside_traced/0};
+        (_) -> []
+     end}.
+
+beside_traced() ->
+    Script = ?ALL "down:function-entry, " ?ALL "down:function-return, " ?ALL "deep:function-entry, "
+        ?ALL "deep:function-exception { @[copyinstr(arg1), probename] = count(); }",
+    Ways = [traced, fast, traced],
+    Hs = [begin
+              {ok, H} = erltrace:open(),
+              ok = erltrace:setopt(H, "calls", atom_to_list(Way)),
+              ok = erltrace:compile(H, Script),
+              ok = erltrace:go(H),
+              H
+          end || Way <- Ways],
+    {P, M} = spawn_monitor(fun() -> [down(3) || _ <- lists:seq(1, 10)], exceptions() end),
+    receive {'DOWN', M, process, P, normal} -> ok end,
+    [First, Fast, Third] = [begin {ok, Rows} = erltrace:walk(H), lists:sort(Rows) end || H <- Hs],
+    [ok = erltrace:close(H) || H <- Hs],
+    ?assertEqual({First, First}, {Fast, Third}),
+    ?assert(length(First) >= 4).
+
 everything() ->
     calls(), [bits(<<"abc">>) || _ <- [1, 2]], map(fun f/1, [1, 2, 3]).
 
