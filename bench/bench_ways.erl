@@ -19,6 +19,7 @@
 all() ->
     [#{name => null, title => "a tracer NIF that does nothing", loads => ?EVENTS, share => 1},
      #{name => erltrace, title => "erltrace", loads => ?EVENTS, share => 1},
+     #{name => fast, title => "erltrace, calls=fast", loads => [calls, times, web], share => 1},
      #{name => interp, title => "erltrace, interpreted", loads => ?EVENTS, share => 0.5},
      #{name => counters, title => "erltrace by the VM's counters", loads => [calls], share => 1},
      #{name => call_count, title => "call_count", loads => [calls], share => 1},
@@ -61,6 +62,15 @@ here(Way, Load) when Way =:= notes; Way =:= usdt; Way =:= kernel ->
                 _ -> {no, "needs root"}
             end
     end;
+here(fast, _) ->
+    case code:ensure_loaded(erltrace_fastcalls) of
+        {module, M} ->
+            case apply(M, available, []) of
+                ok -> ok;
+                Other -> {no, lists:flatten(io_lib:format("refused: ~tp", [Other]))}
+            end;
+        _ -> {no, "not built"}
+    end;
 here(_, _) -> ok.
 
 module(Module, Package) ->
@@ -79,7 +89,8 @@ on(null, Load) ->
     patterns(Load, true, [local]),
     _ = erlang:trace(new_processes, true, [{tracer, null_tracer, 1} | null_flags(Load)]),
     {null, Load};
-on(erltrace, Load) -> {erltrace, open([{"counters", "off"}], script(Load))};
+on(erltrace, Load) -> {erltrace, open([{"counters", "off"} | traced()], script(Load))};
+on(fast, Load) -> {erltrace, open([{"counters", "off"}, {"calls", "fast"}], script(Load))};
 on(interp, Load) -> {erltrace, open([{"counters", "off"}, {"jit", "off"}], script(Load))};
 on(counters, Load) -> {erltrace, open([{"counters", "on"}], script(Load))};
 on(Way, Load) when Way =:= call_count; Way =:= call_time ->
@@ -117,6 +128,9 @@ on(notes, Load) ->
 on(Way, Load) when Way =:= usdt; Way =:= kernel ->
     {ok, Beam} = file:read_link("/proc/self/exe"),
     {Way, program_on(Way, Load, Beam)}.
+
+%% Where calls=fast cannot be had there is nothing to choose.
+traced() -> [{"calls", "traced"} || here(fast, calls) =:= ok].
 
 -spec ready(state(), [pid()]) -> term().
 ready({eprof, _}, Workers) -> profiling = eprof:start_profiling(Workers, {bench_loads, '_', '_'});
