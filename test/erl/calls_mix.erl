@@ -250,7 +250,7 @@ many() ->
 
 %% Down to where it stays, with things done on the way. What is raised before is caught; that which
 %% waits is in calls that have no tail calls within the module.
-path(0, Last) -> [Last];
+path(0, Last) -> [{call, how(), {fn(), [Last], return}}];
 path(N, Last) ->
     Rest = path(N - 1, Last),
     [pick([{call, how(), {fn(), [{caught, ops_of(2, old)} | Rest], pick([return, return, {raise, throw}])}},

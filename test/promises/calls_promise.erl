@@ -18,6 +18,7 @@
 
 main(Args) ->
     calls_mix:quiet(),
+    {module, _} = code:ensure_loaded(calls_mix_code),
     _ = calls_tests:skipped(),
     Bad = try run(Args) of
               true -> 0;
