@@ -175,11 +175,14 @@ CLI_SRC := $(filter-out $(LEFT_OUT),$(sort $(wildcard $(addsuffix /*.c,c_src/cli
 # threads are tested with a VM that is none.
 BEAM_SRC := $(sort $(wildcard c_src/beam/*.c))
 BEAM_TEST_SRC := $(sort $(wildcard test/beam/*.c))
+# The core of the fast way to function probes, a library inside of that: for one kind of processor.
+CORE := $(if $(filter x86_64,$(shell uname -m)),$(BUILD)/erltrace_core.so)
 NIF_SRC := $(filter-out %/provider/providers.c,$(LIB_SRC)) $(BEAM_SRC)
 NIF_OBJ := $(NIF_SRC:%.c=$(BUILD)/%.o)
 NIFSAN_OBJ := $(NIF_SRC:%.c=$(NIFSAN)/%.o)
 
 ALL_SRC := $(sort $(LIB_SRC) $(KERNEL_SRC) $(BPF_SRC) $(CLI_SRC) $(BEAM_SRC) $(BEAM_TEST_SRC) \
+	c_src/core/core.c \
 	$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(PROMISE_SRC) $(HOOK_SRC))
 
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
@@ -253,6 +256,8 @@ $(1)/c_src/d/lib.o: $(BUILD)/d_libs.inc
 $(1)/c_src/beam/%.o $(1)/test/beam/%.o: CPPFLAGS += $$(ERL_CPPFLAGS)
 $(addprefix $(1)/c_src/,node/%.o cli/node_%.o web/list_nodes.o): CPPFLAGS += $(EI_CFLAGS)
 $(1)/c_src/web/%.o $(1)/test/web/%.o: CPPFLAGS += $(WEB_CFLAGS)
+$(1)/c_src/beam/fast_core.o: $(CORE)
+$(1)/c_src/beam/fast_core.o: CPPFLAGS += $(CORE:%=-DERLTRACE_CORE='"%"')
 $(1)/c_src/node/paths.o: $(BUILD)/.prefix
 $(1)/c_src/node/paths.o: CPPFLAGS += -DERLTRACE_LIBDIR='"$(LIBDIR)/erltrace"' \
 	-DERLTRACE_SHARE='"$(PREFIX)/share/erltrace"'
@@ -268,13 +273,16 @@ $(eval $(call objects,$(TSAN),TSAN,$$(CLANG) $$(TSAN_CFLAGS)))
 $(eval $(call objects,$(NIFSAN),SAN,$$(CLANG) $$(NIFSAN_CFLAGS)))
 $(eval $(call objects,$(BUILD)/bpf,BPF,$$(CLANG) $$(BPF_CFLAGS)))
 
+$(BUILD)/erltrace_core.so: $(BUILD)/c_src/core/core.o
+	$(call link,$(CC) $(ALL_LDFLAGS) -shared -Wl$(comma)-z$(comma)nodelete -Wl$(comma)-Bsymbolic)
+
 # clang's own assembler does not know all of what the notes there are written with
 $(TSAN)/c_src/beam/usdt_fire.o $(NIFSAN)/c_src/beam/usdt_fire.o: CPPFLAGS += -fno-integrated-as
 ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
 $(BUILD)/c_src/beam/usdt_fire.o: CPPFLAGS += -fno-integrated-as
 endif
 # Its functions are long and short of registers; no stack is walked from there.
-$(BUILD)/c_src/beam/calls.o: BASEFLAGS += -fomit-frame-pointer
+$(BUILD)/c_src/beam/calls.o $(BUILD)/c_src/beam/fast_calls.o: BASEFLAGS += -fomit-frame-pointer
 
 # The engine's probe path for BPF, as files of this program.
 $(BUILD)/c_src/kernel/files.S: $(BPF_OBJ)

@@ -50,7 +50,23 @@ static const struct {
 };
 #define NUNITS (sizeof(units) / sizeof(units[0]))
 
-static const char *const policies[] = {"switch", "ring", "fill"};
+/* OK_WORD: the value is the index of the word. */
+static const struct word_option {
+	int opt;
+	const char *form, *word[3];
+} word_options[] = {
+	{OPT_BUFPOLICY, "switch, ring or fill", {"switch", "ring", "fill"}},
+	{OPT_CALLS, "auto, fast or traced", {"auto", "fast", "traced"}},
+};
+
+static const struct word_option *words_of(const struct et_optdef *d)
+{
+	const struct word_option *w = word_options;
+
+	while (d != &et_optdefs[w->opt])
+		w++;
+	return w;
+}
 
 /* A number (or 0x...) at the start of s; *end is after it. -1: none, or too large. */
 static int number(const char *s, uint64_t *v, const char **end)
@@ -155,7 +171,7 @@ static void show(const struct et_optdef *d, uint64_t v, char *buf, size_t size)
 	case OK_SIZE: show_size(v, buf, size); break;
 	case OK_RATE: show_rate(v, buf, size); break;
 	case OK_BOOL: snprintf(buf, size, "%s", v ? "on" : "off"); break;
-	case OK_POLICY: snprintf(buf, size, "%s", v < 3 ? policies[v] : "?"); break;
+	case OK_WORD: snprintf(buf, size, "%s", v < 3 ? words_of(d)->word[v] : "?"); break;
 	default: snprintf(buf, size, "%llu", (unsigned long long)v);
 	}
 }
@@ -228,14 +244,13 @@ static int bad_value(const struct et_optdef *d, const char *value, struct et_err
 		[OK_SIZE] = "a size such as 512, 64k or 4m",
 		[OK_RATE] = "a rate such as 10hz or a time such as 100ms",
 		[OK_STR] = "a text",
-		[OK_POLICY] = "switch, ring or fill",
 	};
+	const char *takes = d->kind == OK_WORD ? words_of(d)->form : form[d->kind];
 
 	if (value == NULL)
-		return et_err(
-			e, ET_OPTION, "option %s needs a value: %s", d->name, form[d->kind]);
+		return et_err(e, ET_OPTION, "option %s needs a value: %s", d->name, takes);
 	return et_err(e, ET_OPTION, "option %s: '%.64s' is not valid: it takes %s", d->name,
-		value, form[d->kind]);
+		value, takes);
 }
 
 /* String options with a fixed set of values. */
@@ -307,7 +322,7 @@ static int parse_value(const struct et_optdef *d, const char *value, uint64_t *v
 	case OK_RATE: return parse_rate(value, v);
 	default:
 		for (*v = 0; *v < 3; ++*v)
-			if (strcmp(value, policies[*v]) == 0)
+			if (strcmp(value, words_of(d)->word[*v]) == 0)
 				return 0;
 		return -1;
 	}
@@ -322,6 +337,7 @@ static bool is_harmless(const struct et_optdef *d, int i, uint64_t v)
 	switch (i) {
 	case OPT_HARMLESS: return v != 0;
 	case OPT_KERNEL: return v == 0;
+	case OPT_CALLS: return v != CALLS_FAST;
 	case OPT_DESTRUCTIVE:
 	case OPT_CPP:
 	case OPT_DEBUG: return v == 0;
@@ -354,7 +370,8 @@ static int users_own(const struct et_optdef *d, struct et_error *e)
 
 /*
  * Limits on what a script may take of a node: only the user may loosen them; a script may tighten
- * them. 0 means no limit, except for watchtime, which always has one.
+ * them. 0 means no limit, except for watchtime, which always has one. calls=traced is such a limit:
+ * nothing inside the VM is touched.
  */
 static bool loosens(const struct et_options *o, int i, uint64_t v)
 {
@@ -364,6 +381,7 @@ static bool loosens(const struct et_options *o, int i, uint64_t v)
 	case OPT_SILENCE:
 	case OPT_WATCHDOG:
 	case OPT_WATCHTIME: return o->val[i] != 0 && (v == 0 || v > o->val[i]);
+	case OPT_CALLS: return o->val[i] == CALLS_TRACED && v != CALLS_TRACED;
 	default: return false;
 	}
 }

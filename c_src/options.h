@@ -16,9 +16,10 @@ enum et_opt {
 #include "options.def"
 	OPT_MAX
 };
-enum et_optkind { OK_BOOL, OK_INT, OK_SIZE, OK_RATE, OK_STR, OK_POLICY };
+enum et_optkind { OK_BOOL, OK_INT, OK_SIZE, OK_RATE, OK_STR, OK_WORD };
 enum et_optphase { PH_COMPILE, PH_GO, PH_RUN };
 enum { BUFPOLICY_SWITCH, BUFPOLICY_RING, BUFPOLICY_FILL };
+enum { CALLS_AUTO, CALLS_FAST, CALLS_TRACED };
 
 struct et_optdef {
 	const char *name;

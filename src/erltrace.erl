@@ -160,15 +160,19 @@ stop(H) ->
 %% functions have somebody else's pattern, so that not all of their calls may be seen (before OTP
 %% 27); `missing', which probes cannot fire here and why, or `<<>>'; `returns_by', whether returns
 %% are matched by the `stack' pointer or, where the VM's layout is not known, by `names', and
-%% `undefined' if nothing needs it; `cost', the percentage of the schedulers' busy time that the
-%% script takes; `aborted', why the watchdog ended the script. After that, what was gathered can be
-%% read once more; then the calls that read results return the reason as an error.
+%% `undefined' if nothing needs it; `calls', which `way' function probes go, `fast' or `traced'
+%% (`none': there are none), how many `functions' do, which are `traced' although the others are not,
+%% as reason, number and example, and `why' the fast way is not possible, or `<<>>'; `cost', the
+%% percentage of the schedulers' busy time that the script takes; `aborted', why the watchdog ended
+%% the script. After that, what was gathered can be read once more; then the calls that read results
+%% return the reason as an error.
 -spec status(handle()) -> {ok, #{state := state(), running := boolean(),
                                  fired := non_neg_integer(),
                                  lost := non_neg_integer(), unnamed := non_neg_integer(),
                                  no_args := non_neg_integer(), cut_args := non_neg_integer(),
                                  skipped := non_neg_integer(),
                                  left := non_neg_integer(), missing := binary(),
+                                 calls := erltrace_calls:about(),
                                  cost := float(), aborted := binary() | undefined,
                                  returns_by := stack | names | undefined}} | {error, reason()}.
 status(H) ->

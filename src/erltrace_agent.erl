@@ -280,7 +280,7 @@ go(#data{role = Role} = Data) ->
     case ask(go, Data) of
         ok ->
             _ = Role =/= alone andalso ask({role, Role}, Data),
-            give([{give, armed_lines(Data)}], {running, 0}, Data);
+            give([{give, armed_lines(Data)} | calls_object(Data)], {running, 0}, Data);
         {error, Reason} ->
             failed(-1, Reason, Data)
     end.
@@ -386,18 +386,31 @@ armed_lines(#data{spec = Spec} = Data) ->
     case ask(counts, Data) of
         {ok, Counts} ->
             Armed = maps:get(armed, Counts, []) ++ maps:get(counted, Counts, []),
-            Running = maps:get(running, Counts, true), % it may have ended already
+            #{way := Way, functions := N} = Calls = maps:get(calls, Counts),
+            Nothing = Armed =:= [] andalso (Way =/= fast orelse N =:= 0) andalso
+                maps:get(running, Counts, true), % it may have ended already
             lines([{"armed: ~ts", [lists:join(", ", [armed(A) || A <- Armed])]} ||
                       Verbose, Armed =/= []] ++
-                  [{"armed: nothing", []} || Verbose, Armed =:= [], Running] ++
+                  [{"armed: nothing", []} || Verbose, Nothing] ++
+                  [{"~ts", [Line]} ||
+                      Verbose, Line <- [erltrace_calls:line(Calls)], Line =/= none] ++
                   [{"returns are found by ~s", [returns(By)]} ||
                       Verbose, By <- [maps:get(returns_by, Counts, undefined)], By =/= undefined] ++
                   [{"~ts", [Missing]} || Missing <- [maps:get(missing, Counts, <<>>)],
                                          Missing =/= <<>>] ++
                   [{"~b process~s left out: traced by somebody else already",
-                    [N, plural(N, "es")]} || N <- [maps:get(skipped, Counts, 0)], N > 0]);
+                    [Left, plural(Left, "es")]} || Left <- [maps:get(skipped, Counts, 0)], Left > 0]);
         _ ->
             lines([])
+    end.
+
+%% --live: which way function probes go, before the first tick.
+calls_object(#data{spec = Spec} = Data) ->
+    case proplists:is_defined(live, Spec) andalso ask(counts, Data) of
+        {ok, #{calls := Calls}} ->
+            [{give, {batch, [{live, erltrace_calls:json(node(), Calls)}]}}];
+        _ ->
+            []
     end.
 
 cost_lines(#data{spec = Spec} = Data) ->

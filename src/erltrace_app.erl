@@ -4,7 +4,7 @@
 %% ends them all. Handles work without it too.
 -module(erltrace_app).
 -behaviour(application).
--export([start/2, stop/1]).
+-export([start/2, stop/1, setting/1]).
 
 -spec start(application:start_type(), term()) -> {ok, pid()} | {error, term()}.
 start(_Type, _Args) ->
@@ -13,3 +13,19 @@ start(_Type, _Args) ->
 -spec stop(term()) -> ok.
 stop(_State) ->
     ok.
+
+%% @doc The values of a setting of the application. If it is not loaded, as in a node to which the
+%% command has brought the modules, settings come from erl's command line (`-erltrace destructive
+%% false'); if it is, they may come from both.
+-spec setting(atom()) -> [term()].
+setting(Name) ->
+    [V || {ok, V} <- [application:get_env(erltrace, Name)]] ++
+        [word(V) || {erltrace, Words} <- init:get_arguments(), V <- values(atom_to_list(Name), Words)].
+
+values(Name, [Name, Value | Rest]) -> [Value | values(Name, Rest)];
+values(Name, [_, _ | Rest]) -> values(Name, Rest);
+values(_, _) -> [].
+
+word("true") -> true;
+word("false") -> false;
+word(Other) -> Other.

@@ -1,22 +1,27 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc What a running script has armed in the node: trace flags and patterns (erltrace_vm), the
-%% VM's counters (erltrace_counters), the messages of the system monitor and of net_kernel
+%% @doc What a running script has armed in the node: trace flags and patterns (erltrace_vm), the fast
+%% way to calls (erltrace_fastcalls) if that is taken (erltrace_calls), the VM's counters
+%% (erltrace_counters), the messages of the system monitor and of net_kernel
 %% (erltrace_monitor), modules loaded while the script runs (erltrace_rearm). It is a value that the
 %% handle's process keeps from go until disarm/1.
 -module(erltrace_arming).
--export([arm/4, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, about/1]).
+-export([arm/4, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, sweeps/1,
+         about/1]).
 -export_type([arming/0]).
 
 -define(COUNT, 10). % ms between two checks whether the VM's counters are due to be read
 
 -record(arming, {nif :: reference(),
                  armed :: erltrace_vm:armed() | undefined,
+                 calls :: erltrace_calls:calls() | undefined,
+                 fast :: erltrace_fastcalls:fast() | undefined,
                  counters :: erltrace_counters:counters() | undefined,
                  monitor :: pid() | undefined,
                  missing = <<>> :: binary(),       % which probes cannot fire here, and why
                  rearm :: erltrace_rearm:rearm() | undefined,
                  layout :: ok | names | undefined,
+                 sweeps = false :: boolean(),      % exits of processes are not traced
                  skipped = 0 :: non_neg_integer(), % processes left to other tracers
                  left = 0 :: non_neg_integer()}).  % functions left with somebody else's pattern
 -opaque arming() :: #arming{}.
@@ -33,18 +38,23 @@ arm(Nif, Number, Owner, Known) ->
     end.
 
 arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
+    Calls = erltrace_calls:choose(Nif),
+    unflagged(Nif, erltrace_calls:is_fast(Calls)),
     case erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit)) of
         Needs when is_list(Needs) ->
-            A1 = A#arming{layout = prepare(Nif, Needs)},
+            A1 = A#arming{layout = prepare(Nif, Needs), sweeps = lists:member(sweep, Needs),
+                          calls = erltrace_calls:note(Nif, Needs, Calls)},
             Names = erltrace_names:fill(Nif, Needs),
-            case erltrace_vm:arm(Number, Needs, Owner) of
-                {ok, Armed} ->
+            case arm_both(Number, Needs, Owner) of
+                {ok, Fast, Armed} ->
                     erltrace_names:renew(Nif, Names),
                     start_monitor(Number, Needs, Known,
-                                  A1#arming{armed = Armed, skipped = erltrace_vm:skipped(Armed),
+                                  A1#arming{armed = Armed, fast = Fast,
+                                            skipped = erltrace_vm:skipped(Armed),
                                             left = erltrace_vm:left(Armed)});
                 gone ->
                     erltrace_vm:forget(Number),
+                    erltrace_fastcalls:forget(Number),
                     gone;
                 Error ->
                     Error
@@ -53,21 +63,44 @@ arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
             {error, <<"ET_NOMEM">>, <<"out of memory">>}
     end.
 
+%% Where calls come by the fast way no process need be flagged: neither exits nor registrations are
+%% traced then, if the script can do without. It must be known where the VM keeps names. For tests the
+%% setting exit_events has that by the tracer's way too.
+unflagged(Nif, IsFast) ->
+    Asked = application:get_env(erltrace, exit_events, true) =:= false,
+    _ = Asked andalso erltrace_nif:unflagged(Nif),
+    _ = (IsFast orelse Asked) andalso erltrace_names:layout(),
+    ok.
+
+arm_both(Number, Needs, Owner) ->
+    try erltrace_fastcalls:arm(Number, Needs, Owner) of
+        Fast ->
+            case erltrace_vm:arm(Number, [N || N <- Needs, not is_fast(N)], Owner) of
+                {ok, Armed} -> {ok, Fast, Armed};
+                Error -> erltrace_fastcalls:disarm(Fast), Error
+            end
+    catch throw:owner_gone -> gone
+    end.
+
+is_fast({fast, _, _, _}) -> true;
+is_fast(_) -> false.
+
 start_monitor(Number, Needs, Known, A) ->
     case erltrace_monitor:start(Number, self(), Needs) of
         {ok, Monitor, Missing} ->
             {ok, start_rearm(Needs, Known, A#arming{monitor = Monitor, missing = Missing})};
         Error ->
+            erltrace_fastcalls:disarm(A#arming.fast),
             erltrace_vm:disarm(A#arming.armed),
             Error
     end.
 
 %% Modules that were loaded while we were arming are armed before this returns.
-start_rearm(Needs, Known, #arming{armed = Armed} = A) ->
+start_rearm(Needs, Known, #arming{armed = Armed, fast = Fast} = A) ->
     case lists:member(modules, Needs) of
         true ->
             Patterns = [N || {_, _, _, _} = N <- Needs],
-            rearm(A#arming{rearm = erltrace_rearm:new(Known, Patterns, Armed)});
+            rearm(A#arming{rearm = erltrace_rearm:new(Known, Patterns, {Armed, Fast})});
         false ->
             A
     end.
@@ -97,11 +130,12 @@ drivers() ->
 -spec disarm(arming()) -> arming().
 disarm(#arming{armed = undefined} = A) ->
     A;
-disarm(#arming{armed = Armed, monitor = Monitor} = A) ->
+disarm(#arming{armed = Armed, fast = Fast, monitor = Monitor} = A) ->
     A1 = uncount(A),
     erltrace_monitor:stop(Monitor),
+    erltrace_fastcalls:disarm(Fast),
     erltrace_vm:disarm(Armed),
-    A1#arming{armed = undefined, monitor = undefined, rearm = undefined}.
+    A1#arming{armed = undefined, fast = undefined, monitor = undefined, rearm = undefined}.
 
 %% ---- what the VM counts ----------------------------------------------------------------------
 
@@ -140,19 +174,28 @@ uncount(#arming{counters = Counters} = A) ->
 -spec rearm(arming()) -> arming().
 rearm(#arming{rearm = undefined} = A) ->
     A;
-rearm(#arming{nif = Nif, rearm = Rearm, armed = Armed, counters = Counters} = A) ->
-    {Rearm1, Armed1, Counters1} = erltrace_rearm:poll(Nif, Rearm, Armed, Counters),
-    A#arming{rearm = Rearm1, armed = Armed1, counters = Counters1}.
+rearm(#arming{nif = Nif, rearm = Rearm, armed = Armed, fast = Fast, counters = Counters} = A) ->
+    {Rearm1, {Armed1, Fast1}, Counters1} =
+        erltrace_rearm:poll(Nif, Rearm, {Armed, Fast}, Counters),
+    A#arming{rearm = Rearm1, armed = Armed1, fast = Fast1, counters = Counters1}.
 
 %% @doc ms until the next rearm/1.
 -spec rearm_interval(arming()) -> pos_integer() | infinity.
 rearm_interval(#arming{rearm = undefined}) -> infinity;
 rearm_interval(_) -> erltrace_rearm:interval().
 
+%% @doc Is what is kept of processes freed by erltrace_nif:sweep/1?
+-spec sweeps(arming()) -> boolean().
+sweeps(#arming{sweeps = Sweeps}) -> Sweeps.
+
 %% @doc For erltrace:status/1 and -v.
 -spec about(arming()) -> map().
-about(#arming{armed = Armed, counters = Counters, layout = Layout} = A) ->
+about(#arming{armed = Armed, fast = Fast, counters = Counters, layout = Layout} = A) ->
+    What = case Armed of undefined -> []; _ -> erltrace_vm:about(Armed) end,
+    NFast = case Fast of undefined -> 0; _ -> erltrace_fastcalls:count(Fast) end,
     #{skipped => A#arming.skipped, left => A#arming.left, missing => A#arming.missing,
-      armed => case Armed of undefined -> []; _ -> erltrace_vm:about(Armed) end,
+      armed => What,
+      calls => erltrace_calls:about(A#arming.calls, NFast,
+                                    proplists:get_value(functions, What, 0)),
       counted => case Counters of undefined -> []; _ -> erltrace_counters:about(Counters) end,
       returns_by => case Layout of ok -> stack; Other -> Other end}.

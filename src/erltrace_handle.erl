@@ -90,9 +90,10 @@ init(Owner) ->
           gen_statem:event_handler_result(state()) | gen_statem:state_enter_result(state()).
 handle_event(enter, _, running, Data) ->
     {keep_state_and_data,
-     [{{timeout, check}, ?CHECK, []}, {{timeout, clean}, 0, []} | timers(Data)]};
+     [{{timeout, check}, ?CHECK, []}, {{timeout, clean}, 0, []}
+      | sweep_timer(Data) ++ timers(Data)]};
 handle_event(enter, _, _, _) ->
-    {keep_state_and_data, [{{timeout, T}, cancel} || T <- [check, clean, rearm, counts]]};
+    {keep_state_and_data, [{{timeout, T}, cancel} || T <- [check, clean, sweep, rearm, counts]]};
 handle_event({call, From}, close, State, Data) ->
     {stop_and_reply, normal, {reply, From, ok}, finish(State, Data)};
 handle_event({call, From}, Request, State, Data) ->
@@ -286,7 +287,8 @@ about(#data{nif = Nif, arming = Arming}) ->
     State = erltrace_nif:status(Nif),
     Armed = case Arming of
                 undefined -> #{armed => [], counted => [], skipped => 0, left => 0,
-                               missing => <<>>, returns_by => undefined};
+                               missing => <<>>, returns_by => undefined,
+                               calls => erltrace_calls:none()};
                 _ -> erltrace_arming:about(Arming)
             end,
     Armed#{state => State, running => State =:= running, fired => Fired, lost => Lost, unnamed => Unnamed,
@@ -360,6 +362,8 @@ event({timeout, check}, _, running, Data) ->
 event({timeout, clean}, _, running, #data{nif = Nif}) ->
     %% Deleted variables give their memory back, whether somebody reads records or not.
     {keep_state_and_data, {{timeout, clean}, erltrace_nif:clean(Nif), []}};
+event({timeout, sweep}, _, running, #data{nif = Nif}) ->
+    {keep_state_and_data, {{timeout, sweep}, erltrace_nif:sweep(Nif), []}};
 event({timeout, rearm}, _, running, Data) ->
     Data1 = rearm(running, Data),
     {keep_state, Data1, timers(Data1)};
@@ -390,6 +394,10 @@ event(_, _, _, _) ->
 
 timers(#data{arming = Arming}) ->
     [{{timeout, rearm}, erltrace_arming:rearm_interval(Arming), []} | counts_timer(Arming)].
+
+%% What is kept of processes is freed by a sweep where their exits are not traced.
+sweep_timer(#data{arming = Arming}) ->
+    [{{timeout, sweep}, 0, []} || erltrace_arming:sweeps(Arming)].
 
 counts_timer(Arming) ->
     [{{timeout, counts}, erltrace_arming:counts_interval(Arming), []}].

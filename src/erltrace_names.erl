@@ -4,13 +4,18 @@
 %% what processes without one are called (c_src/beam/proc_names.c). Events report them when they
 %% change; what there is when a script starts is told here: before tracing begins, so that the first
 %% events find it, and again afterwards, because no event reports what changes in between.
+%%
+%% Where processes are not traced, events find the registered name in the process itself
+%% (c_src/beam/own_name.c). What those without one are called they are asked while the script runs, if
+%% they have fired.
 -module(erltrace_names).
--export([fill/2, renew/2]).
+-export([fill/2, renew/2, layout/0]).
 -export_type([names/0]).
 
 -define(BATCH, 100). % processes asked at a time
 -define(WAIT, 3000). % ms; a process that does not answer must not hold up the script
 -define(MOST, 60000). % ms between both rounds
+-define(EVERY, 100). % ms, where processes are asked while the script runs
 
 -record(names, {registered = [] :: [{atom(), pid() | port() | undefined}],
                 asker :: {pid(), reference()} | undefined}).
@@ -19,6 +24,7 @@
 %% @doc Before tracing begins.
 -spec fill(reference(), Needs :: [term()]) -> names().
 fill(Nif, Needs) ->
+    lists:member(ask_names, Needs) andalso start_asking(Nif),
     #names{registered = [add_name(Nif, N) || lists:member(names, Needs), N <- registered()],
            asker = case lists:member(proc_names, Needs) of
                        true -> start_asker(Nif);
@@ -65,13 +71,16 @@ ask_again({Asker, Mon}) ->
     end,
     erlang:demonitor(Mon, [flush]).
 
+keys() ->
+    case erltrace_vm:has_sessions() of % OTP 27 and later
+        true -> [initial_call, {dictionary, '$initial_call'}, {dictionary, '$process_label'}];
+        false -> [initial_call, dictionary]
+    end.
+
 asker(Nif, Parent) ->
     process_flag(sensitive, true),
     Mon = erlang:monitor(process, Parent),
-    Keys = case erltrace_vm:has_sessions() of % OTP 27 and later
-               true -> [initial_call, {dictionary, '$initial_call'}, {dictionary, '$process_label'}];
-               false -> [initial_call, dictionary]
-           end,
+    Keys = keys(),
     Before = processes(),
     ask(Nif, Keys, Before),
     Parent ! {self(), asked},
@@ -110,3 +119,73 @@ answer(Pid, Token, [{_, Initial}, {_, Call}, {_, Label}]) ->
 %% As proc_lib has it; else what the process was spawned with.
 call({M, F, A}, _) when is_atom(M), is_atom(F) -> {M, F, A};
 call(_, Initial) -> Initial.
+
+%% ---- processes that are not traced -----------------------------------------------------------
+
+%% Ends with the script, or with the handle's process. The library limits how many are asked at a
+%% time (BEAM_WANTED).
+start_asking(Nif) ->
+    Parent = self(),
+    spawn(fun() ->
+                  process_flag(sensitive, true),
+                  asking(Nif, erlang:monitor(process, Parent), keys())
+          end).
+
+asking(Nif, Mon, Keys) ->
+    case wanted(Nif) of
+        Wanted when is_list(Wanted) ->
+            _ = Wanted =/= [] andalso
+                erltrace_nif:fill_names(Nif, [answer(P, T, process_info(P, Keys)) ||
+                                                 {P, T} <- Wanted]),
+            receive {'DOWN', Mon, process, _, _} -> ok
+            after ?EVERY -> asking(Nif, Mon, Keys)
+            end;
+        _ ->
+            ok
+    end.
+
+wanted(Nif) ->
+    try erltrace_nif:wanted_names(Nif)
+    catch error:badarg -> done % another library has been loaded
+    end.
+
+%% @doc Find out, once per node, where the VM keeps the name of a process (c_src/beam/own_name.c).
+-spec layout() -> ok | unknown.
+layout() ->
+    case erltrace_nif:name_layout(get) of
+        undefined ->
+            Known = erltrace_vm:layout(), % takes the lock
+            {P, M} = spawn_monitor(fun() ->
+                                           erltrace_vm:leave_application(),
+                                           erltrace_vm:locked(fun() -> check(Known) end)
+                                   end),
+            receive {'DOWN', M, process, P, normal} -> erltrace_nif:name_layout(get);
+                    {'DOWN', M, process, P, _} -> erltrace_nif:name_layout(refuse)
+            end;
+        Known ->
+            Known
+    end.
+
+check(ok) ->
+    process_flag(sensitive, true),
+    erltrace_nif:name_layout(get) =:= undefined andalso begin
+        erltrace_nif:name_layout(start),
+        %% The lock is a name: another process is looked at.
+        {P, M} = spawn_monitor(fun look_at_names/0),
+        receive {'DOWN', M, process, P, _} -> erltrace_nif:name_layout(check) end
+    end;
+check(names) ->
+    erltrace_nif:name_layout(refuse).
+
+look_at_names() ->
+    process_flag(sensitive, true),
+    Names = [erltrace_name_1, erltrace_name_2, erltrace_name_1, erltrace_name_3],
+    [look_at_name(sample, Name) || Name <- Names],
+    true = erltrace_nif:name_layout(words),
+    [look_at_name(look, Name) || Name <- Names].
+
+look_at_name(What, Name) ->
+    ok = erltrace_nif:name_layout({sample, undefined}),
+    true = register(Name, self()),
+    ok = erltrace_nif:name_layout({What, Name}),
+    true = unregister(Name).

@@ -29,7 +29,7 @@ about_the_vm() ->
     Sizes = {erts_debug:flat_size(list_to_binary(lists:duplicate(100, 0))),
              erts_debug:flat_size(fun about_the_vm/0),
              erts_debug:flat_size(make_ref())},
-    {application:get_env(erltrace, vm_internals, true), erlang:processes(),
+    {not lists:member(false, erltrace_app:setting(vm_internals)), erlang:processes(),
      erlang:system_info(process_limit), Sizes, erlang:system_info(dirty_cpu_schedulers), samples(),
      threads(), io:printable_range()}.
 
@@ -126,9 +126,19 @@ add_ports(_, _, _) -> erlang:nif_error(not_loaded).
           ok | {ok, functions} | functions | {record, Name :: binary(), failure()} | failure().
 compile(_, _, _, _) -> erlang:nif_error(not_loaded).
 
+%% none: no description of the script names functions.
+-spec calls(nif()) -> auto | fast | traced | none | failure().
+calls(_) -> erlang:nif_error(not_loaded).
+
+-spec set_calls(nif(), fast | traced) -> ok | failure().
+set_calls(_, _) -> erlang:nif_error(not_loaded).
+
 -spec needs(nif(), node(), pos_integer()) ->
           [atom() | {local | global | return, module(), atom(), arity()}] | failure().
 needs(_, _, _) -> erlang:nif_error(not_loaded).
+
+-spec unflagged(nif()) -> ok | failure().
+unflagged(_) -> erlang:nif_error(not_loaded).
 
 -spec go(nif()) -> ok | failure().
 go(_) -> erlang:nif_error(not_loaded).
@@ -159,6 +169,9 @@ halt(_) -> erlang:nif_error(not_loaded).
 -spec clean(nif()) -> pos_integer() | failure().
 clean(_) -> erlang:nif_error(not_loaded).
 
+-spec sweep(nif()) -> non_neg_integer() | infinity | failure().
+sweep(_) -> erlang:nif_error(not_loaded).
+
 -spec preview(nif(), atom()) -> {ok, [tuple()]} | same | failure().
 preview(_, _) -> erlang:nif_error(not_loaded).
 
@@ -182,6 +195,10 @@ code(_) -> erlang:nif_error(not_loaded).
 
 -spec layout(atom() | non_neg_integer() | {mail | non_neg_integer(), non_neg_integer()}) -> term().
 layout(_) -> erlang:nif_error(not_loaded).
+
+-spec fastcalls(term()) -> ok | undefined | non_neg_integer() | [non_neg_integer()] | binary() |
+          {refused, iodata()}.
+fastcalls(_) -> erlang:nif_error(not_loaded).
 
 -spec session(pos_integer(), non_neg_integer()) -> ok.
 session(_, _) -> erlang:nif_error(not_loaded).
@@ -239,6 +256,12 @@ claim_names(_, _) -> erlang:nif_error(not_loaded).
 -spec fill_names(nif(), [pid() | {pid(), Token :: non_neg_integer(), mfa() | term(),
                                   Label :: term()}]) -> ok | failure().
 fill_names(_, _) -> erlang:nif_error(not_loaded).
+-spec wanted_names(nif()) -> [{pid(), Token :: non_neg_integer()}] | done | failure().
+wanted_names(_) -> erlang:nif_error(not_loaded).
+
+%% Where the VM keeps the registered name of a process: the steps of the check.
+-spec name_layout(atom() | {sample | look, Name :: atom()}) -> ok | unknown | undefined | boolean().
+name_layout(_) -> erlang:nif_error(not_loaded).
 
 -spec has_stacks(nif()) -> boolean() | failure().
 has_stacks(_) -> erlang:nif_error(not_loaded).

@@ -12,7 +12,8 @@
 -define(MANY, 20). % modules: above this it pays to check every function of the node
 
 %% label: of proc_lib:set_label/1; its events bring the label.
--type kind() :: local | global | return | count | label | label_return.
+-type kind() :: local | global | return | exception | count | fast | label | label_return |
+                label_exception.
 -type functions() :: #{{atom(), arity()} => kind()}.
 -type patterns() :: #{module() => functions()}. % by module: there may be 100,000 functions
 -type set() :: fun((Functions :: {module() | '_', atom(), arity() | '_'},
@@ -197,20 +198,23 @@ set_off(MFA, Kind, Set) -> Set(MFA, false, [scope(Kind)]).
 %% @doc What the VM gets as the pattern.
 -spec pattern(kind()) -> true | [tuple()].
 pattern(return) -> [{'_', [], [{return_trace}]}];
+pattern(exception) -> [{'_', [], [{exception_trace}]}];
 pattern(label) -> [{['$1'], [], [{message, '$1'}]}];
 pattern(label_return) -> [{['$1'], [], [{message, '$1'}, {return_trace}]}];
+pattern(label_exception) -> [{['$1'], [], [{message, '$1'}, {exception_trace}]}];
 pattern(_) -> true.
 
 -spec scope(kind()) -> local | global | call_count.
-scope(Kind) when Kind =:= return; Kind =:= label; Kind =:= label_return -> local;
-scope(count) -> call_count;
-scope(Kind) -> Kind.
+scope(global) -> global;
+scope(Kind) when Kind =:= count; Kind =:= fast -> call_count;
+scope(_) -> local.
 
 most(Kinds) ->
     Counts = lists:foldl(fun(K, Cs) when is_map_key(K, Cs) -> Cs#{K := map_get(K, Cs) + 1};
                             (_, Cs) -> Cs % of one function only
                          end,
-                         #{local => 0, global => 0, return => 0, count => 0}, Kinds),
+                         #{local => 0, global => 0, return => 0, exception => 0, count => 0, fast => 0},
+                         Kinds),
     {_, Kind} = lists:max([{N, K} || {K, N} <- maps:to_list(Counts)]),
     Kind.
 

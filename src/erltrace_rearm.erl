@@ -14,37 +14,41 @@
 -define(INTERVAL, 100).
 
 -record(rearm, {known = #{} :: #{module() => true},
-                samples = #{} :: #{module() => mfa()}}). % one armed function of each module
+                samples = #{} :: #{module() => {atom(), mfa()}}}). % one armed function of each module
 -opaque rearm() :: #rearm{}.
+-type both() :: {erltrace_vm:armed(), erltrace_fastcalls:fast()}.
 
 %% @doc ms between two polls.
 -spec interval() -> pos_integer().
 interval() -> ?INTERVAL.
 
 %% @doc Known: the modules that were loaded when the script was compiled; Patterns: what is armed.
--spec new([module()], [term()], erltrace_vm:armed()) -> rearm().
+-spec new([module()], [term()], both()) -> rearm().
 new(Known, Patterns, Armed) ->
     #rearm{known = maps:from_keys(Known, true), samples = samples(Armed, Patterns)}.
 
 %% One function of each module that shows as armed. Not every function does: [global] arms only
 %% those that are exported.
 samples(Armed, Patterns) ->
-    lists:foldl(fun({_, M, F, A}, Samples) ->
+    lists:foldl(fun({Kind, M, F, A}, Samples) ->
                         case not is_map_key(M, Samples) andalso
-                            erltrace_vm:is_traced(Armed, {M, F, A}) of
-                            true -> Samples#{M => {M, F, A}};
+                            is_armed(Armed, {Kind, {M, F, A}}) of
+                            true -> Samples#{M => {Kind, {M, F, A}}};
                             false -> Samples
                         end
                 end, #{}, Patterns).
 
+is_armed({_, Fast}, {fast, MFA}) -> erltrace_fastcalls:is_armed(Fast, MFA);
+is_armed({Armed, _}, {_, MFA}) -> erltrace_vm:is_traced(Armed, MFA).
+
 %% @doc Arm what has been loaded since the last poll.
--spec poll(reference(), rearm(), erltrace_vm:armed(), erltrace_counters:counters()) ->
-          {rearm(), erltrace_vm:armed(), erltrace_counters:counters()}.
+-spec poll(reference(), rearm(), both(), erltrace_counters:counters()) ->
+          {rearm(), both(), erltrace_counters:counters()}.
 poll(Nif, #rearm{known = Known, samples = Samples}, Armed, Counters) ->
     Loaded = erlang:loaded(),
     New = [M || M <- Loaded, not is_map_key(M, Known), M =/= erltrace_nif,
                 erltrace_nif:wants(Nif, M)],
-    Reloaded = [M || {M, MFA} <- maps:to_list(Samples), not erltrace_vm:is_traced(Armed, MFA)],
+    Reloaded = [M || {M, Sample} <- maps:to_list(Samples), not is_armed(Armed, Sample)],
     Rearm = #rearm{known = maps:from_keys(Loaded, true), samples = maps:without(Reloaded, Samples)},
     {Lost, Counters1} = erltrace_counters:lost(Counters),
     Modules = lists:usort(New ++ Reloaded ++ Lost),
@@ -53,10 +57,15 @@ poll(Nif, #rearm{known = Known, samples = Samples}, Armed, Counters) ->
         {[], Counters2} ->
             {Rearm, Armed, Counters2};
         {Patterns, Counters2} ->
-            Armed1 = erltrace_vm:rearm(Armed, Patterns),
+            Armed1 = rearm(Armed, Patterns),
             {Rearm#rearm{samples = maps:merge(Rearm#rearm.samples, samples(Armed1, Patterns))},
              Armed1, Counters2}
     end.
+
+rearm({Armed, Fast}, Patterns) ->
+    {Fasts, Others} = lists:partition(fun({Kind, _, _, _}) -> Kind =:= fast end, Patterns),
+    {case Others of [] -> Armed; _ -> erltrace_vm:rearm(Armed, Others) end,
+     erltrace_fastcalls:add(Fasts, Fast)}.
 
 %% A module without functions has been deleted. It counts as new when it is loaded again.
 extend(Nif, Module) ->

@@ -290,12 +290,12 @@ add_patterns(Module, New, Ps) ->
         _ -> Ps#{Module => New}
     end.
 
-%% A function has one pattern. [local] includes external calls; with the match specification of
-%% `return' it also reports return values.
+%% A function has one pattern, and each of these reports what the one before it does, and more:
+%% [local] all calls, with the match specification of `return' values, of `exception' exceptions.
 add_pattern(F, Kind, Fs) ->
     case Fs of
-        #{F := return} -> Fs;
-        #{F := local} when Kind =:= global -> Fs;
+        #{F := Had} -> Fs#{F := lists:last([K || K <- [global, local, return, exception],
+                                                  K =:= Had orelse K =:= Kind])};
         _ -> Fs#{F => Kind}
     end.
 
@@ -411,7 +411,8 @@ is_counted(MFA) ->
     is_integer(N).
 
 %% How the VM shows what we set.
-shown(return) -> {local, erltrace_patterns:pattern(return)};
+shown(Kind) when Kind =:= return; Kind =:= exception ->
+    {local, erltrace_patterns:pattern(Kind)};
 shown(Kind) -> {Kind, []}.
 
 change(_, _, [], []) ->
@@ -535,11 +536,12 @@ first_check() ->
     end.
 
 check() ->
-    check(application:get_env(?APP, vm_internals, true)).
+    case lists:member(false, erltrace_app:setting(vm_internals)) of
+        true -> erltrace_nif:layout(names);
+        false -> check_samples()
+    end.
 
-check(false) ->
-    erltrace_nif:layout(names);
-check(_) ->
+check_samples() ->
     {P, M} = spawn_monitor(fun() -> samples(3) end),
     receive {'DOWN', M, process, P, _} -> ok end,
     case erltrace_nif:layout(words) of

@@ -43,11 +43,7 @@ watch({Pid, _}) ->
 %% @doc Does this node forbid destructive actions? By erltrace's setting `destructive' = false.
 -spec is_harmless() -> boolean().
 is_harmless() ->
-    application:get_env(erltrace, destructive) =:= {ok, false} orelse
-        case init:get_argument(erltrace) of % the application need not be loaded
-            {ok, Args} -> lists:member(["destructive", "false"], Args);
-            error -> false
-        end.
+    lists:member(false, erltrace_app:setting(destructive)).
 
 -spec init(#st{}) -> {ok, #st{}}.
 init(#st{handle = Handle, owner = Owner} = St) ->

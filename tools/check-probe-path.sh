@@ -16,6 +16,8 @@ cd "$(dirname "$0")/.."
 lib=${1:-priv/erltrace.so}
 
 roots='nif_enabled nif_trace nif_user_enabled nif_user_trace'
+# what the core's hooks call (beam/fast_calls.c)
+roots="$roots on_entry on_return on_raised"
 roots="$roots $(sed -n 's/^RT(\([a-z0-9_]*\),.*/rt_\1/p' c_src/prog/rt.def)"
 
 # plain computing

@@ -16,8 +16,11 @@ options() {
 		gsub(/ /, "", def)
 		if (kind == "BOOL")
 			return def == "1" ? "on" : ""
-		if (kind == "POLICY")
-			return "switch"
+		if (kind == "WORD") { # the help text begins with it
+			def = help
+			sub(/,.*/, "", def)
+			return def
+		}
 		if (kind == "STR" || def ~ /UINT/)
 			return ""
 		if (kind == "RATE")

@@ -5,6 +5,7 @@
  * function's calls and returns fire, and what has to be kept of processes.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/in_node.h"
 #include "engine/engine.h"
@@ -15,7 +16,10 @@
 #include "atoms.h"
 #include "beam_handle.h"
 #include "erlang_provider.h"
+#include "fast_calls.h"
+#include "fast_core.h"
 #include "layout.h"
+#include "own_name.h"
 #include "user.h"
 #include "vtime.h"
 
@@ -41,6 +45,10 @@ static void need(struct needs *n, const char *flag)
 /* As src/erltrace_patterns.erl has them. */
 static const char *kind_of(const struct beam_fn *fn)
 {
+	if (fn->number != 0)
+		return "fast";
+	if (fn->tells)
+		return fn->label ? "label_exception" : "exception";
 	if (fn->label)
 		return fn->nval > 0 ? "label_return" : "label";
 	return fn->nval > 0 ? "return" : fn->local ? "local" : "global";
@@ -55,6 +63,18 @@ static void need_pattern(struct needs *n, const struct beam_fn *fn)
 		n->list);
 }
 
+/* {traced, M, F, A, Why}: a function that the fast way cannot serve, while others go it. */
+static void need_traced(struct needs *n, const struct beam_fn *fn, const char *why)
+{
+	ERL_NIF_TERM text;
+
+	memcpy(enif_make_new_binary(n->env, strlen(why), &text), why, strlen(why));
+	n->list = enif_make_list_cell(n->env,
+		enif_make_tuple5(n->env, atom_traced, fn->mod, fn->fun,
+			enif_make_uint(n->env, fn->arity), text),
+		n->list);
+}
+
 static bool reads_args(uint32_t pbis)
 {
 	return READS_PBI(pbis, ERLARGS) || READS_PBI(pbis, ERLARG) || READS_PBI(pbis, ERLINT) ||
@@ -65,6 +85,12 @@ static void note_pbis(struct needs *n, uint32_t pbis)
 {
 	n->pbis |= pbis;
 	n->args |= reads_args(pbis);
+}
+
+/* Of a probe that fires at the end of a call. */
+static bool is_end(enum beam_route route)
+{
+	return route == ROUTE_RETURN || route == ROUTE_EXCEPTION;
 }
 
 /* These two write only what is not so yet: events may be looking. */
@@ -108,11 +134,23 @@ static bool reads_depth(int probe, unsigned argmask)
 	       (argmask & BEAM_DEPTH_ARGS) != 0;
 }
 
+/* Why a function cannot go the fast way; NULL: it can. */
+static const char *why_traced(const struct beam_fn *fn)
+{
+	struct en_probe *global = fn->probe[BP_GLOBAL_FUNCTION_ENTRY - BP_FUNCTIONS];
+
+	/* the fast way does not tell external calls from others */
+	if (global != NULL && en_enabled(global))
+		return beam_probedefs[BP_GLOBAL_FUNCTION_ENTRY].name;
+	return fn->user != 0 || fn->hibernate || fn->label ? "traced for another probe" : NULL;
+}
+
 /* Note what a function's events fire. */
 static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 {
-	unsigned nentry = 0, nret = 0, nval = 0;
-	bool local = fn->user != 0 || fn->label, keep = false;
+	unsigned nentry = 0, nret = 0, nval = 0, nexc = 0;
+	bool local = fn->user != 0 || fn->label, keep = false, values = false, asks = false, tells;
+	bool fast = b->fast && why_traced(fn) == NULL;
 
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
 		struct en_probe *p = fn->probe[i];
@@ -123,29 +161,46 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		set(&b->vts, uses_var(&p->uses, BI_VTIMESTAMP));
 		note_pbis(n, p->uses.pbis);
 		n->stacks |= p->uses.ustack;
+		asks |= p->uses.ustack || reads_args(p->uses.pbis) ||
+			READS_PBI(p->uses.pbis, ERLRET);
 		set(&b->depth, reads_depth(i, p->argmask));
-		local |= route != ROUTE_GLOBAL;
-		keep |= route == ROUTE_RETURN && reads_args(p->uses.pbis);
-		if (route == ROUTE_RETURN && READS_PBI(p->uses.pbis, ERLRET)) {
+		local |= route != ROUTE_GLOBAL && !fast;
+		keep |= is_end(route) && reads_args(p->uses.pbis);
+		values |= route == ROUTE_RETURN && READS_PBI(p->uses.pbis, ERLRET);
+		if (!fast && route == ROUTE_RETURN && READS_PBI(p->uses.pbis, ERLRET)) {
 			put(&fn->val[nval++], p);
 			continue;
 		}
-		set(&b->returns, route == ROUTE_RETURN);
-		if (route == ROUTE_RETURN)
+		set(&b->returns, is_end(route) && !fast);
+		set(&b->exceptions, route == ROUTE_EXCEPTION && !fast);
+		if (route == ROUTE_EXCEPTION)
+			put(&fn->exc[nexc++], p);
+		else if (route == ROUTE_RETURN)
 			put(&fn->ret[nret++], p);
 		else
 			put(&fn->entry[nentry++], p);
 	}
 	__atomic_store_n(&fn->local, local, __ATOMIC_RELAXED);
+	/* beside those that tell of exceptions, those that tell what they return do so too */
+	tells = !fast && (nexc > 0 || (nval > 0 && b->exceptions));
+	set(&fn->tells, tells);
 	set(&fn->keep, keep);
-	set(&fn->special, fn->user != 0 || fn->hibernate || fn->label || keep);
+	set(&fn->special, fn->user != 0 || fn->hibernate || fn->label || keep || tells);
 	set(&b->keeps, keep);
 	set(&b->depth, keep); /* arguments are kept by the depth of the call */
+	if (fast && nentry + nret + nexc > 0 && fn->number == 0) {
+		fn->asks = asks;
+		fn->framed = nret + nexc > 0 || b->depth;
+		fn->own_frame = values;
+		fn->number = fast_number(fn->mod, fn->fun, fn->arity_term);
+		n->nomem |= fn->number == 0;
+	}
 	if (nentry == 1)
 		look_at_only(b, &fn->call, &fn->call_pid, fn->entry[0]);
 	if (nret == 1 && !keep)
 		look_at_only(b, &fn->end, &fn->end_pid, fn->ret[0]);
 	/* events may look at it: what they count is there before the count */
+	__atomic_store_n(&fn->nexc, (uint8_t)nexc, __ATOMIC_RELEASE);
 	__atomic_store_n(&fn->nval, (uint8_t)nval, __ATOMIC_RELEASE);
 	__atomic_store_n(&fn->nret, (uint8_t)nret, __ATOMIC_RELEASE);
 	__atomic_store_n(&fn->nentry, (uint8_t)nentry, __ATOMIC_RELEASE);
@@ -154,7 +209,8 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 
 static bool is_armed(const struct beam_fn *fn)
 {
-	return fn->nentry + fn->nret + fn->nval > 0 || fn->user != 0 || fn->hibernate || fn->label;
+	return fn->nentry + fn->nret + fn->nval + fn->nexc > 0 || fn->user != 0 || fn->hibernate ||
+	       fn->label;
 }
 
 /*
@@ -170,16 +226,17 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 		for (const struct d_pdesc *d = prog->clauses[i]->descs; d != NULL; d = d->next)
 			for (int k = BP_FUNCTIONS; k < BP_COUNT_ && d->id == 0; k++) {
 				if (!en_glob(d->prov, beam_provider_name()) ||
-					!en_glob(d->name, beam_probedefs[k].name))
+					!beam_is_meant(d->name, k))
 					continue;
 				any = true;
 				counted &= prog->clauses[i]->countable;
 				b->vts |= uses_var(&prog->clauses[i]->uses, BI_VTIMESTAMP);
 				b->depth |=
 					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->uses.args);
-				b->returns |= beam_probedefs[k].route == ROUTE_RETURN &&
+				b->exceptions |= !b->fast && beam_probedefs[k].route == ROUTE_EXCEPTION;
+				b->returns |= !b->fast && beam_probedefs[k].route == ROUTE_RETURN &&
 					      !READS_PBI(prog->clauses[i]->uses.pbis, ERLRET);
-				b->keeps |= beam_probedefs[k].route == ROUTE_RETURN &&
+				b->keeps |= is_end(beam_probedefs[k].route) &&
 					    reads_args(prog->clauses[i]->uses.pbis);
 				note_pbis(n, prog->clauses[i]->uses.pbis);
 				n->stacks |= prog->clauses[i]->uses.ustack;
@@ -188,7 +245,7 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 		return;
 	b->depth |= b->keeps;
 	/* where all are counted so far (counters.c), processes are traced when need be */
-	n->route[ROUTE_LOCAL] |= !counted;
+	n->route[ROUTE_LOCAL] |= !counted && !b->fast;
 	need(n, "modules");
 }
 
@@ -258,7 +315,6 @@ static void look_at_names(struct beam_handle *b, struct needs *n)
 	if (!reads_pbi(b, PBI_ERLPROC) && !reads_pbi(b, PBI_ERLPEERPROC))
 		return;
 	n->proc_names = true;
-	need(n, "proc_names");
 	enif_system_info(&sys, sizeof(sys));
 	if (atoi(sys.otp_release) < 27)
 		return;
@@ -336,14 +392,16 @@ static void look_at_functions(struct beam_handle *b, struct needs *n)
 		for (struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next) {
 			look_at(b, n, fn);
 			if (is_armed(fn)) {
-				n->route[ROUTE_LOCAL] = true;
+				n->route[ROUTE_LOCAL] |= fn->number == 0;
 				n->local |= fn->local;
 				n->values |= fn->nval > 0;
 				need_pattern(n, fn);
 			}
+			if (b->fast && fn->nentry + fn->nret + fn->nval + fn->nexc > 0 && why_traced(fn) != NULL)
+				need_traced(n, fn, why_traced(fn));
 		}
 	/* what has ended must be seen: a call further down the stack need not be a deeper one */
-	b->returns |= b->depth && n->local && !n->values;
+	b->returns |= b->exceptions || (b->depth && n->local && !n->values);
 	b->stacks = b->returns || b->depth;
 	/* What functions return is told by frames of return_trace, which come between those of
 	 * return_to: not every call has one of these then. */
@@ -367,17 +425,48 @@ static void need_calls(const struct beam_handle *b, struct needs *n)
 		need(n, "stacks");
 }
 
-/* table: something of each process is kept in ours. */
-static void need_processes(const struct beam_handle *b, struct needs *n, bool table)
+/* Do events come from erltrace_monitor, which are about other processes than the one that runs? */
+static bool monitors(const struct needs *n)
+{
+	return n->route[ROUTE_BUSY_PORT] || n->route[ROUTE_BUSY_DIST_PORT] || n->route[ROUTE_NODES];
+}
+
+/* Is something of a process kept until it exits, in a table of ours or as self->? */
+static bool keeps_processes(const struct beam_handle *b, const struct needs *n, bool table)
 {
 	bool any = n->route[ROUTE_SEND] || n->route[ROUTE_RECEIVE] || n->route[ROUTE_RUNNING] ||
-		   n->route[ROUTE_GC] || n->route[ROUTE_LOCAL];
+		   n->route[ROUTE_GC] || n->route[ROUTE_LOCAL] || b->fast;
 
+	return table || n->proc_names || (b->self && any);
+}
+
+/*
+ * What is kept of processes is freed when they exit, and names change when they are registered: do
+ * events have to tell that? Not where processes need no flag for anything else: then a sweep finds
+ * out who has exited (sweep.c), and the process that runs has its name in its own struct
+ * (own_name.c). The names of others are known by events alone.
+ */
+static bool needs_exits(const struct beam_handle *b, const struct needs *n)
+{
+	bool flagged = n->route[ROUTE_SEND] || n->route[ROUTE_RECEIVE] || n->route[ROUTE_RUNNING] ||
+		       n->route[ROUTE_GC] || b->vts || b->hibernate;
+	bool of_others = READS_PBI(n->pbis, ERLPEER) || READS_PBI(n->pbis, ERLPEERPROC) ||
+			 (reads_names(n) && monitors(n));
+
+	return !(b->fast || b->unflagged) || flagged || of_others ||
+	       (reads_names(n) && !beam_own_name_known());
+}
+
+static void need_processes(const struct beam_handle *b, struct needs *n, bool keeps)
+{
 	if (b->names.tab != NULL)
 		need(n, "names");
-	/* What is kept of a process, in our table or as self->, is freed at its exit. */
-	if (n->route[ROUTE_PROCS] || table || b->names.tab != NULL || (b->self && any))
+	if (n->proc_names)
+		need(n, b->exits ? "proc_names" : "ask_names");
+	if (b->exits)
 		need(n, "procs");
+	else if (keeps || (b->self && monitors(n)))
+		need(n, "sweep");
 	if (n->route[ROUTE_RUNNING] || b->vts)
 		need(n, "running_procs");
 	if (n->route[ROUTE_SEND])
@@ -401,16 +490,32 @@ static void need_others(const struct beam_handle *b, struct needs *n)
 		need(n, "seq_token");
 }
 
+/* From here on its calls come by the fast way; or by the tracer, if somebody else has that. */
+static void join(struct beam_handle *b, ErlNifEnv *env)
+{
+	ErlNifPid self;
+
+	b->owner = enif_self(env, &self) != NULL ? self.pid : 0;
+	b->fast = fast_core_join(b->number % BEAM_HANDLES);
+	if (b->fast)
+		b->generation = (uint32_t)atomic_fetch_add(&fast_core->generation, 1) + 1;
+}
+
 ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limit)
 {
 	struct needs n = {.env = env, .list = enif_make_list(env, 0)};
-	bool table;
+	bool table, keeps;
 
 	if (b->clauses == NULL)
 		b->clauses = calloc(api_program(b->h)->nclauses + 1, sizeof(*b->clauses));
 	if (b->clauses == NULL)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	b->self = api_has_self(b->h);
+	if (b->fast) {
+		join(b, env);
+		if (!b->fast)
+			need(&n, "hooks_taken");
+	}
 	look_at_later(b, &n);
 	look_at_probes(b, &n);
 	look_at_user(b, &n);
@@ -419,16 +524,18 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	look_at_names(b, &n);
 	look_at_functions(b, &n);
 	table = b->stacks || b->vts || b->heaps || b->hibernate;
+	keeps = keeps_processes(b, &n, table);
+	b->exits = n.route[ROUTE_PROCS] || ((keeps || reads_names(&n)) && needs_exits(b, &n));
 	n.nomem |= b->keeps && b->procs.kept.tab == NULL && beam_kept_init(&b->procs.kept) < 0;
 	n.nomem |= table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0;
-	n.nomem |= !n.nomem && reads_names(&n) && b->names.tab == NULL &&
+	n.nomem |= !n.nomem && b->exits && reads_names(&n) && b->names.tab == NULL &&
 		   beam_names_init(&b->names) < 0;
 	n.nomem |= !n.nomem && n.proc_names && b->proc_names.tab == NULL &&
 		   beam_proc_names_init(&b->proc_names, process_limit) < 0;
 	if (n.nomem)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	need_calls(b, &n);
-	need_processes(b, &n, table);
+	need_processes(b, &n, keeps);
 	need_ports(b, &n);
 	need_others(b, &n);
 	return n.list;

@@ -15,7 +15,8 @@ static const char *const names[] = {
 	"user_trace_i4s4", "user_trace_n", "enomem", "names", "unknown", "idle", "running",
 	"exited", "filled", "stopped", "count", "sum", "min", "max", "avg", "stddev",
 	"quantize", "lquantize", "llquantize", "percentile", "return", "stacks", "printa", "print",
-	"all", "proc_names", "label", "label_return"
+	"all", "proc_names", "label", "label_return", "auto", "none", "hooks_taken", "ask_names",
+	"sweep"
 };
 
 void beam_atoms_make(ErlNifEnv *env)

@@ -16,7 +16,9 @@
 	X(proc_lib) X(layout) X(close) X(flush) X(register) X(unregister) X(return_from)           \
 	X(match_spec_result) X(erl_ddll) X(try_load) X(try_unload) X(running) X(aborted) X(init_p) \
 	X(init_it) X(init) X(gen) X(gen_server) X(gen_event) X(supervisor) X(supervisor_bridge)    \
-	X(set_label) X(apply) X(match) X(nomatch) X(record)
+	X(set_label) X(apply) X(match) X(nomatch) X(record) X(exception_from) X(fast) X(traced)    \
+	X(erltrace_fastcalls) X(one) X(body) X(tail) X(raise) X(grow) X(throw) X(nocatch) X(value) \
+	X(first) X(infinity)
 extern ERL_NIF_TERM atom_dots; /* '...' */
 #define X(a) extern ERL_NIF_TERM atom_##a;
 ATOMS(X)

@@ -21,6 +21,8 @@
  *   pid_slots.c        slots by pid, for tables of processes (probe path)
  *   registered.c       registered names of processes (probe path)
  *   proc_names.c       what processes without a name are called (probe path)
+ *   own_name.c         the registered name of the process that runs; where the VM keeps it (probe path)
+ *   sweep.c            frees what is kept of processes whose exits nobody tells
  *   vm_facts.c         what is assumed of the VM's terms; checked when the library is loaded
  *   layout.c           where the VM keeps the stack pointer of a process; found out, not assumed
  *   pid_node.c         the node of a pid of another node (probe path)

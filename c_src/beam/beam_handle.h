@@ -18,6 +18,7 @@
 #include "proc_names.h"
 #include "processes.h"
 #include "registered.h"
+#include "sweep.h"
 #include "watchdog.h"
 
 struct beam_event;
@@ -34,15 +35,20 @@ struct beam_handle {
 	ERL_NIF_TERM state; /* the same as a term */
 	uint64_t (*vtimestamp)(const struct en_current *cur); /* NULL: no running times are kept */
 	_Atomic bool live; /* events may fire: between go and stop */
-	bool stacks;	   /* shadow stacks are kept, for one of these two */
+	bool stacks;	   /* shadow stacks are kept, for one of these */
 	bool returns;	   /* function-return and the like */
+	bool exceptions;   /* function-exception */
 	bool depth;	   /* the depth of entries, without return_to */
 	bool marked;	   /* every frame of a [local] function has one of return_to on it */
-	bool keeps;	   /* arguments of calls until they return */
+	bool keeps;	   /* arguments of calls until they end */
 	bool vts;	   /* running times are kept */
 	bool hibernate;	   /* which processes hibernate is kept */
 	bool heaps;	   /* heap sizes at the start of a gc are kept */
 	bool self;	   /* a script has self-> variables */
+	bool exits;	   /* exits and registrations are told; else sweep.c and own_name.c */
+	bool fast;	   /* calls by the fast way, where it has them (fast_calls.c) */
+	uint32_t generation; /* of calls, when it joined */
+	ERL_NIF_TERM owner; /* the process that arms it: its calls are not told */
 	ERL_NIF_TERM node;
 	struct beam_functions fns;
 	struct en_probe *probe[BP_COUNT_]; /* those without a function */
@@ -63,6 +69,8 @@ struct beam_handle {
 	erltrace_t *h; /* NULL: closed */
 	struct beam_watchdog watchdog;
 	bool harmless;	   /* destructive actions are forbidden in this node */
+	bool unflagged;	   /* events of its functions come without trace flags of processes */
+	struct beam_sweep sweep;
 	ErlNifMutex *lock; /* one caller at a time */
 	struct beam_want *wants;
 	unsigned nwants;

@@ -23,6 +23,7 @@
 #include "engine/str.h"
 #include "prog/prog.h"
 #include "beam_handle.h"
+#include "calls.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
 #include "kept_args.h"
@@ -171,7 +172,7 @@ static __attribute__((noinline)) void others_call(struct beam_event *ev)
 
 /* ---- a call or a return ---------------------------------------------------------------- */
 
-enum kind { CALL, RETURN_TO, RETURN_FROM };
+enum kind { CALL, RETURN_TO, TOLD };
 
 /* What is kept of the process, &no_proc if nothing is; if running times are, it runs. */
 static inline void begin(struct beam_event *ev)
@@ -213,10 +214,11 @@ static inline __attribute__((always_inline)) unsigned enter(
 		return 0;
 	switch (atomic_load_explicit(&beam_layout, memory_order_relaxed)) {
 	case LAYOUT_KNOWN:
-		return beam_stack_enter(procs, ev->proc, fn, (unsigned)beam_stack_level(ev->env),
-			ev->env, ev->b->marked, tail);
+		return beam_stack_enter(procs, ev->proc, fn,
+			(unsigned)beam_stack_level(ev->env) - ev->skip, ev->env, ev->b->marked,
+			tail);
 	case LAYOUT_SESSIONS:
-		level = (unsigned)beam_chain_level(ev->env, slot, &in_chain);
+		level = (unsigned)beam_chain_level(ev->env, slot, &in_chain) - ev->skip;
 		if (ev->b->marked && !in_chain)
 			beam_stack_cut_chains(
 				procs, ev->proc, level, beam_stack_end(ev->env), slot);
@@ -255,6 +257,16 @@ static inline __attribute__((always_inline)) const struct beam_fn *called(
 	return fn;
 }
 
+/* The function that ended, where levels are not known; or NULL. */
+static __attribute__((noinline)) const struct beam_fn *ended_by_name(
+	struct beam_event *ev, ERL_NIF_TERM to, unsigned *depth)
+{
+	const struct beam_fn *fn =
+		beam_stack_return_by_name(&ev->b->procs, ev->proc, fn_of(ev, to), depth);
+
+	return fn != NULL && fn->tells ? NULL : fn; /* it has told of it itself */
+}
+
 /* The function that ended, or NULL; to: where control is now. */
 static inline __attribute__((always_inline)) const struct beam_fn *ended(
 	struct beam_event *ev, ERL_NIF_TERM to, unsigned *depth)
@@ -265,7 +277,7 @@ static inline __attribute__((always_inline)) const struct beam_fn *ended(
 	if (unlikely(ev->proc == &no_proc || !ev->b->returns))
 		return NULL;
 	if (unlikely(layout != LAYOUT_KNOWN && layout != LAYOUT_SESSIONS))
-		return beam_stack_return_by_name(procs, ev->proc, fn_of(ev, to), depth);
+		return ended_by_name(ev, to, depth);
 	if (unlikely(beam_raised(ev->env))) {
 		beam_stack_raised(procs, ev->proc, (unsigned)beam_stack_level(ev->env));
 		return NULL;
@@ -273,19 +285,6 @@ static inline __attribute__((always_inline)) const struct beam_fn *ended(
 	level = likely(layout == LAYOUT_KNOWN) ? beam_return_level(ev->env)
 					       : beam_chain_return_level(ev->env);
 	return beam_stack_return(procs, ev->proc, (unsigned)level, depth);
-}
-
-/* By return_trace, where a script reads what is returned: every function tells of its own end. */
-static inline const struct beam_fn *ended_itself(
-	struct beam_event *ev, ERL_NIF_TERM mfa, unsigned *depth)
-{
-	const struct beam_fn *fn = fn_of(ev, mfa);
-
-	if (fn == NULL || beam_nprobes(&fn->nval) == 0)
-		return NULL;
-	if ((ev->b->returns || ev->b->depth) && ev->proc != &no_proc)
-		*depth = beam_stack_leave(&ev->b->procs, ev->proc, fn);
-	return fn;
 }
 
 static void fire(struct beam_event *ev, struct en_probe *const *probe, unsigned n,
@@ -321,12 +320,89 @@ static inline void fire_return(struct beam_event *ev, struct en_probe *const *pr
 	else
 		fire(ev, probe, n, fn, depth, false);
 }
+
+/* ---- calls that tell of their ends ------------------------------------------------------ */
+
+void beam_fire_exception(struct beam_event *ev, const struct beam_fn *fn, unsigned depth)
+{
+	struct beam_kept_pool *pool = &ev->b->procs.kept;
+	uint64_t arg[4] = {[ARG(FUNCTION_EXCEPTION, function)] = beam_str(fn->mfa),
+		[ARG(FUNCTION_EXCEPTION, depth)] = depth,
+		[ARG(FUNCTION_EXCEPTION, class)] = beam_str(beam_term_text(ev->class))};
+	unsigned n = beam_nprobes(&fn->nexc);
+	bool keep = fn->keep && ev->proc != &no_proc;
+
+	ev->kept = keep ? beam_kept_return(pool, ev->proc, fn, depth) : NULL;
+	for (unsigned i = 0; i < n; i++) {
+		BEAM_MAKE_ARG(fn->exc[i], arg, FUNCTION_EXCEPTION, process,
+			beam_str(beam_term_text(ev->cur.key)));
+		en_fire(fn->exc[i], arg, STRINGS(FUNCTION_EXCEPTION), &ev->cur);
+	}
+	ev->kept = NULL;
+	if (keep)
+		beam_kept_drop(pool, ev->proc, depth);
+}
+
+/* {Class, Reason} */
+static void on_exception(struct beam_event *ev, const struct beam_fn *fn, unsigned depth)
+{
+	const ERL_NIF_TERM *t;
+	int n;
+
+	if (beam_nprobes(&fn->nexc) == 0 ||
+		!enif_get_tuple(ev->env, beam_extra(ev->env, ev->argv[4]), &n, &t) || n != 2 ||
+		!enif_is_atom(ev->env, t[0]))
+		return;
+	ev->class = t[0];
+	ev->reason = t[1];
+	beam_fire_exception(ev, fn, depth);
+	ev->class = ev->reason = 0;
+}
+
+/* By exception_trace: the function that control was in, or beam_no_fn. */
+static const struct beam_fn *told(struct beam_event *ev, const struct beam_fn *fn, unsigned *depth)
+{
+	if (ev->proc == &no_proc)
+		return fn;
+	if (beam_layout_known())
+		return beam_stack_told(&ev->b->procs, ev->proc, fn, depth, &ev->words);
+	*depth = ev->proc->n;
+	return fn;
+}
+
+/*
+ * By return_trace, where a script reads what is returned, and by exception_trace, where it has
+ * function-exception, a call tells of its end itself. Before OTP 27 it may be another handle that
+ * has asked for it.
+ */
+static __attribute__((noinline)) void end_event(struct beam_event *ev, ERL_NIF_TERM mfa)
+{
+	const struct beam_fn *fn = fn_of(ev, mfa), *last = fn;
+	bool raised = ev->argv[0] == atom_exception_from;
+	unsigned n, depth = 0;
+
+	if (fn == NULL || (!fn->tells && (raised || beam_nprobes(&fn->nval) == 0)))
+		return;
+	if (fn->tells)
+		last = told(ev, fn, &depth);
+	else if ((ev->b->returns || ev->b->depth) && ev->proc != &no_proc)
+		depth = beam_stack_leave(&ev->b->procs, ev->proc, fn);
+	if (raised)
+		on_exception(ev, last, depth);
+	else if (last == fn && (n = beam_nprobes(&fn->nval)) != 0)
+		fire_return(ev, fn->val, n, fn, depth);
+	if (!raised && fn->tells && (n = beam_nprobes(&last->nret)) != 0)
+		fire_return(ev, last->ret, n, last, depth);
+	ev->words = 0;
+}
+
 #define LIKE_ENTRY(ID)                                                                             \
 	BEAM_SAME_ARG(FUNCTION_ENTRY, ID, process);                                                \
 	BEAM_SAME_ARG(FUNCTION_ENTRY, ID, function)
 LIKE_ENTRY(LOCAL_FUNCTION_ENTRY);
 LIKE_ENTRY(GLOBAL_FUNCTION_ENTRY);
 LIKE_ENTRY(FUNCTION_RETURN);
+LIKE_ENTRY(FUNCTION_EXCEPTION);
 LIKE_ENTRY(BIF_ENTRY);
 LIKE_ENTRY(BIF_RETURN);
 LIKE_ENTRY(NIF_ENTRY);
@@ -335,6 +411,7 @@ BEAM_SAME_ARG(FUNCTION_ENTRY, LOCAL_FUNCTION_ENTRY, depth);
 BEAM_SAME_ARG(FUNCTION_ENTRY, LOCAL_FUNCTION_ENTRY, tail);
 BEAM_SAME_ARG(FUNCTION_ENTRY, GLOBAL_FUNCTION_ENTRY, depth);
 BEAM_SAME_ARG(FUNCTION_ENTRY, FUNCTION_RETURN, depth);
+BEAM_SAME_ARG(FUNCTION_ENTRY, FUNCTION_EXCEPTION, depth);
 
 /*
  * The processor's counter takes its time; read early, others go on meanwhile. Whether the clause
@@ -368,7 +445,7 @@ static inline __attribute__((always_inline)) void call_event(ErlNifEnv *env,
 	/* the function, on its shadow stack */
 	fn = kind == CALL	 ? called(ev, argv[3], &depth, &tail)
 	     : kind == RETURN_TO ? ended(ev, argv[3], &depth)
-				 : ended_itself(ev, argv[3], &depth);
+				 : NULL;
 	/* its probes */
 	if (fn != NULL && kind == CALL && (n = beam_nprobes(&fn->nentry)) != 0) {
 		fire(ev, fn->entry, n, fn, depth, tail);
@@ -376,8 +453,8 @@ static inline __attribute__((always_inline)) void call_event(ErlNifEnv *env,
 	} else if (fn != NULL && kind == RETURN_TO && (n = beam_nprobes(&fn->nret)) != 0) {
 		fire_return(ev, fn->ret, n, fn, depth);
 		learn(ts->slot, fn->end.clause);
-	} else if (fn != NULL && kind == RETURN_FROM) {
-		fire_return(ev, fn->val, beam_nprobes(&fn->nval), fn, depth);
+	} else if (kind == TOLD) {
+		end_event(ev, argv[3]);
 	}
 	/* what it took */
 	end(ev, t, ts);
@@ -412,9 +489,72 @@ static __attribute__((noinline)) ERL_NIF_TERM each_call(ErlNifEnv *env, const ER
 	return atom_ok;
 }
 
-void beam_return_from(const struct beam_event *ev, struct beam_tstate *ts)
+void beam_told_end(const struct beam_event *ev, struct beam_tstate *ts)
 {
-	attach_event(ev, ts, RETURN_FROM);
+	attach_event(ev, ts, TOLD);
+}
+
+/* ---- the fast way (fast_calls.c) ------------------------------------------------------- */
+
+void beam_fast_called(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
+	struct beam_tstate *ts, struct beam_handle *b, unsigned skip)
+{
+	if (unlikely(ts->number != b->number))
+		attach(t, ts, b);
+	beam_cost_begin(ts);
+	ts->ev.skip = skip;
+	call_event(env, argv, t, ts, CALL);
+	ts->ev.skip = 0;
+	beam_cost_end(b, ts, argv[0]);
+}
+
+/* What its end is told with; its depth, if that is known. */
+static unsigned end_of_call(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
+	struct beam_tstate *ts, struct beam_handle *b, unsigned level)
+{
+	struct beam_event *ev = &ts->ev;
+	unsigned depth = 0;
+
+	if (unlikely(ts->number != b->number))
+		attach(t, ts, b);
+	beam_cost_begin(ts);
+	ev->cur.key = argv[2];
+	ev->env = env;
+	ev->argv = argv;
+	begin(ev);
+	if (b->stacks && ev->proc != &no_proc)
+		beam_stack_return(&b->procs, ev->proc, level, &depth);
+	return depth;
+}
+
+void beam_fast_ended(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
+	struct beam_tstate *ts, struct beam_handle *b, const struct beam_fn *fn, unsigned level)
+{
+	unsigned n, depth = end_of_call(env, argv, t, ts, b, level);
+
+	if ((n = beam_nprobes(&fn->nret)) != 0) {
+		fire_return(&ts->ev, fn->ret, n, fn, depth);
+		learn(ts->slot, fn->end.clause);
+	}
+	end(&ts->ev, t, ts);
+	beam_cost_end(b, ts, argv[0]);
+}
+
+void beam_fast_raised(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
+	struct beam_tstate *ts, struct beam_handle *b, const struct beam_fn *fn, unsigned level,
+	ERL_NIF_TERM class, ERL_NIF_TERM reason)
+{
+	unsigned depth = end_of_call(env, argv, t, ts, b, level);
+	struct beam_event *ev = &ts->ev;
+
+	if (beam_nprobes(&fn->nexc) != 0) {
+		ev->class = class;
+		ev->reason = reason;
+		beam_fire_exception(ev, fn, depth);
+		ev->class = ev->reason = 0;
+	}
+	end(ev, t, ts);
+	beam_cost_end(b, ts, argv[0]);
 }
 
 /* What the fast path jumps to. */

@@ -12,8 +12,9 @@
  * - All that is enabled on it are function-entry and local-function-entry, by clauses that are
  *   countable (d/countable.c). A breakpoint sees all calls, as a [local] pattern does;
  *   global-function-entry means fewer. If anything else is enabled on it, its events come anyway.
- * - The script has no function-return (bif-return, nif-return), and no clause that reads depth: the
- *   stacks kept for these know of the functions that are traced, and would be others.
+ * - The script has no function-return (bif-return, nif-return) or function-exception, and no clause
+ *   that reads depth: the stacks kept for these know of the functions that are traced, and would be
+ *   others.
  * - It is Erlang code, no BIF or NIF.
  * - No process of erltrace's own calls it: these are not traced, but the VM counts every process. So
  *   modules of erts, kernel, stdlib and our own are traced as ever (erltrace_counters.erl).
@@ -50,6 +51,7 @@ static bool needs_stacks(const struct prog *prog)
 			for (int k = BP_FUNCTIONS; k < BP_COUNT_; k++)
 				if ((d->id != 0 || en_glob(d->name, beam_probedefs[k].name)) &&
 					(beam_probedefs[k].route == ROUTE_RETURN ||
+						beam_probedefs[k].route == ROUTE_EXCEPTION ||
 						(prog->clauses[i]->uses.args & BEAM_DEPTH_ARGS)))
 					return true;
 	return false;

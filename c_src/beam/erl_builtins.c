@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The built-ins that a D script asks an Erlang event for (probe path): erlpid, erlname, erlproc,
- * erlnode, erlsched, erlpeer, erlpeerproc, erlmsg, erlargs, erlarg(), erlint(), erlret. Answered when they are read, from
- * the event as the VM handed it over; an event that has nothing of the kind gives "" or 0.
+ * erlnode, erlsched, erlpeer, erlpeerproc, erlmsg, erlargs, erlarg(), erlint(), erlret, erlclass,
+ * erlreason. Answered when they are read, from the event as the VM handed it over; an event that
+ * has nothing of the kind gives "" or 0.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "erl_stack.h"
 #include "erlang_provider.h"
 #include "nif.h"
+#include "own_name.h"
 #include "peek.h"
 #include "term_print.h"
 #include "term_words.h"
@@ -107,6 +109,13 @@ static bool has_result(const struct beam_event *ev, ERL_NIF_TERM *result)
 	       enif_get_map_value(ev->env, ev->argv[4], atom_extra, result);
 }
 
+/* The registered name of the event's process; 0: it has none. */
+static ERL_NIF_TERM name_of(const struct beam_event *ev)
+{
+	return ev->b->exits ? beam_name_of(&ev->b->names, ev->cur.key)
+			    : beam_own_name(ev->env, ev->cur.key);
+}
+
 /* The other process, or what stands for it: a name, an alias, {Name, Node}, a process elsewhere. */
 static bool has_peer(const struct beam_event *ev, ERL_NIF_TERM *peer)
 {
@@ -135,7 +144,8 @@ static const struct et_str *peer_text(
 	if (enif_get_tuple(ev->env, peer, &n, &t) && n == 2 && t[1] == ev->b->node)
 		peer = t[0];
 	if (called && enif_is_pid(ev->env, peer))
-		return beam_proc_name(ev->b, peer, buf, size);
+		return beam_proc_name(
+			ev->b, peer, beam_name_of(&ev->b->names, peer), buf, size);
 	if (enif_is_pid(ev->env, peer)) {
 		name = beam_name_of(&ev->b->names, peer);
 		return beam_term_text(name != 0 ? name : peer);
@@ -146,11 +156,15 @@ static const struct et_str *peer_text(
 	return NULL;
 }
 
-/* Why a process or a port has ended. */
+/* Why a process or a port has ended; what was raised. */
 static bool has_reason(const struct beam_event *ev, ERL_NIF_TERM *reason)
 {
 	ERL_NIF_TERM tag = ev->argv != NULL ? ev->argv[0] : 0;
 
+	if (ev->reason != 0) {
+		*reason = ev->reason;
+		return true;
+	}
 	if (tag != atom_exit && tag != atom_closed)
 		return false;
 	*reason = ev->argv[3];
@@ -201,15 +215,14 @@ static const struct et_str *answer_str(
 			       ? beam_term_text(ev->cur.key)
 			       : NULL;
 	case PBI_ERLNAME:
-		t = ev->env != NULL && enif_is_pid(ev->env, ev->cur.key)
-			    ? beam_name_of(&ev->b->names, ev->cur.key)
-			    : 0;
+		t = ev->env != NULL && enif_is_pid(ev->env, ev->cur.key) ? name_of(ev) : 0;
 		return t != 0 ? beam_term_text(t) : NULL;
 	case PBI_ERLPROC:
 		return ev->env != NULL && enif_is_pid(ev->env, ev->cur.key)
-			       ? beam_proc_name(ev->b, ev->cur.key, buf, size)
+			       ? beam_proc_name(ev->b, ev->cur.key, name_of(ev), buf, size)
 			       : NULL;
 	case PBI_ERLNODE: return ev->b->node_text;
+	case PBI_ERLCLASS: return ev->class != 0 ? beam_term_text(ev->class) : NULL;
 	case PBI_ERLPEER:
 		return has_peer(ev, &t) ? peer_text(ev, t, false, buf, size) : NULL;
 	case PBI_ERLPEERPROC:

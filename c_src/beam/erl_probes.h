@@ -54,6 +54,7 @@ enum beam_route {
 	ROUTE_LOCAL,	    /* call, pattern [local] */
 	ROUTE_GLOBAL,	    /* call, pattern [global] */
 	ROUTE_RETURN,	    /* call, pattern [local], and return_to */
+	ROUTE_EXCEPTION,    /* call, pattern [local] with exception_trace, and return_to */
 	ROUTE_NONE,	    /* cannot be given here */
 };
 

@@ -63,12 +63,23 @@ static bool is(const uintptr_t *where, uintptr_t address)
 	return where != NULL && *where == address;
 }
 
-static unsigned walk(ErlNifEnv *env, uint64_t *pcs, unsigned max)
+bool beam_tells_end(uintptr_t word)
+{
+	return return_trace == NULL || exception_trace == NULL || is(return_trace, word) ||
+	       is(exception_trace, word);
+}
+
+/* most: of its oldest words; 0: all. */
+static unsigned walk(ErlNifEnv *env, unsigned most, uint64_t *pcs, unsigned max)
 {
 	const uintptr_t *stack;
 	int words = beam_stack_words(env, &stack);
 	unsigned n = 0;
 
+	if (most != 0 && (int)most < words) {
+		stack += words - (int)most;
+		words = (int)most;
+	}
 	for (int i = 0; i < words && i < MOST_WORDS && n < max; i++) {
 		const struct code_mfa *mfa;
 
@@ -108,7 +119,7 @@ void beam_ustack_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth)
 		enif_thread_type() != ERL_NIF_THR_NORMAL_SCHEDULER ||
 		!enif_get_tuple(env, mfa, &arity, &t) || arity != 3)
 		return;
-	n = walk(env, pcs, 8);
+	n = walk(env, 0, pcs, 8);
 	while (same < n && pcs[same] == frame_of(t[0], t[1], 1))
 		same++;
 	atomic_store(&known, same == depth);
@@ -125,7 +136,7 @@ bool beam_ustack_known(void)
 static bool has_function(ERL_NIF_TERM tag)
 {
 	return tag == atom_call || tag == atom_in || tag == atom_out || tag == atom_return_to ||
-	       tag == atom_return_from;
+	       tag == atom_return_from || tag == atom_exception_from;
 }
 
 static bool has_stack(ERL_NIF_TERM tag)
@@ -159,5 +170,5 @@ unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max)
 		n = event_function(ev, pcs, max);
 	if (!beam_ustack_known() || enif_thread_type() != ERL_NIF_THR_NORMAL_SCHEDULER)
 		return n;
-	return n + walk(ev->env, pcs + n, max - n);
+	return n + walk(ev->env, ev->words, pcs + n, max - n);
 }

@@ -62,6 +62,17 @@ const char *beam_provider_name(void)
 	return name;
 }
 
+/*
+ * function-exception has the VM leave a frame on the stack at every tail call: it must be named. A
+ * pattern that means entries too, such as function-*, or no name at all, does not make it.
+ */
+bool beam_is_meant(const char *name, enum beam_probe id)
+{
+	return en_glob(name, beam_probedefs[id].name) &&
+	       (id != BP_FUNCTION_EXCEPTION ||
+		       !en_glob(name, beam_probedefs[BP_FUNCTION_ENTRY].name));
+}
+
 struct en_probe *beam_probe_add(
 	struct en *en, enum beam_probe id, const char *mod, const char *fun, const char *name)
 {
@@ -156,7 +167,7 @@ static int erlang_provide(struct en *en, void *data, const struct d_pdesc *d, st
 	if (d->id != 0 || !en_glob(d->prov, beam_provider_name()))
 		return 0;
 	for (int i = BP_FUNCTIONS; i < BP_COUNT_; i++)
-		if (en_glob(d->name, beam_probedefs[i].name)) {
+		if (beam_is_meant(d->name, i)) {
 			if (!is_known(b, d) && want(b, d, e) < 0)
 				return -1;
 			break;

@@ -3,6 +3,8 @@
 #ifndef BEAM_ERLANG_PROVIDER_H
 #define BEAM_ERLANG_PROVIDER_H
 
+#include <stdbool.h>
+
 #include "erl_probes.h"
 
 #pragma GCC visibility push(hidden)
@@ -12,6 +14,7 @@ struct en;
 struct en_probe;
 
 const char *beam_provider_name(void); /* "erlang1234" */
+bool beam_is_meant(const char *name, enum beam_probe id); /* by the name of a description */
 /* name: NULL for the one of the table. */
 struct en_probe *beam_probe_add(
 	struct en *en, enum beam_probe id, const char *mod, const char *fun, const char *name);

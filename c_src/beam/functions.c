@@ -158,7 +158,7 @@ static bool is_wanted(const struct beam_handle *b, const char *mod, const char *
 	for (unsigned i = 0; i < b->nwants; i++) {
 		const struct beam_want *w = &b->wants[i];
 
-		if (en_glob(w->name, beam_probedefs[id].name) && en_glob(w->mod, mod) &&
+		if (beam_is_meant(w->name, id) && en_glob(w->mod, mod) &&
 			(en_glob(w->fun, func) || en_glob(w->fun, name)))
 			return true;
 	}

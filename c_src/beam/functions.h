@@ -51,19 +51,25 @@ struct beam_fn {
 	uint32_t arity_term;	/* its lower half tells it from all others */
 	uint8_t nentry;		/* enabled probes, from arm on: what an event fires */
 	bool call_pid;		/* call.probe's clause reads the process */
-	bool special;		/* user, hibernate, label or keep */
+	bool special;		/* user, hibernate, label, keep or tells */
 	bool local;		/* armed by a [local] pattern: return_to tells of its end */
 	struct beam_sole end;	/* a return's */
 	bool end_pid;
 	uint8_t nret;
 	uint8_t user;		/* 1 + enum beam_user: a function of dyntrace's or erl_ddll's */
 	bool hibernate;		/* proc_lib:hibernate/3 */
-	bool keep;		/* clauses of its returns read its arguments */
+	bool keep;		/* clauses of its ends read its arguments */
 	bool label;		/* proc_lib:set_label/1 */
+	bool framed;		/* the fast way: its end is to be seen; */
+	bool own_frame;		/* ... that of each of its calls, in a chain of tail calls too */
+	bool asks;		/* ... a clause reads terms or the stack */
+	uint32_t number;	/* the fast way: its number in frames; 0: it is traced */
 	bool ready;		/* nentry and the rest are as they will be */
 	uint8_t nval;		/* enabled probes that read what it returns: return_trace */
 	uint8_t arity;
-	struct en_probe *entry[4], *ret[4];
+	uint8_t nexc;		/* enabled probes of exceptions that end its calls */
+	bool tells;		/* exception_trace: each of its calls tells of its end itself */
+	struct en_probe *entry[4], *ret[4], *exc[1];
 	struct en_probe *probe[BP_NFUNCTIONS]; /* by name; NULL: no description names it */
 	char *name;		/* "seq" */
 	struct en_probe *val[4];
@@ -73,7 +79,7 @@ struct beam_fn {
 } __attribute__((aligned(64)));
 _Static_assert(offsetof(struct beam_fn, end) == 64, "a call reads one cache line");
 
-/* nentry, nret or nval, before the probes that it counts: both may be told while events come. */
+/* nentry, nret, nval or nexc, before the probes that it counts: both may be told while events come. */
 static inline unsigned beam_nprobes(const uint8_t *n)
 {
 	return __atomic_load_n(n, __ATOMIC_ACQUIRE);

@@ -26,6 +26,10 @@ static inline bool beam_layout_known(void)
 {
 	return atomic_load_explicit(&beam_layout, memory_order_relaxed) >= LAYOUT_KNOWN;
 }
+static inline bool beam_several_sessions(void)
+{
+	return atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_SESSIONS;
+}
 
 /* Where things are, once the layout is known. */
 struct beam_words {

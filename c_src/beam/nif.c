@@ -16,6 +16,7 @@
 #include "atom_text.h"
 #include "erl_stack.h"
 #include "erlang_provider.h"
+#include "fast_core.h"
 #include "layout.h"
 #include "nif.h"
 #include "peek.h"
@@ -84,6 +85,8 @@ static void close_handle(struct beam_handle *b)
 	if (b->h == NULL)
 		return;
 	count_user(b, false);
+	if (b->fast)
+		fast_core_leave(b->number % BEAM_HANDLES);
 	beam_unregister(b);
 	erltrace_close(b->h);
 	b->h = NULL;
@@ -134,6 +137,7 @@ ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return no_memory(env);
 	memset(b, 0, sizeof(*b));
 	b->node = atom_undefined;
+	b->exits = true; /* until it is known what is needed */
 	b->lock = enif_mutex_create("erltrace_handle");
 	if (b->lock == NULL) {
 		enif_release_resource(b);
@@ -384,6 +388,33 @@ ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 }
 
 /*
+ * calls(Handle) -> auto | fast | traced | none: the option calls; none: no description of the script
+ * names functions.
+ */
+ERL_NIF_TERM nif_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	erltrace_error_t e = {.tag = ""};
+	char word[16] = "none";
+
+	WITH_HANDLE(b)
+	if (b->nwants > 0)
+		erltrace_getopt(b->h, "calls", word, sizeof(word), &e);
+	enif_mutex_unlock(b->lock);
+	return enif_make_atom(env, word);
+}
+
+/* set_calls(Handle, fast | traced): which way function probes go; before needs(). */
+ERL_NIF_TERM nif_set_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	if (argv[1] != atom_fast && argv[1] != atom_traced)
+		return enif_make_badarg(env);
+	WITH_HANDLE(b)
+	b->fast = argv[1] == atom_fast;
+	enif_mutex_unlock(b->lock);
+	return atom_ok;
+}
+
+/*
  * needs(Handle, Node, ProcessLimit) -> [Flag | {local | global, M, F, A}] | {error, enomem}: what
  * the enabled probes need.
  */
@@ -402,6 +433,18 @@ ERL_NIF_TERM nif_needs(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	count_user(b, beam_user_enabled(b));
 	enif_mutex_unlock(b->lock);
 	return list;
+}
+
+/*
+ * unflagged(Handle), before needs/3: events of functions come without trace flags of processes, so
+ * these are not flagged for their exits either, if it can be helped.
+ */
+ERL_NIF_TERM nif_unflagged(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	WITH_HANDLE(b)
+	b->unflagged = true;
+	enif_mutex_unlock(b->lock);
+	return atom_ok;
 }
 
 /* session(Number, Session): the trace session of this handle has return_to. */
@@ -513,6 +556,8 @@ ERL_NIF_TERM nif_stop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	WITH_HANDLE(b)
 	beam_set_live(b, false);
+	if (b->fast)
+		fast_core_leave(b->number % BEAM_HANDLES);
 	count_user(b, false);
 	if (erltrace_stop(b->h, &e) < 0)
 		ret = beam_error(env, &e);

@@ -123,6 +123,34 @@ size_t beam_make_bytes(uint64_t *w, const struct beam_bits *b, size_t n)
 	return 2 + words;
 }
 
+#define MATCHING 0x04 /* kind of a term, up to OTP 26 */
+
+bool beam_bits_known(void)
+{
+	return is_known() && at.bits != BITS_UNKNOWN;
+}
+
+bool beam_is_match_context(ERL_NIF_TERM t)
+{
+	const uint64_t *w = words(t);
+
+	return w != NULL && at.bits == BITS_BYTES && KIND(w[0]) == MATCHING;
+}
+
+/* Behind its first word: the binary, its bytes, from which bit on it is matched, how many it has. */
+ERL_NIF_TERM beam_match_context_part(ERL_NIF_TERM t, uint64_t *w)
+{
+	const uint64_t *m = words(t);
+	uint64_t n = m[4] > m[3] ? m[4] - m[3] : 0;
+
+	w[0] = at.sub;
+	w[1] = n / 8;
+	w[2] = m[3] / 8;
+	w[3] = n % 8 | (m[3] % 8) << 8;
+	w[4] = m[1];
+	return (ERL_NIF_TERM)(uintptr_t)w | 2;
+}
+
 static bool is_right(ErlNifEnv *env, ERL_NIF_TERM t)
 {
 	struct beam_bits b;

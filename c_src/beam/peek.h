@@ -33,6 +33,13 @@ bool beam_get_bits(ErlNifEnv *env, ERL_NIF_TERM t, struct beam_bits *b);
  * The first n bytes as a small binary of the VM's making, at w: how many words that takes, 2 and those
  * for the bytes; 0: it is not known how.
  */
+/*
+ * Up to OTP 26 registers may hold a binary that is being matched, a term that only the VM may see. The
+ * part that is not matched yet, as a term in five words.
+ */
+bool beam_is_match_context(ERL_NIF_TERM t);
+ERL_NIF_TERM beam_match_context_part(ERL_NIF_TERM t, uint64_t *w);
+bool beam_bits_known(void); /* is it clear what binaries look like? */
 size_t beam_make_bytes(uint64_t *w, const struct beam_bits *b, size_t n);
 /* The digits of a large integer, base 2^64, the lowest first; 0: not known. */
 unsigned beam_peek_big(ERL_NIF_TERM t, const uint64_t **digits, bool *negative);

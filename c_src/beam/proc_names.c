@@ -12,6 +12,10 @@
  *     first, so that an exit meanwhile is seen: by the event that frees the slot, or because the
  *     process does not answer any more;
  *   - whoever claims a slot that a process left behind which exited unseen.
+ * Where neither spawns nor exits are told (beam_handle.exits), a process is asked once it has fired
+ * without a name: its event notes the pid, and erltrace_names.erl, which looks a few times a second,
+ * asks it. Until then, and if it ends before, it is called by its pid. Slots are freed by the sweep.
+ *
  * A slot is claimed and freed by its pid, with 1 in between. The first function is written once. A
  * label is a text that does not change: a new label is another one, and the old one is free again,
  * for any process. So a reader copies the text, and then looks whether pid and label are still the
@@ -27,6 +31,7 @@
 #include "vm_event.h"
 
 #define BUSY	 1
+enum { NOT_ASKED, WRITING, KNOWN, ASKED }; /* ASKED: or to be asked; it need not have an answer */
 #define BY_EVENT 0x80000000u
 #define AGAIN	 64 /* against other threads, for a label's text; then it is lost, and counted */
 #define READS	 4  /* of a label that changes meanwhile */
@@ -178,7 +183,7 @@ static void clear(struct beam_proc_names *t, struct beam_proc_name *p)
 	uint64_t label = atomic_load_explicit(&p->label, memory_order_relaxed);
 
 	atomic_thread_fence(memory_order_release); /* the pid is seen to change before the rest */
-	atomic_store_explicit(&p->call, 0, memory_order_relaxed);
+	atomic_store_explicit(&p->call, NOT_ASKED, memory_order_relaxed);
 	atomic_store_explicit(&p->label, ((label >> 32) + 1) << 32, memory_order_relaxed);
 	label_put(t, label);
 }
@@ -224,14 +229,15 @@ struct call {
 /* Written once: what began a process does not change. */
 static void set_call(struct beam_proc_name *p, const struct call *c)
 {
-	uint32_t none = 0;
+	uint32_t was = atomic_load_explicit(&p->call, memory_order_relaxed);
 
-	if (!atomic_compare_exchange_strong(&p->call, &none, 1))
+	if (was == WRITING || was == KNOWN ||
+		!atomic_compare_exchange_strong(&p->call, &was, WRITING))
 		return;
 	atomic_store_explicit(&p->mod, c->mod, memory_order_relaxed);
 	atomic_store_explicit(&p->fun, c->fun, memory_order_relaxed);
 	atomic_store_explicit(&p->arity, c->arity, memory_order_relaxed);
-	atomic_store_explicit(&p->call, 2, memory_order_release);
+	atomic_store_explicit(&p->call, KNOWN, memory_order_release);
 }
 
 /* ---- what began a process -------------------------------------------------------------- */
@@ -369,21 +375,38 @@ void beam_proc_name_label(const struct beam_event *ev, ERL_NIF_TERM label)
 		set_label(t, p, ev->env, label);
 }
 
-const struct et_str *beam_proc_name(struct beam_handle *b, ERL_NIF_TERM pid, char *buf, size_t size)
+/* Nobody has told what this process is called, which runs: it is to be asked. */
+static struct beam_proc_name *want(struct beam_proc_names *t, ERL_NIF_TERM pid)
+{
+	struct beam_proc_name *p = claim(t, pid, true);
+	uint32_t not_asked = NOT_ASKED;
+	uint64_t none = 0;
+
+	if (p == NULL || atomic_load_explicit(&p->call, memory_order_relaxed) != NOT_ASKED ||
+		!atomic_compare_exchange_strong(&p->call, &not_asked, ASKED))
+		return p;
+	if (!atomic_compare_exchange_strong(
+		    &t->wanted[atomic_fetch_add(&t->nwanted, 1) % BEAM_WANTED], &none, pid))
+		atomic_store(&p->call, NOT_ASKED); /* too many at once: its next event tries again */
+	return p;
+}
+
+const struct et_str *beam_proc_name(
+	struct beam_handle *b, ERL_NIF_TERM pid, ERL_NIF_TERM name, char *buf, size_t size)
 {
 	struct beam_proc_names *t = &b->proc_names;
-	ERL_NIF_TERM name = beam_name_of(&b->names, pid), mod, fun;
+	ERL_NIF_TERM mod, fun;
 	struct beam_proc_name *p;
 	unsigned arity;
 
 	if (name != 0)
 		return beam_term_text(name);
-	p = t->tab != NULL ? find(t, pid) : NULL;
+	p = t->tab == NULL ? NULL : b->exits ? find(t, pid) : want(t, pid);
 	if (p == NULL)
 		return beam_term_text(pid);
 	if (label_read(t, p, pid, buf, size))
 		return NULL;
-	if (atomic_load_explicit(&p->call, memory_order_acquire) == 2) {
+	if (atomic_load_explicit(&p->call, memory_order_acquire) == KNOWN) {
 		mod = atomic_load_explicit(&p->mod, memory_order_relaxed);
 		fun = atomic_load_explicit(&p->fun, memory_order_relaxed);
 		arity = atomic_load_explicit(&p->arity, memory_order_relaxed);
@@ -392,6 +415,22 @@ const struct et_str *beam_proc_name(struct beam_handle *b, ERL_NIF_TERM pid, cha
 			return beam_mfa_text(mod, fun, arity);
 	}
 	return beam_term_text(pid);
+}
+
+/* ---- the sweep ------------------------------------------------------------------------- */
+
+bool beam_proc_names_sweep(struct beam_proc_names *t, uint64_t *at,
+	bool (*is_dead)(void *arg, uint64_t pid), void *arg)
+{
+	if (t->slots.exact && atomic_load(&t->used) == 0)
+		return true; /* there are no labels: a slot may wait for the next process */
+	for (unsigned n = 0; n < BEAM_SWEPT && *at <= t->slots.mask; n++, ++*at) {
+		uint64_t pid = atomic_load_explicit(&t->tab[*at].pid, memory_order_acquire);
+
+		if (pid != 0 && pid != BUSY && is_dead(arg, pid))
+			beam_proc_name_exit(t, pid);
+	}
+	return *at > t->slots.mask;
 }
 
 /* ---- what erltrace_names.erl tells ----------------------------------------------------- */
@@ -412,6 +451,28 @@ ERL_NIF_TERM nif_claim_names(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 	enif_mutex_unlock(b->lock);
 	enif_make_reverse_list(env, tokens, &tokens);
 	return tokens;
+}
+
+/* wanted_names(Handle) -> [{Pid, Token}] | done: who is to be asked; done: the script has ended. */
+ERL_NIF_TERM nif_wanted_names(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	ERL_NIF_TERM list = enif_make_list(env, 0);
+	struct beam_proc_name *p;
+	ERL_NIF_TERM pid;
+
+	WITH_HANDLE(b)
+	for (unsigned i = 0; b->proc_names.tab != NULL && i < BEAM_WANTED; i++) {
+		pid = atomic_exchange(&b->proc_names.wanted[i], 0);
+		if (pid != 0 && (p = find(&b->proc_names, pid)) != NULL)
+			list = enif_make_list_cell(env,
+				enif_make_tuple2(env, pid,
+					enif_make_uint64(env, atomic_load(&p->label))),
+				list);
+	}
+	if (!atomic_load(&b->live))
+		list = atom_done;
+	enif_mutex_unlock(b->lock);
+	return list;
 }
 
 /* A label that the process has: written, unless an event came since the token was given. */

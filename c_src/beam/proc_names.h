@@ -8,6 +8,7 @@
 
 #include <erl_nif.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ struct beam_handle;
 
 #define BEAM_LABEL_WORDS 15 /* of text, with its NUL: 119 bytes */
 #define BEAM_LABELS	 65536
+#define BEAM_WANTED	 256 /* processes that are to be asked, at a time */
 
 struct beam_label {
 	_Atomic uint64_t text[BEAM_LABEL_WORDS];
@@ -33,7 +35,7 @@ struct beam_proc_name {
 	_Atomic uint64_t pid; /* the term; 0: free; 1: being claimed or freed */
 	_Atomic uint64_t mod, fun;
 	_Atomic uint64_t label;	 /* changes << 32 | by an event << 31 | index + 1, or 0: none */
-	_Atomic uint32_t call;	 /* 0: not known; 1: being written; 2: mod, fun and arity are right */
+	_Atomic uint32_t call;	 /* NOT_ASKED ...: what mod, fun and arity are */
 	_Atomic uint32_t arity;
 };
 
@@ -45,6 +47,8 @@ struct beam_proc_names {
 	_Atomic uint64_t free; /* labels: tag and index + 1 */
 	_Atomic uint32_t used; /* labels handed out for the first time */
 	_Atomic uint64_t lost; /* names without room */
+	_Atomic uint32_t nwanted;
+	_Atomic uint64_t wanted[BEAM_WANTED]; /* pids, for erltrace_names.erl to ask; 0: free */
 	char pad2[64];
 };
 
@@ -56,9 +60,13 @@ void beam_proc_name_spawned(const struct beam_event *ev, ERL_NIF_TERM mfa);
 void beam_proc_name_label(const struct beam_event *ev, ERL_NIF_TERM label);
 void beam_proc_name_exit(struct beam_proc_names *t, ERL_NIF_TERM pid);
 
-/* Its registered name, label, first function or pid. NULL: it is in buf. */
+/* Frees those of the next slots, from *at on, that are of dead processes; true: that was the last one. */
+bool beam_proc_names_sweep(struct beam_proc_names *t, uint64_t *at,
+	bool (*is_dead)(void *arg, uint64_t pid), void *arg);
+
+/* Its registered name, if it has one (or 0), label, first function or pid. NULL: it is in buf. */
 const struct et_str *beam_proc_name(
-	struct beam_handle *b, ERL_NIF_TERM pid, char *buf, size_t size);
+	struct beam_handle *b, ERL_NIF_TERM pid, ERL_NIF_TERM name, char *buf, size_t size);
 
 #pragma GCC visibility pop
 #endif

@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of processes (probe path), by pid_slots.h. Memory: mapped once, touched as it is used. */
+/*
+ * The table of processes (probe path), by pid_slots.h. Memory: mapped once, touched as it is used.
+ *
+ * A slot belongs to the process whose pid it has, and whoever takes that pid out has to give back what
+ * the slot holds: the process itself when it exits; or, where slots are exact, the next process, which
+ * has the same index in the VM's table, so that the last one has left it; or the sweep.
+ */
 #include <sys/mman.h>
 
 #include "processes.h"
 #include "shadow_stack.h"
+#include "vm_threads.h"
+
+/* No pids. Of a slot that is free: what is in it has been given back, or belongs to the sweep. */
+#define EMPTY	1
+#define RETIRED 2 /* not free yet */
 
 static void *map(size_t size)
 {
@@ -48,6 +59,17 @@ static void reset(struct beam_procs *t, struct beam_proc *p)
 	atomic_store_explicit(&p->hibernating, 0, memory_order_relaxed);
 }
 
+/* The same without anything to give back. */
+static void init(struct beam_proc *p)
+{
+	p->n = p->heap_size = 0;
+	p->chunk = NULL;
+	p->kept = NULL;
+	p->last = p->in_at = p->turn = 0;
+	p->hib_mod = 0;
+	atomic_store_explicit(&p->hibernating, 0, memory_order_relaxed);
+}
+
 static inline struct beam_proc *slot(const struct beam_procs *t, ERL_NIF_TERM pid, unsigned next)
 {
 	return &t->tab[beam_pid_slot(&t->slots, pid, next)];
@@ -76,9 +98,12 @@ static __attribute__((noinline)) struct beam_proc *claim(struct beam_procs *t, E
 
 		p = slot(t, pid, i);
 		old = atomic_load_explicit(&p->pid, memory_order_relaxed);
-		if ((old == 0 || t->slots.exact) &&
+		if ((old == 0 || old == EMPTY || t->slots.exact) &&
 			atomic_compare_exchange_strong(&p->pid, &old, pid)) {
-			reset(t, p);
+			if (old == EMPTY)
+				init(p);
+			else
+				reset(t, p);
 			return p;
 		}
 	}
@@ -102,4 +127,76 @@ void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid)
 		return;
 	reset(t, p);
 	atomic_store_explicit(&p->pid, 0, memory_order_release);
+}
+
+/* ---- the sweep ------------------------------------------------------------------------- */
+
+/*
+ * A dead process may still be in its last event: one that is killed for the size of its heap runs on
+ * for a moment. So its pid is taken out first, which its next event would notice, then a grace period
+ * passes, and then nobody uses what is left. Meanwhile another process may claim the slot. Where slots
+ * are exact it may do so at once, and gives back itself what it finds: then the pid has changed, and
+ * what the sweep has read is not used. Else the slot is not free before.
+ */
+struct retired {
+	unsigned n;
+	uint64_t slot[BEAM_SWEPT];
+};
+
+/* What has to be given back. It is read while others may claim the slot. */
+static __attribute__((no_sanitize("thread"))) struct beam_proc contents(const struct beam_proc *p)
+{
+	return (struct beam_proc){.n = *(const volatile uint32_t *)&p->n,
+		.chunk = *(struct beam_chunk *const volatile *)&p->chunk,
+		.kept = *(struct beam_kept *const volatile *)&p->kept};
+}
+
+/* Where every process has a slot of its own, one that holds nothing may wait for the next. */
+static bool is_wanted_back(const struct beam_procs *t, const struct beam_proc *p)
+{
+	struct beam_proc left = contents(p);
+
+	return !t->slots.exact || left.chunk != NULL || left.kept != NULL;
+}
+
+static uint64_t mark(const struct beam_procs *t)
+{
+	return t->slots.exact ? 0 : RETIRED;
+}
+
+static void retire(struct beam_procs *t, uint64_t i, struct retired *r,
+	bool (*is_dead)(void *arg, uint64_t pid), void *arg)
+{
+	struct beam_proc *p = &t->tab[i];
+	uint64_t pid = atomic_load_explicit(&p->pid, memory_order_relaxed);
+
+	if (pid != 0 && pid != EMPTY && pid != RETIRED && is_wanted_back(t, p) &&
+		is_dead(arg, pid) && atomic_compare_exchange_strong(&p->pid, &pid, mark(t)))
+		r->slot[r->n++] = i;
+}
+
+static void give_back(struct beam_procs *t, const struct retired *r)
+{
+	beam_threads_wait();
+	for (unsigned i = 0; i < r->n; i++) {
+		struct beam_proc *p = &t->tab[r->slot[i]], left = contents(p);
+		uint64_t is = mark(t);
+
+		if (atomic_compare_exchange_strong(&p->pid, &is, EMPTY))
+			reset(t, &left);
+	}
+}
+
+bool beam_procs_sweep(struct beam_procs *t, uint64_t *at,
+	bool (*is_dead)(void *arg, uint64_t pid), void *arg)
+{
+	struct retired r = {.n = 0};
+
+	if (t->slots.exact && atomic_load(&t->used) == 0 && atomic_load(&t->kept.n) == 0)
+		return true;
+	for (unsigned n = 0; n < BEAM_SWEPT && *at <= t->slots.mask; n++, ++*at)
+		retire(t, *at, &r, is_dead, arg);
+	if (r.n > 0)
+		give_back(t, &r);
+	return *at > t->slots.mask;
 }

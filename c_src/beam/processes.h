@@ -21,7 +21,8 @@ struct beam_fn;
 struct beam_frame {
 	const struct beam_fn *fn;
 	uint32_t level; /* words on the stack at entry */
-	uint32_t top;	/* the same with the frame of return_to that the VM puts there; or level */
+	uint32_t top;	/* the same with the frames that the VM puts there, of return_to and
+			   exception_trace; or level */
 };
 
 #define BEAM_INLINE_FRAMES 3
@@ -39,7 +40,7 @@ struct beam_chunk {
  * ones are in chunks of a common pool.
  */
 struct beam_proc {
-	_Atomic uint64_t pid;	  /* the term; 0: free */
+	_Atomic uint64_t pid;	  /* the term; 0 and other small numbers: free */
 	uint32_t n;		  /* frames */
 	uint32_t heap_size;	  /* at the start of a gc */
 	struct beam_chunk *chunk; /* with the newest frame */
@@ -71,6 +72,10 @@ void beam_procs_fini(struct beam_procs *t);
 struct beam_proc *beam_proc_get(struct beam_procs *t, ERL_NIF_TERM pid); /* NULL: no room */
 struct beam_proc *beam_proc_find(struct beam_procs *t, ERL_NIF_TERM pid); /* from anywhere */
 void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid);
+/* Frees what dead processes have left in the next slots, from *at on; true: that was the last one. */
+#define BEAM_SWEPT 512 /* slots at a time */
+bool beam_procs_sweep(struct beam_procs *t, uint64_t *at,
+	bool (*is_dead)(void *arg, uint64_t pid), void *arg);
 
 /* A frame or process finds no room. */
 static inline void beam_procs_lose(struct beam_procs *t)

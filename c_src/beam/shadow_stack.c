@@ -4,7 +4,12 @@
  * function that lies no deeper than the newest frame is a tail call, or the frame has ended unseen:
  * it takes its place, so nothing grows where the process's stack does not. The first few frames lie
  * in the process's slot, the rest in chunks of a common pool, which is handed out without locks.
+ *
+ * For functions whose exceptions are traced the VM puts a frame of exception_trace on the stack at
+ * every call, at a tail call too, and tells of the end of each, the newest first. How many of them
+ * a chain of tail calls has is the distance between the level and the top of its frame here.
  */
+#include "erl_stack.h"
 #include "processes.h"
 #include "shadow_stack.h"
 
@@ -96,6 +101,20 @@ static inline bool push(struct beam_procs *t, struct beam_proc *p)
 	return true;
 }
 
+const struct beam_fn beam_no_fn;
+
+/* Words of a frame of exception_trace: the function and the tracer more than one of return_to. */
+static inline unsigned telling_words(void)
+{
+	return beam_words.frame + 2;
+}
+
+/* How many of them are still there of this chain of tail calls. */
+static inline unsigned to_tell(const struct beam_frame *f)
+{
+	return (f->top - f->level) / telling_words();
+}
+
 /*
  * Is this frame over, as a call at this level shows? Levels alone do not tell all: before OTP 27 an
  * exception that is caught further out than in the caller is not told of, nor is hibernation, and
@@ -108,28 +127,49 @@ static bool is_over(const struct beam_frame *f, unsigned level, const uintptr_t 
 		return true;
 	if (end == NULL || f->top == f->level)
 		return false;
+	if (level > f->top && to_tell(f) > 0)
+		return !beam_tells_end(end[-(long)f->top]);
 	if (level > f->top)
 		return end[-(long)f->top] != beam_words.mark;
 	return level != f->top || end[-(long)f->top] != end[-(long)f->level];
 }
 
+/* Does it return although it has made a tail call? So it is where what it returns is read. */
+static inline bool stays(const struct beam_fn *fn)
+{
+	return fn->tells && beam_nprobes(&fn->nval) > 0;
+}
+
 unsigned beam_stack_enter_slow(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn,
 	unsigned level, const uintptr_t *end, bool *tail)
 {
-	struct beam_frame *f;
+	unsigned telling = fn->tells ? telling_words() : 0;
+	struct beam_frame *f = NULL;
+	bool in_chain;
 
-	while (p->n > 0 && is_over(top(p), level, end))
+	while (p->n > 0 && (top(p)->fn == &beam_no_fn || is_over(top(p), level, end)))
 		pop(t, p);
-	if (p->n > 0 && level <= (f = top(p))->top) {
+	in_chain = p->n > 0 && level <= (f = top(p))->top;
+	if (in_chain && !stays(f->fn)) {
 		*tail = true;
 		f->fn = fn;
 		if (level == f->level)
 			f->top = beam_frame_top(fn, level);
+		f->top += telling;
 		return p->n;
 	}
 	if (!push(t, p))
 		return p->n + 1;
-	*top(p) = (struct beam_frame){.fn = fn, .level = level, .top = beam_frame_top(fn, level)};
+	/*
+	 * A chain has one frame of return_to. Where other sessions have frames between ours, it is
+	 * not known whether this call has one: with a top that is too low a tail call is taken for
+	 * a call, which tells of its end as well, but no call for a tail call.
+	 */
+	if (in_chain || (telling != 0 && beam_several_sessions()))
+		*top(p) = (struct beam_frame){.fn = fn, .level = level, .top = level + telling};
+	else
+		*top(p) = (struct beam_frame){
+			.fn = fn, .level = level, .top = beam_frame_top(fn, level) + telling};
 	return p->n;
 }
 
@@ -147,8 +187,8 @@ void beam_stack_cut_chains(struct beam_procs *t, struct beam_proc *p, unsigned l
 
 	while (p->n > 0) {
 		f = top(p);
-		if (f->level <= level &&
-			(f->top == f->level || beam_chain_has(end, f->level, level, slot)))
+		if (f->level <= level && (f->top == f->level || to_tell(f) > 0 ||
+						 beam_chain_has(end, f->level, level, slot)))
 			return;
 		pop(t, p);
 	}
@@ -185,6 +225,37 @@ unsigned beam_stack_leave(struct beam_procs *t, struct beam_proc *p, const struc
 	if (p->n > 0)
 		pop(t, p);
 	return depth;
+}
+
+/* May it be this frame that fn tells of? Else it has ended unseen. */
+static bool may_tell(const struct beam_frame *f, const struct beam_fn *fn)
+{
+	unsigned n = to_tell(f);
+
+	return n > 1 || (n == 1 && (f->fn == fn || !f->fn->tells));
+}
+
+const struct beam_fn *beam_stack_told(struct beam_procs *t, struct beam_proc *p,
+	const struct beam_fn *fn, unsigned *depth, unsigned *level)
+{
+	const struct beam_fn *last;
+	struct beam_frame *f;
+
+	while (p->n > 0 && !may_tell(top(p), fn))
+		pop(t, p);
+	*depth = 1;
+	*level = 0;
+	if (p->n == 0) /* there was no room for it, or it was called before the script began */
+		return atomic_load_explicit(&t->lost, memory_order_relaxed) != 0 ? fn : &beam_no_fn;
+	f = top(p);
+	last = f->fn;
+	*depth = p->n;
+	*level = f->level;
+	f->fn = &beam_no_fn;
+	f->top -= telling_words();
+	if (to_tell(f) == 0)
+		pop(t, p);
+	return last;
 }
 
 /* ---- by names -------------------------------------------------------------------------- */

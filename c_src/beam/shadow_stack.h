@@ -38,6 +38,15 @@ unsigned beam_stack_enter_by_name(
 	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn);
 const struct beam_fn *beam_stack_return_by_name(struct beam_procs *t, struct beam_proc *p,
 	const struct beam_fn *to, unsigned *depth);
+/*
+ * A call of fn, a function that tells of its ends, has ended: returns the function that control was
+ * in, the last one of a chain of tail calls, with its depth and level. The calls that were replaced
+ * tell of their ends then, too: for these it is beam_no_fn, which has no probes, as it is for calls
+ * whose beginning was not seen.
+ */
+const struct beam_fn *beam_stack_told(struct beam_procs *t, struct beam_proc *p,
+	const struct beam_fn *fn, unsigned *depth, unsigned *level);
+extern const struct beam_fn beam_no_fn;
 /* All of it ends. */
 void beam_stack_clear(struct beam_procs *t, struct beam_proc *p);
 /* A function that is in the stack returned: its frame, and what lies above, end. Its depth. */
@@ -81,7 +90,7 @@ static inline unsigned beam_stack_enter(struct beam_procs *t, struct beam_proc *
 	const struct beam_fn *fn, unsigned level, ErlNifEnv *env, bool marked, bool *tail)
 {
 	*tail = false;
-	return likely(beam_stack_deeper(p, level, env, marked))
+	return likely(!fn->tells && beam_stack_deeper(p, level, env, marked))
 		       ? beam_stack_push(p, fn, level)
 		       : beam_stack_enter_slow(t, p, fn, level,
 				 marked ? beam_stack_end(env) : NULL, tail);

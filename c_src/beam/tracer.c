@@ -148,7 +148,7 @@ static __attribute__((noinline)) void on_exit_(struct beam_event *ev, ERL_NIF_TE
 		en_self_free(b->en, ev->cur.key);
 	if (b->proc_names.tab != NULL)
 		beam_proc_name_exit(&b->proc_names, ev->cur.key);
-	if (b->procs.tab != NULL)
+	if (b->procs.tab != NULL && b->exits) /* else another handle's event, and the sweep's work */
 		beam_proc_exit(&b->procs, ev->cur.key);
 	ev->proc = NULL;
 }
@@ -454,8 +454,8 @@ static inline void dispatch(struct beam_event *ev, struct beam_tstate *ts)
 		begin(ev);
 		rare(ev, tag, argv[3], argv[4]);
 		end(ev);
-	} else if (tag == atom_return_from) {
-		beam_return_from(ev, ts);
+	} else if (tag == atom_return_from || tag == atom_exception_from) {
+		beam_told_end(ev, ts);
 	}
 }
 
@@ -482,6 +482,8 @@ __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_any(
 	ev.argv = argv;
 	ev.proc = NULL; /* until begin() finds it */
 	ev.kept = NULL;
+	ev.class = ev.reason = 0;
+	ev.words = 0;
 	ev.cur.key = argv[2];
 	ev.cur.ustack = beam_ustack;
 	ev.cur.ops = &beam_ops;

@@ -34,8 +34,10 @@ static inline bool beam_extra_fast(ERL_NIF_TERM opts, ERL_NIF_TERM *extra)
 /* The same of any options: the VM's extra argument of an event; undefined: there is none. */
 ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts);
 ERL_NIF_TERM beam_trace_any(ErlNifEnv *env, const ERL_NIF_TERM argv[]);
-/* return_from, of a function whose value a script reads (calls.c). */
-void beam_return_from(const struct beam_event *ev, struct beam_tstate *ts);
+/* return_from, exception_from: a call tells of its end itself (calls.c). */
+void beam_told_end(const struct beam_event *ev, struct beam_tstate *ts);
+/* An exception, ev->class and ev->reason, ends a call of fn: its probes fire. */
+void beam_fire_exception(struct beam_event *ev, const struct beam_fn *fn, unsigned depth);
 
 /* one() for each handle that the event is for, inside of it; number: the tracer's state. */
 static inline __attribute__((always_inline)) void beam_each_handle(struct beam_event *ev,

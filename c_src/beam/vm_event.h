@@ -18,7 +18,11 @@ struct beam_event {
 	ErlNifEnv *env;
 	struct beam_proc *proc; /* set in the context of its own process; else NULL */
 	uint64_t began;		/* ns, if running times are kept */
+	unsigned skip;		/* words on the stack that do not count: a frame of the fast way */
 	const struct beam_kept *kept; /* at a return: the arguments of the call; or NULL */
+	/* of an exception that ends a call: error, exit or throw, and what was raised; or 0 */
+	ERL_NIF_TERM class, reason;
+	uint32_t words; /* of the stack that ustack() shows, the oldest; 0: all */
 	const ERL_NIF_TERM *argv; /* tag, state, tracee, term, options; NULL: no trace event */
 };
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "compiler.h"
+#include "fast_calls.h"
 #include "handles.h"
 #include "vm_event.h"
 
@@ -48,6 +49,7 @@ struct beam_thread {
 	int sched; /* number of the scheduler; 0: not looked for yet; -1: none */
 	bool fence; /* no membarrier: fence on the probe path */
 	struct beam_tstate tstates[BEAM_HANDLES];
+	struct fast_thread fast;
 } __attribute__((aligned(128)));
 extern __thread struct beam_thread *beam_self __attribute__((tls_model("initial-exec")));
 extern _Atomic uint64_t beam_no_thread; /* events of threads without a beam_thread */

@@ -18,8 +18,8 @@ int chk_has(struct d_comp *c, const struct d_node *n, const struct d_ident *id)
 		if (d->pbis >> (pbi - 1) & 1)
 			continue;
 		prog_erlang_having(pbi - 1, having, sizeof(having));
-		return CHK_ERR(c, D_BUILTIN_NONE, n, "'%s' has no value at %s: %s have it", id->name,
-			d_desc_text(c, d), having);
+		return CHK_ERR(c, D_BUILTIN_NONE, n, "'%s' has no value at %s: %s %s it", id->name,
+			d_desc_text(c, d), having, strchr(having, ',') != NULL ? "have" : "has");
 	}
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dynamic variables, the consumer's side: creating and freeing the table, and the cleaner. A
- * deleted variable's node passes through these lists:
+ * Dynamic variables, the consumer's side: creating and freeing the table, the cleaner, and the sweep
+ * of self-> variables whose processes have ended. A deleted variable's node passes through these
+ * lists:
  *
  *   dirty -> rinse (state DYING) -> gone (out of its chains) -> free
  *
@@ -297,4 +298,57 @@ void dyn_clean(struct en *en)
 	d->rinse = rinse;
 	atomic_store(&d->nrinse, length(rinse) + length(gone));
 	atomic_store(&d->ndirty, length(d->dirty));
+}
+
+/* ---- variables of processes that have ended --------------------------------------------- */
+
+/*
+ * Nodes stay while we look at them: only the cleaner takes them out of their chains, and this is its
+ * thread. Deleted ones go to its own list, so no slot is needed.
+ */
+static void delete_node(struct dyn *d, struct dyn_node *n)
+{
+	atomic_store(&n->value, 0);
+	if (atomic_exchange(&n->queued, NODE_QUEUED) == NODE_FREE) {
+		push(&d->dirty, n);
+		count_add(&d->ndirty, 1);
+	}
+}
+
+/* A process's variables mostly lie one after the other: it is asked about once. */
+static void sweep_chain(struct dyn *d, struct dyn_node *n,
+	bool (*is_dead)(void *arg, uint64_t key), void *arg)
+{
+	uint64_t last = 0;
+	bool dead = false;
+
+	for (; n != NULL; n = atomic_load(&n->snext)) {
+		uint64_t key = dyn_self_key(&d->vars[n->var], n);
+
+		if (atomic_load(&n->value) == 0)
+			continue;
+		if (key != last) {
+			last = key;
+			dead = is_dead(arg, key);
+		}
+		if (dead)
+			delete_node(d, n);
+	}
+}
+
+bool en_self_sweep(struct en *en, uint64_t *at, unsigned chains,
+	bool (*is_dead)(void *arg, uint64_t key), void *arg)
+{
+	struct dyn *d = &en->dyn;
+
+	if (d->selfs == NULL)
+		return true;
+	for (; chains > 0 && *at <= d->self_mask; chains--, ++*at)
+		sweep_chain(d, atomic_load(&d->selfs[*at]), is_dead, arg);
+	return *at > d->self_mask;
+}
+
+bool en_dyn_scarce(const struct en *en)
+{
+	return en->dyn.map != NULL && count_get(&en->dyn.bump) > en->dyn.pool_size / 4 * 3;
 }

@@ -138,5 +138,13 @@ void en_fire_own(struct en_probe *p, const uint64_t *arg); /* en_fire, and add i
 uint64_t en_fired(const struct en *en);
 /* Delete all self-> variables of a key whose process has ended (probe path). */
 void en_self_free(struct en *en, uint64_t key);
+/*
+ * The same where nobody tells that a process has ended: asks is_dead() about the keys of so many
+ * chains of the table, from chain *at on, which is 0 in the beginning. true: that was the last one.
+ * A key that is dead stays so and fires no more. On the consumer's side, as en_clean.
+ */
+bool en_self_sweep(struct en *en, uint64_t *at, unsigned chains,
+	bool (*is_dead)(void *arg, uint64_t key), void *arg);
+bool en_dyn_scarce(const struct en *en); /* most of dynvarsize has been handed out */
 
 #endif

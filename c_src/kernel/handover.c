@@ -278,14 +278,7 @@ static int add_notes(struct en *en, struct k_handover *s, int pid, struct et_err
 /* ---- arming --------------------------------------------------------------------------- */
 
 /* Options that are for what happens inside nodes. */
-static const struct {
-	const char *name, *unit;
-	unsigned opt;
-} passed[] = {
-	{"watchdog", "", OPT_WATCHDOG},
-	{"watchtime", "ns", OPT_WATCHTIME},
-	{"silence", "ns", OPT_SILENCE},
-};
+static const unsigned passed[] = {OPT_CALLS, OPT_SILENCE, OPT_WATCHDOG, OPT_WATCHTIME};
 enum { NPASSED = sizeof(passed) / sizeof(*passed) };
 
 /* A script for each node that has such events. */
@@ -319,12 +312,14 @@ static int arm_scripts(struct en *en, struct k_handover *s, const erltrace_node_
 
 	if (nodes == NULL)
 		return et_err(e, ET_NOMEM, "out of memory");
-	for (unsigned i = 0; i < NPASSED; i++)
-		if (o->set[passed[i].opt]) {
-			snprintf(set[i], sizeof(set[i]), "%s=%llu%s", passed[i].name,
-				(unsigned long long)o->val[passed[i].opt], passed[i].unit);
+	for (unsigned i = 0; i < NPASSED; i++) {
+		const char *name = et_optdefs[passed[i]].name;
+		int len = snprintf(set[i], sizeof(set[i]), "%s=", name);
+
+		if (o->set[passed[i]] &&
+			et_getopt(o, name, set[i] + len, sizeof(set[i]) - (size_t)len, e) == 0)
 			options[k++] = set[i];
-		}
+	}
 	if (en->bridge->arm(en->bridge_arg, &a, &err) < 0)
 		rc = failed(&err, e);
 	else

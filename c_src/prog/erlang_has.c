@@ -12,6 +12,7 @@
 #define PBIS_CALL    (BIT(ERLARGS) | BIT(ERLARG) | BIT(ERLINT) | PBIS_PEER)
 #define PBIS_RESULT  BIT(ERLRET)
 #define PBIS_REASON  BIT(ERLREASON)
+#define PBIS_CLASS   BIT(ERLCLASS)
 
 enum id {
 #define PROBE(ID, ...) P_##ID,

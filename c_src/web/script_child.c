@@ -141,6 +141,8 @@ static void command(struct argv *a, const struct web *w, const struct run_spec *
 	}
 	if (!w->o.kernel) /* nothing runs, and nothing is listed, but in the nodes */
 		put(a, "-xkernel=0");
+	if (spec->calls != NULL) /* the user's choice; once harmless is set it can be nobody's */
+		put(a, spec->calls);
 	put(a, "-xharmless");
 	if (spec->kind == RUN_PROBES) {
 		put(a, "-ln");

@@ -283,6 +283,18 @@ static int hz_of(const json_t *j)
 	return hz < 1 ? 1 : hz > 20 ? 20 : (int)hz;
 }
 
+/* The option calls; false: a value that it does not have. */
+static bool calls_of(const json_t *j, const char **arg)
+{
+	static const char *const args[] = {"-xcalls=auto", "-xcalls=fast", "-xcalls=traced"};
+	const char *word = text_of(j);
+
+	for (size_t i = 0; word != NULL && i < sizeof(args) / sizeof(args[0]); i++)
+		if (strcmp(word, strchr(args[i], '=') + 1) == 0)
+			*arg = args[i];
+	return j == NULL || *arg != NULL;
+}
+
 static void on_run(struct session *s, const json_t *j)
 {
 	const json_t *script = json_object_get(j, "script");
@@ -299,6 +311,10 @@ static void on_run(struct session *s, const json_t *j)
 		!texts(json_object_get(j, "nodes"), spec.nodes, WEB_MAX_NODES, &spec.nnodes) ||
 		!texts(json_object_get(j, "args"), spec.args, WEB_MAX_ARGS, &spec.nargs)) {
 		session_error(s, spec.id, 400, "run: id, nodes, script and args are needed");
+		return;
+	}
+	if (!calls_of(json_object_get(j, "calls"), &spec.calls)) {
+		session_error(s, spec.id, 400, "run: calls is auto, fast or traced");
 		return;
 	}
 	why = check_run(s, &spec, &code);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tracer and its handles under many threads, without a VM (fake_vm.c), so that a sanitizer can
- * watch: make tsan, make asan-erlang. First what fires is counted exactly; then handles are opened
- * and closed while events go on; then events are made of whatever terms.
+ * watch: make tsan, make asan-erlang. First what fires is counted exactly; then processes end of which
+ * nobody tells; then handles are opened and closed while events go on; then events are made of whatever
+ * terms.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -18,6 +19,7 @@
 #include "beam/layout.h"
 #include "beam/nif.h"
 #include "beam/term_print.h"
+#include "engine/state.h"
 #include "fake_vm.h"
 
 #define THREADS	 3
@@ -303,7 +305,7 @@ static ERL_NIF_TERM own_port(struct thread *t)
 
 static void odd_one(struct thread *t, struct proc *p)
 {
-	const ERL_NIF_TERM tags[] = {atom_call, atom_return_to, atom_return_from, atom_send,
+	const ERL_NIF_TERM tags[] = {atom_call, atom_return_to, atom_return_from, atom_exception_from, atom_send,
 		atom_receive, atom_in, atom_out, atom_spawned, atom_exit, atom_gc_minor_start,
 		atom_gc_minor_end, atom_gc_major_start, atom_gc_major_end, atom_register,
 		atom_unregister, atom_open, atom_closed, atom_spawn, atom_ok};
@@ -334,7 +336,7 @@ static void *run(void *arg)
 
 static struct thread threads[THREADS];
 
-static void run_threads(_Atomic ERL_NIF_TERM *state, bool odd)
+static void start_threads(_Atomic ERL_NIF_TERM *state, bool odd, void *(*body)(void *))
 {
 	for (unsigned i = 0; i < THREADS; i++) {
 		struct thread *t = &threads[i];
@@ -350,8 +352,13 @@ static void run_threads(_Atomic ERL_NIF_TERM *state, bool odd)
 			set_level(&t->procs[k], 0);
 		}
 		t->env = fake_env(t->procs[0].words);
-		pthread_create(&t->id, NULL, run, t);
+		pthread_create(&t->id, NULL, body, t);
 	}
+}
+
+static void run_threads(_Atomic ERL_NIF_TERM *state, bool odd)
+{
+	start_threads(state, odd, run);
 }
 
 static void join_threads(void)
@@ -386,7 +393,8 @@ static const char odd_script[] =
 	"erlang*:::message-send { @m[erlmsg, args[1]] = sum(args[2]); @n[erlname] = count(); }\n"
 	"erlang*:::message-queued { @m2[erlmsg] = count(); }\n"
 	"erlang*:m::function-entry { @a[erlargs, erlarg(1)] = sum(erlint(0)); ustack(5); }\n"
-	"erlang*:m::function-return { @b[erlret] = count(); }";
+	"erlang*:m::function-return { @b[erlret] = count(); }\n"
+	"erlang*:m::function-exception { @c[erlclass, erlreason, erlarg(0)] = count(); ustack(5); }";
 
 static void counts(ErlNifEnv *env, struct open *o, long *fired, long *lost)
 {
@@ -435,6 +443,109 @@ static void test_exact(void)
 	check(fired == want, "fired", fired, want);
 	check(lost == 0, "lost", lost, 0);
 	check(want > 1000, "events", want, 1000);
+	drop_handle(env, &o);
+	fake_env_free(env);
+	fake_env_free(at_work);
+}
+
+/* ---- processes whose ends nobody tells --------------------------------------------------- */
+
+#define AT_ONCE 50 /* processes of a thread that have ended, and wait for the sweep */
+static _Atomic unsigned passes; /* of the sweep, each with all its cleaning */
+static _Atomic unsigned going;	/* threads */
+
+/* Another one, which has the same slot, is there instead. */
+static void end_process(struct thread *t, struct proc *p)
+{
+	unsigned seen = atomic_load(&passes);
+
+	fake_ends(p->pid);
+	p->pid += (ERL_NIF_TERM)4096 << 7;
+	p->n = 0;
+	set_level(p, 0);
+	if (++t->exits % AT_ONCE == 0)
+		while (atomic_load(&passes) < seen + 2)
+			sched_yield();
+}
+
+static void *run_unseen(void *arg)
+{
+	struct thread *t = arg;
+
+	while (now() < t->until)
+		for (int i = 0; i < 200; i++) {
+			struct proc *p = &t->procs[next_random(&t->rnd) % PROCS];
+
+			t->env->words[7] = p->words;
+			if (next_random(&t->rnd) % 100 == 0 && p->pid >> 7 < FAKE_NUMBERS - 8192)
+				end_process(t, p);
+			else
+				call_or_return(t, p);
+			fake_reset(t->env);
+		}
+	for (unsigned i = 0; i < PROCS; i++)
+		fake_ends(t->procs[i].pid);
+	atomic_fetch_sub(&going, 1);
+	return NULL;
+}
+
+/* A pass of the sweep, and the cleaner's steps after it. */
+static void sweep(ErlNifEnv *env, struct open *o)
+{
+	while (CALL(env, "sweep", o->term) == enif_make_uint(env, 0))
+		;
+	for (int i = 0; i < 4; i++)
+		CALL(env, "clean", o->term);
+	atomic_fetch_add(&passes, 1);
+	fake_reset(env);
+}
+
+/* Has everything that was handed out been given back? */
+static void check_given_back(struct beam_handle *b)
+{
+	const struct beam_procs *t = &b->procs;
+	const struct dyn *d = &b->en->dyn;
+	unsigned n = 0, left = 0;
+
+	for (uint32_t i = (uint32_t)atomic_load(&t->free); i != 0; i = t->chunks[i - 1].next)
+		n++;
+	check(n == atomic_load(&t->used) && n > 0, "chunks given back", n, atomic_load(&t->used));
+	for (uint64_t i = 0; i <= d->self_mask; i++)
+		left += atomic_load(&d->selfs[i]) != NULL;
+	check(left == 0, "chains of variables", left, 0);
+}
+
+static void test_ends_that_nobody_tells(void)
+{
+	ErlNifEnv *env = fake_env(NULL), *at_work = fake_env(NULL);
+	struct open o = open_handle(env,
+		"erlang*:m::function-entry { self->n++; self->at[probefunc] = args[0]; }"
+		"erlang*:m::function-return { @d = max(arg2); }",
+		true);
+	_Atomic ERL_NIF_TERM state = o.state;
+	struct beam_handle *b = o.obj;
+	long fired, lost, want = 0;
+
+	CALL(env, "unflagged", o.term);
+	start(env, &o);
+	check(!b->exits, "exits are told", b->exits, false);
+	atomic_store(&going, THREADS);
+	start_threads(&state, false, run_unseen);
+	while (atomic_load(&going) > 0)
+		sweep(at_work, &o);
+	join_threads();
+	for (unsigned i = 0; i < THREADS; i++)
+		want += (long)(threads[i].calls + threads[i].returns);
+	sweep(at_work, &o);
+	sweep(at_work, &o);
+	counts(env, &o, &fired, &lost);
+	check(fired == want, "fired", fired, want);
+	check(lost == 0, "lost", lost, 0);
+	for (unsigned i = 0; i < en_nthreads(b->en); i++)
+		check(en_drops(b->en, i, DROP_DYNAMIC) + en_drops(b->en, i, DROP_DYNDIRTY) +
+				en_drops(b->en, i, DROP_DYNRINSE) ==
+			0, "drops of a thread", 1, 0);
+	check_given_back(b);
 	drop_handle(env, &o);
 	fake_env_free(env);
 	fake_env_free(at_work);
@@ -602,6 +713,7 @@ int main(void)
 	beam_words.raised = 20 * sizeof(uintptr_t);
 	test_neighbours_have_buckets_of_their_own();
 	test_exact();
+	test_ends_that_nobody_tells();
 	test_functions_come_and_are_counted_while_they_are_called();
 	test_closed_while_events_are_inside(script, false);
 	test_closed_while_events_are_inside(odd_script, true);

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,6 +217,19 @@ int enif_get_local_pid(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifPid *pid)
 	return enif_is_pid(env, t);
 }
 
+static _Atomic bool ended[FAKE_NUMBERS];
+
+void fake_ends(ERL_NIF_TERM pid)
+{
+	atomic_store(&ended[(pid >> 7) % FAKE_NUMBERS], true);
+}
+
+int enif_is_process_alive(ErlNifEnv *env, ErlNifPid *pid)
+{
+	(void)env;
+	return !atomic_load(&ended[(pid->pid >> 7) % FAKE_NUMBERS]);
+}
+
 int enif_get_local_port(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifPort *port)
 {
 	port->port_id = t;
@@ -258,6 +272,15 @@ ERL_NIF_TERM enif_make_list(ErlNifEnv *env, unsigned n, ...)
 	for (unsigned i = 0; i < n; i++)
 		part[i] = va_arg(ap, ERL_NIF_TERM);
 	va_end(ap);
+	while (n-- > 0)
+		list = enif_make_list_cell(env, part[n], list);
+	return list;
+}
+
+ERL_NIF_TERM enif_make_list_from_array(ErlNifEnv *env, const ERL_NIF_TERM part[], unsigned n)
+{
+	ERL_NIF_TERM list = NIL;
+
 	while (n-- > 0)
 		list = enif_make_list_cell(env, part[n], list);
 	return list;

@@ -22,7 +22,10 @@ struct enif_environment_t {
 ErlNifEnv *fake_env(void *process);
 void fake_reset(ErlNifEnv *env); /* its terms are no more */
 void fake_env_free(ErlNifEnv *env);
-ERL_NIF_TERM fake_pid(unsigned number); /* <0.Number.0>; below 4096 */
+/* <0.Number.0>. From 4096 on it has the slot of Number - 4096, which must have ended before. */
+ERL_NIF_TERM fake_pid(unsigned number);
+void fake_ends(ERL_NIF_TERM pid); /* it is not alive any more */
+#define FAKE_NUMBERS (1 << 20)	  /* of pids */
 ERL_NIF_TERM fake_port(unsigned number);
 
 #endif

@@ -64,6 +64,10 @@ static void test_options(void)
 	set_is("switchrate", "fast", "!rate");
 	set_is("bufpolicy", "ring", "ring");
 	set_is("bufpolicy", "rung", "!switch, ring or fill");
+	set_is("calls", "fast", "fast");
+	set_is("calls", "traced", "traced");
+	set_is("calls", "unset", "auto");
+	set_is("calls", "ring", "!auto, fast or traced");
 	set_is("bufresize", "auto", "auto");
 	set_is("bufresize", "aut", "!auto manual");
 	set_is("nspec", "0x10", "16");

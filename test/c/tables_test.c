@@ -576,6 +576,44 @@ static void test_self(void)
 	world_free(&w);
 }
 
+/* Nobody tells who has ended. Of those that come after each other every fiftieth lives, up to 1000. */
+static bool is_dead(void *arg, uint64_t key)
+{
+	unsigned *asked = arg;
+
+	++*asked;
+	return key > 1000 || key % 50 != 0;
+}
+
+static void test_self_sweep(void)
+{
+	unsigned asked = 0;
+	struct world w;
+
+	world_new(&w);
+	world_opt(&w, "dynvarsize", "64k");
+	add_var(&w, SC_SELF, &type_int, "i");
+	if (world_go(&w))
+		for (uint64_t from = 1; from < 20000; from += 20) {
+			uint64_t at = 0;
+
+			for (uint64_t who = from; who < from + 20; who++)
+				inside_as(&w, who, self_set, (void *)(uintptr_t)(who * 100));
+			while (!en_self_sweep(w.en, &at, 3, is_dead, &asked))
+				;
+			for (uint64_t who = 50; who <= 1000 && who < from + 20; who += 50)
+				inside_as(&w, who, self_check, (void *)(uintptr_t)(who * 100));
+			inside_as(&w, from, self_check, NULL);
+			for (int i = 0; i < 4; i++)
+				en_clean(w.en);
+		}
+	CHECK(asked < 1000 * (20 + 20 * 10), "asked %u times", asked); /* not about each variable */
+	CHECK(en_drops(w.en, 0, DROP_DYNAMIC) + en_drops(w.en, 0, DROP_DYNDIRTY) +
+			en_drops(w.en, 0, DROP_DYNRINSE) ==
+		0);
+	world_free(&w);
+}
+
 /* One process with very many variables: cleaned in one go, whatever their order. */
 enum { MANY = 20000 };
 
@@ -715,6 +753,7 @@ int main(void)
 	test_dyn_reuse();
 	test_dyn_drops();
 	test_self();
+	test_self_sweep();
 	test_self_many();
 	test_dyn_threads();
 	return finish();

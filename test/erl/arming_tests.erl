@@ -166,7 +166,8 @@ kinds() ->
           lists:sort([{F, case lists:prefix("f2", atom_to_list(N)) of
                               true -> local;
                               false -> global
-                          end} || {_, N, _} = F <- functions(), is_f(F), N =/= f96])).
+                          end} || {_, N, _} = F <- functions(), is_f(F), N =/= f96])),
+    check("erlang*:arming_m*:f*:function-exception { @ = count(); }", wanted(local, fun is_f/1)).
 
 %% What one has stays when the other comes, and when it goes.
 two_handles() ->

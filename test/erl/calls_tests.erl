@@ -1,212 +1,220 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Calls, returns and ends by exception of calls_mix are counted exactly, by each way that this node
-%% has to function probes: traced, and fast where it can be had (option calls).
+%% Which way function probes go: the option calls, the node's settings, what the VM permits; and what
+%% a script is told of it. Each test has a node of its own, where what erltrace_fastcalls has found out
+%% about the VM is what the test wants.
 -module(calls_tests).
 -include_lib("eunit/include/eunit.hrl").
--export([ways/0, skipped/0, open/2, same/2, legal/2, tool/4]). % for test/promises
+-export([in_node/2, f/1, ways/0, ways_bad_setting/0, ways_both/0, asked_and_forbidden/0,
+         set_and_refused/0, not_asked/0, not_asked_and_forbidden/0, traced/0, internals/0,
+         no_functions/0, by_pragma/0, bad_values/0, fast/0]).
 
--define(PLAN, #{worker => 8, dying => 4, victim => 6, sensitive => 2, parked => 6, purged => 3}).
+-define(GLOBAL, <<"global-function-entry">>).
+-define(UNKNOWN, <<"this VM is not known: words 3">>).
+-define(FALSE, <<"the node's setting fast_calls is false">>).
 
-%% ---- ways -------------------------------------------------------------------------------------
+f(X) -> X.
 
-%% Those that can be had here.
--spec ways() -> [traced | fast].
-ways() -> [traced] ++ [fast || fast() =:= ok].
+%% ---- the tests -------------------------------------------------------------------------------
 
-%% Says which cannot, and why.
--spec skipped() -> term().
-skipped() -> [io:format(user, "~nskipped: calls=fast: ~ts~n", [Why]) || {no, Why} <- [fast()]].
+in_a_node_test_() ->
+    [{atom_to_list(Test), {timeout, 60, fun() -> with_node(Args, Available, Test) end}} ||
+        {Args, Available, Test} <-
+            [{[], ok, ways},
+             {[], {refused, ?UNKNOWN}, asked_and_forbidden},
+             {[], {refused, ?UNKNOWN}, set_and_refused},
+             {[], {refused, ?UNKNOWN}, not_asked},
+             {[], {refused, ?UNKNOWN}, not_asked_and_forbidden},
+             {[], {refused, ?UNKNOWN}, traced},
+             {[], {refused, ?UNKNOWN}, no_functions},
+             {[], {refused, ?UNKNOWN}, by_pragma},
+             {[], ok, bad_values},
+             {[], undefined, fast},
+             %% erl's command line, where the application need not be loaded
+             {["-erltrace", "fast_calls", "perhaps"], ok, ways_bad_setting},
+             {["-erltrace", "destructive", "false", "fast_calls", "false"], ok, ways_both},
+             {["-erltrace", "vm_internals", "false"], ok, internals}]].
 
-fast() ->
-    case code:ensure_loaded(erltrace_fastcalls) of
-        {module, M} ->
-            case apply(M, available, []) of
-                ok -> ok;
-                Other -> {no, io_lib:format("~tp", [Other])}
-            end;
-        _ -> {no, "not built"}
+with_node(Args, Available, Test) ->
+    Pa = lists:append([["-pa", filename:dirname(code:which(M))] || M <- [erltrace, ?MODULE]]),
+    {ok, Peer, _} = peer:start_link(#{connection => standard_io, args => Pa ++ Args}),
+    try peer:call(Peer, ?MODULE, in_node, [Available, Test], 50000)
+    after peer:stop(Peer)
     end.
 
--spec open(traced | fast, iodata()) -> erltrace:handle().
-open(Way, Script) ->
+%% undefined: it is found out.
+in_node(Available, Test) ->
+    ok = erltrace_nif:keep(fastcalls, Available),
+    ?MODULE:Test().
+
+set(Name, Value) -> application:set_env(erltrace, Name, Value).
+
+%% Runs it with calls of f/1; what is said, what status/1 has.
+run(Script, Options) ->
     {ok, H} = erltrace:open(),
-    [ok = erltrace:setopt(H, K, V) || {K, V} <- [{"watchdog", "0"}, {"counters", "0"}]],
-    way(H, Way),
-    ok = erltrace:compile(H, iolist_to_binary(Script)),
+    [ok = erltrace:setopt(H, O, V) || {O, V} <- Options],
+    ok = erltrace:compile(H, Script),
     ok = erltrace:go(H),
-    H.
+    {_, normal} = script_run:in_process(fun() -> [?MODULE:f(I) || I <- lists:seq(1, 50)] end),
+    {ok, #{calls := Calls}} = erltrace:status(H),
+    {ok, [{<<"_">>, count, [], 50}]} = erltrace:aggregations(H),
+    Said = case erltrace:consume(H) of
+               {ok, Items} -> [W || {warning, W} <- Items];
+               ok -> []
+           end,
+    ok = erltrace:close(H),
+    {Said, Calls}.
 
-way(H, Way) ->
-    case {erltrace:setopt(H, "calls", atom_to_list(Way)), fast()} of
-        {ok, _} -> ok;
-        {{error, _}, {no, _}} -> traced = Way % there is no other way
-    end.
+%% What the tracer sees, not the VM's counters.
+-define(F, "erlang*:calls_tests:f/1:function-entry { self->n++; @ = count(); }").
 
-each_way(Test) -> [{timeout, 120, {atom_to_list(W), fun() -> calls_mix:quiet(), Test(W) end}}
-                   || W <- ways()].
+traced_map(Why) -> #{way => traced, functions => 1, traced => [], why => Why}.
 
-before_27() -> list_to_integer(erlang:system_info(otp_release)) < 27.
+said(Why) -> ["function probes are traced, not fast: " ++ binary_to_list(Why)].
 
-rearm(H) -> ok = erltrace_handle:call(H, rearm).
+%% ---- the decision ----------------------------------------------------------------------------
 
-%% ---- the counts -------------------------------------------------------------------------------
+ways() ->
+    Ways = fun() -> [erltrace_calls:way(O) || O <- [auto, fast, traced]] end,
+    ?assertEqual([traced, fast, traced], Ways()),
+    set(fast_calls, true),
+    ?assertEqual([fast, fast, traced], Ways()),
+    set(vm_internals, false),
+    No = {traced, <<"the node's setting vm_internals is false">>},
+    ?assertEqual([No, No, traced], Ways()),
+    set(fast_calls, false),
+    ?assertEqual([traced, {traced, ?FALSE}, traced], Ways()),
+    set(vm_internals, true),
+    ?assertEqual([traced, {traced, ?FALSE}, traced], Ways()),
+    ok.
 
-%% What differs, as {Key, Expected, Counted}.
-differs(Want, Got) ->
-    [{K, W, G} || K <- lists:usort(maps:keys(Want) ++ maps:keys(Got)),
-                  {W, G} <- [{maps:get(K, Want, 0), maps:get(K, Got, 0)}], W =/= G].
+ways_bad_setting() ->
+    ?assertEqual({traced, <<"the node's setting fast_calls is \"perhaps\", which is neither true nor false">>},
+                 erltrace_calls:way(fast)),
+    ?assertEqual(traced, erltrace_calls:way(auto)),
+    ok.
 
-%% It has counted what the calls count to, but for some functions.
--spec same(calls_mix:counts(), erltrace:handle()) -> ok.
-same(Want, H) -> same(Want, H, []).
+%% Whoever forbids it wins.
+ways_both() ->
+    ?assert(erltrace_watchdog:is_harmless()),
+    ?assertEqual([traced, {traced, ?FALSE}], [erltrace_calls:way(O) || O <- [auto, fast]]),
+    set(fast_calls, true),
+    ?assertEqual([{traced, ?FALSE}, {traced, ?FALSE}], [erltrace_calls:way(O) || O <- [auto, fast]]),
+    ok.
 
-same(Want, H, But) ->
-    {ok, #{lost := 0}} = erltrace:status(H),
-    X = calls_mix:exceptions(),
-    Told = fun(C) -> maps:filter(fun({_, F}, _) -> not lists:member(F, But) end, calls_mix:told(C, X)) end,
-    ?assertEqual([], differs(Told(Want), Told(calls_mix:counts(H)))).
+%% ---- what a script is told -------------------------------------------------------------------
 
-seen() -> calls_mix:kinds() -- [sensitive].
+asked_and_forbidden() ->
+    set(fast_calls, false),
+    ?assertEqual({said(?FALSE), traced_map(?FALSE)}, run(?F, [{"calls", "fast"}])),
+    ok.
 
-%% The model knows of each call how it ends.
-balance_test() ->
-    [begin
-         {_, C} = calls_mix:model(P),
-         Of = fun(Whats, F) -> calls_mix:total(Whats, maps:filter(fun({_, G}, _) -> F =:= G end, C)) end,
-         [?assertEqual({F, Of([e, t], F)}, {F, Of([r, x, l, o], F)}) || {_, F} <- maps:keys(C)],
-         ?assertEqual(calls_mix:total([t], C), calls_mix:total([l], C))
-     end || Seed <- lists:seq(1, 20), {_, P} <- calls_mix:plan(Seed, ?PLAN)].
+set_and_refused() ->
+    set(fast_calls, true),
+    ?assertEqual({said(?UNKNOWN), traced_map(?UNKNOWN)}, run(?F, [])),
+    ok.
 
-%% Everything at once.
-mix_test_() ->
-    _ = skipped(),
-    [each_way(fun(Way) -> mix(Way, Seed) end) || Seed <- [1, 2, 3]].
+not_asked() ->
+    ?assertEqual({[], traced_map(<<>>)}, run(?F, [])),
+    ok.
 
-mix(Way, Seed) ->
-    Plan = calls_mix:plan(Seed, ?PLAN),
-    H = open(Way, calls_mix:script(calls_mix:exceptions())),
-    ok = calls_mix:run(Plan, #{rounds => 10, rearm => fun() -> rearm(H) end}),
-    same(calls_mix:expected(Plan, #{rounds => 10, seen => seen()}), H),
+%% Nobody is warned of what nobody asked for; who looks is told.
+not_asked_and_forbidden() ->
+    set(fast_calls, false),
+    ?assertEqual({[], traced_map(?FALSE)}, run(?F, [])),
+    ok.
+
+traced() ->
+    set(fast_calls, true),
+    ?assertEqual({[], traced_map(<<>>)}, run(?F, [{"calls", "traced"}])),
+    ok.
+
+internals() ->
+    Why = <<"the node's setting vm_internals is false">>,
+    ?assertEqual({said(Why), traced_map(Why)}, run(?F, [{"calls", "fast"}])),
+    ok.
+
+%% Nothing inside the VM is looked at for a script that has no function probes.
+no_functions() ->
+    {ok, H} = erltrace:open(),
+    ?assertMatch({ok, #{calls := #{way := none}}}, erltrace:status(H)),
+    ok = erltrace:setopt(H, "calls", "fast"),
+    ok = erltrace:compile(H, "erlang*:::process-spawn { @ = count(); }"),
+    ok = erltrace:go(H),
+    ?assertEqual(ok, erltrace:consume(H)),
+    {ok, #{calls := Calls}} = erltrace:status(H),
+    ?assertEqual(#{way => none, functions => 0, traced => [], why => <<>>}, Calls),
     ok = erltrace:close(H).
 
-%% Two scripts count the same, while others come and go.
-scripts_test_() -> each_way(fun scripts/1).
-
-scripts(Way) ->
-    Plan = calls_mix:plan(11, ?PLAN),
-    Hs = [open(Way, calls_mix:script(calls_mix:exceptions())) || _ <- [1, 2]],
-    {P, M} = spawn_monitor(fun() -> come_and_go(Way) end),
-    ok = calls_mix:run(Plan, #{rounds => 10, rearm => fun() -> [rearm(H) || H <- Hs] end}),
-    P ! stop,
-    receive {'DOWN', M, process, P, Why} -> normal = Why end,
-    [same(calls_mix:expected(Plan, #{rounds => 10, seen => seen()}), H) || H <- Hs],
-    [ok = erltrace:close(H) || H <- Hs].
-
-come_and_go(Way) ->
-    H = open(Way, "erlang*:calls_mix_code::function-entry { self->t[arg2] = timestamp; }"
-                  "erlang*:calls_mix_code:[abcf]*:function-return { @ = quantize(timestamp - self->t[arg2]); }"),
-    ok = erltrace:close(H),
-    receive stop -> ok after 1 -> come_and_go(Way) end.
-
-%% ---- other tools ------------------------------------------------------------------------------
-
-%% Other tools on the same functions, with processes of theirs. Before OTP 27 a tracer does not see
-%% these. With another's frames on the stack between ours a tail call may look like a call that
-%% returns: every call is counted, but as which of the two is not exact in the processes of the tool.
-tools_test_() ->
-    [[{atom_to_list(T), each(W, T)} || T <- calls_mix:tools(), legal(W, T)] || W <- ways()].
-
-each(Way, Tool) ->
-    {timeout, 120, fun() -> calls_mix:quiet(), tool(Way, Tool, 21, 10) end}.
-
-%% Before OTP 27 these replace the one pattern of a function.
--spec legal(traced | fast, Tool :: atom()) -> boolean().
-legal(traced, Tool) -> not (before_27() andalso lists:member(Tool, [return_trace, exception_trace]));
-legal(fast, _) -> true.
-
-%% So many calls were counted.
--spec tool(traced | fast, atom(), Seed :: integer(), Rounds :: pos_integer()) -> non_neg_integer().
-tool(Way, Tool, Seed, Rounds) ->
-    case lists:member(Tool, [dbg, eprof, cprof]) andalso code:ensure_loaded(Tool) of
-        {error, _} ->
-            io:format(user, "~nskipped: no ~s here~n", [Tool]),
-            0;
-        _ -> tool_here(Way, Tool, Seed, Rounds)
-    end.
-
-tool_here(Way, Tool, Seed, Rounds) ->
-    Plan = calls_mix:plan(Seed, #{worker => 4, dying => 2, victim => 3, foreign => 3}),
-    Foreign = calls_mix:foreign(Plan),
-    End = calls_mix:tool(Tool, Foreign),
-    H = open(Way, calls_mix:script(calls_mix:exceptions())),
-    try
-        ok = calls_mix:run(Plan, #{rounds => Rounds, rearm => fun() -> ok end, foreign => Foreign}),
-        Hidden = Way =:= traced andalso before_27() andalso claims(Tool),
-        Want = calls_mix:expected(Plan, #{rounds => Rounds, seen => seen() -- [foreign || Hidden]}),
-        case Hidden orelse not claims(Tool) of
-            true -> same(Want, H, unseen(Tool));
-            false -> every_call(Want, calls_mix:counts(H))
-        end,
-        calls_mix:total([e, t], Want)
-    after
-        ok = erltrace:close(H),
-        End()
-    end.
-
-%% Before OTP 27 the VM forgets that it traces a BIF when anybody removes a pattern of any kind from
-%% all functions, as eprof does when its processes have ended.
-unseen(eprof) -> [adler32 || before_27()];
-unseen(_) -> [].
-
-claims(Tool) -> lists:member(Tool, [dbg, eprof, call_time, return_to, return_trace, exception_trace]).
-
-every_call(Want, Got) ->
-    Entries = fun(C) -> calls_mix:sum([#{F => N} || {{W, F}, N} <- maps:to_list(C),
-                                                    W =:= e orelse W =:= t]) end,
-    ?assertEqual([], differs(Entries(Want), Entries(Got))),
-    Open = calls_mix:total([o], Want),
-    calls_mix:exceptions() andalso
-        ?assertEqual(calls_mix:total([e], Got), calls_mix:total([r, x], Got) + Open).
-
-%% ---- exceptions -------------------------------------------------------------------------------
-
-%% Stack traces of exceptions are the same, armed or not.
-stack_traces_test_() -> each_way(fun stack_traces/1).
-
-stack_traces(Way) ->
-    Without = traces(),
-    H = open(Way, calls_mix:script(calls_mix:exceptions())),
-    With = traces(),
-    ok = erltrace:close(H),
-    ?assertEqual(Without, With),
-    ?assertEqual(Without, traces()).
-
-traces() ->
-    Kinds = [throw, error, exit, badmatch, function_clause, badarg],
-    Programs = [wrap(W, {raise, K}) || K <- Kinds, W <- [none, call, deep, tail, again, other, aft, rethrown]],
-    Caught = fun(P) -> try calls_mix:ops(P) catch C:R:S -> exit({C, R, S}) end end,
-    [element(2, script_run:in_process(fun() -> F(P) end)) || F <- [Caught, fun calls_mix:ops/1], P <- Programs].
-
-wrap(none, Op) -> [Op];
-wrap(deep, Op) -> [{deep, 12, 3, [gc, Op]}];
-wrap(tail, Op) -> [{call, remote, {b, [], {tail, local, {a, [], {unarmed, {c, [Op], return}}}}}}];
-wrap(rethrown, Op) -> [{rethrown, [{call, 'fun', {b, [Op], return}}]}];
-wrap(call, Op) -> [{call, apply, {a, [{call, remote, {b, [Op], return}}], return}}];
-wrap(F, Op) -> [{call, remote, {a, [{call, remote, {F, [Op], return}}], return}}].
-
-%% ---- the fast way alone -----------------------------------------------------------------------
-
-%% The programs of shadow_tests by the fast way: depths too.
-shadow_test_() ->
-    [{timeout, 120, fun() -> shadow_tests:random(Seed, [shadow_tests:script("#pragma D option calls=fast\n")]) end}
-     || fast <- ways(), Seed <- [1, 2, 3]].
-
-%% No process is flagged.
-flags_test() ->
-    [begin
-         H = open(fast, calls_mix:script(calls_mix:exceptions())),
-         ?assertEqual([], [P || P <- [new_processes | processes()],
-                                {flags, [_ | _]} <- [erlang:trace_info(P, flags)]]),
-         ok = erltrace:close(H)
-     end || fast <- ways()],
+by_pragma() ->
+    ?assertEqual({said(?UNKNOWN), traced_map(?UNKNOWN)}, run("#pragma D option calls=fast\n" ?F, [])),
+    ?assertEqual({[], traced_map(<<>>)}, run("#pragma D option calls=traced\n" ?F, [{"calls", "fast"}])),
     ok.
+
+bad_values() ->
+    {ok, H} = erltrace:open(),
+    [begin
+         {error, {dtrace, <<"ET_OPTION">>, 0, 0, Text}} = erltrace:setopt(H, "calls", V),
+         ?assertNotEqual(nomatch, string:find(Text, "auto, fast or traced"))
+     end || V <- ["slow", "", "true", "fast "]],
+    {error, {dtrace, <<"D_PRAGMA_OPTSET">>, 1, _, _}} =
+        erltrace:compile(H, "#pragma D option calls=slow\n" ?F),
+    ok = erltrace:setopt(H, "calls", "traced"),
+    ok = erltrace:compile(H, ?F),
+    ok = erltrace:go(H),
+    {error, {dtrace, <<"ET_OPTION">>, 0, 0, _}} = erltrace:setopt(H, "calls", "fast"),
+    ok = erltrace:close(H).
+
+%% Where this VM can be hooked: the same results, and each function goes the way it can.
+fast() ->
+    Global = "erlang*:calls_tests:in_node/2:global-function-entry { @g = count(); }",
+    case erltrace_fastcalls:available() of
+        ok ->
+            ?assertEqual({[], about(fast, 1, [], <<>>)}, run(?F, [{"calls", "fast"}])),
+            ?assertEqual({[], about(fast, 1, [{?GLOBAL, 1, {?MODULE, in_node, 2}}], <<>>)},
+                         run([?F, Global], [{"calls", "fast"}])),
+            ?assertEqual({[], traced_map(<<>>)}, run(?F, [])),
+            set(fast_calls, true),
+            ?assertEqual({[], about(fast, 1, [], <<>>)}, run(?F, []));
+        {refused, Why} ->
+            ?assertEqual({said(Why), traced_map(Why)}, run(?F, [{"calls", "fast"}]))
+    end,
+    ok.
+
+%% ---- how it reads ----------------------------------------------------------------------------
+
+about(Way, N, Traced, Why) ->
+    #{way => Way, functions => N, traced => Traced, why => Why}.
+
+line_test() ->
+    Lines = [erltrace_calls:line(A) ||
+                A <- [erltrace_calls:none(),
+                      about(traced, 3, [], <<>>),
+                      about(traced, 3, [], ?UNKNOWN),
+                      about(fast, 12, [], <<>>),
+                      about(fast, 1, [{?GLOBAL, 1, {lists, seq, 2}}], <<>>),
+                      about(fast, 0, [{?GLOBAL, 3, {'Elixir.Enum', map, 2}},
+                                      {<<"a NIF">>, 1, {m, f, 0}}], <<>>)]],
+    ?assertEqual([none,
+                  <<"calls: traced">>,
+                  <<"calls: traced (this VM is not known: words 3)">>,
+                  <<"calls: fast, 12 functions">>,
+                  <<"calls: fast, 1 function; traced: 1 (lists:seq/2: global-function-entry)">>,
+                  <<"calls: fast, 0 functions; traced: 4 ('Elixir.Enum':map/2 and 2 more: "
+                    "global-function-entry; m:f/0: a NIF)">>], Lines).
+
+json_test() ->
+    ?assertEqual(<<"{\"type\":\"calls\",\"node\":\"a@h\",\"way\":\"fast\",\"functions\":2,\"traced\":["
+                   "{\"why\":\"global-function-entry\",\"functions\":3,\"example\":\"'\\\"\\\\\\\\':"
+                   "f/1\"}],\"why\":\"\"}\n">>,
+                 erltrace_calls:json('a@h', about(fast, 2, [{?GLOBAL, 3, {'"\\', f, 1}}], <<>>))),
+    ?assertEqual(<<"{\"type\":\"calls\",\"node\":\"a@h\",\"way\":\"traced\",\"functions\":2,\"traced\":[],"
+                   "\"why\":\"a\\u000a\\\"ü/utf8\"}\n"/utf8>>,
+                 erltrace_calls:json('a@h', about(traced, 2, [], <<"a\n\"ü/utf8"/utf8>>))).
+
+%% What is to be armed, as the library says it.
+note_test() ->
+    Needs = [call, {local, m, f, 1}, {fast, m, g, 1}, {fast, m, h, 1}, {traced, m, f, 1, ?GLOBAL},
+             {traced, m, i, 1, <<"a NIF">>}, {traced, m, j, 1, ?GLOBAL}],
+    Fast = {calls, fast, [], <<>>}, % its record
+    ?assertEqual(about(fast, 2, [{?GLOBAL, 2, {m, f, 1}}, {<<"a NIF">>, 1, {m, i, 1}}], <<>>),
+                 erltrace_calls:about(erltrace_calls:note(make_ref(), Needs, Fast), 2, 3)).

@@ -1,6 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% A call that an exception ends does not return: function-return fires for none of them, and what
-%% comes afterwards is as deep as it is. Each way is run many times; all numbers are exact.
+%% A call that an exception ends does not return: function-return fires for none of them, but
+%% function-exception does, and what comes afterwards is as deep as it is. Each way is run many times;
+%% all numbers are exact.
 -module(exception_tests).
 -include_lib("eunit/include/eunit.hrl").
 -export([leaf/1, mid/1, outer/1, tail1/1, tail2/1, rec/2, again/2, aft/1, own/1, ret/1, loop/2,
@@ -135,16 +136,28 @@ loop(N, Why) ->
     caught = outer(Why),
     loop(N - 1, Why).
 
+%% With an end for each entry that is no tail call: what does not return is ended by an exception.
+with_exceptions(Events) -> ends(Events, []).
+
+ends([{r, F, D} = E | Rest], [{F, D} | In]) -> [E | ends(Rest, In)];
+ends([{e, F, D} = E | Rest], In) when length(In) =:= D - 1 -> [E | ends(Rest, [{F, D} | In])];
+ends([{t, F, D} = E | Rest], [{_, D} | In]) -> [E | ends(Rest, [{F, D} | In])];
+ends(Events, [{F, D} | In]) -> [{x, F, D} | ends(Events, In)];
+ends([], []) -> [].
+
 sum(Events) ->
     lists:foldl(fun(E, M) -> maps:update_with(E, fun(N) -> N + 1 end, 1, M) end, #{}, Events).
 
-all_events() ->
-    Loop = [{e, loop, 1}, {r, loop, 1}] ++ lists:duplicate(?TIMES, {t, loop, 1}) ++
+all_events() -> all_events(fun(Events) -> Events end).
+
+all_events(With) ->
+    Loop = [{e, loop, 1}] ++
         lists:append(lists:duplicate(?TIMES, [{e, outer, 2}, {e, mid, 3}, {e, leaf, 4},
-                                              {r, outer, 2}])),
+                                              {r, outer, 2}, {t, loop, 1}])) ++ [{r, loop, 1}],
     maps:fold(fun(K, V, M) -> maps:update_with(K, fun(N) -> N + V end, V, M) end,
-              maps:map(fun(_, N) -> N * ?TIMES end, sum(lists:append([E || {_, E} <- ways()]))),
-              sum(Loop)).
+              maps:map(fun(_, N) -> N * ?TIMES end,
+                       sum(lists:append([With(E) || {_, E} <- ways()]))),
+              sum(With(Loop))).
 
 all_calls() ->
     Ways = [F || {F, _} <- ways()],
@@ -153,12 +166,19 @@ all_calls() ->
 
 %% ---- the tests -------------------------------------------------------------------------------
 
+fns() -> [leaf, mid, outer, tail1, tail2, rec, again, aft, own, ret, loop].
+
+probes(Name, Fns) ->
+    lists:join(",", [["erlang*:exception_tests:", atom_to_list(F), ":", Name] || F <- Fns]).
+
 script() ->
-    Fns = [leaf, mid, outer, tail1, tail2, rec, again, aft, own, ret, loop],
-    Probes = fun(Name) -> lists:join(",", [["erlang*:exception_tests:", atom_to_list(F), ":", Name]
-                                           || F <- Fns]) end,
-    [Probes("function-entry"), "{ @[arg3 ? \"t\" : \"e\", copyinstr(arg1), arg2] = count(); }",
-     Probes("function-return"), "{ @[\"r\", copyinstr(arg1), arg2] = count(); }"].
+    [probes("function-entry", fns()),
+     "{ @[arg3 ? \"t\" : \"e\", copyinstr(arg1), arg2] = count(); }",
+     probes("function-return", fns()), "{ @[\"r\", copyinstr(arg1), arg2] = count(); }"].
+
+script(exceptions) -> script(fns());
+script(Fns) ->
+    [script(), probes("function-exception", Fns), "{ @[\"x\", copyinstr(arg1), arg2] = count(); }"].
 
 name(Mfa) ->
     [_, F, _] = string:lexemes(Mfa, ":/"),
@@ -184,6 +204,66 @@ return_after_exceptions_test_() ->
         Got = events(H),
         ok = erltrace:close(H),
         same(all_events(), Got)
+    end}.
+
+%% Of all functions, each entry has its return or its exception, but for tail calls.
+exceptions_test_() ->
+    {timeout, 120, fun() ->
+        {ok, H} = erltrace:script(script(exceptions)),
+        run(fun all_calls/0),
+        Got = events(H),
+        ok = erltrace:close(H),
+        same(all_events(fun with_exceptions/1), Got),
+        ends_of_all(Got)
+    end}.
+
+ends_of_all(Got) ->
+    All = fun(E) -> lists:sum([N || {{E1, _, _}, N} <- maps:to_list(Got), E1 =:= E]) end,
+    ?assertEqual(All(e), All(r) + All(x)).
+
+sessions() -> list_to_integer(erlang:system_info(otp_release)) >= 27.
+
+%% Of some of them: the others are as without.
+exceptions_of_some_test_() ->
+    [{timeout, 120, fun() ->
+        {ok, H} = erltrace:script(script(Fns)),
+        run(fun all_calls/0),
+        Got = events(H),
+        ok = erltrace:close(H),
+        Want = maps:filter(fun({x, F, _}, _) -> lists:member(F, Fns); (_, _) -> true end,
+                           all_events(fun with_exceptions/1)),
+        same(Want, Got)
+     end} || Fns <- [[leaf], [tail1], [tail2], [tail1, leaf], [mid, rec, again], [outer, own, loop],
+                     fns() -- [leaf]]].
+
+%% Each way by itself, with exceptions.
+exception_ways_test_() ->
+    {timeout, 240, fun() ->
+        [begin
+             {ok, H} = erltrace:script(script(exceptions)),
+             run(fun() -> [F() || _ <- [1, 2, 3]] end),
+             Got = events(H),
+             ok = erltrace:close(H),
+             ?assertEqual({N, maps:map(fun(_, V) -> 3 * V end, sum(with_exceptions(Events)))},
+                          {N, Got})
+         end || Ways <- [ways(throw) ++ ways(bif) ++ returns()],
+                {N, {F, Events}} <- lists:zip(lists:seq(1, length(Ways)), Ways)]
+    end}.
+
+%% Two of them, and one that traces others, whose frames come between.
+exceptions_at_once_test_() ->
+    {timeout, 240, fun() ->
+        Hs = [begin {ok, H} = erltrace:script(script(exceptions)), H end || _ <- [1, 2]],
+        {ok, Other} = erltrace:script("erlang*:exception_tests:u:function-exception,"
+                                      "erlang*:exception_tests:step:function-entry,"
+                                      "erlang*:exception_tests:id:function-return"
+                                      "{ @[probename, probefunc] = count(); }"),
+        run(fun all_calls/0),
+        Got = [events(H) || H <- Hs],
+        [ok = erltrace:close(H) || H <- [Other | Hs]],
+        [ends_of_all(G) || G <- Got],
+        %% from OTP 27 on each function of a chain of tail calls ends by itself then
+        [same(all_events(fun with_exceptions/1), G) || not sessions(), G <- Got]
     end}.
 
 %% Each has all of it, beside one that traces others, whose frames come between.

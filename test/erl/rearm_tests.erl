@@ -103,6 +103,20 @@ reload_test() ->
     gone(late_one),
     ?assertEqual([{["f/1"], 21}, {["g/1"], 3}, {["h/1"], 2}], Got).
 
+%% Exceptions of a module that comes later.
+exceptions_test() ->
+    gone(late_one),
+    H = open("erlang*:late_one:f:function-entry { @[probename] = count(); }"
+             "erlang*:late_one:f:function-exception { @[erlclass] = count(); }"),
+    load(late_one, [{f, {call, 1, {atom, 1, throw}, [int(1)]}}]),
+    armed(H),
+    {P, Mon} = spawn_monitor(fun() -> [catch late_one:f(I) || I <- lists:seq(1, 10)] end),
+    receive {'DOWN', Mon, process, P, normal} -> ok end,
+    Got = counts(H),
+    ok = erltrace:close(H),
+    gone(late_one),
+    ?assertEqual([{["function-entry"], 10}, {["throw"], 10}], Got).
+
 %% Two scripts have the same function of a module that comes later, one of them by [global].
 shared_test() ->
     gone(late_one),

@@ -1,6 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Random programs of calls, tail calls, exceptions, garbage collections and hibernation: entries,
-%% returns and depths of all of them are what a model says that knows the program, not the VM.
+%% returns, exceptions and depths of all of them are what a model says that knows the program, not the
+%% VM.
 -module(shadow_tests).
 -include_lib("eunit/include/eunit.hrl").
 -export([a/1, b/1, c/1, resume/1]).
@@ -113,7 +114,8 @@ model_op(_, _, Es) -> {ok, Es}.
 model_call(Kind, {F, Ops, End}, D, Es) ->
     case {model(Ops, D, [{Kind, F, D} | Es]), End} of
         {{ok, Es1}, return} -> {ok, [{r, F, D} | Es1]};
-        {{ok, Es1}, {raise, _}} -> {raised, Es1};
+        {{ok, Es1}, {raise, _}} -> {raised, [{x, F, D} | Es1]};
+        {{raised, Es1}, _} -> {raised, [{x, F, D} | Es1]};
         {{ok, Es1}, {tail, Call}} -> model_call(t, Call, D, Es1);
         {{ok, Es1}, {hibernate, Rest}} ->
             {_, Es2} = model(Rest, 0, Es1), % the stack is gone
@@ -161,6 +163,13 @@ script(Options) ->
     "erlang*:shadow_tests:c:function-return"
     "{ @[\"r\", copyinstr(arg1), arg2] = count(); }".
 
+exceptions() ->
+    script("") ++ "erlang*:shadow_tests:a:function-exception,"
+    "erlang*:shadow_tests:b:function-exception, erlang*:shadow_tests:c:function-exception"
+    "{ @[\"x\", copyinstr(arg1), arg2] = count(); }".
+
+has_exceptions(Script) -> string:find(Script, "function-exception") =/= nomatch.
+
 sum(Events) ->
     lists:foldl(fun(E, M) -> maps:update_with(E, fun(N) -> N + 1 end, 1, M) end, #{}, Events).
 
@@ -179,12 +188,15 @@ run(Program) ->
 wait({P, M}) -> receive {'DOWN', M, process, P, _} -> ok end.
 
 %% What differs, for these programs together.
-look(Programs, Hs) ->
+look(Programs, Hs, Scripts) ->
     [wait(R) || R <- [run(P) || P <- Programs]],
-    Want = lists:sort(maps:to_list(
-             sum(lists:append([element(2, model(P, 0, [])) || P <- Programs])))),
-    [{Want -- Got, Got -- Want} || H <- Hs, Got <- [lists:sort(maps:to_list(events(H)))],
-                                   Got =/= Want].
+    All = lists:sort(maps:to_list(
+            sum(lists:append([element(2, model(P, 0, [])) || P <- Programs])))),
+    [{Want -- Got, Got -- Want} ||
+        {H, Script} <- lists:zip(Hs, Scripts),
+        Want <- [[E || {{Kind, _, _}, _} = E <- All, Kind =/= x orelse has_exceptions(Script)]],
+        Got <- [lists:sort(maps:to_list(events(H)))],
+        Got =/= Want].
 
 programs(Seed) ->
     rand:seed(exsss, {Seed, 2, 3}),
@@ -205,14 +217,27 @@ together_test_() ->
     [{timeout, 120, fun() -> with([Other], fun(_) -> random(Seed, [script(""), script("")]) end) end} ||
         Seed <- lists:seq(101, 103)].
 
+%% With exceptions: of a script alone, of two, beside one that traces what lies between.
+exceptions_test_() ->
+    Other = "erlang*:shadow_tests:op:function-return, erlang*:shadow_tests:ops:function-entry"
+        "{ @other[probename] = count(); }",
+    [{timeout, 120, {integer_to_list(Seed), fun() -> random(Seed, [exceptions()]) end}} ||
+        Seed <- lists:seq(201, 200 + ?SEEDS)] ++
+    [{timeout, 120, fun() ->
+                            with([Other], fun(_) -> random(Seed, [exceptions(), exceptions()]) end)
+                    end} || Seed <- lists:seq(301, 303),
+                            %% from OTP 27 on each function of a chain ends by itself then
+                            list_to_integer(erlang:system_info(otp_release)) < 27].
+
 %% The first program of those that is wrong by itself is shown.
 random(Seed, Scripts) ->
     Programs = programs(Seed),
-    case with(Scripts, fun(Hs) -> look(Programs, Hs) end) of
+    case with(Scripts, fun(Hs) -> look(Programs, Hs, Scripts) end) of
         [] -> ok;
         Differs ->
             Alone = [{P, D} || P <- Programs,
-                               D <- [with(Scripts, fun(Hs) -> look([P], Hs) end)], D =/= []],
+                               D <- [with(Scripts, fun(Hs) -> look([P], Hs, Scripts) end)],
+                               D =/= []],
             Size = fun({P, _}) -> erlang:external_size(P) end,
             Least = lists:sublist(lists:sort(fun(X, Y) -> Size(X) =< Size(Y) end, Alone), 1),
             ?assertEqual({[], []}, {Differs, Least})

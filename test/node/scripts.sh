@@ -178,6 +178,21 @@ is 'slow: who catches it' 3 "$(grep -cE "^ +[0-9]+ demo_exact:worker/1 +demo_exa
 hasnt 'slow: what an exception ends is not told' 'raiser'
 hasnt 'slow: nor does the next call take its time' 'leaf'
 
+run exceptions 'demo_exact:raises(20, 0, [throw, error, exit]).' demo_exact
+for class in throw error exit; do
+	has "exceptions: $class" "^ +40 demo_exact:raiser/2 +$class +[^ ]"
+done
+hasnt 'exceptions: who catches it returns' 'catcher'
+run exceptions '[{catch demo_exact:thrower({bad, X}), catch demo_exact:nap(X)} || X <- [a, b, c]].' demo_exact
+row 'exceptions: a tuple by its tag' '3 demo_exact:thrower/1 throw bad'
+row 'exceptions: another reason' '3 demo_exact:nap/1 error timeout_value'
+run exceptions '[catch demo_exact:thrower(X) || X <- [{}, {{a, 1}, b}, "text"]].' demo_exact
+row 'exceptions: an empty tuple' '1 demo_exact:thrower/1 throw {}'
+row 'exceptions: a tag that is a tuple' '1 demo_exact:thrower/1 throw {a,1}'
+row 'exceptions: a text' '1 demo_exact:thrower/1 throw "text"'
+run exceptions 'demo_exact:calls(100).' demo_exact
+hasnt 'exceptions: none' 'demo_exact'
+
 run profile '{demo_exact:nested(300), demo_exact:body(20), demo_exact:tail(500), demo_exact:throws(10), demo_exact:calls(100)}.' demo_exact
 has 'profile: outer' '^demo_exact:outer/1 +300 '
 has 'profile: inner' '^demo_exact:inner/1 +600 '

@@ -19,7 +19,7 @@
 main(Args) ->
     calls_mix:quiet(),
     {module, _} = code:ensure_loaded(calls_mix_code),
-    _ = calls_tests:skipped(),
+    _ = calls_mix_tests:skipped(),
     Bad = try run(Args) of
               true -> 0;
               false -> 1
@@ -31,7 +31,7 @@ main(Args) ->
 
 run(["mix"]) ->
     Calls = list_to_integer(os:getenv("PROMISE_CALLS", "100000000")),
-    lists:all(fun(Way) -> mix(Way, Calls) end, calls_tests:ways());
+    lists:all(fun(Way) -> mix(Way, Calls) end, calls_mix_tests:ways());
 run(["soak", Seconds]) -> soak(list_to_integer(Seconds)).
 
 say(Format, Args) -> io:format("promise 17: " ++ Format ++ "~n", Args).
@@ -43,13 +43,13 @@ now_ms() -> erlang:monotonic_time(millisecond).
 mix(Way, Calls) ->
     Began = now_ms(),
     Wild = wild(),
-    H = calls_tests:open(Way, [calls_mix:script(calls_mix:exceptions()), wild_script()]),
+    H = calls_mix_tests:open(Way, [calls_mix:script(calls_mix:exceptions()), wild_script()]),
     {Counts, Batches} = batches(Calls, H, 1, #{}),
     Killed = tame(Wild),
     WildCounts = wild_counts(H),
     ok = erltrace:close(H),
-    Tools = [T || T <- calls_mix:tools(), calls_tests:legal(Way, T)],
-    [calls_tests:tool(Way, T, 100, 200) || T <- Tools],
+    Tools = [T || T <- calls_mix:tools(), calls_mix_tests:legal(Way, T)],
+    [calls_mix_tests:tool(Way, T, 100, 200) || T <- Tools],
     told(Way, Counts, Batches, now_ms() - Began),
     say("~s, wild: ~s", [Way, wild_text(WildCounts, Killed)]),
     say("~s, beside ~s: every call counted", [Way, lists:join(", ", [atom_to_list(T) || T <- Tools])]),
@@ -70,7 +70,7 @@ batch(H, Seed, Calls, Before) ->
     Rounds = max(1, 100 * Calls div calls_mix:total([e, t], calls_mix:expected(Plan, Seen))),
     ok = calls_mix:run(Plan, #{rounds => Rounds, rearm => fun() -> loaded(H, Seed) end}),
     Counts = calls_mix:sum([Before, calls_mix:expected(Plan, Seen#{rounds => Rounds})]),
-    ok = calls_tests:same(Counts, H),
+    ok = calls_mix_tests:same(Counts, H),
     Counts.
 
 %% The module has been loaded again; now and then the library's module is, too.
@@ -171,7 +171,7 @@ wild_ok(#{e := E, r := R, x := X}, Killed) ->
 %% ---- soak ------------------------------------------------------------------------------------
 
 soak(Seconds) ->
-    Ways = calls_tests:ways(),
+    Ways = calls_mix_tests:ways(),
     Until = now_ms() + 1000 * Seconds,
     Wild = wild(),
     {Turns, Calls, Sizes} = soak(Ways, Until, 1, 0, []),
@@ -188,11 +188,11 @@ soak(Seconds) ->
 %% A handle, a seed, and another tool each second time.
 soak(Ways, Until, Seed, Calls, Sizes) ->
     Way = lists:nth(1 + Seed div 4 rem length(Ways), Ways),
-    Legal = [T || T <- calls_mix:tools(), calls_tests:legal(Way, T)],
+    Legal = [T || T <- calls_mix:tools(), calls_mix_tests:legal(Way, T)],
     More = case Seed rem 4 of
-               0 -> calls_tests:tool(Way, lists:nth(1 + Seed div 8 rem length(Legal), Legal), Seed, 20);
+               0 -> calls_mix_tests:tool(Way, lists:nth(1 + Seed div 8 rem length(Legal), Legal), Seed, 20);
                _ ->
-                   H = calls_tests:open(Way, [calls_mix:script(calls_mix:exceptions()), wild_script()]),
+                   H = calls_mix_tests:open(Way, [calls_mix:script(calls_mix:exceptions()), wild_script()]),
                    Counts = batch(H, Seed, ?BATCH div 20, #{}),
                    ok = erltrace:close(H),
                    calls_mix:total([e, t], Counts)

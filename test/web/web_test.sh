@@ -179,7 +179,7 @@ wssend a '{"type":"run","id":15,"nodes":[],"script":"#pragma D option destructiv
 ok 'permitted by the script itself' holds a.ws '"id":15,"line":\{"type":"error","tag":"D_PRAGMA_OPTSET","file":"-","line":1,'
 ok 'they did nothing' [ -z "$(ls -d destroyed* 2>/dev/null)" ]
 i=16
-for o in cpp=1 "ctypes=$tmp/destroyed" "libdir=$tmp" watchdog=0 silence=0 bufsize=1g harmless=0 destructive=unset; do
+for o in cpp=1 "ctypes=$tmp/destroyed" "libdir=$tmp" watchdog=0 silence=0 bufsize=1g harmless=0 calls=fast destructive=unset; do
 	wssend a "{\"type\":\"run\",\"id\":$i,\"nodes\":[],\"script\":\"#pragma D option $o\\nBEGIN { exit(0); }\"}"
 	if [ "$o" = destructive=unset ]; then
 		ok "option $o" holds a.ws "\"type\":\"end\",\"id\":$i,\"code\":0"
@@ -189,6 +189,12 @@ for o in cpp=1 "ctypes=$tmp/destroyed" "libdir=$tmp" watchdog=0 silence=0 bufsiz
 	i=$((i + 1))
 done
 ok 'no file was written' [ ! -e destroyed ]
+wssend a '{"type":"run","id":37,"calls":"slow","nodes":[],"script":"BEGIN { exit(0); }"}'
+ok 'a way of calls that there is none of: 400' holds a.ws '"type":"error","id":37,"code":400'
+wssend a '{"type":"run","id":38,"calls":"fast","nodes":["web_demo"],"script":"erlang*:lists:seq:function-entry { self->n++; @ = count(); }"}'
+ok 'the node says which way' holds a.ws '"id":38,"line":\{"type":"calls","node":"web_demo@[^"]*","way":"(fast|traced)"'
+wssend a '{"type":"stop","id":38}'
+ok 'it can be asked for' holds a.ws '"type":"end","id":38,"code":0'
 wssend a '{"type":"run","id":39,"nodes":[],"script":"syscall::getppid:entry { @ = count(); }"}'
 if erltrace -l -P syscall >/dev/null 2>&1; then
 	ok 'probes of the kernel' holds a.ws '"id":39,"line":\{"type":"error","tag":"ET_PERMISSION".*erltrace web --kernel'

@@ -73,6 +73,8 @@ export class App {
 		this.args = loadHere("erltrace.args") ?? "";
 		this.hz = Number(load("erltrace.hz")) || 10;
 		this.window = Number(load("erltrace.window")) || 60;
+		this.fast = load("erltrace.fast") === "1"; // function probes by hooks inside the VM, where a node can
+		this.notFast = new Map(); // nodes that cannot, as they said: why
 		this.run = null;
 		this.kept = null; // an earlier run, shown beside this one
 		this.looks = new Map(); // how views are set, by aggregation
@@ -229,6 +231,7 @@ export class App {
 				break;
 			case "nodes":
 				this.nodes = m.nodes;
+				this.notFast = new Map(); // they may have been started again
 				break;
 			case "scripts":
 				this.library = m.scripts;
@@ -275,12 +278,28 @@ export class App {
 		const errors = run.compileErrors.length + run.faults.size;
 		if (run.phase === "starting") run.phase = "running";
 		run.line(line);
+		if (line.type === "calls") this.heardOfCalls(line);
 		if (shape !== run.shapeVersion) this.changed();
 		if (errors !== run.compileErrors.length + run.faults.size) {
 			this.showErrors();
 			this.changed();
 		}
 		this.paint();
+	}
+
+	heardOfCalls({ node, why }) {
+		if (why) this.notFast.set(node, why);
+		this.changed();
+	}
+
+	// Why function probes cannot be fast, if no node that the script would run on can; "": they can, or
+	// nobody has said yet.
+	get whyNotFast() {
+		const names = (this.nodes ?? [])
+			.filter((n) => n.ok && (!this.chosen || this.chosen.has(n.name)))
+			.map((n) => n.name);
+		const whys = names.map((n) => this.notFast.get(n));
+		return whys.length && whys.every(Boolean) ? [...new Set(whys)].join("; ") : "";
 	}
 
 	ended(m) {
@@ -359,6 +378,7 @@ export class App {
 			script,
 			args: this.run.args,
 			hz: this.hz,
+			...(this.fast && !this.whyNotFast && { calls: "fast" }),
 			packed: true,
 		});
 		this.changed();
@@ -495,6 +515,11 @@ export class App {
 	setHz(hz) {
 		this.hz = hz;
 		store("erltrace.hz", hz);
+		this.changed();
+	}
+	setFast(on) {
+		this.fast = on;
+		store("erltrace.fast", on ? "1" : "0");
 		this.changed();
 	}
 	setArgs(args) {

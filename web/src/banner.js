@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line that always shows how the run is: state, time, events, cost on the node, drops, errors.
+// The line that always shows how the run is: state, time, events, cost on the node, which way function
+// probes go, drops, errors.
 import { html } from "htm/preact";
 import { duration, exact, number, percent } from "./format.js";
 
@@ -44,6 +45,34 @@ export const costText = (cost) => (cost === null ? "not known" : percent(cost));
 
 export function costClass(cost) {
 	return cost >= 10 ? "bad" : cost >= 2 ? "warn" : "";
+}
+
+const CALLS = "How function probes get their events: by the VM's tracing, or fast, by hooks inside the VM";
+
+// Of all nodes: "fast", "traced", or both; "": the script has no function probes.
+export function callsText(run) {
+	const ways = new Set();
+	for (const { calls } of run.nodeInfo) {
+		if (!calls || calls.way === "none") continue;
+		ways.add(calls.way);
+		if (calls.traced.length) ways.add("traced");
+	}
+	return [...ways].sort().join(", ");
+}
+
+// A line for each node: how many functions, and why some or all are traced.
+export function callsTitle(run) {
+	const lines = run.nodeInfo.map(({ calls }, i) => {
+		if (!calls || calls.way === "none") return "";
+		const many = `${calls.functions} function${calls.functions === 1 ? "" : "s"}`;
+		const why = calls.why ? ` (${calls.why})` : "";
+		const traced = calls.traced.map(
+			(t) =>
+				`; traced: ${t.example}${t.functions > 1 ? ` and ${t.functions - 1} more` : ""} (${t.why})`,
+		);
+		return `\n${run.nodeNames[i]}: ${calls.way}, ${many}${why}${traced.join("")}`;
+	});
+	return CALLS + lines.join("");
 }
 
 // What one has to know beside the numbers; the most pressing first.
@@ -97,6 +126,8 @@ export function Banner({ app }) {
 		<${Stat} name="cost on node" value=${run?.ticks ? costText(run.cost) : "–"}
 			cls=${costClass(run?.cost ?? 0)}
 				title=${`${run?.ticks && run.cost === null ? COST_UNKNOWN : COST}\n${costs}`} />
+		<${Stat} name="calls" value=${(run && callsText(run)) || "–"}
+			title=${run ? callsTitle(run) : CALLS} />
 		<${Stat} name="drops" value=${run ? number(drops) : "–"}
 			cls=${drops ? "warn" : ""} title=${dropList || "Nothing was lost"} />
 		<${Stat} name="errors" value=${run ? number(errors) : "–"}

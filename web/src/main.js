@@ -47,7 +47,7 @@ function Page({ app }) {
 		<${Still} of=${() => html`<${Header} app=${app} />`} when=${headerDepends(app)} />
 		<main class=${app.side ? "" : "no-side"} inert=${app.help}>
 			<${Still} of=${() => html`<${Side} app=${app} />`}
-				when=${[app.args, app.hz, app.run, app.run?.compileErrors.length, argumentsOf(app.text).names]} />
+				when=${[app.args, app.hz, app.fast, app.whyNotFast, app.run, app.run?.compileErrors.length, argumentsOf(app.text).names]} />
 			<section class="views" aria-label="Views">
 				<${Banner} app=${app} />
 				${app.link !== "up" && app.run && html`<p class="strip bad" role="alert">
@@ -170,6 +170,7 @@ function Side({ app }) {
 				<span>Arguments</span>
 				<input class="grow" value=${app.args} placeholder=${names} spellcheck="false"
 					onInput=${(e) => app.setArgs(e.target.value)} /></label>
+			<${FastCalls} app=${app} />
 			<${Choice} label="Rate" value=${app.hz}
 				options=${RATES.map((r) => [r, `${r}/s`])}
 				onChange=${(v) => app.setHz(Number(v))} />
@@ -178,6 +179,16 @@ function Side({ app }) {
 			onPointerDown=${(e) => size.current.setPointerCapture(e.pointerId)}
 			onPointerMove=${drag}></div>
 	</section>`;
+}
+
+const FAST = "Function probes by hooks inside the VM instead of its tracing, from the next run on: much cheaper, where the node permits it";
+
+function FastCalls({ app }) {
+	const why = app.whyNotFast;
+	return html`<label class="choice check" title=${why ? `Not possible: ${why}` : FAST}>
+		<input type="checkbox" checked=${app.fast && !why} disabled=${!!why}
+			onChange=${(e) => app.setFast(e.target.checked)} />
+		<span>Fast calls</span></label>`;
 }
 
 const VIEWS = { heat: HeatView, list: ListView, flame: FlameView };

@@ -324,7 +324,7 @@ export class Run {
 		this.endedAt = null;
 		this.end = null; // {reason, code, message}
 		this.nodeNames = [];
-		this.nodeInfo = []; // by node: {slot, skew, fired, cost, fires, normals, heard, gone}
+		this.nodeInfo = []; // by node: {slot, skew, fired, cost, calls, fires, normals, heard, gone}
 		this.aggregations = new Map();
 		this.shapeVersion = 0;
 		this.firstSlot = -1;
@@ -375,6 +375,7 @@ export class Run {
 				skew: null,
 				fired: 0,
 				cost: null,
+				calls: null, // {way, functions, traced, why}: how function probes get their events
 				fires: [],
 				normals: new Map(), // of the last tick
 				heard: this.clock(), // when the last tick came, by our own clock
@@ -406,6 +407,8 @@ export class Run {
 				return this.tick(line);
 			case "shape":
 				return this.shape(line);
+			case "calls":
+				return this.calls(line);
 			case "drop":
 				return this.drop(line);
 			case "error":
@@ -422,6 +425,10 @@ export class Run {
 	shape(line) {
 		if (line.node) this.node(line.node);
 		for (const a of line.aggregations) this.aggregation(a);
+	}
+
+	calls({ node, way, functions, traced = [], why = "" }) {
+		this.nodeInfo[this.node(node)].calls = { way, functions, traced, why };
 	}
 
 	aggregation(shape) {

@@ -6,6 +6,7 @@
 const FIRST = [
 	"function-entry",
 	"function-return",
+	"function-exception",
 	"message-send",
 	"message-queued",
 	"process-spawn",

@@ -255,6 +255,33 @@ const steps = {
 		return page;
 	},
 
+	async "fast calls: off at first, remembered, shown, off again where a node refuses"() {
+		const page = await open();
+		await start(page, HEAT);
+		const box = page.getByLabel("Fast calls");
+		const calls = page.locator(".banner .stat", { hasText: "calls" });
+		assert.equal(await box.isChecked(), false);
+		assert.match(await calls.innerText(), /traced/);
+		await box.check();
+		await start(page, `${HEAT}\n`);
+		await calls.getByText("fast, traced").waitFor();
+		assert.match(await calls.getAttribute("title"), /demo@here: fast, 12 functions; traced: lists:seq\/2/);
+		if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/fast.png` });
+		await page.reload();
+		await page.waitForFunction(() => globalThis.erltrace?.nodes);
+		assert.equal(await box.isChecked(), true);
+		await page.evaluate(() => globalThis.erltrace.choose("shop@here", false));
+		await start(page, `/* refuse */ ${HEAT}`);
+		await page.waitForFunction(() => globalThis.erltrace.whyNotFast);
+		assert.deepEqual([await box.isDisabled(), await box.isChecked()], [true, false]);
+		assert.match(
+			await page.locator("label", { hasText: "Fast calls" }).getAttribute("title"),
+			/this VM is not known/,
+		);
+		if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/refused.png` });
+		return page;
+	},
+
 	async "keys: help, theme, window, editor"() {
 		const page = await open();
 		await start(page, HEAT);

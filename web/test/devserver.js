@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A server for developing the page: it speaks as `erltrace web` does, with made-up data. What comes
 // follows the script's text: each aggregation gets values of its function; printf, ustack, an undeclared
-// name ("nosuch") and a few words in comments (bench, hour, drops, script) do what they say.
+// name ("nosuch") and a few words in comments (bench, hour, drops, script, refuse) do what they say.
 //	npm run dev [PORT]
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -149,6 +149,7 @@ function session(ws) {
 				runs.set(m.id, 0);
 				return void flood(ws, m.id, Number(hour[1])).then(() => end(m.id, "exited"));
 			}
+			for (const node of nodes) line(callsOf(node, m));
 			const makers = nodes.map((node) => new Maker(node, m.script, m.hz));
 			for (const k of makers)
 				line({ type: "shape", node: k.node, aggregations: k.shape() });
@@ -160,6 +161,20 @@ function session(ws) {
 			);
 		}
 	});
+}
+
+function callsOf(node, { script, calls }) {
+	const asked = calls === "fast";
+	const refused = asked && /refuse/.test(script);
+	const traced = asked && !refused ? [{ why: "global-function-entry", functions: 1, example: "lists:seq/2" }] : [];
+	return {
+		type: "calls",
+		node,
+		way: asked && !refused ? "fast" : "traced",
+		functions: 12,
+		traced,
+		why: refused ? "this VM is not known" : "",
+	};
 }
 
 // An hour of ticks, as fast as the page says that it took them ("taken"): 32 keys with so many buckets, and a count, each.

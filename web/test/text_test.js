@@ -8,7 +8,7 @@ import { readFragment, scriptFragment } from "../src/connection.js";
 import { argumentsOf, probeTextAt, tokenizer } from "../src/d_language.js";
 import { csvParts, field, jsonParts } from "../src/export.js";
 import { buildTree, findAgain, frameTable, layout } from "../src/flame.js";
-import { costText } from "../src/banner.js";
+import { callsText, callsTitle, costText } from "../src/banner.js";
 import {
 	dividedUnit,
 	duration,
@@ -308,6 +308,26 @@ test("a cost that is not known is no zero", () => {
 	assert.equal(costText(r.cost), "0.0 %");
 	tick("b@h", 2.5);
 	assert.equal(r.cost, 2.5);
+});
+
+test("which way function probes go, of all nodes", () => {
+	const r = new Run({ id: 1, script: "", nodes: [], hz: 10, args: [], clock: () => 0 });
+	const calls = (node, way, more = {}) =>
+		r.line({ type: "calls", node, way, functions: 1, traced: [], why: "", ...more });
+	assert.equal(callsText(r), "");
+	calls("a@h", "none", { functions: 0 });
+	assert.equal(callsText(r), "");
+	assert.doesNotMatch(callsTitle(r), /a@h/);
+	calls("b@h", "fast");
+	assert.equal(callsText(r), "fast");
+	calls("c@h", "traced", { functions: 12, why: "this VM is not known" });
+	assert.equal(callsText(r), "fast, traced");
+	assert.match(callsTitle(r), /\nb@h: fast, 1 function\nc@h: traced, 12 functions \(this VM is not known\)$/);
+	const one = new Run({ id: 1, script: "", nodes: [], hz: 10, args: [], clock: () => 0 });
+	const traced = [{ why: "global-function-entry", functions: 3, example: "lists:seq/2" }];
+	one.line({ type: "calls", node: "a@h", way: "fast", functions: 9, traced, why: "" });
+	assert.equal(callsText(one), "fast, traced");
+	assert.match(callsTitle(one), /fast, 9 functions; traced: lists:seq\/2 and 2 more \(global-function-entry\)$/);
 });
 
 test("scripts in the address", () => {

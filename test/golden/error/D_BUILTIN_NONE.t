@@ -14,6 +14,12 @@ $ erltrace -Z -e -xerrtags -n 'erlang1234:::gc_* { @[erlarg(0)] = count(); }'
 $ erltrace -e -xerrtags -n 'tick-1s { trace(erlint(0)); }'
 !~ \[D_BUILTIN_NONE\] 'erlint' has no value at :::tick-1s
 ? 1
+$ erltrace -Z -e -xerrtags -n 'erlang*:m:f:function-return { @[erlclass] = count(); }'
+!~ \[D_BUILTIN_NONE\] 'erlclass' has no value at erlang\*:m:f:function-return: function-exception has it
+? 1
+$ erltrace -Z -e -xerrtags -n 'erlang*:m:f:function-exception { @[erlret] = count(); }'
+!~ \[D_BUILTIN_NONE\] 'erlret' has no value at erlang\*:m:f:function-exception
+? 1
 # in a function that is expanded; each description counts
 $ erltrace -Z -e -xerrtags -n 'inline string what = stringof(erlmsg); erlang*:::message-send, erlang*:::process-exit { trace(what); }'
 !~ \[D_BUILTIN_NONE\] .* at erlang\*:::process-exit
@@ -22,4 +28,5 @@ $ erltrace -Z -e -xerrtags -n 'inline string what = stringof(erlmsg); erlang*:::
 $ erltrace -Z -e -qn 'erlang*:::message-* { @[erlmsg] = count(); }'
 $ erltrace -Z -e -qn 'erlang*:m:: { @[erlargs] = count(); @r[erlret] = count(); }'
 $ erltrace -Z -e -qn 'erlang*:m:f:function-return { @[erlargs, erlpeer] = sum(erlint(0)); }'
+$ erltrace -Z -e -qn 'erlang*:m:f:function-exception { @[erlclass, erlreason, erlargs, erlpeer] = sum(erlint(0)); }'
 $ erltrace -Z -e -qn 'erlang*:::process-exit, erlang*:::port-exit { @[erlreason, erlproc] = count(); }'

@@ -5,6 +5,9 @@ $ erltrace -qn 'BEGIN { printf("[%s][%s][%s][%s][%s][%s] %d\n", erlpid, erlname,
 $ erltrace -qn 'BEGIN { printf("[%s][%s] %d %d\n", erlarg(0), erlarg(7), erlint(0), erlpid == ""); exit(0); }'
 > [][] 0 1
 >
+$ erltrace -qn 'BEGIN { printf("[%s][%s]\n", erlclass, erlreason); exit(0); }'
+> [][]
+>
 # in predicates, as keys, as values
 $ erltrace -Z -e -qn 'erlang*:orders:put:function-entry /erlarg(0) == "orders"/ { @[erlpid, erlname] = quantize(erlint(1)); }'
 $ erltrace -Z -e -qn 'erlang*:orders:put:function-return { self->r = erlret; @[self->r] = count(); a[erlname] = erlargs; }'
@@ -31,6 +34,7 @@ $ erltrace -e -xerrtags -n 'BEGIN { trace(erlarg); }'
 # args[] has the types of the erlang provider where there is no node
 $ erltrace -Z -e -qn 'erlang*:::message-send /args[1] == "<0.1.0>"/ { @[args[0]] = sum(args[2]); }'
 $ erltrace -Z -e -qn 'erlang1234:lists:seq:function-entry { @[args[1], args[2] + 1] = count(); }'
+$ erltrace -Z -e -qn 'erlang*:m:f:function-exception /args[3] == "throw"/ { @[args[1], args[2] + 1] = count(); }'
 $ erltrace -Z -e -qn 'erlang*:::gc_minor-start, erlang*:::gc_major-start { @[args[0]] = max(args[1]); }'
 $ erltrace -Z -e -xerrtags -n 'erlang*:::message-send { trace(args[6]); }'
 !~ \[D_ARGS_IDX\] .*'message-send' has 6 arguments

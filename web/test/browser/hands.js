@@ -206,4 +206,42 @@ tick-20ms /n >= 100/ { normalize(@s, 1000); normalize(@q, 10); }
 		is("what is set for one holds for both", await colour.nth(1).inputValue(), "rank");
 		return page;
 	},
+
+	async "fast calls: asked for, forbidden, remembered"({ browser, url, demo, is, ok }) {
+		const page = await open(browser, url);
+		await ready(page);
+		const box = page.getByLabel("Fast calls");
+		const label = page.locator("label", { hasText: "Fast calls" });
+		const shown = page.locator(".banner .stat", { hasText: "calls" }).locator(".value");
+		const script =
+			"erlang*:demo_exact:leaf/1:function-entry\n{\n\tself->n++;\n\t@n[copyinstr(arg1)] = count();\n}\n";
+		const counted = async () => {
+			await run(page, script, { nodes: ["page_demo"] });
+			await demo.ask("demo_exact:calls(70).");
+			await hasTotal(page, "demo_exact:leaf/1", 70);
+			await page.waitForFunction(() => globalThis.erltrace.run.nodeInfo[0]?.calls);
+			return stop(page, "n");
+		};
+		is("off at first", await box.isChecked(), false);
+		is("exact", await counted(), { "demo_exact:leaf/1": 70 });
+		is("traced, and the page says so", await shown.innerText(), "traced");
+
+		await demo.ask("application:set_env(erltrace, fast_calls, false).");
+		await box.check();
+		is("forbidden: exact too", await counted(), { "demo_exact:leaf/1": 70 });
+		is("it is traced", await shown.innerText(), "traced");
+		await page.waitForFunction(() => globalThis.erltrace.whyNotFast);
+		is("the switch cannot be used", [await box.isDisabled(), await box.isChecked()], [true, false]);
+		is("and says why", await label.getAttribute("title"), "Not possible: the node's setting fast_calls is false");
+
+		await demo.ask("application:unset_env(erltrace, fast_calls).");
+		await page.reload();
+		await ready(page);
+		is("it is remembered", [await box.isDisabled(), await box.isChecked()], [false, true]);
+		is("permitted: exact as well", await counted(), { "demo_exact:leaf/1": 70 });
+		const told = page.lines.filter((m) => m.line.type === "calls").at(-1).line;
+		ok("fast, or the node said why not", told.way === "fast" || told.why !== "", JSON.stringify(told));
+		is("the page says which", (await shown.innerText()).split(", ")[0], told.way);
+		return page;
+	},
 };

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * THE PROBE PATH of the fast way: calls, returns and exceptions, straight from the JIT's code (the
+ * core's hooks, core/core.c), where the VM's tracing would cost many times as much. calls.c has the
+ * tracer's way, and what both have in common.
+ *
+ * An event has no environment and no terms made for it. What it reads is in the process and in the
+ * registers. Where a clause asks for more, the terms that a tracer would get are built in memory of
+ * the thread (struct fast_thread), so that all that looks at them is the same code.
+ *
+ * A frame's word holds the number of its function and the generation of calls in which it was
+ * pushed. A handle has the generation in which it joined: older frames are not its own.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler.h"
+#include "engine/clock.h"
+#include "engine/fire.h"
+#include "engine/fire_path.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "beam_handle.h"
+#include "calls.h"
+#include "erl_builtins.h"
+#include "fast_calls.h"
+#include "fast_core.h"
+#include "fast_test.h"
+#include "layout.h"
+#include "peek.h"
+#include "texts.h"
+#include "tracer.h"
+
+/* ---- functions by number --------------------------------------------------------------- */
+
+/* Read by any thread, without a lock: a function stays where it is until nobody takes calls. */
+#define CHUNK  4096
+#define CHUNKS 4096
+struct mfa {
+	ERL_NIF_TERM mod, fun;
+	uint32_t arity, next; /* a term; the next of its bucket */
+};
+static struct mfa *chunks[CHUNKS];
+static uint32_t nfns; /* the first is no function */
+static uint32_t buckets[CHUNK];
+static ErlNifMutex *lock;
+
+static inline const struct mfa *mfa_of(uint32_t number)
+{
+	return &chunks[number / CHUNK][number % CHUNK];
+}
+
+static uint32_t new_number(uint32_t bucket, ERL_NIF_TERM mod, ERL_NIF_TERM fun, uint32_t arity)
+{
+	uint32_t n = nfns != 0 ? nfns : 1;
+	struct mfa *m;
+
+	if (n / CHUNK >= CHUNKS)
+		return 0;
+	if (chunks[n / CHUNK] == NULL)
+		chunks[n / CHUNK] = calloc(CHUNK, sizeof(struct mfa));
+	if (chunks[n / CHUNK] == NULL)
+		return 0;
+	m = &chunks[n / CHUNK][n % CHUNK];
+	*m = (struct mfa){.mod = mod, .fun = fun, .arity = arity, .next = buckets[bucket]};
+	buckets[bucket] = n;
+	nfns = n + 1;
+	return n;
+}
+
+uint32_t fast_number(ERL_NIF_TERM mod, ERL_NIF_TERM fun, uint32_t arity)
+{
+	uint32_t bucket = (uint32_t)beam_hash_fn(mod, fun, arity) % CHUNK, n;
+
+	if (lock == NULL)
+		lock = enif_mutex_create("erltrace_fast_numbers");
+	enif_mutex_lock(lock);
+	for (n = buckets[bucket]; n != 0; n = mfa_of(n)->next) {
+		const struct mfa *m = mfa_of(n);
+
+		if (m->mod == mod && m->fun == fun && m->arity == arity)
+			break;
+	}
+	if (n == 0)
+		n = new_number(bucket, mod, fun, arity);
+	enif_mutex_unlock(lock);
+	return n;
+}
+
+void fast_calls_free(void)
+{
+	for (unsigned i = 0; i < CHUNKS && chunks[i] != NULL; i++) {
+		free(chunks[i]);
+		chunks[i] = NULL;
+	}
+	memset(buckets, 0, sizeof(buckets));
+	nfns = 0;
+}
+
+/* ---- words of frames ------------------------------------------------------------------- */
+
+/* From the top: 24 bits of number, 32 of generation, 4 that are free, 4 of what the core does. */
+static inline uint64_t frame_word(uint32_t number, uint32_t generation, unsigned what)
+{
+	return (uint64_t)number << 40 | (uint64_t)generation << 8 | what;
+}
+
+static inline uint32_t number_in(uint64_t word)
+{
+	return (uint32_t)(word >> 40);
+}
+
+static inline uint32_t generation_in(uint64_t word)
+{
+	return (uint32_t)(word >> 8);
+}
+
+/* ---- terms of an event ----------------------------------------------------------------- */
+
+static inline uintptr_t word_at(const char *proc, uint32_t offset)
+{
+	return *(const uintptr_t *)(const void *)(proc + offset);
+}
+
+static inline ERL_NIF_TERM boxed(const ERL_NIF_TERM *w)
+{
+	return (ERL_NIF_TERM)(uintptr_t)w | 2;
+}
+
+/* Arguments may be binaries that are being matched, which only the VM may see: a part instead. */
+static ERL_NIF_TERM plain(struct fast_thread *ft, ERL_NIF_TERM t, unsigned *nparts)
+{
+	ERL_NIF_TERM *part = &ft->parts[8 * *nparts];
+
+	if (likely((t & 3) != 2 || !beam_is_match_context(t)))
+		return t;
+	if (*nparts >= 8)
+		return atom_dots;
+	++*nparts;
+	return beam_match_context_part(t, part);
+}
+
+/* {M, F, [Argument]} or {M, F, Arity} */
+static ERL_NIF_TERM make_mfa(struct fast_thread *ft, const struct beam_fn *fn, const uintptr_t *reg)
+{
+	ERL_NIF_TERM *w = ft->words, *cell = w + 10;
+	unsigned n = fn->arity, nparts = 0;
+
+	w[0] = 3 << 6;
+	w[1] = fn->mod;
+	w[2] = fn->fun;
+	w[3] = reg != NULL && n > 0 ? (ERL_NIF_TERM)(uintptr_t)cell | 1
+	       : reg != NULL	    ? beam_words.calm
+				    : (ERL_NIF_TERM)fn->arity_term;
+	for (unsigned i = 0; reg != NULL && i < n; i++, cell += 2) {
+		cell[0] = plain(ft, reg[i], &nparts);
+		cell[1] = i + 1 < n ? (ERL_NIF_TERM)(uintptr_t)(cell + 2) | 1 : beam_words.calm;
+	}
+	return boxed(w);
+}
+
+/* #{extra => Value} */
+static ERL_NIF_TERM make_extra(struct fast_thread *ft, ERL_NIF_TERM value)
+{
+	ERL_NIF_TERM *w = ft->words + 4, *keys = w + 4;
+
+	w[0] = beam_vm.map1.header;
+	w[1] = 1;
+	w[2] = boxed(keys);
+	w[3] = value;
+	keys[0] = 1 << 6;
+	keys[1] = atom_extra;
+	return boxed(w);
+}
+
+/* An environment of the process, and what is the same in all events. */
+static inline ErlNifEnv *set_up(
+	struct fast_thread *ft, char *proc, ERL_NIF_TERM tag, const struct beam_handle *b)
+{
+	ft->env[BEAM_ENV_PROC] = ft->env[BEAM_ENV_TRACEE] = (uintptr_t)proc;
+	ft->argv[0] = tag;
+	ft->argv[1] = b->state;
+	ft->argv[2] = word_at(proc, 0);
+	return (ErlNifEnv *)(void *)ft->env;
+}
+
+/* ---- handles --------------------------------------------------------------------------- */
+
+/* The handle in this slot, which the thread is inside of then; NULL: it takes no calls. */
+static inline struct beam_handle *enter(struct beam_thread *t, unsigned slot)
+{
+	struct beam_handle *b;
+
+	beam_thread_enter(t);
+	b = atomic_load_explicit(&beam_table[slot], memory_order_acquire);
+	if (likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire) && b->fast))
+		return b;
+	beam_thread_leave(t);
+	return NULL;
+}
+
+static inline struct beam_thread *thread(void)
+{
+	struct beam_thread *t = beam_self;
+
+	return likely(t != NULL) ? t : beam_thread_new();
+}
+
+/* The function of a frame in this handle; NULL: it is not its own. */
+static inline const struct beam_fn *fn_of(const struct beam_handle *b, uint64_t word)
+{
+	const struct mfa *m;
+
+	if (unlikely(generation_in(word) < b->generation))
+		return NULL;
+	m = mfa_of(number_in(word));
+	return beam_function_find(&b->fns, m->mod, m->fun, m->arity);
+}
+
+/* A breakpoint in the function itself; not in the export of a function, which is told of too. */
+static inline bool is_local(const uintptr_t *info)
+{
+	return ((const uint8_t *)(info + 5))[0] == 0xeb;
+}
+
+/*
+ * The simple case, as in fast_event() of calls.c: one probe with one clause, nothing that is kept of
+ * processes. false: nothing is done yet.
+ */
+static inline __attribute__((always_inline)) bool simple(struct beam_thread *t,
+	struct beam_handle *b, struct beam_tstate *ts, const struct beam_fn *fn, ErlNifEnv *env,
+	bool call)
+{
+	const struct beam_sole *sole = call ? &fn->call : &fn->end;
+	struct beam_clause *clause = sole->clause;
+	const ERL_NIF_TERM *argv = t->fast.argv;
+	const struct et_str *pid = NULL;
+	struct en_thread *slot = ts->slot;
+	uint64_t began = 0;
+	struct fire *f;
+
+	if (unlikely(ts->number != b->number || b->procs.tab != NULL ||
+		     beam_nprobes(call ? &fn->nentry : &fn->nret) != 1 || clause == NULL ||
+		     atomic_load_explicit(&slot->en->phase, memory_order_acquire) != PHASE_RUN))
+		return false;
+	if (atomic_load_explicit(&clause->timed, memory_order_relaxed) &&
+		unlikely(!clock_try(&began)))
+		return false;
+	if ((call ? fn->call_pid : fn->end_pid) &&
+		unlikely((pid = beam_text_cached(t, argv[2])) == NULL))
+		return false;
+	if (unlikely(!beam_cost_untimed(ts)))
+		return false;
+	ts->ev.cur.key = argv[2];
+	ts->ev.env = env;
+	ts->ev.argv = argv;
+	fire_fill(slot, &sole->id, clause->prog, sole->probe, STRINGS(FUNCTION_ENTRY), &ts->ev.cur,
+		argv[2]);
+	f = &slot->fire;
+	f->ts = began;
+	if (pid != NULL)
+		f->arg[ARG(FUNCTION_ENTRY, process)] = beam_str(pid);
+	f->arg[ARG(FUNCTION_ENTRY, function)] = beam_str(fn->mfa);
+	clause->entry(f);
+	if (unlikely(slot->faulted))
+		en_fire_error(f);
+	return true;
+}
+
+/* ---- entries --------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) void entry_slow(struct beam_thread *t, struct beam_handle *b,
+	struct beam_tstate *ts, const struct beam_fn *fn, ErlNifEnv *env, const uintptr_t *reg,
+	unsigned skip)
+{
+	struct fast_thread *ft = &t->fast;
+
+	ft->argv[3] = make_mfa(ft, fn, fn->asks || fn->keep ? reg : NULL);
+	ft->argv[4] = 0;
+	beam_fast_called(env, ft->argv, t, ts, b, skip);
+}
+
+/* Fires, and says whether the function's end is to be seen. */
+static inline __attribute__((always_inline)) bool entry_in(struct beam_thread *t,
+	struct beam_handle *b, unsigned slot, const struct beam_fn *fn, char *proc,
+	const uintptr_t *reg, unsigned skip)
+{
+	struct beam_tstate *ts = &t->tstates[slot];
+	ErlNifEnv *env = set_up(&t->fast, proc, atom_call, b);
+
+	if (unlikely(t->fast.argv[2] == b->owner))
+		return false;
+	if (unlikely(fn->asks)) {
+		t->fast.argv[3] = make_mfa(&t->fast, fn, reg);
+		t->fast.argv[4] = 0;
+	}
+	if (unlikely(beam_nprobes(&fn->nentry) == 0 && !b->stacks && !fn->keep))
+		return fn->framed;
+	if (unlikely(!simple(t, b, ts, fn, env, true)))
+		entry_slow(t, b, ts, fn, env, reg, skip);
+	return fn->framed;
+}
+
+/* The function that is called, in a handle that takes its calls by the fast way; or NULL. */
+static inline const struct beam_fn *called(const struct beam_handle *b, const uintptr_t *info)
+{
+	const struct beam_fn *fn =
+		beam_function_find(&b->fns, info[2], info[3], info[4] << 4 | 15);
+
+	return likely(fn != NULL && fn->number != 0 && is_local(info)) ? fn : NULL;
+}
+
+/* Does a handle wait for the end of the call whose frame this is? */
+static bool waits_for(const struct beam_handle *b, uint64_t word)
+{
+	const struct beam_fn *fn = fn_of(b, word);
+
+	return fn != NULL && fn->framed;
+}
+
+/*
+ * A tail call: the frame on top is that of the function which makes it. Its own takes that one's
+ * place, unless a handle wants the end of each: where it reads what functions return, or does not
+ * take this call at all.
+ */
+static __attribute__((noinline)) bool replaces(
+	struct beam_thread *t, const uintptr_t *info, uint64_t top)
+{
+	bool does = true;
+
+	for (uint64_t in = atomic_load_explicit(&fast_slots, memory_order_relaxed); in != 0 && does;
+		in &= in - 1) {
+		struct beam_handle *b = enter(t, (unsigned)__builtin_ctzll(in));
+		const struct beam_fn *fn;
+
+		if (b == NULL)
+			continue;
+		fn = called(b, info);
+		does = fn != NULL && fn->framed ? !fn->own_frame : !waits_for(b, top);
+		beam_thread_leave(t);
+	}
+	return does;
+}
+
+static uint64_t on_entry(char *proc, const uintptr_t *info, uintptr_t *reg, uint64_t top)
+{
+	struct beam_thread *t = thread();
+	uint32_t number = 0;
+	unsigned skip = 0;
+
+	if (unlikely(t == NULL))
+		return 0;
+	if (unlikely(top != 0) && replaces(t, info, top))
+		skip = 1 + fast_core->vm.frame;
+	for (uint64_t in = atomic_load_explicit(&fast_slots, memory_order_relaxed); in != 0;
+		in &= in - 1) {
+		unsigned slot = (unsigned)__builtin_ctzll(in);
+		struct beam_handle *b = enter(t, slot);
+		const struct beam_fn *fn;
+
+		if (unlikely(b == NULL))
+			continue;
+		fn = called(b, info);
+		if (likely(fn != NULL) && entry_in(t, b, slot, fn, proc, reg, skip))
+			number = fn->number;
+		beam_thread_leave(t);
+	}
+	if (number == 0)
+		return 0;
+	return frame_word(number,
+		(uint32_t)atomic_load_explicit(&fast_core->generation, memory_order_relaxed),
+		skip != 0 ? CORE_REPLACE : CORE_PUSH);
+}
+
+/* ---- returns --------------------------------------------------------------------------- */
+
+static inline __attribute__((always_inline)) void return_in(struct beam_thread *t,
+	struct beam_handle *b, unsigned slot, const struct beam_fn *fn, char *proc,
+	const uintptr_t *reg)
+{
+	struct beam_tstate *ts = &t->tstates[slot];
+	ErlNifEnv *env = set_up(&t->fast, proc, atom_return_from, b);
+
+	if (unlikely(t->fast.argv[2] == b->owner))
+		return;
+	if (unlikely(fn->asks)) {
+		t->fast.argv[3] = make_mfa(&t->fast, fn, NULL);
+		t->fast.argv[4] = make_extra(&t->fast, reg[0]);
+	}
+	if (likely(!fn->keep) && likely(simple(t, b, ts, fn, env, false)))
+		return;
+	t->fast.argv[3] = make_mfa(&t->fast, fn, NULL);
+	t->fast.argv[4] = make_extra(&t->fast, reg[0]);
+	beam_fast_ended(env, t->fast.argv, t, ts, b, fn,
+		(unsigned)beam_level_of(proc) - fast_core->vm.frame);
+}
+
+static void on_return(char *proc, uint64_t word, const uintptr_t *reg)
+{
+	struct beam_thread *t = thread();
+	uint64_t in;
+
+	if (unlikely(t == NULL))
+		return;
+	for (in = atomic_load_explicit(&fast_slots, memory_order_relaxed); in != 0; in &= in - 1) {
+		unsigned slot = (unsigned)__builtin_ctzll(in);
+		struct beam_handle *b = enter(t, slot);
+		const struct beam_fn *fn;
+
+		if (unlikely(b == NULL))
+			continue;
+		fn = fn_of(b, word);
+		if (likely(fn != NULL && fn->number != 0))
+			return_in(t, b, slot, fn, proc, reg);
+		beam_thread_leave(t);
+	}
+}
+
+/* ---- exceptions ------------------------------------------------------------------------ */
+
+/* The class and the reason: where it is caught, in the registers that handlers have them in. */
+static void get_reason(struct fast_thread *ft, const char *proc, bool caught, const uintptr_t *reg,
+	ERL_NIF_TERM *class, ERL_NIF_TERM *reason)
+{
+	if (!caught) {
+		fast_reason(proc, class, reason, ft->words + FAST_WORDS - 3);
+		return;
+	}
+	*class = reg[3];
+	*reason = reg[1];
+}
+
+/* From the newest frame on, as the calls end; level: words on the stack when each was called. */
+static void on_raised(char *proc, const uintptr_t *newest, const uintptr_t *end, bool caught,
+	const uintptr_t *reg)
+{
+	const struct core_vm *vm = &fast_core->vm;
+	const uintptr_t *bottom = (const uintptr_t *)word_at(proc, vm->hend), *at;
+	struct beam_thread *t = thread();
+	ERL_NIF_TERM class, reason;
+
+	if (t == NULL)
+		return;
+	get_reason(&t->fast, proc, caught, reg, &class, &reason);
+	for (at = newest; (at = core_next_frame(vm, at, end)) != NULL; at++)
+		for (uint64_t in = atomic_load_explicit(&fast_slots, memory_order_relaxed); in != 0;
+			in &= in - 1) {
+			unsigned slot = (unsigned)__builtin_ctzll(in);
+			struct beam_handle *b = enter(t, slot);
+			const struct beam_fn *fn;
+			ErlNifEnv *env;
+
+			if (b == NULL)
+				continue;
+			fn = fn_of(b, at[1]);
+			env = set_up(&t->fast, proc, atom_exception_from, b);
+			if (fn != NULL && fn->number != 0 && t->fast.argv[2] != b->owner) {
+				t->fast.argv[3] = make_mfa(&t->fast, fn, NULL);
+				t->fast.argv[4] = 0;
+				beam_fast_raised(env, t->fast.argv, t, &t->tstates[slot], b, fn,
+					(unsigned)(bottom - (at + 1 + vm->frame)), class, reason);
+			}
+			beam_thread_leave(t);
+		}
+}
+
+const struct core_ops fast_ops = {.entry = on_entry, .ret = on_return, .raised = on_raised};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * THE PROBE PATH of calls, returns and exceptions by the fast way (fast_calls.c): the core's hooks
+ * (core/core.h) call these, in place of the VM's tracing. The same probes fire, with the same
+ * arguments.
+ */
+#ifndef BEAM_FAST_CALLS_H
+#define BEAM_FAST_CALLS_H
+
+#include <erl_nif.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/core.h"
+
+#pragma GCC visibility push(hidden)
+
+struct beam_fn;
+
+/* What a thread builds its events in: an environment of the process, and the terms that a tracer
+ * would have been given. */
+#define FAST_ENV_WORDS 16
+#define FAST_WORDS     (4 + 6 + 2 * 256 + 3)
+struct fast_thread {
+	uintptr_t env[FAST_ENV_WORDS];
+	ERL_NIF_TERM argv[5];
+	ERL_NIF_TERM words[FAST_WORDS];
+	ERL_NIF_TERM parts[8 * 8]; /* binaries that are being matched, as such */
+};
+
+extern const struct core_ops fast_ops;
+
+/* The number of a function in frames; 0: no memory. Under the lock of the handle that arms it. */
+uint32_t fast_number(ERL_NIF_TERM mod, ERL_NIF_TERM fun, uint32_t arity_term);
+void fast_calls_free(void); /* nobody takes calls any more */
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The registered name of the process that runs (own_name.c, probe path): read out of the VM's own
+ * struct, where no event tells of registrations.
+ */
+#ifndef BEAM_OWN_NAME_H
+#define BEAM_OWN_NAME_H
+
+#include <erl_nif.h>
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden)
+
+bool beam_own_name_known(void); /* the check has found where the VM keeps it */
+
+/*
+ * The name of the process whose struct is at proc, which has this pid and runs on this thread; 0: it
+ * has none. An event may be about another process than the one that runs: that is taken to have none.
+ */
+ERL_NIF_TERM beam_registered_name(const char *proc, ERL_NIF_TERM pid);
+/* The same at an event of the VM, or in a NIF that the process has called. */
+ERL_NIF_TERM beam_own_name(ErlNifEnv *env, ERL_NIF_TERM pid);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,43 @@
+#!/usr/bin/env -S erltrace -qs
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exceptions.d: which functions of a module are left by exceptions, of which class, for which
+ * reason, how often. A reason that is a tuple is shown by its first element: badmatch, noproc. An
+ * exception that passes several functions counts for each of them; a chain of tail calls is one call
+ * of its last function. A throw that nobody catches is an error, nocatch.
+ *
+ *	erltrace -N NODE -qs exceptions.d MODULE
+ *
+ * Arguments: functions of these modules, a name or a pattern like 'my_*'.
+ * Cost: every call of the named functions is traced (flags call, return_to), about 1 us each, and
+ * leaves a stack frame until it ends (exception_trace). A loop of tail calls leaves one in each
+ * round: do not name modules with loops that run for ever. Those of gen_server and the like are
+ * their own.
+ * Sample:
+ *	   COUNT FUNCTION                             CLASS   REASON
+ *	     132 demo_store:reserve/2                 error   badmatch
+ *	       7 demo_web:handle/1                    throw   not_found
+ */
+#pragma D option quiet
+#pragma D option aggsortrev
+
+erlang*:$$1::function-exception
+{
+	this->in = erltype(erlreason) == "tuple" && erlsize(erlreason) > 0;
+}
+
+erlang*:$$1::function-exception /this->in/
+{
+	@[copyinstr(arg1), erlclass, (string)erlelement(1, erlreason)] = count();
+}
+
+erlang*:$$1::function-exception /!this->in/
+{
+	@[copyinstr(arg1), erlclass, (string)erlreason] = count();
+}
+
+END
+{
+	printf("%8s %-36s %-7s %s\n", "COUNT", "FUNCTION", "CLASS", "REASON");
+	printa("%@8d %-36s %-7s %s\n", @);
+}

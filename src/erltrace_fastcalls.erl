@@ -1,0 +1,367 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% @doc The fast way to function probes (c_src/core/core.h, c_src/beam/fast_calls.c): calls come from
+%% the JIT's code straight to the library, no process is traced.
+%%
+%% A function is armed by the VM's own breakpoint of call_count, paused, so that the VM does not count.
+%% From OTP 27 on a handle has a trace session for that. Before, a function has one counter in the
+%% whole node: a function that is counted already has its breakpoint, and is left as it is. What our
+%% handles have set is kept by the library, and changed under the lock of erltrace_vm.
+%%
+%% Before the first one, once for each library in a node, available/0 looks for what the fast way needs
+%% (c_src/beam/fast_find.c) and tests it on functions of this module. If anything is not as known, the
+%% answer is why, and calls are traced.
+-module(erltrace_fastcalls).
+-export([available/0, arm/3, add/2, disarm/1, forget/1, is_armed/2, count/1]).
+-export([find/0]). % for tests
+-export([one/1, timed/1, body/1, tail/1, raise/1, grow/1]). % what is looked at, and tested
+-export_type([fast/0]).
+
+-record(fast, {number :: pos_integer(),
+               owner :: pid(),
+               session :: term(),                     % from OTP 27 on
+               patterns = #{} :: erltrace_patterns:patterns()}).
+-opaque fast() :: #fast{}.
+-type answer() :: ok | {refused, Why :: binary()}.
+
+-define(KEPT, fast). % {what our handles have set, [{number of a handle, what it has asked for}]}
+-define(MANY, 2000).
+
+%% ---- is it there? ----------------------------------------------------------------------------
+
+%% @doc Can calls be taken the fast way in this node?
+-spec available() -> answer().
+available() ->
+    case erltrace_nif:kept(fastcalls, undefined) of
+        undefined ->
+            %% In a process of its own, which survives if this one is killed.
+            {P, M} = spawn_monitor(fun() ->
+                                           erltrace_vm:leave_application(),
+                                           first_look()
+                                   end),
+            receive
+                {'DOWN', M, process, P, normal} -> erltrace_nif:kept(fastcalls, undefined);
+                {'DOWN', M, process, P, Why} ->
+                    {refused, iolist_to_binary(io_lib:format("the test ended with ~0P", [Why, 20]))}
+            end;
+        Known ->
+            Known
+    end.
+
+%% One at a time: the name is a lock. (Arming takes that of erltrace_vm.)
+first_look() ->
+    try register(?MODULE, self()) of
+        true ->
+            erltrace_nif:kept(fastcalls, undefined) =:= undefined andalso
+                erltrace_nif:keep(fastcalls, look())
+    catch
+        error:badarg ->
+            M = monitor(process, ?MODULE),
+            receive {'DOWN', M, process, _, _} -> ok end,
+            erltrace_nif:kept(fastcalls, undefined) =:= undefined andalso first_look()
+    end.
+
+look() ->
+    case {application:get_env(erltrace, vm_internals, true), erltrace_vm:layout()} of
+        {false, _} -> {refused, <<"the setting vm_internals forbids it">>};
+        {_, names} -> {refused, <<"the layout of processes is not known">>};
+        {_, ok} ->
+            case erltrace_nif:fastcalls(adopt) of
+                ok -> self_test();
+                undefined -> install(find());
+                Refused -> Refused
+            end
+    end.
+
+install(ok) ->
+    case erltrace_nif:fastcalls(install) of
+        ok -> self_test();
+        Refused -> Refused
+    end;
+install(Refused) ->
+    Refused.
+
+%% @doc Look for everything, in the order that c_src/beam/fast_find.h has.
+-spec find() -> answer().
+find() ->
+    all_ok([fun() -> {{R}} = two(code), R end,
+            fun catches/0,
+            fun() -> in_process(fun sensitive/0) end,
+            fun return/0,
+            fun() -> erltrace_nif:fastcalls(words) end]).
+
+all_ok([]) ->
+    ok;
+all_ok([Step | Steps]) ->
+    case Step() of
+        ok -> all_ok(Steps);
+        {refused, Why} -> {refused, iolist_to_binary(Why)}
+    end.
+
+in_process(Fun) ->
+    {P, M} = spawn_monitor(fun() -> exit({result, Fun()}) end),
+    receive
+        {'DOWN', M, process, P, {result, R}} -> R;
+        {'DOWN', M, process, P, Why} -> {refused, io_lib:format("~0P", [Why, 20])}
+    end.
+
+%% Calls that leave nothing on the stack but where they return to.
+two(Step) -> X = one(Step), {X}.
+
+-spec one(term()) -> {term()}.
+one(Step) -> Y = erltrace_nif:fastcalls(Step), {Y}.
+
+%% Under one handler more each time.
+catches() ->
+    A = erltrace_nif:fastcalls({catches, 0}),
+    B = (catch catches_1()),
+    all_ok([fun() -> R end || R <- [A | B]]).
+
+catches_1() ->
+    A = erltrace_nif:fastcalls({catches, 1}),
+    B = (catch erltrace_nif:fastcalls({catches, 2})),
+    [A, B].
+
+sensitive() ->
+    A = erltrace_nif:fastcalls({sensitive, 0}),
+    process_flag(sensitive, true),
+    B = erltrace_nif:fastcalls({sensitive, 1}),
+    all_ok([fun() -> R end || R <- [A, B]]).
+
+%% A process that the VM times, as for call_time.
+return() ->
+    {P, M} = spawn_monitor(fun() -> receive go -> ok end, exit({result, untimed(return)}) end),
+    Fn = {?MODULE, timed, 1},
+    Off = case erltrace_vm:has_sessions() of
+              true ->
+                  S = apply(trace, session_create, [erltrace_calls, self(), []]),
+                  1 = apply(trace, function, [S, Fn, true, [call_time]]),
+                  1 = apply(trace, process, [S, P, true, [call]]),
+                  fun() -> apply(trace, session_destroy, [S]) end;
+              false ->
+                  1 = erlang:trace_pattern(Fn, true, [call_time]),
+                  _ = erlang:trace(P, false, [all]), % others may trace new processes
+                  1 = erlang:trace(P, true, [call]),
+                  fun() -> erlang:trace_pattern(Fn, false, [call_time]) end
+          end,
+    P ! go,
+    Result = receive
+                 {'DOWN', M, process, P, {result, {{R}}}} -> R;
+                 {'DOWN', M, process, P, Why} -> {refused, io_lib:format("~0P", [Why, 20])}
+             end,
+    _ = Off(),
+    Result.
+
+untimed(Step) -> X = timed(Step), {X}.
+
+-spec timed(term()) -> {term()}.
+timed(Step) -> Y = erltrace_nif:fastcalls(Step), {Y}.
+
+%% ---- the self-test ---------------------------------------------------------------------------
+
+self_test() ->
+    case erltrace_nif:fastcalls(start) of
+        ok ->
+            Result = try tests() after erltrace_nif:fastcalls(stop) end,
+            Result =:= ok orelse erltrace_nif:fastcalls(forget),
+            Result;
+        Refused -> Refused
+    end.
+
+tests() ->
+    Fns = [{fast, ?MODULE, F, 1} || F <- [body, tail, raise, grow]],
+    Fast = arm(alone, Fns, self()),
+    try all_ok([fun() -> count(What, Test, Counts) end || {What, Test, Counts} <- cases()] ++
+                   [fun reasons/0])
+    after disarm(Fast)
+    end.
+
+%% What each counts: entries, tail calls, returns, the sum of what body/1 returned, frames left by
+%% error, exit and throw, those that nobody caught, others.
+cases() ->
+    [{"returns", fun() -> 10 = id(body(10)) end, [11, 0, 11, 55, 0, 0, 0, 0, 0]},
+     {"tail calls", fun() -> 0 = id(tail(10)) end, [11, 10, 1, 0, 0, 0, 0, 0, 0]},
+     {"exceptions", fun() -> [catch_(raise, C) || C <- [error, exit, throw]] end,
+      [3, 0, 0, 0, 1, 1, 1, 0, 0]},
+     {"deep exceptions", fun() -> [catch_(raise, {5, C}) || C <- [error, exit, throw]] end,
+      [18, 0, 0, 0, 6, 6, 6, 0, 0]},
+     {"garbage collection", fun() -> 300 = length(grow(300)) end,
+      [301, 0, 301, 0, 0, 0, 0, 0, 0]},
+     {"an exit", fun() -> raise({2, exit}) end, [3, 0, 0, 0, 0, 0, 0, 3, 0]}].
+
+count(What, Test, Counts) ->
+    {P, M} = spawn_opt(fun() -> _ = Test(), id(ok) end, [monitor, {min_heap_size, 233}]),
+    receive {'DOWN', M, process, P, _} -> ok end,
+    case erltrace_nif:fastcalls({counts, 0}) of
+        Counts -> ok;
+        Other -> {refused, io_lib:format("~s: ~w events instead of ~w", [What, Other, Counts])}
+    end.
+
+%% Where an exception is kept before it is handled; and what the VM's own are.
+reasons() ->
+    %% of what the VM makes the reason: a tag and a value, a tag, the first element of a tuple
+    Kinds = [{error, none}, {exit, none}, {throw, none}, {badmatch, value}, {case_clause, value},
+             {try_clause, value}, {badfun, value}, {badarity, value}, {badmap, value},
+             {function_clause, tag}, {if_clause, tag}, {badarg, tag}, {badarith, tag}, {undef, tag},
+             {system_limit, tag}, {error_args, first}],
+    _ = in_process(fun() -> [kind(N, K) || {N, K} <- lists:zip(lists:seq(0, length(Kinds) - 1), Kinds)],
+                            ok end),
+    _ = erltrace_nif:fastcalls({counts, 0}),
+    erltrace_nif:fastcalls({reasons, 0}).
+
+kind(N, {Kind, Form}) ->
+    ok = erltrace_nif:fastcalls({kind, {N, Kind, Form}}),
+    catch_(raise, Kind),
+    erltrace_nif:fastcalls({kind, none}).
+
+catch_(raise, How) ->
+    try id(raise(How)) catch _:_ -> ok end.
+
+id(X) -> X.
+
+-spec body(non_neg_integer()) -> non_neg_integer().
+body(0) -> 0;
+body(N) -> 1 + body(N - 1).
+
+-spec tail(non_neg_integer()) -> 0.
+tail(0) -> 0;
+tail(N) -> tail(N - 1).
+
+-spec grow(non_neg_integer()) -> [[integer()]].
+grow(0) -> [];
+grow(N) -> [lists:seq(1, 50) | grow(N - 1)].
+
+-spec raise(term()) -> term().
+raise({0, Class}) -> erlang:raise(Class, ?MODULE, []);
+raise({N, Class}) -> {raise({N - 1, Class})};
+raise(error) -> error(?MODULE);
+raise(exit) -> exit(?MODULE);
+raise(throw) -> throw(?MODULE);
+raise(badmatch) -> {} = id(?MODULE);
+raise(case_clause) -> case id(?MODULE) of {} -> ok end;
+raise(try_clause) -> try id(?MODULE) of {} -> ok catch throw:none -> ok end;
+raise(badfun) -> (id(?MODULE))();
+raise(badarity) -> (id(fun(_) -> ok end))();
+raise(undef) -> ?MODULE:no_such_function();
+raise(error_args) -> error(?MODULE, [none]);
+raise(badmap) -> (id(?MODULE))#{a => b};
+raise(if_clause) -> X = id(?MODULE), if X =:= {} -> ok end;
+raise(badarg) -> {atom_to_list(id({}))};
+raise(badarith) -> 1 + id(?MODULE);
+raise(system_limit) -> {list_to_atom(lists:duplicate(256, $a))}.
+%% function_clause is what is left.
+
+%% ---- arming ----------------------------------------------------------------------------------
+
+%% @doc Set the breakpoints of what a script needs. `alone': the self-test.
+-spec arm(pos_integer() | alone, [term()], Owner :: pid()) -> fast().
+arm(Number, Needs, Owner) ->
+    add(Needs, #fast{number = Number, owner = Owner}).
+
+%% @doc More of them: a module has been loaded, or loaded again.
+-spec add([term()], fast()) -> fast().
+add(Needs, #fast{patterns = Old} = Fast) ->
+    case erltrace_patterns:from_needs([N || {fast, _, _, _} = N <- Needs]) of
+        New when map_size(New) =:= 0 -> Fast;
+        New -> set(New, Fast#fast{patterns = erltrace_patterns:merge(Old, New)})
+    end.
+
+set(New, #fast{session = Session} = Fast) ->
+    case {Session, erltrace_vm:has_sessions()} of
+        {_, false} ->
+            erltrace_vm:locked(fun() -> set_shared(Fast) end),
+            Fast;
+        {undefined, true} ->
+            S = apply(trace, session_create, [erltrace_calls, {erltrace_nif, 0}, []]),
+            set(New, Fast#fast{session = S});
+        _ ->
+            erltrace_patterns:on(New, #{}, {fun(_) -> true end, fun(_) -> ok end}, setter(Fast)),
+            Fast
+    end.
+
+%% Both: the breakpoint, and that it does not count.
+setter(#fast{session = Session, owner = Owner}) ->
+    fun(MFA, true, Opts) ->
+            node(Owner) =:= node() andalso not is_process_alive(Owner) andalso throw(owner_gone),
+            pattern(Session, MFA, true, Opts),
+            pattern(Session, MFA, pause, Opts);
+       (MFA, false, Opts) ->
+            pattern(Session, MFA, false, Opts)
+    end.
+
+pattern(Session, MFA, Pattern, Opts) ->
+    try
+        case Session of
+            undefined -> erlang:trace_pattern(MFA, Pattern, Opts);
+            _ -> apply(trace, function, [Session, MFA, Pattern, Opts])
+        end
+    catch error:badarg -> 0 % the module has gone
+    end.
+
+%% @doc Take them back.
+-spec disarm(fast()) -> ok.
+disarm(#fast{session = undefined, number = Number}) ->
+    forget(Number);
+disarm(#fast{session = Session}) ->
+    _ = apply(trace, session_destroy, [Session]),
+    ok.
+
+%% @doc Is this function armed in the code that is loaded now?
+-spec is_armed(fast(), mfa()) -> boolean().
+is_armed(#fast{session = Session}, MFA) -> is_integer(counter(Session, MFA)).
+
+counter(undefined, MFA) ->
+    {call_count, N} = erlang:trace_info(MFA, call_count),
+    N;
+counter(Session, MFA) ->
+    {call_count, N} = apply(trace, info, [Session, MFA, call_count]),
+    N.
+
+%% @doc How many functions.
+-spec count(fast()) -> non_neg_integer().
+count(#fast{patterns = Patterns}) -> erltrace_patterns:count(Patterns).
+
+%% ---- one counter for all: before OTP 27 ------------------------------------------------------
+
+set_shared(#fast{number = Number, patterns = Patterns} = Fast) ->
+    {Ours, Handles} = kept(),
+    New = erltrace_patterns:filter(fun(MFA, _) -> is_free(MFA) end, Patterns),
+    Ours1 = erltrace_patterns:merge(Ours, New),
+    keep(Ours1, [{Number, Patterns} | lists:keydelete(Number, 1, Handles)]),
+    Touch = fun(More) -> keep(erltrace_patterns:merge(Ours1, More),
+                              [{Number, Patterns} | lists:keydelete(Number, 1, Handles)]) end,
+    erltrace_patterns:on(New, Ours, {fun is_free/1, Touch}, setter(Fast)),
+    keep(Ours1, [{Number, Patterns} | lists:keydelete(Number, 1, Handles)]).
+
+%% @doc Take back what only handle Number needs, and what handles that are dead have left.
+-spec forget(pos_integer() | alone) -> ok.
+forget(Number) ->
+    case erltrace_vm:has_sessions() orelse kept() =:= {#{}, []} of
+        true -> ok; % a session ends with the process that holds it
+        false -> erltrace_vm:locked(fun() -> sweep(Number) end)
+    end.
+
+sweep(Number) ->
+    {Ours, Handles} = kept(),
+    Stay = [H || {N, _} = H <- Handles, N =/= Number, N =/= alone, erltrace_vm:alive(N)],
+    Needed = lists:foldl(fun({_, Ps}, All) -> erltrace_patterns:merge(All, Ps) end, #{}, Stay),
+    Off = erltrace_patterns:without(Needed, Ours),
+    On = erltrace_patterns:filter(fun(MFA, _) -> is_integer(counter(undefined, MFA)) end, Off),
+    erltrace_patterns:off(On, fun is_free/1,
+                          fun(MFA, Pattern, Opts) -> pattern(undefined, MFA, Pattern, Opts) end),
+    keep(erltrace_patterns:without(Off, Ours), Stay).
+
+is_free(MFA) ->
+    counter(undefined, MFA) =:= false andalso erlang:trace_info(MFA, traced) =/= {traced, global}.
+
+kept() ->
+    erltrace_nif:kept(?KEPT, {#{}, []}).
+
+keep(_, []) ->
+    _ = erltrace_nif:drop(?KEPT),
+    ok;
+keep(Ours, Handles) ->
+    case erltrace_patterns:count(Ours) of
+        N when N > ?MANY -> erltrace_nif:keep_large(?KEPT, {Ours, Handles});
+        _ -> erltrace_nif:keep(?KEPT, {Ours, Handles})
+    end.

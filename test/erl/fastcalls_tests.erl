@@ -1,0 +1,245 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% The fast way to function probes: what it looks for, and that it refuses what it does not know; the
+%% same results as the tracer's way; nothing left behind.
+-module(fastcalls_tests).
+-include_lib("eunit/include/eunit.hrl").
+-export([f/1, down/1, loop/1, bits/1, map/2, each/1, raise/1, deep/2]). % what is traced
+
+%% Before anything is installed.
+finder_test_() ->
+    {setup, fun start/0, fun(_) -> ok end, {inorder,
+      [{timeout, 120, fun every_byte/0}, fun a_mapping_is_missing/0]}}.
+
+start() ->
+    {ok, _} = application:ensure_all_started(erltrace),
+    application:set_env(erltrace, fast_calls, true),
+    ok.
+
+%% Whichever byte of the VM's code is another: refused, or it did not matter, and the same was found.
+every_byte() ->
+    ok = erltrace_nif:fastcalls({flip, 0}),
+    ?assertEqual(ok, erltrace_fastcalls:find()),
+    N = erltrace_nif:fastcalls(bytes),
+    Facts = erltrace_nif:fastcalls(facts),
+    Refused = [K || K <- lists:seq(1, N), refused(K, Facts)],
+    ok = erltrace_nif:fastcalls({flip, 0}),
+    ?assert(length(Refused) >= 60),
+    ?assertEqual(ok, erltrace_fastcalls:find()).
+
+refused(K, Facts) ->
+    ok = erltrace_nif:fastcalls({flip, K}),
+    case erltrace_fastcalls:find() of
+        ok -> ?assertEqual({K, Facts}, {K, erltrace_nif:fastcalls(facts)}), false;
+        {refused, Why} -> ?assert(byte_size(Why) > 0), true
+    end.
+
+a_mapping_is_missing() ->
+    [begin
+         ok = erltrace_nif:fastcalls({without, Perms}),
+         ?assertMatch({Perms, {refused, _}}, {Perms, erltrace_fastcalls:find()})
+     end || Perms <- ['rw-s', 'r-xs', 'r-xp']],
+    ok = erltrace_nif:fastcalls({without, none}),
+    ?assertEqual(ok, erltrace_fastcalls:find()).
+
+%% ---- the same by either way ------------------------------------------------------------------
+
+same_test_() ->
+    {setup, fun() -> start(), available() end, fun(_) -> ok end,
+     fun(ok) -> [{Name, {timeout, 60, fun() -> same(Script, Work) end}} || {Name, Script, Work} <- cases()];
+        ({refused, Why}) -> io:format(user, "skipped: the fast way: ~s~n", [Why]), []
+     end}.
+
+available() -> erltrace_fastcalls:available().
+
+-define(ALL, "erlang*:fastcalls_tests:").
+cases() ->
+    [{"counts", ?ALL ":function-entry { @e[args[1]] = count(); } "
+      ?ALL ":function-return { @r[args[1]] = count(); }", fun everything/0},
+     {"arguments and depth", ?ALL "f:function-entry, " ?ALL "down:function-entry, "
+      ?ALL "loop:function-entry { @e[args[1], erlargs, arg2, arg3] = count(); } "
+      ?ALL "down:function-return { @r[args[1], arg2] = count(); }", fun calls/0},
+     {"what is returned", ?ALL ":function-return { @r[args[1], erlret] = count(); }", fun calls/0},
+     {"arguments at the return",
+      ?ALL "f:function-return, " ?ALL "map:function-return { @r[args[1], erlargs, erlret] = count(); }",
+      fun() -> calls(), [map(fun f/1, [{I, <<I>>}]) || I <- [1, 2]] end},
+     {"variables of the process", ?ALL "down:function-entry /!self->n/ { self->n = erlint(0); } "
+      ?ALL "down:function-return /self->n == 3/ { @[self->n, args[1]] = count(); self->n = 0; }",
+      fun() -> [down(3) || _ <- lists:seq(1, 10)] end},
+     {"a binary that is being matched",
+      ?ALL "bits:function-entry { @[erlarg(0)] = count(); }",
+      fun() -> bits(<<"abcdefgh">>), bits(<<1:4, "xyz">>) end},
+     {"the stack", ?ALL "f:function-entry { @[ustack()] = count(); }", fun calls/0},
+     {"exceptions", ?ALL ":function-entry { @e[args[1]] = count(); } "
+      ?ALL ":function-return { @r[args[1]] = count(); } "
+      ?ALL ":function-exception { @x[args[1], erlclass, erlreason] = count(); }", fun exceptions/0},
+     {"exceptions with depth and arguments",
+      ?ALL "deep:function-exception { @x[args[1], arg2, args[3], erlargs, erlreason] = count(); }",
+      fun exceptions/0},
+     {"exceptions that nobody catches",
+      ?ALL ":function-exception { @x[args[1], erlclass, erlreason] = count(); }", fun uncaught/0},
+     {"a pattern", ?ALL "map:function-entry /erlmatch(erlarg(1), \"[{A, <<B>>}]\")/ "
+      "{ @[this->A, this->B] = count(); }", fun() -> map(fun f/1, [{7, <<8>>}]) end}].
+
+same(Script, Work) ->
+    Traced = results(traced, Script, Work),
+    ?assert(length(Traced) > 0),
+    ?assertEqual(Traced, results(fast, Script, Work)).
+
+results(Way, Script, Work) ->
+    application:set_env(erltrace, fast_calls, Way =:= fast),
+    {ok, H} = erltrace:open(),
+    ok = erltrace:compile(H, Script),
+    ok = erltrace:go(H),
+    {P, M} = spawn_monitor(Work),
+    receive {'DOWN', M, process, P, normal} -> ok end,
+    ok = erltrace:stop(H),
+    {ok, Rows} = erltrace:walk(H),
+    ok = erltrace:close(H),
+    lists:sort(Rows).
+
+everything() ->
+    calls(), [bits(<<"abc">>) || _ <- [1, 2]], map(fun f/1, [1, 2, 3]).
+
+calls() ->
+    [f(X) || X <- [1, {2}, [3]]],
+    3 = down(3),
+    ok = loop(4),
+    [each(I) || I <- [1, 2, 3]].
+
+-define(HOWS, [throw, error, exit, raise, badmatch, case_clause, function_clause, badarg, badarith,
+               if_clause, badfun, badarity, undef, error_args, none]).
+
+exceptions() ->
+    [catch_(How, N) || How <- ?HOWS, N <- [0, 1, 3]],
+    [catch catch_again(How) || How <- ?HOWS],
+    calls().
+
+catch_(How, N) ->
+    try deep(N, How) of X -> X catch C:R -> {C, R} end.
+
+%% Caught, and raised again.
+catch_again(How) ->
+    try deep(1, How) catch C:R:S -> erlang:raise(C, R, S) after f(1) end.
+
+%% No error of these is logged: the logger is told nothing of processes that exit.
+uncaught() ->
+    [begin
+         {P, M} = spawn_monitor(fun() -> deep(2, How) end),
+         receive {'DOWN', M, process, P, _} -> ok end
+     end || How <- ?HOWS].
+
+deep(0, How) -> raise(How);
+deep(N, How) -> {deep(N - 1, How)}.
+
+raise(throw) -> throw({thrown, 1});
+raise(error) -> error(my_error);
+raise(exit) -> exit({my, "exit"});
+raise(raise) -> erlang:raise(throw, raised, []);
+raise(badmatch) -> {} = id(17);
+raise(case_clause) -> case id(17) of {} -> ok end;
+raise(badarg) -> {atom_to_list(id({}))};
+raise(badarith) -> {1 + id(a)};
+raise(if_clause) -> X = id(17), if X =:= {} -> ok end;
+raise(badfun) -> (id(17))();
+raise(badarity) -> (id(fun(_) -> ok end))();
+raise(undef) -> fastcalls_tests:no_such_function(1);
+raise(error_args) -> error(with_args, [1, 2]);
+raise(none) -> none.
+
+id(X) -> X.
+
+f(X) -> {X}.
+
+down(0) -> 0;
+down(N) -> 1 + down(N - 1).
+
+loop(0) -> ok;
+loop(N) -> loop(N - 1).
+
+each(N) -> X = f(N), {X, loop(N)}.
+
+bits(<<C, Rest/bits>>) -> [C | bits(Rest)];
+bits(Rest) -> [Rest].
+
+map(F, [H | T]) -> [F(H) | map(F, T)];
+map(_, []) -> [].
+
+%% ---- nothing is left -------------------------------------------------------------------------
+
+left_test_() ->
+    {setup, fun() -> start(), available() end, fun(_) -> ok end,
+     fun(ok) -> {inorder, [{timeout, 60, fun a_handle_ends/0}, {timeout, 60, fun an_owner_is_killed/0},
+                           fun sensitive_processes_are_not_seen/0, fun no_process_is_traced/0,
+                           fun it_is_found_once/0]};
+        (_) -> []
+     end}.
+
+a_handle_ends() ->
+    ?assertMatch([1, 0, 0, _], state()),
+    {ok, H} = open(?ALL "f:function-entry { @ = count(); } " ?ALL "f:function-return { @r = count(); }"),
+    ?assertMatch([1, 1, 1, _], state()),
+    ?assertMatch({call_count, N} when is_integer(N), counter({?MODULE, f, 1})),
+    ok = erltrace:close(H),
+    ?assertMatch([1, 0, 0, _], state()),
+    ?assertEqual({call_count, false}, counter({?MODULE, f, 1})).
+
+an_owner_is_killed() ->
+    Me = self(),
+    P = spawn(fun() -> {ok, H} = open(?ALL "f:function-entry { @ = count(); }"),
+                       Me ! {up, H}, receive never -> ok end end),
+    receive {up, _} -> ok end,
+    ?assertMatch([1, 1, 1, _], state()),
+    exit(P, kill),
+    until(fun() -> [1, 0, 0] =:= lists:sublist(state(), 3) end),
+    until(fun() -> {call_count, false} =:= counter({?MODULE, f, 1}) end).
+
+sensitive_processes_are_not_seen() ->
+    {ok, H} = open(?ALL "f:function-entry { @[erlint(0)] = count(); }"),
+    in(fun() -> process_flag(sensitive, true), f(1) end),
+    in(fun() -> f(1) end),
+    ok = erltrace:stop(H),
+    ?assertMatch({ok, [{count, [1], 1}]}, erltrace:walk(H)),
+    ok = erltrace:close(H).
+
+no_process_is_traced() ->
+    {ok, H} = open(?ALL "f:function-entry { self->t = timestamp; } " ?ALL "f:function-return { self->t = 0; }"),
+    ?assertEqual([], [P || P <- processes(), traced(P)]),
+    ok = erltrace:close(H).
+
+%% A process that has been looked for has our words: they are nobody else's then.
+it_is_found_once() ->
+    ?assertMatch({refused, _}, erltrace_fastcalls:find()),
+    ?assertEqual(ok, available()).
+
+open(Script) ->
+    application:set_env(erltrace, fast_calls, true),
+    {ok, H} = erltrace:open(),
+    ok = erltrace:compile(H, Script),
+    ok = erltrace:go(H),
+    {ok, H}.
+
+state() -> erltrace_nif:fastcalls(state).
+
+counter(MFA) ->
+    case erltrace_vm:has_sessions() of
+        false -> erlang:trace_info(MFA, call_count);
+        true ->
+            Counts = [N || {S, _} <- apply(trace, session_info, [all]),
+                           {call_count, N} <- [apply(trace, info, [S, MFA, call_count])], is_integer(N)],
+            {call_count, case Counts of [N | _] -> N; [] -> false end}
+    end.
+
+traced(P) ->
+    case process_info(P, trace) of
+        {trace, N} -> N =/= 0;
+        undefined -> false
+    end.
+
+in(Fun) ->
+    {P, M} = spawn_monitor(Fun),
+    receive {'DOWN', M, process, P, normal} -> ok end.
+
+until(Fun) -> until(Fun, 500).
+
+until(Fun, 0) -> ?assert(Fun());
+until(Fun, N) -> Fun() orelse begin timer:sleep(10), until(Fun, N - 1) end.
