@@ -65,18 +65,15 @@ with(null_return, Fun) ->
 with(call_count, Fun) -> traced(true, [call_count], [], Fun);
 with(call_time, Fun) -> traced(true, [call_time], [{tracer, null_tracer, 1}, call], Fun);
 with(count_counters, Fun) -> scripted([{"counters", "1"}], script(count), Fun);
-with(count_traced, Fun) -> scripted([{"counters", "0"} | traced()], script(count), Fun);
+with(count_traced, Fun) -> scripted([{"counters", "0"}, {"calls", "traced"}], script(count), Fun);
 with(count_fast, Fun) -> scripted([{"counters", "0"}, {"calls", "fast"}], script(count), Fun);
-with(heat_traced, Fun) -> scripted(traced(), script(heat), Fun);
+with(heat_traced, Fun) -> scripted([{"calls", "traced"}], script(heat), Fun);
 with(heat_fast, Fun) -> scripted([{"calls", "fast"}], script(heat), Fun);
 with(dbg, Fun) ->
     {ok, _} = dbg:tracer(process, {fun seen/2, #{}}),
     {ok, _} = dbg:tpl(bench_many, [{'_', [], [{return_trace}]}]),
     {ok, _} = dbg:p(new_processes, [call, timestamp]),
     try Fun() after dbg:stop_clear() end.
-
-%% Where the fast way cannot be had there is nothing to choose.
-traced() -> [{"calls", "traced"} || bench_ways:here(fast, calls) =:= ok].
 
 traced(Spec, Flags, Trace, Fun) ->
     _ = erlang:trace_pattern({bench_many, '_', '_'}, Spec, Flags),
@@ -195,8 +192,7 @@ goal(Name, Value, Unit, Base, Op, Goal) ->
 
 fast_ways() -> [traced] ++ [fast || bench_ways:here(fast, calls) =:= ok].
 
-options(fast) -> [{"calls", "fast"}];
-options(traced) -> traced().
+options(Way) -> [{"calls", atom_to_list(Way)}].
 
 %% From go to armed, entry and return of 10,000 functions.
 arming() ->

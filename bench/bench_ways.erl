@@ -63,13 +63,9 @@ here(Way, Load) when Way =:= notes; Way =:= usdt; Way =:= kernel ->
             end
     end;
 here(fast, _) ->
-    case code:ensure_loaded(erltrace_fastcalls) of
-        {module, M} ->
-            case apply(M, available, []) of
-                ok -> ok;
-                Other -> {no, lists:flatten(io_lib:format("refused: ~tp", [Other]))}
-            end;
-        _ -> {no, "not built"}
+    case erltrace_fastcalls:available() of
+        ok -> ok;
+        {refused, Why} -> {no, "refused: " ++ binary_to_list(Why)}
     end;
 here(_, _) -> ok.
 
@@ -89,7 +85,7 @@ on(null, Load) ->
     patterns(Load, true, [local]),
     _ = erlang:trace(new_processes, true, [{tracer, null_tracer, 1} | null_flags(Load)]),
     {null, Load};
-on(erltrace, Load) -> {erltrace, open([{"counters", "off"} | traced()], script(Load))};
+on(erltrace, Load) -> {erltrace, open([{"counters", "off"}, {"calls", "traced"}], script(Load))};
 on(fast, Load) -> {erltrace, open([{"counters", "off"}, {"calls", "fast"}], script(Load))};
 on(interp, Load) -> {erltrace, open([{"counters", "off"}, {"jit", "off"}], script(Load))};
 on(counters, Load) -> {erltrace, open([{"counters", "on"}], script(Load))};
@@ -128,9 +124,6 @@ on(notes, Load) ->
 on(Way, Load) when Way =:= usdt; Way =:= kernel ->
     {ok, Beam} = file:read_link("/proc/self/exe"),
     {Way, program_on(Way, Load, Beam)}.
-
-%% Where calls=fast cannot be had there is nothing to choose.
-traced() -> [{"calls", "traced"} || here(fast, calls) =:= ok].
 
 -spec ready(state(), [pid()]) -> term().
 ready({eprof, _}, Workers) -> profiling = eprof:start_profiling(Workers, {bench_loads, '_', '_'});

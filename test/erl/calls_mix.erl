@@ -18,8 +18,8 @@
 %% l an end by a tail call, o still open when the process has gone. For each function
 %% e + t = r + x + l + o; over all functions t = l, so that e = r + x + o.
 -module(calls_mix).
--export([plan/2, kinds/0, model/1, expected/2, told/2, total/2, sum/1]).
--export([script/1, exceptions/0, counts/1, run/2, foreign/1, tool/2, tools/0, quiet/0]).
+-export([plan/2, kinds/0, model/1, expected/2, told/1, total/2, sum/1]).
+-export([script/0, counts/1, run/2, foreign/1, tool/2, tools/0, quiet/0]).
 -export([ops/1, finish/1, resume/1, id/1, term/1, hop/1]). % what the programs run
 -export_type([plan/0, counts/0]).
 
@@ -317,13 +317,9 @@ expected(Plan, #{rounds := Rounds, seen := Seen}) ->
     sum([maps:map(fun(_, N) -> N * times(Kind, Rounds) end, element(2, model(P)))
          || {Kind, P} <- Plan, lists:member(Kind, Seen)]).
 
-%% What script/1 can count of that: what is open or left is not an event, and a BIF that fails has
-%% none.
--spec told(counts(), Exceptions :: boolean()) -> counts().
-told(Counts, Exceptions) ->
-    maps:filter(fun({x, F}, _) -> Exceptions andalso not lists:member(F, [adler32, read_link_nif]);
-                   ({What, _}, _) -> lists:member(What, [e, t, r])
-                end, Counts).
+%% The events of that: that a call is open, or was left by a tail call, is none.
+-spec told(counts()) -> counts().
+told(Counts) -> maps:filter(fun({What, _}, _) -> lists:member(What, [e, t, r, x]) end, Counts).
 
 %% The sum of these, over all functions.
 -spec total([e | t | r | x | l | o], counts()) -> non_neg_integer().
@@ -337,23 +333,15 @@ sum(All) ->
                 end, #{}, All).
 
 %% A script that counts all of it.
--spec script(Exceptions :: boolean()) -> iolist().
-script(Exceptions) ->
-    ["erlang*:calls_mix_code::function-entry { @[arg3 ? \"t\" : \"e\", probefunc] = count(); }"
-     "erlang*:calls_mix_code::function-return { @[\"r\", probefunc] = count(); }",
-     ["erlang*:calls_mix_code::function-exception { @[\"x\", probefunc] = count(); }" || Exceptions],
-     "erlang*:erlang:adler32/1:bif-entry, erlang*:prim_file:read_link_nif/1:nif-entry"
-     "{ @[\"e\", probefunc] = count(); }"
-     "erlang*:erlang:adler32/1:bif-return, erlang*:prim_file:read_link_nif/1:nif-return"
-     "{ @[\"r\", probefunc] = count(); }"].
-
-%% Is there a probe for an end by exception?
--spec exceptions() -> boolean().
-exceptions() ->
-    case erltrace:probes("erlang*:calls_mix_code:leaf:function-exception") of
-        {ok, [_ | _]} -> true;
-        _ -> false
-    end.
+-spec script() -> string().
+script() ->
+    "erlang*:calls_mix_code::function-entry { @[arg3 ? \"t\" : \"e\", probefunc] = count(); }"
+    "erlang*:erlang:adler32/1:bif-entry, erlang*:prim_file:read_link_nif/1:nif-entry"
+    "{ @[\"e\", probefunc] = count(); }"
+    "erlang*:calls_mix_code::function-return, erlang*:erlang:adler32/1:bif-return,"
+    "erlang*:prim_file:read_link_nif/1:nif-return { @[\"r\", probefunc] = count(); }"
+    "erlang*:calls_mix_code::function-exception, erlang*:erlang:adler32/1:function-exception,"
+    "erlang*:prim_file:read_link_nif/1:function-exception { @[\"x\", probefunc] = count(); }".
 
 %% What such a script has counted.
 -spec counts(erltrace:handle()) -> counts().

@@ -15,32 +15,19 @@ ways() -> [traced] ++ [fast || fast() =:= ok].
 
 %% Says which cannot, and why.
 -spec skipped() -> term().
-skipped() -> [io:format(user, "~nskipped: calls=fast: ~ts~n", [Why]) || {no, Why} <- [fast()]].
+skipped() -> [io:format(user, "~nskipped: calls=fast: ~ts~n", [Why]) || {refused, Why} <- [fast()]].
 
-fast() ->
-    case code:ensure_loaded(erltrace_fastcalls) of
-        {module, M} ->
-            case apply(M, available, []) of
-                ok -> ok;
-                Other -> {no, io_lib:format("~tp", [Other])}
-            end;
-        _ -> {no, "not built"}
-    end.
+fast() -> erltrace_fastcalls:available().
 
 -spec open(traced | fast, iodata()) -> erltrace:handle().
 open(Way, Script) ->
     {ok, H} = erltrace:open(),
-    [ok = erltrace:setopt(H, K, V) || {K, V} <- [{"watchdog", "0"}, {"counters", "0"}]],
-    way(H, Way),
+    [ok = erltrace:setopt(H, K, V) || {K, V} <- [{"watchdog", "0"}, {"counters", "0"},
+                                                 {"calls", atom_to_list(Way)}]],
     ok = erltrace:compile(H, iolist_to_binary(Script)),
     ok = erltrace:go(H),
+    {ok, #{calls := #{way := Way, traced := []}}} = erltrace:status(H),
     H.
-
-way(H, Way) ->
-    case {erltrace:setopt(H, "calls", atom_to_list(Way)), fast()} of
-        {ok, _} -> ok;
-        {{error, _}, {no, _}} -> traced = Way % there is no other way
-    end.
 
 each_way(Test) -> [{timeout, 120, {atom_to_list(W), fun() -> calls_mix:quiet(), Test(W) end}}
                    || W <- ways()].
@@ -62,8 +49,7 @@ same(Want, H) -> same(Want, H, []).
 
 same(Want, H, But) ->
     {ok, #{lost := 0}} = erltrace:status(H),
-    X = calls_mix:exceptions(),
-    Told = fun(C) -> maps:filter(fun({_, F}, _) -> not lists:member(F, But) end, calls_mix:told(C, X)) end,
+    Told = fun(C) -> maps:filter(fun({_, F}, _) -> not lists:member(F, But) end, calls_mix:told(C)) end,
     ?assertEqual([], differs(Told(Want), Told(calls_mix:counts(H)))).
 
 seen() -> calls_mix:kinds() -- [sensitive].
@@ -84,7 +70,7 @@ mix_test_() ->
 
 mix(Way, Seed) ->
     Plan = calls_mix:plan(Seed, ?PLAN),
-    H = open(Way, calls_mix:script(calls_mix:exceptions())),
+    H = open(Way, calls_mix:script()),
     ok = calls_mix:run(Plan, #{rounds => 10, rearm => fun() -> rearm(H) end}),
     same(calls_mix:expected(Plan, #{rounds => 10, seen => seen()}), H),
     ok = erltrace:close(H).
@@ -94,7 +80,7 @@ scripts_test_() -> each_way(fun scripts/1).
 
 scripts(Way) ->
     Plan = calls_mix:plan(11, ?PLAN),
-    Hs = [open(Way, calls_mix:script(calls_mix:exceptions())) || _ <- [1, 2]],
+    Hs = [open(Way, calls_mix:script()) || _ <- [1, 2]],
     {P, M} = spawn_monitor(fun() -> come_and_go(Way) end),
     ok = calls_mix:run(Plan, #{rounds => 10, rearm => fun() -> [rearm(H) || H <- Hs] end}),
     P ! stop,
@@ -138,7 +124,7 @@ tool_here(Way, Tool, Seed, Rounds) ->
     Plan = calls_mix:plan(Seed, #{worker => 4, dying => 2, victim => 3, foreign => 3}),
     Foreign = calls_mix:foreign(Plan),
     End = calls_mix:tool(Tool, Foreign),
-    H = open(Way, calls_mix:script(calls_mix:exceptions())),
+    H = open(Way, calls_mix:script()),
     try
         ok = calls_mix:run(Plan, #{rounds => Rounds, rearm => fun() -> ok end, foreign => Foreign}),
         Hidden = Way =:= traced andalso before_27() andalso claims(Tool),
@@ -165,8 +151,7 @@ every_call(Want, Got) ->
                                                     W =:= e orelse W =:= t]) end,
     ?assertEqual([], differs(Entries(Want), Entries(Got))),
     Open = calls_mix:total([o], Want),
-    calls_mix:exceptions() andalso
-        ?assertEqual(calls_mix:total([e], Got), calls_mix:total([r, x], Got) + Open).
+    ?assertEqual(calls_mix:total([e], Got), calls_mix:total([r, x], Got) + Open).
 
 %% ---- exceptions -------------------------------------------------------------------------------
 
@@ -175,7 +160,7 @@ stack_traces_test_() -> each_way(fun stack_traces/1).
 
 stack_traces(Way) ->
     Without = traces(),
-    H = open(Way, calls_mix:script(calls_mix:exceptions())),
+    H = open(Way, calls_mix:script()),
     With = traces(),
     ok = erltrace:close(H),
     ?assertEqual(Without, With),
@@ -204,7 +189,7 @@ shadow_test_() ->
 %% No process is flagged.
 flags_test() ->
     [begin
-         H = open(fast, calls_mix:script(calls_mix:exceptions())),
+         H = open(fast, calls_mix:script()),
          ?assertEqual([], [P || P <- [new_processes | processes()],
                                 {flags, [_ | _]} <- [erlang:trace_info(P, flags)]]),
          ok = erltrace:close(H)

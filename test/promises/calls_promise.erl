@@ -43,7 +43,7 @@ now_ms() -> erlang:monotonic_time(millisecond).
 mix(Way, Calls) ->
     Began = now_ms(),
     Wild = wild(),
-    H = calls_mix_tests:open(Way, [calls_mix:script(calls_mix:exceptions()), wild_script()]),
+    H = calls_mix_tests:open(Way, [calls_mix:script(), wild_script()]),
     {Counts, Batches} = batches(Calls, H, 1, #{}),
     Killed = tame(Wild),
     WildCounts = wild_counts(H),
@@ -84,19 +84,18 @@ loaded(H, Seed) ->
 told(Way, Counts, Batches, Ms) ->
     [E, T, R, X, L, O] = [calls_mix:total([W], Counts) || W <- [e, t, r, x, l, o]],
     true = E + T =:= R + X + L + O,
-    say("~s: ~b calls on ~b schedulers in ~b s: ~b + ~b tail calls = ~b returns + ~b exceptions~s + ~b "
+    say("~s: ~b calls on ~b schedulers in ~b s: ~b + ~b tail calls = ~b returns + ~b exceptions + ~b "
         "left by tail calls + ~b open when the process was killed or hibernated; the code replaced and "
         "purged ~b times",
-        [Way, E + T, erlang:system_info(schedulers_online), Ms div 1000, E, T, R, X,
-         [" (not counted: no such probe)" || not calls_mix:exceptions()], L, O, Batches]).
+        [Way, E + T, erlang:system_info(schedulers_online), Ms div 1000, E, T, R, X, L, O,
+         Batches]).
 
 %% ---- wild processes --------------------------------------------------------------------------
 
 wild_script() ->
-    ["erlang*:calls_mix_wild::function-entry { @wild[arg3 ? \"t\" : \"e\", probefunc] = count(); }"
-     "erlang*:calls_mix_wild::function-return { @wild[\"r\", probefunc] = count(); }",
-     ["erlang*:calls_mix_wild::function-exception { @wild[\"x\", probefunc] = count(); }"
-      || calls_mix:exceptions()]].
+    "erlang*:calls_mix_wild::function-entry { @wild[arg3 ? \"t\" : \"e\", probefunc] = count(); }"
+    "erlang*:calls_mix_wild::function-return { @wild[\"r\", probefunc] = count(); }"
+    "erlang*:calls_mix_wild::function-exception { @wild[\"x\", probefunc] = count(); }".
 
 wild() ->
     Code = wild_code(),
@@ -166,7 +165,7 @@ wild_text(#{e := E, t := T, r := R, x := X}, Killed) ->
 %% A process that is killed leaves so many calls at most; one that old code is purged under, too.
 wild_ok(#{e := E, r := R, x := X}, Killed) ->
     Most = 30 * (2 * Killed + 4),
-    E > 0 andalso R + X =< E andalso (E - R - X =< Most orelse not calls_mix:exceptions()).
+    E > 0 andalso R + X =< E andalso E - R - X =< Most.
 
 %% ---- soak ------------------------------------------------------------------------------------
 
@@ -192,7 +191,7 @@ soak(Ways, Until, Seed, Calls, Sizes) ->
     More = case Seed rem 4 of
                0 -> calls_mix_tests:tool(Way, lists:nth(1 + Seed div 8 rem length(Legal), Legal), Seed, 20);
                _ ->
-                   H = calls_mix_tests:open(Way, [calls_mix:script(calls_mix:exceptions()), wild_script()]),
+                   H = calls_mix_tests:open(Way, [calls_mix:script(), wild_script()]),
                    Counts = batch(H, Seed, ?BATCH div 20, #{}),
                    ok = erltrace:close(H),
                    calls_mix:total([e, t], Counts)
