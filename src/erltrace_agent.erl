@@ -427,10 +427,10 @@ cost_lines(#data{spec = Spec} = Data) ->
                   [{"no room for ~b name~s: these processes are shown by their pids",
                     [N, plural(N, "s")]} ||
                       N <- [maps:get(unnamed, Counts, 0)], N > 0] ++
-                  [{"~b return~s without the arguments of the call: there was no room to keep them, "
-                    "or a tail call had ended it", [N, plural(N, "s")]} ||
+                  [{"~b return~s or exception~s without the arguments of the call: there was no room "
+                    "to keep them, or a tail call had ended it", [N, plural(N, "s"), plural(N, "s")]} ||
                       N <- [maps:get(no_args, Counts, 0)], N > 0] ++
-                  [{"the arguments of ~b call~s were too large to be kept whole: at the return, parts "
+                  [{"the arguments of ~b call~s were too large to be kept whole: at its end, parts "
                     "of them are missing, and patterns may not match", [N, plural(N, "s")]} ||
                       N <- [maps:get(cut_args, Counts, 0)], N > 0]);
         _ ->

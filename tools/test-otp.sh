@@ -13,6 +13,8 @@
 #	OTP_MIRROR=URL   where Debian's packages are (debootstrap's own choice)
 #	OTP_UPDATE=1     bring the packages of the chroots up to date first
 #	ONLY=TEXT        tests whose names hold TEXT
+#	PROP_TESTS=N     so many cases of each property
+#	TEST_TIMEOUT=N   seconds that one test may take (tools/run-tests.sh)
 #
 # All of it happens in mount and process namespaces of its own: however this ends, no mount and no
 # process (an epmd, a node) is left. The tests have a loopback of their own beside: whatever else
@@ -58,11 +60,13 @@ fi
 
 inside() { # root, command
 	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LANG=C.UTF-8 \
-		DEBIAN_FRONTEND=noninteractive ONLY="${ONLY-}" chroot "$1" bash -c "$2"
+		DEBIAN_FRONTEND=noninteractive ONLY="${ONLY-}" ${PROP_TESTS:+PROP_TESTS="$PROP_TESTS"} \
+		${TEST_TIMEOUT:+TEST_TIMEOUT="$TEST_TIMEOUT"} chroot "$1" bash -c "$2"
 }
 
 mounts() { # root
-	mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev" &&
+	mount -t proc proc "$1/proc" && mount -t sysfs -o ro sysfs "$1/sys" &&
+		mount --bind /dev "$1/dev" &&
 		mount -t devpts devpts "$1/dev/pts" -o newinstance,ptmxmode=0666 &&
 		mount -t tmpfs tmpfs "$1/dev/shm"
 }

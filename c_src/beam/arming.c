@@ -192,7 +192,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		fn->asks = asks;
 		fn->framed = nret + nexc > 0 || b->depth;
 		fn->own_frame = values;
-		fn->number = fast_number(fn->mod, fn->fun, fn->arity_term);
+		fn->number = fast_number(fn, b->number);
 		n->nomem |= fn->number == 0;
 	}
 	if (nentry == 1)
@@ -449,7 +449,8 @@ static bool keeps_processes(const struct beam_handle *b, const struct needs *n, 
 static bool needs_exits(const struct beam_handle *b, const struct needs *n)
 {
 	bool flagged = n->route[ROUTE_SEND] || n->route[ROUTE_RECEIVE] || n->route[ROUTE_RUNNING] ||
-		       n->route[ROUTE_GC] || b->vts || b->hibernate;
+		       n->route[ROUTE_GC] || b->vts || b->hibernate ||
+		       (b->fast && n->route[ROUTE_LOCAL]); /* a function that is traced */
 	bool of_others = READS_PBI(n->pbis, ERLPEER) || READS_PBI(n->pbis, ERLPEERPROC) ||
 			 (reads_names(n) && monitors(n));
 

@@ -38,7 +38,9 @@
 #define CHUNKS 4096
 struct mfa {
 	ERL_NIF_TERM mod, fun;
-	uint32_t arity, next; /* a term; the next of its bucket */
+	uint32_t arity, next;	  /* a term; the next of its bucket */
+	const struct beam_fn *fn; /* of the handle that armed it first, which is not looked up; */
+	unsigned handle;	  /* its number, which no other has */
 };
 static struct mfa *chunks[CHUNKS];
 static uint32_t nfns; /* the first is no function */
@@ -50,7 +52,7 @@ static inline const struct mfa *mfa_of(uint32_t number)
 	return &chunks[number / CHUNK][number % CHUNK];
 }
 
-static uint32_t new_number(uint32_t bucket, ERL_NIF_TERM mod, ERL_NIF_TERM fun, uint32_t arity)
+static uint32_t new_number(uint32_t bucket, const struct beam_fn *fn, unsigned handle)
 {
 	uint32_t n = nfns != 0 ? nfns : 1;
 	struct mfa *m;
@@ -62,15 +64,20 @@ static uint32_t new_number(uint32_t bucket, ERL_NIF_TERM mod, ERL_NIF_TERM fun, 
 	if (chunks[n / CHUNK] == NULL)
 		return 0;
 	m = &chunks[n / CHUNK][n % CHUNK];
-	*m = (struct mfa){.mod = mod, .fun = fun, .arity = arity, .next = buckets[bucket]};
+	*m = (struct mfa){.mod = fn->mod,
+		.fun = fn->fun,
+		.arity = fn->arity_term,
+		.next = buckets[bucket],
+		.fn = fn,
+		.handle = handle};
 	buckets[bucket] = n;
 	nfns = n + 1;
 	return n;
 }
 
-uint32_t fast_number(ERL_NIF_TERM mod, ERL_NIF_TERM fun, uint32_t arity)
+uint32_t fast_number(const struct beam_fn *fn, unsigned handle)
 {
-	uint32_t bucket = (uint32_t)beam_hash_fn(mod, fun, arity) % CHUNK, n;
+	uint32_t bucket = (uint32_t)beam_hash_fn(fn->mod, fn->fun, fn->arity_term) % CHUNK, n;
 
 	if (lock == NULL)
 		lock = enif_mutex_create("erltrace_fast_numbers");
@@ -78,11 +85,11 @@ uint32_t fast_number(ERL_NIF_TERM mod, ERL_NIF_TERM fun, uint32_t arity)
 	for (n = buckets[bucket]; n != 0; n = mfa_of(n)->next) {
 		const struct mfa *m = mfa_of(n);
 
-		if (m->mod == mod && m->fun == fun && m->arity == arity)
+		if (m->mod == fn->mod && m->fun == fn->fun && m->arity == fn->arity_term)
 			break;
 	}
 	if (n == 0)
-		n = new_number(bucket, mod, fun, arity);
+		n = new_number(bucket, fn, handle);
 	enif_mutex_unlock(lock);
 	return n;
 }
@@ -214,7 +221,9 @@ static inline const struct beam_fn *fn_of(const struct beam_handle *b, uint64_t 
 	if (unlikely(generation_in(word) < b->generation))
 		return NULL;
 	m = mfa_of(number_in(word));
-	return beam_function_find(&b->fns, m->mod, m->fun, m->arity);
+	return likely(m->handle == b->number)
+		       ? m->fn
+		       : beam_function_find(&b->fns, m->mod, m->fun, m->arity);
 }
 
 /* A breakpoint in the function itself; not in the export of a function, which is told of too. */

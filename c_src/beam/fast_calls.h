@@ -30,8 +30,8 @@ struct fast_thread {
 
 extern const struct core_ops fast_ops;
 
-/* The number of a function in frames; 0: no memory. Under the lock of the handle that arms it. */
-uint32_t fast_number(ERL_NIF_TERM mod, ERL_NIF_TERM fun, uint32_t arity_term);
+/* The number of a function in frames, which a handle arms; 0: no memory. */
+uint32_t fast_number(const struct beam_fn *fn, unsigned handle);
 void fast_calls_free(void); /* nobody takes calls any more */
 
 #pragma GCC visibility pop

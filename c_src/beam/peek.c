@@ -101,7 +101,8 @@ bool beam_get_bits(ErlNifEnv *env, ERL_NIF_TERM t, struct beam_bits *b)
 
 	if (likely(is_known() && at.bits != BITS_UNKNOWN))
 		return peek(t, b);
-	if (!enif_inspect_binary(env, t, &bin))
+	/* of an odd number of bits, OTP 25 would give the whole bytes */
+	if (!enif_is_binary(env, t) || !enif_inspect_binary(env, t, &bin))
 		return false;
 	*b = (struct beam_bits){.data = bin.data, .n = bin.size * 8};
 	return true;

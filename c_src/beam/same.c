@@ -138,18 +138,62 @@ static int same_trees(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned d
 	return same_all(w, pa, pb, n, deep);
 }
 
+/* The value of a key, looked for from where the last one was found: mostly it is the next. */
+static int find_key(struct walk *w, ERL_NIF_TERM map, ErlNifMapIterator *it, ERL_NIF_TERM key,
+	ERL_NIF_TERM *value, unsigned deep)
+{
+	for (int turn = 0; turn < 2; turn++) {
+		ERL_NIF_TERM k;
+		int is = SAME_NOT;
+
+		while (is == SAME_NOT && enif_map_iterator_get_pair(w->env, it, &k, value)) {
+			is = same(w, k, key, deep);
+			enif_map_iterator_next(w->env, it);
+		}
+		if (is != SAME_NOT)
+			return is;
+		enif_map_iterator_destroy(w->env, it);
+		if (!enif_map_iterator_create(w->env, map, it, ERL_NIF_MAP_ITERATOR_FIRST))
+			return SAME_UNKNOWN;
+	}
+	return SAME_NOT;
+}
+
+/* Where the words of maps are not known. To walk one of more than 32 keys, the VM would allocate. */
+static int same_pairs(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned deep)
+{
+	ERL_NIF_TERM key, value, other;
+	ErlNifMapIterator ia, ib;
+	int is = SAME;
+	size_t na, nb;
+
+	if (!enif_get_map_size(w->env, a, &na) || !enif_get_map_size(w->env, b, &nb) || na != nb)
+		return SAME_NOT;
+	if (na == 0)
+		return SAME;
+	if (na > BEAM_FLAT_MAP ||
+		!enif_map_iterator_create(w->env, a, &ia, ERL_NIF_MAP_ITERATOR_FIRST) ||
+		!enif_map_iterator_create(w->env, b, &ib, ERL_NIF_MAP_ITERATOR_FIRST))
+		return SAME_UNKNOWN;
+	while (is == SAME && enif_map_iterator_get_pair(w->env, &ia, &key, &value)) {
+		is = find_key(w, b, &ib, key, &other, deep);
+		if (is == SAME)
+			is = same(w, value, other, deep);
+		enif_map_iterator_next(w->env, &ia);
+	}
+	enif_map_iterator_destroy(w->env, &ia);
+	enif_map_iterator_destroy(w->env, &ib);
+	return is;
+}
+
 static int same_maps(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned deep)
 {
 	const ERL_NIF_TERM *ka, *kb, *va, *vb;
 	unsigned na, nb;
-	size_t sa, sb;
 	int is;
 
 	if (!beam_vm.words)
-		return enif_get_map_size(w->env, a, &sa) && enif_get_map_size(w->env, b, &sb) &&
-				       sa != sb
-			       ? SAME_NOT
-			       : SAME_UNKNOWN;
+		return same_pairs(w, a, b, deep);
 	if (!beam_get_flat_map(a, &na, &ka, &va))
 		return same_trees(w, a, b, deep);
 	if (!beam_get_flat_map(b, &nb, &kb, &vb) || na != nb)

@@ -91,7 +91,7 @@ static void walk_binary(struct walk *w, ERL_NIF_TERM t)
 {
 	ErlNifBinary bin;
 
-	if (enif_inspect_binary(w->env, t, &bin))
+	if (enif_is_binary(w->env, t) && enif_inspect_binary(w->env, t, &bin))
 		w->words += bin.size <= 64 ? 2 + (unsigned)(bin.size + 7) / 8
 					  : beam_vm.size_binary;
 	else

@@ -12,7 +12,6 @@ finder_test_() ->
 
 start() ->
     {ok, _} = application:ensure_all_started(erltrace),
-    application:set_env(erltrace, fast_calls, true),
     ok.
 
 %% Whichever byte of the VM's code is another: refused, or it did not matter, and the same was found.
@@ -86,10 +85,11 @@ same(Script, Work) ->
     ?assertEqual(Traced, results(fast, Script, Work)).
 
 results(Way, Script, Work) ->
-    application:set_env(erltrace, fast_calls, Way =:= fast),
     {ok, H} = erltrace:open(),
+    ok = erltrace:setopt(H, "calls", atom_to_list(Way)),
     ok = erltrace:compile(H, Script),
     ok = erltrace:go(H),
+    ?assertMatch({ok, #{calls := #{way := Way}}}, erltrace:status(H)),
     {P, M} = spawn_monitor(Work),
     receive {'DOWN', M, process, P, normal} -> ok end,
     ok = erltrace:stop(H),
@@ -212,8 +212,8 @@ it_is_found_once() ->
     ?assertEqual(ok, available()).
 
 open(Script) ->
-    application:set_env(erltrace, fast_calls, true),
     {ok, H} = erltrace:open(),
+    ok = erltrace:setopt(H, "calls", "fast"),
     ok = erltrace:compile(H, Script),
     ok = erltrace:go(H),
     {ok, H}.

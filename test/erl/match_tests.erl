@@ -2,7 +2,7 @@
 %% Patterns and terms as scripts have them: each rule, then terms that are made to be hard.
 -module(match_tests).
 -include_lib("eunit/include/eunit.hrl").
--export([hard_terms/0, answers/0, answer/2]).
+-export([hard_terms/0, answers/0, answer/2, no_insides/0]).
 
 -define(RECORDS, [{order, [id, item, n]}]).
 
@@ -75,9 +75,7 @@ binaries_test_() ->
        binds([], <<"zo\x{eb}"/utf8>>, "<<\"zo\x{eb}\"/utf8>>"),
        binds([], <<"zo\x{eb}">>, "<<\"zo\x{eb}\">>"), no(<<"zo\x{eb}">>, "<<\"zo\x{eb}\"/utf8>>"),
        binds([{"A", 1}, {"B", 2}], <<16#12>>, "<<A:4, B:4>>"),
-       binds([{"R", <<2, 3:4>>}], <<1, 2, 3:4>>, "<<1, R/bits>>"),
        no(<<1, 2, 3:4>>, "<<1, R/binary>>"), binds([{"R", <<16#23>>}], <<16#1, 16#23>>, "<<_, R/binary>>"),
-       binds([{"R", <<16#23>>}], <<16#12, 16#3:4>>, "<<1:4, R/binary>>"),
        binds([{"X", -2}], <<-2:16>>, "<<X:16/signed>>"),
        binds([{"X", 513}], <<1, 2>>, "<<X:16/little>>"),
        binds([{"X", (1 bsl 64) - 1}], <<-1:64>>, "<<X:64>>"),
@@ -88,6 +86,15 @@ binaries_test_() ->
        binds([{"X", <<"ab">>}], {<<"ab">>, <<"xab">>}, "{X, <<\"x\", X/binary>>}"),
        no({<<"ab">>, <<"xac">>}, "{X, <<\"x\", X/binary>>}"),
        no("ab", "<<\"ab\">>"), no(ab, "<<_/binary>>"), no({}, "<<_/bits>>")]).
+
+%% Those that are no whole number of bytes.
+odd_bits_test_() ->
+    with_layout(
+      [binds([{"R", <<2, 3:4>>}], <<1, 2, 3:4>>, "<<1, R/bits>>"),
+       binds([{"R", <<16#23>>}], <<16#12, 16#3:4>>, "<<1:4, R/binary>>"),
+       told(2, <<1, 1:1>>, size), told(1, {<<1, 5:3>>, copied(<<1, 5:3>>)}, same),
+       told(0, {<<1, 5:3>>, <<1, 4:3>>}, same), told(0, {<<1, 5:3>>, <<1>>}, same),
+       told(<<"<<1,5:3>>">>, <<1, 5:3>>, printed)]).
 
 %% A binary that begins in the midst of a byte, or of another; one that is being appended to.
 sub_binaries_test_() ->
@@ -161,7 +168,7 @@ numbers_test_() ->
        told(undefined, 1.0e30, integer), told(undefined, a, integer), told(undefined, "5", integer),
        told(2, {a, b}, size), told(3, [a, b, c], size), told(undefined, [a | b], size),
        told(0, [], size), told(0, {}, size), told(2, #{a => 1, b => 2}, size), told(3, <<"abc">>, size),
-       told(2, <<1, 1:1>>, size), told(3, abc, size), told(3, 'zo\x{eb}', size),
+       told(3, abc, size), told(3, 'zo\x{eb}', size),
        told(1, '\x{3a9}', size), told(undefined, 5, size),
        told(-1, 4, compare, 5), told(0, 5, compare, 5), told(1, 6, compare, 5),
        told(0, 5.0, compare, 5), told(1, 5.5, compare, 5), told(-1, -5.5, compare, -5),
@@ -170,6 +177,16 @@ numbers_test_() ->
        told(1, 9007199254740993.0, compare, 9007199254740991),
        told(1, {1 bsl 70, 1 bsl 70}, same), told(0, {1, 1.0}, same), told(1, {{a, "b"}, {a, "b"}}, same),
        told(0, {{a, "b"}, {a, "c"}}, same)]).
+
+same_maps_test_() ->
+    M = #{a => 1, "b" => {2}, 3 => #{c => [d]}},
+    L = maps:from_list([{I, {I}} || I <- lists:seq(1, 32)]),
+    with_layout(
+      [told(1, {#{}, copied(#{})}, same), told(1, {M, copied(M)}, same), told(1, {L, copied(L)}, same),
+       told(0, {M, #{}}, same), told(0, {M, M#{a => 1.0}}, same), told(0, {M, M#{e => 1}}, same),
+       told(0, {M, maps:remove(a, M#{e => 1})}, same), told(0, {M, M#{3 => #{c => [e]}}}, same),
+       told(0, {L, L#{32 => {}}}, same), told(0, {M, L}, same), told(0, {M, [M]}, same),
+       binds([{"X", M}], {M, copied(M)}, "{X, X}"), no({M, M#{a => 2}}, "{X, X}")]).
 
 %% Funs of a module's functions are told apart; what others hold is not looked into.
 funs_test() ->
@@ -273,3 +290,32 @@ too_large_to_tell_test_() ->
     end}.
 
 copied(T) -> binary_to_term(term_to_binary(T)).
+
+%% ---- without knowing the VM's insides --------------------------------------------------------
+
+%% All answers are the same but for those that the VM does not give without allocating: then there
+%% is none. In a node of its own, for what is known is found out when the library is loaded.
+no_insides_test_() ->
+    {timeout, 120, fun() ->
+        {ok, Peer, _} = peer:start(#{connection => standard_io, wait_boot => 60000,
+                                     args => ["-pa" | code:get_path()]}),
+        try ?assertEqual(ok, peer:call(Peer, ?MODULE, no_insides, [], 120000))
+        after peer:stop(Peer)
+        end
+    end}.
+
+no_insides() ->
+    application:set_env(erltrace, vm_internals, false),
+    eunit:test([{generator, ?MODULE, G} ||
+                   G <- [rules_test_, large_map_test_, binaries_test_, sub_binaries_test_, zeros_test_,
+                         numbers_test_, same_maps_test_, texts_test_, hard_terms_test_]] ++
+                   [{?MODULE, T} || T <- [atoms_test, funs_test]] ++ [no_answers()]).
+
+%% The bits of what is no whole number of bytes; the keys of a map of more than 32.
+no_answers() ->
+    Odd = <<1, 5:3>>,
+    Large = maps:from_list([{I, I} || I <- lists:seq(1, 33)]),
+    with_layout([no(Odd, "<<1, _/bits>>"), told(undefined, Odd, size), told(undefined, Odd, chars),
+                 told(<<"<<...>>">>, Odd, printed), told(<<"bitstring">>, Odd, type),
+                 told(-1, {Odd, copied(Odd)}, same), told(-1, {Large, copied(Large)}, same),
+                 told(0, {Large, Large#{34 => 34}}, same)]).

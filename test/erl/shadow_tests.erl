@@ -5,7 +5,7 @@
 -module(shadow_tests).
 -include_lib("eunit/include/eunit.hrl").
 -export([a/1, b/1, c/1, resume/1]).
--export([random/2, script/1, programs/1, model/3, ops/1]). % to try more of them by hand
+-export([random/2, script/1, exceptions/1, programs/1, model/3, ops/1]). % to try more of them by hand
 
 -define(SEEDS, 10).
 -define(PROGRAMS, 100). % each in a process of its own
@@ -163,12 +163,14 @@ script(Options) ->
     "erlang*:shadow_tests:c:function-return"
     "{ @[\"r\", copyinstr(arg1), arg2] = count(); }".
 
-exceptions() ->
-    script("") ++ "erlang*:shadow_tests:a:function-exception,"
-    "erlang*:shadow_tests:b:function-exception, erlang*:shadow_tests:c:function-exception"
-    "{ @[\"x\", copyinstr(arg1), arg2] = count(); }".
+exceptions(Fns) ->
+    script("") ++ lists:join(",", [probe(F) || F <- Fns]) ++
+        "{ @[\"x\", copyinstr(arg1), arg2] = count(); }".
 
-has_exceptions(Script) -> string:find(Script, "function-exception") =/= nomatch.
+probe(F) -> lists:concat(["erlang*:shadow_tests:", F, ":function-exception"]).
+
+has_event(Script, {x, F, _}) -> string:find(Script, probe(F)) =/= nomatch;
+has_event(_, _) -> true.
 
 sum(Events) ->
     lists:foldl(fun(E, M) -> maps:update_with(E, fun(N) -> N + 1 end, 1, M) end, #{}, Events).
@@ -194,7 +196,7 @@ look(Programs, Hs, Scripts) ->
             sum(lists:append([element(2, model(P, 0, [])) || P <- Programs])))),
     [{Want -- Got, Got -- Want} ||
         {H, Script} <- lists:zip(Hs, Scripts),
-        Want <- [[E || {{Kind, _, _}, _} = E <- All, Kind =/= x orelse has_exceptions(Script)]],
+        Want <- [[{E, N} || {E, N} <- All, has_event(lists:flatten(Script), E)]],
         Got <- [lists:sort(maps:to_list(events(H)))],
         Got =/= Want].
 
@@ -217,17 +219,19 @@ together_test_() ->
     [{timeout, 120, fun() -> with([Other], fun(_) -> random(Seed, [script(""), script("")]) end) end} ||
         Seed <- lists:seq(101, 103)].
 
-%% With exceptions: of a script alone, of two, beside one that traces what lies between.
+%% With exceptions: of all functions, of some, of two scripts beside one that traces what lies between.
 exceptions_test_() ->
     Other = "erlang*:shadow_tests:op:function-return, erlang*:shadow_tests:ops:function-entry"
         "{ @other[probename] = count(); }",
-    [{timeout, 120, {integer_to_list(Seed), fun() -> random(Seed, [exceptions()]) end}} ||
+    All = exceptions([a, b, c]),
+    [{timeout, 120, {integer_to_list(Seed), fun() -> random(Seed, [All]) end}} ||
         Seed <- lists:seq(201, 200 + ?SEEDS)] ++
-    [{timeout, 120, fun() ->
-                            with([Other], fun(_) -> random(Seed, [exceptions(), exceptions()]) end)
-                    end} || Seed <- lists:seq(301, 303),
-                            %% from OTP 27 on each function of a chain ends by itself then
-                            list_to_integer(erlang:system_info(otp_release)) < 27].
+    [{timeout, 120, {integer_to_list(Seed), fun() -> random(Seed, [exceptions(Fns)]) end}} ||
+        {Seed, Fns} <- lists:zip(lists:seq(221, 226), [[a], [b], [c], [a, b], [b, c], [a, c]])] ++
+    [{timeout, 120, fun() -> with([Other], fun(_) -> random(Seed, [All, All]) end) end} ||
+        Seed <- lists:seq(301, 303),
+        %% from OTP 27 on each function of a chain ends by itself then
+        list_to_integer(erlang:system_info(otp_release)) < 27].
 
 %% The first program of those that is wrong by itself is shown.
 random(Seed, Scripts) ->

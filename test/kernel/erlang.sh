@@ -144,8 +144,9 @@ has 'an argument that is not known before: what is said' 'erlarg\(\) and erlint\
 run -n 'erlang*:lists:nth/2:function-return /erlret == "tea"/ { @tea[erlret] = count(); }
 	erlang*:lists:nth/2:function-return /erlret != "tea"/ { @other[erlret] = count(); }
 	erlang*:::process-exit /erlreason == "{kerl,1}"/ { @ends[erlreason] = count(); }
+	erlang*:lists:nth/2:function-exception { @raised[erlclass, erlreason, erlarg(0), copyinstr(arg3)] = count(); }
 	syscall::getppid:entry { }'
-at kerl_a '[lists:nth(1, [T]) || T <- [tea, <<"tea">>, teas, {tea}, <<"te">>], _ <- lists:seq(1, 5)], {P, R} = spawn_monitor(fun() -> exit({kerl, 1}) end), receive {_, R, _, P, _} -> ok end.' >/dev/null
+at kerl_a '[catch lists:nth(X, []) || X <- [7, 7, 7]], [lists:nth(1, [T]) || T <- [tea, <<"tea">>, teas, {tea}, <<"te">>], _ <- lists:seq(1, 5)], {P, R} = spawn_monitor(fun() -> exit({kerl, 1}) end), receive {_, R, _, P, _} -> ok end.' >/dev/null
 untrace
 is 'exit code of terms' 0 "$status"
 has 'a term that is compared with a string: an atom' '^ *tea +5$'
@@ -153,6 +154,7 @@ has 'and a binary' '^ *<<"tea">> +5$'
 has 'others are not equal' '^ *teas +5$'
 hasnt 'nor is there more' '^ *(tea|<<"tea">>) +10$'
 has 'erlreason' '^ *\{kerl,1\} +1$'
+has 'an exception' '^ *error +function_clause +7 +error +3$'
 erltrace -p "$p" -qn 'erlang*:lists:nth/2:function-entry /erlhd(erlarg(1)) == 5/ { @ = count(); } syscall::getppid:entry { }' >o 2>&1
 is 'looking into a term: exit code' 1 $?
 has 'looking into a term: what is said' 'a clause at function-entry looks into a term, which works inside nodes only'

@@ -53,6 +53,15 @@ has 'two nodes: processes of the other' "^ *erlang${pid[kn_b]} +spawned +22\$"
 clean 'two nodes' kn_a
 clean 'two nodes' kn_b
 
+# What the option calls says goes for the nodes.
+at kn_a 'application:set_env(erltrace, fast_calls, false).' >/dev/null
+trace kn_a -x calls=fast -qn "$script"
+work kn_a 11
+untrace
+at kn_a 'application:unset_env(erltrace, fast_calls).' >/dev/null
+ok 'calls=fast, forbidden: the node says so' grep -qE "in the node: function probes are traced, not fast: the node's setting fast_calls is false\$" e
+has 'calls=fast, forbidden: functions' "^ *erlang${pid[kn_a]} +11\$"
+
 # One of them by its number, with one node of which no probe is named.
 trace kn_a -N kn_b -qn "erlang${pid[kn_b]}:lists:zip3/3:function-entry { @ = count(); } syscall::getppid:entry { }"
 is 'one of two: the other has nothing' '[]' "$(at kn_a "$ours")"

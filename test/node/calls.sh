@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The command's option calls in nodes that forbid the fast way: the script runs, traced and exact;
-# one line says why, -v says which way, --live has it as an object. (test/erl/calls_tests.erl: how
+# The command's option calls, mostly in nodes that forbid the fast way: the script runs, traced and
+# exact; one line says why, -v says which way, --live has it as an object. (test/erl/calls_tests.erl: how
 # it is decided.) The last line is "N passed, N failed".
 
 # shellcheck source=test/lib/nodelib.sh
@@ -67,10 +67,20 @@ for v in auto fast; do
 done
 is 'without --live: none' 0 "$(erltrace -N calls --json -qn "$leafs tick-100ms { exit(0); }" 2>/dev/null | grep -c '"calls"')"
 
-# Permitted: nothing but the option decides.
+# Set, but forbidden by who has started the node.
 at calls 'application:set_env(erltrace, fast_calls, true).' >/dev/null
 trace calls -qvn "$leafs"
 untrace
 ok 'what forbids wins' grep -qE "^erltrace: $no\$" e
+
+# A node that forbids nothing: fast, or it says what is not known of its VM.
+start free
+at free 'code:ensure_loaded(demo_exact).' >/dev/null
+trace free -x calls=fast -qvn "$leafs"
+calls free
+untrace
+has 'permitted: exact' '^ +leaf/1 +300$'
+ok '-v: fast, or why not' grep -qE '^erltrace: calls: (fast, 1 function|traced \(.+\))$' e
+is 'something is armed' 0 "$(grep -c 'armed: nothing' e)"
 
 finish

@@ -80,9 +80,22 @@ is 'sched: times' 51 "$(awk '$1 == "demo_exact:sink/1" { print $2 }' o)" # the f
 ok 'sched: the longest is part of all' awk '$1 == "demo_exact:sink/1" { exit !($4 <= $3) }' o
 node=scripts_a
 
-run busy 'demo_exact:burns(1500).' # at work for more than a second
+# Processes at work until the script has printed one of them: it does every second.
+burn() {
+	local i
+	value=
+	for ((i = 0; i < 500; i++)); do
+		grep -qE '^demo_exact:worker/1 .* [0-9]{4,}$' o && return
+		value+="${value:+|}$(at $node 'demo_exact:burns(50).')"
+	done
+}
+done_[busy]=1
+trace $node -qs "$lib/busy.d"
+burn
+untrace
+is 'busy: exit' 0 "$status"
 has 'busy: header' '^PROCESS +PID +RUN US$'
-has 'busy: rows' "^demo_exact:worker/1 +$value +[0-9]{4,}\$"
+has 'busy: rows' "^demo_exact:worker/1 +($value) +[0-9]{4,}\$"
 
 run hibernate 'demo_exact:hibernates(6).'
 row 'hibernate: times' "demo_exact:worker/1 demo_exact:sleeper/1 6"
