@@ -14,8 +14,9 @@
 %%   parked     waits inside of its calls while the module is loaded again, and goes on in old code
 %%   purged     waits likewise, and is killed by the purge of the old code
 %%
-%% Counts are maps of {What, Function}: e a call, t a tail call, r a return, x an end by exception,
-%% l an end by a tail call, o still open when the process has gone. For each function
+%% Counts are maps of {What, Function}: e a call, t a tail call, r a return, x an end by exception
+%% (also that of a process which is killed), l an end by a tail call, o never ended, as the process
+%% has hibernated inside of it. For each function
 %% e + t = r + x + l + o; over all functions t = l, so that e = r + x + o.
 -module(calls_mix).
 -export([plan/2, kinds/0, model/1, expected/2, told/1, total/2, sum/1]).
@@ -122,9 +123,9 @@ worker(Program, N) ->
 
 %% ---- the model --------------------------------------------------------------------------------
 
-%% What the calls of a program count to, and how it ends: ok, raised, or gone where its process or
-%% its stack has.
--spec model([op()]) -> {ok | raised | gone, counts()}.
+%% What the calls of a program count to, and how it ends: ok, raised, killed, or gone where
+%% hibernation has taken its stack away.
+-spec model([op()]) -> {ok | raised | killed | gone, counts()}.
 model(Program) -> model(Program, #{}).
 
 model([], C) -> {ok, C};
@@ -165,14 +166,14 @@ model_op({bif, Data}, C) ->
     end;
 model_op(trap, C) -> {ok, bif(r, adler32, C)};
 model_op(dirty, C) -> {ok, bif(r, read_link_nif, C)};
-model_op(Op, C) when Op =:= stop; Op =:= bomb -> {gone, C};
+model_op(Op, C) when Op =:= stop; Op =:= bomb -> {killed, C};
 model_op(_, C) -> {ok, C}.
 
 caught({raised, C}) -> {ok, C};
 caught(Other) -> Other.
 
 %% After what was ok or raised something is done; if that is ok, it goes on as it was.
-finally({gone, C}, _) -> {gone, C};
+finally({How, C}, _) when How =:= gone; How =:= killed -> {How, C};
 finally({How, C}, Then) ->
     case Then(C) of
         {ok, C1} -> {How, C1};
@@ -198,6 +199,7 @@ body(_, Result) -> Result.
 
 ended(ok) -> r;
 ended(raised) -> x;
+ended(killed) -> x; % for the VM that is an exception that nobody can catch
 ended(gone) -> o.
 
 leaf(C) -> add(r, leaf, 1, add(e, leaf, 1, C)).
@@ -451,7 +453,7 @@ load_again(Codes, N) ->
     receive stop -> ok after 5 -> load_again(Codes, N + 1) end.
 
 %% What others do to processes: collections, stacks, whether they run old code.
-look_into(Pids) -> look_into(list_to_tuple(Pids), 0).
+look_into(Pids) -> look_into(list_to_tuple([self() | Pids]), 0).
 
 look_into(Pids, N) ->
     P = element(1 + N rem tuple_size(Pids), Pids),
