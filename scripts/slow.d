@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slow.d: calls that take longer than a limit, as they return, with their arguments. Time is
- * wall-clock time: waiting counts. A chain of tail calls, such as a loop, is one call of its last
- * function. For a recursive function only the outermost call is shown: the others are part of it. A
+ * wall-clock time: waiting counts. A chain of tail calls, such as a loop, is one call: its time is
+ * that of the whole chain; the function and the arguments are those of the last one in it, which is
+ * the one that returns. For a recursive function only the outermost call is shown: the others are part of it. A
  * call that an exception ends does not return, and is not shown.
  *
  *	erltrace -N NODE -qs slow.d [MODULE] [MICROSECONDS] [SECONDS] [FUNCTION]

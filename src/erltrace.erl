@@ -155,8 +155,9 @@ stop(H) ->
 %%
 %% `fired', how many probes have fired; `lost', how many returns were lost for lack of room;
 %% `unnamed', how many names of processes were, which are shown by their pids; `no_args', how many
-%% returns and exceptions had no arguments of their calls; `cut_args', of how many calls only a part
-%% was kept; `skipped', how many processes belong to another tracer (before OTP 27); `left', how many
+%% returns and exceptions had no arguments of their calls; `cut_args', at how many of them patterns or
+%% comparisons met parts of arguments that were not kept, being too large or not to be copied;
+%% `skipped', how many processes belong to another tracer (before OTP 27); `left', how many
 %% functions have somebody else's pattern, so that not all of their calls may be seen (before OTP
 %% 27); `missing', which probes cannot fire here and why, or `<<>>'; `returns_by', whether returns
 %% are matched by the `stack' pointer or, where the VM's layout is not known, by `names', and

@@ -430,8 +430,8 @@ cost_lines(#data{spec = Spec} = Data) ->
                   [{"~b return~s or exception~s without the arguments of the call: there was no room "
                     "to keep them, or a tail call had ended it", [N, plural(N, "s"), plural(N, "s")]} ||
                       N <- [maps:get(no_args, Counts, 0)], N > 0] ++
-                  [{"the arguments of ~b call~s were too large to be kept whole: at its end, parts "
-                    "of them are missing, and patterns may not match", [N, plural(N, "s")]} ||
+                  [{"at ~b return~s, patterns or comparisons met parts of arguments that were not "
+                    "kept, being too large: they may hold at the entry", [N, plural(N, "s")]} ||
                       N <- [maps:get(cut_args, Counts, 0)], N > 0]);
         _ ->
             lines([])

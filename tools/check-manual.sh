@@ -54,6 +54,29 @@ done
 for name in $(probes 'PROBE|FN_PROBE'); do
 	if grep -rqF -- "$name" test/erl test/node test/kernel; then ok; else bad "probe $name has no test"; fi
 done
+# Providers: each has its attributes and is described; those of the kernel also have a test.
+has() { # where, a regular expression; text to look in
+	if grep -qE -- "$2"; then ok; else bad "provider $name is not in $1"; fi
+}
+for name in $(sed -n 's/^	\.name = "\(.*\)",/\1/p' c_src/provider/*.c); do
+	has c_src/stability.c "^	\{\"$name\"," <c_src/stability.c
+	has man/erltrace.1 "^\.B[A-Z]* .*\b$name" <man/erltrace.1
+done
+for name in $(cat c_src/kernel/*.c | tr -d '\n' | grep -oE '\.kernel_names = [^;{]*\{[^}]*' |
+	grep -oE '"[^"]+"' | tr -d '"#'); do
+	[[ $name == usdt ]] || # programs choose the names of theirs
+		has c_src/stability.c "^	\{\"$name#?\"," <c_src/stability.c
+	has 'the contents of doc/kernel.md' "\[[a-z ]*\b$name\b[a-z ]*\]\(#" <doc/kernel.md
+	has 'the sections of doc/kernel.md' "^### .*\b$name\b" <doc/kernel.md
+	has "README.md, 'Down to the kernel'" "\`$name|${name^^}" < <(sed -n '/^## Down to/,/^## In/p' README.md)
+	has "CHANGELOG.md, 'Kernel probes'" "\`$name|${name^^}" < <(sed -n '/^\*\*Kernel probes/,/^$/p' CHANGELOG.md)
+	has "man/erltrace.1, 'KERNEL PROBES'" "^\.[BI].*\b$name|${name^^}" \
+		< <(sed -n '/^\.SH KERNEL PROBES/,/^\.SH ERLANG/p' man/erltrace.1)
+	has 'any test of test/kernel' "\b$name[0-9a-z\$]*:" < <(cat test/kernel/*.sh)
+done
+for file in c_src/kernel/*.c; do
+	if grep -qE "\\b${file##*/}" c_src/kernel/kernel.h; then ok; else bad "$file is not in c_src/kernel/kernel.h"; fi
+done
 covered call "$(grep -oE '\berltrace_[a-z_]+\(' include/erltrace.h | tr -d '(' | sort -u)" \
 	man/liberltrace.3
 

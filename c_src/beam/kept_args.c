@@ -8,8 +8,12 @@
  * the first bytes of its text, of a binary with its own; the rest of a list by '...'.
  *
  * What is kept of a process lies in a list, the newest first, with the depths of the calls on the
- * shadow stack. Calls that end unseen, by an exception or a tail call, leave theirs behind until the
- * next call or return that is no deeper.
+ * shadow stack. Calls that end unseen, by an exception or a tail call, leave theirs behind until
+ * the next call or return that is no deeper.
+ *
+ * Calls with parts left out are counted only if a clause meets one of these parts at the return: if
+ * a pattern or an operator compares it, if it is asked for its type or size, and so on. A text shows
+ * it: that does not count.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -165,30 +169,45 @@ static ERL_NIF_TERM copy_plain(struct copy *c, ERL_NIF_TERM t)
 	return boxed(to);
 }
 
-/* n terms behind a header of so many words. */
-static ERL_NIF_TERM copy_terms(
-	struct copy *c, ERL_NIF_TERM t, unsigned header, unsigned n, int deep)
+static void copy_terms(
+	struct copy *c, ERL_NIF_TERM *to, const ERL_NIF_TERM *from, unsigned n, int deep)
 {
-	const ERL_NIF_TERM *w = beam_words(t);
-	ERL_NIF_TERM *to = c->at;
-
-	if (left(c) < header + n)
-		return printed(c, t);
-	memcpy(to, w, header * sizeof(*w));
-	c->at += header + n;
 	for (unsigned i = 0; i < n; i++)
-		to[header + i] = copy(c, w[header + i], deep);
+		to[i] = copy(c, from[i], deep);
+}
+
+static ERL_NIF_TERM copy_tuple(struct copy *c, ERL_NIF_TERM t, int deep)
+{
+	ERL_NIF_TERM *to = c->at;
+	const ERL_NIF_TERM *e;
+	unsigned n;
+
+	if (!beam_get_tuple(c->env, t, &n, &e) || left(c) < 1 + (size_t)n)
+		return printed(c, t);
+	c->at += 1 + n;
+	to[0] = (ERL_NIF_TERM)n << 6;
+	copy_terms(c, to + 1, e, n, deep);
 	return boxed(to);
 }
 
 static ERL_NIF_TERM copy_map(struct copy *c, ERL_NIF_TERM t, int deep)
 {
+	ERL_NIF_TERM *to = c->at, *keys_to;
 	const ERL_NIF_TERM *keys, *values;
 	unsigned n;
 
+	/* the words of the map and of its tuple of keys: all of them, or none */
+	if (!beam_get_flat_map(t, &n, &keys, &values) || left(c) < 3 + 1 + 2 * (size_t)n)
+		return printed(c, t);
+	keys_to = to + 3 + n;
+	c->at += 3 + 1 + 2 * n;
+	memcpy(to, beam_words(t), 2 * sizeof(*to));
+	to[2] = boxed(keys_to);
+	keys_to[0] = (ERL_NIF_TERM)n << 6;
 	/* what a key is replaced by may be equal to another, but these maps are only searched */
-	return beam_get_flat_map(t, &n, &keys, &values) ? copy_terms(c, t, 2, 1 + n, deep)
-							: printed(c, t);
+	copy_terms(c, keys_to + 1, keys, n, deep);
+	copy_terms(c, to + 3, values, n, deep);
+	return boxed(to);
 }
 
 static ERL_NIF_TERM copy_list(struct copy *c, ERL_NIF_TERM t, int deep)
@@ -215,18 +234,13 @@ static ERL_NIF_TERM copy_list(struct copy *c, ERL_NIF_TERM t, int deep)
 
 static ERL_NIF_TERM copy(struct copy *c, ERL_NIF_TERM t, int deep)
 {
-	const ERL_NIF_TERM *e;
-	unsigned n;
-
 	if (beam_is_immediate(t))
 		return t;
 	if (deep == 0)
 		return printed(c, t);
 	switch (enif_term_type(c->env, t)) {
 	case ERL_NIF_TERM_TYPE_LIST: return copy_list(c, t, deep - 1);
-	case ERL_NIF_TERM_TYPE_TUPLE:
-		return beam_get_tuple(c->env, t, &n, &e) ? copy_terms(c, t, 1, n, deep - 1)
-							 : printed(c, t);
+	case ERL_NIF_TERM_TYPE_TUPLE: return copy_tuple(c, t, deep - 1);
 	case ERL_NIF_TERM_TYPE_MAP: return copy_map(c, t, deep - 1);
 	case ERL_NIF_TERM_TYPE_BITSTRING: return copy_bits(c, t);
 	case ERL_NIF_TERM_TYPE_INTEGER:
@@ -238,15 +252,12 @@ static ERL_NIF_TERM copy(struct copy *c, ERL_NIF_TERM t, int deep)
 }
 
 /* The cells of the list first, then each argument in its share of the rest. */
-static bool copy_args(struct beam_kept *k, ErlNifEnv *env, ERL_NIF_TERM list)
+static bool copy_args(struct beam_kept *k, ErlNifEnv *env, ERL_NIF_TERM list, unsigned n)
 {
 	ERL_NIF_TERM *end = k->word + BEAM_KEPT_WORDS;
 	struct copy c = {.env = env, .at = k->word};
 	ERL_NIF_TERM *cell = k->word, head;
-	unsigned n = 0;
 
-	if (!enif_get_list_length(env, list, &n) || n > 255)
-		return true;
 	k->args = n > 0 ? (ERL_NIF_TERM)(uintptr_t)cell | 1 : list;
 	c.at += 2 * n;
 	for (; beam_get_cell(env, list, &head, &list); cell += 2, n--) {
@@ -265,6 +276,8 @@ void beam_kept_drop(struct beam_kept_pool *pool, struct beam_proc *p, unsigned d
 
 	while ((k = p->kept) != NULL && k->depth >= depth) {
 		p->kept = k->below;
+		if (k->met)
+			atomic_fetch_add_explicit(&pool->cut, 1, memory_order_relaxed);
 		room_put(pool, k);
 	}
 }
@@ -273,25 +286,80 @@ void beam_kept_call(struct beam_kept_pool *pool, struct beam_proc *p, const stru
 	unsigned depth, ErlNifEnv *env, ERL_NIF_TERM list)
 {
 	struct beam_kept *k;
+	unsigned n;
 
 	beam_kept_drop(pool, p, depth);
-	if (depth == 0 || !beam_vm.words || !beam_vm.immediates || !enif_is_list(env, list) ||
-		(k = room_get(pool)) == NULL)
+	if (depth == 0 || !beam_vm.words || !beam_vm.immediates ||
+		!enif_get_list_length(env, list, &n) || n > 255 || (k = room_get(pool)) == NULL)
 		return;
-	if (copy_args(k, env, list))
-		atomic_fetch_add_explicit(&pool->cut, 1, memory_order_relaxed);
+	k->cut = copy_args(k, env, list, n);
+	k->met = false;
 	k->fn = fn;
 	k->depth = depth;
 	k->below = p->kept;
 	p->kept = k;
 }
 
-const struct beam_kept *beam_kept_return(struct beam_kept_pool *pool, struct beam_proc *p,
-	const struct beam_fn *fn, unsigned depth)
+struct beam_kept *beam_kept_return(
+	struct beam_kept_pool *pool, struct beam_proc *p, const struct beam_fn *fn, unsigned depth)
 {
 	beam_kept_drop(pool, p, depth + 1);
 	if (p->kept != NULL && p->kept->depth == depth && p->kept->fn == fn)
 		return p->kept;
 	atomic_fetch_add_explicit(&pool->lost, 1, memory_order_relaxed);
 	return NULL;
+}
+
+/* ---- what was left out ----------------------------------------------------------------- */
+
+static bool is_inside(const struct beam_kept *k, ERL_NIF_TERM t)
+{
+	const ERL_NIF_TERM *w = beam_words(t);
+
+	return !beam_is_immediate(t) && w >= k->word && w < k->word + BEAM_KEPT_WORDS;
+}
+
+bool beam_kept_left_out(const struct beam_kept *k, ERL_NIF_TERM t)
+{
+	const ERL_NIF_TERM *e;
+	unsigned n;
+
+	return t == atom_dots ||
+	       (is_inside(k, t) && beam_get_tuple(NULL, t, &n, &e) && n == 2 && e[0] == atom_dots);
+}
+
+static bool some_left_out(const struct beam_kept *k, const ERL_NIF_TERM *t, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (beam_kept_has_left_out(k, t[i], true))
+			return true;
+	return false;
+}
+
+/* As deep as copies are. */
+bool beam_kept_has_left_out(const struct beam_kept *k, ERL_NIF_TERM t, bool whole)
+{
+	const ERL_NIF_TERM *e, *keys;
+	ERL_NIF_TERM head;
+	unsigned n;
+
+	for (; is_inside(k, t) && beam_get_cell(NULL, t, &head, &t);)
+		if (whole && beam_kept_has_left_out(k, head, true))
+			return true;
+	if (beam_kept_left_out(k, t))
+		return true;
+	if (!whole || !is_inside(k, t))
+		return false;
+	if (beam_get_flat_map(t, &n, &keys, &e))
+		return some_left_out(k, keys, n) || some_left_out(k, e, n);
+	return beam_get_tuple(NULL, t, &n, &e) && some_left_out(k, e, n);
+}
+
+bool beam_kept_lacks_keys(const struct beam_kept *k, ERL_NIF_TERM map)
+{
+	const ERL_NIF_TERM *keys, *values;
+	unsigned n;
+
+	return is_inside(k, map) && beam_get_flat_map(map, &n, &keys, &values) &&
+	       some_left_out(k, keys, n);
 }

@@ -8,6 +8,7 @@
 
 #include <erl_nif.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)
@@ -15,7 +16,7 @@
 struct beam_fn;
 struct beam_proc;
 
-#define BEAM_KEPT_WORDS 1020 /* for the arguments of a call, which have equal shares */
+#define BEAM_KEPT_WORDS 1019 /* for the arguments of a call, which have equal shares */
 #define BEAM_KEPT	8192 /* calls: 64 MiB */
 
 struct beam_kept {
@@ -23,6 +24,8 @@ struct beam_kept {
 	const struct beam_fn *fn;
 	uint32_t depth;
 	_Atomic uint32_t next; /* in the list of free ones: index + 1 */
+	bool cut;	       /* parts of the arguments were left out; */
+	bool met;	       /* a clause has met one of these */
 	ERL_NIF_TERM args;     /* a list, as the VM would have it, in these words */
 	ERL_NIF_TERM word[BEAM_KEPT_WORDS];
 };
@@ -33,7 +36,7 @@ struct beam_kept_pool {
 	_Atomic uint64_t free; /* tag and index + 1 */
 	_Atomic uint32_t n;    /* handed out for the first time */
 	_Atomic uint64_t lost; /* calls whose arguments are not there at their return */
-	_Atomic uint64_t cut;  /* calls with arguments too large to be kept whole */
+	_Atomic uint64_t cut;  /* calls where a clause has met a part that was left out */
 	char pad2[64];
 };
 
@@ -44,10 +47,17 @@ void beam_kept_fini(struct beam_kept_pool *pool);
 void beam_kept_call(struct beam_kept_pool *pool, struct beam_proc *p, const struct beam_fn *fn,
 	unsigned depth, ErlNifEnv *env, ERL_NIF_TERM list);
 /* fn returns: what was kept, until beam_kept_drop(); NULL: nothing, which is counted. */
-const struct beam_kept *beam_kept_return(struct beam_kept_pool *pool, struct beam_proc *p,
-	const struct beam_fn *fn, unsigned depth);
-/* Of calls so deep and deeper. */
+struct beam_kept *beam_kept_return(
+	struct beam_kept_pool *pool, struct beam_proc *p, const struct beam_fn *fn, unsigned depth);
+/* Of calls so deep and deeper; they are no longer used. */
 void beam_kept_drop(struct beam_kept_pool *pool, struct beam_proc *p, unsigned depth);
+
+/* Does this stand for a part of these arguments that was left out? */
+bool beam_kept_left_out(const struct beam_kept *k, ERL_NIF_TERM t);
+/* The same for the tail of a list, and whole: for all of its parts. Terms that are not in there
+ * have none. */
+bool beam_kept_has_left_out(const struct beam_kept *k, ERL_NIF_TERM t, bool whole);
+bool beam_kept_lacks_keys(const struct beam_kept *k, ERL_NIF_TERM map);
 
 #pragma GCC visibility pop
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "atom_text.h"
+#include "kept_args.h"
 #include "match.h"
 #include "same.h"
 #include "term_words.h"
@@ -399,4 +400,86 @@ NO_GUARD bool beam_match_key(
 	if (likely(k != 0))
 		return beam_get_value(env, map, k, value);
 	return key->ground && value_by_name(&m, 0, map, value);
+}
+
+/* ---- arguments at a return ------------------------------------------------------------- */
+
+enum verdict { NO, YES, MEETS };
+
+static enum verdict meets(struct match *m, const struct beam_kept *k, unsigned i, ERL_NIF_TERM t);
+
+/* n terms against as many patterns, from node i on. */
+static enum verdict all_meet(
+	struct match *m, const struct beam_kept *k, unsigned i, const ERL_NIF_TERM *t, unsigned n)
+{
+	enum verdict v = YES;
+
+	for (; n-- > 0 && v == YES; i = m->node[i].end)
+		v = meets(m, k, i, *t++);
+	return v;
+}
+
+static enum verdict map_meets(
+	struct match *m, const struct beam_kept *k, unsigned i, ERL_NIF_TERM map)
+{
+	unsigned n = m->node[i].n, key = i + 1;
+	enum verdict v = enif_is_map(m->env, map) ? YES : NO;
+	ERL_NIF_TERM value;
+
+	for (; n-- > 0 && v == YES; key = m->node[m->node[key].end].end) {
+		if (value_of(m, key, map, &value))
+			v = meets(m, k, m->node[key].end, value);
+		else
+			v = beam_kept_lacks_keys(k, map) ? MEETS : NO;
+	}
+	return v;
+}
+
+static enum verdict variable_meets(
+	struct match *m, const struct beam_kept *k, unsigned n, ERL_NIF_TERM t)
+{
+	const struct beam_value *v = &m->var[n];
+
+	if ((m->bound >> n & 1) &&
+		(beam_kept_has_left_out(k, t, true) ||
+			(is_term(v) && beam_kept_has_left_out(k, v->term, true))))
+		return MEETS;
+	return bind_term(m, n, t) ? YES : NO;
+}
+
+/* As match(); the first part that was left out decides. */
+static enum verdict meets(struct match *m, const struct beam_kept *k, unsigned i, ERL_NIF_TERM t)
+{
+	const struct beam_node *p = &m->node[i];
+	const ERL_NIF_TERM *e;
+	ERL_NIF_TERM cell[2];
+	unsigned n;
+
+	switch (p->op) {
+	case PAT_ANY: return YES;
+	case PAT_BOTH: return all_meet(m, k, i + 1, (ERL_NIF_TERM[]){t, t}, 2);
+	case PAT_VAR: return variable_meets(m, k, p->n, t);
+	default: break;
+	}
+	if (beam_kept_left_out(k, t))
+		return MEETS;
+	switch (p->op) {
+	case PAT_CONS:
+		return beam_get_cell(m->env, t, &cell[0], &cell[1]) ? all_meet(m, k, i + 1, cell, 2)
+								    : NO;
+	case PAT_TUPLE:
+		return beam_get_tuple(m->env, t, &n, &e) && n == p->n ? all_meet(m, k, i + 1, e, n)
+								      : NO;
+	case PAT_MAP: return map_meets(m, k, i, t);
+	default: return match(m, i, t) ? YES : NO;
+	}
+}
+
+bool beam_match_meets(ErlNifEnv *env, const struct beam_pattern *p, const struct beam_value *v,
+	const struct beam_kept *k)
+{
+	struct beam_value var[PAT_VARS];
+	struct match m = {.env = env, .node = p->node, .var = var, .steps = SAME_STEPS};
+
+	return is_term(v) && meets(&m, k, 0, v->term) == MEETS;
 }

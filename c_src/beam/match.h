@@ -36,26 +36,29 @@ struct beam_value {
  */
 bool beam_match(ErlNifEnv *env, const struct beam_pattern *p, const struct beam_value *v,
 	struct beam_value *var);
-/* Does it fail at once? Most patterns are tuples of some size that begin with an atom. */
+/* Does it fail at once? */
 static inline bool beam_match_fails(const struct beam_pattern *p, const struct beam_value *v)
 {
-	const struct beam_node *node = p->node;
 	const ERL_NIF_TERM *w;
 	ERL_NIF_TERM atom;
 
-	if (node->op != PAT_TUPLE || v->kind != VALUE_TERM || unlikely(!beam_vm.words))
+	if (p->header == 0 || v->kind != VALUE_TERM)
 		return false;
 	w = beam_words(v->term);
-	if ((v->term & 3) != 2 || w[0] != (ERL_NIF_TERM)node->n << 6)
+	if ((v->term & 3) != 2 || w[0] != p->header)
 		return true;
-	if (node->n == 0 || node[1].op != PAT_ATOM)
+	if (p->first == NULL)
 		return false;
-	atom = atomic_load_explicit(&node[1].term, memory_order_relaxed);
+	atom = atomic_load_explicit(&p->first->term, memory_order_relaxed);
 	return atom != 0 && atom != w[1];
 }
 /* The value of a key of a map. */
 bool beam_match_key(
 	ErlNifEnv *env, const struct beam_pattern *key, ERL_NIF_TERM map, ERL_NIF_TERM *value);
+/* Does the match come upon something that was left out of the arguments of a call? */
+struct beam_kept;
+bool beam_match_meets(ErlNifEnv *env, const struct beam_pattern *p, const struct beam_value *v,
+	const struct beam_kept *k);
 /* SAME and so on. */
 int beam_same_values(
 	ErlNifEnv *env, const struct beam_value *a, const struct beam_value *b, unsigned *steps);

@@ -474,9 +474,9 @@ ERL_NIF_TERM nif_alive(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return gone ? atom_false : atom_true;
 }
 
-/* counts(Handle) -> {Fired, Lost, Unnamed, NoArgs, Cut}: firings; frames and processes, and names of
- * processes, that found no room; returns without the arguments of their calls, calls of which only
- * a part was kept. */
+/* counts(Handle) -> {Fired, Lost, Unnamed, NoArgs, Cut}: firings; frames and processes, and names
+ * of processes, that found no room; returns without the arguments of their calls, and returns where
+ * clauses met parts of arguments that were not kept. */
 ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	uint64_t fired, lost, unnamed, no_args, cut;

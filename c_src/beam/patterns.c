@@ -123,7 +123,7 @@ static ERL_NIF_TERM make_binary(ErlNifEnv *env, const struct beam_node *node, un
 	return t;
 }
 
-/* The term that node i and its children are; 0: it has an atom that is not there. */
+/* The term that node i and its children are; 0: it cannot be made. */
 static ERL_NIF_TERM make(ErlNifEnv *env, const struct beam_node *node, unsigned i)
 {
 	const struct pat_node *p = (const struct pat_node *)&node[i];
@@ -142,6 +142,19 @@ static ERL_NIF_TERM make(ErlNifEnv *env, const struct beam_node *node, unsigned 
 	}
 }
 
+/*
+ * The same, if all its atoms are there: that is asked first, and again and again until they come,
+ * and what is made in the environment stays there.
+ */
+static ERL_NIF_TERM make_whole(ErlNifEnv *env, const struct beam_node *node, unsigned i)
+{
+	for (unsigned k = i; k < node[i].end; k++)
+		if (node[k].op == PAT_ATOM &&
+			existing_atom(env, (const struct pat_node *)&node[k]) == 0)
+			return 0;
+	return make(env, node, i);
+}
+
 /* ---- all of them ----------------------------------------------------------------------- */
 
 static void find(ErlNifEnv *env, struct beam_pattern *p, unsigned i)
@@ -151,7 +164,7 @@ static void find(ErlNifEnv *env, struct beam_pattern *p, unsigned i)
 
 	if (node->key || node->op == PAT_ATOM || node->op == PAT_NIL || node->op == PAT_INT ||
 		node->op == PAT_BIG)
-		t = make(env, p->node, i);
+		t = make_whole(env, p->node, i);
 	if (!node->key && (node->op == PAT_NIL || node->op == PAT_INT) &&
 		!(beam_vm.immediates && beam_is_immediate(t)))
 		t = 0; /* it cannot be compared by its word */
@@ -161,7 +174,7 @@ static void find(ErlNifEnv *env, struct beam_pattern *p, unsigned i)
 static void find_whole(ErlNifEnv *env, struct beam_pattern *p)
 {
 	if (p->ground)
-		atomic_store_explicit(&p->whole, make(env, p->node, 0), memory_order_release);
+		atomic_store_explicit(&p->whole, make_whole(env, p->node, 0), memory_order_release);
 }
 
 /* Where patterns of maps have their keys. */
@@ -205,6 +218,10 @@ static int init(ErlNifEnv *env, struct beam_pattern *p, const struct pat *pat)
 	mark_keys(p);
 	for (unsigned i = 0; i < pat->n; i++)
 		find(env, p, i);
+	if (p->node->op == PAT_TUPLE && beam_vm.words) {
+		p->header = (uint64_t)p->node->n << 6;
+		p->first = p->n > 1 && p->node[1].op == PAT_ATOM ? &p->node[1] : NULL;
+	}
 	find_whole(env, p);
 	return 0;
 }

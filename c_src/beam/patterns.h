@@ -26,6 +26,10 @@ struct beam_node {
 struct beam_pattern {
 	struct beam_node *node;
 	unsigned n, nvars;
+	/* Most patterns are tuples of some size that begin with an atom: their first word, 0: it is
+	 * another; the node of the atom, or NULL. */
+	uint64_t header;
+	const struct beam_node *first;
 	bool ground;		    /* it has no variables: a key */
 	_Atomic ERL_NIF_TERM whole; /* all of it as a term, if it is one; 0: not there yet */
 };

@@ -25,6 +25,7 @@ struct reading {
 	ErlNifEnv *env;
 	struct block *blocks;
 	ERL_NIF_TERM records; /* [{Name, [Field]}] */
+	bool key;
 };
 
 static void *alloc(void *ctx, size_t size)
@@ -87,7 +88,7 @@ static const char *const *record(void *ctx, const char *name)
 /* 0; or -1, and *error is {error, {Position, Text}}. */
 static int read_pattern(struct reading *r, ERL_NIF_TERM text, struct pat *pat, ERL_NIF_TERM *error)
 {
-	struct pat_reader reader = {.alloc = alloc, .record = record, .ctx = r};
+	struct pat_reader reader = {.key = r->key, .alloc = alloc, .record = record, .ctx = r};
 	struct et_error e = {.tag = ""};
 	ErlNifBinary bin;
 	size_t at;
@@ -280,8 +281,9 @@ ERL_NIF_TERM nif_look(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		goto out;
 	r->env = env;
 	r->records = atom_undefined;
-	if (strcmp(what, "key") == 0 && (read_pattern(r, argv[2], &pat, &ret) < 0 ||
-						beam_patterns_init(&b->patterns, &pat, 1) < 0))
+	r->key = strcmp(what, "key") == 0;
+	if (r->key && (read_pattern(r, argv[2], &pat, &ret) < 0 ||
+			      beam_patterns_init(&b->patterns, &pat, 1) < 0))
 		goto out;
 	beam_thread_enter(t);
 	ret = answer(&ev, what, argv[2]);

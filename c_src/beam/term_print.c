@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Terms as text (probe path): as io_lib:format("~0tp") writes them; in binaries all of Unicode
- * is printable, in lists what the node's own shell has (+pc). Every step writes at least one character or is counted against the room,
- * so that the work is bounded by the size of the text, never by that of the term. Nothing allocates
- * or recurses. What has more characters than there is room for is a text if those are printable.
- * Left out, with three dots: what is nested deeper than DEEP; the text of a resource's reference.
+ * Terms as text (probe path): as io_lib:format("~0tp") writes them; in binaries all of Unicode is
+ * printable, in lists what the node's own shell has (+pc). Every step writes at least one character
+ * or is counted against the room, so that the work is bounded by the size of the text, never by
+ * that of the term. Nothing allocates or recurses. What has more characters than there is room for
+ * is a text if those are printable. Left out, with three dots: what there is no room for; what is
+ * nested deeper than DEEP; the text of a resource's reference.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include "beam_utf8.h"
 
 #define DEEP 256 /* more than a text of the usual size has brackets */
+#define DOTS 8	 /* bytes of room from which on a text that is cut ends with dots */
 #define BIG  16	 /* words of a large integer written in tens; beyond that in hexadecimal */
 
 /* What has parts that are still to be written. */
@@ -35,6 +37,7 @@ struct out {
 	ErlNifEnv *env;
 	char *buf;
 	size_t room, len; /* room: without the NUL */
+	bool cut;	  /* something did not fit */
 	unsigned steps;
 	unsigned n; /* levels */
 	struct level level[DEEP];
@@ -47,8 +50,10 @@ static inline bool full(const struct out *o)
 
 static void put(struct out *o, const char *s, size_t n)
 {
-	if (n > o->room - o->len)
+	if (n > o->room - o->len) {
 		n = o->room - o->len;
+		o->cut = true;
+	}
 	memcpy(o->buf + o->len, s, n);
 	o->len += n;
 	o->steps++;
@@ -132,7 +137,7 @@ static void big(struct out *o, ERL_NIF_TERM t)
 	}
 	snprintf(text, sizeof(text), "16#%llX", (unsigned long long)d[n - 1]);
 	puts_(o, text);
-	for (unsigned i = n - 1; i-- > 0 && !full(o);) {
+	for (unsigned i = n - 1; i-- > 0 && !o->cut;) {
 		snprintf(text, sizeof(text), "%016llX", (unsigned long long)d[i]);
 		puts_(o, text);
 	}
@@ -248,6 +253,7 @@ static void atom(struct out *o, ERL_NIF_TERM t)
 	size_t left = o->room - o->len, n = beam_atom_text(t, o->buf + o->len, left + 1);
 
 	o->len += n < left ? n : left;
+	o->cut |= n > left;
 	o->steps++;
 }
 
@@ -568,10 +574,26 @@ static void step(struct out *o)
 	}
 }
 
+static void begin(struct out *o, ErlNifEnv *env, char *buf, size_t size)
+{
+	o->env = env; /* the levels are not cleared */
+	o->buf = buf;
+	o->room = size - 1;
+	o->len = 0;
+	o->cut = false;
+	o->steps = o->n = 0;
+}
+
 static unsigned end(struct out *o)
 {
-	if (full(o))
-		o->len = beam_utf8_whole(o->buf, o->len);
+	bool cut = o->cut || o->n > 0, dots = cut && o->room >= DOTS;
+
+	if (cut)
+		o->len = beam_utf8_whole(o->buf, o->room - (dots ? 3 : 0));
+	if (dots) {
+		memcpy(o->buf + o->len, "...", 3);
+		o->len += 3;
+	}
 	o->buf[o->len] = '\0';
 	return o->steps;
 }
@@ -581,11 +603,7 @@ unsigned beam_print(ErlNifEnv *env, ERL_NIF_TERM t, bool args, char *buf, size_t
 	struct level list = {.what = LIST, .rest = t};
 	struct out o;
 
-	o.env = env; /* the levels are not cleared */
-	o.buf = buf;
-	o.room = size - 1;
-	o.len = 0;
-	o.steps = o.n = 0;
+	begin(&o, env, buf, size);
 	if (args && !enif_is_empty_list(env, t))
 		open_level(&o, "[", &list);
 	else
@@ -599,10 +617,7 @@ void beam_print_bits(const struct beam_bits *b, char *buf, size_t size)
 {
 	struct out o;
 
-	o.buf = buf;
-	o.room = size - 1;
-	o.len = 0;
-	o.steps = 0;
+	begin(&o, NULL, buf, size);
 	binary(&o, b);
 	end(&o);
 }

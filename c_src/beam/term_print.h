@@ -8,8 +8,9 @@
 #include <stddef.h>
 
 /*
- * The text of a term, in size bytes with the NUL. Returns the steps it took, which do not depend
- * on the size of the term. args: it is a list of arguments, never a text.
+ * The text of a term, in size bytes with the NUL; one that is cut ends with dots. Returns the steps
+ * it took, which do not depend on the size of the term. args: it is a list of arguments, never a
+ * text.
  */
 unsigned beam_print(ErlNifEnv *env, ERL_NIF_TERM t, bool args, char *buf, size_t size);
 /* The text of a binary that is no term of the VM. */

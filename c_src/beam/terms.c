@@ -14,6 +14,7 @@
 #include "atom_text.h"
 #include "beam_handle.h"
 #include "erl_builtins.h"
+#include "kept_args.h"
 #include "match.h"
 #include "same.h"
 #include "term_chars.h"
@@ -71,6 +72,15 @@ static inline struct beam_slots *slots(void)
 	return t->slots;
 }
 
+/* Has the thread used none in this event so far? */
+static inline bool are_empty(void)
+{
+	const struct beam_thread *t = beam_self;
+
+	return likely(t != NULL) &&
+	       t->slots->seq != atomic_load_explicit(&t->seq, memory_order_relaxed);
+}
+
 static inline bool is_set(const struct beam_slots *s, uint64_t slot)
 {
 	return s->set[slot / 64] >> slot % 64 & 1;
@@ -110,18 +120,60 @@ static const struct beam_event *event_of(const struct en_current *cur)
 	return (const struct beam_event *)(const void *)cur;
 }
 
+/* ---- arguments at a return -------------------------------------------------------------- */
+
+/*
+ * Of arguments that were too large to be kept whole, parts were left out. A clause that asks
+ * about one of these is told something else than at the entry: that is noted.
+ */
+enum look {
+	LOOK_AT,    /* the term itself, the tail of a list */
+	LOOK_WHOLE, /* all its parts */
+	LOOK_KEYS,  /* of a map, where a key is not found */
+};
+
+static __attribute__((noinline)) void look_kept(
+	struct beam_kept *k, const struct beam_value *v, enum look what)
+{
+	if (!k->cut || !is_term(v))
+		return;
+	k->met |= what == LOOK_KEYS ? beam_kept_lacks_keys(k, v->term)
+				    : beam_kept_has_left_out(k, v->term, what == LOOK_WHOLE);
+}
+
+static inline void look(const struct en_current *cur, const struct beam_value *v, enum look what)
+{
+	struct beam_kept *k = event_of(cur)->kept;
+
+	if (unlikely(k != NULL))
+		look_kept(k, v, what);
+}
+
+static __attribute__((noinline)) void match_kept(
+	const struct beam_event *ev, const struct beam_pattern *p, const struct beam_value *v)
+{
+	if (ev->kept->cut && v != NULL)
+		ev->kept->met |= beam_match_meets(ev->env, p, v, ev->kept);
+}
+
 /* ---- where terms come from -------------------------------------------------------------- */
+
+static inline bool get_source(
+	const struct beam_event *ev, unsigned pbi, uint64_t n, struct beam_value *v)
+{
+	v->kind = pbi == PBI_ERLARGS ? VALUE_ARGS : VALUE_TERM;
+	return pbi == PBI_ERLMSG ? beam_message(ev, &v->term) : beam_source(ev, pbi, n, &v->term);
+}
 
 ENTRY static uint64_t source(const struct en_current *cur, unsigned slot, unsigned pbi, uint64_t n)
 {
 	struct beam_slots *s = slots();
-	ERL_NIF_TERM t;
+	struct beam_value v;
 
 	if (unlikely(s == NULL || slot >= TERM_SLOTS))
 		return 0;
-	if (pbi == PBI_ERLMSG ? beam_message(event_of(cur), &t)
-			      : beam_source(event_of(cur), pbi, n, &t))
-		return put(s, slot, pbi == PBI_ERLARGS ? VALUE_ARGS : VALUE_TERM, t);
+	if (get_source(event_of(cur), pbi, n, &v))
+		return put(s, slot, v.kind, v.term);
 	set(s, slot, false);
 	return 0;
 }
@@ -167,25 +219,86 @@ ENTRY static uint64_t part(
 		return 0;
 	if (is_term(v) && get_part(event_of(cur), what, v->term, n, &t))
 		return put(s, slot, VALUE_TERM, t);
+	look(cur, v, what == TERM_KEY ? LOOK_KEYS : LOOK_AT);
 	set(s, slot, false);
 	return 0;
+}
+
+ENTRY static uint64_t source_part(const struct en_current *cur, unsigned slot, enum term_part what,
+	unsigned pbi, uint64_t source_n, uint64_t n)
+{
+	struct beam_slots *s = slots();
+	struct beam_value v;
+	ERL_NIF_TERM t;
+
+	if (unlikely(s == NULL || slot >= TERM_SLOTS))
+		return 0;
+	if (get_source(event_of(cur), pbi, source_n, &v)) {
+		if (get_part(event_of(cur), what, v.term, n, &t))
+			return put(s, slot, VALUE_TERM, t);
+		look(cur, &v, what == TERM_KEY ? LOOK_KEYS : LOOK_AT);
+	}
+	set(s, slot, false);
+	return 0;
+}
+
+/* The slots of the pattern's variables have values, or are empty. */
+static inline void set_vars(
+	struct beam_slots *s, const struct beam_pattern *p, unsigned first, bool on)
+{
+	for (unsigned i = 0; i < p->nvars; i++)
+		set(s, first + i, on);
+}
+
+static inline bool match_value(const struct beam_event *ev, struct beam_slots *s,
+	const struct beam_pattern *p, unsigned first, const struct beam_value *v)
+{
+	bool is;
+
+	if (unlikely(ev->kept != NULL))
+		match_kept(ev, p, v);
+	is = likely(v != NULL) && !beam_match_fails(p, v) &&
+	     beam_match(ev->env, p, v, &s->value[first]);
+	set_vars(s, p, first, is);
+	return is;
 }
 
 ENTRY static bool match(const struct en_current *cur, uint64_t of, unsigned pattern, unsigned first)
 {
 	const struct beam_event *ev = event_of(cur);
 	struct beam_slots *s = slots();
-	const struct beam_value *v = get(s, of);
 	const struct beam_pattern *p = pattern_of(ev, pattern);
-	bool is;
 
 	if (unlikely(s == NULL || p == NULL || first + p->nvars > TERM_SLOTS))
 		return false;
-	is = likely(v != NULL) && !beam_match_fails(p, v) &&
-	     beam_match(ev->env, p, v, &s->value[first]);
-	for (unsigned i = 0; i < p->nvars; i++)
-		set(s, first + i, is);
-	return is;
+	return match_value(ev, s, p, first, get(s, of));
+}
+
+static __attribute__((noinline)) bool source_match_slow(const struct beam_event *ev,
+	const struct beam_pattern *p, unsigned first, const struct beam_value *v)
+{
+	struct beam_slots *s = slots();
+
+	if (unlikely(s == NULL || first + p->nvars > TERM_SLOTS))
+		return false;
+	return match_value(ev, s, p, first, v);
+}
+
+/* What fails at once, as most do, leaves the slots alone if there is nothing in them. */
+ENTRY static bool source_match(
+	const struct en_current *cur, unsigned pbi, uint64_t n, unsigned pattern, unsigned first)
+{
+	const struct beam_event *ev = event_of(cur);
+	const struct beam_pattern *p = pattern_of(ev, pattern);
+	struct beam_value v;
+
+	if (unlikely(p == NULL))
+		return false;
+	if (unlikely(!get_source(ev, pbi, n, &v)))
+		return source_match_slow(ev, p, first, NULL);
+	if (beam_match_fails(p, &v) && likely(ev->kept == NULL) && are_empty())
+		return false;
+	return source_match_slow(ev, p, first, &v);
 }
 
 /* ---- numbers --------------------------------------------------------------------------- */
@@ -279,6 +392,8 @@ static bool number(const struct en_current *cur, uint64_t of, enum term_fact fac
 	const struct beam_value *v = get(slots(), of);
 	ErlNifEnv *env = event_of(cur)->env;
 
+	if (fact != TERM_IS)
+		look(cur, v, LOOK_AT);
 	switch (fact) {
 	case TERM_IS: *n = v != NULL; return true;
 	case TERM_INTEGER: return v != NULL && integer(env, v, n);
@@ -311,6 +426,7 @@ NO_GUARD static int compare(const struct en_current *cur, uint64_t of, int64_t n
 		i = (int64_t)v->term >> 4;
 		return i < n ? -1 : i > n;
 	}
+	look(cur, v, LOOK_AT);
 	if (v->kind == VALUE_UINT)
 		return 1;
 	if (v->kind == VALUE_TERM && enif_get_double(env, v->term, &d))
@@ -372,7 +488,7 @@ static bool is_whole(const struct et_str *s)
 }
 
 /* Atoms and pids have texts that are kept. */
-static const struct et_str *kept_text(ErlNifEnv *env, const struct beam_value *v)
+static const struct et_str *kept_text(ErlNifEnv *env, const struct beam_value *v, size_t size)
 {
 	const struct et_str *s;
 
@@ -380,7 +496,7 @@ static const struct et_str *kept_text(ErlNifEnv *env, const struct beam_value *v
 		!(enif_is_atom(env, v->term) || (v->term & 15) == beam_vm.pid_tag))
 		return NULL;
 	s = beam_term_text(v->term);
-	return likely(is_whole(s)) ? s : NULL;
+	return likely(is_whole(s) && s->len < size) ? s : NULL;
 }
 
 static bool text(const struct en_current *cur, uint64_t of, enum term_text what, char *buf,
@@ -393,11 +509,14 @@ static bool text(const struct en_current *cur, uint64_t of, enum term_text what,
 	if (v == NULL || size == 0)
 		return false;
 	switch (what) {
-	case TERM_TYPE: copy_text(type_name(env, v), buf, size); return true;
-	case TERM_CHARS: return beam_chars(env, v, buf, size);
+	case TERM_TYPE:
+		look(cur, v, LOOK_AT);
+		copy_text(type_name(env, v), buf, size);
+		return true;
+	case TERM_CHARS: look(cur, v, LOOK_WHOLE); return beam_chars(env, v, buf, size);
 	case TERM_PRINTED:
 	case TERM_PRETTY:
-		*s = kept_text(env, v);
+		*s = kept_text(env, v, size);
 		if (*s == NULL)
 			print(env, v, buf, size);
 		return true;
@@ -431,6 +550,7 @@ static bool equals(const struct en_current *cur, uint64_t of, const char *other,
 
 	if (v == NULL)
 		return false;
+	look(cur, v, LOOK_WHOLE);
 	if (v->kind == VALUE_TERM && kept_equals(env, v->term, other, len, &is))
 		return is;
 	if (beam_chars_are(env, v, other, len))
@@ -451,14 +571,18 @@ static int same(const struct en_current *cur, uint64_t a, uint64_t b)
 	unsigned steps = SAME_STEPS;
 
 	if (va == NULL || vb == NULL)
-		return va == vb;
+		return 0; /* not even what is not there either */
+	look(cur, va, LOOK_WHOLE);
+	look(cur, vb, LOOK_WHOLE);
 	return beam_same_values(event_of(cur)->env, va, vb, &steps);
 }
 
 const struct en_term_ops beam_term_ops = {
 	.source = source,
 	.part = part,
+	.source_part = source_part,
 	.match = match,
+	.source_match = source_match,
 	.number = number,
 	.text = text,
 	.equals = equals,

@@ -19,7 +19,7 @@ struct beam_event {
 	struct beam_proc *proc; /* set in the context of its own process; else NULL */
 	uint64_t began;		/* ns, if running times are kept */
 	unsigned skip;		/* words on the stack that do not count: a frame of the fast way */
-	const struct beam_kept *kept; /* at a return: the arguments of the call; or NULL */
+	struct beam_kept *kept; /* at the end of a call: its arguments; or NULL */
 	/* of an exception that ends a call: error, exit or throw, and what was raised; or 0 */
 	ERL_NIF_TERM class, reason;
 	uint32_t words; /* of the stack that ustack() shows, the oldest; 0: all */

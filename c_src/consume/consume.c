@@ -278,7 +278,7 @@ static void fill_event(struct co_rec *r)
 	r->ev.epid = r->head->epid;
 	r->ev.cpu = r->head->cpu;
 	r->ev.timestamp = r->head->ts;
-	r->ev.walltimestamp = en_wall(r->head->ts);
+	r->ev.walltimestamp = en_wall(r->co->en, r->head->ts);
 }
 
 static int rec_one(void *arg, unsigned thread, const struct rec_head *head)

@@ -16,11 +16,12 @@
  *   dist.c         distributions: bars, aggpack, agghist, aggzoom
  *   join.c         one script in several engines, one result
  *   textbuf.c      text that grows; the filter for terminals
+ *   columns.c      how many columns a text takes
  *
  * Each has a header of its own; consumer.h is the state that they share.
  *
- * It depends on the program's tables (prog/prog.h) and on the engine's consumer calls only; it makes
- * text and public structs (include/erltrace.h), and hands them to the handlers.
+ * It depends on the program's tables (prog/prog.h) and on the engine's consumer calls only; it
+ * makes text and public structs (include/erltrace.h), and hands them to the handlers.
  */
 #ifndef CO_CONSUME_H
 #define CO_CONSUME_H

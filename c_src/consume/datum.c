@@ -15,6 +15,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "columns.h"
 #include "datum.h"
 
 #define TRACE_TEXT 33
@@ -181,9 +182,9 @@ unsigned da_key_length(struct co *co, const struct co_val *v)
 
 	if (v->v->kind == V_SYM) {
 		sy_format(co->sy, (uint64_t)v->i, cv_form_of(v->v->sub), sym, sizeof(sym));
-		return (unsigned)strlen(sym);
+		return (unsigned)text_columns(sym, strlen(sym));
 	}
-	return v->v->kind == V_STR ? (unsigned)v->len : 0;
+	return v->v->kind == V_STR ? (unsigned)text_columns(v->p, v->len) : 0;
 }
 
 void da_key(struct co *co, struct co_buf *b, const struct co_val *v, unsigned packed)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "columns.h"
 #include "utf8.h"
 
 static bool cb_need(struct co_buf *b, size_t more)
@@ -142,13 +143,14 @@ void cb_data(struct co_buf *b, const void *data, size_t len)
 void cb_field(struct co_buf *b, size_t start, int width)
 {
 	size_t n = b->len - start, w = width < 0 ? (size_t) - (int64_t)width : (size_t)width;
+	size_t columns = n > 0 ? text_columns(b->p + start, n) : 0, pad = w - columns;
 
-	if (n >= w)
+	if (columns >= w)
 		return;
-	cb_fill(b, ' ', w - n);
-	if (width > 0 && b->len - start == w) {
-		memmove(b->p + start + (w - n), b->p + start, n);
-		memset(b->p + start, ' ', w - n);
+	cb_fill(b, ' ', pad);
+	if (width > 0 && b->len - start == n + pad) {
+		memmove(b->p + start + pad, b->p + start, n);
+		memset(b->p + start, ' ', pad);
 	}
 }
 

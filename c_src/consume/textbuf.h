@@ -28,7 +28,7 @@ void cb_spec(struct co_buf *b, const char *fmt, ...);
 void cb_utf8(struct co_buf *b, uint32_t c);
 /* Bytes of the traced world: as they are, or made harmless where the text goes to a terminal. */
 void cb_data(struct co_buf *b, const void *p, size_t len);
-/* The same in a field: width < 0 is left-aligned; columns are bytes, as in C's printf. */
+/* The same in a field of columns (consume/columns.h); width < 0 is left-aligned. */
 void cb_padded(struct co_buf *b, const void *p, size_t len, int width);
 /* Push what was put since start into a field. */
 void cb_field(struct co_buf *b, size_t start, int width);

@@ -53,11 +53,18 @@ static struct cg_val source_arg(struct cg *g, const struct d_node *n)
 	return n->kind == N_FUNC && n->list != NULL ? cg_expr(g, n->list) : cg_const(0);
 }
 
+/* Where the clause keeps the term, 0: nowhere so far; NULL: it cannot. */
+static int *kept_source(struct cg *g, const struct d_node *n, struct cg_val arg)
+{
+	unsigned what = cg_pbi_what(n, arg);
+
+	return cg_asked(g, what != 0 ? what | CG_ASKED_TERM : 0);
+}
+
 struct cg_val cg_term_source(struct cg *g, const struct d_node *n)
 {
 	struct cg_val arg = source_arg(g, n);
-	unsigned what = cg_pbi_what(n, arg);
-	int *kept = cg_asked(g, what != 0 ? what | CG_ASKED_TERM : 0);
+	int *kept = kept_source(g, n, arg);
 
 	if (kept != NULL && *kept != 0)
 		return cg_kept(g, n, *kept);
@@ -65,7 +72,7 @@ struct cg_val cg_term_source(struct cg *g, const struct d_node *n)
 	cg_load(g, R4, arg);
 	cg_free(g, arg);
 	ebpf_const(g->a, R3, n->ident->builtin->pbi - 1u);
-	ebpf_const(g->a, R2, source_slot(g, n, what));
+	ebpf_const(g->a, R2, source_slot(g, n, cg_pbi_what(n, arg)));
 	cg_call(g, RT_term_source);
 	if (kept != NULL)
 		*kept = cg_keep_for_all(g, n);
@@ -202,11 +209,42 @@ void cg_term_jump(struct cg *g, struct d_node *n, bool when, int label)
 
 /* ---- functions -------------------------------------------------------------------------- */
 
+/* Has the clause read what the event is about, and kept it? */
+static bool is_kept(struct cg *g, const struct d_node *source)
+{
+	const struct d_node *arg = source->kind == N_FUNC ? source->list : NULL;
+	const int *kept = arg == NULL || arg->kind == N_INT
+				  ? kept_source(g, source, cg_const(arg ? arg->value : 0))
+				  : NULL;
+
+	return kept != NULL && *kept != 0;
+}
+
+/* What it is about needs no term slot to be looked into. */
+static struct cg_val source_part(
+	struct cg *g, struct d_node *n, enum term_part part, struct cg_val i, struct d_node *term)
+{
+	struct cg_val arg = source_arg(g, term);
+	unsigned pbi = term->ident->builtin->pbi - 1u;
+
+	cg_uses_pbi(g, term, arg);
+	cg_load(g, R3, arg);
+	cg_load(g, R4, i);
+	cg_free(g, arg);
+	cg_free(g, i);
+	ebpf_const(g->a, R2, SOURCE_PART(term_slots(g, n, 1), part, pbi));
+	cg_call(g, RT_source_part);
+	return cg_keep(g, n, R0);
+}
+
 static struct cg_val gen_part(
 	struct cg *g, struct d_node *n, enum term_part part, struct cg_val i, struct d_node *term)
 {
-	struct cg_val of = cg_expr(g, term);
+	struct cg_val of;
 
+	if (cg_is_source(term) && !is_kept(g, term))
+		return source_part(g, n, part, i, term);
+	of = cg_expr(g, term);
 	cg_load(g, R4, of);
 	cg_load(g, R5, i);
 	cg_free(g, of);
@@ -217,12 +255,30 @@ static struct cg_val gen_part(
 	return cg_keep(g, n, R0);
 }
 
+static void source_match(struct cg *g, struct d_node *n, struct d_node *term, unsigned first)
+{
+	struct cg_val arg = source_arg(g, term);
+
+	cg_uses_pbi(g, term, arg);
+	cg_load(g, R3, arg);
+	cg_free(g, arg);
+	ebpf_const(g->a, R2, term->ident->builtin->pbi - 1u);
+	ebpf_const(g->a, R4, n->value);
+	ebpf_const(g->a, R5, first);
+	cg_call(g, RT_source_match);
+}
+
 /* Match, with r0 1 or 0; the variables are in term slots from the result on. */
 static unsigned match(struct cg *g, struct d_node *n, struct d_node *term)
 {
 	unsigned first = term_slots(g, n, g->c->prog.pats[n->value].nvars);
-	struct cg_val of = cg_expr(g, term);
+	struct cg_val of;
 
+	if (cg_is_source(term) && !is_kept(g, term)) {
+		source_match(g, n, term, first);
+		return first;
+	}
+	of = cg_expr(g, term);
 	cg_load(g, R2, of);
 	cg_free(g, of);
 	ebpf_const(g->a, R3, n->value);

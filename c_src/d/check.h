@@ -6,6 +6,7 @@
  *   check.c       clauses, statements, the order of speculation, stability
  *   check_util.c  trees: copying, replacing, constants; words for messages, suggested names
  *   check_expr.c  operators
+ *   check_assign.c  those that change a variable
  *   check_conv.c  conversions, casts, sizeof and the like; constant folding
  *   check_name.c  variables, associative arrays, inlines, members
  *   check_xlate.c translators, args[]
@@ -42,6 +43,20 @@ enum {
  */
 int chk_expr(struct d_comp *c, struct d_node *n, unsigned cx);
 const char *chk_opname(int op);
+/* The errors of operands: one that is no such thing as the operator needs; two that do not fit. */
+int chk_bad_operand(struct d_comp *c, enum et_tag tag, const struct d_node *n, int op,
+	const char *needs, const struct d_type *t);
+int chk_incompatible(struct d_comp *c, const struct d_node *n, int op, const struct d_type *a,
+	const struct d_type *b);
+/* Can the operator step through what this pointer points to? */
+int chk_steppable(struct d_comp *c, const struct d_node *n, int op, const struct d_type *ptr);
+
+/* check_assign.c */
+int chk_assign(struct d_comp *c, struct d_node *n);
+int chk_opassign(struct d_comp *c, struct d_node *n);
+int chk_incdec(struct d_comp *c, struct d_node *n);
+/* Does it point to scratch memory (alloca(), copyin()), which is valid only in this clause? */
+bool chk_is_scratch(const struct d_node *n);
 
 /* check_conv.c */
 uint64_t chk_norm(const struct d_type *t, uint64_t v); /* v converted to an integer type */
@@ -101,6 +116,7 @@ int chk_term_key(struct d_comp *c, struct d_node *k, const struct d_type *t); /*
 int chk_term_values(struct d_comp *c, const struct d_fmt *f, struct d_node *args);
 int chk_term_word(struct d_comp *c, const struct d_node *n); /* beside a term: is it a bare atom? */
 int chk_term_compare(struct d_comp *c, struct d_node *n);
+int chk_term_branches(struct d_comp *c, struct d_node *n, bool null); /* of ?: */
 bool chk_is_pattern_var(const struct d_comp *c, const char *name); /* of one of the script */
 int chk_term_func(struct d_comp *c, struct d_node *n); /* after its prototype */
 extern const char chk_term_truth[]; /* what to write instead of a term as condition */

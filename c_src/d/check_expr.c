@@ -59,7 +59,7 @@ const char *chk_opname(int op)
 	return s ? s : "?";
 }
 
-static int bad_operand(struct d_comp *c, enum et_tag tag, const struct d_node *n, int op,
+int chk_bad_operand(struct d_comp *c, enum et_tag tag, const struct d_node *n, int op,
 	const char *needs, const struct d_type *t)
 {
 	const char *why =
@@ -73,7 +73,7 @@ static int bad_operand(struct d_comp *c, enum et_tag tag, const struct d_node *n
 		chk_tname(c, t), why);
 }
 
-static int incompatible(struct d_comp *c, const struct d_node *n, int op, const struct d_type *a,
+int chk_incompatible(struct d_comp *c, const struct d_node *n, int op, const struct d_type *a,
 	const struct d_type *b)
 {
 	const char *hint = "";
@@ -195,7 +195,7 @@ static int deref(struct d_comp *c, struct d_node *n)
  * Pointer arithmetic needs the size of what is pointed to. The operators that change a pointer have
  * an error of their own for those without.
  */
-static int steppable(struct d_comp *c, const struct d_node *n, int op, const struct d_type *ptr)
+int chk_steppable(struct d_comp *c, const struct d_node *n, int op, const struct d_type *ptr)
 {
 	const struct d_type *t = d_base(d_base(ptr)->ref);
 	bool changes = op != OP_ADD && op != OP_SUB && op != OP_INDEX;
@@ -213,43 +213,12 @@ static int steppable(struct d_comp *c, const struct d_node *n, int op, const str
 	return 0;
 }
 
-static int need_lval(struct d_comp *c, const struct d_node *n, const struct d_node *a)
-{
-	if (a->flags & NF_LVAL)
-		return 0;
-	if ((a->kind == N_VAR || a->kind == N_ASSOC) && a->ident->kind == ID_BUILTIN)
-		return CHK_ERR(c, D_OP_WRITE, n,
-			"operator %s cannot change the built-in variable "
-			"'%s'%s",
-			chk_opname(n->op), a->ident->name, n->op == OP_ASG ? ": == compares" : "");
-	return CHK_ERR(c, D_OP_LVAL, n, "operator %s needs a variable or memory to change",
-		chk_opname(n->op));
-}
-
-static int incdec(struct d_comp *c, struct d_node *n)
-{
-	if (n->a->kind == N_AGG)
-		return CHK_ERR(c, D_OP_DYN, n,
-			"operator %s cannot be applied to an aggregation: "
-			"use @%s = count()",
-			chk_opname(n->op), n->a->text);
-	if (chk_lval(c, n->a, c->t.i64) || need_lval(c, n, n->a))
-		return -1;
-	n->type = n->a->type;
-	n->bits = n->a->bits;
-	if (d_is_ptr(n->type))
-		return steppable(c, n, n->op, n->type);
-	if (!d_is_int(n->type))
-		return bad_operand(c, D_OP_SCALAR, n, n->op, "an integer or a pointer", n->type);
-	return 0;
-}
-
 static int check_op1(struct d_comp *c, struct d_node *n, unsigned cx)
 {
 	struct d_node *a = n->a;
 
 	if (n->op >= OP_PREINC && n->op <= OP_POSTDEC)
-		return incdec(c, n);
+		return chk_incdec(c, n);
 	if (chk_expr(c, a, n->op == OP_DEREF ? CX_DYN : CX_VALUE))
 		return -1;
 	switch (n->op) {
@@ -264,7 +233,7 @@ static int check_op1(struct d_comp *c, struct d_node *n, unsigned cx)
 	case OP_ADDROF: return addrof(c, n);
 	case OP_LNOT:
 		if (!d_is_scalar(a->type))
-			return bad_operand(
+			return chk_bad_operand(
 				c, D_OP_SCALAR, n, n->op, "an integer or a pointer", a->type);
 		n->type = c->t.int_;
 		break;
@@ -272,14 +241,14 @@ static int check_op1(struct d_comp *c, struct d_node *n, unsigned cx)
 		if (chk_term_number(c, a))
 			return -1;
 		if (!d_is_int(a->type))
-			return bad_operand(c, D_OP_INT, n, n->op, "an integer", a->type);
+			return chk_bad_operand(c, D_OP_INT, n, n->op, "an integer", a->type);
 		arith(c, n, a, a);
 		break;
 	default:
 		if (chk_term_number(c, a))
 			return -1;
 		if (!d_is_int(a->type))
-			return bad_operand(c, D_OP_ARITH, n, n->op, "a number", a->type);
+			return chk_bad_operand(c, D_OP_ARITH, n, n->op, "a number", a->type);
 		arith(c, n, a, a);
 	}
 	return chk_fold1(c, n);
@@ -300,9 +269,9 @@ static int ptr_minus_ptr(struct d_comp *c, struct d_node *n)
 	const struct d_type *a = d_base(n->a->type), *b = d_base(n->b->type);
 
 	if (!d_same(d_base(a->ref), d_base(b->ref)))
-		return incompatible(c, n, n->op, a, b);
+		return chk_incompatible(c, n, n->op, a, b);
 	n->type = c->t.long_;
-	return steppable(c, n, n->op, a);
+	return chk_steppable(c, n, n->op, a);
 }
 
 /* A string and a number: the string from that character on. */
@@ -322,7 +291,7 @@ static int string_plus(struct d_comp *c, struct d_node *n)
 static int check_add(struct d_comp *c, struct d_node *n)
 {
 	if (d_is_kind(n->a->type, T_FLOAT) || d_is_kind(n->b->type, T_FLOAT))
-		return bad_operand(c, D_OP_ARITH, n, n->op, "integers or pointers",
+		return chk_bad_operand(c, D_OP_ARITH, n, n->op, "integers or pointers",
 			d_is_kind(n->a->type, T_FLOAT) ? n->a->type : n->b->type);
 	if (chk_decay(c, n->a) || chk_decay(c, n->b))
 		return -1;
@@ -338,9 +307,9 @@ static int check_add(struct d_comp *c, struct d_node *n)
 	if (n->op == OP_ADD && d_is_int(n->a->type) && d_is_ptr(n->b->type))
 		swap_operands(n);
 	if (!d_is_ptr(n->a->type) || !d_is_int(n->b->type))
-		return incompatible(c, n, n->op, n->a->type, n->b->type);
+		return chk_incompatible(c, n, n->op, n->a->type, n->b->type);
 	n->type = n->a->type;
-	if (steppable(c, n, n->op, n->type))
+	if (chk_steppable(c, n, n->op, n->type))
 		return -1;
 	return chk_int_cast(c, n->b, c->t.i64);
 }
@@ -351,7 +320,7 @@ static int check_arith(struct d_comp *c, struct d_node *n)
 	const struct d_type *a = n->a->type, *b = n->b->type;
 
 	if (!d_is_int(a) || !d_is_int(b))
-		return bad_operand(c, ints ? D_OP_INT : D_OP_ARITH, n, n->op,
+		return chk_bad_operand(c, ints ? D_OP_INT : D_OP_ARITH, n, n->op,
 			ints ? "integers" : "numbers", d_is_int(a) ? b : a);
 	arith(c, n, n->a, n->b);
 	return chk_fold2(c, n);
@@ -385,7 +354,7 @@ static int check_compare(struct d_comp *c, struct d_node *n)
 	if (d_is_int(a) && d_is_int(b))
 		return chk_fold2(c, n);
 	if (d_is_kind(a, T_FLOAT) || d_is_kind(b, T_FLOAT))
-		return bad_operand(c, D_OP_ARITH, n, n->op, "integers, pointers or strings",
+		return chk_bad_operand(c, D_OP_ARITH, n, n->op, "integers, pointers or strings",
 			d_is_kind(a, T_FLOAT) ? a : b);
 	if ((d_is_string(a) && chk_strcompat(b)) || (d_is_string(b) && chk_strcompat(a)))
 		return chk_to_string(c, n->a) || chk_to_string(c, n->b) ? -1 : 0;
@@ -395,7 +364,7 @@ static int check_compare(struct d_comp *c, struct d_node *n)
 		return 0; /* compares a string with NULL */
 	if ((is_address(a) && (is_address(b) || d_is_int(b))) || (is_address(b) && d_is_int(a)))
 		return compare_ptrs(c, n) ? -1 : chk_fold2(c, n);
-	return incompatible(c, n, n->op, a, b);
+	return chk_incompatible(c, n, n->op, a, b);
 }
 
 static int check_logic(struct d_comp *c, struct d_node *n)
@@ -403,7 +372,7 @@ static int check_logic(struct d_comp *c, struct d_node *n)
 	if (!d_is_scalar(n->a->type) || !d_is_scalar(n->b->type)) {
 		const struct d_type *t = d_is_scalar(n->a->type) ? n->b->type : n->a->type;
 
-		return bad_operand(c, D_OP_SCALAR, n, n->op,
+		return chk_bad_operand(c, D_OP_SCALAR, n, n->op,
 			d_is_string(t) ? "integers or pointers (compare a string with NULL or "
 					 "\"\" first)"
 				       : "integers or pointers",
@@ -434,7 +403,7 @@ static int check_index(struct d_comp *c, struct d_node *n)
 		chk_term_text(c, n->a) || chk_term_number(c, n->b))
 		return -1;
 	if (!d_is_int(n->b->type))
-		return bad_operand(c, D_OP_INT, n, n->op, "an integer index", n->b->type);
+		return chk_bad_operand(c, D_OP_INT, n, n->op, "an integer index", n->b->type);
 	t = d_base(n->a->type);
 	if (t->kind == T_STRING) {
 		n->type = c->t.char_;
@@ -446,7 +415,7 @@ static int check_index(struct d_comp *c, struct d_node *n)
 		n->type = t->ref;
 		n->flags |= NF_LVAL;
 		bound = t->kind == T_ARRAY && !is_open_array(n->a) ? t->nelems : 0;
-		if (steppable(c, n, n->op, ptr))
+		if (chk_steppable(c, n, n->op, ptr))
 			return -1;
 	} else {
 		return CHK_ERR(c, D_ARR_BADREF, n, "a value of type '%s' cannot be indexed",
@@ -456,158 +425,6 @@ static int check_index(struct d_comp *c, struct d_node *n)
 		return CHK_ERR(c, D_ARR_BOUNDS, n, "index %" PRId64 " is outside of '%s'",
 			(int64_t)n->b->value, chk_tname(c, n->a->type));
 	return chk_int_cast(c, n->b, c->t.i64);
-}
-
-/* ---- assignment -------------------------------------------------------------------------- */
-
-/* The pointer through which an lvalue in memory is reached, or NULL: it is part of a variable. */
-static const struct d_node *lval_ptr(const struct d_node *n)
-{
-	for (;;) {
-		bool direct = (n->kind == N_MEMBER && n->op == OP_ARROW) ||
-			      (n->kind == N_OP1 && n->op == OP_DEREF) ||
-			      (n->kind == N_OP2 && n->op == OP_INDEX && d_is_ptr(n->a->type));
-
-		if (direct)
-			return n->a;
-		if (n->kind != N_MEMBER && (n->kind != N_OP2 || n->op != OP_INDEX))
-			return NULL;
-		n = n->a;
-	}
-}
-
-/* Does it point to scratch memory (alloca(), copyin()), which is valid only in this clause? */
-static bool is_scratch(const struct d_node *n)
-{
-	switch (n->kind) {
-	case N_FUNC:
-		return n->ident->kind == ID_FUNC &&
-		       (n->ident->id == FN_ALLOCA || n->ident->id == FN_COPYIN);
-	case N_VAR:
-	case N_ASSOC: return n->ident->taint == 1;
-	case N_CAST: return is_scratch(n->a);
-	case N_OP1:
-		if (n->op == OP_ADDROF)
-			n = lval_ptr(n->a);
-		else
-			n = n->op == OP_DEREF ? NULL : n->a;
-		return n && is_scratch(n);
-	case N_OP2: return n->op != OP_INDEX && is_scratch(n->op == OP_COMMA ? n->b : n->a);
-	case N_OP3: return is_scratch(n->b) || is_scratch(n->c);
-	default: return false;
-	}
-}
-
-static int check_scratch(struct d_comp *c, const struct d_node *n)
-{
-	struct d_ident *id = n->a->ident;
-	uint8_t taint;
-
-	if ((n->a->kind != N_VAR && n->a->kind != N_ASSOC) || !d_is_ptr(n->a->type) ||
-		n->b->kind == N_INT)
-		return 0;
-	taint = is_scratch(n->b) ? 1 : 2;
-	if (!id->taint)
-		id->taint = taint;
-	if (id->taint != taint)
-		return CHK_ERR(c, D_ALLOCA_INCOMPAT, n,
-			"'%s%s' holds pointers from alloca() or copyin() in one place and other "
-			"pointers in another: use two variables",
-			chk_scope(id->scope), id->name);
-	return 0;
-}
-
-static bool is_dynamic_struct(const struct d_node *n)
-{
-	return (d_is_kind(n->type, T_STRUCT) || d_is_kind(n->type, T_UNION)) &&
-	       (n->kind == N_ASSOC || (n->kind == N_VAR && n->ident->scope == SC_SELF));
-}
-
-static int check_assign(struct d_comp *c, struct d_node *n)
-{
-	const char *outer = c->assigned;
-	const struct d_type *t;
-	bool dyn;
-	int rc;
-
-	if (n->a->kind == N_IDENT && n->a->op == SC_GLOBAL && chk_undefined(c, n->a))
-		c->assigned = n->a->text;
-	rc = chk_expr(c, n->b, CX_DYN);
-	c->assigned = outer;
-	if (rc)
-		return -1;
-	t = n->b->type;
-	dyn = chk_is_translated(t);
-	if (dyn)
-		t = d_base(t)->ref;
-	if (chk_undefined(c, n->a) &&
-		(d_is_kind(t, T_ARRAY) || d_is_kind(t, T_FUNC)))
-		return CHK_ERR(c, D_OP_ARRFUN, n, "a value of type '%s' cannot be assigned%s",
-			chk_tname(c, t),
-			chk_strcompat(t) ? ": use stringof() to keep the text" : "");
-	if ((d_is_kind(t, T_STRUCT) || d_is_kind(t, T_UNION)) && !d_base(t)->complete)
-		return CHK_ERR(c, D_OP_INCOMPLETE, n,
-			"a value of type '%s' cannot be assigned: its members are not known",
-			chk_tname(c, t));
-	if (chk_lval(c, n->a, t) || need_lval(c, n, n->a))
-		return -1;
-	if (dyn)
-		return chk_xlate_assign(c, n);
-	n->type = n->a->type;
-	n->bits = n->a->bits;
-	if (d_is_kind(n->type, T_ARRAY) || d_is_kind(n->type, T_FUNC))
-		return CHK_ERR(c, D_OP_ARRFUN, n, "operator %s cannot be applied to type '%s'",
-			chk_opname(n->op), chk_tname(c, n->type));
-	if (chk_is_zero(n->b) && (d_is_string(n->type) || is_dynamic_struct(n->a)))
-		return 0; /* clears or deletes it */
-	if (!chk_convertible(c, n->b, n->type))
-		return incompatible(c, n, n->op, n->type, t);
-	return chk_convert(c, n->b, n->type) ? -1 : check_scratch(c, n);
-}
-
-/* p += i; p -= i; */
-static int add_to_ptr(struct d_comp *c, struct d_node *n)
-{
-	const struct d_type *a = n->a->type, *b = n->b->type;
-
-	if (d_is_string(a) || d_is_string(b))
-		return incompatible(c, n, n->op, a, b);
-	if (!d_is_ptr(a))
-		return CHK_ERR(c, D_OP_VFPTR, n,
-			"operator %s changes an integer by an integer, or a pointer to a known "
-			"type: not '%s' by '%s'",
-			chk_opname(n->op), chk_tname(c, a), chk_tname(c, b));
-	if (steppable(c, n, n->op, a))
-		return -1;
-	if (!d_is_int(b))
-		return incompatible(c, n, n->op, a, b);
-	return chk_int_cast(c, n->b, c->t.i64);
-}
-
-static int check_opassign(struct d_comp *c, struct d_node *n)
-{
-	int op = n->op <= OP_ASG_SHR ? n->op - OP_ASG_MUL + OP_MUL : n->op - OP_ASG_BAND + OP_BAND;
-	bool add = op == OP_ADD || op == OP_SUB;
-	bool ints = !add && op != OP_MUL && op != OP_DIV;
-
-	if (n->a->kind == N_AGG)
-		return CHK_ERR(c, D_OP_DYN, n,
-			"operator %s cannot be applied to an aggregation: "
-			"use @%s = sum(x)",
-			chk_opname(n->op), n->a->text);
-	if (chk_expr(c, n->b, CX_VALUE) || chk_term_number(c, n->b) ||
-		chk_lval(c, n->a, c->t.i64) || need_lval(c, n, n->a))
-		return -1;
-	n->type = n->a->type;
-	n->bits = n->a->bits;
-	if (add && !(d_is_int(n->type) && d_is_int(n->b->type)))
-		return add_to_ptr(c, n);
-	if (!d_is_int(n->type) || !d_is_int(n->b->type))
-		return bad_operand(c, ints ? D_OP_INT : D_OP_ARITH, n, n->op,
-			ints ? "integers" : "numbers", d_is_int(n->type) ? n->b->type : n->type);
-	if ((op == OP_DIV || op == OP_MOD) && chk_is_zero(n->b))
-		return CHK_ERR(c, D_DIV_ZERO, n, "division by the constant 0");
-	return 0;
 }
 
 /* An operand that need not have a value must not be what only a statement can be. */
@@ -632,14 +449,14 @@ static int check_op2(struct d_comp *c, struct d_node *n, unsigned cx)
 		if (n->a->kind == N_OP2 && n->a->op == OP_INDEX && n->a->a->kind == N_AGG)
 			return check_index(c, n->a);
 		if (n->a->kind != N_AGG)
-			return check_assign(c, n);
+			return chk_assign(c, n);
 		if (chk_aggregate(c, n))
 			return -1;
 		n->type = cx & CX_STMT ? c->t.void_ : c->t.dyn;
 		return 0;
 	}
 	if (n->op > OP_ASG && n->op <= OP_ASG_BOR)
-		return check_opassign(c, n);
+		return chk_opassign(c, n);
 	if (n->op == OP_INDEX)
 		return check_index(c, n);
 	null = chk_term_null(n->a) || chk_term_null(n->b);
@@ -687,7 +504,7 @@ static int choose_ptr(struct d_comp *c, struct d_node *n)
 			chk_tname(c, x->type), chk_tname(c, y->type));
 	if (!d_is_ptr(n->type))
 		n->type = x->type;
-	if (x->kind != N_INT && y->kind != N_INT && is_scratch(x) != is_scratch(y))
+	if (x->kind != N_INT && y->kind != N_INT && chk_is_scratch(x) != chk_is_scratch(y))
 		return CHK_ERR(c, D_ALLOCA_INCOMPAT, n,
 			"one branch of ?: is memory from alloca() or copyin(), the other is not");
 	return chk_convert(c, x, n->type) || chk_convert(c, y, n->type) ? -1 : 0;
@@ -698,6 +515,7 @@ static int dispatch(struct d_comp *c, struct d_node *n, unsigned cx);
 static int check_op3(struct d_comp *c, struct d_node *n, unsigned cx)
 {
 	const struct d_type *x, *y;
+	bool null;
 
 	if (chk_expr(c, n->a, CX_VALUE))
 		return -1;
@@ -708,6 +526,7 @@ static int check_op3(struct d_comp *c, struct d_node *n, unsigned cx)
 		n->flags &= ~(NF_LVAL | NF_BITFIELD);
 		return 0;
 	}
+	null = chk_term_null(n->b) || chk_term_null(n->c);
 	if (chk_expr(c, n->b, CX_VALUE) || chk_expr(c, n->c, CX_VALUE))
 		return -1;
 	if (!d_is_scalar(n->a->type))
@@ -715,8 +534,7 @@ static int check_op3(struct d_comp *c, struct d_node *n, unsigned cx)
 			"the condition of ?: must be an integer or a pointer, not '%s'%s",
 			chk_tname(c, n->a->type),
 			d_is_term(n->a->type) ? chk_term_truth : "");
-	if ((d_is_int(n->c->type) && chk_term_number(c, n->b)) ||
-		(d_is_int(n->b->type) && chk_term_number(c, n->c)))
+	if (chk_term_branches(c, n, null))
 		return -1;
 	x = n->b->type;
 	y = n->c->type;

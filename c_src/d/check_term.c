@@ -123,6 +123,24 @@ int chk_term_compare(struct d_comp *c, struct d_node *n)
 		     "(string)T");
 }
 
+/* A term is a number or a text, as the other branch is. */
+int chk_term_branches(struct d_comp *c, struct d_node *n, bool null)
+{
+	struct d_node *term = d_is_term(n->b->type) ? n->b : n->c;
+	struct d_node *other = term == n->b ? n->c : n->b;
+
+	if (!d_is_term(term->type) || d_is_term(other->type) || d_is_kind(other->type, T_DYN))
+		return 0;
+	if (d_is_int(other->type) && !null)
+		return chk_term_number(c, term);
+	if (chk_strcompat(other->type))
+		return chk_to_string(c, term) || chk_to_string(c, other) ? -1 : 0;
+	return CHK_ERR(c, D_OP_INCOMPAT, n,
+		"the branches of ?: are a term and %s%s%s: beside a term there can be a number, a "
+		"string or a term, as in c ? T : 0 or c ? T : \"\"",
+		null ? "NULL" : "'", null ? "" : chk_tname(c, other->type), null ? "" : "'");
+}
+
 /* ---- records ----------------------------------------------------------------------------- */
 
 int d_record_add(struct d_comp *c, const char *name, const char *const *fields)
@@ -152,6 +170,7 @@ static const char set_record[] =
 /* What pat_read() is given. */
 struct reading {
 	struct d_comp *c;
+	bool key;
 	bool unknown; /* it has asked for a record that is not known */
 };
 
@@ -193,6 +212,29 @@ static const char *in_source(const struct d_comp *c, const struct d_node *str, s
 	return s;
 }
 
+/* From this byte on, or behind it, a character begins or the text ends. */
+static size_t whole_chars(const struct d_node *str, size_t at)
+{
+	for (int i = 0; i < 3 && at < str->len; i++, at++)
+		if (((unsigned char)str->text[at] & 0xc0) != 0x80)
+			break;
+	return at;
+}
+
+/* The text of a pattern for its error; of a long one what is around the place. */
+static const char *excerpt(struct d_comp *c, const struct d_node *str, size_t at)
+{
+	enum { WHOLE = 120, BEFORE = 48, BEHIND = 32 };
+	size_t from = 0, to = str->len;
+
+	if (to > WHOLE) {
+		from = at > BEFORE ? whole_chars(str, at - BEFORE) : 0;
+		to = to - at > BEHIND ? whole_chars(str, at + BEHIND) : to;
+	}
+	return arena_printf(c->arena, "%s%.*s%s", from > 0 ? ".." : "", (int)(to - from),
+		str->text + from, to < str->len ? ".." : "");
+}
+
 static int bad_pattern(
 	const struct reading *in, const struct d_node *str, size_t at, const struct et_error *e)
 {
@@ -200,32 +242,36 @@ static int bad_pattern(
 	/* in a node, who asked to compile it looks for the record, and says where */
 	const char *hint = in->unknown && !in->c->opts->inside ? set_record : "";
 	const char *s = at <= str->len ? in_source(c, str, at) : NULL, *line = s;
+	const char *what = in->key ? "key" : "pattern";
+	const char *text = excerpt(c, str, at <= str->len ? at : str->len);
 	int col = str->col;
 
+	if (!text)
+		return d_nomem(c);
 	if (s) {
 		while (line > c->source && line[-1] != '\n')
 			line--;
 		col = (int)(s - line) + 1;
 	}
 	if (at >= str->len)
-		return d_error(c, D_PATTERN, str->line, col,
-			"at the end of the pattern \"%s\": %s%s", str->text, e->text, hint);
-	return d_error(c, D_PATTERN, str->line, col, "in the pattern \"%s\", at '%.24s': %s%s",
-		str->text, str->text + at, e->text, hint);
+		return d_error(c, D_PATTERN, str->line, col, "at the end of the %s \"%s\": %s%s",
+			what, text, e->text, hint);
+	return d_error(c, D_PATTERN, str->line, col, "in the %s \"%s\", at '%.*s': %s%s", what,
+		text, (int)(whole_chars(str, at + 24) - at), str->text + at, e->text, hint);
 }
 
-/* The index of a pattern in the program; each text is read once. -1: an error. */
-static int pattern(struct d_comp *c, const struct d_node *str)
+/* The index of a pattern or a key in the program; each text is read once. -1: an error. */
+static int pattern(struct d_comp *c, const struct d_node *str, bool key)
 {
-	struct reading in = {.c = c};
-	const struct pat_reader r = {.alloc = alloc, .record = find_record, .ctx = &in};
+	struct reading in = {.c = c, .key = key};
+	const struct pat_reader r = {.key = key, .alloc = alloc, .record = find_record, .ctx = &in};
 	struct prog *p = &c->prog;
 	struct et_error e = {.tag = ""};
 	struct d_pattern *d;
 	size_t at = 0;
 
 	for (d = c->patterns; d; d = d->next)
-		if (d->len == str->len && !memcmp(d->text, str->text, d->len))
+		if (d->key == key && d->len == str->len && !memcmp(d->text, str->text, d->len))
 			return (int)d->index;
 	d = arena_new_of(c->arena, struct d_pattern);
 	if (!d || !ARRAY_ROOM(p->pats, p->npats))
@@ -233,7 +279,7 @@ static int pattern(struct d_comp *c, const struct d_node *str)
 	memset(&p->pats[p->npats], 0, sizeof(*p->pats));
 	if (pat_read(&r, str->text, str->len, &p->pats[p->npats], &at, &e) < 0)
 		return bad_pattern(&in, str, at, &e);
-	*d = (struct d_pattern){str->text, str->len, p->npats++, c->patterns};
+	*d = (struct d_pattern){str->text, str->len, key, p->npats++, c->patterns};
 	c->patterns = d;
 	return (int)d->index;
 }
@@ -327,17 +373,9 @@ static int check_get(struct d_comp *c, struct d_node *n)
 	} else if (is_path(c, key)) {
 		return -1;
 	}
-	index = pattern(c, &text);
+	index = pattern(c, &text, true);
 	if (index < 0)
 		return -1;
-	if (c->prog.pats[index].nvars > 0)
-		return CHK_ERR(c, D_PROTO_ARG, key,
-			"argument 1 of erlget() is a key and has no variables, as %s",
-			c->prog.pats[index].vars[0]);
-	for (unsigned i = 0; i < c->prog.pats[index].n; i++)
-		if (c->prog.pats[index].nodes[i].op == PAT_ANY)
-			return CHK_ERR(
-				c, D_PROTO_ARG, key, "argument 1 of erlget() is a key: _ is none");
 	n->value = (uint64_t)index;
 	return 0;
 }
@@ -386,7 +424,7 @@ static int check_field(struct d_comp *c, struct d_node *n)
 		return -1;
 	text.len = strlen(text.text);
 	text.line = a->line;
-	index = pattern(c, &text);
+	index = pattern(c, &text, false);
 	if (index < 0)
 		return -1;
 	n->value = (uint64_t)index;
@@ -422,7 +460,7 @@ static int check_match(struct d_comp *c, struct d_node *n)
 
 	if (constant_text(c, n, str, 2, "a pattern, as in \"{ok, X}\""))
 		return -1;
-	index = pattern(c, str);
+	index = pattern(c, str, false);
 	if (index < 0)
 		return -1;
 	n->value = (uint64_t)index;

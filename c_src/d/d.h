@@ -102,6 +102,7 @@ struct d_comp {
 struct d_pattern {
 	const char *text;
 	uint32_t len;
+	bool key;	/* pat_reader.key */
 	unsigned index; /* in prog.pats */
 	struct d_pattern *next;
 };

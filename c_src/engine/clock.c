@@ -206,9 +206,9 @@ PROBE_PATH uint64_t en_now(void)
 	return clock_now();
 }
 
-PROBE_PATH uint64_t en_wall(uint64_t mono)
+int64_t clock_wall(void)
 {
-	return mono + (uint64_t)atomic_load_explicit(&wall, memory_order_relaxed);
+	return atomic_load_explicit(&wall, memory_order_relaxed);
 }
 
 /* The only clock that costs a system call; only scripts that read vtimestamp pay for it. */

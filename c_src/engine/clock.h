@@ -12,6 +12,7 @@
 uint64_t en_now(void);			   /* ns, monotonic (probe path) */
 void clock_init(bool fast);  /* fast: time stamps will be read often */
 void clock_check(void);	     /* correct it against the system's clock */
+int64_t clock_wall(void);    /* CLOCK_REALTIME - CLOCK_MONOTONIC, when that was checked last */
 uint64_t clock_thread(void); /* CPU time of the calling thread */
 uint64_t clock_now_slow(void);
 

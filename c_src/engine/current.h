@@ -35,8 +35,14 @@ struct en_term_ops {
 	uint64_t (*source)(const struct en_current *cur, unsigned slot, unsigned pbi, uint64_t n);
 	uint64_t (*part)(const struct en_current *cur, unsigned slot, enum term_part part, uint64_t of,
 		uint64_t n);
+	/* The same of what the event is about. */
+	uint64_t (*source_part)(const struct en_current *cur, unsigned slot, enum term_part part,
+		unsigned pbi, uint64_t source_n, uint64_t n);
 	/* By a pattern of the program. Its variables are in the slots from first on. */
 	bool (*match)(const struct en_current *cur, uint64_t of, unsigned pattern, unsigned first);
+	/* The same of what the event is about. */
+	bool (*source_match)(const struct en_current *cur, unsigned pbi, uint64_t n,
+		unsigned pattern, unsigned first);
 	bool (*number)(const struct en_current *cur, uint64_t of, enum term_fact fact, int64_t *v);
 	/* false: there is no such text. *s: NULL, or interned; then buf is not written to. */
 	bool (*text)(const struct en_current *cur, uint64_t of, enum term_text text, char *buf,
@@ -45,7 +51,7 @@ struct en_term_ops {
 	bool (*equals)(const struct en_current *cur, uint64_t of, const char *text, size_t len);
 	/* < 0, 0, > 0 as a number; TERM_NOT_A_NUMBER. */
 	int (*compare)(const struct en_current *cur, uint64_t of, int64_t n);
-	/* Two terms: 1 equal (=:=), 0 not; -1: too large to tell. */
+	/* Two terms: 1 equal (=:=), 0 not, or one is not there; -1: too large to tell. */
 	int (*same)(const struct en_current *cur, uint64_t a, uint64_t b);
 };
 enum { TERM_NOT_A_NUMBER = 2 };

@@ -328,6 +328,11 @@ static bool all_quiescent(struct en *en)
 	return true;
 }
 
+uint64_t en_wall(const struct en *en, uint64_t mono)
+{
+	return mono + (uint64_t)atomic_load_explicit(&en->wall, memory_order_relaxed);
+}
+
 void en_look_at_handler(void)
 {
 	safe_look();
@@ -338,6 +343,7 @@ void en_clean(struct en *en)
 	if (en->slots == NULL)
 		return;
 	clock_check();
+	en_note_clocks(en);
 	if (en->safe_on)
 		safe_look();
 	if (en->clean_count++ % 16 == 0)

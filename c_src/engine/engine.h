@@ -85,7 +85,7 @@ enum en_state en_state(const struct en *en);
 bool en_exited(const struct en *en, int *code);
 bool en_filled(const struct en *en);
 const struct en_ecb *en_ecb(const struct en *en, uint32_t epid); /* epids start at 1 */
-uint64_t en_wall(uint64_t mono);	   /* the same time, since 1970 */
+uint64_t en_wall(const struct en *en, uint64_t mono); /* the same time, since 1970 */
 bool en_jitted(const struct en *en);
 
 /* ---- the consumer's side -------------------------------------------------------------- */

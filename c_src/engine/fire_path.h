@@ -66,9 +66,7 @@ static inline void fire_set_up(
 	f->strmask = strmask;
 	f->cur = cur;
 	f->self = cur != NULL ? cur->key : f->thread->self_key;
-	f->ts = f->vts = f->wts = 0;
-	f->memo = NULL;
-	f->work = 0;
+	memset(&f->ts, 0, offsetof(struct fire, memo_word) - offsetof(struct fire, ts));
 }
 
 #ifndef __bpf__

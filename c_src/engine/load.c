@@ -716,7 +716,17 @@ int en_load(struct en *en, const struct prog *prog, struct et_error *e)
 		en->safe_on = true;
 	}
 	clock_init(wants_time(prog));
+	en_note_clocks(en);
 	return 0;
+}
+
+/* In struct en, because what runs in the kernel sees that and not clock.c. */
+void en_note_clocks(struct en *en)
+{
+	int64_t wall = clock_wall();
+
+	if (atomic_load_explicit(&en->wall, memory_order_relaxed) != wall) /* the line is shared */
+		atomic_store_explicit(&en->wall, wall, memory_order_relaxed);
 }
 
 void en_unload(struct en *en)

@@ -2,8 +2,9 @@
 /*
  * Terms of Erlang (probe path). A term is a handle here; the provider of the event knows what it
  * stands for and bounds the work (struct en_term_ops). Where there is no provider with terms, there
- * is no term. What needs a number or a text and has none is a fault of the clause; comparisons
- * never fault for that.
+ * is no term. The numbers of slots and patterns are constants of the program; the provider bounds
+ * them all the same. What needs a number or a text and has none is a fault of the clause;
+ * comparisons never fault for that.
  *
  * Inside nodes only: the kernel has texts of terms, which the node hands over (kernel/handover.c).
  */
@@ -26,19 +27,12 @@ PROBE_PATH static inline const struct en_term_ops *terms_of(
 	return *cur != NULL && (*cur)->ops != NULL ? (*cur)->ops->terms : NULL;
 }
 
-PROBE_PATH static inline bool is_slot(const struct fire *f, uint64_t first, unsigned n)
-{
-	unsigned all = f->en->prog->nterms;
-
-	return first <= all && n <= all - first;
-}
-
 RTFN(term_source)
 {
 	const struct en_current *cur;
 	const struct en_term_ops *ops = terms_of(FIRE(ctx), &cur);
 
-	if (ops == NULL || !is_slot(FIRE(ctx), a, 1))
+	if (ops == NULL)
 		return 0;
 	return ops->source(cur, (unsigned)a, (unsigned)b, c);
 }
@@ -48,21 +42,42 @@ RTFN(term_part)
 	const struct en_current *cur;
 	const struct en_term_ops *ops = terms_of(FIRE(ctx), &cur);
 
-	if (ops == NULL || c == 0 || !is_slot(FIRE(ctx), a, 1) ||
-		(b == TERM_KEY && d >= FIRE(ctx)->en->prog->npats))
+	if (ops == NULL || c == 0)
 		return 0;
 	return ops->part(cur, (unsigned)a, (enum term_part)b, c, d);
+}
+
+/* term_source() and term_part() in one: most parts are of that. */
+RTFN(source_part)
+{
+	const struct en_current *cur;
+	const struct en_term_ops *ops = terms_of(FIRE(ctx), &cur);
+
+	if (ops == NULL)
+		return 0;
+	return ops->source_part(
+		cur, (unsigned)(a >> 16), (enum term_part)(a >> 8 & 0xff), a & 0xff, b, c);
 }
 
 RTFN(term_match)
 {
 	const struct en_current *cur;
 	const struct en_term_ops *ops = terms_of(FIRE(ctx), &cur);
-	const struct prog *p = FIRE(ctx)->en->prog;
 
-	if (ops == NULL || a == 0 || b >= p->npats || !is_slot(FIRE(ctx), c, p->pats[b].nvars))
+	if (ops == NULL || a == 0)
 		return 0;
 	return ops->match(cur, a, (unsigned)b, (unsigned)c);
+}
+
+/* term_source() and term_match() in one. */
+RTFN(source_match)
+{
+	const struct en_current *cur;
+	const struct en_term_ops *ops = terms_of(FIRE(ctx), &cur);
+
+	if (ops == NULL)
+		return 0;
+	return ops->source_match(cur, (unsigned)a, b, (unsigned)c, (unsigned)d);
 }
 
 PROBE_PATH static bool is_there(

@@ -26,7 +26,8 @@ PROBE_PATH static __attribute__((noinline)) uint64_t thread_time(struct fire *f)
 PROBE_PATH static uint64_t walltimestamp(struct fire *f)
 {
 	if (f->wts == 0)
-		f->wts = en_wall(fire_ts(f));
+		f->wts = fire_ts(f) +
+			 (uint64_t)atomic_load_explicit(&f->en->wall, memory_order_relaxed);
 	return f->wts;
 }
 

@@ -92,6 +92,7 @@ struct en {
 	uint32_t strsize; /* with the NUL: prog.strsize */
 	uint32_t scratch_size, this_end, alloca_size, rec_cap, globals_size;
 	uint64_t only_cpu; /* UINT64_MAX: any */
+	_Atomic(int64_t) wall; /* CLOCK_REALTIME - CLOCK_MONOTONIC: en_note_clocks() */
 	_Atomic(uint64_t) maxwork; /* limit of a firing; UINT64_MAX: none; 0: stop */
 	int policy;
 	uint32_t rate_limit; /* records a second; 0: any number */
@@ -133,7 +134,7 @@ struct en {
 	unsigned necbs;
 	struct ebpf_code *code; /* by clause */
 	unsigned ncode;
-	bool jitted, safe_on, clock_checked;
+	bool jitted, safe_on;
 	struct en_providers providers;
 	const struct erltrace_bridge *bridge; /* to Erlang nodes (include/erltrace.h), or NULL */
 	void *bridge_arg;

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "array.h"
@@ -108,7 +107,6 @@ static void find_pid_ns(struct k_root *root)
 int k_prepare(struct en *en, struct et_error *e)
 {
 	struct kernel *k = en->kernel;
-	struct timespec wall, mono;
 
 	if (k->root != NULL)
 		return 0;
@@ -127,8 +125,6 @@ int k_prepare(struct en *en, struct et_error *e)
 		memcpy(mem, d->bytes, d->size);
 		d->addr = (uint64_t)(uintptr_t)mem;
 	}
-	clock_gettime(CLOCK_REALTIME, &wall);
-	clock_gettime(CLOCK_MONOTONIC, &mono);
 	memset(&k->root->off, 0xff, sizeof(k->root->off));
 	k->root->en = en;
 	k->root->nslots = en->shared.nslots;
@@ -138,15 +134,15 @@ int k_prepare(struct en *en, struct et_error *e)
 	k->root->uses_ids = uses_ids(en);
 	find_pid_ns(k->root);
 	k->root->destructive = en->opts->val[OPT_DESTRUCTIVE] != 0;
-	k->root->wall = (uint64_t)((wall.tv_sec - mono.tv_sec) * 1000000000LL + wall.tv_nsec - mono.tv_nsec);
 	return k_tracing_find(en, e) < 0 ? -1 : k_stacks_find(en, e);
 }
 
 /* What the kernel does not have of terms: handles of them. */
 static bool looks_into_terms(const struct prog_uses *u)
 {
-	static const enum rt_fn fns[] = {RT_term_source, RT_term_part, RT_term_match, RT_term_number,
-		RT_term_text, RT_term_equals, RT_term_compare, RT_term_same};
+	static const enum rt_fn fns[] = {RT_term_source, RT_term_part, RT_source_part,
+		RT_term_match, RT_source_match, RT_term_number, RT_term_text, RT_term_equals,
+		RT_term_compare, RT_term_same};
 
 	for (unsigned i = 0; i < sizeof(fns) / sizeof(*fns); i++)
 		if (uses_fn(u, fns[i]))

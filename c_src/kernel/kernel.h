@@ -48,7 +48,7 @@
  *   usdt_args.c     the arguments of usdt probes
  *   vm_terms.c      terms of an Erlang VM as text; erlang_stack.c: stacks of its processes
  *   std.c           functions of the C library; shim.h: what the engine's sources need for BPF;
- *                   helpers.h: BPF helpers
+ *                   helpers.h: BPF helpers (bpf/link/helpers.def), what these files share
  */
 #ifndef K_KERNEL_H
 #define K_KERNEL_H

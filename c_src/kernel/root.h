@@ -63,7 +63,6 @@ struct k_root {
 	uint64_t arena, arena_size;
 	uint64_t pid_ns, pid_dev; /* the command's own process numbers, in a container; 0: the kernel's */
 	uint64_t zero; /* of which the verifier does not know that it is 0 */
-	uint64_t wall; /* what is to be added to the monotonic clock */
 	struct en_probe *sys_enter[K_SYSCALLS], *sys_exit[K_SYSCALLS];
 	struct en_probe *begin_end[2]; /* where they fire in the kernel: test/hooks/begin_end.c */
 	struct en_probe **probe; /* by the cookie of whatever else fires */

@@ -39,6 +39,8 @@ enum prog_pbi {
 };
 /* Of rt_pbi_equals(): which, and the slot for its term. */
 #define PBI_EQUALS(slot, pbi) ((slot) << 8 | (pbi))
+/* Of rt_source_part(): the slot for the part, TERM_ELEMENT and so on, which. */
+#define SOURCE_PART(slot, part, pbi) ((slot) << 16 | (unsigned)(part) << 8 | (pbi))
 
 /* Further bits: arguments that erlarg() and erlint() read; PBI_ANY_ARG: others, or unknown. */
 enum { PBI_ARGS = 7, PBI_ARG0 = 24, PBI_ANY_ARG = PBI_ARG0 + PBI_ARGS };

@@ -34,8 +34,7 @@ static int make_room(struct pat_text *p)
 	return 0;
 }
 
-/* A node without children so far. Its index, or -1. */
-static int add(struct pat_text *p, struct pat_node node)
+int pat_add(struct pat_text *p, struct pat_node node)
 {
 	struct pat *out = p->out;
 
@@ -46,13 +45,12 @@ static int add(struct pat_text *p, struct pat_node node)
 	return (int)out->n++;
 }
 
-static int emit(struct pat_text *p, enum pat_op op)
+int pat_emit(struct pat_text *p, enum pat_op op)
 {
-	return add(p, (struct pat_node){.op = (uint8_t)op});
+	return pat_add(p, (struct pat_node){.op = (uint8_t)op});
 }
 
-/* All nodes since are its children. */
-static void close_node(struct pat_text *p, int i, unsigned n)
+void pat_close(struct pat_text *p, int i, unsigned n)
 {
 	p->out->nodes[i].n = n;
 	p->out->nodes[i].end = p->out->n;
@@ -64,7 +62,7 @@ static int copy(struct pat_text *p, unsigned from, unsigned to)
 	unsigned by = p->out->n - from;
 
 	for (unsigned i = from; i < to; i++) {
-		int at = add(p, p->out->nodes[i]);
+		int at = pat_add(p, p->out->nodes[i]);
 
 		if (at < 0)
 			return -1;
@@ -73,7 +71,7 @@ static int copy(struct pat_text *p, unsigned from, unsigned to)
 	return 0;
 }
 
-static int expect(struct pat_text *p, const char *token, const char *in)
+int pat_expect(struct pat_text *p, const char *token, const char *in)
 {
 	if (pat_take(p, token))
 		return 0;
@@ -97,7 +95,7 @@ static int atom(struct pat_text *p)
 			node.text, node.text);
 	if (!quoted && (pat_sees(p, "(") || pat_sees(p, ":")) && !pat_sees(p, ":="))
 		return pat_fail(p, start, "a pattern calls no function");
-	return add(p, node);
+	return pat_add(p, node);
 }
 
 static bool is_identifier(const char *name, size_t len)
@@ -106,7 +104,7 @@ static bool is_identifier(const char *name, size_t len)
 	       len;
 }
 
-static int variable(struct pat_text *p)
+int pat_variable(struct pat_text *p)
 {
 	struct pat_node node = {.op = PAT_VAR};
 	struct pat *out = p->out;
@@ -119,7 +117,7 @@ static int variable(struct pat_text *p)
 	if (p->key)
 		return pat_fail(p, start, "%s: the key of a map has no variables here", name);
 	if (strcmp(name, "_") == 0)
-		return emit(p, PAT_ANY);
+		return pat_emit(p, PAT_ANY);
 	if (!is_identifier(name, len))
 		return pat_fail(p, start,
 			"%s: a variable has plain letters, digits and _ only, to have a name in D",
@@ -130,16 +128,15 @@ static int variable(struct pat_text *p)
 		return pat_fail(p, start, "more than %d variables in a pattern", PAT_VARS);
 	if (node.n == out->nvars)
 		out->vars[out->nvars++] = name;
-	return add(p, node);
+	return pat_add(p, node);
 }
 
-static bool is_number(const struct pat_text *p)
+bool pat_is_number(const struct pat_text *p)
 {
 	return pat_peek(p, 0) == '$' || (pat_peek(p, 0) >= '0' && pat_peek(p, 0) <= '9');
 }
 
-/* With its sign. */
-static int signed_number(struct pat_text *p, struct pat_node *node)
+int pat_signed_number(struct pat_text *p, struct pat_node *node)
 {
 	bool negative = pat_peek(p, 0) == '-';
 	size_t start = p->at;
@@ -147,7 +144,7 @@ static int signed_number(struct pat_text *p, struct pat_node *node)
 	if (negative || pat_peek(p, 0) == '+') {
 		p->at++;
 		pat_skip(p);
-		if (!is_number(p))
+		if (!pat_is_number(p))
 			return pat_fail(p, start, "a pattern computes nothing");
 	}
 	return pat_number(p, negative, node);
@@ -157,7 +154,7 @@ static int number(struct pat_text *p)
 {
 	struct pat_node node = {0};
 
-	return signed_number(p, &node) < 0 ? -1 : add(p, node);
+	return pat_signed_number(p, &node) < 0 ? -1 : pat_add(p, node);
 }
 
 /* ---- lists ----------------------------------------------------------------------------- */
@@ -177,18 +174,18 @@ static int list(struct pat_text *p, unsigned deep)
 
 	p->at++;
 	if (pat_take(p, "]"))
-		return emit(p, PAT_NIL);
+		return pat_emit(p, PAT_NIL);
 	do {
 		n++;
-		if (emit(p, PAT_CONS) < 0 || pattern(p, deep + 1) < 0)
+		if (pat_emit(p, PAT_CONS) < 0 || pattern(p, deep + 1) < 0)
 			return -1;
 	} while (pat_take(p, ","));
 	if (pat_take(p, "||"))
 		return pat_fail(p, p->at - 2, "a pattern has no list comprehension");
-	if (pat_take(p, "|") ? pattern(p, deep + 1) < 0 : emit(p, PAT_NIL) < 0)
+	if (pat_take(p, "|") ? pattern(p, deep + 1) < 0 : pat_emit(p, PAT_NIL) < 0)
 		return -1;
 	close_cells(p, start, n);
-	return expect(p, "]", "a list");
+	return pat_expect(p, "]", "a list");
 }
 
 static int characters(struct pat_text *p, unsigned *n)
@@ -199,7 +196,8 @@ static int characters(struct pat_text *p, unsigned *n)
 	p->at++;
 	while ((rc = pat_char(p, '"', &c)) == 1) {
 		++*n;
-		if (emit(p, PAT_CONS) < 0 || add(p, (struct pat_node){.op = PAT_INT, .num = c}) < 0)
+		if (pat_emit(p, PAT_CONS) < 0 ||
+			pat_add(p, (struct pat_node){.op = PAT_INT, .num = c}) < 0)
 			return -1;
 	}
 	return rc;
@@ -218,7 +216,7 @@ static int text(struct pat_text *p, unsigned deep)
 			return -1;
 		more = pat_take(p, "++");
 	} while (pat_sees(p, "\""));
-	if (more ? operand(p, deep + 1) < 0 : emit(p, PAT_NIL) < 0)
+	if (more ? operand(p, deep + 1) < 0 : pat_emit(p, PAT_NIL) < 0)
 		return -1;
 	close_cells(p, start, n);
 	return 0;
@@ -226,9 +224,11 @@ static int text(struct pat_text *p, unsigned deep)
 
 /* ---- tuples, maps, records ------------------------------------------------------------- */
 
-static int tuple(struct pat_text *p, unsigned deep)
+/* { part, part }, from its bracket on. */
+static int parts(struct pat_text *p, enum pat_op op, int (*part)(struct pat_text *p, unsigned deep),
+	const char *in, unsigned deep)
 {
-	int at = emit(p, PAT_TUPLE);
+	int at = pat_emit(p, op);
 	unsigned n = 0;
 
 	p->at++;
@@ -237,11 +237,11 @@ static int tuple(struct pat_text *p, unsigned deep)
 	if (!pat_sees(p, "}"))
 		do {
 			n++;
-			if (pattern(p, deep + 1) < 0)
+			if (part(p, deep + 1) < 0)
 				return -1;
 		} while (pat_take(p, ","));
-	close_node(p, at, n);
-	return expect(p, "}", "a tuple");
+	pat_close(p, at, n);
+	return pat_expect(p, "}", in);
 }
 
 /* A key, and the sign behind it: a key that is a map itself is made, not matched. */
@@ -251,7 +251,7 @@ static int map_key(struct pat_text *p, unsigned deep)
 	int rc;
 
 	p->key = true;
-	rc = pattern(p, deep + 1);
+	rc = pattern(p, deep);
 	p->key = made;
 	if (rc < 0)
 		return -1;
@@ -262,22 +262,9 @@ static int map_key(struct pat_text *p, unsigned deep)
 	return pat_fail(p, p->at, "%s is expected behind the key of a map", made ? "=>" : ":=");
 }
 
-static int map(struct pat_text *p, unsigned deep)
+static int pair(struct pat_text *p, unsigned deep)
 {
-	int at = emit(p, PAT_MAP);
-	unsigned n = 0;
-
-	p->at++;
-	if (at < 0)
-		return -1;
-	if (!pat_sees(p, "}"))
-		do {
-			n++;
-			if (map_key(p, deep) < 0 || pattern(p, deep + 1) < 0)
-				return -1;
-		} while (pat_take(p, ","));
-	close_node(p, at, n);
-	return expect(p, "}", "a map");
+	return map_key(p, deep) < 0 ? -1 : pattern(p, deep);
 }
 
 struct field {
@@ -349,20 +336,20 @@ static int record_field(struct pat_text *p, struct record *r, unsigned deep)
 static int assemble(struct pat_text *p, const struct record *r, unsigned start)
 {
 	unsigned from = p->out->n, by = from - start;
-	int at = emit(p, PAT_TUPLE);
+	int at = pat_emit(p, PAT_TUPLE);
 
-	if (at < 0 || add(p, (struct pat_node){.op = PAT_ATOM,
-				     .text = r->name,
-				     .len = (uint32_t)strlen(r->name)}) < 0)
+	if (at < 0 || pat_add(p, (struct pat_node){.op = PAT_ATOM,
+					 .text = r->name,
+					 .len = (uint32_t)strlen(r->name)}) < 0)
 		return -1;
 	for (unsigned i = 0; i < r->n; i++) {
 		const struct field *f =
 			r->field[i].from < r->field[i].to ? &r->field[i] : &r->other;
 
-		if (f->from < f->to ? copy(p, f->from, f->to) < 0 : emit(p, PAT_ANY) < 0)
+		if (f->from < f->to ? copy(p, f->from, f->to) < 0 : pat_emit(p, PAT_ANY) < 0)
 			return -1;
 	}
-	close_node(p, at, r->n + 1);
+	pat_close(p, at, r->n + 1);
 	memmove(&p->out->nodes[start], &p->out->nodes[from],
 		(p->out->n - from) * sizeof(*p->out->nodes));
 	p->out->n -= by;
@@ -398,7 +385,7 @@ static int record(struct pat_text *p, unsigned deep)
 			if (record_field(p, &r, deep) < 0)
 				return -1;
 		while (pat_take(p, ","));
-	return expect(p, "}", "a record") < 0 ? -1 : assemble(p, &r, start);
+	return pat_expect(p, "}", "a record") < 0 ? -1 : assemble(p, &r, start);
 }
 
 static int map_or_record(struct pat_text *p, unsigned deep)
@@ -406,7 +393,7 @@ static int map_or_record(struct pat_text *p, unsigned deep)
 	size_t start = p->at++;
 
 	if (pat_peek(p, 0) == '{')
-		return map(p, deep);
+		return parts(p, PAT_MAP, pair, "a map", deep);
 	if (pat_peek(p, 0) == '\'' || pat_is_small(p))
 		return record(p, deep);
 	return pat_fail(p, start,
@@ -414,301 +401,12 @@ static int map_or_record(struct pat_text *p, unsigned deep)
 		"ports, references and funs cannot be written in a pattern");
 }
 
-/* ---- binaries -------------------------------------------------------------------------- */
-
-enum seg_type { SEG_T_INT, SEG_T_BINARY, SEG_T_UTF8 };
-
-struct seg_spec {
-	enum seg_type type;
-	bool sized, little, is_signed;
-	uint64_t size;
-	unsigned unit; /* bits; 0: the type's own */
-	size_t at;
-};
-
-struct binary {
-	char *buf; /* constant bytes that are no node yet */
-	size_t n, room;
-	unsigned segments;
-};
-
-static int flush(struct pat_text *p, struct binary *b)
-{
-	struct pat_node node = {.op = SEG_BYTES, .text = b->buf, .len = (uint32_t)b->n};
-
-	if (b->n == 0)
-		return 0;
-	b->segments++;
-	b->buf = NULL;
-	b->n = b->room = 0;
-	return add(p, node);
-}
-
-static int put_byte(struct pat_text *p, struct binary *b, uint8_t byte)
-{
-	char *buf;
-
-	if (b->n == b->room) {
-		b->room = b->room == 0 ? 32 : b->room * 2;
-		buf = pat_alloc(p, b->room);
-		if (buf == NULL)
-			return -1;
-		if (b->n > 0)
-			memcpy(buf, b->buf, b->n);
-		b->buf = buf;
-	}
-	b->buf[b->n++] = (char)byte;
-	return 0;
-}
-
-/* Digits, and nothing that computes. */
-static int plain_size(struct pat_text *p, uint64_t max, uint64_t *v)
-{
-	struct pat_node node = {0};
-	size_t start;
-
-	pat_skip(p);
-	start = p->at;
-	if (!is_number(p))
-		return pat_fail(p, start, "the size of a segment is a plain number here");
-	if (pat_number(p, false, &node) < 0)
-		return -1;
-	if (node.op != PAT_INT || (uint64_t)node.num > max)
-		return pat_fail(p, start, "the size of a segment is too large");
-	*v = (uint64_t)node.num;
-	return 0;
-}
-
-/* One of its type: /little-unit:8. */
-static int seg_type(struct pat_text *p, struct seg_spec *s)
-{
-	const char *name;
-	uint64_t unit;
-	uint32_t len;
-	size_t start;
-
-	pat_skip(p);
-	start = p->at;
-	if (!pat_is_small(p))
-		return pat_fail(p, start, "the type of a segment is expected behind /");
-	if (pat_name(p, &name, &len) < 0)
-		return -1;
-	if (strcmp(name, "integer") == 0) {
-		s->type = SEG_T_INT;
-	} else if (strcmp(name, "binary") == 0 || strcmp(name, "bytes") == 0) {
-		s->type = SEG_T_BINARY;
-	} else if (strcmp(name, "bitstring") == 0 || strcmp(name, "bits") == 0) {
-		s->type = SEG_T_BINARY;
-		s->unit = s->unit == 0 ? 1 : s->unit;
-	} else if (strcmp(name, "utf8") == 0) {
-		s->type = SEG_T_UTF8;
-	} else if (strcmp(name, "little") == 0) {
-		s->little = true;
-	} else if (strcmp(name, "native") == 0) {
-		s->little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-	} else if (strcmp(name, "signed") == 0) {
-		s->is_signed = true;
-	} else if (strcmp(name, "unit") == 0) {
-		if (!pat_take(p, ":") || plain_size(p, 256, &unit) < 0 || unit == 0)
-			return pat_fail(p, start, "unit:1 to unit:256 is expected");
-		s->unit = (unsigned)unit;
-	} else if (strcmp(name, "big") != 0 && strcmp(name, "unsigned") != 0) {
-		return pat_fail(p, start, "a segment of the type %s is not understood here", name);
-	}
-	return 0;
-}
-
-/* What is behind the value: :Size/Type-Type. */
-static int seg_spec(struct pat_text *p, struct seg_spec *s)
-{
-	*s = (struct seg_spec){.at = p->at};
-	if (pat_take(p, ":")) {
-		s->sized = true;
-		if (plain_size(p, UINT32_MAX / 512, &s->size) < 0)
-			return -1;
-	}
-	if (pat_take(p, "/"))
-		do
-			if (seg_type(p, s) < 0)
-				return -1;
-		while (pat_take(p, "-"));
-	if (s->type == SEG_T_UTF8 && (s->sized || s->unit != 0))
-		return pat_fail(p, s->at, "a segment of the type utf8 has no size");
-	if (s->type == SEG_T_INT) {
-		s->size = (s->sized ? s->size : 8) * (s->unit == 0 ? 1 : s->unit);
-		if (s->size == 0 || s->size > 64 || (s->little && s->size % 8 != 0))
-			return pat_fail(p, s->at,
-				"an integer in a binary has 1 to 64 bits here, in whole bytes if "
-				"it is little-endian");
-	} else {
-		s->size *= s->unit == 0 ? 8 : s->unit;
-	}
-	return 0;
-}
-
-/* A constant integer: bytes if it can be. */
-static int const_int(struct pat_text *p, struct binary *b, const struct seg_spec *s, int64_t v)
-{
-	unsigned bits = (unsigned)s->size;
-	int at;
-
-	if (s->is_signed ? bits < 64 && (v < -(1LL << (bits - 1)) || v >= 1LL << (bits - 1))
-			 : v < 0 || (bits < 64 && v >> bits != 0))
-		return pat_fail(p, s->at, "%lld does not fit into %u bits: it would never match",
-			(long long)v, bits);
-	if (bits % 8 != 0 && p->key)
-		return pat_fail(p, s->at, "a binary in the key of a map has whole bytes");
-	for (unsigned i = 0; bits % 8 == 0 && i < bits; i += 8)
-		if (put_byte(p, b, (uint8_t)(v >> (s->little ? i : bits - 8 - i))) < 0)
-			return -1;
-	if (bits % 8 == 0)
-		return 0;
-	if (flush(p, b) < 0 ||
-		(at = add(p, (struct pat_node){.op = SEG_INT,
-				     .num = s->is_signed ? SEG_SIGNED : 0})) < 0 ||
-		add(p, (struct pat_node){.op = PAT_INT, .num = v}) < 0)
-		return -1;
-	b->segments++;
-	close_node(p, at, bits);
-	return 0;
-}
-
-static int const_char(struct pat_text *p, struct binary *b, const struct seg_spec *s, uint32_t c)
-{
-	char utf8[4];
-	size_t n = s->type == SEG_T_UTF8 ? pat_utf8(c, utf8) : 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (put_byte(p, b, (uint8_t)utf8[i]) < 0)
-			return -1;
-	if (n > 0)
-		return 0;
-	if (s->size < 32 && c >> s->size != 0)
-		return pat_fail(p, s->at,
-			"a character that does not fit into %u bits: should this be /utf8?",
-			(unsigned)s->size);
-	return const_int(p, b, s, c);
-}
-
-/* "text": the type is behind it, so it is read twice. */
-static int seg_text(struct pat_text *p, struct binary *b)
-{
-	size_t start = ++p->at, end;
-	struct seg_spec s;
-	uint32_t c;
-	int rc;
-
-	while ((rc = pat_char(p, '"', &c)) == 1)
-		;
-	if (rc < 0 || seg_spec(p, &s) < 0)
-		return -1;
-	if (s.type == SEG_T_BINARY)
-		return pat_fail(p, s.at, "a text in a binary has no type binary");
-	end = p->at;
-	p->at = start;
-	while (pat_char(p, '"', &c) == 1)
-		if (const_char(p, b, &s, c) < 0)
-			return -1;
-	p->at = end;
-	return 0;
-}
-
-static bool is_uint64(const struct pat_node *node)
-{
-	return node->op == PAT_BIG && node->n == 0 && node->len == sizeof(uint64_t);
-}
-
-static int seg_number(struct pat_text *p, struct binary *b)
-{
-	struct pat_node node = {0};
-	size_t start = p->at;
-	struct seg_spec s;
-
-	if (signed_number(p, &node) < 0 || seg_spec(p, &s) < 0)
-		return -1;
-	if (s.type == SEG_T_INT && is_uint64(&node) && s.size == 64 && !s.is_signed) {
-		s.is_signed = true; /* the same bits */
-		memcpy(&node.num, node.text, sizeof(node.num));
-		return const_int(p, b, &s, node.num);
-	}
-	if (node.op != PAT_INT || s.type == SEG_T_BINARY)
-		return pat_fail(p, start, "an integer of at most 64 bits is expected here");
-	if (s.type != SEG_T_UTF8)
-		return const_int(p, b, &s, node.num);
-	if (node.num < 0 || node.num > 0x10ffff || (node.num >= 0xd800 && node.num < 0xe000))
-		return pat_fail(p, start, "this is no character");
-	return const_char(p, b, &s, (uint32_t)node.num);
-}
-
-static int seg_variable(struct pat_text *p, struct binary *b, bool *last)
-{
-	struct seg_spec s;
-	size_t start;
-	int at;
-
-	if (flush(p, b) < 0 || (at = emit(p, SEG_INT)) < 0 || variable(p) < 0)
-		return -1;
-	start = p->at;
-	if (seg_spec(p, &s) < 0)
-		return -1;
-	if (s.type == SEG_T_UTF8)
-		return pat_fail(p, start, "a variable of the type utf8 is not understood here");
-	if (s.type == SEG_T_INT) {
-		p->out->nodes[at].num =
-			(s.little ? SEG_LITTLE : 0) | (s.is_signed ? SEG_SIGNED : 0);
-	} else if (s.sized) {
-		p->out->nodes[at].op = SEG_PART;
-	} else {
-		p->out->nodes[at].op = SEG_REST;
-		s.size = s.unit == 0 ? 8 : s.unit;
-		*last = true;
-	}
-	b->segments++;
-	close_node(p, at, (unsigned)s.size);
-	return 0;
-}
-
-static int segment(struct pat_text *p, struct binary *b, bool *last)
-{
-	pat_skip(p);
-	if (*last)
-		return pat_fail(
-			p, p->at, "only the last segment of a binary may be without a size");
-	if (pat_peek(p, 0) == '"')
-		return seg_text(p, b);
-	if (is_number(p) || pat_peek(p, 0) == '-')
-		return seg_number(p, b);
-	if (pat_is_capital(p))
-		return seg_variable(p, b, last);
-	return pat_fail(p, p->at, "a text, an integer or a variable is expected in a binary");
-}
-
-static int binary(struct pat_text *p)
-{
-	struct binary b = {.n = 0};
-	bool last = false;
-	int at = emit(p, PAT_BINARY);
-
-	p->at += 2;
-	if (at < 0)
-		return -1;
-	if (!pat_sees(p, ">>"))
-		do
-			if (segment(p, &b, &last) < 0)
-				return -1;
-		while (pat_take(p, ","));
-	if (flush(p, &b) < 0)
-		return -1;
-	close_node(p, at, b.segments);
-	return expect(p, ">>", "a binary");
-}
-
 /* ---- all of it ------------------------------------------------------------------------- */
 
 static int parens(struct pat_text *p, unsigned deep)
 {
 	p->at++;
-	return pattern(p, deep + 1) < 0 ? -1 : expect(p, ")", "parentheses");
+	return pattern(p, deep + 1) < 0 ? -1 : pat_expect(p, ")", "parentheses");
 }
 
 static int operand(struct pat_text *p, unsigned deep)
@@ -722,7 +420,7 @@ static int operand(struct pat_text *p, unsigned deep)
 		return pat_fail(p, p->at, "the pattern is nested deeper than %d", PAT_DEEP);
 	c = pat_peek(p, 0);
 	switch (c) {
-	case '{': return tuple(p, deep);
+	case '{': return parts(p, PAT_TUPLE, pattern, "a tuple", deep);
 	case '[': return list(p, deep);
 	case '"': return text(p, deep);
 	case '#': return map_or_record(p, deep);
@@ -732,17 +430,17 @@ static int operand(struct pat_text *p, unsigned deep)
 	case '+': return number(p);
 	case '<':
 		if (pat_peek(p, 1) == '<')
-			return binary(p);
+			return pat_binary(p);
 		return pat_fail(
 			p, p->at, "pids cannot be written in a pattern: compare their text");
 	default: break;
 	}
-	if (is_number(p))
+	if (pat_is_number(p))
 		return number(p);
 	if (pat_is_small(p))
 		return atom(p);
 	if (pat_is_capital(p))
-		return variable(p);
+		return pat_variable(p);
 	if (c > ' ' && c < 127)
 		return pat_fail(p, p->at, "a term cannot begin with %c", c);
 	return pat_fail(p, p->at, "this character cannot begin a term");
@@ -753,7 +451,7 @@ static int insert_both(struct pat_text *p, unsigned at)
 {
 	struct pat_node *nodes;
 
-	if (emit(p, PAT_BOTH) < 0)
+	if (pat_emit(p, PAT_BOTH) < 0)
 		return -1;
 	nodes = p->out->nodes;
 	memmove(&nodes[at + 1], &nodes[at], (p->out->n - 1 - at) * sizeof(*nodes));
@@ -781,8 +479,10 @@ static int pattern(struct pat_text *p, unsigned deep)
 		if (!sees_alias(p))
 			break;
 		if (p->key)
-			return pat_fail(
-				p, p->at, "a pattern of a map has := between key and value, not =");
+			return pat_fail(p, p->at,
+				p->r->key ? "a key is one term, without ="
+					  : "a pattern of a map has := between key and value, "
+					    "not =");
 		p->at++;
 		n++;
 		if (insert_both(p, at) < 0)
@@ -795,7 +495,7 @@ static int pattern(struct pat_text *p, unsigned deep)
 int pat_read(const struct pat_reader *r, const char *text, size_t len, struct pat *out, size_t *at,
 	struct et_error *e)
 {
-	struct pat_text p = {.r = r, .text = text, .len = len, .out = out, .e = e};
+	struct pat_text p = {.r = r, .text = text, .len = len, .out = out, .e = e, .key = r->key};
 	int rc;
 
 	*out = (struct pat){.n = 0};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of a pattern (pattern.c): its characters, names and numbers (pattern_lex.c). */
+/*
+ * Inside the reader of patterns: their characters, names and numbers (pattern_lex.c), the nodes
+ * that they become (pattern.c), binaries (pattern_binary.c).
+ */
 #ifndef PROG_PATTERN_LEX_H
 #define PROG_PATTERN_LEX_H
 
@@ -54,5 +57,22 @@ size_t pat_utf8(uint32_t c, char buf[4]);
 int pat_name(struct pat_text *p, const char **name, uint32_t *len);
 /* An integer, $c, or a float, behind its sign: op, num, real, or text and n for large ones. */
 int pat_number(struct pat_text *p, bool negative, struct pat_node *node);
+
+/* ---- pattern.c -------------------------------------------------------------------------- */
+
+/* A node without children so far. Its index, or -1. */
+int pat_add(struct pat_text *p, struct pat_node node);
+int pat_emit(struct pat_text *p, enum pat_op op);
+/* All nodes since node i are its children: n of them. */
+void pat_close(struct pat_text *p, int i, unsigned n);
+int pat_expect(struct pat_text *p, const char *token, const char *in);
+
+int pat_variable(struct pat_text *p);
+bool pat_is_number(const struct pat_text *p); /* does one begin here, without a sign? */
+int pat_signed_number(struct pat_text *p, struct pat_node *node);
+
+/* ---- pattern_binary.c ------------------------------------------------------------------- */
+
+int pat_binary(struct pat_text *p); /* from its << on */
 
 #endif

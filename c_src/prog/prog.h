@@ -10,7 +10,7 @@
  *   builtins.def  built-in variables, subroutines, actions and aggregating functions
  *   rt.def        runtime functions that bytecode calls; firing.h: the context that it reads
  *   env.c         both, in the form that the bytecode verifier needs
- *   term.h        terms of Erlang, and patterns that look into them (pattern.c)
+ *   term.h        terms of Erlang, and patterns that look into them (pattern*.c)
  *   record.h      what a firing writes to the trace buffer
  *   aggfn.c       the data of aggregating functions: sizes, buckets, merging
  *   hist.c        the histograms of percentile()

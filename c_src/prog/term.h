@@ -98,6 +98,7 @@ struct pat {
  * NULL after the last; NULL if it is not known. 0: done. -1: e is filled; *at is where in the text.
  */
 struct pat_reader {
+	bool key; /* it is a key: a term that is made, without variables */
 	void *(*alloc)(void *ctx, size_t size);
 	const char *const *(*record)(void *ctx, const char *name);
 	void *ctx;

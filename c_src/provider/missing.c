@@ -11,14 +11,15 @@
 #include "engine/state.h"
 #include "engine/str.h"
 
-/* Providers of DTrace on other systems, and names from bpftrace. */
+/*
+ * Providers of DTrace on other systems, and names from bpftrace. Which providers there are here,
+ * list_providers() adds.
+ */
 static const struct {
 	const char *names, *instead;
 } others[] = {
 	{"fbt kprobe kretprobe kfunc fentry rawfbt",
-		"functions of the kernel have no probes here; syscall, sched and proc are its "
-		"events, "
-		"profile-N with stack() shows its functions at work"},
+		"functions of the kernel have no probes; profile-N with stack() shows them at work"},
 	{"io fsinfo vfs",
 		"syscall::read*:entry, syscall::write*:entry and the like show what programs "
 		"request"},
@@ -26,7 +27,7 @@ static const struct {
 		"syscall::connect:entry, syscall::send*:entry, syscall::recv*:return and the like "
 		"show what programs request"},
 	{"sdt rawtp tracepoint vminfo sysinfo lockstat lockprof cpc kmem",
-		"of the kernel's events there are syscall, sched, proc and profile-N"},
+		"tracepoints and counters of the kernel have no probes by these names"},
 	{"uprobe uretprobe",
 		"functions of a process are pid1234:module:function:entry and :return"},
 	{"usdt", "a USDT probe has the program's own provider: python1234, python$target"},

@@ -141,8 +141,9 @@ uint64_t fake_now(void)
 	return w.now += 1000000;
 }
 
-uint64_t fake_wall(uint64_t mono)
+uint64_t fake_wall(const struct en *en, uint64_t mono)
 {
+	(void)en;
 	return mono + 1000000000;
 }
 

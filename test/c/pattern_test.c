@@ -79,9 +79,11 @@ static unsigned show(const struct pat *p, unsigned i)
 
 /* ---- what is read ---------------------------------------------------------------------- */
 
+static bool keys; /* what is read now are keys */
+
 static void reads(const char *text, const char *want)
 {
-	struct pattern_env env = {.most = 0};
+	struct pattern_env env = {.key = keys};
 	struct et_error e = {.tag = ""};
 	struct pat pat;
 	size_t at;
@@ -101,7 +103,7 @@ static void reads(const char *text, const char *want)
 /* An error at this position, that has this in its text. */
 static void fails(const char *text, size_t where, const char *why)
 {
-	struct pattern_env env = {.most = 0};
+	struct pattern_env env = {.key = keys};
 	struct et_error e = {.tag = ""};
 	struct pat pat;
 	size_t at = 0;
@@ -263,7 +265,9 @@ static void segments(void)
 	reads("<<A:2/binary, B:4/signed-little-unit:8, C:2/binary-unit:4>>",
 		"bin(part16:A intls32:B part8:C)");
 	reads("<<$\xce\xa9/utf8, 8364/utf8>>", "bin(\\ce\\a9\\e2\\82\\ac)");
-	reads("<<\"ab\":16>>", "bin(\\00a\\00b)");
+	reads("<<\"a\" , \"\xce\xa9\" / utf8 >>", "bin(a\\ce\\a9)");
+	reads("<<+1, A:4/unit:8-integer-little-little, B/bytes-unit:8>>",
+		"bin(\\01 intl32:A rest8:B)");
 	reads("<<16#fedcba9876543210:64/little>>", "bin(\\102Tv\\98\\ba\\dc\\fe)");
 	fails("<<16#10000000000000000:64>>", 2, "at most 64 bits");
 	fails("<<16#fedcba9876543210:64/signed>>", 2, "at most 64 bits");
@@ -278,16 +282,33 @@ static void segments(void)
 	fails("<<A:(1)>>", 4, "plain number");
 	fails("<<A:65>>", 3, "1 to 64 bits");
 	fails("<<A:0>>", 3, "1 to 64 bits");
-	fails("<<A/unit:16>>", 3, "1 to 64 bits");
+	fails("<<A:5/unit:16>>", 3, "1 to 64 bits");
 	fails("<<A:12/little>>", 3, "whole bytes");
 	fails("<<A/binary, 1>>", 12, "only the last");
-	fails("<<\"a\"/binary>>", 5, "no type binary");
 	fails("<<a>>", 2, "is expected in a binary");
 	fails("<<1.5>>", 2, "integer");
 	fails("<<1", 3, "ends where >>");
 	fails("<<1:4>", 5, ">> or a comma");
 	fails("#{<<1:4>> := X}", 5, "whole bytes");
 	fails("#{<<X>> := X}", 4, "no variables");
+}
+
+/* As Erlang's compiler does. */
+static void refused_segments(void)
+{
+	fails("<<\"a\"/binary>>", 5, "no type but utf8");
+	fails("<<\"a\"/big-signed>>", 5, "no type but utf8");
+	fails("<<\"a\"/integer>>", 5, "no type but utf8");
+	fails("<<\"ab\":16>>", 6, "no size");
+	fails("<<\"a\":8/utf8>>", 5, "utf8 has no size");
+	fails("<<A/unit:4>>", 3, "has a size too");
+	fails("<<1/signed-unsigned>>", 11, "unsigned contradicts");
+	fails("<<A:16/big-little>>", 11, "little contradicts");
+	fails("<<A:16/native-big>>", 14, "big contradicts");
+	fails("<<A/integer-binary>>", 12, "binary contradicts");
+	fails("<<A:2/bits-bytes>>", 11, "bytes contradicts");
+	fails("<<A:2/bits-unit:8>>", 11, "unit contradicts");
+	fails("<<A:2/unit:4-unit:8>>", 13, "unit contradicts");
 }
 
 static void aliases(void)
@@ -304,6 +325,22 @@ static void aliases(void)
 	fails("a,", 1, "more text follows");
 	fails("(a", 2, "ends where )");
 	fails("?MODULE", 0, "cannot begin with ?");
+}
+
+/* A key is made: nothing in it is matched. */
+static void keys_of_maps(void)
+{
+	keys = true;
+	reads("{a, [1 | \"b\"], <<\"c\", 1:16>>}", "tuple(a cons(1 cons(98 [])) bin(c\\00\\01))");
+	reads("#{a => #{}}", "map(a map())");
+	fails("X", 0, "no variables");
+	fails("{a, _}", 4, "no variables");
+	fails("#{a := 1}", 4, "=> is expected");
+	fails("a = b", 2, "without =");
+	fails("#order{id = 1}", 1, "no records");
+	fails("<<1:4, 1:4>>", 3, "whole bytes");
+	fails("<<\"a\", _/binary>>", 7, "no variables");
+	keys = false;
 }
 
 /* ---- limits ---------------------------------------------------------------------------- */
@@ -381,7 +418,9 @@ int main(void)
 	records();
 	binaries();
 	segments();
+	refused_segments();
 	aliases();
+	keys_of_maps();
 	limits();
 	return finish();
 }

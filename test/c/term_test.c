@@ -49,11 +49,16 @@ static uint64_t put(unsigned slot, const struct term *t)
 	return t != NULL ? slot + 1 : 0;
 }
 
+static const struct term *ask(unsigned pbi, uint64_t n)
+{
+	asked[pbi]++;
+	return pbi == PBI_ERLARG && n < 4 ? args[n] : NULL;
+}
+
 static uint64_t source(const struct en_current *cur, unsigned slot, unsigned pbi, uint64_t n)
 {
 	(void)cur;
-	asked[pbi]++;
-	return put(slot, pbi == PBI_ERLARG && n < 4 ? args[n] : NULL);
+	return put(slot, ask(pbi, n));
 }
 
 static bool same_term(const struct term *a, const struct term *b)
@@ -94,19 +99,31 @@ static bool walk(const struct pat_node **p, const struct term *t, const struct t
 	}
 }
 
-static bool match(const struct en_current *cur, uint64_t of, unsigned pattern, unsigned first)
+static bool match_term(const struct term *t, unsigned pattern, unsigned first)
 {
 	const struct pat *p = &prog->pats[pattern];
 	const struct pat_node *n = p->nodes;
 	const struct term *vars[PAT_VARS] = {NULL};
 
-	(void)cur;
 	CHECK(pattern < prog->npats && first + p->nvars <= prog->nterms);
-	if (at(of) == NULL || !walk(&n, at(of), vars))
+	if (t == NULL || !walk(&n, t, vars))
 		return false;
 	for (unsigned i = 0; i < p->nvars; i++)
 		put(first + i, vars[i]);
 	return true;
+}
+
+static bool match(const struct en_current *cur, uint64_t of, unsigned pattern, unsigned first)
+{
+	(void)cur;
+	return match_term(at(of), pattern, first);
+}
+
+static bool source_match(
+	const struct en_current *cur, unsigned pbi, uint64_t n, unsigned pattern, unsigned first)
+{
+	(void)cur;
+	return match_term(ask(pbi, n), pattern, first);
 }
 
 static const struct term *value_of(const struct term *t, unsigned key)
@@ -207,7 +224,14 @@ static const struct et_str *str(
 	return NULL;
 }
 
-static const struct en_term_ops terms = {source, part, match, number, text, equals, compare, same};
+static uint64_t source_part(const struct en_current *cur, unsigned slot, enum term_part which,
+	unsigned pbi, uint64_t source_n, uint64_t n)
+{
+	return part(cur, slot, which, source(cur, slot, pbi, source_n), n);
+}
+
+static const struct en_term_ops terms = {
+	source, part, source_part, match, source_match, number, text, equals, compare, same};
 static const struct en_current_ops ops = {.str = str, .terms = &terms};
 static const struct en_current_ops texts_only = {.str = str};
 static struct en_current me = {.key = 1, .ops = &ops};
@@ -489,15 +513,16 @@ static void undone(void)
 	const struct prog *p = &h->comp->prog;
 
 	CHECK(erltrace_compile(h, "BEGIN { trace(erlget(\"a\", erlmsg)); }", NULL, &err) == 0);
-	CHECK(p->npats == 1 && p->nterms == 2, "%u %u", p->npats, p->nterms);
+	CHECK(p->npats == 1 && p->nterms == 1, "%u %u", p->npats, p->nterms);
 	CHECK(erltrace_compile(h, "BEGIN { trace(erlget(\"b\", erlret)); trace(nothing); }", NULL,
 		      &err) < 0);
-	CHECK(p->npats == 1 && p->nterms == 2, "%u %u", p->npats, p->nterms);
+	CHECK(p->npats == 1 && p->nterms == 1, "%u %u", p->npats, p->nterms);
 	/* the same text is one pattern, the same source has one slot; not with other fields */
 	CHECK(erltrace_compile(h,
-		      "END { trace(erlget(\"a\", erlmsg)); trace(erlget(\"b\", erlret)); }", NULL,
-		      &err) == 0);
-	CHECK(p->npats == 2 && p->nterms == 5, "%u %u", p->npats, p->nterms);
+		      "END { this->x = erlmsg; trace(erlget(\"a\", erlmsg)); trace(erlget(\"b\", "
+		      "erlret)); } END { this->y = erlmsg; }",
+		      NULL, &err) == 0);
+	CHECK(p->npats == 2 && p->nterms == 4, "%u %u", p->npats, p->nterms);
 	CHECK(erltrace_set_record(h, "r", (const char *const[]){"x", "y", NULL}, &err) == 0);
 	CHECK(erltrace_compile(h, "END { trace(erlfield(\"r.y\", erlmsg)); }", NULL, &err) == 0);
 	CHECK(erltrace_set_record(h, "r", (const char *const[]){"y", NULL}, &err) == 0);

@@ -123,9 +123,24 @@ print_huge_test() ->
          ?assert(byte_size(Printed) =< 255),
          ?assert(Steps =< 1100)
      end || T <- Huge],
-    ?assertEqual("[1,2,3,4,5", print(hd(Huge), 11)),
+    ?assertEqual("[1,2,3,...", print(hd(Huge), 11)),
     ?assertEqual("\"aaa", print(lists:nth(2, Huge), 5)),
     ?assertEqual("<<\"aa", print(lists:nth(4, Huge), 6)).
+
+%% What is cut ends with dots, within the room; what just fits has none.
+print_dots_test() ->
+    Atom = list_to_atom(lists:duplicate(20, $a)),
+    Cases = [{"{a,b,c,d}", 10, {a, b, c, d}}, {"{a,b,...", 9, {a, b, c, d}},
+             {"aaaaa...", 9, Atom}, {"[aaaa...", 9, [Atom]}, {"12345...", 9, 1234567890},
+             {"1234567890", 11, 1234567890}, {"#{a =...", 9, #{a => 1, b => 2}},
+             {"<<\"ab...", 9, <<"abcdef">>}, {"<<\"abcdef\">>", 13, <<"abcdef">>},
+             {"<<1,2...", 9, <<1, 2, 3>>}, {"<<1,2,3>>", 10, <<1, 2, 3>>},
+             {"\"abcd...", 9, "abcdefgh"}, {"\"abcdef\"", 9, "abcdef"},
+             {"16#8000000...", 14, 1 bsl 1999}, {"[[[[[...", 9, [[[[[[]]]]]]},
+             {"{a,b,c,", 8, {a, b, c, d}}], % no room for dots
+    [?assertEqual({Want, Size}, {print(T, Size), Size}) || {Want, Size, T} <- Cases],
+    ?assertEqual(<<"\"zo", (<<"ë"/utf8>>)/binary, "...">>,
+                 element(1, erltrace_nif:print("zo\x{eb}\x{eb}\x{eb}", 10, false))).
 
 %% ---- who -------------------------------------------------------------------------------------
 
@@ -264,14 +279,14 @@ message_test() ->
     ?assertEqual(#{{"_", ["{a,1}"]} => 3, {"_", ["\"text\""]} => 8,
                    {"_", ["<<\"bin\">>"]} => 3, {"_", ["[]"]} => 0}, Got).
 
-%% Cut at strsize, as every string of D.
+%% Cut at strsize, as every string of D, with dots.
 strsize_test() ->
     Self = self(),
     Got = run(["#pragma D option strsize=16\nerlang*:::message-send /erlpid == ", quoted(Self),
                " && args[1] == erlpid/ { @[erlmsg] = count(); @len = max(strlen(erlmsg)); }"],
               fun() -> Self ! lists:seq(1, 100) end),
     receive [1 | _] -> ok end,
-    ?assertEqual(#{{"_", ["[1,2,3,4,5,6,7,8"]} => 1, {"len", []} => 16}, Got).
+    ?assertEqual(#{{"_", ["[1,2,3,4,5,6,..."]} => 1, {"len", []} => 16}, Got).
 
 huge_message_test_() ->
     {timeout, 120, fun huge_message/0}.

@@ -132,6 +132,19 @@ atoms_test() ->
     ?assertEqual({match, []}, match(Term, Text)),
     ok = erltrace:close(H).
 
+%% What is looked for again and again until all its atoms are there is not made again each time.
+missing_atoms_take_no_memory_test() ->
+    {ok, Nif, _} = erltrace_nif:open(),
+    Text = lists:duplicate(1000, $x),
+    Key = ["{\\\"", Text, "\\\", atom_that_is_", "nowhere}"],
+    ok = erltrace_nif:compile(Nif, ["BEGIN { trace(erlget(\"", Key, "\", erlmsg)); }"], [], []),
+    ok = erltrace_nif:go(Nif),
+    _ = erltrace_nif:clean(Nif),
+    Before = erlang:memory(total),
+    [erltrace_nif:clean(Nif) || _ <- lists:seq(1, 10000)],
+    ?assert(erlang:memory(total) - Before < 10000000),
+    erltrace_nif:close(Nif).
+
 %% The same while a script runs: in a small map at once, in a large one some time after.
 atoms_that_come_later_test_() ->
     {timeout, 60, fun() ->

@@ -5,7 +5,9 @@
 %% (PROP_TESTS=100000 make test-erlang ONLY=prop_match: more of them.)
 -module(prop_match).
 -include_lib("proper/include/proper.hrl").
+-import(prop_print, [few/1, improper/2, bits/0]).
 -export([prop_match/0, prop_same/0, prop_chars/0]).
+-export([term_of/1, pattern_of/2, want/2, text/2, is_writable/1, pick/1, one_of/1]). % for others
 
 %% ---- terms -----------------------------------------------------------------------------------
 
@@ -19,11 +21,6 @@ term_of(N) ->
                {1, ?LET({L, T}, {few(Part), term_of(0)}, improper(L, T))},
                {2, ?LET(T, Part, {T, copied(T)})},
                {1, ?LET({L, T}, {few({term_of(0), term_of(0)}), term_of(0)}, large_map(L, T))}]).
-
-few(Type) -> ?LET(N, integer(0, 4), vector(N, Type)).
-
-improper([], T) -> T;
-improper(L, T) -> L ++ T.
 
 %% The same, elsewhere in memory.
 copied(T) -> binary_to_term(term_to_binary(T)).
@@ -44,16 +41,6 @@ number_() ->
 
 a_float() ->
     frequency([{2, ?LET(N, integer(-3, 3), float(N))}, {2, float()}, {1, elements([0.0, -0.0])}]).
-
-bits() ->
-    ?LET({B, Skip, Cut}, {bitstring(), integer(0, 9), integer(0, 9)},
-         begin
-             S = min(Skip, bit_size(B)),
-             <<_:S, R/bitstring>> = B,
-             C = max(0, bit_size(R) - Cut),
-             <<Part:C/bitstring, _/bitstring>> = R,
-             Part
-         end).
 
 identity() -> ?LET(K, integer(1, 4), identity(K)).
 

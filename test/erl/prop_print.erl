@@ -4,6 +4,7 @@
 %% references of resources, depth, and texts that are not printable beyond the cut.
 -module(prop_print).
 -include_lib("proper/include/proper.hrl").
+-export([few/1, improper/2, bits/0, want/1]). % for other properties
 -export([prop_terms/0, prop_atoms/0, prop_floats/0, prop_cut/0]).
 
 -define(SIZE, 4096).
@@ -71,9 +72,10 @@ a_float() ->
 of_bits(<<F/float>>) -> F;
 of_bits(_) -> 1.0.
 
+%% Also some that begin in the midst of a byte.
 bits() ->
     ?LET({B, Skip, Cut}, {bitstring(), integer(0, 9), integer(0, 9)},
-         begin % also one that begins in the midst of a byte
+         begin
              S = min(Skip, bit_size(B)),
              <<_:S, R/bitstring>> = B,
              C = max(0, bit_size(R) - Cut),
@@ -112,9 +114,10 @@ identity(8) -> alias().
 
 want(T) -> unicode:characters_to_binary(io_lib:format("~0tp", [T])).
 
-%% The first bytes of it, without a character that is cut off.
+%% The first bytes of it, without a character that is cut off, and dots if there is room.
 cut(Text, Size) when byte_size(Text) < Size -> Text;
-cut(Text, Size) -> whole(binary:part(Text, 0, Size - 1), Size - 1).
+cut(Text, Size) when Size - 1 < 8 -> whole(binary:part(Text, 0, Size - 1), Size - 1);
+cut(Text, Size) -> <<(whole(binary:part(Text, 0, Size - 4), Size - 4))/binary, "...">>.
 
 whole(Text, Size) ->
     case unicode:characters_to_binary(Text) of

@@ -27,7 +27,8 @@ all_test_() ->
     case internals() of
         true -> [{"terms", fun terms/0}, {"parts", fun parts/0}, {"nested", fun nested/0},
                  {"tail", fun tail/0}, {"values", fun values/0}, {"exceptions", fun exceptions/0},
-                 {"large", fun large/0}];
+                 {"large", fun large/0}, {"cut_args_looked_at", fun cut_args_looked_at/0},
+                 {"maps_whole_or_not", fun maps_whole_or_not/0}];
         false -> [{"not_kept", fun not_kept/0}]
     end.
 
@@ -95,7 +96,7 @@ large() ->
     ok = two(lists:duplicate(10000, x),
              {last, fun() -> ok end, Map, binary:copy(<<"y">>, 100000)}),
     Got = script_run:aggregations(H),
-    {ok, #{no_args := 0, cut_args := 1}} = erltrace:status(H),
+    {ok, #{no_args := 0, cut_args := 0}} = erltrace:status(H),
     ok = erltrace:close(H),
     [{[Second], 1}] = keys("_", Got),
     ?assertMatch({match, _}, re:run(Second, "^{last,{'...',<<\"#Fun<return_args_tests[^>]*>\">>},"
@@ -103,6 +104,72 @@ large() ->
                                             "{'...',<<\"yyyyyyyy")),
     [{[First], 1}] = keys("a", Got),
     ?assertMatch("[x,x,x,x" ++ _, First).
+
+%% Only what a clause asks about counts: parts that are whole are whole, though others are not.
+cut_args_looked_at() ->
+    Fun = fun() -> ok end,
+    Large = lists:duplicate(10000, x),
+    Arg = {order, 7, [a, b], Fun, #{k => v, Fun => w}, Large},
+    [?assertEqual({Clause, Count}, {Clause, cut_args(Clause, Arg)}) || {Clause, Count} <-
+        [%% in a text it can be seen
+         {"{ trace(erlelement(2, erlarg(0))); }", 0},
+         {"{ trace(erlelement(6, erlarg(0))); }", 0},
+         {"{ trace(erlelement(4, erlarg(0))); }", 0},
+         {"{ trace(erlargs); trace(erlargs); }", 0},
+         {"{ @[erlret] = count(); }", 0},
+         %% against a pattern, as far as that goes
+         {"/erlmatch(erlarg(0), \"{order, Id, [A | _], _, #{k := v}, [x, x | _]}\")/ { trace(this->Id); }", 0},
+         {"/erlmatch(erlarg(0), \"{other, _, _, {}, _, _}\")/ { }", 0},
+         {"/erlmatch(erlarg(0), \"{order, _, _, {}, _, _}\")/ { }", 1},
+         {"/erlmatch(erlarg(0), \"{order, _, _, F, _, _}\")/ { }", 0},
+         {"/erlmatch(erlarg(0), \"{order, _, _, F, _, _}\")/ { trace(this->F); }", 0},
+         {"/erlmatch(erlarg(0), \"{order, _, _, _, #{other := _}, _}\")/ { }", 1},
+         {"/erlmatch(erlarg(0), \"{order, _, L, _, _, L}\")/ { }", 1},
+         %% its parts, type, size; compared
+         {"/erltype(erlelement(2, erlarg(0))) == \"integer\"/ { }", 0},
+         {"/erltype(erlelement(4, erlarg(0))) == \"fun\"/ { }", 1},
+         {"/erlsize(erlarg(0)) == 6/ { }", 0},
+         {"/erlsize(erlelement(6, erlarg(0))) == 6/ { }", 1},
+         {"/erlget(\"k\", erlelement(5, erlarg(0))) == \"v\"/ { }", 0},
+         {"/erlget(\"z\", erlelement(5, erlarg(0))) == \"v\"/ { }", 1},
+         {"/erlhd(erlelement(6, erlarg(0))) == \"x\"/ { }", 0},
+         {"/erlelement(4, erlarg(0)) == 1/ { }", 1},
+         {"/erlelement(4, erlarg(0)) == \"x\"/ { }", 1},
+         {"/erlelement(1, erlarg(0)) == erlelement(2, erlarg(0))/ { }", 0},
+         {"/erlarg(0) == erlelement(2, erlarg(0))/ { }", 1}]].
+
+cut_args(Clause, Arg) ->
+    {ok, H} = erltrace:script([return("work"), Clause]),
+    {done, _} = work(Arg),
+    {ok, #{fired := 1, no_args := 0, cut_args := Cut}} = erltrace:status(H),
+    ok = erltrace:close(H),
+    Cut.
+
+%% A map at the end of the room, or as deep as copies go, is kept with all its keys or not at all.
+maps_whole_or_not() ->
+    Map = maps:from_list([{I, {I}} || I <- lists:seq(1, 20)]),
+    Terms = [nested(Map, N) || N <- lists:seq(25, 40)]
+        ++ [[lists:seq(1, N), Map, Map, Map] || N <- lists:seq(0, 500, 7)],
+    Got = run(["#pragma D option strsize=16k\n#pragma D option aggsize=64m\n",
+               return("work"), "{ @[erlarg(0)] = count(); }"],
+              fun() -> [[work(T)] || T <- Terms] end),
+    Texts = [Text || {[Text], 1} <- keys("_", Got)],
+    ?assertEqual(length(Terms), length(Texts)),
+    [?assertEqual([], lists:usort(keys_of(parsed(Text))) -- [lists:seq(1, 20)]) || Text <- Texts].
+
+nested(T, 0) -> T;
+nested(T, N) -> {nested(T, N - 1)}.
+
+parsed(Text) ->
+    {ok, Tokens, _} = erl_scan:string(Text ++ "."),
+    {ok, Term} = erl_parse:parse_term(Tokens),
+    Term.
+
+%% Of all maps in it.
+keys_of(M) when is_map(M) -> [lists:sort(maps:keys(M)) | keys_of(maps:values(M))];
+keys_of(T) when is_tuple(T) -> keys_of(tuple_to_list(T));
+keys_of([H | T]) -> keys_of(H) ++ keys_of(T);
+keys_of(_) -> [].
 
 not_kept() ->
     {ok, H} = erltrace:script([return("last"), "{ @[erlargs] = count(); }"]),

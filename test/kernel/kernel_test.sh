@@ -167,6 +167,15 @@ out=$(limited erltrace -n 'syscall::getppid:entry { @[pid] = count(); } BEGIN { 
 [[ $(getconf _NPROCESSORS_CONF) -le 16 ]] &&
 	is 'a few CPUs: as asked for' '' "$(grep lowered <<<"$out")"
 
+# ---- the wall clock ------------------------------------------------------------------------
+
+echo 0 >"$dir/jump"
+out=$(CLOCK_JUMP=$dir/jump preloaded clock_jump limited erltrace -qn 'BEGIN { w = walltimestamp; t = timestamp; }
+	syscall:::entry /pid == $target && walltimestamp - w > 3000000000000/
+	{ printf("%d %d\n", walltimestamp - w < 4200000000000, timestamp - t < 600000000000); exit(0); }' \
+	-c "sh -c 'echo 3600 >$dir/jump; while :; do sleep 0.05; done'" 2>&1)
+is 'walltimestamp follows when the wall clock is set, timestamp does not' '1 1' "${out//$'\n'/}"
+
 # ---- in a container ------------------------------------------------------------------------
 
 own=(unshare --pid --fork --mount-proc)

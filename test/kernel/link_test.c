@@ -47,7 +47,7 @@ static struct ebpf_reloc main_relocs[] = {
 	{.at = 12, .kind = EBPF_REL_FUNC, .index = 1, .name = "other"},
 };
 /* A loop; and a function of the kernel that may wait. */
-static const struct ebpf_insn other_insns[] = {
+static struct ebpf_insn other_insns[] = {
 	INSN(MOV64_IMM, R1, 0, 0, 8),
 	INSN(SUB64_IMM, R1, 0, 0, 1),
 	INSN(JNE_IMM, R1, 0, -2, 0),
@@ -163,6 +163,10 @@ static void functions(void)
 	im = linked(&in);
 	CHECK(HAS(im, INSN(CALL, 0, 0, 0, COPY_FROM_USER)));
 	ebpf_image_free(&im);
+
+	other_insns[3].imm = 9999;
+	refused(&in, "other calls the kernel's helper 9999, which is not in helpers.def");
+	other_insns[3].imm = COPY_FROM_USER;
 
 	in.left_out = "other";
 	im = linked(&in);

@@ -15,6 +15,7 @@ struct pattern_env {
 		_Alignas(16) char bytes[];
 	} * blocks;
 	size_t used, most; /* bytes; most: 0: any number */
+	bool key;	   /* keys are read */
 };
 
 static void *pattern_alloc(void *ctx, size_t size)
@@ -52,7 +53,8 @@ static const char *const *pattern_record(void *ctx, const char *name)
 static inline int pattern_read(struct pattern_env *env, const char *text, size_t len,
 	struct pat *out, size_t *at, struct et_error *e)
 {
-	const struct pat_reader r = {.alloc = pattern_alloc, .record = pattern_record, .ctx = env};
+	const struct pat_reader r = {
+		.key = env->key, .alloc = pattern_alloc, .record = pattern_record, .ctx = env};
 
 	return pat_read(&r, text, len, out, at, e);
 }

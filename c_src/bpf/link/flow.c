@@ -4,6 +4,7 @@
  * live, where loops begin.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "piece.h"
 
@@ -137,16 +138,28 @@ kinds *flow_kinds(struct link *l, const struct piece *p)
 
 /* ---- what a function takes and gives -------------------------------------------------- */
 
-/* Of the kernel's own functions, those that are used. */
-static unsigned helper_args(int32_t id)
+static const struct {
+	int32_t number;
+	const char *params;
+} helpers[] = {
+#define HELPER(number, type, name, ...) {number, #__VA_ARGS__},
+#include "helpers.def"
+};
+
+int flow_helper_args(int32_t number)
 {
-	switch (id) {
-	case 5: case 7: case 8: case 14: case 15: case 35: case 158: return 0;
-	case 109: case 174: case 175: return 1;
-	case 16: return 2;
-	case 36: case 112: case 113: case 114: case 115: case COPY_FROM_USER: return 3;
-	default: return 4;
-	}
+	unsigned i = 0;
+	int n = 1;
+
+	while (i < sizeof(helpers) / sizeof(*helpers) && helpers[i].number != number)
+		i++;
+	if (i == sizeof(helpers) / sizeof(*helpers))
+		return -1;
+	if (strcmp(helpers[i].params, "void") == 0)
+		return 0;
+	for (const char *c = helpers[i].params; *c != '\0'; c++)
+		n += *c == ',';
+	return n;
 }
 
 static unsigned args_of_call(struct link *l, const struct piece *p, unsigned at);
@@ -261,11 +274,12 @@ static unsigned args_of_call(struct link *l, const struct piece *p, unsigned at)
 	const struct ebpf_insn *in = &p->insns[at];
 	const struct ebpf_reloc *r = flow_reloc(p, at);
 	const struct ebpf_symbol *s = link_symbol(l, r);
+	int n;
 
 	if (p->func == NULL)
 		return args_of_fn(&l->in->env->fns[in->imm]);
 	if (in->src != PSEUDO_CALL)
-		return helper_args(in->imm);
+		return (n = flow_helper_args(in->imm)) < 0 ? 0 : (unsigned)n; /* link.c tells it */
 	if (s != NULL && s->kind == EBPF_SYM_RUN)
 		return 2;
 	return r != NULL && r->kind == EBPF_REL_FUNC ? flow_args_of(l, r->index) : 0;

@@ -253,18 +253,27 @@ static void choose_program(struct link *l)
 
 /* ---- one function --------------------------------------------------------------------- */
 
+static void helper_call(struct link *l, const struct piece *p, const struct ebpf_insn *in)
+{
+	if (flow_helper_args(in->imm) < 0) {
+		l->failed = true;
+		et_err(l->e, ET_KERNEL, "%s calls the kernel's helper %d, which is not in helpers.def",
+			p->func->name, in->imm);
+	} else if (in->imm == HELPER_bpf_copy_from_user && !l->in->sleeps) {
+		link_emit(l, EBPF_MOV64_IMM, R0, 0, 0, -1);
+	} else {
+		link_emit(l, in->code, 0, 0, 0, in->imm);
+	}
+}
+
 static void function_call(struct link *l, const struct piece *p, unsigned at)
 {
 	const struct ebpf_insn *in = &p->insns[at];
 	const struct ebpf_reloc *r = flow_reloc(p, at);
 	const struct ebpf_symbol *s = link_symbol(l, r);
 
-	if (in->src != PSEUDO_CALL && in->imm == COPY_FROM_USER && !l->in->sleeps) {
-		link_emit(l, EBPF_MOV64_IMM, R0, 0, 0, -1);
-		return;
-	}
-	if (in->src != PSEUDO_CALL) { /* the kernel's own */
-		link_emit(l, in->code, 0, 0, 0, in->imm);
+	if (in->src != PSEUDO_CALL) {
+		helper_call(l, p, in);
 		return;
 	}
 	if (s != NULL && s->kind == EBPF_SYM_RUN) {

@@ -7,6 +7,7 @@
  *   link.c          the linker itself: which functions, calls, constants, jumps
  *   flow.c          data flow of a function; arena_access.c: its loads and stores (piece.h)
  *   func_types.c    BTF types for the functions of an image
+ *   helpers.def     helpers of the kernel that the functions may call
  *
  * All memory besides the stack is an arena (BPF_MAP_TYPE_ARENA), and pointers are numbers, as user
  * space has them. What memory holds, and who calls the programs, the linker does not know: its

@@ -19,7 +19,11 @@ enum {
 	CLASS_LDX = 1, CLASS_ST = 2, CLASS_STX = 3, CLASS_ALU = 4, CLASS_JMP = 5, CLASS_JMP32 = 6,
 	CLASS_ALU64 = 7,
 	MODE_MEMSX = 0x80, MODE_ATOMIC = 0xc0,
-	COPY_FROM_USER = 148, /* a function of the kernel that may wait */
+};
+
+enum {
+#define HELPER(number, type, name, ...) HELPER_##name = number,
+#include "helpers.def"
 };
 
 /* A function of the image to be: of the object, or a program; or several programs. */
@@ -84,6 +88,7 @@ bool flow_begins_loop(const struct piece *p, unsigned at, const unsigned *heads)
 bool flow_returns(const struct piece *p); /* is r0 set wherever it ends? */
 int flow_frame(const struct piece *p);	  /* how much stack it uses */
 unsigned flow_args_of(struct link *l, int func); /* of a function of the object */
+int flow_helper_args(int32_t number); /* of a helper of the kernel; -1: not in helpers.def */
 
 /* ---- arena_access.c ------------------------------------------------------------------- */
 

@@ -53,12 +53,20 @@ uint64_t k_shown_number(uint64_t all)
 	return 0;
 }
 
+static INLINE_HERE uint64_t walltimestamp(struct fire *f)
+{
+	if (f->wts == 0)
+		f->wts = fire_ts(f) +
+			 (uint64_t)atomic_load_explicit(&f->en->wall, memory_order_relaxed);
+	return f->wts;
+}
+
 RTFN(var)
 {
 	struct fire *f = FIRE(ctx);
 
 	switch (a) {
-	case BI_WALLTIMESTAMP: return fire_ts(f) + k_root.wall;
+	case BI_WALLTIMESTAMP: return walltimestamp(f);
 	case BI_VTIMESTAMP: return vtime(f);
 	case BI_CPU: return en_cpu();
 	case BI_TID: return f->thread->tid;

@@ -13,6 +13,14 @@
 
 enum { USER_STACK = 1 << 8 }; /* a flag of bpf_get_stack */
 
+/* A word of the context, read here and now: the verifier wants the pointer to it unchanged. */
+#define CTX(n)                                                                                     \
+	({                                                                                         \
+		uint64_t word_ = ctx[n];                                                           \
+		__asm__ volatile("" : "+r"(word_));                                                \
+		word_;                                                                             \
+	})
+
 static inline bool enter(struct en_thread *t)
 {
 	uint64_t seq = t->seq;

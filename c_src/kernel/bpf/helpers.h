@@ -6,28 +6,8 @@
 #include "engine/slot.h"
 #include "kernel/root.h"
 
-/* The kernel's functions by their numbers in linux/bpf.h. */
-static uint64_t (*const bpf_ktime_get_ns)(void) = (void *)5;
-static uint32_t (*const bpf_get_prandom_u32)(void) = (void *)7;
-static uint32_t (*const bpf_get_smp_processor_id)(void) = (void *)8;
-static uint64_t (*const bpf_get_current_pid_tgid)(void) = (void *)14;
-static uint64_t (*const bpf_get_current_uid_gid)(void) = (void *)15;
-static long (*const bpf_get_current_comm)(void *buf, uint32_t size) = (void *)16;
-static uint64_t (*const bpf_get_current_task)(void) = (void *)35;
-static long (*const bpf_probe_write_user)(void *to, const void *from, uint32_t size) = (void *)36;
-static long (*const bpf_get_stack)(void *ctx, void *buf, uint32_t size, uint64_t flags) = (void *)67;
-static long (*const bpf_send_signal)(uint32_t sig) = (void *)109;
-static long (*const bpf_probe_read_user)(void *dst, uint32_t size, const void *from) = (void *)112;
-static long (*const bpf_probe_read_kernel)(void *dst, uint32_t size, const void *from) = (void *)113;
-static long (*const bpf_probe_read_user_str)(void *dst, uint32_t size, const void *from) = (void *)114;
-static long (*const bpf_probe_read_kernel_str)(void *dst, uint32_t size, const void *from) = (void *)115;
-static long (*const bpf_get_ns_current_pid_tgid)(uint64_t dev, uint64_t ino, void *ids, uint32_t size) =
-	(void *)120;
-static long (*const bpf_copy_from_user)(void *dst, uint32_t size, const void *from) = (void *)148;
-static void *(*const bpf_get_current_task_btf)(void) = (void *)158;
-static uint64_t (*const bpf_get_func_ip)(void *ctx) = (void *)173;
-static uint64_t (*const bpf_get_attach_cookie)(void *ctx) = (void *)174;
-static uint64_t (*const bpf_task_pt_regs)(void *task) = (void *)175;
+#define HELPER(number, type, name, ...) static type (*const name)(__VA_ARGS__) = (void *)number;
+#include "bpf/link/helpers.def"
 
 /* Where programs begin: kernel/entries.def. */
 struct user_regs;

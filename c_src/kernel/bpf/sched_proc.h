@@ -4,14 +4,6 @@
  * that it stands for (kernel/sched_proc.c has the table). Part of entries.c.
  */
 
-/* A word of the context, read here and now: the verifier wants the pointer to it unchanged. */
-#define CTX(n)                                                                                     \
-	({                                                                                         \
-		uint64_t word_ = ctx[n];                                                           \
-		__asm__ volatile("" : "+r"(word_));                                                \
-		word_;                                                                             \
-	})
-
 /* An event of which only the current thread is to be known; or one about a thread. */
 #define SIMPLE_EVENT(which)                                                                        \
 	do {                                                                                       \

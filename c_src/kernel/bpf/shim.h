@@ -110,7 +110,8 @@ static inline __attribute__((always_inline)) void *k_copy_const(void *to, const 
 #define memcpy(d, s, n)                                                                            \
 	(__builtin_constant_p(n) && (n) <= 64 ? k_copy_const(d, s, n) : k_memcpy(d, s, n))
 #define memmove(d, s, n) k_memmove(d, s, n)
-#define memset(d, c, n)	 k_memset(d, c, n)
+#define memset(d, c, n)                                                                            \
+	(__builtin_constant_p(n) && (n) <= 64 ? __builtin_memset(d, c, n) : k_memset(d, c, n))
 #define memcmp(a, b, n)	 k_memcmp(a, b, n)
 #define strnlen(s, n)	 k_strnlen(s, n)
 #define memchr(s, c, n)	 k_memchr(s, c, n)

@@ -87,4 +87,4 @@ $ erltrace -q -xaggsortkey -n 'BEGIN { @["B"] = count(); @["a"] = count(); @["\3
 >   B                                                                 1
 >   a                                                                 1
 >   aa                                                                1
->   ä                                                                1
+>   ä                                                                 1

@@ -22,3 +22,16 @@ $ erltrace -e -xerrtags -n 'BEGIN { trace(erlfield("order.staus", erlmsg)); }'
 # an atom and a character, though those of ets:match() mean something else
 $ erltrace -e -n 'BEGIN /erlmatch(erlmsg, "{'"'_'"', $1}")/ { }'
 !~ matched 1 probe
+# of a long pattern what is around the place, and the reason always
+< long.d
+| BEGIN /erlmatch(erlmsg, "{aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb, {ok, ]}, cccccccccccccccccccccccccccccccccccccccccccccccccc, dddddddddddddddd}")/ { }
+$ erltrace -e -xerrtags -s long.d
+! erltrace: failed to compile script long.d: [D_PATTERN] line 1: in the pattern "..aa, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb, {ok, ]}, cccccccccccccccccccccccccccc..", at ']}, cccccccccccccccccccc': a term cannot begin with ]
+? 1
+$ erltrace -e -xerrtags -n "BEGIN /erlmatch(erlmsg, \"{$(printf 'zo\303\253, %.0s' $(seq 1000))\")/ { }"
+!~ \[D_PATTERN\] at the end of the pattern "\.\.[^"]*zoë, ": the pattern ends where a term is expected$
+? 1
+# a text in a binary has no type but utf8, as in Erlang
+$ erltrace -e -xerrtags -n 'BEGIN /erlmatch(erlmsg, "<<\"a\"/big-signed>>")/ { }'
+!~ \[D_PATTERN\] .*: a text in a binary has no size, and no type but utf8$
+? 1

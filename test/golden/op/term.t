@@ -56,6 +56,22 @@ $ erltrace -qn 'BEGIN { x = 1; this->t = x ? erlmsg : erlret; printf("[%s] %s [%
 >
 $ erltrace -e -n 'BEGIN { x = 1; y = x ? erlmsg : 2; y = 7; }'
 !~ matched 1 probe
+# beside a number a term is a number, beside a text it is text
+$ erltrace -qn 'BEGIN { x = 0; printf("%d %d %s %s\n", x ? erlarg(1) : 0, x ? erlarg(1) : -3, x ? erlarg(1) : "-", x ? erlarg(1) : execname[0] == 0 ? "a" : "b"); exit(0); }'
+> 0 -3 - b
+>
+$ erltrace -qn 'BEGIN { x = 1; trace(x ? erlarg(1) : 0); } ERROR { printf("%d %d\n", arg4, arg5); exit(0); }' 2>/dev/null
+> 14 1
+>
+$ erltrace -e -n 'struct s { char text[8]; }; struct s v; BEGIN { x = 1; y = x ? erlmsg : v.text; y = "text"; }'
+!~ matched 1 probe
+# NULL would be the number 0, or no term
+$ erltrace -e -xerrtags -n 'BEGIN { x = 1; trace(x ? erlarg(1) : NULL); }'
+!~ \[D_OP_INCOMPAT\] the branches of \?: are a term and NULL: beside a term there can be a number, a string or a term, as in c \? T : 0 or c \? T : ""$
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { x = 1; trace(x ? (int *)8 : erlmsg); }'
+!~ \[D_OP_INCOMPAT\] the branches of \?: are a term and 'int \*': 
+? 1
 
 # a character constant of several characters is a number, as in C: nobody means that
 $ erltrace -e -xerrtags -n 'BEGIN /erlarg(0) == '"'sv'"'/ { }'

@@ -13,5 +13,5 @@ $ erltrace -qn 'BEGIN { printf("[%lc] [%wc] [%lc] [%lc]\n", 0x41, 0x20ac, 0xe4, 
 > [A] [€] [ä] [😀]
 >
 $ erltrace -qn 'struct s { int w[4]; } s; BEGIN { s.w[0] = 0x48; s.w[1] = 0x20ac; s.w[2] = 0; s.w[3] = 0x49; printf("[%ls] [%ws] [%6ls]\n", s.w, s.w, s.w); exit(0); }'
-> [H€] [H€] [  H€]
+> [H€] [H€] [    H€]
 >

@@ -33,13 +33,25 @@ $ erltrace -e -xerrtags -n 'BEGIN { trace(erlget(arg0, erlmsg)); }'
 !~ \[D_PROTO_ARG\] argument 1 of erlget\(\) must be a constant, a number or the text of a term: "plan" is the atom
 ? 1
 $ erltrace -e -xerrtags -n 'BEGIN { trace(erlget("{a, X}", erlmsg)); }'
-!~ \[D_PROTO_ARG\] argument 1 of erlget\(\) is a key and has no variables, as X
+!~ \[D_PATTERN\] in the key "\{a, X\}", at 'X\}': X: the key of a map has no variables here$
 ? 1
 $ erltrace -e -xerrtags -n 'BEGIN { trace(erlget("{a, _}", erlmsg)); }'
-!~ \[D_PROTO_ARG\] argument 1 of erlget\(\) is a key: _ is none
+!~ \[D_PATTERN\] in the key "\{a, _\}", at '_\}': _: the key of a map has no variables here$
 ? 1
 $ erltrace -e -n 'BEGIN { trace(erlget(-1, erlmsg)); trace(erlget("<<\"plan\">>", erlmsg)); trace(erlget("{a,1}", erlmsg)); trace(erlget(18446744073709551615ULL, erlmsg)); }'
 !~ matched 1 probe
+# a key is made, not matched: what cannot be made is an error, not a key that is never there
+$ erltrace -e -n 'BEGIN { trace(erlget("#{a => 1}", erlmsg)); trace(erlget("[1, \"b\" ++ \"c\"]", erlmsg)); trace(erlmatch(erlmsg, "#{a := 1}")); }'
+!~ matched 1 probe
+$ erltrace -e -xerrtags -n 'BEGIN { trace(erlget("<<1:4>>", erlmsg)); }'
+!~ \[D_PATTERN\] in the key .*: a binary in the key of a map has whole bytes$
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { trace(erlget("a = b", erlmsg)); }'
+!~ \[D_PATTERN\] in the key .*: a key is one term, without =$
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { trace(erlget("#{a := 1}", erlmsg)); }'
+!~ \[D_PATTERN\] in the key .*: => is expected behind the key of a map$
+? 1
 # elements count from 1
 $ erltrace -e -xerrtags -n 'BEGIN { trace(erlelement(0, erlmsg)); }'
 !~ \[D_PROTO_ARG\] argument 1 of erlelement\(\) is 0: elements count from 1
