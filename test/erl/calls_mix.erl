@@ -20,7 +20,7 @@
 %% e + t = r + x + l + o; over all functions t = l, so that e = r + x + o.
 -module(calls_mix).
 -export([plan/2, kinds/0, model/1, expected/2, told/1, total/2, sum/1]).
--export([script/0, counts/1, run/2, foreign/1, tool/2, tools/0, quiet/0]).
+-export([script/0, script/1, counts/1, run/2, foreign/1, tool/2, tools/0, quiet/0]).
 -export([ops/1, finish/1, resume/1, id/1, term/1, hop/1]). % what the programs run
 -export_type([plan/0, counts/0]).
 
@@ -69,8 +69,8 @@ op({bif, Data}) -> _ = erlang:adler32(Data), ok;
 op(trap) -> _ = erlang:adler32(persistent_term:get({?MODULE, big})), ok;
 op(dirty) -> {error, _} = prim_file:read_link("/"), ok;
 op(term) ->
-    T = binary_to_term(term_to_binary(lists:seq(1, 5000))),
-    5000 = length(lists:reverse(T, [])),
+    T = binary_to_term(term_to_binary(lists:seq(1, 2000))),
+    2000 = length(lists:reverse(T, [])),
     ok;
 op(gc) -> erlang:garbage_collect(), ok;
 op(minor) -> erlang:garbage_collect(self(), [{type, minor}]), ok;
@@ -246,7 +246,7 @@ program(_) -> [{caught, ops_of(Size, all)} || Size <- [4, 6, 8, 9]] ++ many().
 
 %% Calls without number: most of them are here.
 many() ->
-    [{fib, 8 + rand:uniform(4)}, {loop, rand:uniform(300)}, {ping, rand:uniform(100)},
+    [{fib, 10 + rand:uniform(4)}, {loop, rand:uniform(600)}, {ping, rand:uniform(100)},
      {hop, rand:uniform(100)}, {deep, rand:uniform(200), rand:uniform(20), [leaf, minor]},
      {caught, [{deep, rand:uniform(50), 2, [{raise, kind()}]}]}].
 
@@ -334,16 +334,20 @@ sum(All) ->
                         maps:fold(fun(K, N, A) -> maps:update_with(K, fun(V) -> V + N end, N, A) end, Acc, C)
                 end, #{}, All).
 
-%% A script that counts all of it.
+%% A script that counts all of it; or without exceptions, for which a tracer needs patterns of its own.
 -spec script() -> string().
 script() ->
+    script(plain) ++
+        "erlang*:calls_mix_code::function-exception, erlang*:erlang:adler32/1:function-exception,"
+        "erlang*:prim_file:read_link_nif/1:function-exception { @[\"x\", probefunc] = count(); }".
+
+-spec script(plain) -> string().
+script(plain) ->
     "erlang*:calls_mix_code::function-entry { @[arg3 ? \"t\" : \"e\", probefunc] = count(); }"
     "erlang*:erlang:adler32/1:bif-entry, erlang*:prim_file:read_link_nif/1:nif-entry"
     "{ @[\"e\", probefunc] = count(); }"
     "erlang*:calls_mix_code::function-return, erlang*:erlang:adler32/1:bif-return,"
-    "erlang*:prim_file:read_link_nif/1:nif-return { @[\"r\", probefunc] = count(); }"
-    "erlang*:calls_mix_code::function-exception, erlang*:erlang:adler32/1:function-exception,"
-    "erlang*:prim_file:read_link_nif/1:function-exception { @[\"x\", probefunc] = count(); }".
+    "erlang*:prim_file:read_link_nif/1:nif-return { @[\"r\", probefunc] = count(); }".
 
 %% What such a script has counted.
 -spec counts(erltrace:handle()) -> counts().
@@ -361,7 +365,7 @@ counts(H) ->
 -spec run(plan(), #{rounds := pos_integer(), rearm := fun(() -> term()), foreign => [pid()],
                     beside => boolean()}) -> ok.
 run(Plan, #{rounds := Rounds, rearm := Rearm} = Options) ->
-    persistent_term:put({?MODULE, big}, lists:duplicate(300, binary:copy(<<"mix">>, 3000))),
+    persistent_term:put({?MODULE, big}, lists:duplicate(20, binary:copy(<<"mix">>, 3000))),
     Of = fun(Kind) -> [P || {K, P} <- Plan, K =:= Kind] end,
     Parked = [start(parked, P, 1) || P <- Of(parked)],
     Purged = [start(purged, P, 1) || P <- Of(purged)],
@@ -473,9 +477,7 @@ look_into(Pids, N) ->
 foreign(Plan) ->
     [spawn(fun() -> receive {go, Rounds} -> worker(P, Rounds) end end) || {foreign, P} <- Plan].
 
-%% What may be beside us on the same functions. Before OTP 27 a function has one pattern, and a
-%% process one tracer. So return_trace and exception_trace, which are patterns, change what our
-%% tracer gets then; and a tracer does not see the processes of another.
+%% What may be beside us on the same functions.
 -spec tools() -> [atom()].
 tools() -> [dbg, eprof, cprof, call_count, call_time, return_to, return_trace, exception_trace].
 

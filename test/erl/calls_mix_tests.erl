@@ -116,7 +116,8 @@ tools_test_() ->
 each(Way, Tool) ->
     {timeout, 120, fun() -> calls_mix:quiet(), tool(Way, Tool, 21, 10) end}.
 
-%% Before OTP 27 these replace the one pattern of a function.
+%% Before OTP 27 a function has one pattern, that of who comes first: these are others than a tracer
+%% needs, and with one that is the same it has no exceptions.
 -spec legal(traced | fast, Tool :: atom()) -> boolean().
 legal(traced, Tool) -> not (before_27() andalso lists:member(Tool, [return_trace, exception_trace]));
 legal(fast, _) -> true.
@@ -135,12 +136,14 @@ tool_here(Way, Tool, Seed, Rounds) ->
     Plan = calls_mix:plan(Seed, #{worker => 4, dying => 2, victim => 3, foreign => 3}),
     Foreign = calls_mix:foreign(Plan),
     End = calls_mix:tool(Tool, Foreign),
-    H = open(Way, calls_mix:script()),
+    Plain = Way =:= traced andalso before_27() andalso lists:member(Tool, [dbg, return_to]),
+    H = open(Way, case Plain of true -> calls_mix:script(plain); false -> calls_mix:script() end),
     try
         ok = calls_mix:run(Plan, #{rounds => Rounds, rearm => fun() -> ok end, foreign => Foreign}),
         Hidden = Way =:= traced andalso before_27() andalso claims(Tool),
         Want = calls_mix:expected(Plan, #{rounds => Rounds, seen => seen() -- [foreign || Hidden]}),
         case Hidden orelse not claims(Tool) of
+            true when Plain -> same(maps:filter(fun({W, _}, _) -> W =/= x end, Want), H);
             true -> same(Want, H, unseen(Tool));
             false -> every_call(Want, calls_mix:counts(H))
         end,

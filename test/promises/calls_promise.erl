@@ -49,7 +49,7 @@ mix(Way, Calls) ->
     WildCounts = wild_counts(H),
     ok = erltrace:close(H),
     Tools = [T || T <- calls_mix:tools(), calls_mix_tests:legal(Way, T)],
-    [calls_mix_tests:tool(Way, T, 100, 200) || T <- Tools],
+    [calls_mix_tests:tool(Way, T, 100, 100) || T <- Tools],
     told(Way, Counts, Batches, now_ms() - Began),
     say("~s, wild: ~s", [Way, wild_text(WildCounts, Killed)]),
     say("~s, beside ~s: every call counted", [Way, lists:join(", ", [atom_to_list(T) || T <- Tools])]),
@@ -114,10 +114,10 @@ renamed(List) when is_list(List) -> [renamed(E) || E <- List];
 renamed(Tuple) when is_tuple(Tuple) -> list_to_tuple(renamed(tuple_to_list(Tuple)));
 renamed(Other) -> Other.
 
-%% Four of them; the oldest is killed each time, the code is replaced every fifth time, and what is
+%% Two of them; the oldest is killed each time, the code is replaced every fifth time, and what is
 %% old is purged, which kills those that run it.
 master(Code, Old, Killed) ->
-    Ps = [P || P <- Old, is_process_alive(P)] ++ [spawn_link(fun beast/0) || length(Old) < 4],
+    Ps = [P || P <- Old, is_process_alive(P)] ++ [spawn_link(fun beast/0) || length(Old) < 2],
     receive
         stop ->
             [end_of(P) || P <- Ps],
@@ -125,7 +125,7 @@ master(Code, Old, Killed) ->
     after 1 + Killed rem 7 -> ok
     end,
     case Ps of
-        [Oldest, _, _, _ | _] ->
+        [Oldest, _ | _] ->
             end_of(Oldest),
             Killed rem 5 =:= 0 andalso begin code:purge(?WILD), code:load_binary(?WILD, "made", Code) end,
             flush(),
