@@ -207,10 +207,14 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 	fn->ready = true;
 }
 
+static bool has_probes(const struct beam_fn *fn)
+{
+	return fn->nentry + fn->nret + fn->nval + fn->nexc > 0;
+}
+
 static bool is_armed(const struct beam_fn *fn)
 {
-	return fn->nentry + fn->nret + fn->nval + fn->nexc > 0 || fn->user != 0 || fn->hibernate ||
-	       fn->label;
+	return has_probes(fn) || fn->user != 0 || fn->hibernate || fn->label;
 }
 
 /*
@@ -397,7 +401,7 @@ static void look_at_functions(struct beam_handle *b, struct needs *n)
 				n->values |= fn->nval > 0;
 				need_pattern(n, fn);
 			}
-			if (b->fast && fn->nentry + fn->nret + fn->nval + fn->nexc > 0 && why_traced(fn) != NULL)
+			if (b->fast && has_probes(fn) && why_traced(fn) != NULL)
 				need_traced(n, fn, why_traced(fn));
 		}
 	/* what has ended must be seen: a call further down the stack need not be a deeper one */

@@ -251,14 +251,13 @@ static inline void set_vars(
 }
 
 static inline bool match_value(const struct beam_event *ev, struct beam_slots *s,
-	const struct beam_pattern *p, unsigned first, const struct beam_value *v)
+	const struct beam_pattern *p, unsigned first, const struct beam_value *v, bool fails)
 {
 	bool is;
 
 	if (unlikely(ev->kept != NULL))
 		match_kept(ev, p, v);
-	is = likely(v != NULL) && !beam_match_fails(p, v) &&
-	     beam_match(ev->env, p, v, &s->value[first]);
+	is = !fails && beam_match(ev->env, p, v, &s->value[first]);
 	set_vars(s, p, first, is);
 	return is;
 }
@@ -267,21 +266,12 @@ ENTRY static bool match(const struct en_current *cur, uint64_t of, unsigned patt
 {
 	const struct beam_event *ev = event_of(cur);
 	struct beam_slots *s = slots();
+	const struct beam_value *v = get(s, of);
 	const struct beam_pattern *p = pattern_of(ev, pattern);
 
 	if (unlikely(s == NULL || p == NULL || first + p->nvars > TERM_SLOTS))
 		return false;
-	return match_value(ev, s, p, first, get(s, of));
-}
-
-static __attribute__((noinline)) bool source_match_slow(const struct beam_event *ev,
-	const struct beam_pattern *p, unsigned first, const struct beam_value *v)
-{
-	struct beam_slots *s = slots();
-
-	if (unlikely(s == NULL || first + p->nvars > TERM_SLOTS))
-		return false;
-	return match_value(ev, s, p, first, v);
+	return match_value(ev, s, p, first, v, unlikely(v == NULL) || beam_match_fails(p, v));
 }
 
 /* What fails at once, as most do, leaves the slots alone if there is nothing in them. */
@@ -290,15 +280,20 @@ ENTRY static bool source_match(
 {
 	const struct beam_event *ev = event_of(cur);
 	const struct beam_pattern *p = pattern_of(ev, pattern);
+	struct beam_slots *s;
 	struct beam_value v;
+	bool there, fails;
 
 	if (unlikely(p == NULL))
 		return false;
-	if (unlikely(!get_source(ev, pbi, n, &v)))
-		return source_match_slow(ev, p, first, NULL);
-	if (beam_match_fails(p, &v) && likely(ev->kept == NULL) && are_empty())
+	there = get_source(ev, pbi, n, &v);
+	fails = unlikely(!there) || beam_match_fails(p, &v);
+	if (fails && likely(ev->kept == NULL) && are_empty())
 		return false;
-	return source_match_slow(ev, p, first, &v);
+	s = slots();
+	if (unlikely(s == NULL || first + p->nvars > TERM_SLOTS))
+		return false;
+	return match_value(ev, s, p, first, likely(there) ? &v : NULL, fails);
 }
 
 /* ---- numbers --------------------------------------------------------------------------- */
