@@ -104,26 +104,29 @@ seen(_, S) -> S.
 
 %% ---- the work ---------------------------------------------------------------------------------
 
-%% bench_many: 400 functions of one argument, all/1 that calls them in turn, one/1 that calls the
-%% first of them so many times.
+%% bench_many: 400 functions of one argument; bench_in_turn: all/1 that calls them in turn, one/1 that
+%% calls the first of them so many times.
 make() ->
-    X = {var, 1, 'X'},
-    Call = fun(F, Args) -> {call, 1, {atom, 1, F}, Args} end,
     Fs = [list_to_atom("f" ++ integer_to_list(I)) || I <- lists:seq(1, ?MANY)],
-    Function = fun(F, Clauses) -> {function, 1, F, 1, [{clause, 1, [A], [], B} || {A, B} <- Clauses]} end,
-    Less = {op, 1, '-', X, {integer, 1, 1}},
-    Forms = [{attribute, 1, module, bench_many}, {attribute, 1, export, [{F, 1} || F <- [all, one | Fs]]},
-             Function(all, [{X, [{match, 1, {var, 1, '_'}, Call(F, [X])} || F <- Fs] ++ [{atom, 1, ok}]}]),
-             Function(one, [{{integer, 1, 0}, [{atom, 1, ok}]},
-                            {X, [{match, 1, {var, 1, '_'}, Call(hd(Fs), [X])}, Call(one, [Less])]}])
-             | [Function(F, [{X, [{tuple, 1, [{atom, 1, F}, X]}]}]) || F <- Fs]],
-    {ok, bench_many, Code} = compile:forms(Forms, []),
-    {module, bench_many} = code:load_binary(bench_many, "made", Code),
+    X = {var, 1, 'X'},
+    Call = fun(F) -> {match, 1, {var, 1, '_'},
+                      {call, 1, {remote, 1, {atom, 1, bench_many}, {atom, 1, F}}, [X]}} end,
+    Less = {call, 1, {atom, 1, one}, [{op, 1, '-', X, {integer, 1, 1}}]},
+    load(bench_many, [{F, [{X, [{tuple, 1, [{atom, 1, F}, X]}]}]} || F <- Fs]),
+    load(bench_in_turn, [{all, [{X, [Call(F) || F <- Fs] ++ [{atom, 1, ok}]}]},
+                         {one, [{{integer, 1, 0}, [{atom, 1, ok}]}, {X, [Call(hd(Fs)), Less]}]}]).
+
+load(Module, Functions) ->
+    Forms = [{attribute, 1, module, Module}, {attribute, 1, export, [{F, 1} || {F, _} <- Functions]} |
+             [{function, 1, F, 1, [{clause, 1, [Arg], [], Body} || {Arg, Body} <- Clauses]}
+              || {F, Clauses} <- Functions]],
+    {ok, Module, Code} = compile:forms(Forms, []),
+    {module, Module} = code:load_binary(Module, "made", Code),
     ok.
 
-calls(one, N) -> apply(bench_many, one, [N]);
+calls(one, N) -> apply(bench_in_turn, one, [N]);
 calls(many, N) when N =< 0 -> ok;
-calls(many, N) -> apply(bench_many, all, [N]), calls(many, N - ?MANY).
+calls(many, N) -> apply(bench_in_turn, all, [N]), calls(many, N - ?MANY).
 
 turn(Ways, Best) ->
     lists:foldl(fun({W, Work}, B) ->
