@@ -212,6 +212,10 @@ static inline __attribute__((always_inline)) unsigned enter(
 
 	if (unlikely(ev->proc == &no_proc))
 		return 0;
+	if (ev->fast)
+		beam_stack_cut_fast(procs, ev->proc,
+			(unsigned)beam_stack_level(ev->env) - ev->skip, beam_stack_end(ev->env),
+			ev->skip != 0);
 	switch (atomic_load_explicit(&beam_layout, memory_order_relaxed)) {
 	case LAYOUT_KNOWN:
 		return beam_stack_enter(procs, ev->proc, fn,
@@ -248,6 +252,9 @@ static inline __attribute__((always_inline)) const struct beam_fn *called(
 		others_call(ev);
 		return NULL;
 	}
+	/* Before OTP 27 another handle may have it traced, while this one gets it by the fast way. */
+	if (unlikely(fn->number != 0 && !ev->fast))
+		return NULL;
 	if (ev->b->stacks)
 		*depth = enter(ev, fn, tail);
 	if (unlikely(fn->keep))
@@ -503,7 +510,9 @@ void beam_fast_called(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thr
 		attach(t, ts, b);
 	beam_cost_begin(ts);
 	ts->ev.skip = skip;
+	ts->ev.fast = true;
 	call_event(env, argv, t, ts, CALL);
+	ts->ev.fast = false;
 	ts->ev.skip = 0;
 	beam_cost_end(b, ts, argv[0]);
 }

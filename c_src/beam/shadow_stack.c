@@ -10,6 +10,7 @@
  * a chain of tail calls has is the distance between the level and the top of its frame here.
  */
 #include "erl_stack.h"
+#include "fast_core.h"
 #include "processes.h"
 #include "shadow_stack.h"
 
@@ -189,6 +190,21 @@ void beam_stack_cut_chains(struct beam_procs *t, struct beam_proc *p, unsigned l
 		f = top(p);
 		if (f->level <= level && (f->top == f->level || to_tell(f) > 0 ||
 						 beam_chain_has(end, f->level, level, slot)))
+			return;
+		pop(t, p);
+	}
+}
+
+void beam_stack_cut_fast(struct beam_procs *t, struct beam_proc *p, unsigned level,
+	const uintptr_t *end, bool tail)
+{
+	const struct core_vm *vm = &fast_core->vm;
+	const struct beam_frame *f;
+	unsigned newest;
+
+	while (p->n > 0 && (f = top(p))->fn->framed) {
+		newest = f->level + 1 + vm->frame;
+		if (f->level == level ? tail : newest <= level && core_is_frame(vm, end - newest))
 			return;
 		pop(t, p);
 	}

@@ -28,6 +28,10 @@ void beam_stack_cut(struct beam_procs *t, struct beam_proc *p, unsigned level);
  * over (hibernation is not told of). end: of the stack. */
 void beam_stack_cut_chains(struct beam_procs *t, struct beam_proc *p, unsigned level,
 	const uintptr_t *end, unsigned slot);
+/* A call by the fast way: what has no frame of that on the stack any more is over (hibernation is not
+ * told of). tail: one that is on top is that of the caller. */
+void beam_stack_cut_fast(struct beam_procs *t, struct beam_proc *p, unsigned level,
+	const uintptr_t *end, bool tail);
 /* An exception was caught: what was called at this level or deeper has ended. */
 void beam_stack_raised(struct beam_procs *t, struct beam_proc *p, unsigned level);
 /* Control returned at this level: the function that ended, or NULL; its depth. */

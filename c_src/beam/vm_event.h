@@ -19,6 +19,7 @@ struct beam_event {
 	struct beam_proc *proc; /* set in the context of its own process; else NULL */
 	uint64_t began;		/* ns, if running times are kept */
 	unsigned skip;		/* words on the stack that do not count: a frame of the fast way */
+	bool fast;		/* it came by the fast way */
 	struct beam_kept *kept; /* at the end of a call: its arguments; or NULL */
 	/* of an exception that ends a call: error, exit or throw, and what was raised; or 0 */
 	ERL_NIF_TERM class, reason;
