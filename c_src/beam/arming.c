@@ -192,6 +192,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 	set(&b->depth, keep); /* arguments are kept by the depth of the call */
 	if (fast && (nentry + nret + nexc > 0 || fn->label) && fn->number == 0) {
 		fn->asks = asks;
+		fn->more = keep || fn->label;
 		fn->framed = nret + nexc > 0 || b->depth;
 		fn->own_frame = values;
 		fn->number = fast_number(fn, b->number);

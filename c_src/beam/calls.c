@@ -263,7 +263,7 @@ static inline __attribute__((always_inline)) const struct beam_fn *called(
 		*depth = enter(ev, fn, tail);
 	if (unlikely(fn->keep))
 		keep_args(ev, fn, *depth, mfa);
-	if (unlikely(fn->special) && fn->number == 0)
+	if (unlikely(fn->special) && (fn->number == 0 || fn->label))
 		special_call(ev, fn, mfa);
 	return fn;
 }

@@ -63,6 +63,7 @@ struct beam_fn {
 	bool framed;		/* the fast way: its end is to be seen; */
 	bool own_frame;		/* ... that of each of its calls, in a chain of tail calls too */
 	bool asks;		/* ... a clause reads terms or the stack */
+	bool more;		/* ... its calls do more than to fire: label or keep */
 	uint32_t number;	/* the fast way: its number in frames; 0: it is traced */
 	bool ready;		/* nentry and the rest are as they will be */
 	uint8_t nval;		/* enabled probes that read what it returns: return_trace */
