@@ -12,12 +12,14 @@
 %% (c_src/beam/fast_find.c) and tests it on functions of this module. If anything is not as known, the
 %% answer is why, and calls are traced.
 -module(erltrace_fastcalls).
--export([available/0, arm/3, add/2, disarm/1, forget/1, is_armed/2, count/1]).
+-export([available/0, arm/3, add/2, disarm/1, forget/1, is_armed/2, count/1, breakpoints/0]).
 -export([find/0]). % for tests
 -export([one/1, timed/1, body/1, tail/1, raise/1, grow/1]). % what is looked at, and tested
 -export_type([fast/0]).
+-compile(nowarn_deprecated_catch). % the old handlers are looked for, too
+-dialyzer([{nowarn_function, [in_process/1, return/0, cases/0, raise/1, catch_/2]}, no_missing_calls]).
 
--record(fast, {number :: pos_integer(),
+-record(fast, {number :: pos_integer() | alone,
                owner :: pid(),
                session :: term(),                     % from OTP 27 on
                patterns = #{} :: erltrace_patterns:patterns()}).
@@ -276,17 +278,14 @@ set(New, #fast{session = Session} = Fast) ->
             set(New, Fast#fast{session = S});
         _ ->
             erltrace_patterns:on(New, #{}, {fun(_) -> true end, fun(_) -> ok end}, setter(Fast)),
+            _ = pattern(Session, {'_', '_', '_'}, pause, [call_count]), % all that the session has
             Fast
     end.
 
-%% Both: the breakpoint, and that it does not count.
 setter(#fast{session = Session, owner = Owner}) ->
-    fun(MFA, true, Opts) ->
+    fun(MFA, Pattern, Opts) ->
             node(Owner) =:= node() andalso not is_process_alive(Owner) andalso throw(owner_gone),
-            pattern(Session, MFA, true, Opts),
-            pattern(Session, MFA, pause, Opts);
-       (MFA, false, Opts) ->
-            pattern(Session, MFA, false, Opts)
+            pattern(Session, MFA, Pattern, Opts)
     end.
 
 pattern(Session, MFA, Pattern, Opts) ->
@@ -331,7 +330,21 @@ set_shared(#fast{number = Number, patterns = Patterns} = Fast) ->
     Touch = fun(More) -> keep(erltrace_patterns:merge(Ours1, More),
                               [{Number, Patterns} | lists:keydelete(Number, 1, Handles)]) end,
     erltrace_patterns:on(New, Ours, {fun is_free/1, Touch}, setter(Fast)),
+    maps:foreach(fun(M, Fs) -> pause(M, Fs, maps:get(M, Ours, #{})) end, New),
     keep(Ours1, [{Number, Patterns} | lists:keydelete(Number, 1, Handles)]).
+
+%% They do not count: one call for a module, unless somebody else counts in it.
+pause(M, New, Ours) ->
+    Others = [F || F <- functions(M), not is_map_key(F, New), not is_map_key(F, Ours)],
+    case map_size(New) > 1 andalso lists:all(fun({F, A}) -> is_free({M, F, A}) end, Others) of
+        true -> pattern(undefined, {M, '_', '_'}, pause, [call_count]);
+        false -> [pattern(undefined, {M, F, A}, pause, [call_count]) || {F, A} <- maps:keys(New)]
+    end.
+
+functions(M) ->
+    try erlang:get_module_info(M, functions)
+    catch error:_ -> [] % it is not loaded
+    end.
 
 %% @doc Take back what only handle Number needs, and what handles that are dead have left.
 -spec forget(pos_integer() | alone) -> ok.
@@ -349,10 +362,17 @@ sweep(Number) ->
     On = erltrace_patterns:filter(fun(MFA, _) -> is_integer(counter(undefined, MFA)) end, Off),
     erltrace_patterns:off(On, fun is_free/1,
                           fun(MFA, Pattern, Opts) -> pattern(undefined, MFA, Pattern, Opts) end),
-    keep(erltrace_patterns:without(Off, Ours), Stay).
+    keep(erltrace_patterns:without(Off, Ours), Stay),
+    erltrace_vm:renew(). % a function may have its [global] pattern now
 
 is_free(MFA) ->
     counter(undefined, MFA) =:= false andalso erlang:trace_info(MFA, traced) =/= {traced, global}.
+
+%% @doc What each handle has armed, before OTP 27.
+-spec breakpoints() -> [{pos_integer() | alone, erltrace_patterns:patterns()}].
+breakpoints() ->
+    {_, Handles} = kept(),
+    Handles.
 
 kept() ->
     erltrace_nif:kept(?KEPT, {#{}, []}).

@@ -97,7 +97,7 @@ wants(_, _) -> erlang:nif_error(not_loaded).
 add_functions(_, _) -> erlang:nif_error(not_loaded).
 
 -spec extend(nif(), module(), [{atom(), arity(), erlang | bif | nif}]) ->
-          [{local | global, module(), atom(), arity()}] | failure().
+          [{erltrace_patterns:kind(), module(), atom(), arity()}] | failure().
 extend(_, _, _) -> erlang:nif_error(not_loaded).
 
 -spec countable(nif(), module() | all) -> [mfa()] | failure().
@@ -134,7 +134,8 @@ calls(_) -> erlang:nif_error(not_loaded).
 set_calls(_, _) -> erlang:nif_error(not_loaded).
 
 -spec needs(nif(), node(), pos_integer()) ->
-          [atom() | {local | global | return, module(), atom(), arity()}] | failure().
+          [atom() | {erltrace_patterns:kind(), module(), atom(), arity()} |
+           {traced, module(), atom(), arity(), Why :: binary()}] | failure().
 needs(_, _, _) -> erlang:nif_error(not_loaded).
 
 -spec unflagged(nif()) -> ok | failure().

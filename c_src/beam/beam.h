@@ -14,6 +14,10 @@
  *   counters.c         functions that the VM counts for us
  *   tracer.c           THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5
  *   calls.c            its half for calls and returns, with a fast path
+ *   fast_calls.c       calls and returns by the fast way: from the hooks of core/core.h (probe path)
+ *   fast_core.c        these hooks in this node: loaded, pointed to, tested, taken away
+ *   fast_find.c        where the JIT's code calls what they stand for
+ *   fast_test.c        the self-test, before anything is armed
  *   ports.c            its half for ports and drivers
  *   processes.c        what is kept of a process (probe path)
  *   kept_args.c        arguments of calls, until they return (probe path)
@@ -21,7 +25,7 @@
  *   pid_slots.c        slots by pid, for tables of processes (probe path)
  *   registered.c       registered names of processes (probe path)
  *   proc_names.c       what processes without a name are called (probe path)
- *   own_name.c         the registered name of the process that runs; where the VM keeps it (probe path)
+ *   own_name.c         the registered name of the process that runs (probe path); where it is kept
  *   sweep.c            frees what is kept of processes whose exits nobody tells
  *   vm_facts.c         what is assumed of the VM's terms; checked when the library is loaded
  *   layout.c           where the VM keeps the stack pointer of a process; found out, not assumed

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The registered name of the process that runs. A word of its struct points to its entry in the VM's
- * registry, which holds its name; it is NULL while the process has none. Which words these are is
- * found out, once in a node, and refused if it is not certain (src/erltrace_names.erl):
+ * The registered name of the process that runs. A word of its struct points to its entry in the
+ * VM's registry, which holds its name; it is NULL while the process has none. Which words these are
+ * is found out, once in a node, and refused if it is not certain (src/erltrace_names.erl):
  *
- *   1. a process of ours is looked at while it has no name, one name, none, another name, and so on.
- *      The first word of its struct must be its pid. Exactly one word may be zero whenever it has no
- *      name and an address whenever it has one;
+ *   1. a process of ours is looked at while it has no name, one name, none, another name and so on.
+ *      The first word of its struct must be its pid. Exactly one word may be zero whenever it has
+ *      no name and an address whenever it has one;
  *   2. what that address points to is looked at under several names. Exactly one of its first words
  *      must be the name each time, and exactly one the address of the process.
  *
- * Where this fails exits and registrations stay traced (arming.c), and names come from registered.c.
+ * Where this fails exits and registrations stay traced (arming.c), and names are in registered.c.
  *
- * Reading it at an event is safe. The VM changes a process's pointer only under the main lock of that
- * process, whoever registers or unregisters it, and frees the entry after it has set the pointer to
- * NULL under that lock. The thread that runs a process holds its main lock, so at an event of a call
- * the pointer does not change, and what it points to stays. (OTP 25 to 29: register.c.) It would not
- * be safe to read the name of another process.
+ * Reading it at an event is safe. The VM changes a process's pointer only under the main lock of
+ * that process, whoever registers or unregisters it, and frees the entry after it has set the
+ * pointer to NULL under that lock. The thread that runs a process holds its main lock, so at an
+ * event of a call the pointer does not change, and what it points to stays. (OTP 25 to 29:
+ * register.c.) It would not be safe to read the name of another process.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -67,8 +67,8 @@ static struct {
 	uintptr_t proc, word[LAST];
 } samples[SAMPLES];
 static unsigned nsamples, nnamed;
-static bool strange;   /* something is not as expected */
-static unsigned at;    /* the word that 1. has found; 0: none */
+static bool strange; /* something is not as expected */
+static unsigned at;  /* the word that 1. has found; 0: none */
 static unsigned nlooks;
 static bool is_name[ENTRY], is_proc[ENTRY]; /* so far these words were as 2. says */
 
@@ -183,8 +183,8 @@ static void start(void)
 }
 
 /*
- * name_layout({sample | look, Name | undefined} | start | words | check | refuse | get): its steps, one
- * check at a time.
+ * name_layout({sample | look, Name | undefined} | start | words | check | refuse | get): its steps,
+ * one check at a time.
  */
 ERL_NIF_TERM nif_name_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {

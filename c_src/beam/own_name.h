@@ -14,8 +14,9 @@
 bool beam_own_name_known(void); /* the check has found where the VM keeps it */
 
 /*
- * The name of the process whose struct is at proc, which has this pid and runs on this thread; 0: it
- * has none. An event may be about another process than the one that runs: that is taken to have none.
+ * The name of the process whose struct is at proc, which has this pid and runs on this thread; 0:
+ * it has none. An event may be about another process than the one that runs: that is taken to have
+ * none.
  */
 ERL_NIF_TERM beam_registered_name(const char *proc, ERL_NIF_TERM pid);
 /* The same at an event of the VM, or in a NIF that the process has called. */

@@ -13,8 +13,8 @@
  *     process does not answer any more;
  *   - whoever claims a slot that a process left behind which exited unseen.
  * Where neither spawns nor exits are told (beam_handle.exits), a process is asked once it has fired
- * without a name: its event notes the pid, and erltrace_names.erl, which looks a few times a second,
- * asks it. Until then, and if it ends before, it is called by its pid. Slots are freed by the sweep.
+ * without a name: its event notes the pid, and erltrace_names.erl asks it a moment later. Until
+ * then, and if it ends before, it is called by its pid. Slots are freed by the sweep.
  *
  * A slot is claimed and freed by its pid, with 1 in between. The first function is written once. A
  * label is a text that does not change: a new label is another one, and the old one is free again,
@@ -387,7 +387,7 @@ static struct beam_proc_name *want(struct beam_proc_names *t, ERL_NIF_TERM pid)
 		return p;
 	if (!atomic_compare_exchange_strong(
 		    &t->wanted[atomic_fetch_add(&t->nwanted, 1) % BEAM_WANTED], &none, pid))
-		atomic_store(&p->call, NOT_ASKED); /* too many at once: its next event tries again */
+		atomic_store(&p->call, NOT_ASKED); /* too many at once: its next event tries */
 	return p;
 }
 

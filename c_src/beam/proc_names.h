@@ -60,7 +60,7 @@ void beam_proc_name_spawned(const struct beam_event *ev, ERL_NIF_TERM mfa);
 void beam_proc_name_label(const struct beam_event *ev, ERL_NIF_TERM label);
 void beam_proc_name_exit(struct beam_proc_names *t, ERL_NIF_TERM pid);
 
-/* Frees those of the next slots, from *at on, that are of dead processes; true: that was the last one. */
+/* Frees those of the next slots, from *at on, that are of dead processes; true: it was the last. */
 bool beam_proc_names_sweep(struct beam_proc_names *t, uint64_t *at,
 	bool (*is_dead)(void *arg, uint64_t pid), void *arg);
 

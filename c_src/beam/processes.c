@@ -2,9 +2,10 @@
 /*
  * The table of processes (probe path), by pid_slots.h. Memory: mapped once, touched as it is used.
  *
- * A slot belongs to the process whose pid it has, and whoever takes that pid out has to give back what
- * the slot holds: the process itself when it exits; or, where slots are exact, the next process, which
- * has the same index in the VM's table, so that the last one has left it; or the sweep.
+ * A slot belongs to the process whose pid it has, and whoever takes that pid out has to give back
+ * what the slot holds: the process itself when it exits; or, where slots are exact, the next
+ * process, which has the same index in the VM's table, so that the last one has left it; or the
+ * sweep.
  */
 #include <sys/mman.h>
 
@@ -132,11 +133,11 @@ void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid)
 /* ---- the sweep ------------------------------------------------------------------------- */
 
 /*
- * A dead process may still be in its last event: one that is killed for the size of its heap runs on
- * for a moment. So its pid is taken out first, which its next event would notice, then a grace period
- * passes, and then nobody uses what is left. Meanwhile another process may claim the slot. Where slots
- * are exact it may do so at once, and gives back itself what it finds: then the pid has changed, and
- * what the sweep has read is not used. Else the slot is not free before.
+ * A dead process may still be in its last event: one that is killed for the size of its heap runs
+ * on for a moment. So its pid is taken out first, which its next event would notice, then a grace
+ * period passes, and then nobody uses what is left. Meanwhile another process may claim the slot.
+ * Where slots are exact it may do so at once, and gives back itself what it finds: then the pid has
+ * changed, and what the sweep has read is not used. Else the slot is not free before.
  */
 struct retired {
 	unsigned n;
@@ -187,8 +188,8 @@ static void give_back(struct beam_procs *t, const struct retired *r)
 	}
 }
 
-bool beam_procs_sweep(struct beam_procs *t, uint64_t *at,
-	bool (*is_dead)(void *arg, uint64_t pid), void *arg)
+bool beam_procs_sweep(
+	struct beam_procs *t, uint64_t *at, bool (*is_dead)(void *arg, uint64_t pid), void *arg)
 {
 	struct retired r = {.n = 0};
 

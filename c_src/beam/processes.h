@@ -72,7 +72,7 @@ void beam_procs_fini(struct beam_procs *t);
 struct beam_proc *beam_proc_get(struct beam_procs *t, ERL_NIF_TERM pid); /* NULL: no room */
 struct beam_proc *beam_proc_find(struct beam_procs *t, ERL_NIF_TERM pid); /* from anywhere */
 void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid);
-/* Frees what dead processes have left in the next slots, from *at on; true: that was the last one. */
+/* Frees what dead processes have left in the next slots, from *at on; true: that was the last. */
 #define BEAM_SWEPT 512 /* slots at a time */
 bool beam_procs_sweep(struct beam_procs *t, uint64_t *at,
 	bool (*is_dead)(void *arg, uint64_t pid), void *arg);

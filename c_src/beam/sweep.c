@@ -2,16 +2,18 @@
 /*
  * What is kept of processes is freed when they exit: self-> variables, slots of the tables of
  * processes and of what they are called. Where no process is traced, nobody tells of exits
- * (beam_handle.exits). Then this goes through the tables, off the probe path, and asks the VM whether
- * each process still lives. It takes a little of a table at a time; when it has been through all of
- * them it pauses for much longer than that took, but no longer than a second.
+ * (beam_handle.exits). Then this goes through the tables, off the probe path, and asks the VM
+ * whether each process still lives. It takes a little of a table at a time. When it has been
+ * through all of them it pauses for a hundred times as long as that took, or ten times where room
+ * is getting scarce: a few ms where there is little to look at, a second where ten thousand
+ * processes have something.
  *
  * Nothing of a living process is freed. To the VM a process is dead when it has begun to exit. It
- * begins to do so itself between two calls, or is made to while it runs a dirty NIF: its events have
- * been handled by then. There is one exception: a process that is killed for the size of its heap
- * (max_heap_size) is dead at once, but runs on until it next yields. Its last calls may find that their
- * variables are gone; what they leave is freed by the next pass. A pid is used again after 2^28 others
- * at the earliest, when the old process has long been swept.
+ * begins to do so itself between two calls, or is made to while it runs a dirty NIF: its events
+ * have been handled by then. There is one exception: a process that is killed for the size of its
+ * heap (max_heap_size) is dead at once, but runs on until it next yields. Its last calls may find
+ * that their variables are gone; what they leave is freed by the next pass. A pid is used again
+ * after 2^28 others at the earliest, when the old process has long been swept.
  */
 #include "engine/clock.h"
 #include "engine/engine.h"
@@ -19,10 +21,10 @@
 
 #define SLICE	 1000000 /* ns: the handle is locked for so long, and a little more */
 #define CHAINS	 512	 /* of variables, between two looks at the clock */
-#define PAUSE	 99	 /* times what a pass took: it costs one hundredth of a scheduler */
-#define HURRY	 9	 /* the same where variables may run out of room */
+#define PAUSE	 99	 /* times what a pass took */
+#define HURRY	 9	 /* the same where room is getting scarce */
 #define LEAST_MS 10
-#define MOST_MS	 1000
+#define MOST_MS	 10000
 
 /* Keys of self-> are pids and ports, or numbers of threads, which have the highest bit. */
 static bool is_dead(void *env, uint64_t key)
@@ -45,8 +47,15 @@ static bool sweep_procs(struct beam_handle *b, uint64_t *at, ErlNifEnv *env)
 
 static bool sweep_names(struct beam_handle *b, uint64_t *at, ErlNifEnv *env)
 {
-	return b->proc_names.tab == NULL ||
-	       beam_proc_names_sweep(&b->proc_names, at, is_dead, env);
+	return b->proc_names.tab == NULL || beam_proc_names_sweep(&b->proc_names, at, is_dead, env);
+}
+
+/* Has most of some memory been handed out? It may have been given back since. */
+static bool is_scarce(const struct beam_handle *b)
+{
+	return en_dyn_scarce(b->en) || atomic_load(&b->procs.used) > BEAM_CHUNKS / 4 * 3 ||
+	       atomic_load(&b->procs.kept.n) > BEAM_KEPT / 4 * 3 ||
+	       atomic_load(&b->proc_names.used) > BEAM_LABELS / 4 * 3;
 }
 
 /* ms until it goes on. */
@@ -66,7 +75,7 @@ static uint64_t sweep(struct beam_handle *b, ErlNifEnv *env)
 	s->took += now - began;
 	if (s->step < n)
 		return 0;
-	ms = s->took * (en_dyn_scarce(b->en) ? HURRY : PAUSE) / 1000000;
+	ms = s->took * (is_scarce(b) ? HURRY : PAUSE) / 1000000;
 	*s = (struct beam_sweep){0};
 	return ms < LEAST_MS ? LEAST_MS : ms > MOST_MS ? MOST_MS : ms;
 }

@@ -148,7 +148,7 @@ static __attribute__((noinline)) void on_exit_(struct beam_event *ev, ERL_NIF_TE
 		en_self_free(b->en, ev->cur.key);
 	if (b->proc_names.tab != NULL)
 		beam_proc_name_exit(&b->proc_names, ev->cur.key);
-	if (b->procs.tab != NULL && b->exits) /* else another handle's event, and the sweep's work */
+	if (b->procs.tab != NULL && b->exits) /* else it is another's event, and for the sweep */
 		beam_proc_exit(&b->procs, ev->cur.key);
 	ev->proc = NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dynamic variables, the consumer's side: creating and freeing the table, the cleaner, and the sweep
- * of self-> variables whose processes have ended. A deleted variable's node passes through these
- * lists:
+ * Dynamic variables, the consumer's side: creating and freeing the table, the cleaner, and the
+ * sweep of self-> variables whose processes have ended. A deleted variable's node passes through
+ * these lists:
  *
  *   dirty -> rinse (state DYING) -> gone (out of its chains) -> free
  *
@@ -303,8 +303,8 @@ void dyn_clean(struct en *en)
 /* ---- variables of processes that have ended --------------------------------------------- */
 
 /*
- * Nodes stay while we look at them: only the cleaner takes them out of their chains, and this is its
- * thread. Deleted ones go to its own list, so no slot is needed.
+ * Nodes stay while we look at them: only the cleaner takes them out of their chains, and this is
+ * its thread. Deleted ones go to its own list, so no slot is needed.
  */
 static void delete_node(struct dyn *d, struct dyn_node *n)
 {
@@ -316,8 +316,8 @@ static void delete_node(struct dyn *d, struct dyn_node *n)
 }
 
 /* A process's variables mostly lie one after the other: it is asked about once. */
-static void sweep_chain(struct dyn *d, struct dyn_node *n,
-	bool (*is_dead)(void *arg, uint64_t key), void *arg)
+static void sweep_chain(
+	struct dyn *d, struct dyn_node *n, bool (*is_dead)(void *arg, uint64_t key), void *arg)
 {
 	uint64_t last = 0;
 	bool dead = false;

@@ -6,7 +6,7 @@
 -include_lib("eunit/include/eunit.hrl").
 -export([in_node/2, f/1, ways/0, ways_bad_setting/0, ways_both/0, asked_and_forbidden/0,
          set_and_refused/0, not_asked/0, not_asked_and_forbidden/0, traced/0, internals/0,
-         no_functions/0, by_pragma/0, bad_values/0, fast/0]).
+         no_functions/0, by_pragma/0, bad_values/0, fast/0, taken/0]).
 
 -define(GLOBAL, <<"global-function-entry">>).
 -define(UNKNOWN, <<"this VM is not known: words 3">>).
@@ -29,6 +29,7 @@ in_a_node_test_() ->
              {[], {refused, ?UNKNOWN}, by_pragma},
              {[], ok, bad_values},
              {[], undefined, fast},
+             {[], ok, taken},
              %% erl's command line, where the application need not be loaded
              {["-erltrace", "fast_calls", "perhaps"], ok, ways_bad_setting},
              {["-erltrace", "destructive", "false", "fast_calls", "false"], ok, ways_both},
@@ -172,6 +173,11 @@ fast() ->
             ?assertEqual({[], about(fast, 1, [], <<>>)}, run(?F, [{"calls", "fast"}])),
             ?assertEqual({[], about(fast, 1, [{?GLOBAL, 1, {?MODULE, in_node, 2}}], <<>>)},
                          run([?F, Global], [{"calls", "fast"}])),
+            Both = "erlang*:::process-hibernate { @h[copyinstr(arg1)] = count(); }"
+                   "erlang*:proc_lib:hibernate/3:function-entry { @g = count(); }",
+            ?assertEqual({[], about(fast, 1, [{<<"traced for another probe">>, 1,
+                                               {proc_lib, hibernate, 3}}], <<>>)},
+                         run([?F, Both], [{"calls", "fast"}])),
             ?assertEqual({[], traced_map(<<>>)}, run(?F, [])),
             set(fast_calls, true),
             ?assertEqual({[], about(fast, 1, [], <<>>)}, run(?F, []));
@@ -179,6 +185,14 @@ fast() ->
             ?assertEqual({said(Why), traced_map(Why)}, run(?F, [{"calls", "fast"}]))
     end,
     ok.
+
+%% What the library says if it finds the hooks taken, after it was decided.
+taken() ->
+    {ok, Nif, _} = erltrace_nif:open(),
+    Calls = erltrace_calls:note(Nif, [call, hooks_taken], {calls, fast, [], <<>>}),
+    Why = <<"somebody else in this node has the hooks">>,
+    ?assertEqual(about(traced, 3, [], Why), erltrace_calls:about(Calls, 0, 3)),
+    ok = erltrace_nif:close(Nif).
 
 %% ---- how it reads ----------------------------------------------------------------------------
 

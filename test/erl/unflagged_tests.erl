@@ -5,7 +5,7 @@
 -module(unflagged_tests).
 -include_lib("eunit/include/eunit.hrl").
 -import(script_run, [aggregations/1]).
--export([act/1, deep/2, held/1, loop/1, unknown_vm/0]).
+-export([act/1, deep/2, held/1, loop/1, unknown_vm/0, refused/0]).
 
 act(X) -> X.
 
@@ -57,6 +57,7 @@ all_test_() ->
 tests() ->
     [{no_process_is_traced, fun no_process_is_traced/0}, {storm, fun storm/0},
      {by_itself, fun by_itself/0}, {stacks, fun stacks/0}, {arguments, fun arguments/0},
+     {beside_another, fun beside_another/0},
      {names, fun names/0}, {changing_names, fun changing_names/0}, {asked, fun asked/0},
      {asked_storm, fun asked_storm/0}].
 
@@ -83,6 +84,12 @@ sweep_pass(Nif) ->
         0 -> sweep_pass(Nif);
         Ms when is_integer(Ms) -> ok
     end.
+
+%% kB
+rss() ->
+    {ok, B} = file:read_file("/proc/self/status"),
+    {match, [N]} = re:run(B, "VmRSS:\\s+(\\d+)", [{capture, all_but_first, list}]),
+    list_to_integer(N).
 
 drops(H) ->
     case erltrace:consume(H) of
@@ -136,11 +143,15 @@ storm() ->
     Rounds = 200,
     Got = run([{"dynvarsize", "64k"}], Script,
               fun(H) ->
-                      [begin
-                           many(100, fun() -> act(0), act(0) end),
-                           [ask(P, fun() -> act(R) end) || P <- Living],
-                           sweep(H)
-                       end || R <- lists:seq(1, Rounds)],
+                      Round = fun(R) ->
+                                      many(100, fun() -> act(0), act(0) end),
+                                      [ask(P, fun() -> act(R) end) || P <- Living],
+                                      sweep(H)
+                              end,
+                      [Round(R) || R <- lists:seq(1, Rounds div 4)],
+                      Rss = rss(),
+                      [Round(R) || R <- lists:seq(Rounds div 4 + 1, Rounds)],
+                      ?assert(rss() - Rss < 20000),
                       ?assertEqual([], drops(H)),
                       ?assertMatch(#{lost := 0}, status(H)),
                       aggregations(H)
@@ -196,6 +207,38 @@ arguments() ->
                 ?assertMatch(#{lost := 0, no_args := 0}, status(H)),
                 ?assertEqual(#{{"_", ["act/1", "7"]} => 1}, aggregations(H))
         end).
+
+%% Beside a script that has exits traced: before OTP 27 its events come to the other one too, while the
+%% sweep is at work.
+beside_another() ->
+    Script = "erlang*:unflagged_tests:deep:function-entry { self->n++; @deep = max(self->n); }"
+        "erlang*:unflagged_tests:deep:function-return { @r = max(arg2); }",
+    run(Script,
+        fun(H) ->
+                {ok, Other} = erltrace:script("erlang*:::process-exit { self->x = 1; @ = count(); }"),
+                Held = fun(Parent) -> deep(60, fun() -> held(Parent) end) end,
+                Ended = fun() -> 60 = deep(60, fun() -> ok end) end,
+                Grown = fun() -> % runs on for a moment when the VM takes it for dead
+                                process_flag(max_heap_size, #{size => 3000, kill => true,
+                                                              error_logger => false}),
+                                grow([])
+                        end,
+                Sweeper = spawn_link(fun Sweeper() -> sweep(H), Sweeper() end),
+                [begin killed(50, Held), many(50, Ended), many(50, Grown) end ||
+                    _ <- lists:seq(1, 40)],
+                unlink(Sweeper),
+                exit(Sweeper, kill),
+                60 = deep(60, fun() -> ok end),
+                #{{"_", []} := Exits} = aggregations(Other),
+                ok = erltrace:close(Other),
+                ?assert(Exits >= 6000),
+                ?assertMatch(#{lost := 0}, status(H)),
+                ?assertMatch(#{{"deep", []} := N, {"r", []} := 61} when N >= 61, aggregations(H))
+        end).
+
+grow(List) ->
+    20 = deep(20, fun() -> ok end),
+    grow([List, lists:seq(1, 50) | List]).
 
 %% ---- names -----------------------------------------------------------------------------------
 
@@ -314,14 +357,14 @@ asked_storm() ->
 
 %% Slots go by a hash of the pid, and there are few: a dead process must leave its own. Names come by
 %% events, as it is not known where the VM keeps them.
-unknown_vm_test_() ->
-    {timeout, 60, fun() ->
-        {ok, Peer, _} = peer:start_link(#{connection => standard_io, wait_boot => 60000,
-                                          args => ["+P", "1024", "-pa" | code:get_path()]}),
-        try ok = peer:call(Peer, ?MODULE, unknown_vm, [], 50000)
-        after peer:stop(Peer)
-        end
-    end}.
+unknown_vm_test_() -> {timeout, 60, fun() -> in_peer(unknown_vm) end}.
+
+in_peer(Function) ->
+    {ok, Peer, _} = peer:start_link(#{connection => standard_io, wait_boot => 60000,
+                                      args => ["+P", "1024", "-pa" | code:get_path()]}),
+    try ok = peer:call(Peer, ?MODULE, Function, [], 50000)
+    after peer:stop(Peer)
+    end.
 
 unknown_vm() ->
     application:set_env(erltrace, vm_internals, false),
@@ -343,3 +386,59 @@ unknown_vm() ->
 
 %% Where it is known, the check finds it.
 layout_test() -> ?assertEqual(ok, erltrace_names:layout()).
+
+%% The check refuses whatever is not certain: here the same steps, with something wrong in each.
+refused_test_() -> {timeout, 60, fun() -> in_peer(refused) end}.
+
+refused() ->
+    {ok, _} = application:ensure_all_started(erltrace),
+    ok = erltrace_vm:layout(),
+    Names = [unflagged_1, unflagged_2, unflagged_3],
+    Sample = fun(Name) -> with_name(sample, Name, Name) end,
+    Look = fun(Name) -> with_name(look, Name, Name) end,
+    Words = fun() -> erltrace_nif:name_layout(words) end,
+    Wrong = [{"too few samples", fun() -> Sample(unflagged_1), Words(), lists:foreach(Look, Names) end},
+             {"too few looks", fun() -> lists:foreach(Sample, Names), Words(), Look(unflagged_1) end},
+             {"a sample without a name had one",
+              fun() ->
+                      lists:foreach(Sample, Names), Words(), lists:foreach(Look, Names),
+                      true = register(unflagged_1, self()),
+                      erltrace_nif:name_layout({sample, undefined})
+              end},
+             {"a sample with a name had none",
+              fun() ->
+                      lists:foreach(Sample, Names),
+                      erltrace_nif:name_layout({sample, unflagged_1}),
+                      Words(), lists:foreach(Look, Names)
+              end},
+             {"the entry has another name",
+              fun() ->
+                      lists:foreach(Sample, Names), Words(), lists:foreach(Look, Names),
+                      with_name(look, unflagged_1, unflagged_2)
+              end},
+             {"the process has no entry",
+              fun() ->
+                      lists:foreach(Sample, Names), Words(), lists:foreach(Look, Names),
+                      erltrace_nif:name_layout({look, unflagged_1})
+              end},
+             {"another process",
+              fun() ->
+                      lists:foreach(Sample, Names), Words(), lists:foreach(Look, Names),
+                      script_run:in_process(fun() -> Sample(unflagged_1) end)
+              end}],
+    [?assertEqual({What, unknown}, {What, checked(Steps)}) || {What, Steps} <- Wrong],
+    ?assertEqual(ok, checked(fun() ->
+                                     lists:foreach(Sample, Names), Words(), lists:foreach(Look, Names)
+                             end)),
+    ok.
+
+checked(Steps) ->
+    erltrace_nif:name_layout(start),
+    {_, normal} = script_run:in_process(Steps),
+    erltrace_nif:name_layout(check).
+
+with_name(What, Name, Told) ->
+    ok = erltrace_nif:name_layout({sample, undefined}),
+    true = register(Name, self()),
+    ok = erltrace_nif:name_layout({What, Told}),
+    true = unregister(Name).

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The kernel's half as it is built: every program of entries.def and every runtime function that
- * clauses call is in it, and a program links with each of them.
+ * clauses call is in it, each program links, and all helpers that are called are in helpers.def.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/link/piece.h"
 #include "kernel/kernel.h"
 #include "kernel/link_input.h"
 #include "kernel/program.h"
@@ -27,6 +28,15 @@ static void links(const struct kernel *k, enum k_entry entry)
 	ebpf_image_free(&image);
 }
 
+static bool knows_helpers(const struct ebpf_func *f)
+{
+	for (unsigned i = 0; i < f->n; i++)
+		if (f->insns[i].code == EBPF_CALL && f->insns[i].src != PSEUDO_CALL &&
+			flow_helper_args(f->insns[i].imm) < 0)
+			return false;
+	return true;
+}
+
 int main(void)
 {
 	struct et_error e = {.tag = ""};
@@ -38,12 +48,16 @@ int main(void)
 		return 1;
 	fns = k_link_input(&k, 0).fns;
 	for (unsigned i = 0; i < RT_COUNT_; i++)
-		if (strncmp(fns[i], "rt_term_", 8) != 0) /* terms are inside nodes only */
+		if (strncmp(fns[i], "rt_term_", 8) != 0 &&
+			strncmp(fns[i], "rt_source_", 10) != 0) /* terms are inside nodes only */
 			ok(ebpf_object_find(&k.object, fns[i]) >= 0, fns[i], "is not in the kernel's half");
 	for (unsigned i = 0; i < ENTRY_COUNT_; i++)
 		if (ok(ebpf_object_find(&k.object, k_programs[i].function) >= 0,
 			    k_programs[i].function, "is not in the kernel's half"))
 			links(&k, i);
+	for (unsigned i = 0; i < k.object.n; i++)
+		ok(knows_helpers(&k.object.funcs[i]), k.object.funcs[i].name,
+			"calls a helper of the kernel that is not in c_src/bpf/link/helpers.def");
 	ebpf_object_free(&k.object);
 	return finish();
 }
