@@ -176,8 +176,8 @@ soak(Seconds) ->
     Killed = tame(Wild),
     N = max(1, length(Sizes) div 4),
     %% The least of a quarter: what leaks stays, what a busy machine lets pile up goes again.
-    Early = lists:min(lists:sublist(Sizes, N + 1, N)),
-    Late = lists:min(lists:nthtail(3 * N, Sizes)),
+    Early = lists:min(lists:sublist(Sizes, min(N + 1, length(Sizes)), N)),
+    Late = lists:min(lists:nthtail(min(3 * N, length(Sizes) - 1), Sizes)),
     say("soak of ~b s by ~p: ~b handles, ~b calls, all counted; ~b wild processes killed; resident at "
         "least ~.1f MB in its second quarter, ~.1f in its last", [Seconds, Ways, Turns, Calls, Killed,
                                                                   Early / 1024, Late / 1024]),
