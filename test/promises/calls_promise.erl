@@ -187,13 +187,17 @@ soak(Seconds) ->
 soak(Ways, Until, Seed, Calls, Sizes) ->
     Way = lists:nth(1 + Seed div 4 rem length(Ways), Ways),
     Legal = [T || T <- calls_mix:tools(), calls_mix_tests:legal(Way, T)],
-    More = case Seed rem 4 of
+    More = try Seed rem 4 of
                0 -> calls_mix_tests:tool(Way, lists:nth(1 + Seed div 8 rem length(Legal), Legal), Seed, 20);
                _ ->
                    H = calls_mix_tests:open(Way, [calls_mix:script(), wild_script()]),
                    Counts = batch(H, Seed, ?BATCH div 20, #{}),
                    ok = erltrace:close(H),
                    calls_mix:total([e, t], Counts)
+           catch
+               C:R:S ->
+                   io:format("seed ~b, ~s~n", [Seed, Way]),
+                   erlang:raise(C, R, S)
            end,
     garbage_collect(),
     All = [kb() | Sizes],
