@@ -12,7 +12,7 @@
 %% (c_src/beam/fast_find.c) and tests it on functions of this module. If anything is not as known, the
 %% answer is why, and calls are traced.
 -module(erltrace_fastcalls).
--export([available/0, arm/3, add/2, disarm/1, forget/1, is_armed/2, count/1]).
+-export([available/0, arm/3, add/2, disarm/1, forget/1, is_armed/2, count/1, breakpoints/0]).
 -export([find/0]). % for tests
 -export([one/1, timed/1, body/1, tail/1, raise/1, grow/1]). % what is looked at, and tested
 -export_type([fast/0]).
@@ -362,10 +362,17 @@ sweep(Number) ->
     On = erltrace_patterns:filter(fun(MFA, _) -> is_integer(counter(undefined, MFA)) end, Off),
     erltrace_patterns:off(On, fun is_free/1,
                           fun(MFA, Pattern, Opts) -> pattern(undefined, MFA, Pattern, Opts) end),
-    keep(erltrace_patterns:without(Off, Ours), Stay).
+    keep(erltrace_patterns:without(Off, Ours), Stay),
+    erltrace_vm:renew(). % a function may have its [global] pattern now
 
 is_free(MFA) ->
     counter(undefined, MFA) =:= false andalso erlang:trace_info(MFA, traced) =/= {traced, global}.
+
+%% @doc What each handle has armed, before OTP 27.
+-spec breakpoints() -> [{pos_integer() | alone, erltrace_patterns:patterns()}].
+breakpoints() ->
+    {_, Handles} = kept(),
+    Handles.
 
 kept() ->
     erltrace_nif:kept(?KEPT, {#{}, []}).

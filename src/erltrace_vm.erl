@@ -318,9 +318,9 @@ change(Old, New) ->
 change_patterns(Wanted) ->
     set_wanted(beside_counters(Wanted)).
 
-%% A [global] pattern would remove the counter of a function.
+%% A [global] pattern would remove the counter of a function, which may be a breakpoint of the fast way.
 beside_counters(Wanted) ->
-    case erltrace_counters:kept() of
+    case erltrace_counters:kept() ++ erltrace_fastcalls:breakpoints() of
         [] -> Wanted;
         Kept ->
             Counted = fun(MFA) -> lists:any(fun({_, Ps}) ->

@@ -109,58 +109,95 @@ static inline bool has_room(char *proc, const struct core_vm *vm)
 	return *pointer(proc, vm->stop) - RED_ZONE - *pointer(proc, vm->htop) >= 1 + (long)vm->frame;
 }
 
-/* Without room the VM collects garbage; `live` registers are in use. */
+/* Without room the VM collects garbage, which costs reductions; `live` registers are in use. */
 static __attribute__((noinline)) bool make_room(
 	char *proc, const struct core_vm *vm, uintptr_t *reg, unsigned live)
 {
-	long fcalls = vm->fcalls_size == 4 ? *(int32_t *)(void *)(proc + vm->fcalls)
-					   : *(int64_t *)(void *)(proc + vm->fcalls);
+	int (*collect)(char *, int, uintptr_t *, int, long) =
+		(int (*)(char *, int, uintptr_t *, int, long))vm->gc;
+	int need = 1 + (int)vm->frame;
 
-	((int (*)(char *, int, uintptr_t *, int, long))vm->gc)(
-		proc, 1 + (int)vm->frame, reg, (int)live, fcalls);
+	if (vm->fcalls_size == 4) {
+		int32_t *fcalls = (int32_t *)(void *)(proc + vm->fcalls);
+
+		*fcalls -= collect(proc, need, reg, (int)live, *fcalls);
+	} else {
+		int64_t *fcalls = (int64_t *)(void *)(proc + vm->fcalls);
+
+		*fcalls -= collect(proc, need, reg, (int)live, (long)*fcalls);
+	}
 	return has_room(proc, vm);
 }
 
-static inline void push(
-	char *proc, const struct core_vm *vm, uintptr_t *reg, unsigned live, uint64_t word)
+/* Words of the stack. */
+static inline long depth(char *proc, const struct core_vm *vm)
+{
+	return *pointer(proc, vm->hend) - *pointer(proc, vm->stop);
+}
+
+/* A frame where the stack had `below` words: what was pushed since moves. */
+static inline void push(char *proc, const struct core_vm *vm, uintptr_t *reg, unsigned live,
+	uint64_t word, long below)
 {
 	uintptr_t *e;
+	long above;
 
 	if (unlikely(!has_room(proc, vm)) && !make_room(proc, vm, reg, live)) {
 		atomic_fetch_add_explicit(&erltrace_core_1.missed, 1, memory_order_relaxed);
 		return;
 	}
+	above = depth(proc, vm) - below;
 	e = *pointer(proc, vm->stop) - 1 - vm->frame;
+	*pointer(proc, vm->stop) = e;
+	for (; unlikely(above > 0); above--, e++)
+		e[0] = e[1 + vm->frame];
 	for (uint32_t i = vm->frame; i > 1; i--)
 		e[i] = SMALL_0;
 	e[1] = word;
 	e[0] = vm->return_code;
-	*pointer(proc, vm->stop) = e;
 }
 
 /* ---- the hooks ------------------------------------------------------------------------- */
 
+static inline bool is_sensitive(const char *proc, const struct core_vm *vm)
+{
+	return *(const uint64_t *)(const void *)(proc + vm->sensitive) & vm->sensitive_bit;
+}
+
+static inline uintptr_t original(
+	char *proc, const struct core_vm *vm, uintptr_t *info, uintptr_t *reg)
+{
+	return ((uintptr_t(*)(char *, uintptr_t *, uintptr_t *))vm->entry)(proc, info, reg);
+}
+
+/*
+ * The VM's function does what others have armed. It does not see the frame of this call: with that
+ * on top, call_time would take the call for a tail call, and its caller's time for the function's.
+ */
 static uintptr_t hook_entry(char *proc, uintptr_t *info, uintptr_t *reg)
 {
 	const struct core_vm *vm = &erltrace_core_1.vm;
 	const struct core_ops *ops;
+	uintptr_t *e, code;
 	struct thread *t;
+	uint64_t word;
+	bool ours;
+	long below;
 
-	if (likely(!(*(uint64_t *)(void *)(proc + vm->sensitive) & vm->sensitive_bit)) &&
-		likely((ops = enter(&t)) != NULL)) {
-		uintptr_t *e = *pointer(proc, vm->stop);
-		bool ours = core_is_frame(vm, e);
-		uint64_t word = ops->entry(proc, info, reg, ours ? e[1] : 0);
-
-		leave(t);
-		if (word != 0) {
-			if (ours && (word & 15) == CORE_REPLACE)
-				e[1] = word | 15;
-			else
-				push(proc, vm, reg, (unsigned)info[4], word | 15);
-		}
-	}
-	return ((uintptr_t(*)(char *, uintptr_t *, uintptr_t *))vm->entry)(proc, info, reg);
+	if (unlikely(is_sensitive(proc, vm)) || unlikely((ops = enter(&t)) == NULL))
+		return original(proc, vm, info, reg);
+	e = *pointer(proc, vm->stop);
+	ours = core_is_frame(vm, e);
+	word = ops->entry(proc, info, reg, ours ? e[1] : 0);
+	leave(t);
+	if (word == 0)
+		return original(proc, vm, info, reg);
+	if (ours && (word & 15) == CORE_REPLACE)
+		*pointer(proc, vm->stop) = e + 1 + vm->frame;
+	below = depth(proc, vm);
+	code = original(proc, vm, info, reg);
+	push(proc, vm, reg, (unsigned)info[4], word | 15, below);
+	return code;
 }
 
 /* The stub below adds the registers, which the VM's code has at hand there. */
@@ -177,7 +214,7 @@ __attribute__((used, visibility("hidden"))) void core_returned(
 		((void (*)(char *, uintptr_t, uintptr_t, uintptr_t))vm->ret)(proc, a2, a3, a4);
 		return;
 	}
-	if (likely((ops = enter(&t)) != NULL)) {
+	if (likely(!is_sensitive(proc, vm)) && likely((ops = enter(&t)) != NULL)) {
 		ops->ret(proc, word, reg);
 		leave(t);
 	}
@@ -221,7 +258,7 @@ static void *hook_error(char *proc, void *pc, uintptr_t *reg, void *mfa)
 
 	if (caught)
 		end = find_catch(stop, end);
-	if (core_next_frame(vm, stop, end) == NULL)
+	if (core_next_frame(vm, stop, end) == NULL || is_sensitive(proc, vm))
 		return handle(proc, pc, reg, mfa);
 	if ((ops = enter(&t)) != NULL) {
 		if (ops->raising != NULL)
