@@ -79,8 +79,6 @@ uint32_t fast_number(const struct beam_fn *fn, unsigned handle)
 {
 	uint32_t bucket = (uint32_t)beam_hash_fn(fn->mod, fn->fun, fn->arity_term) % CHUNK, n;
 
-	if (lock == NULL)
-		lock = enif_mutex_create("erltrace_fast_numbers");
 	enif_mutex_lock(lock);
 	for (n = buckets[bucket]; n != 0; n = mfa_of(n)->next) {
 		const struct mfa *m = mfa_of(n);
@@ -94,14 +92,23 @@ uint32_t fast_number(const struct beam_fn *fn, unsigned handle)
 	return n;
 }
 
+bool fast_calls_init(void)
+{
+	if (lock == NULL)
+		lock = enif_mutex_create("erltrace_fast_numbers");
+	return lock != NULL;
+}
+
 void fast_calls_free(void)
 {
+	enif_mutex_lock(lock); /* a script that has ended may still be told of modules */
 	for (unsigned i = 0; i < CHUNKS && chunks[i] != NULL; i++) {
 		free(chunks[i]);
 		chunks[i] = NULL;
 	}
 	memset(buckets, 0, sizeof(buckets));
 	nfns = 0;
+	enif_mutex_unlock(lock);
 }
 
 /* ---- words of frames ------------------------------------------------------------------- */
