@@ -334,17 +334,31 @@ static bool waits_for(const struct beam_handle *b, uint64_t word)
 	return fn != NULL && fn->framed;
 }
 
+/* Are there many frames of ours on top, one upon another: a loop of tail calls? */
+#define CHAIN 16
+static bool is_long_chain(char *proc)
+{
+	const struct core_vm *vm = &fast_core->vm;
+	const uintptr_t *at = (const uintptr_t *)word_at(proc, vm->stop);
+
+	for (unsigned n = 0; n < CHAIN; n++, at += 1 + vm->frame)
+		if (!core_is_frame(vm, at))
+			return false;
+	return true;
+}
+
 /*
  * A tail call: the frame on top is that of the function which makes it. Its own takes that one's
  * place, unless a handle wants the end of each: where it reads what functions return, or does not
- * take this call at all.
+ * take this call at all. But of the latter there are only so many: handles that take different
+ * functions of a server's loop would have its stack grow without end.
  */
 static __attribute__((noinline)) bool replaces(
-	struct beam_thread *t, const uintptr_t *info, uint64_t top)
+	struct beam_thread *t, char *proc, const uintptr_t *info, uint64_t top)
 {
-	bool does = true;
+	bool framed = false, own = false, waited = false;
 
-	for (uint64_t in = atomic_load_explicit(&fast_slots, memory_order_relaxed); in != 0 && does;
+	for (uint64_t in = atomic_load_explicit(&fast_slots, memory_order_relaxed); in != 0;
 		in &= in - 1) {
 		struct beam_handle *b = enter(t, (unsigned)__builtin_ctzll(in));
 		const struct beam_fn *fn;
@@ -352,10 +366,15 @@ static __attribute__((noinline)) bool replaces(
 		if (b == NULL)
 			continue;
 		fn = called(b, info);
-		does = fn != NULL && fn->framed ? !fn->own_frame : !waits_for(b, top);
+		if (fn != NULL && fn->framed) {
+			framed = true;
+			own |= fn->own_frame;
+		} else {
+			waited |= waits_for(b, top);
+		}
 		beam_thread_leave(t);
 	}
-	return does;
+	return !own && (!waited || (framed && is_long_chain(proc)));
 }
 
 static uint64_t on_entry(char *proc, const uintptr_t *info, uintptr_t *reg, uint64_t top)
@@ -366,7 +385,7 @@ static uint64_t on_entry(char *proc, const uintptr_t *info, uintptr_t *reg, uint
 
 	if (unlikely(t == NULL))
 		return 0;
-	if (unlikely(top != 0) && replaces(t, info, top))
+	if (unlikely(top != 0) && replaces(t, proc, info, top))
 		skip = 1 + fast_core->vm.frame;
 	for (uint64_t in = atomic_load_explicit(&fast_slots, memory_order_relaxed); in != 0;
 		in &= in - 1) {
