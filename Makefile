@@ -19,7 +19,8 @@
 #   make tsan       tests of many threads on a build with ThreadSanitizer
 #   make asan-erlang  those of the Erlang side, with such a library in the node
 #   make promises   what users may rely on, shown one by one; writes doc/promises.md (ONLY="3 12": some)
-#   make soak       hours of it, SOAK=4h (5m): 100,000 events a second, memory flat
+#   make soak       hours of it, SOAK=4h (5m) or SECONDS=3600: 100,000 events a second, then calls of
+#                   every kind, memory flat (ONLY=17: the calls)
 #   make install    PREFIX=/usr/local, DESTDIR=
 #   make deb        Debian packages, in build/deb
 #   make page       the live page, web/dist; needs npm. make test-page: its unit tests
@@ -611,7 +612,7 @@ promises: deps
 
 soak: deps
 	@$(MAKE) --no-print-directory -j"$$(nproc)" tests erl-tests promise-tests
-	@BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) EBIN=$(EBIN) CC="$(CC)" tools/promises.sh soak $(SOAK)
+	@BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) EBIN=$(EBIN) CC="$(CC)" tools/promises.sh soak $(or $(SOAK),$(SECONDS))
 
 # Types and documentation of the modules. The table of OTP's types takes a minute, once.
 .PHONY: dialyzer edoc

@@ -35,7 +35,7 @@ bar(#{<<"what">> := What, <<"way">> := Way, <<"ns">> := Ns}, Y) ->
                    [class(Way), ?LEFT, Y + 2, max(1.0, X - ?LEFT)]),
      text(X + 6, Y + 13, "v", "", nanoseconds(Ns))].
 
-class(Way) when Way =:= <<"erltrace">>; Way =:= <<"counters">>; Way =:= <<"interp">>;
+class(Way) when Way =:= <<"erltrace">>; Way =:= <<"fast">>; Way =:= <<"counters">>; Way =:= <<"interp">>;
                 Way =:= <<"kernel">> -> "ours";
 class(<<"null">>) -> "floor";
 class(_) -> "other".

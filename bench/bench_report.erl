@@ -19,12 +19,15 @@ doc(File, Dir) ->
     ok = file:write_file(filename:join(Images, "bench-growth.svg"), bench_chart:growth(Rows)),
     ok = file:write_file(filename:join(Dir, "bench.md"), unicode:characters_to_binary(page(Rows))).
 
+-define(CALLS, "ns over a call that is not traced").
+
 %% ---- the tables -------------------------------------------------------------------------------
 
 %% {Title, [Line]}, a line being a list of texts; the first has the heads, columns but the first are
 %% flushed right.
 tables(Rows) ->
     [{machine(Rows), []}] ++
+        [{"Function calls: " ++ ?CALLS, calls(Rows)} || of_part(<<"calls">>, Rows) =/= []] ++
         [{Title, side_by_side(Load, Rows)} || {Load, Title} <- loads(Rows)] ++
         [{"RabbitMQ under load: messages that its processes send, by sender", rabbit(Rows)}
          || of_part(<<"rabbit">>, Rows) =/= []] ++
@@ -69,6 +72,13 @@ rabbit(Rows) ->
       || #{<<"what">> := What, <<"us">> := Us, <<"rate">> := Rate, <<"kept">> := Kept,
            <<"messages">> := Sent} <- of_part(<<"rabbit">>, Rows)]].
 
+calls(Rows) ->
+    [["", "one function", "400 in turn"] |
+     [case R of
+          #{<<"what">> := What, <<"missing">> := Why} -> [What, ["- ", Why]];
+          #{<<"what">> := What, <<"one">> := One, <<"many">> := Many} -> [What, short(One), short(Many)]
+      end || #{<<"what">> := _} = R <- of_part(<<"calls">>, Rows)]].
+
 with_what(<<"functions">>) -> " (one of them called; all of them)";
 with_what(<<"threads">>) -> " (CPU time)";
 with_what(_) -> "".
@@ -103,6 +113,7 @@ goal(#{<<"name">> := Name, <<"value">> := Value, <<"unit">> := Unit, <<"baseline
 
 part(<<"engine">>) -> "the engine alone, machine code";
 part(<<"node">>) -> "in a node, against a tracer that does nothing";
+part(<<"calls">>) -> "function calls";
 part(<<"compare">>) -> "others, against erltrace";
 part(<<"kernel">>) -> "in the kernel";
 part(<<"page">>) -> "the live page and its server";
@@ -160,6 +171,9 @@ page(Rows) ->
      "![ns per event](img/bench.svg)\n\n",
      [["### ", Title, "\n\n", markdown(side_by_side(Load, Rows)), $\n]
       || {Load, Title} <- loads(Rows)],
+     [["### Function calls\n\n" ?CALLS ": one function in a loop, 400 functions in turn. A heat map is the "
+       "distribution of the time of each function.\n\n", markdown(calls(Rows)), $\n]
+      || of_part(<<"calls">>, Rows) =/= []],
      [["### RabbitMQ under load: messages that its processes send, by sender\n\n",
        markdown(rabbit(Rows)), $\n] || of_part(<<"rabbit">>, Rows) =/= []],
      "## How the cost grows\n\n"
@@ -171,6 +185,7 @@ page(Rows) ->
 %% For those who read one table only.
 summary(Rows) ->
     Ways = [{<<"null">>, "floor: a tracer that does nothing"}, {<<"erltrace">>, "erltrace"},
+            {<<"fast">>, "erltrace, calls=fast"},
             {<<"counters">>, "erltrace by the VM's counters"},
             {<<"process">>, "a process that receives events (recon, redbug)"}, {<<"dbg">>, "dbg"},
             {<<"dbg_file">>, "dbg to a file"}, {<<"eprof">>, "eprof"}, {<<"fprof">>, "fprof"},

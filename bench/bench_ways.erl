@@ -19,6 +19,7 @@
 all() ->
     [#{name => null, title => "a tracer NIF that does nothing", loads => ?EVENTS, share => 1},
      #{name => erltrace, title => "erltrace", loads => ?EVENTS, share => 1},
+     #{name => fast, title => "erltrace, calls=fast", loads => [calls, times, web], share => 1},
      #{name => interp, title => "erltrace, interpreted", loads => ?EVENTS, share => 0.5},
      #{name => counters, title => "erltrace by the VM's counters", loads => [calls], share => 1},
      #{name => call_count, title => "call_count", loads => [calls], share => 1},
@@ -61,6 +62,11 @@ here(Way, Load) when Way =:= notes; Way =:= usdt; Way =:= kernel ->
                 _ -> {no, "needs root"}
             end
     end;
+here(fast, _) ->
+    case erltrace_fastcalls:available() of
+        ok -> ok;
+        {refused, Why} -> {no, "refused: " ++ binary_to_list(Why)}
+    end;
 here(_, _) -> ok.
 
 module(Module, Package) ->
@@ -79,7 +85,8 @@ on(null, Load) ->
     patterns(Load, true, [local]),
     _ = erlang:trace(new_processes, true, [{tracer, null_tracer, 1} | null_flags(Load)]),
     {null, Load};
-on(erltrace, Load) -> {erltrace, open([{"counters", "off"}], script(Load))};
+on(erltrace, Load) -> {erltrace, open([{"counters", "off"}, {"calls", "traced"}], script(Load))};
+on(fast, Load) -> {erltrace, open([{"counters", "off"}, {"calls", "fast"}], script(Load))};
 on(interp, Load) -> {erltrace, open([{"counters", "off"}, {"jit", "off"}], script(Load))};
 on(counters, Load) -> {erltrace, open([{"counters", "on"}], script(Load))};
 on(Way, Load) when Way =:= call_count; Way =:= call_time ->

@@ -7,7 +7,8 @@
 # built with USDT probes (configure --with-dynamic-trace=systemtap), for what needs one.
 #
 # The folder: engine_bench.c (bench.h) has the engine alone, erl_bench.erl the probes of a node
-# against a tracer that does nothing (null_tracer), bench_compare.erl the ways to trace
+# against a tracer that does nothing (null_tracer), bench_calls.erl what a call costs by each way to
+# function probes, bench_compare.erl the ways to trace
 # (bench_ways.erl) side by side at the same work (bench_loads.erl), bench_growth.erl how costs grow,
 # first_bench.sh the command's start, kernel_bench.sh probes of the kernel, page_bench.sh the live
 # page, rabbit_bench.sh RabbitMQ under load. Each adds rows to the file that BENCH_ROWS names, lines
@@ -28,8 +29,8 @@ export BENCH_ROWS LC_ALL=C ERL_CRASH_DUMP=/dev/null
 [[ ${QUICK-} == 0 ]] && QUICK=''
 export QUICK=${QUICK-}
 [[ -n $QUICK ]] && export ROUNDS=2 CALLS=300000
-all='engine node compare growth first kernel page rabbit'
-parts=${PARTS:-${QUICK:+engine node compare growth first kernel}}
+all='engine node calls compare growth first kernel page rabbit'
+parts=${PARTS:-${QUICK:+engine node calls compare growth first kernel}}
 parts=${parts:-$all}
 
 have_erlang() { [[ -e $EBIN/erltrace.app ]]; }
@@ -42,6 +43,7 @@ part() {
 	case $1 in
 	engine) "$BUILD/bench/engine_bench" "$BIN/erltrace" ;;
 	node) have_erlang && erlang 'erl_bench:main()' +S 1 ;;
+	calls) have_erlang && erlang 'bench_calls:main()' +S 1 ;;
 	compare) have_erlang && erlang 'bench_compare:main()' ;;
 	growth) have_erlang && erlang 'bench_growth:main()' ;;
 	first) have_erlang && bench/first_bench.sh ;;

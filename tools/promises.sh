@@ -8,7 +8,7 @@
 #
 #	tools/promises.sh            all of them; ONLY="3 12": some, the others as they were;
 #	                             TESTS="keys dbg": some of their tests
-#	tools/promises.sh soak 4h    the long one of promise 12
+#	tools/promises.sh soak 4h    the long ones, of promises 12 and 17; ONLY=17: one of them
 #	tools/promises.sh table      only the table, from what was run last
 #
 # What was run last is kept in $BUILD/promises: a file NUMBER.NAME for each test, with its output and
@@ -50,12 +50,19 @@ quick() { # the same, before all other programs: for what rests as long as it wo
 	chrt -f 1 true 2>/dev/null && rt='chrt -f 1'
 	$rt "${ERL:-erl}" -noshell -pa "$EBIN" "$BUILD/erl" -run promise main "$1"
 }
-soak() { # 90, 10m, 4h
+seconds() { # 90, 10m, 4h
 	local s=${1%[smh]}
 	case $1 in *m) s=$((s * 60)) ;; *h) s=$((s * 3600)) ;; esac
-	"${ERL:-erl}" +P 32768 -noshell -pa "$EBIN" "$BUILD/erl" -run soak main "$s" 100000
+	echo "$s"
 }
-export -f vm eunit fuzz quick soak
+soak() { # for how long
+	"${ERL:-erl}" +P 32768 -noshell -pa "$EBIN" "$BUILD/erl" -run soak main "$(seconds "$1")" 100000
+}
+calls() { # of test/promises/calls_promise.erl: mix (PROMISE_CALLS: how many), or soak and for how long
+	"${ERL:-erl}" -noshell -pa "$EBIN" "$BUILD/erl" -run calls_promise main "$1" \
+		${2:+"$(seconds "$2")"}
+}
+export -f vm eunit fuzz quick seconds soak calls
 export kept
 
 # ---- running ------------------------------------------------------------------------------------
@@ -161,7 +168,9 @@ all)
 	;;
 soak)
 	LIMIT=$((60 * 60 * 24 * 7))
-	soak_one() { if [[ $2 == soak ]]; then SOAK=${time:-5m} one "$@"; fi; }
+	soak_one() {
+		[[ $2 == soak && (-z $only || " $only " == *" $1 "*) ]] && SOAK=${time:-5m} one "$@"
+	}
 	time=${2-} each soak_one
 	;;
 table) ;;

@@ -142,15 +142,16 @@ static const char *why_traced(const struct beam_fn *fn)
 	/* the fast way does not tell external calls from others */
 	if (global != NULL && en_enabled(global))
 		return beam_probedefs[BP_GLOBAL_FUNCTION_ENTRY].name;
-	return fn->user != 0 || fn->hibernate || fn->label ? "traced for another probe" : NULL;
+	return fn->user != 0 || fn->hibernate ? "traced for another probe" : NULL;
 }
 
 /* Note what a function's events fire. */
 static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 {
 	unsigned nentry = 0, nret = 0, nval = 0, nexc = 0;
-	bool local = fn->user != 0 || fn->label, keep = false, values = false, asks = false, tells;
 	bool fast = b->fast && why_traced(fn) == NULL;
+	bool local = fn->user != 0 || (fn->label && !fast), keep = false, values = false, tells;
+	bool asks = fn->label;
 
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
 		struct en_probe *p = fn->probe[i];
@@ -185,11 +186,13 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 	tells = !fast && (nexc > 0 || (nval > 0 && b->exceptions));
 	set(&fn->tells, tells);
 	set(&fn->keep, keep);
-	set(&fn->special, fn->user != 0 || fn->hibernate || fn->label || keep || tells);
+	set(&fn->special,
+		fn->user != 0 || fn->hibernate || fn->label || keep || tells || fast);
 	set(&b->keeps, keep);
 	set(&b->depth, keep); /* arguments are kept by the depth of the call */
-	if (fast && nentry + nret + nexc > 0 && fn->number == 0) {
+	if (fast && (nentry + nret + nexc > 0 || fn->label) && fn->number == 0) {
 		fn->asks = asks;
+		fn->more = keep || fn->label;
 		fn->framed = nret + nexc > 0 || b->depth;
 		fn->own_frame = values;
 		fn->number = fast_number(fn, b->number);

@@ -26,6 +26,7 @@
 #include "calls.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
+#include "fast_core.h"
 #include "kept_args.h"
 #include "nif.h"
 #include "ports.h"
@@ -137,12 +138,17 @@ static void note_hibernate(struct beam_event *ev, ERL_NIF_TERM list)
 	ev->proc->hib_fun = f;
 }
 
-/* proc_lib:set_label(Label): the pattern hands the label over as its result. */
+/* proc_lib:set_label(Label): a tracer's pattern hands the label over as its result. */
 static void note_label(struct beam_event *ev)
 {
-	ERL_NIF_TERM label;
+	const ERL_NIF_TERM *t;
+	ERL_NIF_TERM label, rest;
+	int n;
 
-	if (enif_get_map_value(ev->env, ev->argv[4], atom_match_spec_result, &label))
+	if (ev->argv[4] != 0
+			? enif_get_map_value(ev->env, ev->argv[4], atom_match_spec_result, &label)
+			: enif_get_tuple(ev->env, ev->argv[3], &n, &t) && n == 3 &&
+				  enif_get_list_cell(ev->env, t[2], &label, &rest))
 		beam_proc_name_label(ev, label);
 }
 
@@ -212,6 +218,9 @@ static inline __attribute__((always_inline)) unsigned enter(
 
 	if (unlikely(ev->proc == &no_proc))
 		return 0;
+	if (fn->number != 0)
+		beam_stack_cut_gone(procs, ev->proc, (unsigned)beam_stack_level(ev->env),
+			beam_stack_end(ev->env), 1 + fast_core->vm.frame, fast_core->vm.return_code);
 	switch (atomic_load_explicit(&beam_layout, memory_order_relaxed)) {
 	case LAYOUT_KNOWN:
 		return beam_stack_enter(procs, ev->proc, fn,
@@ -248,11 +257,13 @@ static inline __attribute__((always_inline)) const struct beam_fn *called(
 		others_call(ev);
 		return NULL;
 	}
+	if (unlikely(fn->number != 0 && !ev->fast))
+		return NULL; /* another handle has it traced: here it comes by the fast way */
 	if (ev->b->stacks)
 		*depth = enter(ev, fn, tail);
 	if (unlikely(fn->keep))
 		keep_args(ev, fn, *depth, mfa);
-	if (unlikely(fn->special))
+	if (unlikely(fn->special) && (fn->number == 0 || fn->label))
 		special_call(ev, fn, mfa);
 	return fn;
 }
@@ -284,6 +295,8 @@ static inline __attribute__((always_inline)) const struct beam_fn *ended(
 	}
 	level = likely(layout == LAYOUT_KNOWN) ? beam_return_level(ev->env)
 					       : beam_chain_return_level(ev->env);
+	if (unlikely(beam_stack_is_fast(ev->proc, (unsigned)level)))
+		return NULL; /* another handle has it traced */
 	return beam_stack_return(procs, ev->proc, (unsigned)level, depth);
 }
 
@@ -503,7 +516,9 @@ void beam_fast_called(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thr
 		attach(t, ts, b);
 	beam_cost_begin(ts);
 	ts->ev.skip = skip;
+	ts->ev.fast = true;
 	call_event(env, argv, t, ts, CALL);
+	ts->ev.fast = false;
 	ts->ev.skip = 0;
 	beam_cost_end(b, ts, argv[0]);
 }
@@ -640,6 +655,8 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *
 			if (unlikely(!beam_stack_newest(proc, level) || beam_raised(env)))
 				goto slow;
 			fn = proc->frame[depth - 1].fn;
+			if (unlikely(fn->number != 0))
+				goto slow;
 		}
 		if (vts && unlikely(proc->in_at == 0 || !clock_try(&began)))
 			goto slow;

@@ -310,9 +310,9 @@ static inline __attribute__((always_inline)) bool entry_in(struct beam_thread *t
 		t->fast.argv[3] = make_mfa(&t->fast, fn, reg);
 		t->fast.argv[4] = 0;
 	}
-	if (unlikely(beam_nprobes(&fn->nentry) == 0 && !b->stacks && !fn->keep))
+	if (unlikely(beam_nprobes(&fn->nentry) == 0 && !b->stacks && !fn->more))
 		return fn->framed;
-	if (unlikely(!simple(t, b, ts, fn, env, true)))
+	if (unlikely(fn->more) || unlikely(!simple(t, b, ts, fn, env, true)))
 		entry_slow(t, b, ts, fn, env, reg, skip);
 	return fn->framed;
 }

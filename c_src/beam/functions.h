@@ -51,7 +51,7 @@ struct beam_fn {
 	uint32_t arity_term;	/* its lower half tells it from all others */
 	uint8_t nentry;		/* enabled probes, from arm on: what an event fires */
 	bool call_pid;		/* call.probe's clause reads the process */
-	bool special;		/* user, hibernate, label, keep or tells */
+	bool special;		/* user, hibernate, label, keep or tells; or number is not 0 */
 	bool local;		/* armed by a [local] pattern: return_to tells of its end */
 	struct beam_sole end;	/* a return's */
 	bool end_pid;
@@ -63,6 +63,7 @@ struct beam_fn {
 	bool framed;		/* the fast way: its end is to be seen; */
 	bool own_frame;		/* ... that of each of its calls, in a chain of tail calls too */
 	bool asks;		/* ... a clause reads terms or the stack */
+	bool more;		/* ... its calls do more than to fire: label or keep */
 	uint32_t number;	/* the fast way: its number in frames; 0: it is traced */
 	bool ready;		/* nentry and the rest are as they will be */
 	uint8_t nval;		/* enabled probes that read what it returns: return_trace */

@@ -127,8 +127,9 @@ static bool is_over(const struct beam_frame *f, unsigned level, const uintptr_t 
 		return true;
 	if (end == NULL || f->top == f->level)
 		return false;
-	if (level > f->top && to_tell(f) > 0)
-		return !beam_tells_end(end[-(long)f->top]);
+	if (level > f->top && to_tell(f) > 0) /* its chain may have a frame of return_to already */
+		return !beam_tells_end(end[-(long)f->top]) &&
+		       !beam_tells_end(end[-(long)(f->top - beam_words.frame)]);
 	if (level > f->top)
 		return end[-(long)f->top] != beam_words.mark;
 	return level != f->top || end[-(long)f->top] != end[-(long)f->level];
@@ -194,10 +195,30 @@ void beam_stack_cut_chains(struct beam_procs *t, struct beam_proc *p, unsigned l
 	}
 }
 
+void beam_stack_cut_gone(struct beam_procs *t, struct beam_proc *p, unsigned level,
+	const uintptr_t *end, unsigned words, uintptr_t mark)
+{
+	const struct beam_frame *f;
+
+	while (p->n > 0) {
+		f = top(p);
+		if (f->fn->number == 0 || !f->fn->framed)
+			return;
+		if (f->level + words <= level && end[-(long)(f->level + words)] == mark)
+			return;
+		pop(t, p);
+	}
+}
+
 void beam_stack_raised(struct beam_procs *t, struct beam_proc *p, unsigned level)
 {
 	while (p->n > 0 && top(p)->level >= level)
 		pop(t, p);
+}
+
+bool beam_stack_is_fast(struct beam_proc *p, unsigned level)
+{
+	return p->n > 0 && top(p)->level >= level && top(p)->fn->number != 0;
 }
 
 const struct beam_fn *beam_stack_return_slow(

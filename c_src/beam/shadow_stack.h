@@ -28,6 +28,10 @@ void beam_stack_cut(struct beam_procs *t, struct beam_proc *p, unsigned level);
  * over (hibernation is not told of). end: of the stack. */
 void beam_stack_cut_chains(struct beam_procs *t, struct beam_proc *p, unsigned level,
 	const uintptr_t *end, unsigned slot);
+/* A call by the fast way, with so many words on the stack: what has no frame of that way's any more,
+ * of `words` words, the newest of them mark, is over (hibernation is not told of). */
+void beam_stack_cut_gone(struct beam_procs *t, struct beam_proc *p, unsigned level,
+	const uintptr_t *end, unsigned words, uintptr_t mark);
 /* An exception was caught: what was called at this level or deeper has ended. */
 void beam_stack_raised(struct beam_procs *t, struct beam_proc *p, unsigned level);
 /* Control returned at this level: the function that ended, or NULL; its depth. */
@@ -49,6 +53,8 @@ const struct beam_fn *beam_stack_told(struct beam_procs *t, struct beam_proc *p,
 extern const struct beam_fn beam_no_fn;
 /* All of it ends. */
 void beam_stack_clear(struct beam_procs *t, struct beam_proc *p);
+/* Is the newest frame, so deep or deeper, that of a function whose end the fast way tells of? */
+bool beam_stack_is_fast(struct beam_proc *p, unsigned level);
 /* A function that is in the stack returned: its frame, and what lies above, end. Its depth. */
 unsigned beam_stack_leave(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn);
 

@@ -72,6 +72,8 @@ static bool put_bits(struct out *o, const struct beam_bits *b)
 		return false;
 	for (uint64_t i = 0; i < b->n / 8; i += n) {
 		n = utf8 ? beam_utf8_at(b, i, s) : beam_utf8_encode(beam_octet(b, i), s);
+		if (n == 0)
+			o->full = true; /* beyond what was looked at: there is more than room */
 		if (n == 0 || !put(o, s, n))
 			break;
 		if (!utf8)

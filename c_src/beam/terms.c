@@ -129,7 +129,7 @@ static const struct beam_event *event_of(const struct en_current *cur)
 enum look {
 	LOOK_AT,    /* the term itself, the tail of a list */
 	LOOK_WHOLE, /* all its parts */
-	LOOK_KEYS,  /* of a map, where a key is not found */
+	LOOK_KEYS,  /* itself, or the keys of a map, where one is not found */
 };
 
 static __attribute__((noinline)) void look_kept(
@@ -137,8 +137,8 @@ static __attribute__((noinline)) void look_kept(
 {
 	if (!k->cut || !is_term(v))
 		return;
-	k->met |= what == LOOK_KEYS ? beam_kept_lacks_keys(k, v->term)
-				    : beam_kept_has_left_out(k, v->term, what == LOOK_WHOLE);
+	k->met |= beam_kept_has_left_out(k, v->term, what == LOOK_WHOLE) ||
+		  (what == LOOK_KEYS && beam_kept_lacks_keys(k, v->term));
 }
 
 static inline void look(const struct en_current *cur, const struct beam_value *v, enum look what)

@@ -4,6 +4,7 @@
 #define BEAM_VM_EVENT_H
 
 #include <erl_nif.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "engine/current.h"
@@ -18,6 +19,7 @@ struct beam_event {
 	ErlNifEnv *env;
 	struct beam_proc *proc; /* set in the context of its own process; else NULL */
 	uint64_t began;		/* ns, if running times are kept */
+	bool fast;		/* by the fast way, not from the tracer */
 	unsigned skip;		/* words on the stack that do not count: a frame of the fast way */
 	struct beam_kept *kept; /* at the end of a call: its arguments; or NULL */
 	/* of an exception that ends a call: error, exit or throw, and what was raised; or 0 */

@@ -68,6 +68,18 @@ cases() ->
       ?ALL "bits:function-entry { @[erlarg(0)] = count(); }",
       fun() -> bits(<<"abcdefgh">>), bits(<<1:4, "xyz">>) end},
      {"the stack", ?ALL "f:function-entry { @[ustack()] = count(); }", fun calls/0},
+     {"BIFs", "erlang*:erlang:atom_to_list:bif-entry, erlang*:erlang:binary_to_term:bif-entry "
+      "{ @e[args[1], erlargs] = count(); } "
+      "erlang*:erlang:atom_to_list:bif-return, erlang*:erlang:binary_to_term:bif-return "
+      "{ @r[args[1]] = count(); } "
+      "erlang*:erlang:atom_to_list:function-exception { @x[args[1], erlclass, erlreason] = count(); }",
+      fun bifs/0},
+     {"what BIFs return, those that are interrupted too",
+      "erlang*:erlang:atom_to_list:bif-return, erlang*:lists:reverse:function-return, "
+      "erlang*:erlang:binary_to_term:bif-return { @r[probefunc, erltype(erlret)] = count(); }", fun bifs/0},
+     {"NIFs", "erlang*:zlib::nif-entry { @e[args[1]] = sum(1 + !arg0); } "
+      "erlang*:zlib::nif-return { @r[args[1], erltype(erlret)] = count(); }",
+      fun() -> [zlib:uncompress(zlib:compress(bytes(N))) || N <- [1, 100, 10000]] end},
      {"exceptions", ?ALL ":function-entry { @e[args[1]] = count(); } "
       ?ALL ":function-return { @r[args[1]] = count(); } "
       ?ALL ":function-exception { @x[args[1], erlclass, erlreason] = count(); }", fun exceptions/0},
@@ -97,6 +109,32 @@ results(Way, Script, Work) ->
     ok = erltrace:close(H),
     lists:sort(Rows).
 
+%% Beside a script that has the same functions traced: before OTP 27 the tracer's events are told to
+%% both, and those of the other are not counted here.
+beside_traced_test_() ->
+    {setup, fun() -> start(), available() end, fun(_) -> ok end,
+     fun(ok) -> {timeout, 60, fun beside_traced/0};
+        (_) -> []
+     end}.
+
+beside_traced() ->
+    Script = ?ALL "down:function-entry, " ?ALL "down:function-return, " ?ALL "deep:function-entry, "
+        ?ALL "deep:function-exception { @[copyinstr(arg1), probename] = count(); }",
+    Ways = [traced, fast, traced],
+    Hs = [begin
+              {ok, H} = erltrace:open(),
+              ok = erltrace:setopt(H, "calls", atom_to_list(Way)),
+              ok = erltrace:compile(H, Script),
+              ok = erltrace:go(H),
+              H
+          end || Way <- Ways],
+    {P, M} = spawn_monitor(fun() -> [down(3) || _ <- lists:seq(1, 10)], exceptions() end),
+    receive {'DOWN', M, process, P, normal} -> ok end,
+    [First, Fast, Third] = [begin {ok, Rows} = erltrace:walk(H), lists:sort(Rows) end || H <- Hs],
+    [ok = erltrace:close(H) || H <- Hs],
+    ?assertEqual({First, First}, {Fast, Third}),
+    ?assert(length(First) >= 4).
+
 everything() ->
     calls(), [bits(<<"abc">>) || _ <- [1, 2]], map(fun f/1, [1, 2, 3]).
 
@@ -121,12 +159,15 @@ catch_(How, N) ->
 catch_again(How) ->
     try deep(1, How) catch C:R:S -> erlang:raise(C, R, S) after f(1) end.
 
-%% No error of these is logged: the logger is told nothing of processes that exit.
+%% The logger would be told of most of these.
 uncaught() ->
+    #{level := Level} = logger:get_primary_config(),
+    ok = logger:set_primary_config(level, none),
     [begin
          {P, M} = spawn_monitor(fun() -> deep(2, How) end),
          receive {'DOWN', M, process, P, _} -> ok end
-     end || How <- ?HOWS].
+     end || How <- ?HOWS],
+    ok = logger:set_primary_config(level, Level).
 
 deep(0, How) -> raise(How);
 deep(N, How) -> {deep(N - 1, How)}.
@@ -147,6 +188,18 @@ raise(error_args) -> error(with_args, [1, 2]);
 raise(none) -> none.
 
 id(X) -> X.
+
+bytes(N) -> << <<(I * I)>> || I <- lists:seq(1, N) >>.
+
+%% By apply, too: a call in the code itself may be inlined.
+bifs() ->
+    [id(atom_to_list(A)) || A <- [a, b]],
+    [id(apply(erlang, F, [A])) || {F, A} <- [{atom_to_list, c}, {length, lists:seq(1, 100000)}]],
+    [catch id(atom_to_list(X)) || X <- [id(1), id({})]],
+    L = id(lists:seq(1, 200000)),
+    200000 = length(id(lists:reverse(L))),
+    L = id(binary_to_term(term_to_binary(L))),
+    ok.
 
 f(X) -> {X}.
 
@@ -241,8 +294,8 @@ counter(MFA) ->
     case erltrace_vm:has_sessions() of
         false -> erlang:trace_info(MFA, call_count);
         true ->
-            Counts = [N || {S, _} <- apply(trace, session_info, [all]),
-                           {call_count, N} <- [apply(trace, info, [S, MFA, call_count])], is_integer(N)],
+            Counts = [N || {erltrace_calls, _} = S <- apply(trace, session_info, [all]),
+                           {call_count, N} <- [session_tests:info(S, MFA, call_count)], is_integer(N)],
             {call_count, case Counts of [N | _] -> N; [] -> false end}
     end.
 

@@ -132,6 +132,7 @@ cut_args_looked_at() ->
          {"/erlsize(erlelement(6, erlarg(0))) == 6/ { }", 1},
          {"/erlget(\"k\", erlelement(5, erlarg(0))) == \"v\"/ { }", 0},
          {"/erlget(\"z\", erlelement(5, erlarg(0))) == \"v\"/ { }", 1},
+         {"/erlget(\"k\", erlelement(4, erlarg(0))) == \"v\"/ { }", 1},
          {"/erlhd(erlelement(6, erlarg(0))) == \"x\"/ { }", 0},
          {"/erlelement(4, erlarg(0)) == 1/ { }", 1},
          {"/erlelement(4, erlarg(0)) == \"x\"/ { }", 1},

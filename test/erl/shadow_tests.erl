@@ -5,7 +5,7 @@
 -module(shadow_tests).
 -include_lib("eunit/include/eunit.hrl").
 -export([a/1, b/1, c/1, resume/1]).
--export([random/2, script/1, exceptions/1, programs/1, model/3, ops/1]). % to try more of them by hand
+-export([random/2, script/1, exceptions/2, programs/1, model/3, ops/1]). % to try more of them by hand
 
 -define(SEEDS, 10).
 -define(PROGRAMS, 100). % each in a process of its own
@@ -163,8 +163,8 @@ script(Options) ->
     "erlang*:shadow_tests:c:function-return"
     "{ @[\"r\", copyinstr(arg1), arg2] = count(); }".
 
-exceptions(Fns) ->
-    script("") ++ lists:join(",", [probe(F) || F <- Fns]) ++
+exceptions(Options, Fns) ->
+    script(Options) ++ lists:join(",", [probe(F) || F <- Fns]) ++
         "{ @[\"x\", copyinstr(arg1), arg2] = count(); }".
 
 probe(F) -> lists:concat(["erlang*:shadow_tests:", F, ":function-exception"]).
@@ -223,15 +223,28 @@ together_test_() ->
 exceptions_test_() ->
     Other = "erlang*:shadow_tests:op:function-return, erlang*:shadow_tests:ops:function-entry"
         "{ @other[probename] = count(); }",
-    All = exceptions([a, b, c]),
+    All = exceptions("", [a, b, c]),
     [{timeout, 120, {integer_to_list(Seed), fun() -> random(Seed, [All]) end}} ||
         Seed <- lists:seq(201, 200 + ?SEEDS)] ++
-    [{timeout, 120, {integer_to_list(Seed), fun() -> random(Seed, [exceptions(Fns)]) end}} ||
+    [{timeout, 120, {integer_to_list(Seed), fun() -> random(Seed, [exceptions("", Fns)]) end}} ||
         {Seed, Fns} <- lists:zip(lists:seq(221, 226), [[a], [b], [c], [a, b], [b, c], [a, c]])] ++
     [{timeout, 120, fun() -> with([Other], fun(_) -> random(Seed, [All, All]) end) end} ||
         Seed <- lists:seq(301, 303),
         %% from OTP 27 on each function of a chain ends by itself then
         list_to_integer(erlang:system_info(otp_release)) < 27].
+
+%% By the fast way: of all functions, of some, of two scripts.
+fast_test_() ->
+    Fast = fun(Fns) -> exceptions("#pragma D option calls=fast\n", Fns) end,
+    {setup, fun() -> {ok, _} = application:ensure_all_started(erltrace), erltrace_fastcalls:available() end,
+     fun(_) -> ok end,
+     fun(ok) ->
+             [{timeout, 120, {integer_to_list(Seed), fun() -> random(Seed, [Fast(Fns) || Fns <- Sets]) end}}
+              || {Seed, Sets} <- lists:zip(lists:seq(401, 407),
+                                           [[[a, b, c]], [[a, b, c]], [[a]], [[b]], [[b, c]],
+                                            [[a, b, c], [a, b, c]], [[a, b, c], [a]]])];
+        ({refused, Why}) -> io:format(user, "skipped: the fast way: ~s~n", [Why]), []
+     end}.
 
 %% The first program of those that is wrong by itself is shown.
 random(Seed, Scripts) ->
