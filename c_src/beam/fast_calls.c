@@ -334,14 +334,17 @@ static bool waits_for(const struct beam_handle *b, uint64_t word)
 	return fn != NULL && fn->framed;
 }
 
-/* Are there many frames of ours on top, one upon another: a loop of tail calls? */
-#define CHAIN 16
-static bool is_long_chain(char *proc)
+/* Are there n frames of ours on top, one upon another: a loop of tail calls? */
+static bool is_chain(char *proc, unsigned n)
 {
 	const struct core_vm *vm = &fast_core->vm;
 	const uintptr_t *at = (const uintptr_t *)word_at(proc, vm->stop);
+	const uintptr_t *end = (const uintptr_t *)word_at(proc, vm->hend);
+	size_t size = 1 + vm->frame;
 
-	for (unsigned n = 0; n < CHAIN; n++, at += 1 + vm->frame)
+	if ((size_t)(end - at) <= n * size || !core_is_frame(vm, at + (n - 1) * size))
+		return false;
+	for (unsigned i = 0; i < n - 1; i++, at += size)
 		if (!core_is_frame(vm, at))
 			return false;
 	return true;
@@ -349,10 +352,12 @@ static bool is_long_chain(char *proc)
 
 /*
  * A tail call: the frame on top is that of the function which makes it. Its own takes that one's
- * place, unless a handle wants the end of each: where it reads what functions return, or does not
- * take this call at all. But of the latter there are only so many: handles that take different
- * functions of a server's loop would have its stack grow without end.
+ * place, unless a handle wants the end of each: where it reads what functions return (own), or does
+ * not take this call at all (waited). But of these there are only so many: the loop of a server
+ * would have its stack grow without end.
  */
+#define OWN_CHAIN    4096
+#define WAITED_CHAIN 16
 static __attribute__((noinline)) bool replaces(
 	struct beam_thread *t, char *proc, const uintptr_t *info, uint64_t top)
 {
@@ -374,7 +379,9 @@ static __attribute__((noinline)) bool replaces(
 		}
 		beam_thread_leave(t);
 	}
-	return !own && (!waited || (framed && is_long_chain(proc)));
+	if (own)
+		return is_chain(proc, OWN_CHAIN);
+	return !waited || (framed && is_chain(proc, WAITED_CHAIN));
 }
 
 static uint64_t on_entry(char *proc, const uintptr_t *info, uintptr_t *reg, uint64_t top)
