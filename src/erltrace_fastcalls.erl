@@ -34,15 +34,15 @@
 %% @doc Can calls be taken the fast way in this node?
 -spec available() -> answer().
 available() ->
-    case erltrace_nif:kept(fastcalls, undefined) of
+    case known() of
         undefined ->
             %% In a process of its own, which survives if this one is killed.
             {P, M} = spawn_monitor(fun() ->
                                            erltrace_vm:leave_application(),
-                                           first_look()
+                                           exit({looked, first_look()})
                                    end),
             receive
-                {'DOWN', M, process, P, normal} -> erltrace_nif:kept(fastcalls, undefined);
+                {'DOWN', M, process, P, {looked, Answer}} -> Answer;
                 {'DOWN', M, process, P, Why} ->
                     {refused, iolist_to_binary(io_lib:format("the test ended with ~0P", [Why, 20]))}
             end;
@@ -50,18 +50,36 @@ available() ->
             Known
     end.
 
+%% What was found. A library that replaces another has what that one kept, but not its hooks.
+known() ->
+    case {erltrace_nif:kept(fastcalls, undefined), erltrace_nif:fastcalls(state)} of
+        {ok, [0 | _]} -> undefined;
+        {Known, _} -> Known
+    end.
+
 %% One at a time: the name is a lock. (Arming takes that of erltrace_vm.)
 first_look() ->
     try register(?MODULE, self()) of
-        true ->
-            erltrace_nif:kept(fastcalls, undefined) =:= undefined andalso
-                erltrace_nif:keep(fastcalls, look())
+        true -> look_once(known())
     catch
         error:badarg ->
             M = monitor(process, ?MODULE),
             receive {'DOWN', M, process, _, _} -> ok end,
-            erltrace_nif:kept(fastcalls, undefined) =:= undefined andalso first_look()
+            case known() of
+                undefined -> first_look();
+                Known -> Known
+            end
     end.
+
+look_once(undefined) ->
+    case look() of
+        {not_now, Why} -> {refused, Why};
+        Answer ->
+            erltrace_nif:keep(fastcalls, Answer),
+            Answer
+    end;
+look_once(Known) ->
+    Known.
 
 look() ->
     case {application:get_env(erltrace, vm_internals, true), erltrace_vm:layout()} of
@@ -167,7 +185,7 @@ self_test() ->
             Result = try tests() after erltrace_nif:fastcalls(stop) end,
             Result =:= ok orelse erltrace_nif:fastcalls(forget),
             Result;
-        Refused -> Refused
+        {refused, Why} -> {not_now, Why} % another library's handles, which will end
     end.
 
 tests() ->

@@ -79,8 +79,6 @@ uint32_t fast_number(const struct beam_fn *fn, unsigned handle)
 {
 	uint32_t bucket = (uint32_t)beam_hash_fn(fn->mod, fn->fun, fn->arity_term) % CHUNK, n;
 
-	if (lock == NULL)
-		lock = enif_mutex_create("erltrace_fast_numbers");
 	enif_mutex_lock(lock);
 	for (n = buckets[bucket]; n != 0; n = mfa_of(n)->next) {
 		const struct mfa *m = mfa_of(n);
@@ -94,14 +92,23 @@ uint32_t fast_number(const struct beam_fn *fn, unsigned handle)
 	return n;
 }
 
+bool fast_calls_init(void)
+{
+	if (lock == NULL)
+		lock = enif_mutex_create("erltrace_fast_numbers");
+	return lock != NULL;
+}
+
 void fast_calls_free(void)
 {
+	enif_mutex_lock(lock); /* a script that has ended may still be told of modules */
 	for (unsigned i = 0; i < CHUNKS && chunks[i] != NULL; i++) {
 		free(chunks[i]);
 		chunks[i] = NULL;
 	}
 	memset(buckets, 0, sizeof(buckets));
 	nfns = 0;
+	enif_mutex_unlock(lock);
 }
 
 /* ---- words of frames ------------------------------------------------------------------- */
@@ -280,19 +287,19 @@ static inline __attribute__((always_inline)) bool simple(struct beam_thread *t,
 
 static __attribute__((noinline)) void entry_slow(struct beam_thread *t, struct beam_handle *b,
 	struct beam_tstate *ts, const struct beam_fn *fn, ErlNifEnv *env, const uintptr_t *reg,
-	unsigned skip)
+	struct beam_tail tail)
 {
 	struct fast_thread *ft = &t->fast;
 
 	ft->argv[3] = make_mfa(ft, fn, fn->asks || fn->keep ? reg : NULL);
 	ft->argv[4] = 0;
-	beam_fast_called(env, ft->argv, t, ts, b, skip);
+	beam_fast_called(env, ft->argv, t, ts, b, tail);
 }
 
 /* Fires, and says whether the function's end is to be seen. */
 static inline __attribute__((always_inline)) bool entry_in(struct beam_thread *t,
 	struct beam_handle *b, unsigned slot, const struct beam_fn *fn, char *proc,
-	const uintptr_t *reg, unsigned skip)
+	const uintptr_t *reg, struct beam_tail tail)
 {
 	struct beam_tstate *ts = &t->tstates[slot];
 	ErlNifEnv *env = set_up(&t->fast, proc, atom_call, b);
@@ -306,7 +313,7 @@ static inline __attribute__((always_inline)) bool entry_in(struct beam_thread *t
 	if (unlikely(beam_nprobes(&fn->nentry) == 0 && !b->stacks && !fn->more))
 		return fn->framed;
 	if (unlikely(fn->more) || unlikely(!simple(t, b, ts, fn, env, true)))
-		entry_slow(t, b, ts, fn, env, reg, skip);
+		entry_slow(t, b, ts, fn, env, reg, tail);
 	return fn->framed;
 }
 
@@ -327,17 +334,36 @@ static bool waits_for(const struct beam_handle *b, uint64_t word)
 	return fn != NULL && fn->framed;
 }
 
+/* Are there n frames of ours on top, one upon another: a loop of tail calls? */
+static bool is_chain(char *proc, unsigned n)
+{
+	const struct core_vm *vm = &fast_core->vm;
+	const uintptr_t *at = (const uintptr_t *)word_at(proc, vm->stop);
+	const uintptr_t *end = (const uintptr_t *)word_at(proc, vm->hend);
+	size_t size = 1 + vm->frame;
+
+	if ((size_t)(end - at) <= n * size || !core_is_frame(vm, at + (n - 1) * size))
+		return false;
+	for (unsigned i = 0; i < n - 1; i++, at += size)
+		if (!core_is_frame(vm, at))
+			return false;
+	return true;
+}
+
 /*
  * A tail call: the frame on top is that of the function which makes it. Its own takes that one's
- * place, unless a handle wants the end of each: where it reads what functions return, or does not
- * take this call at all.
+ * place, unless a handle wants the end of each: where it reads what functions return (own), or does
+ * not take this call at all (waited). But of these there are only so many: the loop of a server
+ * would have its stack grow without end.
  */
+#define OWN_CHAIN    4096
+#define WAITED_CHAIN 16
 static __attribute__((noinline)) bool replaces(
-	struct beam_thread *t, const uintptr_t *info, uint64_t top)
+	struct beam_thread *t, char *proc, const uintptr_t *info, uint64_t top)
 {
-	bool does = true;
+	bool framed = false, own = false, waited = false;
 
-	for (uint64_t in = atomic_load_explicit(&fast_slots, memory_order_relaxed); in != 0 && does;
+	for (uint64_t in = atomic_load_explicit(&fast_slots, memory_order_relaxed); in != 0;
 		in &= in - 1) {
 		struct beam_handle *b = enter(t, (unsigned)__builtin_ctzll(in));
 		const struct beam_fn *fn;
@@ -345,22 +371,32 @@ static __attribute__((noinline)) bool replaces(
 		if (b == NULL)
 			continue;
 		fn = called(b, info);
-		does = fn != NULL && fn->framed ? !fn->own_frame : !waits_for(b, top);
+		if (fn != NULL && fn->framed) {
+			framed = true;
+			own |= fn->own_frame;
+		} else {
+			waited |= waits_for(b, top);
+		}
 		beam_thread_leave(t);
 	}
-	return does;
+	if (own)
+		return is_chain(proc, OWN_CHAIN);
+	return !waited || (framed && is_chain(proc, WAITED_CHAIN));
 }
 
-static uint64_t on_entry(char *proc, const uintptr_t *info, uintptr_t *reg, uint64_t top)
+static uint64_t on_entry(
+	char *proc, const uintptr_t *info, uintptr_t *reg, uint64_t top, long below)
 {
 	struct beam_thread *t = thread();
+	struct beam_tail tail = {.is = false, .below = (unsigned)below};
 	uint32_t number = 0;
-	unsigned skip = 0;
 
 	if (unlikely(t == NULL))
 		return 0;
-	if (unlikely(top != 0) && replaces(t, info, top))
-		skip = 1 + fast_core->vm.frame;
+	if (unlikely(top != 0)) {
+		tail.is = replaces(t, proc, info, top);
+		tail.off = tail.is ? 0 : 1 + fast_core->vm.frame;
+	}
 	for (uint64_t in = atomic_load_explicit(&fast_slots, memory_order_relaxed); in != 0;
 		in &= in - 1) {
 		unsigned slot = (unsigned)__builtin_ctzll(in);
@@ -370,7 +406,7 @@ static uint64_t on_entry(char *proc, const uintptr_t *info, uintptr_t *reg, uint
 		if (unlikely(b == NULL))
 			continue;
 		fn = called(b, info);
-		if (likely(fn != NULL) && entry_in(t, b, slot, fn, proc, reg, skip))
+		if (likely(fn != NULL) && entry_in(t, b, slot, fn, proc, reg, tail))
 			number = fn->number;
 		beam_thread_leave(t);
 	}
@@ -378,7 +414,7 @@ static uint64_t on_entry(char *proc, const uintptr_t *info, uintptr_t *reg, uint
 		return 0;
 	return frame_word(number,
 		(uint32_t)atomic_load_explicit(&fast_core->generation, memory_order_relaxed),
-		skip != 0 ? CORE_REPLACE : CORE_PUSH);
+		tail.is ? CORE_REPLACE : CORE_PUSH);
 }
 
 /* ---- returns --------------------------------------------------------------------------- */

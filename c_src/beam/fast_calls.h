@@ -30,6 +30,7 @@ struct fast_thread {
 
 extern const struct core_ops fast_ops;
 
+bool fast_calls_init(void);
 /* The number of a function in frames, which a handle arms; 0: no memory. */
 uint32_t fast_number(const struct beam_fn *fn, unsigned handle);
 void fast_calls_free(void); /* nobody takes calls any more */

@@ -30,6 +30,13 @@ _Atomic uint64_t fast_slots;
 static struct fast_found found; /* written by the one process that looks */
 static ErlNifMutex *lock;	/* of joining and leaving */
 
+bool fast_core_init(void)
+{
+	if (lock == NULL)
+		lock = enif_mutex_create("erltrace_fast");
+	return lock != NULL && fast_calls_init();
+}
+
 /* ---- loading --------------------------------------------------------------------------- */
 
 #ifdef ERLTRACE_CORE
@@ -183,8 +190,6 @@ void fast_core_leave(unsigned slot)
 {
 	uint64_t bit = 1ULL << slot;
 
-	if (lock == NULL)
-		return;
 	enif_mutex_lock(lock);
 	if ((atomic_load(&fast_slots) & bit) && (atomic_fetch_and(&fast_slots, ~bit) == bit)) {
 		give_back();
@@ -289,8 +294,6 @@ ERL_NIF_TERM nif_fastcalls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	int n;
 
 	(void)argc;
-	if (lock == NULL)
-		lock = enif_mutex_create("erltrace_fast");
 	if (enif_get_tuple(env, argv[0], &n, &t) && n == 2) {
 		enif_get_atom(env, t[0], step, sizeof(step), ERL_NIF_LATIN1);
 		return word_step(env, step, &t[1]);

@@ -13,6 +13,8 @@
 
 #pragma GCC visibility push(hidden)
 
+bool fast_core_init(void); /* the library is loaded */
+
 extern struct core *fast_core; /* NULL: none is installed, or it was refused */
 
 /* The handle in this slot of the table takes calls by the core from now on; false: it cannot. */

@@ -603,7 +603,7 @@ static unsigned threads_of(ErlNifEnv *env, ERL_NIF_TERM info)
 
 static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 {
-	if (beam_store_init(priv, *priv) < 0)
+	if (beam_store_init(priv, *priv) < 0 || !fast_core_init())
 		return -1;
 	if (beam_threads_init(threads_of(env, info), !en_barrier_init()) < 0)
 		return -1;
