@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * crashes.d: processes that end abnormally, which is for other reasons than normal, shutdown and
- * {shutdown, _}. The first crash of each kind is shown at once with its whole reason; at the end, how
- * many there were of each kind, and the last one.
+ * {shutdown, _}; and not for {Ref, return, _}, as processes of calls from other nodes (erpc) end. The
+ * first crash of each kind is shown at once with its whole reason; at the end, how many there were of
+ * each kind, and the last one.
  *
  *	erltrace -N NODE -qs crashes.d [SECONDS] [PROCESS]
  *
@@ -30,7 +31,7 @@
 #pragma D option strsize=1k
 
 inline int crashed = erlreason != "normal" && erlreason != "shutdown" &&
-    !erlmatch(erlreason, "{shutdown, _}") && ($$2 == "" || erlproc == $$2);
+    !erlmatch(erlreason, "{shutdown, _}") && !erlmatch(erlreason, "{_, return, _}") && ($$2 == "" || erlproc == $$2);
 
 this term_t tag;
 this string class;

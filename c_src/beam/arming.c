@@ -459,7 +459,8 @@ static bool needs_exits(const struct beam_handle *b, const struct needs *n)
 		       n->route[ROUTE_GC] || b->vts || b->hibernate ||
 		       (b->fast && n->route[ROUTE_LOCAL]); /* a function that is traced */
 	bool of_others = READS_PBI(n->pbis, ERLPEER) || READS_PBI(n->pbis, ERLPEERPROC) ||
-			 (reads_names(n) && monitors(n));
+			 (reads_names(n) && monitors(n)) ||
+			 (n->proc_names && !b->unflagged); /* who is asked may be gone */
 
 	return !(b->fast || b->unflagged) || flagged || of_others ||
 	       (reads_names(n) && !beam_own_name_known());

@@ -464,6 +464,7 @@ static inline __attribute__((always_inline)) void call_event(ErlNifEnv *env,
 		fire(ev, fn->entry, n, fn, depth, tail);
 		learn(ts->slot, fn->call.clause);
 	} else if (fn != NULL && kind == RETURN_TO && (n = beam_nprobes(&fn->nret)) != 0) {
+		ev->ended = fn;
 		fire_return(ev, fn->ret, n, fn, depth);
 		learn(ts->slot, fn->end.clause);
 	} else if (kind == TOLD) {
@@ -565,8 +566,10 @@ void beam_fast_raised(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thr
 	if (beam_nprobes(&fn->nexc) != 0) {
 		ev->class = class;
 		ev->reason = reason;
+		ev->words = level;
 		beam_fire_exception(ev, fn, depth);
 		ev->class = ev->reason = 0;
+		ev->words = 0;
 	}
 	end(ev, t, ts);
 	beam_cost_end(b, ts, argv[0]);
@@ -693,6 +696,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *
 	if (likely(n == 1)) {
 		struct en_thread *slot = ts->slot;
 
+		ts->ev.ended = fn;
 		f = fill(slot, &ts->ev, &sole->id, clause->prog, sole->probe,
 			STRINGS(FUNCTION_ENTRY), env, argv);
 		f->ts = began;

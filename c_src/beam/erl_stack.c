@@ -18,6 +18,7 @@
 #include "atom_text.h"
 #include "atoms.h"
 #include "erl_stack.h"
+#include "functions.h"
 #include "layout.h"
 #include "vm_event.h"
 
@@ -76,7 +77,7 @@ static unsigned walk(ErlNifEnv *env, unsigned most, uint64_t *pcs, unsigned max)
 	int words = beam_stack_words(env, &stack);
 	unsigned n = 0;
 
-	if (most != 0 && (int)most < words) {
+	if (most != 0) { /* more than there are: they are left behind, but not overwritten yet */
 		stack += words - (int)most;
 		words = (int)most;
 	}
@@ -151,6 +152,10 @@ static unsigned event_function(const struct beam_event *ev, uint64_t *pcs, unsig
 	unsigned arity = 0;
 	int n;
 
+	if (max > 0 && ev->argv[0] == atom_return_to && ev->ended != NULL) {
+		pcs[0] = frame_of(ev->ended->mod, ev->ended->fun, ev->ended->arity);
+		return pcs[0] != 0;
+	}
 	if (max == 0 || !enif_get_tuple(ev->env, ev->argv[3], &n, &t) || n != 3)
 		return 0;
 	if (!enif_get_uint(ev->env, t[2], &arity))

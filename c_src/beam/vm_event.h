@@ -9,6 +9,7 @@
 
 #include "engine/current.h"
 
+struct beam_fn;
 struct beam_handle;
 struct beam_kept;
 struct beam_proc;
@@ -28,6 +29,7 @@ struct beam_event {
 	uint64_t began;		/* ns, if running times are kept */
 	bool fast;		/* by the fast way, not from the tracer */
 	struct beam_tail tail;	/* by the fast way */
+	const struct beam_fn *ended; /* at return_to: the function that has ended */
 	struct beam_kept *kept; /* at the end of a call: its arguments; or NULL */
 	/* of an exception that ends a call: error, exit or throw, and what was raised; or 0 */
 	ERL_NIF_TERM class, reason;

@@ -88,6 +88,11 @@ cases() ->
       fun exceptions/0},
      {"exceptions that nobody catches",
       ?ALL ":function-exception { @x[args[1], erlclass, erlreason] = count(); }", fun uncaught/0},
+     {"the stack of an exception", ?ALL "raise:function-exception, " ?ALL "deep:function-exception "
+      "{ @[probefunc, ustack(6), erlreason] = count(); }", fun exceptions/0},
+     {"the stack at a return", ?ALL "f:function-return { @[ustack(4)] = count(); }", fun calls/0},
+     {"what a process is called", ?ALL "f:function-entry { @[erlproc] = count(); }",
+      fun() -> [in(fun() -> f(N) end) || N <- [1, 2, 3]], f(4) end},
      {"a pattern", ?ALL "map:function-entry /erlmatch(erlarg(1), \"[{A, <<B>>}]\")/ "
       "{ @[this->A, this->B] = count(); }", fun() -> map(fun f/1, [{7, <<8>>}]) end}].
 
