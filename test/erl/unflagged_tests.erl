@@ -29,8 +29,8 @@ run(Script, Fun) -> run([], Script, Fun).
 
 %% By the way of the test.
 run(Opts, Script, Fun) ->
-    {Setting, Value} = way(),
-    application:set_env(erltrace, Setting, Value),
+    Settings = way(),
+    [application:set_env(erltrace, Setting, Value) || {Setting, Value} <- Settings],
     try
         {ok, H} = erltrace:open(),
         [ok = erltrace:setopt(H, O, V) || {O, V} <- Opts],
@@ -39,13 +39,13 @@ run(Opts, Script, Fun) ->
         try Fun(H)
         after erltrace:close(H)
         end
-    after application:unset_env(erltrace, Setting)
+    after [application:unset_env(erltrace, Setting) || {Setting, _} <- Settings]
     end.
 
 way() ->
     case get(way) of
-        fast -> {fast_calls, true};
-        _ -> {exit_events, false}
+        fast -> [{fast_calls, true}, {exit_events, false}];
+        _ -> [{exit_events, false}]
     end.
 
 %% Each test by both ways, if this node has the fast one.
