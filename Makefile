@@ -347,8 +347,14 @@ $(BUILD)/test/hooks/providers.o: c_src/provider/providers.c $(BUILD)/.flags
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -DHAVE_KERNEL -DTEST_HOOKS -MMD -MP -c -o $@ $<
 
-$(SAN)/bin/erltrace: $(SAN_CLI_OBJ) $(SAN)/liberltrace.a
+$(SAN)/bin/erltrace: $(SAN_CLI_OBJ) $(SAN)/liberltrace.a | $(addprefix $(SAN)/,scripts ebin priv)
 	$(call link,$(CLANG) $(SANITIZE) -pthread,$(EI_LIB) $(WEB_LIB))
+
+# What it finds beside itself, and brings to nodes, is as shipped.
+$(SAN)/scripts:
+	$(Q)mkdir -p $(@D) && ln -sfn $(CURDIR)/scripts $@
+$(SAN)/ebin $(SAN)/priv:
+	$(Q)mkdir -p $(@D) && ln -sfn $(abspath $(O))/$(@F) $@
 
 $(SAN_TESTS): $(SAN)/%: $(SAN)/%.o $(SAN)/liberltrace.a
 	$(call link,$(CLANG) $(SANITIZE) -pthread,$(TEST_LIB))

@@ -26,7 +26,6 @@
 #include "calls.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
-#include "fast_core.h"
 #include "kept_args.h"
 #include "nif.h"
 #include "ports.h"
@@ -218,16 +217,17 @@ static inline __attribute__((always_inline)) unsigned enter(
 
 	if (unlikely(ev->proc == &no_proc))
 		return 0;
-	if (fn->number != 0)
-		beam_stack_cut_gone(procs, ev->proc, (unsigned)beam_stack_level(ev->env),
-			beam_stack_end(ev->env), 1 + fast_core->vm.frame, fast_core->vm.return_code);
+	if (fn->number != 0) {
+		*tail = ev->tail.is;
+		return beam_stack_enter_fast(procs, ev->proc, fn,
+			(unsigned)beam_stack_level(ev->env), beam_stack_end(ev->env), &ev->tail);
+	}
 	switch (atomic_load_explicit(&beam_layout, memory_order_relaxed)) {
 	case LAYOUT_KNOWN:
 		return beam_stack_enter(procs, ev->proc, fn,
-			(unsigned)beam_stack_level(ev->env) - ev->skip, ev->env, ev->b->marked,
-			tail);
+			(unsigned)beam_stack_level(ev->env), ev->env, ev->b->marked, tail);
 	case LAYOUT_SESSIONS:
-		level = (unsigned)beam_chain_level(ev->env, slot, &in_chain) - ev->skip;
+		level = (unsigned)beam_chain_level(ev->env, slot, &in_chain);
 		if (ev->b->marked && !in_chain)
 			beam_stack_cut_chains(
 				procs, ev->proc, level, beam_stack_end(ev->env), slot);
@@ -510,16 +510,16 @@ void beam_told_end(const struct beam_event *ev, struct beam_tstate *ts)
 /* ---- the fast way (fast_calls.c) ------------------------------------------------------- */
 
 void beam_fast_called(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
-	struct beam_tstate *ts, struct beam_handle *b, unsigned skip)
+	struct beam_tstate *ts, struct beam_handle *b, struct beam_tail tail)
 {
 	if (unlikely(ts->number != b->number))
 		attach(t, ts, b);
 	beam_cost_begin(ts);
-	ts->ev.skip = skip;
+	ts->ev.tail = tail;
 	ts->ev.fast = true;
 	call_event(env, argv, t, ts, CALL);
 	ts->ev.fast = false;
-	ts->ev.skip = 0;
+	ts->ev.tail = (struct beam_tail){0};
 	beam_cost_end(b, ts, argv[0]);
 }
 

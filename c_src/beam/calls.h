@@ -15,9 +15,8 @@
 struct beam_fn;
 struct beam_handle;
 
-/* skip: words of a frame of ours on top of the stack. */
 void beam_fast_called(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
-	struct beam_tstate *ts, struct beam_handle *b, unsigned skip);
+	struct beam_tstate *ts, struct beam_handle *b, struct beam_tail tail);
 /* level: words on the stack when the function was called. */
 void beam_fast_ended(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
 	struct beam_tstate *ts, struct beam_handle *b, const struct beam_fn *fn, unsigned level);

@@ -287,19 +287,19 @@ static inline __attribute__((always_inline)) bool simple(struct beam_thread *t,
 
 static __attribute__((noinline)) void entry_slow(struct beam_thread *t, struct beam_handle *b,
 	struct beam_tstate *ts, const struct beam_fn *fn, ErlNifEnv *env, const uintptr_t *reg,
-	unsigned skip)
+	struct beam_tail tail)
 {
 	struct fast_thread *ft = &t->fast;
 
 	ft->argv[3] = make_mfa(ft, fn, fn->asks || fn->keep ? reg : NULL);
 	ft->argv[4] = 0;
-	beam_fast_called(env, ft->argv, t, ts, b, skip);
+	beam_fast_called(env, ft->argv, t, ts, b, tail);
 }
 
 /* Fires, and says whether the function's end is to be seen. */
 static inline __attribute__((always_inline)) bool entry_in(struct beam_thread *t,
 	struct beam_handle *b, unsigned slot, const struct beam_fn *fn, char *proc,
-	const uintptr_t *reg, unsigned skip)
+	const uintptr_t *reg, struct beam_tail tail)
 {
 	struct beam_tstate *ts = &t->tstates[slot];
 	ErlNifEnv *env = set_up(&t->fast, proc, atom_call, b);
@@ -313,7 +313,7 @@ static inline __attribute__((always_inline)) bool entry_in(struct beam_thread *t
 	if (unlikely(beam_nprobes(&fn->nentry) == 0 && !b->stacks && !fn->more))
 		return fn->framed;
 	if (unlikely(fn->more) || unlikely(!simple(t, b, ts, fn, env, true)))
-		entry_slow(t, b, ts, fn, env, reg, skip);
+		entry_slow(t, b, ts, fn, env, reg, tail);
 	return fn->framed;
 }
 
@@ -384,16 +384,19 @@ static __attribute__((noinline)) bool replaces(
 	return !waited || (framed && is_chain(proc, WAITED_CHAIN));
 }
 
-static uint64_t on_entry(char *proc, const uintptr_t *info, uintptr_t *reg, uint64_t top)
+static uint64_t on_entry(
+	char *proc, const uintptr_t *info, uintptr_t *reg, uint64_t top, long below)
 {
 	struct beam_thread *t = thread();
+	struct beam_tail tail = {.is = false, .below = (unsigned)below};
 	uint32_t number = 0;
-	unsigned skip = 0;
 
 	if (unlikely(t == NULL))
 		return 0;
-	if (unlikely(top != 0) && replaces(t, proc, info, top))
-		skip = 1 + fast_core->vm.frame;
+	if (unlikely(top != 0)) {
+		tail.is = replaces(t, proc, info, top);
+		tail.off = tail.is ? 0 : 1 + fast_core->vm.frame;
+	}
 	for (uint64_t in = atomic_load_explicit(&fast_slots, memory_order_relaxed); in != 0;
 		in &= in - 1) {
 		unsigned slot = (unsigned)__builtin_ctzll(in);
@@ -403,7 +406,7 @@ static uint64_t on_entry(char *proc, const uintptr_t *info, uintptr_t *reg, uint
 		if (unlikely(b == NULL))
 			continue;
 		fn = called(b, info);
-		if (likely(fn != NULL) && entry_in(t, b, slot, fn, proc, reg, skip))
+		if (likely(fn != NULL) && entry_in(t, b, slot, fn, proc, reg, tail))
 			number = fn->number;
 		beam_thread_leave(t);
 	}
@@ -411,7 +414,7 @@ static uint64_t on_entry(char *proc, const uintptr_t *info, uintptr_t *reg, uint
 		return 0;
 	return frame_word(number,
 		(uint32_t)atomic_load_explicit(&fast_core->generation, memory_order_relaxed),
-		skip != 0 ? CORE_REPLACE : CORE_PUSH);
+		tail.is ? CORE_REPLACE : CORE_PUSH);
 }
 
 /* ---- returns --------------------------------------------------------------------------- */

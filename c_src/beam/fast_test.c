@@ -43,11 +43,12 @@ static int number_of(const uintptr_t *info)
 	return info[3] == atom_grow ? GROW : NONE;
 }
 
-static uint64_t entry(char *proc, const uintptr_t *info, uintptr_t *reg, uint64_t top)
+static uint64_t entry(
+	char *proc, const uintptr_t *info, uintptr_t *reg, uint64_t top, long below)
 {
 	int number = number_of(info);
 
-	(void)proc, (void)reg;
+	(void)proc, (void)reg, (void)below;
 	if (number == NONE)
 		return 0;
 	add(&count.entries, 1);

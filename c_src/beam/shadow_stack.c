@@ -10,8 +10,10 @@
  * a chain of tail calls has is the distance between the level and the top of its frame here.
  */
 #include "erl_stack.h"
+#include "fast_core.h"
 #include "processes.h"
 #include "shadow_stack.h"
+#include "vm_event.h"
 
 #define AGAIN 64 /* against other threads, for a chunk; then it is lost, and counted */
 
@@ -195,19 +197,36 @@ void beam_stack_cut_chains(struct beam_procs *t, struct beam_proc *p, unsigned l
 	}
 }
 
-void beam_stack_cut_gone(struct beam_procs *t, struct beam_proc *p, unsigned level,
-	const uintptr_t *end, unsigned words, uintptr_t mark)
+/* Is the frame of a call by the fast way on the stack still? */
+static bool is_there(const struct beam_frame *f, unsigned level, const uintptr_t *end)
 {
-	const struct beam_frame *f;
+	const struct core_vm *vm = &fast_core->vm;
+	unsigned newest = f->level + 1 + vm->frame;
+
+	return newest <= level && core_is_frame(vm, end - newest);
+}
+
+unsigned beam_stack_enter_fast(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn,
+	unsigned level, const uintptr_t *end, const struct beam_tail *tail)
+{
+	bool off = tail->is || tail->off != 0; /* a frame is not on the stack just now */
+	struct beam_frame *f;
 
 	while (p->n > 0) {
 		f = top(p);
-		if (f->fn->number == 0 || !f->fn->framed)
-			return;
-		if (f->level + words <= level && end[-(long)(f->level + words)] == mark)
-			return;
+		if (f->fn->number == 0 || (off && f->level == tail->below) || is_there(f, level, end))
+			break;
 		pop(t, p);
 	}
+	if (tail->is && p->n > 0 && (f = top(p))->level == tail->below) {
+		*f = (struct beam_frame){.fn = fn, .level = level, .top = level};
+		return p->n;
+	}
+	level += tail->off;
+	if (!push(t, p))
+		return p->n + 1;
+	*top(p) = (struct beam_frame){.fn = fn, .level = level, .top = level};
+	return p->n;
 }
 
 void beam_stack_raised(struct beam_procs *t, struct beam_proc *p, unsigned level)

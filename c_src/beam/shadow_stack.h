@@ -15,6 +15,8 @@
 
 #pragma GCC visibility push(hidden)
 
+struct beam_tail;
+
 /*
  * A call with so many words on the stack; returns its depth, 1 for the outermost. tail: it takes
  * the place of the function that made it. end: the stack's, whose frames of return_to show what has
@@ -28,10 +30,10 @@ void beam_stack_cut(struct beam_procs *t, struct beam_proc *p, unsigned level);
  * over (hibernation is not told of). end: of the stack. */
 void beam_stack_cut_chains(struct beam_procs *t, struct beam_proc *p, unsigned level,
 	const uintptr_t *end, unsigned slot);
-/* A call by the fast way, with so many words on the stack: what has no frame of that way's any more,
- * of `words` words, the newest of them mark, is over (hibernation is not told of). */
-void beam_stack_cut_gone(struct beam_procs *t, struct beam_proc *p, unsigned level,
-	const uintptr_t *end, unsigned words, uintptr_t mark);
+/* A call by the fast way, with so many words on the stack. What has no frame of that way any more is
+ * over (hibernation is not told of). */
+unsigned beam_stack_enter_fast(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn,
+	unsigned level, const uintptr_t *end, const struct beam_tail *tail);
 /* An exception was caught: what was called at this level or deeper has ended. */
 void beam_stack_raised(struct beam_procs *t, struct beam_proc *p, unsigned level);
 /* Control returned at this level: the function that ended, or NULL; its depth. */

@@ -149,11 +149,20 @@ static inline void look(const struct en_current *cur, const struct beam_value *v
 		look_kept(k, v, what);
 }
 
-static __attribute__((noinline)) void match_kept(
+/* What stands for it is a tuple, but has no parts. */
+static inline bool is_left_out(const struct beam_event *ev, ERL_NIF_TERM t)
+{
+	return unlikely(ev->kept != NULL) && ev->kept->cut && beam_kept_left_out(ev->kept, t);
+}
+
+/* Does the pattern come upon one? Then it does not match. */
+static __attribute__((noinline)) bool match_meets(
 	const struct beam_event *ev, const struct beam_pattern *p, const struct beam_value *v)
 {
-	if (ev->kept->cut && v != NULL)
-		ev->kept->met |= beam_match_meets(ev->env, p, v, ev->kept);
+	if (!ev->kept->cut || v == NULL || !beam_match_meets(ev->env, p, v, ev->kept))
+		return false;
+	ev->kept->met = true;
+	return true;
 }
 
 /* ---- where terms come from -------------------------------------------------------------- */
@@ -217,7 +226,8 @@ ENTRY static uint64_t part(
 
 	if (unlikely(s == NULL || slot >= TERM_SLOTS))
 		return 0;
-	if (is_term(v) && get_part(event_of(cur), what, v->term, n, &t))
+	if (is_term(v) && !is_left_out(event_of(cur), v->term) &&
+		get_part(event_of(cur), what, v->term, n, &t))
 		return put(s, slot, VALUE_TERM, t);
 	look(cur, v, what == TERM_KEY ? LOOK_KEYS : LOOK_AT);
 	set(s, slot, false);
@@ -234,7 +244,8 @@ ENTRY static uint64_t source_part(const struct en_current *cur, unsigned slot, e
 	if (unlikely(s == NULL || slot >= TERM_SLOTS))
 		return 0;
 	if (get_source(event_of(cur), pbi, source_n, &v)) {
-		if (get_part(event_of(cur), what, v.term, n, &t))
+		if (!is_left_out(event_of(cur), v.term) &&
+			get_part(event_of(cur), what, v.term, n, &t))
 			return put(s, slot, VALUE_TERM, t);
 		look(cur, &v, what == TERM_KEY ? LOOK_KEYS : LOOK_AT);
 	}
@@ -255,8 +266,8 @@ static inline bool match_value(const struct beam_event *ev, struct beam_slots *s
 {
 	bool is;
 
-	if (unlikely(ev->kept != NULL))
-		match_kept(ev, p, v);
+	if (unlikely(ev->kept != NULL) && match_meets(ev, p, v))
+		fails = true;
 	is = !fails && beam_match(ev->env, p, v, &s->value[first]);
 	set_vars(s, p, first, is);
 	return is;

@@ -13,6 +13,13 @@ struct beam_handle;
 struct beam_kept;
 struct beam_proc;
 
+/* A call where a frame of the fast way was on top of the stack. */
+struct beam_tail {
+	bool is;	/* a tail call, whose frame takes the place of that */
+	unsigned below; /* words under that frame */
+	unsigned off;	/* words that are not on the stack now, but will be under its own */
+};
+
 struct beam_event {
 	struct en_current cur; /* its key is the process or port */
 	struct beam_handle *b;
@@ -20,7 +27,7 @@ struct beam_event {
 	struct beam_proc *proc; /* set in the context of its own process; else NULL */
 	uint64_t began;		/* ns, if running times are kept */
 	bool fast;		/* by the fast way, not from the tracer */
-	unsigned skip;		/* words on the stack that do not count: a frame of the fast way */
+	struct beam_tail tail;	/* by the fast way */
 	struct beam_kept *kept; /* at the end of a call: its arguments; or NULL */
 	/* of an exception that ends a call: error, exit or throw, and what was raised; or 0 */
 	ERL_NIF_TERM class, reason;

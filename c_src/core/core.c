@@ -135,26 +135,21 @@ static inline long depth(char *proc, const struct core_vm *vm)
 	return *pointer(proc, vm->hend) - *pointer(proc, vm->stop);
 }
 
-/* A frame where the stack had `below` words: what was pushed since moves. */
-static inline void push(char *proc, const struct core_vm *vm, uintptr_t *reg, unsigned live,
-	uint64_t word, long below)
+static inline void push(
+	char *proc, const struct core_vm *vm, uintptr_t *reg, unsigned live, uint64_t word)
 {
 	uintptr_t *e;
-	long above;
 
 	if (unlikely(!has_room(proc, vm)) && !make_room(proc, vm, reg, live)) {
 		atomic_fetch_add_explicit(&erltrace_core_1.missed, 1, memory_order_relaxed);
 		return;
 	}
-	above = depth(proc, vm) - below;
 	e = *pointer(proc, vm->stop) - 1 - vm->frame;
-	*pointer(proc, vm->stop) = e;
-	for (; unlikely(above > 0); above--, e++)
-		e[0] = e[1 + vm->frame];
 	for (uint32_t i = vm->frame; i > 1; i--)
 		e[i] = SMALL_0;
 	e[1] = word;
 	e[0] = vm->return_code;
+	*pointer(proc, vm->stop) = e;
 }
 
 /* ---- the hooks ------------------------------------------------------------------------- */
@@ -171,32 +166,37 @@ static inline uintptr_t original(
 }
 
 /*
- * The VM's function does what others have armed. It does not see the frame of this call: with that
- * on top, call_time would take the call for a tail call, and its caller's time for the function's.
+ * The VM's function does what others have armed, and must not see our frames: call_time would take
+ * every call for a tail call, and return_to would not know its own frame in a chain of them. So it
+ * runs first, and a frame of ours that is on top is off meanwhile. Ours return first then, and theirs
+ * are as they would be without us.
  */
 static uintptr_t hook_entry(char *proc, uintptr_t *info, uintptr_t *reg)
 {
 	const struct core_vm *vm = &erltrace_core_1.vm;
 	const struct core_ops *ops;
+	uint64_t word = 0, top = 0;
 	uintptr_t *e, code;
 	struct thread *t;
-	uint64_t word;
-	bool ours;
-	long below;
+	long below = 0;
 
-	if (unlikely(is_sensitive(proc, vm)) || unlikely((ops = enter(&t)) == NULL))
+	if (unlikely(is_sensitive(proc, vm)))
 		return original(proc, vm, info, reg);
 	e = *pointer(proc, vm->stop);
-	ours = core_is_frame(vm, e);
-	word = ops->entry(proc, info, reg, ours ? e[1] : 0);
-	leave(t);
-	if (word == 0)
-		return original(proc, vm, info, reg);
-	if (ours && (word & 15) == CORE_REPLACE)
+	if (core_is_frame(vm, e)) {
+		top = e[1];
 		*pointer(proc, vm->stop) = e + 1 + vm->frame;
-	below = depth(proc, vm);
+		below = depth(proc, vm);
+	}
 	code = original(proc, vm, info, reg);
-	push(proc, vm, reg, (unsigned)info[4], word | 15, below);
+	if (likely((ops = enter(&t)) != NULL)) {
+		word = ops->entry(proc, info, reg, top, below);
+		leave(t);
+	}
+	if (top != 0 && (word & 15) != CORE_REPLACE)
+		push(proc, vm, reg, (unsigned)info[4], top);
+	if (word != 0)
+		push(proc, vm, reg, (unsigned)info[4], word | 15);
 	return code;
 }
 

@@ -48,11 +48,12 @@ struct core_word {
 
 /*
  * Called on the scheduler that runs the process, in the process's own context. info: the code's
- * module, function and arity are words 2 to 4. top: the word of the newest frame if it is ours and
- * lies on top, or 0.
+ * module, function and arity are words 2 to 4. top: the word of the frame that is on top if it is
+ * ours, or 0; below: words of the stack under it then. It is off during entry().
  */
 struct core_ops {
-	uint64_t (*entry)(char *proc, const uintptr_t *info, uintptr_t *reg, uint64_t top);
+	uint64_t (*entry)(
+		char *proc, const uintptr_t *info, uintptr_t *reg, uint64_t top, long below);
 	/* NULL, or: an exception is about to be handled that leaves frames of ours. */
 	void (*raising)(char *proc);
 	/* A call returns reg[0]. */

@@ -241,12 +241,12 @@ program(victim) -> [{caught, ops_of(4, still)} | path(4, pick([stop, stop, bomb]
 program(Kind) when Kind =:= parked; Kind =:= purged ->
     Last = case Kind of parked -> park; purged -> stop end,
     [{caught, ops_of(3, old)} | path(5, Last)];
-program(foreign) -> [{caught, ops_of(Size, still)} || Size <- [4, 6, 8]] ++ many();
-program(_) -> [{caught, ops_of(Size, all)} || Size <- [4, 6, 8, 9]] ++ many().
+program(foreign) -> [{caught, ops_of(Size, still)} || Size <- [4, 6, 8]] ++ many(8);
+program(_) -> [{caught, ops_of(Size, all)} || Size <- [4, 6, 8, 9]] ++ many(14).
 
 %% Calls without number: most of them are here.
-many() ->
-    [{fib, 10 + rand:uniform(4)}, {loop, rand:uniform(600)}, {ping, rand:uniform(100)},
+many(Fib) ->
+    [{fib, Fib + rand:uniform(4)}, {loop, rand:uniform(100 * Fib)}, {ping, rand:uniform(100)},
      {hop, rand:uniform(100)}, {deep, rand:uniform(200), rand:uniform(20), [leaf, minor]},
      {caught, [{deep, rand:uniform(50), 2, [{raise, kind()}]}]}].
 

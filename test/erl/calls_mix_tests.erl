@@ -79,8 +79,8 @@ with(Ways, Fun) ->
     Hs = [open(W, calls_mix:script()) || W <- Ways],
     try Fun(Hs) after [ok = erltrace:close(H) || H <- Hs] end.
 
-%% Two scripts count the same, while others come and go. By the tracer another script that has
-%% exceptions may make a tail call look like a call that returns.
+%% Two scripts count the same, while others come and go. Beside a traced script that has exceptions
+%% a tail call may look like a call that returns, as the VM then has a frame for it.
 scripts_test_() ->
     [{lists:concat([A, " ", B]), {timeout, 120, fun() -> calls_mix:quiet(), scripts(A, B) end}}
      || A <- ways(), B <- ways(), A =< B].
@@ -93,10 +93,10 @@ scripts(A, B) ->
         P ! stop,
         receive {'DOWN', M, process, P, Why} -> normal = Why end,
         Want = calls_mix:expected(Plan, #{rounds => 10, seen => seen()}),
-        [case Way of
-             fast -> same(Want, H);
-             traced -> every_call(Want, calls_mix:counts(H))
-         end || {Way, H} <- lists:zip([A, B], Hs)]
+        [case {A, B} of
+             {fast, fast} -> same(Want, H);
+             _ -> entries(Want, calls_mix:counts(H))
+         end || H <- Hs]
     end).
 
 come_and_go(Way) ->
@@ -161,11 +161,14 @@ unseen(_) -> [].
 claims(Tool) -> lists:member(Tool, [dbg, eprof, call_time, return_to, return_trace, exception_trace]).
 
 every_call(Want, Got) ->
-    Entries = fun(C) -> calls_mix:sum([#{F => N} || {{W, F}, N} <- maps:to_list(C),
-                                                    W =:= e orelse W =:= t]) end,
-    ?assertEqual([], differs(Entries(Want), Entries(Got))),
+    entries(Want, Got),
     Open = calls_mix:total([o], Want),
     ?assertEqual(calls_mix:total([e], Got), calls_mix:total([r, x], Got) + Open).
+
+entries(Want, Got) ->
+    Entries = fun(C) -> calls_mix:sum([#{F => N} || {{W, F}, N} <- maps:to_list(C),
+                                                    W =:= e orelse W =:= t]) end,
+    ?assertEqual([], differs(Entries(Want), Entries(Got))).
 
 %% ---- exceptions -------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@
 %% Before anything is installed.
 finder_test_() ->
     {setup, fun start/0, fun(_) -> ok end, {inorder,
-      [{timeout, 120, fun every_byte/0}, fun a_mapping_is_missing/0]}}.
+      [{timeout, 600, fun every_byte/0}, fun a_mapping_is_missing/0]}}.
 
 start() ->
     {ok, _} = application:ensure_all_started(erltrace),

@@ -134,6 +134,8 @@ cut_args_looked_at() ->
          {"/erlget(\"z\", erlelement(5, erlarg(0))) == \"v\"/ { }", 1},
          {"/erlget(\"k\", erlelement(4, erlarg(0))) == \"v\"/ { }", 1},
          {"/erlhd(erlelement(6, erlarg(0))) == \"x\"/ { }", 0},
+         {"/erltype(erlelement(1, erlelement(4, erlarg(0)))) == \"none\"/ { @none = count(); }", 1},
+         {"/erlmatch(erlelement(4, erlarg(0)), \"{A, B}\")/ { @matches = count(); }", 1},
          {"/erlelement(4, erlarg(0)) == 1/ { }", 1},
          {"/erlelement(4, erlarg(0)) == \"x\"/ { }", 1},
          {"/erlelement(1, erlarg(0)) == erlelement(2, erlarg(0))/ { }", 0},
@@ -143,6 +145,7 @@ cut_args(Clause, Arg) ->
     {ok, H} = erltrace:script([return("work"), Clause]),
     {done, _} = work(Arg),
     {ok, #{fired := 1, no_args := 0, cut_args := Cut}} = erltrace:status(H),
+    ?assertNot(maps:is_key({"matches", []}, script_run:aggregations(H))),
     ok = erltrace:close(H),
     Cut.
 

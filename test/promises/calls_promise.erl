@@ -85,8 +85,7 @@ told(Way, Counts, Batches, Ms) ->
     [E, T, R, X, L, O] = [calls_mix:total([W], Counts) || W <- [e, t, r, x, l, o]],
     true = E + T =:= R + X + L + O,
     say("~s: ~b calls on ~b schedulers in ~b s: ~b + ~b tail calls = ~b returns + ~b exceptions + ~b "
-        "left by tail calls + ~b open when the process was killed or hibernated; the code replaced and "
-        "purged ~b times",
+        "left by tail calls + ~b that hibernation took away; the code replaced and purged ~b times",
         [Way, E + T, erlang:system_info(schedulers_online), Ms div 1000, E, T, R, X, L, O,
          Batches]).
 
@@ -177,8 +176,8 @@ soak(Seconds) ->
     Killed = tame(Wild),
     N = max(1, length(Sizes) div 4),
     %% The least of a quarter: what leaks stays, what a busy machine lets pile up goes again.
-    Early = lists:min(lists:sublist(Sizes, N + 1, N)),
-    Late = lists:min(lists:nthtail(3 * N, Sizes)),
+    Early = lists:min(lists:sublist(Sizes, min(N + 1, length(Sizes)), N)),
+    Late = lists:min(lists:nthtail(min(3 * N, length(Sizes) - 1), Sizes)),
     say("soak of ~b s by ~p: ~b handles, ~b calls, all counted; ~b wild processes killed; resident at "
         "least ~.1f MB in its second quarter, ~.1f in its last", [Seconds, Ways, Turns, Calls, Killed,
                                                                   Early / 1024, Late / 1024]),
@@ -188,13 +187,17 @@ soak(Seconds) ->
 soak(Ways, Until, Seed, Calls, Sizes) ->
     Way = lists:nth(1 + Seed div 4 rem length(Ways), Ways),
     Legal = [T || T <- calls_mix:tools(), calls_mix_tests:legal(Way, T)],
-    More = case Seed rem 4 of
+    More = try Seed rem 4 of
                0 -> calls_mix_tests:tool(Way, lists:nth(1 + Seed div 8 rem length(Legal), Legal), Seed, 20);
                _ ->
                    H = calls_mix_tests:open(Way, [calls_mix:script(), wild_script()]),
                    Counts = batch(H, Seed, ?BATCH div 20, #{}),
                    ok = erltrace:close(H),
                    calls_mix:total([e, t], Counts)
+           catch
+               C:R:S ->
+                   io:format("seed ~b, ~s~n", [Seed, Way]),
+                   erlang:raise(C, R, S)
            end,
     garbage_collect(),
     All = [kb() | Sizes],
