@@ -12,7 +12,7 @@
 %% (c_src/beam/fast_find.c) and tests it on functions of this module. If anything is not as known, the
 %% answer is why, and calls are traced.
 -module(erltrace_fastcalls).
--export([available/0, arm/3, add/2, disarm/1, forget/1, is_armed/2, count/1, breakpoints/0]).
+-export([available/0, arm/3, add/2, disarm/1, forget/1, renew/1, is_armed/2, count/1, breakpoints/0]).
 -export([find/0]). % for tests
 -export([one/1, timed/1, body/1, tail/1, raise/1, grow/1]). % what is looked at, and tested
 -export_type([fast/0]).
@@ -22,12 +22,14 @@
 -record(fast, {number :: pos_integer() | alone,
                owner :: pid(),
                session :: term(),                     % from OTP 27 on
-               patterns = #{} :: erltrace_patterns:patterns()}).
+               patterns = #{} :: erltrace_patterns:patterns(),
+               unseen = [] :: [mfa()]}).              % renew/1 has yet to look at
 -opaque fast() :: #fast{}.
 -type answer() :: ok | {refused, Why :: binary()}.
 
 -define(KEPT, fast). % {what our handles have set, [{number of a handle, what it has asked for}]}
 -define(MANY, 2000).
+-define(AT_ONCE, 50).
 
 %% ---- is it there? ----------------------------------------------------------------------------
 
@@ -363,6 +365,20 @@ functions(M) ->
     try erlang:get_module_info(M, functions)
     catch error:_ -> [] % it is not loaded
     end.
+
+%% @doc Others may have taken breakpoints away that were ours, of a function or two. A few functions are
+%% looked at each time, all in turn.
+-spec renew(fast()) -> fast().
+renew(#fast{session = undefined, unseen = [], patterns = Patterns} = Fast) when map_size(Patterns) > 0 ->
+    look_at(Fast#fast{unseen = [{M, F, A} || {M, Fs} <- maps:to_list(Patterns),
+                                             {F, A} <- maps:keys(Fs)]});
+renew(#fast{session = undefined, unseen = [_ | _]} = Fast) -> look_at(Fast);
+renew(Fast) -> Fast.
+
+look_at(#fast{unseen = Unseen} = Fast) ->
+    {Now, Later} = lists:split(min(?AT_ONCE, length(Unseen)), Unseen),
+    _ = lists:any(fun is_free/1, Now) andalso erltrace_vm:locked(fun() -> set_shared(Fast) end),
+    Fast#fast{unseen = Later}.
 
 %% @doc Take back what only handle Number needs, and what handles that are dead have left.
 -spec forget(pos_integer() | alone) -> ok.

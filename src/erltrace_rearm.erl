@@ -44,7 +44,8 @@ is_armed({Armed, _}, {_, MFA}) -> erltrace_vm:is_traced(Armed, MFA).
 %% @doc Arm what has been loaded since the last poll.
 -spec poll(reference(), rearm(), both(), erltrace_counters:counters()) ->
           {rearm(), both(), erltrace_counters:counters()}.
-poll(Nif, #rearm{known = Known, samples = Samples}, Armed, Counters) ->
+poll(Nif, #rearm{known = Known, samples = Samples}, {Traced, Fast}, Counters) ->
+    Armed = {Traced, renew(Fast)},
     Loaded = erlang:loaded(),
     New = [M || M <- Loaded, not is_map_key(M, Known), M =/= erltrace_nif,
                 erltrace_nif:wants(Nif, M)],
@@ -61,6 +62,9 @@ poll(Nif, #rearm{known = Known, samples = Samples}, Armed, Counters) ->
             {Rearm#rearm{samples = maps:merge(Rearm#rearm.samples, samples(Armed1, Patterns))},
              Armed1, Counters2}
     end.
+
+renew(undefined) -> undefined;
+renew(Fast) -> erltrace_fastcalls:renew(Fast).
 
 rearm({Armed, Fast}, Patterns) ->
     {Fasts, Others} = lists:partition(fun({Kind, _, _, _}) -> Kind =:= fast end, Patterns),

@@ -19,6 +19,7 @@ tests() ->
      {"two scripts on a loop: its stack is bounded", fun two_scripts_on_a_loop/0},
      {"what a loop returns: its stack is bounded", fun what_a_loop_returns/0},
      {"a process that becomes sensitive", fun becomes_sensitive/0},
+     {"another tool takes the breakpoint of one function", fun one_breakpoint_is_taken/0},
      {"many scripts begin and end at once", fun many_at_once/0},
      {"a frame needs a collection where the heap may not grow", fun max_heap_size/0}].
 
@@ -61,6 +62,19 @@ becomes_sensitive() ->
     f(1),
     in(fun() -> secret() end),
     in(fun() -> catch secret_error() end),
+    ?assertMatch([{count, [], 1}], rows(H)).
+
+%% Not that of the function which is looked at for its module, whichever that is.
+one_breakpoint_is_taken() ->
+    H = open(?ALL "f:function-entry, " ?ALL "other:function-entry, " ?ALL "big:function-entry { @ = count(); }"),
+    MFAs = [{?MODULE, f, 1}, {?MODULE, other, 2}, {?MODULE, big, 1}],
+    [begin
+         erlang:trace_pattern(MFA, true, Kind),
+         erlang:trace_pattern(MFA, false, Kind),
+         until(fun() -> erltrace_vm:has_sessions() orelse
+                            erlang:trace_info(MFA, call_count) =/= {call_count, false} end)
+     end || MFA <- MFAs, Kind <- [[global], [call_count]]],
+    f(1),
     ?assertMatch([{count, [], 1}], rows(H)).
 
 many_at_once() ->
@@ -128,3 +142,8 @@ rows(H) ->
 in(Fun) ->
     {P, M} = spawn_monitor(Fun),
     receive {'DOWN', M, process, P, normal} -> ok end.
+
+until(Fun) -> until(Fun, 1000).
+
+until(Fun, 0) -> ?assert(Fun());
+until(Fun, N) -> Fun() orelse begin timer:sleep(10), until(Fun, N - 1) end.
