@@ -49,7 +49,9 @@ static void look_at_call(struct seen *s, unsigned fn)
 		break;
 	case RT_timestamp: u->vars |= USES_VAR(TIMESTAMP); break;
 	case RT_ureg: u->vars |= USES_VAR(UREGS); break;
+	case RT_source_match:
 	case RT_pbi_num: u->pbis |= 1u << s->value[R2]; break;
+	case RT_source_part: u->pbis |= 1u << (s->value[R2] & 0xff); break;
 	case RT_term_source:
 	case RT_pbi_str: u->pbis |= 1u << s->value[R3]; break;
 	case RT_pbi_equals: u->pbis |= 1u << (s->value[R3] & 0xff); break;
