@@ -13,6 +13,8 @@
 #include "shadow_stack.h"
 #include "vm_threads.h"
 
+#define AGAIN 8 /* against the sweep, and other processes where slots are not exact */
+
 /* No pids. Of a slot that is free: what is in it has been given back, or belongs to the sweep. */
 #define EMPTY	1
 #define RETIRED 2 /* not free yet */
@@ -99,8 +101,11 @@ static __attribute__((noinline)) struct beam_proc *claim(struct beam_procs *t, E
 
 		p = slot(t, pid, i);
 		old = atomic_load_explicit(&p->pid, memory_order_relaxed);
-		if ((old == 0 || old == EMPTY || t->slots.exact) &&
-			atomic_compare_exchange_strong(&p->pid, &old, pid)) {
+		/* the sweep may take out a dead one just now: then it is free, and tried again */
+		for (int again = 0; again < AGAIN && (old == 0 || old == EMPTY || t->slots.exact);
+			again++) {
+			if (!atomic_compare_exchange_strong(&p->pid, &old, pid))
+				continue;
 			if (old == EMPTY)
 				init(p);
 			else
