@@ -19,6 +19,7 @@
 -module(erltrace_counters).
 -export([new/3, add/3, any/1, read/1, read_if_due/1, read_in_background/1, lost/1, off/1, forget/1,
          kept/0, about/1]).
+-export([pattern/4, counter/2]). % for erltrace_fastcalls
 -export_type([counters/0]).
 
 -define(BATCH, 500).    % counts given to the library at once
@@ -161,6 +162,9 @@ setter(Session, #counters{owner = Owner}) ->
             pattern(Session, MFA, Pattern, Opts)
     end.
 
+%% @doc Set it, in a trace session or, before OTP 27, for the node.
+-spec pattern(term(), {module() | '_', atom(), arity() | '_'}, boolean() | pause | list(), [atom()]) ->
+          term().
 pattern(Session, MFA, Pattern, Opts) ->
     try
         case Session of
@@ -173,6 +177,8 @@ pattern(Session, MFA, Pattern, Opts) ->
 is_free(MFA) ->
     counter(undefined, MFA) =:= false andalso erlang:trace_info(MFA, traced) =/= {traced, global}.
 
+%% @doc What it has counted; `false': it does not count.
+-spec counter(term(), mfa()) -> non_neg_integer() | false | undefined.
 counter(undefined, MFA) ->
     {call_count, N} = erlang:trace_info(MFA, call_count),
     N;

@@ -308,14 +308,7 @@ setter(#fast{session = Session, owner = Owner}) ->
             pattern(Session, MFA, Pattern, Opts)
     end.
 
-pattern(Session, MFA, Pattern, Opts) ->
-    try
-        case Session of
-            undefined -> erlang:trace_pattern(MFA, Pattern, Opts);
-            _ -> apply(trace, function, [Session, MFA, Pattern, Opts])
-        end
-    catch error:badarg -> 0 % the module has gone
-    end.
+pattern(Session, MFA, Pattern, Opts) -> erltrace_counters:pattern(Session, MFA, Pattern, Opts).
 
 %% @doc Take them back.
 -spec disarm(fast()) -> ok.
@@ -329,12 +322,7 @@ disarm(#fast{session = Session}) ->
 -spec is_armed(fast(), mfa()) -> boolean().
 is_armed(#fast{session = Session}, MFA) -> is_integer(counter(Session, MFA)).
 
-counter(undefined, MFA) ->
-    {call_count, N} = erlang:trace_info(MFA, call_count),
-    N;
-counter(Session, MFA) ->
-    {call_count, N} = apply(trace, info, [Session, MFA, call_count]),
-    N.
+counter(Session, MFA) -> erltrace_counters:counter(Session, MFA).
 
 %% @doc How many functions.
 -spec count(fast()) -> non_neg_integer().

@@ -24,7 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "compiler.h"
 #include "atoms.h"
@@ -148,18 +147,14 @@ static bool in_code(const uint8_t *p, size_t n)
 	return m != NULL && m->to - (uintptr_t)p >= n;
 }
 
-/* The text of the VM: that which runs this. */
+/* The text of the VM: of the file that the functions which NIFs call are in. */
 static bool in_vm(uintptr_t p)
 {
-	const struct mapping *m = map_of(p);
-	char exe[256];
-	ssize_t n;
+	const struct mapping *m = map_of(p), *vm = map_of((uintptr_t)enif_self);
 
-	n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	if (m == NULL || n <= 0)
-		return false;
-	exe[n] = '\0';
-	return m->perms[2] == 'x' && m->perms[1] != 'w' && strncmp(m->name, exe, 63) == 0;
+	return m != NULL && vm != NULL && m->perms[2] == 'x' && m->perms[1] != 'w' &&
+	       vm->inode != 0 && m->inode == vm->inode && m->major == vm->major &&
+	       m->minor == vm->minor;
 }
 
 static bool word_ok(struct fast_found *f, struct core_word *w, uintptr_t function, const char *what)
