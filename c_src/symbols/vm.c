@@ -305,6 +305,26 @@ static bool find_frame(
 	return true;
 }
 
+static const struct vm_range *find_code(const struct vm *vm, uint64_t addr);
+
+/*
+ * A BIF has no code of its own on a stack: its frame is the end of the MFA in its Export, which is
+ * never freed. Before that there is where to call it, for each code index.
+ */
+static bool find_export(const struct vm *vm, uint64_t addr, char *buf, size_t size)
+{
+	uint64_t at = addr + 1, code[3];
+	struct function f;
+
+	if (at % 8 != 0 || vm->tables.jit.light == 0 ||
+		!vm_read(vm, at - sizeof(f.mfa), f.mfa, sizeof(f.mfa)) || !vm_is_atom(f.mfa[0]) ||
+		!vm_is_atom(f.mfa[1]) || f.mfa[2] > 255 ||
+		!vm_read(vm, at - sizeof(f.mfa) - vm->tables.jit.export_mfa, code, sizeof(code)))
+		return false;
+	return find_code(vm, code[0]) != NULL && find_code(vm, code[1]) != NULL &&
+	       find_code(vm, code[2]) != NULL && format(vm, &f, false, buf, size);
+}
+
 /*
  * What is known is forgotten when code is loaded or removed, as its memory is used again; it is
  * kept when the VM has ended.
@@ -349,8 +369,11 @@ bool vm_frame(struct vm *vm, uint64_t addr, bool lines, char *buf, size_t size, 
 		snprintf(buf, size, "%s", k->text);
 		return true;
 	}
-	if (!find_frame(vm, addr, lines, buf, size, first))
-		return false;
+	if (!find_frame(vm, addr, lines, buf, size, first)) {
+		*first = addr;
+		if (!find_export(vm, addr, buf, size))
+			return false;
+	}
 	learn(vm, *first, *first, buf);
 	learn(vm, addr, *first, buf);
 	return true;

@@ -10,7 +10,7 @@
 #include "vm_tables.h"
 
 #define ANY -1
-enum { NEXT = 24, CALL = 96 }; /* bytes within which the next instruction of a sequence is */
+enum { NEXT = 24, CALL = 96, YIELD = 512 }; /* bytes within which the next instruction of a sequence is */
 
 struct pattern {
 	unsigned n;
@@ -27,6 +27,8 @@ static const struct pattern load_index = /* movabs $index, %rdi; mov (%rdi), %ed
 	set_export = {4, {0x48, 0x89, 0x4b, ANY}},    /* mov %rcx, export(%rbx) */
 	leave = {4, {0x48, 0x8d, 0x63, ANY}},	      /* lea registers(%rbx), %rsp */
 	call_rax = {5, {0x48, 0x89, 0xde, 0xff, 0xd0}}, /* mov %rbx, %rsi; call *%rax */
+	take_mfa = {4, {0x48, 0x8d, 0x49, ANY}}, /* lea mfa(%rcx), %rcx */
+	set_mfa = {7, {0x49, 0x89, 0x8d, ANY, ANY, 0, 0}}, /* mov %rcx, current(%r13) */
 	call_rcx = {8, {0x48, 0x89, 0xde, 0x48, 0x89, 0xc1, 0xff, 0xd1}};
 
 struct code {
@@ -111,6 +113,18 @@ static size_t find_light(const struct code *c, size_t from, struct vm_jit *j, si
 	return c->n;
 }
 
+/* Where the process yields instead of calling it, its MFA goes to the process. */
+static uint32_t find_export_mfa(const struct code *c, size_t from, const struct vm_jit *j)
+{
+	for (size_t i = from; (i = find(c, &take_mfa, i, from + YIELD)) < c->n; i++) {
+		size_t set = find(c, &set_mfa, i + take_mfa.n, i + take_mfa.n + NEXT);
+
+		if (set < c->n && displacement(c, set) == j->current)
+			return c->p[i + 3];
+	}
+	return 0;
+}
+
 bool vm_jit_find(const uint8_t *code, size_t n, uint64_t at, struct vm_jit *j)
 {
 	struct code c = {code, n};
@@ -131,7 +145,9 @@ bool vm_jit_find(const uint8_t *code, size_t n, uint64_t at, struct vm_jit *j)
 		j->nif = j->current = j->i = 0; /* a NIF is told where a BIF is */
 	i = find_light(&c, 0, j, &returns);
 	again = i < n ? find_light(&c, i + 1, &other, &unused) : n;
-	if (i < n && again == n && j->export < 256)
+	if (i < n && again == n && j->export < 256 && j->current != 0)
+		j->export_mfa = find_export_mfa(&c, returns, j);
+	if (j->export_mfa != 0)
 		j->light = at + returns;
 	return true;
 }

@@ -30,6 +30,7 @@ struct vm_jit {
 	uint64_t nif, bif, light; /* return addresses */
 	uint32_t current, i;	  /* in a process: its NIF's or BIF's MFA; where it goes on */
 	uint32_t export;	  /* in a scheduler's registers: a pointer to the light BIF's Export */
+	uint32_t export_mfa;	  /* in an Export */
 };
 
 struct vm_tables {

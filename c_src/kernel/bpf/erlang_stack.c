@@ -18,7 +18,7 @@ enum { LEAVING = 64, SAVED = 256 };		  /* bytes of code, of a thread's stack */
 enum { OWN_BIT = 32, RAW = 2 };			  /* words */
 enum { MFA_SIZE = 24 };			  /* bytes, right before a function's code */
 enum { MOST_NATIVE = 64 << 20 };		  /* of a thread's stack */
-enum { DIRTY = 1 };				  /* no return address */
+enum { DIRTY = 1, DIRTY_WORDS = 12 };		  /* no return address */
 enum { FROM_BP = 0xec8948, FROM_PROCESS = 0x658b49 }; /* mov %rbp, %rsp; mov stop(%r13), %rsp */
 
 static inline uint64_t limited(uint64_t n)
@@ -209,10 +209,35 @@ static inline uint64_t native_frames(
 	return n;
 }
 
+/* The same function: two MFAs with the same three words. */
+static inline bool is_same(uint64_t mfa, uint64_t other)
+{
+	return user_word(mfa) == user_word(other) && user_word(mfa + 8) == user_word(other + 8) &&
+	       user_word(mfa + 16) == user_word(other + 16);
+}
+
 /*
- * The NIF or BIF that runs, as an address in its own function: it has no frame on the stack. Where
- * it returns to (called) says which kind it is, and so where it is told. 0: none, or one that was
- * made while running (enif_schedule_nif()), which is in no module.
+ * A dirty NIF or BIF is called through a structure of its process: at is where that has its code.
+ * After it there is a pointer to the function's own MFA.
+ */
+static inline uint64_t dirty_callee(const struct walk *w, uint64_t at)
+{
+	if (at == 0 || is_code(w, at) || !is_mfa(at - MFA_SIZE))
+		return at;
+	for (uint64_t i = unknown_zero(); i < DIRTY_WORDS; i++) {
+		uint64_t mfa = user_word(at + 8 * i);
+
+		if (is_code(w, mfa) && is_same(mfa, at - MFA_SIZE))
+			return mfa + MFA_SIZE;
+	}
+	return 0;
+}
+
+/*
+ * The NIF or BIF that runs, which has no frame on the stack: where its MFA ends, in its function or,
+ * for a light BIF, in its Export. Where it returns to (called) says which kind it is, and so where
+ * it is told. 0: none, or one that was made while running (enif_schedule_nif()), which is in no
+ * module.
  */
 INLINE_HERE uint64_t k_erlang_callee(struct en_thread *t, const struct k_vm_stacks *vm,
 	uint64_t process, uint64_t top, uint64_t called)
@@ -220,13 +245,15 @@ INLINE_HERE uint64_t k_erlang_callee(struct en_thread *t, const struct k_vm_stac
 	struct walk *w = (struct walk *)(void *)t->k.big;
 	uint64_t at = 0, mfa;
 
+	find_code(w, vm);
+	if (called == vm->jit.light && called != 0) {
+		mfa = user_word(top + vm->jit.export) + vm->jit.export_mfa;
+		return is_mfa(mfa) ? mfa + MFA_SIZE : 0;
+	}
 	if (called == DIRTY && vm->jit.i != 0)
-		at = user_word(process + vm->jit.i);
-	else if (called == vm->jit.light && called != 0)
-		at = user_word(user_word(top + vm->jit.export));
+		at = dirty_callee(w, user_word(process + vm->jit.i));
 	else if ((called == vm->jit.nif || called == vm->jit.bif) && called != 0)
 		at = user_word(process + vm->jit.current) + MFA_SIZE;
-	find_code(w, vm);
 	mfa = at - MFA_SIZE;
 	return is_code(w, mfa) && is_mfa(mfa) ? at : 0;
 }
@@ -268,7 +295,7 @@ uint64_t k_erlang_stack(struct en_thread *t)
 	data = thread_data(vm->scheduler);
 	process = data != 0 ? user_word(data + vm->current) : 0;
 	if (process == 0 || (user_word(process) & PID_MASK) != PID_TAG)
-		return t->k.nustack;
+		return native_frames(t, vm, 0);
 	heap = user_word(process + vm->heap);
 	end = user_word(process + vm->heap + 8);
 	sp = user_register(REG_SP);
