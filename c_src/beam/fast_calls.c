@@ -38,38 +38,42 @@
 #define CHUNKS 4096
 struct mfa {
 	ERL_NIF_TERM mod, fun;
-	uint32_t arity, next;	  /* a term; the next of its bucket */
-	const struct beam_fn *fn; /* of the handle that armed it first, which is not looked up; */
-	unsigned handle;	  /* its number, which no other has */
+	uint32_t arity, next; /* a term; the next of its bucket */
 };
-static struct mfa *chunks[CHUNKS];
+/* What returns read: of the handle that armed it first, so that there it is not looked up. */
+struct numbered {
+	const struct beam_fn *fn;
+	unsigned handle; /* its number, which no other has */
+};
+static struct chunk {
+	struct numbered first[CHUNK];
+	struct mfa mfa[CHUNK];
+} *chunks[CHUNKS];
 static uint32_t nfns; /* the first is no function */
 static uint32_t buckets[CHUNK];
 static ErlNifMutex *lock;
 
 static inline const struct mfa *mfa_of(uint32_t number)
 {
-	return &chunks[number / CHUNK][number % CHUNK];
+	return &chunks[number / CHUNK]->mfa[number % CHUNK];
 }
 
 static uint32_t new_number(uint32_t bucket, const struct beam_fn *fn, unsigned handle)
 {
 	uint32_t n = nfns != 0 ? nfns : 1;
-	struct mfa *m;
+	struct chunk **c = &chunks[n / CHUNK];
 
 	if (n / CHUNK >= CHUNKS)
 		return 0;
-	if (chunks[n / CHUNK] == NULL)
-		chunks[n / CHUNK] = calloc(CHUNK, sizeof(struct mfa));
-	if (chunks[n / CHUNK] == NULL)
+	if (*c == NULL)
+		*c = calloc(1, sizeof(**c));
+	if (*c == NULL)
 		return 0;
-	m = &chunks[n / CHUNK][n % CHUNK];
-	*m = (struct mfa){.mod = fn->mod,
+	(*c)->mfa[n % CHUNK] = (struct mfa){.mod = fn->mod,
 		.fun = fn->fun,
 		.arity = fn->arity_term,
-		.next = buckets[bucket],
-		.fn = fn,
-		.handle = handle};
+		.next = buckets[bucket]};
+	(*c)->first[n % CHUNK] = (struct numbered){.fn = fn, .handle = handle};
 	buckets[bucket] = n;
 	nfns = n + 1;
 	return n;
@@ -223,14 +227,17 @@ static inline struct beam_thread *thread(void)
 /* The function of a frame in this handle; NULL: it is not its own. */
 static inline const struct beam_fn *fn_of(const struct beam_handle *b, uint64_t word)
 {
+	uint32_t number = number_in(word);
+	const struct numbered *first;
 	const struct mfa *m;
 
 	if (unlikely(generation_in(word) < b->generation))
 		return NULL;
-	m = mfa_of(number_in(word));
-	return likely(m->handle == b->number)
-		       ? m->fn
-		       : beam_function_find(&b->fns, m->mod, m->fun, m->arity);
+	first = &chunks[number / CHUNK]->first[number % CHUNK];
+	if (likely(first->handle == b->number))
+		return first->fn;
+	m = mfa_of(number);
+	return beam_function_find(&b->fns, m->mod, m->fun, m->arity);
 }
 
 /* A breakpoint in the function itself; not in the export of a function, which is told of too. */
@@ -276,7 +283,8 @@ static inline __attribute__((always_inline)) bool simple(struct beam_thread *t,
 	f->ts = began;
 	if (pid != NULL)
 		f->arg[ARG(FUNCTION_ENTRY, process)] = beam_str(pid);
-	f->arg[ARG(FUNCTION_ENTRY, function)] = beam_str(fn->mfa);
+	if (call || fn->end_mfa)
+		f->arg[ARG(FUNCTION_ENTRY, function)] = beam_str(fn->mfa);
 	clause->entry(f);
 	if (unlikely(slot->faulted))
 		en_fire_error(f);
@@ -291,39 +299,37 @@ static __attribute__((noinline)) void entry_slow(struct beam_thread *t, struct b
 {
 	struct fast_thread *ft = &t->fast;
 
-	ft->argv[3] = make_mfa(ft, fn, fn->asks || fn->keep ? reg : NULL);
+	ft->argv[3] = make_mfa(ft, fn, beam_fast(fn) & (FAST_ASKS | FAST_MORE) ? reg : NULL);
 	ft->argv[4] = 0;
 	beam_fast_called(env, ft->argv, t, ts, b, tail);
 }
 
-/* Fires, and says whether the function's end is to be seen. */
-static inline __attribute__((always_inline)) bool entry_in(struct beam_thread *t,
-	struct beam_handle *b, unsigned slot, const struct beam_fn *fn, char *proc,
+static inline __attribute__((always_inline)) void entry_in(struct beam_thread *t,
+	struct beam_handle *b, unsigned slot, const struct beam_fn *fn, unsigned how, char *proc,
 	const uintptr_t *reg, struct beam_tail tail)
 {
 	struct beam_tstate *ts = &t->tstates[slot];
 	ErlNifEnv *env = set_up(&t->fast, proc, atom_call, b);
 
-	if (unlikely(t->fast.argv[2] == b->owner))
-		return false;
-	if (unlikely(fn->asks)) {
+	if (unlikely(how & FAST_ASKS)) {
 		t->fast.argv[3] = make_mfa(&t->fast, fn, reg);
 		t->fast.argv[4] = 0;
 	}
-	if (unlikely(beam_nprobes(&fn->nentry) == 0 && !b->stacks && !fn->more))
-		return fn->framed;
-	if (unlikely(fn->more) || unlikely(!simple(t, b, ts, fn, env, true)))
+	if (unlikely(beam_nprobes(&fn->nentry) == 0 && !b->stacks && !(how & FAST_MORE)))
+		return;
+	if (unlikely(how & FAST_MORE) || unlikely(!simple(t, b, ts, fn, env, true)))
 		entry_slow(t, b, ts, fn, env, reg, tail);
-	return fn->framed;
 }
 
-/* The function that is called, in a handle that takes its calls by the fast way; or NULL. */
-static inline const struct beam_fn *called(const struct beam_handle *b, const uintptr_t *info)
+/* The function that is called, in a handle; *how: FAST_*, 0 if this call is not to be taken. */
+static inline const struct beam_fn *called(
+	const struct beam_handle *b, const uintptr_t *info, unsigned *how)
 {
 	const struct beam_fn *fn =
 		beam_function_find(&b->fns, info[2], info[3], info[4] << 4 | 15);
 
-	return likely(fn != NULL && fn->number != 0 && is_local(info)) ? fn : NULL;
+	*how = likely(fn != NULL) && likely(is_local(info)) ? beam_fast(fn) : 0;
+	return fn;
 }
 
 /* Does a handle wait for the end of the call whose frame this is? */
@@ -331,7 +337,7 @@ static bool waits_for(const struct beam_handle *b, uint64_t word)
 {
 	const struct beam_fn *fn = fn_of(b, word);
 
-	return fn != NULL && fn->framed;
+	return fn != NULL && (beam_fast(fn) & FAST_FRAMED);
 }
 
 /* Are there n frames of ours on top, one upon another: a loop of tail calls? */
@@ -367,11 +373,12 @@ static __attribute__((noinline)) bool replaces(
 		in &= in - 1) {
 		struct beam_handle *b = enter(t, (unsigned)__builtin_ctzll(in));
 		const struct beam_fn *fn;
+		unsigned how;
 
 		if (b == NULL)
 			continue;
-		fn = called(b, info);
-		if (fn != NULL && fn->framed) {
+		fn = called(b, info, &how);
+		if (how & FAST_FRAMED) {
 			framed = true;
 			own |= fn->own_frame;
 		} else {
@@ -402,12 +409,16 @@ static uint64_t on_entry(
 		unsigned slot = (unsigned)__builtin_ctzll(in);
 		struct beam_handle *b = enter(t, slot);
 		const struct beam_fn *fn;
+		unsigned how;
 
 		if (unlikely(b == NULL))
 			continue;
-		fn = called(b, info);
-		if (likely(fn != NULL) && entry_in(t, b, slot, fn, proc, reg, tail))
-			number = fn->number;
+		fn = called(b, info, &how);
+		if (likely(how != 0) && likely(word_at(proc, 0) != b->owner)) {
+			if (how & FAST_FRAMED)
+				number = fn->number;
+			entry_in(t, b, slot, fn, how, proc, reg, tail);
+		}
 		beam_thread_leave(t);
 	}
 	if (number == 0)
@@ -428,7 +439,7 @@ static inline __attribute__((always_inline)) void return_in(struct beam_thread *
 
 	if (unlikely(t->fast.argv[2] == b->owner))
 		return;
-	if (unlikely(fn->asks)) {
+	if (unlikely(fn->end_asks)) {
 		t->fast.argv[3] = make_mfa(&t->fast, fn, NULL);
 		t->fast.argv[4] = make_extra(&t->fast, reg[0]);
 	}
