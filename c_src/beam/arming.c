@@ -106,6 +106,11 @@ static void put(struct en_probe **at, struct en_probe *p)
 		*at = p;
 }
 
+static bool is_bare(const struct prog_uses *u)
+{
+	return u->pbis == 0 && !u->ustack && !uses_var(u, BI_VTIMESTAMP);
+}
+
 /* What the only probe of an event needs, if it has one clause that runs by itself. */
 static void look_at_only(struct beam_handle *b, struct beam_sole *o, bool *pid, struct en_probe *p)
 {
@@ -119,6 +124,7 @@ static void look_at_only(struct beam_handle *b, struct beam_sole *o, bool *pid, 
 	if (c->prog == NULL) { /* else events may be looking */
 		c->entry = ecb->entry;
 		c->prog = ecb->clause;
+		c->bare = is_bare(&ecb->clause->uses);
 	}
 	o->probe = p;
 	o->id = ecb->id;

@@ -29,6 +29,7 @@ enum beam_fnkind { FN_ERLANG, FN_BIF, FN_NIF };
 struct beam_clause {
 	ebpf_entry entry;
 	const struct prog_clause *prog;
+	bool bare;	    /* of the event it reads no more than its arguments and the time */
 	_Atomic bool timed; /* it read timestamp the last time: whoever fires may read it early */
 };
 
