@@ -210,6 +210,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 	if (nret == 1 && !keep) {
 		set(&fn->end_mfa, fn->ret[0]->argmask & ARG_BIT(FUNCTION_ENTRY, function));
 		look_at_only(b, &fn->end, &fn->end_pid, fn->ret[0]);
+		fn->end_func = fn->ret[0]->func;
 	}
 	/* events may look at it: what they count is there before the count */
 	__atomic_store_n(&fn->nexc, (uint8_t)nexc, __ATOMIC_RELEASE);

@@ -278,6 +278,9 @@ static inline __attribute__((always_inline)) bool simple(struct beam_thread *t,
 	uint64_t began = 0;
 	struct fire *f;
 
+	__builtin_prefetch(sole->probe); /* where very many are called in turn, it is far away */
+	if (!call)
+		__builtin_prefetch(fn->end_func);
 	if (unlikely(ts->number != b->number || b->procs.tab != NULL ||
 		     beam_nprobes(call ? &fn->nentry : &fn->nret) != 1 || clause == NULL ||
 		     atomic_load_explicit(&b->en->phase, memory_order_acquire) != PHASE_RUN))

@@ -56,6 +56,7 @@ struct beam_fn {
 	bool special;		/* user, hibernate, label, keep or tells; or number is not 0 */
 	bool local;		/* armed by a [local] pattern: return_to tells of its end */
 	struct beam_sole end;	/* a return's */
+	const struct et_str *end_func; /* probefunc */
 	bool end_pid, end_mfa;	/* its clause reads the process, the function */
 	uint8_t nret;
 	uint8_t user;		/* 1 + enum beam_user: a function of dyntrace's or erl_ddll's */
