@@ -3,7 +3,7 @@
 %% kind. expected(Shape) says what is on the stack then, below here/1. The lines are those of this file:
 %% new code goes to its end.
 -module(stack_shapes).
--file("stack_shapes.erl", 7).
+-file("stack_shapes.erl", 6).
 -export([shapes/0, run/2, here/1, expected/1]).
 -export([remote/1, work/2, lines_at/1, is_as_expected/2]).
 -compile([{inline, [inlined/1]}, nowarn_deprecated_catch]).
@@ -52,13 +52,13 @@ shape(fun_of_env, At) ->
     R = G(),
     {R};
 shape(comprehension, At) ->
-    R = [here(At) || _ <- [1]],
+    R = [here(At) || _ <- one()],
     {R};
 shape(nested_comprehension, At) ->
     R = [[begin
               S = here(At),
               {S, Y}
-          end || Y <- [X]] || X <- [1]],
+          end || Y <- [X]] || X <- one()],
     {R};
 shape(map, At) ->
     R = lists:map(fun(_) ->
@@ -207,7 +207,7 @@ generated(At) ->
     R = templated(At),
     [R].
 
--file("stack_shapes.erl", 211).
+-file("stack_shapes.erl", 210).
 %% ---- what is on the stack ----------------------------------------------------------------------
 
 shapes() -> [Shape || {Shape, _} <- all()].
@@ -225,37 +225,37 @@ expected(Shape) ->
      end || F <- Frames].
 
 all() ->
-    [{plain, [{shape, 2, 24}, {run, 2, 15}]},
-     {recursion, [{down, 2, 143}, {down, 2, 146}, {down, 2, 146}, {down, 2, 146}, {shape, 2, 27},
-                  {run, 2, 15}]},
-     {mutual, [{odd, 2, 153}, {even, 2, 151}, {odd, 2, 155}, {even, 2, 151}, {shape, 2, 30},
-               {run, 2, 15}]},
-     {tail_call, [{second, 1, 162}, {shape, 2, 33}, {run, 2, 15}]},
-     {tail_chain, [{loop, 2, 165}, {shape, 2, 36}, {run, 2, 15}]},
-     {remote, [{remote, 1, 169}, {shape, 2, 39}, {run, 2, 15}]},
-     {applied, [{remote, 1, 169}, {shape, 2, 42}, {run, 2, 15}]},
-     {'fun', [{shape, 2, 46}, {run, 2, 15}]}, % the compiler inlines it
-     {fun_of_env, [{'-maker/3-', 3, 174}, {shape, 2, 53}, {run, 2, 15}]},
-     {comprehension, [{'-shape/2-', 2, 56}, {shape, 2, 56}, {run, 2, 15}]},
-     {nested_comprehension, [{'-shape/2-', 2, 60}, {'-shape/2-', 2, 62}, {shape, 2, 62},
-                             {run, 2, 15}]},
-     {map, [{'-shape/2-', 2, 66}, '..', {shape, 2, 65}, {run, 2, 15}]},
-     {'try', [{shape, 2, 72}, {run, 2, 15}]},
-     {'catch', [{shape, 2, 77}, {run, 2, 15}]},
-     {handler, [{shape, 2, 84}, {run, 2, 15}]},
-     {'after', [{shape, 2, 92}, {run, 2, 15}]},
-     {after_raised, [{shape, 2, 99}, {run, 2, 15}]},
-     {received, [{shape, 2, 108}, {run, 2, 15}]},
-     {guarded, [{shape, 2, 116}, {run, 2, 15}]},
-     {inlined, [{shape, 2, 182}, {run, 2, 15}]},
-     {header, [{in_header, 1, "stack_shapes.hrl", 4}, {shape, 2, 124}, {run, 2, 15}]},
-     {other_file, [{templated, 1, "lib/shapes/template.ex", 9}, {shape, 2, 127}, {run, 2, 15}]},
+    [{plain, [{shape, 2, 23}, {run, 2, 14}]},
+     {recursion, [{down, 2, 142}, {down, 2, 145}, {down, 2, 145}, {down, 2, 145}, {shape, 2, 26},
+                  {run, 2, 14}]},
+     {mutual, [{odd, 2, 152}, {even, 2, 150}, {odd, 2, 154}, {even, 2, 150}, {shape, 2, 29},
+               {run, 2, 14}]},
+     {tail_call, [{second, 1, 161}, {shape, 2, 32}, {run, 2, 14}]},
+     {tail_chain, [{loop, 2, 164}, {shape, 2, 35}, {run, 2, 14}]},
+     {remote, [{remote, 1, 168}, {shape, 2, 38}, {run, 2, 14}]},
+     {applied, [{remote, 1, 168}, {shape, 2, 41}, {run, 2, 14}]},
+     {'fun', [{shape, 2, 45}, {run, 2, 14}]}, % the compiler inlines it
+     {fun_of_env, [{'-maker/3-', 3, 173}, {shape, 2, 52}, {run, 2, 14}]},
+     {comprehension, [{'-shape/2-', 2, 55}, {shape, 2, 55}, {run, 2, 14}]},
+     {nested_comprehension, [{'-shape/2-', 2, 59}, {'-shape/2-', 2, 61}, {shape, 2, 61},
+                             {run, 2, 14}]},
+     {map, [{'-shape/2-', 2, 65}, '..', {shape, 2, 64}, {run, 2, 14}]},
+     {'try', [{shape, 2, 71}, {run, 2, 14}]},
+     {'catch', [{shape, 2, 76}, {run, 2, 14}]},
+     {handler, [{shape, 2, 83}, {run, 2, 14}]},
+     {'after', [{shape, 2, 91}, {run, 2, 14}]},
+     {after_raised, [{shape, 2, 98}, {run, 2, 14}]},
+     {received, [{shape, 2, 107}, {run, 2, 14}]},
+     {guarded, [{shape, 2, 115}, {run, 2, 14}]},
+     {inlined, [{shape, 2, 181}, {run, 2, 14}]},
+     {header, [{in_header, 1, "stack_shapes.hrl", 4}, {shape, 2, 123}, {run, 2, 14}]},
+     {other_file, [{templated, 1, "lib/shapes/template.ex", 9}, {shape, 2, 126}, {run, 2, 14}]},
      {two_files, [{templated, 1, "lib/shapes/template.ex", 9},
-                  {generated, 1, "lib/shapes/generated.ex", 5}, {shape, 2, 130}, {run, 2, 15}]},
-     {variables, [{variables, 2, 186}, {shape, 2, 133}, {run, 2, 15}]},
-     {binary, [{binary, 2, 193}, {binary, 2, 190}, {binary, 2, 190}, {binary, 2, 190},
-               {shape, 2, 136}, {run, 2, 15}]},
-     {many_arguments, [{many, 10, 196}, {shape, 2, 139}, {run, 2, 15}]}].
+                  {generated, 1, "lib/shapes/generated.ex", 5}, {shape, 2, 129}, {run, 2, 14}]},
+     {variables, [{variables, 2, 185}, {shape, 2, 132}, {run, 2, 14}]},
+     {binary, [{binary, 2, 192}, {binary, 2, 189}, {binary, 2, 189}, {binary, 2, 189},
+               {shape, 2, 135}, {run, 2, 14}]},
+     {many_arguments, [{many, 10, 195}, {shape, 2, 138}, {run, 2, 14}]}].
 
 %% ---- innermost: what the process does in here/1 ------------------------------------------------
 
