@@ -58,7 +58,7 @@ shape(nested_comprehension, At) ->
     R = [[begin
               S = here(At),
               {S, Y}
-          end || Y <- [X]] || X <- one()],
+          end || Y <- lists:seq(X, X)] || X <- one()],
     {R};
 shape(map, At) ->
     R = lists:map(fun(_) ->
