@@ -83,12 +83,12 @@ loaded(H, Seed) ->
     ok = erltrace_handle:call(H, rearm).
 
 told(Way, Counts, Batches, Ms) ->
-    [E, T, R, X, L, O] = [calls_mix:total([W], Counts) || W <- [e, t, r, x, l, o]],
-    true = E + T =:= R + X + L + O,
-    say("~s: ~b calls on ~b schedulers in ~b s: ~b + ~b tail calls = ~b returns + ~b exceptions + ~b "
-        "left by tail calls + ~b that hibernation took away; the code replaced and purged ~b times",
-        [Way, E + T, erlang:system_info(schedulers_online), Ms div 1000, E, T, R, X, L, O,
-         Batches]).
+    [E, T, R, X, K, L, O] = [calls_mix:total([W], Counts) || W <- [e, t, r, x, k, l, o]],
+    true = E + T =:= R + X + K + L + O,
+    say("~s: ~b calls on ~b schedulers in ~b s: ~b + ~b tail calls = ~b returns + ~b exceptions + ~b of "
+        "killed processes + ~b left by tail calls + ~b that hibernation took away; the code replaced and "
+        "purged ~b times",
+        [Way, E + T, erlang:system_info(schedulers_online), Ms div 1000, E, T, R, X, K, L, O, Batches]).
 
 %% ---- wild processes --------------------------------------------------------------------------
 
