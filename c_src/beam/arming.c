@@ -20,6 +20,7 @@
 #include "fast_core.h"
 #include "layout.h"
 #include "own_name.h"
+#include "sampler_wall.h"
 #include "user.h"
 #include "vtime.h"
 
@@ -324,6 +325,15 @@ static bool reads_names(const struct needs *n)
 	return READS_PBI(n->pbis, ERLNAME) || READS_PBI(n->pbis, ERLPEER) || n->proc_names;
 }
 
+/* Nothing is to be traced: its events are samples. */
+static bool only_samples(const struct beam_handle *b, const struct needs *n)
+{
+	for (int i = 0; i < ROUTE_NONE; i++)
+		if (n->route[i])
+			return false;
+	return b->samples && b->nwants == 0;
+}
+
 /* What processes are called; from OTP 27 on that may be a label, which proc_lib:set_label/1 sets. */
 static void look_at_names(struct beam_handle *b, struct needs *n)
 {
@@ -334,7 +344,7 @@ static void look_at_names(struct beam_handle *b, struct needs *n)
 		return;
 	n->proc_names = true;
 	enif_system_info(&sys, sizeof(sys));
-	if (atoi(sys.otp_release) < 27)
+	if (atoi(sys.otp_release) < 27 || only_samples(b, n))
 		return;
 	fn = beam_function_need(b, n->env, atom_proc_lib, atom_set_label, 1);
 	n->nomem |= fn == NULL;
@@ -395,6 +405,7 @@ static void look_at_probes(struct beam_handle *b, struct needs *n)
 			n->stacks |= b->probe[i]->uses.ustack;
 			n->pbis |= b->probe[i]->uses.pbis;
 		}
+	n->stacks |= b->sampled_stacks;
 	b->heaps = en_enabled(b->probe[BP_PROCESS_HEAP_GROW]) ||
 		   en_enabled(b->probe[BP_PROCESS_HEAP_SHRINK]);
 	for (unsigned i = 0; b->user != NULL && i < BP_NUSER; i++)
@@ -499,6 +510,13 @@ static void need_processes(const struct beam_handle *b, struct needs *n, bool ke
 
 static void need_others(const struct beam_handle *b, struct needs *n)
 {
+	uint64_t wall = sampler_wall_period(b);
+
+	if (wall != 0)
+		n->list = enif_make_list_cell(n->env,
+			enif_make_tuple2(n->env, enif_make_atom(n->env, "wall"),
+				enif_make_uint64(n->env, wall)),
+			n->list);
 	if (n->route[ROUTE_BUSY_PORT])
 		need(n, "busy_port");
 	if (n->route[ROUTE_BUSY_DIST_PORT])
