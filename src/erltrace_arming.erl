@@ -111,7 +111,10 @@ prepare(Nif, Needs) ->
     case lists:member(layout, Needs) orelse lists:member('receive', Needs) of
         true ->
             Layout = erltrace_vm:layout(),
-            lists:member(stacks, Needs) andalso erltrace_nif:has_stacks(Nif),
+            lists:member(stacks, Needs) andalso begin
+                                                    _ = erltrace_code:prepare(),
+                                                    erltrace_nif:has_stacks(Nif)
+                                                end,
             Layout;
         false ->
             undefined
