@@ -76,28 +76,27 @@ check(Attempts) ->
 refuse(Why) -> erltrace_nif:code_ask({refuse, Why}).
 
 check_stacks() ->
-    {P, M} = spawn_monitor(fun() -> exit({stacks, [is_same(N) || N <- lists:seq(0, 3)]}) end),
-    receive
-        {'DOWN', M, process, P, {stacks, Same}} ->
-            case lists:all(fun(S) -> S end, Same) of
-                true -> erltrace_nif:code_ask(known);
-                false -> refuse("a stack is not what the VM says it is")
-            end;
-        {'DOWN', M, process, P, _} ->
-            refuse("a stack could not be looked at")
+    case lists:all(fun is_same/1, lists:seq(0, 3)) of
+        true -> erltrace_nif:code_ask(known);
+        false -> refuse("a stack is not what the VM says it is")
     end.
 
 %% The same calls, once with the one and once with the other at their end: below at/1 the stacks are
 %% the same. The VM shows a function that calls itself once, and eight frames at most.
 is_same(Depth) ->
-    [Table, Vm] = [once(below(Stack)) ||
-                      Who <- [fun() -> erltrace_nif:code_ask(stack) end, fun vm_stack/0],
-                      {Stack} <- [down(Depth, Who)]],
+    Vm = once(below(stack(Depth, fun vm_stack/0))),
+    Table = once(below(stack(Depth, fun() -> erltrace_nif:code_ask(stack) end))),
     length(Vm) >= 3 andalso lists:prefix(Vm, Table).
 
+stack(Depth, Who) ->
+    {P, M} = spawn_monitor(fun() -> exit(?MODULE:down(Depth, Who)) end),
+    receive
+        {'DOWN', M, process, P, {Stack}} -> Stack;
+        {'DOWN', M, process, P, _} -> []
+    end.
+
 below(Frames) ->
-    [_ | Below] = lists:dropwhile(fun(F) -> element(2, F) =/= at end, Frames),
-    Below.
+    lists:dropwhile(fun(F) -> not is_tuple(F) orelse element(2, F) =/= at end, Frames).
 
 once([F, F | Fs]) -> once([F | Fs]);
 once([F | Fs]) -> [F | once(Fs)];
