@@ -7,6 +7,10 @@
 -module(erltrace_code).
 -export([prepare/0, poll/0, interval/0, about/0, refresh/0]).
 -export([at/1, down/2]). % on the stack in the test
+-export_type([about/0]).
+
+-type about() :: #{table := known | {refused, Why :: binary()} | undefined,
+                   unknown := non_neg_integer(), changed := non_neg_integer()}.
 
 -define(INTERVAL, 100). % ms between two checks whether a refresh is due
 -define(ATTEMPTS, 5).   % code may be loaded while it is looked at
@@ -45,7 +49,7 @@ poll() ->
     ok.
 
 %% @doc Frames that were not known so far, and why there is no table.
--spec about() -> #{atom() => term()}.
+-spec about() -> about().
 about() ->
     {Unknown, Changed, _} = erltrace_nif:code_ask(counts),
     #{table => erltrace_nif:code_ask(get), unknown => Unknown, changed => Changed}.
@@ -126,6 +130,7 @@ vm_stack() ->
     {current_stacktrace, Frames} = process_info(self(), current_stacktrace),
     [case Where of
          [] -> {M, F, A};
-         _ -> {M, F, A, unicode:characters_to_binary(proplists:get_value(file, Where)),
-               proplists:get_value(line, Where)}
+         _ ->
+             File = filename:basename(proplists:get_value(file, Where)),
+             {M, F, A, unicode:characters_to_binary(File), proplists:get_value(line, Where)}
      end || {M, F, A, Where} <- Frames].

@@ -315,6 +315,7 @@ static size_t own_file(ERL_NIF_TERM mod, char buf[BEAM_ATOM_NAME + 4])
 	return len + 4;
 }
 
+/* Of a path the last part is what frames show. */
 static bool read_file(struct code_module *m, unsigned i, uintptr_t term)
 {
 	static uintptr_t cells[2 * MOST_CELLS]; /* one caller at a time */
@@ -322,7 +323,8 @@ static bool read_file(struct code_module *m, unsigned i, uintptr_t term)
 	char own[BEAM_ATOM_NAME + 4];
 	struct code_file *f = &m->files[i];
 	unsigned first = 0, n;
-	size_t len, own_len = own_file(m->mod, own);
+	size_t len, base, own_len = own_file(m->mod, own);
+	const char *slash;
 	uintptr_t *kept;
 	int step;
 
@@ -332,7 +334,9 @@ static bool read_file(struct code_module *m, unsigned i, uintptr_t term)
 	len = name_text(cells + 2 * first, n, step, text);
 	f->term = term;
 	f->at = term - 1 - first * 2 * WORD;
-	f->number = code_file_number(text, len);
+	slash = memrchr(text, '/', len);
+	base = slash != NULL ? (size_t)(slash + 1 - text) : 0;
+	f->number = code_file_number(text + base, len - base);
 	if (i == 0 && len == own_len && memcmp(text, own, len) == 0)
 		return true;
 	kept = malloc(2 * n * WORD);

@@ -15,7 +15,7 @@
  * not hold off the VM when it replaces its table of code.
  */
 #include <dlfcn.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "compiler.h"
 #include "atoms.h"
@@ -23,7 +23,9 @@
 #include "code_names.h"
 #include "code_table.h"
 #include "erl_stack.h"
+#include "erlang_provider.h"
 #include "layout.h"
+#include "nif.h"
 #include "vm_event.h"
 
 #define MOST_WORDS 8192 /* of a stack that are looked at */
@@ -187,7 +189,7 @@ static unsigned event_function(const struct beam_event *ev, uint64_t *pcs, unsig
 	return pcs[0] != 0;
 }
 
-unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max)
+unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max, bool lines)
 {
 	const struct beam_event *ev = (const struct beam_event *)(const void *)cur;
 	unsigned n = 0;
@@ -199,6 +201,27 @@ unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max)
 	if (!beam_ustack_known() || enif_thread_type() != ERL_NIF_THR_NORMAL_SCHEDULER)
 		return n;
 	if (likely(beam_code_known()))
-		return n + walk_table(ev->env, ev->words, pcs + n, max - n, ev->b->lines);
+		return n + walk_table(ev->env, ev->words, pcs + n, max - n,
+			lines && ev->b->lines);
 	return n + walk(ev->env, ev->words, pcs + n, max - n);
+}
+
+/* ---- what the Erlang side asks ---------------------------------------------------------- */
+
+/* has_stacks(Handle) -> boolean(), after the check of the layout; else the script is warned. */
+ERL_NIF_TERM nif_has_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	bool has = beam_ustack_known();
+	char text[256];
+
+	WITH_HANDLE(b)
+	if (!has) {
+		snprintf(text, sizeof(text),
+			"ustack() has only one frame here, the function of the event: %s",
+			beam_layout_known() ? beam_code_refusal()
+					    : "where this VM keeps stacks is not known");
+		beam_warn(b, text);
+	}
+	enif_mutex_unlock(b->lock);
+	return has ? atom_true : atom_false;
 }

@@ -13,7 +13,7 @@
 struct en_current;
 
 /* The frames of the process whose event it is, the newest first; returns how many. */
-unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max);
+unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max, bool lines);
 bool beam_frame_text(uint64_t frame, char *buf, size_t size); /* false: no frame of ours */
 void beam_ustack_init(void); /* at load */
 /* In the check of the layout: the process must be so many frames deep in this function. */
