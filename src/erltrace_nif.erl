@@ -154,6 +154,10 @@ work(_, _) -> erlang:nif_error(not_loaded).
 -spec tick(nif(), binary()) -> {ok, [{text, binary()}]}.
 tick(_, _) -> erlang:nif_error(not_loaded).
 
+%% What aggregations by stack gathered since the last call; `more': there is more of it.
+-spec stacks(nif()) -> {ok | more, [tuple()]} | failure().
+stacks(_) -> erlang:nif_error(not_loaded).
+
 -spec walk(nif(), boolean()) -> {ok, [tuple()]} | failure().
 walk(_, _) -> erlang:nif_error(not_loaded).
 
@@ -200,6 +204,22 @@ layout(_) -> erlang:nif_error(not_loaded).
 -spec fastcalls(term()) -> ok | undefined | non_neg_integer() | [non_neg_integer()] | binary() |
           {refused, iodata()}.
 fastcalls(_) -> erlang:nif_error(not_loaded).
+
+%% profile-N inside the node: the steps of the check, and of the self-test; is it needed?
+-spec sampling(atom() | {atom(), term()}) ->
+          ok | undefined | [tuple()] | {refused, binary()} | {binary(), non_neg_integer()}.
+sampling(_) -> erlang:nif_error(not_loaded).
+
+-spec sampling_dirty(dirty | {burn, non_neg_integer()}) -> ok | {refused, binary()}.
+sampling_dirty(_) -> erlang:nif_error(not_loaded).
+
+-spec samples(nif()) -> boolean() | failure().
+samples(_) -> erlang:nif_error(not_loaded).
+
+-spec wall(pos_integer(), Elapsed :: non_neg_integer(),
+           [{pid(), Weight :: non_neg_integer(), State :: atom(), Name :: atom() | [], [mfa()]}]) ->
+          boolean().
+wall(_, _, _) -> erlang:nif_error(not_loaded).
 
 -spec session(pos_integer(), non_neg_integer()) -> ok.
 session(_, _) -> erlang:nif_error(not_loaded).

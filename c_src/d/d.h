@@ -221,6 +221,7 @@ bool d_may_be_null(const struct d_node *n);
 
 /* countable.c: do n firings of a checked clause equal one that adds n times as much? */
 bool d_countable(const struct d_clause *clause);
+bool d_repeatable(const struct d_clause *clause); /* n firings of the same event can be made in one */
 
 /* cg*.c: bytecode of a checked clause; appends to c->prog */
 int d_cg_clause(struct d_comp *c, struct d_clause *clause);
@@ -244,6 +245,7 @@ struct d_scan {
 	void (*cb)(void *arg, const struct erltrace_scan_item *item);
 	void *arg;
 	unsigned round; /* number of the scan */
+	const char *function; /* of the aggregation that is met next; NULL: it is not assigned */
 };
 int d_scan_item(struct d_comp *c, const struct d_item *item);
 void d_scan_option(struct d_comp *c, const char *name, int line);
