@@ -86,7 +86,8 @@ typedef enum {
 	ERLTRACE_SCAN_PROBE,	   /* a description: its parts ("": any; globs), text, end, behind */
 	ERLTRACE_SCAN_VARIABLE,	   /* a built-in variable: name; once per scan */
 	ERLTRACE_SCAN_FUNCTION,	   /* a call of a subroutine or action: name, text, destructive */
-	ERLTRACE_SCAN_AGGREGATION, /* name, without @ */
+	ERLTRACE_SCAN_AGGREGATION, /* name, without @; text: its function, where it is assigned;
+				      by_stack */
 	ERLTRACE_SCAN_OPTION,	   /* #pragma D option: name; text: the value that it has now */
 } erltrace_scan_kind_t;
 
@@ -96,12 +97,13 @@ typedef struct erltrace_scan_item {
 	const char *name;			  /* of a description: its last part */
 	uint32_t id;	  /* of a description by number: the number, and the parts are "" */
 	const char *text; /* a description as written, with its colons; of a call that has one, its
-			     constant format; or NULL */
+			     constant format; of an aggregation, its function; or NULL */
 	size_t end;	  /* of a description: its end as an offset in the script, */
 	size_t behind;	  /* and the end of all descriptions of its clause */
 	int destructive;  /* a call that is refused without -w */
 	int line, column;
 	int kernel; /* a description whose provider traces the kernel or other programs */
+	int by_stack; /* an aggregation that has a stack as a key */
 } erltrace_scan_item_t;
 
 typedef void erltrace_scan_cb(void *arg, const erltrace_scan_item_t *item);
@@ -262,6 +264,7 @@ typedef struct {
 	size_t len;
 	const uint64_t *frames;
 	unsigned nframes;
+	int is_kernel; /* a stack of the kernel, not of a program */
 } erltrace_value_t;
 
 typedef struct {
@@ -387,6 +390,14 @@ int erltrace_each(erltrace_t *h, const char *name, erltrace_agg_cb *cb, void *ar
  */
 int erltrace_tick(erltrace_t *h, const char *node,
 	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err);
+/*
+ * What the aggregations gathered since the last call whose keys have a stack and whose function is
+ * count() or sum(): each key, not normalized, in no particular order. If cb does not return 0, the
+ * rest comes with the next call; returns what cb returned. The first call must come before the first
+ * erltrace_work(). clear(), trunc() and the results are not affected. A handle uses either this or
+ * erltrace_tick().
+ */
+int erltrace_stacks(erltrace_t *h, erltrace_agg_cb *cb, void *arg, erltrace_error_t *err);
 /* Reset the values, keep the keys. name NULL: of all. */
 int erltrace_clear(erltrace_t *h, const char *name, erltrace_error_t *err);
 /* Remove the keys too. */

@@ -9,8 +9,8 @@
 %% To the command: `{matched, {N, ..}}', `{failed, {Script, {Tag, Line, Column, Text, File,
 %% Source}}}', `{batch, [{text | err | system | reopen | truncate, Binary}]}', `{rows, [Probe |
 %% Brief]}', `{code, Binary}', `{preview, {Items, Raw}}' (the aggregations so far, should the node
-%% die), `{ping, 0}', `{done, ExitCode}' (-1: not by exit()). From it: `go', `more', `stop',
-%% `alive'.
+%% die), `{stacks, [{Name, Function, Keys, Value}]}', `{ping, 0}', `{done, ExitCode}' (-1: not by
+%% exit()). From it: `go', `more', `stop', `alive'.
 %%
 %% With several nodes the command tells one `go_first' and the others `go_other'. The others send
 %% what they gathered as `{part, Binary}', which the command passes to the first as
@@ -35,7 +35,7 @@
                | {args, [binary()]}
                | {headers, [{Name :: binary(), Text :: binary()}]} % -I FILE.hrl
                | {list | json | terminal | zero | verbose | code, true}
-               | {silence | preview | live, Ms :: pos_integer()}
+               | {silence | preview | live | stacks, Ms :: pos_integer()}
                | {protocol, integer()}
                | {target, integer()}].
 
@@ -47,7 +47,7 @@
 %% The version of these messages and of the arguments of start/3. It changes, here and in
 %% c_src/cli/node_start.c, with any change that the other side would not understand.
 -ifndef(PROTOCOL).
--define(PROTOCOL, 1).
+-define(PROTOCOL, 2).
 -endif.
 
 -type state() :: preparing | ready | running | giving.
@@ -64,6 +64,7 @@
                out = [] :: [out()],
                next = ready :: next(),
                part :: integer(), preview :: integer(), tick :: integer(), % ms: when each is due
+               stacks :: integer(),                % likewise
                every = ?POLL :: pos_integer(),     % ms between two previews
                ended = false :: boolean()}).
 
@@ -100,7 +101,8 @@ init({Command, Guard, Spec}) ->
     _ = erlang:monitor(process, Guard),
     Now = now_ms(), % may be below 0
     {ok, preparing, #data{command = Command, guard = Guard, spec = Spec, form = form(Spec),
-                          part = Now, preview = Now, tick = Now}, {next_event, internal, prepare}}.
+                          part = Now, preview = Now, tick = Now, stacks = Now},
+     {next_event, internal, prepare}}.
 
 -spec handle_event(gen_statem:event_type(), term(), state(), #data{}) ->
           gen_statem:event_handler_result(state()).
@@ -286,18 +288,20 @@ go(#data{role = Role} = Data) ->
     end.
 
 work(#data{form = Form} = Data0) ->
-    {Tick, Data} = tick(Data0),
+    {Tick, Data1} = tick(Data0),
+    {Stacks, Data} = stacks(Data1),
+    Since = Tick ++ Stacks,
     case ask({work, Form}, Data) of
         {error, Reason} ->
-            give(Tick ++ [{tell, failed(-1, Reason)}, {give, cost_lines(Data)}], {leave, 1}, Data);
+            give(Since ++ [{tell, failed(-1, Reason)}, {give, cost_lines(Data)}], {leave, 1}, Data);
         {Status, Items} ->
-            Batch = Tick ++ [{give, {batch, [item(I) || I <- Items]}}],
-            {Part, Data1} = partial_results(Status, Data),
-            worked(Status, Batch ++ Part, Data1)
+            Batch = Since ++ [{give, {batch, [item(I) || I <- Items]}}],
+            {Part, Data2} = partial_results(Status, Data),
+            worked(Status, Batch ++ Part, Data2)
     end.
 
 worked(done, Out, Data) ->
-    Last = [{give, T} || T <- live(Data)] ++ [{give, cost_lines(Data)}],
+    Last = [{give, T} || T <- live(Data) ++ last_stacks(Data)] ++ [{give, cost_lines(Data)}],
     give(Out ++ Last, {leave, exit_code(ask(status, Data))}, Data);
 worked(ok, Out, Data) ->
     {Ended, Data1} = ended(Data),
@@ -333,6 +337,27 @@ until_tick(#data{spec = Spec, tick = Due}) ->
     case proplists:get_value(live, Spec) of
         undefined -> ?POLL;
         _ -> max(0, min(?POLL, Due - now_ms()))
+    end.
+
+%% --folded and the like: what aggregations by stack gathered since the last time. Each node sends
+%% its own; the command adds them up.
+stacks(#data{spec = Spec, stacks = Due} = Data) ->
+    case {proplists:get_value(stacks, Spec), now_ms()} of
+        {Every, Now} when is_integer(Every), Now >= Due ->
+            case ask(stacks, Data) of
+                {ok, List} -> {[{give, {stacks, List}}], Data#data{stacks = Now + Every}};
+                {more, List} -> {[{give, {stacks, List}}], Data};
+                _ -> {[], Data} % out of memory: try again
+            end;
+        _ ->
+            {[], Data}
+    end.
+
+last_stacks(#data{spec = Spec} = Data) ->
+    case proplists:is_defined(stacks, Spec) andalso ask(stacks, Data) of
+        {more, List} -> [{stacks, List} | last_stacks(Data)];
+        {ok, List} -> [{stacks, List}];
+        _ -> []
     end.
 
 %% The others send what they gathered to the first. The first, or the only one, sends the command a

@@ -225,6 +225,8 @@ request(rearm, State, Data) -> % at once: modules loaded by now are armed when i
     {ok, State, rearm(State, Data)};
 request(tick, State, Data) ->
     {erltrace_nif:tick(Data#data.nif, atom_to_binary(node())), State, Data};
+request(stacks, State, Data) ->
+    {erltrace_nif:stacks(Data#data.nif), State, Data};
 request({role, Role}, State, Data) ->
     {erltrace_nif:role(Data#data.nif, Role), State, Data};
 request({hold, Hold}, State, Data) ->

@@ -154,6 +154,10 @@ work(_, _) -> erlang:nif_error(not_loaded).
 -spec tick(nif(), binary()) -> {ok, [{text, binary()}]}.
 tick(_, _) -> erlang:nif_error(not_loaded).
 
+%% What aggregations by stack gathered since the last call; `more': there is more of it.
+-spec stacks(nif()) -> {ok | more, [tuple()]} | failure().
+stacks(_) -> erlang:nif_error(not_loaded).
+
 -spec walk(nif(), boolean()) -> {ok, [tuple()]} | failure().
 walk(_, _) -> erlang:nif_error(not_loaded).
 

@@ -432,6 +432,11 @@ int erltrace_tick(erltrace_t *h, const char *node,
 	return api_tick(h, node, text, arg, -1, err); /* what it costs is not known */
 }
 
+int erltrace_stacks(erltrace_t *h, erltrace_agg_cb *cb, void *arg, erltrace_error_t *err)
+{
+	return need_consumer(h, err) < 0 ? -1 : co_stacks(h->co, cb, arg);
+}
+
 int erltrace_clear(erltrace_t *h, const char *name, erltrace_error_t *err)
 {
 	return need_consumer(h, err) < 0 ? -1 : co_clear(h->co, name);

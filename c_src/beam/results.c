@@ -489,6 +489,42 @@ static int on_agg(void *arg, const erltrace_agg_t *a)
 	return 0;
 }
 
+enum { STACKS_MAX = 512 << 10 }; /* bytes of text in one answer */
+
+struct stacks {
+	struct results r;
+	size_t bytes;
+};
+
+static int on_stack(void *arg, const erltrace_agg_t *a)
+{
+	struct stacks *s = arg;
+
+	for (unsigned i = 0; i < a->nkeys; i++)
+		s->bytes += a->keys[i].len;
+	on_agg(&s->r, a);
+	return s->bytes > STACKS_MAX;
+}
+
+/*
+ * stacks(Handle) -> {ok | more, [{Name, Function, Keys, Value}]}: of aggregations by stack, what came
+ * since the last call; more: the rest comes with the next one.
+ */
+ERL_NIF_TERM nif_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct stacks s = {.r = {.env = env, .list = enif_make_list(env, 0)}};
+	erltrace_error_t e = {.tag = ""};
+	int rc;
+
+	WITH_HANDLE(b)
+	rc = erltrace_stacks(b->h, on_stack, &s, &e);
+	beam_watchdog_read(b);
+	enif_mutex_unlock(b->lock);
+	if (rc < 0)
+		return beam_error(env, &e);
+	return enif_make_tuple2(env, rc > 0 ? enif_make_atom(env, "more") : atom_ok, s.r.list);
+}
+
 /* walk(Handle, Clear) -> {ok, [{Name, Function, Keys, Value}]} */
 ERL_NIF_TERM nif_walk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {

@@ -16,16 +16,20 @@
 #include "array.h"
 #include "script_library.h"
 
-enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON, OPT_LIVE, OPT_COOKIE_FILE, OPT_CLUSTER, OPT_SCRIPTS };
+enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON, OPT_LIVE, OPT_COOKIE_FILE, OPT_CLUSTER, OPT_SCRIPTS,
+	OPT_FOLDED, OPT_SPEEDSCOPE, OPT_PPROF };
 
 static const char letters[] = "+3:6:aAb:c:CD:ef:FGhHi:I:lL:m:n:N:o:p:P:qs:SU:vVwx:X:Z";
 static const struct option longs[] = {
 	{"cluster", no_argument, NULL, OPT_CLUSTER},
 	{"cookie-file", required_argument, NULL, OPT_COOKIE_FILE},
+	{"folded", required_argument, NULL, OPT_FOLDED},
 	{"help", no_argument, NULL, OPT_HELP},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"live", required_argument, NULL, OPT_LIVE},
+	{"pprof", required_argument, NULL, OPT_PPROF},
 	{"scripts", no_argument, NULL, OPT_SCRIPTS},
+	{"speedscope", required_argument, NULL, OPT_SPEEDSCOPE},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
 };
@@ -34,6 +38,7 @@ static const char usage[] =
 	"Usage: erltrace [-64] [-CeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
 	"	[-L path] [-N node] [-o output] [-p pid] [-s script] [-U name] [-x opt[=val]]\n"
 	"	[-X a|c|s|t] [--cluster] [--cookie-file file] [--json [--live=HZ]] [--help] [--version]\n"
+	"	[--folded file] [--speedscope file] [--pprof file]\n"
 	"       erltrace --scripts [name ...]\n"
 	"       erltrace web [--help]\n"
 	"\n"
@@ -79,10 +84,13 @@ static const char help[] =
 	"	-Z   accept probe descriptions that match nothing\n"
 	"	--cluster  also trace the nodes that those of -N are connected to\n"
 	"	--cookie-file F  the cookie for nodes ($ERL_COOKIE_FILE, ~/.erlang.cookie)\n"
+	"	--folded F  aggregations by stack, @[ustack()] = count(), also as folded stacks to F\n"
 	"	--json     results as JSON, one object per line\n"
 	"	--live=HZ  with --json: what aggregations gathered, HZ times a second\n"
 	"	--help     this text\n"
+	"	--pprof F  the same as --folded for pprof, in gzip's format\n"
 	"	--scripts  list the library; with names of scripts: what these are for\n"
+	"	--speedscope F  the same as --folded for speedscope, as JSON\n"
 	"	--version  print the version\n"
 	"\n"
 	"What the node shop spawns in two seconds; how long the calls of a module take:\n"
@@ -293,9 +301,29 @@ static int one_option(struct cli *c, int flag, const char *arg)
 	case OPT_JSON: c->json = true; return -1;
 	case OPT_LIVE: return set_live(c, arg);
 	case OPT_CLUSTER: c->cluster = true; return -1;
+	case OPT_FOLDED: return cli_stacks_option(c, STACK_FOLDED, arg);
+	case OPT_SPEEDSCOPE: return cli_stacks_option(c, STACK_SPEEDSCOPE, arg);
+	case OPT_PPROF: return cli_stacks_option(c, STACK_PPROF, arg);
 	case OPT_COOKIE_FILE: c->cookie_file = arg; return -1;
 	default: return bad_usage(); /* getopt has said why */
 	}
+}
+
+/* What does not go together. */
+static int check_options(const struct cli *c)
+{
+	const char *wrong = NULL;
+
+	if (c->live_ms > 0 && !c->json)
+		wrong = "--live needs --json";
+	else if (cli_stacks_wanted(c) && c->live_ms > 0)
+		wrong = "--live cannot be combined with --folded, --speedscope or --pprof";
+	else if (cli_stacks_wanted(c) && c->mode == MODE_LIST)
+		wrong = "-l runs no script: there is nothing for --folded, --speedscope or --pprof";
+	if (wrong == NULL)
+		return -1;
+	cli_say("%s", wrong);
+	return CLI_USAGE;
 }
 
 int cli_args(struct cli *c, int argc, char **argv)
@@ -320,11 +348,7 @@ int cli_args(struct cli *c, int argc, char **argv)
 			add_arg(c, argv[optind++]);
 	}
 	argv[0] = own;
-	if (status == -1 && c->live_ms > 0 && !c->json) {
-		cli_say("--live needs --json");
-		return CLI_USAGE;
-	}
-	return status;
+	return status == -1 ? check_options(c) : status;
 }
 
 void cli_args_free(struct cli *c)

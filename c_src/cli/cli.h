@@ -16,7 +16,9 @@
  *   list.c            -l
  *   child.c           -c and -p; entry_stop.c: a command stopped at its first instruction
  *   node_start.c      -N: scripts sent to Erlang nodes; node_find.c: to which;
- *   node_talk.c       ... messages there and back; node_run.c: their results printed
+ *   node_talk.c       ... messages there and back; node_run.c: their results printed;
+ *   node_stacks.c     ... and their stacks gathered
+ *   stack_files.c     --folded, --speedscope, --pprof; stacks.h: stacks and the formats
  *   bridge.c          nodes of a script that runs in the kernel
  *   without_nodes.c, without_web.c  instead of these, where libei or the page's libraries are missing
  *
@@ -40,6 +42,7 @@
 #include "message.h"
 #include "script.h"
 #include "script_scan.h"
+#include "stack_files.h"
 
 enum { CLI_OK = 0, CLI_ERROR = 1, CLI_USAGE = 2 };
 enum cli_mode { MODE_RUN, MODE_LIST, MODE_VERSION, MODE_HELP, MODE_SCRIPTS };
@@ -49,6 +52,12 @@ struct cli_setting {
 	char flag; /* 'x', 'b' ... */
 	char *name;
 	const char *value; /* or NULL */
+};
+
+/* A file of stacks. */
+struct cli_stack_file {
+	const char *path; /* "-": the standard output; NULL: none */
+	FILE *f;	  /* while it is open */
 };
 
 #define CLI_ERRORS 64 /* kinds of errors that are told apart */
@@ -78,6 +87,10 @@ struct cli {
 	int nnodes;
 	bool cluster;		 /* --cluster: and those that they are connected with */
 	const char *cookie_file; /* or NULL */
+
+	struct cli_stack_file stack_files[STACK_FORMATS];
+	struct stacks *stacks; /* for these; NULL: none are wanted */
+	bool gathers;	       /* the script has been started */
 
 	erltrace_t *h;
 	struct cli_bridge *bridge; /* or NULL */

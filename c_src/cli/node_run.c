@@ -252,6 +252,15 @@ static void on_part(struct nodes *ns, struct target *t, const ei_x_buff *x, int 
 	node_tell(t, "more");
 }
 
+static void on_stacks(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	if (ns->c->stacks != NULL && node_get_stacks(x, at, cli_stacks_take, ns->c) != 0) {
+		cli_say("node %s: stacks that it sent are lost: they cannot be read", t->nd->name);
+		ns->status = CLI_ERROR;
+	}
+	node_tell(t, "more");
+}
+
 static void on_rows(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
 {
 	ns->listed |= node_get_rows(x, at, cli_list_probe, ns->c);
@@ -342,6 +351,7 @@ static const struct node_handler handlers[] = {
 	{"batch", on_batch},
 	{"part", on_part},
 	{"preview", on_preview},
+	{"stacks", on_stacks},
 	{"matched", on_matched},
 	{"failed", on_failed},
 	{"code", on_code},
@@ -446,6 +456,7 @@ static void go(struct nodes *ns)
 	node_tell_all(ns, RUNNING, n > 1 ? "go_other" : "go");
 	for (int i = 0; i < ns->n; i++)
 		ns->v[i].began_at = node_ms();
+	ns->c->gathers = true;
 	cli_procs_go(ns->c);
 }
 

@@ -94,20 +94,20 @@ bool cli_ended(struct cli *c)
 	return interrupts > 0 || c->write_error != 0 || cli_procs_ended(c);
 }
 
-/* --live: is it time for a tick? */
-static bool is_due(const struct cli *c, struct timespec *next)
+/* Is it time for the next of what comes every so many ms? 0: never. */
+static bool is_due(int ms, struct timespec *next)
 {
 	struct timespec now;
 
-	if (c->live_ms == 0)
+	if (ms == 0)
 		return false;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (now.tv_sec < next->tv_sec ||
 		(now.tv_sec == next->tv_sec && now.tv_nsec < next->tv_nsec))
 		return false;
 	*next = now;
-	next->tv_sec += (c->live_ms + next->tv_nsec / 1000000) / 1000;
-	next->tv_nsec = (c->live_ms + next->tv_nsec / 1000000) % 1000 * 1000000;
+	next->tv_sec += (ms + next->tv_nsec / 1000000) / 1000;
+	next->tv_nsec = (ms + next->tv_nsec / 1000000) % 1000 * 1000000;
 	return true;
 }
 
@@ -121,13 +121,15 @@ static int on_tick(void *arg, const char *text, size_t len)
 static int loop(struct cli *c, const erltrace_handlers_t *handlers)
 {
 	erltrace_error_t err = {0};
-	struct timespec next = {0};
+	struct timespec next = {0}, next_stacks = {0};
 	bool stopped = false;
 	int r;
 
 	do {
-		if (is_due(c, &next))
+		if (is_due(c->live_ms, &next))
 			erltrace_tick(c->h, "", on_tick, c, &err);
+		if (is_due(c->stacks != NULL ? CLI_STACKS_MS : 0, &next_stacks))
+			erltrace_stacks(c->h, cli_stacks_take, c, &err);
 		if (!stopped && cli_ended(c)) {
 			stopped = true;
 			if (interrupts > 0 && !c->json)
@@ -146,6 +148,8 @@ static int loop(struct cli *c, const erltrace_handlers_t *handlers)
 	cli_more_errors(c, true);
 	if (c->live_ms > 0)
 		erltrace_tick(c->h, "", on_tick, c, &err); /* what came last */
+	if (c->stacks != NULL)
+		erltrace_stacks(c->h, cli_stacks_take, c, &err);
 	return 0;
 }
 
@@ -199,6 +203,7 @@ int cli_run(struct cli *c)
 		erltrace_getopt(c->h, sizes[i].name, was[i], sizeof(was[i]), NULL);
 	if (erltrace_go(c->h, &err) < 0)
 		return cli_fail(c, &err, "could not enable tracing");
+	c->gathers = true;
 	tell_sizes(c, was);
 	cli_procs_go(c);
 	if (loop(c, &handlers) < 0)

@@ -36,13 +36,76 @@ static void read_script(struct cli *c, struct cli_script *s)
 struct scanning {
 	struct cli *c;
 	struct cli_script *s;
+	bool in_probes;	 /* the last item was a description: the next one is of the same clause */
+	uint64_t period; /* of the clause's profile-N, ns; 0: it has other probes */
+	bool wall;
 };
+
+/* The time between two samples of profile-N or profile-wall-N; 0: it is neither. */
+static uint64_t period_of(const char *name, bool *wall)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns; /* 0: a rate */
+	} units[] = {{"", 0}, {"hz", 0}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+	unsigned long long n;
+	char *unit;
+
+	if (strncmp(name, "profile-", 8) != 0)
+		return 0;
+	*wall = strncmp(name + 8, "wall-", 5) == 0;
+	n = strtoull(name + (*wall ? 13 : 8), &unit, 10);
+	for (size_t i = 0; n > 0 && i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(unit, units[i].unit) == 0)
+			return units[i].ns != 0 ? n * units[i].ns : 1000000000 / n;
+	return 0;
+}
+
+static void on_clause_probe(struct scanning *at, const erltrace_scan_item_t *item)
+{
+	bool wall = false;
+	uint64_t period = period_of(item->name, &wall);
+
+	if (at->in_probes && (period != at->period || wall != at->wall))
+		period = 0;
+	at->period = period;
+	at->wall = wall;
+}
+
+static bool adds_up(const char *function)
+{
+	return strcmp(function, "count") == 0 || strcmp(function, "sum") == 0;
+}
+
+/* An aggregation is assigned. */
+static void on_stack_aggregation(struct scanning *at, const erltrace_scan_item_t *item)
+{
+	struct cli_uses *h = &at->c->uses;
+	struct cli_stack_agg a = {.period = at->period, .wall = at->wall};
+
+	if (!adds_up(item->text)) {
+		h->other_stack_agg = true;
+		return;
+	}
+	for (int i = 0; i < h->nstack_aggs; i++)
+		if (strcmp(h->stack_aggs[i].name, item->name) == 0) {
+			if (h->stack_aggs[i].period != a.period || h->stack_aggs[i].wall != a.wall)
+				h->stack_aggs[i].period = 0;
+			return;
+		}
+	a.name = strdup(item->name);
+	if (a.name != NULL && ARRAY_ROOM(h->stack_aggs, (size_t)h->nstack_aggs))
+		h->stack_aggs[h->nstack_aggs++] = a;
+	else
+		free(a.name);
+}
 
 static void on_probe(struct scanning *at, const erltrace_scan_item_t *item)
 {
 	struct cli_script *s = at->s;
 	char *text = strdup(item->text);
 
+	on_clause_probe(at, item);
 	if (s->ndescs == 0)
 		s->body = item->behind;
 	if (text != NULL && ARRAY_ROOM(s->descs, (size_t)s->ndescs))
@@ -115,9 +178,14 @@ static void on_item(void *arg, const erltrace_scan_item_t *item)
 		at->c->uses.kernel_stacks |= is_kernel_stack(item->name);
 		break;
 	case ERLTRACE_SCAN_FUNCTION: on_call(&at->c->uses, item); break;
-	case ERLTRACE_SCAN_AGGREGATION: at->c->uses.aggregations = true; break;
+	case ERLTRACE_SCAN_AGGREGATION:
+		at->c->uses.aggregations = true;
+		if (item->by_stack && item->text != NULL)
+			on_stack_aggregation(at, item);
+		break;
 	case ERLTRACE_SCAN_OPTION: on_option(at->c, item); break;
 	}
+	at->in_probes = item->kind == ERLTRACE_SCAN_PROBE;
 }
 
 void cli_scan(struct cli *c)
@@ -133,7 +201,7 @@ void cli_scan(struct cli *c)
 		cli_script_opts(c, s, &opts);
 		s->body = s->flag == 's' ? s->len : strlen(s->arg);
 		erltrace_scan(c->h, s->flag == 's' ? s->text : s->arg, s->body, &opts, on_item,
-			&(struct scanning){c, s}, &s->err);
+			&(struct scanning){.c = c, .s = s}, &s->err);
 	}
 }
 
@@ -151,6 +219,9 @@ void cli_scan_free(struct cli *c)
 		free(c->uses.commands[i]);
 	for (int i = 0; i < c->uses.npaths; i++)
 		free(c->uses.paths[i]);
+	for (int i = 0; i < c->uses.nstack_aggs; i++)
+		free(c->uses.stack_aggs[i].name);
+	free(c->uses.stack_aggs);
 	free(c->uses.commands);
 	free(c->uses.paths);
 }

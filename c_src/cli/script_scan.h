@@ -4,9 +4,17 @@
 #define CLI_SCRIPT_SCAN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct cli;
 struct cli_script;
+
+/* An aggregation by stack with count() or sum(). */
+struct cli_stack_agg {
+	char *name;
+	uint64_t period; /* ns, if all its clauses are of one profile-N; otherwise 0 */
+	bool wall;	 /* ... which is a profile-wall-N */
+};
 
 /* Of all scripts together. */
 struct cli_uses {
@@ -21,6 +29,9 @@ struct cli_uses {
 	bool target_probes;   /* probes of $target */
 	int erlang_pid;	      /* of erlang<N>, or 0 */
 	bool aggregations;
+	struct cli_stack_agg *stack_aggs;
+	int nstack_aggs;
+	bool other_stack_agg; /* an aggregation by stack with another function */
 	bool exit, ftruncate;
 	bool destructive;	  /* the option, as the user and the scripts set it */
 	char **commands, **paths; /* formats of system() and of freopen() */

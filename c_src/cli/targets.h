@@ -89,6 +89,10 @@ typedef void node_item(struct nodes *ns, struct target *t, const char *kind, con
 void node_get_items(struct nodes *ns, struct target *t, const ei_x_buff *x, int at, node_item *cb);
 bool node_get_rows(const ei_x_buff *x, int at, erltrace_probe_cb *cb, void *arg); /* any? */
 
+/* node_stacks.c */
+/* -1: something else is there, or memory is out. */
+int node_get_stacks(const ei_x_buff *x, int at, erltrace_agg_cb *cb, void *arg);
+
 /* node_run.c: all agents have been started; compile and run, or list. */
 int node_run(struct nodes *ns);
 

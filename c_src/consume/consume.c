@@ -433,6 +433,35 @@ int co_each(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg)
 	return which == -1 ? -ENOENT : ag_each(co, which, each_one, &to);
 }
 
+/* Of those whose values add up, so that parts of a whole can be compared. */
+static int stack_one(struct co *co, const struct ag_ent *e, void *arg)
+{
+	const struct prog_agg *a = co->prog->aggs[e->agg];
+	const struct each *to = arg;
+	erltrace_agg_t agg;
+	bool by_stack = false;
+	int rv = 0;
+
+	for (unsigned i = 0; i < a->nkeys; i++)
+		by_stack |= a->keys[i].kind == V_STACK;
+	if (!by_stack || (a->fn != AGG_COUNT && a->fn != AGG_SUM))
+		return 0;
+	if (ag_public_whole(co, e, &agg) == 0)
+		rv = to->cb(to->arg, &agg);
+	co_tmp_free(co);
+	return rv;
+}
+
+int co_stacks(struct co *co, erltrace_agg_cb *cb, void *arg)
+{
+	struct each to = {cb, arg};
+
+	if (co->live == NULL && (co->live = ag_new()) == NULL)
+		return -ENOMEM;
+	ag_take(co);
+	return ag_live_each(co, stack_one, &to);
+}
+
 int co_clear(struct co *co, const char *name)
 {
 	int which = agg_by_name(co, name);

@@ -14,6 +14,7 @@
  *   percentile.c   percentiles: histograms on the heap, columns
  *   printa.c       aggregations printed: printa(), and what is left at the end
  *   dist.c         distributions: bars, aggpack, agghist, aggzoom
+ *   stack_table.c  stacktop: aggregations by stack as a table of functions
  *   join.c         one script in several engines, one result
  *   textbuf.c      text that grows; the filter for terminals
  *   columns.c      how many columns a text takes
@@ -48,6 +49,7 @@ int co_preview(struct co *co, const erltrace_handlers_t *h);
 int co_snapshot(struct co *co);
 int co_walk(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg);
 int co_each(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg); /* unsorted */
+int co_stacks(struct co *co, erltrace_agg_cb *cb, void *arg); /* erltrace_stacks() */
 int co_clear(struct co *co, const char *name);
 int co_trunc(struct co *co, const char *name);
 /*

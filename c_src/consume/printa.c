@@ -15,6 +15,7 @@
 #include "format.h"
 #include "percentile.h"
 #include "printa.h"
+#include "stack_table.h"
 
 /* How the rows of one printa() look. */
 struct layout {
@@ -162,6 +163,12 @@ static int tell_row(struct co *co, const struct layout *l, const struct ag_row *
 	return co->rv;
 }
 
+static bool is_stack_table(struct co *co, const struct layout *l)
+{
+	return l->fmt == NULL && l->n == 1 && co->h.aggregation == NULL &&
+	       sn_is_table(co, co->prog->aggs[l->aggs[0]]);
+}
+
 static int put_rows(struct co *co, struct layout *l, bool mark)
 {
 	struct ag_val *vals = calloc(l->n, sizeof(*vals));
@@ -169,18 +176,24 @@ static int put_rows(struct co *co, struct layout *l, bool mark)
 	struct ag_row *rows;
 	size_t n, i;
 	unsigned c;
+	bool table;
 
 	if (vals == NULL || ag_rows(co, l->aggs, l->n, &rows, &n) != 0) {
 		free(vals);
 		co->out.nomem = true;
 		return -1;
 	}
-	if (co->h.aggregation == NULL)
+	table = is_stack_table(co, l);
+	if (table)
+		sn_print(co, rows, n);
+	else if (co->h.aggregation == NULL)
 		pack_start(co, l, rows, n);
 	for (i = 0; co->rv == 0 && i < n; i++) {
 		const struct prog_agg *a = co->prog->aggs[rows[i].ent->agg];
 
-		if (co->h.aggregation != NULL) {
+		if (table) {
+			; /* it is printed */
+		} else if (co->h.aggregation != NULL) {
 			tell_row(co, l, &rows[i]);
 		} else if (cv_keys(a, rows[i].ent->key, rows[i].ent->keylen, keys) == 0) {
 			put_row(co, l, &rows[i], keys, a->nkeys, vals);

@@ -348,7 +348,10 @@ static int public_value(struct co *co, const struct co_val *v, erltrace_value_t 
 		out->kind = ERLTRACE_FLOAT;
 		out->f = (double)cv_float(v);
 		return 0;
-	case V_STACK: out->kind = ERLTRACE_STACK; return public_stack(co, v, out);
+	case V_STACK:
+		out->kind = ERLTRACE_STACK;
+		out->is_kernel = v->v->sub == STACK_KERNEL;
+		return public_stack(co, v, out);
 	case V_SYM: out->kind = ERLTRACE_SYMBOL; return public_symbol(co, v, out);
 	default:
 		out->kind = ERLTRACE_BYTES;

@@ -245,6 +245,7 @@ struct d_scan {
 	void (*cb)(void *arg, const struct erltrace_scan_item *item);
 	void *arg;
 	unsigned round; /* number of the scan */
+	const char *function; /* of the aggregation that is met next; NULL: it is not assigned */
 };
 int d_scan_item(struct d_comp *c, const struct d_item *item);
 void d_scan_option(struct d_comp *c, const char *name, int line);

@@ -104,9 +104,39 @@ static void report_name(struct d_comp *c, const struct d_node *n)
 			});
 }
 
+static bool is_stack(const struct d_comp *c, const struct d_node *n)
+{
+	const struct d_ident *id = n->kind == N_FUNC ? resolve(c, n) : NULL;
+	const struct d_builtin *b = id != NULL ? id->builtin : NULL;
+
+	return b != NULL && (strcmp(b->name, "stack") == 0 || strcmp(b->name, "ustack") == 0 ||
+				    strcmp(b->name, "jstack") == 0);
+}
+
+static void report_aggregation(struct d_comp *c, const struct d_node *n)
+{
+	bool by_stack = false;
+
+	for (const struct d_node *key = n->list; key != NULL; key = key->next)
+		by_stack |= is_stack(c, key);
+	report(c, &(erltrace_scan_item_t){
+			.kind = ERLTRACE_SCAN_AGGREGATION,
+			.name = n->text,
+			.text = c->scan->function,
+			.by_stack = by_stack,
+			.line = n->line,
+			.column = n->col,
+		});
+	c->scan->function = NULL;
+}
+
 static void visit(struct d_comp *c, const struct d_node *n)
 {
 	switch (n->kind) {
+	case N_OP2:
+		if (n->op == OP_ASG && n->a->kind == N_AGG && n->b->kind == N_FUNC)
+			c->scan->function = n->b->text;
+		break;
 	case N_IDENT:
 	case N_ASSOC:
 		if (n->op == SC_GLOBAL || n->ident != NULL)
@@ -114,14 +144,7 @@ static void visit(struct d_comp *c, const struct d_node *n)
 		break;
 	case N_VAR: report_name(c, n); break;
 	case N_FUNC: report_call(c, n); break;
-	case N_AGG:
-		report(c, &(erltrace_scan_item_t){
-				.kind = ERLTRACE_SCAN_AGGREGATION,
-				.name = n->text,
-				.line = n->line,
-				.column = n->col,
-			});
-		break;
+	case N_AGG: report_aggregation(c, n); break;
 	default: break;
 	}
 }

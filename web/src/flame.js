@@ -6,48 +6,110 @@ import { frameName, keyText } from "./format.js";
 const isFrame = (frame) => !/^0x0+$/i.test(frame);
 
 // An address without a symbol is at another place in each process: such frames are one by library.
-function boxName(frame) {
-	const bare = /^(?:([^`]+)`)?0x[0-9a-f]+$/i.exec(frame);
-	return bare ? `[${bare[1] ?? "unknown"}]` : frameName(frame);
+// "lists:map/2 (lists.erl:12)": the box is the function's, with the line noted.
+function splitFrame(frame) {
+	const [, text, file, line] = /^(.*?)(?: \(([^()]*):(\d+)\))?$/s.exec(frame);
+	const bare = /^(?:([^`]+)`)?0x[0-9a-f]+$/i.exec(text) ?? /^([^`:]+)\+0x[0-9a-f]+$/i.exec(text);
+	return { name: bare ? `[${bare[1] ?? "unknown"}]` : frameName(text), file, line };
 }
 
-// stacks: [{keys, value}]. Keys before and after the stack become the frames at the bottom.
-export function buildTree(stacks) {
-	const root = {
-		name: "all",
+// What a frame is of, as far as its name says.
+function nameKind(name) {
+	if (/^(vmlinux|kernel)`/.test(name)) return "kernel";
+	if (name.startsWith("(garbage")) return "gc";
+	if (name === "(scheduler)") return "scheduler";
+	return /^[^:']*`|^\[|^\(/.test(name) ? "native" : "erlang";
+}
+
+// Of samples by erlstate: what the innermost function is.
+const STATES = { bif: "bif", nif: "nif", dirty: "nif" };
+
+export const KINDS = {
+	key: "key",
+	erlang: "Erlang, by module",
+	bif: "BIF",
+	nif: "NIF",
+	native: "C code",
+	gc: "garbage collection",
+	scheduler: "scheduler",
+	kernel: "kernel",
+};
+
+export function kindOf(node) {
+	if (node.key) return "key";
+	const kind = nameKind(node.name);
+	if (kind !== "erlang" || !node.states) return kind;
+	let own = "";
+	for (const [state, n] of node.states) if (n > (node.states.get(own) ?? node.self / 2)) own = state;
+	return STATES[own] ?? kind;
+}
+
+function newNode(name, parent) {
+	return {
+		name,
 		value: 0,
 		self: 0,
 		children: new Map(),
-		parent: null,
-		depth: 0,
+		parent,
+		depth: parent ? parent.depth + 1 : 0,
+		key: false,
+		file: undefined,
+		lines: null, // line: value
+		states: null, // erlstate: own value
 	};
+}
+
+const addTo = (map, key, value) => (map ?? new Map()).set(key, (map?.get(key) ?? 0) + value);
+
+function descend(at, name, value, part) {
+	let next = at.children.get(name);
+	if (!next) at.children.set(name, (next = newNode(name, at)));
+	next.value += value;
+	if (part?.file) {
+		next.file = part.file;
+		next.lines = addTo(next.lines, part.line, value);
+	}
+	return next;
+}
+
+const isKernel = (stack) => stack.some((f) => nameKind(f) === "kernel");
+
+// stacks: [{keys, value}]. Keys that are no stacks become the frames at the bottom, those of the kernel
+// the ones at the top. state: which key is erlstate, which says what the innermost function is.
+export function buildTree(stacks, state = -1) {
+	const root = newNode("all", null);
 	for (const { keys, value } of stacks) {
 		if (!(value > 0)) continue;
-		const frames = keys.filter((k) => !Array.isArray(k)).map((k) => keyText([k]));
-		// The innermost frame comes first in a stack.
-		for (const k of keys)
-			if (Array.isArray(k)) frames.push(...k.filter(isFrame).map(boxName).reverse());
 		let at = root;
 		at.value += value;
-		for (const name of frames) {
-			let next = at.children.get(name);
-			if (!next) {
-				next = {
-					name,
-					value: 0,
-					self: 0,
-					children: new Map(),
-					parent: at,
-					depth: at.depth + 1,
-				};
-				at.children.set(name, next);
+		keys.forEach((k, i) => {
+			if (Array.isArray(k) || i === state) return;
+			at = descend(at, keyText([k]), value);
+			at.key = true;
+		});
+		const parts = keys.filter((k) => Array.isArray(k));
+		if (parts.length > 1) parts.sort((a, b) => isKernel(a) - isKernel(b));
+		for (const stack of parts)
+			// The innermost frame comes first in a stack.
+			for (let i = stack.length - 1; i >= 0; i--) {
+				if (!isFrame(stack[i])) continue;
+				const part = splitFrame(stack[i]);
+				at = descend(at, part.name, value, part);
 			}
-			next.value += value;
-			at = next;
-		}
 		at.self += value;
+		if (state >= 0) at.states = addTo(at.states, keys[state], value);
 	}
 	return root;
+}
+
+// How much of the tree is of frames that the text is in, once for each stack.
+export function valueOf(root, has) {
+	let sum = 0;
+	const walk = (node) => {
+		for (const kid of node.children.values()) has(kid.name) ? (sum += kid.value) : walk(kid);
+	};
+	walk(root);
+	return sum;
 }
 
 // Boxes of the tree below `top`, with its callers full width under it: {node, x, w (0..1), depth}.

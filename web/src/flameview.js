@@ -4,34 +4,36 @@ import { html } from "htm/preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Card, ExportMenu } from "./card.js";
 import { css, oklch } from "./colour.js";
-import { buildTree, findAgain, frameTable, layout } from "./flame.js";
+import { KINDS, buildTree, findAgain, frameTable, kindOf, layout, valueOf } from "./flame.js";
 import { UNITS, UNIT_NAMES, exact, number, percent } from "./format.js";
 import { Choice } from "./menu.js";
+import { keyNames } from "./model.js";
 import { theme } from "./theme.js";
 
 const ROW = 19;
 const EVERY = 1000; // ms between new layouts while data comes
 const LEAST_ROWS = 10;
 
-// The colour of a frame: by its module, so that neighbours of one module look alike; quiet.
+// Hues by kind; Erlang's functions have warm ones by module, so that neighbours of one module look
+// alike. Quiet, all of them: texts are on them.
+const HUES = { bif: 145, nif: 195, native: 255, kernel: 305, gc: 0 };
 const shades = new Map();
-function frameColour(name, dark) {
-	const module = /^[^:`+/]*/.exec(name)[0];
-	const at = `${module} ${dark}`;
+function frameColour(node, dark) {
+	const kind = kindOf(node);
+	const module = kind === "erlang" ? /^[^:`+/]*/.exec(node.name)[0] : "";
+	const at = `${kind} ${module} ${dark}`;
 	let c = shades.get(at);
-	if (!c) {
-		let h = 7;
-		for (let i = 0; i < module.length; i++) h = (h * 31 + module.charCodeAt(i)) % 9973;
-		c = css(
-			oklch(
-				dark ? 0.42 : 0.86 - (h % 3) * 0.015,
-				dark ? 0.065 : 0.062,
-				20 + (h % 12) * 18,
-			),
-		);
-		shades.set(at, c);
-	}
+	if (!c) shades.set(at, (c = makeColour(kind, module, dark)));
 	return c;
+}
+
+function makeColour(kind, module, dark) {
+	if (kind === "key" || kind === "scheduler")
+		return css(oklch(dark ? 0.36 : 0.88, 0.012, 260));
+	let h = 7;
+	for (let i = 0; i < module.length; i++) h = (h * 31 + module.charCodeAt(i)) % 9973;
+	const hue = HUES[kind] ?? 32 + (h % 9) * 9;
+	return css(oklch(dark ? 0.42 : 0.86 - (h % 3) * 0.02, dark ? 0.07 : 0.068, hue));
 }
 
 export function FlameView({ app, view, where }) {
@@ -52,10 +54,11 @@ export function FlameView({ app, view, where }) {
 		const stacks = [];
 		for (const [key, got] of agg.byKey(app.nodeShown, app.range))
 			stacks.push({ keys: agg.series.keys[key].values, value: got.value });
-		const root = buildTree(stacks);
+		const root = buildTree(stacks, keyNames(app.run.script, agg.name).indexOf("erlstate"));
 		f.top = f.top ? findAgain(root, f.top) : root;
 		f.root = root;
 		Object.assign(f, layout(f.top));
+		f.kinds = new Set(f.boxes.filter((b) => b.depth > 0).map((b) => kindOf(b.node)));
 		// Higher when stacks are deeper, never lower again: nothing below jumps about.
 		setRows((r) => Math.max(r, Math.min(60, f.depth)));
 	};
@@ -90,7 +93,7 @@ export function FlameView({ app, view, where }) {
 				? theme.colour("accent")
 				: b.node.depth === 0
 					? theme.colour("gap")
-					: frameColour(b.node.name, dark);
+					: frameColour(b.node, dark);
 			ink.fillRect(x, y, Math.max(0.5, bw - 1), ROW - 1);
 			ink.globalAlpha = b.above ? 0.7 : 1;
 			if (bw > 28) {
@@ -192,8 +195,9 @@ export function FlameView({ app, view, where }) {
 		ink.drawImage(el, 0, 0);
 		return out;
 	};
-	const { root } = s.current;
+	const { root, top } = s.current;
 	const share = (n) => percent((100 * n) / root.value);
+	const found = find && root.value > 0 ? valueOf(root, (name) => name.toLowerCase().includes(wanted.current)) : 0;
 
 	return html`<${Card} title=${agg.title}
 		note=${`${where}${agg.fn} by stack, ${app.range ? "in the time shown" : "since the start"}`}
@@ -203,6 +207,7 @@ export function FlameView({ app, view, where }) {
 			${agg.fn !== "count" && html`<${Choice} label="Unit" value=${unit}
 				options=${UNITS.map((u) => [u, UNIT_NAMES[u]])}
 				onChange=${(u) => app.setLook(agg, { unit: u })} />`}
+			${find && html`<span class="found" role="status">${share(found)}</span>`}
 			<input class="filter" type="search" placeholder="Find a frame"
 				aria-label="Find a frame" value=${find}
 				onInput=${(e) => setFind(e.target.value)} />
@@ -233,10 +238,33 @@ export function FlameView({ app, view, where }) {
 				<dl><dt>all</dt><dd>
 					${number(hover.node.value, unit)} (${share(hover.node.value)})</dd>
 					<dt>own</dt><dd>
-						${number(hover.node.self, unit)} (${share(hover.node.self)})</dd></dl></div>`
+						${number(hover.node.self, unit)} (${share(hover.node.self)})</dd>
+					${top !== root && hover.node.depth > top.depth && html`<dt>of ${top.name}</dt><dd>
+						${percent((100 * hover.node.value) / top.value)}</dd>`}
+					${linesOf(hover.node).map(([line, part]) => html`<dt
+						key=${line}>${hover.node.file}:${line}</dt><dd>${percent(part)}</dd>`)}</dl></div>`
 			}
 		</div>
+		${s.current.kinds?.size > 0 && html`<${Kinds} kinds=${s.current.kinds} />`}
 	<//>`;
+}
+
+// The lines of a frame that are in most of its stacks: where it calls, or is itself.
+function linesOf(node) {
+	return [...(node.lines ?? [])]
+		.sort((a, b) => b[1] - a[1])
+		.slice(0, 3)
+		.map(([line, n]) => [line, (100 * n) / node.value]);
+}
+
+function Kinds({ kinds }) {
+	const sample = { key: { key: true }, gc: { name: "(garbage" }, scheduler: { name: "(scheduler)" },
+		native: { name: "[" }, kernel: { name: "vmlinux`" } };
+	const of = (kind) => sample[kind] ?? { name: "gen_server:", states: new Map([[kind, 1]]), self: 1 };
+	return html`<ul class="kinds" aria-label="Colours">${Object.keys(KINDS)
+		.filter((k) => kinds.has(k))
+		.map((k) => html`<li key=${k}><i style=${{ background: frameColour(of(k), theme.dark) }}
+			aria-hidden="true"></i>${KINDS[k]}</li>`)}</ul>`;
 }
 
 function fit(ink, text, width) {

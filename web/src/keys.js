@@ -7,6 +7,7 @@ import { theme } from "./theme.js";
 
 export const KEYS = [
 	["Ctrl-Enter", "run the script"],
+	["f", "a flame graph of where the CPU time goes"],
 	["Esc", "back: closes a menu, leaves a field, undoes a zoom; otherwise, and in the editor: stops the script"],
 	["Space", "pause and resume: data is still recorded"],
 	["k", "keep the run beside the next one; again: drop it"],
@@ -20,7 +21,7 @@ export const KEYS = [
 	["Ctrl-m", "in the editor: Tab moves to the next field; again: it indents"],
 	["Arrows, Enter", "in a menu: move, choose; in a picture: move, select the cell"],
 	["Drag", "in a heat map: zoom; double click or Esc goes back"],
-	["Click", "on a cell: its keys; on a key: only this key; Alt: all but this key"],
+	["Click", "on a cell: its keys; on a key: only this key; Alt: all but this key; on a frame: zoom"],
 ];
 
 // Esc goes back a step; it stops the script where there is no step to go back, and in the editor.
@@ -53,6 +54,7 @@ export function listenKeys(app) {
 			app.changed();
 			app.paint();
 		} else if (e.key === "k") app.keep();
+		else if (e.key === "f") app.profile();
 		else if (e.key === "d") theme.next();
 		else if (e.key === "/") app.editor?.focus();
 		else if (e.key === "0") {

@@ -96,6 +96,8 @@ function Header({ app }) {
 			<button class="primary" disabled=${!can} onClick=${() => app.execute()}
 				title="Run the script (Ctrl-Enter)"><i class="play"
 				aria-hidden="true"></i>Run</button>
+			<button class="profile" disabled=${!can} onClick=${() => app.profile()}
+				title="Where the nodes spend their CPU time: a flame graph of samples (f)">Flame graph</button>
 			<button disabled=${!app.running} onClick=${() => app.stop()}
 				title="Stop the script: all probes off (Esc)"><i class="square"
 				aria-hidden="true"></i>Stop</button>
@@ -209,6 +211,8 @@ function Views({ app }) {
 	if (!run) {
 		return html`<div class="empty"><h2>Nothing runs yet</h2>
 			<p>Write a script, or choose one from <b>Scripts</b>, and press <b>Run</b> or <span class="together"><kbd>Ctrl</kbd> <kbd>Enter</kbd></span>.</p>
+			<p>Or look where the CPU time goes: <button disabled=${!!app.chosen && app.chosen.size === 0}
+				onClick=${() => app.profile()}>Flame graph</button></p>
 			<p>Each quantize, lquantize, llquantize and percentile becomes a heat map, counts and sums become lists, stacks a flame graph, printf a log.</p>
 			<p>Close this page, and all probes are turned off.</p></div>`;
 	}

@@ -165,7 +165,7 @@ test("the log: lines, parts of lines, stacks; the oldest go", () => {
 
 test("a tree of stacks, its boxes and its table", () => {
 	const root = buildTree([
-		{ keys: [["c+0x4", "b", "a"]], value: 3 },
+		{ keys: [["m`c+0x4", "b (b.erl:3)", "a"]], value: 3 },
 		{ keys: [["b", "a"]], value: 1 },
 		{ keys: [["a", "b", "a"]], value: 2 },
 	]);
@@ -174,7 +174,7 @@ test("a tree of stacks, its boxes and its table", () => {
 	assert.deepEqual([a.value, a.self, a.children.get("b").self], [6, 0, 1]);
 	const { boxes, depth } = layout(root);
 	assert.equal(depth, 4);
-	const c = boxes.find((x) => x.node.name === "c");
+	const c = boxes.find((x) => x.node.name === "m`c");
 	assert.equal(c.w, 0.5);
 	assert.equal(findAgain(root, c.node), c.node);
 	assert.deepEqual(

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * --speedscope: the file format of speedscope (https://www.speedscope.app/file-format-schema.json). Each
+ * aggregation is a sampled profile whose weights are the values. Frames are functions: of an Erlang
+ * function the file is given, not the line, which would tell calls from one function apart.
+ */
+#include "stacks.h"
+
+/* Names are valid UTF-8 without control characters (stacks.c). */
+static void put_string(FILE *f, const char *text)
+{
+	putc('"', f);
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			putc('\\', f);
+		putc(*text, f);
+	}
+	putc('"', f);
+}
+
+static void put_frames(FILE *f, const struct stacks *s)
+{
+	for (unsigned i = 0; i < s->nframes; i++) {
+		fputs(i > 0 ? ",\n{\"name\":" : "\n{\"name\":", f);
+		put_string(f, s->frames[i].name);
+		if (s->frames[i].file != NULL) {
+			fputs(",\"file\":", f);
+			put_string(f, s->frames[i].file);
+		}
+		putc('}', f);
+	}
+}
+
+static void put_stacks(FILE *f, const struct stacks *s, unsigned profile)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < s->nstacks; i++) {
+		const struct st_stack *st = &s->stacks[i];
+
+		if (st->profile != profile)
+			continue;
+		fputs(first ? "\n[" : ",\n[", f);
+		for (unsigned k = 0; k < st->nframes; k++)
+			fprintf(f, "%s%u", k > 0 ? "," : "", (unsigned)st->frames[k]);
+		putc(']', f);
+		first = false;
+	}
+}
+
+static void put_weights(FILE *f, const struct stacks *s, unsigned profile)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < s->nstacks; i++) {
+		if (s->stacks[i].profile != profile)
+			continue;
+		fprintf(f, "%s%lld", first ? "" : ",", (long long)s->stacks[i].value);
+		first = false;
+	}
+}
+
+static void put_aggregation(FILE *f, const struct stacks *s, unsigned profile)
+{
+	const struct st_profile *p = &s->profiles[profile];
+	bool bare = p->name[0] == '_' && p->name[1] == '\0';
+
+	fprintf(f, "%s{\"type\":\"sampled\",\"name\":\"@%s, %s\",\"unit\":\"none\",\"startValue\":0,"
+		   "\"endValue\":%lld,\"samples\":[",
+		profile > 0 ? ",\n" : "\n", bare ? "" : p->name, p->counts ? "count" : "sum",
+		(long long)p->total);
+	put_stacks(f, s, profile);
+	fputs("],\n\"weights\":[", f);
+	put_weights(f, s, profile);
+	fputs("]}", f);
+}
+
+bool speedscope_write(const struct stacks *s, const char *title, FILE *f)
+{
+	struct stacks *by = stacks_by_function(s);
+
+	if (by == NULL)
+		return false;
+	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":", f);
+	fprintf(f, "\"erltrace %s\",\"name\":", erltrace_version());
+	put_string(f, title);
+	fputs(",\"activeProfileIndex\":0,\n\"shared\":{\"frames\":[", f);
+	put_frames(f, by);
+	fputs("]},\n\"profiles\":[", f);
+	for (unsigned i = 0; i < by->nprofiles; i++)
+		put_aggregation(f, by, i);
+	fputs("]}\n", f);
+	stacks_free(by);
+	return true;
+}
