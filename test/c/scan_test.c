@@ -31,7 +31,12 @@ static void on_item(void *arg, const erltrace_scan_item_t *i)
 		fprintf(f, "call %s(%s)%s; ", i->name, i->text != NULL ? i->text : "",
 			i->destructive ? "!" : "");
 		break;
-	case ERLTRACE_SCAN_AGGREGATION: fprintf(f, "agg %s; ", i->name); break;
+	case ERLTRACE_SCAN_AGGREGATION:
+		fprintf(f, "agg %s", i->name);
+		if (i->by_stack)
+			fprintf(f, " by stack: %s", i->text != NULL ? i->text : "-");
+		fputs("; ", f);
+		break;
 	case ERLTRACE_SCAN_OPTION: fprintf(f, "option %s=%s; ", i->name, i->text); break;
 	}
 }
