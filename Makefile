@@ -281,8 +281,9 @@ $(TSAN)/c_src/beam/usdt_fire.o $(NIFSAN)/c_src/beam/usdt_fire.o: CPPFLAGS += -fn
 ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
 $(BUILD)/c_src/beam/usdt_fire.o: CPPFLAGS += -fno-integrated-as
 endif
-# Its functions are long and short of registers; no stack is walked from there.
-$(BUILD)/c_src/beam/calls.o $(BUILD)/c_src/beam/fast_calls.o: BASEFLAGS += -fomit-frame-pointer
+# What every event runs: no stack is walked from there.
+$(addprefix $(BUILD)/c_src/,beam/calls.o beam/fast_calls.o engine/dyn.o engine/agg.o): \
+	BASEFLAGS += -fomit-frame-pointer
 
 # The engine's probe path for BPF, as files of this program.
 $(BUILD)/c_src/kernel/files.S: $(BPF_OBJ)

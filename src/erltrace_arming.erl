@@ -18,6 +18,7 @@
                  fast :: erltrace_fastcalls:fast() | undefined,
                  counters :: erltrace_counters:counters() | undefined,
                  monitor :: pid() | undefined,
+                 wall :: pid() | undefined,        % for profile-wall-N
                  missing = <<>> :: binary(),       % which probes cannot fire here, and why
                  rearm :: erltrace_rearm:rearm() | undefined,
                  layout :: ok | names | undefined,
@@ -63,12 +64,13 @@ arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
             {error, <<"ET_NOMEM">>, <<"out of memory">>}
     end.
 
-%% Where calls come by the fast way no process need be flagged: neither exits nor registrations are
-%% traced then, if the script can do without. It must be known where the VM keeps names. For tests the
+%% Where calls come by the fast way, or the script only samples, no process need be flagged: neither exits nor
+%% registrations are traced then, if the script can do without. It must be known where the VM keeps names. For tests the
 %% setting exit_events has that by the tracer's way too.
 unflagged(Nif, IsFast) ->
     Asked = application:get_env(erltrace, exit_events, true) =:= false,
-    _ = Asked andalso erltrace_nif:unflagged(Nif),
+    Samples = erltrace_nif:samples(Nif) =:= true andalso erltrace_nif:calls(Nif) =:= none,
+    _ = (Asked orelse Samples) andalso erltrace_nif:unflagged(Nif),
     _ = (IsFast orelse Asked) andalso erltrace_names:layout(),
     ok.
 
@@ -88,7 +90,9 @@ is_fast(_) -> false.
 start_monitor(Number, Needs, Known, A) ->
     case erltrace_monitor:start(Number, self(), Needs) of
         {ok, Monitor, Missing} ->
-            {ok, start_rearm(Needs, Known, A#arming{monitor = Monitor, missing = Missing})};
+            Wall = erltrace_wall:start(Number, self(), Needs),
+            {ok, start_rearm(Needs, Known, A#arming{monitor = Monitor, missing = Missing,
+                                                    wall = Wall})};
         Error ->
             erltrace_fastcalls:disarm(A#arming.fast),
             erltrace_vm:disarm(A#arming.armed),
@@ -132,10 +136,12 @@ disarm(#arming{armed = undefined} = A) ->
     A;
 disarm(#arming{armed = Armed, fast = Fast, monitor = Monitor} = A) ->
     A1 = uncount(A),
+    erltrace_wall:stop(A#arming.wall),
     erltrace_monitor:stop(Monitor),
     erltrace_fastcalls:disarm(Fast),
     erltrace_vm:disarm(Armed),
-    A1#arming{armed = undefined, fast = undefined, monitor = undefined, rearm = undefined}.
+    A1#arming{armed = undefined, fast = undefined, monitor = undefined, wall = undefined,
+              rearm = undefined}.
 
 %% ---- what the VM counts ----------------------------------------------------------------------
 

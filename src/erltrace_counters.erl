@@ -19,7 +19,7 @@
 -module(erltrace_counters).
 -export([new/3, add/3, any/1, read/1, read_if_due/1, read_in_background/1, lost/1, off/1, forget/1,
          kept/0, about/1]).
--export([pattern/4, counter/2]). % for erltrace_fastcalls
+-export([pattern/4, counter/2, left_to_others/2]). % for erltrace_fastcalls
 -export_type([counters/0]).
 
 -define(BATCH, 500).    % counts given to the library at once
@@ -321,10 +321,43 @@ sweep(IsGone, Kept) ->
         {[], Stay} -> Stay;
         {Gone, Stay} ->
             Set = fun(MFA, Pattern, Opts) -> pattern(undefined, MFA, Pattern, Opts) end,
-            [erltrace_patterns:off(on_still(Ps), fun is_free/1, Set) || {_, Ps} <- Gone],
+            On = [on_still(Ps) || {_, Ps} <- Gone],
+            Theirs = [left_to_others(Ps, fun(_) -> false end) || Ps <- On],
+            [erltrace_patterns:off(erltrace_patterns:without(T, Ps), fun is_free/1, Set) ||
+                {T, Ps} <- lists:zip(Theirs, On)],
             keep(Stay),
             erltrace_vm:renew(),
             Stay
+    end.
+
+%% @doc Others may have begun to count what is ours, as cprof does: of these functions, those that are
+%% left to them. All, if somebody counts all functions and those of modules that will be loaded. A
+%% module, if all of it is counted and not by us alone. Else those whose counters have been Moved.
+-spec left_to_others(erltrace_patterns:patterns(), Moved :: fun((mfa()) -> boolean())) ->
+          erltrace_patterns:patterns().
+left_to_others(Off, _) when map_size(Off) =:= 0 ->
+    Off;
+left_to_others(Off, Moved) ->
+    case erlang:trace_info(on_load, call_count) of
+        {call_count, true} -> Off;
+        _ ->
+            Ours = lists:foldl(fun erltrace_patterns:merge/2, erltrace_fastcalls:ours(),
+                               [Ps || {_, Ps} <- kept()]),
+            maps:filtermap(fun(M, Fs) -> left_to_others(M, Fs, maps:get(M, Ours, #{}), Moved) end, Off)
+    end.
+
+left_to_others(M, Fs, Ours, Moved) ->
+    Theirs = maps:filter(fun({F, A}, _) -> Moved({M, F, A}) end, Fs),
+    All = functions(M),
+    Some = map_size(Theirs) > 0 orelse lists:any(fun(F) -> not is_map_key(F, Ours) end, All),
+    case Some andalso lists:all(fun({F, A}) -> is_integer(counter(undefined, {M, F, A})) end, All) of
+        true -> {true, Fs};
+        false -> map_size(Theirs) > 0 andalso {true, Theirs}
+    end.
+
+functions(M) ->
+    try erlang:get_module_info(M, functions)
+    catch error:_ -> [] % it is not loaded
     end.
 
 on_still(Patterns) ->

@@ -5,14 +5,16 @@
 %%
 %% A function is armed by the VM's own breakpoint of call_count, paused, so that the VM does not count.
 %% From OTP 27 on a handle has a trace session for that. Before, a function has one counter in the
-%% whole node: a function that is counted already has its breakpoint, and is left as it is. What our
-%% handles have set is kept by the library, and changed under the lock of erltrace_vm.
+%% whole node: a function that is counted already has its breakpoint, and is left as it is; one that
+%% somebody else begins to count meanwhile is left to them at the end. What our handles have set is kept
+%% by the library, and changed under the lock of erltrace_vm.
 %%
 %% Before the first one, once for each library in a node, available/0 looks for what the fast way needs
 %% (c_src/beam/fast_find.c) and tests it on functions of this module. If anything is not as known, the
 %% answer is why, and calls are traced.
 -module(erltrace_fastcalls).
--export([available/0, arm/3, add/2, disarm/1, forget/1, renew/1, is_armed/2, count/1, breakpoints/0]).
+-export([available/0, arm/3, add/2, disarm/1, forget/1, renew/1, is_armed/2, count/1, breakpoints/0,
+         ours/0]).
 -export([find/0]). % for tests
 -export([one/1, timed/1, body/1, tail/1, raise/1, grow/1]). % what is looked at, and tested
 -export_type([fast/0]).
@@ -27,7 +29,11 @@
 -opaque fast() :: #fast{}.
 -type answer() :: ok | {refused, Why :: binary()}.
 
--define(KEPT, fast). % {what our handles have set, [{number of a handle, what it has asked for}]}
+%% Kept by the library: ours, what our handles have set; handles, the number of each with what it has
+%% asked for; arming, what is being set, and may not be paused yet; paused, what counters stood at when
+%% they were, if not at 0.
+-define(KEPT, fast).
+-define(NOTHING, #{ours => #{}, handles => [], arming => #{}, paused => #{}}).
 -define(MANY, 2000).
 -define(AT_ONCE, 50).
 
@@ -76,12 +82,29 @@ first_look() ->
 look_once(undefined) ->
     case look() of
         {not_now, Why} -> {refused, Why};
-        Answer ->
+        Found ->
+            Answer = with_flags(Found),
             erltrace_nif:keep(fastcalls, Answer),
             Answer
     end;
 look_once(Known) ->
     Known.
+
+%% A flag of the emulator may be why nothing is as known.
+with_flags({refused, Why}) ->
+    Args = case file:read_file("/proc/self/cmdline") of
+               {ok, Line} -> binary:split(Line, <<0>>, [global]);
+               {error, _} -> []
+           end,
+    Given = [[" +J", Flag, " ", Value] || {<<"-J", Flag/binary>>, Value} <- pairs(Args),
+                                          Flag =:= <<"Pperf">> orelse Flag =:= <<"Msingle">>,
+                                          Value =/= <<"false">>],
+    {refused, iolist_to_binary([Why, [[" (the node was started with", Given, ")"] || Given =/= []]])};
+with_flags(ok) ->
+    ok.
+
+pairs([A, B | Rest]) -> [{A, B} | pairs([B | Rest])];
+pairs(_) -> [].
 
 look() ->
     case {application:get_env(erltrace, vm_internals, true), erltrace_vm:layout()} of
@@ -331,22 +354,44 @@ count(#fast{patterns = Patterns}) -> erltrace_patterns:count(Patterns).
 %% ---- one counter for all: before OTP 27 ------------------------------------------------------
 
 set_shared(#fast{number = Number, patterns = Patterns} = Fast) ->
-    {Ours, Handles} = kept(),
+    #{ours := Ours, handles := Handles, arming := Arming, paused := Paused} = Kept = kept(),
     New = erltrace_patterns:filter(fun(MFA, _) -> is_free(MFA) end, Patterns),
-    Ours1 = erltrace_patterns:merge(Ours, New),
-    keep(Ours1, [{Number, Patterns} | lists:keydelete(Number, 1, Handles)]),
-    Touch = fun(More) -> keep(erltrace_patterns:merge(Ours1, More),
-                              [{Number, Patterns} | lists:keydelete(Number, 1, Handles)]) end,
+    Kept1 = Kept#{ours := erltrace_patterns:merge(Ours, New),
+                  handles := [{Number, Patterns} | lists:keydelete(Number, 1, Handles)]},
+    Touch = fun(More) ->
+                    Now = erltrace_patterns:merge(New, More),
+                    keep(Kept1#{ours := erltrace_patterns:merge(Ours, Now),
+                                arming := erltrace_patterns:merge(Arming, Now)})
+            end,
+    Touch(#{}),
     erltrace_patterns:on(New, Ours, {fun is_free/1, Touch}, setter(Fast)),
-    maps:foreach(fun(M, Fs) -> pause(M, Fs, maps:get(M, Ours, #{})) end, New),
-    keep(Ours1, [{Number, Patterns} | lists:keydelete(Number, 1, Handles)]).
+    maps:foreach(fun(M, Fs) -> pause(M, Fs, maps:get(M, Ours, #{}), Kept) end, New),
+    keep(Kept1#{paused := erltrace_patterns:fold(fun note_paused/3, Paused, New)}).
 
 %% They do not count: one call for a module, unless somebody else counts in it.
-pause(M, New, Ours) ->
-    Others = [F || F <- functions(M), not is_map_key(F, New), not is_map_key(F, Ours)],
-    case map_size(New) > 1 andalso lists:all(fun({F, A}) -> is_free({M, F, A}) end, Others) of
+pause(M, New, Ours, Kept) ->
+    Quiet = fun({F, A} = Fn) ->
+                    is_map_key(Fn, New) orelse is_free({M, F, A}) orelse
+                        (is_map_key(Fn, Ours) andalso not counts({M, F, A}, Kept))
+            end,
+    case map_size(New) > 1 andalso lists:all(Quiet, functions(M)) of
         true -> pattern(undefined, {M, '_', '_'}, pause, [call_count]);
         false -> [pattern(undefined, {M, F, A}, pause, [call_count]) || {F, A} <- maps:keys(New)]
+    end.
+
+%% Calls before the pause have been counted.
+note_paused(MFA, _, Paused) ->
+    case counter(undefined, MFA) of
+        N when is_integer(N), N > 0 -> Paused#{MFA => N};
+        _ -> maps:remove(MFA, Paused)
+    end.
+
+%% Does somebody else count this function, which was ours and paused? The VM does not say whether a
+%% counter is paused: one that is stands where it stood.
+counts(MFA, #{arming := Arming, paused := Paused}) ->
+    case erltrace_patterns:get(MFA, Arming) =:= none andalso counter(undefined, MFA) of
+        N when is_integer(N) -> N =/= maps:get(MFA, Paused, 0);
+        _ -> false
     end.
 
 functions(M) ->
@@ -371,20 +416,21 @@ look_at(#fast{unseen = Unseen} = Fast) ->
 %% @doc Take back what only handle Number needs, and what handles that are dead have left.
 -spec forget(pos_integer() | alone) -> ok.
 forget(Number) ->
-    case erltrace_vm:has_sessions() orelse kept() =:= {#{}, []} of
+    case erltrace_vm:has_sessions() orelse breakpoints() =:= [] of
         true -> ok; % a session ends with the process that holds it
         false -> erltrace_vm:locked(fun() -> sweep(Number) end)
     end.
 
 sweep(Number) ->
-    {Ours, Handles} = kept(),
+    #{ours := Ours, handles := Handles} = Kept = kept(),
     Stay = [H || {N, _} = H <- Handles, N =/= Number, N =/= alone, erltrace_vm:alive(N)],
     Needed = lists:foldl(fun({_, Ps}, All) -> erltrace_patterns:merge(All, Ps) end, #{}, Stay),
     Off = erltrace_patterns:without(Needed, Ours),
     On = erltrace_patterns:filter(fun(MFA, _) -> is_integer(counter(undefined, MFA)) end, Off),
-    erltrace_patterns:off(On, fun is_free/1,
+    Theirs = erltrace_counters:left_to_others(On, fun(MFA) -> counts(MFA, Kept) end),
+    erltrace_patterns:off(erltrace_patterns:without(Theirs, On), fun is_free/1,
                           fun(MFA, Pattern, Opts) -> pattern(undefined, MFA, Pattern, Opts) end),
-    keep(erltrace_patterns:without(Off, Ours), Stay),
+    keep(Kept#{ours := erltrace_patterns:without(Off, Ours), handles := Stay, arming := #{}}),
     erltrace_vm:renew(). % a function may have its [global] pattern now
 
 is_free(MFA) ->
@@ -393,17 +439,23 @@ is_free(MFA) ->
 %% @doc What each handle has armed, before OTP 27.
 -spec breakpoints() -> [{pos_integer() | alone, erltrace_patterns:patterns()}].
 breakpoints() ->
-    {_, Handles} = kept(),
+    #{handles := Handles} = kept(),
     Handles.
 
-kept() ->
-    erltrace_nif:kept(?KEPT, {#{}, []}).
+%% @doc What our handles have set, before OTP 27.
+-spec ours() -> erltrace_patterns:patterns().
+ours() ->
+    #{ours := Ours} = kept(),
+    Ours.
 
-keep(_, []) ->
+kept() ->
+    erltrace_nif:kept(?KEPT, ?NOTHING).
+
+keep(#{handles := []}) ->
     _ = erltrace_nif:drop(?KEPT),
     ok;
-keep(Ours, Handles) ->
+keep(#{ours := Ours} = Kept) ->
     case erltrace_patterns:count(Ours) of
-        N when N > ?MANY -> erltrace_nif:keep_large(?KEPT, {Ours, Handles});
-        _ -> erltrace_nif:keep(?KEPT, {Ours, Handles})
+        N when N > ?MANY -> erltrace_nif:keep_large(?KEPT, Kept);
+        _ -> erltrace_nif:keep(?KEPT, Kept)
     end.

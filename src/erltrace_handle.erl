@@ -301,6 +301,7 @@ about(#data{nif = Nif, arming = Arming}) ->
 
 go(#data{nif = Nif, number = Number, owner = {Owner, _}, known = Known} = Data) ->
     _ = erltrace_nif:set_node(Nif, node()),
+    _ = erltrace_nif:samples(Nif) =:= true andalso erltrace_sampling:available(),
     case erltrace_compile:reply(erltrace_nif:go(Nif)) of
         ok ->
             case erltrace_arming:arm(Nif, Number, Owner, Known) of

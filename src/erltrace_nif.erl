@@ -205,6 +205,22 @@ layout(_) -> erlang:nif_error(not_loaded).
           {refused, iodata()}.
 fastcalls(_) -> erlang:nif_error(not_loaded).
 
+%% profile-N inside the node: the steps of the check, and of the self-test; is it needed?
+-spec sampling(atom() | {atom(), term()}) ->
+          ok | undefined | [tuple()] | {refused, binary()} | {binary(), non_neg_integer()}.
+sampling(_) -> erlang:nif_error(not_loaded).
+
+-spec sampling_dirty(dirty | {burn, non_neg_integer()}) -> ok | {refused, binary()}.
+sampling_dirty(_) -> erlang:nif_error(not_loaded).
+
+-spec samples(nif()) -> boolean() | failure().
+samples(_) -> erlang:nif_error(not_loaded).
+
+-spec wall(pos_integer(), Elapsed :: non_neg_integer(),
+           [{pid(), Weight :: non_neg_integer(), State :: atom(), Name :: atom() | [], [mfa()]}]) ->
+          boolean().
+wall(_, _, _) -> erlang:nif_error(not_loaded).
+
 -spec session(pos_integer(), non_neg_integer()) -> ok.
 session(_, _) -> erlang:nif_error(not_loaded).
 

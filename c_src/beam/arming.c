@@ -20,6 +20,7 @@
 #include "fast_core.h"
 #include "layout.h"
 #include "own_name.h"
+#include "sampler_wall.h"
 #include "user.h"
 #include "vtime.h"
 
@@ -106,6 +107,11 @@ static void put(struct en_probe **at, struct en_probe *p)
 		*at = p;
 }
 
+static bool is_bare(const struct prog_uses *u)
+{
+	return u->pbis == 0 && !u->ustack && !uses_var(u, BI_VTIMESTAMP);
+}
+
 /* What the only probe of an event needs, if it has one clause that runs by itself. */
 static void look_at_only(struct beam_handle *b, struct beam_sole *o, bool *pid, struct en_probe *p)
 {
@@ -119,6 +125,7 @@ static void look_at_only(struct beam_handle *b, struct beam_sole *o, bool *pid, 
 	if (c->prog == NULL) { /* else events may be looking */
 		c->entry = ecb->entry;
 		c->prog = ecb->clause;
+		c->bare = is_bare(&ecb->clause->uses);
 	}
 	o->probe = p;
 	o->id = ecb->id;
@@ -152,6 +159,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 	bool fast = b->fast && why_traced(fn) == NULL;
 	bool local = fn->user != 0 || (fn->label && !fast), keep = false, values = false, tells;
 	bool asks = fn->label;
+	uint8_t how = fn->fast;
 
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
 		struct en_probe *p = fn->probe[i];
@@ -191,22 +199,26 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 	set(&b->keeps, keep);
 	set(&b->depth, keep); /* arguments are kept by the depth of the call */
 	if (fast && (nentry + nret + nexc > 0 || fn->label) && fn->number == 0) {
-		fn->asks = asks;
-		fn->more = keep || fn->label;
-		fn->framed = nret + nexc > 0 || b->depth;
+		fn->end_asks = asks;
 		fn->own_frame = values;
 		fn->number = fast_number(fn, b->number);
 		n->nomem |= fn->number == 0;
+		how = FAST_TAKES | (asks ? FAST_ASKS : 0) | (keep || fn->label ? FAST_MORE : 0) |
+		      (nret + nexc > 0 || b->depth ? FAST_FRAMED : 0);
 	}
 	if (nentry == 1)
 		look_at_only(b, &fn->call, &fn->call_pid, fn->entry[0]);
-	if (nret == 1 && !keep)
+	if (nret == 1 && !keep) {
+		set(&fn->end_mfa, fn->ret[0]->argmask & ARG_BIT(FUNCTION_ENTRY, function));
 		look_at_only(b, &fn->end, &fn->end_pid, fn->ret[0]);
+		fn->end_func = fn->ret[0]->func;
+	}
 	/* events may look at it: what they count is there before the count */
 	__atomic_store_n(&fn->nexc, (uint8_t)nexc, __ATOMIC_RELEASE);
 	__atomic_store_n(&fn->nval, (uint8_t)nval, __ATOMIC_RELEASE);
 	__atomic_store_n(&fn->nret, (uint8_t)nret, __ATOMIC_RELEASE);
 	__atomic_store_n(&fn->nentry, (uint8_t)nentry, __ATOMIC_RELEASE);
+	__atomic_store_n(&fn->fast, fn->number != 0 ? how : 0, __ATOMIC_RELEASE);
 	fn->ready = true;
 }
 
@@ -313,6 +325,15 @@ static bool reads_names(const struct needs *n)
 	return READS_PBI(n->pbis, ERLNAME) || READS_PBI(n->pbis, ERLPEER) || n->proc_names;
 }
 
+/* Nothing is to be traced: its events are samples. */
+static bool only_samples(const struct beam_handle *b, const struct needs *n)
+{
+	for (int i = 0; i < ROUTE_NONE; i++)
+		if (n->route[i])
+			return false;
+	return b->samples && b->nwants == 0;
+}
+
 /* What processes are called; from OTP 27 on that may be a label, which proc_lib:set_label/1 sets. */
 static void look_at_names(struct beam_handle *b, struct needs *n)
 {
@@ -323,7 +344,7 @@ static void look_at_names(struct beam_handle *b, struct needs *n)
 		return;
 	n->proc_names = true;
 	enif_system_info(&sys, sizeof(sys));
-	if (atoi(sys.otp_release) < 27)
+	if (atoi(sys.otp_release) < 27 || only_samples(b, n))
 		return;
 	fn = beam_function_need(b, n->env, atom_proc_lib, atom_set_label, 1);
 	n->nomem |= fn == NULL;
@@ -384,6 +405,7 @@ static void look_at_probes(struct beam_handle *b, struct needs *n)
 			n->stacks |= b->probe[i]->uses.ustack;
 			n->pbis |= b->probe[i]->uses.pbis;
 		}
+	n->stacks |= b->sampled_stacks;
 	b->heaps = en_enabled(b->probe[BP_PROCESS_HEAP_GROW]) ||
 		   en_enabled(b->probe[BP_PROCESS_HEAP_SHRINK]);
 	for (unsigned i = 0; b->user != NULL && i < BP_NUSER; i++)
@@ -488,6 +510,13 @@ static void need_processes(const struct beam_handle *b, struct needs *n, bool ke
 
 static void need_others(const struct beam_handle *b, struct needs *n)
 {
+	uint64_t wall = sampler_wall_period(b);
+
+	if (wall != 0)
+		n->list = enif_make_list_cell(n->env,
+			enif_make_tuple2(n->env, enif_make_atom(n->env, "wall"),
+				enif_make_uint64(n->env, wall)),
+			n->list);
 	if (n->route[ROUTE_BUSY_PORT])
 		need(n, "busy_port");
 	if (n->route[ROUTE_BUSY_DIST_PORT])

@@ -28,6 +28,12 @@ struct beam_want { /* a description that may name functions */
 	char *mod, *fun, *name;
 };
 
+#define BEAM_WALLS 8
+struct beam_wall { /* a profile-wall-N of a script */
+	struct en_probe *probe;
+	uint64_t period, full; /* ns; those that have passed since it fired */
+};
+
 struct beam_handle {
 	/* read on the probe path */
 	struct en *en;	    /* of h */
@@ -70,6 +76,10 @@ struct beam_handle {
 	struct beam_watchdog watchdog;
 	bool harmless;	   /* destructive actions are forbidden in this node */
 	bool unflagged;	   /* events of its functions come without trace flags of processes */
+	bool samples;	   /* profile-N reads what it interrupts (sampler.c) ... */
+	bool sampled_stacks; /* ... and its stacks */
+	struct beam_wall walls[BEAM_WALLS];
+	unsigned nwalls;
 	struct beam_sweep sweep;
 	ErlNifMutex *lock; /* one caller at a time */
 	struct beam_want *wants;

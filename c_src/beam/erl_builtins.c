@@ -16,6 +16,7 @@
 #include "nif.h"
 #include "own_name.h"
 #include "peek.h"
+#include "sampler.h"
 #include "term_print.h"
 #include "term_words.h"
 #include "terms.h"
@@ -36,7 +37,7 @@ static const struct beam_event *event_of(const struct en_current *cur)
  * dirty I/O ones. Threads have it in their names: "2_scheduler", "2_dirty_cpu_sch" (cut by the
  * system), "2_dirty_io_sche" in OTP 25, "erts_sched_2", "erts_dcpus_2", "erts_dios_2" later.
  */
-static int scheduler_of_name(const char *name)
+int beam_scheduler_of_name(const char *name)
 {
 	ErlNifSysInfo sys;
 	const char *digits = strpbrk(name, "0123456789");
@@ -58,7 +59,7 @@ static __attribute__((noinline)) int find_scheduler(void)
 	char name[16] = "";
 
 	pthread_getname_np(pthread_self(), name, sizeof(name));
-	return scheduler_of_name(name);
+	return beam_scheduler_of_name(name);
 }
 
 static unsigned scheduler(void)
@@ -237,7 +238,7 @@ static const struct et_str *answer_str(
 static bool name_frame(const struct en_current *cur, uint64_t pc, char *buf, size_t size)
 {
 	(void)cur;
-	return beam_frame_text(pc, buf, size);
+	return beam_frame_text(pc, buf, size) || sampler_frame_text(pc, buf, size);
 }
 
 const struct en_current_ops beam_ops = {

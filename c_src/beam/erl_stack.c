@@ -66,8 +66,7 @@ static bool is(const uintptr_t *where, uintptr_t address)
 
 bool beam_tells_end(uintptr_t word)
 {
-	return return_trace == NULL || exception_trace == NULL || is(return_trace, word) ||
-	       is(exception_trace, word);
+	return is(return_trace, word) || is(exception_trace, word);
 }
 
 /* most: of its oldest words; 0: all. */

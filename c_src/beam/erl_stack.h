@@ -19,7 +19,7 @@ void beam_ustack_init(void); /* at load */
 /* In the check of the layout: the process must be so many frames deep in this function. */
 void beam_ustack_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth);
 bool beam_ustack_known(void);
-/* Is this word the newest of a frame of return_trace or exception_trace? Yes if unknown. */
+/* Is this word known to be the newest of a frame of return_trace or exception_trace? */
 bool beam_tells_end(uintptr_t word);
 
 #pragma GCC visibility pop

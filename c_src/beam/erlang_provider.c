@@ -21,6 +21,7 @@
 #include "erl_builtins.h"
 #include "erlang_provider.h"
 #include "layout.h"
+#include "sampler.h"
 #include "user.h"
 #include "vtime.h"
 
@@ -259,7 +260,7 @@ static const struct provider erlang_provider = {
 };
 
 extern const struct provider dtrace_provider, profile_provider;
-const struct en_sampler *const et_sampler; /* the kernel samples for the command only */
+const struct en_sampler *const et_sampler = &beam_sampler;
 const struct provider *const et_providers[] = {
 	&dtrace_provider, &profile_provider, &erlang_provider, NULL};
 

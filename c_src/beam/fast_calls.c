@@ -38,38 +38,42 @@
 #define CHUNKS 4096
 struct mfa {
 	ERL_NIF_TERM mod, fun;
-	uint32_t arity, next;	  /* a term; the next of its bucket */
-	const struct beam_fn *fn; /* of the handle that armed it first, which is not looked up; */
-	unsigned handle;	  /* its number, which no other has */
+	uint32_t arity, next; /* a term; the next of its bucket */
 };
-static struct mfa *chunks[CHUNKS];
+/* What returns read: of the handle that armed it first, so that there it is not looked up. */
+struct numbered {
+	const struct beam_fn *fn;
+	unsigned handle; /* its number, which no other has */
+};
+static struct chunk {
+	struct numbered first[CHUNK];
+	struct mfa mfa[CHUNK];
+} *chunks[CHUNKS];
 static uint32_t nfns; /* the first is no function */
 static uint32_t buckets[CHUNK];
 static ErlNifMutex *lock;
 
 static inline const struct mfa *mfa_of(uint32_t number)
 {
-	return &chunks[number / CHUNK][number % CHUNK];
+	return &chunks[number / CHUNK]->mfa[number % CHUNK];
 }
 
 static uint32_t new_number(uint32_t bucket, const struct beam_fn *fn, unsigned handle)
 {
 	uint32_t n = nfns != 0 ? nfns : 1;
-	struct mfa *m;
+	struct chunk **c = &chunks[n / CHUNK];
 
 	if (n / CHUNK >= CHUNKS)
 		return 0;
-	if (chunks[n / CHUNK] == NULL)
-		chunks[n / CHUNK] = calloc(CHUNK, sizeof(struct mfa));
-	if (chunks[n / CHUNK] == NULL)
+	if (*c == NULL)
+		*c = calloc(1, sizeof(**c));
+	if (*c == NULL)
 		return 0;
-	m = &chunks[n / CHUNK][n % CHUNK];
-	*m = (struct mfa){.mod = fn->mod,
+	(*c)->mfa[n % CHUNK] = (struct mfa){.mod = fn->mod,
 		.fun = fn->fun,
 		.arity = fn->arity_term,
-		.next = buckets[bucket],
-		.fn = fn,
-		.handle = handle};
+		.next = buckets[bucket]};
+	(*c)->first[n % CHUNK] = (struct numbered){.fn = fn, .handle = handle};
 	buckets[bucket] = n;
 	nfns = n + 1;
 	return n;
@@ -223,14 +227,17 @@ static inline struct beam_thread *thread(void)
 /* The function of a frame in this handle; NULL: it is not its own. */
 static inline const struct beam_fn *fn_of(const struct beam_handle *b, uint64_t word)
 {
+	uint32_t number = number_in(word);
+	const struct numbered *first;
 	const struct mfa *m;
 
 	if (unlikely(generation_in(word) < b->generation))
 		return NULL;
-	m = mfa_of(number_in(word));
-	return likely(m->handle == b->number)
-		       ? m->fn
-		       : beam_function_find(&b->fns, m->mod, m->fun, m->arity);
+	first = &chunks[number / CHUNK]->first[number % CHUNK];
+	if (likely(first->handle == b->number))
+		return first->fn;
+	m = mfa_of(number);
+	return beam_function_find(&b->fns, m->mod, m->fun, m->arity);
 }
 
 /* A breakpoint in the function itself; not in the export of a function, which is told of too. */
@@ -239,91 +246,109 @@ static inline bool is_local(const uintptr_t *info)
 	return ((const uint8_t *)(info + 5))[0] == 0xeb;
 }
 
+/* What built-ins of the provider look at. */
+static inline void show(struct fast_thread *ft, struct beam_tstate *ts, char *proc,
+	ERL_NIF_TERM tag, const struct beam_handle *b)
+{
+	ts->ev.env = set_up(ft, proc, tag, b);
+	ts->ev.argv = ft->argv;
+}
+
+/* ERROR's clauses may use built-ins where the clause that failed has none. */
+static __attribute__((noinline)) void faulted(struct beam_thread *t, struct beam_tstate *ts,
+	char *proc, ERL_NIF_TERM tag, const struct beam_handle *b)
+{
+	show(&t->fast, ts, proc, tag, b);
+	en_fire_error(&ts->slot->fire);
+}
+
 /*
  * The simple case, as in fast_event() of calls.c: one probe with one clause, nothing that is kept of
  * processes. false: nothing is done yet.
  */
 static inline __attribute__((always_inline)) bool simple(struct beam_thread *t,
-	struct beam_handle *b, struct beam_tstate *ts, const struct beam_fn *fn, ErlNifEnv *env,
+	struct beam_handle *b, struct beam_tstate *ts, const struct beam_fn *fn, char *proc,
 	bool call)
 {
 	const struct beam_sole *sole = call ? &fn->call : &fn->end;
 	struct beam_clause *clause = sole->clause;
-	const ERL_NIF_TERM *argv = t->fast.argv;
+	ERL_NIF_TERM key = word_at(proc, 0);
 	const struct et_str *pid = NULL;
 	struct en_thread *slot = ts->slot;
 	uint64_t began = 0;
 	struct fire *f;
 
+	__builtin_prefetch(sole->probe); /* where very many are called in turn, it is far away */
+	if (!call)
+		__builtin_prefetch(fn->end_func);
 	if (unlikely(ts->number != b->number || b->procs.tab != NULL ||
 		     beam_nprobes(call ? &fn->nentry : &fn->nret) != 1 || clause == NULL ||
-		     atomic_load_explicit(&slot->en->phase, memory_order_acquire) != PHASE_RUN))
+		     atomic_load_explicit(&b->en->phase, memory_order_acquire) != PHASE_RUN))
 		return false;
 	if (atomic_load_explicit(&clause->timed, memory_order_relaxed) &&
 		unlikely(!clock_try(&began)))
 		return false;
 	if ((call ? fn->call_pid : fn->end_pid) &&
-		unlikely((pid = beam_text_cached(t, argv[2])) == NULL))
+		unlikely((pid = beam_text_cached(t, key)) == NULL))
 		return false;
 	if (unlikely(!beam_cost_untimed(ts)))
 		return false;
-	ts->ev.cur.key = argv[2];
-	ts->ev.env = env;
-	ts->ev.argv = argv;
+	ts->ev.cur.key = key;
+	if (!clause->bare)
+		show(&t->fast, ts, proc, call ? atom_call : atom_return_from, b);
 	fire_fill(slot, &sole->id, clause->prog, sole->probe, STRINGS(FUNCTION_ENTRY), &ts->ev.cur,
-		argv[2]);
+		key);
 	f = &slot->fire;
 	f->ts = began;
 	if (pid != NULL)
 		f->arg[ARG(FUNCTION_ENTRY, process)] = beam_str(pid);
-	f->arg[ARG(FUNCTION_ENTRY, function)] = beam_str(fn->mfa);
+	if (call || fn->end_mfa)
+		f->arg[ARG(FUNCTION_ENTRY, function)] = beam_str(fn->mfa);
 	clause->entry(f);
 	if (unlikely(slot->faulted))
-		en_fire_error(f);
+		faulted(t, ts, proc, call ? atom_call : atom_return_from, b);
 	return true;
 }
 
 /* ---- entries --------------------------------------------------------------------------- */
 
 static __attribute__((noinline)) void entry_slow(struct beam_thread *t, struct beam_handle *b,
-	struct beam_tstate *ts, const struct beam_fn *fn, ErlNifEnv *env, const uintptr_t *reg,
+	struct beam_tstate *ts, const struct beam_fn *fn, char *proc, const uintptr_t *reg,
 	struct beam_tail tail)
 {
 	struct fast_thread *ft = &t->fast;
+	ErlNifEnv *env = set_up(ft, proc, atom_call, b);
 
-	ft->argv[3] = make_mfa(ft, fn, fn->asks || fn->keep ? reg : NULL);
+	ft->argv[3] = make_mfa(ft, fn, beam_fast(fn) & (FAST_ASKS | FAST_MORE) ? reg : NULL);
 	ft->argv[4] = 0;
 	beam_fast_called(env, ft->argv, t, ts, b, tail);
 }
 
-/* Fires, and says whether the function's end is to be seen. */
-static inline __attribute__((always_inline)) bool entry_in(struct beam_thread *t,
-	struct beam_handle *b, unsigned slot, const struct beam_fn *fn, char *proc,
+static inline __attribute__((always_inline)) void entry_in(struct beam_thread *t,
+	struct beam_handle *b, unsigned slot, const struct beam_fn *fn, unsigned how, char *proc,
 	const uintptr_t *reg, struct beam_tail tail)
 {
 	struct beam_tstate *ts = &t->tstates[slot];
-	ErlNifEnv *env = set_up(&t->fast, proc, atom_call, b);
 
-	if (unlikely(t->fast.argv[2] == b->owner))
-		return false;
-	if (unlikely(fn->asks)) {
+	if (unlikely(how & FAST_ASKS)) {
 		t->fast.argv[3] = make_mfa(&t->fast, fn, reg);
 		t->fast.argv[4] = 0;
 	}
-	if (unlikely(beam_nprobes(&fn->nentry) == 0 && !b->stacks && !fn->more))
-		return fn->framed;
-	if (unlikely(fn->more) || unlikely(!simple(t, b, ts, fn, env, true)))
-		entry_slow(t, b, ts, fn, env, reg, tail);
-	return fn->framed;
+	if (unlikely(beam_nprobes(&fn->nentry) == 0 && !b->stacks && !(how & FAST_MORE)))
+		return;
+	if (unlikely(how & FAST_MORE) || unlikely(!simple(t, b, ts, fn, proc, true)))
+		entry_slow(t, b, ts, fn, proc, reg, tail);
 }
 
-/* The function that is called, in a handle that takes its calls by the fast way; or NULL. */
-static inline const struct beam_fn *called(const struct beam_handle *b, const uintptr_t *info)
+/* The function that is called, in a handle; *how: FAST_*, 0 if this call is not to be taken. */
+static inline const struct beam_fn *called(
+	const struct beam_handle *b, const uintptr_t *info, unsigned *how)
 {
 	const struct beam_fn *fn =
 		beam_function_find(&b->fns, info[2], info[3], info[4] << 4 | 15);
 
-	return likely(fn != NULL && fn->number != 0 && is_local(info)) ? fn : NULL;
+	*how = likely(fn != NULL) && likely(is_local(info)) ? beam_fast(fn) : 0;
+	return fn;
 }
 
 /* Does a handle wait for the end of the call whose frame this is? */
@@ -331,7 +356,7 @@ static bool waits_for(const struct beam_handle *b, uint64_t word)
 {
 	const struct beam_fn *fn = fn_of(b, word);
 
-	return fn != NULL && fn->framed;
+	return fn != NULL && (beam_fast(fn) & FAST_FRAMED);
 }
 
 /* Are there n frames of ours on top, one upon another: a loop of tail calls? */
@@ -367,11 +392,12 @@ static __attribute__((noinline)) bool replaces(
 		in &= in - 1) {
 		struct beam_handle *b = enter(t, (unsigned)__builtin_ctzll(in));
 		const struct beam_fn *fn;
+		unsigned how;
 
 		if (b == NULL)
 			continue;
-		fn = called(b, info);
-		if (fn != NULL && fn->framed) {
+		fn = called(b, info, &how);
+		if (how & FAST_FRAMED) {
 			framed = true;
 			own |= fn->own_frame;
 		} else {
@@ -384,32 +410,58 @@ static __attribute__((noinline)) bool replaces(
 	return !waited || (framed && is_chain(proc, WAITED_CHAIN));
 }
 
+/* In one handle: the function's number if its end is to be seen, else 0. */
+static inline __attribute__((always_inline)) uint32_t entry_in_slot(struct beam_thread *t,
+	unsigned slot, char *proc, const uintptr_t *info, const uintptr_t *reg,
+	struct beam_tail tail)
+{
+	struct beam_handle *b = enter(t, slot);
+	const struct beam_fn *fn;
+	uint32_t number = 0;
+	unsigned how;
+
+	if (unlikely(b == NULL))
+		return 0;
+	fn = called(b, info, &how);
+	if (likely(how != 0) && likely(word_at(proc, 0) != b->owner)) {
+		if (how & FAST_FRAMED)
+			number = fn->number;
+		entry_in(t, b, slot, fn, how, proc, reg, tail);
+	}
+	beam_thread_leave(t);
+	return number;
+}
+
+static __attribute__((noinline)) uint32_t entry_in_all(struct beam_thread *t, uint64_t slots,
+	char *proc, const uintptr_t *info, const uintptr_t *reg, struct beam_tail tail)
+{
+	uint32_t number = 0, in;
+
+	for (; slots != 0; slots &= slots - 1) {
+		in = entry_in_slot(t, (unsigned)__builtin_ctzll(slots), proc, info, reg, tail);
+		number = in != 0 ? in : number;
+	}
+	return number;
+}
+
 static uint64_t on_entry(
 	char *proc, const uintptr_t *info, uintptr_t *reg, uint64_t top, long below)
 {
 	struct beam_thread *t = thread();
 	struct beam_tail tail = {.is = false, .below = (unsigned)below};
-	uint32_t number = 0;
+	uint64_t slots = atomic_load_explicit(&fast_slots, memory_order_relaxed);
+	uint32_t number;
 
-	if (unlikely(t == NULL))
+	if (unlikely(t == NULL || slots == 0))
 		return 0;
 	if (unlikely(top != 0)) {
 		tail.is = replaces(t, proc, info, top);
 		tail.off = tail.is ? 0 : 1 + fast_core->vm.frame;
 	}
-	for (uint64_t in = atomic_load_explicit(&fast_slots, memory_order_relaxed); in != 0;
-		in &= in - 1) {
-		unsigned slot = (unsigned)__builtin_ctzll(in);
-		struct beam_handle *b = enter(t, slot);
-		const struct beam_fn *fn;
-
-		if (unlikely(b == NULL))
-			continue;
-		fn = called(b, info);
-		if (likely(fn != NULL) && entry_in(t, b, slot, fn, proc, reg, tail))
-			number = fn->number;
-		beam_thread_leave(t);
-	}
+	if (likely((slots & (slots - 1)) == 0))
+		number = entry_in_slot(t, (unsigned)__builtin_ctzll(slots), proc, info, reg, tail);
+	else
+		number = entry_in_all(t, slots, proc, info, reg, tail);
 	if (number == 0)
 		return 0;
 	return frame_word(number,
@@ -419,46 +471,57 @@ static uint64_t on_entry(
 
 /* ---- returns --------------------------------------------------------------------------- */
 
-static inline __attribute__((always_inline)) void return_in(struct beam_thread *t,
-	struct beam_handle *b, unsigned slot, const struct beam_fn *fn, char *proc,
-	const uintptr_t *reg)
+static __attribute__((noinline)) void return_slow(struct beam_thread *t, struct beam_handle *b,
+	unsigned slot, const struct beam_fn *fn, char *proc, const uintptr_t *reg)
 {
+	struct fast_thread *ft = &t->fast;
 	struct beam_tstate *ts = &t->tstates[slot];
-	ErlNifEnv *env = set_up(&t->fast, proc, atom_return_from, b);
+	ErlNifEnv *env = set_up(ft, proc, atom_return_from, b);
 
-	if (unlikely(t->fast.argv[2] == b->owner))
+	ft->argv[3] = make_mfa(ft, fn, NULL);
+	ft->argv[4] = make_extra(ft, reg[0]);
+	if (!fn->keep && simple(t, b, ts, fn, proc, false))
 		return;
-	if (unlikely(fn->asks)) {
-		t->fast.argv[3] = make_mfa(&t->fast, fn, NULL);
-		t->fast.argv[4] = make_extra(&t->fast, reg[0]);
-	}
-	if (likely(!fn->keep) && likely(simple(t, b, ts, fn, env, false)))
-		return;
-	t->fast.argv[3] = make_mfa(&t->fast, fn, NULL);
-	t->fast.argv[4] = make_extra(&t->fast, reg[0]);
-	beam_fast_ended(env, t->fast.argv, t, ts, b, fn,
+	ft->argv[3] = make_mfa(ft, fn, NULL);
+	ft->argv[4] = make_extra(ft, reg[0]);
+	beam_fast_ended(env, ft->argv, t, ts, b, fn,
 		(unsigned)beam_level_of(proc) - fast_core->vm.frame);
+}
+
+static inline __attribute__((always_inline)) void return_in_slot(struct beam_thread *t,
+	unsigned slot, char *proc, uint64_t word, const uintptr_t *reg)
+{
+	struct beam_handle *b = enter(t, slot);
+	const struct beam_fn *fn;
+
+	if (unlikely(b == NULL))
+		return;
+	fn = fn_of(b, word);
+	if (likely(fn != NULL && fn->number != 0) && likely(word_at(proc, 0) != b->owner) &&
+		(unlikely(fn->end_asks || fn->keep) ||
+			unlikely(!simple(t, b, &t->tstates[slot], fn, proc, false))))
+		return_slow(t, b, slot, fn, proc, reg);
+	beam_thread_leave(t);
+}
+
+static __attribute__((noinline)) void return_in_all(
+	struct beam_thread *t, uint64_t slots, char *proc, uint64_t word, const uintptr_t *reg)
+{
+	for (; slots != 0; slots &= slots - 1)
+		return_in_slot(t, (unsigned)__builtin_ctzll(slots), proc, word, reg);
 }
 
 static void on_return(char *proc, uint64_t word, const uintptr_t *reg)
 {
 	struct beam_thread *t = thread();
-	uint64_t in;
+	uint64_t slots = atomic_load_explicit(&fast_slots, memory_order_relaxed);
 
-	if (unlikely(t == NULL))
+	if (unlikely(t == NULL || slots == 0))
 		return;
-	for (in = atomic_load_explicit(&fast_slots, memory_order_relaxed); in != 0; in &= in - 1) {
-		unsigned slot = (unsigned)__builtin_ctzll(in);
-		struct beam_handle *b = enter(t, slot);
-		const struct beam_fn *fn;
-
-		if (unlikely(b == NULL))
-			continue;
-		fn = fn_of(b, word);
-		if (likely(fn != NULL && fn->number != 0))
-			return_in(t, b, slot, fn, proc, reg);
-		beam_thread_leave(t);
-	}
+	if (likely((slots & (slots - 1)) == 0))
+		return_in_slot(t, (unsigned)__builtin_ctzll(slots), proc, word, reg);
+	else
+		return_in_all(t, slots, proc, word, reg);
 }
 
 /* ---- exceptions ------------------------------------------------------------------------ */

@@ -351,6 +351,40 @@ static bool find_fragments(struct fast_found *f, const uint8_t *breakpoint)
 	return true;
 }
 
+/* ---- for the sampler (sampler_find.c) -------------------------------------------------- */
+
+uintptr_t fast_find_gc_return(uintptr_t near)
+{
+	struct fast_found f;
+	const uint8_t *p = NULL;
+
+	if (read_maps(&f) && in_jit((const void *)near) != NULL)
+		p = find_only((const uint8_t *)near, call_gc, LENGTH(call_gc));
+	return p != NULL ? (uintptr_t)(p + 15) : 0;
+}
+
+uintptr_t fast_find_bif_return(uintptr_t near, uint8_t stop)
+{
+	/* call *%reg; mov stop(%r13),%rsp; mov htop(%r13),%r15 */
+	uint16_t call_bif[] = {
+		0xff, 0xd0, 0x49, 0x8b, 0x65, stop, 0x4d, 0x8b, 0x7d, (uint16_t)(stop - 8)};
+	const uint8_t *p = NULL;
+	struct fast_found f;
+
+	if (!read_maps(&f) || in_jit((const void *)near) == NULL)
+		return 0;
+	for (uint16_t reg = 0; reg < 8; reg++) {
+		const uint8_t *q;
+
+		call_bif[1] = 0xd0 + reg;
+		q = find_only((const uint8_t *)near, call_bif, LENGTH(call_bif));
+		if (q != NULL && p != NULL)
+			return 0;
+		p = q != NULL ? q : p;
+	}
+	return p != NULL ? (uintptr_t)(p + 2) : 0;
+}
+
 /* ---- processes ------------------------------------------------------------------------- */
 
 static char *process(ErlNifEnv *env)

@@ -34,6 +34,11 @@ bool fast_find_sensitive(struct fast_found *f, ErlNifEnv *env, unsigned n);
 /* All is there: the words can be written, and hold addresses of the VM itself. */
 bool fast_find_words(struct fast_found *f);
 
+/* Return addresses of the JIT's calls of the garbage collector and of BIFs, near this code; 0: none,
+ * or several. stop: offset of a process's stack pointer. */
+uintptr_t fast_find_gc_return(uintptr_t near);
+uintptr_t fast_find_bif_return(uintptr_t near, uint8_t stop);
+
 /* For tests: the n-th byte that is read from now on is another; 0: none. How many were read. */
 void fast_find_flip(uint64_t n);
 uint64_t fast_find_bytes(void);

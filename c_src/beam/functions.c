@@ -205,7 +205,7 @@ struct beam_fn *beam_function_need(
 	fn->mod = mod;
 	fn->fun = fun;
 	fn->arity = (uint8_t)arity;
-	fn->arity_term = (uint32_t)arity_term;
+	fn->arity_term = (uint16_t)arity_term;
 	fn->mfa = text;
 	fn->name = alias;
 	k = beam_hash_fn(mod, fun, (uint32_t)arity_term) & f->mask;

@@ -29,6 +29,7 @@ enum beam_fnkind { FN_ERLANG, FN_BIF, FN_NIF };
 struct beam_clause {
 	ebpf_entry entry;
 	const struct prog_clause *prog;
+	bool bare;	    /* of the event it reads no more than its arguments and the time */
 	_Atomic bool timed; /* it read timestamp the last time: whoever fires may read it early */
 };
 
@@ -48,23 +49,23 @@ struct beam_fn {
 	struct beam_fn *next;	/* in the bucket */
 	struct et_str *mfa;	/* "lists:seq/2" */
 	struct beam_sole call;
-	uint32_t arity_term;	/* its lower half tells it from all others */
+	uint16_t arity_term;	/* its lower half tells it from all others */
 	uint8_t nentry;		/* enabled probes, from arm on: what an event fires */
+	uint8_t fast;		/* FAST_*; 0: its calls do not go the fast way */
 	bool call_pid;		/* call.probe's clause reads the process */
 	bool special;		/* user, hibernate, label, keep or tells; or number is not 0 */
 	bool local;		/* armed by a [local] pattern: return_to tells of its end */
 	struct beam_sole end;	/* a return's */
-	bool end_pid;
+	const struct et_str *end_func; /* probefunc */
+	bool end_pid, end_mfa;	/* its clause reads the process, the function */
 	uint8_t nret;
 	uint8_t user;		/* 1 + enum beam_user: a function of dyntrace's or erl_ddll's */
 	bool hibernate;		/* proc_lib:hibernate/3 */
 	bool keep;		/* clauses of its ends read its arguments */
 	bool label;		/* proc_lib:set_label/1 */
-	bool framed;		/* the fast way: its end is to be seen; */
-	bool own_frame;		/* ... that of each of its calls, in a chain of tail calls too */
-	bool asks;		/* ... a clause reads terms or the stack */
-	bool more;		/* ... its calls do more than to fire: label or keep */
-	uint32_t number;	/* the fast way: its number in frames; 0: it is traced */
+	bool end_asks;		/* the fast way: as FAST_ASKS; */
+	bool own_frame;		/* ... the end of each call is to be seen, in a chain of tail calls too */
+	uint32_t number;	/* ... its number in frames; 0: it is traced */
 	bool ready;		/* nentry and the rest are as they will be */
 	uint8_t nval;		/* enabled probes that read what it returns: return_trace */
 	uint8_t arity;
@@ -80,10 +81,22 @@ struct beam_fn {
 } __attribute__((aligned(64)));
 _Static_assert(offsetof(struct beam_fn, end) == 64, "a call reads one cache line");
 
+enum {
+	FAST_TAKES = 1, /* calls of this function */
+	FAST_FRAMED = 2, /* their end is to be seen */
+	FAST_ASKS = 4,	/* a clause reads terms or the stack */
+	FAST_MORE = 8,	/* they do more than to fire: label or keep */
+};
+
 /* nentry, nret, nval or nexc, before the probes that it counts: both may be told while events come. */
 static inline unsigned beam_nprobes(const uint8_t *n)
 {
 	return __atomic_load_n(n, __ATOMIC_ACQUIRE);
+}
+
+static inline unsigned beam_fast(const struct beam_fn *fn)
+{
+	return __atomic_load_n(&fn->fast, __ATOMIC_ACQUIRE);
 }
 
 static inline bool beam_is_local(const struct beam_fn *fn)
@@ -127,7 +140,7 @@ static inline struct beam_fn *beam_function_find(
 	fn = __atomic_load_n(&f->buckets[beam_hash_fn(mod, fun, (uint32_t)arity) & f->mask],
 		__ATOMIC_ACQUIRE);
 	while (fn != NULL &&
-		unlikely(fn->fun != fun || fn->mod != mod || fn->arity_term != (uint32_t)arity))
+		unlikely(fn->fun != fun || fn->mod != mod || fn->arity_term != (uint16_t)arity))
 		fn = fn->next;
 	return fn;
 }

@@ -169,6 +169,11 @@ bool beam_chain_has(const uintptr_t *end, unsigned began, unsigned level, unsign
 	return false;
 }
 
+bool beam_has_session(const uintptr_t *frame)
+{
+	return return_to == UNKNOWN || is_session(frame[1]);
+}
+
 /* Where control returns to, when the frame of this session has gone: to that of another, maybe. */
 int beam_chain_return_level(ErlNifEnv *env)
 {

@@ -22,6 +22,7 @@
 #include "peek.h"
 #include "pid_node.h"
 #include "ports.h"
+#include "sampler.h"
 #include "store.h"
 #include "tracer.h"
 #include "user.h"
@@ -447,6 +448,17 @@ ERL_NIF_TERM nif_unflagged(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return atom_ok;
 }
 
+/* samples(Handle) -> boolean(): may the script sample what the schedulers run? */
+ERL_NIF_TERM nif_samples(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	bool any;
+
+	WITH_HANDLE(b)
+	any = sampler_wanted(api_program(b->h));
+	enif_mutex_unlock(b->lock);
+	return any ? atom_true : atom_false;
+}
+
 /* session(Number, Session): the trace session of this handle has return_to. */
 ERL_NIF_TERM nif_session(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -601,9 +613,11 @@ static unsigned threads_of(ErlNifEnv *env, ERL_NIF_TERM info)
 		       : 1024;
 }
 
+static _Atomic int nloaded; /* versions of the module that have this library */
+
 static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 {
-	if (beam_store_init(priv, *priv) < 0 || !fast_core_init())
+	if (beam_store_init(priv, *priv) < 0 || !fast_core_init() || !sampler_init())
 		return -1;
 	if (beam_threads_init(threads_of(env, info), !en_barrier_init()) < 0)
 		return -1;
@@ -615,7 +629,10 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 	beam_ustack_init();
 	beam_atom_text_init();
 	handle_type = open_type(env);
-	return handle_type == NULL ? -1 : 0;
+	if (handle_type == NULL)
+		return -1;
+	atomic_fetch_add(&nloaded, 1);
+	return 0;
 }
 
 static int upgrade(ErlNifEnv *env, void **priv, void **old_priv, ERL_NIF_TERM info)
@@ -624,4 +641,12 @@ static int upgrade(ErlNifEnv *env, void **priv, void **old_priv, ERL_NIF_TERM in
 	return load(env, priv, info);
 }
 
-ERL_NIF_INIT(erltrace_nif, functions, load, NULL, upgrade, NULL)
+/* The library stays mapped, but nobody calls it any more. */
+static void unload(ErlNifEnv *env, void *priv)
+{
+	(void)env, (void)priv;
+	if (atomic_fetch_sub(&nloaded, 1) == 1)
+		sampler_unload();
+}
+
+ERL_NIF_INIT(erltrace_nif, functions, load, NULL, upgrade, unload)

@@ -28,7 +28,7 @@
 #include "own_name.h"
 
 #define LAST	92 /* words of a process that are looked at, of at least 95 */
-#define ENTRY	5  /* words of an entry */
+#define ENTRY	BEAM_NAME_ENTRY
 #define SAMPLES 16
 
 enum { NOT_LOOKED, KNOWN, REFUSED };
@@ -53,6 +53,18 @@ ERL_NIF_TERM beam_registered_name(const char *proc, ERL_NIF_TERM pid)
 		return 0;
 	entry = (const uintptr_t *)p[words.entry];
 	return entry != NULL && entry[words.proc] == (uintptr_t)p ? entry[words.name] : 0;
+}
+
+uintptr_t beam_name_entry(const uintptr_t *proc)
+{
+	return beam_own_name_known() ? proc[words.entry] : 0;
+}
+
+ERL_NIF_TERM beam_name_in_entry(const uintptr_t *entry, uintptr_t proc)
+{
+	return entry[words.proc] == proc && (entry[words.name] & 0x3f) == (atom_ok & 0x3f)
+		       ? entry[words.name]
+		       : 0;
 }
 
 ERL_NIF_TERM beam_own_name(ErlNifEnv *env, ERL_NIF_TERM pid)

@@ -8,6 +8,7 @@
 
 #include <erl_nif.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -21,6 +22,14 @@ bool beam_own_name_known(void); /* the check has found where the VM keeps it */
 ERL_NIF_TERM beam_registered_name(const char *proc, ERL_NIF_TERM pid);
 /* The same at an event of the VM, or in a NIF that the process has called. */
 ERL_NIF_TERM beam_own_name(ErlNifEnv *env, ERL_NIF_TERM pid);
+
+/*
+ * The same for a reader that has copies of both structs (sampler_handler.c): the address of the
+ * process's entry, or 0; its name, if it is the entry of this process, or 0.
+ */
+#define BEAM_NAME_ENTRY 5 /* words of an entry */
+uintptr_t beam_name_entry(const uintptr_t *proc);
+ERL_NIF_TERM beam_name_in_entry(const uintptr_t *entry, uintptr_t proc);
 
 #pragma GCC visibility pop
 #endif

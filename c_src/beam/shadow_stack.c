@@ -117,11 +117,37 @@ static inline unsigned to_tell(const struct beam_frame *f)
 	return (f->top - f->level) / telling_words();
 }
 
+/* Is the VM's frame of return_to still there? In a tail call it is the newest, and says where control
+ * will return to, as the word below it. */
+static bool has_return_to(const struct beam_frame *f, unsigned level, const uintptr_t *end)
+{
+	const uintptr_t *newest = end - f->top;
+
+	if (level > f->top)
+		return newest[0] == beam_words.mark;
+	return newest[0] == end[-(long)f->level] && beam_has_session(newest);
+}
+
+/*
+ * The same for a chain of tail calls that tells of its ends: the frame of return_to is its first.
+ * Nothing else has one at that place but a call at the chain's own level, which would have shown that
+ * the chain is over. Before OTP 27 another handle may have begun the chain: then that frame lies
+ * below, and the chain has one less.
+ */
+static bool has_chain(const struct beam_frame *f, unsigned level, const uintptr_t *end)
+{
+	const uintptr_t *began = end - f->level;
+
+	if (began[-(long)beam_words.frame] == beam_words.mark)
+		return level > f->top || end[-(long)f->top] == began[0];
+	return level > f->top && (began[0] == beam_words.mark || beam_tells_end(began[0])) &&
+	       beam_tells_end(end[-(long)(f->top - beam_words.frame)]);
+}
+
 /*
  * Is this frame over, as a call at this level shows? Levels alone do not tell all: before OTP 27 an
  * exception that is caught further out than in the caller is not told of, nor is hibernation, and
- * the stack may have grown past the frame since. But the VM's own frame on it went with it. In a
- * tail call that one is the newest, and says where control will return to, as the word below it.
+ * the stack may have grown past the frame since. But the VM's own frames on it went with it.
  */
 static bool is_over(const struct beam_frame *f, unsigned level, const uintptr_t *end)
 {
@@ -129,12 +155,9 @@ static bool is_over(const struct beam_frame *f, unsigned level, const uintptr_t 
 		return true;
 	if (end == NULL || f->top == f->level)
 		return false;
-	if (level > f->top && to_tell(f) > 0) /* its chain may have a frame of return_to already */
-		return !beam_tells_end(end[-(long)f->top]) &&
-		       !beam_tells_end(end[-(long)(f->top - beam_words.frame)]);
-	if (level > f->top)
-		return end[-(long)f->top] != beam_words.mark;
-	return level != f->top || end[-(long)f->top] != end[-(long)f->level];
+	if (level < f->top)
+		return true;
+	return to_tell(f) > 0 ? !has_chain(f, level, end) : !has_return_to(f, level, end);
 }
 
 /* Does it return although it has made a tail call? So it is where what it returns is read. */

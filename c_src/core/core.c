@@ -227,7 +227,11 @@ __asm__(".text\n"
 	".globl core_return_stub\n"
 	"core_return_stub:\n"
 	"	mov %rbx,%r8\n"
-	"	jmp core_returned\n"
+	"	sub $8,%rsp\n"
+	"	call core_returned\n"
+	"	add $8,%rsp\n"
+	"	pop %rcx\n"
+	"	jmp *%rcx\n"
 	".size core_return_stub,.-core_return_stub\n");
 
 #define IS_CATCH(w) (((w) & 0x3f) == 0x1b)

@@ -503,6 +503,7 @@ int d_cg_clause(struct d_comp *c, struct d_clause *cl)
 	pc->col = cl->col;
 	pc->program = p->nprograms;
 	pc->countable = d_countable(cl);
+	pc->repeatable = d_repeatable(cl);
 	g.acts_tail = &g.acts;
 	g.scratch = p->this_end;
 	g.exit_label = ebpf_label(g.a);

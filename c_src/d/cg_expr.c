@@ -524,6 +524,18 @@ static struct cg_val gen_lval(struct cg *g, struct d_node *n)
 	return v;
 }
 
+/* The firing has it, from the second time on or by its provider. */
+static struct cg_val gen_timestamp(struct cg *g, struct d_node *n)
+{
+	int there = ebpf_label(g->a);
+
+	ebpf_emit(g->a, EBPF_LDXDW, R0, CTX, FIELD(ts), 0);
+	ebpf_jump(g->a, EBPF_JNE_IMM, R0, 0, 0, there);
+	cg_call(g, RT_timestamp);
+	ebpf_bind(g->a, there);
+	return cg_keep(g, n, R0);
+}
+
 static struct cg_val gen_builtin(struct cg *g, struct d_node *n)
 {
 	struct prog_uses *uses = &g->clause->uses;
@@ -542,10 +554,8 @@ static struct cg_val gen_builtin(struct cg *g, struct d_node *n)
 		return cg_field(FIELD(id), 4);
 	if (id == BI_EPID)
 		return cg_field(FIELD(epid), 4);
-	if (id == BI_TIMESTAMP) {
-		cg_call(g, RT_timestamp);
-		return cg_keep(g, n, R0);
-	}
+	if (id == BI_TIMESTAMP)
+		return gen_timestamp(g, n);
 	uses->ustack |= id == BI_UCALLER || id == BI_CALLER || id == BI_USTACKDEPTH;
 	uses->stack |= id == BI_CALLER || id == BI_STACKDEPTH;
 	ebpf_const(g->a, R2, id);

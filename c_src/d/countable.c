@@ -118,6 +118,87 @@ static bool is_sum(const struct d_node *n)
 	}
 }
 
+/* ---- the same event, many times -------------------------------------------------------- */
+
+/* Computing it changes nothing, and gives the same each time. */
+static bool is_pure_func(const struct d_ident *id)
+{
+	if (id == NULL)
+		return false;
+	if (id->kind == ID_ACTION)
+		return id->id == ACT_USTACK || id->id == ACT_JSTACK || id->id == ACT_STACK;
+	if (id->kind != ID_FUNC)
+		return false;
+	switch (id->id) {
+	case FN_BASENAME:
+	case FN_DIRNAME:
+	case FN_INDEX:
+	case FN_RINDEX:
+	case FN_STRCHR:
+	case FN_STRJOIN:
+	case FN_STRLEN:
+	case FN_STRRCHR:
+	case FN_STRSTR:
+	case FN_SUBSTR:
+	case FN_TOLOWER:
+	case FN_TOUPPER: return true;
+	default: return false;
+	}
+}
+
+static bool is_pure(const struct d_node *n)
+{
+	switch (n->kind) {
+	case N_INT:
+	case N_STR: return true;
+	case N_VAR: return n->ident != NULL && n->ident->kind == ID_BUILTIN;
+	case N_FUNC:
+		if (!is_pure_func(n->ident))
+			return false;
+		for (const struct d_node *a = n->list; a != NULL; a = a->next)
+			if (!is_pure(a))
+				return false;
+		return true;
+	case N_OP1: return is_safe_op(n->op) && is_pure(n->a);
+	case N_OP2: return is_safe_op(n->op) && is_pure(n->a) && is_pure(n->b);
+	case N_OP3: return is_pure(n->a) && is_pure(n->b) && is_pure(n->c);
+	case N_CAST: return is_pure(n->a);
+	default: return false;
+	}
+}
+
+static bool is_pure_list(const struct d_node *list)
+{
+	for (; list != NULL; list = list->next)
+		if (!is_pure(list))
+			return false;
+	return true;
+}
+
+static bool is_pure_sum(const struct d_node *n)
+{
+	const struct d_node *f;
+
+	if (n->kind != N_EXPR || n->a->kind != N_OP2 || n->a->op != OP_ASG || n->a->a->kind != N_AGG ||
+		n->a->b->kind != N_FUNC || n->a->b->ident->kind != ID_AGGFUNC)
+		return false;
+	f = n->a->b;
+	return f->ident->id != AGG_AVG && f->ident->id != AGG_STDDEV && is_pure_list(n->a->a->list) &&
+	       is_pure_list(f->list);
+}
+
+bool d_repeatable(const struct d_clause *cl)
+{
+	if (cl->stmts == NULL || (cl->pred != NULL && !is_pure(cl->pred)))
+		return false;
+	for (const struct d_node *n = cl->stmts; n != NULL; n = n->next)
+		if (!is_pure_sum(n))
+			return false;
+	return true;
+}
+
+/* ---------------------------------------------------------------------------------------- */
+
 bool d_countable(const struct d_clause *cl)
 {
 	if (cl->stmts == NULL || (cl->pred != NULL && !is_invariant(cl->pred)))

@@ -221,6 +221,7 @@ bool d_may_be_null(const struct d_node *n);
 
 /* countable.c: do n firings of a checked clause equal one that adds n times as much? */
 bool d_countable(const struct d_clause *clause);
+bool d_repeatable(const struct d_clause *clause); /* n firings of the same event can be made in one */
 
 /* cg*.c: bytecode of a checked clause; appends to c->prog */
 int d_cg_clause(struct d_comp *c, struct d_clause *clause);

@@ -237,7 +237,7 @@ static inline bool is_live(const struct dyn_var *v, struct dyn_node *n)
  * numbers in self->x[string]. It is inline and calls nothing, so that dyn_load and dyn_store need
  * no stack frame.
  */
-PROBE_PATH static inline struct dyn_node *find_cached_self_str(
+PROBE_PATH static INLINE_ALWAYS struct dyn_node *find_cached_self_str(
 	struct fire *f, uint64_t id, uint64_t key)
 {
 	const struct dyn_var *v = &f->en->dyn.vars[id];
@@ -256,6 +256,37 @@ PROBE_PATH static inline struct dyn_node *find_cached_self_str(
 		return NULL;
 	k = (const uint64_t *)(const void *)n->body;
 	return likely(k[0] == str && k[1] == f->self) ? memo_set(f, id, ref, n) : NULL;
+}
+
+/* The same for self->x, which has no other key: the variable alone says whether it is the last. */
+#define MEMO_SELF (1U << 31)
+PROBE_PATH static INLINE_ALWAYS struct dyn_node *find_cached_self(
+	struct fire *f, const struct dyn_var *v)
+{
+	struct dyn_node *n = f->thread->dyn.recent[((f->self ^ v->id) * 0x9e3779b97f4a7c15) >>
+						   (64 - DYN_RECENT_LOG)];
+
+	if (unlikely(!is_live(v, n) || *dyn_key(v, n) != f->self))
+		return NULL;
+	f->memo = n;
+	f->memo_var = MEMO_SELF | v->id;
+	return n;
+}
+
+/* The last node, or one of the cache: all that dyn_load and dyn_store look at themselves. */
+PROBE_PATH static INLINE_ALWAYS struct dyn_node *find_fast(
+	struct fire *f, uint64_t id, uint64_t key)
+{
+	struct dyn_node *n = f->memo;
+	const struct dyn_var *v;
+
+	if (n != NULL && f->memo_var == (MEMO_SELF | (uint32_t)id))
+		return n;
+	v = &f->en->dyn.vars[id];
+	if (v->shape == KEY_SELF)
+		return find_cached_self(f, v);
+	n = memo_get(f, id, key);
+	return n != NULL ? n : find_cached_self_str(f, id, key);
 }
 
 /* The same for every short key. */
@@ -436,10 +467,8 @@ PROBE_PATH static __attribute__((noinline)) uint64_t load_slow(
 RTFN(dyn_load)
 {
 	struct fire *f = FIRE(ctx);
-	struct dyn_node *n = memo_get(f, a, b);
+	struct dyn_node *n = find_fast(f, a, b);
 
-	if (n == NULL)
-		n = find_cached_self_str(f, a, b);
 	return likely(n != NULL) ? value_of(n) : load_slow(f, a, b);
 }
 
@@ -469,10 +498,8 @@ PROBE_PATH static __attribute__((noinline)) uint64_t delete_slow(
 RTFN(dyn_store)
 {
 	struct fire *f = FIRE(ctx);
-	struct dyn_node *n = memo_get(f, a, b);
+	struct dyn_node *n = find_fast(f, a, b);
 
-	if (n == NULL)
-		n = find_cached_self_str(f, a, b);
 	if (unlikely(n == NULL))
 		return store_slow(f, a, b, c);
 	atomic_store_explicit(&n->value, c, memory_order_relaxed);

@@ -166,11 +166,11 @@ static void fire_own(struct en *en, const char *name, unsigned phase)
 	own_end(en, from);
 }
 
-void en_fire_own(struct en_probe *p, const uint64_t *arg)
+void en_fire_own(struct en_probe *p, const uint64_t *arg, const struct en_current *cur)
 {
 	uint64_t from = own_begin(p->en);
 
-	en_fire(p, arg, 0, NULL);
+	en_fire(p, arg, 0, cur);
 	own_end(p->en, from);
 }
 

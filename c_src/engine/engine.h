@@ -133,7 +133,8 @@ uint64_t en_drops(const struct en *en, unsigned thread, enum en_drop kind);
 unsigned en_nthreads(const struct en *en); /* slots in use so far */
 /* CPU time in ns, in a node, of firings that belong to no event: BEGIN, END, profile and tick. */
 uint64_t en_own_cost(const struct en *en);
-void en_fire_own(struct en_probe *p, const uint64_t *arg); /* en_fire, and add its time to that */
+/* en_fire, and add its time to that */
+void en_fire_own(struct en_probe *p, const uint64_t *arg, const struct en_current *cur);
 /* Number of firings over all threads: for tests and -v. */
 uint64_t en_fired(const struct en *en);
 /* Delete all self-> variables of a key whose process has ended (probe path). */

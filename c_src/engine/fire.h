@@ -21,13 +21,12 @@ struct en_thread;
 
 struct fire {
 	struct fire_ctx; /* what bytecode reads */
-	uint32_t strmask; /* arguments that are the text of a struct et_str */
-	uint32_t spec;	  /* id of speculate(), or 0 */
+	uint32_t spec; /* id of speculate(), or 0 */
 	/* of a clause: zeroed before each one */
 	uint32_t rec_tail; /* bytes of strings after the fixed part so far */
 	uint32_t alloca_used;
-	/* of a firing: zeroed before each one, from here to memo_word, by fire_set_up and fire_fill */
-	uint64_t ts, vts, wts; /* read once per firing; 0: not yet; or set by the provider */
+	/* of a firing: zeroed before each one, ts, and from here to memo_word, by fire_set_up and fire_fill */
+	uint64_t vts, wts; /* as ts */
 	struct dyn_node *memo; /* the dynamic variable looked up last, or NULL: dyn.c */
 	uint64_t work;	       /* so far: work.h */
 	/* ---- */

@@ -66,7 +66,8 @@ static inline void fire_set_up(
 	f->strmask = strmask;
 	f->cur = cur;
 	f->self = cur != NULL ? cur->key : f->thread->self_key;
-	memset(&f->ts, 0, offsetof(struct fire, memo_word) - offsetof(struct fire, ts));
+	f->ts = 0;
+	memset(&f->vts, 0, offsetof(struct fire, memo_word) - offsetof(struct fire, vts));
 }
 
 #ifndef __bpf__
@@ -124,6 +125,7 @@ static inline __attribute__((always_inline)) void fire_fill(struct en_thread *t,
 	memcpy(&f->id, ids, 8);
 	f->fault = 0;
 	f->strmask = strmask;
+	f->ts = 0;
 	f->spec = 0;
 	memset(&f->rec_tail, 0, offsetof(struct fire, memo_word) - offsetof(struct fire, rec_tail));
 	f->self = self;

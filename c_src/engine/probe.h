@@ -71,6 +71,7 @@ bool en_fire_times(struct en_probe *p, const uint64_t *arg, unsigned strmask,
 	const struct en_current *cur, uint64_t times);
 void en_fire_in(struct en_probe *p, const uint64_t *arg, unsigned phase); /* BEGIN and END */
 bool en_countable(struct en_probe *p);
+bool en_repeatable(struct en_probe *p); /* en_fire_times() does, if all is as at one event */
 static inline bool en_enabled(struct en_probe *p)
 {
 	return atomic_load_explicit(&p->ecbs, memory_order_acquire) != NULL;

@@ -47,10 +47,13 @@ struct provider {
 	 */
 	bool (*news)(struct en *en, void *data, char *buf, size_t size, bool *ended);
 };
-/* profile-N in the kernel, for the profile provider; as in struct provider. */
+/* profile-N that sees what it interrupts, in the kernel or in a node, for the profile provider; as in
+ * struct provider. */
 struct en_sampler {
 	int (*arena)(struct en *en, void *data, void *base, size_t size, struct et_error *e);
 	int (*enable)(struct en *en, const struct en_probe *p, uint64_t period, struct et_error *e);
+	/* profile-wall-N; NULL: there is none here. */
+	int (*wall)(struct en *en, struct en_probe *p, uint64_t period, struct et_error *e);
 	int (*ready)(struct en *en, struct et_error *e);
 	int (*start)(struct en *en, struct et_error *e);
 	void (*stop)(struct en *en);

@@ -62,6 +62,16 @@ bool en_countable(struct en_probe *p)
 	return l != NULL;
 }
 
+bool en_repeatable(struct en_probe *p)
+{
+	const struct en_ecblist *l = atomic_load_explicit(&p->ecbs, memory_order_acquire);
+
+	for (unsigned i = 0; l != NULL && i < l->n; i++)
+		if (!l->ecb[i].clause->repeatable)
+			return false;
+	return l != NULL;
+}
+
 static void run(struct fire *f, const struct en_ecb *ecb, const struct ebpf_env *env)
 {
 	const struct prog_clause *c = ecb->clause;

@@ -16,7 +16,8 @@ struct fire_ctx {
 	uint32_t id;	  /* of the probe */
 	uint32_t epid;
 	uint32_t fault;	  /* FAULT_*, set by runtime functions */
-	uint32_t pad;
+	uint32_t strmask; /* arguments that are the text of a struct et_str */
+	uint64_t ts;	  /* timestamp, read once per firing; 0: not yet; or set by the provider */
 };
 #define FIRE_CTX_SIZE sizeof(struct fire_ctx)
 

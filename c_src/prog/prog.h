@@ -145,6 +145,7 @@ struct prog_clause {
 	bool destructive;
 	bool signals; /* stop(), raise() and the like: to the whole program */
 	bool countable;	      /* n firings can be made in one: d/countable.c */
+	bool repeatable;      /* the same for firings of the same event */
 	uint32_t rec_size;    /* fixed part */
 	uint16_t nactions;
 	struct prog_action *actions;

@@ -7,8 +7,8 @@
  *
  * In the command, profile-N fires in the kernel (kernel/sampler.c) if one of its clauses reads
  * something about the interrupted task (pid, execname, arg0, stack() and the like), or if the
- * script has other probes of the kernel: it then samples whatever runs on each CPU. Inside a node,
- * which does not use the kernel, such a clause is an error.
+ * script has other probes of the kernel: it then samples whatever runs on each CPU. Inside a node
+ * such a clause samples the schedulers (beam/sampler.c), and profile-wall-N the processes.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -39,7 +39,7 @@ extern const struct provider profile_provider;
 struct timer {
 	struct en_probe *probe;
 	uint64_t period;
-	bool tick, enabled;
+	bool tick, wall, enabled;
 	struct timer *next;
 };
 
@@ -79,7 +79,7 @@ static const struct unit {
 	{"day", 86400 * SEC}};
 
 /* The period in ns that a name means; 0: it is not such a name, or the period is 0. */
-static uint64_t period_of(const char *name, bool *tick)
+static uint64_t period_of(const char *name, bool *tick, bool *wall)
 {
 	const char *p;
 	uint64_t n = 0;
@@ -87,7 +87,8 @@ static uint64_t period_of(const char *name, bool *tick)
 	*tick = strncmp(name, "tick-", 5) == 0;
 	if (!*tick && strncmp(name, "profile-", 8) != 0)
 		return 0;
-	p = strchr(name, '-') + 1;
+	*wall = strncmp(name, "profile-wall-", 13) == 0;
+	p = *wall ? name + 13 : strchr(name, '-') + 1;
 	if (*p < '0' || *p > '9')
 		return 0;
 	for (; *p >= '0' && *p <= '9'; p++)
@@ -110,8 +111,8 @@ static int add(struct en *en, struct profile *pr, const char *name, struct et_er
 {
 	static const char *const args[] = {"uintptr_t", "uintptr_t"}; /* kernel pc and user pc */
 	struct timer *t;
-	bool tick;
-	uint64_t period = period_of(name, &tick);
+	bool tick, wall;
+	uint64_t period = period_of(name, &tick, &wall);
 
 	if (period < LEAST || en_probe_find(en, "profile", "", "", name) != NULL)
 		return 0;
@@ -125,6 +126,7 @@ static int add(struct en *en, struct profile *pr, const char *name, struct et_er
 	}
 	t->period = period;
 	t->tick = tick;
+	t->wall = wall;
 	*pr->last = t; /* timers due at the same time fire in the order they were named */
 	pr->last = &t->next;
 	t->probe->nargs = tick ? 0 : 2;
@@ -136,11 +138,11 @@ static int add(struct en *en, struct profile *pr, const char *name, struct et_er
 static const char *why_none(const struct d_pdesc *desc)
 {
 	uint64_t period;
-	bool tick;
+	bool tick, wall;
 
 	if (desc->name == NULL || !en_glob(desc->prov, "profile"))
 		return NULL;
-	period = period_of(desc->name, &tick);
+	period = period_of(desc->name, &tick, &wall);
 	return period == 0 || period >= LEAST
 		       ? NULL
 		       : "it would fire too often: the shortest interval is 200 microseconds "
@@ -208,7 +210,7 @@ static void fire_due(struct due *d, uint64_t now)
 {
 	static const uint64_t args[10]; /* no task was interrupted: both pcs are 0 */
 
-	en_fire_own(d->timer->probe, args);
+	en_fire_own(d->timer->probe, args, NULL);
 	d->at += d->timer->period;
 	if (d->at <= now) /* late by more than a period: continue with the next deadline */
 		d->at += (now - d->at) / d->timer->period * d->timer->period + d->timer->period;
@@ -308,21 +310,29 @@ static int arena(struct en *en, void *data, void *base, size_t size, struct et_e
 	return fd;
 }
 
-/* Inside a node it would see this provider's own threads, which is never what is meant. */
-static int refuse_inside(const struct en_probe *p, const struct timer *t, struct et_error *e)
+/* Does a clause read what is interrupted? For a tick that is a thread of this provider: nothing. */
+static bool reads_interrupted(const struct en_probe *p, const struct timer *t)
 {
 	const uint32_t per_event = 1u << PBI_ERLPID | 1u << PBI_ERLNAME | 1u << PBI_ERLPROC |
-				   1u << PBI_ERLSCHED;
+				   1u << PBI_ERLSCHED | 1u << PBI_ERLSTATE;
 
-	if (!p->uses.stack && !p->uses.ustack && (t->tick || (p->uses.pbis & per_event) == 0))
-		return 0;
+	return p->uses.stack || p->uses.ustack ||
+	       (!t->tick && ((p->uses.pbis & per_event) != 0 || (p->uses.args & 3) != 0));
+}
+
+/* Inside a node it would see this provider's own threads, which is never what is meant. */
+static int enable_inside(
+	struct en *en, const struct en_probe *p, const struct timer *t, struct et_error *e)
+{
+	if (et_sampler != NULL && !t->tick && !p->uses.stack)
+		return et_sampler->enable(en, p, t->period, e);
 	return et_err(e, ET_SAMPLES,
 		"%s reads what the schedulers run (%s), which it cannot see inside a node: it "
-		"fires in a thread of its own. The kernel can, as root: erltrace -p %d -n '%s "
-		"/pid == $target/ { ... }'",
-		p->name->text,
-		p->uses.pbis & per_event ? "erlpid and the like" : "ustack() and the like",
-		(int)getpid(), t->tick ? "profile-499" : p->name->text);
+		"fires in a thread of its own. %s",
+		p->name->text, p->uses.stack ? "stack() and the like" : "ustack() and the like",
+		p->uses.stack ? "stack() is the kernel's stack, which only the kernel knows: as root, "
+				"erltrace -p PID"
+			      : "profile-N can: profile-97 { @[ustack()] = count(); }");
 }
 
 static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
@@ -330,8 +340,15 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 	struct timer *t = p->pvdata;
 
 	(void)data;
-	if (en->opts->inside && refuse_inside(p, t, e) < 0)
-		return -1;
+	if (t->wall) {
+		if (en->opts->inside && et_sampler != NULL && et_sampler->wall != NULL)
+			return et_sampler->wall(en, p, t->period, e);
+		return et_err(e, ET_SAMPLES,
+			"%s samples the processes of an Erlang node: say which (-N NODE)",
+			p->name->text);
+	}
+	if (en->opts->inside && reads_interrupted(p, t))
+		return enable_inside(en, p, t, e);
 	if (en->shared.on && !t->tick)
 		return et_sampler->enable(en, p, t->period, e);
 	t->enabled = true;

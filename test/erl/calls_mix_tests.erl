@@ -131,13 +131,13 @@ each(Way, Tool) ->
 legal(traced, Tool) -> not (before_27() andalso lists:member(Tool, [return_trace, exception_trace]));
 legal(fast, _) -> true.
 
-%% So many calls were counted.
--spec tool(traced | fast, atom(), Seed :: integer(), Rounds :: pos_integer()) -> non_neg_integer().
+%% What was counted.
+-spec tool(traced | fast, atom(), Seed :: integer(), Rounds :: pos_integer()) -> calls_mix:counts().
 tool(Way, Tool, Seed, Rounds) ->
     case lists:member(Tool, [dbg, eprof, cprof]) andalso code:ensure_loaded(Tool) of
         {error, _} ->
             io:format(user, "~nskipped: no ~s here~n", [Tool]),
-            0;
+            #{};
         _ -> tool_here(Way, Tool, Seed, Rounds)
     end.
 
@@ -156,7 +156,7 @@ tool_here(Way, Tool, Seed, Rounds) ->
             true -> same(Want, H, unseen(Tool));
             false -> every_call(Want, calls_mix:counts(H))
         end,
-        calls_mix:total([e, t], Want)
+        Want
     after
         ok = erltrace:close(H),
         End()

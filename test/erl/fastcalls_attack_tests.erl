@@ -20,6 +20,7 @@ tests() ->
      {"what a loop returns: its stack is bounded", fun what_a_loop_returns/0},
      {"a process that becomes sensitive", fun becomes_sensitive/0},
      {"another tool takes the breakpoint of one function", fun one_breakpoint_is_taken/0},
+     {"cprof, started meanwhile, goes on counting when the script ends", fun cprof_goes_on/0},
      {"many scripts begin and end at once", fun many_at_once/0},
      {"a frame needs a collection where the heap may not grow", fun max_heap_size/0}].
 
@@ -76,6 +77,31 @@ one_breakpoint_is_taken() ->
      end || MFA <- MFAs, Kind <- [[global], [call_count]]],
     f(1),
     ?assertMatch([{count, [], 1}], rows(H)).
+
+%% All functions, a module, one function, whether they have been called by then or not. What nobody else
+%% counts is off. (From OTP 27 on nobody is in another's way.)
+cprof_goes_on() ->
+    Script = ?ALL "f:function-entry, " ?ALL "caller:function-entry { self->n++; @[probefunc] = count(); }",
+    Whole = ?ALL ":function-entry { self->n++; @[probefunc] = count(); }",
+    Counted = ?ALL "f:function-entry { @[probefunc] = count(); }", % by the VM
+    [begin
+         H = open(S),
+         f(0),
+         _ = apply(cprof, start, Args),
+         [f(1) || _ <- [1, 2, 3]],
+         ok = erltrace:close(H),
+         [f(1) || _ <- [1, 2]],
+         caller(0),
+         Counts = [counted(F, 1) || F <- [f, caller]],
+         _ = apply(cprof, stop, Args),
+         ?assertEqual({Args, S, Wanted}, {Args, S, Counts}),
+         ?assertEqual([], [{F, A} || {F, A} <- module_info(functions), counted(F, A) =/= false])
+     end || {Args, Wanted} <- [{[], [5, 1]}, {[?MODULE], [5, 1]}, {[?MODULE, f], [5, false]}],
+            S <- [Script] ++ [Part || Part <- [Whole, Counted], length(Args) < 2]].
+
+counted(F, A) ->
+    {call_count, N} = erlang:trace_info({?MODULE, F, A}, call_count),
+    N.
 
 many_at_once() ->
     Scripts = [?ALL ":function-return { @[args[1]] = count(); }", ?ALL "f:function-entry { @ = count(); }",

@@ -73,6 +73,7 @@ ops([Op | Rest]) ->
     ops(Rest).
 
 op({call, Call}) -> call(Call);
+op({last, {F, _, _} = Call}) -> ?MODULE:F(Call);
 op({caught, Ops}) -> try ops(Ops) catch _:_ -> ok end;
 op({old_catch, Ops}) -> _ = id(catch ops(Ops)), ok;
 op({'after', Ops, Call}) -> try ops(Ops) after call(Call) end;
@@ -93,7 +94,7 @@ model([Op | Rest], D, Es) ->
         Other -> Other
     end.
 
-model_op({call, Call}, D, Es) -> model_call(e, Call, D + 1, Es);
+model_op({Call, MFA}, D, Es) when Call =:= call; Call =:= last -> model_call(e, MFA, D + 1, Es);
 model_op({Caught, Ops}, D, Es) when Caught =:= caught; Caught =:= old_catch ->
     case model(Ops, D, Es) of
         {raised, Es1} -> {ok, Es1};
@@ -232,6 +233,33 @@ exceptions_test_() ->
         Seed <- lists:seq(301, 303),
         %% from OTP 27 on each function of a chain ends by itself then
         list_to_integer(erlang:system_info(otp_release)) < 27].
+
+%% Hibernation takes the stack away and is not told of. What was called before must not be taken for
+%% the caller of what is called afterwards, nor for the function that calls it in the end, wherever that
+%% lies on the new stack. The words there are much the same, as it is the same functions that call.
+hibernation_test_() ->
+    [{timeout, 120, {Name, fun() -> hibernation(Script) end}} ||
+        {Name, Script} <- [{"exceptions", exceptions("", [a, b, c])}, {"of b", exceptions("", [b])},
+                           {"none", script("")}]].
+
+hibernation(Script) ->
+    Programs = [[below(I, Before({hibernate, [below(J, After)]}))] ||
+                   Before <- hibernating(), After <- awake(), I <- lists:seq(0, 9), J <- lists:seq(0, 9)],
+    ?assertEqual([], with([Script], fun(Hs) -> look(Programs, Hs, [Script]) end)).
+
+hibernating() ->
+    [fun(End) -> {How, {F, [], End}} end || How <- [call, last], F <- [a, b, c]] ++
+    [fun(End) -> {call, {a, [], {tail, {b, [], End}}}} end,
+     fun(End) -> {last, {b, [], {tail, {a, [], {tail, {c, [], End}}}}}} end,
+     fun(End) -> {call, {c, [{call, {b, [{call, {a, [], End}}], return}}], return}} end].
+
+awake() ->
+    [{How, {F, [], return}} || How <- [call, last], F <- [a, b, c]] ++
+    [{last, {c, [], {tail, {b, [], {raise, throw}}}}},
+     {'after', [{call, {a, [], return}}], {c, [], return}}].
+
+below(0, Op) -> Op;
+below(N, Op) -> {deep, 0, [below(N - 1, Op)]}.
 
 %% By the fast way: of all functions, of some, of two scripts.
 fast_test_() ->

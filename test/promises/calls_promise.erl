@@ -2,7 +2,7 @@
 %% Promise 17: every call of calls_mix is counted, and how it ends, by each way that this node has to
 %% function probes.
 %%
-%%   erl -run calls_promise main mix            a hundred million calls (PROMISE_CALLS=n: n of them)
+%%   erl -run calls_promise main mix [WAY]      a hundred million calls (PROMISE_CALLS=n: n of them)
 %%   erl -run calls_promise main soak SECONDS   the mix for so long, a handle and a seed each time
 %%
 %% Beside it wild processes run: their functions (calls_mix_wild, a copy of calls_mix_code) are
@@ -29,9 +29,10 @@ main(Args) ->
     io:format("~b passed, ~b failed~n", [1 - Bad, Bad]),
     halt(Bad).
 
-run(["mix"]) ->
+run(["mix" | Only]) ->
     Calls = list_to_integer(os:getenv("PROMISE_CALLS", "100000000")),
-    lists:all(fun(Way) -> mix(Way, Calls) end, calls_mix_tests:ways());
+    Ways = [W || W <- calls_mix_tests:ways(), Only =:= [] orelse Only =:= [atom_to_list(W)]],
+    Ways =/= [] andalso lists:all(fun(Way) -> mix(Way, Calls) end, Ways);
 run(["soak", Seconds]) -> soak(list_to_integer(Seconds)).
 
 say(Format, Args) -> io:format("promise 17: " ++ Format ++ "~n", Args).
@@ -172,28 +173,35 @@ soak(Seconds) ->
     Ways = calls_mix_tests:ways(),
     Until = now_ms() + 1000 * Seconds,
     Wild = wild(),
-    {Turns, Calls, Sizes} = soak(Ways, Until, 1, 0, []),
+    {Turns, Counts, Sizes} = soak(Ways, Until, 1, #{}, []),
     Killed = tame(Wild),
     N = max(1, length(Sizes) div 4),
     %% The least of a quarter: what leaks stays, what a busy machine lets pile up goes again.
     Early = lists:min(lists:sublist(Sizes, min(N + 1, length(Sizes)), N)),
     Late = lists:min(lists:nthtail(min(3 * N, length(Sizes) - 1), Sizes)),
-    say("soak of ~b s by ~p: ~b handles, ~b calls, all counted; ~b wild processes killed; resident at "
-        "least ~.1f MB in its second quarter, ~.1f in its last", [Seconds, Ways, Turns, Calls, Killed,
-                                                                  Early / 1024, Late / 1024]),
+    say("soak of ~b s by ~p: ~b handles, ~b calls, ~b events, all counted, none lost; ~b wild processes "
+        "killed; resident at least ~.1f MB in its second quarter, ~.1f in its last",
+        [Seconds, Ways, Turns, calls_mix:total([e, t], Counts), calls_mix:total([e, t, r, x], Counts),
+         Killed, Early / 1024, Late / 1024]),
+    say("soak, MB resident, the least of each tenth: ~s", [tenths(Sizes)]),
     Late =< 1.02 * Early + 2048.
 
-%% A handle, a seed, and another tool each second time.
-soak(Ways, Until, Seed, Calls, Sizes) ->
+tenths(Sizes) ->
+    N = max(1, length(Sizes) div 10),
+    lists:join(" ", [io_lib:format("~.1f", [lists:min(lists:sublist(Sizes, I, N)) / 1024])
+                     || I <- lists:seq(1, length(Sizes) - N + 1, N)]).
+
+%% A handle, a seed, and another tool each fourth time.
+soak(Ways, Until, Seed, Counts, Sizes) ->
     Way = lists:nth(1 + Seed div 4 rem length(Ways), Ways),
     Legal = [T || T <- calls_mix:tools(), calls_mix_tests:legal(Way, T)],
     More = try Seed rem 4 of
                0 -> calls_mix_tests:tool(Way, lists:nth(1 + Seed div 8 rem length(Legal), Legal), Seed, 20);
                _ ->
                    H = calls_mix_tests:open(Way, [calls_mix:script(), wild_script()]),
-                   Counts = batch(H, Seed, ?BATCH div 20, #{}),
+                   Batch = batch(H, Seed, ?BATCH div 20, #{}),
                    ok = erltrace:close(H),
-                   calls_mix:total([e, t], Counts)
+                   Batch
            catch
                C:R:S ->
                    io:format("seed ~b, ~s~n", [Seed, Way]),
@@ -202,8 +210,8 @@ soak(Ways, Until, Seed, Calls, Sizes) ->
     garbage_collect(),
     All = [kb() | Sizes],
     case now_ms() < Until of
-        true -> soak(Ways, Until, Seed + 1, Calls + More, All);
-        false -> {Seed, Calls + More, lists:reverse(All)}
+        true -> soak(Ways, Until, Seed + 1, calls_mix:sum([Counts, More]), All);
+        false -> {Seed, calls_mix:sum([Counts, More]), lists:reverse(All)}
     end.
 
 kb() ->

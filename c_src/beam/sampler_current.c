@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What scripts ask of a sample: erlpid, erlname, erlproc, erlsched, erlstate, ustack() (probe path). */
+#include <stdio.h>
+#include <string.h>
+
+#include "prog/builtins.h"
+#include "beam_handle.h"
+#include "sampler_current.h"
+#include "texts.h"
+
+static const struct sampler_current *sample_of(const struct en_current *cur)
+{
+	return (const struct sampler_current *)(const void *)cur;
+}
+
+static uint64_t answer_num(
+	const struct en_current *cur, unsigned pbi, uint64_t n, const struct fire *f)
+{
+	(void)n, (void)f;
+	return pbi == PBI_ERLSCHED ? sample_of(cur)->sched : 0;
+}
+
+static const struct et_str *answer_str(
+	const struct en_current *cur, unsigned pbi, uint64_t n, char *buf, size_t size)
+{
+	const struct sampler_current *s = sample_of(cur);
+	size_t len;
+
+	(void)n;
+	switch (pbi) {
+	case PBI_ERLPID: return s->pid != 0 ? beam_term_text(s->pid) : NULL;
+	case PBI_ERLNAME: return s->name != 0 ? beam_term_text(s->name) : NULL;
+	case PBI_ERLPROC:
+		return s->pid != 0 ? beam_proc_name(s->b, s->pid, s->name, buf, size) : NULL;
+	case PBI_ERLNODE: return s->b->node_text;
+	case PBI_ERLSTATE:
+		len = strlen(s->state);
+		len = len < size ? len : size - 1;
+		memcpy(buf, s->state, len);
+		buf[len] = '\0';
+		return NULL;
+	default: return NULL;
+	}
+}
+
+static const struct en_current_ops ops = {.num = answer_num, .str = answer_str};
+
+static unsigned answer_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max)
+{
+	struct sampler_current *s = (struct sampler_current *)(uintptr_t)cur;
+	unsigned n;
+
+	if (!s->made) {
+		s->nframes = sampler_frames(s->head, s->words, s->frames,
+			sizeof(s->frames) / sizeof(s->frames[0]), true);
+		s->made = true;
+	}
+	n = s->nframes < max ? s->nframes : max;
+	memcpy(pcs, s->frames, n * sizeof(*pcs));
+	return n;
+}
+
+void sampler_current_init(struct sampler_current *s, const struct sampler_thread *t,
+	const struct sampler_head *h, const uintptr_t *words)
+{
+	s->cur = (struct en_current){.key = h->pid != 0 ? h->pid : (uint64_t)t->tid,
+		.ustack = answer_ustack,
+		.ops = &ops};
+	s->b = NULL;
+	s->pid = h->pid;
+	s->name = h->name;
+	s->sched = t->sched;
+	s->state = sampler_state(h);
+	s->head = h;
+	s->words = words;
+	s->made = false;
+	s->nframes = 0;
+}
+
+void sampler_current_wall(
+	struct sampler_current *s, ERL_NIF_TERM pid, ERL_NIF_TERM name, const char *state)
+{
+	s->cur = (struct en_current){.key = pid, .ustack = answer_ustack, .ops = &ops};
+	s->b = NULL;
+	s->pid = pid;
+	s->name = name;
+	s->sched = 0;
+	s->state = state;
+	s->head = NULL;
+	s->words = NULL;
+	s->made = true;
+	s->nframes = 0;
+}

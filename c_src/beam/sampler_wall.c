@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile-wall-N in a node: what processes are at by the clock, those that wait too. A process of
+ * ours (src/erltrace_wall.erl) asks a few processes, picked at random, where they are, and has the
+ * probes fired here: as often as the processes that each of them stands for.
+ */
+#include <string.h>
+
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/provider.h"
+#include "engine/state.h"
+#include "code_table.h"
+#include "nif.h"
+#include "sampler_current.h"
+#include "sampler_wall.h"
+#include "vm_event.h"
+#include "vm_threads.h"
+
+#define FEW 16 /* firings one by one; more are made at once, if the clauses permit */
+
+int sampler_wall_enable(struct en *en, struct en_probe *p, uint64_t period, struct et_error *e)
+{
+	struct beam_handle *b = ((const struct beam_event *)(const void *)en->host)->b;
+
+	if (b->nwalls == BEAM_WALLS)
+		return et_err(e, ET_SAMPLES, "a script can have %d different profile-wall-N at most",
+			BEAM_WALLS);
+	b->walls[b->nwalls++] = (struct beam_wall){.probe = p, .period = period};
+	return 0;
+}
+
+uint64_t sampler_wall_period(const struct beam_handle *b)
+{
+	uint64_t period = 0;
+
+	for (unsigned i = 0; i < b->nwalls; i++)
+		if (period == 0 || b->walls[i].period < period)
+			period = b->walls[i].period;
+	return period;
+}
+
+static unsigned get_frames(ErlNifEnv *env, ERL_NIF_TERM list, uint64_t *frames, unsigned max)
+{
+	const ERL_NIF_TERM *t;
+	ERL_NIF_TERM head;
+	unsigned n = 0, arity;
+	int size;
+
+	while (n < max && enif_get_list_cell(env, list, &head, &list)) {
+		if (!enif_get_tuple(env, head, &size, &t) || size != 3 ||
+			!enif_get_uint(env, t[2], &arity))
+			continue;
+		frames[n] = beam_code_function(t[0], t[1], arity);
+		n += frames[n] != 0;
+	}
+	return n;
+}
+
+/* {Pid, Weight, State, Name | [], Stack} */
+static bool get_sample(ErlNifEnv *env, ERL_NIF_TERM term, struct sampler_current *s, char *state,
+	size_t size, uint64_t *weight)
+{
+	const ERL_NIF_TERM *t;
+	ErlNifUInt64 w;
+	int n;
+
+	if (!enif_get_tuple(env, term, &n, &t) || n != 5 || !enif_is_pid(env, t[0]) ||
+		!enif_get_uint64(env, t[1], &w) ||
+		enif_get_atom(env, t[2], state, (unsigned)size, ERL_NIF_LATIN1) <= 0)
+		return false;
+	sampler_current_wall(s, t[0], enif_is_atom(env, t[3]) ? t[3] : 0, state);
+	s->nframes = get_frames(env, t[4], s->frames, SAMPLER_FRAMES);
+	*weight = w;
+	return true;
+}
+
+static void fire(struct en_probe *p, struct sampler_current *s, uint64_t n)
+{
+	static const uint64_t args[10];
+
+	if (n > FEW && en_repeatable(p)) {
+		en_fire_times(p, args, 0, &s->cur, n);
+		return;
+	}
+	for (uint64_t i = 0; i < n; i++)
+		en_fire_own(p, args, &s->cur);
+}
+
+/* wall(Number of a handle, Nanoseconds since the last time, [Sample]) -> boolean(): does it run? */
+ERL_NIF_TERM nif_wall(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	ERL_NIF_TERM head, tail = argv[2];
+	struct sampler_current s;
+	ErlNifUInt64 elapsed;
+	uint64_t times[BEAM_WALLS], weight;
+	struct beam_handle *b;
+	char state[32];
+	unsigned number;
+	bool live;
+
+	(void)argc;
+	if (!enif_get_uint(env, argv[0], &number) || !enif_get_uint64(env, argv[1], &elapsed))
+		return enif_make_badarg(env);
+	b = beam_enter_slot(number % BEAM_HANDLES);
+	live = b != NULL && b->number == number &&
+	       atomic_load_explicit(&b->live, memory_order_acquire);
+	for (unsigned i = 0; live && i < b->nwalls; i++) {
+		b->walls[i].full += elapsed;
+		times[i] = b->walls[i].full / b->walls[i].period;
+		b->walls[i].full %= b->walls[i].period;
+	}
+	while (live && enif_get_list_cell(env, tail, &head, &tail)) {
+		if (!get_sample(env, head, &s, state, sizeof(state), &weight))
+			continue;
+		s.b = b;
+		for (unsigned i = 0; i < b->nwalls; i++)
+			fire(b->walls[i].probe, &s, times[i] * weight);
+	}
+	beam_leave();
+	return live ? atom_true : atom_false;
+}

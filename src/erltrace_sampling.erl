@@ -1,0 +1,190 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% @doc profile-N inside the node (c_src/beam/sampler.h): is it possible? Before the first script that
+%% samples, once for each library in a node, available/0 has the library find out where the VM keeps
+%% what a signal handler needs (c_src/beam/sampler_find.c), on every scheduler; then samples of a
+%% process of this module are taken, in Erlang code, a BIF, a NIF and a dirty NIF, whose stacks must be
+%% right. If anything is not as known, the answer is why, and scripts that sample do not start.
+-module(erltrace_sampling).
+-export([available/0]).
+-export([find/0, self_test/0]). % for tests
+-export([test_1/1, test_2/1, test_3/1]). % whose stacks are tested
+
+-type answer() :: ok | {refused, Why :: binary()}.
+
+-define(ENOUGH, 3).   % right samples of each kind
+-define(WAIT, 10000). % ms until these must have come
+
+%% @doc Can samples be taken in this node?
+-spec available() -> answer().
+available() ->
+    case forbidden() of
+        <<>> -> known(erltrace_nif:sampling(get));
+        Why -> refuse(Why)
+    end.
+
+forbidden() ->
+    case {lists:member(false, erltrace_app:setting(sampling)),
+          lists:member(false, erltrace_app:setting(vm_internals))} of
+        {true, _} -> <<"the node's setting sampling is false">>;
+        {_, true} -> <<"the node's setting vm_internals is false">>;
+        _ -> <<>>
+    end.
+
+%% In a process of its own, which survives if this one is killed.
+known(undefined) ->
+    {P, M} = spawn_monitor(fun() ->
+                                   erltrace_vm:leave_application(),
+                                   exit({looked, first_look()})
+                           end),
+    receive
+        {'DOWN', M, process, P, {looked, Answer}} -> Answer;
+        {'DOWN', M, process, P, Why} ->
+            refuse(io_lib:format("the test ended with ~0P", [Why, 20]))
+    end;
+known(Known) ->
+    Known.
+
+%% One at a time: the name is a lock.
+first_look() ->
+    try register(?MODULE, self()) of
+        true ->
+            case erltrace_nif:sampling(get) of
+                undefined -> look();
+                Known -> Known
+            end
+    catch
+        error:badarg ->
+            M = monitor(process, ?MODULE),
+            receive {'DOWN', M, process, _, _} -> ok end,
+            first_look()
+    end.
+
+look() ->
+    Layout = erltrace_vm:layout(),
+    _ = erltrace_names:layout(),
+    case all_ok([fun() -> layout(Layout) end, fun find/0, fun self_test/0]) of
+        ok -> erltrace_nif:sampling(passed);
+        {refused, Why} -> refuse(Why)
+    end.
+
+refuse(Why) ->
+    _ = erltrace_nif:sampling({refuse, Why}),
+    {refused, iolist_to_binary(Why)}.
+
+layout(ok) -> ok;
+layout(names) -> {refused, <<"the layout of processes is not known">>}.
+
+all_ok([]) ->
+    ok;
+all_ok([Step | Steps]) ->
+    case Step() of
+        ok -> all_ok(Steps);
+        Refused -> Refused
+    end.
+
+%% @doc Look for everything, as c_src/beam/sampler_find.c says.
+-spec find() -> answer().
+find() ->
+    ok = erltrace_nif:sampling(start),
+    all_ok([fun() -> on_scheduler(N) end ||
+               N <- lists:seq(1, erlang:system_info(schedulers_online))] ++
+               [fun() -> erltrace_nif:sampling_dirty(dirty) end,
+                fun() -> erltrace_nif:sampling({export, fun lists:map/2}) end,
+                fun() -> erltrace_nif:sampling(code) end]).
+
+on_scheduler(N) ->
+    {P, M} = spawn_opt(fun() -> exit({result, look_here()}) end, [monitor, {scheduler, N}]),
+    receive
+        {'DOWN', M, process, P, {result, R}} -> R;
+        {'DOWN', M, process, P, Why} -> {refused, iolist_to_binary(io_lib:format("~0P", [Why, 20]))}
+    end.
+
+look_here() ->
+    erltrace_nif:sampling({scheduler, erlang:system_info(scheduler_id)}).
+
+%% ---- the self-test ---------------------------------------------------------------------------
+
+%% @doc Samples of stacks that are known.
+-spec self_test() -> answer().
+self_test() ->
+    case erltrace_nif:sampling(test_start) of
+        ok ->
+            try all_ok([fun() -> test(Kind) end || Kind <- [erlang, bif, nif, dirty]])
+            after erltrace_nif:sampling(test_stop)
+            end;
+        Refused ->
+            Refused
+    end.
+
+test(Kind) ->
+    _ = erltrace_nif:sampling(test_read),
+    {P, M} = spawn_monitor(fun() -> test_1(Kind) end),
+    Result = collect(Kind, P, 0, [], erlang:monotonic_time(millisecond) + ?WAIT),
+    exit(P, kill),
+    receive {'DOWN', M, process, P, _} -> Result end.
+
+%% A few may be taken where a stack is not whole: between a call and its return address, say.
+collect(Kind, _, Right, Wrong, _) when Right >= ?ENOUGH, Right >= 9 * length(Wrong) ->
+    _ = Kind,
+    ok;
+collect(Kind, Pid, Right, Wrong, Until) ->
+    receive after 5 -> ok end,
+    Samples = [{State, Frames} || {State, P, _, _, Frames} <- erltrace_nif:sampling(test_read), P =:= Pid],
+    {Good, Bad} = lists:partition(fun(S) -> is_right(Kind, S) end,
+                                  [S || S <- Samples, is_about(Kind, S)]),
+    case erlang:monotonic_time(millisecond) > Until of
+        false ->
+            collect(Kind, Pid, Right + length(Good), Bad ++ Wrong, Until);
+        true when Wrong =:= [] ->
+            {refused, text("~p samples of ~s came, in ~b ms", [Right, Kind, ?WAIT])};
+        true ->
+            {refused, text("samples of ~s are wrong: ~0tP", [Kind, hd(Wrong), 60])}
+    end.
+
+%% What the process does besides, such as being scheduled, is not what is tested.
+is_about(Kind, {State, _}) -> State =:= atom_to_binary(Kind).
+
+is_right(Kind, {_, Frames}) ->
+    Newest = newest(Kind),
+    case Frames of
+        [F | Rest] when Kind =/= erlang, F =:= Newest -> has_chain(Rest);
+        _ when Kind =:= erlang -> has_chain(Frames);
+        _ -> false
+    end.
+
+newest(erlang) -> none;
+newest(bif) -> <<"lists:member/2">>;
+newest(nif) -> <<"erltrace_nif:sampling/1">>;
+newest(dirty) -> <<"erltrace_nif:sampling_dirty/1">>.
+
+has_chain(Frames) ->
+    Chain = [<<"erltrace_sampling:test_3/1">>, <<"erltrace_sampling:test_2/1">>,
+             <<"erltrace_sampling:test_1/1">>],
+    Own = lists:dropwhile(fun(F) -> F =:= <<"erltrace_sampling:count/2">> end, Frames),
+    lists:prefix(Chain, Own).
+
+%% These stay on the stack while the work is done.
+-spec test_1(erlang | bif | nif | dirty) -> no_return().
+test_1(Kind) -> _ = test_2(Kind), test_1(Kind).
+
+-spec test_2(erlang | bif | nif | dirty) -> {term()}.
+test_2(Kind) -> X = test_3(Kind), {X}.
+
+-spec test_3(erlang | bif | nif | dirty) -> {term()}.
+test_3(erlang) -> X = count(2000, 1), {X};
+test_3(bif) -> X = lists:member(none, list()), {X};
+test_3(nif) -> X = erltrace_nif:sampling({burn, 500}), {X};
+test_3(dirty) -> X = erltrace_nif:sampling_dirty({burn, 2000}), {X}.
+
+count(0, X) -> X;
+count(N, X) -> count(N - 1, (X * 1103515245 + 12345) band 16#7fffffff).
+
+list() ->
+    case get(list) of
+        undefined -> L = lists:seq(1, 50000), _ = put(list, L), L;
+        L -> L
+    end.
+
+text(Format, Args) ->
+    iolist_to_binary(io_lib:format(Format, Args)).

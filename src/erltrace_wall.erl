@@ -1,0 +1,98 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% @doc profile-wall-N: the process that asks others where they are (c_src/beam/sampler_wall.c). Each
+%% time it picks a few processes at random, any of them with the same chance; each stands for as many
+%% as there are for one that was picked. How many it asks follows from what asking costs: a hundredth
+%% of its time at most.
+-module(erltrace_wall).
+-export([start/3, stop/1]).
+
+-define(MOST, 200).       % processes asked at a time
+-define(SHARE, 100).      % asking may take this part of the time
+-define(LIST_SHARE, 50).  % and listing all processes this part
+
+-record(wall, {number :: pos_integer(),
+               period :: pos_integer(),             % ns
+               monitor :: reference(),
+               pids = {} :: tuple(),
+               listed = 0 :: integer(),             % when, and how long that is good
+               good = 0 :: non_neg_integer(),
+               few = 10 :: pos_integer(),           % processes to ask
+               last :: integer()}).
+
+%% @doc For the handle of this number, which the calling process owns.
+-spec start(pos_integer(), pid(), [term()]) -> pid() | undefined.
+start(Number, Parent, Needs) ->
+    case lists:keyfind(wall, 1, [N || {wall, _} = N <- Needs]) of
+        {wall, Period} ->
+            spawn(fun() ->
+                          process_flag(sensitive, true),
+                          process_flag(priority, high),
+                          ask(#wall{number = Number, period = Period,
+                                    monitor = erlang:monitor(process, Parent), last = now_ns()})
+                  end);
+        false ->
+            undefined
+    end.
+
+%% @doc When this returns it asks nobody any more.
+-spec stop(pid() | undefined) -> ok.
+stop(undefined) ->
+    ok;
+stop(Pid) ->
+    M = erlang:monitor(process, Pid),
+    exit(Pid, kill),
+    receive {'DOWN', M, process, Pid, _} -> ok end.
+
+ask(#wall{period = Period, last = Last, monitor = M} = W) ->
+    Wait = max(0, Last + Period - now_ns()),
+    receive {'DOWN', M, process, _, _} -> ok
+    after (Wait + 999999) div 1000000 ->
+            W1 = list(W),
+            Now = now_ns(),
+            Samples = samples(W1),
+            Cost = now_ns() - Now,
+            case erltrace_nif:wall(W1#wall.number, Now - Last, Samples) of
+                true -> ask(W1#wall{last = Now, few = few(Cost, length(Samples), W1)});
+                false -> ok
+            end
+    end.
+
+%% A large node's processes are listed now and then only.
+list(#wall{listed = Listed, good = Good} = W) ->
+    case now_ns() of
+        Now when Now - Listed >= Good ->
+            Pids = list_to_tuple(processes()),
+            W#wall{pids = Pids, listed = Now, good = ?LIST_SHARE * (now_ns() - Now)};
+        _ ->
+            W
+    end.
+
+samples(#wall{pids = Pids, few = Few}) ->
+    N = tuple_size(Pids),
+    Picked = if N =< Few -> tuple_to_list(Pids);
+                true -> [element(rand:uniform(N), Pids) || _ <- lists:seq(1, Few)]
+             end,
+    Weight = N / length(Picked),
+    [{P, whole(Weight), state(Status), Name, [{M, F, A} || {M, F, A, _} <- Stack]} ||
+        P <- Picked, P =/= self(),
+        [{_, Status}, {_, Name}, {_, Stack}] <-
+            [process_info(P, [status, registered_name, current_stacktrace])]].
+
+%% Right on average.
+whole(Weight) ->
+    N = trunc(Weight),
+    case rand:uniform() < Weight - N of
+        true -> N + 1;
+        false -> N
+    end.
+
+state(garbage_collecting) -> gc;
+state(Status) -> Status.
+
+few(_, 0, #wall{few = Few}) -> Few;
+few(Cost, N, #wall{period = Period}) ->
+    max(1, min(?MOST, Period * N div (?SHARE * max(1, Cost)))).
+
+now_ns() ->
+    erlang:monotonic_time(nanosecond).
