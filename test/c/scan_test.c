@@ -88,6 +88,10 @@ static void test_items(void)
 			"probe |||BEGIN; agg _; var pid; call count(); agg a; call sum(); "
 			"call printa(); agg a; ",
 			0},
+		{"BEGIN { @[pid, ustack(3)] = sum(1); @a[stack()] = count(); printa(@a); }",
+			"probe |||BEGIN; agg _ by stack: sum; var pid; call ustack(); call sum(); "
+			"agg a by stack: count; call stack(); call count(); call printa(); agg a; ",
+			0},
 		{"BEGIN { if (1) { system(\"a %d\", 1); } else { freopen(\"b\"); copyout(0, 0, 0); "
 		 "} }",
 			"probe |||BEGIN; call system(a %d)!; call freopen(b)!; call copyout()!; ",
