@@ -162,8 +162,9 @@ stop(H) ->
 %% 27); `missing', which probes cannot fire here and why, or `<<>>'; `returns_by', whether returns
 %% are matched by the `stack' pointer or, where the VM's layout is not known, by `names', and
 %% `undefined' if nothing needs it; `calls', which `way' function probes go, `fast' or `traced'
-%% (`none': there are none), how many `functions' do, which are `traced' although the others are not,
-%% as reason, number and example, and `why' the fast way is not possible, or `<<>>'; `cost', the
+%% (`none': there are none), how many `functions' do, how many are `counted' by the VM and have no
+%% events, which are `traced' although the others are not, as reason, number and example, `why' the
+%% fast way is not possible, or `<<>>', and whether the script has `warned' of that; `cost', the
 %% percentage of the schedulers' busy time that the script takes; `aborted', why the watchdog ended
 %% the script. After that, what was gathered can be read once more; then the calls that read results
 %% return the reason as an error.

@@ -19,8 +19,9 @@ void beam_ustack_init(void); /* at load */
 /* In the check of the layout: the process must be so many frames deep in this function. */
 void beam_ustack_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth);
 bool beam_ustack_known(void);
-/* Is this word known to be the newest of a frame of return_trace or exception_trace? */
-bool beam_tells_end(uintptr_t word);
+/* Is this word the newest of a frame of return_trace or exception_trace? unknown: the answer where the
+ * VM does not show them. */
+bool beam_tells_end(uintptr_t word, bool unknown);
 
 #pragma GCC visibility pop
 #endif

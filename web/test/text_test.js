@@ -327,6 +327,10 @@ test("which way function probes go, of all nodes", () => {
 	const traced = [{ why: "global-function-entry", functions: 3, example: "lists:seq/2" }];
 	one.line({ type: "calls", node: "a@h", way: "fast", functions: 9, traced, why: "" });
 	assert.equal(callsText(one), "fast, traced");
+	const counted = new Run({ id: 1, script: "", nodes: [], hz: 10, args: [], clock: () => 0 });
+	counted.line({ type: "calls", node: "a@h", way: "fast", functions: 0, counted: 3, traced: [], why: "" });
+	assert.equal(callsText(counted), "counted");
+	assert.match(callsTitle(counted), /fast, 0 functions; counted by the VM: 3$/);
 	assert.match(callsTitle(one), /fast, 9 functions; traced: lists:seq\/2 and 2 more \(global-function-entry\)$/);
 });
 
