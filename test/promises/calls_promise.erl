@@ -20,14 +20,7 @@ main(Args) ->
     calls_mix:quiet(),
     {module, _} = code:ensure_loaded(calls_mix_code),
     _ = calls_mix_tests:skipped(),
-    Bad = try run(Args) of
-              true -> 0;
-              false -> 1
-          catch
-              C:R:S -> io:format("~p~n", [{C, R, S}]), 1
-          end,
-    io:format("~b passed, ~b failed~n", [1 - Bad, Bad]),
-    halt(Bad).
+    promise:end_with(fun() -> run(Args) end).
 
 run(["mix" | Only]) ->
     Calls = list_to_integer(os:getenv("PROMISE_CALLS", "100000000")),
