@@ -376,6 +376,20 @@ void code_module_free(struct code_module *m)
 	free(m);
 }
 
+uint64_t code_module_sum(const struct code_module *m)
+{
+	uint64_t sum = m->from ^ m->to << 1 ^ m->functions << 2 ^ m->lines << 3 ^ m->mod << 4;
+
+	for (unsigned i = 0; i < m->n; i++)
+		sum = (sum ^ m->starts[i]) * 31 + m->numbers[i];
+	for (unsigned i = 0; i < m->nfiles; i++) {
+		sum = (sum ^ m->files[i].term) * 31 + m->files[i].number;
+		for (unsigned k = 0; k < 2 * m->files[i].ncells; k++)
+			sum = sum * 31 + m->files[i].cells[k];
+	}
+	return sum;
+}
+
 static bool read_functions(struct code_module *m)
 {
 	uintptr_t last = m->from, entry, mfa[3];
