@@ -282,9 +282,17 @@ go(#data{role = Role} = Data) ->
     case ask(go, Data) of
         ok ->
             _ = Role =/= alone andalso ask({role, Role}, Data),
+            tell_guard(Data),
             give([{give, armed_lines(Data)} | calls_object(Data)], {running, 0}, Data);
         {error, Reason} ->
             failed(-1, Reason, Data)
+    end.
+
+%% Calls that go the fast way must end sooner if the network is cut.
+tell_guard(#data{guard = Guard} = Data) ->
+    case ask(counts, Data) of
+        {ok, #{calls := #{way := Way}}} -> Guard ! {calls, Way};
+        _ -> ok
     end.
 
 work(#data{form = Form} = Data0) ->

@@ -51,8 +51,10 @@ static bool is(const uintptr_t *where, uintptr_t address)
 	return where != NULL && *where == address;
 }
 
-bool beam_tells_end(uintptr_t word)
+bool beam_tells_end(uintptr_t word, bool unknown)
 {
+	if (return_trace == NULL || exception_trace == NULL)
+		return unknown;
 	return is(return_trace, word) || is(exception_trace, word);
 }
 

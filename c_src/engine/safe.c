@@ -256,7 +256,7 @@ void safe_fini(void)
 
 static inline bool can_recover(void)
 {
-	return likely(!en_tls.blocked && !atomic_load_explicit(&covered, memory_order_relaxed));
+	return likely(!en_tls->blocked && !atomic_load_explicit(&covered, memory_order_relaxed));
 }
 
 PROBE_PATH size_t safe_copy(void *dst, const void *src, size_t n)
