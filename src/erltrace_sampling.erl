@@ -31,12 +31,13 @@ forbidden() ->
         _ -> <<>>
     end.
 
-%% In a process of its own, which survives if this one is killed.
+%% In a process of its own, which survives if this one is killed. A busy node must not hold it up: it
+%% takes some dozen milliseconds.
 known(undefined) ->
-    {P, M} = spawn_monitor(fun() ->
-                                   erltrace_vm:leave_application(),
-                                   exit({looked, first_look()})
-                           end),
+    {P, M} = spawn_opt(fun() ->
+                               erltrace_vm:leave_application(),
+                               exit({looked, first_look()})
+                       end, [monitor, {priority, high}]),
     receive
         {'DOWN', M, process, P, {looked, Answer}} -> Answer;
         {'DOWN', M, process, P, Why} ->
@@ -94,7 +95,8 @@ find() ->
                 fun() -> erltrace_nif:sampling(code) end]).
 
 on_scheduler(N) ->
-    {P, M} = spawn_opt(fun() -> exit({result, look_here()}) end, [monitor, {scheduler, N}]),
+    {P, M} = spawn_opt(fun() -> exit({result, look_here()}) end,
+                       [monitor, {priority, high}, {scheduler, N}]),
     receive
         {'DOWN', M, process, P, {result, R}} -> R;
         {'DOWN', M, process, P, Why} -> {refused, iolist_to_binary(io_lib:format("~0P", [Why, 20]))}
@@ -119,7 +121,7 @@ self_test() ->
 
 test(Kind) ->
     _ = erltrace_nif:sampling(test_read),
-    {P, M} = spawn_monitor(fun() -> test_1(Kind) end),
+    {P, M} = spawn_opt(fun() -> test_1(Kind) end, [monitor, {priority, high}]),
     Result = collect(Kind, P, 0, [], erlang:monotonic_time(millisecond) + ?WAIT),
     exit(P, kill),
     receive {'DOWN', M, process, P, _} -> Result end.

@@ -52,6 +52,7 @@ struct beam_handle {
 	bool heaps;	   /* heap sizes at the start of a gc are kept */
 	bool self;	   /* a script has self-> variables */
 	bool exits;	   /* exits and registrations are told; else sweep.c and own_name.c */
+	bool lines;	   /* ustack() records files and lines */
 	bool fast;	   /* calls by the fast way, where it has them (fast_calls.c) */
 	uint32_t generation; /* of calls, when it joined */
 	ERL_NIF_TERM owner; /* the process that arms it: its calls are not told */
