@@ -79,6 +79,7 @@ struct beam_handle {
 	bool unflagged;	   /* events of its functions come without trace flags of processes */
 	bool samples;	   /* profile-N reads what it interrupts (sampler.c) ... */
 	bool sampled_stacks; /* ... and its stacks */
+	_Atomic bool told; /* needs() has been called: what samples ask for is there */
 	struct beam_wall walls[BEAM_WALLS];
 	unsigned nwalls;
 	struct beam_sweep sweep;
