@@ -19,6 +19,7 @@
                  counters :: erltrace_counters:counters() | undefined,
                  monitor :: pid() | undefined,
                  wall :: pid() | undefined,        % for profile-wall-N
+                 state :: erltrace_state:walker() | undefined, % for the provider state
                  missing = <<>> :: binary(),       % which probes cannot fire here, and why
                  rearm :: erltrace_rearm:rearm() | undefined,
                  layout :: ok | names | undefined,
@@ -92,7 +93,8 @@ start_monitor(Number, Needs, Known, A) ->
         {ok, Monitor, Missing} ->
             Wall = erltrace_wall:start(Number, self(), Needs),
             {ok, start_rearm(Needs, Known, A#arming{monitor = Monitor, missing = Missing,
-                                                    wall = Wall})};
+                                                    wall = Wall,
+                                                    state = erltrace_state:start(Number, Needs)})};
         Error ->
             erltrace_fastcalls:disarm(A#arming.fast),
             erltrace_vm:disarm(A#arming.armed),
@@ -137,6 +139,7 @@ disarm(#arming{armed = undefined} = A) ->
 disarm(#arming{armed = Armed, fast = Fast, monitor = Monitor} = A) ->
     A1 = uncount(A),
     erltrace_wall:stop(A#arming.wall),
+    erltrace_state:stop(A#arming.state),
     erltrace_monitor:stop(Monitor),
     erltrace_fastcalls:disarm(Fast),
     erltrace_vm:disarm(Armed),
@@ -204,4 +207,5 @@ about(#arming{armed = Armed, fast = Fast, counters = Counters, layout = Layout} 
       calls => erltrace_calls:about(A#arming.calls, NFast,
                                     proplists:get_value(functions, What, 0)),
       counted => case Counters of undefined -> []; _ -> erltrace_counters:about(Counters) end,
+      things => erltrace_state:about(A#arming.state),
       returns_by => case Layout of ok -> stack; Other -> Other end}.

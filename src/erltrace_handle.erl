@@ -289,7 +289,7 @@ about(#data{nif = Nif, arming = Arming}) ->
     State = erltrace_nif:status(Nif),
     Armed = case Arming of
                 undefined -> #{armed => [], counted => [], skipped => 0, left => 0,
-                               missing => <<>>, returns_by => undefined,
+                               missing => <<>>, returns_by => undefined, things => undefined,
                                calls => erltrace_calls:none()};
                 _ -> erltrace_arming:about(Arming)
             end,

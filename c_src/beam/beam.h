@@ -50,6 +50,7 @@
  *   peek.c             binaries, large integers and references read in place (probe path)
  *   erl_stack.c        Erlang stacks for ustack() (probe path)
  *   sampler.h          profile-N that interrupts the schedulers: the map of sampler*.c
+ *   things.c           the provider state: what there is in the node, thing by thing (probe path)
  *   watchdog.c         what events cost; scripts that cost too much are ended
  *
  * What others need of a file is in the header of its name. Besides there are beam_handle.h, a

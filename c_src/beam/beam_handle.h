@@ -23,6 +23,7 @@
 
 struct beam_event;
 struct beam_ports;
+struct state_probe;
 
 struct beam_want { /* a description that may name functions */
 	char *mod, *fun, *name;
@@ -80,6 +81,8 @@ struct beam_handle {
 	bool sampled_stacks; /* ... and its stacks */
 	struct beam_wall walls[BEAM_WALLS];
 	unsigned nwalls;
+	struct state_probe *states; /* probes of the provider state, by their numbers; or NULL */
+	unsigned nstates;
 	struct beam_sweep sweep;
 	ErlNifMutex *lock; /* one caller at a time */
 	struct beam_want *wants;
