@@ -112,7 +112,7 @@ list(table) -> ets:all();
 list(port) -> erlang:ports();
 list(socket) -> erlang:ports() ++ sockets();
 list(scheduler) -> schedulers();
-list(memory) -> [{memory, K} || {K, _} <- erlang:memory()] ++
+list(memory) -> [{memory, Kind} || Kind <- erlang:memory()] ++
                     [{allocator, A} || A <- erlang:system_info(alloc_util_allocators)];
 list(node) -> [node() | nodes(connected)].
 
@@ -449,7 +449,7 @@ permille(_, _) -> 0.
 
 %% ---- memory ----------------------------------------------------------------------------------
 
-sizes({memory, K}, _) -> {erlang:memory(K), 0, 0};
+sizes({memory, {_, Bytes}}, _) -> {Bytes, 0, 0};
 sizes({allocator, A}, Members) ->
     case is_asked(Members, [bytes, carriers, carrier_bytes, utilization]) of
         true -> allocator(erlang:system_info({allocator, A}));
@@ -478,14 +478,15 @@ first(Key, List) ->
         Found -> element(2, Found)
     end.
 
-memory(kind, {_, K}, _) -> K;
+memory(kind, {memory, {K, _}}, _) -> K;
+memory(kind, {allocator, A}, _) -> A;
 memory(is_allocator, {What, _}, _) -> one(What =:= allocator);
 memory(bytes, _, {Bytes, _, _}) -> Bytes;
 memory(carriers, _, {_, N, _}) -> N;
 memory(carrier_bytes, _, {_, _, Size}) -> Size;
 memory(utilization, _, {Bytes, _, Size}) -> permille(Bytes, Size);
-memory(count, {memory, K}, _) -> count(K);
-memory(limit, {memory, K}, _) -> limit(K);
+memory(count, {memory, {K, _}}, _) -> count(K);
+memory(limit, {memory, {K, _}}, _) -> limit(K);
 memory(_, _, _) -> 0.
 
 count(atom) -> erlang:system_info(atom_count);

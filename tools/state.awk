@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # c_src/state.def -> a D library with the types of args[0] at the probes of the provider state: for
-# KIND(PROCESS, "process") a structure state_process_t, and a translator to it.
+# KIND(PROCESS, "process") a structure state_process_t, and a translator to it. The probes are declared
+# too, so that args[] has its types where there is no node: erltrace -e -Z.
 
 function close_kind() {
 	if (kind == "")
@@ -13,7 +14,7 @@ function close_kind() {
 /^KIND\(/ {
 	close_kind()
 	split($0, f, "\"")
-	kind = f[2]
+	kind = kinds[nkinds++] = f[2]
 	members = translations = ""
 	n = 0
 }
@@ -25,4 +26,10 @@ function close_kind() {
 	translations = translations "\t" f[2] " = state_" (text ? "text" : "number") "(" n++ ");\n"
 }
 
-END { close_kind() }
+END {
+	close_kind()
+	print "provider state {"
+	for (i = 0; i < nkinds; i++)
+		printf "\tprobe %s(uintptr_t thing) : (state_%s_t *thing);\n", kinds[i], kinds[i]
+	print "\tprobe round(int64_t number, int64_t things, int64_t whole);\n};"
+}
