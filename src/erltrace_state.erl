@@ -6,7 +6,8 @@
 %% It works in slices of a fraction of a millisecond, and pauses after each, so that it takes no more
 %% than its budget of the schedulers' time (option statebudget). All probes of one rate make a round. A
 %% round that is not over when the next one is due ends there: it is partial, which its probe round-N
-%% says and erltrace:status/1 counts. The next one begins where it ended.
+%% says and erltrace:status/1 counts. The next one goes on where it ended, and is partial too: what is
+%% too much for one round is spread over several, a pass, so that all things have their turn.
 %%
 %% Things are listed by a process that lives for that only, with room for the list on its heap from the
 %% start, and are kept in a table in chunks: this process has a small heap, and nowhere does a garbage
@@ -22,6 +23,8 @@
 -define(MOST, 256).       % things in a slice
 -define(CHUNK, 16).       % things in a row of the table
 -define(BURST, 20000000). % ns: what was not used earlier than that is lost
+-define(LISTING, 100000). % ns that listing takes at most, and for each thing: else it was interrupted
+-define(LISTED, 1000).
 -define(OUTLIER, 4).      % a slice that takes more than this many times the usual was interrupted
 
 %% Counters, for status/1.
@@ -40,12 +43,13 @@
                 rounds = [] :: [non_neg_integer()], % numbers of the probes round-N
                 due :: integer() | never,         % ns
                 round = 0 :: non_neg_integer(),
+                pass = 0 :: non_neg_integer(),
+                fresh = true :: boolean(),        % this round began with the pass
                 seen = 0 :: non_neg_integer(),
                 todo = [] :: [#probe{}],          % of this round; [] between rounds
                 chunks :: ets:tid(),              % of the first of them
                 listing :: reference() | undefined, % a monitor, while its things are listed
                 at = 0 :: non_neg_integer(),      % the next chunk
-                left = 0 :: non_neg_integer(),    % how many chunks are to be done
                 n = 0 :: non_neg_integer()}).     % of so many
 
 -record(st, {number :: pos_integer(),
@@ -134,7 +138,10 @@ handle_info(slice, St) ->
 handle_info({'DOWN', M, process, _, _}, #st{parent = M} = St) ->
     {stop, normal, St};
 handle_info({'DOWN', M, process, _, Why}, #st{groups = Groups} = St) ->
-    {Cost, N} = case Why of {listed, C, L} -> {C, L}; _ -> {0, 0} end,
+    {Cost, N} = case Why of
+                    {listed, C, L} -> {min(C, ?LISTING + L * ?CHUNK * ?LISTED), L};
+                    _ -> {0, 0}
+                end,
     Groups1 = [case G of
                    #group{listing = M} -> listed(N, G);
                    _ -> G
@@ -184,23 +191,23 @@ is_busy(#group{todo = Todo, listing = Listing}) ->
 
 begin_round(#group{due = Due} = G, Now, _) when Due =:= never; Due > Now ->
     G;
-begin_round(#group{todo = [_ | _] = Todo, left = Left, at = At} = G, Now, St) ->
-    %% the last one is partial: what it has not seen comes first
-    G1 = end_round(0, G, St),
-    Seen = G1#group.probes -- Todo,
-    begin_round(G1#group{probes = Todo ++ Seen, todo = [], listing = undefined,
-                         at = case Left of 0 -> 0; _ -> At end}, Now, St);
-begin_round(#group{period = Period, due = Due, probes = Probes, round = Round} = G, Now, St) ->
-    Due1 = case Period of
-               0 -> never;
-               _ -> Due + Period * (1 + (Now - Due) div Period)
-           end,
-    erltrace_things:new_round(),
-    G1 = G#group{due = Due1, round = Round + 1, seen = 0, todo = Probes},
+begin_round(#group{todo = [_ | _]} = G, Now, St) -> % the last one was partial
+    end_round(0, G, St),
+    next_round(G#group{fresh = false}, Now);
+begin_round(#group{probes = Probes, pass = Pass} = G, Now, St) ->
+    erltrace_things:new_pass(),
+    G1 = next_round(G#group{pass = Pass + 1, todo = Probes, fresh = true}, Now),
     case Probes of
-        [] -> end_round(1, G1, St);
+        [] -> end_round(1, G1, St), G1;
         _ -> list(G1)
     end.
+
+next_round(#group{round = Round, due = Due, period = Period} = G, Now) ->
+    G#group{round = Round + 1, seen = 0,
+            due = case Period of
+                      0 -> never;
+                      _ -> Due + Period * (1 + (Now - Due) div Period)
+                  end}.
 
 %% The things of the first probe.
 list(#group{todo = [#probe{kind = Kind} | _], chunks = Chunks} = G) ->
@@ -230,36 +237,37 @@ put_chunks(Few, At, Chunks) ->
     ets:insert(Chunks, {At, Few}),
     At + 1.
 
-listed(N, #group{at = At} = G) ->
-    G#group{listing = undefined, n = N, left = N, at = case At < N of true -> At; false -> 0 end}.
+listed(N, G) ->
+    G#group{listing = undefined, n = N, at = 0}.
 
 %% Some things of the first probe; after the last one, those of the next probe are listed.
-work(#group{left = 0, todo = [#probe{kept = Kept}]} = G, St) ->
-    erltrace_things:forget(Kept, G#group.round),
-    {true, 0, end_round(1, G#group{todo = [], at = 0}, St)};
-work(#group{left = 0, todo = [#probe{kept = Kept} | Rest]} = G, _) ->
-    erltrace_things:forget(Kept, G#group.round),
-    {true, 0, list(G#group{todo = Rest, at = 0})};
-work(#group{todo = [Probe | _], round = Round} = G, #st{number = Number, few = Few} = St) ->
+work(#group{at = N, n = N, todo = [#probe{kept = Kept} | Rest], pass = Pass} = G, St) ->
+    erltrace_things:forget(Kept, Pass),
+    G1 = G#group{todo = Rest},
+    case Rest of
+        [] -> end_round(case G#group.fresh of true -> 1; false -> 0 end, G1, St), {true, 0, G1};
+        _ -> {true, 0, list(G1)}
+    end;
+work(#group{todo = [Probe | _], pass = Pass} = G, #st{number = Number, few = Few} = St) ->
     {Things, G1} = take(Few, [], G),
     #probe{number = P, plan = Plan, kept = Kept} = Probe,
-    Rows = [Row || T <- Things, Row <- [erltrace_things:row(T, Plan, {Kept, Round})],
+    Rows = [Row || T <- Things, Row <- [erltrace_things:row(T, Plan, {Kept, Pass})],
                    Row =/= undefined],
     N = length(Rows),
     counters:add(St#st.counters, ?SEEN, N),
     {erltrace_nif:state(Number, P, Rows), length(Things), G1#group{seen = G1#group.seen + N}}.
 
-take(Few, Things, #group{left = Left} = G) when Few =< 0; Left =:= 0 ->
+take(Few, Things, #group{at = At, n = N} = G) when Few =< 0; At =:= N ->
     {Things, G};
-take(Few, Things, #group{chunks = Chunks, at = At, left = Left, n = N} = G) ->
+take(Few, Things, #group{chunks = Chunks, at = At} = G) ->
     [{_, Chunk}] = ets:lookup(Chunks, At),
-    take(Few - length(Chunk), Chunk ++ Things, G#group{at = (At + 1) rem N, left = Left - 1}).
+    take(Few - length(Chunk), Chunk ++ Things, G#group{at = At + 1}).
 
-end_round(Whole, #group{rounds = Rounds, round = Round, seen = Seen} = G, St) ->
+end_round(Whole, #group{rounds = Rounds, round = Round, seen = Seen}, St) ->
     counters:add(St#st.counters, ?ROUNDS, 1),
     counters:add(St#st.counters, ?PARTIAL, 1 - Whole),
     [erltrace_nif:state(St#st.number, R, [{self(), Round, Seen, Whole}]) || R <- Rounds],
-    G.
+    ok.
 
 %% ---- the budget ------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@
 %% What some members are compared with, such as the reductions of the last round, is kept in a table of
 %% the process that asks, outside of its heap.
 -module(erltrace_things).
--export([plan/2, list/1, new_round/0, row/3, forget/2]).
+-export([plan/2, list/1, new_pass/0, row/3, forget/2]).
 -export([hold/1, release/1]).
 -export_type([kind/0, plan/0, thing/0]).
 
@@ -139,14 +139,14 @@ release(Held) ->
 
 %% ---- rows ------------------------------------------------------------------------------------
 
-%% @doc A round begins: what owners are called is asked anew.
--spec new_round() -> ok.
-new_round() ->
+%% @doc A pass begins: what owners are called is asked anew.
+-spec new_pass() -> ok.
+new_pass() ->
     _ = [erase(K) || {owner, _} = K <- get_keys()],
     ok.
 
-%% @doc Ask. Kept: the table of what is kept; Round: a number, which grows.
--spec row(thing(), plan(), {Kept :: ets:tid(), Round :: non_neg_integer()}) -> tuple() | undefined.
+%% @doc Ask. Kept: the table of what is kept; Pass: how often all things have been gone over, from 1.
+-spec row(thing(), plan(), {Kept :: ets:tid(), Pass :: pos_integer()}) -> tuple() | undefined.
 row(Pid, #plan{kind = process, items = Items, makers = Makers} = Plan, Kept) ->
     case process_info(Pid, Items) of
         undefined ->
@@ -166,27 +166,27 @@ row(Thing, #plan{kind = Kind, members = Members}, Kept) ->
         error:{badmatch, {error, _}} -> undefined
     end.
 
-%% @doc What is kept of things that earlier rounds than this have seen is not needed any more.
--spec forget(ets:tid(), Round :: non_neg_integer()) -> ok.
-forget(Tab, Round) ->
-    _ = ets:select_delete(Tab, [{{'_', '$1', '_'}, [{'<', '$1', Round}], [true]}]),
+%% @doc What is kept of things that only earlier passes have seen is not needed any more.
+-spec forget(ets:tid(), Pass :: pos_integer()) -> ok.
+forget(Tab, Pass) ->
+    _ = ets:select_delete(Tab, [{{'_', '$1', '_'}, [{'<', '$1', Pass}], [true]}]),
     ok.
 
 %% {First seen, Reductions, Mailbox, Memory, Name}; the last for one without a registered name.
 kept(_, #plan{keeps = false}, _) ->
     undefined;
-kept(Pid, _, {Tab, Round}) ->
+kept(Pid, _, {Tab, Pass}) ->
     case ets:lookup(Tab, Pid) of
         [{_, _, Old}] -> Old;
-        [] when Round =< 1 -> first;
+        [] when Pass =< 1 -> first;
         [] -> new
     end.
 
 keep_process(_, #plan{keeps = false}, _, _, _, _) ->
     ok;
-keep_process(Pid, #plan{members = Members}, Old, Info, Values, {Tab, Round}) ->
+keep_process(Pid, #plan{members = Members}, Old, Info, Values, {Tab, Pass}) ->
     First = case Old of {F, _, _, _, _} -> F; _ -> erlang:monotonic_time(nanosecond) end,
-    ets:insert(Tab, {Pid, Round, {First, info(reductions, Info), info(message_queue_len, Info),
+    ets:insert(Tab, {Pid, Pass, {First, info(reductions, Info), info(message_queue_len, Info),
                                   info(memory, Info), name_of(Members, Values)}}).
 
 info(Key, Info) ->
@@ -250,7 +250,7 @@ call({M, F, A}, _, _) when is_atom(M), is_atom(F), is_list(A) -> {M, F, length(A
 call(_, {erlang, apply, 2}, Pid) -> Pid;
 call(_, Initial, _) -> Initial.
 
-%% Of the owner of something; in a round it is asked once.
+%% Of the owner of something; in a pass it is asked once.
 owner(Pid) when is_pid(Pid) ->
     case get({owner, Pid}) of
         undefined ->
@@ -309,16 +309,16 @@ about(memory, Thing, Members, _) ->
 about(node, Node, Members, _) ->
     list_to_tuple([self() | [node_member(M, Node) || M <- Members]]).
 
-%% What was kept of a thing; `first' in the first round.
-last(Thing, Members, For, {Tab, Round}) ->
+%% What was kept of a thing; `first' in the first pass.
+last(Thing, Members, For, {Tab, Pass}) ->
     case is_asked(Members, For) andalso ets:lookup(Tab, Thing) of
         [{_, _, Old}] -> Old;
-        _ when Round =< 1 -> first;
+        _ when Pass =< 1 -> first;
         _ -> {0, 0}
     end.
 
-keep(Thing, Members, For, {Tab, Round}, Fun) ->
-    is_asked(Members, For) andalso ets:insert(Tab, {Thing, Round, Fun()}).
+keep(Thing, Members, For, {Tab, Pass}, Fun) ->
+    is_asked(Members, For) andalso ets:insert(Tab, {Thing, Pass, Fun()}).
 
 is_asked(_, all) -> true;
 is_asked(Members, For) -> lists:any(fun(M) -> lists:member(M, For) end, Members).

@@ -337,9 +337,6 @@ static const struct et_str *text_of(ErlNifEnv *env, ERL_NIF_TERM term, char *buf
 	unsigned arity;
 	int n;
 
-	if (enif_is_atom(env, term) || enif_is_pid(env, term) || enif_is_port(env, term) ||
-		enif_is_ref(env, term))
-		return beam_term_text(term);
 	if (is_mfa(env, term, &t, &arity))
 		return beam_mfa_text(t[0], t[1], arity);
 	if (enif_inspect_binary(env, term, &bin)) {
@@ -349,6 +346,8 @@ static const struct et_str *text_of(ErlNifEnv *env, ERL_NIF_TERM term, char *buf
 		buf[len] = '\0';
 	} else if (enif_get_tuple(env, term, &n, &t) && n == 2) {
 		beam_print(env, t[1], false, buf, size);
+	} else {
+		return beam_term_text(term);
 	}
 	return NULL;
 }
