@@ -425,6 +425,8 @@ armed_lines(#data{spec = Spec} = Data) ->
                       Verbose, Line <- [erltrace_calls:line(Calls)], Line =/= none] ++
                   [{"returns are found by ~s", [returns(By)]} ||
                       Verbose, By <- [maps:get(returns_by, Counts, undefined)], By =/= undefined] ++
+                  [{"ustack() has no lines: ~ts", [Why]} ||
+                      Verbose, #{table := {refused, Why}} <- [maps:get(stacks, Counts, undefined)]] ++
                   [{"~ts", [Missing]} || Missing <- [maps:get(missing, Counts, <<>>)],
                                          Missing =/= <<>>] ++
                   [{"~b process~s left out: traced by somebody else already",
@@ -450,6 +452,9 @@ cost_lines(#data{spec = Spec} = Data) ->
                       Verbose, N <- [maps:get(fired, Counts, 0)]] ++
                   [{"events took ~.1f % of the schedulers' busy time", [float(C)]} ||
                       Verbose, C <- [maps:get(cost, Counts, 0)]] ++
+                  [{"~b frame~s of stacks shown as addresses: their code was being loaded or removed",
+                    [N, plural(N, "s")]} ||
+                      Verbose, #{unknown := N} <- [maps:get(stacks, Counts, undefined)], N > 0] ++
                   [{"no room for ~b call~s or process~s: their returns and depth are missing",
                     [N, plural(N, "s"), plural(N, "es")]} ||
                       N <- [maps:get(lost, Counts, 0)], N > 0] ++

@@ -7,7 +7,7 @@
 %% handle's process keeps from go until disarm/1.
 -module(erltrace_arming).
 -export([arm/4, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, sweeps/1,
-         about/1]).
+         stacks/1, about/1]).
 -export_type([arming/0]).
 
 -define(COUNT, 10). % ms between two checks whether the VM's counters are due to be read
@@ -19,9 +19,11 @@
                  counters :: erltrace_counters:counters() | undefined,
                  monitor :: pid() | undefined,
                  wall :: pid() | undefined,        % for profile-wall-N
+                 state :: erltrace_state:walker() | undefined, % for the provider state
                  missing = <<>> :: binary(),       % which probes cannot fire here, and why
                  rearm :: erltrace_rearm:rearm() | undefined,
                  layout :: ok | names | undefined,
+                 stacks = false :: boolean(),      % Erlang stacks are recorded
                  sweeps = false :: boolean(),      % exits of processes are not traced
                  skipped = 0 :: non_neg_integer(), % processes left to other tracers
                  left = 0 :: non_neg_integer()}).  % functions left with somebody else's pattern
@@ -44,6 +46,7 @@ arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
     case erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit)) of
         Needs when is_list(Needs) ->
             A1 = A#arming{layout = prepare(Nif, Needs), sweeps = lists:member(sweep, Needs),
+                          stacks = lists:member(stacks, Needs),
                           calls = erltrace_calls:note(Nif, Needs, Calls)},
             Names = erltrace_names:fill(Nif, Needs),
             case arm_both(Number, Needs, Owner) of
@@ -92,7 +95,8 @@ start_monitor(Number, Needs, Known, A) ->
         {ok, Monitor, Missing} ->
             Wall = erltrace_wall:start(Number, self(), Needs),
             {ok, start_rearm(Needs, Known, A#arming{monitor = Monitor, missing = Missing,
-                                                    wall = Wall})};
+                                                    wall = Wall,
+                                                    state = erltrace_state:start(Number, Needs)})};
         Error ->
             erltrace_fastcalls:disarm(A#arming.fast),
             erltrace_vm:disarm(A#arming.armed),
@@ -115,7 +119,10 @@ prepare(Nif, Needs) ->
     case lists:member(layout, Needs) orelse lists:member('receive', Needs) of
         true ->
             Layout = erltrace_vm:layout(),
-            lists:member(stacks, Needs) andalso erltrace_nif:has_stacks(Nif),
+            lists:member(stacks, Needs) andalso begin
+                                                    erltrace_code:prepare(),
+                                                    erltrace_nif:has_stacks(Nif)
+                                                end,
             Layout;
         false ->
             undefined
@@ -139,6 +146,7 @@ disarm(#arming{nif = Nif, armed = Armed, fast = Fast, calls = Calls, monitor = M
     _ = erltrace_calls:is_fast(Calls) andalso (catch erltrace_nif:set_calls(Nif, traced)),
     A1 = uncount(A),
     erltrace_wall:stop(A#arming.wall),
+    erltrace_state:stop(A#arming.state),
     erltrace_monitor:stop(Monitor),
     erltrace_fastcalls:disarm(Fast),
     erltrace_vm:disarm(Armed),
@@ -196,6 +204,10 @@ rearm_interval(_) -> erltrace_rearm:interval().
 -spec sweeps(arming()) -> boolean().
 sweeps(#arming{sweeps = Sweeps}) -> Sweeps.
 
+%% @doc Is the table of loaded code used (erltrace_code)?
+-spec stacks(arming()) -> boolean().
+stacks(#arming{stacks = Stacks}) -> Stacks andalso erltrace_nif:code_ask(get) =:= known.
+
 %% @doc For erltrace:status/1 and -v.
 -spec about(arming()) -> map().
 about(#arming{armed = Armed, fast = Fast, counters = Counters, layout = Layout} = A) ->
@@ -207,4 +219,6 @@ about(#arming{armed = Armed, fast = Fast, counters = Counters, layout = Layout} 
       calls => erltrace_calls:about(A#arming.calls, NFast, proplists:get_value(functions, What, 0),
                                     proplists:get_value(counted, Counted, 0)),
       counted => Counted,
-      returns_by => case Layout of ok -> stack; Other -> Other end}.
+      things => erltrace_state:about(A#arming.state),
+      returns_by => case Layout of ok -> stack; Other -> Other end,
+      stacks => case A#arming.stacks of true -> erltrace_code:about(); false -> undefined end}.

@@ -230,6 +230,11 @@ samples(_) -> erlang:nif_error(not_loaded).
           boolean().
 wall(_, _, _) -> erlang:nif_error(not_loaded).
 
+%% @doc Fire a probe of the provider state once for each row: `{Process, Value, ...}'. Is the script
+%% still running?
+-spec state(pos_integer(), Probe :: non_neg_integer(), Rows :: [tuple()]) -> boolean().
+state(_, _, _) -> erlang:nif_error(not_loaded).
+
 -spec session(pos_integer(), non_neg_integer()) -> ok.
 session(_, _) -> erlang:nif_error(not_loaded).
 
@@ -295,6 +300,15 @@ name_layout(_) -> erlang:nif_error(not_loaded).
 
 -spec has_stacks(nif()) -> boolean() | failure().
 has_stacks(_) -> erlang:nif_error(not_loaded).
+
+%% The table of loaded code (c_src/beam/code_table.c): bring it up to date; the rest.
+-spec code_table([{module(), fun(), HasOldCode :: boolean()}]) ->
+          {Modules :: non_neg_integer(), Functions :: non_neg_integer(),
+           NotUnderstood :: non_neg_integer(), Why :: binary()} | {refused, Why :: binary()}.
+code_table(_) -> erlang:nif_error(not_loaded).
+
+-spec code_ask(term()) -> term().
+code_ask(_) -> erlang:nif_error(not_loaded).
 
 %% For tests: the text of a term as a script sees it, and the number of steps it took.
 -spec match(term(), iodata(), [{atom(), [atom()]}]) ->

@@ -23,6 +23,7 @@
 
 struct beam_event;
 struct beam_ports;
+struct state_probe;
 
 struct beam_want { /* a description that may name functions */
 	char *mod, *fun, *name;
@@ -52,6 +53,7 @@ struct beam_handle {
 	bool heaps;	   /* heap sizes at the start of a gc are kept */
 	bool self;	   /* a script has self-> variables */
 	bool exits;	   /* exits and registrations are told; else sweep.c and own_name.c */
+	bool lines;	   /* ustack() records files and lines */
 	bool fast;	   /* calls by the fast way, where it has them (fast_calls.c) */
 	uint32_t generation; /* of calls, when it joined */
 	ERL_NIF_TERM owner; /* the process that arms it: its calls are not told */
@@ -78,8 +80,11 @@ struct beam_handle {
 	bool unflagged;	   /* events of its functions come without trace flags of processes */
 	bool samples;	   /* profile-N reads what it interrupts (sampler.c) ... */
 	bool sampled_stacks; /* ... and its stacks */
+	_Atomic bool told; /* needs() has been called: what samples ask for is there */
 	struct beam_wall walls[BEAM_WALLS];
 	unsigned nwalls;
+	struct state_probe *states; /* probes of the provider state, by their numbers; or NULL */
+	unsigned nstates;
 	struct beam_sweep sweep;
 	ErlNifMutex *lock; /* one caller at a time */
 	struct beam_want *wants;

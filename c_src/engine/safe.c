@@ -300,6 +300,11 @@ PROBE_PATH static bool load_word(uint64_t addr, unsigned size, uint64_t *out)
 
 #endif
 
+PROBE_PATH bool safe_load(const void *src, unsigned size, uint64_t *out)
+{
+	return load_word((uintptr_t)src, size, out);
+}
+
 /* ---- for the runtime functions -------------------------------------------------------- */
 
 PROBE_PATH bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n)

@@ -238,6 +238,7 @@ static inline bool rate_may(struct en_thread *t)
 }
 
 /* stack.c */
-unsigned stack_user(struct fire *f, uint64_t *pcs, unsigned max);
+/* lines: frames tell the place in a function, too, where they are no addresses */
+unsigned stack_user(struct fire *f, uint64_t *pcs, unsigned max, bool lines);
 
 #endif
