@@ -230,6 +230,11 @@ samples(_) -> erlang:nif_error(not_loaded).
           boolean().
 wall(_, _, _) -> erlang:nif_error(not_loaded).
 
+%% @doc Fire a probe of the provider state once for each row: `{Process, Value, ...}'. Is the script
+%% still running?
+-spec state(pos_integer(), Probe :: non_neg_integer(), Rows :: [tuple()]) -> boolean().
+state(_, _, _) -> erlang:nif_error(not_loaded).
+
 -spec session(pos_integer(), non_neg_integer()) -> ok.
 session(_, _) -> erlang:nif_error(not_loaded).
 

@@ -159,8 +159,7 @@ static bool is_function(uintptr_t info, ERL_NIF_TERM mod, uintptr_t mfa[3])
 {
 	if (info % WORD != 0 || !copy(mfa, info + CODE_MFA, 3 * WORD))
 		return false;
-	mfa[2] &= 0xff; /* the rest is padding */
-	return mfa[0] == mod && is_atom(mfa[1]);
+	return mfa[0] == mod && is_atom(mfa[1]) && mfa[2] < 256;
 }
 
 bool code_find_is(uintptr_t info, ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity)
@@ -276,25 +275,31 @@ static bool read_lines(uintptr_t at, unsigned n, struct lines *l)
  */
 static unsigned read_name(uintptr_t term, uintptr_t *cells, unsigned *first, int *step)
 {
-	uintptr_t cell[2], at = term - 1;
+	uintptr_t cell[2], t = term;
 	unsigned n = 0;
 
-	*step = 1;
-	for (uintptr_t t = term; n < MOST_CELLS && t == term + 2 * WORD * (uintptr_t)(*step * (int)n);
-		n++, t = cell[1]) {
-		if ((t & 3) != 1 || !copy(cell, t - 1, sizeof(cell)) || (cell[0] & 15) != 15 ||
-			cell[0] >> 4 > 0x10ffff)
+	if ((term & 3) != 1 || !copy(cell, term - 1, sizeof(cell)))
+		return 0;
+	*step = cell[1] == term - 2 * WORD ? -1 : 1;
+	do { /* to the end */
+		if (n == MOST_CELLS || (t & 3) != 1 || !copy(cell, t - 1, sizeof(cell)))
 			return 0;
-		if (n == 0 && cell[1] == term - 2 * WORD)
-			*step = -1;
-		if ((cell[1] & 3) == 3) {
-			n++;
-			*first = *step > 0 ? 0 : n - 1;
-			at -= *first * 2 * WORD;
-			return copy(cells, at, n * 2 * WORD) ? n : 0;
-		}
+		n++;
+		t += 2 * WORD * (uintptr_t)*step;
+	} while (cell[1] == t);
+	*first = *step > 0 ? 0 : n - 1;
+	if ((cell[1] & 3) != 3 || !copy(cells, term - 1 - *first * 2 * WORD, n * 2 * WORD))
+		return 0;
+	t = term;
+	for (unsigned i = 0; i < n; i++) { /* what is kept */
+		const uintptr_t *at = cells + 2 * ((int)*first + *step * (int)i);
+
+		t += 2 * WORD * (uintptr_t)*step;
+		if ((at[0] & 15) != 15 || at[0] >> 4 > 0x10ffff ||
+			at[1] != (i + 1 < n ? t : cell[1]))
+			return 0;
 	}
-	return 0;
+	return n;
 }
 
 static size_t name_text(const uintptr_t *cell, unsigned n, int step, char *buf)
@@ -376,6 +381,20 @@ void code_module_free(struct code_module *m)
 	free(m);
 }
 
+uint64_t code_module_sum(const struct code_module *m)
+{
+	uint64_t sum = m->from ^ m->to << 1 ^ m->functions << 2 ^ m->lines << 3 ^ m->mod << 4;
+
+	for (unsigned i = 0; i < m->n; i++)
+		sum = (sum ^ m->starts[i]) * 31 + m->numbers[i];
+	for (unsigned i = 0; i < m->nfiles; i++) {
+		sum = (sum ^ m->files[i].term) * 31 + m->files[i].number;
+		for (unsigned k = 0; k < 2 * m->files[i].ncells; k++)
+			sum = sum * 31 + m->files[i].cells[k];
+	}
+	return sum;
+}
+
 static bool read_functions(struct code_module *m)
 {
 	uintptr_t last = m->from, entry, mfa[3];
@@ -455,7 +474,7 @@ struct code_module *code_find_pc(uintptr_t pc, char why[CODE_WHY])
 
 		if (!copy(mfa, at + CODE_MFA, sizeof(mfa)))
 			return NULL;
-		if (!is_atom(mfa[0]) || !is_atom(mfa[1]) || (mfa[2] & 0xff) != mfa[2])
+		if (!is_atom(mfa[0]) || !is_atom(mfa[1]) || mfa[2] >= 256)
 			continue;
 		m = code_find_entry(&(struct code_entry){at, mfa[0]}, why);
 		if (m == NULL)

@@ -77,7 +77,8 @@ bool code_find_maps(char why[CODE_WHY]);			 /* look at it anew */
 const struct code_range *code_find_map(uintptr_t at);		 /* NULL: not there */
 const struct code_range *code_find_nth_map(unsigned i);	 /* NULL: no more */
 
-/* Tests: the Nth word that is read is another one; words read since then. */
+/* Tests: all that is known of a module, as one number; the Nth word that is read is another one; words read since then. */
+uint64_t code_module_sum(const struct code_module *m);
 void code_find_flip(uint64_t n);
 uint64_t code_find_words(void);
 

@@ -61,14 +61,7 @@ static inline uint64_t code_frame_line(uint32_t function, uint32_t file, uint32_
 	       (uint64_t)file << LINE_BITS | line;
 }
 
-/* The numbered function without its line (probe path) */
-static inline uint64_t code_frame_of(uint32_t function)
-{
-	const struct code_function *f = code_function_of(function);
-
-	return code_frame(f->mod, f->fun, f->arity);
-}
-
+void code_names_room(unsigned functions, unsigned files); /* tests: for so many */
 /* *file: NULL: without its line. false: no frame. */
 bool code_frame_parts(uint64_t frame, struct code_function *f, const char **file, unsigned *line);
 /* 'mod:fun/1', or 'mod:fun/1 (file.erl:12)'; false: no frame. */

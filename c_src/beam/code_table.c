@@ -139,16 +139,20 @@ static unsigned function_at(const struct code_module *m, uint32_t offset)
 	return low;
 }
 
-/* Is this function where it was? */
-static bool is_there(const struct code_module *m, unsigned i)
+/* The function alone, as its code says; 0: another one is there than was. */
+static uint64_t frame_there(const struct code_module *m, unsigned i)
 {
-	uintptr_t start = m->from + m->starts[i];
+	uintptr_t start = m->from + m->starts[i], mfa = start + CODE_MFA;
 	const struct code_function *f = code_function_of(m->numbers[i]);
-	uint64_t arity;
+	uint64_t fun, arity;
 
-	return is(m->functions + i * WORD, start) && is(start + CODE_MFA, f->mod) &&
-	       is(start + CODE_MFA + WORD, f->fun) &&
-	       get(start + CODE_MFA + 2 * WORD, &arity) && (arity & 0xff) == f->arity;
+	if (!is(m->functions + i * WORD, start) || !is(mfa, m->mod) || !get(mfa + WORD, &fun) ||
+		!get(mfa + 2 * WORD, &arity))
+		return 0;
+	arity &= 0xff;
+	if (m->numbers[i] != 0 && (fun != f->fun || arity != f->arity))
+		return 0;
+	return code_frame(m->mod, fun, (unsigned)arity);
 }
 
 static bool same_name(const struct code_file *f)
@@ -201,7 +205,7 @@ static uint64_t frame_line(const struct code_module *m, unsigned i, uintptr_t pc
 	uint64_t loc, files, term;
 	const struct code_file *f;
 
-	if (m->lines == 0 || !is(m->lines_at, m->lines))
+	if (m->lines == 0 || m->numbers[i] == 0 || !is(m->lines_at, m->lines))
 		return 0;
 	loc = location(m, i, pc);
 	if (loc == 0 || loc >> LINE_BITS >= m->nfiles)
@@ -222,7 +226,7 @@ static uint64_t frame_line(const struct code_module *m, unsigned i, uintptr_t pc
 uint64_t beam_code_at(const struct code_table *t, uintptr_t pc, bool line)
 {
 	const struct code_module *m = module_at(t, pc);
-	uint64_t frame;
+	uint64_t frame, with_line;
 	unsigned i;
 
 	if (m == NULL)
@@ -231,14 +235,13 @@ uint64_t beam_code_at(const struct code_table *t, uintptr_t pc, bool line)
 	/* no code, but what lies in front: frames of return_trace have its address */
 	if (pc - m->from - m->starts[i] < CODE_INFO)
 		return 0;
-	if (unlikely(m->numbers[i] == 0))
-		return 0;
-	if (unlikely(!is_there(m, i))) {
+	frame = frame_there(m, i);
+	if (unlikely(frame == 0)) {
 		atomic_fetch_add_explicit(&changed_frames, 1, memory_order_relaxed);
 		return 0;
 	}
-	frame = line ? frame_line(m, i, pc) : 0;
-	return frame != 0 ? frame : code_frame_of(m->numbers[i]);
+	with_line = line ? frame_line(m, i, pc) : 0;
+	return with_line != 0 ? with_line : frame;
 }
 
 uint64_t beam_code_frame(uintptr_t pc, bool line)
@@ -280,7 +283,7 @@ static bool is_info(const struct code_table *t, uintptr_t pc)
 	if (m == NULL)
 		return false;
 	i = function_at(m, (uint32_t)(pc - m->from));
-	return pc - m->from - m->starts[i] < CODE_INFO && m->numbers[i] != 0 && is_there(m, i);
+	return pc - m->from - m->starts[i] < CODE_INFO && frame_there(m, i) != 0;
 }
 
 bool beam_code_lost(const struct code_table *t, uintptr_t word)
@@ -812,6 +815,24 @@ static ERL_NIF_TERM entries_term(ErlNifEnv *env, const ERL_NIF_TERM *t)
 	return list;
 }
 
+/* {read, Module, fun Module:module_info/0}: what is found of its code, as one number. */
+static ERL_NIF_TERM read_term(ErlNifEnv *env, const ERL_NIF_TERM *t)
+{
+	char why[CODE_WHY] = "no entry";
+	struct code_module *m = NULL;
+	uintptr_t at[3];
+	uint64_t sum = 0;
+
+	pthread_mutex_lock(&lock);
+	if (entries_of(env, t[1], t[2], at) > 0)
+		m = code_find_entry(&(struct code_entry){at[0], t[1]}, why);
+	if (m != NULL)
+		sum = code_module_sum(m);
+	code_module_free(m);
+	pthread_mutex_unlock(&lock);
+	return m != NULL ? enif_make_uint64(env, sum) : refused(env, why);
+}
+
 static ERL_NIF_TERM state_term(ErlNifEnv *env)
 {
 	switch (atomic_load(&state)) {
@@ -836,6 +857,8 @@ static ERL_NIF_TERM ask(ErlNifEnv *env, const char *what)
 		return enif_make_tuple3(env, enif_make_uint64(env, atomic_load(&unknown_frames)),
 			enif_make_uint64(env, atomic_load(&changed_frames)),
 			enif_make_uint(env, nretired));
+	if (strcmp(what, "words") == 0)
+		return enif_make_uint64(env, code_find_words());
 	if (strcmp(what, "known") == 0)
 		atomic_store(&state, KNOWN);
 	return state_term(env);
@@ -844,13 +867,16 @@ static ERL_NIF_TERM ask(ErlNifEnv *env, const char *what)
 /*
  * code_ask(get | known | {refuse, Why} | due | counts | stack | functions): the state of the check, and
  * set it; is a refresh due? frames that were not known; the caller's own stack. For tests:
- * {at, Address, Line}, {entries, Fun}.
+ * {at, Address, Line}, {entries, Fun}, {read, Module, Fun}; {flip, N}: the Nth word that is read of
+ * the VM's memory is another, and words: that were read; {room, Functions, Files}: for so many names.
  */
 ERL_NIF_TERM nif_code_ask(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	char what[16] = "";
 	const ERL_NIF_TERM *t;
 	ERL_NIF_TERM ret = atom_ok;
+	unsigned functions, files;
+	ErlNifUInt64 word;
 	ErlNifBinary why;
 	sigset_t mask;
 	int n = 0;
@@ -872,6 +898,13 @@ ERL_NIF_TERM nif_code_ask(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		ret = frame_at(env, t);
 	else if (n == 2 && strcmp(what, "entries") == 0)
 		ret = entries_term(env, t);
+	else if (n == 3 && strcmp(what, "read") == 0)
+		ret = read_term(env, t);
+	else if (n == 2 && strcmp(what, "flip") == 0 && enif_get_uint64(env, t[1], &word))
+		code_find_flip(word);
+	else if (n == 3 && strcmp(what, "room") == 0 && enif_get_uint(env, t[1], &functions) &&
+		 enif_get_uint(env, t[2], &files))
+		code_names_room(functions, files);
 	else
 		ret = ask(env, what);
 	reads_end(&mask);

@@ -24,6 +24,7 @@
 #include "ports.h"
 #include "sampler.h"
 #include "store.h"
+#include "things.h"
 #include "tracer.h"
 #include "user.h"
 
@@ -111,6 +112,7 @@ static void close_handle(struct beam_handle *b)
 	free(b->user);
 	free(b->warnings);
 	free(b->ports);
+	things_free(b);
 	b->wants = NULL;
 	b->user = NULL;
 	b->ports = NULL;

@@ -38,6 +38,7 @@ struct sampler_facts {
 	uint32_t i;	   /* of a process: its code; of a dirty NIF M, F, A lie in front of it */
 	uint32_t export;   /* of an export: its M, F, A */
 	uintptr_t ret_nif, ret_bif, ret_gc; /* where the JIT calls these: return addresses */
+	uintptr_t ret_slow_bif; /* of BIFs that are called like NIFs, when they go on; or 0 */
 	uintptr_t normal_exit; /* the oldest word of every stack */
 };
 extern struct sampler_facts sampler_facts;

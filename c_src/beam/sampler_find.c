@@ -14,6 +14,8 @@
  *   the oldest word	   of the stack, the same in every process
  *   a BIF		   the only call of the JIT's shared code through a register after which all of
  *			   the process is read anew; an export has its module, function and arity
+ *   a slow BIF		   the only other call after which the code is the same as after a NIF's; if there
+ *			   is none these BIFs have no names
  *   garbage collection	   as fast_find.c finds it
  *
  * and a signal handler must find room on the alternate stack of the schedulers. In the end samples are
@@ -245,6 +247,7 @@ static bool look_at_code(void)
 		return no("no call of the garbage collector as known, or several");
 	if (found.ret_bif == 0)
 		return no("no call of BIFs as known, or several");
+	found.ret_slow_bif = fast_find_like(found.ret_nif);
 	sampler_facts = found;
 	return true;
 }
