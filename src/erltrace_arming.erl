@@ -7,7 +7,7 @@
 %% handle's process keeps from go until disarm/1.
 -module(erltrace_arming).
 -export([arm/4, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, sweeps/1,
-         about/1]).
+         stacks/1, about/1]).
 -export_type([arming/0]).
 
 -define(COUNT, 10). % ms between two checks whether the VM's counters are due to be read
@@ -23,6 +23,7 @@
                  missing = <<>> :: binary(),       % which probes cannot fire here, and why
                  rearm :: erltrace_rearm:rearm() | undefined,
                  layout :: ok | names | undefined,
+                 stacks = false :: boolean(),      % Erlang stacks are recorded
                  sweeps = false :: boolean(),      % exits of processes are not traced
                  skipped = 0 :: non_neg_integer(), % processes left to other tracers
                  left = 0 :: non_neg_integer()}).  % functions left with somebody else's pattern
@@ -45,6 +46,7 @@ arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
     case erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit)) of
         Needs when is_list(Needs) ->
             A1 = A#arming{layout = prepare(Nif, Needs), sweeps = lists:member(sweep, Needs),
+                          stacks = lists:member(stacks, Needs),
                           calls = erltrace_calls:note(Nif, Needs, Calls)},
             Names = erltrace_names:fill(Nif, Needs),
             case arm_both(Number, Needs, Owner) of
@@ -117,7 +119,10 @@ prepare(Nif, Needs) ->
     case lists:member(layout, Needs) orelse lists:member('receive', Needs) of
         true ->
             Layout = erltrace_vm:layout(),
-            lists:member(stacks, Needs) andalso erltrace_nif:has_stacks(Nif),
+            lists:member(stacks, Needs) andalso begin
+                                                    erltrace_code:prepare(),
+                                                    erltrace_nif:has_stacks(Nif)
+                                                end,
             Layout;
         false ->
             undefined
@@ -136,7 +141,9 @@ drivers() ->
 -spec disarm(arming()) -> arming().
 disarm(#arming{armed = undefined} = A) ->
     A;
-disarm(#arming{armed = Armed, fast = Fast, monitor = Monitor} = A) ->
+disarm(#arming{nif = Nif, armed = Armed, fast = Fast, calls = Calls, monitor = Monitor} = A) ->
+    %% First the hooks: to take breakpoints back is many times slower.
+    _ = erltrace_calls:is_fast(Calls) andalso (catch erltrace_nif:set_calls(Nif, traced)),
     A1 = uncount(A),
     erltrace_wall:stop(A#arming.wall),
     erltrace_state:stop(A#arming.state),
@@ -197,15 +204,21 @@ rearm_interval(_) -> erltrace_rearm:interval().
 -spec sweeps(arming()) -> boolean().
 sweeps(#arming{sweeps = Sweeps}) -> Sweeps.
 
+%% @doc Is the table of loaded code used (erltrace_code)?
+-spec stacks(arming()) -> boolean().
+stacks(#arming{stacks = Stacks}) -> Stacks andalso erltrace_nif:code_ask(get) =:= known.
+
 %% @doc For erltrace:status/1 and -v.
 -spec about(arming()) -> map().
 about(#arming{armed = Armed, fast = Fast, counters = Counters, layout = Layout} = A) ->
     What = case Armed of undefined -> []; _ -> erltrace_vm:about(Armed) end,
     NFast = case Fast of undefined -> 0; _ -> erltrace_fastcalls:count(Fast) end,
+    Counted = case Counters of undefined -> []; _ -> erltrace_counters:about(Counters) end,
     #{skipped => A#arming.skipped, left => A#arming.left, missing => A#arming.missing,
       armed => What,
-      calls => erltrace_calls:about(A#arming.calls, NFast,
-                                    proplists:get_value(functions, What, 0)),
-      counted => case Counters of undefined -> []; _ -> erltrace_counters:about(Counters) end,
+      calls => erltrace_calls:about(A#arming.calls, NFast, proplists:get_value(functions, What, 0),
+                                    proplists:get_value(counted, Counted, 0)),
+      counted => Counted,
       things => erltrace_state:about(A#arming.state),
-      returns_by => case Layout of ok -> stack; Other -> Other end}.
+      returns_by => case Layout of ok -> stack; Other -> Other end,
+      stacks => case A#arming.stacks of true -> erltrace_code:about(); false -> undefined end}.

@@ -91,9 +91,9 @@ init(Owner) ->
 handle_event(enter, _, running, Data) ->
     {keep_state_and_data,
      [{{timeout, check}, ?CHECK, []}, {{timeout, clean}, 0, []}
-      | sweep_timer(Data) ++ timers(Data)]};
+      | code_timer(Data) ++ sweep_timer(Data) ++ timers(Data)]};
 handle_event(enter, _, _, _) ->
-    {keep_state_and_data, [{{timeout, T}, cancel} || T <- [check, clean, sweep, rearm, counts]]};
+    {keep_state_and_data, [{{timeout, T}, cancel} || T <- [check, clean, code, sweep, rearm, counts]]};
 handle_event({call, From}, close, State, Data) ->
     {stop_and_reply, normal, {reply, From, ok}, finish(State, Data)};
 handle_event({call, From}, Request, State, Data) ->
@@ -289,7 +289,8 @@ about(#data{nif = Nif, arming = Arming}) ->
     State = erltrace_nif:status(Nif),
     Armed = case Arming of
                 undefined -> #{armed => [], counted => [], skipped => 0, left => 0,
-                               missing => <<>>, returns_by => undefined, things => undefined,
+                               missing => <<>>, returns_by => undefined, stacks => undefined,
+                               things => undefined,
                                calls => erltrace_calls:none()};
                 _ -> erltrace_arming:about(Arming)
             end,
@@ -367,6 +368,9 @@ event({timeout, clean}, _, running, #data{nif = Nif}) ->
     {keep_state_and_data, {{timeout, clean}, erltrace_nif:clean(Nif), []}};
 event({timeout, sweep}, _, running, #data{nif = Nif}) ->
     {keep_state_and_data, {{timeout, sweep}, erltrace_nif:sweep(Nif), []}};
+event({timeout, code}, _, running, Data) ->
+    erltrace_code:poll(),
+    {keep_state_and_data, code_timer(Data)};
 event({timeout, rearm}, _, running, Data) ->
     Data1 = rearm(running, Data),
     {keep_state, Data1, timers(Data1)};
@@ -401,6 +405,10 @@ timers(#data{arming = Arming}) ->
 %% What is kept of processes is freed by a sweep where their exits are not traced.
 sweep_timer(#data{arming = Arming}) ->
     [{{timeout, sweep}, 0, []} || erltrace_arming:sweeps(Arming)].
+
+%% The code that stacks are looked up in is loaded and purged while the script runs.
+code_timer(#data{arming = Arming}) ->
+    [{{timeout, code}, erltrace_code:interval(), []} || erltrace_arming:stacks(Arming)].
 
 counts_timer(Arming) ->
     [{{timeout, counts}, erltrace_arming:counts_interval(Arming), []}].

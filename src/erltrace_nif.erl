@@ -20,7 +20,16 @@ init() ->
                        undefined -> own_name(priv_dir())
                    end
            end,
-    erlang:load_nif(Path, about_the_vm()).
+    case erlang:load_nif(Path, about_the_vm()) of
+        {error, {load_failed, Why}} -> {error, {load_failed, Why ++ explained(Why)}};
+        Result -> Result
+    end.
+
+explained(Why) ->
+    case string:find(Why, "static TLS") of
+        nomatch -> "";
+        _ -> ": too many versions of this library, or of others, have been loaded into this node"
+    end.
 
 %% The library checks its assumptions against this (c_src/beam/vm_facts.c). With the setting
 %% `{erltrace, [{vm_internals, false}]}' it relies on none: this is slower, and returns are matched
@@ -291,6 +300,15 @@ name_layout(_) -> erlang:nif_error(not_loaded).
 
 -spec has_stacks(nif()) -> boolean() | failure().
 has_stacks(_) -> erlang:nif_error(not_loaded).
+
+%% The table of loaded code (c_src/beam/code_table.c): bring it up to date; the rest.
+-spec code_table([{module(), fun(), HasOldCode :: boolean()}]) ->
+          {Modules :: non_neg_integer(), Functions :: non_neg_integer(),
+           NotUnderstood :: non_neg_integer(), Why :: binary()} | {refused, Why :: binary()}.
+code_table(_) -> erlang:nif_error(not_loaded).
+
+-spec code_ask(term()) -> term().
+code_ask(_) -> erlang:nif_error(not_loaded).
 
 %% For tests: the text of a term as a script sees it, and the number of steps it took.
 -spec match(term(), iodata(), [{atom(), [atom()]}]) ->

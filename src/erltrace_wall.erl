@@ -15,7 +15,7 @@
                period :: pos_integer(),             % ns
                monitor :: reference(),
                pids = {} :: tuple(),
-               listed = 0 :: integer(),             % when, and how long that is good
+               listed :: integer(),                 % when, and how long that is good
                good = 0 :: non_neg_integer(),
                few = 10 :: pos_integer(),           % processes to ask
                last :: integer()}).
@@ -28,8 +28,9 @@ start(Number, Parent, Needs) ->
             spawn(fun() ->
                           process_flag(sensitive, true),
                           process_flag(priority, high),
-                          ask(#wall{number = Number, period = Period,
-                                    monitor = erlang:monitor(process, Parent), last = now_ns()})
+                          Now = now_ns(),
+                          ask(#wall{number = Number, period = Period, last = Now, listed = Now,
+                                    monitor = erlang:monitor(process, Parent)})
                   end);
         false ->
             undefined

@@ -439,6 +439,7 @@ static void look_at_functions(struct beam_handle *b, struct needs *n)
 	if (b->depth && !b->returns)
 		beam_session_set(b->number % BEAM_HANDLES, BEAM_NO_FRAMES);
 	b->vtimestamp = b->vts ? beam_vtimestamp : NULL;
+	b->lines = api_option(b->h, OPT_STACKLINES) != 0;
 }
 
 static void need_calls(const struct beam_handle *b, struct needs *n)

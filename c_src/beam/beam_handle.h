@@ -53,6 +53,7 @@ struct beam_handle {
 	bool heaps;	   /* heap sizes at the start of a gc are kept */
 	bool self;	   /* a script has self-> variables */
 	bool exits;	   /* exits and registrations are told; else sweep.c and own_name.c */
+	bool lines;	   /* ustack() records files and lines */
 	bool fast;	   /* calls by the fast way, where it has them (fast_calls.c) */
 	uint32_t generation; /* of calls, when it joined */
 	ERL_NIF_TERM owner; /* the process that arms it: its calls are not told */
@@ -79,6 +80,7 @@ struct beam_handle {
 	bool unflagged;	   /* events of its functions come without trace flags of processes */
 	bool samples;	   /* profile-N reads what it interrupts (sampler.c) ... */
 	bool sampled_stacks; /* ... and its stacks */
+	_Atomic bool told; /* needs() has been called: what samples ask for is there */
 	struct beam_wall walls[BEAM_WALLS];
 	unsigned nwalls;
 	struct state_probe *states; /* probes of the provider state, by their numbers; or NULL */

@@ -12,7 +12,6 @@
 #include "prog/builtins.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
-#include "erlang_provider.h"
 #include "nif.h"
 #include "own_name.h"
 #include "peek.h"
@@ -261,20 +260,6 @@ ERL_NIF_TERM nif_set_node(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	}
 	enif_mutex_unlock(b->lock);
 	return atom_ok;
-}
-
-/* has_stacks(Handle) -> boolean(), after the check of the layout; else the script is warned. */
-ERL_NIF_TERM nif_has_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	bool known = beam_ustack_known();
-
-	WITH_HANDLE(b)
-	if (!known)
-		beam_warn(b,
-			"ustack() has only one frame here, the function of the event: this VM hides its "
-			"symbols (OTP up to 28 does not)");
-	enif_mutex_unlock(b->lock);
-	return known ? atom_true : atom_false;
 }
 
 /* print(Term, Size, IsArgs) -> {Text, Steps}: what a script would see of it. For tests. */

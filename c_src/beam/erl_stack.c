@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Erlang stacks for ustack() (probe path): the process's stack is walked word by word. The lowest
- * bits tell return addresses from terms, as they do for the VM itself. A function of the VM, which
- * up to OTP 28 can be found by its name, says which function an address lies in. Both are checked
- * before they are relied on, in the check of the layout: a process that has called itself so many
- * times must show so many frames. Where the check fails, a stack is the function of the event
- * alone.
+ * bits tell return addresses from terms, as they do for the VM itself. Which function and line an
+ * address is of says the table of code (code_table.c); where that was refused a function of the VM,
+ * which up to OTP 28 can be found by its name, says the function. Both are checked before they are
+ * relied on: the table on stacks of our own, the function in the check of the layout, where a process
+ * that has called itself so many times must show so many frames. Where both checks fail a stack is the
+ * function of the event alone.
+ *
+ * Tracing puts frames of its own on the stack. They return to code that all modules share, which is in
+ * no module; behind that may be the address of a function's name, where no code is.
  *
  * Stacks are walked only in the process's own context, on a normal scheduler: dirty schedulers do
  * not hold off the VM when it replaces its table of code.
- *
- * A frame is one word that outlives its code: 2^63, the numbers of two atoms, the arity.
  */
 #include <dlfcn.h>
-#include <string.h>
+#include <stdio.h>
 
-#include "atom_text.h"
+#include "compiler.h"
 #include "atoms.h"
+#include "beam_handle.h"
+#include "code_names.h"
+#include "code_table.h"
 #include "erl_stack.h"
-#include "functions.h"
+#include "erlang_provider.h"
 #include "layout.h"
+#include "nif.h"
 #include "vm_event.h"
 
 #define MOST_WORDS 8192 /* of a stack that are looked at */
-#define FRAME	   (1ULL << 63)
-#define ATOM_BITS  26
-#define ATOM_MASK  ((1ULL << ATOM_BITS) - 1)
 
 struct code_mfa { /* as the VM has it in front of each function */
 	ERL_NIF_TERM mod, fun;
@@ -38,25 +41,9 @@ static _Atomic bool known;
 
 /* ---- frames ---------------------------------------------------------------------------- */
 
-static uint64_t frame_of(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity)
-{
-	const uint64_t tag = atom_ok & 0x3f;
-
-	if ((mod & 0x3f) != tag || (fun & 0x3f) != tag || mod >> 6 > ATOM_MASK ||
-		fun >> 6 > ATOM_MASK)
-		return 0;
-	return FRAME | mod >> 6 << (ATOM_BITS + 8) | fun >> 6 << 8 | (arity & 0xff);
-}
-
 bool beam_frame_text(uint64_t frame, char *buf, size_t size)
 {
-	const uint64_t tag = atom_ok & 0x3f;
-
-	if (!(frame & FRAME))
-		return false;
-	beam_function_text((frame >> (ATOM_BITS + 8) & ATOM_MASK) << 6 | tag,
-		(frame >> 8 & ATOM_MASK) << 6 | tag, (unsigned)(frame & 0xff), buf, size);
-	return true;
+	return code_frame_text(frame, buf, size);
 }
 
 static bool is(const uintptr_t *where, uintptr_t address)
@@ -64,23 +51,62 @@ static bool is(const uintptr_t *where, uintptr_t address)
 	return where != NULL && *where == address;
 }
 
-bool beam_tells_end(uintptr_t word)
+bool beam_tells_end(uintptr_t word, bool unknown)
 {
+	if (return_trace == NULL || exception_trace == NULL)
+		return unknown;
 	return is(return_trace, word) || is(exception_trace, word);
 }
 
-/* most: of its oldest words; 0: all. */
+/* most: of its oldest words; 0: all. How many these are, MOST_WORDS at the most. */
+static int stack_of(ErlNifEnv *env, unsigned most, const uintptr_t **stack)
+{
+	int words = beam_stack_words(env, stack);
+
+	if (most != 0) { /* more than there are: they are left behind, but not overwritten yet */
+		*stack += words - (int)most;
+		words = (int)most;
+	}
+	return words < MOST_WORDS ? words : MOST_WORDS;
+}
+
+/* The frames of a stack by the table of code. */
+static unsigned walk_table(
+	ErlNifEnv *env, unsigned most, uint64_t *frames, unsigned max, bool line)
+{
+	unsigned n = 0, reader;
+	const struct code_table *t = beam_code_begin(&reader);
+	const uintptr_t *stack;
+	int words = t != NULL ? stack_of(env, most, &stack) : 0;
+
+	for (int i = 0; i < words && n < max; i++) {
+		if ((stack[i] & 3) != 0 || stack[i] == 0)
+			continue;
+		frames[n] = beam_code_at(t, stack[i] - 1, line);
+		if (likely(frames[n] != 0)) {
+			n++;
+		} else if ((i == 0 || !beam_code_shared(t, stack[i - 1])) &&
+			   beam_code_lost(t, stack[i])) {
+			frames[n++] = stack[i];
+		}
+	}
+	beam_code_end(reader);
+	return n;
+}
+
+unsigned beam_walk(ErlNifEnv *env, uint64_t *frames, unsigned max, bool line)
+{
+	return walk_table(env, 0, frames, max, line);
+}
+
+/* The same by the VM's symbols. */
 static unsigned walk(ErlNifEnv *env, unsigned most, uint64_t *pcs, unsigned max)
 {
 	const uintptr_t *stack;
-	int words = beam_stack_words(env, &stack);
+	int words = stack_of(env, most, &stack);
 	unsigned n = 0;
 
-	if (most != 0) { /* more than there are: they are left behind, but not overwritten yet */
-		stack += words - (int)most;
-		words = (int)most;
-	}
-	for (int i = 0; i < words && i < MOST_WORDS && n < max; i++) {
+	for (int i = 0; i < words && n < max; i++) {
 		const struct code_mfa *mfa;
 
 		if ((stack[i] & 3) != 0 || stack[i] == 0 || is(return_to, stack[i]))
@@ -91,7 +117,7 @@ static unsigned walk(ErlNifEnv *env, unsigned most, uint64_t *pcs, unsigned max)
 		}
 		mfa = find_function((const void *)(stack[i] - 1));
 		if (mfa != NULL)
-			pcs[n++] = frame_of(mfa->mod, mfa->fun, mfa->arity);
+			pcs[n++] = code_frame(mfa->mod, mfa->fun, mfa->arity);
 	}
 	return n;
 }
@@ -120,14 +146,15 @@ void beam_ustack_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth)
 		!enif_get_tuple(env, mfa, &arity, &t) || arity != 3)
 		return;
 	n = walk(env, 0, pcs, 8);
-	while (same < n && pcs[same] == frame_of(t[0], t[1], 1))
+	while (same < n && pcs[same] == code_frame(t[0], t[1], 1))
 		same++;
 	atomic_store(&known, same == depth);
 }
 
 bool beam_ustack_known(void)
 {
-	return atomic_load_explicit(&known, memory_order_acquire) && beam_layout_known();
+	return (beam_code_known() || atomic_load_explicit(&known, memory_order_acquire)) &&
+	       beam_layout_known();
 }
 
 /* ---- for events ------------------------------------------------------------------------ */
@@ -152,18 +179,18 @@ static unsigned event_function(const struct beam_event *ev, uint64_t *pcs, unsig
 	int n;
 
 	if (max > 0 && ev->argv[0] == atom_return_to && ev->ended != NULL) {
-		pcs[0] = frame_of(ev->ended->mod, ev->ended->fun, ev->ended->arity);
+		pcs[0] = code_frame(ev->ended->mod, ev->ended->fun, ev->ended->arity);
 		return pcs[0] != 0;
 	}
 	if (max == 0 || !enif_get_tuple(ev->env, ev->argv[3], &n, &t) || n != 3)
 		return 0;
 	if (!enif_get_uint(ev->env, t[2], &arity))
 		enif_get_list_length(ev->env, t[2], &arity);
-	pcs[0] = frame_of(t[0], t[1], arity);
+	pcs[0] = code_frame(t[0], t[1], arity);
 	return pcs[0] != 0;
 }
 
-unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max)
+unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max, bool lines)
 {
 	const struct beam_event *ev = (const struct beam_event *)(const void *)cur;
 	unsigned n = 0;
@@ -174,5 +201,28 @@ unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max)
 		n = event_function(ev, pcs, max);
 	if (!beam_ustack_known() || enif_thread_type() != ERL_NIF_THR_NORMAL_SCHEDULER)
 		return n;
+	if (likely(beam_code_known()))
+		return n + walk_table(ev->env, ev->words, pcs + n, max - n,
+			lines && ev->b->lines);
 	return n + walk(ev->env, ev->words, pcs + n, max - n);
+}
+
+/* ---- what the Erlang side asks ---------------------------------------------------------- */
+
+/* has_stacks(Handle) -> boolean(), after the check of the layout; else the script is warned. */
+ERL_NIF_TERM nif_has_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	bool has = beam_ustack_known();
+	char text[256];
+
+	WITH_HANDLE(b)
+	if (!has) {
+		snprintf(text, sizeof(text),
+			"ustack() has only one frame here, the function of the event: %s",
+			beam_layout_known() ? beam_code_refusal()
+					    : "where this VM keeps stacks is not known");
+		beam_warn(b, text);
+	}
+	enif_mutex_unlock(b->lock);
+	return has ? atom_true : atom_false;
 }

@@ -13,14 +13,17 @@
 struct en_current;
 
 /* The frames of the process whose event it is, the newest first; returns how many. */
-unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max);
+unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max, bool lines);
 bool beam_frame_text(uint64_t frame, char *buf, size_t size); /* false: no frame of ours */
 void beam_ustack_init(void); /* at load */
 /* In the check of the layout: the process must be so many frames deep in this function. */
 void beam_ustack_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth);
 bool beam_ustack_known(void);
-/* Is this word known to be the newest of a frame of return_trace or exception_trace? */
-bool beam_tells_end(uintptr_t word);
+/* By the table of code (code_table.h), whether it is known or not: the stack of the process itself. */
+unsigned beam_walk(ErlNifEnv *env, uint64_t *frames, unsigned max, bool line);
+/* Is this word the newest of a frame of return_trace or exception_trace? unknown: the answer where the
+ * VM does not show them. */
+bool beam_tells_end(uintptr_t word, bool unknown);
 
 #pragma GCC visibility pop
 #endif

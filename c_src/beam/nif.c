@@ -406,12 +406,15 @@ ERL_NIF_TERM nif_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return enif_make_atom(env, word);
 }
 
-/* set_calls(Handle, fast | traced): which way function probes go; before needs(). */
+/* set_calls(Handle, fast | traced): which way function probes go, before needs(); traced: the fast way
+ * ends, while breakpoints are still set. */
 ERL_NIF_TERM nif_set_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	if (argv[1] != atom_fast && argv[1] != atom_traced)
 		return enif_make_badarg(env);
 	WITH_HANDLE(b)
+	if (b->fast)
+		fast_core_leave(b->number % BEAM_HANDLES);
 	b->fast = argv[1] == atom_fast;
 	enif_mutex_unlock(b->lock);
 	return atom_ok;
@@ -431,6 +434,7 @@ ERL_NIF_TERM nif_needs(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (!enif_get_uint64(env, argv[2], &limit))
 		limit = 0;
 	list = beam_needs(b, env, limit);
+	atomic_store(&b->told, true);
 	if (enif_is_list(env, list)) /* all is set up: the tracer of other handles may call */
 		beam_set_live(b, true);
 	count_user(b, beam_user_enabled(b));

@@ -48,6 +48,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake;
 static struct watcher *watchers;
 static bool testing;	 /* the self-test has the rings */
+static bool held;	 /* tests: nobody has */
 static bool reading;	 /* the thread is there */
 static bool stop_reading;
 static pthread_t reader;
@@ -136,7 +137,7 @@ static void fire_all(void *arg, const struct sampler_thread *t, const struct sam
 	for (struct watcher *w = watchers; w != NULL; w = w->next) {
 		uint64_t n;
 
-		if (!w->running)
+		if (!w->running || !atomic_load_explicit(&w->b->told, memory_order_acquire))
 			continue;
 		w->full[index] += h->times * h->period;
 		n = w->full[index] / w->period;
@@ -166,7 +167,7 @@ static void read_and_fire(void)
 {
 	struct beam_thread *t = beam_self != NULL ? beam_self : beam_thread_new();
 
-	if (testing || t == NULL)
+	if (testing || held || t == NULL)
 		return;
 	beam_thread_enter(t);
 	read_all(fire_all, NULL);
@@ -417,6 +418,13 @@ void sampler_test_stop(void)
 		read_all(forget, NULL);
 	}
 	testing = false;
+	pthread_mutex_unlock(&lock);
+}
+
+void sampler_hold(bool on)
+{
+	pthread_mutex_lock(&lock);
+	held = on;
 	pthread_mutex_unlock(&lock);
 }
 

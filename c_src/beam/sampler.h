@@ -38,6 +38,7 @@ struct sampler_facts {
 	uint32_t i;	   /* of a process: its code; of a dirty NIF M, F, A lie in front of it */
 	uint32_t export;   /* of an export: its M, F, A */
 	uintptr_t ret_nif, ret_bif, ret_gc; /* where the JIT calls these: return addresses */
+	uintptr_t ret_slow_bif; /* of BIFs that are called like NIFs, when they go on; or 0 */
 	uintptr_t normal_exit; /* the oldest word of every stack */
 };
 extern struct sampler_facts sampler_facts;
@@ -121,6 +122,7 @@ bool sampler_read(void *to, uintptr_t from, size_t n); /* memory that may not be
 
 int sampler_arm(uint64_t period, struct et_error *e); /* or change the period */
 void sampler_disarm(void);
+int sampler_signal(void); /* 0: none has been taken */
 void sampler_look(void); /* each second: new code, threads that are none of the VM's */
 void sampler_find_ranges(uintptr_t in); /* code mapped like this address */
 void sampler_unload(void); /* the library goes: no signal of ours may end the VM */
@@ -144,6 +146,7 @@ bool sampler_wanted(const struct prog *prog); /* does it have a profile-N that r
 /* Take samples for the self-test; call for each with the lock held. */
 int sampler_test_start(struct et_error *e);
 void sampler_test_stop(void);
+void sampler_hold(bool on); /* nobody reads the rings */
 typedef void (*sampler_cb)(
 	void *arg, const struct sampler_thread *t, const struct sampler_head *h, const uintptr_t *words);
 void sampler_test_read(sampler_cb cb, void *arg);

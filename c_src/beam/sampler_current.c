@@ -45,15 +45,17 @@ static const struct et_str *answer_str(
 
 static const struct en_current_ops ops = {.num = answer_num, .str = answer_str};
 
-static unsigned answer_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max)
+static unsigned answer_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max, bool lines)
 {
 	struct sampler_current *s = (struct sampler_current *)(uintptr_t)cur;
 	unsigned n;
 
-	if (!s->made) {
+	lines = lines && s->b != NULL && s->b->lines;
+	if (s->head != NULL && (!s->made || s->lines != lines)) {
 		s->nframes = sampler_frames(s->head, s->words, s->frames,
-			sizeof(s->frames) / sizeof(s->frames[0]), true);
+			sizeof(s->frames) / sizeof(s->frames[0]), lines);
 		s->made = true;
+		s->lines = lines;
 	}
 	n = s->nframes < max ? s->nframes : max;
 	memcpy(pcs, s->frames, n * sizeof(*pcs));

@@ -23,7 +23,7 @@ struct sampler_current {
 	/* the frames: made when they are asked for */
 	const struct sampler_head *head; /* NULL: they are there */
 	const uintptr_t *words;
-	bool made;
+	bool made, lines;
 	unsigned nframes;
 	uint64_t frames[SAMPLER_FRAMES + 4];
 };

@@ -14,6 +14,8 @@
  *   the oldest word	   of the stack, the same in every process
  *   a BIF		   the only call of the JIT's shared code through a register after which all of
  *			   the process is read anew; an export has its module, function and arity
+ *   a slow BIF		   the only other call after which the code is the same as after a NIF's; if there
+ *			   is none these BIFs have no names
  *   garbage collection	   as fast_find.c finds it
  *
  * and a signal handler must find room on the alternate stack of the schedulers. In the end samples are
@@ -26,6 +28,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -244,6 +247,7 @@ static bool look_at_code(void)
 		return no("no call of the garbage collector as known, or several");
 	if (found.ret_bif == 0)
 		return no("no call of BIFs as known, or several");
+	found.ret_slow_bif = fast_find_like(found.ret_nif);
 	sampler_facts = found;
 	return true;
 }
@@ -299,6 +303,26 @@ static void burn(uint64_t us)
 		us);
 }
 
+/* Signals like ours to all schedulers, so many each: of their own timers, of others, of none. */
+static void forge(unsigned n)
+{
+	static unsigned turn;
+	siginfo_t si;
+
+	memset(&si, 0, sizeof(si));
+	si.si_code = SI_TIMER;
+	for (unsigned i = 0; i < atomic_load(&sampler_nthreads); i++)
+		for (unsigned k = 0; k < n; k++) {
+			const int value[] = {(int)i, (int)i + 1, -1, SAMPLER_THREADS, 1 << 30};
+
+			si.si_signo = sampler_signal();
+			si.si_value.sival_int = value[turn++ % 5];
+			si.si_overrun = 0;
+			syscall(SYS_rt_tgsigqueueinfo, getpid(), sampler_threads[i]->tid,
+				si.si_signo, &si);
+		}
+}
+
 /* ---- what erltrace_sampling.erl calls -------------------------------------------------- */
 
 static ERL_NIF_TERM done(ErlNifEnv *env, bool ok)
@@ -347,6 +371,14 @@ static ERL_NIF_TERM step_with(ErlNifEnv *env, const char *step, const ERL_NIF_TE
 	if (strcmp(step, "flip") == 0) {
 		nwords = 0;
 		flip = n;
+		return atom_ok;
+	}
+	if (strcmp(step, "forge") == 0) { /* for tests */
+		forge((unsigned)n);
+		return atom_ok;
+	}
+	if (strcmp(step, "hold") == 0) { /* for tests: nobody reads the rings */
+		sampler_hold(n != 0);
 		return atom_ok;
 	}
 	if (strcmp(step, "refuse") != 0)

@@ -84,7 +84,7 @@ const char *sampler_state(const struct sampler_head *h)
 			return "vm";
 		if (h->called == sampler_facts.ret_nif)
 			return "nif";
-		if (h->called == sampler_facts.ret_bif)
+		if (h->called == sampler_facts.ret_bif || h->called == sampler_facts.ret_slow_bif)
 			return "bif";
 		if (h->called == sampler_facts.ret_gc)
 			return "gc";
@@ -106,15 +106,30 @@ static uint64_t frame_of_c(const struct sampler_head *h)
 	return FRAME_C;
 }
 
+/*
+ * A jump to shared code that is too far for a call: it lies behind the last function of a module, and
+ * belongs to none.
+ */
+static bool in_veneer(const struct sampler_head *h, const uintptr_t *words)
+{
+	const uint8_t *p = (const uint8_t *)h->pc;
+	uintptr_t target;
+
+	return h->nwords > 0 && sampler_code(h->pc) >= 8 && sampler_after_call(words[0], &target) &&
+	       target == h->pc && ((p[0] == 0xff && p[1] == 0x25) || p[0] == 0xe9 ||
+					  (p[0] == 0x40 && p[1] == 0xe9));
+}
+
 /* The newest frames: what was interrupted, as far as it is not on the stack. */
-static unsigned leaf(const struct sampler_head *h, uint64_t *frames, bool lines)
+static unsigned leaf(
+	const struct sampler_head *h, const uintptr_t *words, uint64_t *frames, bool lines)
 {
 	const char *state = sampler_state(h);
 	uint64_t f;
 	unsigned n = 0;
 
 	if (h->kind == SAMPLED_JIT) {
-		f = beam_code_frame(h->pc, lines);
+		f = in_veneer(h, words) ? 0 : beam_code_frame(h->pc, lines);
 		if (f != 0)
 			frames[n++] = f;
 		return n;
@@ -143,7 +158,7 @@ unsigned sampler_frames(const struct sampler_head *h, const uintptr_t *words, ui
 	unsigned max, bool lines)
 {
 	uint64_t first[4];
-	unsigned n = 0, nfirst = leaf(h, first, lines);
+	unsigned n = 0, nfirst = leaf(h, words, first, lines);
 
 	for (unsigned i = 0; i < nfirst && n < max; i++)
 		frames[n++] = first[i];

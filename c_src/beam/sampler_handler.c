@@ -194,7 +194,8 @@ static uintptr_t look_at_c(
 	h->raw = 3;
 	if (at->sp < (uintptr_t)top)
 		h->called = ret;
-	if (h->called != 0 && h->called == sampler_facts.ret_nif)
+	if (h->called != 0 &&
+		(h->called == sampler_facts.ret_nif || h->called == sampler_facts.ret_slow_bif))
 		read_mfa(h, proc[sampler_facts.current]);
 	else if (h->called != 0 && h->called == sampler_facts.ret_bif && top[2] != 0)
 		read_mfa(h, top[2] + sampler_facts.export * sizeof(uintptr_t));
@@ -247,9 +248,7 @@ static size_t look(struct sampler_thread *t, const uintptr_t *data, const struct
 /* A word that may be a return address: aligned, as those of calls in Erlang are; or a fragment's. */
 static bool may_return(uintptr_t w, bool raw)
 {
-	if (w % 4 != 0 && !(raw && (w & 15) != 15 && (w & 15) != 11))
-		return false;
-	return sampler_code(w) != 0;
+	return (w % 4 == 0 || raw) && sampler_code(w) != 0;
 }
 
 static void put(struct sampler_thread *t, const struct sampler_head *h, size_t nstack, uint64_t head)

@@ -88,6 +88,11 @@ static int choose_signal(struct et_error *e)
 		"no signal is free for samples: SIGPROF and all real-time signals are used by others");
 }
 
+int sampler_signal(void)
+{
+	return the_signal;
+}
+
 void sampler_unload(void)
 {
 	if (the_signal != 0 && is_free(the_signal))

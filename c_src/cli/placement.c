@@ -146,10 +146,10 @@ static bool is_for_kernel(struct cli *c)
 
 	if (n->kernel && (n->erlang || n->erlang_builtins || c->nnodes > 0))
 		why = "it has kernel probes";
-	else if (n->samples && n->erlang_builtins && !n->erlang && may_use_kernel())
+	else if (n->samples && n->erlang_builtins && !n->erlang && c->nnodes == 0 && may_use_kernel())
 		why = "only the kernel knows which Erlang process a CPU runs";
-	else if (n->samples && n->stacks && !n->erlang && c->nnodes > 0 && may_use_kernel())
-		why = "only the kernel knows what a CPU runs";
+	else if (n->samples && n->kernel_stacks && !n->erlang && c->nnodes > 0 && may_use_kernel())
+		why = "only the kernel knows its own stacks";
 	else if (n->vm_probes && !n->absent_probes && may_use_kernel() &&
 		 (c->mode != MODE_LIST || !n->node_probes))
 		why = "it has erlang probes that are functions of the VM";

@@ -126,17 +126,17 @@ static void keep_format(char ***v, int *n, const char *format)
 		free(text);
 }
 
-static bool is_stack(const char *name)
+static bool is_kernel_stack(const char *name)
 {
-	return strcmp(name, "stack") == 0 || strcmp(name, "ustack") == 0 ||
-	       strcmp(name, "jstack") == 0 || strcmp(name, "ucaller") == 0;
+	return strcmp(name, "stack") == 0 || strcmp(name, "stackdepth") == 0 ||
+	       strcmp(name, "caller") == 0;
 }
 
 static void on_call(struct cli_uses *h, const erltrace_scan_item_t *item)
 {
 	h->exit |= strcmp(item->name, "exit") == 0;
 	h->ftruncate |= strcmp(item->name, "ftruncate") == 0;
-	h->stacks |= is_stack(item->name);
+	h->kernel_stacks |= is_kernel_stack(item->name);
 	if (strcmp(item->name, "system") == 0)
 		keep_format(&h->commands, &h->ncommands, item->text);
 	else if (strcmp(item->name, "freopen") == 0)
@@ -159,7 +159,7 @@ static void on_option(struct cli *c, const erltrace_scan_item_t *item)
 static bool is_of_erlang(const char *name)
 {
 	static const char *const names[] = {"erlpid", "erlname", "erlproc", "erlnode",
-		"erlsched"};
+		"erlsched", "erlstate"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(name, names[i]) == 0)
@@ -175,7 +175,7 @@ static void on_item(void *arg, const erltrace_scan_item_t *item)
 	case ERLTRACE_SCAN_PROBE: on_probe(at, item); break;
 	case ERLTRACE_SCAN_VARIABLE:
 		at->c->uses.erlang_builtins |= is_of_erlang(item->name);
-		at->c->uses.stacks |= is_stack(item->name);
+		at->c->uses.kernel_stacks |= is_kernel_stack(item->name);
 		break;
 	case ERLTRACE_SCAN_FUNCTION: on_call(&at->c->uses, item); break;
 	case ERLTRACE_SCAN_AGGREGATION:

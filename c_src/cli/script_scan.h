@@ -24,7 +24,7 @@ struct cli_uses {
 	bool absent_probes;   /* erlang probes that do not exist here: the node says why */
 	bool erlang_builtins; /* erlpid and the like, which threads of a node have at any probe */
 	bool samples;	      /* profile-N */
-	bool stacks;	      /* stack(), ustack() and the like */
+	bool kernel_stacks;   /* stack() and the like */
 	bool process_probes;  /* probes of a process, whose library may be loaded later */
 	bool target_probes;   /* probes of $target */
 	int erlang_pid;	      /* of erlang<N>, or 0 */

@@ -61,7 +61,8 @@ struct en_current {
 	uint64_t key; /* key of self-> variables, and tid; not 0 */
 	/* NULL: the thread's CPU time. Else it must not change during an event. */
 	uint64_t (*vtimestamp)(const struct en_current *cur);
-	unsigned (*ustack)(const struct en_current *cur, uint64_t *pcs, unsigned max); /* NULL: native */
+	/* NULL: native. lines: a frame is a place in a function, not the function alone. */
+	unsigned (*ustack)(const struct en_current *cur, uint64_t *pcs, unsigned max, bool lines);
 	const struct en_current_ops *ops; /* NULL: no provider built-ins */
 };
 

@@ -36,7 +36,7 @@ PROBE_PATH static uint64_t caller(struct fire *f)
 {
 	uint64_t pcs[2] = {0, 0};
 
-	stack_user(f, pcs, 2);
+	stack_user(f, pcs, 2, false);
 	return pcs[1];
 }
 
@@ -45,7 +45,7 @@ PROBE_PATH static uint64_t depth(struct fire *f)
 	uint64_t pcs[1024];
 	unsigned max = f->en->maxframes;
 
-	return stack_user(f, pcs, max < 1024 ? max : 1024);
+	return stack_user(f, pcs, max < 1024 ? max : 1024, false);
 }
 
 PROBE_PATH static uint64_t rare_var(struct fire *f, uint64_t bi)

@@ -256,7 +256,7 @@ void safe_fini(void)
 
 static inline bool can_recover(void)
 {
-	return likely(!en_tls.blocked && !atomic_load_explicit(&covered, memory_order_relaxed));
+	return likely(!en_tls->blocked && !atomic_load_explicit(&covered, memory_order_relaxed));
 }
 
 PROBE_PATH size_t safe_copy(void *dst, const void *src, size_t n)
@@ -299,6 +299,11 @@ PROBE_PATH static bool load_word(uint64_t addr, unsigned size, uint64_t *out)
 }
 
 #endif
+
+PROBE_PATH bool safe_load(const void *src, unsigned size, uint64_t *out)
+{
+	return load_word((uintptr_t)src, size, out);
+}
 
 /* ---- for the runtime functions -------------------------------------------------------- */
 

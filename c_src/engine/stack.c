@@ -10,13 +10,13 @@
 #include "slot.h"
 #include "work.h"
 
-PROBE_PATH unsigned stack_user(struct fire *f, uint64_t *pcs, unsigned max)
+PROBE_PATH unsigned stack_user(struct fire *f, uint64_t *pcs, unsigned max, bool lines)
 {
 	uint64_t frame[2], at = (uint64_t)(uintptr_t)f->thread->frame;
 	unsigned n = 0;
 
 	if (f->cur != NULL && f->cur->ustack != NULL)
-		return f->cur->ustack(f->cur, pcs, max);
+		return f->cur->ustack(f->cur, pcs, max, lines);
 	while (n < max && at != 0 && at % 8 == 0) {
 		if (safe_copy(frame, (const void *)(uintptr_t)at, sizeof(frame)) != 0 ||
 			frame[1] == 0)
@@ -39,7 +39,7 @@ RTFN(stack)
 	if (!work_bytes(f, b)) /* eight per frame, about what walking it costs */
 		return 0;
 	if (c != STACK_KERNEL)
-		n = stack_user(f, pcs, max);
+		n = stack_user(f, pcs, max, true);
 	for (; n < max; n++)
 		pcs[n] = 0;
 	return 0;

@@ -138,12 +138,12 @@ arguments_test() ->
 
 %% The function, then those that called it: not what it was in when it was raised.
 stack_test() ->
-    Got = run([exception("pass"), "{ @[ustack(3)] = count(); }"],
+    Got = run(["#pragma D option stacklines=off\n", exception("pass"), "{ @[ustack(3)] = count(); }"],
               fun() -> in_process(fun() -> caught(fun() -> pass(clause) end) end) end),
     [{[Stack], 1}] = keys(Got),
     ?assertMatch([<<"function_exception_tests:pass/1">> | _], Stack),
     ?assertNot(lists:member(<<"function_exception_tests:raise/1">>, Stack)),
-    case internals() andalso list_to_integer(erlang:system_info(otp_release)) < 29 of
+    case internals() of
         true -> ?assertMatch([_, <<"function_exception_tests:caught/1">> | _], Stack);
         false -> ?assertMatch([_], Stack) % callers are not known there
     end.
@@ -314,14 +314,7 @@ before_the_script_test() ->
 
 %% A node that relies on nothing of the VM's insides.
 names_test_() ->
-    {timeout, 60, fun() ->
-        {ok, Peer, _} = peer:start(#{name => peer:random_name("exceptions"),
-                                     connection => standard_io, wait_boot => 60000,
-                                     args => ["-pa" | code:get_path()]}),
-        try ok = peer:call(Peer, ?MODULE, names_there, [], 60000)
-        after peer:stop(Peer)
-        end
-    end}.
+    {timeout, 60, fun() -> script_run:in_node(?MODULE, names_there) end}.
 
 names_there() ->
     application:set_env(erltrace, vm_internals, false),

@@ -170,28 +170,34 @@ stacks() { # each count with its frames of these modules
 	jq -r 'select(.type == "aggregation") | "\(.value) \(.keys[0] |
 		map(select(startswith("shared:") or startswith("only_b:"))) | join(" "))"' <o | sort -n
 }
-# What the VM does not show from OTP 29 on, a stack has not: it is the function of the event then.
-has_stacks=$(at command_a 'list_to_integer(erlang:system_info(otp_release)) < 29.')
-if [ "$has_stacks" = true ]; then
-	wanted=$(
-		cat <<-'EOF'
-			7 shared:leaf/1 shared:run/1 shared:times/2
-			20 shared:leaf/1 shared:'Over %there'/1 shared:times/2
-			50 only_b:leaf/1 only_b:run/1 only_b:times/2
-			60 only_b:leaf/1 only_b:'Over %there'/1 only_b:times/2
-		EOF
-	)
-	callers="7 shared:run/1 20 shared:'Over %there'/1 50 only_b:run/1 60 only_b:'Over %there'/1"
-else
-	wanted=$(printf '%s\n' '27 shared:leaf/1' '110 only_b:leaf/1')
-	callers='137 0x0'
-fi
+wanted=$(
+	cat <<-'EOF'
+		7 shared:leaf/1 shared:run/1 shared:times/2
+		20 shared:leaf/1 shared:'Over %there'/1 shared:times/2
+		50 only_b:leaf/1 only_b:run/1 only_b:times/2
+		60 only_b:leaf/1 only_b:'Over %there'/1 only_b:times/2
+	EOF
+)
+with_lines=$(
+	cat <<-'EOF'
+		7 shared:leaf/1 shared:run/1 (shared.erl:3) shared:times/2 (shared.erl:7)
+		20 shared:leaf/1 shared:'Over %there'/1 (shared.erl:4) shared:times/2 (shared.erl:7)
+		50 only_b:leaf/1 only_b:run/1 (only_b.erl:3) only_b:times/2 (only_b.erl:7)
+		60 only_b:leaf/1 only_b:'Over %there'/1 (only_b.erl:4) only_b:times/2 (only_b.erl:7)
+	EOF
+)
+callers="7 shared:run/1 20 shared:'Over %there'/1 50 only_b:run/1 60 only_b:'Over %there'/1"
 on_leaf='erlang*::leaf/1:function-entry'
+
+both --json -xstacklines=off -qn "$on_leaf { @[ustack()] = count(); }"
+run_both
+untrace
+is 'stacks of two nodes: names and counts' "$wanted" "$(stacks)"
 
 both --json -qn "$on_leaf { @[ustack()] = count(); }"
 run_both
 untrace
-is 'stacks of two nodes: names and counts' "$wanted" "$(stacks)"
+is 'stacks of two nodes: lines' "$with_lines" "$(stacks)"
 
 both -qn "$on_leaf { @[ufunc(ucaller)] = count(); } END { printa(\"%@d %A \", @); }"
 run_both

@@ -34,15 +34,7 @@ said 'no -s' '^erltrace: no probes specified: to run the script of that name, us
 erltrace -N mist --cookie-file nosuch -qs births 1 2>e
 said 'no cookie: what to do' '--cookie-file names another; as root, -p PID'
 
-# Samples are the kernel's. (Without any capability nobody is root.)
-unable() { setpriv --bounding-set -all --inh-caps -all erltrace "$@" >out 2>e; }
-if setpriv --bounding-set -all --inh-caps -all true 2>/dev/null; then
-	unable -N mist -n 'profile-97 { @[ustack()] = count(); } tick-1s { exit(0); }'
-	is 'samples inside a node: exit' 1 $?
-	said 'samples inside a node' "profile-97 reads what the schedulers run .* The kernel can, as root: \
-erltrace -p ${pid[mist]} -n 'profile-97 /pid == .target/"
-	is 'samples inside a node: nothing is printed' '' "$(cat out)"
-fi
+# Samples: test/node/sampling.sh.
 t -n 'tick-20ms { @[ustack()] = count(); exit(0); }'
 said 'a stack of a tick' 'tick-20ms reads what the schedulers run'
 

@@ -337,6 +337,24 @@ run user '[dtrace:pn(7, 1), dtrace:pn(8, 1)].' 8
 row 'user: one number' 'n8 1'
 hasnt 'user: not the other' '^n7'
 
+# ---- samples ------------------------------------------------------------------------------
+
+# They are no exact numbers; but who does nearly all the work has most of them.
+share() { # function, column: 1 own, 2 all; its percent, without the fraction
+	awk -v name="$1" -v column="$2" '$5 == name { print int($column); exit }' o
+}
+run cpu 'demo_exact:burns(1500).' -x kernel=0
+has 'cpu: header' '^ +OWN % +ALL % +OWN +ALL +FUNCTION$'
+ok 'cpu: who calls what takes the time' [ "$(share demo_exact:times/2 2)" -ge 50 ]
+ok 'cpu: and is hardly there itself' [ "$(share demo_exact:times/2 1)" -le 10 ]
+run cpu 'demo_exact:burns(500).' -x kernel=0 0 1
+is 'cpu: as many functions as are wanted, and the sum' 2 "$(grep -cE '^ *[0-9]' o)"
+waiting='Ps = [spawn(timer, sleep, [infinity]) || _ <- lists:seq(1, 1000)], timer:sleep(2000), [exit(P, kill) || P <- Ps], ok.'
+run wall "$waiting"
+ok 'wall: what most of them wait in' [ "$(share timer:sleep/1 1)" -ge 50 ]
+run wall "register(sleeper, spawn(timer, sleep, [infinity])), $waiting" 0 0 sleeper
+ok 'wall: of one name' [ "$(share timer:sleep/1 1)" -eq 100 ]
+
 # ---- system calls -------------------------------------------------------------------------
 
 if [ "$(id -u)" = 0 ] && why=$(erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' 2>&1); then

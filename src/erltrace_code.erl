@@ -1,0 +1,136 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% @doc The table of loaded code (c_src/beam/code_table.c): which function and line an address on the
+%% stack of a process is of, for ustack(). It is made before the first script that records Erlang
+%% stacks starts, and tested on stacks of this module: they must be what the VM itself says of them.
+%% While such scripts run it is brought up to date: each second, and when an address was not known.
+-module(erltrace_code).
+-export([prepare/0, poll/0, interval/0, about/0, refresh/0]).
+-export([at/1, down/2]). % on the stack in the test
+-export_type([about/0]).
+
+-type about() :: #{table := known | {refused, Why :: binary()} | undefined,
+                   unknown := non_neg_integer(), changed := non_neg_integer()}.
+
+-define(INTERVAL, 100). % ms between two checks whether a refresh is due
+-define(ATTEMPTS, 5).   % code may be loaded while it is looked at
+
+%% @doc Make and test the table, once per node.
+-spec prepare() -> known | {refused, Why :: binary()}.
+prepare() ->
+    case erltrace_nif:code_ask(get) of
+        undefined ->
+            %% In a process of its own, which survives if this one is killed.
+            {P, M} = spawn_monitor(fun() ->
+                                           erltrace_vm:leave_application(),
+                                           process_flag(sensitive, true),
+                                           erltrace_vm:locked(fun check/0)
+                                   end),
+            receive
+                {'DOWN', M, process, P, normal} -> ok;
+                {'DOWN', M, process, P, Reason} -> refuse(io_lib:format("~0P", [Reason, 10]))
+            end,
+            erltrace_nif:code_ask(get);
+        known ->
+            _ = refresh(),
+            known;
+        Refused ->
+            Refused
+    end.
+
+%% @doc ms between two polls.
+-spec interval() -> pos_integer().
+interval() -> ?INTERVAL.
+
+%% @doc Bring the table up to date if that is due.
+-spec poll() -> ok.
+poll() ->
+    _ = erltrace_nif:code_ask(due) andalso refresh(),
+    ok.
+
+%% @doc Frames that were not known so far, and why there is no table.
+-spec about() -> about().
+about() ->
+    {Unknown, Changed, _} = erltrace_nif:code_ask(counts),
+    #{table => erltrace_nif:code_ask(get), unknown => Unknown, changed => Changed}.
+
+%% @doc Bring the table up to date.
+-spec refresh() -> {Modules :: non_neg_integer(), Functions :: non_neg_integer(),
+                    NotUnderstood :: non_neg_integer(), Why :: binary()} |
+          {refused, Why :: binary()}.
+refresh() ->
+    erltrace_nif:code_table([{M, erlang:make_fun(M, module_info, 0), erlang:check_old_code(M)} ||
+                                M <- erlang:loaded()]).
+
+check() ->
+    case erltrace_nif:code_ask(get) of
+        undefined -> check(?ATTEMPTS);
+        _ -> ok
+    end.
+
+check(Attempts) ->
+    case lists:member(false, erltrace_app:setting(vm_internals)) orelse refresh() of
+        true -> refuse("the setting vm_internals forbids it");
+        {_, _, 0, _} -> check_stacks();
+        _ when Attempts > 1 -> check(Attempts - 1);
+        {refused, Why} -> refuse(Why);
+        {_, _, _, Why} -> refuse(Why)
+    end.
+
+refuse(Why) -> erltrace_nif:code_ask({refuse, Why}).
+
+check_stacks() ->
+    case lists:all(fun is_same/1, lists:seq(0, 3)) of
+        true -> erltrace_nif:code_ask(known);
+        false -> refuse("a stack is not what the VM says it is")
+    end.
+
+%% The same calls, once with the one and once with the other at their end: below at/1 the stacks are
+%% the same. The VM shows a function that calls itself once, and eight frames at most.
+is_same(Depth) ->
+    Vm = once(below(stack(Depth, fun vm_stack/0))),
+    Table = once(below(stack(Depth, fun() -> erltrace_nif:code_ask(stack) end))),
+    length(Vm) >= 3 andalso lists:prefix(Vm, Table).
+
+stack(Depth, Who) ->
+    {P, M} = spawn_monitor(fun() -> exit(?MODULE:down(Depth, Who)) end),
+    receive
+        {'DOWN', M, process, P, {Stack}} -> Stack;
+        {'DOWN', M, process, P, _} -> []
+    end.
+
+below(Frames) ->
+    lists:dropwhile(fun(F) -> not is_tuple(F) orelse element(2, F) =/= at end, Frames).
+
+once([F, F | Fs]) -> once([F | Fs]);
+once([F | Fs]) -> [F | once(Fs)];
+once([]) -> [].
+
+%% None of these calls is a tail call.
+-spec at(fun(() -> Stack)) -> {Stack}.
+at(Who) ->
+    Stack = Who(),
+    {Stack}.
+
+-spec down(non_neg_integer(), fun(() -> Stack)) -> {Stack}.
+down(0, Who) ->
+    [Stack] = lists:map(fun(_) -> {S} = ?MODULE:at(Who), S end, [x]),
+    {Stack};
+down(N, Who) when N rem 2 =:= 0 ->
+    try
+        {Stack} = down(N - 1, Who),
+        {Stack}
+    catch throw:_ -> {[]}
+    end;
+down(N, Who) ->
+    {Stack} = down(N - 1, Who),
+    {Stack}.
+
+vm_stack() ->
+    {current_stacktrace, Frames} = process_info(self(), current_stacktrace),
+    [case Where of
+         [] -> {M, F, A};
+         _ ->
+             File = filename:basename(proplists:get_value(file, Where)),
+             {M, F, A, unicode:characters_to_binary(File), proplists:get_value(line, Where)}
+     end || {M, F, A, Where} <- Frames].

@@ -1,0 +1,342 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% profile-N inside a node: samples of processes whose stacks are known (sampler_load) are whole and
+%% right, whatever else happens meanwhile; sampling ends when it should, and is refused where something
+%% is not as known. (test/node/sampling.sh: by the command, as any user.)
+-module(sampler_tests).
+-include_lib("eunit/include/eunit.hrl").
+-export([right/1, judged/2, unload_in_node/1, second_in_node/1, taken_in_node/1]).
+
+-define(SCRIPT, "profile-997 { @[erlpid, erlstate, ustack()] = count(); @all = count(); n++; }").
+
+%% ---- samples are right -----------------------------------------------------------------------
+
+stacks_test_() ->
+    [{timeout, 120, {"stacks that are known", fun() -> right([]) end}},
+     {timeout, 120, {"with frames of return_trace and of the fast way on them",
+                     fun() -> [right([{calls, C}]) || C <- ["traced", "fast"]] end}},
+     {timeout, 120, {"with signals that are forged", fun() -> right([forged]) end}},
+     {timeout, 120, {"while code is loaded and purged", fun() -> right([loading]) end}}].
+
+%% 97 % of the samples of these processes are whole, and none is wrong but for a few between two
+%% instructions that change the stack.
+right(Meanwhile) ->
+    Pids = sampler_load:start(sampler_load:kinds()),
+    H = run(?SCRIPT),
+    Stops = [meanwhile(M) || M <- Meanwhile],
+    wait_for(H, 700),
+    [Stop() || Stop <- Stops],
+    ok = erltrace:stop(H),
+    sampler_load:stop(Pids),
+    {Judged, Examples} = judged(H, Pids),
+    erltrace:close(H),
+    #{total := Total, whole := Whole, wrong := Wrong} = Judged,
+    ?assert(Total >= 300, Judged),
+    ?assert(Whole >= 0.97 * Total, {Judged, Examples}),
+    ?assert(Wrong =< 0.002 * Total, {Judged, Examples}).
+
+-compile({nowarn_unused_function, [{right, 1}]}).
+
+meanwhile({calls, How}) ->
+    {ok, H} = erltrace:open(),
+    ok = erltrace:setopt(H, "calls", How),
+    ok = erltrace:compile(H, "erlang*:sampler_load:c4:function-return, "
+                             "erlang*:sampler_load:c7:function-return { @ = count(); @r[erltype(erlret)] = count(); }"),
+    ok = erltrace:go(H),
+    fun() -> ok = erltrace:stop(H), erltrace:close(H) end;
+meanwhile(forged) ->
+    P = spawn(fun F() -> _ = erltrace_nif:sampling({forge, 100}), receive after 1 -> F() end end),
+    fun() -> exit(P, kill) end;
+meanwhile(loading) ->
+    P = spawn(fun() -> load(0) end),
+    fun() -> exit(P, kill) end.
+
+load(N) ->
+    Forms = [{attribute, 1, module, sampler_loaded}, {attribute, 2, export, [{f, 1}]},
+             {function, 3, f, 1, [{clause, 3, [{var, 3, 'X'}], [],
+                                   [{op, 4, '+', {integer, 4, N}, {var, 4, 'X'}}]}]}],
+    {ok, M, Bin} = compile:forms(Forms),
+    {module, M} = code:load_binary(M, "sampler_loaded", Bin),
+    true = apply(M, f, [7]) =:= N + 7,
+    code:purge(M),
+    load(N + 1).
+
+run(Script) ->
+    {ok, H} = erltrace:open(),
+    ok = erltrace:setopt(H, "ustackframes", "200"),
+    ok = erltrace:compile(H, Script),
+    ok = erltrace:go(H),
+    H.
+
+%% Until so many samples have come.
+wait_for(H, N) ->
+    case erltrace:status(H) of
+        {ok, #{fired := Fired}} when Fired >= N -> ok;
+        {ok, #{running := true}} -> receive after 50 -> wait_for(H, N) end
+    end.
+
+judged(H, Pids) ->
+    Kinds = maps:from_list([{list_to_binary(pid_to_list(P)), K} || {P, K} <- maps:to_list(Pids)]),
+    {ok, Aggs} = erltrace:aggregations(H),
+    lists:foldl(
+      fun({_, count, [Pid, State, Frames], N}, {Sum, Examples}) when is_map_key(Pid, Kinds) ->
+              Kind = maps:get(Pid, Kinds),
+              case judge(Kind, State, Frames) of
+                  whole -> {add(whole, N, Sum), Examples};
+                  Other -> {add(Other, N, Sum), [{Other, N, Kind, State, Frames} | Examples]}
+              end;
+         (_, Acc) ->
+              Acc
+      end, {#{total => 0, whole => 0, part => 0, none => 0, wrong => 0}, []}, Aggs).
+
+add(What, N, #{total := Total} = Sum) ->
+    maps:update_with(What, fun(X) -> X + N end, Sum#{total := Total + N}).
+
+%% What the process has not got to yet, or has come back from, may be missing: its own code, or a
+%% garbage collection there.
+judge(Kind, State, Frames) ->
+    case sampler_load:judge(Kind, Frames) of
+        whole -> whole;
+        {part, N} when N > 0, State =:= <<"erlang">>; N > 0, State =:= <<"gc">> -> whole;
+        {part, _} -> part;
+        none -> none;
+        {wrong, _} -> wrong
+    end.
+
+%% ---- what it was at --------------------------------------------------------------------------
+
+states_test_() ->
+    {timeout, 60, fun states/0}.
+
+states() ->
+    Kinds = [arith, bif, nif, dirty, gc],
+    Pids = sampler_load:start(Kinds),
+    H = run("profile-997 { @[erlpid, erlstate] = count(); @s[erlpid, erlsched] = count(); }"),
+    wait_for(H, 500),
+    ok = erltrace:stop(H),
+    sampler_load:stop(Pids),
+    {ok, Aggs} = erltrace:aggregations(H),
+    erltrace:close(H),
+    Most = fun(Kind) ->
+                   [P] = [P || {P, K} <- maps:to_list(Pids), K =:= Kind],
+                   Pid = list_to_binary(pid_to_list(P)),
+                   [{_, S} | _] = lists:reverse(lists:sort([{N, S} || {<<"_">>, _, [Q, S], N} <- Aggs, Q =:= Pid])),
+                   S
+           end,
+    ?assertEqual([<<"bif">>, <<"nif">>, <<"dirty">>], [Most(K) || K <- [bif, nif, dirty]]),
+    ?assert(lists:any(fun({<<"_">>, _, [_, <<"gc">>], _}) -> true; (_) -> false end, Aggs)),
+    Normal = erlang:system_info(schedulers),
+    [D] = [list_to_binary(pid_to_list(P)) || {P, dirty} <- maps:to_list(Pids)],
+    ?assert(lists:any(fun({<<"s">>, _, [Q, S], _}) -> Q =:= D andalso S > Normal; (_) -> false end, Aggs)).
+
+names_test_() ->
+    {timeout, 60,
+     fun() ->
+             [{P, arith}] = maps:to_list(Pids = sampler_load:start([arith])),
+             true = register(sampler_named, P),
+             H = run("profile-997 /erlname == \"sampler_named\"/ { @[erlpid, erlname, erlproc] = count(); }"),
+             wait_for(H, 100),
+             ok = erltrace:stop(H),
+             sampler_load:stop(Pids),
+             {ok, [{_, count, Key, _}]} = erltrace:aggregations(H),
+             erltrace:close(H),
+             ?assertEqual([list_to_binary(pid_to_list(P)), <<"sampler_named">>, <<"sampler_named">>], Key)
+     end}.
+
+%% ---- counts ----------------------------------------------------------------------------------
+
+%% A sample weighs what the kernel has merged into it: as many as the CPU time of the schedulers has
+%% periods, whatever the kernel's clock.
+weight_test_() ->
+    {timeout, 60,
+     fun() ->
+             Pids = sampler_load:start([arith, nif]),
+             H = run("profile-997 { @ = count(); }"),
+             Before = cpu_time(),
+             wait_for(H, 1000),
+             Cpu = cpu_time() - Before,
+             ok = erltrace:stop(H),
+             sampler_load:stop(Pids),
+             {ok, [{_, count, [], N}]} = erltrace:aggregations(H),
+             erltrace:close(H),
+             ?assert(abs(N / 997 - Cpu) < 0.15 * Cpu, {N / 997, Cpu})
+     end}.
+
+%% Seconds, of the VM's schedulers.
+cpu_time() ->
+    {ok, Threads} = file:list_dir("/proc/self/task"),
+    lists:sum([time_of(T) || T <- Threads]) / 100.
+
+time_of(Thread) ->
+    case read("/proc/self/task/" ++ Thread ++ "/stat") of
+        {ok, Stat} ->
+            [Name, Rest] = string:split(Stat, ")", trailing),
+            case re:run(Name, "sched|dcpus|dios|dirty") of
+                nomatch -> 0;
+                _ ->
+                    F = string:lexemes(Rest, " "),
+                    list_to_integer(lists:nth(12, F)) + list_to_integer(lists:nth(13, F))
+            end;
+        _ -> 0
+    end.
+
+read(File) ->
+    case file:open(File, [read, raw]) of
+        {ok, F} ->
+            R = file:read(F, 10000),
+            file:close(F),
+            R;
+        Error -> Error
+    end.
+
+%% Scripts with different rates share the timers.
+rates_test_() ->
+    {timeout, 60,
+     fun() ->
+             Pids = sampler_load:start([arith, nif]),
+             Hs = [A, B] = [run(["profile-", R, " { @[erlsched > 0] = count(); }"]) || R <- ["97", "970"]],
+             wait_for(A, 200),
+             [ok = erltrace:stop(H) || H <- Hs],
+             sampler_load:stop(Pids),
+             [NA, NB] = [begin {ok, [{_, count, [1], N}]} = erltrace:aggregations(H), N end || H <- [A, B]],
+             [erltrace:close(H) || H <- Hs],
+             ?assert(abs(NB / NA - 10) < 1.5, {NA, NB})
+     end}.
+
+%% ---- life ------------------------------------------------------------------------------------
+
+often_test_() ->
+    {timeout, 300, fun often/0}.
+
+often() ->
+    Pids = sampler_load:start([arith, gc, dirty]),
+    Timers = timers(),
+    [begin
+         H = run("profile-997 { @[ustack()] = count(); }"),
+         I rem 10 =:= 0 andalso wait_for(H, 1),
+         I rem 3 =:= 0 orelse erltrace:stop(H), % or closed while it runs
+         erltrace:close(H)
+     end || I <- lists:seq(1, 1000)],
+    ?assertEqual(Timers, timers()),
+    ?assert(lists:all(fun is_process_alive/1, maps:keys(Pids))),
+    sampler_load:stop(Pids).
+
+timers() ->
+    case file:read_file("/proc/self/timers") of
+        {ok, Text} -> length(binary:matches(Text, <<"ID:">>));
+        _ -> unknown
+    end.
+
+%% A ring that nobody reads is full at some time: what is lost is counted, and told.
+drops_test_() ->
+    {timeout, 60,
+     fun() ->
+             Pids = sampler_load:start([arith, nif]),
+             H = run("profile-997 { @ = count(); }"),
+             ok = erltrace_nif:sampling({hold, 1}),
+             fill(200),
+             ok = erltrace_nif:sampling({hold, 0}),
+             wait_for(H, 1),
+             ok = erltrace:stop(H),
+             sampler_load:stop(Pids),
+             {_, Items} = consume_all(H, []),
+             erltrace:close(H),
+             ?assert(lists:any(fun({drop, D}) -> is_samples(D); (_) -> false end, Items), Items)
+     end}.
+
+fill(0) -> ok;
+fill(N) -> _ = erltrace_nif:sampling({forge, 1000}), receive after 5 -> ok end, fill(N - 1).
+
+is_samples(Drop) -> binary:match(iolist_to_binary(io_lib:format("~p", [Drop])), <<"sample drop">>) =/= nomatch.
+
+consume_all(H, Acc) ->
+    case erltrace:consume(H) of
+        {ok, []} -> {ok, Acc};
+        {ok, Items} -> consume_all(H, Acc ++ Items);
+        {done, Items} -> {done, Acc ++ Items};
+        {error, _} -> {ok, Acc}
+    end.
+
+%% ---- the library goes, comes, is not alone ---------------------------------------------------
+
+in_nodes_test_() ->
+    [{timeout, 120, {atom_to_list(T), fun() -> in_node(T) end}} || T <- [unload_in_node, second_in_node]].
+
+in_node(Test) ->
+    Pa = lists:append([["-pa", filename:dirname(code:which(M))] || M <- [erltrace, ?MODULE]]),
+    {ok, Peer, _} = peer:start_link(#{connection => standard_io, args => Pa}),
+    try peer:call(Peer, ?MODULE, Test, [Pa], 100000)
+    after peer:stop(Peer)
+    end.
+
+sample_a_bit() ->
+    Pids = sampler_load:start([arith]),
+    H = run("profile-997 { @[ustack()] = count(); }"),
+    wait_for(H, 20),
+    ok = erltrace:stop(H),
+    erltrace:close(H),
+    sampler_load:stop(Pids).
+
+ignored(Signal) ->
+    {ok, Status} = read("/proc/self/status"),
+    {match, [Mask]} = re:run(Status, "SigIgn:\\s*([0-9a-f]+)", [{capture, all_but_first, list}]),
+    list_to_integer(Mask, 16) bsr (Signal - 1) band 1 =:= 1.
+
+%% When nobody has the library any more its signal is ignored: by default it would end the node.
+unload_in_node(_) ->
+    false = ignored(27),
+    sample_a_bit(),
+    false = ignored(27),
+    unload(),
+    true = ignored(27),
+    _ = os:cmd("kill -PROF " ++ os:getpid()),
+    {module, erltrace_nif} = code:ensure_loaded(erltrace_nif),
+    sample_a_bit(),
+    true = lists:member(erltrace_nif, erlang:loaded()).
+
+unload() ->
+    erlang:garbage_collect(),
+    true = code:delete(erltrace_nif),
+    code:purge(erltrace_nif),
+    _ = code:purge(erltrace_nif).
+
+%% Another file is another library: it samples after the first, and while that is still there.
+second_in_node(_) ->
+    sample_a_bit(),
+    {file, File} = {file, code:which(erltrace_nif)},
+    So = filename:join([filename:dirname(File), "..", "priv", "erltrace.so"]),
+    Copy = "/tmp/sampler_second_" ++ os:getpid(),
+    {ok, _} = file:copy(So, Copy ++ ".so"),
+    application:set_env(erltrace, library, Copy),
+    {module, _} = code:load_file(erltrace_nif),
+    sample_a_bit(),
+    code:purge(erltrace_nif),
+    sample_a_bit(),
+    file:delete(Copy ++ ".so").
+
+%% Only for a node whose signals are somebody else's: test/node/sampling.sh.
+taken_in_node(Answer) ->
+    Answer = erltrace_sampling:available().
+
+%% ---- the finder ------------------------------------------------------------------------------
+
+%% Whichever word it reads is another one: either it refuses, or that word does not matter.
+finder_test_() ->
+    {timeout, 300, fun finder/0}.
+
+finder() ->
+    ok = erltrace_sampling:available(),
+    ok = erltrace_nif:sampling({flip, 0}),
+    ok = erltrace_sampling:find(),
+    {Facts, N} = erltrace_nif:sampling(facts),
+    ?assert(N > 500),
+    Answers = [begin
+                   ok = erltrace_nif:sampling({flip, I}),
+                   R = erltrace_sampling:find(),
+                   {F, _} = erltrace_nif:sampling(facts),
+                   ?assert(R =/= ok orelse F =:= Facts, {I, R}),
+                   R
+               end || I <- lists:seq(1, N, 5)],
+    ok = erltrace_nif:sampling({flip, 0}),
+    ok = erltrace_sampling:find(),
+    ok = erltrace_nif:sampling(passed),
+    ?assert(length(lists:usort(Answers)) > 4, lists:usort(Answers)).

@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# profile-N in a node, as any user: the stacks of what the schedulers run; what is told where it is
+# not possible. (test/erl/sampler_tests.erl: that they are right.) The last line is "N passed, N failed".
+
+# shellcheck source=test/lib/nodelib.sh
+. "$(dirname "$0")/../lib/nodelib.sh"
+nodes_begin 120
+busy='spawn(fun() -> register(busy, self()), (fun G() -> [erlang:phash2({N, lists:seq(1, 100)}) || N <- lists:seq(1, 100)], G() end)() end).'
+
+start nodes
+at nodes "$busy" >/dev/null
+timeout 30 erltrace -N nodes -qn 'profile-97 { @[ustack()] = count(); } profile-97 /erlname == "busy"/ { @s[erlstate] = count(); n++; } tick-100ms /n > 100/ { exit(0); }' >o 2>e
+is 'it ends' 0 $?
+is 'nothing is said' '' "$(cat e)"
+has 'a BIF is the newest frame of its caller' '^ +erlang:phash2/1$'
+has 'the interpreter of funs is below' '^ +erl_eval:'
+has 'what it was at' '^ +bif +[1-9]'
+has 'and Erlang code' '^ +erlang +[1-9]'
+
+timeout 30 erltrace -N nodes -qn 'profile-wall-97 /erlstate == "waiting"/ { @[erlname, ustack()] = count(); } tick-2s { exit(0); }' >o 2>e
+is 'profile-wall-N ends' 0 $?
+has 'a process that waits' '^ +gen_server:loop/7'
+is 'profile-wall-N says nothing else' '' "$(cat e)"
+
+erltrace -qn 'profile-wall-97 { @[ustack()] = count(); }' >o 2>e
+is 'profile-wall-N needs a node' 1 $?
+ok 'which is told' grep -q 'say which (-N NODE)' e
+
+# The node's settings forbid it: that is an error, not an empty result.
+for setting in sampling vm_internals; do
+	start "no_$setting" -erltrace $setting false
+	timeout 30 erltrace -N "no_$setting" -qn 'profile-97 { @[ustack()] = count(); }' >o 2>e
+	is "$setting: exit" 1 $?
+	ok "$setting: why" grep -q "cannot be seen in this node: the node's setting $setting is false" e
+	timeout 30 erltrace -N "no_$setting" -qn 'profile-97 { n++; } tick-100ms /n > 3/ { exit(0); }' >o 2>e
+	is "$setting: without looking at what it interrupts it fires" 0 $?
+done
+
+timeout 30 erltrace -N nodes -qn 'tick-10ms { @[ustack()] = count(); }' >o 2>e
+is 'a tick interrupts nothing' 1 $?
+ok 'profile-N is told of' grep -q 'profile-N can: profile-97' e
+
+# Without any privilege: the node and the command belong to nobody.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	mkdir -m 777 "$tmp/nobody"
+	chmod 755 "$tmp"
+	cp -r "$ebin" "$(dirname "$ebin")/priv" "$tmp/nobody/" 2>/dev/null
+	cp "$(command -v erltrace)" "$tmp/nobody/"
+	chmod -R a+rX "$tmp/nobody"
+	setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs --inh-caps=-all \
+		--bounding-set=-all env HOME="$tmp/nobody" erl -noshell -pa "$tmp/nobody/ebin" -eval '
+		spawn(fun G() -> lists:sort(lists:seq(1, 500)), G() end),
+		{ok, H} = erltrace:open(),
+		ok = erltrace:compile(H, "profile-97 { @[erlstate, ustack()] = count(); n++; } tick-50ms /n > 50/ { exit(0); }"),
+		ok = erltrace:go(H),
+		(fun W() -> case erltrace:status(H) of {ok, #{running := false}} -> ok; _ -> receive after 20 -> W() end end end)(),
+		{ok, A} = erltrace:aggregations(H),
+		io:format("~0tp~n", [[F || {_, _, [_, F], _} <- A, F =/= []]]), halt().' >o 2>e </dev/null
+	is 'as nobody: exit' 0 $?
+	ok 'as nobody: stacks' grep -q 'lists:' o
+fi
+
+finish
