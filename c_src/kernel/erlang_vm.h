@@ -43,7 +43,7 @@ struct k_erlang {
 	uint32_t offheap; /* a process, in what copying is given */
 };
 
-/* An Erlang VM, and how its threads tell what process they run: vm_threads.c. */
+/* An Erlang VM, and how its threads tell what process they run: vm_schedulers.c. */
 #define K_VMS 16
 struct k_vm {
 	uint32_t pid;

@@ -17,7 +17,7 @@
 #include "symbols/elf.h"
 #include "symbols/vm.h"
 #include "vm_stacks.h"
-#include "vm_threads.h"
+#include "vm_schedulers.h"
 
 enum {
 	SLOTS = 512,  /* of the table of processes that are looked at */
@@ -126,7 +126,7 @@ static bool has_frames(const struct vm *vm)
 static const char *look_at(int pid, struct k_vm_stacks *s)
 {
 	struct vm *vm = vm_open(pid);
-	struct vm_threads threads;
+	struct vm_schedulers threads;
 	const char *why;
 
 	if (vm == NULL)
@@ -135,7 +135,7 @@ static const char *look_at(int pid, struct k_vm_stacks *s)
 	why = vm_refusal(vm);
 	if (why == NULL && !find_words(vm, s))
 		why = "its processes were not found";
-	if (why == NULL && !vm_threads_find(vm, pid, &threads))
+	if (why == NULL && !vm_schedulers_find(vm, pid, &threads))
 		why = "none of its schedulers tells what process it runs";
 	if (why == NULL) {
 		s->scheduler = threads.scheduler;
