@@ -8,7 +8,7 @@
  * In the command, profile-N fires in the kernel (kernel/sampler.c) if one of its clauses reads
  * something about the interrupted task (pid, execname, arg0, stack() and the like), or if the
  * script has other probes of the kernel: it then samples whatever runs on each CPU. Inside a node
- * such a clause samples the schedulers (beam/sampler.c), and profile-wall-N the processes.
+ * such a clause samples the schedulers (beam/sampler_fire.c), and profile-wall-N the processes.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -30,6 +30,7 @@
 #include "prog/builtins.h"
 #include "prog/erlang_has.h"
 #include "prog/prog.h"
+#include "period.h"
 
 #define LEAST 200000ULL /* ns: the machine would do little else */
 #define SEC   1000000000ULL
@@ -70,41 +71,14 @@ struct profile {
 
 /* ---- names ---------------------------------------------------------------------------- */
 
-static const struct unit {
-	const char *name;
-	uint64_t ns; /* 0: a frequency */
-} units[] = {{"", 0}, {"hz", 0}, {"ns", 1}, {"nsec", 1}, {"us", 1000}, {"usec", 1000},
-	{"ms", 1000000}, {"msec", 1000000}, {"s", SEC}, {"sec", SEC}, {"m", 60 * SEC},
-	{"min", 60 * SEC}, {"h", 3600 * SEC}, {"hour", 3600 * SEC}, {"d", 86400 * SEC},
-	{"day", 86400 * SEC}};
-
 /* The period in ns that a name means; 0: it is not such a name, or the period is 0. */
 static uint64_t period_of(const char *name, bool *tick, bool *wall)
 {
-	const char *p;
-	uint64_t n = 0;
-
 	*tick = strncmp(name, "tick-", 5) == 0;
 	if (!*tick && strncmp(name, "profile-", 8) != 0)
 		return 0;
 	*wall = strncmp(name, "profile-wall-", 13) == 0;
-	p = *wall ? name + 13 : strchr(name, '-') + 1;
-	if (*p < '0' || *p > '9')
-		return 0;
-	for (; *p >= '0' && *p <= '9'; p++)
-		if (__builtin_mul_overflow(n, 10, &n) ||
-			__builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
-			return 0;
-	for (unsigned i = 0; i < sizeof(units) / sizeof(*units) && n != 0; i++) {
-		if (strcmp(units[i].name, p) != 0)
-			continue;
-		if (units[i].ns == 0)
-			return n > SEC ? 1 : SEC / n;
-		if (__builtin_mul_overflow(n, units[i].ns, &n) || n > INT64_MAX / 2)
-			return 0;
-		return n;
-	}
-	return 0;
+	return et_period(*wall ? name + 13 : strchr(name, '-') + 1);
 }
 
 static int add(struct en *en, struct profile *pr, const char *name, struct et_error *e)
