@@ -344,6 +344,7 @@ static bool is_harmless(const struct et_optdef *d, int i, uint64_t v)
 	case OPT_WATCHDOG: return v != 0 && v <= d->def;
 	case OPT_MAXRATE:
 	case OPT_MAXWORK:
+	case OPT_STATEBUDGET:
 	case OPT_SILENCE: return v != 0 && v <= d->def;
 	case OPT_WATCHTIME:
 	case OPT_MAXTHREADS:
@@ -379,6 +380,7 @@ static bool loosens(const struct et_options *o, int i, uint64_t v)
 	case OPT_MAXRATE:
 	case OPT_MAXWORK:
 	case OPT_SILENCE:
+	case OPT_STATEBUDGET:
 	case OPT_WATCHDOG:
 	case OPT_WATCHTIME: return o->val[i] != 0 && (v == 0 || v > o->val[i]);
 	case OPT_CALLS: return o->val[i] == CALLS_TRACED && v != CALLS_TRACED;

@@ -19,6 +19,7 @@
                  counters :: erltrace_counters:counters() | undefined,
                  monitor :: pid() | undefined,
                  wall :: pid() | undefined,        % for profile-wall-N
+                 state :: erltrace_state:walker() | undefined, % for the provider state
                  missing = <<>> :: binary(),       % which probes cannot fire here, and why
                  rearm :: erltrace_rearm:rearm() | undefined,
                  layout :: ok | names | undefined,
@@ -94,7 +95,8 @@ start_monitor(Number, Needs, Known, A) ->
         {ok, Monitor, Missing} ->
             Wall = erltrace_wall:start(Number, self(), Needs),
             {ok, start_rearm(Needs, Known, A#arming{monitor = Monitor, missing = Missing,
-                                                    wall = Wall})};
+                                                    wall = Wall,
+                                                    state = erltrace_state:start(Number, Needs)})};
         Error ->
             erltrace_fastcalls:disarm(A#arming.fast),
             erltrace_vm:disarm(A#arming.armed),
@@ -144,6 +146,7 @@ disarm(#arming{nif = Nif, armed = Armed, fast = Fast, calls = Calls, monitor = M
     _ = erltrace_calls:is_fast(Calls) andalso (catch erltrace_nif:set_calls(Nif, traced)),
     A1 = uncount(A),
     erltrace_wall:stop(A#arming.wall),
+    erltrace_state:stop(A#arming.state),
     erltrace_monitor:stop(Monitor),
     erltrace_fastcalls:disarm(Fast),
     erltrace_vm:disarm(Armed),
@@ -216,5 +219,6 @@ about(#arming{armed = Armed, fast = Fast, counters = Counters, layout = Layout} 
       calls => erltrace_calls:about(A#arming.calls, NFast, proplists:get_value(functions, What, 0),
                                     proplists:get_value(counted, Counted, 0)),
       counted => Counted,
+      things => erltrace_state:about(A#arming.state),
       returns_by => case Layout of ok -> stack; Other -> Other end,
       stacks => case A#arming.stacks of true -> erltrace_code:about(); false -> undefined end}.

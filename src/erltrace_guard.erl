@@ -3,7 +3,8 @@
 %% @doc The guard of a command that traces this node. It monitors the command's connection and the
 %% worker (erltrace_agent). When the command goes away, in whatever way, the guard kills the worker,
 %% and the handle ends with it. When worker and handle have ended the guard tells the command that
-%% all is done, and ends. (The modules that the command brought stay until then: erltrace_keeper.)
+%% all is done, and ends. (The modules that the command brought stay until then: erltrace_keeper.) The
+%% guard starts the handle, for the worker: so there is none that it does not know of.
 %%
 %% The guard also ends the tracing when the command is silent: suspended, or blocked because nobody
 %% reads its output. The command sends `alive' each second.
@@ -16,7 +17,8 @@
 -module(erltrace_guard).
 -behaviour(gen_server).
 -export([start/3]).
--export([init/1, handle_call/3, handle_cast/2, handle_info/2, code_change/3, format_status/1]).
+-export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, code_change/3,
+         format_status/1]).
 
 -define(BEAT, 1000).        % ms between two checks of the command
 -define(SILENCE, 30000).    % ms without a message: the command does not read any more
@@ -43,7 +45,7 @@
 start(Command, Connection, Spec) ->
     gen_server:start_monitor(?MODULE, {Command, Connection, Spec}, []).
 
--spec init({pid(), port() | pid(), erltrace_agent:spec()}) -> {ok, #st{}}.
+-spec init({pid(), port() | pid(), erltrace_agent:spec()}) -> {ok, #st{}, {continue, handle}}.
 init({Command, Connection, Spec}) ->
     process_flag(sensitive, true),
     process_flag(priority, high),
@@ -53,7 +55,18 @@ init({Command, Connection, Spec}) ->
     {ok, {Worker, Mon}} = erltrace_agent:start_worker(Command, self(), Spec),
     erlang:send_after(?BEAT, self(), beat),
     {ok, #st{command = Command, connection = Connection, up = Up, worker = Worker, mon = Mon,
-             heard = now_ms(), silence = proplists:get_value(silence, Spec, ?SILENCE)}}.
+             heard = now_ms(), silence = proplists:get_value(silence, Spec, ?SILENCE)},
+     {continue, handle}}.
+
+%% Before any message of the command is read.
+-spec handle_continue(handle, #st{}) -> {noreply, #st{}}.
+handle_continue(handle, #st{worker = Worker} = St) ->
+    Started = erltrace_handle:start(Worker),
+    Worker ! {handle, Started},
+    case Started of
+        {ok, Pid} -> {noreply, St#st{handle = erlang:monitor(process, Pid)}};
+        {error, _} -> {noreply, St}
+    end.
 
 -spec handle_call(term(), gen_server:from(), #st{}) -> {reply, {error, unknown}, #st{}}.
 handle_call(_, _, St) ->
@@ -64,8 +77,6 @@ handle_cast(_, St) ->
     {noreply, St}.
 
 -spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
-handle_info({handle, Pid}, St) ->
-    {noreply, St#st{handle = erlang:monitor(process, Pid)}};
 handle_info({calls, Way}, St) ->
     {noreply, St#st{fast = Way =:= fast}};
 handle_info({'DOWN', Up, _, _, _}, #st{up = Up} = St) ->

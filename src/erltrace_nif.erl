@@ -216,7 +216,7 @@ fastcalls(_) -> erlang:nif_error(not_loaded).
 
 %% profile-N inside the node: the steps of the check, and of the self-test; is it needed?
 -spec sampling(atom() | {atom(), term()}) ->
-          ok | undefined | [tuple()] | {refused, binary()} | {binary(), non_neg_integer()}.
+          ok | undefined | [tuple()] | map() | {refused, binary()} | {binary(), non_neg_integer()}.
 sampling(_) -> erlang:nif_error(not_loaded).
 
 -spec sampling_dirty(dirty | {burn, non_neg_integer()}) -> ok | {refused, binary()}.
@@ -229,6 +229,11 @@ samples(_) -> erlang:nif_error(not_loaded).
            [{pid(), Weight :: non_neg_integer(), State :: atom(), Name :: atom() | [], [mfa()]}]) ->
           boolean().
 wall(_, _, _) -> erlang:nif_error(not_loaded).
+
+%% @doc Fire a probe of the provider state once for each row: `{Process, Value, ...}'. Is the script
+%% still running?
+-spec state(pos_integer(), Probe :: non_neg_integer(), Rows :: [tuple()]) -> boolean().
+state(_, _, _) -> erlang:nif_error(not_loaded).
 
 -spec session(pos_integer(), non_neg_integer()) -> ok.
 session(_, _) -> erlang:nif_error(not_loaded).

@@ -13,7 +13,7 @@
 -type answer() :: ok | {refused, Why :: binary()}.
 
 -define(ENOUGH, 3).   % right samples of each kind
--define(WAIT, 10000). % ms until these must have come
+-define(WAIT, 20000). % ms until these must have come
 
 %% @doc Can samples be taken in this node?
 -spec available() -> answer().
@@ -43,8 +43,11 @@ known(undefined) ->
         {'DOWN', M, process, P, Why} ->
             refuse(io_lib:format("the test ended with ~0P", [Why, 20]))
     end;
-known(Known) ->
-    Known.
+known(ok) ->
+    _ = code(), % samples come before the script is armed
+    ok;
+known(Refused) ->
+    Refused.
 
 %% One at a time: the name is a lock.
 first_look() ->
@@ -64,7 +67,7 @@ first_look() ->
 look() ->
     Layout = erltrace_vm:layout(),
     _ = erltrace_names:layout(),
-    case all_ok([fun() -> layout(Layout) end, fun find/0, fun self_test/0]) of
+    case all_ok([fun() -> layout(Layout) end, fun code/0, fun find/0, fun self_test/0]) of
         ok -> erltrace_nif:sampling(passed);
         {refused, Why} -> refuse(Why)
     end.
@@ -72,6 +75,12 @@ look() ->
 refuse(Why) ->
     _ = erltrace_nif:sampling({refuse, Why}),
     {refused, iolist_to_binary(Why)}.
+
+code() ->
+    case erltrace_code:prepare() of
+        known -> ok;
+        {refused, Why} -> {refused, iolist_to_binary(["the loaded code is not known: ", Why])}
+    end.
 
 layout(ok) -> ok;
 layout(names) -> {refused, <<"the layout of processes is not known">>}.
@@ -176,7 +185,7 @@ test_2(Kind) -> X = test_3(Kind), {X}.
 -spec test_3(erlang | bif | nif | dirty) -> {term()}.
 test_3(erlang) -> X = count(2000, 1), {X};
 test_3(bif) -> X = lists:member(none, list()), {X};
-test_3(nif) -> X = erltrace_nif:sampling({burn, 500}), {X};
+test_3(nif) -> X = erltrace_nif:sampling({burn, 500}), erlang:bump_reductions(2000), {X};
 test_3(dirty) -> X = erltrace_nif:sampling_dirty({burn, 2000}), {X}.
 
 count(0, X) -> X;

@@ -23,6 +23,7 @@
 
 struct beam_event;
 struct beam_ports;
+struct state_probe;
 
 struct beam_want { /* a description that may name functions */
 	char *mod, *fun, *name;
@@ -77,10 +78,13 @@ struct beam_handle {
 	struct beam_watchdog watchdog;
 	bool harmless;	   /* destructive actions are forbidden in this node */
 	bool unflagged;	   /* events of its functions come without trace flags of processes */
-	bool samples;	   /* profile-N reads what it interrupts (sampler.c) ... */
+	bool samples;	   /* profile-N reads what it interrupts (sampler_fire.c) ... */
 	bool sampled_stacks; /* ... and its stacks */
+	_Atomic bool told; /* needs() has been called: what samples ask for is there */
 	struct beam_wall walls[BEAM_WALLS];
 	unsigned nwalls;
+	struct state_probe *states; /* probes of the provider state, by their numbers; or NULL */
+	unsigned nstates;
 	struct beam_sweep sweep;
 	ErlNifMutex *lock; /* one caller at a time */
 	struct beam_want *wants;

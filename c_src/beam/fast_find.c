@@ -385,6 +385,29 @@ uintptr_t fast_find_bif_return(uintptr_t near, uint8_t stop)
 	return p != NULL ? (uintptr_t)(p + 2) : 0;
 }
 
+uintptr_t fast_find_like(uintptr_t ret)
+{
+	const struct mapping *m;
+	uintptr_t from, to, hit = 0;
+	uint16_t code[2 + 4 + 64] = {0xff, 0x15, ANY, ANY, ANY, ANY};
+	struct fast_found f;
+
+	if (!read_maps(&f) || (m = in_jit((const void *)ret)) == NULL)
+		return 0;
+	from = ret - m->from > AROUND ? ret - AROUND : m->from;
+	to = m->to - ret > AROUND ? ret + AROUND : m->to;
+	for (unsigned i = 6; i < LENGTH(code); i++)
+		code[i] = byte((const uint8_t *)ret + i - 6);
+	for (uintptr_t at = from; at + LENGTH(code) < to; at++) {
+		if (*(const uint8_t *)at != 0xff || at + 6 == ret || !IS_CODE((const uint8_t *)at, code))
+			continue;
+		if (hit != 0)
+			return 0;
+		hit = at + 6;
+	}
+	return hit;
+}
+
 /* ---- processes ------------------------------------------------------------------------- */
 
 static char *process(ErlNifEnv *env)

@@ -38,6 +38,8 @@ bool fast_find_words(struct fast_found *f);
  * or several. stop: offset of a process's stack pointer. */
 uintptr_t fast_find_gc_return(uintptr_t near);
 uintptr_t fast_find_bif_return(uintptr_t near, uint8_t stop);
+/* The only other address after a call where the code goes on as here; 0: none, or several. */
+uintptr_t fast_find_like(uintptr_t ret);
 
 /* For tests: the n-th byte that is read from now on is another; 0: none. How many were read. */
 void fast_find_flip(uint64_t n);

@@ -24,6 +24,7 @@
 #include "ports.h"
 #include "sampler.h"
 #include "store.h"
+#include "things.h"
 #include "tracer.h"
 #include "user.h"
 
@@ -111,6 +112,7 @@ static void close_handle(struct beam_handle *b)
 	free(b->user);
 	free(b->warnings);
 	free(b->ports);
+	things_free(b);
 	b->wants = NULL;
 	b->user = NULL;
 	b->ports = NULL;
@@ -432,6 +434,7 @@ ERL_NIF_TERM nif_needs(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (!enif_get_uint64(env, argv[2], &limit))
 		limit = 0;
 	list = beam_needs(b, env, limit);
+	atomic_store(&b->told, true);
 	if (enif_is_list(env, list)) /* all is set up: the tracer of other handles may call */
 		beam_set_live(b, true);
 	count_user(b, beam_user_enabled(b));

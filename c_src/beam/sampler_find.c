@@ -14,6 +14,8 @@
  *   the oldest word	   of the stack, the same in every process
  *   a BIF		   the only call of the JIT's shared code through a register after which all of
  *			   the process is read anew; an export has its module, function and arity
+ *   a slow BIF		   the only other call after which the code is the same as after a NIF's; if there
+ *			   is none these BIFs have no names
  *   garbage collection	   as fast_find.c finds it
  *
  * and a signal handler must find room on the alternate stack of the schedulers. In the end samples are
@@ -245,6 +247,7 @@ static bool look_at_code(void)
 		return no("no call of the garbage collector as known, or several");
 	if (found.ret_bif == 0)
 		return no("no call of BIFs as known, or several");
+	found.ret_slow_bif = fast_find_like(found.ret_nif);
 	sampler_facts = found;
 	return true;
 }
@@ -387,6 +390,25 @@ static ERL_NIF_TERM step_with(ErlNifEnv *env, const char *step, const ERL_NIF_TE
 	return atom_ok;
 }
 
+/* #{signal, threads, drops}: the latter of all scripts so far */
+static ERL_NIF_TERM about(ErlNifEnv *env)
+{
+	ERL_NIF_TERM map = enif_make_new_map(env);
+	uint64_t drops = 0;
+
+	for (unsigned i = 0; i < atomic_load(&sampler_nthreads); i++)
+		drops += atomic_load(&sampler_threads[i]->drops);
+	if (!sampler_known())
+		return enif_make_tuple2(env, enif_make_atom(env, "refused"),
+			text_term(env, sampler_refusal()));
+	enif_make_map_put(env, map, enif_make_atom(env, "signal"),
+		enif_make_int(env, sampler_signal()), &map);
+	enif_make_map_put(env, map, enif_make_atom(env, "threads"),
+		enif_make_uint(env, atomic_load(&sampler_nthreads)), &map);
+	enif_make_map_put(env, map, enif_make_atom(env, "drops"), enif_make_uint64(env, drops), &map);
+	return map;
+}
+
 /*
  * sampling(Step): start, {scheduler, N}, {export, Fun}, sampling_dirty(dirty), code look for what is
  * needed; test_start, test_read, test_stop are the self-test; passed, {refuse, Why} its result; get it,
@@ -419,6 +441,8 @@ ERL_NIF_TERM nif_sampling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		atomic_store_explicit(&known, true, memory_order_release);
 	} else if (strcmp(step, "get") == 0) {
 		return sampler_known() ? atom_ok : why[0] != '\0' ? done(env, false) : atom_undefined;
+	} else if (strcmp(step, "about") == 0) {
+		return about(env);
 	} else if (strcmp(step, "facts") == 0) { /* for tests */
 		ERL_NIF_TERM facts;
 

@@ -84,7 +84,7 @@ const char *sampler_state(const struct sampler_head *h)
 			return "vm";
 		if (h->called == sampler_facts.ret_nif)
 			return "nif";
-		if (h->called == sampler_facts.ret_bif)
+		if (h->called == sampler_facts.ret_bif || h->called == sampler_facts.ret_slow_bif)
 			return "bif";
 		if (h->called == sampler_facts.ret_gc)
 			return "gc";

@@ -3,7 +3,7 @@
  * The signal handler of the sampler. It runs on a scheduler's alternate stack, wherever the thread
  * was: in code of the JIT, in the VM, in a NIF, in a system call. So it calls nothing but the system,
  * takes no lock, allocates nothing, leaves errno as it was, and does a bounded amount of work: it
- * writes one sample into the ring of its thread. sampler.c reads the rings.
+ * writes one sample into the ring of its thread. sampler_fire.c reads the rings.
  *
  * A process's own words and its stack are read by process_vm_readv(): while a thread is in C code,
  * a garbage collection may be about to move or free them. What is read is a guess, then: every word
@@ -64,6 +64,13 @@ void sampler_set_ranges(const struct sampler_ranges *r)
 	unsigned next = !atomic_load(&in_use);
 
 	ranges[next] = *r;
+	ranges[next].all = (struct sampler_range){UINTPTR_MAX, 0};
+	for (unsigned i = 0; i < r->n; i++) {
+		struct sampler_range *all = &ranges[next].all;
+
+		all->from = r->of[i].from < all->from ? r->of[i].from : all->from;
+		all->to = r->of[i].to > all->to ? r->of[i].to : all->to;
+	}
 	atomic_store(&in_use, next);
 }
 
@@ -71,6 +78,8 @@ size_t sampler_code(uintptr_t at)
 {
 	const struct sampler_ranges *r = &ranges[atomic_load_explicit(&in_use, memory_order_acquire)];
 
+	if (at < r->all.from || at >= r->all.to) /* most words of a stack */
+		return 0;
 	for (unsigned i = 0; i < r->n && i < SAMPLER_RANGES; i++)
 		if (at >= r->of[i].from && at < r->of[i].to)
 			return r->of[i].to - at;
@@ -194,7 +203,8 @@ static uintptr_t look_at_c(
 	h->raw = 3;
 	if (at->sp < (uintptr_t)top)
 		h->called = ret;
-	if (h->called != 0 && h->called == sampler_facts.ret_nif)
+	if (h->called != 0 &&
+		(h->called == sampler_facts.ret_nif || h->called == sampler_facts.ret_slow_bif))
 		read_mfa(h, proc[sampler_facts.current]);
 	else if (h->called != 0 && h->called == sampler_facts.ret_bif && top[2] != 0)
 		read_mfa(h, top[2] + sampler_facts.export * sizeof(uintptr_t));
@@ -247,9 +257,7 @@ static size_t look(struct sampler_thread *t, const uintptr_t *data, const struct
 /* A word that may be a return address: aligned, as those of calls in Erlang are; or a fragment's. */
 static bool may_return(uintptr_t w, bool raw)
 {
-	if (w % 4 != 0 && !(raw && (w & 15) != 15 && (w & 15) != 11))
-		return false;
-	return sampler_code(w) != 0;
+	return (w % 4 == 0 || raw) && sampler_code(w) != 0;
 }
 
 static void put(struct sampler_thread *t, const struct sampler_head *h, size_t nstack, uint64_t head)

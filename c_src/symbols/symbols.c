@@ -174,6 +174,8 @@ static int open_file(const struct sy_file *f)
 	struct stat st;
 	int fd;
 
+	if (f->path[0] != '/')
+		return -1;
 	if (f->pid != 0) {
 		fd = fi_open_in(f->pid, f->path);
 		if (fd >= 0)
@@ -231,20 +233,25 @@ static struct sy_file *file_of(struct sy *sy, int pid, const char *path, const c
 	return f;
 }
 
-/* start-end permissions offset device inode path; anonymous memory may have any name */
+/*
+ * start-end permissions offset device inode path; anonymous memory may have any name. The kernel's
+ * own code in each process is like a file without a path.
+ */
 static void add_map(struct sy *sy, struct sy_space *p, char *line)
 {
 	char dev[32], inode[32], id[72];
 	uint64_t start, end, off;
 	struct sy_map *maps;
-	char *path = strchr(line, '/');
+	char *path = strpbrk(line, "/[");
 
 	if (path == NULL ||
 		sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %31s %31s", &start, &end,
 			&off, dev, inode) != 5 ||
-		strcmp(inode, "0") == 0 || p->nmaps >= MAX_MAPS)
+		p->nmaps >= MAX_MAPS)
 		return;
 	path[strcspn(path, "\n")] = '\0';
+	if (strcmp(inode, "0") == 0 && strcmp(path, "[vdso]") != 0)
+		return;
 	if ((p->nmaps & (p->nmaps - 1)) == 0) {
 		maps = realloc(p->maps, (p->nmaps ? p->nmaps * 2 : 1) * sizeof(*maps));
 		if (maps == NULL)
@@ -497,7 +504,8 @@ static void resolve(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, 
 		*start -= off;
 		return;
 	}
-	mod = strrchr(m->file->path, '/') + 1;
+	mod = strrchr(m->file->path, '/');
+	mod = mod != NULL ? mod + 1 : m->file->path;
 	if (form == SY_MOD) {
 		snprintf(buf, size, "%s", mod);
 		*start -= from_first(p, m, addr);

@@ -24,7 +24,9 @@ enum {
 	LINE_TABLE = 9, /* the word of a module's header that points to it */
 	KNOWN = 4096,	/* frames that are remembered: a power of two */
 	MAX_CODE = 4096, /* mappings */
+	MAX_PATH = 4096,
 };
+enum { LIST = 1, SMALL = 15, NIL = 0x3b }; /* terms: tags, and the empty list */
 
 struct function {
 	struct vm_range module, code;
@@ -216,26 +218,47 @@ static bool find_line(
 	return false;
 }
 
-/* The name of a file: that of the module, unless the source says otherwise. */
+static size_t put_utf8(char *to, uint32_t c)
+{
+	if (c < 0x80) {
+		to[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		to[0] = (char)(0xc0 | c >> 6);
+		to[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		to[0] = (char)(0xe0 | c >> 12);
+		to[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		to[2] = (char)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	to[0] = (char)(0xf0 | c >> 18);
+	to[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	to[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	to[3] = (char)(0x80 | (c & 0x3f));
+	return 4;
+}
+
+/* The name of a file, a string of Erlang's: a list of characters. Of a path it is the last part. */
 static bool file_text(
 	const struct vm *vm, const struct function *f, uint32_t file, char *buf, size_t size)
 {
-	uint64_t table = word(vm, f->module.start + 8 * LINE_TABLE), name;
-	char *slash;
+	uint64_t table = word(vm, f->module.start + 8 * LINE_TABLE);
+	uint64_t list = word(vm, word(vm, table) + 8 * (uint64_t)file), cell[2];
+	size_t n = 0;
 
-	if (file == 0) {
-		if (size < 8 || !vm_atom_text(vm, &vm->tables.atoms, f->mfa[0] >> 6, buf, size - 4))
+	for (unsigned i = 0; i < MAX_PATH && (list & 3) == LIST && n + 5 < size; i++) {
+		if (!vm_read(vm, list - LIST, cell, sizeof(cell)) || (cell[0] & 15) != SMALL ||
+			cell[0] >> 4 > 0x10ffff)
 			return false;
-		strcat(buf, ".erl");
-		return true;
+		n = cell[0] >> 4 == '/' ? 0 : n + put_utf8(buf + n, (uint32_t)(cell[0] >> 4));
+		list = cell[1];
 	}
-	name = word(vm, word(vm, table) + 8 * (uint64_t)(file - 1));
-	if (!vm_is_atom(name) || !vm_atom_text(vm, &vm->tables.atoms, name >> 6, buf, size))
-		return false;
-	slash = strrchr(buf, '/');
-	if (slash != NULL)
-		memmove(buf, slash + 1, strlen(slash));
-	return true;
+	buf[n] = '\0';
+	return list == NIL && n > 0;
 }
 
 /* ---- text ----------------------------------------------------------------------------- */

@@ -108,8 +108,8 @@ scripts(A, B) ->
         receive {'DOWN', M, process, P, Why} -> normal = Why end,
         Want = calls_mix:expected(Plan, #{rounds => 10, seen => seen()}),
         [case {A, B} of
-             {fast, fast} -> same(Want, H);
-             _ -> entries(Want, calls_mix:counts(H))
+             {fast, fast} -> same(Want, H, unseen(come_and_go));
+             _ -> entries(Want, H, unseen(come_and_go))
          end || H <- Hs]
     end).
 
@@ -118,6 +118,23 @@ come_and_go(Way) ->
                   "erlang*:calls_mix_code:[abcf]*:function-return { @ = quantize(timestamp - self->t[arg2]); }"),
     ok = erltrace:close(H),
     receive stop -> ok after 1 -> come_and_go(Way) end.
+
+%% BIFs are still traced when another script has ended, which on OTP 27 takes that away from all.
+ended_session_test_() -> each_way(fun ended_session/1).
+
+ended_session(Way) ->
+    {module, _} = code:ensure_loaded(calls_mix_code),
+    with([Way], fun([H]) ->
+        ok = erltrace:close(open(Way, calls_mix:script())),
+        until_more(H, maps:get({e, adler32}, calls_mix:counts(H), 0), 500)
+    end).
+
+until_more(H, Before, Tries) ->
+    _ = erlang:adler32(calls_mix:id(<<"mix">>)),
+    case maps:get({e, adler32}, calls_mix:counts(H), 0) of
+        N when N > Before -> ok;
+        _ when Tries > 0 -> timer:sleep(20), until_more(H, Before, Tries - 1)
+    end.
 
 %% ---- other tools ------------------------------------------------------------------------------
 
@@ -159,7 +176,7 @@ tool_here(Way, Tool, Seed, Rounds) ->
         case Hidden orelse not claims(Tool) of
             true when Plain -> same(maps:filter(fun({W, _}, _) -> W =/= x andalso W =/= k end, Want), H);
             true -> same(Want, H, unseen(Tool));
-            false -> every_call(Way, Want, calls_mix:counts(H))
+            false -> every_call(Way, Want, H)
         end,
         Want
     after
@@ -168,21 +185,29 @@ tool_here(Way, Tool, Seed, Rounds) ->
     end.
 
 %% Before OTP 27 the VM forgets that it traces a BIF when anybody removes a pattern of any kind from
-%% all functions, as eprof does when its processes have ended.
+%% all functions, as eprof does when its processes have ended. OTP 27 does when a session ends: it is
+%% set again soon.
 unseen(eprof) -> [adler32 || before_27()];
+unseen(come_and_go) -> [adler32 || erlang:system_info(otp_release) =:= "27"];
 unseen(_) -> [].
 
 claims(Tool) -> lists:member(Tool, [dbg, eprof, call_time, return_to, return_trace, exception_trace]).
 
-every_call(Way, Want, Got) ->
-    entries(Want, Got),
+%% Every call is counted, and its end.
+every_call(Way, Want, H) ->
     Open = calls_mix:total([o] ++ [k || kills(Way) =:= untold], Want),
-    ?assertEqual(calls_mix:total([e], Got), calls_mix:total([r, x], Got) + Open).
+    until_same((entries(Want))#{open => Open},
+               fun() ->
+                       Got = calls_mix:counts(H),
+                       (entries(Got))#{open => calls_mix:total([e], Got) - calls_mix:total([r, x], Got)}
+               end, 250).
 
-entries(Want, Got) ->
-    Entries = fun(C) -> calls_mix:sum([#{F => N} || {{W, F}, N} <- maps:to_list(C),
-                                                    W =:= e orelse W =:= t]) end,
-    ?assertEqual([], differs(Entries(Want), Entries(Got))).
+entries(Want, H, But) ->
+    Of = fun(C) -> maps:without(But, entries(C)) end,
+    until_same(Of(Want), fun() -> Of(calls_mix:counts(H)) end, 250).
+
+entries(Counts) ->
+    calls_mix:sum([#{F => N} || {{W, F}, N} <- maps:to_list(Counts), W =:= e orelse W =:= t]).
 
 %% ---- exceptions -------------------------------------------------------------------------------
 

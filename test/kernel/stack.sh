@@ -105,7 +105,7 @@ fi
 
 fifo=/tmp/kst-$$
 mkfifo "${VM_ROOT:-}$fifo"
-run -n 'sched:::off-cpu /pid == $target && strstr(execname, "dirty") != NULL/ { ustack(); printf("1\n"); }'
+run -n 'sched:::off-cpu /pid == $target && (strstr(execname, "dirty") != NULL || strstr(execname, "erts_d") != NULL)/ { ustack(); printf("1\n"); }'
 at kst_a "put(r, element(2, kst:start({read, \"$fifo\"})))." >/dev/null
 ok 'it waits' holds o '^ +kst:a/1'
 echo x >"${VM_ROOT:-}$fifo"
