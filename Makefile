@@ -154,7 +154,7 @@ FUZZ_SRC := $(sort $(wildcard test/fuzz/*.c))
 PROMISE_SRC := $(sort $(wildcard test/promises/*.c))
 HOOK_SRC := $(sort $(wildcard test/hooks/*.c))
 BENCH_SRC := $(filter-out bench/null_%,$(sort $(wildcard bench/*.c)))
-D_LIBS := $(BUILD)/erlang.d $(sort $(wildcard c_src/d/lib/*.d))
+D_LIBS := $(BUILD)/erlang.d $(BUILD)/state.d $(sort $(wildcard c_src/d/lib/*.d))
 
 # The command reaches nodes where OTP's C library ei is there to link with (EI=: without). What is
 # left out has a file that says so.
@@ -238,6 +238,10 @@ endif
 $(BUILD)/erlang.d: c_src/erlang_probes.def tools/erlang-probes.awk
 	$(Q)mkdir -p $(@D)
 	$(Q)awk -f tools/erlang-probes.awk $< >$@
+
+$(BUILD)/state.d: c_src/state.def tools/state.awk
+	$(Q)mkdir -p $(@D)
+	$(Q)awk -f tools/state.awk $< >$@
 
 $(BUILD)/d_libs.inc: $(D_LIBS) tools/d-libs.awk
 	$(call say,GEN,$@)

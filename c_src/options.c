@@ -344,6 +344,7 @@ static bool is_harmless(const struct et_optdef *d, int i, uint64_t v)
 	case OPT_WATCHDOG: return v != 0 && v <= d->def;
 	case OPT_MAXRATE:
 	case OPT_MAXWORK:
+	case OPT_STATEBUDGET:
 	case OPT_SILENCE: return v != 0 && v <= d->def;
 	case OPT_WATCHTIME:
 	case OPT_MAXTHREADS:
@@ -371,7 +372,7 @@ static int users_own(const struct et_optdef *d, struct et_error *e)
 /*
  * Limits on what a script may take of a node: only the user may loosen them; a script may tighten
  * them. 0 means no limit, except for watchtime, which always has one. calls=traced is such a limit:
- * nothing inside the VM is touched.
+ * nothing inside the VM is touched, whatever the script asks for.
  */
 static bool loosens(const struct et_options *o, int i, uint64_t v)
 {
@@ -379,6 +380,7 @@ static bool loosens(const struct et_options *o, int i, uint64_t v)
 	case OPT_MAXRATE:
 	case OPT_MAXWORK:
 	case OPT_SILENCE:
+	case OPT_STATEBUDGET:
 	case OPT_WATCHDOG:
 	case OPT_WATCHTIME: return o->val[i] != 0 && (v == 0 || v > o->val[i]);
 	case OPT_CALLS: return o->val[i] == CALLS_TRACED && v != CALLS_TRACED;
@@ -422,6 +424,8 @@ static int set_number(
 	}
 	if (o->val[OPT_HARMLESS] && !is_harmless(d, i, v))
 		return harmful(d->name, e);
+	if (by_script && i == OPT_CALLS && loosens(o, i, v))
+		return 0; /* the results are the same */
 	if (by_script && !o->trusts && loosens(o, i, v))
 		return users_own(d, e);
 	o->val[i] = v;
@@ -499,29 +503,35 @@ int et_getopt(
 
 /* ---- a handle's options --------------------------------------------------------------- */
 
-void et_options_init(struct et_options *o)
+bool et_env_option(const char *s, struct et_env_option *opt)
 {
 	static const char prefix[] = "DTRACE_OPT_";
-	char name[32];
+	const char *eq = strchr(s, '=');
+	size_t n;
+
+	if (eq == NULL || strncmp(s, prefix, strlen(prefix)) != 0)
+		return false;
+	s += strlen(prefix);
+	n = (size_t)(eq - s);
+	if (n == 0 || n >= sizeof(opt->name))
+		return false;
+	for (size_t k = 0; k < n; k++)
+		opt->name[k] = s[k] >= 'A' && s[k] <= 'Z' ? (char)(s[k] | 32) : s[k];
+	opt->name[n] = '\0';
+	opt->value = eq[1] != '\0' ? eq + 1 : NULL;
+	return true;
+}
+
+void et_options_init(struct et_options *o)
+{
+	struct et_env_option opt;
 
 	memset(o, 0, sizeof(*o));
 	for (int i = 0; i < OPT_MAX; i++)
 		o->val[i] = et_optdefs[i].def;
-	for (char **p = environ; p != NULL && *p != NULL; p++) {
-		const char *s = *p, *eq = strchr(s, '=');
-		size_t n;
-
-		if (eq == NULL || strncmp(s, prefix, strlen(prefix)) != 0)
-			continue;
-		s += strlen(prefix);
-		n = (size_t)(eq - s);
-		if (n == 0 || n >= sizeof(name))
-			continue;
-		for (size_t k = 0; k < n; k++)
-			name[k] = s[k] >= 'A' && s[k] <= 'Z' ? (char)(s[k] | 32) : s[k];
-		name[n] = '\0';
-		et_setopt(o, name, eq[1] != '\0' ? eq + 1 : NULL, &o->env);
-	}
+	for (char **p = environ; p != NULL && *p != NULL; p++)
+		if (et_env_option(*p, &opt))
+			et_setopt(o, opt.name, opt.value, &o->env);
 }
 
 int et_options_copy(struct et_options *to, const struct et_options *from, struct et_error *e)

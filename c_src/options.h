@@ -41,6 +41,13 @@ struct et_options {
 	struct et_error env;   /* the first bad DTRACE_OPT_* of the environment, if any */
 };
 
+/* An option in the environment. */
+struct et_env_option {
+	char name[32];
+	const char *value; /* NULL: none */
+};
+/* false: this variable is none. */
+bool et_env_option(const char *variable, struct et_env_option *opt);
 void et_options_init(struct et_options *o); /* defaults, then DTRACE_OPT_* of the environment */
 void et_options_free(struct et_options *o);
 int et_options_copy(struct et_options *to, const struct et_options *from, struct et_error *e);

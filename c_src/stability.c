@@ -59,6 +59,7 @@ static const struct {
 	{"proc", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"profile", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"sched", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
+	{"state", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"syscall", "Evolving/Evolving/Common", "Unstable/Unstable/ISA"},
 };
 

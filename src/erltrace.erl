@@ -167,8 +167,9 @@ stop(H) ->
 %% code was there), which are shown as addresses; `samples', of a script that samples the schedulers, by
 %% which `signal', how many `threads' there are and how many samples of the node found no room so far
 %% (`drops'), or why that was `refused'; `calls', which `way' function probes go, `fast' or `traced'
-%% (`none': there are none), how many `functions' do, which are `traced' although the others are not,
-%% as reason, number and example, and `why' the fast way is not possible, or `<<>>'; `cost', the
+%% (`none': there are none), how many `functions' do, how many are `counted' by the VM and have no
+%% events, which are `traced' although the others are not, as reason, number and example, `why' the
+%% fast way is not possible, or `<<>>', and whether the script has `warned' of that; `cost', the
 %% percentage of the schedulers' busy time that the script takes; `aborted', why the watchdog ended
 %% the script. After that, what was gathered can be read once more; then the calls that read results
 %% return the reason as an error.

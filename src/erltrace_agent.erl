@@ -19,7 +19,7 @@
 %%
 %% The worker's states:
 %%
-%%   preparing  opens the handle and compiles the script, or lists probes
+%%   preparing  gets its handle from the guard and compiles the script, or lists probes
 %%   ready      waits for the command to say go
 %%   running    polls every ?POLL ms for what the script has printed
 %%   giving     has sent something, and waits for `more'; other messages are postponed. `next' says
@@ -101,15 +101,18 @@ init({Command, Guard, Spec}) ->
     _ = erlang:monitor(process, Guard),
     Now = now_ms(), % may be below 0
     {ok, preparing, #data{command = Command, guard = Guard, spec = Spec, form = form(Spec),
-                          part = Now, preview = Now, tick = Now, stacks = Now},
-     {next_event, internal, prepare}}.
+                          part = Now, preview = Now, tick = Now, stacks = Now}}.
 
 -spec handle_event(gen_statem:event_type(), term(), state(), #data{}) ->
           gen_statem:event_handler_result(state()).
-handle_event(internal, prepare, preparing, Data) ->
-    prepare(Data);
 handle_event(info, {'DOWN', _, process, Guard, _}, _, #data{guard = Guard}) ->
     {stop, {shutdown, unguarded}}; % it was killed: nobody monitors the command any more
+handle_event(info, {handle, {ok, H}}, preparing, Data) ->
+    prepare(Data#data{h = H});
+handle_event(info, {handle, {error, Reason}}, preparing, Data) ->
+    failed(-1, Reason, Data);
+handle_event(info, _, preparing, _) ->
+    {keep_state_and_data, postpone};
 handle_event(info, more, giving, #data{out = Out, next = Next} = Data) ->
     give(Out, Next, Data);
 handle_event(info, _, giving, _) ->
@@ -220,20 +223,13 @@ form(Spec) ->
 
 %% ---- preparing ------------------------------------------------------------------------------
 
-prepare(#data{guard = Guard, spec = Spec} = Data) ->
-    case erltrace_handle:start(self()) of
-        {ok, H} ->
-            Guard ! {handle, H},
-            Data1 = Data#data{h = H},
-            case settings(proplists:get_value(settings, Spec, []), Data1) of
-                ok ->
-                    target(proplists:get_value(target, Spec), Data1),
-                    case proplists:get_bool(list, Spec) of
-                        false -> compile(Data1);
-                        true -> list(Data1)
-                    end;
-                {error, Reason} ->
-                    failed(-1, Reason, Data1)
+prepare(#data{spec = Spec} = Data) ->
+    case settings(proplists:get_value(settings, Spec, []), Data) of
+        ok ->
+            target(proplists:get_value(target, Spec), Data),
+            case proplists:get_bool(list, Spec) of
+                false -> compile(Data);
+                true -> list(Data)
             end;
         {error, Reason} ->
             failed(-1, Reason, Data)
@@ -282,9 +278,17 @@ go(#data{role = Role} = Data) ->
     case ask(go, Data) of
         ok ->
             _ = Role =/= alone andalso ask({role, Role}, Data),
+            tell_guard(Data),
             give([{give, armed_lines(Data)} | calls_object(Data)], {running, 0}, Data);
         {error, Reason} ->
             failed(-1, Reason, Data)
+    end.
+
+%% Calls that go the fast way must end sooner if the network is cut.
+tell_guard(#data{guard = Guard} = Data) ->
+    case ask(counts, Data) of
+        {ok, #{calls := #{way := Way}}} -> Guard ! {calls, Way};
+        _ -> ok
     end.
 
 work(#data{form = Form} = Data0) ->

@@ -19,6 +19,7 @@
                  counters :: erltrace_counters:counters() | undefined,
                  monitor :: pid() | undefined,
                  wall :: pid() | undefined,        % for profile-wall-N
+                 state :: erltrace_state:walker() | undefined, % for the provider state
                  missing = <<>> :: binary(),       % which probes cannot fire here, and why
                  rearm :: erltrace_rearm:rearm() | undefined,
                  layout :: ok | names | undefined,
@@ -94,7 +95,8 @@ start_monitor(Number, Needs, Known, A) ->
         {ok, Monitor, Missing} ->
             Wall = erltrace_wall:start(Number, self(), Needs),
             {ok, start_rearm(Needs, Known, A#arming{monitor = Monitor, missing = Missing,
-                                                    wall = Wall})};
+                                                    wall = Wall,
+                                                    state = erltrace_state:start(Number, Needs)})};
         Error ->
             erltrace_fastcalls:disarm(A#arming.fast),
             erltrace_vm:disarm(A#arming.armed),
@@ -139,9 +141,12 @@ drivers() ->
 -spec disarm(arming()) -> arming().
 disarm(#arming{armed = undefined} = A) ->
     A;
-disarm(#arming{armed = Armed, fast = Fast, monitor = Monitor} = A) ->
+disarm(#arming{nif = Nif, armed = Armed, fast = Fast, calls = Calls, monitor = Monitor} = A) ->
+    %% First the hooks: to take breakpoints back is many times slower.
+    _ = erltrace_calls:is_fast(Calls) andalso (catch erltrace_nif:set_calls(Nif, traced)),
     A1 = uncount(A),
     erltrace_wall:stop(A#arming.wall),
+    erltrace_state:stop(A#arming.state),
     erltrace_monitor:stop(Monitor),
     erltrace_fastcalls:disarm(Fast),
     erltrace_vm:disarm(Armed),
@@ -208,10 +213,12 @@ stacks(#arming{stacks = Stacks}) -> Stacks andalso erltrace_nif:code_ask(get) =:
 about(#arming{armed = Armed, fast = Fast, counters = Counters, layout = Layout} = A) ->
     What = case Armed of undefined -> []; _ -> erltrace_vm:about(Armed) end,
     NFast = case Fast of undefined -> 0; _ -> erltrace_fastcalls:count(Fast) end,
+    Counted = case Counters of undefined -> []; _ -> erltrace_counters:about(Counters) end,
     #{skipped => A#arming.skipped, left => A#arming.left, missing => A#arming.missing,
       armed => What,
-      calls => erltrace_calls:about(A#arming.calls, NFast,
-                                    proplists:get_value(functions, What, 0)),
-      counted => case Counters of undefined -> []; _ -> erltrace_counters:about(Counters) end,
+      calls => erltrace_calls:about(A#arming.calls, NFast, proplists:get_value(functions, What, 0),
+                                    proplists:get_value(counted, Counted, 0)),
+      counted => Counted,
+      things => erltrace_state:about(A#arming.state),
       returns_by => case Layout of ok -> stack; Other -> Other end,
       stacks => case A#arming.stacks of true -> erltrace_code:about(); false -> undefined end}.

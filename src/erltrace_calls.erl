@@ -4,19 +4,22 @@
 %% hooks inside the VM (erltrace_fastcalls). The script's option `calls' says what is wanted, the
 %% node's settings what is permitted. It is decided once, at go.
 -module(erltrace_calls).
--export([choose/1, is_fast/1, way/1, note/3, about/3, none/0, line/1, json/2]).
+-export([choose/1, is_fast/1, way/1, note/3, about/4, none/0, line/1, json/2]).
 -export_type([calls/0, about/0]).
 
-%% functions: how many go the way `way'. traced: those that the fast way cannot serve, by reason, with
-%% one of them as an example. why: what speaks against the fast way, if that is known. `none': the
+%% functions: how many go the way `way'. counted: how many have no events, since the VM counts their
+%% calls. traced: those that the fast way cannot serve, by reason, with one of them as an example. why:
+%% what speaks against the fast way, if that is known. warned: the user has been told that. `none': the
 %% script has no function probes.
 -type about() :: #{way := fast | traced | none, functions := non_neg_integer(),
+                   counted := non_neg_integer(),
                    traced := [{Why :: binary(), N :: pos_integer(), Example :: mfa()}],
-                   why := binary()}.
+                   why := binary(), warned := boolean()}.
 
 -record(calls, {way = none :: fast | traced | none,
                 traced = [] :: [{Why :: binary(), N :: pos_integer(), Example :: mfa()}],
-                why = <<>> :: binary()}).
+                why = <<>> :: binary(),
+                warned = false :: boolean()}).
 -opaque calls() :: #calls{}.
 
 %% @doc Decide, and tell the library, before it says what is to be armed. Whoever asked for the fast
@@ -38,7 +41,7 @@ choose(_, traced) ->
 
 not_fast(Nif, Why) ->
     _ = erltrace_nif:warn(Nif, ["function probes are traced, not fast: ", Why]),
-    #calls{way = traced, why = Why}.
+    #calls{way = traced, why = Why, warned = true}.
 
 -spec is_fast(calls()) -> boolean().
 is_fast(#calls{way = Way}) -> Way =:= fast.
@@ -98,30 +101,36 @@ one_more(Why, MFA, Traced) ->
         false -> Traced ++ [{Why, 1, MFA}]
     end.
 
-%% @doc For erltrace:status/1. Fast, Traced: how many functions are armed for each way.
--spec about(calls(), Fast :: non_neg_integer(), Traced :: non_neg_integer()) -> about().
-about(#calls{way = none}, _, _) ->
+%% @doc For erltrace:status/1. Fast, Traced, Counted: how many functions are armed for each way.
+-spec about(calls(), Fast, Traced, Counted) -> about()
+              when Fast :: non_neg_integer(), Traced :: non_neg_integer(), Counted :: non_neg_integer().
+about(#calls{way = none}, _, _, _) ->
     none();
-about(#calls{way = traced, why = Why}, _, N) ->
-    #{way => traced, functions => N, traced => [], why => Why};
-about(#calls{way = fast, traced = Traced}, N, _) ->
-    #{way => fast, functions => N, traced => Traced, why => <<>>}.
+about(#calls{way = traced, why = Why, warned = Warned}, _, N, Counted) ->
+    (none())#{way := traced, functions := N, counted := Counted, why := Why, warned := Warned};
+about(#calls{way = fast, traced = Traced}, N, _, Counted) ->
+    (none())#{way := fast, functions := N, counted := Counted, traced := Traced}.
 
 %% @doc The same of a script that has no function probes, or does not run yet.
 -spec none() -> about().
 none() ->
-    #{way => none, functions => 0, traced => [], why => <<>>}.
+    #{way => none, functions => 0, counted => 0, traced => [], why => <<>>, warned => false}.
 
 %% @doc For -v.
 -spec line(about()) -> binary() | none.
 line(#{way := none}) ->
     none;
-line(#{way := traced, why := <<>>}) ->
+line(#{functions := 0, counted := N, traced := []}) when N > 0 ->
+    text("calls: counted by the VM, ~ts", [functions(N)]);
+line(#{way := traced, why := Why, warned := Warned}) when Why =:= <<>>; Warned ->
     <<"calls: traced">>;
 line(#{way := traced, why := Why}) ->
     text("calls: traced (~ts)", [Why]);
-line(#{way := fast, functions := N, traced := Traced}) ->
-    text("calls: fast, ~b function~ts~ts", [N, [$s || N =/= 1], traced(Traced)]).
+line(#{way := fast, functions := N, traced := Traced, counted := Counted}) ->
+    text("calls: fast, ~ts~ts~ts", [functions(N), traced(Traced),
+                                    [["; counted by the VM: ", integer_to_list(Counted)] || Counted > 0]]).
+
+functions(N) -> io_lib:format("~b function~ts", [N, [$s || N =/= 1]]).
 
 traced([]) ->
     "";
@@ -138,12 +147,12 @@ function({M, F, A}) -> io_lib:format("~tw:~tw/~b", [M, F, A]).
 
 %% @doc The object `calls' of doc/json.md, as a line.
 -spec json(node(), about()) -> binary().
-json(Node, #{way := Way, functions := N, traced := Traced, why := Why}) ->
+json(Node, #{way := Way, functions := N, counted := Counted, traced := Traced, why := Why}) ->
     Each = [io_lib:format("{\"why\":~ts,\"functions\":~b,\"example\":~ts}",
                           [quoted(W), K, quoted(function(MFA))]) || {W, K, MFA} <- Traced],
-    text("{\"type\":\"calls\",\"node\":~ts,\"way\":~ts,\"functions\":~b,\"traced\":[~ts],"
-         "\"why\":~ts}~n",
-         [quoted(atom_to_binary(Node)), quoted(atom_to_binary(Way)), N, lists:join($,, Each),
+    text("{\"type\":\"calls\",\"node\":~ts,\"way\":~ts,\"functions\":~b,\"counted\":~b,"
+         "\"traced\":[~ts],\"why\":~ts}~n",
+         [quoted(atom_to_binary(Node)), quoted(atom_to_binary(Way)), N, Counted, lists:join($,, Each),
           quoted(Why)]).
 
 quoted(Text) ->

@@ -290,7 +290,7 @@ off(#counters{number = Number, session = Session} = C) ->
         over(C),
         case Session of
             undefined -> forget(Number);
-            _ -> apply(trace, session_destroy, [Session])
+            _ -> erltrace_vm:end_session(Session)
         end
     end,
     C#counters{fns = [], samples = #{}, n = 0, session = undefined}.

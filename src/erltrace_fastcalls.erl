@@ -182,7 +182,7 @@ return() ->
                   S = apply(trace, session_create, [erltrace_calls, self(), []]),
                   1 = apply(trace, function, [S, Fn, true, [call_time]]),
                   1 = apply(trace, process, [S, P, true, [call]]),
-                  fun() -> apply(trace, session_destroy, [S]) end;
+                  fun() -> erltrace_vm:end_session(S) end;
               false ->
                   1 = erlang:trace_pattern(Fn, true, [call_time]),
                   _ = erlang:trace(P, false, [all]), % others may trace new processes
@@ -338,8 +338,7 @@ pattern(Session, MFA, Pattern, Opts) -> erltrace_counters:pattern(Session, MFA, 
 disarm(#fast{session = undefined, number = Number}) ->
     forget(Number);
 disarm(#fast{session = Session}) ->
-    _ = apply(trace, session_destroy, [Session]),
-    ok.
+    erltrace_vm:end_session(Session).
 
 %% @doc Is this function armed in the code that is loaded now?
 -spec is_armed(fast(), mfa()) -> boolean().

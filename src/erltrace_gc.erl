@@ -96,7 +96,7 @@ handle_info(_, St) ->
 %% The session ends first: a caller that finds no server starts another one.
 -spec terminate(term(), #st{}) -> term().
 terminate(_, #st{session = Session}) ->
-    Session =/= undefined andalso apply(trace, session_destroy, [Session]),
+    Session =/= undefined andalso erltrace_vm:end_session(Session),
     erltrace_nif:drop(gc_server).
 
 -spec code_change(term(), #st{}, term()) -> {ok, #st{}}.

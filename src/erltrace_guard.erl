@@ -3,20 +3,28 @@
 %% @doc The guard of a command that traces this node. It monitors the command's connection and the
 %% worker (erltrace_agent). When the command goes away, in whatever way, the guard kills the worker,
 %% and the handle ends with it. When worker and handle have ended the guard tells the command that
-%% all is done, and ends. (The modules that the command brought stay until then: erltrace_keeper.)
+%% all is done, and ends. (The modules that the command brought stay until then: erltrace_keeper.) The
+%% guard starts the handle, for the worker: so there is none that it does not know of.
 %%
 %% The guard also ends the tracing when the command is silent: suspended, or blocked because nobody
 %% reads its output. The command sends `alive' each second.
+%%
+%% A network may be cut without a word. The kernel closes a connection on which nothing is
+%% acknowledged for ?CUT ms. A script whose calls go the fast way, inside the VM, is to be off within
+%% a second: its guard asks the kernel itself, ten times a second.
 %%
 %% The command's messages come here first; all but `alive' are passed to the worker.
 -module(erltrace_guard).
 -behaviour(gen_server).
 -export([start/3]).
--export([init/1, handle_call/3, handle_cast/2, handle_info/2, code_change/3, format_status/1]).
+-export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, code_change/3,
+         format_status/1]).
 
 -define(BEAT, 1000).        % ms between two checks of the command
 -define(SILENCE, 30000).    % ms without a message: the command does not read any more
 -define(CUT, 3500).         % ms without an acknowledgement: its machine is unreachable
+-define(FAST_BEAT, 100).    % the same where calls go the fast way; and to the time without an
+-define(FAST_CUT, 600).     % acknowledgement three round trips are added
 
 -record(st, {command :: pid(),
              connection :: port() | pid(),
@@ -26,7 +34,8 @@
              handle :: reference() | undefined,   % the handle's monitor, while there is a handle
              heard :: integer(),                  % ms: when the command's last message came
              silence :: pos_integer(),
-             silent = false :: boolean(),
+             fast = false :: boolean(),           % calls go the fast way
+             silent = false :: false | command | network, % which of them
              gone = false :: boolean(),
              suspended = false :: boolean()}).    % its machine acknowledges, but it does not read
 
@@ -36,7 +45,7 @@
 start(Command, Connection, Spec) ->
     gen_server:start_monitor(?MODULE, {Command, Connection, Spec}, []).
 
--spec init({pid(), port() | pid(), erltrace_agent:spec()}) -> {ok, #st{}}.
+-spec init({pid(), port() | pid(), erltrace_agent:spec()}) -> {ok, #st{}, {continue, handle}}.
 init({Command, Connection, Spec}) ->
     process_flag(sensitive, true),
     process_flag(priority, high),
@@ -46,7 +55,18 @@ init({Command, Connection, Spec}) ->
     {ok, {Worker, Mon}} = erltrace_agent:start_worker(Command, self(), Spec),
     erlang:send_after(?BEAT, self(), beat),
     {ok, #st{command = Command, connection = Connection, up = Up, worker = Worker, mon = Mon,
-             heard = now_ms(), silence = proplists:get_value(silence, Spec, ?SILENCE)}}.
+             heard = now_ms(), silence = proplists:get_value(silence, Spec, ?SILENCE)},
+     {continue, handle}}.
+
+%% Before any message of the command is read.
+-spec handle_continue(handle, #st{}) -> {noreply, #st{}}.
+handle_continue(handle, #st{worker = Worker} = St) ->
+    Started = erltrace_handle:start(Worker),
+    Worker ! {handle, Started},
+    case Started of
+        {ok, Pid} -> {noreply, St#st{handle = erlang:monitor(process, Pid)}};
+        {error, _} -> {noreply, St}
+    end.
 
 -spec handle_call(term(), gen_server:from(), #st{}) -> {reply, {error, unknown}, #st{}}.
 handle_call(_, _, St) ->
@@ -57,8 +77,8 @@ handle_cast(_, St) ->
     {noreply, St}.
 
 -spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
-handle_info({handle, Pid}, St) ->
-    {noreply, St#st{handle = erlang:monitor(process, Pid)}};
+handle_info({calls, Way}, St) ->
+    {noreply, St#st{fast = Way =:= fast}};
 handle_info({'DOWN', Up, _, _, _}, #st{up = Up} = St) ->
     exit(St#st.worker, kill),
     {noreply, St#st{gone = true}};
@@ -96,47 +116,70 @@ cut_after(Connection, Ms) when is_port(Connection) ->
 cut_after(_, _) ->
     ok.
 
+%% What the kernel knows of the connection (struct tcp_info): segments that are not acknowledged; ms
+%% since the last acknowledgement; the round trip in us.
+tcp_info(Connection) when is_port(Connection) ->
+    case catch inet:getopts(Connection, [{raw, 6, 11, 72}]) of
+        {ok, [{raw, 6, 11, <<_:24/binary, Unacked:32/native, _:28/binary, Ago:32/native,
+                             _:8/binary, Rtt:32/native>>}]} -> {Unacked, Ago, Rtt};
+        _ -> unknown
+    end;
+tcp_info(_) ->
+    unknown.
+
 %% The machine of a suspended command still acknowledges, with a window of zero, and the kernel's
-%% timeout would run out as well. As long as acknowledgements come (last_ack_recv of struct
-%% tcp_info) such a command gets the longer timeout of a silent one.
-check_suspended(Silent, #st{connection = Connection, suspended = Suspended, silence = Silence} = St)
-  when is_port(Connection), Silent > ?BEAT ->
-    case catch inet:getopts(Connection, [{raw, 6, 11, 60}]) of
-        {ok, [{raw, 6, 11, <<_:56/binary, Ago:32/native>>}]}
-          when not Suspended, Ago + ?BEAT + ?BEAT div 5 < Silent ->
+%% timeout would run out as well. As long as acknowledgements come such a command gets the longer
+%% timeout of a silent one.
+check_suspended(Silent, Info, #st{connection = Connection, suspended = Suspended, silence = Silence} = St)
+  when Silent > ?BEAT ->
+    case Info of
+        {_, Ago, _} when not Suspended, Ago + ?BEAT + ?BEAT div 5 < Silent ->
             cut_after(Connection, max(Silence, ?CUT)),
             St#st{suspended = true};
         _ ->
             St
     end;
-check_suspended(_, #st{connection = Connection, suspended = true} = St) ->
+check_suspended(_, _, #st{connection = Connection, suspended = true} = St) ->
     cut_after(Connection, ?CUT),
     St#st{suspended = false};
-check_suspended(_, St) ->
+check_suspended(_, _, St) ->
     St.
 
-beat(#st{command = Command, heard = Heard, silence = Silence} = St) ->
-    erlang:send_after(min(?BEAT, max(Silence div 4, 10)), self(), beat),
-    case now_ms() - Heard of
-        Silent when Silent > Silence ->
+%% There is always something to be acknowledged, a ping. (To a window of zero none is sent.)
+is_cut({Unacked, Ago, Rtt}, #st{fast = true}) -> Unacked > 0 andalso Ago > ?FAST_CUT + 3 * Rtt div 1000;
+is_cut(_, _) -> false.
+
+beat(#st{command = Command, heard = Heard, silence = Silence, fast = Fast} = St) ->
+    Beat = case Fast of true -> ?FAST_BEAT; false -> ?BEAT end,
+    erlang:send_after(min(Beat, max(Silence div 4, 10)), self(), beat),
+    Info = tcp_info(St#st.connection),
+    case {now_ms() - Heard, is_cut(Info, St)} of
+        {Silent, _} when Silent > Silence ->
             exit(St#st.worker, kill),
-            St#st{silent = true};
-        Silent ->
+            St#st{silent = command};
+        {_, true} ->
+            exit(St#st.worker, kill),
+            St#st{silent = network};
+        {Silent, false} ->
             _ = erlang:send(Command, {ping, 0}, [noconnect, nosuspend]),
-            check_suspended(Silent, St)
+            check_suspended(Silent, Info, St)
     end.
 
 %% The command has gone: send nothing, the next command may have the same name by now.
 ended(_, #st{gone = true}) ->
     [];
-ended(_, #st{silent = true}) ->
-    [erltrace_agent:failure({<<"ET_SILENCE">>, 0, 0, <<"Abort due to systemic unresponsiveness">>}),
-     {done, 1}];
+ended(_, #st{silent = command}) ->
+    silence(<<"Abort due to systemic unresponsiveness">>);
+ended(_, #st{silent = network}) -> % what it is told if the network comes back
+    silence(<<"the network was cut for a moment: calls by the fast way end then">>);
 ended({shutdown, {done, Code}}, _) -> [{done, Code}];
 ended(killed, _) -> [{done, 1}];
 ended(Reason, _) ->
     Text = unicode:characters_to_binary(io_lib:format("the agent failed: ~0P", [Reason, 30])),
     [erltrace_agent:failure({<<"ET_AGENT">>, 0, 0, Text}), {done, 1}].
+
+silence(Text) ->
+    [erltrace_agent:failure({<<"ET_SILENCE">>, 0, 0, Text}), {done, 1}].
 
 now_ms() ->
     erlang:monotonic_time(millisecond).
@@ -145,8 +188,8 @@ now_ms() ->
 handle_gone(undefined) -> ok;
 handle_gone(Mon) -> receive {'DOWN', Mon, process, _, _} -> ok after 10000 -> ok end.
 
-leave(#st{command = Command, silent = true} = St, Messages) ->
-    %% The command does not read: neither block on sending, nor wait for it to say `leave'.
+leave(#st{command = Command, silent = Silent} = St, Messages) when Silent =/= false ->
+    %% Nobody reads: neither block on sending, nor wait for the command to say `leave'.
     Sent = [erlang:send(Command, M, [noconnect, nosuspend]) || M <- Messages],
     lists:member(nosuspend, Sent) andalso erlang:disconnect_node(node(Command)),
     Keeper = whereis(erltrace_keeper),

@@ -290,6 +290,7 @@ about(#data{nif = Nif, arming = Arming}) ->
     Armed = case Arming of
                 undefined -> #{armed => [], counted => [], skipped => 0, left => 0,
                                missing => <<>>, returns_by => undefined, stacks => undefined,
+                               things => undefined,
                                calls => erltrace_calls:none()};
                 _ -> erltrace_arming:about(Arming)
             end,

@@ -20,7 +20,16 @@ init() ->
                        undefined -> own_name(priv_dir())
                    end
            end,
-    erlang:load_nif(Path, about_the_vm()).
+    case erlang:load_nif(Path, about_the_vm()) of
+        {error, {load_failed, Why}} -> {error, {load_failed, Why ++ explained(Why)}};
+        Result -> Result
+    end.
+
+explained(Why) ->
+    case string:find(Why, "static TLS") of
+        nomatch -> "";
+        _ -> ": too many versions of this library, or of others, have been loaded into this node"
+    end.
 
 %% The library checks its assumptions against this (c_src/beam/vm_facts.c). With the setting
 %% `{erltrace, [{vm_internals, false}]}' it relies on none: this is slower, and returns are matched
@@ -220,6 +229,11 @@ samples(_) -> erlang:nif_error(not_loaded).
            [{pid(), Weight :: non_neg_integer(), State :: atom(), Name :: atom() | [], [mfa()]}]) ->
           boolean().
 wall(_, _, _) -> erlang:nif_error(not_loaded).
+
+%% @doc Fire a probe of the provider state once for each row: `{Process, Value, ...}'. Is the script
+%% still running?
+-spec state(pos_integer(), Probe :: non_neg_integer(), Rows :: [tuple()]) -> boolean().
+state(_, _, _) -> erlang:nif_error(not_loaded).
 
 -spec session(pos_integer(), non_neg_integer()) -> ok.
 session(_, _) -> erlang:nif_error(not_loaded).

@@ -7,6 +7,9 @@
 %% The only event for this would come from tracing the code server, which others may trace. So the
 %% handle's process polls every ?INTERVAL ms: which modules has it not seen yet, and, for one armed
 %% function of each armed module, is that function still armed?
+%%
+%% When a trace session ends, anybody's, OTP 27 forgets of all BIFs that they are traced, although their
+%% breakpoints stay. Which sessions there are is looked at too: if one has gone, BIFs are armed again.
 -module(erltrace_rearm).
 -export([new/3, poll/4, interval/0]).
 -export_type([rearm/0]).
@@ -14,7 +17,9 @@
 -define(INTERVAL, 100).
 
 -record(rearm, {known = #{} :: #{module() => true},
-                samples = #{} :: #{module() => {atom(), mfa()}}}). % one armed function of each module
+                samples = #{} :: #{module() => {atom(), mfa()}}, % one armed function of each module
+                bifs = [] :: [term()], % patterns, where the VM may forget them
+                sessions = none :: none | {integer(), [term()]}}).
 -opaque rearm() :: #rearm{}.
 -type both() :: {erltrace_vm:armed(), erltrace_fastcalls:fast()}.
 
@@ -25,7 +30,16 @@ interval() -> ?INTERVAL.
 %% @doc Known: the modules that were loaded when the script was compiled; Patterns: what is armed.
 -spec new([module()], [term()], both()) -> rearm().
 new(Known, Patterns, Armed) ->
-    #rearm{known = maps:from_keys(Known, true), samples = samples(Armed, Patterns)}.
+    add_bifs(Patterns, #rearm{known = maps:from_keys(Known, true), samples = samples(Armed, Patterns)}).
+
+add_bifs(Patterns, #rearm{bifs = Old} = Rearm) ->
+    New = [P || {_, M, F, A} = P <- Patterns, forgets_bifs(), erlang:is_builtin(M, F, A)],
+    Rearm#rearm{bifs = lists:usort(New ++ Old)}.
+
+forgets_bifs() -> erltrace_vm:has_sessions() andalso erlang:system_info(otp_release) < "29".
+
+sessions([]) -> none;
+sessions(_) -> erltrace_vm:sessions().
 
 %% One function of each module that shows as armed. Not every function does: [global] arms only
 %% those that are exported.
@@ -44,13 +58,15 @@ is_armed({Armed, _}, {_, MFA}) -> erltrace_vm:is_traced(Armed, MFA).
 %% @doc Arm what has been loaded since the last poll.
 -spec poll(reference(), rearm(), both(), erltrace_counters:counters()) ->
           {rearm(), both(), erltrace_counters:counters()}.
-poll(Nif, #rearm{known = Known, samples = Samples}, {Traced, Fast}, Counters) ->
-    Armed = {Traced, renew(Fast)},
+poll(Nif, #rearm{known = Known, samples = Samples, bifs = Bifs} = Old, {Traced, Fast}, Counters) ->
+    Sessions = sessions(Bifs),
+    Armed = arm_bifs(Old, Sessions, {Traced, renew(Fast)}),
     Loaded = erlang:loaded(),
     New = [M || M <- Loaded, not is_map_key(M, Known), M =/= erltrace_nif,
                 erltrace_nif:wants(Nif, M)],
     Reloaded = [M || {M, Sample} <- maps:to_list(Samples), not is_armed(Armed, Sample)],
-    Rearm = #rearm{known = maps:from_keys(Loaded, true), samples = maps:without(Reloaded, Samples)},
+    Rearm = Old#rearm{known = maps:from_keys(Loaded, true), samples = maps:without(Reloaded, Samples),
+                      sessions = Sessions},
     {Lost, Counters1} = erltrace_counters:lost(Counters),
     Modules = lists:usort(New ++ Reloaded ++ Lost),
     All = lists:append([extend(Nif, M) || M <- Modules]),
@@ -59,9 +75,20 @@ poll(Nif, #rearm{known = Known, samples = Samples}, {Traced, Fast}, Counters) ->
             {Rearm, Armed, Counters2};
         {Patterns, Counters2} ->
             Armed1 = rearm(Armed, Patterns),
-            {Rearm#rearm{samples = maps:merge(Rearm#rearm.samples, samples(Armed1, Patterns))},
+            Rearm1 = add_bifs(Patterns, Rearm),
+            {Rearm1#rearm{samples = maps:merge(Rearm#rearm.samples, samples(Armed1, Patterns))},
              Armed1, Counters2}
     end.
+
+arm_bifs(#rearm{bifs = []}, _, Armed) -> Armed;
+arm_bifs(#rearm{bifs = Bifs, sessions = Before}, Now, Armed) ->
+    case has_ended(Before, Now) of
+        true -> rearm(Armed, Bifs);
+        false -> Armed
+    end.
+
+has_ended(none, _) -> true; % maybe, while they were being armed
+has_ended({Last, Before}, {NowLast, Now}) -> NowLast =/= Last orelse Before -- Now =/= [].
 
 renew(undefined) -> undefined;
 renew(Fast) -> erltrace_fastcalls:renew(Fast).

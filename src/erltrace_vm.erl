@@ -18,6 +18,7 @@
          layout/0, leave_application/0]).
 -export([has_sessions/0, locked/1, alive/1, renew/0]). % for erltrace_counters
 -export([gc_session/0, gc_trace/1, attempt/3]). % for erltrace_gc
+-export([end_session/1, sessions/0]). % for erltrace_rearm
 -export([layout_body/1, layout_tail/1, layout_raise/1]). % traced by the layout check
 -export_type([armed/0]).
 
@@ -25,6 +26,7 @@
 -define(OWNER, {?MODULE, owner}). % the handle's owner, while arming
 -define(MANY, 2000).  % functions: copying more than this takes long
 -define(LOCK, erltrace_vm_lock). % the registered name of the process that holds the lock
+-define(ENDED, ended_session). % which session of ours was the last to end
 -define(ALL, 0). % the tracer state that stands for every handle: BEAM_ALL
 
 %% With every send event comes the sender's sequential trace token.
@@ -88,8 +90,17 @@ disarm(#armed{session = undefined, want = #want{number = Number}}) ->
     ok;
 disarm(#armed{session = Session, gc = Gc}) ->
     Gc =:= false orelse erltrace_gc:leave(Gc),
+    end_session(Session).
+
+%% @doc Ends a trace session, and notes that one has ended (erltrace_rearm).
+-spec end_session(term()) -> ok.
+end_session(Session) ->
     _ = apply(trace, session_destroy, [Session]),
-    ok.
+    erltrace_nif:keep(?ENDED, erlang:unique_integer()).
+
+%% @doc Which trace sessions there are, and which of ours was the last to end.
+-spec sessions() -> {Last :: integer(), [term()]}.
+sessions() -> {erltrace_nif:kept(?ENDED, 0), apply(trace, session_info, [all])}.
 
 %% @doc Arm more functions, or functions whose code has been loaded again.
 -spec rearm(armed(), [need()]) -> armed().
@@ -575,7 +586,7 @@ events() ->
                                         [{local, M1, F1, A1} || {M1, F1, A1} <- Fns]), [], []),
                   erltrace_nif:layout(session_number(S)),
                   apply(trace, process, [S, P, true, Flags]),
-                  fun() -> apply(trace, session_destroy, [S]) end;
+                  fun() -> end_session(S) end;
               false ->
                   [erlang:trace_pattern(Fn, true, [local]) || Fn <- Fns],
                   attempt(erlang, trace, [P, false, [all]]), % others may trace new processes

@@ -21,6 +21,7 @@
 #include "layout.h"
 #include "own_name.h"
 #include "sampler_wall.h"
+#include "things.h"
 #include "user.h"
 #include "vtime.h"
 
@@ -315,7 +316,7 @@ static bool reads_pbi(const struct beam_handle *b, enum prog_pbi pbi)
 	const struct prog *prog = api_program(b->h);
 
 	for (unsigned i = 0; i < prog->nclauses; i++)
-		if (prog->clauses[i]->uses.pbis >> pbi & 1)
+		if ((prog->clauses[i]->uses.pbis >> pbi & 1) && !things_only(prog->clauses[i]))
 			return true;
 	return false;
 }
@@ -497,7 +498,7 @@ static void need_processes(const struct beam_handle *b, struct needs *n, bool ke
 		need(n, b->exits ? "proc_names" : "ask_names");
 	if (b->exits)
 		need(n, "procs");
-	else if (keeps || (b->self && monitors(n)))
+	else if (keeps || (b->self && (monitors(n) || things_enabled(b))))
 		need(n, "sweep");
 	if (n->route[ROUTE_RUNNING] || b->vts)
 		need(n, "running_procs");
@@ -509,7 +510,7 @@ static void need_processes(const struct beam_handle *b, struct needs *n, bool ke
 		need(n, "garbage_collection");
 }
 
-static void need_others(const struct beam_handle *b, struct needs *n)
+static void need_others(struct beam_handle *b, struct needs *n)
 {
 	uint64_t wall = sampler_wall_period(b);
 
@@ -518,6 +519,7 @@ static void need_others(const struct beam_handle *b, struct needs *n)
 			enif_make_tuple2(n->env, enif_make_atom(n->env, "wall"),
 				enif_make_uint64(n->env, wall)),
 			n->list);
+	n->list = things_needs(b, n->env, n->list);
 	if (n->route[ROUTE_BUSY_PORT])
 		need(n, "busy_port");
 	if (n->route[ROUTE_BUSY_DIST_PORT])

@@ -23,6 +23,7 @@
 
 struct beam_event;
 struct beam_ports;
+struct state_probe;
 
 struct beam_want { /* a description that may name functions */
 	char *mod, *fun, *name;
@@ -82,6 +83,8 @@ struct beam_handle {
 	_Atomic bool told; /* needs() has been called: what samples ask for is there */
 	struct beam_wall walls[BEAM_WALLS];
 	unsigned nwalls;
+	struct state_probe *states; /* probes of the provider state, by their numbers; or NULL */
+	unsigned nstates;
 	struct beam_sweep sweep;
 	ErlNifMutex *lock; /* one caller at a time */
 	struct beam_want *wants;

@@ -159,8 +159,7 @@ static bool is_function(uintptr_t info, ERL_NIF_TERM mod, uintptr_t mfa[3])
 {
 	if (info % WORD != 0 || !copy(mfa, info + CODE_MFA, 3 * WORD))
 		return false;
-	mfa[2] &= 0xff; /* the rest is padding */
-	return mfa[0] == mod && is_atom(mfa[1]);
+	return mfa[0] == mod && is_atom(mfa[1]) && mfa[2] < 256;
 }
 
 bool code_find_is(uintptr_t info, ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity)
@@ -276,25 +275,31 @@ static bool read_lines(uintptr_t at, unsigned n, struct lines *l)
  */
 static unsigned read_name(uintptr_t term, uintptr_t *cells, unsigned *first, int *step)
 {
-	uintptr_t cell[2], at = term - 1;
+	uintptr_t cell[2], t = term;
 	unsigned n = 0;
 
-	*step = 1;
-	for (uintptr_t t = term; n < MOST_CELLS && t == term + 2 * WORD * (uintptr_t)(*step * (int)n);
-		n++, t = cell[1]) {
-		if ((t & 3) != 1 || !copy(cell, t - 1, sizeof(cell)) || (cell[0] & 15) != 15 ||
-			cell[0] >> 4 > 0x10ffff)
+	if ((term & 3) != 1 || !copy(cell, term - 1, sizeof(cell)))
+		return 0;
+	*step = cell[1] == term - 2 * WORD ? -1 : 1;
+	do { /* to the end */
+		if (n == MOST_CELLS || (t & 3) != 1 || !copy(cell, t - 1, sizeof(cell)))
 			return 0;
-		if (n == 0 && cell[1] == term - 2 * WORD)
-			*step = -1;
-		if ((cell[1] & 3) == 3) {
-			n++;
-			*first = *step > 0 ? 0 : n - 1;
-			at -= *first * 2 * WORD;
-			return copy(cells, at, n * 2 * WORD) ? n : 0;
-		}
+		n++;
+		t += 2 * WORD * (uintptr_t)*step;
+	} while (cell[1] == t);
+	*first = *step > 0 ? 0 : n - 1;
+	if ((cell[1] & 3) != 3 || !copy(cells, term - 1 - *first * 2 * WORD, n * 2 * WORD))
+		return 0;
+	t = term;
+	for (unsigned i = 0; i < n; i++) { /* what is kept */
+		const uintptr_t *at = cells + 2 * ((int)*first + *step * (int)i);
+
+		t += 2 * WORD * (uintptr_t)*step;
+		if ((at[0] & 15) != 15 || at[0] >> 4 > 0x10ffff ||
+			at[1] != (i + 1 < n ? t : cell[1]))
+			return 0;
 	}
-	return 0;
+	return n;
 }
 
 static size_t name_text(const uintptr_t *cell, unsigned n, int step, char *buf)
@@ -376,6 +381,20 @@ void code_module_free(struct code_module *m)
 	free(m);
 }
 
+uint64_t code_module_sum(const struct code_module *m)
+{
+	uint64_t sum = m->from ^ m->to << 1 ^ m->functions << 2 ^ m->lines << 3 ^ m->mod << 4;
+
+	for (unsigned i = 0; i < m->n; i++)
+		sum = (sum ^ (m->starts[i] - m->from)) * 31 + m->numbers[i];
+	for (unsigned i = 0; i < m->nfiles; i++) {
+		sum = (sum ^ m->files[i].term) * 31 + m->files[i].number;
+		for (unsigned k = 0; k < 2 * m->files[i].ncells; k++)
+			sum = sum * 31 + m->files[i].cells[k];
+	}
+	return sum;
+}
+
 static bool read_functions(struct code_module *m)
 {
 	uintptr_t last = m->from, entry, mfa[3];
@@ -389,14 +408,13 @@ static bool read_functions(struct code_module *m)
 		if ((i > 0 && entry < last + CODE_INFO) || entry <= m->functions ||
 			entry - m->from > MOST_CODE || entry > map->to)
 			return false;
+		m->starts[i] = entry;
 		if (i == m->n)
 			m->to = entry;
-		else if (!is_function(entry, m->mod, mfa))
-			return false;
-		else {
-			m->starts[i] = (uint32_t)(entry - m->from);
+		else if (is_function(entry, m->mod, mfa))
 			m->numbers[i] = code_function_number(mfa[0], mfa[1], (unsigned)mfa[2]);
-		}
+		else
+			return false;
 	}
 	return true;
 }
@@ -413,7 +431,7 @@ static struct code_module *read_module(
 	m->lines_at = list - (shape.header - shape.lines) * WORD;
 	m->mod = mod;
 	m->n = n;
-	m->starts = malloc(n * sizeof(*m->starts));
+	m->starts = malloc((n + 1) * sizeof(*m->starts));
 	m->numbers = malloc(n * sizeof(*m->numbers));
 	if (m->starts == NULL || m->numbers == NULL)
 		no(why, "out of memory");
@@ -455,7 +473,7 @@ struct code_module *code_find_pc(uintptr_t pc, char why[CODE_WHY])
 
 		if (!copy(mfa, at + CODE_MFA, sizeof(mfa)))
 			return NULL;
-		if (!is_atom(mfa[0]) || !is_atom(mfa[1]) || (mfa[2] & 0xff) != mfa[2])
+		if (!is_atom(mfa[0]) || !is_atom(mfa[1]) || mfa[2] >= 256)
 			continue;
 		m = code_find_entry(&(struct code_entry){at, mfa[0]}, why);
 		if (m == NULL)
@@ -475,7 +493,7 @@ uintptr_t code_find_header(const struct code_module *m)
 
 static bool same_files(const struct code_module *m)
 {
-	uintptr_t files, term, cell[2];
+	uintptr_t files;
 
 	if (m->lines == 0)
 		return true;
@@ -484,31 +502,27 @@ static bool same_files(const struct code_module *m)
 	for (unsigned i = 0; i < m->nfiles; i++) {
 		const struct code_file *f = &m->files[i];
 
-		if (!code_find_word(files + i * WORD, &term) || term != f->term)
+		if (!safe_same((const void *)(files + i * WORD), &f->term, 1) ||
+			(f->ncells > 0 &&
+				!safe_same((const void *)f->at, f->cells, 2 * f->ncells)))
 			return false;
-		for (unsigned k = 0; k < f->ncells; k++)
-			if (!copy(cell, f->at + 2 * k * WORD, sizeof(cell)) ||
-				cell[0] != f->cells[2 * k] || cell[1] != f->cells[2 * k + 1])
-				return false;
 	}
 	return true;
 }
 
 bool code_find_same(const struct code_module *m)
 {
-	uintptr_t word, mfa[3];
+	const uintptr_t count = m->n;
 
-	if (!code_find_word(code_find_header(m), &word) || word != m->n ||
-		!code_find_word(m->lines_at, &word) || word != m->lines ||
-		!code_find_word(m->functions + m->n * WORD, &word) || word != m->to)
+	if (!safe_same((const void *)code_find_header(m), &count, 1) ||
+		!safe_same((const void *)m->lines_at, &m->lines, 1) ||
+		!safe_same((const void *)m->functions, m->starts, m->n + 1))
 		return false;
 	for (unsigned i = 0; i < m->n; i++) {
-		const struct code_function *f = code_function_of(m->numbers[i]);
-		uintptr_t start = m->from + m->starts[i];
+		const void *mfa = (const void *)(m->starts[i] + CODE_MFA);
 
-		if (!code_find_word(m->functions + i * WORD, &word) || word != start ||
-			!is_function(start, m->mod, mfa) ||
-			(m->numbers[i] != 0 && (mfa[1] != f->fun || mfa[2] != f->arity)))
+		if (m->numbers[i] == 0 ? !safe_same(mfa, &m->mod, 1)
+				       : !safe_same(mfa, code_function_of(m->numbers[i]), 3))
 			return false;
 	}
 	return same_files(m);

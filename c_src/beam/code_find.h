@@ -40,7 +40,7 @@ struct code_module {
 	ERL_NIF_TERM mod;
 	uint64_t born, used; /* refreshes: the first, and the last in which something led to it */
 	uint32_t n, nfiles;
-	uint32_t *starts;    /* of its functions, from `from` on */
+	uintptr_t *starts;   /* its list of functions, and `to` */
 	uint32_t *numbers;   /* of its functions (code_names.h); 0: no room */
 	struct code_file *files;
 };
@@ -77,7 +77,8 @@ bool code_find_maps(char why[CODE_WHY]);			 /* look at it anew */
 const struct code_range *code_find_map(uintptr_t at);		 /* NULL: not there */
 const struct code_range *code_find_nth_map(unsigned i);	 /* NULL: no more */
 
-/* Tests: the Nth word that is read is another one; words read since then. */
+/* Tests: all that is known of a module, as one number; the Nth word that is read is another one; words read since then. */
+uint64_t code_module_sum(const struct code_module *m);
 void code_find_flip(uint64_t n);
 uint64_t code_find_words(void);
 

@@ -19,6 +19,7 @@
 #define FUNCTIONS (1u << FUNCTION_BITS)
 
 struct code_function *code_functions[FUNCTIONS / FUNCTION_CHUNK];
+static uint32_t most_functions = FUNCTIONS - 1;
 static uint32_t nfunctions = 1; /* the first is none */
 static uint32_t function_bucket[1u << 16];
 
@@ -33,7 +34,7 @@ uint32_t code_function_number(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity
 		if (f->mod == mod && f->fun == fun && f->arity == arity)
 			return n;
 	}
-	if (nfunctions >= FUNCTIONS - 1)
+	if (nfunctions >= most_functions)
 		return 0;
 	if (*chunk == NULL)
 		*chunk = calloc(FUNCTION_CHUNK, sizeof(struct code_function));
@@ -57,6 +58,7 @@ struct code_file_name {
 };
 static struct code_file_name **files[FILES / FILE_CHUNK];
 static uint32_t nfiles = 1; /* the first is none */
+static uint32_t most_files = FILES - 1;
 static size_t file_bytes;
 static uint32_t file_bucket[1u << 12];
 
@@ -73,7 +75,7 @@ uint32_t code_file_number(const char *name, size_t len)
 	for (n = *bucket; n != 0; n = file_of(n)->next)
 		if (strlen(file_of(n)->name) == len && memcmp(file_of(n)->name, name, len) == 0)
 			return n;
-	if (nfiles >= FILES - 1 || file_bytes + len > FILE_BYTES || len == 0 ||
+	if (nfiles >= most_files || file_bytes + len > FILE_BYTES || len == 0 ||
 		memchr(name, '\0', len) != NULL)
 		return 0;
 	if (*chunk == NULL)
@@ -90,6 +92,12 @@ uint32_t code_file_number(const char *name, size_t len)
 	(*chunk)[nfiles % FILE_CHUNK] = f;
 	*bucket = nfiles;
 	return nfiles++;
+}
+
+void code_names_room(unsigned functions, unsigned nnames)
+{
+	most_functions = functions < FUNCTIONS - 1 ? functions : FUNCTIONS - 1;
+	most_files = nnames < FILES - 1 ? nnames : FILES - 1;
 }
 
 /* ---- frames ---------------------------------------------------------------------------- */
@@ -133,7 +141,7 @@ bool code_frame_text(uint64_t frame, char *buf, size_t size)
 
 	if (!code_frame_parts(frame, &f, &file, &line))
 		return false;
-	n = beam_function_text(f.mod, f.fun, f.arity, buf, size);
+	n = beam_function_text(f.mod, f.fun, (unsigned)f.arity, buf, size);
 	if (file != NULL && n < size)
 		snprintf(buf + n, size - n, " (%s:%u)", file, line);
 	return true;

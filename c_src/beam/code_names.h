@@ -30,8 +30,8 @@
 
 /* Functions and files are numbered from 1 on, and stay. Numbers are given by one thread at a time. */
 struct code_function {
-	ERL_NIF_TERM mod, fun;
-	uint32_t arity, next; /* the next of its bucket */
+	ERL_NIF_TERM mod, fun, arity; /* as they lie in front of a function: arity is no term */
+	uint32_t next;		      /* of its bucket */
 };
 #define FUNCTION_CHUNK 4096
 extern struct code_function *code_functions[(1u << FUNCTION_BITS) / FUNCTION_CHUNK];
@@ -61,14 +61,7 @@ static inline uint64_t code_frame_line(uint32_t function, uint32_t file, uint32_
 	       (uint64_t)file << LINE_BITS | line;
 }
 
-/* The numbered function without its line (probe path) */
-static inline uint64_t code_frame_of(uint32_t function)
-{
-	const struct code_function *f = code_function_of(function);
-
-	return code_frame(f->mod, f->fun, f->arity);
-}
-
+void code_names_room(unsigned functions, unsigned files); /* tests: for so many */
 /* *file: NULL: without its line. false: no frame. */
 bool code_frame_parts(uint64_t frame, struct code_function *f, const char **file, unsigned *line);
 /* 'mod:fun/1', or 'mod:fun/1 (file.erl:12)'; false: no frame. */

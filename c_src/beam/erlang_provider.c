@@ -22,6 +22,7 @@
 #include "erlang_provider.h"
 #include "layout.h"
 #include "sampler.h"
+#include "things.h"
 #include "user.h"
 #include "vtime.h"
 
@@ -262,7 +263,8 @@ static const struct provider erlang_provider = {
 extern const struct provider dtrace_provider, profile_provider;
 const struct en_sampler *const et_sampler = &beam_sampler;
 const struct provider *const et_providers[] = {
-	&dtrace_provider, &profile_provider, &erlang_provider, NULL};
+	&dtrace_provider, &profile_provider, &erlang_provider, &beam_state_provider,
+	NULL};
 
 void beam_set_opening(struct beam_handle *b)
 {

@@ -24,6 +24,7 @@
 #include "ports.h"
 #include "sampler.h"
 #include "store.h"
+#include "things.h"
 #include "tracer.h"
 #include "user.h"
 
@@ -111,6 +112,7 @@ static void close_handle(struct beam_handle *b)
 	free(b->user);
 	free(b->warnings);
 	free(b->ports);
+	things_free(b);
 	b->wants = NULL;
 	b->user = NULL;
 	b->ports = NULL;
@@ -404,12 +406,15 @@ ERL_NIF_TERM nif_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return enif_make_atom(env, word);
 }
 
-/* set_calls(Handle, fast | traced): which way function probes go; before needs(). */
+/* set_calls(Handle, fast | traced): which way function probes go, before needs(); traced: the fast way
+ * ends, while breakpoints are still set. */
 ERL_NIF_TERM nif_set_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	if (argv[1] != atom_fast && argv[1] != atom_traced)
 		return enif_make_badarg(env);
 	WITH_HANDLE(b)
+	if (b->fast)
+		fast_core_leave(b->number % BEAM_HANDLES);
 	b->fast = argv[1] == atom_fast;
 	enif_mutex_unlock(b->lock);
 	return atom_ok;

@@ -190,21 +190,6 @@ static void mark_keys(struct beam_pattern *p)
 	}
 }
 
-static bool is_ground(const struct pat *pat)
-{
-	for (unsigned i = 0; i < pat->n; i++)
-		switch (pat->nodes[i].op) {
-		case PAT_ANY:
-		case PAT_VAR:
-		case PAT_BOTH:
-		case SEG_INT:
-		case SEG_PART:
-		case SEG_REST: return false;
-		default: break;
-		}
-	return true;
-}
-
 static int init(ErlNifEnv *env, struct beam_pattern *p, const struct pat *pat)
 {
 	p->node = calloc(pat->n, sizeof(*p->node));
@@ -212,7 +197,7 @@ static int init(ErlNifEnv *env, struct beam_pattern *p, const struct pat *pat)
 		return -1;
 	p->n = pat->n;
 	p->nvars = pat->nvars;
-	p->ground = is_ground(pat);
+	p->ground = pat_is_ground(pat);
 	for (unsigned i = 0; i < pat->n; i++)
 		memcpy(&p->node[i], &pat->nodes[i], sizeof(pat->nodes[i]));
 	mark_keys(p);

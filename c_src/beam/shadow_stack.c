@@ -125,23 +125,34 @@ static bool has_return_to(const struct beam_frame *f, unsigned level, const uint
 
 	if (level > f->top)
 		return newest[0] == beam_words.mark;
-	return newest[0] == end[-(long)f->level] && beam_has_session(newest);
+	return level == f->top && newest[0] == end[-(long)f->level] && beam_has_session(newest);
 }
+
+static _Atomic uintptr_t seen; /* the newest word of a frame of exception_trace */
 
 /*
  * The same for a chain of tail calls that tells of its ends: the frame of return_to is its first.
  * Nothing else has one at that place but a call at the chain's own level, which would have shown that
- * the chain is over. Before OTP 27 another handle may have begun the chain: then that frame lies
- * below, and the chain has one less.
+ * the chain is over. Another handle or tool may have frames in the chain before ours: then that of
+ * return_to may lie below, and what is ours has one less.
  */
 static bool has_chain(const struct beam_frame *f, unsigned level, const uintptr_t *end)
 {
-	const uintptr_t *began = end - f->level;
+	const uintptr_t *began = end - f->level, *newest = end - f->top;
+	uintptr_t known = atomic_load_explicit(&seen, memory_order_relaxed);
 
-	if (began[-(long)beam_words.frame] == beam_words.mark)
-		return level > f->top || end[-(long)f->top] == began[0];
-	return level > f->top && (began[0] == beam_words.mark || beam_tells_end(began[0])) &&
-	       beam_tells_end(end[-(long)(f->top - beam_words.frame)]);
+	if (level < f->top - beam_words.frame)
+		return false;
+	if (began[-(long)beam_words.frame] == beam_words.mark) {
+		if (level > f->top && unlikely(newest[0] != known))
+			atomic_store_explicit(&seen, newest[0], memory_order_relaxed);
+		return level > f->top || (level == f->top && newest[0] == began[0]);
+	}
+	newest += beam_words.frame;
+	if (level == f->top - beam_words.frame)
+		return began[0] == beam_words.mark || beam_tells_end(began[0], began[0] == known);
+	return (began[0] == beam_words.mark || beam_tells_end(began[0], true)) &&
+	       beam_tells_end(newest[0], newest[0] == known);
 }
 
 /*
@@ -155,8 +166,6 @@ static bool is_over(const struct beam_frame *f, unsigned level, const uintptr_t 
 		return true;
 	if (end == NULL || f->top == f->level)
 		return false;
-	if (level < f->top)
-		return true;
 	return to_tell(f) > 0 ? !has_chain(f, level, end) : !has_return_to(f, level, end);
 }
 

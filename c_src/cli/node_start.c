@@ -17,6 +17,7 @@
 #include "node/agent.h"
 #include "node/decode.h"
 #include "nodes.h"
+#include "options.h"
 #include "placement.h"
 #include "script_library.h"
 
@@ -93,9 +94,15 @@ static bool is_for_cpp(const char *name)
 	return false;
 }
 
+/* The command's environment, which the node does not see, then its arguments. */
 static void put_settings(ei_x_buff *x, const struct cli *c)
 {
+	struct et_env_option opt;
+
 	put_pair(x, "settings");
+	for (char **p = environ; p != NULL && *p != NULL; p++)
+		if (et_env_option(*p, &opt) && !is_for_cpp(opt.name))
+			put_setting(x, opt.name, opt.value);
 	for (int i = 0; i < c->nsettings; i++)
 		if (!is_for_cpp(c->settings[i].name))
 			put_setting(x, c->settings[i].name, c->settings[i].value);

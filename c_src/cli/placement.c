@@ -85,6 +85,8 @@ void cli_place_probe(struct cli *c, const erltrace_scan_item_t *item)
 
 	if (is_erlang(item->provider))
 		on_erlang(h, item);
+	else if (strcmp(item->provider, "state") == 0) /* what there is in a node */
+		h->erlang = h->node_probes = true;
 	else
 		h->process_probes |= pid != 0;
 	h->kernel |= item->kernel != 0;

@@ -131,6 +131,7 @@ static void begin_call(struct co *co, const erltrace_handlers_t *h)
 	if (h != NULL)
 		memcpy(&co->h, h, h->size < sizeof(co->h) ? h->size : sizeof(co->h));
 	co->out.terminal = co->h.terminal != 0 && co->fd < 0;
+	sy_lines(co->sy, co_opt(co, OPT_STACKLINES));
 	co->rv = 0;
 }
 

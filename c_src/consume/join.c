@@ -141,11 +141,11 @@ struct out {
 };
 
 /* A name's number in this export; its text goes before the key that first has it. */
-static int put_name(void *arg, const struct prog_val *v, uint64_t *addr)
+static int put_name(void *arg, enum sy_form form, uint64_t *addr)
 {
 	struct out *out = arg;
 	struct nm *names = sy_names(out->co->sy);
-	uint64_t word = sy_word(out->co->sy, *addr, cv_form(v));
+	uint64_t word = sy_word(out->co->sy, *addr, form);
 	uint32_t as = out->nnames + 1;
 	const char *text;
 
@@ -308,11 +308,11 @@ static void get_name(struct co *co, struct in *in)
 }
 
 /* 0; 1: there was no room for that name */
-static int our_name(void *arg, const struct prog_val *v, uint64_t *addr)
+static int our_name(void *arg, enum sy_form form, uint64_t *addr)
 {
 	const struct in *in = arg;
 
-	(void)v;
+	(void)form;
 	if (*addr == 0 || *addr > in->nnames)
 		return -1;
 	memcpy(addr, in->names.p + (*addr - 1) * 8, 8);

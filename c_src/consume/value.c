@@ -99,9 +99,9 @@ enum sy_form cv_form_of(unsigned act)
 	return act == ACT_MOD || act == ACT_UMOD ? SY_MOD : act == ACT_UADDR ? SY_ADDR : SY_SYM;
 }
 
-enum sy_form cv_form(const struct prog_val *v)
+enum sy_form cv_frame_form(unsigned i)
 {
-	return v->kind == V_STACK ? SY_ADDR : cv_form_of(v->sub);
+	return i == 0 ? SY_PC : SY_RETURN;
 }
 
 /* What a part of a key takes: its bytes, and the length before a text. */
@@ -114,13 +114,14 @@ static size_t part_size(const struct co_val *v)
 
 static int map_part(const struct co_val *v, uint8_t *p, cv_map_fn *fn, void *arg)
 {
-	unsigned i, n = v->v->kind == V_STACK ? cv_nframes(v) : v->v->kind == V_SYM ? 1 : 0;
+	bool stack = v->v->kind == V_STACK;
+	unsigned i, n = stack ? cv_nframes(v) : v->v->kind == V_SYM ? 1 : 0;
 	uint64_t addr;
 	int rc = 0;
 
 	for (i = 0; i < n && rc == 0; i++, p += 8) {
 		memcpy(&addr, p, 8);
-		rc = fn(arg, v->v, &addr);
+		rc = fn(arg, stack ? cv_frame_form(i) : cv_form_of(v->v->sub), &addr);
 		memcpy(p, &addr, 8);
 	}
 	return rc;
@@ -149,21 +150,20 @@ bool cv_has_addresses(const struct prog_agg *a)
 	return has_kind(a, V_STACK) || has_kind(a, V_SYM);
 }
 
-/* Of this engine alone: frames stay, with their offsets. */
-static int to_start(void *arg, const struct prog_val *v, uint64_t *addr)
+/* Of this engine alone: native frames stay, with their offsets. */
+static int to_start(void *arg, enum sy_form form, uint64_t *addr)
 {
 	struct co *co = arg;
 
-	if (v->kind == V_SYM)
-		*addr = sy_start(co->sy, *addr, cv_form(v));
+	*addr = sy_start(co->sy, *addr, form);
 	return 0;
 }
 
-static int to_name(void *arg, const struct prog_val *v, uint64_t *addr)
+static int to_name(void *arg, enum sy_form form, uint64_t *addr)
 {
 	struct co *co = arg;
 
-	*addr = sy_word(co->sy, *addr, cv_form(v));
+	*addr = sy_word(co->sy, *addr, form);
 	return *addr != 0 ? 0 : -1;
 }
 
@@ -173,7 +173,7 @@ int cv_named(struct co *co, const struct prog_agg *a, const void *key, size_t le
 	int rc;
 
 	*named = NULL;
-	if (!has_kind(a, V_SYM) && !(joined && has_kind(a, V_STACK)))
+	if (!cv_has_addresses(a))
 		return 0;
 	*named = malloc(len);
 	if (*named == NULL)
@@ -188,14 +188,14 @@ int cv_named(struct co *co, const struct prog_agg *a, const void *key, size_t le
 }
 
 /* By name, so that the order does not depend on who came first. */
-static int cmp_name(struct co *co, uint64_t a, uint64_t b, const struct prog_val *v)
+static int cmp_name(struct co *co, uint64_t a, uint64_t b, enum sy_form form)
 {
 	char x[NM_TEXT], y[NM_TEXT];
 
 	if (a == b)
 		return 0;
-	sy_format(co->sy, a, cv_form(v), x, sizeof(x));
-	sy_format(co->sy, b, cv_form(v), y, sizeof(y));
+	sy_format(co->sy, a, form, x, sizeof(x));
+	sy_format(co->sy, b, form, y, sizeof(y));
 	return strcmp(x, y);
 }
 
@@ -205,7 +205,7 @@ static int cmp_stack(struct co *co, const struct co_val *a, const struct co_val 
 	int c = 0;
 
 	for (i = 0; i < na && i < nb && c == 0; i++)
-		c = cmp_name(co, cv_frame(a, i), cv_frame(b, i), a->v);
+		c = cmp_name(co, cv_frame(a, i), cv_frame(b, i), cv_frame_form(i));
 	return c ? c : (na > nb) - (na < nb);
 }
 
@@ -219,7 +219,7 @@ int cv_cmp(struct co *co, const struct co_val *a, const struct co_val *b)
 	if (joined && a->v->kind == V_STACK)
 		return cmp_stack(co, a, b);
 	if (joined && a->v->kind == V_SYM)
-		return cmp_name(co, (uint64_t)a->i, (uint64_t)b->i, a->v);
+		return cmp_name(co, (uint64_t)a->i, (uint64_t)b->i, cv_form_of(a->v->sub));
 	if (a->v->kind == V_INT && a->v->is_signed)
 		return (a->i > b->i) - (a->i < b->i);
 	if (a->v->kind == V_INT || a->v->kind == V_SYM)
@@ -301,7 +301,7 @@ static int public_stack(struct co *co, const struct co_val *v, erltrace_value_t 
 		return -1;
 	for (i = 0; i < out->nframes; i++) {
 		frames[i] = cv_frame(v, i);
-		sy_format(co->sy, frames[i], SY_ADDR, sym, sizeof(sym));
+		sy_format(co->sy, frames[i], cv_frame_form(i), sym, sizeof(sym));
 		en_address(co->en, &frames[i]);
 		cb_fmt(&text, "%s\n", sym);
 	}

@@ -24,14 +24,14 @@ int cv_keys(const struct prog_agg *a, const void *key, size_t keylen, struct co_
  * The addresses of a key, of stacks and of what is printed as a symbol, changed in place by fn: 0,
  * or what it returned; -1 also where the key is too short.
  */
-typedef int cv_map_fn(void *arg, const struct prog_val *v, uint64_t *addr);
+typedef int cv_map_fn(void *arg, enum sy_form form, uint64_t *addr);
 int cv_map(const struct prog_agg *a, uint8_t *key, size_t len, cv_map_fn *fn, void *arg);
 bool cv_has_addresses(const struct prog_agg *a);
 enum sy_form cv_form_of(unsigned act); /* ACT_SYM ... */
-enum sy_form cv_form(const struct prog_val *v); /* how an address of it is printed */
+enum sy_form cv_frame_form(unsigned i); /* how the i-th frame of a stack is printed */
 /*
- * Addresses in a key that stand for a function or a module: all of it is one key. Where engines are
- * joined every address is a name. *named: a copy of the key, to be freed, where there are such, or
+ * Addresses in a key that stand for a function, a line or a module: all of it is one key. Where
+ * engines are joined every address is a name. *named: a copy of the key, to be freed, where there are such, or
  * NULL. -1: no room for a name.
  */
 int cv_named(struct co *co, const struct prog_agg *a, const void *key, size_t len,

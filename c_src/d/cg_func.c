@@ -459,6 +459,8 @@ void cg_uses_pbi(struct cg *g, const struct d_node *n, struct cg_val arg)
 	g->clause->uses.pbis |= 1u << pbi;
 	if (pbi == PBI_ERLARG || pbi == PBI_ERLINT)
 		g->clause->uses.pbis |= asks_arg(arg);
+	if (pbi == PBI_STATE_NUMBER || pbi == PBI_STATE_TEXT)
+		g->clause->uses.members |= 1ULL << (arg.imm & 63);
 	if (pbi == PBI_USDT)
 		g->clause->uses.args |= 0x3ff; /* it passes all of them on */
 }

@@ -266,13 +266,22 @@ static bool is_provider(const char *decl, const char *prov)
 	return prov[n] == '\0';
 }
 
+/* A name with a rate, as process-5s, is the same probe as the name without it. */
+static bool is_probe(const char *decl, const char *name)
+{
+	size_t n = strlen(decl);
+
+	return !strncmp(decl, name, n) &&
+	       (name[n] == '\0' || (name[n] == '-' && isdigit((unsigned char)name[n + 1])));
+}
+
 static const struct d_probedecl *declared_probe(
 	struct d_comp *c, const char *prov, const char *name)
 {
 	for (const struct d_provdecl *p = c->provdecls; p; p = p->next)
 		if (is_provider(p->name, prov))
 			for (const struct d_probedecl *d = p->probes; d; d = d->next)
-				if (!strcmp(d->name, name))
+				if (is_probe(d->name, name))
 					return d;
 	return NULL;
 }

@@ -41,7 +41,10 @@
 #include "spec.h"
 #include "state.h"
 
-__thread struct en_tls en_tls __attribute__((tls_model("initial-exec")));
+#define MOST_THREADS 4608 /* maxthreads, and some that find no slot */
+static struct en_tls each_thread[MOST_THREADS];
+static struct en_tls no_thread; /* of one that has not fired yet, or found all of them taken */
+__thread struct en_tls *en_tls __attribute__((tls_model("initial-exec"))) = &no_thread;
 
 static _Atomic(uint64_t) threads;
 static pthread_mutex_t engines_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -49,6 +52,11 @@ static struct en *engines;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t exit_key;
 static bool have_key;
+
+static bool notes_ends(void)
+{
+	return have_key && exit_key < 32;
+}
 
 /* ---- claiming ------------------------------------------------------------------------- */
 
@@ -61,6 +69,34 @@ static bool faults_blocked(void)
 	       sigismember(&mask, SIGBUS);
 }
 
+/* Whatever is free, from the thread's number on. */
+static struct en_tls *tls_take(uint64_t number, uint32_t tid)
+{
+	for (unsigned i = 0; i < MOST_THREADS; i++) {
+		struct en_tls *t = &each_thread[(number + i) % MOST_THREADS];
+		uint32_t none = 0;
+
+		if (atomic_load_explicit(&t->tid, memory_order_relaxed) == 0 &&
+			atomic_compare_exchange_strong(&t->tid, &none, tid))
+			return t;
+	}
+	return NULL;
+}
+
+static void tls_give(struct en_tls *t)
+{
+	t->number = 0;
+	t->blocked = false;
+	memset(t->cache, 0, sizeof(t->cache));
+	atomic_store(&t->tid, 0);
+}
+
+static bool has_ended(uint32_t pid, uint32_t tid)
+{
+	/* any other error, such as EPERM in a sandbox, says nothing about the thread */
+	return syscall(SYS_tgkill, pid, tid, 0) < 0 && errno == ESRCH;
+}
+
 /*
  * Once per thread: its numbers. The key's destructor frees the thread's slots as soon as it ends.
  * glibc stores values of the first 32 keys without malloc; if our key is not among them,
@@ -68,11 +104,16 @@ static bool faults_blocked(void)
  */
 __attribute__((noinline)) void en_thread_init(void)
 {
-	en_tls.tid = (uint32_t)syscall(SYS_gettid);
-	en_tls.number = atomic_fetch_add(&threads, 1) + 1;
-	en_tls.blocked = faults_blocked();
-	if (have_key && exit_key < 32)
-		pthread_setspecific(exit_key, &en_tls);
+	uint64_t number = atomic_fetch_add(&threads, 1) + 1;
+	struct en_tls *t = tls_take(number, (uint32_t)syscall(SYS_gettid));
+
+	if (t == NULL)
+		return;
+	t->number = number;
+	t->blocked = faults_blocked();
+	en_tls = t;
+	if (notes_ends())
+		pthread_setspecific(exit_key, t);
 }
 
 PROBE_PATH static void slot_init(struct en *en, struct en_thread *t, bool spare)
@@ -110,11 +151,11 @@ PROBE_PATH static void slot_take(struct en *en, struct en_thread *t, unsigned i)
 		slot_leave(t);
 	}
 	atomic_store(&t->outer, NULL);
-	t->tid = en_tls.tid;
-	t->self_key = en_tls.number | 1ULL << 63;
-	t->rnd = en_tls.number * 0x9e3779b97f4a7c15 ^ en_now();
+	t->tid = en_tls->tid;
+	t->self_key = en_tls->number | 1ULL << 63;
+	t->rnd = en_tls->number * 0x9e3779b97f4a7c15 ^ en_now();
 	t->rnd |= 1;
-	atomic_store(&t->owner_tid, en_tls.tid);
+	atomic_store(&t->owner_tid, en_tls->tid);
 	while (n < i + 1 && !atomic_compare_exchange_weak(&en->nslots, &n, i + 1))
 		;
 }
@@ -122,7 +163,7 @@ PROBE_PATH static void slot_take(struct en *en, struct en_thread *t, unsigned i)
 PROBE_PATH static void hint_set(struct en *en, unsigned i)
 {
 	atomic_store_explicit(
-		&en->hints[en_tls.number % EN_HINTS], (uint16_t)i, memory_order_relaxed);
+		&en->hints[en_tls->number % EN_HINTS], (uint16_t)i, memory_order_relaxed);
 }
 
 /*
@@ -137,16 +178,18 @@ PROBE_PATH static struct en_thread *claim(struct en *en)
 	struct en_thread *found = NULL;
 	uint32_t n;
 
-	if (en_tls.number == 0)
+	if (en_tls->number == 0)
 		en_thread_init();
-	if (en_tls.cache[c].en == en->id && en_tls.cache[c].releases == releases)
+	if (en_tls->number == 0)
+		return NULL;
+	if (en_tls->cache[c].en == en->id && en_tls->cache[c].releases == releases)
 		return NULL;
 	n = atomic_load(&en->nslots);
-	hint = atomic_load_explicit(&en->hints[en_tls.number % EN_HINTS], memory_order_relaxed);
-	if (hint < n && atomic_load(&en_slot(en, hint)->owner) == en_tls.number)
+	hint = atomic_load_explicit(&en->hints[en_tls->number % EN_HINTS], memory_order_relaxed);
+	if (hint < n && atomic_load(&en_slot(en, hint)->owner) == en_tls->number)
 		found = en_slot(en, hint);
 	for (unsigned i = 0; i < n && found == NULL; i++)
-		if (atomic_load(&en_slot(en, i)->owner) == en_tls.number) {
+		if (atomic_load(&en_slot(en, i)->owner) == en_tls->number) {
 			found = en_slot(en, i);
 			hint_set(en, i);
 		}
@@ -155,15 +198,15 @@ PROBE_PATH static struct en_thread *claim(struct en *en)
 		uint64_t none = 0;
 
 		if (atomic_load(&t->owner) == 0 &&
-			atomic_compare_exchange_strong(&t->owner, &none, en_tls.number)) {
+			atomic_compare_exchange_strong(&t->owner, &none, en_tls->number)) {
 			slot_take(en, t, i);
 			hint_set(en, i);
 			found = t;
 		}
 	}
-	en_tls.cache[c].en = en->id;
-	en_tls.cache[c].slot = found;
-	en_tls.cache[c].releases = releases;
+	en_tls->cache[c].en = en->id;
+	en_tls->cache[c].slot = found;
+	en_tls->cache[c].releases = releases;
 	return found;
 }
 
@@ -229,7 +272,8 @@ static void thread_ends(void *arg)
 				release(en, en_slot(en, i));
 	}
 	pthread_mutex_unlock(&engines_lock);
-	memset(me, 0, sizeof(*me)); /* if it fires once more, it starts over */
+	en_tls = &no_thread; /* if it fires once more, it starts over */
+	tls_give(me);
 }
 
 static void lock_engines(void)
@@ -273,11 +317,25 @@ void en_slots_unregister(struct en *en)
 	pthread_mutex_unlock(&engines_lock);
 }
 
+static void tls_reap(struct en *en)
+{
+	for (unsigned i = 0; i < MOST_THREADS; i++) {
+		struct en_tls *t = &each_thread[i];
+		uint32_t tid = atomic_load(&t->tid);
+
+		if (tid != 0 && tid != UINT32_MAX && has_ended(en->process.pid, tid) &&
+			atomic_compare_exchange_strong(&t->tid, &tid, UINT32_MAX)) /* we alone */
+			tls_give(t);
+	}
+}
+
 /* Free slots of threads whose destructor did not run. One that is firing has a live owner. */
 void en_slots_reap(struct en *en)
 {
 	uint32_t n = atomic_load(&en->nslots);
 
+	if (!notes_ends())
+		tls_reap(en);
 	for (unsigned i = 0; i < n; i++) {
 		struct en_thread *t = en_slot(en, i);
 		uint64_t owner = atomic_load(&t->owner);
@@ -285,9 +343,7 @@ void en_slots_reap(struct en *en)
 
 		if (owner == 0 || tid == 0 || atomic_load(&t->seq) & 1)
 			continue;
-		/* any other error, such as EPERM in a sandbox, says nothing about the thread */
-		if (syscall(SYS_tgkill, en->process.pid, tid, 0) < 0 && errno == ESRCH &&
-			atomic_load(&t->owner) == owner) {
+		if (has_ended(en->process.pid, tid) && atomic_load(&t->owner) == owner) {
 			pthread_mutex_lock(&engines_lock);
 			if (atomic_load(&t->owner) == owner)
 				release(en, t);

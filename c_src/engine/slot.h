@@ -134,10 +134,15 @@ static inline void drop(struct en_thread *t, enum en_drop kind)
 	count_add(&t->drops[kind], 1);
 }
 
+/*
+ * What a thread that fires has of its own. Thread-local is only a pointer to it: a library that is
+ * loaded into a running program shares a few hundred bytes of static TLS with all others, and a node
+ * may have many versions of this one.
+ */
 #define EN_TLS_CACHE 8 /* engines for which a thread caches its slot */
 struct en_tls {
 	uint64_t number; /* of the thread: assigned in order, never reused */
-	uint32_t tid;
+	_Atomic(uint32_t) tid; /* 0: nobody's */
 	bool blocked; /* SIGSEGV or SIGBUS was blocked when it first fired */
 	struct {
 		uint64_t en; /* id of the engine */
@@ -147,7 +152,7 @@ struct en_tls {
 	} cache[EN_TLS_CACHE];
 };
 #ifndef __bpf__ /* the kernel has a slot for each CPU: kernel/bpf */
-extern __thread struct en_tls en_tls __attribute__((tls_model("initial-exec")));
+extern __thread struct en_tls *en_tls __attribute__((tls_model("initial-exec")));
 void en_thread_init(void);
 struct en_thread *en_slot_find(struct en *en); /* slow path: not in the cache */
 struct en_thread *en_slot_own(struct en *en);  /* for BEGIN and END: never NULL */
@@ -155,7 +160,7 @@ static inline struct en_thread *en_slot_cached(const struct en *en)
 {
 	unsigned c = en->id % EN_TLS_CACHE;
 
-	return likely(en_tls.cache[c].en == en->id) ? en_tls.cache[c].slot : NULL;
+	return likely(en_tls->cache[c].en == en->id) ? en_tls->cache[c].slot : NULL;
 }
 /* The calling thread's slot; NULL: none left, which is counted as a drop. */
 static inline struct en_thread *en_slot_get(struct en *en)

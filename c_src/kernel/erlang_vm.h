@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "symbols/vm_tables.h"
+
 /* What the arguments of a function of an Erlang VM are made by: kernel/vm_probes.c. */
 enum k_erlang_kind {
 	K_MESSAGE_RECEIVE,
@@ -31,9 +33,9 @@ struct k_erlang {
 	uint32_t process_bits; /* slots in the table of processes: log2; 0: not needed */
 	uint32_t port_bits;    /* the same for ports */
 	/* where things are in the VM's structures; 0: not known */
-	uint64_t atoms;	    /* the table: symbols/vm.h */
+	uint64_t atoms;	    /* the table: symbols/vm_tables.h */
 	uint64_t this_node; /* a pointer to the node that it is itself */
-	uint32_t atom_len, atom_name;
+	uint32_t atom_len, atom_name, atom_text;
 	uint32_t queue_len, save; /* a process: messages that wait, and the one that is looked at */
 	uint32_t driver, dist, flags; /* a port */
 	uint32_t async;	  /* a driver: its callback */
@@ -41,7 +43,7 @@ struct k_erlang {
 	uint32_t offheap; /* a process, in what copying is given */
 };
 
-/* An Erlang VM, and how its threads tell what process they run: kernel/vm_probes.c. */
+/* An Erlang VM, and how its threads tell what process they run: vm_schedulers.c. */
 #define K_VMS 16
 struct k_vm {
 	uint32_t pid;
@@ -57,9 +59,9 @@ struct k_vm_stacks {
 	uint32_t scheduler, current; /* as in k_vm */
 	uint32_t stop, heap; /* in a process: its stack; its heap, and next to it the end of both */
 	bool frames; /* the VM's own functions have frame pointers */
-	uint64_t ranges, active; /* where modules have their code: symbols/vm.h */
-	uint64_t own, own_size; /* code of the JIT that is of no Erlang function */
-	uint64_t return_trace, exception_trace; /* in that: return addresses with two more words */
+	uint64_t bottom; /* the last word of each stack: a return address */
+	uint64_t ranges; /* where modules have their code: symbols/vm_tables.h */
+	struct vm_jit jit;
 };
 static inline uint64_t k_vm_slot(uint32_t pid)
 {

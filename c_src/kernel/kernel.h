@@ -31,7 +31,8 @@
  *   btf.c           offsets in the running kernel's structures: task_offsets.h
  *   modules.c       the program and the libraries of a process; ifunc.c: functions that they
  *                   choose; x86_length.c: where instructions begin
- *   vm_stacks.c     Erlang VMs, and where they have the stacks of processes; erlang_vm.h
+ *   vm_stacks.c     Erlang VMs, and where they have the stacks of processes; erlang_vm.h;
+ *                   vm_schedulers.c: how their threads tell what process they run
  *   tracing.c       functions of the kernel that are on stacks only because of tracing
  *   program.c       links and loads a BPF program; link_input.c: what the linker (c_src/bpf/link/)
  *                   is told of the engine
@@ -77,6 +78,7 @@ struct kernel {
 	unsigned nuprobes;
 	int uprog[ENTRY_COUNT_]; /* their programs */
 	uint32_t uloaded;	 /* which of them are loaded: a bit for each */
+	const char *vm_without_stacks; /* $target is a VM, and why it has none: vm_stacks.c */
 	bool vms_cut; /* there are more Erlang VMs than there was time to look at: vm_stacks.c */
 	bool wants_tasks, sees_switches; /* of threads: tasks.c */
 	uint64_t period[K_PROFILES];	 /* ns: sampler.c */

@@ -6,6 +6,7 @@
  * Probes are created when a description asks for them. arg0 to arg9 of an entry are the function's
  * first arguments; arg1 of a return is its return value.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,6 +294,12 @@ static bool news(struct en *en, void *data, char *buf, size_t size, bool *ended)
 		snprintf(buf, size,
 			"it takes too long to look at all Erlang VMs here: some have no Erlang "
 			"stacks (-p names one)");
+		return true;
+	}
+	if (en->kernel != NULL && en->kernel->vm_without_stacks != NULL) {
+		snprintf(buf, size, "ustack() has no Erlang functions in process %" PRIu64 ": %s",
+			(uint64_t)en->opts->target, en->kernel->vm_without_stacks);
+		en->kernel->vm_without_stacks = NULL;
 		return true;
 	}
 	return k_sites_news(en, data, buf, size, ended);

@@ -14,6 +14,7 @@
 #include "engine/provider.h"
 #include "file.h"
 #include "vm_probes.h"
+#include "vm_schedulers.h"
 
 #define MAX_CMDLINE (4u << 20) /* bytes: more than the system takes */
 
@@ -181,21 +182,30 @@ static void find_numbers(int pid, const struct k_module *m, struct k_erlang *how
 		how->process_bits = how->port_bits = 0;
 }
 
-/* What the VM's memory tells. */
-static void find_names(int pid, struct k_erlang *how)
+/* What the VM's memory tells: names, and what process a thread runs. */
+static void find_in_memory(int pid, struct k_vm *vm)
 {
-	struct vm *vm = vm_open(pid);
-	struct vm_atoms at;
+	struct vm *mem = vm_open(pid);
+	struct k_erlang *how = &vm->how;
+	struct vm_schedulers threads;
 
-	if (vm == NULL)
+	if (mem == NULL)
 		return;
-	if (vm_atoms(vm, &at)) {
-		how->atoms = at.table;
-		how->atom_len = at.len;
-		how->atom_name = at.name;
+	if (vm_refusal(mem) == NULL) {
+		const struct vm_atoms *at = &vm_tables(mem)->atoms;
+
+		how->atoms = at->table;
+		how->atom_len = at->len;
+		how->atom_name = at->name;
+		how->atom_text = at->text;
 	}
-	how->this_node = vm_symbol(vm, "erts_this_node");
-	vm_close(vm);
+	how->this_node = vm_symbol(mem, "erts_this_node");
+	if (vm_schedulers_find(mem, pid, &threads)) {
+		vm->scheduler = threads.scheduler;
+		vm->current = threads.current;
+		vm->number = threads.number;
+	}
+	vm_close(mem);
 }
 
 static void find_fields(struct k_module *m, struct k_erlang *how)
@@ -296,68 +306,14 @@ static int one(struct k_module *m, const struct vm_probe *in, const struct elf_s
 	return rc;
 }
 
-/* ---- the process that runs ------------------------------------------------------------ */
-
-/*
- * A thread's own data of a key is where libc's function for that takes it in the thread's memory
- * ("add $N, %rax; shl $4, %rax": 16 N bytes from its beginning on).
- */
-static uint32_t find_thread_data(int pid)
-{
-	struct k_process *list = NULL, *p;
-	struct et_error e = {.tag = ""};
-	uint32_t at = 0;
-	struct code c;
-
-	p = k_process(&list, pid, &e);
-	for (unsigned i = 0; p != NULL && i < p->n && at == 0; i++) {
-		if (strncmp(p->mods[i].name, "libc.so", 7) != 0 &&
-			strncmp(p->mods[i].name, "libpthread", 10) != 0)
-			continue;
-		if (!code_named(&p->mods[i], "pthread_getspecific", &c))
-			continue;
-		for (size_t k = 0; k + 8 <= c.n && at == 0; k++)
-			if (memcmp(c.p + k, "\x48\x83\xc0", 3) == 0 && memcmp(c.p + k + 4, "\x48\xc1\xe0\x04", 4) == 0)
-				at = 16u * c.p[k + 3];
-	}
-	k_processes_free(list);
-	return at;
-}
-
-/* "mov key(%rip), %edi" in a function of the VM; the process stands before the kind of thread. */
-void k_vm_threads(int pid, struct k_module *m, struct k_vm *vm)
-{
-	struct vm *mem = vm_open(pid);
-	uint32_t data = find_thread_data(pid), kind = 0, key = UINT32_MAX;
-	struct code c;
-	int32_t rel;
-
-	if (mem != NULL && code_named(m, "erts_get_scheduler_data", &c) && c.n >= 6 && c.p[0] == 0x8b &&
-		c.p[1] == 0x3d) {
-		memcpy(&rel, c.p + 2, sizeof(rel));
-		if (!vm_read(mem, vm_symbol(mem, "erts_get_scheduler_data") + 6 + (uint64_t)(int64_t)rel,
-			    &key, sizeof(key)))
-			key = UINT32_MAX;
-	}
-	vm_close(mem);
-	if (code_named(m, "enif_is_current_process_alive", &c))
-		for (size_t i = 0; i + 6 <= c.n && kind == 0; i++)
-			if (c.p[i] == 0x8b && c.p[i + 1] == 0x80) /* mov kind(%rax), %eax */
-				memcpy(&kind, c.p + i + 2, sizeof(kind));
-	if (data == 0 || key >= 32 || kind < 64 || kind > 1024)
-		return;
-	vm->scheduler = data + 16 * key + 8;
-	vm->current = kind - 8;
-	vm->number = kind + 8;
-}
+/* ---- all of it ------------------------------------------------------------------------ */
 
 void k_vm_find(int pid, struct k_module *m, struct k_vm *vm)
 {
 	*vm = (struct k_vm){.pid = (uint32_t)pid};
 	find_numbers(pid, m, &vm->how);
-	find_names(pid, &vm->how);
+	find_in_memory(pid, vm);
 	find_fields(m, &vm->how);
-	k_vm_threads(pid, m, vm);
 }
 
 uint64_t k_vm_exit(struct k_module *m)

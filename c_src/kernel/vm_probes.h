@@ -20,7 +20,6 @@ int k_vm_probes(int pid, struct k_module *m, const char *glob, k_vm_probe_cb cb,
 
 /* What is known of a VM; m: its program. */
 void k_vm_find(int pid, struct k_module *m, struct k_vm *vm);
-void k_vm_threads(int pid, struct k_module *m, struct k_vm *vm); /* of that, who its threads are */
 /* Where one of its processes has ended: an offset in the file; 0: not known. */
 uint64_t k_vm_exit(struct k_module *m);
 

@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where Erlang VMs have the stacks of their processes, for ustack() (bpf/erlang_stack.c). This
- * needs the symbols of the VM's program (OTP up to 28). The layout of the VM's structures is found
- * by looking at its processes: what looks like a stack within the heap in all of them is one.
+ * Where Erlang VMs have the stacks of their processes, for ustack() (bpf/erlang_stack.c). The
+ * layout of a process is found by looking at all of them: what looks like a stack within the heap
+ * in each is one. symbols/vm_tables.c knows where they are, and what the JIT's code tells.
  */
 #include <dirent.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "engine/clock.h"
 #include "engine/region.h"
 #include "engine/state.h"
 #include "kernel.h"
 #include "proc_file.h"
+#include "symbols/elf.h"
 #include "symbols/vm.h"
-#include "vm_probes.h"
 #include "vm_stacks.h"
+#include "vm_schedulers.h"
 
 enum {
-	TABLE = 32,   /* words in which the VM's table of processes has where they are */
-	SLOTS = 512, /* of that table which are looked at */
+	SLOTS = 512,  /* of the table of processes that are looked at */
 	WORDS = 48,   /* of a process */
 	SAMPLES = 64, /* processes */
 	FEWEST = 4,
@@ -35,30 +33,17 @@ struct process {
 	uint64_t word[WORDS];
 };
 
-/* Processes of a table at this address, if it is one. */
-static unsigned read_processes(const struct vm *vm, uint64_t table, struct process *all)
+static unsigned read_processes(const struct vm *vm, struct process *all)
 {
-	uint64_t at[SLOTS];
+	uint64_t at[SLOTS], table = vm_tables(vm)->processes;
 	unsigned n = 0;
 
-	if (table % 8 != 0 || table < 4096 || !vm_read(vm, table, at, sizeof(at)))
+	if (table == 0 || !vm_read(vm, table, at, sizeof(at)))
 		return 0;
 	for (unsigned i = 0; i < SLOTS && n < SAMPLES; i++)
 		if (at[i] % 8 == 0 && at[i] > 4096 && vm_read(vm, at[i], &all[n], sizeof(*all)) &&
 			(all[n].word[0] & PID_MASK) == PID_TAG)
 			n++;
-	return n;
-}
-
-static unsigned find_processes(const struct vm *vm, struct process *all)
-{
-	uint64_t word[TABLE], at = vm_symbol(vm, "erts_proc");
-	unsigned n = 0;
-
-	if (at == 0 || !vm_read(vm, at, word, sizeof(word)))
-		return 0;
-	for (unsigned i = 0; i < TABLE && n < FEWEST; i++)
-		n = read_processes(vm, word[i], all);
 	return n >= FEWEST ? n : 0;
 }
 
@@ -72,11 +57,29 @@ static bool is_stack(const struct process *p, unsigned stop, unsigned heap)
 	       w[heap + 1] - w[heap] == 8 * w[heap + 3];
 }
 
+/* Where the first function of a process returns to: in code that functions share, and all the same. */
+static uint64_t find_bottom(
+	const struct vm *vm, const struct k_vm_stacks *s, const struct process *all, unsigned n)
+{
+	const struct vm_range *code = &vm_tables(vm)->jit.code;
+	uint64_t found = 0, word;
+	unsigned same = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!vm_read(vm, all[i].word[s->heap / 8 + 1] - 8, &word, sizeof(word)) ||
+			word < code->start || word >= code->end)
+			continue;
+		found = same == 0 ? word : found;
+		same += word == found;
+	}
+	return same >= n - n / 4 ? found : 0;
+}
+
 /* One that runs, or ends, may be on its way from one to another. */
 static bool find_words(const struct vm *vm, struct k_vm_stacks *s)
 {
 	static struct process all[SAMPLES];
-	unsigned n = find_processes(vm, all), most = n - n / 4, found = 0;
+	unsigned n = read_processes(vm, all), most = n - n / 4, found = 0;
 
 	for (unsigned stop = 2; n > 0 && stop < WORDS; stop++)
 		for (unsigned heap = stop + 1; heap + 3 < WORDS; heap++) {
@@ -90,87 +93,59 @@ static bool find_words(const struct vm *vm, struct k_vm_stacks *s)
 			s->heap = 8 * heap;
 			found++;
 		}
+	if (found == 1)
+		s->bottom = find_bottom(vm, s, all, n);
 	return found == 1;
 }
 
-static uint64_t pointer(const struct vm *vm, const char *symbol)
-{
-	uint64_t at = vm_symbol(vm, symbol), v = 0;
-
-	return at != 0 && vm_read(vm, at, &v, sizeof(v)) ? v : 0;
-}
-
-/* Where what is mapped at an address begins. */
-static uint64_t mapping(int pid, uint64_t address)
-{
-	char path[64], *line = NULL;
-	uint64_t start, end, found = 0;
-	size_t room = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	f = fopen(path, "re");
-	while (f != NULL && found == 0 && getline(&line, &room, f) > 0)
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 && address - start < end - start)
-			found = start;
-	free(line);
-	if (f != NULL)
-		fclose(f);
-	return found;
-}
-
-/* What the JIT has made for itself is where it began, before the first module. */
-static bool find_own(const struct vm *vm, int pid, struct k_vm_stacks *s)
-{
-	uint64_t in = pointer(vm, "beam_normal_exit"), end = vm_module_after(vm, in);
-
-	s->own = in != 0 && end != 0 ? mapping(pid, in) : 0;
-	s->own_size = end - s->own;
-	s->return_trace = pointer(vm, "beam_return_trace");
-	s->exception_trace = pointer(vm, "beam_exception_trace");
-	return s->own != 0 && vm_modules(vm, &s->ranges, &s->active);
-}
-
-/* "push %rbp; mov %rsp, %rbp", at the beginning of a large function. */
+/*
+ * Do the VM's own functions have frame pointers? Those that libraries may call have symbols in
+ * every VM: most begin with "push %rbp; mov %rsp, %rbp".
+ */
 static bool has_frames(const struct vm *vm)
 {
 	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa}, frame[] = {0x55, 0x48, 0x89, 0xe5};
-	uint64_t at = vm_symbol(vm, "erts_schedule");
-	uint8_t code[8] = {0};
+	const struct elf *f;
+	unsigned n = 0, with = 0;
+	uint64_t bias;
 
-	if (at == 0 || !vm_read(vm, at, code, sizeof(code)))
-		return false;
-	return memcmp(code + (memcmp(code, endbr, 4) == 0 ? 4 : 0), frame, 4) == 0;
+	f = vm_program(vm, &bias);
+	for (size_t i = 0; i < f->nsyms && n < SAMPLES; i++) {
+		uint8_t code[8];
+
+		if (strncmp(f->strs + f->syms[i].name, "enif_", 5) != 0 ||
+			!vm_read(vm, bias + f->syms[i].value, code, sizeof(code)))
+			continue;
+		with += memcmp(code + (memcmp(code, endbr, 4) == 0 ? 4 : 0), frame, 4) == 0;
+		n++;
+	}
+	return with > n / 2;
 }
 
-static bool find_threads(int pid, struct k_vm_stacks *s)
-{
-	struct k_process *list = NULL, *p;
-	struct et_error e = {.tag = ""};
-	struct k_vm vm = {0};
-
-	p = k_process(&list, pid, &e);
-	for (unsigned i = 0; p != NULL && i < p->n; i++)
-		if (p->mods[i].main)
-			k_vm_threads(pid, &p->mods[i], &vm);
-	k_processes_free(list);
-	et_err_clear(&e);
-	s->scheduler = vm.scheduler;
-	s->current = vm.current;
-	return vm.scheduler != 0;
-}
-
-static bool look_at(int pid, struct k_vm_stacks *s)
+/* NULL, or why its processes have no stacks; "": it is none. */
+static const char *look_at(int pid, struct k_vm_stacks *s)
 {
 	struct vm *vm = vm_open(pid);
-	bool found;
+	struct vm_schedulers threads;
+	const char *why;
 
+	if (vm == NULL)
+		return "";
 	*s = (struct k_vm_stacks){.pid = (uint32_t)pid};
-	found = vm != NULL && find_words(vm, s) && find_own(vm, pid, s) && find_threads(pid, s);
-	if (found)
+	why = vm_refusal(vm);
+	if (why == NULL && !find_words(vm, s))
+		why = "its processes were not found";
+	if (why == NULL && !vm_schedulers_find(vm, pid, &threads))
+		why = "none of its schedulers tells what process it runs";
+	if (why == NULL) {
+		s->scheduler = threads.scheduler;
+		s->current = threads.current;
+		s->ranges = vm_tables(vm)->modules;
+		s->jit = vm_tables(vm)->jit;
 		s->frames = has_frames(vm);
+	}
 	vm_close(vm);
-	return found;
+	return why;
 }
 
 static bool is_wanted(const struct en *en)
@@ -230,7 +205,7 @@ static int find_all(struct en *en, struct et_error *e)
 		}
 		if (pid < 0)
 			break;
-		if (pid > 0 && may_look(en, pid) && look_at(pid, &s)) {
+		if (pid > 0 && may_look(en, pid) && look_at(pid, &s) == NULL) {
 			rc = add(en, &s, e);
 			n++;
 		}
@@ -242,11 +217,17 @@ static int find_all(struct en *en, struct et_error *e)
 
 int k_stacks_find(struct en *en, struct et_error *e)
 {
+	int target = (int)en->opts->target;
 	struct k_vm_stacks s;
+	const char *why;
 
 	if (!is_wanted(en))
 		return 0;
-	if (en->opts->target > 0 && look_at((int)en->opts->target, &s)) /* others are not meant */
+	why = target > 0 ? look_at(target, &s) : "";
+	if (why == NULL)
 		return add(en, &s, e);
-	return find_all(en, e);
+	if (*why == '\0')
+		return find_all(en, e);
+	en->kernel->vm_without_stacks = why; /* others are not meant */
+	return 0;
 }

@@ -13,6 +13,7 @@
 #define PBIS_RESULT  BIT(ERLRET)
 #define PBIS_REASON  BIT(ERLREASON)
 #define PBIS_CLASS   BIT(ERLCLASS)
+#define PBIS_STATE   (BIT(STATE_NUMBER) | BIT(STATE_TEXT)) /* of the provider state alone */
 
 enum id {
 #define PROBE(ID, ...) P_##ID,
@@ -37,7 +38,7 @@ enum { NHAS = sizeof(has) / sizeof(*has) };
 
 uint32_t prog_pbis_of_events(void)
 {
-	uint32_t pbis = 0;
+	uint32_t pbis = PBIS_STATE;
 
 	for (unsigned i = 0; i < NHAS; i++)
 		pbis |= has[i].pbis;

@@ -92,6 +92,22 @@ struct pat {
 	unsigned nvars;
 };
 
+/* Nothing in it is open: one term matches. */
+static inline bool pat_is_ground(const struct pat *pat)
+{
+	for (unsigned i = 0; i < pat->n; i++)
+		switch (pat->nodes[i].op) {
+		case PAT_ANY:
+		case PAT_VAR:
+		case PAT_BOTH:
+		case SEG_INT:
+		case SEG_PART:
+		case SEG_REST: return false;
+		default: break;
+		}
+	return true;
+}
+
 /*
  * Reads a pattern from its text, pattern.c. alloc() gives memory that is never freed by the reader
  * (an arena's, say); it may return NULL. record() gives the names of a record's fields, in order,

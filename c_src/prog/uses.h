@@ -16,6 +16,7 @@ struct prog_uses {
 	uint64_t vars;	  /* built-in variables: a bit for each BI_* */
 	uint64_t fns[2];  /* runtime functions: a bit for each RT_* */
 	uint32_t pbis;	  /* provider built-ins: a bit for each PBI_* */
+	uint64_t members; /* of a thing of the provider state, by their indices in state.def */
 	uint16_t args;	  /* arg0 to arg9 */
 	bool stack;	  /* the kernel's stack: stack(), caller, stackdepth */
 	bool ustack;	  /* the program's: ustack(), jstack(), ucaller, ustackdepth */
@@ -42,6 +43,7 @@ static inline void uses_add(struct prog_uses *u, const struct prog_uses *more)
 	u->fns[0] |= more->fns[0];
 	u->fns[1] |= more->fns[1];
 	u->pbis |= more->pbis;
+	u->members |= more->members;
 	u->args |= more->args;
 	u->stack |= more->stack;
 	u->ustack |= more->ustack;

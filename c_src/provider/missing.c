@@ -122,6 +122,10 @@ void en_why_none(const struct en *en, const struct d_pdesc *d, char *buf, size_t
 			snprintf(buf, size,
 				"probes of an Erlang node need a bridge to the nodes: "
 				"erltrace_set_bridge(), and the option erlnode");
+	} else if (strcmp(d->prov, "state") == 0) {
+		snprintf(buf, size,
+			"it is about what there is in an Erlang node, and runs inside of one: -N "
+			"NODE, without probes of the kernel in the same script");
 	} else if (len > 1 && d->prov[len - 1] == '0' && !isdigit((unsigned char)d->prov[len - 2])) {
 		snprintf(buf, size, "there is no process 0: $target is that of -p or -c");
 	} else if (strpbrk(d->prov, "*?[") != NULL) {

@@ -30,6 +30,7 @@
 #include "prog/builtins.h"
 #include "prog/erlang_has.h"
 #include "prog/prog.h"
+#include "period.h"
 
 #define LEAST 200000ULL /* ns: the machine would do little else */
 #define SEC   1000000000ULL
@@ -70,41 +71,14 @@ struct profile {
 
 /* ---- names ---------------------------------------------------------------------------- */
 
-static const struct unit {
-	const char *name;
-	uint64_t ns; /* 0: a frequency */
-} units[] = {{"", 0}, {"hz", 0}, {"ns", 1}, {"nsec", 1}, {"us", 1000}, {"usec", 1000},
-	{"ms", 1000000}, {"msec", 1000000}, {"s", SEC}, {"sec", SEC}, {"m", 60 * SEC},
-	{"min", 60 * SEC}, {"h", 3600 * SEC}, {"hour", 3600 * SEC}, {"d", 86400 * SEC},
-	{"day", 86400 * SEC}};
-
 /* The period in ns that a name means; 0: it is not such a name, or the period is 0. */
 static uint64_t period_of(const char *name, bool *tick, bool *wall)
 {
-	const char *p;
-	uint64_t n = 0;
-
 	*tick = strncmp(name, "tick-", 5) == 0;
 	if (!*tick && strncmp(name, "profile-", 8) != 0)
 		return 0;
 	*wall = strncmp(name, "profile-wall-", 13) == 0;
-	p = *wall ? name + 13 : strchr(name, '-') + 1;
-	if (*p < '0' || *p > '9')
-		return 0;
-	for (; *p >= '0' && *p <= '9'; p++)
-		if (__builtin_mul_overflow(n, 10, &n) ||
-			__builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
-			return 0;
-	for (unsigned i = 0; i < sizeof(units) / sizeof(*units) && n != 0; i++) {
-		if (strcmp(units[i].name, p) != 0)
-			continue;
-		if (units[i].ns == 0)
-			return n > SEC ? 1 : SEC / n;
-		if (__builtin_mul_overflow(n, units[i].ns, &n) || n > INT64_MAX / 2)
-			return 0;
-		return n;
-	}
-	return 0;
+	return et_period(*wall ? name + 13 : strchr(name, '-') + 1);
 }
 
 static int add(struct en *en, struct profile *pr, const char *name, struct et_error *e)
@@ -273,7 +247,18 @@ static void is_sampler(void *arg, struct en_probe *p)
 		*(bool *)arg = true;
 }
 
-/* Does a clause at profile-N read something that only the kernel knows? */
+/* Does a clause at profile-N read something of the thread that is interrupted? */
+static bool reads_thread(const struct prog_uses *u)
+{
+	const uint32_t of_node = 1u << PBI_ERLPID | 1u << PBI_ERLNAME | 1u << PBI_ERLPROC |
+				 1u << PBI_ERLSCHED | 1u << PBI_ERLNODE;
+
+	return uses_threads(u) || u->stack || u->ustack || (u->args & 3) != 0 ||
+	       (u->pbis & of_node) != 0 || uses_fn(u, RT_ureg) ||
+	       (u->vars & (USES_VAR(VTIMESTAMP) | USES_VAR(ERRNO))) != 0;
+}
+
+/* Only the kernel knows that. */
 static bool wants_arena(struct en *en)
 {
 	struct et_error e = {0};
@@ -283,9 +268,8 @@ static bool wants_arena(struct en *en)
 		return false;
 	for (unsigned i = 0; i < en->prog->nclauses; i++) {
 		const struct prog_clause *c = en->prog->clauses[i];
-		const struct prog_uses *u = &c->uses;
 
-		if (!uses_threads(u) && !u->stack && !u->ustack && (u->args & 3) == 0)
+		if (!reads_thread(&c->uses))
 			continue;
 		for (const struct d_pdesc *d = c->descs; d != NULL; d = d->next)
 			en_probe_match(en, d, is_sampler, &found, &e);
@@ -293,6 +277,11 @@ static bool wants_arena(struct en *en)
 	et_err_clear(&e);
 	return found;
 }
+
+#define INTERRUPTED "what it interrupts (pid, execname, erlpid, stacks, arg0, arg1 and the like)"
+#define ELSEWHERE                                                                                  \
+	"Inside an Erlang node samples need no privileges: erltrace -N NODE -n 'profile-97 "       \
+	"{ @[ustack()] = count(); }'"
 
 static int arena(struct en *en, void *data, void *base, size_t size, struct et_error *e)
 {
@@ -303,9 +292,7 @@ static int arena(struct en *en, void *data, void *base, size_t size, struct et_e
 		why = *e;
 		*e = (struct et_error){0};
 		et_err_as(e, &why,
-			"profile-N that reads what it interrupts (pid, execname, stacks, arg0, "
-			"arg1): %s",
-			why.text);
+			"profile-N that reads " INTERRUPTED ": %s. " ELSEWHERE, why.text);
 	}
 	return fd;
 }
@@ -351,6 +338,12 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 		return enable_inside(en, p, t, e);
 	if (en->shared.on && !t->tick)
 		return et_sampler->enable(en, p, t->period, e);
+	if (!en->opts->inside && !t->tick && reads_thread(&p->uses)) /* or it would see itself */
+		return et_err(e, ET_SAMPLES,
+			"%s reads " INTERRUPTED ": that takes probes of the kernel, %s. " ELSEWHERE,
+			p->name->text,
+			et_sampler == NULL ? "which are not in this build"
+					   : "which the option kernel=off excludes");
 	t->enabled = true;
 	return 0;
 }

@@ -9,9 +9,11 @@
 
 /* How an address is printed. */
 enum sy_form {
-	SY_ADDR, /* module`symbol+0xoff */
-	SY_SYM,	 /* module`symbol */
-	SY_MOD,	 /* module */
+	SY_ADDR,   /* module`symbol+0xoff */
+	SY_SYM,	   /* module`symbol */
+	SY_MOD,	   /* module */
+	SY_PC,	   /* as SY_ADDR, but an Erlang function with its line: the innermost frame of a stack */
+	SY_RETURN, /* the same of another frame: a return address, so that the call is before it */
 };
 
 enum { NM_TEXT = 512 }; /* bytes of a name, NUL included */

@@ -19,6 +19,7 @@
 #include "vm.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,7 @@ struct sy_space { /* a process */
 	struct perfmap jit; /* its JIT-compiled code, if it has a perf map */
 	struct vm *vm; /* opened on first use: sought */
 	time_t read_at;
-	bool read, sought;
+	bool read, sought, refused;
 };
 struct sy_kmod { /* a module of the kernel */
 	struct sy_kmod *next;
@@ -68,6 +69,7 @@ struct sy {
 	struct ksyms *kernel; /* read when first needed */
 	struct sy_kmod *kmods;
 	struct nm *names; /* if results are merged: what keys have instead of addresses */
+	bool lines;	  /* of Erlang functions, in stacks */
 };
 
 struct sy *sy_new(int pid, const struct sy_origin *origin)
@@ -139,14 +141,22 @@ static struct sy_space *space_of(struct sy *sy, int pid)
 
 /* ---- files ---------------------------------------------------------------------------- */
 
-/* Warn once that something was truncated by a limit; the number of warnings is limited too. */
-static void add_warning(struct sy *sy, const char *what, const char *name)
+/* Warn, once for each cause; the number of warnings is limited. */
+__attribute__((format(printf, 2, 3))) static void add_warning(
+	struct sy *sy, const char *format, ...)
 {
+	va_list ap;
+
+	va_start(ap, format);
 	if (sy->nwarnings < MAX_WARNINGS &&
-		asprintf(&sy->warnings[sy->nwarnings],
-			"%s %.200s is too large: some addresses have no name", what,
-			name) >= 0)
+		vasprintf(&sy->warnings[sy->nwarnings], format, ap) >= 0)
 		sy->nwarnings++;
+	va_end(ap);
+}
+
+static void too_large(struct sy *sy, const char *what, const char *name)
+{
+	add_warning(sy, "%s %.200s is too large: some addresses have no name", what, name);
 }
 
 bool sy_news(struct sy *sy, char *buf, size_t size)
@@ -164,6 +174,8 @@ static int open_file(const struct sy_file *f)
 	struct stat st;
 	int fd;
 
+	if (f->path[0] != '/')
+		return -1;
 	if (f->pid != 0) {
 		fd = fi_open_in(f->pid, f->path);
 		if (fd >= 0)
@@ -184,7 +196,7 @@ static void read_file(struct sy *sy, struct sy_file *f)
 
 	f->read = true;
 	if (sy->held >= MAX_HELD) {
-		add_warning(sy, "the symbol table of", f->path);
+		too_large(sy, "the symbol table of", f->path);
 		return;
 	}
 	fd = open_file(f);
@@ -196,7 +208,7 @@ static void read_file(struct sy *sy, struct sy_file *f)
 	close(fd);
 	sy->held += elf_size(&f->elf);
 	if (f->elf.cut)
-		add_warning(sy, "the symbol table of", f->path);
+		too_large(sy, "the symbol table of", f->path);
 }
 
 /* ---- maps ----------------------------------------------------------------------------- */
@@ -221,20 +233,25 @@ static struct sy_file *file_of(struct sy *sy, int pid, const char *path, const c
 	return f;
 }
 
-/* start-end permissions offset device inode path; anonymous memory may have any name */
+/*
+ * start-end permissions offset device inode path; anonymous memory may have any name. The kernel's
+ * own code in each process is like a file without a path.
+ */
 static void add_map(struct sy *sy, struct sy_space *p, char *line)
 {
 	char dev[32], inode[32], id[72];
 	uint64_t start, end, off;
 	struct sy_map *maps;
-	char *path = strchr(line, '/');
+	char *path = strpbrk(line, "/[");
 
 	if (path == NULL ||
 		sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %31s %31s", &start, &end,
 			&off, dev, inode) != 5 ||
-		strcmp(inode, "0") == 0 || p->nmaps >= MAX_MAPS)
+		p->nmaps >= MAX_MAPS)
 		return;
 	path[strcspn(path, "\n")] = '\0';
+	if (strcmp(inode, "0") == 0 && strcmp(path, "[vdso]") != 0)
+		return;
 	if ((p->nmaps & (p->nmaps - 1)) == 0) {
 		maps = realloc(p->maps, (p->nmaps ? p->nmaps * 2 : 1) * sizeof(*maps));
 		if (maps == NULL)
@@ -277,7 +294,7 @@ static void read_maps(struct sy *sy, struct sy_space *p)
 	pm_read(&p->jit, p->pid);
 	if (p->jit.cut && !cut) {
 		snprintf(path, sizeof(path), "perf-%d.map", p->pid);
-		add_warning(sy, "the file", path);
+		too_large(sy, "the file", path);
 	}
 }
 
@@ -317,18 +334,38 @@ static struct sy_map *find_map(struct sy_space *p, uint64_t addr)
 
 /* ---- the search ----------------------------------------------------------------------- */
 
+static bool is_frame(enum sy_form form)
+{
+	return form == SY_PC || form == SY_RETURN;
+}
+
+static struct vm *vm_of(struct sy_space *p)
+{
+	if (!p->sought && p->pid != 0)
+		p->vm = vm_open(p->pid);
+	p->sought = true;
+	return p->vm;
+}
+
+/* A frame of a stack; *off: from the first address with its text. */
+static bool format_frame(struct sy *sy, struct sy_space *p, uint64_t addr, enum sy_form form,
+	char *buf, size_t size, uint64_t *off)
+{
+	uint64_t first, back = form == SY_RETURN;
+
+	if (vm_of(p) == NULL || !vm_frame(p->vm, addr - back, sy->lines, buf, size, &first))
+		return false;
+	*off = addr - back - first;
+	return true;
+}
+
 /* An Erlang function, or its module; false: it is neither. */
 static bool format_erlang(struct sy_space *p, uint64_t addr, enum sy_form form, char *buf,
 	size_t size, uint64_t *off)
 {
 	char name[600];
 
-	if (p->pid == 0)
-		return false;
-	if (!p->sought)
-		p->vm = vm_open(p->pid);
-	p->sought = true;
-	if (p->vm == NULL || !vm_function(p->vm, addr, form == SY_MOD, name, sizeof(name), off))
+	if (vm_of(p) == NULL || !vm_function(p->vm, addr, form == SY_MOD, name, sizeof(name), off))
 		return false;
 	if (form != SY_ADDR || *off == 0)
 		snprintf(buf, size, "%s", name);
@@ -337,18 +374,42 @@ static bool format_erlang(struct sy_space *p, uint64_t addr, enum sy_form form, 
 	return true;
 }
 
-/* In no file: JIT-compiled, or unknown. */
-static void format_jit(struct sy_space *p, uint64_t addr, enum sy_form form, char *buf,
-	size_t size, uint64_t *off)
+/* Other code of a VM's JIT: what functions share, or all of it if they have no names. */
+static bool format_shared(struct sy *sy, struct sy_space *p, uint64_t addr, enum sy_form form,
+	char *buf, size_t size, uint64_t *off)
+{
+	if (vm_of(p) == NULL || !vm_is_jit(p->vm, addr, off))
+		return false;
+	if (vm_refusal(p->vm) != NULL && !p->refused)
+		add_warning(sy, "Erlang functions of process %d have no names: %s", p->pid,
+			vm_refusal(p->vm));
+	p->refused = true;
+	if (form == SY_SYM || form == SY_MOD)
+		snprintf(buf, size, "[jit]");
+	else
+		snprintf(buf, size, "[jit]+0x%" PRIx64, *off);
+	return true;
+}
+
+/* In no file: JIT-compiled, or unknown. *off: from the first address with that name. */
+static void format_jit(struct sy *sy, struct sy_space *p, uint64_t addr, enum sy_form form,
+	char *buf, size_t size, uint64_t *off)
 {
 	const struct pm_code *j = p != NULL ? pm_find(&p->jit, addr) : NULL;
 
-	*off = j != NULL ? addr - j->start : 0;
-	if (j == NULL && p != NULL && format_erlang(p, addr, form, buf, size, off))
+	if (p != NULL && is_frame(form) && format_frame(sy, p, addr, form, buf, size, off))
 		return;
+	if (p != NULL && j == NULL &&
+		((!is_frame(form) && format_erlang(p, addr, form, buf, size, off)) ||
+			format_shared(sy, p, addr, form, buf, size, off))) {
+		if (is_frame(form))
+			*off = 0;
+		return;
+	}
+	*off = j != NULL && !is_frame(form) ? addr - j->start : 0;
 	if (j == NULL)
 		snprintf(buf, size, "0x%" PRIx64, addr);
-	else if (form != SY_ADDR || addr == j->start)
+	else if (form == SY_SYM || form == SY_MOD || addr == j->start)
 		snprintf(buf, size, "%s", j->name);
 	else
 		snprintf(buf, size, "%s+0x%" PRIx64, j->name, addr - j->start);
@@ -380,7 +441,7 @@ static void kernel_address(
 	if (sy->kernel == NULL)
 		sy->kernel = ksyms_read();
 	name = ksyms_find(sy->kernel, addr, &off);
-	if (name != NULL)
+	if (name != NULL && !is_frame(form))
 		*start = form == SY_MOD ? module_start(sy, name, addr - off) : addr - off;
 	if (name == NULL)
 		snprintf(buf, size, "0x%" PRIx64, addr);
@@ -414,7 +475,7 @@ static void resolve(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, 
 	struct sy_space *p;
 	struct sy_map *m;
 	const char *mod;
-	uint64_t at = 0, off;
+	uint64_t at = 0, off, back;
 	int pid = 0;
 
 	*start = addr;
@@ -439,11 +500,12 @@ static void resolve(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, 
 		m = find_map(p, addr);
 	}
 	if (m == NULL || is_memory(m)) {
-		format_jit(p, addr, form, buf, size, &off);
+		format_jit(sy, p, addr, form, buf, size, &off);
 		*start -= off;
 		return;
 	}
-	mod = strrchr(m->file->path, '/') + 1;
+	mod = strrchr(m->file->path, '/');
+	mod = mod != NULL ? mod + 1 : m->file->path;
 	if (form == SY_MOD) {
 		snprintf(buf, size, "%s", mod);
 		*start -= from_first(p, m, addr);
@@ -451,9 +513,11 @@ static void resolve(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, 
 	}
 	if (!m->file->read)
 		read_file(sy, m->file);
-	if (elf_address(&m->file->elf, addr - m->start + m->off, &at))
+	back = form == SY_RETURN && addr > m->start;
+	if (elf_address(&m->file->elf, addr - back - m->start + m->off, &at))
 		s = elf_symbol(&m->file->elf, at);
-	if (s != NULL)
+	at += at != 0 ? back : 0;
+	if (s != NULL && !is_frame(form))
 		*start -= at - s->value;
 	if (s == NULL)
 		snprintf(buf, size, "%s+0x%" PRIx64, mod, at != 0 ? at : from_first(p, m, addr));
@@ -471,14 +535,32 @@ void sy_format(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_
 	resolve(sy, addr, form, buf, size, &start);
 }
 
+/* May it be code of an Erlang VM that is another process? */
+static bool may_be_erlang(struct sy *sy, uint64_t addr)
+{
+	struct sy_space *p = NULL;
+	int pid = 0;
+
+	if ((int64_t)addr >= 0 && sy->origin.process != NULL)
+		pid = sy->origin.process(sy->origin.arg, &addr);
+	if (pid != 0)
+		p = space_of(sy, pid);
+	return p != NULL && vm_of(p) != NULL;
+}
+
 uint64_t sy_start(struct sy *sy, uint64_t addr, enum sy_form form)
 {
 	uint64_t start = addr;
-	char buf[512];
+	char buf[NM_TEXT];
 
-	if (form != SY_ADDR)
+	if (form != SY_ADDR && (!is_frame(form) || may_be_erlang(sy, addr)))
 		resolve(sy, addr, form, buf, sizeof(buf), &start);
 	return start;
+}
+
+void sy_lines(struct sy *sy, bool on)
+{
+	sy->lines = on;
 }
 
 int sy_keep_names(struct sy *sy, size_t max)

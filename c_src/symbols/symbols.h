@@ -7,7 +7,8 @@
  *   elf.c        segments and symbol tables of a file; debug_file.c: those of stripped files
  *   perfmap.c    JIT-compiled code, from the map that a process writes for perf
  *   ksyms.c      functions of the kernel
- *   vm.c         the memory of an Erlang VM: its functions and atoms
+ *   vm.c         the memory of an Erlang VM: its functions and their lines
+ *   vm_tables.c  where a VM has its tables, found without symbols; vm_jit.c: what its code tells
  *   names.c      numbers for names, to merge results of several processes
  *   sdt_notes.c  USDT probes that a file carries
  */
@@ -35,10 +36,14 @@ enum { SY_PROCESSES = 4096 };
 struct sy;
 struct sy *sy_new(int pid, const struct sy_origin *origin); /* pid 0: this process */
 void sy_free(struct sy *sy);
+void sy_lines(struct sy *sy, bool on); /* do Erlang functions in stacks have their lines? */
 void sy_watch(struct sy *sy); /* read the maps of new processes before they end */
 /* The name of an address; unknown: 0xADDR. */
 void sy_format(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, size_t size);
-/* The first address with the same name: one for all addresses of a function, if without offsets. */
+/*
+ * The first address with the same name: one for all addresses of a function, if without offsets,
+ * or for all of a line.
+ */
 uint64_t sy_start(struct sy *sy, uint64_t addr, enum sy_form form);
 /* The number of its name, for engines that store names; 0: the table is full. */
 uint64_t sy_word(struct sy *sy, uint64_t addr, enum sy_form form);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions and atoms in the memory of an Erlang VM, read from outside: vm.c. */
+/* Functions, lines and tables in the memory of an Erlang VM, read from outside: vm.c. */
 #ifndef VM_H
 #define VM_H
 
@@ -7,28 +7,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vm_tables.h"
+
+struct elf;
 struct vm;
-struct vm *vm_open(int pid); /* NULL: not a VM, without symbols, or not readable */
+struct vm *vm_open(int pid); /* NULL: not a VM, or not readable */
 void vm_close(struct vm *vm);
+const char *vm_refusal(const struct vm *vm); /* why functions have no names; NULL: they have */
 /* The Erlang function at an address, or its module; *off: the offset in it. */
 bool vm_function(
 	struct vm *vm, uint64_t addr, bool module, char *buf, size_t size, uint64_t *off);
 /*
- * The tables of modules: three structures of 32 bytes, which begin with a pointer and a number n.
- * The pointer is to n pairs of start and end of code, sorted. *active is the address of the index
- * (32 bits) of the table in use.
+ * The same as a frame of a stack: mod:fun/1 (file.erl:12), or without the line; *first: the first
+ * address with that text. addr is within the call: a return address minus 1.
  */
-bool vm_modules(const struct vm *vm, uint64_t *tables, uint64_t *active);
-/* The start of the first module after an address that is in none; 0: none. */
-uint64_t vm_module_after(const struct vm *vm, uint64_t addr);
+bool vm_frame(struct vm *vm, uint64_t addr, bool lines, char *buf, size_t size, uint64_t *first);
+/* Is it in the JIT's memory? *off: the offset in its mapping. */
+bool vm_is_jit(struct vm *vm, uint64_t addr, uint64_t *off);
 
-/* Atoms: table[index / 1024][index % 1024] points to one. */
-struct vm_atoms {
-	uint64_t table;
-	uint32_t len, name; /* offsets in an atom: length (16 bits), pointer to its text */
-};
-bool vm_atoms(const struct vm *vm, struct vm_atoms *at);
 bool vm_read(const struct vm *vm, uint64_t addr, void *to, size_t n);
+const struct vm_tables *vm_tables(const struct vm *vm); /* valid if vm_refusal() is NULL */
 uint64_t vm_symbol(const struct vm *vm, const char *name); /* its address in the VM; 0: unknown */
+const struct elf *vm_program(const struct vm *vm, uint64_t *bias);
 
 #endif

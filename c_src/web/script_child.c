@@ -701,7 +701,8 @@ int run_start(struct session *s, const struct run_spec *spec)
 	}
 	if (spec->kind != RUN_SCRIPT)
 		return 0;
-	web_log(w, "run user=%u peer=%s nodes=%s sha256=%s", r->user, r->peer, r->nodes, r->hash);
+	web_log(w, "run user=%u peer=%s nodes=%s sha256=%s calls=%s", r->user, r->peer, r->nodes,
+		r->hash, spec->calls != NULL ? strchr(spec->calls, '=') + 1 : "auto");
 	session_send_json(s, json_pack("{ss sI}", "type", "started", "id", r->id));
 	lws_sul_schedule(w->context, 0, &r->timer, on_limit,
 		(lws_usec_t)w->o.run_seconds * LWS_USEC_PER_SEC);

@@ -31,7 +31,12 @@ static void on_item(void *arg, const erltrace_scan_item_t *i)
 		fprintf(f, "call %s(%s)%s; ", i->name, i->text != NULL ? i->text : "",
 			i->destructive ? "!" : "");
 		break;
-	case ERLTRACE_SCAN_AGGREGATION: fprintf(f, "agg %s; ", i->name); break;
+	case ERLTRACE_SCAN_AGGREGATION:
+		fprintf(f, "agg %s", i->name);
+		if (i->by_stack)
+			fprintf(f, " by stack: %s", i->text != NULL ? i->text : "-");
+		fputs("; ", f);
+		break;
 	case ERLTRACE_SCAN_OPTION: fprintf(f, "option %s=%s; ", i->name, i->text); break;
 	}
 }
@@ -82,6 +87,10 @@ static void test_items(void)
 		{"BEGIN { @[pid] = count(); @a = sum(1); printa(@a); }",
 			"probe |||BEGIN; agg _; var pid; call count(); agg a; call sum(); "
 			"call printa(); agg a; ",
+			0},
+		{"BEGIN { @[pid, ustack(3)] = sum(1); @a[stack()] = count(); printa(@a); }",
+			"probe |||BEGIN; agg _ by stack: sum; var pid; call ustack(); call sum(); "
+			"agg a by stack: count; call stack(); call count(); call printa(); agg a; ",
 			0},
 		{"BEGIN { if (1) { system(\"a %d\", 1); } else { freopen(\"b\"); copyout(0, 0, 0); "
 		 "} }",

@@ -477,15 +477,21 @@ static void come_and_go(struct world *w, struct fire *f, void *arg)
 	*from += 100;
 }
 
+/* Little room, and one variable. */
+static bool small_world(struct world *w, int scope)
+{
+	world_new(w);
+	world_opt(w, "dynvarsize", "64k");
+	add_var(w, scope, &type_int, "i");
+	return world_go(w);
+}
+
 static void test_dyn_reuse(void)
 {
 	uint64_t from = 0;
 	struct world w;
 
-	world_new(&w);
-	world_opt(&w, "dynvarsize", "64k");
-	add_var(&w, SC_GLOBAL, &type_int, "i");
-	if (world_go(&w))
+	if (small_world(&w, SC_GLOBAL))
 		for (int i = 0; i < 2000; i++) {
 			inside(&w, come_and_go, &from);
 			en_clean(w.en);
@@ -590,10 +596,7 @@ static void test_self_sweep(void)
 	unsigned asked = 0;
 	struct world w;
 
-	world_new(&w);
-	world_opt(&w, "dynvarsize", "64k");
-	add_var(&w, SC_SELF, &type_int, "i");
-	if (world_go(&w))
+	if (small_world(&w, SC_SELF))
 		for (uint64_t from = 1; from < 20000; from += 20) {
 			uint64_t at = 0;
 

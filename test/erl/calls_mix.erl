@@ -14,17 +14,18 @@
 %%   parked     waits inside of its calls while the module is loaded again, and goes on in old code
 %%   purged     waits likewise, and is killed by the purge of the old code
 %%
-%% Counts are maps of {What, Function}: e a call, t a tail call, r a return, x an end by exception
-%% (also that of a process which is killed), l an end by a tail call, o never ended, as the process
-%% has hibernated inside of it. For each function
-%% e + t = r + x + l + o; over all functions t = l, so that e = r + x + o.
+%% Counts are maps of {What, Function}: e a call, t a tail call, r a return, x an end by exception, k one
+%% with its process, which is killed, l one by a tail call, o never ended, as the process has hibernated
+%% inside of it. For each function e + t = r + x + k + l + o; over all functions t = l, so that
+%% e = r + x + k + o.
 -module(calls_mix).
--export([plan/2, kinds/0, model/1, expected/2, told/1, total/2, sum/1]).
+-export([plan/2, kinds/0, model/1, expected/2, told/2, total/2, sum/1]).
 -export([script/0, script/1, counts/1, run/2, foreign/1, tool/2, tools/0, quiet/0]).
 -export([ops/1, finish/1, resume/1, id/1, term/1, hop/1]). % what the programs run
 -export_type([plan/0, counts/0]).
 
--type counts() :: #{{e | t | r | x | l | o, atom()} => pos_integer()}.
+-type what() :: e | t | r | x | k | l | o.
+-type counts() :: #{{what(), atom()} => pos_integer()}.
 -type op() :: term(). % a call is {Function, [op()], End}
 -type kind() :: worker | dying | victim | sensitive | foreign | parked | purged.
 -type plan() :: [{kind(), [op()]}].
@@ -199,7 +200,7 @@ body(_, Result) -> Result.
 
 ended(ok) -> r;
 ended(raised) -> x;
-ended(killed) -> x; % for the VM that is an exception that nobody can catch
+ended(killed) -> k;
 ended(gone) -> o.
 
 leaf(C) -> add(r, leaf, 1, add(e, leaf, 1, C)).
@@ -319,12 +320,18 @@ expected(Plan, #{rounds := Rounds, seen := Seen}) ->
     sum([maps:map(fun(_, N) -> N * times(Kind, Rounds) end, element(2, model(P)))
          || {Kind, P} <- Plan, lists:member(Kind, Seen)]).
 
-%% The events of that: that a call is open, or was left by a tail call, is none.
--spec told(counts()) -> counts().
-told(Counts) -> maps:filter(fun({What, _}, _) -> lists:member(What, [e, t, r, x]) end, Counts).
+%% The events of that: that a call is open, or was left by a tail call, is none. For the VM a kill is an
+%% exception that nobody can catch, which may be told or not.
+-spec told(counts(), KillsAre :: told | untold) -> counts().
+told(Counts, KillsAre) ->
+    sum([case What of
+             k when KillsAre =:= told -> #{{x, F} => N};
+             _ when What =:= e; What =:= t; What =:= r; What =:= x -> #{{What, F} => N};
+             _ -> #{}
+         end || {{What, F}, N} <- maps:to_list(Counts)]).
 
 %% The sum of these, over all functions.
--spec total([e | t | r | x | l | o], counts()) -> non_neg_integer().
+-spec total([what()], counts()) -> non_neg_integer().
 total(Whats, Counts) ->
     lists:sum([N || {{What, _}, N} <- maps:to_list(Counts), lists:member(What, Whats)]).
 

@@ -68,7 +68,9 @@ run(Script, Options) ->
 %% What the tracer sees, not the VM's counters.
 -define(F, "erlang*:calls_tests:f/1:function-entry { self->n++; @ = count(); }").
 
-traced_map(Why) -> #{way => traced, functions => 1, traced => [], why => Why}.
+traced_map(Why) -> about(traced, 1, [], Why).
+
+warned_map(Why) -> (traced_map(Why))#{warned := true}.
 
 said(Why) -> ["function probes are traced, not fast: " ++ binary_to_list(Why)].
 
@@ -106,12 +108,12 @@ ways_both() ->
 
 asked_and_forbidden() ->
     set(fast_calls, false),
-    ?assertEqual({said(?FALSE), traced_map(?FALSE)}, run(?F, [{"calls", "fast"}])),
+    ?assertEqual({said(?FALSE), warned_map(?FALSE)}, run(?F, [{"calls", "fast"}])),
     ok.
 
 set_and_refused() ->
     set(fast_calls, true),
-    ?assertEqual({said(?UNKNOWN), traced_map(?UNKNOWN)}, run(?F, [])),
+    ?assertEqual({said(?UNKNOWN), warned_map(?UNKNOWN)}, run(?F, [])),
     ok.
 
 not_asked() ->
@@ -131,7 +133,7 @@ traced() ->
 
 internals() ->
     Why = <<"the node's setting vm_internals is false">>,
-    ?assertEqual({said(Why), traced_map(Why)}, run(?F, [{"calls", "fast"}])),
+    ?assertEqual({said(Why), warned_map(Why)}, run(?F, [{"calls", "fast"}])),
     ok.
 
 %% Nothing inside the VM is looked at for a script that has no function probes.
@@ -143,12 +145,13 @@ no_functions() ->
     ok = erltrace:go(H),
     ?assertEqual(ok, erltrace:consume(H)),
     {ok, #{calls := Calls}} = erltrace:status(H),
-    ?assertEqual(#{way => none, functions => 0, traced => [], why => <<>>}, Calls),
+    ?assertEqual(about(none, 0, [], <<>>), Calls),
     ok = erltrace:close(H).
 
 by_pragma() ->
-    ?assertEqual({said(?UNKNOWN), traced_map(?UNKNOWN)}, run("#pragma D option calls=fast\n" ?F, [])),
+    ?assertEqual({said(?UNKNOWN), warned_map(?UNKNOWN)}, run("#pragma D option calls=fast\n" ?F, [])),
     ?assertEqual({[], traced_map(<<>>)}, run("#pragma D option calls=traced\n" ?F, [{"calls", "fast"}])),
+    ?assertEqual({[], traced_map(<<>>)}, run("#pragma D option calls=fast\n" ?F, [{"calls", "traced"}])),
     ok.
 
 bad_values() ->
@@ -182,28 +185,32 @@ fast() ->
             set(fast_calls, true),
             ?assertEqual({[], about(fast, 1, [], <<>>)}, run(?F, []));
         {refused, Why} ->
-            ?assertEqual({said(Why), traced_map(Why)}, run(?F, [{"calls", "fast"}]))
+            ?assertEqual({said(Why), warned_map(Why)}, run(?F, [{"calls", "fast"}]))
     end,
     ok.
 
 %% What the library says if it finds the hooks taken, after it was decided.
 taken() ->
     {ok, Nif, _} = erltrace_nif:open(),
-    Calls = erltrace_calls:note(Nif, [call, hooks_taken], {calls, fast, [], <<>>}),
+    Calls = erltrace_calls:note(Nif, [call, hooks_taken], {calls, fast, [], <<>>, false}),
     Why = <<"somebody else in this node has the hooks">>,
-    ?assertEqual(about(traced, 3, [], Why), erltrace_calls:about(Calls, 0, 3)),
+    ?assertEqual((about(traced, 3, [], Why))#{warned := true}, erltrace_calls:about(Calls, 0, 3, 0)),
     ok = erltrace_nif:close(Nif).
 
 %% ---- how it reads ----------------------------------------------------------------------------
 
 about(Way, N, Traced, Why) ->
-    #{way => Way, functions => N, traced => Traced, why => Why}.
+    #{way => Way, functions => N, counted => 0, traced => Traced, why => Why, warned => false}.
 
 line_test() ->
     Lines = [erltrace_calls:line(A) ||
                 A <- [erltrace_calls:none(),
                       about(traced, 3, [], <<>>),
                       about(traced, 3, [], ?UNKNOWN),
+                      (about(traced, 3, [], ?UNKNOWN))#{warned := true},
+                      (about(traced, 0, [], <<>>))#{counted := 1},
+                      (about(fast, 0, [], <<>>))#{counted := 3},
+                      (about(fast, 2, [], <<>>))#{counted := 3},
                       about(fast, 12, [], <<>>),
                       about(fast, 1, [{?GLOBAL, 1, {lists, seq, 2}}], <<>>),
                       about(fast, 0, [{?GLOBAL, 3, {'Elixir.Enum', map, 2}},
@@ -211,17 +218,21 @@ line_test() ->
     ?assertEqual([none,
                   <<"calls: traced">>,
                   <<"calls: traced (this VM is not known: words 3)">>,
+                  <<"calls: traced">>,
+                  <<"calls: counted by the VM, 1 function">>,
+                  <<"calls: counted by the VM, 3 functions">>,
+                  <<"calls: fast, 2 functions; counted by the VM: 3">>,
                   <<"calls: fast, 12 functions">>,
                   <<"calls: fast, 1 function; traced: 1 (lists:seq/2: global-function-entry)">>,
                   <<"calls: fast, 0 functions; traced: 4 ('Elixir.Enum':map/2 and 2 more: "
                     "global-function-entry; m:f/0: a NIF)">>], Lines).
 
 json_test() ->
-    ?assertEqual(<<"{\"type\":\"calls\",\"node\":\"a@h\",\"way\":\"fast\",\"functions\":2,\"traced\":["
+    ?assertEqual(<<"{\"type\":\"calls\",\"node\":\"a@h\",\"way\":\"fast\",\"functions\":2,\"counted\":0,\"traced\":["
                    "{\"why\":\"global-function-entry\",\"functions\":3,\"example\":\"'\\\"\\\\\\\\':"
                    "f/1\"}],\"why\":\"\"}\n">>,
                  erltrace_calls:json('a@h', about(fast, 2, [{?GLOBAL, 3, {'"\\', f, 1}}], <<>>))),
-    ?assertEqual(<<"{\"type\":\"calls\",\"node\":\"a@h\",\"way\":\"traced\",\"functions\":2,\"traced\":[],"
+    ?assertEqual(<<"{\"type\":\"calls\",\"node\":\"a@h\",\"way\":\"traced\",\"functions\":2,\"counted\":0,\"traced\":[],"
                    "\"why\":\"a\\u000a\\\"ü/utf8\"}\n"/utf8>>,
                  erltrace_calls:json('a@h', about(traced, 2, [], <<"a\n\"ü/utf8"/utf8>>))).
 
@@ -229,6 +240,6 @@ json_test() ->
 note_test() ->
     Needs = [call, {local, m, f, 1}, {fast, m, g, 1}, {fast, m, h, 1}, {traced, m, f, 1, ?GLOBAL},
              {traced, m, i, 1, <<"a NIF">>}, {traced, m, j, 1, ?GLOBAL}],
-    Fast = {calls, fast, [], <<>>}, % its record
+    Fast = {calls, fast, [], <<>>, false}, % its record
     ?assertEqual(about(fast, 2, [{?GLOBAL, 2, {m, f, 1}}, {<<"a NIF">>, 1, {m, i, 1}}], <<>>),
-                 erltrace_calls:about(erltrace_calls:note(make_ref(), Needs, Fast), 2, 3)).
+                 erltrace_calls:about(erltrace_calls:note(make_ref(), Needs, Fast), 2, 3, 0)).

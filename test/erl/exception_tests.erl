@@ -253,14 +253,7 @@ exception_ways_test_() ->
 %% Two of them, and one that traces others, whose frames come between.
 exceptions_at_once_test_() ->
     {timeout, 240, fun() ->
-        Hs = [begin {ok, H} = erltrace:script(script(exceptions)), H end || _ <- [1, 2]],
-        {ok, Other} = erltrace:script("erlang*:exception_tests:u:function-exception,"
-                                      "erlang*:exception_tests:step:function-entry,"
-                                      "erlang*:exception_tests:id:function-return"
-                                      "{ @[probename, probefunc] = count(); }"),
-        run(fun all_calls/0),
-        Got = [events(H) || H <- Hs],
-        [ok = erltrace:close(H) || H <- [Other | Hs]],
+        Got = at_once(script(exceptions), "function-exception"),
         [ends_of_all(G) || G <- Got],
         %% from OTP 27 on each function of a chain of tail calls ends by itself then
         [same(all_events(fun with_exceptions/1), G) || not sessions(), G <- Got]
@@ -269,16 +262,20 @@ exceptions_at_once_test_() ->
 %% Each has all of it, beside one that traces others, whose frames come between.
 scripts_at_once_test_() ->
     {timeout, 240, fun() ->
-        Hs = [begin {ok, H} = erltrace:script(script()), H end || _ <- [1, 2]],
-        {ok, Other} = erltrace:script("erlang*:exception_tests:u:function-entry,"
-                                      "erlang*:exception_tests:step:function-entry,"
-                                      "erlang*:exception_tests:id:function-return"
-                                      "{ @[probename, probefunc] = count(); }"),
-        run(fun all_calls/0),
-        Got = [events(H) || H <- Hs],
-        [ok = erltrace:close(H) || H <- [Other | Hs]],
-        [same(all_events(), G) || G <- Got]
+        [same(all_events(), G) || G <- at_once(script(), "function-entry")]
     end}.
+
+%% The events of two such scripts, beside one that traces others.
+at_once(Script, OfU) ->
+    Hs = [begin {ok, H} = erltrace:script(Script), H end || _ <- [1, 2]],
+    {ok, Other} = erltrace:script(["erlang*:exception_tests:u:", OfU, ","
+                                   "erlang*:exception_tests:step:function-entry,"
+                                   "erlang*:exception_tests:id:function-return"
+                                   "{ @[probename, probefunc] = count(); }"]),
+    run(fun all_calls/0),
+    Got = [events(H) || H <- Hs],
+    [ok = erltrace:close(H) || H <- [Other | Hs]],
+    Got.
 
 %% Each way by itself, so that nothing makes up for what another one has left.
 ways_test_() ->

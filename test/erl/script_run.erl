@@ -2,7 +2,7 @@
 %% What tests of probes have in common: a script runs around a function, its aggregations are
 %% looked up by name and key.
 -module(script_run).
--export([run/2, aggregations/1, text/1, in_process/1, quoted/1]).
+-export([run/2, aggregations/1, text/1, in_process/1, in_node/2, quoted/1]).
 
 %% Run a script around Fun, which may want its handle; its aggregations.
 -spec run(iodata(), fun(() -> term()) | fun((erltrace:handle()) -> term())) ->
@@ -33,6 +33,15 @@ text(X) -> X.
 in_process(Fun) ->
     {P, M} = spawn_monitor(Fun),
     receive {'DOWN', M, process, P, Reason} -> {P, Reason} end.
+
+%% In a node of its own; `ok' is the answer.
+-spec in_node(module(), atom()) -> ok.
+in_node(Module, Function) ->
+    {ok, Peer, _} = peer:start(#{name => peer:random_name(Module), connection => standard_io,
+                                 wait_boot => 60000, args => ["-pa" | code:get_path()]}),
+    try ok = peer:call(Peer, Module, Function, [], 60000)
+    after peer:stop(Peer)
+    end.
 
 %% A pid as a string of D's.
 -spec quoted(pid()) -> iolist().

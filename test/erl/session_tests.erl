@@ -12,11 +12,11 @@ has_sessions() ->
     _ = code:ensure_loaded(trace),
     erlang:function_exported(trace, session_create, 3).
 
-%% Our sessions: of events, and of counters.
+%% Our sessions: of events, of counters, of calls that go the fast way.
 sessions() ->
     case has_sessions() of
         true -> [S || {Name, _} = S <- trace:session_info(all),
-                      Name =:= erltrace orelse Name =:= erltrace_counters];
+                      lists:member(Name, [erltrace, erltrace_counters, erltrace_calls])];
         false -> []
     end.
 
@@ -41,7 +41,7 @@ pattern(MFA) ->
 %% Does the VM count this function, for anybody? [false]: no.
 counter(MFA) ->
     {call_count, N} = erlang:trace_info(MFA, call_count),
-    lists:usort([N | [K || has_sessions(), {erltrace_counters, _} = S <- trace:session_info(all),
+    lists:usort([N | [K || {Name, _} = S <- sessions(), Name =/= erltrace,
                            {call_count, K} <- [info(S, MFA, call_count)]]]).
 
 clean() ->
@@ -111,6 +111,16 @@ stop_test() ->
 
 close_test() ->
     ok = erltrace:close(armed()),
+    clean().
+
+close_fast_test() ->
+    {ok, H} = erltrace:open(),
+    ok = erltrace:setopt(H, "calls", "fast"),
+    ok = erltrace:compile(H, ?EVERYTHING),
+    ok = erltrace:go(H),
+    {ok, #{calls := #{way := Way}}} = erltrace:status(H),
+    Way =:= fast andalso ?assertNotEqual([false], counter({?MODULE, one, 1})),
+    ok = erltrace:close(H),
     clean().
 
 owner_dies_test() ->

@@ -135,14 +135,7 @@ inner(X) -> {X}.
 
 %% A node that relies on nothing of the VM's insides.
 names_test_() ->
-    {timeout, 60, fun() ->
-        {ok, Peer, _} = peer:start(#{name => peer:random_name("probes"),
-                                     connection => standard_io, wait_boot => 60000,
-                                     args => ["-pa" | code:get_path()]}),
-        try ok = peer:call(Peer, ?MODULE, names_there, [], 60000)
-        after peer:stop(Peer)
-        end
-    end}.
+    {timeout, 60, fun() -> script_run:in_node(?MODULE, names_there) end}.
 
 names_there() ->
     application:set_env(erltrace, vm_internals, false),

@@ -16,17 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* A key can be made: there is nothing in it that is matched. */
 static bool is_key(const struct pat *pat)
 {
-	for (unsigned i = 0; i < pat->n; i++)
-		switch (pat->nodes[i].op) {
-		case PAT_ANY:
-		case PAT_VAR:
-		case PAT_BOTH:
-		case SEG_INT:
-		case SEG_PART:
-		case SEG_REST: return false;
-		default: break;
-		}
-	return pat->nvars == 0;
+	return pat_is_ground(pat) && pat->nvars == 0;
 }
 
 static void one_text(const char *text, size_t size, bool key)

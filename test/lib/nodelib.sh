@@ -6,7 +6,8 @@
 # path. After it: $root, and a scratch folder as the working directory. finish() ends a test.
 #
 #	start NAME [arguments of erl]    a node
-#	at NAME 'EXPRESSIONS.'           evaluated there; prints the value of the last
+#	at NAME 'EXPRESSIONS.'           evaluated there; prints the value of the last. What the node
+#	                                 says besides is in NAME.said, its standard error in NAME.log
 #	trace NAME arguments...          erltrace -N NAME, until it is armed: output in o, e
 #	trace_process PID arguments...   erltrace -p PID, the same
 #	untrace                          as ^C does it; the exit code is in status
@@ -120,6 +121,7 @@ at() { # name, expressions: prints the value of the last, without a text's quote
 			echo "$line"
 			return 0
 		fi
+		echo "$line" >>"$1.said" # by its logger, for example
 	done
 	echo "no answer from $1"
 	return 1

@@ -7,6 +7,8 @@
 
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "$0")/../lib/nodelib.sh"
+# shellcheck source=test/lib/cable.sh
+. "$(dirname "$0")/../lib/cable.sh"
 nodes_begin 400 bare
 
 modules='lists:sort([M || {M, _} <- code:all_loaded(), string:find(atom_to_list(M), "erltrace") =/= nomatch]).'
@@ -42,53 +44,11 @@ end_here() { # why
 	finish
 }
 
-# Two networks of our own, and a cable between them.
-[ "$(id -u)" = 0 ] || end_here 'it takes root'
-command -v ip >/dev/null || end_here 'no command ip (iproute2)'
-command -v nsenter >/dev/null || end_here 'no command nsenter (util-linux)'
-unshare -n true 2>/dev/null || end_here 'no network name spaces here'
-unshare -n sleep 240 &
-here=$!
-unshare -n sleep 240 &
-there=$!
-pid[cable_a]=$here pid[cable_b]=$there # they end with the test
-own=$(readlink /proc/$$/ns/net)
-for p in $here $there; do
-	for ((i = 0; i < 400; i++)); do
-		[ "$(readlink "/proc/$p/ns/net")" != "$own" ] && break
-		sleep 0.025
-	done
-done
-in_net() { # process, command...; not in the background, where the shell would stand between
-	local p=$1
-	shift
-	nsenter -t "$p" -n "$@"
-}
-cable() {
-	in_net $here ip link add cut0 type veth peer name cut1 &&
-		in_net $here ip link set cut1 netns $there &&
-		in_net $here ip address add 10.213.0.1/24 dev cut0 &&
-		in_net $there ip address add 10.213.0.2/24 dev cut1 &&
-		in_net $here ip link set cut0 up && in_net $there ip link set cut1 up &&
-		in_net $here ip link set lo up && in_net $there ip link set lo up
-}
-cable 2>e || end_here "no veth devices here ($(head -n 1 e))"
-nsenter -t "$there" -n epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
-pid[cable_epmd]=$!
-disown -a
-for ((i = 0; i < 400; i++)); do
-	in_net $there epmd -names >/dev/null 2>&1 && break
-	sleep 0.025
-done
-mkfifo cut_b.in cut_b.out
-exec {i}<>cut_b.in {o}<>cut_b.out
-nsenter -t "$there" -n erl -noshell -start_epmd false -name cut_b@10.213.0.2 -eval "$loop" <&"$i" >&"$o" 2>cut_b.log &
-pid[cut_b]=$! in[cut_b]=$i out[cut_b]=$o
-disown
-at cut_b ready. >/dev/null
+cable_begin || end_here "$cable_why"
+start_beyond cut_b
 before=$(at cut_b "$traced")
 rm -f o e
-nsenter -t "$here" -n "$(command -v erltrace)" -N cut_b@10.213.0.2 -qn "$script" >o 2>e &
+nsenter -t "$here" -n "$(command -v erltrace)" -N "cut_b@$beyond" -qn "$script" >o 2>e &
 command=$!
 ok 'cut: armed' holds o armed
 at cut_b '[lists:zip3([], [], []) || _ <- lists:seq(1, 7)], done.' >/dev/null
@@ -97,7 +57,7 @@ for ((i = 0; i < 800 && $(grep -c second o) < seen + 3; i++)); do
 	sleep 0.025
 done
 ok 'cut: probes are on' [ "$before" != "$(at cut_b "$traced")" ]
-in_net $here ip link set cut0 down
+cable_cut
 began=$(date +%s%N)
 for ((i = 0; i < 800; i++)); do
 	[ "$before" = "$(at cut_b "$traced")" ] && break
@@ -112,6 +72,6 @@ wait "$command"
 is 'cut: the command ends: exit' 1 $?
 echo "info: cut: the command has ended after $((($(date +%s%N) - began) / 1000000)) ms"
 command=
-ok 'cut: it says why' grep -q 'the node cut_b@10.213.0.2 has gone away' e
+ok 'cut: it says why' grep -q "the node cut_b@$beyond has gone away" e
 is 'cut: and prints what it has' 7 "$(grep -oE '^ +[0-9]+$' o | tr -d ' ')"
 finish

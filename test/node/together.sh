@@ -54,8 +54,16 @@ killed() { # number; the shell says nothing about it
 }
 
 clean() { # when
+	local failed_before=$failed
 	becomes "$1: processes, modules, names as before" "$state_before" together_a "$state"
 	is "$1: flags as before" "$flags_before" "$(at together_a "$flags")"
+	[ "$failed" = "$failed_before" ] || told
+}
+
+# What the node has said, and the processes and modules that are new.
+told() {
+	cat together_a.said together_a.log 2>/dev/null | tail -n 100
+	at together_a "[{P, process_info(P, [registered_name, current_stacktrace, links, monitors, dictionary])} || P <- processes(), not lists:member(pid_to_list(P), $pids_before)] ++ [M || {M, _} <- code:all_loaded(), not lists:member(M, $loaded_before)]."
 }
 
 declare -a commands
@@ -75,6 +83,8 @@ done
 state_before=$(at together_a "$state")
 flags_before=$(at together_a "$flags")
 atoms_before=$(at together_a "$atoms")
+pids_before=[$(at together_a '[pid_to_list(P) || P <- processes()].' | tr -d '[]')]
+loaded_before=$(at together_a '[M || {M, _} <- code:all_loaded()].')
 files_before=$(find "/proc/${pid[together_a]}/fd" | wc -l)
 
 # ---- at the same moment ---------------------------------------------------------------------
@@ -126,6 +136,7 @@ is 'one after another, three times: what they say' '24 ' "$(cat o1 o2 o3 | grep 
 clean 'one after another'
 
 is 'atoms as before' "$atoms_before" "$(at together_a "$atoms")"
+is 'its logger has nothing to say' '' "$(cat together_a.said 2>/dev/null)"
 is 'files as before' "$files_before" "$(find "/proc/${pid[together_a]}/fd" | wc -l)"
 is 'the log has nothing to say' '' "$(cat together_a.log)"
 

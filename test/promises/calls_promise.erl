@@ -20,14 +20,7 @@ main(Args) ->
     calls_mix:quiet(),
     {module, _} = code:ensure_loaded(calls_mix_code),
     _ = calls_mix_tests:skipped(),
-    Bad = try run(Args) of
-              true -> 0;
-              false -> 1
-          catch
-              C:R:S -> io:format("~p~n", [{C, R, S}]), 1
-          end,
-    io:format("~b passed, ~b failed~n", [1 - Bad, Bad]),
-    halt(Bad).
+    promise:end_with(fun() -> run(Args) end).
 
 run(["mix" | Only]) ->
     Calls = list_to_integer(os:getenv("PROMISE_CALLS", "100000000")),
@@ -83,12 +76,12 @@ loaded(H, Seed) ->
     ok = erltrace_handle:call(H, rearm).
 
 told(Way, Counts, Batches, Ms) ->
-    [E, T, R, X, L, O] = [calls_mix:total([W], Counts) || W <- [e, t, r, x, l, o]],
-    true = E + T =:= R + X + L + O,
-    say("~s: ~b calls on ~b schedulers in ~b s: ~b + ~b tail calls = ~b returns + ~b exceptions + ~b "
-        "left by tail calls + ~b that hibernation took away; the code replaced and purged ~b times",
-        [Way, E + T, erlang:system_info(schedulers_online), Ms div 1000, E, T, R, X, L, O,
-         Batches]).
+    [E, T, R, X, K, L, O] = [calls_mix:total([W], Counts) || W <- [e, t, r, x, k, l, o]],
+    true = E + T =:= R + X + K + L + O,
+    say("~s: ~b calls on ~b schedulers in ~b s: ~b + ~b tail calls = ~b returns + ~b exceptions + ~b of "
+        "killed processes + ~b left by tail calls + ~b that hibernation took away; the code replaced and "
+        "purged ~b times",
+        [Way, E + T, erlang:system_info(schedulers_online), Ms div 1000, E, T, R, X, K, L, O, Batches]).
 
 %% ---- wild processes --------------------------------------------------------------------------
 

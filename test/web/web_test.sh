@@ -228,7 +228,7 @@ ok 'too big a message: the socket is closed' holds a.ws '^closed 1009'
 script='BEGIN { exit(0); }'
 ok 'logins' grep -qE '^[0-9TZ:-]+ login peer=127.0.0.1 user=1$' audit
 ok 'wrong ones' grep -qE '^[0-9TZ:-]+ login peer=127.0.0.1 refused$' audit
-ok 'a run begins' grep -qE '^[0-9TZ:-]+ run user=[0-9]+ peer=127.0.0.1 nodes=web_demo sha256=[0-9a-f]{64}$' audit
+ok 'a run begins' grep -qE '^[0-9TZ:-]+ run user=[0-9]+ peer=127.0.0.1 nodes=web_demo sha256=[0-9a-f]{64} calls=auto$' audit
 ok 'and ends' grep -qE '^[0-9TZ:-]+ end user=[0-9]+ peer=127.0.0.1 nodes=web_demo sha256=[0-9a-f]{64} seconds=[0-9.]+ drops=0 reason=stopped$' audit
 ok 'the hash is the script'\''s' grep -q "sha256=$(printf '%s' "$script" | sha256sum | cut -d' ' -f1)" audit
 ok 'no token in it' [ "$(grep -c "$token" audit)" = 0 ]

@@ -379,6 +379,7 @@ export class App {
 					rowZoom: null,
 				});
 		this.editor?.show([]);
+		this.run.fast = this.fast && !this.whyNotFast;
 		this.connection.send({
 			type: "run",
 			id: this.run.id,
@@ -386,7 +387,7 @@ export class App {
 			script,
 			args: this.run.args,
 			hz: this.hz,
-			...(this.fast && !this.whyNotFast && { calls: "fast" }),
+			...(this.run.fast && { calls: "fast" }),
 			packed: true,
 		});
 		this.changed();

@@ -47,14 +47,16 @@ export function costClass(cost) {
 	return cost >= 10 ? "bad" : cost >= 2 ? "warn" : "";
 }
 
-const CALLS = "How function probes get their events: by the VM's tracing, or fast, by hooks inside the VM";
+const CALLS =
+	"How function probes get their events: by the VM's tracing, or fast, by hooks inside the VM; or none, where the VM counts calls itself";
 
-// Of all nodes: "fast", "traced", or both; "": the script has no function probes.
+// Of all nodes: "counted", "fast", "traced", or several; "": the script has no function probes.
 export function callsText(run) {
 	const ways = new Set();
 	for (const { calls } of run.nodeInfo) {
 		if (!calls || calls.way === "none") continue;
-		ways.add(calls.way);
+		if (calls.functions || !calls.counted) ways.add(calls.way);
+		if (calls.counted) ways.add("counted");
 		if (calls.traced.length) ways.add("traced");
 	}
 	return [...ways].sort().join(", ");
@@ -65,12 +67,13 @@ export function callsTitle(run) {
 	const lines = run.nodeInfo.map(({ calls }, i) => {
 		if (!calls || calls.way === "none") return "";
 		const many = `${calls.functions} function${calls.functions === 1 ? "" : "s"}`;
+		const counted = calls.counted ? `; counted by the VM: ${calls.counted}` : "";
 		const why = calls.why ? ` (${calls.why})` : "";
 		const traced = calls.traced.map(
 			(t) =>
 				`; traced: ${t.example}${t.functions > 1 ? ` and ${t.functions - 1} more` : ""} (${t.why})`,
 		);
-		return `\n${run.nodeNames[i]}: ${calls.way}, ${many}${why}${traced.join("")}`;
+		return `\n${run.nodeNames[i]}: ${calls.way}, ${many}${counted}${why}${traced.join("")}`;
 	});
 	return CALLS + lines.join("");
 }

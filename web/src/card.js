@@ -74,7 +74,8 @@ function Slow({ ms, of }) {
 	return made;
 }
 
-export function ExportMenu({ app, aggs, name, png }) {
+// more: [what it is, its ending, the lines], of what only one kind of view has
+export function ExportMenu({ app, aggs, name, png, more = [] }) {
 	const { run } = app;
 	const text = async (kind, make) => {
 		const type = kind === "csv" ? "text/csv" : "application/json";
@@ -97,6 +98,13 @@ export function ExportMenu({ app, aggs, name, png }) {
 				text("json", jsonParts);
 				close();
 			}}>JSON, with times</button></li>
+			${more.map(
+				([what, kind, lines]) => html`<li key=${kind}><button class="item"
+					onClick=${async () => {
+						close();
+						save(fileName(name, kind), await toBlob(lines(), "text/plain"));
+					}}>${what}</button></li>`,
+			)}
 		</ul>`}
 	<//>`;
 }

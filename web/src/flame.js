@@ -166,3 +166,12 @@ export function frameTable(root) {
 		(a, b) => b.self - a.self || b.total - a.total || (a.name < b.name ? -1 : 1),
 	);
 }
+
+// Lines of folded stacks, outermost first, as --folded writes them.
+export function* folded(root) {
+	const walk = function* (node, path) {
+		if (node.self > 0) yield `${path.join(";") || "(no stack)"} ${node.self}\n`;
+		for (const kid of node.children.values()) yield* walk(kid, [...path, kid.name.replaceAll(";", ":")]);
+	};
+	yield* walk(root, []);
+}

@@ -4,7 +4,7 @@ import { html } from "htm/preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Card, ExportMenu } from "./card.js";
 import { css, oklch } from "./colour.js";
-import { KINDS, buildTree, findAgain, frameTable, kindOf, layout, valueOf } from "./flame.js";
+import { KINDS, buildTree, findAgain, folded, frameTable, kindOf, layout, valueOf } from "./flame.js";
 import { UNITS, UNIT_NAMES, exact, number, percent } from "./format.js";
 import { Choice } from "./menu.js";
 import { keyNames } from "./model.js";
@@ -32,8 +32,9 @@ function makeColour(kind, module, dark) {
 		return css(oklch(dark ? 0.36 : 0.88, 0.012, 260));
 	let h = 7;
 	for (let i = 0; i < module.length; i++) h = (h * 31 + module.charCodeAt(i)) % 9973;
-	const hue = HUES[kind] ?? 32 + (h % 9) * 9;
-	return css(oklch(dark ? 0.42 : 0.86 - (h % 3) * 0.02, dark ? 0.07 : 0.068, hue));
+	const hue = HUES[kind] ?? 30 + (h % 13) * 5;
+	const light = (h % 4) * 0.018;
+	return css(dark ? oklch(0.43 + light, 0.075, hue) : oklch(0.89 - light, 0.075, hue));
 }
 
 export function FlameView({ app, view, where }) {
@@ -58,6 +59,8 @@ export function FlameView({ app, view, where }) {
 		f.top = f.top ? findAgain(root, f.top) : root;
 		f.root = root;
 		Object.assign(f, layout(f.top));
+		// What is pointed at goes on.
+		setHover((h) => h && { ...h, node: findAgain(root, h.node) });
 		f.kinds = new Set(f.boxes.filter((b) => b.depth > 0).map((b) => kindOf(b.node)));
 		// Higher when stacks are deeper, never lower again: nothing below jumps about.
 		setRows((r) => Math.max(r, Math.min(60, f.depth)));
@@ -211,7 +214,8 @@ export function FlameView({ app, view, where }) {
 			<input class="filter" type="search" placeholder="Find a frame"
 				aria-label="Find a frame" value=${find}
 				onInput=${(e) => setFind(e.target.value)} />
-			<${ExportMenu} app=${app} aggs=${[agg]} name=${agg.name} png=${png} />`}
+			<${ExportMenu} app=${app} aggs=${[agg]} name=${agg.name} png=${png}
+				more=${[["Folded stacks, for other tools", "folded", () => folded(s.current.root)]]} />`}
 		table=${(open) => html`<${FrameTable} root=${s.current.root} unit=${unit}
 			most=${open ? 200 : 20} />`}>
 		<div class="plot flame-plot" ref=${plot}>

@@ -47,7 +47,7 @@ function Page({ app }) {
 		<${Still} of=${() => html`<${Header} app=${app} />`} when=${headerDepends(app)} />
 		<main class=${app.side ? "" : "no-side"} inert=${app.help}>
 			<${Still} of=${() => html`<${Side} app=${app} />`}
-				when=${[app.args, app.hz, app.fast, app.whyNotFast, app.run, app.run?.compileErrors.length, argumentsOf(app.text).names]} />
+				when=${[app.args, app.hz, app.fast, app.whyNotFast, app.running, app.run, app.run?.compileErrors.length, argumentsOf(app.text).names]} />
 			<section class="views" aria-label="Views">
 				<${Banner} app=${app} />
 				${app.link !== "up" && app.run && html`<p class="strip bad" role="alert">
@@ -187,10 +187,11 @@ const FAST = "Function probes by hooks inside the VM instead of its tracing, fro
 
 function FastCalls({ app }) {
 	const why = app.whyNotFast;
+	const later = app.running && app.run.fast !== (app.fast && !why);
 	return html`<label class="choice check" title=${why ? `Not possible: ${why}` : FAST}>
 		<input type="checkbox" checked=${app.fast && !why} disabled=${!!why}
 			onChange=${(e) => app.setFast(e.target.checked)} />
-		<span>Fast calls</span></label>`;
+		<span>Fast calls${later && ", from the next run on"}</span></label>`;
 }
 
 const VIEWS = { heat: HeatView, list: ListView, flame: FlameView };

@@ -375,7 +375,7 @@ export class Run {
 				skew: null,
 				fired: 0,
 				cost: null,
-				calls: null, // {way, functions, traced, why}: how function probes get their events
+				calls: null, // {way, functions, counted, traced, why}: how function probes get their events
 				fires: [],
 				normals: new Map(), // of the last tick
 				heard: this.clock(), // when the last tick came, by our own clock
@@ -427,8 +427,8 @@ export class Run {
 		for (const a of line.aggregations) this.aggregation(a);
 	}
 
-	calls({ node, way, functions, traced = [], why = "" }) {
-		this.nodeInfo[this.node(node)].calls = { way, functions, traced, why };
+	calls({ node, way, functions, counted = 0, traced = [], why = "" }) {
+		this.nodeInfo[this.node(node)].calls = { way, functions, counted, traced, why };
 	}
 
 	aggregation(shape) {

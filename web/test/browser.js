@@ -262,9 +262,12 @@ const steps = {
 		const calls = page.locator(".banner .stat", { hasText: "calls" });
 		assert.equal(await box.isChecked(), false);
 		assert.match(await calls.innerText(), /traced/);
+		const later = page.getByText("Fast calls, from the next run on");
 		await box.check();
+		await later.waitFor();
 		await start(page, `${HEAT}\n`);
 		await calls.getByText("fast, traced").waitFor();
+		assert.equal(await later.count(), 0);
 		assert.match(await calls.getAttribute("title"), /demo@here: fast, 12 functions; traced: lists:seq\/2/);
 		if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/fast.png` });
 		await page.reload();

@@ -7,7 +7,7 @@ import { StringStream } from "@codemirror/language";
 import { readFragment, scriptFragment } from "../src/connection.js";
 import { argumentsOf, probeTextAt, tokenizer } from "../src/d_language.js";
 import { csvParts, field, jsonParts } from "../src/export.js";
-import { buildTree, findAgain, frameTable, layout } from "../src/flame.js";
+import { buildTree, findAgain, folded, frameTable, kindOf, layout, valueOf } from "../src/flame.js";
 import { callsText, callsTitle, costText } from "../src/banner.js";
 import {
 	dividedUnit,
@@ -327,6 +327,10 @@ test("which way function probes go, of all nodes", () => {
 	const traced = [{ why: "global-function-entry", functions: 3, example: "lists:seq/2" }];
 	one.line({ type: "calls", node: "a@h", way: "fast", functions: 9, traced, why: "" });
 	assert.equal(callsText(one), "fast, traced");
+	const counted = new Run({ id: 1, script: "", nodes: [], hz: 10, args: [], clock: () => 0 });
+	counted.line({ type: "calls", node: "a@h", way: "fast", functions: 0, counted: 3, traced: [], why: "" });
+	assert.equal(callsText(counted), "counted");
+	assert.match(callsTitle(counted), /fast, 0 functions; counted by the VM: 3$/);
 	assert.match(callsTitle(one), /fast, 9 functions; traced: lists:seq\/2 and 2 more \(global-function-entry\)$/);
 });
 
@@ -389,4 +393,40 @@ test("frames without a symbol are one by library, the end of a walk is none", ()
 	assert.deepEqual([...root.children.keys()], ["[libc.so.6]", "lists:map/2"]);
 	assert.equal(root.children.get("[libc.so.6]").children.get("beam.smp`copy").value, 5);
 	assert.equal(root.children.get("lists:map/2").children.get("[unknown]").self, 1);
+});
+
+test("frames: lines are noted, kinds told apart, the kernel is on top", () => {
+	const root = buildTree(
+		[
+			{ keys: [["m:f/0 (m.erl:3)", "m:g/0 (m.erl:9)"], "erlang"], value: 3 },
+			{ keys: [["m:f/0 (m.erl:4)", "m:g/0 (m.erl:9)"], "erlang"], value: 1 },
+			{ keys: [["erlang:md5/1", "m:g/0 (m.erl:8)"], "bif"], value: 5 },
+			{ keys: [["c:n/0", "m:g/0 (m.erl:8)"], "dirty"], value: 2 },
+			{ keys: [["(garbage collection)", "m:g/0 (m.erl:8)"], "gc"], value: 1 },
+			{ keys: [["beam.smp+0x1c0aa", "m:g/0 (m.erl:8)"], "vm"], value: 1 },
+			{ keys: [["(scheduler)"], "scheduler"], value: 1 },
+		],
+		1,
+	);
+	const g = root.children.get("m:g/0");
+	assert.deepEqual([...g.lines], [["9", 4], ["8", 9]]);
+	assert.equal(g.file, "m.erl");
+	assert.equal(g.children.get("m:f/0").self, 4);
+	assert.deepEqual(
+		[...g.children.values(), root.children.get("(scheduler)")].map((n) => [n.name, kindOf(n)]),
+		[
+			["m:f/0", "erlang"],
+			["erlang:md5/1", "bif"],
+			["c:n/0", "nif"],
+			["(garbage collection)", "gc"],
+			["[beam.smp]", "native"],
+			["(scheduler)", "scheduler"],
+		],
+	);
+	assert.equal(kindOf(g), "erlang");
+	assert.equal(valueOf(root, (name) => name.startsWith("m:")), 13);
+	const keyed = buildTree([{ keys: [["vmlinux`in+0x1"], "k;1", ["libc.so.6`read+0x1", "m:f/0"]], value: 2 }]);
+	assert.deepEqual([...folded(keyed)], ["k:1;m:f/0;libc.so.6`read;vmlinux`in 2\n"]);
+	assert.equal(kindOf(keyed.children.get("k;1")), "key");
+	assert.deepEqual([...folded(buildTree([{ keys: [[]], value: 1 }]))], ["(no stack) 1\n"]);
 });

@@ -14,9 +14,12 @@
 enum { REG_BP = 4, REG_SP = 19 };
 enum { PID_MASK = 15, PID_TAG = 3, NORMAL = 0 }; /* NORMAL: a scheduler that is not a dirty one */
 enum { PART = K_BUF / 2, MOST_PARTS = 16 };	  /* bytes that are read at once, and how often */
+enum { MOVED = 4 * PART };
 enum { LEAVING = 64, SAVED = 256 };		  /* bytes of code, of a thread's stack */
 enum { OWN_BIT = 32, RAW = 2 };			  /* words */
+enum { MFA_SIZE = 24 };			  /* bytes, right before a function's code */
 enum { MOST_NATIVE = 64 << 20 };		  /* of a thread's stack */
+enum { DIRTY = 1, DIRTY_WORDS = 12 };		  /* no return address */
 enum { FROM_BP = 0xec8948, FROM_PROCESS = 0x658b49 }; /* mov %rbp, %rsp; mov stop(%r13), %rsp */
 
 static inline uint64_t limited(uint64_t n)
@@ -62,36 +65,64 @@ static inline uint64_t user_register(uint64_t n)
 
 static inline bool is_own(const struct k_vm_stacks *vm, uint64_t address)
 {
-	return address - vm->own < vm->own_size;
+	return address - vm->jit.code.start < vm->jit.code.end - vm->jit.code.start;
 }
 
 /* A walk through a stack. It is in the arena: of what is there the verifier follows nothing. */
 struct walk {
 	uint64_t code, code_size; /* of modules */
 	uint64_t n;		  /* frames there are */
-	uint64_t raw, skip;	  /* the next so many words: see k_erlang_frames; are no addresses */
+	uint64_t raw;		  /* the next so many words: see k_erlang_frames */
+	uint64_t own;		  /* the word before is code that functions share */
+	uint64_t ended;		  /* the bottom of the stack has been seen */
 };
 
 /* Where modules have their code now: some may have been loaded since the start. */
 static inline void find_code(struct walk *w, const struct k_vm_stacks *vm)
 {
-	uint64_t table = vm->ranges + 32 * (user_word(vm->active) & 3), first = user_word(table);
+	uint64_t table = vm->ranges + VM_MODULES * (user_word(vm->jit.active) & 3);
+	uint64_t first = user_word(table);
 
 	w->code = user_word(first);
 	w->code_size = user_word(first + 16 * user_word(table + 8) - 8) - w->code;
 }
 
+static inline bool is_atom(uint64_t term)
+{
+	return (term & 0x3f) == 0x0b;
+}
+
+/* A module, a function, an arity: what is before the code of a function. */
+static inline bool is_mfa(uint64_t at)
+{
+	return is_atom(user_word(at)) && is_atom(user_word(at + 8)) && user_word(at + 16) < 256;
+}
+
+static inline bool is_code(const struct walk *w, uint64_t address)
+{
+	return address - w->code < w->code_size;
+}
+
+/*
+ * When calls are traced, the VM puts a return address of its own on the stack, and after it the
+ * function that was called, by its MFA or its code: that is no frame.
+ */
 INLINE_HERE uint64_t k_erlang_word(
 	struct en_thread *t, struct walk *w, const struct k_vm_stacks *vm, uint64_t word)
 {
-	bool raw = w->raw > 0;
+	bool raw = w->raw > 0, own = w->own;
 
 	w->raw -= raw;
-	if (w->skip > 0)
-		w->skip--;
-	else if (word == vm->return_trace || word == vm->exception_trace)
-		w->skip = 2; /* the function and the tracer */
-	else if ((raw || (word & 3) == 0) && word - w->code < w->code_size && !is_own(vm, word))
+	w->own = false;
+	if (!raw && (word & 3) != 0)
+		return 1;
+	if (word == vm->bottom && word != 0) {
+		w->ended = true;
+		return 0;
+	}
+	if (is_own(vm, word))
+		w->own = true;
+	else if (is_code(w, word) && !(own && (is_mfa(word) || is_mfa(word - MFA_SIZE))))
 		*frame_at(t, w->n++) = word;
 	return w->n < K_FRAMES;
 }
@@ -109,7 +140,7 @@ INLINE_HERE uint64_t k_erlang_frames(struct en_thread *t, const struct k_vm_stac
 	find_code(w, vm);
 	w->n = n & K_FRAMES;
 	w->raw = n >> OWN_BIT ? RAW : 0;
-	w->skip = 0;
+	w->own = w->ended = false;
 	for (uint64_t k = unknown_zero(); k < MOST_PARTS && at < end; k++) {
 		uint64_t part = end - at < PART ? end - at : PART;
 
@@ -184,13 +215,63 @@ static inline uint64_t native_frames(
 	return n;
 }
 
+/* The same function: two MFAs with the same three words. */
+static inline bool is_same(uint64_t mfa, uint64_t other)
+{
+	return user_word(mfa) == user_word(other) && user_word(mfa + 8) == user_word(other + 8) &&
+	       user_word(mfa + 16) == user_word(other + 16);
+}
+
+/*
+ * A dirty NIF or BIF is called through a structure of its process: at is where that has its code.
+ * After it there is a pointer to the function's own MFA.
+ */
+static inline uint64_t dirty_callee(const struct walk *w, uint64_t at)
+{
+	if (at == 0 || is_code(w, at) || !is_mfa(at - MFA_SIZE))
+		return at;
+	for (uint64_t i = unknown_zero(); i < DIRTY_WORDS; i++) {
+		uint64_t mfa = user_word(at + 8 * i);
+
+		if (is_code(w, mfa) && is_same(mfa, at - MFA_SIZE))
+			return mfa + MFA_SIZE;
+	}
+	return 0;
+}
+
+/*
+ * The NIF or BIF that runs, which has no frame on the stack: where its MFA ends, in its function or,
+ * for a light BIF, in its Export. Where it returns to (called) says which kind it is, and so where
+ * it is told. 0: none, or one that was made while running (enif_schedule_nif()), which is in no
+ * module.
+ */
+INLINE_HERE uint64_t k_erlang_callee(struct en_thread *t, const struct k_vm_stacks *vm,
+	uint64_t process, uint64_t top, uint64_t called)
+{
+	struct walk *w = (struct walk *)(void *)t->k.big;
+	uint64_t at = 0, mfa;
+
+	find_code(w, vm);
+	if (called == vm->jit.light && called != 0) {
+		mfa = user_word(top + vm->jit.export) + vm->jit.export_mfa;
+		return is_mfa(mfa) ? mfa + MFA_SIZE : 0;
+	}
+	if (called == DIRTY && vm->jit.i != 0)
+		at = dirty_callee(w, user_word(process + vm->jit.i));
+	else if ((called == vm->jit.nif || called == vm->jit.bif) && called != 0)
+		at = user_word(process + vm->jit.current) + MFA_SIZE;
+	mfa = at - MFA_SIZE;
+	return is_code(w, mfa) && is_mfa(mfa) ? at : 0;
+}
+
 /* In the VM's own functions. data: of the scheduler. */
 INLINE_HERE uint64_t k_erlang_native(struct en_thread *t, const struct k_vm_stacks *vm,
 	uint64_t data, uint64_t process, uint64_t sp)
 {
 	uint64_t heap = user_word(process + vm->heap), end = user_word(process + vm->heap + 8);
-	uint64_t at = user_word(process + vm->stop), top = user_word(data), called = 0, n;
-	bool normal = (user_word(data + vm->current + 8) & UINT32_MAX) == NORMAL;
+	uint64_t at = user_word(process + vm->stop), top = user_word(data), called = 0, callee,
+		 frames, n;
+	bool normal = (user_word(data + vm->current + 8) & UINT32_MAX) == NORMAL, moved;
 
 	if (normal && sp <= top && top - sp < MOST_NATIVE) {
 		if (sp < top)
@@ -201,9 +282,16 @@ INLINE_HERE uint64_t k_erlang_native(struct en_thread *t, const struct k_vm_stac
 	n = native_frames(t, vm, called);
 	if (called != 0 && !is_own(vm, called) && n < K_FRAMES)
 		*frame_at(t, n++) = called;
-	if (at - heap >= end - heap)
-		return n;
-	return k_erlang_frames(t, vm, at, end, n | (uint64_t)is_own(vm, called) << OWN_BIT);
+	callee = k_erlang_callee(t, vm, process, top, normal ? called : DIRTY);
+	if (callee != 0 && n < K_FRAMES)
+		*frame_at(t, n++) = callee;
+	moved = at - heap >= end - heap;
+	if (moved) { /* by a garbage collection: up to the bottom, if that is there */
+		at = user_word(process + vm->stop);
+		end = at + MOVED;
+	}
+	frames = k_erlang_frames(t, vm, at, end, n | (uint64_t)is_own(vm, called) << OWN_BIT);
+	return moved && !((struct walk *)(void *)t->k.big)->ended ? n : frames;
 }
 
 /* What is to be done with the frames that the kernel has given: how many there are then. */
@@ -217,7 +305,7 @@ uint64_t k_erlang_stack(struct en_thread *t)
 	data = thread_data(vm->scheduler);
 	process = data != 0 ? user_word(data + vm->current) : 0;
 	if (process == 0 || (user_word(process) & PID_MASK) != PID_TAG)
-		return t->k.nustack;
+		return native_frames(t, vm, 0);
 	heap = user_word(process + vm->heap);
 	end = user_word(process + vm->heap + 8);
 	sp = user_register(REG_SP);

@@ -99,6 +99,8 @@ static inline uint64_t fetch_atom(struct fire *f, uint64_t term)
 	if (len > MAX_ATOM)
 		len = MAX_ATOM;
 	from = user_word(atom + k->atom_name);
+	if (k->atom_text != 0) /* a binary's */
+		from = (from & ~7ULL) + k->atom_text;
 	if (atom == 0 || !(fetch(buf, from, (uint32_t)len) ||
 				 (k_touch(from, len) && fetch(buf, from, (uint32_t)len))))
 		return 0;

@@ -72,6 +72,50 @@ tick-20ms /n >= 100/ { normalize(@s, 1000); normalize(@q, 10); }
 		return page;
 	},
 
+	async "a flame graph by one click"({ browser, url, demo, ok, is }) {
+		const page = await open(browser, url);
+		await page.evaluate(() => globalThis.erltrace.editor.set("BEGIN { before; }"));
+		await page.waitForFunction(() => globalThis.erltrace.nodes);
+		await page.evaluate(() => {
+			globalThis.erltrace.chosen = new Set(globalThis.erltrace.nodes.map((n) => n.name).filter((n) => n.startsWith("page_demo")));
+		});
+		// Sorting, over and over, by a process that the shell has made.
+		await demo.ask("register(burner, spawn(fun F() -> lists:sort([erlang:phash2(X) || X <- lists:seq(1, 2000)]), F() end)), ok.");
+		try {
+			await page.locator("header.top").getByRole("button", { name: "Flame graph" }).click();
+			await page.locator(".flame canvas").waitFor();
+			await page.waitForFunction(() => {
+				const [agg] = globalThis.erltrace.run?.aggregations.values() ?? [];
+				return agg?.series.keys.some((k) => k.values[0].some((f) => f.startsWith("lists:")));
+			});
+			is("of samples", await page.evaluate(() => globalThis.erltrace.run.script.includes("profile-97")), true);
+			is("no errors", await page.evaluate(() => globalThis.erltrace.run.faults.size + globalThis.erltrace.run.compileErrors.length), 0);
+			await page.locator(".flame").getByRole("button", { name: "table", exact: true }).click();
+			await page.locator(".flame .behind tbody tr th", { hasText: /^erl_eval:/ }).first().waitFor();
+			await page.locator(".kinds li", { hasText: "Erlang" }).waitFor();
+			await page.getByLabel("Find a frame").fill("lists:");
+			ok("how much is of frames that were found", /^\d/.test(await page.locator(".flame .found").innerText()));
+			await page.getByLabel("Find a frame").fill("nosuchframe");
+			is("none", await page.locator(".flame .found").innerText(), "0.0 %");
+			await page.getByLabel("Find a frame").fill("");
+			// The whole width is clicked: what all stacks of the process have below them.
+			await page.locator(".flame canvas").focus();
+			await page.keyboard.press("ArrowUp");
+			await zoomedFlame(page).waitFor();
+			await page.keyboard.press("Escape");
+			await zoomedFlame(page).waitFor({ state: "detached" });
+			is("the script goes on", await running(page), true);
+			const lines = (await exported(page, ".flame", "Folded")).text.trim().split("\n");
+			ok("folded stacks", lines.length > 1 && lines.every((l) => /^\S.* \d+$/.test(l)), lines.slice(0, 3).join(" | "));
+		} finally {
+			await demo.ask("exit(whereis(burner), kill).");
+		}
+		await page.locator(".cm-content").click();
+		await page.keyboard.press("Control+z");
+		is("the editor's text comes back", await page.evaluate(() => globalThis.erltrace.editor.text()), "BEGIN { before; }");
+		return page;
+	},
+
 	async "a flame graph is run again"({ browser, url, demo, ok }) {
 		const page = await open(browser, url);
 		await stacks(page, demo);

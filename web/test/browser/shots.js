@@ -82,11 +82,28 @@ const scenes = {
 	},
 };
 
+// Of other nodes than the demo: only if it is asked for. tools/rabbit/flame.sh
+const others = {
+	async rabbit(page, shoot) {
+		await page.keyboard.press("Escape");
+		await page.locator("header.top").getByRole("button", { name: "Flame graph" }).click();
+		await page.locator(".flame canvas").waitFor();
+		await page.evaluate(() => {
+			globalThis.erltrace.side = false;
+			globalThis.erltrace.changed();
+		});
+		await page.waitForFunction(() => globalThis.erltrace.run.ticks > 200);
+		await page.mouse.move(700, 20);
+		await shoot("flamegraph-rabbit");
+	},
+};
+
 const folder = process.argv[2];
 mkdirSync(folder, { recursive: true });
 const { browser } = await launch();
-for (const [name, scene] of Object.entries(scenes)) {
-	if (process.argv[3] && process.argv[3] !== name) continue;
+const wanted = process.argv[3];
+for (const [name, scene] of Object.entries({ ...scenes, ...others })) {
+	if (wanted ? wanted !== name : others[name]) continue;
 	const page = await open(browser, process.env.PAGE_URL, {
 		viewport: { width: 1440, height: 760 },
 		colorScheme: "light",

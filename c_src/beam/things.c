@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The provider state: probes that fire once for each thing of a kind that there is in the node, such
+ * as process-5s for each process every five seconds, and round-5s when such a round is over. state.def
+ * lists the kinds and their members. A process of ours (src/erltrace_state.erl) goes over the things,
+ * asks the VM for the members that clauses read, and has the probes fired here: a row is a tuple of
+ * the process that the firing is about and these members.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/in_node.h"
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/state.h"
+#include "prog/builtins.h"
+#include "prog/erlang_has.h"
+#include "prog/prog.h"
+#include "nif.h"
+#include "period.h"
+#include "term_print.h"
+#include "texts.h"
+#include "things.h"
+#include "vm_event.h"
+#include "vm_threads.h"
+
+#define LEAST	100000000ULL /* ns: the shortest period */
+#define MEMBERS 64
+
+enum kind {
+#define KIND(ID, name) KIND_##ID,
+#define NUMBER(...)
+#define TEXT(...)
+#include "state.def"
+	KIND_ROUND,
+	KIND_COUNT_
+};
+
+static const char *const kinds[KIND_COUNT_] = {
+#define KIND(ID, name) name,
+#define NUMBER(...)
+#define TEXT(...)
+#include "state.def"
+	"round"};
+
+static const char *const types[KIND_COUNT_] = {
+#define KIND(ID, name) "state_" name "_t *",
+#define NUMBER(...)
+#define TEXT(...)
+#include "state.def"
+	"int64_t"};
+
+static const struct {
+	enum kind kind;
+	const char *name;
+} members[] = {
+#define KIND(ID, name)
+#define NUMBER(ID, member, meaning) {KIND_##ID, #member},
+#define TEXT(ID, member, meaning) {KIND_##ID, #member},
+#include "state.def"
+};
+
+/* For -lv. */
+static const char *const notes[KIND_COUNT_] = {
+	[KIND_ROUND] = "a round is over: its number, how many things it has seen, 1 if these are all or 0"
+#define KIND(ID, name) , [KIND_##ID] = "members of args[0]:"
+#define NUMBER(ID, member, meaning) " " #member
+#define TEXT(ID, member, meaning) " " #member
+#include "state.def"
+};
+
+struct state_probe {
+	struct en_probe *probe;
+	enum kind kind;
+	uint64_t period;     /* ns; 0: one round, at the start */
+	uint8_t at[MEMBERS]; /* of a member: its position in rows; 0: not there */
+	uint8_t size;	     /* of a row */
+	uint8_t name, called; /* positions of what erlname and erlproc are; or 0 */
+};
+
+/* ---- names ---------------------------------------------------------------------------- */
+
+/* "process-5s" or "process"; false: it is no such name. */
+static bool parse(const char *name, enum kind *kind, uint64_t *period)
+{
+	for (unsigned i = 0; i < KIND_COUNT_; i++) {
+		size_t len = strlen(kinds[i]);
+
+		if (strncmp(name, kinds[i], len) != 0)
+			continue;
+		*kind = i;
+		*period = name[len] == '-' ? et_period(name + len + 1) : 0;
+		return name[len] == '\0' || *period != 0;
+	}
+	return false;
+}
+
+/* The process that firings are about: itself, or who owns the thing. */
+static uint32_t builtins_of(enum kind kind)
+{
+	uint32_t not_here = 1u << PBI_ERLSCHED | 1u << PBI_ERLSTATE | 1u << PBI_USDT;
+	uint32_t process = 1u << PBI_ERLPID | 1u << PBI_ERLNAME | 1u << PBI_ERLPROC;
+
+	if (kind != KIND_PROCESS)
+		not_here |= kind > KIND_SOCKET ? process : 1u << PBI_ERLNAME;
+	return (~prog_pbis_of_events() & ~not_here) |
+	       (kind != KIND_ROUND ? 1u << PBI_STATE_NUMBER | 1u << PBI_STATE_TEXT : 0);
+}
+
+static struct beam_handle *handle_of(const struct en *en)
+{
+	return ((const struct beam_event *)(const void *)en->host)->b;
+}
+
+static int add(struct en *en, const char *name, enum kind kind, uint64_t period, struct et_error *e)
+{
+	static const char *const thing[] = {"uintptr_t"};
+	static const char *const round[] = {"int64_t", "int64_t", "int64_t"};
+	struct beam_handle *b = handle_of(en);
+	struct state_probe *s;
+	struct en_probe *p;
+
+	if (en_probe_find(en, "state", "", "", name) != NULL)
+		return 0;
+	s = realloc(b->states, (b->nstates + 1) * sizeof(*s));
+	if (s != NULL)
+		b->states = s;
+	p = s != NULL ? en_probe_add(en, &beam_state_provider, NULL, "state", "", "", name) : NULL;
+	if (p == NULL)
+		return et_err(e, ET_NOMEM, "out of memory for probe %s", name);
+	b->states[b->nstates++] = (struct state_probe){.probe = p, .kind = kind, .period = period};
+	p->has = builtins_of(kind);
+	p->nargs = kind == KIND_ROUND ? 3 : 1;
+	p->argtypes = kind == KIND_ROUND ? round : thing;
+	p->xargtypes = kind == KIND_ROUND ? NULL : &types[kind];
+	p->note = notes[kind];
+	return 0;
+}
+
+static int init(struct en *en, void **data, struct et_error *e)
+{
+	*data = NULL;
+	for (unsigned i = 0; i < KIND_COUNT_; i++)
+		if (add(en, kinds[i], i, 0, e) < 0)
+			return -1;
+	return 0;
+}
+
+static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et_error *e)
+{
+	enum kind kind;
+	uint64_t period;
+
+	(void)data;
+	if (d->id != 0 || !en_glob(d->prov, "state") || *d->mod != '\0' || *d->func != '\0' ||
+		!parse(d->name, &kind, &period) || period < LEAST)
+		return 0;
+	return add(en, d->name, kind, period, e);
+}
+
+static const char *why_none(const struct d_pdesc *d)
+{
+	enum kind kind;
+	uint64_t period;
+
+	if (d->name == NULL || strcmp(d->prov, "state") != 0)
+		return NULL;
+	if (!parse(d->name, &kind, &period))
+		return "it has process, table, port, socket, scheduler, memory, node and round, each "
+		       "with a rate, as in process-5s, or without: once";
+	return period != 0 && period < LEAST
+		       ? "it would fire too often: the shortest interval is 100 milliseconds"
+		       : NULL;
+}
+
+static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
+{
+	(void)en, (void)data;
+	if (!p->uses.stack && !p->uses.ustack)
+		return 0;
+	return et_err(e, ET_SAMPLES, "%s has no stack: profile-wall-N samples those of processes",
+		p->name->text);
+}
+
+const struct provider beam_state_provider = {
+	.name = "state",
+	.init = init,
+	.provide = provide,
+	.why_none = why_none,
+	.enable = enable,
+};
+
+void things_free(struct beam_handle *b)
+{
+	free(b->states);
+	b->states = NULL;
+	b->nstates = 0;
+}
+
+/* ---- what is asked for ---------------------------------------------------------------- */
+
+bool things_enabled(const struct beam_handle *b)
+{
+	for (unsigned i = 0; i < b->nstates; i++)
+		if (en_enabled(b->states[i].probe))
+			return true;
+	return false;
+}
+
+bool things_only(const struct prog_clause *c)
+{
+	for (const struct d_pdesc *d = c->descs; d != NULL; d = d->next)
+		if (d->id != 0 || strcmp(d->prov, "state") != 0)
+			return false;
+	return true;
+}
+
+/* Index of a member in its kind, or -1. */
+static int member_index(enum kind kind, const char *name)
+{
+	int n = 0;
+
+	for (unsigned i = 0; i < sizeof(members) / sizeof(*members); i++)
+		if (members[i].kind == kind) {
+			if (strcmp(members[i].name, name) == 0)
+				return n;
+			n++;
+		}
+	return -1;
+}
+
+static const char *called_member(enum kind kind)
+{
+	return kind == KIND_PROCESS ? "name" : "owner";
+}
+
+/* What clauses read of it: members by name, and those that stand for erlname and erlproc. */
+static uint64_t asked(const struct state_probe *s)
+{
+	const struct prog_uses *u = &s->probe->uses;
+	uint64_t all = u->members;
+
+	if (u->pbis >> PBI_ERLNAME & 1)
+		all |= 1ULL << member_index(s->kind, "registered");
+	if (u->pbis >> PBI_ERLPROC & 1)
+		all |= 1ULL << member_index(s->kind, called_member(s->kind));
+	return all;
+}
+
+/* Lay out its rows; the members as atoms, in that order. */
+static ERL_NIF_TERM lay_out(struct state_probe *s, ErlNifEnv *env)
+{
+	ERL_NIF_TERM names[MEMBERS];
+	uint64_t all = asked(s);
+	unsigned index = 0, n = 0;
+
+	memset(s->at, 0, sizeof(s->at));
+	for (unsigned i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		if (members[i].kind != s->kind)
+			continue;
+		if (all >> index & 1) {
+			names[n] = enif_make_atom(env, members[i].name);
+			s->at[index] = (uint8_t)++n;
+		}
+		index++;
+	}
+	s->size = (uint8_t)(n + 1);
+	s->name = s->kind == KIND_PROCESS ? s->at[member_index(s->kind, "registered")] : 0;
+	s->called = s->kind <= KIND_SOCKET ? s->at[member_index(s->kind, called_member(s->kind))] : 0;
+	return enif_make_list_from_array(env, names, n);
+}
+
+ERL_NIF_TERM things_needs(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM tail)
+{
+	if (things_enabled(b))
+		tail = enif_make_list_cell(env,
+			enif_make_tuple2(env, enif_make_atom(env, "state_budget"),
+				enif_make_uint64(env, api_option(b->h, OPT_STATEBUDGET))),
+			tail);
+	for (unsigned i = 0; i < b->nstates; i++) {
+		struct state_probe *s = &b->states[i];
+
+		if (en_enabled(s->probe))
+			tail = enif_make_list_cell(env,
+				enif_make_tuple5(env, enif_make_atom(env, "state"),
+					enif_make_uint(env, i), enif_make_atom(env, kinds[s->kind]),
+					enif_make_uint64(env, s->period), lay_out(s, env)),
+				tail);
+	}
+	return tail;
+}
+
+/* ---- firing (probe path) ---------------------------------------------------------------- */
+
+/* A row, as the current task of a firing. */
+struct thing {
+	struct en_current cur; /* its key is the process */
+	const struct beam_handle *b;
+	const struct state_probe *probe;
+	ErlNifEnv *env;
+	const ERL_NIF_TERM *row;
+};
+
+static const struct thing *thing_of(const struct en_current *cur)
+{
+	return (const struct thing *)(const void *)cur;
+}
+
+static uint64_t answer_num(
+	const struct en_current *cur, unsigned pbi, uint64_t n, const struct fire *f)
+{
+	const struct thing *t = thing_of(cur);
+	unsigned at = pbi == PBI_STATE_NUMBER && n < MEMBERS ? t->probe->at[n] : 0;
+	ErlNifSInt64 v;
+
+	(void)f;
+	return at != 0 && enif_get_int64(t->env, t->row[at], &v) ? (uint64_t)v : 0;
+}
+
+/* {Module, Function, Arity} */
+static bool is_mfa(ErlNifEnv *env, ERL_NIF_TERM term, const ERL_NIF_TERM **t, unsigned *arity)
+{
+	int n;
+
+	return enif_get_tuple(env, term, &n, t) && n == 3 && enif_is_atom(env, (*t)[0]) &&
+	       enif_is_atom(env, (*t)[1]) && enif_get_uint(env, (*t)[2], arity);
+}
+
+/*
+ * Atoms, pids, ports and references as Erlang writes them, a function as module:function/arity, a binary as it
+ * is; {label, Term} is the text of any term.
+ */
+static const struct et_str *text_of(ErlNifEnv *env, ERL_NIF_TERM term, char *buf, size_t size)
+{
+	const ERL_NIF_TERM *t;
+	ErlNifBinary bin;
+	unsigned arity;
+	int n;
+
+	if (is_mfa(env, term, &t, &arity))
+		return beam_mfa_text(t[0], t[1], arity);
+	if (enif_inspect_binary(env, term, &bin)) {
+		size_t len = bin.size < size ? bin.size : size - 1;
+
+		memcpy(buf, bin.data, len);
+		buf[len] = '\0';
+	} else if (enif_get_tuple(env, term, &n, &t) && n == 2) {
+		beam_print(env, t[1], false, buf, size);
+	} else {
+		return beam_term_text(term);
+	}
+	return NULL;
+}
+
+static const struct et_str *answer_str(
+	const struct en_current *cur, unsigned pbi, uint64_t n, char *buf, size_t size)
+{
+	const struct thing *t = thing_of(cur);
+	unsigned at = 0;
+
+	switch (pbi) {
+	case PBI_ERLPID: return beam_term_text(t->cur.key);
+	case PBI_ERLNODE: return t->b->node_text;
+	case PBI_ERLNAME: at = t->probe->name; break;
+	case PBI_ERLPROC: at = t->probe->called; break;
+	case PBI_STATE_TEXT: at = n < MEMBERS ? t->probe->at[n] : 0; break;
+	default: break;
+	}
+	return at != 0 ? text_of(t->env, t->row[at], buf, size) : NULL;
+}
+
+static const struct en_current_ops ops = {.num = answer_num, .str = answer_str};
+
+/* Rows are tuples of the probe's size, their first element a local pid; of a round, any. */
+static void fire(struct thing *t, ERL_NIF_TERM row)
+{
+	uint64_t arg[10] = {0};
+	ErlNifSInt64 v;
+	int n;
+
+	if (!enif_get_tuple(t->env, row, &n, &t->row) || n < 1 || !enif_is_pid(t->env, t->row[0]))
+		return;
+	if (t->probe->kind == KIND_ROUND)
+		for (int i = 1; i < n && i <= 3; i++)
+			arg[i - 1] = enif_get_int64(t->env, t->row[i], &v) ? (uint64_t)v : 0;
+	else if (n != t->probe->size)
+		return;
+	t->cur.key = t->row[0];
+	en_fire_own(t->probe->probe, arg, &t->cur);
+}
+
+/* state(Number of a handle, Probe, [Row]) -> boolean(): does it run? */
+ERL_NIF_TERM nif_state(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct thing t = {.cur = {.ops = &ops}, .env = env};
+	ERL_NIF_TERM head, tail = argv[2];
+	struct beam_handle *b;
+	unsigned number, probe;
+	bool live;
+
+	(void)argc;
+	if (!enif_get_uint(env, argv[0], &number) || !enif_get_uint(env, argv[1], &probe))
+		return enif_make_badarg(env);
+	b = beam_enter_slot(number % BEAM_HANDLES);
+	live = b != NULL && b->number == number &&
+	       atomic_load_explicit(&b->live, memory_order_acquire) && probe < b->nstates;
+	if (live) {
+		t.b = b;
+		t.probe = &b->states[probe];
+	}
+	while (live && enif_get_list_cell(env, tail, &head, &tail))
+		fire(&t, head);
+	beam_leave();
+	return live ? atom_true : atom_false;
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where an Erlang VM has its tables. Distributions strip the VM's program, and from OTP 29 on it
+ * hides its symbols. So its data is searched for pointers to what can be nothing else:
+ *
+ *   atoms      pages of atoms that carry their index and begin with "false" and "true"
+ *   modules    sorted ranges of code, all within executable memory; each begins with a module's
+ *              header, and every function of the module names that module
+ *   processes  pointers to structures that begin with a pid
+ *
+ * Nothing is guessed: if two places differ in what they would tell, neither is taken. The tables
+ * change while they are read, so the search is repeated a few times.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "vm.h"
+#include "vm_tables.h"
+
+#define MAX_DATA (64u << 20) /* bytes: a VM has about 350,000 */
+#define MAX_JIT	 (1u << 20)
+enum {
+	ATOM_TAG = 0x0b, /* in the low six bits */
+	ATOM_PAGE = 1024,
+	ATOM_INDEX = 16, /* in an atom */
+	FIRST_ATOMS = 16,
+	MAX_MODULES = 1 << 20,
+	MAX_FUNCTIONS = 1 << 20,
+	MIN_HEADER = 10, MAX_HEADER = 48, /* words */
+	LINE_TABLE = 9,			  /* the word of the header that points to it */
+	CHECKED = 64,			  /* modules whose functions are looked at */
+	SLOTS = 512,			  /* of the table of processes that are looked at */
+	FEWEST = 4,			  /* processes: a VM starts with more */
+	PID_MASK = 15, PID_TAG = 3,
+	TRIES = 4,
+};
+
+struct scan {
+	const struct vm *vm;
+	const struct vm_range *code;
+	size_t ncode;
+	uint64_t at; /* of the first word */
+	uint64_t *word;
+	size_t n;
+	struct vm_tables *t;
+};
+
+static uint64_t word(const struct vm *vm, uint64_t addr)
+{
+	uint64_t v = 0;
+
+	return vm_read(vm, addr, &v, sizeof(v)) ? v : 0;
+}
+
+static bool is_pointer(uint64_t v)
+{
+	return v % 8 == 0 && v >= 4096 && v < UINT64_C(1) << 47;
+}
+
+/* ---- atoms ---------------------------------------------------------------------------- */
+
+bool vm_is_atom(uint64_t term)
+{
+	return (term & 0x3f) == ATOM_TAG;
+}
+
+static uint64_t atom_at(const struct vm *vm, const struct vm_atoms *a, uint64_t index)
+{
+	uint64_t page = word(vm, a->table + index / ATOM_PAGE * 8);
+
+	return is_pointer(page) ? word(vm, page + index % ATOM_PAGE * 8) : 0;
+}
+
+bool vm_atom_text(
+	const struct vm *vm, const struct vm_atoms *a, uint64_t index, char *buf, size_t size)
+{
+	uint64_t atom = atom_at(vm, a, index), text;
+	int16_t len = -1;
+
+	if (!is_pointer(atom) || !vm_read(vm, atom + a->len, &len, sizeof(len)) || len < 0 ||
+		size == 0)
+		return false;
+	if ((size_t)len >= size)
+		len = (int16_t)(size - 1);
+	buf[len] = '\0';
+	text = word(vm, atom + a->name);
+	return vm_read(vm, a->text != 0 ? (text & ~UINT64_C(7)) + a->text : text, buf, (size_t)len);
+}
+
+static bool begins_right(const struct vm *vm, const struct vm_atoms *a)
+{
+	char first[8], second[8];
+
+	return vm_atom_text(vm, a, 0, first, sizeof(first)) &&
+	       vm_atom_text(vm, a, 1, second, sizeof(second)) && strcmp(first, "false") == 0 &&
+	       strcmp(second, "true") == 0;
+}
+
+/* From OTP 28 on an atom points to a binary: a header and a length come before the text. */
+static bool is_atoms(const struct vm *vm, struct vm_atoms *a)
+{
+	uint32_t index;
+
+	for (uint32_t i = 0; i < FIRST_ATOMS; i++) {
+		uint64_t atom = atom_at(vm, a, i);
+
+		if (!is_pointer(atom) || !vm_read(vm, atom + ATOM_INDEX, &index, sizeof(index)) ||
+			index != i)
+			return false;
+	}
+	a->text = 0;
+	if (begins_right(vm, a))
+		return true;
+	a->text = 16;
+	return begins_right(vm, a);
+}
+
+static const char *find_atoms(struct scan *s)
+{
+	struct vm_atoms a = {.len = 24, .name = 32}, found = {0};
+
+	for (size_t i = 0; i < s->n; i++) {
+		a.table = s->word[i];
+		if (!is_pointer(a.table) || a.table == found.table || !is_atoms(s->vm, &a))
+			continue;
+		if (found.table != 0)
+			return "there are two tables of atoms";
+		found = a;
+	}
+	s->t->atoms = found;
+	return found.table != 0 ? NULL : "its table of atoms was not found";
+}
+
+/* ---- modules -------------------------------------------------------------------------- */
+
+static bool in_code(const struct scan *s, const struct vm_range *r)
+{
+	for (size_t i = 0; i < s->ncode; i++)
+		if (r->start >= s->code[i].start && r->end <= s->code[i].end)
+			return true;
+	return false;
+}
+
+struct modules { /* one of the VM's three structures */
+	uint64_t at, n, room, middle;
+};
+
+static bool is_empty(const struct modules *m)
+{
+	return m->at == 0 && m->n == 0 && m->room == 0 && m->middle == 0;
+}
+
+/* The ranges of a structure, to be freed; NULL: it is none. */
+static struct vm_range *read_ranges(const struct scan *s, const struct modules *m)
+{
+	struct vm_range *r;
+
+	if (!is_pointer(m->at) || m->n == 0 || m->n > m->room || m->room > MAX_MODULES ||
+		m->middle < m->at || m->middle > m->at + m->room * sizeof(*r))
+		return NULL;
+	r = malloc(m->n * sizeof(*r));
+	if (r == NULL || !vm_read(s->vm, m->at, r, m->n * sizeof(*r)))
+		goto none;
+	for (size_t i = 0; i < m->n; i++)
+		if (r[i].start > r[i].end || (i > 0 && r[i].start < r[i - 1].end) || !in_code(s, &r[i]))
+			goto none;
+	return r;
+none:
+	free(r);
+	return NULL;
+}
+
+/* n pointers to functions of one module, in order, and one to the end. */
+static bool are_functions(
+	const struct vm *vm, const struct vm_range *r, const uint64_t *function, uint64_t n)
+{
+	uint64_t mfa[3], module = 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		if (function[i] <= r->start || function[i] >= function[i + 1] ||
+			function[i + 1] > r->end ||
+			!vm_read(vm, function[i] + VM_INFO_MFA, mfa, sizeof(mfa)) ||
+			!vm_is_atom(mfa[0]) || !vm_is_atom(mfa[1]) || (module != 0 && mfa[0] != module))
+			return false;
+		module = mfa[0];
+	}
+	return true;
+}
+
+/* The module's number of functions, and its header with what points to them, to be freed. */
+static uint64_t *read_header(const struct vm *vm, const struct vm_range *r, uint64_t *n)
+{
+	uint64_t *w = NULL;
+
+	*n = word(vm, r->start);
+	if (*n == 0 || *n > MAX_FUNCTIONS || 8 * (*n + MIN_HEADER) > r->end - r->start)
+		return NULL;
+	w = malloc(8 * (*n + MAX_HEADER + 1));
+	if (w != NULL && vm_read(vm, r->start, w, 8 * (*n + MAX_HEADER + 1)))
+		return w;
+	free(w);
+	return NULL;
+}
+
+/* The line table has a pointer to lines for each function, and one to the end. */
+static bool are_lines(const struct vm *vm, const struct vm_range *r, uint64_t table, uint64_t n)
+{
+	uint64_t head[3], *f = malloc(8 * (n + 1));
+	bool fits = f != NULL && is_pointer(table) && vm_read(vm, table, head, sizeof(head)) &&
+		    ((uint32_t)head[1] == 2 || (uint32_t)head[1] == 4) &&
+		    vm_read(vm, table + sizeof(head), f, 8 * (n + 1));
+
+	for (uint64_t i = 0; fits && i < n; i++)
+		fits = is_pointer(f[i]) && f[i] <= f[i + 1];
+	if (fits && f[0] < f[n])
+		fits = word(vm, f[0]) - r->start < r->end - r->start &&
+		       word(vm, f[n] - 8) - r->start <= r->end - r->start;
+	free(f);
+	return fits;
+}
+
+/* Where functions are in a module's header, which is the same in all; what does not fit is told. */
+static const char *find_functions(struct scan *s, const struct vm_range *r, size_t nranges)
+{
+	size_t step = nranges / CHECKED + 1;
+	struct vm_tables *t = s->t;
+
+	t->functions = 0;
+	t->lines = true;
+	for (size_t i = 0; i < nranges; i += step) {
+		uint64_t n, *w = r[i].start < r[i].end ? read_header(s->vm, &r[i], &n) : NULL;
+		unsigned found = 0, at = 0;
+
+		if (w == NULL)
+			continue;
+		for (unsigned h = MIN_HEADER; h < MAX_HEADER; h++)
+			if ((t->functions == 0 || h == t->functions) &&
+				are_functions(s->vm, &r[i], w + h, n)) {
+				found++;
+				at = h;
+			}
+		t->lines &= w[LINE_TABLE] == 0 || are_lines(s->vm, &r[i], w[LINE_TABLE], n);
+		free(w);
+		if (found != 1)
+			return "the functions of a module were not found";
+		t->functions = at;
+	}
+	return t->functions != 0 ? NULL : "no module has functions";
+}
+
+/* What the JIT has made for itself is where it began, before the first module. */
+static bool find_jit(struct scan *s, uint64_t first)
+{
+	uint8_t *code;
+	bool found = false;
+
+	for (size_t i = 0; i < s->ncode; i++) {
+		size_t n = first - s->code[i].start;
+
+		if (first < s->code[i].start || first >= s->code[i].end || n > MAX_JIT)
+			continue;
+		code = malloc(n + 1);
+		found = code != NULL && vm_read(s->vm, s->code[i].start, code, n) &&
+			vm_jit_find(code, n, s->code[i].start, &s->t->jit);
+		free(code);
+	}
+	return found && s->t->jit.active - s->at < 8 * s->n;
+}
+
+/* Is this the first of the three structures? Then *r are the ranges of the one in use. */
+static bool are_modules(struct scan *s, size_t i, struct vm_range **r, size_t *n)
+{
+	const struct modules *m = (const struct modules *)(s->word + i);
+	struct vm_range *of[3] = {read_ranges(s, &m[0])};
+	uint32_t active = 3;
+	bool found = of[0] != NULL;
+
+	for (unsigned k = 1; k < 3 && found; k++) {
+		of[k] = read_ranges(s, &m[k]);
+		found = of[k] != NULL || is_empty(&m[k]);
+	}
+	found = found && find_jit(s, of[0]->start) &&
+		vm_read(s->vm, s->t->jit.active, &active, sizeof(active)) && active < 3 &&
+		of[active] != NULL;
+	for (unsigned k = 0; k < 3; k++)
+		if (found && k == active) {
+			*r = of[k];
+			*n = m[k].n;
+		} else {
+			free(of[k]);
+		}
+	return found;
+}
+
+static const char *find_modules(struct scan *s)
+{
+	struct vm_range *r = NULL;
+	const char *why = "its table of modules was not found";
+	size_t n = 0;
+
+	s->t->modules = 0;
+	for (size_t i = 0; i + 12 <= s->n; i++) {
+		struct vm_range *also = NULL;
+		size_t nalso = 0;
+
+		if (!are_modules(s, i, &also, &nalso))
+			continue;
+		if (s->t->modules != 0) {
+			free(also);
+			s->t->modules = 0;
+			why = "there are two tables of modules";
+			break;
+		}
+		s->t->modules = s->at + 8 * i;
+		r = also;
+		n = nalso;
+	}
+	if (s->t->modules != 0)
+		why = find_functions(s, r, n);
+	free(r);
+	return why;
+}
+
+/* ---- processes ------------------------------------------------------------------------ */
+
+/* How many processes a table begins with; 0: it is something else. One may just be ending. */
+static unsigned count_processes(const struct vm *vm, uint64_t table)
+{
+	uint64_t at[SLOTS];
+	unsigned n = 0, odd = 0;
+
+	if (!is_pointer(table) || !vm_read(vm, table, at, sizeof(at)))
+		return 0;
+	for (unsigned i = 0; i < SLOTS && odd <= n / 8 + 1; i++) {
+		uint64_t id = is_pointer(at[i]) ? word(vm, at[i]) : 0;
+
+		if ((id & PID_MASK) == PID_TAG)
+			n++;
+		else
+			odd += at[i] != 0;
+	}
+	return n >= FEWEST && odd <= n / 8 ? n : 0;
+}
+
+/* Nobody needs them for names: without them there is none. */
+static void find_processes(struct scan *s)
+{
+	uint64_t found = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->word[i] == found || count_processes(s->vm, s->word[i]) == 0)
+			continue;
+		if (found != 0)
+			return;
+		found = s->word[i];
+	}
+	s->t->processes = found;
+}
+
+/* ---- all of it ------------------------------------------------------------------------ */
+
+const char *vm_tables_find(const struct vm *vm, const struct vm_range *data,
+	const struct vm_range *code, size_t ncode, struct vm_tables *t)
+{
+	const struct timespec while_it_loads = {.tv_nsec = 2000000};
+	size_t size = (data->end - data->start) & ~UINT64_C(7);
+	struct scan s = {vm, code, ncode, data->start, NULL, size / 8, t};
+	const char *why = "its data cannot be read";
+
+	*t = (struct vm_tables){0};
+	s.word = size <= MAX_DATA ? malloc(size + 1) : NULL;
+	for (unsigned i = 0; i < TRIES && s.word != NULL && why != NULL; i++) {
+		if (i > 0)
+			nanosleep(&while_it_loads, NULL);
+		if (!vm_read(vm, data->start, s.word, size))
+			break;
+		why = find_atoms(&s);
+		if (why == NULL)
+			why = find_modules(&s);
+	}
+	if (why == NULL)
+		find_processes(&s);
+	free(s.word);
+	return why;
+}

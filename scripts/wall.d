@@ -1,0 +1,29 @@
+#!/usr/bin/env -S erltrace -qs
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wall.d: what processes are at, whether they run or wait. 97 times a second some of them, picked at
+ * random, are asked for their stacks, and counted for those that were not. OWN is how many were in
+ * the function itself (one that waits is in the function with the receive), ALL how many in it or in
+ * what it had called.
+ *
+ *	erltrace -N NODE -qs wall.d [SECONDS] [HOW MANY] [NAME]
+ *
+ * Arguments: how many seconds to run (until ^C); how many functions to show (30); only processes of
+ * this name: registered, label or first function.
+ * As a flame graph: --speedscope FILE, --pprof FILE, --folded FILE.
+ * Cost: asking takes a hundredth of a scheduler's time at most. No function is traced.
+ */
+#pragma D option quiet
+#pragma D option defaultargs
+#pragma D option stacktop=30
+
+BEGIN { seconds = $1; }
+BEGIN /$2 > 0/ { setopt("stacktop", $$2); }
+
+profile-wall-97
+/$$3 == "" || erlproc == $$3/
+{
+	@[ustack()] = count();
+}
+
+tick-1s /--seconds == 0/ { exit(0); }

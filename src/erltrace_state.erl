@@ -1,0 +1,320 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% @doc The walker of the provider state (c_src/beam/things.c): it goes over the things of the node, a
+%% round every so often, asks the VM about each (erltrace_things) and has its probe fired.
+%%
+%% It works in slices of a fraction of a millisecond, and pauses after each, so that it takes no more
+%% than its budget of the schedulers' time (option statebudget). All probes of one rate make a round. A
+%% round that is not over when the next one is due ends there: it is partial, which its probe round-N
+%% says and erltrace:status/1 counts. The next one goes on where it ended, and is partial too: what is
+%% too much for one round is spread over several, a pass, so that all things have their turn.
+%%
+%% Things are listed by a process that lives for that only, with room for the list on its heap from the
+%% start, and are kept in a table in chunks: this process has a small heap, and nowhere does a garbage
+%% collection of a long list hold up a scheduler.
+-module(erltrace_state).
+-behaviour(gen_server).
+-export([start/2, stop/1, about/1]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
+         format_status/1]).
+-export_type([walker/0]).
+
+-define(SLICE, 300000).   % ns that a slice should take
+-define(MOST, 256).       % things in a slice
+-define(CHUNK, 16).       % things in a row of the table
+-define(BURST, 20000000). % ns: what was not used earlier than that is lost
+-define(LISTING, 100000). % ns that listing takes at most, and for each thing: else it was interrupted
+-define(LISTED, 1000).
+-define(OUTLIER, 4).      % a slice that takes more than this many times the usual was interrupted
+
+%% Counters, for status/1.
+-define(ROUNDS, 1).
+-define(PARTIAL, 2).
+-define(SEEN, 3).
+-define(COST, 4). % ns
+
+-record(probe, {number :: non_neg_integer(), % in the library
+                kind :: erltrace_things:kind(),
+                plan :: erltrace_things:plan(),
+                kept :: ets:tid()}).
+
+-record(group, {period :: non_neg_integer(),      % ns; 0: one round
+                probes = [] :: [#probe{}],
+                rounds = [] :: [non_neg_integer()], % numbers of the probes round-N
+                due :: integer() | never,         % ns
+                round = 0 :: non_neg_integer(),
+                pass = 0 :: non_neg_integer(),
+                fresh = true :: boolean(),        % this round began with the pass
+                seen = 0 :: non_neg_integer(),
+                todo = [] :: [#probe{}],          % of this round; [] between rounds
+                chunks :: ets:tid(),              % of the first of them
+                listing :: reference() | undefined, % a monitor, while its things are listed
+                at = 0 :: non_neg_integer(),      % the next chunk
+                n = 0 :: non_neg_integer()}).     % of so many
+
+-record(st, {number :: pos_integer(),
+             parent :: reference(),
+             groups :: [#group{}],
+             budget :: float(),                   % of one scheduler's time
+             counters :: counters:counters_ref(),
+             held :: [atom()],
+             units = #{} :: #{erltrace_things:kind() => pos_integer()}, % ns that one takes, on average
+             until = 0 :: integer(),              % ns: when what was spent is earned
+             timer :: reference() | undefined}).
+
+-opaque walker() :: {pid(), counters:counters_ref(), Began :: integer()}.
+
+%% @doc For the handle of this number, by the process that owns it. undefined: the script has no probe
+%% of the provider.
+-spec start(pos_integer(), Needs :: [term()]) -> walker() | undefined.
+start(Number, Needs) ->
+    case [N || {state, _, _, _, _} = N <- Needs] of
+        [] ->
+            undefined;
+        Probes ->
+            [Percent] = [P || {state_budget, P} <- Needs],
+            Counters = counters:new(4, []),
+            {ok, Pid} = gen_server:start(?MODULE, {Number, self(), Probes, Percent, Counters}, []),
+            {Pid, Counters, now_ns()}
+    end.
+
+%% @doc When this returns it asks nobody any more.
+-spec stop(walker() | undefined) -> ok.
+stop(undefined) ->
+    ok;
+stop({Pid, _, _}) ->
+    M = erlang:monitor(process, Pid),
+    gen_server:cast(Pid, stop),
+    receive {'DOWN', M, process, Pid, _} -> ok
+    after 1000 -> % it waits for a process that does not answer
+            exit(Pid, kill),
+            receive {'DOWN', M, process, Pid, _} -> ok end
+    end.
+
+%% @doc For erltrace:status/1: rounds, of these partial ones, things seen, what it cost in percent of
+%% the schedulers' time.
+-spec about(walker() | undefined) -> map() | undefined.
+about(undefined) ->
+    undefined;
+about({_, C, Began}) ->
+    Time = max(1, now_ns() - Began) * erlang:system_info(schedulers_online),
+    #{rounds => counters:get(C, ?ROUNDS), partial => counters:get(C, ?PARTIAL),
+      seen => counters:get(C, ?SEEN), cost => 100 * counters:get(C, ?COST) / Time}.
+
+%% ---- the process -----------------------------------------------------------------------------
+
+-spec init({pos_integer(), pid(), [tuple()], pos_integer(), counters:counters_ref()}) -> {ok, #st{}}.
+init({Number, Parent, Probes, Percent, Counters}) ->
+    process_flag(sensitive, true),
+    process_flag(trap_exit, true),
+    Kinds = lists:usort([K || {state, _, K, _, _} <- Probes, K =/= round]),
+    Periods = lists:usort([P || {state, _, _, P, _} <- Probes]),
+    self() ! slice,
+    {ok, #st{number = Number, parent = erlang:monitor(process, Parent), counters = Counters,
+             groups = [group(P, [T || {state, _, _, Q, _} = T <- Probes, Q =:= P]) || P <- Periods],
+             budget = Percent / 100 * erlang:system_info(schedulers_online),
+             held = lists:append([erltrace_things:hold(K) || K <- Kinds]),
+             until = now_ns()}}.
+
+group(Period, Probes) ->
+    #group{period = Period, due = now_ns(), chunks = ets:new(erltrace_state, [public]),
+           rounds = [N || {state, N, round, _, _} <- Probes],
+           probes = [#probe{number = N, kind = Kind, plan = erltrace_things:plan(Kind, Members),
+                            kept = ets:new(erltrace_state, [private])} ||
+                        {state, N, Kind, _, Members} <- lists:sort(Probes), Kind =/= round]}.
+
+-spec handle_call(term(), gen_server:from(), #st{}) -> {reply, {error, unknown}, #st{}}.
+handle_call(_, _, St) ->
+    {reply, {error, unknown}, St}.
+
+-spec handle_cast(stop, #st{}) -> {stop, normal, #st{}}.
+handle_cast(stop, St) ->
+    {stop, normal, St}.
+
+-spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
+handle_info(slice, St) ->
+    slice(St#st{timer = undefined});
+handle_info({'DOWN', M, process, _, _}, #st{parent = M} = St) ->
+    {stop, normal, St};
+handle_info({'DOWN', M, process, _, Why}, #st{groups = Groups} = St) ->
+    {Cost, N} = case Why of
+                    {listed, C, L} -> {min(C, ?LISTING + L * ?CHUNK * ?LISTED), L};
+                    _ -> {0, 0}
+                end,
+    Groups1 = [case G of
+                   #group{listing = M} -> listed(N, G);
+                   _ -> G
+               end || G <- Groups],
+    next(spend(Cost, St#st{groups = Groups1}));
+handle_info(_, St) ->
+    {noreply, St}.
+
+-spec terminate(term(), #st{}) -> ok.
+terminate(_, #st{held = Held}) ->
+    erltrace_things:release(Held).
+
+-spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
+code_change(_, St, _) ->
+    {ok, St}.
+
+-spec format_status(gen_server:format_status()) -> gen_server:format_status().
+format_status(#{state := #st{groups = Groups} = St} = Status) ->
+    Status#{state := #{number => St#st.number, units => St#st.units,
+                       groups => [#{period => G#group.period, round => G#group.round,
+                                    seen => G#group.seen} || G <- Groups]}};
+format_status(Status) ->
+    Status.
+
+%% ---- rounds ----------------------------------------------------------------------------------
+
+%% Rounds that are due begin; one that has begun goes on, those of other rates in turn.
+slice(#st{groups = Groups, number = Number} = St) ->
+    Now = now_ns(),
+    Groups1 = [begin_round(G, Now, St) || G <- Groups],
+    {Busy, Idle} = lists:partition(fun is_busy/1, Groups1),
+    case Busy of
+        [] ->
+            next(St#st{groups = Idle});
+        [G | Rest] ->
+            [#probe{kind = Kind} | _] = G#group.todo,
+            {IsOn, N, G1} = work(G, St),
+            Cost = usual(now_ns() - Now, N, Kind, St),
+            St1 = spend(Cost, learn(Cost, N, Kind, St)),
+            case IsOn andalso erltrace_nif:alive(Number) of
+                true -> next(St1#st{groups = Rest ++ Idle ++ [G1]});
+                false -> {stop, normal, St1}
+            end
+    end.
+
+is_busy(#group{todo = Todo, listing = Listing}) ->
+    Todo =/= [] andalso Listing =:= undefined.
+
+begin_round(#group{due = Due} = G, Now, _) when Due =:= never; Due > Now ->
+    G;
+begin_round(#group{todo = [_ | _]} = G, Now, St) -> % the last one was partial
+    end_round(0, G, St),
+    next_round(G#group{fresh = false}, Now);
+begin_round(#group{probes = Probes, pass = Pass} = G, Now, St) ->
+    erltrace_things:new_pass(),
+    G1 = next_round(G#group{pass = Pass + 1, todo = Probes, fresh = true}, Now),
+    case Probes of
+        [] -> end_round(1, G1, St), G1;
+        _ -> list(G1)
+    end.
+
+next_round(#group{round = Round, due = Due, period = Period} = G, Now) ->
+    G#group{round = Round + 1, seen = 0,
+            due = case Period of
+                      0 -> never;
+                      _ -> Due + Period * (1 + (Now - Due) div Period)
+                  end}.
+
+%% The things of the first probe.
+list(#group{todo = [#probe{kind = Kind} | _], chunks = Chunks} = G) ->
+    true = ets:delete_all_objects(Chunks),
+    {_, M} = spawn_opt(fun() -> lister(Kind, Chunks) end,
+                       [monitor, {min_heap_size, 10000 + 5 * room(Kind)}]),
+    G#group{listing = M}.
+
+room(process) -> erlang:system_info(process_count);
+room(table) -> erlang:system_info(ets_count);
+room(Kind) when Kind =:= port; Kind =:= socket -> 2 * erlang:system_info(port_count);
+room(_) -> 0.
+
+-spec lister(erltrace_things:kind(), ets:tid()) -> no_return().
+lister(Kind, Chunks) ->
+    process_flag(sensitive, true),
+    Began = now_ns(),
+    try put_chunks(erltrace_things:list(Kind), 0, Chunks) of
+        N -> exit({listed, now_ns() - Began, N})
+    catch
+        error:badarg -> exit(normal) % the walker has ended, and its tables with it
+    end.
+
+put_chunks([], N, _) ->
+    N;
+put_chunks([A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P | Rest], At, Chunks) ->
+    ets:insert(Chunks, {At, [A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P]}),
+    put_chunks(Rest, At + 1, Chunks);
+put_chunks(Few, At, Chunks) ->
+    ets:insert(Chunks, {At, Few}),
+    At + 1.
+
+listed(N, G) ->
+    G#group{listing = undefined, n = N, at = 0}.
+
+%% Some things of the first probe; after the last one, those of the next probe are listed.
+work(#group{at = N, n = N, todo = [#probe{kept = Kept} | Rest], pass = Pass} = G, St) ->
+    erltrace_things:forget(Kept, Pass),
+    G1 = G#group{todo = Rest},
+    case Rest of
+        [] -> end_round(case G#group.fresh of true -> 1; false -> 0 end, G1, St), {true, 0, G1};
+        _ -> {true, 0, list(G1)}
+    end;
+work(#group{todo = [Probe | _], pass = Pass} = G, #st{number = Number} = St) ->
+    #probe{number = P, kind = Kind, plan = Plan, kept = Kept} = Probe,
+    {Things, G1} = take(few(Kind, St), [], G),
+    Rows = [Row || T <- Things, Row <- [erltrace_things:row(T, Plan, {Kept, Pass})],
+                   Row =/= undefined],
+    N = length(Rows),
+    counters:add(St#st.counters, ?SEEN, N),
+    {erltrace_nif:state(Number, P, Rows), length(Things), G1#group{seen = G1#group.seen + N}}.
+
+take(Few, Things, #group{at = At, n = N} = G) when Few =< 0; At =:= N ->
+    {Things, G};
+take(Few, Things, #group{chunks = Chunks, at = At} = G) ->
+    [{_, Chunk}] = ets:lookup(Chunks, At),
+    take(Few - length(Chunk), Chunk ++ Things, G#group{at = At + 1}).
+
+end_round(Whole, #group{rounds = Rounds, round = Round, seen = Seen}, St) ->
+    counters:add(St#st.counters, ?ROUNDS, 1),
+    counters:add(St#st.counters, ?PARTIAL, 1 - Whole),
+    [erltrace_nif:state(St#st.number, R, [{self(), Round, Seen, Whole}]) || R <- Rounds],
+    ok.
+
+%% ---- the budget ------------------------------------------------------------------------------
+
+%% A slice begins when this process has just been scheduled, so that the clock tells what it took,
+%% unless somebody has interrupted it, or it has waited for the answer of a process that runs.
+usual(Cost, 0, _, _) ->
+    Cost;
+usual(Cost, N, Kind, #st{units = Units}) ->
+    case Units of
+        #{Kind := Unit} -> min(Cost, ?OUTLIER * Unit * N);
+        _ -> Cost
+    end.
+
+learn(_, 0, _, St) ->
+    St;
+learn(Cost, N, Kind, #st{units = Units} = St) ->
+    Now = Cost div N,
+    Unit = (7 * maps:get(Kind, Units, Now) + Now) div 8,
+    St#st{units = Units#{Kind => max(1, Unit)}}.
+
+%% So many things take as long as a slice should.
+few(Kind, #st{units = Units}) ->
+    max(1, min(?MOST, ?SLICE div maps:get(Kind, Units, ?SLICE))).
+
+%% What is spent has to be earned.
+spend(Cost, #st{until = Until, budget = Budget, counters = C} = St) ->
+    counters:add(C, ?COST, Cost),
+    St#st{until = max(Until, now_ns() - ?BURST) + round(Cost / Budget)}.
+
+%% When to go on: at once, when it is earned, when the next round is due; or never.
+next(#st{groups = Groups, until = Until, timer = Timer} = St) ->
+    _ = Timer =/= undefined andalso erlang:cancel_timer(Timer),
+    Now = now_ns(),
+    Dues = [Due || #group{due = Due} <- Groups, Due =/= never],
+    At = case lists:any(fun is_busy/1, Groups) of
+             true -> Until;
+             false -> lists:min([never | Dues]) % an atom is greater than any number
+         end,
+    case At of
+        never -> {noreply, St#st{timer = undefined}};
+        _ ->
+            Ms = max(0, (At - Now + 999999) div 1000000),
+            {noreply, St#st{timer = erlang:send_after(Ms, self(), slice)}}
+    end.
+
+now_ns() ->
+    erlang:monotonic_time(nanosecond).

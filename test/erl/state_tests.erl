@@ -1,0 +1,399 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% The provider state: what its probes say of processes, tables, ports, sockets, schedulers, memory and
+%% nodes at rest is what the VM says; rounds; what it asks for; how it ends.
+-module(state_tests).
+-include_lib("eunit/include/eunit.hrl").
+-export([wait_for/1]).
+
+%% ---- running scripts -------------------------------------------------------------------------
+
+%% The script, until so many rounds are over.
+run(Rounds, Script) ->
+    run(Rounds, Script, fun() -> ok end).
+
+%% The function runs after the first round.
+run(Rounds, Script, Fun) ->
+    script_run:run(Script, fun(H) ->
+                                   wait(H, 1),
+                                   _ = Fun(),
+                                   wait(H, Rounds)
+                           end).
+
+wait(H, Rounds) ->
+    {ok, #{things := #{rounds := N}}} = erltrace:status(H),
+    N >= Rounds orelse begin receive after 5 -> ok end, wait(H, Rounds) end.
+
+%% An aggregation for each member, by its name; those of a text have it as a key.
+script(Kind, Where, Numbers, Texts) ->
+    ["state:::", Kind, " ", Where, "{\n",
+     [["@", M, " = max(args[0]->", M, ");\n"] || M <- Numbers],
+     [["@", M, "[args[0]->", M, "] = count();\n"] || M <- Texts], "}\n"].
+
+number(Name, Aggs) ->
+    maps:get({Name, []}, Aggs).
+
+text(Name, Aggs) ->
+    [Text] = [T || {N, [T]} <- maps:keys(Aggs), N =:= Name],
+    Text.
+
+quiet(Fun) ->
+    Me = self(),
+    {P, M} = spawn_monitor(fun() -> Fun(), Me ! {ready, self()}, receive stop -> ok end end),
+    receive {ready, P} -> ok end,
+    is_quiet(P),
+    {P, M}.
+
+is_quiet(P) ->
+    case process_info(P, status) of
+        {status, waiting} -> ok;
+        _ -> erlang:yield(), is_quiet(P)
+    end.
+
+stop({P, M}) ->
+    P ! stop,
+    receive {'DOWN', M, process, P, _} -> ok end.
+
+printed(Format, X) ->
+    lists:flatten(io_lib:format(Format, [X])).
+
+%% ---- processes -------------------------------------------------------------------------------
+
+process_test() ->
+    Bin = binary:copy(<<"x">>, 100000),
+    Other = spawn(fun() -> receive stop -> ok end end),
+    {P, _} = Q = quiet(fun() ->
+                               register(state_test, self()),
+                               link(Other),
+                               erlang:monitor(process, Other),
+                               put(bin, Bin),
+                               put(sub, binary:part(Bin, 10, 1000)),
+                               process_flag(message_queue_data, off_heap),
+                               process_flag(priority, low)
+                       end),
+    [P ! N || N <- lists:seq(1, 17)],
+    Same = [{"mailbox", message_queue_len}, {"memory", memory}, {"heap", total_heap_size},
+            {"stack", stack_size}, {"reductions", reductions}],
+    Lengths = [{"links", links}, {"monitors", monitors}, {"monitored_by", monitored_by},
+               {"binaries", binary}],
+    Before = reductions(P),
+    A = run(1, script("process", ["/erlpid == ", script_run:quoted(P), "/"],
+                      [N || {N, _} <- Same ++ Lengths] ++
+                          ["binary_bytes", "offheap", "suspended", "new_reductions", "age"],
+                      ["pid", "name", "registered", "status", "function", "initial", "parent",
+                       "priority"])),
+    [?assertEqual({N, element(2, process_info(P, I))}, {N, number(N, A)}) ||
+        {N, I} <- Same, I =/= reductions],
+    After = reductions(P),
+    ?assert(number("reductions", A) >= Before andalso number("reductions", A) =< After),
+    [?assertEqual({N, length(element(2, process_info(P, I)))}, {N, number(N, A)}) ||
+        {N, I} <- Lengths],
+    ?assertEqual(17, number("mailbox", A)),
+    ?assertEqual(100000, number("binary_bytes", A)),
+    ?assertEqual(1, number("offheap", A)),
+    ?assertEqual(0, number("suspended", A)),
+    ?assertEqual(0, number("new_reductions", A)),
+    ?assertEqual(0, number("age", A)),
+    ?assertEqual(pid_to_list(P), text("pid", A)),
+    ?assertEqual("state_test", text("name", A)),
+    ?assertEqual("state_test", text("registered", A)),
+    ?assertEqual("waiting", text("status", A)),
+    {_, {M, F, Ar}} = process_info(P, current_function),
+    ?assertEqual(lists:flatten(io_lib:format("~w:~w/~w", [M, F, Ar])), text("function", A)),
+    ?assertEqual("erlang:apply/2", text("initial", A)),
+    ?assertEqual(pid_to_list(self()), text("parent", A)),
+    ?assertEqual("low", text("priority", A)),
+    Other ! stop,
+    stop(Q).
+
+%% It may run to answer.
+reductions(P) ->
+    element(2, process_info(P, reductions)).
+
+suspended_test() ->
+    {P, _} = Q = quiet(fun() -> ok end),
+    true = erlang:suspend_process(P),
+    A = run(1, script("process", ["/erlpid == ", script_run:quoted(P), "/"], ["suspended"],
+                      ["status"])),
+    ?assertEqual(1, number("suspended", A)),
+    ?assertEqual("suspended", text("status", A)),
+    true = erlang:resume_process(P),
+    stop(Q).
+
+%% The same as erlproc at other probes: registered name, label, first function, pid.
+names_test() ->
+    {P1, _} = Q1 = quiet(fun() -> ok end),
+    P2 = proc_lib:spawn(?MODULE, wait_for, [stop]),
+    A = run(1, "state:::process { @[erlpid, erlname, erlproc, args[0]->name] = count(); }"),
+    Sup = pid_to_list(whereis(kernel_sup)),
+    ?assertMatch(#{{"_", [Sup, "kernel_sup", "kernel_sup", "kernel_sup"]} := 1}, A),
+    T1 = pid_to_list(P1),
+    ?assertMatch(#{{"_", [T1, "", T1, T1]} := 1}, A),
+    T2 = pid_to_list(P2),
+    ?assertMatch(#{{"_", [T2, "", "state_tests:wait_for/1", "state_tests:wait_for/1"]} := 1}, A),
+    P2 ! stop,
+    stop(Q1).
+
+label_test() ->
+    case erlang:function_exported(proc_lib, set_label, 1) of
+        true ->
+            {P, _} = Q = quiet(fun() -> apply(proc_lib, set_label, [{order, 7}]) end),
+            A = run(1, "state:::process { @[erlpid, args[0]->name] = count(); }"),
+            Text = pid_to_list(P),
+            ?assertMatch(#{{"_", [Text, "{order,7}"]} := 1}, A),
+            stop(Q);
+        false ->
+            ok
+    end.
+
+wait_for(X) -> receive X -> ok end.
+
+%% Each once: as many as there are, but for those that come and go meanwhile.
+every_process_test() ->
+    Ps = [quiet(fun() -> ok end) || _ <- lists:seq(1, 500)],
+    A = run(1, "state:::process { @all = count(); @[erlpid] = count(); }"),
+    ?assertEqual([1], lists:usort([maps:get({"_", [pid_to_list(P)]}, A) || {P, _} <- Ps])),
+    ?assert(number("all", A) >= 500),
+    [stop(P) || P <- Ps].
+
+%% What is compared with the last round.
+growth_test() ->
+    {P, _} = Q = quiet(fun() -> ok end),
+    Script = ["state:::process-100ms /erlpid == ", script_run:quoted(P), "/",
+              "{ @more[args[0]->mailbox, args[0]->mailbox_growth] = count();",
+              "  @done = sum(args[0]->new_reductions); }"],
+    A = run(3, Script, fun() -> [P ! N || N <- [1, 2, 3]] end),
+    ?assertMatch(#{{"more", [0, 0]} := _, {"more", [3, 3]} := 1}, A),
+    ?assert(number("done", A) > 0),
+    stop(Q).
+
+%% ---- rounds ----------------------------------------------------------------------------------
+
+%% Without a rate there is one round; round tells its number, what it has seen, that it was whole.
+one_round_test() ->
+    A = script_run:run("state:::process { @n = count(); } state:::round { @[arg0, arg2] = max(arg1); }",
+                       fun(H) -> wait(H, 1), receive after 300 -> ok end end),
+    N = number("n", A),
+    ?assertMatch(#{{"_", [1, 1]} := N}, A).
+
+rounds_test() ->
+    A = run(3, "state:::process-500ms, state:::table-500ms { @n = count(); }"
+               "state:::round-500ms { @sum = sum(arg1); @[arg0, arg2] = count(); }"),
+    ?assertMatch(#{{"_", [1, 1]} := 1, {"_", [2, 1]} := 1, {"_", [3, 1]} := 1}, A),
+    ?assert(number("sum", A) =< number("n", A)).
+
+%% Different rates do not wait for each other.
+two_rates_test() ->
+    A = run(4, "state:::node { @once = count(); } state:::node-100ms { @often = count(); }"),
+    ?assertEqual(1, number("once", A)),
+    ?assert(number("often", A) >= 3).
+
+%% A round that does not end in time is told, counted, and goes on where it stopped.
+partial_test_() ->
+    {timeout, 120, fun partial/0}.
+
+partial() ->
+    Ps = [quiet(fun() -> ok end) || _ <- lists:seq(1, 5000)],
+    Script = "#pragma D option statebudget=1\n#pragma D option aggsize=16m\n"
+        "state:::process-100ms { @[erlpid] = count(); @b = sum(args[0]->binaries); }"
+        "state:::round-100ms { @whole[arg2] = count(); }",
+    {ok, H} = erltrace:script(Script),
+    seen_all(H, maps:from_list([{{"_", [pid_to_list(P)]}, P} || {P, _} <- Ps])),
+    {ok, #{things := #{partial := Partial, cost := Cost}}} = erltrace:status(H),
+    ?assert(Partial > 0),
+    ?assert(Cost < 5),
+    erltrace:close(H),
+    [stop(P) || P <- Ps].
+
+seen_all(_, Left) when map_size(Left) =:= 0 ->
+    ok;
+seen_all(H, Left) ->
+    Seen = maps:keys(script_run:aggregations(H)),
+    receive after 200 -> ok end,
+    seen_all(H, maps:without(Seen, Left)).
+
+%% ---- the other kinds -------------------------------------------------------------------------
+
+table_test() ->
+    T = ets:new(state_table, [named_table, ordered_set, public, compressed]),
+    U = ets:new(state_unnamed, [bag, private]),
+    [ets:insert(T, {N, N}) || N <- lists:seq(1, 100)],
+    A = run(1, script("table", "/args[0]->id == \"state_table\"/",
+                      ["size", "memory", "named", "compressed"],
+                      ["name", "owner", "type", "protection"])),
+    ?assertEqual(ets:info(T, size), number("size", A)),
+    ?assertEqual(ets:info(T, memory), number("memory", A)),
+    ?assertEqual(1, number("named", A)),
+    ?assertEqual(1, number("compressed", A)),
+    ?assertEqual("state_table", text("name", A)),
+    ?assertEqual("ordered_set", text("type", A)),
+    ?assertEqual("public", text("protection", A)),
+    B = run(1, "state:::table { @[args[0]->name, args[0]->id, erlpid, args[0]->type] = "
+               "max(args[0]->size); }"),
+    Key = ["state_unnamed", printed("~w", U), pid_to_list(self()), "bag"],
+    ?assertMatch(#{{"_", Key} := 0}, B),
+    ets:delete(T),
+    ets:delete(U).
+
+every_table_test() ->
+    Ts = [ets:new(many, []) || _ <- lists:seq(1, 300)],
+    A = run(1, "state:::table /args[0]->name == \"many\"/ { @n = count(); @[args[0]->id] = count(); }"),
+    ?assertEqual(300, number("n", A)),
+    [?assertEqual(1, maps:get({"_", [printed("~w", T)]}, A)) || T <- Ts],
+    [ets:delete(T) || T <- Ts].
+
+table_growth_test() ->
+    T = ets:new(state_grows, [public]),
+    A = run(3, "state:::table-100ms /args[0]->name == \"state_grows\"/"
+               "{ @more = sum(args[0]->growth); @words = sum(args[0]->memory_growth); }",
+            fun() -> [ets:insert(T, {N}) || N <- lists:seq(1, 50)] end),
+    ?assertEqual(50, number("more", A)),
+    ?assert(number("words", A) > 0),
+    ets:delete(T).
+
+port_test() ->
+    Port = open_port({spawn, "cat"}, [binary]),
+    Port ! {self(), {command, <<"hello">>}},
+    receive {Port, {data, <<"hello">>}} -> ok end,
+    A = run(1, script("port", ["/args[0]->id == \"", erlang:port_to_list(Port), "\"/"],
+                      ["input", "output", "queue", "memory", "links", "os_pid"],
+                      ["name", "owner"])),
+    [?assertEqual({I, element(2, erlang:port_info(Port, I))}, {I, number(atom_to_list(I), A)}) ||
+        I <- [input, output, memory, os_pid]],
+    ?assertEqual(0, number("queue", A)),
+    ?assertEqual(1, number("links", A)),
+    ?assertEqual("cat", text("name", A)),
+    ?assertEqual(5, number("input", A)),
+    port_close(Port).
+
+socket_test() ->
+    {ok, L} = gen_tcp:listen(0, [binary, {active, false}, {ip, {127, 0, 0, 1}}]),
+    {ok, No} = inet:port(L),
+    {ok, C} = gen_tcp:connect({127, 0, 0, 1}, No, [binary, {active, false}]),
+    {ok, S} = gen_tcp:accept(L),
+    ok = gen_tcp:send(C, binary:copy(<<"x">>, 1234)),
+    {ok, _} = gen_tcp:recv(S, 1234),
+    ok = gen_tcp:send(S, <<"ok">>),
+    {ok, _} = gen_tcp:recv(C, 2),
+    A = run(1, script("socket", ["/args[0]->id == \"", erlang:port_to_list(C), "\"/"],
+                      ["received", "sent", "packets_received", "packets_sent", "queue"],
+                      ["driver", "local", "remote"])),
+    {ok, Stats} = inet:getstat(C),
+    [?assertEqual({M, proplists:get_value(I, Stats)}, {M, number(M, A)}) ||
+        {M, I} <- [{"received", recv_oct}, {"sent", send_oct}, {"packets_received", recv_cnt},
+                   {"packets_sent", send_cnt}, {"queue", send_pend}]],
+    ?assertEqual(1234, number("sent", A)),
+    {ok, {_, Local}} = inet:sockname(C),
+    ?assertEqual("tcp_inet", text("driver", A)),
+    ?assertEqual("127.0.0.1:" ++ integer_to_list(Local), text("local", A)),
+    ?assertEqual("127.0.0.1:" ++ integer_to_list(No), text("remote", A)),
+    [gen_tcp:close(X) || X <- [C, S, L]].
+
+%% Sockets of the module socket.
+nif_socket_test() ->
+    {ok, S} = socket:open(inet, dgram, udp),
+    ok = socket:bind(S, #{family => inet, addr => {127, 0, 0, 1}, port => 0}),
+    {ok, #{port := No} = Addr} = socket:sockname(S),
+    ok = socket:sendto(S, <<"12345">>, Addr),
+    A = run(1, ["state:::socket /args[0]->local == \"127.0.0.1:", integer_to_list(No), "\"/",
+                "{ @[args[0]->driver, erlpid, args[0]->packets_sent] = max(args[0]->sent); }"]),
+    #{counters := Counters} = socket:info(S),
+    Key = ["socket", pid_to_list(self()), maps:get(write_pkg, Counters)],
+    ?assertEqual(maps:get(write_byte, Counters), maps:get({"_", Key}, A)),
+    ok = socket:close(S).
+
+scheduler_test() ->
+    A = run(2, "state:::scheduler-100ms { @[args[0]->type] = count(); @q = max(args[0]->queue);"
+               "@id[args[0]->id] = count();"
+               "@u = max(args[0]->utilization); @sum = min(args[0]->emulator + args[0]->gc +"
+               "args[0]->port + args[0]->check_io + args[0]->aux + args[0]->other +"
+               "args[0]->sleep); }"),
+    Kinds = [{"normal", schedulers}, {"dirty_cpu", dirty_cpu_schedulers},
+             {"dirty_io", dirty_io_schedulers}],
+    N = maps:get({"id", [1]}, A),
+    [?assertEqual({T, N * erlang:system_info(I)}, {T, maps:get({"_", [T]}, A)}) || {T, I} <- Kinds],
+    ?assertEqual(lists:sum([erlang:system_info(I) || {_, I} <- Kinds]),
+                 length([I || {"id", [I]} <- maps:keys(A)])),
+    ?assert(number("u", A) =< 1000).
+
+%% The flag is as it was when the script has ended.
+accounting_test() ->
+    _ = erlang:system_flag(microstate_accounting, false),
+    _ = run(2, "state:::scheduler-100ms { @ = count(); }",
+            fun() -> ?assert(erlang:system_flag(microstate_accounting, true)) end),
+    ?assertNot(erlang:system_flag(microstate_accounting, false)),
+    _ = erlang:system_flag(microstate_accounting, true),
+    _ = run(1, "state:::scheduler-100ms { @ = count(); }"),
+    ?assert(erlang:system_flag(microstate_accounting, false)).
+
+memory_test() ->
+    _ = memory(), % makes atoms
+    A = memory(),
+    [?assertEqual({K, B}, {K, maps:get({"_", [atom_to_list(K), 0]}, A)}) ||
+        {K, B} <- erlang:memory([atom, atom_used, code])],
+    [?assert(maps:get({"_", [K, 0]}, A) > 0) || K <- ["total", "processes", "ets", "binary"]],
+    ?assertEqual(erlang:system_info(atom_count), maps:get({"count", ["atom"]}, A)),
+    ?assertEqual(erlang:system_info(atom_limit), maps:get({"limit", ["atom"]}, A)),
+    ?assertEqual(erlang:system_info(process_limit), maps:get({"limit", ["processes"]}, A)),
+    [?assertMatch({Al, true}, {Al, maps:is_key({"_", [atom_to_list(Al), 1]}, A)}) ||
+        Al <- erlang:system_info(alloc_util_allocators)],
+    ?assert(maps:get({"c", ["binary_alloc"]}, A) > 0),
+    ?assert(maps:get({"u", ["ets_alloc"]}, A) =< 1000).
+
+memory() ->
+    run(1, "state:::memory { @[args[0]->kind, args[0]->is_allocator] = max(args[0]->bytes);"
+               "@count[args[0]->kind] = max(args[0]->count);"
+               "@limit[args[0]->kind] = max(args[0]->limit);"
+               "@c[args[0]->kind] = max(args[0]->carriers);"
+               "@u[args[0]->kind] = max(args[0]->utilization); }").
+
+node_test() ->
+    A = run(1, "state:::node { @[args[0]->name, args[0]->type] = max(args[0]->ports);"
+               "@up = max(args[0]->uptime); }"),
+    ?assertEqual(#{["this"] => erlang:system_info(port_count)},
+                 maps:from_list([{[T], V} || {{"_", [_, T]}, V} <- maps:to_list(A)])),
+    ?assert(number("up", A) =< element(1, erlang:statistics(wall_clock))).
+
+%% ---- mistakes --------------------------------------------------------------------------------
+
+mistakes_test() ->
+    ?assertMatch({error, {dtrace, <<"D_TYPE_MEMBER">>, _, _, _}},
+                 erltrace:script("state:::process-1s { @ = max(args[0]->size); }")),
+    ?assertMatch({error, {dtrace, <<"D_BUILTIN_NONE">>, _, _, _}},
+                 erltrace:script("state:::memory { @[erlpid] = count(); }")),
+    ?assertMatch({error, {dtrace, <<"D_BUILTIN_NONE">>, _, _, _}},
+                 erltrace:script("state:::process { @[erlmsg] = count(); }")),
+    {error, {dtrace, <<"D_PDESC_ZERO">>, _, _, Often}} =
+        erltrace:script("state:::process-10ms { @ = count(); }"),
+    ?assertNotEqual(nomatch, string:find(Often, "100 milliseconds")),
+    {error, {dtrace, <<"D_PDESC_ZERO">>, _, _, None}} =
+        erltrace:script("state:::thread-1s { @ = count(); }"),
+    ?assertNotEqual(nomatch, string:find(None, "scheduler")),
+    ?assertMatch({error, _}, erltrace:script("state:::process { @[ustack()] = count(); }")).
+
+%% ---- the end ---------------------------------------------------------------------------------
+
+walkers() ->
+    [P || P <- processes(), {_, {erltrace_state, _, _}} <- [process_info(P, current_function)]] ++
+        [P || P <- processes(), {_, {gen_server, loop, _}} <- [process_info(P, current_function)],
+              T <- ets:all(), ets:info(T, name) =:= erltrace_state, ets:info(T, owner) =:= P].
+
+gone() ->
+    case walkers() of
+        [] -> ok;
+        _ -> receive after 10 -> ok end, gone()
+    end.
+
+%% With the script, its owner, the handle's process.
+ends_test() ->
+    Script = "state:::process-100ms { @ = count(); }",
+    {ok, H} = erltrace:script(Script),
+    wait(H, 2),
+    ?assertMatch([_ | _], walkers()),
+    ok = erltrace:close(H),
+    ?assertEqual([], walkers()),
+    {Owner, M} = spawn_monitor(fun() -> {ok, H2} = erltrace:script(Script), wait(H2, 1) end),
+    receive {'DOWN', M, process, Owner, _} -> ok end,
+    gone(),
+    {ok, H3} = erltrace:script(["BEGIN { i = 0; } state:::round-100ms /++i == 2/ { exit(0); } ", Script]),
+    gone(),
+    erltrace:close(H3).
