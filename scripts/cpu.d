@@ -1,7 +1,7 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu.d: where the CPU time goes, by function, from samples: OWN is how many found the function
+ * cpu.d: where the CPU time goes, by function, from samples. OWN is how many found the function
  * itself at work, ALL how many found it or what it had called. Of a node, BIFs, NIFs, garbage
  * collections and the scheduler are among the functions.
  *
