@@ -776,6 +776,9 @@ ERL_NIF_TERM nif_code_table(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	(void)argc;
 	if (!enif_is_list(env, argv[0]))
 		return enif_make_badarg(env);
+#ifndef __x86_64__
+	return refused(env, "only on x86-64"); /* elsewhere a safe read is a system call */
+#endif
 	if (!reads_begin(&mask))
 		return refused(env, "memory cannot be read safely");
 	pthread_mutex_lock(&lock);

@@ -30,9 +30,9 @@
 #include "vm_event.h"
 #include "vm_threads.h"
 
-#define PAUSE	 10000000L    /* ns between two looks at the rings */
-#define LOOK	 1000000000ULL /* between two at code and threads */
-#define MOST	 10000	      /* firings of one sample; the rest is counted as dropped */
+#define PAUSE 10000000L	    /* ns between two looks at the rings */
+#define LOOK  1000000000ULL /* between two at code and threads */
+#define MOST  10000	    /* firings of one sample; the rest is counted as dropped */
 
 /* A probe of a script that samples. */
 struct watcher {
@@ -47,10 +47,10 @@ struct watcher {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake;
 static struct watcher *watchers;
-static bool testing;	 /* the self-test has the rings */
-static bool held;	 /* tests: nobody has */
-static bool reading;	 /* the thread is there */
-static uintptr_t turn;	 /* of the thread that reads; one that has another ends */
+static bool testing;   /* the self-test has the rings */
+static bool held;      /* tests: nobody has */
+static bool reading;   /* the thread is there */
+static uintptr_t turn; /* of the thread that reads; one that has another ends */
 static pthread_t reader;
 static struct beam_thread *reader_self; /* kept for the next one */
 
@@ -229,8 +229,8 @@ static int start_reading(struct et_error *e)
 	rc = pthread_create(&reader, NULL, read_rings, (void *)turn);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (rc != 0)
-		return et_err(e, ET_THREAD, "cannot start a thread that reads samples: %s",
-			strerror(rc));
+		return et_err(
+			e, ET_THREAD, "cannot start a thread that reads samples: %s", strerror(rc));
 	reading = true;
 	return 0;
 }
@@ -263,7 +263,8 @@ static int enable(struct en *en, const struct en_probe *p, uint64_t period, stru
 
 	if (!sampler_known())
 		return et_err(e, ET_SAMPLES,
-			"%s reads what the schedulers run (%s), which cannot be seen in this node: %s. "
+			"%s reads what the schedulers run (%s), which cannot be seen in this node: "
+			"%s. "
 			"The kernel can, as root: erltrace -p %d -n '%s /pid == $target/ { ... }'",
 			p->name->text, p->uses.ustack ? "ustack()" : "erlpid and the like",
 			sampler_refusal(), (int)getpid(), p->name->text);

@@ -47,9 +47,11 @@ right() ->
     ok = erltrace:stop(H),
     sampler_load:stop(Pids),
     {#{total := Total, whole := Whole, wrong := Wrong}, Examples} = sampler_tests:judged(H, Pids),
-    {_, Told} = erltrace:consume(H),
+    Drops = case erltrace:consume(H) of
+                {ok, Told} -> [D || D <- Told, element(1, D) =:= drop];
+                _ -> []
+            end,
     erltrace:close(H),
-    Drops = [D || {drop, D} <- Told],
     say("~b samples of stacks that are known: ~.2f % whole and right, ~b wrong, ~b drops",
         [Total, 100 * Whole / Total, Wrong, length(Drops)]),
     Wrong =:= 0 orelse io:format("~0tp~n", [[E || {wrong, _, _, _, _} = E <- Examples]]),
