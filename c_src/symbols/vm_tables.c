@@ -47,6 +47,8 @@ struct scan {
 	uint64_t *word;
 	size_t n;
 	struct vm_tables *t;
+	uint64_t *pointer; /* those words that point to allocated memory, each once */
+	size_t npointers;
 };
 
 static uint64_t word(const struct vm *vm, uint64_t addr)
@@ -65,6 +67,27 @@ static bool is_pointer(uint64_t v)
 static bool is_allocated(const struct scan *s, uint64_t v)
 {
 	return is_pointer(v) && (v < s->program->start || v >= s->program->end);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void find_pointers(struct scan *s)
+{
+	size_t n = 0, once = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (is_allocated(s, s->word[i]))
+			s->pointer[n++] = s->word[i];
+	qsort(s->pointer, n, sizeof(*s->pointer), by_value);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || s->pointer[i] != s->pointer[i - 1])
+			s->pointer[once++] = s->pointer[i];
+	s->npointers = once;
 }
 
 /* ---- atoms ---------------------------------------------------------------------------- */
@@ -129,9 +152,9 @@ static const char *find_atoms(struct scan *s)
 {
 	struct vm_atoms a = {.len = 24, .name = 32}, found = {0};
 
-	for (size_t i = 0; i < s->n; i++) {
-		a.table = s->word[i];
-		if (!is_allocated(s, a.table) || a.table == found.table || !is_atoms(s->vm, &a))
+	for (size_t i = 0; i < s->npointers; i++) {
+		a.table = s->pointer[i];
+		if (!is_atoms(s->vm, &a))
 			continue;
 		if (found.table != 0)
 			return "there are two tables of atoms";
@@ -358,13 +381,12 @@ static void find_processes(struct scan *s)
 {
 	uint64_t found = 0;
 
-	for (size_t i = 0; i < s->n; i++) {
-		if (s->word[i] == found || !is_allocated(s, s->word[i]) ||
-			count_processes(s->vm, s->word[i]) == 0)
+	for (size_t i = 0; i < s->npointers; i++) {
+		if (count_processes(s->vm, s->pointer[i]) == 0)
 			continue;
 		if (found != 0)
 			return;
-		found = s->word[i];
+		found = s->pointer[i];
 	}
 	s->t->processes = found;
 }
@@ -376,22 +398,25 @@ const char *vm_tables_find(const struct vm *vm, const struct vm_range *program,
 {
 	const struct timespec while_it_loads = {.tv_nsec = 2000000};
 	size_t size = (data->end - data->start) & ~UINT64_C(7);
-	struct scan s = {vm, program, code, ncode, data->start, NULL, size / 8, t};
+	struct scan s = {vm, program, code, ncode, data->start, NULL, size / 8, t, NULL, 0};
 	const char *why = "its data cannot be read";
 
 	*t = (struct vm_tables){0};
 	s.word = size <= MAX_DATA ? malloc(size + 1) : NULL;
-	for (unsigned i = 0; i < TRIES && s.word != NULL && why != NULL; i++) {
+	s.pointer = s.word != NULL ? malloc(size + 1) : NULL;
+	for (unsigned i = 0; i < TRIES && s.pointer != NULL && why != NULL; i++) {
 		if (i > 0)
 			nanosleep(&while_it_loads, NULL);
 		if (!vm_read(vm, data->start, s.word, size))
 			break;
+		find_pointers(&s);
 		why = find_atoms(&s);
 		if (why == NULL)
 			why = find_modules(&s);
 	}
 	if (why == NULL)
 		find_processes(&s);
+	free(s.pointer);
 	free(s.word);
 	return why;
 }
