@@ -17,7 +17,7 @@
 -export([start/2, stop/1, about/1]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
          format_status/1]).
--export_type([walker/0]).
+-export_type([walker/0, about/0]).
 
 -define(SLICE, 300000).   % ns that a slice should take
 -define(MOST, 256).       % things in a slice
@@ -58,11 +58,12 @@
              budget :: float(),                   % of one scheduler's time
              counters :: counters:counters_ref(),
              held :: [atom()],
-             few = 10 :: pos_integer(),           % things in a slice
-             unit = 0 :: non_neg_integer(),       % ns that one takes, on average
+             units = #{} :: #{erltrace_things:kind() => pos_integer()}, % ns that one takes, on average
              until = 0 :: integer(),              % ns: when what was spent is earned
              timer :: reference() | undefined}).
 
+-type about() :: #{rounds := non_neg_integer(), partial := non_neg_integer(),
+                   seen := non_neg_integer(), cost := float()}.
 -opaque walker() :: {pid(), counters:counters_ref(), Began :: integer()}.
 
 %% @doc For the handle of this number, by the process that owns it. undefined: the script has no probe
@@ -94,7 +95,7 @@ stop({Pid, _, _}) ->
 
 %% @doc For erltrace:status/1: rounds, of these partial ones, things seen, what it cost in percent of
 %% the schedulers' time.
--spec about(walker() | undefined) -> map() | undefined.
+-spec about(walker() | undefined) -> about() | undefined.
 about(undefined) ->
     undefined;
 about({_, C, Began}) ->
@@ -160,7 +161,7 @@ code_change(_, St, _) ->
 
 -spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{groups = Groups} = St} = Status) ->
-    Status#{state := #{number => St#st.number, few => St#st.few, unit => St#st.unit,
+    Status#{state := #{number => St#st.number, units => St#st.units,
                        groups => [#{period => G#group.period, round => G#group.round,
                                     seen => G#group.seen} || G <- Groups]}};
 format_status(Status) ->
@@ -177,9 +178,10 @@ slice(#st{groups = Groups, number = Number} = St) ->
         [] ->
             next(St#st{groups = Idle});
         [G | Rest] ->
+            [#probe{kind = Kind} | _] = G#group.todo,
             {IsOn, N, G1} = work(G, St),
-            Cost = now_ns() - Now,
-            St1 = spend(usual(Cost, N, St), learn(Cost, N, St)),
+            Cost = usual(now_ns() - Now, N, Kind, St),
+            St1 = spend(Cost, learn(Cost, N, Kind, St)),
             case IsOn andalso erltrace_nif:alive(Number) of
                 true -> next(St1#st{groups = Rest ++ Idle ++ [G1]});
                 false -> {stop, normal, St1}
@@ -225,8 +227,11 @@ room(_) -> 0.
 lister(Kind, Chunks) ->
     process_flag(sensitive, true),
     Began = now_ns(),
-    N = put_chunks(erltrace_things:list(Kind), 0, Chunks),
-    exit({listed, now_ns() - Began, N}).
+    try put_chunks(erltrace_things:list(Kind), 0, Chunks) of
+        N -> exit({listed, now_ns() - Began, N})
+    catch
+        error:badarg -> exit(normal) % the walker has ended, and its tables with it
+    end.
 
 put_chunks([], N, _) ->
     N;
@@ -248,9 +253,9 @@ work(#group{at = N, n = N, todo = [#probe{kept = Kept} | Rest], pass = Pass} = G
         [] -> end_round(case G#group.fresh of true -> 1; false -> 0 end, G1, St), {true, 0, G1};
         _ -> {true, 0, list(G1)}
     end;
-work(#group{todo = [Probe | _], pass = Pass} = G, #st{number = Number, few = Few} = St) ->
-    {Things, G1} = take(Few, [], G),
-    #probe{number = P, plan = Plan, kept = Kept} = Probe,
+work(#group{todo = [Probe | _], pass = Pass} = G, #st{number = Number} = St) ->
+    #probe{number = P, kind = Kind, plan = Plan, kept = Kept} = Probe,
+    {Things, G1} = take(few(Kind, St), [], G),
     Rows = [Row || T <- Things, Row <- [erltrace_things:row(T, Plan, {Kept, Pass})],
                    Row =/= undefined],
     N = length(Rows),
@@ -273,16 +278,24 @@ end_round(Whole, #group{rounds = Rounds, round = Round, seen = Seen}, St) ->
 
 %% A slice begins when this process has just been scheduled, so that the clock tells what it took,
 %% unless somebody has interrupted it, or it has waited for the answer of a process that runs.
-usual(Cost, 0, _) -> Cost;
-usual(Cost, _, #st{unit = 0}) -> Cost;
-usual(Cost, N, #st{unit = Unit}) -> min(Cost, ?OUTLIER * Unit * N).
+usual(Cost, 0, _, _) ->
+    Cost;
+usual(Cost, N, Kind, #st{units = Units}) ->
+    case Units of
+        #{Kind := Unit} -> min(Cost, ?OUTLIER * Unit * N);
+        _ -> Cost
+    end.
 
-learn(_, 0, St) ->
+learn(_, 0, _, St) ->
     St;
-learn(Cost, N, #st{unit = Unit} = St) ->
-    Now = usual(Cost, N, St) div N,
-    Unit1 = max(1, case Unit of 0 -> Now; _ -> (7 * Unit + Now) div 8 end),
-    St#st{unit = Unit1, few = max(1, min(?MOST, ?SLICE div Unit1))}.
+learn(Cost, N, Kind, #st{units = Units} = St) ->
+    Now = Cost div N,
+    Unit = (7 * maps:get(Kind, Units, Now) + Now) div 8,
+    St#st{units = Units#{Kind => max(1, Unit)}}.
+
+%% So many things take as long as a slice should.
+few(Kind, #st{units = Units}) ->
+    max(1, min(?MOST, ?SLICE div maps:get(Kind, Units, ?SLICE))).
 
 %% What is spent has to be earned.
 spend(Cost, #st{until = Until, budget = Budget, counters = C} = St) ->

@@ -496,15 +496,18 @@ static bool find_data(const struct vm *vm, struct vm_range *data)
 
 static void find_tables(struct vm *vm)
 {
-	struct vm_range data;
+	struct vm_range data, program;
 
 	read_code(vm);
 	if (vm->ncode == 0)
 		vm->refusal = "it has no JIT";
 	else if (!find_data(vm, &data))
 		vm->refusal = "its program has no data";
-	else
-		vm->refusal = vm_tables_find(vm, &data, vm->code, vm->ncode, &vm->tables);
+	else {
+		program = (struct vm_range){vm->bias + vm->elf.load[0].p_vaddr, data.end};
+		vm->refusal = vm_tables_find(
+			vm, &program, &data, vm->code, vm->ncode, &vm->tables);
+	}
 }
 
 struct vm *vm_open(int pid)

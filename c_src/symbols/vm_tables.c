@@ -20,6 +20,7 @@
 
 #define MAX_DATA (64u << 20) /* bytes: a VM has about 350,000 */
 #define MAX_JIT	 (1u << 20)
+#define MAX_MODULE (16u << 20)
 enum {
 	ATOM_TAG = 0x0b, /* in the low six bits */
 	ATOM_PAGE = 1024,
@@ -38,7 +39,7 @@ enum {
 
 struct scan {
 	const struct vm *vm;
-	const struct vm_range *code;
+	const struct vm_range *program, *code;
 	size_t ncode;
 	uint64_t at; /* of the first word */
 	uint64_t *word;
@@ -56,6 +57,12 @@ static uint64_t word(const struct vm *vm, uint64_t addr)
 static bool is_pointer(uint64_t v)
 {
 	return v % 8 == 0 && v >= 4096 && v < UINT64_C(1) << 47;
+}
+
+/* Tables that grow are not among the program's own data. */
+static bool is_allocated(const struct scan *s, uint64_t v)
+{
+	return is_pointer(v) && (v < s->program->start || v >= s->program->end);
 }
 
 /* ---- atoms ---------------------------------------------------------------------------- */
@@ -122,7 +129,7 @@ static const char *find_atoms(struct scan *s)
 
 	for (size_t i = 0; i < s->n; i++) {
 		a.table = s->word[i];
-		if (!is_pointer(a.table) || a.table == found.table || !is_atoms(s->vm, &a))
+		if (!is_allocated(s, a.table) || a.table == found.table || !is_atoms(s->vm, &a))
 			continue;
 		if (found.table != 0)
 			return "there are two tables of atoms";
@@ -156,7 +163,7 @@ static struct vm_range *read_ranges(const struct scan *s, const struct modules *
 {
 	struct vm_range *r;
 
-	if (!is_pointer(m->at) || m->n == 0 || m->n > m->room || m->room > MAX_MODULES ||
+	if (!is_allocated(s, m->at) || m->n == 0 || m->n > m->room || m->room > MAX_MODULES ||
 		m->middle < m->at || m->middle > m->at + m->room * sizeof(*r))
 		return NULL;
 	r = malloc(m->n * sizeof(*r));
@@ -171,33 +178,34 @@ none:
 	return NULL;
 }
 
-/* n pointers to functions of one module, in order, and one to the end. */
+/* n pointers to functions of one module, in order, and one to the end. code: all of the module. */
 static bool are_functions(
-	const struct vm *vm, const struct vm_range *r, const uint64_t *function, uint64_t n)
+	const struct vm_range *r, const uint8_t *code, const uint64_t *function, uint64_t n)
 {
 	uint64_t mfa[3], module = 0;
 
 	for (uint64_t i = 0; i < n; i++) {
 		if (function[i] <= r->start || function[i] >= function[i + 1] ||
-			function[i + 1] > r->end ||
-			!vm_read(vm, function[i] + VM_INFO_MFA, mfa, sizeof(mfa)) ||
-			!vm_is_atom(mfa[0]) || !vm_is_atom(mfa[1]) || (module != 0 && mfa[0] != module))
+			function[i + 1] > r->end || function[i + 1] - function[i] < VM_INFO)
+			return false;
+		memcpy(mfa, code + (function[i] - r->start) + VM_INFO_MFA, sizeof(mfa));
+		if (!vm_is_atom(mfa[0]) || !vm_is_atom(mfa[1]) || (module != 0 && mfa[0] != module))
 			return false;
 		module = mfa[0];
 	}
 	return true;
 }
 
-/* The module's number of functions, and its header with what points to them, to be freed. */
-static uint64_t *read_header(const struct vm *vm, const struct vm_range *r, uint64_t *n)
+/* A module's header and code, to be freed; its number of functions comes first. */
+static uint64_t *read_module(const struct vm *vm, const struct vm_range *r)
 {
-	uint64_t *w = NULL;
+	uint64_t n = word(vm, r->start), size = r->end - r->start, *w;
 
-	*n = word(vm, r->start);
-	if (*n == 0 || *n > MAX_FUNCTIONS || 8 * (*n + MIN_HEADER) > r->end - r->start)
+	if (n == 0 || n > MAX_FUNCTIONS || size > MAX_MODULE ||
+		8 * (n + MAX_HEADER + 1) > size)
 		return NULL;
-	w = malloc(8 * (*n + MAX_HEADER + 1));
-	if (w != NULL && vm_read(vm, r->start, w, 8 * (*n + MAX_HEADER + 1)))
+	w = malloc(size);
+	if (w != NULL && vm_read(vm, r->start, w, size) && w[0] == n)
 		return w;
 	free(w);
 	return NULL;
@@ -229,18 +237,18 @@ static const char *find_functions(struct scan *s, const struct vm_range *r, size
 	t->functions = 0;
 	t->lines = true;
 	for (size_t i = 0; i < nranges; i += step) {
-		uint64_t n, *w = r[i].start < r[i].end ? read_header(s->vm, &r[i], &n) : NULL;
+		uint64_t *w = r[i].start < r[i].end ? read_module(s->vm, &r[i]) : NULL;
 		unsigned found = 0, at = 0;
 
 		if (w == NULL)
 			continue;
 		for (unsigned h = MIN_HEADER; h < MAX_HEADER; h++)
 			if ((t->functions == 0 || h == t->functions) &&
-				are_functions(s->vm, &r[i], w + h, n)) {
+				are_functions(&r[i], (const uint8_t *)w, w + h, w[0])) {
 				found++;
 				at = h;
 			}
-		t->lines &= w[LINE_TABLE] == 0 || are_lines(s->vm, &r[i], w[LINE_TABLE], n);
+		t->lines &= w[LINE_TABLE] == 0 || are_lines(s->vm, &r[i], w[LINE_TABLE], w[0]);
 		free(w);
 		if (found != 1)
 			return "the functions of a module were not found";
@@ -330,7 +338,7 @@ static unsigned count_processes(const struct vm *vm, uint64_t table)
 	uint64_t at[SLOTS];
 	unsigned n = 0, odd = 0;
 
-	if (!is_pointer(table) || !vm_read(vm, table, at, sizeof(at)))
+	if (!vm_read(vm, table, at, sizeof(at)))
 		return 0;
 	for (unsigned i = 0; i < SLOTS && odd <= n / 8 + 1; i++) {
 		uint64_t id = is_pointer(at[i]) ? word(vm, at[i]) : 0;
@@ -349,7 +357,8 @@ static void find_processes(struct scan *s)
 	uint64_t found = 0;
 
 	for (size_t i = 0; i < s->n; i++) {
-		if (s->word[i] == found || count_processes(s->vm, s->word[i]) == 0)
+		if (s->word[i] == found || !is_allocated(s, s->word[i]) ||
+			count_processes(s->vm, s->word[i]) == 0)
 			continue;
 		if (found != 0)
 			return;
@@ -360,12 +369,13 @@ static void find_processes(struct scan *s)
 
 /* ---- all of it ------------------------------------------------------------------------ */
 
-const char *vm_tables_find(const struct vm *vm, const struct vm_range *data,
-	const struct vm_range *code, size_t ncode, struct vm_tables *t)
+const char *vm_tables_find(const struct vm *vm, const struct vm_range *program,
+	const struct vm_range *data, const struct vm_range *code, size_t ncode,
+	struct vm_tables *t)
 {
 	const struct timespec while_it_loads = {.tv_nsec = 2000000};
 	size_t size = (data->end - data->start) & ~UINT64_C(7);
-	struct scan s = {vm, code, ncode, data->start, NULL, size / 8, t};
+	struct scan s = {vm, program, code, ncode, data->start, NULL, size / 8, t};
 	const char *why = "its data cannot be read";
 
 	*t = (struct vm_tables){0};

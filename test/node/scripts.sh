@@ -114,6 +114,72 @@ run hibernate 'demo_exact:hibernates(6).'
 row 'hibernate: times' "demo_exact:worker/1 demo_exact:sleeper/1 6"
 is 'hibernate: awake again' 6 "$(sum 'ms asleep')"
 
+# ---- what there is ------------------------------------------------------------------------
+
+# The script, until it has printed such a line.
+look() { # script, expression, arguments of the script
+	local script=$1 expression=$2 i
+	shift 2
+	done_[$script]=1
+	trace $node -qs "$lib/$script.d" "$@" || return 1
+	for ((i = 0; i < 2400; i++)); do
+		grep -qE "$expression" o && break
+		sleep 0.025
+	done
+	untrace
+	is "$script: exit" 0 "$status"
+	is "$script: nothing on stderr" '' "$(cat e)"
+	has "$script: $expression" "$expression"
+}
+
+# It never gets to its mailbox; it holds a binary.
+stuck=$(at $node 'P = spawn(fun() -> register(demo_stuck, self()), put(b, binary:copy(<<1>>, 12345678)), receive stop -> ok end end), [P ! N || N <- lists:seq(1, 3500)], pid_to_list(P).')
+look mailbox "^demo_stuck +$stuck +0 +3500 +prim_eval:'receive'/2\$" 3500
+at $node '[demo_stuck ! N || N <- lists:seq(1, 7)], ok.' >/dev/null
+look mailbox "^demo_stuck +$stuck +0 +3507 " 200
+look mailbox '^PROCESS' 3508
+hasnt 'mailbox: from the limit on' demo_stuck
+trace $node -qs "$lib/mailbox.d" 3000
+for ((i = 0; i < 2400; i++)); do
+	grep -q '^demo_stuck .* 3507 ' o && break
+	sleep 0.025
+done
+at $node '[demo_stuck ! N || N <- lists:seq(1, 93)], ok.' >/dev/null
+for ((i = 0; i < 2400; i++)); do
+	grep -q '^demo_stuck .* 3600 ' o && break
+	sleep 0.025
+done
+untrace
+has 'mailbox: growth' "^demo_stuck +$stuck +93 +3600 "
+look top "^demo_stuck +$stuck +prim_eval:'receive'/2 +[0-9]+ +[0-9]+ +3600\$" mailbox 5
+has 'top: the node' '^up [0-9]+ s +[0-9]+ processes +[0-9]+ ports +[0-9]+ ready to run +[0-9]+ schedulers +[0-9]+ % busy$'
+has 'top: memory' '^memory [0-9]+ MB: .* of [0-9]+ atoms$'
+look top '^PROCESS +PID +FUNCTION +MEMORY +MAILBOX +REDUCTIONS$'
+look top '^PROCESS +PID +FUNCTION +MAILBOX +REDUCTIONS +MEMORY$' memory 1
+is 'top: as many as it is told' 1 "$(awk '/^PROCESS/ { on = 1; n = 0; next } on && NF == 6 { n++ } /^$/ && n { exit } END { print n }' o)"
+look memory "^demo_stuck +$stuck +1 +12345678\$" 3
+row 'memory: atoms' "$(at $node 'lists:flatten(io_lib:format("atom ~b ~b ~b", [erlang:system_info(atom_count), erlang:system_info(atom_limit), erlang:memory(atom)])).')"
+has 'memory: an allocator' '^binary_alloc +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+$'
+at $node 'exit(whereis(demo_stuck), kill), ets:new(demo_exact_table, [named_table, bag]), [ets:insert(demo_exact_table, {1, N}) || N <- lists:seq(1, 5000)], ok.' >/dev/null
+look tables "^demo_exact_table +demo_exact_table +[^ ]+ +bag +5000 +0 +$(at $node "8 * ets:info(demo_exact_table, memory).")\$" 3
+trace $node -qs "$lib/tables.d" 3
+for ((i = 0; i < 2400; i++)); do
+	grep -q '^demo_exact_table .* bag' o && break
+	sleep 0.025
+done
+at $node '[ets:insert(demo_exact_table, {2, N}) || N <- lists:seq(1, 321)], ok.' >/dev/null
+for ((i = 0; i < 2400; i++)); do
+	grep -qE '^demo_exact_table .* 5321 +321$' o && break
+	sleep 0.025
+done
+untrace
+has 'tables: growth' '^demo_exact_table +demo_exact_table +[^ ]+ +5321 +321$'
+at $node 'ets:delete(demo_exact_table).' >/dev/null
+ends=$(at $node '{ok, L} = gen_tcp:listen(0, [binary, {active, false}, {ip, {127, 0, 0, 1}}]), {ok, No} = inet:port(L), {ok, C} = gen_tcp:connect({127, 0, 0, 1}, No, [binary, {active, false}]), {ok, S} = gen_tcp:accept(L), ok = gen_tcp:send(C, binary:copy(<<1>>, 54321)), {ok, _} = gen_tcp:recv(S, 54321), {ok, Mine} = inet:port(C), put(sockets, [L, C, S]), lists:flatten(io_lib:format("127.0.0.1:~b +127.0.0.1:~b", [Mine, No])).')
+look sockets "^$ends +[^ ]+ +0 +0 +54321 +54321\$" 5
+at $node '[gen_tcp:close(S) || S <- get(sockets)], ok.' >/dev/null
+look runq '^ +1 normal +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+$'
+
 # ---- messages -----------------------------------------------------------------------------
 
 node=scripts_one
@@ -151,17 +217,6 @@ row 'queues: longest' "demo_exact:worker/1 $value 501"
 
 run queues 'demo_exact:naps(20, 1).'
 hasnt 'queues: a receive that times out is no message' " $value "
-
-run mailbox 'demo_exact:queue(500).' 200
-has 'mailbox: growth' "^demo_exact:worker/1 +$value +[0-9]+ +501\$"
-run mailbox 'demo_exact:stuck(2000, 1500).' 200
-is 'mailbox: of a process that does not get to it' 3499 \
-	"$(awk -v p="$value" '$2 == p { len = $4 } END { print len }' o)"
-is 'mailbox: its messages' 3500 "$(awk -v p="$value" '$2 == p { n += $3 } END { print n }' o)"
-is 'mailbox: it does not fall' '' \
-	"$(awk -v p="$value" '$2 == p { if ($4 < len) print; len = $4 }' o)"
-run mailbox 'demo_exact:queue(500).' 502
-hasnt 'mailbox: from the limit on' " $value "
 
 run fan 'demo_exact:fan_in(40, 3).'
 row 'fan: senders' "demo_exact:sink/1 $value 41" # and the one that asks whether it is done

@@ -17,7 +17,7 @@
 #include "file.h"
 #include "proc_file.h"
 #include "symbols/vm.h"
-#include "vm_threads.h"
+#include "vm_schedulers.h"
 
 enum {
 	USUAL_STACK = 64 << 10, MAX_STACK = 2 << 20, /* bytes from the stack pointer to the descriptor */
@@ -186,20 +186,20 @@ static void vote(const struct vm *vm, int pid, const struct thread *t, struct vo
 }
 
 /* Threads that only have a scheduler's name, as those that a NIF starts, have no vote. */
-static bool elect(const struct votes *v, struct vm_threads *found)
+static bool elect(const struct votes *v, struct vm_schedulers *found)
 {
 	unsigned winners = 0;
 
 	for (unsigned o = 0; o < DESCRIPTOR / 8; o++)
 		for (unsigned k = 0; k < WORDS; k++)
 			if (v->threads >= FEWEST && v->n[o][k] == v->threads) {
-				*found = (struct vm_threads){8 * o, 8 * k, 8 * (k + 2)};
+				*found = (struct vm_schedulers){8 * o, 8 * k, 8 * (k + 2)};
 				winners++;
 			}
 	return winners == 1;
 }
 
-bool vm_threads_find(const struct vm *vm, int pid, struct vm_threads *found)
+bool vm_schedulers_find(const struct vm *vm, int pid, struct vm_schedulers *found)
 {
 	struct votes *v = calloc(1, sizeof(*v));
 	char path[64];
