@@ -235,6 +235,10 @@ wall(_, _, _) -> erlang:nif_error(not_loaded).
 -spec state(pos_integer(), Probe :: non_neg_integer(), Rows :: [tuple()]) -> boolean().
 state(_, _, _) -> erlang:nif_error(not_loaded).
 
+%% @doc The CPU time of the scheduler that this process runs on, in nanoseconds.
+-spec thread_time() -> non_neg_integer().
+thread_time() -> erlang:nif_error(not_loaded).
+
 -spec session(pos_integer(), non_neg_integer()) -> ok.
 session(_, _) -> erlang:nif_error(not_loaded).
 

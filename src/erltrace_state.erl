@@ -171,7 +171,7 @@ format_status(Status) ->
 
 %% Rounds that are due begin; one that has begun goes on, those of other rates in turn.
 slice(#st{groups = Groups, number = Number} = St) ->
-    Now = now_ns(),
+    Began = {Now, _, _} = stamp(),
     Groups1 = [begin_round(G, Now, St) || G <- Groups],
     {Busy, Idle} = lists:partition(fun is_busy/1, Groups1),
     case Busy of
@@ -180,7 +180,7 @@ slice(#st{groups = Groups, number = Number} = St) ->
         [G | Rest] ->
             [#probe{kind = Kind} | _] = G#group.todo,
             {IsOn, N, G1} = work(G, St),
-            Cost = usual(now_ns() - Now, N, Kind, St),
+            Cost = usual(cost(Began), N, Kind, St),
             St1 = spend(Cost, learn(Cost, N, Kind, St)),
             case IsOn andalso erltrace_nif:alive(Number) of
                 true -> next(St1#st{groups = Rest ++ Idle ++ [G1]});
@@ -193,6 +193,8 @@ is_busy(#group{todo = Todo, listing = Listing}) ->
 
 begin_round(#group{due = Due} = G, Now, _) when Due =:= never; Due > Now ->
     G;
+begin_round(#group{todo = [_ | _], seen = 0} = G, Now, _) -> % late, as on a busy machine
+    next_due(G, Now);
 begin_round(#group{todo = [_ | _]} = G, Now, St) -> % the last one was partial
     end_round(0, G, St),
     next_round(G#group{fresh = false}, Now);
@@ -204,12 +206,13 @@ begin_round(#group{probes = Probes, pass = Pass} = G, Now, St) ->
         _ -> list(G1)
     end.
 
-next_round(#group{round = Round, due = Due, period = Period} = G, Now) ->
-    G#group{round = Round + 1, seen = 0,
-            due = case Period of
-                      0 -> never;
-                      _ -> Due + Period * (1 + (Now - Due) div Period)
-                  end}.
+next_round(#group{round = Round} = G, Now) ->
+    next_due(G#group{round = Round + 1, seen = 0}, Now).
+
+next_due(#group{period = 0} = G, _) ->
+    G#group{due = never};
+next_due(#group{period = Period, due = Due} = G, Now) ->
+    G#group{due = Due + Period * (1 + (Now - Due) div Period)}.
 
 %% The things of the first probe.
 list(#group{todo = [#probe{kind = Kind} | _], chunks = Chunks} = G) ->
@@ -226,9 +229,9 @@ room(_) -> 0.
 -spec lister(erltrace_things:kind(), ets:tid()) -> no_return().
 lister(Kind, Chunks) ->
     process_flag(sensitive, true),
-    Began = now_ns(),
+    Began = stamp(),
     try put_chunks(erltrace_things:list(Kind), 0, Chunks) of
-        N -> exit({listed, now_ns() - Began, N})
+        N -> exit({listed, cost(Began), N})
     catch
         error:badarg -> exit(normal) % the walker has ended, and its tables with it
     end.
@@ -245,14 +248,7 @@ put_chunks(Few, At, Chunks) ->
 listed(N, G) ->
     G#group{listing = undefined, n = N, at = 0}.
 
-%% Some things of the first probe; after the last one, those of the next probe are listed.
-work(#group{at = N, n = N, todo = [#probe{kept = Kept} | Rest], pass = Pass} = G, St) ->
-    erltrace_things:forget(Kept, Pass),
-    G1 = G#group{todo = Rest},
-    case Rest of
-        [] -> end_round(case G#group.fresh of true -> 1; false -> 0 end, G1, St), {true, 0, G1};
-        _ -> {true, 0, list(G1)}
-    end;
+%% Some things of the first probe.
 work(#group{todo = [Probe | _], pass = Pass} = G, #st{number = Number} = St) ->
     #probe{number = P, kind = Kind, plan = Plan, kept = Kept} = Probe,
     {Things, G1} = take(few(Kind, St), [], G),
@@ -260,7 +256,19 @@ work(#group{todo = [Probe | _], pass = Pass} = G, #st{number = Number} = St) ->
                    Row =/= undefined],
     N = length(Rows),
     counters:add(St#st.counters, ?SEEN, N),
-    {erltrace_nif:state(Number, P, Rows), length(Things), G1#group{seen = G1#group.seen + N}}.
+    {erltrace_nif:state(Number, P, Rows), length(Things),
+     last(G1#group{seen = G1#group.seen + N}, St)}.
+
+%% After the last thing, those of the next probe are listed, or the round is over.
+last(#group{at = N, n = N, todo = [#probe{kept = Kept} | Rest], pass = Pass} = G, St) ->
+    erltrace_things:forget(Kept, Pass),
+    G1 = G#group{todo = Rest},
+    case Rest of
+        [] -> end_round(case G#group.fresh of true -> 1; false -> 0 end, G1, St), G1;
+        _ -> list(G1)
+    end;
+last(G, _) ->
+    G.
 
 take(Few, Things, #group{at = At, n = N} = G) when Few =< 0; At =:= N ->
     {Things, G};
@@ -276,8 +284,20 @@ end_round(Whole, #group{rounds = Rounds, round = Round, seen = Seen}, St) ->
 
 %% ---- the budget ------------------------------------------------------------------------------
 
-%% A slice begins when this process has just been scheduled, so that the clock tells what it took,
-%% unless somebody has interrupted it, or it has waited for the answer of a process that runs.
+%% What something has cost: the CPU time of the scheduler, twice, because processes that are asked may
+%% answer on another one; but not more than has passed by the clock, which on a busy machine is much
+%% more. If this process has been moved to another scheduler, only the clock is left.
+stamp() ->
+    {now_ns(), erlang:system_info(scheduler_id), erltrace_nif:thread_time()}.
+
+cost({Began, Scheduler, Time}) ->
+    case stamp() of
+        {Now, Scheduler, Time1} -> min(Now - Began, 2 * (Time1 - Time));
+        {Now, _, _} -> Now - Began
+    end.
+
+%% A slice begins when this process has just been scheduled, so that this is what it took, unless
+%% other processes have run in between.
 usual(Cost, 0, _, _) ->
     Cost;
 usual(Cost, N, Kind, #st{units = Units}) ->

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "api/in_node.h"
 #include "engine/engine.h"
@@ -412,4 +413,14 @@ ERL_NIF_TERM nif_state(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		fire(&t, head);
 	beam_leave();
 	return live ? atom_true : atom_false;
+}
+
+/* thread_time() -> nanoseconds of CPU time of this thread */
+ERL_NIF_TERM nif_thread_time(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct timespec ts = {0};
+
+	(void)argc, (void)argv;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return enif_make_uint64(env, (ErlNifUInt64)ts.tv_sec * 1000000000 + (ErlNifUInt64)ts.tv_nsec);
 }
