@@ -161,7 +161,9 @@ stop(H) ->
 %% functions have somebody else's pattern, so that not all of their calls may be seen (before OTP
 %% 27); `missing', which probes cannot fire here and why, or `<<>>'; `returns_by', whether returns
 %% are matched by the `stack' pointer or, where the VM's layout is not known, by `names', and
-%% `undefined' if nothing needs it; `stacks', of a script that records Erlang stacks, whether the
+%% `undefined' if nothing needs it; `things', of a script with probes of the provider state, how many
+%% `rounds' there were, how many `partial' ones, how many things these have `seen', and their `cost' in
+%% percent of the schedulers' time; `stacks', of a script that records Erlang stacks, whether the
 %% `table' of loaded code is known, which functions and lines are looked up in, or why it was refused,
 %% and how many frames of the node were not in it when they were looked up (`unknown'; `changed': other
 %% code was there), which are shown as addresses; `samples', of a script that samples the schedulers, by
@@ -186,6 +188,7 @@ stop(H) ->
                                               threads := non_neg_integer(),
                                               drops := non_neg_integer()} |
                                             {refused, Why :: binary()} | undefined,
+                                 things := erltrace_state:about() | undefined,
                                  stacks := erltrace_code:about() | undefined}} | {error, reason()}.
 status(H) ->
     call(H, counts, [H]).

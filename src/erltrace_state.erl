@@ -17,7 +17,7 @@
 -export([start/2, stop/1, about/1]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
          format_status/1]).
--export_type([walker/0]).
+-export_type([walker/0, about/0]).
 
 -define(SLICE, 300000).   % ns that a slice should take
 -define(MOST, 256).       % things in a slice
@@ -62,6 +62,8 @@
              until = 0 :: integer(),              % ns: when what was spent is earned
              timer :: reference() | undefined}).
 
+-type about() :: #{rounds := non_neg_integer(), partial := non_neg_integer(),
+                   seen := non_neg_integer(), cost := float()}.
 -opaque walker() :: {pid(), counters:counters_ref(), Began :: integer()}.
 
 %% @doc For the handle of this number, by the process that owns it. undefined: the script has no probe
@@ -93,7 +95,7 @@ stop({Pid, _, _}) ->
 
 %% @doc For erltrace:status/1: rounds, of these partial ones, things seen, what it cost in percent of
 %% the schedulers' time.
--spec about(walker() | undefined) -> map() | undefined.
+-spec about(walker() | undefined) -> about() | undefined.
 about(undefined) ->
     undefined;
 about({_, C, Began}) ->

@@ -20,15 +20,17 @@
 #include "vm_schedulers.h"
 
 enum {
-	USUAL_STACK = 64 << 10, MAX_STACK = 2 << 20, /* bytes from the stack pointer to the descriptor */
+	USUAL_STACK = 64 << 10,
+	MAX_STACK = 2 << 20, /* bytes from the stack pointer to the descriptor */
 	PAGE = 4096,
-	DESCRIPTOR = 2304,   /* bytes of it that are looked at */
-	WORDS = 128,	     /* of a scheduler's data */
-	FIRST = 8,	     /* of these that can be the process: registers, timers ... come before */
-	FEWEST = 3,	     /* threads that tell the same */
+	DESCRIPTOR = 2304, /* bytes of it that are looked at */
+	WORDS = 128,	   /* of a scheduler's data */
+	FIRST = 8,	   /* of these that can be the process: registers, timers ... come before */
+	FEWEST = 3,	   /* threads that tell the same */
 	MAX_THREADS = 4096,
 	MAX_FILE = 4096,
-	PID_MASK = 15, PID_TAG = 3,
+	PID_MASK = 15,
+	PID_TAG = 3,
 };
 enum kind { NORMAL, DIRTY_CPU, DIRTY_IO };
 
@@ -161,8 +163,8 @@ static bool fits(const struct vm *vm, const struct thread *t, const uint64_t *w)
 	if ((uint32_t)w[1] != (uint32_t)t->kind || w[2] != (t->kind == NORMAL ? t->number : 0) ||
 		w[3] != (t->kind == NORMAL ? 0 : t->number))
 		return false;
-	return w[0] == 0 || (w[0] % 8 == 0 && vm_read(vm, w[0], &id, sizeof(id)) &&
-				    (id & PID_MASK) == PID_TAG);
+	return w[0] == 0 ||
+	       (w[0] % 8 == 0 && vm_read(vm, w[0], &id, sizeof(id)) && (id & PID_MASK) == PID_TAG);
 }
 
 static void vote(const struct vm *vm, int pid, const struct thread *t, struct votes *v)

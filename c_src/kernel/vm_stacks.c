@@ -57,7 +57,7 @@ static bool is_stack(const struct process *p, unsigned stop, unsigned heap)
 	       w[heap + 1] - w[heap] == 8 * w[heap + 3];
 }
 
-/* Where the first function of a process returns to: in code that functions share, and all the same. */
+/* Where the first function of a process returns to: in shared code, and the same in all. */
 static uint64_t find_bottom(
 	const struct vm *vm, const struct k_vm_stacks *s, const struct process *all, unsigned n)
 {

@@ -18,8 +18,8 @@
 #include "vm.h"
 #include "vm_tables.h"
 
-#define MAX_DATA (64u << 20) /* bytes: a VM has about 350,000 */
-#define MAX_JIT	 (1u << 20)
+#define MAX_DATA   (64u << 20) /* bytes: a VM has about 350,000 */
+#define MAX_JIT	   (1u << 20)
 #define MAX_MODULE (16u << 20)
 enum {
 	ATOM_TAG = 0x0b, /* in the low six bits */
@@ -28,12 +28,14 @@ enum {
 	FIRST_ATOMS = 16,
 	MAX_MODULES = 1 << 20,
 	MAX_FUNCTIONS = 1 << 20,
-	MIN_HEADER = 10, MAX_HEADER = 48, /* words */
-	LINE_TABLE = 9,			  /* the word of the header that points to it */
-	CHECKED = 64,			  /* modules whose functions are looked at */
-	SLOTS = 512,			  /* of the table of processes that are looked at */
-	FEWEST = 4,			  /* processes: a VM starts with more */
-	PID_MASK = 15, PID_TAG = 3,
+	MIN_HEADER = 10,
+	MAX_HEADER = 48, /* words */
+	LINE_TABLE = 9,	 /* the word of the header that points to it */
+	CHECKED = 64,	 /* modules whose functions are looked at */
+	SLOTS = 512,	 /* of the table of processes that are looked at */
+	FEWEST = 4,	 /* processes: a VM starts with more */
+	PID_MASK = 15,
+	PID_TAG = 3,
 	TRIES = 4,
 };
 
@@ -170,7 +172,8 @@ static struct vm_range *read_ranges(const struct scan *s, const struct modules *
 	if (r == NULL || !vm_read(s->vm, m->at, r, m->n * sizeof(*r)))
 		goto none;
 	for (size_t i = 0; i < m->n; i++)
-		if (r[i].start > r[i].end || (i > 0 && r[i].start < r[i - 1].end) || !in_code(s, &r[i]))
+		if (r[i].start > r[i].end || (i > 0 && r[i].start < r[i - 1].end) ||
+			!in_code(s, &r[i]))
 			goto none;
 	return r;
 none:
@@ -201,8 +204,7 @@ static uint64_t *read_module(const struct vm *vm, const struct vm_range *r)
 {
 	uint64_t n = word(vm, r->start), size = r->end - r->start, *w;
 
-	if (n == 0 || n > MAX_FUNCTIONS || size > MAX_MODULE ||
-		8 * (n + MAX_HEADER + 1) > size)
+	if (n == 0 || n > MAX_FUNCTIONS || size > MAX_MODULE || 8 * (n + MAX_HEADER + 1) > size)
 		return NULL;
 	w = malloc(size);
 	if (w != NULL && vm_read(vm, r->start, w, size) && w[0] == n)
@@ -370,8 +372,7 @@ static void find_processes(struct scan *s)
 /* ---- all of it ------------------------------------------------------------------------ */
 
 const char *vm_tables_find(const struct vm *vm, const struct vm_range *program,
-	const struct vm_range *data, const struct vm_range *code, size_t ncode,
-	struct vm_tables *t)
+	const struct vm_range *data, const struct vm_range *code, size_t ncode, struct vm_tables *t)
 {
 	const struct timespec while_it_loads = {.tv_nsec = 2000000};
 	size_t size = (data->end - data->start) & ~UINT64_C(7);

@@ -163,4 +163,14 @@ is 'whose a sample is: exit code' 0 $?
 command=''
 ok 'whose a sample is' grep -qx "kst_busy in $p" o
 at kst_a 'exit(whereis(kst_busy), kill).' >/dev/null
+
+# ---- what is no VM ------------------------------------------------------------------------
+
+cp "$(command -v sleep)" beam.smp
+./beam.smp 60 &
+other=$!
+erltrace -p $other -qn 'syscall:::entry /pid == $target/ { ustack(); } tick-200ms { exit(0); }' >o 2>&1
+is 'a VM that is none: exit code' 0 $?
+has 'a VM that is none: it is told' "ustack\\(\\) has no Erlang functions in process $other: it has no JIT"
+kill $other
 finish

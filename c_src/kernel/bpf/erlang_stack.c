@@ -240,10 +240,10 @@ static inline uint64_t dirty_callee(const struct walk *w, uint64_t at)
 }
 
 /*
- * The NIF or BIF that runs, which has no frame on the stack: where its MFA ends, in its function or,
- * for a light BIF, in its Export. Where it returns to (called) says which kind it is, and so where
- * it is told. 0: none, or one that was made while running (enif_schedule_nif()), which is in no
- * module.
+ * The NIF or BIF that runs, which has no frame on the stack: where its MFA ends, in its function
+ * or, for a light BIF, in its Export. Where it returns to (called) says which kind it is, and so
+ * where it is told. 0: none, or one that was made while running (enif_schedule_nif()), which is in
+ * no module.
  */
 INLINE_HERE uint64_t k_erlang_callee(struct en_thread *t, const struct k_vm_stacks *vm,
 	uint64_t process, uint64_t top, uint64_t called)
