@@ -109,12 +109,15 @@ d_example() { # file, text
 	succeeds "$1" timeout 60 erltrace -Zeqn "$2"
 }
 
-# Commands, a line each, for the kernel: each runs, until ^C. They may name $PID, a node.
-sh_example() { # file, text
-	local line
+# Commands, a line each: each runs, until ^C. Those without -N are for the kernel, and may name $PID, a
+# node.
+sh_example() { # kind, file, text
+	local line kind
 	while IFS= read -r line; do
-		[[ -z $line ]] || succeeds "$1" timeout --preserve-status -s INT 5 bash -c "exec $line"
-	done <<<"${2%$'\n'}"
+		[[ $line == *' -N '* ]] && kind=nodes || kind=kernel
+		[[ -z $line || $kind != "$1" ]] ||
+			succeeds "$2" timeout --preserve-status -s INT 5 bash -c "exec $line"
+	done <<<"${3%$'\n'}"
 }
 
 examples() {
@@ -122,9 +125,10 @@ examples() {
 	[[ $1 == kernel ]] || manual_examples "$@"
 	for page in "$2/README.md" "$2"/doc/*.md; do
 		case $1 in
-		kernel) each_block "$page" sh sh_example "$page" ;;
+		kernel) each_block "$page" sh sh_example kernel "$page" ;;
 		nodes)
 			page_examples nodes "$page"
+			each_block "$page" sh sh_example nodes "$page"
 			command -v elixir >/dev/null && each_block "$page" elixir elixir_example "$page" "$2"
 			;;
 		others)
