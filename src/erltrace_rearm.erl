@@ -15,9 +15,11 @@
 -export_type([rearm/0]).
 
 -define(INTERVAL, 100).
+-define(AGAIN, 5).
 
 -record(rearm, {known = #{} :: #{module() => true},
                 samples = #{} :: #{module() => {atom(), mfa()}}, % one armed function of each module
+                again = #{} :: #{module() => pos_integer()}, % armed so many times, but no function shows it
                 bifs = [] :: [term()], % patterns of modules that have them, where the VM may forget them
                 sessions = none :: none | {integer(), [term()]}}).
 -opaque rearm() :: #rearm{}.
@@ -76,10 +78,18 @@ poll(Nif, #rearm{known = Known, samples = Samples, bifs = Bifs} = Old, {Traced, 
             {Rearm, Armed, Counters2};
         {Patterns, Counters2} ->
             Armed1 = rearm(Armed, Patterns),
-            Rearm1 = add_bifs(Patterns, Rearm),
-            {Rearm1#rearm{samples = maps:merge(Rearm#rearm.samples, samples(Armed1, Patterns))},
-             Armed1, Counters2}
+            Rearm1 = Rearm#rearm{samples = maps:merge(Rearm#rearm.samples, samples(Armed1, Patterns))},
+            {add_bifs(Patterns, missed(Patterns, Rearm1)), Armed1, Counters2}
     end.
+
+%% A module that was loaded again while it was being armed shows no armed function: next time it counts
+%% as new. There are also modules that never show one, so that is tried a few times.
+missed(Patterns, #rearm{known = Known, samples = Samples, again = Again} = Rearm) ->
+    Missed = [M || M <- lists:usort([M || {_, M, _, _} <- Patterns]), not is_map_key(M, Samples),
+                   maps:get(M, Again, 0) < ?AGAIN],
+    Again1 = maps:filter(fun(M, _) -> not is_map_key(M, Samples) end, Again),
+    Rearm#rearm{known = maps:without(Missed, Known),
+                again = lists:foldl(fun(M, A) -> A#{M => maps:get(M, A, 0) + 1} end, Again1, Missed)}.
 
 arm_bifs(#rearm{bifs = []}, _, Armed) -> Armed;
 arm_bifs(#rearm{bifs = Bifs, sessions = Before}, Now, Armed) ->
