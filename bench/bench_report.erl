@@ -114,6 +114,7 @@ goal(#{<<"name">> := Name, <<"value">> := Value, <<"unit">> := Unit, <<"baseline
 part(<<"engine">>) -> "the engine alone, machine code";
 part(<<"node">>) -> "in a node, against a tracer that does nothing";
 part(<<"calls">>) -> "function calls";
+part(<<"samples">>) -> "samples of a node, from inside";
 part(<<"compare">>) -> "others, against erltrace";
 part(<<"kernel">>) -> "in the kernel";
 part(<<"page">>) -> "the live page and its server";

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu.d: where the CPU time goes, by function, from samples: OWN is how many found the function
+ * cpu.d: where the CPU time goes, by function, from samples. OWN is how many found the function
  * itself at work, ALL how many found it or what it had called. Of a node, BIFs, NIFs, garbage
  * collections and the scheduler are among the functions.
  *
@@ -14,10 +14,11 @@
  * and no privileges are needed. With -p PID, as root, the kernel takes the samples.
  * Sample (the busiest last):
  *	   OWN %    ALL %          OWN          ALL  FUNCTION
- *	     5.1     24.9           10           49  demo_report:value/1
- *	    18.3     18.3           36           36  demo_store:worth/2
- *	    70.6     72.6          139          143  demo_store:interest/2
- *	                           197               in all
+ *	     1.2      7.8            3           19  gen_server2:drain/1
+ *	     7.3      7.3           18           18  erts_internal:port_command/3
+ *	    12.2     12.2           30           30  erlang:send/2
+ *	    12.7     12.7           31           31  (garbage collection)
+ *	                           245               in all
  */
 #pragma D option quiet
 #pragma D option defaultargs

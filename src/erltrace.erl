@@ -166,9 +166,11 @@ stop(H) ->
 %% percent of the schedulers' time; `stacks', of a script that records Erlang stacks, whether the
 %% `table' of loaded code is known, which functions and lines are looked up in, or why it was refused,
 %% and how many frames of the node were not in it when they were looked up (`unknown'; `changed': other
-%% code was there), which are shown as addresses; `calls', which `way' function probes go, `fast' or
-%% `traced' (`none': there are none), how many `functions' do, how many are `counted' by the VM and have
-%% no events, which are `traced' although the others are not, as reason, number and example, `why' the
+%% code was there), which are shown as addresses; `samples', of a script that samples the schedulers, by
+%% which `signal', how many `threads' there are and how many samples of the node found no room so far
+%% (`drops'), or why that was `refused'; `calls', which `way' function probes go, `fast' or `traced'
+%% (`none': there are none), how many `functions' do, how many are `counted' by the VM and have no
+%% events, which are `traced' although the others are not, as reason, number and example, `why' the
 %% fast way is not possible, or `<<>>', and whether the script has `warned' of that; `cost', the
 %% percentage of the schedulers' busy time that the script takes; `aborted', why the watchdog ended
 %% the script. After that, what was gathered can be read once more; then the calls that read results
@@ -182,6 +184,10 @@ stop(H) ->
                                  calls := erltrace_calls:about(),
                                  cost := float(), aborted := binary() | undefined,
                                  returns_by := stack | names | undefined,
+                                 samples := #{signal := non_neg_integer(),
+                                              threads := non_neg_integer(),
+                                              drops := non_neg_integer()} |
+                                            {refused, Why :: binary()} | undefined,
                                  things := erltrace_state:about() | undefined,
                                  stacks := erltrace_code:about() | undefined}} | {error, reason()}.
 status(H) ->

@@ -427,6 +427,9 @@ armed_lines(#data{spec = Spec} = Data) ->
                       Verbose, By <- [maps:get(returns_by, Counts, undefined)], By =/= undefined] ++
                   [{"ustack() has no lines: ~ts", [Why]} ||
                       Verbose, #{table := {refused, Why}} <- [maps:get(stacks, Counts, undefined)]] ++
+                  [{"samples: signal ~b, ~b scheduler~s", [Signal, Threads, plural(Threads, "s")]} ||
+                      Verbose, #{signal := Signal, threads := Threads} <-
+                                   [maps:get(samples, Counts, undefined)]] ++
                   [{"~ts", [Missing]} || Missing <- [maps:get(missing, Counts, <<>>)],
                                          Missing =/= <<>>] ++
                   [{"~b process~s left out: traced by somebody else already",

@@ -294,9 +294,16 @@ about(#data{nif = Nif, arming = Arming}) ->
                                calls => erltrace_calls:none()};
                 _ -> erltrace_arming:about(Arming)
             end,
-    Armed#{state => State, running => State =:= running, fired => Fired, lost => Lost, unnamed => Unnamed,
+    Armed#{samples => samples(Nif), state => State, running => State =:= running, fired => Fired, lost => Lost, unnamed => Unnamed,
            no_args => NoArgs, cut_args => Cut,
            cost => Permille / 10, aborted => case Watched of aborted -> Why; _ -> undefined end}.
+
+%% Of a script that samples: what interrupts the schedulers, and how many there are.
+samples(Nif) ->
+    case erltrace_nif:samples(Nif) of
+        true -> erltrace_nif:sampling(about);
+        _ -> undefined
+    end.
 
 %% ---- starting and ending ---------------------------------------------------------------------
 

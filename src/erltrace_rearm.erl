@@ -18,7 +18,7 @@
 
 -record(rearm, {known = #{} :: #{module() => true},
                 samples = #{} :: #{module() => {atom(), mfa()}}, % one armed function of each module
-                bifs = [] :: [term()], % patterns, where the VM may forget them
+                bifs = [] :: [term()], % patterns of modules that have them, where the VM may forget them
                 sessions = none :: none | {integer(), [term()]}}).
 -opaque rearm() :: #rearm{}.
 -type both() :: {erltrace_vm:armed(), erltrace_fastcalls:fast()}.
@@ -32,9 +32,10 @@ interval() -> ?INTERVAL.
 new(Known, Patterns, Armed) ->
     add_bifs(Patterns, #rearm{known = maps:from_keys(Known, true), samples = samples(Armed, Patterns)}).
 
+%% Functions of a module are armed all at once: others of the module would be off.
 add_bifs(Patterns, #rearm{bifs = Old} = Rearm) ->
-    New = [P || {_, M, F, A} = P <- Patterns, forgets_bifs(), erlang:is_builtin(M, F, A)],
-    Rearm#rearm{bifs = lists:usort(New ++ Old)}.
+    Has = maps:from_keys([M || forgets_bifs(), {_, M, F, A} <- Patterns, erlang:is_builtin(M, F, A)], true),
+    Rearm#rearm{bifs = lists:usort([P || {_, M, _, _} = P <- Patterns, is_map_key(M, Has)] ++ Old)}.
 
 forgets_bifs() -> erltrace_vm:has_sessions() andalso erlang:system_info(otp_release) < "29".
 

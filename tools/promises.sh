@@ -8,7 +8,7 @@
 #
 #	tools/promises.sh            all of them; ONLY="3 12": some, the others as they were;
 #	                             TESTS="keys dbg": some of their tests
-#	tools/promises.sh soak 4h    the long ones, of promises 12 and 17; ONLY=17: one of them
+#	tools/promises.sh soak 4h    the long ones, of promises 12, 17 and 18; ONLY=17: one of them
 #	tools/promises.sh table      only the table, from what was run last
 #
 # What was run last is kept in $BUILD/promises: a file NUMBER.NAME for each test, with its output and
@@ -62,7 +62,10 @@ calls() { # of test/promises/calls_promise.erl: mix (PROMISE_CALLS: how many), o
 	"${ERL:-erl}" -noshell -pa "$EBIN" "$BUILD/erl" -run calls_promise main "$1" \
 		${2:+"$(seconds "$2")"}
 }
-export -f vm eunit fuzz quick seconds soak calls
+samples() { # of test/promises/samples_promise.erl: right, cost, often
+	"${ERL:-erl}" -noshell -pa "$EBIN" "$BUILD/erl" -run samples_promise main "$1"
+}
+export -f vm eunit fuzz quick seconds soak calls samples
 export kept
 
 # ---- running ------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@
  *   counters.c         functions that the VM counts for us
  *   tracer.c           THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5
  *   calls.c            its half for calls and returns, with a fast path
+ *   special_calls.c    calls that mean more than a call: user probes, drivers, hibernation, labels
  *   fast_calls.c       calls and returns by the fast way: from the hooks of core/core.h (probe path)
  *   fast_core.c        these hooks in this node: loaded, pointed to, tested, taken away
  *   fast_find.c        where the JIT's code calls what they stand for

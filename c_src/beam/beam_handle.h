@@ -78,7 +78,7 @@ struct beam_handle {
 	struct beam_watchdog watchdog;
 	bool harmless;	   /* destructive actions are forbidden in this node */
 	bool unflagged;	   /* events of its functions come without trace flags of processes */
-	bool samples;	   /* profile-N reads what it interrupts (sampler.c) ... */
+	bool samples;	   /* profile-N reads what it interrupts (sampler_fire.c) ... */
 	bool sampled_stacks; /* ... and its stacks */
 	_Atomic bool told; /* needs() has been called: what samples ask for is there */
 	struct beam_wall walls[BEAM_WALLS];

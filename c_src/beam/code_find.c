@@ -386,7 +386,7 @@ uint64_t code_module_sum(const struct code_module *m)
 	uint64_t sum = m->from ^ m->to << 1 ^ m->functions << 2 ^ m->lines << 3 ^ m->mod << 4;
 
 	for (unsigned i = 0; i < m->n; i++)
-		sum = (sum ^ m->starts[i]) * 31 + m->numbers[i];
+		sum = (sum ^ (m->starts[i] - m->from)) * 31 + m->numbers[i];
 	for (unsigned i = 0; i < m->nfiles; i++) {
 		sum = (sum ^ m->files[i].term) * 31 + m->files[i].number;
 		for (unsigned k = 0; k < 2 * m->files[i].ncells; k++)
@@ -408,14 +408,13 @@ static bool read_functions(struct code_module *m)
 		if ((i > 0 && entry < last + CODE_INFO) || entry <= m->functions ||
 			entry - m->from > MOST_CODE || entry > map->to)
 			return false;
+		m->starts[i] = entry;
 		if (i == m->n)
 			m->to = entry;
-		else if (!is_function(entry, m->mod, mfa))
-			return false;
-		else {
-			m->starts[i] = (uint32_t)(entry - m->from);
+		else if (is_function(entry, m->mod, mfa))
 			m->numbers[i] = code_function_number(mfa[0], mfa[1], (unsigned)mfa[2]);
-		}
+		else
+			return false;
 	}
 	return true;
 }
@@ -432,7 +431,7 @@ static struct code_module *read_module(
 	m->lines_at = list - (shape.header - shape.lines) * WORD;
 	m->mod = mod;
 	m->n = n;
-	m->starts = malloc(n * sizeof(*m->starts));
+	m->starts = malloc((n + 1) * sizeof(*m->starts));
 	m->numbers = malloc(n * sizeof(*m->numbers));
 	if (m->starts == NULL || m->numbers == NULL)
 		no(why, "out of memory");
@@ -494,7 +493,7 @@ uintptr_t code_find_header(const struct code_module *m)
 
 static bool same_files(const struct code_module *m)
 {
-	uintptr_t files, term, cell[2];
+	uintptr_t files;
 
 	if (m->lines == 0)
 		return true;
@@ -503,31 +502,27 @@ static bool same_files(const struct code_module *m)
 	for (unsigned i = 0; i < m->nfiles; i++) {
 		const struct code_file *f = &m->files[i];
 
-		if (!code_find_word(files + i * WORD, &term) || term != f->term)
+		if (!safe_same((const void *)(files + i * WORD), &f->term, 1) ||
+			(f->ncells > 0 &&
+				!safe_same((const void *)f->at, f->cells, 2 * f->ncells)))
 			return false;
-		for (unsigned k = 0; k < f->ncells; k++)
-			if (!copy(cell, f->at + 2 * k * WORD, sizeof(cell)) ||
-				cell[0] != f->cells[2 * k] || cell[1] != f->cells[2 * k + 1])
-				return false;
 	}
 	return true;
 }
 
 bool code_find_same(const struct code_module *m)
 {
-	uintptr_t word, mfa[3];
+	const uintptr_t count = m->n;
 
-	if (!code_find_word(code_find_header(m), &word) || word != m->n ||
-		!code_find_word(m->lines_at, &word) || word != m->lines ||
-		!code_find_word(m->functions + m->n * WORD, &word) || word != m->to)
+	if (!safe_same((const void *)code_find_header(m), &count, 1) ||
+		!safe_same((const void *)m->lines_at, &m->lines, 1) ||
+		!safe_same((const void *)m->functions, m->starts, m->n + 1))
 		return false;
 	for (unsigned i = 0; i < m->n; i++) {
-		const struct code_function *f = code_function_of(m->numbers[i]);
-		uintptr_t start = m->from + m->starts[i];
+		const void *mfa = (const void *)(m->starts[i] + CODE_MFA);
 
-		if (!code_find_word(m->functions + i * WORD, &word) || word != start ||
-			!is_function(start, m->mod, mfa) ||
-			(m->numbers[i] != 0 && (mfa[1] != f->fun || mfa[2] != f->arity)))
+		if (m->numbers[i] == 0 ? !safe_same(mfa, &m->mod, 1)
+				       : !safe_same(mfa, code_function_of(m->numbers[i]), 3))
 			return false;
 	}
 	return same_files(m);

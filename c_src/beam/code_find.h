@@ -40,7 +40,7 @@ struct code_module {
 	ERL_NIF_TERM mod;
 	uint64_t born, used; /* refreshes: the first, and the last in which something led to it */
 	uint32_t n, nfiles;
-	uint32_t *starts;    /* of its functions, from `from` on */
+	uintptr_t *starts;   /* its list of functions, and `to` */
 	uint32_t *numbers;   /* of its functions (code_names.h); 0: no room */
 	struct code_file *files;
 };

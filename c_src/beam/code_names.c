@@ -141,7 +141,7 @@ bool code_frame_text(uint64_t frame, char *buf, size_t size)
 
 	if (!code_frame_parts(frame, &f, &file, &line))
 		return false;
-	n = beam_function_text(f.mod, f.fun, f.arity, buf, size);
+	n = beam_function_text(f.mod, f.fun, (unsigned)f.arity, buf, size);
 	if (file != NULL && n < size)
 		snprintf(buf + n, size - n, " (%s:%u)", file, line);
 	return true;

@@ -30,8 +30,8 @@
 
 /* Functions and files are numbered from 1 on, and stay. Numbers are given by one thread at a time. */
 struct code_function {
-	ERL_NIF_TERM mod, fun;
-	uint32_t arity, next; /* the next of its bucket */
+	ERL_NIF_TERM mod, fun, arity; /* as they lie in front of a function: arity is no term */
+	uint32_t next;		      /* of its bucket */
 };
 #define FUNCTION_CHUNK 4096
 extern struct code_function *code_functions[(1u << FUNCTION_BITS) / FUNCTION_CHUNK];

@@ -33,20 +33,18 @@
 #define LOST	 16 /* unknown addresses that are kept until the next refresh */
 #define IGNORED	 64
 #define JIT_MAPS 32
-#define CELLS	 16 /* of a file's name that are compared at a time */
 #define LEARN	 64 /* modules that the layout is learned from; the others must be the same */
+#define HINTS	 2048 /* by address: where it was found the last time */
+#define HINT	 21 /* bits of a function's number in its module, and of an item's in its function */
 #define EVERY	 1000000000ull /* ns between two refreshes */
-
-struct code_span {
-	uintptr_t from, to;
-	const struct code_module *m;
-};
 
 struct code_table {
 	unsigned n, njit, nignored;
 	struct code_range jit[JIT_MAPS], shared;
 	uintptr_t ignored[IGNORED]; /* in the JIT's memory, but of no module */
-	struct code_span spans[];   /* in the order of addresses */
+	_Atomic uint64_t *hints;	    /* any number will do: what it leads to is checked */
+	const struct code_module **modules; /* in the order of addresses, */
+	uintptr_t from[];		    /* where these begin */
 };
 
 static _Atomic(struct code_table *) current;
@@ -99,115 +97,146 @@ static inline bool get(uintptr_t at, uint64_t *word)
 	return safe_load((const void *)at, 8, word);
 }
 
-static inline bool is(uintptr_t at, uintptr_t word)
+static inline bool is(uintptr_t at, const uintptr_t *words, size_t n)
 {
-	uint64_t w;
-
-	return get(at, &w) && w == word;
+	return safe_same((const void *)at, words, n);
 }
 
-static const struct code_module *module_at(const struct code_table *t, uintptr_t pc)
+/* The last of these, in ascending order, that is not above: the first if all are. */
+static unsigned last_below(const uintptr_t *v, unsigned n, uintptr_t x)
 {
-	unsigned low = 0, high = t->n;
+	const uintptr_t *base = v;
 
-	while (low < high) {
-		unsigned mid = (low + high) / 2;
+	while (n > 1) {
+		unsigned half = n / 2;
 
-		if (pc < t->spans[mid].from)
-			high = mid;
-		else if (pc >= t->spans[mid].to)
-			low = mid + 1;
-		else
-			return t->spans[mid].m;
+		base = base[half] <= x ? base + half : base;
+		n -= half;
 	}
-	return NULL;
+	return (unsigned)(base - v);
 }
 
-/* The last function that begins at or before this place. */
-static unsigned function_at(const struct code_module *m, uint32_t offset)
+/* Where an address is: in the i-th function of a module; the item of its line, if that is known. */
+struct place {
+	const struct code_module *m;
+	unsigned i, item;
+	_Atomic uint64_t *hint;
+};
+
+static inline void set_hint(const struct place *p, uint64_t hint, unsigned item)
 {
-	unsigned low = 0, high = m->n;
+	if (item >> HINT == 0)
+		atomic_store_explicit(p->hint, hint >> HINT << HINT | item, memory_order_relaxed);
+}
 
-	while (high - low > 1) {
-		unsigned mid = (low + high) / 2;
+static __attribute__((noinline)) bool search(
+	const struct code_table *t, uintptr_t pc, struct place *p)
+{
+	unsigned k;
 
-		if (m->starts[mid] <= offset)
-			low = mid;
-		else
-			high = mid;
+	if (t->n == 0)
+		return false;
+	k = last_below(t->from, t->n, pc);
+	p->m = t->modules[k];
+	if (pc < p->m->from || pc >= p->m->to)
+		return false;
+	p->i = last_below(p->m->starts, p->m->n, pc);
+	p->item = 0;
+	if (p->i >> HINT == 0)
+		set_hint(p, (uint64_t)k << 2 * HINT | (uint64_t)p->i << HINT, 0);
+	return true;
+}
+
+/* false: it is in no module. */
+static inline bool find(const struct code_table *t, uintptr_t pc, struct place *p)
+{
+	uint64_t hint, k;
+
+	p->hint = &t->hints[pc * 0x9e3779b97f4a7c15ull >> 32 & (HINTS - 1)];
+	hint = atomic_load_explicit(p->hint, memory_order_relaxed);
+	k = hint >> 2 * HINT;
+	p->i = hint >> HINT & ((1u << HINT) - 1);
+	p->item = hint & ((1u << HINT) - 1);
+	if (likely(k < t->n)) {
+		p->m = t->modules[k];
+		if (likely(p->i < p->m->n && p->m->starts[p->i] <= pc &&
+			   pc < p->m->starts[p->i + 1]))
+			return true;
 	}
-	return low;
+	return search(t, pc, p);
 }
 
 /* The function alone, as its code says; 0: another one is there than was. */
 static uint64_t frame_there(const struct code_module *m, unsigned i)
 {
-	uintptr_t start = m->from + m->starts[i], mfa = start + CODE_MFA;
+	uintptr_t mfa = m->starts[i] + CODE_MFA;
 	const struct code_function *f = code_function_of(m->numbers[i]);
 	uint64_t fun, arity;
 
-	if (!is(m->functions + i * WORD, start) || !is(mfa, m->mod) || !get(mfa + WORD, &fun) ||
-		!get(mfa + 2 * WORD, &arity))
+	if (unlikely(!is(m->functions + i * WORD, m->starts + i, 2)))
 		return 0;
-	arity &= 0xff;
-	if (m->numbers[i] != 0 && (fun != f->fun || arity != f->arity))
+	if (likely(m->numbers[i] != 0))
+		return is(mfa, &f->mod, 3) ? code_frame(f->mod, f->fun, (unsigned)f->arity) : 0;
+	if (!is(mfa, &m->mod, 1) || !get(mfa + WORD, &fun) || !get(mfa + 2 * WORD, &arity))
 		return 0;
 	return code_frame(m->mod, fun, (unsigned)arity);
 }
 
-static bool same_name(const struct code_file *f)
+/* The item of an address among those of its function, from the one that is likely on; 0: none. */
+static uint64_t find_item(const struct place *p, uintptr_t pc, uint64_t low, uint64_t high)
 {
-	uintptr_t cells[2 * CELLS];
+	uint64_t first = low, mid = low + p->item * WORD, here, next;
 
-	for (unsigned i = 0; i < f->ncells; i += CELLS) {
-		size_t n = (f->ncells - i < CELLS ? f->ncells - i : CELLS) * 2 * WORD;
-
-		if (safe_copy(cells, (const void *)(f->at + i * 2 * WORD), n) != 0 ||
-			memcmp(cells, f->cells + 2 * i, n) != 0)
-			return false;
-	}
-	return true;
-}
-
-/* The place in the source of an address in the i-th function, as the VM has it; 0: unknown. */
-static uint64_t location(const struct code_module *m, unsigned i, uintptr_t pc)
-{
-	uintptr_t items = m->lines + LINES_ITEMS + (m->n + 1) * WORD;
-	uint64_t low, high, size, locs, loc = 0;
-
-	if (!get(m->lines + LINES_ITEMS + i * WORD, &low) ||
-		!get(m->lines + LINES_ITEMS + (i + 1) * WORD, &high) ||
-		!get(m->lines + LINES_SIZE, &size) || !get(m->lines + LINES_LOCS, &locs) ||
-		low < items || high < low || (low | high) % WORD != 0)
-		return 0;
-	size &= 0xffffffff;
-	while (high > low && (size == 2 || size == 4)) {
-		uint64_t mid = low + (high - low) / (2 * WORD) * WORD, here, next;
-
+	while (high > low) {
+		if (mid < low || mid >= high)
+			mid = low + (high - low) / (2 * WORD) * WORD;
 		if (!get(mid, &here) || !get(mid + WORD, &next))
 			return 0;
+		if (pc >= here && pc < next) {
+			if (mid != first + p->item * WORD)
+				set_hint(p, atomic_load_explicit(p->hint, memory_order_relaxed),
+					(unsigned)((mid - first) / WORD));
+			return mid;
+		}
 		if (pc < here)
 			high = mid;
-		else if (pc >= next)
-			low = mid + WORD;
-		else if (safe_load((const void *)(locs + (mid - items) / WORD * size),
-				 (unsigned)size, &loc))
-			return loc;
 		else
-			return 0;
+			low = mid + WORD;
+		mid = 0;
 	}
 	return 0;
 }
 
-/* The frame of an address in the i-th function, with its line; 0: that is not known. */
-static uint64_t frame_line(const struct code_module *m, unsigned i, uintptr_t pc)
+/* The place in the source of an address, as the VM has it; 0: unknown. */
+static uint64_t location(const struct place *p, uintptr_t pc)
 {
-	uint64_t loc, files, term;
-	const struct code_file *f;
+	const struct code_module *m = p->m;
+	uintptr_t items = m->lines + LINES_ITEMS + (m->n + 1) * WORD;
+	uint64_t low, high, size, locs, item, loc = 0;
 
-	if (m->lines == 0 || m->numbers[i] == 0 || !is(m->lines_at, m->lines))
+	if (!get(m->lines + LINES_ITEMS + p->i * WORD, &low) ||
+		!get(m->lines + LINES_ITEMS + (p->i + 1) * WORD, &high) ||
+		!get(m->lines + LINES_SIZE, &size) || !get(m->lines + LINES_LOCS, &locs) ||
+		low < items || high < low || (low | high) % WORD != 0)
 		return 0;
-	loc = location(m, i, pc);
+	size &= 0xffffffff;
+	if ((size != 2 && size != 4) || (item = find_item(p, pc, low, high)) == 0 ||
+		!safe_load((const void *)(locs + (item - items) / WORD * size), (unsigned)size,
+			&loc))
+		return 0;
+	return loc;
+}
+
+/* The frame of an address, with its line; 0: that is not known. */
+static uint64_t frame_line(const struct place *p, uintptr_t pc)
+{
+	const struct code_module *m = p->m;
+	const struct code_file *f;
+	uint64_t loc, files;
+
+	if (m->lines == 0 || m->numbers[p->i] == 0 || !is(m->lines_at, &m->lines, 1))
+		return 0;
+	loc = location(p, pc);
 	if (loc == 0 || loc >> LINE_BITS >= m->nfiles)
 		return 0;
 	f = &m->files[loc >> LINE_BITS];
@@ -215,32 +244,30 @@ static uint64_t frame_line(const struct code_module *m, unsigned i, uintptr_t pc
 		return 0;
 	if (f->ncells != 0 &&
 		(!get(m->lines + LINES_FILES, &files) ||
-			!get(files + (loc >> LINE_BITS) * WORD, &term) || term != f->term ||
-			!same_name(f))) {
+			!is(files + (loc >> LINE_BITS) * WORD, &f->term, 1) ||
+			!is(f->at, f->cells, 2 * f->ncells))) {
 		note_lost(pc + 1);
 		return 0;
 	}
-	return code_frame_line(m->numbers[i], f->number, (uint32_t)(loc & LINE_MASK));
+	return code_frame_line(m->numbers[p->i], f->number, (uint32_t)(loc & LINE_MASK));
 }
 
 uint64_t beam_code_at(const struct code_table *t, uintptr_t pc, bool line)
 {
-	const struct code_module *m = module_at(t, pc);
 	uint64_t frame, with_line;
-	unsigned i;
+	struct place p;
 
-	if (m == NULL)
+	if (!find(t, pc, &p))
 		return 0;
-	i = function_at(m, (uint32_t)(pc - m->from));
 	/* no code, but what lies in front: frames of return_trace have its address */
-	if (pc - m->from - m->starts[i] < CODE_INFO)
+	if (pc - p.m->starts[p.i] < CODE_INFO)
 		return 0;
-	frame = frame_there(m, i);
+	frame = frame_there(p.m, p.i);
 	if (unlikely(frame == 0)) {
 		atomic_fetch_add_explicit(&changed_frames, 1, memory_order_relaxed);
 		return 0;
 	}
-	with_line = line ? frame_line(m, i, pc) : 0;
+	with_line = line ? frame_line(&p, pc) : 0;
 	return with_line != 0 ? with_line : frame;
 }
 
@@ -277,13 +304,10 @@ bool beam_code_shared(const struct code_table *t, uintptr_t word)
 /* The address of what lies in front of a function is no return address. */
 static bool is_info(const struct code_table *t, uintptr_t pc)
 {
-	const struct code_module *m = module_at(t, pc);
-	unsigned i;
+	struct place p;
 
-	if (m == NULL)
-		return false;
-	i = function_at(m, (uint32_t)(pc - m->from));
-	return pc - m->from - m->starts[i] < CODE_INFO && frame_there(m, i) != 0;
+	return find(t, pc, &p) && pc - p.m->starts[p.i] < CODE_INFO &&
+	       frame_there(p.m, p.i) != 0;
 }
 
 bool beam_code_lost(const struct code_table *t, uintptr_t word)
@@ -586,14 +610,19 @@ static struct code_range find_shared(const struct draft *d, uintptr_t ends_at)
 
 static struct code_table *make_table(const struct draft *d, uintptr_t ends_at)
 {
-	struct code_table *t = calloc(1, sizeof(*t) + d->kept.n * sizeof(t->spans[0]));
+	struct code_table *t = calloc(1, sizeof(*t) + HINTS * sizeof(t->hints[0]) +
+					 d->kept.n * (sizeof(t->from[0]) + sizeof(t->modules[0])));
 	const struct code_range *map;
 
 	if (t == NULL)
 		return NULL;
-	for (unsigned i = 0; i < d->kept.n; i++)
-		t->spans[t->n++] = (struct code_span){
-			d->kept.m[i]->from, d->kept.m[i]->to, d->kept.m[i]};
+	t->n = d->kept.n;
+	t->modules = (const struct code_module **)(t->from + t->n);
+	t->hints = (_Atomic uint64_t *)(t->modules + t->n);
+	for (unsigned i = 0; i < t->n; i++) {
+		t->modules[i] = d->kept.m[i];
+		t->from[i] = d->kept.m[i]->from;
+	}
 	while (t->njit < JIT_MAPS && (map = code_find_nth_map(t->njit)) != NULL)
 		t->jit[t->njit++] = *map;
 	for (unsigned i = 0; i < IGNORED; i++)
@@ -747,6 +776,9 @@ ERL_NIF_TERM nif_code_table(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	(void)argc;
 	if (!enif_is_list(env, argv[0]))
 		return enif_make_badarg(env);
+#ifndef __x86_64__
+	return refused(env, "only on x86-64"); /* elsewhere a safe read is a system call */
+#endif
 	if (!reads_begin(&mask))
 		return refused(env, "memory cannot be read safely");
 	pthread_mutex_lock(&lock);

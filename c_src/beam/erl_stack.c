@@ -78,16 +78,24 @@ static unsigned walk_table(
 	const struct code_table *t = beam_code_begin(&reader);
 	const uintptr_t *stack;
 	int words = t != NULL ? stack_of(env, most, &stack) : 0;
+	uintptr_t last = 0; /* of the last frame */
 
 	for (int i = 0; i < words && n < max; i++) {
 		if ((stack[i] & 3) != 0 || stack[i] == 0)
 			continue;
+		if (stack[i] == last) { /* a recursion */
+			frames[n] = frames[n - 1];
+			n++;
+			continue;
+		}
 		frames[n] = beam_code_at(t, stack[i] - 1, line);
 		if (likely(frames[n] != 0)) {
+			last = stack[i];
 			n++;
 		} else if ((i == 0 || !beam_code_shared(t, stack[i - 1])) &&
 			   beam_code_lost(t, stack[i])) {
 			frames[n++] = stack[i];
+			last = 0;
 		}
 	}
 	beam_code_end(reader);

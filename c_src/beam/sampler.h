@@ -2,13 +2,15 @@
 /*
  * profile-N inside a node: every scheduler is interrupted by its CPU time, and says what it was at.
  *
- *   sampler.c	        the sampler of the profile provider: scripts that sample, the thread that fires
+ *   sampler_fire.c	the sampler of the profile provider: scripts that sample, the thread that fires
  *   sampler_handler.c  the signal handler, which leaves samples in the ring of its thread
  *   sampler_timers.c   the signal, the threads and their timers
  *   sampler_find.c     where the VM keeps what the handler reads; found and checked once in a node
  *   sampler_frames.c   the frames of a sample
+ *   sampler_current.c  what scripts ask of it (probe path)
+ *   sampler_wall.c     profile-wall-N: processes that are asked
  *
- * Everything but the handler runs under one lock, that of sampler.c.
+ * Everything but the handler runs under one lock, that of sampler_fire.c.
  */
 #ifndef BEAM_SAMPLER_H
 #define BEAM_SAMPLER_H
@@ -53,7 +55,7 @@ struct sampler_ranges {
 	unsigned n;
 	struct sampler_range {
 		uintptr_t from, to;
-	} of[SAMPLER_RANGES];
+	} all, of[SAMPLER_RANGES]; /* all: from the first to the last */
 };
 void sampler_set_ranges(const struct sampler_ranges *r);
 /* Bytes of code from here to the end of the mapping; 0: it is no code of the JIT. */
@@ -137,7 +139,7 @@ unsigned sampler_frames(const struct sampler_head *h, const uintptr_t *words, ui
 /* The text of a frame that is no Erlang function; false: none of these. */
 bool sampler_frame_text(uint64_t frame, char *buf, size_t size);
 
-/* ---- scripts (sampler.c) --------------------------------------------------------------- */
+/* ---- scripts (sampler_fire.c) -------------------------------------------------------------- */
 
 extern const struct en_sampler beam_sampler;
 bool sampler_init(void); /* at load */

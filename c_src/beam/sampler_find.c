@@ -145,7 +145,8 @@ static bool find_data(struct sampler_facts *f, const ERL_NIF_TERM argv[], uintpt
 		if (at == 0 || !words(data, at, DATA) || (uintptr_t)argv - data[0] > REGISTERS)
 			continue;
 		for (uint32_t i = FIRST; i + 2 < DATA; i++) {
-			if (data[i] != proc || (data[i + 1] & 0xffffffff) != 0 || data[i + 2] != number)
+			if (data[i] != proc || (data[i + 1] & 0xffffffff) != 0 ||
+				data[i + 2] != number)
 				continue;
 			hits++;
 			f->key = key;
@@ -242,7 +243,8 @@ static bool look_at_code(void)
 	if (!sampler_after_call(found.ret_nif, &target))
 		return no("NIFs are not called as known");
 	found.ret_gc = fast_find_gc_return(found.ret_nif);
-	found.ret_bif = fast_find_bif_return(found.ret_nif, (uint8_t)(found.stop * sizeof(uintptr_t)));
+	found.ret_bif =
+		fast_find_bif_return(found.ret_nif, (uint8_t)(found.stop * sizeof(uintptr_t)));
 	if (found.ret_gc == 0)
 		return no("no call of the garbage collector as known, or several");
 	if (found.ret_bif == 0)
@@ -268,8 +270,8 @@ static ERL_NIF_TERM text_term(ErlNifEnv *env, const char *text)
 }
 
 /* {State, Pid, Scheduler, Times, [Frame]} */
-static void tell(void *arg, const struct sampler_thread *t, const struct sampler_head *h,
-	const uintptr_t *w)
+static void tell(
+	void *arg, const struct sampler_thread *t, const struct sampler_head *h, const uintptr_t *w)
 {
 	struct told *told = arg;
 	ErlNifEnv *env = told->env;
@@ -353,8 +355,8 @@ static ERL_NIF_TERM test(ErlNifEnv *env, bool on)
 	return done(env, ok);
 }
 
-static ERL_NIF_TERM step_with(ErlNifEnv *env, const char *step, const ERL_NIF_TERM argv[],
-	ERL_NIF_TERM arg)
+static ERL_NIF_TERM step_with(
+	ErlNifEnv *env, const char *step, const ERL_NIF_TERM argv[], ERL_NIF_TERM arg)
 {
 	ErlNifUInt64 n = 0;
 	char *text;
@@ -390,6 +392,26 @@ static ERL_NIF_TERM step_with(ErlNifEnv *env, const char *step, const ERL_NIF_TE
 	return atom_ok;
 }
 
+/* #{signal, threads, drops}: the latter of all scripts so far */
+static ERL_NIF_TERM about(ErlNifEnv *env)
+{
+	ERL_NIF_TERM map = enif_make_new_map(env);
+	uint64_t drops = 0;
+
+	for (unsigned i = 0; i < atomic_load(&sampler_nthreads); i++)
+		drops += atomic_load(&sampler_threads[i]->drops);
+	if (!sampler_known())
+		return enif_make_tuple2(
+			env, enif_make_atom(env, "refused"), text_term(env, sampler_refusal()));
+	enif_make_map_put(env, map, enif_make_atom(env, "signal"),
+		enif_make_int(env, sampler_signal()), &map);
+	enif_make_map_put(env, map, enif_make_atom(env, "threads"),
+		enif_make_uint(env, atomic_load(&sampler_nthreads)), &map);
+	enif_make_map_put(
+		env, map, enif_make_atom(env, "drops"), enif_make_uint64(env, drops), &map);
+	return map;
+}
+
 /*
  * sampling(Step): start, {scheduler, N}, {export, Fun}, sampling_dirty(dirty), code look for what is
  * needed; test_start, test_read, test_stop are the self-test; passed, {refuse, Why} its result; get it,
@@ -421,7 +443,11 @@ ERL_NIF_TERM nif_sampling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	} else if (strcmp(step, "passed") == 0) {
 		atomic_store_explicit(&known, true, memory_order_release);
 	} else if (strcmp(step, "get") == 0) {
-		return sampler_known() ? atom_ok : why[0] != '\0' ? done(env, false) : atom_undefined;
+		return sampler_known()	? atom_ok
+		       : why[0] != '\0' ? done(env, false)
+					: atom_undefined;
+	} else if (strcmp(step, "about") == 0) {
+		return about(env);
 	} else if (strcmp(step, "facts") == 0) { /* for tests */
 		ERL_NIF_TERM facts;
 

@@ -61,8 +61,9 @@ static uint64_t frame_of_return(uintptr_t ret, bool lines)
 
 static uint64_t function_of(const struct sampler_head *h)
 {
-	return h->mfa[0] != 0 ? beam_code_function(h->mfa[0], h->mfa[1], (unsigned)(h->mfa[2] & 0xff))
-			      : 0;
+	return h->mfa[0] != 0
+		       ? beam_code_function(h->mfa[0], h->mfa[1], (unsigned)(h->mfa[2] & 0xff))
+		       : 0;
 }
 
 /* A dirty NIF or BIF: the process's code begins behind its M, F, A. Else it is collected. */
@@ -70,8 +71,8 @@ static bool is_dirty_call(const struct sampler_head *h)
 {
 	return function_of(h) != 0 && h->mfa[2] < 256 &&
 	       (sampler_code(h->i) == 0 ||
-		       beam_code_frame(h->i, false) == beam_code_function(h->mfa[0], h->mfa[1],
-							       (unsigned)h->mfa[2]));
+		       beam_code_frame(h->i, false) ==
+			       beam_code_function(h->mfa[0], h->mfa[1], (unsigned)h->mfa[2]));
 }
 
 const char *sampler_state(const struct sampler_head *h)
@@ -88,7 +89,8 @@ const char *sampler_state(const struct sampler_head *h)
 			return "bif";
 		if (h->called == sampler_facts.ret_gc)
 			return "gc";
-		return h->called == atomic_load_explicit(&sampler_ret_schedule, memory_order_relaxed)
+		return h->called == atomic_load_explicit(
+					    &sampler_ret_schedule, memory_order_relaxed)
 			       ? "scheduler"
 			       : "vm";
 	default: return "scheduler";
@@ -116,8 +118,8 @@ static bool in_veneer(const struct sampler_head *h, const uintptr_t *words)
 	uintptr_t target;
 
 	return h->nwords > 0 && sampler_code(h->pc) >= 8 && sampler_after_call(words[0], &target) &&
-	       target == h->pc && ((p[0] == 0xff && p[1] == 0x25) || p[0] == 0xe9 ||
-					  (p[0] == 0x40 && p[1] == 0xe9));
+	       target == h->pc &&
+	       ((p[0] == 0xff && p[1] == 0x25) || p[0] == 0xe9 || (p[0] == 0x40 && p[1] == 0xe9));
 }
 
 /* The newest frames: what was interrupted, as far as it is not on the stack. */

@@ -3,7 +3,7 @@
  * The signal handler of the sampler. It runs on a scheduler's alternate stack, wherever the thread
  * was: in code of the JIT, in the VM, in a NIF, in a system call. So it calls nothing but the system,
  * takes no lock, allocates nothing, leaves errno as it was, and does a bounded amount of work: it
- * writes one sample into the ring of its thread. sampler.c reads the rings.
+ * writes one sample into the ring of its thread. sampler_fire.c reads the rings.
  *
  * A process's own words and its stack are read by process_vm_readv(): while a thread is in C code,
  * a garbage collection may be about to move or free them. What is read is a guess, then: every word
@@ -28,8 +28,8 @@
 #include "own_name.h"
 #include "sampler.h"
 
-#define NEAR  32 /* words below the registers where C code may have saved rbp */
-#define AHEAD 64 /* bytes of code in which the stack pointer is restored */
+#define NEAR	32	     /* words below the registers where C code may have saved rbp */
+#define AHEAD	64	     /* bytes of code in which the stack pointer is restored */
 #define C_STACK (64UL << 20) /* no C stack is larger */
 
 _Atomic(struct sampler_thread *) sampler_threads[SAMPLER_THREADS];
@@ -64,13 +64,23 @@ void sampler_set_ranges(const struct sampler_ranges *r)
 	unsigned next = !atomic_load(&in_use);
 
 	ranges[next] = *r;
+	ranges[next].all = (struct sampler_range){UINTPTR_MAX, 0};
+	for (unsigned i = 0; i < r->n; i++) {
+		struct sampler_range *all = &ranges[next].all;
+
+		all->from = r->of[i].from < all->from ? r->of[i].from : all->from;
+		all->to = r->of[i].to > all->to ? r->of[i].to : all->to;
+	}
 	atomic_store(&in_use, next);
 }
 
 size_t sampler_code(uintptr_t at)
 {
-	const struct sampler_ranges *r = &ranges[atomic_load_explicit(&in_use, memory_order_acquire)];
+	const struct sampler_ranges *r =
+		&ranges[atomic_load_explicit(&in_use, memory_order_acquire)];
 
+	if (at < r->all.from || at >= r->all.to) /* most words of a stack */
+		return 0;
 	for (unsigned i = 0; i < r->n && i < SAMPLER_RANGES; i++)
 		if (at >= r->of[i].from && at < r->of[i].to)
 			return r->of[i].to - at;
@@ -179,9 +189,8 @@ static void read_mfa(struct sampler_head *h, uintptr_t at)
 }
 
 /* In C code that the JIT's code has called; the Erlang stack pointer. */
-static uintptr_t look_at_c(
-	struct sampler_thread *t, const uintptr_t *data, const struct interrupted *at,
-	struct sampler_head *h)
+static uintptr_t look_at_c(struct sampler_thread *t, const uintptr_t *data,
+	const struct interrupted *at, struct sampler_head *h)
 {
 	const uintptr_t *proc = t->proc, *top = (const uintptr_t *)data[0];
 	uintptr_t ret;
@@ -207,7 +216,8 @@ static void learn_schedule(const uintptr_t *data, const struct interrupted *at)
 {
 	const uintptr_t *top = (const uintptr_t *)data[0];
 
-	if (at->sp < (uintptr_t)top && (uintptr_t)top - at->sp < C_STACK && sampler_code(top[-1]) > 0)
+	if (at->sp < (uintptr_t)top && (uintptr_t)top - at->sp < C_STACK &&
+		sampler_code(top[-1]) > 0)
 		atomic_store_explicit(&sampler_ret_schedule, top[-1], memory_order_relaxed);
 }
 
@@ -251,7 +261,8 @@ static bool may_return(uintptr_t w, bool raw)
 	return (w % 4 == 0 || raw) && sampler_code(w) != 0;
 }
 
-static void put(struct sampler_thread *t, const struct sampler_head *h, size_t nstack, uint64_t head)
+static void put(
+	struct sampler_thread *t, const struct sampler_head *h, size_t nstack, uint64_t head)
 {
 	uintptr_t word[SAMPLER_HEAD];
 	struct sampler_head with = *h;

@@ -61,8 +61,8 @@ static uint64_t blocked_by(pid_t tid)
 
 static bool take_signal(int sig)
 {
-	struct sigaction act = {
-		.sa_sigaction = sampler_on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+	struct sigaction act = {.sa_sigaction = sampler_on_signal,
+		.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
 
 	sigfillset(&act.sa_mask);
 	return is_free(sig) && sigaction(sig, &act, NULL) == 0;
@@ -85,7 +85,8 @@ static int choose_signal(struct et_error *e)
 		return 0;
 	}
 	return et_err(e, ET_SAMPLES,
-		"no signal is free for samples: SIGPROF and all real-time signals are used by others");
+		"no signal is free for samples: SIGPROF and all real-time signals are used by "
+		"others");
 }
 
 int sampler_signal(void)
@@ -190,9 +191,10 @@ static void delete_timer(struct sampler_thread *t)
 
 static int set_timer(struct sampler_thread *t, unsigned n, uint64_t period)
 {
-	struct itimerspec at = {.it_interval = {.tv_sec = (time_t)(period / SEC),
-					.tv_nsec = (long)(period % SEC)}};
-	struct sigevent ev = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = the_signal,
+	struct itimerspec at = {
+		.it_interval = {.tv_sec = (time_t)(period / SEC), .tv_nsec = (long)(period % SEC)}};
+	struct sigevent ev = {.sigev_notify = SIGEV_THREAD_ID,
+		.sigev_signo = the_signal,
 		.sigev_value = {.sival_int = (int)n}};
 	clockid_t cpu_time = (clockid_t)(~(unsigned)t->tid << 3 | 6);
 
@@ -264,8 +266,8 @@ static void find_ranges(uintptr_t in, struct sampler_ranges *r)
 		while (fgets(line, sizeof(line), f) != NULL) {
 			char *rest = strchr(line, ' ');
 
-			if (sscanf(line, "%lx-%lx %4s", &from, &to, perms) != 3 || perms[2] != 'x' ||
-				rest == NULL)
+			if (sscanf(line, "%lx-%lx %4s", &from, &to, perms) != 3 ||
+				perms[2] != 'x' || rest == NULL)
 				continue;
 			if (pass == 0 && in >= from && in < to)
 				memcpy(like, rest, strlen(rest) + 1);

@@ -24,8 +24,8 @@ int sampler_wall_enable(struct en *en, struct en_probe *p, uint64_t period, stru
 	struct beam_handle *b = ((const struct beam_event *)(const void *)en->host)->b;
 
 	if (b->nwalls == BEAM_WALLS)
-		return et_err(e, ET_SAMPLES, "a script can have %d different profile-wall-N at most",
-			BEAM_WALLS);
+		return et_err(e, ET_SAMPLES,
+			"a script can have %d different profile-wall-N at most", BEAM_WALLS);
 	b->walls[b->nwalls++] = (struct beam_wall){.probe = p, .period = period};
 	return 0;
 }

@@ -132,6 +132,8 @@ int cli_stacks_open(struct cli *c)
 			return CLI_ERROR;
 		}
 	}
+	if (c->out == stdout)
+		c->terminal = isatty(STDOUT_FILENO) == 1; /* it may be another file by now */
 	return CLI_OK;
 }
 

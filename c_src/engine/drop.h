@@ -15,7 +15,7 @@ enum en_drop {
 	DROP_STKSTROVERFLOW,
 	DROP_THREADS,	   /* more threads than maxthreads fired */
 	DROP_RATE,	   /* more records a second than maxrate */
-	DROP_SAMPLES,	   /* samples that found no room (beam/sampler.c) */
+	DROP_SAMPLES,	   /* samples that found no room (beam/sampler_fire.c) */
 	DROP_KINDS
 };
 

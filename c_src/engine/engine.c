@@ -48,8 +48,8 @@ static int init_providers(struct en *en, struct et_error *e)
 
 struct en *en_new(struct et_options *opts, struct et_error *e)
 {
-	/* without the kernel's providers, as in a node, nothing is ever shared with the kernel */
-	struct en *en = en_reserve(et_sampler != NULL);
+	/* without the kernel's sampler, as in a node, nothing is ever shared with the kernel */
+	struct en *en = en_reserve(et_sampler != NULL && et_sampler->arena != NULL);
 
 	if (en == NULL) {
 		et_err(e, ET_NOMEM, "out of memory");

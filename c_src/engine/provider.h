@@ -50,6 +50,7 @@ struct provider {
 /* profile-N that sees what it interrupts, in the kernel or in a node, for the profile provider; as in
  * struct provider. */
 struct en_sampler {
+	/* Memory that the kernel shares; NULL: it shares none. */
 	int (*arena)(struct en *en, void *data, void *base, size_t size, struct et_error *e);
 	int (*enable)(struct en *en, const struct en_probe *p, uint64_t period, struct et_error *e);
 	/* profile-wall-N; NULL: there is none here. */

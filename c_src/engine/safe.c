@@ -53,6 +53,9 @@ extern const char en_safe_copy_out[] __attribute__((visibility("hidden")));
 extern const char en_safe_load_from[] __attribute__((visibility("hidden")));
 extern const char en_safe_load_to[] __attribute__((visibility("hidden")));
 extern const char en_safe_load_bad[] __attribute__((visibility("hidden")));
+size_t en_safe_same(const void *src, const void *with, size_t words);
+extern const char en_safe_same_from[] __attribute__((visibility("hidden")));
+extern const char en_safe_same_to[] __attribute__((visibility("hidden")));
 
 __asm__(".pushsection .text.probe,\"ax\",@progbits\n"
 	".globl en_safe_copy\n.hidden en_safe_copy\n.type en_safe_copy,@function\n"
@@ -92,6 +95,20 @@ __asm__(".pushsection .text.probe,\"ax\",@progbits\n"
 	"	mov $1, %eax\n"
 	"	ret\n"
 	".size en_safe_load,.-en_safe_load\n"
+	".globl en_safe_same\n.hidden en_safe_same\n.type en_safe_same,@function\n"
+	"en_safe_same:\n" /* words from the last on; 0: all are the same */
+	".globl en_safe_same_from\n.hidden en_safe_same_from\n"
+	"en_safe_same_from:\n"
+	"1:	movq -8(%rdi,%rdx,8), %rcx\n"
+	"	cmpq -8(%rsi,%rdx,8), %rcx\n"
+	"	jne 2f\n"
+	"	dec %rdx\n"
+	"	jnz 1b\n"
+	".globl en_safe_same_to\n.hidden en_safe_same_to\n"
+	"en_safe_same_to:\n"
+	"2:	mov %rdx, %rax\n"
+	"	ret\n"
+	".size en_safe_same,.-en_safe_same\n"
 	".popsection\n");
 
 /* ---- the handler ---------------------------------------------------------------------- */
@@ -149,6 +166,8 @@ static void on_fault(unsigned level, int sig, siginfo_t *info, void *context)
 		*rip = (greg_t)(uintptr_t)en_safe_copy_out;
 	else if (at >= en_safe_load_from && at < en_safe_load_to)
 		*rip = (greg_t)(uintptr_t)en_safe_load_bad;
+	else if (at >= en_safe_same_from && at < en_safe_same_to)
+		*rip = (greg_t)(uintptr_t)en_safe_same_to;
 	else
 		pass_on(level, sig, info, context);
 }
@@ -299,6 +318,26 @@ PROBE_PATH static bool load_word(uint64_t addr, unsigned size, uint64_t *out)
 }
 
 #endif
+
+static inline bool kernel_same(const void *src, const void *with, size_t words)
+{
+	uint64_t word;
+
+	for (size_t i = 0; i < words; i++)
+		if (kernel_copy(&word, (const uint64_t *)src + i, 8) != 0 ||
+			memcmp(&word, (const uint64_t *)with + i, 8) != 0)
+			return false;
+	return true;
+}
+
+PROBE_PATH bool safe_same(const void *src, const void *with, size_t words)
+{
+#ifdef __x86_64__
+	if (can_recover())
+		return en_safe_same(src, with, words) == 0;
+#endif
+	return kernel_same(src, with, words);
+}
 
 PROBE_PATH bool safe_load(const void *src, unsigned size, uint64_t *out)
 {

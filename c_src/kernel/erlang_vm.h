@@ -43,7 +43,7 @@ struct k_erlang {
 	uint32_t offheap; /* a process, in what copying is given */
 };
 
-/* An Erlang VM, and how its threads tell what process they run: vm_threads.c. */
+/* An Erlang VM, and how its threads tell what process they run: vm_schedulers.c. */
 #define K_VMS 16
 struct k_vm {
 	uint32_t pid;
@@ -59,6 +59,7 @@ struct k_vm_stacks {
 	uint32_t scheduler, current; /* as in k_vm */
 	uint32_t stop, heap; /* in a process: its stack; its heap, and next to it the end of both */
 	bool frames; /* the VM's own functions have frame pointers */
+	uint64_t bottom; /* the last word of each stack: a return address */
 	uint64_t ranges; /* where modules have their code: symbols/vm_tables.h */
 	struct vm_jit jit;
 };

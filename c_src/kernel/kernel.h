@@ -32,7 +32,7 @@
  *   modules.c       the program and the libraries of a process; ifunc.c: functions that they
  *                   choose; x86_length.c: where instructions begin
  *   vm_stacks.c     Erlang VMs, and where they have the stacks of processes; erlang_vm.h;
- *                   vm_threads.c: how their threads tell what process they run
+ *                   vm_schedulers.c: how their threads tell what process they run
  *   tracing.c       functions of the kernel that are on stacks only because of tracing
  *   program.c       links and loads a BPF program; link_input.c: what the linker (c_src/bpf/link/)
  *                   is told of the engine

@@ -14,7 +14,7 @@
 #include "engine/provider.h"
 #include "file.h"
 #include "vm_probes.h"
-#include "vm_threads.h"
+#include "vm_schedulers.h"
 
 #define MAX_CMDLINE (4u << 20) /* bytes: more than the system takes */
 
@@ -187,7 +187,7 @@ static void find_in_memory(int pid, struct k_vm *vm)
 {
 	struct vm *mem = vm_open(pid);
 	struct k_erlang *how = &vm->how;
-	struct vm_threads threads;
+	struct vm_schedulers threads;
 
 	if (mem == NULL)
 		return;
@@ -200,7 +200,7 @@ static void find_in_memory(int pid, struct k_vm *vm)
 		how->atom_text = at->text;
 	}
 	how->this_node = vm_symbol(mem, "erts_this_node");
-	if (vm_threads_find(mem, pid, &threads)) {
+	if (vm_schedulers_find(mem, pid, &threads)) {
 		vm->scheduler = threads.scheduler;
 		vm->current = threads.current;
 		vm->number = threads.number;

@@ -17,7 +17,7 @@
 #include "symbols/elf.h"
 #include "symbols/vm.h"
 #include "vm_stacks.h"
-#include "vm_threads.h"
+#include "vm_schedulers.h"
 
 enum {
 	SLOTS = 512,  /* of the table of processes that are looked at */
@@ -57,6 +57,24 @@ static bool is_stack(const struct process *p, unsigned stop, unsigned heap)
 	       w[heap + 1] - w[heap] == 8 * w[heap + 3];
 }
 
+/* Where the first function of a process returns to: in shared code, and the same in all. */
+static uint64_t find_bottom(
+	const struct vm *vm, const struct k_vm_stacks *s, const struct process *all, unsigned n)
+{
+	const struct vm_range *code = &vm_tables(vm)->jit.code;
+	uint64_t found = 0, word;
+	unsigned same = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!vm_read(vm, all[i].word[s->heap / 8 + 1] - 8, &word, sizeof(word)) ||
+			word < code->start || word >= code->end)
+			continue;
+		found = same == 0 ? word : found;
+		same += word == found;
+	}
+	return same >= n - n / 4 ? found : 0;
+}
+
 /* One that runs, or ends, may be on its way from one to another. */
 static bool find_words(const struct vm *vm, struct k_vm_stacks *s)
 {
@@ -75,6 +93,8 @@ static bool find_words(const struct vm *vm, struct k_vm_stacks *s)
 			s->heap = 8 * heap;
 			found++;
 		}
+	if (found == 1)
+		s->bottom = find_bottom(vm, s, all, n);
 	return found == 1;
 }
 
@@ -106,7 +126,7 @@ static bool has_frames(const struct vm *vm)
 static const char *look_at(int pid, struct k_vm_stacks *s)
 {
 	struct vm *vm = vm_open(pid);
-	struct vm_threads threads;
+	struct vm_schedulers threads;
 	const char *why;
 
 	if (vm == NULL)
@@ -115,7 +135,7 @@ static const char *look_at(int pid, struct k_vm_stacks *s)
 	why = vm_refusal(vm);
 	if (why == NULL && !find_words(vm, s))
 		why = "its processes were not found";
-	if (why == NULL && !vm_threads_find(vm, pid, &threads))
+	if (why == NULL && !vm_schedulers_find(vm, pid, &threads))
 		why = "none of its schedulers tells what process it runs";
 	if (why == NULL) {
 		s->scheduler = threads.scheduler;

@@ -8,7 +8,7 @@
  * In the command, profile-N fires in the kernel (kernel/sampler.c) if one of its clauses reads
  * something about the interrupted task (pid, execname, arg0, stack() and the like), or if the
  * script has other probes of the kernel: it then samples whatever runs on each CPU. Inside a node
- * such a clause samples the schedulers (beam/sampler.c), and profile-wall-N the processes.
+ * such a clause samples the schedulers (beam/sampler_fire.c), and profile-wall-N the processes.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -247,7 +247,18 @@ static void is_sampler(void *arg, struct en_probe *p)
 		*(bool *)arg = true;
 }
 
-/* Does a clause at profile-N read something that only the kernel knows? */
+/* Does a clause at profile-N read something of the thread that is interrupted? */
+static bool reads_thread(const struct prog_uses *u)
+{
+	const uint32_t of_node = 1u << PBI_ERLPID | 1u << PBI_ERLNAME | 1u << PBI_ERLPROC |
+				 1u << PBI_ERLSCHED | 1u << PBI_ERLNODE;
+
+	return uses_threads(u) || u->stack || u->ustack || (u->args & 3) != 0 ||
+	       (u->pbis & of_node) != 0 || uses_fn(u, RT_ureg) ||
+	       (u->vars & (USES_VAR(VTIMESTAMP) | USES_VAR(ERRNO))) != 0;
+}
+
+/* Only the kernel knows that. */
 static bool wants_arena(struct en *en)
 {
 	struct et_error e = {0};
@@ -257,9 +268,8 @@ static bool wants_arena(struct en *en)
 		return false;
 	for (unsigned i = 0; i < en->prog->nclauses; i++) {
 		const struct prog_clause *c = en->prog->clauses[i];
-		const struct prog_uses *u = &c->uses;
 
-		if (!uses_threads(u) && !u->stack && !u->ustack && (u->args & 3) == 0)
+		if (!reads_thread(&c->uses))
 			continue;
 		for (const struct d_pdesc *d = c->descs; d != NULL; d = d->next)
 			en_probe_match(en, d, is_sampler, &found, &e);
@@ -267,6 +277,11 @@ static bool wants_arena(struct en *en)
 	et_err_clear(&e);
 	return found;
 }
+
+#define INTERRUPTED "what it interrupts (pid, execname, erlpid, stacks, arg0, arg1 and the like)"
+#define ELSEWHERE                                                                                  \
+	"Inside an Erlang node samples need no privileges: erltrace -N NODE -n 'profile-97 "       \
+	"{ @[ustack()] = count(); }'"
 
 static int arena(struct en *en, void *data, void *base, size_t size, struct et_error *e)
 {
@@ -277,9 +292,7 @@ static int arena(struct en *en, void *data, void *base, size_t size, struct et_e
 		why = *e;
 		*e = (struct et_error){0};
 		et_err_as(e, &why,
-			"profile-N that reads what it interrupts (pid, execname, stacks, arg0, "
-			"arg1): %s",
-			why.text);
+			"profile-N that reads " INTERRUPTED ": %s. " ELSEWHERE, why.text);
 	}
 	return fd;
 }
@@ -325,6 +338,12 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 		return enable_inside(en, p, t, e);
 	if (en->shared.on && !t->tick)
 		return et_sampler->enable(en, p, t->period, e);
+	if (!en->opts->inside && !t->tick && reads_thread(&p->uses)) /* or it would see itself */
+		return et_err(e, ET_SAMPLES,
+			"%s reads " INTERRUPTED ": that takes probes of the kernel, %s. " ELSEWHERE,
+			p->name->text,
+			et_sampler == NULL ? "which are not in this build"
+					   : "which the option kernel=off excludes");
 	t->enabled = true;
 	return 0;
 }

@@ -355,6 +355,11 @@ static bool format_frame(struct sy *sy, struct sy_space *p, uint64_t addr, enum 
 
 	if (vm_of(p) == NULL || !vm_frame(p->vm, addr - back, sy->lines, buf, size, &first))
 		return false;
+	if (sy->lines && !vm_tables(p->vm)->lines && !p->refused) {
+		add_warning(sy, "Erlang functions of process %d have no lines: its tables of lines "
+			"are not as expected", p->pid);
+		p->refused = true;
+	}
 	*off = addr - back - first;
 	return true;
 }

@@ -21,8 +21,8 @@
 enum {
 	MAX_MODULES = 1 << 20,
 	MAX_FUNCTIONS = 1 << 20,
-	LINE_TABLE = 9, /* the word of a module's header that points to it */
-	KNOWN = 4096,	/* frames that are remembered: a power of two */
+	LINE_TABLE = 9,	 /* the word of a module's header that points to it */
+	KNOWN = 4096,	 /* frames that are remembered: a power of two */
 	MAX_CODE = 4096, /* mappings */
 	MAX_PATH = 4096,
 };
@@ -37,7 +37,7 @@ struct modules { /* what the VM has for a code index */
 	uint64_t at, n, room, middle;
 };
 
-struct frame { /* as text */
+struct frame {		      /* as text */
 	uint64_t addr, first; /* of that text */
 	char *text;
 };
@@ -50,7 +50,7 @@ struct vm {
 	const char *refusal;
 	struct vm_range *code; /* executable memory of no file */
 	size_t ncode;
-	time_t looked; /* at that */
+	time_t looked;		/* at that */
 	struct modules modules; /* for which these are known: */
 	struct frame *known;
 };
@@ -98,9 +98,8 @@ static bool read_modules(const struct vm *vm, struct modules *m)
 {
 	uint32_t active = 3;
 
-	return vm->refusal == NULL &&
-	       vm_read(vm, vm->tables.jit.active, &active, sizeof(active)) && active < 3 &&
-	       vm_read(vm, vm->tables.modules + active * VM_MODULES, m, sizeof(*m)) &&
+	return vm->refusal == NULL && vm_read(vm, vm->tables.jit.active, &active, sizeof(active)) &&
+	       active < 3 && vm_read(vm, vm->tables.modules + active * VM_MODULES, m, sizeof(*m)) &&
 	       m->n <= MAX_MODULES;
 }
 
@@ -160,7 +159,7 @@ struct lines { /* as the VM has them: lines begin at addresses in order, for eac
 	uint64_t files, width, locations;
 };
 struct line {
-	uint64_t start;	      /* the first address of the function with this line */
+	uint64_t start;	     /* the first address of the function with this line */
 	uint32_t file, line; /* 0: not known */
 };
 
@@ -201,8 +200,8 @@ static bool find_line(
 	if (!vm->tables.lines || table == 0 || addr < f->code.start + VM_INFO ||
 		!vm_read(vm, table, &l, sizeof(l)) ||
 		!vm_read(vm, table + sizeof(l), &first, sizeof(first)) ||
-		!vm_read(vm, table + sizeof(l) + 8 * f->index, of, sizeof(of)) ||
-		of[0] < first || of[1] < of[0] || (of[1] - first) / 8 > MAX_FUNCTIONS * 16)
+		!vm_read(vm, table + sizeof(l) + 8 * f->index, of, sizeof(of)) || of[0] < first ||
+		of[1] < of[0] || (of[1] - first) / 8 > MAX_FUNCTIONS * 16)
 		return false;
 	for (low = of[0], high = of[1]; low < high;) {
 		mid = low + (high - low) / 16 * 8;
@@ -212,8 +211,7 @@ static bool find_line(
 			low = mid + 8;
 		else
 			return read_location(vm, &l, (mid - first) / 8, line) && line->line != 0 &&
-			       find_start(vm, &l, first, of[0], mid,
-				       f->code.start + VM_INFO, line);
+			       find_start(vm, &l, first, of[0], mid, f->code.start + VM_INFO, line);
 	}
 	return false;
 }
@@ -268,8 +266,8 @@ static bool is_plain(const char *s)
 	if (*s < 'a' || *s > 'z')
 		return false;
 	for (; *s != '\0'; s++)
-		if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') ||
-			    *s == '_' || *s == '@'))
+		if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') ||
+			    (*s >= '0' && *s <= '9') || *s == '_' || *s == '@'))
 			return false;
 	return true;
 }
@@ -279,7 +277,8 @@ static const char *quote(const char *s)
 	return is_plain(s) ? "" : "'";
 }
 
-static bool format(const struct vm *vm, const struct function *f, bool module, char *buf, size_t size)
+static bool format(
+	const struct vm *vm, const struct function *f, bool module, char *buf, size_t size)
 {
 	char mod[256], func[256];
 
@@ -289,8 +288,8 @@ static bool format(const struct vm *vm, const struct function *f, bool module, c
 	if (module)
 		snprintf(buf, size, "%s%s%s", quote(mod), mod, quote(mod));
 	else
-		snprintf(buf, size, "%s%s%s:%s%s%s/%u", quote(mod), mod, quote(mod), quote(func), func,
-			quote(func), (unsigned)f->mfa[2] & 0xff);
+		snprintf(buf, size, "%s%s%s:%s%s%s/%u", quote(mod), mod, quote(mod), quote(func),
+			func, quote(func), (unsigned)f->mfa[2] & 0xff);
 	return true;
 }
 
@@ -467,7 +466,8 @@ static bool find_program(struct vm *vm, const char *exe)
 	f = fopen(path, "re");
 	while (f != NULL && !found && getline(&line, &room, f) > 0) {
 		at = strchr(line, '/');
-		if (at == NULL || sscanf(line, "%" SCNx64 "-%*x %*s %" SCNx64, &start, &offset) != 2)
+		if (at == NULL ||
+			sscanf(line, "%" SCNx64 "-%*x %*s %" SCNx64, &start, &offset) != 2)
 			continue;
 		at[strcspn(at, "\n")] = '\0';
 		found = strcmp(at, exe) == 0 && offset == 0;
@@ -496,15 +496,17 @@ static bool find_data(const struct vm *vm, struct vm_range *data)
 
 static void find_tables(struct vm *vm)
 {
-	struct vm_range data;
+	struct vm_range data, program;
 
 	read_code(vm);
 	if (vm->ncode == 0)
 		vm->refusal = "it has no JIT";
 	else if (!find_data(vm, &data))
 		vm->refusal = "its program has no data";
-	else
-		vm->refusal = vm_tables_find(vm, &data, vm->code, vm->ncode, &vm->tables);
+	else {
+		program = (struct vm_range){vm->bias + vm->elf.load[0].p_vaddr, data.end};
+		vm->refusal = vm_tables_find(vm, &program, &data, vm->code, vm->ncode, &vm->tables);
+	}
 }
 
 struct vm *vm_open(int pid)

@@ -10,7 +10,7 @@
 #include "vm_tables.h"
 
 #define ANY -1
-enum { NEXT = 24, CALL = 96, YIELD = 512 }; /* bytes within which the next instruction of a sequence is */
+enum { NEXT = 24, CALL = 96, YIELD = 512 }; /* bytes within which the rest of a sequence is */
 
 struct pattern {
 	unsigned n;

@@ -18,8 +18,9 @@
 #include "vm.h"
 #include "vm_tables.h"
 
-#define MAX_DATA (64u << 20) /* bytes: a VM has about 350,000 */
-#define MAX_JIT	 (1u << 20)
+#define MAX_DATA   (64u << 20) /* bytes: a VM has about 350,000 */
+#define MAX_JIT	   (1u << 20)
+#define MAX_MODULE (16u << 20)
 enum {
 	ATOM_TAG = 0x0b, /* in the low six bits */
 	ATOM_PAGE = 1024,
@@ -27,23 +28,27 @@ enum {
 	FIRST_ATOMS = 16,
 	MAX_MODULES = 1 << 20,
 	MAX_FUNCTIONS = 1 << 20,
-	MIN_HEADER = 10, MAX_HEADER = 48, /* words */
-	LINE_TABLE = 9,			  /* the word of the header that points to it */
-	CHECKED = 64,			  /* modules whose functions are looked at */
-	SLOTS = 512,			  /* of the table of processes that are looked at */
-	FEWEST = 4,			  /* processes: a VM starts with more */
-	PID_MASK = 15, PID_TAG = 3,
+	MIN_HEADER = 10,
+	MAX_HEADER = 48, /* words */
+	LINE_TABLE = 9,	 /* the word of the header that points to it */
+	CHECKED = 64,	 /* modules whose functions are looked at */
+	SLOTS = 512,	 /* of the table of processes that are looked at */
+	FEWEST = 4,	 /* processes: a VM starts with more */
+	PID_MASK = 15,
+	PID_TAG = 3,
 	TRIES = 4,
 };
 
 struct scan {
 	const struct vm *vm;
-	const struct vm_range *code;
+	const struct vm_range *program, *code;
 	size_t ncode;
 	uint64_t at; /* of the first word */
 	uint64_t *word;
 	size_t n;
 	struct vm_tables *t;
+	uint64_t *pointer; /* those words that point to allocated memory, each once */
+	size_t npointers;
 };
 
 static uint64_t word(const struct vm *vm, uint64_t addr)
@@ -56,6 +61,33 @@ static uint64_t word(const struct vm *vm, uint64_t addr)
 static bool is_pointer(uint64_t v)
 {
 	return v % 8 == 0 && v >= 4096 && v < UINT64_C(1) << 47;
+}
+
+/* Tables that grow are not among the program's own data. */
+static bool is_allocated(const struct scan *s, uint64_t v)
+{
+	return is_pointer(v) && (v < s->program->start || v >= s->program->end);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void find_pointers(struct scan *s)
+{
+	size_t n = 0, once = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (is_allocated(s, s->word[i]))
+			s->pointer[n++] = s->word[i];
+	qsort(s->pointer, n, sizeof(*s->pointer), by_value);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || s->pointer[i] != s->pointer[i - 1])
+			s->pointer[once++] = s->pointer[i];
+	s->npointers = once;
 }
 
 /* ---- atoms ---------------------------------------------------------------------------- */
@@ -120,9 +152,9 @@ static const char *find_atoms(struct scan *s)
 {
 	struct vm_atoms a = {.len = 24, .name = 32}, found = {0};
 
-	for (size_t i = 0; i < s->n; i++) {
-		a.table = s->word[i];
-		if (!is_pointer(a.table) || a.table == found.table || !is_atoms(s->vm, &a))
+	for (size_t i = 0; i < s->npointers; i++) {
+		a.table = s->pointer[i];
+		if (!is_atoms(s->vm, &a))
 			continue;
 		if (found.table != 0)
 			return "there are two tables of atoms";
@@ -156,14 +188,15 @@ static struct vm_range *read_ranges(const struct scan *s, const struct modules *
 {
 	struct vm_range *r;
 
-	if (!is_pointer(m->at) || m->n == 0 || m->n > m->room || m->room > MAX_MODULES ||
+	if (!is_allocated(s, m->at) || m->n == 0 || m->n > m->room || m->room > MAX_MODULES ||
 		m->middle < m->at || m->middle > m->at + m->room * sizeof(*r))
 		return NULL;
 	r = malloc(m->n * sizeof(*r));
 	if (r == NULL || !vm_read(s->vm, m->at, r, m->n * sizeof(*r)))
 		goto none;
 	for (size_t i = 0; i < m->n; i++)
-		if (r[i].start > r[i].end || (i > 0 && r[i].start < r[i - 1].end) || !in_code(s, &r[i]))
+		if (r[i].start > r[i].end || (i > 0 && r[i].start < r[i - 1].end) ||
+			!in_code(s, &r[i]))
 			goto none;
 	return r;
 none:
@@ -171,33 +204,33 @@ none:
 	return NULL;
 }
 
-/* n pointers to functions of one module, in order, and one to the end. */
+/* n pointers to functions of one module, in order, and one to the end. code: all of the module. */
 static bool are_functions(
-	const struct vm *vm, const struct vm_range *r, const uint64_t *function, uint64_t n)
+	const struct vm_range *r, const uint8_t *code, const uint64_t *function, uint64_t n)
 {
 	uint64_t mfa[3], module = 0;
 
 	for (uint64_t i = 0; i < n; i++) {
 		if (function[i] <= r->start || function[i] >= function[i + 1] ||
-			function[i + 1] > r->end ||
-			!vm_read(vm, function[i] + VM_INFO_MFA, mfa, sizeof(mfa)) ||
-			!vm_is_atom(mfa[0]) || !vm_is_atom(mfa[1]) || (module != 0 && mfa[0] != module))
+			function[i + 1] > r->end || function[i + 1] - function[i] < VM_INFO)
+			return false;
+		memcpy(mfa, code + (function[i] - r->start) + VM_INFO_MFA, sizeof(mfa));
+		if (!vm_is_atom(mfa[0]) || !vm_is_atom(mfa[1]) || (module != 0 && mfa[0] != module))
 			return false;
 		module = mfa[0];
 	}
 	return true;
 }
 
-/* The module's number of functions, and its header with what points to them, to be freed. */
-static uint64_t *read_header(const struct vm *vm, const struct vm_range *r, uint64_t *n)
+/* A module's header and code, to be freed; its number of functions comes first. */
+static uint64_t *read_module(const struct vm *vm, const struct vm_range *r)
 {
-	uint64_t *w = NULL;
+	uint64_t n = word(vm, r->start), size = r->end - r->start, *w;
 
-	*n = word(vm, r->start);
-	if (*n == 0 || *n > MAX_FUNCTIONS || 8 * (*n + MIN_HEADER) > r->end - r->start)
+	if (n == 0 || n > MAX_FUNCTIONS || size > MAX_MODULE || 8 * (n + MAX_HEADER + 1) > size)
 		return NULL;
-	w = malloc(8 * (*n + MAX_HEADER + 1));
-	if (w != NULL && vm_read(vm, r->start, w, 8 * (*n + MAX_HEADER + 1)))
+	w = malloc(size);
+	if (w != NULL && vm_read(vm, r->start, w, size) && w[0] == n)
 		return w;
 	free(w);
 	return NULL;
@@ -229,18 +262,18 @@ static const char *find_functions(struct scan *s, const struct vm_range *r, size
 	t->functions = 0;
 	t->lines = true;
 	for (size_t i = 0; i < nranges; i += step) {
-		uint64_t n, *w = r[i].start < r[i].end ? read_header(s->vm, &r[i], &n) : NULL;
+		uint64_t *w = r[i].start < r[i].end ? read_module(s->vm, &r[i]) : NULL;
 		unsigned found = 0, at = 0;
 
 		if (w == NULL)
 			continue;
 		for (unsigned h = MIN_HEADER; h < MAX_HEADER; h++)
 			if ((t->functions == 0 || h == t->functions) &&
-				are_functions(s->vm, &r[i], w + h, n)) {
+				are_functions(&r[i], (const uint8_t *)w, w + h, w[0])) {
 				found++;
 				at = h;
 			}
-		t->lines &= w[LINE_TABLE] == 0 || are_lines(s->vm, &r[i], w[LINE_TABLE], n);
+		t->lines &= w[LINE_TABLE] == 0 || are_lines(s->vm, &r[i], w[LINE_TABLE], w[0]);
 		free(w);
 		if (found != 1)
 			return "the functions of a module were not found";
@@ -330,7 +363,7 @@ static unsigned count_processes(const struct vm *vm, uint64_t table)
 	uint64_t at[SLOTS];
 	unsigned n = 0, odd = 0;
 
-	if (!is_pointer(table) || !vm_read(vm, table, at, sizeof(at)))
+	if (!vm_read(vm, table, at, sizeof(at)))
 		return 0;
 	for (unsigned i = 0; i < SLOTS && odd <= n / 8 + 1; i++) {
 		uint64_t id = is_pointer(at[i]) ? word(vm, at[i]) : 0;
@@ -348,39 +381,42 @@ static void find_processes(struct scan *s)
 {
 	uint64_t found = 0;
 
-	for (size_t i = 0; i < s->n; i++) {
-		if (s->word[i] == found || count_processes(s->vm, s->word[i]) == 0)
+	for (size_t i = 0; i < s->npointers; i++) {
+		if (count_processes(s->vm, s->pointer[i]) == 0)
 			continue;
 		if (found != 0)
 			return;
-		found = s->word[i];
+		found = s->pointer[i];
 	}
 	s->t->processes = found;
 }
 
 /* ---- all of it ------------------------------------------------------------------------ */
 
-const char *vm_tables_find(const struct vm *vm, const struct vm_range *data,
-	const struct vm_range *code, size_t ncode, struct vm_tables *t)
+const char *vm_tables_find(const struct vm *vm, const struct vm_range *program,
+	const struct vm_range *data, const struct vm_range *code, size_t ncode, struct vm_tables *t)
 {
 	const struct timespec while_it_loads = {.tv_nsec = 2000000};
 	size_t size = (data->end - data->start) & ~UINT64_C(7);
-	struct scan s = {vm, code, ncode, data->start, NULL, size / 8, t};
+	struct scan s = {vm, program, code, ncode, data->start, NULL, size / 8, t, NULL, 0};
 	const char *why = "its data cannot be read";
 
 	*t = (struct vm_tables){0};
 	s.word = size <= MAX_DATA ? malloc(size + 1) : NULL;
-	for (unsigned i = 0; i < TRIES && s.word != NULL && why != NULL; i++) {
+	s.pointer = s.word != NULL ? malloc(size + 1) : NULL;
+	for (unsigned i = 0; i < TRIES && s.pointer != NULL && why != NULL; i++) {
 		if (i > 0)
 			nanosleep(&while_it_loads, NULL);
 		if (!vm_read(vm, data->start, s.word, size))
 			break;
+		find_pointers(&s);
 		why = find_atoms(&s);
 		if (why == NULL)
 			why = find_modules(&s);
 	}
 	if (why == NULL)
 		find_processes(&s);
+	free(s.pointer);
 	free(s.word);
 	return why;
 }

@@ -49,11 +49,12 @@ enum { VM_MODULES = 32 }; /* bytes of one of the three structures */
 enum { VM_INFO_MFA = 16, VM_INFO = 40 }; /* a function: offset of its MFA, and of its code */
 
 /*
- * Search the data of the VM's program; code: its mappings that are executable and not of a file,
- * sorted. NULL, or why there are no names of functions.
+ * Search the data of the VM's program; code: mappings that are executable and of no file. NULL, or
+ * why there are no names of functions.
  */
-const char *vm_tables_find(const struct vm *vm, const struct vm_range *data,
-	const struct vm_range *code, size_t ncode, struct vm_tables *t);
+const char *vm_tables_find(const struct vm *vm, const struct vm_range *program,
+	const struct vm_range *data, const struct vm_range *code, size_t ncode,
+	struct vm_tables *t);
 /* Of the code [at, at + n) that is shared; false: it is something else. */
 bool vm_jit_find(const uint8_t *code, size_t n, uint64_t at, struct vm_jit *j);
 

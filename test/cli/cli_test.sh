@@ -137,6 +137,9 @@ ok 'caret: source line' grep -qF 'BEGIN { trace(nosuch); }' "$tmp/tty"
 ok 'caret: column' grep -qE '^ {18}\^$' "$tmp/tty"
 on_terminal "erltrace -qn 'BEGIN { printf(\"%s\n\", \"\\033[31mred\"); exit(0); }'" >"$tmp/esc"
 ok 'terminal: escapes in data are shown' grep -qF '\x1b[31mred' "$tmp/esc"
+on_terminal "erltrace -qn 'BEGIN { printf(\"%s\n\", \"\\033[31mred\"); @[stack()] = count(); exit(0); }' --folded - >$tmp/fold" >"$tmp/esc"
+ok '--folded -: on standard error too' grep -qF '\x1b[31mred' "$tmp/esc"
+ok '--folded -: the stacks are elsewhere' grep -qE ' 1$' "$tmp/fold"
 
 # ---- processes -------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ code_table_test_() ->
                            {application:get_env(erltrace, vm_internals, true), Why})
      end}.
 
--define(T(F), {timeout, 120, {??F, fun F/0}}).
+-define(T(F), {timeout, 600, {??F, fun F/0}}).
 tests() ->
     [?T(all_exports), ?T(shapes), ?T(shapes_are_the_vms), ?T(shapes_in_stack_traces),
      ?T(shapes_at_events), ?T(shapes_at_exceptions), ?T(return_values_between), ?T(functions_alone),

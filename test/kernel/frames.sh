@@ -163,6 +163,25 @@ if command -v xz >/dev/null; then
 	has 'by .gnu_debugdata' '^ *packed`saves'
 fi
 
+# The kernel's code in each process is no file; its addresses have a name all the same.
+cat >times.c <<'X'
+#include <time.h>
+#include <unistd.h>
+int main(void)
+{
+	alarm(60);
+	while (time(NULL) != 0)
+		;
+}
+X
+if ${CC:-cc} -O1 -o times times.c 2>/dev/null && grep -q vdso /proc/self/maps; then
+	timeout 60 erltrace -qc ./times -n 'profile-997 /pid == $target && arg1/ { @[umod(arg1)] = count(); @s[ustack(1)] = count(); n++; }
+		profile-997 /n >= 300/ { exit(0); }' >o 2>e
+	has 'the module [vdso]' '^ *\[vdso\] +[0-9]+$'
+	has 'a frame of it' '^ *\[vdso\]\+0x[0-9a-f]+$'
+	hasnt 'no bare address' '^ *0x[0-9a-f]+$'
+fi
+
 # By the build id, below the root directory that the process has.
 # shellcheck disable=SC2086
 if [ "$(id -u)" = 0 ] && ${CC:-cc} $flags -static -fno-omit-frame-pointer -o root-static calls.c 2>/dev/null; then

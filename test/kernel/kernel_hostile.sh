@@ -182,7 +182,7 @@ if command -v strace >/dev/null; then
 	vm/beam.smp 100 &
 	own=$!
 	look() { # more arguments
-		strace -f -e trace=openat -o st erltrace "$@" \
+		strace -f --seccomp-bpf -e trace=openat -o st erltrace "$@" \
 			-qn 'profile-97 { @[ustack(2)] = count(); } tick-100ms { exit(0); }' >/dev/null 2>&1
 	}
 	look

@@ -38,6 +38,24 @@ for d in 'syscall::read:entry' 'sched:::on-cpu' 'proc:::exit' 'pid$target:libc.s
 	esac
 	is "$d: says what is missing" told "$said"
 done
+# Samples never show the command itself. What needs no privileges is said.
+for expr in 'ustack()' 'ucaller' 'uregs[R_SP]' 'erlpid' 'erlname' 'erlsched' 'execname' 'arg1' 'vtimestamp' 'errno'; do
+	for more in '' "-p $$" '-c /bin/true'; do
+		# shellcheck disable=SC2086 # an option and its argument
+		said=$(timeout 60 erltrace $more -qn "profile-499 { @[$expr] = count(); } tick-1s { exit(0); }" 2>&1)
+		is "profile-499, $expr $more: exit code" 1 $?
+		case $said in
+		*'need root'*'erltrace -N NODE'*) said=told ;;
+		esac
+		is "profile-499, $expr $more: says what is missing, and what works" told "$said"
+	done
+done
+said=$(timeout 60 erltrace -xkernel=off -qn 'profile-499 { @[ustack()] = count(); } tick-1s { exit(0); }' 2>&1)
+is 'without the kernel: exit code' 1 $?
+case $said in
+*'kernel=off excludes'*'erltrace -N NODE'*) said=told ;;
+esac
+is 'without the kernel: says why, and what works' told "$said"
 is 'a list needs no privilege' 2 "$(erltrace -ln 'syscall::getppid:' | grep -c getppid)"
 is 'profile-N that asks for nothing of others' 'ok' \
 	"$(timeout 60 erltrace -qn 'profile-97 { printf("ok\n"); exit(0); }' 2>&1 | head -1)"

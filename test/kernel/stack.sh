@@ -138,11 +138,11 @@ ok 'a sample of a function of the VM' \
 	grep -qxF "beam.smp kst:more/3 (kst.erl:21) kst:compare/2 (kst.erl:19) $(chain 10)" seen
 hasnt 'no address without a file' '^ *0x[0-9a-f]'
 
-# -N means its samples, whatever else runs.
+# In the kernel too, -N means its samples, whatever else runs.
 (while kill -0 $$ 2>/dev/null; do for ((i = 0; i < 20000; i++)); do :; done; done) &
 other=$!
 rm -f o e
-erltrace -N kst_a -qn 'BEGIN { printf("armed\n"); } profile-499 { @[ustack(2)] = count(); @p[pid] = count(); n++; }
+erltrace -N kst_a -qn 'BEGIN { printf("armed\n"); } syscall::getppid:entry { } profile-499 { @[ustack(2)] = count(); @p[pid] = count(); n++; }
 	profile-499 /n >= 100/ { exit(0); }' >o 2>e &
 command=$!
 ok 'samples of a node by its name: armed' holds o armed
@@ -163,4 +163,14 @@ is 'whose a sample is: exit code' 0 $?
 command=''
 ok 'whose a sample is' grep -qx "kst_busy in $p" o
 at kst_a 'exit(whereis(kst_busy), kill).' >/dev/null
+
+# ---- what is no VM ------------------------------------------------------------------------
+
+cp "$(command -v sleep)" beam.smp
+./beam.smp 60 &
+other=$!
+erltrace -p $other -qn 'syscall:::entry /pid == $target/ { ustack(); } tick-200ms { exit(0); }' >o 2>&1
+is 'a VM that is none: exit code' 0 $?
+has 'a VM that is none: it is told' "ustack\\(\\) has no Erlang functions in process $other: it has no JIT"
+kill $other
 finish

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "checks.h"
-#include "kernel/vm_threads.h"
+#include "kernel/vm_schedulers.h"
 #include "symbols/vm.h"
 
 enum { WORDS = 32, CODE = 96 };
@@ -110,7 +110,7 @@ static void compare(const struct vm *vm, const struct vm_tables *t)
 static void look(struct vm *vm, int pid)
 {
 	const struct vm_tables *t = vm_tables(vm);
-	struct vm_threads threads = {0};
+	struct vm_schedulers threads = {0};
 	uint64_t off, first;
 	char text[300];
 
@@ -120,7 +120,7 @@ static void look(struct vm *vm, int pid)
 	compare(vm, t);
 	CHECK(t->lines && t->processes != 0);
 	CHECK(t->jit.nif != 0 && t->jit.bif != 0 && t->jit.light != 0);
-	CHECK(vm_threads_find(vm, pid, &threads) && threads.number == threads.current + 16);
+	CHECK(vm_schedulers_find(vm, pid, &threads) && threads.number == threads.current + 16);
 	CHECK(vm_is_jit(vm, t->jit.code.start, &off) && off == 0);
 	CHECK(!vm_function(vm, t->jit.code.start, false, text, sizeof(text), &off));
 	CHECK(!vm_frame(vm, t->jit.code.end - 1, true, text, sizeof(text), &first));

@@ -42,6 +42,17 @@ timeout 30 erltrace -N nodes -qn 'tick-10ms { @[ustack()] = count(); }' >o 2>e
 is 'a tick interrupts nothing' 1 $?
 ok 'profile-N is told of' grep -q 'profile-N can: profile-97' e
 
+# SIGPROF is somebody else's: another signal is taken. All are: that is told.
+samples_here() { # what to set
+	preloaded takes_signals env "$@" erl -noshell -pa "$ebin" -eval '
+		{ok, H} = erltrace:open(),
+		ok = erltrace:compile(H, "profile-97 { @[ustack()] = count(); n++; } tick-50ms /n > 5/ { exit(0); }"),
+		spawn(fun G() -> lists:sort(lists:seq(1, 500)), G() end),
+		io:format("~0tp~n", [erltrace:go(H)]), halt().' 2>&1 </dev/null
+}
+is 'another signal is taken' ok "$(samples_here A=b)"
+ok 'no signal is free: it is told' grep -q 'no signal is free for samples' <<<"$(samples_here TAKE_ALL=1)"
+
 # Without any privilege: the node and the command belong to nobody.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	mkdir -m 777 "$tmp/nobody"

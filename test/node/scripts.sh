@@ -349,11 +349,23 @@ ok 'cpu: who calls what takes the time' [ "$(share demo_exact:times/2 2)" -ge 50
 ok 'cpu: and is hardly there itself' [ "$(share demo_exact:times/2 1)" -le 10 ]
 run cpu 'demo_exact:burns(500).' -x kernel=0 0 1
 is 'cpu: as many functions as are wanted, and the sum' 2 "$(grep -cE '^ *[0-9]' o)"
-waiting='Ps = [spawn(timer, sleep, [infinity]) || _ <- lists:seq(1, 1000)], timer:sleep(2000), [exit(P, kill) || P <- Ps], ok.'
-run wall "$waiting"
+
+# A thousand processes that wait, until there are samples of them.
+wait_samples() { # arguments of the script
+	done_[wall]=1
+	trace $node -qs "$lib/wall.d" "$@" \
+		-n 'profile-wall-97 /erlproc == "timer:sleep/1" && n++ == 200/ { printf("enough\n"); }'
+	at $node 'register(waiters, spawn(fun() -> [spawn_link(timer, sleep, [infinity]) || _ <- lists:seq(1, 1000)], receive after infinity -> ok end end)), ok.' >/dev/null
+	holds o '^enough' >/dev/null
+	at $node 'exit(whereis(waiters), kill), ok.' >/dev/null
+	untrace
+	is 'wall: exit' 0 "$status"
+}
+wait_samples
 ok 'wall: what most of them wait in' [ "$(share timer:sleep/1 1)" -ge 50 ]
-run wall "register(sleeper, spawn(timer, sleep, [infinity])), $waiting" 0 0 sleeper
-ok 'wall: of one name' [ "$(share timer:sleep/1 1)" -eq 100 ]
+has 'wall: others' 'gen_server:loop/7$'
+wait_samples 0 0 timer:sleep/1
+is 'wall: of one name' 100 "$(share timer:sleep/1 1)"
 
 # ---- system calls -------------------------------------------------------------------------
 

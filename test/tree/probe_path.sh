@@ -40,7 +40,7 @@ trap 'rm -rf "$tmp"' EXIT
 # the functions of the section (local ones too), and everything that is data
 for o in $objs; do
 	objdump -t "$o"
-done | awk '/ \.text\.probe/ { print $NF } / O \.| \.tbss/ { print $NF }' | sort -u >"$tmp/own"
+done | awk '/ \.text\.probe/ { print $NF } / O \.| \.t(bss|data)/ { print $NF }' | sort -u >"$tmp/own"
 echo "$allowed" | tr ' ' '\n' | sort -u >"$tmp/allowed"
 
 for o in $objs; do
@@ -56,7 +56,7 @@ done | sort -u >"$tmp/called"
 bad=0
 while read -r name file; do
 	case $name in
-	.text.probe | .rodata* | .data* | .bss* | .tbss* | .LC* | _GLOBAL_OFFSET_TABLE_) continue ;;
+	.text.probe | .rodata* | .data* | .bss* | .tbss* | .tdata* | .LC* | _GLOBAL_OFFSET_TABLE_) continue ;;
 	esac
 	if grep -qx -- "$name" "$tmp/own" || grep -qx -- "$name" "$tmp/allowed"; then
 		continue

@@ -14,8 +14,10 @@ if [ "$(id -u)" = 0 ]; then
 	setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps=-all --bounding-set=-all \
 		env -u XDG_RUNTIME_DIR TMPDIR="$scratch" "$0" "$scratch/out"
 	code=$?
-	mkdir -p "$folder"
-	cp "$scratch"/out/*.png "$folder/"
+	if [ $code = 0 ]; then
+		mkdir -p "$folder"
+		cp "$scratch"/out/*.png "$folder/"
+	fi
 	rm -rf "$scratch"
 	exit $code
 fi

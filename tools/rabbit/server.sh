@@ -31,7 +31,7 @@ rabbit_begin() {
 	mkdir -p db log
 	$server >server.log 2>&1 </dev/null &
 	wrapper=$!
-	for ((i = 0; i < 1200; i++)); do
+	for ((i = 0; i < 4800; i++)); do
 		grep -q 'completed with' server.log && break
 		kill -0 $wrapper 2>/dev/null || break
 		sleep 0.05

@@ -14,6 +14,7 @@
 enum { REG_BP = 4, REG_SP = 19 };
 enum { PID_MASK = 15, PID_TAG = 3, NORMAL = 0 }; /* NORMAL: a scheduler that is not a dirty one */
 enum { PART = K_BUF / 2, MOST_PARTS = 16 };	  /* bytes that are read at once, and how often */
+enum { MOVED = 4 * PART };
 enum { LEAVING = 64, SAVED = 256 };		  /* bytes of code, of a thread's stack */
 enum { OWN_BIT = 32, RAW = 2 };			  /* words */
 enum { MFA_SIZE = 24 };			  /* bytes, right before a function's code */
@@ -73,6 +74,7 @@ struct walk {
 	uint64_t n;		  /* frames there are */
 	uint64_t raw;		  /* the next so many words: see k_erlang_frames */
 	uint64_t own;		  /* the word before is code that functions share */
+	uint64_t ended;		  /* the bottom of the stack has been seen */
 };
 
 /* Where modules have their code now: some may have been loaded since the start. */
@@ -114,6 +116,10 @@ INLINE_HERE uint64_t k_erlang_word(
 	w->own = false;
 	if (!raw && (word & 3) != 0)
 		return 1;
+	if (word == vm->bottom && word != 0) {
+		w->ended = true;
+		return 0;
+	}
 	if (is_own(vm, word))
 		w->own = true;
 	else if (is_code(w, word) && !(own && (is_mfa(word) || is_mfa(word - MFA_SIZE))))
@@ -134,7 +140,7 @@ INLINE_HERE uint64_t k_erlang_frames(struct en_thread *t, const struct k_vm_stac
 	find_code(w, vm);
 	w->n = n & K_FRAMES;
 	w->raw = n >> OWN_BIT ? RAW : 0;
-	w->own = false;
+	w->own = w->ended = false;
 	for (uint64_t k = unknown_zero(); k < MOST_PARTS && at < end; k++) {
 		uint64_t part = end - at < PART ? end - at : PART;
 
@@ -234,10 +240,10 @@ static inline uint64_t dirty_callee(const struct walk *w, uint64_t at)
 }
 
 /*
- * The NIF or BIF that runs, which has no frame on the stack: where its MFA ends, in its function or,
- * for a light BIF, in its Export. Where it returns to (called) says which kind it is, and so where
- * it is told. 0: none, or one that was made while running (enif_schedule_nif()), which is in no
- * module.
+ * The NIF or BIF that runs, which has no frame on the stack: where its MFA ends, in its function
+ * or, for a light BIF, in its Export. Where it returns to (called) says which kind it is, and so
+ * where it is told. 0: none, or one that was made while running (enif_schedule_nif()), which is in
+ * no module.
  */
 INLINE_HERE uint64_t k_erlang_callee(struct en_thread *t, const struct k_vm_stacks *vm,
 	uint64_t process, uint64_t top, uint64_t called)
@@ -264,8 +270,8 @@ INLINE_HERE uint64_t k_erlang_native(struct en_thread *t, const struct k_vm_stac
 {
 	uint64_t heap = user_word(process + vm->heap), end = user_word(process + vm->heap + 8);
 	uint64_t at = user_word(process + vm->stop), top = user_word(data), called = 0, callee,
-		 n;
-	bool normal = (user_word(data + vm->current + 8) & UINT32_MAX) == NORMAL;
+		 frames, n;
+	bool normal = (user_word(data + vm->current + 8) & UINT32_MAX) == NORMAL, moved;
 
 	if (normal && sp <= top && top - sp < MOST_NATIVE) {
 		if (sp < top)
@@ -279,9 +285,13 @@ INLINE_HERE uint64_t k_erlang_native(struct en_thread *t, const struct k_vm_stac
 	callee = k_erlang_callee(t, vm, process, top, normal ? called : DIRTY);
 	if (callee != 0 && n < K_FRAMES)
 		*frame_at(t, n++) = callee;
-	if (at - heap >= end - heap)
-		return n;
-	return k_erlang_frames(t, vm, at, end, n | (uint64_t)is_own(vm, called) << OWN_BIT);
+	moved = at - heap >= end - heap;
+	if (moved) { /* by a garbage collection: up to the bottom, if that is there */
+		at = user_word(process + vm->stop);
+		end = at + MOVED;
+	}
+	frames = k_erlang_frames(t, vm, at, end, n | (uint64_t)is_own(vm, called) << OWN_BIT);
+	return moved && !((struct walk *)(void *)t->k.big)->ended ? n : frames;
 }
 
 /* What is to be done with the frames that the kernel has given: how many there are then. */

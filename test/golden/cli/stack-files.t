@@ -1,9 +1,10 @@
-# not in the kernel: it runs the command's own BEGIN
+# not in the kernel: the frames are those of the command itself
 # --folded: outermost first; offsets are no part of a function
 $ erltrace -qn 'BEGIN { @["a;b", ustack()] = count(); exit(0); }' --folded f >o && sed 's/ [0-9]*$/ N/' f
 ~ ^a:b;(.*;)?erltrace`main;.*erltrace`erltrace_go;.* N$
 
 # "-": the standard output; what the script prints goes to the standard error
+# not in the kernel: the frames are those of the command itself
 $ erltrace -qn 'BEGIN { printf("printed\n"); @[ustack(1)] = count(); exit(0); } END { trunc(@); }' --folded - 2>e; cat e
 ~ ^erltrace`[^;]* 1$
 > printed
@@ -49,6 +50,7 @@ $ erltrace -qn 'BEGIN { @[ustack()] = count(); printf("ran\n"); exit(0); }' --pp
 ? 1
 
 # one that cannot be written
+# not in the kernel: the frames are those of the command itself
 $ erltrace -qn 'BEGIN { @[ustack()] = count(); exit(0); }' --pprof /dev/full >/dev/null
 ! erltrace: failed to write '/dev/full' of --pprof: No space left on device
 ? 1

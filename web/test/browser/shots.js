@@ -92,7 +92,7 @@ const others = {
 			globalThis.erltrace.side = false;
 			globalThis.erltrace.changed();
 		});
-		await page.waitForFunction(() => globalThis.erltrace.run.ticks > 200);
+		await page.waitForFunction(() => globalThis.erltrace.run.ticks > 300);
 		await page.mouse.move(700, 20);
 		await shoot("flamegraph-rabbit");
 	},

@@ -30,9 +30,9 @@
 #include "vm_event.h"
 #include "vm_threads.h"
 
-#define PAUSE	 10000000L    /* ns between two looks at the rings */
-#define LOOK	 1000000000ULL /* between two at code and threads */
-#define MOST	 10000	      /* firings of one sample; the rest is counted as dropped */
+#define PAUSE 10000000L	    /* ns between two looks at the rings */
+#define LOOK  1000000000ULL /* between two at code and threads */
+#define MOST  10000	    /* firings of one sample; the rest is counted as dropped */
 
 /* A probe of a script that samples. */
 struct watcher {
@@ -47,10 +47,10 @@ struct watcher {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake;
 static struct watcher *watchers;
-static bool testing;	 /* the self-test has the rings */
-static bool held;	 /* tests: nobody has */
-static bool reading;	 /* the thread is there */
-static bool stop_reading;
+static bool testing;   /* the self-test has the rings */
+static bool held;      /* tests: nobody has */
+static bool reading;   /* the thread is there */
+static uintptr_t turn; /* of the thread that reads; one that has another ends */
 static pthread_t reader;
 static struct beam_thread *reader_self; /* kept for the next one */
 
@@ -67,12 +67,17 @@ bool sampler_init(void)
 	return done;
 }
 
-static bool any_running(void)
+static bool is_running(const struct en *en) /* NULL: any */
 {
 	for (const struct watcher *w = watchers; w != NULL; w = w->next)
-		if (w->running)
+		if (w->running && (en == NULL || w->probe->en == en))
 			return true;
 	return false;
+}
+
+static bool any_running(void)
+{
+	return is_running(NULL);
 }
 
 /* ---- reading --------------------------------------------------------------------------- */
@@ -186,11 +191,10 @@ static void *read_rings(void *arg)
 	struct timespec at;
 	uint64_t looked = now_ns(&at);
 
-	(void)arg;
 	pthread_setname_np(pthread_self(), "erltrace_sample");
 	beam_self = reader_self;
 	pthread_mutex_lock(&lock);
-	while (!stop_reading) {
+	while (turn == (uintptr_t)arg) {
 		uint64_t now = now_ns(&at);
 
 		read_and_fire();
@@ -221,13 +225,12 @@ static int start_reading(struct et_error *e)
 	sigfillset(&all);
 	sigdelset(&all, SIGSEGV);
 	sigdelset(&all, SIGBUS);
-	stop_reading = false;
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&reader, NULL, read_rings, NULL);
+	rc = pthread_create(&reader, NULL, read_rings, (void *)turn);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (rc != 0)
-		return et_err(e, ET_THREAD, "cannot start a thread that reads samples: %s",
-			strerror(rc));
+		return et_err(
+			e, ET_THREAD, "cannot start a thread that reads samples: %s", strerror(rc));
 	reading = true;
 	return 0;
 }
@@ -260,7 +263,8 @@ static int enable(struct en *en, const struct en_probe *p, uint64_t period, stru
 
 	if (!sampler_known())
 		return et_err(e, ET_SAMPLES,
-			"%s reads what the schedulers run (%s), which cannot be seen in this node: %s. "
+			"%s reads what the schedulers run (%s), which cannot be seen in this node: "
+			"%s. "
 			"The kernel can, as root: erltrace -p %d -n '%s /pid == $target/ { ... }'",
 			p->name->text, p->uses.ustack ? "ustack()" : "erlpid and the like",
 			sampler_refusal(), (int)getpid(), p->name->text);
@@ -285,7 +289,7 @@ bool sampler_wanted(const struct prog *prog)
 	const uint32_t reads = 1u << PBI_ERLPID | 1u << PBI_ERLNAME | 1u << PBI_ERLPROC |
 			       1u << PBI_ERLSCHED | 1u << PBI_ERLSTATE;
 
-	for (unsigned i = 0; i < prog->nclauses; i++) {
+	for (unsigned i = 0; prog != NULL && i < prog->nclauses; i++) {
 		const struct prog_uses *u = &prog->clauses[i]->uses;
 
 		if (!u->ustack && (u->pbis & reads) == 0 && (u->args & 3) == 0)
@@ -340,23 +344,25 @@ static int start(struct en *en, struct et_error *e)
 static void stop(struct en *en)
 {
 	struct et_error ignored = {0};
+	pthread_t ends;
 	bool last = false;
 
 	pthread_mutex_lock(&lock);
-	if (any_running())
+	if (is_running(en)) {
 		read_and_fire();
-	if (run_all(en, false)) {
+		run_all(en, false);
 		set_timers(&ignored);
 		last = reading && !any_running();
 		if (last) {
-			stop_reading = true;
+			turn++;
 			reading = false;
+			ends = reader;
 			pthread_cond_broadcast(&wake);
 		}
 	}
 	pthread_mutex_unlock(&lock);
 	if (last)
-		pthread_join(reader, NULL);
+		pthread_join(ends, NULL);
 	et_err_clear(&ignored);
 }
 

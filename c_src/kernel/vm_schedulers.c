@@ -17,18 +17,20 @@
 #include "file.h"
 #include "proc_file.h"
 #include "symbols/vm.h"
-#include "vm_threads.h"
+#include "vm_schedulers.h"
 
 enum {
-	USUAL_STACK = 64 << 10, MAX_STACK = 2 << 20, /* bytes from the stack pointer to the descriptor */
+	USUAL_STACK = 64 << 10,
+	MAX_STACK = 2 << 20, /* bytes from the stack pointer to the descriptor */
 	PAGE = 4096,
-	DESCRIPTOR = 2304,   /* bytes of it that are looked at */
-	WORDS = 128,	     /* of a scheduler's data */
-	FIRST = 8,	     /* of these that can be the process: registers, timers ... come before */
-	FEWEST = 3,	     /* threads that tell the same */
+	DESCRIPTOR = 2304, /* bytes of it that are looked at */
+	WORDS = 128,	   /* of a scheduler's data */
+	FIRST = 8,	   /* of these that can be the process: registers, timers ... come before */
+	FEWEST = 3,	   /* threads that tell the same */
 	MAX_THREADS = 4096,
 	MAX_FILE = 4096,
-	PID_MASK = 15, PID_TAG = 3,
+	PID_MASK = 15,
+	PID_TAG = 3,
 };
 enum kind { NORMAL, DIRTY_CPU, DIRTY_IO };
 
@@ -161,8 +163,8 @@ static bool fits(const struct vm *vm, const struct thread *t, const uint64_t *w)
 	if ((uint32_t)w[1] != (uint32_t)t->kind || w[2] != (t->kind == NORMAL ? t->number : 0) ||
 		w[3] != (t->kind == NORMAL ? 0 : t->number))
 		return false;
-	return w[0] == 0 || (w[0] % 8 == 0 && vm_read(vm, w[0], &id, sizeof(id)) &&
-				    (id & PID_MASK) == PID_TAG);
+	return w[0] == 0 ||
+	       (w[0] % 8 == 0 && vm_read(vm, w[0], &id, sizeof(id)) && (id & PID_MASK) == PID_TAG);
 }
 
 static void vote(const struct vm *vm, int pid, const struct thread *t, struct votes *v)
@@ -186,20 +188,20 @@ static void vote(const struct vm *vm, int pid, const struct thread *t, struct vo
 }
 
 /* Threads that only have a scheduler's name, as those that a NIF starts, have no vote. */
-static bool elect(const struct votes *v, struct vm_threads *found)
+static bool elect(const struct votes *v, struct vm_schedulers *found)
 {
 	unsigned winners = 0;
 
 	for (unsigned o = 0; o < DESCRIPTOR / 8; o++)
 		for (unsigned k = 0; k < WORDS; k++)
 			if (v->threads >= FEWEST && v->n[o][k] == v->threads) {
-				*found = (struct vm_threads){8 * o, 8 * k, 8 * (k + 2)};
+				*found = (struct vm_schedulers){8 * o, 8 * k, 8 * (k + 2)};
 				winners++;
 			}
 	return winners == 1;
 }
 
-bool vm_threads_find(const struct vm *vm, int pid, struct vm_threads *found)
+bool vm_schedulers_find(const struct vm *vm, int pid, struct vm_schedulers *found)
 {
 	struct votes *v = calloc(1, sizeof(*v));
 	char path[64];
