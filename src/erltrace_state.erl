@@ -22,7 +22,7 @@
 -define(SLICE, 300000).   % ns that a slice should take
 -define(MOST, 256).       % things in a slice
 -define(CHUNK, 16).       % things in a row of the table
--define(BURST, 20000000). % ns: what was not used earlier than that is lost
+-define(BURST, 250000000). % ns: what was not used earlier than that is lost
 -define(LISTING, 100000). % ns that listing takes at most, and for each thing: else it was interrupted
 -define(LISTED, 1000).
 -define(OUTLIER, 4).      % a slice that takes more than this many times the usual was interrupted
@@ -116,7 +116,7 @@ init({Number, Parent, Probes, Percent, Counters}) ->
              groups = [group(P, [T || {state, _, _, Q, _} = T <- Probes, Q =:= P]) || P <- Periods],
              budget = Percent / 100 * erlang:system_info(schedulers_online),
              held = lists:append([erltrace_things:hold(K) || K <- Kinds]),
-             until = now_ns()}}.
+             until = now_ns() - ?BURST}}.
 
 group(Period, Probes) ->
     #group{period = Period, due = now_ns(), chunks = ets:new(erltrace_state, [public]),
@@ -331,12 +331,10 @@ next(#st{groups = Groups, until = Until, timer = Timer} = St) ->
              true -> Until;
              false -> lists:min([never | Dues]) % an atom is greater than any number
          end,
-    case At of
-        never -> {noreply, St#st{timer = undefined}};
-        _ ->
-            Ms = max(0, (At - Now + 999999) div 1000000),
-            {noreply, St#st{timer = erlang:send_after(Ms, self(), slice)}}
-    end.
+    {noreply, St#st{timer = if At =:= never -> undefined;
+                               At =< Now -> self() ! slice, undefined;
+                               true -> erlang:send_after((At - Now + 999999) div 1000000, self(), slice)
+                            end}}.
 
 now_ns() ->
     erlang:monotonic_time(nanosecond).

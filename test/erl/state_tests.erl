@@ -148,7 +148,10 @@ label_test() ->
 wait_for(X) -> receive X -> ok end.
 
 %% Each once: as many as there are, but for those that come and go meanwhile.
-every_process_test() ->
+every_process_test_() ->
+    {timeout, 60, fun every_process/0}.
+
+every_process() ->
     Ps = [quiet(fun() -> ok end) || _ <- lists:seq(1, 500)],
     A = run(1, "state:::process { @all = count(); @[erlpid] = count(); }"),
     ?assertEqual([1], lists:usort([maps:get({"_", [pid_to_list(P)]}, A) || {P, _} <- Ps])),
@@ -156,7 +159,10 @@ every_process_test() ->
     [stop(P) || P <- Ps].
 
 %% What is compared with the last round.
-growth_test() ->
+growth_test_() ->
+    {timeout, 60, fun growth/0}.
+
+growth() ->
     {P, _} = Q = quiet(fun() -> ok end),
     Script = ["state:::process-1s /erlpid == ", script_run:quoted(P), "/",
               "{ @more[args[0]->mailbox, args[0]->mailbox_growth] = count();",
@@ -175,7 +181,10 @@ one_round_test() ->
     N = number("n", A),
     ?assertMatch(#{{"_", [1, 1]} := N}, A).
 
-rounds_test() ->
+rounds_test_() ->
+    {timeout, 60, fun rounds/0}.
+
+rounds() ->
     A = run(2, "state:::process-500ms, state:::table-500ms { @n = count(); }"
                "state:::round-500ms { @sum = sum(arg1); @[arg0] = count(); @whole[arg2] = count(); }"),
     Numbers = lists:sort([N || {"_", [N]} <- maps:keys(A)]),
@@ -185,7 +194,10 @@ rounds_test() ->
     ?assert(number("sum", A) =< number("n", A)).
 
 %% Different rates do not wait for each other.
-two_rates_test() ->
+two_rates_test_() ->
+    {timeout, 60, fun two_rates/0}.
+
+two_rates() ->
     A = run(4, "state:::node { @once = count(); } state:::node-500ms { @often = count(); }"),
     ?assertEqual(1, number("once", A)),
     ?assert(number("often", A) >= 3).
@@ -237,14 +249,20 @@ table_test() ->
     ets:delete(T),
     ets:delete(U).
 
-every_table_test() ->
+every_table_test_() ->
+    {timeout, 60, fun every_table/0}.
+
+every_table() ->
     Ts = [ets:new(many, []) || _ <- lists:seq(1, 300)],
     A = run(1, "state:::table /args[0]->name == \"many\"/ { @n = count(); @[args[0]->id] = count(); }"),
     ?assertEqual(300, number("n", A)),
     [?assertEqual(1, maps:get({"_", [printed("~w", T)]}, A)) || T <- Ts],
     [ets:delete(T) || T <- Ts].
 
-table_growth_test() ->
+table_growth_test_() ->
+    {timeout, 60, fun table_growth/0}.
+
+table_growth() ->
     T = ets:new(state_grows, [public]),
     A = run(2, "state:::table-1s /args[0]->name == \"state_grows\"/"
                "{ @more = sum(args[0]->growth); @words = sum(args[0]->memory_growth); }",
@@ -304,7 +322,10 @@ nif_socket_test() ->
     ?assertEqual(maps:get(write_byte, Counters), maps:get({"_", Key}, A)),
     ok = socket:close(S).
 
-scheduler_test() ->
+scheduler_test_() ->
+    {timeout, 60, fun schedulers/0}.
+
+schedulers() ->
     A = run(1, "state:::scheduler { @[args[0]->type] = count(); @id[args[0]->id] = count(); }"),
     Kinds = [{"normal", schedulers}, {"dirty_cpu", dirty_cpu_schedulers},
              {"dirty_io", dirty_io_schedulers}],
@@ -319,7 +340,10 @@ scheduler_test() ->
     ?assert(abs(number("t", B) - 1000) =< 7). % each is rounded
 
 %% The flag is as it was when the script has ended.
-accounting_test() ->
+accounting_test_() ->
+    {timeout, 60, fun accounting/0}.
+
+accounting() ->
     _ = erlang:system_flag(microstate_accounting, false),
     _ = run(2, "state:::scheduler-500ms { @ = count(); }",
             fun() -> ?assert(erlang:system_flag(microstate_accounting, true)) end),
@@ -328,7 +352,10 @@ accounting_test() ->
     _ = run(1, "state:::scheduler-500ms { @ = count(); }"),
     ?assert(erlang:system_flag(microstate_accounting, false)).
 
-memory_test() ->
+memory_test_() ->
+    {timeout, 60, fun memory_equals/0}.
+
+memory_equals() ->
     _ = memory(), % makes atoms
     A = memory(),
     [?assertEqual({K, B}, {K, maps:get({"_", [atom_to_list(K), 0]}, A)}) ||
@@ -387,7 +414,10 @@ gone() ->
     end.
 
 %% With the script, its owner, the handle's process.
-ends_test() ->
+ends_test_() ->
+    {timeout, 60, fun ends/0}.
+
+ends() ->
     Script = "state:::process-100ms { @ = count(); }",
     {ok, H} = erltrace:script(Script),
     wait(H, 1),
