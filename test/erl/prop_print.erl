@@ -125,14 +125,22 @@ whole(Text, Size) ->
         _ -> whole(binary:part(Text, 0, Size - 1), Size - 1)
     end.
 
-%% Does it have a list or a binary that begins like a text, but is none?
+%% Does it have a list or a binary that begins like a text, but is none, or one of another encoding?
 is_mixed([C | _] = L) when is_integer(C) ->
     is_char(C) andalso not io_lib:printable_unicode_list(L) orelse parts_mixed(L);
 is_mixed([_ | _] = L) -> parts_mixed(L);
 is_mixed(T) when is_tuple(T) -> parts_mixed(tuple_to_list(T));
 is_mixed(M) when is_map(M) -> parts_mixed(maps:keys(M) ++ maps:values(M));
-is_mixed(B) when is_binary(B) -> binary:part(want(B), 0, min(3, byte_size(want(B)))) =/= <<"<<\"">>;
+is_mixed(B) when is_binary(B) ->
+    binary:part(want(B), 0, min(3, byte_size(want(B)))) =/= <<"<<\"">> orelse begins_as_utf8(B);
 is_mixed(_) -> false.
+
+%% Latin-1, but the first character that is not ASCII is one of UTF-8, too.
+begins_as_utf8(B) ->
+    case unicode:characters_to_list(B) of
+        {_, Begin, _} -> lists:any(fun(C) -> C > 127 end, Begin);
+        _ -> false
+    end.
 
 parts_mixed([E | T]) -> is_mixed(E) orelse parts_mixed(T);
 parts_mixed([]) -> false;
