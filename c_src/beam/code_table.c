@@ -65,7 +65,7 @@ static _Atomic uint64_t unknown_frames, changed_frames;
 
 static inline unsigned my_reader(void)
 {
-	uintptr_t self = (uintptr_t)pthread_self();
+	uintptr_t self = (uintptr_t)__builtin_thread_pointer();
 
 	return (unsigned)((self >> 12) * 0x9e3779b97f4a7c15ull >> 58);
 }

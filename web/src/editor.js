@@ -8,7 +8,7 @@ import {
 	completionKeymap,
 	startCompletion,
 } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from "@codemirror/commands";
 import {
 	HighlightStyle,
 	StreamLanguage,
@@ -289,6 +289,7 @@ export function createEditor(parent, { doc, nonce, findProbes, onChange, onRun }
 			view.dispatch({
 				changes: { from: 0, to: view.state.doc.length, insert: text },
 				selection: { anchor: 0 },
+				annotations: isolateHistory.of("full"), // one undo brings back what was there
 			});
 			this.show([]);
 		},
