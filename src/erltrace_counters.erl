@@ -29,10 +29,11 @@
 -define(EVERY, 100000). % us between two readings in the background, or
 -define(LITTLE, 200).   % this many times what one takes, if that is less
 -define(OURS, [dtrace, erltrace, erltrace_agent, erltrace_app, erltrace_arming, erltrace_calls,
-               erltrace_compile, erltrace_counters, erltrace_fastcalls, erltrace_gc, erltrace_guard,
-               erltrace_handle, erltrace_keeper, erltrace_monitor, erltrace_names, erltrace_nif,
-               erltrace_patterns, erltrace_rearm, erltrace_records, erltrace_sub, erltrace_suggest,
-               erltrace_sup, erltrace_vm, erltrace_watchdog, erltrace_web]).
+               erltrace_code, erltrace_compile, erltrace_counters, erltrace_fastcalls,
+               erltrace_gc, erltrace_guard, erltrace_handle, erltrace_keeper, erltrace_monitor,
+               erltrace_names, erltrace_nif, erltrace_patterns, erltrace_rearm, erltrace_records,
+               erltrace_sampling, erltrace_state, erltrace_sub, erltrace_suggest, erltrace_sup,
+               erltrace_things, erltrace_vm, erltrace_wall, erltrace_watchdog, erltrace_web]).
 
 -record(counters, {nif, number, owner,
                    session,          % from OTP 27 on, if there is any counter
