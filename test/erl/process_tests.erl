@@ -70,7 +70,7 @@ command(Script) -> command(Script, fun(_, _) -> ok end).
 
 command(Script, Fun) ->
     Me = self(),
-    Spec = [{protocol, 1}, {scripts, [{clause, <<>>, Script}]}],
+    Spec = [{protocol, 2}, {scripts, [{clause, <<>>, Script}]}],
     {Pid, Mon} = spawn_monitor(fun() ->
                                        {ok, Guard} = erltrace_agent:start(self(), Me, Spec),
                                        taking(Guard, Fun)
