@@ -116,7 +116,7 @@ sh_example() { # kind, file, text
 	while IFS= read -r line; do
 		[[ $line == *' -N '* ]] && kind=nodes || kind=kernel
 		[[ -z $line || $kind != "$1" ]] ||
-			succeeds "$2" timeout --preserve-status -s INT 5 bash -c "exec $line"
+			succeeds "$2" timeout --preserve-status -s INT 3 bash -c "exec $line"
 	done <<<"${3%$'\n'}"
 }
 
