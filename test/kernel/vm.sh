@@ -7,12 +7,7 @@
 
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "$0")/../lib/nodelib.sh"
-[ "$(id -u)" = 0 ] || skip 'probes of the kernel need root'
-why=$(erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' 2>&1) ||
-	skip "no probes of the kernel here: $why"
-if [ -n "${VM_ROOT:-}" ]; then
-	erl() { exec chroot "$VM_ROOT" erl -setcookie "$(cat .erlang.cookie)" "$@"; }
-fi
+needs_kernel
 nodes_begin 300 bare
 epmd_begin
 start kvm_a

@@ -49,6 +49,17 @@ free_port() {
 	echo "$port"
 }
 
+# Of a test whose probes are the kernel's. VM_ROOT: nodes are those of a release in this directory.
+needs_kernel() {
+	local why
+	[ "$(id -u)" = 0 ] || skip 'probes of the kernel need root'
+	why=$(erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' 2>&1) ||
+		skip "no probes of the kernel here: $why"
+	if [ -n "${VM_ROOT:-}" ]; then
+		erl() { exec chroot "$VM_ROOT" erl -setcookie "$(cat .erlang.cookie)" "$@"; }
+	fi
+}
+
 nodes_begin() { # seconds that the whole test may take; bare: without epmd and demo modules
 	command -v erl >/dev/null || skip 'no Erlang here'
 	cd "$tmp" || exit 1
