@@ -615,6 +615,24 @@ static void call(struct gen *g, unsigned fn)
 	}
 }
 
+/* A load instead of a call; false: it is a call. */
+static bool read_directly(struct gen *g, unsigned i)
+{
+	const struct ebpf_env *env = g->job->env;
+	const struct ebpf_direct *d =
+		ebpf_direct_of(env->direct, env->ndirect, g->job->insns, i);
+
+	if (d == NULL)
+		return false;
+	rm(g, 0, true, 0x8b, RAX, x86_reg[R1], (int)d->pointer, false);
+	rm(g, 0, d->size == 8, 0x8b, RAX, RAX, (int)d->off, false);
+	if (d->tag != 0) {
+		mov_imm(g, x86_reg[R1], d->tag);
+		rr(g, true, 0x09, x86_reg[R1], RAX);
+	}
+	return true;
+}
+
 static void push(struct gen *g, int reg)
 {
 	rex(g, false, 0, reg, false);
@@ -709,7 +727,10 @@ static void emit(struct gen *g, unsigned i)
 	case EBPF_F_JA32: jump(g, i, -1, (unsigned)insn->imm); break;
 	case EBPF_F_JMP_IMM:
 	case EBPF_F_JMP_REG: branch(g, i, info); break;
-	case EBPF_F_CALL: call(g, (unsigned)insn->imm); break;
+	case EBPF_F_CALL:
+		if (!read_directly(g, i))
+			call(g, (unsigned)insn->imm);
+		break;
 	case EBPF_F_EXIT: epilogue(g); break;
 	case EBPF_NFORMS: break;
 	}
