@@ -231,8 +231,8 @@ samples(_) -> erlang:nif_error(not_loaded).
 wall(_, _, _) -> erlang:nif_error(not_loaded).
 
 %% @doc Fire a probe of the provider state once for each row: `{Process, Value, ...}'. Is the script
-%% still running?
--spec state(pos_integer(), Probe :: non_neg_integer(), Rows :: [tuple()]) -> boolean().
+%% still running? A list has the rows that there was no time for: call it again with these.
+-spec state(pos_integer(), Probe :: non_neg_integer(), Rows :: [tuple()]) -> boolean() | [tuple()].
 state(_, _, _) -> erlang:nif_error(not_loaded).
 
 %% @doc The CPU time of the scheduler that this process runs on, in nanoseconds.

@@ -8,7 +8,7 @@
 %% What some members are compared with, such as the reductions of the last round, is kept in a table of
 %% the process that asks, outside of its heap.
 -module(erltrace_things).
--export([plan/2, list/1, new_pass/0, row/3, forget/2]).
+-export([plan/2, list/1, new_pass/0, row/3, asked/0, new_kept/0, forget/2]).
 -export([hold/1, release/1]).
 -export_type([kind/0, plan/0, thing/0]).
 
@@ -17,11 +17,30 @@
 
 -record(plan, {kind :: kind(),
                members :: [atom()],
-               items = [] :: [term()],           % of process_info/2
+               items = [] :: [term()],           % of process_info/2, those that cost little
+               dear = [] :: [term()],            % for which a process has to run
+               all = [] :: [term()],             % both; what a process is asked for the first time
+               again = [] :: [term()],           % and later
+               reductions = 0 :: non_neg_integer(), % where the answer is in the tuple for makers
+               mailbox = 0 :: non_neg_integer(),
+               status = 0 :: non_neg_integer(),
+               memory = 0 :: non_neg_integer(),
                makers = [] :: [fun((tuple()) -> term())],
                keeps = false :: boolean()}).     % something until the next round
 -opaque plan() :: #plan{}.
 
+%% What is kept of a process, a row of the table.
+-record(kept, {pid :: pid(),
+               pass :: pos_integer(),            % when it was written
+               first :: integer(),               % ns: when it was seen for the first time
+               reductions :: integer(),
+               mailbox :: non_neg_integer(),
+               memory :: non_neg_integer(),
+               rests :: boolean(),               % it was waiting
+               dear :: [term()]}).               % answers
+
+-define(INITIAL, {dictionary, '$initial_call'}).
+-define(LABEL, {dictionary, '$process_label'}).
 -define(INET, ["tcp_inet", "udp_inet", "sctp_inet"]).
 
 %% ---- plans -----------------------------------------------------------------------------------
@@ -29,18 +48,25 @@
 %% @doc How to find out these members.
 -spec plan(kind(), Members :: [atom()]) -> plan().
 plan(process, Members) ->
-    Items = lists:usort(lists:append([items(M) || M <- Members])),
-    #plan{kind = process, members = Members, items = Items,
-          makers = [maker(M, Items) || M <- Members],
-          keeps = lists:any(fun(M) -> lists:member(M, [name, age, new_reductions, mailbox_growth,
-                                                       memory_growth]) end, Members)};
+    Asked = lists:usort(lists:append([items(M) || M <- Members])),
+    {Dear, Cheap} = lists:partition(fun is_dear/1, Asked),
+    Items = case Dear of
+                [] -> Cheap;
+                _ -> lists:usort([message_queue_len, reductions, status | Cheap])
+            end,
+    #plan{kind = process, members = Members, items = Items, dear = Dear,
+          all = Items ++ first(Dear), again = Items ++ again(Dear),
+          reductions = find(reductions, Items), mailbox = find(message_queue_len, Items),
+          status = find(status, Items), memory = find(memory, Items ++ Dear),
+          makers = [maker(M, Items ++ Dear) || M <- Members],
+          keeps = Dear =/= [] orelse is_asked(Members, [age, new_reductions, mailbox_growth])};
 plan(Kind, Members) ->
     #plan{kind = Kind, members = Members}.
 
 %% Of process_info/2.
 items(pid) -> [];
 items(age) -> [];
-items(name) -> name_items();
+items(name) -> [registered_name, initial_call, ?INITIAL | [?LABEL || erltrace_vm:has_sessions()]];
 items(registered) -> [registered_name];
 items(mailbox) -> [message_queue_len];
 items(mailbox_growth) -> [message_queue_len];
@@ -56,13 +82,23 @@ items(initial) -> [initial_call];
 items(offheap) -> [message_queue_data];
 items(Same) -> [Same]. % memory, reductions, links, monitors, monitored_by, status, parent, priority
 
+%% The VM reads other items of a process that does not run there and then, in a fraction of a
+%% microsecond; for these it sends a signal, and the process has to run to answer.
+is_dear({dictionary, _}) -> true;
+is_dear(Item) ->
+    lists:member(Item, [binary, current_function, links, memory, monitored_by, monitors,
+                        total_heap_size]).
+
 %% From OTP 27 on a process is asked for single keys of its dictionary; before that for all of it, which
-%% is done once for a process without a registered name.
-name_items() ->
+%% is done once, for the function that it began with.
+first(Dear) ->
+    Single = erltrace_vm:has_sessions(),
+    [case D of ?INITIAL when not Single -> dictionary; _ -> D end || D <- Dear].
+
+again(Dear) ->
     case erltrace_vm:has_sessions() of
-        true -> [registered_name, initial_call, {dictionary, '$initial_call'},
-                 {dictionary, '$process_label'}];
-        false -> [registered_name, initial_call]
+        true -> Dear;
+        false -> Dear -- [?INITIAL]
     end.
 
 %% Of the tuple {Pid, Kept, Answer ...}, the answers in the order of the items.
@@ -71,13 +107,11 @@ maker(age, _) -> fun age/1;
 maker(name, Items) -> name_maker(Items);
 maker(registered, Items) ->
     fun_of(registered_name, Items, fun([]) -> <<>>; (Name) -> Name end);
-maker(new_reductions, Items) -> growth_maker(reductions, 2, Items);
-maker(mailbox_growth, Items) -> growth_maker(message_queue_len, 3, Items);
-maker(memory_growth, Items) -> growth_maker(memory, 4, Items);
-maker(binary_bytes, Items) -> fun_of(binary, Items, fun binary_bytes/1);
-maker(M, Items) when M =:= links; M =:= monitors; M =:= monitored_by ->
-    fun_of(M, Items, fun erlang:length/1);
-maker(binaries, Items) -> fun_of(binary, Items, fun erlang:length/1);
+maker(new_reductions, Items) -> growth_maker(reductions, #kept.reductions, Items);
+maker(mailbox_growth, Items) -> growth_maker(message_queue_len, #kept.mailbox, Items);
+maker(memory_growth, Items) -> growth_maker(memory, #kept.memory, Items);
+maker(binaries, Items) -> fun_of(binary, Items, fun({N, _}) -> N end);
+maker(binary_bytes, Items) -> fun_of(binary, Items, fun({_, Bytes}) -> Bytes end);
 maker(suspended, Items) -> fun_of(status, Items, fun(S) -> one(S =:= suspended) end);
 maker(offheap, Items) -> fun_of(message_queue_data, Items, fun(D) -> one(D =:= off_heap) end);
 maker(parent, Items) -> fun_of(parent, Items, fun(undefined) -> <<>>; (P) -> P end);
@@ -96,12 +130,14 @@ position(Item, Items) ->
 position(Item, [Item | _], I) -> I;
 position(Item, [_ | Items], I) -> position(Item, Items, I + 1).
 
+find(Item, Items) ->
+    case lists:member(Item, Items) of
+        true -> position(Item, Items);
+        false -> 0
+    end.
+
 one(true) -> 1;
 one(false) -> 0.
-
-%% Several references to one binary are one binary.
-binary_bytes(Binaries) ->
-    lists:sum([Size || {_, Size} <- lists:usort([{Id, Size} || {Id, Size, _} <- Binaries])]).
 
 %% ---- lists -----------------------------------------------------------------------------------
 
@@ -147,16 +183,25 @@ new_pass() ->
 
 %% @doc Ask. Kept: the table of what is kept; Pass: how often all things have been gone over, from 1.
 -spec row(thing(), plan(), {Kept :: ets:tid(), Pass :: pos_integer()}) -> tuple() | undefined.
-row(Pid, #plan{kind = process, items = Items, makers = Makers} = Plan, Kept) ->
+row(Pid, #plan{kind = process, keeps = false, items = Items, makers = Makers}, _) ->
     case process_info(Pid, Items) of
+        undefined -> undefined;
+        Info -> made(Makers, list_to_tuple([Pid, undefined | values(Info)]))
+    end;
+row(Pid, #plan{kind = process, dear = []} = Plan, {_, Pass} = Kept) ->
+    case process_info(Pid, Plan#plan.items) of
         undefined ->
             undefined;
         Info ->
-            Old = kept(Pid, Plan, Kept),
-            T = list_to_tuple([Pid, Old | [V || {_, V} <- Info]]),
-            Values = [Make(T) || Make <- Makers],
-            keep_process(Pid, Plan, Old, Info, Values, Kept),
-            list_to_tuple([Pid | Values])
+            Old = kept(Pid, Kept),
+            T = list_to_tuple([Pid, Old | values(Info)]),
+            keep_process(T, 0, [], Plan, Pass, Kept),
+            made(Plan#plan.makers, T)
+    end;
+row(Pid, #plan{kind = process} = Plan, Kept) ->
+    case kept(Pid, Kept) of
+        #kept{rests = true} = Old -> perhaps_same(Pid, Old, Plan, Kept);
+        Old -> ask(Pid, Old, Plan, Kept)
     end;
 row(Thing, #plan{kind = Kind, members = Members}, Kept) ->
     try about(Kind, Thing, Members, Kept)
@@ -166,42 +211,119 @@ row(Thing, #plan{kind = Kind, members = Members}, Kept) ->
         error:{badmatch, {error, _}} -> undefined
     end.
 
+%% @doc How many processes had to run to answer since it was asked last.
+-spec asked() -> non_neg_integer().
+asked() ->
+    case erase(asked) of
+        undefined -> 0;
+        N -> N
+    end.
+
+%% @doc A table for what is kept: rows of #kept{}, or {other, Thing, Pass, Old}.
+-spec new_kept() -> ets:tid().
+new_kept() ->
+    ets:new(erltrace_state, [private, {keypos, 2}]).
+
 %% @doc What is kept of things that only earlier passes have seen is not needed any more.
 -spec forget(ets:tid(), Pass :: pos_integer()) -> ok.
 forget(Tab, Pass) ->
-    _ = ets:select_delete(Tab, [{{'_', '$1', '_'}, [{'<', '$1', Pass}], [true]}]),
+    _ = ets:select_delete(Tab, [{#kept{pass = '$1', _ = '_'}, [{'<', '$1', Pass}], [true]},
+                                {{other, '_', '$1', '_'}, [{'<', '$1', Pass}], [true]}]),
     ok.
 
-%% {First seen, Reductions, Mailbox, Memory, Name}; the last for one without a registered name.
-kept(_, #plan{keeps = false}, _) ->
-    undefined;
-kept(Pid, _, {Tab, Pass}) ->
+values(Info) ->
+    [V || {_, V} <- Info].
+
+made(Makers, T) ->
+    list_to_tuple([element(1, T) | [Make(T) || Make <- Makers]]).
+
+%% A process that was waiting, and has run no more since, nor got a message, is as it was: all that
+%% happens to a process, be it a link or a garbage collection that another one asks for, is a signal
+%% that it handles, which takes a reduction at least.
+perhaps_same(Pid, #kept{reductions = R, mailbox = N, dear = Dear} = Old, Plan, {Tab, Pass} = Kept) ->
+    case process_info(Pid, Plan#plan.items) of
+        undefined ->
+            undefined;
+        Info ->
+            T = list_to_tuple([Pid, Old | values(Info) ++ Dear]),
+            case element(Plan#plan.reductions, T) =:= R andalso
+                 element(Plan#plan.mailbox, T) =:= N of
+                true ->
+                    _ = ets:update_element(Tab, Pid, {#kept.pass, Pass}),
+                    made(Plan#plan.makers, T);
+                false ->
+                    ask(Pid, Old, Plan, Kept)
+            end
+    end.
+
+%% The answer takes a reduction.
+ask(Pid, Old, Plan, {_, Pass} = Kept) ->
+    put(asked, case get(asked) of undefined -> 1; N -> N + 1 end),
+    case answers(Pid, Old, Plan) of
+        undefined ->
+            undefined;
+        {Cheap, Dear} ->
+            T = list_to_tuple([Pid, Old | Cheap ++ Dear]),
+            keep_process(T, 1, Dear, Plan, Pass, Kept),
+            made(Plan#plan.makers, T)
+    end.
+
+answers(Pid, Old, #plan{items = Items, dear = Dear} = Plan) ->
+    {Asked, Known} = case Old of
+                         #kept{dear = Answers} -> {Plan#plan.again, Answers};
+                         _ -> {Plan#plan.all, Dear}
+                     end,
+    case process_info(Pid, Asked) of
+        undefined ->
+            undefined;
+        Info ->
+            {Cheap, Rest} = lists:split(length(Items), Info),
+            {values(Cheap), digest(Dear, Rest, Known)}
+    end.
+
+%% Of what may be long, what members need of it. Several references to one binary are one binary.
+digest([Item | Dear], [{Item, V} | Answers], [_ | Known]) ->
+    [digest(Item, V) | digest(Dear, Answers, Known)];
+digest([?INITIAL | Dear], [{dictionary, Dict} | Answers], [_ | Known]) ->
+    [proplists:get_value('$initial_call', Dict) | digest(Dear, Answers, Known)];
+digest([?INITIAL | Dear], Answers, [Initial | Known]) ->
+    [Initial | digest(Dear, Answers, Known)];
+digest([], [], []) ->
+    [].
+
+digest(binary, Binaries) ->
+    {length(Binaries),
+     lists:sum([Size || {_, Size} <- lists:usort([{Id, Size} || {Id, Size, _} <- Binaries])])};
+digest(Item, List) when Item =:= links; Item =:= monitors; Item =:= monitored_by ->
+    length(List);
+digest(_, V) ->
+    V.
+
+%% `first': nothing has been kept yet of anything.
+kept(Pid, {Tab, Pass}) ->
     case ets:lookup(Tab, Pid) of
-        [{_, _, Old}] -> Old;
+        [Old] -> Old;
         [] when Pass =< 1 -> first;
         [] -> new
     end.
 
-keep_process(_, #plan{keeps = false}, _, _, _, _) ->
-    ok;
-keep_process(Pid, #plan{members = Members}, Old, Info, Values, {Tab, Pass}) ->
-    First = case Old of {F, _, _, _, _} -> F; _ -> erlang:monotonic_time(nanosecond) end,
-    ets:insert(Tab, {Pid, Pass, {First, info(reductions, Info), info(message_queue_len, Info),
-                                  info(memory, Info), name_of(Members, Values)}}).
+keep_process(T, Took, Dear, Plan, Pass, {Tab, _}) ->
+    First = case element(2, T) of
+                #kept{first = F} -> F;
+                _ -> erlang:monotonic_time(nanosecond)
+            end,
+    ets:insert(Tab, #kept{pid = element(1, T), pass = Pass, first = First,
+                          reductions = at(Plan#plan.reductions, T) + Took,
+                          mailbox = at(Plan#plan.mailbox, T), memory = at(Plan#plan.memory, T),
+                          rests = Dear =/= [] andalso element(Plan#plan.status, T) =:= waiting,
+                          dear = Dear}).
 
-info(Key, Info) ->
-    case lists:keyfind(Key, 1, Info) of
-        {_, V} -> V;
-        false -> 0
-    end.
-
-name_of([name | _], [Name | _]) -> Name;
-name_of([_ | Ms], [_ | Vs]) -> name_of(Ms, Vs);
-name_of([], []) -> undefined.
+at(0, _) -> 0;
+at(I, T) -> element(I, T).
 
 age(T) ->
     case element(2, T) of
-        {First, _, _, _, _} -> erlang:monotonic_time(nanosecond) - First;
+        #kept{first = First} -> erlang:monotonic_time(nanosecond) - First;
         _ -> 0
     end.
 
@@ -222,28 +344,16 @@ growth_maker(Item, Which, Items) ->
 name_maker(Items) ->
     R = position(registered_name, Items),
     I = position(initial_call, Items),
-    case lists:member({dictionary, '$process_label'}, Items) of
-        true ->
-            C = position({dictionary, '$initial_call'}, Items),
-            L = position({dictionary, '$process_label'}, Items),
-            fun(T) -> called(element(1, T), element(R, T), element(L, T), element(C, T),
-                             element(I, T)) end;
-        false ->
-            fun(T) -> called_before_27(element(1, T), element(R, T), element(2, T),
-                                       element(I, T)) end
-    end.
+    C = position(?INITIAL, Items),
+    L = find(?LABEL, Items),
+    fun(T) -> called(element(1, T), element(R, T), label(L, T), element(C, T), element(I, T)) end.
+
+label(0, _) -> undefined;
+label(I, T) -> element(I, T).
 
 called(_, Name, _, _, _) when is_atom(Name) -> Name;
 called(Pid, [], undefined, Call, Initial) -> call(Call, Initial, Pid);
 called(_, [], Label, _, _) -> {label, Label}.
-
-called_before_27(_, Name, _, _) when is_atom(Name) -> Name;
-called_before_27(_, [], {_, _, _, _, Name}, _) when not is_atom(Name) -> Name;
-called_before_27(Pid, [], _, Initial) ->
-    case process_info(Pid, dictionary) of
-        {dictionary, Dict} -> call(proplists:get_value('$initial_call', Dict), Initial, Pid);
-        undefined -> Pid
-    end.
 
 call({M, F, A}, _, _) when is_atom(M), is_atom(F), is_integer(A) -> {M, F, A};
 call({M, F, A}, _, _) when is_atom(M), is_atom(F), is_list(A) -> {M, F, length(A)};
@@ -264,10 +374,11 @@ owner(_) ->
     throw(gone).
 
 owner_name(Pid) ->
-    Items = name_items(),
-    try process_info(Pid, Items) of
+    Plan = plan(process, [name]),
+    try answers(Pid, new, Plan) of
         undefined -> Pid;
-        Info -> (name_maker(Items))(list_to_tuple([Pid, undefined | [V || {_, V} <- Info]]))
+        {Cheap, Dear} ->
+            element(2, made(Plan#plan.makers, list_to_tuple([Pid, new | Cheap ++ Dear])))
     catch error:badarg -> Pid % of another node
     end.
 
@@ -300,7 +411,7 @@ about(socket, Socket, Members, Kept) ->
     list_to_tuple([Owner | [socket_member(M, Socket, Owner, Counters, Old) || M <- Members]]);
 about(scheduler, {scheduler, Now}, Members, {Tab, _} = Kept) ->
     #{id := Id} = Now,
-    Old = case ets:lookup(Tab, {scheduler, Id}) of [{_, _, O}] -> O; [] -> Now end,
+    Old = case ets:lookup(Tab, {scheduler, Id}) of [{_, _, _, O}] -> O; [] -> Now end,
     keep({scheduler, Id}, [], all, Kept, fun() -> Now end),
     list_to_tuple([self() | [scheduler(M, Now, Old) || M <- Members]]);
 about(memory, Thing, Members, _) ->
@@ -312,13 +423,13 @@ about(node, Node, Members, _) ->
 %% What was kept of a thing; `first' in the first pass.
 last(Thing, Members, For, {Tab, Pass}) ->
     case is_asked(Members, For) andalso ets:lookup(Tab, Thing) of
-        [{_, _, Old}] -> Old;
+        [{_, _, _, Old}] -> Old;
         _ when Pass =< 1 -> first;
         _ -> {0, 0}
     end.
 
 keep(Thing, Members, For, {Tab, Pass}, Fun) ->
-    is_asked(Members, For) andalso ets:insert(Tab, {Thing, Pass, Fun()}).
+    is_asked(Members, For) andalso ets:insert(Tab, {other, Thing, Pass, Fun()}).
 
 is_asked(_, all) -> true;
 is_asked(Members, For) -> lists:any(fun(M) -> lists:member(M, For) end, Members).

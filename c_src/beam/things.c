@@ -27,6 +27,8 @@
 
 #define LEAST	100000000ULL /* ns: the shortest period */
 #define MEMBERS 64
+#define MOST_TIME   300000ULL /* ns that a call fires for; then the scheduler is for others */
+#define ROWS_A_LOOK 8	      /* rows between two looks at the clock */
 
 enum kind {
 #define KIND(ID, name) KIND_##ID,
@@ -63,7 +65,8 @@ static const struct {
 
 /* For -lv. */
 static const char *const notes[KIND_COUNT_] = {
-	[KIND_ROUND] = "a round is over: its number, how many things it has seen, 1 if these are all or 0"
+	[KIND_ROUND] = "a round is over: its number, how many things it has seen, 1 if these are all or 0, "
+		       "1 if with these all have been seen or 0"
 #define KIND(ID, name) , [KIND_##ID] = "members of args[0]:"
 #define NUMBER(ID, member, meaning) " " #member
 #define TEXT(ID, member, meaning) " " #member
@@ -116,7 +119,7 @@ static struct beam_handle *handle_of(const struct en *en)
 static int add(struct en *en, const char *name, enum kind kind, uint64_t period, struct et_error *e)
 {
 	static const char *const thing[] = {"uintptr_t"};
-	static const char *const round[] = {"int64_t", "int64_t", "int64_t"};
+	static const char *const round[] = {"int64_t", "int64_t", "int64_t", "int64_t"};
 	struct beam_handle *b = handle_of(en);
 	struct state_probe *s;
 	struct en_probe *p;
@@ -131,7 +134,7 @@ static int add(struct en *en, const char *name, enum kind kind, uint64_t period,
 		return et_err(e, ET_NOMEM, "out of memory for probe %s", name);
 	b->states[b->nstates++] = (struct state_probe){.probe = p, .kind = kind, .period = period};
 	p->has = builtins_of(kind);
-	p->nargs = kind == KIND_ROUND ? 3 : 1;
+	p->nargs = kind == KIND_ROUND ? 4 : 1;
 	p->argtypes = kind == KIND_ROUND ? round : thing;
 	p->xargtypes = kind == KIND_ROUND ? NULL : &types[kind];
 	p->note = notes[kind];
@@ -382,7 +385,7 @@ static void fire(struct thing *t, ERL_NIF_TERM row)
 	if (!enif_get_tuple(t->env, row, &n, &t->row) || n < 1 || !enif_is_pid(t->env, t->row[0]))
 		return;
 	if (t->probe->kind == KIND_ROUND)
-		for (int i = 1; i < n && i <= 3; i++)
+		for (int i = 1; i < n && i <= 4; i++)
 			arg[i - 1] = enif_get_int64(t->env, t->row[i], &v) ? (uint64_t)v : 0;
 	else if (n != t->probe->size)
 		return;
@@ -390,11 +393,36 @@ static void fire(struct thing *t, ERL_NIF_TERM row)
 	en_fire_own(t->probe->probe, arg, &t->cur);
 }
 
-/* state(Number of a handle, Probe, [Row]) -> boolean(): does it run? */
+static uint64_t monotonic(void)
+{
+	struct timespec ts = {0};
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* Fires for rows until its time is over; the list of those that are left. */
+static ERL_NIF_TERM fire_some(struct thing *t, ERL_NIF_TERM rows)
+{
+	uint64_t end = monotonic() + MOST_TIME;
+	ERL_NIF_TERM head;
+
+	for (unsigned n = 1; enif_get_list_cell(t->env, rows, &head, &rows); n++) {
+		fire(t, head);
+		if (n % ROWS_A_LOOK == 0 && monotonic() >= end)
+			break;
+	}
+	return rows;
+}
+
+/*
+ * state(Number of a handle, Probe, [Row]) -> boolean() | [Row]: does it run? Or those that there was no
+ * time for.
+ */
 ERL_NIF_TERM nif_state(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct thing t = {.cur = {.ops = &ops}, .env = env};
-	ERL_NIF_TERM head, tail = argv[2];
+	ERL_NIF_TERM rest = argv[2];
 	struct beam_handle *b;
 	unsigned number, probe;
 	bool live;
@@ -408,10 +436,11 @@ ERL_NIF_TERM nif_state(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (live) {
 		t.b = b;
 		t.probe = &b->states[probe];
+		rest = fire_some(&t, rest);
 	}
-	while (live && enif_get_list_cell(env, tail, &head, &tail))
-		fire(&t, head);
 	beam_leave();
+	if (live && !enif_is_empty_list(env, rest))
+		return rest;
 	return live ? atom_true : atom_false;
 }
 
