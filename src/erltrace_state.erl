@@ -21,8 +21,7 @@
 -export_type([walker/0, about/0]).
 
 -define(SLICE, 300000).   % ns that a slice should take
--define(MOST, 256).       % things in a slice
--define(CHUNK, 16).       % things in a row of the table
+-define(CHUNK, 16).       % things in a row of the table: a slice looks at the clock after these
 -define(BURST, 250000000). % ns: what was not used earlier than that is lost
 -define(LISTING, 100000). % ns that listing takes at most, and for each thing: else it was interrupted
 -define(LISTED, 1000).
@@ -72,7 +71,7 @@
 %% of the provider.
 -spec start(pos_integer(), Needs :: [term()]) -> walker() | undefined.
 start(Number, Needs) ->
-    case [N || {state, _, _, _, _} = N <- Needs] of
+    case [N || {state, _, _, _, _, _} = N <- Needs] of
         [] ->
             undefined;
         Probes ->
@@ -112,21 +111,21 @@ about({_, C, Began}) ->
 init({Number, Parent, Probes, Percent, Counters}) ->
     process_flag(sensitive, true),
     process_flag(trap_exit, true),
-    Kinds = lists:usort([K || {state, _, K, _, _} <- Probes, K =/= round]),
-    Periods = lists:usort([P || {state, _, _, P, _} <- Probes]),
+    Kinds = lists:usort([K || {state, _, K, _, _, _} <- Probes, K =/= round]),
+    Periods = lists:usort([P || {state, _, _, P, _, _} <- Probes]),
     self() ! slice,
     {ok, #st{number = Number, parent = erlang:monitor(process, Parent), counters = Counters,
-             groups = [group(P, [T || {state, _, _, Q, _} = T <- Probes, Q =:= P]) || P <- Periods],
+             groups = [group(P, [T || {state, _, _, Q, _, _} = T <- Probes, Q =:= P]) || P <- Periods],
              budget = Percent / 100 * erlang:system_info(schedulers_online),
              held = lists:append([erltrace_things:hold(K) || K <- Kinds]),
              until = now_ns() - ?BURST}}.
 
 group(Period, Probes) ->
     #group{period = Period, due = now_ns(), chunks = ets:new(erltrace_state, [public]),
-           rounds = [N || {state, N, round, _, _} <- Probes],
-           probes = [#probe{number = N, kind = Kind, plan = erltrace_things:plan(Kind, Members),
+           rounds = [N || {state, N, round, _, _, _} <- Probes],
+           probes = [#probe{number = N, kind = Kind, plan = erltrace_things:plan(Kind, Members, First),
                             kept = erltrace_things:new_kept()} ||
-                        {state, N, Kind, _, Members} <- lists:sort(Probes), Kind =/= round]}.
+                        {state, N, Kind, _, Members, First} <- lists:sort(Probes), Kind =/= round]}.
 
 -spec handle_call(term(), gen_server:from(), #st{}) -> {reply, {error, unknown}, #st{}}.
 handle_call(_, _, St) ->
@@ -182,9 +181,10 @@ slice(#st{groups = Groups, number = Number} = St) ->
             next(St#st{groups = Idle});
         [G | Rest] ->
             [#probe{kind = Kind} | _] = G#group.todo,
-            {IsOn, N, G1} = work(G, St),
+            {IsOn, N, G0} = work(Now + ?SLICE, 0, G, St),
             Asked = erltrace_things:asked(),
             note_longest(Began, Asked, St),
+            G1 = last(G0, St),
             Cost = usual(cost(Began, Asked, max(1, N)), N, Kind, St),
             St1 = spend(Cost, learn(Cost, N, Kind, St)),
             case IsOn andalso erltrace_nif:alive(Number) of
@@ -253,15 +253,29 @@ put_chunks(Few, At, Chunks) ->
 listed(N, G) ->
     G#group{listing = undefined, n = N, at = 0}.
 
-%% Some things of the first probe.
-work(#group{todo = [Probe | _], pass = Pass} = G, #st{number = Number} = St) ->
-    #probe{number = P, kind = Kind, plan = Plan, kept = Kept} = Probe,
-    {Things, G1} = take(few(Kind, St), [], G),
-    Rows = [Row || T <- Things, Row <- [erltrace_things:row(T, Plan, {Kept, Pass})],
-                   Row =/= undefined],
-    N = length(Rows),
-    counters:add(St#st.counters, ?SEEN, N),
-    {fire(Number, P, Rows), length(Things), last(G1#group{seen = G1#group.seen + N}, St)}.
+%% Things of the first probe, a chunk at a time, until the slice is over. Does the script run, how many
+%% were they?
+work(End, N, #group{todo = [Probe | _], at = At, n = Chunks, chunks = Tab} = G, St) when At < Chunks ->
+    [{_, Things}] = ets:lookup(Tab, At),
+    {IsOn, Seen} = about(Things, Probe, G, St),
+    counters:add(St#st.counters, ?SEEN, Seen),
+    G1 = G#group{at = At + 1, seen = G#group.seen + Seen},
+    case IsOn andalso now_ns() < End of
+        true -> work(End, N + length(Things), G1, St);
+        false -> {IsOn, N + length(Things), G1}
+    end;
+work(_, N, G, _) ->
+    {true, N, G}.
+
+about(Things, #probe{number = P, plan = Plan, kept = Tab}, #group{pass = Pass}, #st{number = Number}) ->
+    Kept = {Tab, Pass},
+    case erltrace_things:gate(Things, Plan, Kept, fun(Rows) -> erltrace_nif:gate(Number, P, Rows) end) of
+        {N, Asked} ->
+            Rows = [Row || T <- Asked, Row <- [erltrace_things:row(T, Plan, Kept)], Row =/= undefined],
+            {fire(Number, P, Rows), N - length(Asked) + length(Rows)};
+        false ->
+            {false, 0}
+    end.
 
 %% The library answers rows that it had no time for.
 fire(Number, Probe, Rows) ->
@@ -274,8 +288,8 @@ fire(Number, Probe, Rows) ->
     end.
 
 %% After the last thing, those of the next probe are listed, or the round is over.
-last(#group{at = N, n = N, todo = [#probe{kept = Kept} | Rest], pass = Pass} = G, St) ->
-    erltrace_things:forget(Kept, Pass),
+last(#group{at = N, n = N, todo = [#probe{kind = Kind, kept = Kept} | Rest], pass = Pass} = G, St) ->
+    erltrace_things:forget(Kept, Kind, Pass),
     G1 = G#group{todo = Rest},
     case Rest of
         [] -> end_round(last, G1, St), G1;
@@ -283,12 +297,6 @@ last(#group{at = N, n = N, todo = [#probe{kept = Kept} | Rest], pass = Pass} = G
     end;
 last(G, _) ->
     G.
-
-take(Few, Things, #group{at = At, n = N} = G) when Few =< 0; At =:= N ->
-    {Things, G};
-take(Few, Things, #group{chunks = Chunks, at = At} = G) ->
-    [{_, Chunk}] = ets:lookup(Chunks, At),
-    take(Few - length(Chunk), Chunk ++ Things, G#group{at = At + 1}).
 
 %% The last of a pass is whole if it is the only one.
 end_round(Which, #group{rounds = Rounds, round = Round, seen = Seen, fresh = Fresh}, St) ->
@@ -302,8 +310,8 @@ end_round(Which, #group{rounds = Rounds, round = Round, seen = Seen, fresh = Fre
 %% ---- the budget ------------------------------------------------------------------------------
 
 %% What something has cost: the CPU time of the scheduler; for each process that had to run to answer
-%% twice its share, because it may have run on another one; but not more than has passed by the clock,
-%% which on a busy machine is much more. If this process has been moved to another scheduler, only the
+%% half as much again, because some run on another one; but not more than has passed by the clock, which
+%% on a busy machine is much more. If this process has been moved to another scheduler, only the
 %% clock is left.
 stamp() ->
     {now_ns(), erlang:system_info(scheduler_id), erltrace_nif:thread_time()}.
@@ -313,7 +321,7 @@ cost(Began) ->
 
 cost({Began, Scheduler, Time}, Asked, N) ->
     case stamp() of
-        {Now, Scheduler, Time1} -> min(Now - Began, (Time1 - Time) * (N + Asked) div N);
+        {Now, Scheduler, Time1} -> min(Now - Began, (Time1 - Time) * (2 * N + Asked) div (2 * N));
         {Now, _, _} -> Now - Began
     end.
 
@@ -344,10 +352,6 @@ learn(Cost, N, Kind, #st{units = Units} = St) ->
     Now = Cost div N,
     Unit = (7 * maps:get(Kind, Units, Now) + Now) div 8,
     St#st{units = Units#{Kind => max(1, Unit)}}.
-
-%% So many things take as long as a slice should.
-few(Kind, #st{units = Units}) ->
-    max(1, min(?MOST, ?SLICE div maps:get(Kind, Units, ?SLICE))).
 
 %% What is spent has to be earned.
 spend(Cost, #st{until = Until, budget = Budget, counters = C} = St) ->

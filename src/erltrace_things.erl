@@ -8,7 +8,7 @@
 %% What some members are compared with, such as the reductions of the last round, is kept in a table of
 %% the process that asks, outside of its heap.
 -module(erltrace_things).
--export([plan/2, list/1, new_pass/0, row/3, asked/0, new_kept/0, forget/2]).
+-export([plan/2, plan/3, list/1, gate/4, new_pass/0, row/3, asked/0, new_kept/0, forget/3]).
 -export([hold/1, release/1]).
 -export_type([kind/0, plan/0, thing/0]).
 
@@ -26,7 +26,8 @@
                status = 0 :: non_neg_integer(),
                memory = 0 :: non_neg_integer(),
                makers = [] :: [fun((tuple()) -> term())],
-               keeps = false :: boolean()}).     % something until the next round
+               keeps = false :: boolean(),       % something until the next round
+               gate = none :: #plan{} | none}).  % what is asked first, to see who is asked for all
 -opaque plan() :: #plan{}.
 
 %% What is kept of a process, a row of the table.
@@ -39,13 +40,30 @@
                rests :: boolean(),               % it was waiting
                dear :: [term()]}).               % answers
 
+%% Members for which something is kept of every process.
+-define(COMPARED, [age, new_reductions, mailbox_growth, memory_growth]).
+%% A row that stays as it is is written again after so many passes, and is forgotten after twice as many.
+-define(FRESH, 4).
+
 -define(INITIAL, {dictionary, '$initial_call'}).
 -define(LABEL, {dictionary, '$process_label'}).
 -define(INET, ["tcp_inet", "udp_inet", "sctp_inet"]).
 
 %% ---- plans -----------------------------------------------------------------------------------
 
-%% @doc How to find out these members.
+%% @doc How to find out these members; the second ones are enough to see whether the others are needed.
+-spec plan(kind(), Members :: [atom()], First :: [atom()] | none) -> plan().
+plan(process, Members, First) when First =/= none ->
+    Plan = plan(process, Members),
+    Gate = plan(process, First ++ [M || M <- Members, lists:member(M, ?COMPARED),
+                                        not lists:member(M, First)]),
+    case Plan#plan.dear =/= [] andalso Gate#plan.dear =:= [] of
+        true -> Plan#plan{gate = Gate#plan{makers = lists:sublist(Gate#plan.makers, length(First))}};
+        false -> Plan
+    end;
+plan(Kind, Members, _) ->
+    plan(Kind, Members).
+
 -spec plan(kind(), Members :: [atom()]) -> plan().
 plan(process, Members) ->
     Asked = lists:usort(lists:append([items(M) || M <- Members])),
@@ -59,7 +77,7 @@ plan(process, Members) ->
           reductions = find(reductions, Items), mailbox = find(message_queue_len, Items),
           status = find(status, Items), memory = find(memory, Items ++ Dear),
           makers = [maker(M, Items ++ Dear) || M <- Members],
-          keeps = Dear =/= [] orelse is_asked(Members, [age, new_reductions, mailbox_growth])};
+          keeps = Dear =/= [] orelse is_asked(Members, ?COMPARED)};
 plan(Kind, Members) ->
     #plan{kind = Kind, members = Members}.
 
@@ -188,14 +206,14 @@ row(Pid, #plan{kind = process, keeps = false, items = Items, makers = Makers}, _
         undefined -> undefined;
         Info -> made(Makers, list_to_tuple([Pid, undefined | values(Info)]))
     end;
-row(Pid, #plan{kind = process, dear = []} = Plan, {_, Pass} = Kept) ->
+row(Pid, #plan{kind = process, dear = []} = Plan, Kept) ->
     case process_info(Pid, Plan#plan.items) of
         undefined ->
             undefined;
         Info ->
             Old = kept(Pid, Kept),
             T = list_to_tuple([Pid, Old | values(Info)]),
-            keep_process(T, 0, [], Plan, Pass, Kept),
+            keep_process(T, 0, [], Plan, Kept),
             made(Plan#plan.makers, T)
     end;
 row(Pid, #plan{kind = process} = Plan, Kept) ->
@@ -211,6 +229,46 @@ row(Thing, #plan{kind = Kind, members = Members}, Kept) ->
         error:{badmatch, {error, _}} -> undefined
     end.
 
+%% @doc Ask for what predicates read. The function has these computed for rows of that. How many there
+%% are of the things, and those for which one is true: these are to be asked for all.
+-spec gate([thing()], plan(), {Kept :: ets:tid(), Pass :: pos_integer()},
+           fun(([tuple()]) -> [pid()] | false)) -> {non_neg_integer(), [thing()]} | false.
+gate(Pids, #plan{gate = #plan{makers = Makers} = Gate}, Kept, Fun) ->
+    Ts = [T || Pid <- Pids, T <- known(Pid, Gate, Kept)],
+    case Fun([made(Makers, T) || T <- Ts]) of
+        false ->
+            false;
+        True ->
+            Gate#plan.keeps andalso keep_others(Ts, lists:reverse(True), Gate, Kept),
+            {length(Ts), True}
+    end;
+gate(Things, _, _, _) ->
+    {length(Things), Things}.
+
+known(Pid, #plan{items = Items, keeps = Keeps}, Kept) ->
+    case process_info(Pid, Items) of
+        undefined -> [];
+        Info when Keeps -> [list_to_tuple([Pid, kept(Pid, Kept) | values(Info)])];
+        Info -> [list_to_tuple([Pid, undefined | values(Info)])]
+    end.
+
+%% Of those that are not asked for more, if something is new.
+keep_others([T | Ts], [Pid | True], Gate, Kept) when element(1, T) =:= Pid ->
+    keep_others(Ts, True, Gate, Kept);
+keep_others([T | Ts], True, #plan{reductions = R, mailbox = M} = Gate, Kept) ->
+    case element(2, T) of
+        #kept{reductions = Reds, mailbox = N} = Old when R =:= 0 orelse element(R, T) =:= Reds,
+                                                         M =:= 0 orelse element(M, T) =:= N ->
+            refresh(Old, Kept);
+        #kept{dear = Dear} ->
+            keep_process(T, 0, Dear, Gate, Kept);
+        _ ->
+            keep_process(T, 0, [], Gate, Kept)
+    end,
+    keep_others(Ts, True, Gate, Kept);
+keep_others([], [], _, _) ->
+    ok.
+
 %% @doc How many processes had to run to answer since it was asked last.
 -spec asked() -> non_neg_integer().
 asked() ->
@@ -224,11 +282,16 @@ asked() ->
 new_kept() ->
     ets:new(erltrace_state, [private, {keypos, 2}]).
 
-%% @doc What is kept of things that only earlier passes have seen is not needed any more.
--spec forget(ets:tid(), Pass :: pos_integer()) -> ok.
-forget(Tab, Pass) ->
-    _ = ets:select_delete(Tab, [{#kept{pass = '$1', _ = '_'}, [{'<', '$1', Pass}], [true]},
-                                {{other, '_', '$1', '_'}, [{'<', '$1', Pass}], [true]}]),
+%% @doc A pass is over: what is kept of things that it has not seen is not needed any more. Of processes
+%% it may be kept a little longer.
+-spec forget(ets:tid(), kind(), Pass :: pos_integer()) -> ok.
+forget(Tab, process, Pass) when Pass rem (2 * ?FRESH) =:= 0 ->
+    _ = ets:select_delete(Tab, [{#kept{pass = '$1', _ = '_'}, [{'<', '$1', Pass - ?FRESH}], [true]}]),
+    ok;
+forget(_, process, _) ->
+    ok;
+forget(Tab, _, Pass) ->
+    _ = ets:select_delete(Tab, [{{other, '_', '$1', '_'}, [{'<', '$1', Pass}], [true]}]),
     ok.
 
 values(Info) ->
@@ -240,7 +303,7 @@ made(Makers, T) ->
 %% A process that was waiting, and has run no more since, nor got a message, is as it was: all that
 %% happens to a process, be it a link or a garbage collection that another one asks for, is a signal
 %% that it handles, which takes a reduction at least.
-perhaps_same(Pid, #kept{reductions = R, mailbox = N, dear = Dear} = Old, Plan, {Tab, Pass} = Kept) ->
+perhaps_same(Pid, #kept{reductions = R, mailbox = N, dear = Dear} = Old, Plan, Kept) ->
     case process_info(Pid, Plan#plan.items) of
         undefined ->
             undefined;
@@ -249,7 +312,7 @@ perhaps_same(Pid, #kept{reductions = R, mailbox = N, dear = Dear} = Old, Plan, {
             case element(Plan#plan.reductions, T) =:= R andalso
                  element(Plan#plan.mailbox, T) =:= N of
                 true ->
-                    _ = ets:update_element(Tab, Pid, {#kept.pass, Pass}),
+                    refresh(Old, Kept),
                     made(Plan#plan.makers, T);
                 false ->
                     ask(Pid, Old, Plan, Kept)
@@ -257,20 +320,20 @@ perhaps_same(Pid, #kept{reductions = R, mailbox = N, dear = Dear} = Old, Plan, {
     end.
 
 %% The answer takes a reduction.
-ask(Pid, Old, Plan, {_, Pass} = Kept) ->
+ask(Pid, Old, Plan, Kept) ->
     put(asked, case get(asked) of undefined -> 1; N -> N + 1 end),
     case answers(Pid, Old, Plan) of
         undefined ->
             undefined;
         {Cheap, Dear} ->
             T = list_to_tuple([Pid, Old | Cheap ++ Dear]),
-            keep_process(T, 1, Dear, Plan, Pass, Kept),
+            keep_process(T, 1, Dear, Plan, Kept),
             made(Plan#plan.makers, T)
     end.
 
 answers(Pid, Old, #plan{items = Items, dear = Dear} = Plan) ->
     {Asked, Known} = case Old of
-                         #kept{dear = Answers} -> {Plan#plan.again, Answers};
+                         #kept{dear = [_ | _] = Answers} -> {Plan#plan.again, Answers};
                          _ -> {Plan#plan.all, Dear}
                      end,
     case process_info(Pid, Asked) of
@@ -307,7 +370,9 @@ kept(Pid, {Tab, Pass}) ->
         [] -> new
     end.
 
-keep_process(T, Took, Dear, Plan, Pass, {Tab, _}) ->
+%% What the plan does not ask for stays unknown. After an answer (Took: reductions) it is as it says; a
+%% plan without dear items has none.
+keep_process(T, Took, Dear, #plan{status = S} = Plan, {Tab, Pass}) ->
     First = case element(2, T) of
                 #kept{first = F} -> F;
                 _ -> erlang:monotonic_time(nanosecond)
@@ -315,8 +380,12 @@ keep_process(T, Took, Dear, Plan, Pass, {Tab, _}) ->
     ets:insert(Tab, #kept{pid = element(1, T), pass = Pass, first = First,
                           reductions = at(Plan#plan.reductions, T) + Took,
                           mailbox = at(Plan#plan.mailbox, T), memory = at(Plan#plan.memory, T),
-                          rests = Dear =/= [] andalso element(Plan#plan.status, T) =:= waiting,
-                          dear = Dear}).
+                          rests = Took > 0 andalso element(S, T) =:= waiting, dear = Dear}).
+
+refresh(#kept{pid = Pid, pass = Written}, {Tab, Pass}) when Pass - Written >= ?FRESH ->
+    ets:update_element(Tab, Pid, {#kept.pass, Pass});
+refresh(_, _) ->
+    true.
 
 at(0, _) -> 0;
 at(I, T) -> element(I, T).
