@@ -204,7 +204,6 @@ begin_round(#group{todo = [_ | _]} = G, Now, St) -> % the last one was partial
     end_round(partial, G, St),
     next_round(G#group{fresh = false}, Now);
 begin_round(#group{probes = Probes, pass = Pass} = G, Now, St) ->
-    erltrace_things:new_pass(),
     G1 = next_round(G#group{pass = Pass + 1, todo = Probes, fresh = true}, Now),
     case Probes of
         [] -> end_round(last, G1, St), G1;

@@ -8,7 +8,7 @@
 %% What some members are compared with, such as the reductions of the last round, is kept in a table of
 %% the process that asks, outside of its heap.
 -module(erltrace_things).
--export([plan/2, plan/3, list/1, gate/4, new_pass/0, row/3, asked/0, new_kept/0, forget/3]).
+-export([plan/2, plan/3, list/1, gate/4, row/3, asked/0, new_kept/0, forget/3]).
 -export([hold/1, release/1]).
 -export_type([kind/0, plan/0, thing/0]).
 
@@ -39,6 +39,11 @@
                memory :: non_neg_integer(),
                rests :: boolean(),               % it was waiting
                dear :: [term()]}).               % answers
+
+%% What is kept of a port that is a socket.
+-record(inet, {driver :: binary(),
+               ends :: {Local :: binary(), Remote :: binary()} | undefined,
+               moved :: {Received :: integer(), Sent :: integer()} | first}).
 
 %% Members for which something is kept of every process.
 -define(COMPARED, [age, new_reductions, mailbox_growth, memory_growth]).
@@ -193,12 +198,6 @@ release(Held) ->
 
 %% ---- rows ------------------------------------------------------------------------------------
 
-%% @doc A pass begins: what owners are called is asked anew.
--spec new_pass() -> ok.
-new_pass() ->
-    _ = [erase(K) || {owner, _} = K <- get_keys()],
-    ok.
-
 %% @doc Ask. Kept: the table of what is kept; Pass: how often all things have been gone over, from 1.
 -spec row(thing(), plan(), {Kept :: ets:tid(), Pass :: pos_integer()}) -> tuple() | undefined.
 row(Pid, #plan{kind = process, keeps = false, items = Items, makers = Makers}, _) ->
@@ -285,13 +284,11 @@ new_kept() ->
 %% @doc A pass is over: what is kept of things that it has not seen is not needed any more. Of processes
 %% it may be kept a little longer.
 -spec forget(ets:tid(), kind(), Pass :: pos_integer()) -> ok.
-forget(Tab, process, Pass) when Pass rem (2 * ?FRESH) =:= 0 ->
-    _ = ets:select_delete(Tab, [{#kept{pass = '$1', _ = '_'}, [{'<', '$1', Pass - ?FRESH}], [true]}]),
-    ok;
-forget(_, process, _) ->
-    ok;
-forget(Tab, _, Pass) ->
-    _ = ets:select_delete(Tab, [{{other, '_', '$1', '_'}, [{'<', '$1', Pass}], [true]}]),
+forget(Tab, Kind, Pass) ->
+    Things = [{{other, '_', '$1', '_'}, [{'<', '$1', Pass}], [true]} || Kind =/= process],
+    Processes = [{#kept{pass = '$1', _ = '_'}, [{'<', '$1', Pass - ?FRESH}], [true]} ||
+                    Pass rem (2 * ?FRESH) =:= 0],
+    _ = Things ++ Processes =/= [] andalso ets:select_delete(Tab, Things ++ Processes),
     ok.
 
 values(Info) ->
@@ -429,26 +426,34 @@ call({M, F, A}, _, _) when is_atom(M), is_atom(F), is_list(A) -> {M, F, length(A
 call(_, {erlang, apply, 2}, Pid) -> Pid;
 call(_, Initial, _) -> Initial.
 
-%% Of the owner of something; in a pass it is asked once.
-owner(Pid) when is_pid(Pid) ->
-    case get({owner, Pid}) of
-        undefined ->
-            Name = owner_name(Pid),
-            _ = put({owner, Pid}, Name),
+%% Of the owner of something. It is asked as other processes are, so that one that rests is asked once.
+owner(Pid, {_, Pass} = Kept) when is_pid(Pid) ->
+    case get(owner) of
+        {Pid, Pass, Name} -> % one after the other
             Name;
-        Name ->
+        _ ->
+            Name = owner_name(Pid, Kept),
+            _ = put(owner, {Pid, Pass, Name}),
             Name
     end;
-owner(_) ->
+owner(_, _) ->
     throw(gone).
 
-owner_name(Pid) ->
-    Plan = plan(process, [name]),
-    try answers(Pid, new, Plan) of
+owner_name(Pid, Kept) ->
+    try row(Pid, name_plan(), Kept) of
         undefined -> Pid;
-        {Cheap, Dear} ->
-            element(2, made(Plan#plan.makers, list_to_tuple([Pid, new | Cheap ++ Dear])))
+        {_, Name} -> Name
     catch error:badarg -> Pid % of another node
+    end.
+
+name_plan() ->
+    case get(name_plan) of
+        undefined ->
+            Plan = plan(process, [name]),
+            _ = put(name_plan, Plan),
+            Plan;
+        Plan ->
+            Plan
     end.
 
 %% ---- the other kinds -------------------------------------------------------------------------
@@ -457,27 +462,31 @@ about(table, Tab, Members, Kept) ->
     Owner = ets:info(Tab, owner),
     is_pid(Owner) orelse throw(gone),
     Old = last(Tab, Members, [growth, memory_growth], Kept),
-    Row = [table(M, Tab, Owner, Old) || M <- Members],
+    Row = [table(M, Tab, Owner, Old, Kept) || M <- Members],
     keep(Tab, Members, [growth, memory_growth], Kept,
          fun() -> {info_of(Tab, size), info_of(Tab, memory)} end),
     list_to_tuple([Owner | Row]);
-about(port, Port, Members, _) ->
+about(port, Port, Members, Kept) ->
     Owner = port(connected, Port),
-    list_to_tuple([Owner | [port_member(M, Port, Owner) || M <- Members]]);
-about(socket, Port, Members, Kept) when is_port(Port) ->
-    lists:member(port(name, Port), ?INET) orelse throw(gone),
+    list_to_tuple([Owner | [port_member(M, Port, Owner, Kept) || M <- Members]]);
+about(socket, Port, Members, {Tab, Pass} = Kept) when is_port(Port) ->
+    Old = case ets:lookup(Tab, Port) of
+              [{_, _, _, none}] -> throw(gone); % another driver's
+              [{_, _, _, O}] -> O;
+              [] -> inet(Port, Kept)
+          end,
     Owner = port(connected, Port),
-    Old = last(Port, Members, [new_received, new_sent], Kept),
     Stats = stats(Port, Members),
-    keep(Port, Members, [new_received, new_sent], Kept,
-         fun() -> {stat(recv_oct, Stats), stat(send_oct, Stats)} end),
-    list_to_tuple([Owner | [inet_member(M, Port, Owner, Stats, Old) || M <- Members]]);
+    Inet = Old#inet{ends = ends(Port, Members, Old)},
+    true = ets:insert(Tab, {other, Port, Pass, Inet#inet{moved = {stat(recv_oct, Stats),
+                                                                  stat(send_oct, Stats)}}}),
+    list_to_tuple([Owner | [inet_member(M, Port, Owner, Stats, Inet, Kept) || M <- Members]]);
 about(socket, Socket, Members, Kept) ->
     #{owner := Owner, counters := Counters} = socket:info(Socket),
     Old = last(Socket, Members, [new_received, new_sent], Kept),
     keep(Socket, Members, [new_received, new_sent], Kept,
          fun() -> {maps:get(read_byte, Counters, 0), maps:get(write_byte, Counters, 0)} end),
-    list_to_tuple([Owner | [socket_member(M, Socket, Owner, Counters, Old) || M <- Members]]);
+    list_to_tuple([Owner | [socket_member(M, Socket, Owner, Counters, Old, Kept) || M <- Members]]);
 about(scheduler, {scheduler, Now}, Members, {Tab, _} = Kept) ->
     #{id := Id} = Now,
     Old = case ets:lookup(Tab, {scheduler, Id}) of [{_, _, _, O}] -> O; [] -> Now end,
@@ -512,13 +521,13 @@ info_of(Tab, Item) ->
         V -> V
     end.
 
-table(id, Tab, _, _) -> Tab;
-table(owner, _, Owner, _) -> owner(Owner);
-table(growth, Tab, _, Old) -> more(info_of(Tab, size), 1, Old);
-table(memory_growth, Tab, _, Old) -> more(info_of(Tab, memory), 2, Old);
-table(named, Tab, _, _) -> one(info_of(Tab, named_table));
-table(compressed, Tab, _, _) -> one(info_of(Tab, compressed));
-table(M, Tab, _, _) -> info_of(Tab, M). % name, size, memory, type, protection
+table(id, Tab, _, _, _) -> Tab;
+table(owner, _, Owner, _, Kept) -> owner(Owner, Kept);
+table(growth, Tab, _, Old, _) -> more(info_of(Tab, size), 1, Old);
+table(memory_growth, Tab, _, Old, _) -> more(info_of(Tab, memory), 2, Old);
+table(named, Tab, _, _, _) -> one(info_of(Tab, named_table));
+table(compressed, Tab, _, _, _) -> one(info_of(Tab, compressed));
+table(M, Tab, _, _, _) -> info_of(Tab, M). % name, size, memory, type, protection
 
 port(Item, Port) ->
     case erlang:port_info(Port, Item) of
@@ -527,13 +536,34 @@ port(Item, Port) ->
         undefined -> throw(gone)
     end.
 
-port_member(id, Port, _) -> Port;
-port_member(name, Port, _) -> unicode:characters_to_binary(port(name, Port));
-port_member(owner, _, Owner) -> owner(Owner);
-port_member(queue, Port, _) -> port(queue_size, Port);
-port_member(links, Port, _) -> length(port(links, Port));
-port_member(os_pid, Port, _) -> case port(os_pid, Port) of N when is_integer(N) -> N; _ -> 0 end;
-port_member(M, Port, _) -> port(M, Port). % input, output, memory
+port_member(id, Port, _, _) -> Port;
+port_member(name, Port, _, _) -> unicode:characters_to_binary(port(name, Port));
+port_member(owner, _, Owner, Kept) -> owner(Owner, Kept);
+port_member(queue, Port, _, _) -> port(queue_size, Port);
+port_member(links, Port, _, _) -> length(port(links, Port));
+port_member(os_pid, Port, _, _) -> case port(os_pid, Port) of N when is_integer(N) -> N; _ -> 0 end;
+port_member(M, Port, _, _) -> port(M, Port). % input, output, memory
+
+%% A port that is seen for the first time.
+inet(Port, {Tab, Pass}) ->
+    Name = port(name, Port),
+    case lists:member(Name, ?INET) of
+        true ->
+            #inet{driver = list_to_binary(Name),
+                  moved = case Pass of 1 -> first; _ -> {0, 0} end};
+        false ->
+            true = ets:insert(Tab, {other, Port, Pass, none}),
+            throw(gone)
+    end.
+
+%% Addresses of a connection do not change.
+ends(_, _, #inet{driver = <<"tcp_inet">>, ends = {_, Remote} = Ends}) when Remote =/= <<>> ->
+    Ends;
+ends(Port, Members, _) ->
+    case is_asked(Members, [local, remote]) of
+        true -> {address(inet:sockname(Port)), address(inet:peername(Port))};
+        false -> undefined
+    end.
 
 %% One question for all of them.
 stats(Port, Members) ->
@@ -557,27 +587,27 @@ stat(Key, Stats) ->
         false -> 0
     end.
 
-inet_member(id, Port, _, _, _) -> Port;
-inet_member(driver, Port, _, _, _) -> list_to_binary(port(name, Port));
-inet_member(owner, _, Owner, _, _) -> owner(Owner);
-inet_member(local, Port, _, _, _) -> address(inet:sockname(Port));
-inet_member(remote, Port, _, _, _) -> address(inet:peername(Port));
-inet_member(new_received, _, _, Stats, Old) -> more(stat(recv_oct, Stats), 1, Old);
-inet_member(new_sent, _, _, Stats, Old) -> more(stat(send_oct, Stats), 2, Old);
-inet_member(M, _, _, Stats, _) -> [S] = stat_of(M), stat(S, Stats).
+inet_member(id, Port, _, _, _, _) -> Port;
+inet_member(driver, _, _, _, #inet{driver = Driver}, _) -> Driver;
+inet_member(owner, _, Owner, _, _, Kept) -> owner(Owner, Kept);
+inet_member(local, _, _, _, #inet{ends = {Local, _}}, _) -> Local;
+inet_member(remote, _, _, _, #inet{ends = {_, Remote}}, _) -> Remote;
+inet_member(new_received, _, _, Stats, #inet{moved = Old}, _) -> more(stat(recv_oct, Stats), 1, Old);
+inet_member(new_sent, _, _, Stats, #inet{moved = Old}, _) -> more(stat(send_oct, Stats), 2, Old);
+inet_member(M, _, _, Stats, _, _) -> [S] = stat_of(M), stat(S, Stats).
 
-socket_member(id, {'$socket', Ref}, _, _, _) -> Ref;
-socket_member(driver, _, _, _, _) -> socket;
-socket_member(owner, _, Owner, _, _) -> owner(Owner);
-socket_member(local, S, _, _, _) -> address(socket:sockname(S));
-socket_member(remote, S, _, _, _) -> address(socket:peername(S));
-socket_member(received, _, _, C, _) -> maps:get(read_byte, C, 0);
-socket_member(sent, _, _, C, _) -> maps:get(write_byte, C, 0);
-socket_member(packets_received, _, _, C, _) -> maps:get(read_pkg, C, 0);
-socket_member(packets_sent, _, _, C, _) -> maps:get(write_pkg, C, 0);
-socket_member(new_received, _, _, C, Old) -> more(maps:get(read_byte, C, 0), 1, Old);
-socket_member(new_sent, _, _, C, Old) -> more(maps:get(write_byte, C, 0), 2, Old);
-socket_member(queue, _, _, _, _) -> 0. % what waits there is in the processes that send
+socket_member(id, {'$socket', Ref}, _, _, _, _) -> Ref;
+socket_member(driver, _, _, _, _, _) -> socket;
+socket_member(owner, _, Owner, _, _, Kept) -> owner(Owner, Kept);
+socket_member(local, S, _, _, _, _) -> address(socket:sockname(S));
+socket_member(remote, S, _, _, _, _) -> address(socket:peername(S));
+socket_member(received, _, _, C, _, _) -> maps:get(read_byte, C, 0);
+socket_member(sent, _, _, C, _, _) -> maps:get(write_byte, C, 0);
+socket_member(packets_received, _, _, C, _, _) -> maps:get(read_pkg, C, 0);
+socket_member(packets_sent, _, _, C, _, _) -> maps:get(write_pkg, C, 0);
+socket_member(new_received, _, _, C, Old, _) -> more(maps:get(read_byte, C, 0), 1, Old);
+socket_member(new_sent, _, _, C, Old, _) -> more(maps:get(write_byte, C, 0), 2, Old);
+socket_member(queue, _, _, _, _, _) -> 0. % what waits there is in the processes that send
 
 address({ok, {local, Path}}) -> iolist_to_binary(Path);
 address({ok, {Ip, Port}}) -> iolist_to_binary([ip(Ip), $:, integer_to_binary(Port)]);
