@@ -724,7 +724,7 @@ node_member(queue, Node) when Node =:= node() -> erlang:statistics(total_run_que
 node_member(_, Node) when Node =:= node() -> 0;
 node_member(received, Node) -> connection(recv_oct, Node);
 node_member(sent, Node) -> connection(send_oct, Node);
-node_member(queue, Node) -> waiting(Node);
+node_member(queue, Node) -> waiting(Node) + connection(send_pend, Node);
 node_member(busy, Node) -> one(waiting(Node) >= erlang:system_info(dist_buf_busy_limit));
 node_member(_, _) -> 0.
 
@@ -738,12 +738,26 @@ connection(Stat, Node) ->
         _ -> 0
     end.
 
+%% Bytes in the VM's own queue, before the driver's; processes that send to the node are suspended while
+%% it is longer than +zdbbl permits.
 waiting(Node) ->
-    case lists:keyfind(Node, 1, erlang:system_info(dist_ctrl)) of
-        {_, Port} when is_port(Port) ->
-            case erlang:port_info(Port, queue_size) of
-                {_, N} -> N;
-                undefined -> 0
-            end;
-        _ -> 0
+    try
+        {ok, _, _, Bytes} = erlang:dist_get_stat(dist_handle(Node)),
+        Bytes
+    catch error:_ -> % it has disconnected, and perhaps connected again
+            _ = erase({dist_handle, Node}),
+            0
+    end.
+
+%% The VM makes a new handle for a node that is not connected, and expects somebody to connect then. So
+%% this is asked once for a connection, just after the node was seen in the list.
+dist_handle(Node) ->
+    case get({dist_handle, Node}) of
+        undefined ->
+            true = lists:member(Node, nodes(connected)),
+            Handle = erts_internal:new_connection(Node),
+            _ = put({dist_handle, Node}, Handle),
+            Handle;
+        Handle ->
+            Handle
     end.
