@@ -35,7 +35,7 @@ static struct {
 	_Atomic uint32_t inside;
 } __attribute__((aligned(LINE))) readers[CODE_READERS];
 
-static _Atomic bool due; /* an address was not known */
+static _Atomic bool any_lost; /* an address was not known */
 static _Atomic uintptr_t lost[CODE_LOST];
 static _Atomic unsigned nlost; /* that were written to lost */
 static _Atomic uint64_t unknown_frames, changed_frames;
@@ -66,8 +66,8 @@ void beam_code_end(const struct code_walk *w)
 
 static void note_lost(uintptr_t word)
 {
-	if (!atomic_load_explicit(&due, memory_order_relaxed))
-		atomic_store_explicit(&due, true, memory_order_relaxed);
+	if (!atomic_load_explicit(&any_lost, memory_order_relaxed))
+		atomic_store_explicit(&any_lost, true, memory_order_relaxed);
 	atomic_store_explicit(
 		&lost[atomic_fetch_add_explicit(&nlost, 1, memory_order_relaxed) % CODE_LOST], word,
 		memory_order_relaxed);
@@ -411,14 +411,14 @@ uint64_t code_readers_out(void)
 	return out;
 }
 
-bool code_due(void)
+bool code_was_lost(void)
 {
-	return atomic_load(&due);
+	return atomic_load(&any_lost);
 }
 
-void code_not_due(void)
+void code_none_lost(void)
 {
-	atomic_store(&due, false);
+	atomic_store(&any_lost, false);
 }
 
 uintptr_t code_take_lost(unsigned i)

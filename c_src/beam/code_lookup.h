@@ -55,9 +55,9 @@ struct code_table {
 /* The one that was there may be read until each counter of readers has been zero since. */
 struct code_table *code_publish(struct code_table *t);
 uint64_t code_readers_out(void); /* counters that are zero, as bits */
-/* An address that was not known is due to a refresh. */
-bool code_due(void);
-void code_not_due(void);
+/* Addresses that were not known. */
+bool code_was_lost(void); /* since code_none_lost() */
+void code_none_lost(void);
 uintptr_t code_take_lost(unsigned i);			/* a return address; 0: none */
 void code_counts(uint64_t *unknown, uint64_t *changed); /* frames: not known; known as another */
 void code_set_known(const char *refusal); /* the result of the check; NULL: it is as known */
@@ -71,7 +71,7 @@ struct code_summary {
 };
 /* [{Module, fun Module:module_info/0, HasOldCode}]; false: nothing is as known, why says what. */
 bool code_refresh(ErlNifEnv *env, ERL_NIF_TERM list, struct code_summary *sum, char why[CODE_WHY]);
-bool code_is_old(void);	     /* it was refreshed a while ago */
+bool code_due(unsigned nmodules); /* is a refresh due, if so many modules are loaded? */
 unsigned code_retired(void); /* tables that may still be read */
 /* Tests: what is found of a module by its export, as one number (code_module_sum). */
 bool code_read(

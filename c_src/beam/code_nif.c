@@ -156,8 +156,6 @@ static ERL_NIF_TERM counts_term(ErlNifEnv *env)
 
 static ERL_NIF_TERM ask(ErlNifEnv *env, const char *what)
 {
-	if (strcmp(what, "due") == 0)
-		return code_due() || code_is_old() ? atom_true : atom_false;
 	if (strcmp(what, "stack") == 0 || strcmp(what, "functions") == 0)
 		return own_stack(env, what[0] == 's');
 	if (strcmp(what, "counts") == 0)
@@ -170,17 +168,18 @@ static ERL_NIF_TERM ask(ErlNifEnv *env, const char *what)
 }
 
 /*
- * code_ask(get | known | {refuse, Why} | due | counts | stack | functions): the state of the check,
- * and set it; is a refresh due? frames that were not known; the caller's own stack. For tests: {at,
- * Address, Line}, {entries, Fun}, {read, Module, Fun}; {flip, N}: the Nth word that is read of the
- * VM's memory is another, and words: that were read; {room, Functions, Files}: for so many names.
+ * code_ask(get | known | {refuse, Why} | {due, Modules} | counts | stack | functions): the state of
+ * the check, and set it; is a refresh due, with so many modules? frames that were not known; the
+ * caller's own stack. For tests: {at, Address, Line}, {entries, Fun}, {read, Module, Fun}; {flip, N}:
+ * the Nth word that is read of the VM's memory is another, and words: that were read; {room,
+ * Functions, Files}: for so many names.
  */
 ERL_NIF_TERM nif_code_ask(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	char what[16] = "", text[CODE_WHY];
 	const ERL_NIF_TERM *t;
 	ERL_NIF_TERM ret = atom_ok;
-	unsigned functions, files;
+	unsigned functions, files, modules;
 	ErlNifUInt64 word;
 	ErlNifBinary why;
 	sigset_t mask;
@@ -199,7 +198,9 @@ ERL_NIF_TERM nif_code_ask(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	}
 	if (!reads_begin(&mask))
 		return refused(env, "memory cannot be read safely");
-	if (n == 3 && strcmp(what, "at") == 0)
+	if (n == 2 && strcmp(what, "due") == 0 && enif_get_uint(env, t[1], &modules))
+		ret = code_due(modules) ? atom_true : atom_false;
+	else if (n == 3 && strcmp(what, "at") == 0)
 		ret = frame_at(env, t);
 	else if (n == 2 && strcmp(what, "entries") == 0)
 		ret = entries_term(env, t);

@@ -16,9 +16,10 @@
 #include "code_lookup.h"
 #include "erl_stack.h"
 #include "layout.h"
+#include "sampler.h"
 
 #define LEARN 64 /* modules that the layout is learned from; the others must be the same */
-#define EVERY 1000000000ull /* ns between two refreshes */
+#define EVERY 30000000000ull /* ns between two refreshes without a reason */
 
 /* ---- tables that were replaced --------------------------------------------------------- */
 
@@ -42,6 +43,11 @@ static unsigned nignored; /* that were written there */
 static uint64_t generation;
 static _Atomic uint64_t refreshed; /* ns: when */
 static bool learned;
+/* What the VM's exports of module_info/0 led to at the last refresh. Exports are never freed. */
+static struct code_export {
+	uintptr_t at, leads_to[3];
+} *exports;
+static unsigned nexports, nloaded; /* modules that there were */
 
 static uint64_t now(void)
 {
@@ -373,6 +379,45 @@ static void draft_free(struct draft *d, bool published)
 
 /* ---- a refresh ------------------------------------------------------------------------- */
 
+static void note_export(ERL_NIF_TERM fun)
+{
+	struct code_export *x = &exports[nexports];
+
+	if (code_find_word((uintptr_t)(fun & ~(ERL_NIF_TERM)7) + WORD, &x->at) &&
+		code_find_word(x->at, &x->leads_to[0]) &&
+		code_find_word(x->at + WORD, &x->leads_to[1]) &&
+		code_find_word(x->at + 2 * WORD, &x->leads_to[2]))
+		nexports++;
+}
+
+/* For has_changed(); before the modules are looked at, so that what is loaded meanwhile is a change. */
+static void note_exports(ErlNifEnv *env, ERL_NIF_TERM list)
+{
+	const ERL_NIF_TERM *t;
+	ERL_NIF_TERM head;
+	int n;
+
+	free(exports);
+	nexports = 0;
+	if (!enif_get_list_length(env, list, &nloaded))
+		nloaded = 0;
+	exports = malloc((nloaded + 1) * sizeof(*exports));
+	while (exports != NULL && enif_get_list_cell(env, list, &head, &list))
+		if (enif_get_tuple(env, head, &n, &t) && n == 3 && enif_is_fun(env, t[1]))
+			note_export(t[1]);
+}
+
+/* Has code been loaded or deleted since? Purging alone is no change: it is seen at the next. */
+static bool has_changed(unsigned nmodules)
+{
+	if (nmodules != nloaded || nexports != nloaded)
+		return true;
+	for (unsigned i = 0; i < nexports; i++)
+		if (!safe_same((const void *)exports[i].at, exports[i].leads_to, 3))
+			return true;
+	return false;
+}
+
 /* From some of the modules. */
 static bool learn(ErlNifEnv *env, ERL_NIF_TERM list, char why[CODE_WHY])
 {
@@ -393,7 +438,7 @@ static bool learn(ErlNifEnv *env, ERL_NIF_TERM list, char why[CODE_WHY])
 }
 
 /* How many modules were not understood; -1: nothing is as known, why says what. */
-static int refresh(ErlNifEnv *env, ERL_NIF_TERM list, char why[CODE_WHY])
+static int refresh(ErlNifEnv *env, ERL_NIF_TERM list, bool *changed, char why[CODE_WHY])
 {
 	struct draft d = {.why = ""};
 	ErlNifPid pid;
@@ -401,15 +446,17 @@ static int refresh(ErlNifEnv *env, ERL_NIF_TERM list, char why[CODE_WHY])
 	bool published = false;
 
 	generation++;
-	code_not_due();
+	code_none_lost();
 	if (!code_find_maps(why) || (!learned && !learn(env, list, why)))
 		return -1;
 	learned = true;
+	note_exports(env, list);
 	if (beam_layout_known() && enif_self(env, &pid) != NULL)
 		ends_at = beam_stack_end(env)[-1];
 	draft_all(&d, env, list);
 	if (!d.no_memory && (d.added.n > 0 || d.dropped.n > 0 || d.changed))
 		published = publish(&d, ends_at);
+	*changed = published;
 	draft_free(&d, published);
 	free_retired();
 	atomic_store(&refreshed, now());
@@ -419,20 +466,30 @@ static int refresh(ErlNifEnv *env, ERL_NIF_TERM list, char why[CODE_WHY])
 
 bool code_refresh(ErlNifEnv *env, ERL_NIF_TERM list, struct code_summary *sum, char why[CODE_WHY])
 {
+	bool changed = false;
 	int failed;
 
 	pthread_mutex_lock(&lock);
-	failed = refresh(env, list, why);
+	failed = refresh(env, list, &changed, why);
 	*sum = (struct code_summary){.modules = modules.n, .nfailed = (unsigned)failed};
 	for (unsigned i = 0; i < modules.n; i++)
 		sum->functions += modules.m[i]->n;
 	pthread_mutex_unlock(&lock);
+	if (changed)
+		sampler_code_changed();
 	return failed >= 0;
 }
 
-bool code_is_old(void)
+/* All of it anew now and then; else if something has changed. */
+bool code_due(unsigned nmodules)
 {
-	return now() - atomic_load(&refreshed) >= EVERY;
+	bool is = code_was_lost() || now() - atomic_load(&refreshed) >= EVERY;
+
+	if (!is && pthread_mutex_trylock(&lock) == 0) { /* else somebody is at it */
+		is = has_changed(nmodules);
+		pthread_mutex_unlock(&lock);
+	}
+	return is;
 }
 
 unsigned code_retired(void)
