@@ -288,6 +288,11 @@ set_node(_, _) -> erlang:nif_error(not_loaded).
 
 -spec set_record(nif(), Name :: binary(), Fields :: [binary()]) -> ok | failure().
 set_record(_, _, _) -> erlang:nif_error(not_loaded).
+%% What probes of ETS tables and atoms need to know when they are armed.
+-spec vm_fact(nif(), atoms, non_neg_integer()) -> ok | failure();
+             (nif(), ets:tid(), Name :: atom()) -> ok | failure().
+vm_fact(_, _, _) -> erlang:nif_error(not_loaded).
+
 -spec set_name(nif(), pid(), atom(), boolean()) -> ok | failure().
 set_name(_, _, _, _) -> erlang:nif_error(not_loaded).
 -spec claim_names(nif(), [pid()]) -> [Token :: non_neg_integer()] | failure().

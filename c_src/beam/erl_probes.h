@@ -15,6 +15,7 @@ enum beam_probe {
 };
 #define BP_FUNCTIONS  BP_FUNCTION_ENTRY /* from here on: once for each function */
 #define BP_NFUNCTIONS (BP_COUNT_ - BP_FUNCTIONS)
+#define BP_CALLS      BP_ETS_ENTRY /* from here on: of certain functions only (call_probes.c) */
 #define BP_NUSER      951 /* user_trace-n0..n950 */
 
 /* Their arguments: ARG(), ARG_BIT(), STRINGS() of erlang_probes.h. */
