@@ -331,7 +331,7 @@ look(_, _, _) -> erlang:nif_error(not_loaded).
 -spec print(term(), pos_integer(), boolean()) -> {binary(), non_neg_integer()}.
 print(_, _, _) -> erlang:nif_error(not_loaded).
 
--spec fire(non_neg_integer(), atom(), pid(), [atom() | pid() | port() | binary()]) -> boolean().
+-spec fire(non_neg_integer(), atom(), pid() | port(), [atom() | pid() | port() | binary() | integer()]) -> boolean().
 fire(_, _, _, _) -> erlang:nif_error(not_loaded).
 
 -spec user_enabled() -> boolean().

@@ -516,6 +516,9 @@ static void need_calls(const struct beam_handle *b, struct needs *n)
 /* Do events come from erltrace_monitor, which are about other processes than the one that runs? */
 static bool monitors(const struct needs *n)
 {
+	for (int i = ROUTE_LONG_GC; i <= ROUTE_LONG_QUEUE; i++)
+		if (n->route[i])
+			return true;
 	return n->route[ROUTE_BUSY_PORT] || n->route[ROUTE_BUSY_DIST_PORT] || n->route[ROUTE_NODES];
 }
 
@@ -567,6 +570,30 @@ static void need_processes(const struct beam_handle *b, struct needs *n, bool ke
 		need(n, "garbage_collection");
 }
 
+/* {long_gc, 100}: what the system monitor is to look for. */
+static void need_monitor(const struct beam_handle *b, struct needs *n)
+{
+	static const struct {
+		enum beam_route route;
+		const char *name;
+		int option;
+	} kinds[] = {{ROUTE_LONG_GC, "long_gc", OPT_LONGGC},
+		{ROUTE_LONG_SCHEDULE, "long_schedule", OPT_LONGSCHEDULE},
+		{ROUTE_LARGE_HEAP, "large_heap", OPT_LARGEHEAP},
+		{ROUTE_LONG_QUEUE, "long_message_queue", OPT_LONGQUEUE}};
+
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (n->route[kinds[i].route])
+			n->list = enif_make_list_cell(n->env,
+				enif_make_tuple2(n->env, enif_make_atom(n->env, kinds[i].name),
+					enif_make_uint64(n->env, api_option(b->h, kinds[i].option))),
+				n->list);
+	if (n->route[ROUTE_BUSY_PORT])
+		need(n, "busy_port");
+	if (n->route[ROUTE_BUSY_DIST_PORT])
+		need(n, "busy_dist_port");
+}
+
 static void need_others(struct beam_handle *b, struct needs *n)
 {
 	uint64_t wall = sampler_wall_period(b);
@@ -577,10 +604,7 @@ static void need_others(struct beam_handle *b, struct needs *n)
 				enif_make_uint64(n->env, wall)),
 			n->list);
 	n->list = things_needs(b, n->env, n->list);
-	if (n->route[ROUTE_BUSY_PORT])
-		need(n, "busy_port");
-	if (n->route[ROUTE_BUSY_DIST_PORT])
-		need(n, "busy_dist_port");
+	need_monitor(b, n);
 	if (n->route[ROUTE_NODES])
 		need(n, "monitor_nodes");
 	if (reads(b, BP_MESSAGE_SEND, BEAM_TOKEN_ARGS(MESSAGE_SEND)) ||
