@@ -11,6 +11,8 @@
  *   erlang_provider.c  the provider erlang<OS pid>, and its probes
  *   arming.c           what the VM must be told to trace for them
  *   functions.c        the Erlang functions that have probes, by three words (probe path)
+ *   call_probes.c      probes of certain functions: ETS tables, timers, restarts, atoms (probe path)
+ *   call_facts.c       what these need to know: names of tables, numbers of atoms (probe path)
  *   counters.c         functions that the VM counts for us
  *   tracer.c           THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5
  *   calls.c            its half for calls and returns, with a fast path
