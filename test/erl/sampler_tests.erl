@@ -4,7 +4,7 @@
 %% is not as known. (test/node/sampling.sh: by the command, as any user.)
 -module(sampler_tests).
 -include_lib("eunit/include/eunit.hrl").
--export([right/1, often/1, judged/2, unload_in_node/1, second_in_node/1]).
+-export([right/1, often/1, judged/2, unload_in_node/1, second_in_node/1, busy_in_node/1]).
 
 -define(SCRIPT, "profile-997 { @[erlpid, erlstate, ustack()] = count(); @all = count(); n++; }").
 
@@ -334,9 +334,21 @@ fill(Before, N) when N > 0 ->
 in_nodes_test_() ->
     [{timeout, 300, {atom_to_list(T), fun() -> in_node(T) end}} || T <- [unload_in_node, second_in_node]].
 
-in_node(Test) ->
+%% However the VM was started. With its dirty schedulers busy the self-test has to wait for one.
+options_test_() ->
+    [{timeout, 300, {lists:flatten(lists:join(" ", Args)), fun() -> in_node(busy_in_node, Args) end}} ||
+        Args <- [["+S", "1"], ["+S", "32"], ["+SDcpu", "1:1"]]].
+
+busy_in_node(_) ->
+    Busy = [spawn(fun F() -> _ = erltrace_nif:sampling_dirty({burn, 20000}), F() end) || _ <- [1, 2, 3]],
+    sample_a_bit(),
+    [exit(P, kill) || P <- Busy].
+
+in_node(Test) -> in_node(Test, []).
+
+in_node(Test, Args) ->
     Pa = lists:append([["-pa", filename:dirname(code:which(M))] || M <- [erltrace, ?MODULE]]),
-    {ok, Peer, _} = peer:start_link(#{connection => standard_io, args => Pa}),
+    {ok, Peer, _} = peer:start_link(#{connection => standard_io, args => Pa ++ Args}),
     try peer:call(Peer, ?MODULE, Test, [Pa], 100000)
     after peer:stop(Peer)
     end.
