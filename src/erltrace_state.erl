@@ -309,8 +309,8 @@ end_round(Which, #group{rounds = Rounds, round = Round, seen = Seen, fresh = Fre
 %% ---- the budget ------------------------------------------------------------------------------
 
 %% What something has cost: the CPU time of the scheduler; for each process that had to run to answer
-%% half as much again, because some run on another one; but not more than has passed by the clock, which
-%% on a busy machine is much more. If this process has been moved to another scheduler, only the
+%% twice its share, because it may have run on another one; but not more than has passed by the clock,
+%% which on a busy machine is much more. If this process has been moved to another scheduler, only the
 %% clock is left.
 stamp() ->
     {now_ns(), erlang:system_info(scheduler_id), erltrace_nif:thread_time()}.
@@ -320,7 +320,7 @@ cost(Began) ->
 
 cost({Began, Scheduler, Time}, Asked, N) ->
     case stamp() of
-        {Now, Scheduler, Time1} -> min(Now - Began, (Time1 - Time) * (2 * N + Asked) div (2 * N));
+        {Now, Scheduler, Time1} -> min(Now - Began, (Time1 - Time) * (N + Asked) div N);
         {Now, _, _} -> Now - Began
     end.
 
@@ -352,8 +352,10 @@ learn(Cost, N, Kind, #st{units = Units} = St) ->
     Unit = (7 * maps:get(Kind, Units, Now) + Now) div 8,
     St#st{units = Units#{Kind => max(1, Unit)}}.
 
-%% What is spent has to be earned.
-spend(Cost, #st{until = Until, budget = Budget, counters = C} = St) ->
+%% What is spent has to be earned. To wake up, to be scheduled, and what the consumer does with the results
+%% is a third more, as measured.
+spend(Took, #st{until = Until, budget = Budget, counters = C} = St) ->
+    Cost = Took + Took div 3,
     counters:add(C, ?COST, Cost),
     St#st{until = max(Until, now_ns() - ?BURST) + round(Cost / Budget)}.
 

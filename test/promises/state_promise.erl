@@ -11,7 +11,7 @@
 -export([main/0]).
 
 -define(PROCESSES, 30000).
--define(MS, 10000).
+-define(MS, 5000).
 
 -spec main() -> no_return().
 main() ->
