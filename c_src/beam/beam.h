@@ -52,7 +52,9 @@
  *   atoms.c            atoms, made at load
  *   peek.c             binaries, large integers and references read in place (probe path)
  *   erl_stack.c        Erlang stacks for ustack() (probe path)
- *   code_table.c       loaded code by address: functions and lines (probe path)
+ *   code_lookup.c      loaded code by address: functions and lines (probe path)
+ *   code_table.c       the table for that, and how it is renewed
+ *   code_nif.c         what is asked of it
  *   code_find.c        how the VM lays out the code of a module; found out, not assumed
  *   code_names.c       frames of stacks as words, and their texts
  *   sampler.h          profile-N that interrupts the schedulers: the map of sampler*.c
