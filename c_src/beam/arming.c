@@ -196,7 +196,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		all |= is_end(route) && reads_args(pbis);
 		keep |= all || noted;
 		values |= route == ROUTE_RETURN && READS_PBI(pbis, ERLRET);
-		if (!fast && route == ROUTE_RETURN && READS_PBI(pbis, ERLRET)) {
+		if (!fast && route == ROUTE_RETURN && (READS_PBI(pbis, ERLRET) || fn->notes)) {
 			put(&fn->val[nval++], p);
 			continue;
 		}

@@ -324,13 +324,15 @@ long_gc_test_() ->
 long_schedule_test_() ->
     {timeout, 60, fun() ->
         Got = run("#pragma D option longschedule=5\n"
-                  "erlang*:::process-long_schedule { @s[copyinstr(arg0)] = count(); @ms = min(arg1); @f[copyinstr(arg3)] = count(); }",
+                  "erlang*:::process-long_schedule { @s[copyinstr(arg0)] = count(); @ms = min(arg1); @f[copyinstr(arg3)] = count(); }"
+                  "erlang*:::port-long_schedule { @p = min(arg1); }",
                   fun(H) ->
                           P = spawn(fun() -> hog(lists:seq(1, 3000000)) end),
                           at_least(H, <<"s">>, list_to_binary(pid_to_list(P)), 1),
                           exit(P, kill)
                   end),
         ?assertMatch(#{{"ms", []} := Ms} when Ms >= 5, Got),
+        ?assert(maps:get({"p", []}, Got, 5) >= 5),
         ?assertEqual(undefined, erlang:system_monitor())
     end}.
 

@@ -18,7 +18,7 @@ ways() ->
     [traced | [fast || erltrace_fastcalls:available() =:= ok]].
 
 tests() ->
-    [{ets_names, fun ets_names/1}, {ets_returns, fun ets_returns/1}, {ets_alone, fun ets_alone/1},
+    [{ets_names, fun ets_names/1}, {ets_returns, fun ets_returns/1}, {ets_alone, fun ets_alone/1}, {ets_new, fun ets_new/1},
      {ets_fails, fun ets_fails/1}, {timers, fun timers/1}, {restarts, fun restarts/1},
      {crashes, fun crashes/1}, {atoms, fun atoms/1}].
 
@@ -82,6 +82,17 @@ ets_alone(Way) ->
                                           [ets:take(T, I) || I <- lists:seq(1, 12)]
                                   end) end),
     ?assertEqual(#{{"_", ["ets-entry"]} => 12, {"_", ["ets-return"]} => 12}, Got).
+
+%% Their results are looked at by erltrace itself: they return all the same.
+ets_new(Way) ->
+    Got = run(Way, "erlang*:ets:new/2:ets-return, erlang*:ets:whereis/1:ets-return, erlang*:ets:new/2:bif-return "
+                   "/copyinstr(arg1) == \"insides_new\" || probename == \"bif-return\"/ { @[probename, probefunc] = count(); }",
+              fun() -> in_process(fun() ->
+                                          [ets:new(insides_new, []) || _ <- [1, 2, 3]],
+                                          [ets:whereis(insides_new) || _ <- [1, 2]]
+                                  end) end),
+    ?assertEqual(#{{"_", ["ets-return", "new/2"]} => 3, {"_", ["bif-return", "new/2"]} => 3,
+                   {"_", ["ets-return", "whereis/1"]} => 2}, Got).
 
 ets_fails(Way) ->
     Got = run(Way, "erlang*:ets:lookup/2:ets-entry, erlang*:ets:lookup/2:ets-return "

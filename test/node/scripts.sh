@@ -311,7 +311,7 @@ has 'ets: who' '^demo_exact:worker/1 +demo_exact +121 +[0-9]+ +[0-9]+$'
 run timers 'demo_exact:timers(30).'
 row 'timers: started' 'demo_exact:worker/1 30'
 row 'timers: for whom' "demo_exact:worker/1 $value 30"
-has 'timers: where' 'demo_exact:-timers/1-fun'
+has 'timers: where' "demo_exact:'-timers/1-fun-0-'/0"
 is 'timers: how soon' 30 "$(sum 'due in ms')"
 
 run atoms '[binary_to_atom(<<"demo_atom_", (integer_to_binary(N rem 7))/binary, "_", (list_to_binary(os:getpid()))/binary>>) || N <- lists:seq(1, 21)], ok.'
